@@ -1,16 +1,28 @@
 package bot
 
 import (
+	"slices"
+
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
-	"slices"
 )
 
 // button is a button below a message.
 type button struct {
 	text string
 	data string // what a press sends to the bot; empty for the button that adds the bot to a group
+}
+
+// chosenMark is before the label of the choice that is in force.
+const chosenMark = "✓ "
+
+// choice returns the label of a button that is one of several choices.
+func choice(label string, chosen bool) string {
+	if chosen {
+		return chosenMark + label
+	}
+	return label
 }
 
 // buttonsOf returns the rows of buttons below a notice that is sent alone. item is what the notice was read from.
@@ -34,6 +46,8 @@ func buttonsOf(n ranking.Notice, item outbox.Item, w words) [][]button {
 		return slices.Concat(languageButtons(n.Language), [][]button{tableButtons(n.Tables, w)}, ruleButtons(n.Rules, w))
 	case ranking.UndoPrompt:
 		return undoPromptButtons(item.ID, w)
+	case ranking.ReportPrompt:
+		return reportPromptButtons(n, item.ID, w)
 	default:
 		if invites(n) {
 			return [][]button{{{text: w.addToGroup()}}}

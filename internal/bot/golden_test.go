@@ -158,6 +158,7 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	add("not_recorded", goldenNotRecorded())
 	add("fix_offer", goldenFixOffers())
 	add("undo", goldenUndoPrompts())
+	add("report", goldenReportPrompts())
 	add("command_failed", map[string]ranking.Notice{
 		"command": CommandFailed{Command: "/match @bob 3:1"}, "press": CommandFailed{}, "hostile": CommandFailed{Command: hostile},
 	})
@@ -175,7 +176,9 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	for _, c := range constants(t, "../ranking", ofType("RefusalCode")) {
 		all["refusal_"+c] = ranking.Refusal{Code: ranking.RefusalCode(c), Name: "scorebot", Number: 42, Minutes: 24 * 60, Matches: 41_000}
 	}
-	all["refusal_too_late_by_minutes"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 90}
+	for _, code := range []ranking.RefusalCode{ranking.NothingOfYours, ranking.TooLate, ranking.UndoneLongAgo, ranking.NothingToRestore} {
+		all["refusal_"+string(code)+"_by_minutes"] = ranking.Refusal{Code: code, Number: 42, Minutes: 90}
+	}
 	all["refusal_too_late_by_one_minute"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 1}
 	all["refusal_too_late_by_one_hour"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 60}
 	all["refusal_unknown"] = ranking.Refusal{Code: "of tomorrow"}
@@ -198,7 +201,7 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	for where, private := range map[string]bool{"group": false, "private": true} {
 		all["greeting_"+where] = Greeting{Private: private}
 		all["help_all_"+where] = Help{Private: private}
-		for _, topic := range append(slices.Clone(groupCommands), command.NameMe) {
+		for _, topic := range append(slices.Clone(groupCommands), command.NameMe, command.NameSettings) {
 			all["help_"+topic+"_"+where] = Help{Topic: topic, Private: private}
 		}
 	}

@@ -114,7 +114,11 @@ func goldenAmendedCards() map[string]ranking.Notice {
 	return map[string]ranking.Notice{
 		"fixed": ranking.MatchRecorded{Number: 42, Sides: aliceAndBob(3, 2, 16), Was: &ranking.OldScore{Score: [2]int{3, 1}}},
 		"fixed_other_winner": ranking.MatchRecorded{
-			Number: 42, Sides: aliceAndBob(3, 1, 16), Was: &ranking.OldScore{Score: [2]int{1, 3}}, ReportedBy: &ranking.Reporter{},
+			Number: 42, Sides: aliceAndBob(1, 3, -16), Was: &ranking.OldScore{Score: [2]int{3, 1}}, ReportedBy: &ranking.Reporter{},
+		},
+		"fixed_other_team": ranking.MatchRecorded{
+			Number: 42, Sides: [2]ranking.Side{members(1, -16, "Alice", "Bob"), members(3, 16, "Carol", "Dave")},
+			Was: &ranking.OldScore{Score: [2]int{3, 1}},
 		},
 		"fixed_sets": ranking.MatchRecorded{
 			Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three,
@@ -200,7 +204,7 @@ func goldenFixed() map[string]ranking.Notice {
 	}
 	return map[string]ranking.Notice{
 		"score":        ranking.MatchFixed{Number: 42, Sides: aliceAndBob(3, 2, 16), Was: was(3, 1), By: byAlice, Moved: unmoved},
-		"other_winner": ranking.MatchFixed{Number: 42, Sides: aliceAndBob(3, 1, 16), Was: was(1, 3), By: byAlice, Moved: moved(3)},
+		"other_winner": ranking.MatchFixed{Number: 42, Sides: aliceAndBob(1, 3, -16), Was: was(3, 1), By: byAlice, Moved: moved(3)},
 		"to_a_draw":    ranking.MatchFixed{Number: 42, Sides: aliceAndBob(2, 2, 0), Was: was(3, 1), Moved: moved(0)},
 		"to_sets":      ranking.MatchFixed{Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three, Was: was(3, 1), By: byAlice, Moved: unmoved},
 		"sets": ranking.MatchFixed{

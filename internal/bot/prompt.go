@@ -40,6 +40,46 @@ func undoPromptButtons(item int64, w words) [][]button {
 	}}
 }
 
+// How many characters of a name the label of a button shows, alone and with a word in front.
+const (
+	maxLabel    = 28
+	maxNewLabel = 18
+)
+
+// reportPromptButtons returns the buttons below the question what a report means: a person in each row, or the numbers of the
+// readings that the question lists.
+func reportPromptButtons(n ranking.ReportPrompt, item int64, w words) [][]button {
+	if item == 0 {
+		return nil
+	}
+	var rows [][]button
+	numbers := make([]button, 0, len(n.Options)+1)
+	for i, o := range n.Options {
+		data := promptData(ranking.PromptID(item), ranking.PromptOption(strconv.Itoa(i)))
+		switch {
+		case o.Who != nil:
+			rows = append(rows, []button{{w.personLabel(*o.Who, o.New), data}})
+		case n.Doubt == ranking.DoubtDuplicate:
+			numbers = append(numbers, button{w.Text("button.another_game", nil), data})
+		default:
+			numbers = append(numbers, button{strconv.Itoa(i + 1), data})
+		}
+	}
+	return append(rows, append(numbers, button{w.cancel(), promptData(ranking.PromptID(item), ranking.OptionCancel)}))
+}
+
+// personLabel returns the label of a button for a person.
+func (w words) personLabel(n ranking.Name, isNew bool) string {
+	label := cleanName(n.Name)
+	if n.Mark != "" {
+		label += " (" + cleanName(n.Mark) + ")"
+	}
+	if isNew {
+		return w.Text("button.new_player", args{"Name": cut(label, maxNewLabel, maxNameUnits)})
+	}
+	return cut(label, maxLabel, maxNameUnits)
+}
+
 // pressPrompt handles the buttons below a prompt. Like pressPage, it edits only messages that have such buttons.
 func (r *Router) pressPrompt(ctx context.Context, p press) error {
 	id, option, ok := promptOf(p.query.Data)

@@ -17,7 +17,7 @@ import (
 // Rankings is the part of the ranking service that commands call. Each call commits its effect, its idempotency key and its
 // answer together. A repeated call changes nothing.
 type Rankings interface {
-	RecordMatch(ctx context.Context, o ranking.Origin, r ranking.Report) error
+	RecordMatch(ctx context.Context, o ranking.Origin, reports ...ranking.Report) error
 	Join(ctx context.Context, o ranking.Origin) error
 	ShowSettings(ctx context.Context, o ranking.Origin, isAdmin func(context.Context) (bool, error)) error
 	ChangeRules(ctx context.Context, o ranking.Origin, r ranking.RulesChange) error

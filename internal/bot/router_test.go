@@ -24,6 +24,7 @@ type call struct {
 	method  string
 	origin  ranking.Origin
 	report  ranking.Report
+	further []ranking.Report // of the same message
 	take    ranking.Amendment
 	scores  []ranking.Score // of a fix
 	rules   ranking.RulesChange
@@ -122,8 +123,8 @@ func (f *fakeRankings) add(c call) error {
 	return f.err
 }
 
-func (f *fakeRankings) RecordMatch(_ context.Context, o ranking.Origin, r ranking.Report) error {
-	return f.add(call{method: "match", origin: o, report: r})
+func (f *fakeRankings) RecordMatch(_ context.Context, o ranking.Origin, reports ...ranking.Report) error {
+	return f.add(call{method: "match", origin: o, report: reports[0], further: reports[1:]})
 }
 
 func (f *fakeRankings) Join(_ context.Context, o ranking.Origin) error {

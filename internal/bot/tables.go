@@ -48,8 +48,8 @@ func (w words) rankingTable(n stats.RankingPage) string {
 		return ""
 	}
 	t := newTable(w.rankingTitle(n))
-	t.row(header(numberCell("#")), header(textCell(w.Text("table.player", nil))), header(numberCell(w.Text("table.rating", nil))),
-		header(numberCell(w.Text("table.results", nil))))
+	t.row(header(numberCell(w.Text("table.position", nil))), header(textCell(w.Text("table.player", nil))),
+		header(numberCell(w.Text("table.rating", nil))), header(numberCell(w.Text("table.results", nil))))
 	row := func(r stats.Row) {
 		t.row(numberCell(strconv.Itoa(r.Position)), textCell("<b>"+showName(r.Name)+"</b>"), numberCell(strconv.Itoa(r.Elo)),
 			numberCell(winsDrawsLosses(r.Won, r.Drawn, r.Lost)))

@@ -61,6 +61,12 @@ func render(item outbox.Item, w words) (outgoing, error) {
 		return renderAs(item, w, w.undoPrompt, nil)
 	case ranking.KindUndoDropped:
 		return renderAs(item, w, w.undoDropped, w.undoDropped)
+	case ranking.KindReportPrompt:
+		return renderAs(item, w, w.reportPrompt, nil)
+	case ranking.KindReportChosen:
+		return renderAs(item, w, w.reportChosen, nil)
+	case ranking.KindReportDropped:
+		return renderAs(item, w, w.reportDropped, w.reportDropped)
 	case ranking.KindMatchFixed:
 		return renderAs(item, w, w.matchFixed, w.fixedLine)
 	case ranking.KindPlayersMerged:

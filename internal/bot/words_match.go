@@ -128,8 +128,13 @@ func (w words) mergedPlayers(n ranking.PlayersMerged) []string {
 	return sentences
 }
 
+// groupsMerged says which numbers have changed. Some languages have the plural form "one" for 21 matches, too, so one match has a
+// text of its own.
 func (w words) groupsMerged(n ranking.GroupsMerged) string {
-	return w.Plural("merged.groups", n.Count, args{"Of": n.Count, "First": n.First, "Last": n.First + n.Count - 1})
+	if n.Count == 1 {
+		return w.Text("merged.groups_one_match", args{"First": n.First})
+	}
+	return w.Text("merged.groups", args{"Count": n.Count, "First": n.First, "Last": n.First + n.Count - 1})
 }
 
 // outcome says who won, with the score, and in brackets the sets and more.
@@ -152,7 +157,11 @@ func outcomeOf(sides [2]ranking.Side) string {
 
 // result returns a match without saying who won: the sides around the score, and the sets.
 func (w words) result(sides [2]ranking.Side, sets []ranking.SetScore) string {
-	return w.sideNames(sides[0]) + " " + showScore(scoreOf(sides)) + " " + w.sideNames(sides[1]) + brackets(showSets(sets))
+	return w.resultOf(sides, w.sideNames) + brackets(showSets(sets))
+}
+
+func (w words) resultOf(sides [2]ranking.Side, show func(ranking.Side) string) string {
+	return w.Text("outcome.result", args{"A": show(sides[0]), "B": show(sides[1]), "Score": showScore(scoreOf(sides))})
 }
 
 func scoreOf(sides [2]ranking.Side) [2]int { return [2]int{sides[0].Score, sides[1].Score} }
@@ -250,11 +259,14 @@ func nameList(names []ranking.Name) string {
 	return strings.Join(shown, ", ")
 }
 
+// matchNumber returns the number of a match as a list or a line has it.
+func (w words) matchNumber(n int) string { return w.Text("numbers.match", args{"Number": n}) }
+
 // numberList lists match numbers: all of them, or the first maxNumbers and the number of others.
 func (w words) numberList(numbers []int) string {
 	var shown []string
 	for _, n := range numbers[:min(len(numbers), maxNumbers)] {
-		shown = append(shown, fmt.Sprintf("#%d", n))
+		shown = append(shown, w.matchNumber(n))
 	}
 	last := len(shown) - 1
 	switch more := len(numbers) - len(shown); {

@@ -26,6 +26,8 @@ func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int)
 	locked := !asks && (attempt > 1 || c.locks || c.needed > 0 && s.contended.happenedWithin(o.Chat.ID, time.Now(), contentionMemory))
 	if refusal != nil {
 		c.needed, c.operation = 0, answer{notice: refusal}
+	} else if d, ok := c.operation.(doubtful); ok && d.asksFirst(snap) {
+		c.needed = 0
 	}
 	snap, err = s.storePeople(ctx, o, c, snap)
 	switch {
@@ -207,20 +209,20 @@ func decideAndApply(ctx context.Context, store Store, o Origin, c command, snap 
 		changes.Keyless = isTooManyPresses(changes.Notice) // so that rate-limited presses store no keys
 		switch {
 		case changes.CallbackAnswer != nil:
-		case changes.Edits != 0:
+		case changes.Page != nil, changes.Notice == nil:
 			changes.CallbackAnswer = Acknowledged{}
 		default:
 			changes.CallbackAnswer = changes.Notice
 		}
-		if changes.Edits == 0 && changes.Effect == nil { // nothing has changed, so the chat need not be notified
+		if changes.Page == nil && changes.Effect == nil { // nothing has changed, so the chat need not be notified
 			changes.Notice = nil
 		}
 	}
-	if changes.Edits != 0 && moved {
-		changes.Edits = 0
-		if changes.Notice.Purpose() == Answer {
-			changes.Notice = nil
+	if changes.Page != nil && moved {
+		if changes.Notice == nil && changes.Page.Purpose() != Answer {
+			changes.Notice = changes.Page
 		}
+		changes.Page, changes.Edits = nil, 0
 	}
 	*c.outcome = outcomeOf(o, changes)
 	changes.Trigger, changes.Outcome = o.trigger(), *c.outcome

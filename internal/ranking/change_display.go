@@ -49,7 +49,7 @@ func (d displayOperation) decide(_ context.Context, snap Snapshot) (Changes, err
 	}
 	return Changes{
 		Effect: changed, CallbackAnswer: changed.toast(), Edits: d.Shown,
-		Notice: GroupSettings{Rules: snap.Ladder.Rules, Display: changed.After, ChangedBy: &by},
+		Page: GroupSettings{Rules: snap.Ladder.Rules, Display: changed.After, ChangedBy: &by},
 	}, nil
 }
 

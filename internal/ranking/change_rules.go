@@ -62,7 +62,7 @@ func (r rulesOperation) decide(_ context.Context, snap Snapshot) (Changes, error
 	}
 	return Changes{
 		Effect: changed, CallbackAnswer: notice, Edits: r.Shown,
-		Notice: GroupSettings{Rules: changed.After, Display: snap.Display, ChangedBy: &notice.By},
+		Page: GroupSettings{Rules: changed.After, Display: snap.Display, ChangedBy: &notice.By},
 	}, nil
 }
 

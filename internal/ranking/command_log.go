@@ -78,6 +78,9 @@ func (s *Service) logOutcome(ctx context.Context, o Origin, c command, err error
 func outcomeOf(o Origin, c Changes) CommandOutcome {
 	notice := c.Notice
 	if notice == nil {
+		notice = c.Page
+	}
+	if notice == nil {
 		notice = c.CallbackAnswer
 	}
 	if isRefusal(notice) {

@@ -13,11 +13,8 @@ type NotRecorded struct {
 
 // RejectedResult is a match that was not recorded, or an amendment that was not made.
 type RejectedResult struct {
-	Command string `json:"command"` // match, undo, restore or fix
-	// Sides are the players of a match, in the order of the command. The scores are in that order too; a fix also has them.
-	Sides [2][]Name  `json:"sides,omitzero"`
-	Score [2]int     `json:"score,omitzero"`
-	Sets  []SetScore `json:"sets,omitempty"`
+	Command     string `json:"command"` // match, undo, restore or fix
+	NamedResult        // of a match; a fix has only the scores
 	// Number is the match to be amended, 0 if unknown. Last is true if the command means the sender's last match, or the last
 	// one that the sender undid.
 	Number    int  `json:"number,omitempty"`
@@ -48,21 +45,44 @@ type malformedResult struct {
 	name string
 }
 
-// rejectedResult describes a match that is not recorded. Players appear under their known names, or as mentioned.
-func (r recordOperation) rejectedResult(snap Snapshot) RejectedResult {
-	rejected := RejectedResult{Command: commandMatch}
-	for i, person := range r.players {
-		name := Name{Name: r.people[person].Name}
-		switch p := snap.People[person].Player; {
-		case p != nil:
-			name = p.name()
-		case name.Name == "":
-			name.Name = "@" + r.people[person].Username
-		}
-		rejected.Sides[r.sides[i]-1] = append(rejected.Sides[r.sides[i]-1], name)
+// rejectedResults describes matches that are not recorded. Players appear under their known names, or as mentioned.
+func (r *recordOperation) rejectedResults(snap Snapshot) (all []RejectedResult) {
+	for _, result := range r.namedResults(snap) {
+		all = append(all, RejectedResult{Command: commandMatch, NamedResult: result})
 	}
-	rejected.Score, rejected.Sets = [2]int{r.result.A, r.result.B}, r.result.setScores()
-	return rejected
+	return all
+}
+
+// NamedResult is a result with the names of the players. All of it is in the order of the report.
+type NamedResult struct {
+	Sides [2][]Name  `json:"sides,omitzero"`
+	Score [2]int     `json:"score,omitzero"`
+	Sets  []SetScore `json:"sets,omitempty"`
+}
+
+// namedResults describes the matches. Players appear under their known names, or as mentioned.
+func (r *recordOperation) namedResults(snap Snapshot) (all []NamedResult) {
+	for _, m := range r.matches {
+		result := NamedResult{Score: [2]int{m.result.A, m.result.B}, Sets: m.result.setScores()}
+		for i, person := range m.players {
+			side := &result.Sides[m.sides[i]-1]
+			*side = append(*side, r.people[person].shownName(snap.known(person)))
+		}
+		all = append(all, result)
+	}
+	return all
+}
+
+// shownName returns the name of a person who need not be a player: the known name, or the one that the message shows.
+func (p Person) shownName(k Known) Name {
+	switch {
+	case k.Player != nil:
+		return k.Player.name()
+	case p.Name != "":
+		return Name{Name: p.Name}
+	default:
+		return Name{Name: "@" + p.Username}
+	}
 }
 
 // rejected describes an amendment that is not made.
@@ -74,16 +94,20 @@ func (a *amendOperation) rejected(name string) RejectedResult {
 	return rejected
 }
 
-func (u undoOperation) rejectedResult(Snapshot) RejectedResult { return u.rejected(commandUndo) }
-
-func (r restoreOperation) rejectedResult(Snapshot) RejectedResult { return r.rejected(commandRestore) }
-
-func (f fixOperation) rejectedResult(Snapshot) RejectedResult {
-	rejected := f.rejected(commandFix)
-	rejected.Score, rejected.Sets = [2]int{f.result.A, f.result.B}, f.result.setScores()
-	return rejected
+func (u undoOperation) rejectedResults(Snapshot) []RejectedResult {
+	return []RejectedResult{u.rejected(commandUndo)}
 }
 
-func (m malformedResult) rejectedResult(Snapshot) RejectedResult {
-	return RejectedResult{Command: m.name, Malformed: true}
+func (r restoreOperation) rejectedResults(Snapshot) []RejectedResult {
+	return []RejectedResult{r.rejected(commandRestore)}
+}
+
+func (f fixOperation) rejectedResults(Snapshot) []RejectedResult {
+	rejected := f.rejected(commandFix)
+	rejected.Score, rejected.Sets = [2]int{f.result.A, f.result.B}, f.result.setScores()
+	return []RejectedResult{rejected}
+}
+
+func (m malformedResult) rejectedResults(Snapshot) []RejectedResult {
+	return []RejectedResult{{Command: m.name, Malformed: true}}
 }

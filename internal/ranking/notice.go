@@ -251,6 +251,7 @@ const (
 	WhichUndone      RefusalCode = "which_undone"       // an anonymous admin undid no match of their own
 
 	NotYourPrompt    RefusalCode = "not_your_prompt"    // somebody else was asked
+	NotYourReport    RefusalCode = "not_your_report"    // the sender neither plays nor reported
 	AdminsOnlyPrompt RefusalCode = "admins_only_prompt" // every admin was asked, and the sender is none
 	AskedAlready     RefusalCode = "asked_already"      // the sender was asked about the match and has not answered yet
 	PromptOver       RefusalCode = "prompt_over"        // the prompt is closed

@@ -24,8 +24,8 @@ type operation interface {
 // matchOperation is an operation that reports or amends a match.
 type matchOperation interface {
 	operation
-	// rejectedResult describes the result in a NotRecorded.
-	rejectedResult(Snapshot) RejectedResult
+	// rejectedResults describes the results in a NotRecorded. There is at least one.
+	rejectedResults(Snapshot) []RejectedResult
 }
 
 // plain is an operation that reads nothing more, is never refused and changes nothing. Others embed it.
@@ -57,7 +57,10 @@ type question struct {
 
 func (q question) decide(ctx context.Context, _ Snapshot) (Changes, error) {
 	n, err := q.ask(ctx)
-	return Changes{Notice: n, Edits: q.edits}, err
+	if q.edits != 0 {
+		return Changes{Page: n, Edits: q.edits}, err
+	}
+	return Changes{Notice: n}, err
 }
 
 // decision only decides.

@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -30,20 +31,30 @@ const PromptWindow = 5 * time.Minute
 type Prompt struct {
 	ID       PromptID
 	Kind     PromptKind
-	Match    MatchID
-	Changes  int      // of the match when it was asked about
-	Number   int      // of the match
-	Answerer PlayerID // who may answer; 0 for every admin
-	Message  int64    // the message that asks, 0 if unknown
+	Match    MatchID        // of a PromptUndo, like all until Answerer
+	Changes  int            // of the match when it was asked about
+	Number   int            // of the match
+	Answerer PlayerID       // who may answer; 0 for every admin
+	Report   *ReportRequest // of a PromptReport
+	Message  int64          // the message that asks, 0 if unknown
 	Closed   bool
+}
+
+// dropped returns what the message says if nobody answers in time.
+func (p Prompt) dropped() Notice {
+	if p.Kind == PromptReport {
+		return ReportDropped{}
+	}
+	return UndoDropped{Number: p.Number}
 }
 
 // NewPrompt asks a question. The notice of the same changes is the message that asks.
 type NewPrompt struct {
 	Kind     PromptKind
-	Match    MatchID
-	Changes  int      // of the match
-	Answerer PlayerID // 0 for every admin
+	Match    MatchID        // of a PromptUndo, like all until Answerer
+	Changes  int            // of the match
+	Answerer PlayerID       // 0 for every admin
+	Report   *ReportRequest // of a PromptReport
 }
 
 func (*NewPrompt) outcome() CommandOutcome { return OutcomeAsked }
@@ -77,6 +88,13 @@ type PromptAnswer struct {
 // AnswerPrompt closes a prompt and does what the answer says, if the sender may answer and the prompt is still open. Of
 // several answers to a prompt, one has an effect.
 func (s *Service) AnswerPrompt(ctx context.Context, o Origin, a PromptAnswer) error {
+	p, err := s.store.FindPrompt(ctx, o.Chat.ID, a.Prompt)
+	if err != nil {
+		return fmt.Errorf("answer prompt: %w", err)
+	}
+	if p != nil && p.Kind == PromptReport {
+		return s.answerReport(ctx, o, a, p)
+	}
 	people := senderOf(o)
 	return s.handle(ctx, o, command{
 		name: "answer prompt", people: people, needed: len(people), class: RatePress, locks: true,
@@ -150,15 +168,19 @@ func (p *promptOperation) decide(_ context.Context, snap Snapshot) (changes Chan
 	switch {
 	case p.Option == OptionCancel:
 		_, by := p.undo.by(snap)
-		closes.As, changes.Notice = PromptCancelled, UndoDropped{Number: p.prompt.Number, By: &by}
+		closes.As, changes.Page = PromptCancelled, UndoDropped{Number: p.prompt.Number, By: &by}
 	case refusal != nil: // changed in the meantime
-		changes.Notice = refusal
+		changes.Page = refusal
 	default:
 		changes, err = p.undo.undo(snap)
+		changes.Page, changes.Notice = changes.Notice, nil
 	}
 	changes.Closes, changes.Edits = closes, p.Message
 	return changes, err
 }
+
+// IsPrompt reports whether notices of a kind ask a prompt.
+func IsPrompt(kind string) bool { return kind == KindUndoPrompt || kind == KindReportPrompt }
 
 // UndoPrompt asks an admin whether to undo a match of other people.
 type UndoPrompt struct {

@@ -64,6 +64,9 @@ type Origin struct {
 	Shown []Person
 }
 
+// message returns the key of the message that contains the command.
+func (o Origin) message() string { return cmp.Or(o.Message, o.Key) }
+
 // Trigger is the kind of update that triggers a command.
 type Trigger string
 
@@ -114,12 +117,14 @@ func (c Chat) IsGroup() bool { return c.Kind != Private }
 // Person is a person as the messenger shows them. A person who is only mentioned has a Username and no ID. A person whom
 // the messenger shows has an ID and a Name, and possibly a Username.
 type Person struct {
-	ID       UserID
-	Username string // without @
-	Name     string
+	ID       UserID `json:"id,omitempty"`
+	Username string `json:"username,omitempty"` // without @
+	Name     string `json:"name,omitempty"`
 	// Doubtful is true if a mention may not refer to a person at all. The command is then refused unless a message in the
 	// group has shown a person with that username.
-	Doubtful bool
+	Doubtful bool `json:"doubtful,omitempty"`
+	// Known is true if the store, and not a message, says who the person is. Then there is nothing new to store.
+	Known bool `json:"known,omitempty"`
 }
 
 // Player is a person as the store knows them. A player with a UserID is an account, one for all groups. A player without

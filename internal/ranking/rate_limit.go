@@ -82,7 +82,10 @@ func (c command) rateEntry(o Origin, n Notice) RateEntry {
 // exceed the limits. It takes no locks: if one sender's commands are handled concurrently in several chats, a few more
 // than the limit may pass.
 func (s *Service) overLimit(o Origin, c command, snap Snapshot) (n Notice, over bool) {
-	result, isResult := c.operation.(matchOperation)
+	var results []RejectedResult // what the command reports or amends
+	if o, ok := c.operation.(matchOperation); ok {
+		results = o.rejectedResults(snap)
+	}
 	switch limit := s.settings.ResultsPerMinute; {
 	case o.Retried, c.unlimited(snap):
 		return nil, false
@@ -93,11 +96,11 @@ func (s *Service) overLimit(o Origin, c command, snap Snapshot) (n Notice, over 
 		return Refusal{Code: TooManyQuestions}, true
 	case c.class == RatePress && limit > 0 && snap.RecentUsage.Presses >= maxPresses:
 		return Refusal{Code: TooManyPresses}, true
-	case isResult && limit > 0 && snap.RecentUsage.Results >= limit:
+	case limit > 0 && len(results) > 0 && snap.RecentUsage.Results+len(results) > limit:
 		if o.Button != "" {
 			return Refusal{Code: TooManyResults}, true
 		}
-		return NotRecorded{Limit: limit, Items: []RejectedResult{result.rejectedResult(snap)}}, true
+		return NotRecorded{Limit: limit, Items: results}, true
 	}
 	return nil, false
 }

@@ -3,79 +3,128 @@ package ranking
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 )
 
+// MaxReports is how many matches a message can report.
+const MaxReports = 20
+
 // Report is a match as reported: the players, and the score or the scores of the sets.
 type Report struct {
-	// Key is the idempotency key of the match, empty for that of the message. A match that the press of a button triggers has
-	// the key of the message, with #2 and so on for each further match of the message.
-	Key    string
-	A, B   []Person // at least one each; side A's scores come first
-	Scores []Score  // at least one
+	// Key is the idempotency key of the match, empty for that of the message. Each further match of a message has #2, #3 and so on
+	// after it.
+	Key    string   `json:"key,omitempty"`
+	A      []Person `json:"a"` // at least one each; side A's scores come first
+	B      []Person `json:"b"`
+	Scores []Score  `json:"scores"` // at least one
 }
 
-// RecordMatch records a match, updates the ratings of all players and notifies the group.
-func (s *Service) RecordMatch(ctx context.Context, o Origin, r Report) error {
-	rec := recordOperation{key: cmp.Or(r.Key, o.Message, o.Key), result: resultOf(r.Scores), playedAt: o.SentAt, reporter: -1}
-	for side, people := range [][]Person{r.A, r.B} {
-		for _, p := range people {
-			i := rec.people.add(p)
-			if slices.Contains(rec.players, i) {
-				o.Malformed = commandMatch
-				return s.Answer(ctx, o, Refusal{Code: SamePlayer})
-			}
-			rec.players, rec.sides = append(rec.players, i), append(rec.sides, side+1)
-		}
+// RecordMatch records matches, in their order, updates the ratings of all players and notifies the group: all of the matches or
+// none. There is at least one, and at most MaxReports. If something about them is unusual, it asks first.
+func (s *Service) RecordMatch(ctx context.Context, o Origin, reports ...Report) error {
+	var people participants
+	rec, ok := s.newRecord(o, reports, &people)
+	if !ok {
+		o.Malformed = commandMatch
+		return s.Answer(ctx, o, Refusal{Code: SamePlayer})
 	}
-	rec.even = len(r.A) == len(r.B)
-	if o.Sender != nil {
-		rec.reporter = rec.people.add(*o.Sender)
-	}
-	rec.people.complete(o.Shown)
 	return s.handle(ctx, o, command{
-		name: "record match", people: rec.people, needed: len(rec.people), class: RateResult, operation: rec,
+		name: "record match", people: people, needed: len(people), class: RateResult, operation: rec, equal: rec.equalResults(),
 	})
 }
 
-// recordOperation is a match to be recorded.
-type recordOperation struct {
-	plain
-	key      string // of the match
-	result   Result
-	even     bool // the sides have the same number of players
-	playedAt time.Time
-	people   participants
-	players  []int // indexes into people
-	sides    []int // the side of each player, 1 or 2
-	reporter int   // index into people; -1 for an anonymous admin
+// newRecord returns the operation that records matches, and adds their people and the reporter to people. ok is false if
+// somebody visibly plays against themselves.
+func (s *Service) newRecord(o Origin, reports []Report, people *participants) (rec *recordOperation, ok bool) {
+	rec = &recordOperation{service: s, origin: o, reports: reports, playedAt: o.SentAt, reporter: -1}
+	key := cmp.Or(reports[0].Key, o.message())
+	for i, r := range reports {
+		m := reportedMatch{key: key, result: resultOf(r.Scores), even: len(r.A) == len(r.B)}
+		if i > 0 {
+			m.key = fmt.Sprintf("%s#%d", key, i+1)
+		}
+		for side, players := range [][]Person{r.A, r.B} {
+			for _, p := range players {
+				at := people.add(p)
+				if slices.Contains(m.players, at) {
+					return rec, false
+				}
+				m.players, m.sides = append(m.players, at), append(m.sides, side+1)
+			}
+		}
+		rec.matches = append(rec.matches, m)
+	}
+	if o.Sender != nil {
+		rec.reporter = people.add(*o.Sender)
+	}
+	people.complete(o.Shown)
+	rec.people = *people
+	return rec, true
 }
 
-func (r recordOperation) refuse(snap Snapshot) Notice {
-	for _, i := range r.players {
+// recordOperation records matches.
+type recordOperation struct {
+	plain
+	service  *Service
+	origin   Origin // of the report
+	reports  []Report
+	matches  []reportedMatch // at least one
+	people   participants
+	playedAt time.Time
+	reporter int      // index into people; -1 for an anonymous admin
+	settled  []Doubt  // what was asked already
+	known    []Person // who plays in the group, if somebody who is mentioned does not
+}
+
+// reportedMatch is a match to be recorded.
+type reportedMatch struct {
+	key     string
+	result  Result
+	even    bool  // the sides have the same number of players
+	players []int // indexes into the people
+	sides   []int // the side of each player, 1 or 2
+}
+
+// plays reports whether a person, an index into the people, plays in one of the matches.
+func (r *recordOperation) plays(person int) bool {
+	return slices.ContainsFunc(r.matches, func(m reportedMatch) bool { return slices.Contains(m.players, person) })
+}
+
+func (r *recordOperation) refuse(snap Snapshot) Notice {
+	for _, m := range r.matches {
+		if n := r.refuseMatch(snap, m); n != nil {
+			return n
+		}
+	}
+	return nil
+}
+
+func (r *recordOperation) refuseMatch(snap Snapshot, m reportedMatch) Notice {
+	for _, i := range m.players {
 		p, k := r.people[i], snap.People[i]
 		if p.Doubtful && (k.Player == nil || k.Player.UserID == 0) {
 			return Refusal{Code: NotAPerson, Name: p.Username}
 		}
 	}
 	switch l := snap.Ladder; {
-	case r.hasDuplicatePlayer(snap):
+	case m.hasDuplicatePlayer(snap):
 		return Refusal{Code: SamePlayer}
 	case l.ID == 0:
 		return nil // a new group gets the default rules, which decide applies
-	case r.result.A == r.result.B && !l.DrawsAllowed:
+	case m.result.A == m.result.B && !l.DrawsAllowed:
 		return Refusal{Code: NoDraws}
-	case !r.even && !l.UnevenTeamsAllowed:
+	case !m.even && !l.UnevenTeamsAllowed:
 		return Refusal{Code: UnevenTeams}
 	}
 	return nil
 }
 
 // hasDuplicatePlayer reports whether two of the players are the same person, mentioned in two ways.
-func (r recordOperation) hasDuplicatePlayer(snap Snapshot) bool {
-	seen := make(map[PlayerID]bool, len(r.players))
-	for _, i := range r.players {
+func (m reportedMatch) hasDuplicatePlayer(snap Snapshot) bool {
+	seen := make(map[PlayerID]bool, len(m.players))
+	for _, i := range m.players {
 		if p := snap.People[i].Player; p != nil {
 			if seen[p.ID] {
 				return true
@@ -86,40 +135,61 @@ func (r recordOperation) hasDuplicatePlayer(snap Snapshot) bool {
 	return false
 }
 
-func (r recordOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
+func (r *recordOperation) decide(ctx context.Context, snap Snapshot) (Changes, error) {
 	if n := r.refuse(snap); n != nil {
 		return Changes{Notice: n}, nil // some refusals need all people to be known
 	}
-	m := &NewMatch{
-		Key: r.key, Group: snap.Group, Ladder: snap.Ladder.ID, RatingRules: snap.Ladder.RatingRules, Result: r.result, PlayedAt: r.playedAt,
-		Players: make([]MatchPlayer, len(r.players)),
+	if ask := r.unusual(snap); ask != nil {
+		return ask.decide(ctx, snap)
 	}
-	parts, standings := make([]Part, len(r.players)), make([]*Standing, len(r.players))
-	for i, person := range r.players {
-		p := &m.Players[i]
-		p.Side, p.Before = r.sides[i], snap.People[person].standing(snap.Ladder)
-		p.After = p.Before.presentAt(r.playedAt) // playing again brings back a player who left
-		parts[i], standings[i] = Part{Player: p.Before.Player, Side: p.Side}, &p.After
+	effect := make(NewMatches, len(r.matches))
+	current := make(map[PlayerID]Standing) // after the matches so far
+	for i, m := range r.matches {
+		effect[i] = r.play(snap, m, current)
+	}
+	return Changes{Effect: effect}, nil
+}
+
+// play returns a match with the changes that it makes to the standings of its players.
+func (r *recordOperation) play(snap Snapshot, reported reportedMatch, current map[PlayerID]Standing) *NewMatch {
+	m := &NewMatch{
+		Key: reported.key, Group: snap.Group, Ladder: snap.Ladder.ID, RatingRules: snap.Ladder.RatingRules, Result: reported.result,
+		PlayedAt: r.playedAt, Players: make([]MatchPlayer, len(reported.players)),
+	}
+	parts, standings := make([]Part, len(m.Players)), make([]*Standing, len(m.Players))
+	var added []Name
+	for i, person := range reported.players {
+		p, known := &m.Players[i], snap.People[person]
+		before, played := current[known.Player.ID]
+		if !played {
+			before = known.standing(snap.Ladder)
+			if known.Standing == nil {
+				added = append(added, known.Player.name())
+			}
+		}
+		p.Side, p.Before = reported.sides[i], before
+		p.After = before.presentAt(r.playedAt) // playing again brings back a player who left
+		parts[i], standings[i] = Part{Player: before.Player, Side: p.Side}, &p.After
 	}
 	for i, e := range play(m.RatingRules, m.Score, parts, standings) {
 		m.Players[i].K = e.K
 	}
+	for _, p := range m.Players {
+		current[p.After.Player] = p.After
+	}
 	if r.reporter >= 0 {
 		m.ReportedBy = snap.People[r.reporter].Player.ID
 	}
-	return Changes{Effect: m, Notice: r.notice(snap, m)}, nil
+	m.Card = r.card(m, added)
+	return m
 }
 
-// notice returns the notice of the recorded match.
-func (r recordOperation) notice(snap Snapshot, m *NewMatch) MatchRecorded {
+// card returns the card of a match, with the players whom it adds to the ladder.
+func (r *recordOperation) card(m *NewMatch, added []Name) MatchRecorded {
 	var sides [2]Side
-	var added []Name
-	for i, p := range m.Players {
-		side, known := &sides[p.Side-1], snap.People[r.players[i]]
-		side.Players = append(side.Players, RatingChange{Name: known.Player.name(), Before: p.Before.Elo, After: p.After.Elo})
-		if known.Standing == nil {
-			added = append(added, known.Player.name())
-		}
+	for _, p := range m.Players {
+		side := &sides[p.Side-1]
+		side.Players = append(side.Players, RatingChange{Name: Name{Player: p.Before.Player}, Before: p.Before.Elo, After: p.After.Elo})
 	}
 	n := card(m.Result, sides, m.B > m.A)
 	n.NewPlayers = added
@@ -128,8 +198,7 @@ func (r recordOperation) notice(snap Snapshot, m *NewMatch) MatchRecorded {
 	case r.reporter < 0:
 		n.ReportedBy = &Reporter{}
 	case !slices.ContainsFunc(m.Players, plays):
-		reporter := snap.People[r.reporter].Player.name()
-		n.ReportedBy = &Reporter{Name: &reporter}
+		n.ReportedBy = &Reporter{Name: &Name{Player: m.ReportedBy}}
 	}
 	return n
 }

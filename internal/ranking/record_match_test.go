@@ -2,6 +2,7 @@ package ranking_test
 
 import (
 	"errors"
+	"log/slog"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -212,4 +213,51 @@ func TestSwappedUsernames(t *testing.T) {
 		Number: 3, Sides: [2]ranking.Side{side(1, "Alice", 1531, 1544), side(0, "Bob", 1469, 1456)},
 		ReportedBy: &ranking.Reporter{Name: &ranking.Name{Name: "Carol"}},
 	})
+}
+
+// TestSeveralInOneMessage: the matches of a message count one after the other, all of them or none.
+func TestSeveralInOneMessage(t *testing.T) {
+	t.Parallel()
+	g, oneByOne := newGame(t), newGame(t)
+	reports := []ranking.Report{singles(alice, bob, 3, 1), singles(carol, alice, 3, 2), singles(alice, bob, 2, 2)}
+	must(t, g.RecordMatch(t.Context(), from(&alice, "m:-100:7"), reports...))
+	for i, r := range reports {
+		must(t, oneByOne.RecordMatch(t.Context(), from(&alice, []string{"m:-100:7", "m:-100:8", "m:-100:9"}[i]), r))
+	}
+	const standings = `SELECT concat_ws(' ', name, elo, best_elo, played, won, drawn, lost, streak) FROM group_players ORDER BY name`
+	if diff := cmp.Diff(texts(t, oneByOne, standings), texts(t, g, standings)); diff != "" {
+		t.Errorf("standings (-one by one +in one message):\n%s", diff)
+	}
+	const cards = `SELECT payload::text FROM outbox ORDER BY id`
+	if diff := cmp.Diff(texts(t, oneByOne, cards), texts(t, g, cards)); diff != "" {
+		t.Errorf("cards (-one by one +in one message):\n%s", diff)
+	}
+	keys := texts(t, g, `SELECT idempotency_key FROM matches ORDER BY number`)
+	if diff := cmp.Diff([]string{"m:-100:7", "m:-100:7#2", "m:-100:7#3"}, keys); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+	g.checkRateClasses(t, "each match counts", "result=3")
+	must(t, g.RecordMatch(t.Context(), from(&alice, "m:-100:7"), reports...))
+	must(t, g.RecordMatch(t.Context(), from(&alice, "m:-100:10"), singles(alice, zoe, 3, 1), singles(alice, alice, 3, 1)))
+	if n := g.count(t, "matches"); n != 3 {
+		t.Errorf("%d matches after a redelivery and a message of which one match is refused, want 3", n)
+	}
+	verifyClean(t, g.store)
+}
+
+// TestSeveralOverTheLimit: a message that would exceed the limit records none of its matches.
+func TestSeveralOverTheLimit(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: 2})
+	o := g.origin(&alice)
+	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1), singles(alice, bob, 3, 2), singles(alice, bob, 3, 0)))
+	refused := texts(t, g, `SELECT concat_ws(' ', kind, payload -> 'limit', payload #> '{items,2,score}') FROM outbox`)
+	if diff := cmp.Diff([]string{"not_recorded 2 [3, 0]"}, refused); diff != "" {
+		t.Errorf("the answer (-want +got):\n%s", diff)
+	}
+	must(t, g.RecordMatch(t.Context(), g.origin(&alice), singles(alice, bob, 3, 1), singles(alice, bob, 3, 2)))
+	if n := g.count(t, "matches"); n != 2 {
+		t.Errorf("%d matches, want the two of the second message", n)
+	}
 }

@@ -33,6 +33,9 @@ type Settings struct {
 	// ResultsPerMinute limits the results of one sender, default 60. A negative value disables this limit and that on
 	// button presses.
 	ResultsPerMinute int
+	// AskUnusual is true if a result that is probably a mistake is asked about: one that was reported already, or a new username
+	// that differs by one letter from a known one.
+	AskUnusual bool
 }
 
 // NewService returns a service that uses the store.

@@ -128,6 +128,12 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 		return decode[ranking.UndoPrompt](t, g, payload)
 	case ranking.KindUndoDropped:
 		return decode[ranking.UndoDropped](t, g, payload)
+	case ranking.KindReportPrompt:
+		return decode[ranking.ReportPrompt](t, g, payload)
+	case ranking.KindReportChosen:
+		return decode[ranking.ReportChosen](t, g, payload)
+	case ranking.KindReportDropped:
+		return decode[ranking.ReportDropped](t, g, payload)
 	case ranking.KindMatchFixed:
 		return decode[ranking.MatchFixed](t, g, payload)
 	}

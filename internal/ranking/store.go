@@ -39,6 +39,9 @@ type Store interface {
 	// delivery for a PromptWindow does not count.
 	IsAsked(ctx context.Context, match MatchID, answerer PlayerID) (bool, error)
 
+	// PeopleOf returns everybody who is in the default ladder of a chat, as a message would show or mention them.
+	PeopleOf(ctx context.Context, chat ExternalChatID) ([]Person, error)
+
 	// DueTimers returns up to limit timers that are due, in the order of their times and keys, beginning after the given one.
 	DueTimers(ctx context.Context, after Timer, limit int) ([]Timer, error)
 
@@ -95,6 +98,7 @@ type Query struct {
 	People  []Person
 	// RateEntry, if not zero, requests RecentUsage for its sender and time.
 	RateEntry RateEntry
+	Equal     EqualResults // requests Recent
 }
 
 // MatchRef says which match of a group is meant: the one with the ID; else the one with the Number; else the one that the
@@ -125,6 +129,16 @@ type Snapshot struct {
 	Greeted     time.Time   // when the chat was last greeted, zero if not since the bot was added
 	Added       time.Time   // when the bot was added to the chat, zero if unknown
 	RecentUsage RecentUsage // for the RateEntry of the query
+	// Recent are matches that the query asks for, the newest first. They are never older than the standings of the People.
+	Recent []RecentMatch
+}
+
+// known returns what is known of a person, nothing if the snapshot does not have the person.
+func (s Snapshot) known(person int) Known {
+	if person >= len(s.People) {
+		return Known{}
+	}
+	return s.People[person]
 }
 
 // standingsDiffer reports whether the standings of the same people were changed between two snapshots.
@@ -227,18 +241,20 @@ type Changes struct {
 	Button         string
 	CallbackAnswer Notice
 
-	// Notice is sent to the chat, nil for none. A NotRecorded is merged with one of the same sender that is still waiting.
+	// Page replaces the content of the message Edits, in which a button was pressed; nil for none.
+	Page  Notice
+	Edits int64 // 0 if unknown; then Page is not used
+
+	// Notice is a message to the chat, nil for none. A NotRecorded is merged with one of the same sender that is still waiting.
 	Notice          Notice
-	ReplyTo, Thread int64
-	// Edits is the message that Notice replaces, 0 if Notice is a message of its own.
-	Edits     int64
-	Addressee Name // the person who is answered, zero if unknown
+	ReplyTo, Thread int64 // of Notice, and of the cards of new matches
+	Addressee       Name  // the person who is answered, zero if unknown
 	// Language is the sender's, as an IETF tag, empty if unknown. CallbackAnswer is in it, and so is Notice if Private is true.
 	Language string
 	Private  bool // the chat is the sender's alone
 }
 
-// Effect is what a command changes: a *NewMatch, *Undone, *Restored, *Fixed, *NewStanding, *ChangedStanding, *ChangedRules,
+// Effect is what a command changes: NewMatches, an *Undone, *Restored, *Fixed, *NewStanding, *ChangedStanding, *ChangedRules,
 // *ChangedDisplay, *NewPrompt or *Greeted.
 type Effect interface {
 	// outcome returns the command's outcome for the log; empty if it follows from the notice.
@@ -294,6 +310,9 @@ type Fixed struct {
 	Old, New Result
 }
 
+// NewMatches are matches of one group to be recorded in this order. There is at least one.
+type NewMatches []*NewMatch
+
 // NewMatch is a match to be recorded.
 type NewMatch struct {
 	// Key is the match's idempotency key, unlike the command's that of the message that reports it. The matches of a message
@@ -306,6 +325,7 @@ type NewMatch struct {
 	ReportedBy PlayerID // 0 for an anonymous admin
 	PlayedAt   time.Time
 	Players    []MatchPlayer
+	Card       MatchRecorded // sent to the chat
 }
 
 // MatchPlayer is one player of a new match, with the standings before and after it.
@@ -325,7 +345,7 @@ type NewStanding struct {
 // ChangedStanding is a standing that changes without a match, with the version that was read.
 type ChangedStanding Standing
 
-func (*NewMatch) outcome() CommandOutcome        { return OutcomeRecorded }
+func (NewMatches) outcome() CommandOutcome       { return OutcomeRecorded }
 func (*Undone) outcome() CommandOutcome          { return OutcomeUndone }
 func (*Restored) outcome() CommandOutcome        { return OutcomeRestored }
 func (*Fixed) outcome() CommandOutcome           { return OutcomeFixed }

@@ -92,6 +92,7 @@ func Match(snap ranking.Snapshot, key string) ranking.Changes {
 	m := &ranking.NewMatch{
 		Key: key, Group: snap.Group, Ladder: snap.Ladder.ID, RatingRules: snap.Ladder.RatingRules,
 		Result: ranking.Result{Score: ranking.Score{A: 3, B: 1}}, ReportedBy: snap.People[0].Player.ID, PlayedAt: time.Unix(1_700_000_000, 0),
+		Card: ranking.MatchRecorded{Sides: [2]ranking.Side{{Score: 3}, {Score: 1}}},
 	}
 	for i, k := range snap.People[:2] {
 		before := ranking.Standing{Player: k.Player.ID, Name: k.Player.Name, Elo: 1500, StartElo: 1500, BestElo: 1500}
@@ -109,8 +110,7 @@ func Match(snap ranking.Snapshot, key string) ranking.Changes {
 		m.Players = append(m.Players, ranking.MatchPlayer{Side: i + 1, K: m.K, Before: before, After: after})
 	}
 	return ranking.Changes{
-		Key: key, Outcome: ranking.OutcomeRecorded, Chat: snap.ChatID, Effect: m, ReplyTo: 7, Thread: 8,
-		Notice: ranking.MatchRecorded{Sides: [2]ranking.Side{{Score: 3}, {Score: 1}}},
+		Key: key, Outcome: ranking.OutcomeRecorded, Chat: snap.ChatID, Effect: ranking.NewMatches{m}, ReplyTo: 7, Thread: 8,
 	}
 }
 

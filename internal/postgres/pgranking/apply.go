@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,11 +48,19 @@ func (s *Store) writeAll(ctx context.Context, all []ranking.Changes, slot *outbo
 	if slot != nil && s.lease == nil {
 		postgres.QueueEpoch(&batch, postgres.LeaderLease, slot.Epoch())
 	}
-	queueNumbers(&batch, all)
+	rounds := newMatches(all)
+	for i := range min(1, len(rounds)) {
+		queueNumbers(&batch, rounds[i])
+	}
 	queueKeys(&batch, all)
 	queueStandings(&batch, all)
-	if err := queueMatches(&batch, now, all); err != nil {
-		return err
+	for i, matches := range rounds {
+		if i > 0 {
+			queueNumbers(&batch, matches)
+		}
+		if err := queueMatches(&batch, now, matches); err != nil {
+			return err
+		}
 	}
 	for _, c := range all {
 		queueAmendment(&batch, c.Effect)
@@ -79,10 +88,10 @@ func (s *Store) writeAll(ctx context.Context, all []ranking.Changes, slot *outbo
 	crashpoint.At(crashpoint.Applied)
 	sent := direct != nil && direct.Count > 0 && slot.Send(*direct)
 	for _, c := range all {
-		if c.Notice != nil && c.Edits == 0 && !sent || amendedBy(c.Effect) != nil || c.Presence == ranking.BotActive {
+		if notifies(c) && !sent || amendedBy(c.Effect) != nil || c.Presence == ranking.BotActive {
 			s.wake(c.Chat)
 		}
-		if c.Edits != 0 {
+		if c.Page != nil {
 			s.committed(outbox.Lane{Chat: outbox.ChatID(c.Chat), Kind: outbox.Pages})
 		}
 		if c.Button != "" {
@@ -92,16 +101,22 @@ func (s *Store) writeAll(ctx context.Context, all []ranking.Changes, slot *outbo
 	return nil
 }
 
+// notifies reports whether changes send a message to the chat.
+func notifies(c ranking.Changes) bool {
+	_, recorded := c.Effect.(ranking.NewMatches)
+	return c.Notice != nil || recorded
+}
+
 func queueStandings(batch *pgx.Batch, all []ranking.Changes) {
 	var known []ranking.Standing
 	for _, c := range all {
 		switch e := c.Effect.(type) {
-		case *ranking.NewMatch:
-			for _, p := range e.Players {
-				if p.Before.ID == 0 {
-					queueNewStanding(batch, e.Ladder, p.After)
+		case ranking.NewMatches:
+			for _, s := range lastStandings(e) {
+				if s.ID == 0 {
+					queueNewStanding(batch, e[0].Ladder, s)
 				} else {
-					known = append(known, p.After)
+					known = append(known, s)
 				}
 			}
 		case *ranking.NewStanding:
@@ -111,6 +126,25 @@ func queueStandings(batch *pgx.Batch, all []ranking.Changes) {
 		}
 	}
 	queueChangedStandings(batch, known)
+}
+
+// lastStandings returns the standing of each player after the last of the player's matches.
+func lastStandings(matches ranking.NewMatches) []ranking.Standing {
+	var last []ranking.Standing
+	for i, m := range matches {
+		for _, p := range m.Players {
+			at := -1
+			if i > 0 {
+				at = slices.IndexFunc(last, func(s ranking.Standing) bool { return s.Player == p.After.Player })
+			}
+			if at < 0 {
+				last = append(last, p.After)
+			} else {
+				last[at] = p.After
+			}
+		}
+	}
+	return last
 }
 
 func queueNewStanding(batch *pgx.Batch, ladder ranking.LadderID, s ranking.Standing) {
@@ -127,27 +161,38 @@ func queueNewStanding(batch *pgx.Batch, ladder ranking.LadderID, s ranking.Stand
 		ladder, s.Player, s.Name, s.Elo, s.StartElo, s.BestElo, s.Played, s.Won, s.Drawn, s.Lost, s.Streak)
 }
 
-// queueKeys inserts the keys of commands, with the rate classes of the commands.
+// queueKeys inserts the keys of commands, with the rate classes of the commands. Each further match of a message has a key too,
+// so that it counts like a message of its own.
 func queueKeys(batch *pgx.Batch, all []ranking.Changes) {
 	if all[0].Keyless { // it comes alone: only results are written together
 		return
+	}
+	commands := slices.Clone(all)
+	for _, c := range all {
+		if matches, ok := c.Effect.(ranking.NewMatches); ok && c.Button == "" {
+			for _, m := range matches[1:] {
+				further := c
+				further.Key = m.Key
+				commands = append(commands, further)
+			}
+		}
 	}
 	batch.Queue(`
 		INSERT INTO handled_commands (key, sender, sent_at, rate_class, trigger, outcome)
 		SELECT key, nullif(sender, 0), sent_at, nullif(rate_class, ''), trigger, outcome
 		FROM unnest($1::text[], $2::bigint[], $3::timestamptz[], $4::text[], $5::text[], $6::text[])
 		    AS c (key, sender, sent_at, rate_class, trigger, outcome)`,
-		postgres.Column(all, func(c ranking.Changes) string { return c.Key }),
-		postgres.Column(all, func(c ranking.Changes) ranking.SenderID { return c.RateEntry.Sender }),
-		postgres.Column(all, func(c ranking.Changes) *time.Time {
+		postgres.Column(commands, func(c ranking.Changes) string { return c.Key }),
+		postgres.Column(commands, func(c ranking.Changes) ranking.SenderID { return c.RateEntry.Sender }),
+		postgres.Column(commands, func(c ranking.Changes) *time.Time {
 			if c.RateEntry == (ranking.RateEntry{}) {
 				return nil
 			}
 			return &c.RateEntry.At
 		}),
-		postgres.Column(all, func(c ranking.Changes) string { return string(c.RateEntry.RateClass) }),
-		postgres.Column(all, func(c ranking.Changes) ranking.Trigger { return cmp.Or(c.Trigger, ranking.ByMessage) }),
-		postgres.Column(all, func(c ranking.Changes) ranking.CommandOutcome { return cmp.Or(c.Outcome, ranking.OutcomeUnanswered) }))
+		postgres.Column(commands, func(c ranking.Changes) string { return string(c.RateEntry.RateClass) }),
+		postgres.Column(commands, func(c ranking.Changes) ranking.Trigger { return cmp.Or(c.Trigger, ranking.ByMessage) }),
+		postgres.Column(commands, func(c ranking.Changes) ranking.CommandOutcome { return cmp.Or(c.Outcome, ranking.OutcomeUnanswered) }))
 	queueMessages(batch, all)
 }
 
@@ -156,8 +201,8 @@ func queueKeys(batch *pgx.Batch, all []ranking.Changes) {
 func queueMessages(batch *pgx.Batch, all []ranking.Changes) {
 	for _, c := range all {
 		message := c.Message
-		if m, ok := c.Effect.(*ranking.NewMatch); ok {
-			message, _, _ = strings.Cut(m.Key, "#")
+		if matches, ok := c.Effect.(ranking.NewMatches); ok {
+			message, _, _ = strings.Cut(matches[0].Key, "#")
 		}
 		if message == "" || message == c.Key {
 			continue

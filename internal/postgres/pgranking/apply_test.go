@@ -154,7 +154,7 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 		"first is stale":    {`UPDATE group_players SET version = 9 WHERE name = 'Alice'`, nil, is(ranking.ErrConflict), ""},
 		"second is stale":   {`UPDATE group_players SET version = 9 WHERE name = 'Bob'`, nil, is(ranking.ErrConflict), ""},
 		"standing is gone":  {"", func(c *ranking.Changes) { recorded(c).Players[1].After.ID = 99 }, is(ranking.ErrConflict), ""},
-		"standing is there": {"", func(c *ranking.Changes) { recorded(c).Players[1].Before.ID = 0 }, is(ranking.ErrConflict), ""},
+		"standing is there": {"", func(c *ranking.Changes) { recorded(c).Players[1].After.ID = 0 }, is(ranking.ErrConflict), ""},
 		"bad rating":        {"", func(c *ranking.Changes) { recorded(c).Players[1].After.Elo = -1 }, constraint("group_players_elo_check"), ""},
 		"bad score":         {"", func(c *ranking.Changes) { recorded(c).A = 1000 }, constraint("matches_score_check"), ""},
 		"other's ladder":    {"", func(c *ranking.Changes) { recorded(c).Ladder = 99 }, constraint("matches_ladder_id_fkey"), ""},

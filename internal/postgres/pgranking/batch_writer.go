@@ -55,11 +55,11 @@ var errAlone = errors.New("not written together with others")
 // write is Store.Apply, except that a result may be written together with others.
 func (g *batchWriter) write(ctx context.Context, s *Store, c ranking.Changes) error {
 	alone := []ranking.Changes{c}
-	m, isMatch := c.Effect.(*ranking.NewMatch)
-	if g == nil || !isMatch {
+	matches, _ := c.Effect.(ranking.NewMatches)
+	if g == nil || len(matches) != 1 || c.Button != "" {
 		return s.writeAll(ctx, alone, nil)
 	}
-	w := g.join(ctx, m.Group, c)
+	w := g.join(ctx, matches[0].Group, c)
 	crashpoint.At(crashpoint.Batching)
 	if w == nil {
 		defer g.holdSlot(s)()

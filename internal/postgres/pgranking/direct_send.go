@@ -18,7 +18,8 @@ func (s *Store) WithSendSlots(reserve func(context.Context, outbox.Lane) *outbox
 
 // reserveSlot returns the slot for sending the notice of a command directly, nil for none.
 func (s *Store) reserveSlot(ctx context.Context, c ranking.Changes) *outbox.SendSlot {
-	if s.reserve == nil || c.Notice == nil || c.Edits != 0 {
+	matches, _ := c.Effect.(ranking.NewMatches)
+	if s.reserve == nil || !notifies(c) || c.Page != nil || len(matches) > 1 { // several cards become one message
 		return nil
 	}
 	return s.reserve(ctx, outbox.Lane{Chat: outbox.ChatID(c.Chat)})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
@@ -43,6 +44,18 @@ func TestNoCommandScansATable(t *testing.T) {
 			snap, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, People: people})
 			return err
 		}, Want: 2},
+		{Name: "read equal results", Run: func(ctx context.Context) error {
+			equal := ranking.EqualResults{At: time.Now(), Window: 10 * time.Minute, Scores: []ranking.Score{{A: 3, B: 1}}}
+			_, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, Equal: equal})
+			return err
+		}, Want: 2},
+		{Name: "read the people of a group", Run: func(ctx context.Context) error {
+			people, err := store.PeopleOf(ctx, club.ID)
+			if len(people) != 60 {
+				t.Errorf("%d people are in the group, want 60", len(people))
+			}
+			return err
+		}, Want: 1},
 		{Name: "read ranking", Run: func(ctx context.Context) error {
 			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, club.ID, &people[1], 6)
 			if len(got.Rows) != stats.PageRows || got.Page != 6 || got.Total != 60 {

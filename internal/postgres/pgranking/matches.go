@@ -11,10 +11,10 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueNumbers assigns the numbers of new matches, which also locks their groups. A single match waits for its group.
-// With several, none may wait for another's group.
-func queueNumbers(batch *pgx.Batch, all []ranking.Changes) {
-	groups := postgres.Column(newMatches(all), func(m newMatch) ranking.GroupID { return m.Group })
+// queueNumbers assigns the numbers of new matches of different groups, which also locks their groups. A single match waits for
+// its group. With several, none may wait for another's group.
+func queueNumbers(batch *pgx.Batch, matches []newMatch) {
+	groups := postgres.Column(matches, func(m newMatch) ranking.GroupID { return m.Group })
 	if len(groups) > 1 {
 		batch.Queue(`SELECT FROM groups WHERE id = ANY ($1) FOR NO KEY UPDATE NOWAIT`, groups)
 	}
@@ -26,20 +26,24 @@ func queueNumbers(batch *pgx.Batch, all []ranking.Changes) {
 	}
 }
 
-// newMatch is a match to be inserted, with the key and the notice of its command.
+// newMatch is a match to be inserted, with the changes of its command.
 type newMatch struct {
 	*ranking.NewMatch
 	ranking.Changes
 }
 
-// newMatches returns the matches among the changes.
-func newMatches(all []ranking.Changes) (matches []newMatch) {
+// newMatches returns the matches among the changes in rounds: the first match of each command, then the second ones, and so on.
+func newMatches(all []ranking.Changes) (rounds [][]newMatch) {
 	for _, c := range all {
-		if m, ok := c.Effect.(*ranking.NewMatch); ok {
-			matches = append(matches, newMatch{m, c})
+		matches, _ := c.Effect.(ranking.NewMatches)
+		for i, m := range matches {
+			if i == len(rounds) {
+				rounds = append(rounds, nil)
+			}
+			rounds[i] = append(rounds[i], newMatch{m, c})
 		}
 	}
-	return matches
+	return rounds
 }
 
 // insertMatches inserts matches of different groups at once.
@@ -82,15 +86,11 @@ const insertMatches = `
 
 // queueMatches inserts matches under the assigned numbers, with their players, history and cards. The matches must be of
 // different groups.
-func queueMatches(batch *pgx.Batch, now time.Time, all []ranking.Changes) error {
-	matches := newMatches(all)
-	if len(matches) == 0 {
-		return nil
-	}
+func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) error {
 	var payloads [][]byte
 	var players []matchPlayer
 	for _, m := range matches {
-		payload, err := encode(m.Notice)
+		payload, err := encode(m.Card)
 		if err != nil {
 			return err
 		}
@@ -113,14 +113,14 @@ func queueMatches(batch *pgx.Batch, now time.Time, all []ranking.Changes) error 
 		postgres.Column(matches, func(m newMatch) time.Time { return m.PlayedAt }),
 		postgres.Column(matches, func(m newMatch) string { return m.NewMatch.Key }),
 		postgres.Column(matches, func(m newMatch) ranking.ChatID { return m.Chat }),
-		postgres.Column(matches, func(m newMatch) string { return m.Notice.Kind() }),
-		postgres.Column(matches, func(m newMatch) string { return string(m.Notice.Purpose()) }),
+		postgres.Column(matches, func(m newMatch) string { return m.Card.Kind() }),
+		postgres.Column(matches, func(m newMatch) string { return string(m.Card.Purpose()) }),
 		payloads,
 		postgres.Column(matches, func(m newMatch) string { return m.Addressee.Name }),
 		postgres.Column(matches, func(m newMatch) int64 { return m.ReplyTo }),
 		postgres.Column(matches, func(m newMatch) int64 { return m.Thread }),
 		postgres.Column(matches, func(m newMatch) *time.Duration {
-			return TimeLeft(m.SentAt, now, m.Notice.Purpose().Lifetime())
+			return TimeLeft(m.SentAt, now, m.Card.Purpose().Lifetime())
 		}),
 		postgres.Column(matches, func(m newMatch) ranking.PlayerID { return m.Addressee.Player }),
 		postgres.Column(matches, func(m newMatch) string { return m.Changes.Key }),

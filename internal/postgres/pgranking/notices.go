@@ -62,6 +62,9 @@ func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 			c.Chat, c.Key, c.CallbackAnswer.Kind(), c.CallbackAnswer.Purpose(), payload, c.Button,
 			TimeLeft(c.SentAt, now, ranking.CallbackLifetime), c.Language)
 	}
+	if err := queuePage(batch, now, c); err != nil {
+		return err
+	}
 	if err := queueNotice(batch, now, c); err != nil {
 		return err
 	}
@@ -77,15 +80,12 @@ const insertNotice = `
 	VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), clock_timestamp() + $9::interval,
 	        nullif($10::bigint, 0), $11, nullif($12, ''))`
 
-// queueNotice inserts the notice of a command, if there is one.
+// queueNotice inserts the message of a command, if there is one.
 func queueNotice(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
-	if c.Edits != 0 {
-		return queuePage(batch, now, c)
-	}
 	if n, ok := c.Notice.(ranking.NotRecorded); ok {
 		return queueNotRecorded(batch, now, c, n)
 	}
-	if _, isMatch := c.Effect.(*ranking.NewMatch); c.Notice == nil || isMatch {
+	if c.Notice == nil {
 		return nil
 	}
 	payload, err := encode(c.Notice)

@@ -9,10 +9,13 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queuePage replaces the message with a pressed button. The newest press takes the place of one that waits for the same
-// message.
+// queuePage replaces the message with a pressed button, if a command does that. The newest press takes the place of one that
+// waits for the same message.
 func queuePage(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
-	payload, err := encode(c.Notice)
+	if c.Page == nil {
+		return nil
+	}
+	payload, err := encode(c.Page)
 	if err != nil {
 		return err
 	}
@@ -23,7 +26,7 @@ func queuePage(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
 		SET key = excluded.key, kind = excluded.kind, purpose = excluded.purpose, payload = excluded.payload,
 		    addressee = excluded.addressee, addressee_id = excluded.addressee_id, expires_at = excluded.expires_at`,
-		c.Chat, c.Key, c.Notice.Kind(), c.Notice.Purpose(), payload, c.Addressee.Name, c.Edits, fmt.Sprintf("page:%d", c.Edits),
-		TimeLeft(c.SentAt, now, c.Notice.Purpose().Lifetime()), c.Addressee.Player)
+		c.Chat, c.Key, c.Page.Kind(), c.Page.Purpose(), payload, c.Addressee.Name, c.Edits, fmt.Sprintf("page:%d", c.Edits),
+		TimeLeft(c.SentAt, now, c.Page.Purpose().Lifetime()), c.Addressee.Player)
 	return nil
 }

@@ -18,12 +18,12 @@ const undeliveredWindow = 24 * time.Hour
 // FindPrompt implements ranking.Store.
 func (s *Store) FindPrompt(ctx context.Context, chat ranking.ExternalChatID, id ranking.PromptID) (*ranking.Prompt, error) {
 	const sql = `
-		SELECT p.id, p.kind, p.match_id, p.match_changes, m.number, coalesce(p.answerer_id, 0), coalesce(p.telegram_message_id, 0),
-		       p.closed_at IS NOT NULL
-		FROM prompts p JOIN matches m ON m.id = p.match_id
+		SELECT p.id, p.kind, coalesce(p.match_id, 0), p.match_changes, coalesce(m.number, 0), coalesce(p.answerer_id, 0),
+		       coalesce(p.telegram_message_id, 0), p.closed_at IS NOT NULL, p.request
+		FROM prompts p LEFT JOIN matches m ON m.id = p.match_id
 		WHERE p.id = $2 AND p.chat_id = ` + postgres.ThisChat
 	var p ranking.Prompt
-	err := s.db.QueryRow(ctx, sql, chat, id).Scan(&p.ID, &p.Kind, &p.Match, &p.Changes, &p.Number, &p.Answerer, &p.Message, &p.Closed)
+	err := s.db.QueryRow(ctx, sql, chat, id).Scan(&p.ID, &p.Kind, &p.Match, &p.Changes, &p.Number, &p.Answerer, &p.Message, &p.Closed, &p.Report)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, nil //nolint:nilnil // as the interface says
@@ -53,11 +53,11 @@ func queuePrompt(batch *pgx.Batch, p ranking.NewPrompt, args []any) {
 		WITH notice AS (`+insertNotice+`
 		    RETURNING id, chat_id, expires_at
 		), asked AS (
-		    INSERT INTO prompts (id, chat_id, kind, match_id, match_changes, answerer_id)
-		    SELECT id, chat_id, $13, $14, $15, nullif($16::bigint, 0) FROM notice)
+		    INSERT INTO prompts (id, chat_id, kind, match_id, match_changes, answerer_id, request)
+		    SELECT id, chat_id, $13, nullif($14::bigint, 0), $15, nullif($16::bigint, 0), $17 FROM notice)
 		INSERT INTO timers (key, chat_id, due_at)
-		SELECT `+promptTimer+`, chat_id, coalesce(expires_at, now() + $17::interval) + $18::interval FROM notice`,
-		append(args, p.Kind, p.Match, p.Changes, p.Answerer, undeliveredWindow, ranking.PromptWindow)...)
+		SELECT `+promptTimer+`, chat_id, coalesce(expires_at, now() + $18::interval) + $19::interval FROM notice`,
+		append(args, p.Kind, p.Match, p.Changes, p.Answerer, p.Report, undeliveredWindow, ranking.PromptWindow)...)
 }
 
 // promptTimer is the key of the timer of the prompt with this id, as ranking.PromptID.Timer returns it.

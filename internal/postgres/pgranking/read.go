@@ -30,6 +30,9 @@ func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	if len(q.People) > 0 {
 		queuePeople(batch, q, snap)
 	}
+	if !q.Equal.At.IsZero() { // after the standings: a match that is recorded in between changes those
+		queueEqualResults(batch, q, &snap.Recent)
+	}
 }
 
 func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {

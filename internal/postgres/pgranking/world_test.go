@@ -26,7 +26,7 @@ var aliceBeatsBob = ranking.Report{
 }
 
 // recorded returns the new match among the changes.
-func recorded(c *ranking.Changes) *ranking.NewMatch { return c.Effect.(*ranking.NewMatch) }
+func recorded(c *ranking.Changes) *ranking.NewMatch { return c.Effect.(ranking.NewMatches)[0] }
 
 // refuse makes every change of that kind fail for the duration of the test.
 func refuse(t *testing.T, pool *pgxpool.Pool, table, event string) {
