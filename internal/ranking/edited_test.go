@@ -68,6 +68,31 @@ func TestEditedCommands(t *testing.T) {
 	verifyClean(t, g.store)
 }
 
+// TestEditedIntoWhatIsAsked: the match that an answer records is that of the message too, and so is each of several matches.
+func TestEditedIntoWhatIsAsked(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &bob, 0, singles(alice, bob, 3, 1))
+	const message, other = "m:-100:7", "m:-100:8"
+	must(t, g.RecordMatch(t.Context(), from(&alice, message), singles(alice, alice, 3, 1)))
+	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 1), singles(alice, bob, 3, 1)))
+	id := g.newestPrompt(t)
+	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 2), singles(alice, bob, 3, 0)))
+	press := g.origin(&alice)
+	press.Button = press.Key
+	must(t, g.AnswerPrompt(t.Context(), press, ranking.PromptAnswer{Prompt: id, Option: "0", Message: 77, IsAdmin: nobodyIsAdmin}))
+	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 3), singles(alice, bob, 3, 0)))
+	must(t, g.RecordMatch(t.Context(), editOf(&alice, other, 1), singles(alice, carol, 3, 1), singles(alice, carol, 3, 2)))
+	must(t, g.RecordMatch(t.Context(), editOf(&alice, other, 2), singles(alice, carol, 3, 1), singles(alice, carol, 3, 2)))
+	got := texts(t, g, `SELECT concat_ws(' ', idempotency_key, trigger, outcome) FROM matches
+		JOIN handled_commands ON key = split_part(idempotency_key, '#', 1) WHERE number > 1 ORDER BY number`)
+	want := []string{"m:-100:7 press recorded", "m:-100:8 edit recorded", "m:-100:8#2 edit recorded"}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("matches (-want +got):\n%s", diff)
+	}
+	verifyClean(t, g.store)
+}
+
 // TestEditsOfOtherCommands: each command that is not refused is the last one of its message.
 func TestEditsOfOtherCommands(t *testing.T) {
 	t.Parallel()
