@@ -91,6 +91,9 @@ func (GroupOnly) Purpose() ranking.Purpose { return ranking.Answer }
 // Alone makes ranking.IsAlone true.
 func (GroupOnly) Alone() bool { return true }
 
+// Refuses marks a refusal.
+func (GroupOnly) Refuses() bool { return true }
+
 // UnknownCommand says that there is no such command.
 type UnknownCommand struct {
 	Meant string `json:"meant,omitempty"` // what was probably meant, without the slash: a command, possibly with its arguments
@@ -101,6 +104,9 @@ func (UnknownCommand) Kind() string { return kindUnknownCommand }
 
 // Purpose implements ranking.Notice.
 func (UnknownCommand) Purpose() ranking.Purpose { return ranking.Answer }
+
+// Refuses marks a refusal.
+func (UnknownCommand) Refuses() bool { return true }
 
 // CommandFailed says that a command could not be handled because of a fault of the bot.
 type CommandFailed struct {

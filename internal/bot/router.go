@@ -75,7 +75,7 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	case u.CallbackQuery != nil:
 		return r.press(logged(ctx, in, u.CallbackQuery.command()), u.CallbackQuery, in.Retried)
 	case u.EditedMessage != nil:
-		return r.edited(logged(ctx, in, command.NameMatch), u.EditedMessage, in.Retried)
+		return r.edited(ctx, in, u.EditedMessage)
 	case u.MyChatMember != nil:
 		return r.botMember(ctx, u.MyChatMember)
 	case u.ChatMember != nil:

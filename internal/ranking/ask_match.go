@@ -55,7 +55,7 @@ type ReportRequest struct {
 // reportOf returns what is asked about a report.
 func reportOf(o Origin, q Question) ReportRequest {
 	return ReportRequest{
-		Key: o.Key, Chat: o.Chat.ID, Message: o.ReplyTo, SentAt: o.SentAt, Reporter: o.Sender, Readings: q.Readings,
+		Key: o.message(), Chat: o.Chat.ID, Message: o.ReplyTo, SentAt: o.SentAt, Reporter: o.Sender, Readings: q.Readings,
 		Settled: []Doubt{q.Doubt},
 	}
 }

@@ -226,6 +226,9 @@ func decideAndApply(ctx context.Context, store Store, o Origin, c command, snap 
 	}
 	*c.outcome = outcomeOf(o, changes)
 	changes.Trigger, changes.Outcome = o.trigger(), *c.outcome
+	if changes.Outcome != OutcomeRefused { // after a refusal, the next edit is handled too
+		changes.Message = o.Message
+	}
 	return store.Apply(ctx, changes)
 }
 

@@ -27,7 +27,7 @@ type command struct {
 }
 
 func (c command) query(o Origin) Query {
-	return Query{Key: o.Key, Chat: o.Chat, People: c.people, Equal: c.equal}
+	return Query{Key: o.Key, Message: o.Message, Chat: o.Chat, People: c.people, Equal: c.equal}
 }
 
 // answerOnly returns a command with the same rate class that changes nothing and is answered with the notice.

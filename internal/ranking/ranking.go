@@ -42,6 +42,9 @@ type Origin struct {
 	// Key is the idempotency key: commands with the same key are the same command, which takes effect only once.
 	Key     string
 	Trigger Trigger // zero means ByPress with a Button, and ByMessage without
+	// Message is the key of the message whose edit is the command, empty for all other commands. The command is ignored unless
+	// everything that was handled of the message so far was refused.
+	Message string
 	Chat    Chat
 	Sender  *Person // nil for an anonymous admin
 	SentAt  time.Time
@@ -60,6 +63,9 @@ type Origin struct {
 	// replies to. They need not take part in the command.
 	Shown []Person
 }
+
+// message returns the key of the message that contains the command.
+func (o Origin) message() string { return cmp.Or(o.Message, o.Key) }
 
 // Trigger is the kind of update that triggers a command.
 type Trigger string

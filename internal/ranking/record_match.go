@@ -13,8 +13,8 @@ const MaxReports = 20
 
 // Report is a match as reported: the players, and the score or the scores of the sets.
 type Report struct {
-	// Key is the idempotency key of the match, empty for that of the command. A match that something else than its message
-	// triggers has the key of the message. Each further match of a message has #2, #3 and so on after it.
+	// Key is the idempotency key of the match, empty for that of the message. Each further match of a message has #2, #3 and so on
+	// after it.
 	Key    string   `json:"key,omitempty"`
 	A      []Person `json:"a"` // at least one each; side A's scores come first
 	B      []Person `json:"b"`
@@ -39,7 +39,7 @@ func (s *Service) RecordMatch(ctx context.Context, o Origin, reports ...Report) 
 // somebody visibly plays against themselves.
 func (s *Service) newRecord(o Origin, reports []Report, people *participants) (rec *recordOperation, ok bool) {
 	rec = &recordOperation{service: s, origin: o, reports: reports, playedAt: o.SentAt, reporter: -1}
-	key := cmp.Or(reports[0].Key, o.Key)
+	key := cmp.Or(reports[0].Key, o.message())
 	for i, r := range reports {
 		m := reportedMatch{key: key, result: resultOf(r.Scores), even: len(r.A) == len(r.B)}
 		if i > 0 {

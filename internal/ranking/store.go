@@ -95,9 +95,10 @@ type Store interface {
 
 // Query says what to read for a command, whatever its kind.
 type Query struct {
-	Key    string
-	Chat   Chat
-	People []Person
+	Key     string
+	Message string // the key of the message whose edit is the command, empty for none
+	Chat    Chat
+	People  []Person
 	// RateEntry, if not zero, requests RecentUsage for its sender and time.
 	RateEntry RateEntry
 	Equal     EqualResults // requests Recent
@@ -120,7 +121,8 @@ type MatchRef struct {
 
 // Snapshot is what a Query returns.
 type Snapshot struct {
-	Handled bool   // the key is already stored
+	// Handled is true if the key is already stored, or the message with an outcome other than OutcomeRefused.
+	Handled bool
 	ChatID  ChatID // 0 for an unknown chat
 	Chat    Chat   // as stored
 	Group   GroupID
@@ -224,6 +226,9 @@ type Changes struct {
 	Key     string
 	Trigger Trigger        // zero means ByMessage
 	Outcome CommandOutcome // zero means OutcomeUnanswered
+	// Message is the key of the message whose edit is the command, empty for all other commands and for a refused one. It is
+	// stored with the outcome. If it already is, with another one than OutcomeRefused, Apply fails with ErrConflict.
+	Message string
 	// Keyless is true if the key is not stored. The command did nothing, so it may be handled again.
 	Keyless   bool
 	RateEntry RateEntry // how the command counts

@@ -85,6 +85,13 @@ func TestNoCommandScansATable(t *testing.T) {
 		{Name: "answer", Run: func(ctx context.Context) error {
 			return store.Apply(ctx, ranking.Changes{Key: "l", Chat: snap.ChatID, Notice: ranking.Refusal{}})
 		}, Want: 3},
+		{Name: "read for an edit", Run: func(ctx context.Context) error {
+			_, err := store.Read(ctx, ranking.Query{Key: "e", Message: "m", Chat: club})
+			return err
+		}, Want: 1},
+		{Name: "answer to an edit", Run: func(ctx context.Context) error {
+			return store.Apply(ctx, ranking.Changes{Key: "e", Message: "m", Trigger: ranking.ByEdit, Outcome: ranking.OutcomeAnswered, Chat: snap.ChatID, Notice: ranking.Joined{}})
+		}, Want: 4},
 		{Name: "rules", Run: func(ctx context.Context) error {
 			before, after := snap.Ladder.Rules, snap.Ladder.Rules
 			after.K++
