@@ -255,6 +255,8 @@ var details = map[command.Reason]string{
 	command.ReasonForeignDigits:   "３",
 	command.ReasonScoreTooLarge:   "1000",
 	command.ReasonUnclearTotal:    "3:1",
+	command.ReasonUnknownName:     "robert",
+	command.ReasonUnclearName:     "bob",
 }
 
 func called(name string) ranking.Name { return ranking.Name{Name: name} }

@@ -121,11 +121,11 @@ func (req request) report() (ranking.Report, error) {
 	if req.origin.Sender != nil {
 		sender = req.message.From.mentioned()
 	}
-	readings, err := command.ParseMatch(req.command, sender, req.message.repliedPerson())
+	report, err := command.ParseMatch(req.command, sender, req.message.repliedPerson(), nil)
 	if err != nil {
 		return ranking.Report{}, err
 	}
-	m, err := command.Certain(readings)
+	m, err := command.Certain(report)
 	return ranking.Report{A: people(m.A), B: people(m.B), Scores: scores(m.Scores)}, err
 }
 

@@ -117,6 +117,7 @@ type Person struct {
 	Username string // without the @, in the original letter case
 	Name     string // the display name, empty for a mention
 	IsBot    bool
+	Named    bool // meant by the name of a player; the message shows nothing about them
 }
 
 // isKnown reports whether p is identified by an id or a username.

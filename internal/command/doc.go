@@ -30,8 +30,9 @@
 // may stand anywhere among the words. They are cut out of the text before it is
 // read, so that a name such as "Bob 2" does no harm:
 //
-//	people    = [ mention [ mention ] ]
-//	          | { mention } versus { mention }
+//	people    = [ person [ person ] ]
+//	          | { person } versus { person }
+//	person    = mention | name
 //	versus    = "v" | "vs" | "versus" | …       in any letter case
 //
 // The rest without the versus must be:
@@ -42,6 +43,13 @@
 //	number    = 1 to 3 ASCII digits
 //	colon     = ":" | "："
 //	dash      = "-" | "–" | "—" | "−"
+//
+// A name is the name or the username of a player of the group, without regard to
+// letter case, accents and punctuation, as fold says. The longest name counts, and
+// quotes make one name of all words in them. It is cut out of the text as a mention
+// is. If several players have the name, or it is a word of the vocabulary as well,
+// there is a reading for each that makes a complete report. If nobody has the name,
+// there are readings with the players whose names are similar.
 //
 // White space includes line breaks, invisible formatting characters, mentions,
 // commas and semicolons at either end of a word, and a full stop after it. Commas
@@ -61,8 +69,11 @@
 // readings.
 //
 // If at least two lines have people and numbers, each line is a report. If in one
-// line each person has scores behind the name, each is a result of the sender.
-// Results that cannot be told apart are an error.
+// line each person has scores behind the name, each is a result of the sender; a
+// score between two people or two teams is one result. Other lines in which people
+// stand between the scores are in doubt: each part of people with scores behind them
+// (or before them, if the line begins with a score) may be a result, and all of it
+// may be one. If neither is complete, that is an error.
 //
 // Of at least three scores, the first or the last one is their total if no number
 // in it exceeds the count of the others, and each of the others has a number that

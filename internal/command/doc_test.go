@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -70,19 +71,24 @@ func parseDoc(text string) (command.Command, bool) {
 	return command.Parse(m.text, m.entities, botUsername)
 }
 
-// describeMatch returns a match in the form of the doc.
+// describeMatch returns a match in the form of the doc. People are usernames in lower case, or names if they are meant by those.
 func describeMatch(m command.Match) string {
 	var parts []string
-	for _, p := range m.A {
-		parts = append(parts, p.Username)
+	side := func(people []command.Person) {
+		for _, p := range people {
+			name := strings.ToLower(p.Username)
+			if p.Named {
+				name = cmp.Or(p.Name, p.Username)
+			}
+			parts = append(parts, name)
+		}
 	}
+	side(m.A)
 	for _, s := range m.Scores {
 		parts = append(parts, fmt.Sprintf("%d:%d", s.A, s.B))
 	}
-	for _, p := range m.B {
-		parts = append(parts, p.Username)
-	}
-	return strings.ToLower(strings.Join(parts, " "))
+	side(m.B)
+	return strings.Join(parts, " ")
 }
 
 // describe returns the outcome of a command in the form of the doc, if sam replies

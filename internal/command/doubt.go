@@ -1,26 +1,121 @@
 package command
 
-import "fmt"
+import (
+	"fmt"
+	"reflect"
+	"slices"
+)
 
-// Certain returns the only match of the only reading of a report. It fails with a *FormError if there are several.
-func Certain(readings []Reading) (Match, error) {
-	m := readings[0][0]
+// MaxReadings is the maximum number of readings of a report.
+const MaxReadings = 8
+
+// Doubt is why a report must not count before somebody says what it means.
+type Doubt string
+
+// The doubts.
+const (
+	DoubtNone        Doubt = ""
+	DoubtResults     Doubt = "results"      // it may be one match or several
+	DoubtTotal       Doubt = "total"        // a score may be the total of the others
+	DoubtWinner      Doubt = "winner"       // the words and the score may name different winners
+	DoubtName        Doubt = "name"         // several players have a name, or a name may be another word
+	DoubtUnknownName Doubt = "unknown_name" // nobody has a name; the readings have those with similar names
+)
+
+// Certain returns the only match of the only reading of a report. It fails with a *FormError if there is a doubt, or if there are
+// several matches.
+func Certain(r Report) (Match, error) {
 	switch {
-	case len(readings[0]) > 1:
+	case r.Doubt != DoubtNone:
+		return Match{}, r.form()
+	case len(r.Readings[0]) > 1:
 		return Match{}, formError(ReasonSeveralResults, "")
-	case len(readings) == 1:
-		return m, nil
+	default:
+		return r.Readings[0][0], nil
 	}
-	for _, r := range readings {
-		if len(r[0].Scores) != len(m.Scores) {
-			return Match{}, unclearTotal(r[0].Scores, m.Scores)
-		}
-	}
-	return Match{}, formError(ReasonUnclearWinner, "")
 }
 
-// unclearTotal returns the error for scores of which one is missing in others.
-func unclearTotal(a, b []Score) error {
+// form returns the error that says what the doubt is.
+func (r Report) form() error {
+	switch r.Doubt {
+	case DoubtTotal:
+		return formError(ReasonUnclearTotal, r.Word)
+	case DoubtWinner:
+		return formError(ReasonUnclearWinner, "")
+	case DoubtName:
+		return formError(ReasonUnclearName, r.Word)
+	case DoubtUnknownName:
+		return formError(ReasonUnknownName, r.Word)
+	default:
+		return formError(ReasonSeveralResults, "")
+	}
+}
+
+// and returns the report that has the matches of two reports. It fails if there are too many ways to read both.
+func (r Report) and(next Report) (Report, error) {
+	if len(r.Readings) == 0 {
+		return next, nil
+	}
+	all := Report{Doubt: r.Doubt, Word: r.Word}
+	if all.Doubt == DoubtNone {
+		all.Doubt, all.Word = next.Doubt, next.Word
+	}
+	if len(r.Readings)*len(next.Readings) > MaxReadings {
+		return Report{}, all.form()
+	}
+	for _, first := range r.Readings {
+		for _, second := range next.Readings {
+			all.Readings = append(all.Readings, slices.Concat(first, second))
+		}
+	}
+	return all, nil
+}
+
+// or adds the readings of another way to understand the words, and tells whether there was a new one.
+func (r *Report) or(other Report) bool {
+	added := false
+	for _, reading := range other.Readings {
+		isKnown := slices.ContainsFunc(r.Readings, func(known Reading) bool { return reflect.DeepEqual(known, reading) })
+		if !isKnown && len(r.Readings) < MaxReadings {
+			r.Readings, added = append(r.Readings, reading), true
+		}
+	}
+	return added
+}
+
+// likely returns the readings of a match: what its words say about the winner has to fit the score, and one of several scores
+// may be their total.
+func (l line) likely(m Match) (Report, error) {
+	claim, err := l.claim()
+	if err != nil {
+		return Report{}, err
+	}
+	var all Report
+	possible := withoutTotal(m.Scores)
+	for _, scores := range possible {
+		m.Scores = scores
+		a, b := points(scores)
+		isDraw := a == b
+		switch {
+		case claim == unknown:
+			all.Readings = append(all.Readings, Reading{m})
+		case isDraw != (claim == drew):
+			return Report{}, formError(ReasonContradiction, "")
+		case isDraw, (a > b) == (claim == won) && !l.isOfUnclearSide():
+			all.Readings = append(all.Readings, Reading{m})
+		default:
+			all.Readings = append(all.Readings, Reading{m.mirrored()}, Reading{m})
+			all.Doubt = DoubtWinner
+		}
+	}
+	if len(possible) > 1 {
+		all.Doubt, all.Word = DoubtTotal, unclearTotal(possible[0], possible[1])
+	}
+	return all, nil
+}
+
+// unclearTotal returns the score that one of two ways to read scores leaves out.
+func unclearTotal(a, b []Score) string {
 	if len(a) < len(b) {
 		a, b = b, a
 	}
@@ -28,39 +123,13 @@ func unclearTotal(a, b []Score) error {
 	if total == b[0] {
 		total = a[len(a)-1]
 	}
-	return formError(ReasonUnclearTotal, fmt.Sprintf("%d:%d", total.A, total.B))
-}
-
-// likely returns the readings of a match: what its words say about the winner has to fit the score, and one of several scores
-// may be their total.
-func (r report) likely(m Match) ([]Reading, error) {
-	claim, err := r.claim()
-	if err != nil {
-		return nil, err
-	}
-	var all []Reading
-	for _, scores := range withoutTotal(m.Scores) {
-		m.Scores = scores
-		a, b := points(scores)
-		isDraw := a == b
-		switch {
-		case claim == unknown:
-			all = append(all, Reading{m})
-		case isDraw != (claim == drew):
-			return nil, formError(ReasonContradiction, "")
-		case isDraw, (a > b) == (claim == won) && !r.isOfUnclearSide():
-			all = append(all, Reading{m})
-		default:
-			all = append(all, Reading{m.mirrored()}, Reading{m})
-		}
-	}
-	return all, nil
+	return fmt.Sprintf("%d:%d", total.A, total.B)
 }
 
 // claim returns what the words of a report say about the first side, unknown if they say nothing.
-func (r report) claim() (meaning, error) {
+func (l line) claim() (meaning, error) {
 	claim := unknown
-	for _, m := range r.claims {
+	for _, m := range l.claims {
 		if claim != unknown && claim != m.meaning {
 			return unknown, formError(ReasonContradiction, "")
 		}
@@ -71,9 +140,9 @@ func (r report) claim() (meaning, error) {
 
 // isOfUnclearSide reports whether a claim directly follows the only person, as in "@bob won 3:1": it may be about that person or
 // about the sender.
-func (r report) isOfUnclearSide() bool {
-	for _, m := range r.claims {
-		if len(r.people) == 1 && len(r.versus) == 0 && !r.names && m.at == 1 && m.numbers == 0 {
+func (l line) isOfUnclearSide() bool {
+	for _, m := range l.claims {
+		if len(l.people) == 1 && len(l.versus) == 0 && !l.names && m.at == 1 && m.numbers == 0 {
 			return true
 		}
 	}

@@ -47,7 +47,7 @@ func ParseFix(c Command) (Fix, error) {
 	}
 	meant := withoutTotal(scores)
 	if len(meant) > 1 {
-		return Fix{}, unclearTotal(meant[0], meant[1])
+		return Fix{}, formError(ReasonUnclearTotal, unclearTotal(meant[0], meant[1]))
 	}
 	f.Scores = meant[0]
 	return f, nil

@@ -51,19 +51,19 @@ func TestHabits(t *testing.T) {
 		"/match I won the match 3:1":                      "sam 3:1 rita",
 		"/match lost 1:3":                                 "sam 1:3 rita",
 		"/match @bob 3:1 won":                             "sam 3:1 bob",
-		"/match @bob won 3:1":                             "sam 1:3 bob or sam 3:1 bob",
-		"/match @bob lost 1:3":                            "sam 3:1 bob or sam 1:3 bob",
-		"/match @alice beat @bob 1:3":                     "alice 3:1 bob or alice 1:3 bob",
-		"/match lost to @bob 3:1":                         "sam 1:3 bob or sam 3:1 bob",
+		"/match @bob won 3:1":                             "sam 1:3 bob or sam 3:1 bob ?winner",
+		"/match @bob lost 1:3":                            "sam 3:1 bob or sam 1:3 bob ?winner",
+		"/match @alice beat @bob 1:3":                     "alice 3:1 bob or alice 1:3 bob ?winner",
+		"/match lost to @bob 3:1":                         "sam 1:3 bob or sam 3:1 bob ?winner",
 		"/match @bob won 2:2":                             "ReasonContradiction",
 		"/match draw @bob 3:1":                            "ReasonContradiction",
 		"/match I won @bob lost 3:1":                      "ReasonContradiction",
 		"/match beat @carol and @dave 3:1":                "ReasonNoVersus",
 		"/won @bob 3:1":                                   "sam 3:1 bob",
 		"/won 3:1":                                        "sam 3:1 rita",
-		"/won @bob 1:3":                                   "sam 3:1 bob or sam 1:3 bob",
+		"/won @bob 1:3":                                   "sam 3:1 bob or sam 1:3 bob ?winner",
 		"/lost @bob 1:3":                                  "sam 1:3 bob",
-		"/lost @bob 3:1":                                  "sam 1:3 bob or sam 3:1 bob",
+		"/lost @bob 3:1":                                  "sam 1:3 bob or sam 3:1 bob ?winner",
 		"/lost @bob 9:11 11:7 8:11":                       "sam 9:11 11:7 8:11 bob",
 		"/draw @bob 2:2":                                  "sam 2:2 bob",
 		"/draw @alice @bob 2:2":                           "alice 2:2 bob",
@@ -75,10 +75,10 @@ func TestHabits(t *testing.T) {
 		"/match @bob 3:1 @carol 3:2":                      "sam 3:1 bob and sam 3:2 carol",
 		"/match @bob 3:1 @carol 3:2 @dave 0:3":            "sam 3:1 bob and sam 3:2 carol and sam 0:3 dave",
 		"/match @bob 11:7 11:9 @carol 9:11 7:11":          "sam 11:7 11:9 bob and sam 9:11 7:11 carol",
-		"/match 3:1 @bob 3:2 @carol":                      "ReasonSeveralResults",
-		"/match @alice @bob 3:1 @carol 3:2":               "ReasonSeveralResults",
-		"/match @alice vs @bob 3:1 @carol vs @dave 3:2":   `ReasonSeveralResults`,
-		"/match @bob 3:1 beat @carol 3:2":                 "ReasonSeveralResults",
+		"/match 3:1 @bob 3:2 @carol":                      "sam 3:1 bob and sam 3:2 carol or bob 3:1 3:2 carol ?results",
+		"/match @alice @bob 3:1 @carol 3:2":               "alice 3:1 bob and sam 3:2 carol ?results",
+		"/match @alice vs @bob 3:1 @carol vs @dave 3:2":   "alice 3:1 bob and carol 3:2 dave ?results",
+		"/match @bob 3:1 beat @carol 3:2":                 "sam 3:1 bob and sam 3:2 carol or bob 3:1 3:2 carol ?results",
 		"/match @alice 3:1 @bob":                          "alice 3:1 bob",
 		"/match @bob 3:1\n@carol 3:2":                     "sam 3:1 bob and sam 3:2 carol",
 		"/match @bob 3:1\n@carol 3:2\n":                   "sam 3:1 bob and sam 3:2 carol",
@@ -87,7 +87,7 @@ func TestHabits(t *testing.T) {
 		"/match @bob 3:1 11:5 9:11 11:7 11:9":             "sam 11:5 9:11 11:7 11:9 bob",
 		"/match @bob 11:5 9:11 11:7 11:9 3:1":             "sam 11:5 9:11 11:7 11:9 bob",
 		"/match @bob 3:1 (11:5 9:11 11:7 11:9)":           "sam 11:5 9:11 11:7 11:9 bob",
-		"/match @bob 2:1 11:5 9:11 11:7 11:9":             "sam 11:5 9:11 11:7 11:9 bob or sam 2:1 11:5 9:11 11:7 11:9 bob",
+		"/match @bob 2:1 11:5 9:11 11:7 11:9":             "sam 11:5 9:11 11:7 11:9 bob or sam 2:1 11:5 9:11 11:7 11:9 bob ?total 2:1",
 		"/match @bob 11:7 9:11 11:5":                      "sam 11:7 9:11 11:5 bob",
 		"/match @bob 1:0 1:0":                             "sam 1:0 1:0 bob",
 		"/match @bob 1:0 1:0 0:1":                         "sam 1:0 1:0 0:1 bob",
@@ -135,15 +135,15 @@ func TestHabits(t *testing.T) {
 			t.Errorf("%q is no command", text)
 			continue
 		}
-		if got := describeReadings(c); got != want {
+		if got := describeReadings(c, nil); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
 }
 
 // describeReadings returns all readings of a report.
-func describeReadings(c command.Command) string {
-	readings, err := command.ParseMatch(c, sender(), &command.Person{UserID: 11, Username: "rita"})
+func describeReadings(c command.Command, names *command.Names) string {
+	report, err := command.ParseMatch(c, sender(), &command.Person{UserID: 11, Username: "rita"}, names)
 	if err != nil {
 		var form *command.FormError
 		if !errors.As(err, &form) {
@@ -152,12 +152,16 @@ func describeReadings(c command.Command) string {
 		return strings.TrimSpace(constant(form.Reason) + " " + quote(form.Detail))
 	}
 	var ways []string
-	for _, r := range readings {
+	for _, r := range report.Readings {
 		var matches []string
 		for _, m := range r {
 			matches = append(matches, describeMatch(m))
 		}
 		ways = append(ways, strings.Join(matches, " and "))
 	}
-	return strings.Join(ways, " or ")
+	said := strings.Join(ways, " or ")
+	if report.Doubt != command.DoubtNone {
+		said += strings.TrimRight(" ?"+string(report.Doubt)+" "+report.Word, " ")
+	}
+	return said
 }

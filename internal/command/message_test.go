@@ -130,9 +130,9 @@ func label(p command.Person) string {
 
 // parseOne returns the match that a report means.
 func parseOne(c command.Command, from command.Person, reply *command.Person) (command.Match, error) {
-	readings, err := command.ParseMatch(c, from, reply)
+	report, err := command.ParseMatch(c, from, reply, nil)
 	if err != nil {
 		return command.Match{}, err
 	}
-	return command.Certain(readings)
+	return command.Certain(report)
 }

@@ -64,6 +64,12 @@ const (
 	// ReasonSeveralResults: several results in one line that cannot be told apart, or
 	// several lines of which not each is a result.
 	ReasonSeveralResults Reason = "several_results"
+	// ReasonUnknownName: a word that can only be the name of a player, and nobody has it.
+	// Detail is the word.
+	ReasonUnknownName Reason = "unknown_name"
+	// ReasonUnclearName: a name that several players have, or that may be another word.
+	// Detail is the name.
+	ReasonUnclearName Reason = "unclear_name"
 	// ReasonContradiction: the words say that somebody won, and the score is a draw, or
 	// the other way round; or the words contradict each other.
 	ReasonContradiction Reason = "contradiction"

@@ -19,11 +19,11 @@ func (c Command) NamesTeams() bool {
 }
 
 // boundary returns how many people are on the first side. ok is false if no word says so.
-func (r report) boundary() (at int, ok bool, err error) {
-	marks := r.versus
+func (l line) boundary() (at int, ok bool, err error) {
+	marks := l.versus
 	if len(marks) == 0 {
-		for _, claim := range r.claims {
-			if 0 < claim.at && claim.at < len(r.people) {
+		for _, claim := range l.claims {
+			if 0 < claim.at && claim.at < len(l.people) {
 				marks = append(marks, claim)
 			}
 		}
@@ -38,25 +38,25 @@ func (r report) boundary() (at int, ok bool, err error) {
 }
 
 // players returns the match without its scores. Mentions take precedence over the reply.
-func (p parser) players(r report) (Match, error) {
-	at, divided, err := r.boundary()
+func (p parser) players(l line) (Match, error) {
+	at, divided, err := l.boundary()
 	if err != nil {
 		return Match{}, err
 	}
-	switch onlySender := len(r.people) == 1 && r.names && !r.claimsOfSender(); {
+	switch onlySender := len(l.people) == 1 && l.names && !l.claimsOfSender(); {
 	case divided:
 	case onlySender && p.replied.isKnown():
 		at, divided = 1, true
-		r.people = append(r.people, p.replied)
+		l.people = append(l.people, p.replied)
 	default:
-		at = max(0, len(r.people)-1) // the last person is the second side
+		at = max(0, len(l.people)-1) // the last person is the second side
 	}
-	a, b := r.people[:at], r.people[at:]
+	a, b := l.people[:at], l.people[at:]
 	self := false
 	switch {
-	case r.names && !p.senderPlays():
+	case l.names && !p.senderPlays():
 		return Match{}, formError(ReasonNameBothPlayers, "")
-	case !divided && len(r.people) > 2, !divided && len(r.people) == 2 && r.claimsOfSender():
+	case !divided && len(l.people) > 2, !divided && len(l.people) == 2 && l.claimsOfSender():
 		return Match{}, formError(ReasonNoVersus, "")
 	case len(a) > MaxTeam:
 		return Match{}, formError(ReasonTooManyPeople, a[MaxTeam].label())
@@ -72,11 +72,11 @@ func (p parser) players(r report) (Match, error) {
 	default:
 		self = true
 	}
-	people := make([]Person, 0, max(2, len(r.people)))
+	people := make([]Person, 0, max(2, len(l.people)))
 	if self {
 		people = append(people, p.sender)
 	}
-	people = append(people, r.people...)
+	people = append(people, l.people...)
 	if len(people) == 1 {
 		people = append(people, p.replied)
 	}
@@ -88,8 +88,8 @@ func (p parser) players(r report) (Match, error) {
 }
 
 // claimsOfSender reports whether the report begins by saying that somebody unnamed won or lost.
-func (r report) claimsOfSender() bool {
-	return slices.ContainsFunc(r.claims, func(m mark) bool { return m.at == 0 && m.meaning != drew })
+func (l line) claimsOfSender() bool {
+	return slices.ContainsFunc(l.claims, func(m mark) bool { return m.at == 0 && m.meaning != drew })
 }
 
 // checkPeople fails if a player is a bot or is named twice.

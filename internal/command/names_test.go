@@ -1,0 +1,179 @@
+package command_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"elobot/internal/command"
+)
+
+// group returns the players with these names, separated by "/". A name with an @ is a username, which may follow the name of its
+// player: "Bob @bobby". Each player has the next id from 101 on.
+func group(names string) *command.Names {
+	var people []command.Person
+	for name := range strings.SplitSeq(names, "/") {
+		name, username, _ := strings.Cut(name, "@")
+		people = append(people, command.Person{UserID: int64(101 + len(people)), Username: username, Name: strings.TrimSpace(name)})
+	}
+	return command.NewNames(people)
+}
+
+// TestPlainNames reads reports of sam, in reply to a message of rita, in groups with the players named.
+func TestPlainNames(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ group, text, want string }{
+		{"Bob/Alice", "/match bob 3:1", "sam 3:1 Bob"},
+		{"Bob/Alice", "/match BOB 3:1", "sam 3:1 Bob"},
+		{"Bob/Alice", "/match alice bob 3:1", "Alice 3:1 Bob"},
+		{"Bob/Alice", "/match alice 3:1 bob", "Alice 3:1 Bob"},
+		{"Bob/Alice", "/match @carol vs bob 3:1", "carol 3:1 Bob"},
+		{"Bob/Alice", "/match bob @carol 3:1", "Bob 3:1 carol"},
+		{"Bob/Alice", "/match bob vs alice 3:1", "Bob 3:1 Alice"},
+		{"Bob/Alice", "/match bob-alice 3:1", "Bob 3:1 Alice"},
+		{"Bob/Alice", "/match bob – alice 3:1", "Bob 3:1 Alice"},
+		{"Bob/Alice", "/match bob: 3:1", "sam 3:1 Bob"},
+		{"Bob/Alice", "/match bob:3:1", "sam 3:1 Bob"},
+		{"Bob/Alice", "/match bob, 3:1", "sam 3:1 Bob"},
+		{"Bob/Alice", "/match bob - 3:1", "sam 3:1 Bob"},
+		{"Bob/Alice", "/match 3:1 bob", "sam 3:1 Bob"},
+		{"Bob/Alice", "/match 3:1 vs bob!", "sam 3:1 Bob"},
+		{"Bob/Alice", "/match (bob 3:1)", "sam 3:1 Bob"},
+		{"Bob/Alice", "/match I beat bob 3:1", "sam 3:1 Bob"},
+		{"Bob/Alice", "/lost bob 1:3", "sam 1:3 Bob"},
+		{"Bob/Alice", "/match bob 3:1\nalice 3:2", "sam 3:1 Bob and sam 3:2 Alice"},
+		{"Bob/Alice", "/match bob 3:1, alice 3:2", "sam 3:1 Bob and sam 3:2 Alice"},
+		{"Bob/Alice/Carol/Dave", "/match alice,bob - carol,dave 2:1", "Alice Bob 2:1 Carol Dave"},
+		{"Bob/Alice/Carol/Dave", "/match alice & bob vs carol & dave 2:1", "Alice Bob 2:1 Carol Dave"},
+		{"Bob @bobby99", "/match bobby99 3:1", "sam 3:1 Bob"},
+		{"Bob @bobby99", "/match @bobby99 3:1", "sam 3:1 bobby99"},
+		// several words
+		{"Big Bob/Bob/Big", "/match big bob 3:1", "sam 3:1 Big Bob"},
+		{"Big Bob/Bob", "/match bob 3:1", "sam 3:1 Bob"},
+		{"Big Bob/Bob", "/match big  bob, 3:1", "sam 3:1 Big Bob"},
+		{"Big Bob/Bob", "/match Big\u00a0Bob vs bob 3:1", "Big Bob 3:1 Bob"},
+		{"Jean-Luc", "/match jean luc 3:1", "sam 3:1 Jean-Luc"},
+		{"Jean-Luc/Jean/Luc", "/match jean-luc 3:1", "sam 3:1 Jean-Luc"},
+		{"Jean-Luc/Jean/Luc", "/match jean - luc 3:1", "Jean 3:1 Luc"},
+		{"J. R. Smith", "/match j.r. smith 3:1", "sam 3:1 J. R. Smith"},
+		{"🔥 Bob 🔥", "/match bob 3:1", "sam 3:1 🔥 Bob 🔥"},
+		{"Bob Smith (work)", "/match bob smith work 3:1", "sam 3:1 Bob Smith (work)"},
+		{"Bob 2/Bob", "/match bob 2 3:1", "sam 3:1 Bob 2"},
+		{"Bob 2/Bob", "/match bob 2:1", "sam 2:1 Bob"},
+		{"Bob 2/Bob", "/match bob 2 1", "sam 2:1 Bob"},
+		{"Bob 2/Bob", "/match bob 3:1", "sam 3:1 Bob"},
+		{"007", "/match 007 3:1", `ReasonThirdNumber "1"`},
+		// quotes
+		{"007", `/match "007" 3:1`, "sam 3:1 007"},
+		{"Big Bob", `/match "big bob" 3:1`, "sam 3:1 Big Bob"},
+		{"Big Bob", `/match „big bob“: 3:1`, "sam 3:1 Big Bob"},
+		{"Big Bob", `/match «Big Bob» 3:1`, "sam 3:1 Big Bob"},
+		{"Big Bob", `/match “big bob” 3:1`, "sam 3:1 Big Bob"},
+		{"Big Bob", `/match 'big bob' 3:1`, "sam 3:1 Big Bob"},
+		{"Big Bob/Bob", `/match "bob" "big bob" 3:1`, "Bob 3:1 Big Bob"},
+		{"Tom & Jerry/Tom/Jerry", `/match "tom & jerry" 3:1`, "sam 3:1 Tom & Jerry"},
+		{"Me/Bob", `/match "me" bob 3:1`, "Me 3:1 Bob"},
+		{"Bob", `/match bob "3:1"`, "sam 3:1 Bob"},
+		{"Bob", `/match bob 3:1 "gg"`, "sam 3:1 Bob"},
+		{"Bob/Bib", `/match "big bob" 3:1`, `ReasonUnknownName "big bob"`},
+		{"O'Brien", "/match o'brien 3:1", "sam 3:1 O'Brien"},
+		{"O'Brien", "/match obrien 3:1", "sam 3:1 O'Brien"},
+		{"Мар’яна", "/match мар'яна 3:1", "sam 3:1 Мар’яна"},
+		// letters
+		{"José", "/match jose 3:1", "sam 3:1 José"},
+		{"Jose", "/match JOSÉ 3:1", "sam 3:1 Jose"},
+		{"Strauß", "/match strauss 3:1", "sam 3:1 Strauß"},
+		{"İbrahim", "/match ibrahim 3:1", "sam 3:1 İbrahim"},
+		{"Işıl", "/match isil 3:1", "sam 3:1 Işıl"},
+		{"Łukasz", "/match lukasz 3:1", "sam 3:1 Łukasz"},
+		{"𝔅𝔬𝔟", "/match bob 3:1", "sam 3:1 𝔅𝔬𝔟"},
+		{"Ｂｏｂ", "/match bob 3:1", "sam 3:1 Ｂｏｂ"},
+		{"Алёна", "/match алена 3:1", "sam 3:1 Алёна"},
+		{"Алена", "/match Алёна 3:1", "sam 3:1 Алена"},
+		{"Маи/Май", "/match май 3:1", "sam 3:1 Май"},
+		{"Маи/Май", "/match маи\u0306 3:1", "sam 3:1 Май"},
+		{"Маи/Май", "/match маи 3:1", "sam 3:1 Маи"},
+		{"Її/Ii", "/match її 3:1", "sam 3:1 Її"},
+		{"أحمد", "/match أحمد 3:1", "sam 3:1 أحمد"},
+		{"山田", "/match 山田 3:1", "sam 3:1 山田"},
+		{"がく/かく", "/match がく 3:1", "sam 3:1 がく"},
+		// words with a meaning
+		{"Me/Bob", "/match me bob 3:1", "sam 3:1 Bob or Me 3:1 Bob ?name me"},
+		{"Win/Bob", "/match win bob 3:1", "sam 3:1 Bob or Win 3:1 Bob ?name win"},
+		{"Win/Bob", "/match win against bob 3:1", "sam 3:1 Bob or Win 3:1 Bob ?name win"},
+		{"Will/Bob", "/match will bob 3:1", "Will 3:1 Bob"},
+		{"Max/A", "/match a max 3:1", "sam 3:1 Max or A 3:1 Max ?name a"},
+		{"The Rock/Rock", "/match the rock 3:1", "sam 3:1 The Rock"},
+		{"Sam @Sam/Bob", "/match sam bob 3:1", "sam 3:1 Bob"},
+		// several players of a name
+		{"Bob/bob/Alice", "/match bob 3:1", "sam 3:1 Bob or sam 3:1 bob ?name bob"},
+		{"Bob @one/X @bob", "/match bob 3:1", "sam 3:1 Bob or sam 3:1 X ?name bob"},
+		{"Bob/BOB", "/match bob bob 3:1", "Bob 3:1 BOB or BOB 3:1 Bob ?name bob"},
+		// unknown names
+		{"Bob/Alice", "/match bobb 3:1", "sam 3:1 Bob ?unknown_name bobb"},
+		{"Bob Smith/Alice", "/match bob 3:1", "sam 3:1 Bob Smith ?unknown_name bob"},
+		{"Bob Smith/Alice", "/match smith 3:1", "sam 3:1 Bob Smith ?unknown_name smith"},
+		{"Robertson/Robrt/Robert Smith", "/match robert 3:1", "sam 3:1 Robert Smith or sam 3:1 Robrt or sam 3:1 Robertson ?unknown_name robert"},
+		{"Big Bob/Alice", "/match bigg bob 3:1", "sam 3:1 Big Bob ?unknown_name bigg bob"},
+		{"Bob/Alice", "/match zorro 3:1", `ReasonUnknownName "zorro"`},
+		{"Bob/Alice", "/match zorro vs xena 3:1", `ReasonUnknownName "zorro"`},
+		{"Bob/Alice", "/match bob smashed alice 3:1", `ReasonUnexpectedWord "smashed"`},
+		{"Bob/Alice", "/match bob three one", `ReasonUnexpectedWord "three"`},
+		{"Bob/Alice", "/match zorro", `ReasonUnexpectedWord "zorro"`},
+		{"Bob/Alice", "/match bob", "ReasonNoScore"},
+		{"Bob/Alice", "/match bob bob 3:1", `ReasonSamePerson "Bob"`},
+		{"Bob/Alice", "/match 3:1", "sam 3:1 rita"},
+		{"Rita @rita", "/match rita 3:1", "sam 3:1 rita"},
+	} {
+		c, ok := parseDoc(tc.text)
+		if !ok {
+			t.Errorf("%q is no command", tc.text)
+			continue
+		}
+		if got := describeReadings(c, group(tc.group)); got != tc.want {
+			t.Errorf("%s: %q: %s, want %s", tc.group, tc.text, got, tc.want)
+		}
+	}
+}
+
+// TestNamed checks who is marked as meant by a plain name.
+func TestNamed(t *testing.T) {
+	t.Parallel()
+	c, _ := parseDoc("/match @alice rita vs bob sam 3:1")
+	names := command.NewNames([]command.Person{
+		{UserID: 9, Username: "Sam", Name: "Sam"}, {UserID: 11, Name: "Rita"}, {UserID: 12, Name: "Bob"}, {UserID: 13, Username: "alice"},
+	})
+	report, err := command.ParseMatch(c, sender(), &command.Person{UserID: 11, Name: "Rita R."}, names)
+	m, err2 := command.Certain(report)
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	want := "[{0 alice  false false} {11  Rita R. false false}] [{12  Bob false true} {9 Sam Sam S. false false}]"
+	if got := fmt.Sprint(m.A, m.B); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestMayNamePlayers(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"/match @bob 3:1":           false,
+		"/match @alice @bob 3 1":    false,
+		"/match @bob 3x1, 11х7 1×2": false,
+		"/match @alice - @bob 3:1!": false,
+		"/match 3:1":                false,
+		"/match":                    false,
+		"/match @bob 3️⃣:1️⃣":       false,
+		"/match @bob 3:1 🏆":         false,
+		"/match bob 3:1":            true,
+		"/match @alice vs @bob 3:1": true,
+		"/match @bob 3:1 gg":        true,
+		`/match "007" 3:1`:          true,
+	} {
+		c, _ := parseDoc(text)
+		if got := c.MayNamePlayers(); got != want {
+			t.Errorf("%q: %t", text, got)
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package command
+
+import "slices"
+
+// readings returns the ways to read a line.
+func (p parser) readings(l line) (Report, error) {
+	if l.isFreeForAll() {
+		return Report{}, formError(ReasonFreeForAll, "")
+	}
+	scores, err := l.scores.scores()
+	if err == nil && len(l.people) > 1 && l.isSpread() {
+		return p.several(l, scores)
+	}
+	return p.one(l, scores, err)
+}
+
+// one reads a line as one match with these scores, or with an error in them.
+func (p parser) one(l line, scores []Score, scoresErr error) (Report, error) {
+	m, err := p.players(l)
+	if err != nil {
+		return Report{}, err
+	}
+	if scoresErr != nil {
+		return Report{}, scoresErr
+	}
+	m.Scores = scores
+	return l.likely(m)
+}
+
+// isFreeForAll reports whether the line has at least three people or sides, with a number for each.
+func (l line) isFreeForAll() bool {
+	count := len(l.scores.numbers)
+	return count >= 3 && (len(l.versus) == 0 && len(l.people) == count && l.scores.count()%(count-1) < 2 || len(l.versus) == count-1)
+}
+
+// isSpread reports whether people stand between the scores.
+func (l line) isSpread() bool {
+	all := l.scores.numbers
+	for i := 2; i < len(all); i += 2 {
+		if all[i].at != all[0].at {
+			return true
+		}
+	}
+	return false
+}
+
+// several reads a line in which people stand between the scores. If every name has a score after it, each is a result of the
+// sender. Whatever else may be one result or several is in doubt.
+func (p parser) several(l line, scores []Score) (Report, error) {
+	var all Report
+	isCertain := l.scores.numbers[0].at > 0
+	for _, trailing := range [...]bool{false, true} {
+		of, err := p.results(l, scores, trailing)
+		if err == nil && all.or(of) {
+			all.Doubt, all.Word = of.Doubt, of.Word
+			isCertain = isCertain && p.playsEach(of)
+		}
+	}
+	if maybeOne := len(all.Readings) == 0 || !isCertain || l.hasWordAfterScore(); maybeOne && !l.claimsOfSender() {
+		if of, err := p.one(l, scores, nil); err == nil {
+			isCertain = !all.or(of) && isCertain
+		}
+	}
+	switch {
+	case len(all.Readings) == 0:
+		return Report{}, formError(ReasonSeveralResults, "")
+	case !isCertain || len(all.Readings) > 1 && all.Doubt == DoubtNone:
+		all.Doubt, all.Word = DoubtResults, ""
+	}
+	return all, nil
+}
+
+// results reads each part of a line as a result of its own.
+func (p parser) results(l line, scores []Score, trailing bool) (Report, error) {
+	parts := p.parts(l, trailing)
+	if len(parts) == 0 {
+		return Report{}, formError(ReasonSeveralResults, "")
+	}
+	var all Report
+	for _, part := range parts {
+		of, err := p.one(part.line, scores[part.start/2:part.end/2], nil)
+		if err != nil {
+			return Report{}, err
+		}
+		if all, err = all.and(of); err != nil {
+			return Report{}, err
+		}
+	}
+	return all, nil
+}
+
+// playsEach reports whether the sender plays alone against somebody else in all matches.
+func (p parser) playsEach(r Report) bool {
+	for _, m := range slices.Concat(r.Readings...) {
+		if len(m.A)+len(m.B) > 2 || !m.A[0].isSame(p.sender) && !m.B[0].isSame(p.sender) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasWordAfterScore reports whether a word says who won or separates sides between a score and the next person.
+func (l line) hasWordAfterScore() bool {
+	return slices.ContainsFunc(slices.Concat(l.versus, l.claims), func(m mark) bool {
+		return m.at > 0 && m.numbers > 0 && m.at < len(l.people) && l.scores.numbers[m.numbers-1].at == m.at
+	})
+}
+
+// part is a part of a line that may be a result of its own.
+type part struct {
+	line
+	start, end int // the indexes of its numbers
+	from, to   int // the indexes of its people
+}
+
+// parts divides a line into people with the scores behind them, or before them if the line begins with a score. A word between
+// two parts belongs to the next one, or, if trailing and about the winner, to the one before. It returns nothing if people are
+// left over.
+func (p parser) parts(l line, trailing bool) []part {
+	numbers := l.scores.numbers
+	var parts []part
+	for i, n := range numbers {
+		if i == 0 || n.at != numbers[i-1].at {
+			parts = append(parts, part{start: i})
+		}
+		parts[len(parts)-1].end = i + 1
+	}
+	from := 0
+	for i := range parts {
+		s := &parts[i]
+		s.from, s.to = from, numbers[s.start].at
+		if isScoreFirst := numbers[0].at == 0; isScoreFirst && i+1 < len(parts) {
+			s.to = numbers[parts[i+1].start].at
+		} else if isScoreFirst {
+			s.to = len(l.people)
+		}
+		if s.from == s.to || (s.end-s.start)%2 != 0 {
+			return nil
+		}
+		s.people = slices.Clip(l.people[s.from:s.to])
+		s.names = l.names && slices.Contains(s.people, p.sender)
+		from = s.to
+	}
+	if from < len(l.people) {
+		return nil
+	}
+	for _, m := range l.versus {
+		s, m := partOf(parts, m, false)
+		s.versus = append(s.versus, m)
+	}
+	for _, m := range l.claims {
+		s, m := partOf(parts, m, trailing)
+		s.claims = append(s.claims, m)
+	}
+	for i := range parts[1:] {
+		if before := parts[i]; len(parts[i+1].claims) == 0 { // "lost to @bob 1:3 and @carol 2:3"
+			parts[i+1].claims = before.claimsOf(p.sender)
+		}
+	}
+	return parts
+}
+
+// partOf returns the part of a line that a word belongs to, and where it stands in there.
+func partOf(parts []part, m mark, trailing bool) (*part, mark) {
+	i := 0
+	for i < len(parts)-1 {
+		end := parts[i].to + parts[i].end
+		if at := m.at + m.numbers; at < end || at == end && trailing {
+			break
+		}
+		i++
+	}
+	m.at, m.numbers = m.at-parts[i].from, m.numbers-parts[i].start
+	return &parts[i], m
+}
+
+// claimsOf returns what a line says about who won, as if it were said of the sender who is not named, if it is about them.
+func (l line) claimsOf(sender Person) []mark {
+	var all []mark
+	for _, m := range l.claims {
+		if m.at == 0 || m.at == 1 && len(l.people) > 1 && l.people[0].isSame(sender) {
+			all = append(all, mark{word: m.word, meaning: m.meaning})
+		}
+	}
+	return all
+}
