@@ -44,7 +44,7 @@ func (f acceptedFix) decide(ctx context.Context, snap Snapshot) (changes Changes
 	} else {
 		changes, err = f.fixOperation.decide(ctx, snap)
 	}
-	changes.Edits = f.offer
+	changes.Page, changes.Notice, changes.Edits = changes.Notice, nil, f.offer
 	return changes, err
 }
 
