@@ -10,7 +10,6 @@ import (
 
 	"elobot/internal/catalog"
 	"elobot/internal/command"
-	"elobot/internal/ranking"
 	"elobot/internal/telegram"
 )
 
@@ -40,7 +39,7 @@ const (
 func commands() []Command {
 	return []Command{
 		{Name: command.NameStart, Where: Everywhere, Handle: (*Router).start, Menu: InPrivate},
-		{Name: command.NameMatch, Aliases: []string{command.NameWon, command.NameLost, command.NameDraw}, Where: InGroups, Handle: parsed(request.report, (*Router).match), Help: true, Menu: InGroups},
+		{Name: command.NameMatch, Aliases: []string{command.NameWon, command.NameLost, command.NameDraw}, Where: InGroups, Handle: (*Router).match, Help: true, Menu: InGroups},
 		{Name: command.NameRanking, Aliases: []string{nameTop, "top10", "leaderboard", "lb", "table", "rank", "elo"}, Where: InGroups, Handle: (*Router).ranking, Help: true, Menu: InGroups},
 		{Name: command.NameMe, Aliases: []string{"rating", "profile"}, Where: Everywhere, Handle: (*Router).me, Help: true, Menu: Everywhere},
 		{Name: command.NameUndo, Where: InGroups, Handle: parsed(request.matchNumber, (*Router).undo), Help: true, Menu: InGroups},
@@ -126,10 +125,6 @@ func (r *Router) help(ctx context.Context, req request) error {
 		n.Topic = c.Name
 	}
 	return r.rankings.Answer(ctx, req.origin, n)
-}
-
-func (r *Router) match(ctx context.Context, req request, report ranking.Report) error {
-	return r.rankings.RecordMatch(ctx, req.origin, report)
 }
 
 // nameTop is the alias of /ranking whose number is one of places. The others, as in "/leaderboard 2", have that of a page.

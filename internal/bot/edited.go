@@ -40,16 +40,19 @@ func (r *Router) offerFix(ctx context.Context, req request) error {
 	if known, _ := findCommand(req.command.Name); known.Name != command.NameMatch || !req.origin.Chat.IsGroup() {
 		return nil
 	}
-	report, err := req.report()
+	report, known, err := r.report(ctx, req)
 	if _, malformed := wrongForm(req.command, err); malformed { // or a request for help
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("read edited match: %w", err)
+		return err
+	}
+	if _, err := command.Certain(report); err != nil { // nobody can be asked what an edit means
+		return nil
 	}
 	recorded := ranking.MatchRef{Message: req.message.ID, Key: req.origin.Message}
 	req.origin.Message = "" // the offer is no command of the message
-	return r.rankings.OfferFix(ctx, req.origin, recorded, report)
+	return r.rankings.OfferFix(ctx, req.origin, recorded, known.readings(report)[0][0])
 }
 
 // isEditInTime reports whether a person edited the message within the editWindow.

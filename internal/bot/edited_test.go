@@ -75,7 +75,7 @@ func TestEditedCommands(t *testing.T) {
 		"/TOP@elo_bot":   "ranking",
 		"/join":          "join",
 		"/start":         "greet greeting {}",
-		"/matc@elo_bot":  "answer unknown_command {}",
+		"/matc@elo_bot":  `answer unknown_command {"meant":"match"}`,
 		"/matc @bob 3:1": ignored,
 	} {
 		t.Run(text, func(t *testing.T) {
@@ -255,7 +255,7 @@ func TestResultsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for text, want := range map[string]string{
-		"/match @bob": "match", "/match": "match", "/undo x": "undo", "/fix": "fix", "/fix x": "fix",
+		"/match @bob": "match", "/match x": "match", "/undo x": "undo", "/fix": "fix", "/fix x": "fix",
 		"/match @bob 3:1": "", "/undo": "", "/fix 3:2": "", "/match help": "", "/help match": "", "/ranking": "", "/join": "",
 	} {
 		w.group.Say(w.alice, text)

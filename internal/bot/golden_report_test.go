@@ -45,3 +45,13 @@ func goldenReportPrompts() map[string]ranking.Notice {
 		"expired":              ranking.ReportDropped{},
 	}
 }
+
+func goldenWizards() map[string]ranking.Notice {
+	names := []ranking.Name{called("Bob"), {Name: "Bob", Mark: "@bobby"}, called("Carol"), called("Maximilian Mustermann")}
+	return map[string]ranking.Notice{
+		"opponent":      ranking.OpponentPrompt{Opponents: names, Total: 4},
+		"opponent_page": ranking.OpponentPrompt{Prompt: 9, Opponents: names[:3], First: 8, Total: 40},
+		"score":         ranking.ScorePrompt{Opponent: names[0], Scores: [][2]int{{3, 1}, {1, 3}, {3, 0}, {1, 0}, {0, 1}}},
+		"score_hostile": ranking.ScorePrompt{Prompt: 9, At: 3, Opponent: called(hostile), Scores: [][2]int{{1, 0}, {0, 1}}},
+	}
+}

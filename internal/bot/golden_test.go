@@ -159,6 +159,7 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	add("fix_offer", goldenFixOffers())
 	add("undo", goldenUndoPrompts())
 	add("report", goldenReportPrompts())
+	add("wizard", goldenWizards())
 	add("command_failed", map[string]ranking.Notice{
 		"command": CommandFailed{Command: "/match @bob 3:1"}, "press": CommandFailed{}, "hostile": CommandFailed{Command: hostile},
 	})

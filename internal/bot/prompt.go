@@ -40,10 +40,11 @@ func undoPromptButtons(item int64, w words) [][]button {
 	}}
 }
 
-// How many characters of a name the label of a button shows, alone and with a word in front.
+// How many characters of a name the label of a button shows: alone, with a word in front, and two in a row.
 const (
-	maxLabel    = 28
-	maxNewLabel = 18
+	maxLabel     = 28
+	maxNewLabel  = 18
+	maxPairLabel = 13
 )
 
 // reportPromptButtons returns the buttons below the question what a report means: a person in each row, or the numbers of the

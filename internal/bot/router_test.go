@@ -30,8 +30,10 @@ type call struct {
 	rules   ranking.RulesChange
 	display ranking.Display // of ChangeDisplay only, where English was spoken without tables
 	notice  ranking.Notice
-	who     ranking.Person // who has left
-	offer   int64          // the message of an accepted offer
+	who     ranking.Person // who has left, or the opponent of a wizard
+
+	question ranking.Question // of AskMatch only
+	offer    int64            // the message of an accepted offer
 
 	from, to ranking.ExternalChatID // of MoveChat only
 }
@@ -40,7 +42,23 @@ type call struct {
 func (c call) String() string {
 	switch c.method {
 	case "match":
-		return fmt.Sprintf("match %s %s %s", team(c.report.A), team(c.report.B), points(c.report.Scores))
+		all := []string{"match " + reported(c.report)}
+		for _, r := range c.further {
+			all = append(all, reported(r))
+		}
+		return strings.Join(all, " and ")
+	case "ask":
+		var readings []string
+		for _, reading := range c.question.Readings {
+			var all []string
+			for _, r := range reading {
+				all = append(all, reported(r))
+			}
+			readings = append(readings, strings.Join(all, " and "))
+		}
+		return fmt.Sprintf("ask %s %s: %s", c.question.Doubt, c.question.Word, strings.Join(readings, ", or "))
+	case "wizard":
+		return "wizard " + who(c.who)
 	case "undo", "restore":
 		return c.method + " " + which(c.take.Match)
 	case "fix":
@@ -66,6 +84,11 @@ func (c call) String() string {
 	default:
 		return c.method
 	}
+}
+
+// reported formats a reported match.
+func reported(r ranking.Report) string {
+	return fmt.Sprintf("%s %s %s", team(r.A), team(r.B), points(r.Scores))
 }
 
 // points formats scores as in "3:1".
@@ -115,8 +138,10 @@ func who(p ranking.Person) string {
 
 // fakeRankings records its calls, and returns err.
 type fakeRankings struct {
-	calls []call
-	err   error
+	calls  []call
+	err    error
+	people []ranking.Person       // of the group
+	wizard *ranking.WizardRequest // an open wizard of the sender
 }
 
 var _ Rankings = (*fakeRankings)(nil)
@@ -128,6 +153,26 @@ func (f *fakeRankings) add(c call) error {
 
 func (f *fakeRankings) RecordMatch(_ context.Context, o ranking.Origin, reports ...ranking.Report) error {
 	return f.add(call{method: "match", origin: o, report: reports[0], further: reports[1:]})
+}
+
+func (f *fakeRankings) AskMatch(_ context.Context, o ranking.Origin, q ranking.Question) error {
+	return f.add(call{method: "ask", origin: o, question: q})
+}
+
+func (f *fakeRankings) StartWizard(_ context.Context, o ranking.Origin, opponent *ranking.Person, _ ranking.Notice) error {
+	c := call{method: "wizard", origin: o}
+	if opponent != nil {
+		c.who = *opponent
+	}
+	return f.add(c)
+}
+
+func (f *fakeRankings) Wizard(context.Context, ranking.Origin, ranking.PromptID) (*ranking.WizardRequest, error) {
+	return f.wizard, f.err
+}
+
+func (f *fakeRankings) PeopleOf(context.Context, ranking.ExternalChatID) ([]ranking.Person, error) {
+	return f.people, f.err
 }
 
 func (f *fakeRankings) Join(_ context.Context, o ranking.Origin) error {
@@ -162,7 +207,14 @@ func (f *fakeRankings) RestoreMatch(_ context.Context, o ranking.Origin, t ranki
 }
 
 func (f *fakeRankings) AnswerPrompt(_ context.Context, o ranking.Origin, a ranking.PromptAnswer) error {
-	return f.add(call{method: fmt.Sprintf("prompt %d %s in %d", a.Prompt, a.Option, a.Message), origin: o})
+	method := fmt.Sprintf("prompt %d %s in %d", a.Prompt, a.Option, a.Message)
+	switch {
+	case a.Opponent != nil:
+		method = "typed against " + who(*a.Opponent)
+	case len(a.Reports) > 0:
+		method = "typed " + reported(a.Reports[0])
+	}
+	return f.add(call{method: method, origin: o})
 }
 
 func (f *fakeRankings) FixMatch(_ context.Context, o ranking.Origin, t ranking.Amendment, scores []ranking.Score) error {
@@ -339,8 +391,8 @@ func TestCommandsInAGroup(t *testing.T) {
 		"/match 😀 [Dan 2](tg://user?id=1004) 3:1":    "match Alice@alice#1001 Dan_2#1004 3:1",
 		"/match [🏓🏓 2](tg://user?id=1004) @bob 3:1":  "match Dan_2#1004 @bob 3:1",
 		"/match [Ally](tg://user?id=1001) 3:1":       `answer wrong_form {"command":"match","reason":"same_person","detail":"@alice"}`,
-		"/match":                                     "answer wrong_form " + empty,
-		"/match@elo_bot":                             "answer wrong_form " + empty,
+		"/match":                                     "wizard ",
+		"/match@elo_bot":                             "wizard ",
 		"/match @bob":                                "answer wrong_form " + noScore,
 		"/match 3:1":                                 `answer wrong_form {"command":"match","reason":"no_opponent"}`,
 		"/match @alice 3:1":                          `answer wrong_form {"command":"match","reason":"same_person","detail":"@alice"}`,
@@ -554,7 +606,7 @@ func TestReplies(t *testing.T) {
 		"a mention wins":             {botsim.Post{From: botsim.User{ID: 1002}}, "/match @carol 3:1", "match Alice@alice#1001 @carol 3:1"},
 		"two mentions win":           {botsim.Post{From: botsim.User{ID: 1004}}, "/match @carol @bob 3:1", "match @carol @bob 3:1"},
 		"a mention of the one there": {botsim.Post{From: botsim.User{ID: 1002}}, "/match @BOB 3:1", "match Alice@alice#1001 Bob@bob#1002 3:1"},
-		"without a score":            {botsim.Post{From: botsim.User{ID: 1002}}, "/match", `answer wrong_form {"command":"match","reason":"empty"}`},
+		"without a score":            {botsim.Post{From: botsim.User{ID: 1002}}, "/match", "wizard Bob@bob#1002"},
 		"without the command":        {botsim.Post{From: botsim.User{ID: 1002}}, "3:1", ignored},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -580,7 +632,7 @@ func TestAnonymousAdmin(t *testing.T) {
 		"/match @alice @bob 3:1": "match @alice @bob 3:1",
 		"/match @bob 3:1":        `answer wrong_form {"command":"match","reason":"name_both_players"}`,
 		"/match 3:1":             `answer wrong_form {"command":"match","reason":"name_both_players"}`,
-		"/match":                 `answer wrong_form {"command":"match","reason":"empty"}`,
+		"/match":                 "wizard ",
 		"/join":                  "join",
 		"/ranking":               "ranking",
 		"/me":                    "me",

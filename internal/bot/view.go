@@ -63,6 +63,10 @@ func render(item outbox.Item, w words) (outgoing, error) {
 		return renderAs(item, w, w.undoDropped, w.undoDropped)
 	case ranking.KindReportPrompt:
 		return renderAs(item, w, w.reportPrompt, nil)
+	case ranking.KindOpponentPrompt:
+		return renderAs(item, w, w.opponentPrompt, nil)
+	case ranking.KindScorePrompt:
+		return renderAs(item, w, w.scorePrompt, nil)
 	case ranking.KindReportChosen:
 		return renderAs(item, w, w.reportChosen, nil)
 	case ranking.KindReportDropped:

@@ -1,6 +1,9 @@
 package ranking
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // answerWizard handles the answer to a PromptWizard.
 func (s *Service) answerWizard(ctx context.Context, o Origin, a PromptAnswer, p *Prompt) error {
@@ -10,6 +13,7 @@ func (s *Service) answerWizard(ctx context.Context, o Origin, a PromptAnswer, p 
 		r := Report{A: []Person{p.Wizard.Reporter}, B: []Person{*op.step.opponent}, Scores: []Score{*op.step.score}}
 		reports = []Report{r}
 	}
+	op.known = op.known || a.Opponent != nil
 	c := command{name: "answer prompt", class: RatePress, locks: true, operation: op}
 	if len(reports) > 0 {
 		if op.chosen, op.known = s.newRecord(p.Wizard.origin(), reports, &op.people); op.known {
@@ -80,6 +84,11 @@ func (w *wizardAnswer) decide(ctx context.Context, snap Snapshot) (changes Chang
 		changes.Page = r.askOpponent(w.prompt.ID, s.page)
 	case s.opponent != nil:
 		changes.Page = r.askScore(w.prompt.ID, s.at)
+	case w.Opponent != nil:
+		with := *r
+		with.Opponents = append(slices.Clone(r.Opponents), *w.Opponent)
+		changes.Effect = &ChangedWizard{w.prompt.ID, with}
+		changes.Page = with.askScore(w.prompt.ID, len(r.Opponents))
 	default:
 		changes.Page = ReportDropped{By: &by}
 		changes.Closes = &ClosedPrompt{ID: w.prompt.ID, As: PromptCancelled}

@@ -33,6 +33,10 @@ type Question struct {
 
 // AskMatch asks which reading of a report is meant.
 func (s *Service) AskMatch(ctx context.Context, o Origin, q Question) error {
+	if slices.ContainsFunc(q.Readings, func(r []Report) bool { return len(r) > MaxReports }) {
+		o.Malformed = commandMatch
+		return s.Answer(ctx, o, Refusal{Code: TooManyMatches, Matches: MaxReports})
+	}
 	ask, ok := s.newAsk(reportOf(o, q), q, nil)
 	if !ok {
 		o.Malformed = commandMatch

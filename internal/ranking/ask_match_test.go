@@ -126,7 +126,6 @@ func TestAnotherGame(t *testing.T) {
 		must(t, g.AnswerPrompt(t.Context(), p, ranking.PromptAnswer{Prompt: id, Option: option, Message: 77, IsAdmin: nobodyIsAdmin}))
 		return p.Key
 	}
-	const toast, page = "action = 'callback_answer'", "action = 'page' AND edited_message_id = 77"
 	id := ask()
 	checkNotice(t, g.answer(t, press(&carol, id, "0"), toast), ranking.Refusal{Code: ranking.NotYourReport})
 	checkNotice(t, g.answer(t, press(nil, id, "0"), toast), ranking.Refusal{Code: ranking.NotYourReport})

@@ -228,6 +228,8 @@ const (
 	NotAPerson    RefusalCode = "not_a_person"     // Name may be a bot, and no person with that username has been seen
 	TooManyAtOnce RefusalCode = "too_many_at_once" // conflicts, locks or timeouts persisted; nothing was changed
 
+	TooManyMatches RefusalCode = "too_many_matches" // more than Matches in one message
+
 	UnevenTeams RefusalCode = "uneven_teams" // the ladder requires sides of the same size
 
 	NoSuchMatch    RefusalCode = "no_such_match"    // the group has no match with this Number

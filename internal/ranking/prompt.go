@@ -81,8 +81,9 @@ type ClosedPrompt struct {
 type PromptAnswer struct {
 	Prompt PromptID
 	Option PromptOption
-	// Reports is what somebody typed instead of pressing a button of a PromptWizard.
-	Reports []Report
+	// Reports or Opponent is what somebody typed instead of pressing a button of a PromptWizard.
+	Reports  []Report
+	Opponent *Person
 	// Message is the message with the button. It is edited to show what was decided.
 	Message int64
 	// IsAdmin reports whether the sender is an admin of the chat.

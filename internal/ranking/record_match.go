@@ -24,6 +24,10 @@ type Report struct {
 // RecordMatch records matches, in their order, updates the ratings of all players and notifies the group: all of the matches or
 // none. There is at least one, and at most MaxReports. If something about them is unusual, it asks first.
 func (s *Service) RecordMatch(ctx context.Context, o Origin, reports ...Report) error {
+	if len(reports) > MaxReports {
+		o.Malformed = commandMatch
+		return s.Answer(ctx, o, Refusal{Code: TooManyMatches, Matches: MaxReports})
+	}
 	var people participants
 	rec, ok := s.newRecord(o, reports, &people)
 	if !ok {

@@ -128,6 +128,10 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 		return decode[ranking.UndoPrompt](t, g, payload)
 	case ranking.KindUndoDropped:
 		return decode[ranking.UndoDropped](t, g, payload)
+	case ranking.KindOpponentPrompt:
+		return decode[ranking.OpponentPrompt](t, g, payload)
+	case ranking.KindScorePrompt:
+		return decode[ranking.ScorePrompt](t, g, payload)
 	case ranking.KindReportPrompt:
 		return decode[ranking.ReportPrompt](t, g, payload)
 	case ranking.KindReportChosen:

@@ -259,7 +259,7 @@ type Changes struct {
 }
 
 // Effect is what a command changes: NewMatches, an *Undone, *Restored, *Fixed, *NewStanding, *ChangedStanding, *ChangedRules,
-// *ChangedDisplay, *NewPrompt or *Greeted.
+// *ChangedDisplay, *NewPrompt, *ChangedWizard or *Greeted.
 type Effect interface {
 	// outcome returns the command's outcome for the log; empty if it follows from the notice.
 	outcome() CommandOutcome

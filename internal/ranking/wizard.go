@@ -58,6 +58,43 @@ func OptionScore(i int, s Score) PromptOption {
 	return PromptOption(fmt.Sprintf("s%d-%d:%d", i, s.A, s.B))
 }
 
+// Opponent returns the position of the opponent whose score an option of a PromptWizard is about.
+func (o PromptOption) Opponent() (i int, ok bool) {
+	head, _, isScore := strings.Cut(string(o), "-")
+	number, isScoreOf := strings.CutPrefix(head, "s")
+	i, err := strconv.Atoi(number)
+	return i, isScore && isScoreOf && err == nil
+}
+
+// Wizard returns what an open PromptWizard is about, nil if there is none with this id that asks the sender.
+func (s *Service) Wizard(ctx context.Context, o Origin, id PromptID) (*WizardRequest, error) {
+	p, err := s.store.FindPrompt(ctx, o.Chat.ID, id)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("find a wizard: %w", err)
+	case p == nil, p.Wizard == nil, p.Closed, o.Sender == nil, p.Wizard.Reporter.ID != o.Sender.ID:
+		return nil, nil //nolint:nilnil // as documented
+	}
+	return p.Wizard, nil
+}
+
+// PeopleOf returns everybody who is in the default ladder of a chat.
+func (s *Service) PeopleOf(ctx context.Context, chat ExternalChatID) ([]Person, error) {
+	people, err := s.store.PeopleOf(ctx, chat)
+	if err != nil {
+		return nil, fmt.Errorf("read the people of a group: %w", err)
+	}
+	return people, nil
+}
+
+// ChangedWizard is what an answer adds to a PromptWizard. If the prompt is closed, Apply fails with ErrConflict.
+type ChangedWizard struct {
+	Prompt PromptID
+	Wizard WizardRequest
+}
+
+func (*ChangedWizard) outcome() CommandOutcome { return OutcomeAsked }
+
 // wizardOption reads an option of a PromptWizard. ok is false for all others.
 func (r WizardRequest) option(o PromptOption) (step wizardStep, ok bool) {
 	if o == OptionCancel {
@@ -137,7 +174,7 @@ func (w *startWizard) rejectedResults(Snapshot) []RejectedResult {
 
 func (w *startWizard) decide(_ context.Context, snap Snapshot) (Changes, error) {
 	r := &WizardRequest{
-		Key: w.origin.Key, Chat: w.origin.Chat.ID, Message: w.origin.ReplyTo, SentAt: w.origin.SentAt, Reporter: *w.origin.Sender,
+		Key: w.origin.message(), Chat: w.origin.Chat.ID, Message: w.origin.ReplyTo, SentAt: w.origin.SentAt, Reporter: *w.origin.Sender,
 		Opponents: w.opponents(), Scores: likelyScores(w.played, snap.Ladder.DrawsAllowed),
 	}
 	changes := Changes{Effect: &NewPrompt{Kind: PromptWizard, Wizard: r}}

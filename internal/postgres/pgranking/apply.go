@@ -66,6 +66,7 @@ func (s *Store) writeAll(ctx context.Context, all []ranking.Changes, slot *outbo
 		queueAmendment(&batch, c.Effect)
 		queueRules(&batch, c.Effect)
 		queueDisplay(&batch, c.Effect)
+		queueWizard(&batch, c.Effect)
 		if err := queueNotices(&batch, now, c); err != nil {
 			return err
 		}

@@ -78,6 +78,15 @@ func queuePrompt(batch *pgx.Batch, p ranking.NewPrompt, args []any) {
 		append(args, p.Kind, p.Match, p.Changes, p.Answerer, request, undeliveredWindow, ranking.PromptWindow)...)
 }
 
+// queueWizard stores what an answer adds to a wizard, provided that it is open.
+func queueWizard(batch *pgx.Batch, e ranking.Effect) {
+	if c, ok := e.(*ranking.ChangedWizard); ok {
+		batch.Queue(`
+			WITH changed AS (UPDATE prompts SET request = $2 WHERE id = $1 AND closed_at IS NULL RETURNING 1)
+			SELECT EXISTS (SELECT FROM changed)::unchanged`, c.Prompt, c.Wizard)
+	}
+}
+
 // promptTimer is the key of the timer of the prompt with this id, as ranking.PromptID.Timer returns it.
 const promptTimer = `'t:prompt:' || id`
 
