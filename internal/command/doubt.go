@@ -150,6 +150,8 @@ func (l line) isUnclear(m Match) bool {
 		switch {
 		case c.meaning == drew:
 			return false
+		case c.ofOther: // "ganó @bob 3:1"
+			return true
 		case onlyOther && c.at == 1 && (c.named || c.numbers == 0): // "@bob won 3:1"
 			return true
 		case l.object != "" && (c.at == 1 || !strings.EqualFold(l.object, "me")): // "меня обыграл @bob"

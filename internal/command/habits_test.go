@@ -15,7 +15,7 @@ import (
 func TestHabits(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/habits/*.txt")
-	if err != nil {
+	if err != nil || len(files) != 6 {
 		t.Fatal(files, err)
 	}
 	for _, file := range files {

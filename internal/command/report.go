@@ -31,6 +31,7 @@ type mark struct {
 	at      int  // how many people stand before it
 	numbers int  // how many numbers stand before it
 	named   bool // a person stands directly before it
+	ofOther bool // it says what somebody else than the sender did
 }
 
 // parse reads the arguments of a report, in which all people are mentions.
@@ -130,7 +131,7 @@ func (p parser) line(c Command) (line, error) {
 			l.people, l.names, named = append(l.people, p.sender), true, true
 			continue
 		}
-		if err := l.add(word, m, named); err != nil {
+		if err := l.add(word, m, named, next); err != nil {
 			return line{}, err
 		}
 		l.afterScore = m == unknown
@@ -143,8 +144,8 @@ func (p parser) line(c Command) (line, error) {
 }
 
 // add adds a word that names nobody. named says that a person stands directly before it.
-func (l *line) add(word string, m meaning, named bool) error {
-	at := mark{word, m, len(l.people), len(l.scores.numbers), named}
+func (l *line) add(word string, m meaning, named bool, next following) error {
+	at := mark{word: word, meaning: m, at: len(l.people), numbers: len(l.scores.numbers), named: named}
 	switch m {
 	case filler, and:
 	case favor:
@@ -159,6 +160,8 @@ func (l *line) add(word string, m meaning, named bool) error {
 		if len(l.people) == 0 && plurals[strings.ToLower(word)] {
 			return formError(ReasonUnexpectedWord, word)
 		}
+		lower := strings.ToLower(word)
+		at.ofOther = len(l.people) == 0 && (othersWords[lower] || maybeOthersWords[lower] && next.isMention())
 		l.claims = append(l.claims, at)
 	case clock:
 		return formError(ReasonUnexpectedWord, word)

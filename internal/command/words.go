@@ -44,7 +44,7 @@ var vocabulary = meanings(map[meaning]string{
 	separator: `to zu a к`,
 	times:     `x х ×`,
 	favor:     `for für para pra pro`,
-	clock:     `at um às в о об`,
+	clock:     `at um las às в о об`,
 	by:        `by`,
 	has:       `has hat ha`,
 	filler: `with gg ggs wp ggwp ez bg game games match matches rematch result results score scores final today yesterday tonight
@@ -54,7 +54,7 @@ var vocabulary = meanings(map[meaning]string{
 		:) :-) :( :-( :d :p xd ^^ <3 ;)
 		spiel partie match ergebnis endstand stand satz sätze mit am im nach das der die den es war heute gestern eben gerade bitte
 		haben habe beim knapp klar leider endlich danke kicker tischtennis einzel doppel revanche gespielt
-		partido partida juego resultado marcador sets con el la los las le al un una de del en hoy ayer he ante sobre
+		partido partida juego resultado marcador sets con el la los le al un una de del en hoy ayer he ante sobre
 		jogo placar com o os as uma no na do da dos foi hoje ontem por em duplas pelo pela
 		игра игру игры матч партия партию счёт счет счётом счетом результат итог с со у на над от по сегодня вчера сыграл сыграла
 		сыграли гг изи сет сеты сетам теннис кикер фифа шахматы пинг-понг
@@ -64,6 +64,13 @@ var vocabulary = meanings(map[meaning]string{
 // plurals are the words for what several people did. Without these people in front of them, the sender has not named the own team.
 var plurals = wordSet(`gewannen besiegten schlugen ganaron vencieron perdieron ganharam venceram perderam
 	выиграли победили обыграли проиграли виграли перемогли обіграли програли`)
+
+// othersWords are the words for what somebody else than the sender did, if nobody is named in front of them: "ganó @bob".
+var othersWords = wordSet(`wins beats loses defeats gewinnt schlägt besiegt verliert siegt gana ganó venció vencio derrotó
+	pierde perdió perdio ganhou ganha venceu derrotou bateu perde perdeu`)
+
+// maybeOthersWords are such words only if the name directly follows: "выиграл @bob", but not "выиграл у @bob".
+var maybeOthersWords = wordSet(`выиграл выиграла виграв виграла`)
 
 // objects are the words for the sender in which somebody else did something to them, as in "me ganó @bob" or "меня обыграл @bob".
 var objects = wordSet(`me mich mir mí mim меня мне мной мною мене мені`)
@@ -121,7 +128,7 @@ func bare(word string) string {
 // isDecoration reports whether people put r around words or scores without a meaning.
 func isDecoration(r rune) bool {
 	switch r {
-	case '(', ')', '[', ']', '{', '}', '!', '?', '"', '\'', '“', '”', '„', '«', '»', '…', '\uFE0F':
+	case '(', ')', '[', ']', '{', '}', '!', '?', '¡', '¿', '"', '\'', '“', '”', '„', '«', '»', '…', '\uFE0F':
 		return true
 	}
 	return r != unicode.ReplacementChar && unicode.In(r, unicode.So, unicode.Sk)
