@@ -71,13 +71,13 @@ func parseDoc(text string) (command.Command, bool) {
 	return command.Parse(m.text, m.entities, botUsername)
 }
 
-// describeMatch returns a match in the form of the doc. People are usernames in lower case, or names if they are meant by those.
+// describeMatch returns a match in the form of the doc. People are usernames in lower case, or names if they are meant by those or have none.
 func describeMatch(m command.Match) string {
 	var parts []string
 	side := func(people []command.Person) {
 		for _, p := range people {
 			name := strings.ToLower(p.Username)
-			if p.Named {
+			if p.Named || name == "" {
 				name = cmp.Or(p.Name, p.Username)
 			}
 			parts = append(parts, name)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // MaxReadings is the maximum number of readings of a report.
@@ -96,12 +97,13 @@ func (l line) likely(m Match) (Report, error) {
 		m.Scores = scores
 		a, b := points(scores)
 		isDraw := a == b
+		isUnclear := l.isUnclear(m)
 		switch {
-		case claim == unknown:
+		case claim == unknown && (isDraw || !isUnclear):
 			all.Readings = append(all.Readings, Reading{m})
-		case isDraw != (claim == drew):
+		case claim != unknown && isDraw != (claim == drew):
 			return Report{}, formError(ReasonContradiction, "")
-		case isDraw, (a > b) == (claim == won) && !l.isOfUnclearSide():
+		case isDraw, (a > b) == (claim == won) && !isUnclear:
 			all.Readings = append(all.Readings, Reading{m})
 		default:
 			all.Readings = append(all.Readings, Reading{m.mirrored()}, Reading{m})
@@ -138,15 +140,26 @@ func (l line) claim() (meaning, error) {
 	return claim, nil
 }
 
-// isOfUnclearSide reports whether a claim directly follows the only person, as in "@bob won 3:1": it may be about that person or
-// about the sender.
-func (l line) isOfUnclearSide() bool {
-	for _, m := range l.claims {
-		if len(l.people) == 1 && len(l.versus) == 0 && !l.names && m.at == 1 && m.numbers == 0 {
-			return true
-		}
+// isUnclear reports whether the words do not tell whom the score is about: the first side, as usual, or the person next to a word.
+func (l line) isUnclear(m Match) bool {
+	onlyOther := len(l.people) == 1 && len(l.versus) == 0 && !l.names
+	if l.isFavor && len(l.claims) == 0 || l.isAboutOther && onlyOther {
+		return true
 	}
-	return false
+	return slices.ContainsFunc(l.claims, func(c mark) bool {
+		switch {
+		case c.meaning == drew:
+			return false
+		case c.ofOther: // "ganó @bob 3:1"
+			return true
+		case onlyOther && c.at == 1 && (c.named || c.numbers == 0): // "@bob won 3:1"
+			return true
+		case l.object != "" && (c.at == 1 || !strings.EqualFold(l.object, "me")): // "меня обыграл @bob"
+			return true
+		default: // "@alice vs @bob won 3:1"
+			return !m.Self && c.named && c.at > len(m.A)
+		}
+	})
 }
 
 // mirrored returns the match with the scores of the sides exchanged.

@@ -70,7 +70,14 @@ func cutMentions(
 	left.WriteString(text[done.bytes:])
 	args = strings.TrimLeftFunc(left.String(), isSpace)
 	trimmed := left.Len() - len(args)
+	untrimmed := args
 	args = strings.TrimRightFunc(args, isSpace)
+	if len(offsets) > 0 { // a person in a line of their own stays there
+		last := max(len(args), offsets[len(offsets)-1]-trimmed)
+		if strings.Contains(untrimmed[len(args):last], "\n") {
+			args = untrimmed[:last]
+		}
+	}
 	for i := range offsets {
 		offsets[i] = min(max(0, offsets[i]-trimmed), len(args))
 	}

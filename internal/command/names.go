@@ -97,15 +97,27 @@ func similarity(name string, typed []rune, key string) (rank int, ok bool) {
 		return 5, true
 	}
 	limit := min(2, (len(typed)-1)/2) // two wrong letters of three would be another name
-	if runes := utf8.RuneCountInString(key); runes > len(typed)+limit || runes < len(typed)-limit {
-		return 0, false
+	d := nearest(typed, key, limit)
+	for word := range strings.FieldsSeq(key) {
+		d = min(d, nearest(typed, word, limit)+1)
 	}
-	switch d := distance(typed, []rune(key), limit); {
-	case d > limit:
-		return 0, false
+	switch {
 	case d == 1:
 		return 2, true
+	case d <= limit+1 && limit > 0:
+		return 3 + d, true
 	default:
-		return 4, true
+		return 0, false
 	}
+}
+
+// nearest returns the distance between two names; a number above limit+1 if it is above limit.
+func nearest(typed []rune, key string, limit int) int {
+	if runes := utf8.RuneCountInString(key); runes > len(typed)+limit || runes < len(typed)-limit {
+		return limit + 2
+	}
+	if d := distance(typed, []rune(key), limit); d <= limit {
+		return d
+	}
+	return limit + 2
 }

@@ -15,7 +15,7 @@ func group(names string) *command.Names {
 	var people []command.Person
 	for name := range strings.SplitSeq(names, "/") {
 		name, username, _ := strings.Cut(name, "@")
-		people = append(people, command.Person{UserID: int64(101 + len(people)), Username: username, Name: strings.TrimSpace(name)})
+		people = append(people, command.Person{UserID: int64(101 + len(people)), Username: strings.TrimSpace(username), Name: strings.TrimSpace(name)})
 	}
 	return command.NewNames(people)
 }
@@ -63,7 +63,7 @@ func TestPlainNames(t *testing.T) {
 		{"Bob 2/Bob", "/match bob 2:1", "sam 2:1 Bob"},
 		{"Bob 2/Bob", "/match bob 2 1", "sam 2:1 Bob"},
 		{"Bob 2/Bob", "/match bob 3:1", "sam 3:1 Bob"},
-		{"007", "/match 007 3:1", `ReasonThirdNumber "1"`},
+		{"007", "/match 007 3:1", "!third_number 1"},
 		// quotes
 		{"007", `/match "007" 3:1`, "sam 3:1 007"},
 		{"Big Bob", `/match "big bob" 3:1`, "sam 3:1 Big Bob"},
@@ -76,7 +76,7 @@ func TestPlainNames(t *testing.T) {
 		{"Me/Bob", `/match "me" bob 3:1`, "Me 3:1 Bob"},
 		{"Bob", `/match bob "3:1"`, "sam 3:1 Bob"},
 		{"Bob", `/match bob 3:1 "gg"`, "sam 3:1 Bob"},
-		{"Bob/Bib", `/match "big bob" 3:1`, `ReasonUnknownName "big bob"`},
+		{"Bob/Bib", `/match "big bob" 3:1`, "!unknown_name big bob"},
 		{"O'Brien", "/match o'brien 3:1", "sam 3:1 O'Brien"},
 		{"O'Brien", "/match obrien 3:1", "sam 3:1 O'Brien"},
 		{"Мар’яна", "/match мар'яна 3:1", "sam 3:1 Мар’яна"},
@@ -116,13 +116,13 @@ func TestPlainNames(t *testing.T) {
 		{"Bob Smith/Alice", "/match smith 3:1", "sam 3:1 Bob Smith ?unknown_name smith"},
 		{"Robertson/Robrt/Robert Smith", "/match robert 3:1", "sam 3:1 Robert Smith or sam 3:1 Robrt or sam 3:1 Robertson ?unknown_name robert"},
 		{"Big Bob/Alice", "/match bigg bob 3:1", "sam 3:1 Big Bob ?unknown_name bigg bob"},
-		{"Bob/Alice", "/match zorro 3:1", `ReasonUnknownName "zorro"`},
-		{"Bob/Alice", "/match zorro vs xena 3:1", `ReasonUnknownName "zorro"`},
-		{"Bob/Alice", "/match bob smashed alice 3:1", `ReasonUnexpectedWord "smashed"`},
-		{"Bob/Alice", "/match bob three one", `ReasonUnexpectedWord "three"`},
-		{"Bob/Alice", "/match zorro", `ReasonUnexpectedWord "zorro"`},
-		{"Bob/Alice", "/match bob", "ReasonNoScore"},
-		{"Bob/Alice", "/match bob bob 3:1", `ReasonSamePerson "Bob"`},
+		{"Bob/Alice", "/match zorro 3:1", "!unknown_name zorro"},
+		{"Bob/Alice", "/match zorro vs xena 3:1", "!unknown_name zorro"},
+		{"Bob/Alice", "/match bob tickled alice 3:1", "!unexpected_word tickled"},
+		{"Bob/Alice", "/match bob three one", "!unexpected_word three"},
+		{"Bob/Alice", "/match zorro", "!unexpected_word zorro"},
+		{"Bob/Alice", "/match bob", "!no_score"},
+		{"Bob/Alice", "/match bob bob 3:1", "!same_person Bob"},
 		{"Bob/Alice", "/match 3:1", "sam 3:1 rita"},
 		{"Rita @rita", "/match rita 3:1", "sam 3:1 rita"},
 	} {
@@ -131,7 +131,7 @@ func TestPlainNames(t *testing.T) {
 			t.Errorf("%q is no command", tc.text)
 			continue
 		}
-		if got := describeReadings(c, group(tc.group)); got != tc.want {
+		if got := describeReadings(c, &command.Person{UserID: 11, Username: "rita"}, group(tc.group)); got != tc.want {
 			t.Errorf("%s: %q: %s, want %s", tc.group, tc.text, got, tc.want)
 		}
 	}

@@ -17,15 +17,21 @@ type line struct {
 	people []Person
 	// versus are the words between sides, and claims those that say who won or lost.
 	versus, claims []mark
-	names          bool // a word stands for the sender
+	names          bool   // a word stands for the sender
+	afterScore     bool   // the last word was part of a score
+	object         string // a word for the sender that it begins with, if others can have done something to them: "me ganó @bob"
+	isFavor        bool   // a score is for the person behind it, as in "3:1 for @bob"
+	isAboutOther   bool   // the first word is the name of somebody who has done something, as in "@bob hat 3:1 gewonnen"
 }
 
 // mark is a word in a report.
 type mark struct {
 	word    string
 	meaning meaning
-	at      int // how many people stand before it
-	numbers int // how many numbers stand before it
+	at      int  // how many people stand before it
+	numbers int  // how many numbers stand before it
+	named   bool // a person stands directly before it
+	ofOther bool // it says what somebody else than the sender did
 }
 
 // parse reads the arguments of a report, in which all people are mentions.
@@ -112,38 +118,62 @@ func (p parser) line(c Command) (line, error) {
 			break
 		}
 		add(len(c.Args) - len(rest))
-		afterName := named
 		if word = bare(word); word == "" {
 			continue
 		}
-		named = false
-		m := l.meaningOf(word, rest)
-		at := mark{word, m, len(l.people), len(l.scores.numbers)}
-		switch {
-		case m == filler, m == and:
-		case m == me:
+		next := following{c, rest}
+		m := l.meaningOf(word, next, named)
+		if m == me {
+			l.afterScore = false
+			if len(l.people) == 0 && objects[strings.ToLower(word)] {
+				l.object = word
+			}
 			l.people, l.names, named = append(l.people, p.sender), true, true
-		case m == versus, afterName && isDash(word) && c.mentionFollows(rest):
-			l.versus = append(l.versus, at)
-		case m == won, m == lost, m == drew:
-			l.claims = append(l.claims, at)
-		case afterName && (isDash(word) || isColonWord(word)): // punctuation after a name
-		default:
-			if m == separator {
-				word = ":"
-			}
-			if afterName {
-				word = cutColon(word)
-			}
-			if err := l.scores.add(withColon(word), len(l.people)); err != nil {
-				return line{}, err
-			}
+			continue
 		}
+		if err := l.add(word, m, named, next); err != nil {
+			return line{}, err
+		}
+		l.afterScore = m == unknown
+		named = named && m == filler
 	}
 	for ; added < len(c.Mentions); added++ {
 		l.people = append(l.people, c.Mentions[added].identify(p.sender).identify(p.replied))
 	}
 	return l, nil
+}
+
+// add adds a word that names nobody. named says that a person stands directly before it.
+func (l *line) add(word string, m meaning, named bool, next following) error {
+	at := mark{word: word, meaning: m, at: len(l.people), numbers: len(l.scores.numbers), named: named}
+	switch m {
+	case filler, and:
+	case favor:
+		l.isFavor = true
+	case has:
+		l.isAboutOther = true
+	case versus:
+		l.versus = append(l.versus, at)
+	case by:
+		l.claims[len(l.claims)-1].meaning = lost // "beaten by"
+	case won, lost, drew:
+		if len(l.people) == 0 && plurals[strings.ToLower(word)] {
+			return formError(ReasonUnexpectedWord, word)
+		}
+		lower := strings.ToLower(word)
+		at.ofOther = len(l.people) == 0 && (othersWords[lower] || maybeOthersWords[lower] && next.isMention())
+		l.claims = append(l.claims, at)
+	case clock:
+		return formError(ReasonUnexpectedWord, word)
+	case separator:
+		return l.scores.add(":", len(l.people))
+	default:
+		if named && !l.scores.afterNumber {
+			word = cutColon(word)
+		}
+		return l.scores.add(withColon(word), len(l.people))
+	}
+	return nil
 }
 
 // claimOf returns what a command says about who won.
@@ -160,31 +190,79 @@ func claimOf(name string) meaning {
 	}
 }
 
-// meaningOf returns what a word stands for where it is. rest is the text after it.
-func (l *line) meaningOf(word, rest string) meaning {
-	m := meaningOf(word)
-	if m != separator && m != times {
-		return m
-	}
-	next, _ := cutWord(rest)
-	switch between := l.scores.afterNumber && startsWithDigit(next); {
-	case between:
-		return separator
-	case m == times:
-		return versus
-	default:
-		return filler
-	}
+// following is what stands behind a word in the arguments of a command.
+type following struct {
+	command Command
+	rest    string
 }
 
-// mentionFollows reports whether a mention is the next thing in the rest of the arguments.
-func (c Command) mentionFollows(rest string) bool {
-	from := len(c.Args) - len(rest)
-	next := strings.TrimLeftFunc(rest, isBreak)
+// isNumber reports whether the next thing begins with a digit.
+func (f following) isNumber() bool {
+	word, _ := cutWord(f.rest)
+	return startsWithDigit(strings.TrimLeftFunc(word, isDecoration)) && !f.isMention()
+}
+
+// isMention reports whether a mention is the next thing.
+func (f following) isMention() bool {
+	c := f.command
+	from := len(c.Args) - len(f.rest)
+	next := strings.TrimLeftFunc(f.rest, isBreak)
 	if next == "" {
 		return c.mentionsBefore(from) < len(c.Mentions)
 	}
 	return c.mentionsBefore(from) < c.mentionsBefore(len(c.Args)-len(next)+1)
+}
+
+// isPerson reports whether a mention or a word for the sender is the next thing.
+func (f following) isPerson() bool {
+	word, _ := cutWord(f.rest)
+	return f.isMention() || meaningOf(bare(word)) == me
+}
+
+// meaningOf returns what a word stands for where it is. named says that a person stands directly before it.
+func (l *line) meaningOf(word string, next following, named bool) meaning {
+	m := meaningOf(word)
+	afterNumber := l.scores.afterNumber
+	switch {
+	case (m == separator || m == times) && afterNumber && next.isNumber():
+		return separator
+	case m == times:
+		return versus
+	case strings.EqualFold(word, "to") && l.afterScore && next.isPerson():
+		return favor // "3:1 to @bob"
+	case m == favor && l.afterScore && next.isPerson():
+		return favor
+	case m == clock && next.isNumber() && len(l.scores.numbers) > 0:
+		return clock
+	case m == by && next.isPerson() && l.endsWithWin():
+		return by
+	case m == has && named && len(l.people) == 1:
+		return has
+	case m == separator, m == favor, m == clock, m == by, m == has:
+		return filler
+	case isDash(word) || isColonWord(word):
+		return l.meaningOfSign(next, named)
+	}
+	return m
+}
+
+// meaningOfSign returns what a colon or a dash stands for: between two people it separates the sides, behind a name or in front of
+// everything it is punctuation, and otherwise it is part of a score.
+func (l *line) meaningOfSign(next following, named bool) meaning {
+	switch {
+	case named && next.isMention():
+		return versus
+	case named, len(l.people)+len(l.scores.numbers) == 0 && !next.isNumber():
+		return filler
+	default:
+		return unknown
+	}
+}
+
+// endsWithWin reports whether the line says that somebody won, and names nobody behind that yet.
+func (l *line) endsWithWin() bool {
+	last := len(l.claims) - 1
+	return last >= 0 && l.claims[last].meaning == won && l.claims[last].at == len(l.people)
 }
 
 func isColonWord(word string) bool {
@@ -192,9 +270,9 @@ func isColonWord(word string) bool {
 	return size == len(word) && isColon(r)
 }
 
-// cutColon removes the colon between a name and its score, as in "@bob:3:1".
+// cutColon removes the colon between a name and its score, as in "@bob:3:1" and "@bob:3".
 func cutColon(word string) string {
-	if rest := strings.TrimLeftFunc(word, isColon); startsWithDigit(rest) && strings.ContainsFunc(rest, isSeparator) {
+	if rest := strings.TrimLeftFunc(word, isColon); startsWithDigit(rest) {
 		return rest
 	}
 	return word

@@ -139,6 +139,7 @@ func (p parser) parts(l line, trailing bool) []part {
 		}
 		s.people = slices.Clip(l.people[s.from:s.to])
 		s.names = l.names && slices.Contains(s.people, p.sender)
+		s.isFavor = l.isFavor
 		from = s.to
 	}
 	if from < len(l.people) {

@@ -129,7 +129,7 @@ func cutWord(s string) (word, rest string) {
 	for word == "" && s != "" {
 		s = strings.TrimLeftFunc(s, isBreak)
 		end := wordEnd(s)
-		word, s = strings.TrimRight(s[:end], ",;."), s[end:]
+		word, s = strings.TrimRight(s[:end], ",;./|"), s[end:]
 	}
 	return word, s
 }
@@ -138,6 +138,10 @@ func cutWord(s string) (word, rest string) {
 // only if both sides contain a separator, as in "11:7,9:11"; "3,5" is one word.
 func wordEnd(s string) int {
 	end := indexOrLen(s, isBreak)
+	if bracket := strings.IndexAny(s[:end], "()[]"); bracket > 0 && // "2:1(11:7"
+		endsWithDigit(s[:bracket]) && strings.ContainsFunc(s[:bracket], isSeparator) && strings.ContainsFunc(s[bracket:end], isSeparator) {
+		return bracket
+	}
 	rest := strings.TrimLeftFunc(s[end:], isComma)
 	if rest == s[end:] {
 		return end // at white space
@@ -227,7 +231,8 @@ func isColon(r rune) bool { return r == ':' || r == '：' }
 
 func isDashRune(r rune) bool { return r == '-' || r == '–' || r == '—' || r == '−' }
 
-func isComma(r rune) bool { return r == ',' || r == ';' }
+// isComma reports whether r stands between words, or between scores in one word, as in "11:7,9:11" and "11:7/9:11".
+func isComma(r rune) bool { return strings.ContainsRune(",;/|", r) }
 
 func isBreak(r rune) bool { return isComma(r) || isSpace(r) }
 

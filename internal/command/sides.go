@@ -29,12 +29,25 @@ func (l line) boundary() (at int, ok bool, err error) {
 		}
 	}
 	if len(marks) == 0 {
-		return 0, false, nil
+		at, ok = l.scoreBetween()
+		return at, ok, nil
 	}
 	if len(marks) > 1 {
 		return 0, false, formError(ReasonUnexpectedWord, marks[1].word)
 	}
 	return marks[0].at, true, nil
+}
+
+// scoreBetween returns where the scores stand between two equally large teams, or the first of two numbers if the other one stands
+// behind the second team, as in "@a @b 10 @c @d 8".
+func (l line) scoreBetween() (at int, ok bool) {
+	numbers := l.scores.numbers
+	if len(l.people) < 4 || len(numbers) < 2 || 2*numbers[0].at != len(l.people) {
+		return 0, false
+	}
+	at = numbers[0].at
+	isBetween := !slices.ContainsFunc(numbers, func(n number) bool { return n.at != at })
+	return at, isBetween || len(numbers) == 2 && numbers[1].at == len(l.people)
 }
 
 // players returns the match without its scores. Mentions take precedence over the reply.

@@ -19,28 +19,69 @@ const (
 	drew              // nobody won
 	separator         // between two numbers a colon, elsewhere without effect
 	times             // between two numbers a colon, elsewhere versus
+	favor             // after a score it says for whom the score is, elsewhere it has no effect
+	clock             // before a score it makes a time of day of it, elsewhere it has no effect
+	has               // after the first name it says that somebody else than the sender did it, elsewhere it has no effect
+	by                // directly after "beaten" it says who won, elsewhere it has no effect
 )
 
 // vocabulary has the words that people write in reports, in all languages of the bot at once: people mix them, and no word
 // means different things in two of them. A word that is missing here only makes the bot ask for another form.
 var vocabulary = meanings(map[meaning]string{
-	versus: `v vs versus against gegen contra против проти`,
+	versus: `v vs v.s versus verses against 🆚 gegen contra против проти`,
 	and:    `& + and und y e и та й і`,
 	me:     `me i myself mich ich mir yo mí eu mim я мне мені мной мною меня мене`,
-	won: `win won wins beat beats defeated gewonnen gewann besiegt schlug schlägt gano ganó gané gane gana venció vencio venci
-		venceu ganhou ganhei vitória vitoria victoria sieg выиграл выиграла победил победила обыграл
-		обыграла победа виграв виграла переміг перемогла перемога`,
-	lost: `lose lost loses loss verloren verlor niederlage perdió perdio perdí perdi pierde derrota perdeu проиграл
-		проиграла проиграли поражение програв програла поразка`,
-	drew:      `draw drew tie tied unentschieden remis empate empató empatou ничья вничью нічия внічию`,
-	separator: `to zu a`,
+	won: `win won wins w beat beats beaten bt def defeat defeats defeated crushed smashed destroyed thrashed demolished > victory
+		gewonnen gewann gewinne gewinnt gewannen besiegt besiege besiegten geschlagen schlug schlägt schlage schlugen sieg siegt
+		gano ganó gané gane gana ganaron vencí venci venció vencio vencieron derroté derrotó victoria
+		venceu venceram ganhou ganhei ganha ganharam derrotei derrotou bati bateu vitória vitoria
+		выиграл выиграла выиграли выиграю победил победила победили обыграл обыграла обыграли победа
+		виграв виграла виграли переміг перемогла перемогли обіграв обіграла обіграли перемога`,
+	lost: `lose lost loses loss l < verloren verlor verliert verliere niederlage perdió perdio perdí perdi pierde pierdo perdieron
+		derrota perdeu perde perderam проиграл проиграла проиграли проигрыш поражение програв програла програли програш поразка`,
+	drew: `draw drew draws tie tied = unentschieden remis empate empaté empató empato empataron empatamos empatei empatou empataram
+		ничья ничью вничью нічия нічию внічию`,
+	separator: `to zu a к`,
 	times:     `x х ×`,
-	filler: `with gg wp ggwp ez bg game games match matches result results score scores final today the of for by at in my
-		just was is it set sets points point please pls thanks hi hey record report played playing spiel ergebnis satz sätze mit am im
-		das der die heute bitte haben habe hat beim partida partido resultado marcador sets con el la un una de hoy he ha jogo
-		placar com para o os as um uma no na do da foi hoje por игра матч счёт счет результат с со у на в сегодня гра рахунок
-		з із зі сьогодні`,
+	favor:     `for für para pra pro`,
+	clock:     `at um las às в о об`,
+	by:        `by`,
+	has:       `has hat ha`,
+	filler: `with gg ggs wp ggwp ez bg game games match matches rematch result results score scores final today yesterday tonight
+		the of over in on my just was is it got set sets point points please pls thanks thx ty hi hey record report add played
+		playing good close nice great well easy tough lol haha again finally singles doubles 1v1 2v2 3v3 4v4 1vs1 2vs2 bo3 bo5 bo7
+		foosball pool chess fifa tennis table ping pong ping-pong pingpong darts squash padel
+		:) :-) :( :-( :d :p xd ^^ <3 ;)
+		spiel partie match ergebnis endstand stand satz sätze mit am im nach das der die den es war heute gestern eben gerade bitte
+		haben habe beim knapp klar leider endlich danke kicker tischtennis einzel doppel revanche gespielt
+		partido partida juego resultado marcador sets con el la los le al un una de del en hoy ayer he ante sobre
+		jogo placar com o os as uma no na do da dos foi hoje ontem por em duplas pelo pela
+		игра игру игры матч партия партию счёт счет счётом счетом результат итог с со у на над от по сегодня вчера сыграл сыграла
+		сыграли гг изи сет сеты сетам теннис кикер фифа шахматы пинг-понг
+		гра гру гри партія партію рахунок рахунком підсумок з із зі від сьогодні вчора зіграв зіграла зіграли теніс шахи`,
 })
+
+// plurals are the words for what several people did. Without these people in front of them, the sender has not named the own team.
+var plurals = wordSet(`gewannen besiegten schlugen ganaron vencieron perdieron ganharam venceram perderam
+	выиграли победили обыграли проиграли виграли перемогли обіграли програли`)
+
+// othersWords are the words for what somebody else than the sender did, if nobody is named in front of them: "ganó @bob".
+var othersWords = wordSet(`wins beats loses defeats gewinnt schlägt besiegt verliert siegt gana ganó venció vencio derrotó
+	pierde perdió perdio ganhou ganha venceu derrotou bateu perde perdeu`)
+
+// maybeOthersWords are such words only if the name directly follows: "выиграл @bob", but not "выиграл у @bob".
+var maybeOthersWords = wordSet(`выиграл выиграла виграв виграла`)
+
+// objects are the words for the sender in which somebody else did something to them, as in "me ganó @bob" or "меня обыграл @bob".
+var objects = wordSet(`me mich mir mí mim меня мне мной мною мене мені`)
+
+func wordSet(words string) map[string]bool {
+	set := make(map[string]bool)
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
+	}
+	return set
+}
 
 // meanings returns the meaning of each word.
 func meanings(words map[meaning]string) map[string]meaning {
@@ -67,12 +108,19 @@ func meaningOf(word string) meaning {
 	return vocabulary[strings.ToLower(word)]
 }
 
-// bare returns a word without brackets, exclamation marks, quotes and emoji around it, and without the colon after a word
-// such as "score:".
+// bare returns a word without brackets, exclamation marks, quotes and emoji around it, without the colon after a word such as
+// "score:" or a total such as "3:1:", and without the sign that joins a word to a name, as in "me+@bob". An emoticon stays.
 func bare(word string) string {
+	if meaningOf(word) != unknown {
+		return word
+	}
 	word = strings.TrimFunc(word, isDecoration)
-	if before := strings.TrimRightFunc(word, isColon); meaningOf(before) != unknown {
+	before := strings.TrimRightFunc(word, isColon)
+	if meaningOf(before) != unknown || endsWithDigit(before) && strings.ContainsFunc(before, isSeparator) {
 		return before
+	}
+	if joined := strings.Trim(word, "&+"); meaningOf(joined) != unknown {
+		return joined
 	}
 	return word
 }
@@ -80,7 +128,7 @@ func bare(word string) string {
 // isDecoration reports whether people put r around words or scores without a meaning.
 func isDecoration(r rune) bool {
 	switch r {
-	case '(', ')', '[', ']', '{', '}', '!', '?', '"', '\'', '“', '”', '„', '«', '»', '…', '\uFE0F':
+	case '(', ')', '[', ']', '{', '}', '!', '?', '¡', '¿', '"', '\'', '“', '”', '„', '«', '»', '…', '\uFE0F':
 		return true
 	}
 	return r != unicode.ReplacementChar && unicode.In(r, unicode.So, unicode.Sk)
