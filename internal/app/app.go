@@ -173,7 +173,9 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 	sending.ChatMigrated = func(ctx context.Context, from, to int64) error {
 		return b.withLease.service.MoveChat(ctx, ranking.ExternalChatID(from), ranking.ExternalChatID(to))
 	}
-	b.dispatcher = outbox.NewDispatcher(pgoutbox.NewStore(pools.Auxiliary), bot.NewSender(client, self, log), log, sending)
+	sender := bot.NewSender(client, self, log)
+	sending.React = sender.React
+	b.dispatcher = outbox.NewDispatcher(pgoutbox.NewStore(pools.Auxiliary), sender, log, sending)
 	return b
 }
 

@@ -22,14 +22,15 @@ type Sender struct {
 	self   telegram.Self
 	log    *slog.Logger
 
-	refusals refusals
+	refusals    refusals // of tables
+	noReactions refusals
 }
 
 var _ outbox.Sender = (*Sender)(nil)
 
 // NewSender returns a sender for the bot with this account.
 func NewSender(client *telegram.Client, self telegram.Self, log *slog.Logger) *Sender {
-	return &Sender{client: client, self: self, log: log, refusals: newRefusals()}
+	return &Sender{client: client, self: self, log: log, refusals: newRefusals(), noReactions: newRefusals()}
 }
 
 var errNoItems = errors.New("the message has no items")
