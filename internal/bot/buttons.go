@@ -46,6 +46,8 @@ func buttonsOf(n ranking.Notice, item outbox.Item, w words) [][]button {
 		return slices.Concat(languageButtons(n.Language), [][]button{tableButtons(n.Tables, w)}, ruleButtons(n.Rules, w))
 	case ranking.UndoPrompt:
 		return undoPromptButtons(item.ID, w)
+	case ranking.WhichPrompt:
+		return whichPromptButtons(n, item.ID, w)
 	case ranking.OpponentPrompt:
 		return opponentButtons(n, item.ID, w)
 	case ranking.ScorePrompt:

@@ -41,14 +41,14 @@ func (r *Router) offerFix(ctx context.Context, req request) error {
 		return nil
 	}
 	report, known, err := r.report(ctx, req)
+	if err == nil { // nobody is asked what an edit means
+		_, err = command.Certain(report)
+	}
 	if _, malformed := wrongForm(req.command, err); malformed { // or a request for help
 		return nil
 	}
 	if err != nil {
 		return err
-	}
-	if _, err := command.Certain(report); err != nil { // nobody can be asked what an edit means
-		return nil
 	}
 	recorded := ranking.MatchRef{Message: req.message.ID, Key: req.origin.Message}
 	req.origin.Message = "" // the offer is no command of the message

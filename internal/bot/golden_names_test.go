@@ -37,6 +37,7 @@ var goldenWithNames = map[string]string{
 	ranking.KindSettings:       "settings_changed",
 	ranking.KindNotRecorded:    "not_recorded_each",
 	ranking.KindUndoPrompt:     "undo_prompt",
+	ranking.KindWhichPrompt:    "which_two",
 	ranking.KindUndoDropped:    "undo_cancelled",
 	ranking.KindReportPrompt:   "report_winner_teams",
 	ranking.KindOpponentPrompt: "wizard_opponent",

@@ -46,6 +46,27 @@ func goldenReportPrompts() map[string]ranking.Notice {
 	}
 }
 
+func goldenWhich() map[string]ranking.Notice {
+	zoe := called("Zoe")
+	item := func(number int, a, b string) ranking.WhichItem {
+		return ranking.WhichItem{Number: number, NamedResult: ranking.NamedResult{
+			Sides: [2][]ranking.Name{{called(a)}, {called(b)}}, Score: [2]int{3, 1},
+		}}
+	}
+	var many []ranking.WhichItem
+	for i := range 9 {
+		many = append(many, item(1042+i, "Alice", "Bob"))
+	}
+	return map[string]ranking.Notice{
+		"two":                ranking.WhichPrompt{Matches: []ranking.WhichItem{item(42, "Alice", "Bob"), item(43, "Alice", "Carol")}},
+		"many":               ranking.WhichPrompt{Matches: many},
+		"hostile":            ranking.WhichPrompt{Matches: []ranking.WhichItem{item(42, hostile, hostile)}},
+		"cancelled":          ranking.UndoDropped{By: &ranking.Reporter{Name: &zoe}},
+		"cancelled_as_group": ranking.UndoDropped{By: &ranking.Reporter{}},
+		"expired":            ranking.UndoDropped{},
+	}
+}
+
 func goldenWizards() map[string]ranking.Notice {
 	names := []ranking.Name{called("Bob"), {Name: "Bob", Mark: "@bobby"}, called("Carol"), called("Maximilian Mustermann")}
 	return map[string]ranking.Notice{

@@ -160,6 +160,7 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	add("undo", goldenUndoPrompts())
 	add("report", goldenReportPrompts())
 	add("wizard", goldenWizards())
+	add("which", goldenWhich())
 	add("command_failed", map[string]ranking.Notice{
 		"command": CommandFailed{Command: "/match @bob 3:1"}, "press": CommandFailed{}, "hostile": CommandFailed{Command: hostile},
 	})

@@ -14,7 +14,7 @@ func TestPurposes(t *testing.T) {
 		ranking.Outcome: {
 			ranking.MatchRecorded{}, ranking.MatchUndone{}, ranking.MatchRestored{}, ranking.MatchFixed{}, ranking.Joined{},
 			ranking.Refusal{}, WrongForm{}, Greeting{}, ranking.NotRecorded{}, CommandFailed{},
-			ranking.UndoPrompt{}, ranking.UndoDropped{}, ranking.ReportPrompt{}, ranking.ReportDropped{},
+			ranking.UndoPrompt{}, ranking.UndoDropped{}, ranking.WhichPrompt{}, ranking.ReportPrompt{}, ranking.ReportDropped{},
 		},
 		ranking.Answer: {
 			stats.RankingPage{}, stats.MyStanding{}, stats.MyStandings{}, ranking.FixOffer{}, ranking.ReportChosen{},

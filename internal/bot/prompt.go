@@ -69,6 +69,22 @@ func reportPromptButtons(n ranking.ReportPrompt, item int64, w words) [][]button
 	return append(rows, append(numbers, button{w.cancel(), promptData(ranking.PromptID(item), ranking.OptionCancel)}))
 }
 
+// whichPromptButtons returns the buttons below the question which match is to be undone: four numbers in a row.
+func whichPromptButtons(n ranking.WhichPrompt, item int64, w words) [][]button {
+	if item == 0 {
+		return nil
+	}
+	var rows [][]button
+	for i, m := range n.Matches {
+		if i%4 == 0 {
+			rows = append(rows, nil)
+		}
+		b := button{w.matchNumber(m.Number), promptData(ranking.PromptID(item), ranking.PromptOption(strconv.Itoa(i)))}
+		rows[len(rows)-1] = append(rows[len(rows)-1], b)
+	}
+	return append(rows, []button{{w.cancel(), promptData(ranking.PromptID(item), ranking.OptionCancel)}})
+}
+
 // personLabel returns the label of a button for a person.
 func (w words) personLabel(n ranking.Name, isNew bool) string {
 	label := cleanName(n.Name)

@@ -59,6 +59,8 @@ func render(item outbox.Item, w words) (outgoing, error) {
 		return renderAs(item, w, w.matchRestored, w.restoredLine)
 	case ranking.KindUndoPrompt:
 		return renderAs(item, w, w.undoPrompt, nil)
+	case ranking.KindWhichPrompt:
+		return renderAs(item, w, w.whichPrompt, nil)
 	case ranking.KindUndoDropped:
 		return renderAs(item, w, w.undoDropped, w.undoDropped)
 	case ranking.KindReportPrompt:

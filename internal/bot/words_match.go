@@ -99,11 +99,14 @@ func (w words) undoPrompt(n ranking.UndoPrompt) string {
 }
 
 func (w words) undoDropped(n ranking.UndoDropped) string {
-	with := args{"Number": n.Number}
-	if n.By == nil {
-		return w.Text("prompt.undo_unanswered", with)
+	with, id := args{"Number": n.Number}, "prompt.undo"
+	if n.Number == 0 {
+		id = "prompt.which"
 	}
-	return w.textBy("prompt.undo_cancelled_by", *n.By, with)
+	if n.By == nil {
+		return w.Text(id+"_unanswered", with)
+	}
+	return w.textBy(id+"_cancelled_by", *n.By, with)
 }
 
 func (w words) matchFixed(n ranking.MatchFixed) string {

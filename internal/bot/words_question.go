@@ -48,6 +48,15 @@ func (w words) namedResults(all []ranking.NamedResult, separator string) string 
 	return strings.Join(lines, separator)
 }
 
+// whichPrompt asks which of several matches is to be undone.
+func (w words) whichPrompt(n ranking.WhichPrompt) string {
+	lines := []string{w.Text("prompt.which", nil)}
+	for _, m := range n.Matches {
+		lines = append(lines, w.matchNumber(m.Number)+" "+w.namedResults([]ranking.NamedResult{m.NamedResult}, ""))
+	}
+	return strings.Join(lines, "\n")
+}
+
 func (w words) reportChosen(n ranking.ReportChosen) string {
 	return "✓ " + w.namedResults(n.Results, "\n✓ ")
 }

@@ -37,16 +37,19 @@ type Prompt struct {
 	Answerer PlayerID       // who may answer; 0 for every admin
 	Report   *ReportRequest // of a PromptReport
 	Wizard   *WizardRequest // of a PromptWizard
+	Which    *WhichRequest  // of a PromptWhich
 	Message  int64          // the message that asks, 0 if unknown
 	Closed   bool
 }
 
 // dropped returns what the message says if nobody answers in time.
 func (p Prompt) dropped() Notice {
-	if p.Kind == PromptUndo {
+	switch p.Kind {
+	case PromptUndo, PromptWhich:
 		return UndoDropped{Number: p.Number}
+	default:
+		return ReportDropped{}
 	}
-	return ReportDropped{}
 }
 
 // NewPrompt asks a question. The notice of the same changes is the message that asks.
@@ -57,6 +60,7 @@ type NewPrompt struct {
 	Answerer PlayerID       // 0 for every admin
 	Report   *ReportRequest // of a PromptReport
 	Wizard   *WizardRequest // of a PromptWizard
+	Which    *WhichRequest  // of a PromptWhich
 }
 
 func (*NewPrompt) outcome() CommandOutcome { return OutcomeAsked }
@@ -125,9 +129,13 @@ func (p *promptOperation) read(ctx context.Context, store Store, snap Snapshot) 
 	if err != nil || p.prompt == nil {
 		return err
 	}
-	p.undo.Match, p.undo.Changes = MatchRef{ID: p.prompt.Match}, &p.prompt.Changes
+	match, _ := p.prompt.match(p.Option)
+	p.undo.Match, p.undo.Changes = MatchRef{ID: match.Match}, &match.Changes
 	if p.prompt.Answerer == 0 {
 		p.undo.origin.Sender = nil // it was asked anonymously, so nobody is named
+	}
+	if match.Match == 0 { // it is cancelled
+		return nil
 	}
 	return p.undo.read(ctx, store, snap)
 }
@@ -141,9 +149,12 @@ func (p *promptOperation) readLocked(ctx context.Context, store Store, snap Snap
 }
 
 func (p *promptOperation) refuse(snap Snapshot) Notice {
-	known := p.Option == OptionUndo || p.Option == OptionCancel
+	if p.prompt == nil {
+		return Refusal{Code: UnknownButton}
+	}
+	_, known := p.prompt.match(p.Option)
 	switch {
-	case p.prompt == nil, p.prompt.Kind != PromptUndo, !known:
+	case !known && p.Option != OptionCancel:
 		return Refusal{Code: UnknownButton}
 	case p.prompt.Answerer != 0 && (snap.People[0].Player == nil || snap.People[0].Player.ID != p.prompt.Answerer):
 		return Refusal{Code: NotYourPrompt}
@@ -173,7 +184,10 @@ func (p *promptOperation) permit(ctx context.Context, snap Snapshot) Notice {
 
 func (p *promptOperation) decide(_ context.Context, snap Snapshot) (changes Changes, err error) {
 	closes := &ClosedPrompt{ID: p.prompt.ID, As: PromptAnswered}
-	refusal := p.undo.refusal()
+	var refusal Notice
+	if p.Option != OptionCancel {
+		refusal = p.undo.refusal()
+	}
 	switch {
 	case p.Option == OptionCancel:
 		_, by := p.undo.by(snap)
@@ -191,7 +205,7 @@ func (p *promptOperation) decide(_ context.Context, snap Snapshot) (changes Chan
 // IsPrompt reports whether notices of a kind ask a prompt.
 func IsPrompt(kind string) bool {
 	switch kind {
-	case KindUndoPrompt, KindReportPrompt, KindOpponentPrompt, KindScorePrompt:
+	case KindUndoPrompt, KindWhichPrompt, KindReportPrompt, KindOpponentPrompt, KindScorePrompt:
 		return true
 	}
 	return false
@@ -219,7 +233,7 @@ func (UndoPrompt) Alone() bool { return true }
 
 // UndoDropped says that an UndoPrompt was cancelled, or that nobody answered it. The match may be undone all the same, by others.
 type UndoDropped struct {
-	Number int       `json:"number"`
+	Number int       `json:"number"`       // 0 if nobody said which match is meant
 	By     *Reporter `json:"by,omitempty"` // who cancelled; nil if nobody answered in time
 }
 

@@ -126,6 +126,8 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 		return decode[ranking.MatchRestored](t, g, payload)
 	case ranking.KindUndoPrompt:
 		return decode[ranking.UndoPrompt](t, g, payload)
+	case ranking.KindWhichPrompt:
+		return decode[ranking.WhichPrompt](t, g, payload)
 	case ranking.KindUndoDropped:
 		return decode[ranking.UndoDropped](t, g, payload)
 	case ranking.KindOpponentPrompt:

@@ -32,6 +32,10 @@ type Store interface {
 	// anonymous admin.
 	FindMatch(ctx context.Context, chat ExternalChatID, ref MatchRef, sender *Person) (*StoredMatch, error)
 
+	// MatchesOf returns the matches of a chat that a message shows, or that the message with the key has recorded, in the order of
+	// their numbers.
+	MatchesOf(ctx context.Context, chat ExternalChatID, message int64, key string) ([]StoredMatch, error)
+
 	// FindPrompt returns a prompt of a chat, or nil if the chat has none with this id.
 	FindPrompt(ctx context.Context, chat ExternalChatID, id PromptID) (*Prompt, error)
 

@@ -18,6 +18,9 @@ type undoOperation struct{ *amendOperation }
 func (u undoOperation) read(ctx context.Context, store Store, snap Snapshot) error {
 	u.undone = 0
 	err := u.amendOperation.read(ctx, store, snap)
+	if counts := u.countable(); len(counts) == 1 {
+		u.found, u.several = &counts[0], nil
+	}
 	last := u.found
 	if err != nil || u.Match != (MatchRef{}) || last == nil || !last.Undone || u.expired(last) {
 		return err
@@ -43,6 +46,12 @@ func (u undoOperation) readLocked(ctx context.Context, store Store, snap Snapsho
 }
 
 func (u undoOperation) refuse(Snapshot) Notice {
+	if n := len(u.several); n > 0 {
+		if len(u.countable()) == 0 {
+			return Refusal{Code: UndoneAlready, Number: u.several[n-1].Number}
+		}
+		return nil
+	}
 	if refusal := u.refusal(); refusal != nil {
 		return refusal
 	}
@@ -52,7 +61,18 @@ func (u undoOperation) refuse(Snapshot) Notice {
 	return nil
 }
 
+// permit lets everybody ask which match is meant; whoever answers needs permission for that one.
+func (u undoOperation) permit(ctx context.Context, snap Snapshot) Notice {
+	if len(u.several) > 0 {
+		return nil
+	}
+	return u.amendOperation.permit(ctx, snap)
+}
+
 func (u undoOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
+	if len(u.several) > 0 {
+		return u.askWhich(snap), nil
+	}
 	if u.asks() {
 		return u.ask(snap)
 	}

@@ -56,6 +56,10 @@ func TestNoCommandScansATable(t *testing.T) {
 			}
 			return err
 		}, Want: 1},
+		{Name: "read the matches of a message", Run: func(ctx context.Context) error {
+			_, err := store.MatchesOf(ctx, club.ID, 40, "m:-150:45")
+			return err
+		}, Want: 1},
 		{Name: "read last matches", Run: func(ctx context.Context) error {
 			last, err := store.LastMatches(ctx, club.ID, people[1], ranking.SuggestedFrom)
 			if len(last) == 0 {

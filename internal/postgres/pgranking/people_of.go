@@ -49,20 +49,25 @@ func (s *Store) LastMatches(ctx context.Context, chat ranking.ExternalChatID, wh
 	if err != nil {
 		return nil, fmt.Errorf("read the last matches of a player: %w", postgres.Translate(err))
 	}
-	var all []ranking.PlayedBefore
-	var id, last int64
-	var score ranking.Score
-	var p ranking.Person
-	_, err = pgx.ForEachRow(rows, []any{&id, &score.A, &score.B, &p.ID, &p.Username, &p.Name, &p.Player}, func() error {
-		if id != last {
-			all, last = append(all, ranking.PlayedBefore{Score: score}), id
-		}
-		opponents := &all[len(all)-1].Opponents
-		*opponents = append(*opponents, p)
-		return nil
+	type opponent struct {
+		match int64
+		score ranking.Score
+		ranking.Person
+	}
+	opponents, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (o opponent, err error) {
+		err = row.Scan(&o.match, &o.score.A, &o.score.B, &o.ID, &o.Username, &o.Name, &o.Player)
+		return o, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the last matches of a player: %w", postgres.Translate(err))
+	}
+	var all []ranking.PlayedBefore
+	for i, o := range opponents {
+		if i == 0 || o.match != opponents[i-1].match {
+			all = append(all, ranking.PlayedBefore{Score: o.score})
+		}
+		last := &all[len(all)-1]
+		last.Opponents = append(last.Opponents, o.Person)
 	}
 	return all, nil
 }

@@ -37,6 +37,8 @@ func (s *Store) FindPrompt(ctx context.Context, chat ranking.ExternalChatID, id 
 		err = json.Unmarshal(request, &p.Report)
 	case ranking.PromptWizard:
 		err = json.Unmarshal(request, &p.Wizard)
+	case ranking.PromptWhich:
+		err = json.Unmarshal(request, &p.Which)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("decode the prompt: %w", err)
@@ -66,6 +68,8 @@ func queuePrompt(batch *pgx.Batch, p ranking.NewPrompt, args []any) {
 		request = p.Report
 	case p.Wizard != nil:
 		request = p.Wizard
+	case p.Which != nil:
+		request = p.Which
 	}
 	batch.Queue(`
 		WITH notice AS (`+insertNotice+`
