@@ -28,11 +28,11 @@ func (s *Store) FindMatch(ctx context.Context, chat ranking.ExternalChatID, ref 
 
 // MatchesOf implements ranking.Store.
 func (s *Store) MatchesOf(ctx context.Context, chat ranking.ExternalChatID, message int64, key string) ([]ranking.StoredMatch, error) {
-	const sql = matchColumns + `m.id IN (
+	const sql = matchColumns + `m.id = ANY (ARRAY(
 		    SELECT mm.match_id FROM match_messages mm WHERE mm.telegram_chat_id = $1 AND mm.telegram_message_id = $2
 		    UNION ALL
-		    SELECT made.id FROM matches made
-		    WHERE made.idempotency_key IN (SELECT $3 UNION ALL SELECT $3 || '#' || n FROM generate_series(2, $4::integer) AS n))
+		    SELECT made.id FROM generate_series(1, $4::integer) AS n CROSS JOIN LATERAL (
+		        SELECT * FROM matches WHERE idempotency_key = $3 || CASE WHEN n > 1 THEN '#' || n ELSE '' END LIMIT 1) AS made))
 		ORDER BY m.number`
 	return s.findMatches(ctx, sql, []any{chat, message, key, ranking.MaxReports}, func(k string) bool { return k == key })
 }
