@@ -177,7 +177,7 @@ func testWhoLeavesIsHidden(t *testing.T, b *botFixture) {
 		group.Leave(b.bob)
 		ranked("Carol")
 		says(t, visible(b.ask(group, b.alice, "/me")), "You left this group", "1531")
-		says(t, visible(b.ask(group, b.alice, "/join")), "Welcome back, Alice! Your rating is still 1531")
+		says(t, visible(b.ask(group, b.alice, "/join")), "Alice, welcome back! Your rating is still 1531")
 		says(t, visible(b.ask(group, b.alice, "/join")), "you’re already in, with a rating of 1531")
 		ranked("Alice", "Carol")
 		says(t, visible(b.ask(group, b.carol, "/elo @alice")), "Alice is number 1 of 2 with a rating of 1531")

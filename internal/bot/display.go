@@ -16,7 +16,7 @@ func languageButtons(current string) [][]button {
 	var all []button
 	for _, l := range catalog.All() {
 		label := choice(languageName(l.Tag()), l == catalog.For(current))
-		all = append(all, button{label, callbackData(languageCode, l.Tag())})
+		all = append(all, button{text: label, data: callbackData(languageCode, l.Tag())})
 	}
 	return slices.Collect(slices.Chunk(all, languagesPerRow))
 }
@@ -53,7 +53,7 @@ func tableButtons(current bool, w words) []button {
 	var row []button
 	for _, on := range []bool{false, true} {
 		label := choice(w.Text("button.tables_"+switchName(on), nil), on == current)
-		row = append(row, button{label, callbackData(tablesCode, switchName(on))})
+		row = append(row, button{text: label, data: callbackData(tablesCode, switchName(on))})
 	}
 	return row
 }

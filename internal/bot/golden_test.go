@@ -74,6 +74,9 @@ func (o outgoing) shown(notice ranking.Notice) string {
 		line := ""
 		for _, b := range row {
 			line += " [" + b.text + "] " + b.data
+			if b.copy != "" {
+				line += "copies " + b.copy
+			}
 		}
 		text += "\n" + strings.TrimSpace(line) + "\n"
 	}
@@ -199,6 +202,9 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	}
 	for _, name := range []string{command.NameUndo, command.NameRestore, command.NameFix} {
 		all["wrong_form_"+name+"_mention"] = WrongForm{Command: name, Reason: command.ReasonUnexpectedWord, Detail: "@bob"}
+	}
+	all["wrong_form_corrected"] = WrongForm{
+		Command: command.NameMatch, Reason: command.ReasonUnexpectedWord, Detail: "golf", Corrected: "/match @bob 3:1",
 	}
 	all["wrong_form_unknown"] = WrongForm{Command: command.NameMatch, Reason: "of tomorrow", Detail: "x"}
 	all["wrong_form_hostile"] = WrongForm{Command: command.NameMatch, Reason: command.ReasonUnexpectedWord, Detail: hostile}

@@ -59,6 +59,8 @@ type WrongForm struct {
 	Reason  command.Reason `json:"reason"`
 	Detail  string         `json:"detail,omitempty"`
 	Teams   bool           `json:"teams,omitempty"` // a /match with teams
+	// Corrected is the command that was probably meant, empty if that is not clear.
+	Corrected string `json:"corrected,omitempty"`
 }
 
 // Kind implements ranking.Notice.

@@ -36,7 +36,7 @@ func undoPromptButtons(item int64, w words) [][]button {
 	}
 	id := ranking.PromptID(item)
 	return [][]button{{
-		{w.undo(), promptData(id, ranking.OptionUndo)}, {w.cancel(), promptData(id, ranking.OptionCancel)},
+		{text: w.undo(), data: promptData(id, ranking.OptionUndo)}, {text: w.cancel(), data: promptData(id, ranking.OptionCancel)},
 	}}
 }
 
@@ -59,14 +59,14 @@ func reportPromptButtons(n ranking.ReportPrompt, item int64, w words) [][]button
 		data := promptData(ranking.PromptID(item), ranking.PromptOption(strconv.Itoa(i)))
 		switch {
 		case o.Who != nil:
-			rows = append(rows, []button{{w.personLabel(*o.Who, o.New), data}})
+			rows = append(rows, []button{{text: w.personLabel(*o.Who, o.New), data: data}})
 		case n.Doubt == ranking.DoubtDuplicate:
-			numbers = append(numbers, button{w.Text("button.another_game", nil), data})
+			numbers = append(numbers, button{text: w.Text("button.another_game", nil), data: data})
 		default:
-			numbers = append(numbers, button{strconv.Itoa(i + 1), data})
+			numbers = append(numbers, button{text: strconv.Itoa(i + 1), data: data})
 		}
 	}
-	return append(rows, append(numbers, button{w.cancel(), promptData(ranking.PromptID(item), ranking.OptionCancel)}))
+	return append(rows, append(numbers, button{text: w.cancel(), data: promptData(ranking.PromptID(item), ranking.OptionCancel)}))
 }
 
 // whichPromptButtons returns the buttons below the question which match is to be undone: four numbers in a row.
@@ -79,10 +79,10 @@ func whichPromptButtons(n ranking.WhichPrompt, item int64, w words) [][]button {
 		if i%4 == 0 {
 			rows = append(rows, nil)
 		}
-		b := button{w.matchNumber(m.Number), promptData(ranking.PromptID(item), ranking.PromptOption(strconv.Itoa(i)))}
+		b := button{text: w.matchNumber(m.Number), data: promptData(ranking.PromptID(item), ranking.PromptOption(strconv.Itoa(i)))}
 		rows[len(rows)-1] = append(rows[len(rows)-1], b)
 	}
-	return append(rows, []button{{w.cancel(), promptData(ranking.PromptID(item), ranking.OptionCancel)}})
+	return append(rows, []button{{text: w.cancel(), data: promptData(ranking.PromptID(item), ranking.OptionCancel)}})
 }
 
 // personLabel returns the label of a button for a person.

@@ -14,15 +14,16 @@ func (r *Router) match(ctx context.Context, req request) error {
 	if req.command.Args == "" && len(req.command.Mentions) == 0 && req.command.Written == command.NameMatch {
 		return r.startWizard(ctx, req)
 	}
-	report, group, err := r.report(ctx, req)
+	report, known, err := r.report(ctx, req)
 	if form, ok := wrongForm(req.command, err); ok {
 		req.origin.Malformed = req.command.Name
+		form.Corrected, _ = command.Correct(req.command, req.sender(), req.repliedPerson(), known.names(), err)
 		return r.rankings.Answer(ctx, req.origin, form)
 	}
 	if err != nil {
 		return err
 	}
-	readings := group.readings(report)
+	readings := known.readings(report)
 	if report.Doubt == command.DoubtNone {
 		return r.rankings.RecordMatch(ctx, req.origin, readings[0]...)
 	}
@@ -34,24 +35,26 @@ func (r *Router) match(ctx context.Context, req request) error {
 // report reads the result in a command. It knows the players of the group if one of them may be meant by name.
 func (r *Router) report(ctx context.Context, req request) (command.Report, knownPlayers, error) {
 	var known knownPlayers
-	var names *command.Names
 	if req.command.MayNamePlayers() && req.origin.Chat.IsGroup() {
 		people, err := r.rankings.PeopleOf(ctx, req.origin.Chat.ID)
 		if err != nil {
 			return command.Report{}, nil, fmt.Errorf("read /%s: %w", req.command.Name, err)
 		}
 		known = people
-		names = command.NewNames(known.mentionable())
 	}
-	var sender command.Person
-	if req.origin.Sender != nil {
-		sender = req.message.From.mentioned()
-	}
-	report, err := command.ParseMatch(req.command, sender, req.repliedPerson(), names)
+	report, err := command.ParseMatch(req.command, req.sender(), req.repliedPerson(), known.names())
 	if err != nil {
 		return command.Report{}, known, fmt.Errorf("read /%s: %w", req.command.Name, err)
 	}
 	return report, known, nil
+}
+
+// sender returns who sent the command, the zero Person for an anonymous admin.
+func (req request) sender() command.Person {
+	if req.origin.Sender == nil {
+		return command.Person{}
+	}
+	return req.message.From.mentioned()
 }
 
 // repliedPerson returns who is the opponent if the command names nobody: the author of the message that it replies to.
@@ -65,13 +68,16 @@ func (req request) repliedPerson() *command.Person {
 // knownPlayers are the players of a group.
 type knownPlayers []ranking.Person
 
-// mentionable returns the players as somebody who means them by name.
-func (k knownPlayers) mentionable() []command.Person {
+// names returns the names by which the players can be meant, nil if there are none.
+func (k knownPlayers) names() *command.Names {
+	if len(k) == 0 {
+		return nil
+	}
 	all := make([]command.Person, len(k))
 	for i, p := range k {
 		all[i] = command.Person{UserID: int64(p.ID), Username: p.Username, Name: p.Name}
 	}
-	return all
+	return command.NewNames(all)
 }
 
 // readings converts the readings of a report for the ranking service.

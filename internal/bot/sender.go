@@ -130,7 +130,10 @@ func (s *Sender) keyboard(out outgoing) *models.InlineKeyboardMarkup {
 	for i, row := range out.buttons {
 		for _, b := range row {
 			shown := models.InlineKeyboardButton{Text: b.text, CallbackData: b.data}
-			if b.data == "" {
+			switch {
+			case b.copy != "":
+				shown.CopyText = &models.CopyTextButton{Text: b.copy}
+			case b.data == "":
 				shown.URL = s.self.AddToGroupLink()
 			}
 			keyboard[i] = append(keyboard[i], shown)

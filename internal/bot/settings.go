@@ -71,7 +71,7 @@ func ruleButtons(rules ranking.Rules, w words) [][]button {
 	for _, choices := range ruleChoices() {
 		var row []button
 		for _, r := range choices {
-			row = append(row, button{w.ruleButton(r, r.change(rules) == rules), r.data()})
+			row = append(row, button{text: w.ruleButton(r, r.change(rules) == rules), data: r.data()})
 		}
 		rows = append(rows, row)
 	}

@@ -117,7 +117,7 @@ func opponentButtons(n ranking.OpponentPrompt, item int64, w words) [][]button {
 	}
 	var rows [][]button
 	for i, name := range n.Opponents {
-		b := button{cut(cleanName(name.Name)+brackets(cleanName(name.Mark)), maxPairLabel, maxNameUnits), promptData(id, ranking.OptionOpponent(n.First+i))}
+		b := button{text: cut(cleanName(name.Name)+brackets(cleanName(name.Mark)), maxPairLabel, maxNameUnits), data: promptData(id, ranking.OptionOpponent(n.First+i))}
 		if i%2 == 0 {
 			rows = append(rows, nil)
 		}
@@ -126,12 +126,12 @@ func opponentButtons(n ranking.OpponentPrompt, item int64, w words) [][]button {
 	page := n.First/ranking.OpponentsPerPage + 1
 	var last []button
 	if page > 1 {
-		last = append(last, button{"‹", promptData(id, ranking.OptionPage(page-1))})
+		last = append(last, button{text: "‹", data: promptData(id, ranking.OptionPage(page-1))})
 	}
 	if n.First+len(n.Opponents) < n.Total {
-		last = append(last, button{"›", promptData(id, ranking.OptionPage(page+1))})
+		last = append(last, button{text: "›", data: promptData(id, ranking.OptionPage(page+1))})
 	}
-	return append(rows, append(last, button{w.cancel(), promptData(id, ranking.OptionCancel)}))
+	return append(rows, append(last, button{text: w.cancel(), data: promptData(id, ranking.OptionCancel)}))
 }
 
 // scoreButtons returns the buttons below the question for the score, three in a row.
@@ -145,10 +145,10 @@ func scoreButtons(n ranking.ScorePrompt, item int64, w words) [][]button {
 		if i%3 == 0 {
 			rows = append(rows, nil)
 		}
-		b := button{showScore(s), promptData(id, ranking.OptionScore(n.At, ranking.Score{A: s[0], B: s[1]}))}
+		b := button{text: showScore(s), data: promptData(id, ranking.OptionScore(n.At, ranking.Score{A: s[0], B: s[1]}))}
 		rows[len(rows)-1] = append(rows[len(rows)-1], b)
 	}
-	return append(rows, []button{{w.cancel(), promptData(id, ranking.OptionCancel)}})
+	return append(rows, []button{{text: w.cancel(), data: promptData(id, ranking.OptionCancel)}})
 }
 
 // wizardPrompt returns the prompt of a wizard's message, which has the id of the item that begins it.

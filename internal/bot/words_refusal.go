@@ -69,6 +69,10 @@ func (w words) wrongForm(n WrongForm) string {
 	case n.Reason == command.ReasonUnclearWinner:
 		form = formBoth
 	}
+	if n.Corrected != "" {
+		form = "<code>" + html.EscapeString(cleanName(n.Corrected)) + "</code>"
+		sets = form
+	}
 	id := "form." + string(n.Reason)
 	switch {
 	case n.Reason == command.ReasonEmpty && n.Command == command.NameFix:
