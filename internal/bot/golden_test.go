@@ -206,6 +206,9 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	all["wrong_form_corrected"] = WrongForm{
 		Command: command.NameMatch, Reason: command.ReasonUnexpectedWord, Detail: "golf", Corrected: "/match @bob 3:1",
 	}
+	all["wrong_form_corrected_name"] = WrongForm{
+		Command: command.NameMatch, Reason: command.ReasonUnknownName, Detail: "golf", Corrected: "/match @bob 3:1",
+	}
 	all["wrong_form_unknown"] = WrongForm{Command: command.NameMatch, Reason: "of tomorrow", Detail: "x"}
 	all["wrong_form_hostile"] = WrongForm{Command: command.NameMatch, Reason: command.ReasonUnexpectedWord, Detail: hostile}
 	for where, private := range map[string]bool{"group": false, "private": true} {
