@@ -69,12 +69,13 @@ func parseHabit(text string) (command.Command, bool) {
 		m.plain(text[end:at[0]])
 		end = at[1]
 		piece := text[at[0]:end]
-		switch name := strings.Trim(piece, "[]"); {
-		case piece[0] == '/':
+		switch piece[0] {
+		case '/':
 			m.mark(command.KindBotCommand, piece, nil)
-		case piece[0] == '@':
+		case '@':
 			m.mark(command.KindMention, piece, nil)
 		default:
+			name := strings.Trim(piece, "[]")
 			m.mark(command.KindTextMention, name, &command.Person{UserID: int64(201 + i), Name: name})
 		}
 	}
