@@ -26,7 +26,9 @@ ENV DATA_DIR=off
 COPY --from=build /elobot /
 # Only the container itself can reach this address: it is for the health check.
 ENV ADMIN_ADDR=127.0.0.1:8081
-HEALTHCHECK --interval=10s --timeout=6s --start-period=60s CMD ["/elobot", "health"]
+# A start may have to wait for Telegram or upgrade a large database; a bot that cannot start ends by itself. The period ends
+# with the first check that succeeds.
+HEALTHCHECK --interval=10s --timeout=6s --start-period=1h CMD ["/elobot", "health"]
 USER 65532:65532
 ENTRYPOINT ["/elobot"]
 CMD ["run"]

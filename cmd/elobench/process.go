@@ -53,7 +53,7 @@ func launch(ctx context.Context, folder string, env []string, program string, ar
 
 // launchBot starts `elobot run` with a simulator and a database.
 func (e *environment) launchBot(ctx context.Context, sim *botsim.Server, databaseURL string, env ...string) (*process, error) {
-	common := []string{"TELEGRAM_BOT_TOKEN=" + sim.Token(), "TELEGRAM_API_URL=" + sim.URL(), "DATABASE_URL=" + databaseURL}
+	common := []string{"TELEGRAM_BOT_TOKEN=" + sim.Token(), "TELEGRAM_API_URL=" + sim.URL(), "DATABASE_URL=" + databaseURL, "ASK_UNUSUAL=off"}
 	return launch(ctx, e.folder, slices.Concat(common, e.profiles.next(), env), e.elobot, "run")
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"elobot/internal/botsim"
@@ -18,7 +19,7 @@ var (
 	// matchNumber finds the numbers of matches, in the card of one match and in a message that covers several.
 	matchNumber = regexp.MustCompile(`#(\d+)`)
 	// unnamedResults finds the number of results that a message covers without naming them.
-	unnamedResults = regexp.MustCompile(`(?m)^…and (\d+) more\. All results count`)
+	unnamedResults = regexp.MustCompile(`(?m)^…and ([\d,]+) more\. All results count`)
 )
 
 // numbersIn returns the numbers of the matches that a message of the bot names.
@@ -35,7 +36,7 @@ func numbersIn(text string) []int {
 // unnamedIn returns the number of recorded results that a message of the bot covers without naming them.
 func unnamedIn(text string) int {
 	if found := unnamedResults.FindStringSubmatch(text); found != nil {
-		if n, err := strconv.Atoi(found[1]); err == nil {
+		if n, err := strconv.Atoi(strings.ReplaceAll(found[1], ",", "")); err == nil {
 			return n
 		}
 	}

@@ -19,7 +19,7 @@ const (
 		"Bob: #14 · Carol (+16 → 1516) beat Bob (−16 → 1484), 3:1\n\nUndo a match: /undo 14"
 	summary = "#15 · Alice (+16 → 1516) beat Bob (−16 → 1484), 3:0\n" +
 		"…and 245 more. All results count, including those not listed here: /ranking shows where everyone stands.\n\nUndo a match: /undo 15"
-	refused = "You sent more than 60 results in a minute, so this was not recorded:\n– Alice – @bob 3:1\n…and 70 more\n"
+	refused = "You sent more than 60 results in a minute, so this was not recorded:\n• Alice – @bob 3:1\n…and 70 more\n"
 )
 
 func botSays(chat int64, text string) botsim.Message {
@@ -37,6 +37,7 @@ func TestResultCounter(t *testing.T) {
 		"a card":                 {[]botsim.Message{botSays(-1, card)}, 1},
 		"several in one message": {[]botsim.Message{botSays(-1, merged)}, 2},
 		"more than named":        {[]botsim.Message{botSays(-1, summary)}, 246},
+		"thousands more":         {[]botsim.Message{botSays(-1, strings.Replace(summary, "245", "1,245", 1))}, 1246},
 		"twice":                  {[]botsim.Message{botSays(-1, card), botSays(-1, card)}, 1},
 		"in two chats":           {[]botsim.Message{botSays(-1, card), botSays(-2, card)}, 2},
 		"edited":                 {[]botsim.Message{botSays(-1, summary), edited}, 246},

@@ -99,7 +99,7 @@ func TestWithSharedBot(t *testing.T) {
 		{"undo in topics", testUndoInTopics},
 		{"undone before the card is sent", testUndoneBeforeTheCardIsSent},
 		{"undo without the card", testUndoWithoutTheCard},
-		{"edited result", testEditedResult},
+		{"edited result", testEditedResult}, {"edited commands", testEditedCommands},
 		{"added to a group", testAddedToAGroup},
 		{"settings", testSettings},
 		{"tables", testTables},

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"regexp"
 	"slices"
@@ -38,7 +39,19 @@ func testEveryCommandIsLogged(t *testing.T, b *botFixture, door *entrance) {
 	say("/join", "join", "joined")
 	say("/join", "join", "answered")
 	match := say("/match @bob 3:1", "match", "recorded")
-	say("/match @bob secretword", "match", "refused")
+	refused := say("/match @bob secretword", "match", "refused")
+	for _, e := range []struct{ text, outcome string }{
+		{"/match @bob secretword 2", "refused"}, {"/match @bob 2:1", "recorded"}, {"/match @bob 2:0", "answered"}, {"/match @bob 2:1", ""},
+	} {
+		edited := group.Edit(refused, e.text)
+		if e.outcome == "" { // the match already has this score, so the edit changes nothing
+			continue
+		}
+		answers++
+		awaitAnswers(t, group, answers)
+		text := sha256.Sum256([]byte(e.text))
+		logged(fmt.Sprintf("e:%d:%d:%d:%x", group.ID(), edited.ID, edited.EditDate.Unix(), text[:4]), "match", e.outcome)
+	}
 	say("/match @alice 3:1", "match", "refused")
 	say("/fix 1 3:2", "fix", "fixed")
 	say("/undo 1", "undo", "undone")
@@ -46,7 +59,7 @@ func testEveryCommandIsLogged(t *testing.T, b *botFixture, door *entrance) {
 	say("/ranking", "ranking", "answered")
 	say("/me", "me", "answered")
 	say("/help match", "help", "answered")
-	say("/secretword@"+sim.Bot().Username, "unknown", "answered")
+	say("/secretword@"+sim.Bot().Username, "unknown", "refused")
 	group.Say(alice, "/othersecretword")
 	group.Say(bob, "secretword")
 	last := say("/match @bob 3:0", "match", "recorded")

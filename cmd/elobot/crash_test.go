@@ -274,7 +274,7 @@ func TestKilledWhileMigrating(t *testing.T) {
 	c := newCrashes(t)
 	undisturbed := c.schema()
 	c.useEmptyDatabase()
-	for _, version := range []string{"100", "101", "102"} {
+	for _, version := range []string{"100", "101", "102", "103"} {
 		c.crashWhileMigrating(crashpoint.Migrating, version+" true")
 		c.crashWhileMigrating(crashpoint.Migrated, version+" false")
 	}

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"os/signal"
+	"syscall"
 
 	"elobot/internal/app"
 )
@@ -23,14 +25,42 @@ func (d *databaseCommand) Run(ctx context.Context) error {
 			return fmt.Errorf("parse the server's URL: %w", err)
 		}
 		password, _ := u.User.Password()
-		cmd := exec.CommandContext(ctx, d.Program[0], d.Program[1:]...)
-		cmd.Cancel = func() error { return nil } // Ctrl-C reaches the program too, which may want to go on
+		if err := d.PreferOwnPrograms(ctx); err != nil {
+			return err
+		}
+		cmd := exec.CommandContext(context.WithoutCancel(ctx), d.Program[0], d.Program[1:]...)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 		cmd.Env = append(os.Environ(), "PGHOST="+u.Hostname(), "PGPORT="+u.Port(), "PGUSER="+u.User.Username(),
 			"PGPASSWORD="+password, "PGDATABASE="+u.Path[1:])
-		if err := cmd.Run(); err != nil {
+		if err := runInCharge(ctx, cmd); err != nil {
 			return fmt.Errorf("run %s: %w", d.Program[0], err)
 		}
 		return nil
 	})
+}
+
+// runInCharge runs a program that decides itself what a signal means. Ctrl-C reaches it without this process, which only passes
+// on SIGTERM, and stays until the program has ended.
+func runInCharge(ctx context.Context, cmd *exec.Cmd) error {
+	interrupts, terminations := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt) // never read; the program would inherit what signal.Ignore does
+	defer signal.Stop(interrupts)
+	signal.Notify(terminations, syscall.SIGTERM)
+	defer signal.Stop(terminations)
+	if err := ctx.Err(); err != nil { // a signal came earlier
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case s := <-terminations:
+			_ = cmd.Process.Signal(s) // the program may have ended
+		}
+	}
 }

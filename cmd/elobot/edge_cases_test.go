@@ -121,7 +121,7 @@ func checkTokenEnd(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *pr
 // testUndoPressedByAll: two people who may undo a match and one who may not press the button at the same time. The presses
 // arrive in order by polling, or in any order by webhook. One of them undoes the match, once.
 func testUndoPressedByAll(t *testing.T, b *botFixture) {
-	const undone, already = "Match #1 undone: ", "Match #1 has changed since"
+	const undone, already = "Match #1 undone: ", "Match #1 is already undone"
 	const notYours = "Only those who played or reported match #1"
 	orders := [][]botsim.User{
 		{b.carol, b.alice, b.bob}, {b.alice, b.carol, b.bob}, {b.bob, b.alice, b.carol}, {b.carol, b.bob, b.alice},

@@ -1,6 +1,8 @@
 package main_test
 
 import (
+	"bytes"
+	"fmt"
 	"testing"
 	"time"
 
@@ -31,16 +33,72 @@ func testEditedResult(t *testing.T, b *botFixture) {
 	}
 	button := offer.Buttons[0][0].CallbackData
 	says(t, b.press(carol, offer, button), "Only those who played")
-	says(t, b.press(bob, offer, button), "corrected")
-	says(t, b.press(alice, offer, button), "Match #1 has changed since")
-	awaitAnswers(t, group, 4)
+	says(t, b.decide(bob, offer, "Fix to 11:7 9:11 5:11?"), "Match #1 corrected by Bob: Bob beat Alice 2:1 (7:11 11:9 11:5; was 3:1)")
+	says(t, b.press(alice, offer, button), "This button no longer works")
 	edited, err := group.WaitEdits(testContext(t), card.ID, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	says(t, visible(edited), "Bob beat Alice 2:1 (7:11 11:9 11:5)", "corrected from 3:1")
 	b.settle()
-	if n := b.matches(group); n != 2 || len(group.BotMessages()) != 4 {
+	if n := b.matches(group); n != 2 || len(group.BotMessages()) != 3 {
 		t.Errorf("there are %d matches and %d messages", n, len(group.BotMessages()))
+	}
+}
+
+// testEditedCommands: a message that was refused, or was no command, is handled again when it is edited, until it is not refused.
+func testEditedCommands(t *testing.T, b *botFixture) {
+	group := b.group("Chess")
+	answers := 0
+	// edit edits a message and returns the next answer.
+	edit := func(m botsim.Message, text string) string {
+		t.Helper()
+		group.Edit(m, text)
+		answers++
+		answer := awaitAnswers(t, group, answers)[answers-1]
+		if answer.ReplyTo != m.ID {
+			t.Errorf("the edit to %q is answered in reply to %d, not %d", text, answer.ReplyTo, m.ID)
+		}
+		return visible(answer)
+	}
+	say := func(text, want string) botsim.Message {
+		t.Helper()
+		m := group.Say(b.alice, text)
+		answers++
+		says(t, visible(awaitAnswers(t, group, answers)[answers-1]), want)
+		return m
+	}
+	result := say("/match @bob", "The score is missing")
+	says(t, edit(result, "/match @alice 3:1"), "play twice")
+	says(t, edit(result, "/match @bob 3:1"), "Match #1")
+	group.Edit(result, "/ranking") // ignored
+	says(t, edit(result, "/match @bob 3:2"), "/match now says 3:2")
+	group.Reply(b.alice, result, "/undo")
+	answers++
+	says(t, visible(awaitAnswers(t, group, answers)[answers-1]), "Match #1 undone")
+	group.Edit(result, "/match @bob 3:0") // ignored
+
+	typo := group.Say(b.alice, "/matc @bob 3:0")
+	says(t, edit(typo, "/match @bob 3:0"), "Match #2")
+	undo := say("/undo 99", "There is no match #99")
+	says(t, edit(undo, "/undo 2"), "Match #2 undone")
+	question := group.Say(b.alice, "rankin")
+	says(t, edit(question, "/ranking@"+b.sim.Bot().Username), "No matches yet")
+	group.Edit(question, "/match @bob 2:0") // ignored
+	late := group.Post(botsim.Post{From: b.alice, Text: "/matc @bob 3:1", Date: time.Now().Add(-301 * time.Second)})
+	group.Edit(late, "/match @bob 3:1")
+
+	// an edit overtakes its message
+	overtaken := result.ID + 1000
+	message := matchUpdate(0, group, b.alice, overtaken)
+	earlier := bytes.Replace(message, []byte(`"message":{`), fmt.Appendf(nil, `"edited_message":{"edit_date":%d,`, time.Now().Unix()+1), 1)
+	for _, update := range [][]byte{earlier, message, earlier} {
+		b.sim.Update(bytes.Replace(update, []byte(`"update_id":0,`), nil, 1))
+	}
+	answers++
+	says(t, visible(awaitAnswers(t, group, answers)[answers-1]), "Match #3")
+	b.settle()
+	if n := b.matches(group); n != 3 || len(group.BotMessages()) != answers {
+		t.Errorf("there are %d matches and %d messages, want 3 and %d", n, len(group.BotMessages()), answers)
 	}
 }

@@ -112,7 +112,7 @@ func (p *process) start(t *testing.T) {
 func plainEnvironment(sim *botsim.Server, databaseURL string) []string {
 	return []string{
 		"TELEGRAM_BOT_TOKEN=" + sim.Token(), "TELEGRAM_API_URL=" + sim.URL(), "DATABASE_URL=" + databaseURL, "LOG_LEVEL=debug",
-		"RESULT_LIMIT=off",
+		"RESULT_LIMIT=off", "ASK_UNUSUAL=off",
 	}
 }
 

@@ -28,28 +28,45 @@ func TestOwnDatabaseKilled(t *testing.T) {
 			if h.credential = credential; credential != nil {
 				h.copyProgram()
 			}
+			seed := *crashSeed
+			if seed == 0 {
+				seed = rand.Uint64()
+			}
+			t.Logf("seed %d: repeat with -crash.seed=%d", seed, seed)
+			random := rand.New(rand.NewPCG(seed, 1))
 			alice, bob := h.sim.User("alice"), h.sim.User("bob")
 			group := h.sim.Group("Chess", alice, bob)
 			begun := time.Now()
 			bot := h.run()
 			t.Logf("the first start took %v", time.Since(begun).Round(time.Millisecond))
+			// A server that is killed while it starts ends the bot, which a service manager starts again.
+			keepRunning := func() {
+				select {
+				case <-bot.ended:
+					bot = h.elobot("run")
+				default:
+				}
+			}
 			var posted []botsim.Message
 			const kills = 20
 			for kill := range kills {
-				for range 1 + rand.IntN(10) {
+				for range 1 + random.IntN(10) {
 					posted = append(posted, group.Say(alice, "/match @bob 3:1"))
 				}
-				pause := time.NewTimer(time.Duration(rand.IntN(400)) * time.Millisecond)
+				pause := time.NewTimer(time.Duration(random.IntN(400)) * time.Millisecond)
 				<-pause.C
 				if kill%3 != 0 {
-					h.killServer()
+					eventually(t, "PostgreSQL is killed", func() bool {
+						keepRunning()
+						return h.killsServer()
+					})
 				}
 				if kill%3 != 1 {
 					bot.kill()
 					bot = h.elobot("run")
 				}
 			}
-			answers := awaitAll(t, group, posted)
+			answers := awaitAll(t, group, posted, keepRunning)
 			if code, _ := bot.stop(t); code != 0 {
 				t.Errorf("the bot ended with %d", code)
 			}
@@ -60,11 +77,12 @@ func TestOwnDatabaseKilled(t *testing.T) {
 	}
 }
 
-// awaitAll waits until all messages are answered, and returns the number of answers.
-func awaitAll(t *testing.T, group *botsim.Chat, posted []botsim.Message) int {
+// awaitAll waits until all messages are answered, and returns the number of answers. It calls a function each time before it looks.
+func awaitAll(t *testing.T, group *botsim.Chat, posted []botsim.Message, each func()) int {
 	t.Helper()
 	missing := len(posted)
 	eventually(t, "all results are answered", func() bool {
+		each()
 		answered := make(map[int]bool)
 		for _, m := range group.BotMessages() {
 			answered[m.ReplyTo] = true

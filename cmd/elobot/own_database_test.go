@@ -5,7 +5,9 @@ package main_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -92,28 +94,38 @@ func (h *ownHost) checkMatches(want int) {
 	}
 }
 
-// server returns the process id of the bot's PostgreSQL, or 0 if none runs.
+// server returns the process id of the bot's PostgreSQL, or 0 if none runs. The file that names the process may be of one that has
+// ended, or of one in a container, whose number means another process here.
 func (h *ownHost) server() int {
-	content, err := os.ReadFile(filepath.Join(h.folder, "elobot-data/data/postmaster.pid"))
+	h.t.Helper()
+	data := filepath.Join(h.folder, "elobot-data/data")
+	content, err := os.ReadFile(filepath.Join(data, "postmaster.pid"))
 	if err != nil {
 		return 0
 	}
 	first, _, _ := strings.Cut(string(content), "\n")
 	pid, err := strconv.Atoi(first)
-	if err != nil || syscall.Kill(pid, 0) != nil {
+	if err != nil {
+		return 0
+	}
+	command, err := exec.CommandContext(h.t.Context(), "ps", "-ww", "-o", "args=", "-p", first).Output()
+	if err != nil || !strings.Contains(string(command), "-D "+data+" ") {
 		return 0
 	}
 	return pid
 }
 
-// killServer kills the bot's PostgreSQL with SIGKILL, if one runs.
+// killServer kills the bot's PostgreSQL with SIGKILL, as soon as it runs.
 func (h *ownHost) killServer() {
 	h.t.Helper()
-	if pid := h.server(); pid != 0 {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			h.t.Errorf("kill the server: %v", err)
-		}
-	}
+	eventually(h.t, "PostgreSQL is killed", h.killsServer)
+}
+
+// killsServer reports whether it has killed the bot's PostgreSQL, which may not run yet, or be ending.
+func (h *ownHost) killsServer() bool {
+	h.t.Helper()
+	pid := h.server()
+	return pid > 1 && syscall.Kill(pid, syscall.SIGKILL) == nil
 }
 
 // TestOwnDatabase: without DATABASE_URL, the bot keeps its own database. Results survive SIGKILL of PostgreSQL and of the bot,
@@ -144,6 +156,11 @@ func TestOwnDatabase(t *testing.T) {
 	says(t, second.output.String(), fmt.Sprintf("process %d is using it: stop that one first", bot.cmd.Process.Pid))
 
 	h.checkMatches(2)
+	programs := regexp.MustCompile(`from (/[^\s"]+)`).FindStringSubmatch(bot.output.String())
+	if programs == nil {
+		t.Fatalf("the bot does not say which programs it uses:\n%s", bot.output)
+	}
+	h.must(programs[1]+"/postgres\n", "database", "sh", "-c", "command -v postgres")
 
 	bot.kill()
 	h.must("There are no dead letters.", "dead", "list")
@@ -162,4 +179,49 @@ func TestOwnDatabase(t *testing.T) {
 		}
 	}
 	checkNoComplaints(t, h.sim)
+}
+
+// TestOwnDatabaseIsKeptFromTheStart: while the bot still waits for Telegram, its server is started again, with a warning, and the log of
+// the one that ended is kept.
+func TestOwnDatabaseIsKeptFromTheStart(t *testing.T) {
+	t.Parallel()
+	h := newOwnHost(t)
+	bot := h.elobot("run", "--telegram-api-url=http://127.0.0.1:1")
+	bot.await(t, "failed to ask Telegram who the bot is")
+	h.killServer()
+	bot.await(t, "is ready again")
+	if !regexp.MustCompile(`level=WARN msg="the bot's own database ended, starting it again" error="the server ended: `).MatchString(bot.output.String()) {
+		t.Errorf("the bot does not say why:\n%s", bot.output)
+	}
+	for _, name := range []string{"log", "log.1"} {
+		content, err := os.ReadFile(filepath.Join(h.folder, "elobot-data", name))
+		if err != nil || !strings.Contains(string(content), "starting PostgreSQL") {
+			t.Errorf("%s: %v\n%s", name, err, content)
+		}
+	}
+	if code, _ := bot.stop(t); code != 0 {
+		t.Errorf("the bot ended with %d", code)
+	}
+}
+
+// TestOwnDatabaseProgramDecides: Ctrl-C under a program on the bot's own database, however often, is for the program alone. It is
+// SIGTERM that ends the program, if that wants to end.
+func TestOwnDatabaseProgramDecides(t *testing.T) {
+	t.Parallel()
+	h := newOwnHost(t)
+	bot := h.run()
+	p := h.elobot("database", "sh", "-c", `trap 'echo told to end; exit 5' TERM; echo begun; while :; do sleep 0.05; done`)
+	p.await(t, "begun")
+	for _, signal := range []os.Signal{os.Interrupt, os.Interrupt, os.Interrupt, syscall.SIGTERM} {
+		if err := p.cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code := p.wait(t); code != 1 {
+		t.Errorf("elobot database ended with %d", code)
+	}
+	says(t, p.output.String(), "told to end", "elobot: run sh: exit status 5")
+	if code, _ := bot.stop(t); code != 0 {
+		t.Errorf("the bot ended with %d", code)
+	}
 }

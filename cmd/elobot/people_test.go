@@ -58,6 +58,7 @@ func testTeamsAndSets(t *testing.T, b *botFixture) {
 		"/match @alice @bob vs @carol @alice 3:1": {"can’t play twice"},
 		"/match @alice @bob vs @carol @olga":      {"The score is missing"},
 		"/match @alice @bob 11 7 9 11":            {"colon", "11:7 9:11"},
+		"/macth @bob 3:1":                         {"Did you mean /match @bob 3:1?"},
 	} {
 		says(t, visible(b.ask(group, b.alice, text)), want...)
 	}
@@ -66,7 +67,7 @@ func testTeamsAndSets(t *testing.T, b *botFixture) {
 		t.Errorf("%d matches are recorded, want 3", n)
 	}
 	says(t, visible(b.answer(group.Reply(b.olga, card, "/fix 8:10"))),
-		"Olga & Carol lost to Alice & Bob 8:10", "was 10:8", "Olga −32 → ")
+		"Alice & Bob beat Olga & Carol 10:8", "was 8:10", "Olga −32 → ")
 	b.settle()
 	card, _ = group.Message(card.ID)
 	says(t, b.press(b.carol, card, undoButton(t, card)), "Match #1 undone")

@@ -48,7 +48,7 @@ func testPrompts(t *testing.T, b *botFixture) {
 	says(t, visible(first), "Olga, undo match #1? Alice beat Bob 3:1.")
 	says(t, visible(b.ask(group, b.olga, "/undo 1")), "I’ve asked you about match #1 already")
 	for _, label := range []string{"Undo", "Cancel"} {
-		says(t, b.press(b.alice, first, dataOf(t, first, label)), "Only the admin who was asked can answer")
+		says(t, b.press(b.alice, first, dataOf(t, first, label)), "Only the person who was asked can answer")
 	}
 	says(t, b.decide(b.olga, first, "Cancel"), "The undo of match #1 was cancelled by Olga.")
 	checkUntouched(t, group, card)
@@ -56,7 +56,14 @@ func testPrompts(t *testing.T, b *botFixture) {
 	says(t, b.decide(b.olga, second, "Undo"), "Match #1 undone", "undone by Olga")
 	checkStruck(t, group, card, 1, "undone by Olga")
 	says(t, b.press(b.olga, second, dataOf(t, second, "Undo")), "This button no longer works") // its message has no buttons now
-	for how, want := range map[string]int{"answered": 1, "cancelled": 1} {
+	b.ask(group, b.alice, "/match @bob 3:0")
+	b.ask(group, b.alice, "/match @bob 3:2")
+	says(t, visible(b.ask(group, b.alice, "/undo")), "Match #3 undone")
+	before := b.ask(group, b.alice, "/undo")
+	says(t, visible(before), "Alice, match #3 is already undone. Undo match #2 too? Alice beat Bob 3:0.")
+	says(t, b.press(b.bob, before, dataOf(t, before, "Undo")), "Only the person who was asked can answer")
+	says(t, b.decide(b.alice, before, "Undo"), "Match #2 undone", "undone by Alice")
+	for how, want := range map[string]int{"answered": 2, "cancelled": 1} {
 		if n := count(t, b.pool, `SELECT count(*) FROM prompts p JOIN chats c ON c.id = p.chat_id
 			WHERE c.telegram_chat_id = $1 AND p.closed_as = $2`, group.ID(), how); n != want {
 			t.Errorf("%d prompts are %s, want %d", n, how, want)

@@ -84,7 +84,7 @@ func TestAfterARestart(t *testing.T) {
 	// a late press counts
 	says(t, visible(b.answer(pressed)), "Match #1 undone")
 	checkStruck(t, late, pressed, 1, "undone by Alice")
-	says(t, b.press(b.alice, pressed, undoButton(t, pressed)), "Match #1 has changed since")
+	says(t, b.press(b.alice, pressed, undoButton(t, pressed)), "Match #1 is already undone")
 	checkCare(t, second, b.bot)
 	b.finish()
 	checkUntouched(t, late, refused)

@@ -34,7 +34,7 @@ type reported struct {
 	score    [2]int
 	was      [2]int // the score before the last correction
 	fixed    bool
-	turned   bool // the card names b first, because b had won by the first score
+	turned   bool // the card names b first: the winner, or after a draw the last one
 	undoneBy string
 	changes  int // how often it was undone or fixed
 }
@@ -149,9 +149,12 @@ func (b *table) correct(number int, sender botsim.User, score [2]int) (answer st
 		return no
 	}
 	m.was, m.score, m.fixed = m.score, score, true
+	if score[0] != score[1] {
+		m.turned = score[1] > score[0]
+	}
 	m.changes++
 	b.fixed++
-	return fmt.Sprintf("Match #%d corrected: %s (was ", number, m.head())
+	return fmt.Sprintf("Match #%d corrected by %s: %s (was ", number, sender.FirstName, m.head())
 }
 
 // head returns the first line of the card.
@@ -160,11 +163,8 @@ func (m *reported) head() string {
 	if m.turned {
 		a, b, score = b, a, [2]int{score[1], score[0]}
 	}
-	verb := "%s lost to %s %d:%d"
-	switch {
-	case score[0] > score[1]:
-		verb = "%s beat %s %d:%d"
-	case score[0] == score[1]:
+	verb := "%s beat %s %d:%d"
+	if score[0] == score[1] {
 		verb = "%s and %s drew %d:%d"
 	}
 	return fmt.Sprintf(verb, a, b, score[0], score[1])

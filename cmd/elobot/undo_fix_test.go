@@ -74,7 +74,7 @@ func testUndoButton(t *testing.T, b *botFixture) {
 		"undone by Bob")
 	checkStruck(t, group, card, 1, "undone by Bob")
 	for _, again := range []botsim.User{b.bob, b.alice, b.olga} {
-		says(t, b.press(again, card, button), "Match #1 has changed since")
+		says(t, b.press(again, card, button), "Match #1 is already undone")
 	}
 	b.settle()
 	checkStruck(t, group, card, 1, "undone by Bob")
@@ -102,7 +102,7 @@ func testUndoneByTwoAtOnce(t *testing.T, b *botFixture) {
 	}
 	for i, card := range cards {
 		says(t, b.callbackAnswer(presses[i][0]), "Match #1 undone: ")
-		says(t, b.callbackAnswer(presses[i][1]), "Match #1 has changed since")
+		says(t, b.callbackAnswer(presses[i][1]), "Match #1 is already undone")
 		says(t, visible(b.answer(posted[i])), "Match #1 is already undone")
 		says(t, visible(b.answer(card)), "undone by Alice")
 	}
@@ -129,7 +129,7 @@ func testRestoreButton(t *testing.T, b *botFixture) {
 	undone, _ := group.Message(card.ID)
 	restore := undone.Buttons[0][0].CallbackData
 	says(t, b.press(b.alice, undone, restore), "Only the person who undid match #2")
-	says(t, b.press(b.bob, undone, undo), "Match #2 has changed since")
+	says(t, b.press(b.bob, undone, undo), "Match #2 is already undone")
 	says(t, b.press(b.bob, undone, restore), "Match #2 restored: ", "counts again")
 	says(t, b.press(b.bob, undone, restore), "Match #2 has changed since")
 	now, err := group.WaitEdits(testContext(t), card.ID, 2)
@@ -163,7 +163,7 @@ func testForgedButtons(t *testing.T, b *botFixture) {
 	says(t, b.press(b.alice, awaitAnswers(t, private, 1)[0], undoButton(t, card)), "button")
 	checkUntouched(t, group, card)
 	says(t, b.press(b.alice, card, "1u:999:0"), "Match #1 undone: ")
-	says(t, b.press(b.alice, card, undoButton(t, elsewhere)), "Match #1 has changed since")
+	says(t, b.press(b.alice, card, undoButton(t, elsewhere)), "Match #1 is already undone")
 	b.settle()
 	checkStruck(t, group, card, 1, "undone by Alice")
 	checkUntouched(t, other, elsewhere)
@@ -194,12 +194,12 @@ func testAllWaysToAmend(t *testing.T, b *botFixture) {
 		{"/undo@elo_bot", nothing, true, ""},
 		// the card says that Bob beat Alice 3:1, but the command names Alice first
 		{"/fix 1 3:2", nothing, false, "Bob beat Alice 3:2"},
-		{"/fix 1 2:3", nothing, false, "Bob lost to Alice 2:3"},
+		{"/fix 1 2:3", nothing, false, "Alice beat Bob 3:2"},
 		{"/fix 3:2", toCard, false, "Bob beat Alice 3:2"},
-		{"/fix 3:2", toCommand, false, "Bob lost to Alice 2:3"},
+		{"/fix 3:2", toCommand, false, "Alice beat Bob 3:2"},
 		{"/fix 2:2", nothing, false, "Bob and Alice drew 2:2"},
 		{"/fix 1 11:7 7:11 11:5", nothing, false, "Bob beat Alice 2:1 (11:7 7:11 11:5)"},
-		{"/fix 7:11 9:11", toCard, false, "Bob lost to Alice 0:2 (7:11 9:11)"},
+		{"/fix 7:11 9:11", toCard, false, "Alice beat Bob 2:0 (11:7 11:9)"},
 	} {
 		group := b.group(w.command)
 		asked := group.Say(b.alice, "/match @bob 1:3")
@@ -239,13 +239,13 @@ func testFixedTwice(t *testing.T, b *botFixture) {
 	says(t, visible(b.ask(group, b.bob, "/fix 1 11:7 9:11 11:6")), "(11:7 9:11 11:6; was 11:7 9:11 11:5)",
 		"No ratings changed")
 	b.settle()
-	says(t, visible(b.ask(group, b.bob, "/fix 1 1:3")), "Alice lost to Bob 1:3", "was 2:1",
+	says(t, visible(b.ask(group, b.bob, "/fix 1 1:3")), "Bob beat Alice 3:1", "was 1:2",
 		"Alice −30 → 1501", "Bob +30 → 1499")
 	now, err := group.WaitEdits(testContext(t), card.ID, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	says(t, visible(now), "Alice lost to Bob 1:3\n", "Bob +16 → 1516", "Alice −16 → 1484", "corrected from 2:1")
+	says(t, visible(now), "Bob beat Alice 3:1\nBob +16 → 1516\nAlice −16 → 1484\n", "corrected from 1:2")
 	b.settle()
 	if unchanged, _ := group.Message(later.ID); unchanged.Edits != 0 {
 		t.Error("the card of the later match was edited")

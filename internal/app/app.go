@@ -54,18 +54,29 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 
 // run is Run without the servers that need nothing else.
 func run(ctx context.Context, c Config, servers servers, ready *readiness, log *slog.Logger) error {
-	settings, err := c.RankingSettings()
-	if err != nil {
-		return err
-	}
 	ready.await("the database")
 	db, err := c.open(ctx, log)
 	if err != nil {
 		return err
 	}
 	defer db.close(ctx)
-	pools := db.pools
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	parts, ctx := errgroup.WithContext(ctx)
+	parts.Go(func() error { return db.keep(ctx, log) })
+	parts.Go(func() error {
+		defer stop()
+		return runOn(ctx, c, db.pools, servers, ready, log)
+	})
+	return parts.Wait()
+}
 
+// runOn is run with the database.
+func runOn(ctx context.Context, c Config, pools postgres.Pools, servers servers, ready *readiness, log *slog.Logger) error {
+	settings, err := c.RankingSettings()
+	if err != nil {
+		return err
+	}
 	client, err := telegram.NewClient(c.Token, c.TelegramURL)
 	if err != nil {
 		return err
@@ -107,7 +118,6 @@ func run(ctx context.Context, c Config, servers servers, ready *readiness, log *
 		return working.Wait()
 	})
 	parts.Go(func() error { return b.notifier.Run(notifying) })
-	parts.Go(func() error { return db.keep(ctx) })
 	parts.Go(func() error {
 		watchClocks(ctx, log, append([]namedClock{{"bot", ownClock}}, others...)...)
 		return nil
@@ -163,7 +173,9 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 	sending.ChatMigrated = func(ctx context.Context, from, to int64) error {
 		return b.withLease.service.MoveChat(ctx, ranking.ExternalChatID(from), ranking.ExternalChatID(to))
 	}
-	b.dispatcher = outbox.NewDispatcher(pgoutbox.NewStore(pools.Auxiliary), bot.NewSender(client, self, log), log, sending)
+	sender := bot.NewSender(client, self, log)
+	sending.React = sender.React
+	b.dispatcher = outbox.NewDispatcher(pgoutbox.NewStore(pools.Auxiliary), sender, log, sending)
 	return b
 }
 

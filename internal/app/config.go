@@ -32,6 +32,7 @@ type Config struct {
 	LogLevel    string `env:"LOG_LEVEL" placeholder:"LEVEL" help:"Lowest level to log: debug, info, warn or error (default: info)."`
 	LogFormat   string `env:"LOG_FORMAT" placeholder:"FORMAT" help:"Log format: text or json (default: text)."`
 	ResultLimit string `env:"RESULT_LIMIT" placeholder:"N" help:"How many results, undos, restores and corrections each person may send per minute, or off for no limit (default: 60)."`
+	AskUnusual  string `env:"ASK_UNUSUAL" placeholder:"on|off" help:"Whether to ask about results that are probably a mistake: the same one reported twice, or a new username that is nearly a known one: on or off (default: on)."`
 	ServingConfig
 	SendingConfig `group:"Sending"`
 
@@ -67,6 +68,7 @@ func (c *Config) Resolve() error {
 	c.LogLevel = orDefault(c.LogLevel, "info")
 	c.LogFormat = orDefault(c.LogFormat, "text")
 	c.UndoWindow = orDefault(c.UndoWindow, "24h")
+	c.AskUnusual = orDefault(c.AskUnusual, "on")
 
 	faults := c.TelegramConfig.Resolve()
 	faults = append(faults, c.DatabaseConfig.Faults()...)
@@ -82,6 +84,9 @@ func (c *Config) Resolve() error {
 	}
 	if c.LogFormat != "text" && c.LogFormat != "json" {
 		faults = append(faults, "LOG_FORMAT must be text or json")
+	}
+	if c.AskUnusual != "on" && c.AskUnusual != "off" {
+		faults = append(faults, "ASK_UNUSUAL must be on or off")
 	}
 	faults = append(faults, c.ServingConfig.faults()...)
 	c.resultLimit = -1
@@ -166,7 +171,7 @@ func (c *Config) RankingSettings() (ranking.Settings, error) {
 	if err != nil {
 		return ranking.Settings{}, fmt.Errorf("read undo window: %w", err)
 	}
-	return ranking.Settings{UndoWindow: window, ResultsPerMinute: c.resultLimit}, nil
+	return ranking.Settings{UndoWindow: window, ResultsPerMinute: c.resultLimit, AskUnusual: c.AskUnusual == "on"}, nil
 }
 
 // Logger returns the logger of a resolved configuration. It writes to standard error.

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/pgtemp"
@@ -36,11 +38,13 @@ func (c DatabaseConfig) open(ctx context.Context, log *slog.Logger) (d database,
 }
 
 // keep keeps the bot's own server running until the context ends.
-func (d database) keep(ctx context.Context) error {
+func (d database) keep(ctx context.Context, log *slog.Logger) error {
 	if d.own == nil {
 		return nil
 	}
-	return d.own.Keep(ctx)
+	return d.own.Keep(ctx, func(reason error) {
+		log.WarnContext(ctx, "the bot's own database ended, starting it again", "error", reason)
+	})
 }
 
 func (d database) close(ctx context.Context) {
@@ -99,5 +103,16 @@ func (c DatabaseConfig) withHint(err error) error {
 	case c.own():
 		return fmt.Errorf("%w\nThis is the bot's own database: does the log in its folder say why?", err)
 	}
-	return fmt.Errorf("%w\nIs PostgreSQL running, and are host, user, password and database in DATABASE_URL correct?", err)
+	hint := "Is PostgreSQL running, and are host, user, password and database in DATABASE_URL correct?"
+	if refusal := (*pgconn.PgError)(nil); errors.As(err, &refusal) {
+		switch refusal.Code {
+		case pgerrcode.InvalidPassword:
+			hint = "PostgreSQL is running, but the user or the password in DATABASE_URL is wrong."
+		case pgerrcode.InvalidAuthorizationSpecification:
+			hint = "PostgreSQL is running, but does not let the user in DATABASE_URL in: is there such a role, and does pg_hba.conf allow it from here?"
+		case pgerrcode.InvalidCatalogName:
+			hint = "PostgreSQL is running, but has no such database: create it, or correct its name in DATABASE_URL."
+		}
+	}
+	return fmt.Errorf("%w\n%s", err, hint)
 }

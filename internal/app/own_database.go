@@ -80,9 +80,11 @@ func (c DatabaseConfig) startOwn(ctx context.Context, log *slog.Logger) (*pgtemp
 	if err := pgtemp.UnsetVariables(); err != nil {
 		return nil, err
 	}
-	server, err := pgtemp.Start(ctx, serverOptions(dir, func(progress string) {
-		log.InfoContext(ctx, "own database", "progress", progress)
-	}))
+	options := serverOptions(dir, func(progress string) { log.InfoContext(ctx, "own database", "progress", progress) })
+	options.LogFailure = func(err error) {
+		log.InfoContext(ctx, "could not start the bot's own database in one way, trying others", "error", err)
+	}
+	server, err := pgtemp.Start(ctx, options)
 	if err != nil {
 		return nil, fmt.Errorf("start the bot's own database: %w", err)
 	}
@@ -112,6 +114,15 @@ func (c DatabaseConfig) WithOwn(ctx context.Context, do func(url string) error) 
 	}
 	defer stopServer(ctx, release)
 	return do(url)
+}
+
+// PreferOwnPrograms makes this process find the programs that fit the bot's own database before others.
+func (c DatabaseConfig) PreferOwnPrograms(ctx context.Context) error {
+	dir, _, err := c.ownDir()
+	if err != nil {
+		return err
+	}
+	return pgtemp.PreferPrograms(ctx, pgtemp.Options{DataDir: dir})
 }
 
 // stopServer stops the bot's own server, even if the context has ended.

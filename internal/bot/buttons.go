@@ -1,16 +1,31 @@
 package bot
 
 import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
-	"slices"
 )
 
 // button is a button below a message.
 type button struct {
 	text string
-	data string // what a press sends to the bot; empty for the button that adds the bot to a group
+	data string // what a press sends to the bot; empty for a button that copies, or adds the bot to a group
+	copy string // what a press copies
+}
+
+// chosenMark is before the label of the choice that is in force.
+const chosenMark = "✓ "
+
+// choice returns the label of a button that is one of several choices.
+func choice(label string, chosen bool) string {
+	if chosen {
+		return chosenMark + label
+	}
+	return label
 }
 
 // buttonsOf returns the rows of buttons below a notice that is sent alone. item is what the notice was read from.
@@ -20,26 +35,51 @@ func buttonsOf(n ranking.Notice, item outbox.Item, w words) [][]button {
 		switch {
 		case n.Number == 0:
 		case !n.Undone:
-			return [][]button{{{w.undo(), cardData(undoCode, n.Number, n.Changes)}}}
+			return [][]button{{{text: w.undo(), data: cardData(undoCode, n.Number, n.Changes)}}}
 		case n.UndoneBy != nil: // what a merge undid cannot come back
-			return [][]button{{{w.restore(), cardData(restoreCode, n.Number, n.Changes)}}}
+			return [][]button{{{text: w.restore(), data: cardData(restoreCode, n.Number, n.Changes)}}}
 		}
 	case ranking.FixOffer: // without the reply nobody knows which match is meant
 		if data := fixData(n); item.ReplyTo != 0 && data != "" {
-			return [][]button{{{w.fixTo(n), data}}}
+			return [][]button{{{text: w.fixTo(n), data: data}}}
 		}
 	case stats.RankingPage:
 		return turnButtons(n)
 	case ranking.GroupSettings:
 		return slices.Concat(languageButtons(n.Language), [][]button{tableButtons(n.Tables, w)}, ruleButtons(n.Rules, w))
+	case WrongForm:
+		return copyButton(n.Corrected, w)
+	case UnknownCommand:
+		if strings.Contains(n.Meant, " ") { // the name of a command alone is typed quickly
+			return copyButton("/"+n.Meant, w)
+		}
 	case ranking.UndoPrompt:
 		return undoPromptButtons(item.ID, w)
+	case ranking.WhichPrompt:
+		return whichPromptButtons(n, item.ID, w)
+	case ranking.OpponentPrompt:
+		return opponentButtons(n, item.ID, w)
+	case ranking.ScorePrompt:
+		return scoreButtons(n, item.ID, w)
+	case ranking.ReportPrompt:
+		return reportPromptButtons(n, item.ID, w)
 	default:
 		if invites(n) {
 			return [][]button{{{text: w.addToGroup()}}}
 		}
 	}
 	return nil
+}
+
+// maxCopied is how many characters a button can copy.
+const maxCopied = 256
+
+// copyButton returns a button that copies a corrected command, none if there is no such command.
+func copyButton(text string, w words) [][]button {
+	if text == "" || utf8.RuneCountInString(text) > maxCopied {
+		return nil
+	}
+	return [][]button{{{text: w.Text("button.copy", nil), copy: text}}}
 }
 
 // invites reports whether a notice suggests adding the bot to a group.

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -131,16 +132,17 @@ func (r *Router) pressCard(ctx context.Context, p press, amend func(context.Cont
 	return amend(ctx, p.origin, ranking.Amendment{Match: match, Changes: &changes, IsAdmin: r.isAdmin(p.origin)})
 }
 
-// pressFix handles the button of an offer to fix a match. The offer replies to the /match that recorded it.
+// pressFix handles the button of an offer to fix a match. The offer replies to the /match that recorded it. Like pressPage, it
+// edits only messages that have such a button.
 func (r *Router) pressFix(ctx context.Context, p press) error {
 	changes, scores, ok := fixArgs(p.args)
 	to := p.query.Message.replied()
-	if !ok || to == nil {
+	if !ok || to == nil || !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data) {
 		return r.unknownButton(ctx, p.origin)
 	}
 	match := ranking.MatchRef{Message: to.ID, Key: messageKey(p.query.Message.Chat.ID, to.ID)}
 	fix := ranking.Amendment{Match: match, Changes: &changes, IsAdmin: r.isAdmin(p.origin)}
-	return r.rankings.FixMatch(ctx, p.origin, fix, scores)
+	return r.rankings.AcceptFix(ctx, p.origin, p.query.Message.ID, fix, scores)
 }
 
 // origin returns where a press came from. ok is false unless a person pressed the button in a chat that the bot can write to.

@@ -10,7 +10,6 @@ import (
 
 	"elobot/internal/catalog"
 	"elobot/internal/command"
-	"elobot/internal/ranking"
 	"elobot/internal/telegram"
 )
 
@@ -40,9 +39,9 @@ const (
 func commands() []Command {
 	return []Command{
 		{Name: command.NameStart, Where: Everywhere, Handle: (*Router).start, Menu: InPrivate},
-		{Name: command.NameMatch, Aliases: []string{command.NameWon, command.NameLost, command.NameDraw}, Where: InGroups, Handle: parsed(request.report, (*Router).match), Help: true, Menu: InGroups},
-		{Name: command.NameRanking, Aliases: []string{"top", "leaderboard"}, Where: InGroups, Handle: (*Router).ranking, Help: true, Menu: InGroups},
-		{Name: command.NameMe, Where: Everywhere, Handle: (*Router).me, Help: true, Menu: Everywhere},
+		{Name: command.NameMatch, Aliases: []string{command.NameWon, command.NameLost, command.NameDraw}, Where: InGroups, Handle: (*Router).match, Help: true, Menu: InGroups},
+		{Name: command.NameRanking, Aliases: []string{nameTop, "top10", "leaderboard", "lb", "table", "rank", "elo"}, Where: InGroups, Handle: (*Router).ranking, Help: true, Menu: InGroups},
+		{Name: command.NameMe, Aliases: []string{"rating", "profile"}, Where: Everywhere, Handle: (*Router).me, Help: true, Menu: Everywhere},
 		{Name: command.NameUndo, Where: InGroups, Handle: parsed(request.matchNumber, (*Router).undo), Help: true, Menu: InGroups},
 		{Name: command.NameRestore, Where: InGroups, Handle: parsed(request.matchNumber, (*Router).restore), Help: true, Menu: InGroups},
 		{Name: command.NameFix, Where: InGroups, Handle: parsed(request.correction, (*Router).fix), Help: true, Menu: InGroups},
@@ -96,12 +95,12 @@ func loggedName(name string) string {
 func (r *Router) dispatch(ctx context.Context, req request) error {
 	private := !req.origin.Chat.IsGroup()
 	c, ok := findCommand(req.command.Name)
-	req.command.Name = c.Name
+	if ok {
+		req.command.Name = c.Name
+	}
 	switch {
-	case !ok && (private || req.command.Addressed):
-		return r.rankings.Answer(ctx, req.origin, UnknownCommand{})
-	case !ok: // it may be meant for another bot of the group
-		return nil
+	case !ok:
+		return r.unknownCommand(ctx, req, private || req.command.Addressed)
 	case c.Help && req.command.WantsHelp():
 		return r.rankings.Answer(ctx, req.origin, Help{Topic: c.Name, Private: private})
 	case private && c.Where&InPrivate == 0:
@@ -128,16 +127,32 @@ func (r *Router) help(ctx context.Context, req request) error {
 	return r.rankings.Answer(ctx, req.origin, n)
 }
 
-func (r *Router) match(ctx context.Context, req request, report ranking.Report) error {
-	return r.rankings.RecordMatch(ctx, req.origin, report)
-}
+// nameTop is the alias of /ranking whose number is one of places. The others, as in "/leaderboard 2", have that of a page.
+const nameTop = "top"
 
+// ranking handles "/ranking", "/ranking 2", "/top 3" and "/elo @bob".
 func (r *Router) ranking(ctx context.Context, req request) error {
-	return r.stats.ShowRanking(ctx, req.origin)
+	switch q := command.ParseQuestion(req.command); {
+	case q.Who != command.Person{}:
+		return r.stats.ShowPlayer(ctx, req.origin, person(q.Who))
+	case q.Number > 0 && req.command.Written == nameTop:
+		return r.stats.ShowTop(ctx, req.origin, q.Number)
+	default:
+		return r.stats.ShowRanking(ctx, req.origin, max(q.Number, 1))
+	}
 }
 
+// me handles "/me" and "/me @bob".
 func (r *Router) me(ctx context.Context, req request) error {
-	return r.stats.ShowMe(ctx, req.origin)
+	who := command.ParseQuestion(req.command).Who
+	switch {
+	case who == command.Person{}:
+		return r.stats.ShowMe(ctx, req.origin)
+	case !req.origin.Chat.IsGroup():
+		return r.rankings.Answer(ctx, req.origin, GroupOnly{Command: command.NameMe + " @bob"})
+	default:
+		return r.stats.ShowPlayer(ctx, req.origin, person(who))
+	}
 }
 
 func (r *Router) join(ctx context.Context, req request) error {

@@ -91,6 +91,9 @@ func (h *DeadLetterHandler) recipient(letter intake.DeadLetter) (o ranking.Origi
 		if u.Message.Date <= 0 {
 			o.SentAt = h.now()
 		}
+	case u.EditedMessage != nil && u.EditedMessage.isEditInTime():
+		o, n.Command, name, ok = h.commandOrigin(u.EditedMessage, err != nil)
+		o = u.EditedMessage.asEdit(o)
 	}
 	switch o.Chat.Kind {
 	case ranking.Private, ranking.Group, ranking.Supergroup:

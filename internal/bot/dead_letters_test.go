@@ -55,6 +55,12 @@ func deadMessage(more string) string {
 		`"from":{"id":1001,"first_name":"Alice","username":"alice"}` + more + `}}`
 }
 
+// deadEdit returns an update with the edit of a message, made so many seconds after the message.
+func deadEdit(after int) string {
+	return fmt.Sprintf(`{"update_id":5,"edited_message":{"message_id":7,"date":1700000000,"edit_date":%d,"text":"/top","entities":5,`+
+		`"chat":{"id":-100,"type":"supergroup","title":"Club"},"from":{"id":1001,"first_name":"Alice","username":"alice"}}}`, 1_700_000_000+after)
+}
+
 func TestWhoIsNotifiedOfADeadLetter(t *testing.T) {
 	t.Parallel()
 	const entity = `,"entities":[{"type":"bot_command","offset":0,"length":6}]`
@@ -89,7 +95,9 @@ func TestWhoIsNotifiedOfADeadLetter(t *testing.T) {
 		"in no chat":             {`{"message":{"message_id":7,"chat":"x","from":{"id":1},"text":"/top","entities":5}}`, ""},
 		"in a channel":           {`{"message":{"message_id":7,"chat":{"id":-1,"type":"channel"},"from":{"id":1},"text":"/top","entities":5}}`, ""},
 		"in something new":       {`{"message":{"message_id":7,"chat":{"id":-1,"type":"hall"},"from":{"id":1},"text":"/top","entities":5}}`, ""},
-		"edited":                 {`{"edited_message":{"message_id":7,"chat":{"id":-100,"type":"group"},"from":{"id":1},"text":"/top","entities":5}}`, ""},
+		"edited":                 {deadEdit(300), "/top"},
+		"edited too late":        {deadEdit(301), ""},
+		"edited without dates":   {`{"edited_message":{"message_id":7,"chat":{"id":-100,"type":"group"},"from":{"id":1},"text":"/top","entities":5}}`, ""},
 		"no JSON":                {"{\x1b", ""},
 		"a press without a chat": {`{"callback_query":{"id":"9","from":{"id":1},"data":"1u:1"}}`, ""},
 	} {
@@ -122,6 +130,10 @@ func TestWhereADeadLetterIsAnnounced(t *testing.T) {
 		"in reply": {deadMessage(text), ranking.Origin{Key: "m:-100:7", Chat: club, Sender: alice, SentAt: sent, ReplyTo: 7}},
 		"in a topic": {deadMessage(text + `,"is_topic_message":true,"message_thread_id":9`),
 			ranking.Origin{Key: "m:-100:7", Chat: club, Sender: alice, SentAt: sent, ReplyTo: 7, Thread: 9}},
+		"in reply to an edited message": {deadEdit(60), ranking.Origin{
+			Key: "e:-100:7:1700000060:bb3d4f36", Trigger: ranking.ByEdit, Message: "m:-100:7",
+			Chat: club, Sender: alice, SentAt: sent.Add(time.Minute), ReplyTo: 7,
+		}},
 		"to somebody who cannot be read": {
 			`{"message":{"message_id":7,"date":"x","chat":{"id":-100,"type":"supergroup","title":5},"from":[]` + text + `}}`,
 			ranking.Origin{Key: "m:-100:7", Chat: ranking.Chat{ID: -100, Kind: ranking.Supergroup}, SentAt: worldTime, ReplyTo: 7}},

@@ -9,17 +9,14 @@ import (
 )
 
 // languagesPerRow is how many buttons with names of languages fit side by side on a phone.
-const languagesPerRow = 3
+const languagesPerRow = 2
 
 // languageButtons returns the buttons that choose a group's language. The current one is marked.
 func languageButtons(current string) [][]button {
 	var all []button
 	for _, l := range catalog.All() {
-		label := languageName(l.Tag())
-		if l == catalog.For(current) {
-			label = "✓ " + label
-		}
-		all = append(all, button{label, callbackData(languageCode, l.Tag())})
+		label := choice(languageName(l.Tag()), l == catalog.For(current))
+		all = append(all, button{text: label, data: callbackData(languageCode, l.Tag())})
 	}
 	return slices.Collect(slices.Chunk(all, languagesPerRow))
 }
@@ -55,11 +52,8 @@ func (r *Router) changeDisplay(ctx context.Context, p press, change func(ranking
 func tableButtons(current bool, w words) []button {
 	var row []button
 	for _, on := range []bool{false, true} {
-		label := w.Text("button.tables_"+switchName(on), nil)
-		if on == current {
-			label = "✓ " + label
-		}
-		row = append(row, button{label, callbackData(tablesCode, switchName(on))})
+		label := choice(w.Text("button.tables_"+switchName(on), nil), on == current)
+		row = append(row, button{text: label, data: callbackData(tablesCode, switchName(on))})
 	}
 	return row
 }

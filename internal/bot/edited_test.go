@@ -24,54 +24,112 @@ func (w *world) posted(p botsim.Post, before time.Duration) botsim.Message {
 	return m
 }
 
+// TestEditedMatch: an edited /match is passed on as a command and as a correction. The service decides what it is.
 func TestEditedMatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	meant := func(m botsim.Message) string { return fmt.Sprintf(" by message %d or m:%d:%[1]d", m.ID, w.group.ID()) }
 	m := w.posted(botsim.Post{From: w.alice, Text: "/match @bob 3:1"}, 300*time.Second)
 	w.group.Edit(m, "/match @bob 11:7 9:11 11:5")
-	c := w.expect("an edit", fmt.Sprintf("offer Alice@alice#1001 @bob 11:7 9:11 11:5 by message %d or m:%d:%[1]d", m.ID, w.group.ID()))[0]
+	const report = "Alice@alice#1001 @bob 11:7 9:11 11:5"
+	calls := w.expect("an edit", "match "+report, "offer "+report+meant(m))
+	message := fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID)
 	want := ranking.Origin{
-		Key: fmt.Sprintf("e:%d:%d:%d", w.group.ID(), m.ID, worldTime.Unix()), Trigger: ranking.ByEdit,
+		Key: fmt.Sprintf("e:%d:%d:%d:87ba7f82", w.group.ID(), m.ID, worldTime.Unix()), Trigger: ranking.ByEdit, Message: message,
 		Chat:   ranking.Chat{ID: ranking.ExternalChatID(w.group.ID()), Kind: ranking.Supergroup, Title: "Table tennis", Language: "en"},
 		Sender: &ranking.Person{ID: 1001, Username: "alice", Name: "Alice"}, SentAt: worldTime, ReplyTo: int64(m.ID),
 	}
-	if diff := cmp.Diff(want, c.origin); diff != "" {
-		t.Errorf("origin (-want +got):\n%s", diff)
+	for i, c := range calls {
+		if i == 1 {
+			want.Message = "" // the offer is no command of the message
+		}
+		if diff := cmp.Diff(want, c.origin); diff != "" {
+			t.Errorf("%s: origin (-want +got):\n%s", c, diff)
+		}
 	}
 	opponent := w.posted(botsim.Post{From: w.bob, Text: "well played"}, time.Minute)
 	reply := w.posted(botsim.Post{From: w.alice, Text: "/match 3:1", ReplyTo: opponent.ID}, time.Minute)
 	w.group.Edit(reply, "/match 3:2")
-	w.expect("an edit of a reply", fmt.Sprintf("offer Alice@alice#1001 Bob@bob#1002 3:2 by message %d or m:%d:%[1]d", reply.ID, w.group.ID()))
+	w.expect("an edit of a reply", "match Alice@alice#1001 Bob@bob#1002 3:2", "offer Alice@alice#1001 Bob@bob#1002 3:2"+meant(reply))
 	admin := w.group.SayAnonymously("/match @alice @bob 3:1")
 	w.handle()
 	w.group.Edit(admin, "/match @alice @bob 3:2")
-	if c := w.expect("an edit of an anonymous admin", fmt.Sprintf("offer @alice @bob 3:2 by message %d or m:%d:%[1]d", admin.ID, w.group.ID()))[0]; c.origin.Sender != nil {
-		t.Errorf("the sender is %+v", c.origin.Sender)
+	for _, c := range w.expect("an edit of an anonymous admin", "match @alice @bob 3:2", "offer @alice @bob 3:2"+meant(admin)) {
+		if c.origin.Sender != nil {
+			t.Errorf("the sender is %+v", c.origin.Sender)
+		}
 	}
 }
 
-// TestEditsThatAreIgnored: only the correction of a /match is answered.
+// TestEditedCommands: whatever a message was, the command that it becomes is passed on.
+func TestEditedCommands(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"/match @bob 3":  `answer wrong_form {"command":"match","reason":"incomplete_score","detail":"3"}`,
+		"/match @bob":    `answer wrong_form {"command":"match","reason":"no_score"}`,
+		"/match help":    `answer help {"topic":"match"}`,
+		"/undo":          "undo last",
+		"/undo 9":        "undo #9",
+		"/fix 3:2":       "fix last 3:2",
+		"/ranking":       "ranking",
+		"/TOP@elo_bot":   "ranking",
+		"/join":          "join",
+		"/start":         "greet greeting {}",
+		"/matc@elo_bot":  `answer unknown_command {"meant":"match"}`,
+		"/matc @bob 3:1": ignored,
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			m := w.posted(botsim.Post{From: w.alice, Text: "hello"}, 300*time.Second)
+			w.group.Edit(m, text)
+			for _, c := range w.expect(text, none(want)...) {
+				if c.origin.Message != fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID) || c.origin.Trigger != ranking.ByEdit {
+					t.Errorf("origin %+v", c.origin)
+				}
+			}
+		})
+	}
+	w := newWorld(t)
+	private := w.sim.Private(w.alice)
+	m := private.Say(w.alice, "/matc")
+	w.handle()
+	for text, want := range map[string]string{"/match @bob 3:2": `answer group_only {"command":"match"}`, "/help": `answer help {"private":true}`} {
+		private.Edit(m, text)
+		w.expect("in a private chat", want)
+	}
+}
+
+// TestKeysOfEdits: edits of the same second are different commands if their texts differ.
+func TestKeysOfEdits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.posted(botsim.Post{From: w.alice, Text: "/undo"}, time.Second)
+	var keys []string
+	for _, text := range []string{"/undo 9", "/undo 99", "/undo 9"} {
+		w.group.Edit(m, text)
+		keys = append(keys, w.handle()[0].origin.Key)
+	}
+	if keys[0] == keys[1] || keys[0] != keys[2] {
+		t.Errorf("the keys are %q", keys)
+	}
+}
+
+// TestEditsThatAreIgnored: only people edit commands, and only for a while.
 func TestEditsThatAreIgnored(t *testing.T) {
 	t.Parallel()
-	match := botsim.Post{Text: "/match @bob 3:1"}
 	for what, tc := range map[string]struct {
 		post   botsim.Post
 		before time.Duration
 		text   string
 	}{
-		"too late":        {match, 301 * time.Second, "/match @bob 3:2"},
-		"malformed":       {match, time.Second, "/match @bob 3"},
-		"without a score": {match, time.Second, "/match @bob"},
-		"help":            {match, time.Second, "/match help"},
-		"another command": {match, time.Second, "/undo"},
-		"a fix":           {match, time.Second, "/fix 3:2"},
-		"a question":      {match, time.Second, "/ranking"},
-		"of another bot":  {match, time.Second, "/match@other_bot @bob 3:2"},
-		"no command":      {match, time.Second, "we have played 3:2"},
-		"of a bot":        {botsim.Post{Text: match.Text, From: botsim.User{ID: 77, IsBot: true, FirstName: "B"}}, time.Second, "/match @bob 3:2"},
-		"forwarded":       {botsim.Post{Text: match.Text, ForwardOrigin: json.RawMessage(`{"type":"hidden_user"}`)}, time.Second, "/match @bob 3:2"},
-		"via a bot":       {botsim.Post{Text: match.Text, Extra: map[string]any{"via_bot": map[string]any{"id": 78}}}, time.Second, "/match @bob 3:2"},
-		"an old forward":  {botsim.Post{Text: match.Text, Extra: map[string]any{"forward_sender_name": "Bob"}}, time.Second, "/match @bob 3:2"},
+		"too late":       {botsim.Post{}, 301 * time.Second, "/match @bob 3:2"},
+		"of another bot": {botsim.Post{}, time.Second, "/match@other_bot @bob 3:2"},
+		"no command":     {botsim.Post{}, time.Second, "we have played 3:2"},
+		"of a bot":       {botsim.Post{From: botsim.User{ID: 77, IsBot: true, FirstName: "B"}}, time.Second, "/match @bob 3:2"},
+		"forwarded":      {botsim.Post{ForwardOrigin: json.RawMessage(`{"type":"hidden_user"}`)}, time.Second, "/match @bob 3:2"},
+		"via a bot":      {botsim.Post{Extra: map[string]any{"via_bot": map[string]any{"id": 78}}}, time.Second, "/match @bob 3:2"},
+		"an old forward": {botsim.Post{Extra: map[string]any{"forward_sender_name": "Bob"}}, time.Second, "/match @bob 3:2"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -79,19 +137,21 @@ func TestEditsThatAreIgnored(t *testing.T) {
 			if tc.post.From.ID == 0 {
 				tc.post.From = w.alice
 			}
+			tc.post.Text = "/match @bob"
 			m := w.posted(tc.post, tc.before)
 			w.group.Edit(m, tc.text)
 			w.expect(what)
 		})
 	}
 	w := newWorld(t)
-	m := w.sim.Private(w.alice).Say(w.alice, "/match @bob 3:1")
-	w.handle()
-	w.sim.Private(w.alice).Edit(m, "/match @bob 3:2")
-	w.expect("in a private chat")
-	w.sim.Update(json.RawMessage(`{"edited_message":{"date":5,"edit_date":6,"text":"/match @bob 3:1","chat":{"id":-5,"type":"group"},
-		"from":{"id":1001,"first_name":"Alice"},"entities":[{"type":"bot_command","offset":0,"length":6},{"type":"mention","offset":7,"length":4}]}}`))
+	const rest = `"text":"/match @bob 3:1","chat":{"id":-5,"type":"group"},"from":{"id":1001,"first_name":"Alice"},
+		"entities":[{"type":"bot_command","offset":0,"length":6},{"type":"mention","offset":7,"length":4}]}}`
+	w.sim.Update(json.RawMessage(`{"edited_message":{"date":5,"edit_date":6,` + rest))
 	w.expect("without an id")
+	w.sim.Update(json.RawMessage(`{"edited_message":{"message_id":7,` + rest))
+	w.expect("without dates")
+	w.sim.Update(json.RawMessage(`{"edited_message":{"message_id":7,"date":5,` + rest))
+	w.expect("without the date of the edit")
 }
 
 // TestEditsHaveTheLaneOfTheirChat: edits are handled after the messages that they correct.
@@ -110,27 +170,30 @@ func TestPressOfAnOffer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.posted(botsim.Post{From: w.alice, Text: "/match @bob 3:1"}, 0)
-	offer := w.group.Post(botsim.Post{From: w.sim.Bot(), Text: "Your /match now says 3:2", ReplyTo: m.ID})
+	offer := w.replyBelow(w.group, m.ID, "1f:0,3:2")
 	meant := fmt.Sprintf("message %d or m:%d:%[1]d", m.ID, w.group.ID())
 	id := w.sim.Press(w.bob, offer, "1f:0,3:2")
-	c := w.expect("a press", "fix "+meant+" 3:2")[0]
+	c := w.expect("a press", fmt.Sprintf("fix %s 3:2 in %d", meant, offer.ID))[0]
 	if o := c.origin; o.Key != "c:"+id || o.Button != id || o.Sender.ID != 1002 || o.ReplyTo != int64(offer.ID) {
 		t.Errorf("origin %+v", o)
 	}
 	if admin, err := c.take.IsAdmin(testContext(t)); err != nil || admin {
 		t.Errorf("admin is %t, error %v", admin, err)
 	}
+	sets := w.replyBelow(w.group, m.ID, "1f:2,11:7,9:11,11:5")
+	w.sim.Press(w.bob, sets, "1f:2,11:7,9:11,11:5")
+	w.expect("a press for sets", fmt.Sprintf("fix %s 11:7 9:11 11:5 in %d", meant, sets.ID))
 	w.sim.Press(w.bob, offer, "1f:2,11:7,9:11,11:5")
-	w.expect("a press for sets", "fix "+meant+" 11:7 9:11 11:5")
+	w.expect("a press of another offer's button", unknownButton)
 	for _, data := range []string{
 		"1f:", "1f:0,3", "1f:0,3:", "1f:0,:2", "1f:0,3:2:1", "1f:0,3:02", "1f:0,+3:2", "1f:0,-3:2", "1f:0,3:1000", "1f:0,3:65538",
 		"1f:0,3:2,", "1f:0,3:2,,3:2", "1f:0, 3:2", "1f:0,3:2 ", "Fix:0,3:2", "1f:0,42:3:2", "1f:0,3：2", "1f:0,３:2", "/fix 3:2", "1f:3:2",
 		"1f:0", "1f:0,", "1f:,3:2", "1f:-1,3:2", "1f:00,3:2", "1f:2147483648,3:2", "1f:0," + strings.Repeat("1:1,", 15) + "1:1",
 	} {
-		w.sim.Press(w.alice, offer, data)
+		w.sim.Press(w.alice, w.replyBelow(w.group, m.ID, data), data)
 		w.expect(fmt.Sprintf("%q", data), unknownButton)
 	}
-	w.sim.Press(w.bob, w.card(w.group, 0), "1f:0,3:2")
+	w.sim.Press(w.bob, w.below(w.group, "1f:0,3:2"), "1f:0,3:2")
 	w.expect("below what answers nothing", unknownButton)
 	w.group.Delete(m)
 	forum := w.sim.Forum("Club", w.alice)
@@ -141,7 +204,7 @@ func TestPressOfAnOffer(t *testing.T) {
 	private := w.sim.Private(w.alice)
 	request := private.Say(w.alice, "/match @bob 3:1")
 	w.fetch()
-	w.sim.Press(w.alice, private.Post(botsim.Post{From: w.sim.Bot(), Text: "x", ReplyTo: request.ID}), "1f:0,3:2")
+	w.sim.Press(w.alice, w.replyBelow(private, request.ID, "1f:0,3:2"), "1f:0,3:2")
 	w.expect("in a private chat", unknownButton)
 }
 
@@ -192,7 +255,7 @@ func TestResultsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for text, want := range map[string]string{
-		"/match @bob": "match", "/match": "match", "/undo x": "undo", "/fix": "fix", "/fix x": "fix",
+		"/match @bob": "match", "/match x": "match", "/undo x": "undo", "/fix": "fix", "/fix x": "fix",
 		"/match @bob 3:1": "", "/undo": "", "/fix 3:2": "", "/match help": "", "/help match": "", "/ranking": "", "/join": "",
 	} {
 		w.group.Say(w.alice, text)
@@ -222,10 +285,10 @@ func TestAgain(t *testing.T) {
 			}
 		}
 		calls := w.rankings.calls
-		if len(calls) != 3*(i+1) {
+		if len(calls) != 4*(i+1) {
 			t.Fatalf("%d calls", len(calls))
 		}
-		for _, c := range calls[3*i:] {
+		for _, c := range calls[4*i:] {
 			if c.origin.Retried != redelivered {
 				t.Errorf("%s: Redelivered is %t", c, c.origin.Retried)
 			}

@@ -27,22 +27,28 @@ var scripts = []struct{ script, name string }{
 
 // goldenWithNames are the golden notices that are rendered with the names of scripts: one of each kind that has names in it.
 var goldenWithNames = map[string]string{
-	ranking.KindMatchRecorded: "match_new_and_reported",
-	ranking.KindJoined:        "joined_new",
-	ranking.KindMatchUndone:   "undone_win",
-	ranking.KindMatchRestored: "restored_win",
-	ranking.KindMatchFixed:    "fixed_score",
-	ranking.KindPlayersMerged: "merged_players",
-	ranking.KindRulesChanged:  "rules_changed_one",
-	ranking.KindSettings:      "settings_changed",
-	ranking.KindNotRecorded:   "not_recorded_each",
-	ranking.KindUndoPrompt:    "undo_prompt",
-	ranking.KindUndoDropped:   "undo_cancelled",
-	stats.KindRankingPage:     "ranking_ties",
-	stats.KindMyStanding:      "me_wins",
-	stats.KindMyStandings:     "me_groups_one",
-	kindWrongForm:             "wrong_form_hostile",
-	kindCommandFailed:         "command_failed_command",
+	ranking.KindMatchRecorded:  "match_new_and_reported",
+	ranking.KindJoined:         "joined_new",
+	ranking.KindMatchUndone:    "undone_win",
+	ranking.KindMatchRestored:  "restored_win",
+	ranking.KindMatchFixed:     "fixed_score",
+	ranking.KindPlayersMerged:  "merged_players",
+	ranking.KindRulesChanged:   "rules_changed_one",
+	ranking.KindSettings:       "settings_changed",
+	ranking.KindNotRecorded:    "not_recorded_each",
+	ranking.KindUndoPrompt:     "undo_prompt",
+	ranking.KindWhichPrompt:    "which_two",
+	ranking.KindUndoDropped:    "undo_cancelled",
+	ranking.KindReportPrompt:   "report_winner_teams",
+	ranking.KindOpponentPrompt: "wizard_opponent",
+	ranking.KindScorePrompt:    "wizard_score",
+	ranking.KindReportChosen:   "report_chosen",
+	ranking.KindReportDropped:  "report_cancelled",
+	stats.KindRankingPage:      "ranking_ties",
+	stats.KindMyStanding:       "me_wins",
+	stats.KindMyStandings:      "me_groups_one",
+	kindWrongForm:              "wrong_form_hostile",
+	kindCommandFailed:          "command_failed_command",
 }
 
 // rename gives all names in a notice, and other words of people, the next name each. It returns how many there were.
@@ -128,8 +134,9 @@ func TestGoldenNames(t *testing.T) {
 					sent.Language = language.Tag()
 					for _, sent.Tables = range []bool{false, true} {
 						m := deliver(testContext(t), t, sim, sender, group, sent)
-						if first := string([]rune(s.name)[:min(4, len([]rune(s.name)))]); !strings.Contains(m.Text, first) {
-							t.Errorf("%s in %s: %q is not in %q", name, language.Tag(), first, m.Text)
+						shown := fmt.Sprint(m.Text, m.Buttons)
+						if first := string([]rune(s.name)[:min(4, len([]rune(s.name)))]); !strings.Contains(shown, first) {
+							t.Errorf("%s in %s: %q is not in %q", name, language.Tag(), first, shown)
 						}
 					}
 				}

@@ -8,7 +8,7 @@ import (
 
 func goldenNotRecorded() map[string]ranking.Notice {
 	match := func(score [2]int, a, b []ranking.Name) ranking.RejectedResult {
-		return ranking.RejectedResult{Command: "match", Sides: [2][]ranking.Name{a, b}, Score: score}
+		return ranking.RejectedResult{Command: "match", NamedResult: ranking.NamedResult{Sides: [2][]ranking.Name{a, b}, Score: score}}
 	}
 	alice, bob := []ranking.Name{called("Alice")}, []ranking.Name{called("@bob")}
 	tens := slices.Repeat(alice, 10)
@@ -18,8 +18,9 @@ func goldenNotRecorded() map[string]ranking.Notice {
 		match([2]int{3, 1}, alice, bob), sets, match([2]int{10, 8}, tens, slices.Concat(bob, alice)),
 		{Command: "match", Malformed: true},
 		{Command: "undo", Number: 42}, {Command: "undo", Last: true}, {Command: "undo"}, {Command: "undo", Malformed: true},
-		{Command: "fix", Number: 42, Score: [2]int{3, 2}}, {Command: "fix", Last: true, Score: [2]int{3, 2}},
-		{Command: "fix", Number: 42, Score: [2]int{2, 1}, Sets: sets.Sets}, {Command: "fix", Score: [2]int{3, 2}},
+		{Command: "restore", Last: true},
+		{Command: "fix", Number: 42, NamedResult: ranking.NamedResult{Score: [2]int{3, 2}}}, {Command: "fix", Last: true, NamedResult: ranking.NamedResult{Score: [2]int{3, 2}}},
+		{Command: "fix", Number: 42, NamedResult: ranking.NamedResult{Score: [2]int{2, 1}, Sets: sets.Sets}}, {Command: "fix", NamedResult: ranking.NamedResult{Score: [2]int{3, 2}}},
 	}
 	return map[string]ranking.Notice{
 		"one":      ranking.NotRecorded{Limit: 60, Items: all[:1]},

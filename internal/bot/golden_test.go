@@ -74,6 +74,9 @@ func (o outgoing) shown(notice ranking.Notice) string {
 		line := ""
 		for _, b := range row {
 			line += " [" + b.text + "] " + b.data
+			if b.copy != "" {
+				line += "copies " + b.copy
+			}
 		}
 		text += "\n" + strings.TrimSpace(line) + "\n"
 	}
@@ -158,6 +161,9 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	add("not_recorded", goldenNotRecorded())
 	add("fix_offer", goldenFixOffers())
 	add("undo", goldenUndoPrompts())
+	add("report", goldenReportPrompts())
+	add("wizard", goldenWizards())
+	add("which", goldenWhich())
 	add("command_failed", map[string]ranking.Notice{
 		"command": CommandFailed{Command: "/match @bob 3:1"}, "press": CommandFailed{}, "hostile": CommandFailed{Command: hostile},
 	})
@@ -167,15 +173,19 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	all["groups_merged_several"] = ranking.GroupsMerged{First: 13, Count: 4}
 	add("rules_changed", goldenRules())
 	add("joined", map[string]ranking.Notice{
-		"new":     ranking.Joined{Name: called("Alice"), Elo: 1500},
-		"again":   ranking.Joined{Name: called("Alice"), Elo: 1500, Already: true},
-		"played":  ranking.Joined{Name: called("Alice"), Elo: 1516, Already: true, Played: 3},
-		"hostile": ranking.Joined{Name: called(hostile), Elo: 1500},
+		"new":             ranking.Joined{Name: called("Alice"), Elo: 1500},
+		"again":           ranking.Joined{Name: called("Alice"), Elo: 1500, Already: true},
+		"played":          ranking.Joined{Name: called("Alice"), Elo: 1516, Already: true, Played: 3},
+		"back":            ranking.Joined{Name: called("Alice"), Elo: 1516, Already: true, Back: true, Played: 3},
+		"back_not_played": ranking.Joined{Name: called("Alice"), Elo: 1500, Already: true, Back: true},
+		"hostile":         ranking.Joined{Name: called(hostile), Elo: 1500},
 	})
 	for _, c := range constants(t, "../ranking", ofType("RefusalCode")) {
 		all["refusal_"+c] = ranking.Refusal{Code: ranking.RefusalCode(c), Name: "scorebot", Number: 42, Minutes: 24 * 60, Matches: 41_000}
 	}
-	all["refusal_too_late_by_minutes"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 90}
+	for _, code := range []ranking.RefusalCode{ranking.NothingOfYours, ranking.TooLate, ranking.UndoneLongAgo, ranking.NothingToRestore} {
+		all["refusal_"+string(code)+"_by_minutes"] = ranking.Refusal{Code: code, Number: 42, Minutes: 90}
+	}
 	all["refusal_too_late_by_one_minute"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 1}
 	all["refusal_too_late_by_one_hour"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 60}
 	all["refusal_unknown"] = ranking.Refusal{Code: "of tomorrow"}
@@ -193,19 +203,25 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	for _, name := range []string{command.NameUndo, command.NameRestore, command.NameFix} {
 		all["wrong_form_"+name+"_mention"] = WrongForm{Command: name, Reason: command.ReasonUnexpectedWord, Detail: "@bob"}
 	}
+	all["wrong_form_corrected"] = WrongForm{
+		Command: command.NameMatch, Reason: command.ReasonUnexpectedWord, Detail: "golf", Corrected: "/match @bob 3:1",
+	}
 	all["wrong_form_unknown"] = WrongForm{Command: command.NameMatch, Reason: "of tomorrow", Detail: "x"}
 	all["wrong_form_hostile"] = WrongForm{Command: command.NameMatch, Reason: command.ReasonUnexpectedWord, Detail: hostile}
 	for where, private := range map[string]bool{"group": false, "private": true} {
 		all["greeting_"+where] = Greeting{Private: private}
 		all["help_all_"+where] = Help{Private: private}
-		for _, topic := range append(slices.Clone(groupCommands), command.NameMe) {
+		for _, topic := range append(slices.Clone(groupCommands), command.NameMe, command.NameSettings) {
 			all["help_"+topic+"_"+where] = Help{Topic: topic, Private: private}
 		}
 	}
+	all["group_only_me_other"] = GroupOnly{Command: command.NameMe + " @bob"}
 	for _, name := range groupCommands {
 		all["group_only_"+name] = GroupOnly{Command: name}
 	}
 	all["unknown_command"] = UnknownCommand{}
+	all["unknown_command_meant"] = UnknownCommand{Meant: "match @bob 3:1"}
+	all["unknown_command_hostile"] = UnknownCommand{Meant: "match " + hostile}
 	return all
 }
 
@@ -324,6 +340,7 @@ func goldenRankings() map[string]ranking.Notice {
 		"first_page":    stats.RankingPage{Title: "Table tennis", Page: 1, Rows: rows(10), Total: 31, Asker: 1001},
 		"second_page":   stats.RankingPage{Title: "Table tennis", Page: 2, Rows: rows(20)[10:], Total: 31, Asker: 1001, Own: &own},
 		"last_page":     stats.RankingPage{Title: "Table tennis", Page: 4, Rows: []stats.Row{own}, Total: 31, Asker: 1001},
+		"top":           stats.RankingPage{Title: "Table tennis", Rows: rows(3), Total: 31, Asker: 1001, Own: &own},
 		"anonymous":     stats.RankingPage{Title: "Table tennis", Page: 2, Rows: rows(20)[10:], Total: 57},
 		"old_release":   stats.RankingPage{Title: "Table tennis", Rows: rows(20), Total: 31, Own: &own},
 		"ties":          stats.RankingPage{Title: "Table tennis", Rows: tied, Total: 4},

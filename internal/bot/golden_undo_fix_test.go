@@ -12,7 +12,7 @@ import (
 // comesOfAPress reports whether a notice can answer a button press.
 func comesOfAPress(n ranking.Notice) bool {
 	switch n.(type) {
-	case ranking.MatchUndone, ranking.MatchRestored, ranking.MatchFixed, ranking.RulesChanged, ranking.LanguageChanged, ranking.TablesChanged, ranking.Refusal, CommandFailed:
+	case ranking.MatchUndone, ranking.MatchRestored, ranking.RulesChanged, ranking.LanguageChanged, ranking.TablesChanged, ranking.Refusal, CommandFailed:
 		return true
 	default:
 		return false
@@ -116,6 +116,13 @@ func goldenAmendedCards() map[string]ranking.Notice {
 		"fixed_other_winner": ranking.MatchRecorded{
 			Number: 42, Sides: aliceAndBob(3, 1, 16), Was: &ranking.OldScore{Score: [2]int{1, 3}}, ReportedBy: &ranking.Reporter{},
 		},
+		"fixed_other_team": ranking.MatchRecorded{
+			Number: 42, Sides: [2]ranking.Side{members(3, 16, "Alice", "Bob"), members(1, -16, "Carol", "Dave")},
+			Was: &ranking.OldScore{Score: [2]int{1, 3}},
+		},
+		"fixed_by_older_release": ranking.MatchRecorded{ // which did not put the winner first
+			Number: 42, Sides: aliceAndBob(1, 3, -16), Was: &ranking.OldScore{Score: [2]int{3, 1}}, ReportedBy: &ranking.Reporter{},
+		},
 		"fixed_sets": ranking.MatchRecorded{
 			Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three,
 			Was: &ranking.OldScore{Score: [2]int{2, 1}, Sets: []ranking.SetScore{{11, 7}, {9, 11}, {11, 6}}},
@@ -199,10 +206,11 @@ func goldenFixed() map[string]ranking.Notice {
 		return ranking.OldScore{Score: [2]int{a, b}, Sets: sets}
 	}
 	return map[string]ranking.Notice{
-		"score":        ranking.MatchFixed{Number: 42, Sides: aliceAndBob(3, 2, 16), Was: was(3, 1), By: byAlice, Moved: unmoved},
-		"other_winner": ranking.MatchFixed{Number: 42, Sides: aliceAndBob(3, 1, 16), Was: was(1, 3), By: byAlice, Moved: moved(3)},
-		"to_a_draw":    ranking.MatchFixed{Number: 42, Sides: aliceAndBob(2, 2, 0), Was: was(3, 1), Moved: moved(0)},
-		"to_sets":      ranking.MatchFixed{Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three, Was: was(3, 1), By: byAlice, Moved: unmoved},
+		"score":            ranking.MatchFixed{Number: 42, Sides: aliceAndBob(3, 2, 16), Was: was(3, 1), By: byAlice, Moved: unmoved},
+		"other_winner":     ranking.MatchFixed{Number: 42, Sides: aliceAndBob(3, 1, 16), Was: was(1, 3), By: byAlice, Moved: moved(3)},
+		"by_older_release": ranking.MatchFixed{Number: 42, Sides: aliceAndBob(1, 3, -16), Was: was(3, 1), By: byAlice, Moved: moved(3)},
+		"to_a_draw":        ranking.MatchFixed{Number: 42, Sides: aliceAndBob(2, 2, 0), Was: was(3, 1), Moved: moved(0)},
+		"to_sets":          ranking.MatchFixed{Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three, Was: was(3, 1), By: byAlice, Moved: unmoved},
 		"sets": ranking.MatchFixed{
 			Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three, Was: was(2, 1, ranking.SetScore{11, 7}, ranking.SetScore{9, 11}, ranking.SetScore{11, 6}),
 			By: byAlice, Moved: unmoved,
@@ -248,6 +256,9 @@ func goldenUndoPrompts() map[string]ranking.Notice {
 		"prompt_of_old_match": ranking.UndoPrompt{
 			Number: 42, Sides: [2]ranking.Side{members(3, 16, "Alice"), members(1, -16, "Bob")}, Asked: ranking.Reporter{Name: &zoe},
 			Played: time.Date(2026, time.March, 31, 12, 0, 0, 0, time.UTC),
+		},
+		"prompt_before_undone": ranking.UndoPrompt{
+			Number: 42, Sides: [2]ranking.Side{members(3, 16, "Alice"), members(1, -16, "Bob")}, Asked: ranking.Reporter{Name: &zoe}, Undone: 45,
 		},
 		"prompt_hostile": ranking.UndoPrompt{
 			Number: 42, Sides: [2]ranking.Side{members(2, 16, "Alice", "Carol"), members(1, -16, "Bob", hostile)},

@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"elobot/internal/botsim"
+	"elobot/internal/catalog"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // full returns a side of so many players with this name, and the largest rating changes.
@@ -45,20 +48,44 @@ func longestMatches(a, b int, raw string) map[string]ranking.Notice {
 	}
 }
 
+// inEachLanguage runs a test for each language with a function that sends a notice to a group in it. That checks the length of the
+// message.
+func inEachLanguage(t *testing.T, test func(t *testing.T, w words, send func(ranking.Notice) botsim.Message)) {
+	t.Helper()
+	for _, language := range catalog.All() {
+		t.Run(language.Tag(), func(t *testing.T) {
+			t.Parallel()
+			sim, client := startSimulator(t)
+			group := sim.Group("Table tennis", sim.User("alice"))
+			sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
+			test(t, words{Language: language}, func(n ranking.Notice) botsim.Message {
+				m := messageOf(t, group.ID(), n)
+				m.Language = language.Tag()
+				return deliver(testContext(t), t, sim, sender, group, m)
+			})
+		})
+	}
+}
+
 // TestTheLongestMatchFits: larger sides are not listed in full, so the largest match need not have the longest text.
 func TestTheLongestMatchFits(t *testing.T) {
 	t.Parallel()
-	sim, client := startSimulator(t)
-	group := sim.Group("Table tennis", sim.User("alice"))
-	sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
+	inEachLanguage(t, testTheLongestMatchFits)
+}
+
+func testTheLongestMatchFits(t *testing.T, w words, send func(ranking.Notice) botsim.Message) {
 	for _, size := range [][2]int{{1, 1}, {4, 4}, {5, 5}, {4, 5}, {4, 10}, {10, 10}} {
 		for _, raw := range longestNames {
 			for what, n := range longestMatches(size[0], size[1], raw) {
-				m := sendTo(t, sim, sender, group, n) // checks the length
+				m := send(n)
 				if what != "undone card" && strings.Count(m.Text, "→ 10000\n") < size[0]+size[1] {
 					t.Errorf("%s of %v: not all ratings are in %+q", what, size, m.Text)
 				}
-				if text := mustRender(t, n).callbackAnswer(); utf16Length(text) > 200 || text == "" {
+				out, err := render(itemOf(t, n), w)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if text := out.callbackAnswer(); utf16Length(text) > 200 || text == "" {
 					t.Errorf("%s of %v: the callback answer has %d units: %q", what, size, utf16Length(text), text)
 				}
 			}
@@ -69,21 +96,24 @@ func TestTheLongestMatchFits(t *testing.T) {
 // TestTheLongestNotRecordedFits: results that are not listed are counted.
 func TestTheLongestNotRecordedFits(t *testing.T) {
 	t.Parallel()
-	sim, client := startSimulator(t)
-	group := sim.Group("Table tennis", sim.User("alice"))
-	sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
+	inEachLanguage(t, testTheLongestNotRecordedFits)
+}
+
+func testTheLongestNotRecordedFits(t *testing.T, w words, send func(ranking.Notice) botsim.Message) {
 	for _, size := range []int{1, 4, 5, 10} {
 		for _, raw := range longestNames {
 			name := ranking.Name{Name: raw, Mark: strings.Repeat("W", 32)}
 			side := slices.Repeat([]ranking.Name{name}, size)
 			item := ranking.RejectedResult{
-				Command: "match", Sides: [2][]ranking.Name{side, side}, Score: [2]int{25, 24},
-				Sets: slices.Repeat([]ranking.SetScore{{999, 999}}, 25),
+				Command: "match",
+				NamedResult: ranking.NamedResult{
+					Sides: [2][]ranking.Name{side, side}, Score: [2]int{25, 24}, Sets: slices.Repeat([]ranking.SetScore{{999, 999}}, 25),
+				},
 			}
 			n := ranking.NotRecorded{Limit: 1_000_000, Items: slices.Repeat([]ranking.RejectedResult{item}, ranking.MaxRejected), More: 1_000_000}
-			m := sendTo(t, sim, sender, group, n) // checks the length
-			named := strings.Count(m.Text, "\n– ")
-			if named < 2 || !strings.Contains(m.Text, "…and "+wordsFor("").Number(1_000_000+ranking.MaxRejected-named)+" more\n") {
+			m := send(n)
+			named := strings.Count(m.Text, "\n• ")
+			if more := w.Number(1_000_000 + ranking.MaxRejected - named); named < 2 || !strings.Contains(m.Text, more) {
 				t.Errorf("%d of a side: %d are named in %+q", size, named, m.Text)
 			}
 		}
@@ -92,9 +122,9 @@ func TestTheLongestNotRecordedFits(t *testing.T) {
 		Number: 999_999_999, Score: [2]int{25, 24}, Sets: slices.Repeat([]ranking.SetScore{{999, 999}}, 25),
 		Was: ranking.OldScore{Score: [2]int{25, 24}, Sets: slices.Repeat([]ranking.SetScore{{999, 999}}, 25)},
 	}
-	sendTo(t, sim, sender, group, offer)
+	send(offer)
 	for _, raw := range longestNames {
-		sendTo(t, sim, sender, group, CommandFailed{Command: raw})
+		send(CommandFailed{Command: raw})
 	}
 }
 
@@ -114,6 +144,25 @@ func TestCallbackAnswer(t *testing.T) {
 	} {
 		if got := (outgoing{html: html}).callbackAnswer(); got != want {
 			t.Errorf("callback answer of %q is %q, want %q", html, got, want)
+		}
+	}
+}
+
+// TestTheLongestTopFits: the first places fit into a message, also as a table.
+func TestTheLongestTopFits(t *testing.T) {
+	t.Parallel()
+	sim, client := startSimulator(t)
+	group := sim.Group("Table tennis", sim.User("alice"))
+	sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
+	for _, raw := range longestNames {
+		row := stats.Row{
+			Position: 999_999, Name: ranking.Name{Name: raw, Mark: strings.Repeat("W", 32)}, Elo: 10000, Won: 999_999, Drawn: 999_999, Lost: 999_999,
+		}
+		sent := messageOf(t, group.ID(), stats.RankingPage{
+			Title: strings.Repeat("W", 255), Rows: slices.Repeat([]stats.Row{row}, stats.MaxPlaces), Total: 999_999, Own: &row,
+		})
+		for _, sent.Tables = range []bool{false, true} {
+			deliver(testContext(t), t, sim, sender, group, sent) // checks the length
 		}
 	}
 }

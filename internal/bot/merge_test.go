@@ -3,15 +3,14 @@ package bot
 import (
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"elobot/internal/catalog"
 	"elobot/internal/command"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
@@ -92,48 +91,58 @@ func goldenSeveral(t *testing.T) map[string]outbox.Message {
 	}
 }
 
-// TestMergeGolden compares merged messages with testdata/several.
+// TestMergeGolden compares merged messages in every language with testdata/several.
 func TestMergeGolden(t *testing.T) {
 	t.Parallel()
 	golden := goldenSeveral(t)
-	for name, m := range golden {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			out, covered := merge(m, wordsFor(""))
-			got := visible.Replace(fmt.Sprintf("covered %d of %d\n\n%s\n", covered, m.Count, out.html))
-			file := filepath.Join("testdata", "several", name+".golden")
-			if *updateGolden {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatalf("write golden file: %v", err)
+	for _, language := range catalog.All() {
+		w := words{Language: language}
+		for name, m := range golden {
+			t.Run(language.Tag()+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				out, covered := merge(m, w)
+				got := visible.Replace(fmt.Sprintf("covered %d of %d\n\n%s\n", covered, m.Count, out.html))
+				compareWithFile(t, filepath.Join("testdata", "several", w.Tag(), name+".golden"), got)
+				if len(out.buttons) > 0 || out.replyTo != 0 {
+					t.Errorf("it has buttons or is a reply: %+v", out)
 				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatalf("read golden file, -update makes it: %v", err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("not as in %s (-want +got):\n%s", file, diff)
-			}
-			if len(out.buttons) > 0 || out.replyTo != 0 {
-				t.Errorf("it has buttons or is a reply: %+v", out)
-			}
-			p := newPost(t)
-			if m.ExternalChat = p.group.ID(); m.Action == outbox.Edit {
-				m.Target = int64(p.mustSend(t, hello(t, m.ExternalChat)).ID)
-			}
-			sent := deliver(testContext(t), t, p.sim, p.sender, p.group, m)
-			if sent.HTML != out.html || len(sent.Buttons) > 0 || sent.Silent == m.Private {
-				t.Errorf("message %+v", sent)
-			}
-		})
+				p := newPost(t)
+				if m.ExternalChat, m.Language = p.group.ID(), w.Tag(); m.Action == outbox.Edit {
+					m.Target = int64(p.mustSend(t, hello(t, m.ExternalChat)).ID)
+				}
+				sent := deliver(testContext(t), t, p.sim, p.sender, p.group, m)
+				if sent.HTML != out.html || len(sent.Buttons) > 0 || sent.Silent == m.Private {
+					t.Errorf("message %+v", sent)
+				}
+			})
+		}
 	}
-	files, err := filepath.Glob(filepath.Join("testdata", "several", "*"))
+	files, err := filepath.Glob(filepath.Join("testdata", "several", "*", "*"))
 	if err != nil {
 		t.Fatalf("list golden files: %v", err)
 	}
 	for _, file := range files {
 		if _, ok := golden[strings.TrimSuffix(filepath.Base(file), ".golden")]; !ok {
 			t.Errorf("%s belongs to no message", file)
+		}
+	}
+}
+
+// TestAddresseesAreNamedOnce: the name of the person whom an answer is for is at its beginning, in every language.
+func TestAddresseesAreNamedOnce(t *testing.T) {
+	t.Parallel()
+	for name, n := range goldenNotices(t) {
+		if !answers(n) || strings.Contains(name, "hostile") {
+			continue
+		}
+		item := itemOf(t, n)
+		item.Addressee = "Alice"
+		for _, language := range catalog.All() {
+			out, _ := merge(outbox.Message{Items: []outbox.Item{item}}, words{Language: language})
+			text, alice := plain(out.html), showText("Alice")
+			if strings.Count(text, alice) != 1 || !strings.HasPrefix(text, alice) {
+				t.Errorf("%s in %s: %q", name, language.Tag(), text)
+			}
 		}
 	}
 }
@@ -149,19 +158,28 @@ func TestLines(t *testing.T) {
 		notices[fmt.Sprintf("longest refusal %d", i)] = ranking.Refusal{Code: ranking.NotAPerson, Name: raw}
 		notices[fmt.Sprintf("longest wrong form %d", i)] = WrongForm{Command: "match", Reason: "several_scores", Detail: raw, Teams: true}
 	}
-	for name, n := range notices {
-		out := mustRender(t, n)
-		if ranking.IsAlone(n) != (out.line == "") {
-			t.Errorf("%s has the line %q", name, out.line)
-		}
-		if strings.Contains(out.line, "\n") {
-			t.Errorf("the line of %s has a line break: %q", name, out.line)
-		}
-		if units := utf16Length(plain(out.line)); units > maxText-wordsFor("").roomForTail()-500 { // the addressee takes room, too
-			t.Errorf("the line of %s has %d units", name, units)
-		}
-		if out.line != "" && len(out.buttons) > 0 && n.Kind() != ranking.KindMatchRecorded { // that is what /undo is for
-			t.Errorf("%s has a button that a line cannot have", name)
+	for _, language := range catalog.All() {
+		w := words{Language: language}
+		room := maxText - w.roomForTail() - 500 // the addressee takes room, too
+		for name, n := range notices {
+			out, err := render(itemOf(t, n), w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ranking.IsAlone(n) != (out.line == "") {
+				t.Errorf("%s in %s has the line %q", name, w.Tag(), out.line)
+			}
+			if strings.Contains(out.line, "\n") {
+				t.Errorf("the line of %s in %s has a line break: %q", name, w.Tag(), out.line)
+			}
+			if units := utf16Length(plain(out.line)); units > room {
+				t.Errorf("the line of %s in %s has %d units", name, w.Tag(), units)
+			}
+			// what a button copies is in the line too, and /undo is what a card's button does
+			needs := func(b button) bool { return b.copy == "" && n.Kind() != ranking.KindMatchRecorded }
+			if out.line != "" && slices.ContainsFunc(slices.Concat(out.buttons...), needs) {
+				t.Errorf("%s has a button that a line cannot have", name)
+			}
 		}
 	}
 }
@@ -207,7 +225,8 @@ func TestMergedMessagesFit(t *testing.T) {
 		for i := range m.Items {
 			m.Items[i].Addressee = name(rt)
 		}
-		out, covered := merge(m, wordsFor(""))
+		w := words{Language: rapid.SampledFrom(catalog.All()).Draw(rt, "language")}
+		out, covered := merge(m, w)
 		if units := utf16Length(plain(out.html)); units > 4096 {
 			rt.Fatalf("%d units", units)
 		}

@@ -292,7 +292,7 @@ func withName(raw string) []ranking.Notice {
 			Username: raw, Name: n, Moved: ranking.Moved{Ratings: []ranking.RatingChange{{Name: n, Before: 1516, After: 1500}}},
 		},
 		stats.RankingPage{Title: raw, Rows: []stats.Row{{Position: 1, Name: n, Elo: 1500, Won: 1}}, Total: 1},
-		ranking.NotRecorded{Limit: 60, Items: []ranking.RejectedResult{{Command: "match", Sides: [2][]ranking.Name{{n}, {n, n}}}}},
+		ranking.NotRecorded{Limit: 60, Items: []ranking.RejectedResult{{Command: "match", NamedResult: ranking.NamedResult{Sides: [2][]ranking.Name{{n}, {n, n}}}}}},
 		CommandFailed{Command: raw},
 		ranking.Refusal{Code: ranking.NotAPerson, Name: raw},
 		WrongForm{Command: "match", Reason: "unexpected_word", Detail: raw},
@@ -388,7 +388,7 @@ func TestNamesAreFilledIn(t *testing.T) {
 	for _, notice := range []ranking.Notice{
 		ranking.MatchRecorded{Sides: [2]ranking.Side{side(1), side(3)}, ReportedBy: &ranking.Reporter{Name: &two}},
 		ranking.MatchUndone{Sides: [2]ranking.Side{side(1), side(3)}, By: ranking.Reporter{Name: &two}},
-		ranking.NotRecorded{Items: []ranking.RejectedResult{{Sides: [2][]ranking.Name{{id(1)}, {two, id(3)}}}}},
+		ranking.NotRecorded{Items: []ranking.RejectedResult{{NamedResult: ranking.NamedResult{Sides: [2][]ranking.Name{{id(1)}, {two, id(3)}}}}}},
 		stats.RankingPage{Rows: []stats.Row{{Name: id(1)}, {Name: two}}, Own: &stats.Row{Name: id(3)}, Total: 9},
 	} {
 		item := itemOf(t, notice)

@@ -59,6 +59,8 @@ type WrongForm struct {
 	Reason  command.Reason `json:"reason"`
 	Detail  string         `json:"detail,omitempty"`
 	Teams   bool           `json:"teams,omitempty"` // a /match with teams
+	// Corrected is the command that was probably meant, empty if that is not clear.
+	Corrected string `json:"corrected,omitempty"`
 }
 
 // Kind implements ranking.Notice.
@@ -91,14 +93,22 @@ func (GroupOnly) Purpose() ranking.Purpose { return ranking.Answer }
 // Alone makes ranking.IsAlone true.
 func (GroupOnly) Alone() bool { return true }
 
+// Refuses marks a refusal.
+func (GroupOnly) Refuses() bool { return true }
+
 // UnknownCommand says that there is no such command.
-type UnknownCommand struct{}
+type UnknownCommand struct {
+	Meant string `json:"meant,omitempty"` // what was probably meant, without the slash: a command, possibly with its arguments
+}
 
 // Kind implements ranking.Notice.
 func (UnknownCommand) Kind() string { return kindUnknownCommand }
 
 // Purpose implements ranking.Notice.
 func (UnknownCommand) Purpose() ranking.Purpose { return ranking.Answer }
+
+// Refuses marks a refusal.
+func (UnknownCommand) Refuses() bool { return true }
 
 // CommandFailed says that a command could not be handled because of a fault of the bot.
 type CommandFailed struct {

@@ -14,10 +14,10 @@ func TestPurposes(t *testing.T) {
 		ranking.Outcome: {
 			ranking.MatchRecorded{}, ranking.MatchUndone{}, ranking.MatchRestored{}, ranking.MatchFixed{}, ranking.Joined{},
 			ranking.Refusal{}, WrongForm{}, Greeting{}, ranking.NotRecorded{}, CommandFailed{},
-			ranking.UndoPrompt{}, ranking.UndoDropped{},
+			ranking.UndoPrompt{}, ranking.UndoDropped{}, ranking.WhichPrompt{}, ranking.ReportPrompt{}, ranking.ReportDropped{},
 		},
 		ranking.Answer: {
-			stats.RankingPage{}, stats.MyStanding{}, stats.MyStandings{}, ranking.FixOffer{},
+			stats.RankingPage{}, stats.MyStanding{}, stats.MyStandings{}, ranking.FixOffer{}, ranking.ReportChosen{},
 			ranking.Refusal{Code: ranking.TooManyQuestions}, Greeting{Private: true}, Help{}, GroupOnly{}, UnknownCommand{},
 		},
 		ranking.Notification: {ranking.PlayersMerged{}},

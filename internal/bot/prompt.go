@@ -36,8 +36,65 @@ func undoPromptButtons(item int64, w words) [][]button {
 	}
 	id := ranking.PromptID(item)
 	return [][]button{{
-		{w.undo(), promptData(id, ranking.OptionUndo)}, {w.cancel(), promptData(id, ranking.OptionCancel)},
+		{text: w.undo(), data: promptData(id, ranking.OptionUndo)}, {text: w.cancel(), data: promptData(id, ranking.OptionCancel)},
 	}}
+}
+
+// How many characters of a name the label of a button shows: alone, with a word in front, and two in a row.
+const (
+	maxLabel     = 28
+	maxNewLabel  = 18
+	maxPairLabel = 13
+)
+
+// reportPromptButtons returns the buttons below the question what a report means: a person in each row, or the numbers of the
+// readings that the question lists.
+func reportPromptButtons(n ranking.ReportPrompt, item int64, w words) [][]button {
+	if item == 0 {
+		return nil
+	}
+	var rows [][]button
+	numbers := make([]button, 0, len(n.Options)+1)
+	for i, o := range n.Options {
+		data := promptData(ranking.PromptID(item), ranking.PromptOption(strconv.Itoa(i)))
+		switch {
+		case o.Who != nil:
+			rows = append(rows, []button{{text: w.personLabel(*o.Who, o.New), data: data}})
+		case n.Doubt == ranking.DoubtDuplicate:
+			numbers = append(numbers, button{text: w.Text("button.another_game", nil), data: data})
+		default:
+			numbers = append(numbers, button{text: strconv.Itoa(i + 1), data: data})
+		}
+	}
+	return append(rows, append(numbers, button{text: w.cancel(), data: promptData(ranking.PromptID(item), ranking.OptionCancel)}))
+}
+
+// whichPromptButtons returns the buttons below the question which match is to be undone: four numbers in a row.
+func whichPromptButtons(n ranking.WhichPrompt, item int64, w words) [][]button {
+	if item == 0 {
+		return nil
+	}
+	var rows [][]button
+	for i, m := range n.Matches {
+		if i%4 == 0 {
+			rows = append(rows, nil)
+		}
+		b := button{text: w.matchNumber(m.Number), data: promptData(ranking.PromptID(item), ranking.PromptOption(strconv.Itoa(i)))}
+		rows[len(rows)-1] = append(rows[len(rows)-1], b)
+	}
+	return append(rows, []button{{text: w.cancel(), data: promptData(ranking.PromptID(item), ranking.OptionCancel)}})
+}
+
+// personLabel returns the label of a button for a person.
+func (w words) personLabel(n ranking.Name, isNew bool) string {
+	label := cleanName(n.Name)
+	if n.Mark != "" {
+		label += " (" + cleanName(n.Mark) + ")"
+	}
+	if isNew {
+		return w.Text("button.new_player", args{"Name": cut(label, maxNewLabel, maxNameUnits)})
+	}
+	return cut(label, maxLabel, maxNameUnits)
 }
 
 // pressPrompt handles the buttons below a prompt. Like pressPage, it edits only messages that have such buttons.

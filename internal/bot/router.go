@@ -24,9 +24,14 @@ type Rankings interface {
 	ChangeDisplay(ctx context.Context, o ranking.Origin, d ranking.DisplayChange) error
 	UndoMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment) error
 	RestoreMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment) error
+	AskMatch(ctx context.Context, o ranking.Origin, q ranking.Question) error
+	StartWizard(ctx context.Context, o ranking.Origin, opponent *ranking.Person, otherwise ranking.Notice) error
+	Wizard(ctx context.Context, o ranking.Origin, id ranking.PromptID) (*ranking.WizardRequest, error)
 	AnswerPrompt(ctx context.Context, o ranking.Origin, a ranking.PromptAnswer) error
+	PeopleOf(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.Person, error)
 	OfferFix(ctx context.Context, o ranking.Origin, original ranking.MatchRef, r ranking.Report) error
 	FixMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment, scores []ranking.Score) error
+	AcceptFix(ctx context.Context, o ranking.Origin, offer int64, a ranking.Amendment, scores []ranking.Score) error
 	Answer(ctx context.Context, o ranking.Origin, n ranking.Notice) error
 	MoveChat(ctx context.Context, from, to ranking.ExternalChatID) error
 	GroupLife
@@ -34,7 +39,9 @@ type Rankings interface {
 
 // Stats is the part of the stats service that commands call.
 type Stats interface {
-	ShowRanking(ctx context.Context, o ranking.Origin) error
+	ShowRanking(ctx context.Context, o ranking.Origin, page int) error
+	ShowTop(ctx context.Context, o ranking.Origin, places int) error
+	ShowPlayer(ctx context.Context, o ranking.Origin, who ranking.Person) error
 	TurnRanking(ctx context.Context, o ranking.Origin, message int64, asker ranking.UserID, page int) error
 	ShowMe(ctx context.Context, o ranking.Origin) error
 }
@@ -72,7 +79,7 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	case u.CallbackQuery != nil:
 		return r.press(logged(ctx, in, u.CallbackQuery.command()), u.CallbackQuery, in.Retried)
 	case u.EditedMessage != nil:
-		return r.edited(logged(ctx, in, command.NameMatch), u.EditedMessage, in.Retried)
+		return r.edited(ctx, in, u.EditedMessage)
 	case u.MyChatMember != nil:
 		return r.botMember(ctx, u.MyChatMember)
 	case u.ChatMember != nil:
@@ -92,11 +99,11 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 		return nil
 	}
 	c, ok := command.Parse(m.Text, m.commandEntities(), r.self.Username)
-	if !ok {
-		return nil
-	}
 	req := request{message: m, command: c, origin: m.origin()}
 	req.origin.Retried = in.Retried
+	if !ok {
+		return r.wizardReply(logged(ctx, in, command.NameMatch), req)
+	}
 	return r.dispatch(logged(ctx, in, loggedName(c.Name)), req)
 }
 
@@ -107,23 +114,10 @@ func logged(ctx context.Context, in intake.Update, name string) context.Context 
 
 // request is a command with its message and origin.
 type request struct {
-	message *message
-	command command.Command
-	origin  ranking.Origin
-}
-
-// report reads the match that a /match reports.
-func (req request) report() (ranking.Report, error) {
-	var sender command.Person
-	if req.origin.Sender != nil {
-		sender = req.message.From.mentioned()
-	}
-	report, err := command.ParseMatch(req.command, sender, req.message.repliedPerson(), nil)
-	if err != nil {
-		return ranking.Report{}, err
-	}
-	m, err := command.Certain(report)
-	return ranking.Report{A: people(m.A), B: people(m.B), Scores: scores(m.Scores)}, err
+	message  *message
+	command  command.Command
+	origin   ranking.Origin
+	opponent *command.Person // whom the message is about if it names nobody, nil for the author of the message that it replies to
 }
 
 // isFromPerson reports whether a member of the chat wrote this message: not a bot or a channel, not forwarded, and not sent
@@ -243,20 +237,4 @@ func person(p command.Person) ranking.Person {
 		ID: ranking.UserID(p.UserID), Username: p.Username, Name: p.Name,
 		Doubtful: p.UserID == 0 && strings.HasSuffix(strings.ToLower(p.Username), "bot"),
 	}
-}
-
-func people(all []command.Person) []ranking.Person {
-	side := make([]ranking.Person, len(all))
-	for i, p := range all {
-		side[i] = person(p)
-	}
-	return side
-}
-
-func scores(all []command.Score) []ranking.Score {
-	converted := make([]ranking.Score, len(all))
-	for i, s := range all {
-		converted[i] = ranking.Score(s)
-	}
-	return converted
 }

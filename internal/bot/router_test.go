@@ -30,7 +30,10 @@ type call struct {
 	rules   ranking.RulesChange
 	display ranking.Display // of ChangeDisplay only, where English was spoken without tables
 	notice  ranking.Notice
-	who     ranking.Person // who has left
+	who     ranking.Person // who has left, or the opponent of a wizard
+
+	question ranking.Question // of AskMatch only
+	offer    int64            // the message of an accepted offer
 
 	from, to ranking.ExternalChatID // of MoveChat only
 }
@@ -39,11 +42,29 @@ type call struct {
 func (c call) String() string {
 	switch c.method {
 	case "match":
-		return fmt.Sprintf("match %s %s %s", team(c.report.A), team(c.report.B), points(c.report.Scores))
+		all := []string{"match " + reported(c.report)}
+		for _, r := range c.further {
+			all = append(all, reported(r))
+		}
+		return strings.Join(all, " and ")
+	case "ask":
+		var readings []string
+		for _, reading := range c.question.Readings {
+			var all []string
+			for _, r := range reading {
+				all = append(all, reported(r))
+			}
+			readings = append(readings, strings.Join(all, " and "))
+		}
+		return fmt.Sprintf("ask %s %s: %s", c.question.Doubt, c.question.Word, strings.Join(readings, ", or "))
+	case "wizard":
+		return "wizard " + who(c.who)
 	case "undo", "restore":
 		return c.method + " " + which(c.take.Match)
 	case "fix":
 		return "fix " + which(c.take.Match) + " " + points(c.scores)
+	case "accept":
+		return fmt.Sprintf("fix %s %s in %d", which(c.take.Match), points(c.scores), c.offer)
 	case "offer":
 		return fmt.Sprintf("offer %s %s %s by %s", team(c.report.A), team(c.report.B), points(c.report.Scores), which(c.take.Match))
 	case "move":
@@ -63,6 +84,11 @@ func (c call) String() string {
 	default:
 		return c.method
 	}
+}
+
+// reported formats a reported match.
+func reported(r ranking.Report) string {
+	return fmt.Sprintf("%s %s %s", team(r.A), team(r.B), points(r.Scores))
 }
 
 // points formats scores as in "3:1".
@@ -112,8 +138,10 @@ func who(p ranking.Person) string {
 
 // fakeRankings records its calls, and returns err.
 type fakeRankings struct {
-	calls []call
-	err   error
+	calls  []call
+	err    error
+	people []ranking.Person       // of the group
+	wizard *ranking.WizardRequest // an open wizard of the sender
 }
 
 var _ Rankings = (*fakeRankings)(nil)
@@ -127,12 +155,43 @@ func (f *fakeRankings) RecordMatch(_ context.Context, o ranking.Origin, reports 
 	return f.add(call{method: "match", origin: o, report: reports[0], further: reports[1:]})
 }
 
+func (f *fakeRankings) AskMatch(_ context.Context, o ranking.Origin, q ranking.Question) error {
+	return f.add(call{method: "ask", origin: o, question: q})
+}
+
+func (f *fakeRankings) StartWizard(_ context.Context, o ranking.Origin, opponent *ranking.Person, _ ranking.Notice) error {
+	c := call{method: "wizard", origin: o}
+	if opponent != nil {
+		c.who = *opponent
+	}
+	return f.add(c)
+}
+
+func (f *fakeRankings) Wizard(context.Context, ranking.Origin, ranking.PromptID) (*ranking.WizardRequest, error) {
+	return f.wizard, f.err
+}
+
+func (f *fakeRankings) PeopleOf(context.Context, ranking.ExternalChatID) ([]ranking.Person, error) {
+	return f.people, f.err
+}
+
 func (f *fakeRankings) Join(_ context.Context, o ranking.Origin) error {
 	return f.add(call{method: "join", origin: o})
 }
 
-func (f *fakeRankings) ShowRanking(_ context.Context, o ranking.Origin) error {
-	return f.add(call{method: "ranking", origin: o})
+func (f *fakeRankings) ShowRanking(_ context.Context, o ranking.Origin, page int) error {
+	if page == 1 {
+		return f.add(call{method: "ranking", origin: o})
+	}
+	return f.add(call{method: fmt.Sprintf("ranking page %d", page), origin: o})
+}
+
+func (f *fakeRankings) ShowTop(_ context.Context, o ranking.Origin, places int) error {
+	return f.add(call{method: fmt.Sprintf("top %d", places), origin: o})
+}
+
+func (f *fakeRankings) ShowPlayer(_ context.Context, o ranking.Origin, p ranking.Person) error {
+	return f.add(call{method: "standing of " + who(p), origin: o})
 }
 
 func (f *fakeRankings) TurnRanking(_ context.Context, o ranking.Origin, message int64, asker ranking.UserID, page int) error {
@@ -148,11 +207,22 @@ func (f *fakeRankings) RestoreMatch(_ context.Context, o ranking.Origin, t ranki
 }
 
 func (f *fakeRankings) AnswerPrompt(_ context.Context, o ranking.Origin, a ranking.PromptAnswer) error {
-	return f.add(call{method: fmt.Sprintf("prompt %d %s in %d", a.Prompt, a.Option, a.Message), origin: o})
+	method := fmt.Sprintf("prompt %d %s in %d", a.Prompt, a.Option, a.Message)
+	switch {
+	case a.Opponent != nil:
+		method = "typed against " + who(*a.Opponent)
+	case len(a.Reports) > 0:
+		method = "typed " + reported(a.Reports[0])
+	}
+	return f.add(call{method: method, origin: o})
 }
 
 func (f *fakeRankings) FixMatch(_ context.Context, o ranking.Origin, t ranking.Amendment, scores []ranking.Score) error {
 	return f.add(call{method: "fix", origin: o, take: t, scores: scores})
+}
+
+func (f *fakeRankings) AcceptFix(_ context.Context, o ranking.Origin, offer int64, t ranking.Amendment, scores []ranking.Score) error {
+	return f.add(call{method: "accept", origin: o, offer: offer, take: t, scores: scores})
 }
 
 func (f *fakeRankings) OfferFix(_ context.Context, o ranking.Origin, made ranking.MatchRef, r ranking.Report) error {
@@ -321,8 +391,8 @@ func TestCommandsInAGroup(t *testing.T) {
 		"/match 😀 [Dan 2](tg://user?id=1004) 3:1":    "match Alice@alice#1001 Dan_2#1004 3:1",
 		"/match [🏓🏓 2](tg://user?id=1004) @bob 3:1":  "match Dan_2#1004 @bob 3:1",
 		"/match [Ally](tg://user?id=1001) 3:1":       `answer wrong_form {"command":"match","reason":"same_person","detail":"@alice"}`,
-		"/match":                                     "answer wrong_form " + empty,
-		"/match@elo_bot":                             "answer wrong_form " + empty,
+		"/match":                                     "wizard ",
+		"/match@elo_bot":                             "wizard ",
 		"/match @bob":                                "answer wrong_form " + noScore,
 		"/match 3:1":                                 `answer wrong_form {"command":"match","reason":"no_opponent"}`,
 		"/match @alice 3:1":                          `answer wrong_form {"command":"match","reason":"same_person","detail":"@alice"}`,
@@ -338,7 +408,14 @@ func TestCommandsInAGroup(t *testing.T) {
 		"/ranking": "ranking", "/top": "ranking", "/leaderboard": "ranking", "/TOP@elo_bot": "ranking",
 		"/ranking of all": "ranking", "/ranking@other_bot": ignored, "/top@other_bot": ignored,
 		"/join": "join", "/Join@Elo_Bot": "join", "/join@other_bot": ignored,
-		"/me": "me", "/Me@elo_bot": "me", "/me of all": "me", "/me@other_bot": ignored,
+		"/top10": "ranking", "/lb": "ranking", "/table": "ranking", "/rank": "ranking", "/elo": "ranking",
+		"/top 3": "top 3", "/TOP@elo_bot 3": "top 3", "/top 0": "ranking", "/top 2 3": "ranking", "/top -1": "ranking", "/top10 3": "ranking page 3",
+		"/ranking 2": "ranking page 2", "/leaderboard 2": "ranking page 2", "/lb #2": "ranking page 2", "/ranking 0": "ranking",
+		"/ranking 99999999999999999999": "ranking", "/top abc": "standing of @abc", "/elo @bob": "standing of @bob",
+		"/elo [Dan 2](tg://user?id=1004)": "standing of Dan_2#1004", "/ranking of @bob 3": "standing of @bob", "/me bob": "standing of @bob",
+		"/rating": "me", "/profile": "me", "/me 3": "me", "/rating @bob": "standing of @bob", "/profile @bob!": "standing of @bob",
+		"/me [Dan 2](tg://user?id=1004)": "standing of Dan_2#1004",
+		"/me":                            "me", "/Me@elo_bot": "me", "/me of all": "me", "/me@other_bot": ignored,
 		"/start": "greet greeting {}", "/start@elo_bot": "greet greeting {}", "/START true": "greet greeting {}",
 		"/start help": "greet greeting {}", "/start@other_bot": ignored,
 
@@ -378,6 +455,9 @@ func TestCommandsInAPrivateChat(t *testing.T) {
 		"/leaderboard":     `answer group_only {"command":"ranking"}`,
 		"/join":            `answer group_only {"command":"join"}`,
 		"/me":              "me",
+		"/rating":          "me",
+		"/me 3":            "me",
+		"/me @bob":         `answer group_only {"command":"me @bob"}`,
 		"/me help":         `answer help {"topic":"me","private":true}`,
 		"/unknown":         "answer unknown_command {}",
 		"/unknown help":    "answer unknown_command {}",
@@ -526,7 +606,7 @@ func TestReplies(t *testing.T) {
 		"a mention wins":             {botsim.Post{From: botsim.User{ID: 1002}}, "/match @carol 3:1", "match Alice@alice#1001 @carol 3:1"},
 		"two mentions win":           {botsim.Post{From: botsim.User{ID: 1004}}, "/match @carol @bob 3:1", "match @carol @bob 3:1"},
 		"a mention of the one there": {botsim.Post{From: botsim.User{ID: 1002}}, "/match @BOB 3:1", "match Alice@alice#1001 Bob@bob#1002 3:1"},
-		"without a score":            {botsim.Post{From: botsim.User{ID: 1002}}, "/match", `answer wrong_form {"command":"match","reason":"empty"}`},
+		"without a score":            {botsim.Post{From: botsim.User{ID: 1002}}, "/match", "wizard Bob@bob#1002"},
 		"without the command":        {botsim.Post{From: botsim.User{ID: 1002}}, "3:1", ignored},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -552,7 +632,7 @@ func TestAnonymousAdmin(t *testing.T) {
 		"/match @alice @bob 3:1": "match @alice @bob 3:1",
 		"/match @bob 3:1":        `answer wrong_form {"command":"match","reason":"name_both_players"}`,
 		"/match 3:1":             `answer wrong_form {"command":"match","reason":"name_both_players"}`,
-		"/match":                 `answer wrong_form {"command":"match","reason":"empty"}`,
+		"/match":                 "wizard ",
 		"/join":                  "join",
 		"/ranking":               "ranking",
 		"/me":                    "me",
@@ -672,7 +752,7 @@ func TestEditsAreAskedFor(t *testing.T) {
 	}
 	m := w.group.Say(w.alice, "/match @bob 3:1")
 	w.group.Edit(m, "/match @bob 3:2")
-	w.expect("a message and its edit", "match Alice@alice#1001 @bob 3:1",
+	w.expect("a message and its edit", "match Alice@alice#1001 @bob 3:1", "match Alice@alice#1001 @bob 3:2",
 		fmt.Sprintf("offer Alice@alice#1001 @bob 3:2 by message %d or m:%d:%[1]d", m.ID, w.group.ID()))
 }
 
@@ -758,7 +838,8 @@ func FuzzRouter(f *testing.F) {
 		if err != nil && !errors.Is(err, intake.ErrUnreadable) {
 			t.Fatalf("error %v", err)
 		}
-		if len(rankings.calls) > 1 || err != nil && len(rankings.calls) > 0 {
+		offers := len(rankings.calls) == 2 && rankings.calls[0].method == "match" && rankings.calls[1].method == "offer" // an edited /match
+		if len(rankings.calls) > 1 && !offers || err != nil && len(rankings.calls) > 0 {
 			t.Fatalf("calls %v, error %v", rankings.calls, err)
 		}
 		for _, c := range rankings.calls {
@@ -781,8 +862,10 @@ func checkCall(t *testing.T, c call) {
 	byContent := len(c.origin.Key) == len("h:")+64 && strings.HasPrefix(c.origin.Key, "h:")
 	happened := len(c.origin.Key) == len("s:")+64 && strings.HasPrefix(c.origin.Key, "s:")
 	pressed := c.origin.Button != "" && c.origin.Key == "c:"+c.origin.Button
-	if c.method == "offer" {
+	if c.origin.Trigger == ranking.ByEdit {
 		_, err = fmt.Sscanf(c.origin.Key, "e:%d:%d", &chat, &message)
+	}
+	if c.method == "offer" {
 		checkScores(t, c.report.Scores)
 	}
 	if !pressed && !byContent && !happened && (err != nil || message == 0 || chat != int64(c.origin.Chat.ID)) {
@@ -806,11 +889,11 @@ func checkCall(t *testing.T, c call) {
 			t.Errorf("sides of %v", c)
 		}
 		checkScores(t, c.report.Scores)
-	case "undo", "restore", "fix":
+	case "undo", "restore", "fix", "accept":
 		if c.take.IsAdmin == nil || c.take.Match.Number < 0 {
 			t.Errorf("match %+v", c.take.Match)
 		}
-		if c.method == "fix" {
+		if c.method == "fix" || c.method == "accept" {
 			checkScores(t, c.scores)
 		}
 	case "answer", "greet", "added":

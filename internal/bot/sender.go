@@ -22,14 +22,15 @@ type Sender struct {
 	self   telegram.Self
 	log    *slog.Logger
 
-	refusals refusals
+	refusals    refusals // of tables
+	noReactions refusals
 }
 
 var _ outbox.Sender = (*Sender)(nil)
 
 // NewSender returns a sender for the bot with this account.
 func NewSender(client *telegram.Client, self telegram.Self, log *slog.Logger) *Sender {
-	return &Sender{client: client, self: self, log: log, refusals: newRefusals()}
+	return &Sender{client: client, self: self, log: log, refusals: newRefusals(), noReactions: newRefusals()}
 }
 
 var errNoItems = errors.New("the message has no items")
@@ -129,7 +130,10 @@ func (s *Sender) keyboard(out outgoing) *models.InlineKeyboardMarkup {
 	for i, row := range out.buttons {
 		for _, b := range row {
 			shown := models.InlineKeyboardButton{Text: b.text, CallbackData: b.data}
-			if b.data == "" {
+			switch {
+			case b.copy != "":
+				shown.CopyText = &models.CopyTextButton{Text: b.copy}
+			case b.data == "":
 				shown.URL = s.self.AddToGroupLink()
 			}
 			keyboard[i] = append(keyboard[i], shown)

@@ -27,12 +27,13 @@ const (
 	unevenRule      ruleName = "uneven"
 )
 
-// ruleChoices returns the values that the buttons offer, row by row.
+// ruleChoices returns the values that the buttons offer, row by row. A row has as many as one can read on a phone in all languages.
 func ruleChoices() [][]rule {
 	return [][]rule{
 		{{kRule, [2]int{16}}, {kRule, [2]int{24}}, {kRule, [2]int{32}}, {kRule, [2]int{48}}},
 		{{startRule, [2]int{1000}}, {startRule, [2]int{1200}}, {startRule, [2]int{1500}}},
-		{{provisionalRule, [2]int{}}, {provisionalRule, [2]int{48, 10}}, {provisionalRule, [2]int{64, 10}}},
+		{{provisionalRule, [2]int{}}},
+		{{provisionalRule, [2]int{48, 10}}, {provisionalRule, [2]int{64, 10}}},
 		{{marginRule, [2]int{0}}, {marginRule, [2]int{1}}},
 		{{drawsRule, [2]int{1}}, {drawsRule, [2]int{0}}},
 		{{unevenRule, [2]int{0}}, {unevenRule, [2]int{1}}},
@@ -70,7 +71,7 @@ func ruleButtons(rules ranking.Rules, w words) [][]button {
 	for _, choices := range ruleChoices() {
 		var row []button
 		for _, r := range choices {
-			row = append(row, button{w.ruleButton(r, r.change(rules) == rules), r.data()})
+			row = append(row, button{text: w.ruleButton(r, r.change(rules) == rules), data: r.data()})
 		}
 		rows = append(rows, row)
 	}

@@ -2,7 +2,11 @@ package bot
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/botsim"
 	"elobot/internal/ranking"
@@ -47,27 +51,30 @@ func TestPressRule(t *testing.T) {
 	}
 }
 
-// TestRuleButtons: each row marks the current value, and no other, and all data fits into a button.
+// TestRuleButtons: of the values of a rule, only the current one is marked, and all data fits into a button.
 func TestRuleButtons(t *testing.T) {
 	t.Parallel()
 	usual := ranking.Rules{Start: 1500, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32}}
-	for _, row := range ruleChoices() {
-		for _, chosen := range row {
-			rules := chosen.change(usual)
-			for i, buttons := range ruleButtons(rules, wordsFor("")) {
-				marked := 0
-				for j, b := range buttons {
-					if r, ok := ruleOf(b.data); !ok || r != ruleChoices()[i][j] {
-						t.Errorf("%q is read as %+v, %t", b.data, r, ok)
-					}
-					if b.text != wordsFor("").ruleButton(ruleChoices()[i][j], false) {
-						marked++
-					}
+	for _, chosen := range slices.Concat(ruleChoices()...) {
+		rules := chosen.change(usual)
+		marked := map[ruleName]int{}
+		for i, buttons := range ruleButtons(rules, wordsFor("")) {
+			for j, b := range buttons {
+				r, ok := ruleOf(b.data)
+				if !ok || r != ruleChoices()[i][j] {
+					t.Errorf("%q is read as %+v, %t", b.data, r, ok)
 				}
-				if marked != 1 {
-					t.Errorf("with %+v, %d buttons of row %d are marked", rules, marked, i)
+				if strings.HasPrefix(b.text, chosenMark) {
+					marked[r.name]++
+				}
+				if r == chosen && !strings.HasPrefix(b.text, chosenMark) {
+					t.Errorf("with %+v, %q is not marked", rules, b.text)
 				}
 			}
+		}
+		want := map[ruleName]int{kRule: 1, startRule: 1, provisionalRule: 1, marginRule: 1, drawsRule: 1, unevenRule: 1}
+		if diff := cmp.Diff(want, marked); diff != "" {
+			t.Errorf("with %+v, marked (-want +got):\n%s", rules, diff)
 		}
 	}
 }

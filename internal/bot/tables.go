@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	// refusalKept is how long a chat gets text after Telegram refused a table there.
+	// refusalKept is how long a chat gets text after Telegram refused a table there, and no reactions after it refused one.
 	refusalKept = 24 * time.Hour
 	// maxRefusals is for how many chats that is remembered.
 	maxRefusals = 10_000
-	// everyChat stands for all chats, if the Bot API server does not know tables.
+	// everyChat stands for all chats, if the Bot API server does not know tables, or reactions.
 	everyChat = 0
 )
 
@@ -48,8 +48,8 @@ func (w words) rankingTable(n stats.RankingPage) string {
 		return ""
 	}
 	t := newTable(w.rankingTitle(n))
-	t.row(header(numberCell("#")), header(textCell(w.Text("table.player", nil))), header(numberCell(w.Text("table.rating", nil))),
-		header(numberCell(w.Text("table.results", nil))))
+	t.row(header(numberCell(w.Text("table.position", nil))), header(textCell(w.Text("table.player", nil))),
+		header(numberCell(w.Text("table.rating", nil))), header(numberCell(w.Text("table.results", nil))))
 	row := func(r stats.Row) {
 		t.row(numberCell(strconv.Itoa(r.Position)), textCell("<b>"+showName(r.Name)+"</b>"), numberCell(strconv.Itoa(r.Elo)),
 			numberCell(winsDrawsLosses(r.Won, r.Drawn, r.Lost)))
@@ -108,7 +108,7 @@ func header(cell string) string {
 	return strings.ReplaceAll(strings.Replace(cell, "<td", "<th", 1), "</td>", "</th>")
 }
 
-// refusals remembers where Telegram refused tables.
+// refusals remembers where Telegram refused something.
 type refusals struct {
 	until *lru.Cache[int64, time.Time]
 	now   func() time.Time
@@ -122,7 +122,10 @@ func newRefusals() refusals {
 	return refusals{until, time.Now}
 }
 
-// has reports whether tables were refused in a chat within the last day.
+// add remembers a refusal in a chat for some time.
+func (r refusals) add(chat int64, kept time.Duration) { r.until.Add(chat, r.now().Add(kept)) }
+
+// has reports whether a refusal in a chat is remembered.
 func (r refusals) has(chat int64) bool {
 	for _, id := range []int64{chat, everyChat} {
 		if until, ok := r.until.Get(id); ok && r.now().Before(until) {
@@ -182,7 +185,7 @@ func (s *Sender) remember(ctx context.Context, m outbox.Message, refusal, textEr
 	if api.Status == http.StatusNotFound { // no such method
 		chat = everyChat
 	}
-	s.refusals.until.Add(chat, s.refusals.now().Add(refusalKept))
+	s.refusals.add(chat, refusalKept)
 	s.log.WarnContext(ctx, "Telegram refused a table, sending text for a day", "everywhere", chat == everyChat,
 		"kind", m.Row.Kind, "operation_id", m.Row.ID, "error", refusal)
 	return true

@@ -17,10 +17,10 @@ func turnButtons(n stats.RankingPage) [][]button {
 	var row []button
 	first, last := n.Bounds()
 	if n.Page > 1 {
-		row = append(row, button{"‹", pageData(n.Page-1, n.Asker)})
+		row = append(row, button{text: "‹", data: pageData(n.Page-1, n.Asker)})
 	}
 	if n.Page > 0 && first <= last && last < n.Total {
-		row = append(row, button{"›", pageData(n.Page+1, n.Asker)})
+		row = append(row, button{text: "›", data: pageData(n.Page+1, n.Asker)})
 	}
 	if row == nil {
 		return nil

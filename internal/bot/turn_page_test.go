@@ -16,12 +16,18 @@ import (
 // below returns a message of the bot with buttons that have this data.
 func (w *world) below(in *botsim.Chat, data ...string) botsim.Message {
 	w.t.Helper()
+	return w.replyBelow(in, 0, data...)
+}
+
+// replyBelow returns a message as below does that replies to another one.
+func (w *world) replyBelow(in *botsim.Chat, replyTo int, data ...string) botsim.Message {
+	w.t.Helper()
 	var row []map[string]string
 	for _, d := range data {
 		row = append(row, map[string]string{"text": "x", "callback_data": d})
 	}
 	markup := map[string]any{"inline_keyboard": []any{row}}
-	return in.Post(botsim.Post{From: w.sim.Bot(), Text: "Ranking", Extra: map[string]any{"reply_markup": markup}})
+	return in.Post(botsim.Post{From: w.sim.Bot(), Text: "Ranking", ReplyTo: replyTo, Extra: map[string]any{"reply_markup": markup}})
 }
 
 func TestTurnPage(t *testing.T) {

@@ -3,8 +3,6 @@ package bot
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"time"
 
 	"elobot/internal/command"
 	"elobot/internal/ranking"
@@ -79,33 +77,4 @@ func (r *Router) isAdmin(o ranking.Origin) func(context.Context) (bool, error) {
 		}
 		return r.admins.IsAdmin(ctx, o.Chat.ID, o.Sender.ID)
 	}
-}
-
-// offerWindow is how many seconds after a /match an edit of it leads to an offer to fix the match: long enough to notice a
-// slip, and too short to rewrite history.
-const offerWindow = int64(5 * time.Minute / time.Second)
-
-// edited handles an edited message. It never records a match. If somebody corrects the score in a /match that was recorded, it
-// offers to fix the match too. All other edits are ignored.
-func (r *Router) edited(ctx context.Context, m *message, retried bool) error {
-	after := m.EditDate - m.Date
-	if !m.isFromPerson() || m.ID == 0 || after < 0 || after > offerWindow {
-		return nil
-	}
-	c, ok := command.Parse(m.Text, m.commandEntities(), r.self.Username)
-	req := request{message: m, command: c, origin: m.origin()}
-	if known, _ := findCommand(c.Name); !ok || known.Name != command.NameMatch || !req.origin.Chat.IsGroup() {
-		return nil
-	}
-	report, err := req.report()
-	if _, malformed := wrongForm(c, err); malformed { // or a request for help
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read edited match: %w", err)
-	}
-	recorded := ranking.MatchRef{Message: m.ID, Key: messageKey(m.Chat.ID, m.ID)}
-	req.origin.Key, req.origin.Trigger = fmt.Sprintf("e:%d:%d:%d", m.Chat.ID, m.ID, m.EditDate), ranking.ByEdit
-	req.origin.SentAt, req.origin.Retried = time.Unix(m.EditDate, 0).UTC(), retried
-	return r.rankings.OfferFix(ctx, req.origin, recorded, report)
 }

@@ -59,8 +59,20 @@ func render(item outbox.Item, w words) (outgoing, error) {
 		return renderAs(item, w, w.matchRestored, w.restoredLine)
 	case ranking.KindUndoPrompt:
 		return renderAs(item, w, w.undoPrompt, nil)
+	case ranking.KindWhichPrompt:
+		return renderAs(item, w, w.whichPrompt, nil)
 	case ranking.KindUndoDropped:
 		return renderAs(item, w, w.undoDropped, w.undoDropped)
+	case ranking.KindReportPrompt:
+		return renderAs(item, w, w.reportPrompt, nil)
+	case ranking.KindOpponentPrompt:
+		return renderAs(item, w, w.opponentPrompt, nil)
+	case ranking.KindScorePrompt:
+		return renderAs(item, w, w.scorePrompt, nil)
+	case ranking.KindReportChosen:
+		return renderAs(item, w, w.reportChosen, nil)
+	case ranking.KindReportDropped:
+		return renderAs(item, w, w.reportDropped, w.reportDropped)
 	case ranking.KindMatchFixed:
 		return renderAs(item, w, w.matchFixed, w.fixedLine)
 	case ranking.KindPlayersMerged:
@@ -96,8 +108,7 @@ func render(item outbox.Item, w words) (outgoing, error) {
 	case kindCommandFailed:
 		return renderAs(item, w, w.commandFailed, w.commandFailed)
 	case kindUnknownCommand:
-		unknown := func(UnknownCommand) string { return w.unknownCommand() }
-		return renderAs(item, w, unknown, unknown)
+		return renderAs(item, w, w.unknownCommand, w.unknownCommand)
 	default:
 		return outgoing{}, fmt.Errorf("%w %q", errUnknownKind, item.Kind)
 	}

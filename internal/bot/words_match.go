@@ -79,13 +79,17 @@ func (w words) matchRestored(n ranking.MatchRestored) string {
 		w.movements(n.Moved) + notes(w.textBy("note.restored_by", n.By, nil))
 }
 
-// undoPrompt asks an admin whether to undo a match of other people.
+// undoPrompt asks whether to undo a match.
 func (w words) undoPrompt(n ranking.UndoPrompt) string {
 	with := args{"Number": n.Number, "Outcome": w.outcome(n.Sides, n.Sets)}
 	id := "prompt.undo"
 	if n.Asked.Name != nil {
 		id = "prompt.undo_named"
 		with["Name"] = showName(*n.Asked.Name)
+	}
+	if n.Undone != 0 { // only people who are no anonymous admins have a last match
+		id = "prompt.undo_before"
+		with["Undone"] = n.Undone
 	}
 	question := w.Text(id, with)
 	if n.Played.IsZero() {
@@ -95,11 +99,14 @@ func (w words) undoPrompt(n ranking.UndoPrompt) string {
 }
 
 func (w words) undoDropped(n ranking.UndoDropped) string {
-	with := args{"Number": n.Number}
-	if n.By == nil {
-		return w.Text("prompt.undo_unanswered", with)
+	with, id := args{"Number": n.Number}, "prompt.undo"
+	if n.Number == 0 {
+		id = "prompt.which"
 	}
-	return w.textBy("prompt.undo_cancelled_by", *n.By, with)
+	if n.By == nil {
+		return w.Text(id+"_unanswered", with)
+	}
+	return w.textBy(id+"_cancelled_by", *n.By, with)
 }
 
 func (w words) matchFixed(n ranking.MatchFixed) string {
@@ -111,8 +118,8 @@ func (w words) matchFixed(n ranking.MatchFixed) string {
 	default:
 		was = w.Text("note.was", args{"Score": showSets(n.Was.Sets)})
 	}
-	return w.Text("fixed.card", args{"Number": n.Number, "Outcome": w.outcome(n.Sides, n.Sets, was)}) + "\n" +
-		w.movements(n.Moved) + notes(w.textBy("note.corrected_by", n.By, nil))
+	with := args{"Number": n.Number, "Outcome": w.outcome(n.Sides, n.Sets, was)}
+	return strings.TrimSuffix(w.textBy("fixed.card_by", n.By, with)+"\n"+w.movements(n.Moved), "\n")
 }
 
 func (w words) playersMerged(n ranking.PlayersMerged) string {
@@ -128,8 +135,13 @@ func (w words) mergedPlayers(n ranking.PlayersMerged) []string {
 	return sentences
 }
 
+// groupsMerged says which numbers have changed. Some languages have the plural form "one" for 21 matches, too, so one match has a
+// text of its own.
 func (w words) groupsMerged(n ranking.GroupsMerged) string {
-	return w.Plural("merged.groups", n.Count, args{"Of": n.Count, "First": n.First, "Last": n.First + n.Count - 1})
+	if n.Count == 1 {
+		return w.Text("merged.groups_one_match", args{"First": n.First})
+	}
+	return w.Text("merged.groups", args{"Count": n.Count, "First": n.First, "Last": n.First + n.Count - 1})
 }
 
 // outcome says who won, with the score, and in brackets the sets and more.
@@ -138,7 +150,8 @@ func (w words) outcome(sides [2]ranking.Side, sets []ranking.SetScore, more ...s
 	return w.Text("outcome."+outcomeOf(sides), args{"A": w.sideNames(sides[0]), "B": w.sideNames(sides[1]), "Score": score})
 }
 
-// outcomeOf returns what the match was for the first side. It can only lose after a fix: the order of a card does not change.
+// outcomeOf returns what the match was for the first side. It can only have lost in a notice of an earlier release, which kept
+// the order of a card after a fix.
 func outcomeOf(sides [2]ranking.Side) string {
 	switch {
 	case sides[0].Score == sides[1].Score:
@@ -152,7 +165,11 @@ func outcomeOf(sides [2]ranking.Side) string {
 
 // result returns a match without saying who won: the sides around the score, and the sets.
 func (w words) result(sides [2]ranking.Side, sets []ranking.SetScore) string {
-	return w.sideNames(sides[0]) + " " + showScore(scoreOf(sides)) + " " + w.sideNames(sides[1]) + brackets(showSets(sets))
+	return w.resultOf(sides, w.sideNames) + brackets(showSets(sets))
+}
+
+func (w words) resultOf(sides [2]ranking.Side, show func(ranking.Side) string) string {
+	return w.Text("outcome.result", args{"A": show(sides[0]), "B": show(sides[1]), "Score": showScore(scoreOf(sides))})
 }
 
 func scoreOf(sides [2]ranking.Side) [2]int { return [2]int{sides[0].Score, sides[1].Score} }
@@ -250,11 +267,14 @@ func nameList(names []ranking.Name) string {
 	return strings.Join(shown, ", ")
 }
 
+// matchNumber returns the number of a match as a list or a line has it.
+func (w words) matchNumber(n int) string { return w.Text("numbers.match", args{"Number": n}) }
+
 // numberList lists match numbers: all of them, or the first maxNumbers and the number of others.
 func (w words) numberList(numbers []int) string {
 	var shown []string
 	for _, n := range numbers[:min(len(numbers), maxNumbers)] {
-		shown = append(shown, fmt.Sprintf("#%d", n))
+		shown = append(shown, w.matchNumber(n))
 	}
 	last := len(shown) - 1
 	switch more := len(numbers) - len(shown); {

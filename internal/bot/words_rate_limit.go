@@ -16,7 +16,7 @@ func (w words) notRecorded(n ranking.NotRecorded) string {
 	lines := []string{w.Plural("not_recorded.title", n.Limit, nil)}
 	units, listed := 0, 0
 	for _, item := range n.Items {
-		line := "– " + w.rejectedResult(item)
+		line := "• " + w.rejectedResult(item)
 		if units += utf16Length(plain(line)) + len("\n"); units > maxText-notListedUnits {
 			break
 		}
@@ -32,7 +32,9 @@ func (w words) notRecorded(n ranking.NotRecorded) string {
 // rejectedResult returns a line about a result that was not recorded, undone or corrected.
 func (w words) rejectedResult(d ranking.RejectedResult) string {
 	if len(d.Sides[0]) > 0 {
-		return w.reportedSide(d.Sides[0]) + " – " + w.reportedSide(d.Sides[1]) + " " + showScore(d.Score) + brackets(showSets(d.Sets))
+		return w.Text("not_recorded.result", args{
+			"A": w.reportedSide(d.Sides[0]), "B": w.reportedSide(d.Sides[1]), "Score": showScore(d.Score) + brackets(showSets(d.Sets)),
+		})
 	}
 	parts := []string{"/" + d.Command}
 	if d.Number != 0 {

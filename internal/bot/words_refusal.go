@@ -21,7 +21,9 @@ func (w words) refusal(n ranking.Refusal) string {
 		return w.Plural(id+"_minutes", n.Minutes, with)
 	case ranking.TooFarBack:
 		return w.Plural(id, n.Matches, with)
-	case ranking.NotAPerson:
+	case ranking.TooManyMatches:
+		with["Matches"] = n.Matches
+	case ranking.NotAPerson, ranking.NoSuchPlayer:
 		with["Name"] = showText(n.Name)
 	case ranking.UndoneAlready:
 		if n.Minutes > 0 {
@@ -67,6 +69,10 @@ func (w words) wrongForm(n WrongForm) string {
 	case n.Reason == command.ReasonUnclearWinner:
 		form = formBoth
 	}
+	if n.Corrected != "" {
+		form = "<code>" + html.EscapeString(cleanName(n.Corrected)) + "</code>"
+		sets = form
+	}
 	id := "form." + string(n.Reason)
 	switch {
 	case n.Reason == command.ReasonEmpty && n.Command == command.NameFix:
@@ -90,7 +96,12 @@ func (w words) commandFailed(n CommandFailed) string {
 	return w.Text("failed.command", args{"Command": html.EscapeString(cleanName(n.Command))})
 }
 
-func (w words) unknownCommand() string { return w.Text("command.unknown", nil) }
+func (w words) unknownCommand(n UnknownCommand) string {
+	if n.Meant == "" {
+		return w.Text("command.unknown", nil)
+	}
+	return w.Text("command.meant", args{"Command": html.EscapeString(cleanName(n.Meant))})
+}
 
 func (w words) groupOnly(n GroupOnly) string {
 	return w.Text("command.group_only", args{"Command": n.Command})

@@ -18,7 +18,7 @@ func (w words) rulesChangedLine(n ranking.RulesChanged) string {
 	was, now := w.ruleValues(n.Before), w.ruleValues(n.After)
 	for i, rule := range was {
 		if rule.value != now[i].value {
-			changes = append(changes, rule.name+" "+rule.value+" → "+now[i].value)
+			changes = append(changes, w.Text("rules.change", args{"Rule": rule.name, "Before": rule.value, "After": now[i].value}))
 		}
 	}
 	return w.Text("rules.changed", args{"Changes": strings.Join(changes, ", ")})
@@ -28,7 +28,7 @@ type ruleValue struct{ name, value string }
 
 // ruleValues returns all rules in words, always in the same order.
 func (w words) ruleValues(r ranking.Rules) []ruleValue {
-	provisional := w.onOff(false)
+	provisional := w.Text("rules.no_provisional", nil)
 	if p := r.Provisional; p.Matches > 0 {
 		provisional = w.Plural("rules.first_matches", p.Matches, args{"K": p.K})
 	}
@@ -52,13 +52,13 @@ func switchName(on bool) string {
 }
 
 func (w words) settings(n ranking.GroupSettings) string {
-	lines := []string{
-		w.Text("rules.title", nil),
-		capitalised(w.Text("rules.language", nil)) + ": <b>" + languageName(n.Language) + "</b>",
-		capitalised(w.Text("rules.tables", nil)) + ": <b>" + w.onOff(n.Tables) + "</b>",
-	}
-	for _, rule := range w.ruleValues(n.Rules) {
-		lines = append(lines, capitalised(rule.name)+": <b>"+rule.value+"</b>")
+	values := append([]ruleValue{
+		{w.Text("rules.language", nil), languageName(n.Language)},
+		{w.Text("rules.tables", nil), w.onOff(n.Tables)},
+	}, w.ruleValues(n.Rules)...)
+	lines := []string{w.Text("rules.title", nil)}
+	for _, v := range values {
+		lines = append(lines, w.Text("rules.line", args{"Rule": capitalised(v.name), "Value": v.value}))
 	}
 	remarks := []string{w.Text("note.rules_from_next_match", nil)}
 	if n.ChangedBy != nil {
@@ -72,7 +72,7 @@ func capitalised(text string) string {
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
-// ruleButton returns the label of a button that changes a rule.
+// ruleButton returns the label of a button that gives a rule a value, which may be its current one.
 func (w words) ruleButton(r rule, current bool) string {
 	var label string
 	switch value := r.values[0]; {
@@ -85,8 +85,5 @@ func (w words) ruleButton(r rule, current bool) string {
 	default:
 		label = w.Text("button."+string(r.name)+"_"+switchName(value != 0), nil)
 	}
-	if current {
-		return "✓ " + label
-	}
-	return label
+	return choice(label, current)
 }

@@ -12,7 +12,7 @@ import (
 const maxLineRatings = 4
 
 func (w words) matchLine(n ranking.MatchRecorded) string {
-	number := fmt.Sprintf("#%d", n.Number)
+	number := w.matchNumber(n.Number)
 	if n.Undone {
 		return strings.Join([]string{number, "<s>" + w.outcomeLine(n.Sides, w.plainSide, "") + "</s>", w.Text("note.undone", nil)}, " · ")
 	}
@@ -33,18 +33,13 @@ func (w words) outcomeLine(sides [2]ranking.Side, show func(ranking.Side) string
 }
 
 func (w words) undoneLine(n ranking.MatchUndone) string {
-	with := args{"Number": n.Number, "Result": w.plainResult(n.Sides)}
+	with := args{"Number": n.Number, "Result": w.resultOf(n.Sides, w.plainSide)}
 	return w.textBy("undone.line_by", n.By, with) + " " + w.movementsLine(n.Moved)
 }
 
 func (w words) restoredLine(n ranking.MatchRestored) string {
-	with := args{"Number": n.Number, "Result": w.plainResult(n.Sides)}
+	with := args{"Number": n.Number, "Result": w.resultOf(n.Sides, w.plainSide)}
 	return w.textBy("restored.line_by", n.By, with) + " " + w.movementsLine(n.Moved)
-}
-
-// plainResult returns a match in a line without saying who won.
-func (w words) plainResult(sides [2]ranking.Side) string {
-	return w.plainSide(sides[0]) + " " + showScore(scoreOf(sides)) + " " + w.plainSide(sides[1])
 }
 
 func (w words) fixedLine(n ranking.MatchFixed) string {

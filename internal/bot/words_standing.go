@@ -54,6 +54,10 @@ func (w words) joined(n ranking.Joined) string {
 	switch {
 	case !n.Already:
 		return w.Text("join.new", with)
+	case n.Back && n.Played == 0:
+		return w.Text("join.back_not_played", with)
+	case n.Back:
+		return w.Text("join.back", with)
 	case n.Played == 0:
 		return w.Text("join.not_played", with)
 	default:
@@ -65,8 +69,12 @@ func (w words) myStanding(n stats.MyStanding) string {
 	if n.Position == 0 {
 		return w.notRanked(n)
 	}
+	id := "me.standing"
+	if n.Other {
+		id = "me.standing_of"
+	}
 	lines := []string{
-		w.Text("me.standing", standingArgs(n)),
+		w.Text(id, standingArgs(n)),
 		w.Text("me.best", args{"Rating": n.Best}),
 		w.Text("me.results", args{"Results": winsDrawsLosses(n.Won, n.Drawn, n.Lost)}),
 	}
@@ -100,6 +108,12 @@ func standingArgs(n stats.MyStanding) args {
 }
 
 func (w words) notRanked(n stats.MyStanding) string {
+	switch {
+	case n.Other && n.Left:
+		return w.Text("me.left_of", args{"Name": showName(n.Name), "Rating": n.Elo})
+	case n.Other:
+		return w.Text("me.not_played_of", args{"Name": showName(n.Name)})
+	}
 	if n.Left {
 		return w.Text("me.left", args{"Rating": n.Elo})
 	}

@@ -51,8 +51,10 @@ type Chat struct {
 	botMessages int
 	botSent     signal
 	edited      signal
+	reacted     signal
 	topics      map[int]*topic
 	pinned      map[int]bool // by message id; deleted messages do not count
+	noReactions bool         // reactions are disabled
 	otherBot    bool         // the last bot that wrote was not ours
 	rates       chatRates
 }

@@ -18,7 +18,7 @@
 //   - groups, forums, basic groups and private chats: members who join, leave, are promoted, restricted, kicked or
 //     renamed; a bot that is added, also by its link, and removed; new titles, pinned messages, the upgrade to a
 //     supergroup;
-//   - texts with their entities, replies, edits, inline keyboards, commands, privacy mode, limits.
+//   - texts with their entities, replies, edits, inline keyboards, commands, the bot's reactions, privacy mode, limits.
 //
 // It does not simulate channels, media, inline mode, or method calls in the response of a webhook.
 //
@@ -34,7 +34,7 @@
 // webhook. The rest is one package, because one lock guards it: a call or a step of a test changes a chat, queues the
 // update and wakes the tests that wait for it, all in one step. In this package are
 //   - the server, in server.go. serve.go takes a request through its checks, faults and hooks to its method;
-//   - the methods of the Bot API, each in the file of its subject: send_message.go, pin.go, get_updates.go and so on.
+//   - the methods of the Bot API, each in the file of its subject: send_message.go, reaction.go, get_updates.go and so on.
 //     access.go says which chats they may use;
 //   - what Telegram remembers: users.go, chat.go, message.go;
 //   - what a test makes people and Telegram do: say.go, press.go, group_life.go, membership.go, migration.go, fault.go;

@@ -45,6 +45,7 @@ func methods() map[string]method {
 		{"sendMessage", (*Server).sendMessage},
 		{"sendRichMessage", (*Server).sendMessage},
 		{"editMessageText", (*Server).editMessageText},
+		{"setMessageReaction", (*Server).setMessageReaction},
 		{"sendChatAction", (*Server).sendChatAction},
 		{"answerCallbackQuery", (*Server).answerCallbackQuery},
 		{"getChat", (*Server).getChat},

@@ -224,6 +224,13 @@ func TestNumber(t *testing.T) {
 			t.Errorf("%d: %q, want %q", n, got, want)
 		}
 	}
+	for tag, want := range map[string]string{
+		"de": "12.034", "es": "12\u202f034", "pt-BR": "12.034", "ru": "12\u202f034", "uk": "12\u202f034",
+	} {
+		if got := For(tag).Number(12_034); got != want {
+			t.Errorf("%s: %q, want %q", tag, got, want)
+		}
+	}
 }
 
 func TestDate(t *testing.T) {

@@ -58,6 +58,14 @@ func Parse(text string, entities []Entity, botUsername string) (c Command, ok bo
 	return c, true
 }
 
+// Text returns the command that a text without one stands for, such as an answer to a
+// question. botUsername is this bot's username, without the @.
+func Text(name, text string, entities []Entity, botUsername string) Command {
+	c := Command{Name: name, Written: name, Addressed: true}
+	c.Args, c.Mentions, c.MentionOffsets = cutMentions(text, 0, entities, botUsername)
+	return c
+}
+
 // WantsHelp reports whether the command asks for help, as in "/match help".
 func (c Command) WantsHelp() bool {
 	return len(c.Mentions) == 0 && strings.EqualFold(c.Args, "help")

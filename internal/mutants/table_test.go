@@ -10,6 +10,11 @@ var mutants = []mutant{
 		packages: "./internal/ranking ./internal/postgres/pgranking", tests: "^(TestRedelivery|TestApplySameKeyAtOnce)$",
 	},
 	{
+		name: "message not claimed", file: "internal/postgres/pgranking/apply.go",
+		before: "WHERE c.outcome = 'refused' OR excluded.trigger <> 'edit'", after: "WHERE true",
+		packages: "./internal/ranking", tests: "^TestEditsOvertaken$",
+	},
+	{
 		name: "confirmed before the commit", file: "internal/intake/poller.go",
 		before: "for len(p.queue) > 0 && p.queue[0].done {", after: "for len(p.queue) > 0 {",
 		packages: "./internal/intake", tests: "^TestOffset$",

@@ -122,11 +122,13 @@ func (t *term) startTurn(requestCtx context.Context, l *lane, turn Turn, now tim
 	case m != nil:
 		t.stats.waited(now.Sub(l.readyAt))
 		timeout := t.claimTimeout(l, *m)
+		l.requesting = true
 		t.workers.Go(func() { t.completed <- t.send(requestCtx, l, *m, timeout) })
 	case l.woken || turn.Wait > 0:
 		t.release(l, now)
 		l.notBefore, l.readyAt = now.Add(turn.Wait), time.Time{}
 		t.schedule(l, now)
+		t.noteDelay(l, now)
 	default:
 		t.release(l, now)
 		t.makeIdle(l, now)

@@ -234,6 +234,9 @@ type Store interface {
 	// neither. A result may have been persisted before. Items that were already marked as sending are taken again as
 	// the same message and count as possible duplicates. Advance fails with ErrLeaseLost when the epoch is over.
 	Advance(ctx context.Context, epoch int64, results []Result, lanes []Lane, bounds Bounds) ([]Turn, error)
+	// WaitingResults returns the recorded results whose notices wait to be sent to the chats and may not have been sent yet,
+	// oldest first. They are not undone, and were reported within the given duration. At most merge items go into one message.
+	WaitingResults(ctx context.Context, chats []ChatID, merge int, within time.Duration) ([]WaitingResult, error)
 	// Survey counts the contents of the store. It lists the chats with the most waiting items, at most largest of them.
 	Survey(ctx context.Context, largest int) (Survey, error)
 }

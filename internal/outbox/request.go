@@ -41,7 +41,7 @@ func (t *term) send(ctx context.Context, l *lane, m Message, timeout time.Durati
 	}
 	log.DebugContext(ctx, "sending notice", "result", "sending")
 	crashpoint.At(crashpoint.Requesting)
-	receipt, err := t.request(ctx, m, timeout)
+	receipt, err := t.request(ctx, timeout, func(ctx context.Context) (Receipt, error) { return t.sender.Send(ctx, m) })
 	crashpoint.At(crashpoint.Requested)
 	covered := r.setOutcome(receipt, err)
 	r.slow = time.Since(begun) >= t.settings.SendTimeout
@@ -153,7 +153,7 @@ func (t *term) reportNewID(ctx context.Context, m Message, f *Failure) {
 
 // request makes one request. It is cancelled after the timeout, and before the lease ends if nobody renews it. A sender
 // that panics or does not return in time counts as a failure.
-func (t *term) request(ctx context.Context, m Message, timeout time.Duration) (Receipt, error) {
+func (t *term) request(ctx context.Context, timeout time.Duration, send func(context.Context) (Receipt, error)) (Receipt, error) {
 	type answer struct {
 		receipt Receipt
 		err     error
@@ -169,7 +169,7 @@ func (t *term) request(ctx context.Context, m Message, timeout time.Duration) (R
 			}
 			answers <- a
 		}()
-		a.receipt, a.err = t.sender.Send(ctx, m)
+		a.receipt, a.err = send(ctx)
 	}()
 	if timeout > t.settings.SendTimeout { // a request with the usual timeout ends before the lease: see mayBegin
 		t.workers.Go(func() { t.cancelBeforeLeaseEnds(ctx, cancel) })
@@ -200,6 +200,7 @@ func (t *term) onResult(r result, now time.Time) {
 	}
 	t.release(l, now)
 	l.slow = false
+	l.requesting = false
 	switch f := r.Failure; {
 	case f == nil || f.leavesLane() || f.Class == Forbidden:
 		l.backoff = nil

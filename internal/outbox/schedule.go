@@ -34,6 +34,7 @@ func (t *term) onWake(now time.Time) {
 			l.woken = true
 		}
 		// a paused or ready lane will take the new items anyway
+		t.noteDelay(l, now)
 	}
 }
 
@@ -46,11 +47,13 @@ func (t *term) onPolled(backlogs []Backlog, now time.Time) {
 		if l == nil {
 			if b.Wait > 0 {
 				t.unloaded++
+				t.noteBacklog(b, nil, now)
 				continue // nothing to keep in memory until it may send
 			}
 			l = t.lane(b.Lane, now)
 		} else {
 			if l.state == busy {
+				t.noteBacklog(b, l, now)
 				continue
 			}
 			t.dequeue(l)
@@ -65,6 +68,7 @@ func (t *term) onPolled(backlogs []Backlog, now time.Time) {
 			l.readyAt = time.Time{}
 		}
 		t.schedule(l, now)
+		t.noteBacklog(b, l, now)
 	}
 }
 
@@ -163,7 +167,7 @@ func (t *term) startReady(now time.Time) {
 		t.takes = append(t.takes, l)
 	}
 	t.stats.lanes(len(t.ready)+len(t.slow)+len(t.callbackAnswers), t.pausedCount+t.unloaded,
-		t.sending+t.answeringCallbacks, t.breaker.open)
+		t.requesting()+t.answeringCallbacks, t.breaker.open)
 }
 
 // first returns the lane whose turn is next, nil if there is none. A slow lane goes first: when all answers are late,
@@ -177,7 +181,7 @@ func (t *term) first() *lane {
 
 // hasSlot reports whether another lane may send now, regardless of the lease.
 func (t *term) hasSlot(now time.Time) bool {
-	return t.sending < t.settings.Parallel && t.breaker.allows(t.sending, now) && !t.pace.next(now, t.sending).After(now)
+	return t.sending < t.settings.Parallel && t.breaker.allows(t.sending, now) && !t.pace.next(now, t.requesting()).After(now)
 }
 
 // hasCallbackSlot is hasSlot for answers to buttons.
@@ -187,6 +191,9 @@ func (t *term) hasCallbackSlot() bool { return t.answeringCallbacks < t.settings
 func (t *term) claim(l *lane) {
 	t.sending++
 	l.chat.inFlight++
+	if l.Kind == Messages {
+		t.dropReactions(l.Chat)
+	}
 }
 
 // release frees the send slot of a lane. That may be what the other lane of the chat waits for.

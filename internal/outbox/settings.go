@@ -25,6 +25,10 @@ type Settings struct {
 	// ChatMigrated is called when the messenger reports a new id of a chat. The chat waits until it succeeds. If it is nil,
 	// the chat waits until the new id becomes known in another way.
 	ChatMigrated func(ctx context.Context, from, to int64) error
+	// React acknowledges a recorded result whose notice has to wait: it sets a reaction on the message that reported it. Its
+	// errors are those of a Sender; Rejected means that the messenger allows no reaction there. If it is nil, or a limit of
+	// Limits.Total is for longer than SendTimeout, no result is acknowledged.
+	React func(ctx context.Context, chat, message int64) error
 }
 
 // Limits are the rate limits for requests, including edits but not answers to buttons. All windows apply.

@@ -52,9 +52,13 @@ type term struct {
 	results []result // to be persisted
 	journal journal
 
+	reactions reactions
+
 	polled       chan []Backlog
 	completed    chan result
 	persisted    chan batch
+	found        chan lookup
+	reacted      chan reaction
 	reservations chan reservation
 	released     chan slotRelease
 	closed       chan struct{}  // closed at the end
@@ -84,9 +88,12 @@ func newTerm(d *Dispatcher, lease Lease) *term {
 		lanes:     make(map[Lane]*lane),
 		pace:      pace{windows: d.settings.Limits.Total},
 		journal:   journal{limit: maxBatch},
+		reactions: newReactions(d.settings),
 		polled:    make(chan []Backlog),
 		completed: make(chan result, 2*d.settings.Parallel),
 		persisted: make(chan batch, 1),
+		found:     make(chan lookup, 1),
+		reacted:   make(chan reaction, maxReacting),
 
 		reservations: make(chan reservation),
 		released:     make(chan slotRelease),
@@ -117,8 +124,8 @@ func (t *term) loop(ctx context.Context) error {
 			stopSignal = nil
 			t.stop(cancelRequests, cancelStore)
 		}
-		timer.Reset(t.step(storeCtx, time.Now()))
-		if t.stopping && (!t.isBusy() || storeCtx.Err() != nil) {
+		timer.Reset(t.step(requestCtx, storeCtx, time.Now()))
+		if t.stopping && (!t.isBusy(time.Now()) || storeCtx.Err() != nil) {
 			return nil
 		}
 		select {
@@ -137,6 +144,10 @@ func (t *term) loop(ctx context.Context) error {
 				return e.err
 			}
 			t.onPersisted(requestCtx, e, time.Now())
+		case found := <-t.found:
+			t.onFound(found, time.Now())
+		case done := <-t.reacted:
+			t.onReacted(done, time.Now())
 		case <-timer.C:
 		case <-storeCtx.Done():
 		case <-stopSignal:
@@ -157,18 +168,20 @@ func (t *term) stop(cancelRequests, cancelStore func()) {
 	time.AfterFunc(t.settings.SendTimeout+hangGrace+finishTimeout, cancelStore)
 }
 
-// isBusy reports whether anything is in flight that must be waited for.
-func (t *term) isBusy() bool {
-	return t.sending+t.answeringCallbacks > 0 || t.journal.persisting || len(t.results) > 0
+// isBusy reports whether anything is in flight that must be waited for, or reactions still count against a limit: the next
+// leader does not know of them.
+func (t *term) isBusy(now time.Time) bool {
+	return t.requesting()+t.answeringCallbacks > 0 || t.journal.persisting || len(t.results) > 0 || t.reactions.clearAt.After(now)
 }
 
 // step does everything that is possible now, and returns the time until there is more. It acts and looks ahead with the
 // same now, so that nothing in between is missed.
-func (t *term) step(storeCtx context.Context, now time.Time) time.Duration {
+func (t *term) step(requestCtx, storeCtx context.Context, now time.Time) time.Duration {
 	t.promoteDue(now)
 	if !t.stopping {
 		t.startReady(now)
 	}
+	t.react(requestCtx, storeCtx, now)
 	t.persist(storeCtx, now)
 	return time.Until(t.next(now))
 }
@@ -185,12 +198,13 @@ func (t *term) next(now time.Time) time.Time {
 		sooner(l.order)
 	}
 	if t.first() != nil {
-		sooner(t.pace.next(now, t.sending))
+		sooner(t.pace.next(now, t.requesting()))
 		sooner(t.breaker.until)
 	}
 	if t.first() != nil && t.hasSlot(now) || len(t.callbackAnswers) > 0 && t.hasCallbackSlot() {
 		sooner(now.Add(leasePoll)) // only the lease prevents them
 	}
+	sooner(t.nextReaction(now))
 	if !t.journal.persisting {
 		sooner(t.journal.retryAt)
 		for _, r := range t.results {

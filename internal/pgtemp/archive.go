@@ -43,7 +43,7 @@ func fromArchive(ctx context.Context, o Options, user identity, dataMajor string
 	artifact := "embedded-postgres-binaries-" + platform(runtime.GOOS, runtime.GOARCH, alpineErr == nil)
 	address := fmt.Sprintf("%s/io/zonky/test/postgres/%s/%s/%s-%[3]s.jar", repository, artifact, archiveVersion, artifact)
 	c := openCache(o.cache)
-	return c.ensure("archive-"+archiveVersion, c.find(ctx, archivePattern, user, dataMajor), func(_ *Watcher, folder string) error {
+	return c.ensure("archive-"+archiveVersion, c.find(ctx, archiveForm, user, dataMajor), func(_ *Watcher, folder string) error {
 		o.log("fetching PostgreSQL %s from %s", archiveVersion, repository)
 		archive := filepath.Join(folder, "archive")
 		if err := fetchArchive(ctx, o, address, archive); err != nil {

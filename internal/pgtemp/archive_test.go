@@ -94,11 +94,21 @@ func TestArchiveIsFetchedOnce(t *testing.T) {
 	mustHaveSettings(t, server)
 	mustStopAfterKill(t, server)
 
-	maven.Close()
+	// what is not complete any more is fetched again
+	if err := os.Truncate(filepath.Join(o.cache, "archive-"+archiveVersion, "bin/initdb"), 0); err != nil {
+		t.Fatal(err)
+	}
 	user, err := chooseIdentity("")
 	if err != nil {
 		t.Fatal(err)
 	}
+	if found, err := installed(t.Context(), o, user, ""); err == nil && strings.HasPrefix(found.bin, o.cache) {
+		t.Errorf("incomplete programs are used: %s", found.bin)
+	}
+	if _, err := fromArchive(t.Context(), o, user, ""); err != nil {
+		t.Errorf("incomplete programs are not fetched again: %v", err)
+	}
+	maven.Close()
 	for way, find := range map[Source]source{Programs: installed, Archive: fromArchive} {
 		found, err := find(t.Context(), o, user, "")
 		if err != nil || way == Archive && !strings.HasPrefix(found.bin, o.cache) {
@@ -191,7 +201,10 @@ func TestCacheWritableByOthersIsNotUsed(t *testing.T) {
 	t.Parallel()
 	cache := publicFolder(t)
 	putPrograms(t, filepath.Join(cache, "archive-1/bin"), "17.0")
-	find := openCache(cache).find(t.Context(), archivePattern, identity{}, "")
+	if err := recordSums(filepath.Join(cache, "archive-1")); err != nil {
+		t.Fatal(err)
+	}
+	find := openCache(cache).find(t.Context(), archiveForm, identity{}, "")
 	if _, err := find(); err != nil {
 		t.Error(err)
 	}

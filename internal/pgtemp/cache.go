@@ -34,21 +34,34 @@ func openCache(folder string) cache {
 	return cache{own, append(slices.Clone(own), systemCache)}
 }
 
-// Paths of the programs in a cache folder.
-const (
-	archivePattern  = "archive-*/bin"
-	packagesPattern = "packages-*/usr/lib/postgresql/*/bin"
+// form is what fetched programs look like in a cache folder.
+type form struct {
+	root string // the pattern of the folder that contains all of them
+	bin  string // the pattern of the folder in it that contains the programs
+}
+
+var (
+	archiveForm  = form{"archive-*", "bin"}
+	packagesForm = form{"packages-*", "usr/lib/postgresql/*/bin"}
 )
 
-// patterns returns the patterns of all program folders in the cache that have one of the forms.
-func (c cache) patterns(forms ...string) []string {
+// patterns returns the patterns of all program folders in the cache that have one of the forms and are complete.
+func (c cache) patterns(forms ...form) []string {
 	var patterns []string
 	for _, folder := range c.read {
 		if checkUsable(folder) != nil {
 			continue
 		}
-		for _, form := range forms {
-			patterns = append(patterns, filepath.Join(folder, form))
+		for _, f := range forms {
+			roots, err := filepath.Glob(filepath.Join(folder, f.root))
+			if err != nil {
+				continue // the folder's name is no pattern, and is not searched
+			}
+			for _, root := range roots {
+				if checkComplete(root) == nil {
+					patterns = append(patterns, filepath.Join(root, f.bin))
+				}
+			}
 		}
 	}
 	return patterns
@@ -101,6 +114,9 @@ func (c cache) ensure(name string, find func() (installation, error), fill func(
 		err = fill(watcher, partial)
 	}
 	if err == nil {
+		err = recordSums(partial)
+	}
+	if err == nil {
 		err = os.Chmod(partial, 0o755) // regardless of the umask
 	}
 	var found installation
@@ -126,8 +142,8 @@ func publish(partial, name string, find func() (installation, error)) (installat
 }
 
 // find returns a function that searches the cache for suitable programs of the given form.
-func (c cache) find(ctx context.Context, form string, user identity, dataMajor string) func() (installation, error) {
+func (c cache) find(ctx context.Context, f form, user identity, dataMajor string) func() (installation, error) {
 	return func() (installation, error) {
-		return findPrograms(ctx, "", c.patterns(form), dataMajor, user.apply)
+		return findPrograms(ctx, "", c.patterns(f), dataMajor, user.apply)
 	}
 }

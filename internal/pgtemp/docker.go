@@ -24,6 +24,8 @@ const newestMajor = "17"
 type container struct {
 	name    string
 	url     string
+	home    *folder
+	report  func(format string, args ...any)
 	watcher *Watcher
 }
 
@@ -51,6 +53,9 @@ func startDocker(ctx context.Context, o Options, named *folder) (started, error)
 		s, err = runContainer(ctx, o, named, image, password)
 		if err == nil {
 			return s, nil
+		}
+		if failed := (*launchError)(nil); errors.As(err, &failed) {
+			break
 		}
 		if !strings.Contains(err.Error(), "already allocated") && !strings.Contains(err.Error(), "already in use") {
 			break // only a port conflict is worth another attempt
@@ -89,9 +94,12 @@ func runContainer(ctx context.Context, o Options, named *folder, image, password
 	if err != nil {
 		return started{}, err
 	}
-	c := &container{name: "elobot-postgres-" + strings.ToLower(newPassword()), url: serverURL(port, password)}
+	c := &container{name: "elobot-postgres-" + strings.ToLower(newPassword()), url: serverURL(port, password), home: named, report: o.log}
 	if c.watcher, err = watch(named.lock, dockerScript, c.name); err != nil {
 		return started{}, err
+	}
+	if err := named.recordContainer(c.name); err != nil {
+		return started{}, errors.Join(err, c.watcher.Dismiss())
 	}
 	o.log("starting the container %s of %s", c.name, image)
 	// No --rm: a busy engine may mistake the restart of a container for its end and remove it.
@@ -121,10 +129,13 @@ func runContainer(ctx context.Context, o Options, named *folder, image, password
 	_, err = c.watcher.run(cmd)
 	var version string
 	if err == nil {
-		version, err = waitReady(ctx, c.url, c.checkAlive)
+		version, err = waitReady(ctx, c.url, c.checkAlive, c.report)
 	}
 	if err != nil {
-		return started{}, errors.Join(err, c.stop(ctx))
+		if left := c.stop(ctx); left != nil { // no other server may use the data
+			err = &launchError{errors.Join(err, left)}
+		}
+		return started{}, err
 	}
 	return started{engine: c, url: c.url, version: version, kind: "PostgreSQL " + version + " in a container of " + image}, nil
 }
@@ -160,18 +171,26 @@ func (c *container) resume(ctx context.Context) error {
 	if _, err := docker(ctx, "start", c.name); err != nil {
 		return err
 	}
-	_, err := waitReady(ctx, c.url, c.checkAlive)
+	_, err := waitReady(ctx, c.url, c.checkAlive, c.report)
 	return err
 }
 
 // stop shuts the server down gracefully if ctx allows, and removes the container in any case.
 func (c *container) stop(ctx context.Context) error {
-	_, stopErr := docker(ctx, "stop", "--time", "10", c.name)
+	if err := removeContainer(ctx, c.name); err != nil {
+		return err
+	}
+	return errors.Join(c.home.forgetContainer(), c.watcher.Dismiss())
+}
+
+// removeContainer stops a container if ctx allows, and removes it in any case.
+func removeContainer(ctx context.Context, name string) error {
+	_, stopErr := docker(ctx, "stop", "--time", "10", name)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
 	err := pollUntil(ctx, func() (bool, error) {
-		_, removeErr := docker(ctx, "rm", "--force", "--volumes", c.name)
-		left, err := docker(ctx, "ps", "--all", "--quiet", "--filter", "name=^/"+c.name+"$")
+		_, removeErr := docker(ctx, "rm", "--force", "--volumes", name)
+		left, err := docker(ctx, "ps", "--all", "--quiet", "--filter", "name=^/"+name+"$")
 		if err != nil {
 			return false, errors.Join(stopErr, removeErr, err)
 		}
@@ -180,5 +199,20 @@ func (c *container) stop(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("remove the container: %w", err)
 	}
-	return c.watcher.Dismiss()
+	return nil
+}
+
+// removeLeftContainer removes a container that may still use the data in the folder: the process that started it was killed, and its
+// watcher too. No other server can know that the container is there.
+func removeLeftContainer(ctx context.Context, o Options, named *folder) error {
+	name, err := named.recordedContainer()
+	if err != nil || name == "" {
+		return err
+	}
+	o.log("removing the container %s, if it is still there", name)
+	if err := removeContainer(ctx, name); err != nil {
+		return fmt.Errorf("the container %s may still use the data: start Docker, or delete the file %s if there is no such container: %w",
+			name, named.containerFile(), err)
+	}
+	return named.forgetContainer()
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -72,6 +73,35 @@ func TestContainerKeepsNamedFolder(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(folder, "data")); err != nil {
 			t.Errorf("the data is lost: %v", err)
 		}
+	}
+}
+
+// TestLeftContainerIsRemoved: a container whose process and watcher were killed does not use the data any more when the next server
+// starts.
+func TestLeftContainerIsRemoved(t *testing.T) {
+	t.Parallel()
+	needImage(t)
+	o := Options{DataDir: filepath.Join(publicFolder(t), "named"), Sources: []Source{Docker}}
+	left := start(t, o)
+	storeValue(t, left.URL())
+	c := left.engine.(*container)
+	if err := syscall.Kill(c.watcher.pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := unlockFile(left.home.owner); err != nil { // as the end of the process does
+		t.Fatal(err)
+	}
+	left.home.owner = nil
+	server := start(t, o)
+	checkValue(t, server.URL())
+	if err := containerGone(t, c.name); err != nil {
+		t.Error(err)
+	}
+	if err := server.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if name, err := server.home.recordedContainer(); err != nil || name != "" {
+		t.Errorf("the container %q is not forgotten: %v", name, err)
 	}
 }
 

@@ -185,6 +185,9 @@ func TestNamedFolder(t *testing.T) {
 	mustRestart(t, server)
 	mustKeep(t, server)
 	mustStopInAnyCase(t, server)
+	if _, err := os.Stat(filepath.Join(folder, "port")); !os.IsNotExist(err) {
+		t.Errorf("the port of a server that was stopped is still there: %v", err)
+	}
 	mustBePrivate(t, filepath.Join(folder, "data"))
 }
 

@@ -39,12 +39,22 @@ type installation struct {
 // program returns the path of one of the programs.
 func (i installation) program(name string) string { return filepath.Join(i.bin, name+executable) }
 
-// apply sets the library path of cmd if the programs come from packages that were unpacked but not installed. The system
-// does not find their libraries otherwise.
+// apply sets the library path of cmd, if the programs need one.
 func (i installation) apply(cmd *exec.Cmd) {
+	if folders := i.libraries(); len(folders) > 0 {
+		if before, set := os.LookupEnv("LD_LIBRARY_PATH"); set {
+			folders = append(folders, before)
+		}
+		cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+strings.Join(folders, ":"))
+	}
+}
+
+// libraries returns the folders of the programs' libraries if the programs come from packages that were unpacked but not
+// installed. The system does not find the libraries otherwise.
+func (i installation) libraries() []string {
 	root, _, found := strings.Cut(i.bin, "/usr/lib/postgresql/")
 	if !found || root == "" {
-		return
+		return nil
 	}
 	var folders []string
 	for _, pattern := range []string{"/usr/lib/*-linux-*", "/lib/*-linux-*"} {
@@ -54,10 +64,44 @@ func (i installation) apply(cmd *exec.Cmd) {
 		}
 		folders = append(folders, some...)
 	}
-	if before, set := os.LookupEnv("LD_LIBRARY_PATH"); set {
+	return folders
+}
+
+// PreferPrograms makes this process find psql and the like first where the programs are that fit the data of Options.DataDir, if there
+// are any on this machine. Others may be too old for the server.
+func PreferPrograms(ctx context.Context, o Options) error {
+	path, err := filepath.Abs(o.DataDir)
+	if err != nil {
+		return fmt.Errorf("find data folder: %w", err)
+	}
+	home := &folder{path: path}
+	user, err := chooseIdentity(home.data())
+	if err != nil {
+		return err
+	}
+	major, err := home.dataVersion()
+	if err != nil {
+		return err
+	}
+	found, err := installed(ctx, o, user, major)
+	if err != nil {
+		return nil //nolint:nilerr // the server runs in a container, and PATH may have what is wanted
+	}
+	return errors.Join(prepend("PATH", found.bin), prepend("LD_LIBRARY_PATH", found.libraries()...))
+}
+
+// prepend puts folders first in a list in the environment.
+func prepend(variable string, folders ...string) error {
+	if len(folders) == 0 {
+		return nil
+	}
+	if before := os.Getenv(variable); before != "" {
 		folders = append(folders, before)
 	}
-	cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+strings.Join(folders, ":"))
+	if err := os.Setenv(variable, strings.Join(folders, string(os.PathListSeparator))); err != nil {
+		return fmt.Errorf("set %s: %w", variable, err)
+	}
+	return nil
 }
 
 // installed is the source of programs that are on the machine already, installed or in the cache.
@@ -66,7 +110,7 @@ func installed(ctx context.Context, o Options, user identity, dataMajor string) 
 	if folders == nil {
 		folders = usualFolders()
 	}
-	folders = append(folders, openCache(o.cache).patterns(archivePattern, packagesPattern)...)
+	folders = append(folders, openCache(o.cache).patterns(archiveForm, packagesForm)...)
 	return findPrograms(ctx, os.Getenv("PATH"), folders, dataMajor, user.apply)
 }
 

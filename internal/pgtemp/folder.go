@@ -21,18 +21,18 @@ var errInUse = errors.New("another process has a server running on it")
 
 // folder is the named folder that keeps a server's data. The zero value means a temporary folder.
 //
-// It holds data (the server's own folder), password (the superuser's), port (the last one) and lock. The process in charge
-// of the server holds the lock: this process during the start, then also the server's watcher, which lives until the server
-// has ended, and the server itself unless it is in a container. The lock contains the id of the process that started the server.
-// The server's own lock is not sufficient, because it does not work between a container and its host.
+// It holds data (the server's own folder), password (the superuser's), port (that of the running server), container (the name of the
+// one that the server runs in), owner and lock. The last two are locked. owner contains the id of the process in charge, which
+// alone holds the lock on it, until its own end. lock lasts until the end of the server: it is held by the process in charge during
+// the start, then also by the server's watcher, which lives until the server has ended, and by the server itself unless it is in a
+// container. The server's own lock is not sufficient, because it does not work between a container and its host.
 type folder struct {
-	path string
-	lock *os.File
+	path        string
+	owner, lock *os.File // nil if they are not locked
 }
 
-// openFolder makes the folder if necessary, and locks it. If the process that holds it has ended, it waits for the end of
-// the server.
-func openFolder(ctx context.Context, o Options) (*folder, error) {
+// openFolder makes the folder if necessary.
+func openFolder(o Options) (*folder, error) {
 	path := o.DataDir
 	if path == "" {
 		return &folder{}, nil
@@ -48,17 +48,35 @@ func openFolder(ctx context.Context, o Options) (*folder, error) {
 	if err := makeFolder(path, 0o711); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
-	f := &folder{path: path}
-	if err := f.acquire(ctx, o); err != nil {
-		return nil, fmt.Errorf("data folder %s: %w", path, err)
-	}
-	return f, nil
+	return &folder{path: path}, nil
 }
 
-// acquire locks the folder.
+// takeCharge makes this process the only one that may start a server on the folder. The error is errInUse if another process is in
+// charge.
+func (f *folder) takeCharge() (err error) {
+	if !f.named() {
+		return nil
+	}
+	if f.owner, err = lockFile(f.ownerPath()); err != nil {
+		return err
+	}
+	err = f.owner.Truncate(0)
+	if err == nil {
+		_, err = fmt.Fprintln(f.owner, os.Getpid())
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write owner: %w", err), f.leave())
+	}
+	return nil
+}
+
+// acquire locks the folder, as soon as a server that was running on it has ended.
 func (f *folder) acquire(ctx context.Context, o Options) (err error) {
+	if !f.named() {
+		return nil
+	}
 	f.lock, err = lockFile(f.lockPath())
-	if errors.Is(err, errInUse) && !f.inCharge() {
+	if errors.Is(err, errInUse) {
 		o.log("waiting for the server that was running on %s to end", f.path)
 		ctx, cancel := context.WithTimeoutCause(ctx, lockWait, err)
 		defer cancel()
@@ -70,27 +88,42 @@ func (f *folder) acquire(ctx context.Context, o Options) (err error) {
 			return true, err
 		})
 	}
-	if errors.Is(err, errInUse) && f.inCharge() {
-		return fmt.Errorf("process %d is using it: stop that one first", f.owner())
-	}
-	if pid := f.serverProcess(); errors.Is(err, errInUse) && pid > 0 {
+	if pid := f.serverProcess(); errors.Is(err, errInUse) && pid > 1 { // 1 is in a container
 		return fmt.Errorf("its server, process %d, is still running, though the process that started it has ended: stop the server", pid)
 	}
-	if err != nil {
-		return err
+	return err
+}
+
+// leave gives up the folder after its server has ended: its port means nothing any more.
+func (f *folder) leave() error {
+	if f.owner == nil {
+		return nil
 	}
-	err = f.lock.Truncate(0)
-	if err == nil {
-		_, err = fmt.Fprintln(f.lock, os.Getpid())
+	err := os.Remove(f.portFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("write lock: %w", err), f.close())
+	if err = errors.Join(err, f.release(), unlockFile(f.owner)); err != nil {
+		return fmt.Errorf("leave data folder: %w", err)
 	}
+	f.owner = nil
 	return nil
 }
 
-// owner returns the id of the process that locked the folder last, or 0.
-func (f *folder) owner() int { return readProcessID(f.lockPath()) }
+// release releases this process's hold on the lock.
+func (f *folder) release() error {
+	if f.lock == nil {
+		return nil
+	}
+	if err := f.lock.Close(); err != nil {
+		return fmt.Errorf("unlock data folder: %w", err)
+	}
+	f.lock = nil
+	return nil
+}
+
+// ownerProcess returns the id of the process that was in charge of the folder last, or 0.
+func (f *folder) ownerProcess() int { return readProcessID(f.ownerPath()) }
 
 // serverProcess returns the id of the server that wrote the data last, as the server itself recorded it, or 0.
 func (f *folder) serverProcess() int { return readProcessID(filepath.Join(f.data(), "postmaster.pid")) }
@@ -109,12 +142,6 @@ func readProcessID(path string) int {
 	return pid
 }
 
-// inCharge reports whether the process that locked the folder last is still running.
-func (f *folder) inCharge() bool {
-	pid := f.owner()
-	return pid > 0 && processLives(pid)
-}
-
 // recordPort keeps the port for other processes that use the server, see Use.
 func (f *folder) recordPort(address string) error {
 	if !f.named() {
@@ -130,9 +157,13 @@ func (f *folder) recordPort(address string) error {
 	return nil
 }
 
+func (f *folder) ownerPath() string { return filepath.Join(f.path, "owner") }
+
 func (f *folder) lockPath() string { return filepath.Join(f.path, "lock") }
 
 func (f *folder) portFile() string { return filepath.Join(f.path, "port") }
+
+func (f *folder) containerFile() string { return filepath.Join(f.path, "container") }
 
 // recordedURL returns the URL of the server that ran last on the folder.
 func (f *folder) recordedURL() (string, error) {
@@ -151,6 +182,49 @@ func (f *folder) recordedURL() (string, error) {
 	return serverURL(port, strings.TrimSpace(string(password))), nil
 }
 
+// recordContainer keeps the name of a container before it uses the data. A container can outlive its watcher.
+func (f *folder) recordContainer(name string) error {
+	if !f.named() {
+		return nil
+	}
+	if err := writeDurably(f.containerFile(), name); err != nil {
+		return fmt.Errorf("write container: %w", err)
+	}
+	return nil
+}
+
+// recordedContainer returns the name of the container that may be using the data, or "".
+func (f *folder) recordedContainer() (string, error) {
+	if !f.named() {
+		return "", nil
+	}
+	content, err := os.ReadFile(f.containerFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read container: %w", err)
+	}
+	return strings.TrimSpace(string(content)), nil
+}
+
+// forgetContainer forgets a container that has been removed.
+func (f *folder) forgetContainer() error {
+	if !f.named() {
+		return nil
+	}
+	if err := os.Remove(f.containerFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove container: %w", err)
+	}
+	return nil
+}
+
+// answering returns the URL of the server that ran last on the folder, if it answers.
+func (f *folder) answering(ctx context.Context) (address string, ok bool) {
+	address, err := f.recordedURL()
+	return address, err == nil && answers(ctx, address)
+}
+
 // makeFolder makes the folder and its parents. The folder gets the given mode regardless of the umask.
 func makeFolder(path string, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -167,17 +241,6 @@ func makeFolder(path string, mode fs.FileMode) error {
 }
 
 func (f *folder) named() bool { return f.path != "" }
-
-// close releases this process's hold on the lock.
-func (f *folder) close() error {
-	if f.lock == nil {
-		return nil
-	}
-	if err := f.lock.Close(); err != nil {
-		return fmt.Errorf("unlock data folder: %w", err)
-	}
-	return nil
-}
 
 func (f *folder) data() string { return filepath.Join(f.path, "data") }
 

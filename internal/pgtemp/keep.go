@@ -13,13 +13,13 @@ const (
 	// aliveInterval is how often Keep looks whether the server is running. Looking at a container takes a docker command.
 	aliveInterval     = time.Second
 	containerInterval = 5 * time.Second
-	// reviveTimeout is how long Keep tries to start a server again that has ended.
+	// reviveTimeout is how long Keep begins attempts to start a server again that has ended. An attempt takes as long as it needs.
 	reviveTimeout = time.Minute
 )
 
-// Keep starts the server again whenever it ends by itself, such as by SIGKILL, until the context ends. The server recovers its
-// data and keeps its port. The error says why it cannot be started again.
-func (s *Server) Keep(ctx context.Context) error {
+// Keep starts the server again whenever it ends by itself, such as by SIGKILL, until the context ends. It reports the reason each
+// time, before the start. The server recovers its data and keeps its port. The error says why it cannot be started again.
+func (s *Server) Keep(ctx context.Context, report func(reason error)) error {
 	interval := aliveInterval
 	if s.PID() == 0 {
 		interval = containerInterval
@@ -32,14 +32,14 @@ func (s *Server) Keep(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		if err := s.revive(ctx); err != nil && ctx.Err() == nil {
+		if err := s.revive(ctx, report); err != nil && ctx.Err() == nil {
 			return err
 		}
 	}
 }
 
 // revive starts the server again if it has ended by itself.
-func (s *Server) revive(ctx context.Context) error {
+func (s *Server) revive(ctx context.Context, report func(reason error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped || s.paused {
@@ -49,28 +49,25 @@ func (s *Server) revive(ctx context.Context) error {
 	if reason == nil || ctx.Err() != nil {
 		return nil
 	}
-	s.log("%v; starting it again", reason)
-	ctx, cancel := context.WithTimeoutCause(ctx, reviveTimeout, reason)
-	defer cancel()
-	if err := s.resumeWithin(ctx); err != nil {
-		return err
+	report(reason)
+	if err := s.resumeWithin(ctx, reviveTimeout); err != nil {
+		return fmt.Errorf("start postgres again: %w", errors.Join(reason, err))
 	}
 	s.log("%s is ready again", s.kind)
 	return nil
 }
 
-// resumeWithin starts a server that has ended. It tries until the context ends: processes of the old server may still hold its
+// resumeWithin starts a server that has ended. It tries until the time is over: processes of the old server may still hold its
 // memory for a moment.
-func (s *Server) resumeWithin(ctx context.Context) error {
-	var err error
-	ended := pollUntil(ctx, func() (bool, error) {
-		err = s.engine.resume(ctx)
-		return err == nil, nil
+func (s *Server) resumeWithin(ctx context.Context, timeout time.Duration) error {
+	begun := time.Now()
+	return pollUntil(ctx, func() (bool, error) {
+		err := s.engine.resume(ctx)
+		if err != nil && time.Since(begun) < timeout {
+			return false, nil
+		}
+		return err == nil, err
 	})
-	if ended != nil {
-		return fmt.Errorf("start postgres again: %w", errors.Join(ended, err))
-	}
-	return nil
 }
 
 // HasData reports whether a server has initialised this folder, see Options.DataDir.
@@ -82,41 +79,35 @@ func HasData(folder string) bool {
 // Use returns the URL of the server of Options.DataDir: the running one of another process, or else one that it starts and that
 // release stops.
 func Use(ctx context.Context, o Options) (address string, release func(context.Context) error, err error) {
-	path, err := filepath.Abs(o.DataDir)
+	home, err := openFolder(o)
 	if err != nil {
-		return "", nil, fmt.Errorf("find data folder: %w", err)
+		return "", nil, err
 	}
-	home := &folder{path: path}
-	free := false
-	wait, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("the server of process %d does not answer", home.owner()))
+	nothing := func(context.Context) error { return nil }
+	if !locksWork {
+		if address, running := home.answering(ctx); running {
+			return address, nothing, nil
+		}
+	}
+	wait, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("the server of process %d does not answer", home.ownerProcess()))
 	defer cancel()
+	running := false
 	err = pollUntil(wait, func() (bool, error) {
-		// Only with the lock does the port belong to the server. Without it, anybody may listen there.
-		lock, err := lockFile(home.lockPath())
-		if inUse := errors.Is(err, errInUse); inUse || !locksWork {
-			var recordErr error
-			address, recordErr = home.recordedURL()
-			found := recordErr == nil && answers(wait, address)
-			if found && err == nil {
-				err = lock.Close()
-			}
-			if found || inUse { // otherwise it is starting or stopping
-				return found, nil
-			}
+		err := home.takeCharge()
+		if !errors.Is(err, errInUse) {
+			return true, err
 		}
-		free = err == nil
-		if free {
-			err = lock.Close()
-		}
-		return true, err
+		// Only now does the port belong to the server. Without a process in charge, anybody may listen there.
+		address, running = home.answering(wait)
+		return running, nil // otherwise the server is starting or stopping
 	})
 	if err != nil {
-		return "", nil, fmt.Errorf("use data folder %s: %w", path, err)
+		return "", nil, fmt.Errorf("use data folder %s: %w", home.path, err)
 	}
-	if !free {
-		return address, func(context.Context) error { return nil }, nil
+	if running {
+		return address, nothing, nil
 	}
-	server, err := Start(ctx, o)
+	server, err := startIn(ctx, o, home)
 	if err != nil {
 		return "", nil, err
 	}

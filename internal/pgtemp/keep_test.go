@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -34,7 +35,8 @@ func mustKeep(t *testing.T, server *Server) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	kept := make(chan error, 1)
-	go func() { kept <- server.Keep(ctx) }()
+	reasons := make(chan error, 1)
+	go func() { kept <- server.Keep(ctx, func(reason error) { reasons <- reason }) }()
 	killed := server.PID()
 	if err := syscall.Kill(killed, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -46,10 +48,13 @@ func mustKeep(t *testing.T, server *Server) {
 		return nil
 	})
 	checkValue(t, server.URL())
+	if reason := <-reasons; reason == nil || !strings.Contains(reason.Error(), "the server ended") {
+		t.Errorf("the reason is %v", reason)
+	}
 	if err := server.Pause(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
-	if err := server.revive(t.Context()); err != nil || server.PID() != 0 {
+	if err := server.revive(t.Context(), func(error) {}); err != nil || server.PID() != 0 {
 		t.Errorf("a paused server is process %d: %v", server.PID(), err)
 	}
 	if err := server.Resume(t.Context()); err != nil {
@@ -64,14 +69,18 @@ func mustKeep(t *testing.T, server *Server) {
 // TestKeepGivesUp: a server that cannot be started again is an error, with the reason of its end.
 func TestKeepGivesUp(t *testing.T) {
 	t.Parallel()
-	reason, broken := errors.New("the disk is full"), errors.New("no space for a lock file")
-	server := &Server{started: started{engine: brokenEngine{reason, broken}}, log: func(string, ...any) {}}
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 0, reason)
-	defer cancel()
-	err := server.resumeWithin(ctx)
-	if !errors.Is(err, reason) || !errors.Is(err, broken) {
-		t.Errorf("resumeWithin: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		reason, broken := errors.New("the disk is full"), errors.New("no space for a lock file")
+		server := &Server{started: started{engine: brokenEngine{reason, broken}}, log: func(string, ...any) {}}
+		begun, reports := time.Now(), 0
+		err := server.Keep(t.Context(), func(error) { reports++ })
+		if !errors.Is(err, reason) || !errors.Is(err, broken) || reports != 1 {
+			t.Errorf("Keep: %v, %d reports", err, reports)
+		}
+		if took := time.Since(begun); took < reviveTimeout {
+			t.Errorf("it gives up after %v", took)
+		}
+	})
 }
 
 // brokenEngine is a server that has ended and cannot be started again.
@@ -118,7 +127,7 @@ func TestUseTrustsNoPort(t *testing.T) {
 				t.Fatal(err)
 			}
 			if locked {
-				lock, err := lockFile(home.lockPath())
+				lock, err := lockFile(home.ownerPath())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -142,6 +151,46 @@ func TestUseTrustsNoPort(t *testing.T) {
 				t.Errorf("the password was sent: %q", got)
 			}
 		})
+	}
+}
+
+// TestReusedProcessID: a process that has the id of the last one in charge by chance is not in charge. A server that is ending is
+// waited for.
+func TestReusedProcessID(t *testing.T) {
+	t.Parallel()
+	home := &folder{path: publicFolder(t)}
+	if err := os.WriteFile(home.ownerPath(), []byte("1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ending, err := lockFile(home.lockPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := home.takeCharge(); err != nil {
+		t.Fatal(err)
+	}
+	waited := false
+	err = home.acquire(t.Context(), Options{Log: func(string) {
+		waited = true
+		if err := unlockFile(ending); err != nil {
+			t.Error(err)
+		}
+	}})
+	if err != nil || !waited {
+		t.Errorf("the folder is locked: %v, waited %v", err, waited)
+	}
+	if got := home.ownerProcess(); got != os.Getpid() {
+		t.Errorf("process %d is in charge", got)
+	}
+	other := &folder{path: home.path}
+	if err := other.takeCharge(); !errors.Is(err, errInUse) {
+		t.Errorf("a second one in charge: %v", err)
+	}
+	if err := home.leave(); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(other.takeCharge(), other.acquire(t.Context(), Options{}), other.leave()); err != nil {
+		t.Errorf("the next one in charge: %v", err)
 	}
 }
 

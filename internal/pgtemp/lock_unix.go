@@ -29,10 +29,9 @@ func lockFile(path string) (*os.File, error) {
 	return file, nil
 }
 
-// processLives reports whether there is a process with this id.
-func processLives(pid int) bool {
-	err := syscall.Kill(pid, 0)
-	return err == nil || errors.Is(err, syscall.EPERM)
+// unlockFile unlocks a file at once and closes it. A process that is being started may have inherited the file for a moment.
+func unlockFile(file *os.File) error {
+	return errors.Join(syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close())
 }
 
 // shareLock returns the lock of a named folder once more, for a server that is started now or later. It is nil if the folder has no

@@ -22,7 +22,7 @@ func fromPackages(ctx context.Context, o Options, user identity, dataMajor strin
 		return installation{}, errors.New("the apt-get command is not in PATH")
 	}
 	c := openCache(o.cache)
-	return c.ensure("packages-postgresql", c.find(ctx, packagesPattern, user, dataMajor), func(w *Watcher, folder string) error {
+	return c.ensure("packages-postgresql", c.find(ctx, packagesForm, user, dataMajor), func(w *Watcher, folder string) error {
 		a := apt{watcher: w, private: filepath.Join(folder, "apt")}
 		for _, name := range []string{"lists/partial", "archives/partial"} {
 			if err := os.MkdirAll(filepath.Join(a.private, name), 0o755); err != nil {
@@ -47,7 +47,7 @@ var (
 	excluded = regexp.MustCompile(`^(libc6|libc-bin|libllvm.*|libz3.*|.*-dev|.*-perl)$`)
 )
 
-// unpackServer fetches and unpacks the server and the libraries that the machine lacks.
+// unpackServer fetches and unpacks the server, and the libraries and client programs that the machine lacks.
 func (a apt) unpackServer(ctx context.Context, o Options, folder, dataMajor string) error {
 	o.log("fetching the lists of packages by apt-get")
 	// If some lists cannot be fetched, the others may be sufficient.
@@ -68,12 +68,14 @@ func (a apt) unpackServer(ctx context.Context, o Options, folder, dataMajor stri
 		return errors.Join(updateErr, err)
 	}
 	names := []string{server[1]}
+	clients := strings.Replace(server[1], "postgresql-", "postgresql-client-", 1) // psql and the like
 	for _, match := range wantedPackage.FindAllStringSubmatch(plan, -1) {
-		if name, _, _ := strings.Cut(match[1], ":"); strings.HasPrefix(name, "lib") && !excluded.MatchString(name) {
+		name, _, _ := strings.Cut(match[1], ":")
+		if name == clients || strings.HasPrefix(name, "lib") && !excluded.MatchString(name) {
 			names = append(names, match[1])
 		}
 	}
-	o.log("fetching %s and %d libraries by apt-get", server[1], len(names)-1)
+	o.log("fetching %s and %d packages that it needs by apt-get", server[1], len(names)-1)
 	if _, err := a.run(ctx, "apt-get", append([]string{"download"}, names...)...); err != nil {
 		return errors.Join(updateErr, err)
 	}

@@ -19,6 +19,8 @@ Inst libtwo:amd64 [1] (2 Debian [amd64])
 Inst libc6 [1] (2 Debian [amd64])
 Inst libllvm14 (1 Debian [amd64])
 Inst perl (1 Debian [amd64])
+Inst postgresql-client-15 (15.1 Debian [amd64])
+Inst postgresql-client-common (250 Debian [all])
 Inst postgresql-15 (15.1 Debian [amd64])' ;;
 		*download*) while [ "$1" != download ]; do shift; done; shift; for name; do : >"$name.deb"; done ;;
 		*update*) exit 100 ;; # one of many lists cannot be had
@@ -54,14 +56,14 @@ func mustHavePackages(t *testing.T, cache string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openCache(cache).find(t.Context(), packagesPattern, user, "")(); err != nil {
+	if _, err := openCache(cache).find(t.Context(), packagesForm, user, "")(); err != nil {
 		t.Errorf("find programs in the cache: %v", err)
 	}
 	got, err := filepath.Glob(filepath.Join(cache, "packages-postgresql/usr/lib/*/*.*"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"libone.deb", "libtwo:amd64.deb", "postgresql-15.deb"}
+	want := []string{"libone.deb", "libtwo:amd64.deb", "postgresql-15.deb", "postgresql-client-15.deb"}
 	for i := range got {
 		got[i] = filepath.Base(got[i])
 	}

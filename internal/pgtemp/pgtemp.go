@@ -45,6 +45,8 @@ type Options struct {
 	Settings map[string]string
 	// Log receives progress messages for users. It may be nil.
 	Log func(msg string)
+	// LogFailure receives why a source did not work, while another one may. If it is nil, Log receives that too.
+	LogFailure func(err error)
 	// Sources lists the sources to try, in this order. Empty means all of them.
 	Sources []Source
 
@@ -62,6 +64,14 @@ func (o Options) log(format string, args ...any) {
 	if o.Log != nil {
 		o.Log(fmt.Sprintf(format, args...))
 	}
+}
+
+func (o Options) logFailure(err error) {
+	if o.LogFailure != nil {
+		o.LogFailure(err)
+		return
+	}
+	o.log("%v", err)
 }
 
 // engine is a server that was started in one of the ways.
@@ -87,6 +97,7 @@ type started struct {
 // Server is a running PostgreSQL server.
 type Server struct {
 	started
+	home            *folder
 	mu              sync.Mutex
 	paused, stopped bool
 	log             func(format string, args ...any)
@@ -95,19 +106,38 @@ type Server struct {
 // Start starts a server and returns when it answers queries. If a way fails, Start tries the next one. If all fail, the
 // error is one sentence that says what to install and why each way failed.
 func Start(ctx context.Context, o Options) (*Server, error) {
-	home, err := openFolder(ctx, o)
+	home, err := openFolder(o)
 	if err != nil {
 		return nil, err
 	}
+	err = home.takeCharge()
+	if errors.Is(err, errInUse) {
+		err = fmt.Errorf("process %d is using it: stop that one first", home.ownerProcess())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("data folder %s: %w", home.path, err)
+	}
+	return startIn(ctx, o, home)
+}
+
+// startIn starts a server in a folder that this process is in charge of. If that fails, the process is no longer in charge.
+func startIn(ctx context.Context, o Options, home *folder) (*Server, error) {
+	err := home.acquire(ctx, o)
+	if err == nil {
+		err = removeLeftContainer(ctx, o, home)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("data folder %s: %w", home.path, err), home.leave())
+	}
 	s, err := startAnyWay(ctx, o, home)
 	if err != nil {
-		return nil, errors.Join(err, home.close())
+		return nil, errors.Join(err, home.leave())
 	}
 	// From here on only the server's watcher holds the lock on a named folder, see folder.
-	if err := errors.Join(home.recordPort(s.url), home.close()); err != nil {
-		return nil, errors.Join(err, s.engine.stop(context.WithoutCancel(ctx)))
+	if err := errors.Join(home.recordPort(s.url), home.release()); err != nil {
+		return nil, errors.Join(err, s.engine.stop(context.WithoutCancel(ctx)), home.leave())
 	}
-	return &Server{started: s, log: o.log}, nil
+	return &Server{started: s, home: home, log: o.log}, nil
 }
 
 // launchError means that a way has found PostgreSQL, and that the server did not start.
@@ -146,9 +176,9 @@ func startAnyWay(ctx context.Context, o Options, home *folder) (started, error) 
 		if failed := (*launchError)(nil); errors.As(err, &failed) && HasData(home.path) && home.named() {
 			return started{}, fmt.Errorf("start PostgreSQL on the data in %s: %w", home.data(), err)
 		}
-		reason := fmt.Sprintf("%s: %s", way, strings.ReplaceAll(err.Error(), "\n", "; "))
-		o.log("%s", reason)
-		reasons = append(reasons, reason)
+		failure := fmt.Errorf("%s: %s", way, strings.ReplaceAll(err.Error(), "\n", "; "))
+		o.logFailure(failure)
+		reasons = append(reasons, failure.Error())
 	}
 	if major, err := home.dataVersion(); err == nil && major != "" {
 		return started{}, fmt.Errorf("no PostgreSQL %s could be started, and no other version can read the data in %s: "+
@@ -225,7 +255,11 @@ func (s *Server) Stop(ctx context.Context) error {
 		return nil
 	}
 	s.stopped = true
-	if err := s.engine.stop(ctx); err != nil {
+	err := s.engine.stop(ctx)
+	if err == nil {
+		err = s.home.leave()
+	}
+	if err != nil {
 		return fmt.Errorf("stop postgres: %w", err)
 	}
 	return nil

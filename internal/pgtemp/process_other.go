@@ -27,17 +27,20 @@ const (
 // launch starts the server on its port and waits until it answers. It uses pg_ctl, because on Windows an administrator
 // cannot start the server directly.
 func (p *programs) launch(ctx context.Context) (version string, err error) {
+	if err := p.keepLog(); err != nil {
+		return "", err
+	}
 	args := []string{"start", "--no-wait", "--pgdata", p.path("data"), "--log", p.path("log")}
 	for _, arg := range p.arguments()[2:] {
 		args = append(args, "--options", `"`+arg+`"`)
 	}
 	if err = p.control(ctx, args...); err == nil {
-		version, err = waitReady(ctx, p.url, p.checkAlive)
+		version, err = waitReady(ctx, p.url, p.checkAlive, p.report)
 	}
 	if err != nil {
 		return "", errors.Join(fmt.Errorf("start the server: %w", err), p.halt(ctx, immediately))
 	}
-	p.process = p.recordedProcess()
+	p.process, p.oldLog = p.recordedProcess(), true
 	return version, nil
 }
 

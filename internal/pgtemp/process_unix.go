@@ -27,6 +27,9 @@ const (
 
 // launch starts the server on its port and waits until it answers.
 func (p *programs) launch(ctx context.Context) (version string, err error) {
+	if err := p.keepLog(); err != nil {
+		return "", err
+	}
 	log, err := os.OpenFile(p.path("log"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return "", fmt.Errorf("open log: %w", err)
@@ -44,11 +47,12 @@ func (p *programs) launch(ctx context.Context) (version string, err error) {
 		err = errors.Join(err, cmd.Process.Release())
 	}
 	if err == nil {
-		version, err = waitReady(ctx, p.url, p.checkAlive)
+		version, err = waitReady(ctx, p.url, p.checkAlive, p.report)
 	}
 	if err != nil {
 		return "", errors.Join(fmt.Errorf("start the server: %w", err), p.halt(ctx, immediately))
 	}
+	p.oldLog = true
 	return version, nil
 }
 

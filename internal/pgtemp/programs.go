@@ -40,6 +40,8 @@ type programs struct {
 	url       string
 	port      int
 	process   int // 0 when none is running
+	report    func(format string, args ...any)
+	oldLog    bool // the log is that of a server that was ready, or of another process
 }
 
 // source finds or fetches the programs to run. They must be able to read data of the version dataMajor, unless that is
@@ -49,7 +51,7 @@ type source func(ctx context.Context, o Options, user identity, dataMajor string
 // startFrom returns a way that runs the programs of a source.
 func startFrom(find source) func(context.Context, Options, *folder) (started, error) {
 	return func(ctx context.Context, o Options, named *folder) (started, error) {
-		p := &programs{settings: o.Settings, home: named.path}
+		p := &programs{settings: o.Settings, home: named.path, report: o.log, oldLog: true}
 		var err error
 		if p.identity, err = chooseIdentity(named.data()); err != nil {
 			return started{}, err
@@ -112,6 +114,19 @@ func (p *programs) initialiseAndLaunch(ctx context.Context, named *folder) (vers
 		}
 	}
 	return version, err
+}
+
+// keepLog keeps the log of a server that was ready as log.1. That of an attempt to start which failed may be overwritten: there can be
+// many.
+func (p *programs) keepLog() error {
+	if !p.oldLog {
+		return nil
+	}
+	p.oldLog = false
+	if err := os.Rename(p.path("log"), p.path("log.1")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("keep the log: %w", err)
+	}
+	return nil
 }
 
 // temporaryFolders returns candidates for a new temporary folder, best first.

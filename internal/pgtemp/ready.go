@@ -18,10 +18,6 @@ import (
 // superuser is the only role of a new server.
 const superuser = "postgres"
 
-// startTimeout limits the time from the start of a server to its first response. The first start in a container, or a
-// recovery after a crash, can take long on a slow disk.
-const startTimeout = 90 * time.Second
-
 // newPassword returns a random password that needs no quoting.
 func newPassword() string { return rand.Text() }
 
@@ -52,9 +48,7 @@ func freePort() (int, error) {
 // waitReady queries the server for its version until it succeeds. A server that accepts connections may not be ready: it
 // may be recovering, or it may be the temporary server with which a container initialises its data. checkAlive returns an
 // error if there is no point in waiting any longer.
-func waitReady(ctx context.Context, serverURL string, checkAlive func(context.Context) error) (version string, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errors.New("the server was not ready in time"))
-	defer cancel()
+func waitReady(ctx context.Context, serverURL string, checkAlive func(context.Context) error, log func(format string, args ...any)) (version string, err error) {
 	config, err := parseURL(serverURL)
 	if err != nil {
 		return "", err
@@ -64,14 +58,25 @@ func waitReady(ctx context.Context, serverURL string, checkAlive func(context.Co
 	timeout := 250 * time.Millisecond
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
+	p := newPatience(time.Now())
 	for {
 		version, err := askVersion(ctx, config, timeout)
 		if err == nil {
 			return version, nil
 		}
 		timeout = min(2*timeout, 5*time.Second)
-		if aliveErr := checkAlive(ctx); aliveErr != nil {
+		looking, cancel := context.WithTimeout(ctx, startTimeout)
+		aliveErr := checkAlive(looking)
+		cancel()
+		if aliveErr != nil {
 			return "", aliveErr
+		}
+		progress, hopeless := p.failed(time.Now(), err)
+		if hopeless != nil {
+			return "", fmt.Errorf("wait for the server: %w (%w)", hopeless, err)
+		}
+		if progress != "" {
+			log("%s", progress)
 		}
 		select {
 		case <-ctx.Done():

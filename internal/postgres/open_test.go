@@ -33,6 +33,7 @@ func TestOpenWaitsForTheDatabase(t *testing.T) {
 	}{
 		"malformed":        {"postgres://user:secret@host:nonsense/x", dbtest.MaxWait},
 		"no such database": {rename(t, url, "/there_is_no_such_database"), dbtest.MaxWait},
+		"no such role":     {asRole(t, url, "there_is_no_such_role"), dbtest.MaxWait},
 		"nobody there":     {dbtest.ClosedPort(t), 50 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -75,6 +76,17 @@ func (f onLog) Enabled(context.Context, slog.Level) bool  { return true }
 func (f onLog) Handle(context.Context, slog.Record) error { f(); return nil }
 func (f onLog) WithAttrs([]slog.Attr) slog.Handler        { return f }
 func (f onLog) WithGroup(string) slog.Handler             { return f }
+
+// asRole returns the URL with another role.
+func asRole(t *testing.T, databaseURL, role string) string {
+	t.Helper()
+	u, err := url.Parse(databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.UserPassword(role, "wrong")
+	return u.String()
+}
 
 // rename returns the URL with another path.
 func rename(t *testing.T, databaseURL, path string) string {

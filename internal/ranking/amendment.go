@@ -31,9 +31,11 @@ type amendOperation struct {
 	// asAdmin is true if only being an admin permits the sender to amend the match.
 	asAdmin bool
 	asked   bool // whether the sender has an open prompt about the match
+	undone  int  // the number of the sender's last match if that is undone already, and found is the last one that counts; or 0
 
-	found   *StoredMatch // the match that is meant, nil if there is none
-	history MatchHistory // of its ladder from the match on, once the group is locked
+	found   *StoredMatch  // the match that is meant, nil if there is none
+	several []StoredMatch // the matches of the message that is meant, if there are several; then found is nil
+	history MatchHistory  // of its ladder from the match on, once the group is locked
 }
 
 func (s *Service) amendment(o Origin, a Amendment) *amendOperation {
@@ -51,6 +53,17 @@ func (s *Service) amend(ctx context.Context, name string, a *amendOperation, op 
 }
 
 func (a *amendOperation) read(ctx context.Context, store Store, _ Snapshot) (err error) {
+	a.several = nil
+	if a.Match.Message != 0 {
+		all, err := store.MatchesOf(ctx, a.origin.Chat.ID, a.Match.Message, a.Match.Key)
+		a.found = nil
+		if len(all) == 1 {
+			a.found = &all[0]
+		} else {
+			a.several = all
+		}
+		return err
+	}
 	a.found, err = store.FindMatch(ctx, a.origin.Chat.ID, a.Match, a.origin.Sender)
 	return err
 }
@@ -91,7 +104,7 @@ func (a *amendOperation) refusal() Notice {
 		return Refusal{Code: NotAboutAMatch}
 	case m == nil, last && a.expired(m):
 		return Refusal{Code: NothingOfYours, Minutes: a.minutes()}
-	case m.Undone && !a.isStale():
+	case m.Undone:
 		refusal := Refusal{Code: UndoneAlready, Number: m.Number}
 		if !m.SamePerson && a.origin.SentAt.Sub(m.UndoneAt) <= a.window {
 			refusal.Minutes = a.minutes()

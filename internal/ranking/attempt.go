@@ -26,6 +26,8 @@ func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int)
 	locked := !asks && (attempt > 1 || c.locks || c.needed > 0 && s.contended.happenedWithin(o.Chat.ID, time.Now(), contentionMemory))
 	if refusal != nil {
 		c.needed, c.operation = 0, answer{notice: refusal}
+	} else if d, ok := c.operation.(doubtful); ok && d.asksFirst(snap) {
+		c.needed = 0
 	}
 	snap, err = s.storePeople(ctx, o, c, snap)
 	switch {
@@ -224,6 +226,9 @@ func decideAndApply(ctx context.Context, store Store, o Origin, c command, snap 
 	}
 	*c.outcome = outcomeOf(o, changes)
 	changes.Trigger, changes.Outcome = o.trigger(), *c.outcome
+	if changes.Outcome != OutcomeRefused { // after a refusal, the next edit is handled too
+		changes.Message = o.Message
+	}
 	return store.Apply(ctx, changes)
 }
 

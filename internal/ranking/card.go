@@ -14,7 +14,7 @@ func card(r Result, sides [2]Side, swapped bool) MatchRecorded {
 
 // cardOf returns the card of a match after an amendment, with the given result. entries are in the order of parts.
 func cardOf(s *StoredMatch, r Result, parts []Part, entries []Entry) MatchRecorded {
-	n := card(r, sidesOf(parts, entries), s.SidesSwapped)
+	n := card(r, sidesOf(parts, entries), s.swappedFor(r))
 	n.Number, n.Changes = s.Number, s.Changes+1
 	switch {
 	case s.ReportedBy == 0:
@@ -23,6 +23,11 @@ func cardOf(s *StoredMatch, r Result, parts []Part, entries []Entry) MatchRecord
 		n.ReportedBy = &Reporter{Name: &Name{Player: s.ReportedBy}}
 	}
 	return n
+}
+
+// swappedFor reports whether side B comes first on the card with this result: the winner does, and a draw changes nothing.
+func (m *StoredMatch) swappedFor(r Result) bool {
+	return r.B > r.A || r.B == r.A && m.SidesSwapped
 }
 
 // sidesOf returns side A and side B of a match as they appear on cards.

@@ -12,6 +12,8 @@ type command struct {
 	// player.
 	people participants
 	needed int // how many of the people, from the first on, are added if unknown
+	// equal says which recent matches the operation needs to know.
+	equal EqualResults
 	// class is the command's rate class, empty if no person sent the command.
 	class RateClass
 	// locks is true if the operation decides with the group locked from the first attempt on.
@@ -25,7 +27,7 @@ type command struct {
 }
 
 func (c command) query(o Origin) Query {
-	return Query{Key: o.Key, Chat: o.Chat, People: c.people}
+	return Query{Key: o.Key, Message: o.Message, Chat: o.Chat, People: c.people, Equal: c.equal}
 }
 
 // answerOnly returns a command with the same rate class that changes nothing and is answered with the notice.

@@ -62,6 +62,8 @@ func (s *Service) logOutcome(ctx context.Context, o Origin, c command, err error
 	switch {
 	case c.silent, o.Retried:
 		return
+	case errors.Is(err, ErrHandled) && o.Trigger == ByEdit: // most edits change nothing
+		return
 	case errors.Is(err, ErrHandled):
 		outcome = OutcomeDuplicate
 	case errors.Is(err, errUnanswered):
@@ -81,8 +83,7 @@ func outcomeOf(o Origin, c Changes) CommandOutcome {
 	if notice == nil {
 		notice = c.CallbackAnswer
 	}
-	switch notice.(type) {
-	case Refusal, NotRecorded:
+	if isRefusal(notice) {
 		return OutcomeRefused
 	}
 	if c.Effect != nil && c.Effect.outcome() != "" {
@@ -95,5 +96,18 @@ func outcomeOf(o Origin, c Changes) CommandOutcome {
 		return OutcomeUnanswered
 	default:
 		return OutcomeAnswered
+	}
+}
+
+// isRefusal reports whether a notice says why a command did nothing. The refusals of other packages have a method Refuses that
+// returns true.
+func isRefusal(n Notice) bool {
+	switch n := n.(type) {
+	case Refusal, NotRecorded:
+		return true
+	case interface{ Refuses() bool }:
+		return n.Refuses()
+	default:
+		return false
 	}
 }

@@ -93,6 +93,7 @@ type claim struct {
 	stored
 	request request // which recorded it
 	was     *[2]int // the score before the last fix
+	turned  bool    // the card shows side B first: the winner, or the last one if the match is a draw
 	card    payload
 	names   map[ranking.PlayerID]string
 }
@@ -121,7 +122,7 @@ func (l *answerLog) add(o request, kind string, n payload) error {
 		if l.claims[n.Number] != nil {
 			return fmt.Errorf("two matches have the number %d", n.Number)
 		}
-		l.claims[n.Number] = &claim{request: o, card: n, names: l.names, stored: stored{
+		l.claims[n.Number] = &claim{request: o, card: n, names: l.names, turned: o.Score.B > o.Score.A, stored: stored{
 			Number: n.Number, Key: o.key(), A: namesOf(o.A), B: namesOf(o.B), ScoreA: o.Score.A, ScoreB: o.Score.B,
 		}}
 		return nil
@@ -173,7 +174,7 @@ func (l *answerLog) fix(o request, n payload) error {
 		return err
 	}
 	was, score := [2]int{c.ScoreA, c.ScoreB}, [2]int{o.Score.A, o.Score.B}
-	turned := c.turned()
+	turned := c.turned
 	switch {
 	case o.Match.Message != 0: // the order of the command
 		turned = false
@@ -184,19 +185,19 @@ func (l *answerLog) fix(o request, n payload) error {
 		slices.Reverse(score[:])
 	}
 	c.was, c.ScoreA, c.ScoreB = &was, score[0], score[1]
+	if score[0] != score[1] {
+		c.turned = score[1] > score[0]
+	}
 	if n.Was == nil {
 		return fmt.Errorf("the notice lacks the old score")
 	}
 	return c.checkNotice(n)
 }
 
-// turned reports whether the card shows side B first, because it won the match as first recorded.
-func (c *claim) turned() bool { return c.request.Score.B > c.request.Score.A }
-
-// checkNotice checks the sides and scores of a notice. The side that scored more at first must come first.
+// checkNotice checks the sides and scores of a notice. The winner must come first.
 func (c *claim) checkNotice(n payload) error {
 	sides, scores, was := [2][]string{c.A, c.B}, [2]int{c.ScoreA, c.ScoreB}, c.was
-	if c.turned() {
+	if c.turned {
 		slices.Reverse(sides[:])
 		slices.Reverse(scores[:])
 		if was != nil {

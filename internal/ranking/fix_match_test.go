@@ -16,28 +16,28 @@ func TestFixMatch(t *testing.T) {
 	g.record(t, &carol, bob, carol, 3, 0) // Bob 1501, Carol 1483
 	byBob := ranking.Reporter{Name: &ranking.Name{Name: "Bob"}}
 	checkNotice(t, g.fix(t, &bob, matchNumber(1), ranking.Score{A: 1, B: 3}), ranking.MatchFixed{
-		Number: 1, Sides: [2]ranking.Side{side(1, "Alice", 1500, 1484), side(3, "Bob", 1500, 1516)},
-		Was: ranking.OldScore{Score: [2]int{3, 1}}, By: byBob,
+		Number: 1, Sides: [2]ranking.Side{side(3, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)},
+		Was: ranking.OldScore{Score: [2]int{1, 3}}, By: byBob,
 		Moved: ranking.Moved{Ratings: []ranking.RatingChange{
 			change("Alice", 1516, 1484), change("Bob", 1501, 1531), change("Carol", 1483, 1485),
 		}},
 	})
 	card := ranking.MatchRecorded{
-		Number: 1, Sides: [2]ranking.Side{side(1, "Alice", 1500, 1484), side(3, "Bob", 1500, 1516)},
-		Was: &ranking.OldScore{Score: [2]int{3, 1}}, Changes: 1,
+		Number: 1, Sides: [2]ranking.Side{side(3, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)},
+		Was: &ranking.OldScore{Score: [2]int{1, 3}}, Changes: 1,
 	}
 	if diff := cmp.Diff([]ranking.MatchRecorded{card}, g.cards(t, 1), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("the card (-want +got):\n%s", diff)
 	}
-	// The same fix by the other player does not revert it: the order of the card has not changed.
-	checkNotice(t, g.fix(t, &alice, matchNumber(1), ranking.Score{A: 1, B: 3}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
+	// The winner comes first on the card now, and so in the next fix.
+	checkNotice(t, g.fix(t, &alice, matchNumber(1), ranking.Score{A: 3, B: 1}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
 	// Another score for the same winner changes no rating.
-	checkNotice(t, g.fix(t, &bob, matchNumber(1), ranking.Score{A: 2, B: 3}), ranking.MatchFixed{
-		Number: 1, Sides: [2]ranking.Side{side(2, "Alice", 1500, 1484), side(3, "Bob", 1500, 1516)},
-		Was: ranking.OldScore{Score: [2]int{1, 3}}, By: byBob,
+	checkNotice(t, g.fix(t, &bob, matchNumber(1), ranking.Score{A: 3, B: 2}), ranking.MatchFixed{
+		Number: 1, Sides: [2]ranking.Side{side(3, "Bob", 1500, 1516), side(2, "Alice", 1500, 1484)},
+		Was: ranking.OldScore{Score: [2]int{3, 1}}, By: byBob,
 		Moved: ranking.Moved{Ratings: []ranking.RatingChange{change("Alice", 1484, 1484), change("Bob", 1531, 1531)}},
 	})
-	checkNotice(t, g.fix(t, &bob, matchNumber(1), ranking.Score{A: 2, B: 3}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
+	checkNotice(t, g.fix(t, &bob, matchNumber(1), ranking.Score{A: 3, B: 2}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
 	type fixed struct{ OldA, OldB, NewA, NewB int }
 	want := []fixed{{3, 1, 1, 3}, {1, 3, 2, 3}}
 	got := rows[fixed](t, g, `SELECT old_score_a, old_score_b, new_score_a, new_score_b FROM match_fixes ORDER BY id`)
@@ -55,7 +55,7 @@ func TestFixInCommandOrder(t *testing.T) {
 	byCommand := ranking.Amendment{Match: ranking.MatchRef{Message: 5, Key: "m:1"}, IsAdmin: nobodyIsAdmin}
 	checkNotice(t, g.fix(t, &alice, byCommand, ranking.Score{A: 1, B: 3}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
 	if n, ok := g.fix(t, &alice, byCommand, ranking.Score{A: 3, B: 1}).(ranking.MatchFixed); !ok ||
-		n.Sides[1].Players[0].Name.Name != "Alice" || n.Sides[1].Score != 3 {
+		n.Sides[0].Players[0].Name.Name != "Alice" || n.Sides[0].Score != 3 {
 		t.Errorf("notice is %+v", n)
 	}
 }
@@ -102,13 +102,13 @@ func TestFixSets(t *testing.T) {
 	})
 	byBob := ranking.Reporter{Name: &ranking.Name{Name: "Bob"}}
 	checkNotice(t, g.fix(t, &bob, matchNumber(1), ranking.Score{A: 7, B: 11}, ranking.Score{A: 12, B: 14}), ranking.MatchFixed{
-		Number: 1, Sides: [2]ranking.Side{side(0, "Bob", 1500, 1484), side(2, "Alice", 1500, 1516)},
-		Sets: []ranking.SetScore{{7, 11}, {12, 14}}, By: byBob,
-		Was:   ranking.OldScore{Score: [2]int{2, 1}, Sets: []ranking.SetScore{{7, 11}, {11, 9}, {11, 5}}},
+		Number: 1, Sides: [2]ranking.Side{side(2, "Alice", 1500, 1516), side(0, "Bob", 1500, 1484)},
+		Sets: []ranking.SetScore{{11, 7}, {14, 12}}, By: byBob,
+		Was:   ranking.OldScore{Score: [2]int{1, 2}, Sets: []ranking.SetScore{{11, 7}, {9, 11}, {5, 11}}},
 		Moved: ranking.Moved{Ratings: []ranking.RatingChange{change("Alice", 1484, 1516), change("Bob", 1516, 1484)}},
 	})
 	// Only the points of a set differ.
-	if _, ok := g.fix(t, &bob, matchNumber(1), ranking.Score{A: 8, B: 11}, ranking.Score{A: 12, B: 14}).(ranking.MatchFixed); !ok {
+	if _, ok := g.fix(t, &bob, matchNumber(1), ranking.Score{A: 11, B: 8}, ranking.Score{A: 14, B: 12}).(ranking.MatchFixed); !ok {
 		t.Error("a fix of points alone was refused")
 	}
 	verifyClean(t, g.store)
@@ -123,6 +123,15 @@ func TestFixToADraw(t *testing.T) {
 	g.exec(t, `UPDATE ladders SET draws_allowed = true`)
 	if _, ok := g.fix(t, &alice, matchNumber(1), ranking.Score{A: 2, B: 2}).(ranking.MatchFixed); !ok {
 		t.Error("a draw was refused")
+	}
+	// A draw keeps the order of the card.
+	for _, fix := range []struct {
+		score ranking.Score
+		first string
+	}{{ranking.Score{A: 1, B: 2}, "Bob"}, {ranking.Score{A: 3, B: 3}, "Bob"}, {ranking.Score{A: 0, B: 1}, "Alice"}} {
+		if n, ok := g.fix(t, &alice, matchNumber(1), fix.score).(ranking.MatchFixed); !ok || n.Sides[0].Players[0].Name.Name != fix.first {
+			t.Errorf("after the fix to %v, the notice is %+v", fix.score, n)
+		}
 	}
 	verifyClean(t, g.store)
 }

@@ -33,16 +33,19 @@ func (j joinOperation) unlimited(snap Snapshot) bool {
 func (j joinOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
 	known := snap.People[0]
 	standing := known.standing(snap.Ladder)
-	changes := Changes{Notice: Joined{
+	joined := Joined{
 		Name:    snap.senderName(),
 		Elo:     standing.Elo,
 		Already: known.Standing != nil,
 		Played:  standing.Played,
-	}}
-	if known.Standing == nil {
-		changes.Effect = &NewStanding{Ladder: snap.Ladder.ID, Standing: standing}
-	} else if present := standing.presentAt(j.at); present != standing {
-		changes.Effect = (*ChangedStanding)(&present)
 	}
-	return changes, nil
+	switch present := standing.presentAt(j.at); {
+	case known.Standing == nil:
+		return Changes{Notice: joined, Effect: &NewStanding{Ladder: snap.Ladder.ID, Standing: standing}}, nil
+	case present != standing:
+		joined.Back = true
+		return Changes{Notice: joined, Effect: (*ChangedStanding)(&present)}, nil
+	default:
+		return Changes{Notice: joined}, nil
+	}
 }

@@ -70,7 +70,11 @@ func TestMemberLeft(t *testing.T) {
 	join.SentAt = join.SentAt.Add(time.Hour)
 	must(t, g.Join(t.Context(), join))
 	elo := g.mustRank(t, "Alice joins again", "Alice Carol Bob").Rows[0].Elo
-	checkNotice(t, g.notice(t, join.Key), ranking.Joined{Name: ranking.Name{Name: "Alice"}, Elo: elo, Already: true, Played: 2})
+	checkNotice(t, g.notice(t, join.Key), ranking.Joined{Name: ranking.Name{Name: "Alice"}, Elo: elo, Already: true, Back: true, Played: 2})
+	again := g.origin(&alice)
+	again.SentAt = join.SentAt.Add(time.Minute)
+	must(t, g.Join(t.Context(), again))
+	checkNotice(t, g.notice(t, again.Key), ranking.Joined{Name: ranking.Name{Name: "Alice"}, Elo: elo, Already: true, Played: 2})
 	must(t, g.MemberLeft(t.Context(), leave, alice))
 	g.mustRank(t, "the departure is redelivered", "Alice Carol Bob")
 	verifyClean(t, g.store)

@@ -460,8 +460,8 @@ func TestMoveUpdatesCards(t *testing.T) {
 			Sides: [2]ranking.Side{side(3, change("Alice", 1514, 1528)), side(1, named(bob, 1469, 1455))},
 		},
 		5: {
-			Number: 5, Changes: 1, Was: &ranking.OldScore{Score: [2]int{3, 2}},
-			Sides: [2]ranking.Side{side(1, change("Zoe", 1517, 1500)), side(2, change("Carol", 1500, 1517))},
+			Number: 5, Changes: 1, Was: &ranking.OldScore{Score: [2]int{2, 3}},
+			Sides: [2]ranking.Side{side(2, change("Carol", 1500, 1517)), side(1, change("Zoe", 1517, 1500))},
 		},
 		6: undone,
 		7: {

@@ -13,11 +13,8 @@ type NotRecorded struct {
 
 // RejectedResult is a match that was not recorded, or an amendment that was not made.
 type RejectedResult struct {
-	Command string `json:"command"` // match, undo, restore or fix
-	// Sides are the players of a match, in the order of the command. The scores are in that order too; a fix also has them.
-	Sides [2][]Name  `json:"sides,omitzero"`
-	Score [2]int     `json:"score,omitzero"`
-	Sets  []SetScore `json:"sets,omitempty"`
+	Command     string `json:"command"` // match, undo, restore or fix
+	NamedResult        // of a match; a fix has only the scores
 	// Number is the match to be amended, 0 if unknown. Last is true if the command means the sender's last match, or the last
 	// one that the sender undid.
 	Number    int  `json:"number,omitempty"`
@@ -49,14 +46,29 @@ type malformedResult struct {
 }
 
 // rejectedResults describes matches that are not recorded. Players appear under their known names, or as mentioned.
-func (r recordOperation) rejectedResults(snap Snapshot) (all []RejectedResult) {
+func (r *recordOperation) rejectedResults(snap Snapshot) (all []RejectedResult) {
+	for _, result := range r.namedResults(snap) {
+		all = append(all, RejectedResult{Command: commandMatch, NamedResult: result})
+	}
+	return all
+}
+
+// NamedResult is a result with the names of the players. All of it is in the order of the report.
+type NamedResult struct {
+	Sides [2][]Name  `json:"sides,omitzero"`
+	Score [2]int     `json:"score,omitzero"`
+	Sets  []SetScore `json:"sets,omitempty"`
+}
+
+// namedResults describes the matches. Players appear under their known names, or as mentioned.
+func (r *recordOperation) namedResults(snap Snapshot) (all []NamedResult) {
 	for _, m := range r.matches {
-		rejected := RejectedResult{Command: commandMatch, Score: [2]int{m.result.A, m.result.B}, Sets: m.result.setScores()}
+		result := NamedResult{Score: [2]int{m.result.A, m.result.B}, Sets: m.result.setScores()}
 		for i, person := range m.players {
-			side := &rejected.Sides[m.sides[i]-1]
-			*side = append(*side, r.people[person].shownName(snap.People[person]))
+			side := &result.Sides[m.sides[i]-1]
+			*side = append(*side, r.people[person].shownName(snap.known(person)))
 		}
-		all = append(all, rejected)
+		all = append(all, result)
 	}
 	return all
 }
@@ -66,6 +78,8 @@ func (p Person) shownName(k Known) Name {
 	switch {
 	case k.Player != nil:
 		return k.Player.name()
+	case p.Player != 0:
+		return Name{Player: p.Player}
 	case p.Name != "":
 		return Name{Name: p.Name}
 	default:

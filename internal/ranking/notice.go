@@ -63,8 +63,7 @@ type Name struct {
 	Mark string `json:"mark,omitempty"`
 }
 
-// MatchRecorded is the content of a match's card, both when the card is sent and when it is edited. The side that scored
-// more when the match was recorded comes first, even if a fix makes the other side the winner.
+// MatchRecorded is the content of a match's card, both when the card is sent and when it is edited. The winner comes first.
 type MatchRecorded struct {
 	Number     int        `json:"number"` // set by the store, which assigns it
 	Sides      [2]Side    `json:"sides"`
@@ -206,6 +205,7 @@ type Joined struct {
 	Name    Name `json:"name"`
 	Elo     int  `json:"elo"`
 	Already bool `json:"already,omitempty"` // the player was in the ladder before
+	Back    bool `json:"back,omitempty"`    // the player had left the group
 	Played  int  `json:"played,omitempty"`
 }
 
@@ -224,8 +224,11 @@ const (
 	NoDraws       RefusalCode = "no_draws"         // the ladder has no draws
 	NobodyToJoin  RefusalCode = "nobody_to_join"   // an anonymous admin is no player
 	NobodyToShow  RefusalCode = "nobody_to_show"   // an anonymous admin has no standing
+	NoSuchPlayer  RefusalCode = "no_such_player"   // the group has no player called Name
 	NotAPerson    RefusalCode = "not_a_person"     // Name may be a bot, and no person with that username has been seen
 	TooManyAtOnce RefusalCode = "too_many_at_once" // conflicts, locks or timeouts persisted; nothing was changed
+
+	TooManyMatches RefusalCode = "too_many_matches" // more than Matches in one message
 
 	UnevenTeams RefusalCode = "uneven_teams" // the ladder requires sides of the same size
 
@@ -251,6 +254,7 @@ const (
 	WhichUndone      RefusalCode = "which_undone"       // an anonymous admin undid no match of their own
 
 	NotYourPrompt    RefusalCode = "not_your_prompt"    // somebody else was asked
+	NotYourReport    RefusalCode = "not_your_report"    // the sender neither plays nor reported
 	AdminsOnlyPrompt RefusalCode = "admins_only_prompt" // every admin was asked, and the sender is none
 	AskedAlready     RefusalCode = "asked_already"      // the sender was asked about the match and has not answered yet
 	PromptOver       RefusalCode = "prompt_over"        // the prompt is closed

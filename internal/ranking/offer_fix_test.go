@@ -29,6 +29,69 @@ func (g *game) edit(t *testing.T, o ranking.Origin, key string, r ranking.Report
 	return nil
 }
 
+// accept presses the button below message 77, which offers to fix match 1 as it is after some changes.
+func (g *game) accept(t *testing.T, who *ranking.Person, changes int, scores ...ranking.Score) ranking.Origin {
+	t.Helper()
+	o := g.press(who)
+	o.SentAt = g.origin(who).SentAt
+	a := ranking.Amendment{Match: ranking.MatchRef{Message: 7, Key: "m:1"}, Changes: &changes, IsAdmin: nobodyIsAdmin}
+	must(t, g.AcceptFix(t.Context(), o, 77, a, scores))
+	return o
+}
+
+// offered returns what the message with the offer is to show after a press. The press itself is answered without words, and
+// nothing else is sent.
+func (g *game) offered(t *testing.T, o ranking.Origin) ranking.Notice {
+	t.Helper()
+	if n := g.count(t, fmt.Sprintf("outbox WHERE key = '%s' AND kind = 'acknowledged' AND action = 'callback_answer'", o.Key)); n != 1 {
+		t.Errorf("the press is acknowledged %d times", n)
+	}
+	if n := g.count(t, fmt.Sprintf("outbox WHERE key = '%s' AND action = 'send' AND kind <> 'match_recorded'", o.Key)); n != 0 {
+		t.Errorf("%d messages are sent", n)
+	}
+	return g.answer(t, o.Key, "action = 'page' AND edited_message_id = 77")
+}
+
+// TestOfferIsOver: an offer that cannot be accepted any more says why, and loses its button.
+func TestOfferIsOver(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		before func(*game)
+		want   ranking.Refusal
+	}{
+		"corrected": {
+			func(g *game) { g.fix(t, &bob, matchNumber(1), ranking.Score{A: 5, B: 0}) },
+			ranking.Refusal{Code: ranking.ChangedSince, Number: 1},
+		},
+		"undone": {
+			func(g *game) { g.undo(t, &bob, matchNumber(1)) },
+			ranking.Refusal{Code: ranking.UndoneAlready, Number: 1, Minutes: 1440},
+		},
+		"no draws": {
+			func(g *game) { g.exec(t, `UPDATE ladders SET draws_allowed = false`) },
+			ranking.Refusal{Code: ranking.NoDraws},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGame(t)
+			g.record(t, &alice, alice, bob, 3, 1)
+			tc.before(g)
+			before := g.cards(t, 1)
+			checkNotice(t, g.offered(t, g.accept(t, &alice, 0, ranking.Score{A: 2, B: 2})), tc.want)
+			if after := g.cards(t, 1); len(after) != len(before) {
+				t.Errorf("%d cards, want %d", len(after), len(before))
+			}
+			verifyClean(t, g.store)
+		})
+	}
+	g := newGame(t)
+	nothing := g.press(&alice)
+	a := ranking.Amendment{Match: ranking.MatchRef{Message: 7, Key: "m:1"}, Changes: new(int), IsAdmin: nobodyIsAdmin}
+	must(t, g.AcceptFix(t.Context(), nothing, 77, a, []ranking.Score{{A: 2, B: 3}}))
+	checkNotice(t, g.callbackAnswer(t, nothing), ranking.Refusal{Code: ranking.NotAboutAMatch})
+}
+
 func TestOfferFix(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -50,18 +113,16 @@ func TestOfferFix(t *testing.T) {
 		t.Errorf("%d offers, want 2", n)
 	}
 	// The button works only once and for those who may amend. Its scores are in the order of the command.
-	button := ranking.Amendment{Match: ranking.MatchRef{Message: 7, Key: "m:1"}, IsAdmin: nobodyIsAdmin}
-	press := func(who *ranking.Person) ranking.Notice {
-		o := g.origin(who)
-		o.Button = o.Key
-		must(t, g.FixMatch(t.Context(), o, button, []ranking.Score{{A: 2, B: 3}}))
-		return g.answer(t, o.Key, "action = 'callback_answer'")
+	press := func(who *ranking.Person) ranking.Origin {
+		t.Helper()
+		return g.accept(t, who, 0, ranking.Score{A: 2, B: 3})
 	}
-	checkNotice(t, press(&zoe), ranking.Refusal{Code: ranking.NotYours, Number: 1})
-	if n, ok := press(&ghost).(ranking.MatchFixed); !ok || n.Sides[1].Players[0].Name.Name != "Alice" || n.Sides[1].Score != 2 {
+	checkNotice(t, g.callbackAnswer(t, press(&zoe)), ranking.Refusal{Code: ranking.NotYours, Number: 1})
+	if n, ok := g.offered(t, press(&ghost)).(ranking.MatchFixed); !ok || n.Sides[1].Players[0].Name.Name != "Alice" || n.Sides[1].Score != 2 {
 		t.Errorf("notice is %+v", n)
 	}
-	checkNotice(t, press(&alice), ranking.Refusal{Code: ranking.SameScore, Number: 1})
+	checkNotice(t, g.callbackAnswer(t, press(&zoe)), ranking.Refusal{Code: ranking.NotYours, Number: 1})
+	checkNotice(t, g.offered(t, press(&alice)), ranking.Refusal{Code: ranking.ChangedSince, Number: 1})
 	if offer := g.edit(t, g.origin(&alice), "m:1", singles(alice, ghost, 2, 3)); offer != nil {
 		t.Errorf("a fix that was already made is offered: %+v", offer)
 	}

@@ -51,12 +51,17 @@ func (a answer) decide(context.Context, Snapshot) (Changes, error) {
 // question answers with the notice that ask reads, after all names are up to date.
 type question struct {
 	plain
-	ask   func(context.Context) (Notice, error)
+	ask   func(context.Context, Snapshot) (Notice, error)
 	edits int64 // the message that the answer replaces, 0 for none
 }
 
-func (q question) decide(ctx context.Context, _ Snapshot) (Changes, error) {
-	n, err := q.ask(ctx)
+// withoutSnapshot returns an ask that needs to know nothing about the people of the command.
+func withoutSnapshot(read func(context.Context) (Notice, error)) func(context.Context, Snapshot) (Notice, error) {
+	return func(ctx context.Context, _ Snapshot) (Notice, error) { return read(ctx) }
+}
+
+func (q question) decide(ctx context.Context, snap Snapshot) (Changes, error) {
+	n, err := q.ask(ctx, snap)
 	if q.edits != 0 {
 		return Changes{Page: n, Edits: q.edits}, err
 	}

@@ -16,6 +16,9 @@ func (k Known) profileChange(o Origin, p Person, needed bool) (change PlayerChan
 		change.Sighting = k.newSighting(o, p)
 		return change, needed
 	}
+	if p.Player != 0 {
+		return change, false
+	}
 	change.Player = *k.Player
 	if p.ID != 0 {
 		change.Player.UserID, change.Player.Username, change.Player.Name = p.ID, p.Username, p.Name // claims an unclaimed player

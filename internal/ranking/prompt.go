@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -30,20 +31,36 @@ const PromptWindow = 5 * time.Minute
 type Prompt struct {
 	ID       PromptID
 	Kind     PromptKind
-	Match    MatchID
-	Changes  int      // of the match when it was asked about
-	Number   int      // of the match
-	Answerer PlayerID // who may answer; 0 for every admin
-	Message  int64    // the message that asks, 0 if unknown
+	Match    MatchID        // of a PromptUndo, like all until Answerer
+	Changes  int            // of the match when it was asked about
+	Number   int            // of the match
+	Answerer PlayerID       // who may answer; 0 for every admin
+	Report   *ReportRequest // of a PromptReport
+	Wizard   *WizardRequest // of a PromptWizard
+	Which    *WhichRequest  // of a PromptWhich
+	Message  int64          // the message that asks, 0 if unknown
 	Closed   bool
+}
+
+// dropped returns what the message says if nobody answers in time.
+func (p Prompt) dropped() Notice {
+	switch p.Kind {
+	case PromptUndo, PromptWhich:
+		return UndoDropped{Number: p.Number}
+	default:
+		return ReportDropped{}
+	}
 }
 
 // NewPrompt asks a question. The notice of the same changes is the message that asks.
 type NewPrompt struct {
 	Kind     PromptKind
-	Match    MatchID
-	Changes  int      // of the match
-	Answerer PlayerID // 0 for every admin
+	Match    MatchID        // of a PromptUndo, like all until Answerer
+	Changes  int            // of the match
+	Answerer PlayerID       // 0 for every admin
+	Report   *ReportRequest // of a PromptReport
+	Wizard   *WizardRequest // of a PromptWizard
+	Which    *WhichRequest  // of a PromptWhich
 }
 
 func (*NewPrompt) outcome() CommandOutcome { return OutcomeAsked }
@@ -64,10 +81,13 @@ type ClosedPrompt struct {
 	As PromptEnd
 }
 
-// PromptAnswer is the press of a button below a prompt.
+// PromptAnswer is the press of a button below a prompt, or a reply to it.
 type PromptAnswer struct {
 	Prompt PromptID
 	Option PromptOption
+	// Reports or Opponent is what somebody typed instead of pressing a button of a PromptWizard.
+	Reports  []Report
+	Opponent *Person
 	// Message is the message with the button. It is edited to show what was decided.
 	Message int64
 	// IsAdmin reports whether the sender is an admin of the chat.
@@ -77,6 +97,17 @@ type PromptAnswer struct {
 // AnswerPrompt closes a prompt and does what the answer says, if the sender may answer and the prompt is still open. Of
 // several answers to a prompt, one has an effect.
 func (s *Service) AnswerPrompt(ctx context.Context, o Origin, a PromptAnswer) error {
+	p, err := s.store.FindPrompt(ctx, o.Chat.ID, a.Prompt)
+	if err != nil {
+		return fmt.Errorf("answer prompt: %w", err)
+	}
+	switch {
+	case p == nil:
+	case p.Kind == PromptReport:
+		return s.answerReport(ctx, o, a, p)
+	case p.Kind == PromptWizard:
+		return s.answerWizard(ctx, o, a, p)
+	}
 	people := senderOf(o)
 	return s.handle(ctx, o, command{
 		name: "answer prompt", people: people, needed: len(people), class: RatePress, locks: true,
@@ -98,9 +129,13 @@ func (p *promptOperation) read(ctx context.Context, store Store, snap Snapshot) 
 	if err != nil || p.prompt == nil {
 		return err
 	}
-	p.undo.Match, p.undo.Changes = MatchRef{ID: p.prompt.Match}, &p.prompt.Changes
+	match, _ := p.prompt.match(p.Option)
+	p.undo.Match, p.undo.Changes = MatchRef{ID: match.Match}, &match.Changes
 	if p.prompt.Answerer == 0 {
 		p.undo.origin.Sender = nil // it was asked anonymously, so nobody is named
+	}
+	if match.Match == 0 { // it is cancelled
+		return nil
 	}
 	return p.undo.read(ctx, store, snap)
 }
@@ -114,9 +149,12 @@ func (p *promptOperation) readLocked(ctx context.Context, store Store, snap Snap
 }
 
 func (p *promptOperation) refuse(snap Snapshot) Notice {
-	known := p.Option == OptionUndo || p.Option == OptionCancel
+	if p.prompt == nil {
+		return Refusal{Code: UnknownButton}
+	}
+	_, known := p.prompt.match(p.Option)
 	switch {
-	case p.prompt == nil, p.prompt.Kind != PromptUndo, !known:
+	case !known && p.Option != OptionCancel:
 		return Refusal{Code: UnknownButton}
 	case p.prompt.Answerer != 0 && (snap.People[0].Player == nil || snap.People[0].Player.ID != p.prompt.Answerer):
 		return Refusal{Code: NotYourPrompt}
@@ -146,7 +184,10 @@ func (p *promptOperation) permit(ctx context.Context, snap Snapshot) Notice {
 
 func (p *promptOperation) decide(_ context.Context, snap Snapshot) (changes Changes, err error) {
 	closes := &ClosedPrompt{ID: p.prompt.ID, As: PromptAnswered}
-	refusal := p.undo.refusal()
+	var refusal Notice
+	if p.Option != OptionCancel {
+		refusal = p.undo.refusal()
+	}
 	switch {
 	case p.Option == OptionCancel:
 		_, by := p.undo.by(snap)
@@ -161,13 +202,24 @@ func (p *promptOperation) decide(_ context.Context, snap Snapshot) (changes Chan
 	return changes, err
 }
 
-// UndoPrompt asks an admin whether to undo a match of other people.
+// IsPrompt reports whether notices of a kind ask a prompt.
+func IsPrompt(kind string) bool {
+	switch kind {
+	case KindUndoPrompt, KindWhichPrompt, KindReportPrompt, KindOpponentPrompt, KindScorePrompt:
+		return true
+	}
+	return false
+}
+
+// UndoPrompt asks an admin whether to undo a match of other people, or a player whether to undo their last match that counts.
 type UndoPrompt struct {
 	Number int        `json:"number"`
 	Sides  [2]Side    `json:"sides"`
 	Sets   []SetScore `json:"sets,omitempty"`
 	Asked  Reporter   `json:"asked"`           // who is asked
 	Played time.Time  `json:"played,omitzero"` // zero if it was played less than a day ago
+	// Undone is the number of the match that the command meant, which is undone already; 0 if it meant this one.
+	Undone int `json:"undone,omitempty"`
 }
 
 // Kind implements Notice.
@@ -181,7 +233,7 @@ func (UndoPrompt) Alone() bool { return true }
 
 // UndoDropped says that an UndoPrompt was cancelled, or that nobody answered it. The match may be undone all the same, by others.
 type UndoDropped struct {
-	Number int       `json:"number"`
+	Number int       `json:"number"`       // 0 if nobody said which match is meant
 	By     *Reporter `json:"by,omitempty"` // who cancelled; nil if nobody answered in time
 }
 

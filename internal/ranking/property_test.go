@@ -106,7 +106,7 @@ type modelMatch struct {
 	undoneAt   int  // how many commands had been sent then
 	merged     bool // a merge undid it
 	samePerson bool // two of its players became one
-	turned     bool // the card shows side B first, because it won the match as first recorded
+	turned     bool // the card shows side B first: the winner, or the last one if the match is a draw
 }
 
 func (s *model) username(i int) string { return fmt.Sprintf("u%d_%d", s.id, i) }
@@ -406,7 +406,8 @@ func (c *modelGroup) fixAny(rt *rapid.T) {
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.SameScore, Number: number})
 		return
 	}
-	if a, b := total(stored); c.refusal(a, b, true) != "" {
+	a, b := total(stored)
+	if c.refusal(a, b, true) != "" {
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.NoDraws})
 		return
 	}
@@ -414,6 +415,9 @@ func (c *modelGroup) fixAny(rt *rapid.T) {
 		rt.Fatalf("fixing match %d is answered with %+v", number, notice)
 	}
 	m.scores = stored
+	if a != b {
+		m.turned = b > a
+	}
 }
 
 // showUsername has a random account show its username, possibly for the first time.

@@ -42,6 +42,9 @@ type Origin struct {
 	// Key is the idempotency key: commands with the same key are the same command, which takes effect only once.
 	Key     string
 	Trigger Trigger // zero means ByPress with a Button, and ByMessage without
+	// Message is the key of the message whose edit is the command, empty for all other commands. The command is ignored unless
+	// everything that was handled of the message so far was refused.
+	Message string
 	Chat    Chat
 	Sender  *Person // nil for an anonymous admin
 	SentAt  time.Time
@@ -60,6 +63,9 @@ type Origin struct {
 	// replies to. They need not take part in the command.
 	Shown []Person
 }
+
+// message returns the key of the message that contains the command.
+func (o Origin) message() string { return cmp.Or(o.Message, o.Key) }
 
 // Trigger is the kind of update that triggers a command.
 type Trigger string
@@ -111,12 +117,14 @@ func (c Chat) IsGroup() bool { return c.Kind != Private }
 // Person is a person as the messenger shows them. A person who is only mentioned has a Username and no ID. A person whom
 // the messenger shows has an ID and a Name, and possibly a Username.
 type Person struct {
-	ID       UserID
-	Username string // without @
-	Name     string
+	ID       UserID `json:"id,omitempty"`
+	Username string `json:"username,omitempty"` // without @
+	Name     string `json:"name,omitempty"`
 	// Doubtful is true if a mention may not refer to a person at all. The command is then refused unless a message in the
 	// group has shown a person with that username.
-	Doubtful bool
+	Doubtful bool `json:"doubtful,omitempty"`
+	// Player is the person's player if the store, and not a message, says who the person is. Then there is nothing new to store.
+	Player PlayerID `json:"player,omitempty"`
 }
 
 // Player is a person as the store knows them. A player with a UserID is an account, one for all groups. A player without

@@ -51,7 +51,7 @@ func (g *game) checkRateClasses(t *testing.T, what, want string) {
 // askRanking sends a question and returns its outcome: "answered", "slowed" or "nothing".
 func (g *game) askRanking(t *testing.T, s *ranking.Service, o ranking.Origin) string {
 	t.Helper()
-	must(t, g.questions(s).ShowRanking(t.Context(), o))
+	must(t, g.questions(s).ShowRanking(t.Context(), o, 1))
 	class := texts(t, g, `SELECT rate_class FROM handled_commands WHERE key = $1`, o.Key)
 	notices := g.count(t, fmt.Sprintf("outbox WHERE key = '%s'", o.Key))
 	switch {
@@ -218,7 +218,8 @@ func TestResultLimit(t *testing.T) {
 	want := ranking.NotRecorded{Limit: 60}
 	for i := 60; i < 70; i++ {
 		want.Items = append(want.Items, ranking.RejectedResult{
-			Command: "match", Sides: [2][]ranking.Name{{name("@ghost")}, {name("Alice")}}, Score: [2]int{i, 1},
+			Command:     "match",
+			NamedResult: ranking.NamedResult{Sides: [2][]ranking.Name{{name("@ghost")}, {name("Alice")}}, Score: [2]int{i, 1}},
 		})
 	}
 	all := g.notRecorded(t, `reply_to = 7 AND thread_id = 8 AND addressee_id = (SELECT id FROM players WHERE username = 'alice') AND supersede_key = 'refused:1:8' AND not_before > now()`)
@@ -276,13 +277,16 @@ func TestWhatIsAResult(t *testing.T) {
 	}
 	checkNotice(t, all[0], ranking.NotRecorded{Limit: 6, Items: []ranking.RejectedResult{
 		{
-			Command: "match", Sides: [2][]ranking.Name{{name("Alice"), name("Bob")}, {name("Zoe"), name("dave")}},
-			Score: [2]int{2, 1}, Sets: []ranking.SetScore{{11, 7}, {9, 11}, {11, 5}},
+			Command: "match",
+			NamedResult: ranking.NamedResult{
+				Sides: [2][]ranking.Name{{name("Alice"), name("Bob")}, {name("Zoe"), name("dave")}},
+				Score: [2]int{2, 1}, Sets: []ranking.SetScore{{11, 7}, {9, 11}, {11, 5}},
+			},
 		},
 		{Command: "match", Malformed: true},
 		{Command: "undo", Number: 42},
 		{Command: "undo", Last: true},
-		{Command: "fix", Number: 1, Score: [2]int{11, 7}},
+		{Command: "fix", Number: 1, NamedResult: ranking.NamedResult{Score: [2]int{11, 7}}},
 		{Command: "fix", Malformed: true},
 	}})
 

@@ -8,43 +8,50 @@ import (
 	"time"
 )
 
-// maxReports is how many matches a message can report.
-const maxReports = 20
+// MaxReports is how many matches a message can report.
+const MaxReports = 20
 
 // Report is a match as reported: the players, and the score or the scores of the sets.
 type Report struct {
-	// Key is the idempotency key of the match, empty for that of the command. A match that something else than its message
-	// triggers has the key of the message. Each further match of a message has #2, #3 and so on after it.
-	Key    string
-	A, B   []Person // at least one each; side A's scores come first
-	Scores []Score  // at least one
+	// Key is the idempotency key of the match, empty for that of the message. Each further match of a message has #2, #3 and so on
+	// after it.
+	Key    string   `json:"key,omitempty"`
+	A      []Person `json:"a"` // at least one each; side A's scores come first
+	B      []Person `json:"b"`
+	Scores []Score  `json:"scores"` // at least one
 }
 
 // RecordMatch records matches, in their order, updates the ratings of all players and notifies the group: all of the matches or
-// none. There is at least one, and at most maxReports.
+// none. There is at least one, and at most MaxReports. If something about them is unusual, it asks first.
 func (s *Service) RecordMatch(ctx context.Context, o Origin, reports ...Report) error {
-	rec, ok := newRecord(o, reports)
+	if len(reports) > MaxReports {
+		o.Malformed = commandMatch
+		return s.Answer(ctx, o, Refusal{Code: TooManyMatches, Matches: MaxReports})
+	}
+	var people participants
+	rec, ok := s.newRecord(o, reports, &people)
 	if !ok {
 		o.Malformed = commandMatch
 		return s.Answer(ctx, o, Refusal{Code: SamePlayer})
 	}
 	return s.handle(ctx, o, command{
-		name: "record match", people: rec.people, needed: len(rec.people), class: RateResult, operation: rec,
+		name: "record match", people: people, needed: len(people), class: RateResult, operation: rec, equal: rec.equalResults(),
 	})
 }
 
-// newRecord returns the operation that records matches. ok is false if somebody visibly plays against themselves.
-func newRecord(o Origin, reports []Report) (rec recordOperation, ok bool) {
-	rec = recordOperation{playedAt: o.SentAt, reporter: -1}
-	key := cmp.Or(reports[0].Key, o.Key)
+// newRecord returns the operation that records matches, and adds their people and the reporter to people. ok is false if
+// somebody visibly plays against themselves.
+func (s *Service) newRecord(o Origin, reports []Report, people *participants) (rec *recordOperation, ok bool) {
+	rec = &recordOperation{service: s, origin: o, reports: reports, playedAt: o.SentAt, reporter: -1}
+	key := cmp.Or(reports[0].Key, o.message())
 	for i, r := range reports {
 		m := reportedMatch{key: key, result: resultOf(r.Scores), even: len(r.A) == len(r.B)}
 		if i > 0 {
 			m.key = fmt.Sprintf("%s#%d", key, i+1)
 		}
-		for side, people := range [][]Person{r.A, r.B} {
-			for _, p := range people {
-				at := rec.people.add(p)
+		for side, players := range [][]Person{r.A, r.B} {
+			for _, p := range players {
+				at := people.add(p)
 				if slices.Contains(m.players, at) {
 					return rec, false
 				}
@@ -54,19 +61,25 @@ func newRecord(o Origin, reports []Report) (rec recordOperation, ok bool) {
 		rec.matches = append(rec.matches, m)
 	}
 	if o.Sender != nil {
-		rec.reporter = rec.people.add(*o.Sender)
+		rec.reporter = people.add(*o.Sender)
 	}
-	rec.people.complete(o.Shown)
+	people.complete(o.Shown)
+	rec.people = *people
 	return rec, true
 }
 
 // recordOperation records matches.
 type recordOperation struct {
 	plain
+	service  *Service
+	origin   Origin // of the report
+	reports  []Report
 	matches  []reportedMatch // at least one
 	people   participants
 	playedAt time.Time
-	reporter int // index into people; -1 for an anonymous admin
+	reporter int      // index into people; -1 for an anonymous admin
+	settled  []Doubt  // what was asked already
+	known    []Person // who plays in the group, if somebody who is mentioned does not
 }
 
 // reportedMatch is a match to be recorded.
@@ -78,7 +91,12 @@ type reportedMatch struct {
 	sides   []int // the side of each player, 1 or 2
 }
 
-func (r recordOperation) refuse(snap Snapshot) Notice {
+// plays reports whether a person, an index into the people, plays in one of the matches.
+func (r *recordOperation) plays(person int) bool {
+	return slices.ContainsFunc(r.matches, func(m reportedMatch) bool { return slices.Contains(m.players, person) })
+}
+
+func (r *recordOperation) refuse(snap Snapshot) Notice {
 	for _, m := range r.matches {
 		if n := r.refuseMatch(snap, m); n != nil {
 			return n
@@ -87,7 +105,7 @@ func (r recordOperation) refuse(snap Snapshot) Notice {
 	return nil
 }
 
-func (r recordOperation) refuseMatch(snap Snapshot, m reportedMatch) Notice {
+func (r *recordOperation) refuseMatch(snap Snapshot, m reportedMatch) Notice {
 	for _, i := range m.players {
 		p, k := r.people[i], snap.People[i]
 		if p.Doubtful && (k.Player == nil || k.Player.UserID == 0) {
@@ -121,9 +139,12 @@ func (m reportedMatch) hasDuplicatePlayer(snap Snapshot) bool {
 	return false
 }
 
-func (r recordOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
+func (r *recordOperation) decide(ctx context.Context, snap Snapshot) (Changes, error) {
 	if n := r.refuse(snap); n != nil {
 		return Changes{Notice: n}, nil // some refusals need all people to be known
+	}
+	if ask := r.unusual(snap); ask != nil {
+		return ask.decide(ctx, snap)
 	}
 	effect := make(NewMatches, len(r.matches))
 	current := make(map[PlayerID]Standing) // after the matches so far
@@ -134,7 +155,7 @@ func (r recordOperation) decide(_ context.Context, snap Snapshot) (Changes, erro
 }
 
 // play returns a match with the changes that it makes to the standings of its players.
-func (r recordOperation) play(snap Snapshot, reported reportedMatch, current map[PlayerID]Standing) *NewMatch {
+func (r *recordOperation) play(snap Snapshot, reported reportedMatch, current map[PlayerID]Standing) *NewMatch {
 	m := &NewMatch{
 		Key: reported.key, Group: snap.Group, Ladder: snap.Ladder.ID, RatingRules: snap.Ladder.RatingRules, Result: reported.result,
 		PlayedAt: r.playedAt, Players: make([]MatchPlayer, len(reported.players)),
@@ -168,7 +189,7 @@ func (r recordOperation) play(snap Snapshot, reported reportedMatch, current map
 }
 
 // card returns the card of a match, with the players whom it adds to the ladder.
-func (r recordOperation) card(m *NewMatch, added []Name) MatchRecorded {
+func (r *recordOperation) card(m *NewMatch, added []Name) MatchRecorded {
 	var sides [2]Side
 	for _, p := range m.Players {
 		side := &sides[p.Side-1]

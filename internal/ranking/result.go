@@ -7,7 +7,10 @@ import (
 )
 
 // Score is the score of a match or of one set, from 0 to 999 for each side.
-type Score struct{ A, B int }
+type Score struct {
+	A int `json:"a"`
+	B int `json:"b"`
+}
 
 // Result is the result of a match. In a match played in sets, the score counts the sets that each side won.
 type Result struct {

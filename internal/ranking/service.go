@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,9 @@ type Settings struct {
 	// ResultsPerMinute limits the results of one sender, default 60. A negative value disables this limit and that on
 	// button presses.
 	ResultsPerMinute int
+	// AskUnusual is true if a result that is probably a mistake is asked about: one that was reported already, or a new username
+	// that differs by one letter from a known one.
+	AskUnusual bool
 }
 
 // NewService returns a service that uses the store.
@@ -66,7 +70,22 @@ func (s *Service) Answer(ctx context.Context, o Origin, n Notice) error {
 
 // Ask answers a question with the notice that read returns. read may be called several times.
 func (s *Service) Ask(ctx context.Context, o Origin, read func(context.Context) (Notice, error)) error {
-	return s.handle(ctx, o, command{name: "answer", people: senderOf(o), class: RateQuestion, operation: question{ask: read}})
+	return s.handle(ctx, o, command{name: "answer", people: senderOf(o), class: RateQuestion, operation: question{ask: withoutSnapshot(read)}})
+}
+
+// AskAbout answers a question about a person with the notice that read returns. read may be called several times. Somebody who
+// is no player is not made one by being asked about; the question is refused.
+func (s *Service) AskAbout(ctx context.Context, o Origin, who Person, read func(context.Context, Player) (Notice, error)) error {
+	people := senderOf(o)
+	asked := people.add(who)
+	people.complete(o.Shown)
+	ask := func(ctx context.Context, snap Snapshot) (Notice, error) {
+		if p := snap.People[asked].Player; p != nil {
+			return read(ctx, *p)
+		}
+		return Refusal{Code: NoSuchPlayer, Name: cmp.Or(who.Name, "@"+who.Username)}, nil
+	}
+	return s.handle(ctx, o, command{name: "answer", people: people, class: RateQuestion, operation: question{ask: ask}})
 }
 
 // handle reads, decides and applies a command, and starts over after a conflict or a lock timeout. If it returns

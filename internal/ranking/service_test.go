@@ -126,8 +126,20 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 		return decode[ranking.MatchRestored](t, g, payload)
 	case ranking.KindUndoPrompt:
 		return decode[ranking.UndoPrompt](t, g, payload)
+	case ranking.KindWhichPrompt:
+		return decode[ranking.WhichPrompt](t, g, payload)
 	case ranking.KindUndoDropped:
 		return decode[ranking.UndoDropped](t, g, payload)
+	case ranking.KindOpponentPrompt:
+		return decode[ranking.OpponentPrompt](t, g, payload)
+	case ranking.KindScorePrompt:
+		return decode[ranking.ScorePrompt](t, g, payload)
+	case ranking.KindReportPrompt:
+		return decode[ranking.ReportPrompt](t, g, payload)
+	case ranking.KindReportChosen:
+		return decode[ranking.ReportChosen](t, g, payload)
+	case ranking.KindReportDropped:
+		return decode[ranking.ReportDropped](t, g, payload)
 	case ranking.KindMatchFixed:
 		return decode[ranking.MatchFixed](t, g, payload)
 	}

@@ -32,12 +32,22 @@ type Store interface {
 	// anonymous admin.
 	FindMatch(ctx context.Context, chat ExternalChatID, ref MatchRef, sender *Person) (*StoredMatch, error)
 
+	// MatchesOf returns the matches of a chat that a message shows, or that the message with the key has recorded, in the order of
+	// their numbers.
+	MatchesOf(ctx context.Context, chat ExternalChatID, message int64, key string) ([]StoredMatch, error)
+
 	// FindPrompt returns a prompt of a chat, or nil if the chat has none with this id.
 	FindPrompt(ctx context.Context, chat ExternalChatID, id PromptID) (*Prompt, error)
 
 	// IsAsked reports whether a person, or 0 for all admins, has an open prompt about the match. One that has waited for its
 	// delivery for a PromptWindow does not count.
 	IsAsked(ctx context.Context, match MatchID, answerer PlayerID) (bool, error)
+
+	// PeopleOf returns everybody who is in the default ladder of a chat.
+	PeopleOf(ctx context.Context, chat ExternalChatID) ([]Person, error)
+
+	// LastMatches returns the last matches of a person in the default ladder of a chat that count, the newest first.
+	LastMatches(ctx context.Context, chat ExternalChatID, who Person, limit int) ([]PlayedBefore, error)
 
 	// DueTimers returns up to limit timers that are due, in the order of their times and keys, beginning after the given one.
 	DueTimers(ctx context.Context, after Timer, limit int) ([]Timer, error)
@@ -89,16 +99,18 @@ type Store interface {
 
 // Query says what to read for a command, whatever its kind.
 type Query struct {
-	Key    string
-	Chat   Chat
-	People []Person
+	Key     string
+	Message string // the key of the message whose edit is the command, empty for none
+	Chat    Chat
+	People  []Person
 	// RateEntry, if not zero, requests RecentUsage for its sender and time.
 	RateEntry RateEntry
+	Equal     EqualResults // requests Recent
 }
 
 // MatchRef says which match of a group is meant: the one with the ID; else the one with the Number; else the one that the
 // Message shows or that the command with the Key recorded; else the last one that the sender undid, if LastUndone is true;
-// else the last one that the sender played or reported.
+// else the last one that the sender played or reported, of those that count if LastCounted is true.
 type MatchRef struct {
 	ID     MatchID
 	Number int
@@ -108,11 +120,13 @@ type MatchRef struct {
 	Message       int64
 	Key           string
 	LastUndone    bool
+	LastCounted   bool
 }
 
 // Snapshot is what a Query returns.
 type Snapshot struct {
-	Handled bool   // the key is already stored
+	// Handled is true if the key is already stored, or the message with an outcome other than OutcomeRefused.
+	Handled bool
 	ChatID  ChatID // 0 for an unknown chat
 	Chat    Chat   // as stored
 	Group   GroupID
@@ -123,6 +137,16 @@ type Snapshot struct {
 	Greeted     time.Time   // when the chat was last greeted, zero if not since the bot was added
 	Added       time.Time   // when the bot was added to the chat, zero if unknown
 	RecentUsage RecentUsage // for the RateEntry of the query
+	// Recent are matches that the query asks for, the newest first. They are never older than the standings of the People.
+	Recent []RecentMatch
+}
+
+// known returns what is known of a person, nothing if the snapshot does not have the person.
+func (s Snapshot) known(person int) Known {
+	if person >= len(s.People) {
+		return Known{}
+	}
+	return s.People[person]
 }
 
 // standingsDiffer reports whether the standings of the same people were changed between two snapshots.
@@ -146,8 +170,8 @@ type StoredMatch struct {
 	Later      int       // number of later matches of the group, undone ones included
 	ReportedBy PlayerID  // 0 for an anonymous admin
 	Players    [2][]PlayerID
-	// SidesSwapped is true if side B comes first on the match's card, because it won the match as first recorded. Later edits
-	// of the card must keep that order.
+	// SidesSwapped is true if side B comes first on the match's card: it won, or it was the last to win before a fix made the
+	// match a draw.
 	SidesSwapped bool
 	// ByCommand is true if the match was found by the command that recorded it.
 	ByCommand bool
@@ -206,6 +230,9 @@ type Changes struct {
 	Key     string
 	Trigger Trigger        // zero means ByMessage
 	Outcome CommandOutcome // zero means OutcomeUnanswered
+	// Message is the key of the message whose edit is the command, empty for all other commands and for a refused one. It is
+	// stored with the outcome. If it already is, with another one than OutcomeRefused, Apply fails with ErrConflict.
+	Message string
 	// Keyless is true if the key is not stored. The command did nothing, so it may be handled again.
 	Keyless   bool
 	RateEntry RateEntry // how the command counts
@@ -236,7 +263,7 @@ type Changes struct {
 }
 
 // Effect is what a command changes: NewMatches, an *Undone, *Restored, *Fixed, *NewStanding, *ChangedStanding, *ChangedRules,
-// *ChangedDisplay, *NewPrompt or *Greeted.
+// *ChangedDisplay, *NewPrompt, *ChangedWizard or *Greeted.
 type Effect interface {
 	// outcome returns the command's outcome for the log; empty if it follows from the notice.
 	outcome() CommandOutcome

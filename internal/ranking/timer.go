@@ -86,7 +86,7 @@ func (e *expiredPrompt) decide(context.Context, Snapshot) (Changes, error) {
 	}
 	changes.Closes = &ClosedPrompt{ID: p.ID, As: PromptExpired}
 	if p.Message != 0 {
-		changes.Page, changes.Edits = UndoDropped{Number: p.Number}, p.Message
+		changes.Page, changes.Edits = p.dropped(), p.Message
 	}
 	return changes, nil
 }

@@ -6,7 +6,8 @@ import (
 )
 
 // UndoMatch undoes a match: it no longer counts, and its ladder is replayed from there. Players and the reporter may undo
-// it within Settings.UndoWindow. Admins may undo any match at any time, but they are asked first.
+// it within Settings.UndoWindow. Admins may undo any match at any time, but they are asked first. A sender whose last match is
+// undone already is asked whether to undo the last one that counts: repeating the command must not undo match after match.
 func (s *Service) UndoMatch(ctx context.Context, o Origin, a Amendment) error {
 	undo := undoOperation{s.amendment(o, a)}
 	return s.amend(ctx, "undo match", undo.amendOperation, undo)
@@ -14,8 +15,28 @@ func (s *Service) UndoMatch(ctx context.Context, o Origin, a Amendment) error {
 
 type undoOperation struct{ *amendOperation }
 
+func (u undoOperation) read(ctx context.Context, store Store, snap Snapshot) error {
+	u.undone = 0
+	err := u.amendOperation.read(ctx, store, snap)
+	if counts := u.countable(); len(counts) == 1 {
+		u.found, u.several = &counts[0], nil
+	}
+	last := u.found
+	if err != nil || u.Match != (MatchRef{}) || last == nil || !last.Undone || u.expired(last) {
+		return err
+	}
+	counted, err := store.FindMatch(ctx, u.origin.Chat.ID, MatchRef{LastCounted: true}, u.origin.Sender)
+	if counted != nil && !u.expired(counted) {
+		u.found, u.undone = counted, last.Number
+	}
+	return err
+}
+
+// asks reports whether the sender is asked first.
+func (u undoOperation) asks() bool { return u.asAdmin || u.undone != 0 }
+
 func (u undoOperation) readLocked(ctx context.Context, store Store, snap Snapshot) error {
-	if err := u.amendOperation.readLocked(ctx, store, snap); err != nil || !u.asAdmin || u.found == nil {
+	if err := u.amendOperation.readLocked(ctx, store, snap); err != nil || !u.asks() || u.found == nil {
 		return err
 	}
 	by, _ := u.by(snap)
@@ -25,6 +46,12 @@ func (u undoOperation) readLocked(ctx context.Context, store Store, snap Snapsho
 }
 
 func (u undoOperation) refuse(Snapshot) Notice {
+	if n := len(u.several); n > 0 {
+		if len(u.countable()) == 0 {
+			return Refusal{Code: UndoneAlready, Number: u.several[n-1].Number}
+		}
+		return nil
+	}
 	if refusal := u.refusal(); refusal != nil {
 		return refusal
 	}
@@ -34,14 +61,25 @@ func (u undoOperation) refuse(Snapshot) Notice {
 	return nil
 }
 
+// permit lets everybody ask which match is meant; whoever answers needs permission for that one.
+func (u undoOperation) permit(ctx context.Context, snap Snapshot) Notice {
+	if len(u.several) > 0 {
+		return nil
+	}
+	return u.amendOperation.permit(ctx, snap)
+}
+
 func (u undoOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
-	if u.asAdmin {
+	if len(u.several) > 0 {
+		return u.askWhich(snap), nil
+	}
+	if u.asks() {
 		return u.ask(snap)
 	}
 	return u.undo(snap)
 }
 
-// ask asks an admin whether to undo the match.
+// ask asks the sender whether to undo the match.
 func (u undoOperation) ask(snap Snapshot) (Changes, error) {
 	played, err := u.played()
 	if err != nil {
@@ -49,7 +87,7 @@ func (u undoOperation) ask(snap Snapshot) (Changes, error) {
 	}
 	card := cardOf(u.found, u.found.Result, played.Parts, played.entries())
 	by, asked := u.by(snap)
-	prompt := UndoPrompt{Number: u.found.Number, Sides: card.Sides, Sets: card.Sets, Asked: asked}
+	prompt := UndoPrompt{Number: u.found.Number, Sides: card.Sides, Sets: card.Sets, Asked: asked, Undone: u.undone}
 	if u.origin.SentAt.Sub(u.found.PlayedAt) >= 24*time.Hour {
 		prompt.Played = u.found.PlayedAt.UTC()
 	}

@@ -297,16 +297,54 @@ func TestWhichMatch(t *testing.T) {
 	}
 }
 
-// TestBareUndoTwice does not undo one match after the other.
+// TestBareUndoTwice does not undo one match after the other: it asks about the last match that counts.
 func TestBareUndoTwice(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &alice, alice, bob, 3, 1)
 	last := ranking.Amendment{IsAdmin: nobodyIsAdmin}
-	if n, ok := g.undo(t, &alice, last).(ranking.MatchUndone); !ok || n.Number != 2 {
+	undo := func() ranking.Notice {
+		t.Helper()
+		o := g.origin(&alice)
+		o.SentAt = o.SentAt.Add(time.Hour)
+		must(t, g.UndoMatch(t.Context(), o, last))
+		return g.notice(t, o.Key)
+	}
+	if n, ok := undo().(ranking.MatchUndone); !ok || n.Number != 2 {
 		t.Errorf("notice is %+v", n)
 	}
+	aliceBeatBob := [2]ranking.Side{side(3, "Alice", 1500, 1516), side(1, "Bob", 1500, 1484)}
+	checkNotice(t, undo(), ranking.UndoPrompt{
+		Number: 1, Sides: aliceBeatBob, Asked: ranking.Reporter{Name: &ranking.Name{Name: "Alice"}}, Undone: 2,
+	})
+	id := g.newestPrompt(t)
+	checkNotice(t, undo(), ranking.Refusal{Code: ranking.AskedAlready, Number: 1})
+	answer := answerBy(id, ranking.OptionUndo)
+	answer.IsAdmin = nobodyIsAdmin
+	pressed := func(who *ranking.Person) ranking.Origin {
+		o := g.press(who)
+		o.SentAt = g.origin(who).SentAt.Add(time.Hour)
+		must(t, g.AnswerPrompt(t.Context(), o, answer))
+		return o
+	}
+	checkNotice(t, g.callbackAnswer(t, pressed(&bob)), ranking.Refusal{Code: ranking.NotYourPrompt})
+	g.mustEnd(t, "before the answer,", false, "open")
+	pressed(&alice)
+	g.mustEnd(t, "after the answer,", true, "answered")
+	checkNotice(t, undo(), ranking.Refusal{Code: ranking.UndoneAlready, Number: 2, Minutes: 1440})
+	verifyClean(t, g.store)
+}
+
+// TestBareUndoOfAnOldMatch: nobody is asked about a match that they may no longer undo.
+func TestBareUndoOfAnOldMatch(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	g.record(t, &alice, alice, bob, 3, 1)
+	g.exec(t, `UPDATE matches SET played_at = played_at - interval '25 hours' WHERE number = 1`)
+	last := ranking.Amendment{IsAdmin: nobodyIsAdmin}
+	g.undo(t, &alice, last)
 	checkNotice(t, g.undo(t, &alice, last), ranking.Refusal{Code: ranking.UndoneAlready, Number: 2, Minutes: 1440})
 }
 
@@ -442,4 +480,46 @@ func TestUndoOfAMatchThatVanishes(t *testing.T) {
 	renamed := alice
 	renamed.Name = "Alicia"
 	checkNotice(t, g.undo(t, &renamed, matchNumber(1)), ranking.Refusal{Code: ranking.NoSuchMatch, Number: 1})
+}
+
+// TestUndoOneOfSeveral: an undo in reply to a message that recorded several matches asks which one is meant.
+func TestUndoOneOfSeveral(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	reply := ranking.MatchRef{Message: 7, Key: "m:-100:7"}
+	must(t, g.RecordMatch(t.Context(), from(&alice, reply.Key), singles(alice, bob, 3, 1), singles(carol, alice, 3, 2), singles(bob, carol, 0, 3)))
+	undo := func(sender *ranking.Person) ranking.Notice {
+		o := g.origin(sender)
+		must(t, g.UndoMatch(t.Context(), o, ranking.Amendment{Match: reply, IsAdmin: nobodyIsAdmin}))
+		return g.notice(t, o.Key)
+	}
+	press := func(sender *ranking.Person, option ranking.PromptOption) (key string) {
+		o := g.origin(sender)
+		o.Button = o.Key
+		must(t, g.AnswerPrompt(t.Context(), o, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option, Message: 77, IsAdmin: nobodyIsAdmin}))
+		return o.Key
+	}
+	item := func(number int, r ranking.NamedResult) ranking.WhichItem {
+		return ranking.WhichItem{Number: number, NamedResult: r}
+	}
+	first, second, third := item(1, result([2]int{3, 1}, "Alice", "Bob")), item(2, result([2]int{3, 2}, "Carol", "Alice")), item(3, result([2]int{3, 0}, "Carol", "Bob"))
+	checkNotice(t, undo(&alice), ranking.WhichPrompt{Matches: []ranking.WhichItem{first, second, third}})
+	checkNotice(t, g.answer(t, press(&bob, "0"), toast), ranking.Refusal{Code: ranking.NotYourPrompt})
+	checkNotice(t, g.answer(t, press(&alice, "3"), toast), ranking.Refusal{Code: ranking.UnknownButton})
+	if n, ok := g.answer(t, press(&alice, "1"), page).(ranking.MatchUndone); !ok || n.Number != 2 {
+		t.Errorf("the answer is %+v", n)
+	}
+	checkNotice(t, undo(&bob), ranking.WhichPrompt{Matches: []ranking.WhichItem{first, third}})
+	checkNotice(t, g.answer(t, press(&bob, ranking.OptionCancel), page), ranking.UndoDropped{By: new(by("Bob"))})
+	checkNotice(t, undo(&zoe), ranking.WhichPrompt{Matches: []ranking.WhichItem{first, third}})
+	checkNotice(t, g.answer(t, press(&zoe, "0"), toast), ranking.Refusal{Code: ranking.NotYours, Number: 1})
+	must(t, g.UndoMatch(t.Context(), g.origin(&alice), matchNumber(1)))
+	if n, ok := undo(&bob).(ranking.MatchUndone); !ok || n.Number != 3 {
+		t.Errorf("the only one that counts is not undone at once: %+v", n)
+	}
+	checkNotice(t, undo(&alice), ranking.Refusal{Code: ranking.UndoneAlready, Number: 3})
+	o := g.origin(&alice)
+	must(t, g.FixMatch(t.Context(), o, ranking.Amendment{Match: reply, IsAdmin: nobodyIsAdmin}, []ranking.Score{{A: 1, B: 0}}))
+	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.NotAboutAMatch})
+	verifyClean(t, g.store)
 }

@@ -44,7 +44,7 @@ func (RankingPage) Purpose() ranking.Purpose { return ranking.Answer }
 // Alone makes ranking.IsAlone true.
 func (RankingPage) Alone() bool { return true }
 
-// MyStanding shows a player's standing in a group.
+// MyStanding shows a player's standing in a group, to that player or to somebody else.
 type MyStanding struct {
 	Name     ranking.Name `json:"name,omitzero"`      // zero for a person without a standing
 	Position int          `json:"position,omitempty"` // 0 for a player who is not shown in the ranking
@@ -57,6 +57,8 @@ type MyStanding struct {
 	Streak   int          `json:"streak,omitempty"` // wins in a row, or losses in a row as a negative number
 	// Left is true for a player who left the group. The ranking does not show them until they play or join again.
 	Left bool `json:"left,omitempty"`
+	// Other is true if it is shown to somebody else. Then the Name is never zero.
+	Other bool `json:"other,omitempty"`
 }
 
 // Kind implements ranking.Notice.

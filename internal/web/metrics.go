@@ -86,6 +86,8 @@ var metrics = []metric{
 		func(s *outbox.Stats) int64 { return s.Skipped }),
 	counter("tables_refused", "Messages sent as text because Telegram refused them as a table.",
 		func(s *outbox.Stats) int64 { return s.TablesRefused }),
+	counter("reactions", "Results whose reply had to wait, acknowledged by a reaction.", func(s *outbox.Stats) int64 { return s.Reactions }),
+	counter("reactions_refused", "Reactions that Telegram refused.", func(s *outbox.Stats) int64 { return s.ReactionsRefused }),
 	counter("rate_limited", "Times that Telegram asked to wait (429).", func(s *outbox.Stats) int64 { return s.RateLimited }),
 	counter("long_waits", "Times that Telegram asked to wait for more than 10 minutes.",
 		func(s *outbox.Stats) int64 { return s.LongWaits }),

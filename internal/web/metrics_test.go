@@ -63,6 +63,7 @@ func TestEveryMetric(t *testing.T) {
 		"skipped_edits_total": values["Skipped"], "tables_refused_total": values["TablesRefused"], "rate_limited_total": values["RateLimited"],
 		"long_waits_total": values["LongWaits"], "possible_duplicates_total": values["PossibleDuplicates"],
 		"died_items_total": values["DeadLetters"],
+		"reactions_total":  values["Reactions"], "reactions_refused_total": values["ReactionsRefused"],
 	}
 	if diff := cmp.Diff(want, shown); diff != "" {
 		t.Errorf("/metrics differs (-want +got):\n%s", diff)

@@ -273,7 +273,7 @@ func queueEnsured(batch *pgx.Batch, results []outbox.Result) {
 // queueDelivered records which messages ask prompts, and lets the time to answer them begin. It must come after the new states
 // of the rows. The message of a chat that has got another id in the meantime is skipped: its id means another message by now.
 func queueDelivered(batch *pgx.Batch, results []outbox.Result) {
-	asked := only(results, func(r outbox.Result) bool { return r.Failure == nil && r.Message.Row.Kind == ranking.KindUndoPrompt })
+	asked := only(results, func(r outbox.Result) bool { return r.Failure == nil && ranking.IsPrompt(r.Message.Row.Kind) })
 	if len(asked) == 0 {
 		return
 	}

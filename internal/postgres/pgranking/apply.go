@@ -66,6 +66,7 @@ func (s *Store) writeAll(ctx context.Context, all []ranking.Changes, slot *outbo
 		queueAmendment(&batch, c.Effect)
 		queueRules(&batch, c.Effect)
 		queueDisplay(&batch, c.Effect)
+		queueWizard(&batch, c.Effect)
 		if err := queueNotices(&batch, now, c); err != nil {
 			return err
 		}
@@ -193,23 +194,27 @@ func queueKeys(batch *pgx.Batch, all []ranking.Changes) {
 		postgres.Column(commands, func(c ranking.Changes) string { return string(c.RateEntry.RateClass) }),
 		postgres.Column(commands, func(c ranking.Changes) ranking.Trigger { return cmp.Or(c.Trigger, ranking.ByMessage) }),
 		postgres.Column(commands, func(c ranking.Changes) ranking.CommandOutcome { return cmp.Or(c.Outcome, ranking.OutcomeUnanswered) }))
-	queueReportingMessages(batch, all)
+	queueMessages(batch, all)
 }
 
-// queueReportingMessages stores that messages have recorded matches by another command, such as the press of a button.
-func queueReportingMessages(batch *pgx.Batch, all []ranking.Changes) {
+// queueMessages stores what became of the messages whose command something else has triggered: an edit, or the press of a button.
+// Of a message and its edits, only one takes effect. A press has proved its right by closing a prompt.
+func queueMessages(batch *pgx.Batch, all []ranking.Changes) {
 	for _, c := range all {
-		matches, ok := c.Effect.(ranking.NewMatches)
-		if !ok {
-			continue
+		message := c.Message
+		if matches, ok := c.Effect.(ranking.NewMatches); ok {
+			message, _, _ = strings.Cut(matches[0].Key, "#")
 		}
-		message, _, _ := strings.Cut(matches[0].Key, "#")
-		if message == c.Key {
+		if message == "" || message == c.Key {
 			continue
 		}
 		batch.Queue(`
-			INSERT INTO handled_commands AS c (key, trigger, outcome) VALUES ($1, $2, $3)
-			ON CONFLICT ON CONSTRAINT handled_commands_pkey DO UPDATE SET trigger = excluded.trigger, outcome = excluded.outcome`,
+			WITH stored AS (
+			    INSERT INTO handled_commands AS c (key, trigger, outcome) VALUES ($1, $2, $3)
+			    ON CONFLICT ON CONSTRAINT handled_commands_pkey DO UPDATE SET trigger = excluded.trigger, outcome = excluded.outcome
+			    WHERE c.outcome = 'refused' OR excluded.trigger <> 'edit'
+			    RETURNING 1)
+			SELECT EXISTS (SELECT FROM stored)::unchanged`,
 			message, cmp.Or(c.Trigger, ranking.ByMessage), c.Outcome)
 	}
 }

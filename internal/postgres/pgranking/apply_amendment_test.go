@@ -86,7 +86,7 @@ func TestApplyFix(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.mustYield(t, `SELECT concat_ws(' ', score_a, score_b, sets) FROM matches WHERE number = 2`, "1 2 {{11,7},{7,11},{8,11}}")
-	w.Fix(t, "again", bob, 2, ranking.Score{A: 0, B: 2}) // in the order of the card, which does not change
+	w.Fix(t, "again", bob, 2, ranking.Score{A: 2, B: 0}) // in the order of the card, the winner first
 	w.mustYield(t, `SELECT concat_ws(' ', score_a, score_b, sets) FROM matches WHERE number = 2`, "0 2")
 	w.mustYield(t, `
 		SELECT concat_ws(' ', number, old_score_a, old_score_b, old_sets, 'to', new_score_a, new_score_b, new_sets, username)

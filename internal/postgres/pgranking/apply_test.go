@@ -144,8 +144,12 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 		want    func(error) bool
 		refused string // the statement that a trigger refuses on the table of that name
 	}{
-		"no group":          {"", func(c *ranking.Changes) { recorded(c).Group = 99 }, is(ranking.ErrConflict), ""},
-		"key is there":      {`INSERT INTO handled_commands VALUES ('k')`, nil, is(ranking.ErrHandled), ""},
+		"no group":     {"", func(c *ranking.Changes) { recorded(c).Group = 99 }, is(ranking.ErrConflict), ""},
+		"key is there": {`INSERT INTO handled_commands VALUES ('k')`, nil, is(ranking.ErrHandled), ""},
+		"message is there": {
+			`INSERT INTO handled_commands VALUES ('m')`,
+			func(c *ranking.Changes) { c.Message, c.Trigger, recorded(c).Key = "m", ranking.ByEdit, "m" }, is(ranking.ErrConflict), "",
+		},
 		"key of a match":    {`UPDATE matches SET idempotency_key = 'k'`, nil, is(ranking.ErrHandled), ""},
 		"first is stale":    {`UPDATE group_players SET version = 9 WHERE name = 'Alice'`, nil, is(ranking.ErrConflict), ""},
 		"second is stale":   {`UPDATE group_players SET version = 9 WHERE name = 'Bob'`, nil, is(ranking.ErrConflict), ""},
@@ -191,6 +195,51 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 			}
 			if w.Wakes.Load() != wakes {
 				t.Error("woken for a commit that did not happen")
+			}
+		})
+	}
+}
+
+// TestApplyEdit: the edit of a message takes effect unless the message has. It waits for the message, if that is being handled.
+func TestApplyEdit(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		outcome ranking.CommandOutcome // of the message
+		commit  bool
+		want    error
+	}{
+		"refused": {ranking.OutcomeRefused, true, nil}, "recorded": {ranking.OutcomeRecorded, true, ranking.ErrConflict},
+		"asked": {ranking.OutcomeAsked, true, ranking.ErrConflict}, "rolled back": {ranking.OutcomeRecorded, false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, alice, bob)
+			edit := dbtest.Match(w.Read(t, alice, bob), "e")
+			edit.Message, edit.Trigger, recorded(&edit).Key = "m", ranking.ByEdit, "m"
+			message := dbtest.Begin(t, w.Pool)
+			if _, err := message.Exec(t.Context(), `INSERT INTO handled_commands (key, outcome) VALUES ('m', $1)`, tc.outcome); err != nil {
+				t.Fatal(err)
+			}
+			result := dbtest.Start(func() error { return w.Store.Apply(t.Context(), edit) })
+			dbtest.Await(t, w.Pool, dbtest.Blocked)
+			end := message.Rollback
+			if tc.commit {
+				end = message.Commit
+			}
+			if err := end(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := dbtest.Receive(t, result); !errors.Is(err, tc.want) {
+				t.Errorf("error is %v, want %v", err, tc.want)
+			}
+			snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "another edit", Message: "m", Chat: club})
+			if err != nil || !snap.Handled {
+				t.Errorf("after that, the next edit is handled too (%v)", err)
+			}
+			applied := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM matches`) == 1
+			stored := dbtest.Value[string](t, w.Pool, `SELECT trigger || ' ' || outcome FROM handled_commands WHERE key = 'm'`)
+			if applied != (tc.want == nil) || applied && stored != "edit recorded" {
+				t.Errorf("the match was recorded: %t; the message is stored as %s", applied, stored)
 			}
 		})
 	}

@@ -57,6 +57,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		find("match by message", 40, nil, ranking.MatchRef{Message: 40, Key: "none"}),
 		find("match by key", 45, nil, ranking.MatchRef{Message: 45_000, Key: "m:-150:45"}),
 		find("last match", 0, &known, ranking.MatchRef{}),
+		find("last match that counts", 0, &known, ranking.MatchRef{LastCounted: true}),
 		{Name: "history", Run: func(ctx context.Context) error {
 			got, err := store.MatchHistory(ctx, 150, 41)
 			if len(got.Matches) != 10 || len(got.Standings) != 11 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
@@ -43,6 +44,29 @@ func TestNoCommandScansATable(t *testing.T) {
 			snap, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, People: people})
 			return err
 		}, Want: 2},
+		{Name: "read equal results", Run: func(ctx context.Context) error {
+			equal := ranking.EqualResults{At: time.Now(), Window: 10 * time.Minute, Scores: []ranking.Score{{A: 3, B: 1}}}
+			_, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, Equal: equal})
+			return err
+		}, Want: 2},
+		{Name: "read the people of a group", Run: func(ctx context.Context) error {
+			people, err := store.PeopleOf(ctx, club.ID)
+			if len(people) != 60 {
+				t.Errorf("%d people are in the group, want 60", len(people))
+			}
+			return err
+		}, Want: 1},
+		{Name: "read the matches of a message", Run: func(ctx context.Context) error {
+			_, err := store.MatchesOf(ctx, club.ID, 40, "m:-150:45")
+			return err
+		}, Want: 1},
+		{Name: "read last matches", Run: func(ctx context.Context) error {
+			last, err := store.LastMatches(ctx, club.ID, people[1], ranking.SuggestedFrom)
+			if len(last) == 0 {
+				t.Error("there are no last matches")
+			}
+			return err
+		}, Want: 1},
 		{Name: "read ranking", Run: func(ctx context.Context) error {
 			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, club.ID, &people[1], 6)
 			if len(got.Rows) != stats.PageRows || got.Page != 6 || got.Total != 60 {
@@ -65,6 +89,13 @@ func TestNoCommandScansATable(t *testing.T) {
 		{Name: "answer", Run: func(ctx context.Context) error {
 			return store.Apply(ctx, ranking.Changes{Key: "l", Chat: snap.ChatID, Notice: ranking.Refusal{}})
 		}, Want: 3},
+		{Name: "read for an edit", Run: func(ctx context.Context) error {
+			_, err := store.Read(ctx, ranking.Query{Key: "e", Message: "m", Chat: club})
+			return err
+		}, Want: 1},
+		{Name: "answer to an edit", Run: func(ctx context.Context) error {
+			return store.Apply(ctx, ranking.Changes{Key: "e", Message: "m", Trigger: ranking.ByEdit, Outcome: ranking.OutcomeAnswered, Chat: snap.ChatID, Notice: ranking.Joined{}})
+		}, Want: 4},
 		{Name: "rules", Run: func(ctx context.Context) error {
 			before, after := snap.Ladder.Rules, snap.Ladder.Rules
 			after.K++

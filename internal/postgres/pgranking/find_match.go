@@ -19,6 +19,26 @@ func (s *Store) FindMatch(ctx context.Context, chat ranking.ExternalChatID, ref 
 	if sql == "" {
 		return found, nil
 	}
+	matches, err := s.findMatches(ctx, sql, args, func(key string) bool { return ref.Number == 0 && ref.ID == 0 && ref.Key == key })
+	if len(matches) > 0 {
+		found = &matches[0]
+	}
+	return found, err
+}
+
+// MatchesOf implements ranking.Store.
+func (s *Store) MatchesOf(ctx context.Context, chat ranking.ExternalChatID, message int64, key string) ([]ranking.StoredMatch, error) {
+	const sql = matchColumns + `m.id = ANY (ARRAY(
+		    SELECT mm.match_id FROM match_messages mm WHERE mm.telegram_chat_id = $1 AND mm.telegram_message_id = $2
+		    UNION ALL
+		    SELECT made.id FROM generate_series(1, $4::integer) AS n CROSS JOIN LATERAL (
+		        SELECT * FROM matches WHERE idempotency_key = $3 || CASE WHEN n > 1 THEN '#' || n ELSE '' END LIMIT 1) AS made))
+		ORDER BY m.number`
+	return s.findMatches(ctx, sql, []any{chat, message, key, ranking.MaxReports}, func(k string) bool { return k == key })
+}
+
+// findMatches reads matches. byCommand reports whether the match with a key is found by the command that recorded it.
+func (s *Store) findMatches(ctx context.Context, sql string, args []any, byCommand func(key string) bool) ([]ranking.StoredMatch, error) {
 	rows, err := s.db.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("find the match: %w", postgres.Translate(err))
@@ -30,21 +50,17 @@ func (s *Store) FindMatch(ctx context.Context, chat ranking.ExternalChatID, ref 
 			(*zeronull.Timestamptz)(&m.UndoneAt), &m.UndoneBy, &m.Changes, &m.Later,
 			&m.ReportedBy, &m.Players[0], &m.Players[1], &m.SamePerson, &m.SidesSwapped, &key)
 		m.Result.Sets = setScores(points)
-		m.ByCommand = ref.Number == 0 && ref.ID == 0 && ref.Key == key
+		m.ByCommand = byCommand(key)
 		return m, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("find the match: %w", postgres.Translate(err))
 	}
-	if len(matches) > 0 {
-		found = &matches[0]
-	}
-	return found, nil
+	return matches, nil
 }
 
-// matchQuery returns the query for the match that is meant. It is empty if the last match of nobody is meant.
-func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranking.Person) (sql string, args []any) {
-	const match = `
+// matchColumns reads the matches of a chat that a condition selects.
+const matchColumns = `
 		SELECT m.id, m.ladder_id, m.number, m.score_a, m.score_b, m.sets, m.played_at, m.undone_at IS NOT NULL,
 		       m.undone_at, coalesce(m.undone_by, 0), m.changes,
 		       g.last_match_number - m.number,
@@ -56,6 +72,10 @@ func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranki
 		       ` + sidesSwapped + `, m.idempotency_key
 		FROM groups g JOIN matches m ON m.group_id = g.id
 		WHERE g.chat_id = ` + postgres.ThisChat + ` AND `
+
+// matchQuery returns the query for the match that is meant. It is empty if the last match of nobody is meant.
+func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranking.Person) (sql string, args []any) {
+	const match = matchColumns
 	const byID = match + `m.id = $2`
 	const byNumber = match + `m.number = $2`
 	// messages are found by the id that the chat had when they were sent
@@ -70,10 +90,12 @@ func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranki
 	const last = match + `m.number = (
 		    SELECT max(number) FROM players sender CROSS JOIN LATERAL (
 		        (SELECT played.number FROM match_players mp JOIN matches played ON played.id = mp.match_id
-		         WHERE mp.player_id = sender.id AND played.group_id = g.id ORDER BY mp.match_id DESC LIMIT 1)
+		         WHERE mp.player_id = sender.id AND played.group_id = g.id AND (NOT $3 OR played.undone_at IS NULL)
+		         ORDER BY mp.match_id DESC LIMIT 1)
 		        UNION ALL
 		        (SELECT r.number FROM matches r
-		         WHERE r.reported_by = sender.id AND r.group_id = g.id ORDER BY r.number DESC LIMIT 1)
+		         WHERE r.reported_by = sender.id AND r.group_id = g.id AND (NOT $3 OR r.undone_at IS NULL)
+		         ORDER BY r.number DESC LIMIT 1)
 		    ) AS of_sender
 		    WHERE sender.id = ` + postgres.ThisPlayer + `)`
 	const lastUndone = match + `m.id = (
@@ -92,7 +114,7 @@ func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranki
 	case sender != nil && ref.LastUndone:
 		return lastUndone, []any{chat, sender.ID}
 	case sender != nil:
-		return last, []any{chat, sender.ID}
+		return last, []any{chat, sender.ID, ref.LastCounted}
 	}
 	return "", nil
 }

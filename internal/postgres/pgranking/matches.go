@@ -166,10 +166,11 @@ func setPoints(sets []ranking.Score) [][]int16 {
 	return points
 }
 
-// sidesSwapped tells whether side B comes first on the card of a match m, because it was the winner originally.
-const sidesSwapped = `coalesce(
-		           (SELECT f.old_score_b > f.old_score_a FROM match_fixes f WHERE f.match_id = m.id ORDER BY f.id LIMIT 1),
-		           m.score_b > m.score_a)`
+// sidesSwapped tells whether side B comes first on the card of a match m: it won, or it was the last to win before a fix made
+// the match a draw.
+const sidesSwapped = `CASE WHEN m.score_a <> m.score_b THEN m.score_b > m.score_a ELSE coalesce(
+		           (SELECT f.old_score_b > f.old_score_a FROM match_fixes f
+		            WHERE f.match_id = m.id AND f.old_score_a <> f.old_score_b ORDER BY f.id DESC LIMIT 1), false) END`
 
 // setScores is the opposite of setPoints.
 func setScores(points [][]int16) []ranking.Score {

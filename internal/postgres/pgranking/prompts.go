@@ -2,6 +2,7 @@ package pgranking
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -18,17 +19,29 @@ const undeliveredWindow = 24 * time.Hour
 // FindPrompt implements ranking.Store.
 func (s *Store) FindPrompt(ctx context.Context, chat ranking.ExternalChatID, id ranking.PromptID) (*ranking.Prompt, error) {
 	const sql = `
-		SELECT p.id, p.kind, p.match_id, p.match_changes, m.number, coalesce(p.answerer_id, 0), coalesce(p.telegram_message_id, 0),
-		       p.closed_at IS NOT NULL
-		FROM prompts p JOIN matches m ON m.id = p.match_id
+		SELECT p.id, p.kind, coalesce(p.match_id, 0), p.match_changes, coalesce(m.number, 0), coalesce(p.answerer_id, 0),
+		       coalesce(p.telegram_message_id, 0), p.closed_at IS NOT NULL, p.request
+		FROM prompts p LEFT JOIN matches m ON m.id = p.match_id
 		WHERE p.id = $2 AND p.chat_id = ` + postgres.ThisChat
 	var p ranking.Prompt
-	err := s.db.QueryRow(ctx, sql, chat, id).Scan(&p.ID, &p.Kind, &p.Match, &p.Changes, &p.Number, &p.Answerer, &p.Message, &p.Closed)
+	var request []byte
+	err := s.db.QueryRow(ctx, sql, chat, id).Scan(&p.ID, &p.Kind, &p.Match, &p.Changes, &p.Number, &p.Answerer, &p.Message, &p.Closed, &request)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, nil //nolint:nilnil // as the interface says
 	case err != nil:
 		return nil, fmt.Errorf("find the prompt: %w", postgres.Translate(err))
+	}
+	switch p.Kind {
+	case ranking.PromptReport:
+		err = json.Unmarshal(request, &p.Report)
+	case ranking.PromptWizard:
+		err = json.Unmarshal(request, &p.Wizard)
+	case ranking.PromptWhich:
+		err = json.Unmarshal(request, &p.Which)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("decode the prompt: %w", err)
 	}
 	return &p, nil
 }
@@ -49,15 +62,33 @@ func (s *Store) IsAsked(ctx context.Context, match ranking.MatchID, answerer ran
 // queuePrompt inserts a prompt with its notice and its timer. args are those of insertNotice. Until the notice is
 // delivered, the prompt ends a PromptWindow after the notice has expired.
 func queuePrompt(batch *pgx.Batch, p ranking.NewPrompt, args []any) {
+	var request any // nil for none
+	switch {
+	case p.Report != nil:
+		request = p.Report
+	case p.Wizard != nil:
+		request = p.Wizard
+	case p.Which != nil:
+		request = p.Which
+	}
 	batch.Queue(`
 		WITH notice AS (`+insertNotice+`
 		    RETURNING id, chat_id, expires_at
 		), asked AS (
-		    INSERT INTO prompts (id, chat_id, kind, match_id, match_changes, answerer_id)
-		    SELECT id, chat_id, $13, $14, $15, nullif($16::bigint, 0) FROM notice)
+		    INSERT INTO prompts (id, chat_id, kind, match_id, match_changes, answerer_id, request)
+		    SELECT id, chat_id, $13, nullif($14::bigint, 0), $15, nullif($16::bigint, 0), $17 FROM notice)
 		INSERT INTO timers (key, chat_id, due_at)
-		SELECT `+promptTimer+`, chat_id, coalesce(expires_at, now() + $17::interval) + $18::interval FROM notice`,
-		append(args, p.Kind, p.Match, p.Changes, p.Answerer, undeliveredWindow, ranking.PromptWindow)...)
+		SELECT `+promptTimer+`, chat_id, coalesce(expires_at, now() + $18::interval) + $19::interval FROM notice`,
+		append(args, p.Kind, p.Match, p.Changes, p.Answerer, request, undeliveredWindow, ranking.PromptWindow)...)
+}
+
+// queueWizard stores what an answer adds to a wizard, provided that it is open.
+func queueWizard(batch *pgx.Batch, e ranking.Effect) {
+	if c, ok := e.(*ranking.ChangedWizard); ok {
+		batch.Queue(`
+			WITH changed AS (UPDATE prompts SET request = $2 WHERE id = $1 AND closed_at IS NULL RETURNING 1)
+			SELECT EXISTS (SELECT FROM changed)::unchanged`, c.Prompt, c.Wizard)
+	}
 }
 
 // promptTimer is the key of the timer of the prompt with this id, as ranking.PromptID.Timer returns it.

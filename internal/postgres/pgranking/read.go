@@ -30,11 +30,15 @@ func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	if len(q.People) > 0 {
 		queuePeople(batch, q, snap)
 	}
+	if !q.Equal.At.IsZero() { // after the standings: a match that is recorded in between changes those
+		queueEqualResults(batch, q, &snap.Recent)
+	}
 }
 
 func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	const sql = `
-		SELECT EXISTS (SELECT FROM handled_commands WHERE key = $2),
+		SELECT EXISTS (SELECT FROM handled_commands WHERE key = $2)
+		       OR EXISTS (SELECT FROM handled_commands WHERE key = $3 AND outcome <> 'refused'),
 		       coalesce(c.id, 0), coalesce(c.telegram_chat_id, 0), coalesce(c.kind, ''), coalesce(c.title, ''),
 		       coalesce(c.language, ''), coalesce(c.tables, false), coalesce(g.id, 0),
 		       coalesce(l.id, 0), coalesce(l.start_elo, 0), coalesce(l.k_factor, 0), coalesce(l.draws_allowed, false),
@@ -44,7 +48,7 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		LEFT JOIN chats c ON c.id = wanted.id
 		LEFT JOIN groups g ON g.chat_id = c.id
 		LEFT JOIN ladders l ON l.group_id = g.id AND l.is_default`
-	batch.Queue(sql, q.Chat.ID, q.Key).QueryRow(func(row pgx.Row) error {
+	batch.Queue(sql, q.Chat.ID, q.Key, zeronull.Text(q.Message)).QueryRow(func(row pgx.Row) error {
 		c, l := &snap.Chat, &snap.Ladder
 		return row.Scan(&snap.Handled, &snap.ChatID, &c.ID, &c.Kind, &c.Title, &snap.Display.Language, &snap.Display.Tables, &snap.Group,
 			&l.ID, &l.Start, &l.K, &l.DrawsAllowed, &l.UnevenTeamsAllowed, &l.Provisional.K, &l.Provisional.Matches, &l.Margin,

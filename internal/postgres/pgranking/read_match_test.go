@@ -53,6 +53,8 @@ func TestReadMatch(t *testing.T) {
 		"last of a player elsewhere":  {club, &zoe, ranking.MatchRef{}, "", false},
 		"last of an unknown person":   {club, nobody, ranking.MatchRef{}, "", false},
 		"last of an anonymous admin":  {club, nil, ranking.MatchRef{}, "", false},
+		"last that counts":            {club, &alice, ranking.MatchRef{LastCounted: true}, "m:-100:2", false},
+		"last that counts, elsewhere": {annex, &zoe, ranking.MatchRef{LastCounted: true}, "m:-200:2", false},
 		"message in an unknown chat":  {attic, nil, ranking.MatchRef{Message: 71, Key: "k"}, "", false},
 		"last in a known chat":        {club, &alice, ranking.MatchRef{}, "m:-100:3", false},
 	} {
@@ -100,7 +102,7 @@ func TestReadMatchDetails(t *testing.T) {
 	want := &ranking.StoredMatch{
 		Ladder: 1, Number: 2, Result: result, PlayedAt: dbtest.SentAt,
 		Undone: true, UndoneAt: dbtest.SentAt, UndoneBy: a, Changes: 2, Later: 2,
-		ReportedBy: b, Players: [2][]ranking.PlayerID{{a}, {b}},
+		ReportedBy: b, Players: [2][]ranking.PlayerID{{a}, {b}}, SidesSwapped: true,
 	}
 	if diff := cmp.Diff(want, match, cmpopts.IgnoreFields(ranking.StoredMatch{}, "ID")); diff != "" {
 		t.Errorf("match (-want +got):\n%s", diff)

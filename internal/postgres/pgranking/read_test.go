@@ -53,6 +53,24 @@ func TestReadKnownChat(t *testing.T) {
 	}
 }
 
+// TestReadOfAnEdit: an edit counts as handled if its message was handled, unless that was refused.
+func TestReadOfAnEdit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	dbtest.Exec(t, w.Pool, `INSERT INTO handled_commands (key, outcome) VALUES ('e', 'refused'), ('refused', 'refused'), ('answered', 'answered')`)
+	for _, tc := range []struct {
+		key, message string
+		want         bool
+	}{
+		{"new", "", false}, {"new", "new", false}, {"new", "refused", false}, {"new", "answered", true}, {"e", "refused", true}, {"e", "new", true},
+	} {
+		snap, err := w.Store.Read(t.Context(), ranking.Query{Key: tc.key, Message: tc.message, Chat: club})
+		if err != nil || snap.Handled != tc.want {
+			t.Errorf("edit %q of %q: handled is %t, error %v", tc.key, tc.message, snap.Handled, err)
+		}
+	}
+}
+
 func TestReadPeople(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob, zoe, ranking.Person{Username: "dave", Name: "dave"})

@@ -62,6 +62,11 @@ func countRoundTrips(t *testing.T, under func(*pgranking.Store, *pgxpool.Pool) *
 		want int64
 	}{
 		{"match", record, 2},
+		{"edited match", func(key string) error {
+			o := origin(key)
+			o.Message, o.Trigger = "m:"+key, ranking.ByEdit
+			return service.RecordMatch(t.Context(), o, aliceBeatsBob)
+		}, 2},
 		{"match of new people", func(key string) error {
 			return service.RecordMatch(t.Context(), origin(key), dbtest.Singles(newcomer(), newcomer(), won))
 		}, 3},
@@ -70,7 +75,7 @@ func countRoundTrips(t *testing.T, under func(*pgranking.Store, *pgxpool.Pool) *
 			renamed.Name = newcomer().Name
 			return service.RecordMatch(t.Context(), origin(key), dbtest.Singles(renamed, bob, won))
 		}, 3},
-		{"ranking", func(key string) error { return questions.ShowRanking(t.Context(), origin(key)) }, 3},
+		{"ranking", func(key string) error { return questions.ShowRanking(t.Context(), origin(key), 1) }, 3},
 		{"join", func(key string) error { return service.Join(t.Context(), origin(key)) }, 2},
 		{"answer", func(key string) error {
 			return service.Answer(t.Context(), origin(key), ranking.Refusal{Code: ranking.NoDraws})
@@ -107,7 +112,7 @@ func countRoundTrips(t *testing.T, under func(*pgranking.Store, *pgxpool.Pool) *
 			t.Errorf("%s takes %d round trips, want %d", c.name, got, c.want)
 		}
 	}
-	if got := dbtest.Value[int](t, pool, `SELECT count(*) FROM matches`); got != 16 {
-		t.Errorf("there are %d matches, want 16", got)
+	if got := dbtest.Value[int](t, pool, `SELECT count(*) FROM matches`); got != 21 {
+		t.Errorf("there are %d matches, want 21", got)
 	}
 }

@@ -38,6 +38,20 @@ func (s *Store) send(ctx context.Context, batch *pgx.Batch) error {
 
 // Ranking implements stats.Store.
 func (s *Store) Ranking(ctx context.Context, chat ranking.ExternalChatID, asker *ranking.Person, number int) (stats.RankingPage, error) {
+	return s.rankingPage(ctx, chat, asker, number, stats.PageRows)
+}
+
+// Top implements stats.Store.
+func (s *Store) Top(ctx context.Context, chat ranking.ExternalChatID, asker *ranking.Person, places int) (stats.RankingPage, error) {
+	page, err := s.rankingPage(ctx, chat, asker, 1, places)
+	page.Page = 0
+	return page, err
+}
+
+// rankingPage reads a page with this number of rows. Only the first page may have other than PageRows.
+func (s *Store) rankingPage(
+	ctx context.Context, chat ranking.ExternalChatID, asker *ranking.Person, number, rows int,
+) (stats.RankingPage, error) {
 	var page stats.RankingPage
 	var shown []standing
 	var own standing
@@ -45,15 +59,15 @@ func (s *Store) Ranking(ctx context.Context, chat ranking.ExternalChatID, asker 
 	const title = `SELECT coalesce((SELECT title FROM chats WHERE id = ` + postgres.ThisChat + `), '')`
 	batch.Queue(title, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&page.Title) })
 	better := 0 // how many players have a higher rating than the first one of the page
-	queuePage(&batch, chat, number, &shown)
-	queueBounds(&batch, chat, number, &page.Total, &better)
+	queuePage(&batch, chat, number, rows, &shown)
+	queueBounds(&batch, chat, number, rows, &page.Total, &better)
 	if asker != nil {
-		queueStanding(&batch, chat, *asker, &own)
+		queueStanding(&batch, chat, postgres.ThisPlayer, asker.ID, &own)
 	}
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.RankingPage{}, err
 	}
-	page.Page = min(number, max(1, (page.Total+stats.PageRows-1)/stats.PageRows))
+	page.Page = min(number, max(1, (page.Total+rows-1)/rows))
 	first, _ := page.Bounds()
 	for i, s := range shown {
 		switch {
@@ -75,11 +89,21 @@ func (s *Store) Ranking(ctx context.Context, chat ranking.ExternalChatID, asker 
 
 // Standing implements stats.Store.
 func (s *Store) Standing(ctx context.Context, chat ranking.ExternalChatID, who ranking.Person) (stats.MyStanding, error) {
+	return s.standing(ctx, chat, postgres.ThisPlayer, who.ID)
+}
+
+// PlayerStanding implements stats.Store.
+func (s *Store) PlayerStanding(ctx context.Context, chat ranking.ExternalChatID, player ranking.PlayerID) (stats.MyStanding, error) {
+	return s.standing(ctx, chat, `$2`, player)
+}
+
+// standing reads the standing of the player whose id is an SQL expression with the parameter $2.
+func (s *Store) standing(ctx context.Context, chat ranking.ExternalChatID, player string, id any) (stats.MyStanding, error) {
 	var total int
 	var own standing
 	var batch pgx.Batch
 	queueTotal(&batch, chat, &total)
-	queueStanding(&batch, chat, who, &own)
+	queueStanding(&batch, chat, player, id, &own)
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.MyStanding{}, err
 	}
@@ -149,10 +173,10 @@ const pageOffset = `(
 
 // queuePage reads the standings on a page of the ranking. Equal ratings share a position, and are in the order in which
 // the players joined the ladder.
-func queuePage(batch *pgx.Batch, chat ranking.ExternalChatID, number int, shown *[]standing) {
+func queuePage(batch *pgx.Batch, chat ranking.ExternalChatID, number, size int, shown *[]standing) {
 	const sql = postgres.RankedPlayers + postgres.ThisLadder + ` AND ` + inRanking + `
 		ORDER BY s.elo DESC, s.id OFFSET ` + pageOffset + ` LIMIT $3`
-	batch.Queue(sql, chat, number, stats.PageRows).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, chat, number, size).Query(func(rows pgx.Rows) error {
 		all, err := pgx.CollectRows(rows, postgres.ScanRankedPlayer)
 		for _, c := range all {
 			*shown = append(*shown, standing{RankedPlayer: c})
@@ -162,7 +186,7 @@ func queuePage(batch *pgx.Batch, chat ranking.ExternalChatID, number int, shown 
 }
 
 // queueBounds counts the players in the ranking, and those with a higher rating than the first one on a page.
-func queueBounds(batch *pgx.Batch, chat ranking.ExternalChatID, number int, total, better *int) {
+func queueBounds(batch *pgx.Batch, chat ranking.ExternalChatID, number, size int, total, better *int) {
 	const sql = `
 		WITH first AS (
 		    SELECT s.elo FROM group_players s WHERE ` + inRanking + ` AND s.ladder_id = ` + postgres.ThisLadder + `
@@ -170,7 +194,7 @@ func queueBounds(batch *pgx.Batch, chat ranking.ExternalChatID, number int, tota
 		)
 		SELECT count(*), count(*) FILTER (WHERE s.elo > (SELECT elo FROM first))
 		FROM group_players s WHERE ` + inRanking + ` AND s.ladder_id = ` + postgres.ThisLadder
-	batch.Queue(sql, chat, number, stats.PageRows).QueryRow(func(row pgx.Row) error { return row.Scan(total, better) })
+	batch.Queue(sql, chat, number, size).QueryRow(func(row pgx.Row) error { return row.Scan(total, better) })
 }
 
 // queueTotal counts the players in the ranking.
@@ -180,9 +204,9 @@ func queueTotal(batch *pgx.Batch, chat ranking.ExternalChatID, total *int) {
 	batch.Queue(sql, chat).QueryRow(func(row pgx.Row) error { return row.Scan(total) })
 }
 
-// queueStanding reads a person's standing in a group.
-func queueStanding(batch *pgx.Batch, chat ranking.ExternalChatID, who ranking.Person, own *standing) {
-	const sql = `
+// queueStanding reads a standing in a group. player is the SQL expression of the player's id, whose parameter $2 is id.
+func queueStanding(batch *pgx.Batch, chat ranking.ExternalChatID, player string, id any, own *standing) {
+	sql := `
 		SELECT s.id, s.player_id, s.name, s.elo, s.start_elo, s.best_elo, s.version,
 		       s.played, s.won, s.drawn, s.lost, s.streak, s.left_at,
 		       CASE WHEN s.played > 0 AND s.left_at IS NULL THEN
@@ -190,8 +214,8 @@ func queueStanding(batch *pgx.Batch, chat ranking.ExternalChatID, who ranking.Pe
 		            WHERE o.ladder_id = s.ladder_id AND o.played > 0 AND o.left_at IS NULL AND o.elo > s.elo)
 		       ELSE 0 END
 		FROM group_players s
-		WHERE s.ladder_id = ` + postgres.ThisLadder + ` AND s.player_id = ` + postgres.ThisPlayer
-	batch.Queue(sql, chat, who.ID).Query(func(rows pgx.Rows) error {
+		WHERE s.ladder_id = ` + postgres.ThisLadder + ` AND s.player_id = ` + player
+	batch.Queue(sql, chat, id).Query(func(rows pgx.Rows) error {
 		for rows.Next() { // at most once
 			err := rows.Scan(append(postgres.StandingFields(&own.Standing), &own.position)...)
 			if err != nil {

@@ -1,0 +1,57 @@
+//go:build unix
+
+package main_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/crashpoint"
+)
+
+// TestKilledBetweenEdits edits refused messages three times each, and kills the bot while it handles each of the edits. Every
+// message records one match in the end, and each edit is answered.
+func TestKilledBetweenEdits(t *testing.T) {
+	t.Parallel()
+	k := &killed{crashes: newCrashes(t)}
+	k.alice, k.bob = k.sim.User("alice"), k.sim.User("bob")
+	k.startNext("off")
+	points := []crashpoint.Point{crashpoint.Applying, crashpoint.Applied, crashpoint.Handled}
+	for _, point := range points {
+		group := k.sim.Group(string(point), k.alice, k.bob)
+		m := group.Say(k.alice, "/match @bob")
+		k.settle()
+		for _, text := range []string{"/match @alice 3:1", "/match @bob 3:1", "/match @bob 3:2"} {
+			k.at(point, 1, crashpoint.End)
+			group.Edit(m, text)
+			k.awaitCrash(k.bot)
+			k.startNext("off")
+		}
+		got := collect(t, k.pool, pgx.RowTo[string], `
+			SELECT concat_ws(' ', o.kind, o.state, o.reply_to) FROM outbox o JOIN chats c ON c.id = o.chat_id
+			WHERE c.telegram_chat_id = $1 ORDER BY o.id`, group.ID())
+		want := []string{"wrong_form sent 1", "wrong_form sent 1", "match_recorded sent 1", "fix_offer sent 1"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("killed at %q, the notices are (-want +got):\n%s", point, diff)
+		}
+		texts := []string{}
+		for _, answer := range group.BotMessages() {
+			texts = append(texts, visible(answer))
+		}
+		if distinct := slices.Compact(texts); len(distinct) != len(want) { // some may have come twice
+			t.Errorf("killed at %q, the answers are %q", point, distinct)
+		}
+	}
+	got := collect(t, k.pool, pgx.RowTo[string], `SELECT concat_ws(' ', score_a, score_b, changes) FROM matches`)
+	if diff := cmp.Diff(slices.Repeat([]string{"3 1 0"}, len(points)), got); diff != "" {
+		t.Errorf("matches (-want +got):\n%s", diff)
+	}
+	if n := count(t, k.pool, `SELECT count(*) FROM dead_letters`); n != 0 {
+		t.Errorf("there are %d dead letters", n)
+	}
+	verifyClean(t, k.url)
+	checkNoComplaints(t, k.sim)
+}

@@ -1,0 +1,30 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// TestDatabaseHints: the hint says what to look at, as far as the server says what is wrong.
+func TestDatabaseHints(t *testing.T) {
+	t.Parallel()
+	refused := func(code string) error { return fmt.Errorf("connect to the database: %w", &pgconn.PgError{Code: code}) }
+	for name, tc := range map[string]struct {
+		err  error
+		want string
+	}{
+		"nobody there":     {errors.New("connection refused"), "Is PostgreSQL running"},
+		"a wrong password": {refused("28P01"), "PostgreSQL is running, but the user or the password"},
+		"no such role":     {refused("28000"), "PostgreSQL is running, but does not let the user"},
+		"no such database": {refused("3D000"), "PostgreSQL is running, but has no such database"},
+	} {
+		c := DatabaseConfig{DatabaseURL: "postgres://elobot@localhost/elobot"}
+		if err := c.withHint(tc.err); !errors.Is(err, tc.err) || !strings.Contains(err.Error(), "\n"+tc.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package bot
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+
+	"elobot/internal/catalog"
+	"elobot/internal/ranking"
+)
+
+// The sizes of buttons in Telegram for Android on a narrow phone, in density-independent pixels: a screen of 360 without the picture
+// of the bot and the margins. All buttons of a row are as wide as the widest one. What does not fit is cut.
+const (
+	rowWidth      = 293
+	buttonPadding = 12
+	buttonGap     = 5
+)
+
+// labelWidth estimates the width of a label in bold letters of 15 pixels.
+func labelWidth(label string) (width int) {
+	for _, r := range label {
+		switch {
+		case strings.ContainsRune(" .,:;!?'()|fijlrtIі", r):
+			width += 4
+		case unicode.IsUpper(r), strings.ContainsRune("mwжмшщфюы✓", r):
+			width += 11
+		default:
+			width += 8
+		}
+	}
+	return width
+}
+
+// TestButtonsFitInTheirRow: on a phone, people can read the labels of all buttons in all languages, also when a choice is marked.
+func TestButtonsFitInTheirRow(t *testing.T) {
+	t.Parallel()
+	for name, notice := range goldenNotices(t) {
+		item := itemOf(t, notice)
+		item.ReplyTo = 7
+		for _, language := range catalog.All() {
+			out, err := render(item, words{Language: language})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, row := range out.buttons {
+				room := (rowWidth-buttonGap*(len(row)-1))/len(row) - buttonPadding
+				for _, b := range row {
+					label := b.text
+					if notice.Kind() == ranking.KindSettings {
+						label = chosenMark + strings.TrimPrefix(label, chosenMark)
+					}
+					if width := labelWidth(label); width > room {
+						t.Errorf("%s in %s: %q takes %d, and has %d", name, language.Tag(), label, width, room)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package bot
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"elobot/internal/command"
+	"elobot/internal/intake"
+	"elobot/internal/ranking"
+)
+
+// editWindow is how many seconds after a message an edit of it is handled: long enough to notice a slip, and too short to rewrite
+// history.
+const editWindow = int64(5 * time.Minute / time.Second)
+
+// edited handles an edited message. If the message was no command, or a refused one, its new command is handled as if it were
+// sent now; the service ignores it otherwise. If somebody corrects the score in a /match that was recorded, the bot offers to
+// fix the match too.
+func (r *Router) edited(ctx context.Context, in intake.Update, m *message) error {
+	if !m.isEditInTime() {
+		return nil
+	}
+	c, ok := command.Parse(m.Text, m.commandEntities(), r.self.Username)
+	if !ok {
+		return nil
+	}
+	req := request{message: m, command: c, origin: m.asEdit(m.origin())}
+	req.origin.Retried = in.Retried
+	ctx = logged(ctx, in, loggedName(c.Name))
+	if err := r.dispatch(ctx, req); err != nil {
+		return err
+	}
+	return r.offerFix(ctx, req)
+}
+
+// offerFix offers to fix the match that a message recorded before its edit. It does nothing if the edit itself was handled.
+func (r *Router) offerFix(ctx context.Context, req request) error {
+	if known, _ := findCommand(req.command.Name); known.Name != command.NameMatch || !req.origin.Chat.IsGroup() {
+		return nil
+	}
+	report, known, err := r.report(ctx, req)
+	if err == nil { // nobody is asked what an edit means
+		_, err = command.Certain(report)
+	}
+	if _, malformed := wrongForm(req.command, err); malformed { // or a request for help
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	recorded := ranking.MatchRef{Message: req.message.ID, Key: req.origin.Message}
+	req.origin.Message = "" // the offer is no command of the message
+	return r.rankings.OfferFix(ctx, req.origin, recorded, known.readings(report)[0][0])
+}
+
+// isEditInTime reports whether a person edited the message within the editWindow.
+func (m *message) isEditInTime() bool {
+	after := m.EditDate - m.Date
+	return m.isFromPerson() && m.ID != 0 && m.Date > 0 && after >= 0 && after <= editWindow
+}
+
+// asEdit returns the origin of the command in an edited message, given that of the message. Two edits may have the same date, so
+// the key has a hash of the text too.
+func (m *message) asEdit(o ranking.Origin) ranking.Origin {
+	o.Message, o.Trigger, o.SentAt = o.Key, ranking.ByEdit, time.Unix(m.EditDate, 0).UTC()
+	text := sha256.Sum256([]byte(m.Text))
+	o.Key = fmt.Sprintf("e:%d:%d:%d:%x", m.Chat.ID, m.ID, m.EditDate, text[:4])
+	return o
+}

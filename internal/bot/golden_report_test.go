@@ -1,0 +1,78 @@
+package bot
+
+import "elobot/internal/ranking"
+
+func goldenReportPrompts() map[string]ranking.Notice {
+	alice, bob, carol, zoe := called("Alice"), called("Bob"), called("@carol"), called("Zoe")
+	result := func(a, b ranking.Name, scoreA, scoreB int, sets ...ranking.SetScore) ranking.NamedResult {
+		return ranking.NamedResult{Sides: [2][]ranking.Name{{a}, {b}}, Score: [2]int{scoreA, scoreB}, Sets: sets}
+	}
+	option := func(results ...ranking.NamedResult) ranking.ReportOption {
+		return ranking.ReportOption{Results: results}
+	}
+	who := func(n ranking.Name, isNew bool) ranking.ReportOption {
+		return ranking.ReportOption{Results: []ranking.NamedResult{result(alice, n, 3, 1)}, Who: &n, New: isNew}
+	}
+	asks := func(doubt ranking.Doubt, word string, options ...ranking.ReportOption) ranking.ReportPrompt {
+		return ranking.ReportPrompt{Doubt: doubt, Word: word, Options: options}
+	}
+	repeats := func(earlier ranking.EarlierReport) ranking.ReportPrompt {
+		n := asks(ranking.DoubtDuplicate, "", option(result(alice, bob, 3, 1)))
+		n.Earlier = &earlier
+		return n
+	}
+	sets := []ranking.SetScore{{11, 5}, {9, 11}, {11, 7}, {11, 9}}
+	marked := bob
+	marked.Mark = "@bobby"
+	hostileName := called(hostile)
+	teams := ranking.NamedResult{Sides: [2][]ranking.Name{{alice, bob}, {carol, zoe}}, Score: [2]int{10, 8}}
+	return map[string]ranking.Notice{
+		"results": asks(ranking.DoubtResults, "", option(result(alice, bob, 3, 1), result(alice, carol, 3, 2)), option(result(bob, carol, 2, 0))),
+		"total": asks(ranking.DoubtTotal, "", option(result(alice, bob, 3, 1, sets...)),
+			option(result(alice, bob, 4, 1, append([]ranking.SetScore{{3, 1}}, sets...)...))),
+		"winner":               asks(ranking.DoubtWinner, "", option(result(alice, bob, 3, 1)), option(result(alice, bob, 1, 3))),
+		"winner_teams":         asks(ranking.DoubtWinner, "", option(teams), option(ranking.NamedResult{Sides: [2][]ranking.Name{teams.Sides[1], teams.Sides[0]}, Score: teams.Score})),
+		"name":                 asks(ranking.DoubtName, "bob", who(bob, false), who(marked, false)),
+		"unknown_name":         asks(ranking.DoubtUnknownName, "bobb", who(bob, false), who(zoe, false)),
+		"username":             asks(ranking.DoubtUsername, "bobb", who(bob, false), who(called("@bobb"), true)),
+		"duplicate":            repeats(ranking.EarlierReport{Number: 42, By: ranking.Reporter{Name: &bob}}),
+		"duplicate_as_group":   repeats(ranking.EarlierReport{Number: 42}),
+		"duplicate_of_oneself": repeats(ranking.EarlierReport{Number: 42, By: ranking.Reporter{Name: &alice}, Same: true}),
+		"hostile":              asks(ranking.DoubtUnknownName, hostile, who(hostileName, false), who(hostileName, true)),
+		"chosen":               ranking.ReportChosen{Results: []ranking.NamedResult{result(alice, bob, 3, 1), teams}, By: ranking.Reporter{Name: &zoe}},
+		"cancelled":            ranking.ReportDropped{By: &ranking.Reporter{Name: &zoe}},
+		"cancelled_as_group":   ranking.ReportDropped{By: &ranking.Reporter{}},
+		"expired":              ranking.ReportDropped{},
+	}
+}
+
+func goldenWhich() map[string]ranking.Notice {
+	zoe := called("Zoe")
+	item := func(number int, a, b string) ranking.WhichItem {
+		return ranking.WhichItem{Number: number, NamedResult: ranking.NamedResult{
+			Sides: [2][]ranking.Name{{called(a)}, {called(b)}}, Score: [2]int{3, 1},
+		}}
+	}
+	var many []ranking.WhichItem
+	for i := range 9 {
+		many = append(many, item(1042+i, "Alice", "Bob"))
+	}
+	return map[string]ranking.Notice{
+		"two":                ranking.WhichPrompt{Matches: []ranking.WhichItem{item(42, "Alice", "Bob"), item(43, "Alice", "Carol")}},
+		"many":               ranking.WhichPrompt{Matches: many},
+		"hostile":            ranking.WhichPrompt{Matches: []ranking.WhichItem{item(42, hostile, hostile)}},
+		"cancelled":          ranking.UndoDropped{By: &ranking.Reporter{Name: &zoe}},
+		"cancelled_as_group": ranking.UndoDropped{By: &ranking.Reporter{}},
+		"expired":            ranking.UndoDropped{},
+	}
+}
+
+func goldenWizards() map[string]ranking.Notice {
+	names := []ranking.Name{called("Bob"), {Name: "Bob", Mark: "@bobby"}, called("Carol"), called("Maximilian Mustermann")}
+	return map[string]ranking.Notice{
+		"opponent":      ranking.OpponentPrompt{Opponents: names, Total: 4},
+		"opponent_page": ranking.OpponentPrompt{Prompt: 9, Opponents: names[:3], First: 8, Total: 40},
+		"score":         ranking.ScorePrompt{Opponent: names[0], Scores: [][2]int{{3, 1}, {1, 3}, {3, 0}, {1, 0}, {0, 1}}},
+		"score_hostile": ranking.ScorePrompt{Prompt: 9, At: 3, Opponent: called(hostile), Scores: [][2]int{{1, 0}, {0, 1}}},
+	}
+}

@@ -1,0 +1,67 @@
+package bot
+
+import (
+	"cmp"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+)
+
+var placeholder = regexp.MustCompile(`{{\.\w+}}`)
+
+// shownElsewhere are the texts that are in no golden file: those of menus, which TestTheMenus looks at, and most months.
+var shownElsewhere = regexp.MustCompile(`^(commands\.\w+\.(private_)?menu|date\.months\.\w+)$`)
+
+// TestEveryTextIsGolden: the golden files show each text of the catalog in at least one of its forms. If they do not show it, it is
+// not used any more, or nobody has looked at it in the other languages.
+func TestEveryTextIsGolden(t *testing.T) {
+	t.Parallel()
+	w := wordsFor("en")
+	w.tables = true
+	var golden strings.Builder
+	for _, notice := range goldenNotices(t) {
+		item := itemOf(t, notice)
+		item.ReplyTo = 7
+		out, err := render(item, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden.WriteString(out.shown(notice))
+	}
+	for _, m := range goldenSeveral(t) {
+		out, _ := merge(m, w)
+		golden.WriteString(out.html)
+	}
+	var texts map[string]any
+	if _, err := toml.DecodeFile(filepath.Join("..", "catalog", "en.toml"), &texts); err != nil {
+		t.Fatal(err)
+	}
+	isShown := func(text any) bool { // at least its longest part without a placeholder
+		parts := placeholder.Split(text.(string), -1)
+		return strings.Contains(golden.String(), slices.MaxFunc(parts, func(a, b string) int { return cmp.Compare(len(a), len(b)) }))
+	}
+	var check func(id string, value any)
+	check = func(id string, value any) {
+		table, isTable := value.(map[string]any)
+		if !isTable {
+			if !isShown(value) && !shownElsewhere.MatchString(id) {
+				t.Errorf("no golden file shows %s", id)
+			}
+			return
+		}
+		if other, isPlural := table["other"]; isPlural {
+			if !isShown(other) && !isShown(table["one"]) {
+				t.Errorf("no golden file shows %s", id)
+			}
+			return
+		}
+		for name, value := range table {
+			check(strings.TrimPrefix(id+"."+name, "."), value)
+		}
+	}
+	check("", texts)
+}

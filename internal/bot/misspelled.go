@@ -1,0 +1,73 @@
+package bot
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// minMisspelled is how long an unknown command must be for an answer in a group, unless it names this bot: a shorter one may
+// well be a command of another bot of the group that happens to be similar.
+const minMisspelled = 5
+
+// unknownCommand answers a command that the bot does not have. In a group, a command that may be meant for another bot is only
+// answered if it looks like one of this bot.
+func (r *Router) unknownCommand(ctx context.Context, req request, meantForThisBot bool) error {
+	name := nearest(req.command.Name)
+	switch {
+	case name != "" && (meantForThisBot || len(req.command.Name) >= minMisspelled):
+		return r.rankings.Answer(ctx, req.origin, UnknownCommand{Meant: req.message.corrected(name)})
+	case meantForThisBot:
+		return r.rankings.Answer(ctx, req.origin, UnknownCommand{})
+	default:
+		return nil
+	}
+}
+
+// corrected returns the command of a message with another name. It has no arguments if they do not fit into one short line, or
+// would lose whom they mention when they are copied.
+func (m *message) corrected(name string) string {
+	arguments := m.Text[headLength(m.Text):]
+	whole := strings.Join(strings.Fields(name+" "+arguments), " ")
+	mentionsByID := slices.ContainsFunc(m.Entities, func(e entity) bool { return e.User != nil })
+	if mentionsByID || strings.Contains(arguments, "\n") || cleanName(whole) != whole {
+		return name
+	}
+	return whole
+}
+
+// nearest returns the first name or alias of a command that a misspelled name differs from in one letter, or in two neighbours
+// that are swapped. It is empty if there is none.
+func nearest(misspelled string) string {
+	for _, c := range commands() {
+		for _, name := range append([]string{c.Name}, c.Aliases...) {
+			if isSlip(misspelled, name) {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// isSlip reports whether two different words differ in one letter that is added, left out or replaced, or in two neighbours
+// that are swapped.
+func isSlip(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	same := 0 // letters at the beginning
+	for same < len(a) && a[same] == b[same] {
+		same++
+	}
+	a, b = a[same:], b[same:]
+	switch {
+	case len(a)+1 == len(b):
+		return a == b[1:]
+	case len(a) != len(b) || a == "":
+		return false
+	case a[1:] == b[1:]:
+		return true
+	default:
+		return len(a) > 1 && a[0] == b[1] && a[1] == b[0] && a[2:] == b[2:]
+	}
+}

@@ -1,0 +1,120 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"elobot/internal/command"
+	"elobot/internal/ranking"
+)
+
+// match handles /match, /won, /lost and /draw. Without anything else, a wizard asks for the result.
+func (r *Router) match(ctx context.Context, req request) error {
+	if req.command.Args == "" && len(req.command.Mentions) == 0 && req.command.Written == command.NameMatch {
+		return r.startWizard(ctx, req)
+	}
+	report, known, err := r.report(ctx, req)
+	if form, ok := wrongForm(req.command, err); ok {
+		req.origin.Malformed = req.command.Name
+		form.Corrected, _ = command.Correct(req.command, req.sender(), req.repliedPerson(), known.names(), err)
+		return r.rankings.Answer(ctx, req.origin, form)
+	}
+	if err != nil {
+		return err
+	}
+	readings := known.readings(report)
+	if report.Doubt == command.DoubtNone {
+		return r.rankings.RecordMatch(ctx, req.origin, readings[0]...)
+	}
+	return r.rankings.AskMatch(ctx, req.origin, ranking.Question{
+		Doubt: ranking.Doubt(report.Doubt), Word: report.Word, Readings: readings,
+	})
+}
+
+// report reads the result in a command. It knows the players of the group if one of them may be meant by name.
+func (r *Router) report(ctx context.Context, req request) (command.Report, knownPlayers, error) {
+	var known knownPlayers
+	if req.command.MayNamePlayers() && req.origin.Chat.IsGroup() {
+		people, err := r.rankings.PeopleOf(ctx, req.origin.Chat.ID)
+		if err != nil {
+			return command.Report{}, nil, fmt.Errorf("read /%s: %w", req.command.Name, err)
+		}
+		known = people
+	}
+	report, err := command.ParseMatch(req.command, req.sender(), req.repliedPerson(), known.names())
+	if err != nil {
+		return command.Report{}, known, fmt.Errorf("read /%s: %w", req.command.Name, err)
+	}
+	return report, known, nil
+}
+
+// sender returns who sent the command, the zero Person for an anonymous admin.
+func (req request) sender() command.Person {
+	if req.origin.Sender == nil {
+		return command.Person{}
+	}
+	return req.message.From.mentioned()
+}
+
+// repliedPerson returns who is the opponent if the command names nobody: the author of the message that it replies to.
+func (req request) repliedPerson() *command.Person {
+	if req.opponent != nil {
+		return req.opponent
+	}
+	return req.message.repliedPerson()
+}
+
+// knownPlayers are the players of a group.
+type knownPlayers []ranking.Person
+
+// names returns the names by which the players can be meant, nil if there are none.
+func (k knownPlayers) names() *command.Names {
+	if len(k) == 0 {
+		return nil
+	}
+	all := make([]command.Person, len(k))
+	for i, p := range k {
+		all[i] = command.Person{UserID: int64(p.ID), Username: p.Username, Name: p.Name}
+	}
+	return command.NewNames(all)
+}
+
+// readings converts the readings of a report for the ranking service.
+func (k knownPlayers) readings(report command.Report) [][]ranking.Report {
+	all := make([][]ranking.Report, len(report.Readings))
+	for i, reading := range report.Readings {
+		for _, m := range reading {
+			all[i] = append(all[i], ranking.Report{A: k.people(m.A), B: k.people(m.B), Scores: scores(m.Scores)})
+		}
+	}
+	return all
+}
+
+func (k knownPlayers) people(all []command.Person) []ranking.Person {
+	side := make([]ranking.Person, len(all))
+	for i, p := range all {
+		side[i] = k.person(p)
+	}
+	return side
+}
+
+// person converts a person. A player who is meant by name is the one that the group knows.
+func (k knownPlayers) person(p command.Person) ranking.Person {
+	if !p.Named {
+		return person(p)
+	}
+	at := slices.IndexFunc(k, func(q ranking.Person) bool {
+		return q.ID == ranking.UserID(p.UserID) && (q.ID != 0 || q.Username == p.Username)
+	})
+	return k[at] // names have no other people
+}
+
+// scores converts the scores of a match.
+func scores(all []command.Score) []ranking.Score {
+	converted := make([]ranking.Score, len(all))
+	for i, s := range all {
+		converted[i] = ranking.Score(s)
+	}
+	return converted
+}

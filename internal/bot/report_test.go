@@ -1,0 +1,94 @@
+package bot
+
+import (
+	"strings"
+	"testing"
+
+	"elobot/internal/outbox"
+	"elobot/internal/ranking"
+)
+
+// TestReports: what members write, and what the service is asked to do.
+func TestReports(t *testing.T) {
+	t.Parallel()
+	const me = "Alice@alice#1001"
+	people := []ranking.Person{
+		{ID: 1002, Username: "bob", Name: "Bob", Player: 2}, {ID: 1003, Name: "Béla Kovács", Player: 3}, {Username: "kim", Name: "kim", Player: 4},
+		{ID: 1005, Username: "bob_2", Name: "Bob", Player: 5}, {ID: 1006, Name: "Carol", Player: 6},
+	}
+	for text, want := range map[string]string{
+		"/match @bob 3:1 @carol 3:2":          "match " + me + " @bob 3:1 and " + me + " @carol 3:2",
+		"/match @bob 3:1\n@carol 3:2":         "match " + me + " @bob 3:1 and " + me + " @carol 3:2",
+		"/match béla kovacs 3:1":              "match " + me + " Béla_Kovács#1003 3:1",
+		"/match KIM 3:1":                      "match " + me + " kim@kim 3:1",
+		"/match bob 3:1":                      "ask name bob: " + me + " Bob@bob#1002 3:1, or " + me + " Bob@bob_2#1005 3:1",
+		"/match carl 3:1":                     "ask unknown_name carl: " + me + " Carol#1006 3:1",
+		"/match @bob 3:1 11:5 9:11 11:7 11:9": "match " + me + " @bob 11:5 9:11 11:7 11:9",
+		"/lost @bob 3:1":                      "ask winner : " + me + " @bob 1:3, or " + me + " @bob 3:1",
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.rankings.people = people
+			w.group.Say(w.alice, text)
+			w.expect(text, want)
+		})
+	}
+}
+
+// TestWizardReplies: a reply to a wizard, by whoever it asks, is an answer; to any other message it is none.
+func TestWizardReplies(t *testing.T) {
+	t.Parallel()
+	const me = "Alice@alice#1001"
+	opponents := []ranking.Person{{ID: 1002, Username: "bob", Name: "Bob", Player: 2}}
+	opponent := []string{promptData(9, ranking.OptionOpponent(0)), promptData(9, ranking.OptionCancel)}
+	score := []string{promptData(9, ranking.OptionScore(0, ranking.Score{A: 1})), promptData(9, ranking.OptionCancel)}
+	for name, tc := range map[string]struct {
+		below  []string // the buttons below the message
+		wizard bool     // it is open, and asks Alice
+		text   string
+		want   string
+	}{
+		"a score":             {score, true, "11:9", "typed " + me + " Bob@bob#1002 11:9"},
+		"sets":                {score, true, "11:9 9:11 11:0", "typed " + me + " Bob@bob#1002 11:9 9:11 11:0"},
+		"a name":              {opponent, true, "bob", "typed against Bob@bob#1002"},
+		"a mention":           {opponent, true, "@dave", "typed against @dave"},
+		"a name and a score":  {opponent, true, "bob 3:1", "typed " + me + " Bob@bob#1002 3:1"},
+		"nonsense":            {score, true, "3:", `answer wrong_form {"command":"match","reason":"incomplete_score","detail":"3"}`},
+		"an unknown name":     {opponent, true, "somebody", `answer wrong_form {"command":"match","reason":"unexpected_word","detail":"somebody"}`},
+		"a wizard of others":  {score, false, "11:9", ignored},
+		"a card":              {[]string{cardData(undoCode, 1, 0)}, true, "11:9", ignored},
+		"without any buttons": {nil, true, "11:9", ignored},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.rankings.people = opponents
+			if tc.wizard {
+				w.rankings.wizard = &ranking.WizardRequest{Opponents: opponents}
+			}
+			w.group.Reply(w.alice, w.below(w.group, tc.below...), tc.text)
+			w.expect(name, none(tc.want)...)
+		})
+	}
+}
+
+// TestQuestionsTellPeopleApart: two people of one name are told apart on the buttons.
+func TestQuestionsTellPeopleApart(t *testing.T) {
+	t.Parallel()
+	n := ranking.ReportPrompt{Doubt: ranking.DoubtName, Options: []ranking.ReportOption{
+		{Who: &ranking.Name{Player: 1}}, {Who: &ranking.Name{Player: 2}},
+	}}
+	item := itemOf(t, n)
+	item.ID, item.Names = 5, map[int64]outbox.Name{1: {Name: "Bob", Mark: "@bob"}, 2: {Name: "Bob", Mark: "@bob_2"}}
+	out, err := render(item, wordsFor("en"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := out.buttons[0][0].text + ", " + out.buttons[1][0].text; got != "Bob (@bob), Bob (@bob_2)" {
+		t.Errorf("the labels are %s", got)
+	}
+	if strings.Contains(out.html, "\n") {
+		t.Errorf("the readings are listed as well: %s", out.html)
+	}
+}

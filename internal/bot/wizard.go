@@ -1,0 +1,160 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"elobot/internal/command"
+	"elobot/internal/ranking"
+)
+
+// startWizard handles a /match without anything else: buttons ask for the opponent and the score. The author of the message that
+// it replies to is the opponent.
+func (r *Router) startWizard(ctx context.Context, req request) error {
+	var opponent *ranking.Person
+	if p := req.message.repliedPerson(); p != nil && p.UserID != req.message.From.ID {
+		to := person(*p)
+		opponent = &to
+	}
+	return r.rankings.StartWizard(ctx, req.origin, opponent, WrongForm{Command: command.NameMatch, Reason: command.ReasonEmpty})
+}
+
+// wizardReply handles a reply to the message of a wizard, by whoever it asks: the name of the opponent, the score, or both. It
+// ignores all other messages.
+func (r *Router) wizardReply(ctx context.Context, req request) error {
+	to := req.message.replied()
+	if to == nil || req.origin.Sender == nil || !req.origin.Chat.IsGroup() {
+		return nil
+	}
+	a := ranking.PromptAnswer{Message: to.ID}
+	asked := -1 // about the score against this opponent
+	for _, data := range r.buttonsBelow(to) {
+		id, option, ok := promptOf(data)
+		if !ok {
+			return nil
+		}
+		a.Prompt = id
+		if opponent, ok := option.Opponent(); ok {
+			asked = opponent
+		}
+	}
+	if a.Prompt == 0 {
+		return nil
+	}
+	w, err := r.rankings.Wizard(ctx, req.origin, a.Prompt)
+	if err != nil || w == nil {
+		return err
+	}
+	req.command = command.Text(command.NameMatch, req.message.Text, req.message.commandEntities(), r.self.Username)
+	if 0 <= asked && asked < len(w.Opponents) {
+		p := w.Opponents[asked]
+		req.opponent = &command.Person{UserID: int64(p.ID), Username: p.Username, Name: p.Name, Named: true}
+	}
+	return r.answerWizard(ctx, req, a, w)
+}
+
+// answerWizard answers a wizard with what somebody typed.
+func (r *Router) answerWizard(ctx context.Context, req request, a ranking.PromptAnswer, w *ranking.WizardRequest) error {
+	report, known, err := r.report(ctx, req)
+	if err == nil {
+		_, err = command.Certain(report)
+	}
+	form, malformed := wrongForm(req.command, err)
+	switch {
+	case malformed && form.Reason == command.ReasonNoScore && req.opponent == nil:
+		if a.Opponent, err = r.opponent(ctx, req); err != nil {
+			return err
+		}
+		if a.Opponent != nil {
+			return r.rankings.AnswerPrompt(ctx, req.origin, a)
+		}
+		fallthrough
+	case malformed:
+		req.origin.Malformed = req.command.Name
+		return r.rankings.Answer(ctx, req.origin, form)
+	case err != nil:
+		return fmt.Errorf("read the answer to a wizard: %w", err)
+	}
+	known = slices.Concat(known, w.Opponents)
+	a.Reports = known.readings(report)[0]
+	return r.rankings.AnswerPrompt(ctx, req.origin, a)
+}
+
+// opponent reads a name without a score, by adding one. It returns nil if the text is no such name.
+func (r *Router) opponent(ctx context.Context, req request) (*ranking.Person, error) {
+	req.command.Args += " 1:0"
+	report, known, err := r.report(ctx, req)
+	if err == nil {
+		_, err = command.Certain(report)
+	}
+	if _, malformed := wrongForm(req.command, err); malformed {
+		return nil, nil //nolint:nilnil // as documented
+	}
+	if err != nil {
+		return nil, err
+	}
+	if against := report.Readings[0][0].B; len(against) == 1 {
+		p := known.person(against[0])
+		return &p, nil
+	}
+	return nil, nil //nolint:nilnil // as documented
+}
+
+// opponentPrompt asks for the opponent.
+func (w words) opponentPrompt(ranking.OpponentPrompt) string { return w.Text("wizard.opponent", nil) }
+
+// scorePrompt asks for the score.
+func (w words) scorePrompt(n ranking.ScorePrompt) string {
+	return w.Text("wizard.score", args{"Name": showName(n.Opponent)})
+}
+
+// opponentButtons returns the buttons below the question for the opponent: two in a row, then those that turn the page.
+func opponentButtons(n ranking.OpponentPrompt, item int64, w words) [][]button {
+	id := wizardPrompt(n.Prompt, item)
+	if id == 0 {
+		return nil
+	}
+	var rows [][]button
+	for i, name := range n.Opponents {
+		b := button{text: cut(cleanName(name.Name)+brackets(cleanName(name.Mark)), maxPairLabel, maxNameUnits), data: promptData(id, ranking.OptionOpponent(n.First+i))}
+		if i%2 == 0 {
+			rows = append(rows, nil)
+		}
+		rows[len(rows)-1] = append(rows[len(rows)-1], b)
+	}
+	page := n.First/ranking.OpponentsPerPage + 1
+	var last []button
+	if page > 1 {
+		last = append(last, button{text: "‹", data: promptData(id, ranking.OptionPage(page-1))})
+	}
+	if n.First+len(n.Opponents) < n.Total {
+		last = append(last, button{text: "›", data: promptData(id, ranking.OptionPage(page+1))})
+	}
+	return append(rows, append(last, button{text: w.cancel(), data: promptData(id, ranking.OptionCancel)}))
+}
+
+// scoreButtons returns the buttons below the question for the score, three in a row.
+func scoreButtons(n ranking.ScorePrompt, item int64, w words) [][]button {
+	id := wizardPrompt(n.Prompt, item)
+	if id == 0 {
+		return nil
+	}
+	var rows [][]button
+	for i, s := range n.Scores {
+		if i%3 == 0 {
+			rows = append(rows, nil)
+		}
+		b := button{text: showScore(s), data: promptData(id, ranking.OptionScore(n.At, ranking.Score{A: s[0], B: s[1]}))}
+		rows[len(rows)-1] = append(rows[len(rows)-1], b)
+	}
+	return append(rows, []button{{text: w.cancel(), data: promptData(id, ranking.OptionCancel)}})
+}
+
+// wizardPrompt returns the prompt of a wizard's message, which has the id of the item that begins it.
+func wizardPrompt(id ranking.PromptID, item int64) ranking.PromptID {
+	if id != 0 {
+		return id
+	}
+	return ranking.PromptID(item)
+}

@@ -1,0 +1,165 @@
+package command
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+const (
+	// maxCorrected is the maximum number of characters of a corrected command: Telegram's limit for a text to be copied.
+	maxCorrected = 256
+	// maxSlips is how many slips Correct corrects in one command.
+	maxSlips = 3
+)
+
+// Correct returns a /match that says what a malformed one probably means, ready to be sent. ok is false if that is not clear,
+// or cannot be written. The arguments are those of ParseMatch, and err is its error.
+func Correct(c Command, sender Person, reply *Person, names *Names, err error) (text string, ok bool) {
+	args, ok := c.written()
+	if !ok {
+		return "", false
+	}
+	for range maxSlips {
+		if args, ok = withoutSlip(args, err); !ok {
+			return "", false
+		}
+		corrected := fromText(c, args)
+		var report Report
+		if report, err = ParseMatch(corrected, sender, reply, names); err != nil {
+			continue
+		}
+		m, err := Certain(report)
+		if err != nil {
+			return "", false
+		}
+		return m.text(sender)
+	}
+	return "", false
+}
+
+// written returns the arguments with all mentions. ok is false if somebody is mentioned whose username is unknown: a copy would
+// not mention them.
+func (c Command) written() (args string, ok bool) {
+	var b strings.Builder
+	done := 0
+	for i, p := range c.Mentions {
+		if p.Username == "" || i >= len(c.MentionOffsets) {
+			return "", false
+		}
+		b.WriteString(c.Args[done:c.MentionOffsets[i]] + " @" + p.Username + " ")
+		done = c.MentionOffsets[i]
+	}
+	b.WriteString(c.Args[done:])
+	return strings.TrimSpace(b.String()), true
+}
+
+// fromText returns the command with other arguments, in which every word with an @ is a mention.
+func fromText(c Command, args string) Command {
+	var entities []Entity
+	units := 0
+	for word := range strings.SplitAfterSeq(args, " ") {
+		if name := strings.TrimRight(word, " "); len(name) > 1 && name[0] == '@' && isWord(name[1:]) {
+			entities = append(entities, Entity{Kind: KindMention, Offset: units, Length: len(name)})
+		}
+		for _, r := range word {
+			units += utf16.RuneLen(r)
+		}
+	}
+	corrected := Text(c.Name, args, entities, "")
+	corrected.Written = c.Written
+	return corrected
+}
+
+// withoutSlip returns arguments without the slip that makes them malformed.
+func withoutSlip(args string, err error) (corrected string, ok bool) {
+	var form *FormError
+	if !errors.As(err, &form) {
+		return "", false
+	}
+	switch form.Reason {
+	case ReasonUnexpectedWord, ReasonUnknownName:
+		at := strings.Index(args, form.Detail)
+		if at < 0 || form.Detail == "" || utf8.RuneCountInString(form.Detail) >= maxDetail {
+			return "", false
+		}
+		corrected = args[:at] + " " + args[at+len(form.Detail):]
+	case ReasonForeignDigits:
+		corrected = strings.Map(asciiDigit, args)
+	case ReasonNegativeNumber:
+		corrected = strings.ReplaceAll(args, form.Detail, strings.TrimLeft(form.Detail, "-−–"))
+	case ReasonNoVersus:
+		corrected = withVersus(args)
+	}
+	return corrected, corrected != "" && corrected != args
+}
+
+// asciiDigit returns the digit 0 to 9 for any digit, and nothing for the parts of a keycap emoji that follow one.
+func asciiDigit(r rune) rune {
+	switch {
+	case r == '\uFE0F' || r == '\u20E3':
+		return -1
+	case r < utf8.RuneSelf || !unicode.Is(unicode.Nd, r):
+		return r
+	}
+	for _, block := range unicode.Nd.R16 {
+		if rune(block.Lo) <= r && r <= rune(block.Hi) {
+			return '0' + (r-rune(block.Lo))%10
+		}
+	}
+	for _, block := range unicode.Nd.R32 {
+		if rune(block.Lo) <= r && r <= rune(block.Hi) {
+			return '0' + (r-rune(block.Lo))%10
+		}
+	}
+	return r
+}
+
+// withVersus puts a versus in the middle of an even number of mentions.
+func withVersus(args string) string {
+	words := strings.Fields(args)
+	var mentions []int
+	for i, word := range words {
+		if word[0] == '@' {
+			mentions = append(mentions, i)
+		}
+	}
+	if n := len(mentions); n > 2 && n%2 == 0 {
+		return strings.Join(slices.Insert(words, mentions[n/2], "vs"), " ")
+	}
+	return ""
+}
+
+// text returns the command that reports a match in its usual form. ok is false if one of the players cannot be written so that
+// the same person is meant, or if the text would be too long.
+func (m Match) text(sender Person) (text string, ok bool) {
+	parts := []string{"/" + NameMatch}
+	sides := [][]Person{m.A, m.B}
+	if m.Self || len(m.A) == 1 && len(m.B) == 1 && m.A[0].isSame(sender) {
+		sides = sides[1:]
+	}
+	for i, side := range sides {
+		if i > 0 && len(m.A)+len(m.B) > 2 {
+			parts = append(parts, "vs")
+		}
+		for _, p := range side {
+			switch {
+			case p.Username != "":
+				parts = append(parts, "@"+p.Username)
+			case p.Named:
+				parts = append(parts, `"`+p.Name+`"`)
+			default:
+				return "", false
+			}
+		}
+	}
+	for _, s := range m.Scores {
+		parts = append(parts, strconv.Itoa(s.A)+":"+strconv.Itoa(s.B))
+	}
+	text = strings.Join(parts, " ")
+	return text, utf8.RuneCountInString(text) <= maxCorrected
+}

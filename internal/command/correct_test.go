@@ -1,0 +1,44 @@
+package command_test
+
+import (
+	"testing"
+
+	"elobot/internal/command"
+)
+
+// TestCorrect: the corrected form of what people write, if one can be made.
+func TestCorrect(t *testing.T) {
+	t.Parallel()
+	names := command.NewNames([]command.Person{{UserID: 7, Name: "Béla Kovács"}, {UserID: 8, Username: "kim", Name: "Kim"}})
+	for text, want := range map[string]string{
+		"/match @bob 3:1 eventide":               "/match @bob 3:1",
+		"/match @bob 3:1 evening gym":            "/match @bob 3:1",
+		"/match @bob ٣:١":                        "/match @bob 3:1",
+		"/match @bob 3️⃣:1️⃣":                    "/match @bob 3:1",
+		"/match @bob 𝟛:𝟙":                        "/match @bob 3:1",
+		"/match @bob -3:1":                       "/match @bob 3:1",
+		"/match @ann @bob @cat @dan 10:8":        "/match @ann @bob vs @cat @dan 10:8",
+		"/match bela kovacs 11:7 9:11 11:5 golf": `/match "Béla Kovács" 11:7 9:11 11:5`,
+		"/lost @bob 1:3 eventide":                "/match @bob 1:3",
+		// what is missing or may mean two things is nobody's to guess
+		"/match @bob":                       "",
+		"/match @bob 3":                     "",
+		"/match @ann @bob @cat 10:8":        "",
+		"/match [Dan] 3:1 eventide":         "",
+		"/match @bob 3:1 11:5 9:11 11:7 up": "",
+		"/match @bob @bob 3:1":              "",
+	} {
+		c, ok := parseHabit(text)
+		if !ok {
+			t.Fatalf("%s is no command", text)
+		}
+		_, err := command.ParseMatch(c, sender(), nil, names)
+		if err == nil {
+			t.Errorf("%s is not malformed", text)
+			continue
+		}
+		if got, _ := command.Correct(c, sender(), nil, names, err); got != want {
+			t.Errorf("%s: %v: %q, want %q", text, err, got, want)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package ranking
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// PromptReport asks which of several readings a report means, or whether it counts at all. Its options are the numbers of the
+// readings, from 0 on.
+const PromptReport PromptKind = "report"
+
+// Doubt is why a report needs an answer before it counts.
+type Doubt string
+
+// The doubts.
+const (
+	DoubtResults     Doubt = "results"      // one result or several
+	DoubtTotal       Doubt = "total"        // a score may be the total of the others
+	DoubtWinner      Doubt = "winner"       // the words and the score name different winners
+	DoubtName        Doubt = "name"         // several players have the name
+	DoubtUnknownName Doubt = "unknown_name" // nobody has the name; the readings have those who are called nearly so
+	DoubtUsername    Doubt = "username"     // the username is new, and nearly that of somebody else
+	DoubtDuplicate   Doubt = "duplicate"    // the same result was reported shortly before
+)
+
+// Question is a report that needs an answer before it counts.
+type Question struct {
+	Doubt    Doubt
+	Word     string     // the name in doubt, if it is one
+	Readings [][]Report // what the report may mean, the likeliest first; at least one
+}
+
+// AskMatch asks which reading of a report is meant.
+func (s *Service) AskMatch(ctx context.Context, o Origin, q Question) error {
+	if slices.ContainsFunc(q.Readings, func(r []Report) bool { return len(r) > MaxReports }) {
+		o.Malformed = commandMatch
+		return s.Answer(ctx, o, Refusal{Code: TooManyMatches, Matches: MaxReports})
+	}
+	ask, ok := s.newAsk(reportOf(o, q), q, nil)
+	if !ok {
+		o.Malformed = commandMatch
+		return s.Answer(ctx, o, Refusal{Code: SamePlayer})
+	}
+	return s.handle(ctx, o, command{name: "ask match", people: ask.people, class: RateResult, operation: ask})
+}
+
+// ReportRequest is what a PromptReport asks about: a report in each of its readings.
+type ReportRequest struct {
+	Key      string         `json:"key"`  // the idempotency key of the message
+	Chat     ExternalChatID `json:"chat"` // where Message means the message
+	Message  int64          `json:"message,omitempty"`
+	SentAt   time.Time      `json:"sent_at"`
+	Reporter *Person        `json:"reporter,omitempty"` // nil for an anonymous admin
+	Readings [][]Report     `json:"readings"`
+	Settled  []Doubt        `json:"settled,omitempty"` // what is not asked again
+}
+
+// reportOf returns what is asked about a report.
+func reportOf(o Origin, q Question) ReportRequest {
+	return ReportRequest{
+		Key: o.message(), Chat: o.Chat.ID, Message: o.ReplyTo, SentAt: o.SentAt, Reporter: o.Sender, Readings: q.Readings,
+		Settled: []Doubt{q.Doubt},
+	}
+}
+
+// origin returns the origin of the report.
+func (r ReportRequest) origin() Origin {
+	return Origin{Key: r.Key, Chat: Chat{ID: r.Chat}, Sender: r.Reporter, SentAt: r.SentAt, ReplyTo: r.Message}
+}
+
+// newAsk returns the operation that asks about a report, of whose people some are in the snapshot already. Readings in which somebody plays against themselves are left out; ok
+// is false if none remains.
+func (s *Service) newAsk(request ReportRequest, q Question, people participants) (ask *askOperation, ok bool) {
+	ask = &askOperation{request: request, doubt: q.Doubt, word: q.Word, people: people}
+	ask.request.Readings = nil
+	for _, reports := range q.Readings {
+		people := slices.Clone(ask.people)
+		rec, ok := s.newRecord(request.origin(), reports, &people)
+		if !ok {
+			continue
+		}
+		ask.people, ask.readings = people, append(ask.readings, rec)
+		ask.request.Readings = append(ask.request.Readings, reports)
+	}
+	for _, rec := range ask.readings {
+		rec.people = ask.people
+	}
+	return ask, len(ask.readings) > 0
+}
+
+// askOperation asks which reading of a report is meant. It adds no players.
+type askOperation struct {
+	plain
+	request  ReportRequest
+	doubt    Doubt
+	word     string
+	readings []*recordOperation // all of the same people
+	people   participants       // those of a question about something unusual need not be in the snapshot
+	earlier  *EarlierReport     // of a duplicate
+}
+
+// refuse refuses what would be refused in each reading.
+func (a *askOperation) refuse(snap Snapshot) Notice {
+	var first Notice
+	for _, rec := range a.readings {
+		n := rec.refuse(snap)
+		if n == nil {
+			return nil
+		}
+		if first == nil {
+			first = n
+		}
+	}
+	return first
+}
+
+func (a *askOperation) rejectedResults(snap Snapshot) []RejectedResult {
+	return a.readings[0].rejectedResults(snap)
+}
+
+func (a *askOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
+	prompt := ReportPrompt{Doubt: a.doubt, Word: a.word, Earlier: a.earlier}
+	for i, rec := range a.readings {
+		option := ReportOption{Results: rec.namedResults(snap)}
+		if at := a.distinct(i); at >= 0 {
+			name := rec.people[at].shownName(snap.known(at))
+			option.Who, option.New = &name, at < len(snap.People) && snap.People[at].Player == nil
+		}
+		prompt.Options = append(prompt.Options, option)
+	}
+	return Changes{Effect: &NewPrompt{Kind: PromptReport, Report: &a.request}, Notice: prompt}, nil
+}
+
+// distinct returns a person of a reading, as an index into the people, who is not in all other readings; -1 if there is none.
+func (a *askOperation) distinct(reading int) int {
+	for _, m := range a.readings[reading].matches {
+		for _, person := range m.players {
+			for _, other := range a.readings {
+				if !other.plays(person) {
+					return person
+				}
+			}
+		}
+	}
+	return -1
+}
+
+// KindReportPrompt is the kind of ReportPrompt.
+const KindReportPrompt = "report_prompt"
+
+// ReportPrompt asks which reading of a report is meant, or whether it counts at all.
+type ReportPrompt struct {
+	Doubt   Doubt          `json:"doubt"`
+	Word    string         `json:"word,omitempty"` // the name in doubt
+	Options []ReportOption `json:"options"`        // at least one
+	Earlier *EarlierReport `json:"earlier,omitempty"`
+}
+
+// ReportOption is a reading of a report.
+type ReportOption struct {
+	Results []NamedResult `json:"results"`
+	// Who is somebody who does not play in all readings, nil if the players are the same in all of them.
+	Who *Name `json:"who,omitempty"`
+	New bool  `json:"new,omitempty"` // Who would be a new player
+}
+
+// EarlierReport is a match that was reported shortly before the same result.
+type EarlierReport struct {
+	Number  int      `json:"number"`
+	By      Reporter `json:"by"`
+	Same    bool     `json:"same,omitempty"`    // the same person reported both
+	Minutes int      `json:"minutes,omitempty"` // between the two reports; 0 for less than one
+}
+
+// Kind implements Notice.
+func (ReportPrompt) Kind() string { return KindReportPrompt }
+
+// Purpose implements Notice.
+func (ReportPrompt) Purpose() Purpose { return Outcome }
+
+// Alone makes IsAlone true.
+func (ReportPrompt) Alone() bool { return true }

@@ -1,0 +1,266 @@
+package ranking_test
+
+import (
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+
+	"elobot/internal/ranking"
+)
+
+// newAskingGame returns a game that asks about what is unusual.
+func newAskingGame(t *testing.T) *game {
+	t.Helper()
+	g := newGame(t)
+	g.Service = newAskingService(g)
+	return g
+}
+
+func newAskingService(g *game) *ranking.Service {
+	return ranking.NewService(newStore(g.pool), slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1, AskUnusual: true})
+}
+
+// report has a person report results, a number of seconds after the first command, and returns what is sent to the chat.
+func (g *game) report(t *testing.T, sender *ranking.Person, seconds int, reports ...ranking.Report) ranking.Notice {
+	t.Helper()
+	o := g.at(sender, seconds)
+	must(t, g.RecordMatch(t.Context(), o, reports...))
+	return g.notice(t, o.Key)
+}
+
+func result(score [2]int, a, b string) ranking.NamedResult {
+	return ranking.NamedResult{Sides: [2][]ranking.Name{{{Name: a}}, {{Name: b}}}, Score: score}
+}
+
+func by(name string) ranking.Reporter { return ranking.Reporter{Name: &ranking.Name{Name: name}} }
+
+func TestDuplicates(t *testing.T) {
+	t.Parallel()
+	sets := ranking.Report{A: []ranking.Person{alice}, B: []ranking.Person{bob}, Scores: []ranking.Score{{A: 11, B: 5}, {A: 5, B: 11}, {A: 11, B: 5}, {A: 11, B: 5}}}
+	mirrored := ranking.Report{A: sets.B, B: sets.A, Scores: []ranking.Score{{A: 5, B: 11}, {A: 11, B: 5}, {A: 5, B: 11}, {A: 5, B: 11}}}
+	otherSets := sets
+	otherSets.Scores = []ranking.Score{{A: 11, B: 5}, {A: 6, B: 11}, {A: 11, B: 5}, {A: 11, B: 5}}
+	doubles := func(a, b, c, d ranking.Person) ranking.Report {
+		return ranking.Report{A: []ranking.Person{a, b}, B: []ranking.Person{c, d}, Scores: []ranking.Score{{A: 3, B: 1}}}
+	}
+	for name, tc := range map[string]struct {
+		first, second ranking.Report
+		by            *ranking.Person // who reports the second; Alice reports the first
+		seconds       int             // between them
+		asked         bool
+	}{
+		"mirrored by the loser":         {singles(alice, bob, 3, 1), singles(bob, alice, 1, 3), &bob, 600, true},
+		"earlier by the loser":          {singles(alice, bob, 3, 1), singles(bob, alice, 1, 3), &bob, -600, true},
+		"later":                         {singles(alice, bob, 3, 1), singles(bob, alice, 1, 3), &bob, 601, false},
+		"by an admin":                   {singles(alice, bob, 3, 1), singles(alice, bob, 3, 1), nil, 0, true},
+		"by the same person":            {singles(alice, bob, 3, 1), singles(alice, bob, 3, 1), &alice, 30, true},
+		"by the same person later":      {singles(alice, bob, 3, 1), singles(alice, bob, 3, 1), &alice, 31, false},
+		"another winner":                {singles(alice, bob, 3, 1), singles(bob, alice, 3, 1), &bob, 0, false},
+		"another score":                 {singles(alice, bob, 3, 1), singles(alice, bob, 3, 2), &bob, 0, false},
+		"another opponent":              {singles(alice, bob, 3, 1), singles(alice, carol, 3, 1), &carol, 0, false},
+		"a draw":                        {singles(alice, bob, 2, 2), singles(bob, alice, 2, 2), &bob, 0, true},
+		"sets, and their total":         {sets, singles(bob, alice, 1, 3), &bob, 0, true},
+		"sets":                          {sets, mirrored, &bob, 0, true},
+		"other sets":                    {sets, otherSets, &bob, 0, false},
+		"teams in another order":        {doubles(alice, bob, carol, zoe), doubles(bob, alice, zoe, carol), &bob, 0, true},
+		"teams with exchanged partners": {doubles(alice, bob, carol, zoe), doubles(alice, carol, bob, zoe), &bob, 0, false},
+		"mentioned by username":         {singles(alice, bob, 3, 1), singles(ranking.Person{Username: "alice"}, bob, 3, 1), &bob, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newAskingGame(t)
+			g.report(t, &alice, 0, tc.first)
+			prompt, asked := g.report(t, tc.by, tc.seconds, tc.second).(ranking.ReportPrompt)
+			if asked != tc.asked || asked && (prompt.Doubt != ranking.DoubtDuplicate || prompt.Earlier.Number != 1) {
+				t.Errorf("asked: %v, want %v: %+v", asked, tc.asked, prompt)
+			}
+			want := 2
+			if asked {
+				want = 1
+			}
+			if n := g.count(t, "matches"); n != want {
+				t.Errorf("%d matches, want %d", n, want)
+			}
+		})
+	}
+}
+
+// TestNoDuplicates: an undone match, and another one of the same message, are no reason to ask; neither is anything if nobody
+// wants to be asked.
+func TestNoDuplicates(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &alice, 0, singles(alice, bob, 1, 0), singles(alice, bob, 1, 0))
+	must(t, g.UndoMatch(t.Context(), g.at(&alice, 1), ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: nobodyIsAdmin}))
+	must(t, g.UndoMatch(t.Context(), g.at(&alice, 1), ranking.Amendment{Match: ranking.MatchRef{Number: 2}, IsAdmin: nobodyIsAdmin}))
+	g.report(t, &bob, 2, singles(alice, bob, 1, 0))
+	g.Service = newService(g.store)
+	g.report(t, &alice, 3, singles(alice, bob, 1, 0))
+	if n := g.count(t, "matches"); n != 4 {
+		t.Errorf("%d matches, want 4", n)
+	}
+}
+
+// TestAnotherGame: what is asked about a duplicate, who may answer, and what comes of each answer.
+func TestAnotherGame(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &alice, 0, singles(alice, bob, 3, 1))
+	o := g.at(&bob, 125)
+	ask := func() ranking.PromptID {
+		o = g.at(&bob, 125)
+		must(t, g.RecordMatch(t.Context(), o, singles(bob, alice, 1, 3)))
+		checkNotice(t, g.notice(t, o.Key), ranking.ReportPrompt{
+			Doubt: ranking.DoubtDuplicate, Options: []ranking.ReportOption{{Results: []ranking.NamedResult{result([2]int{1, 3}, "Bob", "Alice")}}},
+			Earlier: &ranking.EarlierReport{Number: 1, By: by("Alice")},
+		})
+		return g.newestPrompt(t)
+	}
+	press := func(sender *ranking.Person, id ranking.PromptID, option ranking.PromptOption) (key string) {
+		p := g.origin(sender)
+		p.Button, p.SentAt = p.Key, time.Now()
+		must(t, g.AnswerPrompt(t.Context(), p, ranking.PromptAnswer{Prompt: id, Option: option, Message: 77, IsAdmin: nobodyIsAdmin}))
+		return p.Key
+	}
+	id := ask()
+	checkNotice(t, g.answer(t, press(&carol, id, "0"), toast), ranking.Refusal{Code: ranking.NotYourReport})
+	checkNotice(t, g.answer(t, press(nil, id, "0"), toast), ranking.Refusal{Code: ranking.NotYourReport})
+	for _, unknown := range []ranking.PromptOption{"1", "-1", "undo", ""} {
+		checkNotice(t, g.answer(t, press(&bob, id, unknown), toast), ranking.Refusal{Code: ranking.UnknownButton})
+	}
+	checkNotice(t, g.answer(t, press(&alice, id, ranking.OptionCancel), page), ranking.ReportDropped{By: new(by("Alice"))})
+	checkNotice(t, g.answer(t, press(&bob, id, "0"), toast), ranking.Refusal{Code: ranking.PromptOver})
+	if n := g.count(t, "matches"); n != 1 {
+		t.Fatalf("%d matches after the question was cancelled, want 1", n)
+	}
+	key := press(&alice, ask(), "0")
+	checkNotice(t, g.answer(t, key, page), ranking.ReportChosen{Results: []ranking.NamedResult{result([2]int{1, 3}, "Bob", "Alice")}, By: by("Alice")})
+	got := texts(t, g, `
+		SELECT concat_ws(' ', m.number, m.idempotency_key = $1, p.username, m.played_at = $2, o.kind, o.action, o.reply_to, o.thread_id)
+		FROM matches m JOIN players p ON p.id = m.reported_by JOIN outbox o ON o.match_id = m.id WHERE m.number = 2`, o.Key, o.SentAt)
+	if diff := cmp.Diff([]string{"2 t bob t match_recorded send 7 8"}, got); diff != "" {
+		t.Errorf("the match (-want +got):\n%s", diff)
+	}
+	g.mustEnd(t, "answered", false, "cancelled", "answered")
+	verifyClean(t, g.store)
+}
+
+// TestAnswersAtOnce: of two people who answer at once, on two instances, one records the match.
+func TestAnswersAtOnce(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	for round := range 10 {
+		n := g.count(t, "matches")
+		g.report(t, &alice, 3600*round, singles(alice, bob, 3, 1))
+		g.report(t, &bob, 3600*round, singles(alice, bob, 3, 1))
+		id := g.newestPrompt(t)
+		var both errgroup.Group
+		for _, p := range []ranking.Person{alice, bob} {
+			o, s := g.origin(&p), newAskingService(g)
+			o.Button, o.SentAt = o.Key, time.Now()
+			both.Go(func() error {
+				return s.AnswerPrompt(t.Context(), o, ranking.PromptAnswer{Prompt: id, Option: "0", Message: 77, IsAdmin: nobodyIsAdmin})
+			})
+		}
+		must(t, both.Wait())
+		if now := g.count(t, "matches"); now != n+2 {
+			t.Fatalf("%d matches were recorded, want 2", now-n)
+		}
+	}
+	verifyClean(t, g.store)
+}
+
+// TestReportsAtOnce: of two reports of one game at once, on two instances, one is asked about.
+func TestReportsAtOnce(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &alice, 0, singles(alice, bob, 3, 0)) // so that nobody is new
+	for round := range 10 {
+		var both errgroup.Group
+		for _, p := range []ranking.Person{alice, bob} {
+			o, s := g.at(&p, 3600*(round+1)), newAskingService(g)
+			both.Go(func() error { return s.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)) })
+		}
+		must(t, both.Wait())
+		if matches, prompts := g.count(t, "matches"), g.count(t, "prompts"); matches != round+2 || prompts != round+1 {
+			t.Fatalf("%d matches and %d prompts after %d games", matches, prompts, round+1)
+		}
+	}
+}
+
+// TestNearUsernames: a new username that is nearly a known one is asked about before anybody is added.
+func TestNearUsernames(t *testing.T) {
+	t.Parallel()
+	for username, asked := range map[string]bool{
+		"bobb": true, "Bobb": true, "bobby": false, "b0bb": false, "bob1": false, "zo": false, "aliice": true, "alise": true, "alce": true,
+	} {
+		t.Run(username, func(t *testing.T) {
+			t.Parallel()
+			g := newAskingGame(t)
+			g.report(t, &alice, 0, singles(alice, bob, 3, 0))
+			_, got := g.report(t, &carol, 1, singles(carol, ranking.Person{Username: username}, 3, 0)).(ranking.ReportPrompt)
+			if got != asked {
+				t.Errorf("asked: %v, want %v", got, asked)
+			}
+			known := g.count(t, fmt.Sprintf("players WHERE username = '%s'", username))
+			if (known == 0) != asked {
+				t.Errorf("%d players have the username", known)
+			}
+		})
+	}
+}
+
+func TestNearUsernameAnswered(t *testing.T) {
+	t.Parallel()
+	for option, want := range map[ranking.PromptOption]string{"0": "Carol Bob", "1": "Carol bobb"} {
+		g := newAskingGame(t)
+		g.report(t, &alice, 0, singles(alice, bob, 3, 0))
+		report := singles(carol, ranking.Person{Username: "bobb"}, 3, 0)
+		checkNotice(t, g.report(t, &carol, 1, report), ranking.ReportPrompt{
+			Doubt: ranking.DoubtUsername, Word: "bobb", Options: []ranking.ReportOption{
+				{Results: []ranking.NamedResult{result([2]int{3, 0}, "Carol", "Bob")}, Who: &ranking.Name{Name: "Bob"}},
+				{Results: []ranking.NamedResult{result([2]int{3, 0}, "Carol", "@bobb")}, Who: &ranking.Name{Name: "@bobb"}, New: true},
+			},
+		})
+		o := g.origin(&carol)
+		o.Button, o.SentAt = o.Key, time.Now()
+		must(t, g.AnswerPrompt(t.Context(), o, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option, Message: 77}))
+		got := texts(t, g, `
+			SELECT string_agg(s.name, ' ' ORDER BY mp.place) FROM match_players mp JOIN matches m ON m.id = mp.match_id
+			JOIN group_players s ON s.player_id = mp.player_id WHERE m.number = 2`)
+		if diff := cmp.Diff([]string{want}, got); diff != "" {
+			t.Errorf("option %s (-want +got):\n%s", option, diff)
+		}
+	}
+}
+
+// TestAskMatch asks which of two readings is meant.
+func TestAskMatch(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	o := g.origin(&alice)
+	must(t, g.AskMatch(t.Context(), o, ranking.Question{Doubt: ranking.DoubtResults, Readings: [][]ranking.Report{
+		{singles(alice, bob, 3, 1), singles(alice, carol, 3, 2)},
+		{singles(bob, carol, 2, 0)},
+		{singles(bob, bob, 2, 0)}, // which cannot be meant
+	}}))
+	prompt, ok := g.notice(t, o.Key).(ranking.ReportPrompt)
+	if !ok || len(prompt.Options) != 2 || len(prompt.Options[0].Results) != 2 || len(prompt.Options[1].Results) != 1 {
+		t.Fatalf("the question is %+v", prompt)
+	}
+	if n := g.count(t, "players"); n != 0 {
+		t.Errorf("the question adds %d players", n)
+	}
+	p := g.origin(&alice)
+	p.Button, p.SentAt = p.Key, time.Now()
+	must(t, g.AnswerPrompt(t.Context(), p, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: "0", Message: 77}))
+	keys := texts(t, g, `SELECT idempotency_key FROM matches ORDER BY number`)
+	if diff := cmp.Diff([]string{o.Key, o.Key + "#2"}, keys); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+	verifyClean(t, g.store)
+}

@@ -1,0 +1,223 @@
+package ranking_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+
+	"elobot/internal/ranking"
+)
+
+// editOf returns the origin of the nth edit of a message.
+func editOf(sender *ranking.Person, message string, n int) ranking.Origin {
+	o := from(sender, fmt.Sprintf("e%s:%d", strings.TrimPrefix(message, "m"), n))
+	o.Message, o.Trigger, o.SentAt = message, ranking.ByEdit, o.SentAt.Add(time.Duration(n)*time.Second)
+	return o
+}
+
+// TestEditedCommands: a message that was refused takes effect with the first of its edits that is not refused.
+func TestEditedCommands(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	const message = "m:-100:7"
+	must(t, g.RecordMatch(t.Context(), from(&alice, message), singles(alice, alice, 3, 1)))
+	edit := func(n int, r ranking.Report) ranking.Notice {
+		t.Helper()
+		o := editOf(&alice, message, n)
+		for range 2 { // the second time is a redelivery
+			must(t, g.RecordMatch(t.Context(), o, r))
+		}
+		return g.notice(t, o.Key)
+	}
+	checkNotice(t, edit(1, singles(alice, alice, 3, 1)), ranking.Refusal{Code: ranking.SamePlayer})
+	if n, ok := edit(2, singles(alice, bob, 3, 1)).(ranking.MatchRecorded); !ok || n.Number != 1 {
+		t.Errorf("the second edit is answered with %+v", n)
+	}
+	notices := g.count(t, "outbox")
+	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 3), singles(alice, bob, 3, 2)))
+	must(t, g.ShowRanking(t.Context(), editOf(&alice, message, 4)))
+	must(t, g.UndoMatch(t.Context(), editOf(&alice, message, 5), ranking.Amendment{IsAdmin: nobodyIsAdmin}))
+	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 6), singles(alice, alice, 3, 2)))
+	if n := g.count(t, "outbox"); n != notices {
+		t.Errorf("edits after the match have %d answers", n-notices)
+	}
+	// The match is that of the message.
+	made := ranking.MatchRef{Message: 7, Key: message}
+	if offer := g.edit(t, g.origin(&alice), message, singles(alice, bob, 3, 2)); offer == nil || offer.Number != 1 {
+		t.Errorf("the offer is %+v", offer)
+	}
+	must(t, g.UndoMatch(t.Context(), g.origin(&alice), ranking.Amendment{Match: made, IsAdmin: nobodyIsAdmin}))
+	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 7), singles(alice, bob, 3, 0)))
+	got := texts(t, g, `SELECT concat_ws(' ', idempotency_key, score_a, score_b, undone_at IS NOT NULL, extract(epoch FROM played_at)::bigint) FROM matches`)
+	if diff := gocmp.Diff([]string{"m:-100:7 3 1 t 1700000002"}, got); diff != "" {
+		t.Errorf("matches (-want +got):\n%s", diff)
+	}
+	got = texts(t, g, `SELECT concat_ws(' ', key, trigger, outcome, rate_class) FROM handled_commands WHERE key LIKE '%:-100:7%' ORDER BY key`)
+	want := []string{"e:-100:7:1 edit refused result", "e:-100:7:2 edit recorded result", "m:-100:7 edit recorded result"}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+	verifyClean(t, g.store)
+}
+
+// TestEditedIntoWhatIsAsked: the match that an answer records is that of the message too, and so is each of several matches.
+func TestEditedIntoWhatIsAsked(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &bob, 0, singles(alice, bob, 3, 1))
+	const message, other = "m:-100:7", "m:-100:8"
+	must(t, g.RecordMatch(t.Context(), from(&alice, message), singles(alice, alice, 3, 1)))
+	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 1), singles(alice, bob, 3, 1)))
+	id := g.newestPrompt(t)
+	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 2), singles(alice, bob, 3, 0)))
+	press := g.origin(&alice)
+	press.Button = press.Key
+	must(t, g.AnswerPrompt(t.Context(), press, ranking.PromptAnswer{Prompt: id, Option: "0", Message: 77, IsAdmin: nobodyIsAdmin}))
+	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 3), singles(alice, bob, 3, 0)))
+	must(t, g.RecordMatch(t.Context(), editOf(&alice, other, 1), singles(alice, carol, 3, 1), singles(alice, carol, 3, 2)))
+	must(t, g.RecordMatch(t.Context(), editOf(&alice, other, 2), singles(alice, carol, 3, 1), singles(alice, carol, 3, 2)))
+	got := texts(t, g, `SELECT concat_ws(' ', idempotency_key, trigger, outcome) FROM matches
+		JOIN handled_commands ON key = split_part(idempotency_key, '#', 1) WHERE number > 1 ORDER BY number`)
+	want := []string{"m:-100:7 press recorded", "m:-100:8 edit recorded", "m:-100:8#2 edit recorded"}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("matches (-want +got):\n%s", diff)
+	}
+	verifyClean(t, g.store)
+}
+
+// TestEditsOfOtherCommands: each command that is not refused is the last one of its message.
+func TestEditsOfOtherCommands(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	undo := func(o ranking.Origin, number int) error { return g.UndoMatch(t.Context(), o, matchNumber(number)) }
+	const wrong = "m:-100:8"
+	must(t, undo(from(&alice, wrong), 99))
+	must(t, undo(editOf(&alice, wrong, 1), 98))
+	must(t, undo(editOf(&alice, wrong, 2), 1))
+	must(t, undo(editOf(&alice, wrong, 3), 97))
+	const text = "m:-100:9" // was no command
+	must(t, g.ShowRanking(t.Context(), editOf(&alice, text, 1)))
+	must(t, g.RecordMatch(t.Context(), editOf(&alice, text, 2), singles(alice, bob, 3, 1)))
+	const unknown = "m:-100:10"
+	must(t, g.Answer(t.Context(), from(&alice, unknown), refusing{}))
+	must(t, g.Join(t.Context(), editOf(&carol, unknown, 1)))
+	must(t, g.Join(t.Context(), editOf(&zoe, unknown, 2)))
+	got := texts(t, g, `SELECT concat_ws(' ', key, trigger, outcome) FROM handled_commands WHERE key LIKE '%:-100:%' ORDER BY handled_at, key`)
+	want := []string{
+		"m:-100:8 edit undone", "e:-100:8:1 edit refused", "e:-100:8:2 edit undone",
+		"e:-100:9:1 edit answered", "m:-100:9 edit answered", "m:-100:10 edit joined", "e:-100:10:1 edit joined",
+	}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+	verifyClean(t, g.store)
+}
+
+// refusing is a refusal of another package.
+type refusing struct{ ranking.UndoDropped }
+
+func (refusing) Refuses() bool { return true }
+
+// overtakenApply is a store that calls do just before its first Apply.
+type overtakenApply struct {
+	ranking.Store
+	once atomic.Bool
+	do   func()
+}
+
+func (s *overtakenApply) Apply(ctx context.Context, c ranking.Changes) error {
+	if s.once.CompareAndSwap(false, true) {
+		s.do()
+	}
+	return s.Store.Apply(ctx, c)
+}
+
+// TestEditsOvertaken: while an instance handles a message or an edit, another one handles an edit, the message, or the same once
+// more. Whatever comes first takes effect, unless it is refused, and nothing else does.
+func TestEditsOvertaken(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	commands := []struct {
+		edit     int // 0 is the message itself
+		opponent ranking.Person
+		effect   string // the outcome, empty if it is refused
+	}{
+		{0, bob, "recorded"}, {0, alice, ""}, {1, bob, "recorded"}, {2, bob, "recorded"}, {3, alice, ""}, {4, ranking.Person{}, "answered"},
+	}
+	const answered = "outbox WHERE kind <> 'refusal'"
+	for i, x := range commands {
+		for j, y := range commands {
+			if x.edit == 0 && y.edit == 0 && i != j {
+				continue // a message has one text
+			}
+			message := fmt.Sprintf("m:-100:%d%d", i+1, j)
+			matches, answers := g.count(t, "matches"), g.count(t, answered)
+			store := &overtakenApply{Store: newStore(g.pool), do: func() {
+				must(t, g.handleOne(t, g.newInstance(), message, y.edit, y.opponent))
+			}}
+			must(t, g.handleOne(t, newService(store), message, x.edit, x.opponent))
+			matches, answers = g.count(t, "matches")-matches, g.count(t, answered)-answers
+			got := strings.Join(texts(t, g, `SELECT outcome FROM handled_commands WHERE key = $1 AND outcome <> 'refused'`, message), " ")
+			want := cmp.Or(y.effect, x.effect)
+			if got != want || (answers == 1) != (want != "") || (matches == 1) != (want == "recorded") || answers > 1 {
+				t.Errorf("%+v overtaken by %+v: %q, %d matches, %d answers; want %q", x, y, got, matches, answers, want)
+			}
+		}
+	}
+	verifyClean(t, g.store)
+}
+
+// handleOne has an instance handle a message of Alice's, or an edit of it: the result of a match against somebody, or a question.
+// A match against herself is refused.
+func (g *game) handleOne(t *testing.T, s *ranking.Service, message string, edit int, opponent ranking.Person) error {
+	o := from(&alice, message)
+	if edit > 0 {
+		o = editOf(&alice, message, edit)
+	}
+	if opponent.ID == 0 {
+		return g.questions(s).ShowRanking(t.Context(), o, 1)
+	}
+	return s.RecordMatch(t.Context(), o, singles(alice, opponent, 3, edit))
+}
+
+// TestEditsAtOnce: several instances handle a message and all its edits at the same time, each twice.
+func TestEditsAtOnce(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	const rounds = 10
+	for round := range rounds {
+		message := fmt.Sprintf("m:-100:%d", round)
+		var work errgroup.Group
+		for range 2 {
+			s := g.newInstance()
+			for edit := range 4 {
+				opponent := bob
+				if edit == round%4 {
+					opponent = alice // refused
+				}
+				work.Go(func() error { return g.handleOne(t, s, message, edit, opponent) })
+			}
+		}
+		must(t, work.Wait())
+	}
+	keys := texts(t, g, `SELECT idempotency_key FROM matches WHERE number > 1 ORDER BY 1`)
+	var want []string
+	for round := range rounds {
+		want = append(want, fmt.Sprintf("m:-100:%d", round))
+	}
+	if !slices.Equal(keys, want) {
+		t.Errorf("the matches are %v, want %v", keys, want)
+	}
+	verifyClean(t, g.store)
+}

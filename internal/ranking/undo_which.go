@@ -1,0 +1,92 @@
+package ranking
+
+import (
+	"slices"
+	"strconv"
+)
+
+// PromptWhich asks which of several matches is to be undone: those that a message has recorded, or shows. Its options are the
+// positions of the matches, from 0.
+const PromptWhich PromptKind = "which"
+
+// maxWhich is how many matches a PromptWhich offers: the last ones.
+const maxWhich = 20
+
+// WhichRequest is what a PromptWhich is about.
+type WhichRequest struct {
+	Matches []MatchChoice `json:"matches"`
+}
+
+// MatchChoice is a match that may be meant, and how often it had changed when that was asked.
+type MatchChoice struct {
+	Match   MatchID `json:"match"`
+	Changes int     `json:"changes"`
+}
+
+// match returns the match that an option of a PromptUndo or a PromptWhich is about. ok is false if the prompt has no such option.
+func (p *Prompt) match(o PromptOption) (m MatchChoice, ok bool) {
+	if p.Kind == PromptUndo {
+		return MatchChoice{p.Match, p.Changes}, o == OptionUndo
+	}
+	if p.Kind != PromptWhich {
+		return m, false
+	}
+	for i, m := range p.Which.Matches {
+		if o == PromptOption(strconv.Itoa(i)) {
+			return m, true
+		}
+	}
+	return m, false
+}
+
+// countable returns those of several matches that can be undone.
+func (a *amendOperation) countable() []StoredMatch {
+	counts := slices.DeleteFunc(slices.Clone(a.several), func(m StoredMatch) bool { return m.Undone })
+	return counts[max(0, len(counts)-maxWhich):]
+}
+
+// askWhich asks which of several matches the sender means.
+func (u undoOperation) askWhich(snap Snapshot) Changes {
+	by, _ := u.by(snap)
+	var request WhichRequest
+	var prompt WhichPrompt
+	for _, m := range u.countable() {
+		request.Matches = append(request.Matches, MatchChoice{m.ID, m.Changes})
+		item := WhichItem{Number: m.Number}
+		r, players := m.Result, m.Players
+		if m.SidesSwapped {
+			r, players[0], players[1] = r.swapped(), players[1], players[0]
+		}
+		item.Score, item.Sets = [2]int{r.A, r.B}, r.setScores()
+		for side := range players {
+			for _, id := range players[side] {
+				item.Sides[side] = append(item.Sides[side], Name{Player: id})
+			}
+		}
+		prompt.Matches = append(prompt.Matches, item)
+	}
+	return Changes{Effect: &NewPrompt{Kind: PromptWhich, Answerer: by, Which: &request}, Notice: prompt}
+}
+
+// KindWhichPrompt is the kind of WhichPrompt.
+const KindWhichPrompt = "which_prompt"
+
+// WhichPrompt asks which of several matches is to be undone.
+type WhichPrompt struct {
+	Matches []WhichItem `json:"matches"`
+}
+
+// WhichItem is a match as its card shows it.
+type WhichItem struct {
+	Number int `json:"number"`
+	NamedResult
+}
+
+// Kind implements Notice.
+func (WhichPrompt) Kind() string { return KindWhichPrompt }
+
+// Purpose implements Notice.
+func (WhichPrompt) Purpose() Purpose { return Outcome }
+
+// Alone makes IsAlone true.
+func (WhichPrompt) Alone() bool { return true }

@@ -1,0 +1,314 @@
+package ranking
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// PromptWizard asks for a result step by step: first for the opponent, then for the score. Only the sender may answer. Its
+// options are those of the functions below.
+const PromptWizard PromptKind = "wizard"
+
+// PlayedBefore is a match of the sender, for the suggestions of a wizard.
+type PlayedBefore struct {
+	Opponents []Person
+	Score     Score // the sender's points first
+}
+
+const (
+	// SuggestedFrom is how many of the sender's last matches a wizard makes its suggestions from.
+	SuggestedFrom = 50
+	// OpponentsPerPage is how many opponents a wizard shows at once.
+	OpponentsPerPage = 8
+	// maxOpponents is how many opponents a wizard offers.
+	maxOpponents = 48
+	// suggestedScores is how many scores a wizard offers.
+	suggestedScores = 6
+)
+
+// WizardRequest is what a PromptWizard is about.
+type WizardRequest struct {
+	Key       string         `json:"key"`  // the idempotency key of the message that began it
+	Chat      ExternalChatID `json:"chat"` // where Message means that message
+	Message   int64          `json:"message,omitempty"`
+	SentAt    time.Time      `json:"sent_at"`
+	Reporter  Person         `json:"reporter"`
+	Opponents []Person       `json:"opponents"` // the likeliest first
+	Scores    []Score        `json:"scores"`    // the likeliest first; the reporter's points first
+}
+
+// origin returns the origin of the message that began it.
+func (r WizardRequest) origin() Origin {
+	return Origin{Key: r.Key, Chat: Chat{ID: r.Chat}, Sender: &r.Reporter, SentAt: r.SentAt, ReplyTo: r.Message}
+}
+
+// OptionOpponent is the answer that the opponent is the i-th one, from 0.
+func OptionOpponent(i int) PromptOption { return PromptOption("o" + strconv.Itoa(i)) }
+
+// OptionPage shows a page of opponents, from 1.
+func OptionPage(page int) PromptOption { return PromptOption("p" + strconv.Itoa(page)) }
+
+// OptionScore is the answer that the sender played against the i-th opponent with a score, the sender's points first.
+func OptionScore(i int, s Score) PromptOption {
+	return PromptOption(fmt.Sprintf("s%d-%d:%d", i, s.A, s.B))
+}
+
+// Opponent returns the position of the opponent whose score an option of a PromptWizard is about.
+func (o PromptOption) Opponent() (i int, ok bool) {
+	head, _, isScore := strings.Cut(string(o), "-")
+	number, isScoreOf := strings.CutPrefix(head, "s")
+	i, err := strconv.Atoi(number)
+	return i, isScore && isScoreOf && err == nil
+}
+
+// Wizard returns what an open PromptWizard is about, nil if there is none with this id that asks the sender.
+func (s *Service) Wizard(ctx context.Context, o Origin, id PromptID) (*WizardRequest, error) {
+	p, err := s.store.FindPrompt(ctx, o.Chat.ID, id)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("find a wizard: %w", err)
+	case p == nil, p.Wizard == nil, p.Closed, o.Sender == nil, p.Wizard.Reporter.ID != o.Sender.ID:
+		return nil, nil //nolint:nilnil // as documented
+	}
+	return p.Wizard, nil
+}
+
+// PeopleOf returns everybody who is in the default ladder of a chat.
+func (s *Service) PeopleOf(ctx context.Context, chat ExternalChatID) ([]Person, error) {
+	people, err := s.store.PeopleOf(ctx, chat)
+	if err != nil {
+		return nil, fmt.Errorf("read the people of a group: %w", err)
+	}
+	return people, nil
+}
+
+// ChangedWizard is what an answer adds to a PromptWizard. If the prompt is closed, Apply fails with ErrConflict.
+type ChangedWizard struct {
+	Prompt PromptID
+	Wizard WizardRequest
+}
+
+func (*ChangedWizard) outcome() CommandOutcome { return OutcomeAsked }
+
+// wizardOption reads an option of a PromptWizard. ok is false for all others.
+func (r WizardRequest) option(o PromptOption) (step wizardStep, ok bool) {
+	if o == OptionCancel {
+		return wizardStep{}, true
+	}
+	text := string(o)
+	pages := (len(r.Opponents) + OpponentsPerPage - 1) / OpponentsPerPage
+	for page := 1; page <= pages; page++ {
+		if o == OptionPage(page) {
+			return wizardStep{page: page}, true
+		}
+	}
+	head, score, isScore := strings.Cut(text, "-")
+	if len(head) < 2 {
+		return step, false
+	}
+	i, err := strconv.Atoi(head[1:])
+	if err != nil || i < 0 || i >= len(r.Opponents) {
+		return step, false
+	}
+	if !isScore {
+		return wizardStep{opponent: &r.Opponents[i], at: i}, o == OptionOpponent(i)
+	}
+	a, b, _ := strings.Cut(score, ":")
+	points, errA := strconv.Atoi(a)
+	against, errB := strconv.Atoi(b)
+	s := Score{A: points, B: against}
+	valid := errA == nil && errB == nil && o == OptionScore(i, s) && min(s.A, s.B) >= 0 && max(s.A, s.B) <= maxPoints
+	return wizardStep{opponent: &r.Opponents[i], at: i, score: &s}, valid
+}
+
+// maxPoints is the most points in a score.
+const maxPoints = 999
+
+// wizardStep is an answer in a wizard: cancel, if it is zero; or else a page, an opponent, or an opponent and a score.
+type wizardStep struct {
+	page     int
+	opponent *Person
+	at       int // of the opponent
+	score    *Score
+}
+
+// StartWizard asks the sender step by step for a result. If the opponent is known, it begins with the score. If it has nobody to
+// offer, it answers with the notice otherwise.
+func (s *Service) StartWizard(ctx context.Context, o Origin, opponent *Person, otherwise Notice) error {
+	if o.Sender == nil {
+		o.Malformed = commandMatch
+		return s.Answer(ctx, o, otherwise)
+	}
+	op := &startWizard{origin: o, opponent: opponent, otherwise: otherwise}
+	return s.handle(ctx, o, command{name: "start wizard", people: senderOf(o), class: RateResult, operation: op})
+}
+
+// startWizard begins a PromptWizard.
+type startWizard struct {
+	plain
+	origin    Origin
+	opponent  *Person
+	otherwise Notice
+	played    []PlayedBefore
+	others    []Person // of the group, if the sender has not played
+}
+
+func (w *startWizard) read(ctx context.Context, store Store, _ Snapshot) (err error) {
+	if w.played, err = store.LastMatches(ctx, w.origin.Chat.ID, *w.origin.Sender, SuggestedFrom); err != nil {
+		return err
+	}
+	if len(w.played) == 0 && w.opponent == nil {
+		w.others, err = store.PeopleOf(ctx, w.origin.Chat.ID)
+	}
+	return err
+}
+
+func (w *startWizard) rejectedResults(Snapshot) []RejectedResult {
+	return []RejectedResult{{Command: commandMatch, Malformed: true}}
+}
+
+func (w *startWizard) decide(_ context.Context, snap Snapshot) (Changes, error) {
+	r := &WizardRequest{
+		Key: w.origin.message(), Chat: w.origin.Chat.ID, Message: w.origin.ReplyTo, SentAt: w.origin.SentAt, Reporter: *w.origin.Sender,
+		Opponents: w.opponents(), Scores: likelyScores(w.played, snap.Ladder.DrawsAllowed),
+	}
+	changes := Changes{Effect: &NewPrompt{Kind: PromptWizard, Wizard: r}}
+	switch {
+	case w.opponent != nil:
+		changes.Notice = r.askScore(0, 0)
+	case len(r.Opponents) > 0:
+		changes.Notice = r.askOpponent(0, 1)
+	default:
+		return Changes{Notice: w.otherwise}, nil
+	}
+	return changes, nil
+}
+
+// opponents returns whom the wizard offers: those whom the sender has played most, or else anybody in the group.
+func (w *startWizard) opponents() []Person {
+	if w.opponent != nil {
+		return []Person{*w.opponent}
+	}
+	var all []Person
+	var counts []int
+	count := func(p Person) {
+		if samePerson(p, *w.origin.Sender) {
+			return
+		}
+		at := slices.IndexFunc(all, func(q Person) bool { return samePerson(p, q) })
+		if at < 0 {
+			all, counts = append(all, p), append(counts, 0)
+			at = len(all) - 1
+		}
+		counts[at]++
+	}
+	for _, m := range w.played {
+		for _, p := range m.Opponents {
+			count(p)
+		}
+	}
+	for _, p := range w.others {
+		count(p)
+	}
+	return mostFrequent(all, counts, maxOpponents)
+}
+
+// likelyScores returns the scores of the sender's matches, the most frequent first, and usual ones.
+func likelyScores(played []PlayedBefore, draws bool) []Score {
+	var all []Score
+	var counts []int
+	count := func(s Score, by int) {
+		at := slices.Index(all, s)
+		if at < 0 {
+			all, counts = append(all, s), append(counts, 0)
+			at = len(all) - 1
+		}
+		counts[at] += by
+	}
+	for _, m := range played {
+		count(m.Score, 1)
+	}
+	for _, s := range []Score{{1, 0}, {0, 1}, {2, 1}, {1, 2}, {2, 0}, {0, 2}} {
+		count(s, 0)
+	}
+	all = slices.DeleteFunc(mostFrequent(all, counts, len(all)), func(s Score) bool { return s.A == s.B && !draws })
+	return all[:min(len(all), suggestedScores)]
+}
+
+// mostFrequent returns the most frequent items first, up to a limit. Of items that are equally frequent the first one comes first.
+func mostFrequent[T any](all []T, counts []int, limit int) []T {
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) })
+	sorted := make([]T, 0, len(all))
+	for _, i := range order {
+		sorted = append(sorted, all[i])
+	}
+	return sorted[:min(len(sorted), limit)]
+}
+
+// askOpponent asks for the opponent, with a page of those whom the wizard offers. id is 0 in the message that begins the prompt.
+func (r WizardRequest) askOpponent(id PromptID, page int) OpponentPrompt {
+	first := (page - 1) * OpponentsPerPage
+	n := OpponentPrompt{Prompt: id, First: first, Total: len(r.Opponents)}
+	for _, p := range r.Opponents[first:min(first+OpponentsPerPage, len(r.Opponents))] {
+		n.Opponents = append(n.Opponents, p.shownName(Known{}))
+	}
+	return n
+}
+
+// askScore asks for the score against the i-th opponent.
+func (r WizardRequest) askScore(id PromptID, i int) ScorePrompt {
+	n := ScorePrompt{Prompt: id, At: i, Opponent: r.Opponents[i].shownName(Known{})}
+	for _, s := range r.Scores {
+		n.Scores = append(n.Scores, [2]int{s.A, s.B})
+	}
+	return n
+}
+
+// The kinds of the notices in this file.
+const (
+	KindOpponentPrompt = "opponent_prompt"
+	KindScorePrompt    = "score_prompt"
+)
+
+// OpponentPrompt asks whom the sender has played against.
+type OpponentPrompt struct {
+	Prompt    PromptID `json:"prompt,omitempty"` // 0 in the message that begins the prompt, whose id it is
+	Opponents []Name   `json:"opponents"`        // of this page
+	First     int      `json:"first"`            // the position of the first of them, from 0
+	Total     int      `json:"total"`            // how many there are on all pages
+}
+
+// Kind implements Notice.
+func (OpponentPrompt) Kind() string { return KindOpponentPrompt }
+
+// Purpose implements Notice.
+func (OpponentPrompt) Purpose() Purpose { return Answer }
+
+// Alone makes IsAlone true.
+func (OpponentPrompt) Alone() bool { return true }
+
+// ScorePrompt asks for the score of the sender against an opponent.
+type ScorePrompt struct {
+	Prompt   PromptID `json:"prompt,omitempty"` // 0 in the message that begins the prompt, whose id it is
+	At       int      `json:"at"`               // of the opponent, from 0
+	Opponent Name     `json:"opponent"`
+	Scores   [][2]int `json:"scores"` // the likeliest first; the sender's points first
+}
+
+// Kind implements Notice.
+func (ScorePrompt) Kind() string { return KindScorePrompt }
+
+// Purpose implements Notice.
+func (ScorePrompt) Purpose() Purpose { return Answer }
+
+// Alone makes IsAlone true.
+func (ScorePrompt) Alone() bool { return true }

@@ -1,0 +1,145 @@
+package ranking_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/ranking"
+)
+
+// startWizard has a person start a wizard, and returns what is sent to the chat.
+func (g *game) startWizard(t *testing.T, sender *ranking.Person, opponent *ranking.Person) (ranking.Origin, ranking.Notice) {
+	t.Helper()
+	o := g.origin(sender)
+	must(t, g.StartWizard(t.Context(), o, opponent, ranking.Refusal{Code: "nobody"}))
+	return o, g.notice(t, o.Key)
+}
+
+// pressWizard has a person press a button of the newest prompt, in message 77, and returns the press.
+func (g *game) pressWizard(t *testing.T, sender *ranking.Person, option ranking.PromptOption) (key string) {
+	t.Helper()
+	o := g.origin(sender)
+	o.Button, o.SentAt = o.Key, time.Now()
+	must(t, g.AnswerPrompt(t.Context(), o, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option, Message: 77}))
+	return o.Key
+}
+
+const toast, page = "action = 'callback_answer'", "action = 'page' AND edited_message_id = 77"
+
+// TestWizard goes all the way from /match to the card.
+func TestWizard(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	for _, r := range []ranking.Report{
+		singles(alice, carol, 3, 0), singles(bob, alice, 1, 3), singles(alice, bob, 3, 1), singles(alice, zoe, 0, 0), singles(bob, carol, 5, 0),
+	} {
+		must(t, g.RecordMatch(t.Context(), g.origin(&alice), r))
+	}
+	must(t, g.UndoMatch(t.Context(), g.origin(&alice), matchNumber(4)))
+	o, asked := g.startWizard(t, &alice, nil)
+	checkNotice(t, asked, ranking.OpponentPrompt{Opponents: []ranking.Name{{Name: "Bob"}, {Name: "Carol"}}, Total: 2})
+	id := g.newestPrompt(t)
+	scores := [][2]int{{3, 1}, {3, 0}, {1, 0}, {0, 1}, {2, 1}, {1, 2}}
+	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, ranking.OptionOpponent(0)), page),
+		ranking.ScorePrompt{Prompt: id, Opponent: ranking.Name{Name: "Bob"}, Scores: scores})
+	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.OptionScore(0, ranking.Score{A: 3, B: 0})), toast),
+		ranking.Refusal{Code: ranking.NotYourPrompt})
+	for _, unknown := range []ranking.PromptOption{"", "o2", "o-1", "o", "p2", "p0", "s0", "s0-3:1000", "s0-03:1", "s2-3:1", "s0--3:1", "0", "undo"} {
+		checkNotice(t, g.answer(t, g.pressWizard(t, &alice, unknown), toast), ranking.Refusal{Code: ranking.UnknownButton})
+	}
+	key := g.pressWizard(t, &alice, ranking.OptionScore(0, ranking.Score{A: 1, B: 3}))
+	checkNotice(t, g.answer(t, key, page), ranking.ReportChosen{Results: []ranking.NamedResult{result([2]int{1, 3}, "Alice", "Bob")}, By: by("Alice")})
+	got := texts(t, g, `
+		SELECT concat_ws(' ', m.number, m.idempotency_key = $1, p.username, m.played_at = $2, m.score_a, m.score_b, o.reply_to)
+		FROM matches m JOIN players p ON p.id = m.reported_by JOIN outbox o ON o.match_id = m.id WHERE m.number = 6`, o.Key, o.SentAt)
+	if diff := cmp.Diff([]string{"6 t alice t 1 3 7"}, got); diff != "" {
+		t.Errorf("the match (-want +got):\n%s", diff)
+	}
+	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, ranking.OptionScore(0, ranking.Score{A: 1, B: 3})), toast), ranking.Refusal{Code: ranking.PromptOver})
+	g.startWizard(t, &alice, nil)
+	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, ranking.OptionCancel), page), ranking.ReportDropped{By: new(by("Alice"))})
+	g.mustEnd(t, "after all", false, "answered", "cancelled")
+	verifyClean(t, g.store)
+}
+
+// TestWizardPages: a newcomer is offered everybody in the group, page by page; in an empty group there is nobody to offer.
+func TestWizardPages(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	_, nobody := g.startWizard(t, &alice, nil)
+	checkNotice(t, nobody, ranking.Refusal{Code: "nobody"})
+	_, anonymous := g.startWizard(t, nil, nil)
+	checkNotice(t, anonymous, ranking.Refusal{Code: "nobody"})
+	for i := range 10 {
+		g.record(t, &zoe, zoe, ranking.Person{Username: fmt.Sprint("guest_", i)}, 3, i%3)
+	}
+	if _, asked := g.startWizard(t, &alice, nil); len(asked.(ranking.OpponentPrompt).Opponents) != ranking.OpponentsPerPage {
+		t.Errorf("the first page is %+v", asked)
+	}
+	second := g.answer(t, g.pressWizard(t, &alice, ranking.OptionPage(2)), page).(ranking.OpponentPrompt)
+	if second.First != ranking.OpponentsPerPage || second.Total != 11 || len(second.Opponents) != 3 {
+		t.Errorf("the second page is %+v", second)
+	}
+	g.pressWizard(t, &alice, ranking.OptionScore(10, ranking.Score{A: 2, B: 0}))
+	if n := g.count(t, "matches m JOIN match_players mp ON mp.match_id = m.id JOIN players p ON p.id = mp.player_id WHERE m.number = 11 AND p.username = 'guest_9'"); n != 1 {
+		t.Error("the last of the offered opponents has not played")
+	}
+}
+
+// TestWizardInReply: the author of the message that is replied to is the opponent, a new player or not.
+func TestWizardInReply(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	_, asked := g.startWizard(t, &alice, &bob)
+	if n, ok := asked.(ranking.ScorePrompt); !ok || n.Opponent.Name != "Bob" || len(n.Scores) != 6 {
+		t.Errorf("the question is %+v", asked)
+	}
+	if n := g.count(t, "players WHERE username = 'bob'"); n != 0 {
+		t.Error("the question makes Bob a player")
+	}
+	g.pressWizard(t, &alice, ranking.OptionScore(0, ranking.Score{A: 1, B: 0}))
+	if n := g.count(t, "matches"); n != 1 {
+		t.Errorf("%d matches, want 1", n)
+	}
+}
+
+// TestWizardTyped: what somebody types instead of pressing a button counts as if it had been pressed.
+func TestWizardTyped(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 0)
+	o, _ := g.startWizard(t, &alice, nil)
+	id := g.newestPrompt(t)
+	answer := func(a ranking.PromptAnswer) string {
+		typed := g.origin(&alice)
+		a.Prompt, a.Message = id, 77
+		must(t, g.AnswerPrompt(t.Context(), typed, a))
+		return typed.Key
+	}
+	next := g.answer(t, answer(ranking.PromptAnswer{Opponent: &ranking.Person{Username: "dave"}}), page)
+	if n, ok := next.(ranking.ScorePrompt); !ok || n.At != 1 || n.Opponent.Name != "@dave" {
+		t.Errorf("the next question is %+v", next)
+	}
+	w, err := g.Wizard(t.Context(), g.origin(&alice), id)
+	if err != nil || w == nil || len(w.Opponents) != 2 {
+		t.Fatalf("the wizard is %+v: %v", w, err)
+	}
+	if other, err := g.Wizard(t.Context(), g.origin(&bob), id); err != nil || other != nil {
+		t.Errorf("Bob has the wizard %+v: %v", other, err)
+	}
+	key := answer(ranking.PromptAnswer{Reports: []ranking.Report{singles(alice, w.Opponents[1], 11, 9)}})
+	if n, ok := g.notice(t, key).(ranking.MatchRecorded); !ok || n.Number != 2 {
+		t.Errorf("the answer is %+v", n)
+	}
+	keys := texts(t, g, `SELECT idempotency_key FROM matches ORDER BY number`)
+	if keys[1] != o.Key {
+		t.Errorf("the match has the key %s, want that of the message that began the wizard", keys[1])
+	}
+	if w, err := g.Wizard(t.Context(), g.origin(&alice), id); err != nil || w != nil {
+		t.Errorf("the wizard is open still: %+v, %v", w, err)
+	}
+	g.mustEnd(t, "typed", false, "answered")
+}
