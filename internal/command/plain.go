@@ -69,8 +69,12 @@ func (p parser) choose(c Command, names *Names, found []plainName) (Report, erro
 	return report, nil
 }
 
-// maxChoices is the maximum number of ways to understand names that are tried.
-const maxChoices = 64
+// maxChoices is the maximum number of ways to understand names that are tried, and maxManyChoices if there are more than manyNames.
+const (
+	maxChoices     = 64
+	manyNames      = 4 * MaxTeam
+	maxManyChoices = MaxReadings
+)
 
 // each reads the arguments with each choice of people for the names, and without those that have another meaning.
 func (p parser) each(c Command, found []plainName) (Report, error) {
@@ -83,7 +87,11 @@ func (p parser) each(c Command, found []plainName) (Report, error) {
 			choice[i] = -1
 		}
 	}
-	for range maxChoices {
+	most, tried := maxChoices, false
+	if len(found) > manyNames {
+		most = maxManyChoices
+	}
+	for i := 0; i < most && !tried; i++ {
 		switch report, err := p.parse(c.naming(found, choice)); {
 		case err != nil && firstErr == nil:
 			firstErr = err
@@ -97,12 +105,14 @@ func (p parser) each(c Command, found []plainName) (Report, error) {
 			}
 			all.Doubt, all.Word = DoubtName, found[at].word
 		}
-		if !nextChoice(found, choice) {
-			break
-		}
+		tried = !nextChoice(found, choice)
 	}
-	if first == nil {
+	switch {
+	case first == nil:
 		return Report{}, firstErr
+	case !tried && all.Doubt == DoubtNone: // it may mean something else as well
+		at := slices.IndexFunc(found, func(n plainName) bool { return n.isOptional || len(n.people) > 1 })
+		all.Doubt, all.Word = DoubtName, found[at].word
 	}
 	return all, nil
 }
