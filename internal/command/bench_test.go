@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -60,6 +61,39 @@ func BenchmarkParseMatch(b *testing.B) {
 				if m, err := parseOne(read, from, nil); (err == nil) != c.valid {
 					b.Fatal(m, err)
 				}
+			}
+		})
+	}
+}
+
+// BenchmarkNames measures what plain names cost in a large group: making the dictionary, and reading reports with names.
+func BenchmarkNames(b *testing.B) {
+	people := make([]command.Person, 10_000)
+	for i := range people {
+		people[i] = command.Person{UserID: int64(i + 1), Username: fmt.Sprintf("user_%d", i), Name: fmt.Sprintf("Ädam Müller %d", i)}
+	}
+	people[0].Name = "Bob"
+	b.Run("dictionary", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			command.NewNames(people)
+		}
+	})
+	names := command.NewNames(people)
+	for _, text := range []string{"/match bob 3:1", "/match @alice vs bob 3:1 gg", "/match bobb 3:1", "/match @bob 3:1"} {
+		c, _ := parseDoc(text)
+		b.Run(text, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if r, err := command.ParseMatch(c, sender(), nil, names); err != nil {
+					b.Fatal(r, err)
+				}
+			}
+		})
+		b.Run("may name players: "+text, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				c.MayNamePlayers()
 			}
 		})
 	}

@@ -5,7 +5,8 @@
 //
 // It owns the syntax of commands and nothing else. It is pure: it uses no
 // database and no network, keeps no state, logs nothing, and has no texts for
-// users. A malformed command is a [FormError], which another package renders. It
+// users. A malformed command is a [FormError], and one that can be understood in
+// several ways is a [Report] with several readings; another package renders both. It
 // must not decide what the rules of a ladder allow (draws, uneven sides), who a
 // username belongs to, or which matches exist. All its input is untrusted, so it
 // must not panic for any text and any entities.
@@ -52,21 +53,24 @@
 // there are readings with the players whose names are similar.
 //
 // White space includes line breaks, invisible formatting characters, mentions,
-// commas and semicolons at either end of a word, and a full stop after it. Commas
-// and semicolons inside a word are white space if there is a colon or dash both in
-// the part before them and in the part after them. Brackets, quotes, exclamation
-// marks and emoji around a word are white space in a match, and so are a colon or a
-// dash after a name. A dash between two names is a versus. A dash that touches the
-// number after it, but not one before it, is a minus sign: "3-1" and "3 - 1" are
-// scores, "3 -1" is not.
+// commas, semicolons, slashes and bars at either end of a word, and a full stop
+// after it. Inside a word these signs are white space if there is a colon or dash
+// both in the part before them and in the part after them, and so is a bracket behind
+// a score, as in "2:1(11:7". Brackets, quotes, exclamation marks, emoji and emoticons
+// around a word are white space in a match, and so are a colon or a dash after a name
+// or in front of everything. A dash or a colon between two names is a versus. A dash
+// that touches the number after it, but not one before it, is a minus sign: "3-1" and
+// "3 - 1" are scores, "3 -1" is not.
 //
 // The words of the vocabulary, in all languages of the bot and in any letter case,
 // have a meaning in a match: fillers ("with", "gg") and "and" are white space; "me"
 // is the sender; "to" and "x" between two numbers are colons. "won", "lost" and
 // "drew" say how the match ended for the side before them, and separate the sides
-// if no versus does. /won, /lost and /draw say it of the first side. If a winner
-// contradicts the score, or it is not clear whom the word is about, there are two
-// readings.
+// if no versus does; "beaten by" is "lost". /won, /lost and /draw say it of the first
+// side. If a winner contradicts the score, or it is not clear whom a word or the
+// score is about ("@bob won 3:1", "3:1 for @bob", "ganó @bob 3:1"), there are two
+// readings. A score between two teams of the same size separates them, and so do the
+// points of each team behind it.
 //
 // If at least two lines have people and numbers, each line is a report. If in one
 // line each person has scores behind the name, each is a result of the sender; a
@@ -105,10 +109,14 @@
 //	/match @alice beat @bob 1:3           ReasonUnclearWinner
 //	/lost @bob 1:3                        sam 1:3 bob
 //	/draw @bob 2:1                        ReasonContradiction
+//	/match @bob was beaten by @carl 1:3   bob 1:3 carl
+//	/match 3:1 for @bob                   ReasonUnclearWinner
 //	/match @bob 3:1 and @carl 3:2         ReasonSeveralResults
 //	/match @a 10 @b 7 @c 3                ReasonFreeForAll
 //	/match @alice @bob vs @carl @dora 3:1 alice bob 3:1 carl dora
 //	/match @a & @b vs @c and @d 10:8      a b 10:8 c d
+//	/match @a/@b 10:8 @c/@d               a b 10:8 c d
+//	/match @a @b 10, @c @d 8              a b 10:8 c d
 //	/match 3:1 @alice VS. @carl @dora     alice 3:1 carl dora
 //	/match @alice 3 v @bob 1              alice 3:1 bob
 //	/match                                ReasonEmpty

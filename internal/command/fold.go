@@ -21,7 +21,7 @@ func fold(word string) string {
 	}
 	var b strings.Builder
 	var base rune // the last letter
-	for _, r := range norm.NFKD.String(cases.Fold().String(norm.NFKD.String(word))) {
+	for _, r := range norm.NFKD.String(caseFold.String(norm.NFKD.String(word))) {
 		switch {
 		case isApostrophe(r):
 		case isAccent(r):
@@ -38,6 +38,8 @@ func fold(word string) string {
 	}
 	return b.String()
 }
+
+var caseFold = cases.Fold() // it has no state
 
 // plainLetters are letters that do not decompose, and what people write who do not have them on the keyboard.
 var plainLetters = map[rune]string{

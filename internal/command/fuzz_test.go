@@ -12,6 +12,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"pgregory.net/rapid"
+
 	"elobot/internal/command"
 )
 
@@ -76,6 +78,7 @@ func checkParsers(t *testing.T, c command.Command, from command.Person, reply *c
 			t.Fatalf("%+v with error %v", got, err)
 		}
 	}
+	checkReports(t, c, from, reply)
 	if got, err := command.ParseFix(c); err == nil {
 		checkNumbers(t, c.Args, got.Number, got.Scores)
 	} else {
@@ -220,7 +223,7 @@ func entityOf(p command.Person, text []uint16, entities []command.Entity, from i
 	return best, found
 }
 
-func checkFormError(t *testing.T, err error) {
+func checkFormError(t rapid.TB, err error) {
 	t.Helper()
 	var form *command.FormError
 	if !errors.As(err, &form) || form.Reason == "" {
@@ -255,8 +258,9 @@ func checkMatch(t *testing.T, c command.Command, m command.Match) {
 			}
 		}
 	}
-	versus := regexp.MustCompile(`[\pL×–—−-]`)
-	if isTeam := len(people) > 2; isTeam && !slices.ContainsFunc(words(c.Args), versus.MatchString) {
+	versus := regexp.MustCompile(`[\pL×–—−:：<>=🆚-]`)
+	isScoreBetween := len(m.A) == len(m.B) && len(m.A) > 1 // as in "@a @b 10 @c @d 8"
+	if isTeam := len(people) > 2; isTeam && !isScoreBetween && !slices.ContainsFunc(words(c.Args), versus.MatchString) {
 		t.Fatalf("teams in %q, %+v", c.Args, m)
 	}
 }

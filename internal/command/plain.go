@@ -16,52 +16,65 @@ func (c Command) MayNamePlayers() bool {
 type plainName struct {
 	start, end int
 	word       string   // without quotes
-	people     []Person // who has the name
-	isUnknown  bool     // nobody has it; people have similar names
+	people     []Person // who has the name; nobody if it is unknown
 	isOptional bool     // the words have another meaning as well
 }
 
 // parseNames reads the arguments of a report in which people may be named without a mention.
 func (p parser) parseNames(c Command, names *Names) (Report, error) {
-	report, err := p.choose(c, names.find(c, true))
+	report, err := p.choose(c, names, names.find(c, true))
 	if err == nil {
 		return report, nil
 	}
 	// "bob 2 1" may be about Bob, even if somebody is called Bob 2.
-	if shorter, err := p.choose(c, names.find(c, false)); err == nil {
+	if shorter, err := p.choose(c, names, names.find(c, false)); err == nil {
 		return shorter, nil
 	}
 	return report, err
 }
 
 // choose reads the arguments with the names in them, in all ways to understand the names.
-func (p parser) choose(c Command, found []plainName) (Report, error) {
-	unknowns := slices.DeleteFunc(slices.Clone(found), func(n plainName) bool { return !n.isUnknown })
-	if len(unknowns) == 0 {
+func (p parser) choose(c Command, names *Names, found []plainName) (Report, error) {
+	isUnknown := func(n plainName) bool { return len(n.people) == 0 }
+	known := slices.DeleteFunc(slices.Clone(found), isUnknown)
+	if len(known) == len(found) {
 		return p.each(c, found)
 	}
-	if len(unknowns) == 1 && len(unknowns[0].people) > 0 {
-		if report, err := p.each(c, found); err == nil {
-			report.Readings = report.Readings[:min(len(report.Readings), maxNear)]
-			report.Doubt, report.Word = DoubtUnknownName, unknowns[0].word
-			return report, nil
-		}
-	}
-	// Only if the report is complete with somebody instead of the word is it a name.
-	strangers := slices.Clone(found)
+	// Only if the report is complete with somebody instead of the unknown word is it a name.
+	var words []string
+	withStrangers := slices.Clone(found)
 	for i, n := range found {
-		if n.isUnknown {
-			strangers[i].people = []Person{{UserID: -1 - int64(i)}}
+		if isUnknown(n) {
+			withStrangers[i].people = []Person{{UserID: -1 - int64(i)}}
+			words = append(words, n.word)
 		}
 	}
-	if _, err := p.each(c, strangers); err == nil {
-		return Report{}, formError(ReasonUnknownName, unknowns[0].word)
+	if _, err := p.each(c, withStrangers); err != nil {
+		return p.each(c, known)
 	}
-	return p.each(c, slices.DeleteFunc(slices.Clone(found), func(n plainName) bool { return n.isUnknown }))
+	if len(words) > 1 {
+		return Report{}, formError(ReasonUnknownName, words[0])
+	}
+	withNear := slices.Clone(found)
+	withNear[slices.IndexFunc(found, isUnknown)].people = names.near(foldName(words[0]))
+	if slices.ContainsFunc(withNear, isUnknown) {
+		return Report{}, formError(ReasonUnknownName, words[0])
+	}
+	report, err := p.each(c, withNear)
+	if err != nil { // as when the only one with a similar name plays already
+		return Report{}, formError(ReasonUnknownName, words[0])
+	}
+	report.Readings = report.Readings[:min(len(report.Readings), maxNear)]
+	report.Doubt, report.Word = DoubtUnknownName, words[0]
+	return report, nil
 }
 
-// maxChoices is the maximum number of ways to understand names that are tried.
-const maxChoices = 64
+// maxChoices is the maximum number of ways to understand names that are tried, and maxManyChoices if there are more than manyNames.
+const (
+	maxChoices     = 64
+	manyNames      = 4 * MaxTeam
+	maxManyChoices = MaxReadings
+)
 
 // each reads the arguments with each choice of people for the names, and without those that have another meaning.
 func (p parser) each(c Command, found []plainName) (Report, error) {
@@ -74,7 +87,11 @@ func (p parser) each(c Command, found []plainName) (Report, error) {
 			choice[i] = -1
 		}
 	}
-	for range maxChoices {
+	most, tried := maxChoices, false
+	if len(found) > manyNames {
+		most = maxManyChoices
+	}
+	for i := 0; i < most && !tried; i++ {
 		switch report, err := p.parse(c.naming(found, choice)); {
 		case err != nil && firstErr == nil:
 			firstErr = err
@@ -88,12 +105,14 @@ func (p parser) each(c Command, found []plainName) (Report, error) {
 			}
 			all.Doubt, all.Word = DoubtName, found[at].word
 		}
-		if !nextChoice(found, choice) {
-			break
-		}
+		tried = !nextChoice(found, choice)
 	}
-	if first == nil {
+	switch {
+	case first == nil:
 		return Report{}, firstErr
+	case !tried && all.Doubt == DoubtNone: // it may mean something else as well
+		at := slices.IndexFunc(found, func(n plainName) bool { return n.isOptional || len(n.people) > 1 })
+		all.Doubt, all.Word = DoubtName, found[at].word
 	}
 	return all, nil
 }
@@ -176,12 +195,8 @@ func (n *Names) find(c Command, numbers bool) []plainName {
 
 // name returns the name that consists of atoms.
 func (n *Names) name(c Command, of []atom, start, end int) plainName {
-	key := foldName(c.Args[of[0].start:of[len(of)-1].end])
-	name := plainName{start: start, end: end, word: c.Args[of[0].start:of[len(of)-1].end], people: n.named(key)}
-	if name.isUnknown = len(name.people) == 0; name.isUnknown {
-		name.people = n.near(key)
-	}
-	return name
+	word := c.Args[of[0].start:of[len(of)-1].end]
+	return plainName{start: start, end: end, word: word, people: n.named(foldName(word))}
 }
 
 // quoted returns the name in quotes. ok is false if the quotes are around words that are no name.
@@ -190,7 +205,7 @@ func (n *Names) quoted(c Command, q quote, of []atom) (name plainName, ok bool) 
 		return name, false
 	}
 	name = n.name(c, of, q.start, q.end)
-	return name, !name.isUnknown || !isReadable(of)
+	return name, len(name.people) > 0 || !isReadable(of)
 }
 
 // longestName returns how many atoms the longest known name has that begins with the first one.

@@ -85,6 +85,7 @@ func TestParseMatchProperty(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("%q: -want +got:\n%s", m.text, diff)
 		}
+		checkCanonical(t, got)
 	})
 }
 
