@@ -58,7 +58,7 @@ func reportPromptButtons(n ranking.ReportPrompt, item int64, w words) [][]button
 	for i, o := range n.Options {
 		data := promptData(ranking.PromptID(item), ranking.PromptOption(strconv.Itoa(i)))
 		switch {
-		case o.Who != nil:
+		case differByPerson(n):
 			rows = append(rows, []button{{text: w.personLabel(*o.Who, o.New), data: data}})
 		case n.Doubt == ranking.DoubtDuplicate:
 			numbers = append(numbers, button{text: w.Text("button.another_game", nil), data: data})

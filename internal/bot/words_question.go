@@ -2,6 +2,7 @@ package bot
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"elobot/internal/ranking"
@@ -11,7 +12,7 @@ import (
 // are listed.
 func (w words) reportPrompt(n ranking.ReportPrompt) string {
 	question := w.question(n)
-	if len(n.Options) == 1 || n.Options[0].Who != nil {
+	if n.Doubt == ranking.DoubtDuplicate || differByPerson(n) {
 		return question
 	}
 	lines := []string{question}
@@ -19,6 +20,11 @@ func (w words) reportPrompt(n ranking.ReportPrompt) string {
 		lines = append(lines, fmt.Sprintf("%d. %s", i+1, w.namedResults(o.Results, "; ")))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// differByPerson reports whether each option of a question is told by a person.
+func differByPerson(n ranking.ReportPrompt) bool {
+	return !slices.ContainsFunc(n.Options, func(o ranking.ReportOption) bool { return o.Who == nil })
 }
 
 func (w words) question(n ranking.ReportPrompt) string {

@@ -19,6 +19,7 @@ func (s *Service) answerReport(ctx context.Context, o Origin, a PromptAnswer, p 
 		rec, _ := s.newRecord(p.Report.origin(), reports, &people)
 		op.readings = append(op.readings, rec)
 	}
+	people.areOfEarlierMessage(senderOf(o))
 	op.people = people
 	c := command{name: "answer prompt", people: people, needed: needed, class: RatePress, locks: true, operation: op}
 	if op.known {
@@ -107,7 +108,7 @@ func (r *reportAnswer) asksFirst(snap Snapshot) bool { return r.known && r.chose
 func (r *reportAnswer) decide(ctx context.Context, snap Snapshot) (changes Changes, err error) {
 	by := Reporter{}
 	if r.origin.Sender != nil {
-		name := snap.senderName()
+		name := r.people[0].shownName(snap.People[0]) // a question adds no players, so the sender may be none
 		by.Name = &name
 	}
 	closes := &ClosedPrompt{ID: r.prompt.ID, As: PromptAnswered}

@@ -20,7 +20,11 @@ func (s *Service) answerWizard(ctx context.Context, o Origin, a PromptAnswer, p 
 			c.equal = op.chosen.equalResults()
 		}
 	}
+	op.people.areOfEarlierMessage(senderOf(o))
 	c.people, c.needed = op.people, len(op.people)
+	if op.chosen != nil {
+		op.chosen.people = op.people
+	}
 	if o.Button != "" && p.Wizard.Chat == o.Chat.ID {
 		o.ReplyTo = p.Wizard.Message
 	}
@@ -71,7 +75,7 @@ func (w *wizardAnswer) asksFirst(snap Snapshot) bool {
 }
 
 func (w *wizardAnswer) decide(ctx context.Context, snap Snapshot) (changes Changes, err error) {
-	name := snap.senderName()
+	name := w.people[0].shownName(snap.People[0]) // a question adds no players, so the sender may be none
 	by := Reporter{Name: &name}
 	switch r, s := w.prompt.Wizard, w.step; {
 	case w.chosen != nil:

@@ -132,8 +132,12 @@ func (a *askOperation) decide(_ context.Context, snap Snapshot) (Changes, error)
 	return Changes{Effect: &NewPrompt{Kind: PromptReport, Report: &a.request}, Notice: prompt}, nil
 }
 
-// distinct returns a person of a reading, as an index into the people, who is not in all other readings; -1 if there is none.
+// distinct returns the person, as an index into the people, by whom a reading differs from the others: one who does not play in
+// all of them. Of an only reading that is the person who is meant by name. It returns -1 if there is none.
 func (a *askOperation) distinct(reading int) int {
+	if len(a.readings) == 1 {
+		return a.onlyNamed()
+	}
 	for _, m := range a.readings[reading].matches {
 		for _, person := range m.players {
 			for _, other := range a.readings {
@@ -144,6 +148,21 @@ func (a *askOperation) distinct(reading int) int {
 		}
 	}
 	return -1
+}
+
+// onlyNamed returns the only person of the first reading who is meant by the name of a player, -1 if there is not just one.
+func (a *askOperation) onlyNamed() int {
+	named := -1
+	for person, p := range a.people {
+		if p.Player == 0 || !a.readings[0].plays(person) {
+			continue
+		}
+		if named >= 0 {
+			return -1
+		}
+		named = person
+	}
+	return named
 }
 
 // KindReportPrompt is the kind of ReportPrompt.
@@ -160,7 +179,7 @@ type ReportPrompt struct {
 // ReportOption is a reading of a report.
 type ReportOption struct {
 	Results []NamedResult `json:"results"`
-	// Who is somebody who does not play in all readings, nil if the players are the same in all of them.
+	// Who is somebody by whom the reading differs from the others, nil if there is nobody.
 	Who *Name `json:"who,omitempty"`
 	New bool  `json:"new,omitempty"` // Who would be a new player
 }

@@ -264,3 +264,73 @@ func TestAskMatch(t *testing.T) {
 	}
 	verifyClean(t, g.store)
 }
+
+// TestQuestionAfterQuestion: an answer may lead to another question, also for somebody who is no player yet. Neither adds one.
+func TestQuestionAfterQuestion(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &alice, 0, singles(alice, bob, 3, 0))
+	o := g.origin(&zoe)
+	bobb := ranking.Person{Username: "bobb"}
+	must(t, g.AskMatch(t.Context(), o, ranking.Question{Doubt: ranking.DoubtWinner, Readings: [][]ranking.Report{
+		{singles(zoe, bobb, 3, 1)}, {singles(zoe, bobb, 1, 3)},
+	}}))
+	answer := func(option ranking.PromptOption) string {
+		p := g.origin(&zoe)
+		p.Button, p.SentAt = p.Key, time.Now()
+		must(t, g.AnswerPrompt(t.Context(), p, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option, Message: 77}))
+		return p.Key
+	}
+	key := answer("1")
+	next, ok := g.answer(t, key, "action = 'send'").(ranking.ReportPrompt)
+	if !ok || next.Doubt != ranking.DoubtUsername || len(next.Options) != 2 {
+		t.Fatalf("the next question is %+v", next)
+	}
+	checkNotice(t, g.answer(t, key, page), ranking.ReportChosen{Results: []ranking.NamedResult{result([2]int{1, 3}, "Zoe", "@bobb")}, By: by("Zoe")})
+	if n := g.count(t, "players"); n != 2 {
+		t.Errorf("%d players after the questions, want 2", n)
+	}
+	answer("1")
+	if n := g.count(t, "matches WHERE score_b = 3"); n != 1 {
+		t.Errorf("%d matches, want 1", n)
+	}
+	g.mustEnd(t, "both answered", false, "answered", "answered")
+	verifyClean(t, g.store)
+}
+
+// TestOnlyOneMeant: if there is only one player whom an unknown name may mean, the question is about that player.
+func TestOnlyOneMeant(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &alice, 0, singles(alice, bob, 3, 0))
+	people, err := g.PeopleOf(t.Context(), club.ID)
+	must(t, err)
+	o := g.origin(&alice)
+	must(t, g.AskMatch(t.Context(), o, ranking.Question{
+		Doubt: ranking.DoubtUnknownName, Word: "bobi", Readings: [][]ranking.Report{{singles(alice, people[1], 3, 1)}},
+	}))
+	checkNotice(t, g.notice(t, o.Key), ranking.ReportPrompt{Doubt: ranking.DoubtUnknownName, Word: "bobi", Options: []ranking.ReportOption{
+		{Results: []ranking.NamedResult{result([2]int{3, 1}, "Alice", "Bob")}, Who: &ranking.Name{Name: "Bob"}},
+	}})
+}
+
+// TestEarlierNames: what an answer knows from the question does not take back what has been seen since.
+func TestEarlierNames(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &alice, 0, singles(alice, bob, 3, 1))
+	g.report(t, &bob, 1, singles(alice, bob, 3, 1))
+	renamed := bob
+	renamed.Username, renamed.Name = "robert", "Robert"
+	must(t, g.Join(t.Context(), g.at(&renamed, 2)))
+	p := g.at(&alice, 3)
+	p.Button = p.Key
+	must(t, g.AnswerPrompt(t.Context(), p, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: "0", Message: 77}))
+	got := texts(t, g, `SELECT concat_ws(' ', s.name, p.username) FROM group_players s JOIN players p ON p.id = s.player_id ORDER BY 1`)
+	if diff := cmp.Diff([]string{"Alice alice", "Robert robert"}, got); diff != "" {
+		t.Errorf("the players (-want +got):\n%s", diff)
+	}
+	if n := g.count(t, "matches"); n != 2 {
+		t.Errorf("%d matches, want 2", n)
+	}
+}

@@ -16,7 +16,7 @@ func (k Known) profileChange(o Origin, p Person, needed bool) (change PlayerChan
 		change.Sighting = k.newSighting(o, p)
 		return change, needed
 	}
-	if p.Player != 0 {
+	if p.Player != 0 || p.Earlier {
 		return change, false
 	}
 	change.Player = *k.Player
@@ -108,6 +108,13 @@ func (ps *participants) add(p Person) int {
 		(*ps)[i] = p
 	}
 	return i
+}
+
+// areOfEarlierMessage marks all people but the sender, who comes first if there is one, as shown by an earlier message.
+func (ps participants) areOfEarlierMessage(sender participants) {
+	for i := len(sender); i < len(ps); i++ {
+		ps[i].Earlier = true
+	}
 }
 
 // complete replaces each mention of somebody whom the message shows with an id.

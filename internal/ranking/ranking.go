@@ -125,6 +125,8 @@ type Person struct {
 	Doubtful bool `json:"doubtful,omitempty"`
 	// Player is the person's player if the store, and not a message, says who the person is. Then there is nothing new to store.
 	Player PlayerID `json:"player,omitempty"`
+	// Earlier is true if an earlier message has shown the person, so that nothing about somebody who is known is new.
+	Earlier bool `json:"-"`
 }
 
 // Player is a person as the store knows them. A player with a UserID is an account, one for all groups. A player without

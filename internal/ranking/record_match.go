@@ -96,6 +96,9 @@ func (r *recordOperation) plays(person int) bool {
 	return slices.ContainsFunc(r.matches, func(m reportedMatch) bool { return slices.Contains(m.players, person) })
 }
 
+// needs reports whether a person, an index into the people, must be known to record the matches.
+func (r *recordOperation) needs(person int) bool { return person == r.reporter || r.plays(person) }
+
 func (r *recordOperation) refuse(snap Snapshot) Notice {
 	for _, m := range r.matches {
 		if n := r.refuseMatch(snap, m); n != nil {
@@ -145,6 +148,11 @@ func (r *recordOperation) decide(ctx context.Context, snap Snapshot) (Changes, e
 	}
 	if ask := r.unusual(snap); ask != nil {
 		return ask.decide(ctx, snap)
+	}
+	for i := range r.people { // who asks first adds nobody, and the reason to ask may be gone by now
+		if snap.People[i].Player == nil && r.needs(i) {
+			return Changes{}, fmt.Errorf("%w: person %d is unknown", ErrConflict, i+1)
+		}
 	}
 	effect := make(NewMatches, len(r.matches))
 	current := make(map[PlayerID]Standing) // after the matches so far
