@@ -29,7 +29,7 @@ func TestWrongAddresses(t *testing.T) {
 		"--telegram-api-url=https://example.org/#hush": onlyHost, "--telegram-api-url=https://example.org/#": onlyHost,
 		"--telegram-api-url=https://hush:hush@example.org": onlyHost,
 		"--log-level=hush": "LOG_LEVEL must be", "--log-format=hush": "LOG_FORMAT must be",
-		"--port=hush": "PORT must be", "--result-limit=hush": "RESULT_LIMIT must be",
+		"--port=hush": "PORT must be", "--result-limit=hush": "RESULT_LIMIT must be", "--ask-unusual=hush": "ASK_UNUSUAL must be",
 		"--undo-window=24": "UNDO_WINDOW must be", "--undo-window=1d": "UNDO_WINDOW must be", "--undo-window=-1h": "UNDO_WINDOW must be",
 		"--undo-window=59s": "UNDO_WINDOW must be", "--undo-window=0": "UNDO_WINDOW must be", "--undo-window=1h30": "UNDO_WINDOW must be",
 		hook: badSecret, hook + " --webhook-secret=hush%": badSecret,
