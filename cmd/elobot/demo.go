@@ -76,10 +76,11 @@ func stopServer(server *pgtemp.Server) {
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// line is a message that a person sends to the group. With replyTo it replies to the last message of that person.
+// line is a message that a person sends to the group. With replyTo it replies to the last message of that person. With press,
+// the person does not write, but presses the button with this label below the last message that has buttons.
 type line struct {
-	from, text, replyTo string
-	edits               int // number of messages that the bot edits in response
+	from, text, replyTo, press string
+	edits                      int // number of messages that the bot edits in response
 }
 
 var namedLine = regexp.MustCompile(`^\s*(\pL[\pL\pN_ ]{0,30}?)\s*:\s*(\S.*)$`)
@@ -108,6 +109,8 @@ var scene = []line{
 	{from: "dave", text: "/match @carol 3:1"},
 	{from: "carol", text: "/match @carol @dave vs @alice @bob 10:8"},
 	{from: "bob", text: "/match @carol 11:7 9:11 11:5"},
+	{from: "carol", text: "/match @bob 1:2"},
+	{from: "carol", press: "Cancel"},
 	{from: "alice", text: "/match @bob 1:3"},
 	{from: "alice", text: "/fix 3:1", replyTo: "alice", edits: 1},
 	{from: "dave", text: "/match @carol 3:0"},

@@ -59,10 +59,16 @@ func (s *demoGroup) startBot(ctx context.Context, databaseURL string) error {
 	return nil
 }
 
-// play sends the lines, and waits for the bot's answer after each command.
+// play sends the lines, and waits for the bot's answer after each command or press.
 func (s *demoGroup) play(ctx context.Context, lines []line) error {
 	s.paper.title("Table tennis", "a group of four and elobot")
 	for _, l := range lines {
+		if l.press != "" {
+			if err := s.press(ctx, l.from, l.press); err != nil {
+				return err
+			}
+			continue
+		}
 		answered, edits := s.answers, s.edits+l.edits
 		s.say(l)
 		if !strings.HasPrefix(l.text, "/") {
@@ -170,7 +176,7 @@ func (s *demoGroup) handleLine(ctx context.Context, text string) error {
 		return nil
 	}
 	if strings.EqualFold(l.text, "press") {
-		return s.press(ctx, l.from)
+		return s.press(ctx, l.from, "")
 	}
 	answered := s.answers
 	s.say(l)
@@ -182,8 +188,9 @@ func (s *demoGroup) handleLine(ctx context.Context, text string) error {
 	return s.show(ctx, func() bool { return s.answers > answered }, s.noAnswer(ctx))
 }
 
-// press presses the last button in the group, and shows the callback answer, which only that person sees.
-func (s *demoGroup) press(ctx context.Context, from string) error {
+// press presses a button below the last message that has some, and shows the callback answer, which only that person sees. With no
+// label it is the first button.
+func (s *demoGroup) press(ctx context.Context, from, label string) error {
 	cards := slices.DeleteFunc(s.group.BotMessages(), func(m botsim.Message) bool { return len(m.Buttons) == 0 })
 	if len(cards) == 0 {
 		s.paper.aside("There is no button to press.")
@@ -193,6 +200,11 @@ func (s *demoGroup) press(ctx context.Context, from string) error {
 	defer cancel()
 	card, who, edits := cards[len(cards)-1], s.sim.User(from), s.edits
 	button := card.Buttons[0][0]
+	for _, b := range slices.Concat(card.Buttons...) {
+		if b.Text == label {
+			button = b
+		}
+	}
 	answer, err := s.sim.WaitAnswer(ctx, s.sim.Press(who, card, button.CallbackData))
 	if err != nil {
 		return err

@@ -94,7 +94,7 @@ func (k talk) alternates() {
 	k.t.Helper()
 	k.inOrder(k.says("zoe: /match @alice 3:2", "/match@other_bot @bob 3:0", "zoe: /unknown", "", "yan: /match @bob 3:0", "no command", "  /ranking", "zoe : /match"),
 		"/match @alice 3:2", "Zoe beat Alice 3:2", "new player: Zoe", "/match@other_bot", "/unknown", "/match @bob 3:0", "Yan beat Bob 3:0",
-		"You  no command", "/ranking", "6 players", "Zoe  /match", "Who played, and how did it end?")
+		"You  no command", "/ranking", "6 players", "Zoe  /match", "Who did you play?")
 }
 
 // takesAnything: messages that are too long are refused, and no message can control the terminal.

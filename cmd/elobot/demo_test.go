@@ -47,7 +47,7 @@ func TestDemo(t *testing.T) {
 	if _, err := io.WriteString(typed, "zoe: /match @alice 3:2\nno command\npress\n/match\n"); err != nil {
 		t.Fatal(err)
 	}
-	demo.await(t, "Who played, and how did it end?")
+	demo.await(t, "Who did you play?")
 	if err := demo.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}

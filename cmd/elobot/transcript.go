@@ -88,9 +88,12 @@ func (t *transcript) edited(m botsim.Message) {
 	t.lines("", m)
 }
 
-// callbackAnswer prints a pressed button and its answer, which only the person who pressed it sees.
+// callbackAnswer prints a pressed button and its answer, if it has one, which only the person who pressed it sees.
 func (t *transcript) callbackAnswer(who botsim.User, button, text string) {
-	pressed := "\n" + plain(who.FirstName) + " pressed [" + plain(button) + "] and sees: "
+	pressed := "\n" + plain(who.FirstName) + " pressed [" + plain(button) + "]"
+	if text != "" {
+		pressed += " and sees: "
+	}
 	t.print(t.style(pressed, faint) + plain(invisible.Replace(text)) + "\n")
 }
 
