@@ -22,6 +22,7 @@ type killed struct {
 	alice, bob, carol botsim.User
 	tables            []*table
 	bot               *process
+	settings          []string // of each bot
 	lives             int
 
 	extra int // number of copies so far
@@ -93,7 +94,7 @@ func (k *killed) startNext(merge string) {
 	if k.bot != nil {
 		expireLease(k.t, k.pool, k.bot)
 	}
-	k.bot = k.start("SEND_MERGE=" + merge)
+	k.bot = k.start(append(slices.Clone(k.settings), "SEND_MERGE="+merge)...)
 	k.lives++
 	for range 2 {
 		k.sim.Update([]byte(`{"poll":{"id":"1"}}`))
@@ -145,6 +146,13 @@ func (k *killed) latePress(b *table) { b.press(k.alice, 2) }
 // sendingAtCrash counts the notices in state sending, by action.
 type sendingAtCrash struct{ Messages, Edits, Answers int }
 
+func (k *killed) sending() sendingAtCrash {
+	k.t.Helper()
+	return collect(k.t, k.pool, pgx.RowToStructByPos[sendingAtCrash], `
+		SELECT count(*) FILTER (WHERE action = 'send'), count(*) FILTER (WHERE action IN ('edit', 'page')), count(*) FILTER (WHERE action = 'callback_answer')
+		FROM outbox WHERE state = 'sending'`)[0]
+}
+
 // kill runs commands until the bot is killed at a point, checks the state at that time, and starts the next bot.
 func (k *killed) kill(point crashpoint.Point, visit int, commands func(*table), wantCommitted, wantRequests int, merge string) {
 	k.t.Helper()
@@ -169,9 +177,7 @@ func (k *killed) kill(point crashpoint.Point, visit int, commands func(*table), 
 	if wantRequests != anyNumber && made != wantRequests {
 		k.t.Errorf("%s: %d requests were made, want %d", where, made, wantRequests)
 	}
-	sending := collect(k.t, k.pool, pgx.RowToStructByPos[sendingAtCrash], `
-		SELECT count(*) FILTER (WHERE action = 'send'), count(*) FILTER (WHERE action = 'edit'), count(*) FILTER (WHERE action = 'callback_answer')
-		FROM outbox WHERE state = 'sending'`)[0]
+	sending := k.sending()
 	if all := sending.Messages + sending.Edits + sending.Answers; isRequest && all != 1 {
 		k.t.Errorf("%s: %+v are being sent", where, sending)
 	}

@@ -1,0 +1,159 @@
+package main_test
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/botsim"
+)
+
+// A blitz evening: in an hour, 12 people play 20 rounds at 6 tables, against opponents drawn by lot. A game has one of four results.
+const (
+	blitzRounds    = 20
+	blitzTables    = 6
+	blitzGames     = blitzRounds * blitzTables
+	blitzRepeats   = 12 // games that are reported again
+	blitzRepeatsBy = 9  // so many of them by the other player, the others by the same one
+	blitzWindow    = 10 * time.Minute
+	blitzAgain     = 30 * time.Second
+)
+
+// blitzReport is a report of a game.
+type blitzReport struct {
+	at       time.Duration // since the evening began
+	by       int           // one of the players
+	players  [2]int
+	score    [2]int
+	inFull   bool // the report names both players, the first one first
+	repeated bool // the game has been reported before
+}
+
+// drawBlitz draws an evening: who plays whom, with which result, and which of the two reports it.
+func drawBlitz(random *rand.Rand) []blitzReport {
+	var all []blitzReport
+	for round := range blitzRounds {
+		order := random.Perm(2 * blitzTables)
+		for table := range blitzTables {
+			r := blitzReport{players: [2]int{order[2*table], order[2*table+1]}}
+			r.at = time.Duration(180*round+random.IntN(180)) * time.Second
+			r.score = [][2]int{{2, 0}, {2, 1}, {1, 2}, {0, 2}}[random.IntN(4)]
+			r.by = r.players[random.IntN(2)]
+			all = append(all, r)
+		}
+	}
+	for i, game := range random.Perm(blitzGames)[:blitzRepeats] {
+		r := all[game]
+		r.repeated, r.inFull = true, i%2 == 0
+		if i < blitzRepeatsBy {
+			r.at += time.Duration(20+random.IntN(460)) * time.Second
+			r.by = r.players[0] + r.players[1] - r.by
+		} else {
+			r.at += time.Duration(2+random.IntN(28)) * time.Second
+		}
+		all = append(all, r)
+	}
+	slices.SortStableFunc(all, func(a, b blitzReport) int { return cmp.Compare(a.at, b.at) })
+	return all
+}
+
+// own returns the points of a player and those of the opponent.
+func (r blitzReport) own(player int) [2]int {
+	if player == r.players[0] {
+		return r.score
+	}
+	return [2]int{r.score[1], r.score[0]}
+}
+
+// opponent returns whom a player has played.
+func (r blitzReport) opponent(player int) int { return r.players[0] + r.players[1] - player }
+
+// text returns the command of a report.
+func (r blitzReport) text(people []botsim.User) string {
+	opponent, score := people[r.opponent(r.by)], r.own(r.by)
+	if r.inFull {
+		return fmt.Sprintf("/match %s %s %d:%d", mention(people[r.players[0]]), mention(people[r.players[1]]), r.score[0], r.score[1])
+	}
+	return fmt.Sprintf("/match %s %d:%d", mention(opponent), score[0], score[1])
+}
+
+// repeats reports whether the bot should take a report for a repetition of another one that has been recorded.
+func (r blitzReport) repeats(other blitzReport) bool {
+	if other.opponent(r.players[0]) != r.players[1] || !slices.Contains(other.players[:], r.players[0]) || other.own(r.players[0]) != r.score {
+		return false
+	}
+	apart := (r.at - other.at).Abs()
+	return apart <= blitzWindow && (r.by != other.by || apart <= blitzAgain)
+}
+
+// TestBlitzEvenings: of the games of five evenings with many equal results, all that are reported twice are asked about, and less than
+// 5 % of the others. Each game counts once. Which of the two players reports a game is drawn too, which is the worst case: there are
+// hardly any needless questions if it is always the winner. A single evening may have more of them than 5 %.
+func TestBlitzEvenings(t *testing.T) {
+	t.Parallel()
+	b := newBotFixture(t)
+	b.bot = launch(t, append(environment(b.sim, b.url), "ASK_UNUSUAL=on"), "run")
+	const evenings = 5
+	wrongly := 0
+	for seed := uint64(1); seed <= evenings; seed++ {
+		n := b.blitz(drawBlitz(rand.New(rand.NewPCG(seed, 0))))
+		t.Logf("evening %d: %d of %d games were asked about, and all %d repetitions", seed, n, blitzGames, blitzRepeats)
+		wrongly += n
+	}
+	if all := evenings * blitzGames; wrongly*100 >= 5*all {
+		t.Errorf("%d of %d games were asked about, want less than 5 %%", wrongly, all)
+	}
+	b.finish()
+}
+
+// blitz plays an evening, and returns how many games were asked about that had not been reported before.
+func (b *botFixture) blitz(reports []blitzReport) (wrongly int) {
+	b.t.Helper()
+	var people []botsim.User
+	for _, name := range []string{"alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan", "judy", "mallory", "peggy"} {
+		people = append(people, b.sim.User(name))
+	}
+	group := b.sim.Group("Blitz", people...)
+	begun := time.Now().Add(-time.Hour).Truncate(time.Second)
+	truth := newOracle()
+	var recorded []blitzReport
+	var keys []string // of the games
+	for _, r := range reports {
+		at := begun.Add(r.at)
+		b.later.Store(int64(time.Until(at).Seconds())) // Telegram's clock
+		posted := group.Post(botsim.Post{From: people[r.by], Text: r.text(people), Date: at})
+		answer := b.answer(posted)
+		ask := slices.ContainsFunc(recorded, r.repeats)
+		if asked := len(slices.Concat(answer.Buttons...)) == 2; asked != ask || r.repeated && !ask {
+			b.t.Errorf("at %v, %q is answered with\n%s\nwant a question: %t; it is a repetition: %t", r.at, posted.Text, visible(answer), ask, r.repeated)
+		}
+		if r.repeated {
+			says(b.t, b.decide(people[r.by], answer, "Cancel"), "Not recorded")
+			continue
+		}
+		if ask {
+			wrongly++
+			says(b.t, b.decide(people[r.opponent(r.by)], answer, "Another game"), "✓ ")
+		}
+		recorded, keys = append(recorded, r), append(keys, key(posted))
+		truth.play(people[r.players[0]].FirstName, people[r.players[1]].FirstName, r.score[0], r.score[1], "")
+	}
+	stored := collect(b.t, b.pool, pgx.RowTo[string], `
+		SELECT m.idempotency_key FROM matches m JOIN groups g ON g.id = m.group_id JOIN chats c ON c.id = g.chat_id
+		WHERE c.telegram_chat_id = $1 AND m.undone_at IS NULL ORDER BY m.number`, group.ID())
+	if diff := gocmp.Diff(keys, stored); diff != "" {
+		b.t.Errorf("matches (-want +got):\n%s", diff)
+	}
+	for _, s := range b.standings(group) {
+		if s.Elo != truth.ratings[s.Name] || s.Played != blitzRounds {
+			b.t.Errorf("the standing is %+v, want %d after %d games", s, truth.ratings[s.Name], blitzRounds)
+		}
+	}
+	return wrongly
+}

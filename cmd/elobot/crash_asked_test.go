@@ -1,0 +1,206 @@
+//go:build unix
+
+package main_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/botsim"
+	"elobot/internal/crashpoint"
+)
+
+// duplicateKill is when the bot is killed: while it handles the second report of a game, or the press that answers its question.
+type duplicateKill struct {
+	press bool
+	point crashpoint.Point
+	visit int
+}
+
+// duplicateKills are all points of a report and its question, and of a press with so many requests.
+func duplicateKills(requests int) (all []duplicateKill) {
+	for _, press := range []bool{false, true} {
+		for _, point := range []crashpoint.Point{crashpoint.Applying, crashpoint.Applied, crashpoint.Handled} {
+			all = append(all, duplicateKill{press, point, 1})
+		}
+		visits := 1
+		if press {
+			visits = requests
+		}
+		for visit := range visits {
+			all = append(all, duplicateKill{press, crashpoint.Requesting, visit + 1}, duplicateKill{press, crashpoint.Requested, visit + 1})
+		}
+	}
+	return all
+}
+
+// TestKilledAskingAboutAnotherGame and TestKilledAskingAboutTheSameGame kill the bot at each point of a question about a duplicate
+// and of its answer. Of one game that both players report there is one question, and one match or two, as the answer says. A
+// message comes twice only if its request had been made.
+func TestKilledAskingAboutAnotherGame(t *testing.T) {
+	t.Parallel()
+	k := newDuplicates(t, "Another game", "✓ Bob 1:3 Alice", "answered")
+	for _, at := range duplicateKills(3) { // the edit, the answer to the press, and the card
+		k.kill(at)
+	}
+	k.finish()
+}
+
+func TestKilledAskingAboutTheSameGame(t *testing.T) {
+	t.Parallel()
+	k := newDuplicates(t, "Cancel", "Not recorded: Bob cancelled.", "cancelled")
+	for _, at := range duplicateKills(2) {
+		k.kill(at)
+	}
+	k.finish()
+}
+
+// duplicates is the fixture of a bot that is killed while it asks about duplicates.
+type duplicates struct {
+	*killed
+	label, decided, closedAs string // the button that is pressed, and what comes of it
+	matches                  int    // in each group, in the end
+}
+
+func newDuplicates(t *testing.T, label, decided, closedAs string) *duplicates {
+	t.Helper()
+	k := &duplicates{killed: &killed{crashes: newCrashes(t), settings: []string{"ASK_UNUSUAL=on"}}, label: label, decided: decided, closedAs: closedAs, matches: 1}
+	if closedAs == "answered" {
+		k.matches = 2
+	}
+	k.alice, k.bob = k.sim.User("alice"), k.sim.User("bob")
+	k.startNext("off")
+	return k
+}
+
+// kill has both players report a game, and one answer the question. The bot is killed once in between.
+func (k *duplicates) kill(at duplicateKill) {
+	k.t.Helper()
+	where := fmt.Sprintf("press %t, visit %d to %q", at.press, at.visit, at.point)
+	group := k.sim.Group(where, k.alice, k.bob)
+	duplicates := k.possibleDuplicates()
+	won := group.Say(k.alice, "/match @bob 3:1")
+	k.settle()
+	var sending sendingAtCrash
+	crash := func(do func()) {
+		k.t.Helper()
+		k.at(at.point, at.visit, crashpoint.End)
+		do()
+		k.awaitCrash(k.bot)
+		sending = k.sending()
+		k.startNext("off")
+	}
+
+	var lost botsim.Message
+	report := func() { lost = group.Say(k.bob, "/match @alice 1:3") }
+	if at.press {
+		report()
+		k.settle()
+	} else {
+		crash(report)
+	}
+	questions := answersTo(group, lost)
+	if len(questions) == 0 {
+		k.t.Fatalf("%s: the report is not answered", where)
+	}
+	question := questions[len(questions)-1]
+	says(k.t, visible(question), "Alice has just reported this result, as match #1. Another game?")
+	if n := k.matchesIn(group); n != 1 {
+		k.t.Errorf("%s: %d matches before the answer, want 1", where, n)
+	}
+	var press string
+	answer := func() { press = k.sim.Press(k.bob, question, dataOf(k.t, question, k.label)) }
+	if at.press {
+		crash(answer)
+	} else {
+		answer()
+		k.settle()
+	}
+
+	k.check(where, group, won, lost, question)
+	k.checkPress(where, press)
+	copies := len(group.BotMessages()) - 1 - k.matches // a question, and a card of each match
+	alone := sending == sendingAtCrash{Messages: 1}
+	if copies > sending.Messages || alone && at.point == crashpoint.Requested && copies != 1 || alone && at.point == crashpoint.Requesting && copies != 0 {
+		k.t.Errorf("%s: %d copies of messages while %+v was being sent", where, copies, sending)
+	}
+	if n := k.possibleDuplicates() - duplicates; n != sending.Messages+sending.Edits {
+		k.t.Errorf("%s: %d possible duplicates were counted, want %+v", where, n, sending)
+	}
+	// whoever presses a button of any copy of the question comes too late
+	for _, m := range append(questions, question) {
+		late := k.sim.Press(k.alice, m, dataOf(k.t, question, "Another game"))
+		k.settle()
+		k.checkLate(where, late)
+	}
+	k.check(where, group, won, lost, question)
+}
+
+// check checks what the bot has stored and shows after the question was answered.
+func (k *duplicates) check(where string, group *botsim.Chat, won, lost, question botsim.Message) {
+	k.t.Helper()
+	if n := k.matchesIn(group); n != k.matches {
+		k.t.Errorf("%s: %d matches, want %d", where, n, k.matches)
+	}
+	prompts := collect(k.t, k.pool, pgx.RowTo[string], `
+		SELECT concat_ws(' ', p.kind, p.closed_as, (SELECT count(*) FROM timers t WHERE t.key = 't:prompt:' || p.id))
+		FROM prompts p JOIN chats c ON c.id = p.chat_id WHERE c.telegram_chat_id = $1`, group.ID())
+	if diff := cmp.Diff([]string{"report " + k.closedAs + " 0"}, prompts); diff != "" {
+		k.t.Errorf("%s: questions with their timers (-want +got):\n%s", where, diff)
+	}
+	if now, _ := group.Message(question.ID); visible(now) != k.decided || len(now.Buttons) != 0 {
+		k.t.Errorf("%s: the question has become %+v", where, now)
+	}
+	cards := slices.DeleteFunc(answersTo(group, lost), func(m botsim.Message) bool { return !strings.Contains(m.Text, "Match #2") })
+	if len(answersTo(group, won)) != 1 || (len(cards) > 0) != (k.matches == 2) {
+		k.t.Errorf("%s: the reports are answered with %+v and %+v", where, answersTo(group, won), answersTo(group, lost))
+	}
+}
+
+// checkPress checks that a press was answered, unless its answer came so late that Telegram would have refused it.
+func (k *duplicates) checkPress(where, press string) {
+	k.t.Helper()
+	k.checkToast(where, press, "")
+}
+
+func (k *duplicates) checkLate(where, press string) {
+	k.t.Helper()
+	k.checkToast(where, press, "Too late: somebody has answered", "This button no longer works")
+}
+
+// checkToast checks that a press was answered with one of the texts.
+func (k *duplicates) checkToast(where, press string, want ...string) {
+	k.t.Helper()
+	if count(k.t, k.pool, `SELECT count(*) FROM outbox WHERE callback_query_id = $1 AND state = 'expired'`, press) == 1 {
+		return
+	}
+	answer, err := k.sim.WaitAnswer(testContext(k.t), press)
+	if err != nil || !slices.ContainsFunc(want, func(w string) bool { return strings.HasPrefix(answer.Text, w) && (w != "" || answer.Text == "") }) {
+		k.t.Errorf("%s: a press is answered with %q (%v)", where, answer.Text, err)
+	}
+}
+
+func (k *duplicates) finish() {
+	k.t.Helper()
+	checkNoDeadLetters(k.t, k.pool)
+	verifyClean(k.t, k.url)
+	checkNoComplaints(k.t, k.sim)
+}
+
+// matchesIn returns the number of matches of a group.
+func (c *crashes) matchesIn(group *botsim.Chat) int {
+	c.t.Helper()
+	return count(c.t, c.pool, `
+		SELECT count(*) FROM matches m JOIN groups g ON g.id = m.group_id JOIN chats c ON c.id = g.chat_id
+		WHERE c.telegram_chat_id = $1`, group.ID())
+}
+
+// answersTo returns the bot's replies to a message.
+func answersTo(group *botsim.Chat, m botsim.Message) []botsim.Message {
+	return slices.DeleteFunc(group.BotMessages(), func(a botsim.Message) bool { return a.ReplyTo != m.ID })
+}
