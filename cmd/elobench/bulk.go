@@ -68,8 +68,8 @@ var bulkMatches = []string{
 	                      idempotency_key, created_at) OVERRIDING SYSTEM VALUE
 	 SELECT id, group_id, group_id, number, 2, 2, 32, one, date_trunc('second', played_at), key, played_at
 	 FROM ` + bulkPlayed + ` ORDER BY id`,
-	`INSERT INTO match_players (match_id, player_id, side)
-	 SELECT id, player_id, side
+	`INSERT INTO match_players (match_id, player_id, side, ladder_id, played_at)
+	 SELECT id, player_id, side, group_id, date_trunc('second', played_at)
 	 FROM ` + bulkPlayed + ` CROSS JOIN LATERAL (VALUES (one, 1), (other, 2)) AS p (player_id, side) ORDER BY id, side`,
 	`INSERT INTO elo_history (id, match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason,
 	                          created_at) OVERRIDING SYSTEM VALUE
@@ -99,11 +99,24 @@ var bulkStandings = []string{
 	 SELECT id, id, coalesce((SELECT max(number) FROM matches WHERE group_id = c.id), 0) FROM chats c ORDER BY id`,
 	`INSERT INTO ladders (id, group_id, is_default) OVERRIDING SYSTEM VALUE
 	 SELECT id, id, true FROM groups ORDER BY id`,
-	`INSERT INTO group_players (id, ladder_id, player_id, name, elo, start_elo, best_elo, version, played, drawn)
+	`INSERT INTO group_players (id, ladder_id, player_id, name, elo, start_elo, best_elo, version, played, drawn, last_played_at)
 	 OVERRIDING SYSTEM VALUE
-	 SELECT id, (id - 1) / @people::bigint + 1, id, display_name, 1500, 1500, 1500, greatest(played, 1), played, played
-	 FROM (SELECT p.*, (SELECT count(*) FROM match_players mp WHERE mp.player_id = p.id) AS played FROM players p) AS p
+	 SELECT id, (id - 1) / @people::bigint + 1, id, display_name, 1500, 1500, 1500, greatest(played, 1), played, played, last
+	 FROM players p CROSS JOIN LATERAL (
+	     SELECT count(*) AS played, max(mp.played_at) AS last FROM match_players mp WHERE mp.player_id = p.id) AS of_player
 	 ORDER BY id`,
+	`INSERT INTO player_months (ladder_id, player_id, month, played, won, drawn, lost, best_elo, best_match)
+	 SELECT ladder_id, player_id, date_trunc('month', played_at AT TIME ZONE 'UTC') AS month, count(*), 0, count(*), 0, 1500, min(match_id)
+	 FROM match_players GROUP BY ladder_id, player_id, month ORDER BY ladder_id, player_id, month`,
+	`INSERT INTO pair_months (ladder_id, player_id, other_id, together, month, played, won, drawn, lost,
+	                          points_for, points_against, gained, surplus)
+	 SELECT p.ladder_id, p.player_id, o.player_id, false, date_trunc('month', p.played_at AT TIME ZONE 'UTC') AS month,
+	        count(*), 0, count(*), 0, 2 * count(*), 2 * count(*), 0, 0
+	 FROM match_players p JOIN match_players o ON o.match_id = p.match_id AND o.side <> p.side
+	 GROUP BY p.ladder_id, p.player_id, o.player_id, month ORDER BY p.ladder_id, p.player_id, o.player_id, month`,
+	`INSERT INTO pair_totals
+	 SELECT ladder_id, player_id, other_id, false, sum(played), 0, sum(drawn), 0, sum(points_for), sum(points_against), 0, 0
+	 FROM pair_months GROUP BY ladder_id, player_id, other_id ORDER BY ladder_id, player_id, other_id`,
 	`INSERT INTO sightings (group_id, player_id, username, seen_at)
 	 SELECT (id - 1) / @people::bigint + 1, id, username, @until::timestamptz - interval '2 days' FROM players ORDER BY id`,
 	`SELECT setval('chats_id_seq', (SELECT max(id) FROM chats)),

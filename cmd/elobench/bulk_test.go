@@ -15,7 +15,9 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/pgranking"
+	"elobot/internal/postgres/pgtally"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // TestBulk checks that a bulk history is as correct as one that was played. TestScenarios checks that the bot can continue
@@ -41,6 +43,11 @@ func TestBulk(t *testing.T) {
 		func(p ranking.Progress) { verified = p })
 	if want := (ranking.Progress{Groups: 3, OfGroups: 3, Matches: 301}); err != nil || verified != want {
 		t.Errorf("verified %+v, %v, want %+v", verified, err, want)
+	}
+	left, err := stats.VerifyTallies(t.Context(), pgtally.NewStore(db.Pool), 0, func(ranking.LadderID) bool { return false },
+		func(f ranking.Finding) { t.Errorf("wrong: %+v", f) })
+	if err != nil || left != (stats.Unverified{}) {
+		t.Errorf("the tallies are not up to date: %+v, %v", left, err)
 	}
 	for sql, want := range map[string]int{
 		`SELECT count(*) FROM match_players`: 602,

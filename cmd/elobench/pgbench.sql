@@ -22,10 +22,10 @@ UPDATE group_players SET elo = :after_b, version = version + 1,
 WITH match AS (
     INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, reported_by, played_at, idempotency_key)
     VALUES (:group, :group, nextval('match_number'), 3, 1, 32, :winner, now(), 'm:' || :key::text)
-    RETURNING id
+    RETURNING id, ladder_id, played_at
 ), sides AS (
-    INSERT INTO match_players (match_id, player_id, side)
-    SELECT match.id, played.player_id, played.side
+    INSERT INTO match_players (match_id, player_id, side, ladder_id, played_at)
+    SELECT match.id, played.player_id, played.side, match.ladder_id, match.played_at
     FROM match, (VALUES (:winner::bigint, 1), (:loser::bigint, 2)) AS played (player_id, side)
 )
 SELECT id AS match FROM match \gset

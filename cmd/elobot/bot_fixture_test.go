@@ -37,12 +37,12 @@ func startBotFixture(t *testing.T, settings ...string) *botFixture {
 }
 
 // newBotFixture returns a botFixture without a running bot.
-func newBotFixture(t *testing.T) *botFixture {
+func newBotFixture(t *testing.T, options ...botsim.Option) *botFixture {
 	t.Helper()
 	b := &botFixture{t: t, later: new(atomic.Int64)}
-	b.sim = botsim.Start(t, botsim.WithClock(func() time.Time {
+	b.sim = botsim.Start(t, append(options, botsim.WithClock(func() time.Time {
 		return time.Now().Add(time.Duration(b.later.Load()) * time.Second)
-	}))
+	}))...)
 	b.olga, b.alice, b.bob, b.carol = b.sim.User("olga"), b.sim.User("alice"), b.sim.User("bob"), b.sim.User("carol")
 	b.url, b.pool = database(t)
 	return b
@@ -95,6 +95,7 @@ func TestWithSharedBot(t *testing.T) {
 		{"who may take back", testWhoMayAmend},
 		{"admins unknown", testAdminsUnknown},
 		{"prompts", testPrompts},
+		{"history", testHistory}, {"odds and teams", testOddsAndTeams},
 		{"undo window", testUndoWindow},
 		{"undo in topics", testUndoInTopics},
 		{"undone before the card is sent", testUndoneBeforeTheCardIsSent},
@@ -103,6 +104,8 @@ func TestWithSharedBot(t *testing.T) {
 		{"added to a group", testAddedToAGroup},
 		{"settings", testSettings},
 		{"tables", testTables},
+		{"celebrations", testCelebrations},
+		{"pages of the help", testHelpPages},
 		{"upgraded group", testUpgradedGroup},
 		{"upgraded group is greeted once", testUpgradedGroupIsGreetedOnce},
 		{"removed from a group", testRemovedFromAGroup},

@@ -57,7 +57,7 @@ func testEveryCommandIsLogged(t *testing.T, b *botFixture, door *entrance) {
 	say("/undo 1", "undo", "undone")
 	say("/undo 1", "undo", "refused")
 	say("/ranking", "ranking", "answered")
-	say("/me", "me", "answered")
+	say("/me", "stats", "answered")
 	say("/help match", "help", "answered")
 	say("/secretword@"+sim.Bot().Username, "unknown", "refused")
 	group.Say(alice, "/othersecretword")

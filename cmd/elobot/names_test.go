@@ -106,8 +106,8 @@ func testLadderOfOutlandishNames(t *testing.T, b *botFixture) {
 		t.Errorf("the page has %d units", n)
 	}
 	lines := strings.Split(visible(page), "\n")
-	if len(lines) != 14 || lines[0] != "Ranking · <i>Chess & “Go” </i>" || lines[11] != "…" ||
-		lines[13] != fmt.Sprintf("1–10 of %d players · won–drawn–lost", size) {
+	if len(lines) != 15 || lines[0] != "Ranking · <i>Chess & “Go” </i>" || !strings.HasPrefix(lines[1], "Everyone is new") || lines[12] != "…" ||
+		lines[14] != fmt.Sprintf("1–10 of %d players · won–lost", size) {
 		t.Fatalf("the page is\n%s", visible(page))
 	}
 	var bold []string
@@ -116,7 +116,7 @@ func testLadderOfOutlandishNames(t *testing.T, b *botFixture) {
 		case "bold":
 			bold = append(bold, visible(botsim.Message{Text: page.EntityText(e)}))
 		case "italic":
-			if got := page.EntityText(e); got != lines[13] {
+			if got := page.EntityText(e); got != lines[14] {
 				t.Errorf("%q is italic", got)
 			}
 		default:
@@ -143,12 +143,13 @@ func testLadderOfOutlandishNames(t *testing.T, b *botFixture) {
 		default:
 			shown += fmt.Sprintf(" (%d)", who/len(outlandish)+1)
 		}
-		want, line := fmt.Sprintf("2. %s 1516 · 1–0–0", shown), row+1
+		want, line := fmt.Sprintf("? %s 1516 · 1–0 · 1 of 5 matches", shown), row+2
 		switch row {
 		case 0:
-			want = fmt.Sprintf("1. %s 1531 · 2–0–0", shown)
+			want = fmt.Sprintf("? %s 1531 · 2–0 · 2 of 5 matches", shown)
 		case 10:
-			want, line = fmt.Sprintf("%d. %s 1469 · 0–0–2", size, shown), 12
+			want, line = fmt.Sprintf("▸ ? %s 1469 · 0–2 · 2 of 5 matches", shown), 13
+			shown = want // the whole line is bold
 		}
 		if lines[line] != want || names[row] != shown {
 			t.Errorf("row %d is\n%s\nwith the name %q, want\n%s", row+1, lines[line], names[row], want)

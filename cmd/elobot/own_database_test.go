@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/botsim"
@@ -76,7 +77,8 @@ func (h *ownHost) must(want string, args ...string) {
 	}
 }
 
-// checkMatches checks how many matches are in the database, at the address that a program gets from elobot database.
+// checkMatches checks how many matches are in the database, at the address that a program gets from elobot database, and that the
+// server writes them durably.
 func (h *ownHost) checkMatches(want int) {
 	h.t.Helper()
 	p := h.elobot("database", "sh", "-c", `echo "postgres://$PGUSER:$PGPASSWORD@$PGHOST:$PGPORT/$PGDATABASE"; exit 3`)
@@ -91,6 +93,11 @@ func (h *ownHost) checkMatches(want int) {
 	defer pool.Close()
 	if n := count(h.t, pool, `SELECT count(*) FROM matches`); n != want {
 		h.t.Errorf("%d matches, want %d", n, want)
+	}
+	for _, setting := range []string{"fsync", "synchronous_commit", "full_page_writes"} {
+		if got := collect(h.t, pool, pgx.RowTo[string], `SELECT current_setting($1)`, setting); got[0] != "on" {
+			h.t.Errorf("%s is %s, so a power failure can lose results", setting, got[0])
+		}
 	}
 }
 

@@ -25,8 +25,8 @@ func TestTwentyPeopleTurnPages(t *testing.T) {
 	awaitSettled(t, sim, pool, group)
 	if _, err := pool.Exec(testContext(t), `
 		WITH more AS (INSERT INTO players (telegram_user_id, display_name) SELECT 900000 + n, 'P' || n FROM generate_series(1, 55) n RETURNING id, display_name)
-		INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, played, drawn)
-		SELECT l.id, more.id, more.display_name, 1400, 1400, 1400, 1, 1 FROM more, ladders l`); err != nil {
+		INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, played, drawn, last_played_at)
+		SELECT l.id, more.id, more.display_name, 1400, 1400, 1400, 1, 1, now() FROM more, ladders l`); err != nil {
 		t.Fatal(err)
 	}
 	group.Say(bob, "/ranking")
@@ -54,7 +54,7 @@ func TestTwentyPeopleTurnPages(t *testing.T) {
 	if !strings.Contains(visible(shown), want) || shown.Buttons[0][0].CallbackData != data(4) || shown.Buttons[0][1].CallbackData != data(6) {
 		t.Errorf("the message shows\n%s\nwith the buttons %v, want %s", visible(shown), shown.Buttons, want)
 	}
-	if !strings.Contains(visible(shown), "…\n2. Bob ") {
+	if _, own, _ := strings.Cut(visible(shown), "…\n▸ "); !strings.HasPrefix(own, "? Bob ") && !strings.HasPrefix(own, "🥈 Bob ") { // the results come meanwhile
 		t.Errorf("the line of the person who asked is missing:\n%s", visible(shown))
 	}
 	if n := refused(sim); n > 0 {

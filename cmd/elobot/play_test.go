@@ -25,6 +25,8 @@ func testManyResults(t *testing.T, b *botFixture) {
 	people = append(people, b.sim.User("Bob 2")) // without a username
 	group := b.sim.Group("Chess", people...)
 	b.join(group, people...) // so that no card mentions new players
+	// the oracle knows nothing of celebrations
+	b.exec(`UPDATE chats SET celebrations = false WHERE telegram_chat_id = $1`, group.ID())
 	truth := newOracle()
 	var cards []string
 	const matches = 100
@@ -138,21 +140,62 @@ func checkRanking(t *testing.T, group *botsim.Chat, asker botsim.User, truth *or
 	before := len(group.BotMessages())
 	group.Say(asker, "/ranking")
 	page := visible(awaitAnswers(t, group, before+1)[before])
-	lines := strings.Split(page, "\n")
-	ratings := slices.Sorted(maps.Values(truth.ratings))
-	slices.Reverse(ratings)
-	if len(lines) != len(ratings)+2 {
-		t.Fatalf("the ranking has %d lines for %d players:\n%s", len(lines), len(ratings), page)
-	}
-	for i, elo := range ratings {
-		position := slices.Index(ratings, elo) + 1
-		found := slices.ContainsFunc(slices.Collect(maps.Keys(truth.ratings)), func(name string) bool {
-			r := truth.record[name]
-			return truth.ratings[name] == elo &&
-				lines[i+1] == fmt.Sprintf("%d. %s %d · %d–%d–%d", position, name, elo, r[0], r[1], r[2])
-		})
-		if !found {
-			t.Errorf("line %d of the ranking is %q", i+1, lines[i+1])
+	var got []string
+	for _, line := range strings.Split(page, "\n") {
+		if strings.Contains(line, "–") && !strings.Contains(line, "won–") {
+			got = append(got, strings.TrimPrefix(line, "▸ "))
 		}
 	}
+	ranked, newcomers := truth.ranking()
+	for _, section := range [][][]string{ranked, newcomers} {
+		for _, tied := range section {
+			now := slices.Clone(got[:min(len(got), len(tied))]) // in any order
+			slices.Sort(now)
+			if !slices.Equal(now, tied) {
+				t.Fatalf("the ranking has %q instead of %q:\n%s", now, tied, page)
+			}
+			got = got[len(tied):]
+		}
+	}
+	if len(got) > 0 || strings.Contains(page, "▸ ") != strings.Contains(page, " "+asker.FirstName+" ") {
+		t.Errorf("the ranking has other lines %q, or marks the wrong one:\n%s", got, page)
+	}
+}
+
+// ranking returns the lines of the players with a place and of the newcomers, sorted within each rating.
+func (o *oracle) ranking() (ranked, newcomers [][]string) {
+	names := slices.SortedFunc(maps.Keys(o.ratings), func(a, b string) int { return o.ratings[b] - o.ratings[a] })
+	draws := slices.ContainsFunc(names, func(name string) bool { return o.record[name][1] > 0 })
+	add := func(to *[][]string, name, line string, last *int) {
+		if len(*to) == 0 || *last != o.ratings[name] {
+			*to = append(*to, nil)
+		}
+		*last = o.ratings[name]
+		tied := &(*to)[len(*to)-1]
+		*tied = append(*tied, line)
+		slices.Sort(*tied)
+	}
+	var lastRanked, lastNew, place int
+	count := 0
+	for _, name := range names {
+		r := o.record[name]
+		line := fmt.Sprintf("%s %d · %d–%d–%d", name, o.ratings[name], r[0], r[1], r[2])
+		if !draws {
+			line = fmt.Sprintf("%s %d · %d–%d", name, o.ratings[name], r[0], r[2])
+		}
+		played := r[0] + r[1] + r[2]
+		if played < 5 {
+			add(&newcomers, name, fmt.Sprintf("? %s · %d of 5 matches", line, played), &lastNew)
+			continue
+		}
+		if count++; o.ratings[name] != lastRanked {
+			place = count
+		}
+		medal := fmt.Sprintf("%d.", place)
+		if place <= 3 {
+			medal = []string{"🥇", "🥈", "🥉"}[place-1]
+		}
+		add(&ranked, name, medal+" "+line, &lastRanked)
+	}
+	return ranked, newcomers
 }

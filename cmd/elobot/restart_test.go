@@ -60,6 +60,15 @@ func TestAfterARestart(t *testing.T) {
 	byNumber, byReply, byPress := b.ask(undone, b.alice, "/match @bob 3:1"), b.ask(undone, b.alice, "/match @bob 3:2"),
 		b.ask(undone, b.alice, "/match @bob 2:2")
 	pressed, refused := b.ask(late, b.alice, "/match @bob 3:1"), b.ask(late, b.alice, "/match @bob 3:2")
+	asked := b.group("Asked")
+	b.ask(asked, b.alice, "/match @bob 3:1")
+	wizard := b.ask(asked, b.alice, "/match")
+	b.settle()
+	b.press(b.alice, wizard, dataOf(t, wizard, "bob"))
+	wizard, err := asked.WaitEdits(testContext(t), wizard.ID, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
 	b.settle()
 	second := b.bot
 	if code, _ := second.stop(t); code != 0 {
@@ -81,6 +90,8 @@ func TestAfterARestart(t *testing.T) {
 	for i, card := range []botsim.Message{byNumber, byReply, byPress} {
 		checkStruck(t, undone, card, 1, fmt.Sprintf("Match #%d · undone by Alice", i+1))
 	}
+	// and goes on with what it has asked
+	says(t, visible(b.answer(asked.Reply(b.alice, wizard, "11:5"))), "Alice beat bob 11:5", "Match #2")
 	// a late press counts
 	says(t, visible(b.answer(pressed)), "Match #1 undone")
 	checkStruck(t, late, pressed, 1, "undone by Alice")

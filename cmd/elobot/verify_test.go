@@ -15,6 +15,7 @@ import (
 
 	"elobot/internal/botsim"
 	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres/dbtest"
 )
 
 // verify runs `elobot verify` on a database to its end.
@@ -83,6 +84,7 @@ func newVerifyFixture(t *testing.T) *verifyFixture {
 	awaitAnswers(t, second, 1)
 	awaitSettled(t, sim, pool, chess)
 	awaitSettled(t, sim, pool, second)
+	dbtest.Await(t, pool, `SELECT NOT EXISTS (SELECT FROM tally_marks) AND NOT EXISTS (SELECT FROM ladder_tallies WHERE week_due_at < now())`)
 	bot.stop(t)
 	pool.Close() // a database with sessions cannot be copied
 	return &verifyFixture{url, nil, strings.NewReplacer("CHESS", fmt.Sprint(chess.ID()), "GO", fmt.Sprint(second.ID()))}
@@ -122,7 +124,7 @@ func TestVerify(t *testing.T) {
 		"right": testVerifyRight, "shows and repairs": testVerifyShowsAndRepairs,
 		"what cannot be repaired": testVerifyWhatCannotBeRepaired, "what cannot be calculated": testVerifyWhatCannotBeCalculated,
 		"shows the first": testVerifyShowsTheFirst, "interrupted": testVerifyInterrupted,
-		"another version": testVerifyAnotherVersion,
+		"another version": testVerifyAnotherVersion, "what is counted": testVerifyWhatIsCounted,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -174,6 +176,32 @@ Verifying again:
 Verified 2 groups with 5 matches: no differences.
 `, "", "--repair")
 	b.mustVerify(t, 0, "Verified 2 groups with 5 matches: no differences.\n", "")
+}
+
+// testVerifyWhatIsCounted damages what is counted for questions, and checks the output before and after the repair.
+func testVerifyWhatIsCounted(t *testing.T, b *verifyFixture) {
+	b.exec(t, "UPDATE player_months SET month = '2020-01-01', best_elo = 1600 WHERE ladder_id = 1 AND player_id = 1")
+	b.exec(t, "UPDATE pair_totals SET played = 6, won = 3 WHERE ladder_id = 1 AND player_id = 2")
+	month := dbtest.Value[string](t, b.pool, "SELECT to_char(month, 'YYYY-MM') FROM player_months WHERE ladder_id = 1 AND player_id = 2")
+	found := strings.ReplaceAll(`
+CHESS "Chess", "Alice": what is counted for questions is nothing in MONTH, but should be 2–1–1 in MONTH, best 1531, streak 2, upset 0 (matches with the ids 2, 2, 0)
+CHESS "Chess", "Alice": what is counted for questions is 2–1–1 in 2020-01, best 1600, streak 2, upset 0 (matches with the ids 2, 2, 0), but should be nothing in 2020-01
+CHESS "Chess", "Bob": what is counted for questions is 3–1–2 against player 1, points 7:7, -11, surplus -3313, but should be 1–1–2 against player 1, points 7:7, -11, surplus -3313
+Verified 2 groups with 5 matches: 3 differences in 1 group.
+`, "MONTH", month)
+	b.mustVerify(t, 1, found, sayRepairable)
+	b.exec(t, "UPDATE ladder_tallies SET recounting = true WHERE ladder_id = 1")
+	b.exec(t, "INSERT INTO tally_marks (ladder_id, player_id, month) VALUES (2, 1, '2020-01-01')")
+	b.mustVerify(t, 0, `Verified 2 groups with 5 matches: no differences.
+What is counted for questions is not up to date yet, and was not verified, in 1 ranking and for 1 month of a player elsewhere.
+`, "")
+	b.exec(t, "UPDATE ladder_tallies SET recounting = false WHERE ladder_id = 1")
+	b.mustVerify(t, 0, found[:strings.LastIndex(found, "Verified")]+`Verified 2 groups with 5 matches: 3 differences in 1 group.
+What is counted for questions is not up to date yet, and was not verified, in 0 rankings and for 1 month of a player elsewhere.
+CHESS "Chess": counted again
+Verifying again:
+Verified 2 groups with 5 matches: no differences.
+`, "", "--repair")
 }
 
 // testVerifyWhatCannotBeRepaired: data that cannot be calculated from the matches stays as it is, and the rest is repaired.
@@ -239,9 +267,9 @@ func testVerifyShowsTheFirst(t *testing.T, b *verifyFixture) {
 			WITH m AS (
 			    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key,
 			                         undone_at, created_at)
-			    VALUES (1, 1, %[1]d, 1, 0, 32, now(), %[1]d, now(), now() - interval '1 year') RETURNING id
+			    VALUES (1, 1, %[1]d, 1, 0, 32, now(), %[1]d, now(), now() - interval '1 year') RETURNING id, ladder_id, played_at
 			), mp AS (
-			    INSERT INTO match_players SELECT id, side, side FROM m, (VALUES (1), (2)) AS s (side) RETURNING match_id
+			    INSERT INTO match_players SELECT id, side, side, 1, ladder_id, played_at FROM m, (VALUES (1), (2)) AS s (side) RETURNING match_id
 			)
 			UPDATE groups SET last_match_number = %[1]d WHERE id = 1`, n))
 	}

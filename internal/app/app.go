@@ -19,6 +19,7 @@ import (
 	"elobot/internal/postgres/pgoutbox"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/postgres/pgstats"
+	"elobot/internal/postgres/pgtally"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 	"elobot/internal/telegram"
@@ -141,6 +142,7 @@ type instance struct {
 	notifier   *postgres.Notifier
 	released   chan struct{} // holds one token: an instance released the lease
 	dispatcher *outbox.Dispatcher
+	boards     *boards
 	admins     *telegram.AdminCache
 	// withLease handles updates that the leader polls; it writes only while this instance has the lease. withoutLease handles
 	// updates from the webhook, on every instance.
@@ -173,9 +175,14 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 	sending.ChatMigrated = func(ctx context.Context, from, to int64) error {
 		return b.withLease.service.MoveChat(ctx, ranking.ExternalChatID(from), ranking.ExternalChatID(to))
 	}
-	sender := bot.NewSender(client, self, log)
+	// its questions have no answerer: what boards show is not committed
+	views := stats.NewService(pgstats.NewStore(pools.Questions, pools.Commands), nil)
+	sender := bot.NewSender(client, self, log).WithViews(views)
 	sending.React = sender.React
-	b.dispatcher = outbox.NewDispatcher(pgoutbox.NewStore(pools.Auxiliary), sender, log, sending)
+	store := pgoutbox.NewStore(pools.Auxiliary)
+	b.boards = newBoards(store, c.boards, func(lanes ...outbox.Lane) { b.dispatcher.Wake(lanes...) }, log)
+	sending.Touched = b.boards.touch
+	b.dispatcher = outbox.NewDispatcher(store, sender, log, sending)
 	return b
 }
 
@@ -233,10 +240,22 @@ func (b *instance) work(ctx context.Context) error {
 		defer close(fired)
 		timers{b.withLease.service, b.log}.run(ctx)
 	}()
+	counted := make(chan struct{})
+	go func() {
+		defer close(counted)
+		stats.NewCounter(pgtally.NewStore(b.pools.Commands).WithLease(b.lease), b.log).Run(ctx)
+	}()
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		b.boards.run(ctx)
+	}()
 	err := b.poll(ctx)
 	stop()
+	<-kept
 	lost := <-dispatched
 	<-fired
+	<-counted
 	if err = errors.Join(err, <-purged); err != nil {
 		return err // another lease would not help
 	}

@@ -16,6 +16,8 @@ const (
 	longestRequest = 5 * time.Second
 	// shortestRenewal keeps lease renewals from flooding the database.
 	shortestRenewal = 100 * time.Millisecond
+	// shortestBoardInterval is for tests; people read no faster than every few seconds.
+	shortestBoardInterval = 100 * time.Millisecond
 )
 
 // SendingConfig says how committed notices are sent, and how instances share the lease.
@@ -29,11 +31,13 @@ type SendingConfig struct {
 	SendMaxTotal      string `env:"SEND_MAX_TOTAL" placeholder:"N" help:"How many notices may wait in all chats; beyond that, each chat may have only a tenth of SEND_MAX_PER_CHAT (default: 100000)."`
 	SendAttempts      string `env:"SEND_ATTEMPTS" placeholder:"N" help:"After how many unexplained failures a notice becomes a dead letter (default: 8)."`
 	SendFavouredChats string `env:"SEND_FAVOURED_CHATS" placeholder:"IDS" help:"Telegram ids of chats to send to first, separated by commas (default: none)."`
+	BoardInterval     string `env:"BOARD_INTERVAL" placeholder:"DURATION" help:"How often the board of a group is edited at most (default: 10s)."`
 	LeaseDuration     string `env:"LEASE_DURATION" placeholder:"DURATION" help:"How long the lease of a leader that crashed keeps other instances from taking over (default: 10s)."`
 	LeaseRenewal      string `env:"LEASE_RENEWAL" placeholder:"DURATION" help:"How often the leader renews its lease (default: 3s)."`
 
 	outbox outbox.Settings // set by Resolve, like lease
 	lease  leaseTimes
+	boards time.Duration
 }
 
 // leaseTimes are the duration of the lease and how often the leader renews it.
@@ -63,6 +67,9 @@ func (c *SendingConfig) Resolve() []string {
 		r.wrong("SEND_MAX_TOTAL must be at least SEND_MAX_PER_CHAT")
 	}
 
+	if c.boards = duration(orDefault(c.BoardInterval, "10s")); c.boards < shortestBoardInterval || c.boards > longestWindow {
+		r.wrong("BOARD_INTERVAL must be a duration from 100ms to 1h, such as 10s")
+	}
 	c.lease.duration = duration(orDefault(c.LeaseDuration, "10s"))
 	if c.lease.duration < 500*time.Millisecond {
 		r.wrong("LEASE_DURATION must be a duration of at least 500ms, such as 10s")

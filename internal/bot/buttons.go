@@ -45,8 +45,27 @@ func buttonsOf(n ranking.Notice, item outbox.Item, w words) [][]button {
 		}
 	case stats.RankingPage:
 		return turnButtons(n)
+	case stats.MyStanding:
+		return playerButtons(n, w)
+	case stats.HeadToHead:
+		return headToHeadButtons(n, w)
+	case stats.Records:
+		return recordsButtons(n, w)
+	case stats.MatchPage:
+		return matchButtons(n)
+	case stats.HistoryPage:
+		return historyButtons(n, w)
+	case stats.Teams:
+		return teamButtons(n, w)
 	case ranking.GroupSettings:
-		return slices.Concat(languageButtons(n.Language), [][]button{tableButtons(n.Tables, w)}, ruleButtons(n.Rules, w))
+		return slices.Concat(languageButtons(n.Language), [][]button{tableButtons(n.Tables, w), celebrationButtons(!n.NoCelebrations, w)}, ruleButtons(n.Rules, w))
+	case Help:
+		if !n.Private {
+			return helpButtons(n, w)
+		}
+		if n.Topic == "" {
+			return inviteButton(w)
+		}
 	case WrongForm:
 		return copyButton(n.Corrected, w)
 	case UnknownCommand:
@@ -59,13 +78,15 @@ func buttonsOf(n ranking.Notice, item outbox.Item, w words) [][]button {
 		return whichPromptButtons(n, item.ID, w)
 	case ranking.OpponentPrompt:
 		return opponentButtons(n, item.ID, w)
+	case ranking.NamePrompt:
+		return nameButtons(n, w)
 	case ranking.ScorePrompt:
 		return scoreButtons(n, item.ID, w)
 	case ranking.ReportPrompt:
 		return reportPromptButtons(n, item.ID, w)
 	default:
 		if invites(n) {
-			return [][]button{{{text: w.addToGroup()}}}
+			return inviteButton(w)
 		}
 	}
 	return nil
@@ -82,13 +103,14 @@ func copyButton(text string, w words) [][]button {
 	return [][]button{{{text: w.Text("button.copy", nil), copy: text}}}
 }
 
+// inviteButton returns the button that adds the bot to a group.
+func inviteButton(w words) [][]button { return [][]button{{{text: w.addToGroup()}}} }
+
 // invites reports whether a notice suggests adding the bot to a group.
 func invites(n ranking.Notice) bool {
 	switch n := n.(type) {
 	case Greeting:
 		return n.Private
-	case Help:
-		return n.Private && n.Topic == ""
 	case stats.MyStandings:
 		return len(n.Groups) == 0
 	case GroupOnly:

@@ -25,14 +25,23 @@ const callbackVersion = "1"
 
 // The codes of the callbacks.
 const (
-	undoCode     = "u"
-	restoreCode  = "b" // back
-	fixCode      = "f"
-	pageCode     = "p"
-	ruleCode     = "r"
-	promptCode   = "q"
-	languageCode = "l"
-	tablesCode   = "t"
+	undoCode         = "u"
+	restoreCode      = "b" // back
+	fixCode          = "f"
+	pageCode         = "p"
+	ruleCode         = "r"
+	promptCode       = "q"
+	languageCode     = "l"
+	tablesCode       = "t"
+	playerCode       = "s" // stats
+	againstCode      = "v" // versus
+	recordsCode      = "e"
+	matchesCode      = "m"
+	historyCode      = "h"
+	teamsCode        = "n" // next
+	reportCode       = "w" // wizard
+	celebrationsCode = "c"
+	helpCode         = "i" // information
 )
 
 // maxData is Telegram's limit for the data of a button, in bytes.
@@ -44,11 +53,20 @@ func callbacks() []Callback {
 		{Code: undoCode, Command: command.NameUndo, Handle: (*Router).pressUndo},
 		{Code: restoreCode, Command: command.NameRestore, Handle: (*Router).pressRestore},
 		{Code: fixCode, Command: command.NameFix, Handle: (*Router).pressFix},
-		{Code: pageCode, Command: command.NameRanking, Handle: (*Router).pressPage},
+		{Code: pageCode, Command: command.NameRanking, Handle: turning(pageCode, parseRankingTurn, (*Router).turnRanking)},
 		{Code: ruleCode, Command: command.NameSettings, Handle: (*Router).pressRule},
 		{Code: promptCode, Command: command.NameUndo, Handle: (*Router).pressPrompt},
 		{Code: languageCode, Command: command.NameSettings, Handle: (*Router).pressLanguage},
 		{Code: tablesCode, Command: command.NameSettings, Handle: (*Router).pressTables},
+		{Code: playerCode, Command: command.NameStats, Handle: turning(playerCode, parsePlayer, (*Router).turnToPlayer)},
+		{Code: againstCode, Command: command.NameH2H, Handle: turning(againstCode, parsePlayer, (*Router).turnToHeadToHead)},
+		{Code: recordsCode, Command: command.NameRecords, Handle: turning(recordsCode, parsePeriod, (*Router).turnRecords)},
+		{Code: matchesCode, Command: command.NameMatches, Handle: turning(matchesCode, parseMatchTurn, (*Router).turnMatches)},
+		{Code: historyCode, Command: command.NameHistory, Handle: turning(historyCode, parseHistoryTurn, (*Router).turnHistory)},
+		{Code: teamsCode, Command: command.NameTeams, Handle: turning(teamsCode, parseCount, (*Router).turnTeams)},
+		{Code: reportCode, Command: command.NameTeams, Handle: turning(reportCode, parseCount, (*Router).reportTeams)},
+		{Code: celebrationsCode, Command: command.NameSettings, Handle: (*Router).pressCelebrations},
+		{Code: helpCode, Command: command.NameHelp, Handle: turning(helpCode, parseHelp, (*Router).turnHelp)},
 	}
 }
 
@@ -132,7 +150,7 @@ func (r *Router) pressCard(ctx context.Context, p press, amend func(context.Cont
 	return amend(ctx, p.origin, ranking.Amendment{Match: match, Changes: &changes, IsAdmin: r.isAdmin(p.origin)})
 }
 
-// pressFix handles the button of an offer to fix a match. The offer replies to the /match that recorded it. Like pressPage, it
+// pressFix handles the button of an offer to fix a match. The offer replies to the /match that recorded it. Like turning, it
 // edits only messages that have such a button.
 func (r *Router) pressFix(ctx context.Context, p press) error {
 	changes, scores, ok := fixArgs(p.args)

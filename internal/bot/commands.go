@@ -10,6 +10,7 @@ import (
 
 	"elobot/internal/catalog"
 	"elobot/internal/command"
+	"elobot/internal/stats"
 	"elobot/internal/telegram"
 )
 
@@ -20,8 +21,11 @@ type Command struct {
 	Aliases []string
 	Where   Where
 	Handle  func(r *Router, ctx context.Context, req request) error
-	Help    bool  // it has a help text of its own, besides its lines in /help
-	Menu    Where // the menus that list it; 0 for none
+	Topic   helpTopic // where /help lists it, empty for nowhere
+	Short   bool      // the first page of /help in groups lists it too
+	Help    bool      // it has a help text of its own, besides its lines in /help
+	Menu    Where     // the menus that list it
+	Admins  bool      // of groups, only the menu of admins lists it
 }
 
 // Where is a set of kinds of chats.
@@ -39,15 +43,22 @@ const (
 func commands() []Command {
 	return []Command{
 		{Name: command.NameStart, Where: Everywhere, Handle: (*Router).start, Menu: InPrivate},
-		{Name: command.NameMatch, Aliases: []string{command.NameWon, command.NameLost, command.NameDraw}, Where: InGroups, Handle: (*Router).match, Help: true, Menu: InGroups},
-		{Name: command.NameRanking, Aliases: []string{nameTop, "top10", "leaderboard", "lb", "table", "rank", "elo"}, Where: InGroups, Handle: (*Router).ranking, Help: true, Menu: InGroups},
-		{Name: command.NameMe, Aliases: []string{"rating", "profile"}, Where: Everywhere, Handle: (*Router).me, Help: true, Menu: Everywhere},
-		{Name: command.NameUndo, Where: InGroups, Handle: parsed(request.matchNumber, (*Router).undo), Help: true, Menu: InGroups},
-		{Name: command.NameRestore, Where: InGroups, Handle: parsed(request.matchNumber, (*Router).restore), Help: true, Menu: InGroups},
-		{Name: command.NameFix, Where: InGroups, Handle: parsed(request.correction, (*Router).fix), Help: true, Menu: InGroups},
-		{Name: command.NameJoin, Where: InGroups, Handle: (*Router).join, Help: true, Menu: InGroups},
-		{Name: command.NameSettings, Aliases: []string{"language"}, Where: InGroups, Handle: (*Router).settings, Help: true},
-		{Name: command.NameHelp, Where: Everywhere, Handle: (*Router).help, Menu: Everywhere},
+		{Name: command.NameMatch, Aliases: []string{command.NameWon, command.NameLost, command.NameDraw}, Where: InGroups, Handle: (*Router).match, Topic: aboutResults, Short: true, Help: true, Menu: InGroups},
+		{Name: command.NameRanking, Aliases: []string{nameTop, "top10", "leaderboard", "lb", "table", "rank", "elo"}, Where: InGroups, Handle: (*Router).ranking, Topic: aboutStatistics, Short: true, Help: true, Menu: InGroups},
+		{Name: command.NameStats, Aliases: []string{command.NameMe, "rating", "profile"}, Where: Everywhere, Handle: (*Router).player, Topic: aboutStatistics, Short: true, Help: true, Menu: Everywhere},
+		{Name: command.NameH2H, Aliases: []string{"vs", "versus"}, Where: InGroups, Handle: (*Router).headToHead, Topic: aboutStatistics, Help: true, Menu: InGroups},
+		{Name: command.NameRecords, Where: InGroups, Handle: (*Router).records, Topic: aboutStatistics, Help: true, Menu: InGroups},
+		{Name: command.NameMatches, Aliases: []string{"games", "results"}, Where: InGroups, Handle: (*Router).matches, Topic: aboutStatistics, Help: true, Menu: InGroups},
+		{Name: command.NameHistory, Where: InGroups, Handle: (*Router).history, Topic: aboutStatistics, Help: true, Menu: InGroups},
+		{Name: command.NameOdds, Where: InGroups, Handle: (*Router).odds, Topic: aboutStatistics, Help: true, Menu: InGroups},
+		{Name: command.NameTeams, Where: InGroups, Handle: (*Router).teams, Topic: aboutStatistics, Help: true, Menu: InGroups},
+		{Name: command.NameUndo, Where: InGroups, Handle: parsed(request.matchNumber, (*Router).undo), Topic: aboutCorrections, Short: true, Help: true, Menu: InGroups},
+		{Name: command.NameRestore, Where: InGroups, Handle: parsed(request.matchNumber, (*Router).restore), Topic: aboutCorrections, Help: true, Menu: InGroups},
+		{Name: command.NameFix, Where: InGroups, Handle: parsed(request.correction, (*Router).fix), Topic: aboutCorrections, Help: true, Menu: InGroups},
+		{Name: command.NameJoin, Where: InGroups, Handle: (*Router).join, Topic: aboutResults, Help: true, Menu: InGroups},
+		{Name: command.NameSettings, Aliases: []string{"language"}, Where: InGroups, Handle: (*Router).settings, Topic: aboutSettings, Help: true, Menu: InGroups, Admins: true},
+		{Name: command.NameBoard, Where: InGroups, Handle: (*Router).board, Topic: aboutSettings, Help: true, Menu: InGroups, Admins: true},
+		{Name: command.NameHelp, Where: Everywhere, Handle: (*Router).help, Topic: aboutSettings, Menu: Everywhere},
 		{Name: nameAbout, Where: Everywhere, Handle: (*Router).about, Menu: InPrivate},
 	}
 }
@@ -58,6 +69,7 @@ func parsed[A any](parse func(request) (A, error), handle func(*Router, context.
 		args, err := parse(req)
 		if form, ok := wrongForm(req.command, err); ok {
 			req.origin.Malformed = req.command.Name
+			form.Corrected, _ = command.CorrectAmendment(req.command, err)
 			return r.rankings.Answer(ctx, req.origin, form)
 		}
 		if err != nil {
@@ -118,40 +130,18 @@ func (r *Router) start(ctx context.Context, req request) error {
 	return r.rankings.Answer(ctx, req.origin, Greeting{Private: true})
 }
 
-// help handles "/help" and "/help match".
-func (r *Router) help(ctx context.Context, req request) error {
-	n := Help{Private: !req.origin.Chat.IsGroup()}
-	if c, ok := findCommand(command.Name(req.command.Args)); ok && c.Help {
-		n.Topic = c.Name
-	}
-	return r.rankings.Answer(ctx, req.origin, n)
-}
-
 // nameTop is the alias of /ranking whose number is one of places. The others, as in "/leaderboard 2", have that of a page.
 const nameTop = "top"
 
-// ranking handles "/ranking", "/ranking 2", "/top 3" and "/elo @bob".
+// ranking handles "/ranking", "/ranking 2", "/ranking all", "/top 3" and "/elo @bob".
 func (r *Router) ranking(ctx context.Context, req request) error {
 	switch q := command.ParseQuestion(req.command); {
 	case q.Who != command.Person{}:
-		return r.stats.ShowPlayer(ctx, req.origin, person(q.Who))
+		return r.player(ctx, req)
 	case q.Number > 0 && req.command.Written == nameTop:
-		return r.stats.ShowTop(ctx, req.origin, q.Number)
+		return r.stats.ShowRanking(ctx, req.origin, stats.RankingQuery{Places: q.Number, All: q.All})
 	default:
-		return r.stats.ShowRanking(ctx, req.origin, max(q.Number, 1))
-	}
-}
-
-// me handles "/me" and "/me @bob".
-func (r *Router) me(ctx context.Context, req request) error {
-	who := command.ParseQuestion(req.command).Who
-	switch {
-	case who == command.Person{}:
-		return r.stats.ShowMe(ctx, req.origin)
-	case !req.origin.Chat.IsGroup():
-		return r.rankings.Answer(ctx, req.origin, GroupOnly{Command: command.NameMe + " @bob"})
-	default:
-		return r.stats.ShowPlayer(ctx, req.origin, person(who))
+		return r.stats.ShowRanking(ctx, req.origin, stats.RankingQuery{Page: max(q.Number, 1), All: q.All})
 	}
 }
 
@@ -159,8 +149,8 @@ func (r *Router) join(ctx context.Context, req request) error {
 	return r.rankings.Join(ctx, req.origin)
 }
 
-// Menus returns the commands that Telegram offers in groups and in private chats, in all languages. Telegram shows people the
-// menus in their own language, and those without a language to all others.
+// Menus returns the commands that Telegram offers to the members and the admins of groups and in private chats, in all languages.
+// Telegram shows people the menus in their own language, and those without a language to all others.
 func Menus() []telegram.Menu {
 	var all []telegram.Menu
 	for i, l := range catalog.All() {
@@ -173,17 +163,22 @@ func Menus() []telegram.Menu {
 	return all
 }
 
-// menusIn returns the menus of groups and of private chats in one language.
+// menusIn returns the menus of members, of admins and of private chats in one language.
 func menusIn(w words, code string) []telegram.Menu {
-	groups := telegram.Menu{Scope: &models.BotCommandScopeAllGroupChats{}, Language: code}
+	members := telegram.Menu{Scope: &models.BotCommandScopeAllGroupChats{}, Language: code}
+	admins := telegram.Menu{Scope: &models.BotCommandScopeAllChatAdministrators{}, Language: code}
 	private := telegram.Menu{Scope: &models.BotCommandScopeAllPrivateChats{}, Language: code}
 	for _, c := range commands() {
 		if c.Menu&InGroups != 0 {
-			groups.Commands = append(groups.Commands, models.BotCommand{Command: c.Name, Description: w.menuLine(c.Name, InGroups)})
+			line := models.BotCommand{Command: c.Name, Description: w.menuLine(c.Name, InGroups)}
+			admins.Commands = append(admins.Commands, line)
+			if !c.Admins {
+				members.Commands = append(members.Commands, line)
+			}
 		}
 		if c.Menu&InPrivate != 0 {
 			private.Commands = append(private.Commands, models.BotCommand{Command: c.Name, Description: w.menuLine(c.Name, InPrivate)})
 		}
 	}
-	return []telegram.Menu{groups, private}
+	return []telegram.Menu{members, admins, private}
 }

@@ -43,7 +43,7 @@ func commandsPage() string {
 		for j, c := range m.Commands {
 			names[j] = "`/" + c.Command + "`"
 		}
-		b.WriteString([]string{"In groups", "In private chats"}[i] + ", Telegram’s menu offers " + strings.Join(names, ", ") + ".\n")
+		b.WriteString([]string{"In groups", "To admins in groups", "In private chats"}[i] + ", Telegram’s menu offers " + strings.Join(names, ", ") + ".  \n")
 	}
 	return b.String()
 }
@@ -72,11 +72,17 @@ func TestCommandTable(t *testing.T) {
 	var names []string
 	for _, c := range commands() {
 		names = append(append(names, c.Name), c.Aliases...)
-		if c.Where == 0 || c.Handle == nil || c.Menu&^c.Where != 0 {
-			t.Errorf("/%s works nowhere, does nothing, or is in a menu where it does not work", c.Name)
+		if c.Where == 0 || c.Handle == nil || c.Menu == 0 || c.Menu&^c.Where != 0 {
+			t.Errorf("/%s works nowhere, does nothing, is in no menu, or in one where it does not work", c.Name)
 		}
 		if got := wordsFor("").Has("commands." + c.Name + ".help"); got != c.Help {
 			t.Errorf("/%s has a help: %t, want %t", c.Name, got, c.Help)
+		}
+		if got := wordsFor("").Has("commands." + c.Name + ".usage"); got != (c.Topic != "") || c.Short && c.Topic == "" {
+			t.Errorf("/%s is listed by /help: %t, and its topic is %q", c.Name, got, c.Topic)
+		}
+		if c.Topic != "" && !slices.Contains(helpTopics(), c.Topic) || c.Help && c.Topic == "" {
+			t.Errorf("/%s has the topic %q", c.Name, c.Topic)
 		}
 		for _, where := range []Where{InGroups, InPrivate} {
 			if line := wordsFor("").menuLine(c.Name, where); len([]rune(line)) > 256 || line == "" {

@@ -30,7 +30,7 @@ func languageOf(data string) (tag string, ok bool) {
 	return tag, ok && slices.ContainsFunc(catalog.All(), func(l catalog.Language) bool { return l.Tag() == tag })
 }
 
-// pressLanguage handles the buttons that choose a language. Like pressPage, it edits only messages that have such buttons.
+// pressLanguage handles the buttons that choose a language. Like turning, it edits only messages that have such buttons.
 func (r *Router) pressLanguage(ctx context.Context, p press) error {
 	tag, ok := languageOf(p.query.Data)
 	if !ok || !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data) {
@@ -48,31 +48,53 @@ func (r *Router) changeDisplay(ctx context.Context, p press, change func(ranking
 	})
 }
 
-// tableButtons returns the buttons that switch tables on and off. The current value is marked.
+// tableButtons returns the buttons that switch tables on and off.
 func tableButtons(current bool, w words) []button {
-	var row []button
-	for _, on := range []bool{false, true} {
-		label := choice(w.Text("button.tables_"+switchName(on), nil), on == current)
-		row = append(row, button{text: label, data: callbackData(tablesCode, switchName(on))})
-	}
-	return row
+	return switchButtons(tablesCode, w.Text("button.tables_off", nil), w.Text("button.tables_on", nil), current)
 }
 
-// pressTables handles the buttons that switch tables on and off. Like pressPage, it edits only messages that have such buttons.
+// celebrationButtons returns the buttons that switch celebrations on and off.
+func celebrationButtons(current bool, w words) []button {
+	return switchButtons(celebrationsCode, w.Text("button.celebrations_off", nil), w.Text("button.celebrations_on", nil), current)
+}
+
+// switchButtons returns the two buttons of a switch. The current value is marked.
+func switchButtons(code, off, on string, current bool) []button {
+	return []button{
+		{text: choice(off, !current), data: callbackData(code, switchName(false))},
+		{text: choice(on, current), data: callbackData(code, switchName(true))},
+	}
+}
+
+// pressTables handles the buttons that switch tables on and off.
 func (r *Router) pressTables(ctx context.Context, p press) error {
-	args, ok := argsOf(tablesCode, p.query.Data)
+	return r.pressSwitch(ctx, p, tablesCode, func(d *ranking.Display, on bool) { d.Tables = on })
+}
+
+// pressCelebrations handles the buttons that switch celebrations on and off.
+func (r *Router) pressCelebrations(ctx context.Context, p press) error {
+	return r.pressSwitch(ctx, p, celebrationsCode, func(d *ranking.Display, on bool) { d.NoCelebrations = !on })
+}
+
+// pressSwitch handles the buttons of a switch. Like turning, it edits only messages that have such buttons.
+func (r *Router) pressSwitch(ctx context.Context, p press, code string, set func(d *ranking.Display, on bool)) error {
+	args, ok := argsOf(code, p.query.Data)
 	on := args == switchName(true)
 	if !ok || args != switchName(on) || !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data) {
 		return r.unknownButton(ctx, p.origin)
 	}
 	return r.changeDisplay(ctx, p, func(d ranking.Display) ranking.Display {
-		d.Tables = on
+		set(&d, on)
 		return d
 	})
 }
 
 func (w words) tablesChanged(n ranking.TablesChanged) string {
 	return w.Text("table."+switchName(n.Tables), nil)
+}
+
+func (w words) celebrationsChanged(n ranking.CelebrationsChanged) string {
+	return w.Text("celebration."+switchName(n.Celebrations), nil)
 }
 
 func (w words) languageChanged(n ranking.LanguageChanged) string {

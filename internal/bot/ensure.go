@@ -4,41 +4,118 @@ import (
 	"context"
 	"encoding/json"
 	"html"
+	"maps"
 	"net/url"
+	"slices"
+	"time"
 
 	botapi "github.com/go-telegram/bot"
 
+	"elobot/internal/crashpoint"
 	"elobot/internal/outbox"
 	"elobot/internal/telegram"
 )
 
-// ensure updates a message that exists once in a chat. It edits the known message. If that one is gone or unknown, it edits
+const (
+	// lookEvery is how often the pinned message of a chat with a board is looked at, to find copies of the board and to notice that it was
+	// deleted.
+	lookEvery = time.Hour
+	// maxCopies is how many copies of a board are unpinned at a time. Only the newest pinned message can be seen, so there may be more.
+	maxCopies = 5
+)
+
+// ensure brings a message up to date that exists once in a chat. It edits the known message. If that one is unknown or gone, it edits
 // the chat's pinned message if that is marked as the same object. Otherwise it sends a new message and pins it.
-func (s *Sender) ensure(ctx context.Context, m outbox.Message) (int64, error) {
-	out, err := render(m.Row, wordsOf(m))
-	if err != nil {
-		return 0, telegram.Rejected(err)
+func (s *Sender) ensure(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
+	board, err := s.readBoard(ctx, m)
+	switch {
+	case err != nil:
+		return outbox.Receipt{}, err
+	case !board.On:
+		return s.endBoard(ctx, m, board)
 	}
-	out.html += s.mark(m.Object)
-	if m.Target != 0 {
-		if _, err := s.rewrite(ctx, m, m.Target, out); !isObsolete(err) {
-			return m.Target, err
+	e := ensuring{Message: m, out: s.boardMessage(m, board), id: m.Target}
+	e.receipt.Fingerprint = s.fingerprint(m, e.out)
+	shown := m.Target != 0 && m.KnownFingerprint == e.receipt.Fingerprint && m.Row.PossibleDuplicates == 0
+	look := m.Target == 0 || m.Row.PossibleDuplicates > 0 || !s.looked.has(m.ExternalChat)
+	if shown && !look && !board.ToPin {
+		e.receipt.MessageID, e.receipt.Skipped = m.Target, true
+		return e.receipt, nil
+	}
+	if look || board.ToPin {
+		if err := s.look(ctx, &e); err != nil {
+			return outbox.Receipt{}, err
 		}
 	}
-	pinned, err := s.pinned(ctx, m)
-	if err != nil {
-		return 0, err
+	// a message that is not pinned may have been deleted, which only an edit tells
+	if e.receipt.MessageID = m.Target; !shown || e.pinned != m.Target {
+		if err := s.show(ctx, &e); err != nil {
+			return outbox.Receipt{}, err
+		}
+	} else {
+		e.receipt.Skipped = true
 	}
-	if pinned != 0 {
-		if _, err := s.rewrite(ctx, m, pinned, out); !isObsolete(err) {
-			return pinned, err
+	if board.ToPin || e.isNew {
+		s.pin(ctx, &e)
+	}
+	return e.receipt, nil
+}
+
+// ensuring is a message that is just brought up to date.
+type ensuring struct {
+	outbox.Message
+	out     outgoing
+	id      int64 // of the message to edit, 0 for none
+	pinned  int64 // the pinned message that is marked as the object, 0 if none is or nobody has looked
+	isNew   bool  // the message was made just now
+	receipt outbox.Receipt
+}
+
+// look looks at the chat's pinned message. If the known message is not known, it is the one to edit. A copy is unpinned.
+func (s *Sender) look(ctx context.Context, e *ensuring) (err error) {
+	for range maxCopies {
+		if e.pinned, err = s.pinned(ctx, e.Message); err != nil {
+			return err
+		}
+		if e.id == 0 {
+			e.id = e.pinned
+		}
+		if e.pinned == 0 || e.pinned == e.id {
+			break
+		}
+		s.log.WarnContext(ctx, "found a copy of a message that should exist once, unpinning it", "kind", e.Row.Kind,
+			"operation_id", e.Row.ID, "message_id", e.pinned)
+		e.receipt.Copies++
+		if err := s.unpin(ctx, e.Message, e.pinned); err != nil {
+			return err
 		}
 	}
-	sent, err := s.post(ctx, m, out)
-	if err == nil && sent.MessageID != 0 {
-		s.pin(ctx, m, sent.MessageID)
+	s.looked.add(e.ExternalChat, lookEvery)
+	return nil
+}
+
+// show edits the message. If there is none, or it is gone or too old, it makes a new one.
+func (s *Sender) show(ctx context.Context, e *ensuring) error {
+	gone := int64(0)
+	for e.id != 0 && e.id != gone {
+		receipt, err := s.rewrite(ctx, e.Message, e.id, e.out)
+		if !isObsolete(err) {
+			e.receipt.MessageID, e.receipt.TableRefused = e.id, receipt.TableRefused
+			return err
+		}
+		gone = e.id
+		if e.id, err = s.pinned(ctx, e.Message); err != nil {
+			return err
+		}
 	}
-	return sent.MessageID, err
+	receipt, err := s.post(ctx, e.Message, e.out)
+	e.receipt.MessageID, e.receipt.TableRefused, e.isNew = receipt.MessageID, receipt.TableRefused, true
+	if err == nil && e.id != 0 { // it is too old, but still pinned
+		if err := s.unpin(ctx, e.Message, e.id); err != nil { // no reason to send the new one again
+			s.log.WarnContext(ctx, "failed to unpin a message", "kind", e.Row.Kind, "operation_id", e.Row.ID, "error", err)
+		}
+	}
+	return err
 }
 
 // isObsolete reports whether an edit failed because the message does not exist or cannot be edited.
@@ -66,41 +143,61 @@ func marks(link, object string) bool {
 func (s *Sender) pinned(ctx context.Context, m outbox.Message) (int64, error) {
 	result, err := s.client.Call(ctx, "getChat", &botapi.GetChatParams{ChatID: m.ExternalChat})
 	if err != nil {
-		f := telegram.Failure(err)
-		if f.Class == outbox.Ambiguous { // getChat sends nothing, so there can be no duplicate
-			f.Class = outbox.Unreachable
-		}
-		return 0, f
+		return 0, harmless(err)
 	}
 	var chat struct {
 		Pinned struct {
 			ID       int64 `json:"message_id"`
 			From     user  `json:"from"`
-			Entities []struct {
-				URL string `json:"url"`
-			} `json:"entities"`
+			Entities any   `json:"entities"`
+			Rich     any   `json:"rich_message"`
 		} `json:"pinned_message"`
 	}
 	if err := json.Unmarshal(result, &chat); err != nil {
 		s.log.WarnContext(ctx, "failed to read the pinned message of a chat", "kind", m.Row.Kind, "operation_id", m.Row.ID, "error", err)
 		return 0, nil
 	}
-	if chat.Pinned.From.ID != s.self.ID {
-		return 0, nil
-	}
-	for _, e := range chat.Pinned.Entities {
-		if marks(e.URL, m.Object) {
-			return chat.Pinned.ID, nil
-		}
+	if p := chat.Pinned; p.From.ID == s.self.ID && (hasMark(p.Entities, m.Object) || hasMark(p.Rich, m.Object)) {
+		return p.ID, nil
 	}
 	return 0, nil
 }
 
-// pin pins a message silently. Without the right to pin, the message stays unpinned, which is no reason to send it again.
-func (s *Sender) pin(ctx context.Context, m outbox.Message, id int64) {
-	_, err := s.client.Call(ctx, "pinChatMessage",
-		&botapi.PinChatMessageParams{ChatID: m.ExternalChat, MessageID: int(id), DisableNotification: true})
-	if err != nil {
-		s.log.InfoContext(ctx, "failed to pin a message", "kind", m.Row.Kind, "operation_id", m.Row.ID, "error", err)
+// hasMark reports whether a part of a message has a link that marks this object, however deep it is. Texts have a list of entities,
+// tables have blocks of nested texts.
+func hasMark(part any, object string) bool {
+	switch part := part.(type) {
+	case []any:
+		return slices.ContainsFunc(part, func(p any) bool { return hasMark(p, object) })
+	case map[string]any:
+		link, ok := part["url"].(string)
+		return ok && marks(link, object) ||
+			slices.ContainsFunc(slices.Collect(maps.Values(part)), func(p any) bool { return hasMark(p, object) })
+	default:
+		return false
 	}
+}
+
+// pin pins the message silently. Without the right to pin, the message stays unpinned, which is no reason to send it again.
+func (s *Sender) pin(ctx context.Context, e *ensuring) {
+	id := e.receipt.MessageID
+	if id == 0 {
+		return
+	}
+	if id == e.pinned {
+		e.receipt.Pin = outbox.Pinned
+		return
+	}
+	crashpoint.At(crashpoint.Pinning)
+	_, err := s.client.Call(ctx, "pinChatMessage",
+		&botapi.PinChatMessageParams{ChatID: e.ExternalChat, MessageID: int(id), DisableNotification: true})
+	crashpoint.At(crashpoint.Pinned)
+	switch {
+	case err == nil:
+		e.receipt.Pin = outbox.Pinned
+		return
+	case telegram.Failure(err).Class == outbox.Forbidden:
+		e.receipt.Pin = outbox.PinRefused
+	}
+	s.log.InfoContext(ctx, "failed to pin a message", "kind", e.Row.Kind, "operation_id", e.Row.ID, "error", err)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"elobot/internal/botsim"
 	"elobot/internal/outbox"
@@ -18,10 +19,26 @@ func page(elo int) stats.RankingPage {
 	return stats.RankingPage{Title: "Table tennis", Total: 1, Rows: []stats.Row{{Position: 1, Name: called("Alice"), Elo: elo, Won: 1}}}
 }
 
-// board returns an update of the group's board; target is its assumed message id.
+// fakeViews are views of a board that is on, unless a test says otherwise.
+type fakeViews struct {
+	board stats.Board
+	err   error
+	wait  bool // until the context ends
+}
+
+func (f *fakeViews) Board(ctx context.Context, _ ranking.ExternalChatID, _ string, _ time.Time) (stats.Board, error) {
+	if f.wait {
+		<-ctx.Done()
+		return stats.Board{}, ctx.Err()
+	}
+	return f.board, f.err
+}
+
+// board returns an update of the group's board, which shows this rating; target is its assumed message id.
 func (p *post) board(t *testing.T, elo int, target int) outbox.Message {
 	t.Helper()
-	m := messageOf(t, p.group.ID(), page(elo))
+	p.views.board = stats.Board{RankingPage: page(elo), On: true}
+	m := messageOf(t, p.group.ID(), stats.Board{})
 	m.Action, m.Object, m.Target = outbox.Ensure, "board", int64(target)
 	return m
 }
@@ -136,7 +153,7 @@ func TestAMessageWithoutAnIDIsNotPinned(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
 	p.sim.Fault(botsim.Fault{Kind: botsim.WrongAnswer, Method: "sendMessage", Body: `{"ok":true}`})
-	if receipt, err := p.sender.Send(testContext(t), p.board(t, 1500, 0)); err != nil || receipt != (outbox.Receipt{}) {
+	if receipt, err := p.sender.Send(testContext(t), p.board(t, 1500, 0)); err != nil || receipt != (outbox.Receipt{Fingerprint: receipt.Fingerprint}) {
 		t.Errorf("%+v, %v", receipt, err)
 	}
 	p.checkRequests(t, 0, "getChat", "sendMessage")
@@ -225,7 +242,7 @@ func TestEnsureWithoutTheRightToPin(t *testing.T) {
 				p.sim.Fault(*f)
 			}
 			m := p.mustSend(t, p.board(t, 1500, 0))
-			if logged := p.logged.String(); !strings.Contains(logged, "level=INFO") || !strings.Contains(logged, "kind=ranking_page operation_id=1") ||
+			if logged := p.logged.String(); !strings.Contains(logged, "level=INFO") || !strings.Contains(logged, "kind=board operation_id=1") ||
 				strings.Contains(logged, "Alice") || strings.Contains(logged, secretHalf) {
 				t.Errorf("logged: %s", logged)
 			}
@@ -373,13 +390,14 @@ func TestEnsureFillsTheMessage(t *testing.T) {
 		row := stats.Row{
 			Position: 1_000_000, Name: ranking.Name{Name: worst, Mark: strings.Repeat("W", 32)}, Elo: 10000, Won: 99999, Drawn: 99999, Lost: 99999,
 		}
-		n := stats.RankingPage{Title: worst, Total: 1_000_000, Own: &row}
-		for range stats.PageRows {
+		p := newPost(t)
+		m := p.board(t, 1500, 0)
+		n := &p.views.board
+		n.Title, n.Total, n.Hidden, n.Since = worst, 1_000_000, 1_000_000, time.Now()
+		n.Rows = nil
+		for range stats.BoardRows {
 			n.Rows = append(n.Rows, row)
 		}
-		p := newPost(t)
-		m := messageOf(t, p.group.ID(), n)
-		m.Action, m.Object = outbox.Ensure, "board"
 		deliver(testContext(t), t, p.sim, p.sender, p.group, m) // checks the length
 	}
 }

@@ -2,19 +2,56 @@ package bot
 
 import (
 	"fmt"
+	"time"
 
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
 
+// onDay returns when a match of November 2026 was played.
+func onDay(day int) time.Time { return time.Date(2026, time.November, day, 18, 30, 0, 0, time.UTC) }
+
+// against returns a match from the view of a player.
+func against(number, day, own, other, change int, names ...string) stats.PlayedMatch {
+	m := stats.PlayedMatch{
+		MatchRef: stats.MatchRef{Number: number, At: onDay(day)}, Score: [2]int{own, other}, Change: change,
+	}
+	for _, name := range names {
+		m.Against = append(m.Against, called(name))
+	}
+	return m
+}
+
+// everything is the page of a player of whom everything is known.
+func everything() stats.MyStanding {
+	alice := called("Alice")
+	alice.Player = 1
+	return stats.MyStanding{
+		Name: alice, Position: 3, Total: 12, Elo: 1532, Best: 1560, Won: 12, Drawn: 1, Lost: 5, Streak: 3,
+		Form: "ldwwlwlwww",
+		Last: []stats.PlayedMatch{
+			against(57, 21, 3, 1, 12, "Bob"), against(55, 20, 10, 8, 7, "Carol", "Dave"), against(54, 20, 3, 0, 9, "Bob"),
+			against(51, 14, 1, 3, -11, "Erik"), against(48, 11, 10, 9, 5, "Carol", "Dave", "Erik"),
+		},
+		BestIn: &stats.MatchRef{Number: 41, At: onDay(3)},
+		Upset:  &stats.Upset{MatchRef: stats.MatchRef{Number: 33, At: onDay(1)}, By: 212, Beaten: []ranking.Name{called("Erik")}},
+		Most:   &stats.Pairing{With: called("Bob"), Played: 9, Won: 6, Drawn: 1, Lost: 2}, Favourite: &stats.Pairing{With: called("Carol"), Played: 5, Won: 5},
+		Hardest: &stats.Pairing{With: called("Erik"), Played: 6, Won: 1, Lost: 5}, Partner: &stats.Pairing{With: called("Fay"), Played: 7, Won: 6, Lost: 1},
+	}
+}
+
 func goldenMe() map[string]ranking.Notice {
 	me := stats.MyStanding{
-		Name: called("Alice"), Position: 3, Total: 12, Elo: 1532, Best: 1560, Won: 12, Drawn: 1, Lost: 5, Streak: 3,
+		Name: called("Alice"), Position: 3, Total: 12, Elo: 1532, Best: 1560, Won: 12, Drawn: 1, Lost: 5, Streak: 3, Form: "ldwwlwlwww",
 	}
-	with := func(change func(*stats.MyStanding)) stats.MyStanding {
-		n := me
-		change(&n)
-		return n
+	with := func(of stats.MyStanding, change func(*stats.MyStanding)) stats.MyStanding {
+		change(&of)
+		return of
+	}
+	newcomer := stats.MyStanding{
+		Name: everything().Name, Elo: 1509, Best: 1516, Won: 1, Lost: 1, Streak: -1, Form: "wl",
+		Last: []stats.PlayedMatch{against(58, 21, 1, 3, -7, "Carol"), against(57, 21, 3, 1, 16, "Bob")},
+		Most: &stats.Pairing{With: called("Bob"), Played: 1, Won: 1},
 	}
 	groups := func(n int) []stats.GroupStanding {
 		var all []stats.GroupStanding
@@ -27,21 +64,34 @@ func goldenMe() map[string]ranking.Notice {
 	}
 	hostileGroup := stats.GroupStanding{Title: hostile, Position: 1, Total: 2, Elo: 1516, Won: 1}
 	return map[string]ranking.Notice{
-		"wins":           me,
-		"losses":         with(func(n *stats.MyStanding) { n.Streak = -2 }),
-		"no_streak":      with(func(n *stats.MyStanding) { n.Streak = 1 }),
-		"one_lost":       with(func(n *stats.MyStanding) { n.Streak = -1 }),
-		"hostile":        with(func(n *stats.MyStanding) { n.Name = ranking.Name{Name: hostile, Mark: "2"} }),
-		"left":           with(func(n *stats.MyStanding) { n.Position, n.Left = 0, true }),
-		"joined":         stats.MyStanding{Name: called("Alice"), Total: 3, Elo: 1500, Best: 1500},
-		"unknown":        stats.MyStanding{Total: 3},
-		"of_other":       with(func(n *stats.MyStanding) { n.Other = true }),
-		"of_hostile":     with(func(n *stats.MyStanding) { n.Other, n.Name = true, called(hostile) }),
-		"of_left":        with(func(n *stats.MyStanding) { n.Other, n.Position, n.Left = true, 0, true }),
-		"of_not_played":  stats.MyStanding{Name: called("Bob"), Total: 3, Other: true},
-		"groups_none":    stats.MyStandings{},
-		"groups_one":     stats.MyStandings{Groups: groups(1)},
-		"groups_hostile": stats.MyStandings{Groups: []stats.GroupStanding{hostileGroup, {Position: 2, Total: 2, Elo: 1484, Lost: 1}}},
+		"wins":          me,
+		"losses":        with(me, func(n *stats.MyStanding) { n.Streak = -2 }),
+		"no_streak":     with(me, func(n *stats.MyStanding) { n.Streak = 1 }),
+		"one_lost":      with(me, func(n *stats.MyStanding) { n.Streak = -1 }),
+		"no_draws":      with(me, func(n *stats.MyStanding) { n.NoDraws, n.Drawn = true, 0 }),
+		"drawn_earlier": with(me, func(n *stats.MyStanding) { n.NoDraws = true }),
+		"hostile":       with(me, func(n *stats.MyStanding) { n.Name = ranking.Name{Name: hostile, Mark: "2"} }),
+		"everything":    everything(),
+		"as_of":         with(everything(), func(n *stats.MyStanding) { n.Freshness.AsOf = onDay(21) }),
+		"recounting":    with(me, func(n *stats.MyStanding) { n.Freshness = stats.Freshness{Recounting: true, AsOf: onDay(21)} }),
+		"newcomer":      newcomer,
+		"one_match":     with(newcomer, func(n *stats.MyStanding) { n.Lost, n.Streak, n.Form, n.Last = 0, 1, "w", n.Last[1:] }),
+		"inactive":      with(everything(), func(n *stats.MyStanding) { n.Position, n.Total, n.Inactive = 0, 0, true }),
+		"left":          with(me, func(n *stats.MyStanding) { n.Position, n.Left = 0, true }),
+		"joined":        stats.MyStanding{Name: called("Alice"), Elo: 1500, Best: 1500},
+		"unknown":       stats.MyStanding{},
+		"of_other":      with(everything(), func(n *stats.MyStanding) { n.Other = true }),
+		"of_hostile":    with(me, func(n *stats.MyStanding) { n.Other, n.Name = true, called(hostile) }),
+		"of_left":       with(me, func(n *stats.MyStanding) { n.Other, n.Position, n.Left = true, 0, true }),
+		"of_newcomer":   with(newcomer, func(n *stats.MyStanding) { n.Other = true }),
+		"of_inactive":   with(me, func(n *stats.MyStanding) { n.Other, n.Position, n.Inactive = true, 0, true }),
+		"of_not_played": stats.MyStanding{Name: called("Bob"), Other: true},
+		"groups_none":   stats.MyStandings{},
+		"groups_one":    stats.MyStandings{Groups: groups(1)},
+		"groups_states": stats.MyStandings{Groups: []stats.GroupStanding{
+			{Title: "Chess", Position: 1, Total: 9, Elo: 1620, Won: 20, Lost: 3, NoDraws: true}, {Title: "Darts", Elo: 1516, Won: 2}, {Title: "Padel", Elo: 1480, Won: 5, Lost: 8},
+		}},
+		"groups_hostile": stats.MyStandings{Groups: []stats.GroupStanding{hostileGroup, {Position: 2, Total: 2, Elo: 1484, Won: 4, Lost: 1}}},
 		"groups_twenty":  stats.MyStandings{Groups: groups(20)},
 		"groups_more":    stats.MyStandings{Groups: groups(20), More: 1},
 		"groups_many":    stats.MyStandings{Groups: groups(20), More: 7},

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"elobot/internal/catalog"
 	"elobot/internal/ranking"
@@ -27,7 +28,7 @@ var scripts = []struct{ script, name string }{
 
 // goldenWithNames are the golden notices that are rendered with the names of scripts: one of each kind that has names in it.
 var goldenWithNames = map[string]string{
-	ranking.KindMatchRecorded:  "match_new_and_reported",
+	ranking.KindMatchRecorded:  "match_upset_and_notes",
 	ranking.KindJoined:         "joined_new",
 	ranking.KindMatchUndone:    "undone_win",
 	ranking.KindMatchRestored:  "restored_win",
@@ -41,11 +42,20 @@ var goldenWithNames = map[string]string{
 	ranking.KindUndoDropped:    "undo_cancelled",
 	ranking.KindReportPrompt:   "report_winner_teams",
 	ranking.KindOpponentPrompt: "wizard_opponent",
+	ranking.KindNamePrompt:     "wizard_name",
 	ranking.KindScorePrompt:    "wizard_score",
 	ranking.KindReportChosen:   "report_chosen",
 	ranking.KindReportDropped:  "report_cancelled",
-	stats.KindRankingPage:      "ranking_ties",
-	stats.KindMyStanding:       "me_wins",
+	stats.KindRankingPage:      "ranking_newcomers",
+	ranking.KindBoard:          "board_on",
+	stats.KindMyStanding:       "me_everything",
+	stats.KindHeadToHead:       "h2h_met",
+	stats.KindRecords:          "records_all_time",
+	stats.KindUnclearPeople:    "people_similar_name",
+	stats.KindMatchPage:        "matches_of_group",
+	stats.KindHistoryPage:      "matches_of_player",
+	stats.KindOdds:             "odds_doubles",
+	stats.KindTeams:            "odds_teams",
 	stats.KindMyStandings:      "me_groups_one",
 	kindWrongForm:              "wrong_form_hostile",
 	kindCommandFailed:          "command_failed_command",
@@ -69,8 +79,16 @@ func rename(notice reflect.Value, next func() string) (count int) {
 			words = &n.Name
 		case *stats.RankingPage:
 			words = &n.Title
+		case *stats.MatchPage:
+			words = &n.Title
 		case *stats.GroupStanding:
 			words = &n.Title
+		case *stats.Records:
+			words = &n.Title
+		case *stats.UnclearPeople:
+			words = &n.Word
+		case *time.Time:
+			return 0
 		case *WrongForm:
 			words = &n.Detail
 		case *CommandFailed:

@@ -21,6 +21,9 @@ func goldenReportPrompts() map[string]ranking.Notice {
 		n.Earlier = &earlier
 		return n
 	}
+	several := asks(ranking.DoubtDuplicate, "", option(result(alice, bob, 3, 1), result(alice, carol, 3, 2), result(alice, zoe, 0, 3)))
+	several.Earlier = &ranking.EarlierReport{Number: 42, By: ranking.Reporter{Name: &bob}, Result: new(result(alice, bob, 3, 1))}
+	several.Further = []ranking.EarlierReport{{Number: 40, By: ranking.Reporter{Name: &alice}, Same: true, Result: new(result(alice, zoe, 0, 3))}}
 	sets := []ranking.SetScore{{11, 5}, {9, 11}, {11, 7}, {11, 9}}
 	marked := bob
 	marked.Mark = "@bobby"
@@ -38,6 +41,7 @@ func goldenReportPrompts() map[string]ranking.Notice {
 		"duplicate":            repeats(ranking.EarlierReport{Number: 42, By: ranking.Reporter{Name: &bob}}),
 		"duplicate_as_group":   repeats(ranking.EarlierReport{Number: 42}),
 		"duplicate_of_oneself": repeats(ranking.EarlierReport{Number: 42, By: ranking.Reporter{Name: &alice}, Same: true}),
+		"duplicate_of_several": several,
 		"hostile":              asks(ranking.DoubtUnknownName, hostile, who(hostileName, false), who(hostileName, true)),
 		"chosen":               ranking.ReportChosen{Results: []ranking.NamedResult{result(alice, bob, 3, 1), teams}, By: ranking.Reporter{Name: &zoe}},
 		"cancelled":            ranking.ReportDropped{By: &ranking.Reporter{Name: &zoe}},
@@ -72,6 +76,8 @@ func goldenWizards() map[string]ranking.Notice {
 	return map[string]ranking.Notice{
 		"opponent":      ranking.OpponentPrompt{Opponents: names, Total: 4},
 		"opponent_page": ranking.OpponentPrompt{Prompt: 9, Opponents: names[:3], First: 8, Total: 40},
+		"name":          ranking.NamePrompt{Prompt: 9, Doubt: ranking.DoubtName, Word: "bob", Opponents: names[:2], First: 8, More: true},
+		"name_hostile":  ranking.NamePrompt{Prompt: 9, Doubt: ranking.DoubtUnknownName, Word: hostile},
 		"score":         ranking.ScorePrompt{Opponent: names[0], Scores: [][2]int{{3, 1}, {1, 3}, {3, 0}, {1, 0}, {0, 1}}},
 		"score_hostile": ranking.ScorePrompt{Prompt: 9, At: 3, Opponent: called(hostile), Scores: [][2]int{{1, 0}, {0, 1}}},
 	}

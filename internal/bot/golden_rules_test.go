@@ -1,6 +1,11 @@
 package bot
 
-import "elobot/internal/ranking"
+import (
+	"time"
+
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
 
 func goldenRules() map[string]ranking.Notice {
 	usual := ranking.Rules{Start: 1500, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32}}
@@ -24,6 +29,18 @@ func goldenRules() map[string]ranking.Notice {
 	}
 }
 
+func goldenBoards() map[string]ranking.Notice {
+	board := stats.Board{RankingPage: page(1516), On: true}
+	ended := board
+	ended.On, ended.AsOf = false, time.Date(2026, 3, 4, 15, 6, 7, 0, time.UTC)
+	return map[string]ranking.Notice{
+		"on": board, "ended": ended, "ended_empty": stats.Board{AsOf: ended.AsOf},
+		"is_on": ranking.BoardState{On: true}, "none": ranking.BoardState{}, "turned_on": ranking.BoardState{On: true, Changed: true},
+		"moved": ranking.BoardState{On: true, Changed: true, Moved: true}, "turned_off": ranking.BoardState{Changed: true},
+		"not_pinned": ranking.BoardNotPinned{},
+	}
+}
+
 func goldenSettings() map[string]ranking.Notice {
 	changed := ranking.Rules{Start: 1000, UnevenTeamsAllowed: true, RatingRules: ranking.RatingRules{
 		K: 40, Provisional: ranking.Provisional{K: 48, Matches: 10}, Margin: true,
@@ -31,9 +48,10 @@ func goldenSettings() map[string]ranking.Notice {
 	alice, hostileName := called("Alice"), called(hostile)
 	return map[string]ranking.Notice{
 		"default":  ranking.GroupSettings{Rules: ranking.Rules{Start: 1500, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32}}},
-		"changed":  ranking.GroupSettings{Rules: changed, Display: ranking.Display{Language: "de-AT", Tables: true}, ChangedBy: &ranking.Reporter{Name: &alice}},
+		"changed":  ranking.GroupSettings{Rules: changed, Display: ranking.Display{Language: "de-AT", Tables: true, NoCelebrations: true}, ChangedBy: &ranking.Reporter{Name: &alice}},
 		"language": ranking.LanguageChanged{Language: "de"},
 		"tables":   ranking.TablesChanged{Tables: true}, "no_tables": ranking.TablesChanged{},
+		"celebrations": ranking.CelebrationsChanged{Celebrations: true}, "no_celebrations": ranking.CelebrationsChanged{},
 		"hostile": ranking.GroupSettings{Rules: changed, ChangedBy: &ranking.Reporter{Name: &hostileName}},
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"elobot/internal/catalog"
 	"elobot/internal/command"
 	"elobot/internal/ranking"
-	"elobot/internal/stats"
 )
 
 var updateGolden = flag.Bool("update", false, "write the golden files instead of comparing with them")
@@ -155,9 +154,15 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	add("fixed", goldenFixed())
 	add("merged", goldenMerged())
 	add("ranking", goldenRankings())
+	add("matches", goldenMatchLists())
+	add("odds", goldenOdds())
 	add("about", goldenAbout())
 	add("settings", goldenSettings())
+	add("board", goldenBoards())
 	add("me", goldenMe())
+	add("h2h", goldenHeadToHeads())
+	add("records", goldenRecords())
+	add("people", goldenUnclearPeople())
 	add("not_recorded", goldenNotRecorded())
 	add("fix_offer", goldenFixOffers())
 	add("undo", goldenUndoPrompts())
@@ -197,6 +202,11 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 			all["wrong_form_"+name+"_"+string(r)] = WrongForm{Command: name, Reason: r, Detail: details[r]}
 		}
 	}
+	for _, name := range []string{command.NameOdds, command.NameTeams} {
+		for _, r := range []command.Reason{command.ReasonNoOpponent, command.ReasonPlayers, command.ReasonUnexpectedWord, command.ReasonUnknownName} {
+			all["wrong_form_of_"+name+"_"+string(r)] = WrongForm{Command: name, Reason: r, Detail: details[r]}
+		}
+	}
 	for _, r := range teamReasons(t) {
 		all["wrong_form_teams_"+string(r)] = WrongForm{Command: command.NameMatch, Reason: r, Detail: details[r], Teams: true}
 	}
@@ -214,11 +224,16 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	for where, private := range map[string]bool{"group": false, "private": true} {
 		all["greeting_"+where] = Greeting{Private: private}
 		all["help_all_"+where] = Help{Private: private}
-		for _, topic := range append(slices.Clone(groupCommands), command.NameMe, command.NameSettings) {
+		for _, topic := range helpTopics() {
+			if !private {
+				all["help_about_"+string(topic)] = Help{List: topic}
+			}
+		}
+		for _, topic := range append(slices.Clone(groupCommands), command.NameStats, command.NameSettings, command.NameBoard) {
 			all["help_"+topic+"_"+where] = Help{Topic: topic, Private: private}
 		}
 	}
-	all["group_only_me_other"] = GroupOnly{Command: command.NameMe + " @bob"}
+	all["group_only_stats_other"] = GroupOnly{Command: command.NameStats + " @bob"}
 	for _, name := range groupCommands {
 		all["group_only_"+name] = GroupOnly{Command: name}
 	}
@@ -234,7 +249,7 @@ func teamReasons(t *testing.T) []command.Reason {
 	var reasons []command.Reason
 	for _, r := range constants(t, "../command", ofType("Reason")) {
 		switch r := command.Reason(r); r {
-		case command.ReasonEmpty, command.ReasonNoOpponent, command.ReasonNameBothPlayers, command.ReasonNoSuchNumber:
+		case command.ReasonEmpty, command.ReasonNoOpponent, command.ReasonNameBothPlayers, command.ReasonNoSuchNumber, command.ReasonPlayers:
 		default:
 			reasons = append(reasons, r)
 		}
@@ -245,6 +260,8 @@ func teamReasons(t *testing.T) []command.Reason {
 // groupCommands are the commands that work only in groups.
 var groupCommands = []string{
 	command.NameMatch, command.NameRanking, command.NameJoin, command.NameUndo, command.NameRestore, command.NameFix,
+	command.NameH2H, command.NameRecords,
+	command.NameMatches, command.NameHistory, command.NameOdds, command.NameTeams,
 }
 
 // hostile is a name with everything that could break a text.
@@ -306,7 +323,26 @@ func goldenMatches() map[string]ranking.Notice {
 		"new_and_reported": with(func(m *ranking.MatchRecorded) {
 			m.NewPlayers, m.ReportedBy = []ranking.Name{bob}, &ranking.Reporter{Name: &carol}
 		}),
-		"doubles": sides(double(alice, bob, 3, 8), double(carol, called("Dave"), 1, -8)),
+		"number_one":    with(celebrating(ranking.NewNumberOne, 0, alice)),
+		"upset":         with(celebrating(ranking.UpsetOfMonth, 214, alice)),
+		"personal_best": with(celebrating(ranking.PersonalBest, 1516, alice)),
+		"streak":        with(celebrating(ranking.WinningStreak, 15, alice)),
+		"streak_and_notes": with(func(m *ranking.MatchRecorded) {
+			celebrating(ranking.WinningStreak, 5, alice)(m)
+			m.NewPlayers, m.ReportedBy = []ranking.Name{bob}, &ranking.Reporter{Name: &carol}
+		}),
+		"upset_of_doubles": with(func(m *ranking.MatchRecorded) {
+			m.Sides = [2]ranking.Side{double(alice, bob, 3, 8), double(carol, called("Dave"), 1, -8)}
+			celebrating(ranking.UpsetOfMonth, 120, alice, bob)(m)
+		}),
+		"upset_and_notes": with(func(m *ranking.MatchRecorded) { // with all names that a card can have
+			m.NewPlayers, m.ReportedBy = []ranking.Name{bob}, &ranking.Reporter{Name: &carol}
+			celebrating(ranking.UpsetOfMonth, 120, alice)(m)
+		}),
+		"upset_of_teams":      with(celebrating(ranking.UpsetOfMonth, 120, alice, bob, carol, called("Dave"), called("Eve"))),
+		"celebration_unknown": with(celebrating("of tomorrow", 5, alice)),
+		"celebration_hostile": with(celebrating(ranking.NewNumberOne, 0, called(hostile))),
+		"doubles":             sides(double(alice, bob, 3, 8), double(carol, called("Dave"), 1, -8)),
 		"hostile_new_and_report": with(func(m *ranking.MatchRecorded) {
 			h := called(hostile)
 			m.NewPlayers, m.ReportedBy = []ranking.Name{h}, &ranking.Reporter{Name: &h}
@@ -314,39 +350,15 @@ func goldenMatches() map[string]ranking.Notice {
 	}
 }
 
+// celebrating returns a change that makes a card celebrate.
+func celebrating(kind ranking.CelebrationKind, number int, players ...ranking.Name) func(*ranking.MatchRecorded) {
+	return func(m *ranking.MatchRecorded) {
+		m.Celebration = &ranking.Celebration{Kind: kind, Players: players, Number: number}
+	}
+}
+
 func double(a, b ranking.Name, score, change int) ranking.Side {
 	return ranking.Side{Score: score, Players: []ranking.RatingChange{
 		{Name: a, Before: 1500, After: 1500 + change}, {Name: b, Before: 1500, After: 1500 + change},
 	}}
-}
-
-func goldenRankings() map[string]ranking.Notice {
-	rows := func(n int) []stats.Row {
-		var all []stats.Row
-		for i := range n {
-			all = append(all, stats.Row{
-				Position: i + 1, Name: called(fmt.Sprintf("Player %c", 'A'+i)), Elo: 1700 - 10*i, Won: 30 - i, Drawn: i % 3, Lost: i,
-			})
-		}
-		return all
-	}
-	own := stats.Row{Position: 27, Name: called("Zoë"), Elo: 1388, Won: 1, Lost: 9}
-	tied := rows(4)
-	tied[1].Position, tied[1].Elo = 1, tied[0].Elo
-	tied[2].Position = 3
-	tied[2].Name, tied[3].Name = ranking.Name{Name: "Bob", Mark: "bob"}, ranking.Name{Name: "Bob", Mark: "2"}
-	return map[string]ranking.Notice{
-		"empty":         stats.RankingPage{Title: "Table tennis"},
-		"one":           stats.RankingPage{Title: "Table tennis", Rows: rows(1), Total: 1},
-		"without_title": stats.RankingPage{Rows: rows(2), Total: 2},
-		"ten":           stats.RankingPage{Title: "Table tennis", Page: 1, Rows: rows(10), Total: 10, Asker: 1001},
-		"first_page":    stats.RankingPage{Title: "Table tennis", Page: 1, Rows: rows(10), Total: 31, Asker: 1001},
-		"second_page":   stats.RankingPage{Title: "Table tennis", Page: 2, Rows: rows(20)[10:], Total: 31, Asker: 1001, Own: &own},
-		"last_page":     stats.RankingPage{Title: "Table tennis", Page: 4, Rows: []stats.Row{own}, Total: 31, Asker: 1001},
-		"top":           stats.RankingPage{Title: "Table tennis", Rows: rows(3), Total: 31, Asker: 1001, Own: &own},
-		"anonymous":     stats.RankingPage{Title: "Table tennis", Page: 2, Rows: rows(20)[10:], Total: 57},
-		"old_release":   stats.RankingPage{Title: "Table tennis", Rows: rows(20), Total: 31, Own: &own},
-		"ties":          stats.RankingPage{Title: "Table tennis", Rows: tied, Total: 4},
-		"hostile":       stats.RankingPage{Title: hostile, Rows: []stats.Row{{Position: 1, Name: called(hostile), Elo: 1500, Won: 1}}, Total: 1},
-	}
 }

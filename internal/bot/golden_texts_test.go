@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/BurntSushi/toml"
+
+	"elobot/internal/catalog"
 )
 
 var placeholder = regexp.MustCompile(`{{\.\w+}}`)
@@ -64,4 +66,25 @@ func TestEveryTextIsGolden(t *testing.T) {
 		}
 	}
 	check("", texts)
+}
+
+// TestCallbackAnswersAreWhole: what a press is answered with is not cut in any language. No press changes all rules at once, and
+// the long names of others are cut.
+func TestCallbackAnswersAreWhole(t *testing.T) {
+	t.Parallel()
+	for name, notice := range goldenNotices(t) {
+		if !comesOfAPress(notice) || strings.HasPrefix(name, "rules_changed_all") || strings.Contains(name, "hostile") {
+			continue
+		}
+		for _, language := range catalog.All() {
+			out, err := render(itemOf(t, notice), words{Language: language})
+			if err != nil {
+				t.Fatal(err)
+			}
+			line, _, _ := strings.Cut(plain(out.html), "\n")
+			if units := utf16Length(line); units > maxCallbackAnswer {
+				t.Errorf("%s in %s has %d characters: %s", name, language.Tag(), units, line)
+			}
+		}
+	}
 }

@@ -34,6 +34,7 @@ type memberUpdate struct {
 type chatMember struct {
 	Status   string `json:"status"`
 	IsMember bool   `json:"is_member"` // only for the status "restricted"
+	MayPin   bool   `json:"can_pin_messages"`
 	User     *user  `json:"user"`
 }
 
@@ -113,8 +114,11 @@ func (u *memberUpdate) origin(what string) ranking.Origin {
 	if u.New.User != nil {
 		who = u.New.User.ID
 	}
-	content := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d %s %t %s %t",
-		what, u.Chat.ID, who, u.Date, u.Old.Status, u.Old.IsMember, u.New.Status, u.New.IsMember))
+	text := fmt.Appendf(nil, "%s %d %d %d %s %t %s %t", what, u.Chat.ID, who, u.Date, u.Old.Status, u.Old.IsMember, u.New.Status, u.New.IsMember)
+	if u.Old.Status == u.New.Status { // only rights have changed, perhaps twice in a second
+		text = fmt.Appendf(text, " %t %t", u.Old.MayPin, u.New.MayPin)
+	}
+	content := sha256.Sum256(text)
 	o := ranking.Origin{Key: fmt.Sprintf("s:%x", content), Chat: u.Chat.seen(), SentAt: time.Unix(u.Date, 0).UTC()}
 	if u.From != nil {
 		o.Chat.Language = languageTag(u.From.LanguageCode)

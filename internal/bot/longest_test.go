@@ -8,6 +8,7 @@ import (
 
 	"elobot/internal/botsim"
 	"elobot/internal/catalog"
+	"elobot/internal/command"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -36,6 +37,10 @@ func longestMatches(a, b int, raw string) map[string]ranking.Notice {
 	return map[string]ranking.Notice{
 		"card": ranking.MatchRecorded{
 			Number: number, Sides: sides, Sets: sets, NewPlayers: players, ReportedBy: &by, Was: &otherScore,
+		},
+		"celebrating card": ranking.MatchRecorded{ // never amended
+			Number: number, Sides: sides, Sets: sets, NewPlayers: players, ReportedBy: &by,
+			Celebration: &ranking.Celebration{Kind: ranking.UpsetOfMonth, Players: players[:a], Number: 10000},
 		},
 		"undone card": ranking.MatchRecorded{Number: number, Sides: sides, Sets: sets, Undone: true, UndoneBy: &by},
 		"undone":      ranking.MatchUndone{Number: number, Sides: sides, Sets: sets, By: by, Moved: m},
@@ -126,6 +131,32 @@ func testTheLongestNotRecordedFits(t *testing.T, w words, send func(ranking.Noti
 	for _, raw := range longestNames {
 		send(CommandFailed{Command: raw})
 	}
+}
+
+// TestTheLongestQuestionFits: what is asked about a report, and what was answered.
+func TestTheLongestQuestionFits(t *testing.T) {
+	t.Parallel()
+	inEachLanguage(t, func(t *testing.T, _ words, send func(ranking.Notice) botsim.Message) {
+		for _, raw := range longestNames {
+			name := ranking.Name{Name: raw, Mark: strings.Repeat("W", 32)}
+			side := slices.Repeat([]ranking.Name{name}, 10)
+			r := ranking.NamedResult{Sides: [2][]ranking.Name{side, side}, Score: [2]int{25, 24}, Sets: slices.Repeat([]ranking.SetScore{{999, 999}}, 25)}
+			option := ranking.ReportOption{Results: slices.Repeat([]ranking.NamedResult{r}, ranking.MaxReports)}
+			earlier := ranking.EarlierReport{Number: 999_999_999, By: ranking.Reporter{Name: &name}, Result: &r}
+			for _, n := range []ranking.Notice{
+				ranking.ReportPrompt{Doubt: ranking.DoubtResults, Options: slices.Repeat([]ranking.ReportOption{option}, command.MaxReadings)},
+				ranking.ReportPrompt{
+					Doubt: ranking.DoubtDuplicate, Options: []ranking.ReportOption{option}, Earlier: &earlier,
+					Further: slices.Repeat([]ranking.EarlierReport{earlier}, ranking.MaxReports-1),
+				},
+				ranking.ReportChosen{Results: option.Results},
+			} {
+				if m := send(n); !strings.Contains(m.Text, "…") {
+					t.Errorf("everything fits: %+q", m.Text)
+				}
+			}
+		}
+	})
 }
 
 func TestCallbackAnswer(t *testing.T) {

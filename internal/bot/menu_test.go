@@ -7,9 +7,12 @@ import (
 
 	"github.com/go-telegram/bot/models"
 	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/catalog"
 )
 
-// TestTheMenus: Telegram is told the menus of both kinds of chats in each language. docs/commands.md has their commands.
+// TestTheMenus: Telegram is told the menus of members, of admins and of private chats in each language. docs/commands.md has their
+// commands.
 func TestTheMenus(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)
@@ -28,8 +31,14 @@ func TestTheMenus(t *testing.T) {
 		got[scope.Type+c.Params["language_code"]] = commands
 	}
 	menus, want := Menus(), map[string][]models.BotCommand{}
-	for i, code := range []string{"", "de", "es", "ru", "uk", "pt"} {
-		want["all_group_chats"+code], want["all_private_chats"+code] = menus[2*i].Commands, menus[2*i+1].Commands
+	for i, l := range catalog.All() {
+		code := l.Tag()[:2] // as Telegram has it, without the region
+		if i == 0 {
+			code = "" // for people whose language has no menus
+		}
+		for j, scope := range []string{"all_group_chats", "all_chat_administrators", "all_private_chats"} {
+			want[scope+code] = menus[3*i+j].Commands
+		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("menus (-want +got):\n%s", diff)

@@ -42,8 +42,9 @@ func TestMisspelledCommands(t *testing.T) {
 		"/matsh@other_bot":                      {ignored, ignored},
 		"/hel":                                  {ignored, meant("help")},
 		"/rematch @bob 3:1":                     {ignored, unknown},
-		"/matches @bob 3:1":                     {ignored, unknown},
-		"/matches@elo_bot":                      {unknown, unknown},
+		"/matchdays @bob 3:1":                   {ignored, unknown},
+		"/matchdays@elo_bot":                    {unknown, unknown},
+		"/matches @bob 3:1":                     {meant("match @bob 3:1"), `answer group_only {"command":"matches"}`},
 		"/":                                     {ignored, ignored},
 	} {
 		t.Run(text, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf16"
 
@@ -43,6 +44,9 @@ func fillNames(notice reflect.Value, names map[int64]outbox.Name) {
 			if known, ok := names[int64(name.Player)]; ok {
 				name.Name, name.Mark = known.Name, known.Mark
 			}
+			return
+		}
+		if _, ok := notice.Addr().Interface().(*time.Time); ok {
 			return
 		}
 		for i := range notice.NumField() {

@@ -38,10 +38,12 @@ func (g Greeting) Purpose() ranking.Purpose {
 // Alone makes ranking.IsAlone true.
 func (Greeting) Alone() bool { return true }
 
-// Help explains one command, or lists all of them if it has no topic.
+// Help explains one command, or lists those of a topic. Without either, it lists what everybody needs in a group, and everything in a
+// private chat.
 type Help struct {
-	Topic   string `json:"topic,omitempty"`
-	Private bool   `json:"private,omitempty"`
+	Topic   string    `json:"topic,omitempty"` // the name of the command
+	List    helpTopic `json:"list,omitempty"`
+	Private bool      `json:"private,omitempty"`
 }
 
 // Kind implements ranking.Notice.

@@ -10,6 +10,7 @@ import (
 	"unicode/utf16"
 
 	"elobot/internal/botsim"
+	"elobot/internal/catalog"
 	"elobot/internal/command"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
@@ -235,16 +236,33 @@ func checkOwnWords(t *testing.T, unknown ranking.Notice, all []ranking.Notice) {
 	}
 }
 
-// TestWrongInputNamesTheRightForm: the text has the reason and a form of the same command to copy.
+// TestFreeForAllsAreRefusedInOneSentence: no form could say what is meant.
+func TestFreeForAllsAreRefusedInOneSentence(t *testing.T) {
+	t.Parallel()
+	for _, l := range catalog.All() {
+		text := words{Language: l}.wrongForm(WrongForm{Command: command.NameMatch, Reason: command.ReasonFreeForAll, Teams: true})
+		if strings.IndexAny(text, ".!?\n<") != len(text)-1 {
+			t.Errorf("%s: %q", l.Tag(), text)
+		}
+	}
+}
+
+// TestWrongInputNamesTheRightForm: the text has the reason and a form of the same command to copy. A free-for-all has none.
 func TestWrongInputNamesTheRightForm(t *testing.T) {
 	t.Parallel()
 	for _, r := range constants(t, "../command", ofType("Reason")) {
+		if command.Reason(r) == command.ReasonFreeForAll {
+			continue
+		}
 		wrong := WrongForm{Command: command.NameMatch, Reason: command.Reason(r), Detail: "x"}
 		if text := mustRender(t, wrong).html; !strings.Contains(text, "<code>/match ") {
 			t.Errorf("%s: no form in %q", r, text)
 		}
 	}
 	for _, r := range teamReasons(t) {
+		if r == command.ReasonFreeForAll {
+			continue
+		}
 		text := mustRender(t, WrongForm{Command: command.NameMatch, Reason: r, Detail: "x", Teams: true}).html
 		if n := strings.Count(text, "<code>/match "); n != 1 || !strings.Contains(text, "<code>/match @alice @bob vs @carol @dave ") {
 			t.Errorf("%s: no form for teams, or another, in %q", r, text)

@@ -32,16 +32,24 @@ func (r *Router) match(ctx context.Context, req request) error {
 	})
 }
 
-// report reads the result in a command. It knows the players of the group if one of them may be meant by name.
+// report reads the result in a command. It reads the players of the group if one of them is probably meant by name, or if the
+// result cannot be read without them: most results mention everybody, and have no other words than "gg".
 func (r *Router) report(ctx context.Context, req request) (command.Report, knownPlayers, error) {
-	var known knownPlayers
-	if req.command.MayNamePlayers() && req.origin.Chat.IsGroup() {
-		people, err := r.rankings.PeopleOf(ctx, req.origin.Chat.ID)
-		if err != nil {
+	mayName := req.command.MayNamePlayers() && req.origin.Chat.IsGroup()
+	if !mayName || !req.command.LikelyNamesPlayers() {
+		report, err := command.ParseMatch(req.command, req.sender(), req.repliedPerson(), nil)
+		if err == nil {
+			return report, nil, nil
+		}
+		if !mayName {
 			return command.Report{}, nil, fmt.Errorf("read /%s: %w", req.command.Name, err)
 		}
-		known = people
 	}
+	people, err := r.rankings.PeopleOf(ctx, req.origin.Chat.ID)
+	if err != nil {
+		return command.Report{}, nil, fmt.Errorf("read /%s: %w", req.command.Name, err)
+	}
+	known := knownPlayers(people)
 	report, err := command.ParseMatch(req.command, req.sender(), req.repliedPerson(), known.names())
 	if err != nil {
 		return command.Report{}, known, fmt.Errorf("read /%s: %w", req.command.Name, err)

@@ -36,6 +36,36 @@ func TestReports(t *testing.T) {
 	}
 }
 
+// TestPlayersAreReadOnlyForNames: results that mention everybody do not cost a read of the group, whatever small talk there is. A
+// player who is called like such a word can be meant all the same, if nothing else makes sense.
+func TestPlayersAreReadOnlyForNames(t *testing.T) {
+	t.Parallel()
+	const me = "Alice@alice#1001"
+	for text, tc := range map[string]struct {
+		reads int
+		want  string
+	}{
+		"/match @bob 3:1":                 {0, "match " + me + " @bob 3:1"},
+		"/match @bob 3:1 gg":              {0, "match " + me + " @bob 3:1"},
+		"/match I beat @bob 3 to 1, easy": {0, "match " + me + " @bob 3:1"},
+		"/match @carol vs @bob 3:1":       {0, "match @carol @bob 3:1"},
+		"/match @bob 3:1, @carol 3:2 GG!": {0, "match " + me + " @bob 3:1 and " + me + " @carol 3:2"},
+		"/match gg 3:1":                   {1, "match " + me + " GG#1005 3:1"},
+		"/match @bob kim 3:1":             {1, "match @bob Kim#1006 3:1"},
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.rankings.people = []ranking.Person{{ID: 1005, Name: "GG", Player: 5}, {ID: 1006, Name: "Kim", Player: 6}}
+			w.group.Say(w.alice, text)
+			w.expect(text, tc.want)
+			if n := w.rankings.reads; n != tc.reads {
+				t.Errorf("the people are read %d times, want %d", n, tc.reads)
+			}
+		})
+	}
+}
+
 // TestWizardReplies: a reply to a wizard, by whoever it asks, is an answer; to any other message it is none.
 func TestWizardReplies(t *testing.T) {
 	t.Parallel()
@@ -52,10 +82,19 @@ func TestWizardReplies(t *testing.T) {
 		"a score":             {score, true, "11:9", "typed " + me + " Bob@bob#1002 11:9"},
 		"sets":                {score, true, "11:9 9:11 11:0", "typed " + me + " Bob@bob#1002 11:9 9:11 11:0"},
 		"a name":              {opponent, true, "bob", "typed against Bob@bob#1002"},
+		"a few words":         {opponent, true, "I played bob", "typed against Bob@bob#1002"},
 		"a mention":           {opponent, true, "@dave", "typed against @dave"},
 		"a name and a score":  {opponent, true, "bob 3:1", "typed " + me + " Bob@bob#1002 3:1"},
 		"nonsense":            {score, true, "3:", `answer wrong_form {"command":"match","reason":"incomplete_score","detail":"3"}`},
-		"an unknown name":     {opponent, true, "somebody", `answer wrong_form {"command":"match","reason":"unexpected_word","detail":"somebody"}`},
+		"an unknown name":     {opponent, true, "somebody", "typed unknown_name somebody:"},
+		"nearly a name":       {opponent, true, "boob", "typed unknown_name boob: Bob@bob#1002"},
+		"nearly, and a score": {opponent, true, "boob 3:1", "typed unknown_name boob: Bob@bob#1002 3:1"},
+		"another opponent":    {score, true, "kim 3:1", "typed name kim: Kim#1005 Kim#1006 3:1"},
+		"name and sets":       {opponent, true, "kim 11:9 9:11 11:0", "typed name kim: Kim#1005 Kim#1006"},
+		"lost, and a name":    {opponent, true, "lost to kim 1:3", "typed name kim: Kim#1005 Kim#1006 1:3"},
+		"a match of others":   {opponent, true, "kim beat bob 3:1", `answer wrong_form {"command":"match","reason":"unclear_name","detail":"kim"}`},
+		"two names":           {opponent, true, "bob @dave", `answer wrong_form {"command":"match","reason":"no_score"}`},
+		"a name of several":   {opponent, true, "kim", "typed name kim: Kim#1005 Kim#1006"},
 		"a wizard of others":  {score, false, "11:9", ignored},
 		"a card":              {[]string{cardData(undoCode, 1, 0)}, true, "11:9", ignored},
 		"without any buttons": {nil, true, "11:9", ignored},
@@ -63,7 +102,7 @@ func TestWizardReplies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.rankings.people = opponents
+			w.rankings.people = append(opponents, ranking.Person{ID: 1005, Name: "Kim", Player: 5}, ranking.Person{ID: 1006, Name: "Kim", Player: 6})
 			if tc.wizard {
 				w.rankings.wizard = &ranking.WizardRequest{Opponents: opponents}
 			}

@@ -11,6 +11,7 @@ import (
 	"elobot/internal/command"
 	"elobot/internal/intake"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 	"elobot/internal/telegram"
 )
 
@@ -20,12 +21,14 @@ type Rankings interface {
 	RecordMatch(ctx context.Context, o ranking.Origin, reports ...ranking.Report) error
 	Join(ctx context.Context, o ranking.Origin) error
 	ShowSettings(ctx context.Context, o ranking.Origin, isAdmin func(context.Context) (bool, error)) error
+	ChangeBoard(ctx context.Context, o ranking.Origin, change ranking.BoardChange, isAdmin func(context.Context) (bool, error)) error
 	ChangeRules(ctx context.Context, o ranking.Origin, r ranking.RulesChange) error
 	ChangeDisplay(ctx context.Context, o ranking.Origin, d ranking.DisplayChange) error
 	UndoMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment) error
 	RestoreMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment) error
 	AskMatch(ctx context.Context, o ranking.Origin, q ranking.Question) error
 	StartWizard(ctx context.Context, o ranking.Origin, opponent *ranking.Person, otherwise ranking.Notice) error
+	StartTeamWizard(ctx context.Context, o ranking.Origin, teams [2][]ranking.Person) error
 	Wizard(ctx context.Context, o ranking.Origin, id ranking.PromptID) (*ranking.WizardRequest, error)
 	AnswerPrompt(ctx context.Context, o ranking.Origin, a ranking.PromptAnswer) error
 	PeopleOf(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.Person, error)
@@ -33,17 +36,29 @@ type Rankings interface {
 	FixMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment, scores []ranking.Score) error
 	AcceptFix(ctx context.Context, o ranking.Origin, offer int64, a ranking.Amendment, scores []ranking.Score) error
 	Answer(ctx context.Context, o ranking.Origin, n ranking.Notice) error
+	TurnPage(ctx context.Context, o ranking.Origin, message int64, read func(context.Context) (ranking.Notice, error)) error
 	MoveChat(ctx context.Context, from, to ranking.ExternalChatID) error
 	GroupLife
 }
 
 // Stats is the part of the stats service that commands call.
 type Stats interface {
-	ShowRanking(ctx context.Context, o ranking.Origin, page int) error
-	ShowTop(ctx context.Context, o ranking.Origin, places int) error
+	ShowRanking(ctx context.Context, o ranking.Origin, q stats.RankingQuery) error
 	ShowPlayer(ctx context.Context, o ranking.Origin, who ranking.Person) error
-	TurnRanking(ctx context.Context, o ranking.Origin, message int64, asker ranking.UserID, page int) error
+	TurnRanking(ctx context.Context, o ranking.Origin, message int64, asker ranking.UserID, q stats.RankingQuery) error
 	ShowMe(ctx context.Context, o ranking.Origin) error
+	ShowHeadToHead(ctx context.Context, o ranking.Origin, a, b ranking.Person) error
+	ShowRecords(ctx context.Context, o ranking.Origin) error
+	TurnToPlayer(ctx context.Context, o ranking.Origin, message int64, player ranking.PlayerID) error
+	TurnToHeadToHead(ctx context.Context, o ranking.Origin, message int64, player ranking.PlayerID) error
+	TurnRecords(ctx context.Context, o ranking.Origin, message int64, ofMonth bool) error
+	ShowMatches(ctx context.Context, o ranking.Origin) error
+	TurnMatches(ctx context.Context, o ranking.Origin, message int64, at stats.Paging) error
+	ShowHistory(ctx context.Context, o ranking.Origin, who ranking.Person) error
+	TurnHistory(ctx context.Context, o ranking.Origin, message int64, player ranking.PlayerID, at stats.Paging) error
+	ShowOdds(ctx context.Context, o ranking.Origin, a, b []ranking.Person) error
+	ShowTeams(ctx context.Context, o ranking.Origin, players []ranking.Person) error
+	TurnTeams(ctx context.Context, o ranking.Origin, message int64, players []ranking.Person, k int) error
 }
 
 // Admins knows who is an admin of a chat.

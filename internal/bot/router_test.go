@@ -16,6 +16,7 @@ import (
 	"elobot/internal/botsim"
 	"elobot/internal/intake"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 	"elobot/internal/telegram"
 )
 
@@ -75,7 +76,7 @@ func (c call) String() string {
 		return fmt.Sprintf("rules %+v in %d", c.rules.Change(ranking.Rules{}), c.rules.Shown)
 	case "seen":
 		return "seen " + team(c.origin.Shown)
-	case "answer", "greet", "added":
+	case "answer", "greet", "added", "page":
 		payload, err := json.Marshal(c.notice)
 		if err != nil {
 			return err.Error()
@@ -141,6 +142,7 @@ type fakeRankings struct {
 	calls  []call
 	err    error
 	people []ranking.Person       // of the group
+	reads  int                    // of the people
 	wizard *ranking.WizardRequest // an open wizard of the sender
 }
 
@@ -172,6 +174,7 @@ func (f *fakeRankings) Wizard(context.Context, ranking.Origin, ranking.PromptID)
 }
 
 func (f *fakeRankings) PeopleOf(context.Context, ranking.ExternalChatID) ([]ranking.Person, error) {
+	f.reads++
 	return f.people, f.err
 }
 
@@ -179,23 +182,83 @@ func (f *fakeRankings) Join(_ context.Context, o ranking.Origin) error {
 	return f.add(call{method: "join", origin: o})
 }
 
-func (f *fakeRankings) ShowRanking(_ context.Context, o ranking.Origin, page int) error {
-	if page == 1 {
-		return f.add(call{method: "ranking", origin: o})
-	}
-	return f.add(call{method: fmt.Sprintf("ranking page %d", page), origin: o})
+func (f *fakeRankings) ShowRanking(_ context.Context, o ranking.Origin, q stats.RankingQuery) error {
+	return f.add(call{method: rankingOf(q), origin: o})
 }
 
-func (f *fakeRankings) ShowTop(_ context.Context, o ranking.Origin, places int) error {
-	return f.add(call{method: fmt.Sprintf("top %d", places), origin: o})
+// rankingOf describes a part of the ranking.
+func rankingOf(q stats.RankingQuery) string {
+	s := "ranking"
+	switch {
+	case q.Places > 0:
+		s = fmt.Sprintf("top %d", q.Places)
+	case q.Page != 1:
+		s = fmt.Sprintf("ranking page %d", q.Page)
+	}
+	if q.All {
+		s += " of all"
+	}
+	return s
 }
 
 func (f *fakeRankings) ShowPlayer(_ context.Context, o ranking.Origin, p ranking.Person) error {
 	return f.add(call{method: "standing of " + who(p), origin: o})
 }
 
-func (f *fakeRankings) TurnRanking(_ context.Context, o ranking.Origin, message int64, asker ranking.UserID, page int) error {
-	return f.add(call{method: fmt.Sprintf("page %d for %d in %d", page, asker, message), origin: o})
+func (f *fakeRankings) ShowHeadToHead(_ context.Context, o ranking.Origin, a, b ranking.Person) error {
+	return f.add(call{method: fmt.Sprintf("%s against %s", who(a), who(b)), origin: o})
+}
+
+func (f *fakeRankings) ShowRecords(_ context.Context, o ranking.Origin) error {
+	return f.add(call{method: "records", origin: o})
+}
+
+func (f *fakeRankings) TurnToPlayer(_ context.Context, o ranking.Origin, message int64, p ranking.PlayerID) error {
+	return f.add(call{method: fmt.Sprintf("player %d in %d", p, message), origin: o})
+}
+
+func (f *fakeRankings) TurnToHeadToHead(_ context.Context, o ranking.Origin, message int64, p ranking.PlayerID) error {
+	return f.add(call{method: fmt.Sprintf("against %d in %d", p, message), origin: o})
+}
+
+func (f *fakeRankings) TurnRecords(_ context.Context, o ranking.Origin, message int64, ofMonth bool) error {
+	return f.add(call{method: fmt.Sprintf("records of the month %t in %d", ofMonth, message), origin: o})
+}
+
+func (f *fakeRankings) TurnRanking(_ context.Context, o ranking.Origin, message int64, asker ranking.UserID, q stats.RankingQuery) error {
+	return f.add(call{method: fmt.Sprintf("%s for %d in %d", rankingOf(q), asker, message), origin: o})
+}
+
+func (f *fakeRankings) ShowMatches(_ context.Context, o ranking.Origin) error {
+	return f.add(call{method: "matches", origin: o})
+}
+
+func (f *fakeRankings) TurnMatches(_ context.Context, o ranking.Origin, message int64, at stats.Paging) error {
+	return f.add(call{method: fmt.Sprintf("matches %+v in %d", at, message), origin: o})
+}
+
+func (f *fakeRankings) ShowHistory(_ context.Context, o ranking.Origin, p ranking.Person) error {
+	return f.add(call{method: "history of " + who(p), origin: o})
+}
+
+func (f *fakeRankings) TurnHistory(_ context.Context, o ranking.Origin, message int64, player ranking.PlayerID, at stats.Paging) error {
+	return f.add(call{method: fmt.Sprintf("history of player %d %+v in %d", player, at, message), origin: o})
+}
+
+func (f *fakeRankings) ShowOdds(_ context.Context, o ranking.Origin, a, b []ranking.Person) error {
+	return f.add(call{method: "odds " + team(a) + " " + team(b), origin: o})
+}
+
+func (f *fakeRankings) ShowTeams(_ context.Context, o ranking.Origin, players []ranking.Person) error {
+	return f.add(call{method: "teams " + team(players), origin: o})
+}
+
+func (f *fakeRankings) TurnTeams(_ context.Context, o ranking.Origin, message int64, players []ranking.Person, k int) error {
+	return f.add(call{method: fmt.Sprintf("teams %s %d in %d", team(players), k, message), origin: o})
+}
+
+func (f *fakeRankings) StartTeamWizard(_ context.Context, o ranking.Origin, teams [2][]ranking.Person) error {
+	return f.add(call{method: "wizard " + team(teams[0]) + " " + team(teams[1]), origin: o})
 }
 
 func (f *fakeRankings) UndoMatch(_ context.Context, o ranking.Origin, t ranking.Amendment) error {
@@ -211,6 +274,14 @@ func (f *fakeRankings) AnswerPrompt(_ context.Context, o ranking.Origin, a ranki
 	switch {
 	case a.Opponent != nil:
 		method = "typed against " + who(*a.Opponent)
+	case a.Unclear != nil:
+		method = fmt.Sprintf("typed %s %s:", a.Unclear.Doubt, a.Unclear.Word)
+		for _, p := range a.Unclear.People {
+			method += " " + who(p)
+		}
+		if s := a.Unclear.Score; s != nil {
+			method += fmt.Sprintf(" %d:%d", s.A, s.B)
+		}
 	case len(a.Reports) > 0:
 		method = "typed " + reported(a.Reports[0])
 	}
@@ -231,6 +302,16 @@ func (f *fakeRankings) OfferFix(_ context.Context, o ranking.Origin, made rankin
 
 func (f *fakeRankings) Answer(_ context.Context, o ranking.Origin, n ranking.Notice) error {
 	return f.add(call{method: "answer", origin: o, notice: n})
+}
+
+func (f *fakeRankings) TurnPage(
+	ctx context.Context, o ranking.Origin, message int64, read func(context.Context) (ranking.Notice, error),
+) error {
+	n, err := read(ctx)
+	if err != nil {
+		return err
+	}
+	return f.add(call{method: "page", origin: o, notice: n, offer: message})
 }
 
 func (f *fakeRankings) ShowMe(_ context.Context, o ranking.Origin) error {
@@ -255,6 +336,10 @@ func (f *fakeRankings) BotRemoved(_ context.Context, o ranking.Origin) error {
 
 func (f *fakeRankings) Renamed(_ context.Context, o ranking.Origin) error {
 	return f.add(call{method: "renamed", origin: o})
+}
+
+func (f *fakeRankings) ChangeBoard(_ context.Context, o ranking.Origin, change ranking.BoardChange, isAdmin func(context.Context) (bool, error)) error {
+	return f.add(call{method: "board " + string(change), origin: o, take: ranking.Amendment{IsAdmin: isAdmin}})
 }
 
 func (f *fakeRankings) ShowSettings(_ context.Context, o ranking.Origin, isAdmin func(context.Context) (bool, error)) error {
@@ -393,6 +478,7 @@ func TestCommandsInAGroup(t *testing.T) {
 		"/match [Ally](tg://user?id=1001) 3:1":       `answer wrong_form {"command":"match","reason":"same_person","detail":"@alice"}`,
 		"/match":                                     "wizard ",
 		"/match@elo_bot":                             "wizard ",
+		"/undo match 42":                             `answer wrong_form {"command":"undo","reason":"unexpected_word","detail":"match","corrected":"/undo 42"}`,
 		"/match @bob":                                "answer wrong_form " + noScore,
 		"/match 3:1":                                 `answer wrong_form {"command":"match","reason":"no_opponent"}`,
 		"/match @alice 3:1":                          `answer wrong_form {"command":"match","reason":"same_person","detail":"@alice"}`,
@@ -411,25 +497,35 @@ func TestCommandsInAGroup(t *testing.T) {
 		"/top10": "ranking", "/lb": "ranking", "/table": "ranking", "/rank": "ranking", "/elo": "ranking",
 		"/top 3": "top 3", "/TOP@elo_bot 3": "top 3", "/top 0": "ranking", "/top 2 3": "ranking", "/top -1": "ranking", "/top10 3": "ranking page 3",
 		"/ranking 2": "ranking page 2", "/leaderboard 2": "ranking page 2", "/lb #2": "ranking page 2", "/ranking 0": "ranking",
-		"/ranking 99999999999999999999": "ranking", "/top abc": "standing of @abc", "/elo @bob": "standing of @bob",
-		"/elo [Dan 2](tg://user?id=1004)": "standing of Dan_2#1004", "/ranking of @bob 3": "standing of @bob", "/me bob": "standing of @bob",
+		"/ranking 99999999999999999999": "ranking", "/top abc": `answer unclear_people {"reason":"unknown_name","command":"ranking","word":"abc"}`,
+		"/ranking all": "ranking of all", "/ranking ALL 2": "ranking page 2 of all", "/leaderboard 2 alle": "ranking page 2 of all",
+		"/top 3 todos": "top 3 of all", "/top все": "ranking of all", "/ranking усі": "ranking of all", "/ranking 2 0": "ranking",
+		"/elo @bob":                       "standing of @bob",
+		"/elo [Dan 2](tg://user?id=1004)": "standing of Dan_2#1004", "/ranking of @bob 3": "standing of @bob",
+		"/me bob": `answer unclear_people {"reason":"unknown_name","command":"stats","word":"bob"}`,
 		"/rating": "me", "/profile": "me", "/me 3": "me", "/rating @bob": "standing of @bob", "/profile @bob!": "standing of @bob",
 		"/me [Dan 2](tg://user?id=1004)": "standing of Dan_2#1004",
-		"/me":                            "me", "/Me@elo_bot": "me", "/me of all": "me", "/me@other_bot": ignored,
+		"/me":                            "me", "/Me@elo_bot": "me", "/me of all": `answer unclear_people {"reason":"unknown_name","command":"stats","word":"all"}`, "/me@other_bot": ignored,
+		"/stats": "me", "/stats @bob": "standing of @bob", "/stats me": "standing of Alice@alice#1001", "/stats@other_bot": ignored,
+		"/stats @bob @carol": `answer unclear_people {"reason":"too_many","command":"stats"}`, "/vs @bob": "Alice@alice#1001 against @bob",
+		"/h2h": `answer unclear_people {"reason":"nobody","command":"h2h"}`, "/h2h @bob": "Alice@alice#1001 against @bob",
+		"/h2h @bob vs @carol": "@bob against @carol", "/h2h @bob me": "@bob against Alice@alice#1001",
+		"/h2h @bob @carol @dan": `answer unclear_people {"reason":"too_many","command":"h2h"}`,
+		"/h2h help":             `answer help {"topic":"h2h"}`, "/records": "records", "/records help": `answer help {"topic":"records"}`, "/records@other_bot": ignored,
 		"/start": "greet greeting {}", "/start@elo_bot": "greet greeting {}", "/START true": "greet greeting {}",
 		"/start help": "greet greeting {}", "/start@other_bot": ignored,
 
 		"/help": "answer help {}", "/HELP@elo_bot": "answer help {}", "/help me please": "answer help {}", "/help help": "answer help {}",
 		"/help match": `answer help {"topic":"match"}`, "/help /match": `answer help {"topic":"match"}`,
 		"/help MATCH": `answer help {"topic":"match"}`, "/help ranking": `answer help {"topic":"ranking"}`,
-		"/help me": `answer help {"topic":"me"}`, "/me help": `answer help {"topic":"me"}`,
+		"/help me": `answer help {"topic":"stats"}`, "/me help": `answer help {"topic":"stats"}`,
 		"/help join": `answer help {"topic":"join"}`, "/help top": `answer help {"topic":"ranking"}`, "/help@other_bot match": ignored,
 		"/match help": `answer help {"topic":"match"}`, "/match HELP": `answer help {"topic":"match"}`,
 		"/match@elo_bot help": `answer help {"topic":"match"}`, "/ranking help": `answer help {"topic":"ranking"}`,
 		"/top help": `answer help {"topic":"ranking"}`, "/join help": `answer help {"topic":"join"}`,
 		"/match@other_bot help": ignored,
 
-		"/unknown": ignored, "/unknown@elo_bot": "answer unknown_command {}", "/unknown help": ignored, "/matches @bob 3:1": ignored,
+		"/unknown": ignored, "/unknown@elo_bot": "answer unknown_command {}", "/unknown help": ignored, "/matchdays @bob 3:1": ignored,
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
@@ -457,8 +553,12 @@ func TestCommandsInAPrivateChat(t *testing.T) {
 		"/me":              "me",
 		"/rating":          "me",
 		"/me 3":            "me",
-		"/me @bob":         `answer group_only {"command":"me @bob"}`,
-		"/me help":         `answer help {"topic":"me","private":true}`,
+		"/me @bob":         `answer group_only {"command":"stats @bob"}`,
+		"/me help":         `answer help {"topic":"stats","private":true}`,
+		"/stats":           "me",
+		"/stats bob":       `answer group_only {"command":"stats @bob"}`,
+		"/h2h @bob":        `answer group_only {"command":"h2h"}`,
+		"/records":         `answer group_only {"command":"records"}`,
 		"/unknown":         "answer unknown_command {}",
 		"/unknown help":    "answer unknown_command {}",
 		"/start@other_bot": ignored,
@@ -636,6 +736,9 @@ func TestAnonymousAdmin(t *testing.T) {
 		"/join":                  "join",
 		"/ranking":               "ranking",
 		"/me":                    "me",
+		"/stats me":              `answer refusal {"code":"nobody_to_show"}`,
+		"/h2h @bob @carol":       "@bob against @carol",
+		"/h2h @bob":              `answer unclear_people {"reason":"name_both","command":"h2h"}`,
 		"/start":                 "greet greeting {}",
 		"/help":                  "answer help {}",
 		"/match [Dan 2](tg://user?id=1004) @bob 3:1": "match Dan_2#1004 @bob 3:1",

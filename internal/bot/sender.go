@@ -13,6 +13,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"elobot/internal/outbox"
+	"elobot/internal/ranking"
 	"elobot/internal/telegram"
 )
 
@@ -22,15 +23,17 @@ type Sender struct {
 	self   telegram.Self
 	log    *slog.Logger
 
-	refusals    refusals // of tables
-	noReactions refusals
+	refusals    chatTimes // of tables
+	noReactions chatTimes
+	looked      chatTimes // where the pinned message need not be looked at
+	views       Views
 }
 
 var _ outbox.Sender = (*Sender)(nil)
 
 // NewSender returns a sender for the bot with this account.
 func NewSender(client *telegram.Client, self telegram.Self, log *slog.Logger) *Sender {
-	return &Sender{client: client, self: self, log: log, refusals: newRefusals(), noReactions: newRefusals()}
+	return &Sender{client: client, self: self, log: log, refusals: newChatTimes(), noReactions: newChatTimes(), looked: newChatTimes()}
 }
 
 var errNoItems = errors.New("the message has no items")
@@ -48,8 +51,8 @@ func (s *Sender) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 		receipt, err = s.send(ctx, m)
 	case m.Action == outbox.Edit, m.Action == outbox.Page:
 		receipt, err = s.edit(ctx, m)
-	case m.Action == outbox.Ensure:
-		receipt.MessageID, err = s.ensure(ctx, m)
+	case m.Action == outbox.Ensure && m.Row.Kind == ranking.KindBoard:
+		receipt, err = s.ensure(ctx, m)
 	case m.Action == outbox.CallbackAnswer:
 		err = s.answerPress(ctx, m)
 	default:

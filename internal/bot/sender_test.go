@@ -20,6 +20,7 @@ import (
 
 // post is a simulator with a group, a sender and its log.
 type post struct {
+	views  fakeViews
 	sim    *botsim.Server
 	group  *botsim.Chat
 	alice  botsim.User
@@ -32,7 +33,7 @@ func newPost(t *testing.T) *post {
 	sim, client := startSimulator(t)
 	p := &post{sim: sim, alice: sim.User("alice"), logged: &buffered{}}
 	p.group = sim.Group("Table tennis", p.alice)
-	p.sender = NewSender(client, selfOf(sim), slog.New(slog.NewTextHandler(p.logged, nil)))
+	p.sender = NewSender(client, selfOf(sim), slog.New(slog.NewTextHandler(p.logged, nil))).WithViews(&p.views)
 	return p
 }
 

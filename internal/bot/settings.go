@@ -92,7 +92,7 @@ func (r *Router) settings(ctx context.Context, req request) error {
 	return r.rankings.ShowSettings(ctx, req.origin, r.isAdmin(req.origin))
 }
 
-// pressRule handles the buttons below the settings. Like pressPage, it edits only messages that have such buttons.
+// pressRule handles the buttons below the settings. Like turning, it edits only messages that have such buttons.
 func (r *Router) pressRule(ctx context.Context, p press) error {
 	chosen, ok := ruleOf(p.query.Data)
 	if !ok || !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data) {

@@ -83,19 +83,22 @@ func TestRuleButtons(t *testing.T) {
 func TestPressDisplay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	sent := w.below(w.group, "1t:on", "1t:off", "1l:de")
-	for data, want := range map[string]ranking.Display{"1t:on": {Language: "en", Tables: true}, "1t:off": {Language: "en"}, "1l:de": {Language: "de"}} {
+	sent := w.below(w.group, "1t:on", "1t:off", "1l:de", "1c:on", "1c:off")
+	for data, want := range map[string]ranking.Display{
+		"1t:on": {Language: "en", Tables: true}, "1t:off": {Language: "en"}, "1l:de": {Language: "de"},
+		"1c:on": {Language: "en"}, "1c:off": {Language: "en", NoCelebrations: true},
+	} {
 		w.sim.Press(w.alice, sent, data)
 		if got := w.expect(data, "display")[0].display; got != want {
 			t.Errorf("%s: %+v, want %+v", data, got, want)
 		}
 	}
 	card := w.card(w.group, 0)
-	for _, data := range []string{"1t:on", "1l:de"} {
+	for _, data := range []string{"1t:on", "1l:de", "1c:off"} {
 		w.sim.Press(w.alice, card, data)
 		w.expect("a forged button", unknownButton)
 	}
-	for _, data := range []string{"1t:", "1t:maybe", "1t:ON", "1l:xx", "1l:"} {
+	for _, data := range []string{"1t:", "1t:maybe", "1t:ON", "1l:xx", "1l:", "1c:", "1c:no"} {
 		w.sim.Press(w.alice, sent, data)
 		w.expect("forged data "+data, unknownButton)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -35,55 +34,32 @@ func (w words) table(n ranking.Notice) string {
 	switch n := n.(type) {
 	case stats.RankingPage:
 		return w.rankingTable(n)
+	case stats.Board:
+		return w.boardTable(n)
 	case stats.MyStanding:
-		return w.standingTable(n)
+		return w.playerTable(n)
+	case stats.HeadToHead:
+		return w.headToHeadTable(n)
+	case stats.Records:
+		return w.recordsTable(n)
+	case stats.MatchPage:
+		return w.matchTable(n)
+	case stats.HistoryPage:
+		return w.historyTable(n)
 	default:
 		return ""
 	}
 }
 
-// rankingTable has the contents of rankingPage.
-func (w words) rankingTable(n stats.RankingPage) string {
-	if len(n.Rows) == 0 {
-		return ""
-	}
-	t := newTable(w.rankingTitle(n))
-	t.row(header(numberCell(w.Text("table.position", nil))), header(textCell(w.Text("table.player", nil))),
-		header(numberCell(w.Text("table.rating", nil))), header(numberCell(w.Text("table.results", nil))))
-	row := func(r stats.Row) {
-		t.row(numberCell(strconv.Itoa(r.Position)), textCell("<b>"+showName(r.Name)+"</b>"), numberCell(strconv.Itoa(r.Elo)),
-			numberCell(winsDrawsLosses(r.Won, r.Drawn, r.Lost)))
-	}
-	for _, r := range n.Rows {
-		row(r)
-	}
-	if n.Own != nil {
-		t.row(textCell("…"), textCell(""), textCell(""), textCell(""))
-		row(*n.Own)
-	}
-	return t.end(w.shownPlayers(n))
-}
-
-// standingTable has the contents of myStanding.
-func (w words) standingTable(n stats.MyStanding) string {
-	if n.Position == 0 {
-		return ""
-	}
-	t := newTable("<b>" + showName(n.Name) + "</b>")
-	row := func(label, value string) { t.row(textCell(w.Text(label, nil)), numberCell(value)) }
-	row("table.place", w.Text("table.place_of", args{"Place": n.Position, "Total": n.Total}))
-	row("table.rating", strconv.Itoa(n.Elo))
-	row("table.best", strconv.Itoa(n.Best))
-	row("table.record", winsDrawsLosses(n.Won, n.Drawn, n.Lost))
-	return t.end(w.streak(n))
-}
-
 // table is a table in the HTML of rich messages. Its cells are HTML too.
 type table struct{ strings.Builder }
 
+// captionEnd ends the caption of a table.
+const captionEnd = "</caption>"
+
 func newTable(caption string) *table {
 	t := new(table)
-	t.WriteString("<table bordered striped><caption>" + caption + "</caption>")
+	t.WriteString("<table bordered striped><caption>" + caption + captionEnd)
 	return t
 }
 
@@ -108,25 +84,25 @@ func header(cell string) string {
 	return strings.ReplaceAll(strings.Replace(cell, "<td", "<th", 1), "</td>", "</th>")
 }
 
-// refusals remembers where Telegram refused something.
-type refusals struct {
+// chatTimes remembers chats for some time, such as where Telegram refused something.
+type chatTimes struct {
 	until *lru.Cache[int64, time.Time]
 	now   func() time.Time
 }
 
-func newRefusals() refusals {
+func newChatTimes() chatTimes {
 	until, err := lru.New[int64, time.Time](maxRefusals)
 	if err != nil { // only if the size is not positive
 		panic(err)
 	}
-	return refusals{until, time.Now}
+	return chatTimes{until, time.Now}
 }
 
-// add remembers a refusal in a chat for some time.
-func (r refusals) add(chat int64, kept time.Duration) { r.until.Add(chat, r.now().Add(kept)) }
+// add remembers a chat for some time.
+func (r chatTimes) add(chat int64, kept time.Duration) { r.until.Add(chat, r.now().Add(kept)) }
 
-// has reports whether a refusal in a chat is remembered.
-func (r refusals) has(chat int64) bool {
+// has reports whether a chat is remembered.
+func (r chatTimes) has(chat int64) bool {
 	for _, id := range []int64{chat, everyChat} {
 		if until, ok := r.until.Get(id); ok && r.now().Before(until) {
 			return true

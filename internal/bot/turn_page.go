@@ -2,25 +2,41 @@ package bot
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
-	"strings"
-
-	"elobot/internal/ranking"
-	"elobot/internal/stats"
 )
 
-// turnButtons returns the buttons that show the pages before and after this one. A notice without the number of its page is
-// of a release that had no such buttons.
-func turnButtons(n stats.RankingPage) [][]button {
-	var row []button
-	first, last := n.Bounds()
-	if n.Page > 1 {
-		row = append(row, button{text: "‹", data: pageData(n.Page-1, n.Asker)})
+// turning returns the handler of the buttons with a code that replace a view by another page or another view. They edit only
+// messages that have buttons with this code: forged data must not replace the card of a match. parse reads the arguments of a
+// button; it accepts only what the bot writes there.
+func turning[A any](
+	code string, parse func(args string) (A, bool), turn func(*Router, context.Context, press, A) error,
+) func(*Router, context.Context, press) error {
+	isTurn := func(data string) bool {
+		args, ok := argsOf(code, data)
+		if ok {
+			_, ok = parse(args)
+		}
+		return ok
 	}
-	if n.Page > 0 && first <= last && last < n.Total {
-		row = append(row, button{text: "›", data: pageData(n.Page+1, n.Asker)})
+	return func(r *Router, ctx context.Context, p press) error {
+		args, ok := parse(p.args)
+		if !ok || !slices.ContainsFunc(r.buttonsBelow(p.query.Message), isTurn) {
+			return r.unknownButton(ctx, p.origin)
+		}
+		return turn(r, ctx, p, args)
+	}
+}
+
+// turnRow returns the row with the buttons that show the pages before and after this one, none for a page that has neither.
+// The data of a button is empty if there is no such page.
+func turnRow(before, after string) [][]button {
+	var row []button
+	if before != "" {
+		row = append(row, button{text: "‹", data: before})
+	}
+	if after != "" {
+		row = append(row, button{text: "›", data: after})
 	}
 	if row == nil {
 		return nil
@@ -28,35 +44,8 @@ func turnButtons(n stats.RankingPage) [][]button {
 	return [][]button{row}
 }
 
-// pageData returns the data of the button that shows a page of the ranking. asker is who asked for the ranking, 0 for an
-// anonymous admin.
-func pageData(page int, asker ranking.UserID) string {
-	return callbackData(pageCode, fmt.Sprintf("%d:%d", page, asker))
-}
-
-// pageOf returns the page that a button shows, and who asked for the ranking. ok is false for data that pageData does not
-// produce.
-func pageOf(data string) (page int, asker ranking.UserID, ok bool) {
-	args, ok := argsOf(pageCode, data)
-	number, who, _ := strings.Cut(args, ":")
-	n, err := strconv.ParseInt(number, 10, 32)
-	id, idErr := strconv.ParseInt(who, 10, 64)
-	if !ok || err != nil || idErr != nil || n <= 0 || id < 0 || pageData(int(n), ranking.UserID(id)) != data {
-		return 0, 0, false
-	}
-	return int(n), ranking.UserID(id), true
-}
-
-// pressPage handles the buttons that turn pages. It edits only messages that have such buttons: forged data must not replace
-// the card of a match.
-func (r *Router) pressPage(ctx context.Context, p press) error {
-	page, asker, ok := pageOf(p.query.Data)
-	turns := func(data string) bool {
-		_, _, ok := pageOf(data)
-		return ok
-	}
-	if !ok || !slices.ContainsFunc(r.buttonsBelow(p.query.Message), turns) {
-		return r.unknownButton(ctx, p.origin)
-	}
-	return r.stats.TurnRanking(ctx, p.origin, p.query.Message.ID, asker, page)
+// parseID reads the number of a player, a person or a match, in the form that strconv.FormatInt writes. 0 stands for none.
+func parseID[I ~int64](text string) (I, bool) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	return I(n), err == nil && n >= 0 && strconv.FormatInt(n, 10) == text
 }

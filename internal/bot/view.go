@@ -49,6 +49,14 @@ func render(item outbox.Item, w words) (outgoing, error) {
 		return renderAs(item, w, w.resultsExpired, w.resultsExpired)
 	case stats.KindRankingPage:
 		return renderAs(item, w, w.rankingPage, nil)
+	case stats.KindMatchPage, stats.KindHistoryPage, stats.KindOdds, stats.KindTeams:
+		return renderMatches(item, w)
+	case ranking.KindBoard:
+		return renderAs(item, w, w.board, nil)
+	case ranking.KindBoardState:
+		return renderAs(item, w, w.boardState, w.boardState)
+	case ranking.KindBoardNotPinned:
+		return renderAs(item, w, w.boardNotPinned, w.boardNotPinned)
 	case ranking.KindJoined:
 		return renderAs(item, w, w.joined, w.joined)
 	case ranking.KindSettings:
@@ -65,10 +73,8 @@ func render(item outbox.Item, w words) (outgoing, error) {
 		return renderAs(item, w, w.undoDropped, w.undoDropped)
 	case ranking.KindReportPrompt:
 		return renderAs(item, w, w.reportPrompt, nil)
-	case ranking.KindOpponentPrompt:
-		return renderAs(item, w, w.opponentPrompt, nil)
-	case ranking.KindScorePrompt:
-		return renderAs(item, w, w.scorePrompt, nil)
+	case ranking.KindOpponentPrompt, ranking.KindNamePrompt, ranking.KindScorePrompt:
+		return renderWizard(item, w)
 	case ranking.KindReportChosen:
 		return renderAs(item, w, w.reportChosen, nil)
 	case ranking.KindReportDropped:
@@ -85,16 +91,32 @@ func render(item outbox.Item, w words) (outgoing, error) {
 		return renderAs(item, w, w.languageChanged, w.languageChanged)
 	case ranking.KindTablesChanged:
 		return renderAs(item, w, w.tablesChanged, w.tablesChanged)
+	case ranking.KindCelebrationsChanged:
+		return renderAs(item, w, w.celebrationsChanged, w.celebrationsChanged)
 	case stats.KindMyStanding:
-		return renderAs(item, w, w.myStanding, w.myStandingLine)
+		return renderAs(item, w, w.player, nil)
 	case stats.KindMyStandings:
 		return renderAs(item, w, w.myStandings, nil)
+	case stats.KindHeadToHead:
+		return renderAs(item, w, w.headToHead, nil)
+	case stats.KindRecords:
+		return renderAs(item, w, w.records, nil)
+	case stats.KindUnclearPeople:
+		return renderAs(item, w, w.unclearPeople, w.unclearPeople)
 	case ranking.KindNotRecorded:
 		return renderAs(item, w, w.notRecorded, nil)
 	case ranking.KindFixOffer:
 		return renderAs(item, w, w.fixOffer, nil) // a merged message could not have its button
 	case ranking.KindRefusal:
 		return renderAs(item, w, w.refusal, w.refusal)
+	default:
+		return renderOwn(item, w)
+	}
+}
+
+// renderOwn renders a notice of this package.
+func renderOwn(item outbox.Item, w words) (outgoing, error) {
+	switch item.Kind {
 	case kindGreeting:
 		return renderAs(item, w, w.greeting, nil)
 	case kindHelp:
@@ -111,6 +133,32 @@ func render(item outbox.Item, w words) (outgoing, error) {
 		return renderAs(item, w, w.unknownCommand, w.unknownCommand)
 	default:
 		return outgoing{}, fmt.Errorf("%w %q", errUnknownKind, item.Kind)
+	}
+}
+
+// renderMatches renders what is said about matches that are over, or yet to be played.
+func renderMatches(item outbox.Item, w words) (outgoing, error) {
+	switch item.Kind {
+	case stats.KindMatchPage:
+		return renderAs(item, w, w.matchPage, nil)
+	case stats.KindHistoryPage:
+		return renderAs(item, w, w.historyPage, nil)
+	case stats.KindOdds:
+		return renderAs(item, w, w.odds, nil)
+	default:
+		return renderAs(item, w, w.teams, nil)
+	}
+}
+
+// renderWizard renders a message of a wizard.
+func renderWizard(item outbox.Item, w words) (outgoing, error) {
+	switch item.Kind {
+	case ranking.KindNamePrompt:
+		return renderAs(item, w, w.namePrompt, nil)
+	case ranking.KindScorePrompt:
+		return renderAs(item, w, w.scorePrompt, nil)
+	default:
+		return renderAs(item, w, w.opponentPrompt, nil)
 	}
 }
 
@@ -131,7 +179,7 @@ func renderAs[N ranking.Notice](item outbox.Item, w words, text, line func(N) st
 // answers reports whether a notice is meant for one person. Not all such notices contain the name.
 func answers(n ranking.Notice) bool {
 	switch n.(type) {
-	case ranking.Joined, stats.MyStanding, ranking.Refusal, WrongForm, UnknownCommand, CommandFailed:
+	case ranking.Joined, stats.UnclearPeople, ranking.Refusal, WrongForm, UnknownCommand, CommandFailed:
 		return true
 	default:
 		return false

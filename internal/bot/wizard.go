@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -47,6 +48,9 @@ func (r *Router) wizardReply(ctx context.Context, req request) error {
 		return err
 	}
 	req.command = command.Text(command.NameMatch, req.message.Text, req.message.commandEntities(), r.self.Username)
+	if w.HasTeams() {
+		return r.answerTeamWizard(ctx, req, a, w)
+	}
 	if 0 <= asked && asked < len(w.Opponents) {
 		p := w.Opponents[asked]
 		req.opponent = &command.Person{UserID: int64(p.ID), Username: p.Username, Name: p.Name, Named: true}
@@ -57,19 +61,22 @@ func (r *Router) wizardReply(ctx context.Context, req request) error {
 // answerWizard answers a wizard with what somebody typed.
 func (r *Router) answerWizard(ctx context.Context, req request, a ranking.PromptAnswer, w *ranking.WizardRequest) error {
 	report, known, err := r.report(ctx, req)
+	if a.Unclear = known.unclear(report, err, req.sender()); a.Unclear != nil {
+		return r.rankings.AnswerPrompt(ctx, req.origin, a)
+	}
 	if err == nil {
 		_, err = command.Certain(report)
 	}
 	form, malformed := wrongForm(req.command, err)
-	switch {
-	case malformed && form.Reason == command.ReasonNoScore && req.opponent == nil:
-		if a.Opponent, err = r.opponent(ctx, req); err != nil {
+	if malformed && req.opponent == nil {
+		if a.Opponent, a.Unclear, err = r.opponent(ctx, req); err != nil {
 			return err
 		}
-		if a.Opponent != nil {
+		if a.Opponent != nil || a.Unclear != nil {
 			return r.rankings.AnswerPrompt(ctx, req.origin, a)
 		}
-		fallthrough
+	}
+	switch {
 	case malformed:
 		req.origin.Malformed = req.command.Name
 		return r.rankings.Answer(ctx, req.origin, form)
@@ -81,31 +88,93 @@ func (r *Router) answerWizard(ctx context.Context, req request, a ranking.Prompt
 	return r.rankings.AnswerPrompt(ctx, req.origin, a)
 }
 
-// opponent reads a name without a score, by adding one. It returns nil if the text is no such name.
-func (r *Router) opponent(ctx context.Context, req request) (*ranking.Person, error) {
+// answerTeamWizard answers a wizard about teams with the score that somebody typed.
+func (r *Router) answerTeamWizard(ctx context.Context, req request, a ranking.PromptAnswer, w *ranking.WizardRequest) error {
+	typed, err := command.ParseScores(req.command)
+	if form, malformed := wrongForm(req.command, err); malformed {
+		req.origin.Malformed = req.command.Name
+		return r.rankings.Answer(ctx, req.origin, form)
+	}
+	if err != nil {
+		return fmt.Errorf("read the answer to a wizard: %w", err)
+	}
+	a.Reports = []ranking.Report{{A: w.Teams[0], B: w.Teams[1], Scores: scores(typed)}}
+	return r.rankings.AnswerPrompt(ctx, req.origin, a)
+}
+
+// opponent reads a name without a score, by adding one. It returns nothing if the text is no name.
+func (r *Router) opponent(ctx context.Context, req request) (*ranking.Person, *ranking.UnclearOpponent, error) {
 	req.command.Args += " 1:0"
 	report, known, err := r.report(ctx, req)
+	if unclear := known.unclear(report, err, req.sender()); unclear != nil {
+		unclear.Score = nil
+		return nil, unclear, nil
+	}
 	if err == nil {
 		_, err = command.Certain(report)
 	}
 	if _, malformed := wrongForm(req.command, err); malformed {
-		return nil, nil //nolint:nilnil // as documented
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if against := report.Readings[0][0].B; len(against) == 1 {
-		p := known.person(against[0])
-		return &p, nil
+	if opponent, ok := opponentOf(report.Readings[0], req.sender()); ok {
+		return new(known.person(opponent)), nil, nil
 	}
-	return nil, nil //nolint:nilnil // as documented
+	return nil, nil, nil
+}
+
+// unclear returns the name in a result that does not tell who is the sender's opponent, nil if there is none.
+func (k knownPlayers) unclear(report command.Report, err error, sender command.Person) *ranking.UnclearOpponent {
+	var form *command.FormError
+	if errors.As(err, &form) && form.Reason == command.ReasonUnknownName {
+		return &ranking.UnclearOpponent{Doubt: ranking.DoubtUnknownName, Word: form.Detail}
+	}
+	if report.Doubt != command.DoubtName && report.Doubt != command.DoubtUnknownName {
+		return nil
+	}
+	u := &ranking.UnclearOpponent{Doubt: ranking.Doubt(report.Doubt), Word: report.Word}
+	for _, reading := range report.Readings {
+		opponent, ok := opponentOf(reading, sender)
+		if !ok {
+			continue
+		}
+		if p := k.person(opponent); !slices.Contains(u.People, p) {
+			u.People = append(u.People, p)
+		}
+		if scores := reading[0].Scores; u.Score == nil && len(scores) == 1 {
+			u.Score = new(ranking.Score(scores[0]))
+		}
+	}
+	if len(u.People) == 0 {
+		return nil
+	}
+	return u
+}
+
+// opponentOf returns whom the sender alone has played alone. ok is false if the matches are others.
+func opponentOf(reading command.Reading, sender command.Person) (opponent command.Person, ok bool) {
+	m := reading[0]
+	if len(reading) > 1 || len(m.A) > 1 || len(m.B) > 1 || m.A[0].UserID != sender.UserID {
+		return command.Person{}, false
+	}
+	return m.B[0], true
 }
 
 // opponentPrompt asks for the opponent.
 func (w words) opponentPrompt(ranking.OpponentPrompt) string { return w.Text("wizard.opponent", nil) }
 
+// namePrompt asks who is meant by the name of an opponent.
+func (w words) namePrompt(n ranking.NamePrompt) string {
+	return w.Text("question."+string(n.Doubt), args{"Word": showWord(n.Word)}) + " " + w.Text("wizard.name", nil)
+}
+
 // scorePrompt asks for the score.
 func (w words) scorePrompt(n ranking.ScorePrompt) string {
+	if len(n.Teams[0]) > 0 {
+		return w.Text("wizard.score_teams", args{"A": shortNames(n.Teams[0]), "B": shortNames(n.Teams[1])})
+	}
 	return w.Text("wizard.score", args{"Name": showName(n.Opponent)})
 }
 
@@ -132,6 +201,19 @@ func opponentButtons(n ranking.OpponentPrompt, item int64, w words) [][]button {
 		last = append(last, button{text: "›", data: promptData(id, ranking.OptionPage(page+1))})
 	}
 	return append(rows, append(last, button{text: w.cancel(), data: promptData(id, ranking.OptionCancel)}))
+}
+
+// nameButtons returns the buttons below the question who is meant by a name: one person in a row, then the way back to all opponents.
+func nameButtons(n ranking.NamePrompt, w words) [][]button {
+	var rows [][]button
+	for i, name := range n.Opponents {
+		rows = append(rows, []button{{text: w.personLabel(name, false), data: promptData(n.Prompt, ranking.OptionOpponent(n.First+i))}})
+	}
+	var last []button
+	if n.More {
+		last = append(last, button{text: "‹", data: promptData(n.Prompt, ranking.OptionPage(1))})
+	}
+	return append(rows, append(last, button{text: w.cancel(), data: promptData(n.Prompt, ranking.OptionCancel)}))
 }
 
 // scoreButtons returns the buttons below the question for the score, three in a row.

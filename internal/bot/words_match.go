@@ -31,6 +31,7 @@ func (w words) matchRecorded(n ranking.MatchRecorded) string {
 	for _, side := range n.Sides {
 		writeRatings(&b, side.Players)
 	}
+	b.WriteString(w.celebration(n.Celebration))
 	all := []string{match}
 	switch count := len(n.NewPlayers); {
 	case count == 0:

@@ -51,6 +51,8 @@ const (
 	formUndo      = "<code>/undo 42</code>"
 	formRestore   = "<code>/restore 42</code>"
 	formFix       = "<code>/fix 42 3:2</code>"
+	formOdds      = "<code>/odds @bob</code>"
+	formPlayers   = "<code>/teams @alice @bob @carol @dave</code>"
 	formFixSets   = "<code>/fix 42 11:7 9:11 11:5</code>"
 )
 
@@ -64,6 +66,10 @@ func (w words) wrongForm(n WrongForm) string {
 		form = formRestore
 	case n.Command == command.NameFix:
 		form, sets = formFix, formFixSets
+	case n.Command == command.NameOdds:
+		form = formOdds
+	case n.Command == command.NameTeams:
+		form = formPlayers
 	case n.Teams:
 		form, sets = formTeams, formTeamsSets
 	case n.Reason == command.ReasonUnclearWinner:
@@ -79,6 +85,8 @@ func (w words) wrongForm(n WrongForm) string {
 		id = "form." + string(command.ReasonUnexpectedWord)
 	case n.Reason == command.ReasonEmpty && n.Command == command.NameFix:
 		id = "form.empty_fix"
+	case n.Command == command.NameOdds, n.Command == command.NameTeams:
+		id = lineupForm(n)
 	case n.Command == command.NameMatch:
 	case n.Reason == command.ReasonUnknownMention, n.Reason == command.ReasonUnexpectedWord && strings.HasPrefix(n.Detail, "@"):
 		id = "form.number_not_name"
@@ -88,7 +96,21 @@ func (w words) wrongForm(n WrongForm) string {
 	}
 	return w.Text(id, args{
 		"Word": showWord(n.Detail), "Form": form, "Sets": sets, "MaxTeam": command.MaxTeam, "MaxSets": command.MaxSets,
+		"Min": command.MinPlayers, "Max": command.MaxPlayers,
 	})
+}
+
+// lineupForm returns the text about a malformed /odds or /teams. Those about the words in it are the same for all commands.
+func lineupForm(n WrongForm) string {
+	switch n.Reason {
+	case command.ReasonSamePerson, command.ReasonBot, command.ReasonUnknownMention, command.ReasonUnexpectedWord,
+		command.ReasonUnknownName, command.ReasonUnclearName:
+		return "form." + string(n.Reason)
+	}
+	if n.Command == command.NameOdds {
+		return "form.sides"
+	}
+	return "form." + string(command.ReasonPlayers)
 }
 
 func (w words) commandFailed(n CommandFailed) string {

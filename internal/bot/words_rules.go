@@ -55,6 +55,7 @@ func (w words) settings(n ranking.GroupSettings) string {
 	values := append([]ruleValue{
 		{w.Text("rules.language", nil), languageName(n.Language)},
 		{w.Text("rules.tables", nil), w.onOff(n.Tables)},
+		{w.Text("rules.celebrations", nil), w.onOff(!n.NoCelebrations)},
 	}, w.ruleValues(n.Rules)...)
 	lines := []string{w.Text("rules.title", nil)}
 	for _, v := range values {

@@ -54,6 +54,7 @@ type Chat struct {
 	reacted     signal
 	topics      map[int]*topic
 	pinned      map[int]bool // by message id; deleted messages do not count
+	noPins      bool         // the bot, as an admin, has no right to pin
 	noReactions bool         // reactions are disabled
 	otherBot    bool         // the last bot that wrote was not ours
 	rates       chatRates

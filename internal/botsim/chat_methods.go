@@ -22,7 +22,7 @@ func (s *Server) getChatAdministrators(r *request) (any, error) {
 	for _, id := range c.order {
 		u := s.users[id]
 		if c.isAdmin(id) && (!u.IsBot || id == s.bot.ID) {
-			admins = append(admins, chatMember(u, c.status[id]))
+			admins = append(admins, c.memberOf(u))
 		}
 	}
 	return admins, nil
@@ -40,7 +40,7 @@ func (s *Server) getChatMember(r *request) (any, error) {
 	if !known {
 		return nil, badRequest("user not found")
 	}
-	return chatMember(u, c.status[id]), nil
+	return c.memberOf(u), nil
 }
 
 func (s *Server) sendChatAction(r *request) (any, error) {

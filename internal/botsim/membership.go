@@ -111,10 +111,34 @@ func (c *Chat) changeBotStatus(by User, status string) {
 }
 
 func (c *Chat) memberUpdate(kind string, by, member User, from, to string) {
+	if member.ID == c.s.bot.ID {
+		c.membership(kind, by, c.botMember(from, c.noPins), c.botMember(to, c.noPins))
+		return
+	}
+	c.membership(kind, by, chatMember(c.s.current(member), from), chatMember(c.s.current(member), to))
+}
+
+func (c *Chat) membership(kind string, by User, before, after map[string]any) {
 	c.s.sendUpdate(updates.LaneOfChat(c.id), kind, map[string]any{
-		"chat": c.wire(), "from": c.s.current(by), "date": c.s.now().Unix(),
-		"old_chat_member": chatMember(c.s.current(member), from), "new_chat_member": chatMember(c.s.current(member), to),
+		"chat": c.wire(), "from": c.s.current(by), "date": c.s.now().Unix(), "old_chat_member": before, "new_chat_member": after,
 	})
+}
+
+// memberOf returns a user, or the bot, as a member of the chat.
+func (c *Chat) memberOf(u User) map[string]any {
+	if u.ID == c.s.bot.ID {
+		return c.botMember(c.status[u.ID], c.noPins)
+	}
+	return chatMember(u, c.status[u.ID])
+}
+
+// botMember returns the bot as a member of the chat.
+func (c *Chat) botMember(status string, noPins bool) map[string]any {
+	m := chatMember(c.s.bot, status)
+	if status == statusAdministrator && noPins {
+		m["can_pin_messages"] = false
+	}
+	return m
 }
 
 // serviceNote returns a service message with a single field.

@@ -17,6 +17,7 @@ type message struct {
 	senderChat *SenderChat
 	autoFwd    bool
 	fwdOrigin  json.RawMessage
+	tooOld     bool           // it cannot be edited any more
 	extra      map[string]any // service fields and fields that a test adds
 	wireReply  *message       // shown in reply_to_message; in a topic it may be the message that created it
 }
@@ -79,6 +80,9 @@ func (m *message) wire() (json.RawMessage, error) {
 		Text:            m.Text,
 		Entities:        m.Entities,
 	}
+	if m.Rich {
+		w.Text, w.Entities, w.Rich = "", nil, m.wireRich()
+	}
 	if len(m.Buttons) > 0 {
 		w.ReplyMarkup = &inlineKeyboard{Rows: m.Buttons}
 	}
@@ -105,6 +109,29 @@ func (m *message) wire() (json.RawMessage, error) {
 	}
 	return withFields(raw, m.extra)
 }
+
+// wireRich encodes the content of a rich message, which has neither a text nor entities.
+func (m *message) wireRich() *wireRich {
+	paragraph, done := wireBlock{Type: "paragraph", Text: []any{}}, 0
+	add := func(until int) {
+		if text := m.EntityText(Entity{Offset: done, Length: until - done}); text != "" {
+			paragraph.Text = append(paragraph.Text, text)
+		}
+		done = until
+	}
+	for _, e := range m.Entities {
+		if e.URL != "" && e.Offset >= done {
+			add(e.Offset)
+			paragraph.Text = append(paragraph.Text, wireLink{Type: "url", Text: m.EntityText(e), URL: e.URL})
+			done = e.Offset + e.Length
+		}
+	}
+	add(maxRichUnits)
+	return &wireRich{Blocks: []wireBlock{paragraph}}
+}
+
+// maxRichUnits is more than the length of any rich message.
+const maxRichUnits = 1 << 20
 
 // withFields adds fields to a JSON object, replacing fields of the same name.
 func withFields(object json.RawMessage, fields map[string]any) (json.RawMessage, error) {

@@ -39,13 +39,76 @@ func (s *Server) pinChatMessage(r *request) (any, error) {
 	switch {
 	case !found || m.Deleted:
 		return nil, badRequest("message to pin not found")
-	case c.kind != kindPrivate && !c.isAdmin(s.bot.ID):
+	case !c.mayPin():
 		return nil, badRequest("not enough rights to manage pinned messages in the chat")
 	case m.Service != "":
 		return nil, badRequest("message can't be pinned")
 	}
 	r.call.MessageID = m.ID
 	return true, c.pin(s.bot, m, r.params.Boolean("disable_notification"))
+}
+
+// unpinChatMessage unpins a message, or without one the newest pinned one.
+func (s *Server) unpinChatMessage(r *request) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, err := s.writableChat(r.params)
+	if err != nil {
+		return nil, err
+	}
+	m, found := c.byID[int(r.params.Integer("message_id"))]
+	switch {
+	case !c.mayPin():
+		return nil, badRequest("not enough rights to manage pinned messages in the chat")
+	case r.params["message_id"] == "":
+		m = c.newestPinned()
+	case !found || m.Deleted:
+		return nil, badRequest("message to unpin not found")
+	}
+	if m == nil || !c.pinned[m.ID] {
+		return nil, badRequest("message to unpin not found")
+	}
+	r.call.MessageID = m.ID
+	delete(c.pinned, m.ID)
+	return true, nil
+}
+
+// mayPin reports whether the bot may pin and unpin messages.
+func (c *Chat) mayPin() bool {
+	return c.kind == kindPrivate || c.isAdmin(c.s.bot.ID) && !c.noPins
+}
+
+// AllowPins gives the bot the right to pin messages as an admin, or takes it away. The bot gets an update. As an ordinary member it
+// never has that right.
+func (c *Chat) AllowPins(allowed bool) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	before := c.noPins
+	c.noPins = !allowed
+	status := c.status[c.s.bot.ID]
+	old, now := c.botMember(status, before), c.botMember(status, c.noPins)
+	c.membership(kindOfBotUpdate, c.owner(), old, now)
+}
+
+// Unpin unpins a message of the chat. There is no service message for that, and no update.
+func (c *Chat) Unpin(m Message) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	delete(c.pinned, m.ID)
+}
+
+// MakeTooOld makes a message of the bot too old to be edited.
+func (c *Chat) MakeTooOld(m Message) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	if old, ok := c.byID[m.ID]; ok {
+		old.tooOld = true
+	}
+}
+
+// AllPinned returns all pinned messages of the chat, oldest first. A bot sees only the newest one.
+func (c *Chat) AllPinned() []Message {
+	return c.collect(func(m *message) bool { return c.pinned[m.ID] && !m.Deleted })
 }
 
 // Pin pins a message of the chat and adds the service message.

@@ -1,6 +1,7 @@
 package botsim_test
 
 import (
+	"fmt"
 	"testing"
 
 	"elobot/internal/botsim"
@@ -20,6 +21,7 @@ type chatOf struct {
 		Text     string
 		Entities []botsim.Entity
 		ReplyTo  map[string]any `json:"reply_to_message"`
+		Rich     map[string]any `json:"rich_message"`
 	} `json:"pinned_message"`
 }
 
@@ -149,4 +151,91 @@ func TestPinInPrivateChat(t *testing.T) {
 	}
 	private.Kick()
 	bot.refused(t, "pinChatMessage", fields{"chat_id": private.ID(), "message_id": id}, 403, "Forbidden: bot was blocked by the user")
+}
+
+func TestUnpinChatMessage(t *testing.T) {
+	t.Parallel()
+	s, bot, group, alice := scene(t)
+	group.Promote(s.Bot())
+	unpin := func(id int) fields { return fields{"chat_id": group.ID(), "message_id": id} }
+	first, second := bot.sends(t, fields{"chat_id": group.ID(), "text": "One"}), bot.sends(t, fields{"chat_id": group.ID(), "text": "Two"})
+	for _, id := range []int{first, second} {
+		bot.want(t, "pinChatMessage", fields{"chat_id": group.ID(), "message_id": id, "disable_notification": true}, nil)
+	}
+	if all := group.AllPinned(); len(all) != 2 || all[0].ID != first || all[1].ID != second {
+		t.Errorf("pinned: %+v", all)
+	}
+	bot.want(t, "unpinChatMessage", unpin(first), nil)
+	bot.refused(t, "unpinChatMessage", unpin(first), 400, "Bad Request: message to unpin not found")
+	bot.refused(t, "unpinChatMessage", unpin(99), 400, "Bad Request: message to unpin not found")
+	if m, ok := group.Pinned(); !ok || m.ID != second {
+		t.Errorf("pinned: %+v", m)
+	}
+	bot.want(t, "unpinChatMessage", fields{"chat_id": group.ID()}, nil)
+	bot.refused(t, "unpinChatMessage", fields{"chat_id": group.ID()}, 400, "Bad Request: message to unpin not found")
+	hers := group.Say(alice, "Rules")
+	group.Pin(alice, hers)
+	group.Unpin(hers)
+	if got := bot.chat(t, group.ID()).Pinned; got != nil {
+		t.Errorf("pinned: %+v", got)
+	}
+	group.Demote(s.Bot())
+	bot.refused(t, "unpinChatMessage", unpin(second), 400, "Bad Request: not enough rights to manage pinned messages in the chat")
+}
+
+// TestTheRightToPin: an admin may lack it, and the bot is told when that changes.
+func TestTheRightToPin(t *testing.T) {
+	t.Parallel()
+	s, bot, group, _ := scene(t)
+	group.Promote(s.Bot())
+	id := bot.sends(t, fields{"chat_id": group.ID(), "text": "One"})
+	pin := fields{"chat_id": group.ID(), "message_id": id}
+	group.AllowPins(false)
+	for _, method := range []string{"pinChatMessage", "unpinChatMessage"} {
+		bot.refused(t, method, pin, 400, "Bad Request: not enough rights to manage pinned messages in the chat")
+	}
+	group.AllowPins(true)
+	bot.want(t, "pinChatMessage", pin, nil)
+	var got []string
+	for _, u := range bot.updates(t, fields{"allowed_updates": []string{"my_chat_member"}}) {
+		before, _ := u.Mine["old_chat_member"].(map[string]any)
+		after, _ := u.Mine["new_chat_member"].(map[string]any)
+		got = append(got, fmt.Sprint(before["status"], before["can_pin_messages"], " ", after["status"], after["can_pin_messages"]))
+	}
+	equal(t, "changes", got, []string{
+		"member<nil> administratortrue", "administratortrue administratorfalse", "administratorfalse administratortrue",
+	})
+}
+
+// TestMessagesThatAreTooOld: they cannot be edited any more.
+func TestMessagesThatAreTooOld(t *testing.T) {
+	t.Parallel()
+	_, bot, group, _ := scene(t)
+	id := bot.sends(t, fields{"chat_id": group.ID(), "text": "One"})
+	m, _ := group.Message(id)
+	group.MakeTooOld(m)
+	bot.refused(t, "editMessageText", fields{"chat_id": group.ID(), "message_id": id, "text": "Two"}, 400, "Bad Request: message can't be edited")
+}
+
+// TestPinnedRichMessage: a rich message has blocks instead of a text and entities, and its links are in them.
+func TestPinnedRichMessage(t *testing.T) {
+	t.Parallel()
+	s, bot, group, _ := scene(t)
+	group.Promote(s.Bot())
+	var sent struct {
+		ID int `json:"message_id"`
+	}
+	bot.want(t, "sendRichMessage", fields{"chat_id": group.ID(), "rich_message": fields{
+		"html": `<table><caption>Ranking <a href="https://t.me/elo_bot?object=board">.</a></caption><tr><td>Alice</td></tr></table>`,
+	}}, &sent)
+	bot.want(t, "pinChatMessage", fields{"chat_id": group.ID(), "message_id": sent.ID}, nil)
+	got := bot.chat(t, group.ID()).Pinned
+	if got == nil || got.ID != sent.ID || got.Text != "" || len(got.Entities) != 0 {
+		t.Fatalf("pinned: %+v", got)
+	}
+	const want = `map[blocks:[map[text:[Ranking  map[text:. type:url url:https://t.me/elo_bot?object=board] 
+Alice] type:paragraph]]]`
+	if blocks := fmt.Sprint(got.Rich); blocks != want {
+		t.Errorf("the content is %s, want %s", blocks, want)
+	}
 }

@@ -70,7 +70,7 @@ func (s *Server) editMessageText(r *request) (any, error) {
 	switch {
 	case !found || m.Deleted:
 		return nil, badRequest("message to edit not found")
-	case m.From.ID != s.bot.ID || m.Service != "":
+	case m.From.ID != s.bot.ID || m.Service != "" || m.tooOld:
 		return nil, badRequest("message can't be edited")
 	case sameContent(m, edited):
 		return nil, badRequest("message is not modified: specified new message content and reply markup are " +

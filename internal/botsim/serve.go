@@ -50,6 +50,7 @@ func methods() map[string]method {
 		{"answerCallbackQuery", (*Server).answerCallbackQuery},
 		{"getChat", (*Server).getChat},
 		{"pinChatMessage", (*Server).pinChatMessage},
+		{"unpinChatMessage", (*Server).unpinChatMessage},
 		{"getChatAdministrators", (*Server).getChatAdministrators},
 		{"getChatMember", (*Server).getChatMember},
 		{"setMyCommands", (*Server).setMyCommands},

@@ -119,7 +119,24 @@ type wireMessage struct {
 	EditDate        int64           `json:"edit_date,omitempty"`
 	Text            string          `json:"text,omitempty"`
 	Entities        []Entity        `json:"entities,omitempty"`
+	Rich            *wireRich       `json:"rich_message,omitempty"`
 	ReplyMarkup     *inlineKeyboard `json:"reply_markup,omitempty"`
+}
+
+// wireRich is a rich message. All its blocks are shown as one paragraph: pieces of text, and links.
+type wireRich struct {
+	Blocks []wireBlock `json:"blocks"`
+}
+
+type wireBlock struct {
+	Type string `json:"type"`
+	Text []any  `json:"text"` // a string, or a wireLink
+}
+
+type wireLink struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+	URL  string `json:"url"`
 }
 
 type inlineKeyboard struct {

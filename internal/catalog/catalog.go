@@ -119,10 +119,17 @@ func (l Language) Has(id string) bool {
 
 // Number writes a whole number that is not negative.
 func (l Language) Number(n int) string {
-	if n < 1_000 {
+	switch {
+	case n < 1_000:
 		return strconv.Itoa(n)
+	case n < 10_000:
+		return l.Text("number.four_digits", Args{"Thousands": n / 1_000, "Rest": fmt.Sprintf("%03d", n%1_000)})
 	}
-	return l.Number(n/1_000) + l.Text("number.thousands", nil) + fmt.Sprintf("%03d", n%1_000)
+	groups := ""
+	for ; n >= 1_000; n /= 1_000 {
+		groups = l.Text("number.thousands", nil) + fmt.Sprintf("%03d", n%1_000) + groups
+	}
+	return strconv.Itoa(n) + groups
 }
 
 // Date writes a day, in UTC: the bot does not know in which time zone a group is.

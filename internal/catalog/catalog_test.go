@@ -224,10 +224,13 @@ func TestNumber(t *testing.T) {
 			t.Errorf("%d: %q, want %q", n, got, want)
 		}
 	}
-	for tag, want := range map[string]string{
-		"de": "12.034", "es": "12\u202f034", "pt-BR": "12.034", "ru": "12\u202f034", "uk": "12\u202f034",
+	for tag, want := range map[string][3]string{
+		"de": {"9.034", "12.034", "1.234.005"}, "pt-BR": {"9.034", "12.034", "1.234.005"},
+		"es": {"9034", "12\u202f034", "1\u202f234\u202f005"}, "ru": {"9034", "12\u202f034", "1\u202f234\u202f005"},
+		"uk": {"9034", "12\u202f034", "1\u202f234\u202f005"},
 	} {
-		if got := For(tag).Number(12_034); got != want {
+		l := For(tag)
+		if got := [3]string{l.Number(9_034), l.Number(12_034), l.Number(1_234_005)}; got != want {
 			t.Errorf("%s: %q, want %q", tag, got, want)
 		}
 	}

@@ -10,6 +10,7 @@ const (
 	NameHelp     = "help"
 	NameJoin     = "join"
 	NameSettings = "settings"
+	NameBoard    = "board"
 	NameMatch    = "match"
 	NameWon      = "won"
 	NameLost     = "lost"
@@ -18,7 +19,14 @@ const (
 	NameUndo     = "undo"
 	NameRestore  = "restore"
 	NameFix      = "fix"
+	NameStats    = "stats"
 	NameMe       = "me"
+	NameH2H      = "h2h"
+	NameRecords  = "records"
+	NameMatches  = "matches"
+	NameHistory  = "history"
+	NameOdds     = "odds"
+	NameTeams    = "teams"
 )
 
 // Command is a message that begins with a command for this bot.

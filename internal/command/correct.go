@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,20 +25,51 @@ func Correct(c Command, sender Person, reply *Person, names *Names, err error) (
 	if !ok {
 		return "", false
 	}
+	return correct(c, args, err, func(c Command) (string, bool, error) {
+		report, err := ParseMatch(c, sender, reply, names)
+		if err != nil {
+			return "", false, err
+		}
+		if report.Doubt != DoubtNone || len(report.Readings[0]) > 1 {
+			return "", false, nil
+		}
+		text, ok := report.Readings[0][0].text(sender)
+		return text, ok, nil
+	})
+}
+
+// CorrectAmendment returns an /undo, /restore or /fix that says what a malformed one probably means, ready to be sent. It names the
+// match, because it need not be sent as a reply. err is the error of the parser.
+func CorrectAmendment(c Command, err error) (text string, ok bool) {
+	if len(c.Mentions) > 0 {
+		return "", false
+	}
+	return correct(c, c.Args, err, func(c Command) (string, bool, error) {
+		var f Fix
+		var err error
+		if c.Name == NameFix {
+			f, err = ParseFix(c)
+		} else {
+			f.Number, err = ParseNumber(c)
+		}
+		return "/" + c.Name + " " + strconv.Itoa(f.Number) + writtenScores(f.Scores), f.Number != 0, err
+	})
+}
+
+// correct removes slips from the arguments of a malformed command until it can be read. read returns what to write instead of it,
+// if that is clear, or else why the command is malformed.
+func correct(c Command, args string, err error, read func(Command) (text string, ok bool, err error)) (text string, ok bool) {
 	for range maxSlips {
 		if args, ok = withoutSlip(args, err); !ok {
 			return "", false
 		}
-		corrected := fromText(c, args)
-		var report Report
-		if report, err = ParseMatch(corrected, sender, reply, names); err != nil {
+		if text, ok, err = read(fromText(c, args)); err != nil {
 			continue
 		}
-		m, err := Certain(report)
-		if err != nil {
+		if !ok || utf8.RuneCountInString(text) > maxCorrected {
 			return "", false
 		}
-		return m.text(sender)
+		return text, true
 	}
 	return "", false
 }
@@ -84,7 +116,7 @@ func withoutSlip(args string, err error) (corrected string, ok bool) {
 	switch form.Reason {
 	case ReasonUnexpectedWord, ReasonUnknownName:
 		at := strings.Index(args, form.Detail)
-		if at < 0 || form.Detail == "" || utf8.RuneCountInString(form.Detail) >= maxDetail {
+		if at < 0 || form.Detail == "" || utf8.RuneCountInString(form.Detail) >= maxDetail || isDecisive(form.Detail) {
 			return "", false
 		}
 		corrected = args[:at] + " " + args[at+len(form.Detail):]
@@ -96,6 +128,27 @@ func withoutSlip(args string, err error) (corrected string, ok bool) {
 		corrected = withVersus(args)
 	}
 	return corrected, corrected != "" && corrected != args
+}
+
+// decisiveWords are words that the bot does not understand, but without which a report would say something else: who did not
+// win, who else played, or who else won.
+//
+//nolint:misspell // they are in six languages
+var decisiveWords = wordSet(`not no never didn't didnt wasn't wasnt cancel cancelled canceled
+	he she they we him her them us winner loser winners losers winner's
+	nicht nie kein keine er sie wir ihn ihr ihm uns der die sieger verlierer gewinner
+	nunca él ella ellos nosotros nos ganador ganadora perdedor perdedora
+	não nao ele ela eles nós vencedor vencedora
+	не нет он она они мы его её нас победитель проигравший
+	ні він вона вони ми його її нас переможець`)
+
+// isDecisive reports whether a word is one of decisiveWords, has a number, or makes a time of day of the score behind it.
+func isDecisive(word string) bool {
+	if strings.ContainsFunc(word, unicode.IsNumber) {
+		return true
+	}
+	word = strings.ToLower(strings.Trim(strings.ReplaceAll(word, "’", "'"), ".,:;"))
+	return decisiveWords[word] || meaningOf(word) == clock
 }
 
 // asciiDigit returns the digit 0 to 9 for any digit, and nothing for the parts of a keycap emoji that follow one.
@@ -135,7 +188,7 @@ func withVersus(args string) string {
 }
 
 // text returns the command that reports a match in its usual form. ok is false if one of the players cannot be written so that
-// the same person is meant, or if the text would be too long.
+// the same person is meant.
 func (m Match) text(sender Person) (text string, ok bool) {
 	parts := []string{"/" + NameMatch}
 	sides := [][]Person{m.A, m.B}
@@ -157,9 +210,14 @@ func (m Match) text(sender Person) (text string, ok bool) {
 			}
 		}
 	}
-	for _, s := range m.Scores {
-		parts = append(parts, strconv.Itoa(s.A)+":"+strconv.Itoa(s.B))
+	return strings.Join(parts, " ") + writtenScores(m.Scores), true
+}
+
+// writtenScores returns scores with a space before each.
+func writtenScores(all []Score) string {
+	var b strings.Builder
+	for _, s := range all {
+		fmt.Fprintf(&b, " %d:%d", s.A, s.B)
 	}
-	text = strings.Join(parts, " ")
-	return text, utf8.RuneCountInString(text) <= maxCorrected
+	return b.String()
 }

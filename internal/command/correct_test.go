@@ -27,6 +27,12 @@ func TestCorrect(t *testing.T) {
 		"/match [Dan] 3:1 eventide":         "",
 		"/match @bob 3:1 11:5 9:11 11:7 up": "",
 		"/match @bob @bob 3:1":              "",
+		"/match @bob 3:1 at 18:30":          "",
+		"/match he beat @bob 3:1":           "",
+		"/match @bob didn’t win 3:1":        "",
+		"/match winner: @bob 3:1":           "",
+		"/match @bob 3:1 x2":                "",
+		"/match не выиграл у @bob 3:1":      "",
 	} {
 		c, ok := parseHabit(text)
 		if !ok {
@@ -38,6 +44,43 @@ func TestCorrect(t *testing.T) {
 			continue
 		}
 		if got, _ := command.Correct(c, sender(), nil, names, err); got != want {
+			t.Errorf("%s: %v: %q, want %q", text, err, got, want)
+		}
+	}
+}
+
+// TestCorrectAmendment: corrections name the match, because nobody can tell whether they will be sent as a reply.
+func TestCorrectAmendment(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"/undo match 42":          "/undo 42",
+		"/undo 42 please":         "/undo 42",
+		"/restore match #42":      "/restore 42",
+		"/fix 42 3:2 sorry":       "/fix 42 3:2",
+		"/fix match 42 11:7 11:9": "/fix 42 11:7 11:9",
+		"/fix 42 -3:2":            "/fix 42 3:2",
+		"/undo -42":               "/undo 42",
+		"/undo please":            "",
+		"/undo 42 43":             "",
+		"/undo @bob":              "",
+		"/undo 0":                 "",
+		"/fix 3:2 sorry":          "",
+		"/fix 42":                 "",
+		"/fix 42 3":               "",
+	} {
+		c, ok := parseHabit(text)
+		if !ok {
+			t.Fatalf("%s is no command", text)
+		}
+		_, err := command.ParseNumber(c)
+		if c.Name == command.NameFix {
+			_, err = command.ParseFix(c)
+		}
+		if err == nil {
+			t.Errorf("%s is not malformed", text)
+			continue
+		}
+		if got, _ := command.CorrectAmendment(c, err); got != want {
 			t.Errorf("%s: %v: %q, want %q", text, err, got, want)
 		}
 	}

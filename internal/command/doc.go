@@ -67,10 +67,11 @@
 // is the sender; "to" and "x" between two numbers are colons. "won", "lost" and
 // "drew" say how the match ended for the side before them, and separate the sides
 // if no versus does; "beaten by" is "lost". /won, /lost and /draw say it of the first
-// side. If a winner contradicts the score, or it is not clear whom a word or the
-// score is about ("@bob won 3:1", "3:1 for @bob", "ganó @bob 3:1"), there are two
-// readings. A score between two teams of the same size separates them, and so do the
-// points of each team behind it.
+// side. If the words contradict the score, or it is not clear whom a word or the
+// score is about ("@bob won 3:1", "3:1 for @bob", "victory of @bob 3:1", "ganó @bob
+// 3:1"), the report is in doubt. A score between two teams of the same size separates
+// them, and so do the points of each team behind it. If "and" joins two people, and
+// nothing else says who played whom, the sender may have played each of them.
 //
 // If at least two lines have people and numbers, each line is a report. If in one
 // line each person has scores behind the name, each is a result of the sender; a
@@ -108,7 +109,7 @@
 //	/match I lost to @bob, 1 to 3!        sam 1:3 bob
 //	/match @alice beat @bob 1:3           ReasonUnclearWinner
 //	/lost @bob 1:3                        sam 1:3 bob
-//	/draw @bob 2:1                        ReasonContradiction
+//	/draw @bob 2:1                        ReasonUnclearWinner
 //	/match @bob was beaten by @carl 1:3   bob 1:3 carl
 //	/match 3:1 for @bob                   ReasonUnclearWinner
 //	/match @bob 3:1 and @carl 3:2         ReasonSeveralResults
@@ -124,7 +125,7 @@
 //	/match @alice @bob @carl 3:1          ReasonNoVersus
 //	/match @alice vs 3:1                  ReasonEmptySide
 //	/match vs @alice @bob 3:1             ReasonEmptySide
-//	/match @alice vs @bob vs @carl 3:1    ReasonUnexpectedWord "vs"
+//	/match @alice vs @bob vs @carl 3:1    ReasonFreeForAll
 //	/match @alice near @bob 3:1           ReasonUnexpectedWord "near"
 //	/match @alice vs @bob @alice 3:1      ReasonSamePerson "@alice"
 //	/match @bob 3 1 2                     ReasonThirdNumber "2"
@@ -169,4 +170,18 @@
 //	/fix 42                               ReasonNoScore
 //	/fix 42 3                             ReasonIncompleteScore "3"
 //	/fix #42: 3:2                         ReasonUnexpectedWord "#42:"
+//
+// # Lineups
+//
+// /odds names two sides as /match does, without a score, and /teams names from 4 to
+// 20 people. Words without an effect are those of /match; all others are errors.
+//
+//	/odds @bob                            sam – bob
+//	/odds me & @alice vs @bob @carl       sam alice – bob carl
+//	/odds                                 sam – rita
+//	/odds @alice @bob @carl               ReasonNoVersus
+//	/odds @bob 3:1                        ReasonUnexpectedWord "3:1"
+//	/teams @alice, @bob, @carl and me     alice bob carl sam
+//	/teams @alice @bob                    ReasonPlayers
+//	/teams @alice @bob vs @carl @dora     ReasonUnexpectedWord "vs"
 package command

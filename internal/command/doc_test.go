@@ -117,14 +117,21 @@ func describe(c command.Command) string {
 		var n int
 		n, err = command.ParseNumber(c)
 		number(n)
+	case command.NameOdds:
+		var a, b []command.Person
+		a, b, err = command.ParseSides(c, command.Person{Username: "sam"}, &command.Person{Username: "rita"}, nil)
+		parts = append(parts, describeMatch(command.Match{A: a}), "–", describeMatch(command.Match{A: b}))
+	case command.NameTeams:
+		var people []command.Person
+		people, err = command.ParsePlayers(c, command.Person{Username: "sam"}, nil)
+		parts = append(parts, describeMatch(command.Match{A: people}))
 	case command.NameFix:
 		var f command.Fix
 		f, err = command.ParseFix(c)
 		number(f.Number)
 		scores(f.Scores)
 	}
-	var form *command.FormError
-	if errors.As(err, &form) {
+	if form := (*command.FormError)(nil); errors.As(err, &form) {
 		return strings.TrimSpace(constant(form.Reason) + " " + quote(form.Detail))
 	}
 	return strings.Join(parts, " ")

@@ -18,7 +18,7 @@ const (
 	DoubtNone        Doubt = ""
 	DoubtResults     Doubt = "results"      // it may be one match or several
 	DoubtTotal       Doubt = "total"        // a score may be the total of the others
-	DoubtWinner      Doubt = "winner"       // the words and the score may name different winners
+	DoubtWinner      Doubt = "winner"       // the words and the score may name different winners, or one of them none
 	DoubtName        Doubt = "name"         // several players have a name, or a name may be another word
 	DoubtUnknownName Doubt = "unknown_name" // nobody has a name; the readings have those with similar names
 )
@@ -96,18 +96,17 @@ func (l line) likely(m Match) (Report, error) {
 	for _, scores := range possible {
 		m.Scores = scores
 		a, b := points(scores)
-		isDraw := a == b
-		isUnclear := l.isUnclear(m)
 		switch {
-		case claim == unknown && (isDraw || !isUnclear):
+		case a == b && (claim == drew || claim == unknown):
 			all.Readings = append(all.Readings, Reading{m})
-		case claim != unknown && isDraw != (claim == drew):
-			return Report{}, formError(ReasonContradiction, "")
-		case isDraw, (a > b) == (claim == won) && !isUnclear:
-			all.Readings = append(all.Readings, Reading{m})
+		case a == b: // "won 2:2"
+			all.Readings, all.Doubt = append(all.Readings, Reading{m}), DoubtWinner
+		case claim == drew: // "draw 3:1"
+			all.Readings, all.Doubt = append(all.Readings, Reading{m}, Reading{m.mirrored()}), DoubtWinner
+		case claim != unknown && (a > b) != (claim == won), l.isUnclear(m):
+			all.Readings, all.Doubt = append(all.Readings, Reading{m.mirrored()}, Reading{m}), DoubtWinner
 		default:
-			all.Readings = append(all.Readings, Reading{m.mirrored()}, Reading{m})
-			all.Doubt = DoubtWinner
+			all.Readings = append(all.Readings, Reading{m})
 		}
 	}
 	if len(possible) > 1 {
@@ -152,7 +151,7 @@ func (l line) isUnclear(m Match) bool {
 			return false
 		case c.ofOther: // "ganó @bob 3:1"
 			return true
-		case onlyOther && c.at == 1 && (c.named || c.numbers == 0): // "@bob won 3:1"
+		case onlyOther && c.at == 1 && (c.named || c.numbers == 0 || anybodysWords[strings.ToLower(c.word)]): // "@bob won 3:1"
 			return true
 		case l.object != "" && (c.at == 1 || !strings.EqualFold(l.object, "me")): // "меня обыграл @bob"
 			return true

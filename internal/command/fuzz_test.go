@@ -74,6 +74,7 @@ func checkParsers(t *testing.T, c command.Command, from command.Person, reply *c
 		checkNumbers(t, c.Args, 0, got.Scores)
 	} else {
 		checkFormError(t, err)
+		checkCorrected(t, "/match ")(command.Correct(c, from, reply, nil, err))
 		if got.A != nil || got.B != nil || got.Self || got.Scores != nil {
 			t.Fatalf("%+v with error %v", got, err)
 		}
@@ -83,16 +84,31 @@ func checkParsers(t *testing.T, c command.Command, from command.Person, reply *c
 		checkNumbers(t, c.Args, got.Number, got.Scores)
 	} else {
 		checkFormError(t, err)
+		fix := c
+		fix.Name = command.NameFix
+		checkCorrected(t, "/fix ")(command.CorrectAmendment(fix, err))
 		if got.Number != 0 || got.Scores != nil {
 			t.Fatalf("%+v with error %v", got, err)
 		}
 	}
+	checkLineups(t, c, from, reply)
 	if got, err := command.ParseNumber(c); err == nil {
 		checkNumbers(t, c.Args, got, nil)
 	} else {
 		checkFormError(t, err)
 		if got != 0 {
 			t.Fatalf("%d with error %v", got, err)
+		}
+	}
+}
+
+// checkCorrected checks that a correction is a short command, and that there is none if it is not clear.
+func checkCorrected(t *testing.T, head string) func(text string, ok bool) {
+	t.Helper()
+	return func(text string, ok bool) {
+		t.Helper()
+		if ok != strings.HasPrefix(text, head) || ok == (text == "") || utf8.RuneCountInString(text) > 256 {
+			t.Fatalf("corrected: %q, %t", text, ok)
 		}
 	}
 }

@@ -178,4 +178,19 @@ func TestMayNamePlayers(t *testing.T) {
 			t.Errorf("%q: %t", text, got)
 		}
 	}
+	for text, want := range map[string]bool{
+		"/match @bob 3:1":            false,
+		"/match @bob 3:1 gg":         false,
+		"/match I beat @bob 3 to 1!": false,
+		"/match me vs @bob 3:1 GG":   false,
+		"/match bob 3:1":             true,
+		"/match @bob 3:1 gg zorro":   true,
+		"/match @bob den 3:1":        true,
+		`/match "me" @bob 3:1`:       true,
+	} {
+		c, _ := parseDoc(text)
+		if got := c.LikelyNamesPlayers(); got != want {
+			t.Errorf("likely in %q: %t", text, got)
+		}
+	}
 }

@@ -7,9 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// MayNamePlayers reports whether the arguments have words or quotes that could be plain names of players.
+// MayNamePlayers reports whether the arguments have words or quotes that could be plain names of players. Words such as "gg" could,
+// but hardly are: see LikelyNamesPlayers.
 func (c Command) MayNamePlayers() bool {
 	return slices.ContainsFunc(atoms(c.Args), func(a atom) bool { return !isScoreWord(a.text) }) || len(c.quotes()) > 0
+}
+
+// LikelyNamesPlayers reports whether the arguments have quotes, or words that have no other meaning in a report, or that people are
+// called as well.
+func (c Command) LikelyNamesPlayers() bool {
+	return slices.ContainsFunc(atoms(c.Args), func(a atom) bool {
+		return !isScoreWord(a.text) && (meaningOf(a.text) == unknown || namesToo[strings.ToLower(a.text)])
+	}) || len(c.quotes()) > 0
 }
 
 // plainName is a place in the arguments where a player may be meant by name.

@@ -59,7 +59,7 @@ const (
 	// ReasonNoSuchNumber: a match number that cannot exist: zero, or more than nine
 	// digits. Detail is the number.
 	ReasonNoSuchNumber Reason = "no_such_number"
-	// ReasonFreeForAll: at least three people or sides with a number each.
+	// ReasonFreeForAll: at least three people or sides with a number each, or three sides.
 	ReasonFreeForAll Reason = "free_for_all"
 	// ReasonSeveralResults: several results in one line that cannot be told apart, or
 	// several lines of which not each is a result.
@@ -70,8 +70,7 @@ const (
 	// ReasonUnclearName: a name that several players have, or that may be another word.
 	// Detail is the name.
 	ReasonUnclearName Reason = "unclear_name"
-	// ReasonContradiction: the words say that somebody won, and the score is a draw, or
-	// the other way round; or the words contradict each other.
+	// ReasonContradiction: the words contradict each other.
 	ReasonContradiction Reason = "contradiction"
 	// ReasonUnclearWinner: the words and the score, or the order of the words, let
 	// either side be the winner.
@@ -79,6 +78,8 @@ const (
 	// ReasonUnclearTotal: the first or the last score may be the total of the others,
 	// and does not equal the sets that were won. Detail is that score.
 	ReasonUnclearTotal Reason = "unclear_total"
+	// ReasonPlayers: fewer than MinPlayers people, or more than MaxPlayers.
+	ReasonPlayers Reason = "players"
 )
 
 // FormError says why a command cannot be read.

@@ -14,14 +14,16 @@ func (p parser) senderPlays() bool { return p.sender.isKnown() && !p.sender.IsBo
 // line is what one result says, or several in one line.
 type line struct {
 	scores scoreText
+	own    []number // the numbers of this result, if it is one of several in the line
 	people []Person
 	// versus are the words between sides, and claims those that say who won or lost.
 	versus, claims []mark
 	names          bool   // a word stands for the sender
 	afterScore     bool   // the last word was part of a score
 	object         string // a word for the sender that it begins with, if others can have done something to them: "me ganó @bob"
-	isFavor        bool   // a score is for the person behind it, as in "3:1 for @bob"
-	isAboutOther   bool   // the first word is the name of somebody who has done something, as in "@bob hat 3:1 gewonnen"
+	isFavor        bool   // the score is for somebody, as in "3:1 for @bob"
+	isJoined       bool   // "and" joins the first two people
+	isAboutOther   bool   // somebody else has done something, as in "@bob hat 3:1 gewonnen"
 }
 
 // mark is a word in a report.
@@ -118,6 +120,7 @@ func (p parser) line(c Command) (line, error) {
 			break
 		}
 		add(len(c.Args) - len(rest))
+		enclosed := isEnclosed(word)
 		if word = bare(word); word == "" {
 			continue
 		}
@@ -131,8 +134,12 @@ func (p parser) line(c Command) (line, error) {
 			l.people, l.names, named = append(l.people, p.sender), true, true
 			continue
 		}
+		before := len(l.scores.numbers)
 		if err := l.add(word, m, named, next); err != nil {
 			return line{}, err
+		}
+		for i := range l.scores.numbers[before:] {
+			l.scores.numbers[before+i].enclosed = enclosed
 		}
 		l.afterScore = m == unknown
 		named = named && m == filler
@@ -143,11 +150,18 @@ func (p parser) line(c Command) (line, error) {
 	return l, nil
 }
 
+// isEnclosed reports whether a word is in brackets of its own.
+func isEnclosed(word string) bool {
+	return word != "" && strings.ContainsAny(word[:1], "([") && strings.ContainsAny(word[len(word)-1:], ")]")
+}
+
 // add adds a word that names nobody. named says that a person stands directly before it.
 func (l *line) add(word string, m meaning, named bool, next following) error {
 	at := mark{word: word, meaning: m, at: len(l.people), numbers: len(l.scores.numbers), named: named}
 	switch m {
-	case filler, and:
+	case filler:
+	case and:
+		l.isJoined = l.isJoined || named && len(l.people) == 1 && next.isPerson()
 	case favor:
 		l.isFavor = true
 	case has:
@@ -160,8 +174,7 @@ func (l *line) add(word string, m meaning, named bool, next following) error {
 		if len(l.people) == 0 && plurals[strings.ToLower(word)] {
 			return formError(ReasonUnexpectedWord, word)
 		}
-		lower := strings.ToLower(word)
-		at.ofOther = len(l.people) == 0 && (othersWords[lower] || maybeOthersWords[lower] && next.isMention())
+		at.ofOther = len(l.people) == 0 && next.isSubjectOf(strings.ToLower(word))
 		l.claims = append(l.claims, at)
 	case clock:
 		return formError(ReasonUnexpectedWord, word)
@@ -170,6 +183,9 @@ func (l *line) add(word string, m meaning, named bool, next following) error {
 	default:
 		if named && !l.scores.afterNumber {
 			word = cutColon(word)
+		}
+		if next.isNumber() {
+			word = withSecondHalf(word)
 		}
 		return l.scores.add(withColon(word), len(l.people))
 	}
@@ -202,6 +218,12 @@ func (f following) isNumber() bool {
 	return startsWithDigit(strings.TrimLeftFunc(word, isDecoration)) && !f.isMention()
 }
 
+// isWord reports whether a word that names nobody is the next thing.
+func (f following) isWord() bool {
+	word, _ := cutWord(f.rest)
+	return !f.isMention() && meaningOf(bare(word)) == filler
+}
+
 // isMention reports whether a mention is the next thing.
 func (f following) isMention() bool {
 	c := f.command
@@ -211,6 +233,32 @@ func (f following) isMention() bool {
 		return c.mentionsBefore(from) < len(c.Mentions)
 	}
 	return c.mentionsBefore(from) < c.mentionsBefore(len(c.Args)-len(next)+1)
+}
+
+// isSubjectOf reports whether a word about who won or lost, in lower case, may be about the person who follows.
+func (f following) isSubjectOf(word string) bool {
+	switch {
+	case othersWords[word]:
+		return true
+	case maybeOthersWords[word]:
+		return f.isMention()
+	case resultWords[word]:
+		return f.isOwner()
+	default:
+		return shortResultWords[word] && !f.isPerson() && f.isOwner()
+	}
+}
+
+// isOwner reports whether the next thing, without words such as "of", is a mention or a word for the sender.
+func (f following) isOwner() bool {
+	for !f.isPerson() {
+		word, rest := cutWord(f.rest)
+		if !ofWords[strings.ToLower(bare(word))] {
+			return false
+		}
+		f.rest = rest
+	}
+	return true
 }
 
 // isPerson reports whether a mention or a word for the sender is the next thing.
@@ -230,13 +278,13 @@ func (l *line) meaningOf(word string, next following, named bool) meaning {
 		return versus
 	case strings.EqualFold(word, "to") && l.afterScore && next.isPerson():
 		return favor // "3:1 to @bob"
-	case m == favor && l.afterScore && next.isPerson():
+	case m == favor && next.isOwner():
 		return favor
-	case m == clock && next.isNumber() && len(l.scores.numbers) > 0:
+	case m == clock && next.isNumber():
 		return clock
 	case m == by && next.isPerson() && l.endsWithWin():
 		return by
-	case m == has && named && len(l.people) == 1:
+	case m == has && (named && len(l.people) == 1 || len(l.people) == 0):
 		return has
 	case m == separator, m == favor, m == clock, m == by, m == has:
 		return filler
@@ -252,7 +300,7 @@ func (l *line) meaningOfSign(next following, named bool) meaning {
 	switch {
 	case named && next.isMention():
 		return versus
-	case named, len(l.people)+len(l.scores.numbers) == 0 && !next.isNumber():
+	case named, len(l.people)+len(l.scores.numbers) == 0 && !next.isNumber(), l.scores.afterNumber && next.isWord():
 		return filler
 	default:
 		return unknown
@@ -278,9 +326,22 @@ func cutColon(word string) string {
 	return word
 }
 
+// timesSigns are the letters and signs that people write between two numbers.
+var timesSigns = [...]string{"x", "X", "х", "Х", "×"}
+
+// withSecondHalf returns a word such as "3x", before another number, as "3:".
+func withSecondHalf(word string) string {
+	for _, sign := range timesSigns {
+		if a, ok := strings.CutSuffix(word, sign); ok && isNumber(a) {
+			return a + ":"
+		}
+	}
+	return word
+}
+
 // withColon returns a word such as "3x1" as "3:1".
 func withColon(word string) string {
-	for _, sign := range [...]string{"x", "X", "х", "Х", "×"} {
+	for _, sign := range timesSigns {
 		if a, b, ok := strings.Cut(word, sign); ok && isNumber(a) && isNumber(b) {
 			return a + ":" + b
 		}

@@ -1,6 +1,9 @@
 package command
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // readings returns the ways to read a line.
 func (p parser) readings(l line) (Report, error) {
@@ -24,7 +27,79 @@ func (p parser) one(l line, scores []Score, scoresErr error) (Report, error) {
 		return Report{}, scoresErr
 	}
 	m.Scores = scores
-	return l.likely(m)
+	report, err := l.likely(m)
+	if aside := l.asides(scores); err == nil && len(aside) > 0 && len(report.Readings[0][0].Scores) == len(scores) {
+		report, err = l.orWithout(m, aside)
+	}
+	if a, b := points(scores); err == nil && a != b && p.maybeEach(l) {
+		return p.orEach(report), nil
+	}
+	return report, err
+}
+
+// asides returns the indexes of scores in brackets of their own behind others, which may be those of a half-time or a tie-break: "5:3
+// (3:1)", "7:6 (7:4) 6:4".
+func (l line) asides(scores []Score) (all []int) {
+	numbers := l.own
+	if numbers == nil {
+		numbers = l.scores.numbers
+	}
+	if len(numbers) < 2*len(scores) || len(scores) < 2 || numbers[0].enclosed {
+		return nil
+	}
+	for i := range scores {
+		if numbers[2*i].enclosed && isAside(scores[i], scores[i-1]) {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// isAside reports whether a score in brackets may be that of the first half of another one, or of its tie-break.
+func isAside(s, of Score) bool {
+	return s.A <= of.A && s.B <= of.B || max(of.A, of.B) == 7 && min(of.A, of.B) == 6
+}
+
+// orWithout returns the readings of a match without and with the scores that are asides.
+func (l line) orWithout(m Match, asides []int) (Report, error) {
+	without := m
+	without.Scores = nil
+	for i, s := range m.Scores {
+		if !slices.Contains(asides, i) {
+			without.Scores = append(without.Scores, s)
+		}
+	}
+	all, err := l.likely(without)
+	if err != nil {
+		return Report{}, err
+	}
+	with, err := l.likely(m)
+	if err != nil {
+		return Report{}, err
+	}
+	all.or(with)
+	aside := m.Scores[asides[0]]
+	all.Doubt, all.Word = DoubtTotal, fmt.Sprintf("%d:%d", aside.A, aside.B)
+	return all, nil
+}
+
+// maybeEach reports whether a line is about two people of whom the sender may have beaten each, as in "@bob and @carol 3:1". If
+// it is a draw, it is between the two.
+func (p parser) maybeEach(l line) bool {
+	return l.isJoined && len(l.people) == 2 && len(l.versus)+len(l.claims) == 0 && p.senderPlays() &&
+		!slices.ContainsFunc(l.people, func(other Person) bool { return other.isSame(p.sender) })
+}
+
+// orEach adds to each reading of a match between two people that the sender has played each of them.
+func (p parser) orEach(report Report) Report {
+	for _, reading := range report.Readings {
+		m := reading[0]
+		report.Readings = append(report.Readings, Reading{
+			{A: []Person{p.sender}, B: m.A, Self: true, Scores: m.Scores}, {A: []Person{p.sender}, B: m.B, Self: true, Scores: m.Scores},
+		})
+	}
+	report.Doubt, report.Word = DoubtResults, ""
+	return report
 }
 
 // isFreeForAll reports whether the line has at least three people or sides, with a number for each.
@@ -61,6 +136,9 @@ func (p parser) several(l line, scores []Score) (Report, error) {
 			isCertain = !all.or(of) && isCertain
 		}
 	}
+	if len(all.Readings) == 0 {
+		all.Readings, isCertain = p.between(l, scores), false
+	}
 	switch {
 	case len(all.Readings) == 0:
 		return Report{}, formError(ReasonSeveralResults, "")
@@ -68,6 +146,23 @@ func (p parser) several(l line, scores []Score) (Report, error) {
 		all.Doubt, all.Word = DoubtResults, ""
 	}
 	return all, nil
+}
+
+// between reads a line as matches with the score between two people each, as in "@a 3:1 @b, @c 3:2 @d".
+func (p parser) between(l line, scores []Score) []Reading {
+	if len(l.people) != 2*len(scores) || len(l.versus)+len(l.claims) > 0 {
+		return nil
+	}
+	var r Reading
+	for i, s := range scores {
+		a, b := l.scores.numbers[2*i], l.scores.numbers[2*i+1]
+		pair := l.people[2*i : 2*i+2]
+		if a.at != 2*i+1 || b.at != 2*i+1 || checkPeople(pair) != nil || l.names && !p.senderPlays() {
+			return nil
+		}
+		r = append(r, Match{A: pair[:1:1], B: pair[1:2:2], Scores: []Score{s}})
+	}
+	return []Reading{r}
 }
 
 // results reads each part of a line as a result of its own.
@@ -139,7 +234,7 @@ func (p parser) parts(l line, trailing bool) []part {
 		}
 		s.people = slices.Clip(l.people[s.from:s.to])
 		s.names = l.names && slices.Contains(s.people, p.sender)
-		s.isFavor = l.isFavor
+		s.isFavor, s.own = l.isFavor, numbers[s.start:s.end]
 		from = s.to
 	}
 	if from < len(l.people) {

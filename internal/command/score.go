@@ -16,6 +16,7 @@ type number struct {
 	word      string // the whole word that contains it
 	separator string // the colon or dash between it and the previous number, or empty
 	at        int    // how many people stand before it
+	enclosed  bool   // its score is in brackets of its own
 }
 
 // scoreText collects the numbers and separators of scores, word by word.

@@ -1,6 +1,9 @@
 package command
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // NamesTeams reports whether the arguments of /match, even malformed ones, are
 // about teams: they mention more than two people, or contain a versus.
@@ -28,14 +31,38 @@ func (l line) boundary() (at int, ok bool, err error) {
 			}
 		}
 	}
+	if len(marks) == 0 && l.winnersOnly() {
+		return 0, false, formError(ReasonEmptySide, "")
+	}
 	if len(marks) == 0 {
 		at, ok = l.scoreBetween()
 		return at, ok, nil
 	}
 	if len(marks) > 1 {
+		if l.hasThreeSides() {
+			return 0, false, formError(ReasonFreeForAll, "")
+		}
 		return 0, false, formError(ReasonUnexpectedWord, marks[1].word)
 	}
 	return marks[0].at, true, nil
+}
+
+// winnersOnly reports whether a line says what several people did, without the others: "@a y @b ganaron 10:8".
+func (l line) winnersOnly() bool {
+	return slices.ContainsFunc(l.claims, func(m mark) bool {
+		return m.at > 1 && m.at == len(l.people) && plurals[strings.ToLower(m.word)]
+	})
+}
+
+// hasThreeSides reports whether several words separate sides, each of them other people: "@a vs @b vs @c". A dash may as well join
+// the names of a team.
+func (l line) hasThreeSides() bool {
+	for i, m := range l.versus {
+		if isDash(m.word) || isColonWord(m.word) || m.at == len(l.people) || i > 0 && m.at == l.versus[i-1].at {
+			return false
+		}
+	}
+	return len(l.versus) > 1
 }
 
 // scoreBetween returns where the scores stand between two equally large teams, or the first of two numbers if the other one stands

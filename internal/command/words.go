@@ -19,26 +19,34 @@ const (
 	drew              // nobody won
 	separator         // between two numbers a colon, elsewhere without effect
 	times             // between two numbers a colon, elsewhere versus
-	favor             // after a score it says for whom the score is, elsewhere it has no effect
+	favor             // before a person it says for whom the score is, elsewhere it has no effect
 	clock             // before a score it makes a time of day of it, elsewhere it has no effect
-	has               // after the first name it says that somebody else than the sender did it, elsewhere it has no effect
+	has               // after the first name or before any it says that somebody else than the sender did it, elsewhere it has no effect
 	by                // directly after "beaten" it says who won, elsewhere it has no effect
 )
 
 // vocabulary has the words that people write in reports, in all languages of the bot at once: people mix them, and no word
 // means different things in two of them. A word that is missing here only makes the bot ask for another form.
 var vocabulary = meanings(map[meaning]string{
-	versus: `v vs v.s versus verses against 🆚 gegen contra против проти`,
+	versus: `v vs v.s versus verses against 🆚 gegen contra ante frente против проти`,
 	and:    `& + and und y e и та й і`,
 	me:     `me i myself mich ich mir yo mí eu mim я мне мені мной мною меня мене`,
-	won: `win won wins w beat beats beaten bt def defeat defeats defeated crushed smashed destroyed thrashed demolished > victory
+	won: `win won wins w beat beats beaten bt def defeat defeats defeated crushed smashed destroyed thrashed demolished battered clobbered hammered humiliated embarrassed slayed
+		obliterated pounded trounced walloped outplayed > victory
 		gewonnen gewann gewinne gewinnt gewannen besiegt besiege besiegten geschlagen schlug schlägt schlage schlugen sieg siegt
+		siegte siegten besiegte bezwang bezwangen bezwingt bezwingen bezwungen
 		gano ganó gané gane gana ganaron vencí venci venció vencio vencieron derroté derrotó victoria
+		impuso impusieron superó supero superaron
 		venceu venceram ganhou ganhei ganha ganharam derrotei derrotou bati bateu vitória vitoria
+		superou superaram superei goleou goleei triunfou
 		выиграл выиграла выиграли выиграю победил победила победили обыграл обыграла обыграли победа
-		виграв виграла виграли переміг перемогла перемогли обіграв обіграла обіграли перемога`,
-	lost: `lose lost loses loss l < verloren verlor verliert verliere niederlage perdió perdio perdí perdi pierde pierdo perdieron
-		derrota perdeu perde perderam проиграл проиграла проиграли проигрыш поражение програв програла програли програш поразка`,
+		разгромил разгромила разгромили переиграл переиграла переиграли
+		виграв виграла виграли переміг перемогла перемогли обіграв обіграла обіграли перемога
+		здолав здолала здолали переграв переграла переграли розгромив розгромила розгромили`,
+	lost: `lose lost loses loss l < verloren verlor verliert verliere niederlage
+		unterliegt unterlag unterlagen unterlegen cayó cayo cayeron perdió perdio perdí perdi pierde pierdo perdieron
+		derrota perdeu perde perderam проиграл проиграла проиграли проигрыш поражение програв програла програли програш поразка
+		уступил уступила уступили поступився поступилася поступилась поступилися поступились`,
 	drew: `draw drew draws tie tied = unentschieden remis empate empaté empató empato empataron empatamos empatei empatou empataram
 		ничья ничью вничью нічия нічию внічию`,
 	separator: `to zu a к`,
@@ -48,32 +56,49 @@ var vocabulary = meanings(map[meaning]string{
 	by:        `by`,
 	has:       `has hat ha`,
 	filler: `with gg ggs wp ggwp ez bg game games match matches rematch result results score scores final today yesterday tonight
-		the of over in on my just was is it got set sets point points please pls thanks thx ty hi hey record report add played
-		playing good close nice great well easy tough lol haha again finally singles doubles 1v1 2v2 3v3 4v4 1vs1 2vs2 bo3 bo5 bo7
+		the of over in on my just was is it got set sets point points please pls thanks thx ty hi hey record report log add played
+		playing good close nice great well easy tough lol haha again finally then very narrowly comfortably convincingly singles doubles 1v1 2v2 3v3 4v4 1vs1 2vs2 bo3 bo5 bo7
 		foosball pool chess fifa tennis table ping pong ping-pong pingpong darts squash padel
 		:) :-) :( :-( :d :p xd ^^ <3 ;)
-		spiel partie match ergebnis endstand stand satz sätze mit am im nach das der die den es war heute gestern eben gerade bitte
-		haben habe beim knapp klar leider endlich danke kicker tischtennis einzel doppel revanche gespielt
-		partido partida juego resultado marcador sets con el la los le al un una de del en hoy ayer he ante sobre
-		jogo placar com o os as uma no na do da dos foi hoje ontem por em duplas pelo pela
+		spiel partie match ergebnis endstand stand satz sätze mit am im nach das den es war heute gestern eben gerade bitte
+		haben habe beim knapp klar leider endlich danke kicker tischtennis einzel doppel revanche gespielt konnte überraschend anschließend danach glatt souverän endergebnis
+		partido partida juego resultado marcador sets con el la los le al un una de del en hoy ayer sobre se total parcial parciales facilidad cerrado
+		jogo placar com o os as uma na do da dos foi fez hoje ontem por em duplas pelo pela parcial parciais
 		игра игру игры матч партия партию счёт счет счётом счетом результат итог с со у на над от по сегодня вчера сыграл сыграла
-		сыграли гг изи сет сеты сетам теннис кикер фифа шахматы пинг-понг
-		гра гру гри партія партію рахунок рахунком підсумок з із зі від сьогодні вчора зіграв зіграла зіграли теніс шахи`,
+		сыграли гг изи сет сеты сетам теннис кикер фифа шахматы пинг-понг итоге матче бот
+		гра гру гри партія партію рахунок рахунком підсумок з із зі від сьогодні вчора зіграв зіграла зіграли теніс шахи матчі підсумку поєдинок`,
 })
 
 // plurals are the words for what several people did. Without these people in front of them, the sender has not named the own team.
-var plurals = wordSet(`gewannen besiegten schlugen ganaron vencieron perdieron ganharam venceram perderam
-	выиграли победили обыграли проиграли виграли перемогли обіграли програли`)
+var plurals = wordSet(`gewannen besiegten schlugen ganaron vencieron perdieron ganharam venceram perderam superaram impusieron cayeron siegten bezwangen unterlagen
+	выиграли победили обыграли проиграли виграли перемогли обіграли програли
+	разгромили переиграли уступили здолали переграли розгромили поступилися поступились`)
 
 // othersWords are the words for what somebody else than the sender did, if nobody is named in front of them: "ganó @bob".
 var othersWords = wordSet(`wins beats loses defeats gewinnt schlägt besiegt verliert siegt gana ganó venció vencio derrotó
-	pierde perdió perdio ganhou ganha venceu derrotou bateu perde perdeu`)
+	pierde perdió perdio impuso superó supero cayó cayo unterliegt bezwingt superou goleou triunfou ganhou ganha venceu derrotou bateu perde perdeu`)
 
 // maybeOthersWords are such words only if the name directly follows: "выиграл @bob", but not "выиграл у @bob".
-var maybeOthersWords = wordSet(`выиграл выиграла виграв виграла`)
+var maybeOthersWords = wordSet(`выиграл выиграла виграв виграла gewann verlor siegte`)
+
+// anybodysWords are words for what the sender or the person before may have done, also behind a score: "@bob mit 3:1 gewonnen".
+var anybodysWords = wordSet(`won lost gewonnen verloren gewann verlor ganó gano perdió perdio ganhou perdeu
+	выиграл выиграла проиграл проиграла виграв виграла програв програла`)
 
 // objects are the words for the sender in which somebody else did something to them, as in "me ganó @bob" or "меня обыграл @bob".
 var objects = wordSet(`me mich mir mí mim меня мне мной мною мене мені`)
+
+// resultWords are nouns for a result: "victory @bob" and "Sieg für @bob" are as likely about what Bob did.
+var resultWords = wordSet(`victory sieg victoria vitória vitoria победа перемога niederlage derrota поражение поразка проигрыш програш`)
+
+// shortResultWords are such nouns only if a word of ofWords follows: "win for @bob", but not "win @bob".
+var shortResultWords = wordSet(`win w loss l`)
+
+// ofWords stand between a result and whose it is, as in "3:1 para o @bob", with the articles of names.
+var ofWords = wordSet(`of for für von para pra pro de del do da у за the den o a el la`)
+
+// namesToo are words of the vocabulary that are names as well.
+var namesToo = wordSet(`al an del den em ha ty victoria vitória vitoria win`)
 
 func wordSet(words string) map[string]bool {
 	set := make(map[string]bool)

@@ -44,6 +44,9 @@ func Expected(a, b float64) float64 {
 	return 1 / (1 + math.Pow(10, (b-a)/400))
 }
 
+// ExpectedOf returns the expected score of side a against side b. A side is rated at the average of its members.
+func ExpectedOf(a, b []int) float64 { return Expected(average(a), average(b)) }
+
 // MaxMarginFactor is the limit of MarginFactor. It is reached at a difference of five.
 const MaxMarginFactor = 2
 
@@ -82,7 +85,7 @@ func Change(k float64, a, b []int, s Score) int {
 // gain returns how many points a gainer wins, or a loser loses, when the gainers score s. The result is not negative if
 // the gainers score at least as expected.
 func gain(k float64, gainers, losers []int, s Score) int {
-	points := int(math.Round(k * (float64(s) - Expected(average(gainers), average(losers)))))
+	points := int(math.Round(k * (float64(s) - ExpectedOf(gainers, losers))))
 	for _, r := range gainers {
 		points = min(points, Max-r)
 	}

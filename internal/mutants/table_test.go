@@ -25,6 +25,16 @@ var mutants = []mutant{
 		packages: "./internal/postgres/pgoutbox", tests: "^TestTake$",
 	},
 	{
+		name: "not counted after a fix", file: "internal/postgres/pgranking/amend.go",
+		before: "queueMarks(batch, append(amended, appendedMatches(w)...), w.Superseded)", after: "queueMarks(batch, appendedMatches(w), w.Superseded)",
+		packages: "./internal/postgres/pgtally", tests: "^TestEachAmendmentIsCounted$",
+	},
+	{
+		name: "counted twice", file: "internal/postgres/pgtally/count.go",
+		before: "batch.Queue(`DELETE FROM tally_marks`+these, args...)", after: "",
+		packages: "./internal/postgres/pgtally", tests: "^TestMarksOfAMonth$",
+	},
+	{
 		name: "no version check", file: "internal/postgres/pgranking/amend.go",
 		before: "WHERE s.id = w.id AND s.version = w.version", after: "WHERE s.id = w.id",
 		packages: "./internal/postgres/pgranking", tests: "^TestVersionGuard$",
@@ -80,6 +90,11 @@ var mutants = []mutant{
 		packages: "./internal/outbox", tests: "^TestPaceOfLanes$",
 	},
 	{
+		name: "board does not wait", file: "internal/outbox/schedule.go",
+		before: "l.Kind == Boards && other != nil", after: "false && other != nil",
+		packages: "./internal/outbox", tests: "^TestBoardsGoLast$",
+	},
+	{
 		name: "lane not released", file: "internal/outbox/request.go",
 		before: "\tt.release(l, now)\n\tl.slow = false\n", after: "\tif r.Failure == nil || r.Failure.Class != Failed {\n\t\tt.release(l, now)\n\t}\n\tl.slow = false\n",
 		packages: "./internal/outbox", tests: "^(TestModel|TestPoison|TestFailuresEnd)$",
@@ -88,5 +103,15 @@ var mutants = []mutant{
 		name: "dead letter without a reason", file: "internal/intake/worker.go",
 		before: "cmp.Or(t.reason.Error(), \"error without a message\")", after: "cmp.Or(\"\", \"error without a message\")",
 		packages: "./internal/intake", tests: "^TestFailingUpdate$",
+	},
+	{
+		name: "same result not asked about", file: "internal/ranking/unusual.go",
+		before: "if apart > sameGameWindow ||", after: "if apart >= sameGameWindow ||",
+		packages: "./internal/ranking", tests: "^TestDuplicates$",
+	},
+	{
+		name: "answers not counted", file: "internal/ranking/answer_report.go",
+		before: "c.furtherResults = len(op.chosen.matches) - 1", after: "c.furtherResults = 0",
+		packages: "./internal/ranking", tests: "^TestAnswersCount$",
 	},
 }

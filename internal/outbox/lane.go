@@ -39,7 +39,6 @@ type lane struct {
 	notBefore  time.Time     // earliest time of the next request, apart from the pace
 	backoff    retry.Backoff // pause after the next failure; nil: no recent failure
 	chat       *chatPace
-	pages      pace      // of a lane of pages: its own requests
 	requesting bool      // a request for it is in flight
 	slow       bool      // the last request timed out: the next one may take longer, one such request at a time
 	readyAt    time.Time // when it became ready for its turn; zero: it is not
@@ -64,6 +63,7 @@ const (
 	levelGroup        = 5
 	levelNotification = 3
 	levelPage         = 1
+	levelBoard        = 0
 	levelFavoured     = 2 // added for favoured chats
 	levelEvery        = 10 * time.Second
 )
@@ -74,6 +74,8 @@ func (s Settings) level(l Lane, to int64, private bool, purpose Purpose) int {
 	switch {
 	case l.Kind == Pages:
 		level = levelPage
+	case l.Kind == Boards:
+		level = levelBoard
 	case purpose == Notification:
 		level = levelNotification
 	case private:
@@ -89,23 +91,20 @@ func (s Settings) level(l Lane, to int64, private bool, purpose Purpose) int {
 // the earliest rank is first at any time.
 func (l *lane) rank() time.Time { return l.since.Add(-time.Duration(l.level) * levelEvery) }
 
-// chatPace is the pace of a chat. Its lanes of messages and of pages share it.
+// chatPace is the pace of a chat. All its lanes but that of answers to buttons share it.
 type chatPace struct {
 	pace
+	edits    pace // of the requests of all lanes but that of messages
 	known    bool // the limits are known
 	inFlight int  // lanes that hold a send slot
 }
 
-// setLimits sets the limits of the lane's chat. Pages use at most half of them, so that messages need not wait long for
-// the other half.
-func (l *lane) setLimits(windows []Window) {
-	l.chat.windows, l.chat.known = windows, true
-	if l.Kind != Pages {
-		return
-	}
-	l.pages.windows = nil
+// setLimits sets the limits of a chat. Pages and boards use at most half of them, so that messages need not wait long for the
+// other half.
+func (c *chatPace) setLimits(windows []Window) {
+	c.windows, c.edits.windows, c.known = windows, nil, true
 	for _, w := range windows {
-		l.pages.windows = append(l.pages.windows, Window{(w.N + 1) / 2, w.Per})
+		c.edits.windows = append(c.edits.windows, Window{(w.N + 1) / 2, w.Per})
 	}
 }
 
@@ -115,7 +114,10 @@ func (l *lane) mayRequest(now time.Time) time.Time {
 		return now.Add(farFuture)
 	}
 	at := l.chat.next(now, l.chat.inFlight)
-	if own := l.pages.next(now, 0); own.After(at) {
+	if l.Kind != Pages && l.Kind != Boards {
+		return at
+	}
+	if own := l.chat.edits.next(now, 0); own.After(at) {
 		return own
 	}
 	return at
@@ -124,11 +126,24 @@ func (l *lane) mayRequest(now time.Time) time.Time {
 // requested notes the end of a request.
 func (l *lane) requested(now time.Time) {
 	l.chat.add(now)
-	l.pages.add(now)
+	if l.Kind != Messages {
+		l.chat.edits.add(now)
+	}
 }
 
-// other returns the lane that shares the pace. It is meaningless for answers to buttons.
-func (l Lane) other() Lane { return Lane{l.Chat, Pages - l.Kind} }
+// others returns the lanes that share the pace. There are none for answers to buttons.
+func (l Lane) others() []Lane {
+	switch l.Kind {
+	case Messages:
+		return []Lane{{l.Chat, Pages}, {l.Chat, Boards}}
+	case Pages:
+		return []Lane{{l.Chat, Messages}, {l.Chat, Boards}}
+	case Boards:
+		return []Lane{{l.Chat, Messages}, {l.Chat, Pages}}
+	default:
+		return nil
+	}
+}
 
 // laneHeap has the lane with the earliest order first.
 type laneHeap []*lane

@@ -192,7 +192,7 @@ func (db *database) unpark() []Lane {
 		if a.parked {
 			a.parked = false
 			db.model.Unpark(int64(c))
-			lanes = append(lanes, Lane{c, Messages}, Lane{c, Pages})
+			lanes = append(lanes, Lane{c, Messages}, Lane{c, Pages}, Lane{c, Boards})
 		}
 	}
 	return lanes

@@ -32,6 +32,8 @@ const (
 	Messages        LaneKind = iota // what the chat is sent, and edits of that
 	CallbackAnswers                 // answers to the buttons pressed in the chat
 	Pages                           // messages that a pressed button edits; messages go first
+	_                               // in stores: what is set aside
+	Boards                          // messages that exist once; everything else goes first
 )
 
 // Action is what a message does.
@@ -120,9 +122,26 @@ type Receipt struct {
 	// Covered is the number of items that the request covered, counted from the first. The others did not fit or must
 	// be sent alone; they wait for their turn. 0 means all.
 	Covered int
+	// Fingerprint identifies the content if only the sender knows it, because it is made when it is sent; empty otherwise.
+	Fingerprint string
+	Skipped     bool // the message shows the content already, so that no request was made
+	// Ended says that a message that existed once need not exist any more, for Ensure. Copies is how many others that should not
+	// exist were found and dealt with.
+	Ended  bool
+	Copies int
+	Pin    Pin // for Ensure
 	// TableRefused says that the messenger refused the message as a table, so that it was sent as text.
 	TableRefused bool
 }
+
+// Pin says whether a message was pinned.
+type Pin string
+
+// The outcomes of pinning a message; empty if it was not tried.
+const (
+	Pinned     Pin = "pinned"
+	PinRefused Pin = "refused" // the bot has no right to pin
+)
 
 // Sender renders a message and sends it, or as much of it as fits. Its errors should be of type *Failure; any other
 // counts as Failed. The receipt of a failure states how many items it concerns.

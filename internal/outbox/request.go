@@ -98,11 +98,13 @@ func (r *result) setOutcome(receipt Receipt, err error) (covered int) {
 	if receipt.Covered > 0 {
 		covered = min(covered, receipt.Covered)
 	}
-	r.Fingerprint = r.Message.fingerprint(covered)
+	if r.Fingerprint = receipt.Fingerprint; r.Fingerprint == "" {
+		r.Fingerprint = r.Message.fingerprint(covered)
+	}
 	if err != nil && !errors.As(err, &r.Failure) {
 		r.Failure = &Failure{Class: Failed, Err: err}
 	}
-	r.attempted = r.Failure == nil || !r.Failure.NotAttempted
+	r.attempted = !receipt.Skipped && (r.Failure == nil || !r.Failure.NotAttempted)
 	return covered
 }
 
@@ -193,10 +195,13 @@ func (t *term) request(ctx context.Context, timeout time.Duration, send func(con
 func (t *term) onResult(r result, now time.Time) {
 	l, m := r.lane, r.Message
 	l.level = t.settings.level(l.Lane, m.ExternalChat, m.Private, m.Purpose)
-	l.setLimits(t.settings.Limits.forChat(m.Private))
+	l.chat.setLimits(t.settings.Limits.forChat(m.Private))
 	if r.attempted && l.Kind != CallbackAnswers {
 		t.pace.add(now)
 		l.requested(now)
+	}
+	if r.Failure == nil {
+		t.touch(l.Lane)
 	}
 	t.release(l, now)
 	l.slow = false

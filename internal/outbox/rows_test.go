@@ -44,7 +44,7 @@ func (r *row) lane() Lane { return laneOf(r.chat, r.action) }
 
 // laneOf returns the lane of the rows with this action.
 func laneOf(chat ChatID, action Action) Lane {
-	kinds := map[Action]LaneKind{CallbackAnswer: CallbackAnswers, Page: Pages}
+	kinds := map[Action]LaneKind{CallbackAnswer: CallbackAnswers, Page: Pages, Ensure: Boards}
 	return Lane{chat, kinds[action]}
 }
 

@@ -7,11 +7,16 @@ func (t *term) lane(key Lane, now time.Time) *lane {
 	l, ok := t.lanes[key]
 	if !ok {
 		l = &lane{Lane: key, state: busy, level: levelGroup, since: now, chat: new(chatPace)}
-		if key.Kind == Pages {
+		switch key.Kind {
+		case Pages:
 			l.level = levelPage
+		case Boards:
+			l.level = levelBoard
 		}
-		if other := t.lanes[key.other()]; other != nil && key.Kind != CallbackAnswers {
-			l.chat = other.chat
+		for _, k := range key.others() {
+			if other := t.lanes[k]; other != nil {
+				l.chat = other.chat
+			}
 		}
 		t.lanes[key] = l
 	}
@@ -21,6 +26,7 @@ func (t *term) lane(key Lane, now time.Time) *lane {
 // onWake handles the lanes to which items were added.
 func (t *term) onWake(now time.Time) {
 	for key := range t.takeWoken() {
+		t.touch(key)
 		known := t.lanes[key] != nil
 		l := t.lane(key, now)
 		switch {
@@ -35,6 +41,13 @@ func (t *term) onWake(now time.Time) {
 		}
 		// a paused or ready lane will take the new items anyway
 		t.noteDelay(l, now)
+	}
+}
+
+// touch reports that what the boards of a chat show may have changed.
+func (t *term) touch(l Lane) {
+	if t.settings.Touched != nil && l.Kind != Boards {
+		t.settings.Touched(l.Chat)
 	}
 }
 
@@ -62,7 +75,7 @@ func (t *term) onPolled(backlogs []Backlog, now time.Time) {
 			}
 		}
 		l.level, l.since = t.settings.level(b.Lane, b.To, b.Private, b.Purpose), since
-		l.setLimits(t.settings.Limits.forChat(b.Private))
+		l.chat.setLimits(t.settings.Limits.forChat(b.Private))
 		l.notBefore = now.Add(b.Wait)
 		if b.Wait > 0 {
 			l.readyAt = time.Time{}
@@ -81,7 +94,7 @@ func (l Limits) forChat(private bool) []Window {
 
 // schedule lets a lane wait until it may send, or for its turn if it already may.
 func (t *term) schedule(l *lane, now time.Time) {
-	at := l.mayRequest(now)
+	at := t.mayRequest(l, now)
 	if l.notBefore.After(at) {
 		at = l.notBefore
 	}
@@ -103,6 +116,17 @@ func (t *term) schedule(l *lane, now time.Time) {
 	default:
 		t.ready.add(l, l.rank())
 	}
+}
+
+// mayRequest returns the earliest moment, not before now, at which a lane may begin a request. A board waits until the chat has
+// nothing else to send.
+func (t *term) mayRequest(l *lane, now time.Time) time.Time {
+	for _, key := range l.others() {
+		if other := t.lanes[key]; l.Kind == Boards && other != nil && other.state != idle {
+			return now.Add(farFuture)
+		}
+	}
+	return l.mayRequest(now)
 }
 
 // dequeue removes a lane that is not busy from its heap and makes it busy.
@@ -129,9 +153,18 @@ func (t *term) makeIdle(l *lane, now time.Time) {
 	if until := l.chat.clearAt(); until.After(now) {
 		l.state = idle
 		t.due.add(l, until)
-		return
+	} else {
+		delete(t.lanes, l.Lane)
 	}
-	delete(t.lanes, l.Lane)
+	t.resume(Lane{l.Chat, Boards}, now)
+}
+
+// resume schedules a paused lane again, after a change of what it may wait for.
+func (t *term) resume(key Lane, now time.Time) {
+	if l := t.lanes[key]; l != nil && l.state == paused {
+		t.dequeue(l)
+		t.schedule(l, now)
+	}
 }
 
 // promoteDue moves the lanes whose wait is over to the ready lanes.
@@ -156,7 +189,7 @@ func (t *term) startReady(now time.Time) {
 	}
 	for l := t.first(); l != nil && t.hasSlot(now) && t.mayBegin(); l = t.first() {
 		t.dequeue(l)
-		if l.mayRequest(now).After(now) { // the other lane of the chat has begun a request since this one was ready
+		if t.mayRequest(l, now).After(now) { // another lane of the chat has begun a request since this one was ready
 			t.schedule(l, now)
 			continue
 		}
@@ -196,7 +229,7 @@ func (t *term) claim(l *lane) {
 	}
 }
 
-// release frees the send slot of a lane. That may be what the other lane of the chat waits for.
+// release frees the send slot of a lane. That may be what the other lanes of the chat wait for.
 func (t *term) release(l *lane, now time.Time) {
 	if t.slowLane == l {
 		t.slowLane = nil
@@ -207,8 +240,7 @@ func (t *term) release(l *lane, now time.Time) {
 	}
 	t.sending--
 	l.chat.inFlight--
-	if other := t.lanes[l.other()]; other != nil && other.state == paused {
-		t.dequeue(other)
-		t.schedule(other, now)
+	for _, other := range l.others() {
+		t.resume(other, now)
 	}
 }

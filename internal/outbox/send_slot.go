@@ -91,7 +91,7 @@ func (t *term) reserve(key Lane, now time.Time) *SendSlot {
 	default:
 		return nil
 	}
-	if l.mayRequest(now).After(now) {
+	if t.mayRequest(l, now).After(now) {
 		t.makeIdle(l, now)
 		return nil
 	}

@@ -25,6 +25,9 @@ type Settings struct {
 	// ChatMigrated is called when the messenger reports a new id of a chat. The chat waits until it succeeds. If it is nil,
 	// the chat waits until the new id becomes known in another way.
 	ChatMigrated func(ctx context.Context, from, to int64) error
+	// Touched is called when something was added for a chat, or sent to it, except for boards: what boards show may have
+	// changed. It must not block. It may be nil.
+	Touched func(ChatID)
 	// React acknowledges a recorded result whose notice has to wait: it sets a reaction on the message that reported it. Its
 	// errors are those of a Sender; Rejected means that the messenger allows no reaction there. If it is nil, or a limit of
 	// Limits.Total is for longer than SendTimeout, no result is acknowledged.

@@ -31,6 +31,7 @@ type Stats struct {
 	Dropped            int64 `json:"dropped"`             // items mentioned only as a number, or not at all, because too many waited
 	Expired            int64 `json:"expired"`             // items that expired or became obsolete
 	Skipped            int64 `json:"skipped"`             // edits that were unnecessary
+	BoardCopies        int64 `json:"board_copies"`        // messages found that should exist once, besides the one that should
 	TablesRefused      int64 `json:"tables_refused"`      // messages sent as text because the messenger refused them as a table
 	Reactions          int64 `json:"reactions"`           // waiting results acknowledged by a reaction
 	ReactionsRefused   int64 `json:"reactions_refused"`   // reactions that the messenger refused
@@ -137,9 +138,11 @@ func (m *statsRecorder) finished(r result) {
 	switch {
 	case r.Failure == nil && !r.attempted:
 		stats.Skipped++
+		stats.BoardCopies += int64(r.Copies)
 	case r.Failure == nil:
 		covered := r.Message.storedItems(r.coveredItems())
 		stats.Sent++
+		stats.BoardCopies += int64(r.Copies)
 		if r.TableRefused {
 			stats.TablesRefused++
 		}

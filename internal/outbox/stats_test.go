@@ -176,6 +176,9 @@ func TestCounters(t *testing.T) {
 		"unreachable":      {finished(one, 0, failure(Unreachable), false), Stats{}},
 		"uncertain":        {finished(message(Send, 5, 30), 0, failure(Uncertain), false), Stats{Uncertain: 30}},
 		"ambiguous":        {finished(one, 0, failure(Ambiguous), false), Stats{}},
+		"a refused table": {func(m *statsRecorder) {
+			m.finished(result{Result: Result{Message: one, Receipt: Receipt{Covered: 1, TableRefused: true}}, attempted: true})
+		}, Stats{Sent: 1, Delivered: 1, TablesRefused: 1}},
 		"skipped": {func(m *statsRecorder) {
 			m.finished(result{Result: Result{Message: one}})
 		}, Stats{Skipped: 1}},

@@ -257,7 +257,7 @@ func (t *term) loadRecent(ctx context.Context) error {
 	now := time.Now()
 	for _, r := range requests {
 		l := t.lane(Lane{Chat: r.Chat}, now)
-		l.setLimits(t.settings.Limits.forChat(r.Private))
+		l.chat.setLimits(t.settings.Limits.forChat(r.Private))
 		l.requested(now.Add(-r.Age))
 		t.pace.add(now.Add(-r.Age))
 	}

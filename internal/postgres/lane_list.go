@@ -14,9 +14,10 @@ const maxPayload = 7999
 const (
 	answersMark = "t"
 	pagesMark   = "p"
+	boardsMark  = "b"
 )
 
-// laneLists formats lanes as lists such as "12,13,14t,14p": chat ids, with a mark for lanes other than those of messages.
+// laneLists formats lanes as lists such as "12,13,14t,14p,14b": chat ids, with a mark for lanes other than those of messages.
 // No list is longer than maxPayload.
 func laneLists(lanes []outbox.Lane) []string {
 	var lists []string
@@ -28,6 +29,8 @@ func laneLists(lanes []outbox.Lane) []string {
 			entry = append(entry, answersMark...)
 		case outbox.Pages:
 			entry = append(entry, pagesMark...)
+		case outbox.Boards:
+			entry = append(entry, boardsMark...)
 		}
 		if len(list)+len(",")+len(entry) > maxPayload {
 			lists = append(lists, string(list))
@@ -53,6 +56,8 @@ func readLanes(list string) []outbox.Lane {
 			chat, kind = before, outbox.CallbackAnswers
 		} else if before, ok := strings.CutSuffix(entry, pagesMark); ok {
 			chat, kind = before, outbox.Pages
+		} else if before, ok := strings.CutSuffix(entry, boardsMark); ok {
+			chat, kind = before, outbox.Boards
 		}
 		if id, err := strconv.ParseInt(chat, 10, 64); err == nil && id > 0 {
 			lanes = append(lanes, outbox.Lane{Chat: outbox.ChatID(id), Kind: kind})

@@ -15,5 +15,14 @@ const ThisLadder = `(
 // ThisGroup is the group of ThisChat.
 const ThisGroup = `(SELECT id FROM groups WHERE chat_id = ` + ThisChat + `)`
 
+// BoardObject is what identifies the message of a board b in its chat, as ranking.Board.Object does.
+const BoardObject = `'board' || coalesce(':' || b.thread_id, '')`
+
 // ThisPlayer is the account of the person with the user id $2; null if there is none.
 const ThisPlayer = `(SELECT p.id FROM players p WHERE p.telegram_user_id = $2)`
+
+// SidesSwapped tells whether side B comes first on the card of a match m: it won, or it was the last to win before a fix made
+// the match a draw.
+const SidesSwapped = `CASE WHEN m.score_a <> m.score_b THEN m.score_b > m.score_a ELSE coalesce(
+		           (SELECT f.old_score_b > f.old_score_a FROM match_fixes f
+		            WHERE f.match_id = m.id AND f.old_score_a <> f.old_score_b ORDER BY f.id DESC LIMIT 1), false) END`

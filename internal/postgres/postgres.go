@@ -4,6 +4,7 @@
 //
 //   - pgranking: ranking.Store and ranking.AuditStore
 //   - pgstats: stats.Store
+//   - pgtally: stats.TallyStore
 //   - pgoutbox: outbox.Store
 //   - pgintake: intake.DeadLetters and intake.Attempts
 //
@@ -28,7 +29,11 @@ const rollbackTimeout = time.Second
 // Transact runs fn in a transaction, which commits when fn returns nil. The caller may run fn again, so fn must talk
 // to nothing but the database.
 func Transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
-	tx, err := pool.Begin(ctx)
+	return transact(ctx, pool, pgx.TxOptions{}, fn)
+}
+
+func transact(ctx context.Context, pool *pgxpool.Pool, options pgx.TxOptions, fn func(pgx.Tx) error) error {
+	tx, err := pool.BeginTx(ctx, options)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}

@@ -41,13 +41,35 @@ func (l *Lease) Transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx
 	return Transact(ctx, pool, func(tx pgx.Tx) error {
 		if l != nil {
 			var batch pgx.Batch
-			batch.Queue(`SELECT set_config('idle_in_transaction_session_timeout', $1, true)`,
-				strconv.FormatInt(l.idleTimeout.Milliseconds(), 10))
-			l.Require(&batch)
+			l.queueTransaction(&batch)
 			if err := tx.SendBatch(ctx, &batch).Close(); err != nil {
 				return err
 			}
 		}
 		return fn(tx)
 	})
+}
+
+// TransactOnSnapshot is Transact on a snapshot of the database: fn reads what was committed before the transaction began. If
+// another transaction has changed a row since then, fn cannot change it: that is a conflict.
+func (l *Lease) TransactOnSnapshot(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
+	return transact(ctx, pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
+		if l != nil {
+			var batch pgx.Batch
+			l.queueTransaction(&batch)
+			// The snapshot is older than the shared lock, so the epoch may have changed in between. Then this is a conflict.
+			batch.Queue(`SELECT FROM leases WHERE name = $1 FOR KEY SHARE`, l.name)
+			if err := tx.SendBatch(ctx, &batch).Close(); err != nil {
+				return err
+			}
+		}
+		return fn(tx)
+	})
+}
+
+// queueTransaction adds what begins a transaction under the lease.
+func (l *Lease) queueTransaction(batch *pgx.Batch) {
+	batch.Queue(`SELECT set_config('idle_in_transaction_session_timeout', $1, true)`,
+		strconv.FormatInt(l.idleTimeout.Milliseconds(), 10))
+	l.Require(batch)
 }

@@ -23,7 +23,11 @@ func (s *Service) answerReport(ctx context.Context, o Origin, a PromptAnswer, p 
 	op.people = people
 	c := command{name: "answer prompt", people: people, needed: needed, class: RatePress, locks: true, operation: op}
 	if op.known {
-		op.chosen.people, c.equal = people, op.chosen.equalResults()
+		op.chosen.people, c.equal, c.leaders = people, op.chosen.equalResults(), op.chosen.leaderQuery()
+		c.furtherResults = len(op.chosen.matches) - 1
+	}
+	if c.furtherResults > 0 { // they count when they are recorded: questions must not be saved up
+		c.further = RateEntry{RateClass: RateResult, Sender: p.Report.origin().sender(), At: o.SentAt}.orNone()
 	}
 	if p.Report.Chat == o.Chat.ID {
 		o.ReplyTo = p.Report.Message
@@ -51,9 +55,12 @@ func (r *reportAnswer) read(ctx context.Context, store Store, snap Snapshot) (er
 	return r.chosen.read(ctx, store, snap)
 }
 
-func (r *reportAnswer) readLocked(ctx context.Context, store Store, _ Snapshot) (err error) {
+func (r *reportAnswer) readLocked(ctx context.Context, store Store, snap Snapshot) (err error) {
 	r.prompt, err = store.FindPrompt(ctx, r.origin.Chat.ID, r.Prompt)
-	return err
+	if err != nil || !r.known {
+		return err
+	}
+	return r.chosen.readLocked(ctx, store, snap)
 }
 
 func (r *reportAnswer) refuse(snap Snapshot) Notice {

@@ -10,14 +10,13 @@ func (s *Service) answerWizard(ctx context.Context, o Origin, a PromptAnswer, p 
 	op := &wizardAnswer{PromptAnswer: a, origin: o, prompt: p, people: senderOf(o)}
 	reports := a.Reports
 	if op.step, op.known = p.Wizard.option(a.Option); op.known && op.step.score != nil {
-		r := Report{A: []Person{p.Wizard.Reporter}, B: []Person{*op.step.opponent}, Scores: []Score{*op.step.score}}
-		reports = []Report{r}
+		reports = []Report{p.Wizard.report(op.step.at, *op.step.score)}
 	}
-	op.known = op.known || a.Opponent != nil
+	op.known = op.known || a.Opponent != nil || a.Unclear != nil
 	c := command{name: "answer prompt", class: RatePress, locks: true, operation: op}
 	if len(reports) > 0 {
 		if op.chosen, op.known = s.newRecord(p.Wizard.origin(), reports, &op.people); op.known {
-			c.equal = op.chosen.equalResults()
+			c.equal, c.leaders = op.chosen.equalResults(), op.chosen.leaderQuery()
 		}
 	}
 	op.people.areOfEarlierMessage(senderOf(o))
@@ -50,9 +49,12 @@ func (w *wizardAnswer) read(ctx context.Context, store Store, snap Snapshot) (er
 	return w.chosen.read(ctx, store, snap)
 }
 
-func (w *wizardAnswer) readLocked(ctx context.Context, store Store, _ Snapshot) (err error) {
+func (w *wizardAnswer) readLocked(ctx context.Context, store Store, snap Snapshot) (err error) {
 	w.prompt, err = store.FindPrompt(ctx, w.origin.Chat.ID, w.Prompt)
-	return err
+	if err != nil || w.chosen == nil {
+		return err
+	}
+	return w.chosen.readLocked(ctx, store, snap)
 }
 
 func (w *wizardAnswer) refuse(snap Snapshot) Notice {
@@ -86,8 +88,12 @@ func (w *wizardAnswer) decide(ctx context.Context, snap Snapshot) (changes Chang
 		changes.Closes = &ClosedPrompt{ID: w.prompt.ID, As: PromptAnswered}
 	case s.page != 0:
 		changes.Page = r.askOpponent(w.prompt.ID, s.page)
-	case s.opponent != nil:
+	case s.opponent:
 		changes.Page = r.askScore(w.prompt.ID, s.at)
+	case w.Unclear != nil:
+		with := r.with(*w.Unclear)
+		changes.Effect = &ChangedWizard{w.prompt.ID, with}
+		changes.Page = with.askWho(w.prompt.ID, *w.Unclear)
 	case w.Opponent != nil:
 		with := *r
 		with.Opponents = append(slices.Clone(r.Opponents), *w.Opponent)

@@ -69,8 +69,8 @@ func (r ReportRequest) origin() Origin {
 	return Origin{Key: r.Key, Chat: Chat{ID: r.Chat}, Sender: r.Reporter, SentAt: r.SentAt, ReplyTo: r.Message}
 }
 
-// newAsk returns the operation that asks about a report, of whose people some are in the snapshot already. Readings in which somebody plays against themselves are left out; ok
-// is false if none remains.
+// newAsk returns the operation that asks about a report, of whose people some are in the snapshot already. Readings in which
+// somebody plays against themselves are left out; ok is false if none remains.
 func (s *Service) newAsk(request ReportRequest, q Question, people participants) (ask *askOperation, ok bool) {
 	ask = &askOperation{request: request, doubt: q.Doubt, word: q.Word, people: people}
 	ask.request.Readings = nil
@@ -97,7 +97,7 @@ type askOperation struct {
 	word     string
 	readings []*recordOperation // all of the same people
 	people   participants       // those of a question about something unusual need not be in the snapshot
-	earlier  *EarlierReport     // of a duplicate
+	earlier  []EarlierReport    // of a duplicate
 }
 
 // refuse refuses what would be refused in each reading.
@@ -120,10 +120,15 @@ func (a *askOperation) rejectedResults(snap Snapshot) []RejectedResult {
 }
 
 func (a *askOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
-	prompt := ReportPrompt{Doubt: a.doubt, Word: a.word, Earlier: a.earlier}
+	prompt := ReportPrompt{Doubt: a.doubt, Word: a.word}
+	if len(a.earlier) > 0 {
+		prompt.Earlier, prompt.Further = &a.earlier[0], a.earlier[1:]
+	}
+	meant := a.meant()
 	for i, rec := range a.readings {
 		option := ReportOption{Results: rec.namedResults(snap)}
-		if at := a.distinct(i); at >= 0 {
+		if meant != nil {
+			at := meant[i]
 			name := rec.people[at].shownName(snap.known(at))
 			option.Who, option.New = &name, at < len(snap.People) && snap.People[at].Player == nil
 		}
@@ -132,8 +137,26 @@ func (a *askOperation) decide(_ context.Context, snap Snapshot) (Changes, error)
 	return Changes{Effect: &NewPrompt{Kind: PromptReport, Report: &a.request}, Notice: prompt}, nil
 }
 
-// distinct returns the person, as an index into the people, by whom a reading differs from the others: one who does not play in
-// all of them. Of an only reading that is the person who is meant by name. It returns -1 if there is none.
+// meant returns the person whom each reading means by the name in doubt, as an index into the people. It returns nil if the doubt
+// is another one, or if the readings cannot be told apart by a person each.
+func (a *askOperation) meant() []int {
+	switch a.doubt {
+	case DoubtName, DoubtUnknownName, DoubtUsername:
+	default:
+		return nil
+	}
+	all := make([]int, len(a.readings))
+	for i := range a.readings {
+		all[i] = a.distinct(i)
+		if all[i] < 0 || slices.Contains(all[:i], all[i]) {
+			return nil
+		}
+	}
+	return all
+}
+
+// distinct returns the person by whom a reading differs from the others: one who does not play in all of them. Of an only reading
+// that is the person who is meant by name. It returns -1 if there is none.
 func (a *askOperation) distinct(reading int) int {
 	if len(a.readings) == 1 {
 		return a.onlyNamed()
@@ -173,13 +196,15 @@ type ReportPrompt struct {
 	Doubt   Doubt          `json:"doubt"`
 	Word    string         `json:"word,omitempty"` // the name in doubt
 	Options []ReportOption `json:"options"`        // at least one
-	Earlier *EarlierReport `json:"earlier,omitempty"`
+	// Earlier is what was reported before, if that is the doubt, and Further are others if that is so of several results.
+	Earlier *EarlierReport  `json:"earlier,omitempty"`
+	Further []EarlierReport `json:"further,omitempty"`
 }
 
 // ReportOption is a reading of a report.
 type ReportOption struct {
 	Results []NamedResult `json:"results"`
-	// Who is somebody by whom the reading differs from the others, nil if there is nobody.
+	// Who is whom the reading means by the name in doubt, nil if the doubt is another one.
 	Who *Name `json:"who,omitempty"`
 	New bool  `json:"new,omitempty"` // Who would be a new player
 }
@@ -190,6 +215,8 @@ type EarlierReport struct {
 	By      Reporter `json:"by"`
 	Same    bool     `json:"same,omitempty"`    // the same person reported both
 	Minutes int      `json:"minutes,omitempty"` // between the two reports; 0 for less than one
+	// Result is the reported result that equals this match, nil if only one is reported.
+	Result *NamedResult `json:"result,omitempty"`
 }
 
 // Kind implements Notice.

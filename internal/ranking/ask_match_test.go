@@ -89,6 +89,22 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
+// TestDuplicatesOfSeveral: the question names those of several results that were reported before, and each earlier match.
+func TestDuplicatesOfSeveral(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &alice, 0, singles(alice, bob, 3, 1))
+	g.report(t, &carol, 1, singles(carol, zoe, 3, 0))
+	again := []ranking.Report{singles(zoe, bob, 3, 2), singles(bob, alice, 1, 3), singles(zoe, carol, 0, 3)}
+	prompt, _ := g.report(t, &zoe, 2, again...).(ranking.ReportPrompt)
+	prompt.Options = nil
+	checkNotice(t, prompt, ranking.ReportPrompt{
+		Doubt:   ranking.DoubtDuplicate,
+		Earlier: &ranking.EarlierReport{Number: 1, By: by("Alice"), Result: new(result([2]int{1, 3}, "Bob", "Alice"))},
+		Further: []ranking.EarlierReport{{Number: 2, By: by("Carol"), Result: new(result([2]int{0, 3}, "Zoe", "Carol"))}},
+	})
+}
+
 // TestNoDuplicates: an undone match, and another one of the same message, are no reason to ask; neither is anything if nobody
 // wants to be asked.
 func TestNoDuplicates(t *testing.T) {
@@ -312,6 +328,37 @@ func TestOnlyOneMeant(t *testing.T) {
 	checkNotice(t, g.notice(t, o.Key), ranking.ReportPrompt{Doubt: ranking.DoubtUnknownName, Word: "bobi", Options: []ranking.ReportOption{
 		{Results: []ranking.NamedResult{result([2]int{3, 1}, "Alice", "Bob")}, Who: &ranking.Name{Name: "Bob"}},
 	}})
+}
+
+// TestAnswersThatAreNoPeople: an answer is shown as a person only if a name is in doubt, and if each answer means another person.
+func TestAnswersThatAreNoPeople(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &alice, 0, singles(alice, bob, 3, 0), singles(alice, carol, 3, 0))
+	people, err := g.PeopleOf(t.Context(), club.ID)
+	must(t, err)
+	named := func(score int, i int) []ranking.Report { return []ranking.Report{singles(alice, people[i], score, 1)} }
+	asked := map[string]ranking.Notice{"duplicate": g.report(t, &alice, 1, singles(alice, people[1], 3, 0))}
+	for name, q := range map[string]ranking.Question{
+		"results":         {Doubt: ranking.DoubtResults, Readings: [][]ranking.Report{named(3, 1)}},
+		"winner":          {Doubt: ranking.DoubtWinner, Readings: [][]ranking.Report{named(1, 1)}},
+		"name and winner": {Doubt: ranking.DoubtName, Word: "b", Readings: [][]ranking.Report{named(3, 1), named(0, 1), named(3, 2), named(0, 2)}},
+	} {
+		o := g.origin(&alice)
+		must(t, g.AskMatch(t.Context(), o, q))
+		asked[name] = g.notice(t, o.Key)
+	}
+	for name, n := range asked {
+		prompt, ok := n.(ranking.ReportPrompt)
+		if !ok || len(prompt.Options) == 0 {
+			t.Errorf("%s: the question is %+v", name, n)
+		}
+		for _, o := range prompt.Options {
+			if o.Who != nil {
+				t.Errorf("%s: an answer is shown as %+v", name, o.Who)
+			}
+		}
+	}
 }
 
 // TestEarlierNames: what an answer knows from the question does not take back what has been seen since.

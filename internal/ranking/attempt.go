@@ -193,6 +193,7 @@ func decideAndApply(ctx context.Context, store Store, o Origin, c command, snap 
 		return err
 	}
 	changes.Key, changes.Chat, changes.RateEntry = o.Key, snap.ChatID, c.rateEntry(o, changes.Notice)
+	changes.Further = c.further
 	switch {
 	case !o.Retried:
 		changes.SentAt = o.SentAt

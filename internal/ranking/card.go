@@ -48,8 +48,8 @@ func (h MatchHistory) updateCard(waiting WaitingCard, w Rewrite) WaitingCard {
 		return waiting
 	}
 	m, n := h.Matches[i], &waiting.Notice
-	n.Number = m.Number
-	if m.Undone { // the card keeps the ratings from the group where it was played
+	n.Number, n.Celebration = m.Number, nil // it need not be true in the combined ladder
+	if m.Undone {                           // the card keeps the ratings from the group where it was played
 		return waiting
 	}
 	before, newBefore := n.Sides, n.NewPlayers

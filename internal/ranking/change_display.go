@@ -6,6 +6,8 @@ import "context"
 type Display struct {
 	Language string `json:"language,omitempty"` // an IETF tag
 	Tables   bool   `json:"tables,omitempty"`   // rankings and standings are tables
+	// NoCelebrations is true if cards say nothing about what is special about their matches.
+	NoCelebrations bool `json:"no_celebrations,omitempty"`
 }
 
 // DisplayChange says what a group changes about how the bot shows things.
@@ -64,10 +66,14 @@ func (*ChangedDisplay) outcome() CommandOutcome { return OutcomeDisplayChanged }
 
 // toast tells the person who pressed the button what has changed.
 func (c *ChangedDisplay) toast() Notice {
-	if c.Before.Language != c.After.Language {
+	switch {
+	case c.Before.Language != c.After.Language:
 		return LanguageChanged{Language: c.After.Language}
+	case c.Before.Tables != c.After.Tables:
+		return TablesChanged{Tables: c.After.Tables}
+	default:
+		return CelebrationsChanged{Celebrations: !c.After.NoCelebrations}
 	}
-	return TablesChanged{Tables: c.After.Tables}
 }
 
 // LanguageChanged says which language the bot speaks in the chat from now on.
@@ -91,3 +97,14 @@ func (TablesChanged) Kind() string { return KindTablesChanged }
 
 // Purpose implements Notice.
 func (TablesChanged) Purpose() Purpose { return Outcome }
+
+// CelebrationsChanged says whether cards celebrate in the chat from now on.
+type CelebrationsChanged struct {
+	Celebrations bool `json:"celebrations"`
+}
+
+// Kind implements Notice.
+func (CelebrationsChanged) Kind() string { return KindCelebrationsChanged }
+
+// Purpose implements Notice.
+func (CelebrationsChanged) Purpose() Purpose { return Outcome }

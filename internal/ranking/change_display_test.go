@@ -85,3 +85,25 @@ func TestTablesChosen(t *testing.T) {
 		t.Errorf("%d changes, want 1", n)
 	}
 }
+
+// TestCelebrationsChosen: cards celebrate until an admin switches that off, once.
+func TestCelebrationsChosen(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	for _, key := range []string{"c:1", "c:2"} {
+		o := g.origin(&alice)
+		o.Key, o.Button = key, key
+		must(t, g.ChangeDisplay(t.Context(), o, ranking.DisplayChange{
+			Change: func(d ranking.Display) ranking.Display {
+				d.NoCelebrations = true
+				return d
+			},
+			IsAdmin: admin, Shown: 55,
+		}))
+	}
+	checkNotice(t, g.answer(t, "c:1", "action = 'callback_answer'"), ranking.CelebrationsChanged{})
+	checkNotice(t, g.answer(t, "c:2", "action = 'callback_answer'"), ranking.Refusal{Code: ranking.SameRules})
+	if n := g.count(t, "chats WHERE NOT celebrations AND NOT tables AND NOT language_chosen"); n != 1 {
+		t.Error("the group still celebrates, or something else has changed")
+	}
+}

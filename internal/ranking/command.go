@@ -14,8 +14,14 @@ type command struct {
 	needed int // how many of the people, from the first on, are added if unknown
 	// equal says which recent matches the operation needs to know.
 	equal EqualResults
+	// leaders says which players at the top of the ranking it needs to know.
+	leaders LeaderQuery
 	// class is the command's rate class, empty if no person sent the command.
 	class RateClass
+	// further says how each match after the first one counts, and furtherResults how many there are, if the command answers a
+	// question about several: the question counts as one result of whoever reported them, and the press as a press.
+	further        RateEntry
+	furtherResults int
 	// locks is true if the operation decides with the group locked from the first attempt on.
 	locks bool
 	// knownChatOnly is true if the command does nothing in an unknown chat and does not create the chat.
@@ -27,7 +33,9 @@ type command struct {
 }
 
 func (c command) query(o Origin) Query {
-	return Query{Key: o.Key, Message: o.Message, Chat: o.Chat, People: c.people, Equal: c.equal}
+	return Query{
+		Key: o.Key, Message: o.Message, Chat: o.Chat, People: c.people, Further: c.further, Equal: c.equal, Leaders: c.leaders,
+	}
 }
 
 // answerOnly returns a command with the same rate class that changes nothing and is answered with the notice.

@@ -69,7 +69,7 @@ type storedAnswer struct {
 type payload struct {
 	Code   ranking.RefusalCode
 	Number int
-	Undone bool
+	Undone any // true on cards, a number in questions
 	Sides  [2]struct {
 		Score   int
 		Players []struct {
@@ -312,7 +312,7 @@ func (t contentionCheck) checkMatches(l *answerLog) {
 		c := l.claims[number]
 		want = append(want, c.stored)
 		err := c.checkNotice(c.card)
-		if err != nil || c.card.Undone != c.Undone || (c.card.Was == nil) != (c.was == nil || c.Undone) {
+		if err != nil || (c.card.Undone == true) != c.Undone || (c.card.Was == nil) != (c.was == nil || c.Undone) {
 			t.Errorf("the card of match %d is %+v: %v", number, c.card, err)
 		}
 		if number != len(want) {

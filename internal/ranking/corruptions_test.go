@@ -308,6 +308,18 @@ var corruptions = map[string]corruption{
 		sql:  []string{"UPDATE group_players SET streak = -1 WHERE id = standing('Bob')"},
 		want: []string{"wrong_streak Bob: -1 | 0"},
 	},
+	"never played": {
+		sql:  []string{"UPDATE group_players SET last_played_at = NULL WHERE id = standing('Bob')"},
+		want: []string{"wrong_last_played Bob: never | 2023-11-14T22:13:20Z"},
+	},
+	"played later": {
+		sql: []string{
+			"UPDATE group_players SET last_played_at = '2023-11-15 12:00:00Z' WHERE id IN (standing('Alice'), standing('Dave'))",
+		},
+		want: []string{
+			"wrong_last_played Alice: 2023-11-15T12:00:00Z | 2023-11-14T22:13:20Z", "wrong_last_played Dave: 2023-11-15T12:00:00Z | never",
+		},
+	},
 	"other counters": {
 		sql:  []string{"UPDATE group_players SET won = won - 1, drawn = drawn + 1 WHERE id = standing('Alice')"},
 		want: []string{"wrong_counters Alice: 1–3–1 | 2–2–1"},

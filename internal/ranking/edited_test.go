@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // editOf returns the origin of the nth edit of a message.
@@ -185,7 +186,7 @@ func (g *game) handleOne(t *testing.T, s *ranking.Service, message string, edit 
 		o = editOf(&alice, message, edit)
 	}
 	if opponent.ID == 0 {
-		return g.questions(s).ShowRanking(t.Context(), o, 1)
+		return g.questions(s).ShowRanking(t.Context(), o, stats.RankingQuery{Page: 1})
 	}
 	return s.RecordMatch(t.Context(), o, singles(alice, opponent, 3, edit))
 }

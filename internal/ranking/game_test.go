@@ -64,7 +64,7 @@ func (g *game) questions(s *ranking.Service) *stats.Service {
 }
 
 func (g *game) ShowRanking(ctx context.Context, o ranking.Origin) error {
-	return g.questions(g.Service).ShowRanking(ctx, o, 1)
+	return g.questions(g.Service).ShowRanking(ctx, o, stats.RankingQuery{Page: 1})
 }
 
 func (g *game) ShowMe(ctx context.Context, o ranking.Origin) error {

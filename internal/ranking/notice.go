@@ -35,21 +35,22 @@ const CallbackLifetime = 15 * time.Second
 
 // The kinds of notices of this package.
 const (
-	KindMatchRecorded   = "match_recorded"
-	KindJoined          = "joined"
-	KindMatchUndone     = "match_undone"
-	KindMatchRestored   = "match_restored"
-	KindMatchFixed      = "match_fixed"
-	KindPlayersMerged   = "players_merged"
-	KindGroupsMerged    = "groups_merged"
-	KindRulesChanged    = "rules_changed"
-	KindLanguageChanged = "language_changed"
-	KindTablesChanged   = "tables_changed"
-	KindNotRecorded     = "not_recorded"
-	KindFixOffer        = "fix_offer"
-	KindUndoPrompt      = "undo_prompt"
-	KindUndoDropped     = "undo_dropped"
-	KindRefusal         = "refusal"
+	KindMatchRecorded       = "match_recorded"
+	KindJoined              = "joined"
+	KindMatchUndone         = "match_undone"
+	KindMatchRestored       = "match_restored"
+	KindMatchFixed          = "match_fixed"
+	KindPlayersMerged       = "players_merged"
+	KindGroupsMerged        = "groups_merged"
+	KindRulesChanged        = "rules_changed"
+	KindLanguageChanged     = "language_changed"
+	KindTablesChanged       = "tables_changed"
+	KindCelebrationsChanged = "celebrations_changed"
+	KindNotRecorded         = "not_recorded"
+	KindFixOffer            = "fix_offer"
+	KindUndoPrompt          = "undo_prompt"
+	KindUndoDropped         = "undo_dropped"
+	KindRefusal             = "refusal"
 
 	KindResultsExpired = "results_expired"
 )
@@ -74,6 +75,8 @@ type MatchRecorded struct {
 	Undone     bool       `json:"undone,omitempty"`      // the match no longer counts
 	UndoneBy   *Reporter  `json:"undone_by,omitempty"`   // nil if a merge of two players undid it
 	Changes    int        `json:"changes,omitempty"`     // how often the match was undone, restored or fixed
+	// Celebration is what is special about the match; nil for nothing, and in a chat that does not celebrate.
+	Celebration *Celebration `json:"celebration,omitempty"`
 }
 
 // ResultsExpired says how many recorded results could not be sent to the chat in time.
@@ -231,6 +234,7 @@ const (
 	TooManyMatches RefusalCode = "too_many_matches" // more than Matches in one message
 
 	UnevenTeams RefusalCode = "uneven_teams" // the ladder requires sides of the same size
+	OddPlayers  RefusalCode = "odd_players"  // which cannot be divided into sides of the same size
 
 	NoSuchMatch    RefusalCode = "no_such_match"    // the group has no match with this Number
 	NotAboutAMatch RefusalCode = "not_about_match"  // the replied-to message is not about a match

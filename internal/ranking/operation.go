@@ -52,7 +52,7 @@ func (a answer) decide(context.Context, Snapshot) (Changes, error) {
 type question struct {
 	plain
 	ask   func(context.Context, Snapshot) (Notice, error)
-	edits int64 // the message that the answer replaces, 0 for none
+	edits int64 // the message that the answer replaces unless it is a refusal, 0 for none
 }
 
 // withoutSnapshot returns an ask that needs to know nothing about the people of the command.
@@ -62,7 +62,7 @@ func withoutSnapshot(read func(context.Context) (Notice, error)) func(context.Co
 
 func (q question) decide(ctx context.Context, snap Snapshot) (Changes, error) {
 	n, err := q.ask(ctx, snap)
-	if q.edits != 0 {
+	if q.edits != 0 && !isRefusal(n) {
 		return Changes{Page: n, Edits: q.edits}, err
 	}
 	return Changes{Notice: n}, err

@@ -85,9 +85,10 @@ type ClosedPrompt struct {
 type PromptAnswer struct {
 	Prompt PromptID
 	Option PromptOption
-	// Reports or Opponent is what somebody typed instead of pressing a button of a PromptWizard.
+	// Reports, Opponent or Unclear is what somebody typed instead of pressing a button of a PromptWizard.
 	Reports  []Report
 	Opponent *Person
+	Unclear  *UnclearOpponent
 	// Message is the message with the button. It is edited to show what was decided.
 	Message int64
 	// IsAdmin reports whether the sender is an admin of the chat.
@@ -205,7 +206,7 @@ func (p *promptOperation) decide(_ context.Context, snap Snapshot) (changes Chan
 // IsPrompt reports whether notices of a kind ask a prompt.
 func IsPrompt(kind string) bool {
 	switch kind {
-	case KindUndoPrompt, KindWhichPrompt, KindReportPrompt, KindOpponentPrompt, KindScorePrompt:
+	case KindUndoPrompt, KindWhichPrompt, KindReportPrompt, KindOpponentPrompt, KindNamePrompt, KindScorePrompt:
 		return true
 	}
 	return false

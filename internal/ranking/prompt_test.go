@@ -242,6 +242,32 @@ func TestPromptEndsByItself(t *testing.T) {
 	checkNotice(t, g.callbackAnswer(t, late), ranking.Refusal{Code: ranking.PromptOver})
 }
 
+// TestUnansweredReports: a report that nobody explains, and a wizard that nobody answers, end as "not recorded".
+func TestUnansweredReports(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &alice, 0, singles(alice, bob, 3, 1))
+	g.report(t, &bob, 1, singles(alice, bob, 3, 1))
+	report := g.newestPrompt(t)
+	g.startWizard(t, &alice, nil)
+	wizard := g.newestPrompt(t)
+	g.exec(t, `UPDATE prompts SET delivered_at = now(), telegram_message_id = id`)
+	g.due(t)
+	for range 2 {
+		must(t, g.fire(t.Context(), g.Service))
+	}
+	for _, id := range []ranking.PromptID{report, wizard} {
+		checkNotice(t, g.answer(t, id.Timer(), fmt.Sprintf("action = 'page' AND edited_message_id = %d", id)), ranking.ReportDropped{})
+	}
+	late := g.press(&alice)
+	must(t, g.AnswerPrompt(t.Context(), late, answerBy(report, "0")))
+	checkNotice(t, g.callbackAnswer(t, late), ranking.Refusal{Code: ranking.PromptOver})
+	if n := g.count(t, "matches"); n != 1 {
+		t.Errorf("%d matches, want 1", n)
+	}
+	g.mustEnd(t, "unanswered,", false, "expired", "expired")
+}
+
 // TestTimersFireOnce: several leaders, of which only one can be right, fire timers while the clock jumps. What is not due
 // stays; a timer of a newer release stays too, and only its own failure is reported.
 func TestTimersFireOnce(t *testing.T) {

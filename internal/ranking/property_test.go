@@ -100,6 +100,7 @@ type entity struct {
 type modelMatch struct {
 	sides      [2][]*entity
 	scores     []ranking.Score
+	playedAt   time.Time
 	rules      ranking.RatingRules
 	undone     bool
 	undoneBy   int  // who undid it; meaningless if merged
@@ -254,7 +255,10 @@ func (c *modelGroup) recordAny(rt *rapid.T) {
 			m.sides[side] = append(m.sides[side], entityOf(who))
 		}
 	}
-	notice := c.command(c.account(sender), func(o ranking.Origin) error { return c.RecordMatch(c.t.Context(), o, report) })
+	notice := c.command(c.account(sender), func(o ranking.Origin) error {
+		m.playedAt = o.SentAt
+		return c.RecordMatch(c.t.Context(), o, report)
+	})
 	if refusal != "" {
 		c.checkRefusal(notice, ranking.Refusal{Code: refusal})
 		return
@@ -514,9 +518,46 @@ func (c *modelGroup) compare() {
 	if diff := cmp.Diff(table, c.standingTable(c.t, c.chat, byIdentity)); diff != "" {
 		c.rt.Fatalf("after %d commands the standings differ (-model +stored):\n%s", c.commands, diff)
 	}
+	if diff := cmp.Diff(c.lastPlayed(), c.storedLastPlayed(), cmpopts.EquateApproxTime(0)); diff != "" {
+		c.rt.Fatalf("after %d commands it differs when players last played (-model +stored):\n%s", c.commands, diff)
+	}
 	if diff := cmp.Diff(history, c.currentHistory(c.t, c.chat, byIdentity), cmpopts.EquateEmpty()); diff != "" {
 		c.rt.Fatalf("after %d commands the history differs (-model +stored):\n%s", c.commands, diff)
 	}
+}
+
+// lastPlayed returns when the players in the ladder last played, by the matches that count.
+func (c *modelGroup) lastPlayed() map[string]time.Time {
+	last := make(map[string]time.Time)
+	for e := range c.entries {
+		last[c.nameOf(e)] = time.Time{}
+	}
+	for _, m := range c.matches {
+		for _, who := range c.namesOf(slices.Concat(m.sides[0], m.sides[1])) {
+			if !m.undone && m.playedAt.After(last[who]) {
+				last[who] = m.playedAt
+			}
+		}
+	}
+	return last
+}
+
+func (c *modelGroup) storedLastPlayed() map[string]time.Time {
+	all := make(map[string]time.Time)
+	for _, p := range rows[struct {
+		Who string
+		At  *time.Time
+	}](c.t, c.game, `
+		SELECT `+byIdentity+`, s.last_played_at
+		FROM group_players s JOIN players p ON p.id = s.player_id JOIN ladders l ON l.id = s.ladder_id
+		JOIN groups g ON g.id = l.group_id JOIN chats ch ON ch.id = g.chat_id
+		WHERE ch.telegram_chat_id = $1`, c.chat) {
+		all[p.Who] = time.Time{}
+		if p.At != nil {
+			all[p.Who] = *p.At
+		}
+	}
+	return all
 }
 
 // compareHistory checks that the history has one current entry for each player of each counting match, and no others.

@@ -71,10 +71,15 @@ func (c command) rateEntry(o Origin, n Notice) RateEntry {
 			rateEntry.RateClass = RateRefused
 		}
 	}
-	if rateEntry.RateClass == "" || rateEntry.Sender == 0 || rateEntry.At.IsZero() {
+	return rateEntry.orNone()
+}
+
+// orNone returns the zero value instead of an entry that cannot count.
+func (r RateEntry) orNone() RateEntry {
+	if r.RateClass == "" || r.Sender == 0 || r.At.IsZero() {
 		return RateEntry{}
 	}
-	return rateEntry
+	return r
 }
 
 // overLimit reports whether a command exceeds a rate limit, and returns the answer to it. The answer is nil if the sender
@@ -101,6 +106,8 @@ func (s *Service) overLimit(o Origin, c command, snap Snapshot) (n Notice, over 
 			return Refusal{Code: TooManyResults}, true
 		}
 		return NotRecorded{Limit: limit, Items: results}, true
+	case limit > 0 && c.furtherResults > 0 && snap.FurtherUsage.Results+c.furtherResults > limit:
+		return Refusal{Code: TooManyResults}, true
 	}
 	return nil, false
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // newLimitedGame returns a game with the default limit on results, and another instance of its service.
@@ -51,7 +52,7 @@ func (g *game) checkRateClasses(t *testing.T, what, want string) {
 // askRanking sends a question and returns its outcome: "answered", "slowed" or "nothing".
 func (g *game) askRanking(t *testing.T, s *ranking.Service, o ranking.Origin) string {
 	t.Helper()
-	must(t, g.questions(s).ShowRanking(t.Context(), o, 1))
+	must(t, g.questions(s).ShowRanking(t.Context(), o, stats.RankingQuery{Page: 1}))
 	class := texts(t, g, `SELECT rate_class FROM handled_commands WHERE key = $1`, o.Key)
 	notices := g.count(t, fmt.Sprintf("outbox WHERE key = '%s'", o.Key))
 	switch {
@@ -332,6 +333,42 @@ func TestNoResultLimit(t *testing.T) {
 		must(t, g.RecordMatch(t.Context(), g.origin(&alice), singles(alice, bob, 3, 1)))
 	}
 	g.checkRateClasses(t, "all", "result=61")
+}
+
+// TestAnswersCount: each result that an answer records counts for whoever reported it, whoever answers, when it is recorded. Over the
+// limit the question stays open.
+func TestAnswersCount(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: 6})
+	var ids []ranking.PromptID
+	for i := range 3 {
+		must(t, g.AskMatch(t.Context(), g.at(&alice, i), ranking.Question{Doubt: ranking.DoubtResults, Readings: [][]ranking.Report{
+			{singles(bob, carol, 2, 0)}, {singles(alice, bob, 3, i), singles(alice, carol, 3, i), singles(alice, zoe, 3, i)},
+		}}))
+		ids = append(ids, g.newestPrompt(t))
+	}
+	g.checkRateClasses(t, "after the questions", "result=3")
+	answer := func(sender *ranking.Person, question, second int, option ranking.PromptOption) ranking.Origin {
+		o := g.at(sender, second)
+		o.Button = o.Key
+		must(t, g.AnswerPrompt(t.Context(), o, ranking.PromptAnswer{Prompt: ids[question], Option: option, Message: 77, IsAdmin: nobodyIsAdmin}))
+		return o
+	}
+	answer(&bob, 2, 30, "1") // the last one first
+	g.checkRateClasses(t, "after an answer", "press=1 result=5")
+	checkNotice(t, g.callbackAnswer(t, answer(&carol, 1, 31, "1")), ranking.Refusal{Code: ranking.TooManyResults})
+	if n := g.count(t, "matches"); n != 3 {
+		t.Errorf("%d matches, want 3", n)
+	}
+	answer(&bob, 0, 32, "0") // a single result is counted already
+	answer(&alice, 1, 62, "1")
+	g.checkRateClasses(t, "after all answers", "press=3 refused=1 result=7")
+	if n := g.count(t, "matches"); n != 7 {
+		t.Errorf("%d matches, want 7", n)
+	}
+	g.mustEnd(t, "all answered", false, "answered", "answered", "answered")
+	verifyClean(t, g.store)
 }
 
 // TestRejectedResultsByTopic: each topic gets a notice of its own rejected results.

@@ -36,6 +36,7 @@ func (s *Service) RecordMatch(ctx context.Context, o Origin, reports ...Report) 
 	}
 	return s.handle(ctx, o, command{
 		name: "record match", people: people, needed: len(people), class: RateResult, operation: rec, equal: rec.equalResults(),
+		leaders: rec.leaderQuery(),
 	})
 }
 
@@ -77,9 +78,10 @@ type recordOperation struct {
 	matches  []reportedMatch // at least one
 	people   participants
 	playedAt time.Time
-	reporter int      // index into people; -1 for an anonymous admin
-	settled  []Doubt  // what was asked already
-	known    []Person // who plays in the group, if somebody who is mentioned does not
+	reporter int         // index into people; -1 for an anonymous admin
+	settled  []Doubt     // what was asked already
+	known    []Person    // who plays in the group, if somebody who is mentioned does not
+	upset    *MonthUpset // nil if no match is an upset that may be celebrated
 }
 
 // reportedMatch is a match to be recorded.
@@ -111,7 +113,7 @@ func (r *recordOperation) refuse(snap Snapshot) Notice {
 func (r *recordOperation) refuseMatch(snap Snapshot, m reportedMatch) Notice {
 	for _, i := range m.players {
 		p, k := r.people[i], snap.People[i]
-		if p.Doubtful && (k.Player == nil || k.Player.UserID == 0) {
+		if p.Doubtful && !k.isAccount() {
 			return Refusal{Code: NotAPerson, Name: p.Username}
 		}
 	}
@@ -149,17 +151,35 @@ func (r *recordOperation) decide(ctx context.Context, snap Snapshot) (Changes, e
 	if ask := r.unusual(snap); ask != nil {
 		return ask.decide(ctx, snap)
 	}
-	for i := range r.people { // who asks first adds nobody, and the reason to ask may be gone by now
+	if person := r.unknown(snap); person >= 0 { // who asks first adds nobody, and the reason to ask may be gone by now
+		return Changes{}, fmt.Errorf("%w: person %d is unknown", ErrConflict, person+1)
+	}
+	changes, matches := Changes{}, r.playAll(snap)
+	if !snap.Display.NoCelebrations {
+		changes.Premises = matches.celebrate(Leaders{r.leaderQuery(), snap.Leaders}, r.upset)
+	}
+	changes.Effect = matches
+	return changes, nil
+}
+
+// unknown returns somebody who must be known to record the matches and is not, -1 if there is nobody.
+func (r *recordOperation) unknown(snap Snapshot) (person int) {
+	for i := range r.people {
 		if snap.People[i].Player == nil && r.needs(i) {
-			return Changes{}, fmt.Errorf("%w: person %d is unknown", ErrConflict, i+1)
+			return i
 		}
 	}
-	effect := make(NewMatches, len(r.matches))
+	return -1
+}
+
+// playAll returns the matches with the changes that they make to the standings of their players, who must be known.
+func (r *recordOperation) playAll(snap Snapshot) NewMatches {
+	matches := make(NewMatches, len(r.matches))
 	current := make(map[PlayerID]Standing) // after the matches so far
 	for i, m := range r.matches {
-		effect[i] = r.play(snap, m, current)
+		matches[i] = r.play(snap, m, current)
 	}
-	return Changes{Effect: effect}, nil
+	return matches
 }
 
 // play returns a match with the changes that it makes to the standings of its players.
@@ -183,7 +203,7 @@ func (r *recordOperation) play(snap Snapshot, reported reportedMatch, current ma
 		p.After = before.presentAt(r.playedAt) // playing again brings back a player who left
 		parts[i], standings[i] = Part{Player: before.Player, Side: p.Side}, &p.After
 	}
-	for i, e := range play(m.RatingRules, m.Score, parts, standings) {
+	for i, e := range play(m.RatingRules, m.Score, m.PlayedAt, parts, standings) {
 		m.Players[i].K = e.K
 	}
 	for _, p := range m.Players {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"elobot/internal/elo"
 )
@@ -18,8 +19,9 @@ type PlayedMatch struct {
 	Number int
 	RatingRules
 	Result
-	Undone bool
-	Parts  []Part // side 1 first
+	PlayedAt time.Time
+	Undone   bool
+	Parts    []Part // side 1 first
 }
 
 // Part is a player's participation in a match.
@@ -66,9 +68,9 @@ type RankedPlayer struct {
 // name returns the player's name for notices.
 func (p RankedPlayer) name() Name { return Name{Player: p.Player} }
 
-// play updates the standings of a match's players and returns the history entries. standings and entries are in the order
-// of parts.
-func play(rules RatingRules, score Score, parts []Part, standings []*Standing) []Entry {
+// play updates the standings of the players of a match played at this time, and returns the history entries. standings and
+// entries are in the order of parts.
+func play(rules RatingRules, score Score, at time.Time, parts []Part, standings []*Standing) []Entry {
 	var sides [2][]int
 	for i, p := range parts {
 		sides[p.Side-1] = append(sides[p.Side-1], standings[i].Elo)
@@ -77,7 +79,7 @@ func play(rules RatingRules, score Score, parts []Part, standings []*Standing) [
 	for i, p := range parts {
 		s, outcome := standings[i], score.of(p.Side)
 		e := Entry{Before: s.Elo, K: rules.kAfter(s.Played), BestBefore: s.BestElo, StreakBefore: s.Streak}
-		*s = s.after(outcome, elo.Change(float64(e.K)*margin, sides[p.Side-1], sides[2-p.Side], outcome))
+		*s = s.after(outcome, elo.Change(float64(e.K)*margin, sides[p.Side-1], sides[2-p.Side], outcome), at)
 		e.After = s.Elo
 		entries[i] = e
 	}
@@ -108,7 +110,7 @@ func (r replayer) play(m *PlayedMatch) ([]Entry, error) {
 	if sides[1] == 0 || sides[2] == 0 {
 		return nil, fmt.Errorf("%w: match %d: a side is empty", ErrInconsistent, m.Number)
 	}
-	return play(m.RatingRules, m.Score, m.Parts, standings), nil
+	return play(m.RatingRules, m.Score, m.PlayedAt, m.Parts, standings), nil
 }
 
 // Rewrite holds the changes that a replay makes to the history and the standings.
@@ -165,7 +167,8 @@ func (w Rewrite) entries(m PlayedMatch) []Entry {
 	return entries
 }
 
-// initialStandings returns the standings before the first match of the history, by player.
+// initialStandings returns the standings before the first match of the history, by player. LastPlayed stays as it is, because
+// the time before cannot be calculated backwards; if the replay leaves matches out, the store corrects it.
 func (h MatchHistory) initialStandings() (map[PlayerID]*Standing, error) {
 	standings := make(map[PlayerID]*Standing, len(h.Standings))
 	for _, s := range h.Standings {
@@ -217,7 +220,7 @@ func (h MatchHistory) replayFrom(standings map[PlayerID]*Standing, reason Reason
 		w.addDifferences(&m, entries)
 	}
 	for _, s := range h.Standings {
-		if now, there := r.standings[s.Player]; there && *now != s.Standing {
+		if now, there := r.standings[s.Player]; there && now.differs(s.Standing) {
 			w.Standings = append(w.Standings, *now)
 		}
 	}

@@ -73,19 +73,43 @@ func (s *Service) Ask(ctx context.Context, o Origin, read func(context.Context) 
 	return s.handle(ctx, o, command{name: "answer", people: senderOf(o), class: RateQuestion, operation: question{ask: withoutSnapshot(read)}})
 }
 
-// AskAbout answers a question about a person with the notice that read returns. read may be called several times. Somebody who
-// is no player is not made one by being asked about; the question is refused.
-func (s *Service) AskAbout(ctx context.Context, o Origin, who Person, read func(context.Context, Player) (Notice, error)) error {
+// AskAbout answers a question about people with the notice that read returns, which gets their players. read may be called several
+// times. Somebody who is no player is not made one by being asked about: the question is refused. Only the sender may be no player,
+// and read then gets the zero Player.
+func (s *Service) AskAbout(ctx context.Context, o Origin, who []Person, read func(context.Context, []Player) (Notice, error)) error {
+	return s.handle(ctx, o, about(o, who, command{name: "answer", class: RateQuestion}, question{}, read))
+}
+
+// TurnPageAbout answers a button press as TurnPage does, with a notice about people as AskAbout reads it. A refusal leaves the message
+// as it is.
+func (s *Service) TurnPageAbout(
+	ctx context.Context, o Origin, message int64, who []Person, read func(context.Context, []Player) (Notice, error),
+) error {
+	return s.handle(ctx, o, about(o, who, command{name: "page", class: RatePress}, question{edits: message}, read))
+}
+
+// about completes a command that is a question about people.
+func about(o Origin, who []Person, c command, q question, read func(context.Context, []Player) (Notice, error)) command {
 	people := senderOf(o)
-	asked := people.add(who)
-	people.complete(o.Shown)
-	ask := func(ctx context.Context, snap Snapshot) (Notice, error) {
-		if p := snap.People[asked].Player; p != nil {
-			return read(ctx, *p)
-		}
-		return Refusal{Code: NoSuchPlayer, Name: cmp.Or(who.Name, "@"+who.Username)}, nil
+	asked := make([]int, len(who))
+	for i, p := range who {
+		asked[i] = people.add(p)
 	}
-	return s.handle(ctx, o, command{name: "answer", people: people, class: RateQuestion, operation: question{ask: ask}})
+	people.complete(o.Shown)
+	q.ask = func(ctx context.Context, snap Snapshot) (Notice, error) {
+		players := make([]Player, len(asked))
+		for i, at := range asked {
+			switch p := snap.People[at].Player; {
+			case p != nil:
+				players[i] = *p
+			case o.Sender == nil || at > 0:
+				return Refusal{Code: NoSuchPlayer, Name: cmp.Or(people[at].Name, "@"+people[at].Username)}, nil
+			}
+		}
+		return read(ctx, players)
+	}
+	c.people, c.operation = people, q
+	return c
 }
 
 // handle reads, decides and applies a command, and starts over after a conflict or a lock timeout. If it returns

@@ -110,14 +110,28 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 		return decode[ranking.RulesChanged](t, g, payload)
 	case ranking.KindLanguageChanged:
 		return decode[ranking.LanguageChanged](t, g, payload)
+	case ranking.KindCelebrationsChanged:
+		return decode[ranking.CelebrationsChanged](t, g, payload)
 	case ranking.KindTablesChanged:
 		return decode[ranking.TablesChanged](t, g, payload)
 	case ranking.KindJoined:
 		return decode[ranking.Joined](t, g, payload)
 	case ranking.KindRefusal:
 		return decode[ranking.Refusal](t, g, payload)
+	case ranking.KindAcknowledged:
+		return decode[ranking.Acknowledged](t, g, payload)
+	case stats.KindOdds:
+		return decode[stats.Odds](t, g, payload)
+	case stats.KindTeams:
+		return decode[stats.Teams](t, g, payload)
 	case stats.KindMyStanding:
 		return decode[stats.MyStanding](t, g, payload)
+	case stats.KindHeadToHead:
+		return decode[stats.HeadToHead](t, g, payload)
+	case stats.KindRecords:
+		return decode[stats.Records](t, g, payload)
+	case stats.KindUnclearPeople:
+		return decode[stats.UnclearPeople](t, g, payload)
 	case stats.KindMyStandings:
 		return decode[stats.MyStandings](t, g, payload)
 	case ranking.KindMatchUndone:
@@ -132,6 +146,8 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 		return decode[ranking.UndoDropped](t, g, payload)
 	case ranking.KindOpponentPrompt:
 		return decode[ranking.OpponentPrompt](t, g, payload)
+	case ranking.KindNamePrompt:
+		return decode[ranking.NamePrompt](t, g, payload)
 	case ranking.KindScorePrompt:
 		return decode[ranking.ScorePrompt](t, g, payload)
 	case ranking.KindReportPrompt:

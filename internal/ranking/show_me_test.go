@@ -18,6 +18,17 @@ func (g *game) askStanding(t *testing.T, chat ranking.Chat, sender *ranking.Pers
 	return g.notice(t, o.Key)
 }
 
+// standingIn returns the standing in an answer, without the matches and what is derived from them.
+func standingIn(t *testing.T, n ranking.Notice) stats.MyStanding {
+	t.Helper()
+	s, ok := n.(stats.MyStanding)
+	if !ok {
+		t.Fatalf("the answer is %+v", n)
+	}
+	s.Last, s.Freshness = nil, stats.Freshness{}
+	return s
+}
+
 func TestShowMeInAGroup(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -31,21 +42,63 @@ func TestShowMeInAGroup(t *testing.T) {
 	g.record(t, &alice, carol, ranking.Person{Username: "dave"}, 3, 1)
 	g.record(t, &alice, alice, carol, 2, 2)
 	g.record(t, &alice, alice, bob, 0, 3)
+	ask := func(who *ranking.Person) stats.MyStanding {
+		t.Helper()
+		return standingIn(t, g.askStanding(t, club, who))
+	}
 	name := func(n string) ranking.Name { return ranking.Name{Name: n} }
-	checkNotice(t, g.askStanding(t, club, &zoe), stats.MyStanding{Name: name("Zoe"), Total: 4, Elo: 1500, Best: 1500})
-	checkNotice(t, g.askStanding(t, club, &alice), stats.MyStanding{
-		Name: name("Alice"), Position: 3, Total: 4, Elo: 1499, Best: 1516, Won: 1, Drawn: 1, Lost: 1, Streak: -1,
+	checkNotice(t, ask(&zoe), stats.MyStanding{Name: name("Zoe"), Elo: 1500, Best: 1500})
+	checkNotice(t, ask(&alice), stats.MyStanding{
+		Name: name("Alice"), Elo: 1499, Best: 1516, Won: 1, Drawn: 1, Lost: 1, Streak: -1, Form: "wdl",
 	})
-	checkNotice(t, g.askStanding(t, club, &carol), stats.MyStanding{
-		Name: name("Carol"), Position: 1, Total: 4, Elo: 1516, Best: 1516, Won: 1, Drawn: 1,
-	})
+	for range 4 { // nobody but Alice and Carol has a place then
+		g.record(t, &alice, alice, carol, 2, 2)
+	}
+	alices := stats.MyStanding{
+		Name: name("Alice"), Position: 2, Total: 2, Elo: 1503, Best: 1516, Won: 1, Drawn: 5, Lost: 1, Form: "wdldddd",
+	}
+	checkNotice(t, ask(&alice), alices)
+	carols := stats.MyStanding{Name: name("Carol"), Position: 1, Total: 2, Elo: 1512, Best: 1516, Won: 1, Drawn: 5, Form: "wddddd"}
+	checkNotice(t, ask(&carol), carols)
 	g.memberLeft(t, carol, time.Minute)
-	checkNotice(t, g.askStanding(t, club, &carol), stats.MyStanding{
-		Name: name("Carol"), Total: 3, Elo: 1516, Best: 1516, Won: 1, Drawn: 1, Left: true,
-	})
-	checkNotice(t, g.askStanding(t, club, &alice), stats.MyStanding{
-		Name: name("Alice"), Position: 2, Total: 3, Elo: 1499, Best: 1516, Won: 1, Drawn: 1, Lost: 1, Streak: -1,
-	})
+	carols.Position, carols.Total, carols.Left = 0, 0, true
+	checkNotice(t, ask(&carol), carols)
+	alices.Position, alices.Total = 1, 1
+	checkNotice(t, ask(&alice), alices)
+	o := g.origin(&alice)
+	o.SentAt = o.SentAt.Add(stats.ActiveFor)
+	must(t, g.ShowMe(t.Context(), o))
+	alices.Position, alices.Total, alices.Inactive = 0, 0, true
+	checkNotice(t, standingIn(t, g.notice(t, o.Key)), alices)
+}
+
+// TestShowLastMatches: the last five, with their opponents from the view of the player, without those that do not count.
+func TestShowLastMatches(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	for i := range 7 {
+		g.record(t, &alice, alice, bob, i, 2)
+	}
+	doubles := g.origin(&alice)
+	must(t, g.RecordMatch(t.Context(), doubles, ranking.Report{
+		A: []ranking.Person{bob, carol}, B: []ranking.Person{zoe, alice}, Scores: []ranking.Score{{A: 7, B: 10}},
+	}))
+	must(t, g.UndoMatch(t.Context(), g.origin(&alice), ranking.Amendment{Match: ranking.MatchRef{Number: 6}}))
+	got, ok := g.askStanding(t, club, &alice).(stats.MyStanding)
+	if !ok || got.Form != "lldwwww" || len(got.Last) != stats.LastMatches {
+		t.Fatalf("the answer is %+v", got)
+	}
+	for i, want := range []string{"#8 Bob Carol 10:7", "#7 Bob 6:2", "#5 Bob 4:2", "#4 Bob 3:2", "#3 Bob 2:2"} {
+		m := got.Last[i]
+		text := fmt.Sprintf("#%d", m.Number)
+		for _, n := range m.Against {
+			text += " " + n.Name
+		}
+		text += fmt.Sprintf(" %d:%d", m.Score[0], m.Score[1])
+		if text != want || m.At.IsZero() || i < 4 && m.Change <= 0 {
+			t.Errorf("match %d is %s, %+v, want %s", i, text, m, want)
+		}
+	}
 }
 
 func TestShowMeInPrivate(t *testing.T) {
@@ -74,15 +127,19 @@ func TestShowMeInPrivate(t *testing.T) {
 	joined.Chat = group(6)
 	must(t, g.Join(t.Context(), joined))
 	checkNotice(t, g.askStanding(t, alicePrivate, &alice), stats.MyStandings{Groups: []stats.GroupStanding{
-		{Title: "Club 2", Position: 2, Total: 3, Elo: 1499, Won: 1, Lost: 1},
-		{Title: "Club 1", Position: 1, Total: 2, Elo: 1516, Won: 1},
+		{Title: "Club 2", Elo: 1499, Won: 1, Lost: 1},
+		{Title: "Club 1", Elo: 1516, Won: 1},
 	}})
+	for range 4 {
+		play(1, alice, bob)
+	}
 	must(t, g.BotAdded(t.Context(), g.eventOrigin(group(5), time.Hour), greeting{}))
 	must(t, g.MemberLeft(t.Context(), g.eventOrigin(group(1), time.Hour), bob))
-	checkNotice(t, g.askStanding(t, alicePrivate, &alice), stats.MyStandings{Groups: []stats.GroupStanding{
-		{Title: "Club 2", Position: 2, Total: 3, Elo: 1499, Won: 1, Lost: 1},
-		{Title: "Club 1", Position: 1, Total: 1, Elo: 1516, Won: 1},
-		{Title: "Club 5", Position: 1, Total: 2, Elo: 1516, Won: 1},
+	groups := g.askStanding(t, alicePrivate, &alice).(stats.MyStandings)
+	checkNotice(t, groups, stats.MyStandings{Groups: []stats.GroupStanding{
+		{Title: "Club 1", Position: 1, Total: 1, Elo: groups.Groups[0].Elo, Won: 5},
+		{Title: "Club 2", Elo: 1499, Won: 1, Lost: 1},
+		{Title: "Club 5", Elo: 1516, Won: 1},
 	}})
 	checkNotice(t, g.askStanding(t, alicePrivate, nil), ranking.Refusal{Code: ranking.NobodyToShow})
 	for n := range 21 {

@@ -1,6 +1,7 @@
 package ranking_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -14,21 +15,31 @@ func TestShowTop(t *testing.T) {
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &alice, carol, zoe, 3, 1)
-	row := func(position int, name string, elo, won, lost int) stats.Row {
-		return stats.Row{Position: position, Name: ranking.Name{Name: name}, Elo: elo, Won: won, Lost: lost}
+	row := func(name string, elo, won, lost int) stats.Row {
+		return stats.Row{Name: ranking.Name{Name: name}, Elo: elo, Won: won, Lost: lost}
 	}
-	all := []stats.Row{row(1, "Alice", 1516, 1, 0), row(1, "Carol", 1516, 1, 0), row(3, "Bob", 1484, 0, 1), row(3, "Zoe", 1484, 0, 1)}
+	all := []stats.Row{row("Alice", 1516, 1, 0), row("Carol", 1516, 1, 0), row("Bob", 1484, 0, 1), row("Zoe", 1484, 0, 1)}
 	for _, tc := range []struct {
 		places int
 		sender *ranking.Person
 		rows   int
-		own    *stats.Row
+		own    int // the sender's row
 	}{
-		{1, nil, 1, nil}, {1, &bob, 1, &all[2]}, {3, &bob, 3, nil}, {3, &zoe, 3, &all[3]}, {4, &zoe, 4, nil}, {999_999_999, &zoe, 4, nil},
+		{1, nil, 1, -1}, {1, &bob, 1, 2}, {3, &bob, 3, 2}, {3, &zoe, 3, 3}, {4, &zoe, 4, 3}, {999_999_999, &zoe, 4, 3},
 	} {
 		o := g.origin(tc.sender)
-		must(t, g.questions(g.Service).ShowTop(t.Context(), o, tc.places))
-		checkNotice(t, g.notice(t, o.Key), stats.RankingPage{Title: "Club", Total: 4, Rows: all[:tc.rows], Own: tc.own})
+		must(t, g.questions(g.Service).ShowRanking(t.Context(), o, stats.RankingQuery{Places: tc.places}))
+		want := stats.RankingPage{Title: "Club", Total: 4, Rows: slices.Clone(all[:tc.rows]), NoDraws: true}
+		if tc.sender != nil {
+			own := all[tc.own]
+			want.Asker, own.Mine = tc.sender.ID, true
+			if tc.own < tc.rows {
+				want.Rows[tc.own] = own
+			} else {
+				want.Own = &own
+			}
+		}
+		checkNotice(t, g.notice(t, o.Key), want)
 	}
 }
 
@@ -38,7 +49,7 @@ func TestShowPageBeyondTheEnd(t *testing.T) {
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	o := g.origin(nil)
-	must(t, g.questions(g.Service).ShowRanking(t.Context(), o, 999_999_999))
+	must(t, g.questions(g.Service).ShowRanking(t.Context(), o, stats.RankingQuery{Page: 999_999_999}))
 	if page, ok := g.notice(t, o.Key).(stats.RankingPage); !ok || page.Page != 1 || len(page.Rows) != 2 {
 		t.Errorf("the answer is %+v", page)
 	}
@@ -61,25 +72,82 @@ func TestShowPlayer(t *testing.T) {
 		must(t, g.questions(g.Service).ShowPlayer(t.Context(), o, who))
 		return g.notice(t, o.Key)
 	}
+	check := func(sender *ranking.Person, who ranking.Person, want stats.MyStanding) {
+		t.Helper()
+		checkNotice(t, standingIn(t, show(sender, who)), want)
+	}
 	name := func(n string) ranking.Name { return ranking.Name{Name: n} }
-	bobs := stats.MyStanding{Name: name("Bob"), Position: 2, Total: 3, Elo: 1484, Best: 1500, Lost: 1, Streak: -1, Other: true}
+	bobs := stats.MyStanding{Name: name("Bob"), Elo: 1484, Best: 1500, Lost: 1, Streak: -1, Form: "l", Other: true}
 	for _, sender := range []*ranking.Person{nil, &alice, {ID: 999, Name: "Nobody"}} {
 		for _, who := range []ranking.Person{bob, {Username: "BOB"}, {ID: bob.ID, Name: "Bob"}} {
-			checkNotice(t, show(sender, who), bobs)
+			check(sender, who, bobs)
 		}
 	}
 	own := bobs
 	own.Other = false
-	checkNotice(t, show(&bob, ranking.Person{Username: "bob"}), own)
-	checkNotice(t, show(&alice, dave), stats.MyStanding{
-		Name: name("dave"), Position: 2, Total: 3, Elo: 1484, Best: 1500, Lost: 1, Streak: -1, Other: true,
-	})
-	checkNotice(t, show(&alice, carol), stats.MyStanding{Name: name("Carol"), Total: 3, Elo: 1516, Best: 1516, Won: 1, Streak: 1, Left: true, Other: true})
-	checkNotice(t, show(&alice, zoe), stats.MyStanding{Name: name("Zoe"), Total: 3, Elo: 1500, Best: 1500, Other: true})
+	check(&bob, ranking.Person{Username: "bob"}, own)
+	check(&alice, dave, stats.MyStanding{Name: name("dave"), Elo: 1484, Best: 1500, Lost: 1, Streak: -1, Form: "l", Other: true})
+	check(&alice, carol, stats.MyStanding{Name: name("Carol"), Elo: 1516, Best: 1516, Won: 1, Streak: 1, Form: "w", Left: true, Other: true})
+	check(&alice, zoe, stats.MyStanding{Name: name("Zoe"), Elo: 1500, Best: 1500, Other: true})
 	checkNotice(t, show(&alice, ranking.Person{Username: "erin"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@erin"})
 	checkNotice(t, show(&alice, ranking.Person{ID: 998, Name: "Erin"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "Erin"})
 	if n := g.count(t, "players"); n != players {
 		t.Errorf("asking created %d players", n-players)
 	}
 	verifyClean(t, g.store)
+}
+
+// TestShowHeadToHead asks about people who have met, who have not, and who do not play.
+func TestShowHeadToHead(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	g.record(t, &alice, carol, bob, 3, 1)
+	id := func(who ranking.Person) ranking.PlayerID {
+		return rows[struct{ ID ranking.PlayerID }](t, g, `SELECT id FROM players WHERE telegram_user_id = $1`, who.ID)[0].ID
+	}
+	show := func(sender *ranking.Person, a, b ranking.Person) ranking.Notice {
+		t.Helper()
+		o := g.origin(sender)
+		must(t, g.questions(g.Service).ShowHeadToHead(t.Context(), o, a, b))
+		return g.notice(t, o.Key)
+	}
+	against := func(n ranking.Notice) stats.HeadToHead {
+		t.Helper()
+		h, ok := n.(stats.HeadToHead)
+		if !ok {
+			t.Fatalf("the answer is %+v", n)
+		}
+		h.Won, h.Gained, h.For, h.Against, h.Last, h.Freshness = 0, 0, 0, 0, nil, stats.Freshness{} // derived
+		return h
+	}
+	name := func(n string) ranking.Name { return ranking.Name{Name: n} }
+	want := stats.HeadToHead{A: name("Alice"), B: name("Bob"), Ratings: [2]int{1516, 1469}, Expected: 5672}
+	checkNotice(t, against(show(&alice, alice, ranking.Person{Username: "bob"})), want)
+	checkNotice(t, against(show(nil, alice, bob)), want)
+	checkNotice(t, show(&alice, alice, ranking.Person{Username: "alice"}), stats.UnclearPeople{Reason: stats.SamePersonTwo, Command: "h2h"})
+	checkNotice(t, show(&alice, alice, ranking.Person{Username: "erin"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@erin"})
+	checkNotice(t, show(&ranking.Person{ID: 999, Name: "Nobody"}, ranking.Person{ID: 999, Name: "Nobody"}, bob), stats.MyStanding{})
+
+	turn := func(sender ranking.Person, player ranking.Person) (key string) {
+		t.Helper()
+		o := g.press(&sender)
+		must(t, g.questions(g.Service).TurnToHeadToHead(t.Context(), o, 77, id(player)))
+		return o.Key
+	}
+	key := turn(alice, bob)
+	want.Back = id(bob)
+	checkNotice(t, against(g.answer(t, key, page)), want)
+	pages := g.count(t, "outbox WHERE action = 'page'")
+	checkNotice(t, g.answer(t, turn(bob, bob), toast), stats.UnclearPeople{Reason: stats.SamePersonTwo, Command: "h2h"})
+	if n := g.count(t, "outbox WHERE action = 'page'"); n != pages {
+		t.Errorf("a refusal replaces the message: %d pages, want %d", n, pages)
+	}
+	for _, sender := range []ranking.Person{alice, bob} {
+		o := g.press(&sender)
+		must(t, g.questions(g.Service).TurnToPlayer(t.Context(), o, 77, id(bob)))
+		if got := standingIn(t, g.answer(t, o.Key, page)); got.Other != (sender.ID == alice.ID) || got.Elo != 1469 {
+			t.Errorf("the way back shows %+v", got)
+		}
+	}
 }

@@ -27,7 +27,7 @@ func (g *game) page(t *testing.T, sender *ranking.Person) stats.RankingPage {
 func TestShowRanking(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	checkNotice(t, g.page(t, &zoe), stats.RankingPage{Title: "Club", Page: 1, Asker: zoe.ID})
+	checkNotice(t, g.page(t, &zoe), stats.RankingPage{Title: "Club", Page: 1, Asker: zoe.ID, NoDraws: true})
 	if n := g.count(t, "players"); n != 0 {
 		t.Errorf("asking created %d players", n)
 	}
@@ -42,15 +42,30 @@ func TestShowRanking(t *testing.T) {
 	row := func(position int, name string, elo, won, drawn, lost int) stats.Row {
 		return stats.Row{Position: position, Name: ranking.Name{Name: name}, Elo: elo, Won: won, Drawn: drawn, Lost: lost}
 	}
-	want := stats.RankingPage{Title: "Club", Page: 1, Total: 4, Rows: []stats.Row{
-		row(1, "Carol", 1516, 1, 1, 0), row(1, "Alice", 1516, 1, 1, 0), // Carol entered the ladder first
-		row(3, "Bob", 1484, 0, 0, 1), row(3, "dave", 1484, 0, 0, 1), // Zoe has not played
-	}}
+	zoes := row(0, "Zoe", 1500, 0, 0, 0) // has not played
+	zoes.Mine = true
 	for _, asker := range []*ranking.Person{nil, &alice, &zoe, {ID: 999, Name: "Nobody"}} {
-		if want.Asker = 0; asker != nil {
+		want := stats.RankingPage{Title: "Club", Page: 1, Total: 4, Rows: []stats.Row{
+			row(0, "Carol", 1516, 1, 1, 0), row(0, "Alice", 1516, 1, 1, 0), // Carol entered the ladder first
+			row(0, "Bob", 1484, 0, 0, 1), row(0, "dave", 1484, 0, 0, 1),
+		}}
+		switch asker {
+		case &alice:
+			want.Rows[1].Mine = true
+		case &zoe:
+			want.Own = &zoes
+		}
+		if asker != nil {
 			want.Asker = asker.ID
 		}
 		checkNotice(t, g.page(t, asker), want)
+	}
+	g.record(t, &alice, carol, bob, 3, 1)
+	g.record(t, &alice, carol, bob, 3, 1)
+	g.record(t, &alice, carol, bob, 3, 1)
+	want := g.page(t, nil)
+	if first := want.Rows[0]; first.Position != 1 || first.Name.Name != "Carol" || want.Rows[1].Position != 0 {
+		t.Errorf("after five matches: %+v", want)
 	}
 }
 
@@ -67,24 +82,33 @@ func (g *game) addCrowd(t *testing.T) {
 	g.page(t, nil)
 	g.exec(t, `INSERT INTO players (telegram_user_id, display_name) SELECT n, 'P' || n FROM generate_series(1000, 1499) n`)
 	g.exec(t, `
-		INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, played, drawn)
-		SELECT l.id, p.id, p.display_name, e, 1500, greatest(e, 1500), played, played
+		INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, played, drawn, last_played_at)
+		SELECT l.id, p.id, p.display_name, e, 1500, greatest(e, 1500), played, played, CASE WHEN played > 0 THEN now() END
 		FROM ladders l, players p, LATERAL (SELECT 2000 - (telegram_user_id - 1000) / 4 AS e) AS rated,
-		     LATERAL (SELECT (telegram_user_id < 1450)::int AS played) AS active
+		     LATERAL (SELECT 5 * (telegram_user_id < 1450)::int AS played) AS active
 		ORDER BY p.id`)
 }
 
-// crowdPage is a page of the ranking of newCrowd.
-func crowdPage(number int) stats.RankingPage {
-	n := stats.RankingPage{Title: "Club", Page: number, Total: 450}
+// crowdPage is a page of the ranking of newCrowd, with the row of who asked for it: own is how many others come before it, -1 for
+// somebody who is not in the ranking.
+func crowdPage(number int, asker ranking.UserID, own int) stats.RankingPage {
+	n := stats.RankingPage{Title: "Club", Page: number, Total: 450, Asker: asker}
 	for i := 10 * (number - 1); i < 10*number; i++ {
 		n.Rows = append(n.Rows, crowdRow(i))
+	}
+	switch at := own - 10*(number-1); {
+	case own < 0:
+	case 0 <= at && at < 10:
+		n.Rows[at].Mine = true
+	default:
+		row := crowdRow(own)
+		row.Mine, n.Own = true, &row
 	}
 	return n
 }
 
 func crowdRow(i int) stats.Row {
-	return stats.Row{Position: i/4*4 + 1, Name: ranking.Name{Name: fmt.Sprintf("P%d", 1000+i)}, Elo: 2000 - i/4, Drawn: 1}
+	return stats.Row{Position: i/4*4 + 1, Name: ranking.Name{Name: fmt.Sprintf("P%d", 1000+i)}, Elo: 2000 - i/4, Drawn: 5}
 }
 
 // TestRankingOfMany shows the first page, and the asker's own line if it is not there.
@@ -93,21 +117,15 @@ func TestRankingOfMany(t *testing.T) {
 	g := newCrowd(t)
 	for name, tc := range map[string]struct {
 		asker ranking.UserID
-		own   int // 0: none
+		own   int
 	}{
-		"anonymous": {}, "on the page": {asker: 1009}, "just below it": {1010, 10}, "further down": {1333, 333}, "has not played": {asker: 1450},
+		"anonymous": {0, -1}, "on the page": {1009, 9}, "just below it": {1010, 10}, "further down": {1333, 333}, "unknown": {77, -1},
 	} {
 		var asker *ranking.Person
 		if tc.asker != 0 {
 			asker = &ranking.Person{ID: tc.asker, Name: fmt.Sprintf("P%d", tc.asker)}
 		}
-		want := crowdPage(1)
-		want.Asker = tc.asker
-		if tc.own != 0 {
-			row := crowdRow(tc.own)
-			want.Own = &row
-		}
-		if diff := cmp.Diff(want, g.page(t, asker)); diff != "" {
+		if diff := cmp.Diff(crowdPage(1, tc.asker, tc.own), g.page(t, asker)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

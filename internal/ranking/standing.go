@@ -21,6 +21,8 @@ type Standing struct {
 	Drawn    int
 	Lost     int
 	Streak   int // wins in a row, or losses in a row as a negative number
+	// LastPlayed is when the last match that counts was played, zero for never.
+	LastPlayed time.Time
 	// LeftAt is when the player left the group, zero for a member. The ranking does not show players who left.
 	LeftAt time.Time
 }
@@ -56,8 +58,31 @@ func (s Standing) mergedLeftAt(o Standing) time.Time {
 // counters formats the matches won, drawn and lost for operators.
 func (s Standing) counters() string { return fmt.Sprintf("%d–%d–%d", s.Won, s.Drawn, s.Lost) }
 
-// after returns the standing after a match with the given score and rating change.
-func (s Standing) after(score elo.Score, change int) Standing {
+// lastPlayed formats LastPlayed for operators.
+func (s Standing) lastPlayed() string {
+	if s.LastPlayed.IsZero() {
+		return "never"
+	}
+	return s.LastPlayed.UTC().Format(time.RFC3339Nano)
+}
+
+// differs reports whether two standings differ. Equal times may be in different zones.
+func (s Standing) differs(o Standing) bool {
+	if s.LastPlayed.Equal(o.LastPlayed) {
+		o.LastPlayed = s.LastPlayed
+	}
+	if s.LeftAt.Equal(o.LeftAt) {
+		o.LeftAt = s.LeftAt
+	}
+	return s != o
+}
+
+// after returns the standing after a match with the given score and rating change. at is when it was played: matches may be
+// reported later than others that were played after them.
+func (s Standing) after(score elo.Score, change int, at time.Time) Standing {
+	if at.After(s.LastPlayed) {
+		s.LastPlayed = at
+	}
 	s.Elo += change
 	s.BestElo = max(s.BestElo, s.Elo)
 	s.count(score, 1)
@@ -85,13 +110,14 @@ func (s *Standing) count(score elo.Score, n int) {
 	}
 }
 
-// standing returns the person's standing, or a new one in the ladder.
+// standing returns the person's standing, or a new one in the ladder. That of somebody who is no player has no player.
 func (k Known) standing(l Ladder) Standing {
 	if k.Standing != nil {
 		return *k.Standing
 	}
-	return Standing{
-		Player: k.Player.ID, Name: k.Player.Name,
-		Elo: l.Start, StartElo: l.Start, BestElo: l.Start,
+	s := Standing{Elo: l.Start, StartElo: l.Start, BestElo: l.Start}
+	if k.Player != nil {
+		s.Player, s.Name = k.Player.ID, k.Player.Name
 	}
+	return s
 }

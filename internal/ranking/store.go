@@ -32,6 +32,9 @@ type Store interface {
 	// anonymous admin.
 	FindMatch(ctx context.Context, chat ExternalChatID, ref MatchRef, sender *Person) (*StoredMatch, error)
 
+	// Board returns the board of a chat, or nil if it has none.
+	Board(ctx context.Context, chat ExternalChatID) (*Board, error)
+
 	// MatchesOf returns the matches of a chat that a message shows, or that the message with the key has recorded, in the order of
 	// their numbers.
 	MatchesOf(ctx context.Context, chat ExternalChatID, message int64, key string) ([]StoredMatch, error)
@@ -42,6 +45,9 @@ type Store interface {
 	// IsAsked reports whether a person, or 0 for all admins, has an open prompt about the match. One that has waited for its
 	// delivery for a PromptWindow does not count.
 	IsAsked(ctx context.Context, match MatchID, answerer PlayerID) (bool, error)
+
+	// LargestUpset returns the largest upset of a ladder in the calendar month that begins at a time.
+	LargestUpset(ctx context.Context, ladder LadderID, month time.Time) (MonthUpset, error)
 
 	// PeopleOf returns everybody who is in the default ladder of a chat.
 	PeopleOf(ctx context.Context, chat ExternalChatID) ([]Person, error)
@@ -105,7 +111,9 @@ type Query struct {
 	People  []Person
 	// RateEntry, if not zero, requests RecentUsage for its sender and time.
 	RateEntry RateEntry
+	Further   RateEntry    // if not zero, requests FurtherUsage for its sender and time
 	Equal     EqualResults // requests Recent
+	Leaders   LeaderQuery  // requests Leaders
 }
 
 // MatchRef says which match of a group is meant: the one with the ID; else the one with the Number; else the one that the
@@ -137,8 +145,12 @@ type Snapshot struct {
 	Greeted     time.Time   // when the chat was last greeted, zero if not since the bot was added
 	Added       time.Time   // when the bot was added to the chat, zero if unknown
 	RecentUsage RecentUsage // for the RateEntry of the query
+	// FurtherUsage is for Further of the query.
+	FurtherUsage RecentUsage
 	// Recent are matches that the query asks for, the newest first. They are never older than the standings of the People.
 	Recent []RecentMatch
+	// Leaders are players at the top of the ranking that the query asks for. They are never older than the standings of the People.
+	Leaders []Leader
 }
 
 // known returns what is known of a person, nothing if the snapshot does not have the person.
@@ -236,9 +248,11 @@ type Changes struct {
 	// Keyless is true if the key is not stored. The command did nothing, so it may be handled again.
 	Keyless   bool
 	RateEntry RateEntry // how the command counts
+	Further   RateEntry // how each match after the first one counts, if an answer records several; zero: like the command
 	Chat      ChatID
 	SentAt    time.Time // when the command was sent; the lifetime of its notices begins then. Zero: they never expire
 	Effect    Effect    // nil for none
+	Premises  Premises  // of the celebrations of new matches
 	Presence  Presence  // what the command shows about the bot's presence in the chat
 	// Closes is the prompt that the command closes, nil for none.
 	Closes *ClosedPrompt
@@ -263,7 +277,7 @@ type Changes struct {
 }
 
 // Effect is what a command changes: NewMatches, an *Undone, *Restored, *Fixed, *NewStanding, *ChangedStanding, *ChangedRules,
-// *ChangedDisplay, *NewPrompt, *ChangedWizard or *Greeted.
+// *ChangedDisplay, *ChangedBoard, *NewPrompt, *ChangedWizard or *Greeted.
 type Effect interface {
 	// outcome returns the command's outcome for the log; empty if it follows from the notice.
 	outcome() CommandOutcome

@@ -20,7 +20,7 @@ func (g *game) press(by *ranking.Person) ranking.Origin {
 // turn has somebody turn to a page of the ranking that asker asked for, and returns what message 77 is to show.
 func (g *game) turn(t *testing.T, by *ranking.Person, asker ranking.UserID, page int) stats.RankingPage {
 	t.Helper()
-	must(t, g.questions(g.Service).TurnRanking(t.Context(), g.press(by), 77, asker, page))
+	must(t, g.questions(g.Service).TurnRanking(t.Context(), g.press(by), 77, asker, stats.RankingQuery{Page: page}))
 	return g.waitingPage(t)
 }
 
@@ -47,14 +47,9 @@ func TestTurnRanking(t *testing.T) {
 		asker           ranking.UserID
 		page, want, own int
 	}{
-		{1333, 2, 2, 333}, {1333, 34, 34, 0}, {1333, 45, 45, 333}, {1333, 46, 45, 333}, {1333, 1 << 30, 45, 333}, {0, 3, 3, 0}, {77, 3, 3, 0},
+		{1333, 2, 2, 333}, {1333, 34, 34, 333}, {1333, 45, 45, 333}, {1333, 46, 45, 333}, {1333, 1 << 30, 45, 333}, {0, 3, 3, -1}, {77, 3, 3, -1},
 	} {
-		want := crowdPage(tc.want)
-		if want.Asker = tc.asker; tc.own != 0 {
-			row := crowdRow(tc.own)
-			want.Own = &row
-		}
-		if diff := cmp.Diff(want, g.turn(t, &alice, tc.asker, tc.page)); diff != "" {
+		if diff := cmp.Diff(crowdPage(tc.want, tc.asker, tc.own), g.turn(t, &alice, tc.asker, tc.page)); diff != "" {
 			t.Errorf("page %d of %d (-want +got):\n%s", tc.page, tc.asker, diff)
 		}
 	}
@@ -63,7 +58,7 @@ func TestTurnRanking(t *testing.T) {
 		t.Errorf("after many have left: %+v", n)
 	}
 	g.exec(t, `UPDATE group_players SET left_at = now()`)
-	if diff := cmp.Diff(stats.RankingPage{Title: "Club", Page: 1, Asker: 1333}, g.turn(t, &bob, 1333, 2)); diff != "" {
+	if diff := cmp.Diff(stats.RankingPage{Title: "Club", Page: 1, Asker: 1333, NoDraws: true}, g.turn(t, &bob, 1333, 2)); diff != "" {
 		t.Errorf("after all have left (-want +got):\n%s", diff)
 	}
 }
@@ -76,19 +71,19 @@ func TestPressesTurnPages(t *testing.T) {
 	g.exec(t, `DELETE FROM outbox`)
 	questions, first := g.questions(g.Service), g.press(&alice)
 	for _, page := range []int{2, 3} { // the second time it is a redelivery
-		must(t, questions.TurnRanking(t.Context(), first, 77, 0, page))
+		must(t, questions.TurnRanking(t.Context(), first, 77, 0, stats.RankingQuery{Page: page}))
 	}
 	if n := g.waitingPage(t); n.Page != 2 {
 		t.Errorf("page %d waits", n.Page)
 	}
 	second := g.press(&bob)
-	must(t, questions.TurnRanking(t.Context(), second, 77, 0, 4))
+	must(t, questions.TurnRanking(t.Context(), second, 77, 0, stats.RankingQuery{Page: 4}))
 	if n := g.waitingPage(t); n.Page != 4 {
 		t.Errorf("page %d waits", n.Page)
 	}
 	g.exec(t, `UPDATE outbox SET state = 'sending', supersede_key = NULL WHERE action = 'page'`)
-	must(t, questions.TurnRanking(t.Context(), g.press(&bob), 77, 0, 5))
-	must(t, questions.TurnRanking(t.Context(), g.press(&bob), 78, 0, 6))
+	must(t, questions.TurnRanking(t.Context(), g.press(&bob), 77, 0, stats.RankingQuery{Page: 5}))
+	must(t, questions.TurnRanking(t.Context(), g.press(&bob), 78, 0, stats.RankingQuery{Page: 6}))
 	rows := texts(t, g, `
 		SELECT concat_ws(' ', action, kind, edited_message_id, state, payload->>'page', alone, CASE WHEN key = $1 THEN 'second' END, supersede_key,
 		       extract(minute FROM (expires_at - now()) + interval '30 s'), reply_to)
@@ -118,7 +113,7 @@ func TestPressesOfPagesAreLimited(t *testing.T) {
 	for i := range 61 {
 		last = g.press(&alice)
 		last.SentAt = at
-		must(t, g.questions(g.Service).TurnRanking(t.Context(), last, 77, 0, 1+i%45))
+		must(t, g.questions(g.Service).TurnRanking(t.Context(), last, 77, 0, stats.RankingQuery{Page: 1 + i%45}))
 	}
 	checkNotice(t, g.callbackAnswer(t, last), ranking.Refusal{Code: ranking.TooManyPresses})
 	if n := g.waitingPage(t); n.Page != 15 {
@@ -132,7 +127,7 @@ func TestPageOfAMovedChat(t *testing.T) {
 	g := newCrowd(t)
 	must(t, g.MoveChat(t.Context(), club.ID, -1_000_000_100))
 	o := g.press(&alice)
-	must(t, g.questions(g.Service).TurnRanking(t.Context(), o, 77, 0, 2))
+	must(t, g.questions(g.Service).TurnRanking(t.Context(), o, 77, 0, stats.RankingQuery{Page: 2}))
 	if n := g.count(t, "outbox WHERE action = 'page'"); n != 0 {
 		t.Errorf("%d pages are queued", n)
 	}

@@ -53,8 +53,8 @@ func (r *recordOperation) isSettled(d Doubt) bool {
 	return !r.service.settings.AskUnusual || slices.Contains(r.settled, d)
 }
 
-// read reads who plays in the group, if somebody is mentioned who does not.
-func (r *recordOperation) read(ctx context.Context, store Store, snap Snapshot) (err error) {
+// readNear reads who plays in the group, if somebody is mentioned who does not.
+func (r *recordOperation) readNear(ctx context.Context, store Store, snap Snapshot) (err error) {
 	r.known = nil
 	if r.isSettled(DoubtUsername) || !slices.ContainsFunc(r.matches, func(m reportedMatch) bool {
 		return slices.ContainsFunc(m.players, func(i int) bool { return r.isNew(i, snap) })
@@ -78,7 +78,7 @@ func (r *recordOperation) unusual(snap Snapshot) *askOperation {
 	if q, ok := r.nearUsername(snap); ok {
 		return r.ask(q)
 	}
-	if earlier := r.duplicateOf(snap); earlier != nil {
+	if earlier := r.duplicates(snap); len(earlier) > 0 {
 		ask := r.ask(Question{Doubt: DoubtDuplicate, Readings: [][]Report{r.reports}})
 		ask.earlier = earlier
 		return ask
@@ -137,33 +137,46 @@ func (r *recordOperation) with(mentioned, other Person) (reports []Report, ok bo
 	return reports, true
 }
 
-// duplicateOf returns a match that is probably the same as one of the reported ones: the same players on the same sides, with
-// the same result, reported by somebody else shortly before or after, or by the same person at nearly the same time.
-func (r *recordOperation) duplicateOf(snap Snapshot) *EarlierReport {
+// duplicates returns, for each reported match that is probably the same as an earlier one, that one: with the same players on the
+// same sides, and the same result, reported by somebody else shortly before or after, or by the same person at nearly the same time.
+func (r *recordOperation) duplicates(snap Snapshot) (all []EarlierReport) {
 	if r.isSettled(DoubtDuplicate) {
 		return nil
+	}
+	for i, m := range r.matches {
+		earlier := r.duplicateOf(m, snap)
+		if earlier == nil {
+			continue
+		}
+		if len(r.matches) > 1 {
+			earlier.Result = &r.namedResults(snap)[i]
+		}
+		all = append(all, *earlier)
+	}
+	return all
+}
+
+// duplicateOf returns the match that is probably the same as a reported one, nil if there is none.
+func (r *recordOperation) duplicateOf(m reportedMatch, snap Snapshot) *EarlierReport {
+	players, ok := r.playersOf(m, snap)
+	if !ok {
+		return nil // somebody is new
 	}
 	var by PlayerID
 	if r.reporter >= 0 && snap.People[r.reporter].Player != nil {
 		by = snap.People[r.reporter].Player.ID
 	}
-	for _, m := range r.matches {
-		players, ok := r.playersOf(m, snap)
-		if !ok {
-			continue // somebody is new
+	for _, other := range snap.Recent {
+		apart := r.playedAt.Sub(other.PlayedAt).Abs()
+		same := other.ReportedBy == by
+		if apart > sameGameWindow || same && apart > repeatWindow || !other.equals(m.result, players) {
+			continue
 		}
-		for _, other := range snap.Recent {
-			apart := r.playedAt.Sub(other.PlayedAt).Abs()
-			same := other.ReportedBy == by
-			if apart > sameGameWindow || same && apart > repeatWindow || !other.equals(m.result, players) {
-				continue
-			}
-			earlier := &EarlierReport{Number: other.Number, Same: same}
-			if other.ReportedBy != 0 {
-				earlier.By.Name = &Name{Player: other.ReportedBy}
-			}
-			return earlier
+		earlier := &EarlierReport{Number: other.Number, Same: same}
+		if other.ReportedBy != 0 {
+			earlier.By.Name = &Name{Player: other.ReportedBy}
 		}
+		return earlier
 	}
 	return nil
 }

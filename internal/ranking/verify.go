@@ -69,8 +69,10 @@ const (
 	WrongSum        Problem = "wrong_sum"         // the rating is not the start rating plus the sum of its changes
 	WrongBest       Problem = "wrong_best"        // the best rating differs from the replay
 	WrongStreak     Problem = "wrong_streak"      // the streak differs from the replay
+	WrongLastPlayed Problem = "wrong_last_played" // when the player last played differs from the replay
 	WrongCounters   Problem = "wrong_counters"    // won, drawn and lost differ from the replay
 	CountersDontAdd Problem = "counters_dont_add" // played is not the sum of won, drawn and lost
+	WrongTally      Problem = "wrong_tally"       // what is counted for questions differs from the matches
 )
 
 // Finding is one difference between stored and expected data.
@@ -323,6 +325,7 @@ func (l *ladderAudit) standing(t *standingAudit) {
 		differ(WrongElo, s.Elo, want.Elo)
 		differ(WrongBest, s.BestElo, want.BestElo)
 		differ(WrongStreak, s.Streak, want.Streak)
+		differ(WrongLastPlayed, s.lastPlayed(), want.lastPlayed())
 		differ(WrongCounters, s.counters(), want.counters())
 	}
 	differ(WrongSum, s.Elo, want.StartElo+t.history.changes)

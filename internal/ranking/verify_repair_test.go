@@ -36,12 +36,13 @@ func (g *game) contents(t *testing.T) map[string]string {
 // standing holds the fields of a standing that a replay calculates.
 type standing struct {
 	ID, Elo, Start, Best, Played, Won, Drawn, Lost, Streak int
+	LastPlayed                                             *time.Time
 }
 
 func (g *game) standings(t *testing.T) []standing {
 	t.Helper()
 	return rows[standing](t, g,
-		"SELECT id, elo, start_elo, best_elo, played, won, drawn, lost, streak FROM group_players ORDER BY id")
+		"SELECT id, elo, start_elo, best_elo, played, won, drawn, lost, streak, last_played_at FROM group_players ORDER BY id")
 }
 
 // entryRow is a history entry.

@@ -80,7 +80,7 @@ func TestEveryProblemIsFound(t *testing.T) {
 	for _, problem := range []ranking.Problem{
 		ranking.MissingNumber, ranking.NumberNotAssigned, ranking.MissingKey, ranking.DuplicateKey, ranking.WrongSides,
 		ranking.WrongSets, ranking.MissingEntry, ranking.EntryOfUndone, ranking.WrongEntry, ranking.BrokenChain,
-		ranking.WrongElo, ranking.WrongSum, ranking.WrongBest, ranking.WrongStreak, ranking.WrongCounters,
+		ranking.WrongElo, ranking.WrongSum, ranking.WrongBest, ranking.WrongStreak, ranking.WrongLastPlayed, ranking.WrongCounters,
 		ranking.CountersDontAdd, ranking.MergedPlayer, ranking.ForeignPlayer, ranking.WrongStart,
 	} {
 		found := false

@@ -40,6 +40,19 @@ type WizardRequest struct {
 	Reporter  Person         `json:"reporter"`
 	Opponents []Person       `json:"opponents"` // the likeliest first
 	Scores    []Score        `json:"scores"`    // the likeliest first; the reporter's points first
+	// Teams are the sides if both are known; then there are no Opponents. Their first side is the first of a score.
+	Teams [2][]Person `json:"teams,omitzero"`
+}
+
+// HasTeams reports whether both sides are known.
+func (r WizardRequest) HasTeams() bool { return len(r.Teams[0]) > 0 }
+
+// report returns the match against the i-th opponent, or of the teams.
+func (r WizardRequest) report(i int, s Score) Report {
+	if r.HasTeams() {
+		return Report{A: r.Teams[0], B: r.Teams[1], Scores: []Score{s}}
+	}
+	return Report{A: []Person{r.Reporter}, B: []Person{r.Opponents[i]}, Scores: []Score{s}}
 }
 
 // origin returns the origin of the message that began it.
@@ -53,7 +66,8 @@ func OptionOpponent(i int) PromptOption { return PromptOption("o" + strconv.Itoa
 // OptionPage shows a page of opponents, from 1.
 func OptionPage(page int) PromptOption { return PromptOption("p" + strconv.Itoa(page)) }
 
-// OptionScore is the answer that the sender played against the i-th opponent with a score, the sender's points first.
+// OptionScore is the answer that the sender played against the i-th opponent with a score, the sender's points first. If the
+// wizard has teams, i is 0.
 func OptionScore(i int, s Score) PromptOption {
 	return PromptOption(fmt.Sprintf("s%d-%d:%d", i, s.A, s.B))
 }
@@ -112,28 +126,28 @@ func (r WizardRequest) option(o PromptOption) (step wizardStep, ok bool) {
 		return step, false
 	}
 	i, err := strconv.Atoi(head[1:])
-	if err != nil || i < 0 || i >= len(r.Opponents) {
+	if err != nil || i < 0 || i >= len(r.Opponents) && (!r.HasTeams() || !isScore || i > 0) {
 		return step, false
 	}
 	if !isScore {
-		return wizardStep{opponent: &r.Opponents[i], at: i}, o == OptionOpponent(i)
+		return wizardStep{opponent: true, at: i}, o == OptionOpponent(i)
 	}
 	a, b, _ := strings.Cut(score, ":")
 	points, errA := strconv.Atoi(a)
 	against, errB := strconv.Atoi(b)
 	s := Score{A: points, B: against}
 	valid := errA == nil && errB == nil && o == OptionScore(i, s) && min(s.A, s.B) >= 0 && max(s.A, s.B) <= maxPoints
-	return wizardStep{opponent: &r.Opponents[i], at: i, score: &s}, valid
+	return wizardStep{at: i, score: &s}, valid
 }
 
 // maxPoints is the most points in a score.
 const maxPoints = 999
 
-// wizardStep is an answer in a wizard: cancel, if it is zero; or else a page, an opponent, or an opponent and a score.
+// wizardStep is an answer in a wizard: cancel, if it is zero; or else a page, an opponent, or a score.
 type wizardStep struct {
 	page     int
-	opponent *Person
-	at       int // of the opponent
+	opponent bool
+	at       int // of the opponent, also with a score
 	score    *Score
 }
 
@@ -148,6 +162,25 @@ func (s *Service) StartWizard(ctx context.Context, o Origin, opponent *Person, o
 	return s.handle(ctx, o, command{name: "start wizard", people: senderOf(o), class: RateResult, operation: op})
 }
 
+// StartTeamWizard asks the sender for the score of a match between two teams, whose people an earlier message shows. If the sender
+// plays, the own points come first.
+func (s *Service) StartTeamWizard(ctx context.Context, o Origin, teams [2][]Person) error {
+	people := senderOf(o)
+	isSender := func(p Person) bool { return samePerson(p, *o.Sender) }
+	if slices.ContainsFunc(teams[1], isSender) {
+		teams[0], teams[1] = teams[1], teams[0]
+	}
+	op := &startWizard{origin: o, teams: teams}
+	for side, team := range teams {
+		for _, p := range team {
+			op.playing[side] = append(op.playing[side], people.add(p))
+		}
+	}
+	people.areOfEarlierMessage(senderOf(o))
+	op.people = people
+	return s.handle(ctx, o, command{name: "start wizard", people: people, class: RatePress, operation: op})
+}
+
 // startWizard begins a PromptWizard.
 type startWizard struct {
 	plain
@@ -156,13 +189,17 @@ type startWizard struct {
 	otherwise Notice
 	played    []PlayedBefore
 	others    []Person // of the group, if the sender has not played
+
+	teams   [2][]Person  // none unless both sides are known
+	people  participants // in the snapshot
+	playing [2][]int     // the indexes of the teams in the people
 }
 
 func (w *startWizard) read(ctx context.Context, store Store, _ Snapshot) (err error) {
 	if w.played, err = store.LastMatches(ctx, w.origin.Chat.ID, *w.origin.Sender, SuggestedFrom); err != nil {
 		return err
 	}
-	if len(w.played) == 0 && w.opponent == nil {
+	if len(w.played) == 0 && w.opponent == nil && len(w.people) == 0 {
 		w.others, err = store.PeopleOf(ctx, w.origin.Chat.ID)
 	}
 	return err
@@ -175,10 +212,18 @@ func (w *startWizard) rejectedResults(Snapshot) []RejectedResult {
 func (w *startWizard) decide(_ context.Context, snap Snapshot) (Changes, error) {
 	r := &WizardRequest{
 		Key: w.origin.message(), Chat: w.origin.Chat.ID, Message: w.origin.ReplyTo, SentAt: w.origin.SentAt, Reporter: *w.origin.Sender,
-		Opponents: w.opponents(), Scores: likelyScores(w.played, snap.Ladder.DrawsAllowed),
+		Opponents: w.opponents(), Scores: likelyScores(w.played, snap.Ladder.DrawsAllowed), Teams: w.teams,
 	}
 	changes := Changes{Effect: &NewPrompt{Kind: PromptWizard, Wizard: r}}
 	switch {
+	case r.HasTeams():
+		prompt := ScorePrompt{Scores: r.scores()}
+		for side, team := range w.playing {
+			for _, person := range team {
+				prompt.Teams[side] = append(prompt.Teams[side], w.people[person].shownName(snap.People[person]))
+			}
+		}
+		changes.Notice, changes.CallbackAnswer = prompt, Acknowledged{}
 	case w.opponent != nil:
 		changes.Notice = r.askScore(0, 0)
 	case len(r.Opponents) > 0:
@@ -191,8 +236,11 @@ func (w *startWizard) decide(_ context.Context, snap Snapshot) (Changes, error) 
 
 // opponents returns whom the wizard offers: those whom the sender has played most, or else anybody in the group.
 func (w *startWizard) opponents() []Person {
-	if w.opponent != nil {
+	switch {
+	case w.opponent != nil:
 		return []Person{*w.opponent}
+	case len(w.people) > 0:
+		return nil
 	}
 	var all []Person
 	var counts []int
@@ -266,49 +314,41 @@ func (r WizardRequest) askOpponent(id PromptID, page int) OpponentPrompt {
 
 // askScore asks for the score against the i-th opponent.
 func (r WizardRequest) askScore(id PromptID, i int) ScorePrompt {
-	n := ScorePrompt{Prompt: id, At: i, Opponent: r.Opponents[i].shownName(Known{})}
+	return ScorePrompt{Prompt: id, At: i, Opponent: r.Opponents[i].shownName(Known{}), Scores: r.scores()}
+}
+
+// scores returns the scores that the wizard offers.
+func (r WizardRequest) scores() (all [][2]int) {
 	for _, s := range r.Scores {
-		n.Scores = append(n.Scores, [2]int{s.A, s.B})
+		all = append(all, [2]int{s.A, s.B})
+	}
+	return all
+}
+
+// UnclearOpponent is a name of an opponent that does not tell who is meant.
+type UnclearOpponent struct {
+	Doubt  Doubt    // DoubtName or DoubtUnknownName
+	Word   string   // the name
+	People []Person // who may be meant, the likeliest first; nobody if no name is similar
+	Score  *Score   // what was typed with the name, the sender's points first; nil if nothing was
+}
+
+// with returns the wizard that also offers those who may be meant, as the last ones, and the score, as the likeliest one.
+func (r WizardRequest) with(u UnclearOpponent) WizardRequest {
+	r.Opponents = slices.Concat(r.Opponents, u.People)
+	if u.Score != nil {
+		others := slices.DeleteFunc(slices.Clone(r.Scores), func(s Score) bool { return s == *u.Score })
+		r.Scores = slices.Concat([]Score{*u.Score}, others[:min(len(others), suggestedScores-1)])
+	}
+	return r
+}
+
+// askWho asks who of the last opponents is meant by a name.
+func (r WizardRequest) askWho(id PromptID, u UnclearOpponent) NamePrompt {
+	first := len(r.Opponents) - len(u.People)
+	n := NamePrompt{Prompt: id, Doubt: u.Doubt, Word: u.Word, First: first, More: first > 0}
+	for _, p := range r.Opponents[first:] {
+		n.Opponents = append(n.Opponents, p.shownName(Known{}))
 	}
 	return n
 }
-
-// The kinds of the notices in this file.
-const (
-	KindOpponentPrompt = "opponent_prompt"
-	KindScorePrompt    = "score_prompt"
-)
-
-// OpponentPrompt asks whom the sender has played against.
-type OpponentPrompt struct {
-	Prompt    PromptID `json:"prompt,omitempty"` // 0 in the message that begins the prompt, whose id it is
-	Opponents []Name   `json:"opponents"`        // of this page
-	First     int      `json:"first"`            // the position of the first of them, from 0
-	Total     int      `json:"total"`            // how many there are on all pages
-}
-
-// Kind implements Notice.
-func (OpponentPrompt) Kind() string { return KindOpponentPrompt }
-
-// Purpose implements Notice.
-func (OpponentPrompt) Purpose() Purpose { return Answer }
-
-// Alone makes IsAlone true.
-func (OpponentPrompt) Alone() bool { return true }
-
-// ScorePrompt asks for the score of the sender against an opponent.
-type ScorePrompt struct {
-	Prompt   PromptID `json:"prompt,omitempty"` // 0 in the message that begins the prompt, whose id it is
-	At       int      `json:"at"`               // of the opponent, from 0
-	Opponent Name     `json:"opponent"`
-	Scores   [][2]int `json:"scores"` // the likeliest first; the sender's points first
-}
-
-// Kind implements Notice.
-func (ScorePrompt) Kind() string { return KindScorePrompt }
-
-// Purpose implements Notice.
-func (ScorePrompt) Purpose() Purpose { return Answer }
-
-// Alone makes IsAlone true.
-func (ScorePrompt) Alone() bool { return true }

@@ -106,6 +106,38 @@ func TestWizardInReply(t *testing.T) {
 	}
 }
 
+// TestWizardNames: a name that does not tell who is meant is answered in the message of the wizard, with those who may be, and a score
+// that was typed with it is the first one offered. The message can be replied to again.
+func TestWizardNames(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 0)
+	g.record(t, &carol, carol, zoe, 3, 0)
+	g.startWizard(t, &alice, nil)
+	id := g.newestPrompt(t)
+	typed := func(u ranking.UnclearOpponent) ranking.Notice {
+		o := g.origin(&alice)
+		must(t, g.AnswerPrompt(t.Context(), o, ranking.PromptAnswer{Prompt: id, Message: 77, Unclear: &u}))
+		return g.answer(t, o.Key, page)
+	}
+	checkNotice(t, typed(ranking.UnclearOpponent{Doubt: ranking.DoubtUnknownName, Word: "xyz"}),
+		ranking.NamePrompt{Prompt: id, Doubt: ranking.DoubtUnknownName, Word: "xyz", First: 1, More: true})
+	checkNotice(t, typed(ranking.UnclearOpponent{Doubt: ranking.DoubtName, Word: "c", People: []ranking.Person{carol, zoe}, Score: &ranking.Score{A: 7, B: 5}}),
+		ranking.NamePrompt{Prompt: id, Doubt: ranking.DoubtName, Word: "c", Opponents: []ranking.Name{{Name: "Carol"}, {Name: "Zoe"}}, First: 1, More: true})
+	asked, ok := g.answer(t, g.pressWizard(t, &alice, ranking.OptionOpponent(2)), page).(ranking.ScorePrompt)
+	if !ok || asked.Opponent.Name != "Zoe" || asked.Scores[0] != [2]int{7, 5} || len(asked.Scores) != 6 {
+		t.Errorf("the question for the score is %+v", asked)
+	}
+	if back, ok := g.answer(t, g.pressWizard(t, &alice, ranking.OptionPage(1)), page).(ranking.OpponentPrompt); !ok || back.Total != 3 {
+		t.Errorf("the first page is %+v", back)
+	}
+	g.pressWizard(t, &alice, ranking.OptionScore(2, ranking.Score{A: 7, B: 5}))
+	if n := g.count(t, "matches WHERE score_a = 7"); n != 1 {
+		t.Errorf("%d matches are recorded, want 1", n)
+	}
+	verifyClean(t, g.store)
+}
+
 // TestWizardTyped: what somebody types instead of pressing a button counts as if it had been pressed.
 func TestWizardTyped(t *testing.T) {
 	t.Parallel()

@@ -84,6 +84,8 @@ var metrics = []metric{
 		func(s *outbox.Stats) int64 { return s.Expired }),
 	counter("skipped_edits", "Edits skipped because the message already showed the content.",
 		func(s *outbox.Stats) int64 { return s.Skipped }),
+	counter("board_copies", "Copies of boards that were found and unpinned.",
+		func(s *outbox.Stats) int64 { return s.BoardCopies }),
 	counter("tables_refused", "Messages sent as text because Telegram refused them as a table.",
 		func(s *outbox.Stats) int64 { return s.TablesRefused }),
 	counter("reactions", "Results whose reply had to wait, acknowledged by a reaction.", func(s *outbox.Stats) int64 { return s.Reactions }),

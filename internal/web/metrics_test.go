@@ -60,7 +60,7 @@ func TestEveryMetric(t *testing.T) {
 		"requests_in_flight":    values["InFlight"], "average_wait_seconds": values["AverageWait"],
 		"sent_messages_total": values["Sent"], "delivered_items_total": values["Delivered"], "merged_items_total": values["Merged"],
 		"dropped_items_total": values["Dropped"], "expired_items_total": values["Expired"],
-		"skipped_edits_total": values["Skipped"], "tables_refused_total": values["TablesRefused"], "rate_limited_total": values["RateLimited"],
+		"skipped_edits_total": values["Skipped"], "tables_refused_total": values["TablesRefused"], "board_copies_total": values["BoardCopies"], "rate_limited_total": values["RateLimited"],
 		"long_waits_total": values["LongWaits"], "possible_duplicates_total": values["PossibleDuplicates"],
 		"died_items_total": values["DeadLetters"],
 		"reactions_total":  values["Reactions"], "reactions_refused_total": values["ReactionsRefused"],

@@ -22,11 +22,13 @@ type Lane struct {
 // LaneKind is what a lane consists of.
 type LaneKind int
 
-// The kinds of lanes. Pages and messages share the limits of their chat.
+// The kinds of lanes. All but that of answers to buttons share the limits of their chat.
 const (
 	Messages        LaneKind = iota
 	CallbackAnswers          // answers to the buttons pressed in the chat
 	Pages                    // messages that a pressed button edits
+	_
+	Boards // messages that exist once; they wait until the chat has nothing else to send
 )
 
 func (l Lane) isPaced() bool { return l.Kind != CallbackAnswers }
@@ -123,7 +125,7 @@ type Model struct {
 type lane struct {
 	items []*item
 	take  *take // the latest
-	chat  *chat // shared by the lanes of messages and of pages
+	chat  *chat // shared by all lanes but that of answers to buttons
 	hold  hold  // after the last failure
 	// extraWait is how much longer than others it may wait because of possible duplicates
 	extraWait time.Duration
@@ -152,6 +154,7 @@ func (h hold) blocks(r *Request) bool {
 
 type item struct {
 	Item
+	put      time.Time
 	state    State
 	copies   int // that have arrived
 	repeats  int // times that it was taken again as a possible duplicate
@@ -244,7 +247,7 @@ func (m *Model) lane(key Lane) *lane {
 	l, ok := m.lanes[key]
 	if !ok {
 		l = &lane{chat: new(chat)}
-		if key.Kind == Pages {
+		if key.Kind == Pages || key.Kind == Boards {
 			l.chat = m.lane(Lane{Chat: key.Chat}).chat
 		}
 		m.lanes[key] = l
@@ -257,7 +260,7 @@ func (m *Model) Put(i Item) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.note("item %d added to %v", i.ID, i.Lane)
-	l, added := m.lane(i.Lane), &item{Item: i, state: Waits}
+	l, added := m.lane(i.Lane), &item{Item: i, state: Waits, put: m.now()}
 	if l.first() == nil {
 		m.markReady(l)
 	}
@@ -307,7 +310,7 @@ func (m *Model) Unpark(chat int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.note("chat %d is active again", chat)
-	for _, kind := range []LaneKind{Messages, Pages} {
+	for _, kind := range []LaneKind{Messages, Pages, Boards} {
 		l := m.lane(Lane{chat, kind})
 		l.chat.parked = false
 		m.markReady(l)

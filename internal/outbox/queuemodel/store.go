@@ -18,6 +18,9 @@ func (m *Model) Took(epoch int64, lane Lane, ids []int64, repeated bool) {
 	case m.now().Before(l.chat.frozen):
 		m.violation("%v taken %v too early in a frozen chat", ids, l.chat.frozen.Sub(m.now()))
 	}
+	if lane.Kind == Boards {
+		m.checkYields(lane)
+	}
 	last, next := l.take, &take{epoch: epoch, repeated: repeated}
 	l.take = next
 	for _, id := range ids {
@@ -55,6 +58,16 @@ func (m *Model) Took(epoch int64, lane Lane, ids []int64, repeated bool) {
 	}
 	if last != nil && slices.ContainsFunc(last.items, (*item).ended) {
 		next.mustRepeat = nil // the expired items may leave room for others
+	}
+}
+
+// checkYields checks that a board is taken only if nothing else waits in its chat, as far as its instance must know that.
+func (m *Model) checkYields(board Lane) {
+	const hidden = 20 * time.Second // a slow call of the store began before the item was added
+	for _, kind := range []LaneKind{Messages, Pages} {
+		if i := m.lane(Lane{board.Chat, kind}).first(); m.rules.Prompt && i != nil && m.now().Sub(i.put) > hidden {
+			m.violation("%v taken although item %d waits", board, i.ID)
+		}
 	}
 }
 

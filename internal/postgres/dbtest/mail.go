@@ -60,6 +60,9 @@ func Answers(id outbox.ChatID) outbox.Lane {
 // Pages is the lane of a chat for pages.
 func Pages(id outbox.ChatID) outbox.Lane { return outbox.Lane{Chat: id, Kind: outbox.Pages} }
 
+// Boards is the lane of a chat for messages that exist once.
+func Boards(id outbox.ChatID) outbox.Lane { return outbox.Lane{Chat: id, Kind: outbox.Boards} }
+
 // MustAdvance records results, and advances lanes.
 func (m Mail) MustAdvance(t *testing.T, b outbox.Bounds, results []outbox.Result, lanes ...outbox.Lane) []outbox.Turn {
 	t.Helper()

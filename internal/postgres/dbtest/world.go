@@ -42,6 +42,8 @@ type World struct {
 	Pool  *pgxpool.Pool
 	Store *pgranking.Store
 	Wakes atomic.Int64 // how often the store has called committed
+	// Messages is how often it did so for a lane of messages
+	Messages atomic.Int64
 }
 
 // NewWorld returns a world in which the club and these people are known.
@@ -54,7 +56,11 @@ func NewWorld(t *testing.T, people ...ranking.Person) *World {
 func NewWorldIn(t *testing.T, d *pgtest.Database, people ...ranking.Person) *World {
 	t.Helper()
 	w := &World{Pool: d.Pool}
-	w.Store = pgranking.NewStore(w.Pool, func(outbox.Lane) { w.Wakes.Add(1) })
+	w.Store = pgranking.NewStore(w.Pool, func(l outbox.Lane) {
+		if w.Wakes.Add(1); l.Kind == outbox.Messages {
+			w.Messages.Add(1)
+		}
+	})
 	changes := make([]ranking.PlayerChange, len(people))
 	for i, p := range people {
 		changes[i] = AsNew(p)
@@ -101,6 +107,7 @@ func Match(snap ranking.Snapshot, key string) ranking.Changes {
 		}
 		after := before
 		after.Played++
+		after.LastPlayed = m.PlayedAt
 		if i == 0 {
 			after.Elo, after.Won, after.Streak = before.Elo+16, before.Won+1, max(before.Streak, 0)+1
 		} else {
@@ -127,6 +134,9 @@ var tables = []string{
 	"chats", "chat_aliases", "groups", "ladders", "players", "sightings", "group_players", "matches", "match_players", "match_fixes",
 	"match_messages", "elo_history", "handled_commands", "outbox", "prompts", "timers", "dead_letters",
 }
+
+// Tallies are the tables that are derived from the matches, and of what they lack.
+var Tallies = []string{"player_months", "pair_months", "pair_totals", "week_places", "ladder_tallies", "tally_marks"}
 
 // Contents returns all rows of all tables.
 func (w *World) Contents(t *testing.T) map[string][]string {

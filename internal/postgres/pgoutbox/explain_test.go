@@ -30,6 +30,7 @@ func TestNoTurnScansATable(t *testing.T) {
 		INSERT INTO outbox (chat_id, kind, payload, action, edited_message_id, supersede_key)
 		    SELECT n, 'ranking_page', '{}', 'page', 7, 'page:7' FROM generate_series(41, 56) n;
 		INSERT INTO outbox (chat_id, kind, payload, action, object) SELECT n, 'board', '{}', 'ensure', 'board' FROM generate_series(61, 76) n;
+		INSERT INTO boards (chat_id) SELECT id FROM chats WHERE id > 60;
 		INSERT INTO outbox (chat_id, kind, payload, action, match_id, deferred_at)
 		    SELECT ladder_id, 'of_tomorrow', '{}', 'edit', id, now() FROM matches WHERE ladder_id BETWEEN 21 AND 24 AND number = 7;
 		INSERT INTO outbox (chat_id, kind, payload, action, edited_message_id, deferred_at)
@@ -37,7 +38,7 @@ func TestNoTurnScansATable(t *testing.T) {
 		INSERT INTO dead_letters (kind, update_id, payload, last_error, attempts, first_seen_at)
 		    SELECT 'update', n, '', 'why', 1, now() FROM generate_series(1, 3000) n;
 		INSERT INTO update_attempts SELECT n, 1 FROM generate_series(1, 3000) n;
-		ANALYZE outbox, dead_letters, update_attempts;`)
+		ANALYZE outbox, dead_letters, update_attempts, boards;`)
 	queue := pgoutbox.NewStore(pool)
 	var messages []outbox.Message
 	take := func(from, to outbox.ChatID, lane func(outbox.ChatID) outbox.Lane) func(context.Context) error {
@@ -81,8 +82,16 @@ func TestNoTurnScansATable(t *testing.T) {
 		{Name: "failures", Run: finish(func(i int, m outbox.Message) outbox.Result { return dbtest.Failed(m, classes[i%len(classes)]) }), Want: 2 + 3},
 		{Name: "take of edits", Run: take(81, 96, dbtest.Chat), Want: 2 + 4},
 		{Name: "edited", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, m.Target) }), Want: 2 + 2},
-		{Name: "take of objects", Run: take(61, 76, dbtest.Chat), Want: 2 + 4},
-		{Name: "ensured", Run: finish(func(i int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, int64(i+1)) }), Want: 2 + 2},
+		{Name: "take of objects", Run: take(61, 76, dbtest.Boards), Want: 2 + 4},
+		{Name: "ensured", Run: finish(func(i int, m outbox.Message) outbox.Result {
+			r := dbtest.SentAs(m, int64(i+1))
+			r.Pin, r.Ended = []outbox.Pin{outbox.Pinned, outbox.PinRefused}[i%2], i%4 == 3
+			return r
+		}), Want: 2 + 4},
+		{Name: "boards", Run: func(ctx context.Context) error {
+			_, err := queue.QueueBoards(ctx, []outbox.ChatID{61, 62, 63})
+			return err
+		}, Want: 1},
 		{Name: "take of pages", Run: take(41, 56, dbtest.Pages), Want: 2 + 4},
 		{Name: "pages", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, m.Target) }), Want: 2 + 1},
 		{Name: "take of long lanes", Run: take(2, 5, dbtest.Chat), Want: 2 + 4}, // three hundred notices each

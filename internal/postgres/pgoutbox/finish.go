@@ -19,6 +19,7 @@ func queueResults(batch *pgx.Batch, results []outbox.Result) {
 	queueOutcomes(batch, results)
 	queueEdited(batch, results)
 	queueEnsured(batch, results)
+	queueEndedObjects(batch, results)
 	queueDelivered(batch, results)
 }
 
@@ -27,6 +28,7 @@ func queueResults(batch *pgx.Batch, results []outbox.Result) {
 func queueChats(batch *pgx.Batch, results []outbox.Result) {
 	queueFrozen(batch, results)
 	queueParked(batch, results)
+	queuePins(batch, results)
 }
 
 func only(results []outbox.Result, wanted func(outbox.Result) bool) []outbox.Result {
@@ -250,7 +252,7 @@ func queueEdited(batch *pgx.Batch, results []outbox.Result) {
 // they are dropped.
 func queueEnsured(batch *pgx.Batch, results []outbox.Result) {
 	ensured := only(results, func(r outbox.Result) bool {
-		return r.Failure == nil && r.Message.Action == outbox.Ensure && r.MessageID > 0
+		return r.Failure == nil && r.Message.Action == outbox.Ensure && r.MessageID > 0 && !r.Ended
 	})
 	if len(ensured) == 0 {
 		return

@@ -22,7 +22,7 @@ func TestLanes(t *testing.T) {
 		INSERT INTO outbox (chat_id, kind, payload, action, match_id, object, callback_query_id, edited_message_id) VALUES
 		    (1, 'k', '{}', 'send', NULL, NULL, NULL, NULL), (1, 'k', '{}', 'ensure', NULL, 'board', NULL, NULL),
 		    (1, 'k', '{}', 'callback_answer', NULL, NULL, 'press', NULL), (1, 'k', '{}', 'page', NULL, NULL, NULL, 7)`)
-	m.MustHaveRows(t, `lane`, "1 "+fmt.Sprint(outbox.Messages), "2 "+fmt.Sprint(outbox.Messages),
+	m.MustHaveRows(t, `lane`, "1 "+fmt.Sprint(outbox.Messages), "2 "+fmt.Sprint(outbox.Boards),
 		"3 "+fmt.Sprint(outbox.CallbackAnswers), "4 "+fmt.Sprint(outbox.Pages))
 }
 

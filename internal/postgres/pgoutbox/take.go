@@ -101,7 +101,7 @@ func queueExpiry(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, bound
 }
 
 // itemColumns are the columns of an outbox row i that make an item, for itemFields.
-const itemColumns = `coalesce(i.id, 0), coalesce(i.key, ''), coalesce(i.kind, ''), i.payload, ` + namesOfPlayers + `,
+const itemColumns = `coalesce(i.id, 0), coalesce(i.key, ''), coalesce(i.kind, ''), i.payload, ` + postgres.NamesOfPlayers + `,
 		       coalesce(i.addressee_id, 0), coalesce(i.addressee, ''),
 		       coalesce(i.reply_to, 0), coalesce(i.callback_query_id, ''), coalesce(i.attempts, 0),
 		       coalesce(i.possible_duplicates, 0), coalesce(i.repeated, false), coalesce(i.failures, 0)`

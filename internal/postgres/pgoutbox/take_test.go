@@ -29,7 +29,7 @@ func TestTakeTogether(t *testing.T) {
 		"none, by mistake":     {send + plain + `,` + plain, 0, "1+, 2"},
 		"other purposes":       {send + plain + `, (1, 'a', '{}', NULL, 'answer', NULL, 'send', NULL, NULL, NULL), ` + plain, 64, "1 2 3"},
 		"another topic":        {send + plain + `, (1, 'k', '{}', 8, 'outcome', NULL, 'send', NULL, NULL, NULL), (1, 'k', '{}', 8, 'outcome', NULL, 'send', NULL, NULL, NULL), (1, 'k', '{}', 9, 'outcome', NULL, 'send', NULL, NULL, NULL), ` + plain, 64, "1+, 2 3+, 4+, 5"},
-		"an object":            {send + plain + `, (1, 'k', '{}', NULL, 'notification', NULL, 'ensure', NULL, NULL, 'board'), ` + plain + `,` + plain, 64, "1+, 2+, 3 4"},
+		"an object":            {send + plain + `, (1, 'k', '{}', NULL, 'notification', NULL, 'ensure', NULL, NULL, 'board'), ` + plain + `,` + plain, 64, "1 3 4"},
 		"one that waits alone": {send + plain + `, (1, 'k', '{}', NULL, 'outcome', NULL, 'send', now() + interval '1 hour', NULL, NULL)`, 64, "1+, wait 3600"},
 		"late ones":            {send + `(1, 'k', '{}', NULL, 'outcome', NULL, 'send', NULL, now(), NULL), ` + plain + `, (1, 'k', '{}', NULL, 'outcome', NULL, 'send', NULL, now(), NULL), ` + plain, 64, "expired 2: 2 4"},
 		"nothing but late ones": {
@@ -175,7 +175,7 @@ func TestTooMuchWaits(t *testing.T) {
 		"questions between results":      {[]lane{results(10), questions(5), results(20)}, 10, 1, 5, 5, 20},
 		"a question being sent":          {[]lane{questions(30), sql(`UPDATE outbox SET state = 'sending' WHERE id = 1`)}, 1, 1, 1, 29, 0},
 		"nothing but questions at first": {[]lane{questions(30), others(2)}, 2, 31, 2, 30, 0},
-		"an ensured message in it":       {[]lane{results(30), sql(`UPDATE outbox SET action = 'ensure', object = 'board' WHERE id = 8`)}, 7, 1, 5, 0, 23},
+		"an ensured message beside it":   {[]lane{results(30), sql(`UPDATE outbox SET action = 'ensure', object = 'board' WHERE id = 8`)}, 9, 1, 5, 0, 21},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -338,7 +338,7 @@ func TestKeyOfTheLate(t *testing.T) {
 	const board = `INSERT INTO outbox (chat_id, kind, payload, action, object, supersede_key, expires_at) VALUES (1, 'k', '{}', 'ensure', 'board', 'board', now())`
 	m := newEmptyMail(t)
 	dbtest.Exec(t, m.Pool, board)
-	if turn := m.Turn(t, dbtest.Chat(1)); turn.Expired != 1 {
+	if turn := m.Turn(t, dbtest.Boards(1)); turn.Expired != 1 {
 		t.Errorf("%d have expired", turn.Expired)
 	}
 	dbtest.Exec(t, m.Pool, board)

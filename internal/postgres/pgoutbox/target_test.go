@@ -147,7 +147,7 @@ func TestEnsure(t *testing.T) {
 	ensure := func(object string) outbox.Message {
 		t.Helper()
 		dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, purpose, action, object) VALUES (1, 'board', '{}', 'notification', 'ensure', $1)`, object)
-		message := m.Take(t, 1)
+		message := m.Turn(t, dbtest.Boards(1)).Message
 		if message == nil || message.Action != outbox.Ensure || message.Object != object || len(message.Items) != 1 || message.Count != 1 {
 			t.Fatalf("took %+v", message)
 		}
@@ -164,13 +164,13 @@ func TestEnsure(t *testing.T) {
 	if got := known(again); got != "71 print 71" {
 		t.Errorf("known content: %q", got)
 	}
-	if got := known(*m.Take(t, 1)); got != "71 print 71" {
+	if got := known(*m.Turn(t, dbtest.Boards(1)).Message); got != "71 print 71" {
 		t.Errorf("known content after a crash: %q", got)
 	}
-	r := dbtest.Failed(*m.Take(t, 1), outbox.Unreachable)
+	r := dbtest.Failed(*m.Turn(t, dbtest.Boards(1)).Message, outbox.Unreachable)
 	r.Pause = 0
 	m.Finish(t, r)
-	m.Finish(t, dbtest.SentAs(*m.Take(t, 1), 0)) // sent, but its id is unknown
+	m.Finish(t, dbtest.SentAs(*m.Turn(t, dbtest.Boards(1)).Message, 0)) // sent, but its id is unknown
 	next := ensure("board")
 	if got := known(next); got != "71 print 71" {
 		t.Errorf("known content afterwards: %q", got)

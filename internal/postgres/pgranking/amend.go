@@ -31,13 +31,14 @@ func queueAmendment(batch *pgx.Batch, e ranking.Effect) {
 	switch e := e.(type) {
 	case *ranking.Undone:
 		queueUndo(batch, *e)
-		queueRewrite(batch, e.Rewrite)
+		queueRewrite(batch, e.Rewrite, e.Match)
+		queueLastPlayed(batch, e.Match)
 	case *ranking.Restored:
 		queueRestore(batch, *e)
-		queueRewrite(batch, e.Rewrite)
+		queueRewrite(batch, e.Rewrite, e.Match)
 	case *ranking.Fixed:
 		queueFix(batch, *e)
-		queueRewrite(batch, e.Rewrite)
+		queueRewrite(batch, e.Rewrite, e.Match)
 	}
 }
 
@@ -87,8 +88,8 @@ func (s *Store) Rewrite(ctx context.Context, w ranking.Rewrite) error {
 }
 
 // queueRewrite takes a handful of statements, however much there is to rewrite. It raises an error if anything has
-// changed since it was read.
-func queueRewrite(batch *pgx.Batch, w ranking.Rewrite) {
+// changed since it was read. amended are matches that count otherwise, even if that changes no rating.
+func queueRewrite(batch *pgx.Batch, w ranking.Rewrite, amended ...ranking.MatchID) {
 	if len(w.Superseded) > 0 {
 		batch.Queue(`
 			WITH superseded AS (
@@ -97,7 +98,18 @@ func queueRewrite(batch *pgx.Batch, w ranking.Rewrite) {
 			SELECT (count(*) = cardinality($1))::unchanged FROM superseded`, w.Superseded)
 	}
 	queueEntries(batch, w)
+	queueMarks(batch, append(amended, appendedMatches(w)...), w.Superseded)
 	queueChangedStandings(batch, w.Standings)
+}
+
+// appendedMatches returns the matches with new history entries.
+func appendedMatches(w ranking.Rewrite) (matches []ranking.MatchID) {
+	for _, e := range w.Appended {
+		if n := len(matches); n == 0 || matches[n-1] != e.Match {
+			matches = append(matches, e.Match)
+		}
+	}
+	return matches
 }
 
 func queueEntries(batch *pgx.Batch, w ranking.Rewrite) {
@@ -133,9 +145,10 @@ func queueChangedStandings(batch *pgx.Batch, standings []ranking.Standing) {
 	for i := range numbers {
 		numbers[i] = make([]int32, n)
 	}
-	left := make([]zeronull.Timestamptz, n)
+	left, played := make([]zeronull.Timestamptz, n), make([]zeronull.Timestamptz, n)
 	for i, s := range standings {
-		ids[i], versions[i], left[i] = int64(s.ID), s.Version, zeronull.Timestamptz(s.LeftAt)
+		ids[i], versions[i] = int64(s.ID), s.Version
+		left[i], played[i] = zeronull.Timestamptz(s.LeftAt), zeronull.Timestamptz(s.LastPlayed)
 		for j, number := range [...]int{s.Elo, s.StartElo, s.BestElo, s.Played, s.Won, s.Drawn, s.Lost, s.Streak} {
 			numbers[j][i] = int32(number)
 		}
@@ -144,12 +157,13 @@ func queueChangedStandings(batch *pgx.Batch, standings []ranking.Standing) {
 		WITH changed AS (
 		    UPDATE group_players s
 		    SET elo = w.elo, start_elo = w.start_elo, best_elo = w.best_elo, played = w.played, won = w.won,
-		        drawn = w.drawn, lost = w.lost, streak = w.streak, left_at = w.left_at, version = s.version + 1
+		        drawn = w.drawn, lost = w.lost, streak = w.streak, left_at = w.left_at,
+		        last_played_at = w.last_played_at, version = s.version + 1
 		    FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[], $6::integer[],
-		                $7::integer[], $8::integer[], $9::integer[], $10::integer[], $11::timestamptz[])
-		         AS w (id, version, elo, start_elo, best_elo, played, won, drawn, lost, streak, left_at)
+		                $7::integer[], $8::integer[], $9::integer[], $10::integer[], $11::timestamptz[], $12::timestamptz[])
+		         AS w (id, version, elo, start_elo, best_elo, played, won, drawn, lost, streak, left_at, last_played_at)
 		    WHERE s.id = w.id AND s.version = w.version
 		    RETURNING 1)
 		SELECT (count(*) = cardinality($1))::unchanged FROM changed`,
-		ids, versions, numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7], left)
+		ids, versions, numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7], left, played)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"elobot/internal/crashpoint"
 	"elobot/internal/outbox"
@@ -53,6 +54,7 @@ func (s *Store) writeAll(ctx context.Context, all []ranking.Changes, slot *outbo
 		queueNumbers(&batch, rounds[i])
 	}
 	queueKeys(&batch, all)
+	queuePremises(&batch, all)
 	queueStandings(&batch, all)
 	for i, matches := range rounds {
 		if i > 0 {
@@ -70,6 +72,7 @@ func (s *Store) writeAll(ctx context.Context, all []ranking.Changes, slot *outbo
 		if err := queueNotices(&batch, now, c); err != nil {
 			return err
 		}
+		queueBoard(&batch, c)
 		queueClosedPrompt(&batch, c)
 		queueFired(&batch, c)
 	}
@@ -91,6 +94,12 @@ func (s *Store) writeAll(ctx context.Context, all []ranking.Changes, slot *outbo
 	for _, c := range all {
 		if notifies(c) && !sent || amendedBy(c.Effect) != nil || c.Presence == ranking.BotActive {
 			s.wake(c.Chat)
+		}
+		if b, ok := c.Effect.(*ranking.ChangedBoard); ok {
+			s.committed(outbox.Lane{Chat: outbox.ChatID(b.Chat), Kind: outbox.Boards})
+		}
+		if c.Chat != 0 && c.Notice == nil && c.Page == nil && c.Button == "" && !notifies(c) { // a change of names, titles or members
+			s.changed(c.Chat)
 		}
 		if c.Page != nil {
 			s.committed(outbox.Lane{Chat: outbox.ChatID(c.Chat), Kind: outbox.Pages})
@@ -155,11 +164,11 @@ func queueNewStanding(batch *pgx.Batch, ladder ranking.LadderID, s ranking.Stand
 		    SELECT id FROM players WHERE id = $2 AND merged_into IS NULL FOR KEY SHARE
 		), added AS (
 		    INSERT INTO group_players
-		        (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, streak)
-		    SELECT $1, id, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM player
+		        (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, streak, last_played_at)
+		    SELECT $1, id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 FROM player
 		    RETURNING 1)
 		SELECT EXISTS (SELECT FROM added)::unchanged`,
-		ladder, s.Player, s.Name, s.Elo, s.StartElo, s.BestElo, s.Played, s.Won, s.Drawn, s.Lost, s.Streak)
+		ladder, s.Player, s.Name, s.Elo, s.StartElo, s.BestElo, s.Played, s.Won, s.Drawn, s.Lost, s.Streak, zeronull.Timestamptz(s.LastPlayed))
 }
 
 // queueKeys inserts the keys of commands, with the rate classes of the commands. Each further match of a message has a key too,
@@ -170,10 +179,13 @@ func queueKeys(batch *pgx.Batch, all []ranking.Changes) {
 	}
 	commands := slices.Clone(all)
 	for _, c := range all {
-		if matches, ok := c.Effect.(ranking.NewMatches); ok && c.Button == "" {
+		if matches, ok := c.Effect.(ranking.NewMatches); ok {
 			for _, m := range matches[1:] {
 				further := c
 				further.Key = m.Key
+				if c.Further != (ranking.RateEntry{}) {
+					further.RateEntry = c.Further
+				}
 				commands = append(commands, further)
 			}
 		}

@@ -39,6 +39,7 @@ func TestNoCommandScansATable(t *testing.T) {
 		{ID: 99_999, Username: "user_7", Name: "Seven"},
 	}
 	var snap ranking.Snapshot
+	var premises ranking.Premises
 	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{
 		{Name: "read people", Run: func(ctx context.Context) (err error) {
 			snap, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, People: people})
@@ -49,6 +50,17 @@ func TestNoCommandScansATable(t *testing.T) {
 			_, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, Equal: equal})
 			return err
 		}, Want: 2},
+		{Name: "read leaders", Run: func(ctx context.Context) (err error) {
+			leaders := ranking.LeaderQuery{ActiveSince: time.Now().Add(-24 * time.Hour), Limit: 5}
+			read, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, Leaders: leaders})
+			premises.Leaders = &ranking.Leaders{LeaderQuery: leaders, Found: read.Leaders}
+			return err
+		}, Want: 2},
+		{Name: "read the largest upset", Run: func(ctx context.Context) error {
+			upset, err := store.LargestUpset(ctx, snap.Ladder.ID, time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC))
+			premises.Upset = &upset
+			return err
+		}, Want: 1},
 		{Name: "read the people of a group", Run: func(ctx context.Context) error {
 			people, err := store.PeopleOf(ctx, club.ID)
 			if len(people) != 60 {
@@ -68,12 +80,19 @@ func TestNoCommandScansATable(t *testing.T) {
 			return err
 		}, Want: 1},
 		{Name: "read ranking", Run: func(ctx context.Context) error {
-			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, club.ID, &people[1], 6)
+			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, club.ID, &people[1], stats.RankingQuery{Page: 6}, time.Now().Add(-stats.ActiveFor))
 			if len(got.Rows) != stats.PageRows || got.Page != 6 || got.Total != 60 {
 				t.Errorf("the ranking is %+v", got)
 			}
 			return err
-		}, Want: 4},
+		}, Want: 3},
+		{Name: "read first places of all", Run: func(ctx context.Context) error {
+			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, club.ID, nil, stats.RankingQuery{Places: 20, All: true}, time.Now())
+			if len(got.Rows) != 20 || got.Rows[0].Position != 1 {
+				t.Errorf("the first places are %+v", got)
+			}
+			return err
+		}, Want: 2},
 		{Name: "introduce", Run: func(ctx context.Context) error {
 			k := snap.People[1]
 			change := ranking.PlayerChange{Player: *k.Player, Standing: k.Standing.ID}
@@ -81,8 +100,9 @@ func TestNoCommandScansATable(t *testing.T) {
 		}, Want: 6 + 3},
 		{Name: "match", Run: func(ctx context.Context) error {
 			c := dbtest.Match(snap, "k")
+			c.Premises = premises
 			return store.Apply(ctx, c)
-		}, Want: 5},
+		}, Want: 7},
 		{Name: "matches together", Run: func(ctx context.Context) error {
 			return store.ApplyTogether(ctx, dbtest.Match(elsewhere[0], "one"), dbtest.Match(elsewhere[1], "two"))
 		}, Want: 7},

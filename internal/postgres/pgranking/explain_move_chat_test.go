@@ -3,6 +3,7 @@ package pgranking_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
@@ -38,19 +39,19 @@ func TestNoMoveScansATable(t *testing.T) {
 			return err
 		}, Want: 1},
 		{Name: "ranking", Run: func(ctx context.Context) error {
-			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, late.ID, &alice, 2)
+			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, late.ID, &alice, stats.RankingQuery{Page: 2}, time.Now().Add(-stats.ActiveFor))
 			if len(got.Rows) != stats.PageRows || got.Title != "Club 150" {
 				t.Errorf("read %+v", got)
 			}
 			return err
-		}, Want: 4},
+		}, Want: 3},
 		{Name: "introduce", Run: func(ctx context.Context) error { return dbtest.Upsert(ctx, store, late, nil) }, Want: 4},
 		{Name: "exclusively", Run: func(ctx context.Context) error {
 			return store.WithGroupLock(ctx, late.ID, func(context.Context, ranking.Store) error { return nil })
 		}, Want: 3},
-		{Name: "move of a chat in which much waits", Run: move(-3, -2_000_003), Want: 1 + 2 + 4 + 2 + 7 + 1},
+		{Name: "move of a chat in which much waits", Run: move(-3, -2_000_003), Want: 1 + 2 + 5 + 2 + 8 + 1},
 		{Name: "move that is done", Run: move(-3, -2_000_003), Want: 1 + 2 + 1},
-		{Name: "move of an unknown chat", Run: move(-2_000_004, -4), Want: 1 + 2 + 4 + 2 + 3 + 1},
+		{Name: "move of an unknown chat", Run: move(-2_000_004, -4), Want: 1 + 2 + 5 + 2 + 3 + 1},
 		{Name: "move of nobody", Run: move(-3_000_000, -4_000_000), Want: 1 + 2 + 1},
 	})
 	if got := dbtest.Value[int](t, plain, `SELECT count(*) FROM chat_aliases WHERE telegram_chat_id IN (-3, -2000004)`); got != 2 {

@@ -11,6 +11,9 @@ import (
 // MaxTogether is how many results one transaction writes at most.
 const MaxTogether = maxTogether
 
+// Leaders is the query for the players at the top of the ranking of the ladder $1.
+var Leaders = leadersOf("$1")
+
 // ApplyTogether applies results in one transaction.
 func (s *Store) ApplyTogether(ctx context.Context, all ...ranking.Changes) error {
 	return s.writeAll(ctx, all, nil)

@@ -69,7 +69,7 @@ const matchColumns = `
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2 ORDER BY mp.place),
 		       EXISTS (SELECT FROM match_players mp WHERE mp.match_id = m.id
 		               AND (SELECT p.merged_into FROM players p WHERE p.id = mp.player_id) IS NOT NULL),
-		       ` + sidesSwapped + `, m.idempotency_key
+		       ` + postgres.SidesSwapped + `, m.idempotency_key
 		FROM groups g JOIN matches m ON m.group_id = g.id
 		WHERE g.chat_id = ` + postgres.ThisChat + ` AND `
 
@@ -90,11 +90,12 @@ func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranki
 	const last = match + `m.number = (
 		    SELECT max(number) FROM players sender CROSS JOIN LATERAL (
 		        (SELECT played.number FROM match_players mp JOIN matches played ON played.id = mp.match_id
-		         WHERE mp.player_id = sender.id AND played.group_id = g.id AND (NOT $3 OR played.undone_at IS NULL)
-		         ORDER BY mp.match_id DESC LIMIT 1)
+		         WHERE mp.player_id = sender.id AND mp.ladder_id = ` + postgres.ThisLadder + `
+		           AND (NOT $3 OR played.undone_at IS NULL)
+		         ORDER BY mp.played_at DESC, mp.match_id DESC LIMIT 1)
 		        UNION ALL
 		        (SELECT r.number FROM matches r
-		         WHERE r.reported_by = sender.id AND r.group_id = g.id AND (NOT $3 OR r.undone_at IS NULL)
+		         WHERE r.reported_by = sender.id AND r.group_id = ` + postgres.ThisGroup + ` AND (NOT $3 OR r.undone_at IS NULL)
 		         ORDER BY r.number DESC LIMIT 1)
 		    ) AS of_sender
 		    WHERE sender.id = ` + postgres.ThisPlayer + `)`

@@ -100,7 +100,9 @@ func everyKind(s *ranking.Service, questions *stats.Service) []action {
 		{name: "undo", run: func(ctx context.Context) error {
 			return s.UndoMatch(ctx, origin("undo", &alice), ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: isAdmin})
 		}},
-		{name: "ranking", run: func(ctx context.Context) error { return questions.ShowRanking(ctx, origin("ranking", &bob), 1) }},
+		{name: "ranking", run: func(ctx context.Context) error {
+			return questions.ShowRanking(ctx, origin("ranking", &bob), stats.RankingQuery{Page: 1})
+		}},
 		{name: "merge", before: func(ctx context.Context) error {
 			if err := s.Join(ctx, origin("join", &zoe)); err != nil {
 				return err

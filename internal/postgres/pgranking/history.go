@@ -47,7 +47,7 @@ const allRankedPlayers = postgres.RankedPlayers + `$1 ORDER BY s.id`
 // playedMatches has one row for each player in a match.
 const playedMatches = `
 	SELECT m.id, m.number, m.k_factor, m.provisional_k_factor, m.provisional_matches, m.margin_of_victory,
-	       m.score_a, m.score_b, m.sets, m.undone_at IS NOT NULL, mp.player_id, mp.side,
+	       m.score_a, m.score_b, m.sets, m.played_at, m.undone_at IS NOT NULL, mp.player_id, mp.side,
 	       coalesce(h.id, 0), coalesce(h.elo_before, 0), coalesce(h.elo_after, 0), coalesce(h.k_factor, 0),
 	       coalesce(h.best_before, 0), coalesce(h.streak_before, 0)
 	FROM matches m
@@ -65,7 +65,7 @@ func eachMatch(rows pgx.Rows, yield func(ranking.PlayedMatch) error) error {
 		var e ranking.Entry
 		var points [][]int16
 		err := rows.Scan(&m.ID, &m.Number, &m.K, &m.Provisional.K, &m.Provisional.Matches, &m.Margin,
-			&m.A, &m.B, &points, &m.Undone, &p.Player, &p.Side,
+			&m.A, &m.B, &points, &m.PlayedAt, &m.Undone, &p.Player, &p.Side,
 			&e.ID, &e.Before, &e.After, &e.K, &e.BestBefore, &e.StreakBefore)
 		if err != nil {
 			return fmt.Errorf("read match history: %w", err)

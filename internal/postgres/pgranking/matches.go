@@ -64,12 +64,16 @@ const insertMatches = `
 	    SELECT g.id, n.ladder_id, g.last_match_number, n.score_a, n.score_b, n.sets::smallint[], n.k_factor,
 	           n.provisional_k_factor, n.provisional_matches, n.margin_of_victory, nullif(n.reported_by, 0), n.played_at, n.key
 	    FROM new n JOIN groups g ON g.id = n.group_id
-	    RETURNING id, group_id, number
+	    RETURNING id, group_id, number, ladder_id, played_at
 	), sides AS (
-	    INSERT INTO match_players (match_id, player_id, side, place)
-	    SELECT match.id, p.player_id, p.side, p.place
+	    INSERT INTO match_players (match_id, player_id, side, place, ladder_id, played_at)
+	    SELECT match.id, p.player_id, p.side, p.place, match.ladder_id, match.played_at
 	    FROM unnest($23::bigint[], $24::bigint[], $25::smallint[], $26::smallint[])
 	         AS p (group_id, player_id, side, place) JOIN match USING (group_id)
+	), marks AS (
+	    INSERT INTO tally_marks (ladder_id, player_id, month, match_id)
+	    SELECT match.ladder_id, p.player_id, date_trunc('month', match.played_at AT TIME ZONE 'UTC'), match.id
+	    FROM unnest($23::bigint[], $24::bigint[]) AS p (group_id, player_id) JOIN match USING (group_id)
 	), history AS (
 	    INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason)
 	    SELECT match.id, p.player_id, p.elo_before, p.elo_after, p.k_factor, p.best_before, p.streak_before, 'match'
@@ -165,12 +169,6 @@ func setPoints(sets []ranking.Score) [][]int16 {
 	}
 	return points
 }
-
-// sidesSwapped tells whether side B comes first on the card of a match m: it won, or it was the last to win before a fix made
-// the match a draw.
-const sidesSwapped = `CASE WHEN m.score_a <> m.score_b THEN m.score_b > m.score_a ELSE coalesce(
-		           (SELECT f.old_score_b > f.old_score_a FROM match_fixes f
-		            WHERE f.match_id = m.id AND f.old_score_a <> f.old_score_b ORDER BY f.id DESC LIMIT 1), false) END`
 
 // setScores is the opposite of setPoints.
 func setScores(points [][]int16) []ranking.Score {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
 
@@ -122,11 +123,14 @@ func queueMergeGroups(batch *pgx.Batch, into, from groupRow) {
 	batch.Queue(`
 		UPDATE group_players
 		SET ladder_id = $1, elo = start_elo, best_elo = start_elo, played = 0, won = 0, drawn = 0, lost = 0, streak = 0,
-		    version = version + 1
+		    last_played_at = NULL, version = version + 1
 		WHERE ladder_id IN `+theirs, into.Ladder, from.ID)
 	batch.Queue(`UPDATE groups SET last_match_number = last_match_number + $2 WHERE id = $1`, into.ID, from.Last)
 	batch.Queue(`UPDATE matches SET group_id = $1, ladder_id = $2, number = number + $3 WHERE group_id = $4`,
 		into.ID, into.Ladder, into.Last, from.ID)
+	if from.Last > 0 {
+		postgres.QueueRecount(batch, into.Ladder)
+	}
 	batch.Queue(`DELETE FROM ladders WHERE group_id = $1`, from.ID)
 	batch.Queue(`DELETE FROM groups WHERE id = $1`, from.ID)
 }
@@ -141,6 +145,9 @@ func queueMergeChats(batch *pgx.Batch, older, newer chatRow) {
 		WHERE chat_id = $2 AND state = 'planned' AND starts_with(key, 's:')
 		  AND EXISTS (SELECT FROM chats WHERE id = $1 AND greeted_at IS NOT NULL)`, older.ID, newer.ID)
 	batch.Queue(`UPDATE ensured_messages SET chat_id = $1 WHERE chat_id = $2`, older.ID, newer.ID)
+	// of two boards that of the newer chat remains, because its message can still be edited
+	batch.Queue(`DELETE FROM boards WHERE chat_id = $1 AND EXISTS (SELECT FROM boards WHERE chat_id = $2)`, older.ID, newer.ID)
+	batch.Queue(`UPDATE boards SET chat_id = $1 WHERE chat_id = $2`, older.ID, newer.ID)
 	// of two notices with the same key only the later one can still be superseded; the other one is sent before it
 	batch.Queue(`
 		UPDATE outbox o SET supersede_key = NULL
@@ -171,7 +178,7 @@ func (s *Store) waitingCards(ctx context.Context, chat ranking.ChatID, ladder ra
 	[]ranking.WaitingCard, error,
 ) {
 	const sql = `
-		SELECT o.id, m.id, ` + sidesSwapped + `, o.payload
+		SELECT o.id, m.id, ` + postgres.SidesSwapped + `, o.payload
 		FROM outbox o JOIN matches m ON m.id = o.match_id
 		WHERE o.chat_id = $1 AND o.finished_at IS NULL AND o.kind = $2 AND m.ladder_id = $3 AND m.number >= $4
 		ORDER BY o.id`

@@ -49,7 +49,7 @@ type chatRow struct {
 }
 
 // lockForMove returns the chats that the ids stand for. It locks their groups in the order of their ids, the ladders,
-// the waiting notices, and the chats. The dispatcher locks notices before chats too. After that nobody can record,
+// the waiting notices, the chats, and their boards. The dispatcher locks notices before chats too. After that nobody can record,
 // join or queue anything there.
 func (s *Store) lockForMove(ctx context.Context, from, to ranking.ExternalChatID) (older, newer chatRow, err error) {
 	older, newer, err = s.findForMove(ctx, from, to)
@@ -61,6 +61,7 @@ func (s *Store) lockForMove(ctx context.Context, from, to ranking.ExternalChatID
 		`SELECT FROM ladders WHERE group_id IN (SELECT id FROM groups WHERE chat_id = ANY ($1)) ORDER BY id FOR UPDATE`,
 		`SELECT FROM outbox WHERE chat_id = ANY ($1) AND finished_at IS NULL ORDER BY id FOR NO KEY UPDATE`,
 		`SELECT FROM chats WHERE id = ANY ($1) ORDER BY id FOR UPDATE`,
+		`SELECT FROM boards WHERE chat_id = ANY ($1) ORDER BY chat_id FOR UPDATE`,
 	} {
 		if _, err := s.db.Exec(ctx, lock, []ranking.ChatID{older.ID, newer.ID}); err != nil {
 			return older, newer, fmt.Errorf("lock the chats and their rows: %w", err)
@@ -127,5 +128,6 @@ func queueForgetMessages(batch *pgx.Batch, chat ranking.ChatID) {
 		SET state = 'expired', finished_at = now(), last_error = 'the chat has a new id', supersede_key = NULL
 		WHERE chat_id = $1 AND finished_at IS NULL AND action = 'page'`, chat)
 	batch.Queue(`DELETE FROM ensured_messages WHERE chat_id = $1`, chat)
+	batch.Queue(`UPDATE boards SET thread_id = NULL, pin = 'wanted' WHERE chat_id = $1`, chat)
 	batch.Queue(`UPDATE prompts SET telegram_message_id = NULL WHERE chat_id = $1 AND telegram_message_id IS NOT NULL`, chat)
 }

@@ -162,7 +162,7 @@ func TestMoveMeetsCommands(t *testing.T) {
 		},
 		"join": func(_ *world, s *ranking.Service, o ranking.Origin) error { return s.Join(context.Background(), o) },
 		"ranking": func(w *world, s *ranking.Service, o ranking.Origin) error {
-			return stats.NewService(pgstats.NewStore(w.Pool, w.Pool), s).ShowRanking(context.Background(), o, 1)
+			return stats.NewService(pgstats.NewStore(w.Pool, w.Pool), s).ShowRanking(context.Background(), o, stats.RankingQuery{Page: 1})
 		},
 		"undo": func(_ *world, s *ranking.Service, o ranking.Origin) error {
 			return s.UndoMatch(context.Background(), o, ranking.Amendment{})

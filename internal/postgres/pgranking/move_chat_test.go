@@ -3,6 +3,7 @@ package pgranking_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -10,6 +11,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // move upgrades the club to the supergroup.
@@ -103,6 +105,7 @@ func TestMoveJoins(t *testing.T) {
 		UPDATE chats SET frozen_until = '2040-01-02T03:04:05Z' WHERE id = 2;
 		INSERT INTO chat_aliases VALUES (-98, 1), (-99, 2);
 		INSERT INTO ensured_messages VALUES (1, 'board', 5, ''), (2, 'board', 6, ''), (2, 'other', 7, '');
+		INSERT INTO boards (chat_id, thread_id, pin) VALUES (1, 8, 'refused'), (2, 9, 'pinned');
 		INSERT INTO match_messages VALUES (-100, 71, 1), (-1000100, 72, 2);
 		DELETE FROM outbox;
 		INSERT INTO outbox (chat_id, kind, payload, state, reply_to, thread_id, supersede_key, finished_at) VALUES
@@ -131,6 +134,10 @@ func TestMoveJoins(t *testing.T) {
 	state := dbtest.Value[string](t, w.Pool, `SELECT concat_ws(' ', language, frozen_until AT TIME ZONE 'UTC', parked_at) FROM chats`)
 	if state != "de 2040-01-02 03:04:05" {
 		t.Errorf("the chat's language, and for how long it is frozen and parked: %s", state)
+	}
+	boards := dbtest.Values[string](t, w.Pool, `SELECT concat_ws(' ', chat_id, thread_id, pin) FROM boards`)
+	if diff := cmp.Diff([]string{"1 9 pinned"}, boards); diff != "" {
+		t.Errorf("the board of the newer chat remains (-want +got):\n%s", diff)
 	}
 	ensured := dbtest.Values[string](t, w.Pool, `SELECT concat_ws(' ', chat_id, object, telegram_message_id) FROM ensured_messages ORDER BY object`)
 	if diff := cmp.Diff([]string{"1 board 6", "1 other 7"}, ensured); diff != "" {
@@ -210,7 +217,7 @@ func TestEarlierIDs(t *testing.T) {
 	if diff := cmp.Diff(now, late, cmpopts.EquateEmpty()); diff != "" || late.Chat != dbtest.Upgraded || late.ChatID != 1 {
 		t.Errorf("read by the earlier id (-now +late):\n%s\n%+v", diff, late)
 	}
-	if page, err := pgstats.NewStore(w.Pool, w.Pool).Ranking(t.Context(), club.ID, nil, 20); err != nil || len(page.Rows) != 2 || page.Total != 2 {
+	if page, err := pgstats.NewStore(w.Pool, w.Pool).Ranking(t.Context(), club.ID, nil, stats.RankingQuery{Page: 20}, time.Time{}); err != nil || len(page.Rows) != 2 || page.Total != 2 {
 		t.Errorf("the ranking by the earlier id is %+v (%v)", page, err)
 	}
 	for _, tc := range []struct {

@@ -17,6 +17,7 @@ func queuePresence(batch *pgx.Batch, all []ranking.Changes) {
 		case ranking.BotActive:
 			batch.Queue(`
 				UPDATE chats SET is_active = true, parked_at = NULL WHERE id = $1`, c.Chat)
+			batch.Queue(`UPDATE boards SET pin = 'wanted' WHERE chat_id = $1 AND pin = 'refused'`, c.Chat) // its rights may have changed
 		case ranking.BotInactive: // the bot greets again when it is back, however soon that is
 			batch.Queue(`
 				UPDATE chats

@@ -68,7 +68,7 @@ func TestPresence(t *testing.T) {
 			if got := dbtest.Value[string](t, w.Pool, presence); got != tc.want {
 				t.Errorf("the chat is %s, want %s", got, tc.want)
 			}
-			if woken := w.Wakes.Load() > 0; woken != (tc.change.Presence == ranking.BotActive) {
+			if woken := w.Messages.Load() > 0; woken != (tc.change.Presence == ranking.BotActive) {
 				t.Errorf("the lane is woken: %t", woken)
 			}
 		})

@@ -27,11 +27,17 @@ func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	if q.RateEntry != (ranking.RateEntry{}) {
 		queueRecentUsage(batch, q.RateEntry, &snap.RecentUsage)
 	}
+	if q.Further != (ranking.RateEntry{}) {
+		queueRecentUsage(batch, q.Further, &snap.FurtherUsage)
+	}
 	if len(q.People) > 0 {
 		queuePeople(batch, q, snap)
 	}
 	if !q.Equal.At.IsZero() { // after the standings: a match that is recorded in between changes those
 		queueEqualResults(batch, q, &snap.Recent)
+	}
+	if q.Leaders.Limit > 0 { // after the standings too
+		queueLeaders(batch, q, &snap.Leaders)
 	}
 }
 
@@ -40,7 +46,7 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		SELECT EXISTS (SELECT FROM handled_commands WHERE key = $2)
 		       OR EXISTS (SELECT FROM handled_commands WHERE key = $3 AND outcome <> 'refused'),
 		       coalesce(c.id, 0), coalesce(c.telegram_chat_id, 0), coalesce(c.kind, ''), coalesce(c.title, ''),
-		       coalesce(c.language, ''), coalesce(c.tables, false), coalesce(g.id, 0),
+		       coalesce(c.language, ''), coalesce(c.tables, false), NOT coalesce(c.celebrations, true), coalesce(g.id, 0),
 		       coalesce(l.id, 0), coalesce(l.start_elo, 0), coalesce(l.k_factor, 0), coalesce(l.draws_allowed, false),
 		       coalesce(l.uneven_teams_allowed, false), coalesce(l.provisional_k_factor, 0),
 		       coalesce(l.provisional_matches, 0), coalesce(l.margin_of_victory, false), c.greeted_at, c.added_at
@@ -50,8 +56,8 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		LEFT JOIN ladders l ON l.group_id = g.id AND l.is_default`
 	batch.Queue(sql, q.Chat.ID, q.Key, zeronull.Text(q.Message)).QueryRow(func(row pgx.Row) error {
 		c, l := &snap.Chat, &snap.Ladder
-		return row.Scan(&snap.Handled, &snap.ChatID, &c.ID, &c.Kind, &c.Title, &snap.Display.Language, &snap.Display.Tables, &snap.Group,
-			&l.ID, &l.Start, &l.K, &l.DrawsAllowed, &l.UnevenTeamsAllowed, &l.Provisional.K, &l.Provisional.Matches, &l.Margin,
+		return row.Scan(&snap.Handled, &snap.ChatID, &c.ID, &c.Kind, &c.Title, &snap.Display.Language, &snap.Display.Tables,
+			&snap.Display.NoCelebrations, &snap.Group, &l.ID, &l.Start, &l.K, &l.DrawsAllowed, &l.UnevenTeamsAllowed, &l.Provisional.K, &l.Provisional.Matches, &l.Margin,
 			(*zeronull.Timestamptz)(&snap.Greeted), (*zeronull.Timestamptz)(&snap.Added))
 	})
 }
@@ -67,7 +73,7 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		       coalesce(s.id, 0), coalesce(s.player_id, 0), coalesce(s.name, ''),
 		       coalesce(s.elo, 0), coalesce(s.start_elo, 0), coalesce(s.best_elo, 0), coalesce(s.version, 0),
 		       coalesce(s.played, 0), coalesce(s.won, 0), coalesce(s.drawn, 0), coalesce(s.lost, 0),
-		       coalesce(s.streak, 0), s.left_at
+		       coalesce(s.streak, 0), s.left_at, s.last_played_at
 		FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS person (user_id, username, place)
 		CROSS JOIN (SELECT ` + postgres.ThisGroup + ` AS group_id, ` + postgres.ThisLadder + ` AS ladder_id OFFSET 0) AS here -- looked up once
 		LEFT JOIN LATERAL (SELECT * FROM players WHERE telegram_user_id = person.user_id LIMIT 1) AS by_id ON true

@@ -121,11 +121,11 @@ func TestReadMatchDetails(t *testing.T) {
 		return e
 	}
 	matches := []ranking.PlayedMatch{
-		{Number: 2, RatingRules: usual, Result: result, Undone: true, Parts: []ranking.Part{part(a, 1, nil), part(b, 2, nil)}},
-		{Number: 3, RatingRules: usual, Result: draw, Parts: []ranking.Part{
+		{Number: 2, RatingRules: usual, Result: result, PlayedAt: dbtest.SentAt, Undone: true, Parts: []ranking.Part{part(a, 1, nil), part(b, 2, nil)}},
+		{Number: 3, RatingRules: usual, Result: draw, PlayedAt: dbtest.SentAt, Parts: []ranking.Part{
 			part(b, 1, entry(1500, 1501, 1500, 0)), part(a, 2, entry(1516, 1515, 1516, 1)),
 		}},
-		{Number: 4, RatingRules: special, Result: win, Parts: []ranking.Part{
+		{Number: 4, RatingRules: special, Result: win, PlayedAt: dbtest.SentAt, Parts: []ranking.Part{
 			part(b, 1, provisional(entry(1501, 1516, 1501, 0))), part(c, 2, provisional(entry(1484, 1469, 1500, -1))),
 		}},
 	}

@@ -75,7 +75,9 @@ func countRoundTrips(t *testing.T, under func(*pgranking.Store, *pgxpool.Pool) *
 			renamed.Name = newcomer().Name
 			return service.RecordMatch(t.Context(), origin(key), dbtest.Singles(renamed, bob, won))
 		}, 3},
-		{"ranking", func(key string) error { return questions.ShowRanking(t.Context(), origin(key), 1) }, 3},
+		{"ranking", func(key string) error {
+			return questions.ShowRanking(t.Context(), origin(key), stats.RankingQuery{Page: 1})
+		}, 3},
 		{"join", func(key string) error { return service.Join(t.Context(), origin(key)) }, 2},
 		{"answer", func(key string) error {
 			return service.Answer(t.Context(), origin(key), ranking.Refusal{Code: ranking.NoDraws})

@@ -3,6 +3,7 @@ package pgstats_test
 import (
 	"net"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -10,6 +11,7 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgstats"
+	"elobot/internal/stats"
 )
 
 // TestQuestionsWithoutConnection: where the server accepts no further connections, does not answer or has become a standby,
@@ -35,7 +37,7 @@ func TestQuestionsWithoutConnection(t *testing.T) {
 		"silent":  dbtest.Open(t, "postgres://elobot@"+silent.Addr().String()+"/elobot"),
 		"standby": dbtest.OpenPools(t, standby).Questions,
 	} {
-		page, err := pgstats.NewStore(questions, w.Pool).Ranking(t.Context(), dbtest.Club.ID, nil, 20)
+		page, err := pgstats.NewStore(questions, w.Pool).Ranking(t.Context(), dbtest.Club.ID, nil, stats.RankingQuery{Page: 20}, time.Time{})
 		if err != nil || len(page.Rows) != 2 {
 			t.Errorf("%s: the ranking is %+v, %v", name, page, err)
 		}

@@ -1,0 +1,246 @@
+package main_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"elobot/internal/botsim"
+)
+
+// boardOf returns the message with the mark of a board; there must be exactly one. ok is false while there is not.
+func boardOf(group *botsim.Chat) (board botsim.Message, ok bool) {
+	n := 0
+	for _, m := range group.BotMessages() {
+		if !m.Deleted && strings.Contains(m.HTML, "object=board") {
+			board, n = m, n+1
+		}
+	}
+	return board, n == 1
+}
+
+// awaitBoard waits until the group has one board that says all of this, and nothing waits. If pinned is true, it alone is pinned.
+func (b *botFixture) awaitBoard(group *botsim.Chat, pinned bool, want ...string) botsim.Message {
+	b.t.Helper()
+	var board botsim.Message
+	eventually(b.t, fmt.Sprintf("the board says %q, pinned: %t", want, pinned), func() (ok bool) {
+		if board, ok = boardOf(group); !ok {
+			return false
+		}
+		for _, part := range want {
+			ok = ok && strings.Contains(visible(board), part)
+		}
+		all := group.AllPinned()
+		return ok && (pinned && len(all) == 1 && all[0].ID == board.ID || !pinned && len(all) == 0)
+	})
+	return board
+}
+
+// TestBoard: the board of a group follows its ranking, whatever people do to its message.
+func TestBoard(t *testing.T) {
+	t.Parallel()
+	b := startBotFixture(t, "BOARD_INTERVAL=100ms")
+	t.Run("together", func(t *testing.T) {
+		for name, test := range map[string]func(*testing.T, *botFixture){
+			"life": testBoardLife, "rights": testBoardRights, "topics": testBoardInTopics, "upgrade": testBoardOfAnUpgradedGroup,
+			"an early upgrade": testBoardOfAGroupUpgradedEarly,
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				own := *b
+				own.t = t
+				test(t, &own)
+			})
+		}
+	})
+	verifyClean(t, b.url)
+	checkNoComplaints(t, b.sim)
+}
+
+func testBoardLife(t *testing.T, b *botFixture) {
+	group := b.group("Chess")
+	group.Promote(b.sim.Bot())
+	says(t, visible(b.ask(group, b.alice, "/board")), "no board yet", "/board on")
+	says(t, visible(b.ask(group, b.alice, "/board on")), "admin")
+	says(t, visible(b.ask(group, b.olga, "/board on")), "Here comes the board")
+	board := b.awaitBoard(group, true, "No matches yet")
+	if board.ReplyTo != 0 || !board.Silent {
+		t.Errorf("%+v", board)
+	}
+	says(t, visible(b.ask(group, b.alice, "/board")), "has a board")
+	b.ask(group, b.alice, "/match @bob 3:1")
+	first := b.awaitBoard(group, true, "Alice 1516", "bob 1484")
+	if first.ID != board.ID {
+		t.Errorf("the board was made anew: %+v", first)
+	}
+	b.ask(group, b.alice, "/undo")
+	b.awaitBoard(group, true, "No matches yet")
+	b.ask(group, b.alice, "/match @bob 3:1")
+	b.awaitBoard(group, true, "Alice 1516")
+	group.Rename(b.olga, "Table tennis")
+	b.awaitBoard(group, true, "Table tennis")
+	frame := b.ask(group, b.olga, "/settings")
+	b.press(b.olga, frame, "1l:de")
+	b.awaitBoard(group, true, "Rangliste")
+	b.press(b.olga, frame, "1l:en")
+	group.Leave(b.bob)
+	eventually(t, "the board shows who is left", func() bool {
+		m, ok := boardOf(group)
+		return ok && !strings.Contains(visible(m), "1484")
+	})
+
+	group.Unpin(first) // it stays so
+	b.ask(group, b.alice, "/match @carol 3:1")
+	again := b.awaitBoard(group, false, "Alice 1531")
+	group.Delete(again) // it is made anew
+	b.ask(group, b.alice, "/match @carol 3:1")
+	next := b.awaitBoard(group, true, "Alice 1545")
+	group.MakeTooOld(next)
+	b.ask(group, b.alice, "/match @carol 3:1")
+	eventually(t, "a message that is too old is replaced", func() bool {
+		all := group.AllPinned()
+		return len(all) == 1 && all[0].ID > next.ID && strings.Contains(visible(all[0]), "Alice 1558")
+	})
+	now := group.AllPinned()[0]
+
+	says(t, visible(b.ask(group, b.olga, "/board off")), "The board is off")
+	eventually(t, "the board ends", func() bool {
+		m, _ := group.Message(now.ID)
+		return strings.Contains(visible(m), "As of") && strings.Contains(visible(m), "UTC") && len(group.AllPinned()) == 0
+	})
+	ended, _ := group.Message(now.ID)
+	b.ask(group, b.alice, "/match @carol 3:1")
+	b.ask(group, b.olga, "/board on")
+	eventually(t, "there is a new board", func() bool {
+		all := group.AllPinned()
+		return len(all) == 1 && all[0].ID > now.ID
+	})
+	if m, _ := group.Message(now.ID); m.Edits != ended.Edits {
+		t.Errorf("a board that was off has changed: %+v", m)
+	}
+}
+
+// testBoardRights: without the right to pin, the chat is told once. As soon as the bot gets it, the board is pinned.
+func testBoardRights(t *testing.T, b *botFixture) {
+	group := b.group("Go")
+	b.ask(group, b.olga, "/board on")
+	board := b.awaitBoard(group, false)
+	told := func() (n int) {
+		for _, m := range group.BotMessages() {
+			if strings.Contains(visible(m), "can’t pin the board") {
+				n++
+			}
+		}
+		return n
+	}
+	eventually(t, "the chat is told", func() bool { return told() == 1 })
+	b.ask(group, b.alice, "/match @bob 3:1")
+	if now := b.awaitBoard(group, false, "Alice 1516"); now.ID != board.ID {
+		t.Errorf("%+v", now)
+	}
+	group.Promote(b.sim.Bot())
+	b.awaitBoard(group, true, "Alice 1516")
+	group.AllowPins(false)
+	b.ask(group, b.alice, "/match @bob 3:1")
+	b.awaitBoard(group, true, "Alice 1531") // it is still pinned
+	group.Delete(board)
+	b.ask(group, b.alice, "/match @bob 3:1")
+	next := b.awaitBoard(group, false, "Alice 1544")
+	eventually(t, "the chat is told again, because the right was taken", func() bool { return told() == 2 })
+	group.AllowPins(true)
+	if now := b.awaitBoard(group, true, "Alice 1544"); now.ID != next.ID {
+		t.Errorf("%+v", now)
+	}
+}
+
+// testBoardInTopics: a board is in the topic in which it was turned on last.
+func testBoardInTopics(t *testing.T, b *botFixture) {
+	group := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
+	group.Promote(b.sim.Bot())
+	results, talk := group.Topic(b.olga, "Results"), group.Topic(b.olga, "Talk")
+	say := func(thread int, text string) botsim.Message {
+		return group.Post(botsim.Post{From: b.olga, Text: text, ThreadID: thread})
+	}
+	b.answer(say(results.ID, "/board on"))
+	first := b.awaitBoard(group, true)
+	b.answer(say(results.ID, "/match @bob 3:1"))
+	if now := b.awaitBoard(group, true, "1516"); first.ThreadID != results.ID || now.ID != first.ID {
+		t.Errorf("message %d in topic %d, then %d; the topic is %d", first.ID, first.ThreadID, now.ID, results.ID)
+	}
+	says(t, visible(b.answer(say(talk.ID, "/board on"))), "moves to this topic")
+	eventually(t, "the board is in the other topic, and the old one has ended", func() bool {
+		old, _ := group.Message(first.ID)
+		second, ok := boardOf(group)
+		all := group.AllPinned()
+		return ok && second.ThreadID == talk.ID && strings.Contains(visible(second), "1516") && strings.Contains(visible(old), "As of") &&
+			len(all) == 1 && all[0].ID == second.ID
+	})
+}
+
+// testBoardOfAnUpgradedGroup: message ids are void in the supergroup, so the board is made anew there.
+func testBoardOfAnUpgradedGroup(_ *testing.T, b *botFixture) {
+	group := b.sim.BasicGroup("Chess", b.olga, b.alice, b.bob)
+	group.Promote(b.sim.Bot())
+	b.ask(group, b.olga, "/board on")
+	b.awaitBoard(group, true)
+	upgraded := group.Migrate()
+	b.ask(upgraded, b.alice, "/match @bob 3:1")
+	b.awaitBoard(upgraded, true, "Alice 1516")
+}
+
+// testBoardOfAGroupUpgradedEarly: the bot meets the supergroup before it learns that it is the same group.
+func testBoardOfAGroupUpgradedEarly(_ *testing.T, b *botFixture) {
+	group := b.sim.BasicGroup("Chess", b.olga, b.alice, b.bob)
+	group.Promote(b.sim.Bot())
+	b.ask(group, b.olga, "/board on")
+	b.awaitBoard(group, true)
+	b.settle()
+	upgraded := group.MigrateJoinFirst()
+	b.ask(upgraded, b.olga, "/board on")
+	b.ask(upgraded, b.alice, "/match @bob 3:1")
+	b.awaitBoard(upgraded, true, "Alice 1516")
+}
+
+// TestBoardUnderPressure: 200 results come in a short time, with limits like those of Telegram, only faster. No request exceeds them,
+// cards go first, and in the end the board shows the ranking.
+func TestBoardUnderPressure(t *testing.T) {
+	t.Parallel()
+	limits := botsim.Limits{Chat: botsim.Window{N: 5, Per: 500 * time.Millisecond}, Group: botsim.Window{N: 20, Per: 6 * time.Second}}
+	b := newBotFixture(t, botsim.WithLimits(limits))
+	b.env = append(plainEnvironment(b.sim, b.url), "SEND_LIMIT_GROUP=20/6s,5/500ms", "SEND_LIMIT_TOTAL=off", "BOARD_INTERVAL=1s")
+	b.bot = launch(t, b.env, "run")
+	group := b.group("Chess")
+	group.Promote(b.sim.Bot())
+	b.ask(group, b.olga, "/board on")
+	board := b.awaitBoard(group, true)
+	const results = 200
+	for i := range results {
+		group.Say(b.alice, fmt.Sprintf("/match @bob 3:%d", i%3))
+		if i%10 == 9 { // so that they do not all come at once
+			if err := b.sim.WaitConfirmed(testContext(t)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	b.settle()
+	ranking := b.ask(group, b.olga, "/ranking")
+	parts := strings.Split(visible(ranking), "\n")
+	now := b.awaitBoard(group, true, parts[1], parts[2])
+	if now.ID != board.ID {
+		t.Errorf("the board was made anew: %+v", now)
+	}
+	refused, edits := 0, 0
+	for _, c := range b.sim.Calls() {
+		if c.Status == 429 {
+			refused++
+		}
+		if c.Method == "editMessageText" {
+			edits++
+		}
+	}
+	if refused > 0 || edits < 1 || edits > 30 {
+		t.Errorf("%d requests are refused, the board is edited %d times", refused, edits)
+	}
+	t.Logf("%d results, %d messages, %d edits of the board", results, len(group.BotMessages()), edits)
+}

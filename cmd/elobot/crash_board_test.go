@@ -1,0 +1,74 @@
+//go:build unix
+
+package main_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"elobot/internal/botsim"
+	"elobot/internal/crashpoint"
+)
+
+// boardPoints are the points at which a board is being made: before and after the send, before and after the pin.
+func boardPoints() []crashpoint.Point {
+	return []crashpoint.Point{crashpoint.Requesting, crashpoint.Pinning, crashpoint.Pinned, crashpoint.Requested}
+}
+
+// TestBoardKilledWhileMade kills the bot at each of these points. In the end one board is pinned, and it is right. A message that was
+// sent and not pinned cannot be found again: only then a copy is left.
+func TestBoardKilledWhileMade(t *testing.T) {
+	t.Parallel()
+	killBoards(t, boardPoints())
+}
+
+// killBoards kills the bot while it makes a board, once for each point, and checks the board after each kill.
+func killBoards(t *testing.T, points []crashpoint.Point) {
+	t.Helper()
+	c := newCrashes(t)
+	alice, olga := c.sim.User("alice"), c.sim.User("olga")
+	group := c.sim.Group("Chess", olga, alice, c.sim.User("bob"))
+	group.Promote(c.sim.Bot())
+	env := "BOARD_INTERVAL=100ms"
+	bot := c.start(env)
+	group.Say(olga, "/board on")
+	pinned := func(want string) (board botsim.Message) {
+		t.Helper()
+		c.await("one board is pinned and says "+want, func() bool {
+			all := group.AllPinned()
+			if len(all) != 1 || c.sim.Pending() > 0 {
+				return false
+			}
+			board = all[0]
+			return strings.Contains(visible(board), want)
+		})
+		return board
+	}
+	board := pinned("")
+	for i, point := range points {
+		c.settle()
+		group.Delete(board)
+		nth := 1
+		if point == crashpoint.Requesting || point == crashpoint.Requested {
+			nth = 2 // the first request is that of the card
+		}
+		c.at(point, nth, crashpoint.End)
+		group.Say(alice, "/match @bob 3:1")
+		c.awaitCrash(bot)
+		group.Say(alice, "/match @bob 1:3") // meanwhile
+		expireLease(t, c.pool, bot)
+		bot = c.start(env)
+		c.settle()
+		board = pinned("bob")
+		if n := count(t, c.pool, `SELECT count(*) FROM matches`); n != 2*(i+1) {
+			t.Errorf("%d matches after the kill at %q", n, point)
+		}
+		if n := count(t, c.pool, `SELECT count(*) FROM ensured_messages WHERE telegram_message_id = `+fmt.Sprint(board.ID)); n != 1 {
+			t.Errorf("the pinned board %d is not the one that is known after the kill at %q", board.ID, point)
+		}
+	}
+	checkNoDeadLetters(t, c.pool)
+	verifyClean(t, c.url)
+	checkNoComplaints(t, c.sim)
+}

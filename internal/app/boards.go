@@ -1,0 +1,136 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"elobot/internal/outbox"
+)
+
+const (
+	// boardGather is how long to gather chats in which something happens before their boards are looked up together.
+	boardGather = 250 * time.Millisecond
+	// boardsEvery is how often all boards are brought up to date: places also change with time.
+	boardsEvery = time.Hour
+	// boardTimeout limits a call of the store.
+	boardTimeout = 5 * time.Second
+)
+
+// boardStore queues updates of boards.
+type boardStore interface {
+	// QueueBoards queues an update of the board of each of these chats that has one, and returns those chats.
+	QueueBoards(ctx context.Context, chats []outbox.ChatID) ([]outbox.ChatID, error)
+	// QueueAllBoards is QueueBoards for all chats.
+	QueueAllBoards(ctx context.Context) ([]outbox.ChatID, error)
+}
+
+// boards keeps the boards of all chats up to date. It queues an update whenever something happens in a chat, but not more often than the
+// interval allows. What an update shows is read when it is sent, so one that is lost with the process is made good by the next leader,
+// which begins with all boards.
+type boards struct {
+	store    boardStore
+	interval time.Duration
+	wake     func(...outbox.Lane)
+	log      *slog.Logger
+
+	mu      sync.Mutex
+	touched map[outbox.ChatID]struct{}
+	signal  chan struct{}
+}
+
+func newBoards(store boardStore, interval time.Duration, wake func(...outbox.Lane), log *slog.Logger) *boards {
+	return &boards{store: store, interval: interval, wake: wake, log: log, touched: make(map[outbox.ChatID]struct{}), signal: make(chan struct{}, 1)}
+}
+
+// touch notes that something has happened in a chat. It never blocks.
+func (b *boards) touch(chat outbox.ChatID) {
+	b.mu.Lock()
+	b.touched[chat] = struct{}{}
+	b.mu.Unlock()
+	signal(b.signal)
+}
+
+// run keeps the boards up to date until the context ends.
+func (b *boards) run(ctx context.Context) {
+	all := time.NewTicker(boardsEvery)
+	defer all.Stop()
+	queued := make(map[outbox.ChatID]time.Time) // when the last update of a board was queued
+	var retry <-chan time.Time
+	everything := true
+	for ctx.Err() == nil {
+		var wait time.Duration
+		if everything {
+			everything = !b.queue(ctx, queued, b.store.QueueAllBoards)
+			wait = b.interval
+		} else {
+			wait = b.queueTouched(ctx, queued)
+		}
+		if retry = nil; everything || wait > 0 {
+			retry = time.After(max(wait, boardGather))
+		}
+		select {
+		case <-b.signal:
+			select { // more will be touched at about the same time
+			case <-time.After(min(boardGather, b.interval)):
+			case <-ctx.Done():
+			}
+		case <-retry:
+		case <-all.C:
+			everything = true
+		case <-ctx.Done():
+		}
+	}
+}
+
+// queueTouched queues updates for the touched chats whose interval is over, and returns how long the next one has to wait; 0 if none
+// waits.
+func (b *boards) queueTouched(ctx context.Context, queued map[outbox.ChatID]time.Time) (wait time.Duration) {
+	now := time.Now()
+	maps.DeleteFunc(queued, func(_ outbox.ChatID, at time.Time) bool { return now.Sub(at) >= b.interval })
+	var due []outbox.ChatID
+	b.mu.Lock()
+	for chat := range b.touched {
+		at, recent := queued[chat]
+		if !recent {
+			due = append(due, chat)
+			delete(b.touched, chat)
+		} else if left := b.interval - now.Sub(at); wait == 0 || left < wait {
+			wait = left
+		}
+	}
+	b.mu.Unlock()
+	if len(due) == 0 {
+		return wait
+	}
+	slices.Sort(due)
+	if !b.queue(ctx, queued, func(ctx context.Context) ([]outbox.ChatID, error) { return b.store.QueueBoards(ctx, due) }) {
+		for _, chat := range due {
+			b.touch(chat)
+		}
+	}
+	return wait
+}
+
+// queue queues updates and wakes their lanes. It reports whether that succeeded.
+func (b *boards) queue(ctx context.Context, queued map[outbox.ChatID]time.Time, queue func(context.Context) ([]outbox.ChatID, error)) bool {
+	storeCtx, cancel := context.WithTimeout(ctx, boardTimeout)
+	defer cancel()
+	chats, err := queue(storeCtx)
+	if err != nil {
+		if ctx.Err() == nil {
+			b.log.WarnContext(ctx, "failed to queue updates of boards, retrying", "error", err)
+		}
+		return false
+	}
+	lanes := make([]outbox.Lane, len(chats))
+	for i, chat := range chats {
+		queued[chat] = time.Now()
+		lanes[i] = outbox.Lane{Chat: chat, Kind: outbox.Boards}
+	}
+	b.wake(lanes...)
+	return true
+}

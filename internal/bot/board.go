@@ -1,0 +1,171 @@
+package bot
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"time"
+
+	botapi "github.com/go-telegram/bot"
+
+	"elobot/internal/outbox"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+	"elobot/internal/telegram"
+)
+
+// Views reads what messages show whose content is made when they are sent.
+type Views interface {
+	// Board returns what the board of a group shows. object is what identifies its message in the chat.
+	Board(ctx context.Context, chat ranking.ExternalChatID, object string, now time.Time) (stats.Board, error)
+}
+
+// WithViews sets where the sender reads what boards show. It must be called before the first message is sent.
+func (s *Sender) WithViews(v Views) *Sender {
+	s.views = v
+	return s
+}
+
+// viewTimeout limits the read of what a message shows, so that most of the time of the request is left for the request.
+const viewTimeout = 2 * time.Second
+
+var errNoViews = errors.New("the sender has no views")
+
+// readBoard reads what a board shows. A failure to read is no attempt to send.
+func (s *Sender) readBoard(ctx context.Context, m outbox.Message) (stats.Board, error) {
+	if s.views == nil {
+		return stats.Board{}, &outbox.Failure{Class: outbox.Unreachable, NotAttempted: true, Err: errNoViews}
+	}
+	ctx, cancel := context.WithTimeout(ctx, viewTimeout)
+	defer cancel()
+	b, err := s.views.Board(ctx, ranking.ExternalChatID(m.ExternalChat), m.Object, s.client.Now())
+	if err != nil {
+		return stats.Board{}, &outbox.Failure{Class: outbox.Unreachable, NotAttempted: true, Err: err}
+	}
+	return b, nil
+}
+
+// boardMessage renders a board. As long as it is on, it has a mark by which it can be found.
+func (s *Sender) boardMessage(m outbox.Message, b stats.Board) outgoing {
+	w := wordsOf(m)
+	out := outgoing{html: w.board(b), table: w.table(b)}
+	if !b.On {
+		return out
+	}
+	mark := s.mark(m.Object)
+	out.html += mark
+	if before, after, ok := strings.Cut(out.table, captionEnd); ok {
+		out.table = before + mark + captionEnd + after
+	}
+	return out
+}
+
+// fingerprint identifies what a message looks like.
+func (s *Sender) fingerprint(m outbox.Message, out outgoing) string {
+	content := "text " + out.html
+	if s.isTable(m, out) {
+		content = "table " + out.table
+	}
+	sum := sha256.Sum256([]byte(content))
+	return "s" + hex.EncodeToString(sum[:8])
+}
+
+// endBoard ends the message of a board that was turned off or moved: it says when it was true for the last time, and is unpinned.
+func (s *Sender) endBoard(ctx context.Context, m outbox.Message, b stats.Board) (outbox.Receipt, error) {
+	id := m.Target
+	if id == 0 {
+		pinned, err := s.pinned(ctx, m)
+		if err != nil {
+			return outbox.Receipt{}, err
+		}
+		id = pinned
+	}
+	if id == 0 {
+		return outbox.Receipt{Ended: true, Skipped: true}, nil
+	}
+	if _, err := s.rewrite(ctx, m, id, s.boardMessage(m, b)); err != nil && !isObsolete(err) {
+		return outbox.Receipt{}, err
+	}
+	if err := s.unpin(ctx, m, id); err != nil {
+		return outbox.Receipt{}, err
+	}
+	return outbox.Receipt{MessageID: id, Ended: true}, nil
+}
+
+// unpin unpins a message. If that is impossible, it stays as it is: it was unpinned or deleted, or the bot has lost the right.
+func (s *Sender) unpin(ctx context.Context, m outbox.Message, id int64) error {
+	_, err := s.client.Call(ctx, "unpinChatMessage", &botapi.UnpinChatMessageParams{ChatID: m.ExternalChat, MessageID: int(id)})
+	if err == nil {
+		return nil
+	}
+	switch f := harmless(err); f.Class {
+	case outbox.Rejected, outbox.Forbidden, outbox.Obsolete:
+		s.log.InfoContext(ctx, "failed to unpin a message", "kind", m.Row.Kind, "operation_id", m.Row.ID, "error", err)
+		return nil
+	default:
+		return f
+	}
+}
+
+// harmless returns the failure of a request that can be repeated without making a duplicate.
+func harmless(err error) *outbox.Failure {
+	f := telegram.Failure(err)
+	if f.Class == outbox.Ambiguous {
+		f.Class = outbox.Unreachable
+	}
+	return f
+}
+
+// board handles /board, "/board on" and "/board off".
+func (r *Router) board(ctx context.Context, req request) error {
+	change := ranking.ShowBoard
+	switch word, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(req.command.Args)), " "); word {
+	case switchName(true):
+		change = ranking.TurnBoardOn
+	case switchName(false):
+		change = ranking.TurnBoardOff
+	}
+	return r.rankings.ChangeBoard(ctx, req.origin, change, r.isAdmin(req.origin))
+}
+
+// board shows the ranking, and if it is true no more, when it was.
+func (w words) board(b stats.Board) string {
+	text := w.rankingPage(b.RankingPage)
+	if b.On {
+		return text
+	}
+	return text + "\n\n<i>" + w.boardAsOf(b) + "</i>"
+}
+
+func (w words) boardAsOf(b stats.Board) string {
+	return w.Text("board.as_of", args{"Date": w.Date(b.AsOf), "Time": b.AsOf.UTC().Format("15:04")})
+}
+
+// boardTable has the contents of board.
+func (w words) boardTable(b stats.Board) string {
+	table := w.rankingTable(b.RankingPage)
+	if b.On || table == "" {
+		return table
+	}
+	before, after, _ := strings.Cut(table, captionEnd)
+	return before + " · " + w.boardAsOf(b) + captionEnd + after
+}
+
+func (w words) boardState(n ranking.BoardState) string {
+	id := "board.none"
+	switch {
+	case n.Moved:
+		id = "board.moved"
+	case n.Changed && n.On:
+		id = "board.turned_on"
+	case n.Changed:
+		id = "board.turned_off"
+	case n.On:
+		id = "board.is_on"
+	}
+	return w.Text(id, nil)
+}
+
+func (w words) boardNotPinned(ranking.BoardNotPinned) string { return w.Text("board.not_pinned", nil) }

@@ -1,0 +1,207 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"elobot/internal/botsim"
+	"elobot/internal/outbox"
+)
+
+// update sends an update of a board and returns the receipt.
+func (p *post) update(t *testing.T, m outbox.Message) outbox.Receipt {
+	t.Helper()
+	receipt, err := p.sender.Send(testContext(t), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return receipt
+}
+
+// TestBoardsThatShowTheirContentAreSkipped: the fingerprint is that of what is shown. It is not trusted after a request with an unknown
+// outcome, and once an hour an edit makes sure that a message that is not pinned still exists.
+func TestBoardsThatShowTheirContentAreSkipped(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	p.group.Promote(p.sim.Bot())
+	now := time.Now()
+	p.sender.looked.now = func() time.Time { return now }
+	made := p.update(t, p.board(t, 1500, 0))
+	board := p.board(t, 1500, int(made.MessageID))
+	board.KnownFingerprint = made.Fingerprint
+	since := len(p.sim.Calls())
+	if r := p.update(t, board); !r.Skipped || r.MessageID != made.MessageID || r.Fingerprint != made.Fingerprint {
+		t.Errorf("%+v", r)
+	}
+	p.checkRequests(t, since)
+	now = now.Add(2 * time.Hour)
+	if r := p.update(t, board); !r.Skipped {
+		t.Errorf("%+v", r)
+	}
+	p.checkRequests(t, since, "getChat")
+	m, _ := p.group.Message(int(made.MessageID))
+	p.group.Unpin(m)
+	now = now.Add(2 * time.Hour)
+	if r := p.update(t, board); r.Skipped || r.Pin != "" {
+		t.Errorf("%+v", r)
+	}
+	p.checkRequests(t, since, "getChat", "getChat", "editMessageText")
+	p.group.Delete(m)
+	now = now.Add(2 * time.Hour)
+	if r := p.update(t, board); r.MessageID == made.MessageID || r.Pin != outbox.Pinned {
+		t.Errorf("%+v", r)
+	}
+	board.Row.PossibleDuplicates = 1
+	if r := p.update(t, board); r.Skipped {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestBoardsThatCannotBeRead: no request is made, and nothing is ambiguous.
+func TestBoardsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for name, views := range map[string]fakeViews{"a failure": {err: errors.New("no database")}, "too slow": {wait: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPost(t)
+			m := p.board(t, 1500, 0)
+			p.views = views
+			ctx, cancel := context.WithTimeout(testContext(t), 10*time.Millisecond)
+			defer cancel()
+			_, err := p.sender.Send(ctx, m)
+			if f := failureOf(t, err); f.Class != outbox.Unreachable || !f.NotAttempted || len(p.sim.Calls()) > 0 {
+				t.Errorf("%+v, requests %v", f, p.sim.Calls())
+			}
+		})
+	}
+}
+
+// TestPinsOfBoards: a board is pinned when it is made or when it is to be, and not when somebody has unpinned it.
+func TestPinsOfBoards(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	made := p.update(t, p.board(t, 1500, 0))
+	if _, pinned := p.group.Pinned(); pinned || made.Pin != outbox.PinRefused {
+		t.Errorf("%+v, pinned %t", made, pinned)
+	}
+	m, _ := p.group.Message(int(made.MessageID))
+	p.group.Promote(p.sim.Bot())
+	if r := p.update(t, p.board(t, 1501, m.ID)); r.Pin != "" {
+		t.Errorf("%+v", r)
+	}
+	for range 2 {
+		board := p.board(t, 1502, m.ID)
+		p.views.board.ToPin = true
+		r := p.update(t, board)
+		if pinned, _ := p.group.Pinned(); pinned.ID != m.ID || r.Pin != outbox.Pinned {
+			t.Errorf("%+v, pinned %+v", r, pinned)
+		}
+	}
+	if n := p.sim.CallCount("pinChatMessage"); n != 2 {
+		t.Errorf("%d requests to pin", n)
+	}
+	p.group.Unpin(m)
+	if r := p.update(t, p.board(t, 1503, m.ID)); r.Pin != "" || r.MessageID != made.MessageID {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestCopiesOfBoards: what a kill has left behind is found as long as it is the newest pinned message. It is unpinned, counted and logged.
+func TestCopiesOfBoards(t *testing.T) {
+	t.Parallel()
+	p, first := newBoard(t)
+	p.sender = p.restarted()
+	p.group.Unpin(first) // so that the next one does not know of it
+	second := p.mustSend(t, p.board(t, 1500, 0))
+	p.group.Pin(p.sim.Bot(), first)
+	p.sender = p.restarted()
+	r := p.update(t, p.board(t, 1516, first.ID))
+	if pinned := p.group.AllPinned(); r.Copies != 1 || len(pinned) != 1 || pinned[0].ID != first.ID || second.ID == first.ID {
+		t.Errorf("%+v, pinned %+v", r, pinned)
+	}
+	if logged := p.logged.String(); !strings.Contains(logged, "found a copy") {
+		t.Errorf("logged: %s", logged)
+	}
+}
+
+// restarted returns a sender that remembers nothing.
+func (p *post) restarted() *Sender {
+	return NewSender(p.sender.client, p.sender.self, p.sender.log).WithViews(&p.views)
+}
+
+// TestBoardsThatAreTooOld: the message is made anew, and the old one is unpinned.
+func TestBoardsThatAreTooOld(t *testing.T) {
+	t.Parallel()
+	p, old := newBoard(t)
+	p.group.MakeTooOld(old)
+	next := p.mustSend(t, p.board(t, 1516, old.ID))
+	if pinned := p.group.AllPinned(); next.ID == old.ID || len(pinned) != 1 || pinned[0].ID != next.ID {
+		t.Errorf("message %+v, pinned %+v", next, pinned)
+	}
+}
+
+// TestEndsOfBoards: the message says when it was true for the last time, is unpinned, and can be taken for a board no more.
+func TestEndsOfBoards(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		known, tables bool
+		fault         *botsim.Fault
+	}{
+		{known: true}, {}, {known: true, tables: true}, {tables: true},
+		{known: true, fault: &botsim.Fault{Method: "unpinChatMessage", Kind: botsim.Reject, Description: "Bad Request: message to unpin not found"}},
+	} {
+		p := newPost(t)
+		p.group.Promote(p.sim.Bot())
+		board := p.board(t, 1500, 0)
+		board.Tables = c.tables
+		m := p.mustSend(t, board)
+		if c.known {
+			board.Target = int64(m.ID)
+		}
+		if c.fault != nil {
+			p.sim.Fault(*c.fault)
+		}
+		p.views.board.On, p.views.board.AsOf = false, time.Date(2026, 3, 4, 15, 6, 7, 0, time.UTC)
+		r := p.update(t, board)
+		after, _ := p.group.Message(m.ID)
+		if !r.Ended || !strings.Contains(after.Text, "4 March 2026, 15:06 UTC") || strings.Contains(after.HTML, "object=board") || after.Rich != c.tables {
+			t.Errorf("%+v, %+v", r, after)
+		}
+		if n := len(p.group.AllPinned()); n != 0 && c.fault == nil {
+			t.Errorf("%d messages are pinned", n)
+		}
+		p.views.board.On, board.Target = true, 0
+		if next := p.mustSend(t, board); next.ID == m.ID {
+			t.Error("the ended board came back to life")
+		}
+		if c := p.sim.Complaints(); len(c) > 0 {
+			t.Errorf("complaints: %q", c)
+		}
+	}
+	p := newPost(t)
+	board := p.board(t, 1500, 0)
+	p.views.board.On = false
+	if r := p.update(t, board); !r.Ended || !r.Skipped || len(p.group.BotMessages()) > 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestBoardsAsTables: a table has the mark too, and becomes a text and a table again.
+func TestBoardsAsTables(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	p.group.Promote(p.sim.Bot())
+	id := 0
+	for i, tables := range []bool{true, false, true} {
+		board := p.board(t, 1500+i, 0) // recognized by its mark
+		board.Tables = tables
+		m := p.mustSend(t, board)
+		if m.Rich != tables || i > 0 && m.ID != id {
+			t.Errorf("message %+v", m)
+		}
+		id = m.ID
+	}
+}

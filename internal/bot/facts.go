@@ -1,0 +1,114 @@
+package bot
+
+import (
+	"fmt"
+	"strings"
+
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// fact is a line of a view, or a row of its table. Both parts are HTML; without a label it is a line of its own.
+type fact struct{ label, value string }
+
+// fact returns a fact with a label of the catalog.
+func (w words) fact(label, value string) fact { return fact{w.Text("facts."+label, nil), value} }
+
+// factLines returns facts as lines.
+func (w words) factLines(facts []fact) (lines []string) {
+	for _, f := range facts {
+		line := f.value
+		if f.label != "" {
+			line = w.Text("facts.line", args{"Label": f.label, "Value": f.value})
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// facts adds facts as rows.
+func (t *table) facts(facts []fact) {
+	for _, f := range facts {
+		t.row(textCell(f.label), numberCell(f.value))
+	}
+}
+
+// paragraphs joins the paragraphs of a view that have lines, with an empty line between them.
+func paragraphs(all ...[]string) string {
+	var shown []string
+	for _, lines := range all {
+		if len(lines) > 0 {
+			shown = append(shown, strings.Join(lines, "\n"))
+		}
+	}
+	return strings.Join(shown, "\n\n")
+}
+
+// remark returns the last paragraph of a view, none if the text is empty.
+func remark(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return []string{"<i>" + text + "</i>"}
+}
+
+// wonLost returns how many matches were won, drawn and lost. Where there are no draws, it leaves them out.
+func wonLost(won, drawn, lost int, noDraws bool) string {
+	if noDraws && drawn == 0 {
+		return fmt.Sprintf("%d–%d", won, lost)
+	}
+	return winsDrawsLosses(won, drawn, lost)
+}
+
+// resultsFact says how many matches were won, drawn and lost.
+func (w words) resultsFact(won, drawn, lost int, noDraws bool) fact {
+	label := "results"
+	if noDraws && drawn == 0 {
+		label = "results_no_draws"
+	}
+	return w.fact(label, wonLost(won, drawn, lost, noDraws))
+}
+
+// inMatch adds to a value which match it comes from, and when that was.
+func (w words) inMatch(value string, m stats.MatchRef) string {
+	return w.Text("facts.in_match", args{"Value": value, "Number": m.Number, "Date": w.Date(m.At)})
+}
+
+// boldNames returns the names of a side in bold: both of two, or the first one and the number of the others.
+func (w words) boldNames(names []ranking.Name) string {
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return boldName(names[0])
+	case 2:
+		return boldName(names[0]) + " &amp; " + boldName(names[1])
+	default:
+		return w.Plural("names.others", len(names)-1, args{"Names": boldName(names[0])})
+	}
+}
+
+func boldName(n ranking.Name) string { return "<b>" + showName(n) + "</b>" }
+
+// playedMatches returns matches as facts: their numbers, the scores, the changes of the rating, and the opponents, or the day if these
+// are clear.
+func (w words) playedMatches(all []stats.PlayedMatch) (facts []fact) {
+	for _, m := range all {
+		f := fact{w.matchNumber(m.Number), showScore(m.Score) + " · " + signed(m.Change)}
+		if len(m.Against) > 0 {
+			f.label += " " + w.boldNames(m.Against)
+		} else {
+			f.value += " · " + w.Date(m.At)
+		}
+		facts = append(facts, f)
+	}
+	return facts
+}
+
+// matchLines returns played matches as lines.
+func matchLines(facts []fact) (lines []string) {
+	for _, f := range facts {
+		lines = append(lines, f.label+" "+f.value)
+	}
+	return lines
+}

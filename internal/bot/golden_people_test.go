@@ -1,0 +1,84 @@
+package bot
+
+import (
+	"time"
+
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+func goldenHeadToHeads() map[string]ranking.Notice {
+	alice, bob := called("Alice"), called("Bob")
+	met := stats.HeadToHead{
+		A: alice, B: bob, Won: 7, Drawn: 1, Lost: 4, For: 31, Against: 24, Gained: 38, Ratings: [2]int{1600, 1500}, Expected: 6401,
+		Last: []stats.PlayedMatch{
+			against(57, 21, 3, 1, 12), against(54, 20, 3, 0, 9), against(41, 3, 1, 3, -16), against(33, 1, 2, 2, 0), against(30, 1, 3, 2, 15),
+		},
+	}
+	with := func(change func(*stats.HeadToHead)) stats.HeadToHead {
+		n := met
+		change(&n)
+		return n
+	}
+	never := stats.HeadToHead{A: alice, B: bob, Ratings: [2]int{1500, 1500}, Expected: 5000}
+	stranger := ranking.Name{Player: 9, Name: "Bob"}
+	return map[string]ranking.Notice{
+		"met":      met,
+		"once":     with(func(n *stats.HeadToHead) { n.Won, n.Drawn, n.Lost, n.Last = 0, 0, 1, n.Last[2:3] }),
+		"no_draws": with(func(n *stats.HeadToHead) { n.NoDraws, n.Drawn = true, 0 }),
+		"opened":   with(func(n *stats.HeadToHead) { n.Back = 2 }),
+		"hostile":  with(func(n *stats.HeadToHead) { n.A, n.B = called(hostile), ranking.Name{Name: "Bob", Mark: "2"} }),
+		"as_of":    with(func(n *stats.HeadToHead) { n.Freshness.AsOf = onDay(21) }),
+		"certain":  with(func(n *stats.HeadToHead) { n.Ratings, n.Expected = [2]int{3000, 100}, 10_000 }),
+		"never":    never,
+		"stranger": stats.HeadToHead{A: alice, B: stranger, Stranger: stranger, Back: 9},
+	}
+}
+
+func goldenRecords() map[string]ranking.Notice {
+	in := func(number, day int) *stats.MatchRef { return &stats.MatchRef{Number: number, At: onDay(day)} }
+	all := stats.Records{
+		Title:   "Table tennis",
+		Streak:  &stats.Record{Name: called("Alice"), Value: 9, In: in(57, 21)},
+		Rating:  &stats.Record{Name: called("Bob"), Value: 1702, In: in(41, 3)},
+		Upset:   &stats.UpsetBy{Name: called("Carol"), Upset: stats.Upset{MatchRef: *in(33, 1), By: 212, Beaten: []ranking.Name{called("Dave")}}},
+		Played:  &stats.Record{Name: called("Erik"), Value: 1312},
+		Rivalry: &stats.RivalryOf{Name: called("Alice"), Pairing: stats.Pairing{With: called("Bob"), Played: 40, Won: 19, Drawn: 2, Lost: 19}},
+	}
+	with := func(change func(*stats.Records)) stats.Records {
+		n := all
+		change(&n)
+		return n
+	}
+	month := time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC)
+	return map[string]ranking.Notice{
+		"all_time":    all,
+		"of_month":    with(func(n *stats.Records) { n.Month = month }),
+		"first_match": stats.Records{Streak: &stats.Record{Name: called("Alice"), Value: 1, In: in(1, 1)}, Rating: &stats.Record{Name: called("Alice"), Value: 1516, In: in(1, 1)}, Played: &stats.Record{Name: called("Alice"), Value: 1}},
+		"teams": with(func(n *stats.Records) {
+			upset := *n.Upset
+			n.Upset, upset.Beaten = &upset, []ranking.Name{called("Dave"), called("Fay"), called("Gus")}
+		}),
+		"hostile":       with(func(n *stats.Records) { n.Title, n.Played = hostile, &stats.Record{Name: called(hostile), Value: 3} }),
+		"as_of":         with(func(n *stats.Records) { n.Freshness.AsOf = onDay(21) }),
+		"recounting":    stats.Records{Title: "Table tennis", Freshness: stats.Freshness{Recounting: true}},
+		"none":          stats.Records{Title: "Table tennis"},
+		"none_of_month": stats.Records{Title: "Table tennis", Month: month},
+	}
+}
+
+func goldenUnclearPeople() map[string]ranking.Notice {
+	near := []ranking.Name{called("Robert Smith"), called("Robertson")}
+	same := []ranking.Name{{Name: "Bob", Mark: "bob"}, {Name: "Bob", Mark: "2"}}
+	return map[string]ranking.Notice{
+		"unknown_name": stats.UnclearPeople{Reason: stats.UnknownName, Command: "stats", Word: "golf"},
+		"similar_name": stats.UnclearPeople{Reason: stats.UnknownName, Command: "h2h", Word: "robert", Near: near},
+		"several":      stats.UnclearPeople{Reason: stats.SeveralNamed, Command: "h2h", Word: "bob", Near: same},
+		"nobody":       stats.UnclearPeople{Reason: stats.NobodyNamed, Command: "h2h"},
+		"name_both":    stats.UnclearPeople{Reason: stats.NameBoth, Command: "h2h"},
+		"too_many":     stats.UnclearPeople{Reason: stats.TooManyNamed, Command: "h2h"},
+		"same_person":  stats.UnclearPeople{Reason: stats.SamePersonTwo, Command: "h2h"},
+		"hostile":      stats.UnclearPeople{Reason: stats.UnknownName, Command: "stats", Word: hostile, Near: []ranking.Name{called(hostile)}},
+		"tomorrow":     stats.UnclearPeople{Reason: "of tomorrow", Command: "tomorrow"},
+	}
+}

@@ -1,0 +1,107 @@
+package bot
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+func TestHistoryCommands(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.rankings.people = []ranking.Person{{ID: 1003, Username: "carol", Name: "Carol", Player: 3}, {Username: "eve", Name: "Eve", Player: 4}}
+	for text, want := range map[string]string{
+		"/matches":          "matches",
+		"/games":            "matches",
+		"/results@elo_bot":  "matches",
+		"/matches 2":        "matches",
+		"/matches @bob":     "history of @bob",
+		"/matches carol":    "history of Carol@carol#1003",
+		"/history":          "history of Alice@alice#1001",
+		"/history @bob":     "history of @bob",
+		"/history me":       "history of Alice@alice#1001",
+		"/history eve":      "history of Eve@eve",
+		"/history help":     `answer help {"topic":"history"}`,
+		"/matches help":     `answer help {"topic":"matches"}`,
+		"/history zed":      `answer unclear_people {"reason":"unknown_name","command":"history","word":"zed"}`,
+		"/history @bob eve": `answer unclear_people {"reason":"too_many","command":"history"}`,
+	} {
+		w.group.Say(w.alice, text)
+		w.expect(text, want)
+	}
+	w.group.SayAnonymously("/history")
+	w.expect("of an anonymous admin", "matches")
+	w.sim.Private(w.alice).Say(w.alice, "/matches")
+	w.expect("in a private chat", `answer group_only {"command":"matches"}`)
+}
+
+func TestHistoryTurns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, tc := range []struct{ below, data, want string }{
+		{"1m:o48", "1m:o38", "matches {Key:38 Newer:false}"},
+		{"1m:o48", "1m:n57", "matches {Key:57 Newer:true}"},
+		{"1m:o48", "1m:0", "matches {Key:0 Newer:false}"},
+		{"1h:7", "1h:7", "history of player 7 {Key:0 Newer:false}"}, // below another view
+		{"1h:7:o123", "1h:8:n9", "history of player 8 {Key:9 Newer:true}"},
+	} {
+		page := w.below(w.group, tc.below)
+		w.sim.Press(w.bob, page, tc.data)
+		w.expect(tc.data, fmt.Sprintf("%s in %d", tc.want, page.ID))
+	}
+	both := w.below(w.group, "1m:o48", "1h:7")
+	for _, data := range []string{
+		"1m", "1m:", "1m:00", "1m:o", "1m:o0", "1m:o-1", "1m:o+1", "1m:o01", "1m:x5", "1m:5", "1m:o2147483648", "1m:o5:", "1m:n5 ", "1m:٢",
+		"1h:", "1h:0", "1h:-1", "1h:07", "1h:7:", "1h:7:o", "1h:7:o0", "1h:7:5", "1h:7:o5:", "1h::o5", "1h:x", "1h:7:o9223372036854775808",
+		"1h:9223372036854775808",
+	} {
+		w.sim.Press(w.alice, both, data)
+		w.expect(fmt.Sprintf("%q", data), unknownButton)
+	}
+	for _, data := range []string{"1m:o5", "1h:7"} {
+		w.sim.Press(w.alice, w.below(w.group, "1u:42:0"), data)
+		w.expect(data+" below a card", unknownButton)
+	}
+}
+
+// TestHistoryData: what the bot writes into buttons fits, and is read as it was written.
+func TestHistoryData(t *testing.T) {
+	t.Parallel()
+	for _, key := range []int64{0, 1, math.MaxInt32, math.MaxInt64} {
+		for _, newer := range []bool{false, key > 0} {
+			want := historyTurn{math.MaxInt64, stats.Paging{Key: key, Newer: newer}}
+			args, _ := argsOf(historyCode, want.data())
+			if got, ok := parseHistoryTurn(args); !ok || got != want {
+				t.Errorf("%q says %+v, %t", want.data(), got, ok)
+			}
+			if key > math.MaxInt32 {
+				continue
+			}
+			args, _ = argsOf(matchesCode, matchTurnData(want.at))
+			if got, ok := parseMatchTurn(args); !ok || got != want.at {
+				t.Errorf("%q says %+v, %t", matchTurnData(want.at), got, ok)
+			}
+		}
+	}
+}
+
+// FuzzHistoryTurn: data that is read is data that the bot writes.
+func FuzzHistoryTurn(f *testing.F) {
+	for _, args := range []string{"", "7", "7:o5", "7:n5", "o5", "n5", "07"} {
+		f.Add(args)
+	}
+	f.Fuzz(func(t *testing.T, args string) {
+		if turn, ok := parseHistoryTurn(args); ok && len(args) < maxData/2 && turn.data() != callbackData(historyCode, args) {
+			t.Errorf("%q is read as %+v", args, turn)
+		}
+		if at, ok := parseMatchTurn(args); ok && matchTurnData(at) != callbackData(matchesCode, args) {
+			t.Errorf("%q is read as %+v", args, at)
+		}
+		if n, ok := parseCount(args); ok && fmt.Sprint(n) != args {
+			t.Errorf("%q is read as %d", args, n)
+		}
+	})
+}

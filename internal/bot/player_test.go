@@ -1,0 +1,140 @@
+package bot
+
+import (
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"elobot/internal/botsim"
+	"elobot/internal/outbox"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// TestQuestionsAboutPeople: players are meant by name, by mention or by a reply, and nobody is guessed.
+func TestQuestionsAboutPeople(t *testing.T) {
+	t.Parallel()
+	people := []ranking.Person{
+		{ID: 1002, Username: "bob", Name: "Bob", Player: 12}, {ID: 1003, Name: "José Müller", Player: 13},
+		{Username: "zoe_b", Name: "zoe_b", Player: 14}, {ID: 1005, Username: "ann", Name: "Ann", Player: 15}, {ID: 1006, Name: "Ann", Player: 16},
+	}
+	unclear := func(fields string) string { return "answer unclear_people {" + fields + "}" }
+	for _, tc := range []struct{ text, want, replying string }{
+		{"/stats bob", "standing of Bob@bob#1002", "standing of Bob@bob#1002"},
+		{"/stats jose muller", "standing of José_Müller#1003", ""},
+		{"/stats “José Müller”", "standing of José_Müller#1003", ""},
+		{"/stats zoe_b", "standing of zoe_b@zoe_b", ""},
+		{"/elo bob", "standing of Bob@bob#1002", ""},
+		{"/stats", "me", "standing of Bob@bob#1002"},
+		{"/me", "me", "me"},
+		{"/rating", "me", "standing of Bob@bob#1002"},
+		{"/h2h", unclear(`"reason":"nobody","command":"h2h"`), "Alice@alice#1001 against Bob@bob#1002"},
+		{"/h2h jose muller", "Alice@alice#1001 against José_Müller#1003", "Alice@alice#1001 against José_Müller#1003"},
+		{"/h2h bob - zoe_b", "Bob@bob#1002 against zoe_b@zoe_b", ""},
+		{"/stats ann", unclear(`"reason":"several","command":"stats","word":"ann","near":[{"player":15},{"player":16}]`), ""},
+		{"/stats bobb", unclear(`"reason":"unknown_name","command":"stats","word":"bobb","near":[{"player":12}]`), ""},
+		{"/h2h bob golf", unclear(`"reason":"unknown_name","command":"h2h","word":"golf"`), ""},
+	} {
+		t.Run(tc.text, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.rankings.people = people
+			w.group.Say(w.alice, tc.text)
+			w.expect(tc.text, tc.want)
+			if tc.replying != "" {
+				target := w.group.Say(w.bob, "good game")
+				w.expect("good game")
+				w.group.Post(botsim.Post{From: w.alice, Text: tc.text, ReplyTo: target.ID})
+				w.expect("in a reply: "+tc.text, tc.replying)
+			}
+		})
+	}
+}
+
+// TestButtonsOfPlayers: the buttons of a page show another one in its message, for anybody who presses them.
+func TestButtonsOfPlayers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, tc := range []struct{ data, want string }{
+		{"1v:12", "against 12 in %d"}, {"1s:12", "player 12 in %d"}, {"1e:month", "records of the month true in %d"}, {"1e:all", "records of the month false in %d"},
+	} {
+		page := w.below(w.group, tc.data)
+		id := w.sim.Press(w.bob, page, tc.data)
+		if o := w.expect(tc.data, fmt.Sprintf(tc.want, page.ID))[0].origin; o.Button != id || o.Sender.ID != 1002 {
+			t.Errorf("%s: origin %+v", tc.data, o)
+		}
+		code := tc.data[:3]
+		for _, forged := range []string{code, code + "0", code + "-1", code + "012", code + "x", code + "12:1", code + "9223372036854775808", code + "months"} {
+			w.sim.Press(w.bob, page, forged)
+			w.expect(forged, unknownButton)
+		}
+		w.sim.Press(w.bob, w.below(w.group, "1u:42:0"), tc.data)
+		w.expect(tc.data+" below a card", unknownButton)
+	}
+}
+
+// TestPagesOfAPlayer: "against you" replaces the page of a player, and the way back restores it.
+func TestPagesOfAPlayer(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	page := everything()
+	shown := p.mustSend(t, messageOf(t, p.group.ID(), page))
+	if data := shown.Buttons[0][1].CallbackData; data != "1v:1" {
+		t.Errorf("the button is %s", data)
+	}
+	met := goldenHeadToHeads()["opened"]
+	edited := p.mustSend(t, p.pageOf(t, shown, met))
+	if edited.ID != shown.ID || edited.Edits != 1 || !strings.Contains(edited.Text, "7–1–4") || edited.Buttons[0][0].CallbackData != "1s:2" {
+		t.Errorf("edited to %+v", edited)
+	}
+	back := p.mustSend(t, p.pageOf(t, shown, page))
+	if back.HTML != shown.HTML || back.Buttons[0][1].CallbackData != "1v:1" {
+		t.Errorf("the way back leads to %+v", back)
+	}
+}
+
+// pageOf returns a message that replaces another one by a notice.
+func (p *post) pageOf(t *testing.T, shown botsim.Message, n ranking.Notice) outbox.Message {
+	t.Helper()
+	m := messageOf(t, p.group.ID(), n)
+	m.Action, m.Lane.Kind, m.Target = outbox.Page, outbox.Pages, int64(shown.ID)
+	return m
+}
+
+// TestTheLongestPageFits: with the longest names, and as tables too.
+func TestTheLongestPageFits(t *testing.T) {
+	t.Parallel()
+	sim, client := startSimulator(t)
+	group := sim.Group("Table tennis", sim.User("alice"))
+	sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
+	for _, raw := range longestNames {
+		name := ranking.Name{Player: math.MaxInt64, Name: raw, Mark: strings.Repeat("W", 32)}
+		side := slices.Repeat([]ranking.Name{name}, 10)
+		in := stats.MatchRef{Number: 999_999_999, At: onDay(21)}
+		pair := stats.Pairing{With: name, Played: 999_999, Won: 999_999, Drawn: 999_999, Lost: 999_999}
+		upset := stats.Upset{MatchRef: in, By: 9999, Beaten: side[:2]}
+		last := slices.Repeat([]stats.PlayedMatch{{MatchRef: in, Against: side[:2], Score: [2]int{999, 999}, Change: -999}}, stats.LastMatches)
+		record := stats.Record{Name: name, Value: 999_999, In: &in}
+		for _, n := range []ranking.Notice{
+			stats.MyStanding{
+				Name: name, Position: 999_999, Total: 999_999, Elo: 10000, Best: 10000, Won: 999_999, Drawn: 999_999, Lost: 999_999, Streak: 999_999,
+				Form: strings.Repeat("w", stats.FormMatches), Last: last, BestIn: &in, Upset: &upset,
+				Most: &pair, Favourite: &pair, Hardest: &pair, Partner: &pair, Freshness: stats.Freshness{Recounting: true},
+			},
+			stats.HeadToHead{A: name, B: name, Won: 999_999, Drawn: 999_999, Lost: 999_999, Last: last, Expected: 10_000, Back: math.MaxInt64},
+			stats.Records{
+				Title: strings.Repeat("W", 255), Streak: &record, Rating: &record, Upset: &stats.UpsetBy{Name: name, Upset: upset}, Played: &record,
+				Rivalry: &stats.RivalryOf{Name: name, Pairing: pair},
+			},
+			stats.UnclearPeople{Reason: stats.SeveralNamed, Command: "h2h", Word: raw, Near: side},
+		} {
+			sent := messageOf(t, group.ID(), n)
+			for _, sent.Tables = range []bool{false, true} {
+				deliver(testContext(t), t, sim, sender, group, sent) // checks the length
+			}
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package bot
+
+import "elobot/internal/stats"
+
+// headToHead shows how two players did against each other.
+func (w words) headToHead(n stats.HeadToHead) string {
+	if n.Stranger.Player != 0 {
+		return w.Text("me.not_played_of", args{"Name": showName(n.Stranger)})
+	}
+	title := w.headToHeadTitle(n)
+	if n.Met() == 0 && len(n.Last) == 0 {
+		never := w.Text("h2h.never", nil)
+		return paragraphs([]string{title, never}, w.factLines([]fact{w.expected(n)}), remark(w.freshness(n.Freshness)))
+	}
+	last := matchLines(w.playedMatches(n.Last))
+	if last != nil {
+		last = append([]string{w.Text("h2h.last", nil)}, last...)
+	}
+	return paragraphs(append([]string{title}, w.factLines(w.headToHeadFacts(n))...), last, remark(w.freshness(n.Freshness)))
+}
+
+func (w words) headToHeadTitle(n stats.HeadToHead) string {
+	return w.Text("h2h.title", args{"A": boldName(n.A), "B": boldName(n.B)})
+}
+
+// headToHeadFacts are all from the view of the first player.
+func (w words) headToHeadFacts(n stats.HeadToHead) []fact {
+	return []fact{
+		w.fact("meetings", w.Number(n.Met())),
+		w.resultsFact(n.Won, n.Drawn, n.Lost, n.NoDraws),
+		w.fact("points", showScore([2]int{n.For, n.Against})),
+		w.fact("net", signed(n.Gained)),
+		w.expected(n),
+	}
+}
+
+// expected says which score is expected of the first player now.
+func (w words) expected(n stats.HeadToHead) fact { return w.fact("expected", w.percent(n.Expected)) }
+
+// percent writes ten-thousandths as whole percents. Of nothing that can happen it says that it cannot.
+func (w words) percent(tenThousandths int) string {
+	return w.Text("number.percent", args{"Number": min(max((tenThousandths+50)/100, 1), 99)})
+}
+
+// headToHeadTable has the contents of headToHead, for two who have met.
+func (w words) headToHeadTable(n stats.HeadToHead) string {
+	if n.Met() == 0 {
+		return ""
+	}
+	t := newTable(w.headToHeadTitle(n))
+	t.facts(w.headToHeadFacts(n))
+	t.facts(w.playedMatches(n.Last))
+	return t.end(w.freshness(n.Freshness))
+}

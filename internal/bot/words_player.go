@@ -1,0 +1,121 @@
+package bot
+
+import (
+	"strconv"
+	"strings"
+
+	"elobot/internal/stats"
+)
+
+// player shows the standing and the history of a player.
+func (w words) player(n stats.MyStanding) string {
+	if n.Played() == 0 && !n.Left {
+		return w.whereStands(n)
+	}
+	last := matchLines(w.playedMatches(n.Last))
+	if last != nil {
+		last = append([]string{w.Text("me.last", nil)}, last...)
+	}
+	return paragraphs(append([]string{w.whereStands(n)}, w.factLines(w.playerFacts(n))...), last,
+		w.factLines(w.othersFacts(n)), remark(w.freshness(n.Freshness)))
+}
+
+// whereStands says which place a player has, or why none.
+func (w words) whereStands(n stats.MyStanding) string {
+	id := "me.standing"
+	switch {
+	case n.Left:
+		id = "me.left"
+	case n.Played() == 0:
+		id = "me.not_played"
+	case n.Played() < stats.MinMatches:
+		id = "me.newcomer"
+	case n.Position == 0:
+		id = "me.inactive"
+	}
+	if n.Other {
+		id += "_of"
+	}
+	return w.Text(id, args{
+		"Name": showName(n.Name), "Place": n.Position, "Total": n.Total, "Rating": n.Elo, "Matches": w.newcomer(n.Played()),
+	})
+}
+
+// newcomer says how many matches a newcomer has played, of those that are needed for a place.
+func (w words) newcomer(played int) string {
+	return w.Plural("me.matches", stats.MinMatches, args{"Played": played})
+}
+
+// playerFacts are the facts about a player alone.
+func (w words) playerFacts(n stats.MyStanding) []fact {
+	if n.Played() == 0 {
+		return nil
+	}
+	best := strconv.Itoa(n.Best)
+	if n.BestIn != nil {
+		best = w.inMatch(best, *n.BestIn)
+	}
+	facts := []fact{w.fact("best", best), w.resultsFact(n.Won, n.Drawn, n.Lost, n.NoDraws)}
+	if len(n.Form) > 1 {
+		facts = append(facts, w.fact("form", w.form(n.Form)))
+	}
+	switch {
+	case n.Streak > 1:
+		facts = append(facts, w.fact("streak", w.Plural("me.wins", n.Streak, nil)))
+	case n.Streak < -1:
+		facts = append(facts, w.fact("streak", w.Plural("me.losses", -n.Streak, nil)))
+	}
+	return facts
+}
+
+// form returns the last matches as letters.
+func (w words) form(form string) string {
+	ids := map[rune]string{'w': "me.letter.won", 'd': "me.letter.drawn", 'l': "me.letter.lost"}
+	var letters []string
+	for _, r := range form {
+		if id, ok := ids[r]; ok {
+			letters = append(letters, w.Text(id, nil))
+		}
+	}
+	return strings.Join(letters, " ")
+}
+
+// othersFacts are the facts about a player and others.
+func (w words) othersFacts(n stats.MyStanding) (facts []fact) {
+	if n.Most != nil {
+		matches := w.Plural("facts.matches", n.Most.Played, nil)
+		facts = append(facts, w.fact("most", boldName(n.Most.With)+" · "+matches))
+	}
+	add := func(label string, p *stats.Pairing) {
+		if p != nil {
+			facts = append(facts, w.fact(label, boldName(p.With)+" · "+wonLost(p.Won, p.Drawn, p.Lost, n.NoDraws)))
+		}
+	}
+	add("favourite", n.Favourite)
+	add("hardest", n.Hardest)
+	add("partner", n.Partner)
+	if n.Upset != nil {
+		higher := w.Text("facts.rated_higher", args{"Names": w.boldNames(n.Upset.Beaten), "By": n.Upset.By})
+		facts = append(facts, w.fact("upset", w.inMatch(higher, n.Upset.MatchRef)))
+	}
+	return facts
+}
+
+// playerTable has the contents of player, for somebody who has a place or is a newcomer.
+func (w words) playerTable(n stats.MyStanding) string {
+	place := w.newcomer(n.Played())
+	switch {
+	case n.Left || n.Played() == 0:
+		return ""
+	case n.Position > 0:
+		place = w.Text("table.place_of", args{"Place": n.Position, "Total": n.Total})
+	case n.Played() >= stats.MinMatches:
+		return ""
+	}
+	t := newTable(boldName(n.Name))
+	t.facts([]fact{{w.Text("table.place", nil), place}, {w.Text("table.rating", nil), strconv.Itoa(n.Elo)}})
+	t.facts(w.playerFacts(n))
+	t.facts(w.playedMatches(n.Last))
+	t.facts(w.othersFacts(n))
+	return t.end(w.freshness(n.Freshness))
+}

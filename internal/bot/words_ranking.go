@@ -1,0 +1,229 @@
+package bot
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"elobot/internal/stats"
+)
+
+// mine marks the line of who asked for a ranking, whoever turns its pages.
+const mine = "▸ "
+
+// moves is the head of the column with changes of places.
+const moves = "▲▼"
+
+func (w words) rankingPage(n stats.RankingPage) string {
+	if len(n.Rows) == 0 && n.Hidden == 0 {
+		return w.Text("ranking.empty", nil)
+	}
+	lines := []string{w.rankingTitle(n)}
+	if len(n.Rows) == 0 {
+		lines = append(lines, w.Text("ranking.nobody", args{"Days": activeDays}))
+	}
+	for i, r := range n.Rows {
+		switch head := w.newcomersHead(n, i); {
+		case head != "" && i > 0:
+			lines = append(lines, "", head)
+		case head != "":
+			lines = append(lines, head)
+		}
+		lines = append(lines, w.rankingRow(n, r))
+	}
+	if n.Own != nil && len(n.Rows) > 0 {
+		lines = append(lines, "…")
+	}
+	if n.Own != nil {
+		lines = append(lines, w.rankingRow(n, *n.Own))
+	}
+	if notes := w.rankingNotes(n); len(notes) > 0 {
+		lines = append(lines, "<i>"+strings.Join(notes, " · ")+"</i>")
+	}
+	if hidden := w.hiddenPlayers(n); hidden != "" {
+		lines = append(lines, hidden)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (w words) rankingTitle(n stats.RankingPage) string {
+	if n.Title == "" {
+		return w.Text("ranking.title", nil)
+	}
+	return w.Text("ranking.title_of", args{"Title": showText(n.Title)})
+}
+
+// newcomersHead returns the line that stands before a row if that is the first newcomer on the page, or nothing.
+func (w words) newcomersHead(n stats.RankingPage, row int) string {
+	switch first := row == 0 || n.Rows[row-1].Position > 0; {
+	case n.Rows[row].Position > 0 || !first:
+		return ""
+	case row == 0 && n.Page <= 1:
+		return w.Plural("ranking.all_new", stats.MinMatches, nil)
+	default:
+		return "<i>" + w.Text("ranking.newcomers", nil) + "</i>"
+	}
+}
+
+// rankingRow returns the line of a player, as in "4. Alice 1516 · 12–5 ▲2".
+func (w words) rankingRow(n stats.RankingPage, r stats.Row) string {
+	place := medal(r)
+	if r.Position > len(medals) {
+		place += "."
+	}
+	name, rest := showName(r.Name), fmt.Sprintf(" %d · %s", r.Elo, rowResults(n, r))
+	if r.Moved != 0 {
+		rest += " " + movedBy(r)
+	}
+	if remark := w.rankingRemark(r); remark != "" {
+		rest += " · " + remark
+	}
+	if r.Mine {
+		return "<b>" + mine + place + " " + name + rest + "</b>"
+	}
+	return place + " <b>" + name + "</b>" + rest
+}
+
+var medals = [...]string{"🥇", "🥈", "🥉"}
+
+// medal returns a player's place, as a medal if it is one of the first three.
+func medal(r stats.Row) string {
+	switch {
+	case r.Inactive:
+		return "–"
+	case r.Position == 0:
+		return "?"
+	case r.Position <= len(medals):
+		return medals[r.Position-1]
+	default:
+		return strconv.Itoa(r.Position)
+	}
+}
+
+// movedBy returns by how many places a player has risen or fallen.
+func movedBy(r stats.Row) string {
+	if r.Moved < 0 {
+		return fmt.Sprintf("▼%d", -r.Moved)
+	}
+	return fmt.Sprintf("▲%d", r.Moved)
+}
+
+// rowResults returns how many matches a player has won, drawn and lost, without those drawn where nobody has.
+func rowResults(n stats.RankingPage, r stats.Row) string {
+	if n.NoDraws && r.Drawn == 0 {
+		return fmt.Sprintf("%d–%d", r.Won, r.Lost)
+	}
+	return winsDrawsLosses(r.Won, r.Drawn, r.Lost)
+}
+
+// rankingRemark says why a player has no place, or nothing.
+func (w words) rankingRemark(r stats.Row) string {
+	switch {
+	case r.Inactive:
+		return w.Text("ranking.inactive", args{"Days": activeDays})
+	case r.Position == 0:
+		return w.Plural("ranking.played_of", stats.MinMatches, args{"Played": r.Played()})
+	default:
+		return ""
+	}
+}
+
+// activeDays is for how many days the ranking shows somebody who does not play.
+const activeDays = int(stats.ActiveFor / (24 * time.Hour))
+
+// rankingNotes returns what explains the rows of a page.
+func (w words) rankingNotes(n stats.RankingPage) []string {
+	if len(n.Rows) == 0 {
+		return nil
+	}
+	legend := "ranking.won_drawn_lost"
+	if n.NoDraws {
+		legend = "ranking.won_lost"
+	}
+	notes := []string{w.shownPlayers(n), w.Text(legend, nil)}
+	if !n.Since.IsZero() {
+		notes = append(notes, w.Text("ranking.moved", args{"Date": w.Date(n.Since)}))
+	}
+	return notes
+}
+
+// shownPlayers says which players a page shows, out of how many.
+func (w words) shownPlayers(n stats.RankingPage) string {
+	switch first, last := n.Bounds(); {
+	case n.Total <= len(n.Rows):
+		return w.Plural("ranking.players", max(n.Total, 1), nil)
+	case first == last:
+		return w.Plural("ranking.one_of", n.Total, args{"First": first})
+	default:
+		return w.Plural("ranking.some_of", n.Total, args{"First": first, "Last": last})
+	}
+}
+
+// hiddenPlayers says how many players are left out, or nothing.
+func (w words) hiddenPlayers(n stats.RankingPage) string {
+	if n.Hidden == 0 {
+		return ""
+	}
+	return w.Plural("ranking.hidden", n.Hidden, args{"Days": activeDays})
+}
+
+// rankingTable has the contents of rankingPage.
+func (w words) rankingTable(n stats.RankingPage) string {
+	if len(n.Rows) == 0 {
+		return ""
+	}
+	t := newTable(w.rankingTitle(n))
+	label := "table.results"
+	if n.NoDraws {
+		label = "table.results_without_draws"
+	}
+	heads := []string{header(numberCell(w.Text("table.position", nil))), header(textCell(w.Text("table.player", nil))),
+		header(numberCell(w.Text("table.rating", nil))), header(numberCell(w.Text(label, nil)))}
+	if !n.Since.IsZero() {
+		heads = append(heads, header(numberCell(moves)))
+	}
+	t.row(heads...)
+	between := func(number, name string) { // a row that is no player's
+		cells := []string{textCell(number), textCell(name)}
+		for range heads[len(cells):] {
+			cells = append(cells, textCell(""))
+		}
+		t.row(cells...)
+	}
+	for i, r := range n.Rows {
+		if head := w.newcomersHead(n, i); head != "" {
+			between("", head)
+		}
+		t.row(w.tableCells(n, r)...)
+	}
+	if n.Own != nil {
+		between("…", "")
+		t.row(w.tableCells(n, *n.Own)...)
+	}
+	notes := w.rankingNotes(n)
+	if hidden := w.hiddenPlayers(n); hidden != "" {
+		notes = append(notes, hidden)
+	}
+	return t.end(strings.Join(notes, " · "))
+}
+
+// tableCells returns the cells of a player.
+func (w words) tableCells(n stats.RankingPage, r stats.Row) []string {
+	place, name, rating := medal(r), "<b>"+showName(r.Name)+"</b>", strconv.Itoa(r.Elo)
+	if r.Mine {
+		place, rating = "<b>"+mine+place+"</b>", "<b>"+rating+"</b>"
+	}
+	if remark := w.rankingRemark(r); remark != "" {
+		name += " · " + remark
+	}
+	cells := []string{numberCell(place), textCell(name), numberCell(rating), numberCell(rowResults(n, r))}
+	switch {
+	case n.Since.IsZero():
+	case r.Moved == 0:
+		cells = append(cells, textCell(""))
+	default:
+		cells = append(cells, numberCell(movedBy(r)))
+	}
+	return cells
+}

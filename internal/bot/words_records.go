@@ -1,0 +1,67 @@
+package bot
+
+import (
+	"strconv"
+
+	"elobot/internal/stats"
+)
+
+// records shows the records of a group.
+func (w words) records(n stats.Records) string {
+	facts := w.recordsFacts(n)
+	title := []string{w.recordsTitle(n, "\n")}
+	if len(facts) == 0 {
+		id := "records.none"
+		if !n.Month.IsZero() {
+			id = "records.none_in_month"
+		}
+		title = append(title, w.Text(id, nil))
+	}
+	return paragraphs(title, w.factLines(facts), remark(w.freshness(n.Freshness)))
+}
+
+// recordsTitle says of which group and period the records are. between stands between the two.
+func (w words) recordsTitle(n stats.Records, between string) string {
+	period := w.Text("records.all_time", nil)
+	if !n.Month.IsZero() {
+		period = w.Text("records.since", args{"Date": w.Date(n.Month)})
+	}
+	title := w.Text("records.title", nil)
+	if n.Title != "" {
+		title = w.Text("records.title_of", args{"Title": showText(n.Title)})
+	}
+	return title + between + period
+}
+
+func (w words) recordsFacts(n stats.Records) (facts []fact) {
+	if r := n.Streak; r != nil {
+		value := boldName(r.Name) + " · " + w.Plural("me.wins", r.Value, nil)
+		facts = append(facts, w.fact("longest", w.inMatch(value, *r.In)))
+	}
+	if r := n.Rating; r != nil {
+		facts = append(facts, w.fact("highest", w.inMatch(boldName(r.Name)+" · "+strconv.Itoa(r.Value), *r.In)))
+	}
+	if u := n.Upset; u != nil {
+		value := w.Text("facts.upset_by", args{"Name": boldName(u.Name), "Names": w.boldNames(u.Beaten), "By": u.By})
+		facts = append(facts, w.fact("upset", w.inMatch(value, u.MatchRef)))
+	}
+	if r := n.Played; r != nil {
+		facts = append(facts, w.fact("played", boldName(r.Name)+" · "+w.Number(r.Value)))
+	}
+	if r := n.Rivalry; r != nil {
+		pair := w.Text("h2h.title", args{"A": boldName(r.Name), "B": boldName(r.With)})
+		facts = append(facts, w.fact("rivalry", pair+" · "+winsDrawsLosses(r.Won, r.Drawn, r.Lost)))
+	}
+	return facts
+}
+
+// recordsTable has the contents of records.
+func (w words) recordsTable(n stats.Records) string {
+	facts := w.recordsFacts(n)
+	if len(facts) == 0 {
+		return ""
+	}
+	t := newTable(w.recordsTitle(n, " · "))
+	t.facts(facts)
+	return t.end(w.freshness(n.Freshness))
+}

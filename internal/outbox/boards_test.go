@@ -1,0 +1,164 @@
+package outbox
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func (m *memory) addBoard(chat ChatID) int64 {
+	return m.put(row{chat: chat, action: Ensure, purpose: Notification, target: 7, known: "another"})
+}
+
+// A board waits until its chat has nothing else to send, also while a message waits for the limits or after a failure, and it leaves
+// half of what the limits allow to messages.
+func TestBoardsGoLast(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemory()
+		sender := newMessenger(t, func(ctx context.Context, m Message) error {
+			_ = sleep(ctx, 10*time.Millisecond)
+			if m.Action == Send && m.Row.ID == 2 && m.Row.Attempts == 1 {
+				return failure(Unreachable)
+			}
+			return nil
+		})
+		limits := Limits{Group: []Window{{4, time.Minute}}}
+		p := dispatch(t, store, sender, Settings{Limits: limits})
+		synctest.Wait()
+		begun := time.Now()
+		store.addBoard(1) // 1
+		store.add(1)      // 2, which fails at first
+		p.Dispatcher.Wake(Lane{1, Messages}, Lane{1, Boards})
+		advance(t, 5*time.Second)
+		store.addPages(1, 1) // 3
+		store.addBoard(1)    // 4
+		p.Dispatcher.Wake(Lane{1, Boards}, Lane{1, Pages})
+		advance(t, time.Second)
+		store.add(1) // 5, which uses up the limit
+		p.Wake(1)
+		advance(t, time.Second)
+		store.add(1) // 6
+		p.Wake(1)
+		advance(t, 5*time.Minute)
+		actions, at := sender.actions(1, begun)
+		if diff := cmp.Diff([]Action{Send, Send, Ensure, Page, Send, Send, Ensure}, actions); diff != "" {
+			t.Errorf("requests at %v (-want +got):\n%s", at, diff)
+		}
+		if err := sender.exceeded(limits); err != nil {
+			t.Error(err)
+		}
+		if open := store.open(); open > 0 {
+			t.Errorf("%d items wait", open)
+		}
+		p.stop()
+	})
+}
+
+// A board in flight does not delay a message that the limits allow.
+func TestBoardsDelayNoMessages(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemory()
+		sender := newMessenger(t, func(ctx context.Context, m Message) error {
+			if m.Action == Ensure {
+				return answersAfter(4*time.Second)(ctx, m)
+			}
+			return nil
+		})
+		p := dispatch(t, store, sender, Settings{Limits: MessengerLimits()})
+		synctest.Wait()
+		store.add(1)
+		p.Wake(1)
+		synctest.Wait()
+		store.addBoard(1)
+		p.Dispatcher.Wake(Lane{1, Boards})
+		advance(t, time.Second)
+		begun := time.Now()
+		store.add(1)
+		p.Wake(1)
+		synctest.Wait()
+		if all := sender.to(1); len(all) != 3 || all[1].message.Action != Ensure || !all[2].begun.Equal(begun) {
+			t.Errorf("requests %+v", all)
+		}
+		p.stop()
+	})
+}
+
+// What the sender says about a message whose content only it knows is persisted and counted: its fingerprint, and that no request was
+// needed, which uses up no limit.
+func TestContentMadeWhenSent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemory()
+		var mu sync.Mutex
+		var persisted []Receipt
+		var fingerprints []string
+		store.onAdvance = func(_ context.Context, results []Result, _ []Lane) error {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, r := range results {
+				persisted, fingerprints = append(persisted, r.Receipt), append(fingerprints, r.Fingerprint)
+			}
+			return nil
+		}
+		receipts := []Receipt{
+			{MessageID: 7, Fingerprint: "a", Pin: Pinned, Copies: 2}, {MessageID: 7, Fingerprint: "a", Skipped: true, Copies: 1}, {Ended: true, Fingerprint: "b"},
+		}
+		var begun []time.Duration
+		start := time.Now()
+		sender := senderFunc(func(context.Context, Message) (Receipt, error) {
+			begun = append(begun, time.Since(start))
+			return receipts[len(begun)-1], nil
+		})
+		for range receipts {
+			store.addBoard(1)
+		}
+		p := dispatch(t, store, sender, Settings{Limits: Limits{Group: []Window{{2, time.Minute}}}})
+		advance(t, 10*time.Minute)
+		if diff := cmp.Diff(receipts, persisted); diff != "" {
+			t.Errorf("persisted (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"a", "a", "b"}, fingerprints); diff != "" {
+			t.Errorf("fingerprints (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]time.Duration{0, time.Minute, time.Minute}, begun); diff != "" {
+			t.Errorf("requests (-want +got):\n%s", diff)
+		}
+		if s := p.Stats(); s.Skipped != 1 || s.Sent != 2 || s.BoardCopies != 3 {
+			t.Errorf("%+v", s)
+		}
+		p.stop()
+	})
+}
+
+// A chat is touched when something is added to it or sent to it, but not by its boards, which would never come to rest.
+func TestTouched(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		touched := make(map[ChatID]int)
+		store, sender := newMemory(), newMessenger(t, nil)
+		p := dispatch(t, store, sender, Settings{Touched: func(chat ChatID) {
+			mu.Lock()
+			defer mu.Unlock()
+			touched[chat]++
+		}})
+		synctest.Wait()
+		store.add(1)
+		p.Wake(1)
+		store.add(2) // its wake is lost
+		store.addBoard(3)
+		p.Dispatcher.Wake(Lane{3, Boards})
+		p.Wake(4) // nothing to send
+		advance(t, 10*time.Second)
+		if diff := cmp.Diff(map[ChatID]int{1: 2, 2: 1, 4: 1}, touched); diff != "" || len(sender.all()) != 3 {
+			t.Errorf("%d requests (-want +got):\n%s", len(sender.all()), diff)
+		}
+		p.stop()
+	})
+}

@@ -1,0 +1,44 @@
+package postgres_test
+
+import (
+	"io/fs"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres/dbtest"
+	"elobot/migrations"
+)
+
+// TestMigrateHistory takes a database with matches back to before there were tallies and forth again.
+func TestMigrateHistory(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.Open(t, pgtest.New(t))
+	dbtest.Exec(t, pool, oneOfEach)
+	dbtest.Exec(t, pool, `
+		UPDATE group_players SET last_played_at = (SELECT played_at FROM matches);
+		INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, undone_at, idempotency_key)
+		    VALUES (1, 1, 2, 3, 1, 32, now() + interval '1 hour', now(), 'undone');
+		INSERT INTO match_players SELECT id, side, side, 1, ladder_id, played_at FROM matches, generate_series(1, 2) AS side WHERE number = 2;
+		INSERT INTO chats (telegram_chat_id, kind) VALUES (-200, 'group');
+		INSERT INTO groups (chat_id) SELECT max(id) FROM chats;
+		INSERT INTO ladders (group_id, is_default) SELECT max(id), true FROM groups; -- without matches
+		DELETE FROM ladder_tallies; INSERT INTO ladder_tallies VALUES (1, true)`)
+	contents := func() []string {
+		return dbtest.Values[string](t, pool, `
+			SELECT mp::text FROM match_players mp UNION ALL SELECT s::text FROM group_players s UNION ALL
+			SELECT m::text FROM matches m UNION ALL SELECT c::text FROM chats c UNION ALL SELECT l::text FROM ladder_tallies l ORDER BY 1`)
+	}
+	before := contents()
+	for _, name := range []string{"000104_history.down.sql", "000104_history.up.sql"} {
+		sql, err := fs.ReadFile(migrations.FS, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dbtest.Exec(t, pool, string(sql))
+	}
+	if diff := cmp.Diff(before, contents()); diff != "" {
+		t.Errorf("after down and up (-want +got):\n%s", diff)
+	}
+}

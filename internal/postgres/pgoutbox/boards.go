@@ -1,0 +1,98 @@
+package pgoutbox
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/outbox"
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// boardDeadline is how long an update of a board may wait. Meanwhile a newer one is due.
+const boardDeadline = time.Hour
+
+// insertBoards begins the statements that queue updates of boards. A newer one takes the place of one that waits.
+const (
+	insertBoards = `
+		INSERT INTO outbox (chat_id, kind, purpose, payload, action, object, thread_id, supersede_key, alone, expires_at)
+		SELECT b.chat_id, $1, 'notification', '{}', 'ensure', b.object, b.thread_id, b.object, true, now() + $2::interval
+		FROM (`
+	ofActiveChats = `) AS b CROSS JOIN LATERAL (SELECT * FROM chats WHERE id = b.chat_id LIMIT 1) AS c
+		WHERE c.is_active AND c.parked_at IS NULL
+		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE SET expires_at = excluded.expires_at
+		RETURNING chat_id`
+)
+
+// QueueBoards queues an update of the board of each of these chats that has one, and returns those chats.
+func (o *Store) QueueBoards(ctx context.Context, chats []outbox.ChatID) ([]outbox.ChatID, error) {
+	const sql = insertBoards + `SELECT b.chat_id, ` + postgres.BoardObject + ` AS object, b.thread_id
+		    FROM unnest($3::bigint[]) AS wanted (id) CROSS JOIN LATERAL (SELECT * FROM boards WHERE chat_id = wanted.id LIMIT 1) AS b` + ofActiveChats
+	return o.queueBoards(ctx, sql, chats)
+}
+
+// QueueAllBoards is QueueBoards for all chats. It also queues an update of what is left of boards that were turned off or moved.
+func (o *Store) QueueAllBoards(ctx context.Context) ([]outbox.ChatID, error) {
+	const sql = insertBoards + `
+		    SELECT b.chat_id, ` + postgres.BoardObject + ` AS object, b.thread_id FROM boards b
+		    UNION ALL
+		    SELECT e.chat_id, e.object, NULL FROM ensured_messages e WHERE NOT EXISTS (
+		        SELECT FROM boards b WHERE b.chat_id = e.chat_id AND ` + postgres.BoardObject + ` = e.object)` + ofActiveChats
+	return o.queueBoards(ctx, sql)
+}
+
+func (o *Store) queueBoards(ctx context.Context, sql string, args ...any) ([]outbox.ChatID, error) {
+	rows, err := o.pool.Query(ctx, sql, append([]any{ranking.KindBoard, boardDeadline}, args...)...)
+	if err != nil {
+		return nil, fmt.Errorf("queue updates of boards: %w", postgres.Translate(err))
+	}
+	chats, err := pgx.CollectRows(rows, pgx.RowTo[outbox.ChatID])
+	if err != nil {
+		return nil, fmt.Errorf("queue updates of boards: %w", postgres.Translate(err))
+	}
+	return chats, nil
+}
+
+// queuePins records which boards were pinned. The first time that the bot may not pin a board, the chat is told. It must come after
+// everything about the chats: whoever moves a chat locks it before its board.
+func queuePins(batch *pgx.Batch, results []outbox.Result) {
+	tried := only(results, func(r outbox.Result) bool { return r.Failure == nil && r.Pin != "" })
+	if len(tried) == 0 {
+		return
+	}
+	batch.Queue(`
+		WITH tried AS (
+		    SELECT b.chat_id, r.pin
+		    FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) AS r (chat_id, sent_to, object, pin)
+		    CROSS JOIN LATERAL (SELECT * FROM boards WHERE chat_id = r.chat_id LIMIT 1) AS b
+		    CROSS JOIN LATERAL (SELECT * FROM chats WHERE id = r.chat_id LIMIT 1) AS c
+		    WHERE c.telegram_chat_id = r.sent_to AND `+postgres.BoardObject+` = r.object AND b.pin <> r.pin
+		), changed AS (
+		    UPDATE boards b SET pin = r.pin FROM tried r
+		    WHERE b.chat_id = r.chat_id AND b.chat_id = ANY (ARRAY(SELECT chat_id FROM tried))
+		    RETURNING b.chat_id, b.thread_id, b.pin)
+		INSERT INTO outbox (chat_id, kind, purpose, payload, thread_id, expires_at)
+		SELECT chat_id, $5, $6, '{}', thread_id, now() + $7::interval FROM changed WHERE pin = 'refused'`,
+		postgres.Column(tried, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
+		postgres.Column(tried, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
+		postgres.Column(tried, func(r outbox.Result) string { return r.Message.Object }),
+		postgres.Column(tried, func(r outbox.Result) string { return string(r.Pin) }),
+		ranking.KindBoardNotPinned, ranking.Notification, ranking.Notification.Lifetime())
+}
+
+// queueEndedObjects forgets messages that need not exist any more.
+func queueEndedObjects(batch *pgx.Batch, results []outbox.Result) {
+	ended := only(results, func(r outbox.Result) bool { return r.Failure == nil && r.Ended })
+	if len(ended) == 0 {
+		return
+	}
+	batch.Queue(`
+		DELETE FROM ensured_messages m USING unnest($1::bigint[], $2::text[], $3::bigint[]) AS r (chat_id, object, message_id)
+		WHERE m.chat_id = r.chat_id AND m.object = r.object AND m.telegram_message_id = r.message_id`,
+		postgres.Column(ended, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
+		postgres.Column(ended, func(r outbox.Result) string { return r.Message.Object }),
+		postgres.Column(ended, func(r outbox.Result) int64 { return r.Message.Target }))
+}

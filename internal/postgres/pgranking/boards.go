@@ -1,0 +1,72 @@
+package pgranking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// boardLifetime is how long after a command the message of a board is worth bringing up to date. The board of a chat that cannot be
+// written to for longer is brought up to date by whatever happens in the chat next.
+const boardLifetime = 24 * time.Hour
+
+// Board implements ranking.Store.
+func (s *Store) Board(ctx context.Context, chat ranking.ExternalChatID) (*ranking.Board, error) {
+	const sql = `SELECT thread_id FROM boards WHERE chat_id = ` + postgres.ThisChat
+	var b ranking.Board
+	switch err := s.db.QueryRow(ctx, sql, chat).Scan((*zeronull.Int8)(&b.Thread)); {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, nil //nolint:nilnil // documented: the chat has none
+	case err != nil:
+		return nil, fmt.Errorf("read the board of a chat: %w", postgres.Translate(err))
+	}
+	return &b, nil
+}
+
+// queueBoard turns the board of a chat on or off, provided that it is still as it was read. The messages come first: whoever moves a chat
+// locks its notices before its board.
+func queueBoard(batch *pgx.Batch, c ranking.Changes) {
+	b, ok := c.Effect.(*ranking.ChangedBoard)
+	if !ok {
+		return
+	}
+	if b.Before != nil && (b.After == nil || *b.Before != *b.After) {
+		queueBoardMessage(batch, c, *b.Before)
+	}
+	if b.After == nil {
+		batch.Queue(`
+			WITH changed AS (
+			    DELETE FROM boards WHERE chat_id = $1 AND thread_id IS NOT DISTINCT FROM nullif($2::bigint, 0) RETURNING 1)
+			SELECT EXISTS (SELECT FROM changed)::unchanged`, b.Chat, b.Before.Thread)
+		return
+	}
+	queueBoardMessage(batch, c, *b.After)
+	before := b.Before
+	if before == nil {
+		before = &ranking.Board{Thread: -1} // that of no board
+	}
+	batch.Queue(`
+		WITH changed AS (
+		    INSERT INTO boards AS b (chat_id, thread_id) VALUES ($1, nullif($2::bigint, 0))
+		    ON CONFLICT ON CONSTRAINT boards_pkey DO UPDATE SET thread_id = excluded.thread_id, turned_on_at = now(), pin = 'wanted'
+		    WHERE b.thread_id IS NOT DISTINCT FROM nullif($3::bigint, 0)
+		    RETURNING 1)
+		SELECT EXISTS (SELECT FROM changed)::unchanged`, b.Chat, b.After.Thread, before.Thread)
+}
+
+// queueBoardMessage lets the message of a board be brought up to date, whether the board is on by then or not.
+func queueBoardMessage(batch *pgx.Batch, c ranking.Changes, b ranking.Board) {
+	batch.Queue(`
+		INSERT INTO outbox (chat_id, key, kind, purpose, payload, action, object, thread_id, supersede_key, alone, expires_at)
+		VALUES ($1, $2, $3, 'notification', '{}', 'ensure', $4, nullif($5::bigint, 0), $4, true, now() + $6::interval)
+		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
+		SET key = excluded.key, expires_at = excluded.expires_at`,
+		c.Chat, c.Key, ranking.KindBoard, b.Object(), b.Thread, boardLifetime)
+}

@@ -1,0 +1,51 @@
+package pgstats
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// Board implements stats.Store.
+func (s *Store) Board(ctx context.Context, chat ranking.ExternalChatID, object string, since time.Time) (stats.Board, error) {
+	page, err := s.Ranking(ctx, chat, nil, stats.RankingQuery{Places: stats.BoardRows}, since)
+	if err != nil {
+		return stats.Board{}, err
+	}
+	b := stats.Board{RankingPage: page}
+	payload, err := json.Marshal(page)
+	if err != nil {
+		return stats.Board{}, fmt.Errorf("encode a ranking: %w", err)
+	}
+	names := make(map[ranking.PlayerID]ranking.Name)
+	var batch pgx.Batch
+	batch.Queue(`SELECT pin = 'wanted' FROM boards b WHERE chat_id = `+postgres.ThisChat+` AND `+postgres.BoardObject+` = $2`, chat, object).
+		QueryRow(func(row pgx.Row) error {
+			err := row.Scan(&b.ToPin)
+			if b.On = err == nil; errors.Is(err, pgx.ErrNoRows) {
+				return nil
+			}
+			return err
+		})
+	batch.Queue(`
+		SELECT `+postgres.NamesOfPlayers+`
+		FROM (SELECT `+postgres.ThisChat+` AS chat_id, $2::jsonb AS payload, NULL::bigint AS addressee_id) AS i`, chat, payload).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&names) })
+	if err := s.send(ctx, &batch); err != nil {
+		return stats.Board{}, err
+	}
+	for i, r := range b.Rows {
+		name := names[r.Name.Player]
+		name.Player = r.Name.Player
+		b.Rows[i].Name = name
+	}
+	return b, nil
+}

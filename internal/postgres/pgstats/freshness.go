@@ -1,0 +1,25 @@
+package pgstats
+
+import (
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// queueFreshness reads how current the tallies of a group are.
+func queueFreshness(batch *pgx.Batch, chat ranking.ExternalChatID, f *stats.Freshness) {
+	const sql = `
+		SELECT coalesce((SELECT recounting FROM ladder_tallies WHERE ladder_id = ` + postgres.ThisLadder + `), false),
+		       (SELECT created_at FROM tally_marks WHERE ladder_id = ` + postgres.ThisLadder + ` ORDER BY id LIMIT 1)`
+	batch.Queue(sql, chat).QueryRow(func(row pgx.Row) error {
+		if err := row.Scan(&f.Recounting, (*zeronull.Timestamptz)(&f.AsOf)); err != nil {
+			return fmt.Errorf("scan freshness: %w", err)
+		}
+		return nil
+	})
+}

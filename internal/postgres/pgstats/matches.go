@@ -1,0 +1,143 @@
+package pgstats
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// Matches implements stats.Store.
+func (s *Store) Matches(ctx context.Context, chat ranking.ExternalChatID, at stats.Paging) (stats.MatchPage, error) {
+	const matches = `
+		    SELECT id FROM matches WHERE ladder_id = ` + postgres.ThisLadder
+	const newest = matches + ` ORDER BY number DESC LIMIT ` + pageLimit
+	const older = matches + ` AND number < $2 ORDER BY number DESC LIMIT ` + pageLimit
+	const newer = matches + ` AND number > $2 ORDER BY number LIMIT ` + pageLimit
+	var n stats.MatchPage
+	var first, turned matchRows
+	var batch pgx.Batch
+	batch.Queue(titleOf, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&n.Title) })
+	first.queue(&batch, newest, noPlayer, `number DESC`, chat)
+	switch {
+	case at.Key == 0:
+	case at.Newer:
+		turned.queue(&batch, newer, noPlayer, `number DESC`, chat, at.Key)
+	default:
+		turned.queue(&batch, older, noPlayer, `number DESC`, chat, at.Key)
+	}
+	if err := s.send(ctx, &batch); err != nil {
+		return stats.MatchPage{}, err
+	}
+	n.Rows, n.Newer, n.Older = page(at, first, turned)
+	return n, nil
+}
+
+// History implements stats.Store.
+func (s *Store) History(ctx context.Context, chat ranking.ExternalChatID, id ranking.PlayerID, at stats.Paging) (stats.HistoryPage, error) {
+	// the matches of a player are in the order of their time, which is not always that of their ids: groups become one
+	const player = `(SELECT coalesce(p.merged_into, p.id) FROM players p WHERE p.id = $2)`
+	const matches = `
+		    SELECT match_id AS id FROM match_players WHERE player_id = ` + player + ` AND ladder_id = ` + postgres.ThisLadder
+	const key = `((SELECT played_at FROM matches WHERE id = $3), $3::bigint)`
+	const newest = matches + ` ORDER BY played_at DESC, match_id DESC LIMIT ` + pageLimit
+	const older = matches + ` AND (played_at, match_id) < ` + key + ` ORDER BY played_at DESC, match_id DESC LIMIT ` + pageLimit
+	const newer = matches + ` AND (played_at, match_id) > ` + key + ` ORDER BY played_at, match_id LIMIT ` + pageLimit
+	var n stats.HistoryPage
+	var first, turned matchRows
+	var batch pgx.Batch
+	batch.Queue(`
+		SELECT player_id FROM group_players WHERE ladder_id = `+postgres.ThisLadder+` AND player_id = `+player, chat, id,
+	).Query(func(rows pgx.Rows) error {
+		for rows.Next() { // at most once
+			if err := rows.Scan(&n.Name.Player); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+	const order = `played_at DESC, m.id DESC`
+	first.queue(&batch, newest, player, order, chat, id)
+	switch {
+	case at.Key == 0:
+	case at.Newer:
+		turned.queue(&batch, newer, player, order, chat, id, at.Key)
+	default:
+		turned.queue(&batch, older, player, order, chat, id, at.Key)
+	}
+	if err := s.send(ctx, &batch); err != nil {
+		return stats.HistoryPage{}, err
+	}
+	n.Rows, n.Newer, n.Older = page(at, first, turned)
+	return n, nil
+}
+
+const (
+	// pageLimit is how many matches are read for a page: one more than it shows, which says whether there is a further page.
+	pageLimit = `11`
+	// noPlayer is the player of whom no rating changes are read.
+	noPlayer = `NULL::bigint`
+)
+
+// matchRows are the matches that were read for a page, the newest first.
+type matchRows []stats.MatchRow
+
+// page returns what a page shows, given the rows of the first page and of the one that is turned to, and whether there are newer and
+// older matches.
+func page(at stats.Paging, first, turned matchRows) (rows []stats.MatchRow, newer, older bool) {
+	hasMore := func(rows matchRows) bool { return len(rows) > stats.PageRows }
+	switch {
+	case at.Newer && hasMore(turned):
+		return turned[1:], true, true // the key is older
+	case !at.Newer && len(turned) > 0:
+		return turned[:min(len(turned), stats.PageRows)], true, hasMore(turned) // the key is newer
+	default: // there is no full page before the key
+		return first[:min(len(first), stats.PageRows)], false, hasMore(first)
+	}
+}
+
+// queue reads the matches whose ids the SQL query matches returns, with the rating changes of a player.
+func (r *matchRows) queue(batch *pgx.Batch, matches, player, order string, args ...any) {
+	sql := `
+		SELECT m.id, m.number, m.played_at, m.score_a, m.score_b, m.undone_at IS NOT NULL, ` + postgres.SidesSwapped + `,
+		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place),
+		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2 ORDER BY mp.place),
+		       coalesce(fix.id, 0), coalesce(fix.old_score_a, 0), coalesce(fix.old_score_b, 0),
+		       (SELECT h.elo_after - h.elo_before FROM elo_history h
+		        WHERE h.match_id = m.id AND h.player_id = ` + player + ` AND h.superseded_at IS NULL)
+		FROM (` + matches + `) AS shown
+		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = shown.id LIMIT 1) AS m
+		LEFT JOIN LATERAL (SELECT * FROM match_fixes WHERE match_id = m.id ORDER BY id DESC LIMIT 1) AS fix ON true
+		ORDER BY m.` + order
+	batch.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
+		*r, err = pgx.CollectRows(rows, scanMatchRow)
+		return err
+	})
+}
+
+func scanMatchRow(row pgx.CollectableRow) (m stats.MatchRow, err error) {
+	var swapped bool
+	var sides [2][]ranking.PlayerID
+	var fix int64
+	var was [2]int
+	err = row.Scan(&m.Match, &m.Number, (*zeronull.Timestamptz)(&m.Played), &m.Score[0], &m.Score[1], &m.Undone, &swapped,
+		&sides[0], &sides[1], &fix, &was[0], &was[1], &m.Change)
+	for i, side := range sides {
+		for _, player := range side {
+			m.Sides[i] = append(m.Sides[i], ranking.Name{Player: player})
+		}
+	}
+	if swapped {
+		m.Sides[0], m.Sides[1] = m.Sides[1], m.Sides[0]
+		m.Score[0], m.Score[1] = m.Score[1], m.Score[0]
+		was[0], was[1] = was[1], was[0]
+	}
+	if fix != 0 {
+		m.Was = &was
+	}
+	return m, err
+}

@@ -1,0 +1,183 @@
+package pgstats
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// isListed is the condition that the ranking has the standing o: a member who has played since $3.
+const isListed = `o.played > 0 AND o.left_at IS NULL AND o.last_played_at > $3::timestamptz`
+
+// hasPlace is the condition that the standing o has a place in the ranking: a member who is no newcomer and has played since $3. The
+// form of the second condition is that of the index.
+const hasPlace = `o.played > 0 AND (o.played < 5) IS FALSE AND o.left_at IS NULL AND o.last_played_at > $3::timestamptz`
+
+// placeOf is the place of the standing s, 0 if it has none.
+const placeOf = `CASE WHEN s.played >= 5 AND s.left_at IS NULL AND s.last_played_at > $3::timestamptz
+		            THEN (SELECT 1 + count(*) FROM group_players o WHERE o.ladder_id = s.ladder_id AND ` + hasPlace + ` AND o.elo > s.elo)
+		            ELSE 0 END`
+
+// rankedRow is a row of a ranking as it is read.
+type rankedRow struct {
+	stats.Row
+	player ranking.PlayerID
+	played int
+	before int // the place on the day that places are compared with, 0 for none
+}
+
+// fields returns the scan targets for the columns of a row.
+func (r *rankedRow) fields() []any {
+	return []any{&r.player, &r.Elo, &r.played, &r.Won, &r.Drawn, &r.Lost, &r.Inactive, &r.Position, &r.before}
+}
+
+// row returns the row of the ranking. Where places are not compared, its place has not changed.
+func (r rankedRow) row(compared bool) stats.Row {
+	r.Name.Player = r.player
+	if compared && r.Position > 0 && r.before > 0 {
+		r.Moved = r.before - r.Position
+	}
+	return r.Row
+}
+
+// Ranking implements stats.Store.
+func (s *Store) Ranking(
+	ctx context.Context, chat ranking.ExternalChatID, asker *ranking.Person, q stats.RankingQuery, since time.Time,
+) (stats.RankingPage, error) {
+	number, size := q.Page, stats.PageRows
+	if q.Places > 0 {
+		number, size = 1, q.Places
+	}
+	if q.All {
+		since = time.Time{}
+	}
+	page := stats.RankingPage{All: q.All}
+	var weekSince time.Time
+	var shown []rankedRow
+	var own *rankedRow
+	var batch pgx.Batch
+	queueLadder(&batch, chat, &page.Title, &weekSince)
+	queuePage(&batch, chat, number, size, since, &page, &shown)
+	if asker != nil {
+		queueOwn(&batch, chat, asker.ID, since, &own)
+	}
+	if err := s.send(ctx, &batch); err != nil {
+		return stats.RankingPage{}, err
+	}
+	if q.Places == 0 {
+		page.Page = min(number, max(1, (page.Total+size-1)/size))
+	}
+	fill(&page, shown, own, !q.All && !weekSince.IsZero())
+	if page.HasMoved() {
+		page.Since = weekSince
+	}
+	return page, nil
+}
+
+// fill adds the rows to a page. own is the asker's row, or nil.
+func fill(page *stats.RankingPage, shown []rankedRow, own *rankedRow, compared bool) {
+	first, _ := page.Bounds()
+	for i, r := range shown {
+		switch { // the first row has its place
+		case i == 0 || r.played < stats.MinMatches:
+		case r.Elo == shown[i-1].Elo:
+			r.Position = shown[i-1].Position
+		default:
+			r.Position = first + i
+		}
+		if own != nil && r.player == own.player {
+			r.Mine, own = true, nil
+		}
+		shown[i] = r
+		page.Rows = append(page.Rows, r.row(compared))
+	}
+	if own != nil {
+		row := own.row(compared)
+		row.Mine, page.Own = true, &row
+	}
+}
+
+// queueLadder reads the title of a group, and since when its ladder knows places to compare with, zero for never.
+func queueLadder(batch *pgx.Batch, chat ranking.ExternalChatID, title *string, weekSince *time.Time) {
+	const sql = `
+		SELECT coalesce((SELECT title FROM chats WHERE id = ` + postgres.ThisChat + `), ''),
+		       (SELECT week_since::timestamp AT TIME ZONE 'UTC' FROM ladder_tallies WHERE ladder_id = ` + postgres.ThisLadder + `)`
+	batch.Queue(sql, chat).QueryRow(func(row pgx.Row) error {
+		err := row.Scan(title, (*zeronull.Timestamptz)(weekSince))
+		*weekSince = weekSince.UTC()
+		return err
+	})
+}
+
+// queuePage counts the players in the ranking and those who are left out, and reads the rows of a page, or of the last page if there
+// are fewer; the first row with its place. Equal ratings share a place, and are in the order in which the players joined the
+// ladder. What comes before the page is read from the index of the ranking only.
+func queuePage(
+	batch *pgx.Batch, chat ranking.ExternalChatID, number, size int, since time.Time, page *stats.RankingPage, shown *[]rankedRow,
+) {
+	const sql = `
+		WITH counted AS MATERIALIZED (
+		    SELECT count(*) FILTER (WHERE active) AS total, count(*) FILTER (WHERE NOT active) AS hidden,
+		           coalesce(bool_or(drawn > 0 AND active), false) AS has_draws
+		    FROM (SELECT o.drawn, o.last_played_at > $3 AS active FROM group_players o
+		          WHERE o.ladder_id = ` + postgres.ThisLadder + ` AND o.played > 0 AND o.left_at IS NULL) AS ranked
+		), skipped AS MATERIALIZED (
+		    SELECT greatest(0, least(($2::bigint - 1) * $4::bigint, (total - 1) / $4 * $4)) AS rows FROM counted
+		), page AS MATERIALIZED (
+		    SELECT o.id, o.elo, o.played < 5 AS is_new FROM group_players o
+		    WHERE o.ladder_id = ` + postgres.ThisLadder + ` AND ` + isListed + `
+		    ORDER BY (o.played < 5), o.elo DESC, o.id OFFSET (SELECT rows FROM skipped) LIMIT $4
+		), first AS MATERIALIZED (
+		    SELECT elo, id FROM page WHERE NOT is_new ORDER BY elo DESC, id LIMIT 1
+		)
+		SELECT counted.total, counted.hidden, NOT counted.has_draws,
+		       coalesce(s.player_id, 0), coalesce(s.elo, 0), coalesce(s.played, 0), coalesce(s.won, 0), coalesce(s.drawn, 0),
+		       coalesce(s.lost, 0), false,
+		       CASE WHEN page.is_new THEN 0 ELSE 1 + skipped.rows - (
+		           SELECT count(*) FROM group_players o
+		           WHERE o.ladder_id = ` + postgres.ThisLadder + ` AND ` + hasPlace + `
+		             AND o.elo = (SELECT elo FROM first) AND o.id < (SELECT id FROM first)) END,
+		       coalesce(week.place, 0)
+		FROM counted CROSS JOIN skipped LEFT JOIN page ON true
+		LEFT JOIN LATERAL (SELECT * FROM group_players WHERE id = page.id LIMIT 1) AS s ON true
+		LEFT JOIN LATERAL (SELECT * FROM week_places WHERE ladder_id = s.ladder_id AND player_id = s.player_id LIMIT 1) AS week ON true
+		ORDER BY page.is_new, page.elo DESC, page.id`
+	batch.Queue(sql, chat, number, since, size).Query(func(rows pgx.Rows) error {
+		for rows.Next() { // a row without a player if the page has none
+			var r rankedRow
+			if err := rows.Scan(append([]any{&page.Total, &page.Hidden, &page.NoDraws}, r.fields()...)...); err != nil {
+				return fmt.Errorf("scan a row of a ranking: %w", err)
+			}
+			if r.player != 0 {
+				*shown = append(*shown, r)
+			}
+		}
+		return rows.Err()
+	})
+}
+
+// queueOwn reads the row of a member of the group. Who has not played yet is a newcomer.
+func queueOwn(batch *pgx.Batch, chat ranking.ExternalChatID, who ranking.UserID, since time.Time, own **rankedRow) {
+	const sql = `
+		SELECT s.player_id, s.elo, s.played, s.won, s.drawn, s.lost, coalesce(s.last_played_at <= $3, false), ` + placeOf + `,
+		       coalesce(week.place, 0)
+		FROM group_players s
+		LEFT JOIN LATERAL (SELECT * FROM week_places WHERE ladder_id = s.ladder_id AND player_id = s.player_id LIMIT 1) AS week ON true
+		WHERE s.ladder_id = ` + postgres.ThisLadder + ` AND s.player_id = ` + postgres.ThisPlayer + ` AND s.left_at IS NULL`
+	batch.Queue(sql, chat, who, since).Query(func(rows pgx.Rows) error {
+		for rows.Next() { // at most once
+			*own = new(rankedRow)
+			if err := rows.Scan((*own).fields()...); err != nil {
+				return fmt.Errorf("scan the asker's row of a ranking: %w", err)
+			}
+		}
+		return rows.Err()
+	})
+}

@@ -1,0 +1,149 @@
+package pgstats_test
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgstats"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// member is somebody in a ladder, in the order in which they joined it.
+type member struct {
+	Elo, Won, Drawn, Lost int
+	Days                  int // since the last match
+	Left                  bool
+	Before                int // the place a week ago, 0 for none
+}
+
+// rankingOf is the ranking of the members as a plain calculation: all rows, and how many are left out.
+func rankingOf(members []member, all bool) (rows []stats.Row, hidden int) {
+	var listed []stats.Row
+	for i, m := range members {
+		row := stats.Row{Name: ranking.Name{Player: ranking.PlayerID(i + 1)}, Elo: m.Elo, Won: m.Won, Drawn: m.Drawn, Lost: m.Lost}
+		switch {
+		case row.Played() == 0 || m.Left:
+		case m.Days >= 60 && !all:
+			hidden++
+		default:
+			listed = append(listed, row)
+		}
+	}
+	slices.SortStableFunc(listed, func(a, b stats.Row) int { return cmp.Compare(b.Elo, a.Elo) })
+	for _, row := range listed {
+		if row.Played() >= 5 {
+			row.Position = 1
+			for _, better := range listed {
+				if better.Played() >= 5 && better.Elo > row.Elo {
+					row.Position++
+				}
+			}
+			if before := members[row.Name.Player-1].Before; before > 0 && !all {
+				row.Moved = before - row.Position
+			}
+			rows = append(rows, row)
+		}
+	}
+	for _, row := range listed {
+		if row.Played() < 5 {
+			rows = append(rows, row)
+		}
+	}
+	return rows, hidden
+}
+
+// pageOf is a part of a ranking as a plain calculation.
+func pageOf(members []member, asker int, q stats.RankingQuery, week time.Time) stats.RankingPage {
+	rows, hidden := rankingOf(members, q.All)
+	n := stats.RankingPage{
+		Title: dbtest.Club.Title, Page: q.Page, Total: len(rows), All: q.All, Hidden: hidden,
+		NoDraws: !slices.ContainsFunc(rows, func(r stats.Row) bool { return r.Drawn > 0 }),
+	}
+	own := stats.Row{Position: -1}
+	if asker < len(members) && !members[asker].Left {
+		m := members[asker]
+		own = stats.Row{Name: ranking.Name{Player: ranking.PlayerID(asker + 1)}, Elo: m.Elo, Won: m.Won, Drawn: m.Drawn, Lost: m.Lost, Mine: true}
+		own.Inactive = own.Played() > 0 && m.Days >= 60 && !q.All
+	}
+	for i, r := range rows {
+		if r.Name == own.Name {
+			own, rows[i].Mine = r, true
+			own.Mine = true
+		}
+	}
+	from, size := 0, q.Places
+	if size == 0 {
+		n.Page, size = min(q.Page, max(1, (len(rows)+9)/10)), 10
+		from = 10 * (n.Page - 1)
+	}
+	n.Rows = rows[from:min(len(rows), from+size)]
+	if own.Position >= 0 && !slices.Contains(n.Rows, own) {
+		n.Own = &own
+	}
+	if n.HasMoved() {
+		n.Since = week
+	}
+	return n
+}
+
+// TestAnyRanking compares pages of rankings with a plain calculation.
+func TestAnyRanking(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.Open(t, pgtest.New(t))
+	store := pgstats.NewStore(pool, pool)
+	dbtest.Exec(t, pool, `
+		INSERT INTO chats (telegram_chat_id, kind, title) VALUES (-100, 'group', 'Club');
+		INSERT INTO groups (chat_id) SELECT id FROM chats;
+		INSERT INTO ladders (group_id, is_default) SELECT id, true FROM groups;
+		INSERT INTO players (telegram_user_id, display_name) SELECT n, 'P' FROM generate_series(1, 45) n`)
+	week := time.Date(2026, time.November, 3, 0, 0, 0, 0, time.UTC)
+	now := week.AddDate(0, 0, 8)
+	draws := rapid.IntRange(0, 1)
+	anybody := func(draws int) *rapid.Generator[member] {
+		return rapid.Custom(func(rt *rapid.T) member {
+			return member{
+				Elo: rapid.IntRange(1490, 1510).Draw(rt, "elo"), Won: rapid.IntRange(0, 4).Draw(rt, "won"), Drawn: draws * rapid.IntRange(0, 1).Draw(rt, "drawn"),
+				Lost: rapid.IntRange(0, 4).Draw(rt, "lost"), Days: rapid.SampledFrom([]int{0, 1, 59, 60, 61}).Draw(rt, "days"),
+				Left: rapid.IntRange(0, 9).Draw(rt, "left") == 0, Before: rapid.IntRange(0, 20).Draw(rt, "before"),
+			}
+		})
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		members := rapid.SliceOfN(anybody(draws.Draw(rt, "draws")), 0, 45).Draw(rt, "members")
+		dbtest.Exec(t, pool, `DELETE FROM group_players; DELETE FROM week_places; DELETE FROM ladder_tallies;
+			INSERT INTO ladder_tallies (ladder_id, week_since, week_number) VALUES (1, '2026-11-03', 0)`)
+		for i, m := range members {
+			played := m.Won + m.Drawn + m.Lost
+			dbtest.Exec(t, pool, `
+				INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, last_played_at, left_at)
+				VALUES (1, $1, 'P', $2, 1500, 1510, $3, $4, $5, $6, CASE WHEN $3 > 0 THEN $7::timestamptz END, CASE WHEN $8 THEN $7::timestamptz END)`,
+				i+1, m.Elo, played, m.Won, m.Drawn, m.Lost, now.AddDate(0, 0, -m.Days), m.Left)
+			if m.Before > 0 {
+				dbtest.Exec(t, pool, `INSERT INTO week_places VALUES (1, $1, $2)`, i+1, m.Before)
+			}
+		}
+		for range 8 {
+			q := stats.RankingQuery{All: rapid.Bool().Draw(rt, "all"), Page: rapid.IntRange(1, 6).Draw(rt, "page")}
+			if rapid.IntRange(0, 3).Draw(rt, "top") == 0 {
+				q.Page, q.Places = 0, rapid.IntRange(1, 20).Draw(rt, "places")
+			}
+			asker := rapid.IntRange(0, 45).Draw(rt, "asker") // the last one is not in the ladder
+			got, err := store.Ranking(t.Context(), dbtest.Club.ID, &ranking.Person{ID: ranking.UserID(asker + 1)}, q, now.Add(-stats.ActiveFor))
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if diff := gocmp.Diff(pageOf(members, asker, q, week), got, cmpopts.EquateEmpty()); diff != "" {
+				rt.Fatalf("%+v of %d (-calculated +read):\n%s", q, asker, diff)
+			}
+		}
+	})
+}

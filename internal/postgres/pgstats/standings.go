@@ -1,0 +1,48 @@
+package pgstats
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// Standings implements stats.Store. It covers the groups that the bot is in and the person is a member of. The condition
+// played <> 0 keeps the planner from the index of the ranking, which it would scan in a new database.
+func (s *Store) Standings(ctx context.Context, who ranking.Person, limit int, since time.Time) (stats.MyStandings, error) {
+	const sql = `
+		SELECT mine.title, coalesce(places.better + 1, 0), coalesce(places.all, 0), mine.elo, mine.won, mine.drawn, mine.lost,
+		       NOT mine.draws_allowed, mine.groups
+		FROM (
+		    SELECT s.id, s.ladder_id, c.title, s.elo, s.played, s.won, s.drawn, s.lost, l.draws_allowed, count(*) OVER () AS groups
+		    FROM group_players s
+		    JOIN ladders l ON l.id = s.ladder_id AND l.is_default
+		    JOIN groups g ON g.id = l.group_id
+		    JOIN chats c ON c.id = g.chat_id AND c.is_active
+		    WHERE s.player_id = ` + postgres.ThisPlayer + ` AND s.played <> 0 AND s.left_at IS NULL
+		    ORDER BY s.played DESC, s.id LIMIT $1
+		) AS mine
+		LEFT JOIN LATERAL (
+		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > mine.elo) AS better, bool_or(o.id = mine.id) AS shows
+		    FROM group_players o WHERE o.ladder_id = mine.ladder_id AND ` + hasPlace + `
+		) AS places ON places.shows
+		ORDER BY mine.played DESC, mine.id`
+	var n stats.MyStandings
+	var batch pgx.Batch
+	batch.Queue(sql, limit, who.ID, since).Query(func(rows pgx.Rows) (err error) {
+		n.Groups, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (stats.GroupStanding, error) {
+			var g stats.GroupStanding
+			var all int
+			err := row.Scan(&g.Title, &g.Position, &g.Total, &g.Elo, &g.Won, &g.Drawn, &g.Lost, &g.NoDraws, &all)
+			n.More = max(0, all-limit)
+			return g, err
+		})
+		return err
+	})
+	err := s.send(ctx, &batch)
+	return n, err
+}

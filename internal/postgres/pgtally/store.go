@@ -1,0 +1,54 @@
+package pgtally
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+const (
+	// maxAttempts is how often a step is tried if another transaction changes the same rows meanwhile, which is rare.
+	maxAttempts = 4
+	// marksAtOnce is how many marks a step takes.
+	marksAtOnce = 2_000
+	// recountAtOnce is about how many matches of players a step of a recount counts.
+	recountAtOnce = 5_000
+)
+
+// Store implements stats.TallyStore.
+type Store struct {
+	pool  *pgxpool.Pool
+	lease *postgres.Lease // every transaction requires it; nil: no lease is needed
+	marks int             // how many marks a step takes
+	parts int             // about how many matches of players a step of a recount counts
+}
+
+var _ stats.TallyStore = (*Store)(nil)
+
+// NewStore returns a store on the pool's database.
+func NewStore(pool *pgxpool.Pool) *Store {
+	return &Store{pool: pool, marks: marksAtOnce, parts: recountAtOnce}
+}
+
+// WithLease returns a store that fails with outbox.ErrLeaseLost once somebody else has taken over the lease.
+func (s *Store) WithLease(l *postgres.Lease) *Store {
+	clone := *s
+	clone.lease = l
+	return &clone
+}
+
+// transact runs a step.
+func (s *Store) transact(ctx context.Context, step func(pgx.Tx) error) error {
+	for attempt := 1; ; attempt++ {
+		err := s.lease.TransactOnSnapshot(ctx, s.pool, step)
+		if err = postgres.Translate(err); !errors.Is(err, ranking.ErrConflict) || attempt == maxAttempts {
+			return err
+		}
+	}
+}

@@ -1,0 +1,271 @@
+package ranking
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+// Celebration is what is special about a match. A card has at most one: the first that applies, in the order of the kinds. An
+// amended card has none, because it may no longer be true.
+type Celebration struct {
+	Kind CelebrationKind `json:"kind"`
+	// Players are the winners of an upset, and otherwise one player.
+	Players []Name `json:"players"`
+	// Number is by how much the beaten side of an upset was rated higher, the rating of a personal best, or the wins of a streak.
+	Number int `json:"number,omitempty"`
+}
+
+// CelebrationKind is a kind of celebration.
+type CelebrationKind string
+
+// The kinds of celebrations.
+const (
+	NewNumberOne  CelebrationKind = "number_one" // the player has passed everybody else in the ranking
+	UpsetOfMonth  CelebrationKind = "upset"      // the largest upset of the calendar month, in UTC
+	PersonalBest  CelebrationKind = "best"       // the player's rating was lower than the best one, and is higher now
+	WinningStreak CelebrationKind = "streak"     // the player's wins in a row are a multiple of streakStep
+)
+
+const (
+	// PlaceMatches is how many matches a player needs for a place in the ranking.
+	PlaceMatches = 5
+	// PlaceLifetime is for how long somebody who does not play keeps the place.
+	PlaceLifetime = 60 * 24 * time.Hour
+
+	minRanked      = 3   // a ranking of fewer players has no number one to celebrate
+	minUpset       = 100 // smaller upsets are not celebrated
+	matchesToABest = 10  // in a player's first matches, a personal best is nothing special
+	streakStep     = 5
+)
+
+// LeaderQuery asks for the players at the top of a ladder's ranking, of those who have played after a time.
+type LeaderQuery struct {
+	ActiveSince time.Time
+	Limit       int // 0 for none
+}
+
+// Leader is a player at the top of a ranking.
+type Leader struct {
+	Standing StandingID // 0 at the end if there may be more whom the store has not read
+	Elo      int
+}
+
+// Leaders are players at the top of a ranking, the highest rating first.
+type Leaders struct {
+	LeaderQuery
+	Found []Leader
+}
+
+// MonthUpset is the largest upset of a ladder in a calendar month.
+type MonthUpset struct {
+	Month   time.Time // its first day
+	Known   bool      // false if there may be larger upsets that the store has not counted yet
+	Largest int       // 0 for none
+}
+
+// Premises are the facts that celebrations follow from; nil for those that none depends on. If the store has others, Apply fails
+// with ErrConflict. So nothing that is recorded in the meantime makes a celebration false.
+type Premises struct {
+	Leaders *Leaders
+	Upset   *MonthUpset
+}
+
+// monthOf returns the first day of the calendar month of a time.
+func monthOf(at time.Time) time.Time {
+	at = at.UTC()
+	return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
+}
+
+// celebrate adds celebrations to the cards of new matches of one message. upset may be nil if no match is an upset that may be
+// celebrated.
+func (matches NewMatches) celebrate(leaders Leaders, upset *MonthUpset) (p Premises) {
+	numberOnes := matches.newNumberOnes(leaders)
+	for i, m := range matches {
+		switch one, ok := numberOnes[i]; {
+		case ok:
+			m.Card.Celebration = &Celebration{Kind: NewNumberOne, Players: []Name{{Player: one}}}
+			p.Leaders = &leaders
+		case matches.isLargestUpset(i, upset):
+			m.Card.Celebration = &Celebration{Kind: UpsetOfMonth, Players: m.winners(), Number: m.upset()}
+			p.Upset = upset
+		default:
+			m.Card.Celebration = m.personal()
+		}
+	}
+	return p
+}
+
+// newNumberOnes returns who is celebrated as the new number one, by the index of the match. The player stays the number one in all
+// further matches of the message.
+func (matches NewMatches) newNumberOnes(leaders Leaders) map[int]PlayerID {
+	if slices.ContainsFunc(leaders.Found, func(l Leader) bool { return l.Standing == 0 }) {
+		return nil
+	}
+	f := matches.field(leaders)
+	passed := make(map[int]PlayerID)
+	for i, m := range matches {
+		var candidates []PlayerID
+		for _, p := range m.Players {
+			if p.After.Elo > p.Before.Elo && !f.isFirst(p.Before.Player) {
+				candidates = append(candidates, p.Before.Player)
+			}
+		}
+		f.update(m)
+		one := f.numberOne()
+		for earlier, player := range passed {
+			if player != one {
+				delete(passed, earlier)
+			}
+		}
+		if slices.Contains(candidates, one) {
+			passed[i] = one
+		}
+	}
+	return passed
+}
+
+// field is the part of a ranking that decides who is its number one.
+type field struct {
+	places map[PlayerID]place // of all who play in the message
+	others []Leader           // the first of all others
+}
+
+type place struct {
+	elo    int
+	ranked bool // has a place in the ranking
+}
+
+// field returns the field before the matches.
+func (matches NewMatches) field(leaders Leaders) field {
+	f := field{places: make(map[PlayerID]place), others: slices.Clone(leaders.Found)}
+	for _, m := range matches {
+		for _, p := range m.Players {
+			if _, seen := f.places[p.Before.Player]; seen {
+				continue
+			}
+			f.places[p.Before.Player] = place{p.Before.Elo, leaders.mayInclude(p.Before)}
+			f.others = slices.DeleteFunc(f.others, func(l Leader) bool { return l.Standing == p.Before.ID })
+		}
+	}
+	return f
+}
+
+// mayInclude reports whether a player is in the ranking, or may be because not all of the ranking was read.
+func (l Leaders) mayInclude(s Standing) bool {
+	if s.Played < PlaceMatches || !s.LeftAt.IsZero() {
+		return false
+	}
+	found := func(leader Leader) bool { return leader.Standing == s.ID }
+	read := len(l.Found)
+	return slices.ContainsFunc(l.Found, found) || read > 0 && read == l.Limit && s.Elo <= l.Found[read-1].Elo
+}
+
+// update changes the field to what it is after a match.
+func (f field) update(m *NewMatch) {
+	for _, p := range m.Players {
+		f.places[p.After.Player] = place{p.After.Elo, p.After.Played >= PlaceMatches && p.After.LeftAt.IsZero()}
+	}
+}
+
+// highest returns the highest rating in the ranking apart from a player's, and how many there are.
+func (f field) highest(except PlayerID) (elo, count int) {
+	elo, count = -1, len(f.others)
+	if count > 0 {
+		elo = f.others[0].Elo
+	}
+	for player, p := range f.places {
+		if player != except && p.ranked {
+			elo, count = max(elo, p.elo), count+1
+		}
+	}
+	return elo, count
+}
+
+// isFirst reports whether a player is at the top of the ranking, alone or not.
+func (f field) isFirst(player PlayerID) bool {
+	highest, _ := f.highest(player)
+	p := f.places[player]
+	return p.ranked && p.elo >= highest
+}
+
+// numberOne returns who of the message is alone at the top of the ranking, 0 if nobody is or the ranking is too short.
+func (f field) numberOne() PlayerID {
+	for player, p := range f.places {
+		if highest, others := f.highest(player); p.ranked && p.elo > highest && others+1 >= minRanked {
+			return player
+		}
+	}
+	return 0
+}
+
+// isLargestUpset reports whether a match, given by its index, is certainly a larger upset than all others of the month.
+func (matches NewMatches) isLargestUpset(i int, month *MonthUpset) bool {
+	upset := matches[i].upset()
+	if upset < minUpset || month == nil || !month.Known || upset <= month.Largest {
+		return false
+	}
+	for j, m := range matches {
+		if j != i && m.upset() >= upset {
+			return false
+		}
+	}
+	return true
+}
+
+// upset returns by how much the beaten side was rated higher than the winners, 0 if it was not.
+func (m *NewMatch) upset() int {
+	var sum, count [2]float64
+	for _, p := range m.Players {
+		sum[p.Side-1] += float64(p.Before.Elo)
+		count[p.Side-1]++
+	}
+	lead := int(math.Round(sum[0]/count[0] - sum[1]/count[1])) // of side A
+	switch {
+	case m.A > m.B:
+		return max(0, -lead)
+	case m.A < m.B:
+		return max(0, lead)
+	default:
+		return 0
+	}
+}
+
+// inCardOrder returns the players as the card lists them: the winners first.
+func (m *NewMatch) inCardOrder() []MatchPlayer {
+	players := slices.Clone(m.Players)
+	slices.SortStableFunc(players, func(a, b MatchPlayer) int {
+		if m.B > m.A {
+			a, b = b, a
+		}
+		return cmp.Compare(a.Side, b.Side)
+	})
+	return players
+}
+
+// winners returns the players of the side that has won.
+func (m *NewMatch) winners() (names []Name) {
+	for _, p := range m.Players {
+		if m.A != m.B && (p.Side == 1) == (m.A > m.B) {
+			names = append(names, Name{Player: p.Before.Player})
+		}
+	}
+	return names
+}
+
+// personal returns what is special for the first player for whom anything is: a personal best before a streak.
+func (m *NewMatch) personal() *Celebration {
+	players := m.inCardOrder()
+	for _, p := range players {
+		if p.After.Played > matchesToABest && p.Before.Elo < p.Before.BestElo && p.After.Elo > p.Before.BestElo {
+			return &Celebration{Kind: PersonalBest, Players: []Name{{Player: p.After.Player}}, Number: p.After.Elo}
+		}
+	}
+	for _, p := range players {
+		if p.After.Streak > 0 && p.After.Streak%streakStep == 0 {
+			return &Celebration{Kind: WinningStreak, Players: []Name{{Player: p.After.Player}}, Number: p.After.Streak}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,276 @@
+package ranking
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// standingOf returns the standing of a player with so many matches. Its id is that of the player, plus 100.
+func standingOf(player PlayerID, elo, played int) Standing {
+	return Standing{ID: StandingID(player) + 100, Player: player, Elo: elo, BestElo: elo, Played: played}
+}
+
+// part returns what a match changes for a player of a side.
+func part(side int, before Standing, change int) MatchPlayer {
+	after := before
+	after.Elo += change
+	after.BestElo = max(after.BestElo, after.Elo)
+	after.Played++
+	return MatchPlayer{Side: side, Before: before, After: after}
+}
+
+// beats returns a match that the first player has won and that moves so many points.
+func beats(winner, loser Standing, points int) *NewMatch {
+	return &NewMatch{Result: Result{Score: Score{A: 3, B: 1}}, Players: []MatchPlayer{part(1, winner, points), part(2, loser, -points)}}
+}
+
+// celebrated returns what the matches celebrate, nil for nothing.
+func celebrated(leaders Leaders, upset *MonthUpset, matches ...*NewMatch) ([]*Celebration, Premises) {
+	premises := NewMatches(matches).celebrate(leaders, upset)
+	all := make([]*Celebration, len(matches))
+	for i, m := range matches {
+		all[i] = m.Card.Celebration
+	}
+	return all, premises
+}
+
+// leadersAre returns the leaders of a ranking that was read to its end, or to its 20th place.
+func leadersAre(found ...Leader) Leaders {
+	return Leaders{LeaderQuery: LeaderQuery{ActiveSince: time.Unix(1, 0), Limit: 20}, Found: found}
+}
+
+func celebrationOf(kind CelebrationKind, number int, players ...PlayerID) *Celebration {
+	c := &Celebration{Kind: kind, Number: number}
+	for _, p := range players {
+		c.Players = append(c.Players, Name{Player: p})
+	}
+	return c
+}
+
+// check compares what is celebrated, one match after the other.
+func checkCelebrated(t *testing.T, got []*Celebration, want ...*Celebration) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("celebrated (-want +got):\n%s", diff)
+	}
+}
+
+// TestNewNumberOne: player 1 is celebrated for passing everybody else, and only then. 3 and 4 do not play.
+func TestNewNumberOne(t *testing.T) {
+	t.Parallel()
+	one, two := standingOf(1, 1590, 20), standingOf(2, 1500, 20)
+	newcomer := func(played int) Standing { return standingOf(1, 1590, played) }
+	left := one
+	left.LeftAt = time.Unix(5, 0)
+	listed := func(s Standing) Leader { return Leader{s.ID, s.Elo} }
+	full := func(l Leaders) Leaders {
+		l.Limit = len(l.Found)
+		return l
+	}
+	draw := beats(one, two, 16)
+	draw.B = draw.A
+	for name, tc := range map[string]struct {
+		match   *NewMatch
+		leaders Leaders
+		want    bool
+	}{
+		"passes":                    {beats(one, two, 16), leadersAre(Leader{3, 1600}, listed(one), listed(two)), true},
+		"by one point":              {beats(one, two, 16), leadersAre(Leader{3, 1605}, listed(one), listed(two)), true},
+		"draws level":               {beats(one, two, 16), leadersAre(Leader{3, 1606}, listed(one), listed(two)), false},
+		"not yet":                   {beats(one, two, 16), leadersAre(Leader{3, 1607}, listed(one), listed(two)), false},
+		"by a draw":                 {draw, leadersAre(Leader{3, 1600}, listed(one), listed(two)), true},
+		"passes the opponent":       {beats(one, standingOf(2, 1600, 20), 16), leadersAre(Leader{102, 1600}, listed(one), Leader{3, 1400}), true},
+		"was alone already":         {beats(one, two, 16), leadersAre(listed(one), Leader{3, 1589}, listed(two)), false},
+		"shared it":                 {beats(one, two, 16), leadersAre(Leader{3, 1590}, listed(one), listed(two)), false},
+		"may have shared it":        {beats(one, two, 16), full(leadersAre(Leader{3, 1590}, Leader{4, 1590}, Leader{5, 1590})), false},
+		"three in the ranking":      {beats(one, two, 16), leadersAre(Leader{3, 1600}, listed(one), listed(two)), true},
+		"two, and a newcomer":       {beats(one, standingOf(2, 1500, 3), 16), leadersAre(Leader{3, 1600}, listed(one)), false},
+		"three with the fifth":      {beats(one, standingOf(2, 1500, 4), 16), leadersAre(Leader{3, 1600}, listed(one)), true},
+		"in the fifth match":        {beats(newcomer(4), two, 16), leadersAre(Leader{3, 1580}, listed(two)), true},
+		"in the fourth match":       {beats(newcomer(3), two, 16), leadersAre(Leader{3, 1580}, listed(two), Leader{4, 1400}), false},
+		"loses, and gets a place":   {beats(two, newcomer(4), 5), leadersAre(Leader{3, 1580}, listed(two)), false},
+		"was away for long":         {beats(one, two, 16), leadersAre(Leader{3, 1580}, listed(two)), true},
+		"has left since":            {beats(left, two, 16), leadersAre(Leader{3, 1580}, Leader{4, 1400}, listed(two)), false},
+		"behind a newcomer":         {beats(one, standingOf(2, 1900, 3), 16), leadersAre(Leader{3, 1600}, listed(one), Leader{4, 1400}), true},
+		"others are not read":       {beats(one, two, 16), leadersAre(Leader{3, 1580}, listed(two), Leader{4, 1400}, Leader{}), false},
+		"nobody else was read":      {beats(one, two, 16), leadersAre(), false},
+		"first match of the ladder": {beats(Standing{Player: 1, Elo: 1500}, Standing{Player: 2, Elo: 1500}, 16), leadersAre(), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, premises := celebrated(tc.leaders, nil, tc.match)
+			if !tc.want {
+				checkCelebrated(t, got, nil)
+				return
+			}
+			checkCelebrated(t, got, celebrationOf(NewNumberOne, 0, 1))
+			if diff := cmp.Diff(&tc.leaders, premises.Leaders); diff != "" {
+				t.Errorf("it depends on (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestNumberOneOfSeveralMatches: of the matches of a message, only a number one who is still that after the last one is celebrated.
+func TestNumberOneOfSeveralMatches(t *testing.T) {
+	t.Parallel()
+	one, two := standingOf(1, 1590, 20), standingOf(2, 1580, 20)
+	leaders := leadersAre(Leader{3, 1600}, Leader{101, 1590}, Leader{102, 1580})
+	wins := beats(one, two, 16)
+	after := func(m *NewMatch, i int) Standing { return m.Players[i].After }
+	t.Run("stays it", func(t *testing.T) {
+		t.Parallel()
+		first := beats(one, two, 16)
+		got, _ := celebrated(leaders, nil, first, beats(after(first, 0), after(first, 1), 10))
+		checkCelebrated(t, got, celebrationOf(NewNumberOne, 0, 1), nil)
+	})
+	t.Run("is passed", func(t *testing.T) {
+		t.Parallel()
+		first := beats(one, two, 16)
+		got, _ := celebrated(leaders, nil, first, beats(after(first, 1), after(first, 0), 40))
+		checkCelebrated(t, got, nil, celebrationOf(NewNumberOne, 0, 2))
+	})
+	t.Run("loses it and has it again", func(t *testing.T) {
+		t.Parallel()
+		first := beats(one, two, 16)
+		second := beats(after(first, 1), after(first, 0), 12)
+		got, _ := celebrated(leaders, nil, first, second, beats(after(second, 1), after(second, 0), 14))
+		checkCelebrated(t, got, nil, nil, celebrationOf(NewNumberOne, 0, 1))
+	})
+	t.Run("somebody else plays later", func(t *testing.T) {
+		t.Parallel()
+		got, _ := celebrated(leaders, nil, wins, beats(standingOf(-97, 1600, 20), standingOf(5, 1590, 20), 8)) // the standing 3
+		checkCelebrated(t, got, nil, celebrationOf(NewNumberOne, 0, -97))
+	})
+}
+
+func TestUpsetOfMonth(t *testing.T) {
+	t.Parallel()
+	month := monthOf(time.Date(2026, time.March, 31, 23, 59, 0, 0, time.UTC))
+	known := func(largest int) *MonthUpset { return &MonthUpset{Month: month, Known: true, Largest: largest} }
+	upset := func(points int) *NewMatch { return beats(standingOf(1, 1500, 20), standingOf(2, 1500+points, 20), 20) }
+	swapped := upset(150)
+	swapped.A, swapped.B = 1, 3 // the higher rated one has won
+	draw := upset(150)
+	draw.B = draw.A
+	team := func(points int) *NewMatch { // the losers have an average of 1500 + points - 0.5
+		return &NewMatch{Result: Result{Score: Score{B: 1}}, Players: []MatchPlayer{
+			part(1, standingOf(1, 1499+points, 20), -20), part(1, standingOf(2, 1500+points, 20), -20),
+			part(2, standingOf(3, 1600, 20), 20), part(2, standingOf(4, 1400, 20), 20),
+		}}
+	}
+	for name, tc := range map[string]struct {
+		match *NewMatch
+		month *MonthUpset
+		want  *Celebration
+	}{
+		"first of the month": {upset(100), known(0), celebrationOf(UpsetOfMonth, 100, 1)},
+		"too small":          {upset(99), known(0), nil},
+		"larger":             {upset(150), known(149), celebrationOf(UpsetOfMonth, 150, 1)},
+		"equal":              {upset(150), known(150), nil},
+		"not known":          {upset(150), &MonthUpset{Month: month}, nil},
+		"not read":           {upset(150), nil, nil},
+		"a draw":             {draw, known(0), nil},
+		"expected":           {swapped, known(0), nil},
+		"of a team":          {team(101), known(0), celebrationOf(UpsetOfMonth, 101, 3, 4)},
+		"rounded up":         {team(100), known(0), celebrationOf(UpsetOfMonth, 100, 3, 4)},
+		"rounded down":       {team(99), known(0), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, premises := celebrated(leadersAre(Leader{9, 3000}), tc.month, tc.match)
+			checkCelebrated(t, got, tc.want)
+			if tc.want != nil && premises.Upset != tc.month {
+				t.Errorf("it depends on %+v", premises.Upset)
+			}
+		})
+	}
+	got, _ := celebrated(leadersAre(), known(110), upset(120), upset(140), upset(130))
+	checkCelebrated(t, got, nil, celebrationOf(UpsetOfMonth, 140, 1), nil)
+	got, _ = celebrated(leadersAre(), known(110), upset(140), upset(140))
+	checkCelebrated(t, got, nil, nil)
+}
+
+func TestPersonalBest(t *testing.T) {
+	t.Parallel()
+	at := func(elo, best, played int) Standing {
+		s := standingOf(1, elo, played)
+		s.BestElo = best
+		return s
+	}
+	other := standingOf(2, 1500, 20)
+	for name, tc := range map[string]struct {
+		before Standing
+		want   *Celebration
+	}{
+		"above the best":      {at(1590, 1605, 20), celebrationOf(PersonalBest, 1606, 1)},
+		"as high as the best": {at(1590, 1606, 20), nil},
+		"run of wins":         {at(1590, 1590, 20), nil},
+		"in the 11th match":   {at(1590, 1600, 10), celebrationOf(PersonalBest, 1606, 1)},
+		"in the 10th match":   {at(1590, 1600, 9), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, _ := celebrated(leadersAre(), nil, beats(tc.before, other, 16))
+			checkCelebrated(t, got, tc.want)
+		})
+	}
+}
+
+func TestWinningStreak(t *testing.T) {
+	t.Parallel()
+	for streak, want := range map[int]bool{-5: false, -1: false, 0: false, 1: false, 4: false, 5: true, 6: false, 9: false, 10: true, 15: true, 101: false} {
+		m := beats(standingOf(1, 1500, 20), standingOf(2, 1500, 20), 16)
+		m.Players[0].After.Streak = streak
+		got, _ := celebrated(leadersAre(), nil, m)
+		if want {
+			checkCelebrated(t, got, celebrationOf(WinningStreak, streak, 1))
+		} else {
+			checkCelebrated(t, got, nil)
+		}
+	}
+}
+
+// TestOneCelebration: a match to which everything applies celebrates the most important of it.
+func TestOneCelebration(t *testing.T) {
+	t.Parallel()
+	match := func(change func(one, two *MatchPlayer)) *NewMatch {
+		m := &NewMatch{Result: Result{Score: Score{A: 1, B: 3}}, Players: []MatchPlayer{
+			part(1, standingOf(5, 1730, 20), -20), part(1, standingOf(6, 1730, 20), -20),
+			part(2, standingOf(1, 1590, 20), 20), part(2, standingOf(2, 1580, 20), 20),
+		}}
+		for i := range m.Players[2:] {
+			p := &m.Players[2+i]
+			p.Before.BestElo, p.After.BestElo, p.After.Streak = 1595, max(1595, p.After.Elo), 5
+		}
+		change(&m.Players[2], &m.Players[3])
+		return m
+	}
+	month := &MonthUpset{Known: true}
+	leaders := leadersAre(Leader{3, 1600}, Leader{101, 1590}, Leader{102, 1580})
+	for name, tc := range map[string]struct {
+		leaders Leaders
+		month   *MonthUpset
+		change  func(one, two *MatchPlayer)
+		want    *Celebration
+	}{
+		"everything":      {leaders, month, func(_, _ *MatchPlayer) {}, celebrationOf(NewNumberOne, 0, 1)},
+		"no number one":   {leadersAre(), month, func(_, _ *MatchPlayer) {}, celebrationOf(UpsetOfMonth, 145, 1, 2)},
+		"nor upset":       {leadersAre(), nil, func(_, _ *MatchPlayer) {}, celebrationOf(PersonalBest, 1610, 1)},
+		"best of another": {leadersAre(), nil, func(one, _ *MatchPlayer) { one.Before.BestElo = 1700 }, celebrationOf(PersonalBest, 1600, 2)},
+		"only streaks": {leadersAre(), nil, func(one, two *MatchPlayer) {
+			one.Before.BestElo, two.Before.BestElo, one.After.Streak = 1700, 1700, 4
+		}, celebrationOf(WinningStreak, 5, 2)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := match(tc.change)
+			m.Players[0].After.Played, m.Players[1].After.Played = 3, 3 // newcomers, so that they are not ahead
+			m.Players[0].Before.Played, m.Players[1].Before.Played = 2, 2
+			got, _ := celebrated(tc.leaders, tc.month, m)
+			checkCelebrated(t, got, tc.want)
+		})
+	}
+}

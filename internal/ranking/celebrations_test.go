@@ -1,0 +1,216 @@
+package ranking_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/ranking"
+)
+
+// rated makes the players of a new group have ratings, and matches enough for a place in the ranking. Nothing remains to be counted.
+func rated(t *testing.T, g *game, ratings map[ranking.Person]int) {
+	t.Helper()
+	for p, elo := range ratings {
+		must(t, g.Join(t.Context(), g.origin(&p)))
+		g.exec(t, `
+			UPDATE group_players SET elo = $2, start_elo = $2, best_elo = $2, played = 20, drawn = 20, last_played_at = '2023-11-01'
+			WHERE name = $1`, p.Name, elo)
+	}
+}
+
+// counted plays the leader that has counted all matches. The largest upset of the month is of this difference, 0 for none.
+func counted(t *testing.T, g *game, upset int) {
+	t.Helper()
+	g.exec(t, `DELETE FROM tally_marks`)
+	g.exec(t, `DELETE FROM player_months`)
+	g.exec(t, `
+		INSERT INTO player_months (ladder_id, player_id, month, played, won, drawn, lost, best_elo, best_match, upset, upset_match)
+		SELECT l.id, p.id, '2023-11-01', 1, 1, 0, 0, 1600, 1, $1, 1 FROM ladders l, players p WHERE p.display_name = 'Zoe' AND $1 > 0`, upset)
+}
+
+// celebration returns what a card celebrates, nil for nothing.
+func celebration(t *testing.T, n ranking.Notice) *ranking.Celebration {
+	t.Helper()
+	card, ok := n.(ranking.MatchRecorded)
+	if !ok {
+		t.Fatalf("the notice is %+v", n)
+	}
+	return card.Celebration
+}
+
+func checkCelebration(t *testing.T, what string, n ranking.Notice, want *ranking.Celebration) {
+	t.Helper()
+	if diff := cmp.Diff(want, celebration(t, n)); diff != "" {
+		t.Errorf("%s: celebrated (-want +got):\n%s", what, diff)
+	}
+}
+
+func celebrating(kind ranking.CelebrationKind, number int, names ...string) *ranking.Celebration {
+	c := &ranking.Celebration{Kind: kind, Number: number}
+	for _, name := range names {
+		c.Players = append(c.Players, ranking.Name{Name: name})
+	}
+	return c
+}
+
+// TestNumberOneInTheRanking: a number one is alone ahead of all members who have played lately and often enough.
+func TestNumberOneInTheRanking(t *testing.T) {
+	t.Parallel()
+	isOne := celebrating(ranking.NewNumberOne, 0, "Alice")
+	for name, tc := range map[string]struct {
+		change string // of the standing of Carol, who is rated 1600
+		want   *ranking.Celebration
+	}{
+		"passes":               {"elo = 1510", isOne},
+		"is behind":            {"elo = 1600", nil},
+		"level":                {"elo = 1516", nil},
+		"of a member who left": {"left_at = now()", isOne},
+		"of a newcomer":        {"played = 4, drawn = 4", isOne},
+		"of long ago":          {"last_played_at = to_timestamp(1700000000) - interval '60 days'", isOne},
+		"of not so long ago":   {"last_played_at = to_timestamp(1700000000) - interval '60 days' + interval '1 second'", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGame(t)
+			rated(t, g, map[ranking.Person]int{alice: 1500, bob: 1500, carol: 1600, zoe: 1505, {ID: 5, Name: "Eve"}: 1400})
+			g.exec(t, `UPDATE group_players SET `+tc.change+` WHERE name = 'Carol'`)
+			checkCelebration(t, name, g.record(t, &bob, alice, bob, 3, 1), tc.want)
+			if tc.want != nil {
+				checkCelebration(t, "the next win", g.record(t, &bob, alice, bob, 4, 1), nil)
+			}
+		})
+	}
+}
+
+// TestUpsetsOfTheMonth: the largest upset of a month is celebrated if the store knows all of the month.
+func TestUpsetsOfTheMonth(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	rated(t, g, map[ranking.Person]int{alice: 1500, bob: 1700, carol: 2000, zoe: 1600})
+	is := celebrating(ranking.UpsetOfMonth, 200, "Alice")
+	upset := func(what string, want *ranking.Celebration) {
+		t.Helper()
+		g.exec(t, `UPDATE group_players SET elo = CASE name WHEN 'Alice' THEN 1500 WHEN 'Bob' THEN 1700 ELSE elo END, streak = 0`)
+		checkCelebration(t, what, g.record(t, &bob, alice, bob, 3, 1), want)
+	}
+	counted(t, g, 0)
+	upset("the first", is)
+	upset("while one is not counted", nil)
+	counted(t, g, 200)
+	upset("after an equal one", nil)
+	counted(t, g, 199)
+	upset("after a smaller one", is)
+	counted(t, g, 0)
+	g.exec(t, `INSERT INTO ladder_tallies (ladder_id, recounting) SELECT id, true FROM ladders`)
+	upset("while the ladder is counted anew", nil)
+	g.exec(t, `UPDATE ladder_tallies SET recounting = false`)
+	counted(t, g, 0)
+	g.exec(t, `UPDATE player_months SET month = '2023-10-01'`)
+	upset("after a larger one in another month", is)
+	counted(t, g, 0)
+	g.exec(t, `UPDATE chats SET celebrations = false`)
+	upset("in a group that does not celebrate", nil)
+}
+
+// TestAmendedCardsDoNotCelebrate: an undo, a restore and a fix take a celebration back.
+func TestAmendedCardsDoNotCelebrate(t *testing.T) {
+	t.Parallel()
+	amendments := map[string]func(g *game, m ranking.MatchRef) error{
+		"undo": func(g *game, m ranking.MatchRef) error {
+			return g.UndoMatch(t.Context(), g.origin(&bob), ranking.Amendment{Match: m, IsAdmin: admin})
+		},
+		"undo and restore": func(g *game, m ranking.MatchRef) error {
+			a := ranking.Amendment{Match: m, IsAdmin: admin}
+			return errors.Join(g.UndoMatch(t.Context(), g.origin(&bob), a), g.RestoreMatch(t.Context(), g.origin(&bob), a))
+		},
+		"fix": func(g *game, m ranking.MatchRef) error {
+			return g.FixMatch(t.Context(), g.origin(&bob), ranking.Amendment{Match: m, IsAdmin: admin}, []ranking.Score{{A: 3, B: 2}})
+		},
+	}
+	for name, amend := range amendments {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGame(t)
+			for range 4 {
+				checkCelebration(t, "a short streak", g.record(t, &bob, alice, bob, 3, 1), nil)
+			}
+			o := g.origin(&bob)
+			must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
+			checkCelebration(t, "the streak", g.notice(t, o.Key), celebrating(ranking.WinningStreak, 5, "Alice"))
+			must(t, amend(g, ranking.MatchRef{Number: 5}))
+			if got := texts(t, g, `SELECT coalesce(payload ->> 'celebration', 'nothing') FROM outbox WHERE action = 'send' AND key = $1`, o.Key); got[0] != "nothing" {
+				t.Errorf("the card celebrates %s", got[0])
+			}
+		})
+	}
+}
+
+// pausingStore is a store that calls before each Apply.
+type pausingStore struct {
+	ranking.Store
+	before func()
+}
+
+func (s pausingStore) Apply(ctx context.Context, c ranking.Changes) error {
+	s.before()
+	return s.Store.Apply(ctx, c)
+}
+
+// TestCelebrationsOfTwoInstances: an instance does not celebrate what another one has made false in the meantime.
+func TestCelebrationsOfTwoInstances(t *testing.T) {
+	t.Parallel()
+	eve := ranking.Person{ID: 5, Name: "Eve"}
+	for name, tc := range map[string]struct {
+		ratings  map[ranking.Person]int
+		meantime func(t *testing.T, g *game, other *ranking.Service)
+		want     *ranking.Celebration
+	}{
+		"another number one": {
+			map[ranking.Person]int{alice: 1500, bob: 1450, carol: 1500, zoe: 1510, eve: 1500},
+			func(t *testing.T, g *game, other *ranking.Service) { // Carol has 1516 then
+				must(t, other.RecordMatch(t.Context(), g.origin(&carol), singles(carol, zoe, 3, 1)))
+			}, nil,
+		},
+		"nobody else": {
+			map[ranking.Person]int{alice: 1500, bob: 1450, carol: 1400, zoe: 1510, eve: 1300},
+			func(t *testing.T, g *game, other *ranking.Service) {
+				must(t, other.RecordMatch(t.Context(), g.origin(&carol), singles(carol, eve, 3, 1)))
+			}, celebrating(ranking.NewNumberOne, 0, "Alice"),
+		},
+		"another upset": {
+			map[ranking.Person]int{alice: 1500, bob: 1700, carol: 2200, zoe: 2400, eve: 2000},
+			func(t *testing.T, g *game, other *ranking.Service) {
+				must(t, other.RecordMatch(t.Context(), g.origin(&eve), singles(eve, zoe, 3, 1)))
+			}, nil,
+		},
+		"another upset that is counted": {
+			map[ranking.Person]int{alice: 1500, bob: 1700, carol: 2200, zoe: 2400, eve: 2000},
+			func(t *testing.T, g *game, other *ranking.Service) {
+				must(t, other.RecordMatch(t.Context(), g.origin(&eve), singles(eve, zoe, 3, 1)))
+				counted(t, g, 400)
+			}, nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGame(t)
+			rated(t, g, tc.ratings)
+			counted(t, g, 0)
+			tries := 0
+			slow := newService(pausingStore{g.store, func() {
+				if tries++; tries == 1 {
+					tc.meantime(t, g, g.newInstance())
+				}
+			}})
+			o := g.origin(&bob)
+			must(t, slow.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
+			checkCelebration(t, name, g.notice(t, o.Key), tc.want)
+			if n := g.count(t, "matches"); n != 2 {
+				t.Errorf("%d matches, want 2", n)
+			}
+		})
+	}
+}

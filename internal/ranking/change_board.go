@@ -1,0 +1,129 @@
+package ranking
+
+import (
+	"context"
+	"strconv"
+)
+
+// The kinds of notices about boards. That of the board itself says nothing: what it shows is read when it is sent.
+const (
+	KindBoard          = "board"
+	KindBoardState     = "board_state"
+	KindBoardNotPinned = "board_not_pinned"
+)
+
+// Board is the board of a group: a message in the chat, or in one of its topics, that always shows the ranking.
+type Board struct {
+	Thread int64 // the topic, 0 for none
+}
+
+// Object returns what identifies the message of the board in its chat.
+func (b Board) Object() string {
+	if b.Thread == 0 {
+		return KindBoard
+	}
+	return KindBoard + ":" + strconv.FormatInt(b.Thread, 10)
+}
+
+// BoardChange is what /board asks for.
+type BoardChange string
+
+// The changes.
+const (
+	ShowBoard    BoardChange = "" // changes nothing: it asks whether there is a board
+	TurnBoardOn  BoardChange = "on"
+	TurnBoardOff BoardChange = "off"
+)
+
+// ChangeBoard turns the board of a group on, in the topic of the command, or off. A group has one board: it moves if it is turned on in
+// another topic. Only admins may do so; everybody may ask.
+func (s *Service) ChangeBoard(ctx context.Context, o Origin, change BoardChange, isAdmin func(context.Context) (bool, error)) error {
+	people := senderOf(o)
+	return s.handle(ctx, o, command{
+		name: "change board", people: people, class: RateQuestion,
+		operation: &boardOperation{adminsOnly: adminsOnly{isAdmin: isAdmin, origin: o, log: s.log}, change: change},
+	})
+}
+
+type boardOperation struct {
+	adminsOnly
+	change BoardChange
+	before *Board
+}
+
+func (b *boardOperation) read(ctx context.Context, store Store, _ Snapshot) (err error) {
+	b.before, err = store.Board(ctx, b.origin.Chat.ID)
+	return err
+}
+
+func (b *boardOperation) readLocked(ctx context.Context, store Store, snap Snapshot) error {
+	return b.read(ctx, store, snap)
+}
+
+func (b *boardOperation) permit(ctx context.Context, snap Snapshot) Notice {
+	if b.change == ShowBoard {
+		return nil
+	}
+	return b.adminsOnly.permit(ctx, snap)
+}
+
+func (b *boardOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
+	changed := &ChangedBoard{Chat: snap.ChatID, Before: b.before, After: b.before}
+	switch {
+	case b.change == TurnBoardOn && snap.Chat.ID == b.origin.Chat.ID:
+		changed.After = &Board{Thread: b.origin.Thread}
+	case b.change == TurnBoardOn: // the chat has a new id, and its topics with it
+		changed.After = &Board{}
+	case b.change == TurnBoardOff:
+		changed.After = nil
+	}
+	n := BoardState{On: changed.After != nil}
+	switch {
+	case b.change == TurnBoardOn:
+		n.Changed = true // also one that is on already: it is pinned again
+		n.Moved = b.before != nil && *b.before != *changed.After
+	case (b.before == nil) != (changed.After == nil):
+		n.Changed = true
+	default:
+		return Changes{Notice: n}, nil
+	}
+	return Changes{Notice: n, Effect: changed}, nil
+}
+
+// ChangedBoard is what an admin changed about the board of a chat; nil means none. If what is stored differs from Before, Apply fails
+// with ErrConflict. The messages of both are brought up to date.
+type ChangedBoard struct {
+	Chat          ChatID
+	Before, After *Board
+}
+
+func (*ChangedBoard) outcome() CommandOutcome { return OutcomeDisplayChanged }
+
+// BoardState says whether a group has a board.
+type BoardState struct {
+	On      bool `json:"on,omitempty"`
+	Changed bool `json:"changed,omitempty"` // the command has turned it on or off
+	Moved   bool `json:"moved,omitempty"`   // it was in another topic before
+}
+
+// Kind implements Notice.
+func (BoardState) Kind() string { return KindBoardState }
+
+// Purpose implements Notice.
+func (n BoardState) Purpose() Purpose {
+	if n.Changed {
+		return Outcome
+	}
+	return Answer
+}
+
+// BoardNotPinned says that the bot has no right to pin the board.
+type BoardNotPinned struct{}
+
+// Kind implements Notice.
+func (BoardNotPinned) Kind() string { return KindBoardNotPinned }
+
+// Purpose implements Notice.
+func (BoardNotPinned) Purpose() Purpose { return Notification }
+
+var _ = []Notice{BoardState{}, BoardNotPinned{}}

@@ -1,0 +1,159 @@
+package ranking_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// odds asks for the odds of a match, and returns the answer.
+func (g *game) odds(t *testing.T, sender *ranking.Person, a, b []ranking.Person) ranking.Notice {
+	t.Helper()
+	o := g.origin(sender)
+	must(t, g.questions(g.Service).ShowOdds(t.Context(), o, a, b))
+	return g.notice(t, o.Key)
+}
+
+// TestOddsComeTrue: a match that is recorded right after the question changes the ratings by just what the answer said, whatever
+// the rules are and whoever is new.
+func TestOddsComeTrue(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	people := []ranking.Person{alice, bob, carol, zoe, {Username: "dave"}, {Username: "eve"}}
+	rapid.Check(t, func(rt *rapid.T) {
+		k, first := rapid.IntRange(1, 400).Draw(rt, "K"), rapid.IntRange(0, 5).Draw(rt, "provisional matches")
+		uneven := rapid.Bool().Draw(rt, "uneven")
+		g.exec(t, `UPDATE ladders SET k_factor = $1, provisional_matches = $2, provisional_k_factor = CASE WHEN $2 > 0 THEN 2 * $1 ELSE 0 END,
+			margin_of_victory = $3, uneven_teams_allowed = $4`, k, first, rapid.Bool().Draw(rt, "margin"), uneven)
+		playing := rapid.Permutation(people).Draw(rt, "people")[:rapid.IntRange(2, len(people)).Draw(rt, "number")]
+		at := len(playing) / 2
+		if uneven {
+			at = rapid.IntRange(1, len(playing)-1).Draw(rt, "first side")
+		}
+		a, b := playing[:at], playing[at:]
+		if !uneven {
+			b = playing[at : 2*at]
+		}
+		n := g.odds(t, &alice, a, b).(stats.Odds)
+		score := rapid.SampledFrom([]ranking.Score{{A: 1}, {B: 1}, {A: 7, B: 6}, {A: 2, B: 2}}).Draw(rt, "score")
+		o := g.origin(&alice)
+		must(t, g.RecordMatch(t.Context(), o, ranking.Report{A: a, B: b, Scores: []ranking.Score{score}}))
+		var want []int
+		for side, players := range n.Sides {
+			for _, p := range players {
+				switch {
+				case score.A == score.B:
+					want = append(want, p.Draw)
+				case (score.A > score.B) == (side == 0):
+					want = append(want, p.Win)
+				default:
+					want = append(want, p.Lose)
+				}
+			}
+		}
+		type change struct{ Change int }
+		var got []int
+		for _, c := range rows[change](t, g, `SELECT h.elo_after - h.elo_before FROM elo_history h JOIN matches m ON m.id = h.match_id
+			JOIN match_players mp ON mp.match_id = m.id AND mp.player_id = h.player_id WHERE m.idempotency_key = $1 ORDER BY mp.place`, o.Key) {
+			got = append(got, c.Change)
+		}
+		if !slices.Equal(got, want) {
+			rt.Fatalf("%+v: the ratings changed by %v, and the answer said %v", score, got, want)
+		}
+	})
+}
+
+// TestOddsAboutStrangers: nobody becomes a player by a question, and the answer says who has not played.
+func TestOddsAboutStrangers(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	dave, eve := ranking.Person{Username: "dave"}, ranking.Person{Username: "Eve"}
+	n := g.odds(t, &alice, []ranking.Person{alice}, []ranking.Person{dave})
+	checkNotice(t, n, stats.Odds{Expected: 50, Draws: true, Sides: [2][]stats.OddsPlayer{
+		{{Name: ranking.Name{Name: "Alice"}, Elo: 1500, Win: 16, Lose: -16, New: true}},
+		{{Name: ranking.Name{Name: "@dave"}, Elo: 1500, Win: 16, Lose: -16, New: true}},
+	}})
+	g.record(t, &alice, alice, bob, 3, 1)
+	before := g.count(t, "players")
+	n = g.odds(t, &alice, []ranking.Person{alice}, []ranking.Person{{Username: "BOB"}})
+	checkNotice(t, n, stats.Odds{Expected: 55, Draws: true, Sides: [2][]stats.OddsPlayer{
+		{{Name: ranking.Name{Name: "Alice"}, Elo: 1516, Win: 15, Lose: -17, Draw: -1}},
+		{{Name: ranking.Name{Name: "Bob"}, Elo: 1484, Win: 17, Lose: -15, Draw: 1}},
+	}})
+	for what, tc := range map[string]struct {
+		a, b []ranking.Person
+		want ranking.RefusalCode
+	}{
+		"uneven teams":  {[]ranking.Person{alice, bob}, []ranking.Person{dave}, ranking.UnevenTeams},
+		"one person":    {[]ranking.Person{alice}, []ranking.Person{{Username: "ALICE"}}, ranking.SamePlayer},
+		"maybe a robot": {[]ranking.Person{alice}, []ranking.Person{{Username: "scorebot", Doubtful: true}}, ranking.NotAPerson},
+	} {
+		if refusal, ok := g.odds(t, &alice, tc.a, tc.b).(ranking.Refusal); !ok || refusal.Code != tc.want {
+			t.Errorf("%s: %+v", what, refusal)
+		}
+	}
+	o := g.origin(&alice)
+	must(t, g.questions(g.Service).ShowTeams(t.Context(), o, []ranking.Person{alice, bob, dave, eve}))
+	if teams := g.notice(t, o.Key).(stats.Teams); teams.Split != 0b0011 || teams.Of != 3 || teams.Expected != 50 {
+		t.Errorf("the teams are %+v", teams)
+	}
+	must(t, g.questions(g.Service).ShowTeams(t.Context(), g.origin(&alice), []ranking.Person{alice, bob, dave, eve, zoe}))
+	if n := g.count(t, "players"); n != before {
+		t.Errorf("there are %d players, and there were %d", n, before)
+	}
+	if n := g.count(t, `outbox WHERE payload->>'code' = 'odd_players'`); n != 1 {
+		t.Errorf("%d refusals of five players, want 1", n)
+	}
+}
+
+// TestTeamsToCard goes all the way from the teams to the card: another split replaces the message, and the one that is chosen is
+// reported by whoever presses.
+func TestTeamsToCard(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	g.record(t, &carol, carol, zoe, 3, 1)
+	g.record(t, &carol, carol, zoe, 3, 1)
+	players := []ranking.Person{alice, {Username: "bob"}, carol, zoe} // 1516, 1484, 1531, 1469
+	for k, want := range []stats.Split{0b0011, 0b1001, 0b0101} {
+		o := g.origin(&bob)
+		o.Button = o.Key
+		must(t, g.questions(g.Service).TurnTeams(t.Context(), o, 77, players, k+1))
+		if n := g.answer(t, o.Key, page).(stats.Teams); n.Split != want || n.Number != k+1 || n.Of != 3 {
+			t.Errorf("number %d is %+v", k+1, n)
+		}
+	}
+	o := g.origin(&zoe)
+	o.Button, o.ReplyTo = o.Key, 77
+	must(t, g.StartTeamWizard(t.Context(), o, [2][]ranking.Person{{alice, {Username: "bob"}}, {carol, zoe}}))
+	names := func(a, b string) []ranking.Name { return []ranking.Name{{Name: a}, {Name: b}} }
+	checkNotice(t, g.answer(t, o.Key, "action = 'send'"), ranking.ScorePrompt{
+		Scores: [][2]int{{1, 3}, {1, 0}, {0, 1}, {2, 1}, {1, 2}, {2, 0}}, Teams: [2][]ranking.Name{names("Carol", "Zoe"), names("Alice", "Bob")}, // hers first
+	})
+	checkNotice(t, g.answer(t, o.Key, toast), ranking.Acknowledged{})
+	for _, unknown := range []ranking.PromptOption{"o0", "p1", "s1-3:1", "s0-03:1"} {
+		checkNotice(t, g.answer(t, g.pressWizard(t, &zoe, unknown), toast), ranking.Refusal{Code: ranking.UnknownButton})
+	}
+	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, ranking.OptionScore(0, ranking.Score{A: 3, B: 0})), toast), ranking.Refusal{Code: ranking.NotYourPrompt})
+	key := g.pressWizard(t, &zoe, ranking.OptionScore(0, ranking.Score{A: 8, B: 10}))
+	if n, ok := g.answer(t, key, page).(ranking.ReportChosen); !ok || len(n.Results) != 1 {
+		t.Errorf("the wizard ends with %+v", n)
+	}
+	got := texts(t, g, `
+		SELECT concat_ws(' ', m.number, m.idempotency_key = $1, p.display_name, m.score_a, m.score_b, string_agg(mp.side || q.display_name, ' ' ORDER BY mp.place))
+		FROM matches m JOIN players p ON p.id = m.reported_by JOIN match_players mp ON mp.match_id = m.id JOIN players q ON q.id = mp.player_id
+		WHERE m.number = 4 GROUP BY m.id, p.id`, o.Key)
+	if diff := cmp.Diff([]string{"4 t Zoe 8 10 1Carol 1Zoe 2Alice 2Bob"}, got); diff != "" {
+		t.Errorf("the match (-want +got):\n%s", diff)
+	}
+	if n := g.count(t, "players"); n != 4 {
+		t.Errorf("there are %d players", n)
+	}
+	verifyClean(t, g.store)
+}

@@ -1,0 +1,80 @@
+package stats
+
+import (
+	"context"
+	"fmt"
+
+	"elobot/internal/elo"
+	"elobot/internal/ranking"
+)
+
+// KindHeadToHead is the kind of HeadToHead.
+const KindHeadToHead = "head_to_head"
+
+// HeadToHead says how two players did against each other. A meeting is a match in which they were on opposite sides.
+type HeadToHead struct {
+	A ranking.Name `json:"a"`
+	B ranking.Name `json:"b"`
+	// Won, Drawn and Lost are those of A, and so are the points.
+	Won     int           `json:"won,omitempty"`
+	Drawn   int           `json:"drawn,omitempty"`
+	Lost    int           `json:"lost,omitempty"`
+	NoDraws bool          `json:"no_draws,omitempty"` // the ladder has none
+	For     int           `json:"for,omitempty"`
+	Against int           `json:"against,omitempty"`
+	Gained  int           `json:"gained,omitempty"` // by how much the meetings changed the rating of A
+	Last    []PlayedMatch `json:"last,omitempty"`   // the last meetings, the last one first
+	// Ratings are those of A and B now. Expected is the expected score of A, in ten-thousandths.
+	Ratings  [2]int `json:"ratings"`
+	Expected int    `json:"expected"`
+	// Stranger is a player of the two who has not joined the ladder. Then the rest is zero.
+	Stranger ranking.Name `json:"stranger,omitzero"`
+	// Back is the player whose page the comparison was opened from, 0 for none.
+	Back      ranking.PlayerID `json:"back,omitempty"`
+	Freshness Freshness        `json:"freshness,omitzero"` // of all but Ratings and Expected
+}
+
+// Kind implements ranking.Notice.
+func (HeadToHead) Kind() string { return KindHeadToHead }
+
+// Purpose implements ranking.Notice.
+func (HeadToHead) Purpose() ranking.Purpose { return ranking.Answer }
+
+// Alone makes ranking.IsAlone true.
+func (HeadToHead) Alone() bool { return true }
+
+// Met returns the number of meetings.
+func (n HeadToHead) Met() int { return n.Won + n.Drawn + n.Lost }
+
+// ShowHeadToHead answers with how two people did against each other.
+func (s *Service) ShowHeadToHead(ctx context.Context, o ranking.Origin, a, b ranking.Person) error {
+	people := []ranking.Person{a, b}
+	return s.answerer.AskAbout(ctx, o, people, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+		return s.headToHead(ctx, o, players[0].ID, players[1].ID, 0)
+	})
+}
+
+// TurnToHeadToHead shows how the person who pressed the button did against a player, in the message with that player's page.
+func (s *Service) TurnToHeadToHead(ctx context.Context, o ranking.Origin, message int64, player ranking.PlayerID) error {
+	sender := []ranking.Person{*o.Sender}
+	return s.answerer.TurnPageAbout(ctx, o, message, sender, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+		return s.headToHead(ctx, o, players[0].ID, player, player)
+	})
+}
+
+// headToHead reads how two players did against each other. a is 0 if the sender has played nowhere yet.
+func (s *Service) headToHead(ctx context.Context, o ranking.Origin, a, b, back ranking.PlayerID) (ranking.Notice, error) {
+	if a == 0 {
+		return MyStanding{}, nil
+	}
+	if a == b {
+		return UnclearPeople{Reason: SamePersonTwo, Command: "h2h"}, nil
+	}
+	n, err := s.store.HeadToHead(ctx, o.Chat.ID, a, b)
+	if err != nil {
+		return nil, fmt.Errorf("read the meetings of two players: %w", err)
+	}
+	n.Back = back
+	n.Expected = int(10_000*elo.Expected(float64(n.Ratings[0]), float64(n.Ratings[1])) + 0.5)
+	return n, nil
+}

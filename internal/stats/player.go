@@ -1,0 +1,138 @@
+package stats
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"elobot/internal/ranking"
+)
+
+const (
+	// FormMatches is how many of the last matches a player's form has, LastMatches how many of them are listed.
+	FormMatches = 10
+	LastMatches = 5
+)
+
+// MyStanding shows a player's standing and history in a group, to that player or to somebody else.
+type MyStanding struct {
+	Name     ranking.Name `json:"name,omitzero"`      // zero for a person without a standing
+	Position int          `json:"position,omitempty"` // 0 for a player who has no place in the ranking
+	Total    int          `json:"total,omitempty"`    // number of players who have one
+	Elo      int          `json:"elo,omitempty"`
+	Best     int          `json:"best,omitempty"`
+	Won      int          `json:"won,omitempty"`
+	Drawn    int          `json:"drawn,omitempty"`
+	Lost     int          `json:"lost,omitempty"`
+	NoDraws  bool         `json:"no_draws,omitempty"` // the ladder has none
+	Streak   int          `json:"streak,omitempty"`   // wins in a row, or losses in a row as a negative number
+	// Left is true for a player who left the group. The ranking does not show them until they play or join again.
+	Left bool `json:"left,omitempty"`
+	// Inactive is true for a player whose last match is so long ago that the ranking leaves them out.
+	Inactive bool `json:"inactive,omitempty"`
+	// Other is true if it is shown to somebody else. Then the Name is never zero.
+	Other bool `json:"other,omitempty"`
+
+	Form      string        `json:"form,omitempty"` // the last matches as a row of w, d and l, the last one last
+	Last      []PlayedMatch `json:"last,omitempty"` // the last matches, the last one first
+	BestIn    *MatchRef     `json:"best_in,omitempty"`
+	Upset     *Upset        `json:"upset,omitempty"`
+	Most      *Pairing      `json:"most,omitempty"`      // the opponent of most matches
+	Favourite *Pairing      `json:"favourite,omitempty"` // the opponent against whom the player does better than expected, and most so
+	Hardest   *Pairing      `json:"hardest,omitempty"`   // the one against whom the player does worse than expected, and most so
+	Partner   *Pairing      `json:"partner,omitempty"`   // the one together with whom the player does better than expected, and most so
+	Freshness Freshness     `json:"freshness,omitzero"`  // of BestIn and what follows it
+}
+
+// Kind implements ranking.Notice.
+func (MyStanding) Kind() string { return KindMyStanding }
+
+// Purpose implements ranking.Notice.
+func (MyStanding) Purpose() ranking.Purpose { return ranking.Answer }
+
+// Alone makes ranking.IsAlone true.
+func (MyStanding) Alone() bool { return true }
+
+// Played returns the number of matches.
+func (n MyStanding) Played() int { return n.Won + n.Drawn + n.Lost }
+
+// MatchRef says which match something happened in, and when.
+type MatchRef struct {
+	Number int       `json:"number"`
+	At     time.Time `json:"at"` // in UTC
+}
+
+// PlayedMatch is a match from the view of one of its players.
+type PlayedMatch struct {
+	MatchRef
+	Against []ranking.Name `json:"against,omitempty"`
+	Score   [2]int         `json:"score"` // that of the player's side first
+	Change  int            `json:"change"`
+}
+
+// Upset is a victory over a side with a higher rating.
+type Upset struct {
+	MatchRef
+	By     int            `json:"by"` // how much higher it was
+	Beaten []ranking.Name `json:"beaten"`
+}
+
+// Pairing says how a player did against another one, or together with another one.
+type Pairing struct {
+	With   ranking.Name `json:"with"`
+	Played int          `json:"played"`
+	Won    int          `json:"won,omitempty"`
+	Drawn  int          `json:"drawn,omitempty"`
+	Lost   int          `json:"lost,omitempty"`
+}
+
+// ShowPlayer answers with the standing and the history of a person in the group, who may be the sender.
+func (s *Service) ShowPlayer(ctx context.Context, o ranking.Origin, who ranking.Person) error {
+	return s.answerer.AskAbout(ctx, o, []ranking.Person{who}, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+		if players[0].ID == 0 { // the sender, who has played nowhere yet
+			return MyStanding{}, nil
+		}
+		return s.player(ctx, o, players[0].ID, players[0].UserID)
+	})
+}
+
+// TurnToPlayer shows a player in the message with the pressed button.
+func (s *Service) TurnToPlayer(ctx context.Context, o ranking.Origin, message int64, player ranking.PlayerID) error {
+	sender := []ranking.Person{*o.Sender}
+	return s.answerer.TurnPageAbout(ctx, o, message, sender, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+		if players[0].ID == player {
+			return s.player(ctx, o, player, o.Sender.ID)
+		}
+		return s.player(ctx, o, player, 0)
+	})
+}
+
+// player reads the standing and the history of a player. user is the player's account, 0 for an unclaimed player and for any other
+// than the sender.
+func (s *Service) player(ctx context.Context, o ranking.Origin, player ranking.PlayerID, user ranking.UserID) (ranking.Notice, error) {
+	n, err := s.store.Player(ctx, o.Chat.ID, player, o.SentAt.Add(-ActiveFor))
+	if err != nil {
+		return nil, fmt.Errorf("read the history of a player: %w", err)
+	}
+	if o.Sender == nil || user != o.Sender.ID {
+		n.Other, n.Name = true, ranking.Name{Player: player}
+	}
+	return n, nil
+}
+
+// ShowMe answers with the sender's standing and history in the group, or, in a private chat, with their standings in all groups.
+func (s *Service) ShowMe(ctx context.Context, o ranking.Origin) error {
+	switch {
+	case o.Sender == nil:
+		return s.answerer.Answer(ctx, o, ranking.Refusal{Code: ranking.NobodyToShow})
+	case o.Chat.IsGroup():
+		return s.ShowPlayer(ctx, o, *o.Sender)
+	}
+	return s.answerer.Ask(ctx, o, func(ctx context.Context) (ranking.Notice, error) {
+		n, err := s.store.Standings(ctx, *o.Sender, MaxGroups, o.SentAt.Add(-ActiveFor))
+		if err != nil {
+			return nil, fmt.Errorf("read standings: %w", err)
+		}
+		return n, nil
+	})
+}

@@ -1,0 +1,112 @@
+package stats
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"elobot/internal/ranking"
+)
+
+const (
+	// PageRows is the maximum number of rows in a RankingPage.
+	PageRows = 10
+	// MaxPlaces is the maximum number of first rows that ShowRanking shows: as many as fit into a message, whatever the names are.
+	MaxPlaces = 20
+	// MinMatches is how many matches a player needs for a place in the ranking, and for a best or worst opponent or partner.
+	MinMatches = ranking.PlaceMatches
+	// ActiveFor is for how long the ranking shows somebody who does not play.
+	ActiveFor = ranking.PlaceLifetime
+)
+
+// RankingQuery says which part of a ranking is asked for.
+type RankingQuery struct {
+	Page   int  // number of the page, from 1; the last page if there are fewer
+	Places int  // how many of the first rows instead of a page, 0 for a page
+	All    bool // also players who have not played for long
+}
+
+// RankingPage shows a page of a ladder's ranking: the players with a place, and after them the newcomers.
+type RankingPage struct {
+	Title string         `json:"title"`          // of the group
+	Page  int            `json:"page,omitempty"` // number of the page, from 1; 0 for the first rows of the ranking
+	Rows  []Row          `json:"rows"`
+	Total int            `json:"total"`           // number of players on all pages
+	Asker ranking.UserID `json:"asker,omitempty"` // who asked for the ranking; 0 for an anonymous admin
+	Own   *Row           `json:"own,omitempty"`   // the asker's row, if it is not among Rows
+	All   bool           `json:"all,omitempty"`   // it also has players who have not played for long
+	// Hidden is the number of players who are left out because they have not played for long.
+	Hidden int `json:"hidden,omitempty"`
+	// NoDraws is true if nobody in the ranking has drawn a match.
+	NoDraws bool `json:"no_draws,omitempty"`
+	// Since is the day, in UTC, with whose places those of the rows are compared; zero if no place has changed.
+	Since time.Time `json:"since,omitzero"`
+}
+
+// Bounds returns which of all players the page shows, counted from 1.
+func (p RankingPage) Bounds() (first, last int) {
+	first = 1 + max(0, p.Page-1)*PageRows
+	return first, first + len(p.Rows) - 1
+}
+
+// HasMoved reports whether the place of a row has changed.
+func (p RankingPage) HasMoved() bool {
+	moved := func(r Row) bool { return r.Moved != 0 }
+	return slices.ContainsFunc(p.Rows, moved) || p.Own != nil && moved(*p.Own)
+}
+
+// Row is one line of a ranking. Equal ratings share a place.
+type Row struct {
+	Position int          `json:"position"` // the place; 0 for a newcomer, and for an inactive player
+	Name     ranking.Name `json:"name"`
+	Elo      int          `json:"elo"`
+	Won      int          `json:"won"`
+	Drawn    int          `json:"drawn"`
+	Lost     int          `json:"lost"`
+	Moved    int          `json:"moved,omitempty"`    // by how many places the player has risen, negative for fallen
+	Mine     bool         `json:"mine,omitempty"`     // it is the row of who asked for the ranking
+	Inactive bool         `json:"inactive,omitempty"` // the ranking leaves the player out, who has not played for long
+}
+
+// Played returns the number of the player's matches.
+func (r Row) Played() int { return r.Won + r.Drawn + r.Lost }
+
+// Kind implements ranking.Notice.
+func (RankingPage) Kind() string { return KindRankingPage }
+
+// Purpose implements ranking.Notice.
+func (RankingPage) Purpose() ranking.Purpose { return ranking.Answer }
+
+// Alone makes ranking.IsAlone true.
+func (RankingPage) Alone() bool { return true }
+
+// ShowRanking answers with a part of the group's ranking.
+func (s *Service) ShowRanking(ctx context.Context, o ranking.Origin, q RankingQuery) error {
+	return s.answerer.Ask(ctx, o, s.readRanking(o, o.Sender, q))
+}
+
+// TurnRanking shows another page of the ranking in the message with the pressed button. asker is who asked for the ranking,
+// 0 for an anonymous admin; anybody may press the button.
+func (s *Service) TurnRanking(ctx context.Context, o ranking.Origin, message int64, asker ranking.UserID, q RankingQuery) error {
+	var person *ranking.Person
+	if asker != 0 {
+		person = &ranking.Person{ID: asker}
+	}
+	return s.answerer.TurnPage(ctx, o, message, s.readRanking(o, person, q))
+}
+
+// readRanking returns a function that reads a part of the ranking as it is at the time of the question. asker may be nil.
+func (s *Service) readRanking(o ranking.Origin, asker *ranking.Person, q RankingQuery) func(context.Context) (ranking.Notice, error) {
+	q.Places = min(q.Places, MaxPlaces)
+	return func(ctx context.Context) (ranking.Notice, error) {
+		n, err := s.store.Ranking(ctx, o.Chat.ID, asker, q, o.SentAt.Add(-ActiveFor))
+		if err != nil {
+			return nil, fmt.Errorf("read ranking: %w", err)
+		}
+		if asker != nil {
+			n.Asker = asker.ID
+		}
+		return n, nil
+	}
+}
