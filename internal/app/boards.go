@@ -16,6 +16,8 @@ const (
 	boardGather = 250 * time.Millisecond
 	// boardsEvery is how often all boards are brought up to date: places also change with time.
 	boardsEvery = time.Hour
+	// boardRetry is how long to wait after a failure.
+	boardRetry = time.Second
 	// boardTimeout limits a call of the store.
 	boardTimeout = 5 * time.Second
 )
@@ -40,6 +42,8 @@ type boards struct {
 	mu      sync.Mutex
 	touched map[outbox.ChatID]struct{}
 	signal  chan struct{}
+
+	failing bool // whether the last call of the store failed; used by run alone
 }
 
 func newBoards(store boardStore, interval time.Duration, wake func(...outbox.Lane), log *slog.Logger) *boards {
@@ -48,10 +52,16 @@ func newBoards(store boardStore, interval time.Duration, wake func(...outbox.Lan
 
 // touch notes that something has happened in a chat. It never blocks.
 func (b *boards) touch(chat outbox.ChatID) {
-	b.mu.Lock()
-	b.touched[chat] = struct{}{}
-	b.mu.Unlock()
+	b.note(chat)
 	signal(b.signal)
+}
+
+func (b *boards) note(chats ...outbox.ChatID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, chat := range chats {
+		b.touched[chat] = struct{}{}
+	}
 }
 
 // run keeps the boards up to date until the context ends.
@@ -59,7 +69,6 @@ func (b *boards) run(ctx context.Context) {
 	all := time.NewTicker(boardsEvery)
 	defer all.Stop()
 	queued := make(map[outbox.ChatID]time.Time) // when the last update of a board was queued
-	var retry <-chan time.Time
 	everything := true
 	for ctx.Err() == nil {
 		var wait time.Duration
@@ -69,8 +78,11 @@ func (b *boards) run(ctx context.Context) {
 		} else {
 			wait = b.queueTouched(ctx, queued)
 		}
-		if retry = nil; everything || wait > 0 {
-			retry = time.After(max(wait, boardGather))
+		var next <-chan time.Time
+		if b.failing {
+			next = time.After(boardRetry)
+		} else if wait > 0 {
+			next = time.After(max(wait, boardGather))
 		}
 		select {
 		case <-b.signal:
@@ -78,7 +90,7 @@ func (b *boards) run(ctx context.Context) {
 			case <-time.After(min(boardGather, b.interval)):
 			case <-ctx.Done():
 			}
-		case <-retry:
+		case <-next:
 		case <-all.C:
 			everything = true
 		case <-ctx.Done():
@@ -108,9 +120,7 @@ func (b *boards) queueTouched(ctx context.Context, queued map[outbox.ChatID]time
 	}
 	slices.Sort(due)
 	if !b.queue(ctx, queued, func(ctx context.Context) ([]outbox.ChatID, error) { return b.store.QueueBoards(ctx, due) }) {
-		for _, chat := range due {
-			b.touch(chat)
-		}
+		b.note(due...)
 	}
 	return wait
 }
@@ -121,11 +131,13 @@ func (b *boards) queue(ctx context.Context, queued map[outbox.ChatID]time.Time, 
 	defer cancel()
 	chats, err := queue(storeCtx)
 	if err != nil {
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && !b.failing {
 			b.log.WarnContext(ctx, "failed to queue updates of boards, retrying", "error", err)
 		}
+		b.failing = true
 		return false
 	}
+	b.failing = false
 	lanes := make([]outbox.Lane, len(chats))
 	for i, chat := range chats {
 		queued[chat] = time.Now()

@@ -54,14 +54,16 @@ func NewCounter(store TallyStore, log *slog.Logger) *Counter { return &Counter{s
 func (c *Counter) Run(ctx context.Context) {
 	tick := time.NewTicker(countInterval)
 	defer tick.Stop()
+	failing := false
 	for {
 		more, err := c.CatchUp(ctx)
 		switch {
 		case ctx.Err() != nil, errors.Is(err, outbox.ErrLeaseLost):
 			return
-		case err != nil:
+		case err != nil && !failing:
 			c.log.WarnContext(ctx, "failed to count matches for questions, retrying", "error", err)
-		case more:
+		}
+		if failing = err != nil; more {
 			continue
 		}
 		select {
