@@ -2,25 +2,30 @@ package main_test
 
 import (
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"elobot/internal/botsim"
 )
 
-// TestTwentyPeopleTurnPages: twenty people press ‹ and › below one message at once, and results are reported meanwhile. No
-// request hits Telegram's limits, each press is answered, and the message shows the page of the last press.
-func TestTwentyPeopleTurnPages(t *testing.T) {
+// TestThirtyPeopleAtOnce: thirty people turn pages, press other buttons and ask, and results come in between, while the group has to
+// wait. Then no request hits Telegram's limits, which are only faster here. Everything that was sent is answered once and in order, the
+// cards come before all pages, and each message shows what the last press on it asked for.
+func TestThirtyPeopleAtOnce(t *testing.T) {
 	t.Parallel()
-	sim := botsim.Start(t, botsim.WithLimits(botsim.TelegramLimits()))
+	limits := botsim.Limits{Chat: botsim.Window{N: 5, Per: 500 * time.Millisecond}, Group: botsim.Window{N: 20, Per: 6 * time.Second}}
+	sim := botsim.Start(t, botsim.WithLimits(limits))
 	url, pool := database(t)
 	alice, bob := sim.User("alice"), sim.User("bob")
 	people := []botsim.User{alice, bob}
-	for i := range 18 {
+	for i := range 28 {
 		people = append(people, sim.User(fmt.Sprintf("user%d", i)))
 	}
 	group := sim.Group("Club", people...)
-	launch(t, plainEnvironment(sim, url), "run")
+	launch(t, append(plainEnvironment(sim, url), "SEND_LIMIT_GROUP=20/6s,5/500ms", "SEND_LIMIT_TOTAL=off"), "run")
 	group.Say(alice, "/match @bob 3:1")
 	awaitSettled(t, sim, pool, group)
 	if _, err := pool.Exec(testContext(t), `
@@ -29,19 +34,42 @@ func TestTwentyPeopleTurnPages(t *testing.T) {
 		SELECT l.id, more.id, more.display_name, 1400, 1400, 1400, 1, 1, now() FROM more, ladders l`); err != nil {
 		t.Fatal(err)
 	}
-	group.Say(bob, "/ranking")
-	awaitSettled(t, sim, pool, group)
-	page := group.BotMessages()[1]
-	if n := len(page.Buttons); n != 1 || !strings.Contains(visible(page), "1–10 of 57 players") {
-		t.Fatalf("the page has %d rows of buttons:\n%s", n, visible(page))
+	for _, question := range []string{"/ranking", "/stats", "/records"} {
+		group.Say(bob, question)
+		awaitSettled(t, sim, pool, group)
 	}
-	data := func(number int) string { return fmt.Sprintf("1p:%d:%d", number, bob.ID) }
+	asked := len(group.BotMessages())
+	ranking, stats, records := group.BotMessages()[asked-3], group.BotMessages()[asked-2], group.BotMessages()[asked-1]
+	if !strings.Contains(visible(ranking), "1–10 of 57 players") {
+		t.Fatalf("the ranking is\n%s", visible(ranking))
+	}
+	page := func(number int) string { return fmt.Sprintf("1p:%d:%d", number, bob.ID) }
+
+	var heal []func()
+	for _, method := range []string{"sendMessage", "editMessageText"} {
+		heal = append(heal, sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: method, RetryAfter: 1}))
+	}
 	var presses []string
+	var said []int // ids of the messages that are answered
 	for i, who := range people {
-		presses = append(presses, sim.Press(who, page, data(1+(i+3)%6)))
-		if i%5 == 0 {
-			group.Say(alice, "/match @bob 3:2")
+		switch i % 3 {
+		case 0:
+			presses = append(presses, sim.Press(who, ranking, page(1+(i+3)%6)))
+		case 1:
+			presses = append(presses, sim.Press(who, stats, stats.Buttons[0][i/3%2].CallbackData), sim.Press(who, records, records.Buttons[0][i/3%2].CallbackData))
+		case 2:
+			said = append(said, group.Say(who, []string{"/ranking 2", "/matches", "/records"}[i/3%3]).ID)
 		}
+		if i%5 == 0 {
+			said = append(said, group.Say(alice, fmt.Sprintf("/match @bob 3:%d", i%3)).ID)
+		}
+	}
+	if err := sim.WaitConfirmed(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	before := len(sim.Calls())
+	for _, end := range heal {
+		end()
 	}
 	for _, id := range presses {
 		if answer, err := sim.WaitAnswer(testContext(t), id); err != nil || answer.Text != "" {
@@ -49,16 +77,35 @@ func TestTwentyPeopleTurnPages(t *testing.T) {
 		}
 	}
 	awaitSettled(t, sim, pool, group)
-	shown, _ := group.Message(page.ID)
-	want := fmt.Sprintf("%d–%d of 57 players", 41, 50) // page 5, by the last of twenty
-	if !strings.Contains(visible(shown), want) || shown.Buttons[0][0].CallbackData != data(4) || shown.Buttons[0][1].CallbackData != data(6) {
-		t.Errorf("the message shows\n%s\nwith the buttons %v, want %s", visible(shown), shown.Buttons, want)
+
+	var answered []int
+	for _, m := range group.BotMessages()[asked:] {
+		answered = append(answered, m.ReplyTo)
 	}
-	if _, own, _ := strings.Cut(visible(shown), "…\n▸ "); !strings.HasPrefix(own, "? Bob ") && !strings.HasPrefix(own, "🥈 Bob ") { // the results come meanwhile
-		t.Errorf("the line of the person who asked is missing:\n%s", visible(shown))
+	if !slices.Equal(answered, said) {
+		t.Errorf("answered were the messages %v, want %v", answered, said)
 	}
-	if n := refused(sim); n > 0 {
-		t.Errorf("Telegram has refused %d requests", n)
+	sent, edited := 0, 0
+	for _, c := range sim.Calls()[before:] {
+		switch {
+		case c.Status == http.StatusTooManyRequests && sent > 0:
+			t.Errorf("%s exceeds the limits", c.Method)
+		case c.Status != http.StatusOK:
+		case c.Method == "sendMessage":
+			if sent++; edited > 0 {
+				t.Error("a page was turned before a message that waited was sent")
+			}
+		case c.Method == "editMessageText":
+			edited++
+		}
+	}
+	if edited == 0 {
+		t.Error("no page was turned")
+	}
+	shown, _ := group.Message(ranking.ID)
+	want := fmt.Sprintf("%d–%d of 57 players", 1, 10) // by the last press
+	if !strings.Contains(visible(shown), want) || shown.Buttons[0][0].CallbackData != page(2) {
+		t.Errorf("the ranking shows\n%s\nwith the buttons %v, want %s", visible(shown), shown.Buttons, want)
 	}
 	checkNoComplaints(t, sim)
 }

@@ -66,11 +66,11 @@ func TestPagesShareThePace(t *testing.T) {
 	}
 }
 
-// A page in flight delays no message, as far as the limits allow both, and the other way round.
+// A page in flight delays no message, as far as the limits allow both. A page waits until no message waits, but not for ever.
 func TestPagesDelayNoMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		slow := Page
+		slow := Send
 		store := newMemory()
 		sender := newMessenger(t, func(ctx context.Context, m Message) error {
 			if m.Action == slow {
@@ -79,15 +79,40 @@ func TestPagesDelayNoMessages(t *testing.T) {
 			return nil
 		})
 		p := dispatch(t, store, sender, Settings{Limits: MessengerLimits()})
-		for _, slow = range []Action{Page, Send} {
+		store.add(1) // before the first answer, the limits of the chat are unknown
+		p.Wake(1)
+		advance(t, time.Minute)
+		for _, c := range []struct {
+			slow     Action
+			messages int
+			wait     time.Duration // of the page
+		}{{Page, 1, 0}, {Send, 1, 4 * time.Second}, {Send, 5, pagePatience}} {
+			slow = c.slow
 			begun, before := time.Now(), len(sender.all())
-			store.addPages(1, 1)
-			store.add(1)
-			p.Dispatcher.Wake(Lane{1, Pages}, Lane{1, Messages})
-			advance(t, 10*time.Second)
+			if slow == Page {
+				store.addPages(1, 1)
+				p.Dispatcher.Wake(Lane{1, Pages})
+				synctest.Wait()
+			}
+			for range c.messages {
+				store.add(1)
+			}
+			p.Wake(1)
+			synctest.Wait()
+			if slow == Send {
+				store.addPages(1, 1)
+				p.Dispatcher.Wake(Lane{1, Pages})
+			}
+			advance(t, time.Minute)
+			messages := 0
 			for _, r := range sender.all()[before:] {
-				if before > 0 && !r.begun.Equal(begun) { // before the first answer, the limits of the chat are unknown
-					t.Errorf("%s begins after %v while %s is in flight", r.message.Action, r.begun.Sub(begun), slow)
+				want := c.wait
+				if r.message.Action == Send {
+					want = time.Duration(messages) * 4 * time.Second
+					messages++
+				}
+				if at := r.begun.Sub(begun); at != want {
+					t.Errorf("while %s takes long, %s begins after %v, want %v", slow, r.message.Action, at, want)
 				}
 			}
 		}

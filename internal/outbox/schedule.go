@@ -118,15 +118,23 @@ func (t *term) schedule(l *lane, now time.Time) {
 	}
 }
 
+// pagePatience is how long a page waits for the messages of its chat. A chat that is never quiet must not keep pages from being turned.
+const pagePatience = 10 * time.Second
+
 // mayRequest returns the earliest moment, not before now, at which a lane may begin a request. A board waits until the chat has
-// nothing else to send.
+// nothing else to send, and a page for a while until no message waits.
 func (t *term) mayRequest(l *lane, now time.Time) time.Time {
+	at := l.mayRequest(now)
 	for _, key := range l.others() {
-		if other := t.lanes[key]; l.Kind == Boards && other != nil && other.state != idle {
+		switch other := t.lanes[key]; {
+		case other == nil || other.state == idle:
+		case l.Kind == Boards:
 			return now.Add(farFuture)
+		case l.Kind == Pages && key.Kind == Messages && l.since.Add(pagePatience).After(at):
+			at = l.since.Add(pagePatience)
 		}
 	}
-	return l.mayRequest(now)
+	return at
 }
 
 // dequeue removes a lane that is not busy from its heap and makes it busy.
@@ -156,7 +164,9 @@ func (t *term) makeIdle(l *lane, now time.Time) {
 	} else {
 		delete(t.lanes, l.Lane)
 	}
-	t.resume(Lane{l.Chat, Boards}, now)
+	for _, other := range l.others() {
+		t.resume(other, now)
+	}
 }
 
 // resume schedules a paused lane again, after a change of what it may wait for.
