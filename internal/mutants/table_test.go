@@ -91,8 +91,13 @@ var mutants = []mutant{
 	},
 	{
 		name: "board does not wait", file: "internal/outbox/schedule.go",
-		before: "l.Kind == Boards && other != nil", after: "false && other != nil",
+		before: "\t\tcase l.Kind == Boards:\n\t\t\treturn", after: "\t\tcase false:\n\t\t\treturn",
 		packages: "./internal/outbox", tests: "^TestBoardsGoLast$",
+	},
+	{
+		name: "page does not wait", file: "internal/outbox/schedule.go",
+		before: "case l.Kind == Pages && key.Kind == Messages", after: "case false && key.Kind == Messages",
+		packages: "./internal/outbox", tests: "^TestPagesDelayNoMessages$",
 	},
 	{
 		name: "lane not released", file: "internal/outbox/request.go",

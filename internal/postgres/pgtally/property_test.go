@@ -34,7 +34,8 @@ type club struct {
 	keys  int
 }
 
-// TestAnyTallies sends random commands to two groups, which may become one, and counts their matches at random times.
+// TestAnyTallies sends random commands to two groups, which may become one, and counts their matches at random times. Tallies, places and
+// views are compared with plain calculations.
 func TestAnyTallies(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -217,4 +218,5 @@ func (c *club) compare() {
 	if diff := cmp.Diff(plainPlaces(c.t, c.pool, matches, c.first, c.now), storedPlaces(c.t, c.pool, c.first), cmpopts.EquateEmpty()); diff != "" {
 		c.rt.Errorf("places (-want +got):\n%s", diff)
 	}
+	c.compareViews(matches)
 }

@@ -1,0 +1,335 @@
+package pgtally_test
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgstats"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// plainLadder is what views of a ladder are calculated from.
+type plainLadder struct {
+	members []plainMember
+	matches []*plainMatch // those that count, per player
+	since   time.Time     // who has not played since then has no place
+	noDraws bool
+}
+
+// plainMember is what a ladder knows of a player apart from matches.
+type plainMember struct {
+	Player   int64
+	User     int64 // 0 for an unclaimed player
+	StartElo int
+	Left     bool
+}
+
+// compareViews compares the views of two players, of their meetings, and the records with a plain calculation.
+func (c *club) compareViews(matches []*plainMatch) {
+	chat := c.chats[c.draw("chat", 0, len(c.chats)-1)]
+	l := c.plainLadder(chat, matches)
+	if len(l.members) == 0 {
+		return
+	}
+	a, b := l.members[c.draw("a", 0, len(l.members)-1)], l.members[c.draw("b", 0, len(l.members)-1)]
+	store, ctx := pgstats.NewStore(c.pool, c.pool), c.t.Context()
+	c.compareView(l.player(a))(store.Player(ctx, chat, ranking.PlayerID(a.Player), l.since))
+	if a.Player != b.Player {
+		c.compareView(l.headToHead(a, b))(store.HeadToHead(ctx, chat, ranking.PlayerID(a.Player), ranking.PlayerID(b.Player)))
+	}
+	month := time.Date(c.now.UTC().Year(), c.now.UTC().Month(), 1, 0, 0, 0, 0, time.UTC)
+	c.compareView(l.records(time.Time{}))(store.Records(ctx, chat, time.Time{}))
+	c.compareView(l.records(month))(store.Records(ctx, chat, month))
+	if a.User != 0 {
+		c.compareStandings(ctx, store, chat, a, l)
+	}
+}
+
+func (c *club) compareView(want any) func(got any, err error) {
+	return func(got any, err error) {
+		if err != nil {
+			c.rt.Fatal(err)
+		}
+		byPlayer := cmpopts.SortSlices(func(a, b ranking.Name) bool { return a.Player < b.Player })
+		if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty(), byPlayer); diff != "" {
+			c.rt.Errorf("%T (-calculated +read):\n%s", want, diff)
+		}
+	}
+}
+
+// compareStandings compares the line of a group among the standings of a person.
+func (c *club) compareStandings(ctx context.Context, store *pgstats.Store, chat ranking.ExternalChatID, m plainMember, l *plainLadder) {
+	got, err := store.Standings(ctx, ranking.Person{ID: ranking.UserID(m.User)}, stats.MaxGroups, l.since)
+	if err != nil {
+		c.rt.Fatal(err)
+	}
+	p := l.player(m)
+	want := stats.GroupStanding{
+		Title: "Club", Position: p.Position, Total: p.Total, Elo: p.Elo, Won: p.Won, Drawn: p.Drawn, Lost: p.Lost, NoDraws: l.noDraws,
+	}
+	if p.Played() > 0 && !slices.Contains(got.Groups, want) {
+		c.rt.Errorf("the standings of player %d have no %+v of %d:\n%+v", m.Player, want, chat, got)
+	}
+}
+
+func (c *club) plainLadder(chat ranking.ExternalChatID, matches []*plainMatch) *plainLadder {
+	const ladder = `(SELECT l.id FROM ladders l JOIN groups g ON g.id = l.group_id JOIN chats ch ON ch.id = g.chat_id WHERE ch.telegram_chat_id = $1)`
+	l := &plainLadder{since: c.now.Add(-stats.ActiveFor)}
+	for _, draws := range dbtest.Values[bool](c.t, c.pool, `SELECT draws_allowed FROM ladders WHERE id = `+ladder, int64(chat)) {
+		l.noDraws = !draws
+	}
+	rows, err := c.pool.Query(c.t.Context(), `
+		SELECT gp.player_id, coalesce(p.telegram_user_id, 0), gp.start_elo, gp.left_at IS NOT NULL
+		FROM group_players gp JOIN players p ON p.id = gp.player_id WHERE gp.ladder_id = `+ladder+` ORDER BY gp.player_id`, int64(chat))
+	if err != nil {
+		c.rt.Fatal(err)
+	}
+	if l.members, err = pgx.CollectRows(rows, pgx.RowToStructByPos[plainMember]); err != nil {
+		c.rt.Fatal(err)
+	}
+	ids := dbtest.Values[int64](c.t, c.pool, `SELECT `+ladder, int64(chat))
+	for _, m := range matches {
+		if slices.Contains(ids, m.Ladder) {
+			l.matches = append(l.matches, m)
+		}
+	}
+	return l
+}
+
+// of returns the matches of a player, in the order of their numbers.
+func (l *plainLadder) of(player int64) (own []*plainMatch) {
+	for _, m := range l.matches {
+		if m.Player == player {
+			own = append(own, m)
+		}
+	}
+	return own
+}
+
+// rating returns a member's rating, and whether they have a place in the ranking.
+func (l *plainLadder) rating(m plainMember) (elo int, placed bool) {
+	own := l.of(m.Player)
+	elo, active := m.StartElo, false
+	for _, played := range own {
+		elo, active = played.After, active || played.Played.After(l.since)
+	}
+	return elo, len(own) >= 5 && active && !m.Left
+}
+
+func (l *plainLadder) player(m plainMember) stats.MyStanding {
+	own := l.of(m.Player)
+	n := stats.MyStanding{Name: ranking.Name{Player: ranking.PlayerID(m.Player)}, Best: m.StartElo, NoDraws: l.noDraws, Left: m.Left}
+	elo, placed := l.rating(m)
+	n.Elo = elo
+	if placed {
+		n.Position = 1
+		for _, other := range l.members {
+			if rating, has := l.rating(other); has {
+				n.Total++
+				if rating > elo {
+					n.Position++
+				}
+			}
+		}
+	}
+	n.Inactive = len(own) > 0
+	for _, m := range own {
+		n.Best = max(n.Best, m.After)
+		n.Inactive = n.Inactive && !m.Played.After(l.since)
+		switch {
+		case m.Own > m.Other:
+			n.Won, n.Streak = n.Won+1, max(n.Streak, 0)+1
+		case m.Own < m.Other:
+			n.Lost, n.Streak = n.Lost+1, min(n.Streak, 0)-1
+		default:
+			n.Drawn, n.Streak = n.Drawn+1, 0
+		}
+	}
+	n.Last = lastOf(own, stats.LastMatches, true)
+	for _, m := range lastOf(own, stats.FormMatches, true) {
+		n.Form = map[int]string{-1: "l", 0: "d", 1: "w"}[cmp.Compare(m.Score[0], m.Score[1])] + n.Form
+	}
+	if best := highest(own, func(m *plainMatch) int { return m.After }); best != nil && n.Best > m.StartElo {
+		n.BestIn = ref(best)
+	}
+	if upset := highest(own, func(m *plainMatch) int { return m.surprise }); upset != nil && upset.surprise > 0 {
+		n.Upset = &stats.Upset{MatchRef: *ref(upset), By: upset.surprise, Beaten: namesOf(upset.Opponents)}
+	}
+	n.Most, n.Favourite, n.Hardest, n.Partner = l.pairings(m.Player)
+	return n
+}
+
+// highest returns the match with the highest value, of equal ones the first of the first month.
+func highest(own []*plainMatch, value func(*plainMatch) int) *plainMatch {
+	var best *plainMatch
+	for _, m := range own {
+		if best == nil || value(m) > value(best) || value(m) == value(best) && m.Month < best.Month {
+			best = m
+		}
+	}
+	return best
+}
+
+func ref(m *plainMatch) *stats.MatchRef { return &stats.MatchRef{Number: m.Number, At: m.Played.UTC()} }
+
+func namesOf(players []int64) (names []ranking.Name) {
+	for _, p := range players {
+		names = append(names, ranking.Name{Player: ranking.PlayerID(p)})
+	}
+	return names
+}
+
+// lastOf returns the last matches, the last one first.
+func lastOf(own []*plainMatch, limit int, opponents bool) (last []stats.PlayedMatch) {
+	own = slices.SortedFunc(slices.Values(own), func(a, b *plainMatch) int {
+		return cmp.Or(b.Played.Compare(a.Played), cmp.Compare(b.ID, a.ID))
+	})
+	for _, m := range own[:min(limit, len(own))] {
+		p := stats.PlayedMatch{MatchRef: *ref(m), Score: [2]int{m.Own, m.Other}, Change: m.After - m.Before}
+		if opponents {
+			p.Against = namesOf(m.Opponents)
+		}
+		last = append(last, p)
+	}
+	return last
+}
+
+// plainPair sums up the matches of two players.
+type plainPair struct {
+	stats.Pairing
+	own, other, gained, surplus int
+}
+
+// pairs sums up the matches of a player with each other one, as partners or opponents.
+func pairs(own []*plainMatch, others func(*plainMatch) []int64) map[int64]*plainPair {
+	all := make(map[int64]*plainPair)
+	for _, m := range own {
+		for _, other := range others(m) {
+			p := all[other]
+			if p == nil {
+				p = &plainPair{Pairing: stats.Pairing{With: ranking.Name{Player: ranking.PlayerID(other)}}}
+				all[other] = p
+			}
+			score := 0
+			switch p.Played++; {
+			case m.Own > m.Other:
+				p.Won++
+				score = 10_000
+			case m.Own < m.Other:
+				p.Lost++
+			default:
+				p.Drawn++
+				score = 5_000
+			}
+			p.own, p.other, p.gained, p.surplus = p.own+m.Own, p.other+m.Other, p.gained+m.After-m.Before, p.surplus+score-m.expected
+		}
+	}
+	return all
+}
+
+func opponentsOf(m *plainMatch) []int64 { return m.Opponents }
+
+func (l *plainLadder) pairings(player int64) (most, favourite, hardest, partner *stats.Pairing) {
+	own := l.of(player)
+	// first returns the pair that comes first, of equal ones that with the smallest id
+	first := func(others func(*plainMatch) []int64, counts func(*plainPair) bool, value func(*plainPair) float64) *stats.Pairing {
+		var best *plainPair
+		for _, p := range pairs(own, others) {
+			if counts(p) && (best == nil || value(p) > value(best) || value(p) == value(best) && p.With.Player < best.With.Player) {
+				best = p
+			}
+		}
+		if best == nil {
+			return nil
+		}
+		return &best.Pairing
+	}
+	perMatch := func(p *plainPair) float64 { return float64(p.surplus) / float64(p.Played) }
+	better := func(p *plainPair) bool { return p.Played >= 5 && p.surplus > 0 }
+	most = first(opponentsOf, func(*plainPair) bool { return true }, func(p *plainPair) float64 { return float64(p.Played) })
+	favourite = first(opponentsOf, better, perMatch)
+	hardest = first(opponentsOf, func(p *plainPair) bool { return p.Played >= 5 && p.surplus < 0 }, func(p *plainPair) float64 { return -perMatch(p) })
+	partner = first(func(m *plainMatch) []int64 { return m.Partners }, better, perMatch)
+	return most, favourite, hardest, partner
+}
+
+func (l *plainLadder) headToHead(a, b plainMember) stats.HeadToHead {
+	var met []*plainMatch
+	for _, m := range l.of(a.Player) {
+		if slices.Contains(m.Opponents, b.Player) {
+			met = append(met, m)
+		}
+	}
+	n := stats.HeadToHead{
+		A: ranking.Name{Player: ranking.PlayerID(a.Player)}, B: ranking.Name{Player: ranking.PlayerID(b.Player)}, NoDraws: l.noDraws,
+		Last: lastOf(met, stats.LastMatches, false),
+	}
+	n.Ratings[0], _ = l.rating(a)
+	n.Ratings[1], _ = l.rating(b)
+	if p := pairs(met, opponentsOf)[b.Player]; p != nil {
+		n.Won, n.Drawn, n.Lost, n.For, n.Against, n.Gained = p.Won, p.Drawn, p.Lost, p.own, p.other, p.gained
+	}
+	return n
+}
+
+// records calculates the records of a month, or of all time.
+func (l *plainLadder) records(month time.Time) stats.Records {
+	n := stats.Records{Title: "Club", Month: month}
+	var bests [3]*plainMatch // of the longest streak, the highest rating and the biggest upset
+	values := [3]func(*plainMatch) int{
+		func(m *plainMatch) int { return m.streak }, func(m *plainMatch) int { return m.After }, func(m *plainMatch) int { return m.surprise },
+	}
+	var rivals *plainPair
+	for _, member := range l.members {
+		own := l.of(member.Player)
+		if !month.IsZero() {
+			own = slices.DeleteFunc(own, func(m *plainMatch) bool { return m.Month != month.Format("2006-01") })
+		}
+		if len(own) > 0 && (n.Played == nil || len(own) > n.Played.Value) {
+			n.Played = &stats.Record{Name: namesOf([]int64{member.Player})[0], Value: len(own)}
+		}
+		for i, value := range values {
+			if m := highest(own, value); m != nil && precedes(m, bests[i], value) {
+				bests[i] = m
+			}
+		}
+		for other, p := range pairs(own, opponentsOf) {
+			if member.Player < other && p.Played >= 5 && 5*min(p.Won, p.Lost) >= 2*p.Played && rivalsPrecede(member.Player, p, n.Rivalry, rivals) {
+				rivals, n.Rivalry = p, &stats.RivalryOf{Name: namesOf([]int64{member.Player})[0], Pairing: p.Pairing}
+			}
+		}
+	}
+	record := func(m *plainMatch, value func(*plainMatch) int) *stats.Record {
+		if m == nil || value(m) <= 0 {
+			return nil
+		}
+		return &stats.Record{Name: namesOf([]int64{m.Player})[0], Value: value(m), In: ref(m)}
+	}
+	n.Streak, n.Rating = record(bests[0], values[0]), record(bests[1], values[1])
+	if upset := record(bests[2], values[2]); upset != nil {
+		n.Upset = &stats.UpsetBy{Name: upset.Name, Upset: stats.Upset{MatchRef: *upset.In, By: upset.Value, Beaten: namesOf(bests[2].Opponents)}}
+	}
+	return n
+}
+
+// precedes reports whether a match of one player has the record rather than that of another one with a smaller id.
+func precedes(m, other *plainMatch, value func(*plainMatch) int) bool {
+	if other == nil {
+		return true
+	}
+	return cmp.Or(cmp.Compare(value(other), value(m)), cmp.Compare(m.Month, other.Month), cmp.Compare(m.ID, other.ID)) < 0
+}
+
+// rivalsPrecede reports whether a pair has played more than the closest rivals until now, who have no greater id.
+func rivalsPrecede(player int64, p *plainPair, until *stats.RivalryOf, rivals *plainPair) bool {
+	return rivals == nil || p.Played > rivals.Played ||
+		p.Played == rivals.Played && until.Name.Player == ranking.PlayerID(player) && p.With.Player < rivals.With.Player
+}
