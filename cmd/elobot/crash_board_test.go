@@ -11,21 +11,10 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// boardPoints are the points at which a board is being made: before and after the send, before and after the pin.
-func boardPoints() []crashpoint.Point {
-	return []crashpoint.Point{crashpoint.Requesting, crashpoint.Pinning, crashpoint.Pinned, crashpoint.Requested}
-}
-
-// TestBoardKilledWhileMade kills the bot at each of these points. In the end one board is pinned, and it is right. A message that was
-// sent and not pinned cannot be found again: only then a copy is left.
+// TestBoardKilledWhileMade kills the bot while it makes a board: before and after the send, and before and after the pin. In the end
+// one board is pinned, and it is right. A message that was sent and not pinned cannot be found again: only then a copy is left.
 func TestBoardKilledWhileMade(t *testing.T) {
 	t.Parallel()
-	killBoards(t, boardPoints())
-}
-
-// killBoards kills the bot while it makes a board, once for each point, and checks the board after each kill.
-func killBoards(t *testing.T, points []crashpoint.Point) {
-	t.Helper()
 	c := newCrashes(t)
 	alice, olga := c.sim.User("alice"), c.sim.User("olga")
 	group := c.sim.Group("Chess", olga, alice, c.sim.User("bob"))
@@ -46,11 +35,12 @@ func killBoards(t *testing.T, points []crashpoint.Point) {
 		return board
 	}
 	board := pinned("")
+	points := []crashpoint.Point{crashpoint.Making, crashpoint.Pinning, crashpoint.Pinned, crashpoint.Requested}
 	for i, point := range points {
 		c.settle()
 		group.Delete(board)
 		nth := 1
-		if point == crashpoint.Requesting || point == crashpoint.Requested {
+		if point == crashpoint.Requested {
 			nth = 2 // the first request is that of the card
 		}
 		c.at(point, nth, crashpoint.End)

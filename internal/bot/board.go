@@ -88,24 +88,25 @@ func (s *Sender) endBoard(ctx context.Context, m outbox.Message, b stats.Board) 
 	if _, err := s.rewrite(ctx, m, id, s.boardMessage(m, b)); err != nil && !isObsolete(err) {
 		return outbox.Receipt{}, err
 	}
-	if err := s.unpin(ctx, m, id); err != nil {
+	if _, err := s.unpin(ctx, m, id); err != nil {
 		return outbox.Receipt{}, err
 	}
 	return outbox.Receipt{MessageID: id, Ended: true}, nil
 }
 
-// unpin unpins a message. If that is impossible, it stays as it is: it was unpinned or deleted, or the bot has lost the right.
-func (s *Sender) unpin(ctx context.Context, m outbox.Message, id int64) error {
-	_, err := s.client.Call(ctx, "unpinChatMessage", &botapi.UnpinChatMessageParams{ChatID: m.ExternalChat, MessageID: int(id)})
+// unpin unpins a message, and reports whether it did. If that is impossible, it stays as it is: it was unpinned or deleted, or the bot
+// has lost the right.
+func (s *Sender) unpin(ctx context.Context, m outbox.Message, id int64) (done bool, err error) {
+	_, err = s.client.Call(ctx, "unpinChatMessage", &botapi.UnpinChatMessageParams{ChatID: m.ExternalChat, MessageID: int(id)})
 	if err == nil {
-		return nil
+		return true, nil
 	}
 	switch f := harmless(err); f.Class {
 	case outbox.Rejected, outbox.Forbidden, outbox.Obsolete:
 		s.log.InfoContext(ctx, "failed to unpin a message", "kind", m.Row.Kind, "operation_id", m.Row.ID, "error", err)
-		return nil
+		return false, nil
 	default:
-		return f
+		return false, f
 	}
 }
 

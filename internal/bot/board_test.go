@@ -109,21 +109,46 @@ func TestPinsOfBoards(t *testing.T) {
 	}
 }
 
-// TestCopiesOfBoards: what a kill has left behind is found as long as it is the newest pinned message. It is unpinned, counted and logged.
+// TestCopiesOfBoards: of two boards, the older one is a copy, whichever is known. It is unpinned, counted and logged, unless it is gone.
 func TestCopiesOfBoards(t *testing.T) {
 	t.Parallel()
-	p, first := newBoard(t)
-	p.sender = p.restarted()
-	p.group.Unpin(first) // so that the next one does not know of it
-	second := p.mustSend(t, p.board(t, 1500, 0))
-	p.group.Pin(p.sim.Bot(), first)
-	p.sender = p.restarted()
-	r := p.update(t, p.board(t, 1516, first.ID))
-	if pinned := p.group.AllPinned(); r.Copies != 1 || len(pinned) != 1 || pinned[0].ID != first.ID || second.ID == first.ID {
-		t.Errorf("%+v, pinned %+v", r, pinned)
-	}
-	if logged := p.logged.String(); !strings.Contains(logged, "found a copy") {
-		t.Errorf("logged: %s", logged)
+	for what, c := range map[string]struct {
+		knowsFirst, deleted bool
+		copies              int
+	}{
+		"the older one is known": {true, false, 1}, "the newer one is known": {false, false, 1}, "the known one is deleted": {true, true, 0},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			p, first := newBoard(t)
+			p.sender = p.restarted()
+			p.group.Unpin(first) // so that the next one does not know of it
+			second := p.mustSend(t, p.board(t, 1500, 0))
+			p.group.Pin(p.sim.Bot(), first)
+			known := second
+			if c.knowsFirst {
+				known = first
+			} else {
+				p.group.Unpin(second) // so that the older one is shown
+			}
+			if c.deleted {
+				p.group.Delete(first)
+			}
+			p.sender = p.restarted()
+			r := p.update(t, p.board(t, 1516, known.ID))
+			shown, _ := p.group.Message(second.ID)
+			if r.Copies != c.copies || r.MessageID != int64(second.ID) || !strings.Contains(shown.Text, "1516") {
+				t.Errorf("%+v, the board is %+v", r, shown)
+			}
+			for _, m := range p.group.AllPinned() {
+				if m.ID != second.ID {
+					t.Errorf("message %d is pinned", m.ID)
+				}
+			}
+			if strings.Contains(p.logged.String(), "found a copy") != (c.copies > 0) {
+				t.Errorf("logged: %s", p.logged.String())
+			}
+		})
 	}
 }
 

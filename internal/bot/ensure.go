@@ -71,23 +71,27 @@ type ensuring struct {
 	receipt outbox.Receipt
 }
 
-// look looks at the chat's pinned message. If the known message is not known, it is the one to edit. A copy is unpinned.
+// look looks at the chat's pinned message, which is the one to edit if the message is not known. Of two messages, the newer one is
+// kept: it was made when the other one was gone or too old, even if no process lived to persist it. The other one is a copy, and is
+// unpinned.
 func (s *Sender) look(ctx context.Context, e *ensuring) (err error) {
 	for range maxCopies {
 		if e.pinned, err = s.pinned(ctx, e.Message); err != nil {
 			return err
 		}
-		if e.id == 0 {
-			e.id = e.pinned
-		}
-		if e.pinned == 0 || e.pinned == e.id {
+		known := e.id
+		if e.id = max(known, e.pinned); known == 0 || e.pinned == 0 || e.pinned == known {
 			break
 		}
-		s.log.WarnContext(ctx, "found a copy of a message that should exist once, unpinning it", "kind", e.Row.Kind,
-			"operation_id", e.Row.ID, "message_id", e.pinned)
-		e.receipt.Copies++
-		if err := s.unpin(ctx, e.Message, e.pinned); err != nil {
+		older := min(known, e.pinned)
+		unpinned, err := s.unpin(ctx, e.Message, older)
+		if err != nil {
 			return err
+		}
+		if unpinned {
+			s.log.WarnContext(ctx, "found a copy of a message that should exist once, and unpinned it", "kind", e.Row.Kind,
+				"operation_id", e.Row.ID, "message_id", older)
+			e.receipt.Copies++
 		}
 	}
 	s.looked.add(e.ExternalChat, lookEvery)
@@ -108,10 +112,11 @@ func (s *Sender) show(ctx context.Context, e *ensuring) error {
 			return err
 		}
 	}
+	crashpoint.At(crashpoint.Making)
 	receipt, err := s.post(ctx, e.Message, e.out)
 	e.receipt.MessageID, e.receipt.TableRefused, e.isNew = receipt.MessageID, receipt.TableRefused, true
 	if err == nil && e.id != 0 { // it is too old, but still pinned
-		if err := s.unpin(ctx, e.Message, e.id); err != nil { // no reason to send the new one again
+		if _, err := s.unpin(ctx, e.Message, e.id); err != nil { // no reason to send the new one again
 			s.log.WarnContext(ctx, "failed to unpin a message", "kind", e.Row.Kind, "operation_id", e.Row.ID, "error", err)
 		}
 	}

@@ -28,7 +28,9 @@ const (
 	Requesting Point = "requesting"
 	// Requested: the answer to a request has arrived, but its result has not been written.
 	Requested Point = "requested"
-	// Pinning and Pinned come before and after a message that was just sent is pinned. Its request is not over.
+	// Making: a message that should exist once has to be sent. Pinning and Pinned come before and after it is pinned then. The
+	// request is not over at any of them.
+	Making  Point = "making"
 	Pinning Point = "pinning"
 	Pinned  Point = "pinned"
 	// Renewing and Renewed come before and after a renewal of the lease.
