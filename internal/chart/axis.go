@@ -6,7 +6,7 @@ import (
 )
 
 // minRange is the smallest range of ratings that a picture shows: a rating that never changed is a line in the middle.
-const minRange = 20
+const minRange = 60
 
 // extent is what the axes have to show.
 type extent struct {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fontSize is the size of all texts in pixels: some 9 pixels where the picture is 360 pixels wide.
-const fontSize = 34
+// fontSize is the size of all texts in pixels: 10 or 11 pixels where the picture is 360 pixels wide.
+const fontSize = 38
 
 // font returns the one font that is used. Of the library's fonts, it alone has Cyrillic letters.
 func font() *truetype.Font { return drawing.GetFont("notosans") }
