@@ -47,8 +47,13 @@ func newScale(low, high, smallest float64, from, to int) scale {
 	return scale{min: low, max: high, from: from, to: to}
 }
 
+// at returns the pixel of a value, or the nearest one that the axis has.
 func (s scale) at(value float64) int {
-	return s.from + int(math.Round((value-s.min)/(s.max-s.min)*float64(s.to-s.from)))
+	share := 0.5 // where numbers are so great that a float64 cannot tell min from max
+	if s.max > s.min {
+		share = min(max((value-s.min)/(s.max-s.min), 0), 1)
+	}
+	return s.from + int(math.Round(share*float64(s.to-s.from)))
 }
 
 // ticks returns round whole numbers of the scale, which is divided into at most n parts, or a few more.

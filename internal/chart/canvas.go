@@ -36,6 +36,23 @@ func opaque(hex uint32) *image.Uniform {
 	return image.NewUniform(color.RGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 0xff}) //nolint:gosec // bytes
 }
 
+// shades is the number of steps between the ground and a colour, for the edges of texts and for grey lines that overlap.
+const shades = 40
+
+// all returns all colours that a picture may have, at most 256.
+func (p palette) all() color.Palette {
+	all := color.Palette{p.ground.C, p.grid.C, p.season.C}
+	ground := color.NRGBAModel.Convert(p.ground).(color.NRGBA) //nolint:errcheck // what the model returns
+	for _, c := range append(p.lines[:], p.text, p.other) {
+		full := color.NRGBAModel.Convert(c.C).(color.NRGBA) //nolint:errcheck // what the model returns
+		for i := 1; i <= shades; i++ {
+			mix := func(a, b uint8) uint8 { return uint8((int(a)*(shades-i) + int(b)*i) / shades) } //nolint:gosec // between two bytes
+			all = append(all, color.RGBA{mix(ground.R, full.R), mix(ground.G, full.G), mix(ground.B, full.B), 0xff})
+		}
+	}
+	return all
+}
+
 // canvas is a picture that is being drawn. err is the first error of its texts.
 type canvas struct {
 	palette
@@ -63,11 +80,12 @@ func (c *canvas) fill(r image.Rectangle, colour *image.Uniform) {
 	draw.Draw(c.image, r, colour, image.Point{}, draw.Over)
 }
 
-// horizontal and vertical return the rectangle of a straight stroke with square ends.
+// horizontal returns the rectangle of a stroke without its ends.
 func horizontal(x0, x1, y, width int) image.Rectangle {
-	return image.Rect(x0, y, x1, y).Inset(-width / 2)
+	return image.Rectangle{Min: image.Pt(x0, y-width/2), Max: image.Pt(x1, y+width/2)}
 }
 
+// vertical returns the rectangle of a stroke with square ends.
 func vertical(x, y0, y1, width int) image.Rectangle {
 	return image.Rect(x, y0, x, y1).Inset(-width / 2)
 }
@@ -115,4 +133,25 @@ func (c *canvas) path(text string, x, baseline int) {
 	if _, err := c.context.CreateStringPath(text, float64(x), float64(baseline)); err != nil && c.err == nil {
 		c.err = err
 	}
+}
+
+// indexed returns the picture with the colours of its palette: that is a quarter of the bytes to compress.
+func (c *canvas) indexed() *image.Paletted {
+	out := image.NewPaletted(c.image.Rect, c.palette.all())
+	known := map[color.RGBA]uint8{}
+	var last color.RGBA
+	var index uint8
+	for i := range out.Pix {
+		pixel := c.image.Pix[4*i : 4*i+4 : 4*i+4]
+		if now := (color.RGBA{pixel[0], pixel[1], pixel[2], pixel[3]}); now != last {
+			found, ok := known[now]
+			if !ok {
+				found = uint8(out.Palette.Index(now)) //nolint:gosec // there are at most 256
+				known[now] = found
+			}
+			last, index = now, found
+		}
+		out.Pix[i] = index
+	}
+	return out
 }

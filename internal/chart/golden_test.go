@@ -121,9 +121,7 @@ func TestGolden(t *testing.T) {
 			}
 			path := filepath.Join("testdata", name+".png")
 			if *updateGolden {
-				if err := os.WriteFile(path, got, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				write(t, path, got)
 			}
 			want, err := os.ReadFile(path) //nolint:gosec // a file of the test
 			if err != nil {
@@ -133,6 +131,18 @@ func TestGolden(t *testing.T) {
 				t.Errorf("%.2f %% of the pixels differ from %s", share*100, path)
 			}
 		})
+	}
+}
+
+// write writes a picture as a file that is as small as it can be.
+func write(t *testing.T, path string, data []byte) {
+	t.Helper()
+	var small bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&small, decode(t, data)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, small.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -34,13 +34,19 @@ func Drawable(name string) bool {
 	return strings.TrimSpace(name) != ""
 }
 
-// Labels returns what the label of each highlighted line says: the name, perhaps shortened in the picture, or the number.
+// Labels returns what the label of each highlighted line says: the name, which may be cut, or the number. Names that would
+// look the same are numbers too.
 func Labels(c Chart) []string {
-	labels := make([]string, len(c.Highlighted))
+	labels, count := make([]string, len(c.Highlighted)), map[string]int{}
 	for i, line := range c.Highlighted {
-		labels[i] = strconv.Itoa(i + 1)
 		if Drawable(line.Name) {
-			labels[i] = norm.NFC.String(strings.TrimSpace(line.Name))
+			labels[i] = shorten(norm.NFC.String(strings.TrimSpace(line.Name)), maxLabel)
+			count[labels[i]]++
+		}
+	}
+	for i, label := range labels {
+		if count[label] != 1 {
+			labels[i] = strconv.Itoa(i + 1)
 		}
 	}
 	return labels

@@ -16,7 +16,10 @@ const (
 	capHeight    = 27  // of a capital letter
 	maxLabel     = 290 // the width of a label
 	lineWidth    = 6
-	otherWidth   = 3
+	otherWidth   = 4 // of a grey line
+	crowdWidth   = 2 // of a grey line among many
+	crowd        = 40
+	casing       = 3 // of a highlighted line, in the colour of the ground
 	otherColumns = 4 // grey lines are thinned to columns of so many pixels
 	dotRadius    = 11
 )
@@ -35,9 +38,8 @@ type plot struct {
 func newPlot(c Chart, canvas *canvas, e extent) *plot {
 	p := &plot{Chart: c, canvas: canvas, extent: e, labels: Labels(c)}
 	widest := 0
-	for i := range p.labels {
-		p.labels[i] = shorten(p.labels[i], maxLabel)
-		widest = max(widest, textWidth(p.labels[i]))
+	for _, label := range p.labels {
+		widest = max(widest, textWidth(label))
 	}
 	padding := max(float64(e.high-e.low)*0.06, 1)
 	p.area = image.Rect(0, margin+lineHeight/2, Width-widest-margin-2*gap, Height-lineHeight-margin)
@@ -51,7 +53,7 @@ func newPlot(c Chart, canvas *canvas, e extent) *plot {
 		p.x = newScale(seconds(e.from), seconds(e.to), 1, p.area.Min.X+dotRadius, p.area.Max.X)
 	}
 	for _, line := range c.Highlighted {
-		p.courses = append(p.courses, p.course(line.Points, 1))
+		p.courses = append(p.courses, p.course(nil, line.Points, 1))
 	}
 	return p
 }
@@ -59,10 +61,11 @@ func newPlot(c Chart, canvas *canvas, e extent) *plot {
 func (p *plot) draw() {
 	p.drawRatingAxis()
 	p.drawHorizontalAxis()
-	for _, points := range p.Others {
-		p.drawCourse(p.course(points, otherColumns), otherWidth, p.other)
-	}
+	p.drawOthers()
 	p.drawSeasons()
+	for _, course := range p.courses {
+		p.drawCourse(course, lineWidth+2*casing, p.ground)
+	}
 	// The first line is the last to be drawn, above all others.
 	for i, course := range slices.Backward(p.courses) {
 		p.drawCourse(course, lineWidth, p.lines[i])
@@ -135,7 +138,7 @@ func (p *plot) drawSeasons() {
 			x = p.x.at(float64(p.firstMatchSince(start)) - 0.5)
 		}
 		for y := p.area.Min.Y; y < p.area.Max.Y; y += 20 {
-			p.fill(vertical(x, y, y+10, 2), p.season)
+			p.fill(vertical(x, y, min(y+10, p.area.Max.Y), 2), p.season)
 		}
 	}
 }
@@ -149,6 +152,18 @@ func (p *plot) firstMatchSince(start time.Time) int {
 		}
 	})
 	return first
+}
+
+func (p *plot) drawOthers() {
+	width := otherWidth
+	if len(p.Others) > crowd {
+		width = crowdWidth
+	}
+	var c course
+	for _, points := range p.Others {
+		c = p.course(c[:0], points, otherColumns)
+		p.drawCourse(c, width, p.other)
+	}
 }
 
 // drawCourse draws a line up to the end of the plot.
