@@ -20,7 +20,7 @@ func TestTicks(t *testing.T) {
 		{1, 200, []int{50, 100, 150, 200}},
 		{1, 20_000, []int{5000, 10_000, 15_000, 20_000}},
 	} {
-		if got := newScale(tc.low, tc.high, 1, 0, 100).ticks(4); !slices.Equal(got, tc.want) {
+		if got := newScale(tc.low, tc.high, 1, 0, 100).ticks(); !slices.Equal(got, tc.want) {
 			t.Errorf("from %v to %v: %v, want %v", tc.low, tc.high, got, tc.want)
 		}
 	}
@@ -52,7 +52,7 @@ func TestTimeTicks(t *testing.T) {
 			}
 			return parsed
 		}
-		ticks, clock := timeTicks(at(tc.from), at(tc.to), 4)
+		ticks, clock := timeTicks(at(tc.from), at(tc.to))
 		var got []string
 		for _, tick := range ticks {
 			got = append(got, tick.Format("2006-01-02 15:04"))

@@ -42,9 +42,9 @@ const shades = 40
 // all returns all colours that a picture may have, at most 256.
 func (p palette) all() color.Palette {
 	all := color.Palette{p.ground.C, p.grid.C, p.season.C}
-	ground := color.NRGBAModel.Convert(p.ground).(color.NRGBA) //nolint:errcheck // what the model returns
+	ground := color.NRGBAModel.Convert(p.ground).(color.NRGBA)
 	for _, c := range append(p.lines[:], p.text, p.other) {
-		full := color.NRGBAModel.Convert(c.C).(color.NRGBA) //nolint:errcheck // what the model returns
+		full := color.NRGBAModel.Convert(c.C).(color.NRGBA)
 		for i := 1; i <= shades; i++ {
 			mix := func(a, b uint8) uint8 { return uint8((int(a)*(shades-i) + int(b)*i) / shades) } //nolint:gosec // between two bytes
 			all = append(all, color.RGBA{mix(ground.R, full.R), mix(ground.G, full.G), mix(ground.B, full.B), 0xff})

@@ -44,7 +44,7 @@ func newPlot(c Chart, canvas *canvas, e extent) *plot {
 	padding := max(float64(e.high-e.low)*0.06, 1)
 	p.area = image.Rect(0, margin+lineHeight/2, Width-widest-margin-2*gap, Height-lineHeight-margin)
 	p.y = newScale(float64(e.low)-padding, float64(e.high)+padding, minRange, p.area.Max.Y, p.area.Min.Y)
-	for _, tick := range p.y.ticks(4) {
+	for _, tick := range p.y.ticks() {
 		p.area.Min.X = max(p.area.Min.X, margin+textWidth(strconv.Itoa(tick))+gap)
 	}
 	if c.ByMatch {
@@ -84,7 +84,7 @@ func (p *plot) at(point Point) image.Point {
 }
 
 func (p *plot) drawRatingAxis() {
-	for _, tick := range p.y.ticks(4) {
+	for _, tick := range p.y.ticks() {
 		if tick < 0 {
 			continue
 		}
@@ -108,12 +108,12 @@ func (p *plot) drawHorizontalAxis() {
 	}
 	p.fill(horizontal(p.area.Min.X, p.area.Max.X, p.area.Max.Y, 2), p.grid)
 	if p.ByMatch {
-		for _, number := range p.x.ticks(4) {
+		for _, number := range p.x.ticks() {
 			tick(p.x.at(float64(number)), "#"+strconv.Itoa(number))
 		}
 		return
 	}
-	times, clock := timeTicks(p.from, p.to, 4)
+	times, clock := timeTicks(p.from, p.to)
 	last := ""
 	for _, t := range times {
 		text := t.Format("15:04")
