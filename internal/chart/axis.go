@@ -8,7 +8,8 @@ import (
 // minRange is the smallest range of ratings that a picture shows: a rating that never changed is a line in the middle.
 const minRange = 60
 
-// mostTicks is the number of ticks that an axis has at most: a small picture has no room for more.
+// mostTicks is the number of ticks that an axis has, or one more where both ends are ticks: a small picture has no room for
+// others.
 const mostTicks = 4
 
 // extent is what the axes have to show.
@@ -63,7 +64,7 @@ func (s scale) at(value float64) int {
 func (s scale) ticks() []int {
 	step := roundStep((s.max - s.min) / mostTicks)
 	var ticks []int
-	for v := math.Ceil(s.min/step) * step; v <= s.max && len(ticks) < mostTicks; v += step {
+	for v := math.Ceil(s.min/step) * step; v <= s.max && len(ticks) <= mostTicks; v += step {
 		ticks = append(ticks, int(v))
 	}
 	return ticks
