@@ -1,0 +1,246 @@
+package chart
+
+import (
+	"cmp"
+	"image"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Distances in pixels.
+const (
+	margin       = 24
+	gap          = 14  // between a text and what it belongs to
+	lineHeight   = 46  // of a text
+	capHeight    = 27  // of a capital letter
+	maxLabel     = 290 // the width of a label
+	lineWidth    = 6
+	otherWidth   = 4 // of a grey line
+	crowdWidth   = 2 // of a grey line among many
+	crowd        = 40
+	casing       = 3 // of a highlighted line, in the colour of the ground
+	otherColumns = 4 // grey lines are thinned to columns of so many pixels
+	dotRadius    = 11
+)
+
+// plot is the part of a picture in which the lines are.
+type plot struct {
+	Chart
+	*canvas
+	extent
+	area    image.Rectangle
+	x, y    scale
+	labels  []string
+	courses []course // of the highlighted lines
+}
+
+func newPlot(c Chart, canvas *canvas, e extent) *plot {
+	p := &plot{Chart: c, canvas: canvas, extent: e, labels: Labels(c)}
+	widest := 0
+	for _, label := range p.labels {
+		widest = max(widest, textWidth(label))
+	}
+	padding := max(float64(e.high-e.low)*0.06, 1)
+	p.area = image.Rect(0, margin+lineHeight/2, Width-widest-margin-2*gap, Height-lineHeight-margin)
+	p.y = newScale(float64(e.low)-padding, float64(e.high)+padding, minRange, p.area.Max.Y, p.area.Min.Y)
+	for _, tick := range p.y.ticks() {
+		p.area.Min.X = max(p.area.Min.X, margin+textWidth(strconv.Itoa(tick))+gap)
+	}
+	if c.ByMatch {
+		p.x = newScale(float64(e.firstMatch), float64(e.lastMatch), 1, p.area.Min.X+dotRadius, p.area.Max.X)
+	} else {
+		p.x = newScale(seconds(e.from), seconds(e.to), 1, p.area.Min.X+dotRadius, p.area.Max.X)
+	}
+	for _, line := range c.Highlighted {
+		p.courses = append(p.courses, p.course(nil, line.Points, 1))
+	}
+	return p
+}
+
+func (p *plot) draw() {
+	p.drawRatingAxis()
+	p.drawHorizontalAxis()
+	p.drawOthers()
+	p.drawSeasons()
+	for _, course := range p.courses {
+		p.drawCourse(course, lineWidth+2*casing, p.ground)
+	}
+	// The first line is the last to be drawn, above all others.
+	for i, course := range slices.Backward(p.courses) {
+		p.drawCourse(course, lineWidth, p.lines[i])
+	}
+	p.drawBest()
+	p.drawLabels()
+}
+
+// at returns the pixel of a point.
+func (p *plot) at(point Point) image.Point {
+	x := seconds(point.At)
+	if p.ByMatch {
+		x = float64(point.Match)
+	}
+	return image.Pt(p.x.at(x), p.y.at(float64(point.Elo)))
+}
+
+func (p *plot) drawRatingAxis() {
+	for _, tick := range p.y.ticks() {
+		if tick < 0 {
+			continue
+		}
+		y, text := p.y.at(float64(tick)), strconv.Itoa(tick)
+		p.fill(horizontal(p.area.Min.X, p.area.Max.X, y, 2), p.grid)
+		p.text(text, p.area.Min.X-gap-textWidth(text), y+capHeight/2, p.palette.text)
+	}
+}
+
+func (p *plot) drawHorizontalAxis() {
+	end := 0 // of the text before
+	tick := func(x int, text string) {
+		width := textWidth(text)
+		left := min(max(x-width/2, margin), Width-margin-width)
+		if left < end+2*gap {
+			return
+		}
+		p.fill(vertical(x, p.area.Max.Y, p.area.Max.Y+gap/2, 2), p.palette.text)
+		p.text(text, left, p.area.Max.Y+lineHeight, p.palette.text)
+		end = left + width
+	}
+	p.fill(horizontal(p.area.Min.X, p.area.Max.X, p.area.Max.Y, 2), p.grid)
+	if p.ByMatch {
+		for _, number := range p.x.ticks() {
+			tick(p.x.at(float64(number)), "#"+strconv.Itoa(number))
+		}
+		return
+	}
+	times, clock := timeTicks(p.from, p.to)
+	last := ""
+	for _, t := range times {
+		text := t.Format("15:04")
+		if !clock {
+			text = p.Date(t)
+		}
+		if text != last {
+			tick(p.x.at(seconds(t)), text)
+		}
+		last = text
+	}
+}
+
+// drawSeasons draws a dashed line where a season starts.
+func (p *plot) drawSeasons() {
+	for _, start := range p.Seasons {
+		if !start.After(p.from) || start.After(p.to) {
+			continue
+		}
+		x := p.x.at(seconds(start))
+		if p.ByMatch {
+			x = p.x.at(float64(p.firstMatchSince(start)) - 0.5)
+		}
+		for y := p.area.Min.Y; y < p.area.Max.Y; y += 20 {
+			p.fill(vertical(x, y, min(y+10, p.area.Max.Y), 2), p.season)
+		}
+	}
+}
+
+// firstMatchSince returns the number of the first match that was played at a time or later.
+func (p *plot) firstMatchSince(start time.Time) int {
+	first := p.lastMatch
+	p.everyPoint(func(point Point) {
+		if !point.At.Before(start) {
+			first = min(first, point.Match)
+		}
+	})
+	return first
+}
+
+func (p *plot) drawOthers() {
+	width := otherWidth
+	if len(p.Others) > crowd {
+		width = crowdWidth
+	}
+	var c course
+	for _, points := range p.Others {
+		c = p.course(c[:0], points, otherColumns)
+		p.drawCourse(c, width, p.other)
+	}
+}
+
+// drawCourse draws a line up to the end of the plot.
+func (p *plot) drawCourse(c course, width int, colour *image.Uniform) {
+	for stroke := range c.strokes(p.area.Max.X, width) {
+		p.fill(stroke, colour)
+	}
+}
+
+// drawBest marks the best rating of each highlighted line, with its number where there is room.
+func (p *plot) drawBest() {
+	best, taken := make([]Point, len(p.Highlighted)), make([]image.Rectangle, len(p.Highlighted))
+	for i, line := range slices.Backward(p.Highlighted) {
+		if len(line.Points) == 0 {
+			continue
+		}
+		best[i] = slices.MaxFunc(line.Points, func(a, b Point) int { return cmp.Compare(a.Elo, b.Elo) })
+		at := p.at(best[i])
+		p.ring(at, dotRadius, p.lines[i])
+		taken[i] = image.Rectangle{at, at}.Inset(-dotRadius)
+	}
+	for i, line := range p.Highlighted {
+		if len(line.Points) == 0 {
+			continue
+		}
+		text := strconv.Itoa(best[i].Elo)
+		if box, ok := p.roomAbove(taken[i], textWidth(text), taken); ok {
+			taken = append(taken, box)
+			p.outlined(text, box.Min.X, box.Max.Y, p.lines[i])
+		}
+	}
+}
+
+// roomAbove returns a box for a text above a dot that overlaps neither a highlighted line nor what is taken.
+func (p *plot) roomAbove(dot image.Rectangle, width int, taken []image.Rectangle) (image.Rectangle, bool) {
+	bottom := dot.Min.Y - gap/2
+	for _, left := range []int{dot.Min.X + (dot.Dx()-width)/2, dot.Min.X, dot.Max.X - width} {
+		left = min(max(left, p.area.Min.X), p.area.Max.X-width)
+		box := image.Rect(left, bottom-capHeight, left+width, bottom)
+		if !slices.ContainsFunc(taken, box.Overlaps) && !p.crossed(box) {
+			return box, true
+		}
+	}
+	return image.Rectangle{}, false
+}
+
+// crossed reports whether a highlighted line runs through a box.
+func (p *plot) crossed(box image.Rectangle) bool {
+	for _, course := range p.courses {
+		for stroke := range course.strokes(p.area.Max.X, lineWidth) {
+			if stroke.Overlaps(box) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// drawLabels writes the labels beside the ends of their lines, or links them where they have to be elsewhere.
+func (p *plot) drawLabels() {
+	type end struct{ line, y int }
+	var ends []end
+	for i, course := range p.courses {
+		if n := len(course); n > 0 {
+			ends = append(ends, end{i, course[n-1].last})
+		}
+	}
+	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(a.y, b.y) })
+	heights := make([]int, len(ends))
+	for i, e := range ends {
+		heights[i] = e.y
+	}
+	for i, y := range spread(heights, lineHeight, p.area.Min.Y, p.area.Max.Y) {
+		line, from, to := ends[i].line, image.Pt(p.area.Max.X, ends[i].y), image.Pt(p.area.Max.X+2*gap, y)
+		if y != from.Y {
+			p.link(from, to.Sub(image.Pt(gap/2, 0)), p.lines[line])
+		}
+		p.text(p.labels[line], to.X, y+capHeight/2, p.lines[line])
+	}
+}
