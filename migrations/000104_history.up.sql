@@ -126,7 +126,7 @@ CREATE TABLE week_places (
 -- The state of a ladder's tallies. Without a row they are complete, and nobody's place has changed.
 CREATE TABLE ladder_tallies (
     ladder_id      bigint NOT NULL,
-    -- the tallies are being computed anew: of all players up to this one, and of this one up to this month, that is done
+    -- the tallies are being counted again: of all players up to this one, and of this one up to this month, that is done
     recounting     boolean NOT NULL DEFAULT false,
     recount_player bigint NOT NULL DEFAULT 0,
     recount_month  date NOT NULL DEFAULT '-infinity',

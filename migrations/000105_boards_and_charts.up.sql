@@ -13,7 +13,7 @@ CREATE TABLE boards (
 );
 
 -- Messages that exist once have a lane of their own. The expression of a generated column cannot be changed, so the column is made
--- anew, and with it the indexes that contain it.
+-- again, and with it the indexes that contain it.
 ALTER TABLE outbox DROP COLUMN lane;
 -- which of the chat's queues it is in; the values are those of outbox.LaneKind, and 3 for rows that are set aside
 ALTER TABLE outbox ADD COLUMN lane smallint NOT NULL GENERATED ALWAYS AS (CASE

@@ -72,7 +72,7 @@ func testBoardLife(t *testing.T, b *botFixture) {
 	b.ask(group, b.alice, "/match @bob 3:1")
 	first := b.awaitBoard(group, true, "Alice 1516", "bob 1484")
 	if first.ID != board.ID {
-		t.Errorf("the board was made anew: %+v", first)
+		t.Errorf("the board was sent again: %+v", first)
 	}
 	b.ask(group, b.alice, "/undo")
 	b.awaitBoard(group, true, "No matches yet")
@@ -93,7 +93,7 @@ func testBoardLife(t *testing.T, b *botFixture) {
 	group.Unpin(first) // it stays so
 	b.ask(group, b.alice, "/match @carol 3:1")
 	again := b.awaitBoard(group, false, "Alice 1531")
-	group.Delete(again) // it is made anew
+	group.Delete(again) // it is sent again
 	b.ask(group, b.alice, "/match @carol 3:1")
 	next := b.awaitBoard(group, true, "Alice 1545")
 	group.MakeTooOld(next)
@@ -178,7 +178,7 @@ func testBoardInTopics(t *testing.T, b *botFixture) {
 	})
 }
 
-// testBoardOfAnUpgradedGroup: message ids are void in the supergroup, so the board is made anew there.
+// testBoardOfAnUpgradedGroup: message ids are void in the supergroup, so the board is sent again there.
 func testBoardOfAnUpgradedGroup(_ *testing.T, b *botFixture) {
 	group := b.sim.BasicGroup("Chess", b.olga, b.alice, b.bob)
 	group.Promote(b.sim.Bot())
@@ -228,7 +228,7 @@ func TestBoardUnderPressure(t *testing.T) {
 	parts := strings.Split(visible(ranking), "\n")
 	now := b.awaitBoard(group, true, parts[1], parts[2])
 	if now.ID != board.ID {
-		t.Errorf("the board was made anew: %+v", now)
+		t.Errorf("the board was sent again: %+v", now)
 	}
 	refused, edits := 0, 0
 	for _, c := range b.sim.Calls() {

@@ -38,7 +38,7 @@ func (c DatabaseConfig) ownDir() (dir, note string, err error) {
 }
 
 // chooseDir chooses between the usual folder and systemDataDir, by whether PostgreSQL can use the usual one and which of them have
-// data. Data that is there must not be passed over: the bot would begin anew, without a word.
+// data. Data that is there must not be passed over: the bot would start over, without a word.
 func chooseDir(fits, hasData, systemHasData bool) (dir, note string, err error) {
 	switch {
 	case fits && systemHasData:

@@ -157,7 +157,7 @@ func (p *post) restarted() *Sender {
 	return NewSender(p.sender.client, p.sender.self, p.sender.log).WithViews(&p.views)
 }
 
-// TestBoardsThatAreTooOld: the message is made anew, and the old one is unpinned.
+// TestBoardsThatAreTooOld: the message is sent again, and the old one is unpinned.
 func TestBoardsThatAreTooOld(t *testing.T) {
 	t.Parallel()
 	p, old := newBoard(t)

@@ -85,7 +85,7 @@ func parseCount(args string) (n int, ok bool) {
 	return n, ok && n > 0
 }
 
-// turnTeams handles the buttons for other teams. The ratings may have changed since, so the teams are divided anew.
+// turnTeams handles the buttons for other teams. The ratings may have changed since, so the teams are divided again.
 func (r *Router) turnTeams(ctx context.Context, p press, number int) error {
 	players, ok, err := r.playersBelow(ctx, p)
 	if err != nil {

@@ -28,7 +28,7 @@ func (w words) odds(n stats.Odds) string {
 	}
 	switch count := len(newcomers); {
 	case count > maxNewNames:
-		remarks = append(remarks, w.Text("odds.new", args{"Names": w.Number(count)}))
+		remarks = append(remarks, w.Text("odds.new", args{"Names": w.Plural("ranking.players", count, nil)}))
 	case count > 0:
 		shown := make([]string, count)
 		for i, name := range newcomers {

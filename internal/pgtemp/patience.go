@@ -25,7 +25,7 @@ var (
 )
 
 // patience decides how long to wait for a server that lives and does not answer queries yet. The recovery of its data may take any
-// time: to break it off would only make it begin anew.
+// time: to break it off would only make it start over.
 type patience struct {
 	begun    time.Time
 	deadline time.Time // for a server that says nothing

@@ -6,7 +6,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// QueueRecount has the tallies of a ladder counted anew, from the start.
+// QueueRecount has the tallies of a ladder counted again, from the start.
 func QueueRecount(batch *pgx.Batch, ladder ranking.LadderID) {
 	batch.Queue(`
 		INSERT INTO ladder_tallies (ladder_id, recounting) VALUES ($1, true)

@@ -105,7 +105,7 @@ func TestUpsetsOfTheMonth(t *testing.T) {
 	upset("after a smaller one", is)
 	counted(t, g, 0)
 	g.exec(t, `INSERT INTO ladder_tallies (ladder_id, recounting) SELECT id, true FROM ladders`)
-	upset("while the ladder is counted anew", nil)
+	upset("while the ladder is counted again", nil)
 	g.exec(t, `UPDATE ladder_tallies SET recounting = false`)
 	counted(t, g, 0)
 	g.exec(t, `UPDATE player_months SET month = '2023-10-01'`)

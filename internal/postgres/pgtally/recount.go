@@ -14,7 +14,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// recount is how far a ladder has been counted anew: all players up to this one, and this one up to this month.
+// recount is how far a ladder has been counted again: all players up to this one, and this one up to this month.
 type recount struct {
 	ladder ranking.LadderID
 	player ranking.PlayerID
@@ -176,7 +176,7 @@ func nextPlayers(ctx context.Context, tx pgx.Tx, ladder ranking.LadderID, after 
 	return players, allPlayers, nil
 }
 
-// recountInto counts months anew after a batch has cleared them.
+// recountInto counts months again after a batch has cleared them.
 func recountInto(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, months []playerMonths) error {
 	var matches []ladderMatch
 	queueMatches(batch, nil, months, &matches)
@@ -208,7 +208,7 @@ func wantedMonths(months []playerMonths) func(stats.MonthKey) bool {
 	}
 }
 
-// sumAll adds up the totals of the players after one up to another anew.
+// sumAll adds up again the totals of the players after one up to another.
 func sumAll(ctx context.Context, tx pgx.Tx, ladder ranking.LadderID, after, upto ranking.PlayerID) error {
 	const these = ` WHERE ladder_id = $1 AND player_id > $2 AND player_id <= $3`
 	var batch pgx.Batch
@@ -232,7 +232,7 @@ func (s *Store) endRecount(ctx context.Context, tx pgx.Tx, ladder ranking.Ladder
 	return nil
 }
 
-// StartRecount has the tallies of ladders counted anew. The leader does it.
+// StartRecount has the tallies of ladders counted again. The leader does it.
 func (s *Store) StartRecount(ctx context.Context, ladders ...ranking.LadderID) error {
 	var batch pgx.Batch
 	for _, l := range ladders {

@@ -187,7 +187,7 @@ func queuePairs(batch *pgx.Batch, table string, rows []pairRow, conflict string)
 // sums are the columns of pair_totals that are sums of those of pair_months.
 const sums = `sum(played), sum(won), sum(drawn), sum(lost), sum(points_for), sum(points_against), sum(gained), sum(surplus)`
 
-// queueSum adds up the totals of pairs anew.
+// queueSum adds up the totals of pairs again.
 func queueSum(batch *pgx.Batch, pairs []ladderPair) {
 	if len(pairs) == 0 {
 		return
