@@ -31,6 +31,11 @@ func goldenHeadToHeads() map[string]ranking.Notice {
 		"as_of":    with(func(n *stats.HeadToHead) { n.Freshness.AsOf = onDay(21) }),
 		"certain":  with(func(n *stats.HeadToHead) { n.Ratings, n.Expected = [2]int{3000, 100}, 10_000 }),
 		"never":    never,
+		"uncounted": func() stats.HeadToHead {
+			n := never
+			n.Freshness.AsOf = onDay(21)
+			return n
+		}(),
 		"stranger": stats.HeadToHead{A: alice, B: stranger, Stranger: stranger, Back: 9},
 	}
 }

@@ -13,3 +13,12 @@ func (w words) freshness(f stats.Freshness) string {
 		return ""
 	}
 }
+
+// nothing returns the first and the last paragraph of a view that has nothing to show. It says so below the title, unless matches are
+// still to be counted.
+func (w words) nothing(title, id string, f stats.Freshness) (first, last []string) {
+	if f == (stats.Freshness{}) {
+		return []string{title, w.Text(id, nil)}, nil
+	}
+	return []string{title}, remark(w.Text("tally.recounting", nil))
+}

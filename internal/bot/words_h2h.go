@@ -9,8 +9,8 @@ func (w words) headToHead(n stats.HeadToHead) string {
 	}
 	title := w.headToHeadTitle(n)
 	if n.Met() == 0 && len(n.Last) == 0 {
-		never := w.Text("h2h.never", nil)
-		return paragraphs([]string{title, never}, w.factLines([]fact{w.expected(n)}), remark(w.freshness(n.Freshness)))
+		first, last := w.nothing(title, "h2h.never", n.Freshness)
+		return paragraphs(first, w.factLines([]fact{w.expected(n)}), last)
 	}
 	last := matchLines(w.playedMatches(n.Last))
 	if last != nil {

@@ -9,15 +9,15 @@ import (
 // records shows the records of a group.
 func (w words) records(n stats.Records) string {
 	facts := w.recordsFacts(n)
-	title := []string{w.recordsTitle(n, "\n")}
+	title := w.recordsTitle(n, "\n")
 	if len(facts) == 0 {
 		id := "records.none"
 		if !n.Month.IsZero() {
 			id = "records.none_in_month"
 		}
-		title = append(title, w.Text(id, nil))
+		return paragraphs(w.nothing(title, id, n.Freshness))
 	}
-	return paragraphs(title, w.factLines(facts), remark(w.freshness(n.Freshness)))
+	return paragraphs([]string{title}, w.factLines(facts), remark(w.freshness(n.Freshness)))
 }
 
 // recordsTitle says of which group and period the records are. between stands between the two.
