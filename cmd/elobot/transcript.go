@@ -6,6 +6,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -56,12 +57,17 @@ func (t *transcript) title(name, about string) {
 	t.print("\n" + t.style(name, bold) + t.style(" · "+about, faint) + "\n" + t.style(rule, faint) + "\n")
 }
 
+// date prints the day of the messages that follow.
+func (t *transcript) date(at time.Time) {
+	t.print("\n" + t.style(column("")+"  — "+at.UTC().Format("Monday 2 January")+" —", faint) + "\n")
+}
+
 // person prints a message of a person.
 func (t *transcript) person(m botsim.Message, repliedTo string) {
 	if t.typed {
 		return
 	}
-	text := plain(m.Text)
+	text := strings.ReplaceAll(plain(m.Text), "\n", "\n"+column("")+"  ")
 	if repliedTo != "" {
 		text += t.style("  (in reply to "+repliedTo+")", faint)
 	}

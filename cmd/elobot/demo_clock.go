@@ -1,0 +1,29 @@
+package main
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// eveningHour is when people play on the earlier days of the scene, in UTC.
+const eveningHour = 19 * time.Hour
+
+// demoClock is the clock of the simulated Telegram. The zero value shows the real time.
+type demoClock struct {
+	ahead  time.Duration // of the real time, at the end of the scene
+	behind atomic.Int64  // nanoseconds that are left until the end of the scene
+}
+
+func (c *demoClock) now() time.Time { return c.end().Add(-time.Duration(c.behind.Load())) }
+
+// end is what the clock shows at the end of the scene, if that is now.
+func (c *demoClock) end() time.Time { return time.Now().Add(c.ahead) }
+
+// setEvening sets the clock to an evening some days ago, or for 0 to the end of the scene.
+func (c *demoClock) setEvening(daysAgo int) {
+	behind := time.Duration(0)
+	if end := c.end(); daysAgo > 0 {
+		behind = end.Sub(end.UTC().Truncate(24*time.Hour).AddDate(0, 0, -daysAgo).Add(eveningHour))
+	}
+	c.behind.Store(int64(behind))
+}
