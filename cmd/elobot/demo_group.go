@@ -31,10 +31,11 @@ type demoGroup struct {
 	leave    func()
 	last     map[string]botsim.Message // the last message of each person
 
-	shown   int            // number of messages shown
-	answers int            // number of the bot's messages among them
-	edits   int            // number of edits shown
-	tallies *pgtally.Store // of the bot's database
+	shown   int           // number of messages shown
+	answers int           // number of the bot's messages among them
+	edits   int           // number of edits shown
+	pool    *pgxpool.Pool // of connections to the bot's database
+	tallies *pgtally.Store
 	stopBot context.CancelFunc
 	ended   chan struct{} // closed when the bot has ended; botErr is set then
 	botErr  error
@@ -64,11 +65,10 @@ func (s *demoGroup) startBot(ctx context.Context, databaseURL string) error {
 	if err != nil {
 		return fmt.Errorf("open the database of the demo: %w", err)
 	}
-	s.tallies = pgtally.NewStore(pool)
+	s.pool, s.tallies = pool, pgtally.NewStore(pool)
 	ctx, s.stopBot = context.WithCancel(ctx)
 	go func() {
 		defer close(s.ended)
-		defer pool.Close()
 		s.botErr = app.Run(ctx, c, log)
 	}()
 	return nil
@@ -122,7 +122,7 @@ func (s *demoGroup) awaitCounted(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		if current, err := s.tallies.IsCurrent(ctx, s.clock.now()); current || err != nil {
-			return err
+			return errors.Join(err, ctx.Err())
 		}
 		select {
 		case <-tick.C:
@@ -335,6 +335,7 @@ func editsIn(group *botsim.Chat) int {
 func (s *demoGroup) endBot() error {
 	s.stopBot()
 	<-s.ended
+	s.pool.Close()
 	return s.botErr
 }
 
