@@ -34,6 +34,7 @@ type demoGroup struct {
 	shown   int           // number of messages shown
 	answers int           // number of the bot's messages among them
 	edits   int           // number of edits shown
+	hidden  int           // number of edits of the board, which are not shown
 	pool    *pgxpool.Pool // of connections to the bot's database
 	tallies *pgtally.Store
 	stopBot context.CancelFunc
@@ -48,6 +49,7 @@ func newDemoGroup(sim *botsim.Server, clock *demoClock, paper *transcript) *demo
 		members = append(members, sim.User(name))
 	}
 	s.group = sim.Group("Table tennis", members...)
+	s.group.Promote(sim.Bot()) // so that it may pin the board
 	s.messages, s.leave = sim.Subscribe()
 	return s
 }
@@ -109,10 +111,20 @@ func (s *demoGroup) playLine(ctx context.Context, l line) error {
 		answered-- // wait for the line itself only
 	}
 	enough := func() bool {
-		return s.answers > answered && s.edits >= edits && s.shown >= len(s.group.Messages())
+		return s.answers > answered && s.edits >= edits && (l.pins || s.shown >= len(s.group.Messages()))
 	}
-	return s.show(ctx, enough, nil)
+	if err := s.show(ctx, enough, nil); err != nil || !l.pins {
+		return err
+	}
+	if err := s.show(ctx, func() bool { return len(s.group.AllPinned()) > 0 }, nil); err != nil {
+		return err
+	}
+	s.paper.aside(pinnedNote)
+	return nil
 }
+
+// pinnedNote says what people see of a board.
+const pinnedNote = "elobot posts the ranking and pins it. From now on, it edits that message after every match."
 
 // awaitCounted waits until the bot has counted all matches for questions, which it does a second after they were recorded.
 func (s *demoGroup) awaitCounted(ctx context.Context) error {
@@ -167,6 +179,10 @@ func (s *demoGroup) show(ctx context.Context, enough func() bool, giveUp <-chan 
 
 func (s *demoGroup) print(m botsim.Message) {
 	switch {
+	case isBoard(m) && m.Edits > 0:
+		s.hidden++
+		return
+	case isBoard(m), m.Service != "": // pinned is what matters of the board
 	case m.Edits > 0:
 		s.edits++
 		s.paper.edited(m)
@@ -179,6 +195,9 @@ func (s *demoGroup) print(m botsim.Message) {
 	}
 	s.shown++
 }
+
+// isBoard reports whether a message is the group's board. A link in it says so.
+func isBoard(m botsim.Message) bool { return strings.Contains(m.HTML, "object=board") }
 
 // repliedTo returns the name of the person to whose message m replies, or "".
 func (s *demoGroup) repliedTo(m botsim.Message) string {
@@ -316,7 +335,7 @@ func (s *demoGroup) close(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err() // interrupted: do not show the rest
 	}
-	for s.shown < len(s.group.Messages()) || s.edits < editsIn(s.group) {
+	for s.shown < len(s.group.Messages()) || s.edits+s.hidden < editsIn(s.group) {
 		s.print(<-s.messages)
 	}
 	return err

@@ -11,6 +11,7 @@ type day struct {
 type line struct {
 	from, text, replyTo, press string
 	edits                      int  // number of messages that the bot edits in response
+	pins                       bool // the bot pins a message in response
 	counted                    bool // sent after the bot has counted all matches for questions
 }
 
@@ -50,6 +51,7 @@ var scene = []day{
 		{from: "erin", text: "/match @alice 1:3\n@frank 3:1"},
 		{from: "alice", text: "/match @frank 3:0\n@bob 3:2"},
 		{from: "dave", text: "/match @alice 3:2\n@erin 3:1"},
+		{from: "alice", text: "/board on", pins: true},
 	}},
 	{2, []line{
 		{from: "alice", text: "/match @erin 3:1\n@bob 3:1"},
