@@ -1,0 +1,132 @@
+package chart
+
+import (
+	"math"
+	"time"
+)
+
+// minRange is the smallest range of ratings that a picture shows: a rating that never changed is a line in the middle.
+const minRange = 20
+
+// extent is what the axes have to show.
+type extent struct {
+	from, to              time.Time
+	firstMatch, lastMatch int
+	low, high             int
+}
+
+// extentOf returns the extent of a chart, or false if it has no points.
+func extentOf(c Chart) (e extent, ok bool) {
+	c.everyPoint(func(p Point) {
+		if !ok {
+			e, ok = extent{p.At, p.At, p.Match, p.Match, p.Elo, p.Elo}, true
+		}
+		if p.At.Before(e.from) {
+			e.from = p.At
+		}
+		if p.At.After(e.to) {
+			e.to = p.At
+		}
+		e.firstMatch, e.lastMatch = min(e.firstMatch, p.Match), max(e.lastMatch, p.Match)
+		e.low, e.high = min(e.low, p.Elo), max(e.high, p.Elo)
+	})
+	return e, ok
+}
+
+// scale maps the values of an axis to pixels.
+type scale struct {
+	min, max float64
+	from, to int // the pixels of min and max
+}
+
+// newScale returns a scale for values from low to high that is at least smallest wide.
+func newScale(low, high, smallest float64, from, to int) scale {
+	if missing := smallest - (high - low); missing > 0 {
+		low, high = low-missing/2, high+missing/2
+	}
+	return scale{min: low, max: high, from: from, to: to}
+}
+
+func (s scale) at(value float64) int {
+	return s.from + int(math.Round((value-s.min)/(s.max-s.min)*float64(s.to-s.from)))
+}
+
+// ticks returns round whole numbers of the scale, which is divided into at most n parts, or a few more.
+func (s scale) ticks(n int) []int {
+	step := roundStep((s.max - s.min) / float64(n))
+	var ticks []int
+	for v := math.Ceil(s.min/step) * step; v <= s.max && len(ticks) <= n; v += step {
+		ticks = append(ticks, int(v))
+	}
+	return ticks
+}
+
+// roundStep returns the smallest of 1, 2, 5, 10, 20, 50 … that is not below least.
+func roundStep(least float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(max(least, 1))))
+	for _, factor := range []float64{1, 2, 5} {
+		if factor*power >= least {
+			return factor * power
+		}
+	}
+	return 10 * power
+}
+
+// seconds returns a time as a number that can be scaled.
+func seconds(t time.Time) float64 { return float64(t.Unix()) + float64(t.Nanosecond())/1e9 }
+
+// interval is the distance between two ticks of an axis of times.
+type interval struct {
+	clock        time.Duration
+	days, months int
+}
+
+// The intervals between ticks. The clock is used for what is shorter than a day.
+var (
+	clockIntervals = []interval{
+		{clock: time.Minute}, {clock: 5 * time.Minute}, {clock: 15 * time.Minute}, {clock: 30 * time.Minute},
+		{clock: time.Hour}, {clock: 2 * time.Hour}, {clock: 3 * time.Hour}, {clock: 6 * time.Hour},
+	}
+	dayIntervals = []interval{
+		{days: 1}, {days: 2}, {days: 3}, {days: 7}, {days: 14}, {months: 1}, {months: 2}, {months: 3}, {months: 6},
+		{months: 12}, {months: 24}, {months: 60}, {months: 120}, {months: 1200},
+	}
+)
+
+// timeTicks returns two to n round times between from and to, or both ends if there are no such times. clock says that
+// they are times of a day rather than days.
+func timeTicks(from, to time.Time, n int) (ticks []time.Time, clock bool) {
+	clock = from.Before(to) && to.Sub(from) < 24*time.Hour
+	intervals := dayIntervals
+	if clock {
+		intervals = clockIntervals
+	}
+	for _, i := range intervals {
+		if ticks := i.between(from, to, n); len(ticks) >= 2 && len(ticks) <= n {
+			return ticks, clock
+		}
+	}
+	return []time.Time{from, to}, clock
+}
+
+// between returns the first n+1 multiples of an interval between two times.
+func (i interval) between(from, to time.Time, n int) []time.Time {
+	year, month, day := from.Date()
+	if i.months > 0 {
+		months := year*12 + int(month) - 1
+		year, month, day = 0, time.Month(months-months%i.months+1), 1
+	}
+	const mostBefore = 24 * 60 // the minutes of a day
+	var ticks []time.Time
+	for k := 0; k <= mostBefore+n && len(ticks) <= n; k++ {
+		t := time.Date(year, month+time.Month(k*i.months), day+k*i.days, 0, 0, 0, 0, from.Location()).
+			Add(time.Duration(k) * i.clock)
+		if t.After(to) {
+			break
+		}
+		if !t.Before(from) {
+			ticks = append(ticks, t)
+		}
+	}
+	return ticks
+}

@@ -1,0 +1,79 @@
+// Package chart draws the course of ratings as a picture. It knows neither databases nor Telegram.
+//
+// A rating holds until the next match, so a line is a staircase: level while nothing changes, upright at a match. All lines
+// end where the picture ends.
+package chart
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image/png"
+	"time"
+)
+
+// MaxHighlighted is the number of lines that can be told apart by their colours.
+const MaxHighlighted = 4
+
+// The size of a picture in pixels: 640×400 at double scale.
+const (
+	Width  = 1280
+	Height = 800
+)
+
+// Point is a rating after a match.
+type Point struct {
+	At    time.Time
+	Match int // the number of the match in its group
+	Elo   int
+}
+
+// Line is the course of a player's rating, oldest first.
+type Line struct {
+	Name   string
+	Points []Point
+}
+
+// Chart is what a picture shows.
+type Chart struct {
+	Highlighted []Line                 // at most MaxHighlighted; the first has the first colour
+	Others      [][]Point              // thin grey lines
+	Seasons     []time.Time            // where seasons start
+	ByMatch     bool                   // the horizontal axis counts matches instead of days
+	Dark        bool                   // light lines on a dark ground
+	Date        func(time.Time) string // writes a day below the horizontal axis; times are in the location of the points
+}
+
+// Draw returns the picture as PNG.
+func Draw(c Chart) ([]byte, error) {
+	if len(c.Highlighted) > MaxHighlighted {
+		return nil, errors.New("draw chart: too many highlighted lines")
+	}
+	canvas := newCanvas(c.Dark)
+	if extent, ok := extentOf(c); ok {
+		newPlot(c, canvas, extent).draw()
+	}
+	if canvas.err != nil {
+		return nil, fmt.Errorf("draw chart: %w", canvas.err)
+	}
+	var out bytes.Buffer
+	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
+	if err := encoder.Encode(&out, canvas.image); err != nil {
+		return nil, fmt.Errorf("draw chart: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// everyPoint calls f with each point of a chart.
+func (c Chart) everyPoint(f func(Point)) {
+	for _, line := range c.Highlighted {
+		for _, p := range line.Points {
+			f(p)
+		}
+	}
+	for _, points := range c.Others {
+		for _, p := range points {
+			f(p)
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package chart
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+var updateGolden = flag.Bool("update", false, "write the golden files instead of comparing with them")
+
+// The tolerance of a comparison. A picture differs where another version of Go rounds otherwise; a label that moves by a
+// pixel changes more than this.
+const (
+	tolerance      = 24    // of a colour, from 0 to 255
+	differingShare = 0.001 // of the pixels
+)
+
+// names has one name for each script.
+var names = []string{"Alice", "Борис Ґалаґан", "ليلى", "王小明", "Zoë 🎱", strings.Repeat("Maximiliana ", 5) + "Rex!"}
+
+// season returns the course of the ratings of players who play a number of matches: every few hours, and the last of them
+// two weeks not at all.
+func season(players, matches int) []Line {
+	random := rand.New(rand.NewPCG(uint64(players), uint64(matches)))
+	lines := make([]Line, players)
+	elo := make([]int, players)
+	for i := range lines {
+		lines[i].Name, elo[i] = fmt.Sprintf("player%d", i+1), 1500
+	}
+	at := time.Date(2026, 3, 2, 18, 0, 0, 0, time.UTC)
+	for n := 1; n <= matches; n++ {
+		at = at.Add(time.Duration(1+random.IntN(10)) * time.Hour)
+		for i := range min(2, players) {
+			player := (n*7 + i*(1+random.IntN(max(players-1, 1)))) % players
+			strength := 1650 - 300*player/players
+			change := int(32 / (1 + math.Exp(float64(elo[player]-strength)/80)))
+			if random.IntN(2) == 0 {
+				change -= 32 - change
+				change /= 2
+			}
+			elo[player] += change
+			lines[player].Points = append(lines[player].Points, Point{At: at, Match: n, Elo: elo[player]})
+		}
+	}
+	return lines
+}
+
+// chartOf highlights the first lines.
+func chartOf(lines []Line) Chart {
+	n := min(len(lines), MaxHighlighted)
+	c := Chart{Highlighted: lines[:n], Date: func(t time.Time) string { return t.Format("2 Jan") }}
+	for _, line := range lines[n:] {
+		c.Others = append(c.Others, line.Points)
+	}
+	return c
+}
+
+// goldenCharts returns the charts of the golden files.
+func goldenCharts() map[string]Chart {
+	named := func(c Chart, names ...string) Chart {
+		for i := range c.Highlighted {
+			c.Highlighted[i].Name = names[i]
+		}
+		return c
+	}
+	charts := map[string]Chart{
+		"one_player_two_matches":       chartOf(season(1, 2)),
+		"one_player_one_match":         chartOf(season(1, 1)),
+		"one_match":                    chartOf(season(2, 1)),
+		"four_players_two_matches":     named(chartOf(season(4, 2)), names[:4]...),
+		"four_players_200_matches":     named(chartOf(season(4, 200)), names[:4]...),
+		"four_of_six_200_matches_dark": named(chartOf(season(6, 200)), names[2:]...),
+		"four_of_400_200_matches":      chartOf(season(400, 200)),
+		"four_of_400_20000_matches":    chartOf(season(400, 20_000)),
+		"one_player_20000_matches":     chartOf(season(1, 20_000)),
+		"level":                        chartOf([]Line{{Name: "Ann", Points: []Point{{time.Unix(1e9, 0).UTC(), 1, 1500}, {time.Unix(2e9, 0).UTC(), 90, 1500}}}}),
+		"extremes":                     chartOf([]Line{{Name: "Ann", Points: []Point{{time.Unix(1e9, 0).UTC(), 1, 0}, {time.Unix(1.001e9, 0).UTC(), 90, 10_000}}}}),
+		"none":                         {},
+	}
+	for name, c := range charts {
+		c.ByMatch = strings.HasPrefix(name, "four_of_400")
+		c.Dark = strings.HasSuffix(name, "dark")
+		charts[name] = c
+	}
+	both := charts["four_of_six_200_matches_dark"]
+	both.Seasons = []time.Time{time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC), time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)}
+	both.ByMatch = true
+	charts["seasons_by_match_dark"] = both
+	both.ByMatch, both.Dark = false, false
+	charts["seasons"] = both
+	dark := charts["four_of_400_20000_matches"]
+	dark.Dark, dark.ByMatch = true, false
+	charts["four_of_400_20000_matches_dark"] = dark
+	return charts
+}
+
+// TestGolden compares pictures with testdata.
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	for name, c := range goldenCharts() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := Draw(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join("testdata", name+".png")
+			if *updateGolden {
+				if err := os.WriteFile(path, got, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path) //nolint:gosec // a file of the test
+			if err != nil {
+				t.Fatal(err)
+			}
+			if share := differing(decode(t, got), decode(t, want)); share > differingShare {
+				t.Errorf("%.2f %% of the pixels differ from %s", share*100, path)
+			}
+		})
+	}
+}
+
+func decode(t *testing.T, data []byte) image.Image {
+	t.Helper()
+	picture, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size := picture.Bounds().Size(); size != image.Pt(Width, Height) {
+		t.Fatalf("the picture has %v pixels", size)
+	}
+	return picture
+}
+
+// differing returns the share of the pixels of two pictures that differ.
+func differing(a, b image.Image) float64 {
+	count := 0
+	for y := range Height {
+		for x := range Width {
+			if distance(a.At(x, y), b.At(x, y)) > tolerance {
+				count++
+			}
+		}
+	}
+	return float64(count) / (Width * Height)
+}
+
+// distance returns by how much two colours differ at most, from 0 to 255.
+func distance(a, b color.Color) int {
+	ar, ag, ab, _ := a.RGBA()
+	br, bg, bb, _ := b.RGBA()
+	most := 0
+	for _, d := range []int{int(ar) - int(br), int(ag) - int(bg), int(ab) - int(bb)} {
+		most = max(most, d, -d)
+	}
+	return most / 0x101
+}

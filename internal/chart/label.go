@@ -1,0 +1,91 @@
+package chart
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/go-analyze/charts/chartdraw/drawing"
+	"github.com/golang/freetype/truetype"
+	"golang.org/x/image/math/fixed"
+	"golang.org/x/text/unicode/norm"
+)
+
+// fontSize is the size of all texts in pixels: some 9 pixels where the picture is 360 pixels wide.
+const fontSize = 34
+
+// font returns the one font that is used. Of the library's fonts, it alone has Cyrillic letters.
+func font() *truetype.Font { return drawing.GetFont("notosans") }
+
+// Drawable reports whether the fonts have all characters of a name. Other names are drawn as their number, 1 to 4. So
+// is a name that is such a number itself.
+func Drawable(name string) bool {
+	name = norm.NFC.String(name)
+	if len(name) == 1 && name >= "1" && name <= "4" {
+		return false
+	}
+	f := font()
+	for _, r := range name {
+		// Marks that no letter has absorbed would need a shaper.
+		if !unicode.IsGraphic(r) || unicode.IsMark(r) || f.Index(r) == 0 {
+			return false
+		}
+	}
+	return strings.TrimSpace(name) != ""
+}
+
+// Labels returns what the label of each highlighted line says: the name, perhaps shortened in the picture, or the number.
+func Labels(c Chart) []string {
+	labels := make([]string, len(c.Highlighted))
+	for i, line := range c.Highlighted {
+		labels[i] = strconv.Itoa(i + 1)
+		if Drawable(line.Name) {
+			labels[i] = norm.NFC.String(strings.TrimSpace(line.Name))
+		}
+	}
+	return labels
+}
+
+// textWidth returns the width of a text in pixels.
+func textWidth(text string) int {
+	f, width := font(), fixed.Int26_6(0)
+	for _, r := range text {
+		width += f.HMetric(fixed.I(fontSize), f.Index(r)).AdvanceWidth
+	}
+	return width.Ceil()
+}
+
+// shorten cuts a text to a width in pixels.
+func shorten(text string, width int) string {
+	if textWidth(text) <= width {
+		return text
+	}
+	runes := []rune(text)
+	for textWidth(string(runes)+"…") > width && len(runes) > 0 {
+		runes = runes[:len(runes)-1]
+	}
+	return strings.TrimSpace(string(runes)) + "…"
+}
+
+// spread moves labels apart that are centred at the given heights, ascending, so that neighbours are distance apart and
+// all are between top and bottom. It moves them as little as it can.
+func spread(heights []int, distance, top, bottom int) []int {
+	type block struct{ sum, count int } // neighbours that touch, and where the first of them wants to be
+	var blocks []block
+	for i, height := range heights {
+		last := block{sum: min(max(height-i*distance, top), bottom-(len(heights)-1)*distance), count: 1}
+		for len(blocks) > 0 && blocks[len(blocks)-1].sum*last.count > last.sum*blocks[len(blocks)-1].count {
+			before := blocks[len(blocks)-1]
+			last = block{sum: before.sum + last.sum, count: before.count + last.count}
+			blocks = blocks[:len(blocks)-1]
+		}
+		blocks = append(blocks, last)
+	}
+	var out []int
+	for _, b := range blocks {
+		for range b.count {
+			out = append(out, b.sum/b.count+len(out)*distance)
+		}
+	}
+	return out
+}
