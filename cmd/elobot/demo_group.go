@@ -31,25 +31,25 @@ type demoGroup struct {
 	leave    func()
 	last     map[string]botsim.Message // the last message of each person
 
-	shown   int           // number of messages shown
-	answers int           // number of the bot's messages among them
-	edits   int           // number of edits shown
-	hidden  int           // number of edits of the board, which are not shown
-	pool    *pgxpool.Pool // of connections to the bot's database
-	tallies *pgtally.Store
-	stopBot context.CancelFunc
-	ended   chan struct{} // closed when the bot has ended; botErr is set then
-	botErr  error
+	shown    int // number of messages shown
+	answers  int // number of the bot's messages among them
+	edits    int // number of edits shown
+	hidden   int // number of edits of the board, which are not shown
+	pictured []botsim.Message
+	pool     *pgxpool.Pool // of connections to the bot's database
+	tallies  *pgtally.Store
+	stopBot  context.CancelFunc
+	ended    chan struct{} // closed when the bot has ended; botErr is set then
+	botErr   error
 }
 
 func newDemoGroup(sim *botsim.Server, clock *demoClock, paper *transcript) *demoGroup {
 	s := &demoGroup{sim: sim, clock: clock, paper: paper, last: make(map[string]botsim.Message), ended: make(chan struct{})}
 	var members []botsim.User
-	for _, name := range []string{"alice", "bob", "carol", "dave", "erin", "frank"} {
+	for _, name := range sceneMembers {
 		members = append(members, sim.User(name))
 	}
 	s.group = sim.Group("Table tennis", members...)
-	s.group.Promote(sim.Bot()) // so that it may pin the board
 	s.messages, s.leave = sim.Subscribe()
 	return s
 }
@@ -62,6 +62,7 @@ func (s *demoGroup) startBot(ctx context.Context, databaseURL string) error {
 	if err := c.Resolve(); err != nil {
 		return err
 	}
+	s.group.Promote(s.sim.Bot()) // so that it may pin the board
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	pool, err := pgxpool.New(ctx, databaseURL)
 	if err != nil {
@@ -80,7 +81,7 @@ func (s *demoGroup) startBot(ctx context.Context, databaseURL string) error {
 func (s *demoGroup) play(ctx context.Context, days []day) error {
 	s.paper.title("Table tennis", "a group of six and elobot")
 	for _, d := range days {
-		s.clock.setEvening(d.ago)
+		s.clock.begin(d.ago)
 		s.paper.date(s.clock.now())
 		for _, l := range d.lines {
 			if err := s.playLine(ctx, l); err != nil {
@@ -92,18 +93,27 @@ func (s *demoGroup) play(ctx context.Context, days []day) error {
 			return err
 		}
 	}
+	s.clock.finish()
 	return nil
 }
 
 // playLine sends a line, and waits for the bot's answer to a command or press.
 func (s *demoGroup) playLine(ctx context.Context, l line) error {
-	if l.counted {
+	if l.later {
 		if err := s.awaitCounted(ctx); err != nil {
 			return err
 		}
+		s.clock.pause()
 	}
 	if l.press != "" {
-		return s.press(ctx, l.from, l.press)
+		edits := s.edits
+		if err := s.press(ctx, l.from, l.press); err != nil {
+			return err
+		}
+		return s.show(ctx, func() bool { return s.edits > edits }, nil)
+	}
+	if l.pictured {
+		defer func(before int) { s.pictured = append(s.pictured, s.group.Messages()[before:]...) }(len(s.group.Messages()))
 	}
 	answered, edits := s.answers, s.edits+l.edits
 	s.say(l)

@@ -1,5 +1,8 @@
 package main
 
+// sceneMembers are the members of the group. The first one is its creator.
+var sceneMembers = []string{"alice", "bob", "carol", "dave", "erin", "frank"}
+
 // day is what happens on a day of the scene.
 type day struct {
 	ago   int // how many days ago
@@ -12,7 +15,8 @@ type line struct {
 	from, text, replyTo, press string
 	edits                      int  // number of messages that the bot edits in response
 	pins                       bool // the bot pins a message in response
-	counted                    bool // sent after the bot has counted all matches for questions
+	later                      bool // sent some minutes later, when the bot has counted all matches for questions
+	pictured                   bool // the picture of the chat has it, with the answer
 }
 
 // scene is the conversation that the demo plays: a newcomer's first minute, and a month of the group. Whenever it is played, it is
@@ -58,10 +62,12 @@ var scene = []day{
 		{from: "frank", text: "/match @bob 3:2\n@carol 0:3"},
 	}},
 	{0, []line{
-		{from: "carol", text: "/match @dave 3:2"},
+		{from: "carol", text: "/match @dave 3:2", pictured: true},
 		{from: "dave", text: "beginner’s luck"},
 		{from: "alice", text: "/match @dave 3:1"},
-		{from: "bob", text: "/ranking", counted: true},
+		{from: "bob", text: "/ranking", later: true, pictured: true},
+		{from: "alice", text: "/chart", pictured: true},
+		{from: "alice", press: "By match"},
 		{from: "alice", text: "/stats"},
 		{from: "alice", text: "/h2h @bob"},
 		{from: "alice", text: "/odds @bob"},

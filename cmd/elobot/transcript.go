@@ -82,7 +82,11 @@ func (t *transcript) bot(m botsim.Message) {
 // lines prints a message of the bot after a name.
 func (t *transcript) lines(from string, m botsim.Message) {
 	name := column(from)
-	for _, l := range strings.Split(t.markup(m.HTML), "\n") {
+	text := t.markup(m.HTML)
+	if m.Photo != nil {
+		text = t.style(fmt.Sprintf("[picture, %d×%d]", m.Photo.Width, m.Photo.Height), faint) + "\n" + text
+	}
+	for _, l := range strings.Split(text, "\n") {
 		t.print(t.style(name, bold, green) + t.style(" │ ", green) + l + "\n")
 		name = column("")
 	}

@@ -155,14 +155,14 @@ func (p *painter) head() []part {
 // avatar draws a circle with the first letter of a name.
 func (p *painter) avatar(c canvas, name string, colour color.Color, x, y float64) {
 	_, size := utf8.DecodeRuneInString(name)
-	letter := p.oneLine(name[:size], 17, Style{Bold: true})
+	letter := p.oneLine(strings.ToUpper(name[:size]), 17, Style{Bold: true})
 	c.circle(x, y, avatarSize/2, colour)
 	c.line(letter, x-letter.width/2, y+6, 17, plainly(rgb(0xffffff)))
 }
 
 // colourOf returns the colour of a person: each has another one.
 func (p *painter) colourOf(name string) color.RGBA {
-	all := []uint32{0x3b8ed0, 0xd9534f, 0x8e6cc9, 0x3f9b4b, 0xe08a2e, 0x2fa5a0, 0xd1568f}
+	all := []uint32{0xe08a2e, 0x3b8ed0, 0x3f9b4b, 0x8e6cc9, 0xd9534f, 0x2fa5a0, 0xd1568f}
 	var names []string
 	for _, m := range p.chat.Messages {
 		if !slices.Contains(names, m.From) {

@@ -32,7 +32,7 @@ func conversation() chatpicture.Chat {
 		Messages: []chatpicture.Message{
 			{From: "Carol", Day: "October 25", Time: "19:42", Text: []span{{"/match", link}, {" ", chatpicture.Style{}}, {"@dave", link}, {" 3:2", chatpicture.Style{}}}},
 			{
-				From: "Elo", Time: "19:42", Buttons: [][]string{{"Undo"}},
+				From: "elobot", Time: "19:42", Buttons: [][]string{{"Undo"}},
 				Text: []span{
 					{"Carol", bold}, {" beat ", chatpicture.Style{}}, {"Dave", bold}, {" 3:2\nCarol +23 → ", chatpicture.Style{}},
 					{"1476", bold}, {"\nDave −23 → ", chatpicture.Style{}}, {"1586", bold},
@@ -41,14 +41,14 @@ func conversation() chatpicture.Chat {
 			},
 			{From: "Bob", Own: true, Time: "19:43", Text: []span{{"/ranking", link}}},
 			{
-				From: "Elo", Time: "19:43", Buttons: [][]string{{"‹", "›"}},
+				From: "elobot", Time: "19:43", Buttons: [][]string{{"✓ Month", "›"}},
 				Text: []span{
 					{"Ranking · Table tennis\n🥇 ", chatpicture.Style{}}, {"Alice", bold}, {" 1601 · 11–0–3 ▲1\n🥈 ", chatpicture.Style{}}, {"Dave", bold},
 					{" 1570 · 8–1–2 ▼1\n🥉 ", chatpicture.Style{}}, {"Erin", bold}, {" 1513 · 4–0–3\n", chatpicture.Style{}},
 					{"▸ 6. Bob 1419 · 2–1–8 ▼2", bold}, {"\n6 players · won–drawn–lost", italic},
 				},
 			},
-			{From: "Elo", Time: "19:44", Photo: photo, Text: []span{{"🏆 Alice is the new number one! ", chatpicture.Style{}}, {"/undo 31", chatpicture.Style{Code: true}},
+			{From: "elobot", Time: "19:44", Photo: photo, Text: []span{{"🏆 Alice is the new number one! ", chatpicture.Style{}}, {"/undo 31", chatpicture.Style{Code: true}},
 				{" and ", chatpicture.Style{}}, {"Dave 1:3 Alice", chatpicture.Style{Struck: true}}}},
 		},
 	}

@@ -20,6 +20,7 @@ func symbols() map[rune]symbol {
 		'🏆': trophy,
 		'🎯': target,
 		'▸': triangle,
+		'✓': tick,
 	}
 }
 
@@ -76,4 +77,10 @@ func target(c canvas, x, y, size float64, _ color.Color) {
 func triangle(c canvas, x, y, size float64, text color.Color) {
 	left, centre := x+0.3*size, y-0.34*size
 	c.polygon(text, point{left, centre - 0.26*size}, point{left + 0.42*size, centre}, point{left, centre + 0.26*size})
+}
+
+// tick marks what is chosen.
+func tick(c canvas, x, y, size float64, text color.Color) {
+	at := func(dx, dy float64) point { return point{x + dx*size, y + dy*size} }
+	c.polygon(text, at(0.15, -0.36), at(0.25, -0.45), at(0.43, -0.25), at(0.88, -0.75), at(0.98, -0.66), at(0.44, -0.05))
 }
