@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// eveningHour is when people play on the earlier days of the scene, in UTC.
-	eveningHour = 19 * time.Hour
+	// evening is when people play on the earlier days of the scene, in UTC.
+	evening = 19 * time.Hour
 	// pause is how long people wait before they ask how they did.
 	pause = 3 * time.Minute
 )
@@ -27,7 +27,7 @@ func (c *demoClock) end() time.Time { return time.Now().Add(c.ahead) }
 func (c *demoClock) begin(daysAgo int) {
 	behind := pause
 	if end := c.end(); daysAgo > 0 {
-		behind = end.Sub(end.UTC().Truncate(24*time.Hour).AddDate(0, 0, -daysAgo).Add(eveningHour))
+		behind = end.Sub(end.UTC().Truncate(24*time.Hour).AddDate(0, 0, -daysAgo).Add(evening))
 	}
 	c.behind.Store(int64(behind))
 }
