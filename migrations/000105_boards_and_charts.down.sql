@@ -1,3 +1,5 @@
+ALTER TABLE chats DROP COLUMN dark_charts;
+
 ALTER TABLE outbox DROP COLUMN lane;
 ALTER TABLE outbox ADD COLUMN lane smallint NOT NULL GENERATED ALWAYS AS (CASE
     WHEN deferred_at IS NOT NULL THEN 3 WHEN action = 'callback_answer' THEN 1 WHEN action = 'page' THEN 2 ELSE 0 END) STORED;

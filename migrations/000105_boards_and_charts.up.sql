@@ -24,3 +24,6 @@ CREATE INDEX outbox_questions_idx ON outbox (chat_id, lane) WHERE finished_at IS
 -- In an empty table, all indexes cost the same, and the newest is chosen: what was set aside must not be looked for among all that waits.
 DROP INDEX outbox_deferred_idx;
 CREATE INDEX outbox_deferred_idx ON outbox (deferred_at) WHERE deferred_at IS NOT NULL AND finished_at IS NULL;
+
+-- Charts are light where nobody has chosen otherwise.
+ALTER TABLE chats ADD COLUMN dark_charts boolean NOT NULL DEFAULT false;

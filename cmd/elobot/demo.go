@@ -19,6 +19,8 @@ const (
 	answerTimeout = 15 * time.Second
 	// optionalAnswerTimeout is how long it waits for an answer that may not come, after the bot has received the message.
 	optionalAnswerTimeout = time.Second
+	// countedInterval is how often it asks whether the bot has counted all matches.
+	countedInterval = 20 * time.Millisecond
 	// longestMessage is the limit of Telegram, in UTF-16 code units.
 	longestMessage = 4096
 	// longestLine is the limit for a line of the input, in bytes.
@@ -26,7 +28,8 @@ const (
 )
 
 type demoCommand struct {
-	Once bool `help:"Exit after the scene."`
+	Once    bool   `help:"Exit after the scene."`
+	Picture string `placeholder:"FILE" help:"Draw a part of the scene as it looks on a phone, as a PNG file, and exit."`
 }
 
 // Run plays the scene, and then lets the user join the conversation.
@@ -42,12 +45,16 @@ func (d *demoCommand) Run(ctx context.Context) error {
 	}
 	defer stopServer(server)
 
-	sim, err := botsim.New()
+	clock := new(demoClock)
+	if d.Picture != "" {
+		clock.ahead = time.Until(pictureEnd) // the same picture on every day
+	}
+	sim, err := botsim.New(botsim.WithClock(clock.now))
 	if err != nil {
 		return fmt.Errorf("start the simulated Telegram: %w", err)
 	}
 	defer sim.Close()
-	s := newDemoGroup(sim, paper)
+	s := newDemoGroup(sim, clock, paper)
 	defer s.leave()
 	if err := s.startBot(ctx, server.URL()); err != nil {
 		return err
@@ -55,6 +62,12 @@ func (d *demoCommand) Run(ctx context.Context) error {
 	defer func() { _ = s.endBot() }() // its error has been returned already
 	if err := s.play(ctx, scene); err != nil {
 		return err
+	}
+	if d.Picture != "" {
+		if err := s.writePicture(ctx, d.Picture); err != nil {
+			return err
+		}
+		return s.close(ctx)
 	}
 	if d.Once {
 		paper.aside("\nThat was the real bot on a real database. README.md explains how to run it in Telegram.")
@@ -76,13 +89,6 @@ func stopServer(server *pgtemp.Server) {
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// line is a message that a person sends to the group. With replyTo it replies to the last message of that person. With press,
-// the person does not write, but presses the button with this label below the last message that has buttons.
-type line struct {
-	from, text, replyTo, press string
-	edits                      int // number of messages that the bot edits in response
-}
-
 var namedLine = regexp.MustCompile(`^\s*(\pL[\pL\pN_ ]{0,30}?)\s*:\s*(\S.*)$`)
 
 // parseLine parses a line such as "bob: /match @alice 3:2". Without a name, the line is from "you".
@@ -92,29 +98,4 @@ func parseLine(text string) (line, bool) {
 		return line{from: strings.ToLower(m[1]), text: m[2]}, true
 	}
 	return line{from: "you", text: text}, text != ""
-}
-
-// scene is the conversation that the demo plays: a newcomer's first minute.
-var scene = []line{
-	{from: "alice", text: "/start"},
-	{from: "alice", text: "/match @bob 3:1"},
-	{from: "carol", text: "/match @dave 2:3"},
-	{from: "bob", text: "Revenge!"},
-	{from: "bob", text: "/match @alice 3:2"},
-	{from: "dave", text: "/match @alice @carol 3:0"},
-	{from: "carol", text: "best of three, anyone?"},
-	{from: "alice", text: "/match 3-1", replyTo: "carol"},
-	{from: "bob", text: "/match @dave 2:2"},
-	{from: "dave", text: "/match @carol 3"},
-	{from: "dave", text: "/match @carol 3:1"},
-	{from: "carol", text: "/match @carol @dave vs @alice @bob 10:8"},
-	{from: "bob", text: "/match @carol 11:7 9:11 11:5"},
-	{from: "carol", text: "/match @bob 1:2"},
-	{from: "carol", press: "Cancel"},
-	{from: "alice", text: "/match @bob 1:3"},
-	{from: "alice", text: "/fix 3:1", replyTo: "alice", edits: 1},
-	{from: "dave", text: "/match @carol 3:0"},
-	{from: "carol", text: "we have not even played!"},
-	{from: "carol", text: "/undo", edits: 1},
-	{from: "bob", text: "/ranking"},
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"flag"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"elobot/internal/botsim"
@@ -43,28 +45,61 @@ func (k talk) inOrder(text string, parts ...string) {
 	}
 }
 
-// TestDemoGroup plays the scene, compares it with the golden file, and chats with the bot afterwards.
-func TestDemoGroup(t *testing.T) {
-	t.Parallel()
+// dates are dates of the scene.
+var dates = regexp.MustCompile(`((Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day )?\d{1,2} (January|February|March|April|May|June|July|August|September|October|November|December)( \d{4})?`)
+
+// WithoutDates replaces the dates in a text, which depend on when the scene is played.
+func WithoutDates(text string) string { return dates.ReplaceAllString(text, "DATE") }
+
+// playedScene starts the bot and plays the scene, which ends at a time.
+func playedScene(t *testing.T, end time.Time) talk {
+	t.Helper()
 	var out strings.Builder
-	k := talk{t, newDemoGroup(botsim.Start(t), newTranscript(&out, false)), &out}
-	defer k.s.leave()
+	clock := &demoClock{ahead: time.Until(end)}
+	k := talk{t, newDemoGroup(botsim.Start(t, botsim.WithClock(clock.now)), clock, newTranscript(&out, false)), &out}
+	t.Cleanup(k.s.leave)
 	if err := k.s.startBot(t.Context(), pgtest.New(t)); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = k.s.endBot() })
 	if err := k.s.play(t.Context(), scene); err != nil {
 		t.Fatal(err)
 	}
 	const file = "testdata/scene.txt"
+	shown := WithoutDates(out.String())
 	if *update {
-		if err := os.WriteFile(file, []byte(out.String()), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(shown), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want, err := os.ReadFile(file)
-	if err != nil || out.String() != string(want) {
-		t.Errorf("the scene differs from %s, %v:\n%s", file, err, out.String())
+	if err != nil || shown != string(want) {
+		t.Errorf("the scene differs from %s, %v:\n%s", file, err, shown)
 	}
+	return k
+}
+
+// TestSceneAtAnyTime: the scene is the same but for its dates when a leap day ends while it is played, and right after a year has begun.
+func TestSceneAtAnyTime(t *testing.T) {
+	t.Parallel()
+	for _, end := range []time.Time{
+		time.Date(2028, time.February, 29, 23, 59, 58, 0, time.UTC),
+		time.Date(2027, time.January, 1, 0, 0, 1, 0, time.UTC),
+	} {
+		t.Run(end.Format(time.DateOnly), func(t *testing.T) {
+			t.Parallel()
+			k := playedScene(t, end)
+			if err := k.s.close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestDemoGroup plays the scene, compares it with the golden file, and chats with the bot afterwards.
+func TestDemoGroup(t *testing.T) {
+	t.Parallel()
+	k := playedScene(t, time.Now())
 	k.presses()
 	k.alternates()
 	k.takesAnything()
@@ -77,15 +112,16 @@ func TestDemoGroup(t *testing.T) {
 	}
 }
 
-// presses: anybody can press the button of the last card, and sees the answer. If that restores or undoes the match, the card is
+// presses: anybody can press the button of the last card, and sees the answer. If that undoes or restores the match, the card is
 // edited, and the next press is for its new button.
 func (k talk) presses() {
 	k.t.Helper()
-	k.inOrder(k.says("press", "alice: Press", "carol: press", "/ranking"),
-		"Now you.", "You pressed [Restore]", "Only the person who undid match #11",
-		"Alice pressed [Restore]", "Match #11 restored", "restored by Alice", "edited its earlier message:", "Dave beat Carol 3:0",
-		"Carol pressed [Undo]", "Match #11 undone", "undone by Carol", "edited its earlier message:", "Match #11 · undone by Carol",
-		"You  /ranking", "4 players")
+	k.inOrder(k.says("alice: /match @carol 3:0", "press", "carol: Press", "dave: press", "carol: press", "/ranking"),
+		"Now you.", "Alice beat Carol 3:0", "You pressed [Undo]", "Only those who played",
+		"Carol pressed [Undo]", "undone by Carol", "edited its earlier message:", "undone by Carol",
+		"Dave pressed [Restore]", "Only the person who undid match",
+		"Carol pressed [Restore]", "restored by Carol", "edited its earlier message:", "Alice beat Carol 3:0",
+		"You  /ranking", "6 players")
 }
 
 // alternates: each answer follows its command even when all commands come at once, and commands that the bot ignores do not
@@ -94,7 +130,7 @@ func (k talk) alternates() {
 	k.t.Helper()
 	k.inOrder(k.says("zoe: /match @alice 3:2", "/match@other_bot @bob 3:0", "zoe: /unknown", "", "yan: /match @bob 3:0", "no command", "  /ranking", "zoe : /match"),
 		"/match @alice 3:2", "Zoe beat Alice 3:2", "new player: Zoe", "/match@other_bot", "/unknown", "/match @bob 3:0", "Yan beat Bob 3:0",
-		"You  no command", "/ranking", "6 players", "Zoe  /match", "Who did you play?")
+		"You  no command", "/ranking", "8 players", "Zoe  /match", "Who did you play?")
 }
 
 // takesAnything: messages that are too long are refused, and no message can control the terminal.

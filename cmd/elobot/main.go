@@ -24,7 +24,7 @@ const (
 
 type commands struct {
 	Run      runCommand      `cmd:"" help:"Run the bot."`
-	Demo     demoCommand     `cmd:"" help:"Play a scene on a simulated Telegram with a temporary database, then chat with the bot."`
+	Demo     demoCommand     `cmd:"" help:"Play a month of a group on a simulated Telegram with a temporary database, then chat with the bot."`
 	Health   healthCommand   `cmd:"" help:"Ask the bot on this machine whether it is ready: for health checks of containers."`
 	Doctor   doctorCommand   `cmd:"" help:"Examine everything that the bot needs, and say what to do. It changes nothing, but starts the bot's own PostgreSQL for as long as it runs, if it is not running."`
 	Verify   verifyCommand   `cmd:"" help:"Replay all matches, and list where the stored ratings differ."`

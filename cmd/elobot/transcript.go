@@ -6,6 +6,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -56,12 +57,17 @@ func (t *transcript) title(name, about string) {
 	t.print("\n" + t.style(name, bold) + t.style(" · "+about, faint) + "\n" + t.style(rule, faint) + "\n")
 }
 
+// date prints the day of the messages that follow.
+func (t *transcript) date(at time.Time) {
+	t.print("\n" + t.style(column("")+"  — "+at.UTC().Format("Monday 2 January")+" —", faint) + "\n")
+}
+
 // person prints a message of a person.
 func (t *transcript) person(m botsim.Message, repliedTo string) {
 	if t.typed {
 		return
 	}
-	text := plain(m.Text)
+	text := strings.ReplaceAll(plain(m.Text), "\n", "\n"+column("")+"  ")
 	if repliedTo != "" {
 		text += t.style("  (in reply to "+repliedTo+")", faint)
 	}
@@ -76,7 +82,11 @@ func (t *transcript) bot(m botsim.Message) {
 // lines prints a message of the bot after a name.
 func (t *transcript) lines(from string, m botsim.Message) {
 	name := column(from)
-	for _, l := range strings.Split(t.markup(m.HTML), "\n") {
+	text := t.markup(m.HTML)
+	if m.Photo != nil {
+		text = t.style(fmt.Sprintf("[picture, %d×%d]", m.Photo.Width, m.Photo.Height), faint) + "\n" + text
+	}
+	for _, l := range strings.Split(text, "\n") {
 		t.print(t.style(name, bold, green) + t.style(" │ ", green) + l + "\n")
 		name = column("")
 	}

@@ -47,7 +47,7 @@ func TestPressWithoutAButton(t *testing.T) {
 	t.Parallel()
 	sim := botsim.Start(t)
 	var out strings.Builder
-	s := newDemoGroup(sim, newTranscript(&out, false))
+	s := newDemoGroup(sim, new(demoClock), newTranscript(&out, false))
 	defer s.leave()
 	for _, text := range []string{"press", " alice : PRESS "} {
 		if err := s.handleLine(t.Context(), text); err != nil {

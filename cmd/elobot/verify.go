@@ -171,7 +171,7 @@ func repairAll(ctx context.Context, store ranking.Store, tallies *pgtally.Store,
 			}
 		}
 	}
-	counter := stats.NewCounter(tallies, slog.New(slog.DiscardHandler))
+	counter := stats.NewCounter(tallies, time.Now, slog.New(slog.DiscardHandler))
 	for more := n > 0; more; {
 		if more, err = counter.CatchUp(ctx); err != nil {
 			return n, fmt.Errorf("count matches: %w", err)

@@ -94,7 +94,10 @@ func runOn(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 	publishMenu(ctx, client, log)
 
 	b := newInstance(c, pools, client, self, settings, log)
-	others := []namedClock{{"database", b.lease.DatabaseNow}, {"telegram", client.Clock}}
+	others := []namedClock{{"database", b.lease.DatabaseNow}}
+	if !c.SimulatedTelegram {
+		others = append(others, namedClock{"telegram", client.Clock})
+	}
 	times := c.leaseTimes()
 	watch := newCrashWatch(pools.Auxiliary, b.withoutLease.worker, times, log)
 	if !b.polls {
@@ -243,7 +246,7 @@ func (b *instance) work(ctx context.Context) error {
 	counted := make(chan struct{})
 	go func() {
 		defer close(counted)
-		stats.NewCounter(pgtally.NewStore(b.pools.Commands).WithLease(b.lease), b.log).Run(ctx)
+		stats.NewCounter(pgtally.NewStore(b.pools.Commands).WithLease(b.lease), b.client.Now, b.log).Run(ctx)
 	}()
 	kept := make(chan struct{})
 	go func() {

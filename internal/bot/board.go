@@ -20,9 +20,11 @@ import (
 type Views interface {
 	// Board returns what the board of a group shows. object is what identifies its message in the chat.
 	Board(ctx context.Context, chat ranking.ExternalChatID, object string, now time.Time) (stats.Board, error)
+	// Ratings returns the ratings that a chart of a group shows.
+	Ratings(ctx context.Context, chat ranking.ExternalChatID, n stats.Chart, now time.Time) (stats.Ratings, error)
 }
 
-// WithViews sets where the sender reads what boards show. It must be called before the first message is sent.
+// WithViews sets where the sender reads what boards and charts show. It must be called before the first message is sent.
 func (s *Sender) WithViews(v Views) *Sender {
 	s.views = v
 	return s

@@ -51,6 +51,8 @@ func buttonsOf(n ranking.Notice, item outbox.Item, w words) [][]button {
 		return headToHeadButtons(n, w)
 	case stats.Records:
 		return recordsButtons(n, w)
+	case stats.Chart:
+		return chartButtons(n, w)
 	case stats.MatchPage:
 		return matchButtons(n)
 	case stats.HistoryPage:
@@ -58,7 +60,7 @@ func buttonsOf(n ranking.Notice, item outbox.Item, w words) [][]button {
 	case stats.Teams:
 		return teamButtons(n, w)
 	case ranking.GroupSettings:
-		return slices.Concat(languageButtons(n.Language), [][]button{tableButtons(n.Tables, w), celebrationButtons(!n.NoCelebrations, w)}, ruleButtons(n.Rules, w))
+		return slices.Concat(languageButtons(n.Language), [][]button{tableButtons(n.Tables, w), celebrationButtons(!n.NoCelebrations, w), darkChartButtons(n.DarkCharts, w)}, ruleButtons(n.Rules, w))
 	case Help:
 		if !n.Private {
 			return helpButtons(n, w)

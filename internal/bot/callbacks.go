@@ -42,6 +42,9 @@ const (
 	reportCode       = "w" // wizard
 	celebrationsCode = "c"
 	helpCode         = "i" // information
+	darkCode         = "d"
+	chartCode        = "g" // graph
+	postChartCode    = "o" // open
 )
 
 // maxData is Telegram's limit for the data of a button, in bytes.
@@ -66,6 +69,9 @@ func callbacks() []Callback {
 		{Code: teamsCode, Command: command.NameTeams, Handle: turning(teamsCode, parseCount, (*Router).turnTeams)},
 		{Code: reportCode, Command: command.NameTeams, Handle: turning(reportCode, parseCount, (*Router).reportTeams)},
 		{Code: celebrationsCode, Command: command.NameSettings, Handle: (*Router).pressCelebrations},
+		{Code: darkCode, Command: command.NameSettings, Handle: (*Router).pressDarkCharts},
+		{Code: chartCode, Command: command.NameChart, Handle: turning(chartCode, parseChart, (*Router).turnChart)},
+		{Code: postChartCode, Command: command.NameChart, Handle: turning(postChartCode, parsePlayer, (*Router).postChart)},
 		{Code: helpCode, Command: command.NameHelp, Handle: turning(helpCode, parseHelp, (*Router).turnHelp)},
 	}
 }

@@ -50,6 +50,7 @@ func commands() []Command {
 		{Name: command.NameRecords, Where: InGroups, Handle: (*Router).records, Topic: aboutStatistics, Help: true, Menu: InGroups},
 		{Name: command.NameMatches, Aliases: []string{"games", "results"}, Where: InGroups, Handle: (*Router).matches, Topic: aboutStatistics, Help: true, Menu: InGroups},
 		{Name: command.NameHistory, Where: InGroups, Handle: (*Router).history, Topic: aboutStatistics, Help: true, Menu: InGroups},
+		{Name: command.NameChart, Aliases: []string{"graph", "plot"}, Where: InGroups, Handle: (*Router).chart, Topic: aboutStatistics, Help: true, Menu: InGroups},
 		{Name: command.NameOdds, Where: InGroups, Handle: (*Router).odds, Topic: aboutStatistics, Help: true, Menu: InGroups},
 		{Name: command.NameTeams, Where: InGroups, Handle: (*Router).teams, Topic: aboutStatistics, Help: true, Menu: InGroups},
 		{Name: command.NameUndo, Where: InGroups, Handle: parsed(request.matchNumber, (*Router).undo), Topic: aboutCorrections, Short: true, Help: true, Menu: InGroups},

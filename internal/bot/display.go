@@ -58,6 +58,11 @@ func celebrationButtons(current bool, w words) []button {
 	return switchButtons(celebrationsCode, w.Text("button.celebrations_off", nil), w.Text("button.celebrations_on", nil), current)
 }
 
+// darkChartButtons returns the buttons that switch dark charts on and off.
+func darkChartButtons(current bool, w words) []button {
+	return switchButtons(darkCode, w.Text("button.dark_charts_off", nil), w.Text("button.dark_charts_on", nil), current)
+}
+
 // switchButtons returns the two buttons of a switch. The current value is marked.
 func switchButtons(code, off, on string, current bool) []button {
 	return []button{
@@ -74,6 +79,11 @@ func (r *Router) pressTables(ctx context.Context, p press) error {
 // pressCelebrations handles the buttons that switch celebrations on and off.
 func (r *Router) pressCelebrations(ctx context.Context, p press) error {
 	return r.pressSwitch(ctx, p, celebrationsCode, func(d *ranking.Display, on bool) { d.NoCelebrations = !on })
+}
+
+// pressDarkCharts handles the buttons that switch dark charts on and off.
+func (r *Router) pressDarkCharts(ctx context.Context, p press) error {
+	return r.pressSwitch(ctx, p, darkCode, func(d *ranking.Display, on bool) { d.DarkCharts = on })
 }
 
 // pressSwitch handles the buttons of a switch. Like turning, it edits only messages that have such buttons.
@@ -95,6 +105,10 @@ func (w words) tablesChanged(n ranking.TablesChanged) string {
 
 func (w words) celebrationsChanged(n ranking.CelebrationsChanged) string {
 	return w.Text("celebration."+switchName(n.Celebrations), nil)
+}
+
+func (w words) darkChartsChanged(n ranking.DarkChartsChanged) string {
+	return w.Text("chart.dark_"+switchName(n.Dark), nil)
 }
 
 func (w words) languageChanged(n ranking.LanguageChanged) string {

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,8 @@ func page(elo int) stats.RankingPage {
 // fakeViews are views of a board that is on, unless a test says otherwise.
 type fakeViews struct {
 	board stats.Board
+	title string         // of the group of charts
+	given []stats.Rating // of the first player of charts
 	err   error
 	wait  bool // until the context ends
 }
@@ -32,6 +35,12 @@ func (f *fakeViews) Board(ctx context.Context, _ ranking.ExternalChatID, _ strin
 		return stats.Board{}, ctx.Err()
 	}
 	return f.board, f.err
+}
+
+func (f *fakeViews) Ratings(_ context.Context, _ ranking.ExternalChatID, n stats.Chart, _ time.Time) (stats.Ratings, error) {
+	r := stats.Ratings{Title: cmp.Or(f.title, n.Title), Period: n.Period, Players: make([][]stats.Rating, len(n.Players))}
+	r.Players[0] = f.given
+	return r, f.err
 }
 
 // board returns an update of the group's board, which shows this rating; target is its assumed message id.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"elobot/internal/catalog"
+	"elobot/internal/chart"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -50,6 +51,7 @@ var goldenWithNames = map[string]string{
 	ranking.KindBoard:          "board_on",
 	stats.KindMyStanding:       "me_everything",
 	stats.KindHeadToHead:       "h2h_met",
+	stats.KindChart:            "chart_numbers",
 	stats.KindRecords:          "records_all_time",
 	stats.KindUnclearPeople:    "people_similar_name",
 	stats.KindMatchPage:        "matches_of_group",
@@ -135,7 +137,8 @@ func TestGoldenNames(t *testing.T) {
 			t.Parallel()
 			sim, client := startSimulator(t)
 			group := sim.Group("Table tennis", sim.User("alice"))
-			sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
+			sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler)).WithViews(&fakeViews{})
+			sender.pictures.draw = dot
 			for kind, name := range goldenWithNames {
 				var got strings.Builder
 				for i, s := range scripts {
@@ -153,6 +156,9 @@ func TestGoldenNames(t *testing.T) {
 					for _, sent.Tables = range []bool{false, true} {
 						m := deliver(testContext(t), t, sim, sender, group, sent)
 						shown := fmt.Sprint(m.Text, m.Buttons)
+						if kind == stats.KindChart && chart.Drawable(s.name) {
+							continue // the picture shows it
+						}
 						if first := string([]rune(s.name)[:min(4, len([]rune(s.name)))]); !strings.Contains(shown, first) {
 							t.Errorf("%s in %s: %q is not in %q", name, language.Tag(), first, shown)
 						}

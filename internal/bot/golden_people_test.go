@@ -72,6 +72,19 @@ func goldenRecords() map[string]ranking.Notice {
 	}
 }
 
+func goldenCharts() map[string]ranking.Notice {
+	numbered := func(id ranking.PlayerID, name, mark string) ranking.Name {
+		return ranking.Name{Player: id, Name: name, Mark: mark}
+	}
+	return map[string]ranking.Notice{
+		"month": stats.Chart{Title: "Table tennis", Period: stats.Month, Players: []ranking.Name{numbered(41, "Alice", ""), numbered(1312, "Bob", "bob_2")}},
+		"numbers": stats.Chart{Title: "Table tennis", Period: stats.ThreeMonths, ByMatch: true, Players: []ranking.Name{
+			numbered(1, "Анна", ""), numbered(2, "محمد", ""), numbered(3, "太郎", "2"), numbered(4, "Bob 🎾", "")}},
+		"all":     stats.Chart{Period: stats.AllTime, Players: []ranking.Name{numbered(1, "Alice", "")}},
+		"hostile": stats.Chart{Title: hostile, Period: stats.Month, Players: []ranking.Name{numbered(1, hostile, "")}},
+	}
+}
+
 func goldenUnclearPeople() map[string]ranking.Notice {
 	near := []ranking.Name{called("Robert Smith"), called("Robertson")}
 	same := []ranking.Name{{Name: "Bob", Mark: "bob"}, {Name: "Bob", Mark: "2"}}

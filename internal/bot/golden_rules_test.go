@@ -48,9 +48,10 @@ func goldenSettings() map[string]ranking.Notice {
 	alice, hostileName := called("Alice"), called(hostile)
 	return map[string]ranking.Notice{
 		"default":  ranking.GroupSettings{Rules: ranking.Rules{Start: 1500, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32}}},
-		"changed":  ranking.GroupSettings{Rules: changed, Display: ranking.Display{Language: "de-AT", Tables: true, NoCelebrations: true}, ChangedBy: &ranking.Reporter{Name: &alice}},
+		"changed":  ranking.GroupSettings{Rules: changed, Display: ranking.Display{Language: "de-AT", Tables: true, NoCelebrations: true, DarkCharts: true}, ChangedBy: &ranking.Reporter{Name: &alice}},
 		"language": ranking.LanguageChanged{Language: "de"},
 		"tables":   ranking.TablesChanged{Tables: true}, "no_tables": ranking.TablesChanged{},
+		"dark_charts": ranking.DarkChartsChanged{Dark: true}, "light_charts": ranking.DarkChartsChanged{},
 		"celebrations": ranking.CelebrationsChanged{Celebrations: true}, "no_celebrations": ranking.CelebrationsChanged{},
 		"hostile": ranking.GroupSettings{Rules: changed, ChangedBy: &ranking.Reporter{Name: &hostileName}},
 	}

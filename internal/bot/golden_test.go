@@ -40,7 +40,8 @@ func compareGolden(t *testing.T, language catalog.Language) {
 	t.Helper()
 	sim, client := startSimulator(t)
 	group := sim.Group("Table tennis", sim.User("alice"))
-	sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
+	sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler)).WithViews(&fakeViews{})
+	sender.pictures.draw = dot
 	for name, notice := range goldenNotices(t) {
 		t.Run(name, func(t *testing.T) {
 			item := itemOf(t, notice)
@@ -162,6 +163,7 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	add("me", goldenMe())
 	add("h2h", goldenHeadToHeads())
 	add("records", goldenRecords())
+	add("chart", goldenCharts())
 	add("people", goldenUnclearPeople())
 	add("not_recorded", goldenNotRecorded())
 	add("fix_offer", goldenFixOffers())
@@ -172,6 +174,7 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	add("command_failed", map[string]ranking.Notice{
 		"command": CommandFailed{Command: "/match @bob 3:1"}, "press": CommandFailed{}, "hostile": CommandFailed{Command: hostile},
 	})
+	all["chart_no_photos"] = NoPhotos{}
 	all["results_expired_one"] = ranking.ResultsExpired{Count: 1}
 	all["results_expired_several"] = ranking.ResultsExpired{Count: 12}
 	all["groups_merged_one"] = ranking.GroupsMerged{First: 13, Count: 1}
@@ -260,7 +263,7 @@ func teamReasons(t *testing.T) []command.Reason {
 // groupCommands are the commands that work only in groups.
 var groupCommands = []string{
 	command.NameMatch, command.NameRanking, command.NameJoin, command.NameUndo, command.NameRestore, command.NameFix,
-	command.NameH2H, command.NameRecords,
+	command.NameH2H, command.NameRecords, command.NameChart,
 	command.NameMatches, command.NameHistory, command.NameOdds, command.NameTeams,
 }
 

@@ -16,6 +16,7 @@ const (
 	kindGroupOnly      = "group_only"
 	kindUnknownCommand = "unknown_command"
 	kindCommandFailed  = "command_failed"
+	kindNoPhotos       = "no_photos"
 )
 
 // Greeting introduces the bot.
@@ -123,4 +124,13 @@ func (CommandFailed) Kind() string { return kindCommandFailed }
 // Purpose implements ranking.Notice.
 func (CommandFailed) Purpose() ranking.Purpose { return ranking.Outcome }
 
-var _ = []ranking.Notice{Greeting{}, Help{}, WrongForm{}, GroupOnly{}, UnknownCommand{}, CommandFailed{}}
+// NoPhotos says instead of a picture that the bot may not send photos to the chat. It is never stored: only the attempt shows it.
+type NoPhotos struct{}
+
+// Kind implements ranking.Notice.
+func (NoPhotos) Kind() string { return kindNoPhotos }
+
+// Purpose implements ranking.Notice.
+func (NoPhotos) Purpose() ranking.Purpose { return ranking.Answer }
+
+var _ = []ranking.Notice{NoPhotos{}, Greeting{}, Help{}, WrongForm{}, GroupOnly{}, UnknownCommand{}, CommandFailed{}}

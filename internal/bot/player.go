@@ -97,10 +97,13 @@ func playerButtons(n stats.MyStanding, w words) [][]button {
 	if n.Played() == 0 || n.Name.Player == 0 {
 		return nil
 	}
-	return [][]button{{
-		{text: w.Text("button.matches", nil), data: historyTurn{player: n.Name.Player}.data()},
-		{text: w.Text("button.against_you", nil), data: playerData(againstCode, n.Name.Player)},
-	}}
+	return [][]button{
+		{
+			{text: w.Text("button.matches", nil), data: historyTurn{player: n.Name.Player}.data()},
+			{text: w.Text("button.against_you", nil), data: playerData(againstCode, n.Name.Player)},
+		},
+		{{text: w.Text("button.chart", nil), data: playerData(postChartCode, n.Name.Player)}},
+	}
 }
 
 // headToHeadButtons returns the button that leads back to the page of a player, if the comparison came from there.

@@ -71,7 +71,7 @@ func sendTo(t testing.TB, sim *botsim.Server, s *Sender, group *botsim.Chat, n r
 
 func deliver(ctx context.Context, t fatalizer, sim *botsim.Server, s outbox.Sender, group *botsim.Chat, of outbox.Message) botsim.Message {
 	t.Helper()
-	receipt, err := s.Send(ctx, of)
+	receipt, err := whenReady(ctx, s, of)
 	if err != nil {
 		t.Fatalf("send %s: %v", of.Row.Payload, err)
 	}

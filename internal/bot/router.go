@@ -58,6 +58,9 @@ type Stats interface {
 	TurnHistory(ctx context.Context, o ranking.Origin, message int64, player ranking.PlayerID, at stats.Paging) error
 	ShowOdds(ctx context.Context, o ranking.Origin, a, b []ranking.Person) error
 	ShowTeams(ctx context.Context, o ranking.Origin, players []ranking.Person) error
+	ShowChart(ctx context.Context, o ranking.Origin, people []ranking.Person) error
+	PostChart(ctx context.Context, o ranking.Origin, player ranking.PlayerID) error
+	TurnChart(ctx context.Context, o ranking.Origin, message int64, n stats.Chart) error
 	TurnTeams(ctx context.Context, o ranking.Origin, message int64, players []ranking.Person, k int) error
 }
 

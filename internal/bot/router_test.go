@@ -253,6 +253,18 @@ func (f *fakeRankings) ShowTeams(_ context.Context, o ranking.Origin, players []
 	return f.add(call{method: "teams " + team(players), origin: o})
 }
 
+func (f *fakeRankings) ShowChart(_ context.Context, o ranking.Origin, people []ranking.Person) error {
+	return f.add(call{method: "chart of " + team(people), origin: o})
+}
+
+func (f *fakeRankings) PostChart(_ context.Context, o ranking.Origin, player ranking.PlayerID) error {
+	return f.add(call{method: fmt.Sprintf("post the chart of %d", player), origin: o})
+}
+
+func (f *fakeRankings) TurnChart(_ context.Context, o ranking.Origin, message int64, n stats.Chart) error {
+	return f.add(call{method: fmt.Sprintf("chart %+v in %d", n, message), origin: o})
+}
+
 func (f *fakeRankings) TurnTeams(_ context.Context, o ranking.Origin, message int64, players []ranking.Person, k int) error {
 	return f.add(call{method: fmt.Sprintf("teams %s %d in %d", team(players), k, message), origin: o})
 }

@@ -14,6 +14,7 @@ import (
 
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 	"elobot/internal/telegram"
 )
 
@@ -26,14 +27,19 @@ type Sender struct {
 	refusals    chatTimes // of tables
 	noReactions chatTimes
 	looked      chatTimes // where the pinned message need not be looked at
+	noPhotos    chatTimes // where the bot has said that it may not send photos
 	views       Views
+	pictures    *pictures
 }
 
 var _ outbox.Sender = (*Sender)(nil)
 
 // NewSender returns a sender for the bot with this account.
 func NewSender(client *telegram.Client, self telegram.Self, log *slog.Logger) *Sender {
-	return &Sender{client: client, self: self, log: log, refusals: newChatTimes(), noReactions: newChatTimes(), looked: newChatTimes()}
+	return &Sender{
+		client: client, self: self, log: log, pictures: newPictures(),
+		refusals: newChatTimes(), noReactions: newChatTimes(), looked: newChatTimes(), noPhotos: newChatTimes(),
+	}
 }
 
 var errNoItems = errors.New("the message has no items")
@@ -47,6 +53,8 @@ func (s *Sender) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 		err = errNoItems
 	case m.Action != outbox.CallbackAnswer && needsNewerRelease(m):
 		receipt, err = setAside(m)
+	case m.Row.Kind == stats.KindChart && (m.Action == outbox.Send || m.Action == outbox.Page):
+		receipt, err = s.sendChart(ctx, m)
 	case m.Action == outbox.Send:
 		receipt, err = s.send(ctx, m)
 	case m.Action == outbox.Edit, m.Action == outbox.Page:

@@ -83,9 +83,10 @@ func TestRuleButtons(t *testing.T) {
 func TestPressDisplay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	sent := w.below(w.group, "1t:on", "1t:off", "1l:de", "1c:on", "1c:off")
+	sent := w.below(w.group, "1t:on", "1t:off", "1l:de", "1c:on", "1c:off", "1d:on", "1d:off")
 	for data, want := range map[string]ranking.Display{
 		"1t:on": {Language: "en", Tables: true}, "1t:off": {Language: "en"}, "1l:de": {Language: "de"},
+		"1d:on": {Language: "en", DarkCharts: true}, "1d:off": {Language: "en"},
 		"1c:on": {Language: "en"}, "1c:off": {Language: "en", NoCelebrations: true},
 	} {
 		w.sim.Press(w.alice, sent, data)

@@ -49,6 +49,8 @@ func render(item outbox.Item, w words) (outgoing, error) {
 		return renderAs(item, w, w.resultsExpired, w.resultsExpired)
 	case stats.KindRankingPage:
 		return renderAs(item, w, w.rankingPage, nil)
+	case stats.KindChart:
+		return renderAs(item, w, w.chart, nil)
 	case stats.KindMatchPage, stats.KindHistoryPage, stats.KindOdds, stats.KindTeams:
 		return renderMatches(item, w)
 	case ranking.KindBoard:
@@ -87,12 +89,8 @@ func render(item outbox.Item, w words) (outgoing, error) {
 		return renderAs(item, w, w.groupsMerged, w.groupsMerged)
 	case ranking.KindRulesChanged:
 		return renderAs(item, w, w.rulesChanged, w.rulesChangedLine)
-	case ranking.KindLanguageChanged:
-		return renderAs(item, w, w.languageChanged, w.languageChanged)
-	case ranking.KindTablesChanged:
-		return renderAs(item, w, w.tablesChanged, w.tablesChanged)
-	case ranking.KindCelebrationsChanged:
-		return renderAs(item, w, w.celebrationsChanged, w.celebrationsChanged)
+	case ranking.KindLanguageChanged, ranking.KindTablesChanged, ranking.KindDarkChartsChanged, ranking.KindCelebrationsChanged:
+		return renderDisplayChange(item, w)
 	case stats.KindMyStanding:
 		return renderAs(item, w, w.player, nil)
 	case stats.KindMyStandings:
@@ -127,6 +125,8 @@ func renderOwn(item outbox.Item, w words) (outgoing, error) {
 		return renderAs(item, w, w.about, w.about)
 	case kindGroupOnly:
 		return renderAs(item, w, w.groupOnly, nil)
+	case kindNoPhotos:
+		return renderAs(item, w, w.noPhotos, w.noPhotos)
 	case kindCommandFailed:
 		return renderAs(item, w, w.commandFailed, w.commandFailed)
 	case kindUnknownCommand:
@@ -147,6 +147,20 @@ func renderMatches(item outbox.Item, w words) (outgoing, error) {
 		return renderAs(item, w, w.odds, nil)
 	default:
 		return renderAs(item, w, w.teams, nil)
+	}
+}
+
+// renderDisplayChange renders what an admin has changed about how things are shown.
+func renderDisplayChange(item outbox.Item, w words) (outgoing, error) {
+	switch item.Kind {
+	case ranking.KindLanguageChanged:
+		return renderAs(item, w, w.languageChanged, w.languageChanged)
+	case ranking.KindTablesChanged:
+		return renderAs(item, w, w.tablesChanged, w.tablesChanged)
+	case ranking.KindDarkChartsChanged:
+		return renderAs(item, w, w.darkChartsChanged, w.darkChartsChanged)
+	default:
+		return renderAs(item, w, w.celebrationsChanged, w.celebrationsChanged)
 	}
 }
 

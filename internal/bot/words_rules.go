@@ -56,6 +56,7 @@ func (w words) settings(n ranking.GroupSettings) string {
 		{w.Text("rules.language", nil), languageName(n.Language)},
 		{w.Text("rules.tables", nil), w.onOff(n.Tables)},
 		{w.Text("rules.celebrations", nil), w.onOff(!n.NoCelebrations)},
+		{w.Text("rules.dark_charts", nil), w.onOff(n.DarkCharts)},
 	}, w.ruleValues(n.Rules)...)
 	lines := []string{w.Text("rules.title", nil)}
 	for _, v := range values {

@@ -56,6 +56,7 @@ type Chat struct {
 	pinned      map[int]bool // by message id; deleted messages do not count
 	noPins      bool         // the bot, as an admin, has no right to pin
 	noReactions bool         // reactions are disabled
+	noPhotos    bool         // members may not send photos
 	otherBot    bool         // the last bot that wrote was not ours
 	rates       chatRates
 }

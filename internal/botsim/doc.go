@@ -18,9 +18,10 @@
 //   - groups, forums, basic groups and private chats: members who join, leave, are promoted, restricted, kicked or
 //     renamed; a bot that is added, also by its link, and removed; new titles, pinned messages, the upgrade to a
 //     supergroup;
+//   - photos, by upload or by file id, with captions;
 //   - texts with their entities, replies, edits, inline keyboards, commands, the bot's reactions, privacy mode, limits.
 //
-// It does not simulate channels, media, inline mode, or method calls in the response of a webhook.
+// It does not simulate channels, other media, inline mode, or method calls in the response of a webhook.
 //
 //	sim := botsim.Start(t)
 //	group := sim.Group("Table tennis", sim.User("alice"), sim.User("bob"))

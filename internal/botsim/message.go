@@ -83,6 +83,9 @@ func (m *message) wire() (json.RawMessage, error) {
 	if m.Rich {
 		w.Text, w.Entities, w.Rich = "", nil, m.wireRich()
 	}
+	if m.Photo != nil {
+		w.Text, w.Entities, w.Photo, w.Caption, w.CaptionEntities = "", nil, m.Photo.wire(), m.Text, m.Entities
+	}
 	if len(m.Buttons) > 0 {
 		w.ReplyMarkup = &inlineKeyboard{Rows: m.Buttons}
 	}

@@ -23,11 +23,19 @@ func (s *Server) sendMessage(r *request) (any, error) {
 	if m.Buttons, err = readKeyboard(r.params); err != nil {
 		return nil, err
 	}
+	return s.send(r, m, explicit)
+}
+
+// send sends a message whose content and buttons are read.
+func (s *Server) send(r *request, m *message, explicit []Entity) (any, error) {
 	c, err := s.writableChat(r.params)
 	if err != nil {
 		return nil, err
 	}
-	if c.status[s.bot.ID] == statusRestricted {
+	switch {
+	case m.Photo != nil && !c.mayPhoto():
+		return nil, badRequest("not enough rights to send photos to the chat")
+	case m.Photo == nil && c.status[s.bot.ID] == statusRestricted:
 		return nil, badRequest("not enough rights to send text messages to the chat")
 	}
 	if err := s.readThread(r.params, c, m); err != nil {
@@ -62,6 +70,11 @@ func (s *Server) editMessageText(r *request) (any, error) {
 	if edited.Buttons, err = readKeyboard(r.params); err != nil {
 		return nil, err
 	}
+	return s.replace(r, edited, explicit)
+}
+
+// replace replaces the content of a message by one that is read.
+func (s *Server) replace(r *request, edited *message, explicit []Entity) (any, error) {
 	c, err := s.writableChat(r.params)
 	if err != nil {
 		return nil, err
@@ -72,6 +85,13 @@ func (s *Server) editMessageText(r *request) (any, error) {
 		return nil, badRequest("message to edit not found")
 	case m.From.ID != s.bot.ID || m.Service != "" || m.tooOld:
 		return nil, badRequest("message can't be edited")
+	case m.Photo != nil && edited.Photo == nil:
+		return nil, badRequest("there is no text in the message to edit")
+	case m.Photo == nil && edited.Photo != nil:
+		s.complaints.add(r.call.Method + ": to put a photo in the place of a text is not simulated")
+		return nil, badRequest("message can't be edited")
+	case edited.Photo != nil && !c.mayPhoto():
+		return nil, badRequest("not enough rights to send photos to the chat")
 	case sameContent(m, edited):
 		return nil, badRequest("message is not modified: specified new message content and reply markup are " +
 			"exactly the same as a current content and reply markup of the message")
@@ -80,12 +100,12 @@ func (s *Server) editMessageText(r *request) (any, error) {
 		return nil, err
 	}
 	m.Text, m.HTML, m.ParseMode, m.Entities = edited.Text, edited.HTML, edited.ParseMode, edited.Entities
-	m.Rich, m.NoPreview, m.Buttons = edited.Rich, edited.NoPreview, edited.Buttons
+	m.Photo, m.Rich, m.NoPreview, m.Buttons = edited.Photo, edited.Rich, edited.NoPreview, edited.Buttons
 	m.EditDate = s.now()
 	m.Edits++
 	c.edited.fire()
 	s.publish(m.Message)
-	s.complainOfDetected("editMessageText", m, explicit)
+	s.complainOfDetected(r.call.Method, m, explicit)
 	r.call.MessageID = m.ID
 	return m.wire()
 }
@@ -97,7 +117,7 @@ func sameContent(a, b *message) bool {
 		x.User, y.User = nil, nil
 		return x == y && (xUser == nil) == (yUser == nil) && (xUser == nil || xUser.ID == yUser.ID)
 	}
-	return a.Rich == b.Rich && (!a.Rich || a.HTML == b.HTML) && a.Text == b.Text && slices.EqualFunc(a.Entities, b.Entities, sameEntity) &&
+	return a.Photo == b.Photo && a.Rich == b.Rich && (!a.Rich || a.HTML == b.HTML) && a.Text == b.Text && slices.EqualFunc(a.Entities, b.Entities, sameEntity) &&
 		slices.EqualFunc(a.Buttons, b.Buttons, slices.Equal)
 }
 
@@ -142,11 +162,11 @@ func (s *Server) readContent(r *request, m *message) ([]Entity, error) {
 // readText sets the text and the entities of a message that the bot writes. It returns the entities that the bot marked.
 func (s *Server) readText(r *request, m *message) ([]Entity, error) {
 	text := r.params["text"]
-	if !utf8.ValidString(text) {
-		return nil, badRequest("strings must be encoded in UTF-8")
+	if err := checkUTF8(text); err != nil {
+		return nil, err
 	}
 	m.HTML, m.ParseMode = text, r.params["parse_mode"]
-	explicit, err := s.parseMarkup(r, m)
+	explicit, err := s.parseMarkup(r.call.Method, r.params, "entities", m)
 	if err != nil {
 		return nil, err
 	}
@@ -166,12 +186,21 @@ func (s *Server) readText(r *request, m *message) ([]Entity, error) {
 	return explicit, err
 }
 
-func (s *Server) parseMarkup(r *request, m *message) ([]Entity, error) {
+func checkUTF8(text string) error {
+	if !utf8.ValidString(text) {
+		return badRequest("strings must be encoded in UTF-8")
+	}
+	return nil
+}
+
+// parseMarkup sets the text of a message from its HTML. It returns the entities that the bot marked, which the parameter entities has if
+// there is no parse_mode.
+func (s *Server) parseMarkup(method string, p parameters.Values, entities string, m *message) ([]Entity, error) {
 	switch strings.ToLower(m.ParseMode) {
 	case "":
 		m.Text = m.HTML
 		var explicit []Entity
-		if _, err := r.params.Object("entities", &explicit); err != nil {
+		if _, err := p.Object(entities, &explicit); err != nil {
 			return nil, err
 		}
 		return explicit, checkEntities(m.Text, explicit)
@@ -181,12 +210,12 @@ func (s *Server) parseMarkup(r *request, m *message) ([]Entity, error) {
 			return nil, badRequest(err.Error())
 		}
 		for _, w := range warnings {
-			s.complaints.add(r.call.Method + ": " + w)
+			s.complaints.add(method + ": " + w)
 		}
 		m.Text = text
 		return s.entities(marked), nil
 	}
-	s.complaints.add(fmt.Sprintf("%s: parse_mode %q is not simulated", r.call.Method, m.ParseMode))
+	s.complaints.add(fmt.Sprintf("%s: parse_mode %q is not simulated", method, m.ParseMode))
 	return nil, badRequest("unsupported parse_mode")
 }
 

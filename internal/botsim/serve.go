@@ -20,6 +20,7 @@ const maxBody = 50 << 20
 type request struct {
 	ctx    context.Context // done when the client disconnects
 	params parameters.Values
+	files  parameters.Files
 	call   *Call
 }
 
@@ -44,7 +45,9 @@ func methods() map[string]method {
 		{"getUpdates", (*Server).getUpdates},
 		{"sendMessage", (*Server).sendMessage},
 		{"sendRichMessage", (*Server).sendMessage},
+		{"sendPhoto", (*Server).sendPhoto},
 		{"editMessageText", (*Server).editMessageText},
+		{"editMessageMedia", (*Server).editMessageMedia},
 		{"setMessageReaction", (*Server).setMessageReaction},
 		{"sendChatAction", (*Server).sendChatAction},
 		{"answerCallbackQuery", (*Server).answerCallbackQuery},
@@ -75,7 +78,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	defer s.handlers.Done()
 	m, call, routeErr := s.route(r)
-	p, literals, paramsErr := readParameters(r)
+	p, files, literals, paramsErr := readParameters(r)
 	call.Params = p
 	call.ChatID = p.Integer("chat_id")
 	s.begin(call)
@@ -84,7 +87,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	s.run(&s.onCall, call)
 	fault, faulty := s.takeFault(call)
-	a := s.execute(r.Context(), m, call, fault, routeErr, paramsErr)
+	a := s.execute(m, &request{ctx: r.Context(), params: p, files: files, call: call}, fault, routeErr, paramsErr)
 	if faulty && !a.cut {
 		a = fault.after(a)
 	}
@@ -120,15 +123,15 @@ func (s *Server) route(r *http.Request) (method, *Call, error) {
 }
 
 // readParameters reads the parameters of a request. literals are those of a JSON body that are not strings.
-func readParameters(r *http.Request) (p parameters.Values, literals map[string]bool, err error) {
+func readParameters(r *http.Request) (p parameters.Values, files parameters.Files, literals map[string]bool, err error) {
 	// Read the whole body even if it does not matter: net/http notices that a client disconnects only after that.
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	if err != nil {
-		return parameters.Values{}, nil, badRequest("can't read the request body")
+		return parameters.Values{}, nil, nil, badRequest("can't read the request body")
 	}
 	if len(body) > maxBody {
 		tooLarge := &apiError{code: http.StatusRequestEntityTooLarge, description: "Request Entity Too Large"}
-		return parameters.Values{}, nil, tooLarge
+		return parameters.Values{}, nil, nil, tooLarge
 	}
 	return parameters.Read(r, body)
 }
@@ -151,7 +154,7 @@ func (s *Server) begin(c *Call) {
 }
 
 // execute runs the call, unless a fault or an earlier error prevents it.
-func (s *Server) execute(ctx context.Context, m method, c *Call, f Fault, earlier ...error) answer {
+func (s *Server) execute(m method, r *request, f Fault, earlier ...error) answer {
 	if f.Kind != SlowAnswer {
 		if err := s.pause(f.Delay); err != nil {
 			return answer{cut: true}
@@ -165,13 +168,13 @@ func (s *Server) execute(ctx context.Context, m method, c *Call, f Fault, earlie
 			return refuse(err)
 		}
 	}
-	result, err := m.run(s, &request{ctx: ctx, params: c.Params, call: c})
+	result, err := m.run(s, r)
 	if err != nil {
 		return refuse(err)
 	}
-	s.markDelivered(c)
+	s.markDelivered(r.call)
 	if shown, ok := result.(updates.List); ok {
-		s.recordShown(c, len(shown))
+		s.recordShown(r.call, len(shown))
 	}
 	body, err := success(result)
 	if err != nil {

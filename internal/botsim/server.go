@@ -45,6 +45,7 @@ type Server struct {
 	queries   map[string]*callbackQuery
 	nextQuery int64
 	commands  map[string][]botCommand
+	photos    map[string]*Photo // by file id
 
 	record      callRecord
 	complaints  complaintList
@@ -114,6 +115,7 @@ func New(opts ...Option) (*Server, error) {
 		former:         map[User]bool{},
 		nextUser:       firstUserID,
 		chats:          map[int64]*Chat{},
+		photos:         map[string]*Photo{},
 		nextSupergroup: firstSupergroupID,
 		nextGroup:      firstGroupID,
 		queue:          updates.NewQueue(),

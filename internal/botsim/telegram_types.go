@@ -24,6 +24,7 @@ type Message struct {
 	Text      string // without markup
 	HTML      string // the text as the bot sent it; empty for messages of others
 	ParseMode string
+	Photo     *Photo   // a message with a photo: the text is its caption; nil for none
 	Rich      bool     // a rich message: HTML has its blocks, and Text a line for each of them
 	Entities  []Entity // marked and detected entities, in order
 	ReplyTo   int      // id of the message replied to, 0 for none
@@ -37,6 +38,13 @@ type Message struct {
 	Reaction  string    // the bot's, an emoji; empty for none
 	Service   string    // field name of a service message such as "new_chat_members"
 	Deleted   bool
+}
+
+// Photo is a photo that the bot has sent. The bot can send it again by its id.
+type Photo struct {
+	FileID        string
+	Width, Height int
+	Content       []byte // read-only
 }
 
 // EntityText returns the part of the text that e covers.
@@ -119,8 +127,20 @@ type wireMessage struct {
 	EditDate        int64           `json:"edit_date,omitempty"`
 	Text            string          `json:"text,omitempty"`
 	Entities        []Entity        `json:"entities,omitempty"`
+	Photo           []wirePhoto     `json:"photo,omitempty"`
+	Caption         string          `json:"caption,omitempty"`
+	CaptionEntities []Entity        `json:"caption_entities,omitempty"`
 	Rich            *wireRich       `json:"rich_message,omitempty"`
 	ReplyMarkup     *inlineKeyboard `json:"reply_markup,omitempty"`
+}
+
+// wirePhoto is a photo in one size.
+type wirePhoto struct {
+	FileID       string `json:"file_id"`
+	FileUniqueID string `json:"file_unique_id"`
+	Width        int    `json:"width"`
+	Height       int    `json:"height"`
+	FileSize     int    `json:"file_size"`
 }
 
 // wireRich is a rich message. All its blocks are shown as one paragraph: pieces of text, and links.

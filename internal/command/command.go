@@ -27,6 +27,7 @@ const (
 	NameHistory  = "history"
 	NameOdds     = "odds"
 	NameTeams    = "teams"
+	NameChart    = "chart"
 )
 
 // Command is a message that begins with a command for this bot.

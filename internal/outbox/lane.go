@@ -39,9 +39,10 @@ type lane struct {
 	notBefore  time.Time     // earliest time of the next request, apart from the pace
 	backoff    retry.Backoff // pause after the next failure; nil: no recent failure
 	chat       *chatPace
-	requesting bool      // a request for it is in flight
-	slow       bool      // the last request timed out: the next one may take longer, one such request at a time
-	readyAt    time.Time // when it became ready for its turn; zero: it is not
+	requesting bool            // a request for it is in flight
+	slow       bool            // the last request timed out: the next one may take longer, one such request at a time
+	content    <-chan struct{} // closed when the content of what it sends next is ready; nil: it is
+	readyAt    time.Time       // when it became ready for its turn; zero: it is not
 
 	order time.Time // sort key in the heap that contains it
 	index int       // position in that heap

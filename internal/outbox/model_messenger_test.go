@@ -59,8 +59,10 @@ func (i *instance) Send(ctx context.Context, m Message) (Receipt, error) {
 	case class == Failed:
 		return receipt, errScripted
 	default:
+		ready := make(chan struct{})
+		time.AfterFunc(f.wait, func() { close(ready) })
 		return receipt, fmt.Errorf("send: %w", &Failure{
-			Class: class, RetryAfter: f.wait, NewID: f.newID, NotAttempted: f.notAttempted && class == f.class, Err: errScripted,
+			Class: class, RetryAfter: f.wait, NewID: f.newID, NotAttempted: f.notAttempted && class == f.class, Ready: ready, Err: errScripted,
 		})
 	}
 }

@@ -92,6 +92,7 @@ var allSituations = []string{
 	"an answer: failed",
 	"an answer: forbidden",
 	"an answer: migrated",
+	"an answer: not_ready",
 	"an answer: obsolete",
 	"an answer: rate_limited",
 	"an answer: rejected",

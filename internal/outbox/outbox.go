@@ -92,6 +92,7 @@ type Message struct {
 	// for Edit the one that the message was sent in.
 	Language string
 	Tables   bool  // the chat wants tables where they help
+	Dark     bool  // the chat wants dark charts
 	Thread   int64 // the topic of the message, 0 for none
 	Action   Action
 	Purpose  Purpose // of the first item
@@ -165,6 +166,7 @@ const (
 	Rejected     Class = "rejected"     // refused for good; the first item becomes a dead letter, the others wait for their turn
 	Obsolete     Class = "obsolete"     // its target no longer exists; it ends without a dead letter
 	Unsupported  Class = "unsupported"  // a newer release wrote it; the covered items are set aside until that release leads
+	NotReady     Class = "not_ready"    // its content is still being made; it stays first, and is sent when that is ready
 )
 
 // Failure is why a message was not sent.
@@ -173,7 +175,10 @@ type Failure struct {
 	RetryAfter   time.Duration // for RateLimited: the wait that the messenger asks for
 	NewID        int64         // for Migrated: the messenger's new id of the chat
 	NotAttempted bool          // no request was made, so nothing counts against the rate limits
-	Err          error
+	// Ready is closed when there is no reason to wait any more, for NotReady. Nothing is sent to the lane before, and nobody else
+	// waits.
+	Ready <-chan struct{}
+	Err   error
 }
 
 // Error implements error.

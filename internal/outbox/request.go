@@ -125,6 +125,8 @@ func logFailure(ctx context.Context, log *slog.Logger, f *Failure) {
 		log.DebugContext(ctx, "notice is obsolete")
 	case Unsupported:
 		log.DebugContext(ctx, "notice set aside")
+	case NotReady:
+		log.DebugContext(ctx, "notice not ready, its content is being made")
 	case Unauthorized:
 		log.ErrorContext(ctx, "bot token is invalid, nothing can be sent")
 	case Forbidden:
@@ -209,6 +211,8 @@ func (t *term) onResult(r result, now time.Time) {
 	switch f := r.Failure; {
 	case f == nil || f.leavesLane() || f.Class == Forbidden:
 		l.backoff = nil
+	case f.Class == NotReady:
+		t.awaitContent(l, f.Ready)
 	case errors.Is(f.Err, errStopped): // the next leader need not wait
 	case f.Class == RateLimited && f.RetryAfter > 0:
 		// spread the retries of chats that were rate limited at the same time
@@ -270,6 +274,9 @@ func (m Message) fingerprint(covered int) string {
 	write(m.Language)
 	if m.Tables {
 		write("tables")
+	}
+	if m.Dark {
+		write("dark")
 	}
 	for _, item := range m.Items[:covered] {
 		write(item.Kind, string(item.Payload), item.Addressee)

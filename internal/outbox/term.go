@@ -59,6 +59,7 @@ type term struct {
 	persisted    chan batch
 	found        chan lookup
 	reacted      chan reaction
+	contents     chan *lane // whose content is ready
 	reservations chan reservation
 	released     chan slotRelease
 	closed       chan struct{}  // closed at the end
@@ -94,6 +95,7 @@ func newTerm(d *Dispatcher, lease Lease) *term {
 		persisted: make(chan batch, 1),
 		found:     make(chan lookup, 1),
 		reacted:   make(chan reaction, maxReacting),
+		contents:  make(chan *lane),
 
 		reservations: make(chan reservation),
 		released:     make(chan slotRelease),
@@ -148,6 +150,8 @@ func (t *term) loop(ctx context.Context) error {
 			t.onFound(found, time.Now())
 		case done := <-t.reacted:
 			t.onReacted(done, time.Now())
+		case l := <-t.contents:
+			t.onContent(l, time.Now())
 		case <-timer.C:
 		case <-storeCtx.Done():
 		case <-stopSignal:

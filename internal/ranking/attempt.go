@@ -214,9 +214,9 @@ func decideAndApply(ctx context.Context, store Store, o Origin, c command, snap 
 			changes.CallbackAnswer = Acknowledged{}
 		default:
 			changes.CallbackAnswer = changes.Notice
-		}
-		if changes.Page == nil && changes.Effect == nil { // nothing has changed, so the chat need not be notified
-			changes.Notice = nil
+			if changes.Effect == nil { // nothing has changed, so the chat need not be notified
+				changes.Notice = nil
+			}
 		}
 	}
 	if changes.Page != nil && moved {

@@ -8,6 +8,7 @@ type Display struct {
 	Tables   bool   `json:"tables,omitempty"`   // rankings and standings are tables
 	// NoCelebrations is true if cards say nothing about what is special about their matches.
 	NoCelebrations bool `json:"no_celebrations,omitempty"`
+	DarkCharts     bool `json:"dark_charts,omitempty"`
 }
 
 // DisplayChange says what a group changes about how the bot shows things.
@@ -71,6 +72,8 @@ func (c *ChangedDisplay) toast() Notice {
 		return LanguageChanged{Language: c.After.Language}
 	case c.Before.Tables != c.After.Tables:
 		return TablesChanged{Tables: c.After.Tables}
+	case c.Before.DarkCharts != c.After.DarkCharts:
+		return DarkChartsChanged{Dark: c.After.DarkCharts}
 	default:
 		return CelebrationsChanged{Celebrations: !c.After.NoCelebrations}
 	}
@@ -97,6 +100,17 @@ func (TablesChanged) Kind() string { return KindTablesChanged }
 
 // Purpose implements Notice.
 func (TablesChanged) Purpose() Purpose { return Outcome }
+
+// DarkChartsChanged says whether charts are dark in the chat from now on.
+type DarkChartsChanged struct {
+	Dark bool `json:"dark"`
+}
+
+// Kind implements Notice.
+func (DarkChartsChanged) Kind() string { return KindDarkChartsChanged }
+
+// Purpose implements Notice.
+func (DarkChartsChanged) Purpose() Purpose { return Outcome }
 
 // CelebrationsChanged says whether cards celebrate in the chat from now on.
 type CelebrationsChanged struct {

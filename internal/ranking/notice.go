@@ -46,6 +46,7 @@ const (
 	KindLanguageChanged     = "language_changed"
 	KindTablesChanged       = "tables_changed"
 	KindCelebrationsChanged = "celebrations_changed"
+	KindDarkChartsChanged   = "dark_charts_changed"
 	KindNotRecorded         = "not_recorded"
 	KindFixOffer            = "fix_offer"
 	KindUndoPrompt          = "undo_prompt"

@@ -53,6 +53,7 @@ type question struct {
 	plain
 	ask   func(context.Context, Snapshot) (Notice, error)
 	edits int64 // the message that the answer replaces unless it is a refusal, 0 for none
+	posts bool  // the answer to a pressed button is a message of its own unless it is a refusal
 }
 
 // withoutSnapshot returns an ask that needs to know nothing about the people of the command.
@@ -64,6 +65,9 @@ func (q question) decide(ctx context.Context, snap Snapshot) (Changes, error) {
 	n, err := q.ask(ctx, snap)
 	if q.edits != 0 && !isRefusal(n) {
 		return Changes{Page: n, Edits: q.edits}, err
+	}
+	if q.posts && !isRefusal(n) {
+		return Changes{Notice: n, CallbackAnswer: Acknowledged{}}, err
 	}
 	return Changes{Notice: n}, err
 }

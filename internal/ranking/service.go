@@ -88,6 +88,11 @@ func (s *Service) TurnPageAbout(
 	return s.handle(ctx, o, about(o, who, command{name: "page", class: RatePress}, question{edits: message}, read))
 }
 
+// PostAbout answers a button press with a message of its own: a notice about people as AskAbout reads it. A refusal posts none.
+func (s *Service) PostAbout(ctx context.Context, o Origin, who []Person, read func(context.Context, []Player) (Notice, error)) error {
+	return s.handle(ctx, o, about(o, who, command{name: "post", class: RatePress}, question{posts: true}, read))
+}
+
 // about completes a command that is a question about people.
 func about(o Origin, who []Person, c command, q question, read func(context.Context, []Player) (Notice, error)) command {
 	people := senderOf(o)

@@ -43,12 +43,15 @@ type RecountStep struct {
 // Counter keeps the tallies up to date. Only the leader runs it.
 type Counter struct {
 	store    TallyStore
+	now      func() time.Time
 	log      *slog.Logger
 	reported time.Time // when progress was last logged
 }
 
-// NewCounter returns a counter.
-func NewCounter(store TallyStore, log *slog.Logger) *Counter { return &Counter{store: store, log: log} }
+// NewCounter returns a counter. now is the messenger's clock, which dates matches.
+func NewCounter(store TallyStore, now func() time.Time, log *slog.Logger) *Counter {
+	return &Counter{store: store, now: now, log: log}
+}
 
 // Run counts at intervals until the context ends or the lease is lost.
 func (c *Counter) Run(ctx context.Context) {
@@ -82,7 +85,7 @@ func (c *Counter) CatchUp(ctx context.Context) (more bool, err error) {
 		}
 	}
 	for began := time.Now(); time.Since(began) < turn; {
-		placed, err := limited(ctx, func(ctx context.Context) (bool, error) { return c.store.Place(ctx, time.Now()) })
+		placed, err := limited(ctx, func(ctx context.Context) (bool, error) { return c.store.Place(ctx, c.now()) })
 		if err != nil {
 			return false, err
 		}

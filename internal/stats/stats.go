@@ -29,6 +29,7 @@ type Store interface {
 	// has not played since then, they have no place.
 	Standings(ctx context.Context, who ranking.Person, limit int, since time.Time) (MyStandings, error)
 	MatchStore
+	ChartStore
 }
 
 // Answerer commits the answer to a question, as ranking.Service does.
@@ -37,6 +38,7 @@ type Answerer interface {
 	AskAbout(ctx context.Context, o ranking.Origin, who []ranking.Person, read func(context.Context, []ranking.Player) (ranking.Notice, error)) error
 	TurnPage(ctx context.Context, o ranking.Origin, message int64, read func(context.Context) (ranking.Notice, error)) error
 	TurnPageAbout(ctx context.Context, o ranking.Origin, message int64, who []ranking.Person, read func(context.Context, []ranking.Player) (ranking.Notice, error)) error
+	PostAbout(ctx context.Context, o ranking.Origin, who []ranking.Person, read func(context.Context, []ranking.Player) (ranking.Notice, error)) error
 	AskAboutMatch(ctx context.Context, o ranking.Origin, who []ranking.Person, message int64, read func(ranking.Ladder, []ranking.Contestant) ranking.Notice) error
 	Answer(ctx context.Context, o ranking.Origin, n ranking.Notice) error
 }

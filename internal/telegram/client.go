@@ -161,18 +161,23 @@ func (c *Client) getUpdates(ctx context.Context, params pollParams, updates *[]j
 
 // Call calls a method and returns its raw result. It is for frequent requests and for results that may contain something new:
 // the library would reject a whole result for one unknown type, although the request has succeeded, and it encodes
-// requests as slower multipart forms. Call cannot send parameters that the library encodes in its own way, such as files and
-// the scopes of commands.
+// requests as slower multipart forms. Call cannot send parameters that the library encodes in its own way, such as the scopes
+// of commands; Upload sends files.
 func (c *Client) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	body, err := json.Marshal(params)
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", method, err)
 	}
+	return c.post(ctx, method, body, "application/json")
+}
+
+// post makes a request and returns its raw result.
+func (c *Client) post(ctx context.Context, method string, body []byte, contentType string) (json.RawMessage, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+method, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("make %s: %w", method, withoutURL(err))
 	}
-	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Content-Type", contentType)
 	a, err := c.http.ask(req)
 	return a.Result, err
 }

@@ -85,7 +85,7 @@ func (e *APIError) class() outbox.Class {
 	case !own || e.Status >= 500:
 		return outbox.Unreachable
 	case e.Says("message to edit not found", "message can't be edited", "query is too old", "query ID is invalid"),
-		e.Method == "editMessageText" && e.Says("MESSAGE_ID_INVALID"):
+		strings.HasPrefix(e.Method, "editMessage") && e.Says("MESSAGE_ID_INVALID"):
 		return outbox.Obsolete
 	case e.Status == http.StatusForbidden,
 		e.Says("chat not found", "CHAT_WRITE_FORBIDDEN", "CHAT_RESTRICTED", "not enough rights", "have no rights to send",

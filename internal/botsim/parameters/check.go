@@ -16,6 +16,9 @@ import (
 func (t *Table) Check(method string, given Values, literals map[string]bool) error {
 	known, values := t.Methods[method], map[string]any{}
 	for name, text := range given {
+		if _, ok := known[name]; !ok && given.attaches(name) {
+			continue
+		}
 		values[name] = known[name].read(text, literals[name])
 	}
 	return t.checkFields("", values, known)

@@ -25,17 +25,20 @@ func notAnObject(name string) error {
 // Values are the parameters of a request as text, by name. Nested values are JSON, as in a form field.
 type Values map[string]string
 
+// Files are the files of a form, by the names of their fields.
+type Files map[string][]byte
+
 // Read reads the parameters from the query string of a request and from its body, which may be of any content type that
-// Telegram supports. literals are those of a JSON body that are not strings.
-func Read(r *http.Request, body []byte) (p Values, literals map[string]bool, err error) {
-	p, literals = Values{}, map[string]bool{}
+// Telegram supports. literals are those of a JSON body that are not strings. A file is also a parameter, file:// and its name.
+func Read(r *http.Request, body []byte) (p Values, files Files, literals map[string]bool, err error) {
+	p, files, literals = Values{}, Files{}, map[string]bool{}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return p, literals, Error("can't parse the query string")
+		return p, files, literals, Error("can't parse the query string")
 	}
 	p.addForm(query)
 	if len(body) == 0 || r.Method == http.MethodGet {
-		return p, literals, nil
+		return p, files, literals, nil
 	}
 	kind, attributes, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil {
@@ -43,17 +46,17 @@ func Read(r *http.Request, body []byte) (p Values, literals map[string]bool, err
 	}
 	switch kind {
 	case "application/json":
-		return p, literals, p.addJSON(body, literals)
+		return p, files, literals, p.addJSON(body, literals)
 	case "application/x-www-form-urlencoded":
 		form, err := url.ParseQuery(string(body))
 		if err != nil {
-			return p, literals, Error("can't parse the form")
+			return p, files, literals, Error("can't parse the form")
 		}
 		p.addForm(form)
 	case "multipart/form-data":
-		return p, literals, p.addMultipart(multipart.NewReader(bytes.NewReader(body), attributes["boundary"]))
+		return p, files, literals, p.addMultipart(multipart.NewReader(bytes.NewReader(body), attributes["boundary"]), files)
 	}
-	return p, literals, nil
+	return p, files, literals, nil
 }
 
 func (p Values) addForm(form url.Values) {
@@ -78,7 +81,7 @@ func (p Values) addJSON(body []byte, literals map[string]bool) error {
 	return nil
 }
 
-func (p Values) addMultipart(form *multipart.Reader) error {
+func (p Values) addMultipart(form *multipart.Reader, files Files) error {
 	for {
 		part, err := form.NextPart()
 		if err == io.EOF { //nolint:errorlint // a wrapped EOF means that the form is truncated
@@ -92,11 +95,44 @@ func (p Values) addMultipart(form *multipart.Reader) error {
 			return Error("can't parse the multipart form")
 		}
 		if file := part.FileName(); file != "" {
-			p[part.FormName()] = "file://" + file
+			p[part.FormName()], files[part.FormName()] = filePrefix+file, value
 		} else {
 			p[part.FormName()] = string(value)
 		}
 	}
+}
+
+// filePrefix begins the parameter that stands for a file, and attachPrefix a value that refers to the file of a field.
+const (
+	filePrefix   = "file://"
+	attachPrefix = "attach://"
+)
+
+// attaches reports whether a field has a file that another parameter refers to.
+func (p Values) attaches(name string) bool {
+	if !strings.HasPrefix(p[name], filePrefix) {
+		return false
+	}
+	for _, value := range p {
+		if strings.Contains(value, strconv.Quote(attachPrefix+name)) || value == attachPrefix+name {
+			return true
+		}
+	}
+	return false
+}
+
+// Find returns the file that a value stands for: that of a parameter, or one that it refers to by attach://. It returns false if the value
+// is none of them.
+func (f Files) Find(parameter, value string) (content []byte, ok bool) {
+	name, attached := strings.CutPrefix(value, attachPrefix)
+	if !attached {
+		if !strings.HasPrefix(value, filePrefix) {
+			return nil, false
+		}
+		name = parameter
+	}
+	content, ok = f[name]
+	return content, ok
 }
 
 // Integer returns a parameter as an integer, 0 if it is absent or no integer.

@@ -159,7 +159,7 @@ func (m *Model) applyAnswer(l *lane, t *take, i *item) {
 	if l.hold.request != t.request {
 		return
 	}
-	l.hold.persisted = true
+	l.hold.persisted = t.request.answer != NotReady // another instance has not begun to make it
 	if l.hold.lane && l.hold.until.After(l.chat.frozen) {
 		l.chat.frozen = l.hold.until
 	}

@@ -18,10 +18,10 @@ func QueueDirectSend(batch *pgx.Batch, chat outbox.ChatID, key string) *outbox.M
 		      WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT 1)
 		  AND i.key = $2 AND i.state = 'planned' AND i.action = 'send' AND i.supersede_key IS NULL
 		  AND coalesce(i.not_before <= now(), true) AND coalesce(i.expires_at > now(), true)
-		RETURNING c.telegram_chat_id, c.kind = 'private', coalesce(i.language, c.language), c.tables, i.purpose, coalesce(i.thread_id, 0), ` + itemColumns
+		RETURNING c.telegram_chat_id, c.kind = 'private', coalesce(i.language, c.language), c.tables, c.dark_charts, i.purpose, coalesce(i.thread_id, 0), ` + itemColumns
 	m := &outbox.Message{Lane: outbox.Lane{Chat: chat}, Action: outbox.Send}
 	batch.Queue(sql, chat, key).Query(func(rows pgx.Rows) error {
-		fields := append([]any{&m.ExternalChat, &m.Private, &m.Language, &m.Tables, &m.Purpose, &m.Thread}, itemFields(&m.Row)...)
+		fields := append([]any{&m.ExternalChat, &m.Private, &m.Language, &m.Tables, &m.Dark, &m.Purpose, &m.Thread}, itemFields(&m.Row)...)
 		_, err := pgx.ForEachRow(rows, fields, func() error {
 			m.Items, m.Count = []outbox.Item{m.Row}, 1
 			return nil

@@ -74,7 +74,7 @@ func TestNoTurnScansATable(t *testing.T) {
 	}
 	classes := []outbox.Class{
 		outbox.RateLimited, outbox.Unreachable, outbox.Ambiguous, outbox.Unauthorized, outbox.Migrated, outbox.Forbidden,
-		outbox.Failed, outbox.Rejected, outbox.Obsolete,
+		outbox.Failed, outbox.Rejected, outbox.Obsolete, outbox.NotReady,
 	}
 	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{
 		{Name: "take", Run: take(101, 132, dbtest.Chat), Want: 2 + 4},

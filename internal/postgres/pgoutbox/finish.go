@@ -61,6 +61,7 @@ type outcome struct {
 	skipped  bool // the request did not cover the row
 	unnamed  bool // stands for all rows that the message does not name, not for the row itself
 	deferred bool // set aside, as the row was before it was taken
+	untried  bool // put back without a request, as the row was before it was taken
 }
 
 // covered returns how many rows the result covers.
@@ -79,13 +80,16 @@ func covered(r outbox.Result) int {
 func outcomes(number int, r outbox.Result) []outcome {
 	m, n := r.Message, covered(r)
 	deferred := r.Failure != nil && r.Failure.Class == outbox.Unsupported
-	rows := []outcome{{result: number, id: m.Row.ID, attempts: m.Row.Attempts, state: stateOfFirst(r), first: true, deferred: deferred}}
+	untried := deferred || r.Failure != nil && r.Failure.Class == outbox.NotReady
+	rows := []outcome{{
+		result: number, id: m.Row.ID, attempts: m.Row.Attempts, state: stateOfFirst(r), first: true, deferred: deferred, untried: untried,
+	}}
 	if m.Action != outbox.Send {
 		return rows // the other items of an edited message were delivered before
 	}
 	others := func(id int64, attempts int, skipped, unnamed bool) {
 		o := outcome{result: number, id: id, attempts: attempts, state: stateOfOthers(r), skipped: skipped, unnamed: unnamed,
-			deferred: deferred && !skipped}
+			deferred: deferred && !skipped, untried: untried && !skipped}
 		if skipped {
 			o.state = planned
 		}
@@ -132,7 +136,7 @@ func stateOfOthers(r outbox.Result) string {
 
 // reason returns the text of a failure, nil if there was none.
 func reason(r outbox.Result) *string {
-	if r.Failure == nil {
+	if r.Failure == nil || r.Failure.Class == outbox.NotReady {
 		return nil
 	}
 	text := string(r.Failure.Class)
@@ -170,15 +174,15 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		        WITH ORDINALITY AS r (sent_to, message_id, fingerprint, covered, reason, pause, failed, language, n)
 		), outcome AS (
 		    SELECT * FROM unnest($8::bigint[], $9::bigint[], $10::integer[], $11::text[], $12::boolean[], $13::boolean[],
-		                         $14::boolean[], $15::boolean[])
-		        AS w (n, id, attempts, state, first, skipped, unnamed, deferred)
+		                         $14::boolean[], $15::boolean[], $17::boolean[])
+		        AS w (n, id, attempts, state, first, skipped, unnamed, deferred, untried)
 		), others AS (
-		    SELECT w.n, w.state, w.skipped, w.deferred, head.batch FROM outcome w JOIN outbox head USING (id, attempts)
+		    SELECT w.n, w.state, w.skipped, w.deferred, w.untried, head.batch FROM outcome w JOIN outbox head USING (id, attempts)
 		    WHERE w.unnamed AND id = ANY (ARRAY(SELECT id FROM outcome WHERE unnamed))
 		), row_outcome AS (
-		    SELECT n, id, attempts, state, first, skipped, deferred FROM outcome WHERE NOT unnamed
+		    SELECT n, id, attempts, state, first, skipped, deferred, untried FROM outcome WHERE NOT unnamed
 		    UNION ALL
-		    SELECT w.n, o.id, o.attempts, w.state, false, w.skipped, w.deferred FROM others w JOIN outbox o USING (batch)
+		    SELECT w.n, o.id, o.attempts, w.state, false, w.skipped, w.deferred, w.untried FROM others w JOIN outbox o USING (batch)
 		    WHERE o.batch = ANY (ARRAY(SELECT batch FROM others)) AND o.unnamed
 		), changed AS (
 		    UPDATE outbox o
@@ -188,11 +192,11 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		        last_error = CASE WHEN row_outcome.skipped THEN o.last_error ELSE coalesce(r.reason, o.last_error) END,
 		        batch = CASE WHEN row_outcome.state = 'sending' OR row_outcome.state = 'sent' AND r.covered > 1 THEN o.batch END,
 		        not_before = greatest(o.not_before, CASE WHEN row_outcome.first THEN now() + make_interval(secs => r.pause) END),
-		        tried_at = CASE WHEN NOT (row_outcome.deferred AND o.attempts = 1)
+		        tried_at = CASE WHEN NOT (row_outcome.untried AND o.attempts = 1)
 		                         AND (row_outcome.first OR row_outcome.state <> 'planned') THEN o.tried_at END,
 		        deferred_at = CASE WHEN row_outcome.deferred THEN now() END,
 		        failures = o.failures + (row_outcome.first AND r.failed)::integer,
-		        attempts = o.attempts - (row_outcome.skipped OR row_outcome.deferred)::integer,
+		        attempts = o.attempts - (row_outcome.skipped OR row_outcome.untried)::integer,
 		        possible_duplicates = o.possible_duplicates - (row_outcome.skipped AND o.repeated)::integer
 		    FROM row_outcome JOIN result r USING (n)
 		    WHERE o.id = row_outcome.id AND o.id = ANY (ARRAY(SELECT id FROM row_outcome))
@@ -228,7 +232,8 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		postgres.Column(rows, func(o outcome) bool { return o.skipped }),
 		postgres.Column(rows, func(o outcome) bool { return o.unnamed }),
 		postgres.Column(rows, func(o outcome) bool { return o.deferred }),
-		postgres.Column(results, func(r outbox.Result) string { return r.Message.Language }))
+		postgres.Column(results, func(r outbox.Result) string { return r.Message.Language }),
+		postgres.Column(rows, func(o outcome) bool { return o.untried }))
 }
 
 // queueEdited records the content of edited messages.

@@ -127,7 +127,7 @@ const mergeable = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AN
 // The first item says whether more rows wait.
 const takeRows = `
 	WITH lane AS (
-	    SELECT l.n, l.chat_id, l.lane, c.telegram_chat_id, c.kind = 'private' AS private, c.language, c.tables,
+	    SELECT l.n, l.chat_id, l.lane, c.telegram_chat_id, c.kind = 'private' AS private, c.language, c.tables, c.dark_charts,
 	           l.lane <> 1 AND c.parked_at IS NOT NULL AS parked,
 	           CASE WHEN l.lane <> 1 THEN c.frozen_until END AS frozen_until
 	    FROM unnest($1::bigint[], $2::smallint[]) WITH ORDINALITY AS l (chat_id, lane, n)
@@ -196,7 +196,7 @@ const takeRows = `
 	), thawed AS (
 	    UPDATE chats SET frozen_until = NULL WHERE id = ANY (ARRAY(SELECT chat_id FROM ready WHERE thaws)))
 	SELECT l.n, CASE WHEN h.parked THEN '0' WHEN h.late THEN '1 ms' ELSE greatest('0', h.due - now()) END::interval,
-	       l.telegram_chat_id, l.private, coalesce(i.language, l.language), l.tables, coalesce(i.size, 0),
+	       l.telegram_chat_id, l.private, coalesce(i.language, l.language), l.tables, l.dark_charts, coalesce(i.size, 0),
 	       coalesce(CASE WHEN i.id = i.first THEN (
 	           SELECT true FROM outbox o
 	           WHERE o.finished_at IS NULL AND ` + rowPosition + ` > (l.chat_id, l.lane, i.last)
@@ -220,7 +220,7 @@ func queueTake(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, bounds 
 		var wait time.Duration
 		var m outbox.Message
 		var i outbox.Item
-		fields := append([]any{&n, &wait, &m.ExternalChat, &m.Private, &m.Language, &m.Tables, &m.Count, &m.More, &m.Action, &m.Purpose,
+		fields := append([]any{&n, &wait, &m.ExternalChat, &m.Private, &m.Language, &m.Tables, &m.Dark, &m.Count, &m.More, &m.Action, &m.Purpose,
 			&m.Thread, &m.Object, &m.Target}, itemFields(&i)...)
 		_, err := pgx.ForEachRow(rows, fields, func() error {
 			turn := &turns[n-1]

@@ -46,7 +46,8 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		SELECT EXISTS (SELECT FROM handled_commands WHERE key = $2)
 		       OR EXISTS (SELECT FROM handled_commands WHERE key = $3 AND outcome <> 'refused'),
 		       coalesce(c.id, 0), coalesce(c.telegram_chat_id, 0), coalesce(c.kind, ''), coalesce(c.title, ''),
-		       coalesce(c.language, ''), coalesce(c.tables, false), NOT coalesce(c.celebrations, true), coalesce(g.id, 0),
+		       coalesce(c.language, ''), coalesce(c.tables, false), NOT coalesce(c.celebrations, true),
+		       coalesce(c.dark_charts, false), coalesce(g.id, 0),
 		       coalesce(l.id, 0), coalesce(l.start_elo, 0), coalesce(l.k_factor, 0), coalesce(l.draws_allowed, false),
 		       coalesce(l.uneven_teams_allowed, false), coalesce(l.provisional_k_factor, 0),
 		       coalesce(l.provisional_matches, 0), coalesce(l.margin_of_victory, false), c.greeted_at, c.added_at
@@ -57,8 +58,8 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	batch.Queue(sql, q.Chat.ID, q.Key, zeronull.Text(q.Message)).QueryRow(func(row pgx.Row) error {
 		c, l := &snap.Chat, &snap.Ladder
 		return row.Scan(&snap.Handled, &snap.ChatID, &c.ID, &c.Kind, &c.Title, &snap.Display.Language, &snap.Display.Tables,
-			&snap.Display.NoCelebrations, &snap.Group, &l.ID, &l.Start, &l.K, &l.DrawsAllowed, &l.UnevenTeamsAllowed, &l.Provisional.K, &l.Provisional.Matches, &l.Margin,
-			(*zeronull.Timestamptz)(&snap.Greeted), (*zeronull.Timestamptz)(&snap.Added))
+			&snap.Display.NoCelebrations, &snap.Display.DarkCharts, &snap.Group, &l.ID, &l.Start, &l.K, &l.DrawsAllowed,
+			&l.UnevenTeamsAllowed, &l.Provisional.K, &l.Provisional.Matches, &l.Margin, (*zeronull.Timestamptz)(&snap.Greeted), (*zeronull.Timestamptz)(&snap.Added))
 	})
 }
 

@@ -3,6 +3,8 @@ package pgtally
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -51,4 +53,15 @@ func (s *Store) transact(ctx context.Context, step func(pgx.Tx) error) error {
 			return err
 		}
 	}
+}
+
+// IsCurrent reports whether there is nothing to do: all matches are counted, and the places of some days ago are calculated.
+func (s *Store) IsCurrent(ctx context.Context, now time.Time) (current bool, err error) {
+	const sql = `
+		SELECT NOT EXISTS (SELECT FROM tally_marks)
+		   AND NOT EXISTS (SELECT FROM ladder_tallies WHERE recounting OR week_due_at <= $1)`
+	if err := s.pool.QueryRow(ctx, sql, now).Scan(&current); err != nil {
+		return false, fmt.Errorf("read whether all matches are counted: %w", err)
+	}
+	return current, nil
 }

@@ -1,0 +1,77 @@
+package main
+
+// sceneMembers are the members of the group. The first one is its creator.
+var sceneMembers = []string{"alice", "bob", "carol", "dave", "erin", "frank"}
+
+// day is what happens on a day of the scene.
+type day struct {
+	ago   int // how many days ago
+	lines []line
+}
+
+// line is a message that a person sends to the group. With replyTo it replies to the last message of that person. With press,
+// the person does not write, but presses the button with this label below the last message that has buttons.
+type line struct {
+	from, text, replyTo, press string
+	edits                      int  // number of messages that the bot edits in response
+	pins                       bool // the bot pins a message in response
+	later                      bool // sent some minutes later, when the bot has counted all matches for questions
+	pictured                   bool // the picture of the chat has it, with the answer
+}
+
+// scene is the conversation that the demo plays: a newcomer's first minute, and a month of the group. Whenever it is played, it is
+// the same but for its dates: nobody plays around the day a week ago with whose places the ranking compares, and only one match is an
+// upset, so the month in which that was does not matter.
+var scene = []day{
+	{28, []line{
+		{from: "alice", text: "/start"},
+		{from: "alice", text: "/match @bob 3:1"},
+		{from: "carol", text: "/match @dave 2:3"},
+		{from: "bob", text: "Revenge!"},
+		{from: "bob", text: "/match @alice 3:2"},
+		{from: "dave", text: "/match @alice @carol 3:0"},
+		{from: "carol", text: "best of three, anyone?"},
+		{from: "alice", text: "/match 3-1", replyTo: "carol"},
+		{from: "bob", text: "/match @dave 2:2"},
+		{from: "dave", text: "/match @carol 3"},
+		{from: "dave", text: "/match @carol 3:1"},
+		{from: "carol", text: "/match @carol @dave vs @alice @bob 10:8"},
+		{from: "bob", text: "/match @carol 11:7 9:11 11:5"},
+		{from: "carol", text: "/match @bob 1:2"},
+		{from: "carol", press: "Cancel"},
+		{from: "alice", text: "/match @bob 1:3"},
+		{from: "alice", text: "/fix 3:1", replyTo: "alice", edits: 1},
+		{from: "dave", text: "/match @carol 3:0"},
+		{from: "carol", text: "we have not even played!"},
+		{from: "carol", text: "/undo", edits: 1},
+		{from: "bob", text: "/ranking"},
+	}},
+	{21, []line{
+		{from: "frank", text: "Erin and I played our first games here, and lost some."},
+		{from: "frank", text: "/match @erin 1:3\n@alice 1:3\n@carol 0:3\n@erin @bob 3:0\n@erin @carol 3:2"},
+		{from: "dave", text: "/match @bob 3:1\n@carol 3:0\n@frank 3:2"},
+	}},
+	{12, []line{
+		{from: "erin", text: "/match @alice 1:3\n@frank 3:1"},
+		{from: "alice", text: "/match @frank 3:0\n@bob 3:2"},
+		{from: "dave", text: "/match @alice 3:2\n@erin 3:1"},
+		{from: "alice", text: "/board on", pins: true},
+	}},
+	{2, []line{
+		{from: "alice", text: "/match @erin 3:1\n@bob 3:1"},
+		{from: "frank", text: "/match @bob 3:2\n@carol 0:3"},
+	}},
+	{0, []line{
+		{from: "carol", text: "/match @dave 3:2", pictured: true},
+		{from: "dave", text: "beginner’s luck"},
+		{from: "alice", text: "/match @dave 3:1"},
+		{from: "bob", text: "/ranking", later: true, pictured: true},
+		{from: "alice", text: "/chart", pictured: true},
+		{from: "alice", press: "By match"},
+		{from: "alice", text: "/stats"},
+		{from: "alice", text: "/h2h @bob"},
+		{from: "alice", text: "/odds @bob"},
+		{from: "erin", text: "/teams @alice @bob @erin @frank"},
+		{from: "erin", press: "Next best"},
+	}},
+}

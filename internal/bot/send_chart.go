@@ -1,0 +1,189 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	botapi "github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"elobot/internal/outbox"
+	"elobot/internal/stats"
+	"elobot/internal/telegram"
+)
+
+// noPhotosSaid is how long the bot does not say again that it may not send photos to a chat.
+const noPhotosSaid = time.Hour
+
+// sendChart sends a chart, or replaces the one in the message with the pressed button. The picture is not stored: it is made
+// when its turn comes, and until it is, nothing is sent.
+func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
+	w := wordsOf(m)
+	var n stats.Chart
+	if err := json.Unmarshal(m.Items[0].Payload, &n); err != nil {
+		return outbox.Receipt{}, telegram.Rejected(fmt.Errorf("read notice of kind %q: %w", m.Row.Kind, err))
+	}
+	fillNames(reflect.ValueOf(&n).Elem(), m.Items[0].Names)
+	p, err := s.picture(m, n)
+	if err != nil {
+		return outbox.Receipt{}, err
+	}
+	out := outgoing{html: w.chart(p.notice), replyTo: m.Items[0].ReplyTo, buttons: chartButtons(p.notice, w)}
+	receipt, err := s.postPicture(ctx, m, out, p)
+	if isWrongFile(err) { // Telegram has lost it
+		s.pictures.setFile(p.content, "")
+		err = &outbox.Failure{Class: outbox.Unreachable, Err: err}
+	}
+	if err == nil || !isRetried(err) {
+		s.pictures.drop(m.Row.ID)
+	}
+	switch {
+	case !isPhotoRefused(err):
+		return receipt, err
+	case m.Action == outbox.Page:
+		return receipt, &outbox.Failure{Class: outbox.Obsolete, Err: err}
+	default:
+		return s.sayNoPhotos(ctx, m, w)
+	}
+}
+
+// isRetried reports whether the same picture is soon sent again.
+func isRetried(err error) bool {
+	var f *outbox.Failure
+	return !errors.As(err, &f) && telegram.IsTransient(err)
+}
+
+// isWrongFile reports whether Telegram no longer has the file of a picture.
+func isWrongFile(err error) bool {
+	var api *telegram.APIError
+	return errors.As(err, &api) && api.Says("wrong file identifier", "wrong remote file identifier", "FILE_REFERENCE")
+}
+
+// isPhotoRefused reports whether the bot may write to the chat, but send no photos.
+func isPhotoRefused(err error) bool {
+	var api *telegram.APIError
+	return errors.As(err, &api) && api.Says("not enough rights to send photos", "CHAT_SEND_PHOTOS_FORBIDDEN", "CHAT_SEND_MEDIA_FORBIDDEN")
+}
+
+// sayNoPhotos says instead of a chart that the bot may not send photos, but not again and again.
+func (s *Sender) sayNoPhotos(ctx context.Context, m outbox.Message, w words) (outbox.Receipt, error) {
+	if s.noPhotos.has(m.ExternalChat) {
+		return outbox.Receipt{}, nil
+	}
+	receipt, err := s.post(ctx, m, outgoing{html: w.noPhotos(NoPhotos{}), replyTo: m.Items[0].ReplyTo})
+	if err == nil {
+		s.noPhotos.add(m.ExternalChat, noPhotosSaid)
+	}
+	return receipt, err
+}
+
+// postPicture sends a picture with its caption, or puts them in the place of others.
+func (s *Sender) postPicture(ctx context.Context, m outbox.Message, out outgoing, p *picture) (outbox.Receipt, error) {
+	if m.Action == outbox.Page && m.Target == 0 {
+		return outbox.Receipt{}, &outbox.Failure{Class: outbox.Obsolete, NotAttempted: true, Err: errNothingToEdit}
+	}
+	upload := s.sendPhoto
+	if m.Action == outbox.Page {
+		upload = s.editPhoto
+	}
+	params := s.params(m, out)
+	id, err := upload(ctx, m, params, p)
+	if err != nil && s.simplify(ctx, params, m.Row, err) {
+		id, err = upload(ctx, m, params, p)
+	}
+	var api *telegram.APIError
+	if errors.As(err, &api) && api.Says("message is not modified") {
+		id, err = m.Target, nil
+	}
+	return outbox.Receipt{MessageID: id}, err
+}
+
+// photoField is the name of the picture in a form.
+const photoField = "photo"
+
+// photoParams are the parameters of sendPhoto. Those of the library can be encoded by the library alone.
+type photoParams struct {
+	ChatID              any                     `json:"chat_id"`
+	MessageThreadID     int                     `json:"message_thread_id,omitempty"`
+	Photo               string                  `json:"photo,omitempty"` // Telegram's file; empty for an upload
+	Caption             string                  `json:"caption,omitempty"`
+	ParseMode           models.ParseMode        `json:"parse_mode,omitempty"`
+	DisableNotification bool                    `json:"disable_notification,omitempty"`
+	ReplyParameters     *models.ReplyParameters `json:"reply_parameters,omitempty"`
+	ReplyMarkup         models.ReplyMarkup      `json:"reply_markup,omitempty"`
+}
+
+// sendPhoto sends a picture as a new message.
+func (s *Sender) sendPhoto(ctx context.Context, _ outbox.Message, text *botapi.SendMessageParams, p *picture) (int64, error) {
+	photo := s.pictures.file(p.content)
+	return s.upload(ctx, "sendPhoto", photo != "", photoParams{
+		ChatID: text.ChatID, MessageThreadID: text.MessageThreadID, Photo: photo, Caption: text.Text, ParseMode: text.ParseMode,
+		DisableNotification: text.DisableNotification, ReplyParameters: text.ReplyParameters, ReplyMarkup: text.ReplyMarkup,
+	}, p)
+}
+
+// photoEdit are the parameters of editMessageMedia.
+type photoEdit struct {
+	ChatID      any                `json:"chat_id"`
+	MessageID   int64              `json:"message_id"`
+	Media       photoMedia         `json:"media"`
+	ReplyMarkup models.ReplyMarkup `json:"reply_markup,omitempty"`
+}
+
+type photoMedia struct {
+	Type      string           `json:"type"`
+	Media     string           `json:"media"`
+	Caption   string           `json:"caption,omitempty"`
+	ParseMode models.ParseMode `json:"parse_mode,omitempty"`
+}
+
+// editPhoto replaces the picture of a message.
+func (s *Sender) editPhoto(ctx context.Context, m outbox.Message, text *botapi.SendMessageParams, p *picture) (int64, error) {
+	photo := s.pictures.file(p.content)
+	media := photoMedia{Type: "photo", Media: photo, Caption: text.Text, ParseMode: text.ParseMode}
+	if photo == "" {
+		media.Media = "attach://" + photoField
+	}
+	id, err := s.upload(ctx, "editMessageMedia", photo != "", photoEdit{text.ChatID, m.Target, media, text.ReplyMarkup}, p)
+	if err == nil {
+		id = m.Target
+	}
+	return id, err
+}
+
+var errNoPicture = errors.New("the file of the picture is not known any more")
+
+// upload makes a request with a picture: by Telegram's file of it if it is known, which the parameters then name. It returns the id of
+// the message. A message that Telegram accepted counts as sent even if the result cannot be read; the id is 0 then.
+func (s *Sender) upload(ctx context.Context, method string, known bool, params any, p *picture) (int64, error) {
+	var result json.RawMessage
+	var err error
+	switch {
+	case known:
+		result, err = s.client.Call(ctx, method, params)
+	case p.png == nil:
+		return 0, &outbox.Failure{Class: outbox.Unreachable, NotAttempted: true, Err: errNoPicture}
+	default:
+		result, err = s.client.Upload(ctx, method, params, telegram.File{Field: photoField, Name: "chart.png", Content: p.png})
+	}
+	if err != nil {
+		return 0, err
+	}
+	var sent struct {
+		ID    int64 `json:"message_id"`
+		Photo []struct {
+			ID string `json:"file_id"`
+		} `json:"photo"` // in all sizes, the largest last
+	}
+	if err := json.Unmarshal(result, &sent); err != nil {
+		s.log.WarnContext(ctx, "sent a chart, but failed to read its id", "error", err)
+	}
+	if n := len(sent.Photo); n > 0 && !known {
+		s.pictures.setFile(p.content, sent.Photo[n-1].ID)
+	}
+	return sent.ID, nil
+}

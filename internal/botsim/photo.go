@@ -1,0 +1,168 @@
+package botsim
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image/png"
+	"strings"
+	"unicode/utf8"
+
+	"elobot/internal/botsim/parameters"
+)
+
+// Telegram's limits for photos.
+const (
+	maxCaption    = 1024 // characters, after the markup has been parsed
+	maxPhotoBytes = 10 << 20
+	maxPhotoSides = 10_000 // the width and the height together
+	maxPhotoRatio = 20     // of the longer to the shorter side
+)
+
+func (s *Server) sendPhoto(r *request) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := &message{}
+	explicit, err := s.readPhoto(r, m, "photo", r.params["photo"], r.params)
+	if err != nil {
+		return nil, err
+	}
+	if m.Buttons, err = readKeyboard(r.params); err != nil {
+		return nil, err
+	}
+	return s.send(r, m, explicit)
+}
+
+// editMessageMedia replaces a photo and its caption by others.
+func (s *Server) editMessageMedia(r *request) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var fields map[string]any
+	if _, err := r.params.Object("media", &fields); err != nil {
+		return nil, err
+	}
+	media, err := textsOf(fields)
+	if err != nil {
+		return nil, err
+	}
+	if media["type"] != "photo" {
+		s.complaints.add("editMessageMedia: " + media["type"] + " is not simulated")
+		return nil, badRequest("unsupported type specified")
+	}
+	edited := &message{}
+	explicit, err := s.readPhoto(r, edited, "", media["media"], media)
+	if err != nil {
+		return nil, err
+	}
+	if edited.Buttons, err = readKeyboard(r.params); err != nil {
+		return nil, err
+	}
+	return s.replace(r, edited, explicit)
+}
+
+// textsOf returns the fields of an object like the parameters of a request.
+func textsOf(fields map[string]any) (parameters.Values, error) {
+	texts := parameters.Values{}
+	for name, value := range fields {
+		if text, ok := value.(string); ok {
+			texts[name] = text
+			continue
+		}
+		raw, err := json.Marshal(value)
+		if err != nil {
+			return nil, fmt.Errorf("encode field %s: %w", name, err)
+		}
+		texts[name] = string(raw)
+	}
+	return texts, nil
+}
+
+// readPhoto sets the photo and the caption of a message. value says which photo it is: a file of the request, or a photo that was sent
+// before. It returns the entities that the bot marked in the caption.
+func (s *Server) readPhoto(r *request, m *message, parameter, value string, p parameters.Values) ([]Entity, error) {
+	var err error
+	if content, ok := r.files.Find(parameter, value); ok {
+		m.Photo, err = newPhoto(content)
+	} else {
+		m.Photo, err = s.knownPhoto(r, value)
+	}
+	if err != nil {
+		return nil, err
+	}
+	caption := p["caption"]
+	if err := checkUTF8(caption); err != nil {
+		return nil, err
+	}
+	m.HTML, m.ParseMode = caption, p["parse_mode"]
+	explicit, err := s.parseMarkup(r.call.Method, p, "caption_entities", m)
+	if err != nil {
+		return nil, err
+	}
+	m.Text, explicit = trim(m.Text, explicit)
+	if utf8.RuneCountInString(m.Text) > maxCaption {
+		return nil, badRequest("message caption is too long")
+	}
+	m.Entities = withDetected(m.Text, explicit)
+	if m.Photo.FileID == "" { // nothing is wrong with it
+		m.Photo.FileID = fmt.Sprintf("AgACAgQAAxkDAAI%06d", len(s.photos)+1)
+		s.photos[m.Photo.FileID] = m.Photo
+	}
+	return explicit, nil
+}
+
+// newPhoto reads a photo that is uploaded. Telegram reads other formats too, but none of them is simulated.
+func newPhoto(content []byte) (*Photo, error) {
+	if len(content) == 0 {
+		return nil, badRequest("file must be non-empty")
+	}
+	if len(content) > maxPhotoBytes {
+		return nil, badRequest("file is too big for a photo")
+	}
+	size, err := png.DecodeConfig(bytes.NewReader(content))
+	if err != nil || !bytes.Contains(content[max(0, len(content)-12):], []byte("IEND")) {
+		return nil, badRequest("IMAGE_PROCESS_FAILED")
+	}
+	width, height := size.Width, size.Height
+	if width+height > maxPhotoSides || max(width, height) > maxPhotoRatio*min(width, height) {
+		return nil, badRequest("PHOTO_INVALID_DIMENSIONS")
+	}
+	return &Photo{Width: width, Height: height, Content: content}, nil
+}
+
+// knownPhoto returns the photo with a file id.
+func (s *Server) knownPhoto(r *request, id string) (*Photo, error) {
+	if strings.Contains(id, "://") {
+		s.complaints.add(r.call.Method + ": photos that Telegram downloads are not simulated, or the file is missing")
+		return nil, badRequest("wrong file identifier/HTTP URL specified")
+	}
+	known, ok := s.photos[id]
+	if !ok {
+		return nil, badRequest("wrong file identifier/HTTP URL specified")
+	}
+	return known, nil
+}
+
+// wire encodes a photo in two sizes, the largest last as in Telegram.
+func (p *Photo) wire() []wirePhoto {
+	small := wirePhoto{p.FileID + "s", "u" + p.FileID + "s", max(1, p.Width/4), max(1, p.Height/4), max(1, len(p.Content)/8)}
+	return []wirePhoto{small, {p.FileID, "u" + p.FileID, p.Width, p.Height, len(p.Content)}}
+}
+
+// mayPhoto reports whether the bot may send photos to the chat.
+func (c *Chat) mayPhoto() bool {
+	return c.kind == kindPrivate || c.isAdmin(c.s.bot.ID) || !c.noPhotos && c.status[c.s.bot.ID] != statusRestricted
+}
+
+// AllowPhotos says whether members of a group may send photos. Admins may always do so. There is no update about that.
+func (c *Chat) AllowPhotos(allowed bool) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	c.noPhotos = !allowed
+}
+
+// ForgetPhotos makes Telegram forget all photos, so that none can be sent by its file id any more.
+func (s *Server) ForgetPhotos() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.photos)
+}

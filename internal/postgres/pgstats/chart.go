@@ -1,0 +1,92 @@
+package pgstats
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// HavePlayed implements stats.Store.
+func (s *Store) HavePlayed(ctx context.Context, chat ranking.ExternalChatID, players []ranking.PlayerID) ([]bool, error) {
+	const sql = `
+		SELECT coalesce((
+		    SELECT played > 0 FROM group_players
+		    WHERE ladder_id = ` + postgres.ThisLadder + ` AND player_id = coalesce((SELECT merged_into FROM players WHERE id = asked.id), asked.id)
+		), false)
+		FROM unnest($2::bigint[]) WITH ORDINALITY AS asked (id, n) ORDER BY n`
+	var played []bool
+	var batch pgx.Batch
+	batch.Queue(sql, chat, players).Query(func(rows pgx.Rows) (err error) {
+		played, err = pgx.CollectRows(rows, pgx.RowTo[bool])
+		return err
+	})
+	err := s.send(ctx, &batch)
+	return played, err
+}
+
+// Ratings implements stats.Store. The matches are found by their time, so that those before the period are not read.
+func (s *Store) Ratings(
+	ctx context.Context, chat ranking.ExternalChatID, players []ranking.PlayerID, since time.Time,
+) (stats.Ratings, error) {
+	const sql = `
+		WITH last AS MATERIALIZED (
+		    SELECT id, number, played_at FROM matches
+		    WHERE group_id = ` + postgres.ThisGroup + ` AND ladder_id = ` + postgres.ThisLadder + ` AND undone_at IS NULL
+		      AND played_at > coalesce($2::timestamptz, '-infinity')
+		    ORDER BY played_at DESC, number DESC LIMIT $3
+		)
+		SELECT h.player_id, last.played_at, last.number, h.elo_before, h.elo_after
+		FROM last
+		CROSS JOIN LATERAL (SELECT * FROM elo_history WHERE match_id = last.id AND superseded_at IS NULL OFFSET 0) AS h
+		ORDER BY last.number`
+	r := stats.Ratings{Players: make([][]stats.Rating, len(players))}
+	known := slices.Clone(players)
+	courses := make(map[ranking.PlayerID][]stats.Rating)
+	var batch pgx.Batch
+	batch.Queue(titleOf, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&r.Title) })
+	batch.Queue(`
+		SELECT coalesce((SELECT merged_into FROM players WHERE id = asked.id), asked.id)
+		FROM unnest($1::bigint[]) WITH ORDINALITY AS asked (id, n) ORDER BY n`, players).Query(func(rows pgx.Rows) (err error) {
+		known, err = pgx.CollectRows(rows, pgx.RowTo[ranking.PlayerID])
+		return err
+	})
+	batch.Queue(sql, chat, zeronull.Timestamptz(since), stats.ChartedMatches).Query(func(rows pgx.Rows) error {
+		return collectRatings(rows, courses)
+	})
+	if err := s.send(ctx, &batch); err != nil {
+		return stats.Ratings{}, err
+	}
+	for i, player := range known {
+		r.Players[i] = courses[player]
+	}
+	for _, player := range slices.Sorted(maps.Keys(courses)) {
+		if !slices.Contains(known, player) {
+			r.Others = append(r.Others, courses[player])
+		}
+	}
+	return r, nil
+}
+
+// collectRatings adds the ratings after matches to those of their players.
+func collectRatings(rows pgx.Rows, courses map[ranking.PlayerID][]stats.Rating) error {
+	var player ranking.PlayerID
+	var at time.Time
+	var number, before, after int
+	_, err := pgx.ForEachRow(rows, []any{&player, &at, &number, &before, &after}, func() error {
+		at := at.UTC()
+		if courses[player] == nil {
+			courses[player] = []stats.Rating{{At: at, Match: number - 1, Elo: before}}
+		}
+		courses[player] = append(courses[player], stats.Rating{At: at, Match: number, Elo: after})
+		return nil
+	})
+	return err
+}

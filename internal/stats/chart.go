@@ -1,0 +1,189 @@
+package stats
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"elobot/internal/ranking"
+)
+
+const (
+	// KindChart is the kind of Chart.
+	KindChart = "chart"
+	// MaxCharted is the maximum number of players that a chart highlights.
+	MaxCharted = 4
+	// ChartedMatches is how many of the last matches a chart shows.
+	ChartedMatches = 20_000
+)
+
+// Period is a span of time that ends now. Its values are stored, so their meaning must not change.
+type Period string
+
+// The periods, shortest first.
+const (
+	Month       Period = "month"
+	ThreeMonths Period = "three_months"
+	AllTime     Period = "all"
+)
+
+// Periods returns all periods, shortest first.
+func Periods() []Period { return []Period{Month, ThreeMonths, AllTime} }
+
+// start returns when a period that ends now begins, zero for all time.
+func (p Period) start(now time.Time) time.Time {
+	switch p {
+	case Month:
+		return now.AddDate(0, -1, 0)
+	case ThreeMonths:
+		return now.AddDate(0, -3, 0)
+	default:
+		return time.Time{}
+	}
+}
+
+// Chart says what a chart shows. The ratings are read when it is sent.
+type Chart struct {
+	Players []ranking.Name `json:"players"` // who is highlighted, at most MaxCharted
+	Period  Period         `json:"period"`  // or the next longer one in which any of them has played
+	ByMatch bool           `json:"by_match,omitempty"`
+	Title   string         `json:"title,omitempty"` // of the group; read when it is sent
+}
+
+// Kind implements ranking.Notice.
+func (Chart) Kind() string { return KindChart }
+
+// Purpose implements ranking.Notice.
+func (Chart) Purpose() ranking.Purpose { return ranking.Answer }
+
+// Alone makes ranking.IsAlone true.
+func (Chart) Alone() bool { return true }
+
+// players returns the ids of the highlighted players.
+func (n Chart) players() []ranking.PlayerID {
+	ids := make([]ranking.PlayerID, len(n.Players))
+	for i, name := range n.Players {
+		ids[i] = name.Player
+	}
+	return ids
+}
+
+// chartOf returns a chart of players, each once.
+func chartOf(players []ranking.PlayerID) Chart {
+	n := Chart{Period: Month}
+	for _, p := range players {
+		if name := (ranking.Name{Player: p}); !slices.Contains(n.Players, name) {
+			n.Players = append(n.Players, name)
+		}
+	}
+	return n
+}
+
+// Rating is the rating of a player after a match.
+type Rating struct {
+	At    time.Time // in UTC
+	Match int       // its number in the group
+	Elo   int
+}
+
+// Ratings are the ratings that a chart shows. The first of a player's is that before their first match in the period.
+type Ratings struct {
+	Title   string     // of the group
+	Period  Period     // that they are of
+	Players [][]Rating // of the highlighted players, in their order
+	Others  [][]Rating // of all others
+}
+
+// ChartStore reads charts.
+type ChartStore interface {
+	// HavePlayed reports which of the players have played in a group.
+	HavePlayed(ctx context.Context, chat ranking.ExternalChatID, players []ranking.PlayerID) ([]bool, error)
+	// Ratings returns the ratings of players after the matches since then, and those of all others.
+	Ratings(ctx context.Context, chat ranking.ExternalChatID, players []ranking.PlayerID, since time.Time) (Ratings, error)
+}
+
+// ShowChart answers with the chart of people, or without any with that of the first of the ranking. The sender is one of them.
+func (s *Service) ShowChart(ctx context.Context, o ranking.Origin, people []ranking.Person) error {
+	if len(people) == 0 {
+		return s.answerer.Ask(ctx, o, func(ctx context.Context) (ranking.Notice, error) { return s.chartOfFirst(ctx, o) })
+	}
+	return s.answerer.AskAbout(ctx, o, people, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+		ids := make([]ranking.PlayerID, len(players))
+		for i, p := range players {
+			ids[i] = p.ID
+		}
+		return s.chart(ctx, o, ids)
+	})
+}
+
+// PostChart answers the press of a button with the chart of a player, in a message of its own.
+func (s *Service) PostChart(ctx context.Context, o ranking.Origin, player ranking.PlayerID) error {
+	return s.answerer.PostAbout(ctx, o, nil, func(ctx context.Context, _ []ranking.Player) (ranking.Notice, error) {
+		return s.chart(ctx, o, []ranking.PlayerID{player})
+	})
+}
+
+// TurnChart shows a chart in the message with the pressed button.
+func (s *Service) TurnChart(ctx context.Context, o ranking.Origin, message int64, n Chart) error {
+	return s.answerer.TurnPage(ctx, o, message, func(context.Context) (ranking.Notice, error) { return n, nil })
+}
+
+// chart returns the chart of players, or says who of them has not played. A sender who has played nowhere has the id 0.
+func (s *Service) chart(ctx context.Context, o ranking.Origin, players []ranking.PlayerID) (ranking.Notice, error) {
+	if slices.Contains(players, 0) {
+		return MyStanding{}, nil
+	}
+	played, err := s.store.HavePlayed(ctx, o.Chat.ID, players)
+	if err != nil {
+		return nil, fmt.Errorf("read who has played: %w", err)
+	}
+	if i := slices.Index(played, false); i >= 0 {
+		return MyStanding{Other: true, Name: ranking.Name{Player: players[i]}}, nil
+	}
+	return chartOf(players), nil
+}
+
+// chartOfFirst returns the chart of the first of the ranking. A sender who is not among them takes the place of the last one. If
+// nobody has a place, those count who have not played for long.
+func (s *Service) chartOfFirst(ctx context.Context, o ranking.Origin) (ranking.Notice, error) {
+	var page RankingPage
+	for _, all := range []bool{false, true} {
+		q := RankingQuery{Places: MaxCharted, All: all}
+		n, err := s.store.Ranking(ctx, o.Chat.ID, o.Sender, q, o.SentAt.Add(-ActiveFor))
+		if err != nil {
+			return nil, fmt.Errorf("read ranking: %w", err)
+		}
+		if page = n; len(page.Rows) > 0 {
+			break
+		}
+	}
+	if len(page.Rows) == 0 {
+		return page, nil
+	}
+	var players []ranking.PlayerID
+	for _, r := range page.Rows {
+		players = append(players, r.Name.Player)
+	}
+	if own := page.Own; own != nil && own.Played() > 0 {
+		players = append(players[:min(len(players), MaxCharted-1)], own.Name.Player)
+	}
+	return chartOf(players), nil
+}
+
+// Ratings returns the ratings that a chart shows now: those of its period, or of the next longer one in which any of the
+// highlighted players has played.
+func (s *Service) Ratings(ctx context.Context, chat ranking.ExternalChatID, n Chart, now time.Time) (Ratings, error) {
+	var r Ratings
+	for _, period := range Periods()[max(0, slices.Index(Periods(), n.Period)):] {
+		var err error
+		if r, err = s.store.Ratings(ctx, chat, n.players(), period.start(now)); err != nil {
+			return Ratings{}, fmt.Errorf("read the ratings of a chart: %w", err)
+		}
+		r.Period = period
+		if slices.ContainsFunc(r.Players, func(points []Rating) bool { return len(points) > 0 }) {
+			break
+		}
+	}
+	return r, nil
+}
