@@ -54,10 +54,14 @@ func (s *Service) ShowHeadToHead(ctx context.Context, o ranking.Origin, a, b ran
 	})
 }
 
-// TurnToHeadToHead shows how the person who pressed the button did against a player, in the message with that player's page.
+// TurnToHeadToHead shows how the person who pressed the button did against a player, in the message with that player's page. The page
+// remains if the person has played nowhere yet.
 func (s *Service) TurnToHeadToHead(ctx context.Context, o ranking.Origin, message int64, player ranking.PlayerID) error {
 	sender := []ranking.Person{*o.Sender}
 	return s.answerer.TurnPageAbout(ctx, o, message, sender, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+		if players[0].ID == 0 {
+			return ranking.Refusal{Code: ranking.NoSuchPlayer, Name: o.Sender.Name}, nil
+		}
 		return s.headToHead(ctx, o, players[0].ID, player, player)
 	})
 }
