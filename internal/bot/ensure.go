@@ -178,7 +178,8 @@ func hasMark(part any, object string) bool {
 	}
 }
 
-// pin pins the message silently. Without the right to pin, the message stays unpinned, which is no reason to send it again.
+// pin pins the message silently. Without the right to pin, the message stays unpinned, which is no reason to send it again. After any
+// other failure, the next update of the board pins it.
 func (s *Sender) pin(ctx context.Context, e *ensuring) {
 	id := e.receipt.MessageID
 	if id == 0 {
@@ -198,6 +199,8 @@ func (s *Sender) pin(ctx context.Context, e *ensuring) {
 		return
 	case telegram.Failure(err).Class == outbox.Forbidden:
 		e.receipt.Pin = outbox.PinRefused
+	default:
+		e.receipt.Pin = outbox.PinWanted
 	}
 	s.log.InfoContext(ctx, "failed to pin a message", "kind", e.Row.Kind, "operation_id", e.Row.ID, "error", err)
 }
