@@ -18,8 +18,8 @@ import (
 
 const (
 	// lookEvery is how often the pinned message of a chat with a board is looked at, to find copies of the board and to notice that it was
-	// deleted.
-	lookEvery = time.Hour
+	// deleted. All boards are brought up to date every hour, and a request comes a little later than that: it must find the look overdue.
+	lookEvery = 50 * time.Minute
 	// maxCopies is how many copies of a board are unpinned at a time. Only the newest pinned message can be seen, so there may be more.
 	maxCopies = 5
 )
