@@ -109,6 +109,21 @@ func TestPinsOfBoards(t *testing.T) {
 	}
 }
 
+// TestCopiesThatCannotBeUnpinned: such a copy is one copy.
+func TestCopiesThatCannotBeUnpinned(t *testing.T) {
+	t.Parallel()
+	p, first := newBoard(t)
+	p.group.Unpin(first)
+	p.mustSend(t, p.board(t, 1500, 0))
+	p.group.Demote(p.sim.Bot())
+	p.sender = p.restarted()
+	since := len(p.sim.Calls())
+	if r := p.update(t, p.board(t, 1516, first.ID)); r.Copies != 1 || r.MessageID != int64(first.ID) {
+		t.Errorf("%+v", r)
+	}
+	p.checkRequests(t, since, "getChat", "unpinChatMessage", "getChat", "editMessageText")
+}
+
 // TestCopiesOfBoards: what a kill has left behind is found as long as it is the newest pinned message. It is unpinned, counted and logged.
 func TestCopiesOfBoards(t *testing.T) {
 	t.Parallel()

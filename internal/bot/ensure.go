@@ -73,6 +73,7 @@ type ensuring struct {
 
 // look looks at the chat's pinned message. If the known message is not known, it is the one to edit. A copy is unpinned.
 func (s *Sender) look(ctx context.Context, e *ensuring) (err error) {
+	unpinned := int64(0)
 	for range maxCopies {
 		if e.pinned, err = s.pinned(ctx, e.Message); err != nil {
 			return err
@@ -80,9 +81,10 @@ func (s *Sender) look(ctx context.Context, e *ensuring) (err error) {
 		if e.id == 0 {
 			e.id = e.pinned
 		}
-		if e.pinned == 0 || e.pinned == e.id {
+		if e.pinned == 0 || e.pinned == e.id || e.pinned == unpinned { // or the bot may not unpin it
 			break
 		}
+		unpinned = e.pinned
 		s.log.WarnContext(ctx, "found a copy of a message that should exist once, unpinning it", "kind", e.Row.Kind,
 			"operation_id", e.Row.ID, "message_id", e.pinned)
 		e.receipt.Copies++
