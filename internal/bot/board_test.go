@@ -37,20 +37,20 @@ func TestBoardsThatShowTheirContentAreSkipped(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	p.checkRequests(t, since)
-	now = now.Add(2 * time.Hour)
+	now = now.Add(time.Hour - time.Minute)
 	if r := p.update(t, board); !r.Skipped {
 		t.Errorf("%+v", r)
 	}
 	p.checkRequests(t, since, "getChat")
 	m, _ := p.group.Message(int(made.MessageID))
 	p.group.Unpin(m)
-	now = now.Add(2 * time.Hour)
+	now = now.Add(time.Hour - time.Minute)
 	if r := p.update(t, board); r.Skipped || r.Pin != "" {
 		t.Errorf("%+v", r)
 	}
 	p.checkRequests(t, since, "getChat", "getChat", "editMessageText")
 	p.group.Delete(m)
-	now = now.Add(2 * time.Hour)
+	now = now.Add(time.Hour - time.Minute)
 	if r := p.update(t, board); r.MessageID == made.MessageID || r.Pin != outbox.Pinned {
 		t.Errorf("%+v", r)
 	}
@@ -107,6 +107,23 @@ func TestPinsOfBoards(t *testing.T) {
 	if r := p.update(t, p.board(t, 1503, m.ID)); r.Pin != "" || r.MessageID != made.MessageID {
 		t.Errorf("%+v", r)
 	}
+}
+
+// TestCopiesThatCannotBeUnpinned: such a copy is one copy.
+func TestCopiesThatCannotBeUnpinned(t *testing.T) {
+	t.Parallel()
+	p, first := newBoard(t)
+	p.group.Unpin(first)
+	second := p.mustSend(t, p.board(t, 1500, 0))
+	p.group.Unpin(second)
+	p.group.Pin(p.sim.Bot(), first)
+	p.group.Demote(p.sim.Bot())
+	p.sender = p.restarted()
+	since := len(p.sim.Calls())
+	if r := p.update(t, p.board(t, 1516, second.ID)); r.Copies != 1 || r.MessageID != int64(second.ID) {
+		t.Errorf("%+v", r)
+	}
+	p.checkRequests(t, since, "getChat", "unpinChatMessage", "editMessageText")
 }
 
 // TestCopiesOfBoards: of two boards, the older one is a copy, whichever is known. It is unpinned, counted and logged, unless it is gone.

@@ -18,8 +18,8 @@ import (
 
 const (
 	// lookEvery is how often the pinned message of a chat with a board is looked at, to find copies of the board and to notice that it was
-	// deleted.
-	lookEvery = time.Hour
+	// deleted. All boards are brought up to date every hour, and a request comes a little later than that: it must find the look overdue.
+	lookEvery = 50 * time.Minute
 	// maxCopies is how many copies of a board are unpinned at a time. Only the newest pinned message can be seen, so there may be more.
 	maxCopies = 5
 )
@@ -88,10 +88,13 @@ func (s *Sender) look(ctx context.Context, e *ensuring) (err error) {
 		if err != nil {
 			return err
 		}
-		if unpinned {
-			s.log.WarnContext(ctx, "found a copy of a message that should exist once, and unpinned it", "kind", e.Row.Kind,
+		if unpinned || older == e.pinned { // else the known one is gone
+			s.log.WarnContext(ctx, "found a copy of a message that should exist once, unpinning it", "kind", e.Row.Kind,
 				"operation_id", e.Row.ID, "message_id", older)
 			e.receipt.Copies++
+		}
+		if !unpinned { // it would be found again
+			break
 		}
 	}
 	s.looked.add(e.ExternalChat, lookEvery)
@@ -183,7 +186,8 @@ func hasMark(part any, object string) bool {
 	}
 }
 
-// pin pins the message silently. Without the right to pin, the message stays unpinned, which is no reason to send it again.
+// pin pins the message silently. Without the right to pin, the message stays unpinned, which is no reason to send it again. After any
+// other failure, the next update of the board pins it.
 func (s *Sender) pin(ctx context.Context, e *ensuring) {
 	id := e.receipt.MessageID
 	if id == 0 {
@@ -203,6 +207,8 @@ func (s *Sender) pin(ctx context.Context, e *ensuring) {
 		return
 	case telegram.Failure(err).Class == outbox.Forbidden:
 		e.receipt.Pin = outbox.PinRefused
+	default:
+		e.receipt.Pin = outbox.PinWanted
 	}
 	s.log.InfoContext(ctx, "failed to pin a message", "kind", e.Row.Kind, "operation_id", e.Row.ID, "error", err)
 }

@@ -233,7 +233,7 @@ func TestEnsureOfObjectsWithOddNames(t *testing.T) {
 	}
 }
 
-// TestEnsureWithoutTheRightToPin: sending succeeds, though pinning fails.
+// TestEnsureWithoutTheRightToPin: sending succeeds, though pinning fails. Only a missing right is a reason not to try again.
 func TestEnsureWithoutTheRightToPin(t *testing.T) {
 	t.Parallel()
 	for what, f := range map[string]*botsim.Fault{
@@ -250,7 +250,14 @@ func TestEnsureWithoutTheRightToPin(t *testing.T) {
 				p.group.Promote(p.sim.Bot())
 				p.sim.Fault(*f)
 			}
-			m := p.mustSend(t, p.board(t, 1500, 0))
+			r, m, err := p.send(t, p.board(t, 1500, 0))
+			want := outbox.PinWanted
+			if f == nil || f.Kind == botsim.Reject {
+				want = outbox.PinRefused
+			}
+			if err != nil || r.Pin != want {
+				t.Errorf("%+v, %v", r, err)
+			}
 			if logged := p.logged.String(); !strings.Contains(logged, "level=INFO") || !strings.Contains(logged, "kind=board operation_id=1") ||
 				strings.Contains(logged, "Alice") || strings.Contains(logged, secretHalf) {
 				t.Errorf("logged: %s", logged)

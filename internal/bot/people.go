@@ -14,11 +14,9 @@ import (
 // playersNamed returns the people whom a question in a group is about, at most so many: those whom it names, or else the author
 // of the message that it replies to, or nobody. unclear is the answer if it is not clear who they are.
 func (r *Router) playersNamed(ctx context.Context, req request, most int) (people []ranking.Person, unclear ranking.Notice, err error) {
-	var known knownPlayers
-	if req.command.MayNamePlayers() {
-		if known, err = r.rankings.PeopleOf(ctx, req.origin.Chat.ID); err != nil {
-			return nil, nil, fmt.Errorf("read /%s: %w", req.command.Name, err)
-		}
+	known, err := r.playersIn(ctx, req)
+	if err != nil {
+		return nil, nil, err
 	}
 	reply := req.repliedPerson()
 	if req.command.Written == command.NameMe { // that is the sender

@@ -141,6 +141,7 @@ type Pin string
 // The outcomes of pinning a message; empty if it was not tried.
 const (
 	Pinned     Pin = "pinned"
+	PinWanted  Pin = "wanted"  // it failed, and is to be tried again
 	PinRefused Pin = "refused" // the bot has no right to pin
 )
 

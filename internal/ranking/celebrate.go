@@ -2,7 +2,6 @@ package ranking
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"time"
 )
@@ -72,8 +71,8 @@ type Premises struct {
 	Upset   *MonthUpset
 }
 
-// monthOf returns the first day of the calendar month of a time.
-func monthOf(at time.Time) time.Time {
+// MonthOf returns the first day of the calendar month (of UTC) that a time is in.
+func MonthOf(at time.Time) time.Time {
 	at = at.UTC()
 	return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
 }
@@ -216,20 +215,35 @@ func (matches NewMatches) isLargestUpset(i int, month *MonthUpset) bool {
 
 // upset returns by how much the beaten side was rated higher than the winners, 0 if it was not.
 func (m *NewMatch) upset() int {
-	var sum, count [2]float64
+	var sides [2][]int
 	for _, p := range m.Players {
-		sum[p.Side-1] += float64(p.Before.Elo)
-		count[p.Side-1]++
+		sides[p.Side-1] = append(sides[p.Side-1], p.Before.Elo)
 	}
-	lead := int(math.Round(sum[0]/count[0] - sum[1]/count[1])) // of side A
+	return Upset(m.Score, sides)
+}
+
+// Upset returns by how much the average rating of the losers exceeded that of the winners, rounded to a whole number. It is 0 if
+// nobody won against the odds. sides are the ratings of the players of sides A and B before the match.
+func Upset(s Score, sides [2][]int) int {
+	winners, losers := sides[0], sides[1]
 	switch {
-	case m.A > m.B:
-		return max(0, -lead)
-	case m.A < m.B:
-		return max(0, lead)
-	default:
+	case s.A == s.B:
+		return 0
+	case s.A < s.B:
+		winners, losers = losers, winners
+	}
+	// in integers, so that what is exactly a half is rounded up
+	difference, size := 0, len(winners)*len(losers)
+	for _, rating := range losers {
+		difference += rating * len(winners)
+	}
+	for _, rating := range winners {
+		difference -= rating * len(losers)
+	}
+	if difference <= 0 {
 		return 0
 	}
+	return (2*difference + size) / (2 * size)
 }
 
 // inCardOrder returns the players as the card lists them: the winners first.

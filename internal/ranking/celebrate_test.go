@@ -148,7 +148,7 @@ func TestNumberOneOfSeveralMatches(t *testing.T) {
 
 func TestUpsetOfMonth(t *testing.T) {
 	t.Parallel()
-	month := monthOf(time.Date(2026, time.March, 31, 23, 59, 0, 0, time.UTC))
+	month := MonthOf(time.Date(2026, time.March, 31, 23, 59, 0, 0, time.UTC))
 	known := func(largest int) *MonthUpset { return &MonthUpset{Month: month, Known: true, Largest: largest} }
 	upset := func(points int) *NewMatch { return beats(standingOf(1, 1500, 20), standingOf(2, 1500+points, 20), 20) }
 	swapped := upset(150)

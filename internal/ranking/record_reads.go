@@ -36,7 +36,7 @@ func (r *recordOperation) readUpset(ctx context.Context, store Store, snap Snaps
 	if snap.Display.NoCelebrations || r.unknown(snap) >= 0 || !slices.ContainsFunc(r.playAll(snap), mayCelebrate) {
 		return nil
 	}
-	upset, err := store.LargestUpset(ctx, snap.Ladder.ID, monthOf(r.playedAt))
+	upset, err := store.LargestUpset(ctx, snap.Ladder.ID, MonthOf(r.playedAt))
 	r.upset = &upset
 	return err
 }

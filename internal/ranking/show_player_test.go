@@ -128,6 +128,7 @@ func TestShowHeadToHead(t *testing.T) {
 	checkNotice(t, show(&alice, alice, ranking.Person{Username: "alice"}), stats.UnclearPeople{Reason: stats.SamePersonTwo, Command: "h2h"})
 	checkNotice(t, show(&alice, alice, ranking.Person{Username: "erin"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@erin"})
 	checkNotice(t, show(&ranking.Person{ID: 999, Name: "Nobody"}, ranking.Person{ID: 999, Name: "Nobody"}, bob), stats.MyStanding{})
+	checkNotice(t, show(&ranking.Person{ID: 999, Name: "Nobody"}, bob, ranking.Person{ID: 999, Name: "Nobody"}), stats.MyStanding{})
 
 	turn := func(sender ranking.Person, player ranking.Person) (key string) {
 		t.Helper()
@@ -140,6 +141,12 @@ func TestShowHeadToHead(t *testing.T) {
 	checkNotice(t, against(g.answer(t, key, page)), want)
 	pages := g.count(t, "outbox WHERE action = 'page'")
 	checkNotice(t, g.answer(t, turn(bob, bob), toast), stats.UnclearPeople{Reason: stats.SamePersonTwo, Command: "h2h"})
+	nobody := ranking.Person{ID: 999, Name: "Nobody"}
+	checkNotice(t, g.answer(t, turn(nobody, bob), toast), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "Nobody"})
+	twin := rows[struct{ ID ranking.PlayerID }](t, g, `INSERT INTO players (display_name, merged_into) VALUES ('Twin', $1) RETURNING id`, id(bob))[0].ID
+	o := g.press(&bob)
+	must(t, g.questions(g.Service).TurnToHeadToHead(t.Context(), o, 77, twin))
+	checkNotice(t, g.answer(t, o.Key, toast), stats.UnclearPeople{Reason: stats.SamePersonTwo, Command: "h2h"})
 	if n := g.count(t, "outbox WHERE action = 'page'"); n != pages {
 		t.Errorf("a refusal replaces the message: %d pages, want %d", n, pages)
 	}

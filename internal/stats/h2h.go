@@ -54,25 +54,29 @@ func (s *Service) ShowHeadToHead(ctx context.Context, o ranking.Origin, a, b ran
 	})
 }
 
-// TurnToHeadToHead shows how the person who pressed the button did against a player, in the message with that player's page.
+// TurnToHeadToHead shows how the person who pressed the button did against a player, in the message with that player's page. The page
+// remains if the person has played nowhere yet.
 func (s *Service) TurnToHeadToHead(ctx context.Context, o ranking.Origin, message int64, player ranking.PlayerID) error {
 	sender := []ranking.Person{*o.Sender}
 	return s.answerer.TurnPageAbout(ctx, o, message, sender, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+		if players[0].ID == 0 {
+			return ranking.Refusal{Code: ranking.NoSuchPlayer, Name: o.Sender.Name}, nil
+		}
 		return s.headToHead(ctx, o, players[0].ID, player, player)
 	})
 }
 
-// headToHead reads how two players did against each other. a is 0 if the sender has played nowhere yet.
+// headToHead reads how two players did against each other. One of them is 0 if that is the sender, who has played nowhere yet.
 func (s *Service) headToHead(ctx context.Context, o ranking.Origin, a, b, back ranking.PlayerID) (ranking.Notice, error) {
-	if a == 0 {
+	if a == 0 || b == 0 {
 		return MyStanding{}, nil
-	}
-	if a == b {
-		return UnclearPeople{Reason: SamePersonTwo, Command: "h2h"}, nil
 	}
 	n, err := s.store.HeadToHead(ctx, o.Chat.ID, a, b)
 	if err != nil {
 		return nil, fmt.Errorf("read the meetings of two players: %w", err)
+	}
+	if n.A.Player == n.B.Player { // perhaps because they were merged since the button was sent
+		return UnclearPeople{Reason: SamePersonTwo, Command: "h2h"}, nil
 	}
 	n.Back = back
 	n.Expected = int(10_000*elo.Expected(float64(n.Ratings[0]), float64(n.Ratings[1])) + 0.5)

@@ -60,8 +60,7 @@ func (s *Service) ShowRecords(ctx context.Context, o ranking.Origin) error {
 func (s *Service) TurnRecords(ctx context.Context, o ranking.Origin, message int64, ofMonth bool) error {
 	var month time.Time
 	if ofMonth {
-		at := o.SentAt.UTC()
-		month = time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
+		month = ranking.MonthOf(o.SentAt)
 	}
 	return s.answerer.TurnPage(ctx, o, message, s.readRecords(o.Chat.ID, month))
 }

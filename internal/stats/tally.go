@@ -28,7 +28,7 @@ type CountedPart struct {
 // MonthKey identifies what a player did in a month.
 type MonthKey struct {
 	Player ranking.PlayerID
-	Month  time.Time // see MonthOf
+	Month  time.Time // see ranking.MonthOf
 }
 
 // Results counts matches.
@@ -81,15 +81,11 @@ func NewTallies() Tallies {
 	return Tallies{make(map[MonthKey]*PlayerMonth), make(map[PairKey]*Pair)}
 }
 
-// MonthOf returns the first day of the month (of UTC) that a time is in.
-func MonthOf(t time.Time) time.Time {
-	t = t.UTC()
-	return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
-}
-
 // Add counts a match for those of its players that are wanted. Matches must be added in the order of their numbers.
 func (t Tallies) Add(m *CountedMatch, wanted func(MonthKey) bool) {
-	month, upset, expected := MonthOf(m.PlayedAt), m.upset(), m.expected()
+	sides := m.sides()
+	month, upset := ranking.MonthOf(m.PlayedAt), ranking.Upset(m.Score, sides)
+	expected := int(math.Round(scoreUnit * elo.ExpectedOf(sides[0], sides[1]))) // of side A
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		key := MonthKey{p.Player, month}
@@ -124,7 +120,8 @@ func (t Tallies) Totals() map[PairKey]*Pair {
 	return totals
 }
 
-// pairOf returns one match as a player counts it against each other player.
+// pairOf returns one match as a player counts it against each other player. The expected score is that of side A, in the unit of
+// Pair.Surplus.
 func pairOf(s ranking.Score, p *CountedPart, expectedOfA int) Pair {
 	own, other, expected := s.A, s.B, expectedOfA
 	if p.Side == 2 {
@@ -147,47 +144,18 @@ func pairOf(s ranking.Score, p *CountedPart, expectedOfA int) Pair {
 // scoreUnit is a win in the unit of Pair.Surplus.
 const scoreUnit = 10_000
 
-// expected returns the expected score of side A, in ten-thousandths of a win.
-func (m *CountedMatch) expected() int {
-	var sums, counts [2]int
-	m.sides(&sums, &counts)
-	a, b := float64(sums[0])/float64(counts[0]), float64(sums[1])/float64(counts[1])
-	return int(math.Round(scoreUnit * elo.Expected(a, b)))
-}
-
-// upset returns by how much the average rating of the losers exceeded that of the winners, rounded to a whole number. It is 0 or
-// less if nobody won against the odds.
-func (m *CountedMatch) upset() int {
-	var sums, counts [2]int
-	m.sides(&sums, &counts)
-	winner := 0
-	switch {
-	case m.Score.A == m.Score.B:
-		return 0
-	case m.Score.B > m.Score.A:
-		winner = 1
-	}
-	// in integers, so that what is exactly a half is rounded up
-	difference, size := sums[1-winner]*counts[winner]-sums[winner]*counts[1-winner], counts[0]*counts[1]
-	if difference <= 0 {
-		return 0
-	}
-	return (2*difference + size) / (2 * size)
-}
-
 // HasBothSides reports whether both sides have players.
 func (m *CountedMatch) HasBothSides() bool {
-	var sums, counts [2]int
-	m.sides(&sums, &counts)
-	return counts[0] > 0 && counts[1] > 0
+	sides := m.sides()
+	return len(sides[0]) > 0 && len(sides[1]) > 0
 }
 
-// sides adds up the ratings of each side before the match, and counts its players.
-func (m *CountedMatch) sides(sums, counts *[2]int) {
+// sides returns the ratings of the players of each side before the match.
+func (m *CountedMatch) sides() (sides [2][]int) {
 	for _, p := range m.Parts {
-		sums[p.Side-1] += p.Before
-		counts[p.Side-1]++
+		sides[p.Side-1] = append(sides[p.Side-1], p.Before)
 	}
+	return sides
 }
 
 func (r *Results) add(o Results) {

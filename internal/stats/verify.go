@@ -26,6 +26,15 @@ type TallyAuditReader interface {
 	Matches(ctx context.Context, ladder ranking.LadderID, players []ranking.PlayerID) ([]CountedMatch, error)
 	// Stored returns the stored tallies of the players after one up to another, and the months that have marks.
 	Stored(ctx context.Context, ladder ranking.LadderID, after, last ranking.PlayerID) (StoredTallies, error)
+	// WrongPlaces returns the players whose places of some days ago are not in the order of the ratings then. There are none while
+	// the places are due to be calculated.
+	WrongPlaces(ctx context.Context, ladder ranking.LadderID) ([]WrongPlace, error)
+}
+
+// WrongPlace is a stored place, and the one that it should be as far as the other players who have one are concerned.
+type WrongPlace struct {
+	Name         string
+	Stored, Want int
 }
 
 // AuditedLadder is a ladder whose tallies are to be verified.
@@ -112,7 +121,24 @@ func (a *tallyAudit) run(ctx context.Context) error {
 		a.compare(stored, want)
 		after = last
 	}
-	return nil
+	return a.places(ctx)
+}
+
+// places verifies the places of some days ago.
+func (a *tallyAudit) places(ctx context.Context) error {
+	wrong, err := a.reader.WrongPlaces(ctx, a.ladder.Ladder)
+	for _, w := range wrong {
+		place := func(n int) string { return fmt.Sprintf("place %d a week ago", n) }
+		a.found(a.finding(w.Name, place(w.Stored), place(w.Want)))
+	}
+	return err
+}
+
+func (a *tallyAudit) finding(player, stored, want string) ranking.Finding {
+	return ranking.Finding{
+		Chat: a.ladder.Chat, Title: a.ladder.Title, Ladder: a.ladder.Ladder, Problem: ranking.WrongTally,
+		Player: player, Stored: stored, Want: want,
+	}
 }
 
 func (a *tallyAudit) compare(stored StoredTallies, want Tallies) {
@@ -123,10 +149,7 @@ func (a *tallyAudit) compare(stored StoredTallies, want Tallies) {
 			if name == "" {
 				name = fmt.Sprintf("player %d", player)
 			}
-			all = append(all, ranking.Finding{
-				Chat: a.ladder.Chat, Title: a.ladder.Title, Ladder: a.ladder.Ladder, Problem: ranking.WrongTally,
-				Player: name, Stored: stored, Want: want,
-			})
+			all = append(all, a.finding(name, stored, want))
 		}
 	}
 	for k := range union(stored.Months, want.Months) {

@@ -56,8 +56,8 @@ func (o *Store) queueBoards(ctx context.Context, sql string, args ...any) ([]out
 	return chats, nil
 }
 
-// queuePins records which boards were pinned. The first time that the bot may not pin a board, the chat is told. It must come after
-// everything about the chats: whoever moves a chat locks it before its board.
+// queuePins records which boards were pinned. The first time that the bot may not pin a board, the chat is told; a failure for another
+// reason does not make it forget that. It must come after everything about the chats: whoever moves a chat locks it before its board.
 func queuePins(batch *pgx.Batch, results []outbox.Result) {
 	tried := only(results, func(r outbox.Result) bool { return r.Failure == nil && r.Pin != "" })
 	if len(tried) == 0 {
@@ -70,6 +70,7 @@ func queuePins(batch *pgx.Batch, results []outbox.Result) {
 		    CROSS JOIN LATERAL (SELECT * FROM boards WHERE chat_id = r.chat_id LIMIT 1) AS b
 		    CROSS JOIN LATERAL (SELECT * FROM chats WHERE id = r.chat_id LIMIT 1) AS c
 		    WHERE c.telegram_chat_id = r.sent_to AND `+postgres.BoardObject+` = r.object AND b.pin <> r.pin
+		      AND (r.pin <> 'wanted' OR b.pin = 'pinned')
 		), changed AS (
 		    UPDATE boards b SET pin = r.pin FROM tried r
 		    WHERE b.chat_id = r.chat_id AND b.chat_id = ANY (ARRAY(SELECT chat_id FROM tried))

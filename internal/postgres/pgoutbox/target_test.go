@@ -8,6 +8,7 @@ import (
 
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/dbtest"
+	"elobot/internal/ranking"
 )
 
 // edit adds an edit of a match's card.
@@ -185,5 +186,28 @@ func TestEnsure(t *testing.T) {
 	}
 	if n := dbtest.Value[int](t, m.Pool, `SELECT count(*) FROM outbox WHERE state = 'sent'`); n != 5 {
 		t.Errorf("%d are sent", n)
+	}
+}
+
+// TestPins: what has become of the pin of a board is kept, and a missing right is told once.
+func TestPins(t *testing.T) {
+	t.Parallel()
+	m := newMail(t)
+	dbtest.Exec(t, m.Pool, `INSERT INTO boards (chat_id) VALUES (1)`)
+	for i, tc := range []struct {
+		tried outbox.Pin
+		want  string
+	}{
+		{outbox.PinWanted, "wanted, told 0 times"}, {outbox.PinRefused, "refused, told 1 times"}, {outbox.PinWanted, "refused, told 1 times"},
+		{outbox.PinRefused, "refused, told 1 times"}, {outbox.Pinned, "pinned, told 1 times"}, {"", "pinned, told 1 times"},
+		{outbox.PinWanted, "wanted, told 1 times"}, {outbox.PinRefused, "refused, told 2 times"},
+	} {
+		board := outbox.Message{Lane: outbox.Lane{Chat: 1, Kind: outbox.Boards}, ExternalChat: -100, Action: outbox.Ensure, Object: ranking.KindBoard}
+		m.Finish(t, outbox.Result{Message: board, Receipt: outbox.Receipt{Pin: tc.tried}})
+		got := dbtest.Value[string](t, m.Pool, `
+			SELECT pin || ', told ' || (SELECT count(*) FROM outbox WHERE kind = 'board_not_pinned') || ' times' FROM boards`)
+		if got != tc.want {
+			t.Errorf("%d, %q: %s, want %s", i, tc.tried, got, tc.want)
+		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 const maxExamined = 200
 
 // leadersOf returns the query for the players at the top of the ranking of a ladder, which is an expression. $2 is since when they
-// have played, and $3 how many there are at most. A last row without a standing says that there may be more. The planner uses the order of group_players_ranking_idx only with
-// IS FALSE.
+// have played, and $3 how many there are at most. A last row without a standing says that there may be more. The planner uses the
+// order of group_players_ranking_idx only with IS FALSE.
 func leadersOf(ladder string) string {
 	return fmt.Sprintf(`
 		WITH top AS MATERIALIZED (

@@ -81,11 +81,11 @@ func (s *Store) WithLease(l *postgres.Lease) *Store {
 	return &clone
 }
 
-// wake reports that the lane of a chat has something new to send.
 // changed reports that what is shown of a chat may have changed although there is nothing to send. It does so by waking the lane that
 // delays nothing else.
 func (s *Store) changed(chat ranking.ChatID) {
 	s.committed(outbox.Lane{Chat: outbox.ChatID(chat), Kind: outbox.Pages})
 }
 
+// wake reports that the lane of a chat has something new to send.
 func (s *Store) wake(chat ranking.ChatID) { s.committed(outbox.Lane{Chat: outbox.ChatID(chat)}) }

@@ -11,7 +11,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// queueFreshness reads how current the tallies of a group are.
+// queueFreshness reads how current the tallies of a group are. It comes before the tallies in a batch, whose statements have a snapshot
+// each: what is counted in between makes them newer than it says, and never older.
 func queueFreshness(batch *pgx.Batch, chat ranking.ExternalChatID, f *stats.Freshness) {
 	const sql = `
 		SELECT coalesce((SELECT recounting FROM ladder_tallies WHERE ladder_id = ` + postgres.ThisLadder + `), false),

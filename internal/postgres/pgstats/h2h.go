@@ -19,10 +19,10 @@ func (s *Store) HeadToHead(ctx context.Context, chat ranking.ExternalChatID, a, 
 	n := stats.HeadToHead{A: ranking.Name{Player: a}, B: ranking.Name{Player: b}}
 	var joined [2]bool
 	var batch pgx.Batch
+	queueFreshness(&batch, chat, &n.Freshness)
 	queueRivals(&batch, chat, &n, &joined)
 	queueMeetings(&batch, chat, &n)
 	queueLastMeetings(&batch, chat, &n)
-	queueFreshness(&batch, chat, &n.Freshness)
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.HeadToHead{}, err
 	}

@@ -40,9 +40,8 @@ func (s *Store) Matches(ctx context.Context, chat ranking.ExternalChatID, at sta
 // History implements stats.Store.
 func (s *Store) History(ctx context.Context, chat ranking.ExternalChatID, id ranking.PlayerID, at stats.Paging) (stats.HistoryPage, error) {
 	// the matches of a player are in the order of their time, which is not always that of their ids: groups become one
-	const player = `(SELECT coalesce(p.merged_into, p.id) FROM players p WHERE p.id = $2)`
 	const matches = `
-		    SELECT match_id AS id FROM match_players WHERE player_id = ` + player + ` AND ladder_id = ` + postgres.ThisLadder
+		    SELECT match_id AS id FROM match_players WHERE player_id = ` + thisOne + ` AND ladder_id = ` + postgres.ThisLadder
 	const key = `((SELECT played_at FROM matches WHERE id = $3), $3::bigint)`
 	const newest = matches + ` ORDER BY played_at DESC, match_id DESC LIMIT ` + pageLimit
 	const older = matches + ` AND (played_at, match_id) < ` + key + ` ORDER BY played_at DESC, match_id DESC LIMIT ` + pageLimit
@@ -51,7 +50,7 @@ func (s *Store) History(ctx context.Context, chat ranking.ExternalChatID, id ran
 	var first, turned matchRows
 	var batch pgx.Batch
 	batch.Queue(`
-		SELECT player_id FROM group_players WHERE ladder_id = `+postgres.ThisLadder+` AND player_id = `+player, chat, id,
+		SELECT player_id FROM group_players WHERE ladder_id = `+postgres.ThisLadder+` AND player_id = `+thisOne, chat, id,
 	).Query(func(rows pgx.Rows) error {
 		for rows.Next() { // at most once
 			if err := rows.Scan(&n.Name.Player); err != nil {
@@ -61,13 +60,13 @@ func (s *Store) History(ctx context.Context, chat ranking.ExternalChatID, id ran
 		return rows.Err()
 	})
 	const order = `played_at DESC, m.id DESC`
-	first.queue(&batch, newest, player, order, chat, id)
+	first.queue(&batch, newest, thisOne, order, chat, id)
 	switch {
 	case at.Key == 0:
 	case at.Newer:
-		turned.queue(&batch, newer, player, order, chat, id, at.Key)
+		turned.queue(&batch, newer, thisOne, order, chat, id, at.Key)
 	default:
-		turned.queue(&batch, older, player, order, chat, id, at.Key)
+		turned.queue(&batch, older, thisOne, order, chat, id, at.Key)
 	}
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.HistoryPage{}, err

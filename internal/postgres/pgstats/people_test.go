@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgstats"
@@ -300,5 +301,61 @@ func TestFreshness(t *testing.T) {
 	check("recounting", stats.Freshness{AsOf: played.Add(time.Second), Recounting: true})
 	if n, err := store.Player(t.Context(), -77, alice, played); err != nil || n.Freshness != (stats.Freshness{}) {
 		t.Errorf("an unknown group: %+v, %v", n, err)
+	}
+}
+
+// TestCountedMeanwhile: figures that were read before the leader has counted a match are not called current because they were asked
+// about afterwards.
+func TestCountedMeanwhile(t *testing.T) {
+	t.Parallel()
+	w, _, alice, bob, _ := crowd(t)
+	count(t, w, "player_months", "player_id, month, played, won, drawn, lost, best_elo, best_match, streak, streak_match",
+		`($1, date '2023-11-01', 1, 1, 0, 0, 1516, match(1), 1, match(1))`)
+	count(t, w, "pair_totals", "player_id, other_id, together, played, won, drawn, lost, points_for, points_against, gained, surplus",
+		`($1, $2, false, 1, 1, 0, 0, 3, 1, 16, 5000)`)
+	one := dbtest.Open(t, w.Pool.Config().ConnString(), func(c *pgxpool.Config) { c.MaxConns = 1 })
+	store := pgstats.NewStore(one, one)
+	for view, read := range map[string]func() (stats.Freshness, int, error){
+		"player": func() (stats.Freshness, int, error) {
+			n, err := store.Player(t.Context(), dbtest.Club.ID, alice, played)
+			return n.Freshness, n.Most.Played, err
+		},
+		"head to head": func() (stats.Freshness, int, error) {
+			n, err := store.HeadToHead(t.Context(), dbtest.Club.ID, alice, bob)
+			return n.Freshness, n.Met(), err
+		},
+		"records": func() (stats.Freshness, int, error) {
+			n, err := store.Records(t.Context(), dbtest.Club.ID, time.Time{})
+			return n.Freshness, n.Streak.Value, err
+		},
+	} {
+		dbtest.Exec(t, w.Pool, `INSERT INTO tally_marks (ladder_id, player_id, month) SELECT id, 1, '2023-11-01' FROM ladders`)
+		f, before, err := read() // and the statements are prepared
+		if err != nil || f.AsOf.IsZero() {
+			t.Fatalf("%s, behind: %+v, %v", view, f, err)
+		}
+		counter := dbtest.Begin(t, w.Pool)
+		count := func(sql string) {
+			t.Helper()
+			if _, err := counter.Exec(t.Context(), sql); err != nil {
+				t.Fatal(err)
+			}
+		}
+		count(`LOCK TABLE tally_marks`)
+		var after int
+		done := dbtest.Start(func() (err error) {
+			f, after, err = read()
+			return err
+		})
+		dbtest.Await(t, w.Pool, dbtest.Blocked)
+		count(`UPDATE player_months SET streak = streak + 1`)
+		count(`UPDATE pair_totals SET played = played + 1, won = won + 1`)
+		count(`DELETE FROM tally_marks`)
+		if err := counter.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := dbtest.Receive(t, done); err != nil || f.AsOf.IsZero() && after == before {
+			t.Errorf("%s: %d matches, as before, are called current: %v", view, after, err)
+		}
 	}
 }

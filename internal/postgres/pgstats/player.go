@@ -21,12 +21,12 @@ func (s *Store) Player(
 ) (stats.MyStanding, error) {
 	var n stats.MyStanding
 	var batch pgx.Batch
+	queueFreshness(&batch, chat, &n.Freshness)
 	queuePlayer(&batch, chat, player, since, &n)
 	queueLastMatches(&batch, chat, player, &n)
 	queueBest(&batch, chat, player, &n)
 	queueUpset(&batch, chat, player, &n)
 	queuePairings(&batch, chat, player, &n)
-	queueFreshness(&batch, chat, &n.Freshness)
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.MyStanding{}, err
 	}

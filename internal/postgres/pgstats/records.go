@@ -18,14 +18,13 @@ func (s *Store) Records(ctx context.Context, chat ranking.ExternalChatID, month 
 	var upset *stats.Record
 	var beaten []ranking.PlayerID
 	var batch pgx.Batch
-	const title = `SELECT coalesce((SELECT title FROM chats WHERE id = ` + postgres.ThisChat + `), '')`
-	batch.Queue(title, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&n.Title) })
+	queueFreshness(&batch, chat, &n.Freshness)
+	batch.Queue(titleOf, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&n.Title) })
 	queueRecord(&batch, chat, month, "streak", "streak_match", &n.Streak, nil)
 	queueRecord(&batch, chat, month, "best_elo", "best_match", &n.Rating, nil)
 	queueRecord(&batch, chat, month, "upset", "upset_match", &upset, &beaten)
 	queueMostMatches(&batch, chat, month, &n.Played)
 	queueRivalry(&batch, chat, month, &n.Rivalry)
-	queueFreshness(&batch, chat, &n.Freshness)
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.Records{}, err
 	}

@@ -17,8 +17,8 @@ type Store struct {
 
 var _ stats.Store = (*Store)(nil)
 
-// NewStore returns a store that reads through questions. If no connection can be had there soon, because all are in use or
-// the server accepts no more, it reads through commands.
+// NewStore returns a store that reads through questions. If no connection can be had there soon, because the server accepts no
+// more, it reads through commands. It waits while all of them are in use: many slow questions must not take those of commands.
 func NewStore(questions, commands *pgxpool.Pool) *Store { return &Store{questions, commands} }
 
 // send runs a batch of queries.
@@ -26,11 +26,22 @@ func (s *Store) send(ctx context.Context, batch *pgx.Batch) error {
 	acquiring, cancel := context.WithTimeout(ctx, postgres.PingTimeout)
 	conn, err := s.questions.Acquire(acquiring)
 	cancel()
+	if err != nil && s.isBusy() {
+		if conn, err = s.questions.Acquire(ctx); err != nil {
+			return postgres.Translate(err)
+		}
+	}
 	if err != nil {
 		return postgres.Translate(s.commands.SendBatch(ctx, batch).Close())
 	}
 	defer conn.Release()
 	return postgres.Translate(conn.SendBatch(ctx, batch).Close())
+}
+
+// isBusy reports whether all connections for questions are in use.
+func (s *Store) isBusy() bool {
+	stat := s.questions.Stat()
+	return stat.AcquiredConns() == stat.MaxConns()
 }
 
 // titleOf reads the title of the chat $1.

@@ -1,6 +1,7 @@
 package pgstats_test
 
 import (
+	"context"
 	"net"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgstats"
 	"elobot/internal/stats"
@@ -41,5 +43,27 @@ func TestQuestionsWithoutConnection(t *testing.T) {
 		if err != nil || len(page.Rows) != 2 {
 			t.Errorf("%s: the ranking is %+v, %v", name, page, err)
 		}
+	}
+}
+
+// TestBusyQuestions: while all connections for questions are in use, further questions wait, and leave those of commands alone.
+func TestBusyQuestions(t *testing.T) {
+	t.Parallel()
+	w := dbtest.NewWorld(t, dbtest.Alice)
+	questions := dbtest.Open(t, w.Pool.Config().ConnString(), func(c *pgxpool.Config) { c.MaxConns = 1 })
+	store := pgstats.NewStore(questions, w.Pool)
+	slow, err := questions.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := w.Pool.Stat().AcquireCount()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*postgres.PingTimeout)
+	defer cancel()
+	if _, err := store.Records(ctx, dbtest.Club.ID, time.Time{}); err == nil || w.Pool.Stat().AcquireCount() != before {
+		t.Errorf("the question used %d connections of commands: %v", w.Pool.Stat().AcquireCount()-before, err)
+	}
+	slow.Release()
+	if _, err := store.Records(t.Context(), dbtest.Club.ID, time.Time{}); err != nil {
+		t.Error(err)
 	}
 }

@@ -115,6 +115,30 @@ func (a auditReader) Stored(ctx context.Context, ladder ranking.LadderID, after,
 	return all, nil
 }
 
+// WrongPlaces implements stats.TallyAuditReader. It compares the order of the places with that of the ratings, because players may have
+// left or come back since the places were calculated.
+func (a auditReader) WrongPlaces(ctx context.Context, ladder ranking.LadderID) ([]stats.WrongPlace, error) {
+	const sql = `
+		SELECT name, place, expected FROM (
+		    SELECT s.name, w.place, rank() OVER (ORDER BY w.place) AS stored, rank() OVER (ORDER BY coalesce(later.elo, s.elo) DESC) AS expected
+		    FROM ladder_tallies t
+		    CROSS JOIN LATERAL (SELECT * FROM week_places WHERE ladder_id = t.ladder_id OFFSET 0) AS w
+		    CROSS JOIN LATERAL (SELECT * FROM group_players WHERE ladder_id = w.ladder_id AND player_id = w.player_id LIMIT 1) AS s
+		    LEFT JOIN (` + laterMatches + `) AS later ON later.player_id = w.player_id
+		    WHERE t.ladder_id = $1 AND t.week_due_at > '-infinity'
+		      AND NOT EXISTS (SELECT FROM tally_marks WHERE ladder_id = $1 AND match_id IS NULL)) AS places
+		WHERE stored <> expected ORDER BY expected, name`
+	rows, err := a.tx.Query(ctx, sql, ladder)
+	if err != nil {
+		return nil, fmt.Errorf("read places: %w", err)
+	}
+	wrong, err := pgx.CollectRows(rows, pgx.RowToStructByPos[stats.WrongPlace])
+	if err != nil {
+		return nil, fmt.Errorf("read places: %w", err)
+	}
+	return wrong, nil
+}
+
 // queueStoredPairs reads rows of pair_months or pair_totals.
 func queueStoredPairs(batch *pgx.Batch, month, from string, args []any, all map[stats.PairKey]*stats.Pair) {
 	batch.Queue(`

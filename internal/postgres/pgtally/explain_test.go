@@ -58,13 +58,10 @@ func TestNoStepScansATable(t *testing.T) {
 	})
 }
 
-// TestVerifyTallies: verify finds each kind of difference, of players without a standing as well.
-func TestVerifyTallies(t *testing.T) {
-	t.Parallel()
-	w := newHistory(t)
-	s := pgtally.NewStore(w.Pool).WithStep(2, 1)
-	settle(t, s)
-	verify := func() (n int) {
+// verifier returns a function that counts the differences in tallies.
+func verifier(t *testing.T, s *pgtally.Store) func() int {
+	t.Helper()
+	return func() (n int) {
 		t.Helper()
 		none := func(ranking.LadderID) bool { return false }
 		if _, err := stats.VerifyTallies(t.Context(), s, 0, none, func(f ranking.Finding) {
@@ -75,6 +72,15 @@ func TestVerifyTallies(t *testing.T) {
 		}
 		return n
 	}
+}
+
+// TestVerifyTallies: verify finds each kind of difference, of players without a standing as well.
+func TestVerifyTallies(t *testing.T) {
+	t.Parallel()
+	w := newHistory(t)
+	s := pgtally.NewStore(w.Pool).WithStep(2, 1)
+	settle(t, s)
+	verify := verifier(t, s)
 	if n := verify(); n != 0 {
 		t.Errorf("%d differences in what was counted", n)
 	}
@@ -97,6 +103,40 @@ func TestVerifyTallies(t *testing.T) {
 		settle(t, s)
 		if n := verify(); n != 0 {
 			t.Errorf("%d differences after a recount because of %s", n, sql)
+		}
+	}
+}
+
+// TestVerifyPlaces: places must be in the order of the ratings then, whoever has left meanwhile, unless they are about to be calculated.
+func TestVerifyPlaces(t *testing.T) {
+	t.Parallel()
+	w := newHistory(t)
+	s := pgtally.NewStore(w.Pool)
+	settle(t, s)
+	verify := verifier(t, s)
+	// after match 1, Alice is before Carol, and Carol before Bob
+	dbtest.Exec(t, w.Pool, `UPDATE ladder_tallies SET week_since = '2023-11-01', week_number = 1, week_due_at = now()`)
+	for _, tc := range []struct {
+		alice, bob, carol int
+		sql               string
+		want              int
+	}{
+		{1, 3, 2, ``, 0},
+		{2, 9, 4, `UPDATE group_players SET left_at = now()`, 0},
+		{1, 2, 3, ``, 2},
+		{1, 1, 2, ``, 2},
+		{1, 2, 2, ``, 1},
+		{1, 2, 3, `INSERT INTO tally_marks (ladder_id, player_id, month) VALUES (1, 999, '2023-11-01')`, 0},
+		{1, 2, 3, `DELETE FROM tally_marks; UPDATE ladder_tallies SET week_due_at = '-infinity'`, 0},
+	} {
+		dbtest.Exec(t, w.Pool, `DELETE FROM week_places`)
+		dbtest.Exec(t, w.Pool, `INSERT INTO week_places VALUES (1, $1, $2), (1, $3, $4), (1, $5, $6)`,
+			w.ID(t, "Alice"), tc.alice, w.ID(t, "Bob"), tc.bob, w.ID(t, "Carol"), tc.carol)
+		if tc.sql != "" {
+			dbtest.Exec(t, w.Pool, tc.sql)
+		}
+		if n := verify(); n != tc.want {
+			t.Errorf("%+v: %d differences", tc, n)
 		}
 	}
 }

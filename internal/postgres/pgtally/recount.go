@@ -97,8 +97,8 @@ func (s *Store) recountMonths(ctx context.Context, tx pgx.Tx, r *recount) error 
 		return fmt.Errorf("choose months: %w", err)
 	}
 	if beyond != nil {
-		until = stats.MonthOf(*beyond)
-		if month := stats.MonthOf(first); !until.After(month) {
+		until = ranking.MonthOf(*beyond)
+		if month := ranking.MonthOf(first); !until.After(month) {
 			until = month.AddDate(0, 1, 0)
 		}
 	}

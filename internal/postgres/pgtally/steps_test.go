@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
@@ -196,6 +197,40 @@ func TestCountUnderLostLease(t *testing.T) {
 		t.Error("a former leader counts")
 	}
 	if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM tally_marks`); n != before || n == 0 {
+		t.Errorf("%d marks are left of %d", n, before)
+	}
+}
+
+// TestTakeoverDuringAStep: a step whose snapshot is older than a takeover counts nothing.
+func TestTakeoverDuringAStep(t *testing.T) {
+	t.Parallel()
+	w := newHistory(t)
+	lease := postgres.NewLease(w.Pool, postgres.LeaderLease, "old", time.Minute)
+	if got, err := lease.Acquire(t.Context()); err != nil || !got {
+		t.Fatal(got, err)
+	}
+	before := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM tally_marks`)
+	successor := dbtest.Begin(t, w.Pool)
+	take := func(sql string, args ...any) {
+		t.Helper()
+		if _, err := successor.Exec(t.Context(), sql, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	take(`SELECT pg_advisory_xact_lock(hashtextextended('elobot lease ' || $1, 0))`, postgres.LeaderLease)
+	counted := dbtest.Start(func() error {
+		_, err := pgtally.NewStore(w.Pool).WithLease(lease).Count(t.Context())
+		return err
+	})
+	dbtest.Await(t, w.Pool, dbtest.Blocked)
+	take(`UPDATE leases SET epoch = epoch + 1`)
+	if err := successor.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := dbtest.Receive(t, counted); !errors.Is(err, outbox.ErrLeaseLost) {
+		t.Errorf("the step ends with %v", err)
+	}
+	if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM tally_marks`); n != before {
 		t.Errorf("%d marks are left of %d", n, before)
 	}
 }

@@ -60,6 +60,14 @@ func (s *Store) Place(ctx context.Context, now time.Time) (placed bool, err erro
 	return placed, nil
 }
 
+// laterMatches are what players of the ladder $1 have played since the places: how often, and their ratings before that.
+const laterMatches = `
+		    SELECT h.player_id, count(*) AS played, (array_agg(h.elo_before ORDER BY m.number))[1] AS elo
+		    FROM ladder_tallies t
+		    CROSS JOIN LATERAL (SELECT * FROM matches WHERE ladder_id = t.ladder_id AND number > t.week_number OFFSET 0) AS m
+		    CROSS JOIN LATERAL (SELECT * FROM elo_history WHERE match_id = m.id AND superseded_at IS NULL OFFSET 0) AS h
+		    WHERE t.ladder_id = $1 GROUP BY h.player_id`
+
 // queuePlaces calculates the places of a ladder at the beginning of the day some days ago: after the last match before, by its
 // number. The rating of a player then is that before the first later match.
 func queuePlaces(batch *pgx.Batch, ladder ranking.LadderID, now time.Time) {
@@ -91,12 +99,7 @@ func queuePlaces(batch *pgx.Batch, ladder ranking.LadderID, now time.Time) {
 		SELECT s.ladder_id, s.player_id, rank() OVER (ORDER BY coalesce(later.elo, s.elo) DESC)
 		FROM ladder_tallies t
 		JOIN group_players s ON s.ladder_id = t.ladder_id
-		LEFT JOIN (
-		    SELECT h.player_id, count(*) AS played, (array_agg(h.elo_before ORDER BY m.number))[1] AS elo
-		    FROM ladder_tallies t
-		    CROSS JOIN LATERAL (SELECT * FROM matches WHERE ladder_id = t.ladder_id AND number > t.week_number OFFSET 0) AS m
-		    CROSS JOIN LATERAL (SELECT * FROM elo_history WHERE match_id = m.id AND superseded_at IS NULL OFFSET 0) AS h
-		    WHERE t.ladder_id = $1 GROUP BY h.player_id) AS later ON later.player_id = s.player_id
+		LEFT JOIN (`+laterMatches+`) AS later ON later.player_id = s.player_id
 		WHERE t.ladder_id = $1 AND t.week_number IS NOT NULL AND s.played > 0 AND s.left_at IS NULL
 		  AND s.played >= $2 AND s.played - coalesce(later.played, 0) >= $2 AND s.last_played_at > $3`,
 		ladder, stats.MinMatches, now.Add(-stats.ActiveFor))
