@@ -1,6 +1,10 @@
 package bot
 
-import "elobot/internal/stats"
+import (
+	"time"
+
+	"elobot/internal/stats"
+)
 
 // freshness says that the figures of a view are not current, or nothing.
 func (w words) freshness(f stats.Freshness) string {
@@ -8,7 +12,7 @@ func (w words) freshness(f stats.Freshness) string {
 	case f.Recounting:
 		return w.Text("tally.recounting", nil)
 	case !f.AsOf.IsZero():
-		return w.Text("tally.as_of", args{"Time": f.AsOf.UTC().Format("15:04")})
+		return w.asOf("tally.as_of", f.AsOf)
 	default:
 		return ""
 	}
@@ -21,4 +25,9 @@ func (w words) nothing(title, id string, f stats.Freshness) (first, last []strin
 		return []string{title, w.Text(id, nil)}, nil
 	}
 	return []string{title}, remark(w.Text("tally.recounting", nil))
+}
+
+// asOf puts a moment into a text.
+func (w words) asOf(id string, at time.Time) string {
+	return w.Text(id, args{"Date": w.Date(at), "Time": at.UTC().Format("15:04")})
 }

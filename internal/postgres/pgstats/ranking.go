@@ -104,11 +104,14 @@ func fill(page *stats.RankingPage, shown []rankedRow, own *rankedRow, compared b
 	}
 }
 
-// queueLadder reads the title of a group, and since when its ladder knows places to compare with, zero for never.
+// queueLadder reads the title of a group, and since when its ladder knows places to compare with. That is zero if it knows none, and
+// while matches before that have been changed and the places are yet to be calculated.
 func queueLadder(batch *pgx.Batch, chat ranking.ExternalChatID, title *string, weekSince *time.Time) {
 	const sql = `
 		SELECT coalesce((SELECT title FROM chats WHERE id = ` + postgres.ThisChat + `), ''),
-		       (SELECT week_since::timestamp AT TIME ZONE 'UTC' FROM ladder_tallies WHERE ladder_id = ` + postgres.ThisLadder + `)`
+		       (SELECT week_since::timestamp AT TIME ZONE 'UTC' FROM ladder_tallies t
+		        WHERE ladder_id = ` + postgres.ThisLadder + ` AND NOT recounting AND coalesce(week_due_at > '-infinity', true)
+		          AND NOT EXISTS (SELECT FROM tally_marks WHERE ladder_id = t.ladder_id AND match_id IS NULL))`
 	batch.Queue(sql, chat).QueryRow(func(row pgx.Row) error {
 		err := row.Scan(title, (*zeronull.Timestamptz)(weekSince))
 		*weekSince = weekSince.UTC()

@@ -119,7 +119,7 @@ func TestAnyRanking(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		members := rapid.SliceOfN(anybody(draws.Draw(rt, "draws")), 0, 45).Draw(rt, "members")
-		dbtest.Exec(t, pool, `DELETE FROM group_players; DELETE FROM week_places; DELETE FROM ladder_tallies;
+		dbtest.Exec(t, pool, `DELETE FROM group_players; DELETE FROM week_places; DELETE FROM ladder_tallies; DELETE FROM tally_marks;
 			INSERT INTO ladder_tallies (ladder_id, week_since, week_number) VALUES (1, '2026-11-03', 0)`)
 		for i, m := range members {
 			played := m.Won + m.Drawn + m.Lost
@@ -129,6 +129,15 @@ func TestAnyRanking(t *testing.T) {
 				i+1, m.Elo, played, m.Won, m.Drawn, m.Lost, now.AddDate(0, 0, -m.Days), m.Left)
 			if m.Before > 0 {
 				dbtest.Exec(t, pool, `INSERT INTO week_places VALUES (1, $1, $2)`, i+1, m.Before)
+			}
+		}
+		if stale := rapid.SampledFrom([]string{
+			"", "", "", `UPDATE ladder_tallies SET recounting = true`, `UPDATE ladder_tallies SET week_due_at = '-infinity'`,
+			`INSERT INTO tally_marks (ladder_id, player_id, month) VALUES (1, 1, '2026-10-01')`,
+		}).Draw(rt, "stale"); stale != "" {
+			dbtest.Exec(t, pool, stale)
+			for i := range members {
+				members[i].Before = 0
 			}
 		}
 		for range 8 {
