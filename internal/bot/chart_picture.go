@@ -21,6 +21,8 @@ import (
 const (
 	// maxDrawings is how many pictures are drawn at the same time.
 	maxDrawings = 2
+	// ratingsTimeout limits the read of what a chart shows. No request waits for it.
+	ratingsTimeout = 10 * time.Second
 	// pictureKept is how long a picture waits to be sent before it is dropped, and drawn anew when its turn comes.
 	pictureKept = time.Minute
 	// fileKept is how long the same picture is not uploaded again.
@@ -162,7 +164,7 @@ func (s *Sender) draw(m outbox.Message, n stats.Chart, p *picture) error {
 	if s.views == nil {
 		return &outbox.Failure{Class: outbox.Unreachable, NotAttempted: true, Err: errNoViews}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), viewTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), ratingsTimeout)
 	defer cancel()
 	r, err := s.views.Ratings(ctx, ranking.ExternalChatID(m.ExternalChat), n, s.client.Now())
 	if err != nil {
