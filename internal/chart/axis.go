@@ -6,7 +6,11 @@ import (
 )
 
 // minRange is the smallest range of ratings that a picture shows: a rating that never changed is a line in the middle.
-const minRange = 20
+const minRange = 60
+
+// mostTicks is the number of ticks that an axis has, or one more where both ends are ticks: a small picture has no room for
+// others.
+const mostTicks = 4
 
 // extent is what the axes have to show.
 type extent struct {
@@ -47,15 +51,20 @@ func newScale(low, high, smallest float64, from, to int) scale {
 	return scale{min: low, max: high, from: from, to: to}
 }
 
+// at returns the pixel of a value, or the nearest one that the axis has.
 func (s scale) at(value float64) int {
-	return s.from + int(math.Round((value-s.min)/(s.max-s.min)*float64(s.to-s.from)))
+	share := 0.5 // where numbers are so great that a float64 cannot tell min from max
+	if s.max > s.min {
+		share = min(max((value-s.min)/(s.max-s.min), 0), 1)
+	}
+	return s.from + int(math.Round(share*float64(s.to-s.from)))
 }
 
-// ticks returns round whole numbers of the scale, which is divided into at most n parts, or a few more.
-func (s scale) ticks(n int) []int {
-	step := roundStep((s.max - s.min) / float64(n))
+// ticks returns round whole numbers of the scale.
+func (s scale) ticks() []int {
+	step := roundStep((s.max - s.min) / mostTicks)
 	var ticks []int
-	for v := math.Ceil(s.min/step) * step; v <= s.max && len(ticks) <= n; v += step {
+	for v := math.Ceil(s.min/step) * step; v <= s.max && len(ticks) <= mostTicks; v += step {
 		ticks = append(ticks, int(v))
 	}
 	return ticks
@@ -93,24 +102,24 @@ var (
 	}
 )
 
-// timeTicks returns two to n round times between from and to, or both ends if there are no such times. clock says that
+// timeTicks returns at least two round times between from and to, or both ends if there are no such times. clock says that
 // they are times of a day rather than days.
-func timeTicks(from, to time.Time, n int) (ticks []time.Time, clock bool) {
+func timeTicks(from, to time.Time) (ticks []time.Time, clock bool) {
 	clock = from.Before(to) && to.Sub(from) < 24*time.Hour
 	intervals := dayIntervals
 	if clock {
 		intervals = clockIntervals
 	}
 	for _, i := range intervals {
-		if ticks := i.between(from, to, n); len(ticks) >= 2 && len(ticks) <= n {
+		if ticks := i.between(from, to); len(ticks) >= 2 && len(ticks) <= mostTicks {
 			return ticks, clock
 		}
 	}
 	return []time.Time{from, to}, clock
 }
 
-// between returns the first n+1 multiples of an interval between two times.
-func (i interval) between(from, to time.Time, n int) []time.Time {
+// between returns multiples of an interval between two times, at most one more than an axis can have.
+func (i interval) between(from, to time.Time) []time.Time {
 	year, month, day := from.Date()
 	if i.months > 0 {
 		months := year*12 + int(month) - 1
@@ -118,7 +127,7 @@ func (i interval) between(from, to time.Time, n int) []time.Time {
 	}
 	const mostBefore = 24 * 60 // the minutes of a day
 	var ticks []time.Time
-	for k := 0; k <= mostBefore+n && len(ticks) <= n; k++ {
+	for k := 0; k <= mostBefore+mostTicks && len(ticks) <= mostTicks; k++ {
 		t := time.Date(year, month+time.Month(k*i.months), day+k*i.days, 0, 0, 0, 0, from.Location()).
 			Add(time.Duration(k) * i.clock)
 		if t.After(to) {

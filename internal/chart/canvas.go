@@ -14,24 +14,43 @@ const unitsPerEm = 64
 
 // palette has the colours of a picture.
 type palette struct {
-	ground, grid, text, season, other color.RGBA
-	lines                             [MaxHighlighted]color.RGBA
+	ground, grid, text, season, other *image.Uniform
+	lines                             [MaxHighlighted]*image.Uniform
 }
 
-// The colours of the lines are those of Okabe and Ito, which people with any colour vision can tell apart.
-var (
-	light = palette{
-		ground: rgb(0xffffff), grid: rgb(0xe4e4e4), text: rgb(0x555555), season: rgb(0x888888), other: rgb(0xcfcfcf),
-		lines: [MaxHighlighted]color.RGBA{rgb(0x0072b2), rgb(0xd55e00), rgb(0x009e73), rgb(0xcc79a7)},
-	}
-	dark = palette{
-		ground: rgb(0x17212b), grid: rgb(0x2b3743), text: rgb(0xb4bec8), season: rgb(0x7f8b97), other: rgb(0x4a5662),
-		lines: [MaxHighlighted]color.RGBA{rgb(0x56b4e9), rgb(0xe69f00), rgb(0x009e73), rgb(0xcc79a7)},
-	}
-)
+// palettes returns the colours on a light and on a dark ground. Those of the lines are close to the ones of Okabe and Ito,
+// which people with any colour vision can tell apart. Where many grey lines overlap, they are darker or lighter.
+func palettes() (light, dark palette) {
+	return palette{
+			ground: opaque(0xffffff), grid: opaque(0xe4e4e4), text: opaque(0x666666), season: opaque(0x888888),
+			other: image.NewUniform(color.NRGBA{R: 0xac, G: 0xac, B: 0xac, A: 0x98}),
+			lines: [MaxHighlighted]*image.Uniform{opaque(0x0060a8), opaque(0xd55e00), opaque(0x009e73), opaque(0x222222)},
+		}, palette{
+			ground: opaque(0x17212b), grid: opaque(0x2b3743), text: opaque(0x95a1ad), season: opaque(0x7f8b97),
+			other: image.NewUniform(color.NRGBA{R: 0x68, G: 0x74, B: 0x80, A: 0x98}),
+			lines: [MaxHighlighted]*image.Uniform{opaque(0x56b4e9), opaque(0xe69f00), opaque(0x009e73), opaque(0xf5f5f5)},
+		}
+}
 
-func rgb(hex uint32) color.RGBA {
-	return color.RGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 0xff}
+func opaque(hex uint32) *image.Uniform {
+	return image.NewUniform(color.RGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 0xff}) //nolint:gosec // bytes
+}
+
+// shades is the number of steps between the ground and a colour, for the edges of texts and for grey lines that overlap.
+const shades = 40
+
+// all returns all colours that a picture may have, at most 256.
+func (p palette) all() color.Palette {
+	all := color.Palette{p.ground.C, p.grid.C, p.season.C}
+	ground := color.NRGBAModel.Convert(p.ground).(color.NRGBA)
+	for _, c := range append(p.lines[:], p.text, p.other) {
+		full := color.NRGBAModel.Convert(c.C).(color.NRGBA)
+		for i := 1; i <= shades; i++ {
+			mix := func(a, b uint8) uint8 { return uint8((int(a)*(shades-i) + int(b)*i) / shades) } //nolint:gosec // between two bytes
+			all = append(all, color.RGBA{mix(ground.R, full.R), mix(ground.G, full.G), mix(ground.B, full.B), 0xff})
+		}
+	}
+	return all
 }
 
 // canvas is a picture that is being drawn. err is the first error of its texts.
@@ -43,6 +62,7 @@ type canvas struct {
 }
 
 func newCanvas(isDark bool) *canvas {
+	light, dark := palettes()
 	c := &canvas{palette: light, image: image.NewRGBA(image.Rect(0, 0, Width, Height))}
 	if isDark {
 		c.palette = dark
@@ -56,41 +76,52 @@ func newCanvas(isDark bool) *canvas {
 }
 
 // fill fills a rectangle.
-func (c *canvas) fill(r image.Rectangle, colour color.RGBA) {
-	draw.Draw(c.image, r, image.NewUniform(colour), image.Point{}, draw.Src)
+func (c *canvas) fill(r image.Rectangle, colour *image.Uniform) {
+	draw.Draw(c.image, r, colour, image.Point{}, draw.Over)
 }
 
-// horizontal and vertical draw a straight stroke of a width, with square ends.
-func (c *canvas) horizontal(x0, x1, y, width int, colour color.RGBA) {
-	c.fill(image.Rect(x0, y, x1, y).Inset(-width/2), colour)
+// horizontal returns the rectangle of a stroke without its ends.
+func horizontal(x0, x1, y, width int) image.Rectangle {
+	return image.Rectangle{Min: image.Pt(x0, y-width/2), Max: image.Pt(x1, y+width/2)}
 }
 
-func (c *canvas) vertical(x, y0, y1, width int, colour color.RGBA) {
-	c.fill(image.Rect(x, y0, x, y1).Inset(-width/2), colour)
+// vertical returns the rectangle of a stroke with square ends.
+func vertical(x, y0, y1, width int) image.Rectangle {
+	return image.Rect(x, y0, x, y1).Inset(-width / 2)
 }
 
-// dot draws a disc with a rim in the colour of the ground.
-func (c *canvas) dot(at image.Point, radius int, colour color.RGBA) {
-	for _, disc := range []struct {
-		radius float64
-		colour color.RGBA
-	}{{float64(radius + 3), c.ground}, {float64(radius), colour}} {
-		c.context.SetFillColor(disc.colour)
-		c.context.MoveTo(float64(at.X)+disc.radius, float64(at.Y))
-		c.context.ArcTo(float64(at.X), float64(at.Y), disc.radius, disc.radius, 0, 2*math.Pi)
-		c.context.Fill()
-	}
+// ring draws a disc in the colour of a line with a hole in the colour of the ground.
+func (c *canvas) ring(at image.Point, radius int, colour *image.Uniform) {
+	c.disc(at, radius, colour)
+	c.disc(at, radius/2, c.ground)
+}
+
+func (c *canvas) disc(at image.Point, radius int, colour *image.Uniform) {
+	x, y, r := float64(at.X), float64(at.Y), float64(radius)
+	c.context.SetFillColor(colour)
+	c.context.MoveTo(x+r, y)
+	c.context.ArcTo(x, y, r, r, 0, 2*math.Pi)
+	c.context.Fill()
+}
+
+// link draws a thin stroke between two points.
+func (c *canvas) link(from, to image.Point, colour *image.Uniform) {
+	c.context.SetStrokeColor(colour)
+	c.context.SetLineWidth(2)
+	c.context.MoveTo(float64(from.X), float64(from.Y))
+	c.context.LineTo(float64(to.X), float64(to.Y))
+	c.context.Stroke()
 }
 
 // text writes a text that starts at x on a baseline.
-func (c *canvas) text(text string, x, baseline int, colour color.RGBA) {
+func (c *canvas) text(text string, x, baseline int, colour *image.Uniform) {
 	c.context.SetFillColor(colour)
 	c.path(text, x, baseline)
 	c.context.Fill()
 }
 
 // outlined writes a text with an outline in the colour of the ground, for places where lines run.
-func (c *canvas) outlined(text string, x, baseline int, colour color.RGBA) {
+func (c *canvas) outlined(text string, x, baseline int, colour *image.Uniform) {
 	c.context.SetStrokeColor(c.ground)
 	c.context.SetLineWidth(10)
 	c.path(text, x, baseline)
@@ -102,4 +133,25 @@ func (c *canvas) path(text string, x, baseline int) {
 	if _, err := c.context.CreateStringPath(text, float64(x), float64(baseline)); err != nil && c.err == nil {
 		c.err = err
 	}
+}
+
+// indexed returns the picture with the colours of its palette: that is a quarter of the bytes to compress.
+func (c *canvas) indexed() *image.Paletted {
+	out := image.NewPaletted(c.image.Rect, c.palette.all())
+	known := map[color.RGBA]uint8{}
+	var last color.RGBA
+	var index uint8
+	for i := range out.Pix {
+		pixel := c.image.Pix[4*i : 4*i+4 : 4*i+4]
+		if now := (color.RGBA{pixel[0], pixel[1], pixel[2], pixel[3]}); now != last {
+			found, ok := known[now]
+			if !ok {
+				found = uint8(out.Palette.Index(now)) //nolint:gosec // there are at most 256
+				known[now] = found
+			}
+			last, index = now, found
+		}
+		out.Pix[i] = index
+	}
+	return out
 }

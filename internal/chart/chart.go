@@ -36,12 +36,14 @@ type Line struct {
 
 // Chart is what a picture shows.
 type Chart struct {
-	Highlighted []Line                 // at most MaxHighlighted; the first has the first colour
-	Others      [][]Point              // thin grey lines
-	Seasons     []time.Time            // where seasons start
-	ByMatch     bool                   // the horizontal axis counts matches instead of days
-	Dark        bool                   // light lines on a dark ground
-	Date        func(time.Time) string // writes a day below the horizontal axis; times are in the location of the points
+	Highlighted []Line      // at most MaxHighlighted; the first has the first colour
+	Others      [][]Point   // thin grey lines
+	Seasons     []time.Time // where seasons start
+	ByMatch     bool        // the horizontal axis counts matches instead of days
+	Dark        bool        // light lines on a dark ground
+	// Date writes a day below the horizontal axis, in the location of the points: with the year where they span more than
+	// one. Only a chart by match needs none.
+	Date func(time.Time) string
 }
 
 // Draw returns the picture as PNG.
@@ -58,7 +60,7 @@ func Draw(c Chart) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
-	if err := encoder.Encode(&out, canvas.image); err != nil {
+	if err := encoder.Encode(&out, canvas.indexed()); err != nil {
 		return nil, fmt.Errorf("draw chart: %w", err)
 	}
 	return out.Bytes(), nil

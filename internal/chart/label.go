@@ -11,8 +11,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fontSize is the size of all texts in pixels: some 9 pixels where the picture is 360 pixels wide.
-const fontSize = 34
+// fontSize is the size of all texts in pixels: 10 or 11 pixels where the picture is 360 pixels wide.
+const fontSize = 38
 
 // font returns the one font that is used. Of the library's fonts, it alone has Cyrillic letters.
 func font() *truetype.Font { return drawing.GetFont("notosans") }
@@ -34,13 +34,19 @@ func Drawable(name string) bool {
 	return strings.TrimSpace(name) != ""
 }
 
-// Labels returns what the label of each highlighted line says: the name, perhaps shortened in the picture, or the number.
+// Labels returns what the label of each highlighted line says: the name, which may be cut, or the number. Names that would
+// look the same are numbers too.
 func Labels(c Chart) []string {
-	labels := make([]string, len(c.Highlighted))
+	labels, count := make([]string, len(c.Highlighted)), map[string]int{}
 	for i, line := range c.Highlighted {
-		labels[i] = strconv.Itoa(i + 1)
 		if Drawable(line.Name) {
-			labels[i] = norm.NFC.String(strings.TrimSpace(line.Name))
+			labels[i] = shorten(norm.NFC.String(strings.TrimSpace(line.Name)), maxLabel)
+			count[labels[i]]++
+		}
+	}
+	for i, label := range labels {
+		if count[label] != 1 {
+			labels[i] = strconv.Itoa(i + 1)
 		}
 	}
 	return labels

@@ -12,13 +12,16 @@ import (
 const (
 	margin       = 24
 	gap          = 14  // between a text and what it belongs to
-	lineHeight   = 42  // of a text
-	capHeight    = 24  // of a capital letter
-	maxLabel     = 270 // the width of a label
+	lineHeight   = 46  // of a text
+	capHeight    = 27  // of a capital letter
+	maxLabel     = 290 // the width of a label
 	lineWidth    = 6
-	otherWidth   = 2
+	otherWidth   = 4 // of a grey line
+	crowdWidth   = 2 // of a grey line among many
+	crowd        = 40
+	casing       = 3 // of a highlighted line, in the colour of the ground
 	otherColumns = 4 // grey lines are thinned to columns of so many pixels
-	dotRadius    = 9
+	dotRadius    = 11
 )
 
 // plot is the part of a picture in which the lines are.
@@ -26,28 +29,31 @@ type plot struct {
 	Chart
 	*canvas
 	extent
-	area   image.Rectangle
-	x, y   scale
-	labels []string
+	area    image.Rectangle
+	x, y    scale
+	labels  []string
+	courses []course // of the highlighted lines
 }
 
 func newPlot(c Chart, canvas *canvas, e extent) *plot {
 	p := &plot{Chart: c, canvas: canvas, extent: e, labels: Labels(c)}
 	widest := 0
-	for i := range p.labels {
-		p.labels[i] = shorten(p.labels[i], maxLabel)
-		widest = max(widest, textWidth(p.labels[i]))
+	for _, label := range p.labels {
+		widest = max(widest, textWidth(label))
 	}
 	padding := max(float64(e.high-e.low)*0.06, 1)
 	p.area = image.Rect(0, margin+lineHeight/2, Width-widest-margin-2*gap, Height-lineHeight-margin)
 	p.y = newScale(float64(e.low)-padding, float64(e.high)+padding, minRange, p.area.Max.Y, p.area.Min.Y)
-	for _, tick := range p.y.ticks(4) {
+	for _, tick := range p.y.ticks() {
 		p.area.Min.X = max(p.area.Min.X, margin+textWidth(strconv.Itoa(tick))+gap)
 	}
 	if c.ByMatch {
-		p.x = newScale(float64(e.firstMatch), float64(e.lastMatch), 1, p.area.Min.X, p.area.Max.X)
+		p.x = newScale(float64(e.firstMatch), float64(e.lastMatch), 1, p.area.Min.X+dotRadius, p.area.Max.X)
 	} else {
-		p.x = newScale(seconds(e.from), seconds(e.to), 1, p.area.Min.X, p.area.Max.X)
+		p.x = newScale(seconds(e.from), seconds(e.to), 1, p.area.Min.X+dotRadius, p.area.Max.X)
+	}
+	for _, line := range c.Highlighted {
+		p.courses = append(p.courses, p.course(nil, line.Points, 1))
 	}
 	return p
 }
@@ -55,13 +61,14 @@ func newPlot(c Chart, canvas *canvas, e extent) *plot {
 func (p *plot) draw() {
 	p.drawRatingAxis()
 	p.drawHorizontalAxis()
-	for _, points := range p.Others {
-		p.drawLine(p.columns(points, otherColumns), otherWidth, p.other)
-	}
+	p.drawOthers()
 	p.drawSeasons()
+	for _, course := range p.courses {
+		p.drawCourse(course, lineWidth+2*casing, p.ground)
+	}
 	// The first line is the last to be drawn, above all others.
-	for i, line := range slices.Backward(p.Highlighted) {
-		p.drawLine(p.columns(line.Points, 1), lineWidth, p.lines[i])
+	for i, course := range slices.Backward(p.courses) {
+		p.drawCourse(course, lineWidth, p.lines[i])
 	}
 	p.drawBest()
 	p.drawLabels()
@@ -77,12 +84,12 @@ func (p *plot) at(point Point) image.Point {
 }
 
 func (p *plot) drawRatingAxis() {
-	for _, tick := range p.y.ticks(4) {
+	for _, tick := range p.y.ticks() {
 		if tick < 0 {
 			continue
 		}
 		y, text := p.y.at(float64(tick)), strconv.Itoa(tick)
-		p.horizontal(p.area.Min.X, p.area.Max.X, y, 2, p.grid)
+		p.fill(horizontal(p.area.Min.X, p.area.Max.X, y, 2), p.grid)
 		p.text(text, p.area.Min.X-gap-textWidth(text), y+capHeight/2, p.palette.text)
 	}
 }
@@ -95,18 +102,18 @@ func (p *plot) drawHorizontalAxis() {
 		if left < end+2*gap {
 			return
 		}
-		p.vertical(x, p.area.Max.Y, p.area.Max.Y+gap/2, 2, p.palette.text)
+		p.fill(vertical(x, p.area.Max.Y, p.area.Max.Y+gap/2, 2), p.palette.text)
 		p.text(text, left, p.area.Max.Y+lineHeight, p.palette.text)
 		end = left + width
 	}
-	p.horizontal(p.area.Min.X, p.area.Max.X, p.area.Max.Y, 2, p.grid)
+	p.fill(horizontal(p.area.Min.X, p.area.Max.X, p.area.Max.Y, 2), p.grid)
 	if p.ByMatch {
-		for _, number := range p.x.ticks(4) {
+		for _, number := range p.x.ticks() {
 			tick(p.x.at(float64(number)), "#"+strconv.Itoa(number))
 		}
 		return
 	}
-	times, clock := timeTicks(p.from, p.to, 4)
+	times, clock := timeTicks(p.from, p.to)
 	last := ""
 	for _, t := range times {
 		text := t.Format("15:04")
@@ -131,7 +138,7 @@ func (p *plot) drawSeasons() {
 			x = p.x.at(float64(p.firstMatchSince(start)) - 0.5)
 		}
 		for y := p.area.Min.Y; y < p.area.Max.Y; y += 20 {
-			p.vertical(x, y, y+10, 2, p.season)
+			p.fill(vertical(x, y, min(y+10, p.area.Max.Y), 2), p.season)
 		}
 	}
 }
@@ -147,65 +154,93 @@ func (p *plot) firstMatchSince(start time.Time) int {
 	return first
 }
 
-// drawLine draws a line up to the end of the plot.
-func (p *plot) drawLine(columns []column, width int, colour colour) {
-	for i, c := range columns {
-		end := p.area.Max.X
-		if i+1 < len(columns) {
-			next := columns[i+1]
-			end = next.x
-			p.vertical(end, min(c.last, next.last), max(c.last, next.last), width, colour)
-		}
-		p.vertical(c.x, c.top, c.bottom, width, colour)
-		p.horizontal(c.x, end, c.last, width, colour)
+func (p *plot) drawOthers() {
+	width := otherWidth
+	if len(p.Others) > crowd {
+		width = crowdWidth
+	}
+	var c course
+	for _, points := range p.Others {
+		c = p.course(c[:0], points, otherColumns)
+		p.drawCourse(c, width, p.other)
+	}
+}
+
+// drawCourse draws a line up to the end of the plot.
+func (p *plot) drawCourse(c course, width int, colour *image.Uniform) {
+	for stroke := range c.strokes(p.area.Max.X, width) {
+		p.fill(stroke, colour)
 	}
 }
 
 // drawBest marks the best rating of each highlighted line, with its number where there is room.
 func (p *plot) drawBest() {
-	var taken []image.Rectangle
+	best, taken := make([]Point, len(p.Highlighted)), make([]image.Rectangle, len(p.Highlighted))
 	for i, line := range slices.Backward(p.Highlighted) {
 		if len(line.Points) == 0 {
 			continue
 		}
-		best := slices.MaxFunc(line.Points, func(a, b Point) int { return cmp.Compare(a.Elo, b.Elo) })
-		at := p.at(best)
-		p.dot(at, dotRadius, p.lines[i])
-		taken = append(taken, image.Rectangle{at, at}.Inset(-dotRadius))
+		best[i] = slices.MaxFunc(line.Points, func(a, b Point) int { return cmp.Compare(a.Elo, b.Elo) })
+		at := p.at(best[i])
+		p.ring(at, dotRadius, p.lines[i])
+		taken[i] = image.Rectangle{at, at}.Inset(-dotRadius)
 	}
 	for i, line := range p.Highlighted {
 		if len(line.Points) == 0 {
 			continue
 		}
-		best := slices.MaxFunc(line.Points, func(a, b Point) int { return cmp.Compare(a.Elo, b.Elo) })
-		at, text := p.at(best), strconv.Itoa(best.Elo)
-		width := textWidth(text)
-		left := min(max(at.X-width/2, p.area.Min.X), p.area.Max.X-width)
-		box := image.Rect(left, at.Y-dotRadius-gap/2-capHeight, left+width, at.Y-dotRadius-gap/2)
-		if slices.ContainsFunc(taken, box.Overlaps) {
-			continue
+		text := strconv.Itoa(best[i].Elo)
+		if box, ok := p.roomAbove(taken[i], textWidth(text), taken); ok {
+			taken = append(taken, box)
+			p.outlined(text, box.Min.X, box.Max.Y, p.lines[i])
 		}
-		taken = append(taken, box)
-		p.outlined(text, box.Min.X, box.Max.Y, p.lines[i])
 	}
 }
 
-// drawLabels writes the labels beside the ends of their lines.
+// roomAbove returns a box for a text above a dot that overlaps neither a highlighted line nor what is taken.
+func (p *plot) roomAbove(dot image.Rectangle, width int, taken []image.Rectangle) (image.Rectangle, bool) {
+	bottom := dot.Min.Y - gap/2
+	for _, left := range []int{dot.Min.X + (dot.Dx()-width)/2, dot.Min.X, dot.Max.X - width} {
+		left = min(max(left, p.area.Min.X), p.area.Max.X-width)
+		box := image.Rect(left, bottom-capHeight, left+width, bottom)
+		if !slices.ContainsFunc(taken, box.Overlaps) && !p.crossed(box) {
+			return box, true
+		}
+	}
+	return image.Rectangle{}, false
+}
+
+// crossed reports whether a highlighted line runs through a box.
+func (p *plot) crossed(box image.Rectangle) bool {
+	for _, course := range p.courses {
+		for stroke := range course.strokes(p.area.Max.X, lineWidth) {
+			if stroke.Overlaps(box) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// drawLabels writes the labels beside the ends of their lines, or links them where they have to be elsewhere.
 func (p *plot) drawLabels() {
 	type end struct{ line, y int }
 	var ends []end
-	for i, line := range p.Highlighted {
-		if n := len(line.Points); n > 0 {
-			ends = append(ends, end{i, p.at(line.Points[n-1]).Y})
+	for i, course := range p.courses {
+		if n := len(course); n > 0 {
+			ends = append(ends, end{i, course[n-1].last})
 		}
 	}
 	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(a.y, b.y) })
-	var heights []int
-	for _, e := range ends {
-		heights = append(heights, e.y)
+	heights := make([]int, len(ends))
+	for i, e := range ends {
+		heights[i] = e.y
 	}
 	for i, y := range spread(heights, lineHeight, p.area.Min.Y, p.area.Max.Y) {
-		line := ends[i].line
-		p.text(p.labels[line], p.area.Max.X+2*gap, y+capHeight/2, p.lines[line])
+		line, from, to := ends[i].line, image.Pt(p.area.Max.X, ends[i].y), image.Pt(p.area.Max.X+2*gap, y)
+		if y != from.Y {
+			p.link(from, to.Sub(image.Pt(gap/2, 0)), p.lines[line])
+		}
+		p.text(p.labels[line], to.X, y+capHeight/2, p.lines[line])
 	}
 }

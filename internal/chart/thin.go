@@ -1,8 +1,12 @@
 package chart
 
-import "image/color"
+import (
+	"image"
+	"iter"
+)
 
-type colour = color.RGBA
+// course is a line as it is drawn.
+type course []column
 
 // column is what a line does within one column of pixels.
 type column struct {
@@ -11,19 +15,37 @@ type column struct {
 	last        int // the height at which the line goes on
 }
 
-// columns thins points to columns of the given width. Of each column it keeps the highest, the lowest and the last
-// point; the first is between them.
-func (p *plot) columns(points []Point, width int) []column {
-	var out []column
+// course thins points to columns of the given width, which it appends. Of each column it keeps the highest, the lowest and
+// the last point; the first is between them.
+func (p *plot) course(columns course, points []Point, width int) course {
 	for _, point := range points {
 		at := p.at(point)
 		x := at.X - (at.X-p.area.Min.X)%width
-		if n := len(out); n > 0 && x <= out[n-1].x {
-			c := &out[n-1]
+		if n := len(columns); n > 0 && x <= columns[n-1].x {
+			c := &columns[n-1]
 			c.top, c.bottom, c.last = min(c.top, at.Y), max(c.bottom, at.Y), at.Y
 			continue
 		}
-		out = append(out, column{x: x, top: at.Y, bottom: at.Y, last: at.Y})
+		columns = append(columns, column{x: x, top: at.Y, bottom: at.Y, last: at.Y})
 	}
-	return out
+	return columns
+}
+
+// strokes returns the rectangles of a line that is drawn up to a pixel. They do not overlap, unless columns are closer than
+// the width.
+func (c course) strokes(end, width int) iter.Seq[image.Rectangle] {
+	return func(yield func(image.Rectangle) bool) {
+		for i, col := range c {
+			top, bottom, next := col.top, col.bottom, end
+			if i > 0 {
+				top, bottom = min(top, c[i-1].last), max(bottom, c[i-1].last)
+			}
+			if i+1 < len(c) {
+				next = c[i+1].x - width/2
+			}
+			if !yield(vertical(col.x, top, bottom, width)) || !yield(horizontal(col.x+width/2, next, col.last, width)) {
+				return
+			}
+		}
+	}
 }

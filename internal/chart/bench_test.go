@@ -1,0 +1,30 @@
+package chart
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// BenchmarkDraw draws 400 players who have played 20,000 matches, and four who have played 20,000 each.
+func BenchmarkDraw(b *testing.B) {
+	long := make([]Line, MaxHighlighted)
+	for i := range long {
+		long[i] = season(1, 20_000+i)[0]
+	}
+	for name, c := range map[string]Chart{"players=400": chartOf(season(400, 20_000)), "players=4": chartOf(long)} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			var times []time.Duration
+			for b.Loop() {
+				start := time.Now()
+				if _, err := Draw(c); err != nil {
+					b.Fatal(err)
+				}
+				times = append(times, time.Since(start))
+			}
+			slices.Sort(times)
+			b.ReportMetric(float64(times[len(times)*99/100].Microseconds())/1000, "p99-ms")
+		})
+	}
+}

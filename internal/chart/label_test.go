@@ -1,0 +1,78 @@
+package chart
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestDrawable(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"Alice": true, "@alice_b": true, "Zoë Nuñez-Ørsted": true, "Nguyễn": true, "Zoe\u0308": true,
+		"Борис": true, "Ґалаґан Їжак": true, "Ўладзімір": true, "Әлия": true, "Ωμέγα": true, "Anna 2": true, "5": true,
+		"ليلى": false, "王小明": false, "さくら": false, "민준": false, "שרה": false, "अनु": false, "สมชาย": false,
+		"Zoë 🎱": false, "Ann ♥": false, "🇧🇷": false, "1": false, "4": false,
+		"": false, " ": false, "A\u0335\u0336": false, "A\u200dB": false, "\u202eAnn": false, "A\nB": false,
+	} {
+		if got := Drawable(name); got != want {
+			t.Errorf("Drawable(%q) = %v", name, got)
+		}
+	}
+}
+
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("Maximiliana ", 5) + "Rex!"
+	for _, tc := range []struct{ names, want []string }{
+		{nil, nil},
+		{[]string{"Alice", "王小明", " Борис ", "Zoë 🎱"}, []string{"Alice", "2", "Борис", "4"}},
+		{[]string{long, "Zoe\u0308", long + "!"}, []string{"1", "Zoë", "3"}},
+		{[]string{"2", long}, []string{"1", "Maximiliana M…"}},
+	} {
+		var c Chart
+		for _, name := range tc.names {
+			c.Highlighted = append(c.Highlighted, Line{Name: name})
+		}
+		if got := Labels(c); !slices.Equal(got, tc.want) {
+			t.Errorf("Labels(%q) = %q", tc.names, got)
+		}
+	}
+}
+
+// TestLabelsFit checks that no label is wider than its room, and that what is drawn is not wider than what is measured.
+func TestLabelsFit(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.StringOfN(rapid.RuneFrom([]rune("WwMШЩ@…ij1 ÄÅЙfä")), 1, 64, -1).Draw(t, "name")
+		label := Labels(Chart{Highlighted: []Line{{Name: name}}})[0]
+		if width := textWidth(label); width > maxLabel {
+			t.Fatalf("%q has %d pixels", label, width)
+		}
+		_, _, right, _, err := newCanvas(false).context.GetStringBounds(label)
+		if err != nil || int(right) > textWidth(label)+margin {
+			t.Fatalf("%q ends at %v, not at %v (%v)", label, right, textWidth(label), err)
+		}
+	})
+}
+
+func TestSpread(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ heights, want []int }{
+		{nil, nil},
+		{[]int{50}, []int{50}},
+		{[]int{-5}, []int{0}},
+		{[]int{20, 40, 70}, []int{20, 40, 70}},
+		{[]int{50, 50}, []int{45, 55}},
+		{[]int{20, 48, 50, 52}, []int{20, 40, 50, 60}},
+		{[]int{0, 0, 0}, []int{0, 10, 20}},
+		{[]int{95, 99, 100}, []int{80, 90, 100}},
+		{[]int{50, 51, 60, 61}, []int{40, 50, 60, 70}},
+	} {
+		if got := spread(tc.heights, 10, 0, 100); !slices.Equal(got, tc.want) {
+			t.Errorf("spread(%v) = %v, want %v", tc.heights, got, tc.want)
+		}
+	}
+}
