@@ -69,8 +69,8 @@ func newPictures() *pictures {
 	}
 }
 
-// of returns the picture for a row. If there is none yet, make begins to make it.
-func (c *pictures) of(row int64, make func(*picture) error) *picture {
+// of returns the picture for a row. If there is none yet, drawInto begins to make it.
+func (c *pictures) of(row int64, drawInto func(*picture) error) *picture {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forgetOld()
@@ -78,7 +78,7 @@ func (c *pictures) of(row int64, make func(*picture) error) *picture {
 	if p == nil {
 		p = newPicture()
 		c.made[row] = p
-		go c.run(p, make)
+		go c.run(p, drawInto)
 	}
 	return p
 }
@@ -86,7 +86,7 @@ func (c *pictures) of(row int64, make func(*picture) error) *picture {
 func newPicture() *picture { return &picture{ready: make(chan struct{})} }
 
 // run makes a picture when a slot is free.
-func (c *pictures) run(p *picture, make func(*picture) error) {
+func (c *pictures) run(p *picture, drawInto func(*picture) error) {
 	c.slots <- struct{}{}
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -98,7 +98,7 @@ func (c *pictures) run(p *picture, make func(*picture) error) {
 		c.mu.Unlock()
 		close(p.ready)
 	}()
-	p.err = make(p)
+	p.err = drawInto(p)
 }
 
 // forgetOld drops pictures whose rows are not sent for long, and files that may be outdated.
