@@ -104,6 +104,8 @@ func TestWithSharedBot(t *testing.T) {
 		{"added to a group", testAddedToAGroup},
 		{"settings", testSettings},
 		{"tables", testTables},
+		{"charts", testCharts}, {"chart of a player", testChartOfAPlayer}, {"charts refused", testChartsRefused},
+		{"chart of unknown outcome", testChartOfUnknownOutcome},
 		{"celebrations", testCelebrations},
 		{"pages of the help", testHelpPages},
 		{"upgraded group", testUpgradedGroup},

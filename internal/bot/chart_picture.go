@@ -21,6 +21,8 @@ import (
 const (
 	// maxDrawings is how many pictures are drawn at the same time.
 	maxDrawings = 2
+	// ratingsTimeout limits the read of what a chart shows. No request waits for it.
+	ratingsTimeout = 10 * time.Second
 	// pictureKept is how long a picture waits to be sent before it is dropped, and drawn anew when its turn comes.
 	pictureKept = time.Minute
 	// fileKept is how long the same picture is not uploaded again.
@@ -67,8 +69,8 @@ func newPictures() *pictures {
 	}
 }
 
-// of returns the picture for a row. If there is none yet, make begins to make it.
-func (c *pictures) of(row int64, make func(*picture) error) *picture {
+// of returns the picture for a row. If there is none yet, drawInto begins to make it.
+func (c *pictures) of(row int64, drawInto func(*picture) error) *picture {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forgetOld()
@@ -76,7 +78,7 @@ func (c *pictures) of(row int64, make func(*picture) error) *picture {
 	if p == nil {
 		p = newPicture()
 		c.made[row] = p
-		go c.run(p, make)
+		go c.run(p, drawInto)
 	}
 	return p
 }
@@ -84,7 +86,7 @@ func (c *pictures) of(row int64, make func(*picture) error) *picture {
 func newPicture() *picture { return &picture{ready: make(chan struct{})} }
 
 // run makes a picture when a slot is free.
-func (c *pictures) run(p *picture, make func(*picture) error) {
+func (c *pictures) run(p *picture, drawInto func(*picture) error) {
 	c.slots <- struct{}{}
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -96,7 +98,7 @@ func (c *pictures) run(p *picture, make func(*picture) error) {
 		c.mu.Unlock()
 		close(p.ready)
 	}()
-	p.err = make(p)
+	p.err = drawInto(p)
 }
 
 // forgetOld drops pictures whose rows are not sent for long, and files that may be outdated.
@@ -162,7 +164,7 @@ func (s *Sender) draw(m outbox.Message, n stats.Chart, p *picture) error {
 	if s.views == nil {
 		return &outbox.Failure{Class: outbox.Unreachable, NotAttempted: true, Err: errNoViews}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), viewTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), ratingsTimeout)
 	defer cancel()
 	r, err := s.views.Ratings(ctx, ranking.ExternalChatID(m.ExternalChat), n, s.client.Now())
 	if err != nil {

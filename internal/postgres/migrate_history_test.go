@@ -31,7 +31,9 @@ func TestMigrateHistory(t *testing.T) {
 			SELECT m::text FROM matches m UNION ALL SELECT c::text FROM chats c UNION ALL SELECT l::text FROM ladder_tallies l ORDER BY 1`)
 	}
 	before := contents()
-	for _, name := range []string{"000104_history.down.sql", "000104_history.up.sql"} {
+	for _, name := range []string{
+		"000105_boards_and_charts.down.sql", "000104_history.down.sql", "000104_history.up.sql", "000105_boards_and_charts.up.sql",
+	} {
 		sql, err := fs.ReadFile(migrations.FS, name)
 		if err != nil {
 			t.Fatal(err)

@@ -86,6 +86,28 @@ func TestTablesChosen(t *testing.T) {
 	}
 }
 
+// TestDarkChartsChosen: charts are light until an admin switches that, once.
+func TestDarkChartsChosen(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	for _, key := range []string{"c:1", "c:2"} {
+		o := g.origin(&alice)
+		o.Key, o.Button = key, key
+		must(t, g.ChangeDisplay(t.Context(), o, ranking.DisplayChange{
+			Change: func(d ranking.Display) ranking.Display {
+				d.DarkCharts = true
+				return d
+			},
+			IsAdmin: admin, Shown: 55,
+		}))
+	}
+	checkNotice(t, g.answer(t, "c:1", "action = 'callback_answer'"), ranking.DarkChartsChanged{Dark: true})
+	checkNotice(t, g.answer(t, "c:2", "action = 'callback_answer'"), ranking.Refusal{Code: ranking.SameRules})
+	if n := g.count(t, "chats WHERE dark_charts AND celebrations AND NOT tables AND NOT language_chosen"); n != 1 {
+		t.Error("charts are light, or something else has changed")
+	}
+}
+
 // TestCelebrationsChosen: cards celebrate until an admin switches that off, once.
 func TestCelebrationsChosen(t *testing.T) {
 	t.Parallel()

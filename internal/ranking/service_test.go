@@ -128,6 +128,10 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 		return decode[stats.MyStanding](t, g, payload)
 	case stats.KindHeadToHead:
 		return decode[stats.HeadToHead](t, g, payload)
+	case stats.KindChart:
+		return decode[stats.Chart](t, g, payload)
+	case ranking.KindDarkChartsChanged:
+		return decode[ranking.DarkChartsChanged](t, g, payload)
 	case stats.KindRecords:
 		return decode[stats.Records](t, g, payload)
 	case stats.KindUnclearPeople:

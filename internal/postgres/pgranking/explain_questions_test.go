@@ -71,5 +71,18 @@ func TestNoQuestionScansATable(t *testing.T) {
 			return err
 		}, Want: 7})
 	}
+	for name, since := range map[string]time.Time{"all time": {}, "the last years": time.Date(2015, time.May, 1, 0, 0, 0, 0, time.UTC), "nothing": time.Now().AddDate(100, 0, 0)} {
+		explained = append(explained, dbtest.Explained{Name: "chart of " + name, Run: func(ctx context.Context) error {
+			n, err := store.Ratings(ctx, club, players[:4], since)
+			if (len(n.Players[0]) > 0 && len(n.Others) > 0) != (name != "nothing") {
+				t.Errorf("%s: %d ratings, %d others", name, len(n.Players[0]), len(n.Others))
+			}
+			return err
+		}, Want: 3})
+	}
+	explained = append(explained, dbtest.Explained{Name: "who has played", Run: func(ctx context.Context) error {
+		_, err := store.HavePlayed(ctx, club, []ranking.PlayerID{players[0], idle})
+		return err
+	}, Want: 1})
 	dbtest.MustNotScan(t, plain, &rec, explained)
 }

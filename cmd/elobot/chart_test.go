@@ -1,0 +1,126 @@
+package main_test
+
+import (
+	"testing"
+
+	"elobot/internal/botsim"
+)
+
+// chart waits for the chart that answers a message.
+func (b *botFixture) chart(group *botsim.Chat, from botsim.User, text string) botsim.Message {
+	b.t.Helper()
+	m := b.ask(group, from, text)
+	if m.Photo == nil || m.Photo.Width != 1280 || m.Photo.Height != 800 {
+		b.t.Fatalf("%s is answered by %+v", text, m)
+	}
+	return m
+}
+
+// turn presses a button of a chart and waits until it is turned.
+func (b *botFixture) turn(m botsim.Message, label string) botsim.Message {
+	b.t.Helper()
+	before, _ := b.sim.Chat(m.ChatID).Message(m.ID)
+	for _, row := range before.Buttons {
+		for _, button := range row {
+			if button.Text == label {
+				b.press(b.bob, before, button.CallbackData)
+			}
+		}
+	}
+	var turned botsim.Message
+	eventually(b.t, "the chart is turned to "+label, func() bool {
+		turned, _ = b.sim.Chat(m.ChatID).Message(m.ID)
+		return turned.Edits > before.Edits
+	})
+	return turned
+}
+
+// testCharts: a chart is a picture with a caption, of the first of the ranking or of those who are named. Its buttons turn it in
+// place. The same one is not uploaded again.
+func testCharts(t *testing.T, b *botFixture) {
+	group := b.group("Chess")
+	b.seen(group, b.alice, b.bob, b.carol)
+	says(t, visible(b.ask(group, b.alice, "/chart")), "No matches yet")
+	b.ask(group, b.alice, "/match @bob 3:1")
+	first := b.chart(group, b.alice, "/chart")
+	says(t, visible(first), "Ratings · Chess", "The last month")
+	all := b.turn(first, "All")
+	says(t, visible(all), "All matches")
+	byMatch := b.turn(all, "By match")
+	if all.Photo.FileID != first.Photo.FileID || byMatch.Photo.FileID == first.Photo.FileID {
+		t.Errorf("the photos are %s, %s of the same matches, and %s by match", first.Photo.FileID, all.Photo.FileID, byMatch.Photo.FileID)
+	}
+	if same := b.chart(group, b.bob, "/chart@elo_bot"); same.Photo.FileID != first.Photo.FileID {
+		t.Errorf("uploaded again: %s and %s", first.Photo.FileID, same.Photo.FileID)
+	}
+	says(t, visible(b.ask(group, b.alice, "/chart @carol")), "Carol has not played")
+	says(t, visible(b.ask(group, b.alice, "/chart robert")), "robert")
+	b.ask(group, b.bob, "/match @alice 3:1")
+	next := b.chart(group, b.alice, "/chart @bob alice")
+	frame := b.ask(group, b.olga, "/settings")
+	b.press(b.olga, frame, "1d:on")
+	dark := b.chart(group, b.alice, "/chart @bob alice")
+	if next.Photo.FileID == first.Photo.FileID || dark.Photo.FileID == next.Photo.FileID {
+		t.Errorf("photos %s, %s after a match, %s in the dark", first.Photo.FileID, next.Photo.FileID, dark.Photo.FileID)
+	}
+}
+
+// testChartOfAPlayer: a button below the page of a player posts their chart, in reply to that page.
+func testChartOfAPlayer(t *testing.T, b *botFixture) {
+	group := b.group("Chess")
+	b.ask(group, b.alice, "/match @bob 3:1")
+	page := b.ask(group, b.alice, "/stats @bob")
+	if toast := b.press(b.carol, page, page.Buttons[1][0].CallbackData); toast != "" {
+		t.Errorf("the press is answered by %q", toast)
+	}
+	if posted := b.answer(page); posted.Photo == nil || posted.ID <= page.ID {
+		t.Errorf("posted %+v", posted)
+	}
+	if now, _ := group.Message(page.ID); now.Edits > 0 {
+		t.Errorf("the page became %+v", now)
+	}
+}
+
+// testChartsRefused: where the bot may not send photos, it says so once, and sends the next chart when it may.
+func testChartsRefused(t *testing.T, b *botFixture) {
+	group := b.group("Chess")
+	b.ask(group, b.alice, "/match @bob 3:1")
+	group.AllowPhotos(false)
+	says(t, visible(b.ask(group, b.alice, "/chart")), "can’t send the chart", "admin")
+	said := len(group.BotMessages())
+	group.Say(b.bob, "/chart")
+	b.settle()
+	if got := group.BotMessages(); len(got) != said {
+		t.Errorf("said again: %q", visible(got[len(got)-1]))
+	}
+	group.AllowPhotos(true)
+	b.chart(group, b.alice, "/chart")
+}
+
+// testChartOfUnknownOutcome: a chart whose upload is cut off is sent again, and counted as a possible duplicate. The card after it
+// waits for its turn.
+func testChartOfUnknownOutcome(t *testing.T, b *botFixture) {
+	group := b.group("Chess")
+	b.ask(group, b.alice, "/match @bob 3:1")
+	b.sim.Fault(botsim.Fault{Method: "sendPhoto", ChatID: group.ID(), Kind: botsim.CutAfter, Times: 1})
+	asked := group.Say(b.alice, "/chart")
+	b.ask(group, b.alice, "/match @bob 3:2")
+	var photos []int
+	var card int
+	for _, m := range group.BotMessages() {
+		switch {
+		case m.Photo != nil && m.ReplyTo == asked.ID:
+			photos = append(photos, m.ID)
+		default:
+			card = m.ID
+		}
+	}
+	if len(photos) != 2 || card < photos[1] {
+		t.Errorf("the charts %v, then the card %d", photos, card)
+	}
+	b.settle()
+	n := count(t, b.pool, `SELECT sum(possible_duplicates) FROM outbox WHERE kind = 'chart' AND reply_to = $1 AND state = 'sent'`, asked.ID)
+	if n != 1 {
+		t.Errorf("%d possible duplicates", n)
+	}
+}

@@ -1,0 +1,86 @@
+package pgstats_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// The ratings of a chart are those of matches that count, as they are now. Each course begins with the rating before.
+func TestRatings(t *testing.T) {
+	t.Parallel()
+	w, store, alice, bob, carol := crowd(t)
+	dbtest.Exec(t, w.Pool, `UPDATE matches SET played_at = played_at + number * interval '1 day'`)
+	at := func(number int) time.Time { return played.AddDate(0, 0, number) }
+	read := func(since time.Time, players ...ranking.PlayerID) stats.Ratings {
+		t.Helper()
+		r, err := store.Ratings(t.Context(), dbtest.Club.ID, players, since)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	rated := func(day, match, elo int) stats.Rating { return stats.Rating{At: at(day), Match: match, Elo: elo} }
+	alices := []stats.Rating{rated(1, 0, 1500), rated(1, 1, 1516), rated(3, 3, 1548), rated(4, 4, 1564)}
+	carols := []stats.Rating{rated(4, 3, 1500), rated(4, 4, 1484)}
+	bobs := []stats.Rating{rated(1, 0, 1500), rated(1, 1, 1484), rated(3, 3, 1452)}
+	nobody := w.ID(t, "Zoe")
+	for name, tc := range map[string]struct {
+		got, want stats.Ratings
+	}{
+		"all time": {read(time.Time{}, carol, alice), stats.Ratings{Players: [][]stats.Rating{carols, alices}, Others: [][]stats.Rating{bobs}}},
+		"who has not played": {read(at(3), nobody), stats.Ratings{
+			Players: [][]stats.Rating{nil}, Others: [][]stats.Rating{{rated(4, 3, 1548), rated(4, 4, 1564)}, carols}}},
+		"nothing": {read(at(4), alice), stats.Ratings{Players: [][]stats.Rating{nil}}},
+	} {
+		tc.want.Title = "Club"
+		if diff := cmp.Diff(tc.want, tc.got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	dbtest.Exec(t, w.Pool, `UPDATE players SET merged_into = $1, telegram_user_id = NULL, username = NULL WHERE id = $2`, bob, nobody)
+	if got := read(time.Time{}, nobody); cmp.Diff(bobs, got.Players[0]) != "" {
+		t.Errorf("of a merged player: %+v", got)
+	}
+	got, err := store.HavePlayed(t.Context(), dbtest.Club.ID, []ranking.PlayerID{nobody, carol, 999, bob})
+	if diff := cmp.Diff([]bool{true, true, false, true}, got); diff != "" || err != nil {
+		t.Errorf("who has played: %v (-want +got):\n%s", err, diff)
+	}
+}
+
+// A chart shows only the last matches of a ladder with very many.
+func TestRatingsAreLimited(t *testing.T) {
+	t.Parallel()
+	w, store, alice, _, _ := crowd(t)
+	const matches = stats.ChartedMatches + 10
+	dbtest.FillFast(t, w.Pool, `
+		INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
+		    SELECT g.id, l.id, 1000 + n, 1, 0, 32, now() + n * interval '1 minute', 'x:' || n
+		    FROM groups g JOIN ladders l ON l.group_id = g.id, generate_series(1, 20010) n;
+		INSERT INTO match_players (match_id, player_id, ladder_id, played_at, side)
+		    SELECT m.id, p.id, m.ladder_id, m.played_at, p.side FROM matches m,
+		        (SELECT min(id) AS id, 1 AS side FROM players UNION ALL SELECT max(id), 2 FROM players) p WHERE m.number > 1000;
+		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason)
+		    SELECT match_id, player_id, 1500, 1500, 32, 1500, 0, 'match' FROM match_players JOIN matches m ON m.id = match_id WHERE m.number > 1000`)
+	begun := time.Now()
+	r, err := store.Ratings(t.Context(), dbtest.Club.ID, []ranking.PlayerID{alice}, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("read in %v", time.Since(begun))
+	total, first := 0, matches
+	for _, points := range append(r.Players, r.Others...) {
+		total += max(0, len(points)-1)
+		if len(points) > 1 {
+			first = min(first, points[1].Match)
+		}
+	}
+	if total != 2*stats.ChartedMatches || first != 1000+11 {
+		t.Errorf("%d ratings from match %d on", total, first)
+	}
+}

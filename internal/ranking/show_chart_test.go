@@ -1,0 +1,123 @@
+package ranking_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// charted returns a chart of these players.
+func (g *game) charted(t *testing.T, names ...string) stats.Chart {
+	t.Helper()
+	n := stats.Chart{Period: stats.Month}
+	for _, name := range names {
+		var player ranking.PlayerID
+		if err := g.pool.QueryRow(t.Context(), `SELECT id FROM players WHERE display_name = $1`, name).Scan(&player); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		n.Players = append(n.Players, ranking.Name{Player: player})
+	}
+	return n
+}
+
+// storedChart returns the newest chart as it is stored: without names.
+func (g *game) storedChart(t *testing.T, which string) stats.Chart {
+	t.Helper()
+	all := texts(t, g, `SELECT payload::text FROM outbox WHERE kind = 'chart' AND `+which+` ORDER BY id DESC LIMIT 1`)
+	if len(all) != 1 {
+		t.Fatalf("%d charts where %s", len(all), which)
+	}
+	var n stats.Chart
+	if err := json.Unmarshal([]byte(all[0]), &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestShowChart: without names, a chart highlights the first of the ranking, and the sender in the place of the last. A picture is of
+// the people who are named, each once, if all of them have played.
+func TestShowChart(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	questions := g.questions(g.Service)
+	ask := func(sender *ranking.Person, people ...ranking.Person) string {
+		t.Helper()
+		o := g.origin(sender)
+		must(t, questions.ShowChart(t.Context(), o, people))
+		return o.Key
+	}
+	checkNotice(t, g.notice(t, ask(&alice)), stats.RankingPage{Title: "Club", NoDraws: true, All: true})
+	for range 5 { // until they are no newcomers
+		g.record(t, &alice, alice, bob, 3, 1)
+		g.record(t, &alice, carol, zoe, 3, 1)
+	}
+	eve := ranking.Person{ID: 1200, Name: "Eve"}
+	g.record(t, &eve, zoe, eve, 3, 1)
+	for name, tc := range map[string]struct {
+		sender *ranking.Person
+		people []ranking.Person
+		want   []string
+	}{
+		"nobody":             {nil, nil, []string{"Alice", "Carol", "Zoe", "Bob"}},
+		"one of the first":   {&bob, nil, []string{"Alice", "Carol", "Zoe", "Bob"}},
+		"one of the others":  {&eve, nil, []string{"Alice", "Carol", "Zoe", "Eve"}},
+		"who has not played": {&ranking.Person{ID: 1300, Name: "Fay"}, nil, []string{"Alice", "Carol", "Zoe", "Bob"}},
+		"people":             {&eve, []ranking.Person{zoe, bob, zoe}, []string{"Zoe", "Bob"}},
+	} {
+		key := ask(tc.sender, tc.people...)
+		if got, want := g.storedChart(t, fmt.Sprintf("key = '%s'", key)), g.charted(t, tc.want...); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+	fay := ranking.Person{ID: 1300, Name: "Fay"}
+	checkNotice(t, g.notice(t, ask(&alice, fay)), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "Fay"})
+	checkNotice(t, g.notice(t, ask(&fay, fay)), stats.MyStanding{})
+	must(t, g.Join(t.Context(), g.origin(&fay)))
+	checkNotice(t, standingIn(t, g.notice(t, ask(&alice, bob, fay))), stats.MyStanding{Name: ranking.Name{Name: "Fay"}, Other: true})
+}
+
+// TestPostChart: the button of a player's page posts a chart in reply to it, and answers the press. Others turn a chart in place.
+func TestPostChart(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	bobs := g.charted(t, "Bob")
+	o := g.press(&alice)
+	for range 2 { // the second time it is a redelivery
+		must(t, g.questions(g.Service).PostChart(t.Context(), o, bobs.Players[0].Player))
+	}
+	if got := g.storedChart(t, "action = 'send' AND reply_to = 77 AND alone"); fmt.Sprint(got) != fmt.Sprint(bobs) {
+		t.Errorf("posted %+v, want %+v", got, bobs)
+	}
+	checkNotice(t, g.answer(t, o.Key, "action = 'callback_answer'"), ranking.Acknowledged{})
+	if n := g.count(t, "outbox WHERE kind = 'chart'"); n != 1 {
+		t.Errorf("%d charts", n)
+	}
+	turned := bobs
+	turned.Period, turned.ByMatch = stats.AllTime, true
+	must(t, g.questions(g.Service).TurnChart(t.Context(), g.press(&bob), 78, turned))
+	if got := g.storedChart(t, "action = 'page' AND edited_message_id = 78"); fmt.Sprint(got) != fmt.Sprint(turned) {
+		t.Errorf("turned to %+v, want %+v", got, turned)
+	}
+}
+
+// TestRatingsOfAPeriod: a chart shows the next longer period if none of its players has played in its own.
+func TestRatingsOfAPeriod(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	g.record(t, &carol, carol, zoe, 3, 1)
+	now := time.Unix(1_700_000_000, 0)
+	for days, want := range map[int]stats.Period{1: stats.Month, 40: stats.ThreeMonths, 400: stats.AllTime} {
+		g.exec(t, `UPDATE matches SET played_at = $1 WHERE number = 1`, now.AddDate(0, 0, -days))
+		g.exec(t, `UPDATE matches SET played_at = $1 WHERE number = 2`, now.AddDate(0, 0, -days/2))
+		r, err := g.questions(g.Service).Ratings(t.Context(), club.ID, g.charted(t, "Bob"), now)
+		if err != nil || r.Period != want || len(r.Players[0]) != 2 || r.Title != "Club" {
+			t.Errorf("after %d days: %+v, %v", days, r, err)
+		}
+	}
+}
