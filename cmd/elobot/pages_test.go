@@ -28,10 +28,17 @@ func TestThirtyPeopleAtOnce(t *testing.T) {
 	launch(t, append(plainEnvironment(sim, url), "SEND_LIMIT_GROUP=20/6s,5/500ms", "SEND_LIMIT_TOTAL=off"), "run")
 	group.Say(alice, "/match @bob 3:1")
 	awaitSettled(t, sim, pool, group)
+	players := make([]int64, 55)
+	for i := range players {
+		players[i] = int64(900_000 + i)
+		if i < len(people)-2 {
+			players[i] = people[i+2].ID
+		}
+	}
 	if _, err := pool.Exec(testContext(t), `
-		WITH more AS (INSERT INTO players (telegram_user_id, display_name) SELECT 900000 + n, 'P' || n FROM generate_series(1, 55) n RETURNING id, display_name)
+		WITH more AS (INSERT INTO players (telegram_user_id, display_name) SELECT id, 'P' || n FROM unnest($1::bigint[]) WITH ORDINALITY AS p (id, n) RETURNING id, display_name)
 		INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, played, drawn, last_played_at)
-		SELECT l.id, more.id, more.display_name, 1400, 1400, 1400, 1, 1, now() FROM more, ladders l`); err != nil {
+		SELECT l.id, more.id, more.display_name, 1400, 1400, 1400, 1, 1, now() FROM more, ladders l`, players); err != nil {
 		t.Fatal(err)
 	}
 	for _, question := range []string{"/ranking", "/stats", "/records"} {

@@ -102,7 +102,7 @@ func (t *transcript) edited(m botsim.Message) {
 func (t *transcript) callbackAnswer(who botsim.User, button, text string) {
 	pressed := "\n" + plain(who.FirstName) + " pressed [" + plain(button) + "]"
 	if text != "" {
-		pressed += " and sees: "
+		pressed += " · private answer: "
 	}
 	t.print(t.style(pressed, faint) + plain(invisible.Replace(text)) + "\n")
 }

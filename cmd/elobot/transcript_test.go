@@ -36,7 +36,7 @@ func TestTranscriptOfAmending(t *testing.T) {
 	paper.edited(botsim.Message{HTML: "<s>Bob beat Carol</s>\n<i>undone</i>"})
 	paper.callbackAnswer(botsim.User{FirstName: "Bob\x1b[2J"}, "Undo", "\u2068Bob\u2069 <b> &amp; \x1b[31mall")
 	const want = "  elobot ✎ edited its earlier message:\n         │ Bob beat Carol\n         │ undone\n" +
-		"\nBob[2J pressed [Undo] and sees: Bob <b> &amp; [31mall\n"
+		"\nBob[2J pressed [Undo] · private answer: Bob <b> &amp; [31mall\n"
 	if got := out.String(); got != want {
 		t.Errorf("%q\nwant\n%q", got, want)
 	}

@@ -21,6 +21,8 @@ func (w words) refusal(n ranking.Refusal) string {
 		return w.Plural(id+"_minutes", n.Minutes, with)
 	case ranking.TooFarBack:
 		return w.Plural(id, n.Matches, with)
+	case ranking.NotPlayed:
+		return w.Text("me.not_played", nil)
 	case ranking.TooManyMatches:
 		with["Matches"] = n.Matches
 	case ranking.NotAPerson, ranking.NoSuchPlayer:

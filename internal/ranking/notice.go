@@ -229,6 +229,7 @@ const (
 	NobodyToJoin  RefusalCode = "nobody_to_join"   // an anonymous admin is no player
 	NobodyToShow  RefusalCode = "nobody_to_show"   // an anonymous admin has no standing
 	NoSuchPlayer  RefusalCode = "no_such_player"   // the group has no player called Name
+	NotPlayed     RefusalCode = "not_played"       // the sender has played no match in the group
 	NotAPerson    RefusalCode = "not_a_person"     // Name may be a bot, and no person with that username has been seen
 	TooManyAtOnce RefusalCode = "too_many_at_once" // conflicts, locks or timeouts persisted; nothing was changed
 

@@ -142,7 +142,7 @@ func TestShowHeadToHead(t *testing.T) {
 	pages := g.count(t, "outbox WHERE action = 'page'")
 	checkNotice(t, g.answer(t, turn(bob, bob), toast), stats.UnclearPeople{Reason: stats.SamePersonTwo, Command: "h2h"})
 	nobody := ranking.Person{ID: 999, Name: "Nobody"}
-	checkNotice(t, g.answer(t, turn(nobody, bob), toast), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "Nobody"})
+	checkNotice(t, g.answer(t, turn(nobody, bob), toast), ranking.Refusal{Code: ranking.NotPlayed})
 	twin := rows[struct{ ID ranking.PlayerID }](t, g, `INSERT INTO players (display_name, merged_into) VALUES ('Twin', $1) RETURNING id`, id(bob))[0].ID
 	o := g.press(&bob)
 	must(t, g.questions(g.Service).TurnToHeadToHead(t.Context(), o, 77, twin))

@@ -60,7 +60,7 @@ func (s *Service) TurnToHeadToHead(ctx context.Context, o ranking.Origin, messag
 	sender := []ranking.Person{*o.Sender}
 	return s.answerer.TurnPageAbout(ctx, o, message, sender, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
 		if players[0].ID == 0 {
-			return ranking.Refusal{Code: ranking.NoSuchPlayer, Name: o.Sender.Name}, nil
+			return ranking.Refusal{Code: ranking.NotPlayed}, nil
 		}
 		return s.headToHead(ctx, o, players[0].ID, player, player)
 	})
