@@ -265,7 +265,7 @@ const (
 	AskedAlready     RefusalCode = "asked_already"      // the sender was asked about the match and has not answered yet
 	PromptOver       RefusalCode = "prompt_over"        // the prompt is closed
 
-	AdminsOnly      RefusalCode = "admins_only"        // only an admin can change the rules
+	AdminsOnly      RefusalCode = "admins_only"        // only an admin can do this
 	SameRules       RefusalCode = "same_rules"         // the group already has these rules, or this language
 	RulesOutOfRange RefusalCode = "rules_out_of_range" // a number of the new rules is out of its range
 
