@@ -188,6 +188,7 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 	sending.Touched = b.boards.touch
 	b.dispatcher = outbox.NewDispatcher(store, sender, log, sending)
 	b.counter = stats.NewCounter(pgtally.NewStore(pools.Commands).WithLease(b.lease), client.Now, log)
+	b.counter.WhenPlaced(b.boards.touch)
 	return b
 }
 
