@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"elobot/internal/botsim"
+	"elobot/internal/postgres/dbtest"
 )
 
 // boardOf returns the message with the mark of a board; there must be exactly one. ok is false while there is not.
@@ -44,7 +45,7 @@ func TestBoard(t *testing.T) {
 	t.Run("together", func(t *testing.T) {
 		for name, test := range map[string]func(*testing.T, *botFixture){
 			"life": testBoardLife, "rights": testBoardRights, "topics": testBoardInTopics, "upgrade": testBoardOfAnUpgradedGroup,
-			"an early upgrade": testBoardOfAGroupUpgradedEarly,
+			"an early upgrade": testBoardOfAGroupUpgradedEarly, "movement": testBoardMovement,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -119,6 +120,33 @@ func testBoardLife(t *testing.T, b *botFixture) {
 	if m, _ := group.Message(now.ID); m.Edits != ended.Edits {
 		t.Errorf("a board that was off has changed: %+v", m)
 	}
+}
+
+// testBoardMovement: the board shows who has moved as soon as the places a week ago are calculated, although nothing else happens.
+func testBoardMovement(t *testing.T, b *botFixture) {
+	group := b.group("Darts")
+	group.Promote(b.sim.Bot())
+	b.ask(group, b.olga, "/board on")
+	for n := range 12 {
+		report := "/match @bob 3:1"
+		if n >= 5 {
+			report = "/match @bob 0:3"
+		}
+		b.ask(group, b.alice, report)
+	}
+	const ladder = `(SELECT l.id FROM ladders l JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id WHERE c.title = 'Darts')`
+	dbtest.Await(t, b.pool, `
+		SELECT NOT EXISTS (SELECT FROM tally_marks WHERE ladder_id = `+ladder+`)
+		   AND EXISTS (SELECT FROM ladder_tallies WHERE ladder_id = `+ladder+` AND week_due_at > now())`)
+	b.settle()
+	board := b.awaitBoard(group, true, "bob 1")
+	if strings.Contains(visible(board), "▲") {
+		t.Errorf("there is movement already:\n%s", visible(board))
+	}
+	b.exec(`UPDATE matches SET played_at = played_at - interval '8 days' WHERE ladder_id = ` + ladder + ` AND number <= 5`)
+	b.exec(`UPDATE ladder_tallies SET week_due_at = '-infinity' WHERE ladder_id = ` + ladder)
+	b.awaitBoard(group, true, "▲1")
+	b.exec(`UPDATE matches SET played_at = played_at + interval '8 days' WHERE ladder_id = ` + ladder + ` AND number <= 5`)
 }
 
 // testBoardRights: without the right to pin, the chat is told once. As soon as the bot gets it, the board is pinned.

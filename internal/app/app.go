@@ -146,6 +146,7 @@ type instance struct {
 	released   chan struct{} // holds one token: an instance released the lease
 	dispatcher *outbox.Dispatcher
 	boards     *boards
+	counter    *stats.Counter
 	admins     *telegram.AdminCache
 	// withLease handles updates that the leader polls; it writes only while this instance has the lease. withoutLease handles
 	// updates from the webhook, on every instance.
@@ -186,6 +187,8 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 	b.boards = newBoards(store, c.boards, func(lanes ...outbox.Lane) { b.dispatcher.Wake(lanes...) }, log)
 	sending.Touched = b.boards.touch
 	b.dispatcher = outbox.NewDispatcher(store, sender, log, sending)
+	b.counter = stats.NewCounter(pgtally.NewStore(pools.Commands).WithLease(b.lease), client.Now, log)
+	b.counter.WhenPlaced(b.boards.touch)
 	return b
 }
 
@@ -246,7 +249,7 @@ func (b *instance) work(ctx context.Context) error {
 	counted := make(chan struct{})
 	go func() {
 		defer close(counted)
-		stats.NewCounter(pgtally.NewStore(b.pools.Commands).WithLease(b.lease), b.client.Now, b.log).Run(ctx)
+		b.counter.Run(ctx)
 	}()
 	kept := make(chan struct{})
 	go func() {

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/web"
 	"elobot/migrations"
@@ -48,12 +47,12 @@ func (r *readiness) started(b *instance, clocks []namedClock) {
 	})
 }
 
-// stats returns the stats of the dispatcher. Before the instance runs they are those of one on standby.
-func (r *readiness) stats() outbox.Stats {
+// stats returns the stats of the instance. Before it runs they are those of one on standby.
+func (r *readiness) stats() web.Stats {
 	if current := r.running.Load(); current != nil {
-		return current.bot.dispatcher.Stats()
+		return web.Stats{Stats: current.bot.dispatcher.Stats(), CounterStats: current.bot.counter.Stats()}
 	}
-	return outbox.Stats{}
+	return web.Stats{}
 }
 
 // check reports whether the instance runs, and the database answers and has the schema of this release. Clocks and the lease

@@ -14,28 +14,35 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"elobot/internal/outbox"
+	"elobot/internal/web"
 )
 
 // distinctStats returns stats with a distinct value in each field, and these values by field name.
-func distinctStats(t *testing.T) (outbox.Stats, map[string]float64) {
+func distinctStats(t *testing.T) (web.Stats, map[string]float64) {
 	t.Helper()
-	var s outbox.Stats
+	var s web.Stats
 	values := make(map[string]float64)
-	all := reflect.ValueOf(&s).Elem()
-	for i := range all.NumField() {
-		n := 1000 + i
-		switch field := all.Field(i); field.Kind() {
-		case reflect.Int, reflect.Int64:
-			field.SetInt(int64(n))
-		case reflect.Float64:
-			field.SetFloat(float64(n))
-		case reflect.Bool, reflect.Slice:
-			continue
-		default:
-			t.Fatalf("no test values for fields of kind %s", field.Kind())
+	var fill func(all reflect.Value)
+	fill = func(all reflect.Value) {
+		for i := range all.NumField() {
+			n := 1000 + len(values)
+			switch field := all.Field(i); field.Kind() {
+			case reflect.Struct:
+				fill(field)
+				continue
+			case reflect.Int, reflect.Int64:
+				field.SetInt(int64(n))
+			case reflect.Float64:
+				field.SetFloat(float64(n))
+			case reflect.Bool, reflect.Slice:
+				continue
+			default:
+				t.Fatalf("no test values for fields of kind %s", field.Kind())
+			}
+			values[all.Type().Field(i).Name] = float64(n)
 		}
-		values[all.Type().Field(i).Name] = float64(n)
 	}
+	fill(reflect.ValueOf(&s).Elem())
 	return s, values
 }
 
@@ -43,7 +50,7 @@ func distinctStats(t *testing.T) (outbox.Stats, map[string]float64) {
 func TestEveryMetric(t *testing.T) {
 	t.Parallel()
 	s, values := distinctStats(t)
-	url, _, _ := serve(t, func() outbox.Stats { return s })
+	url, _, _ := serve(t, func() web.Stats { return s })
 	text := request(t, "GET", url+"/metrics").body
 	body := request(t, "GET", url+"/api/metrics").body
 
@@ -52,18 +59,20 @@ func TestEveryMetric(t *testing.T) {
 		shown[name] = value
 	}
 	want := map[string]float64{
-		"dispatching": 0, "circuit_open": 0,
-		"waiting_items": values["Waiting"], "enqueued_items_per_second": values["EnqueueRate"], "dead_items": values["Dead"], "deferred_items": values["Deferred"],
-		"frozen_chats": values["Frozen"], "parked_chats": values["Parked"], "waiting_lanes": values["WaitingLanes"],
-		"paused_lanes": values["PausedLanes"], "merged_messages_total": values["MergedMessages"],
-		"uncertain_items_total": values["Uncertain"],
-		"requests_in_flight":    values["InFlight"], "average_wait_seconds": values["AverageWait"],
-		"sent_messages_total": values["Sent"], "delivered_items_total": values["Delivered"], "merged_items_total": values["Merged"],
-		"dropped_items_total": values["Dropped"], "expired_items_total": values["Expired"],
-		"skipped_edits_total": values["Skipped"], "tables_refused_total": values["TablesRefused"], "board_copies_total": values["BoardCopies"], "rate_limited_total": values["RateLimited"],
-		"long_waits_total": values["LongWaits"], "possible_duplicates_total": values["PossibleDuplicates"],
-		"died_items_total": values["DeadLetters"],
-		"reactions_total":  values["Reactions"], "reactions_refused_total": values["ReactionsRefused"],
+		"outbox_dispatching": 0, "outbox_circuit_open": 0,
+		"outbox_waiting_items": values["Waiting"], "outbox_enqueued_items_per_second": values["EnqueueRate"], "outbox_dead_items": values["Dead"], "outbox_deferred_items": values["Deferred"],
+		"outbox_frozen_chats": values["Frozen"], "outbox_parked_chats": values["Parked"], "outbox_waiting_lanes": values["WaitingLanes"],
+		"outbox_paused_lanes": values["PausedLanes"], "outbox_merged_messages_total": values["MergedMessages"],
+		"outbox_uncertain_items_total": values["Uncertain"],
+		"outbox_requests_in_flight":    values["InFlight"], "outbox_average_wait_seconds": values["AverageWait"],
+		"outbox_sent_messages_total": values["Sent"], "outbox_delivered_items_total": values["Delivered"], "outbox_merged_items_total": values["Merged"],
+		"outbox_dropped_items_total": values["Dropped"], "outbox_expired_items_total": values["Expired"],
+		"outbox_skipped_edits_total": values["Skipped"], "outbox_tables_refused_total": values["TablesRefused"], "outbox_board_copies_total": values["BoardCopies"], "outbox_rate_limited_total": values["RateLimited"],
+		"outbox_long_waits_total": values["LongWaits"], "outbox_possible_duplicates_total": values["PossibleDuplicates"],
+		"outbox_died_items_total": values["DeadLetters"],
+		"outbox_reactions_total":  values["Reactions"], "outbox_reactions_refused_total": values["ReactionsRefused"],
+		"tallies_waiting_marks": values["Marks"], "tallies_oldest_mark_age_seconds": values["OldestMark"],
+		"tallies_recounting_ladders": values["Recounting"], "tallies_failures_total": values["Failures"],
 	}
 	if diff := cmp.Diff(want, shown); diff != "" {
 		t.Errorf("/metrics differs (-want +got):\n%s", diff)
@@ -74,7 +83,7 @@ func TestEveryMetric(t *testing.T) {
 		}
 	}
 	s.Largest = []outbox.ChatBacklog{}
-	var read outbox.Stats
+	var read web.Stats
 	if err := json.Unmarshal([]byte(body), &read); err != nil {
 		t.Fatal(err)
 	}
@@ -87,10 +96,10 @@ func TestEveryMetric(t *testing.T) {
 func TestFlags(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]outbox.Stats{
-		"dispatching":  {Dispatching: true},
-		"circuit_open": {CircuitOpen: true},
+		"outbox_dispatching":  {Dispatching: true},
+		"outbox_circuit_open": {CircuitOpen: true},
 	} {
-		url, _, _ := serve(t, func() outbox.Stats { return s })
+		url, _, _ := serve(t, func() web.Stats { return web.Stats{Stats: s} })
 		text := request(t, "GET", url+"/metrics").body
 		for shown, value := range botMetrics(t, text) {
 			if (value == 1) != (shown == name) {
@@ -104,11 +113,11 @@ func TestFlags(t *testing.T) {
 func TestLargestChats(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[int]int{0: 0, 1: 1, 20: 20, 30: 20} {
-		var s outbox.Stats
+		var s web.Stats
 		for i := range given {
 			s.Largest = append(s.Largest, outbox.ChatBacklog{Chat: outbox.ChatID(1000 + i), Waiting: 500 - i})
 		}
-		url, _, _ := serve(t, func() outbox.Stats { return s })
+		url, _, _ := serve(t, func() web.Stats { return s })
 		text := request(t, "GET", url+"/metrics").body
 		for i := range given {
 			line := fmt.Sprintf("\nelobot_outbox_chat_waiting_items{chat=%q} %d\n", fmt.Sprint(1000+i), 500-i)
@@ -124,7 +133,7 @@ func TestLargestChats(t *testing.T) {
 
 func TestJSONWithoutChats(t *testing.T) {
 	t.Parallel()
-	url, _, _ := serve(t, func() outbox.Stats { return outbox.Stats{} })
+	url, _, _ := serve(t, func() web.Stats { return web.Stats{} })
 	if body := request(t, "GET", url+"/api/metrics").body; !strings.Contains(body, `"largest":[]`) || !strings.HasSuffix(body, "}\n") {
 		t.Errorf("/api/metrics says\n%s", body)
 	}
@@ -133,7 +142,9 @@ func TestJSONWithoutChats(t *testing.T) {
 // TestLint: names and help texts follow the conventions of Prometheus.
 func TestLint(t *testing.T) {
 	t.Parallel()
-	url, _, _ := serve(t, func() outbox.Stats { return outbox.Stats{Largest: []outbox.ChatBacklog{{Chat: 1, Waiting: 1}}} })
+	url, _, _ := serve(t, func() web.Stats {
+		return web.Stats{Stats: outbox.Stats{Largest: []outbox.ChatBacklog{{Chat: 1, Waiting: 1}}}}
+	})
 	text := request(t, "GET", url+"/metrics").body
 	problems, err := promlint.New(strings.NewReader(text)).Lint()
 	if err != nil {
@@ -156,7 +167,9 @@ func TestDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	url, _, _ := serve(t, func() outbox.Stats { return outbox.Stats{Largest: []outbox.ChatBacklog{{Chat: 1, Waiting: 1}}} })
+	url, _, _ := serve(t, func() web.Stats {
+		return web.Stats{Stats: outbox.Stats{Largest: []outbox.ChatBacklog{{Chat: 1, Waiting: 1}}}}
+	})
 	text := request(t, "GET", url+"/metrics").body
 	body := request(t, "GET", url+"/api/metrics").body
 	var fields map[string]any
@@ -183,7 +196,7 @@ func TestDocumented(t *testing.T) {
 func botMetrics(t *testing.T, text string) map[string]float64 {
 	t.Helper()
 	found := make(map[string]float64)
-	for _, m := range regexp.MustCompile(`(?m)^elobot_outbox_(\w+) (\S+)$`).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^elobot_(\w+) (\S+)$`).FindAllStringSubmatch(text, -1) {
 		value, err := strconv.ParseFloat(m[2], 64)
 		if err != nil {
 			t.Fatal(err)

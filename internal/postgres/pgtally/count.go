@@ -2,6 +2,7 @@ package pgtally
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -35,9 +36,12 @@ type part struct {
 }
 
 // Count implements stats.TallyStore.
-func (s *Store) Count(ctx context.Context) (more bool, err error) {
+func (s *Store) Count(ctx context.Context, except ...ranking.LadderID) (more bool, err error) {
+	const oldest = `
+		SELECT id, ladder_id, player_id, month, match_id FROM tally_marks
+		WHERE (ladder_id = ANY ($2)) IS NOT TRUE ORDER BY id LIMIT $1`
 	err = s.transact(ctx, func(tx pgx.Tx) error {
-		marks, err := s.oldestMarks(ctx, tx)
+		marks, err := readMarks(ctx, tx, oldest, s.marks, except)
 		if more = len(marks) == s.marks; err != nil || len(marks) == 0 {
 			return err
 		}
@@ -49,9 +53,34 @@ func (s *Store) Count(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-func (s *Store) oldestMarks(ctx context.Context, tx pgx.Tx) ([]mark, error) {
-	const sql = `SELECT id, ladder_id, player_id, month, match_id FROM tally_marks ORDER BY id LIMIT $1`
-	rows, err := tx.Query(ctx, sql, s.marks)
+// CountNext implements stats.TallyStore.
+func (s *Store) CountNext(ctx context.Context, after ranking.LadderID, except ...ranking.LadderID) (ladder ranking.LadderID, err error) {
+	const next = `
+		SELECT ladder_id FROM tally_marks WHERE ladder_id > $1 AND (ladder_id = ANY ($2)) IS NOT TRUE ORDER BY ladder_id LIMIT 1`
+	const oldest = `
+		SELECT id, ladder_id, player_id, month, match_id FROM tally_marks WHERE ladder_id = $2 ORDER BY ladder_id, id LIMIT $1`
+	err = s.transact(ctx, func(tx pgx.Tx) error {
+		ladder = 0
+		switch err := tx.QueryRow(ctx, next, after, except).Scan(&ladder); {
+		case errors.Is(err, pgx.ErrNoRows):
+			return nil
+		case err != nil:
+			return fmt.Errorf("find a ladder: %w", err)
+		}
+		marks, err := readMarks(ctx, tx, oldest, min(s.marks, marksApart), ladder)
+		if err != nil {
+			return err
+		}
+		return count(ctx, tx, marks)
+	})
+	if err != nil {
+		return ladder, fmt.Errorf("count matches of a ladder: %w", err)
+	}
+	return ladder, nil
+}
+
+func readMarks(ctx context.Context, tx pgx.Tx, sql string, args ...any) ([]mark, error) {
+	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read marks: %w", err)
 	}

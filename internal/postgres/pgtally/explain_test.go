@@ -31,13 +31,24 @@ func TestNoStepScansATable(t *testing.T) {
 		}
 	}
 	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{
+		{Name: "survey", Run: func(ctx context.Context) error {
+			_, err := s.Survey(ctx)
+			return err
+		}, Want: 1},
+		{Name: "count a ladder", Run: func(ctx context.Context) error {
+			ladder, err := s.CountNext(ctx, 1, 2)
+			if ladder != 3 {
+				t.Errorf("counts ladder %d", ladder)
+			}
+			return err
+		}, Want: -1},
 		{Name: "count", Run: func(ctx context.Context) error {
 			_, err := s.Count(ctx)
 			return err
 		}, Want: 1 + 1 + 5 + 2 + 3 + 2 + 1 + 1},
 		{Name: "place", Run: func(ctx context.Context) error {
-			placed, err := s.Place(ctx, time.Now())
-			if !placed {
+			step, err := s.Place(ctx, time.Now())
+			if step.Ladder == 0 {
 				t.Error("no places are due")
 			}
 			return err

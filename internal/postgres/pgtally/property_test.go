@@ -157,6 +157,12 @@ func (c *club) move(*rapid.T) {
 }
 
 func (c *club) count(*rapid.T) {
+	if c.draw("one ladder", 0, 2) == 0 {
+		if _, err := c.store.CountNext(c.t.Context(), 0); err != nil {
+			c.rt.Fatal(err)
+		}
+		return
+	}
 	if _, err := c.store.Count(c.t.Context()); err != nil {
 		c.rt.Fatal(err)
 	}
@@ -209,9 +215,9 @@ func (c *club) compare() {
 		c.rt.Errorf("tallies (-want +got):\n%s", diff)
 	}
 	dbtest.Exec(c.t, c.pool, `UPDATE ladder_tallies SET week_due_at = '-infinity' WHERE ladder_id >= $1`, c.first)
-	for placed := true; placed; {
-		var err error
-		if placed, err = c.store.Place(c.t.Context(), c.now); err != nil {
+	for ladder := ranking.LadderID(1); ladder != 0; {
+		step, err := c.store.Place(c.t.Context(), c.now)
+		if ladder = step.Ladder; err != nil {
 			c.rt.Fatal(err)
 		}
 	}

@@ -28,10 +28,10 @@ const playersAtOnce = 500
 const allPlayers = ranking.PlayerID(math.MaxInt64)
 
 // Recount implements stats.TallyStore.
-func (s *Store) Recount(ctx context.Context) (step stats.RecountStep, err error) {
+func (s *Store) Recount(ctx context.Context, except ...ranking.LadderID) (step stats.RecountStep, err error) {
 	err = s.transact(ctx, func(tx pgx.Tx) error {
 		step = stats.RecountStep{}
-		r, err := s.nextRecount(ctx, tx)
+		r, err := s.nextRecount(ctx, tx, except)
 		if err != nil || r.ladder == 0 {
 			return err
 		}
@@ -55,17 +55,17 @@ func (s *Store) Recount(ctx context.Context) (step stats.RecountStep, err error)
 		return s.progress(ctx, tx, r, &step)
 	})
 	if err != nil {
-		return stats.RecountStep{}, fmt.Errorf("recount ladder: %w", err)
+		return stats.RecountStep{Ladder: step.Ladder}, fmt.Errorf("recount ladder: %w", err)
 	}
 	return step, nil
 }
 
 // nextRecount returns the first ladder that is being recounted, a zero recount if there is none.
-func (s *Store) nextRecount(ctx context.Context, tx pgx.Tx) (r recount, err error) {
+func (s *Store) nextRecount(ctx context.Context, tx pgx.Tx, except []ranking.LadderID) (r recount, err error) {
 	const sql = `
 		SELECT ladder_id, recount_player, least(greatest(recount_month, $1::date), $2::date)
-		FROM ladder_tallies WHERE recounting ORDER BY ladder_id LIMIT 1`
-	err = tx.QueryRow(ctx, sql, noMonth, afterMonth).Scan(&r.ladder, &r.player, &r.month)
+		FROM ladder_tallies WHERE recounting AND (ladder_id = ANY ($3)) IS NOT TRUE ORDER BY ladder_id LIMIT 1`
+	err = tx.QueryRow(ctx, sql, noMonth, afterMonth, except).Scan(&r.ladder, &r.player, &r.month)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return r, nil
 	}

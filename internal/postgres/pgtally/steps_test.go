@@ -3,6 +3,8 @@ package pgtally_test
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgtally"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // newHistory returns a world with matches in two months, one of which is undone, and marks for all of them.
@@ -256,7 +259,8 @@ func TestWhenPlacesAreDue(t *testing.T) {
 	place := func(what string, now time.Time, want bool) {
 		t.Helper()
 		settle(t, s)
-		if got, err := s.Place(t.Context(), now); err != nil || got != want {
+		step, err := s.Place(t.Context(), now)
+		if got := step.Ladder != 0; err != nil || got != want {
 			t.Errorf("%s: places calculated: %t, want %t: %v", what, got, want, err)
 		}
 	}
@@ -286,4 +290,47 @@ func TestWhenPlacesAreDue(t *testing.T) {
 		t.Fatal(err)
 	}
 	place("recount", now, true)
+}
+
+// TestFailingLadder: where a ladder cannot be counted, the others are.
+func TestFailingLadder(t *testing.T) {
+	t.Parallel()
+	w := newHistory(t)
+	s := pgtally.NewStore(w.Pool)
+	settle(t, s)
+	dbtest.Exec(t, w.Pool, `
+		WITH chat AS (INSERT INTO chats (telegram_chat_id, kind) VALUES (-99, 'group') RETURNING id),
+		     other AS (INSERT INTO groups (chat_id) SELECT id FROM chat RETURNING id)
+		INSERT INTO ladders (group_id, is_default) SELECT id, true FROM other`)
+	other := dbtest.Value[ranking.LadderID](t, w.Pool, `SELECT max(id) FROM ladders`)
+	chat := dbtest.Value[outbox.ChatID](t, w.Pool, `SELECT id FROM chats WHERE telegram_chat_id = -99`)
+	dbtest.Exec(t, w.Pool, `INSERT INTO tally_marks (ladder_id, player_id, month) SELECT id, 1, '2023-11-01' FROM ladders ORDER BY id`)
+	dbtest.Exec(t, w.Pool, `INSERT INTO ladder_tallies (ladder_id, recounting, week_due_at) VALUES ($1, true, '-infinity')`, other)
+	dbtest.Exec(t, w.Pool, `UPDATE tally_marks SET created_at = now() - interval '1 hour'`)
+	dbtest.Exec(t, w.Pool, `ALTER TABLE player_months ADD CHECK (ladder_id <> 1) NOT VALID`)
+
+	c := stats.NewCounter(s, time.Now, slog.New(slog.DiscardHandler))
+	var placed []outbox.ChatID
+	c.WhenPlaced(func(chat outbox.ChatID) { placed = append(placed, chat) })
+	if found, err := s.Survey(t.Context()); err != nil || found.Marks != 2 || found.Recounting != 1 || found.OldestMark < 3_600 || found.OldestMark > 3_700 {
+		t.Errorf("before: %+v, %v", found, err)
+	}
+	if _, err := c.CatchUp(t.Context()); err == nil {
+		t.Error("the failure is not reported")
+	}
+	if marked := dbtest.Values[ranking.LadderID](t, w.Pool, `SELECT ladder_id FROM tally_marks`); !slices.Equal(marked, []ranking.LadderID{1}) {
+		t.Errorf("marks are left of %d", marked)
+	}
+	for more := true; more; {
+		var err error
+		if more, err = c.CatchUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found, err := s.Survey(t.Context()); err != nil || found.Marks != 1 || found.Recounting != 0 {
+		t.Errorf("afterwards: %+v, %v", found, err)
+	}
+	if !slices.Contains(placed, chat) {
+		t.Errorf("places were calculated for %d, not for %d", placed, chat)
+	}
 }

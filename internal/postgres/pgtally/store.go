@@ -19,6 +19,8 @@ const (
 	maxAttempts = 4
 	// marksAtOnce is how many marks a step takes.
 	marksAtOnce = 2_000
+	// marksApart is how many marks a step takes that counts a ladder by itself, because a larger one has failed. It may have taken too long.
+	marksApart = 100
 	// recountAtOnce is about how many matches of players a step of a recount counts.
 	recountAtOnce = 5_000
 )
@@ -53,6 +55,19 @@ func (s *Store) transact(ctx context.Context, step func(pgx.Tx) error) error {
 			return err
 		}
 	}
+}
+
+// Survey implements stats.TallyStore.
+func (s *Store) Survey(ctx context.Context) (found stats.TallySurvey, err error) {
+	// ordered, so that no plan reads what earlier marks have left in the table
+	const sql = `
+		SELECT (SELECT count(*) FROM (SELECT FROM tally_marks ORDER BY id LIMIT $1) AS m),
+		       coalesce((SELECT greatest(extract(epoch FROM clock_timestamp() - created_at), 0) FROM tally_marks ORDER BY id LIMIT 1), 0)::float8,
+		       (SELECT count(*) FROM (SELECT FROM ladder_tallies WHERE recounting LIMIT $1) AS t)`
+	if err := s.pool.QueryRow(ctx, sql, stats.MaxSurveyed).Scan(&found.Marks, &found.OldestMark, &found.Recounting); err != nil {
+		return found, fmt.Errorf("survey the marks: %w", err)
+	}
+	return found, nil
 }
 
 // IsCurrent reports whether there is nothing to do: all matches are counted, and the places of some days ago are calculated.

@@ -38,26 +38,26 @@ func queuePlacesDue(batch *pgx.Batch, marks []mark) {
 }
 
 // Place implements stats.TallyStore.
-func (s *Store) Place(ctx context.Context, now time.Time) (placed bool, err error) {
+func (s *Store) Place(ctx context.Context, now time.Time, except ...ranking.LadderID) (step stats.PlaceStep, err error) {
+	const due = `
+		SELECT ladder_id, (SELECT g.chat_id FROM ladders l JOIN groups g ON g.id = l.group_id WHERE l.id = t.ladder_id)
+		FROM ladder_tallies t WHERE week_due_at <= $1 AND (ladder_id = ANY ($2)) IS NOT TRUE ORDER BY week_due_at LIMIT 1`
 	err = s.transact(ctx, func(tx pgx.Tx) error {
-		const due = `SELECT ladder_id FROM ladder_tallies WHERE week_due_at <= $1 ORDER BY week_due_at LIMIT 1`
-		var ladder ranking.LadderID
-		switch err := tx.QueryRow(ctx, due, now).Scan(&ladder); {
+		step = stats.PlaceStep{}
+		switch err := tx.QueryRow(ctx, due, now, except).Scan(&step.Ladder, &step.Chat); {
 		case errors.Is(err, pgx.ErrNoRows):
-			placed = false
 			return nil
 		case err != nil:
 			return fmt.Errorf("find a ladder: %w", err)
 		}
-		placed = true
 		var batch pgx.Batch
-		queuePlaces(&batch, ladder, now)
+		queuePlaces(&batch, step.Ladder, now)
 		return tx.SendBatch(ctx, &batch).Close()
 	})
 	if err != nil {
-		return false, fmt.Errorf("calculate the places of a week ago: %w", err)
+		return step, fmt.Errorf("calculate the places of a week ago: %w", err)
 	}
-	return placed, nil
+	return step, nil
 }
 
 // laterMatches are what players of the ladder $1 have played since the places: how often, and their ratings before that.
