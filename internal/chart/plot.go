@@ -31,15 +31,20 @@ type plot struct {
 	extent
 	area    image.Rectangle
 	x, y    scale
-	labels  []string
+	labels  []Label
 	courses []course // of the highlighted lines
 }
 
 func newPlot(c Chart, canvas *canvas, e extent) *plot {
-	p := &plot{Chart: c, canvas: canvas, extent: e, labels: Labels(c)}
+	p := &plot{Chart: c, canvas: canvas, extent: e}
+	var names []string
+	for _, line := range c.Highlighted {
+		names = append(names, line.Name)
+	}
+	p.labels = Labels(names)
 	widest := 0
 	for _, label := range p.labels {
-		widest = max(widest, textWidth(label))
+		widest = max(widest, textWidth(label.Text))
 	}
 	padding := max(float64(e.high-e.low)*0.06, 1)
 	p.area = image.Rect(0, margin+lineHeight/2, Width-widest-margin-2*gap, Height-lineHeight-margin)
@@ -241,6 +246,6 @@ func (p *plot) drawLabels() {
 		if y != from.Y {
 			p.link(from, to.Sub(image.Pt(gap/2, 0)), p.lines[line])
 		}
-		p.text(p.labels[line], to.X, y+capHeight/2, p.lines[line])
+		p.text(p.labels[line].Text, to.X, y+capHeight/2, p.lines[line])
 	}
 }
