@@ -49,7 +49,7 @@ func newPlot(c Chart, canvas *canvas, e extent) *plot {
 	padding := max(float64(e.high-e.low)*0.06, 1)
 	p.area = image.Rect(0, margin+lineHeight/2, Width-widest-margin-2*gap, Height-lineHeight-margin)
 	p.y = newScale(float64(e.low)-padding, float64(e.high)+padding, minRange, p.area.Max.Y, p.area.Min.Y)
-	for _, tick := range p.y.ticks() {
+	for _, tick := range p.y.ticks(0) {
 		p.area.Min.X = max(p.area.Min.X, margin+textWidth(strconv.Itoa(tick))+gap)
 	}
 	if c.ByMatch {
@@ -89,10 +89,7 @@ func (p *plot) at(point Point) image.Point {
 }
 
 func (p *plot) drawRatingAxis() {
-	for _, tick := range p.y.ticks() {
-		if tick < 0 {
-			continue
-		}
+	for _, tick := range p.y.ticks(0) {
 		y, text := p.y.at(float64(tick)), strconv.Itoa(tick)
 		p.fill(horizontal(p.area.Min.X, p.area.Max.X, y, 2), p.grid)
 		p.text(text, p.area.Min.X-gap-textWidth(text), y+capHeight/2, p.palette.text)
@@ -113,7 +110,7 @@ func (p *plot) drawHorizontalAxis() {
 	}
 	p.fill(horizontal(p.area.Min.X, p.area.Max.X, p.area.Max.Y, 2), p.grid)
 	if p.ByMatch {
-		for _, number := range p.x.ticks() {
+		for _, number := range p.x.ticks(1) { // before the first match, the number is 0
 			tick(p.x.at(float64(number)), "#"+strconv.Itoa(number))
 		}
 		return
