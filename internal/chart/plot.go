@@ -29,10 +29,10 @@ type plot struct {
 	Chart
 	*canvas
 	extent
-	area    image.Rectangle
-	x, y    scale
-	labels  []Label
-	courses []course // of the highlighted lines
+	area   image.Rectangle
+	x, y   scale
+	labels []Label
+	traces []trace // of the highlighted lines
 }
 
 func newPlot(c Chart, canvas *canvas, e extent) *plot {
@@ -58,7 +58,7 @@ func newPlot(c Chart, canvas *canvas, e extent) *plot {
 		p.x = newScale(seconds(e.from), seconds(e.to), 1, p.area.Min.X+dotRadius, p.area.Max.X)
 	}
 	for _, line := range c.Highlighted {
-		p.courses = append(p.courses, p.course(nil, line.Points, 1))
+		p.traces = append(p.traces, p.thin(nil, line.Points, 1))
 	}
 	return p
 }
@@ -68,12 +68,12 @@ func (p *plot) draw() {
 	p.drawHorizontalAxis()
 	p.drawOthers()
 	p.drawSeasons()
-	for _, course := range p.courses {
-		p.drawCourse(course, lineWidth+2*casing, p.ground)
+	for _, trace := range p.traces {
+		p.drawTrace(trace, lineWidth+2*casing, p.ground)
 	}
 	// The first line is the last to be drawn, above all others.
-	for i, course := range slices.Backward(p.courses) {
-		p.drawCourse(course, lineWidth, p.lines[i])
+	for i, trace := range slices.Backward(p.traces) {
+		p.drawTrace(trace, lineWidth, p.lines[i])
 	}
 	p.drawBest()
 	p.drawLabels()
@@ -161,16 +161,16 @@ func (p *plot) drawOthers() {
 	if len(p.Others) > crowd {
 		width = crowdWidth
 	}
-	var c course
+	var t trace
 	for _, points := range p.Others {
-		c = p.course(c[:0], points, otherColumns)
-		p.drawCourse(c, width, p.other)
+		t = p.thin(t[:0], points, otherColumns)
+		p.drawTrace(t, width, p.other)
 	}
 }
 
-// drawCourse draws a line up to the end of the plot.
-func (p *plot) drawCourse(c course, width int, colour *image.Uniform) {
-	for stroke := range c.strokes(p.area.Max.X, width) {
+// drawTrace draws a line up to the end of the plot.
+func (p *plot) drawTrace(t trace, width int, colour *image.Uniform) {
+	for stroke := range t.strokes(p.area.Max.X, width) {
 		p.fill(stroke, colour)
 	}
 }
@@ -214,8 +214,8 @@ func (p *plot) roomAbove(dot image.Rectangle, width int, taken []image.Rectangle
 
 // crossed reports whether a highlighted line runs through a box.
 func (p *plot) crossed(box image.Rectangle) bool {
-	for _, course := range p.courses {
-		for stroke := range course.strokes(p.area.Max.X, lineWidth) {
+	for _, trace := range p.traces {
+		for stroke := range trace.strokes(p.area.Max.X, lineWidth) {
 			if stroke.Overlaps(box) {
 				return true
 			}
@@ -228,9 +228,9 @@ func (p *plot) crossed(box image.Rectangle) bool {
 func (p *plot) drawLabels() {
 	type end struct{ line, y int }
 	var ends []end
-	for i, course := range p.courses {
-		if n := len(course); n > 0 {
-			ends = append(ends, end{i, course[n-1].last})
+	for i, trace := range p.traces {
+		if n := len(trace); n > 0 {
+			ends = append(ends, end{i, trace[n-1].last})
 		}
 	}
 	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(a.y, b.y) })

@@ -49,7 +49,7 @@ func (s *Store) Ratings(
 		ORDER BY last.number`
 	r := stats.Ratings{Players: make([][]stats.Rating, len(players))}
 	known := slices.Clone(players)
-	courses := make(map[ranking.PlayerID][]stats.Rating)
+	series := make(map[ranking.PlayerID][]stats.Rating)
 	var batch pgx.Batch
 	batch.Queue(titleOf, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&r.Title) })
 	batch.Queue(`
@@ -59,33 +59,33 @@ func (s *Store) Ratings(
 		return err
 	})
 	batch.Queue(sql, chat, zeronull.Timestamptz(since), stats.ChartedMatches).Query(func(rows pgx.Rows) error {
-		return collectRatings(rows, courses)
+		return collectRatings(rows, series)
 	})
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.Ratings{}, err
 	}
 	for i, player := range known {
-		r.Players[i] = courses[player]
+		r.Players[i] = series[player]
 	}
-	for _, player := range slices.Sorted(maps.Keys(courses)) {
+	for _, player := range slices.Sorted(maps.Keys(series)) {
 		if !slices.Contains(known, player) {
-			r.Others = append(r.Others, courses[player])
+			r.Others = append(r.Others, series[player])
 		}
 	}
 	return r, nil
 }
 
 // collectRatings adds the ratings after matches to those of their players.
-func collectRatings(rows pgx.Rows, courses map[ranking.PlayerID][]stats.Rating) error {
+func collectRatings(rows pgx.Rows, series map[ranking.PlayerID][]stats.Rating) error {
 	var player ranking.PlayerID
 	var at time.Time
 	var number, before, after int
 	_, err := pgx.ForEachRow(rows, []any{&player, &at, &number, &before, &after}, func() error {
 		at := at.UTC()
-		if courses[player] == nil {
-			courses[player] = []stats.Rating{{At: at, Match: number - 1, Elo: before}}
+		if series[player] == nil {
+			series[player] = []stats.Rating{{At: at, Match: number - 1, Elo: before}}
 		}
-		courses[player] = append(courses[player], stats.Rating{At: at, Match: number, Elo: after})
+		series[player] = append(series[player], stats.Rating{At: at, Match: number, Elo: after})
 		return nil
 	})
 	return err

@@ -11,7 +11,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// The ratings of a chart are those of matches that count, as they are now. Each course begins with the rating before.
+// The ratings of a chart are those of matches that count, as they are now. Each series begins with the rating before.
 func TestRatings(t *testing.T) {
 	t.Parallel()
 	w, store, alice, bob, carol := crowd(t)
