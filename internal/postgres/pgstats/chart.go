@@ -48,14 +48,21 @@ func (s *Store) Ratings(
 		CROSS JOIN LATERAL (SELECT * FROM elo_history WHERE match_id = last.id AND superseded_at IS NULL OFFSET 0) AS h
 		ORDER BY last.number`
 	r := stats.Ratings{Players: make([][]stats.Rating, len(players))}
-	known := slices.Clone(players)
+	var known []ranking.PlayerID
 	series := make(map[ranking.PlayerID][]stats.Rating)
 	var batch pgx.Batch
 	batch.Queue(titleOf, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&r.Title) })
 	batch.Queue(`
-		SELECT coalesce((SELECT merged_into FROM players WHERE id = asked.id), asked.id)
-		FROM unnest($1::bigint[]) WITH ORDINALITY AS asked (id, n) ORDER BY n`, players).Query(func(rows pgx.Rows) (err error) {
-		known, err = pgx.CollectRows(rows, pgx.RowTo[ranking.PlayerID])
+		SELECT one.id, (SELECT elo FROM group_players WHERE ladder_id = `+postgres.ThisLadder+` AND player_id = one.id AND played > 0)
+		FROM unnest($2::bigint[]) WITH ORDINALITY AS asked (id, n)
+		CROSS JOIN LATERAL (SELECT coalesce((SELECT merged_into FROM players WHERE id = asked.id), asked.id) AS id) AS one
+		ORDER BY n`, chat, players).Query(func(rows pgx.Rows) error {
+		var player ranking.PlayerID
+		var elo *int
+		_, err := pgx.ForEachRow(rows, []any{&player, &elo}, func() error {
+			known, r.Elos = append(known, player), append(r.Elos, elo)
+			return nil
+		})
 		return err
 	})
 	batch.Queue(sql, chat, zeronull.Timestamptz(since), stats.ChartedMatches).Query(func(rows pgx.Rows) error {
