@@ -185,7 +185,7 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 	sending.React = sender.React
 	store := pgoutbox.NewStore(pools.Auxiliary)
 	b.boards = newBoards(store, c.boards, func(lanes ...outbox.Lane) { b.dispatcher.Wake(lanes...) }, log)
-	sending.Touched = b.boards.touch
+	sending.Touched, sending.BoardBegins = b.boards.touch, b.boards.noteUpdate
 	b.dispatcher = outbox.NewDispatcher(store, sender, log, sending)
 	b.counter = stats.NewCounter(pgtally.NewStore(pools.Commands).WithLease(b.lease), client.Now, log)
 	b.counter.WhenPlaced(b.boards.touch)

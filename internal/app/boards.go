@@ -30,9 +30,10 @@ type boardStore interface {
 	QueueAllBoards(ctx context.Context) ([]outbox.ChatID, error)
 }
 
-// boards keeps the boards of all chats up to date. It queues an update whenever something happens in a chat, but not more often than the
-// interval allows. What an update shows is read when it is sent, so one that is lost with the process is made good by the next leader,
-// which begins with all boards.
+// boards keeps the boards of all chats up to date. It queues an update whenever something happens in a chat, but not before the interval
+// since the last one is over: that counts from when the update was queued, and again from when it was sent, because it may wait for long.
+// What an update shows is read when it is sent, so one that is lost with the process is made good by the next leader, which begins with
+// all boards.
 type boards struct {
 	store    boardStore
 	interval time.Duration
@@ -41,19 +42,30 @@ type boards struct {
 
 	mu      sync.Mutex
 	touched map[outbox.ChatID]struct{}
+	updated map[outbox.ChatID]time.Time // when the last update of a board was queued, or sent
 	signal  chan struct{}
 
 	failing bool // whether the last call of the store failed; used by run alone
 }
 
 func newBoards(store boardStore, interval time.Duration, wake func(...outbox.Lane), log *slog.Logger) *boards {
-	return &boards{store: store, interval: interval, wake: wake, log: log, touched: make(map[outbox.ChatID]struct{}), signal: make(chan struct{}, 1)}
+	return &boards{
+		store: store, interval: interval, wake: wake, log: log, signal: make(chan struct{}, 1),
+		touched: make(map[outbox.ChatID]struct{}), updated: make(map[outbox.ChatID]time.Time),
+	}
 }
 
 // touch notes that something has happened in a chat. It never blocks.
 func (b *boards) touch(chat outbox.ChatID) {
 	b.note(chat)
 	signal(b.signal)
+}
+
+// noteUpdate notes that an update of a board was queued or is being sent. It never blocks.
+func (b *boards) noteUpdate(chat outbox.ChatID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.updated[chat] = time.Now()
 }
 
 func (b *boards) note(chats ...outbox.ChatID) {
@@ -68,15 +80,14 @@ func (b *boards) note(chats ...outbox.ChatID) {
 func (b *boards) run(ctx context.Context) {
 	all := time.NewTicker(boardsEvery)
 	defer all.Stop()
-	queued := make(map[outbox.ChatID]time.Time) // when the last update of a board was queued
 	everything := true
 	for ctx.Err() == nil {
 		var wait time.Duration
 		if everything {
-			everything = !b.queue(ctx, queued, b.store.QueueAllBoards)
+			everything = !b.queue(ctx, b.store.QueueAllBoards)
 			wait = b.interval
 		} else {
-			wait = b.queueTouched(ctx, queued)
+			wait = b.queueTouched(ctx)
 		}
 		var next <-chan time.Time
 		if b.failing {
@@ -100,13 +111,13 @@ func (b *boards) run(ctx context.Context) {
 
 // queueTouched queues updates for the touched chats whose interval is over, and returns how long the next one has to wait; 0 if none
 // waits.
-func (b *boards) queueTouched(ctx context.Context, queued map[outbox.ChatID]time.Time) (wait time.Duration) {
+func (b *boards) queueTouched(ctx context.Context) (wait time.Duration) {
 	now := time.Now()
-	maps.DeleteFunc(queued, func(_ outbox.ChatID, at time.Time) bool { return now.Sub(at) >= b.interval })
 	var due []outbox.ChatID
 	b.mu.Lock()
+	maps.DeleteFunc(b.updated, func(_ outbox.ChatID, at time.Time) bool { return now.Sub(at) >= b.interval })
 	for chat := range b.touched {
-		at, recent := queued[chat]
+		at, recent := b.updated[chat]
 		if !recent {
 			due = append(due, chat)
 			delete(b.touched, chat)
@@ -119,14 +130,14 @@ func (b *boards) queueTouched(ctx context.Context, queued map[outbox.ChatID]time
 		return wait
 	}
 	slices.Sort(due)
-	if !b.queue(ctx, queued, func(ctx context.Context) ([]outbox.ChatID, error) { return b.store.QueueBoards(ctx, due) }) {
+	if !b.queue(ctx, func(ctx context.Context) ([]outbox.ChatID, error) { return b.store.QueueBoards(ctx, due) }) {
 		b.note(due...)
 	}
 	return wait
 }
 
 // queue queues updates and wakes their lanes. It reports whether that succeeded.
-func (b *boards) queue(ctx context.Context, queued map[outbox.ChatID]time.Time, queue func(context.Context) ([]outbox.ChatID, error)) bool {
+func (b *boards) queue(ctx context.Context, queue func(context.Context) ([]outbox.ChatID, error)) bool {
 	storeCtx, cancel := context.WithTimeout(ctx, boardTimeout)
 	defer cancel()
 	chats, err := queue(storeCtx)
@@ -140,7 +151,7 @@ func (b *boards) queue(ctx context.Context, queued map[outbox.ChatID]time.Time, 
 	b.failing = false
 	lanes := make([]outbox.Lane, len(chats))
 	for i, chat := range chats {
-		queued[chat] = time.Now()
+		b.noteUpdate(chat)
 		lanes[i] = outbox.Lane{Chat: chat, Kind: outbox.Boards}
 	}
 	b.wake(lanes...)

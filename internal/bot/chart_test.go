@@ -319,6 +319,23 @@ func TestTheLongestCaptionFits(t *testing.T) {
 	})
 }
 
+// TestNumbersInChartsAreExplained: also those of names that are cut to the same.
+func TestNumbersInChartsAreExplained(t *testing.T) {
+	t.Parallel()
+	p, _ := newCharts(t, 1500, 1516)
+	long := "Maximiliana Alexandra "
+	n := stats.Chart{Period: stats.Month}
+	for i, name := range []string{long + "Smith", "Alice", long + "Jones"} {
+		n.Players = append(n.Players, ranking.Name{Player: ranking.PlayerID(i + 1), Name: name})
+	}
+	m := messageOf(t, p.group.ID(), n)
+	m.Row.ID = 1
+	shown := func(i int) string { return fmt.Sprint("\n", i+1, " ", isolate, n.Players[i].Name, endIsolate) }
+	if sent := p.mustSendChart(t, m); !strings.HasSuffix(sent.Text, "The last month"+shown(0)+shown(2)) {
+		t.Errorf("the caption is %q", sent.Text)
+	}
+}
+
 // TestChartData: what a button says is read as it is written, and nothing else is.
 func TestChartData(t *testing.T) {
 	t.Parallel()

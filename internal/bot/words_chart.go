@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
@@ -10,16 +9,20 @@ import (
 	"elobot/internal/stats"
 )
 
-// chart returns the caption of a chart. Who cannot be named in the picture has a number there, which the caption explains.
+// chart returns the caption of a chart. It names those who have a number in the picture.
 func (w words) chart(n stats.Chart) string {
 	title := w.Text("chart.title", nil)
 	if n.Title != "" {
 		title = w.Text("chart.title_of", args{"Title": showText(n.Title)})
 	}
 	lines := []string{title, "<i>" + w.Text("chart.period."+string(n.Period), nil) + "</i>"}
+	names := make([]string, len(n.Players))
 	for i, name := range n.Players {
-		if !chart.Drawable(drawnName(name)) {
-			lines = append(lines, strconv.Itoa(i+1)+" "+showName(name))
+		names[i] = drawnName(name)
+	}
+	for i, label := range chart.Labels(names) {
+		if label.Numbered {
+			lines = append(lines, label.Text+" "+showName(n.Players[i]))
 		}
 	}
 	return strings.Join(lines, "\n")

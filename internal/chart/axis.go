@@ -60,11 +60,11 @@ func (s scale) at(value float64) int {
 	return s.from + int(math.Round(share*float64(s.to-s.from)))
 }
 
-// ticks returns round whole numbers of the scale.
-func (s scale) ticks() []int {
+// ticks returns round whole numbers of the scale, none of them below least.
+func (s scale) ticks(least float64) []int {
 	step := roundStep((s.max - s.min) / mostTicks)
 	var ticks []int
-	for v := math.Ceil(s.min/step) * step; v <= s.max && len(ticks) <= mostTicks; v += step {
+	for v := math.Ceil(max(s.min, least)/step) * step; v <= s.max && len(ticks) <= mostTicks; v += step {
 		ticks = append(ticks, int(v))
 	}
 	return ticks

@@ -9,19 +9,21 @@ import (
 func TestTicks(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		low, high float64
-		want      []int
+		low, high, least float64
+		want             []int
 	}{
-		{1470, 1530, []int{1480, 1500, 1520}},
-		{1392, 1790, []int{1400, 1500, 1600, 1700}},
-		{900, 2100, []int{1000, 1500, 2000}},
-		{-600, 10_600, []int{0, 5000, 10_000}},
-		{1, 2, []int{1, 2}},
-		{1, 5, []int{1, 2, 3, 4, 5}},
-		{1, 200, []int{50, 100, 150, 200}},
-		{1, 20_000, []int{5000, 10_000, 15_000, 20_000}},
+		{1470, 1530, 0, []int{1480, 1500, 1520}},
+		{1392, 1790, 0, []int{1400, 1500, 1600, 1700}},
+		{900, 2100, 0, []int{1000, 1500, 2000}},
+		{-600, 10_600, 0, []int{0, 5000, 10_000}},
+		{0, 30, 1, []int{10, 20, 30}},
+		{0, 1, 1, []int{1}},
+		{1, 2, 1, []int{1, 2}},
+		{1, 5, 1, []int{1, 2, 3, 4, 5}},
+		{1, 200, 1, []int{50, 100, 150, 200}},
+		{1, 20_000, 1, []int{5000, 10_000, 15_000, 20_000}},
 	} {
-		if got := newScale(tc.low, tc.high, 1, 0, 100).ticks(); !slices.Equal(got, tc.want) {
+		if got := newScale(tc.low, tc.high, 1, 0, 100).ticks(tc.least); !slices.Equal(got, tc.want) {
 			t.Errorf("from %v to %v: %v, want %v", tc.low, tc.high, got, tc.want)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package chart draws the course of ratings as a picture. It knows neither databases nor Telegram.
+// Package chart draws ratings over time as a picture. It knows neither databases nor Telegram.
 //
 // A rating holds until the next match, so a line is a staircase: level while nothing changes, upright at a match. All lines
 // end where the picture ends.
@@ -28,7 +28,7 @@ type Point struct {
 	Elo   int
 }
 
-// Line is the course of a player's rating, oldest first.
+// Line has the ratings of a player, oldest first.
 type Line struct {
 	Name   string
 	Points []Point

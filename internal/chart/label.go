@@ -17,10 +17,9 @@ const fontSize = 38
 // font returns the one font that is used. Of the library's fonts, it alone has Cyrillic letters.
 func font() *truetype.Font { return drawing.GetFont("notosans") }
 
-// Drawable reports whether the fonts have all characters of a name. Other names are drawn as their number, 1 to 4. So
-// is a name that is such a number itself.
-func Drawable(name string) bool {
-	name = norm.NFC.String(name)
+// drawable reports whether the font has all characters of a name in NFC. A name that looks like the number of a line does not
+// count.
+func drawable(name string) bool {
 	if len(name) == 1 && name >= "1" && name <= "4" {
 		return false
 	}
@@ -31,22 +30,29 @@ func Drawable(name string) bool {
 			return false
 		}
 	}
-	return strings.TrimSpace(name) != ""
+	return name != ""
 }
 
-// Labels returns what the label of each highlighted line says: the name, which may be cut, or the number. Names that would
-// look the same are numbers too.
-func Labels(c Chart) []string {
-	labels, count := make([]string, len(c.Highlighted)), map[string]int{}
-	for i, line := range c.Highlighted {
-		if Drawable(line.Name) {
-			labels[i] = shorten(norm.NFC.String(strings.TrimSpace(line.Name)), maxLabel)
-			count[labels[i]]++
+// Label is what is written at the end of a highlighted line.
+type Label struct {
+	Text string
+	// Numbered is true if the text is the number of the line, from 1, because the name cannot be drawn or would look like another
+	// one. Then whoever shows the picture has to say whose number it is.
+	Numbered bool
+}
+
+// Labels returns the labels of highlighted lines with these names. Long names are cut.
+func Labels(names []string) []Label {
+	labels, count := make([]Label, len(names)), map[string]int{}
+	for i, name := range names {
+		if name = norm.NFC.String(strings.TrimSpace(name)); drawable(name) {
+			labels[i].Text = shorten(name, maxLabel)
+			count[labels[i].Text]++
 		}
 	}
 	for i, label := range labels {
-		if count[label] != 1 {
-			labels[i] = strconv.Itoa(i + 1)
+		if count[label.Text] != 1 {
+			labels[i] = Label{strconv.Itoa(i + 1), true}
 		}
 	}
 	return labels

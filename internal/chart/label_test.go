@@ -2,13 +2,14 @@ package chart
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
-func TestDrawable(t *testing.T) {
+func TestNumberedLabels(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
 		"Alice": true, "@alice_b": true, "Zoë Nuñez-Ørsted": true, "Nguyễn": true, "Zoe\u0308": true,
@@ -17,8 +18,8 @@ func TestDrawable(t *testing.T) {
 		"Zoë 🎱": false, "Ann ♥": false, "🇧🇷": false, "1": false, "4": false,
 		"": false, " ": false, "A\u0335\u0336": false, "A\u200dB": false, "\u202eAnn": false, "A\nB": false,
 	} {
-		if got := Drawable(name); got != want {
-			t.Errorf("Drawable(%q) = %v", name, got)
+		if label := Labels([]string{name})[0]; label.Numbered == want || (label.Text == "1") == want {
+			t.Errorf("%q has the label %+v", name, label)
 		}
 	}
 }
@@ -32,11 +33,13 @@ func TestLabels(t *testing.T) {
 		{[]string{long, "Zoe\u0308", long + "!"}, []string{"1", "Zoë", "3"}},
 		{[]string{"2", long}, []string{"1", "Maximiliana M…"}},
 	} {
-		var c Chart
-		for _, name := range tc.names {
-			c.Highlighted = append(c.Highlighted, Line{Name: name})
+		var got []string
+		for i, label := range Labels(tc.names) {
+			if got = append(got, label.Text); label.Numbered != (label.Text == strconv.Itoa(i+1)) {
+				t.Errorf("%q: %+v", tc.names, label)
+			}
 		}
-		if got := Labels(c); !slices.Equal(got, tc.want) {
+		if !slices.Equal(got, tc.want) {
 			t.Errorf("Labels(%q) = %q", tc.names, got)
 		}
 	}
@@ -47,7 +50,7 @@ func TestLabelsFit(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.StringOfN(rapid.RuneFrom([]rune("WwMШЩ@…ij1 ÄÅЙfä")), 1, 64, -1).Draw(t, "name")
-		label := Labels(Chart{Highlighted: []Line{{Name: name}}})[0]
+		label := Labels([]string{name})[0].Text
 		if width := textWidth(label); width > maxLabel {
 			t.Fatalf("%q has %d pixels", label, width)
 		}

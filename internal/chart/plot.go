@@ -29,22 +29,27 @@ type plot struct {
 	Chart
 	*canvas
 	extent
-	area    image.Rectangle
-	x, y    scale
-	labels  []string
-	courses []course // of the highlighted lines
+	area   image.Rectangle
+	x, y   scale
+	labels []Label
+	traces []trace // of the highlighted lines
 }
 
 func newPlot(c Chart, canvas *canvas, e extent) *plot {
-	p := &plot{Chart: c, canvas: canvas, extent: e, labels: Labels(c)}
+	p := &plot{Chart: c, canvas: canvas, extent: e}
+	var names []string
+	for _, line := range c.Highlighted {
+		names = append(names, line.Name)
+	}
+	p.labels = Labels(names)
 	widest := 0
 	for _, label := range p.labels {
-		widest = max(widest, textWidth(label))
+		widest = max(widest, textWidth(label.Text))
 	}
 	padding := max(float64(e.high-e.low)*0.06, 1)
 	p.area = image.Rect(0, margin+lineHeight/2, Width-widest-margin-2*gap, Height-lineHeight-margin)
 	p.y = newScale(float64(e.low)-padding, float64(e.high)+padding, minRange, p.area.Max.Y, p.area.Min.Y)
-	for _, tick := range p.y.ticks() {
+	for _, tick := range p.y.ticks(0) {
 		p.area.Min.X = max(p.area.Min.X, margin+textWidth(strconv.Itoa(tick))+gap)
 	}
 	if c.ByMatch {
@@ -53,7 +58,7 @@ func newPlot(c Chart, canvas *canvas, e extent) *plot {
 		p.x = newScale(seconds(e.from), seconds(e.to), 1, p.area.Min.X+dotRadius, p.area.Max.X)
 	}
 	for _, line := range c.Highlighted {
-		p.courses = append(p.courses, p.course(nil, line.Points, 1))
+		p.traces = append(p.traces, p.thin(nil, line.Points, 1))
 	}
 	return p
 }
@@ -63,12 +68,12 @@ func (p *plot) draw() {
 	p.drawHorizontalAxis()
 	p.drawOthers()
 	p.drawSeasons()
-	for _, course := range p.courses {
-		p.drawCourse(course, lineWidth+2*casing, p.ground)
+	for _, trace := range p.traces {
+		p.drawTrace(trace, lineWidth+2*casing, p.ground)
 	}
 	// The first line is the last to be drawn, above all others.
-	for i, course := range slices.Backward(p.courses) {
-		p.drawCourse(course, lineWidth, p.lines[i])
+	for i, trace := range slices.Backward(p.traces) {
+		p.drawTrace(trace, lineWidth, p.lines[i])
 	}
 	p.drawBest()
 	p.drawLabels()
@@ -84,10 +89,7 @@ func (p *plot) at(point Point) image.Point {
 }
 
 func (p *plot) drawRatingAxis() {
-	for _, tick := range p.y.ticks() {
-		if tick < 0 {
-			continue
-		}
+	for _, tick := range p.y.ticks(0) {
 		y, text := p.y.at(float64(tick)), strconv.Itoa(tick)
 		p.fill(horizontal(p.area.Min.X, p.area.Max.X, y, 2), p.grid)
 		p.text(text, p.area.Min.X-gap-textWidth(text), y+capHeight/2, p.palette.text)
@@ -108,7 +110,7 @@ func (p *plot) drawHorizontalAxis() {
 	}
 	p.fill(horizontal(p.area.Min.X, p.area.Max.X, p.area.Max.Y, 2), p.grid)
 	if p.ByMatch {
-		for _, number := range p.x.ticks() {
+		for _, number := range p.x.ticks(1) { // before the first match, the number is 0
 			tick(p.x.at(float64(number)), "#"+strconv.Itoa(number))
 		}
 		return
@@ -159,16 +161,16 @@ func (p *plot) drawOthers() {
 	if len(p.Others) > crowd {
 		width = crowdWidth
 	}
-	var c course
+	var t trace
 	for _, points := range p.Others {
-		c = p.course(c[:0], points, otherColumns)
-		p.drawCourse(c, width, p.other)
+		t = p.thin(t[:0], points, otherColumns)
+		p.drawTrace(t, width, p.other)
 	}
 }
 
-// drawCourse draws a line up to the end of the plot.
-func (p *plot) drawCourse(c course, width int, colour *image.Uniform) {
-	for stroke := range c.strokes(p.area.Max.X, width) {
+// drawTrace draws a line up to the end of the plot.
+func (p *plot) drawTrace(t trace, width int, colour *image.Uniform) {
+	for stroke := range t.strokes(p.area.Max.X, width) {
 		p.fill(stroke, colour)
 	}
 }
@@ -212,8 +214,8 @@ func (p *plot) roomAbove(dot image.Rectangle, width int, taken []image.Rectangle
 
 // crossed reports whether a highlighted line runs through a box.
 func (p *plot) crossed(box image.Rectangle) bool {
-	for _, course := range p.courses {
-		for stroke := range course.strokes(p.area.Max.X, lineWidth) {
+	for _, trace := range p.traces {
+		for stroke := range trace.strokes(p.area.Max.X, lineWidth) {
 			if stroke.Overlaps(box) {
 				return true
 			}
@@ -226,9 +228,9 @@ func (p *plot) crossed(box image.Rectangle) bool {
 func (p *plot) drawLabels() {
 	type end struct{ line, y int }
 	var ends []end
-	for i, course := range p.courses {
-		if n := len(course); n > 0 {
-			ends = append(ends, end{i, course[n-1].last})
+	for i, trace := range p.traces {
+		if n := len(trace); n > 0 {
+			ends = append(ends, end{i, trace[n-1].last})
 		}
 	}
 	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(a.y, b.y) })
@@ -241,6 +243,6 @@ func (p *plot) drawLabels() {
 		if y != from.Y {
 			p.link(from, to.Sub(image.Pt(gap/2, 0)), p.lines[line])
 		}
-		p.text(p.labels[line], to.X, y+capHeight/2, p.lines[line])
+		p.text(p.labels[line].Text, to.X, y+capHeight/2, p.lines[line])
 	}
 }

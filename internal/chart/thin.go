@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// course is a line as it is drawn.
-type course []column
+// trace is a line as it is drawn.
+type trace []column
 
 // column is what a line does within one column of pixels.
 type column struct {
@@ -15,9 +15,9 @@ type column struct {
 	last        int // the height at which the line goes on
 }
 
-// course thins points to columns of the given width, which it appends. Of each column it keeps the highest, the lowest and
+// thin appends points to columns of the given width. Of each column it keeps the highest, the lowest and
 // the last point; the first is between them.
-func (p *plot) course(columns course, points []Point, width int) course {
+func (p *plot) thin(columns trace, points []Point, width int) trace {
 	for _, point := range points {
 		at := p.at(point)
 		x := at.X - (at.X-p.area.Min.X)%width
@@ -33,15 +33,15 @@ func (p *plot) course(columns course, points []Point, width int) course {
 
 // strokes returns the rectangles of a line that is drawn up to a pixel. They do not overlap, unless columns are closer than
 // the width.
-func (c course) strokes(end, width int) iter.Seq[image.Rectangle] {
+func (t trace) strokes(end, width int) iter.Seq[image.Rectangle] {
 	return func(yield func(image.Rectangle) bool) {
-		for i, col := range c {
+		for i, col := range t {
 			top, bottom, next := col.top, col.bottom, end
 			if i > 0 {
-				top, bottom = min(top, c[i-1].last), max(bottom, c[i-1].last)
+				top, bottom = min(top, t[i-1].last), max(bottom, t[i-1].last)
 			}
-			if i+1 < len(c) {
-				next = c[i+1].x - width/2
+			if i+1 < len(t) {
+				next = t[i+1].x - width/2
 			}
 			if !yield(vertical(col.x, top, bottom, width)) || !yield(horizontal(col.x+width/2, next, col.last, width)) {
 				return

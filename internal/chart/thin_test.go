@@ -35,7 +35,7 @@ func TestThinning(t *testing.T) {
 		c := Chart{Highlighted: []Line{{Name: "Ann", Points: points}}, ByMatch: rapid.Bool().Draw(t, "by match")}
 		extent, _ := extentOf(c)
 		p := newPlot(c, newCanvas(false), extent)
-		var want course
+		var want trace
 		for i, point := range points {
 			at := p.at(point)
 			if i == 0 || at.X >= want[len(want)-1].x+width {
@@ -45,7 +45,7 @@ func TestThinning(t *testing.T) {
 			c := &want[len(want)-1]
 			c.top, c.bottom, c.last = min(c.top, at.Y), max(c.bottom, at.Y), at.Y
 		}
-		if got := p.course(nil, points, width); !slices.Equal(got, want) {
+		if got := p.thin(nil, points, width); !slices.Equal(got, want) {
 			t.Fatalf("got %v, want %v", got, want)
 		}
 		checkDrawn(t, p, points)
@@ -54,7 +54,7 @@ func TestThinning(t *testing.T) {
 
 // checkDrawn checks that the picture of a single line has the colour of the line at every point.
 func checkDrawn(t *rapid.T, p *plot, points []Point) {
-	p.drawCourse(p.courses[0], lineWidth, p.lines[0])
+	p.drawTrace(p.traces[0], lineWidth, p.lines[0])
 	for _, point := range points {
 		at := p.at(point)
 		if got := p.image.RGBAAt(at.X, at.Y); got != p.lines[0].C {

@@ -136,17 +136,23 @@ func TestContentMadeWhenSent(t *testing.T) {
 	})
 }
 
-// A chat is touched when something is added to it or sent to it, but not by its boards, which would never come to rest.
+// A chat is touched when something is added to it or sent to it, but not by its boards, which would never come to rest. When they begin
+// is reported too, and not for anything else.
 func TestTouched(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		touched := make(map[ChatID]int)
+		var begun []ChatID
 		store, sender := newMemory(), newMessenger(t, nil)
 		p := dispatch(t, store, sender, Settings{Touched: func(chat ChatID) {
 			mu.Lock()
 			defer mu.Unlock()
 			touched[chat]++
+		}, BoardBegins: func(chat ChatID) {
+			mu.Lock()
+			defer mu.Unlock()
+			begun = append(begun, chat)
 		}})
 		synctest.Wait()
 		store.add(1)
@@ -158,6 +164,9 @@ func TestTouched(t *testing.T) {
 		advance(t, 10*time.Second)
 		if diff := cmp.Diff(map[ChatID]int{1: 2, 2: 1, 4: 1}, touched); diff != "" || len(sender.all()) != 3 {
 			t.Errorf("%d requests (-want +got):\n%s", len(sender.all()), diff)
+		}
+		if diff := cmp.Diff([]ChatID{3}, begun); diff != "" {
+			t.Errorf("boards (-want +got):\n%s", diff)
 		}
 		p.stop()
 	})

@@ -123,6 +123,9 @@ func (t *term) startTurn(requestCtx context.Context, l *lane, turn Turn, now tim
 		t.stats.waited(now.Sub(l.readyAt))
 		timeout := t.claimTimeout(l, *m)
 		l.requesting = true
+		if t.settings.BoardBegins != nil && l.Kind == Boards {
+			t.settings.BoardBegins(l.Chat)
+		}
 		t.workers.Go(func() { t.completed <- t.send(requestCtx, l, *m, timeout) })
 	case l.woken || turn.Wait > 0:
 		t.release(l, now)

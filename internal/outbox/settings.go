@@ -28,6 +28,8 @@ type Settings struct {
 	// Touched is called when something was added for a chat, or sent to it, except for boards: what boards show may have
 	// changed. It must not block. It may be nil.
 	Touched func(ChatID)
+	// BoardBegins is called when a board of a chat begins to be brought up to date. It must not block. It may be nil.
+	BoardBegins func(ChatID)
 	// React acknowledges a recorded result whose notice has to wait: it sets a reaction on the message that reported it. Its
 	// errors are those of a Sender; Rejected means that the messenger allows no reaction there. If it is nil, or a limit of
 	// Limits.Total is for longer than SendTimeout, no result is acknowledged.

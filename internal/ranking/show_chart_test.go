@@ -105,7 +105,8 @@ func TestPostChart(t *testing.T) {
 	}
 }
 
-// TestRatingsOfAPeriod: a chart shows the next longer period if none of its players has played in its own.
+// TestRatingsOfAPeriod: a chart shows the next longer period if none of its players has played in its own. Those who have played only
+// before it keep their rating all along.
 func TestRatingsOfAPeriod(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -118,6 +119,14 @@ func TestRatingsOfAPeriod(t *testing.T) {
 		r, err := g.questions(g.Service).Ratings(t.Context(), club.ID, g.charted(t, "Bob"), now)
 		if err != nil || r.Period != want || len(r.Players[0]) != 2 || r.Title != "Club" {
 			t.Errorf("after %d days: %+v, %v", days, r, err)
+		}
+		if days != 40 {
+			continue // Zoe has played in the same period
+		}
+		r, err = g.questions(g.Service).Ratings(t.Context(), club.ID, g.charted(t, "Bob", "Zoe"), now)
+		level := []stats.Rating{{At: now.AddDate(0, 0, -days/2).UTC(), Match: 1, Elo: 1484}}
+		if zoes := r.Players[1]; err != nil || r.Period != stats.Month || fmt.Sprint(r.Players[0]) != fmt.Sprint(level) || len(zoes) != 2 {
+			t.Errorf("of both: %+v, %v", r, err)
 		}
 	}
 }

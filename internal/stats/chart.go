@@ -92,7 +92,30 @@ type Ratings struct {
 	Title   string     // of the group
 	Period  Period     // that they are of
 	Players [][]Rating // of the highlighted players, in their order
+	Elos    []*int     // their ratings now; nil for who has not played at all
 	Others  [][]Rating // of all others
+}
+
+// levelLines lets the rating of a highlighted player hold for the whole chart, if none of their matches is on it.
+func (r Ratings) levelLines() {
+	var first Rating // when and where the chart begins
+	for _, points := range slices.Concat(r.Players, r.Others) {
+		switch {
+		case len(points) == 0:
+		case first.At.IsZero():
+			first = points[0]
+		default:
+			if points[0].At.Before(first.At) {
+				first.At = points[0].At
+			}
+			first.Match = min(first.Match, points[0].Match)
+		}
+	}
+	for i, elo := range r.Elos {
+		if len(r.Players[i]) == 0 && elo != nil && !first.At.IsZero() {
+			r.Players[i] = []Rating{{At: first.At, Match: first.Match, Elo: *elo}}
+		}
+	}
 }
 
 // ChartStore reads charts.
@@ -172,7 +195,7 @@ func (s *Service) chartOfFirst(ctx context.Context, o ranking.Origin) (ranking.N
 }
 
 // Ratings returns the ratings that a chart shows now: those of its period, or of the next longer one in which any of the
-// highlighted players has played.
+// highlighted players has played. Of the others among them, it has their rating at the beginning.
 func (s *Service) Ratings(ctx context.Context, chat ranking.ExternalChatID, n Chart, now time.Time) (Ratings, error) {
 	var r Ratings
 	for _, period := range Periods()[max(0, slices.Index(Periods(), n.Period)):] {
@@ -185,5 +208,6 @@ func (s *Service) Ratings(ctx context.Context, chat ranking.ExternalChatID, n Ch
 			break
 		}
 	}
+	r.levelLines()
 	return r, nil
 }

@@ -48,44 +48,51 @@ func (s *Store) Ratings(
 		CROSS JOIN LATERAL (SELECT * FROM elo_history WHERE match_id = last.id AND superseded_at IS NULL OFFSET 0) AS h
 		ORDER BY last.number`
 	r := stats.Ratings{Players: make([][]stats.Rating, len(players))}
-	known := slices.Clone(players)
-	courses := make(map[ranking.PlayerID][]stats.Rating)
+	var known []ranking.PlayerID
+	series := make(map[ranking.PlayerID][]stats.Rating)
 	var batch pgx.Batch
 	batch.Queue(titleOf, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&r.Title) })
 	batch.Queue(`
-		SELECT coalesce((SELECT merged_into FROM players WHERE id = asked.id), asked.id)
-		FROM unnest($1::bigint[]) WITH ORDINALITY AS asked (id, n) ORDER BY n`, players).Query(func(rows pgx.Rows) (err error) {
-		known, err = pgx.CollectRows(rows, pgx.RowTo[ranking.PlayerID])
+		SELECT one.id, (SELECT elo FROM group_players WHERE ladder_id = `+postgres.ThisLadder+` AND player_id = one.id AND played > 0)
+		FROM unnest($2::bigint[]) WITH ORDINALITY AS asked (id, n)
+		CROSS JOIN LATERAL (SELECT coalesce((SELECT merged_into FROM players WHERE id = asked.id), asked.id) AS id) AS one
+		ORDER BY n`, chat, players).Query(func(rows pgx.Rows) error {
+		var player ranking.PlayerID
+		var elo *int
+		_, err := pgx.ForEachRow(rows, []any{&player, &elo}, func() error {
+			known, r.Elos = append(known, player), append(r.Elos, elo)
+			return nil
+		})
 		return err
 	})
 	batch.Queue(sql, chat, zeronull.Timestamptz(since), stats.ChartedMatches).Query(func(rows pgx.Rows) error {
-		return collectRatings(rows, courses)
+		return collectRatings(rows, series)
 	})
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.Ratings{}, err
 	}
 	for i, player := range known {
-		r.Players[i] = courses[player]
+		r.Players[i] = series[player]
 	}
-	for _, player := range slices.Sorted(maps.Keys(courses)) {
+	for _, player := range slices.Sorted(maps.Keys(series)) {
 		if !slices.Contains(known, player) {
-			r.Others = append(r.Others, courses[player])
+			r.Others = append(r.Others, series[player])
 		}
 	}
 	return r, nil
 }
 
 // collectRatings adds the ratings after matches to those of their players.
-func collectRatings(rows pgx.Rows, courses map[ranking.PlayerID][]stats.Rating) error {
+func collectRatings(rows pgx.Rows, series map[ranking.PlayerID][]stats.Rating) error {
 	var player ranking.PlayerID
 	var at time.Time
 	var number, before, after int
 	_, err := pgx.ForEachRow(rows, []any{&player, &at, &number, &before, &after}, func() error {
 		at := at.UTC()
-		if courses[player] == nil {
-			courses[player] = []stats.Rating{{At: at, Match: number - 1, Elo: before}}
+		if series[player] == nil {
+			series[player] = []stats.Rating{{At: at, Match: number - 1, Elo: before}}
 		}
-		courses[player] = append(courses[player], stats.Rating{At: at, Match: number, Elo: after})
+		series[player] = append(series[player], stats.Rating{At: at, Match: number, Elo: after})
 		return nil
 	})
 	return err

@@ -11,7 +11,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// The ratings of a chart are those of matches that count, as they are now. Each course begins with the rating before.
+// The ratings of a chart are those of matches that count, as they are now. Each series begins with the rating before.
 func TestRatings(t *testing.T) {
 	t.Parallel()
 	w, store, alice, bob, carol := crowd(t)
@@ -30,13 +30,20 @@ func TestRatings(t *testing.T) {
 	carols := []stats.Rating{rated(4, 3, 1500), rated(4, 4, 1484)}
 	bobs := []stats.Rating{rated(1, 0, 1500), rated(1, 1, 1484), rated(3, 3, 1452)}
 	nobody := w.ID(t, "Zoe")
+	elos := func(elos ...int) (all []*int) {
+		for _, elo := range elos {
+			all = append(all, &elo)
+		}
+		return all
+	}
 	for name, tc := range map[string]struct {
 		got, want stats.Ratings
 	}{
-		"all time": {read(time.Time{}, carol, alice), stats.Ratings{Players: [][]stats.Rating{carols, alices}, Others: [][]stats.Rating{bobs}}},
+		"all time": {read(time.Time{}, carol, alice), stats.Ratings{
+			Players: [][]stats.Rating{carols, alices}, Elos: elos(1484, 1564), Others: [][]stats.Rating{bobs}}},
 		"who has not played": {read(at(3), nobody), stats.Ratings{
-			Players: [][]stats.Rating{nil}, Others: [][]stats.Rating{{rated(4, 3, 1548), rated(4, 4, 1564)}, carols}}},
-		"nothing": {read(at(4), alice), stats.Ratings{Players: [][]stats.Rating{nil}}},
+			Players: [][]stats.Rating{nil}, Elos: []*int{nil}, Others: [][]stats.Rating{{rated(4, 3, 1548), rated(4, 4, 1564)}, carols}}},
+		"nothing": {read(at(4), alice), stats.Ratings{Players: [][]stats.Rating{nil}, Elos: elos(1564)}},
 	} {
 		tc.want.Title = "Club"
 		if diff := cmp.Diff(tc.want, tc.got); diff != "" {
@@ -44,7 +51,7 @@ func TestRatings(t *testing.T) {
 		}
 	}
 	dbtest.Exec(t, w.Pool, `UPDATE players SET merged_into = $1, telegram_user_id = NULL, username = NULL WHERE id = $2`, bob, nobody)
-	if got := read(time.Time{}, nobody); cmp.Diff(bobs, got.Players[0]) != "" {
+	if got := read(time.Time{}, nobody); cmp.Diff(bobs, got.Players[0]) != "" || *got.Elos[0] != 1452 {
 		t.Errorf("of a merged player: %+v", got)
 	}
 	got, err := store.HavePlayed(t.Context(), dbtest.Club.ID, []ranking.PlayerID{nobody, carol, 999, bob})
