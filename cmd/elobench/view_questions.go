@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -165,14 +166,21 @@ func rankingView(name, title string, query func(viewQuestion) stats.RankingQuery
 // paging returns the page after or before the match of the question.
 func (q viewQuestion) paging() stats.Paging { return stats.Paging{Key: int64(q.match), Newer: q.newer} }
 
-// chart reads the ratings of a chart of both players, unless one of them has not played.
+// chart reads the ratings of a chart of the player and as many others as it can highlight, unless one of them has not played.
 func (r *viewReader) chart(ctx context.Context, q viewQuestion, period stats.Period) error {
 	players := []ranking.PlayerID{q.who, q.other}
+	for len(players) < stats.MaxCharted {
+		players = append(players, r.ordinary())
+	}
 	played, err := r.stats.HavePlayed(ctx, clubChat, players)
-	if err != nil || !played[0] || !played[1] {
+	if err != nil || slices.Contains(played, false) {
 		return err
 	}
-	_, err = r.service.Ratings(ctx, clubChat, stats.Chart{Players: []ranking.Name{{Player: q.who}, {Player: q.other}}, Period: period}, r.until)
+	n := stats.Chart{Period: period}
+	for _, p := range players {
+		n.Players = append(n.Players, ranking.Name{Player: p})
+	}
+	_, err = r.service.Ratings(ctx, clubChat, n, r.until)
 	return err
 }
 

@@ -14,8 +14,13 @@ const (
 	KindChart = "chart"
 	// MaxCharted is the maximum number of players that a chart highlights.
 	MaxCharted = 4
-	// ChartedMatches is how many of the last matches a chart shows.
-	ChartedMatches = 20_000
+	// ChartedMatches is how many matches a chart shows completely. Of more matches, it shows the last RecentlyCharted, and the earlier ones
+	// at ChartedMoments: the last match of the group and that of each highlighted player, and those of the best rating of each month.
+	ChartedMatches = 3_000
+	// RecentlyCharted is how many of the last matches a chart shows completely if there are more than ChartedMatches.
+	RecentlyCharted = 200
+	// ChartedMoments is at how many moments before those it shows a match.
+	ChartedMoments = 75
 )
 
 // Period is a span of time that ends now. Its values are stored, so their meaning must not change.
@@ -99,7 +104,8 @@ type Ratings struct {
 type ChartStore interface {
 	// HavePlayed reports which of the players have played in a group.
 	HavePlayed(ctx context.Context, chat ranking.ExternalChatID, players []ranking.PlayerID) ([]bool, error)
-	// Ratings returns the ratings of players after the matches since then, and those of all others.
+	// Ratings returns the ratings of players after the matches since then, and those of all others. See ChartedMatches for what it
+	// returns of very many matches.
 	Ratings(ctx context.Context, chat ranking.ExternalChatID, players []ranking.PlayerID, since time.Time) (Ratings, error)
 }
 

@@ -1,6 +1,8 @@
 package pgstats_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -53,34 +55,49 @@ func TestRatings(t *testing.T) {
 	}
 }
 
-// A chart shows only the last matches of a ladder with very many.
+// A chart of very many matches shows the last ones, some of the earlier ones from the first one on, and the best ratings.
 func TestRatingsAreLimited(t *testing.T) {
 	t.Parallel()
 	w, store, alice, _, _ := crowd(t)
-	const matches = stats.ChartedMatches + 10
-	dbtest.FillFast(t, w.Pool, `
+	const matches, best = stats.ChartedMatches + 1, 1234
+	dbtest.FillFast(t, w.Pool, fmt.Sprintf(`
 		INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
-		    SELECT g.id, l.id, 1000 + n, 1, 0, 32, now() + n * interval '1 minute', 'x:' || n
-		    FROM groups g JOIN ladders l ON l.group_id = g.id, generate_series(1, 20010) n;
+		    SELECT g.id, l.id, 1000 + n, 1, 0, 32, timestamptz '2030-01-01 00:00Z' + n * interval '1 minute', 'x:' || n
+		    FROM groups g JOIN ladders l ON l.group_id = g.id, generate_series(1, %d) n;
 		INSERT INTO match_players (match_id, player_id, ladder_id, played_at, side)
 		    SELECT m.id, p.id, m.ladder_id, m.played_at, p.side FROM matches m,
 		        (SELECT min(id) AS id, 1 AS side FROM players UNION ALL SELECT max(id), 2 FROM players) p WHERE m.number > 1000;
 		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason)
-		    SELECT match_id, player_id, 1500, 1500, 32, 1500, 0, 'match' FROM match_players JOIN matches m ON m.id = match_id WHERE m.number > 1000`)
-	begun := time.Now()
-	r, err := store.Ratings(t.Context(), dbtest.Club.ID, []ranking.PlayerID{alice}, time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("read in %v", time.Since(begun))
-	total, first := 0, matches
-	for _, points := range append(r.Players, r.Others...) {
-		total += max(0, len(points)-1)
-		if len(points) > 1 {
-			first = min(first, points[1].Match)
+		    SELECT match_id, player_id, m.number - 1, m.number, 32, 9999, 0, 'match' FROM match_players JOIN matches m ON m.id = match_id WHERE m.number > 1000;
+		INSERT INTO player_months (ladder_id, player_id, month, played, won, drawn, lost, best_elo, best_match)
+		    SELECT m.ladder_id, p.id, '2030-01-01', 1, 1, 0, 0, 1500, m.id FROM matches m, (SELECT min(id) AS id FROM players) p WHERE number = %d`,
+		matches, best))
+	numbers := func(since time.Time) (all []int) {
+		t.Helper()
+		r, err := store.Ratings(t.Context(), dbtest.Club.ID, []ranking.PlayerID{alice}, since)
+		if err != nil {
+			t.Fatal(err)
 		}
+		for _, p := range r.Players[0][1:] {
+			if p.Elo != p.Match {
+				t.Fatalf("the rating after match %d is %d", p.Match, p.Elo)
+			}
+			all = append(all, p.Match)
+		}
+		return all
 	}
-	if total != 2*stats.ChartedMatches || first != 1000+11 {
-		t.Errorf("%d ratings from match %d on", total, first)
+	begin := time.Date(2030, time.January, 1, 0, 0, 0, 0, time.UTC)
+	some := numbers(begin)
+	if most := stats.RecentlyCharted + 2*stats.ChartedMoments + 3; len(some) < stats.RecentlyCharted+stats.ChartedMoments || len(some) > most {
+		t.Errorf("%d of %d matches", len(some), matches)
+	}
+	if some[0] != 1001 || !slices.Contains(some, best) || !slices.IsSorted(some) {
+		t.Errorf("matches %d, of the best rating: %t", some, slices.Contains(some, best))
+	}
+	if last := some[len(some)-stats.RecentlyCharted]; last != 1000+matches-stats.RecentlyCharted+1 {
+		t.Errorf("the last matches begin with %d", last)
+	}
+	if all := numbers(begin.Add(time.Minute)); len(all) != stats.ChartedMatches || all[0] != 1002 {
+		t.Errorf("%d matches of as many as a chart shows completely", len(all))
 	}
 }
