@@ -32,25 +32,26 @@ func (s *Store) HavePlayed(ctx context.Context, chat ranking.ExternalChatID, pla
 	return played, err
 }
 
-// charted reads the ratings after the matches of a chart, by the number of the match. The matches are found by their time, so that those
-// before the period, which begins at $2, are not read. Without more than $4 matches there are no moments, and all matches are recent.
-var charted = func() string {
-	const counts = `group_id = (SELECT in_group FROM us) AND ladder_id = (SELECT ladder FROM us) AND undone_at IS NULL
+// isCharted is the condition that a match counts in a chart of the period that begins at $2.
+const isCharted = `group_id = (SELECT in_group FROM us) AND ladder_id = (SELECT ladder FROM us) AND undone_at IS NULL
 		      AND played_at > coalesce($2::timestamptz, '-infinity')`
-	return `
+
+// charted reads the ratings after the matches of a chart, by the number of the match. The matches are found by their time, so that those
+// before the period are not read. Without more than $4 matches there are no moments, and all matches are recent.
+const charted = `
 		WITH us AS MATERIALIZED (
 		    SELECT ` + postgres.ThisGroup + ` AS in_group, ` + postgres.ThisLadder + ` AS ladder
 		), highlighted AS MATERIALIZED (
 		    SELECT coalesce((SELECT merged_into FROM players WHERE id = asked.id), asked.id) AS player FROM unnest($3::bigint[]) AS asked (id)
 		), newest AS MATERIALIZED (
-		    SELECT id, number, played_at, row_number() OVER (ORDER BY played_at DESC, number DESC) AS n FROM matches WHERE ` + counts + `
+		    SELECT id, number, played_at, row_number() OVER (ORDER BY played_at DESC, number DESC) AS n FROM matches WHERE ` + isCharted + `
 		    ORDER BY played_at DESC, number DESC LIMIT $4::integer + 1
 		), recent AS MATERIALIZED (
 		    SELECT id, number, played_at FROM newest WHERE n <= CASE WHEN (SELECT count(*) FROM newest) > $4 THEN $5::integer ELSE $4 END
 		), moments AS MATERIALIZED (
 		    SELECT earliest.played_at + n * (last.played_at - earliest.played_at) / $6::integer AS at
 		    FROM (SELECT min(played_at) AS played_at FROM recent) AS last
-		    CROSS JOIN (SELECT played_at FROM matches WHERE ` + counts + ` ORDER BY played_at LIMIT 1) AS earliest
+		    CROSS JOIN (SELECT played_at FROM matches WHERE ` + isCharted + ` ORDER BY played_at LIMIT 1) AS earliest
 		    CROSS JOIN generate_series(0, $6::integer) AS n
 		    WHERE (SELECT count(*) FROM newest) > $4
 		), own AS MATERIALIZED (
@@ -67,16 +68,15 @@ var charted = func() string {
 		    SELECT id, number, played_at FROM recent
 		    UNION
 		    SELECT m.* FROM moments CROSS JOIN LATERAL (
-		        SELECT id, number, played_at FROM matches WHERE ` + counts + ` AND played_at <= moments.at ORDER BY played_at DESC LIMIT 1) AS m
+		        SELECT id, number, played_at FROM matches WHERE ` + isCharted + ` AND played_at <= moments.at ORDER BY played_at DESC LIMIT 1) AS m
 		    UNION
 		    SELECT m.* FROM own CROSS JOIN LATERAL (
-		        SELECT id, number, played_at FROM matches WHERE id = own.match_id AND ` + counts + ` LIMIT 1) AS m
+		        SELECT id, number, played_at FROM matches WHERE id = own.match_id AND ` + isCharted + ` LIMIT 1) AS m
 		)
 		SELECT h.player_id, shown.played_at, shown.number, h.elo_before, h.elo_after
 		FROM shown
 		CROSS JOIN LATERAL (SELECT * FROM elo_history WHERE match_id = shown.id AND superseded_at IS NULL OFFSET 0) AS h
 		ORDER BY shown.number`
-}()
 
 // Ratings implements stats.Store.
 func (s *Store) Ratings(
