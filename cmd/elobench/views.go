@@ -163,9 +163,14 @@ func countViews(ctx context.Context, c club, pools postgres.Pools) ([]figure, er
 	return figures, nil
 }
 
-// isSmall reports whether a table of a club is so small that reading all of it is the best that a plan can do.
+// largeTables are the tables with many rows of a large club. All others are so small that reading them completely is the best plan.
+var largeTables = []string{
+	"players", "group_players", "sightings", "matches", "match_players", "elo_history", "player_months", "pair_months", "pair_totals", "week_places",
+}
+
+// isSmall reports whether a table of a club is so small that a plan may read all of it.
 func (c club) isSmall(table string) bool {
-	return c.players < maxClubPlayers || slices.Contains([]string{"chats", "chat_aliases", "groups", "ladders", "ladder_tallies", "boards"}, table)
+	return c.players < maxClubPlayers || !slices.Contains(largeTables, table)
 }
 
 func viewFigure(v view, what string) string { return "views." + v.name + "." + what }
