@@ -15,7 +15,7 @@ const (
 	// MaxCharted is the maximum number of players that a chart highlights.
 	MaxCharted = 4
 	// ChartedMatches is how many matches a chart shows completely. Of more matches, it shows the last RecentlyCharted, and the earlier ones
-	// at ChartedMoments: the last match of the group and that of each highlighted player, and those of the best rating of each month.
+	// at ChartedMoments: the last match of the group and that of each highlighted player. It shows their best ratings in any case.
 	ChartedMatches = 3_000
 	// RecentlyCharted is how many of the last matches a chart shows completely if there are more than ChartedMatches.
 	RecentlyCharted = 200

@@ -37,7 +37,8 @@ const isCharted = `group_id = (SELECT in_group FROM us) AND ladder_id = (SELECT 
 		      AND played_at > coalesce($2::timestamptz, '-infinity')`
 
 // charted reads the ratings after the matches of a chart, by the number of the match. The matches are found by their time, so that those
-// before the period are not read. Without more than $4 matches there are no moments, and all matches are recent.
+// before the period are not read. Without more than $4 matches there are no moments, and all matches are recent. The best
+// rating of a player may be one of the first month and before the period; then that of the second best month counts.
 const charted = `
 		WITH us AS MATERIALIZED (
 		    SELECT ` + postgres.ThisGroup + ` AS in_group, ` + postgres.ThisLadder + ` AS ladder
@@ -62,7 +63,8 @@ const charted = `
 		    UNION
 		    SELECT best.best_match FROM highlighted CROSS JOIN LATERAL (
 		        SELECT best_match FROM player_months WHERE ladder_id = (SELECT ladder FROM us) AND player_id = highlighted.player
-		          AND month >= date_trunc('month', coalesce($2::timestamptz, '-infinity') AT TIME ZONE 'UTC') OFFSET 0) AS best
+		          AND month >= date_trunc('month', coalesce($2::timestamptz, '-infinity') AT TIME ZONE 'UTC')
+		        ORDER BY best_elo DESC, month LIMIT 2) AS best
 		    WHERE EXISTS (SELECT FROM moments)
 		), shown AS MATERIALIZED (
 		    SELECT id, number, played_at FROM recent
