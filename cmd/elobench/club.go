@@ -175,7 +175,7 @@ func (c club) write(ctx context.Context, db database, progress *progress) error 
 		}
 		if time.Since(reported) > progressEvery {
 			reported = time.Now()
-			progress.log("inserted %s", progressBar(g.number, c.matches))
+			progress.log("inserted %s", progressBar(g.number, c.matches, "matches"))
 		}
 	}
 	if err := c.run(ctx, db, g.insertStandings); err != nil {
@@ -208,6 +208,11 @@ func (c club) insertPeople(ctx context.Context, tx pgx.Tx) error {
 		_, err = tx.Exec(ctx, `
 			INSERT INTO players (telegram_user_id, username, display_name)
 			SELECT 1000000 + n, 'member_' || n, 'Member ' || n FROM generate_series(1, $1::integer) AS n`, c.players)
+	}
+	if err == nil {
+		_, err = tx.Exec(ctx, `
+			INSERT INTO sightings (group_id, player_id, username, seen_at)
+			SELECT 1, id, username, $1 FROM players ORDER BY id`, c.until.Add(-clubSpan))
 	}
 	return err
 }
@@ -274,7 +279,7 @@ func (g *clubGame) insertStandings(ctx context.Context, tx pgx.Tx) error {
 }
 
 // progressBar shows how much of a long work is done.
-func progressBar(done, all int) string {
+func progressBar(done, all int, what string) string {
 	const width = 30
 	full := width * done / max(all, 1)
 	bar := make([]rune, width)
@@ -284,5 +289,5 @@ func progressBar(done, all int) string {
 			bar[i] = '█'
 		}
 	}
-	return fmt.Sprintf("%s %d of %d matches", string(bar), done, all)
+	return fmt.Sprintf("%s %d of %d %s", string(bar), done, all, what)
 }

@@ -12,7 +12,7 @@ func TestChosenScenarios(t *testing.T) {
 		want    []string // nil for an error
 	}{
 		"all": {measureCommand{Runs: 1}, []string{
-			"throughput", "baseline", "latency", "contention", "draining", "growth", "memory", "start", "size",
+			"throughput", "baseline", "latency", "contention", "draining", "growth", "views", "memory", "start", "size",
 		}},
 		"in the usual order": {measureCommand{Runs: 1, Scenario: []string{"latency", "throughput"}}, []string{"throughput", "latency"}},
 		"unknown":            {measureCommand{Runs: 1, Scenario: []string{"latency", "speed"}}, nil},

@@ -15,7 +15,7 @@ type scenario struct {
 
 // scenarios returns all scenarios in the order in which they run.
 func scenarios() []scenario {
-	return []scenario{throughput(), baseline(), latency(), contention(), draining(), growth(), memory(), start(), size()}
+	return []scenario{throughput(), baseline(), latency(), contention(), draining(), growth(), views(), memory(), start(), size()}
 }
 
 // figure is a measured value.
@@ -49,6 +49,8 @@ type sizes struct {
 	drained, answers int
 	bulk             []int         // matches in each database of growth, ascending
 	rounds           int           // rounds of growth
+	clubs            []int         // matches in each ladder of views, ascending
+	viewed           int           // how often each view is measured
 	chats            int           // active chats in memory
 	waiting          int           // notices in memory, over all these chats
 	steady           time.Duration // how long the memory is sampled
@@ -63,13 +65,13 @@ var (
 	fullSizes = sizes{
 		groups: 200, people: 20, results: 20_000, clients: 32, pgbench: 20, rate: 50, latency: 60,
 		contended: 3_000, drained: 200, answers: 10,
-		bulk: []int{1e3, 1e5, 1e6}, rounds: 3,
+		bulk: []int{1e3, 1e5, 1e6}, rounds: 3, clubs: []int{1e3, 1e5, 1e6}, viewed: 500,
 		chats: 10_000, waiting: 100_000, steady: 12 * time.Second, starts: 10, image: true,
 	}
 	shortSizes = sizes{
 		groups: 40, people: 20, results: 3_000, clients: 32, pgbench: 5, rate: 50, latency: 5,
 		contended: 500, drained: 30, answers: 10,
-		bulk: []int{1e3, 1e4}, rounds: 1,
+		bulk: []int{1e3, 1e4}, rounds: 1, clubs: []int{1e3, 1e4}, viewed: 100,
 		chats: 1_000, waiting: 10_000, steady: 3 * time.Second, starts: 5,
 	}
 	// hugeBulk takes up to an hour and 20 GB.

@@ -34,7 +34,7 @@ func TestScenarios(t *testing.T) {
 	tiny := sizes{
 		groups: 2, people: 4, results: 10, clients: 1, pgbench: 1, rate: 20, latency: 1,
 		contended: 20, drained: 8, answers: 4,
-		bulk: []int{10, 1000}, rounds: 1,
+		bulk: []int{10, 1000}, rounds: 1, clubs: []int{100, 1000}, viewed: 2,
 		chats: 5, waiting: 20, steady: 50 * time.Millisecond, starts: 1,
 	}
 	volatileSettings := map[string]string{"fsync": "off", "full_page_writes": "off"}

@@ -26,6 +26,7 @@ func printTable(w io.Writer, now, old *measurement) {
 	}
 	b.WriteByte('\n')
 	writeColumns(&b, rows(now, old))
+	writeViews(&b, now.Figures)
 	// standard output may be closed already
 	_, _ = io.WriteString(w, b.String())
 }

@@ -8,9 +8,7 @@ import (
 
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
-	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
-	"elobot/internal/stats"
 )
 
 func TestNoCommandScansATable(t *testing.T) {
@@ -79,20 +77,6 @@ func TestNoCommandScansATable(t *testing.T) {
 			}
 			return err
 		}, Want: 1},
-		{Name: "read ranking", Run: func(ctx context.Context) error {
-			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, club.ID, &people[1], stats.RankingQuery{Page: 6}, time.Now().Add(-stats.ActiveFor))
-			if len(got.Rows) != stats.PageRows || got.Page != 6 || got.Total != 60 {
-				t.Errorf("the ranking is %+v", got)
-			}
-			return err
-		}, Want: 3},
-		{Name: "read first places of all", Run: func(ctx context.Context) error {
-			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, club.ID, nil, stats.RankingQuery{Places: 20, All: true}, time.Now())
-			if len(got.Rows) != 20 || got.Rows[0].Position != 1 {
-				t.Errorf("the first places are %+v", got)
-			}
-			return err
-		}, Want: 2},
 		{Name: "introduce", Run: func(ctx context.Context) error {
 			k := snap.People[1]
 			change := ranking.PlayerChange{Player: *k.Player, Standing: k.Standing.ID}

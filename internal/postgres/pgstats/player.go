@@ -163,21 +163,25 @@ const beatenBy = `ARRAY(
 const surplus = `surplus::float8 / played`
 
 // queuePairings reads whom a player played most, and against whom and together with whom the player did best and worst. A surplus of
-// zero is neither.
+// zero is neither. The best value is the first one of an index. Only then the pairs that have it are compared: in one query, the
+// planner would sort the thousands of pairs of a player who plays very much.
 func queuePairings(batch *pgx.Batch, chat ranking.ExternalChatID, player ranking.PlayerID, n *stats.MyStanding) {
 	for _, q := range []struct {
-		which, order string
-		to           **stats.Pairing
+		which, value, direction string
+		to                      **stats.Pairing
 	}{
-		{`NOT together`, `played DESC`, &n.Most},
-		{`together = false AND played >= 5 AND ` + surplus + ` > 0`, surplus + ` DESC`, &n.Favourite},
-		{`together = false AND played >= 5 AND ` + surplus + ` < 0`, surplus, &n.Hardest},
-		{`together = true AND played >= 5 AND ` + surplus + ` > 0`, surplus + ` DESC`, &n.Partner},
+		{`NOT together`, `played`, `DESC`, &n.Most},
+		{`together = false AND played >= 5 AND ` + surplus + ` > 0`, surplus, `DESC`, &n.Favourite},
+		{`together = false AND played >= 5 AND ` + surplus + ` < 0`, surplus, ``, &n.Hardest},
+		{`together = true AND played >= 5 AND ` + surplus + ` > 0`, surplus, `DESC`, &n.Partner},
 	} {
+		pairs := ` FROM pair_totals
+			WHERE ladder_id = (SELECT ladder FROM us) AND player_id = (SELECT player FROM us) AND ` + q.which
 		sql := `
-			SELECT other_id, played, won, drawn, lost FROM pair_totals
-			WHERE ladder_id = ` + postgres.ThisLadder + ` AND player_id = ` + thisOne + ` AND ` + q.which + `
-			ORDER BY ` + q.order + `, other_id LIMIT 1`
+			WITH us AS MATERIALIZED (SELECT ` + postgres.ThisLadder + ` AS ladder, ` + thisOne + ` AS player),
+			best AS MATERIALIZED (SELECT ` + q.value + ` AS value` + pairs + ` ORDER BY ` + q.value + ` ` + q.direction + ` LIMIT 1)
+			SELECT other_id, played, won, drawn, lost` + pairs + ` AND ` + q.value + ` = (SELECT value FROM best)
+			ORDER BY other_id LIMIT 1`
 		batch.Queue(sql, chat, player).Query(func(rows pgx.Rows) error {
 			for rows.Next() { // at most once
 				var p stats.Pairing
