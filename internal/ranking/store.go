@@ -113,7 +113,7 @@ type Query struct {
 	RateEntry RateEntry
 	Further   RateEntry    // if not zero, requests FurtherUsage for its sender and time
 	Equal     EqualResults // requests Recent
-	Leaders   LeaderQuery  // requests Leaders
+	Leaders   LeaderQuery  // requests Leaders, with People
 }
 
 // MatchRef says which match of a group is meant: the one with the ID; else the one with the Number; else the one that the
@@ -149,7 +149,7 @@ type Snapshot struct {
 	FurtherUsage RecentUsage
 	// Recent are matches that the query asks for, the newest first. They are never older than the standings of the People.
 	Recent []RecentMatch
-	// Leaders are players at the top of the ranking that the query asks for. They are never older than the standings of the People.
+	// Leaders are players at the top of the ranking that the query asks for, read together with the standings of the People.
 	Leaders []Leader
 }
 

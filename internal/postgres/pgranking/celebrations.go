@@ -14,26 +14,19 @@ import (
 // maxExamined is how many ratings are read to find the players at the top who have played lately.
 const maxExamined = 200
 
-// leadersOf returns the query for the players at the top of the ranking of a ladder, which is an expression. $2 is since when they
-// have played, and $3 how many there are at most. A last row without a standing says that there may be more. The planner uses the
-// order of group_players_ranking_idx only with IS FALSE.
-func leadersOf(ladder string) string {
+// leadersOf returns the query for the players at the top of the ranking of a ladder, which is an expression. Two parameters, of which the
+// first has this number, say since when they have played, and how many there are at most. A last row without a standing says that there
+// may be more. The planner uses the order of group_players_ranking_idx only with IS FALSE.
+func leadersOf(ladder string, parameter int) string {
 	return fmt.Sprintf(`
 		WITH top AS MATERIALIZED (
 		    SELECT id, elo, last_played_at FROM group_players
 		    WHERE ladder_id = %s AND (played < 5) IS FALSE AND played > 0 AND left_at IS NULL
 		    ORDER BY elo DESC, id LIMIT %d
-		), leaders AS MATERIALIZED (SELECT id, elo FROM top WHERE last_played_at > $2 LIMIT $3)
+		), leaders AS MATERIALIZED (SELECT id, elo FROM top WHERE last_played_at > $%[3]d LIMIT $%[4]d)
 		SELECT id, elo FROM leaders
-		UNION ALL SELECT 0, 0 WHERE (SELECT count(*) FROM leaders) < $3 AND (SELECT count(*) FROM top) = %[2]d`, ladder, maxExamined)
-}
-
-// queueLeaders reads the players at the top of a group's ranking.
-func queueLeaders(batch *pgx.Batch, q ranking.Query, leaders *[]ranking.Leader) {
-	batch.Queue(leadersOf(postgres.ThisLadder), q.Chat.ID, q.Leaders.ActiveSince, q.Leaders.Limit).Query(func(rows pgx.Rows) (err error) {
-		*leaders, err = pgx.CollectRows(rows, pgx.RowToStructByPos[ranking.Leader])
-		return err
-	})
+		UNION ALL SELECT 0, 0 WHERE (SELECT count(*) FROM leaders) < $%[4]d AND (SELECT count(*) FROM top) = %[2]d`,
+		ladder, maxExamined, parameter, parameter+1)
 }
 
 // The largest upset of the ladder $1 in the month $2, and whether the tallies have all of it.
@@ -65,7 +58,7 @@ func queuePremises(batch *pgx.Batch, all []ranking.Changes) {
 		ladder := matches[0].Ladder
 		if l := c.Premises.Leaders; l != nil {
 			batch.Queue(`
-				WITH leaders AS (`+leadersOf("$1")+`)
+				WITH leaders AS (`+leadersOf("$1", 2)+`)
 				SELECT (coalesce(array_agg(id ORDER BY elo DESC, id), '{}') = $4
 				        AND coalesce(array_agg(elo ORDER BY elo DESC, id), '{}') = $5)::unchanged FROM leaders`,
 				ladder, l.ActiveSince, l.Limit,

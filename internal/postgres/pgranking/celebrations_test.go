@@ -81,7 +81,7 @@ func TestLeadersAmongTheInactive(t *testing.T) {
 			INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, played, drawn, last_played_at)
 			SELECT 1, id, 'x', 1600, 1600, 1600, 5, 5, '2023-09-30' FROM players p
 			WHERE display_name = 'x' AND NOT EXISTS (SELECT FROM group_players s WHERE s.player_id = p.id)`)
-		snap, err := w.Store.Read(t.Context(), ranking.Query{Chat: club, Leaders: ranking.LeaderQuery{ActiveSince: since, Limit: 5}})
+		snap, err := w.Store.Read(t.Context(), ranking.Query{Chat: club, People: []ranking.Person{alice}, Leaders: ranking.LeaderQuery{ActiveSince: since, Limit: 5}})
 		if diff := cmp.Diff(tc.want, snap.Leaders); err != nil || diff != "" {
 			t.Errorf("leaders, %v (-want +got):\n%s", err, diff)
 		}

@@ -50,7 +50,7 @@ func TestNoCommandScansATable(t *testing.T) {
 		}, Want: 2},
 		{Name: "read leaders", Run: func(ctx context.Context) (err error) {
 			leaders := ranking.LeaderQuery{ActiveSince: time.Now().Add(-24 * time.Hour), Limit: 5}
-			read, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, Leaders: leaders})
+			read, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, People: people, Leaders: leaders})
 			premises.Leaders = &ranking.Leaders{LeaderQuery: leaders, Found: read.Leaders}
 			return err
 		}, Want: 2},

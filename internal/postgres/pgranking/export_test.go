@@ -12,7 +12,7 @@ import (
 const MaxTogether = maxTogether
 
 // Leaders is the query for the players at the top of the ranking of the ladder $1.
-var Leaders = leadersOf("$1")
+var Leaders = leadersOf("$1", 2)
 
 // ApplyTogether applies results in one transaction.
 func (s *Store) ApplyTogether(ctx context.Context, all ...ranking.Changes) error {

@@ -3,6 +3,7 @@ package pgranking
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
@@ -36,9 +37,6 @@ func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	if !q.Equal.At.IsZero() { // after the standings: a match that is recorded in between changes those
 		queueEqualResults(batch, q, &snap.Recent)
 	}
-	if q.Leaders.Limit > 0 { // after the standings too
-		queueLeaders(batch, q, &snap.Leaders)
-	}
 }
 
 func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
@@ -63,10 +61,12 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	})
 }
 
-func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
-	// The last join must choose as ranking.Known.Identify does. The plan stays when tables grow: with LIMIT 1, the planner
-	// looks up each row by its key even in a new database, where it would scan whole groups otherwise.
-	const sql = `
+// people is the query for people. %[1]s are further WITH queries, and %[2]s further columns.
+//
+// The last join must choose as ranking.Known.Identify does. The plan stays when tables grow: with LIMIT 1, the planner looks up each row by
+// its key even in a new database, where it would scan whole groups otherwise.
+const people = `
+		WITH here AS MATERIALIZED (SELECT ` + postgres.ThisGroup + ` AS group_id, ` + postgres.ThisLadder + ` AS ladder_id)%[1]s
 		SELECT coalesce(by_id.id, 0), coalesce(by_id.telegram_user_id, 0), coalesce(by_id.username, ''), coalesce(by_id.display_name, ''),
 		       coalesce(by_name.id, 0), coalesce(by_name.telegram_user_id, 0), coalesce(by_name.username, ''), coalesce(by_name.display_name, ''),
 		       coalesce(unclaimed.id, 0), 0, coalesce(unclaimed.username, ''), coalesce(unclaimed.display_name, ''),
@@ -74,9 +74,9 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		       coalesce(s.id, 0), coalesce(s.player_id, 0), coalesce(s.name, ''),
 		       coalesce(s.elo, 0), coalesce(s.start_elo, 0), coalesce(s.best_elo, 0), coalesce(s.version, 0),
 		       coalesce(s.played, 0), coalesce(s.won, 0), coalesce(s.drawn, 0), coalesce(s.lost, 0),
-		       coalesce(s.streak, 0), s.left_at, s.last_played_at
+		       coalesce(s.streak, 0), s.left_at, s.last_played_at%[2]s
 		FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS person (user_id, username, place)
-		CROSS JOIN (SELECT ` + postgres.ThisGroup + ` AS group_id, ` + postgres.ThisLadder + ` AS ladder_id OFFSET 0) AS here -- looked up once
+		CROSS JOIN here
 		LEFT JOIN LATERAL (SELECT * FROM players WHERE telegram_user_id = person.user_id LIMIT 1) AS by_id ON true
 		LEFT JOIN LATERAL (
 		    SELECT * FROM sightings WHERE group_id = here.group_id AND player_id = by_id.id LIMIT 1) AS seen ON true
@@ -93,14 +93,34 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		      AND player_id = coalesce(by_id.id, CASE WHEN person.user_id = 0 THEN by_name.id END, unclaimed.id)
 		    LIMIT 1) AS s ON true
 		ORDER BY person.place`
+
+var (
+	onlyPeople = fmt.Sprintf(people, "", "")
+	// Both are read in one statement, so that the leaders are no older than the standings.
+	peopleAndLeaders = fmt.Sprintf(people, `, leaders AS MATERIALIZED (`+leadersOf("(SELECT ladder_id FROM here)", 4)+`)`, `,
+		       (SELECT array_agg(id ORDER BY elo DESC, id) FROM leaders), (SELECT array_agg(elo ORDER BY elo DESC, id) FROM leaders)`)
+)
+
+func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	n := len(q.People)
 	ids, usernames := make([]int64, n), make([]string, n)
 	for i, p := range q.People {
 		ids[i], usernames[i] = int64(p.ID), p.Username
 	}
-	batch.Queue(sql, q.Chat.ID, ids, usernames).Query(func(rows pgx.Rows) error {
+	sql, arguments := onlyPeople, []any{q.Chat.ID, ids, usernames}
+	var leaders []ranking.StandingID
+	var elos []int
+	var further []any
+	if q.Leaders.Limit > 0 {
+		sql, arguments = peopleAndLeaders, append(arguments, q.Leaders.ActiveSince, q.Leaders.Limit)
+		further = []any{&leaders, &elos}
+	}
+	batch.Queue(sql, arguments...).Query(func(rows pgx.Rows) error {
 		var err error
-		snap.People, err = pgx.CollectRows(rows, scanKnown)
+		snap.People, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (ranking.Known, error) { return scanKnown(row, further...) })
+		for i, id := range leaders {
+			snap.Leaders = append(snap.Leaders, ranking.Leader{Standing: id, Elo: elos[i]})
+		}
 		for i := range snap.People {
 			snap.People[i].Identify(q.People[i])
 		}
@@ -108,7 +128,8 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	})
 }
 
-func scanKnown(row pgx.CollectableRow) (ranking.Known, error) {
+// scanKnown scans a person, and what further columns have.
+func scanKnown(row pgx.CollectableRow, further ...any) (ranking.Known, error) {
 	var players [3]ranking.Player
 	var isSeen bool
 	var seen ranking.Sighting
@@ -119,7 +140,7 @@ func scanKnown(row pgx.CollectableRow) (ranking.Known, error) {
 		fields = append(fields, &p.ID, &p.UserID, &p.Username, &p.Name)
 	}
 	fields = append(fields, &isSeen, &seen.Username, (*zeronull.Timestamptz)(&seen.At))
-	err := row.Scan(append(fields, postgres.StandingFields(&s)...)...)
+	err := row.Scan(slices.Concat(fields, postgres.StandingFields(&s), further)...)
 	var k ranking.Known
 	for i, to := range []**ranking.Player{&k.ByID, &k.ByUsername, &k.Unclaimed} {
 		if players[i].ID != 0 {
