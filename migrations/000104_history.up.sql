@@ -152,5 +152,4 @@ CREATE TABLE tally_marks (
     CONSTRAINT tally_marks_pkey PRIMARY KEY (id),
     CONSTRAINT tally_marks_ladder_id_fkey FOREIGN KEY (ladder_id) REFERENCES ladders (id) ON DELETE CASCADE
 );
-CREATE INDEX tally_marks_ladder_id_idx ON tally_marks (ladder_id, id);
 CREATE INDEX tally_marks_month_idx ON tally_marks (ladder_id, player_id, month);

@@ -33,7 +33,7 @@ func leadersOf(ladder string, parameter int) string {
 const (
 	largestUpset = `coalesce((
 		    SELECT upset FROM player_months WHERE ladder_id = $1 AND month = $2 AND upset IS NOT NULL ORDER BY upset DESC LIMIT 1), 0)`
-	upsetsKnown = `(SELECT id FROM tally_marks WHERE ladder_id = $1 ORDER BY id LIMIT 1) IS NULL
+	upsetsKnown = `NOT EXISTS (SELECT FROM tally_marks WHERE ladder_id = $1)
 		       AND NOT EXISTS (SELECT FROM ladder_tallies WHERE ladder_id = $1 AND recounting)`
 )
 

@@ -108,8 +108,8 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		ids[i], usernames[i] = int64(p.ID), p.Username
 	}
 	sql, arguments := onlyPeople, []any{q.Chat.ID, ids, usernames}
-	var leaders []ranking.StandingID
-	var elos []int
+	var leaders []int64 // pgx scans arrays of other types slowly
+	var elos []int32
 	var further []any
 	if q.Leaders.Limit > 0 {
 		sql, arguments = peopleAndLeaders, append(arguments, q.Leaders.ActiveSince, q.Leaders.Limit)
@@ -119,7 +119,7 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		var err error
 		snap.People, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (ranking.Known, error) { return scanKnown(row, further...) })
 		for i, id := range leaders {
-			snap.Leaders = append(snap.Leaders, ranking.Leader{Standing: id, Elo: elos[i]})
+			snap.Leaders = append(snap.Leaders, ranking.Leader{Standing: ranking.StandingID(id), Elo: int(elos[i])})
 		}
 		for i := range snap.People {
 			snap.People[i].Identify(q.People[i])

@@ -16,7 +16,7 @@ import (
 func queueFreshness(batch *pgx.Batch, chat ranking.ExternalChatID, f *stats.Freshness) {
 	const sql = `
 		SELECT coalesce((SELECT recounting FROM ladder_tallies WHERE ladder_id = ` + postgres.ThisLadder + `), false),
-		       (SELECT created_at FROM tally_marks WHERE ladder_id = ` + postgres.ThisLadder + ` ORDER BY id LIMIT 1)`
+		       (SELECT min(created_at) FROM tally_marks WHERE ladder_id = ` + postgres.ThisLadder + `)`
 	batch.Queue(sql, chat).QueryRow(func(row pgx.Row) error {
 		if err := row.Scan(&f.Recounting, (*zeronull.Timestamptz)(&f.AsOf)); err != nil {
 			return fmt.Errorf("scan freshness: %w", err)

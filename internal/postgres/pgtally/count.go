@@ -58,7 +58,7 @@ func (s *Store) CountNext(ctx context.Context, after ranking.LadderID, except ..
 	const next = `
 		SELECT ladder_id FROM tally_marks WHERE ladder_id > $1 AND (ladder_id = ANY ($2)) IS NOT TRUE ORDER BY ladder_id LIMIT 1`
 	const oldest = `
-		SELECT id, ladder_id, player_id, month, match_id FROM tally_marks WHERE ladder_id = $2 ORDER BY ladder_id, id LIMIT $1`
+		SELECT id, ladder_id, player_id, month, match_id FROM tally_marks WHERE ladder_id = $2 ORDER BY ladder_id, player_id, month LIMIT $1`
 	err = s.transact(ctx, func(tx pgx.Tx) error {
 		ladder = 0
 		switch err := tx.QueryRow(ctx, next, after, except).Scan(&ladder); {

@@ -18,7 +18,7 @@ const (
 	// maxAttempts is how often a step is tried if another transaction changes the same rows meanwhile, which is rare.
 	maxAttempts = 4
 	// marksAtOnce is how many marks a step takes.
-	marksAtOnce = 5_000
+	marksAtOnce = 2_000
 	// marksApart is how many marks a step takes that counts a ladder by itself, because a larger one has failed. It may have taken too long.
 	marksApart = 100
 	// recountAtOnce is about how many matches of players a step of a recount counts.
