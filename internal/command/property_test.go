@@ -61,7 +61,10 @@ func TestParseMatchProperty(t *testing.T) {
 				writeScores(false)
 			}
 			m.plain(drawSpace(t))
-			m.plain(rapid.SampledFrom([]string{"", "", "& ", "+\n", "and ", "And, "}).Draw(t, "and"))
+			// "@a and @b 3:1" may also say that the sender has beaten both
+			if sizeA != 1 || sizeB != 1 || versus || i == 0 {
+				m.plain(rapid.SampledFrom([]string{"", "", "& ", "+\n", "and ", "And, "}).Draw(t, "and"))
+			}
 			p := drawMention(t, &m, i)
 			if i < sizeA {
 				want.A = append(want.A, p)
