@@ -65,7 +65,7 @@ func TestWhenBoardsAreUpdated(t *testing.T) {
 			b.run(ctx)
 		}()
 		at := func(d time.Duration, do func()) {
-			time.Sleep(d - time.Since(store.since))
+			time.Sleep(d - time.Since(store.since)) //nolint:forbidigo // the clock of synctest
 			synctest.Wait()
 			do()
 		}
