@@ -230,9 +230,8 @@ func testBoardOfAGroupUpgradedEarly(_ *testing.T, b *botFixture) {
 	b.awaitBoard(upgraded, true, "Alice 1516")
 }
 
-// TestBoardUnderPressure: 200 results come in a minute that is ten times as fast, and so are the limits of Telegram. No request exceeds them,
-// the board is not edited more often than it should be, and in the end it
-// shows the ranking.
+// TestBoardUnderPressure: 200 results come in a minute that is ten times as fast, and so are the limits of Telegram. No request exceeds
+// them, the board is not edited more often than it should be, and in the end it shows the ranking.
 func TestBoardUnderPressure(t *testing.T) {
 	t.Parallel()
 	limits := botsim.Limits{Chat: botsim.Window{N: 5, Per: 500 * time.Millisecond}, Group: botsim.Window{N: 20, Per: 6 * time.Second}}

@@ -141,7 +141,7 @@ func checkDeliveredOnce(t *testing.T, pool *pgxpool.Pool, results int) {
 	}
 }
 
-// resetPeak makes peakMemory begin anew.
+// resetPeak makes peakMemory start again.
 func resetPeak(t *testing.T, p *process) {
 	t.Helper()
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.cmd.Process.Pid), []byte("5"), 0); err != nil {

@@ -23,7 +23,7 @@ const (
 	maxDrawings = 2
 	// ratingsTimeout limits the read of what a chart shows. No request waits for it.
 	ratingsTimeout = 10 * time.Second
-	// pictureKept is how long a picture waits to be sent before it is dropped, and drawn anew when its turn comes.
+	// pictureKept is how long a picture waits to be sent before it is dropped, and drawn again when its turn comes.
 	pictureKept = time.Minute
 	// fileKept is how long the same picture is not uploaded again.
 	fileKept = time.Minute

@@ -167,7 +167,7 @@ func TestSamePictureIsNotUploadedAgain(t *testing.T) {
 	}
 }
 
-// TestForgottenFile: a file that Telegram does not know any more is uploaded anew.
+// TestForgottenFile: a file that Telegram does not know any more is uploaded again.
 func TestForgottenFile(t *testing.T) {
 	t.Parallel()
 	p, drawn := newCharts(t, 1500, 1516)

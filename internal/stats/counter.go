@@ -12,12 +12,9 @@ import (
 )
 
 const (
-	// minPause and maxPause limit the pause after new matches were counted. It is pauseShare times as long as counting them took: where
-	// much is recorded, most of the machine is left to that, and fewer but larger steps write less. With the time that counting
-	// takes, questions get answers that are at most a few seconds old.
-	minPause   = time.Second
-	maxPause   = 3 * time.Second
-	pauseShare = 10
+	// countInterval is how often new matches are counted. With the time that it takes, questions get answers that are at most a few
+	// seconds old.
+	countInterval = time.Second
 	// turn is how long other steps go on before new matches are counted again.
 	turn = 500 * time.Millisecond
 	// progressInterval is how often the progress of recounts is logged.
@@ -83,7 +80,7 @@ func NewCounter(store TallyStore, now func() time.Time, log *slog.Logger) *Count
 // not block. Call it before Run.
 func (c *Counter) WhenPlaced(f func(outbox.ChatID)) { c.placed = f }
 
-// Run counts again and again until the context ends or the lease is lost.
+// Run counts at intervals until the context ends or the lease is lost.
 func (c *Counter) Run(ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)
 	var surveyor sync.WaitGroup
@@ -95,9 +92,10 @@ func (c *Counter) Run(ctx context.Context) {
 }
 
 func (c *Counter) count(ctx context.Context) {
+	tick := time.NewTicker(countInterval)
+	defer tick.Stop()
 	failing := false
 	for {
-		began := time.Now()
 		more, err := c.CatchUp(ctx)
 		switch {
 		case ctx.Err() != nil, errors.Is(err, outbox.ErrLeaseLost):
@@ -112,7 +110,7 @@ func (c *Counter) count(ctx context.Context) {
 			continue
 		}
 		select {
-		case <-time.After(min(max(minPause, pauseShare*time.Since(began)), maxPause)):
+		case <-tick.C:
 		case <-ctx.Done():
 			return
 		}
