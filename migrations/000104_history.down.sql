@@ -7,6 +7,7 @@ DROP TABLE player_months;
 
 ALTER TABLE chats DROP COLUMN celebrations;
 
+DROP INDEX group_players_played_idx;
 DROP INDEX group_players_ranking_idx;
 ALTER TABLE group_players DROP COLUMN last_played_at;
 CREATE INDEX group_players_ranking_idx ON group_players (ladder_id, elo DESC, id) WHERE played > 0 AND left_at IS NULL;

@@ -22,6 +22,9 @@ DROP INDEX group_players_ranking_idx;
 CREATE INDEX group_players_ranking_idx ON group_players (ladder_id, (played < 5), elo DESC, id) INCLUDE (played, drawn, last_played_at)
     WHERE played > 0 AND left_at IS NULL;
 
+-- The one with the most matches, whoever has left.
+CREATE INDEX group_players_played_idx ON group_players (ladder_id, played DESC, player_id);
+
 -- Cards celebrate what is special about a match.
 ALTER TABLE chats ADD COLUMN celebrations boolean NOT NULL DEFAULT true;
 
@@ -53,8 +56,8 @@ CREATE TABLE player_months (
     CONSTRAINT player_months_streak_check CHECK ((streak IS NULL) = (streak_match IS NULL) AND streak > 0),
     CONSTRAINT player_months_upset_check CHECK ((upset IS NULL) = (upset_match IS NULL) AND upset > 0)
 );
--- For the records of a month: the first in the order of an index. There is none of the matches played: every match would change it, where
--- most change none of these.
+-- for the records of a month: the first in the order of an index
+CREATE INDEX player_months_played_idx ON player_months (ladder_id, month, played DESC, player_id);
 CREATE INDEX player_months_best_idx ON player_months (ladder_id, month, best_elo DESC, best_match, player_id);
 CREATE INDEX player_months_streak_idx ON player_months (ladder_id, month, streak DESC, streak_match, player_id) WHERE streak IS NOT NULL;
 CREATE INDEX player_months_upset_idx ON player_months (ladder_id, month, upset DESC, upset_match, player_id) WHERE upset IS NOT NULL;
