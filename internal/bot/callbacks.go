@@ -50,8 +50,10 @@ const (
 // maxData is Telegram's limit for the data of a button, in bytes.
 const maxData = 64
 
-// callbacks returns the table of callbacks. It is a function because the handlers read it too.
-func callbacks() []Callback {
+// callbackTable is made when it is first needed, because handlers read it too.
+var callbackTable lazy[Callback]
+
+func listCallbacks() []Callback {
 	return []Callback{
 		{Code: undoCode, Command: command.NameUndo, Handle: (*Router).pressUndo},
 		{Code: restoreCode, Command: command.NameRestore, Handle: (*Router).pressRestore},
@@ -98,7 +100,7 @@ func findCallback(data string) (c Callback, args string, ok bool) {
 		return c, "", false
 	}
 	head, args, _ := strings.Cut(data, ":")
-	for _, c := range callbacks() {
+	for _, c := range callbackTable.get(listCallbacks) {
 		if head == callbackVersion+c.Code {
 			return c, args, true
 		}

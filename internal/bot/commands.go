@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-telegram/bot/models"
 
@@ -38,9 +39,24 @@ const (
 	Everywhere = InGroups | InPrivate
 )
 
-// commands returns the table of commands, in the order of the help and the menus. It is a function because the handlers
-// read it too.
-func commands() []Command {
+// commands returns the table of commands, in the order of the help and the menus. Callers must not change it.
+func commands() []Command { return commandTable.get(listCommands) }
+
+// commandTable is made when it is first needed, because handlers read it too: a variable's initial value must not refer to itself.
+var commandTable lazy[Command]
+
+// lazy is a list that is made once.
+type lazy[T any] struct {
+	once sync.Once
+	list []T
+}
+
+func (l *lazy[T]) get(list func() []T) []T {
+	l.once.Do(func() { l.list = list() })
+	return l.list
+}
+
+func listCommands() []Command {
 	return []Command{
 		{Name: command.NameStart, Where: Everywhere, Handle: (*Router).start, Menu: InPrivate},
 		{Name: command.NameMatch, Aliases: []string{command.NameWon, command.NameLost, command.NameDraw}, Where: InGroups, Handle: (*Router).match, Topic: aboutResults, Short: true, Help: true, Menu: InGroups},

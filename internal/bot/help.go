@@ -28,7 +28,7 @@ func helpTopics() []helpTopic {
 
 // commands returns the commands of a topic, in the order of the table.
 func (t helpTopic) commands() []Command {
-	return slices.DeleteFunc(commands(), func(c Command) bool { return c.Topic != t })
+	return slices.DeleteFunc(slices.Clone(commands()), func(c Command) bool { return c.Topic != t })
 }
 
 // help handles "/help" and "/help match".
