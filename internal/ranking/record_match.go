@@ -175,7 +175,7 @@ func (r *recordOperation) unknown(snap Snapshot) (person int) {
 // playAll returns the matches with the changes that they make to the standings of their players, who must be known.
 func (r *recordOperation) playAll(snap Snapshot) NewMatches {
 	matches := make(NewMatches, len(r.matches))
-	current := make(map[PlayerID]Standing) // after the matches so far
+	current := make(map[PlayerID]*Standing, len(r.people)) // after the matches so far
 	for i, m := range r.matches {
 		matches[i] = r.play(snap, m, current)
 	}
@@ -183,7 +183,7 @@ func (r *recordOperation) playAll(snap Snapshot) NewMatches {
 }
 
 // play returns a match with the changes that it makes to the standings of its players.
-func (r *recordOperation) play(snap Snapshot, reported reportedMatch, current map[PlayerID]Standing) *NewMatch {
+func (r *recordOperation) play(snap Snapshot, reported reportedMatch, current map[PlayerID]*Standing) *NewMatch {
 	m := &NewMatch{
 		Key: reported.key, Group: snap.Group, Ladder: snap.Ladder.ID, RatingRules: snap.Ladder.RatingRules, Result: reported.result,
 		PlayedAt: r.playedAt, Players: make([]MatchPlayer, len(reported.players)),
@@ -192,8 +192,10 @@ func (r *recordOperation) play(snap Snapshot, reported reportedMatch, current ma
 	var added []Name
 	for i, person := range reported.players {
 		p, known := &m.Players[i], snap.People[person]
-		before, played := current[known.Player.ID]
-		if !played {
+		var before Standing
+		if last, played := current[known.Player.ID]; played {
+			before = *last
+		} else {
 			before = known.standing(snap.Ladder)
 			if known.Standing == nil {
 				added = append(added, known.Player.name())
@@ -206,8 +208,8 @@ func (r *recordOperation) play(snap Snapshot, reported reportedMatch, current ma
 	for i, e := range play(m.RatingRules, m.Score, m.PlayedAt, parts, standings) {
 		m.Players[i].K = e.K
 	}
-	for _, p := range m.Players {
-		current[p.After.Player] = p.After
+	for _, s := range standings {
+		current[s.Player] = s
 	}
 	if r.reporter >= 0 {
 		m.ReportedBy = snap.People[r.reporter].Player.ID
