@@ -15,8 +15,9 @@ import (
 
 const (
 	// maxConcurrentWrites is how many transactions run at once before further results have to wait. Those that wait
-	// are written together as soon as one of the transactions ends.
-	maxConcurrentWrites = 4
+	// are written together as soon as one of the transactions ends. Two keep the server busy while one of them commits. With
+	// more, each transaction writes fewer results.
+	maxConcurrentWrites = 2
 	// slotTimeout is how long a transaction counts towards maxConcurrentWrites. A longer one waits for its group, and
 	// must not keep results of other groups from being written.
 	slotTimeout = 100 * time.Millisecond
