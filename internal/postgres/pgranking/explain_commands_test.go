@@ -65,7 +65,7 @@ func TestNoCommandScansATable(t *testing.T) {
 				t.Errorf("%d people are in the group, want 60", len(people))
 			}
 			return err
-		}, Want: 1},
+		}, Want: 2},
 		{Name: "read the matches of a message", Run: func(ctx context.Context) error {
 			_, err := store.MatchesOf(ctx, club.ID, 40, "m:-150:45")
 			return err
