@@ -235,3 +235,42 @@ func TestStoreAnswersAreLost(t *testing.T) {
 		p.stop()
 	})
 }
+
+// After each batch, the store has as long for others, but not longer than maxRest. What comes up after that is written at once.
+func TestJournalRests(t *testing.T) {
+	t.Parallel()
+	for took, rest := range map[time.Duration]time.Duration{5 * time.Millisecond: 5 * time.Millisecond, 3 * time.Second: maxRest} {
+		t.Run(took.String(), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store, sender := newMemory(), newMessenger(t, nil)
+				var begun, ended []time.Time
+				store.onAdvance = func(ctx context.Context, _ []Result, _ []Lane) error {
+					begun = append(begun, time.Now())
+					err := sleep(ctx, took)
+					ended = append(ended, time.Now())
+					return err
+				}
+				store.add(repeat(1, 5)...)
+				p := dispatch(t, store, sender, Settings{})
+				advance(t, time.Minute)
+				if n := len(begun); n < 6 || len(sender.all()) != 5 {
+					t.Fatalf("%d batches, %d requests for 5 items", n, len(sender.all()))
+				}
+				for i, end := range ended[:len(ended)-1] {
+					if pause := begun[i+1].Sub(end); pause != rest {
+						t.Errorf("batch %d begins %v after the last one, want %v", i+1, pause, rest)
+					}
+				}
+				quiet := len(begun)
+				store.add(2)
+				p.Wake(2)
+				synctest.Wait()
+				if len(begun) != quiet+1 {
+					t.Error("after a quiet time, an item waits")
+				}
+				p.stop()
+			})
+		})
+	}
+}

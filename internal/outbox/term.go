@@ -80,6 +80,7 @@ type batch struct {
 	results []result
 	takes   []*lane
 	turns   []Turn
+	took    time.Duration
 	err     error
 }
 
@@ -210,7 +211,7 @@ func (t *term) next(now time.Time) time.Time {
 	}
 	sooner(t.nextReaction(now))
 	if !t.journal.persisting {
-		sooner(t.journal.retryAt)
+		sooner(t.journal.nextAt)
 		for _, r := range t.results {
 			sooner(r.persistAt)
 		}

@@ -39,7 +39,7 @@ func TestNoWakeUpIsMissed(t *testing.T) {
 			tm.schedule(l, now)
 		}, 0},
 		"the end of the journal's pause": {Limits{}, newLease(1), func(tm *term, _ *lane, _, soon time.Time) {
-			tm.journal.retryAt = soon
+			tm.journal.nextAt = soon
 		}, 0},
 		"a result to persist": {Limits{}, newLease(1), func(tm *term, l *lane, _, soon time.Time) {
 			tm.results = []result{{lane: l, persistAt: soon}}
