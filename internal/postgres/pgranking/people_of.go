@@ -3,6 +3,7 @@ package pgranking
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -13,35 +14,54 @@ import (
 // PeopleOf implements ranking.Store. Of thousands of people, it reads the names and the accounts apart: looking up each player for its
 // standing takes half as long again. They come in arrays, because thousands of rows take long to transfer.
 func (s *Store) PeopleOf(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.Person, error) {
-	const standings = `
+	const sql = `
 		SELECT coalesce(array_agg(player_id), '{}'), coalesce(array_agg(name), '{}')
 		FROM (SELECT player_id, name FROM group_players WHERE ladder_id = ` + postgres.ThisLadder + ` ORDER BY id) AS s`
-	const accounts = `
-		SELECT coalesce(array_agg(id), '{}'), coalesce(array_agg(coalesce(telegram_user_id, 0)), '{}'),
-		       coalesce(array_agg(coalesce(username, '')), '{}')
-		FROM players WHERE id = ANY (ARRAY(
-		    SELECT player_id FROM group_players WHERE ladder_id = ` + postgres.ThisLadder + ` ORDER BY player_id))`
-	var standing, players, users []int64 // pgx scans arrays of other types slowly
-	var names, usernames []string
-	var batch pgx.Batch
-	batch.Queue(standings, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&standing, &names) })
-	batch.Queue(accounts, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&players, &users, &usernames) })
-	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
+	var players []int64 // pgx scans arrays of other types slowly
+	var names []string
+	if err := s.db.QueryRow(ctx, sql, chat).Scan(&players, &names); err != nil {
 		return nil, fmt.Errorf("read the people of a group: %w", postgres.Translate(err))
 	}
-	account := make(map[int64]int, len(players))
-	for i, id := range players {
-		account[id] = i
+	if len(players) == 0 {
+		return nil, nil
 	}
-	people := make([]ranking.Person, 0, len(standing))
-	for i, id := range standing {
-		if at, there := account[id]; there { // otherwise the player has just been merged into another one
-			people = append(people, ranking.Person{
-				ID: ranking.UserID(users[at]), Username: usernames[at], Name: names[i], Player: ranking.PlayerID(id),
-			})
+	accounts, err := s.accounts(ctx, players)
+	if err != nil {
+		return nil, err
+	}
+	people := make([]ranking.Person, 0, len(players))
+	for i, player := range players {
+		if p, there := accounts[player]; there { // otherwise the player has just been merged into another one
+			p.Name = names[i]
+			people = append(people, p)
 		}
 	}
 	return people, nil
+}
+
+// accounts returns these players, and perhaps others, without their names. There must be one at least. If most players of a range are
+// wanted, reading the whole range takes about half as long as looking up each of them.
+func (s *Store) accounts(ctx context.Context, players []int64) (map[int64]ranking.Person, error) {
+	const sql = `
+		SELECT coalesce(array_agg(id), '{}'), coalesce(array_agg(coalesce(telegram_user_id, 0)), '{}'),
+		       coalesce(array_agg(coalesce(username, '')), '{}')
+		FROM players WHERE `
+	var row pgx.Row
+	if first, last := slices.Min(players), slices.Max(players); last-first < 2*int64(len(players)) {
+		row = s.db.QueryRow(ctx, sql+"id BETWEEN $1 AND $2", first, last)
+	} else {
+		row = s.db.QueryRow(ctx, sql+"id = ANY ($1)", players)
+	}
+	var ids, users []int64
+	var usernames []string
+	if err := row.Scan(&ids, &users, &usernames); err != nil {
+		return nil, fmt.Errorf("read the accounts of a group: %w", postgres.Translate(err))
+	}
+	accounts := make(map[int64]ranking.Person, len(ids))
+	for i, id := range ids {
+		accounts[id] = ranking.Person{ID: ranking.UserID(users[i]), Username: usernames[i], Player: ranking.PlayerID(id)}
+	}
+	return accounts, nil
 }
 
 // LastMatches implements ranking.Store.
