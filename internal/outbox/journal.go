@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// persistRetryDelay is the pause after a failure to persist. The failed results and takes themselves wait once to twice
-	// as long.
+	// persistRetryDelay is the rest after a failure to persist. The failed results and takes themselves wait once to twice as
+	// long.
 	persistRetryDelay = 200 * time.Millisecond
 	// maxRest bounds the rest after a batch, so that a store that is slow for other reasons delays messages little more.
 	maxRest = 200 * time.Millisecond
@@ -18,7 +18,8 @@ const (
 // that took, and the next batch covers everything that has come up meanwhile. So sending leaves the store half of the time to
 // others: when very many results wait to be recorded, they are recorded faster, and those of a chat go out in fewer messages
 // (elobench's throughput.recorded and throughput.messages). With little to do, the rest is a few milliseconds and seldom
-// delays anything. After a failure the batches start small again, so that a result that cannot be written delays nothing else.
+// delays anything. If the process crashes during the rest, messages whose results wait may be sent twice, as those whose results
+// are being written. After a failure the batches start small again, so that a result that cannot be written delays nothing else.
 type journal struct {
 	persisting bool
 	limit      int       // maximum size of a batch

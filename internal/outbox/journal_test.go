@@ -186,7 +186,7 @@ func TestStepsAreBatched(t *testing.T) {
 						t.Errorf("a step of %d results and %d lanes", s.Results, s.Lanes)
 					}
 				}
-				if want := min(parallel-1, maxBatch); together < want { // the first result does not wait for the others
+				if want := min(parallel, maxBatch); together < want {
 					t.Errorf("at most %d results in one step, want %d", together, want)
 				}
 				if limit := 3*items*(parallel/maxBatch+1) + 3; len(steps) > limit {
@@ -258,8 +258,8 @@ func TestJournalRests(t *testing.T) {
 					t.Fatalf("%d batches, %d requests for 5 items", n, len(sender.all()))
 				}
 				for i, end := range ended[:len(ended)-1] {
-					if pause := begun[i+1].Sub(end); pause != rest {
-						t.Errorf("batch %d begins %v after the last one, want %v", i+1, pause, rest)
+					if rested := begun[i+1].Sub(end); rested != rest {
+						t.Errorf("batch %d begins %v after the last one, want %v", i+1, rested, rest)
 					}
 				}
 				quiet := len(begun)

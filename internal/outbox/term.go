@@ -169,6 +169,7 @@ func (t *term) stop(cancelRequests, cancelStore func()) {
 		t.release(l, time.Now())
 	}
 	t.takes = nil
+	t.journal.nextAt = time.Time{} // the next leader waits for the results
 	time.AfterFunc(t.settings.SendTimeout, cancelRequests)
 	time.AfterFunc(t.settings.SendTimeout+hangGrace+finishTimeout, cancelStore)
 }
