@@ -15,8 +15,8 @@ import (
 
 const (
 	// maxConcurrentWrites is how many transactions run at once before further results have to wait. Those that wait
-	// are written together as soon as one of the transactions ends. Two keep the server busy while one of them commits. With
-	// more, each transaction writes fewer results.
+	// are written together as soon as one of the transactions ends. Two keep the server busy while one of them commits (on
+	// two cores, which it shares with the bot). With more, each transaction writes fewer results.
 	maxConcurrentWrites = 2
 	// slotTimeout is how long a transaction counts towards maxConcurrentWrites. A longer one waits for its group, and
 	// must not keep results of other groups from being written.

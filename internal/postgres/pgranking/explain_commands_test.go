@@ -66,7 +66,7 @@ func TestNoCommandScansATable(t *testing.T) {
 			}
 			return err
 		}, Want: 2},
-		{Name: "read the people of a group, all ids of a range", Run: func(ctx context.Context) error {
+		{Name: "read the people of a group, with consecutive ids", Run: func(ctx context.Context) error {
 			people, err := store.PeopleOf(ctx, -161)
 			if len(people) != 1 {
 				t.Errorf("%d people are in the group, want 1", len(people))

@@ -10,8 +10,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestPeopleOf reads a group in which nobody plays, one whose players have been added one after the other, with one among them who
-// does not play in the group, and one with a player who has been added after many strangers.
+// Alice, mona and Bob have consecutive accounts, with that of Carol between them, who does not play in the group. Then the account of
+// somebody who plays is added after many others.
 func TestPeopleOf(t *testing.T) {
 	t.Parallel()
 	mona := ranking.Person{Username: "mona", Name: "@mona"} // only mentioned
@@ -25,6 +25,18 @@ func TestPeopleOf(t *testing.T) {
 	w.Upsert(t, dbtest.AsNew(zoe))
 	w.Play(t, "3", zoe, mona)
 	w.checkPeople(t, alice, mona, bob, zoe)
+}
+
+// The standings are read while mona still has one, the accounts after she has been merged into Carol.
+func TestPeopleOfDuringMerge(t *testing.T) {
+	t.Parallel()
+	mona := ranking.Person{Username: "mona", Name: "@mona"}
+	w := newWorld(t, alice, carol, mona)
+	w.Play(t, "1", alice, mona)
+	dbtest.Exec(t, w.Pool, `
+		UPDATE players SET username = NULL, group_id = NULL, merged_into = (SELECT id FROM players WHERE username = 'carol')
+		WHERE username = 'mona'`)
+	w.checkPeople(t, alice, ranking.Person{ID: carol.ID, Username: carol.Username, Name: mona.Name})
 }
 
 // checkPeople fails the test if the people of the club are others than these.
