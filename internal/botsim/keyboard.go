@@ -50,6 +50,9 @@ func readButton(fields map[string]any) (Button, error) {
 	for name, into := range map[string]*string{"text": &b.Text, "callback_data": &b.CallbackData, "url": &b.URL} {
 		*into, _ = fields[name].(string)
 	}
+	if copied, ok := fields["copy_text"].(map[string]any); ok {
+		b.CopyText.Text, _ = copied["text"].(string)
+	}
 	if fields["url"] != nil && !markup.ValidURL(b.URL) {
 		return b, badRequest("inline keyboard button URL '" + b.URL + "' is invalid: Wrong HTTP URL")
 	}

@@ -27,7 +27,9 @@ func TestSendMessage(t *testing.T) {
 		"chat_id": group.ID(), "text": " <b>Alice</b> &lt;3 &amp; &#128512; ", "parse_mode": "HTML",
 		"disable_notification": true, "link_preview_options": fields{"is_disabled": true},
 		"reply_parameters": fields{"message_id": asked.ID, "allow_sending_without_reply": true},
-		"reply_markup":     fields{"inline_keyboard": [][]fields{{{"text": "Undo", "callback_data": "undo:1"}}}},
+		"reply_markup": fields{"inline_keyboard": [][]fields{{
+			{"text": "Undo", "callback_data": "undo:1"}, {"text": "Copy", "copy_text": fields{"text": "/undo 1"}},
+		}}},
 	}, &sent)
 	if sent.MessageID != asked.ID+1 || sent.Text != "Alice <3 & 😀" || sent.ReplyTo["message_id"] != float64(asked.ID) {
 		t.Errorf("response = %+v", sent)
@@ -43,7 +45,8 @@ func TestSendMessage(t *testing.T) {
 		ID: asked.ID + 1, ChatID: group.ID(), From: s.Bot(), Text: "Alice <3 & 😀",
 		HTML: " <b>Alice</b> &lt;3 &amp; &#128512; ", ParseMode: "HTML", ReplyTo: asked.ID, Silent: true, NoPreview: true,
 		Entities: []botsim.Entity{{Type: "bold", Offset: 0, Length: 5}},
-		Buttons:  [][]botsim.Button{{{Text: "Undo", CallbackData: "undo:1"}}}, Date: got[0].Date,
+		Buttons:  [][]botsim.Button{{{Text: "Undo", CallbackData: "undo:1"}, {Text: "Copy", CopyText: botsim.CopyText{Text: "/undo 1"}}}},
+		Date:     got[0].Date,
 	}
 	if diff := cmp.Diff(want, got[0]); diff != "" {
 		t.Error(diff)

@@ -73,6 +73,13 @@ type Button struct {
 	Text         string `json:"text"`
 	CallbackData string `json:"callback_data,omitempty"`
 	URL          string `json:"url,omitempty"`
+	// CopyText is what a press copies.
+	CopyText CopyText `json:"copy_text,omitzero"`
+}
+
+// CopyText is a text for the clipboard.
+type CopyText struct {
+	Text string `json:"text"`
 }
 
 // SenderChat is the chat in whose name a message is written: the group itself for an anonymous admin, the channel for
