@@ -17,10 +17,8 @@ import (
 const (
 	// answerTimeout is how long the demo waits for an answer that must come.
 	answerTimeout = 15 * time.Second
-	// optionalAnswerTimeout is how long it waits for an answer that may not come, after the bot has received the message.
-	optionalAnswerTimeout = time.Second
-	// countedInterval is how often it asks whether the bot has counted all matches.
-	countedInterval = 20 * time.Millisecond
+	// awaitInterval is how often it looks whether what it waits for is reached.
+	awaitInterval = 20 * time.Millisecond
 	// longestMessage is the limit of Telegram, in UTF-16 code units.
 	longestMessage = 4096
 	// longestLine is the limit for a line of the input, in bytes.

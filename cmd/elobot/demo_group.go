@@ -17,6 +17,8 @@ import (
 
 	"elobot/internal/app"
 	"elobot/internal/botsim"
+	"elobot/internal/outbox"
+	"elobot/internal/postgres/pgoutbox"
 	"elobot/internal/postgres/pgtally"
 )
 
@@ -31,13 +33,11 @@ type demoGroup struct {
 	leave    func()
 	last     map[string]botsim.Message // the last message of each person
 
-	shown    int // number of messages shown
-	answers  int // number of the bot's messages among them
-	edits    int // number of edits shown
-	hidden   int // number of edits of the board, which are not shown
+	seen     int // number of messages and edits that have arrived
 	pictured []botsim.Message
 	pool     *pgxpool.Pool // of connections to the bot's database
 	tallies  *pgtally.Store
+	outbox   *pgoutbox.Store
 	stopBot  context.CancelFunc
 	ended    chan struct{} // closed when the bot has ended; botErr is set then
 	botErr   error
@@ -68,7 +68,7 @@ func (s *demoGroup) startBot(ctx context.Context, databaseURL string) error {
 	if err != nil {
 		return fmt.Errorf("open the database of the demo: %w", err)
 	}
-	s.pool, s.tallies = pool, pgtally.NewStore(pool)
+	s.pool, s.tallies, s.outbox = pool, pgtally.NewStore(pool), pgoutbox.NewStore(pool)
 	ctx, s.stopBot = context.WithCancel(ctx)
 	go func() {
 		defer close(s.ended)
@@ -97,7 +97,7 @@ func (s *demoGroup) play(ctx context.Context, days []day) error {
 	return nil
 }
 
-// playLine sends a line, and waits for the bot's answer to a command or press.
+// playLine sends a line or presses a button, and waits for what the bot does about it.
 func (s *demoGroup) playLine(ctx context.Context, l line) error {
 	if l.later {
 		if err := s.awaitCounted(ctx); err != nil {
@@ -106,27 +106,16 @@ func (s *demoGroup) playLine(ctx context.Context, l line) error {
 		s.clock.pause()
 	}
 	if l.press != "" {
-		edits := s.edits
-		if err := s.press(ctx, l.from, l.press); err != nil {
-			return err
-		}
-		return s.show(ctx, func() bool { return s.edits > edits }, nil)
+		return s.press(ctx, l.from, l.press)
 	}
 	if l.pictured {
 		defer func(before int) { s.pictured = append(s.pictured, s.group.Messages()[before:]...) }(len(s.group.Messages()))
 	}
-	answered, edits := s.answers, s.edits+l.edits
 	s.say(l)
-	if !strings.HasPrefix(l.text, "/") {
-		answered-- // wait for the line itself only
-	}
-	enough := func() bool {
-		return s.answers > answered && s.edits >= edits && (l.pins || s.shown >= len(s.group.Messages()))
-	}
-	if err := s.show(ctx, enough, nil); err != nil || !l.pins {
+	if err := s.settle(ctx); err != nil || !l.pins {
 		return err
 	}
-	if err := s.show(ctx, func() bool { return len(s.group.AllPinned()) > 0 }, nil); err != nil {
+	if err := s.await(ctx, func(context.Context) (bool, error) { return len(s.group.AllPinned()) > 0, nil }); err != nil {
 		return err
 	}
 	s.paper.aside(pinnedNote)
@@ -138,20 +127,53 @@ const pinnedNote = "elobot posts the ranking and pins it. From now on, it edits 
 
 // awaitCounted waits until the bot has counted all matches for questions, which it does a second after they were recorded.
 func (s *demoGroup) awaitCounted(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	return s.await(ctx, func(ctx context.Context) (bool, error) { return s.tallies.IsCurrent(ctx, s.clock.now()) })
+}
+
+// settle shows what the bot does until it has handled everything that happened in the group and sent all its answers. Only the board
+// may follow later.
+func (s *demoGroup) settle(ctx context.Context) error {
+	return s.await(ctx, func(ctx context.Context) (bool, error) {
+		if s.sim.Pending() > 0 {
+			return false, nil
+		}
+		waiting, err := s.outbox.Waiting(ctx)
+		answering := slices.ContainsFunc(waiting, func(b outbox.Backlog) bool { return b.Lane.Kind != outbox.Boards })
+		return !answering && s.seen >= arrivals(s.group), err
+	})
+}
+
+// arrivals returns how many messages and edits there have been in a group.
+func arrivals(group *botsim.Chat) int {
+	messages := group.Messages()
+	n := len(messages)
+	for _, m := range messages {
+		n += m.Edits
+	}
+	return n
+}
+
+// await shows what arrives in the group until something is reached.
+func (s *demoGroup) await(ctx context.Context, reached func(context.Context) (bool, error)) error {
+	waiting, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	tick := time.NewTicker(countedInterval)
+	tick := time.NewTicker(awaitInterval)
 	defer tick.Stop()
 	for {
-		if current, err := s.tallies.IsCurrent(ctx, s.clock.now()); current || err != nil {
+		if ok, err := reached(waiting); ok || err != nil {
 			return errors.Join(err, ctx.Err())
 		}
 		select {
+		case m := <-s.messages:
+			s.print(m)
 		case <-tick.C:
 		case <-s.ended:
 			return s.unexpectedEnd(ctx)
-		case <-ctx.Done():
-			return fmt.Errorf("wait for the bot to count the matches: %w", ctx.Err())
+		case <-waiting.Done():
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return errors.New("the bot does not answer")
 		}
 	}
 }
@@ -166,44 +188,18 @@ func (s *demoGroup) say(l line) {
 	s.last[l.from] = s.group.Say(from, l.text)
 }
 
-// show prints new messages of the group until enough returns true or giveUp is closed.
-func (s *demoGroup) show(ctx context.Context, enough func() bool, giveUp <-chan struct{}) error {
-	timeout := time.NewTimer(answerTimeout)
-	defer timeout.Stop()
-	for !enough() {
-		select {
-		case m := <-s.messages:
-			s.print(m)
-		case <-giveUp:
-			return nil
-		case <-s.ended:
-			return s.unexpectedEnd(ctx)
-		case <-timeout.C:
-			return errors.New("the bot does not answer")
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
-}
-
+// print shows what has arrived in the group.
 func (s *demoGroup) print(m botsim.Message) {
+	s.seen++
 	switch {
-	case isBoard(m) && m.Edits > 0:
-		s.hidden++
-		return
 	case isBoard(m), m.Service != "": // pinned is what matters of the board
 	case m.Edits > 0:
-		s.edits++
 		s.paper.edited(m)
-		return
 	case m.From.IsBot:
-		s.answers++
 		s.paper.bot(m)
 	default:
 		s.paper.person(m, s.repliedTo(m))
 	}
-	s.shown++
 }
 
 // isBoard reports whether a message is the group's board. A link in it says so.
@@ -218,8 +214,8 @@ func (s *demoGroup) repliedTo(m botsim.Message) string {
 	return to.From.FirstName
 }
 
-// converse sends the lines of the input to the group until the input ends. Lines typed on a terminal are visible there
-// already, so they are not printed. Lines from elsewhere come all at once, so each command waits for its answer.
+// converse sends the lines of the input to the group until the input ends, one after the other: each waits for what the bot does about
+// the one before. Lines typed on a terminal are visible there already, so they are not printed.
 func (s *demoGroup) converse(ctx context.Context, input io.Reader, typed bool) error {
 	s.paper.aside("\nNow you. Try:  /match @alice 3:2   bob: /match @carol 3:1   /undo   /ranking   /stats   /help")
 	s.paper.aside("Begin a line with a name to write as that person. Type “press” to press the button on the last card. Ctrl-D ends the demo.")
@@ -257,14 +253,8 @@ func (s *demoGroup) handleLine(ctx context.Context, text string) error {
 	if strings.EqualFold(l.text, "press") {
 		return s.press(ctx, l.from, "")
 	}
-	answered := s.answers
 	s.say(l)
-	if s.paper.typed || !strings.HasPrefix(l.text, "/") {
-		return nil
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	return s.show(ctx, func() bool { return s.answers > answered }, s.noAnswer(ctx))
+	return s.settle(ctx)
 }
 
 // press presses a button below the last message that has some, and shows the callback answer, which only that person sees. With no
@@ -275,41 +265,21 @@ func (s *demoGroup) press(ctx context.Context, from, label string) error {
 		s.paper.aside("There is no button to press.")
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
-	defer cancel()
-	card, who, edits := cards[len(cards)-1], s.sim.User(from), s.edits
+	card, who := cards[len(cards)-1], s.sim.User(from)
 	button := card.Buttons[0][0]
 	for _, b := range slices.Concat(card.Buttons...) {
 		if b.Text == label {
 			button = b
 		}
 	}
-	answer, err := s.sim.WaitAnswer(ctx, s.sim.Press(who, card, button.CallbackData))
+	waiting, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	answer, err := s.sim.WaitAnswer(waiting, s.sim.Press(who, card, button.CallbackData))
 	if err != nil {
 		return err
 	}
 	s.paper.callbackAnswer(who, button.Text, answer.Text)
-	if s.paper.typed {
-		return nil
-	}
-	return s.show(ctx, func() bool { return s.edits > edits }, s.noAnswer(ctx))
-}
-
-// noAnswer returns a channel that is closed when the bot has received everything and has had time to answer. The bot ignores
-// some commands.
-func (s *demoGroup) noAnswer(ctx context.Context) <-chan struct{} {
-	giveUp := make(chan struct{})
-	go func() {
-		if err := s.sim.WaitConfirmed(ctx); err != nil {
-			return // ctx has ended
-		}
-		select {
-		case <-time.After(optionalAnswerTimeout):
-			close(giveUp)
-		case <-ctx.Done():
-		}
-	}()
-	return giveUp
+	return s.settle(ctx)
 }
 
 // readLines sends the lines of the input and closes the channel at the end. Then the second channel yields the error of
@@ -345,19 +315,10 @@ func (s *demoGroup) close(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err() // interrupted: do not show the rest
 	}
-	for s.shown < len(s.group.Messages()) || s.edits+s.hidden < editsIn(s.group) {
+	for s.seen < arrivals(s.group) {
 		s.print(<-s.messages)
 	}
 	return err
-}
-
-// editsIn returns the number of edits in a group.
-func editsIn(group *botsim.Chat) int {
-	n := 0
-	for _, m := range group.BotMessages() {
-		n += m.Edits
-	}
-	return n
 }
 
 // endBot stops the bot and returns how it ended.

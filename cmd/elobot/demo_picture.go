@@ -68,14 +68,14 @@ func (s *demoGroup) awaitBoard(ctx context.Context) (board botsim.Message, err e
 			want = numberOne(m.Text)
 		}
 	}
-	err = s.show(ctx, func() bool {
+	err = s.await(ctx, func(context.Context) (bool, error) {
 		pinned := s.group.AllPinned()
 		if len(pinned) == 0 {
-			return false
+			return false, nil
 		}
 		board = pinned[0]
-		return numberOne(board.Text) == want
-	}, nil)
+		return numberOne(board.Text) == want, nil
+	})
 	return board, err
 }
 

@@ -13,7 +13,6 @@ type day struct {
 // the person does not write, but presses the button with this label below the last message that has buttons.
 type line struct {
 	from, text, replyTo, press string
-	edits                      int  // number of messages that the bot edits in response
 	pins                       bool // the bot pins a message in response
 	later                      bool // sent some minutes later, when the bot has counted all matches for questions
 	pictured                   bool // the picture of the chat has it, with the answer
@@ -40,10 +39,10 @@ var scene = []day{
 		{from: "carol", text: "/match @bob 1:2"},
 		{from: "carol", press: "Cancel"},
 		{from: "alice", text: "/match @bob 1:3"},
-		{from: "alice", text: "/fix 3:1", replyTo: "alice", edits: 1},
+		{from: "alice", text: "/fix 3:1", replyTo: "alice"},
 		{from: "dave", text: "/match @carol 3:0"},
 		{from: "carol", text: "we have not even played!"},
-		{from: "carol", text: "/undo", edits: 1},
+		{from: "carol", text: "/undo"},
 		{from: "bob", text: "/ranking"},
 	}},
 	{21, []line{
