@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"regexp"
-	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -70,7 +68,7 @@ func (d *demoCommand) Run(ctx context.Context) error {
 	if d.Once {
 		paper.aside("\nThat was the real bot on a real database. README.md explains how to run it in Telegram.")
 	} else {
-		if err := s.converse(ctx, os.Stdin, isTerminal(os.Stdin)); err != nil {
+		if err := s.converse(ctx, os.Stdin, isTerminal(os.Stdin) && isTerminal(os.Stdout)); err != nil {
 			return err
 		}
 	}
@@ -86,14 +84,3 @@ func stopServer(server *pgtemp.Server) {
 }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
-
-var namedLine = regexp.MustCompile(`^\s*(\pL[\pL\pN_ ]{0,30}?)\s*:\s*(\S.*)$`)
-
-// parseLine parses a line such as "bob: /match @alice 3:2". Without a name, the line is from "you".
-func parseLine(text string) (line, bool) {
-	text = strings.TrimSpace(text)
-	if m := namedLine.FindStringSubmatch(text); m != nil {
-		return line{from: strings.ToLower(m[1]), text: m[2]}, true
-	}
-	return line{from: "you", text: text}, text != ""
-}

@@ -1,17 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf16"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -32,19 +29,23 @@ type demoGroup struct {
 	messages <-chan botsim.Message
 	leave    func()
 	last     map[string]botsim.Message // the last message of each person
+	user     string                    // whom the user writes as
 
-	seen     int // number of messages and edits that have arrived
-	pictured []botsim.Message
-	pool     *pgxpool.Pool // of connections to the bot's database
-	tallies  *pgtally.Store
-	outbox   *pgoutbox.Store
-	stopBot  context.CancelFunc
-	ended    chan struct{} // closed when the bot has ended; botErr is set then
-	botErr   error
+	seen        int              // number of messages and edits that have arrived
+	answers     int              // number of the bot's among them that are shown
+	lastOfBot   botsim.Message   // the bot's last message
+	withButtons []botsim.Message // the bot's messages as they are shown with buttons, the one shown last at the end
+	pictured    []botsim.Message
+	pool        *pgxpool.Pool // of connections to the bot's database
+	tallies     *pgtally.Store
+	outbox      *pgoutbox.Store
+	stopBot     context.CancelFunc
+	ended       chan struct{} // closed when the bot has ended; botErr is set then
+	botErr      error
 }
 
 func newDemoGroup(sim *botsim.Server, clock *demoClock, paper *transcript) *demoGroup {
-	s := &demoGroup{sim: sim, clock: clock, paper: paper, last: make(map[string]botsim.Message), ended: make(chan struct{})}
+	s := &demoGroup{sim: sim, clock: clock, paper: paper, last: make(map[string]botsim.Message), user: "you", ended: make(chan struct{})}
 	var members []botsim.User
 	for _, name := range sceneMembers {
 		members = append(members, sim.User(name))
@@ -106,12 +107,13 @@ func (s *demoGroup) playLine(ctx context.Context, l line) error {
 		s.clock.pause()
 	}
 	if l.press != "" {
-		return s.press(ctx, l.from, l.press)
+		_, buttons := s.keyboard()
+		return s.press(ctx, l.from, 1+slices.IndexFunc(buttons, func(b botsim.Button) bool { return b.Text == l.press }))
 	}
 	if l.pictured {
 		defer func(before int) { s.pictured = append(s.pictured, s.group.Messages()[before:]...) }(len(s.group.Messages()))
 	}
-	s.say(l)
+	s.say(l.from, l.text, s.last[l.replyTo])
 	if err := s.settle(ctx); err != nil || !l.pins {
 		return err
 	}
@@ -178,24 +180,63 @@ func (s *demoGroup) await(ctx context.Context, reached func(context.Context) (bo
 	}
 }
 
-// say sends a line to the group.
-func (s *demoGroup) say(l line) {
-	from := s.sim.User(l.from)
-	if to, ok := s.last[l.replyTo]; ok {
-		s.last[l.from] = s.group.Reply(from, to, l.text)
-		return
-	}
-	s.last[l.from] = s.group.Say(from, l.text)
+// say sends a message to the group, which replies to another unless that is the zero message.
+func (s *demoGroup) say(from, text string, to botsim.Message) {
+	s.last[from] = s.group.Post(botsim.Post{From: s.sim.User(from), Text: text, ReplyTo: to.ID})
 }
+
+// press presses a button of the keyboard, and shows the callback answer, which only that person sees.
+func (s *demoGroup) press(ctx context.Context, from string, number int) error {
+	m, buttons := s.keyboard()
+	if len(buttons) == 0 {
+		s.paper.remark("There is no button to press.")
+		return nil
+	}
+	if number < 1 || number > len(buttons) {
+		s.paper.remark("There is no button %d below %s. The last one is %d.", number, excerpt(m), len(buttons))
+		return nil
+	}
+	who, button := s.sim.User(from), buttons[number-1]
+	if button.CallbackData == "" {
+		s.paper.pressed(who, button, m, "")
+		return nil
+	}
+	waiting, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	answer, err := s.sim.WaitAnswer(waiting, s.sim.Press(who, m, button.CallbackData))
+	if err != nil {
+		return err
+	}
+	s.paper.pressed(who, button, m, answer.Text)
+	return s.settle(ctx)
+}
+
+// keyboard returns the message that was last shown with buttons, and these.
+func (s *demoGroup) keyboard() (botsim.Message, []botsim.Button) {
+	if len(s.withButtons) == 0 {
+		return botsim.Message{}, nil
+	}
+	m := s.withButtons[len(s.withButtons)-1]
+	return m, buttonsOf(m)
+}
+
+// buttonsOf returns the buttons below a message, numbered from 1 as people see them.
+func buttonsOf(m botsim.Message) []botsim.Button { return slices.Concat(m.Buttons...) }
 
 // print shows what has arrived in the group.
 func (s *demoGroup) print(m botsim.Message) {
 	s.seen++
 	switch {
 	case isBoard(m), m.Service != "": // pinned is what matters of the board
-	case m.Edits > 0:
-		s.paper.edited(m)
 	case m.From.IsBot:
+		s.answers++
+		if m.Edits == 0 {
+			s.lastOfBot = m
+		}
+		s.withButtons = slices.DeleteFunc(s.withButtons, func(shown botsim.Message) bool { return shown.ID == m.ID })
+		if len(m.Buttons) > 0 {
+			s.withButtons = append(s.withButtons, m)
+		}
 		s.paper.bot(m)
 	default:
 		s.paper.person(m, s.repliedTo(m))
@@ -205,106 +246,16 @@ func (s *demoGroup) print(m botsim.Message) {
 // isBoard reports whether a message is the group's board. A link in it says so.
 func isBoard(m botsim.Message) bool { return strings.Contains(m.HTML, "object=board") }
 
-// repliedTo returns the name of the person to whose message m replies, or "".
+// repliedTo returns the name of whoever wrote the message that m replies to, or "".
 func (s *demoGroup) repliedTo(m botsim.Message) string {
 	to, ok := s.group.Message(m.ReplyTo)
-	if m.ReplyTo == 0 || !ok {
+	switch {
+	case m.ReplyTo == 0 || !ok:
 		return ""
+	case to.From.IsBot:
+		return botName
 	}
 	return to.From.FirstName
-}
-
-// converse sends the lines of the input to the group until the input ends, one after the other: each waits for what the bot does about
-// the one before. Lines typed on a terminal are visible there already, so they are not printed.
-func (s *demoGroup) converse(ctx context.Context, input io.Reader, typed bool) error {
-	s.paper.aside("\nNow you. Try:  /match @alice 3:2   bob: /match @carol 3:1   /undo   /ranking   /stats   /help")
-	s.paper.aside("Begin a line with a name to write as that person. Type “press” to press the button on the last card. Ctrl-D ends the demo.")
-	s.paper.typed = typed
-	lines, failed := readLines(ctx, input)
-	for {
-		select {
-		case text, ok := <-lines:
-			if !ok {
-				return <-failed
-			}
-			if err := s.handleLine(ctx, text); err != nil {
-				return err
-			}
-		case m := <-s.messages:
-			s.print(m)
-		case <-s.ended:
-			return s.unexpectedEnd(ctx)
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// handleLine sends a line of the input to the group, or presses a button.
-func (s *demoGroup) handleLine(ctx context.Context, text string) error {
-	l, ok := parseLine(text)
-	if !ok {
-		return nil
-	}
-	if len(utf16.Encode([]rune(l.text))) > longestMessage {
-		s.paper.aside("Telegram does not accept messages of more than %d characters.", longestMessage)
-		return nil
-	}
-	if strings.EqualFold(l.text, "press") {
-		return s.press(ctx, l.from, "")
-	}
-	s.say(l)
-	return s.settle(ctx)
-}
-
-// press presses a button below the last message that has some, and shows the callback answer, which only that person sees. With no
-// label it is the first button.
-func (s *demoGroup) press(ctx context.Context, from, label string) error {
-	cards := slices.DeleteFunc(s.group.BotMessages(), func(m botsim.Message) bool { return len(m.Buttons) == 0 })
-	if len(cards) == 0 {
-		s.paper.aside("There is no button to press.")
-		return nil
-	}
-	card, who := cards[len(cards)-1], s.sim.User(from)
-	button := card.Buttons[0][0]
-	for _, b := range slices.Concat(card.Buttons...) {
-		if b.Text == label {
-			button = b
-		}
-	}
-	waiting, cancel := context.WithTimeout(ctx, answerTimeout)
-	defer cancel()
-	answer, err := s.sim.WaitAnswer(waiting, s.sim.Press(who, card, button.CallbackData))
-	if err != nil {
-		return err
-	}
-	s.paper.callbackAnswer(who, button.Text, answer.Text)
-	return s.settle(ctx)
-}
-
-// readLines sends the lines of the input and closes the channel at the end. Then the second channel yields the error of
-// reading, or nil.
-func readLines(ctx context.Context, input io.Reader) (<-chan string, <-chan error) {
-	lines, failed := make(chan string), make(chan error, 1)
-	go func() {
-		defer close(lines)
-		scanner := bufio.NewScanner(input)
-		scanner.Buffer(nil, longestLine)
-		for scanner.Scan() {
-			select {
-			case lines <- scanner.Text():
-			case <-ctx.Done():
-				failed <- ctx.Err()
-				return
-			}
-		}
-		if err := scanner.Err(); err != nil {
-			failed <- fmt.Errorf("read input: %w", err)
-			return
-		}
-		failed <- nil
-	}()
-	return lines, failed
 }
 
 // close stops the bot after it has received everything, and shows its last answers.

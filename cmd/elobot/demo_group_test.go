@@ -101,6 +101,9 @@ func TestDemoGroup(t *testing.T) {
 	t.Parallel()
 	k := playedScene(t, time.Now())
 	k.presses()
+	k.answers()
+	k.replies()
+	k.explains()
 	k.alternates()
 	k.takesAnything()
 	if err := k.s.converse(t.Context(), strings.NewReader(strings.Repeat("x", 2<<20)), false); err == nil ||
@@ -112,16 +115,54 @@ func TestDemoGroup(t *testing.T) {
 	}
 }
 
-// presses: anybody can press the button of the last card, and sees the answer. If that undoes or restores the match, the card is
-// edited, and the next press is for its new button.
+// presses: anybody can press the buttons below the last message that has some, and sees the answer. If that undoes or restores the
+// match, the card is edited, and the next press is for its new button.
 func (k talk) presses() {
 	k.t.Helper()
-	k.inOrder(k.says("alice: /match @carol 3:0", "press", "carol: Press", "dave: press", "carol: press", "/ranking"),
-		"Now you.", "Alice beat Carol 3:0", "You pressed [Undo]", "Only those who played",
-		"Carol pressed [Undo]", "undone by Carol", "edited its earlier message:", "undone by Carol",
+	k.inOrder(k.says("alice: /match @carol 3:0", "1", "carol: 1", "dave: 1", "carol: 1", "/ranking"),
+		"Now you. You write as “You”, who is new here. Alice is the group’s admin.", "1, 2, 3", "reply TEXT", "as alice", "help", "quit",
+		"Alice beat Carol 3:0", "│ [1] Undo\n", "You pressed [Undo] below “Alice beat Carol 3:0”", "Only those who played",
+		"Carol pressed [Undo]", "undone by Carol", "edited its earlier message:", "undone by Carol", "│ [1] Restore\n",
 		"Dave pressed [Restore]", "Only the person who undid match",
-		"Carol pressed [Restore]", "restored by Carol", "edited its earlier message:", "Alice beat Carol 3:0",
+		"Carol pressed [Restore]", "restored by Carol", "edited its earlier message:", "Alice beat Carol 3:0", "│ [1] Undo\n",
 		"You  /ranking", "6 players")
+}
+
+// answers: any button of a message can be pressed, also the tenth and those that only copy. When a question has lost its buttons, the
+// numbers are for the message before it.
+func (k talk) answers() {
+	k.t.Helper()
+	k.inOrder(k.says("/settings", "as alice", "/settings", "13", "/match @bob 3:1", "/match @bob 3:1", "2", "2", "1", "/mathc @dave 3:1", "1", "as you", "/help"),
+		"You  /settings", "Only the group’s admins", "You write as “Alice”, the group’s admin.",
+		"Alice  /settings", "│ [9] Celebrations off   [10] ✓ Celebrations on\n", "│ [13] K 16   [14] K 24   [15] ✓ K 32   [16] K 48\n",
+		"Alice pressed [K 16] below “Settings”", "edited its earlier message:", "K-factor: 16", "│ [13] ✓ K 16   [14] K 24   [15] K 32",
+		"Another game?\n         │ [1] Another game   [2] Cancel\n", "Alice pressed [Cancel] below “You’ve just reported this result", "Not recorded: Alice cancelled.",
+		"There is no button 2 below “Alice beat Bob 3:1”. The last one is 1.", "Alice pressed [Undo] below “Alice beat Bob 3:1”", "Match #33 undone",
+		"Alice pressed [Copy the corrected command]", " · copies: /match @dave 3:1", "You write as “You”.", "You  /help")
+}
+
+// replies: a question is answered by a reply until it is closed, whatever was said since. Commands are about what the bot or a person
+// said last.
+func (k talk) replies() {
+	k.t.Helper()
+	k.inOrder(k.says("as carol", "/match", "reply erin", "reply 3", "/ranking", "reply 3:2", "reply /undo", "reply to frank: /match 3:1",
+		"reply to zed: hi", "as you"),
+		"Carol  /match", "Who did you play?", "Carol  erin  (in reply to elobot)", "You against Erin: how did it end?",
+		"Carol  3  (in reply to elobot)", "A score has two numbers", "6 players", "Carol  3:2  (in reply to elobot)", "Carol beat Erin 3:2",
+		"Carol  /undo  (in reply to elobot)", "Match #34 undone", "Carol  /match 3:1  (in reply to Frank)", "Carol beat Frank 3:1",
+		"There is no message of zed to reply to.")
+}
+
+// explains: whatever the bot does not answer is remarked, and so is half a command. Nothing after quit counts.
+func (k talk) explains() {
+	k.t.Helper()
+	const ignored = "elobot does not answer that. It takes the commands that /help lists, and replies: “reply TEXT”. See “help”.\n"
+	k.inOrder(k.says("/foo", "3:1", "reply thanks", "press", "7", "as", "help", "Exit", "too late"),
+		"You  /foo\n"+ignored, "You  3:1\n"+ignored, "You  thanks  (in reply to elobot)\n"+ignored, "You  press\n"+ignored,
+		"There is no button 7 below “Carol beat Frank 3:1”.", "You write as “You”.\nWhat you type", "You write as “You”.\nWhat you type")
+	if shown := k.out.String(); strings.Contains(shown, "too late") || strings.Contains(shown, "Exit") {
+		k.t.Errorf("the conversation goes on after its end:\n%s", shown)
+	}
 }
 
 // alternates: each answer follows its command even when all commands come at once, and commands that the bot ignores do not

@@ -85,7 +85,7 @@ func (s *demoGroup) pictureOf(m botsim.Message) (chatpicture.Message, error) {
 		From: m.From.FirstName, Own: m.From.ID == s.sim.User(phoneOwner).ID, Time: m.Date.UTC().Format("15:04"), Text: spansOf(m),
 	}
 	if m.From.IsBot {
-		shown.From = "elobot"
+		shown.From = botName
 	}
 	for _, row := range m.Buttons {
 		var labels []string

@@ -46,7 +46,7 @@ func TestDemo(t *testing.T) {
 	if len(processesNaming(t, place)) == 0 {
 		t.Error("the test does not find the demo's processes")
 	}
-	if _, err := io.WriteString(typed, "zoe: /match @alice 3:2\nno command\npress\n/match\n"); err != nil {
+	if _, err := io.WriteString(typed, "zoe: /match @alice 3:2\nno command\n1\n/match\n"); err != nil {
 		t.Fatal(err)
 	}
 	demo.await(t, "Who did you play?")

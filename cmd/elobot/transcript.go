@@ -24,14 +24,21 @@ const (
 	green      = "\x1b[32m"
 )
 
-// nameWidth is the width of the column with the names.
-const nameWidth = 8
+const (
+	// botName is what the chat calls the bot.
+	botName = "elobot"
+	// nameWidth is the width of the column with the names.
+	nameWidth = 8
+	// excerptLength is how many characters of a message are quoted.
+	excerptLength = 40
+)
 
 // transcript prints a chat for people to read.
 type transcript struct {
-	out    io.Writer
-	colour bool
-	typed  bool // the terminal already shows the lines of people
+	out      io.Writer
+	colour   bool
+	typed    bool // people type on a terminal, which already shows their lines
+	prompted bool // the terminal shows a prompt and waits for a line
 }
 
 func newTranscript(out io.Writer, colour bool) *transcript {
@@ -49,6 +56,19 @@ func (t *transcript) style(text string, styles ...string) string {
 // aside prints a note that is not part of the chat.
 func (t *transcript) aside(format string, args ...any) {
 	t.print(t.style(fmt.Sprintf(format, args...), faint) + "\n")
+}
+
+// remark prints a note about a line that is not shown, except on a terminal where it was typed.
+func (t *transcript) remark(format string, args ...any) {
+	t.aside(t.apart()+format, args...)
+}
+
+// apart separates what comes from what was printed before, unless that is a line that somebody typed.
+func (t *transcript) apart() string {
+	if t.typed {
+		return ""
+	}
+	return "\n"
 }
 
 // title prints the head of a chat.
@@ -74,14 +94,13 @@ func (t *transcript) person(m botsim.Message, repliedTo string) {
 	t.print("\n" + t.style(column(m.From.FirstName), bold, cyan) + "  " + text + "\n")
 }
 
-// bot prints a message of the bot.
+// bot prints a message of the bot, or the new text of one, with its buttons.
 func (t *transcript) bot(m botsim.Message) {
-	t.lines("elobot", m)
-}
-
-// lines prints a message of the bot after a name.
-func (t *transcript) lines(from string, m botsim.Message) {
-	name := column(from)
+	name := column(botName)
+	if m.Edits > 0 {
+		t.print(t.style(name+" ✎ ", green) + t.style("edited its earlier message:", faint) + "\n")
+		name = column("")
+	}
 	text := t.markup(m.HTML)
 	if m.Photo != nil {
 		text = t.style(fmt.Sprintf("[picture, %d×%d]", m.Photo.Width, m.Photo.Height), faint) + "\n" + text
@@ -90,21 +109,57 @@ func (t *transcript) lines(from string, m botsim.Message) {
 		t.print(t.style(name, bold, green) + t.style(" │ ", green) + l + "\n")
 		name = column("")
 	}
-}
-
-// edited prints the new text of a message of the bot.
-func (t *transcript) edited(m botsim.Message) {
-	t.print(t.style(column("elobot")+" ✎ ", green) + t.style("edited its earlier message:", faint) + "\n")
-	t.lines("", m)
-}
-
-// callbackAnswer prints a pressed button and its answer, if it has one, which only the person who pressed it sees.
-func (t *transcript) callbackAnswer(who botsim.User, button, text string) {
-	pressed := "\n" + plain(who.FirstName) + " pressed [" + plain(button) + "]"
-	if text != "" {
-		pressed += " · private answer: "
+	number := 0
+	for _, row := range m.Buttons {
+		shown := make([]string, len(row))
+		for i, b := range row {
+			number++
+			shown[i] = t.style(fmt.Sprintf("[%d]", number), cyan) + " " + plain(invisible.Replace(b.Text))
+		}
+		t.print(name + t.style(" │ ", green) + strings.Join(shown, "   ") + "\n")
 	}
-	t.print(t.style(pressed, faint) + plain(invisible.Replace(text)) + "\n")
+}
+
+// pressed prints which button of a message was pressed, and what that does for the person who pressed it alone.
+func (t *transcript) pressed(who botsim.User, b botsim.Button, m botsim.Message, answer string) {
+	pressed := t.apart() + plain(who.FirstName) + " pressed [" + plain(invisible.Replace(b.Text)) + "] below " + excerpt(m)
+	switch {
+	case answer != "":
+		pressed += " · private answer: "
+	case b.CopyText.Text != "":
+		pressed, answer = pressed+" · copies: ", b.CopyText.Text
+	case b.URL != "":
+		pressed, answer = pressed+" · opens: ", b.URL
+	}
+	t.print(t.style(pressed, faint) + plain(invisible.Replace(answer)) + "\n")
+}
+
+// excerpt returns how a message begins, in quotation marks.
+func excerpt(m botsim.Message) string {
+	begin, _, _ := strings.Cut(plain(invisible.Replace(m.Text)), "\n")
+	if runes := []rune(begin); len(runes) > excerptLength {
+		begin = strings.TrimSpace(string(runes[:excerptLength])) + "…"
+	}
+	return "“" + begin + "”"
+}
+
+// prompt asks for a line of a person who types.
+func (t *transcript) prompt(who botsim.User) {
+	if t.typed && !t.prompted {
+		t.print("\n" + t.style(column(plain(who.FirstName)), bold, cyan) + "  ")
+		t.prompted = true
+	}
+}
+
+// entered must be called when a line was entered: the terminal is on the next line then.
+func (t *transcript) entered() { t.prompted = false }
+
+// leavePrompt ends the line of a prompt that is not answered.
+func (t *transcript) leavePrompt() {
+	if t.prompted {
+		t.prompted = false
+		t.print("\n")
+	}
 }
 
 // plain removes control characters from a text, so that messages and names of people cannot control the terminal.
@@ -162,4 +217,7 @@ func column(name string) string {
 }
 
 // print writes to the terminal. There is nowhere to report an error.
-func (t *transcript) print(text string) { _, _ = io.WriteString(t.out, text) }
+func (t *transcript) print(text string) {
+	t.leavePrompt()
+	_, _ = io.WriteString(t.out, text)
+}

@@ -28,33 +28,64 @@ func TestTranscriptStyles(t *testing.T) {
 	}
 }
 
-// TestTranscriptOfAmending: an edit looks different from a message, and a callback answer is plain text.
-func TestTranscriptOfAmending(t *testing.T) {
+// TestTranscriptOfButtons: an edit looks different from a message, the buttons are numbered over all rows, and a callback answer is plain
+// text.
+func TestTranscriptOfButtons(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	paper := newTranscript(&out, false)
-	paper.edited(botsim.Message{HTML: "<s>Bob beat Carol</s>\n<i>undone</i>"})
-	paper.callbackAnswer(botsim.User{FirstName: "Bob\x1b[2J"}, "Undo", "\u2068Bob\u2069 <b> &amp; \x1b[31mall")
-	const want = "  elobot ✎ edited its earlier message:\n         │ Bob beat Carol\n         │ undone\n" +
-		"\nBob[2J pressed [Undo] · private answer: Bob <b> &amp; [31mall\n"
+	undo, link := botsim.Button{Text: "Undo\x1b[2J", CallbackData: "u"}, botsim.Button{Text: "\u2068Site\u2069", URL: "https://example.org"}
+	m := botsim.Message{
+		Edits: 1, HTML: "<s>Bob beat Carol 3:1</s>\n<i>undone</i>", Text: "Bob beat Carol 3:1 after a very long evening\nundone",
+		Buttons: [][]botsim.Button{{undo, {Text: "Fix"}}, {link}},
+	}
+	paper.bot(m)
+	paper.pressed(botsim.User{FirstName: "Bob\x1b[2J"}, undo, m, "\u2068Bob\u2069 <b> &amp; \x1b[31mall")
+	paper.pressed(botsim.User{FirstName: "Bob"}, link, botsim.Message{Text: "Hello"}, "")
+	const want = "  elobot ✎ edited its earlier message:\n         │ Bob beat Carol 3:1\n         │ undone\n" +
+		"         │ [1] Undo[2J   [2] Fix\n         │ [3] Site\n" +
+		"\nBob[2J pressed [Undo[2J] below “Bob beat Carol 3:1 after a very long eve…” · private answer: Bob <b> &amp; [31mall\n" +
+		"\nBob pressed [Site] below “Hello” · opens: https://example.org\n"
 	if got := out.String(); got != want {
 		t.Errorf("%q\nwant\n%q", got, want)
 	}
 }
 
-// TestPressWithoutAButton: a press without any button prints a note, and the bot gets no update.
-func TestPressWithoutAButton(t *testing.T) {
+// TestTranscriptOnATerminal: there is one prompt for each line. What comes before the line is entered does not stand behind the prompt,
+// and what answers it follows directly.
+func TestTranscriptOnATerminal(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	paper, you := newTranscript(&out, false), botsim.User{FirstName: "You"}
+	paper.typed = true
+	paper.prompt(you)
+	paper.prompt(you)
+	paper.bot(botsim.Message{HTML: "nobody answered"})
+	paper.prompt(you)
+	out.WriteString("as bob\n") // is what the terminal shows
+	paper.entered()
+	paper.remark("You write as %s.", "Bob")
+	paper.prompt(botsim.User{FirstName: "Bob"})
+	paper.leavePrompt()
+	const want = "\n     You  \n  elobot │ nobody answered\n\n     You  as bob\nYou write as Bob.\n\n     Bob  \n"
+	if got := out.String(); got != want {
+		t.Errorf("%q\nwant\n%q", got, want)
+	}
+}
+
+// TestNothingToAnswer: a press without any button and a reply without any message print a remark, and the bot gets no update.
+func TestNothingToAnswer(t *testing.T) {
 	t.Parallel()
 	sim := botsim.Start(t)
 	var out strings.Builder
 	s := newDemoGroup(sim, new(demoClock), newTranscript(&out, false))
 	defer s.leave()
-	for _, text := range []string{"press", " alice : PRESS "} {
-		if err := s.handleLine(t.Context(), text); err != nil {
+	for _, text := range []string{"1", " alice : 2 ", "reply hi", "alice: reply to bob: hi"} {
+		if err := s.do(t.Context(), parseInput(text)); err != nil {
 			t.Error(err)
 		}
 	}
-	if got := out.String(); strings.Count(got, "no button to press") != 2 || sim.Pending() != 0 || len(s.group.Messages()) != 0 {
+	if got := out.String(); strings.Count(got, "no button to press") != 2 || strings.Count(got, "no message of") != 2 || sim.Pending() != 0 || len(s.group.Messages()) != 0 {
 		t.Errorf("%d updates are pending, there are %d messages, and the demo prints\n%s", sim.Pending(), len(s.group.Messages()), got)
 	}
 }

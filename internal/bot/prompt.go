@@ -28,6 +28,13 @@ func promptOf(data string) (id ranking.PromptID, option ranking.PromptOption, ok
 	return id, option, true
 }
 
+// AnswersPrompt reports whether a button with this data answers a question of the bot. Some questions are also answered by a reply to
+// the message that has the button.
+func AnswersPrompt(data string) bool {
+	_, _, ok := promptOf(data)
+	return ok
+}
+
 // undoPromptButtons returns the buttons below the question whether to undo a match. The id of a prompt is that of the item that
 // asks.
 func undoPromptButtons(item int64, w words) [][]button {
