@@ -232,3 +232,27 @@ func TestOwnDatabaseProgramDecides(t *testing.T) {
 		t.Errorf("the bot ended with %d", code)
 	}
 }
+
+// TestDataDirOfOthers: a folder with other files is a wrong setting for all commands, listed with the others, and nothing is written
+// into it.
+func TestDataDirOfOthers(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "password"), []byte("hush"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for command, code := range map[string]int{"run": 2, "verify": 2, "dead list": 2, "database psql": 2, "doctor": 1} {
+		p := launch(t, []string{"TELEGRAM_BOT_TOKEN=1:a", "TELEGRAM_API_URL=http://127.0.0.1:1", "DATA_DIR=" + folder, "LOG_LEVEL=hush"}, strings.Fields(command)...)
+		if got := p.wait(t); got != code {
+			t.Errorf("elobot %s ended with %d, want %d:\n%s", command, got, code, p.output)
+		}
+		says(t, p.output.String(), "the folder "+folder+" is not empty, and elobot did not make it: set DATA_DIR to an empty folder")
+		if command == "run" || command == "doctor" {
+			says(t, p.output.String(), "LOG_LEVEL must be")
+		}
+	}
+	files, err := os.ReadDir(folder)
+	if err != nil || len(files) != 1 {
+		t.Errorf("the folder has %v, %v", files, err)
+	}
+}

@@ -121,13 +121,17 @@ func (c *TelegramConfig) Resolve() (faults []string) {
 	return faults
 }
 
-// Faults returns the faults of DATABASE_URL.
+// Faults returns the faults of DATABASE_URL, or those of DATA_DIR if that is used.
 func (c DatabaseConfig) Faults() []string {
 	if c.own() {
-		if c.DataDir != noDataDir {
-			return nil
+		if c.DataDir == noDataDir {
+			return []string{"DATABASE_URL is not set: set it to the address of a PostgreSQL database, such as postgres://user:password@host:5432/database"}
 		}
-		return []string{"DATABASE_URL is not set: set it to the address of a PostgreSQL database, such as postgres://user:password@host:5432/database"}
+		var invalid *ConfigError
+		if _, _, err := c.ownDir(); errors.As(err, &invalid) {
+			return invalid.Faults
+		}
+		return nil // whoever uses the folder reports other errors
 	}
 	if _, err := pgxpool.ParseConfig(c.DatabaseURL); err != nil {
 		return []string{databaseFault(err)}

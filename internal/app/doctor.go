@@ -172,13 +172,12 @@ func (d *doctor) database(ctx context.Context) {
 	}
 	var err error
 	if c.own() {
-		dir, _, dirErr := c.ownDir()
-		if dirErr == nil && !pgtemp.HasData(dir) {
+		if dir, _, err := c.ownDir(); err == nil && !pgtemp.HasData(dir) {
 			d.well("database", "none yet: `elobot run` makes its own in %s", absolute(dir))
 			d.compareClocks()
 			return
 		}
-		err = errors.Join(dirErr, c.WithOwn(ctx, func(address string) error { return d.checkDatabase(ctx, address) }))
+		err = c.WithOwn(ctx, func(address string) error { return d.checkDatabase(ctx, address) })
 	} else {
 		err = d.checkDatabase(ctx, c.DatabaseURL)
 	}

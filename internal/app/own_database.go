@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -25,16 +26,27 @@ const (
 // own reports whether the bot keeps its own database.
 func (c DatabaseConfig) own() bool { return c.DatabaseURL == "" }
 
-// ownDir returns the folder of the bot's own database, and a note for the operator if that is not the usual place.
+// ownDir returns the folder of the bot's own database, and a note for the operator if that is not the usual place. It returns a
+// *ConfigError if the folder must not be used.
 func (c DatabaseConfig) ownDir() (dir, note string, err error) {
-	if c.DataDir != "" {
-		return c.DataDir, "", nil
+	if dir = c.DataDir; dir == "" {
+		fits, err := pgtemp.Enterable(dataDir)
+		if err != nil {
+			return "", "", fmt.Errorf("choose a folder for the database: %w", err)
+		}
+		dir, note, err = chooseDir(fits, pgtemp.HasData(dataDir), os.Geteuid() == 0 && pgtemp.HasData(systemDataDir))
+		if err != nil {
+			return "", "", err
+		}
 	}
-	fits, err := pgtemp.Enterable(dataDir)
-	if err != nil {
-		return "", "", fmt.Errorf("choose a folder for the database: %w", err)
+	switch err := pgtemp.CheckFolder(dir); {
+	case errors.Is(err, pgtemp.ErrForeignFolder):
+		return "", "", &ConfigError{[]string{"the folder " + absolute(dir) + " is not empty, and elobot did not make it: set DATA_DIR to an " +
+			"empty folder, or to one that does not exist yet. If an older elobot made it, put an empty file named " + pgtemp.MarkerName + " into it"}}
+	case err != nil:
+		return "", "", fmt.Errorf("look into the database's folder: %w", err)
 	}
-	return chooseDir(fits, pgtemp.HasData(dataDir), os.Geteuid() == 0 && pgtemp.HasData(systemDataDir))
+	return dir, note, nil
 }
 
 // chooseDir chooses between the usual folder and systemDataDir, by whether PostgreSQL can use the usual one and which of them have

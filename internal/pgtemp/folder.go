@@ -19,9 +19,18 @@ const lockWait = 30 * time.Second
 
 var errInUse = errors.New("another process has a server running on it")
 
+// MarkerName is the file that marks a folder as one of this package. It is made before anything else, and only in an empty
+// folder. So a start writes to no folder of others, and goes on with a folder whose first start did not finish.
+const MarkerName = "elobot-folder"
+
+const markerText = "elobot keeps a PostgreSQL server in this folder. Leave the files alone, and back up the database, not the files.\n"
+
+// ErrForeignFolder means that a folder has files of others, so that no server may use it.
+var ErrForeignFolder = errors.New("the folder is not empty, and was not made for a server")
+
 // folder is the named folder that keeps a server's data. The zero value means a temporary folder.
 //
-// It holds data (the server's own folder), password (the superuser's), port (that of the running server), container (the name of the
+// It holds the marker, data (the server's own folder), password (the superuser's), port (that of the running server), container (the name of the
 // one that the server runs in), owner and lock. The last two are locked. owner contains the id of the process in charge, which
 // alone holds the lock on it, until its own end. lock lasts until the end of the server: it is held by the process in charge during
 // the start, then also by the server's watcher, which lives until the server has ended, and by the server itself unless it is in a
@@ -31,7 +40,7 @@ type folder struct {
 	owner, lock *os.File // nil if they are not locked
 }
 
-// openFolder makes the folder if necessary.
+// openFolder makes the folder if necessary. It fails with ErrForeignFolder, and changes nothing, if the folder has files of others.
 func openFolder(o Options) (*folder, error) {
 	path := o.DataDir
 	if path == "" {
@@ -48,7 +57,52 @@ func openFolder(o Options) (*folder, error) {
 	if err := makeFolder(path, 0o711); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
+	err = CheckFolder(path)
+	if err == nil {
+		err = mark(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("data folder %s: %w", path, err)
+	}
 	return &folder{path: path}, nil
+}
+
+// CheckFolder returns ErrForeignFolder unless a server may use the folder: it is marked or empty, or does not exist. The folder
+// lost+found, which new file systems have, does not count.
+func CheckFolder(path string) error {
+	if _, err := os.Lstat(filepath.Join(path, MarkerName)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	entries, err := os.ReadDir(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, entry := range entries {
+		switch entry.Name() {
+		case MarkerName: // another process has just made it
+			return nil
+		case "lost+found":
+		default:
+			err = ErrForeignFolder
+		}
+	}
+	return err
+}
+
+// mark marks an empty folder, unless it is marked already.
+func mark(path string) error {
+	file, err := os.OpenFile(filepath.Join(path, MarkerName), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(markerText)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return syncFolder(path)
 }
 
 // takeCharge makes this process the only one that may start a server on the folder. The error is errInUse if another process is in

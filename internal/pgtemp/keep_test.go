@@ -120,7 +120,7 @@ func TestUseTrustsNoPort(t *testing.T) {
 			}
 			heard := make(chan string, 1)
 			go func() { heard <- askForPassword(impostor) }()
-			if err := os.WriteFile(filepath.Join(home.path, "password"), []byte("secret\n"), 0o600); err != nil {
+			if err := errors.Join(mark(home.path), os.WriteFile(filepath.Join(home.path, "password"), []byte("secret\n"), 0o600)); err != nil {
 				t.Fatal(err)
 			}
 			if err := home.recordPort("postgres://" + impostor.Addr().String()); err != nil {

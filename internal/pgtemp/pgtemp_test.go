@@ -274,7 +274,7 @@ func TestDataOfAnotherVersionIsNotTouched(t *testing.T) {
 		return
 	}
 	folder := publicFolder(t)
-	if err := os.Mkdir(filepath.Join(folder, "data"), 0o700); err != nil {
+	if err := errors.Join(mark(folder), os.Mkdir(filepath.Join(folder, "data"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	version := filepath.Join(folder, "data", "PG_VERSION")
