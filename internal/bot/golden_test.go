@@ -217,10 +217,7 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 		all["wrong_form_"+name+"_mention"] = WrongForm{Command: name, Reason: command.ReasonUnexpectedWord, Detail: "@bob"}
 	}
 	all["wrong_form_corrected"] = WrongForm{
-		Command: command.NameMatch, Reason: command.ReasonUnexpectedWord, Detail: "golf", Corrected: "/match @bob 3:1",
-	}
-	all["wrong_form_corrected_name"] = WrongForm{
-		Command: command.NameMatch, Reason: command.ReasonUnknownName, Detail: "golf", Corrected: "/match @bob 3:1",
+		Command: command.NameMatch, Reason: command.ReasonForeignDigits, Detail: "٣:١", Corrected: "/match @bob 3:1",
 	}
 	all["wrong_form_unknown"] = WrongForm{Command: command.NameMatch, Reason: "of tomorrow", Detail: "x"}
 	all["wrong_form_hostile"] = WrongForm{Command: command.NameMatch, Reason: command.ReasonUnexpectedWord, Detail: hostile}

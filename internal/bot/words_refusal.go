@@ -83,8 +83,6 @@ func (w words) wrongForm(n WrongForm) string {
 	}
 	id := "form." + string(n.Reason)
 	switch {
-	case n.Reason == command.ReasonUnknownName && n.Corrected != "": // which does without the name
-		id = "form." + string(command.ReasonUnexpectedWord)
 	case n.Reason == command.ReasonEmpty && n.Command == command.NameFix:
 		id = "form.empty_fix"
 	case n.Command == command.NameOdds, n.Command == command.NameTeams:

@@ -18,8 +18,8 @@ const (
 	maxSlips = 3
 )
 
-// Correct returns a /match that says what a malformed one probably means, ready to be sent. ok is false if that is not clear,
-// or cannot be written. The arguments are those of ParseMatch, and err is its error.
+// Correct returns a /match that says what a malformed one means, ready to be sent. ok is false if that is not clear, if it would
+// leave out a word that is no filler, or if it cannot be written. The arguments are those of ParseMatch, and err is its error.
 func Correct(c Command, sender Person, reply *Person, names *Names, err error) (text string, ok bool) {
 	args, ok := c.written()
 	if !ok {
@@ -114,9 +114,10 @@ func withoutSlip(args string, err error) (corrected string, ok bool) {
 		return "", false
 	}
 	switch form.Reason {
-	case ReasonUnexpectedWord, ReasonUnknownName:
+	case ReasonUnexpectedWord:
+		// A word that the bot does not understand may be the one that decides.
 		at := strings.Index(args, form.Detail)
-		if at < 0 || form.Detail == "" || utf8.RuneCountInString(form.Detail) >= maxDetail || isDecisive(form.Detail) {
+		if at < 0 || meaningOf(form.Detail) != filler {
 			return "", false
 		}
 		corrected = args[:at] + " " + args[at+len(form.Detail):]
@@ -128,27 +129,6 @@ func withoutSlip(args string, err error) (corrected string, ok bool) {
 		corrected = withVersus(args)
 	}
 	return corrected, corrected != "" && corrected != args
-}
-
-// decisiveWords are words that the bot does not understand, but without which a report would say something else: who did not
-// win, who else played, or who else won.
-//
-//nolint:misspell // they are in six languages
-var decisiveWords = wordSet(`not no never didn't didnt wasn't wasnt cancel cancelled canceled
-	he she they we him her them us winner loser winners losers winner's
-	nicht nie kein keine er sie wir ihn ihr ihm uns der die sieger verlierer gewinner
-	nunca él ella ellos nosotros nos ganador ganadora perdedor perdedora
-	não nao ele ela eles nós vencedor vencedora
-	не нет он она они мы его её нас победитель проигравший
-	ні він вона вони ми його її нас переможець`)
-
-// isDecisive reports whether a word is one of decisiveWords, has a number, or makes a time of day of the score behind it.
-func isDecisive(word string) bool {
-	if strings.ContainsFunc(word, unicode.IsNumber) {
-		return true
-	}
-	word = strings.ToLower(strings.Trim(strings.ReplaceAll(word, "’", "'"), ".,:;"))
-	return decisiveWords[word] || meaningOf(word) == clock
 }
 
 // asciiDigit returns the digit 0 to 9 for any digit, and nothing for the parts of a keycap emoji that follow one.

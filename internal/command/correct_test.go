@@ -6,21 +6,28 @@ import (
 	"elobot/internal/command"
 )
 
-// TestCorrect: the corrected form of what people write, if one can be made.
+// TestCorrect: the corrected form of what people write, if one can be made that leaves out nothing but fillers.
 func TestCorrect(t *testing.T) {
 	t.Parallel()
 	names := command.NewNames([]command.Person{{UserID: 7, Name: "Béla Kovács"}, {UserID: 8, Username: "kim", Name: "Kim"}})
 	for text, want := range map[string]string{
-		"/match @bob 3:1 eventide":               "/match @bob 3:1",
-		"/match @bob 3:1 evening gym":            "/match @bob 3:1",
-		"/match @bob ٣:١":                        "/match @bob 3:1",
-		"/match @bob 3️⃣:1️⃣":                    "/match @bob 3:1",
-		"/match @bob 𝟛:𝟙":                        "/match @bob 3:1",
-		"/match @bob -3:1":                       "/match @bob 3:1",
-		"/match @ann @bob @cat @dan 10:8":        "/match @ann @bob vs @cat @dan 10:8",
-		"/match bela kovacs 11:7 9:11 11:5 golf": `/match "Béla Kovács" 11:7 9:11 11:5`,
-		"/lost @bob 1:3 eventide":                "/match @bob 1:3",
+		"/match @bob ٣:١":                       "/match @bob 3:1",
+		"/match @bob 3️⃣:1️⃣ gg":                "/match @bob 3:1",
+		"/match @bob 𝟛:𝟙":                       "/match @bob 3:1",
+		"/match @bob -3:1":                      "/match @bob 3:1",
+		"/match @ann @bob @cat @dan 10:8":       "/match @ann @bob vs @cat @dan 10:8",
+		"/match bela kovacs -11:7 ９:11 11:5 gg": `/match "Béla Kovács" 11:7 9:11 11:5`,
+		"/lost @bob １:3":                        "/match @bob 1:3",
+		"/match gegen @bob ３:1 gewonnen":        "/match @bob 3:1",
+		// a word that the bot does not understand may be what decides
+		"/match @bob 3:1 eventide":               "",
+		"/match @bob 3:1 evening gym":            "",
+		"/match bela kovacs 11:7 9:11 11:5 golf": "",
+		"/lost @bob 1:3 eventide":                "",
+		"/match слил @bob 3:1":                   "",
+		"/match @bob rekt kim 3:1":               "",
 		// what is missing or may mean two things is nobody's to guess
+		"/match @bob ３:1 won":               "",
 		"/match @bob":                       "",
 		"/match @bob 3":                     "",
 		"/match @ann @bob @cat 10:8":        "",
@@ -56,7 +63,9 @@ func TestCorrectAmendment(t *testing.T) {
 		"/undo match 42":          "/undo 42",
 		"/undo 42 please":         "/undo 42",
 		"/restore match #42":      "/restore 42",
-		"/fix 42 3:2 sorry":       "/fix 42 3:2",
+		"/fix 42 3:2 please":      "/fix 42 3:2",
+		"/fix 42 3:2 sorry":       "",
+		"/undo 42 not":            "",
 		"/fix match 42 11:7 11:9": "/fix 42 11:7 11:9",
 		"/fix 42 -3:2":            "/fix 42 3:2",
 		"/undo -42":               "/undo 42",
