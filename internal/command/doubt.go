@@ -101,10 +101,9 @@ func (l line) likely(m Match) (Report, error) {
 			all.Readings = append(all.Readings, Reading{m})
 		case a == b: // "won 2:2"
 			all.Readings, all.Doubt = append(all.Readings, Reading{m}), DoubtWinner
-		case claim == drew: // "draw 3:1"
+		case claim == drew, // "draw 3:1"
+			claim != unknown && (a > b) != (claim == won), l.isUnclear(m):
 			all.Readings, all.Doubt = append(all.Readings, Reading{m}, Reading{m.mirrored()}), DoubtWinner
-		case claim != unknown && (a > b) != (claim == won), l.isUnclear(m):
-			all.Readings, all.Doubt = append(all.Readings, Reading{m.mirrored()}, Reading{m}), DoubtWinner
 		default:
 			all.Readings = append(all.Readings, Reading{m})
 		}

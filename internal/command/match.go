@@ -24,7 +24,8 @@ type Reading []Match
 
 // Report is what the arguments of a command mean.
 type Report struct {
-	// Readings are the ways to read them, the likeliest first: at least one and at most MaxReadings.
+	// Readings are the ways to read them, the likeliest first: at least one and at most MaxReadings. Of two that differ in the winner,
+	// the first has the score as it was typed.
 	Readings []Reading
 	// Doubt is why somebody must say which reading is meant, or whether the only one is.
 	Doubt Doubt
