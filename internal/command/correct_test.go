@@ -34,6 +34,7 @@ func TestCorrect(t *testing.T) {
 		"/match [Dan] 3:1 eventide":         "",
 		"/match @bob 3:1 11:5 9:11 11:7 up": "",
 		"/match @bob @bob 3:1":              "",
+		"/match beat @a @b @c @d 10:8":      "",
 		"/match @bob 3:1 at 18:30":          "",
 		"/match he beat @bob 3:1":           "",
 		"/match @bob didn’t win 3:1":        "",

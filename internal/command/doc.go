@@ -63,7 +63,7 @@
 // "3 - 1" are scores, "3 -1" is not.
 //
 // The words of the vocabulary, in all languages of the bot and in any letter case,
-// have a meaning in a match: fillers ("with", "gg") and "and" are white space; "me"
+// have a meaning in a match: fillers ("gg") and "and" are white space; "me"
 // is the sender; "to" and "x" between two numbers are colons. "won", "lost" and
 // "drew" say how the match ended for the side before them, and separate the sides
 // if no versus does; "beaten by" is "lost". /won, /lost and /draw say it of the first
@@ -72,6 +72,14 @@
 // 3:1"), the report is in doubt. A score between two teams of the same size separates
 // them, and so do the points of each team behind it. If "and" joins two people, and
 // nothing else says who played whom, the sender may have played each of them.
+//
+// Prepositions, articles, auxiliaries and words for the sender tell who has won, if
+// another word says that somebody has. Such a sentence counts only if it has one of a
+// few forms, such as "@alice beat @bob", "@alice hat gegen @bob gewonnen" or "le gané a
+// @bob"; see clearForms. Every other one is in doubt, since its object may stand first
+// ("a @alice le ganó @bob", "@alice habe ich geschlagen"). In Russian and Ukrainian so
+// are verbs in front, and feminine ones, unless a preposition or "я" tells the people
+// apart: "обыграл @bob", "@alice обыграла @bob".
 //
 // If at least two lines have people and numbers, each line is a report. If in one
 // line each person has scores behind the name, each is a result of the sender; a

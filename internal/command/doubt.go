@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 )
 
 // MaxReadings is the maximum number of readings of a report.
@@ -84,6 +83,18 @@ func (r *Report) or(other Report) bool {
 	return added
 }
 
+// orMirrored adds the other winner to each reading that is one match.
+func (r Report) orMirrored() Report {
+	all := Report{Doubt: r.Doubt, Word: r.Word}
+	for _, reading := range r.Readings {
+		all.or(Report{Readings: []Reading{reading}})
+		if len(reading) == 1 {
+			all.or(Report{Readings: []Reading{{reading[0].mirrored()}}})
+		}
+	}
+	return all
+}
+
 // likely returns the readings of a match: what its words say about the winner has to fit the score, and one of several scores
 // may be their total.
 func (l line) likely(m Match) (Report, error) {
@@ -136,28 +147,6 @@ func (l line) claim() (meaning, error) {
 		claim = m.meaning
 	}
 	return claim, nil
-}
-
-// isUnclear reports whether the words do not tell whom the score is about: the first side, as usual, or the person next to a word.
-func (l line) isUnclear(m Match) bool {
-	onlyOther := len(l.people) == 1 && len(l.versus) == 0 && !l.names
-	if l.isFavor && len(l.claims) == 0 || l.isAboutOther && onlyOther {
-		return true
-	}
-	return slices.ContainsFunc(l.claims, func(c mark) bool {
-		switch {
-		case c.meaning == drew:
-			return false
-		case c.ofOther: // "ganó @bob 3:1"
-			return true
-		case onlyOther && c.at == 1 && (c.named || c.numbers == 0 || anybodysWords[strings.ToLower(c.word)]): // "@bob won 3:1"
-			return true
-		case l.object != "" && (c.at == 1 || !strings.EqualFold(l.object, "me")): // "меня обыграл @bob"
-			return true
-		default: // "@alice vs @bob won 3:1"
-			return !m.Self && c.named && c.at > len(m.A)
-		}
-	})
 }
 
 // mirrored returns the match with the scores of the sides exchanged.

@@ -16,20 +16,22 @@ type line struct {
 	scores scoreText
 	own    []number // the numbers of this result, if it is one of several in the line
 	people []Person
-	// versus are the words between sides, and claims those that say who won or lost.
-	versus, claims []mark
-	names          bool   // a word stands for the sender
-	afterScore     bool   // the last word was part of a score
-	object         string // a word for the sender that it begins with, if others can have done something to them: "me ganó @bob"
-	isFavor        bool   // the score is for somebody, as in "3:1 for @bob"
-	isJoined       bool   // "and" joins the first two people
-	isAboutOther   bool   // somebody else has done something, as in "@bob hat 3:1 gewonnen"
+	// versus are the words between sides, claims those that say who won or lost, and roles those that tell which of the people in the
+	// sentence did: prepositions, articles, auxiliaries, and words for the sender.
+	versus, claims, roles []mark
+	names                 bool // a word stands for the sender
+	afterScore            bool // the last word was part of a score
+	isFavor               bool // the score is for somebody, as in "3:1 for @bob"
+	isJoined              bool // "and" joins the first two people
+	isAboutOther          bool // somebody else has done something, as in "@bob hat 3:1 gewonnen"
+	isOfSender            bool // the words before have said that the sender won or lost, as in "I beat @bob 3:1 and lost to"
 }
 
 // mark is a word in a report.
 type mark struct {
 	word    string
 	meaning meaning
+	place   int  // where it stands among the words
 	at      int  // how many people stand before it
 	numbers int  // how many numbers stand before it
 	named   bool // a person stands directly before it
@@ -105,7 +107,7 @@ func (c Command) part(start, end int) Command {
 func (p parser) line(c Command) (line, error) {
 	l := line{scores: scoreText{numbers: make([]number, 0, 2)}}
 	if claim := claimOf(c.Written); claim != unknown {
-		l.claims = append(l.claims, mark{word: c.Written, meaning: claim})
+		l.claims, l.isOfSender = append(l.claims, mark{word: c.Written, meaning: claim}), true
 	}
 	added, named := 0, false // how many mentions are people already, and whether the last thing was a person
 	add := func(before int) {
@@ -128,9 +130,7 @@ func (p parser) line(c Command) (line, error) {
 		m := l.meaningOf(word, next, named)
 		if m == me {
 			l.afterScore = false
-			if len(l.people) == 0 && objects[strings.ToLower(word)] {
-				l.object = word
-			}
+			l.roles = append(l.roles, l.mark(word, me, false))
 			l.people, l.names, named = append(l.people, p.sender), true, true
 			continue
 		}
@@ -142,7 +142,7 @@ func (p parser) line(c Command) (line, error) {
 			l.scores.numbers[before+i].enclosed = enclosed
 		}
 		l.afterScore = m == unknown
-		named = named && m == filler
+		named = named && m.isMinor()
 	}
 	for ; added < len(c.Mentions); added++ {
 		l.people = append(l.people, c.Mentions[added].identify(p.sender).identify(p.replied))
@@ -155,21 +155,28 @@ func isEnclosed(word string) bool {
 	return word != "" && strings.ContainsAny(word[:1], "([") && strings.ContainsAny(word[len(word)-1:], ")]")
 }
 
+// mark returns a word where the line ends so far.
+func (l *line) mark(word string, m meaning, named bool) mark {
+	place := len(l.versus) + len(l.claims) + len(l.roles)
+	return mark{word: word, meaning: m, place: place, at: len(l.people), numbers: len(l.scores.numbers), named: named}
+}
+
 // add adds a word that names nobody. named says that a person stands directly before it.
 func (l *line) add(word string, m meaning, named bool, next following) error {
-	at := mark{word: word, meaning: m, at: len(l.people), numbers: len(l.scores.numbers), named: named}
+	at := l.mark(word, m, named)
 	switch m {
 	case filler:
 	case and:
 		l.isJoined = l.isJoined || named && len(l.people) == 1 && next.isPerson()
-	case favor:
-		l.isFavor = true
-	case has:
-		l.isAboutOther = true
 	case versus:
 		l.versus = append(l.versus, at)
-	case by:
-		l.claims[len(l.claims)-1].meaning = lost // "beaten by"
+	case favor, by, agent, preposition, article, auxiliary, has, passive:
+		if m == by {
+			l.claims[len(l.claims)-1].meaning = lost // "beaten by"
+		}
+		l.roles = append(l.roles, at)
+		l.isFavor = l.isFavor || m == favor || m == agent
+		l.isAboutOther = l.isAboutOther || m == has
 	case won, lost, drew:
 		if len(l.people) == 0 && plurals[strings.ToLower(word)] {
 			return formError(ReasonUnexpectedWord, word)
@@ -221,7 +228,7 @@ func (f following) isNumber() bool {
 // isWord reports whether a word that names nobody is the next thing.
 func (f following) isWord() bool {
 	word, _ := cutWord(f.rest)
-	return !f.isMention() && meaningOf(bare(word)) == filler
+	return !f.isMention() && meaningOf(bare(word)).isMinor()
 }
 
 // isMention reports whether a mention is the next thing.
@@ -240,7 +247,7 @@ func (f following) isSubjectOf(word string) bool {
 	switch {
 	case othersWords[word]:
 		return true
-	case maybeOthersWords[word]:
+	case maybeOthersWords[word], isSlavicVerb(word):
 		return f.isMention()
 	case resultWords[word]:
 		return f.isOwner()
@@ -251,14 +258,35 @@ func (f following) isSubjectOf(word string) bool {
 
 // isOwner reports whether the next thing, without words such as "of", is a mention or a word for the sender.
 func (f following) isOwner() bool {
-	for !f.isPerson() {
+	return f.isPersonBehind(func(word string) bool { return ofWords[strings.ToLower(word)] })
+}
+
+// isObject reports whether the next thing, without prepositions and articles, is a mention or a word for the sender.
+func (f following) isObject() bool {
+	return f.isPersonBehind(func(word string) bool {
+		switch meaningOf(word) {
+		case preposition, article, separator, favor, clock, by:
+			return true
+		default:
+			return strings.EqualFold(word, "the")
+		}
+	})
+}
+
+// isPersonBehind reports whether a mention or a word for the sender follows, at most behind a few words that may be skipped.
+func (f following) isPersonBehind(skips func(word string) bool) bool {
+	const most = 3
+	for range most {
+		if f.isPerson() {
+			return true
+		}
 		word, rest := cutWord(f.rest)
-		if !ofWords[strings.ToLower(bare(word))] {
+		if !skips(bare(word)) {
 			return false
 		}
 		f.rest = rest
 	}
-	return true
+	return f.isPerson()
 }
 
 // isPerson reports whether a mention or a word for the sender is the next thing.
@@ -282,11 +310,17 @@ func (l *line) meaningOf(word string, next following, named bool) meaning {
 		return favor
 	case m == clock && next.isNumber():
 		return clock
-	case m == by && next.isPerson() && l.endsWithWin():
+	case m == by && next.isObject() && l.endsWithWin():
 		return by
+	case m == by && next.isObject():
+		return agent
 	case m == has && (named && len(l.people) == 1 || len(l.people) == 0):
 		return has
-	case m == separator, m == favor, m == clock, m == by, m == has:
+	case m == has:
+		return auxiliary
+	case (m == separator || m == clock || m == preposition) && next.isObject():
+		return preposition
+	case m == separator, m == favor, m == clock, m == by, m == preposition:
 		return filler
 	case isDash(word) || isColonWord(word):
 		return l.meaningOfSign(next, named)

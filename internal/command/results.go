@@ -248,10 +248,18 @@ func (p parser) parts(l line, trailing bool) []part {
 		s, m := partOf(parts, m, trailing)
 		s.claims = append(s.claims, m)
 	}
+	for _, m := range l.roles {
+		s, m := partOf(parts, m, false)
+		s.roles = append(s.roles, m)
+	}
+	parts[0].isOfSender = l.isOfSender
 	for i := range parts[1:] {
-		if before := parts[i]; len(parts[i+1].claims) == 0 { // "lost to @bob 1:3 and @carol 2:3"
-			parts[i+1].claims = before.claimsOf(p.sender)
+		before, next := parts[i], &parts[i+1]
+		said := before.claimsOf(p.sender)
+		if len(next.claims) == 0 { // "lost to @bob 1:3 and @carol 2:3"
+			next.claims = said
 		}
+		next.isOfSender = len(said) > 0 && len(next.people) == 1 && clearForms.MatchString(before.form(1))
 	}
 	return parts
 }

@@ -24,7 +24,8 @@ func (c Command) NamesTeams() bool {
 // boundary returns how many people are on the first side. ok is false if no word says so.
 func (l line) boundary() (at int, ok bool, err error) {
 	marks := l.versus
-	if len(marks) == 0 {
+	if len(marks) == 0 || l.isObjectFirst() {
+		marks = nil
 		for _, claim := range l.claims {
 			if 0 < claim.at && claim.at < len(l.people) {
 				marks = append(marks, claim)
@@ -45,6 +46,12 @@ func (l line) boundary() (at int, ok bool, err error) {
 		return 0, false, formError(ReasonUnexpectedWord, marks[1].word)
 	}
 	return marks[0].at, true, nil
+}
+
+// isObjectFirst reports whether the versus is a preposition of the first of two people, about whom the sentence goes on: "gegen @bob
+// hat @carol 3:1 gewonnen".
+func (l line) isObjectFirst() bool {
+	return len(l.people) == 2 && !l.isJoined && l.versus[0].at == 0 && len(l.claims) > 0 && l.claims[0].at > 0
 }
 
 // winnersOnly reports whether a line says what several people did, without the others: "@a y @b ganaron 10:8".
@@ -96,7 +103,7 @@ func (p parser) players(l line) (Match, error) {
 	switch {
 	case l.names && !p.senderPlays():
 		return Match{}, formError(ReasonNameBothPlayers, "")
-	case !divided && len(l.people) > 2, !divided && len(l.people) == 2 && l.claimsOfSender():
+	case !divided && len(l.people) > 2, !divided && len(l.people) == 2 && l.claimsOfSender() && !l.names:
 		return Match{}, formError(ReasonNoVersus, "")
 	case len(a) > MaxTeam:
 		return Match{}, formError(ReasonTooManyPeople, a[MaxTeam].label())
@@ -129,7 +136,7 @@ func (p parser) players(l line) (Match, error) {
 
 // claimsOfSender reports whether the report begins by saying that somebody unnamed won or lost.
 func (l line) claimsOfSender() bool {
-	return slices.ContainsFunc(l.claims, func(m mark) bool { return m.at == 0 && m.meaning != drew })
+	return slices.ContainsFunc(l.claims, func(m mark) bool { return m.at == 0 && m.meaning != drew && !m.ofOther })
 }
 
 // checkPeople fails if a player is a bot or is named twice.

@@ -1,0 +1,82 @@
+package command_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"elobot/internal/command"
+)
+
+// TestWinners reads sentences that say who won; testdata/winners/en.txt says in which form they are written. None may be recorded
+// with another winner, none may be corrected to a command that says something else, and where it is asked who won, the truth can be
+// answered.
+func TestWinners(t *testing.T) {
+	t.Parallel()
+	for _, file := range languageFiles(t, "testdata/winners") {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, got := "", make(map[string]int)
+			for line := range strings.Lines(string(text)) {
+				line = strings.TrimSpace(line)
+				if heading, ok := strings.CutPrefix(line, "# "); ok {
+					want = heading
+				}
+				sentence, truth, ok := strings.Cut(line, " => ")
+				if !ok {
+					continue
+				}
+				outcome, is := judge(t, sentence, truth)
+				if got[outcome]++; outcome != want {
+					t.Errorf("%s: %s, want %s: %s", sentence, outcome, want, is)
+				}
+			}
+			t.Logf("%d recorded, %d asked, %d refused, %d wrong, %d lossy offers", got["recorded"], got["asked"], got["refused"], got["wrong"], got["lossy offer"])
+			if got["recorded"] < 8 || got["recorded"]+got["asked"]+got["refused"] < 25 {
+				t.Error("there are too few sentences, or too few are recorded")
+			}
+		})
+	}
+}
+
+// judge tells what becomes of a sentence, given its true result, and how it is read.
+func judge(t *testing.T, sentence, truth string) (outcome, is string) {
+	t.Helper()
+	c, ok := parseHabit("/match " + sentence)
+	if !ok {
+		t.Fatalf("%s is no command", sentence)
+	}
+	alice, names := command.Person{UserID: 1, Username: "alice", Name: "Alice"}, group("Bob/Carol/Дима/Аня")
+	report, err := command.ParseMatch(c, alice, nil, names)
+	if err != nil {
+		if text, ok := command.Correct(c, alice, nil, names, err); ok {
+			return "lossy offer", text
+		}
+		return "refused", err.Error()
+	}
+	var all []string
+	inOrder := true
+	for _, r := range report.Readings {
+		m := r[0]
+		a, b := strings.Index(sentence, label(m.A[0])), strings.Index(sentence, label(m.B[0]))
+		inOrder = inOrder && len(r) == 1 && (a < 0 || b < 0 || a < b)
+		if s := m.Scores[0]; s.A < s.B {
+			m.A, m.B, m.Scores = m.B, m.A, []command.Score{{A: s.B, B: s.A}}
+		}
+		all = append(all, describeMatch(m))
+	}
+	switch is = strings.Join(all, " or "); {
+	case report.Doubt == command.DoubtNone && is == truth:
+		return "recorded", is
+	case report.Doubt != command.DoubtNone && inOrder && slices.Contains(all, truth) && (len(all) == 2 || report.Doubt != command.DoubtWinner):
+		return "asked", is
+	default:
+		return "wrong", is
+	}
+}
