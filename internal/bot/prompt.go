@@ -54,14 +54,15 @@ const (
 	maxPairLabel = 13
 )
 
-// reportPromptButtons returns the buttons below the question what a report means: a person in each row, or the numbers of the
-// readings that the question lists.
+// reportPromptButtons returns the buttons below the question what a report means: a person or a result in each row, or the numbers of
+// the readings that the question lists.
 func reportPromptButtons(n ranking.ReportPrompt, item int64, w words) [][]button {
 	if item == 0 {
 		return nil
 	}
 	var rows [][]button
 	numbers := make([]button, 0, len(n.Options)+1)
+	results := w.resultLabels(n)
 	for i, o := range n.Options {
 		data := promptData(ranking.PromptID(item), ranking.PromptOption(strconv.Itoa(i)))
 		switch {
@@ -69,6 +70,8 @@ func reportPromptButtons(n ranking.ReportPrompt, item int64, w words) [][]button
 			rows = append(rows, []button{{text: w.personLabel(*o.Who, o.New), data: data}})
 		case n.Doubt == ranking.DoubtDuplicate:
 			numbers = append(numbers, button{text: w.Text("button.another_game", nil), data: data})
+		case results != nil:
+			rows = append(rows, []button{{text: results[i], data: data}})
 		default:
 			numbers = append(numbers, button{text: strconv.Itoa(i + 1), data: data})
 		}

@@ -8,11 +8,11 @@ import (
 	"elobot/internal/ranking"
 )
 
-// reportPrompt asks which reading of a report is meant. Readings that differ by a person are told apart by the buttons; others
-// are listed.
+// reportPrompt asks which reading of a report is meant. Readings that differ by a person, or are short, are told apart by the buttons;
+// others are listed.
 func (w words) reportPrompt(n ranking.ReportPrompt) string {
 	question := w.question(n)
-	if n.Doubt == ranking.DoubtDuplicate || differByPerson(n) {
+	if n.Doubt == ranking.DoubtDuplicate || differByPerson(n) || w.resultLabels(n) != nil {
 		return question
 	}
 	lines := []string{question}
@@ -25,6 +25,19 @@ func (w words) reportPrompt(n ranking.ReportPrompt) string {
 // differByPerson reports whether each option of a question is told by a person.
 func differByPerson(n ranking.ReportPrompt) bool {
 	return !slices.ContainsFunc(n.Options, func(o ranking.ReportOption) bool { return o.Who == nil })
+}
+
+// resultLabels returns the results of the readings as the labels of buttons, nil if one of them does not fit on a button.
+func (w words) resultLabels(n ranking.ReportPrompt) []string {
+	labels := make([]string, len(n.Options))
+	for i, o := range n.Options {
+		label := plain(w.namedResults(o.Results, "; ", maxListed))
+		if cut(label, maxLabel, maxNameUnits) != label {
+			return nil
+		}
+		labels[i] = label
+	}
+	return labels
 }
 
 func (w words) question(n ranking.ReportPrompt) string {
