@@ -1,74 +1,46 @@
+// Command composetest simulates Telegram for run.sh: it listens on the address of its argument, prints the bot's settings as lines
+// of a .env file, says each line of its input in a group as Alice, and prints what the bot says there.
 package main
 
 import (
-	"errors"
+	"bufio"
 	"fmt"
-	"net"
-	"net/http"
-	"net/http/httputil"
-	"net/url"
-	"time"
+	"os"
 
 	"elobot/internal/botsim"
 )
 
-// bridge is the network interface over which containers reach this machine.
-const bridge = "docker0"
-
-// telegram is the simulator, which listens only on the loopback interface, and a proxy to it for containers.
-type telegram struct {
-	*botsim.Server
-	url   string
-	proxy *http.Server
+func main() {
+	if err := run(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "composetest:", err)
+		os.Exit(1)
+	}
 }
 
-func startTelegram() (*telegram, error) {
-	ip, err := bridgeAddress()
+func run(address string) error {
+	sim, err := botsim.New(botsim.WithAddress(address))
 	if err != nil {
-		return nil, fmt.Errorf("find an address that containers reach: %w", err)
+		return fmt.Errorf("start the simulated Telegram: %w", err)
 	}
-	listener, err := net.Listen("tcp", net.JoinHostPort(ip.String(), "0"))
-	if err != nil {
-		return nil, fmt.Errorf("listen for the bot: %w", err)
-	}
-	sim, err := botsim.New()
-	if err != nil {
-		return nil, errors.Join(err, listener.Close())
-	}
-	inside, err := url.Parse(sim.URL())
-	if err != nil {
-		return nil, errors.Join(err, listener.Close())
-	}
-	t := &telegram{
-		Server: sim,
-		url:    "http://" + listener.Addr().String(),
-		proxy:  &http.Server{Handler: httputil.NewSingleHostReverseProxy(inside), ReadHeaderTimeout: time.Minute},
-	}
-	// Serve returns when close is called. If it fails earlier, the bot's card does not come.
-	go func() { _ = t.proxy.Serve(listener) }()
-	return t, nil
-}
-
-// close stops the proxy and the simulator.
-func (t *telegram) close() error {
-	err := t.proxy.Close()
-	t.Close()
-	return err
-}
-
-func bridgeAddress() (net.IP, error) {
-	link, err := net.InterfaceByName(bridge)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", bridge, err)
-	}
-	addresses, err := link.Addrs()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", bridge, err)
-	}
-	for _, address := range addresses {
-		if network, ok := address.(*net.IPNet); ok && network.IP.To4() != nil {
-			return network.IP, nil
+	defer sim.Close()
+	alice, bob := sim.User("alice"), sim.User("bob")
+	group := sim.Group("Table tennis", alice, bob)
+	messages, leave := sim.Subscribe()
+	defer leave()
+	fmt.Printf("TELEGRAM_BOT_TOKEN=%s\nTELEGRAM_API_URL=%s\n", sim.Token(), sim.URL())
+	go func() {
+		for m := range messages {
+			if m.From.IsBot {
+				fmt.Println(m.Text)
+			}
 		}
+	}()
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		group.Say(alice, lines.Text())
 	}
-	return nil, errors.New(bridge + " has no IPv4 address")
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read what Alice says: %w", err)
+	}
+	return nil
 }

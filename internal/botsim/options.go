@@ -13,6 +13,7 @@ import (
 type Option func(*options)
 
 type options struct {
+	address     string
 	token       string
 	botUsername string
 	clock       func() time.Time
@@ -26,6 +27,7 @@ type options struct {
 
 func defaultOptions() options {
 	return options{
+		address:     "127.0.0.1:0",
 		token:       "7000000001:AAsimulated_bot_token_opens_nothing",
 		botUsername: "elo_bot",
 		clock:       time.Now,
@@ -34,6 +36,10 @@ func defaultOptions() options {
 		webhookTimeout: time.Minute,
 	}
 }
+
+// WithAddress sets the address to listen on. The default is a free port of the loopback interface. The server asks nobody who they
+// are, so the address must not be reachable from other machines.
+func WithAddress(address string) Option { return func(o *options) { o.address = address } }
 
 // WithToken sets the bot's token. The number before the colon is the bot's user id.
 func WithToken(token string) Option { return func(o *options) { o.token = token } }

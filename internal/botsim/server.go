@@ -84,7 +84,7 @@ func Start(t TB, opts ...Option) *Server {
 	return s
 }
 
-// New starts a server on a free port of the loopback interface.
+// New starts a server.
 func New(opts ...Option) (*Server, error) {
 	o := defaultOptions()
 	for _, opt := range opts {
@@ -98,7 +98,7 @@ func New(opts ...Option) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", o.address)
 	if err != nil {
 		return nil, fmt.Errorf("listen for the bot: %w", err)
 	}

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Checks that the Compose file does what README.md says: runs the README's command in the root of a clone without a .env file,
+# reports a match in a simulated group, and waits for the bot's card. It does so with each version of Compose on the machine, and
+# removes everything afterwards.
+#
+# Telegram is simulated on the address of Docker's bridge, which containers reach. Do not run it where that address can be reached
+# from outside the machine.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+fail() {
+    echo "composetest: $*" >&2
+    exit 1
+}
+
+# Settings of this shell would win over those of the .env file.
+unset "${!TELEGRAM_@}" "${!LOG_@}" "${!COMPOSE_@}"
+# A project of its own, so that a real bot on the same engine is left alone.
+export COMPOSE_PROJECT_NAME=elobot-composetest-$$
+
+read -r -a readme < <(grep -E '^docker compose .*\<up\>' README.md) || fail 'README.md has no line that starts the bot with docker compose'
+bridge=$(ip -4 -o address show docker0 | awk '{sub("/.*", "", $4); print $4; exit}')
+[[ -n $bridge ]] || fail 'docker0 has no IPv4 address'
+[[ ! -e .env ]] || fail 'there is a .env file, and it is not overwritten'
+
+# await TEXT: waits until the bot says a line that has the text.
+await() {
+    local line=
+    until [[ $line == *$1* ]]; do
+        read -r -t 120 -u "${telegram[0]}" line || fail "the bot did not say $1"
+        echo "bot: $line"
+    done
+}
+
+clean_up() {
+    local result=$?
+    ((result == 0)) || "${compose[@]}" logs --no-color --tail 50 || true
+    "${compose[@]}" down --volumes --rmi local || result=1
+    rm -f .env
+    exit "$result"
+}
+
+# In a subshell, which cleans up when it ends. Telegram ends with its input.
+play() (
+    compose=("$@")
+    coproc telegram { exec go run ./deploy/composetest "$bridge:0"; }
+    trap clean_up EXIT
+    for _ in token url; do
+        read -r -t 120 -u "${telegram[0]}" setting
+        echo "$setting" >>.env
+    done
+    echo 'LOG_LEVEL=debug' >>.env
+    "${compose[@]}" "${readme[@]:2}"
+    echo '/match @bob 3:1' >&"${telegram[1]}"
+    await 1516
+    await 1484
+    "${compose[@]}" exec -T bot /elobot health
+)
+
+tried=0
+for program in 'docker compose' 'docker-compose'; do
+    read -r -a words <<<"$program"
+    version=$("${words[@]}" version --short 2>/dev/null) || { echo "$program: not installed"; continue; }
+    echo "$program: $version"
+    play "${words[@]}"
+    tried=1
+done
+((tried)) || fail 'neither docker compose nor docker-compose is installed'
