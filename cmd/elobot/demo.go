@@ -24,8 +24,7 @@ const (
 )
 
 type demoCommand struct {
-	Once    bool   `help:"Exit after the scene."`
-	Picture string `placeholder:"FILE" help:"Draw a part of the scene as it looks on a phone, as a PNG file, and exit."`
+	Once bool `help:"Exit after the scene."`
 }
 
 // Run plays the scene, and then lets the user join the conversation.
@@ -42,9 +41,6 @@ func (d *demoCommand) Run(ctx context.Context) error {
 	defer stopServer(server)
 
 	clock := new(demoClock)
-	if d.Picture != "" {
-		clock.ahead = time.Until(pictureEnd) // the same picture on every day
-	}
 	sim, err := botsim.New(botsim.WithClock(clock.now))
 	if err != nil {
 		return fmt.Errorf("start the simulated Telegram: %w", err)
@@ -58,12 +54,6 @@ func (d *demoCommand) Run(ctx context.Context) error {
 	defer func() { _ = s.endBot() }() // its error has been returned already
 	if err := s.play(ctx, scene); err != nil {
 		return err
-	}
-	if d.Picture != "" {
-		if err := s.writePicture(ctx, d.Picture); err != nil {
-			return err
-		}
-		return s.close(ctx)
 	}
 	if d.Once {
 		paper.aside("\nThat was the real bot on a real database. README.md explains how to run it in Telegram.")

@@ -35,8 +35,7 @@ type demoGroup struct {
 	answers     int              // number of the bot's among them that are shown
 	lastOfBot   botsim.Message   // the bot's last message
 	withButtons []botsim.Message // the bot's messages as they are shown with buttons, the one shown last at the end
-	pictured    []botsim.Message
-	pool        *pgxpool.Pool // of connections to the bot's database
+	pool        *pgxpool.Pool    // of connections to the bot's database
 	tallies     *pgtally.Store
 	outbox      *pgoutbox.Store
 	stopBot     context.CancelFunc
@@ -109,9 +108,6 @@ func (s *demoGroup) playLine(ctx context.Context, l line) error {
 	if l.press != "" {
 		_, buttons := s.keyboard()
 		return s.press(ctx, l.from, 1+slices.IndexFunc(buttons, func(b botsim.Button) bool { return b.Text == l.press }))
-	}
-	if l.pictured {
-		defer func(before int) { s.pictured = append(s.pictured, s.group.Messages()[before:]...) }(len(s.group.Messages()))
 	}
 	s.say(l.from, l.text, s.last[l.replyTo])
 	if err := s.settle(ctx); err != nil || !l.pins {

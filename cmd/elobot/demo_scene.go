@@ -15,7 +15,6 @@ type line struct {
 	from, text, replyTo, press string
 	pins                       bool // the bot pins a message in response
 	later                      bool // sent some minutes later, when the bot has counted all matches for questions
-	pictured                   bool // the picture of the chat has it, with the answer
 }
 
 // scene is the conversation that the demo plays: a newcomer's first minute, and a month of the group. Whenever it is played, it is
@@ -61,11 +60,11 @@ var scene = []day{
 		{from: "frank", text: "/match @bob 3:2\n@carol 0:3"},
 	}},
 	{0, []line{
-		{from: "carol", text: "/match @dave 3:2", pictured: true},
+		{from: "carol", text: "/match @dave 3:2"},
 		{from: "dave", text: "beginner’s luck"},
 		{from: "alice", text: "/match @dave 3:1"},
-		{from: "bob", text: "/ranking", later: true, pictured: true},
-		{from: "alice", text: "/chart", pictured: true},
+		{from: "bob", text: "/ranking", later: true},
+		{from: "alice", text: "/chart"},
 		{from: "alice", press: "By match"},
 		{from: "alice", text: "/stats"},
 		{from: "alice", text: "/h2h @bob"},
