@@ -51,8 +51,14 @@ func render(item outbox.Item, w words) (outgoing, error) {
 		return renderAs(item, w, w.rankingPage, nil)
 	case stats.KindChart:
 		return renderAs(item, w, w.chart, nil)
-	case stats.KindMatchPage, stats.KindHistoryPage, stats.KindOdds, stats.KindTeams:
-		return renderMatches(item, w)
+	case stats.KindMatchPage:
+		return renderAs(item, w, w.matchPage, nil)
+	case stats.KindHistoryPage:
+		return renderAs(item, w, w.historyPage, nil)
+	case stats.KindOdds:
+		return renderAs(item, w, w.odds, nil)
+	case stats.KindTeams:
+		return renderAs(item, w, w.teams, nil)
 	case ranking.KindBoard:
 		return renderAs(item, w, w.board, nil)
 	case ranking.KindBoardState:
@@ -75,8 +81,12 @@ func render(item outbox.Item, w words) (outgoing, error) {
 		return renderAs(item, w, w.undoDropped, w.undoDropped)
 	case ranking.KindReportPrompt:
 		return renderAs(item, w, w.reportPrompt, nil)
-	case ranking.KindOpponentPrompt, ranking.KindNamePrompt, ranking.KindScorePrompt:
-		return renderWizard(item, w)
+	case ranking.KindOpponentPrompt:
+		return renderAs(item, w, w.opponentPrompt, nil)
+	case ranking.KindNamePrompt:
+		return renderAs(item, w, w.namePrompt, nil)
+	case ranking.KindScorePrompt:
+		return renderAs(item, w, w.scorePrompt, nil)
 	case ranking.KindReportChosen:
 		return renderAs(item, w, w.reportChosen, nil)
 	case ranking.KindReportDropped:
@@ -89,8 +99,14 @@ func render(item outbox.Item, w words) (outgoing, error) {
 		return renderAs(item, w, w.groupsMerged, w.groupsMerged)
 	case ranking.KindRulesChanged:
 		return renderAs(item, w, w.rulesChanged, w.rulesChangedLine)
-	case ranking.KindLanguageChanged, ranking.KindTablesChanged, ranking.KindDarkChartsChanged, ranking.KindCelebrationsChanged:
-		return renderDisplayChange(item, w)
+	case ranking.KindLanguageChanged:
+		return renderAs(item, w, w.languageChanged, w.languageChanged)
+	case ranking.KindTablesChanged:
+		return renderAs(item, w, w.tablesChanged, w.tablesChanged)
+	case ranking.KindDarkChartsChanged:
+		return renderAs(item, w, w.darkChartsChanged, w.darkChartsChanged)
+	case ranking.KindCelebrationsChanged:
+		return renderAs(item, w, w.celebrationsChanged, w.celebrationsChanged)
 	case stats.KindMyStanding:
 		return renderAs(item, w, w.player, nil)
 	case stats.KindMyStandings:
@@ -107,14 +123,6 @@ func render(item outbox.Item, w words) (outgoing, error) {
 		return renderAs(item, w, w.fixOffer, nil) // a merged message could not have its button
 	case ranking.KindRefusal:
 		return renderAs(item, w, w.refusal, w.refusal)
-	default:
-		return renderOwn(item, w)
-	}
-}
-
-// renderOwn renders a notice of this package.
-func renderOwn(item outbox.Item, w words) (outgoing, error) {
-	switch item.Kind {
 	case kindGreeting:
 		return renderAs(item, w, w.greeting, nil)
 	case kindHelp:
@@ -133,46 +141,6 @@ func renderOwn(item outbox.Item, w words) (outgoing, error) {
 		return renderAs(item, w, w.unknownCommand, w.unknownCommand)
 	default:
 		return outgoing{}, fmt.Errorf("%w %q", errUnknownKind, item.Kind)
-	}
-}
-
-// renderMatches renders what is said about matches that are over, or yet to be played.
-func renderMatches(item outbox.Item, w words) (outgoing, error) {
-	switch item.Kind {
-	case stats.KindMatchPage:
-		return renderAs(item, w, w.matchPage, nil)
-	case stats.KindHistoryPage:
-		return renderAs(item, w, w.historyPage, nil)
-	case stats.KindOdds:
-		return renderAs(item, w, w.odds, nil)
-	default:
-		return renderAs(item, w, w.teams, nil)
-	}
-}
-
-// renderDisplayChange renders what an admin has changed about how things are shown.
-func renderDisplayChange(item outbox.Item, w words) (outgoing, error) {
-	switch item.Kind {
-	case ranking.KindLanguageChanged:
-		return renderAs(item, w, w.languageChanged, w.languageChanged)
-	case ranking.KindTablesChanged:
-		return renderAs(item, w, w.tablesChanged, w.tablesChanged)
-	case ranking.KindDarkChartsChanged:
-		return renderAs(item, w, w.darkChartsChanged, w.darkChartsChanged)
-	default:
-		return renderAs(item, w, w.celebrationsChanged, w.celebrationsChanged)
-	}
-}
-
-// renderWizard renders a message of a wizard.
-func renderWizard(item outbox.Item, w words) (outgoing, error) {
-	switch item.Kind {
-	case ranking.KindNamePrompt:
-		return renderAs(item, w, w.namePrompt, nil)
-	case ranking.KindScorePrompt:
-		return renderAs(item, w, w.scorePrompt, nil)
-	default:
-		return renderAs(item, w, w.opponentPrompt, nil)
 	}
 }
 
