@@ -18,180 +18,108 @@ import (
 )
 
 const (
-	// groupSize is the number of players in the group. Every result affects half of them.
-	groupSize = 4
+	// contenders is the number of players in the group. Every result affects half of them.
+	contenders = 4
 	// concurrentDeliveries is the number of results in delivery at the same time, for all instances together.
 	concurrentDeliveries = 12
 	// conflictLogLine is the part of the bot's log line by which a conflict is recognised.
 	conflictLogLine = `msg="conflict with another transaction"`
 )
 
-// contention measures how much instances slow each other down when they record results of the same few players at the same
-// time. With Telegram this is rare, because Telegram delivers the messages of a group one at a time. So the benchmark
-// itself delivers the results, to all instances in turn.
-func contention() scenario {
-	return scenario{
-		name:        "contention",
-		description: "results of one group of four, delivered to one, two and three instances at the same time",
-		run: func(ctx context.Context, env *environment) ([]figure, error) {
-			var figures []figure
-			for i, name := range []string{"one", "two", "three"} {
-				found, err := measureContention(ctx, env, "contention."+name, i+1)
-				if err != nil {
-					return figures, fmt.Errorf("with %s: %w", name, err)
-				}
-				figures = append(figures, found...)
-			}
-			return figures, nil
-		},
+// measureContention measures how much instances slow each other down when they record results of the same few players at the same
+// time. Telegram delivers the messages of a group one at a time, so the benchmark itself delivers them, to all instances in turn.
+func measureContention(ctx context.Context, b *bench) error {
+	for instances := 1; instances <= 3; instances++ {
+		err := b.onStage(ctx, 1, contenders, func(w *workload, db database) error { return b.contend(ctx, instances, w, db) })
+		if err != nil {
+			return fmt.Errorf("%d instances: %w", instances, err)
+		}
 	}
+	return nil
 }
 
-// measureContention measures the time from the first delivery until the last one is answered. By then all results are
-// recorded. It also counts the conflicts, and the results that the bot gave up after too many conflicts.
-func measureContention(ctx context.Context, env *environment, name string, instances int) ([]figure, error) {
-	sim, err := botsim.New(botsim.WithRecordLimit(1000))
+// contend measures the time from the first delivery until the last one is answered. By then all results are recorded, or given up after
+// too many conflicts.
+func (b *bench) contend(ctx context.Context, instances int, w *workload, db database) error {
+	n := b.sizes.contended
+	w.play(contenders + n)
+	updates, err := takeUpdates(ctx, w.sim)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer sim.Close()
-	db, drop, err := env.database(ctx)
-	if err != nil {
-		return nil, err
+	f := fleet{client: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: concurrentDeliveries}}}
+	for range instances {
+		public := "" // Telegram would deliver to the first instance
+		if len(f.endpoints) > 0 {
+			public = f.endpoints[0]
+		}
+		bot, endpoint, err := b.launchServing(ctx, w.sim, db.url, public)
+		if err != nil {
+			return errors.Join(err, f.stop())
+		}
+		f.bots, f.endpoints = append(f.bots, bot), append(f.endpoints, endpoint)
 	}
-	defer drop()
-	load, n := newWorkload(sim, sizes{groups: 1, people: groupSize}), env.sizes.contended
-	warmUp := load.playRound()
-	for i := range n {
-		load.reportMatch(i)
-	}
-	updates, err := takeUpdates(ctx, sim)
-	if err != nil {
-		return nil, err
-	}
-	if len(updates) != warmUp+n {
-		return nil, fmt.Errorf("%d results led to %d updates", warmUp+n, len(updates))
-	}
-
-	messages, unsubscribe := sim.Subscribe()
-	defer unsubscribe()
-	fleet, err := env.launchFleet(ctx, sim, db.url, instances)
-	if err != nil {
-		return nil, err
-	}
-	env.progress.log("%d results, %d at the same time; instances: %d", n, concurrentDeliveries, instances)
-	took, err := fleet.deliver(ctx, updates[:warmUp], updates[warmUp:])
-	givenUp := 0
+	took, err := f.deliver(ctx, updates[:contenders], updates[contenders:])
+	var recorded, givenUp int
 	if err == nil {
-		givenUp, err = checkContended(ctx, env, db, messages, len(updates))
+		err = db.QueryRow(ctx, `
+			SELECT (SELECT count(*) FROM matches), (SELECT count(*) FROM outbox WHERE kind = $1 AND payload->>'code' = $2)`,
+			ranking.KindRefusal, string(ranking.TooManyAtOnce)).Scan(&recorded, &givenUp)
 	}
-	err = errors.Join(err, fleet.stop())
+	if err == nil && recorded+givenUp != len(updates) {
+		err = fmt.Errorf("of %d results, %d are recorded and %d given up", len(updates), recorded, givenUp)
+	}
 	if err == nil {
-		err = errors.Join(env.verify(ctx, db.url), complaintsOf(sim))
+		_, err = w.awaitAnswers(ctx, b, recorded)
 	}
-	if err != nil {
-		return nil, err
+	if err = errors.Join(err, f.stop()); err != nil {
+		return err
 	}
-	figures := []figure{{Name: name, Value: perSecond(n-givenUp, took), Unit: "results/s", Better: higher}}
-	if instances > 1 { // a single instance has no conflicts
-		figures = append(figures,
-			figure{Name: name + ".conflicts", Value: float64(fleet.conflicts()), Unit: "conflicts", Better: lower},
-			figure{Name: name + ".giveups", Value: float64(givenUp), Unit: "results", Better: lower})
+	conflicts := 0
+	for _, bot := range f.bots {
+		conflicts += strings.Count(bot.output.String(), conflictLogLine)
 	}
-	return figures, nil
+	return b.report(fmt.Sprintf("Contention/instances=%d", instances), n,
+		metric{float64(n-givenUp) / took.Seconds(), "results/s"}, metric{float64(conflicts), "conflicts"}, metric{float64(givenUp), "given-up"})
 }
 
-// checkContended checks that each of n results is recorded or was given up with a refusal, and waits until the bot has
-// answered all recorded results. It returns the number of results that were given up.
-func checkContended(
-	ctx context.Context, env *environment, db database, messages <-chan botsim.Message, n int,
-) (givenUp int, err error) {
-	var recorded int
-	err = db.QueryRow(ctx, `
-		SELECT (SELECT count(*) FROM matches),
-		       (SELECT count(*) FROM outbox WHERE kind = $1 AND payload->>'code' = $2)`,
-		ranking.KindRefusal, string(ranking.TooManyAtOnce)).Scan(&recorded, &givenUp)
-	switch {
-	case err != nil:
-		return 0, fmt.Errorf("count recorded results: %w", err)
-	case recorded+givenUp != n:
-		return 0, fmt.Errorf("of %d results, %d are recorded and %d given up", n, recorded, givenUp)
-	}
-	_, err = newResultCounter().wait(ctx, messages, recorded, env.progress)
-	return givenUp, err
-}
-
-// takeUpdates fetches and confirms all waiting updates, so that the bot does not get them by polling.
-func takeUpdates(ctx context.Context, sim *botsim.Server) ([]json.RawMessage, error) {
-	var all []json.RawMessage
-	for offset := int64(0); ; {
-		answer, err := fetchUpdates(ctx, sim, offset)
+// takeUpdates fetches and confirms all waiting updates, so that the bot does not get them.
+func takeUpdates(ctx context.Context, sim *botsim.Server) (all []json.RawMessage, err error) {
+	for offset := 0; ; {
+		var answer struct {
+			Result []json.RawMessage `json:"result"`
+		}
+		address := fmt.Sprintf("%s/bot%s/getUpdates?offset=%d", sim.URL(), sim.Token(), offset)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 		if err != nil {
 			return nil, fmt.Errorf("fetch updates: %w", err)
 		}
-		if len(answer) == 0 {
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return nil, fmt.Errorf("fetch updates: %w", err)
+		}
+		if err := errors.Join(json.NewDecoder(resp.Body).Decode(&answer), resp.Body.Close()); err != nil {
+			return nil, fmt.Errorf("fetch updates: %w", err)
+		}
+		if len(answer.Result) == 0 {
 			return all, nil
 		}
-		all = append(all, answer...)
+		all = append(all, answer.Result...)
 		var last struct {
-			ID int64 `json:"update_id"`
+			ID int `json:"update_id"`
 		}
-		if err := json.Unmarshal(answer[len(answer)-1], &last); err != nil {
+		if err := json.Unmarshal(all[len(all)-1], &last); err != nil {
 			return nil, fmt.Errorf("fetch updates: %w", err)
 		}
 		offset = last.ID + 1
 	}
 }
 
-// fetchUpdates calls getUpdates once. This confirms the updates below offset.
-func fetchUpdates(ctx context.Context, sim *botsim.Server, offset int64) ([]json.RawMessage, error) {
-	address := fmt.Sprintf("%s/bot%s/getUpdates?offset=%d", sim.URL(), sim.Token(), offset)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = resp.Body.Close() }() // only read
-	var answer struct {
-		OK          bool              `json:"ok"`
-		Description string            `json:"description"`
-		Result      []json.RawMessage `json:"result"`
-	}
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-		return nil, fmt.Errorf("decode the response: %w", err)
-	}
-	if !answer.OK {
-		return nil, errors.New(answer.Description)
-	}
-	return answer.Result, nil
-}
-
-// fleet is a set of bot instances that share a database and a webhook.
+// fleet is a set of instances that share a database and a webhook.
 type fleet struct {
 	bots      []*process
 	endpoints []string // the webhook endpoint of each instance
 	client    *http.Client
-}
-
-func (e *environment) launchFleet(
-	ctx context.Context, sim *botsim.Server, databaseURL string, instances int,
-) (*fleet, error) {
-	pool := http.DefaultTransport.(*http.Transport).Clone()
-	pool.MaxIdleConnsPerHost = concurrentDeliveries
-	f := &fleet{client: &http.Client{Transport: pool, Timeout: time.Minute}} // Telegram's timeout
-	public := ""
-	for range instances {
-		bot, endpoint, err := e.launchWithWebhook(ctx, sim, databaseURL, public)
-		if err != nil {
-			return nil, errors.Join(err, f.kill())
-		}
-		f.bots, f.endpoints = append(f.bots, bot), append(f.endpoints, endpoint)
-		public = f.endpoints[0]
-	}
-	return f, nil
 }
 
 // deliver first delivers the updates of before one at a time, so that the bot knows all players. Then it delivers updates
@@ -241,28 +169,12 @@ func (f *fleet) post(ctx context.Context, turn int, update json.RawMessage) erro
 	return nil
 }
 
-// conflicts returns the number of conflicts in the logs of all instances.
-func (f *fleet) conflicts() (n int) {
-	for _, bot := range f.bots {
-		n += strings.Count(bot.output.String(), conflictLogLine)
-	}
-	return n
-}
-
 // stop stops all instances gracefully, one after the other.
 func (f *fleet) stop() error {
 	f.client.CloseIdleConnections()
 	var failures []error
 	for _, bot := range f.bots {
 		failures = append(failures, bot.stop())
-	}
-	return errors.Join(failures...)
-}
-
-func (f *fleet) kill() error {
-	var failures []error
-	for _, bot := range f.bots {
-		failures = append(failures, bot.kill())
 	}
 	return errors.Join(failures...)
 }

@@ -1,76 +1,89 @@
-// Command elobench measures the bot: the real process with a real, durable database and a simulated Telegram, all on this
-// machine. Machines differ, so compare the ratios between figures of one run.
+// Command elobench measures elobot: the real program, with a real and durable PostgreSQL and a simulated Telegram, all on this
+// machine. It prints results in Go's benchmark format on standard output, and its progress on standard error. Machines differ,
+// so compare figures of one machine, with benchstat:
 //
 //	go run ./cmd/elobench --short
-//	go run ./cmd/elobench --json=new.json --compare=old.json
-//	go run ./cmd/elobench --scenario=memory --profile=profiles
-//
-// It prints its progress on standard error, and at the end a table on standard output.
+//	go run ./cmd/elobench --count 5 --elobot ./elobot.before > before.txt
+//	go run ./cmd/elobench --count 5 > after.txt
+//	benchstat before.txt after.txt
 package main
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 )
 
-// Exit codes.
-const (
-	exitFailure = 1
-	exitUsage   = 2
-)
-
-// echoArgument makes this program run the echo bot.
-const echoArgument = "echo"
-
 func main() {
-	os.Exit(realMain(os.Args[1:]))
-}
-
-// realMain runs the command and returns the exit code.
-func realMain(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// a second signal ends the process immediately
-	context.AfterFunc(ctx, stop)
-
-	if slices.Equal(args, []string{echoArgument}) {
-		return report(runEcho(ctx))
+	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
+	var names []string
+	for _, s := range scenarios {
+		names = append(names, s.name)
 	}
-	parser, err := kong.New(&measureCommand{},
-		kong.Name("elobench"),
-		kong.Description("Measures elobot on this machine."),
-		kong.Vars{"scenarios": describeScenarios()},
-		kong.BindTo(ctx, (*context.Context)(nil)),
-	)
-	if err != nil {
-		return report(err)
-	}
-	command, err := parser.Parse(args)
-	if err != nil {
-		return report(err)
-	}
-	return report(command.Run())
+	command := kong.Parse(&measureCommand{}, kong.Description("Measures elobot on this machine."),
+		kong.Vars{"scenarios": strings.Join(names, ", ")}, kong.BindTo(ctx, (*context.Context)(nil)))
+	command.FatalIfErrorf(command.Run())
 }
 
-// report prints an error, if any, on standard error and returns the exit code.
-func report(err error) int {
-	var usage *kong.ParseError
-	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &usage):
-		fmt.Fprintln(os.Stderr, "elobench:", err)
-		fmt.Fprintln(os.Stderr, "Try: elobench --help")
-		return exitUsage
-	default:
-		fmt.Fprintln(os.Stderr, "elobench:", err)
-		return exitFailure
+// scenario is a set of measurements, which have a file of their own.
+type scenario struct {
+	name string
+	// run measures once and reports its results. It leaves nothing running.
+	run func(context.Context, *bench) error
+}
+
+// scenarios are all scenarios, in the order in which they run.
+var scenarios = []scenario{
+	{"cost", measureCost},
+	{"throughput", measureThroughput},
+	{"latency", measureLatency},
+	{"contention", measureContention},
+	{"growth", measureGrowth},
+	{"views", measureViews},
+}
+
+type measureCommand struct {
+	Short    bool     `help:"Measure with small sizes, in about a minute."`
+	Scenario []string `placeholder:"NAME" help:"Measure only these scenarios: ${scenarios}. The default is all."`
+	Count    int      `default:"1" placeholder:"N" help:"Measure N times, for benchstat (default: 1)."`
+	Elobot   string   `type:"existingfile" placeholder:"FILE" help:"The elobot program to measure (default: built from the sources)."`
+}
+
+// Run measures and prints the results.
+func (m *measureCommand) Run(ctx context.Context) (err error) {
+	for _, name := range m.Scenario {
+		if !slices.ContainsFunc(scenarios, func(s scenario) bool { return s.name == name }) {
+			return fmt.Errorf("unknown scenario %q", name)
+		}
 	}
+	b := &bench{sizes: fullSizes, elobot: m.Elobot, results: os.Stdout, progress: log.New(os.Stderr, "", log.Ltime)}
+	if m.Short {
+		b.sizes = shortSizes
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	if err := b.start(ctx, nil); err != nil {
+		return err
+	}
+	for range m.Count {
+		for _, s := range scenarios {
+			if len(m.Scenario) > 0 && !slices.Contains(m.Scenario, s.name) {
+				continue
+			}
+			b.progress.Printf("%s", s.name)
+			if err := s.run(ctx, b); err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+		}
+	}
+	return nil
 }

@@ -1,63 +1,150 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
 
 	"elobot/internal/botsim"
 )
 
-// workload is a set of groups of people who play singles. It is deterministic: every workload plays the same matches.
+// workload is a set of groups of people who play singles, and what the bot says to them. It is deterministic: every workload plays the
+// same matches.
 type workload struct {
-	groups []*botsim.Chat
-	people [][]botsim.User // by group
-	random *rand.Rand
+	sim      *botsim.Server
+	groups   []*botsim.Chat
+	people   [][]botsim.User // by group
+	random   *rand.Rand
+	messages <-chan botsim.Message
+	close    func()
+
+	reported int                    // results
+	asked    int                    // questions
+	numbers  map[int64]int          // of results, by chat
+	sentAt   map[matchRef]time.Time // when each result was reported
+	coverage map[matchRef]time.Time // when the bot first named each match
+	unnamed  int                    // results that a message covers without naming them
+	lastAt   time.Time              // when the last of the covered results was covered
 }
 
-func newWorkload(sim *botsim.Server, s sizes) *workload {
-	c := &workload{random: rand.New(rand.NewPCG(1, 2))}
-	for g := range s.groups {
-		members := make([]botsim.User, s.people)
+// matchRef identifies a match by the Telegram id of its chat and its number there. The results of a group are numbered in the order in
+// which they are reported.
+type matchRef struct {
+	chat   int64
+	number int
+}
+
+// newWorkload starts a simulated Telegram with so many groups of people.
+func newWorkload(groups, people int) (*workload, error) {
+	sim, err := botsim.New(botsim.WithRecordLimit(1000))
+	if err != nil {
+		return nil, err
+	}
+	w := &workload{
+		sim: sim, random: rand.New(rand.NewPCG(1, 2)), numbers: map[int64]int{},
+		sentAt: map[matchRef]time.Time{}, coverage: map[matchRef]time.Time{},
+	}
+	for g := range groups {
+		members := make([]botsim.User, people)
 		for p := range members {
 			members[p] = sim.User(fmt.Sprintf("player_%d_%d", g+1, p+1))
 		}
-		c.people = append(c.people, members)
-		c.groups = append(c.groups, sim.Group(fmt.Sprintf("Group %d", g+1), members...))
+		w.people = append(w.people, members)
+		w.groups = append(w.groups, sim.Group(fmt.Sprintf("Group %d", g+1), members...))
 	}
-	return c
+	messages, unsubscribe := sim.Subscribe()
+	w.messages = messages
+	w.close = func() {
+		unsubscribe()
+		sim.Close()
+	}
+	return w, nil
 }
 
-// reportMatch has two people of group i report that one has beaten the other. The groups take turns as i counts on.
-func (c *workload) reportMatch(i int) {
-	people := c.people[i%len(c.people)]
-	winner := c.random.IntN(len(people))
-	loser := (winner + 1 + c.random.IntN(len(people)-1)) % len(people)
-	c.reportResult(i%len(c.groups), winner, loser)
+// play reports n results. The groups take turns, and in a group at first each player in turn beats the next, so that the bot knows all.
+func (w *workload) play(n int) {
+	for range n {
+		group, round := w.reported%len(w.groups), w.reported/len(w.groups)
+		people := w.people[group]
+		winner, apart := round%len(people), 1
+		if round >= len(people) {
+			winner, apart = w.random.IntN(len(people)), 1+w.random.IntN(len(people)-1)
+		}
+		loser := people[(winner+apart)%len(people)]
+		w.groups[group].Say(people[winner], fmt.Sprintf("/match @%s 3:%d", loser.Username, w.random.IntN(3)))
+		w.reported++
+	}
 }
 
-func (c *workload) reportResult(group, winner, loser int) {
-	text := fmt.Sprintf("/match @%s 3:%d", c.people[group][loser].Username, c.random.IntN(3))
-	c.groups[group].Say(c.people[group][winner], text)
-}
+const (
+	// silenceTimeout limits the time between two messages of the bot.
+	silenceTimeout = time.Minute
+	// progressEvery is the interval between progress messages of a long measurement.
+	progressEvery = 2 * time.Second
+)
 
-// ask makes every player ask for the ranking once, with the groups taking turns. It returns the number of questions.
-func (c *workload) ask() (questions int) {
-	for p := range c.people[0] {
-		for g, group := range c.groups {
-			group.Say(c.people[g][p], "/ranking")
-			questions++
+var (
+	// matchNumber finds the numbers of matches, in the card of one match and in a message that covers several.
+	matchNumber = regexp.MustCompile(`#(\d+)`)
+	// unnamedResults finds the number of results that a message covers without naming them.
+	unnamedResults = regexp.MustCompile(`(?m)^…and ([\d,]+) more\. All results count`)
+)
+
+// add takes note of a message: a reported result, or the bot's answer to some.
+func (w *workload) add(m botsim.Message) {
+	switch {
+	case !m.From.IsBot && strings.HasPrefix(m.Text, "/match"):
+		w.numbers[m.ChatID]++
+		w.sentAt[matchRef{m.ChatID, w.numbers[m.ChatID]}] = m.Date
+	case m.From.IsBot && m.Edits == 0:
+		for _, found := range matchNumber.FindAllStringSubmatch(m.Text, -1) {
+			n, _ := strconv.Atoi(found[1])
+			ref := matchRef{m.ChatID, n}
+			if _, again := w.coverage[ref]; !again {
+				w.coverage[ref], w.lastAt = m.Date, m.Date
+			}
+		}
+		if found := unnamedResults.FindStringSubmatch(m.Text); found != nil {
+			n, _ := strconv.Atoi(strings.ReplaceAll(found[1], ",", ""))
+			w.unnamed, w.lastAt = w.unnamed+n, m.Date
 		}
 	}
-	return questions
 }
 
-// playRound makes every player report a match once, so that the bot knows all players. It returns the number of results.
-func (c *workload) playRound() (results int) {
-	for p := range c.people[0] {
-		for g := range c.groups {
-			c.reportResult(g, p, (p+1)%len(c.people[g]))
-			results++
+// awaitAnswers waits until the bot has answered n results since the beginning, and returns when it answered the last of them.
+func (w *workload) awaitAnswers(ctx context.Context, b *bench, n int) (time.Time, error) {
+	err := w.await(ctx, b, "results answered", n, func(m botsim.Message) int {
+		w.add(m)
+		return len(w.coverage) + w.unnamed
+	})
+	return w.lastAt, err
+}
+
+// await receives messages until count, which is called with each of them, has reached n.
+func (w *workload) await(ctx context.Context, b *bench, what string, n int, count func(botsim.Message) int) error {
+	quiet := time.NewTimer(silenceTimeout)
+	defer quiet.Stop()
+	tick := time.NewTicker(progressEvery)
+	defer tick.Stop()
+	for counted := 0; counted < n; {
+		select {
+		case m, ok := <-w.messages:
+			if !ok {
+				return botsim.ErrClosed
+			}
+			counted = count(m)
+			quiet.Reset(silenceTimeout)
+		case <-tick.C:
+			b.progress.Printf("%d of %d %s", counted, n, what)
+		case <-quiet.C:
+			return fmt.Errorf("the bot has stopped sending messages: %d of %d %s", counted, n, what)
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the bot: %w", context.Cause(ctx))
 		}
 	}
-	return results
+	return nil
 }

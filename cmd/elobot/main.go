@@ -48,7 +48,6 @@ func realMain(args []string) int {
 	defer stop()
 	// a second signal ends the process at once
 	context.AfterFunc(ctx, stop)
-	defer profile(ctx)()
 
 	parser, err := kong.New(&commands{},
 		kong.Name("elobot"),

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/elo"
+)
+
+const (
+	// historySpan is the time over which the groups of a history have played, and historyAge how long ago the last match was: so long that
+	// the bot no longer keeps the keys of the commands that recorded them.
+	historySpan = 2 * 365 * 24 * time.Hour
+	historyAge  = 8 * 24 * time.Hour
+	historyK    = 32
+	// busyShare is the share of a group's matches in which its first member plays.
+	busyShare = 0.05
+	// historyChunk is how many matches are inserted at once.
+	historyChunk = 50_000
+)
+
+// history is the matches of a workload's groups before the measurement, as the bot would have recorded them.
+// The groups take turns. In each group the first member plays often, the others play alike, and the last one has joined and never played. It
+// knows the schema of this release, and is deterministic.
+//
+// Ids start at 1: a group, its chat and its ladder have the same id, and players are numbered group by group. Message ids start at a
+// billion, out of the simulator's range.
+type history struct {
+	*workload
+	matches int
+	until   time.Time // when the last match was played
+
+	random    *rand.Rand
+	standings [][]standing // by group and member
+}
+
+// standing is the standing of a member of a group.
+type standing struct {
+	elo, best, streak        int
+	played, won, drawn, lost int
+	lastPlayed               any // nil or time.Time
+}
+
+// writeHistory fills an empty database with so many matches of the workload's groups. It leaves the database like one that has been in use
+// for a long time.
+func (w *workload) writeHistory(ctx context.Context, b *bench, db database, matches int) error {
+	if err := b.migrate(ctx, w, db); err != nil {
+		return err
+	}
+	h := &history{workload: w, matches: matches, until: time.Now().Add(-historyAge), random: rand.New(rand.NewPCG(3, 4))}
+	for _, people := range h.people {
+		group := make([]standing, len(people))
+		for i := range group {
+			group[i] = standing{elo: 1500, best: 1500}
+		}
+		h.standings = append(h.standings, group)
+	}
+	for first := 1; first <= h.matches; first += historyChunk {
+		last := min(first+historyChunk-1, h.matches)
+		if err := h.copy(ctx, db, h.play(first, last)); err != nil {
+			return fmt.Errorf("insert matches from %d on: %w", first, err)
+		}
+		b.progress.Printf("inserted %d of %d matches", last, h.matches)
+	}
+	if err := h.copy(ctx, db, h.members()); err != nil {
+		return fmt.Errorf("insert members: %w", err)
+	}
+	const sequences = `
+		SELECT setval(pg_get_serial_sequence(t, 'id'), n) FROM (VALUES
+		    ('chats', $1::bigint), ('groups', $1), ('ladders', $1), ('players', $2), ('matches', $3)) AS last (t, n)`
+	if _, err := db.Exec(ctx, sequences, len(h.groups), len(h.groups)*len(h.people[0]), h.matches); err != nil {
+		return fmt.Errorf("set the sequences: %w", err)
+	}
+	return db.settle(ctx)
+}
+
+// rows are rows of a table.
+type rows struct {
+	table   string
+	columns []string
+	values  [][]any
+}
+
+func (r *rows) add(values ...any) { r.values = append(r.values, values) }
+
+// copy inserts rows in a transaction. It neither checks foreign keys, so that the order of the tables does not matter, nor waits for the
+// disk.
+func (*history) copy(ctx context.Context, db database, tables []*rows) error {
+	return pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+		const settings = `SELECT set_config('session_replication_role', 'replica', true), set_config('synchronous_commit', 'off', true)`
+		if _, err := tx.Exec(ctx, settings); err != nil {
+			return err
+		}
+		for _, t := range tables {
+			if _, err := tx.CopyFrom(ctx, pgx.Identifier{t.table}, t.columns, pgx.CopyFromRows(t.values)); err != nil {
+				return fmt.Errorf("copy to %s: %w", t.table, err)
+			}
+		}
+		return nil
+	})
+}
+
+// play plays the matches from first to last and returns their rows.
+func (h *history) play(first, last int) []*rows {
+	matches := &rows{table: "matches", columns: []string{"id", "group_id", "ladder_id", "number", "score_a", "score_b", "k_factor",
+		"reported_by", "played_at", "idempotency_key", "created_at"}}
+	players := &rows{table: "match_players", columns: []string{"match_id", "player_id", "side", "ladder_id", "played_at"}}
+	entries := &rows{table: "elo_history", columns: []string{"match_id", "player_id", "elo_before", "elo_after", "k_factor", "best_before",
+		"streak_before", "reason", "created_at"}}
+	messages := &rows{table: "match_messages", columns: []string{"telegram_chat_id", "telegram_message_id", "match_id"}}
+	for id := first; id <= last; id++ {
+		group, number := (id-1)%len(h.groups), (id-1)/len(h.groups)+1
+		chat := h.groups[group].ID()
+		at := h.until.Add(-historySpan / time.Duration(h.matches) * time.Duration(h.matches-id)).UTC().Truncate(time.Second)
+		members := h.standings[group]
+		one := 1 + h.random.IntN(len(members)-2)
+		if h.random.Float64() < busyShare {
+			one = 0
+		}
+		other := one
+		for other == one {
+			other = 1 + h.random.IntN(len(members)-2)
+		}
+		score := [][2]int{{3, 0}, {3, 1}, {3, 2}, {2, 2}, {2, 3}, {1, 3}, {0, 3}}[h.random.IntN(7)]
+		playerOf := func(member int) int { return group*len(members) + member + 1 }
+		message := 1_000_000_000 + 2*number
+		matches.add(id, group+1, group+1, number, score[0], score[1], historyK, playerOf(one), at, fmt.Sprintf("m:%d:%d", chat, message), at)
+		messages.add(chat, message+1, id)
+		before := [2]int{members[one].elo, members[other].elo}
+		for side, member := range [2]int{one, other} {
+			s := &members[member]
+			outcome := elo.ScoreOf(score[side], score[1-side])
+			change := elo.Change(historyK, []int{before[side]}, []int{before[1-side]}, outcome)
+			players.add(id, playerOf(member), side+1, group+1, at)
+			entries.add(id, playerOf(member), s.elo, s.elo+change, historyK, s.best, s.streak, "match", at)
+			s.add(outcome, change, at)
+		}
+	}
+	return []*rows{matches, players, entries, messages}
+}
+
+// add adds a match to a standing.
+func (s *standing) add(outcome elo.Score, change int, at time.Time) {
+	s.elo += change
+	s.best, s.played, s.lastPlayed = max(s.best, s.elo), s.played+1, at
+	switch outcome {
+	case elo.Win:
+		s.won, s.streak = s.won+1, max(s.streak, 0)+1
+	case elo.Loss:
+		s.lost, s.streak = s.lost+1, min(s.streak, 0)-1
+	default:
+		s.drawn, s.streak = s.drawn+1, 0
+	}
+}
+
+// members returns the rows of the groups and their members after all matches. The tallies are still to be counted.
+func (h *history) members() []*rows {
+	chats := &rows{table: "chats", columns: []string{"id", "telegram_chat_id", "kind", "title"}}
+	groups := &rows{table: "groups", columns: []string{"id", "chat_id", "last_match_number"}}
+	ladders := &rows{table: "ladders", columns: []string{"id", "group_id", "is_default"}}
+	tallies := &rows{table: "ladder_tallies", columns: []string{"ladder_id", "recounting"}}
+	players := &rows{table: "players", columns: []string{"id", "telegram_user_id", "username", "display_name"}}
+	sightings := &rows{table: "sightings", columns: []string{"group_id", "player_id", "username", "seen_at"}}
+	standings := &rows{table: "group_players", columns: []string{"ladder_id", "player_id", "name", "elo", "start_elo", "best_elo", "played",
+		"won", "drawn", "lost", "streak", "last_played_at"}}
+	for g, group := range h.groups {
+		last := (h.matches + len(h.groups) - 1 - g) / len(h.groups)
+		h.numbers[group.ID()] = last
+		chats.add(g+1, group.ID(), "supergroup", group.Title())
+		groups.add(g+1, g+1, last)
+		ladders.add(g+1, g+1, true)
+		tallies.add(g+1, true)
+		for p, u := range h.people[g] {
+			s, player := h.standings[g][p], g*len(h.people[g])+p+1
+			players.add(player, u.ID, u.Username, u.FirstName)
+			sightings.add(g+1, player, u.Username, h.until.Add(-historySpan))
+			standings.add(g+1, player, u.FirstName, s.elo, 1500, s.best, s.played, s.won, s.drawn, s.lost, s.streak, s.lastPlayed)
+		}
+	}
+	return []*rows{chats, groups, ladders, tallies, players, sightings, standings}
+}
+
+// awaitTallies waits until a running bot has counted the matches of a history.
+func (db database) awaitTallies(ctx context.Context) error {
+	for {
+		var counting bool
+		if err := db.QueryRow(ctx, `SELECT EXISTS (SELECT FROM ladder_tallies WHERE recounting), pg_sleep(0.1)`).Scan(&counting, nil); err != nil {
+			return fmt.Errorf("wait until matches are counted: %w", err)
+		}
+		if !counting {
+			return nil
+		}
+	}
+}
