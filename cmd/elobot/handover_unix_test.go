@@ -39,13 +39,17 @@ const audit = `
 
 // TestHandOver lets three instances lead in turn while results come in. The first is frozen during a request and continues
 // when the second leads. The second shuts down, so the first leads again. Then the first is killed, and the third takes over.
-// Nobody writes without the lease, everything is answered in order, and every duplicate was counted as possible.
+// Nobody writes without the lease, everything is answered in order, and every duplicate was counted as possible. The default
+// isolation level is one at which a deposed leader could write.
 func TestHandOver(t *testing.T) {
 	t.Parallel()
 	sim := botsim.Start(t)
 	url, pool := database(t)
-	if _, err := pool.Exec(t.Context(), audit); err != nil {
-		t.Fatal(err)
+	for _, sql := range []string{audit, `ALTER DATABASE ` + pgx.Identifier{pool.Config().ConnConfig.Database}.Sanitize() +
+		` SET default_transaction_isolation = 'repeatable read'`} {
+		if _, err := pool.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
 	}
 	pids := make(map[string]string)
 	start := func(name string) *process {

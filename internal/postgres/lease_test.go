@@ -190,102 +190,108 @@ func TestLeaseExpires(t *testing.T) {
 // TestLeaseAtOnce lets several ask for the lease at the same time, when it was never held and when it has expired.
 func TestLeaseAtOnce(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.Borrow(t).Pool
-	for range 5 {
-		leases := make([]*postgres.Lease, 8)
-		got := make([]bool, len(leases))
-		var holders errgroup.Group
-		for i := range leases {
-			leases[i] = postgres.NewLease(pool, "leader", fmt.Sprint(i), time.Hour)
-			holders.Go(func() (err error) {
-				got[i], err = leases[i].Acquire(t.Context())
-				return err
-			})
-		}
-		if err := holders.Wait(); err != nil {
-			t.Fatal(err)
-		}
-		n := 0
-		for i := range leases {
-			if got[i] {
-				n++
+	onBothDefaults(t, "", func(t *testing.T, d *pgtest.Database) {
+		pool := d.Pool
+		for range 5 {
+			leases := make([]*postgres.Lease, 8)
+			got := make([]bool, len(leases))
+			var holders errgroup.Group
+			for i := range leases {
+				leases[i] = postgres.NewLease(pool, "leader", fmt.Sprint(i), time.Hour)
+				holders.Go(func() (err error) {
+					got[i], err = leases[i].Acquire(t.Context())
+					return err
+				})
 			}
-			if got[i] != (leases[i].Remaining() > 0) {
-				t.Errorf("acquired: %t, and %v are left", got[i], leases[i].Remaining())
+			if err := holders.Wait(); err != nil {
+				t.Fatal(err)
 			}
+			n := 0
+			for i := range leases {
+				if got[i] {
+					n++
+				}
+				if got[i] != (leases[i].Remaining() > 0) {
+					t.Errorf("acquired: %t, and %v are left", got[i], leases[i].Remaining())
+				}
+			}
+			if n != 1 {
+				t.Errorf("%d hold the lease", n)
+			}
+			dbtest.Exec(t, pool, dbtest.RunsOut)
 		}
-		if n != 1 {
-			t.Errorf("%d hold the lease", n)
+		if epoch := dbtest.Value[int](t, pool, `SELECT epoch FROM leases`); epoch != 5 {
+			t.Errorf("the epoch is %d", epoch)
 		}
-		dbtest.Exec(t, pool, dbtest.RunsOut)
-	}
-	if epoch := dbtest.Value[int](t, pool, `SELECT epoch FROM leases`); epoch != 5 {
-		t.Errorf("the epoch is %d", epoch)
-	}
+	})
 }
 
 // TestLeaseAndWriters: writers under the lease block neither its renewal nor others who ask for it; who takes it over
 // waits for them.
 func TestLeaseAndWriters(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.Borrow(t).Pool
-	a := postgres.NewLease(pool, "leader", "a", time.Hour)
-	b := postgres.NewLease(pool, "leader", "b", time.Hour)
-	dbtest.Acquire(t, a, true)
-	marks := dbtest.Begin(t, pool)
-	if _, err := marks.Exec(t.Context(), sharesLease); err != nil {
-		t.Fatal(err)
-	}
-	renewed := dbtest.Start(func() error { return a.Renew(t.Context()) })
-	if err := dbtest.Receive(t, renewed); err != nil {
-		t.Error(err)
-	}
-	dbtest.Acquire(t, b, false)
-	released := dbtest.Start(func() error { return a.Release(t.Context(), true) })
-	if err := dbtest.Receive(t, released); err != nil {
-		t.Error(err)
-	}
-	taken := dbtest.Start(func() error {
-		mine, err := b.Acquire(t.Context())
-		if err == nil && !mine {
-			err = errors.New("it was not to be had")
+	onBothDefaults(t, "", func(t *testing.T, d *pgtest.Database) {
+		pool := d.Pool
+		a := postgres.NewLease(pool, "leader", "a", time.Hour)
+		b := postgres.NewLease(pool, "leader", "b", time.Hour)
+		dbtest.Acquire(t, a, true)
+		marks := dbtest.Begin(t, pool)
+		if _, err := marks.Exec(t.Context(), sharesLease); err != nil {
+			t.Fatal(err)
 		}
-		return err
+		renewed := dbtest.Start(func() error { return a.Renew(t.Context()) })
+		if err := dbtest.Receive(t, renewed); err != nil {
+			t.Error(err)
+		}
+		dbtest.Acquire(t, b, false)
+		released := dbtest.Start(func() error { return a.Release(t.Context(), true) })
+		if err := dbtest.Receive(t, released); err != nil {
+			t.Error(err)
+		}
+		taken := dbtest.Start(func() error {
+			mine, err := b.Acquire(t.Context())
+			if err == nil && !mine {
+				err = errors.New("it was not to be had")
+			}
+			return err
+		})
+		dbtest.Await(t, pool, dbtest.Blocked)
+		if b.Remaining() > 0 {
+			t.Error("the lease was taken over during a write")
+		}
+		if err := marks.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := dbtest.Receive(t, taken); err != nil {
+			t.Error(err)
+		}
+		mustHold(t, pool, "leader b 2 true")
 	})
-	dbtest.Await(t, pool, dbtest.Blocked)
-	if b.Remaining() > 0 {
-		t.Error("the lease was taken over during a write")
-	}
-	if err := marks.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := dbtest.Receive(t, taken); err != nil {
-		t.Error(err)
-	}
-	mustHold(t, pool, "leader b 2 true")
 }
 
 // TestAdvanceAndTakeover takes the lease over while Advance waits to write: it writes nothing.
 func TestAdvanceAndTakeover(t *testing.T) {
 	t.Parallel()
-	m := dbtest.NewMail(t)
-	taken := m.MustTake(t, 1, 1)
-	takeover := dbtest.Begin(t, m.Pool)
-	if _, err := takeover.Exec(t.Context(), takesLease); err != nil {
-		t.Fatal(err)
-	}
-	written := dbtest.Start(func() error {
-		_, err := m.Advance(t.Context(), 1, []outbox.Result{dbtest.SentAs(taken, 7)}, []outbox.Lane{dbtest.Chat(2)}, dbtest.Bounds)
-		return err
+	onBothDefaults(t, "", func(t *testing.T, d *pgtest.Database) {
+		m := dbtest.NewMailIn(t, d.Pool)
+		taken := m.MustTake(t, 1, 1)
+		takeover := dbtest.Begin(t, m.Pool)
+		if _, err := takeover.Exec(t.Context(), takesLease); err != nil {
+			t.Fatal(err)
+		}
+		written := dbtest.Start(func() error {
+			_, err := m.Advance(t.Context(), 1, []outbox.Result{dbtest.SentAs(taken, 7)}, []outbox.Lane{dbtest.Chat(2)}, dbtest.Bounds)
+			return err
+		})
+		dbtest.Await(t, m.Pool, dbtest.Blocked)
+		if err := takeover.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := dbtest.Receive(t, written); !errors.Is(err, outbox.ErrLeaseLost) {
+			t.Errorf("error is %v", err)
+		}
+		m.MustHaveRows(t, `state`, "1 sending", "2 planned", "3 planned", "4 planned")
 	})
-	dbtest.Await(t, m.Pool, dbtest.Blocked)
-	if err := takeover.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := dbtest.Receive(t, written); !errors.Is(err, outbox.ErrLeaseLost) {
-		t.Errorf("error is %v", err)
-	}
-	m.MustHaveRows(t, `state`, "1 sending", "2 planned", "3 planned", "4 planned")
 }
 
 // TestLeaseStartsWithTheRequest: however long the database takes to answer, the holder's time begins when it asks.

@@ -18,6 +18,10 @@ const (
 	maxSessionLifetime = 30 * time.Minute
 )
 
+// everySession sets what elobot relies on in each session, whatever server, database, role and URL say. At READ COMMITTED, a
+// statement that follows a lock sees what the lock's last holder has committed, such as another epoch of a lease.
+const everySession = "SET default_transaction_isolation = 'read committed'"
+
 // endsSession reports whether an error with this code means that the session must not be used any more: the server is
 // shutting down, starting up or read-only, the connection is broken, or statements reach another session than before.
 func endsSession(code string) bool {
@@ -44,9 +48,13 @@ type sessionWatch struct {
 // generationKey is where a connection stores the generation in which its session began.
 const generationKey = "generation"
 
-// watch makes connections with this configuration report their errors to s.
+// watch makes connections with this configuration begin with everySession, and report their errors to s. Migrations and
+// LISTEN use it too, outside the pools. It sends a statement, because a pooler would refuse a startup parameter.
 func (s *sessionWatch) watch(config *pgconn.Config) {
-	config.AfterConnect = func(_ context.Context, conn *pgconn.PgConn) error {
+	config.AfterConnect = func(ctx context.Context, conn *pgconn.PgConn) error {
+		if err := conn.Exec(ctx, everySession).Close(); err != nil {
+			return err
+		}
 		conn.CustomData()[generationKey] = s.generation.Load()
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/intake"
@@ -74,61 +75,89 @@ func writingsIn(t *testing.T, w *dbtest.World) []writing {
 	}
 }
 
+// onBothDefaults runs a test on a database whose default isolation level is the one that elobot works at, and on one with
+// another default, where connections begin as the bot's do. Each connection runs the SQL first. None limits the wait for locks
+// otherwise.
+func onBothDefaults(t *testing.T, sql string, test func(*testing.T, *pgtest.Database)) {
+	t.Helper()
+	t.Run("read committed", func(t *testing.T) {
+		t.Parallel()
+		test(t, pgtest.BorrowWith(t, sql))
+	})
+	t.Run("repeatable read", func(t *testing.T) {
+		t.Parallel()
+		address := pgtest.New(t)
+		admin := dbtest.Open(t, address)
+		dbtest.Exec(t, admin, "ALTER DATABASE "+pgx.Identifier{admin.Config().ConnConfig.Database}.Sanitize()+
+			" SET default_transaction_isolation = 'repeatable read'")
+		config := openAsBot(t, address).Config().ConnConfig
+		test(t, &pgtest.Database{URL: address, Pool: dbtest.Open(t, address, func(c *pgxpool.Config) {
+			c.ConnConfig = config
+			c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+				_, err := conn.Exec(ctx, postgres.Planning+";"+sql)
+				return err
+			}
+		})})
+	})
+}
+
 // TestUnderLostLease: after losing the lease, every write fails with outbox.ErrLeaseLost. The new holder can make all
 // of them.
 func TestUnderLostLease(t *testing.T) {
 	t.Parallel()
-	w := dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob, ranking.Person{Username: "al", Name: "Al"})
-	w.Play(t, "1", dbtest.Alice, dbtest.Bob)
-	oldKeys(t, w.Pool, 1)
-	writings := writingsIn(t, w)
-	methods := map[string]bool{"Read": true, "FindMatch": true, "MatchHistory": true, "LastPlayed": true,
-		"FindPrompt": true, "PeopleOf": true, "MatchesOf": true, "LastMatches": true, "LargestUpset": true, "Board": true, "DueTimers": true, "IsDue": true, "IsAsked": true} // they write nothing
-	for _, wr := range writings {
-		methods[wr.method] = true
-	}
-	store := reflect.TypeFor[ranking.Store]()
-	for i := range store.NumMethod() {
-		if name := store.Method(i).Name; !methods[name] {
-			t.Errorf("%s is not tested under a lost lease", name)
+	onBothDefaults(t, "", func(t *testing.T, d *pgtest.Database) {
+		w := dbtest.NewWorldIn(t, d, dbtest.Alice, dbtest.Bob, ranking.Person{Username: "al", Name: "Al"})
+		w.Play(t, "1", dbtest.Alice, dbtest.Bob)
+		oldKeys(t, w.Pool, 1)
+		writings := writingsIn(t, w)
+		methods := map[string]bool{"Read": true, "FindMatch": true, "MatchHistory": true, "LastPlayed": true,
+			"FindPrompt": true, "PeopleOf": true, "MatchesOf": true, "LastMatches": true, "LargestUpset": true, "Board": true, "DueTimers": true, "IsDue": true, "IsAsked": true} // they write nothing
+		for _, wr := range writings {
+			methods[wr.method] = true
 		}
-	}
-
-	first, second := dbtest.Leader(w.Pool, "a"), dbtest.Leader(w.Pool, "b")
-	none := dbtest.Leader(w.Pool, "c") // never had it
-	dbtest.Acquire(t, first, true)
-	dbtest.Exec(t, w.Pool, dbtest.RunsOut)
-	dbtest.Acquire(t, second, true)
-	w.Wakes.Store(0)
-	before := w.Contents(t)
-	for _, wr := range writings {
-		for name, lease := range map[string]*postgres.Lease{"lost": first, "never held": none} {
-			err := wr.do(t.Context(), lease)
-			if !errors.Is(err, outbox.ErrLeaseLost) || !postgres.Unavailable(err) || !w.Store.RetryLater(err) {
-				t.Errorf("%s under a lease %s: %v", wr.method, name, err)
+		store := reflect.TypeFor[ranking.Store]()
+		for i := range store.NumMethod() {
+			if name := store.Method(i).Name; !methods[name] {
+				t.Errorf("%s is not tested under a lost lease", name)
 			}
 		}
-	}
-	ended := dbtest.Start(func() error { return newPurger(w.Pool).WithLease(first).Run(t.Context()) })
-	if err := dbtest.Receive(t, ended); err != nil {
-		t.Error(err)
-	}
-	if diff := cmp.Diff(before, w.Contents(t)); diff != "" || w.Wakes.Load() != 0 {
-		t.Errorf("something was changed, and woken %d times (-before +after):\n%s", w.Wakes.Load(), diff)
-	}
-	for _, wr := range writings {
-		if err := wr.do(t.Context(), second); err != nil {
-			t.Errorf("%s: %v", wr.method, err)
+
+		first, second := dbtest.Leader(w.Pool, "a"), dbtest.Leader(w.Pool, "b")
+		none := dbtest.Leader(w.Pool, "c") // never had it
+		dbtest.Acquire(t, first, true)
+		dbtest.Exec(t, w.Pool, dbtest.RunsOut)
+		dbtest.Acquire(t, second, true)
+		w.Wakes.Store(0)
+		before := w.Contents(t)
+		for _, wr := range writings {
+			for name, lease := range map[string]*postgres.Lease{"lost": first, "never held": none} {
+				err := wr.do(t.Context(), lease)
+				if !errors.Is(err, outbox.ErrLeaseLost) || !postgres.Unavailable(err) || !w.Store.RetryLater(err) {
+					t.Errorf("%s under a lease %s: %v", wr.method, name, err)
+				}
+			}
 		}
-		after := w.Contents(t)
-		if cmp.Equal(before, after) {
-			t.Errorf("%s changes nothing at all", wr.method)
+		ended := dbtest.Start(func() error { return newPurger(w.Pool).WithLease(first).Run(t.Context()) })
+		if err := dbtest.Receive(t, ended); err != nil {
+			t.Error(err)
 		}
-		before = after
-	}
-	if w.Wakes.Load() == 0 {
-		t.Error("no lane was woken")
-	}
+		if diff := cmp.Diff(before, w.Contents(t)); diff != "" || w.Wakes.Load() != 0 {
+			t.Errorf("something was changed, and woken %d times (-before +after):\n%s", w.Wakes.Load(), diff)
+		}
+		for _, wr := range writings {
+			if err := wr.do(t.Context(), second); err != nil {
+				t.Errorf("%s: %v", wr.method, err)
+			}
+			after := w.Contents(t)
+			if cmp.Equal(before, after) {
+				t.Errorf("%s changes nothing at all", wr.method)
+			}
+			before = after
+		}
+		if w.Wakes.Load() == 0 {
+			t.Error("no lane was woken")
+		}
+	})
 }
 
 // TestTakeoverWaits: whatever has begun under the lease ends before somebody else gets it, be it one batch or a
@@ -143,42 +172,44 @@ func TestTakeoverWaits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob)
-			store, _ := w.AsLeader(t)
-			changes := dbtest.Match(w.Read(t, dbtest.Alice, dbtest.Bob), "1")
-			holder := dbtest.Begin(t, w.Pool)
-			if _, err := holder.Exec(t.Context(), `SELECT FROM groups FOR UPDATE`); err != nil {
-				t.Fatal(err)
-			}
-			applied := dbtest.Start(func() error { return change(t.Context(), store, changes) })
-			dbtest.Await(t, w.Pool, dbtest.Blocked)
-			dbtest.Exec(t, w.Pool, dbtest.RunsOut) // does not wait
-			next := dbtest.Leader(w.Pool, "b")
-			taken := dbtest.Start(func() error {
-				mine, err := next.Acquire(t.Context())
-				if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM matches`); n != 1 {
-					t.Errorf("the lease was taken over when there were %d matches", n)
+			onBothDefaults(t, "", func(t *testing.T, d *pgtest.Database) {
+				w := dbtest.NewWorldIn(t, d, dbtest.Alice, dbtest.Bob)
+				store, _ := w.AsLeader(t)
+				changes := dbtest.Match(w.Read(t, dbtest.Alice, dbtest.Bob), "1")
+				holder := dbtest.Begin(t, w.Pool)
+				if _, err := holder.Exec(t.Context(), `SELECT FROM groups FOR UPDATE`); err != nil {
+					t.Fatal(err)
 				}
-				if err == nil && !mine {
-					err = errors.New("it was not to be had")
-				}
-				return err
-			})
-			dbtest.Await(t, w.Pool, `SELECT count(*) = 2 FROM pg_stat_activity
+				applied := dbtest.Start(func() error { return change(t.Context(), store, changes) })
+				dbtest.Await(t, w.Pool, dbtest.Blocked)
+				dbtest.Exec(t, w.Pool, dbtest.RunsOut) // does not wait
+				next := dbtest.Leader(w.Pool, "b")
+				taken := dbtest.Start(func() error {
+					mine, err := next.Acquire(t.Context())
+					if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM matches`); n != 1 {
+						t.Errorf("the lease was taken over when there were %d matches", n)
+					}
+					if err == nil && !mine {
+						err = errors.New("it was not to be had")
+					}
+					return err
+				})
+				dbtest.Await(t, w.Pool, `SELECT count(*) = 2 FROM pg_stat_activity
 				WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
-			if next.Remaining() > 0 {
-				t.Error("the lease was taken over during a transaction")
-			}
-			if err := holder.Rollback(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if err := dbtest.Receive(t, applied); err != nil {
-				t.Error(err)
-			}
-			if err := dbtest.Receive(t, taken); err != nil {
-				t.Error(err)
-			}
-			mustHold(t, w.Pool, "leader b 2 true")
+				if next.Remaining() > 0 {
+					t.Error("the lease was taken over during a transaction")
+				}
+				if err := holder.Rollback(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if err := dbtest.Receive(t, applied); err != nil {
+					t.Error(err)
+				}
+				if err := dbtest.Receive(t, taken); err != nil {
+					t.Error(err)
+				}
+				mustHold(t, w.Pool, "leader b 2 true")
+			})
 		})
 	}
 }
@@ -189,21 +220,23 @@ func TestApplyAndTakeover(t *testing.T) {
 	for end, want := range map[string]error{"COMMIT": outbox.ErrLeaseLost, "ROLLBACK": nil} {
 		t.Run(end, func(t *testing.T) {
 			t.Parallel()
-			w := dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob)
-			store, _ := w.AsLeader(t)
-			changes := dbtest.Match(w.Read(t, dbtest.Alice, dbtest.Bob), "1")
-			takeover := dbtest.Begin(t, w.Pool)
-			if _, err := takeover.Exec(t.Context(), takesLease); err != nil {
-				t.Fatal(err)
-			}
-			applied := dbtest.Start(func() error { return store.Apply(t.Context(), changes) })
-			dbtest.Await(t, w.Pool, dbtest.Blocked)
-			if _, err := takeover.Exec(t.Context(), end); err != nil {
-				t.Fatal(err)
-			}
-			if err := dbtest.Receive(t, applied); !errors.Is(err, want) {
-				t.Errorf("error is %v, want %v", err, want)
-			}
+			onBothDefaults(t, "", func(t *testing.T, d *pgtest.Database) {
+				w := dbtest.NewWorldIn(t, d, dbtest.Alice, dbtest.Bob)
+				store, _ := w.AsLeader(t)
+				changes := dbtest.Match(w.Read(t, dbtest.Alice, dbtest.Bob), "1")
+				takeover := dbtest.Begin(t, w.Pool)
+				if _, err := takeover.Exec(t.Context(), takesLease); err != nil {
+					t.Fatal(err)
+				}
+				applied := dbtest.Start(func() error { return store.Apply(t.Context(), changes) })
+				dbtest.Await(t, w.Pool, dbtest.Blocked)
+				if _, err := takeover.Exec(t.Context(), end); err != nil {
+					t.Fatal(err)
+				}
+				if err := dbtest.Receive(t, applied); !errors.Is(err, want) {
+					t.Errorf("error is %v, want %v", err, want)
+				}
+			})
 		})
 	}
 }
@@ -212,40 +245,42 @@ func TestApplyAndTakeover(t *testing.T) {
 // others ask for the lease.
 func TestHolderStalls(t *testing.T) {
 	t.Parallel()
-	w := dbtest.NewWorldIn(t, pgtest.BorrowWith(t, dbtest.ShortWait), dbtest.Alice, dbtest.Bob)
-	store, lease := w.AsLeader(t)
-	lease.SetIdleTimeout(250 * time.Millisecond)
-	dbtest.Exec(t, w.Pool, dbtest.RunsOut)
-	changes := dbtest.Match(w.Read(t, dbtest.Alice, dbtest.Bob), "1")
-	standing, resume := make(chan struct{}), make(chan struct{})
-	stand := sync.OnceFunc(func() { close(standing) })
-	frozen := dbtest.Start(func() error {
-		defer stand() // on a slow machine the session may have ended before
-		return store.WithGroupLock(t.Context(), dbtest.Club.ID, func(ctx context.Context, inside ranking.Store) error {
-			err := inside.Apply(ctx, changes)
-			stand()
-			<-resume
-			return err
+	onBothDefaults(t, dbtest.ShortWait, func(t *testing.T, d *pgtest.Database) {
+		w := dbtest.NewWorldIn(t, d, dbtest.Alice, dbtest.Bob)
+		store, lease := w.AsLeader(t)
+		lease.SetIdleTimeout(250 * time.Millisecond)
+		dbtest.Exec(t, w.Pool, dbtest.RunsOut)
+		changes := dbtest.Match(w.Read(t, dbtest.Alice, dbtest.Bob), "1")
+		standing, resume := make(chan struct{}), make(chan struct{})
+		stand := sync.OnceFunc(func() { close(standing) })
+		frozen := dbtest.Start(func() error {
+			defer stand() // on a slow machine the session may have ended before
+			return store.WithGroupLock(t.Context(), dbtest.Club.ID, func(ctx context.Context, inside ranking.Store) error {
+				err := inside.Apply(ctx, changes)
+				stand()
+				<-resume
+				return err
+			})
 		})
-	})
-	dbtest.Receive(t, standing)
-	next, over := dbtest.Leader(w.Pool, "b"), time.Now().Add(dbtest.MaxWait)
-	for mine := false; !mine; {
-		var err error
-		if mine, err = next.Acquire(t.Context()); err != nil || time.Now().After(over) {
-			t.Fatalf("the lease is taken over: %t, %v", mine, err)
+		dbtest.Receive(t, standing)
+		next, over := dbtest.Leader(w.Pool, "b"), time.Now().Add(dbtest.MaxWait)
+		for mine := false; !mine; {
+			var err error
+			if mine, err = next.Acquire(t.Context()); err != nil || time.Now().After(over) {
+				t.Fatalf("the lease is taken over: %t, %v", mine, err)
+			}
 		}
-	}
-	close(resume)
-	if err := dbtest.Receive(t, frozen); err == nil || !w.Store.RetryLater(err) {
-		t.Errorf("the stalled transaction: %v", err)
-	}
-	if err := store.Apply(t.Context(), changes); !errors.Is(err, outbox.ErrLeaseLost) {
-		t.Errorf("the next transaction: %v", err)
-	}
-	if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM matches`); n != 0 {
-		t.Errorf("there are %d matches", n)
-	}
+		close(resume)
+		if err := dbtest.Receive(t, frozen); err == nil || !w.Store.RetryLater(err) {
+			t.Errorf("the stalled transaction: %v", err)
+		}
+		if err := store.Apply(t.Context(), changes); !errors.Is(err, outbox.ErrLeaseLost) {
+			t.Errorf("the next transaction: %v", err)
+		}
+		if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM matches`); n != 0 {
+			t.Errorf("there are %d matches", n)
+		}
+	})
 }
 
 // TestIdleTimeoutOfALease asks the server how long a transaction may be idle: seconds under the lease, and without

@@ -28,7 +28,13 @@ const TheLease = `INSERT INTO leases (name, holder, epoch, expires_at) VALUES ('
 // NewMail returns an outbox as described at Mail.
 func NewMail(t *testing.T) Mail {
 	t.Helper()
-	m := NewEmptyMail(t)
+	return NewMailIn(t, pgtest.Borrow(t).Pool)
+}
+
+// NewMailIn is NewMail in an empty database.
+func NewMailIn(t *testing.T, pool *pgxpool.Pool) Mail {
+	t.Helper()
+	m := newEmptyMailIn(t, pool)
 	Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, reply_to, thread_id) VALUES
 		(1, 'a', '{"n": 1}', 7, 8), (2, 'b', '{"n": 2}', NULL, NULL), (1, 'c', '{"n": 3}', NULL, NULL), (2, 'd', '{"n": 4}', NULL, NULL)`)
 	return m
@@ -37,7 +43,11 @@ func NewMail(t *testing.T) Mail {
 // NewEmptyMail returns an outbox that has the chats, but no notices.
 func NewEmptyMail(t *testing.T) Mail {
 	t.Helper()
-	pool := pgtest.Borrow(t).Pool
+	return newEmptyMailIn(t, pgtest.Borrow(t).Pool)
+}
+
+func newEmptyMailIn(t *testing.T, pool *pgxpool.Pool) Mail {
+	t.Helper()
 	Exec(t, pool, `INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'supergroup'), (5, 'private')`)
 	Exec(t, pool, TheLease)
 	return MailIn(pool)
