@@ -52,7 +52,7 @@ func TestDoctor(t *testing.T) {
 	p := patient{startBotFixture(t)}
 	p.settle()
 	p.examine("while the bot runs", 0, nil, "✓ settings: valid", "✓ token: @", "✓ groups: may add", "✓ privacy mode: off: the bot receives all", "✓ updates: by polling, 0 waiting",
-		"✓ database: PostgreSQL 1", "✓ rights: create", "✓ clocks: Telegram +", "✓ schema: this release", "✓ owner: belongs to @",
+		"✓ database: PostgreSQL 1", "✓ rights: create", "✓ isolation: read committed", "✓ clocks: Telegram +", "✓ schema: this release", "✓ owner: belongs to @",
 		"✓ lease: leads", "✓ backlog: 0 notices", "✓ dead letters: none")
 	if code, _ := p.bot.stop(t); code != 0 {
 		t.Fatalf("the bot ended with %d", code)
@@ -91,6 +91,8 @@ func (p patient) inTheDatabase() {
 	p.t.Helper()
 	p.examine("without a server", 1, []string{"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot"}, "✗ database: Is PostgreSQL running", "✓ token: ")
 	p.examine("with an empty database", 0, []string{"DATABASE_URL=" + pgtest.Empty(p.t)}, "✓ schema: none yet")
+	p.examine("with another default isolation level", 0, []string{"DATABASE_URL=" + pgtest.WithParameter(p.url, "default_transaction_isolation", "serializable")},
+		"✓ isolation: read committed, set by the bot: the default of the server, the database, the role or DATABASE_URL is serializable")
 
 	for _, tc := range []struct{ when, change, back, want string }{
 		{"after a crash", `UPDATE leases SET holder = 'host/7', expires_at = now() - interval '1 hour'`, `UPDATE leases SET holder = ''`, "✗ lease: host/7 ended without a clean stop 1h0m"},

@@ -258,7 +258,21 @@ func (d *doctor) server(f postgres.ServerFacts, name string) {
 	default:
 		d.well("rights", "the role may create, read and write tables")
 	}
+	d.isolation(f)
 	d.compareClocks()
+}
+
+// isolation reports the level at which transactions run. Whatever the server says, the bot sets it itself.
+func (d *doctor) isolation(f postgres.ServerFacts) {
+	const needed = "read committed"
+	switch {
+	case f.Isolation != needed:
+		d.wrong("isolation", "transactions run at %s, although the bot sets %s: does a pooler drop what a session sets?", f.Isolation, needed)
+	case f.Default != needed:
+		d.well("isolation", "%s, set by the bot: the default of the server, the database, the role or DATABASE_URL is %s", needed, f.Default)
+	default:
+		d.well("isolation", "%s", needed)
+	}
 }
 
 // schema reports the bot's tables, and what is in them.

@@ -14,7 +14,7 @@ import (
 // TestFindings: what a test cannot easily break for real is reported with what to do.
 func TestFindings(t *testing.T) {
 	t.Parallel()
-	good := postgres.ServerFacts{Version: "17.2", Major: 17, MayCreate: true}
+	good := postgres.ServerFacts{Version: "17.2", Major: 17, MayCreate: true, Isolation: "read committed", Default: "read committed"}
 	server := func(change func(*postgres.ServerFacts)) func(*doctor) {
 		return func(d *doctor) {
 			f := good
@@ -36,9 +36,12 @@ func TestFindings(t *testing.T) {
 		"good server": {server(func(*postgres.ServerFacts) {}), `
 			✓ database: PostgreSQL 17.2 at db:5432/elobot
 			✓ rights: the role may create, read and write tables
+			✓ isolation: read committed
 			✓ clocks: ahead of this machine: database +0 s`},
 		"too old": {server(func(f *postgres.ServerFacts) { f.Version, f.Major = "14.9", 14 }), `
 			✗ database: PostgreSQL 14.9 at db:5432/elobot is too old: upgrade it to 15 or newer`},
+		"another isolation level": {server(func(f *postgres.ServerFacts) { f.Isolation = "serializable" }), `
+			✗ isolation: transactions run at serializable, although the bot sets read committed: does a pooler drop what a session sets?`},
 		"a clock is ahead": {server(func(f *postgres.ServerFacts) { f.Now = time.Now().Add(time.Hour) }), `
 			✗ clocks: ahead of this machine: database +3600 s. Synchronize the clocks, for example with NTP`},
 		"no groups": {account(telegram.Self{ID: 7, Username: "elo_bot"}), `

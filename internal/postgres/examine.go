@@ -21,6 +21,8 @@ type ServerFacts struct {
 	MayCreate bool     // tables, which an upgrade of the bot needs
 	Closed    []string // tables of the bot that the role may not read and write
 	NotOwned  []string // tables of the bot that the role does not own, so that it cannot change them in an upgrade
+	Isolation string   // the level at which the bot's transactions run
+	Default   string   // the level at which they would run if the bot did not set it
 	Now       time.Time
 }
 
@@ -44,8 +46,10 @@ func ExamineServer(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (f Serv
 		       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false),
 		       ARRAY(SELECT name FROM tables WHERE NOT is_open ORDER BY name),
 		       ARRAY(SELECT name FROM tables WHERE NOT is_owned ORDER BY name),
+		       current_setting('transaction_isolation'), (SELECT reset_val FROM pg_settings WHERE name = 'default_transaction_isolation'),
 		       clock_timestamp()`
-	err = pool.QueryRow(ctx, sql, tables).Scan(&f.Version, &f.Major, &f.ReadOnly, &f.MayCreate, &f.Closed, &f.NotOwned, &f.Now)
+	err = pool.QueryRow(ctx, sql, tables).
+		Scan(&f.Version, &f.Major, &f.ReadOnly, &f.MayCreate, &f.Closed, &f.NotOwned, &f.Isolation, &f.Default, &f.Now)
 	if err != nil {
 		return f, fmt.Errorf("examine the server: %w", err)
 	}
