@@ -55,30 +55,32 @@ func TestOpenWaitsForTheDatabase(t *testing.T) {
 	}
 }
 
-// TestEverySession: every session runs at READ COMMITTED, whatever the URL, the role and the database say: those of the
-// pools, those outside them, and those of migrations.
+// TestEverySession: every session runs at READ COMMITTED and gets warnings, whatever the URL, the role and the database say: those
+// of the pools, those outside them, and those of migrations.
 func TestEverySession(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Empty(t)
 	admin := dbtest.Open(t, address)
 	for _, owner := range []string{"ALTER DATABASE ", "ALTER ROLE CURRENT_USER IN DATABASE "} {
-		dbtest.Exec(t, admin, owner+pgx.Identifier{admin.Config().ConnConfig.Database}.Sanitize()+" SET default_transaction_isolation = 'repeatable read'")
+		owner += pgx.Identifier{admin.Config().ConnConfig.Database}.Sanitize()
+		dbtest.Exec(t, admin, owner+" SET default_transaction_isolation = 'repeatable read'")
+		dbtest.Exec(t, admin, owner+" SET client_min_messages = error")
 	}
 	address = pgtest.WithParameter(address, "options", "--default_transaction_isolation=serializable")
 	address = pgtest.WithParameter(address, "default_transaction_isolation", "serializable")
 	pools := dbtest.OpenPools(t, address)
-	const sql = `SELECT current_setting('transaction_isolation')`
-	levels := map[string]string{}
+	const sql = `SELECT current_setting('transaction_isolation') || ', ' || current_setting('client_min_messages')`
+	settings := map[string]string{}
 	for name, pool := range map[string]*pgxpool.Pool{"commands": pools.Commands, "auxiliary": pools.Auxiliary, "questions": pools.Questions} {
-		levels[name] = dbtest.Value[string](t, pool, sql)
+		settings[name] = dbtest.Value[string](t, pool, sql)
 	}
 	outside := dbtest.Open(t, address, func(c *pgxpool.Config) { c.ConnConfig = pools.Auxiliary.Config().ConnConfig }) // as LISTEN does
-	levels["outside the pools"] = dbtest.Value[string](t, outside, sql)
-	dbtest.Migrate(t, pools.Commands, fstest.MapFS{"000001_level.up.sql": {Data: []byte("CREATE TABLE levels AS " + sql + " AS level")}})
-	levels["migrations"] = dbtest.Value[string](t, pools.Commands, `SELECT level FROM levels`)
-	for name, level := range levels {
-		if level != "read committed" {
-			t.Errorf("%s run at %s", name, level)
+	settings["outside the pools"] = dbtest.Value[string](t, outside, sql)
+	dbtest.Migrate(t, pools.Commands, fstest.MapFS{"000001_seen.up.sql": {Data: []byte("CREATE TABLE seen AS " + sql + " AS settings")}})
+	settings["migrations"] = dbtest.Value[string](t, pools.Commands, `SELECT settings FROM seen`)
+	for name, got := range settings {
+		if got != "read committed, warning" {
+			t.Errorf("%s run with %s", name, got)
 		}
 	}
 }

@@ -46,7 +46,7 @@ const (
 // time, so that bot and database can be started together. It fails with ErrTransactionPooling behind a pooler that
 // elobot cannot work with.
 func Open(ctx context.Context, url string, timeout time.Duration, log *slog.Logger) (*pgxpool.Pool, error) {
-	o, err := newOpener(url)
+	o, err := newOpener(url, log)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ const (
 
 // OpenPools opens all pools. Otherwise it is like Open.
 func OpenPools(ctx context.Context, url string, timeout time.Duration, log *slog.Logger) (p Pools, err error) {
-	o, err := newOpener(url)
+	o, err := newOpener(url, log)
 	if err != nil {
 		return Pools{}, err
 	}
@@ -111,7 +111,7 @@ type opener struct {
 	sessions *sessionWatch
 }
 
-func newOpener(url string) (*opener, error) {
+func newOpener(url string, log *slog.Logger) (*opener, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("read database URL: %w", err)
@@ -126,7 +126,7 @@ func newOpener(url string) (*opener, error) {
 		config.ConnConfig.RuntimeParams["application_name"] = "elobot"
 	}
 	config.PingTimeout = PingTimeout // a dead session must not use up all the time of a command
-	o := &opener{config, new(sessionWatch)}
+	o := &opener{config, &sessionWatch{log: log}}
 	o.sessions.watch(&config.ConnConfig.Config)
 	return o, nil
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,8 +20,14 @@ const (
 )
 
 // everySession sets what elobot relies on in each session, whatever server, database, role and URL say. At READ COMMITTED, a
-// statement that follows a lock sees what the lock's last holder has committed, such as another epoch of a lease.
-const everySession = "SET default_transaction_isolation = 'read committed'"
+// statement that follows a lock sees what the lock's last holder has committed, such as another epoch of a lease. Without
+// warnings, a commit whose wait for the standby was canceled looks like any other.
+const everySession = "SET default_transaction_isolation = 'read committed'; SET client_min_messages = warning"
+
+// standbyWait is the routine of the server in which a commit waits for the synchronous standby. If the wait is canceled, the
+// commit takes effect on this server and succeeds with a warning from there. Unlike the text of the warning, the name of the
+// routine is the same in all languages, and unlike its code, no other warning has it.
+const standbyWait = "SyncRepWaitForLSN"
 
 // endsSession reports whether an error with this code means that the session must not be used any more: the server is
 // shutting down, starting up or read-only, the connection is broken, or statements reach another session than before.
@@ -38,6 +45,7 @@ func endsSession(code string) bool {
 // with it. The idle ones may be just as bad, and some errors show only when a session writes: reads and pings still
 // succeed.
 type sessionWatch struct {
+	log   *slog.Logger
 	mu    sync.Mutex
 	pools []*pgxpool.Pool
 	// generation counts how often the idle sessions were closed. Only a session of the current generation closes them
@@ -57,6 +65,14 @@ func (s *sessionWatch) watch(config *pgconn.Config) {
 		}
 		conn.CustomData()[generationKey] = s.generation.Load()
 		return nil
+	}
+	config.OnNotice = func(conn *pgconn.PgConn, notice *pgconn.Notice) {
+		if notice.Routine != standbyWait {
+			return
+		}
+		s.log.Warn("a commit may not have reached the synchronous standby, its outcome is unknown", "warning", notice.Message)
+		// Whoever waits for the commit gets the error of a connection that breaks during it: both mean the same.
+		_ = conn.Close(context.Background()) // it cannot fail in a way that matters
 	}
 	reusable := config.OnPgError
 	config.OnPgError = func(conn *pgconn.PgConn, err *pgconn.PgError) bool {

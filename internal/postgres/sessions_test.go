@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -231,5 +232,72 @@ func TestQuestionsOnlyRead(t *testing.T) {
 		if got != want {
 			t.Errorf("%s is %s for commands and for questions, want %s", setting, got, want)
 		}
+	}
+}
+
+// TestCanceledStandbyWait: a commit whose wait for the synchronous standby was canceled is one whose outcome is unknown, in whatever
+// way it was sent and in whatever language the server says so. Other warnings change nothing.
+func TestCanceledStandbyWait(t *testing.T) {
+	t.Parallel()
+	const sql = `INSERT INTO handled_commands (key) VALUES ('1') ON CONFLICT (key) DO UPDATE SET handled_at = now() RETURNING key`
+	for name, commit := range map[string]func(pool *pgxpool.Pool, warn func()) error{
+		"statement": func(pool *pgxpool.Pool, warn func()) error {
+			warn()
+			_, err := pool.Exec(t.Context(), sql)
+			return err
+		},
+		"row": func(pool *pgxpool.Pool, warn func()) error {
+			warn()
+			return pool.QueryRow(t.Context(), sql).Scan(new(string))
+		},
+		"batch": func(pool *pgxpool.Pool, warn func()) error {
+			warn()
+			var batch pgx.Batch
+			batch.Queue(sql)
+			batch.Queue(sql)
+			return pool.SendBatch(t.Context(), &batch).Close()
+		},
+		"script": func(pool *pgxpool.Pool, warn func()) error {
+			warn()
+			_, err := pool.Exec(t.Context(), sql+";"+sql, pgx.QueryExecModeSimpleProtocol)
+			return err
+		},
+		"transaction": func(pool *pgxpool.Pool, warn func()) error {
+			return postgres.Transact(t.Context(), pool, func(tx pgx.Tx) error {
+				_, err := tx.Exec(t.Context(), sql)
+				warn()
+				return err
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := dbtest.NewProxy(t, pgtest.Borrow(t).URL)
+			pool := openAsBot(t, p.URL)
+			for range 2 { // the second time, the statement is prepared
+				session := release(acquireSessions(t, pool, 1)...)
+				for _, notice := range []*pgproto3.NoticeResponse{nil, {
+					Severity: "WARNUNG", SeverityUnlocalized: "WARNING", Code: "01000", Message: "eine andere", Routine: "exec_stmt_raise",
+				}} {
+					if err := commit(pool, func() { p.Add(t, notice) }); err != nil {
+						t.Fatalf("with the notice %v: %v", notice, err)
+					}
+				}
+				if now := release(acquireSessions(t, pool, 1)...); !slices.Equal(now, session) {
+					t.Errorf("session %v is used after another warning, want %v again", now, session)
+				}
+				p.Add(t, nil)
+				err := commit(pool, func() {
+					p.Add(t, &pgproto3.NoticeResponse{
+						Severity: "WARNUNG", SeverityUnlocalized: "WARNING", Code: "01000", Routine: "SyncRepWaitForLSN",
+						Message: "storniere Warten auf synchrone Replikation wegen Benutzeraufforderung",
+					})
+				})
+				p.Add(t, nil)
+				if err == nil || !postgres.Unavailable(err) {
+					t.Errorf("the commit has the error %v", err)
+				}
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package dbtest
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -13,9 +14,10 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// Proxy stands between a client and the server and reads the client's messages.
+// Proxy stands between a client and the server and reads the messages of both.
 type Proxy struct {
 	URL    string      // where clients connect
 	Refuse atomic.Bool // cut each connection at once
@@ -25,6 +27,7 @@ type Proxy struct {
 	target *pgx.ConnConfig
 	mu     sync.Mutex
 	watch  func(kind byte, body []byte) (cut bool)
+	notice []byte // encoded; nil for none
 	open   map[net.Conn]struct{}
 }
 
@@ -72,6 +75,21 @@ func (p *Proxy) OnMessage(watch func(kind byte, body []byte) (cut bool)) {
 	p.watch = watch
 }
 
+// Add adds a notice to the end of each answer of the server; nil for none.
+func (p *Proxy) Add(t *testing.T, notice *pgproto3.NoticeResponse) {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.notice = nil
+	if notice == nil {
+		return
+	}
+	var err error
+	if p.notice, err = notice.Encode(nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Cut closes all connections.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
@@ -105,8 +123,8 @@ func (p *Proxy) serve(client net.Conn) {
 	p.keep(server)
 	var back sync.WaitGroup
 	back.Go(func() {
-		io.Copy(client, server) //nolint:errcheck // ends with either connection
-		client.Close()          //nolint:errcheck // as above
+		p.answer(server, client) //nolint:errcheck // ends with either connection
+		client.Close()           //nolint:errcheck // as above
 	})
 	p.forward(client, server) //nolint:errcheck // as above
 	server.Close()            //nolint:errcheck // as above
@@ -138,6 +156,27 @@ func (p *Proxy) forward(client io.Reader, server io.Writer) error {
 			}
 		}
 		if _, err := server.Write(append(header, body...)); err != nil {
+			return err
+		}
+	}
+}
+
+// answer forwards the messages of the server.
+func (p *Proxy) answer(server io.Reader, client io.Writer) error {
+	for header := make([]byte, 5); ; {
+		if _, err := io.ReadFull(server, header); err != nil {
+			return err
+		}
+		message := make([]byte, binary.BigEndian.Uint32(header[1:])+1)
+		if _, err := io.ReadFull(server, message[copy(message, header):]); err != nil {
+			return err
+		}
+		if header[0] == 'Z' { // the end of an answer
+			p.mu.Lock()
+			message = append(bytes.Clone(p.notice), message...) // in one piece, so that the client may read both at once
+			p.mu.Unlock()
+		}
+		if _, err := client.Write(message); err != nil {
 			return err
 		}
 	}
