@@ -2,8 +2,6 @@ package ranking
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -45,11 +43,7 @@ func (s *Service) OfferFix(ctx context.Context, o Origin, original MatchRef, r R
 		c.operation = answer{notice: notice}
 		return decideAndApply(ctx, s.store, o, c, snap)
 	}, "update_id", log.Update, "command", log.Command, "key", o.Key, "chat_id", o.Chat.ID)
-	s.logOutcome(ctx, o, c, err, started)
-	if err != nil && !errors.Is(err, ErrHandled) {
-		return fmt.Errorf("%s: %w", c.name, err)
-	}
-	return nil
+	return s.finish(ctx, o, c, err, started)
 }
 
 // correctedReport is a report after its command was edited.

@@ -134,6 +134,17 @@ func (s *Service) handle(ctx context.Context, o Origin, c command) error {
 			"key", o.Key, "chat_id", o.Chat.ID, "error", err)
 		err = s.attempt(ctx, o, c.answerOnly(Refusal{Code: Inconsistent}), 1)
 	}
+	return s.finish(ctx, o, c, err, started)
+}
+
+// finish logs the outcome of a command, and returns its error unless the command is done. A command that was handled before is done
+// once that is durable: the attempt that handled it may not know its outcome.
+func (s *Service) finish(ctx context.Context, o Origin, c command, err error, started time.Time) error {
+	if errors.Is(err, ErrHandled) {
+		if failure := s.store.EnsureDurable(ctx); failure != nil {
+			err = failure
+		}
+	}
 	s.logOutcome(ctx, o, c, err, started)
 	if err != nil && !errors.Is(err, ErrHandled) && !errors.Is(err, errUnanswered) {
 		return fmt.Errorf("%s: %w", c.name, err)

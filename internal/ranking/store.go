@@ -9,7 +9,7 @@ import (
 
 // The errors of a Store that callers handle.
 var (
-	// ErrHandled means that the command's key is already stored: its effect and its answer are committed.
+	// ErrHandled means that the command's key is already stored: its effect and its answer are committed, but perhaps not durable yet.
 	ErrHandled = errors.New("command already handled")
 	// ErrConflict means that another transaction changed what was read. Nothing was changed; read again.
 	ErrConflict = errors.New("conflict with another transaction")
@@ -76,6 +76,10 @@ type Store interface {
 	// Apply makes all changes or none, in one round trip. It may fail with ErrHandled or ErrConflict.
 	Apply(ctx context.Context, c Changes) error
 
+	// EnsureDurable returns nil once everything that was committed before is durable: a failover does not lose it. What can be read may
+	// not be durable yet, if the commit was interrupted or failed with ErrTimeout.
+	EnsureDurable(ctx context.Context) error
+
 	// Rewrite writes the changes of a replay, and nothing else.
 	Rewrite(ctx context.Context, w Rewrite) error
 
@@ -99,7 +103,7 @@ type Store interface {
 	// the newer chat that answer no command are dropped.
 	//
 	// If only the chat with the new id is known, the old id refers to it too. If the move is done already, or neither id
-	// is known, nothing changes.
+	// is known, nothing changes, but Move returns as EnsureDurable does.
 	Move(ctx context.Context, oldID, newID ExternalChatID, decide func(Appended) (Appendix, error)) error
 }
 

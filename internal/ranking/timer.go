@@ -49,11 +49,7 @@ func (s *Service) FireTimer(ctx context.Context, t Timer) error {
 			return fireTimer(ctx, store, o, c, PromptID(id))
 		})
 	}, "command", c.name, "key", t.Key, "chat_id", t.Chat)
-	s.logOutcome(ctx, o, c, err, started)
-	if err != nil && !errors.Is(err, ErrHandled) {
-		return fmt.Errorf("fire timer: %w", err)
-	}
-	return nil
+	return s.finish(ctx, o, c, err, started)
 }
 
 func fireTimer(ctx context.Context, store Store, o Origin, c command, id PromptID) error {

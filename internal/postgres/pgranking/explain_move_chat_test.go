@@ -50,9 +50,9 @@ func TestNoMoveScansATable(t *testing.T) {
 			return store.WithGroupLock(ctx, late.ID, func(context.Context, ranking.Store) error { return nil })
 		}, Want: 3},
 		{Name: "move of a chat in which much waits", Run: move(-3, -2_000_003), Want: 1 + 2 + 5 + 2 + 8 + 1},
-		{Name: "move that is done", Run: move(-3, -2_000_003), Want: 1 + 2 + 1},
+		{Name: "move that is done", Run: move(-3, -2_000_003), Want: 1 + 2 + 1 + 1},
 		{Name: "move of an unknown chat", Run: move(-2_000_004, -4), Want: 1 + 2 + 5 + 2 + 3 + 1},
-		{Name: "move of nobody", Run: move(-3_000_000, -4_000_000), Want: 1 + 2 + 1},
+		{Name: "move of nobody", Run: move(-3_000_000, -4_000_000), Want: 1 + 2 + 1 + 1},
 	})
 	if got := dbtest.Value[int](t, plain, `SELECT count(*) FROM chat_aliases WHERE telegram_chat_id IN (-3, -2000004)`); got != 2 {
 		t.Errorf("%d of 2 chats have moved", got)

@@ -23,7 +23,7 @@ func (s *Store) Move(ctx context.Context, from, to ranking.ExternalChatID,
 		}
 		switch older {
 		case newer: // already moved, or both ids are unknown
-			return nil
+			return inside.EnsureDurable(ctx)
 		case chatRow{}:
 			return inside.addAlias(ctx, from, newer)
 		}

@@ -1,0 +1,58 @@
+package ranking_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"elobot/internal/ranking"
+)
+
+// undurableStore is a store whose commits are not durable while failure is set.
+type undurableStore struct {
+	ranking.Store
+	failure error
+}
+
+func (s *undurableStore) EnsureDurable(ctx context.Context) error {
+	if s.failure != nil {
+		return s.failure
+	}
+	return s.Store.EnsureDurable(ctx)
+}
+
+// TestHandledBefore: a command that was handled before is done only once that is durable, however the service finds out. A
+// command that is handled for the first time is done with its own commit.
+func TestHandledBefore(t *testing.T) {
+	t.Parallel()
+	o, report := from(&alice, "m:1"), singles(alice, bob, 3, 1)
+	record := func(t *testing.T, store ranking.Store) error {
+		t.Helper()
+		return newService(store).RecordMatch(t.Context(), o, report)
+	}
+	for name, again := range map[string]func(*testing.T, ranking.Store) error{
+		"read": record,
+		"while it is written": func(t *testing.T, store ranking.Store) error {
+			t.Helper()
+			unread := &overtakenApply{Store: store, do: func() { must(t, record(t, store)) }}
+			return newService(unread).RecordMatch(t.Context(), o, report)
+		},
+		"offer of a fix": func(t *testing.T, store ranking.Store) error {
+			t.Helper()
+			return newService(store).OfferFix(t.Context(), o, ranking.MatchRef{Key: o.Key}, report)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := &undurableStore{Store: newGame(t).store, failure: errors.New("not on the standby")}
+			if name != "while it is written" {
+				must(t, record(t, store))
+			}
+			if err := again(t, store); !errors.Is(err, store.failure) {
+				t.Errorf("the error is %v, want %v", err, store.failure)
+			}
+			store.failure = nil
+			must(t, record(t, store))
+		})
+	}
+}
