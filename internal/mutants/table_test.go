@@ -119,4 +119,19 @@ var mutants = []mutant{
 		before: "c.furtherResults = len(op.chosen.matches) - 1", after: "c.furtherResults = 0",
 		packages: "./internal/ranking", tests: "^TestAnswersCount$",
 	},
+	{
+		name: "default isolation level", file: "internal/postgres/sessions.go",
+		before: "SET default_transaction_isolation = 'read committed'; ", after: "",
+		packages: "./internal/postgres", tests: "^TestApplyAndTakeover$",
+	},
+	{
+		name: "canceled wait ignored", file: "internal/postgres/sessions.go",
+		before: "if notice.Routine != standbyWait {", after: "if notice.Routine != \"\" {",
+		packages: "./internal/postgres", tests: "^TestCanceledStandbyWait$",
+	},
+	{
+		name: "found key believed", file: "internal/ranking/service.go",
+		before: "if failure := s.store.EnsureDurable(ctx); failure != nil {", after: "if failure := error(nil); failure != nil {",
+		packages: "./internal/ranking", tests: "^TestHandledBefore$",
+	},
 }
