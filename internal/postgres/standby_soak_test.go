@@ -1,0 +1,155 @@
+//go:build soak && unix
+
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgranking"
+	"elobot/internal/ranking"
+	"elobot/migrations"
+)
+
+// confirmed is something whose success the bot acts on: it confirms an update to the messenger, or leads.
+type confirmed struct {
+	name   string
+	run    func(ctx context.Context, pool *pgxpool.Pool) error
+	stored string // a condition
+}
+
+// TestStandbyCutOff: the synchronous standby is cut off, all waits for it are cut short in one of the ways in which that happens, and
+// each operation is tried again. Then the standby is promoted, and has everything that has succeeded.
+func TestStandbyCutOff(t *testing.T) {
+	t.Parallel()
+	servers := pgtest.StartPair(t)
+	pool, observer := openAsBot(t, servers.Primary.URL()), dbtest.Open(t, servers.Primary.URL())
+	dbtest.Migrate(t, pool, migrations.FS)
+	signal := func(function string) func(func()) {
+		return func(func()) {
+			dbtest.Values[bool](t, observer, `SELECT `+function+`(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
+		}
+	}
+	ways := []struct {
+		name string
+		end  func(cancel func())
+		all  []confirmed
+	}{
+		{name: "context", end: func(cancel func()) { cancel() }},
+		{name: "statement", end: signal("pg_cancel_backend")},
+		{name: "session", end: signal("pg_terminate_backend")},
+	}
+	for i := range ways {
+		ways[i].all = prepare(t, pool, i+1)
+	}
+	if err := servers.Standby.Pause(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	succeeded := make(map[string]int) // at which attempt
+	for _, way := range ways {
+		for _, c := range way.all {
+			for attempt := 1; attempt <= 2 && succeeded[way.name+" "+c.name] == 0; attempt++ {
+				if err := cutShort(t, observer, way.end, func(ctx context.Context) error { return c.run(ctx, pool) }); err == nil {
+					succeeded[way.name+" "+c.name] = attempt
+				}
+			}
+			if !dbtest.Value[bool](t, observer, `SELECT `+c.stored) {
+				t.Errorf("%s: %s cannot be found on the primary", way.name, c.name)
+			}
+		}
+	}
+	if err := servers.Primary.Pause(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	if err := servers.Standby.Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	promoted := openAsBot(t, servers.Standby.URL())
+	if err := pgranking.NewStore(promoted, dbtest.Ignore).EnsureDurable(t.Context()); !postgres.Unavailable(err) {
+		t.Errorf("a standby answers that its commits are durable: %v", err)
+	}
+	servers.Promote(t)
+	for _, way := range ways {
+		for _, c := range way.all {
+			stored := `SELECT ` + c.stored
+			if attempt := succeeded[way.name+" "+c.name]; attempt > 0 && !dbtest.Value[bool](t, promoted, stored) {
+				t.Errorf("%s: %s succeeded at attempt %d, and is lost", way.name, c.name, attempt)
+			}
+			if err := c.run(t.Context(), promoted); err != nil || !dbtest.Value[bool](t, promoted, stored) {
+				t.Errorf("%s: %s on the promoted standby: %v", way.name, c.name, err)
+			}
+		}
+	}
+	if n := dbtest.Value[int](t, promoted, `SELECT count(*) FROM matches`); n != 2*len(ways) {
+		t.Errorf("there are %d matches, want %d", n, 2*len(ways))
+	}
+}
+
+// prepare stores a group with a match, and returns what is to be done there.
+func prepare(t *testing.T, pool *pgxpool.Pool, n int) []confirmed {
+	t.Helper()
+	group, key := ranking.Chat{ID: ranking.ExternalChatID(-n), Kind: ranking.Group, Title: "Club"}, fmt.Sprint("m:", n, ":")
+	by := func(number int) ranking.Origin {
+		o := dbtest.By(fmt.Sprint(key, number), dbtest.Alice)
+		o.Chat = group
+		return o
+	}
+	on := func(pool *pgxpool.Pool) *ranking.Service {
+		return dbtest.Service(pgranking.NewStore(pool, dbtest.Ignore))
+	}
+	record := func(number int) func(context.Context, *pgxpool.Pool) error {
+		return func(ctx context.Context, pool *pgxpool.Pool) error {
+			return on(pool).RecordMatch(ctx, by(number), dbtest.Singles(dbtest.Alice, dbtest.Bob, ranking.Score{A: 3, B: 1}))
+		}
+	}
+	if err := record(1)(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	handled := `EXISTS (SELECT FROM handled_commands WHERE key = '` + key + `%d')`
+	return []confirmed{
+		{"a result", record(2), fmt.Sprintf(handled, 2)},
+		{"an undo", func(ctx context.Context, pool *pgxpool.Pool) error {
+			return on(pool).UndoMatch(ctx, by(3), dbtest.Number(1))
+		}, fmt.Sprintf(handled, 3)},
+		{"a move", func(ctx context.Context, pool *pgxpool.Pool) error {
+			return on(pool).MoveChat(ctx, group.ID, group.ID-1000)
+		}, fmt.Sprintf(`EXISTS (SELECT FROM chats WHERE telegram_chat_id = %d)`, group.ID-1000)},
+		{"a lease", func(ctx context.Context, pool *pgxpool.Pool) error {
+			acquired, err := postgres.NewLease(pool, key, "a", time.Hour).Acquire(ctx)
+			if err == nil && !acquired {
+				err = errors.New("it was not to be had")
+			}
+			return err
+		}, `EXISTS (SELECT FROM leases WHERE name = '` + key + `')`},
+	}
+}
+
+// cutShort runs something, and ends each of its waits for the standby.
+func cutShort(t *testing.T, observer *pgxpool.Pool, end func(cancel func()), run func(context.Context) error) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), dbtest.MaxWait)
+	defer cancel()
+	result := dbtest.Start(func() error { return run(ctx) })
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-result:
+			// what was committed becomes visible, even if a client has given up without a word to the server
+			dbtest.Await(t, observer, `SELECT count(pg_cancel_backend(pid)) = 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
+			return err
+		case <-tick.C:
+		}
+		if dbtest.Value[bool](t, observer, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep')`) {
+			end(cancel)
+		}
+	}
+}
