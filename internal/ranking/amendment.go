@@ -82,7 +82,7 @@ func (a *amendOperation) readLocked(ctx context.Context, store Store, _ Snapshot
 	case now == nil || now.ID != before.ID:
 		return fmt.Errorf("%w: match %d has a new number", ErrConflict, before.Number)
 	}
-	now.ByCommand, a.found = before.ByCommand, now
+	a.found = now
 	if a.cannotChange() != nil { // refuse says so, too
 		return nil
 	}

@@ -57,7 +57,7 @@ type fixOperation struct {
 func (f fixOperation) corrected(snap Snapshot) Result {
 	swapped := f.found.SidesSwapped
 	switch {
-	case f.found.ByCommand:
+	case f.found.Key == f.Match.Key: // found by its command
 		swapped = false
 	case f.Match == MatchRef{}: // the sender is never nil here: refusal has refused that
 		sender := snap.People[0].Player

@@ -11,7 +11,7 @@ import (
 // match. original refers to the match by the message and the key of the command. It does not go through handle: an edit
 // stores nothing about the chat and its people, and without an offer not even its key.
 func (s *Service) OfferFix(ctx context.Context, o Origin, original MatchRef, r Report) error {
-	corrected := correctedReport{origin: o, result: resultOf(r.Scores)}
+	corrected := correctedReport{origin: o, command: original.Key, result: resultOf(r.Scores)}
 	for side, people := range [][]Person{r.A, r.B} {
 		for _, p := range people {
 			corrected.sides[side] = append(corrected.sides[side], corrected.people.add(p))
@@ -49,6 +49,7 @@ func (s *Service) OfferFix(ctx context.Context, o Origin, original MatchRef, r R
 // correctedReport is a report after its command was edited.
 type correctedReport struct {
 	origin   Origin
+	command  string // the key of the command
 	result   Result
 	people   participants
 	sides    [2][]int // the players, as indexes into people
@@ -60,7 +61,7 @@ type correctedReport struct {
 func (f correctedReport) notice(snap Snapshot) (n FixOffer, ok bool) {
 	m := f.match
 	switch {
-	case m == nil, !m.ByCommand, m.Undone, f.result.equal(m.Result):
+	case m == nil, m.Key != f.command, m.Undone, f.result.equal(m.Result):
 		return n, false
 	case f.result.A == f.result.B && !snap.Ladder.DrawsAllowed:
 		return n, false

@@ -175,6 +175,7 @@ func (s Snapshot) standingsDiffer(before Snapshot) bool {
 // StoredMatch is the match that FindMatch returns.
 type StoredMatch struct {
 	ID         MatchID
+	Key        string // its idempotency key
 	Ladder     LadderID
 	Number     int
 	Result     Result
@@ -189,8 +190,6 @@ type StoredMatch struct {
 	// SidesSwapped is true if side B comes first on the match's card: it won, or it was the last to win before a fix made the
 	// match a draw.
 	SidesSwapped bool
-	// ByCommand is true if the match was found by the command that recorded it.
-	ByCommand bool
 	// SamePerson is true if two of the players are the same person by now. Such a match is undone: by the merge of the two, or
 	// before it.
 	SamePerson bool

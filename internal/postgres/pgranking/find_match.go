@@ -19,7 +19,7 @@ func (s *Store) FindMatch(ctx context.Context, chat ranking.ExternalChatID, ref 
 	if sql == "" {
 		return found, nil
 	}
-	matches, err := s.findMatches(ctx, sql, args, func(key string) bool { return ref.Number == 0 && ref.ID == 0 && ref.Key == key })
+	matches, err := s.findMatches(ctx, sql, args)
 	if len(matches) > 0 {
 		found = &matches[0]
 	}
@@ -34,23 +34,20 @@ func (s *Store) MatchesOf(ctx context.Context, chat ranking.ExternalChatID, mess
 		    SELECT made.id FROM generate_series(1, $4::integer) AS n CROSS JOIN LATERAL (
 		        SELECT * FROM matches WHERE idempotency_key = $3 || CASE WHEN n > 1 THEN '#' || n ELSE '' END LIMIT 1) AS made))
 		ORDER BY m.number`
-	return s.findMatches(ctx, sql, []any{chat, message, key, ranking.MaxReports}, func(k string) bool { return k == key })
+	return s.findMatches(ctx, sql, []any{chat, message, key, ranking.MaxReports})
 }
 
-// findMatches reads matches. byCommand reports whether the match with a key is found by the command that recorded it.
-func (s *Store) findMatches(ctx context.Context, sql string, args []any, byCommand func(key string) bool) ([]ranking.StoredMatch, error) {
+func (s *Store) findMatches(ctx context.Context, sql string, args []any) ([]ranking.StoredMatch, error) {
 	rows, err := s.db.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("find the match: %w", postgres.Translate(err))
 	}
 	matches, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m ranking.StoredMatch, err error) {
 		var points [][]int16
-		var key string
 		err = row.Scan(&m.ID, &m.Ladder, &m.Number, &m.Result.A, &m.Result.B, &points, &m.PlayedAt, &m.Undone,
 			(*zeronull.Timestamptz)(&m.UndoneAt), &m.UndoneBy, &m.Changes, &m.Later,
-			&m.ReportedBy, &m.Players[0], &m.Players[1], &m.SamePerson, &m.SidesSwapped, &key)
+			&m.ReportedBy, &m.Players[0], &m.Players[1], &m.SamePerson, &m.SidesSwapped, &m.Key)
 		m.Result.Sets = setScores(points)
-		m.ByCommand = byCommand(key)
 		return m, err
 	})
 	if err != nil {

@@ -30,33 +30,32 @@ func TestReadMatch(t *testing.T) {
 	dbtest.Exec(t, w.Pool, `UPDATE matches SET reported_by = $1 WHERE idempotency_key = 'm:-100:1'`, w.ID(t, "Carol"))
 	nobody := &ranking.Person{ID: 99, Name: "Nobody"}
 	for name, tc := range map[string]struct {
-		chat      ranking.Chat
-		sender    *ranking.Person
-		ref       ranking.MatchRef
-		key       string // of the match to be found, empty for none
-		byCommand bool
+		chat   ranking.Chat
+		sender *ranking.Person
+		ref    ranking.MatchRef
+		key    string // of the match to be found, empty for none
 	}{
-		"number":                      {club, nil, ranking.MatchRef{Number: 2}, "m:-100:2", false},
-		"number, in the other group":  {annex, nil, ranking.MatchRef{Number: 2}, "m:-200:2", false},
-		"number, only in the other":   {annex, nil, ranking.MatchRef{Number: 3}, "", false},
-		"number before the rest":      {club, &bob, ranking.MatchRef{Number: 2, Message: 71, Key: "m:-100:3"}, "m:-100:2", false},
-		"message":                     {club, nil, ranking.MatchRef{Message: 71, Key: "m:-100:71"}, "m:-100:1", false},
-		"message, of another group":   {club, nil, ranking.MatchRef{Message: 72, Key: "m:-100:72"}, "", false},
-		"message, of the other group": {annex, nil, ranking.MatchRef{Message: 72, Key: "m:-200:72"}, "m:-200:1", false},
-		"command":                     {club, nil, ranking.MatchRef{Message: 3, Key: "m:-100:3"}, "m:-100:3", true},
-		"command, of the other group": {club, nil, ranking.MatchRef{Message: 1, Key: "m:-200:1"}, "", false},
-		"message before its command":  {club, nil, ranking.MatchRef{Message: 71, Key: "m:-100:2"}, "m:-100:1", false},
-		"last, a later one elsewhere": {club, &bob, ranking.MatchRef{}, "m:-100:3", false},
-		"last of a reporter":          {club, &carol, ranking.MatchRef{}, "m:-100:3", false},
-		"last in the other group":     {annex, &carol, ranking.MatchRef{}, "m:-200:1", false},
-		"last of an absent player":    {annex, &alice, ranking.MatchRef{}, "", false},
-		"last of a player elsewhere":  {club, &zoe, ranking.MatchRef{}, "", false},
-		"last of an unknown person":   {club, nobody, ranking.MatchRef{}, "", false},
-		"last of an anonymous admin":  {club, nil, ranking.MatchRef{}, "", false},
-		"last that counts":            {club, &alice, ranking.MatchRef{LastCounted: true}, "m:-100:2", false},
-		"last that counts, elsewhere": {annex, &zoe, ranking.MatchRef{LastCounted: true}, "m:-200:2", false},
-		"message in an unknown chat":  {attic, nil, ranking.MatchRef{Message: 71, Key: "k"}, "", false},
-		"last in a known chat":        {club, &alice, ranking.MatchRef{}, "m:-100:3", false},
+		"number":                      {club, nil, ranking.MatchRef{Number: 2}, "m:-100:2"},
+		"number, in the other group":  {annex, nil, ranking.MatchRef{Number: 2}, "m:-200:2"},
+		"number, only in the other":   {annex, nil, ranking.MatchRef{Number: 3}, ""},
+		"number before the rest":      {club, &bob, ranking.MatchRef{Number: 2, Message: 71, Key: "m:-100:3"}, "m:-100:2"},
+		"message":                     {club, nil, ranking.MatchRef{Message: 71, Key: "m:-100:71"}, "m:-100:1"},
+		"message, of another group":   {club, nil, ranking.MatchRef{Message: 72, Key: "m:-100:72"}, ""},
+		"message, of the other group": {annex, nil, ranking.MatchRef{Message: 72, Key: "m:-200:72"}, "m:-200:1"},
+		"command":                     {club, nil, ranking.MatchRef{Message: 3, Key: "m:-100:3"}, "m:-100:3"},
+		"command, of the other group": {club, nil, ranking.MatchRef{Message: 1, Key: "m:-200:1"}, ""},
+		"message before its command":  {club, nil, ranking.MatchRef{Message: 71, Key: "m:-100:2"}, "m:-100:1"},
+		"last, a later one elsewhere": {club, &bob, ranking.MatchRef{}, "m:-100:3"},
+		"last of a reporter":          {club, &carol, ranking.MatchRef{}, "m:-100:3"},
+		"last in the other group":     {annex, &carol, ranking.MatchRef{}, "m:-200:1"},
+		"last of an absent player":    {annex, &alice, ranking.MatchRef{}, ""},
+		"last of a player elsewhere":  {club, &zoe, ranking.MatchRef{}, ""},
+		"last of an unknown person":   {club, nobody, ranking.MatchRef{}, ""},
+		"last of an anonymous admin":  {club, nil, ranking.MatchRef{}, ""},
+		"last that counts":            {club, &alice, ranking.MatchRef{LastCounted: true}, "m:-100:2"},
+		"last that counts, elsewhere": {annex, &zoe, ranking.MatchRef{LastCounted: true}, "m:-200:2"},
+		"message in an unknown chat":  {attic, nil, ranking.MatchRef{Message: 71, Key: "k"}, ""},
+		"last in a known chat":        {club, &alice, ranking.MatchRef{}, "m:-100:3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -70,11 +69,8 @@ func TestReadMatch(t *testing.T) {
 				}
 				return
 			}
-			if got := dbtest.Value[string](t, w.Pool, `SELECT idempotency_key FROM matches WHERE id = $1`, m.ID); got != tc.key {
-				t.Errorf("found %s, want %s", got, tc.key)
-			}
-			if m.ByCommand != tc.byCommand {
-				t.Errorf("ByCommand is %t", m.ByCommand)
+			if m.Key != tc.key {
+				t.Errorf("found %s, want %s", m.Key, tc.key)
 			}
 		})
 	}
@@ -100,7 +96,7 @@ func TestReadMatchDetails(t *testing.T) {
 	a, b, c := w.ID(t, "Alice"), w.ID(t, "Bob"), w.ID(t, "Carol")
 	result := ranking.Result{Score: ranking.Score{A: 1, B: 2}, Sets: []ranking.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 8, B: 11}}}
 	want := &ranking.StoredMatch{
-		Ladder: 1, Number: 2, Result: result, PlayedAt: dbtest.SentAt,
+		Key: "m2", Ladder: 1, Number: 2, Result: result, PlayedAt: dbtest.SentAt,
 		Undone: true, UndoneAt: dbtest.SentAt, UndoneBy: a, Changes: 2, Later: 2,
 		ReportedBy: b, Players: [2][]ranking.PlayerID{{a}, {b}}, SidesSwapped: true,
 	}
