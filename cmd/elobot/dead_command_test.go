@@ -78,12 +78,12 @@ func testDeadUnreadable(t *testing.T, b *botFixture) {
 		t.Errorf("the answers are %+v", all)
 	}
 	l.await(1)
-	query := sim.Press(alice, all[1], "1u:1:0")
+	query := sim.Press(alice, all[1], undoButton(t, all[1]))
 	if _, err := sim.WaitAnswer(testContext(t), query); err != nil {
 		t.Fatal(err)
 	}
 	l.exec(`ALTER TABLE handled_commands ADD CONSTRAINT broken CHECK (key NOT LIKE 'c:%') NOT VALID`)
-	answer, err := sim.WaitAnswer(testContext(t), sim.Press(alice, all[1], "1u:1:0"))
+	answer, err := sim.WaitAnswer(testContext(t), sim.Press(alice, all[1], undoButton(t, all[1])))
 	if err != nil || answer.Text != "Something went wrong on my side, so this was not done. The operator of this bot can see why." {
 		t.Errorf("the press is answered %q, error %v", answer.Text, err)
 	}

@@ -1,6 +1,8 @@
 package main_test
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"slices"
 	"strings"
@@ -90,7 +92,9 @@ func (b *table) press(sender botsim.User, number int) bool {
 
 // undoData returns the data of the button that undoes a match as it is.
 func (b *table) undoData(number int) string {
-	return fmt.Sprintf("1u:%d:%d", number, b.matches[number-1].changes)
+	m := b.matches[number-1]
+	hash := sha256.Sum256(fmt.Appendf(nil, "m:%d:%d", m.posted.ChatID, m.posted.ID))
+	return fmt.Sprintf("1u:%d:%d:%s", number, m.changes, base64.RawURLEncoding.EncodeToString(hash[:6]))
 }
 
 // card returns the card of a match. Of several copies it returns the last one, which the bot knows.

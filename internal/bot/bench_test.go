@@ -42,7 +42,7 @@ func benchmarkedUpdates() []benchmarkedUpdate {
 			`"edit_date":1777897820,` + matchJSON + `}}`, "offer"},
 		{"press", `{"update_id":900000001,"callback_query":{"id":"4382bfdwdsb323b2d9","from":` + aliceJSON +
 			`,"message":{` + placeJSON + `"text":"` + strings.Repeat("Alice beat Bob ", 20) +
-			`"},"chat_instance":"-3871","data":"` + cardData(undoCode, 42, 0) + `"}}`, "undo"},
+			`"},"chat_instance":"-3871","data":"` + cardButton{42, 0, ranking.TagOf("m:-100:7")}.data(undoCode) + `"}}`, "undo"},
 		{"chat", message(`"text":"` + strings.Repeat("Wer spielt heute Abend noch? ", 20) + `"`), ""},
 	}
 }

@@ -35,9 +35,9 @@ func buttonsOf(n ranking.Notice, item outbox.Item, w words) [][]button {
 		switch {
 		case n.Number == 0:
 		case !n.Undone:
-			return [][]button{{{text: w.undo(), data: cardData(undoCode, n.Number, n.Changes)}}}
+			return [][]button{{{text: w.undo(), data: buttonOf(n).data(undoCode)}}}
 		case n.UndoneBy != nil: // what a merge undid cannot come back
-			return [][]button{{{text: w.restore(), data: cardData(restoreCode, n.Number, n.Changes)}}}
+			return [][]button{{{text: w.restore(), data: buttonOf(n).data(restoreCode)}}}
 		}
 	case ranking.FixOffer: // without the reply nobody knows which match is meant
 		if data := fixData(n); item.ReplyTo != 0 && data != "" {
@@ -127,8 +127,8 @@ func (o outgoing) undoes() int {
 	for _, row := range o.buttons {
 		for _, b := range row {
 			if _, ok := argsOf(undoCode, b.data); ok {
-				number, _ := matchOf(b.data)
-				return number
+				card, _ := parseCardData(b.data)
+				return card.number
 			}
 		}
 	}

@@ -150,12 +150,16 @@ func (r *Router) pressRestore(ctx context.Context, p press) error {
 }
 
 func (r *Router) pressCard(ctx context.Context, p press, amend func(context.Context, ranking.Origin, ranking.Amendment) error) error {
-	number, changes, ok := cardArgs(p.args)
-	if !ok {
+	card, ok := parseCardArgs(p.args)
+	switch {
+	case !ok:
 		return r.unknownButton(ctx, p.origin)
+	case card.tag == "":
+		return r.rankings.Answer(ctx, p.origin, ranking.Refusal{Code: ranking.OldButton})
 	}
-	match := ranking.MatchRef{Number: number, NumberMessage: p.query.Message.ID}
-	return amend(ctx, p.origin, ranking.Amendment{Match: match, Changes: &changes, IsAdmin: r.isAdmin(p.origin)})
+	return amend(ctx, p.origin, ranking.Amendment{
+		Match: card.match(p.query.Message.ID), Changes: &card.changes, IsAdmin: r.isAdmin(p.origin),
+	})
 }
 
 // pressFix handles the button of an offer to fix a match. The offer replies to the /match that recorded it. Like turning, it
@@ -188,20 +192,39 @@ func (q *callbackQuery) hasChat() bool {
 	return q.Message != nil && q.Message.Chat.ID != 0 && q.Message.Chat.Type != "channel"
 }
 
-// cardData returns the data of a button below the card of a match: the number of the match, and how often it has changed.
-func cardData(code string, number, changes int) string {
-	return callbackData(code, strconv.Itoa(number)+":"+strconv.Itoa(changes))
+// cardButton is what a button below the card of a match says: which match it is, and how often it has changed.
+type cardButton struct {
+	number, changes int
+	tag             ranking.MatchTag // empty if an older release made the button
 }
 
-// cardArgs reads the arguments that cardData writes. ok is false for all others, and for numbers that no match can have.
-func cardArgs(args string) (number, changes int, ok bool) {
-	first, second, _ := strings.Cut(args, ":")
-	number, ok = wholeNumber(first)
-	if !ok || number == 0 {
-		return 0, 0, false
+func buttonOf(n ranking.MatchRecorded) cardButton { return cardButton{n.Number, n.Changes, n.Tag} }
+
+func (b cardButton) data(code string) string { return callbackData(code, b.args()) }
+
+func (b cardButton) args() string {
+	args := strconv.Itoa(b.number) + ":" + strconv.Itoa(b.changes)
+	if b.tag != "" {
+		args += ":" + string(b.tag)
 	}
-	changes, ok = wholeNumber(second)
-	return number, changes, ok
+	return args
+}
+
+// match returns the match of a button below a message.
+func (b cardButton) match(message int64) ranking.MatchRef {
+	return ranking.MatchRef{Number: b.number, NumberMessage: message, Tag: b.tag}
+}
+
+// parseCardArgs reads what args writes. ok is false for all else, and for numbers that no match can have.
+func parseCardArgs(args string) (b cardButton, ok bool) {
+	number, rest, _ := strings.Cut(args, ":")
+	changes, tag, _ := strings.Cut(rest, ":")
+	b.tag = ranking.MatchTag(tag)
+	if b.number, ok = wholeNumber(number); !ok || b.number == 0 {
+		return cardButton{}, false
+	}
+	b.changes, ok = wholeNumber(changes)
+	return b, ok && b.args() == args
 }
 
 // wholeNumber reads a number of PostgreSQL's type integer, in the form that strconv.Itoa writes.
@@ -210,14 +233,13 @@ func wholeNumber(text string) (n int, ok bool) {
 	return int(long), err == nil && long >= 0 && strconv.Itoa(int(long)) == text
 }
 
-// matchOf returns the number of the match whose card has a button with this data. ok is false if it is no such button.
-func matchOf(data string) (number int, ok bool) {
+// parseCardData reads the data of a button below a card. ok is false for all others.
+func parseCardData(data string) (b cardButton, ok bool) {
 	c, args, found := findCallback(data)
 	if !found || c.Code != undoCode && c.Code != restoreCode {
-		return 0, false
+		return cardButton{}, false
 	}
-	number, _, ok = cardArgs(args)
-	return number, ok
+	return parseCardArgs(args)
 }
 
 // maxScore is the highest number in a score.

@@ -16,7 +16,7 @@ import (
 )
 
 func cardOf42() ranking.MatchRecorded {
-	return ranking.MatchRecorded{Number: 42, Sides: aliceAndBob(3, 1, 16)}
+	return ranking.MatchRecorded{Number: 42, Tag: "Aa0_-zZ9", Sides: aliceAndBob(3, 1, 16)}
 }
 
 func undoneCard() ranking.MatchRecorded {
@@ -25,9 +25,9 @@ func undoneCard() ranking.MatchRecorded {
 	return card
 }
 
-var restoreButtons = [][]botsim.Button{{{Text: "Restore", CallbackData: "1b:42:1"}}}
+var restoreButtons = [][]botsim.Button{{{Text: "Restore", CallbackData: "1b:42:1:Aa0_-zZ9"}}}
 
-var undoButtons = [][]botsim.Button{{{Text: "Undo", CallbackData: "1u:42:0"}}}
+var undoButtons = [][]botsim.Button{{{Text: "Undo", CallbackData: "1u:42:0:Aa0_-zZ9"}}}
 
 // sendCard sends the card of match 42 to the group.
 func (p *post) sendCard(t *testing.T) botsim.Message {
@@ -57,7 +57,7 @@ func TestButtonsOfCards(t *testing.T) {
 		"a corrected card":      {fixed, undoButtons},
 		"a card that is undone": {undoneCard(), restoreButtons},
 		"undone by a merge":     {merged, nil},
-		"a restored card":       {restored, [][]botsim.Button{{{Text: "Undo", CallbackData: "1u:42:2"}}}},
+		"a restored card":       {restored, [][]botsim.Button{{{Text: "Undo", CallbackData: "1u:42:2:Aa0_-zZ9"}}}},
 		"a restoring":           {ranking.MatchRestored{Number: 42, Sides: aliceAndBob(3, 1, 16)}, nil},
 		"an undoing":            {ranking.MatchUndone{Number: 42, Sides: aliceAndBob(3, 1, 16)}, nil},
 		"a correction":          {ranking.MatchFixed{Number: 42, Sides: aliceAndBob(3, 1, 16)}, nil},
@@ -93,7 +93,7 @@ func TestEdit(t *testing.T) {
 	want := map[string]string{
 		"chat_id": chatText(p.group), "message_id": strconv.Itoa(card.ID), "parse_mode": "HTML",
 		"link_preview_options": `{"is_disabled":true}`, "text": mustRender(t, undoneCard()).html,
-		"reply_markup": `{"inline_keyboard":[[{"text":"Restore","callback_data":"1b:42:1"}]]}`,
+		"reply_markup": `{"inline_keyboard":[[{"text":"Restore","callback_data":"1b:42:1:Aa0_-zZ9"}]]}`,
 	}
 	if diff := cmp.Diff(want, calls[1].Params); diff != "" {
 		t.Errorf("request (-want +got):\n%s", diff)
@@ -201,7 +201,7 @@ func TestFailuresOfEditsAndCallbackAnswers(t *testing.T) {
 			card := p.sendCard(t)
 			m := p.editOf(t, card.ID, undoneCard())
 			if c.action == callbackAnswer {
-				m = p.callbackAnswer(t, p.sim.Press(p.alice, card, "1u:42:0"), undoneCard())
+				m = p.callbackAnswer(t, p.sim.Press(p.alice, card, "1u:42:0:Aa0_-zZ9"), undoneCard())
 			}
 			before := len(p.sim.Calls())
 			p.sim.Fault(c.fault)
@@ -271,7 +271,7 @@ func TestWhatWasAcceptedIsDone(t *testing.T) {
 			if m := p.mustSend(t, p.editOf(t, card.ID, undoneCard())); m.ID != card.ID || m.Edits != 1 {
 				t.Errorf("message %+v", m)
 			}
-			if _, err := p.sender.Send(testContext(t), p.callbackAnswer(t, p.sim.Press(p.alice, card, "1u:42:0"), undoneCard())); err != nil {
+			if _, err := p.sender.Send(testContext(t), p.callbackAnswer(t, p.sim.Press(p.alice, card, "1u:42:0:Aa0_-zZ9"), undoneCard())); err != nil {
 				t.Errorf("toast: %v", err)
 			}
 		})
@@ -299,7 +299,7 @@ func TestCallbackAnswerOfAPress(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)
-			press := p.sim.Press(p.alice, p.sendCard(t), "1u:42:0")
+			press := p.sim.Press(p.alice, p.sendCard(t), "1u:42:0:Aa0_-zZ9")
 			receipt, err := p.sender.Send(testContext(t), p.callbackAnswer(t, press, c.notice))
 			if receipt != (outbox.Receipt{}) || err != nil {
 				t.Fatalf("%+v, error %v", receipt, err)
@@ -327,7 +327,7 @@ func TestALateCallbackAnswerIsObsolete(t *testing.T) {
 	p.group = sim.Group("Table tennis", p.alice)
 	p.sender = NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
 	card := p.sendCard(t)
-	late, twice := sim.Press(p.alice, card, "1u:42:0"), sim.Press(p.alice, card, "1u:42:0")
+	late, twice := sim.Press(p.alice, card, "1u:42:0:Aa0_-zZ9"), sim.Press(p.alice, card, "1u:42:0:Aa0_-zZ9")
 	refusal := ranking.Refusal{Code: ranking.UndoneAlready, Number: 42}
 	if _, err := p.sender.Send(testContext(t), p.callbackAnswer(t, twice, refusal)); err != nil {
 		t.Fatalf("toast: %v", err)
@@ -347,5 +347,5 @@ func TestTheButtonSaysWhatThePressAsksFor(t *testing.T) {
 	w := newWorld(t)
 	m := sendTo(t, w.sim, NewSender(w.client, selfOf(w.sim), slog.New(slog.DiscardHandler)), w.group, cardOf42())
 	w.sim.Press(w.bob, m, m.Buttons[0][0].CallbackData)
-	w.expect("the button of a card", "undo #42")
+	w.expect("the button of a card", "undo #42 Aa0_-zZ9")
 }

@@ -275,7 +275,7 @@ func TestAgain(t *testing.T) {
 	w := newWorld(t)
 	m := w.group.Say(w.alice, "/match @bob 3:1")
 	w.group.Edit(m, "/match @bob 3:2")
-	w.sim.Press(w.bob, w.card(w.group, 0), "1u:42:0")
+	w.sim.Press(w.bob, w.card(w.group, 0), "1u:42:0:Aa0_-zZ9")
 	updates := w.fetch()
 	for i, redelivered := range []bool{false, true} {
 		for _, u := range updates {

@@ -306,7 +306,7 @@ func goldenMatches() map[string]ranking.Notice {
 		return with(func(m *ranking.MatchRecorded) { m.Sides = [2]ranking.Side{a, b} })
 	}
 	return map[string]ranking.Notice{
-		"win":                 win,
+		"win":                 with(func(m *ranking.MatchRecorded) { m.Tag = "Aa0_-zZ9" }),
 		"lost_by_first_named": sides(side(bob, 3, 1484, 1502), side(alice, 0, 1516, 1498)),
 		"draw":                sides(side(alice, 2, 1600, 1592), side(bob, 2, 1400, 1408)),
 		"draw_of_equals":      sides(side(alice, 1, 1500, 1500), side(bob, 1, 1500, 1500)),

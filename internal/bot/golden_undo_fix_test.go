@@ -127,8 +127,8 @@ func goldenAmendedCards() map[string]ranking.Notice {
 			Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three,
 			Was: &ranking.OldScore{Score: [2]int{2, 1}, Sets: []ranking.SetScore{{11, 7}, {9, 11}, {11, 6}}},
 		},
-		"undone":          ranking.MatchRecorded{Number: 42, Sides: aliceAndBob(3, 1, 16), Undone: true, UndoneBy: &ranking.Reporter{Name: &alice}, Changes: 1},
-		"restored":        ranking.MatchRecorded{Number: 42, Sides: aliceAndBob(3, 1, 16), Changes: 2},
+		"undone":          ranking.MatchRecorded{Number: 42, Tag: "Aa0_-zZ9", Sides: aliceAndBob(3, 1, 16), Undone: true, UndoneBy: &ranking.Reporter{Name: &alice}, Changes: 1},
+		"restored":        ranking.MatchRecorded{Number: 42, Tag: "Aa0_-zZ9", Sides: aliceAndBob(3, 1, 16), Changes: 2},
 		"undone_by_admin": ranking.MatchRecorded{Number: 42, Sides: aliceAndBob(3, 1, 16), Undone: true, UndoneBy: &ranking.Reporter{}},
 		"undone_same": ranking.MatchRecorded{
 			Number: 4, Sides: [2]ranking.Side{members(3, 16, "Bobby"), members(1, -16, "bob")}, Undone: true,

@@ -54,7 +54,7 @@ func TestUnknownKinds(t *testing.T) {
 func TestUnknownAnswer(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
-	press := p.sim.Press(p.alice, p.sendCard(t), "1u:42:0")
+	press := p.sim.Press(p.alice, p.sendCard(t), "1u:42:0:Aa0_-zZ9")
 	item := outbox.Item{Kind: "of_tomorrow", Payload: []byte(`{}`), Button: press}
 	m := outbox.Message{
 		Lane: outbox.Lane{Chat: 1, Kind: outbox.CallbackAnswers}, ExternalChat: p.group.ID(), Action: outbox.CallbackAnswer,

@@ -28,8 +28,8 @@ func TestPress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	card := w.card(w.group, 0)
-	id := w.sim.Press(w.bob, card, "1u:42:0")
-	c := w.expect("a press", "undo #42")[0]
+	id := w.sim.Press(w.bob, card, "1u:42:0:Aa0_-zZ9")
+	c := w.expect("a press", "undo #42 Aa0_-zZ9")[0]
 	want := ranking.Origin{
 		Key: "c:" + id, Button: id,
 		Chat:   ranking.Chat{ID: ranking.ExternalChatID(w.group.ID()), Kind: ranking.Supergroup, Title: "Table tennis", Language: "en"},
@@ -45,19 +45,19 @@ func TestPress(t *testing.T) {
 	if changes := c.take.Changes; changes == nil || *changes != 0 {
 		t.Errorf("the button says %v changes", changes)
 	}
-	w.sim.Press(w.bob, card, "1b:42:3")
-	if c := w.expect("a press to restore", "restore #42")[0]; *c.take.Changes != 3 || c.take.Match.NumberMessage != int64(card.ID) {
+	w.sim.Press(w.bob, card, "1b:42:3:Aa0_-zZ9")
+	if c := w.expect("a press to restore", "restore #42 Aa0_-zZ9")[0]; *c.take.Changes != 3 || c.take.Match.NumberMessage != int64(card.ID) {
 		t.Errorf("the amendment is %+v", c.take)
 	}
-	if again := w.sim.Press(w.bob, card, "1u:42:0"); again == id {
+	if again := w.sim.Press(w.bob, card, "1u:42:0:Aa0_-zZ9"); again == id {
 		t.Error("two presses have the same id")
 	}
-	if o := w.expect("a second press", "undo #42")[0].origin; o.Key == want.Key {
+	if o := w.expect("a second press", "undo #42 Aa0_-zZ9")[0].origin; o.Key == want.Key {
 		t.Errorf("two presses have the key %s", o.Key)
 	}
 	w.group.Delete(card)
-	w.sim.Press(w.bob, card, "1u:42:0")
-	if o := w.expect("a press below what is gone", "undo #42")[0].origin; o.ReplyTo != int64(card.ID) || o.Chat.ID != want.Chat.ID {
+	w.sim.Press(w.bob, card, "1u:42:0:Aa0_-zZ9")
+	if o := w.expect("a press below what is gone", "undo #42 Aa0_-zZ9")[0].origin; o.ReplyTo != int64(card.ID) || o.Chat.ID != want.Chat.ID {
 		t.Errorf("origin %+v", o)
 	}
 }
@@ -67,8 +67,8 @@ func TestPressOfAnAdmin(t *testing.T) {
 	w := newWorld(t)
 	card := w.card(w.group, 0)
 	for who, want := range map[botsim.User]bool{w.alice: true, w.bob: false} {
-		w.sim.Press(who, card, "1u:42:0")
-		c := w.expect("a press", "undo #42")[0]
+		w.sim.Press(who, card, "1u:42:0:Aa0_-zZ9")
+		c := w.expect("a press", "undo #42 Aa0_-zZ9")[0]
 		if admin, err := c.take.IsAdmin(testContext(t)); err != nil || admin != want {
 			t.Errorf("press of %s: admin is %t, error %v", who.FirstName, admin, err)
 		}
@@ -81,8 +81,8 @@ func TestPressBelowAnAnonymousMessage(t *testing.T) {
 	w := newWorld(t)
 	m := w.group.SayAnonymously("hello")
 	w.fetch()
-	w.sim.Press(w.bob, m, "1u:42:0")
-	c := w.expect("a press", "undo #42")[0]
+	w.sim.Press(w.bob, m, "1u:42:0:Aa0_-zZ9")
+	c := w.expect("a press", "undo #42 Aa0_-zZ9")[0]
 	if admin, err := c.take.IsAdmin(testContext(t)); err != nil || admin || c.origin.Sender == nil {
 		t.Errorf("admin is %t, error %v, sender %v", admin, err, c.origin.Sender)
 	}
@@ -95,12 +95,12 @@ func TestPressInATopic(t *testing.T) {
 	topic := forum.Topic(w.alice, "Results")
 	w.fetch()
 	card := w.card(forum, topic.ID)
-	w.sim.Press(w.alice, card, "1u:7:0")
-	if o := w.expect("in a topic", "undo #7")[0].origin; o.Thread != int64(topic.ID) || o.ReplyTo != int64(card.ID) {
+	w.sim.Press(w.alice, card, "1u:7:0:Aa0_-zZ9")
+	if o := w.expect("in a topic", "undo #7 Aa0_-zZ9")[0].origin; o.Thread != int64(topic.ID) || o.ReplyTo != int64(card.ID) {
 		t.Errorf("in topic %d: thread %d, reply to %d", topic.ID, o.Thread, o.ReplyTo)
 	}
-	w.sim.Press(w.alice, w.card(forum, 0), "1u:7:0")
-	if o := w.expect("in General", "undo #7")[0].origin; o.Thread != 0 {
+	w.sim.Press(w.alice, w.card(forum, 0), "1u:7:0:Aa0_-zZ9")
+	if o := w.expect("in General", "undo #7 Aa0_-zZ9")[0].origin; o.Thread != 0 {
 		t.Errorf("in General: thread %d", o.Thread)
 	}
 }
@@ -112,7 +112,7 @@ func TestForgedData(t *testing.T) {
 	card := w.card(w.group, 0)
 	for _, data := range []string{
 		"", "undo", "1u:", "1u:0", "1u:-1", "1u:+1", "1u:042", "1u:4 2", " 1u:42", "1u:42 ", "1u:42\n", "1u:42", "1u:42:", "1u:42:01",
-		"1u:42:-1", "1u:42:+1", "1u:42:1:1", "1u:42:1 ", "1u:42:2147483648", "1u:0:1", "1u::1", "1b:42", "1b:42:x", "1b:0:1",
+		"1u:42:-1", "1u:42:+1", "1u:42:1:", "1u:42::Aa0_-zZ9", "1u::1:Aa0_-zZ9", "1u:042:0:Aa0_-zZ9", "1u:42:1 ", "1u:42:2147483648", "1u:0:1", "1u::1", "1b:42", "1b:42:x", "1b:0:1",
 		"1u:4.2", "1u:0x2a", "1u:1e3", "1u:1_000", "1u:４２", "1u:٤٢", "1u:4\u206002", "1U:42", "u:42", "2u:42", "01u:42", "1u42", "undo:42", "42",
 		"1u:1u:42", "1u:#42", "1u:-1001234:42", "1u:2147483648", "1u:9223372036854775808",
 		"1u:99999999999999999999999999999999999999999999999999", "1f:42", "redo:42", "/undo 42", "/match @bob 3:1",
@@ -126,19 +126,31 @@ func TestForgedData(t *testing.T) {
 	}
 }
 
+// TestButtonsOfOlderReleases: a button without a tag does not say for sure which match it is about.
+func TestButtonsOfOlderReleases(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, data := range []string{"1u:42:0", "1b:42:1"} {
+		w.sim.Press(w.alice, w.card(w.group, 0), data)
+		w.expect(data, `answer refusal {"code":"old_button"}`)
+	}
+}
+
 func TestCardData(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{undoCode, restoreCode} {
 		for _, number := range []int{1, 9, 10, 42, 999_999_999, math.MaxInt32} {
 			for _, changes := range []int{0, 7, math.MaxInt32} {
-				data := cardData(code, number, changes)
-				args, _ := argsOf(code, data)
-				gotNumber, gotChanges, ok := cardArgs(args)
-				if !ok || gotNumber != number || gotChanges != changes || len(data) > maxData {
-					t.Errorf("%q says %d and %d, %t", data, gotNumber, gotChanges, ok)
-				}
-				if got, ok := matchOf(data); !ok || got != number {
-					t.Errorf("%q belongs to match %d, %t", data, got, ok)
+				for _, tag := range []ranking.MatchTag{"", ranking.TagOf("m:-100:7")} {
+					card := cardButton{number, changes, tag}
+					data := card.data(code)
+					args, _ := argsOf(code, data)
+					if got, ok := parseCardArgs(args); !ok || got != card || len(data) > maxData {
+						t.Errorf("%q says %+v, %t", data, got, ok)
+					}
+					if got, ok := parseCardData(data); !ok || got != card {
+						t.Errorf("%q belongs to %+v, %t", data, got, ok)
+					}
 				}
 			}
 		}
@@ -149,7 +161,7 @@ func TestPressInAPrivateChat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	card := w.card(w.sim.Private(w.alice), 0)
-	id := w.sim.Press(w.alice, card, "1u:42:0")
+	id := w.sim.Press(w.alice, card, "1u:42:0:Aa0_-zZ9")
 	o := w.expect("in a private chat", unknownButton)[0].origin
 	if o.Chat.Kind != ranking.Private || o.Button != id || o.ReplyTo != 0 {
 		t.Errorf("origin %+v", o)
@@ -160,13 +172,13 @@ func TestPressesThatAreIgnored(t *testing.T) {
 	t.Parallel()
 	const from, chat = `"from":{"id":1001,"first_name":"Alice"}`, `"chat":{"id":-100,"type":"supergroup","title":"T"}`
 	for what, raw := range map[string]string{
-		"of a message sent inline": `{"id":"1",` + from + `,"inline_message_id":"x","data":"1u:42:0"}`,
+		"of a message sent inline": `{"id":"1",` + from + `,"inline_message_id":"x","data":"1u:42:0:Aa0_-zZ9"}`,
 		"of a game":                `{"id":"1",` + from + `,"game_short_name":"x"}`,
-		"of a bot":                 `{"id":"1","from":{"id":77,"is_bot":true,"first_name":"B"},"message":{"message_id":5,` + chat + `},"data":"1u:42:0"}`,
-		"of nobody":                `{"id":"1","message":{"message_id":5,` + chat + `},"data":"1u:42:0"}`,
-		"without an id":            `{` + from + `,"message":{"message_id":5,` + chat + `},"data":"1u:42:0"}`,
-		"without a chat":           `{"id":"1",` + from + `,"message":{"message_id":5},"data":"1u:42:0"}`,
-		"in a channel":             `{"id":"1",` + from + `,"message":{"message_id":5,"chat":{"id":-100,"type":"channel"}},"data":"1u:42:0"}`,
+		"of a bot":                 `{"id":"1","from":{"id":77,"is_bot":true,"first_name":"B"},"message":{"message_id":5,` + chat + `},"data":"1u:42:0:Aa0_-zZ9"}`,
+		"of nobody":                `{"id":"1","message":{"message_id":5,` + chat + `},"data":"1u:42:0:Aa0_-zZ9"}`,
+		"without an id":            `{` + from + `,"message":{"message_id":5,` + chat + `},"data":"1u:42:0:Aa0_-zZ9"}`,
+		"without a chat":           `{"id":"1",` + from + `,"message":{"message_id":5},"data":"1u:42:0:Aa0_-zZ9"}`,
+		"in a channel":             `{"id":"1",` + from + `,"message":{"message_id":5,"chat":{"id":-100,"type":"channel"}},"data":"1u:42:0:Aa0_-zZ9"}`,
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -182,8 +194,8 @@ func TestUnknownThingsInAPress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.sim.Update(json.RawMessage(`{"callback_query":{"id":"1","from":{"id":1001,"first_name":"Alice","of_the_future":[1]},"chat_instance":5,` +
-		`"game_short_name":{},"message":{"message_id":5,"date":0,"chat":{"id":-100,"type":"supergroup"},"reply_markup":7,"dice":"x"},"data":"1u:42:0"}}`))
-	w.expect("a press", "undo #42")
+		`"game_short_name":{},"message":{"message_id":5,"date":0,"chat":{"id":-100,"type":"supergroup"},"reply_markup":7,"dice":"x"},"data":"1u:42:0:Aa0_-zZ9"}}`))
+	w.expect("a press", "undo #42 Aa0_-zZ9")
 }
 
 func TestUndecodablePressesAreUnreadable(t *testing.T) {
@@ -205,7 +217,7 @@ func TestUndecodablePressesAreUnreadable(t *testing.T) {
 
 func TestErrorsOfTheServiceForPressesAreReturned(t *testing.T) {
 	t.Parallel()
-	for _, data := range []string{"1u:42:0", "x"} {
+	for _, data := range []string{"1u:42:0:Aa0_-zZ9", "x"} {
 		w := newWorld(t)
 		w.rankings.err = errors.New("the database is away")
 		w.sim.Press(w.bob, w.card(w.group, 0), data)
@@ -220,8 +232,8 @@ func TestPressesHaveTheLaneOfTheirChat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	private := w.sim.Private(w.alice)
-	w.sim.Press(w.bob, w.card(w.group, 0), "1u:42:0")
-	w.sim.Press(w.alice, w.card(private, 0), "1u:42:0")
+	w.sim.Press(w.bob, w.card(w.group, 0), "1u:42:0:Aa0_-zZ9")
+	w.sim.Press(w.alice, w.card(private, 0), "1u:42:0:Aa0_-zZ9")
 	w.sim.Update(json.RawMessage(`{"callback_query":{"id":"1","inline_message_id":"x"}}`))
 	var lanes []int64
 	for _, u := range w.fetch() {

@@ -97,7 +97,7 @@ func TestWizardReplies(t *testing.T) {
 		"two names":           {opponent, true, "bob @dave", `answer wrong_form {"command":"match","reason":"no_score"}`},
 		"a name of several":   {opponent, true, "kim", "typed name kim: Kim#1005 Kim#1006"},
 		"a wizard of others":  {score, false, "11:9", ignored},
-		"a card":              {[]string{cardData(undoCode, 1, 0)}, true, "11:9", ignored},
+		"a card":              {[]string{"1u:1:0:Aa0_-zZ9"}, true, "11:9", ignored},
 		"without any buttons": {nil, true, "11:9", ignored},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -101,13 +101,13 @@ func points(scores []ranking.Score) string {
 	return strings.Join(all, " ")
 }
 
-// which describes a match: "#42", "message 7 or m:-100:7", or "last".
+// which describes a match: "#42", "#42 Aa0_-zZ9" with the tag of a button, "message 7 or m:-100:7", or "last".
 func which(ref ranking.MatchRef) string {
 	switch {
 	case ref == ranking.MatchRef{}:
 		return "last"
 	case ref.Message == 0 && ref.Key == "":
-		return fmt.Sprintf("#%d", ref.Number)
+		return strings.TrimSpace(fmt.Sprintf("#%d %s", ref.Number, ref.Tag))
 	default:
 		return fmt.Sprintf("message %d or %s", ref.Message, ref.Key)
 	}

@@ -31,23 +31,24 @@ func (r *Router) fix(ctx context.Context, req request, f command.Fix) error {
 func (r *Router) amendment(req request, number int) ranking.Amendment {
 	t := ranking.Amendment{Match: ranking.MatchRef{Number: number}, IsAdmin: r.isAdmin(req.origin)}
 	if to := req.message.replied(); number == 0 && to != nil {
-		t.Match = ranking.MatchRef{Number: r.matchOfCard(to), NumberMessage: to.ID}
-		if t.Match.Number == 0 {
-			t.Match = ranking.MatchRef{Message: to.ID, Key: messageKey(req.message.Chat.ID, to.ID)}
+		t.Match = ranking.MatchRef{Message: to.ID, Key: messageKey(req.message.Chat.ID, to.ID)}
+		if card, ok := r.cardOf(to); ok {
+			t.Match = card.match(to.ID)
 		}
 	}
 	return t
 }
 
-// matchOfCard returns the number of the match that the button below a message of this bot undoes or restores, or 0. If a card
-// was sent twice as a possible duplicate, the bot knows only the second by its message id; this recognizes both.
-func (r *Router) matchOfCard(m *message) int {
+// cardOf returns what the button below a card says, if the message is one of this bot. If a card was sent twice as a possible
+// duplicate, the bot knows only the second by its message id; this recognizes both. A button without a tag does not say for sure
+// which match is meant.
+func (r *Router) cardOf(m *message) (card cardButton, ok bool) {
 	for _, data := range r.buttonsBelow(m) {
-		if number, ok := matchOf(data); ok {
-			return number
+		if card, ok := parseCardData(data); ok && card.tag != "" {
+			return card, true
 		}
 	}
-	return 0
+	return cardButton{}, false
 }
 
 // buttonsBelow returns the data of the buttons below a message of this bot.

@@ -102,14 +102,15 @@ func TestUndoInReplyToAButton(t *testing.T) {
 		markup any
 		want   string // after "undo "; empty: as for any message
 	}{
-		"a card":           {w.sim.Bot(), keyboard("1u:42:0"), "#42"},
-		"an undone card":   {w.sim.Bot(), keyboard("1b:42:1"), "#42"},
+		"a card":           {w.sim.Bot(), keyboard("1u:42:0:Aa0_-zZ9"), "#42 Aa0_-zZ9"},
+		"an undone card":   {w.sim.Bot(), keyboard("1b:42:1:Aa0_-zZ9"), "#42 Aa0_-zZ9"},
+		"an older card":    {w.sim.Bot(), keyboard("1u:42:0"), ""},
 		"another button":   {w.sim.Bot(), keyboard("more:42"), ""},
 		"no button":        {w.sim.Bot(), nil, ""},
-		"another bot's":    {other, keyboard("1u:42:0"), ""},
+		"another bot's":    {other, keyboard("1u:42:0:Aa0_-zZ9"), ""},
 		"something else":   {w.sim.Bot(), "a text", ""},
-		"a forged number":  {w.sim.Bot(), keyboard("1u:042:0"), ""},
-		"the second of it": {w.sim.Bot(), keyboard("more", "1u:7:0"), "#7"},
+		"a forged number":  {w.sim.Bot(), keyboard("1u:042:0:Aa0_-zZ9"), ""},
+		"the second of it": {w.sim.Bot(), keyboard("more", "1u:7:0:Aa0_-zZ9"), "#7 Aa0_-zZ9"},
 	} {
 		card := w.group.Post(botsim.Post{From: tc.from, Text: "Bob beat Alice 3:1", Extra: map[string]any{"reply_markup": tc.markup}})
 		w.fetch()

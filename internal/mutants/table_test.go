@@ -85,6 +85,11 @@ var mutants = []mutant{
 		packages: "./internal/ranking", tests: "^TestStalePresses$",
 	},
 	{
+		name: "button of another match accepted", file: "internal/ranking/amendment.go",
+		before: "return a.Match.Tag != \"\" && a.Match.Tag != TagOf(a.found.Key)", after: "return false",
+		packages: "./internal/ranking", tests: "^TestButtonsOfOtherMatches$",
+	},
+	{
 		name: "sent without pace", file: "internal/outbox/request.go",
 		before: "\t\tl.requested(now)\n", after: "",
 		packages: "./internal/outbox", tests: "^TestPaceOfLanes$",

@@ -98,6 +98,8 @@ func (a *amendOperation) refusal() Notice {
 	switch {
 	case last && a.origin.Sender == nil:
 		return Refusal{Code: WhichMatch}
+	case a.isGone():
+		return Refusal{Code: MatchGone}
 	case m == nil && ref.Number != 0:
 		return Refusal{Code: NoSuchMatch, Number: ref.Number}
 	case m == nil && !last:
@@ -125,6 +127,14 @@ func (a *amendOperation) cannotChange() Notice {
 		return Refusal{Code: TooFarBack, Number: m.Number, Matches: m.Later}
 	}
 	return nil
+}
+
+// isGone reports whether the match of a button cannot be found: there is none, or the one that is found is another one.
+func (a *amendOperation) isGone() bool {
+	if a.found == nil {
+		return a.Match.Tag != "" || a.Changes != nil
+	}
+	return a.Match.Tag != "" && a.Match.Tag != TagOf(a.found.Key)
 }
 
 // isStale reports whether the match has changed since the pressed button was made.
@@ -174,6 +184,7 @@ func (a *amendOperation) minutes() int { return int(a.window / time.Minute) }
 
 // amended returns the part of the effect that is common to all amendments.
 func (a *amendOperation) amended(by PlayerID, rewrite Rewrite, card MatchRecorded) Amended {
+	card.Tag = TagOf(a.found.Key)
 	return Amended{Match: a.found.ID, Changes: a.found.Changes, By: by, Rewrite: rewrite, Card: card}
 }
 

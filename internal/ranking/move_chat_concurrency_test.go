@@ -128,24 +128,28 @@ func TestButtonsAfterMove(t *testing.T) {
 		chat   ranking.Chat
 		below  int64
 		number int
+		match  int // of the button, by its number after the move
 		undone int
 	}{
-		{u.newer, 71, 1, 3}, // now #3
-		{u.newer, 70, 1, 1}, // unknown card
-		{u.older, 71, 1, 1},
-		{u.newer, 72, 2, 2},
+		{u.newer, 71, 1, 3, 3},
+		{u.newer, 70, 1, 3, 0}, // unknown card
+		{u.newer, 70, 1, 1, 1},
+		{u.older, 71, 1, 1, 1},
+		{u.newer, 72, 2, 2, 2},
 	} {
 		o := u.from(tc.chat, alice)
 		o.Button = o.Key
-		amendment := ranking.Amendment{Match: ranking.MatchRef{Number: tc.number, NumberMessage: tc.below}, IsAdmin: nobodyIsAdmin}
+		key := texts(t, g, `SELECT idempotency_key FROM matches WHERE number = $1`, tc.match)[0]
+		ref := ranking.MatchRef{Number: tc.number, NumberMessage: tc.below, Tag: ranking.TagOf(key)}
+		amendment := ranking.Amendment{Match: ref, Changes: new(int), IsAdmin: nobodyIsAdmin}
 		if err := g.UndoMatch(t.Context(), o, amendment); err != nil {
 			t.Fatal(err)
 		}
-		got := texts(t, g, `SELECT number::text FROM matches WHERE undone_at IS NOT NULL`)
-		if want := fmt.Sprint(tc.undone); len(got) != 1 || got[0] != want {
-			t.Errorf("#%d below message %d undoes %v, want %s", tc.number, tc.below, got, want)
+		got := rows1[int](t, g, `SELECT coalesce(max(number), 0) FROM matches WHERE undone_at IS NOT NULL`)[0]
+		if got != tc.undone {
+			t.Errorf("the button of match %d, #%d below message %d, undoes %d, want %d", tc.match, tc.number, tc.below, got, tc.undone)
 		}
-		g.exec(t, `UPDATE matches SET undone_at = NULL, undone_by = NULL`)
+		g.exec(t, `UPDATE matches SET undone_at = NULL, undone_by = NULL, changes = 0`)
 		for _, ladder := range rows[struct{ ID ranking.LadderID }](t, g, `SELECT id FROM ladders`) {
 			if _, err := ranking.Repair(t.Context(), g.store, u.newer.ID, ladder.ID); err != nil {
 				t.Fatal(err)

@@ -89,7 +89,7 @@ func TestOfferIsOver(t *testing.T) {
 	nothing := g.press(&alice)
 	a := ranking.Amendment{Match: ranking.MatchRef{Message: 7, Key: "m:1"}, Changes: new(int), IsAdmin: nobodyIsAdmin}
 	must(t, g.AcceptFix(t.Context(), nothing, 77, a, []ranking.Score{{A: 2, B: 3}}))
-	checkNotice(t, g.callbackAnswer(t, nothing), ranking.Refusal{Code: ranking.NotAboutAMatch})
+	checkNotice(t, g.callbackAnswer(t, nothing), ranking.Refusal{Code: ranking.MatchGone})
 }
 
 func TestOfferFix(t *testing.T) {

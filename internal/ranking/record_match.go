@@ -226,7 +226,7 @@ func (r *recordOperation) card(m *NewMatch, added []Name) MatchRecorded {
 		side.Players = append(side.Players, RatingChange{Name: Name{Player: p.Before.Player}, Before: p.Before.Elo, After: p.After.Elo})
 	}
 	n := card(m.Result, sides, m.B > m.A)
-	n.NewPlayers = added
+	n.Tag, n.NewPlayers = TagOf(m.Key), added
 	plays := func(p MatchPlayer) bool { return p.Before.Player == m.ReportedBy }
 	switch {
 	case r.reporter < 0:

@@ -19,6 +19,8 @@ func (r restoreOperation) refuse(Snapshot) Notice {
 	switch {
 	case ref.LastUndone && r.origin.Sender == nil:
 		return Refusal{Code: WhichUndone}
+	case r.isGone():
+		return Refusal{Code: MatchGone}
 	case m == nil && ref.Number != 0:
 		return Refusal{Code: NoSuchMatch, Number: ref.Number}
 	case m == nil && !ref.LastUndone:

@@ -129,10 +129,12 @@ type MatchRef struct {
 	// NumberMessage is the message that contained the Number, 0 for none. If it is known to show a match, that match is
 	// meant, even if its number has changed.
 	NumberMessage int64
-	Message       int64
-	Key           string
-	LastUndone    bool
-	LastCounted   bool
+	// Tag is that of the match, as the button with the Number says; empty without a button. Any other match is refused.
+	Tag         MatchTag
+	Message     int64
+	Key         string
+	LastUndone  bool
+	LastCounted bool
 }
 
 // Snapshot is what a Query returns.

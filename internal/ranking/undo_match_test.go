@@ -81,7 +81,7 @@ func TestUndoMatch(t *testing.T) {
 		}},
 	})
 	if diff := cmp.Diff([]ranking.MatchRecorded{{Number: 1, Sides: sides, Undone: true, UndoneBy: &byAlice, Changes: 1}}, g.cards(t, 1),
-		cmpopts.EquateEmpty()); diff != "" {
+		cmpopts.EquateEmpty(), untagged); diff != "" {
 		t.Errorf("the card (-want +got):\n%s", diff)
 	}
 	if n := g.count(t, "matches WHERE undone_by = (SELECT id FROM players WHERE username = 'alice')"); n != 1 {

@@ -1,0 +1,86 @@
+package ranking_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/ranking"
+)
+
+// TestTags: every card has the tag of its match, as recorded and as amended.
+func TestTags(t *testing.T) {
+	t.Parallel()
+	if tag := ranking.TagOf("m:-100:7"); tag != "xox2INQ8" {
+		t.Errorf("the tag is %s: the buttons in all chats would be refused", tag)
+	}
+	g := newGame(t)
+	must(t, g.RecordMatch(t.Context(), from(&alice, "m:-100:7"), singles(alice, bob, 3, 1), singles(bob, carol, 3, 1)))
+	g.undo(t, &alice, matchNumber(1))
+	g.exec(t, `UPDATE outbox SET state = 'sent', finished_at = now()`) // the next cards are edits
+	g.restore(t, &alice, matchNumber(1))
+	g.fix(t, &bob, matchNumber(2), ranking.Score{A: 0, B: 1})
+	type card struct {
+		Key string
+		Tag ranking.MatchTag
+	}
+	cards := rows[card](t, g, `SELECT idempotency_key, coalesce(payload ->> 'tag', '') FROM outbox o JOIN matches m ON m.id = o.match_id`)
+	if len(cards) != 4 {
+		t.Errorf("there are %d cards, want 4", len(cards))
+	}
+	for _, c := range cards {
+		if c.Tag != ranking.TagOf(c.Key) {
+			t.Errorf("a card of the match with the key %s has the tag %q", c.Key, c.Tag)
+		}
+	}
+}
+
+// TestButtonsOfOtherMatches: a button amends no other match than its own, whatever its number and its message say. A press on it and a
+// reply to it are refused alike. A button of the match that is found amends it, even if its message is unknown or its number has changed.
+func TestButtonsOfOtherMatches(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1) // m:1
+	g.record(t, &alice, alice, bob, 3, 1) // m:2
+	g.undo(t, &alice, matchNumber(2))
+	g.exec(t, `INSERT INTO match_messages SELECT -100, 500 + number, id FROM matches`)
+	const contents = `SELECT jsonb_agg(to_jsonb(m) ORDER BY id)::text FROM matches m
+		UNION ALL SELECT jsonb_agg(to_jsonb(h) ORDER BY id)::text FROM elo_history h
+		UNION ALL SELECT jsonb_agg(to_jsonb(s) ORDER BY id)::text FROM group_players s
+		UNION ALL SELECT jsonb_agg(to_jsonb(o) ORDER BY id)::text FROM outbox o WHERE kind <> 'refusal'`
+	before := texts(t, g, contents)
+	amendments := []func(ranking.Origin, ranking.Amendment) error{
+		func(o ranking.Origin, a ranking.Amendment) error { return g.UndoMatch(t.Context(), o, a) },
+		func(o ranking.Origin, a ranking.Amendment) error { return g.RestoreMatch(t.Context(), o, a) },
+		func(o ranking.Origin, a ranking.Amendment) error {
+			return g.FixMatch(t.Context(), o, a, []ranking.Score{{A: 1, B: 3}})
+		},
+	}
+	gone := ranking.Refusal{Code: ranking.MatchGone}
+	for _, amend := range amendments {
+		for _, ref := range []ranking.MatchRef{
+			{Number: 1, NumberMessage: 400}, {Number: 1, NumberMessage: 501}, {Number: 2, NumberMessage: 400}, {Number: 2, NumberMessage: 502},
+			{Number: 3, NumberMessage: 400},
+		} {
+			ref.Tag = ranking.TagOf("m:3")
+			pressed, replied := g.press(&alice), g.origin(&alice)
+			must(t, amend(pressed, ranking.Amendment{Match: ref, Changes: new(int), IsAdmin: admin}))
+			checkNotice(t, g.callbackAnswer(t, pressed), gone)
+			must(t, amend(replied, ranking.Amendment{Match: ref, IsAdmin: admin}))
+			checkNotice(t, g.notice(t, replied.Key), gone)
+		}
+	}
+	if diff := cmp.Diff(before, texts(t, g, contents)); diff != "" {
+		t.Errorf("something has changed:\n%s", diff)
+	}
+	must(t, g.RestoreMatch(t.Context(), g.origin(&alice), ranking.Amendment{
+		Match: ranking.MatchRef{Number: 7, NumberMessage: 502, Tag: ranking.TagOf("m:2")}, Changes: new(1), IsAdmin: nobodyIsAdmin,
+	}))
+	must(t, g.UndoMatch(t.Context(), g.origin(&alice), ranking.Amendment{
+		Match: ranking.MatchRef{Number: 1, NumberMessage: 400, Tag: ranking.TagOf("m:1")}, Changes: new(int), IsAdmin: nobodyIsAdmin,
+	}))
+	if n := g.count(t, "matches WHERE (number = 1) = (undone_at IS NOT NULL)"); n != 2 {
+		t.Error("match 1 should be undone and match 2 restored")
+	}
+	verifyClean(t, g.store)
+}
