@@ -75,7 +75,7 @@ func buttonsOf(n ranking.Notice, item outbox.Item, w words) [][]button {
 			return copyButton("/"+n.Meant, w)
 		}
 	case ranking.UndoPrompt:
-		return undoPromptButtons(item.ID, w)
+		return undoPromptButtons(n, item.ID, w)
 	case ranking.WhichPrompt:
 		return whichPromptButtons(n, item.ID, w)
 	case ranking.OpponentPrompt:

@@ -21,6 +21,8 @@ func goldenReportPrompts() map[string]ranking.Notice {
 		n.Earlier = &earlier
 		return n
 	}
+	results := asks(ranking.DoubtResults, "", option(result(alice, bob, 3, 1), result(alice, carol, 3, 2)), option(result(bob, carol, 2, 0)))
+	results.Tag = "Aa0_-zZ9"
 	several := asks(ranking.DoubtDuplicate, "", option(result(alice, bob, 3, 1), result(alice, carol, 3, 2), result(alice, zoe, 0, 3)))
 	several.Earlier = &ranking.EarlierReport{Number: 42, By: ranking.Reporter{Name: &bob}, Result: new(result(alice, bob, 3, 1))}
 	several.Further = []ranking.EarlierReport{{Number: 40, By: ranking.Reporter{Name: &alice}, Same: true, Result: new(result(alice, zoe, 0, 3))}}
@@ -30,7 +32,7 @@ func goldenReportPrompts() map[string]ranking.Notice {
 	hostileName := called(hostile)
 	teams := ranking.NamedResult{Sides: [2][]ranking.Name{{alice, bob}, {carol, zoe}}, Score: [2]int{10, 8}}
 	return map[string]ranking.Notice{
-		"results": asks(ranking.DoubtResults, "", option(result(alice, bob, 3, 1), result(alice, carol, 3, 2)), option(result(bob, carol, 2, 0))),
+		"results": results,
 		"total": asks(ranking.DoubtTotal, "", option(result(alice, bob, 3, 1, sets...)),
 			option(result(alice, bob, 4, 1, append([]ranking.SetScore{{3, 1}}, sets...)...))),
 		"winner":               asks(ranking.DoubtWinner, "", option(result(alice, bob, 3, 1)), option(result(alice, bob, 1, 3))),
@@ -62,7 +64,7 @@ func goldenWhich() map[string]ranking.Notice {
 		many = append(many, item(1042+i, "Alice", "Bob"))
 	}
 	return map[string]ranking.Notice{
-		"two":                ranking.WhichPrompt{Matches: []ranking.WhichItem{item(42, "Alice", "Bob"), item(43, "Alice", "Carol")}},
+		"two":                ranking.WhichPrompt{Tag: "Aa0_-zZ9", Matches: []ranking.WhichItem{item(42, "Alice", "Bob"), item(43, "Alice", "Carol")}},
 		"many":               ranking.WhichPrompt{Matches: many},
 		"hostile":            ranking.WhichPrompt{Matches: []ranking.WhichItem{item(42, hostile, hostile)}},
 		"cancelled":          ranking.UndoDropped{By: &ranking.Reporter{Name: &zoe}},
@@ -74,11 +76,11 @@ func goldenWhich() map[string]ranking.Notice {
 func goldenWizards() map[string]ranking.Notice {
 	names := []ranking.Name{called("Bob"), {Name: "Bob", Mark: "@bobby"}, called("Carol"), called("Maximilian Mustermann")}
 	return map[string]ranking.Notice{
-		"opponent":      ranking.OpponentPrompt{Opponents: names, Total: 4},
+		"opponent":      ranking.OpponentPrompt{Tag: "Aa0_-zZ9", Opponents: names, Total: 4},
 		"opponent_page": ranking.OpponentPrompt{Prompt: 9, Opponents: names[:3], First: 8, Total: 40},
-		"name":          ranking.NamePrompt{Prompt: 9, Doubt: ranking.DoubtName, Word: "bob", Opponents: names[:2], First: 8, More: true},
+		"name":          ranking.NamePrompt{Prompt: 9, Tag: "Aa0_-zZ9", Doubt: ranking.DoubtName, Word: "bob", Opponents: names[:2], First: 8, More: true},
 		"name_hostile":  ranking.NamePrompt{Prompt: 9, Doubt: ranking.DoubtUnknownName, Word: hostile},
-		"score":         ranking.ScorePrompt{Opponent: names[0], Scores: [][2]int{{3, 1}, {1, 3}, {3, 0}, {1, 0}, {0, 1}}},
+		"score":         ranking.ScorePrompt{Tag: "Aa0_-zZ9", Opponent: names[0], Scores: [][2]int{{3, 1}, {1, 3}, {3, 0}, {1, 0}, {0, 1}}},
 		"score_hostile": ranking.ScorePrompt{Prompt: 9, At: 3, Opponent: called(hostile), Scores: [][2]int{{1, 0}, {0, 1}}},
 	}
 }

@@ -251,6 +251,7 @@ func goldenUndoPrompts() map[string]ranking.Notice {
 	return map[string]ranking.Notice{
 		"prompt_as_group": ranking.UndoPrompt{Number: 42, Sides: [2]ranking.Side{members(3, 16, "Alice"), members(1, -16, "Bob")}},
 		"prompt": ranking.UndoPrompt{
+			Tag:    "Aa0_-zZ9",
 			Number: 42, Sides: [2]ranking.Side{members(3, 16, "Alice"), members(1, -16, "Bob")}, Asked: ranking.Reporter{Name: &zoe},
 		},
 		"prompt_of_old_match": ranking.UndoPrompt{

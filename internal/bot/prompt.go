@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,22 +9,27 @@ import (
 	"elobot/internal/ranking"
 )
 
-// promptData returns the data of a button that answers a prompt.
-func promptData(id ranking.PromptID, option ranking.PromptOption) string {
-	return callbackData(promptCode, fmt.Sprintf("%d:%s", id, option))
+// promptData returns the data of a button that answers a prompt. A prompt of an older release has no tag, and its buttons are unknown.
+func promptData(ref ranking.PromptRef, option ranking.PromptOption) string {
+	args := strconv.FormatInt(int64(ref.ID), 10) + ":"
+	if ref.Tag != "" {
+		args += string(ref.Tag) + ":"
+	}
+	return callbackData(promptCode, args+string(option))
 }
 
 // promptOf returns the prompt that a button answers, and the answer. ok is false for data that promptData does not produce. The
 // prompt and the option need not exist.
-func promptOf(data string) (id ranking.PromptID, option ranking.PromptOption, ok bool) {
+func promptOf(data string) (ref ranking.PromptRef, option ranking.PromptOption, ok bool) {
 	args, ok := argsOf(promptCode, data)
-	number, name, _ := strings.Cut(args, ":")
+	number, rest, _ := strings.Cut(args, ":")
+	tag, name, _ := strings.Cut(rest, ":")
 	n, err := strconv.ParseInt(number, 10, 64)
-	id, option = ranking.PromptID(n), ranking.PromptOption(name)
-	if !ok || err != nil || n <= 0 || promptData(id, option) != data {
-		return 0, "", false
+	ref, option = ranking.PromptRef{ID: ranking.PromptID(n), Tag: ranking.MatchTag(tag)}, ranking.PromptOption(name)
+	if !ok || err != nil || n <= 0 || tag == "" || promptData(ref, option) != data {
+		return ranking.PromptRef{}, "", false
 	}
-	return id, option, true
+	return ref, option, true
 }
 
 // AnswersPrompt reports whether a button with this data answers a question of the bot. Some questions are also answered by a reply to
@@ -37,13 +41,13 @@ func AnswersPrompt(data string) bool {
 
 // undoPromptButtons returns the buttons below the question whether to undo a match. The id of a prompt is that of the item that
 // asks.
-func undoPromptButtons(item int64, w words) [][]button {
+func undoPromptButtons(n ranking.UndoPrompt, item int64, w words) [][]button {
 	if item == 0 {
 		return nil
 	}
-	id := ranking.PromptID(item)
+	ref := ranking.PromptRef{ID: ranking.PromptID(item), Tag: n.Tag}
 	return [][]button{{
-		{text: w.undo(), data: promptData(id, ranking.OptionUndo)}, {text: w.cancel(), data: promptData(id, ranking.OptionCancel)},
+		{text: w.undo(), data: promptData(ref, ranking.OptionUndo)}, {text: w.cancel(), data: promptData(ref, ranking.OptionCancel)},
 	}}
 }
 
@@ -60,11 +64,12 @@ func reportPromptButtons(n ranking.ReportPrompt, item int64, w words) [][]button
 	if item == 0 {
 		return nil
 	}
+	ref := ranking.PromptRef{ID: ranking.PromptID(item), Tag: n.Tag}
 	var rows [][]button
 	numbers := make([]button, 0, len(n.Options)+1)
 	results := w.resultLabels(n)
 	for i, o := range n.Options {
-		data := promptData(ranking.PromptID(item), ranking.PromptOption(strconv.Itoa(i)))
+		data := promptData(ref, ranking.PromptOption(strconv.Itoa(i)))
 		switch {
 		case differByPerson(n):
 			rows = append(rows, []button{{text: w.personLabel(*o.Who, o.New), data: data}})
@@ -76,7 +81,7 @@ func reportPromptButtons(n ranking.ReportPrompt, item int64, w words) [][]button
 			numbers = append(numbers, button{text: strconv.Itoa(i + 1), data: data})
 		}
 	}
-	return append(rows, append(numbers, button{text: w.cancel(), data: promptData(ranking.PromptID(item), ranking.OptionCancel)}))
+	return append(rows, append(numbers, button{text: w.cancel(), data: promptData(ref, ranking.OptionCancel)}))
 }
 
 // whichPromptButtons returns the buttons below the question which match is to be undone: four numbers in a row.
@@ -84,15 +89,16 @@ func whichPromptButtons(n ranking.WhichPrompt, item int64, w words) [][]button {
 	if item == 0 {
 		return nil
 	}
+	ref := ranking.PromptRef{ID: ranking.PromptID(item), Tag: n.Tag}
 	var rows [][]button
 	for i, m := range n.Matches {
 		if i%4 == 0 {
 			rows = append(rows, nil)
 		}
-		b := button{text: w.matchNumber(m.Number), data: promptData(ranking.PromptID(item), ranking.PromptOption(strconv.Itoa(i)))}
+		b := button{text: w.matchNumber(m.Number), data: promptData(ref, ranking.PromptOption(strconv.Itoa(i)))}
 		rows[len(rows)-1] = append(rows[len(rows)-1], b)
 	}
-	return append(rows, []button{{text: w.cancel(), data: promptData(ranking.PromptID(item), ranking.OptionCancel)}})
+	return append(rows, []button{{text: w.cancel(), data: promptData(ref, ranking.OptionCancel)}})
 }
 
 // personLabel returns the label of a button for a person.
@@ -109,11 +115,11 @@ func (w words) personLabel(n ranking.Name, isNew bool) string {
 
 // pressPrompt handles the buttons below a prompt. Like turning, it edits only messages that have such buttons.
 func (r *Router) pressPrompt(ctx context.Context, p press) error {
-	id, option, ok := promptOf(p.query.Data)
+	ref, option, ok := promptOf(p.query.Data)
 	if !ok || !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data) {
 		return r.unknownButton(ctx, p.origin)
 	}
 	return r.rankings.AnswerPrompt(ctx, p.origin, ranking.PromptAnswer{
-		Prompt: id, Option: option, Message: p.query.Message.ID, IsAdmin: r.isAdmin(p.origin),
+		Prompt: ref, Option: option, Message: p.query.Message.ID, IsAdmin: r.isAdmin(p.origin),
 	})
 }

@@ -72,8 +72,8 @@ func TestWizardReplies(t *testing.T) {
 	t.Parallel()
 	const me = "Alice@alice#1001"
 	opponents := []ranking.Person{{ID: 1002, Username: "bob", Name: "Bob", Player: 2}}
-	opponent := []string{promptData(9, ranking.OptionOpponent(0)), promptData(9, ranking.OptionCancel)}
-	score := []string{promptData(9, ranking.OptionScore(0, ranking.Score{A: 1})), promptData(9, ranking.OptionCancel)}
+	opponent := []string{promptData(ranking.PromptRef{ID: 9, Tag: "Aa0_-zZ9"}, ranking.OptionOpponent(0)), promptData(ranking.PromptRef{ID: 9, Tag: "Aa0_-zZ9"}, ranking.OptionCancel)}
+	score := []string{promptData(ranking.PromptRef{ID: 9, Tag: "Aa0_-zZ9"}, ranking.OptionScore(0, ranking.Score{A: 1})), promptData(ranking.PromptRef{ID: 9, Tag: "Aa0_-zZ9"}, ranking.OptionCancel)}
 	for name, tc := range map[string]struct {
 		below  []string // the buttons below the message
 		wizard bool     // it is open, and asks Alice

@@ -29,7 +29,7 @@ type Rankings interface {
 	AskMatch(ctx context.Context, o ranking.Origin, q ranking.Question) error
 	StartWizard(ctx context.Context, o ranking.Origin, opponent *ranking.Person, otherwise ranking.Notice) error
 	StartTeamWizard(ctx context.Context, o ranking.Origin, teams [2][]ranking.Person) error
-	Wizard(ctx context.Context, o ranking.Origin, id ranking.PromptID) (*ranking.WizardRequest, error)
+	Wizard(ctx context.Context, o ranking.Origin, ref ranking.PromptRef) (*ranking.WizardRequest, error)
 	AnswerPrompt(ctx context.Context, o ranking.Origin, a ranking.PromptAnswer) error
 	PeopleOf(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.Person, error)
 	OfferFix(ctx context.Context, o ranking.Origin, original ranking.MatchRef, r ranking.Report) error

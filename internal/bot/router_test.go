@@ -169,7 +169,7 @@ func (f *fakeRankings) StartWizard(_ context.Context, o ranking.Origin, opponent
 	return f.add(c)
 }
 
-func (f *fakeRankings) Wizard(context.Context, ranking.Origin, ranking.PromptID) (*ranking.WizardRequest, error) {
+func (f *fakeRankings) Wizard(context.Context, ranking.Origin, ranking.PromptRef) (*ranking.WizardRequest, error) {
 	return f.wizard, f.err
 }
 
@@ -282,7 +282,7 @@ func (f *fakeRankings) RestoreMatch(_ context.Context, o ranking.Origin, t ranki
 }
 
 func (f *fakeRankings) AnswerPrompt(_ context.Context, o ranking.Origin, a ranking.PromptAnswer) error {
-	method := fmt.Sprintf("prompt %d %s in %d", a.Prompt, a.Option, a.Message)
+	method := fmt.Sprintf("prompt %d %s %s in %d", a.Prompt.ID, a.Prompt.Tag, a.Option, a.Message)
 	switch {
 	case a.Opponent != nil:
 		method = "typed against " + who(*a.Opponent)

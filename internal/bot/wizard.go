@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,16 +32,16 @@ func (r *Router) wizardReply(ctx context.Context, req request) error {
 	a := ranking.PromptAnswer{Message: to.ID}
 	asked := -1 // about the score against this opponent
 	for _, data := range r.buttonsBelow(to) {
-		id, option, ok := promptOf(data)
+		ref, option, ok := promptOf(data)
 		if !ok {
 			return nil
 		}
-		a.Prompt = id
+		a.Prompt = ref
 		if opponent, ok := option.Opponent(); ok {
 			asked = opponent
 		}
 	}
-	if a.Prompt == 0 {
+	if a.Prompt.ID == 0 {
 		return nil
 	}
 	w, err := r.rankings.Wizard(ctx, req.origin, a.Prompt)
@@ -180,13 +181,13 @@ func (w words) scorePrompt(n ranking.ScorePrompt) string {
 
 // opponentButtons returns the buttons below the question for the opponent: two in a row, then those that turn the page.
 func opponentButtons(n ranking.OpponentPrompt, item int64, w words) [][]button {
-	id := wizardPrompt(n.Prompt, item)
-	if id == 0 {
+	ref := wizardPrompt(n.Prompt, n.Tag, item)
+	if ref.ID == 0 {
 		return nil
 	}
 	var rows [][]button
 	for i, name := range n.Opponents {
-		b := button{text: cut(cleanName(name.Name)+brackets(cleanName(name.Mark)), maxPairLabel, maxNameUnits), data: promptData(id, ranking.OptionOpponent(n.First+i))}
+		b := button{text: cut(cleanName(name.Name)+brackets(cleanName(name.Mark)), maxPairLabel, maxNameUnits), data: promptData(ref, ranking.OptionOpponent(n.First+i))}
 		if i%2 == 0 {
 			rows = append(rows, nil)
 		}
@@ -195,31 +196,32 @@ func opponentButtons(n ranking.OpponentPrompt, item int64, w words) [][]button {
 	page := n.First/ranking.OpponentsPerPage + 1
 	var last []button
 	if page > 1 {
-		last = append(last, button{text: "‹", data: promptData(id, ranking.OptionPage(page-1))})
+		last = append(last, button{text: "‹", data: promptData(ref, ranking.OptionPage(page-1))})
 	}
 	if n.First+len(n.Opponents) < n.Total {
-		last = append(last, button{text: "›", data: promptData(id, ranking.OptionPage(page+1))})
+		last = append(last, button{text: "›", data: promptData(ref, ranking.OptionPage(page+1))})
 	}
-	return append(rows, append(last, button{text: w.cancel(), data: promptData(id, ranking.OptionCancel)}))
+	return append(rows, append(last, button{text: w.cancel(), data: promptData(ref, ranking.OptionCancel)}))
 }
 
 // nameButtons returns the buttons below the question who is meant by a name: one person in a row, then the way back to all opponents.
 func nameButtons(n ranking.NamePrompt, w words) [][]button {
 	var rows [][]button
+	ref := ranking.PromptRef{ID: n.Prompt, Tag: n.Tag}
 	for i, name := range n.Opponents {
-		rows = append(rows, []button{{text: w.personLabel(name, false), data: promptData(n.Prompt, ranking.OptionOpponent(n.First+i))}})
+		rows = append(rows, []button{{text: w.personLabel(name, false), data: promptData(ref, ranking.OptionOpponent(n.First+i))}})
 	}
 	var last []button
 	if n.More {
-		last = append(last, button{text: "‹", data: promptData(n.Prompt, ranking.OptionPage(1))})
+		last = append(last, button{text: "‹", data: promptData(ref, ranking.OptionPage(1))})
 	}
-	return append(rows, append(last, button{text: w.cancel(), data: promptData(n.Prompt, ranking.OptionCancel)}))
+	return append(rows, append(last, button{text: w.cancel(), data: promptData(ref, ranking.OptionCancel)}))
 }
 
 // scoreButtons returns the buttons below the question for the score, three in a row.
 func scoreButtons(n ranking.ScorePrompt, item int64, w words) [][]button {
-	id := wizardPrompt(n.Prompt, item)
-	if id == 0 {
+	ref := wizardPrompt(n.Prompt, n.Tag, item)
+	if ref.ID == 0 {
 		return nil
 	}
 	var rows [][]button
@@ -227,16 +229,13 @@ func scoreButtons(n ranking.ScorePrompt, item int64, w words) [][]button {
 		if i%3 == 0 {
 			rows = append(rows, nil)
 		}
-		b := button{text: showScore(s), data: promptData(id, ranking.OptionScore(n.At, ranking.Score{A: s[0], B: s[1]}))}
+		b := button{text: showScore(s), data: promptData(ref, ranking.OptionScore(n.At, ranking.Score{A: s[0], B: s[1]}))}
 		rows[len(rows)-1] = append(rows[len(rows)-1], b)
 	}
-	return append(rows, []button{{text: w.cancel(), data: promptData(id, ranking.OptionCancel)}})
+	return append(rows, []button{{text: w.cancel(), data: promptData(ref, ranking.OptionCancel)}})
 }
 
 // wizardPrompt returns the prompt of a wizard's message, which has the id of the item that begins it.
-func wizardPrompt(id ranking.PromptID, item int64) ranking.PromptID {
-	if id != 0 {
-		return id
-	}
-	return ranking.PromptID(item)
+func wizardPrompt(id ranking.PromptID, tag ranking.MatchTag, item int64) ranking.PromptRef {
+	return ranking.PromptRef{ID: cmp.Or(id, ranking.PromptID(item)), Tag: tag}
 }

@@ -49,14 +49,14 @@ type reportAnswer struct {
 }
 
 func (r *reportAnswer) read(ctx context.Context, store Store, snap Snapshot) (err error) {
-	if r.prompt, err = store.FindPrompt(ctx, r.origin.Chat.ID, r.Prompt); err != nil || !r.known {
+	if r.prompt, err = store.FindPrompt(ctx, r.origin.Chat.ID, r.Prompt.ID); err != nil || !r.known {
 		return err
 	}
 	return r.chosen.read(ctx, store, snap)
 }
 
 func (r *reportAnswer) readLocked(ctx context.Context, store Store, snap Snapshot) (err error) {
-	r.prompt, err = store.FindPrompt(ctx, r.origin.Chat.ID, r.Prompt)
+	r.prompt, err = store.FindPrompt(ctx, r.origin.Chat.ID, r.Prompt.ID)
 	if err != nil || !r.known {
 		return err
 	}
@@ -65,7 +65,7 @@ func (r *reportAnswer) readLocked(ctx context.Context, store Store, snap Snapsho
 
 func (r *reportAnswer) refuse(snap Snapshot) Notice {
 	switch {
-	case r.prompt == nil, !r.known && r.Option != OptionCancel:
+	case !r.prompt.is(r.Prompt), !r.known && r.Option != OptionCancel:
 		return Refusal{Code: UnknownButton}
 	case r.prompt.Report.Reporter != nil && !r.isAboutSender(snap):
 		return Refusal{Code: NotYourReport}

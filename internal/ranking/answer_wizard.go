@@ -43,14 +43,14 @@ type wizardAnswer struct {
 }
 
 func (w *wizardAnswer) read(ctx context.Context, store Store, snap Snapshot) (err error) {
-	if w.prompt, err = store.FindPrompt(ctx, w.origin.Chat.ID, w.Prompt); err != nil || w.chosen == nil {
+	if w.prompt, err = store.FindPrompt(ctx, w.origin.Chat.ID, w.Prompt.ID); err != nil || w.chosen == nil {
 		return err
 	}
 	return w.chosen.read(ctx, store, snap)
 }
 
 func (w *wizardAnswer) readLocked(ctx context.Context, store Store, snap Snapshot) (err error) {
-	w.prompt, err = store.FindPrompt(ctx, w.origin.Chat.ID, w.Prompt)
+	w.prompt, err = store.FindPrompt(ctx, w.origin.Chat.ID, w.Prompt.ID)
 	if err != nil || w.chosen == nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (w *wizardAnswer) readLocked(ctx context.Context, store Store, snap Snapsho
 
 func (w *wizardAnswer) refuse(snap Snapshot) Notice {
 	switch {
-	case w.prompt == nil, !w.known:
+	case !w.prompt.is(w.Prompt), !w.known:
 		return Refusal{Code: UnknownButton}
 	case w.origin.Sender == nil, w.origin.Sender.ID != w.prompt.Wizard.Reporter.ID:
 		return Refusal{Code: NotYourPrompt}

@@ -64,6 +64,8 @@ func reportOf(o Origin, q Question) ReportRequest {
 	}
 }
 
+func (r ReportRequest) tag() MatchTag { return TagOf(r.Key) }
+
 // origin returns the origin of the report.
 func (r ReportRequest) origin() Origin {
 	return Origin{Key: r.Key, Chat: Chat{ID: r.Chat}, Sender: r.Reporter, SentAt: r.SentAt, ReplyTo: r.Message}
@@ -120,7 +122,7 @@ func (a *askOperation) rejectedResults(snap Snapshot) []RejectedResult {
 }
 
 func (a *askOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
-	prompt := ReportPrompt{Doubt: a.doubt, Word: a.word}
+	prompt := ReportPrompt{Tag: a.request.tag(), Doubt: a.doubt, Word: a.word}
 	if len(a.earlier) > 0 {
 		prompt.Earlier, prompt.Further = &a.earlier[0], a.earlier[1:]
 	}
@@ -193,6 +195,7 @@ const KindReportPrompt = "report_prompt"
 
 // ReportPrompt asks which reading of a report is meant, or whether it counts at all.
 type ReportPrompt struct {
+	Tag     MatchTag       `json:"tag,omitempty"`
 	Doubt   Doubt          `json:"doubt"`
 	Word    string         `json:"word,omitempty"` // the name in doubt
 	Options []ReportOption `json:"options"`        // at least one

@@ -127,7 +127,7 @@ func TestAnotherGame(t *testing.T) {
 	g := newAskingGame(t)
 	g.report(t, &alice, 0, singles(alice, bob, 3, 1))
 	o := g.at(&bob, 125)
-	ask := func() ranking.PromptID {
+	ask := func() ranking.PromptRef {
 		o = g.at(&bob, 125)
 		must(t, g.RecordMatch(t.Context(), o, singles(bob, alice, 1, 3)))
 		checkNotice(t, g.notice(t, o.Key), ranking.ReportPrompt{
@@ -136,7 +136,7 @@ func TestAnotherGame(t *testing.T) {
 		})
 		return g.newestPrompt(t)
 	}
-	press := func(sender *ranking.Person, id ranking.PromptID, option ranking.PromptOption) (key string) {
+	press := func(sender *ranking.Person, id ranking.PromptRef, option ranking.PromptOption) (key string) {
 		p := g.origin(sender)
 		p.Button, p.SentAt = p.Key, time.Now()
 		must(t, g.AnswerPrompt(t.Context(), p, ranking.PromptAnswer{Prompt: id, Option: option, Message: 77, IsAdmin: nobodyIsAdmin}))

@@ -84,3 +84,58 @@ func TestButtonsOfOtherMatches(t *testing.T) {
 	}
 	verifyClean(t, g.store)
 }
+
+// TestPromptsOfOtherMatches: the id of a prompt comes again as well. A button of a prompt answers no other one that has the id by now.
+func TestPromptsOfOtherMatches(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	report := ranking.MatchRef{Message: 7, Key: "m:-100:7"}
+	must(t, g.RecordMatch(t.Context(), from(&alice, report.Key), singles(alice, bob, 3, 1), singles(bob, alice, 3, 1)))
+	undo := func(ref ranking.MatchRef) func(ranking.Origin) error {
+		return func(o ranking.Origin) error {
+			return g.UndoMatch(t.Context(), o, ranking.Amendment{Match: ref, IsAdmin: admin})
+		}
+	}
+	for name, tc := range map[string]struct {
+		ask     func(ranking.Origin) error
+		keys    []string // of the matches that are asked about; none: the key of the message that asks, under which a match would be recorded
+		options []ranking.PromptOption
+	}{
+		"undo":  {undo(ranking.MatchRef{Number: 1}), []string{"m:-100:7"}, []ranking.PromptOption{ranking.OptionUndo, ranking.OptionCancel}},
+		"which": {undo(report), []string{"m:-100:7", "m:-100:7#2"}, []ranking.PromptOption{"0", "1", ranking.OptionCancel}},
+		"report": {func(o ranking.Origin) error {
+			return g.AskMatch(t.Context(), o, ranking.Question{Doubt: ranking.DoubtWinner, Readings: [][]ranking.Report{{singles(alice, bob, 5, 1)}}})
+		}, nil, []ranking.PromptOption{"0", ranking.OptionCancel}},
+		"wizard": {func(o ranking.Origin) error {
+			return g.StartWizard(t.Context(), o, &bob, ranking.Refusal{Code: "nobody"})
+		}, nil, []ranking.PromptOption{ranking.OptionScore(0, ranking.Score{A: 5, B: 1}), ranking.OptionPage(1), ranking.OptionCancel}},
+	} {
+		o := g.origin(&zoe)
+		must(t, tc.ask(o))
+		if tc.keys == nil {
+			tc.keys = []string{o.Key}
+		}
+		ref := g.newestPrompt(t)
+		if ref.Tag != ranking.TagOf(tc.keys...) {
+			t.Errorf("%s: the tag is %q", name, ref.Tag)
+		}
+		for _, option := range tc.options {
+			for _, tag := range []ranking.MatchTag{"", ranking.TagOf("m:-100:8")} {
+				press := g.press(&zoe)
+				must(t, g.AnswerPrompt(t.Context(), press, answerBy(ranking.PromptRef{ID: ref.ID, Tag: tag}, option)))
+				checkNotice(t, g.callbackAnswer(t, press), ranking.Refusal{Code: ranking.UnknownButton})
+			}
+		}
+		if w, err := g.Wizard(t.Context(), g.origin(&zoe), ranking.PromptRef{ID: ref.ID, Tag: "other"}); w != nil || err != nil {
+			t.Errorf("%s: a reply answers the wizard %+v: %v", name, w, err)
+		}
+		if n := g.count(t, "prompts WHERE closed_at IS NOT NULL"); n != 0 {
+			t.Errorf("%s: a button of another prompt has answered it", name)
+		}
+		g.exec(t, `DELETE FROM prompts`)
+	}
+	if n := g.count(t, "matches WHERE undone_at IS NULL"); n != 2 {
+		t.Errorf("%d matches count, want 2", n)
+	}
+	verifyClean(t, g.store)
+}

@@ -9,6 +9,12 @@ import (
 // PromptID is the id of a prompt.
 type PromptID int64
 
+// PromptRef says which prompt is meant. The id alone does not: like a match number, it comes again after a restore.
+type PromptRef struct {
+	ID  PromptID
+	Tag MatchTag
+}
+
 // PromptKind is what a prompt is about.
 type PromptKind string
 
@@ -34,12 +40,29 @@ type Prompt struct {
 	Match    MatchID        // of a PromptUndo, like all until Answerer
 	Changes  int            // of the match when it was asked about
 	Number   int            // of the match
+	Key      string         // of the match
 	Answerer PlayerID       // who may answer; 0 for every admin
 	Report   *ReportRequest // of a PromptReport
 	Wizard   *WizardRequest // of a PromptWizard
 	Which    *WhichRequest  // of a PromptWhich
 	Message  int64          // the message that asks, 0 if unknown
 	Closed   bool
+}
+
+// is reports whether p is the prompt that ref means. A nil prompt is none.
+func (p *Prompt) is(ref PromptRef) bool { return p != nil && p.tag() == ref.Tag }
+
+func (p *Prompt) tag() MatchTag {
+	switch {
+	case p.Report != nil:
+		return p.Report.tag()
+	case p.Wizard != nil:
+		return p.Wizard.tag()
+	case p.Which != nil:
+		return p.Which.Tag
+	default:
+		return TagOf(p.Key)
+	}
 }
 
 // dropped returns what the message says if nobody answers in time.
@@ -83,7 +106,7 @@ type ClosedPrompt struct {
 
 // PromptAnswer is the press of a button below a prompt, or a reply to it.
 type PromptAnswer struct {
-	Prompt PromptID
+	Prompt PromptRef
 	Option PromptOption
 	// Reports, Opponent or Unclear is what somebody typed instead of pressing a button of a PromptWizard.
 	Reports  []Report
@@ -98,7 +121,7 @@ type PromptAnswer struct {
 // AnswerPrompt closes a prompt and does what the answer says, if the sender may answer and the prompt is still open. Of
 // several answers to a prompt, one has an effect.
 func (s *Service) AnswerPrompt(ctx context.Context, o Origin, a PromptAnswer) error {
-	p, err := s.store.FindPrompt(ctx, o.Chat.ID, a.Prompt)
+	p, err := s.store.FindPrompt(ctx, o.Chat.ID, a.Prompt.ID)
 	if err != nil {
 		return fmt.Errorf("answer prompt: %w", err)
 	}
@@ -126,7 +149,7 @@ type promptOperation struct {
 }
 
 func (p *promptOperation) read(ctx context.Context, store Store, snap Snapshot) (err error) {
-	p.prompt, err = store.FindPrompt(ctx, p.origin.Chat.ID, p.Prompt)
+	p.prompt, err = store.FindPrompt(ctx, p.origin.Chat.ID, p.Prompt.ID)
 	if err != nil || p.prompt == nil {
 		return err
 	}
@@ -142,7 +165,7 @@ func (p *promptOperation) read(ctx context.Context, store Store, snap Snapshot) 
 }
 
 func (p *promptOperation) readLocked(ctx context.Context, store Store, snap Snapshot) (err error) {
-	p.prompt, err = store.FindPrompt(ctx, p.origin.Chat.ID, p.Prompt)
+	p.prompt, err = store.FindPrompt(ctx, p.origin.Chat.ID, p.Prompt.ID)
 	if err != nil || p.prompt == nil || p.prompt.Closed || p.Option == OptionCancel {
 		return err
 	}
@@ -150,7 +173,7 @@ func (p *promptOperation) readLocked(ctx context.Context, store Store, snap Snap
 }
 
 func (p *promptOperation) refuse(snap Snapshot) Notice {
-	if p.prompt == nil {
+	if !p.prompt.is(p.Prompt) {
 		return Refusal{Code: UnknownButton}
 	}
 	_, known := p.prompt.match(p.Option)
@@ -215,6 +238,7 @@ func IsPrompt(kind string) bool {
 // UndoPrompt asks an admin whether to undo a match of other people, or a player whether to undo their last match that counts.
 type UndoPrompt struct {
 	Number int        `json:"number"`
+	Tag    MatchTag   `json:"tag,omitempty"` // like that of all prompts, empty if an older release asked
 	Sides  [2]Side    `json:"sides"`
 	Sets   []SetScore `json:"sets,omitempty"`
 	Asked  Reporter   `json:"asked"`           // who is asked

@@ -16,7 +16,7 @@ func TestOpenPromptsOfJoinedChats(t *testing.T) {
 			t.Parallel()
 			g := newGame(t)
 			u := newUpgrade(g, -500)
-			var prompts []ranking.PromptID
+			var prompts []ranking.PromptRef
 			for _, chat := range []ranking.Chat{u.older, u.newer} {
 				u.report(t, chat, alice, bob)
 				o := u.from(chat, zoe)
@@ -36,7 +36,7 @@ func TestOpenPromptsOfJoinedChats(t *testing.T) {
 			if end == "expired" {
 				g.due(t)
 				must(t, g.fire(t.Context(), g.Service))
-				checkNotice(t, g.answer(t, prompts[1].Timer(), "action = 'page'"), ranking.UndoDropped{Number: 2})
+				checkNotice(t, g.answer(t, prompts[1].ID.Timer(), "action = 'page'"), ranking.UndoDropped{Number: 2})
 				if n := g.count(t, "outbox WHERE action = 'page'"); n != 1 {
 					t.Errorf("%d messages are edited, want 1", n)
 				}
@@ -46,7 +46,7 @@ func TestOpenPromptsOfJoinedChats(t *testing.T) {
 				o := g.press(&zoe)
 				o.Chat = u.newer
 				a := answerBy(id, ranking.OptionUndo)
-				a.Message = edited(id)
+				a.Message = edited(id.ID)
 				must(t, g.AnswerPrompt(t.Context(), o, a))
 				if n, ok := g.answer(t, o.Key, "action = 'page'").(ranking.MatchUndone); !ok || n.Number != i+1 {
 					t.Errorf("prompt %d is answered with %+v", i+1, n)

@@ -12,25 +12,25 @@ import (
 )
 
 // newestPrompt returns the prompt that was asked last.
-func (g *game) newestPrompt(t *testing.T) ranking.PromptID {
+func (g *game) newestPrompt(t *testing.T) ranking.PromptRef {
 	t.Helper()
-	return rows1[ranking.PromptID](t, g, `SELECT max(id) FROM prompts`)[0]
+	return rows[ranking.PromptRef](t, g, `SELECT p.id, payload ->> 'tag' FROM prompts p JOIN outbox o USING (id) ORDER BY id DESC LIMIT 1`)[0]
 }
 
 // answerBy is an answer to a prompt by an admin, with a button below message 77.
-func answerBy(id ranking.PromptID, option ranking.PromptOption) ranking.PromptAnswer {
+func answerBy(id ranking.PromptRef, option ranking.PromptOption) ranking.PromptAnswer {
 	return ranking.PromptAnswer{Prompt: id, Option: option, Message: 77, IsAdmin: admin}
 }
 
 // respond has an admin answer a prompt, and returns what the message that asked is to show.
-func (g *game) respond(t *testing.T, o ranking.Origin, id ranking.PromptID, option ranking.PromptOption) ranking.Notice {
+func (g *game) respond(t *testing.T, o ranking.Origin, id ranking.PromptRef, option ranking.PromptOption) ranking.Notice {
 	t.Helper()
 	must(t, g.AnswerPrompt(t.Context(), o, answerBy(id, option)))
 	return g.answer(t, o.Key, "action = 'page' AND edited_message_id = 77")
 }
 
 // ask has Zoe, an admin, undo match 1, which others have played. It returns the prompt.
-func (g *game) ask(t *testing.T) ranking.PromptID {
+func (g *game) ask(t *testing.T) ranking.PromptRef {
 	t.Helper()
 	g.askBy(t, &zoe)
 	return g.newestPrompt(t)
@@ -174,7 +174,7 @@ func TestPromptRefuses(t *testing.T) {
 	}
 	noButton := ranking.Refusal{Code: ranking.UnknownButton}
 	refused("another chat", &zoe, elsewhere, answerBy(id, ranking.OptionUndo), noButton)
-	refused("an unknown prompt", &zoe, club, answerBy(id+1_000_000, ranking.OptionUndo), noButton)
+	refused("an unknown prompt", &zoe, club, answerBy(ranking.PromptRef{ID: id.ID + 1_000_000, Tag: id.Tag}, ranking.OptionUndo), noButton)
 	refused("an unknown option", &zoe, club, answerBy(id, "fix"), noButton)
 	for _, option := range []ranking.PromptOption{ranking.OptionUndo, ranking.OptionCancel} {
 		for _, who := range []ranking.Person{carol, stranger, alice} { // Alice could undo the match herself
@@ -214,16 +214,16 @@ func TestPromptEndsByItself(t *testing.T) {
 	g.mustEnd(t, "asked already,", false, "open")
 	g.exec(t, `UPDATE prompts SET asked_at = now() - interval '6 minutes'`) // perhaps it never arrives
 	delivered := g.ask(t)
-	g.exec(t, `UPDATE prompts SET delivered_at = now(), telegram_message_id = 66 WHERE id = $1`, delivered)
+	g.exec(t, `UPDATE prompts SET delivered_at = now(), telegram_message_id = 66 WHERE id = $1`, delivered.ID)
 	must(t, g.fire(t.Context(), g.Service))
 	g.due(t)
 	before := g.count(t, "outbox")
 	due, err := g.DueTimers(t.Context(), ranking.Timer{}, 100)
 	must(t, err)
-	if len(due) != 2 || due[0].Key != undelivered.Timer() || due[0].Chat != club.ID {
+	if len(due) != 2 || due[0].Key != undelivered.ID.Timer() || due[0].Chat != club.ID {
 		t.Fatalf("due are %+v", due)
 	}
-	if next, err := g.DueTimers(t.Context(), due[0], 1); err != nil || len(next) != 1 || next[0].Key != delivered.Timer() {
+	if next, err := g.DueTimers(t.Context(), due[0], 1); err != nil || len(next) != 1 || next[0].Key != delivered.ID.Timer() {
 		t.Errorf("after the first comes %+v: %v", next, err)
 	}
 	for range 2 {
@@ -236,7 +236,7 @@ func TestPromptEndsByItself(t *testing.T) {
 	if n := g.count(t, "outbox"); n != before+1 {
 		t.Errorf("%d notices, want 1", n-before)
 	}
-	checkNotice(t, g.answer(t, delivered.Timer(), "action = 'page' AND edited_message_id = 66"), ranking.UndoDropped{Number: 1})
+	checkNotice(t, g.answer(t, delivered.ID.Timer(), "action = 'page' AND edited_message_id = 66"), ranking.UndoDropped{Number: 1})
 	late := g.press(&zoe)
 	must(t, g.AnswerPrompt(t.Context(), late, answerBy(delivered, ranking.OptionUndo)))
 	checkNotice(t, g.callbackAnswer(t, late), ranking.Refusal{Code: ranking.PromptOver})
@@ -256,7 +256,7 @@ func TestUnansweredReports(t *testing.T) {
 	for range 2 {
 		must(t, g.fire(t.Context(), g.Service))
 	}
-	for _, id := range []ranking.PromptID{report, wizard} {
+	for _, id := range []ranking.PromptID{report.ID, wizard.ID} {
 		checkNotice(t, g.answer(t, id.Timer(), fmt.Sprintf("action = 'page' AND edited_message_id = %d", id)), ranking.ReportDropped{})
 	}
 	late := g.press(&alice)
@@ -278,7 +278,7 @@ func TestTimersFireOnce(t *testing.T) {
 	for _, jump := range []struct{ due, end string }{ // due_at is relative to the clock that jumps
 		{"50 hours", "open"}, {"-25 hours", "expired"}, {"50 hours", "expired"}, {"-50 hours", "expired"},
 	} {
-		g.exec(t, `UPDATE timers SET due_at = now() + $1::interval WHERE key = $2`, jump.due, id.Timer())
+		g.exec(t, `UPDATE timers SET due_at = now() + $1::interval WHERE key = $2`, jump.due, id.ID.Timer())
 		var firing errgroup.Group
 		for range 3 {
 			firing.Go(func() error { return g.fire(t.Context(), g.newInstance()) })
@@ -290,7 +290,7 @@ func TestTimersFireOnce(t *testing.T) {
 		t.Errorf("%d timers fired, want 1", n)
 	}
 	open := g.ask(t)
-	stale := ranking.Timer{Key: open.Timer(), Chat: club.ID}
+	stale := ranking.Timer{Key: open.ID.Timer(), Chat: club.ID}
 	g.exec(t, `UPDATE timers SET due_at = now() + interval '4 minutes'`) // it was delivered after a leader read its timer
 	must(t, g.FireTimer(t.Context(), stale))
 	g.mustEnd(t, "delivered,", false, "expired", "open")
@@ -333,7 +333,7 @@ func TestPromptAnsweredAtOnce(t *testing.T) {
 		if timed {
 			work.Go(func() error {
 				<-start
-				return services[round/2%2].FireTimer(t.Context(), ranking.Timer{Key: id.Timer(), Chat: club.ID})
+				return services[round/2%2].FireTimer(t.Context(), ranking.Timer{Key: id.ID.Timer(), Chat: club.ID})
 			})
 		}
 		close(start)
@@ -345,7 +345,7 @@ func TestPromptAnsweredAtOnce(t *testing.T) {
 			    (SELECT count(*) FROM matches WHERE number = $2 AND undone_at IS NOT NULL),
 			    count(*) FILTER (WHERE action = 'page'), count(*) FILTER (WHERE payload ->> 'code' = 'prompt_over'),
 			    (SELECT count(*) FROM timers)
-			FROM outbox WHERE id > $1`, id, round).Scan(&end, &undone, &pages, &tooLate, &timers)
+			FROM outbox WHERE id > $1`, id.ID, round).Scan(&end, &undone, &pages, &tooLate, &timers)
 		must(t, err)
 		ends[end]++
 		want := [...]int{0, 1, 1, 0}

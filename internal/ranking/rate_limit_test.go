@@ -341,7 +341,7 @@ func TestAnswersCount(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: 6})
-	var ids []ranking.PromptID
+	var ids []ranking.PromptRef
 	for i := range 3 {
 		must(t, g.AskMatch(t.Context(), g.at(&alice, i), ranking.Question{Doubt: ranking.DoubtResults, Readings: [][]ranking.Report{
 			{singles(bob, carol, 2, 0)}, {singles(alice, bob, 3, i), singles(alice, carol, 3, i), singles(alice, zoe, 3, i)},

@@ -87,7 +87,7 @@ func (u undoOperation) ask(snap Snapshot) (Changes, error) {
 	}
 	card := cardOf(u.found, u.found.Result, played.Parts, played.entries())
 	by, asked := u.by(snap)
-	prompt := UndoPrompt{Number: u.found.Number, Sides: card.Sides, Sets: card.Sets, Asked: asked, Undone: u.undone}
+	prompt := UndoPrompt{Number: u.found.Number, Tag: TagOf(u.found.Key), Sides: card.Sides, Sets: card.Sets, Asked: asked, Undone: u.undone}
 	if u.origin.SentAt.Sub(u.found.PlayedAt) >= 24*time.Hour {
 		prompt.Played = u.found.PlayedAt.UTC()
 	}

@@ -14,6 +14,7 @@ const maxWhich = 20
 
 // WhichRequest is what a PromptWhich is about.
 type WhichRequest struct {
+	Tag     MatchTag      `json:"tag"` // of all matches together
 	Matches []MatchChoice `json:"matches"`
 }
 
@@ -50,8 +51,9 @@ func (u undoOperation) askWhich(snap Snapshot) Changes {
 	by, _ := u.by(snap)
 	var request WhichRequest
 	var prompt WhichPrompt
+	var keys []string
 	for _, m := range u.countable() {
-		request.Matches = append(request.Matches, MatchChoice{m.ID, m.Changes})
+		request.Matches, keys = append(request.Matches, MatchChoice{m.ID, m.Changes}), append(keys, m.Key)
 		item := WhichItem{Number: m.Number}
 		r, players := m.Result, m.Players
 		if m.SidesSwapped {
@@ -65,6 +67,8 @@ func (u undoOperation) askWhich(snap Snapshot) Changes {
 		}
 		prompt.Matches = append(prompt.Matches, item)
 	}
+	request.Tag = TagOf(keys...)
+	prompt.Tag = request.Tag
 	return Changes{Effect: &NewPrompt{Kind: PromptWhich, Answerer: by, Which: &request}, Notice: prompt}
 }
 
@@ -73,6 +77,7 @@ const KindWhichPrompt = "which_prompt"
 
 // WhichPrompt asks which of several matches is to be undone.
 type WhichPrompt struct {
+	Tag     MatchTag    `json:"tag,omitempty"`
 	Matches []WhichItem `json:"matches"`
 }
 

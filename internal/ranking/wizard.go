@@ -44,6 +44,8 @@ type WizardRequest struct {
 	Teams [2][]Person `json:"teams,omitzero"`
 }
 
+func (r WizardRequest) tag() MatchTag { return TagOf(r.Key) }
+
 // HasTeams reports whether both sides are known.
 func (r WizardRequest) HasTeams() bool { return len(r.Teams[0]) > 0 }
 
@@ -80,13 +82,13 @@ func (o PromptOption) Opponent() (i int, ok bool) {
 	return i, isScore && isScoreOf && err == nil
 }
 
-// Wizard returns what an open PromptWizard is about, nil if there is none with this id that asks the sender.
-func (s *Service) Wizard(ctx context.Context, o Origin, id PromptID) (*WizardRequest, error) {
-	p, err := s.store.FindPrompt(ctx, o.Chat.ID, id)
+// Wizard returns what an open PromptWizard is about, nil if it does not ask the sender.
+func (s *Service) Wizard(ctx context.Context, o Origin, ref PromptRef) (*WizardRequest, error) {
+	p, err := s.store.FindPrompt(ctx, o.Chat.ID, ref.ID)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("find a wizard: %w", err)
-	case p == nil, p.Wizard == nil, p.Closed, o.Sender == nil, p.Wizard.Reporter.ID != o.Sender.ID:
+	case !p.is(ref), p.Wizard == nil, p.Closed, o.Sender == nil, p.Wizard.Reporter.ID != o.Sender.ID:
 		return nil, nil //nolint:nilnil // as documented
 	}
 	return p.Wizard, nil
@@ -217,7 +219,7 @@ func (w *startWizard) decide(_ context.Context, snap Snapshot) (Changes, error) 
 	changes := Changes{Effect: &NewPrompt{Kind: PromptWizard, Wizard: r}}
 	switch {
 	case r.HasTeams():
-		prompt := ScorePrompt{Scores: r.scores()}
+		prompt := ScorePrompt{Tag: r.tag(), Scores: r.scores()}
 		for side, team := range w.playing {
 			for _, person := range team {
 				prompt.Teams[side] = append(prompt.Teams[side], w.people[person].shownName(snap.People[person]))
@@ -305,7 +307,7 @@ func mostFrequent[T any](all []T, counts []int, limit int) []T {
 // askOpponent asks for the opponent, with a page of those whom the wizard offers. id is 0 in the message that begins the prompt.
 func (r WizardRequest) askOpponent(id PromptID, page int) OpponentPrompt {
 	first := (page - 1) * OpponentsPerPage
-	n := OpponentPrompt{Prompt: id, First: first, Total: len(r.Opponents)}
+	n := OpponentPrompt{Prompt: id, Tag: r.tag(), First: first, Total: len(r.Opponents)}
 	for _, p := range r.Opponents[first:min(first+OpponentsPerPage, len(r.Opponents))] {
 		n.Opponents = append(n.Opponents, p.shownName(Known{}))
 	}
@@ -314,7 +316,7 @@ func (r WizardRequest) askOpponent(id PromptID, page int) OpponentPrompt {
 
 // askScore asks for the score against the i-th opponent.
 func (r WizardRequest) askScore(id PromptID, i int) ScorePrompt {
-	return ScorePrompt{Prompt: id, At: i, Opponent: r.Opponents[i].shownName(Known{}), Scores: r.scores()}
+	return ScorePrompt{Prompt: id, Tag: r.tag(), At: i, Opponent: r.Opponents[i].shownName(Known{}), Scores: r.scores()}
 }
 
 // scores returns the scores that the wizard offers.
@@ -346,7 +348,7 @@ func (r WizardRequest) with(u UnclearOpponent) WizardRequest {
 // askWho asks who of the last opponents is meant by a name.
 func (r WizardRequest) askWho(id PromptID, u UnclearOpponent) NamePrompt {
 	first := len(r.Opponents) - len(u.People)
-	n := NamePrompt{Prompt: id, Doubt: u.Doubt, Word: u.Word, First: first, More: first > 0}
+	n := NamePrompt{Prompt: id, Tag: r.tag(), Doubt: u.Doubt, Word: u.Word, First: first, More: first > 0}
 	for _, p := range r.Opponents[first:] {
 		n.Opponents = append(n.Opponents, p.shownName(Known{}))
 	}

@@ -10,9 +10,10 @@ const (
 // OpponentPrompt asks whom the sender has played against.
 type OpponentPrompt struct {
 	Prompt    PromptID `json:"prompt,omitempty"` // 0 in the message that begins the prompt, whose id it is
-	Opponents []Name   `json:"opponents"`        // of this page
-	First     int      `json:"first"`            // the position of the first of them, from 0
-	Total     int      `json:"total"`            // how many there are on all pages
+	Tag       MatchTag `json:"tag,omitempty"`
+	Opponents []Name   `json:"opponents"` // of this page
+	First     int      `json:"first"`     // the position of the first of them, from 0
+	Total     int      `json:"total"`     // how many there are on all pages
 }
 
 // Kind implements Notice.
@@ -27,6 +28,7 @@ func (OpponentPrompt) Alone() bool { return true }
 // NamePrompt asks who is meant by the name of an opponent.
 type NamePrompt struct {
 	Prompt    PromptID `json:"prompt"`
+	Tag       MatchTag `json:"tag,omitempty"`
 	Doubt     Doubt    `json:"doubt"`
 	Word      string   `json:"word"`                // the name
 	Opponents []Name   `json:"opponents,omitempty"` // who may be meant, the likeliest first
@@ -46,7 +48,8 @@ func (NamePrompt) Alone() bool { return true }
 // ScorePrompt asks for the score of the sender against an opponent, or of two teams.
 type ScorePrompt struct {
 	Prompt   PromptID `json:"prompt,omitempty"` // 0 in the message that begins the prompt, whose id it is
-	At       int      `json:"at"`               // of the opponent, from 0
+	Tag      MatchTag `json:"tag,omitempty"`
+	At       int      `json:"at"` // of the opponent, from 0
 	Opponent Name     `json:"opponent,omitzero"`
 	Scores   [][2]int `json:"scores"` // the likeliest first; the sender's points first
 	// Teams are the sides if there is no Opponent. The points of the first one come first.

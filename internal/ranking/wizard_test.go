@@ -44,7 +44,7 @@ func TestWizard(t *testing.T) {
 	id := g.newestPrompt(t)
 	scores := [][2]int{{3, 1}, {3, 0}, {1, 0}, {0, 1}, {2, 1}, {1, 2}}
 	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, ranking.OptionOpponent(0)), page),
-		ranking.ScorePrompt{Prompt: id, Opponent: ranking.Name{Name: "Bob"}, Scores: scores})
+		ranking.ScorePrompt{Prompt: id.ID, Opponent: ranking.Name{Name: "Bob"}, Scores: scores})
 	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.OptionScore(0, ranking.Score{A: 3, B: 0})), toast),
 		ranking.Refusal{Code: ranking.NotYourPrompt})
 	for _, unknown := range []ranking.PromptOption{"", "o2", "o-1", "o", "p2", "p0", "s0", "s0-3:1000", "s0-03:1", "s2-3:1", "s0--3:1", "0", "undo"} {
@@ -121,9 +121,9 @@ func TestWizardNames(t *testing.T) {
 		return g.answer(t, o.Key, page)
 	}
 	checkNotice(t, typed(ranking.UnclearOpponent{Doubt: ranking.DoubtUnknownName, Word: "xyz"}),
-		ranking.NamePrompt{Prompt: id, Doubt: ranking.DoubtUnknownName, Word: "xyz", First: 1, More: true})
+		ranking.NamePrompt{Prompt: id.ID, Doubt: ranking.DoubtUnknownName, Word: "xyz", First: 1, More: true})
 	checkNotice(t, typed(ranking.UnclearOpponent{Doubt: ranking.DoubtName, Word: "c", People: []ranking.Person{carol, zoe}, Score: &ranking.Score{A: 7, B: 5}}),
-		ranking.NamePrompt{Prompt: id, Doubt: ranking.DoubtName, Word: "c", Opponents: []ranking.Name{{Name: "Carol"}, {Name: "Zoe"}}, First: 1, More: true})
+		ranking.NamePrompt{Prompt: id.ID, Doubt: ranking.DoubtName, Word: "c", Opponents: []ranking.Name{{Name: "Carol"}, {Name: "Zoe"}}, First: 1, More: true})
 	asked, ok := g.answer(t, g.pressWizard(t, &alice, ranking.OptionOpponent(2)), page).(ranking.ScorePrompt)
 	if !ok || asked.Opponent.Name != "Zoe" || asked.Scores[0] != [2]int{7, 5} || len(asked.Scores) != 6 {
 		t.Errorf("the question for the score is %+v", asked)

@@ -82,8 +82,9 @@ func TestNoAmendmentScansATable(t *testing.T) {
 			return err
 		}, Want: 2 + 2},
 		{Name: "undo", Run: func(ctx context.Context) error { // of a card that has been sent
+			key := dbtest.Value[string](t, plain, `SELECT idempotency_key FROM matches WHERE ladder_id = 150 AND number = 40`)
 			return s.AnswerPrompt(ctx, pressed("undo"), ranking.PromptAnswer{
-				Prompt: ranking.PromptID(newestPrompt(t, plain)), Option: ranking.OptionUndo, Message: 4712, IsAdmin: admin(40).IsAdmin,
+				Prompt: ranking.PromptRef{ID: ranking.PromptID(newestPrompt(t, plain)), Tag: ranking.TagOf(key)}, Option: ranking.OptionUndo, Message: 4712, IsAdmin: admin(40).IsAdmin,
 			})
 		}, Want: -1},
 		{Name: "timer", Run: func(ctx context.Context) error {

@@ -19,13 +19,13 @@ const undeliveredWindow = 24 * time.Hour
 // FindPrompt implements ranking.Store.
 func (s *Store) FindPrompt(ctx context.Context, chat ranking.ExternalChatID, id ranking.PromptID) (*ranking.Prompt, error) {
 	const sql = `
-		SELECT p.id, p.kind, coalesce(p.match_id, 0), p.match_changes, coalesce(m.number, 0), coalesce(p.answerer_id, 0),
+		SELECT p.id, p.kind, coalesce(p.match_id, 0), p.match_changes, coalesce(m.number, 0), coalesce(m.idempotency_key, ''), coalesce(p.answerer_id, 0),
 		       coalesce(p.telegram_message_id, 0), p.closed_at IS NOT NULL, p.request
 		FROM prompts p LEFT JOIN matches m ON m.id = p.match_id
 		WHERE p.id = $2 AND p.chat_id = ` + postgres.ThisChat
 	var p ranking.Prompt
 	var request []byte
-	err := s.db.QueryRow(ctx, sql, chat, id).Scan(&p.ID, &p.Kind, &p.Match, &p.Changes, &p.Number, &p.Answerer, &p.Message, &p.Closed, &request)
+	err := s.db.QueryRow(ctx, sql, chat, id).Scan(&p.ID, &p.Kind, &p.Match, &p.Changes, &p.Number, &p.Key, &p.Answerer, &p.Message, &p.Closed, &request)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, nil //nolint:nilnil // as the interface says
