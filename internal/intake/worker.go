@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"elobot/internal/crashpoint"
@@ -18,11 +16,6 @@ const (
 	// giveUpAfter is how long after its first failure an update of class Failed is retried. It must be short: everything
 	// behind the update stays unconfirmed in the meantime.
 	giveUpAfter = 5 * time.Second
-	// giveUpSoon replaces giveUpAfter if the previous update of the lane has just been given up, so that many bad updates in
-	// one chat do not add up to minutes.
-	giveUpSoon = 500 * time.Millisecond
-	// giveUpMemory is how long after a dead letter giveUpSoon applies to its lane.
-	giveUpMemory = time.Minute
 	// attemptTimeout limits an attempt, so that a handler that hangs fails like any other. Attempts after a failure share the
 	// deadline of the first one.
 	attemptTimeout = 9 * time.Second
@@ -43,9 +36,6 @@ type Worker struct {
 	recent  *recent
 	careful careful
 	log     *slog.Logger
-
-	mu       sync.Mutex
-	gaveUpAt map[int64]time.Time // by lane: when its last update was given up
 }
 
 // NewWorker returns a worker that passes updates to handle, and stores those that fail for good as dead letters. class
@@ -53,10 +43,9 @@ type Worker struct {
 func NewWorker(handle Handler, dead DeadLetters, class func(error) Class, log *slog.Logger) *Worker {
 	return &Worker{
 		handle: handle, dead: dead, class: class, log: log,
-		outage:   newOutage(log),
-		recent:   newRecent(),
-		careful:  careful{turn: make(chan struct{}, 1)},
-		gaveUpAt: make(map[int64]time.Time),
+		outage:  newOutage(log),
+		recent:  newRecent(),
+		careful: careful{turn: make(chan struct{}, 1)},
 	}
 }
 
@@ -87,28 +76,6 @@ func (w *Worker) judge(ctx context.Context, u Update, err error) Class {
 		w.outage.noteOther(ctx, u.ID)
 	}
 	return class
-}
-
-// retryFor is how long after its first failure an update of the lane is retried.
-func (w *Worker) retryFor(lane int64) time.Duration {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if at, ok := w.gaveUpAt[lane]; ok && time.Since(at) < giveUpMemory {
-		return giveUpSoon
-	}
-	return giveUpAfter
-}
-
-// ended records how the last update of a lane ended.
-func (w *Worker) ended(lane int64, gaveUp bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !gaveUp {
-		delete(w.gaveUpAt, lane)
-		return
-	}
-	maps.DeleteFunc(w.gaveUpAt, func(_ int64, at time.Time) bool { return time.Since(at) >= giveUpMemory })
-	w.gaveUpAt[lane] = time.Now()
 }
 
 // task is the work on one update until it is persisted. The time of attempts that end with Unavailable or Locked does not count
@@ -165,7 +132,6 @@ func (t *task) run(ctx context.Context) error {
 			return err
 		case err == nil:
 			crashpoint.At(crashpoint.Handled)
-			t.ended(t.update.Lane, false)
 			t.recent.add(t.update.ID)
 			return nil
 		case class == Permanent:
@@ -206,7 +172,7 @@ func (t *task) attempt(ctx context.Context) (err error) {
 // mayRetry reports whether there is time for another attempt after one of class Failed. The first failure starts the time.
 func (t *task) mayRetry() bool {
 	if t.giveUp.IsZero() {
-		t.giveUp = time.Now().Add(t.retryFor(t.update.Lane))
+		t.giveUp = time.Now().Add(giveUpAfter)
 	}
 	next := time.Now().Add(t.pause)
 	return !next.After(t.giveUp) && next.Before(t.deadline)
@@ -242,7 +208,6 @@ func (t *task) deadLetter(ctx context.Context) error {
 		t.log.ErrorContext(ctx, "failed to store a dead letter, retrying", "update_id", t.update.ID, "error", err)
 		return err
 	}
-	t.ended(t.update.Lane, true)
 	t.recent.add(t.update.ID)
 	t.log.ErrorContext(ctx, "gave up on an update, stored it as a dead letter", "update_id", t.update.ID,
 		"attempts", letter.Attempts, "error", letter.LastError)
