@@ -38,13 +38,13 @@ var errNoViews = errors.New("the sender has no views")
 // readBoard reads what a board shows. A failure to read is no attempt to send.
 func (s *Sender) readBoard(ctx context.Context, m outbox.Message) (stats.Board, error) {
 	if s.views == nil {
-		return stats.Board{}, &outbox.Failure{Class: outbox.Unreachable, NotAttempted: true, Err: errNoViews}
+		return stats.Board{}, &outbox.Failure{Class: outbox.Unreachable, Err: errNoViews}
 	}
 	ctx, cancel := context.WithTimeout(ctx, viewTimeout)
 	defer cancel()
 	b, err := s.views.Board(ctx, ranking.ExternalChatID(m.ExternalChat), m.Object, s.client.Now())
 	if err != nil {
-		return stats.Board{}, &outbox.Failure{Class: outbox.Unreachable, NotAttempted: true, Err: err}
+		return stats.Board{}, &outbox.Failure{Class: outbox.Unreachable, Err: err}
 	}
 	return b, nil
 }

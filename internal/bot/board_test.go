@@ -14,7 +14,7 @@ import (
 // update sends an update of a board and returns the receipt.
 func (p *post) update(t *testing.T, m outbox.Message) outbox.Receipt {
 	t.Helper()
-	receipt, err := p.sender.Send(testContext(t), m)
+	receipt, err := p.sender.Send(testContext(t), m, atOnce)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,8 +71,8 @@ func TestBoardsThatCannotBeRead(t *testing.T) {
 			p.views = views
 			ctx, cancel := context.WithTimeout(testContext(t), 10*time.Millisecond)
 			defer cancel()
-			_, err := p.sender.Send(ctx, m)
-			if f := failureOf(t, err); f.Class != outbox.Unreachable || !f.NotAttempted || len(p.sim.Calls()) > 0 {
+			_, err := p.sender.Send(ctx, m, atOnce)
+			if f := failureOf(t, err); f.Class != outbox.Unreachable || len(p.sim.Calls()) > 0 {
 				t.Errorf("%+v, requests %v", f, p.sim.Calls())
 			}
 		})

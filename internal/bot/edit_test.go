@@ -112,7 +112,7 @@ func TestAnEditThatHasBeenMade(t *testing.T) {
 	p := newPost(t)
 	edit := p.editOf(t, p.sendCard(t).ID, undoneCard())
 	p.sim.Fault(botsim.Fault{Kind: botsim.CutAfter, Method: "editMessageText", Times: 1})
-	if _, err := p.sender.Send(testContext(t), edit); failureOf(t, err).Class != outbox.Ambiguous {
+	if _, err := p.sender.Send(testContext(t), edit, atOnce); failureOf(t, err).Class != outbox.Ambiguous {
 		t.Errorf("cut after: %v", err)
 	}
 	if m := p.mustSend(t, edit); m.Edits != 1 {
@@ -128,7 +128,7 @@ func TestAnEditOfNothingIsObsolete(t *testing.T) {
 	t.Run("no message", func(t *testing.T) {
 		t.Parallel()
 		p := newPost(t)
-		_, err := p.sender.Send(testContext(t), p.editOf(t, 0, undoneCard()))
+		_, err := p.sender.Send(testContext(t), p.editOf(t, 0, undoneCard()), atOnce)
 		if failure := failureOf(t, err); failure.Class != outbox.Obsolete {
 			t.Errorf("class %s: %v", failure.Class, err)
 		}
@@ -144,7 +144,7 @@ func TestAnEditOfNothingIsObsolete(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)
-			_, err := p.sender.Send(testContext(t), p.editOf(t, message(p), undoneCard()))
+			_, err := p.sender.Send(testContext(t), p.editOf(t, message(p), undoneCard()), atOnce)
 			if failure := failureOf(t, err); failure.Class != outbox.Obsolete {
 				t.Errorf("class %s: %v", failure.Class, err)
 			}
@@ -205,7 +205,7 @@ func TestFailuresOfEditsAndCallbackAnswers(t *testing.T) {
 			}
 			before := len(p.sim.Calls())
 			p.sim.Fault(c.fault)
-			receipt, err := p.sender.Send(testContext(t), m)
+			receipt, err := p.sender.Send(testContext(t), m, atOnce)
 			if failure := failureOf(t, err); receipt != (outbox.Receipt{}) || failure.Class != c.class {
 				t.Errorf("%+v, class %s: %v", receipt, failure.Class, err)
 			}
@@ -221,7 +221,7 @@ func TestNewMessagesAreNeverObsolete(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
 	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: MESSAGE_ID_INVALID"})
-	_, err := p.sender.Send(testContext(t), hello(t, p.group.ID()))
+	_, err := p.sender.Send(testContext(t), hello(t, p.group.ID()), atOnce)
 	if failure := failureOf(t, err); failure.Class != outbox.Rejected {
 		t.Errorf("class %s: %v", failure.Class, err)
 	}
@@ -245,7 +245,7 @@ func TestAnEditThatCannotBeParsedIsMadeAsPlainText(t *testing.T) {
 		t.Errorf("logged: %s", p.logged.String())
 	}
 	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: "editMessageText", Description: "Bad Request: can't parse entities: again"})
-	_, err := p.sender.Send(testContext(t), p.editOf(t, card.ID, undoneCard()))
+	_, err := p.sender.Send(testContext(t), p.editOf(t, card.ID, undoneCard()), atOnce)
 	if failure := failureOf(t, err); failure.Class != outbox.Rejected {
 		t.Errorf("class %s: %v", failure.Class, err)
 	}
@@ -271,7 +271,7 @@ func TestWhatWasAcceptedIsDone(t *testing.T) {
 			if m := p.mustSend(t, p.editOf(t, card.ID, undoneCard())); m.ID != card.ID || m.Edits != 1 {
 				t.Errorf("message %+v", m)
 			}
-			if _, err := p.sender.Send(testContext(t), p.callbackAnswer(t, p.sim.Press(p.alice, card, "1u:42:0:Aa0_-zZ9"), undoneCard())); err != nil {
+			if _, err := p.sender.Send(testContext(t), p.callbackAnswer(t, p.sim.Press(p.alice, card, "1u:42:0:Aa0_-zZ9"), undoneCard()), atOnce); err != nil {
 				t.Errorf("toast: %v", err)
 			}
 		})
@@ -300,7 +300,7 @@ func TestCallbackAnswerOfAPress(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)
 			press := p.sim.Press(p.alice, p.sendCard(t), "1u:42:0:Aa0_-zZ9")
-			receipt, err := p.sender.Send(testContext(t), p.callbackAnswer(t, press, c.notice))
+			receipt, err := p.sender.Send(testContext(t), p.callbackAnswer(t, press, c.notice), atOnce)
 			if receipt != (outbox.Receipt{}) || err != nil {
 				t.Fatalf("%+v, error %v", receipt, err)
 			}
@@ -329,12 +329,12 @@ func TestALateCallbackAnswerIsObsolete(t *testing.T) {
 	card := p.sendCard(t)
 	late, twice := sim.Press(p.alice, card, "1u:42:0:Aa0_-zZ9"), sim.Press(p.alice, card, "1u:42:0:Aa0_-zZ9")
 	refusal := ranking.Refusal{Code: ranking.UndoneAlready, Number: 42}
-	if _, err := p.sender.Send(testContext(t), p.callbackAnswer(t, twice, refusal)); err != nil {
+	if _, err := p.sender.Send(testContext(t), p.callbackAnswer(t, twice, refusal), atOnce); err != nil {
 		t.Fatalf("toast: %v", err)
 	}
 	now = now.Add(151 * time.Second)
 	for what, press := range map[string]string{"late": late, "a second one": twice, "of no press": "123", "of nothing": ""} {
-		_, err := p.sender.Send(testContext(t), p.callbackAnswer(t, press, refusal))
+		_, err := p.sender.Send(testContext(t), p.callbackAnswer(t, press, refusal), atOnce)
 		if failure := failureOf(t, err); failure.Class != outbox.Obsolete {
 			t.Errorf("%s: class %s: %v", what, failure.Class, err)
 		}

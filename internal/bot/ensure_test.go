@@ -162,7 +162,7 @@ func TestAMessageWithoutAnIDIsNotPinned(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
 	p.sim.Fault(botsim.Fault{Kind: botsim.WrongAnswer, Method: "sendMessage", Body: `{"ok":true}`})
-	if receipt, err := p.sender.Send(testContext(t), p.board(t, 1500, 0)); err != nil || receipt != (outbox.Receipt{Fingerprint: receipt.Fingerprint}) {
+	if receipt, err := p.sender.Send(testContext(t), p.board(t, 1500, 0), atOnce); err != nil || receipt != (outbox.Receipt{Fingerprint: receipt.Fingerprint}) {
 		t.Errorf("%+v, %v", receipt, err)
 	}
 	p.checkRequests(t, 0, "getChat", "sendMessage")
@@ -339,7 +339,7 @@ func TestFailuresOfEnsure(t *testing.T) {
 			}
 			p.sim.Fault(c.fault)
 			before := p.sim.CallCount(c.fault.Method)
-			receipt, err := p.sender.Send(testContext(t), p.board(t, 1516, target))
+			receipt, err := p.sender.Send(testContext(t), p.board(t, 1516, target), atOnce)
 			if failure := failureOf(t, err); failure.Class != c.class || receipt != (outbox.Receipt{}) {
 				t.Errorf("%+v, class %s: %v", receipt, failure.Class, err)
 			}
@@ -358,7 +358,7 @@ func TestEnsureInAMigratedChat(t *testing.T) {
 	for _, target := range []int64{0, 5} {
 		m := p.board(t, 1500, 0)
 		m.ExternalChat, m.Target = old.ID(), target
-		_, err := p.sender.Send(testContext(t), m)
+		_, err := p.sender.Send(testContext(t), m, atOnce)
 		if failure := failureOf(t, err); failure.Class != outbox.Migrated || failure.NewID != moved.ID() {
 			t.Errorf("class %s, new id %d: %v", failure.Class, failure.NewID, err)
 		}
@@ -384,7 +384,7 @@ func TestTheContextEndsWhileEnsuring(t *testing.T) {
 					<-answered
 				}
 			})
-			receipt, err := p.sender.Send(ctx, p.board(t, 1516, m.ID))
+			receipt, err := p.sender.Send(ctx, p.board(t, 1516, m.ID), atOnce)
 			close(answered)
 			if class == "" {
 				if err != nil || receipt.MessageID <= int64(m.ID) {

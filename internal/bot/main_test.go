@@ -50,6 +50,9 @@ func testContext(t testing.TB) context.Context {
 	return ctx
 }
 
+// atOnce lets every request of a sender begin at once.
+func atOnce(context.Context) error { return nil }
+
 // newClient returns a client of a server, with the simulator's token.
 func newClient(t testing.TB, serverURL string) *telegram.Client {
 	t.Helper()

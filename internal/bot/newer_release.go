@@ -32,5 +32,5 @@ func setAside(m outbox.Message) (outbox.Receipt, error) {
 	if !coversAll(m) {
 		receipt.Covered = 1
 	}
-	return receipt, &outbox.Failure{Class: outbox.Unsupported, NotAttempted: true, Err: fmt.Errorf("%w %q", errUnknownKind, m.Row.Kind)}
+	return receipt, &outbox.Failure{Class: outbox.Unsupported, Err: fmt.Errorf("%w %q", errUnknownKind, m.Row.Kind)}
 }

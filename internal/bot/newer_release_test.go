@@ -33,14 +33,14 @@ func TestUnknownKinds(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)
 			m := outbox.Message{ExternalChat: p.group.ID(), Action: tc.action, Items: tc.items, Row: tc.items[0], Count: len(tc.items), Target: 5}
-			receipt, err := p.sender.Send(testContext(t), m)
+			receipt, err := p.sender.Send(testContext(t), m, atOnce)
 			if receipt.Covered != tc.covered || (err != nil) != tc.setAside {
 				t.Fatalf("%+v, %v", receipt, err)
 			}
 			if !tc.setAside {
 				return
 			}
-			if f := failureOf(t, err); f.Class != outbox.Unsupported || !f.NotAttempted {
+			if f := failureOf(t, err); f.Class != outbox.Unsupported {
 				t.Errorf("failure %+v", f)
 			}
 			if n := len(p.sim.Calls()); n != 0 {
@@ -60,7 +60,7 @@ func TestUnknownAnswer(t *testing.T) {
 		Lane: outbox.Lane{Chat: 1, Kind: outbox.CallbackAnswers}, ExternalChat: p.group.ID(), Action: outbox.CallbackAnswer,
 		Items: []outbox.Item{item}, Row: item, Count: 1,
 	}
-	if _, err := p.sender.Send(testContext(t), m); err != nil {
+	if _, err := p.sender.Send(testContext(t), m, atOnce); err != nil {
 		t.Fatal(err)
 	}
 	if answer, err := p.sim.WaitAnswer(testContext(t), press); err != nil || answer.Text != "" {

@@ -20,11 +20,11 @@ var errNoReactions = errors.New("no reactions in this chat for now")
 // React acknowledges a recorded result: it sets a reaction on the message that reported it. After Telegram has refused one, it
 // sets none in that chat for a day, or in all chats if the server does not know reactions; and none before the time that
 // Telegram asks to wait for.
-func (s *Sender) React(ctx context.Context, chat, message int64) error {
+func (s *Sender) React(ctx context.Context, chat, message int64, begin outbox.Begin) error {
 	if s.noReactions.has(chat) {
 		return telegram.Rejected(errNoReactions)
 	}
-	_, err := s.client.Call(ctx, "setMessageReaction", &botapi.SetMessageReactionParams{
+	_, err := s.client.Asking(begin).Call(ctx, "setMessageReaction", &botapi.SetMessageReactionParams{
 		ChatID: chat, MessageID: int(message),
 		Reaction: []models.ReactionType{{
 			Type: models.ReactionTypeTypeEmoji, ReactionTypeEmoji: &models.ReactionTypeEmoji{Emoji: acknowledgement},

@@ -13,7 +13,7 @@ import (
 func (p *post) react(t *testing.T, chat *botsim.Chat) *outbox.Failure {
 	t.Helper()
 	m := chat.Say(p.alice, "/match @bob 3:1")
-	err := p.sender.React(testContext(t), chat.ID(), int64(m.ID))
+	err := p.sender.React(testContext(t), chat.ID(), int64(m.ID), atOnce)
 	var f *outbox.Failure
 	if err != nil && !errors.As(err, &f) {
 		t.Fatalf("an error of another type: %v", err)
@@ -66,11 +66,11 @@ func TestReactionRefused(t *testing.T) {
 			now := time.Now()
 			p.sender.noReactions.now = func() time.Time { return now }
 			tc.refuse(p)
-			if f := p.react(t, p.group); f == nil || f.Class != outbox.Rejected || f.NotAttempted {
+			if f := p.react(t, p.group); f == nil || f.Class != outbox.Rejected {
 				t.Errorf("refused: %+v", f)
 			}
 			now = now.Add(refusalKept - time.Second)
-			if f := p.react(t, p.group); f == nil || f.Class != outbox.Rejected || !f.NotAttempted {
+			if f := p.react(t, p.group); f == nil || f.Class != outbox.Rejected {
 				t.Errorf("within the day: %+v", f)
 			}
 			other := p.sim.Group("Other", p.alice)
@@ -85,7 +85,7 @@ func TestReactionRefused(t *testing.T) {
 				t.Errorf("%d requests, want %d", n, want)
 			}
 			now = now.Add(time.Second)
-			if f := p.react(t, p.group); (f == nil) == (name == "reactions are disabled") || f != nil && f.NotAttempted {
+			if f := p.react(t, p.group); (f == nil) == (name == "reactions are disabled") || p.sim.CallCount("setMessageReaction") != want+1 {
 				t.Errorf("after a day: %+v", f)
 			}
 			if m := p.mustSend(t, hello(t, p.group.ID())); m.ID == 0 {
@@ -120,14 +120,15 @@ func TestReactionFails(t *testing.T) {
 			tc.fault.Method = "setMessageReaction"
 			remove := p.sim.Fault(tc.fault)
 			m := p.group.Say(p.alice, "/match @bob 3:1")
-			err := p.sender.React(testContext(t), p.group.ID(), int64(m.ID))
+			err := p.sender.React(testContext(t), p.group.ID(), int64(m.ID), atOnce)
 			var f *outbox.Failure
 			if !errors.As(err, &f) || f.Class != tc.class || f.RetryAfter != tc.retry {
 				t.Errorf("%+v", err)
 			}
 			remove()
 			if tc.retry > 0 {
-				if f := p.react(t, p.group); f == nil || !f.NotAttempted {
+				before := p.sim.CallCount("setMessageReaction")
+				if f := p.react(t, p.group); f == nil || p.sim.CallCount("setMessageReaction") != before {
 					t.Errorf("before the time: %+v", f)
 				}
 				now = now.Add(tc.retry)

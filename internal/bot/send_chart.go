@@ -84,7 +84,7 @@ func (s *Sender) sayNoPhotos(ctx context.Context, m outbox.Message, w words) (ou
 // postPicture sends a picture with its caption, or puts them in the place of others.
 func (s *Sender) postPicture(ctx context.Context, m outbox.Message, out outgoing, p *picture) (outbox.Receipt, error) {
 	if m.Action == outbox.Page && m.Target == 0 {
-		return outbox.Receipt{}, &outbox.Failure{Class: outbox.Obsolete, NotAttempted: true, Err: errNothingToEdit}
+		return outbox.Receipt{}, &outbox.Failure{Class: outbox.Obsolete, Err: errNothingToEdit}
 	}
 	upload := s.sendPhoto
 	if m.Action == outbox.Page {
@@ -166,7 +166,7 @@ func (s *Sender) upload(ctx context.Context, method string, known bool, params a
 	case known:
 		result, err = s.client.Call(ctx, method, params)
 	case p.png == nil:
-		return 0, &outbox.Failure{Class: outbox.Unreachable, NotAttempted: true, Err: errNoPicture}
+		return 0, &outbox.Failure{Class: outbox.Unreachable, Err: errNoPicture}
 	default:
 		result, err = s.client.Upload(ctx, method, params, telegram.File{Field: photoField, Name: "chart.png", Content: p.png})
 	}

@@ -44,8 +44,16 @@ func NewSender(client *telegram.Client, self telegram.Self, log *slog.Logger) *S
 
 var errNoItems = errors.New("the message has no items")
 
+// asking returns a sender that calls begin before each request. What it remembers, it shares with this one.
+func (s *Sender) asking(begin outbox.Begin) *Sender {
+	asking := *s
+	asking.client = s.client.Asking(begin)
+	return &asking
+}
+
 // Send implements outbox.Sender.
-func (s *Sender) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
+func (s *Sender) Send(ctx context.Context, m outbox.Message, begin outbox.Begin) (outbox.Receipt, error) {
+	s = s.asking(begin)
 	var receipt outbox.Receipt
 	var err error
 	switch {

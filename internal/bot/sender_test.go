@@ -52,7 +52,7 @@ func answering(m outbox.Message, to int) outbox.Message {
 
 func (p *post) mustSend(t *testing.T, what outbox.Message) botsim.Message {
 	t.Helper()
-	receipt, err := p.sender.Send(testContext(t), what)
+	receipt, err := p.sender.Send(testContext(t), what, atOnce)
 	if err != nil {
 		t.Fatalf("send: %v", err)
 	}
@@ -239,7 +239,7 @@ func TestFailures(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)
 			p.sim.Fault(c.fault)
-			receipt, err := p.sender.Send(testContext(t), hello(t, p.group.ID()))
+			receipt, err := p.sender.Send(testContext(t), hello(t, p.group.ID()), atOnce)
 			failure := failureOf(t, err)
 			if receipt != (outbox.Receipt{Covered: 1}) || failure.Class != c.class || failure.RetryAfter != c.retryAfter {
 				t.Errorf("%+v, class %s, retry after %v: %v", receipt, failure.Class, failure.RetryAfter, err)
@@ -275,7 +275,7 @@ func TestTrueRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)
-			_, err := p.sender.Send(testContext(t), hello(t, c.chat(p)))
+			_, err := p.sender.Send(testContext(t), hello(t, c.chat(p)), atOnce)
 			if failure := failureOf(t, err); failure.Class != c.class {
 				t.Errorf("class %s: %v", failure.Class, err)
 			}
@@ -288,7 +288,7 @@ func TestAMigratedChatHasANewID(t *testing.T) {
 	p := newPost(t)
 	old := p.sim.BasicGroup("g", p.alice)
 	moved := old.Migrate()
-	_, err := p.sender.Send(testContext(t), hello(t, old.ID()))
+	_, err := p.sender.Send(testContext(t), hello(t, old.ID()), atOnce)
 	var api *telegram.APIError
 	if !errors.As(err, &api) || api.MigrateTo != moved.ID() {
 		t.Errorf("error %v leads to %+v, want %d", err, api, moved.ID())
@@ -303,14 +303,14 @@ func TestARefusedMessageIsNotDelivered(t *testing.T) {
 	p := newPost(t)
 	p.sim.Fault(botsim.Fault{Kind: botsim.CutAfter, Times: 1})
 	msg := hello(t, p.group.ID())
-	if _, err := p.sender.Send(testContext(t), msg); failureOf(t, err).Class != outbox.Ambiguous {
+	if _, err := p.sender.Send(testContext(t), msg, atOnce); failureOf(t, err).Class != outbox.Ambiguous {
 		t.Errorf("cut after: %v", err)
 	}
 	if n := len(p.group.BotMessages()); n != 1 {
 		t.Errorf("cut after: %d messages", n)
 	}
 	p.sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Times: 1})
-	if _, err := p.sender.Send(testContext(t), msg); failureOf(t, err).Class != outbox.Ambiguous {
+	if _, err := p.sender.Send(testContext(t), msg, atOnce); failureOf(t, err).Class != outbox.Ambiguous {
 		t.Errorf("cut before: %v", err)
 	}
 	if n := len(p.group.BotMessages()); n != 1 {
@@ -326,7 +326,7 @@ func TestNothingListens(t *testing.T) {
 		"no such host":  "http://elobot.invalid:1", // reserved for names that do not exist
 	} {
 		sender := NewSender(newClient(t, address), telegram.Self{ID: 7, Username: "elo_bot"}, slog.New(slog.DiscardHandler))
-		_, err := sender.Send(testContext(t), hello(t, -100))
+		_, err := sender.Send(testContext(t), hello(t, -100), atOnce)
 		if failure := failureOf(t, err); failure.Class != outbox.Unreachable {
 			t.Errorf("%s: class %s: %v", what, failure.Class, err)
 		}
@@ -363,7 +363,7 @@ func TestTheContextEnds(t *testing.T) {
 				close(ctx.done)
 				<-answered
 			})
-			_, err := p.sender.Send(ctx, hello(t, p.group.ID()))
+			_, err := p.sender.Send(ctx, hello(t, p.group.ID()), atOnce)
 			close(answered)
 			if failure := failureOf(t, err); failure.Class != outbox.Ambiguous || !errors.Is(err, reason) {
 				t.Errorf("class %s: %v", failure.Class, err)
@@ -375,7 +375,7 @@ func TestTheContextEnds(t *testing.T) {
 		p := newPost(t)
 		ctx, cancel := context.WithCancel(testContext(t))
 		cancel()
-		_, err := p.sender.Send(ctx, hello(t, p.group.ID()))
+		_, err := p.sender.Send(ctx, hello(t, p.group.ID()), atOnce)
 		if failure := failureOf(t, err); failure.Class != outbox.Unreachable || !errors.Is(err, context.Canceled) {
 			t.Errorf("class %s: %v", failure.Class, err)
 		}
@@ -404,7 +404,7 @@ func TestWhatWasAcceptedIsSent(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)
 			p.sim.Fault(botsim.Fault{Kind: botsim.WrongAnswer, Body: c.body})
-			receipt, err := p.sender.Send(testContext(t), hello(t, p.group.ID()))
+			receipt, err := p.sender.Send(testContext(t), hello(t, p.group.ID()), atOnce)
 			if err != nil || receipt != (outbox.Receipt{MessageID: c.id, Covered: 1}) {
 				t.Errorf("%+v, error %v", receipt, err)
 			}
@@ -473,7 +473,7 @@ func TestSimplifiedOnlyOnce(t *testing.T) {
 		msg := answering(hello(t, p.group.ID()), 1)
 		msg.Thread = 5
 		p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: description})
-		_, err := p.sender.Send(testContext(t), msg)
+		_, err := p.sender.Send(testContext(t), msg, atOnce)
 		if failure := failureOf(t, err); failure.Class != class {
 			t.Errorf("class %s: %v", failure.Class, err)
 		}
@@ -504,7 +504,7 @@ func TestNothingToSimplify(t *testing.T) {
 	} {
 		p := newPost(t)
 		p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: description})
-		_, err := p.sender.Send(testContext(t), hello(t, p.group.ID()))
+		_, err := p.sender.Send(testContext(t), hello(t, p.group.ID()), atOnce)
 		if failure := failureOf(t, err); failure.Class != outbox.Rejected {
 			t.Errorf("class %s: %v", failure.Class, err)
 		}
@@ -519,7 +519,7 @@ func TestTheSecondFailureCounts(t *testing.T) {
 	p := newPost(t)
 	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: message to be replied not found", Times: 1})
 	p.sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 3})
-	_, err := p.sender.Send(testContext(t), answering(hello(t, p.group.ID()), 1))
+	_, err := p.sender.Send(testContext(t), answering(hello(t, p.group.ID()), 1), atOnce)
 	if failure := failureOf(t, err); failure.Class != outbox.RateLimited || failure.RetryAfter != 3*time.Second {
 		t.Errorf("class %s: %v", failure.Class, err)
 	}

@@ -36,7 +36,7 @@ func (p *post) four(t *testing.T) outbox.Message {
 // send sends and returns the receipt, and the message if there is one.
 func (p *post) send(t *testing.T, m outbox.Message) (outbox.Receipt, botsim.Message, error) {
 	t.Helper()
-	receipt, err := p.sender.Send(testContext(t), m)
+	receipt, err := p.sender.Send(testContext(t), m, atOnce)
 	sent, _ := p.sim.Chat(m.ExternalChat).Message(int(receipt.MessageID))
 	return receipt, sent, err
 }
@@ -324,7 +324,7 @@ func TestEverythingIsSentOnce(t *testing.T) {
 		for len(waiting) > 0 {
 			m := messageOf(t, group.ID(), waiting...)
 			if _, unreadable := waiting[0].(broken); unreadable {
-				receipt, err := sender.Send(testContext(t), m)
+				receipt, err := sender.Send(testContext(t), m, atOnce)
 				if failureOf(t, err).Class != outbox.Rejected || receipt.Covered != 1 {
 					rt.Fatalf("%+v, %v", receipt, err)
 				}
@@ -363,9 +363,9 @@ type receipts struct {
 	last outbox.Receipt
 }
 
-func (r *receipts) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
+func (r *receipts) Send(ctx context.Context, m outbox.Message, begin outbox.Begin) (outbox.Receipt, error) {
 	var err error
-	r.last, err = r.Sender.Send(ctx, m)
+	r.last, err = r.Sender.Send(ctx, m, begin)
 	return r.last, err
 }
 
@@ -384,7 +384,7 @@ func TestTheContextEndsBetweenTwoTries(t *testing.T) {
 			// the log line about the first answer comes between the two tries
 			p.sender.log = slog.New(slog.NewTextHandler(writing(cancel), nil))
 			p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: description, Times: 1})
-			receipt, err := p.sender.Send(ctx, p.four(t))
+			receipt, err := p.sender.Send(ctx, p.four(t), atOnce)
 			if failure := failureOf(t, err); failure.Class != outbox.Unreachable || !errors.Is(err, context.Canceled) {
 				t.Errorf("class %s: %v", failure.Class, err)
 			}
@@ -405,7 +405,7 @@ func TestTheContextEndsBetweenTwoTries(t *testing.T) {
 					<-answered
 				}
 			})
-			receipt, err := p.sender.Send(ctx, p.four(t))
+			receipt, err := p.sender.Send(ctx, p.four(t), atOnce)
 			close(answered)
 			if failure := failureOf(t, err); failure.Class != outbox.Ambiguous || !errors.Is(err, context.Canceled) {
 				t.Errorf("class %s: %v", failure.Class, err)

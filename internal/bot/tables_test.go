@@ -67,7 +67,7 @@ func TestTableRefused(t *testing.T) {
 				p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: method, Status: tc.status, Description: "Not Found: method not found", Times: 1})
 			}
 			refuse("sendRichMessage")
-			receipt, err := p.sender.Send(testContext(t), wantsTables(t, p.group.ID()))
+			receipt, err := p.sender.Send(testContext(t), wantsTables(t, p.group.ID()), atOnce)
 			if err != nil || !receipt.TableRefused || len(p.group.BotMessages()) != 1 || p.group.BotMessages()[0].Rich {
 				t.Fatalf("%+v, %v, messages %+v", receipt, err, p.group.BotMessages())
 			}
@@ -87,7 +87,7 @@ func TestTableRefused(t *testing.T) {
 			edit := wantsTables(t, p.group.ID())
 			edit.Action, edit.Target = outbox.Page, int64(m.ID)
 			edit.Items[0].Payload = []byte(`{"page":2,"total":11,"rows":[{"position":11,"elo":1400}]}`)
-			if receipt, err := p.sender.Send(testContext(t), edit); err != nil || !receipt.TableRefused {
+			if receipt, err := p.sender.Send(testContext(t), edit, atOnce); err != nil || !receipt.TableRefused {
 				t.Errorf("%+v, %v", receipt, err)
 			}
 			if edited, _ := p.group.Message(m.ID); edited.Rich || edited.Edits != 1 {
@@ -118,7 +118,7 @@ func TestTableNotAtFault(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)
 			remove := p.sim.Fault(tc.fault)
-			receipt, err := p.sender.Send(testContext(t), wantsTables(t, p.group.ID()))
+			receipt, err := p.sender.Send(testContext(t), wantsTables(t, p.group.ID()), atOnce)
 			var failure *outbox.Failure
 			if !errors.As(err, &failure) || telegram.Failure(err).Class != tc.class || receipt.TableRefused {
 				t.Errorf("%+v, %v", receipt, err)

@@ -118,7 +118,7 @@ func TestPagesEditTheirMessage(t *testing.T) {
 		}
 		m := messageOf(t, p.group.ID(), pageOf57(number))
 		m.Action, m.Lane.Kind, m.Target = outbox.Page, outbox.Pages, int64(shown.ID)
-		receipt, err := p.sender.Send(testContext(t), m)
+		receipt, err := p.sender.Send(testContext(t), m, atOnce)
 		if err != nil || receipt.MessageID != int64(shown.ID) { // "not modified" is a success
 			t.Fatalf("%d: %+v, %v", i, receipt, err)
 		}
@@ -130,7 +130,7 @@ func TestPagesEditTheirMessage(t *testing.T) {
 	p.group.Delete(shown)
 	m := messageOf(t, p.group.ID(), pageOf57(2))
 	m.Action, m.Target = outbox.Page, int64(shown.ID)
-	if _, err := p.sender.Send(testContext(t), m); failureOf(t, err).Class != outbox.Obsolete {
+	if _, err := p.sender.Send(testContext(t), m, atOnce); failureOf(t, err).Class != outbox.Obsolete {
 		t.Errorf("a message that is gone: %v", err)
 	}
 }
@@ -143,7 +143,7 @@ func TestEmptyAnswer(t *testing.T) {
 	press := p.sim.Press(p.alice, shown, "1p:2:1001")
 	m := messageOf(t, p.group.ID(), ranking.Acknowledged{})
 	m.Action, m.Lane.Kind, m.Row.Button, m.Items[0].Button = outbox.CallbackAnswer, outbox.CallbackAnswers, press, press
-	if _, err := p.sender.Send(testContext(t), m); err != nil {
+	if _, err := p.sender.Send(testContext(t), m, atOnce); err != nil {
 		t.Fatal(err)
 	}
 	if answer, err := p.sim.WaitAnswer(testContext(t), press); err != nil || answer.Text != "" || answer.ShowAlert {

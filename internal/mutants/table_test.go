@@ -91,8 +91,13 @@ var mutants = []mutant{
 	},
 	{
 		name: "sent without pace", file: "internal/outbox/request.go",
-		before: "\t\tl.requested(now)\n", after: "",
+		before: "\tl.requested(now)\n", after: "",
 		packages: "./internal/outbox", tests: "^TestPaceOfLanes$",
+	},
+	{
+		name: "extra request at once", file: "internal/outbox/extra_requests.go",
+		before: "r.count() > 0 &&", after: "false &&",
+		packages: "./internal/outbox", tests: "^TestExtraRequests$",
 	},
 	{
 		name: "board does not wait", file: "internal/outbox/schedule.go",

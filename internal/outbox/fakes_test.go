@@ -42,6 +42,7 @@ func (h *fakeLease) Remaining() time.Duration {
 // request is one request that the messenger received.
 type request struct {
 	ids     []int64 // of the covered items
+	extra   bool    // another form of what the request before it was for
 	chat    ChatID
 	message Message
 	begun   time.Time
@@ -52,8 +53,10 @@ type request struct {
 // messenger is a scripted Sender. It fails the test if two requests for a lane overlap.
 type messenger struct {
 	t      *testing.T
-	answer func(ctx context.Context, m Message) error // nil: immediate success
+	answer func(ctx context.Context, m Message) error // to a request; nil: immediate success
 	fits   int                                        // how many items fit into one message, 0: all
+	silent func(m Message) bool                       // answered without a request; nil: none
+	forms  func(m Message) int                        // in how many forms it is sent, each in a request, the last one counts; nil: one
 
 	mu          sync.Mutex
 	busy        map[Lane]bool
@@ -69,22 +72,55 @@ func newMessenger(t *testing.T, answer func(ctx context.Context, m Message) erro
 // messageID returns the messenger's id of the message for an item.
 func messageID(item int64) int64 { return 1000 + item }
 
-func (m *messenger) Send(ctx context.Context, message Message) (_ Receipt, err error) {
+func (m *messenger) Send(ctx context.Context, message Message, begin Begin) (_ Receipt, err error) {
 	covered, receipt := len(message.Items), Receipt{}
 	if m.fits > 0 {
 		covered = min(covered, m.fits)
 		receipt.Covered = covered
 	}
-	m.mu.Lock()
-	if m.busy[message.Lane] {
-		m.t.Errorf("two requests for %+v at the same time", message.Lane)
+	m.setBusy(message.Lane, true)
+	defer m.setBusy(message.Lane, false)
+	forms := 1
+	if m.forms != nil {
+		forms = m.forms(message)
 	}
-	m.busy[message.Lane] = true
+	for form := range forms {
+		if m.silent == nil || !m.silent(message) {
+			if err := begin(ctx); err != nil {
+				return receipt, err
+			}
+		}
+		if err = m.request(ctx, message, covered, form > 0); ctx.Err() != nil {
+			break
+		}
+	}
+	if err == nil {
+		receipt.MessageID = messageID(message.Row.ID)
+	}
+	return receipt, err
+}
+
+func (m *messenger) setBusy(l Lane, busy bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !busy {
+		delete(m.busy, l)
+		return
+	}
+	if m.busy[l] {
+		m.t.Errorf("two messages for %+v at the same time", l)
+	}
+	m.busy[l] = true
 	m.maxInFlight = max(m.maxInFlight, len(m.busy))
-	r := request{chat: message.Lane.Chat, message: message, begun: time.Now()}
+}
+
+// request is one request for the first items of a message.
+func (m *messenger) request(ctx context.Context, message Message, covered int, extra bool) (err error) {
+	r := request{chat: message.Lane.Chat, extra: extra, message: message, begun: time.Now()}
 	for _, item := range message.Items[:covered] {
 		r.ids = append(r.ids, item.ID)
 	}
+	m.mu.Lock()
 	at := len(m.requests)
 	m.requests = append(m.requests, r)
 	m.mu.Unlock()
@@ -92,15 +128,11 @@ func (m *messenger) Send(ctx context.Context, message Message) (_ Receipt, err e
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.requests[at].ended, m.requests[at].err = time.Now(), err
-		delete(m.busy, message.Lane)
 	}()
-	if m.answer != nil {
-		if err = m.answer(ctx, message); err != nil {
-			return receipt, err
-		}
+	if m.answer == nil {
+		return nil
 	}
-	receipt.MessageID = messageID(message.Row.ID)
-	return receipt, nil
+	return m.answer(ctx, message)
 }
 
 // to returns the requests for a chat.
@@ -261,7 +293,7 @@ func (t *term) checkEmpty(test *testing.T) {
 		"lanes": len(t.lanes), "due": len(t.due), "waiting": t.pausedCount, "ready": len(t.ready), "callback answers": len(t.callbackAnswers),
 		"slow":    len(t.slow),
 		"sending": t.sending, "sending callback answers": t.answeringCallbacks, "taken": len(t.takes), "results": len(t.results),
-		"woken": len(t.woken),
+		"woken": len(t.woken), "extra requests": len(t.extra),
 	}
 	for what, n := range inMemory {
 		if n != 0 {

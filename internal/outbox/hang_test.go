@@ -70,10 +70,15 @@ func TestHangingSender(t *testing.T) {
 	}
 }
 
-// senderFunc is a Sender.
+// senderFunc is a Sender that makes one request for each message.
 type senderFunc func(ctx context.Context, m Message) (Receipt, error)
 
-func (f senderFunc) Send(ctx context.Context, m Message) (Receipt, error) { return f(ctx, m) }
+func (f senderFunc) Send(ctx context.Context, m Message, begin Begin) (Receipt, error) {
+	if err := begin(ctx); err != nil {
+		return Receipt{}, err
+	}
+	return f(ctx, m)
+}
 
 // A hanging connection does not block sending for long.
 func TestHangingStore(t *testing.T) {

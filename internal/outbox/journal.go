@@ -152,7 +152,7 @@ func (t *term) startTurn(requestCtx context.Context, l *lane, turn Turn, now tim
 
 // putBack returns a message that was marked as sending but not sent.
 func (t *term) putBack(l *lane, m Message, reason error, now time.Time) {
-	t.onResult(result{lane: l, Result: Result{Message: m, Failure: &Failure{Class: Unreachable, NotAttempted: true, Err: reason}}}, now)
+	t.onResult(result{lane: l, Result: Result{Message: m, Failure: &Failure{Class: Unreachable, Err: reason}}}, now)
 }
 
 // continueLane schedules a lane after its last result was persisted.

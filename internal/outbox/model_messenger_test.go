@@ -12,7 +12,7 @@ import (
 var errScripted = errors.New("scripted failure")
 
 // Send executes a request with its scripted outcome.
-func (i *instance) Send(ctx context.Context, m Message) (Receipt, error) {
+func (i *instance) Send(ctx context.Context, m Message, begin Begin) (Receipt, error) {
 	w := i.w
 	if i.isKilled() {
 		return Receipt{}, errKilled
@@ -20,6 +20,11 @@ func (i *instance) Send(ctx context.Context, m Message) (Receipt, error) {
 	lease := i.currentLease()
 	covered := w.db.fits(m, w.capacity)
 	f := w.fate(m)
+	if !f.notAttempted {
+		if err := begin(ctx); err != nil {
+			return Receipt{}, err
+		}
+	}
 	i.mu.Lock()
 	overlaps := i.frozenCheckAt.Equal(time.Now()) && time.Until(lease.expires) < w.settings.SendTimeout
 	i.mu.Unlock()
@@ -62,7 +67,7 @@ func (i *instance) Send(ctx context.Context, m Message) (Receipt, error) {
 		ready := make(chan struct{})
 		time.AfterFunc(f.wait, func() { close(ready) })
 		return receipt, fmt.Errorf("send: %w", &Failure{
-			Class: class, RetryAfter: f.wait, NewID: f.newID, NotAttempted: f.notAttempted && class == f.class, Ready: ready, Err: errScripted,
+			Class: class, RetryAfter: f.wait, NewID: f.newID, Ready: ready, Err: errScripted,
 		})
 	}
 }

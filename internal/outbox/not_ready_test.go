@@ -19,8 +19,18 @@ type maker struct {
 const ofMade = "made"
 
 func (m *maker) send(_ context.Context, message Message) error {
-	if message.Row.Kind != ofMade {
+	if !m.isMaking(message) {
 		return nil
+	}
+	f := failure(NotReady)
+	f.Ready = m.made[message.Row.ID]
+	return f
+}
+
+// isMaking reports whether a message is not ready. The first call begins to make it.
+func (m *maker) isMaking(message Message) bool {
+	if message.Row.Kind != ofMade {
+		return false
 	}
 	ready := m.made[message.Row.ID]
 	if ready == nil {
@@ -30,11 +40,9 @@ func (m *maker) send(_ context.Context, message Message) error {
 	}
 	select {
 	case <-ready:
-		return nil
+		return false
 	default:
-		f := failure(NotReady)
-		f.NotAttempted, f.Ready = true, ready
-		return f
+		return true
 	}
 }
 
@@ -42,6 +50,7 @@ func newMaker(t *testing.T, takes time.Duration) *maker {
 	t.Helper()
 	m := &maker{takes: takes, made: make(map[int64]chan struct{})}
 	m.messenger = newMessenger(t, m.send)
+	m.silent = m.isMaking
 	return m
 }
 

@@ -125,7 +125,7 @@ type Receipt struct {
 	Covered int
 	// Fingerprint identifies the content if only the sender knows it, because it is made when it is sent; empty otherwise.
 	Fingerprint string
-	Skipped     bool // the message shows the content already, so that no request was made
+	Skipped     bool // the message shows the content already, so that nothing was sent
 	// Ended says that a message that existed once need not exist any more, for Ensure. Copies is how many others that should not
 	// exist were found and dealt with.
 	Ended  bool
@@ -145,11 +145,16 @@ const (
 	PinRefused Pin = "refused" // the bot has no right to pin
 )
 
-// Sender renders a message and sends it, or as much of it as fits. Its errors should be of type *Failure; any other
-// counts as Failed. The receipt of a failure states how many items it concerns.
+// Sender renders a message and sends it, or as much of it as fits. It calls begin before each request. Its errors should be of
+// type *Failure; any other counts as Failed. The receipt of a failure states how many items it concerns.
 type Sender interface {
-	Send(ctx context.Context, m Message) (Receipt, error)
+	Send(ctx context.Context, m Message, begin Begin) (Receipt, error)
 }
+
+// Begin is called before a request, which must not be made if Begin fails. The first request for a message begins at once: its lane
+// has waited for its turn. An extra one, such as for a simpler form of what was refused, waits until the total limit allows it. The
+// error is a *Failure for the sender to return.
+type Begin func(ctx context.Context) error
 
 // Class is the kind of a failure to send.
 type Class string
@@ -172,10 +177,9 @@ const (
 
 // Failure is why a message was not sent.
 type Failure struct {
-	Class        Class
-	RetryAfter   time.Duration // for RateLimited: the wait that the messenger asks for
-	NewID        int64         // for Migrated: the messenger's new id of the chat
-	NotAttempted bool          // no request was made, so nothing counts against the rate limits
+	Class      Class
+	RetryAfter time.Duration // for RateLimited: the wait that the messenger asks for
+	NewID      int64         // for Migrated: the messenger's new id of the chat
 	// Ready is closed when there is no reason to wait any more, for NotReady. Nothing is sent to the lane before, and nobody else
 	// waits.
 	Ready <-chan struct{}

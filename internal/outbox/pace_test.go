@@ -12,20 +12,25 @@ import (
 // span is the time of a request. The messenger may count it at any moment from its start to its end.
 type span struct{ begun, ended time.Time }
 
+// countAt returns how many requests the messenger may count within a window that ends just after a moment.
+func countAt(spans []span, at time.Time, per time.Duration) int {
+	until := at.Add(1) // the window does not contain this moment
+	from := until.Add(-per)
+	n := 0
+	for _, s := range spans {
+		if s.begun.Before(until) && !s.ended.Before(from) {
+			n++
+		}
+	}
+	return n
+}
+
 // maxCount returns how many requests the messenger may count within a window in the worst case. It tries all windows
 // that end just after a start: in between, the number can only be smaller.
 func maxCount(spans []span, per time.Duration) int {
 	maxCount := 0
 	for _, last := range spans {
-		until := last.begun.Add(1) // the window does not contain this moment
-		from := until.Add(-per)
-		n := 0
-		for _, s := range spans {
-			if s.begun.Before(until) && !s.ended.Before(from) {
-				n++
-			}
-		}
-		maxCount = max(maxCount, n)
+		maxCount = max(maxCount, countAt(spans, last.begun, per))
 	}
 	return maxCount
 }
@@ -42,8 +47,7 @@ func exceeded(spans []span, windows []Window) error {
 
 // isFull reports whether another request at this time would exceed a window.
 func isFull(spans []span, windows []Window, at time.Time) bool {
-	before := slices.DeleteFunc(slices.Clone(spans), func(s span) bool { return s.begun.After(at) })
-	return exceeded(append(before, span{at, at}), windows) != nil
+	return slices.ContainsFunc(windows, func(w Window) bool { return countAt(spans, at, w.Per) >= w.N })
 }
 
 func drawWindows(maxCount int) *rapid.Generator[[]Window] {

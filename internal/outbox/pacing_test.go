@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -25,16 +24,18 @@ func (m *messenger) spans(of func(request) bool) []span {
 	return spans
 }
 
-// exceeded returns an error if the requests exceed a limit.
+// exceeded returns an error if the requests exceed a limit. An extra request for a message need not wait for the limits of its
+// chat, but whatever comes next in the chat must.
 func (m *messenger) exceeded(limits Limits) error {
-	chats := make(map[ChatID]bool) // the value: is it private
+	before := make(map[ChatID][]span)
 	for _, r := range m.all() {
-		chats[r.chat] = r.message.Private
-	}
-	for chat, private := range chats {
-		if err := exceeded(m.spans(func(r request) bool { return r.chat == chat }), limits.forChat(private)); err != nil {
-			return fmt.Errorf("chat %d: %w", chat, err)
+		if r.message.Action == CallbackAnswer {
+			continue
 		}
+		if mine := before[r.chat]; !r.extra && isFull(mine, limits.forChat(r.message.Private), r.begun) {
+			return fmt.Errorf("chat %d: a message after %d requests", r.chat, len(mine))
+		}
+		before[r.chat] = append(before[r.chat], span{r.begun, cmp.Or(r.ended, time.Now())})
 	}
 	if err := exceeded(m.spans(func(request) bool { return true }), limits.Total); err != nil {
 		return fmt.Errorf("in total: %w", err)
@@ -133,7 +134,8 @@ func TestPaceCountsEveryRequest(t *testing.T) {
 	})
 }
 
-// load is a random sequence of items and restarts.
+// load is a random sequence of items, with either restarts or extra requests: what a dispatcher finds after a restart is one
+// request for each message.
 type load struct {
 	limits   Limits
 	parallel int
@@ -144,6 +146,7 @@ type loadEvent struct {
 	after   time.Duration
 	chats   []ChatID // one item for each of these; odd ids are private
 	lasts   time.Duration
+	forms   int // requests for each item
 	restart bool
 }
 
@@ -155,6 +158,7 @@ func drawLoad(t *rapid.T) load {
 	ms := func(of ...int) *rapid.Generator[time.Duration] {
 		return rapid.Map(rapid.SampledFrom(of), func(n int) time.Duration { return time.Duration(n) * time.Millisecond })
 	}
+	restarts := rapid.Bool().Draw(t, "restarts")
 	chat := rapid.Map(rapid.IntRange(1, 6), func(id int) ChatID { return ChatID(id) })
 	return load{
 		limits: Limits{
@@ -162,12 +166,18 @@ func drawLoad(t *rapid.T) load {
 		},
 		parallel: rapid.IntRange(1, 5).Draw(t, "parallel"),
 		events: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) loadEvent {
-			return loadEvent{
-				after:   ms(0, 0, 1, 50, 300, 2000, 9000).Draw(t, "after"),
-				chats:   rapid.SliceOfN(chat, 0, 8).Draw(t, "chats"),
-				lasts:   ms(0, 0, 1, 70, 250, 900).Draw(t, "lasts"),
-				restart: rapid.IntRange(0, 5).Draw(t, "restart") == 0,
+			e := loadEvent{
+				after: ms(0, 0, 1, 50, 300, 2000, 9000).Draw(t, "after"),
+				chats: rapid.SliceOfN(chat, 0, 8).Draw(t, "chats"),
+				lasts: ms(0, 0, 1, 70, 250, 900).Draw(t, "lasts"),
+				forms: 1,
 			}
+			if restarts {
+				e.restart = rapid.IntRange(0, 5).Draw(t, "restart") == 0
+			} else {
+				e.forms = rapid.SampledFrom([]int{1, 1, 2, 3}).Draw(t, "forms")
+			}
+			return e
 		}), 1, 8).Draw(t, "events"),
 	}
 }
@@ -178,12 +188,14 @@ func (l load) play(t *testing.T) error {
 	for c := ChatID(1); c <= 6; c += 2 {
 		store.private[c] = true
 	}
-	var lasts sync.Map // how long a request takes, by item
+	var events sync.Map // the event that an item is of, by its id
+	eventOf := func(m Message) loadEvent {
+		e, _ := events.Load(m.Row.ID)
+		return e.(loadEvent)
+	}
 	items := int64(0)
-	sender := newMessenger(t, func(ctx context.Context, m Message) error {
-		d, _ := lasts.Load(m.Row.ID)
-		return answersAfter(d.(time.Duration))(ctx, m)
-	})
+	sender := newMessenger(t, func(ctx context.Context, m Message) error { return answersAfter(eventOf(m).lasts)(ctx, m) })
+	sender.forms = func(m Message) int { return eventOf(m).forms }
 	settings := Settings{Parallel: l.parallel, Limits: l.limits}
 	p := dispatch(t, store, sender, settings)
 	restarts := false
@@ -196,7 +208,7 @@ func (l load) play(t *testing.T) error {
 		}
 		for _, c := range e.chats {
 			items++ // the id of the next item
-			lasts.Store(items, e.lasts)
+			events.Store(items, e)
 			store.add(c)
 		}
 		p.Wake(e.chats...)
@@ -215,18 +227,28 @@ func (l load) play(t *testing.T) error {
 
 // unneededWait returns an error if a request waited longer than necessary.
 func (l load) unneededWait(store *memory, sender *messenger) error {
-	var all, under []span
+	var all []span
 	done := make(map[ChatID][]span)
+	sending := make(map[int64]span) // from the first request for an item to the end of the last one
+	for _, r := range sender.all() {
+		s := sending[r.ids[0]]
+		sending[r.ids[0]] = span{cmp.Or(s.begun, r.begun), r.ended}
+	}
 	for _, r := range sender.all() {
 		before := r.begun.Add(-1)
-		under = slices.DeleteFunc(slices.Clone(all), func(s span) bool { return !s.ended.After(before) })
+		under := 0
+		for item, s := range sending {
+			if item != r.ids[0] && !s.begun.After(before) && s.ended.After(before) {
+				under++
+			}
+		}
 		ready := store.row(r.ids[0]).created
 		mine := done[r.chat]
 		if len(mine) > 0 && mine[len(mine)-1].ended.After(ready) {
 			ready = mine[len(mine)-1].ended
 		}
-		if r.begun.After(ready) && len(under) < l.parallel && !isFull(all, l.limits.Total, before) &&
-			!isFull(mine, l.limits.forChat(r.message.Private), before) {
+		if r.begun.After(ready) && under < l.parallel && !isFull(all, l.limits.Total, before) &&
+			(r.extra || !isFull(mine, l.limits.forChat(r.message.Private), before)) {
 			return fmt.Errorf("item %d waits unnecessarily from %v to %v", r.ids[0], ready, r.begun)
 		}
 		s := span{r.begun, r.ended}
@@ -235,7 +257,7 @@ func (l load) unneededWait(store *memory, sender *messenger) error {
 	return nil
 }
 
-// For all limits, loads, delays and restarts: no limit is exceeded, everything is sent, and as soon as possible.
+// For all limits, loads, delays, refused forms and restarts: no limit is exceeded, everything is sent, and as soon as possible.
 func TestPaceOfRandomLoad(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -69,7 +69,8 @@ type lookup struct {
 // reaction is the outcome of a request for a reaction.
 type reaction struct {
 	WaitingResult
-	err error
+	requests int // that were made
+	err      error
 }
 
 // newReactions returns the lane of reactions. It has no map of waiting chats, so that it stays empty, if no reactions are wanted
@@ -144,10 +145,11 @@ func (t *term) react(requestCtx, storeCtx context.Context, now time.Time) {
 		r.queue = r.queue[1:]
 		r.inFlight++
 		t.workers.Go(func() {
-			_, err := t.request(requestCtx, t.settings.SendTimeout, func(ctx context.Context) (Receipt, error) {
-				return Receipt{}, t.settings.React(ctx, next.To, next.Message)
+			made := requests{timeout: t.settings.SendTimeout}
+			_, err := t.request(requestCtx, &made, func(ctx context.Context) (Receipt, error) {
+				return Receipt{}, t.settings.React(ctx, next.To, next.Message, made.begin)
 			})
-			t.reacted <- reaction{next, err}
+			t.reacted <- reaction{next, made.count(), err}
 		})
 	}
 }
@@ -278,7 +280,7 @@ func (t *term) onReacted(done reaction, now time.Time) {
 		f = &Failure{Class: Failed, Err: done.err}
 	}
 	log := t.log.With("chat_id", done.To, "message_id", done.Message)
-	if f == nil || !f.NotAttempted {
+	if done.requests > 0 {
 		t.pace.add(now)
 		for _, w := range r.total {
 			r.clearAt = latest(r.clearAt, now.Add(w.Per))

@@ -16,6 +16,7 @@ type reactor struct {
 	t      *testing.T
 	sender *messenger
 	answer func(ctx context.Context, chat, message int64) error // nil: immediate success
+	silent func(message int64) bool                             // answered without a request; nil: none
 	again  bool                                                 // there are several leaders
 
 	mu       sync.Mutex
@@ -31,7 +32,12 @@ type reactionRequest struct {
 	err           error
 }
 
-func (r *reactor) react(ctx context.Context, chat, message int64) error {
+func (r *reactor) react(ctx context.Context, chat, message int64, begin Begin) error {
+	if r.silent == nil || !r.silent(message) {
+		if err := begin(ctx); err != nil {
+			return err
+		}
+	}
 	r.mu.Lock()
 	begun := time.Now()
 	r.inFlight++
@@ -386,9 +392,8 @@ func TestReactionsRefused(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, nil)
 		store.freeze(1, time.Minute)
 		p, reactions := acknowledging(t, store, sender, Settings{Limits: MessengerLimits()})
-		reactions.answer = func(_ context.Context, _, message int64) error {
-			return &Failure{Class: Rejected, NotAttempted: message > 1, Err: errors.New("REACTION_INVALID")}
-		}
+		reactions.answer = func(context.Context, int64, int64) error { return failure(Rejected) }
+		reactions.silent = func(message int64) bool { return message > 1 }
 		store.addResults(1, 1)
 		advance(t, 2*time.Second)
 		store.addResults(1, 2)

@@ -41,10 +41,14 @@ func (t *term) send(ctx context.Context, l *lane, m Message, timeout time.Durati
 	}
 	log.DebugContext(ctx, "sending notice", "result", "sending")
 	crashpoint.At(crashpoint.Requesting)
-	receipt, err := t.request(ctx, timeout, func(ctx context.Context) (Receipt, error) { return t.sender.Send(ctx, m) })
+	made := requests{timeout: timeout}
+	if l.Kind != CallbackAnswers {
+		made.await = func(ctx context.Context) error { return t.awaitExtra(ctx, l, m.Private) }
+	}
+	receipt, err := t.request(ctx, &made, func(ctx context.Context) (Receipt, error) { return t.sender.Send(ctx, m, made.begin) })
 	crashpoint.At(crashpoint.Requested)
 	covered := r.setOutcome(receipt, err)
-	r.slow = time.Since(begun) >= t.settings.SendTimeout
+	r.requests, r.slow = made.count(), made.age() >= t.settings.SendTimeout
 	if r.Failure != nil && r.Failure.Class == Migrated {
 		t.reportNewID(ctx, m, r.Failure)
 	}
@@ -73,7 +77,7 @@ func (t *term) skipRequest(ctx context.Context, log *slog.Logger, r *result) boo
 	m := r.Message
 	switch {
 	case m.Target != 0 && m.KnownFingerprint != "" && m.Row.PossibleDuplicates == 0 && m.KnownFingerprint == m.fingerprint(len(m.Items)):
-		r.Fingerprint, r.MessageID = m.KnownFingerprint, m.Target
+		r.Fingerprint, r.MessageID, r.Skipped = m.KnownFingerprint, m.Target, true
 		log.DebugContext(ctx, "content already shown, nothing to send", "fingerprint", r.Fingerprint, "result", "skipped")
 		return true
 	case m.isExhausted():
@@ -104,7 +108,6 @@ func (r *result) setOutcome(receipt Receipt, err error) (covered int) {
 	if err != nil && !errors.As(err, &r.Failure) {
 		r.Failure = &Failure{Class: Failed, Err: err}
 	}
-	r.attempted = !receipt.Skipped && (r.Failure == nil || !r.Failure.NotAttempted)
 	return covered
 }
 
@@ -155,15 +158,17 @@ func (t *term) reportNewID(ctx context.Context, m Message, f *Failure) {
 	}
 }
 
-// request makes one request. It is cancelled after the timeout, and before the lease ends if nobody renews it. A sender
-// that panics or does not return in time counts as a failure.
-func (t *term) request(ctx context.Context, timeout time.Duration, send func(context.Context) (Receipt, error)) (Receipt, error) {
+// request makes the requests of a send. Each is cancelled after the timeout, and before the lease ends if nobody renews it. A
+// sender that panics or does not return in time counts as a failure.
+func (t *term) request(ctx context.Context, made *requests, send func(context.Context) (Receipt, error)) (Receipt, error) {
 	type answer struct {
 		receipt Receipt
 		err     error
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	made.timer = time.AfterFunc(made.timeout, func() { cancel(context.DeadlineExceeded) })
+	defer made.timer.Stop()
 	answers := make(chan answer, 1)
 	go func() {
 		var a answer
@@ -175,8 +180,8 @@ func (t *term) request(ctx context.Context, timeout time.Duration, send func(con
 		}()
 		a.receipt, a.err = send(ctx)
 	}()
-	if timeout > t.settings.SendTimeout { // a request with the usual timeout ends before the lease: see mayBegin
-		t.workers.Go(func() { t.cancelBeforeLeaseEnds(ctx, cancel) })
+	if made.timeout > t.settings.SendTimeout { // a request with the usual timeout ends before the lease: see mayBegin
+		t.workers.Go(func() { t.cancelBeforeLeaseEnds(ctx, func() { cancel(errLeaseEnds) }) })
 	}
 	select {
 	case a := <-answers:
@@ -198,10 +203,11 @@ func (t *term) onResult(r result, now time.Time) {
 	l, m := r.lane, r.Message
 	l.level = t.settings.level(l.Lane, m.ExternalChat, m.Private, m.Purpose)
 	l.chat.setLimits(t.settings.Limits.forChat(m.Private))
-	if r.attempted && l.Kind != CallbackAnswers {
-		t.pace.add(now)
-		l.requested(now)
+	if r.requests > l.counted && l.Kind != CallbackAnswers {
+		t.countRequest(l, now)
 	}
+	l.counted = 0
+	t.dropExtra(l)
 	if r.Failure == nil {
 		t.touch(l.Lane)
 	}
@@ -226,7 +232,7 @@ func (t *term) onResult(r result, now time.Time) {
 		r.Pause = l.nextBackoff()
 		r.Dead = f.Class == Failed && r.Message.Row.Failures+1 >= t.settings.MaxFailures
 	}
-	if r.attempted && l.Kind != CallbackAnswers {
+	if r.requests > 0 && l.Kind != CallbackAnswers {
 		t.updateBreaker(l.Chat, r.Result, now)
 	}
 	if f := r.Failure; f != nil && f.Class == Unsupported && !t.unsupportedLogged {
@@ -235,6 +241,12 @@ func (t *term) onResult(r result, now time.Time) {
 	}
 	t.stats.finished(r)
 	t.results = append(t.results, r)
+}
+
+// countRequest counts a request that has ended against the limits.
+func (t *term) countRequest(l *lane, now time.Time) {
+	t.pace.add(now)
+	l.requested(now)
 }
 
 // updateBreaker opens or closes the circuit depending on the outcome of a request.

@@ -120,9 +120,10 @@ func TestFingerprint(t *testing.T) {
 func TestNotAttempted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		rejected := &Failure{Class: Rejected, NotAttempted: true, Err: errors.New("invalid content")}
+		rejected := failure(Rejected)
 		store := newMemory()
 		sender := newMessenger(t, scripted(map[int64][]error{1: {rejected}, 2: {rejected}, 3: {rejected}}))
+		sender.silent = func(m Message) bool { return m.Row.ID <= 3 }
 		store.add(1, 1, 1, 1, 1)
 		begun := time.Now()
 		p := dispatch(t, store, sender, Settings{PollEvery: noPolls.PollEvery, Limits: Limits{
@@ -146,12 +147,14 @@ func TestNotAttemptedDoesNotCloseCircuit(t *testing.T) {
 		const chats = 50
 		unreachable := unavailable(time.Now().Add(time.Hour), Unreachable, 0)
 		store := newMemory()
+		invalid := func(m Message) bool { return m.Row.ID > 10 && m.Row.ID%2 == 0 }
 		sender := newMessenger(t, func(ctx context.Context, m Message) error {
-			if m.Row.ID > 10 && m.Row.ID%2 == 0 {
-				return &Failure{Class: Rejected, NotAttempted: true, Err: errors.New("invalid content")}
+			if invalid(m) {
+				return failure(Rejected)
 			}
 			return unreachable(ctx, m)
 		})
+		sender.silent = invalid
 		for c := range ChatID(chats) {
 			store.add(c)
 		}

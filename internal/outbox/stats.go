@@ -136,7 +136,7 @@ func (m *statsRecorder) finished(r result) {
 	defer m.mu.Unlock()
 	stats := &m.stats
 	switch {
-	case r.Failure == nil && !r.attempted:
+	case r.Failure == nil && r.Skipped:
 		stats.Skipped++
 		stats.BoardCopies += int64(r.Copies)
 	case r.Failure == nil:

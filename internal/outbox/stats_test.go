@@ -140,7 +140,7 @@ func TestCounters(t *testing.T) {
 	taken := func(turn Turn) func(*statsRecorder) { return func(m *statsRecorder) { m.taken(turn) } }
 	finished := func(m Message, covered int, f *Failure, dead bool) func(*statsRecorder) {
 		return func(rec *statsRecorder) {
-			r := result{Result: Result{Message: m, Receipt: Receipt{Covered: covered}, Failure: f, Dead: dead}, attempted: true}
+			r := result{Result: Result{Message: m, Receipt: Receipt{Covered: covered}, Failure: f, Dead: dead}}
 			rec.finished(r)
 		}
 	}
@@ -177,10 +177,10 @@ func TestCounters(t *testing.T) {
 		"uncertain":        {finished(message(Send, 5, 30), 0, failure(Uncertain), false), Stats{Uncertain: 30}},
 		"ambiguous":        {finished(one, 0, failure(Ambiguous), false), Stats{}},
 		"a refused table": {func(m *statsRecorder) {
-			m.finished(result{Result: Result{Message: one, Receipt: Receipt{Covered: 1, TableRefused: true}}, attempted: true})
+			m.finished(result{Result: Result{Message: one, Receipt: Receipt{Covered: 1, TableRefused: true}}})
 		}, Stats{Sent: 1, Delivered: 1, TablesRefused: 1}},
 		"skipped": {func(m *statsRecorder) {
-			m.finished(result{Result: Result{Message: one}})
+			m.finished(result{Result: Result{Message: one, Receipt: Receipt{Skipped: true}}})
 		}, Stats{Skipped: 1}},
 	} {
 		var m statsRecorder

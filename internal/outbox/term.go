@@ -40,7 +40,8 @@ type term struct {
 	unloaded        int      // paused lanes that are not in memory
 	pace            pace     // of all lanes together
 	breaker         breaker
-	overloaded      atomic.Bool // too many items wait in all chats together
+	extra           []extraRequest // that wait until they may begin, longest first
+	overloaded      atomic.Bool    // too many items wait in all chats together
 	// unsupportedLogged is true once the log says that items are set aside
 	unsupportedLogged bool
 
@@ -55,6 +56,7 @@ type term struct {
 	reactions reactions
 
 	polled       chan []Backlog
+	asked        chan extraRequest
 	completed    chan result
 	persisted    chan batch
 	found        chan lookup
@@ -70,8 +72,8 @@ type term struct {
 type result struct {
 	lane *lane
 	Result
-	attempted bool      // a request was made
-	slow      bool      // it took the full usual timeout
+	requests  int       // that were made
+	slow      bool      // the last one took the full usual timeout
 	persistAt time.Time // earliest time to persist it
 }
 
@@ -92,6 +94,7 @@ func newTerm(d *Dispatcher, lease Lease) *term {
 		journal:   journal{limit: maxBatch},
 		reactions: newReactions(d.settings),
 		polled:    make(chan []Backlog),
+		asked:     make(chan extraRequest),
 		completed: make(chan result, 2*d.settings.Parallel),
 		persisted: make(chan batch, 1),
 		found:     make(chan lookup, 1),
@@ -140,6 +143,8 @@ func (t *term) loop(ctx context.Context) error {
 			r.slot <- t.reserve(r.lane, time.Now())
 		case release := <-t.released:
 			t.onSlotReleased(requestCtx, release, time.Now())
+		case extra := <-t.asked:
+			t.onAsked(extra, time.Now())
 		case r := <-t.completed:
 			t.onResult(r, time.Now())
 		case e := <-t.persisted:
@@ -184,6 +189,7 @@ func (t *term) isBusy(now time.Time) bool {
 // same now, so that nothing in between is missed.
 func (t *term) step(requestCtx, storeCtx context.Context, now time.Time) time.Duration {
 	t.promoteDue(now)
+	t.beginExtra(now)
 	if !t.stopping {
 		t.startReady(now)
 	}
@@ -203,11 +209,16 @@ func (t *term) next(now time.Time) time.Time {
 	if l := t.due.first(); l != nil {
 		sooner(l.order)
 	}
+	if len(t.extra) > 0 {
+		sooner(t.pace.next(now, t.requesting()-len(t.extra)))
+	}
 	if t.first() != nil {
 		sooner(t.pace.next(now, t.requesting()))
+	}
+	if len(t.extra) > 0 || t.first() != nil {
 		sooner(t.breaker.until)
 	}
-	if t.first() != nil && t.hasSlot(now) || len(t.callbackAnswers) > 0 && t.hasCallbackSlot() {
+	if t.mayBeginExtra(now) || t.first() != nil && t.hasSlot(now) || len(t.callbackAnswers) > 0 && t.hasCallbackSlot() {
 		sooner(now.Add(leasePoll)) // only the lease prevents them
 	}
 	sooner(t.nextReaction(now))

@@ -34,6 +34,16 @@ func TestNoWakeUpIsMissed(t *testing.T) {
 			tm.pace.add(soon.Add(-time.Minute))
 			tm.schedule(l, now)
 		}, 0},
+		"the total limit, for an extra request": {limits, newLease(1), func(tm *term, l *lane, _, soon time.Time) {
+			tm.claim(l)
+			tm.pace.add(soon.Add(-time.Minute))
+			tm.extra = []extraRequest{{lane: l, begin: make(chan error, 1)}}
+		}, 0},
+		"the pause of the circuit breaker, for an extra request": {Limits{}, newLease(1), func(tm *term, l *lane, _, soon time.Time) {
+			tm.claim(l)
+			tm.breaker.trip(soon)
+			tm.extra = []extraRequest{{lane: l, begin: make(chan error, 1)}}
+		}, 0},
 		"the pause of the circuit breaker": {Limits{}, newLease(1), func(tm *term, l *lane, now, soon time.Time) {
 			tm.breaker.trip(soon)
 			tm.schedule(l, now)
@@ -46,6 +56,10 @@ func TestNoWakeUpIsMissed(t *testing.T) {
 		}, 0},
 		"a lease": {Limits{}, &renewedLease{}, func(tm *term, l *lane, now, _ time.Time) {
 			tm.schedule(l, now)
+		}, leasePoll},
+		"a lease, for an extra request": {Limits{}, &renewedLease{}, func(tm *term, l *lane, _, _ time.Time) {
+			tm.claim(l)
+			tm.extra = []extraRequest{{lane: l, begin: make(chan error, 1)}}
 		}, leasePoll},
 		"a lease, for answers to buttons": {Limits{}, &renewedLease{}, func(tm *term, l *lane, now, _ time.Time) {
 			l.Kind = CallbackAnswers

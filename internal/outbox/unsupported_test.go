@@ -18,14 +18,14 @@ func TestUnsupportedItemsAreSetAside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, newer := newMemory(), false
 		limits := Limits{Group: []Window{{1, time.Second}}}
+		unknown := func(m Message) bool { return m.Row.Kind == "of tomorrow" && !newer }
 		sender := newMessenger(t, func(_ context.Context, m Message) error {
-			if m.Row.Kind == "of tomorrow" && !newer {
-				f := failure(Unsupported)
-				f.NotAttempted = true
-				return f
+			if unknown(m) {
+				return failure(Unsupported)
 			}
 			return nil
 		})
+		sender.silent = unknown
 		var want []int64
 		for i := range int64(9) {
 			kind := "test"

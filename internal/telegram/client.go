@@ -25,9 +25,10 @@ const DefaultURL = "https://api.telegram.org"
 
 // Client talks to the Bot API. Nothing that it returns contains the token.
 type Client struct {
-	api  *bot.Bot
-	http transport
-	base string // URL of a method without its name
+	api   *bot.Bot
+	http  transport
+	base  string                      // URL of a method without its name
+	begin func(context.Context) error // called before each Call and Upload; nil: nothing is
 }
 
 // Self is the bot's own account.
@@ -63,6 +64,13 @@ func NewClient(token, serverURL string) (*Client, error) {
 		return nil, fmt.Errorf("make Bot API client: %w", err)
 	}
 	return &Client{api: api, http: t, base: base}, nil
+}
+
+// Asking returns a client whose Call and Upload call begin before each request, and make none if that fails.
+func (c *Client) Asking(begin func(context.Context) error) *Client {
+	asking := *c
+	asking.begin = begin
+	return &asking
 }
 
 // Close closes the idle connections.
@@ -178,6 +186,11 @@ func (c *Client) post(ctx context.Context, method string, body []byte, contentTy
 		return nil, fmt.Errorf("make %s: %w", method, withoutURL(err))
 	}
 	req.Header.Set("Content-Type", contentType)
+	if c.begin != nil {
+		if err := c.begin(ctx); err != nil {
+			return nil, err
+		}
+	}
 	a, err := c.http.ask(req)
 	return a.Result, err
 }

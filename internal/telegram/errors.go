@@ -65,7 +65,7 @@ func Failure(err error) *outbox.Failure {
 
 // Rejected returns the failure of a message that is itself at fault, and was not sent to Telegram.
 func Rejected(err error) *outbox.Failure {
-	return &outbox.Failure{Class: outbox.Rejected, NotAttempted: true, Err: err}
+	return &outbox.Failure{Class: outbox.Rejected, Err: err}
 }
 
 // class classifies the error. An answer without a description is not the Bot API's own.

@@ -24,7 +24,10 @@ type desk struct {
 	end   chan struct{}
 }
 
-func (d *desk) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
+func (d *desk) Send(ctx context.Context, m outbox.Message, begin outbox.Begin) (outbox.Receipt, error) {
+	if err := begin(ctx); err != nil {
+		return outbox.Receipt{}, err
+	}
 	select {
 	case d.begun <- m:
 	case <-ctx.Done():

@@ -1,0 +1,108 @@
+package outbox
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// requests are those that a sender makes for one message, usually one. Each has the full timeout, without the time that it waits
+// before it begins.
+type requests struct {
+	timeout time.Duration
+	timer   *time.Timer                 // cancels the request in flight after the timeout
+	await   func(context.Context) error // waits until an extra request may begin; nil: at once
+
+	mu    sync.Mutex
+	made  int
+	begun time.Time // when the last one began
+}
+
+// begin implements Begin.
+func (r *requests) begin(ctx context.Context) error {
+	err := context.Cause(ctx)
+	if err == nil && r.count() > 0 && r.await != nil {
+		r.timer.Stop()
+		err = r.await(ctx)
+		r.timer.Reset(r.timeout)
+	}
+	if err != nil {
+		return &Failure{Class: Unreachable, Err: err}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.made++
+	r.begun = time.Now()
+	return nil
+}
+
+// count returns how many requests were made.
+func (r *requests) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.made
+}
+
+// age returns how long ago the last request began.
+func (r *requests) age() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return time.Since(r.begun)
+}
+
+// extraRequest is a request for a message after its first one. It waits for the total limit, because the messenger counts it like any
+// other. It does not wait for the limits of its chat, which could take a minute in the middle of a message: the next message of the
+// chat does. Its lane holds a send slot, so it has a token of the total limit before any other lane.
+type extraRequest struct {
+	lane    *lane
+	private bool       // the chat is with one person
+	begin   chan error // receives nil when it may begin
+}
+
+// awaitExtra waits until a lane may begin an extra request for the message that it sends.
+func (t *term) awaitExtra(ctx context.Context, l *lane, private bool) error {
+	r := extraRequest{l, private, make(chan error, 1)}
+	select {
+	case t.asked <- r:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	select {
+	case err := <-r.begin:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// onAsked queues an extra request. The one before it has ended, so it counts from now on.
+func (t *term) onAsked(r extraRequest, now time.Time) {
+	r.lane.chat.setLimits(t.settings.Limits.forChat(r.private))
+	t.countRequest(r.lane, now)
+	r.lane.counted++
+	t.extra = append(t.extra, r)
+}
+
+// dropExtra drops the extra request of a lane that has stopped waiting for it.
+func (t *term) dropExtra(l *lane) {
+	t.extra = slices.DeleteFunc(t.extra, func(r extraRequest) bool { return r.lane == l })
+}
+
+// beginExtra begins the extra requests that may begin. While stopping, it refuses them.
+func (t *term) beginExtra(now time.Time) {
+	for len(t.extra) > 0 && (t.stopping || t.mayBeginExtra(now) && t.mayBegin()) {
+		var err error
+		if t.stopping {
+			err = errStopped
+		}
+		t.extra[0].begin <- err
+		t.extra = t.extra[1:]
+	}
+}
+
+// mayBeginExtra reports whether an extra request waits and may begin now, regardless of the lease.
+func (t *term) mayBeginExtra(now time.Time) bool {
+	waiting := len(t.extra) // none of them is in flight
+	return waiting > 0 && t.breaker.allows(t.sending-waiting, now) && !t.pace.next(now, t.requesting()-waiting).After(now)
+}

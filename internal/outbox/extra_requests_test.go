@@ -1,0 +1,129 @@
+package outbox
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// inForms returns a messenger that accepts only the last of several forms of the first item. Each request lasts a while.
+func inForms(t *testing.T, forms int, lasts time.Duration) *messenger {
+	t.Helper()
+	m := newMessenger(t, answersAfter(lasts))
+	m.forms = func(m Message) int {
+		if m.Row.ID == 1 {
+			return forms
+		}
+		return 1
+	}
+	return m
+}
+
+// Every request for a message counts. An extra one waits for the total limit, before other chats, and for nothing else; the next
+// message of the chat waits for all of them. Each request has the full timeout.
+func TestExtraRequests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const s = time.Second
+		store, sender := newMemory(), inForms(t, 3, 4*s)
+		p := dispatch(t, store, sender, Settings{PollEvery: noPolls.PollEvery, Limits: Limits{
+			Group: []Window{{3, time.Minute}}, Total: []Window{{2, 10 * s}},
+		}})
+		synctest.Wait()
+		begun := time.Now()
+		store.add(1, 2, 3, 4, 1)
+		for chat := ChatID(1); chat <= 4; chat++ {
+			p.Wake(chat)
+			advance(t, 1)
+		}
+		advance(t, 2*time.Minute)
+		for chat, want := range map[ChatID][]time.Duration{
+			1: {0, 14 * s, 28 * s, 64 * s}, 2: {0}, 3: {14 * s}, 4: {28 * s},
+		} {
+			var got []time.Duration
+			for _, at := range sender.begun(chat, begun) {
+				got = append(got, at.Round(time.Microsecond))
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("requests to chat %d (-want +got):\n%s", chat, diff)
+			}
+		}
+		if s := p.Stats(); s.Sent != 5 || s.PossibleDuplicates != 0 {
+			t.Errorf("%d are sent, with %d possible duplicates", s.Sent, s.PossibleDuplicates)
+		}
+		p.stop()
+	})
+}
+
+// A dispatcher that stops begins no extra request. The next one sends the message.
+func TestStopBeforeAnExtraRequest(t *testing.T) {
+	t.Parallel()
+	for name, limits := range map[string]Limits{"in flight": {}, "waiting": {Total: []Window{{1, time.Minute}}}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				const lasts = 2 * time.Second
+				store, sender := newMemory(), inForms(t, 2, lasts)
+				store.add(1)
+				p := dispatch(t, store, sender, Settings{Limits: limits})
+				stopping := time.Duration(0)
+				if name == "waiting" {
+					advance(t, 10*time.Second)
+				} else {
+					advance(t, time.Second)
+					stopping = time.Second
+				}
+				checkBetween(t, "stopping", p.stop(), stopping, stopping)
+				if r := store.row(1); len(sender.all()) != 1 || r.state != rowPlanned || r.PossibleDuplicates != 0 {
+					t.Errorf("%d requests, the item is %s with %d possible duplicates", len(sender.all()), r.state, r.PossibleDuplicates)
+				}
+				next := dispatch(t, store, sender, Settings{})
+				advance(t, time.Minute)
+				if r := store.row(1); len(sender.all()) != 3 || r.state != rowSent {
+					t.Errorf("%d requests, the item is %s", len(sender.all()), r.state)
+				}
+				next.stop()
+			})
+		})
+	}
+}
+
+// While the circuit is open, an extra request waits as a lane does, and probes when the pause is over.
+func TestExtraRequestsWhileTheCircuitIsOpen(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemory()
+		sender := inForms(t, 2, time.Second)
+		answer := sender.answer
+		store.add(1, 2, 3, 4)
+		begun := time.Now()
+		sender.answer = func(ctx context.Context, m Message) error {
+			if m.Row.ID > 1 && m.Row.Attempts == 1 {
+				return rateLimited(10 * time.Second)
+			}
+			return answer(ctx, m)
+		}
+		p := dispatch(t, store, sender, Settings{})
+		advance(t, 5*time.Second)
+		if !p.Stats().CircuitOpen {
+			t.Fatal("the circuit is closed")
+		}
+		advance(t, time.Minute)
+		all := sender.all()
+		if probe := all[4]; probe.chat != 1 || !probe.extra || p.Stats().CircuitOpen {
+			t.Errorf("the probe is %+v", probe)
+		}
+		for i, r := range all[4:] {
+			if at := r.begun.Sub(begun); at < 10*time.Second || i > 0 && at < 11*time.Second {
+				t.Errorf("request %d begins at %v", i, at)
+			}
+		}
+		if n := store.count(rowSent); n != 4 {
+			t.Errorf("%d items are sent", n)
+		}
+		p.stop()
+	})
+}
