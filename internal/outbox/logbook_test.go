@@ -46,6 +46,13 @@ func (b *logbook) WithAttrs(attrs []slog.Attr) slog.Handler {
 
 func (b *logbook) WithGroup(string) slog.Handler { return b }
 
+// all returns all records.
+func (b *logbook) all() []logged {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(*b.entries)
+}
+
 // lines returns the records with this message.
 func (b *logbook) lines(message string) []logged {
 	b.mu.Lock()

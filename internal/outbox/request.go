@@ -34,31 +34,30 @@ var (
 // send makes the request for a message with the given timeout, unless it is unnecessary or there is no time, and logs
 // the outcome.
 func (t *term) send(ctx context.Context, l *lane, m Message, timeout time.Duration) result {
-	r := result{lane: l, Result: Result{Message: m}}
+	r := result{lane: l, Result: Result{Message: m, Fingerprint: m.fingerprint(len(m.Items))}}
 	begun, log := time.Now(), t.logOf(m)
-	if t.skipRequest(ctx, log, &r) {
-		return r
+	if !t.skipRequest(ctx, &r) {
+		log.DebugContext(ctx, "sending notice", "result", "sending")
+		t.callSender(ctx, &r, timeout)
 	}
-	log.DebugContext(ctx, "sending notice", "result", "sending")
+	logOutcome(ctx, log.With("fingerprint", r.Fingerprint, "duration_ms", time.Since(begun).Milliseconds()), r.Result)
+	return r
+}
+
+// callSender has the sender make the request for a message, and sets its outcome.
+func (t *term) callSender(ctx context.Context, r *result, timeout time.Duration) {
+	m, made := r.Message, requests{timeout: timeout}
+	if r.lane.Kind != CallbackAnswers {
+		made.await = func(ctx context.Context) error { return t.awaitExtra(ctx, r.lane, m.Private) }
+	}
 	crashpoint.At(crashpoint.Requesting)
-	made := requests{timeout: timeout}
-	if l.Kind != CallbackAnswers {
-		made.await = func(ctx context.Context) error { return t.awaitExtra(ctx, l, m.Private) }
-	}
 	receipt, err := t.request(ctx, &made, func(ctx context.Context) (Receipt, error) { return t.sender.Send(ctx, m, made.begin) })
 	crashpoint.At(crashpoint.Requested)
-	covered := r.setOutcome(receipt, err)
+	r.setOutcome(receipt, err)
 	r.requests, r.slow = made.count(), made.age() >= t.settings.SendTimeout
 	if r.Failure != nil && r.Failure.Class == Migrated {
 		t.reportNewID(ctx, m, r.Failure)
 	}
-	log = log.With("fingerprint", r.Fingerprint, "duration_ms", time.Since(begun).Milliseconds())
-	if r.Failure == nil {
-		log.DebugContext(ctx, "notice sent", "message_id", r.MessageID, "covered", covered, "result", "sent")
-	} else {
-		logFailure(ctx, log, r.Failure)
-	}
-	return r
 }
 
 // logOf returns a logger with the fields that identify the message.
@@ -73,17 +72,13 @@ func (t *term) logOf(m Message) *slog.Logger {
 
 // skipRequest sets the result of a message that needs no request or must not be sent, and reports whether it did: the
 // content is already shown, there are too many possible duplicates, or there is no time for it.
-func (t *term) skipRequest(ctx context.Context, log *slog.Logger, r *result) bool {
+func (t *term) skipRequest(ctx context.Context, r *result) bool {
 	m := r.Message
 	switch {
-	case m.Target != 0 && m.KnownFingerprint != "" && m.Row.PossibleDuplicates == 0 && m.KnownFingerprint == m.fingerprint(len(m.Items)):
-		r.Fingerprint, r.MessageID, r.Skipped = m.KnownFingerprint, m.Target, true
-		log.DebugContext(ctx, "content already shown, nothing to send", "fingerprint", r.Fingerprint, "result", "skipped")
-		return true
+	case m.Target != 0 && m.Row.PossibleDuplicates == 0 && m.KnownFingerprint == r.Fingerprint:
+		r.MessageID, r.Skipped = m.Target, true
 	case m.isExhausted():
 		r.Failure = &Failure{Class: Uncertain, Err: errTooManyPossibleDuplicates}
-		log.ErrorContext(ctx, "too many possible duplicates, notice given up", "result", r.Failure.Class)
-		return true
 	case ctx.Err() != nil:
 		r.Failure = &Failure{Class: Unreachable, Err: errStopped}
 	case !t.mayBegin():
@@ -91,27 +86,40 @@ func (t *term) skipRequest(ctx context.Context, log *slog.Logger, r *result) boo
 	default:
 		return false
 	}
-	log.WarnContext(ctx, "notice not sent", "result", r.Failure.Class, "error", r.Failure.Err)
 	return true
 }
 
-// setOutcome stores the outcome of a request and returns how many of the rendered items it covered.
-func (r *result) setOutcome(receipt Receipt, err error) (covered int) {
+// setOutcome sets the outcome of a request.
+func (r *result) setOutcome(receipt Receipt, err error) {
 	r.Receipt = receipt
-	covered = len(r.Message.Items)
-	if receipt.Covered > 0 {
-		covered = min(covered, receipt.Covered)
-	}
 	if r.Fingerprint = receipt.Fingerprint; r.Fingerprint == "" {
-		r.Fingerprint = r.Message.fingerprint(covered)
+		r.Fingerprint = r.Message.fingerprint(r.rendered())
 	}
 	if err != nil && !errors.As(err, &r.Failure) {
 		r.Failure = &Failure{Class: Failed, Err: err}
 	}
-	return covered
 }
 
-// logFailure logs why a request failed, at a level that fits what operators need to know.
+// rendered returns how many of the rendered items the request covered.
+func (r Result) rendered() int {
+	if r.Covered == 0 {
+		return len(r.Message.Items)
+	}
+	return min(r.Covered, len(r.Message.Items))
+}
+
+// logOutcome logs the outcome of a message, at a level that fits what operators need to know.
+func logOutcome(ctx context.Context, log *slog.Logger, r Result) {
+	switch {
+	case r.Failure != nil:
+		logFailure(ctx, log, r.Failure)
+	case r.Skipped:
+		log.DebugContext(ctx, "content already shown, nothing to send", "result", "skipped")
+	default:
+		log.DebugContext(ctx, "notice sent", "message_id", r.MessageID, "covered", r.rendered(), "result", "sent")
+	}
+}
+
 func logFailure(ctx context.Context, log *slog.Logger, f *Failure) {
 	log = log.With("result", f.Class, "error", f.Err)
 	switch f.Class {
@@ -124,6 +132,8 @@ func logFailure(ctx context.Context, log *slog.Logger, f *Failure) {
 		log.WarnContext(ctx, "rate limited by the messenger")
 	case Rejected:
 		log.ErrorContext(ctx, "notice rejected, moved to dead letters")
+	case Uncertain:
+		log.ErrorContext(ctx, "too many possible duplicates, notice given up")
 	case Obsolete:
 		log.DebugContext(ctx, "notice is obsolete")
 	case Unsupported:
