@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -29,38 +28,38 @@ var scripts = []struct{ script, name string }{
 
 // goldenWithNames are the golden notices that are rendered with the names of scripts: one of each kind that has names in it.
 var goldenWithNames = map[string]string{
-	ranking.KindMatchRecorded:  "match_upset_and_notes",
-	ranking.KindJoined:         "joined_new",
-	ranking.KindMatchUndone:    "undone_win",
-	ranking.KindMatchRestored:  "restored_win",
-	ranking.KindMatchFixed:     "fixed_score",
-	ranking.KindPlayersMerged:  "merged_players",
-	ranking.KindRulesChanged:   "rules_changed_one",
-	ranking.KindSettings:       "settings_changed",
-	ranking.KindNotRecorded:    "not_recorded_each",
-	ranking.KindUndoPrompt:     "undo_prompt",
-	ranking.KindWhichPrompt:    "which_two",
-	ranking.KindUndoDropped:    "undo_cancelled",
-	ranking.KindReportPrompt:   "report_winner_teams",
-	ranking.KindOpponentPrompt: "wizard_opponent",
-	ranking.KindNamePrompt:     "wizard_name",
-	ranking.KindScorePrompt:    "wizard_score",
-	ranking.KindReportChosen:   "report_chosen",
-	ranking.KindReportDropped:  "report_cancelled",
-	stats.KindRankingPage:      "ranking_newcomers",
-	ranking.KindBoard:          "board_on",
-	stats.KindMyStanding:       "me_everything",
-	stats.KindHeadToHead:       "h2h_met",
-	stats.KindChart:            "chart_numbers",
-	stats.KindRecords:          "records_all_time",
-	stats.KindUnclearPeople:    "people_similar_name",
-	stats.KindMatchPage:        "matches_of_group",
-	stats.KindHistoryPage:      "matches_of_player",
-	stats.KindOdds:             "odds_doubles",
-	stats.KindTeams:            "odds_teams",
-	stats.KindMyStandings:      "me_groups_one",
-	kindWrongForm:              "wrong_form_hostile",
-	kindCommandFailed:          "command_failed_command",
+	ranking.KindMatchRecorded:  "match/upset_and_notes",
+	ranking.KindJoined:         "joined/new",
+	ranking.KindMatchUndone:    "undone/win",
+	ranking.KindMatchRestored:  "restored/win",
+	ranking.KindMatchFixed:     "fixed/score",
+	ranking.KindPlayersMerged:  "merged/players",
+	ranking.KindRulesChanged:   "rules_changed/one",
+	ranking.KindSettings:       "settings/changed",
+	ranking.KindNotRecorded:    "not_recorded/each",
+	ranking.KindUndoPrompt:     "undo/prompt",
+	ranking.KindWhichPrompt:    "which/two",
+	ranking.KindUndoDropped:    "undo/cancelled",
+	ranking.KindReportPrompt:   "report/winner_teams",
+	ranking.KindOpponentPrompt: "wizard/opponent",
+	ranking.KindNamePrompt:     "wizard/name",
+	ranking.KindScorePrompt:    "wizard/score",
+	ranking.KindReportChosen:   "report/chosen",
+	ranking.KindReportDropped:  "report/cancelled",
+	stats.KindRankingPage:      "ranking/newcomers",
+	ranking.KindBoard:          "board/on",
+	stats.KindMyStanding:       "me/everything",
+	stats.KindHeadToHead:       "h2h/met",
+	stats.KindChart:            "chart/numbers",
+	stats.KindRecords:          "records/all_time",
+	stats.KindUnclearPeople:    "people/similar_name",
+	stats.KindMatchPage:        "matches/of_group",
+	stats.KindHistoryPage:      "matches/of_player",
+	stats.KindOdds:             "odds/doubles",
+	stats.KindTeams:            "odds/teams",
+	stats.KindMyStandings:      "me/groups_one",
+	kindWrongForm:              "wrong_form/hostile",
+	kindCommandFailed:          "command_failed/command",
 }
 
 // rename gives all names in a notice, and other words of people, the next name each. It returns how many there were.
@@ -121,7 +120,7 @@ func renamed(t *testing.T, notice ranking.Notice, script int) (named ranking.Not
 	return content.Elem().Interface().(ranking.Notice), count
 }
 
-// TestGoldenNames compares the notices with names of several scripts with testdata/golden/<language>/names_<kind>.golden, and
+// TestGoldenNames compares the notices with names of several scripts with testdata/golden/<language>/names.txtar, and
 // looks for the names in the messages as members see them.
 func TestGoldenNames(t *testing.T) {
 	t.Parallel()
@@ -164,7 +163,7 @@ func TestGoldenNames(t *testing.T) {
 						}
 					}
 				}
-				compareWithFile(t, filepath.Join("testdata", "golden", language.Tag(), "names_"+kind+".golden"), visible.Replace(got.String()))
+				compareWithGolden(t, language.Tag(), "names/"+kind, visible.Replace(got.String()))
 			}
 		})
 	}

@@ -4,26 +4,25 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
 
 	"elobot/internal/catalog"
 	"elobot/internal/command"
 	"elobot/internal/ranking"
 )
 
-var updateGolden = flag.Bool("update", false, "write the golden files instead of comparing with them")
+var updateGolden = flag.Bool("update", false, "write the golden texts of the tests that run instead of comparing with them")
 
 // visible makes the invisible characters visible that the bot puts into texts.
 var visible = strings.NewReplacer(isolate, `\u2068`, endIsolate, `\u2069`, joiner, `\u2060`)
 
-// TestGolden compares the texts of every notice in every language with testdata/golden. A file has the stored notice, so that a renamed field is
-// noticed, then the HTML, the buttons of a reply, the line of a merged message if it differs from the HTML, and the answer
+// TestGolden compares the texts of every notice in every language with testdata/golden. A section has the stored notice, so that a renamed
+// field is noticed, then the HTML, the buttons of a reply, the line of a merged message if it differs from the HTML, and the answer
 // to a button press if the notice can be one.
 func TestGolden(t *testing.T) {
 	t.Parallel()
@@ -51,7 +50,7 @@ func compareGolden(t *testing.T, language catalog.Language) {
 				t.Fatal(err)
 			}
 			got := visible.Replace(fmt.Sprintf("%s %s\n\n%s", item.Kind, item.Payload, out.shown(notice)))
-			compareWithFile(t, filepath.Join("testdata", "golden", language.Tag(), name+".golden"), got)
+			compareWithGolden(t, language.Tag(), name, got)
 			sent := messageOf(t, group.ID(), notice)
 			sent.Language = language.Tag()
 			for _, sent.Tables = range []bool{false, true} {
@@ -92,26 +91,8 @@ func (o outgoing) shown(notice ranking.Notice) string {
 	return text
 }
 
-// compareWithFile compares a text with a golden file, or writes the file.
-func compareWithFile(t *testing.T, file, got string) {
-	t.Helper()
-	if *updateGolden {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatalf("make folder: %v", err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatalf("write golden file: %v", err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("read golden file, -update makes it: %v", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("not as in %s (-want +got):\n%s", file, diff)
-	}
-}
-
+// TestGoldenFilesAreComplete: each kind of notice has golden texts, and each golden text belongs to one. With -update, the others are
+// removed.
 func TestGoldenFilesAreComplete(t *testing.T) {
 	t.Parallel()
 	notices := goldenNotices(t)
@@ -122,19 +103,30 @@ func TestGoldenFilesAreComplete(t *testing.T) {
 	if len(kinds) > 0 {
 		t.Errorf("kinds without a golden file: %q", kinds)
 	}
+	several := goldenSeveral(t)
+	goldenLock.Lock()
+	defer goldenLock.Unlock()
 	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*", "*"))
 	if err != nil {
 		t.Fatalf("list golden files: %v", err)
 	}
-	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".golden")
-		kind, isOfNames := strings.CutPrefix(name, "names_")
-		_, known := notices[name]
-		if isOfNames {
-			_, known = goldenWithNames[kind]
+	for _, path := range files {
+		file := readGolden(t, path)
+		subject := strings.TrimSuffix(filepath.Base(path), ".txtar")
+		isOrphan := func(f txtar.File) bool {
+			_, isNotice := notices[subject+"/"+f.Name]
+			_, isNamed := goldenWithNames[f.Name]
+			_, isSeveral := several[f.Name]
+			return !isNotice && !(subject == "names" && isNamed) && !(subject == "several" && isSeveral)
 		}
-		if !known {
-			t.Errorf("%s belongs to no notice", file)
+		if *updateGolden {
+			file.sections = slices.DeleteFunc(file.sections, isOrphan)
+			file.write(t)
+		}
+		for _, f := range file.sections {
+			if isOrphan(f) {
+				t.Errorf("section %q of %s belongs to no notice", f.Name, path)
+			}
 		}
 	}
 }
@@ -144,7 +136,7 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	all := map[string]ranking.Notice{}
 	add := func(prefix string, some map[string]ranking.Notice) {
 		for name, n := range some {
-			all[prefix+"_"+name] = n
+			all[prefix+"/"+name] = n
 		}
 	}
 	add("match", goldenMatches())
@@ -174,11 +166,11 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	add("command_failed", map[string]ranking.Notice{
 		"command": CommandFailed{Command: "/match @bob 3:1"}, "press": CommandFailed{}, "hostile": CommandFailed{Command: hostile},
 	})
-	all["chart_no_photos"] = NoPhotos{}
-	all["results_expired_one"] = ranking.ResultsExpired{Count: 1}
-	all["results_expired_several"] = ranking.ResultsExpired{Count: 12}
-	all["groups_merged_one"] = ranking.GroupsMerged{First: 13, Count: 1}
-	all["groups_merged_several"] = ranking.GroupsMerged{First: 13, Count: 4}
+	all["chart/no_photos"] = NoPhotos{}
+	all["results_expired/one"] = ranking.ResultsExpired{Count: 1}
+	all["results_expired/several"] = ranking.ResultsExpired{Count: 12}
+	all["groups_merged/one"] = ranking.GroupsMerged{First: 13, Count: 1}
+	all["groups_merged/several"] = ranking.GroupsMerged{First: 13, Count: 4}
 	add("rules_changed", goldenRules())
 	add("joined", map[string]ranking.Notice{
 		"new":             ranking.Joined{Name: called("Alice"), Elo: 1500},
@@ -189,57 +181,57 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 		"hostile":         ranking.Joined{Name: called(hostile), Elo: 1500},
 	})
 	for _, c := range constants(t, "../ranking", ofType("RefusalCode")) {
-		all["refusal_"+c] = ranking.Refusal{Code: ranking.RefusalCode(c), Name: "scorebot", Number: 42, Minutes: 24 * 60, Matches: 41_000}
+		all["refusal/"+c] = ranking.Refusal{Code: ranking.RefusalCode(c), Name: "scorebot", Number: 42, Minutes: 24 * 60, Matches: 41_000}
 	}
 	for _, code := range []ranking.RefusalCode{ranking.NothingOfYours, ranking.TooLate, ranking.UndoneLongAgo, ranking.NothingToRestore} {
-		all["refusal_"+string(code)+"_by_minutes"] = ranking.Refusal{Code: code, Number: 42, Minutes: 90}
+		all["refusal/"+string(code)+"_by_minutes"] = ranking.Refusal{Code: code, Number: 42, Minutes: 90}
 	}
-	all["refusal_too_late_by_one_minute"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 1}
-	all["refusal_too_late_by_one_hour"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 60}
-	all["refusal_unknown"] = ranking.Refusal{Code: "of tomorrow"}
+	all["refusal/too_late_by_one_minute"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 1}
+	all["refusal/too_late_by_one_hour"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 60}
+	all["refusal/unknown"] = ranking.Refusal{Code: "of tomorrow"}
 	for _, r := range constants(t, "../command", ofType("Reason")) {
-		all["wrong_form_"+r] = WrongForm{Command: command.NameMatch, Reason: command.Reason(r), Detail: details[command.Reason(r)]}
+		all["wrong_form/"+r] = WrongForm{Command: command.NameMatch, Reason: command.Reason(r), Detail: details[command.Reason(r)]}
 	}
 	for name, reasons := range wrongForms {
 		for _, r := range reasons {
-			all["wrong_form_"+name+"_"+string(r)] = WrongForm{Command: name, Reason: r, Detail: details[r]}
+			all["wrong_form/"+name+"_"+string(r)] = WrongForm{Command: name, Reason: r, Detail: details[r]}
 		}
 	}
 	for _, name := range []string{command.NameOdds, command.NameTeams} {
 		for _, r := range []command.Reason{command.ReasonNoOpponent, command.ReasonPlayers, command.ReasonUnexpectedWord, command.ReasonUnknownName} {
-			all["wrong_form_of_"+name+"_"+string(r)] = WrongForm{Command: name, Reason: r, Detail: details[r]}
+			all["wrong_form/of_"+name+"_"+string(r)] = WrongForm{Command: name, Reason: r, Detail: details[r]}
 		}
 	}
 	for _, r := range teamReasons(t) {
-		all["wrong_form_teams_"+string(r)] = WrongForm{Command: command.NameMatch, Reason: r, Detail: details[r], Teams: true}
+		all["wrong_form/teams_"+string(r)] = WrongForm{Command: command.NameMatch, Reason: r, Detail: details[r], Teams: true}
 	}
 	for _, name := range []string{command.NameUndo, command.NameRestore, command.NameFix} {
-		all["wrong_form_"+name+"_mention"] = WrongForm{Command: name, Reason: command.ReasonUnexpectedWord, Detail: "@bob"}
+		all["wrong_form/"+name+"_mention"] = WrongForm{Command: name, Reason: command.ReasonUnexpectedWord, Detail: "@bob"}
 	}
-	all["wrong_form_corrected"] = WrongForm{
+	all["wrong_form/corrected"] = WrongForm{
 		Command: command.NameMatch, Reason: command.ReasonForeignDigits, Detail: "٣:١", Corrected: "/match @bob 3:1",
 	}
-	all["wrong_form_unknown"] = WrongForm{Command: command.NameMatch, Reason: "of tomorrow", Detail: "x"}
-	all["wrong_form_hostile"] = WrongForm{Command: command.NameMatch, Reason: command.ReasonUnexpectedWord, Detail: hostile}
+	all["wrong_form/unknown"] = WrongForm{Command: command.NameMatch, Reason: "of tomorrow", Detail: "x"}
+	all["wrong_form/hostile"] = WrongForm{Command: command.NameMatch, Reason: command.ReasonUnexpectedWord, Detail: hostile}
 	for where, private := range map[string]bool{"group": false, "private": true} {
-		all["greeting_"+where] = Greeting{Private: private}
-		all["help_all_"+where] = Help{Private: private}
+		all["greeting/"+where] = Greeting{Private: private}
+		all["help/all_"+where] = Help{Private: private}
 		for _, topic := range helpTopics() {
 			if !private {
-				all["help_about_"+string(topic)] = Help{List: topic}
+				all["help/about_"+string(topic)] = Help{List: topic}
 			}
 		}
 		for _, topic := range append(slices.Clone(groupCommands), command.NameStats, command.NameSettings, command.NameBoard) {
-			all["help_"+topic+"_"+where] = Help{Topic: topic, Private: private}
+			all["help/"+topic+"_"+where] = Help{Topic: topic, Private: private}
 		}
 	}
-	all["group_only_stats_other"] = GroupOnly{Command: command.NameStats + " @bob"}
+	all["group_only/stats_other"] = GroupOnly{Command: command.NameStats + " @bob"}
 	for _, name := range groupCommands {
-		all["group_only_"+name] = GroupOnly{Command: name}
+		all["group_only/"+name] = GroupOnly{Command: name}
 	}
-	all["unknown_command"] = UnknownCommand{}
-	all["unknown_command_meant"] = UnknownCommand{Meant: "match @bob 3:1"}
-	all["unknown_command_hostile"] = UnknownCommand{Meant: "match " + hostile}
+	all["unknown_command/plain"] = UnknownCommand{}
+	all["unknown_command/meant"] = UnknownCommand{Meant: "match @bob 3:1"}
+	all["unknown_command/hostile"] = UnknownCommand{Meant: "match " + hostile}
 	return all
 }
 

@@ -91,7 +91,7 @@ func goldenSeveral(t *testing.T) map[string]outbox.Message {
 	}
 }
 
-// TestMergeGolden compares merged messages in every language with testdata/several.
+// TestMergeGolden compares merged messages in every language with testdata/golden/<language>/several.txtar.
 func TestMergeGolden(t *testing.T) {
 	t.Parallel()
 	golden := goldenSeveral(t)
@@ -102,7 +102,7 @@ func TestMergeGolden(t *testing.T) {
 				t.Parallel()
 				out, covered := merge(m, w)
 				got := visible.Replace(fmt.Sprintf("covered %d of %d\n\n%s\n", covered, m.Count, out.html))
-				compareWithFile(t, filepath.Join("testdata", "several", w.Tag(), name+".golden"), got)
+				compareWithGolden(t, w.Tag(), "several/"+name, got)
 				if len(out.buttons) > 0 || out.replyTo != 0 {
 					t.Errorf("it has buttons or is a reply: %+v", out)
 				}
