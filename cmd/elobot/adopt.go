@@ -31,7 +31,7 @@ func (c *adoptCommand) adopt(ctx context.Context, pool *pgxpool.Pool) error {
 	return c.WithClient(ctx, nil, func(ctx context.Context, client *telegram.Client) error {
 		self, err := client.GetMe(ctx)
 		if err != nil {
-			return fmt.Errorf("%w\nNothing was changed. Check that Telegram can be reached, and that TELEGRAM_BOT_TOKEN is the token from @BotFather", err)
+			return fmt.Errorf("ask Telegram who the bot is: %w\nNothing was changed", err)
 		}
 		before, err := postgres.AdoptBot(ctx, pool, ranking.UserID(self.ID))
 		switch {

@@ -303,7 +303,7 @@ func fetchSelf(ctx context.Context, client *telegram.Client, log *slog.Logger) (
 		return self, err
 	})
 	if err != nil {
-		return self, fmt.Errorf("%w\nCheck that TELEGRAM_BOT_TOKEN is the token from @BotFather, and that TELEGRAM_API_URL is correct or not set", err)
+		return self, fmt.Errorf("ask Telegram who the bot is: %w", err)
 	}
 	return self, nil
 }

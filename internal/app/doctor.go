@@ -107,13 +107,12 @@ func (d *doctor) telegram(ctx context.Context) {
 		d.clocks = append(d.clocks, namedClock{"Telegram", func() (time.Time, bool) { return now.Add(time.Since(read)), known }})
 		return nil
 	})
-	if err == nil {
-		return
-	}
-	if telegram.IsTransient(err) {
-		d.wrong("Telegram", "no answer: %v. Is %s reachable from here?", err, d.config.TelegramURL)
-	} else {
-		d.wrong("token", "Telegram refuses it: %v. Copy the token again from @BotFather, and check TELEGRAM_API_URL", err)
+	switch {
+	case err == nil:
+	case errors.Is(err, telegram.ErrTokenRefused):
+		d.failed("token", err)
+	default:
+		d.failed("Telegram", err)
 	}
 }
 

@@ -38,7 +38,7 @@ func (c *Config) Router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Clie
 	self, err := client.GetMe(request)
 	if err != nil {
 		client.Close()
-		return nil, nil, fmt.Errorf("%w\nNothing was retried. Check that Telegram can be reached, and that TELEGRAM_BOT_TOKEN is the token from @BotFather", err)
+		return nil, nil, fmt.Errorf("ask Telegram who the bot is: %w\nNothing was retried", err)
 	}
 	if err := claimDatabase(ctx, pool, self); err != nil {
 		client.Close()

@@ -82,8 +82,5 @@ func reconcileWebhook(ctx context.Context, client *telegram.Client, want telegra
 	if ctx.Err() != nil { // stopped before the end
 		err = nil
 	}
-	if err != nil && want.URL != "" {
-		err = fmt.Errorf("%w\nCheck that WEBHOOK_URL is the bot's public address, with a certificate that others trust", err)
-	}
 	return err
 }

@@ -182,9 +182,9 @@ func Menus() []telegram.Menu {
 
 // menusIn returns the menus of members, of admins and of private chats in one language.
 func menusIn(w words, code string) []telegram.Menu {
-	members := telegram.Menu{Scope: &models.BotCommandScopeAllGroupChats{}, Language: code}
-	admins := telegram.Menu{Scope: &models.BotCommandScopeAllChatAdministrators{}, Language: code}
-	private := telegram.Menu{Scope: &models.BotCommandScopeAllPrivateChats{}, Language: code}
+	members := telegram.Menu{Scope: telegram.GroupMembers, Language: code}
+	admins := telegram.Menu{Scope: telegram.GroupAdmins, Language: code}
+	private := telegram.Menu{Scope: telegram.PrivateChats, Language: code}
 	for _, c := range commands() {
 		if c.Menu&InGroups != 0 {
 			line := models.BotCommand{Command: c.Name, Description: w.menuLine(c.Name, InGroups)}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -13,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
 	"elobot/internal/clock"
@@ -25,10 +25,10 @@ const DefaultURL = "https://api.telegram.org"
 
 // Client talks to the Bot API. Nothing that it returns contains the token.
 type Client struct {
-	api   *bot.Bot
-	http  transport
-	base  string                      // URL of a method without its name
-	begin func(context.Context) error // called before each Call and Upload; nil: nothing is
+	http   transport
+	server string                      // its URL
+	base   string                      // URL of a method without its name
+	begin  func(context.Context) error // called before each Call and Upload; nil: nothing is
 }
 
 // Self is the bot's own account.
@@ -44,6 +44,9 @@ func (s Self) AddToGroupLink() string { return "https://t.me/" + s.Username + "?
 
 // NewClient returns a client for the bot with this token at a Bot API server. It makes no request yet.
 func NewClient(token, serverURL string) (*Client, error) {
+	if strings.TrimSpace(token) == "" {
+		return nil, errors.New("make Bot API client: no token")
+	}
 	serverURL = strings.TrimRight(serverURL, "/")
 	// The context limits the time of each request: a long poll takes longer than a message may.
 	pool := http.DefaultTransport.(*http.Transport).Clone()
@@ -56,14 +59,10 @@ func NewClient(token, serverURL string) (*Client, error) {
 	}
 	t := transport{pool: pool, clock: new(clock.Remote), secret: secret}
 	base := serverURL + "/bot" + token + "/"
-	if _, err := url.Parse(base); err != nil { // the library's error would contain the token
+	if _, err := url.Parse(base); err != nil {
 		return nil, fmt.Errorf("make Bot API client: address or token: %w", withoutURL(err))
 	}
-	api, err := bot.New(token, bot.WithSkipGetMe(), bot.WithServerURL(serverURL), bot.WithHTTPClient(0, t))
-	if err != nil {
-		return nil, fmt.Errorf("make Bot API client: %w", err)
-	}
-	return &Client{api: api, http: t, base: base}, nil
+	return &Client{http: t, server: serverURL, base: base}, nil
 }
 
 // Asking returns a client whose Call and Upload call begin before each request, and make none if that fails.
@@ -89,32 +88,52 @@ func (c *Client) Now() time.Time {
 
 // GetMe returns the bot's account.
 func (c *Client) GetMe(ctx context.Context) (Self, error) {
-	me, err := c.api.GetMe(ctx)
-	if err != nil {
-		return Self{}, fmt.Errorf("get the bot's account: %w", err)
+	var me models.User
+	if err := c.request(ctx, "getMe", struct{}{}, &me); err != nil {
+		return Self{}, err
 	}
 	return Self{ID: me.ID, Username: me.Username, JoinsGroups: me.CanJoinGroups, ReadsAll: me.CanReadAllGroupMessages}, nil
 }
 
-// Menu is the list of commands that Telegram shows in one kind of chat.
+// Scope is where a menu is shown, and to whom.
+type Scope string
+
+// The scopes of the bot's menus.
+const (
+	GroupMembers Scope = "all_group_chats"
+	GroupAdmins  Scope = "all_chat_administrators"
+	PrivateChats Scope = "all_private_chats"
+)
+
+// Menu is the list of commands that Telegram shows in one scope.
 type Menu struct {
-	Scope    models.BotCommandScope
+	Scope    Scope
 	Language string // an ISO 639-1 code; empty for everybody whose language has no menu
 	Commands []models.BotCommand
+}
+
+type menuParams struct {
+	Scope struct {
+		Type Scope `json:"type"`
+	} `json:"scope"`
+	Language string              `json:"language_code,omitempty"`
+	Commands []models.BotCommand `json:"commands,omitempty"`
 }
 
 // PublishMenus sets the menus of commands that differ from those at Telegram.
 func (c *Client) PublishMenus(ctx context.Context, menus ...Menu) error {
 	for _, menu := range menus {
-		there, err := c.api.GetMyCommands(ctx, &bot.GetMyCommandsParams{Scope: menu.Scope, LanguageCode: menu.Language})
-		if err != nil {
+		params := menuParams{Language: menu.Language}
+		params.Scope.Type = menu.Scope
+		var there []models.BotCommand
+		if err := c.request(ctx, "getMyCommands", params, &there); err != nil {
 			return fmt.Errorf("read menu: %w", err)
 		}
 		if slices.Equal(there, menu.Commands) {
 			continue
 		}
-		_, err = c.api.SetMyCommands(ctx, &bot.SetMyCommandsParams{Commands: menu.Commands, Scope: menu.Scope, LanguageCode: menu.Language})
-		if err != nil {
+		params.Commands = menu.Commands
+		if err := c.request(ctx, "setMyCommands", params, new(bool)); err != nil {
 			return fmt.Errorf("publish menu: %w", err)
 		}
 	}
@@ -155,22 +174,25 @@ type pollParams struct {
 	Allowed []string `json:"allowed_updates"`
 }
 
-// getUpdates requests updates. The library offers this only together with its own polling.
 func (c *Client) getUpdates(ctx context.Context, params pollParams, updates *[]json.RawMessage) error {
-	result, err := c.Call(ctx, "getUpdates", params)
+	return pollError(c.request(ctx, "getUpdates", params, updates))
+}
+
+// request calls a method that needs nothing but a valid token, and reads its result. Its errors say what the operator can do.
+func (c *Client) request(ctx context.Context, method string, params, result any) error {
+	raw, err := c.Call(ctx, method, params)
 	if err != nil {
-		return pollError(err)
+		return c.explain(err)
 	}
-	if err := json.Unmarshal(result, updates); err != nil {
-		return fmt.Errorf("read updates: %w", err)
+	if err := json.Unmarshal(raw, result); err != nil {
+		return fmt.Errorf("read the result of %s: %w", method, err)
 	}
 	return nil
 }
 
-// Call calls a method and returns its raw result. It is for frequent requests and for results that may contain something new:
-// the library would reject a whole result for one unknown type, although the request has succeeded, and it encodes
-// requests as slower multipart forms. Call cannot send parameters that the library encodes in its own way, such as the scopes
-// of commands; Upload sends files.
+// Call calls a method and returns its raw result, which may contain something new: the library of the Bot API would reject the
+// whole result for that, although the request has succeeded. Call cannot send parameters that the library encodes in its own way;
+// Upload sends files.
 func (c *Client) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	body, err := json.Marshal(params)
 	if err != nil {

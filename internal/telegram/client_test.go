@@ -337,8 +337,8 @@ func TestTransientErrors(t *testing.T) {
 }
 
 var testMenus = []Menu{
-	{&models.BotCommandScopeAllGroupChats{}, "", []models.BotCommand{{Command: "match", Description: "Report a match"}}},
-	{&models.BotCommandScopeAllPrivateChats{}, "de", []models.BotCommand{{Command: "help", Description: "Show help"}}},
+	{GroupMembers, "", []models.BotCommand{{Command: "match", Description: "Report a match"}}},
+	{PrivateChats, "de", []models.BotCommand{{Command: "help", Description: "Show help"}}},
 }
 
 func TestPublishMenu(t *testing.T) {
@@ -361,7 +361,11 @@ func TestPublishMenu(t *testing.T) {
 		t.Errorf("%d menus deleted", n)
 	}
 	// Another program has changed the menu for groups.
-	setMenu(t, client, `{"type":"all_group_chats"}`, `[{"command":"match","description":"Something else"}]`)
+	other := menuParams{Commands: []models.BotCommand{{Command: "match", Description: "Something else"}}}
+	other.Scope.Type = GroupMembers
+	if _, err := client.Call(testContext(t), "setMyCommands", other); err != nil {
+		t.Fatalf("set menu: %v", err)
+	}
 	publish(2, 1)
 	last := sim.CallsOf("setMyCommands")[3]
 	if !strings.Contains(last.Params["scope"], "all_group_chats") {
@@ -370,24 +374,6 @@ func TestPublishMenu(t *testing.T) {
 	publish(2, 0)
 	if c := sim.Complaints(); len(c) > 0 {
 		t.Errorf("the simulator complains: %q", c)
-	}
-}
-
-// setMenu sets a menu as another program would.
-func setMenu(t *testing.T, c *Client, scope, commands string) {
-	t.Helper()
-	body := strings.NewReader(`{"scope":` + scope + `,"commands":` + commands + `}`)
-	req, err := http.NewRequestWithContext(testContext(t), http.MethodPost, c.base+"setMyCommands", body)
-	if err != nil {
-		t.Fatalf("make request: %v", err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := c.http.Do(req)
-	if err != nil {
-		t.Fatalf("set menu: %v", err)
-	}
-	if err := resp.Body.Close(); err != nil {
-		t.Fatalf("close answer: %v", err)
 	}
 }
 

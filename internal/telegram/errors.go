@@ -15,6 +15,39 @@ import (
 // one ours.
 const conflictWait = 5 * time.Second
 
+// ErrTokenRefused means that Telegram knows no bot with this token. Its text says what to do.
+var ErrTokenRefused = errors.New("the token is refused by Telegram, perhaps because it was revoked: copy it from @BotFather into " +
+	"TELEGRAM_BOT_TOKEN, and check TELEGRAM_API_URL if it is set")
+
+// explain says in the words of an operator what an error of a method means that needs nothing but a valid token.
+func (c *Client) explain(err error) error {
+	switch Failure(err).Class {
+	case outbox.Unauthorized:
+		return fmt.Errorf("%w (%w)", ErrTokenRefused, err)
+	case outbox.Unreachable, outbox.Ambiguous:
+		return fmt.Errorf("%s does not answer: check the network, and TELEGRAM_API_URL if it is set (%w)", c.server, err)
+	default:
+		return err
+	}
+}
+
+// ErrWebhookRefused means that the webhook cannot be set as it is configured. Its text says what to do.
+var ErrWebhookRefused = errors.New("the webhook is refused by Telegram: WEBHOOK_URL must be the bot's public address, at port 443, 80, " +
+	"88 or 8443, with a certificate that others trust")
+
+// webhookError explains an error of setWebhook.
+func webhookError(err error) error {
+	var api *APIError
+	switch {
+	case !errors.As(err, &api) || api.class() != outbox.Rejected:
+		return err
+	case api.Says("resolve host", "name resolution"): // this may pass
+		return fmt.Errorf("the host in WEBHOOK_URL is not found by Telegram: check the name, or wait until it is known (%w)", err)
+	default:
+		return fmt.Errorf("%w (%w)", ErrWebhookRefused, err)
+	}
+}
+
 // ErrWebhookSet says why polling is impossible, and what to do.
 var ErrWebhookSet = errors.New("a webhook is set for this bot, so it cannot poll: remove it with `elobot webhook delete`, " +
 	"or set WEBHOOK_URL to receive updates by webhook")
@@ -25,15 +58,11 @@ func pollError(err error) error {
 	if !errors.As(err, &api) {
 		return err
 	}
-	e := &intake.SourceError{Err: err, RetryAfter: api.RetryAfter}
-	switch own := api.Description != ""; { // the answer is the Bot API's own, not that of a proxy
-	case own && (api.Status == http.StatusUnauthorized || api.Status == http.StatusNotFound):
-		e.Fatal = true
-		e.Err = fmt.Errorf("the token is not valid, ask @BotFather for the right one: %w", err)
-	case own && api.Status == http.StatusConflict:
+	e := &intake.SourceError{Err: err, RetryAfter: api.RetryAfter, Fatal: errors.Is(err, ErrTokenRefused)}
+	if api.Description != "" && api.Status == http.StatusConflict { // the answer is the Bot API's own, not that of a proxy
 		if strings.Contains(strings.ToLower(api.Description), "webhook") {
 			e.Fatal = true
-			e.Err = fmt.Errorf("%w: %w", ErrWebhookSet, err)
+			e.Err = fmt.Errorf("%w (%w)", ErrWebhookSet, err)
 		} else {
 			e.RetryAfter = conflictWait
 			e.Err = fmt.Errorf("another program receives this bot's updates, perhaps an instance with another database: %w", err)

@@ -1,7 +1,6 @@
 package telegram
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,13 +59,10 @@ type answer struct {
 		RetryAfter int64 `json:"retry_after"`
 		MigrateTo  int64 `json:"migrate_to_chat_id"`
 	} `json:"parameters"`
-
-	body []byte // the raw answer
 }
 
-// transport makes all requests, the library's and our own. It implements the library's HttpClient. Its errors are of type
-// *APIError or *ConnectionError. Unlike the library's, they say the status and whether the request may have arrived, and never
-// contain the URL.
+// transport makes all requests. Its errors are of type *APIError or *ConnectionError: they say the status and whether the request
+// may have arrived, and never contain the URL.
 //
 // It uses a RoundTripper instead of an http.Client: a client would follow a redirect, and send the URL with the token to the
 // other server as the referrer.
@@ -74,18 +70,6 @@ type transport struct {
 	pool   *http.Transport
 	clock  *clock.Remote // Telegram's
 	secret string        // the secret part of the token
-}
-
-// Do implements HttpClient. Without an error, the response is a successful answer.
-func (t transport) Do(req *http.Request) (*http.Response, error) {
-	if err := buffer(req); err != nil {
-		return nil, &ConnectionError{Method: path.Base(req.URL.Path), Err: fmt.Errorf("build request: %w", err)}
-	}
-	a, err := t.ask(req)
-	if err != nil {
-		return nil, err
-	}
-	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(bytes.NewReader(a.body))}, nil
 }
 
 // ask makes a request and returns a successful answer, or an error.
@@ -107,7 +91,7 @@ func (t transport) ask(req *http.Request) (answer, error) {
 	if err := errors.Join(err, resp.Body.Close()); err != nil {
 		return answer{}, &ConnectionError{Method: method, Connected: true, Err: t.withoutSecret(err)}
 	}
-	a := answer{body: body}
+	var a answer
 	if err := json.Unmarshal(body, &a); err != nil || !a.OK {
 		return answer{}, &APIError{
 			Method: method, Status: resp.StatusCode, Description: t.masked(a.Description),
@@ -115,22 +99,6 @@ func (t transport) ask(req *http.Request) (answer, error) {
 		}
 	}
 	return a, nil
-}
-
-// buffer reads the body of a request into memory. With a body that can be read again, net/http itself repeats a request on a
-// kept connection that turns out to be closed before anything was written.
-func buffer(req *http.Request) error {
-	if req.Body == nil {
-		return nil
-	}
-	body, err := io.ReadAll(req.Body)
-	if err := errors.Join(err, req.Body.Close()); err != nil {
-		return err
-	}
-	req.ContentLength = int64(len(body))
-	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	req.Body, err = req.GetBody()
-	return err
 }
 
 // withoutSecret removes the token from an error. A server or a proxy may echo the request, and errors quote what they cannot

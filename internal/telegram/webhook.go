@@ -5,12 +5,12 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
 )
 
 // webhookConnections is how many updates Telegram may deliver at the same time.
@@ -38,9 +38,9 @@ type WebhookState struct {
 
 // Webhook returns the state of the webhook, and how it differs from want.
 func (c *Client) Webhook(ctx context.Context, want Webhook) (WebhookState, error) {
-	info, err := c.api.GetWebhookInfo(ctx)
-	if err != nil {
-		return WebhookState{}, fmt.Errorf("get the webhook: %w", err)
+	var info models.WebhookInfo
+	if err := c.request(ctx, "getWebhookInfo", struct{}{}, &info); err != nil {
+		return WebhookState{}, err
 	}
 	address, _, _ := strings.Cut(info.URL, "?")
 	s := WebhookState{URL: address, Pending: info.PendingUpdateCount, LastError: info.LastErrorMessage}
@@ -66,21 +66,15 @@ func (c *Client) Webhook(ctx context.Context, want Webhook) (WebhookState, error
 // SetWebhook makes Telegram deliver updates to w from now on, including the pending ones. Polling is impossible while a webhook
 // is set.
 func (c *Client) SetWebhook(ctx context.Context, w Webhook) error {
-	_, err := c.api.SetWebhook(ctx, &bot.SetWebhookParams{
+	err := c.request(ctx, "setWebhook", &bot.SetWebhookParams{
 		URL: c.registered(w), SecretToken: w.Secret, MaxConnections: webhookConnections, AllowedUpdates: allowedUpdates,
-	})
-	if err != nil {
-		return fmt.Errorf("set the webhook: %w", err)
-	}
-	return nil
+	}, new(bool))
+	return webhookError(err)
 }
 
 // DeleteWebhook removes the webhook. Pending updates can then be polled.
 func (c *Client) DeleteWebhook(ctx context.Context) error {
-	if _, err := c.api.DeleteWebhook(ctx, &bot.DeleteWebhookParams{}); err != nil {
-		return fmt.Errorf("delete the webhook: %w", err)
-	}
-	return nil
+	return c.request(ctx, "deleteWebhook", &bot.DeleteWebhookParams{}, new(bool))
 }
 
 // registered returns the address of a webhook with the fingerprint of its secret. The fingerprint does not reveal the secret to
