@@ -45,8 +45,8 @@ func TestAnotherBotOnTheSameDatabase(t *testing.T) {
 	refused := func(args ...string) {
 		t.Helper()
 		p := launch(t, append(environment(other, url), "LISTEN_ADDR=127.0.0.1:0"), args...)
-		if code := p.wait(t); code != 1 {
-			t.Errorf("%v ended with %d", args, code)
+		if code := p.wait(t); code != 3 {
+			t.Errorf("%v ended with %d, want 3", args, code)
 		}
 		says(t, p.output.String(), "belongs to the bot whose token begins with 7000000001:", "@other_bot (7000000002)", "`elobot adopt`")
 		for _, c := range other.Calls() {
@@ -82,8 +82,8 @@ func TestAnotherBotOnTheSameDatabase(t *testing.T) {
 	launch(t, environment(other, url), "run")
 	playFromFirstMessage(t, other, "#3")
 	p := launch(t, environment(sim, url), "run")
-	if code := p.wait(t); code != 1 {
-		t.Errorf("the old bot ended with %d, want 1", code)
+	if code := p.wait(t); code != 3 {
+		t.Errorf("the old bot ended with %d, want 3", code)
 	}
 	says(t, p.output.String(), "token begins with 7000000002:")
 	if n := count(t, pool, `SELECT count(*) FROM matches WHERE undone_at IS NOT NULL`); n != 4 {

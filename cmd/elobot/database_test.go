@@ -79,7 +79,7 @@ func TestTransactionPoolingIsRefused(t *testing.T) {
 	bot := launch(t, environment(sim, pgtest.TransactionPooler(t, pgtest.New(t), 2)), "run")
 	code := bot.wait(t)
 	output := strings.TrimSpace(bot.output.String())
-	if last := output[strings.LastIndex(output, "\n")+1:]; code != 1 || !strings.Contains(last, "pool_mode = session") {
+	if last := output[strings.LastIndex(output, "\n")+1:]; code != 3 || !strings.Contains(last, "pool_mode = session") {
 		t.Errorf("it ends with %d:\n%s", code, output)
 	}
 	if n := len(sim.Calls()); n != 0 {

@@ -300,7 +300,7 @@ func deadWithoutTelegram(l letters) {
 	l.insert(71, `{"update_id": 71}`, "x")
 	sim.Fault(botsim.Fault{Kind: botsim.Reject, Status: 401, Description: "Unauthorized: bot" + sim.Token()})
 	code, out, errs := l.elobot("retry", "all")
-	if code != 1 || out != "" || !strings.Contains(errs, "BotFather") || strings.Contains(errs, sim.Token()) {
+	if code != 3 || out != "" || !strings.Contains(errs, "BotFather") || strings.Contains(errs, sim.Token()) {
 		t.Errorf("the retry ended with %d: %s%s", code, out, errs)
 	}
 	if n := count(t, l.pool, `SELECT count(*) FROM dead_letters WHERE attempts = 1`); n != 1 {

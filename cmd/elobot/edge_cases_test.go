@@ -103,8 +103,8 @@ func checkOnce(t *testing.T, group *botsim.Chat, posted []botsim.Message) {
 // checkTokenEnd waits until a bot has ended, and checks that it says that its token is not valid.
 func checkTokenEnd(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *process) {
 	t.Helper()
-	if code := bot.wait(t); code != 1 {
-		t.Errorf("exit code %d, want 1", code)
+	if code := bot.wait(t); code != 3 {
+		t.Errorf("exit code %d, want 3", code)
 	}
 	_, sentence, _ := strings.Cut(bot.output.String(), "\nelobot: ")
 	for _, want := range []string{"401", "BotFather"} {

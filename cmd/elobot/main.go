@@ -16,10 +16,11 @@ import (
 	"elobot/internal/release"
 )
 
-// Exit codes.
+// Exit codes, which docs/operating.md explains.
 const (
 	exitFailure       = 1
 	exitConfiguration = 2
+	exitPermanent     = 3
 )
 
 type commands struct {
@@ -85,6 +86,9 @@ func report(err error) int {
 		fmt.Fprintln(os.Stderr, "elobot:", secretLike.ReplaceAllString(err.Error(), "***"))
 		fmt.Fprintln(os.Stderr, "Try: elobot --help")
 		return exitConfiguration
+	case app.IsPermanent(err):
+		fmt.Fprintln(os.Stderr, "elobot:", err)
+		return exitPermanent
 	default:
 		fmt.Fprintln(os.Stderr, "elobot:", err)
 		return exitFailure

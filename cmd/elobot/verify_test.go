@@ -293,7 +293,7 @@ func testVerifyAnotherVersion(t *testing.T, b *verifyFixture) {
 	b.exec(t, "UPDATE group_players SET best_elo = 1999")
 	before := b.contents(t)
 	code, stdout, stderr := verify(t, b.url, "--repair")
-	if code != 1 || stdout != "" || !strings.HasPrefix(stderr, "elobot: the database was made by an elobot from before version 0.1.0") {
+	if code != 3 || stdout != "" || !strings.HasPrefix(stderr, "elobot: the database was made by an elobot from before version 0.1.0") {
 		t.Errorf("verify ended with %d: %s%s", code, stdout, stderr)
 	}
 	if diff := cmp.Diff(before, b.contents(t)); diff != "" {

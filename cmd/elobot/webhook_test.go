@@ -165,7 +165,7 @@ func TestWebhook(t *testing.T) {
 	awaitWebhooks(t, sim, 3)
 
 	refused := launch(t, env, "run")
-	if code := refused.wait(t); code != 1 || !strings.Contains(refused.output.String(), "elobot webhook delete") {
+	if code := refused.wait(t); code != 3 || !strings.Contains(refused.output.String(), "elobot webhook delete") {
 		t.Errorf("a bot that polls ends with %d:\n%s", code, refused.output)
 	}
 	group.Say(alice, "/match @bob 3:2")

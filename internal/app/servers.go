@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"strconv"
@@ -52,8 +54,8 @@ func (c *Config) listen(ctx context.Context, ready *readiness, log *slog.Logger)
 	s.public.Health(ready.check)
 	s.admin.Health(ready.check)
 	s.admin.Metrics(ready.stats, s.public)
-	if err := s.admin.Listen(ctx, c.AdminAddr); err != nil {
-		return s, fmt.Errorf(listenHint, "serve at ADMIN_ADDR", err)
+	if err := listenError("ADMIN_ADDR", s.admin.Listen(ctx, c.AdminAddr)); err != nil {
+		return s, err
 	}
 	if c.WebhookURL == "" {
 		if err := s.listenInPublic(ctx, c); err != nil {
@@ -64,13 +66,23 @@ func (c *Config) listen(ctx context.Context, ready *readiness, log *slog.Logger)
 	return s, nil
 }
 
-const listenHint = "%s: %w\nIs the port free, and the address one of this machine?"
-
 func (s servers) listenInPublic(ctx context.Context, c *Config) error {
-	if err := s.public.Listen(ctx, c.publicAddr(c.WebhookURL)); err != nil {
-		return fmt.Errorf(listenHint, "serve at LISTEN_ADDR or PORT", err)
+	return listenError("LISTEN_ADDR or PORT", s.public.Listen(ctx, c.publicAddr(c.WebhookURL)))
+}
+
+// errForbiddenPort means that the system does not let this user listen at a port.
+var errForbiddenPort = errors.New("the user of the bot may not listen at this port: choose one from 1024 on")
+
+// listenError explains why a server cannot listen at the address of a setting.
+func listenError(setting string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("serve at %s: %w (%w)", setting, errForbiddenPort, err)
+	default:
+		return fmt.Errorf("serve at %s: %w\nIs the port free, and the address one of this machine?", setting, err)
 	}
-	return nil
 }
 
 // publicAddr returns the public address, empty for none. A webhook needs one.

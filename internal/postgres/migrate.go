@@ -34,7 +34,7 @@ const migrationLockTimeout = 5 * time.Minute
 // only reads its version, through a connection of the pool.
 func Migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
 	switch done, err := isMigrated(ctx, pool, files); {
-	case errors.Is(err, errTooOld):
+	case errors.Is(err, ErrTooOld), errors.Is(err, ErrTooNew):
 		return err
 	case err != nil:
 		return fmt.Errorf("migrate: %w", err)
@@ -53,8 +53,8 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
 	}()
 	switch err := m.Up(); {
 	case errors.Is(err, migrate.ErrNoChange):
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("migrate: the database was made by a newer elobot than this one: %w", err)
+	case errors.Is(err, fs.ErrNotExist): // a newer instance was faster
+		return ErrTooNew
 	case err != nil:
 		return fmt.Errorf("migrate: %w", errors.Join(ctx.Err(), err))
 	}
@@ -62,8 +62,8 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
 }
 
 // isMigrated reports whether the database is at the newest version of the files. It returns false while another
-// instance is committing its version: Migrate has to wait for that one. It fails with errTooOld if the files do not
-// know how to migrate the database.
+// instance is committing its version: Migrate has to wait for that one. It fails with ErrTooOld or ErrTooNew if the
+// files do not know how to migrate the database.
 func isMigrated(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (bool, error) {
 	first, newest, err := versions(files)
 	if err != nil {
@@ -77,7 +77,9 @@ func isMigrated(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (bool, err
 	case err != nil:
 		return false, err
 	case version < first:
-		return false, errTooOld
+		return false, ErrTooOld
+	case version > newest:
+		return false, ErrTooNew
 	}
 	return version == newest && !dirty, nil
 }
@@ -92,10 +94,9 @@ func CheckSchema(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
 	case err != nil:
 		return err
 	case version < first:
-		return errTooOld
+		return ErrTooOld
 	case version > newest:
-		return fmt.Errorf("the database is at version %d, made by a newer elobot than this one, which knows %d",
-			version, newest)
+		return fmt.Errorf("%w (the database is at version %d, and this elobot knows %d)", ErrTooNew, version, newest)
 	case dirty:
 		return fmt.Errorf("the migration of the database to version %d is unfinished: `elobot run` finishes it", version)
 	case version < newest:
@@ -121,8 +122,13 @@ func versions(files fs.FS) (first, newest uint, err error) {
 	return first, newest, nil
 }
 
-var errTooOld = errors.New(
-	"the database was made by an elobot from before version 0.1.0, which cannot be brought up to date: use a new database")
+// ErrTooOld and ErrTooNew mean that this release can never work with the database.
+var (
+	ErrTooOld = errors.New(
+		"the database was made by an elobot from before version 0.1.0, which cannot be brought up to date: use a new database")
+	ErrTooNew = errors.New(
+		"the database was made by a newer elobot than this one: run that one, or restore the backup from before the upgrade")
+)
 
 // ErrNoSchema means that the database has no tables of elobot.
 var ErrNoSchema = errors.New("there is nothing of elobot in this database yet: `elobot run` creates its tables")
