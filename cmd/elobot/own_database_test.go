@@ -77,8 +77,8 @@ func (h *ownHost) must(want string, args ...string) {
 	}
 }
 
-// checkMatches checks how many matches are in the database, at the address that a program gets from elobot database, and that the
-// server writes them durably.
+// checkMatches checks how many matches are in the database, at the address that a program gets from elobot database, that the
+// server writes them durably, and that it does not compile queries.
 func (h *ownHost) checkMatches(want int) {
 	h.t.Helper()
 	p := h.elobot("database", "sh", "-c", `echo "postgres://$PGUSER:$PGPASSWORD@$PGHOST:$PGPORT/$PGDATABASE"; exit 3`)
@@ -98,6 +98,9 @@ func (h *ownHost) checkMatches(want int) {
 		if got := collect(h.t, pool, pgx.RowTo[string], `SELECT current_setting($1)`, setting); got[0] != "on" {
 			h.t.Errorf("%s is %s, so a power failure can lose results", setting, got[0])
 		}
+	}
+	if got := collect(h.t, pool, pgx.RowTo[string], `SHOW jit`); got[0] != "off" {
+		h.t.Errorf("jit is %s, so long queries fail under deploy/elobot.service", got[0])
 	}
 }
 

@@ -66,11 +66,14 @@ func chooseDir(fits, hasData, systemHasData bool) (dir, note string, err error) 
 	}
 }
 
-// serverOptions configure the bot's own server: its log, which nobody rotates, has only what helps, and no data.
+// serverOptions configure the bot's own server: its log, which nobody rotates, has only what helps, and no data. It does not compile
+// queries: a hardened service may not, and no query of the bot is long enough for it.
 func serverOptions(dir string, report func(string)) pgtemp.Options {
 	return pgtemp.Options{
 		DataDir: dir, Log: report,
-		Settings: map[string]string{"log_checkpoints": "off", "log_error_verbosity": "terse", "log_min_error_statement": "panic"},
+		Settings: map[string]string{
+			"log_checkpoints": "off", "log_error_verbosity": "terse", "log_min_error_statement": "panic", "jit": "off",
+		},
 	}
 }
 
