@@ -31,7 +31,7 @@ func newCrashWatch(pool *pgxpool.Pool, worker *intake.Worker, times leaseTimes, 
 func (w *crashWatch) begin(ctx context.Context) {
 	err := w.renew(ctx)
 	if w.failing = err != nil; w.failing {
-		w.worker.SetCareful(true) // until the database answers
+		w.worker.SetCareful("the database did not answer whether another instance has vanished")
 		w.warn(ctx, err)
 	}
 }
@@ -59,11 +59,19 @@ func (w *crashWatch) run(ctx context.Context) error {
 func (w *crashWatch) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTimeout)
 	defer cancel()
-	vanished, err := w.instance.Renew(ctx)
-	if err == nil {
-		w.worker.SetCareful(vanished)
+	others, err := w.instance.Renew(ctx)
+	if err != nil {
+		return err
 	}
-	return err
+	switch others {
+	case postgres.OthersAlive:
+		w.worker.SetCareful("")
+	case postgres.OthersUnknown:
+		w.worker.SetCareful("it is not known yet whether an instance that started earlier is alive")
+	case postgres.OthersVanished:
+		w.worker.SetCareful("another instance has vanished, so one of its updates may have crashed it")
+	}
+	return nil
 }
 
 func (w *crashWatch) warn(ctx context.Context, err error) {

@@ -37,9 +37,9 @@ type Attempts interface {
 // careful is the mode after a crash that one of the updates in progress may have caused: attempts run one at a time, and
 // each is recorded before it begins.
 type careful struct {
-	attempts Attempts // nil: the mode has no effect
-	on       atomic.Bool
-	turn     chan struct{} // capacity 1: held by the running attempt
+	attempts Attempts               // nil: the mode has no effect
+	reason   atomic.Pointer[string] // why the mode is on; nil or empty: it is off
+	turn     chan struct{}          // capacity 1: held by the running attempt
 
 	mu     sync.Mutex
 	others int       // updates that are being handled or wait, not counting the suspects
@@ -74,28 +74,33 @@ func (c *careful) awaitOthers(ctx context.Context) {
 // SetAttempts sets where attempts are recorded after a crash. It must be called before the first update is handled.
 func (w *Worker) SetAttempts(a Attempts) { w.careful.attempts = a }
 
-// SetCareful turns careful mode on or off. In that mode attempts run one at a time, and each is recorded before it begins,
-// so that an update that crashes the process can be identified and given up.
-func (w *Worker) SetCareful(on bool) {
-	if w.careful.on.Swap(on) == on {
-		return
-	}
-	if on {
-		w.log.Info("handling updates one at a time: one of them may have crashed a process")
-	} else {
+// SetCareful turns careful mode on for a reason, which is for the log, or off if there is none. In that mode attempts run one
+// at a time, and each is recorded before it begins, so that an update that crashes the process can be identified and given up.
+func (w *Worker) SetCareful(reason string) {
+	last := w.careful.reason.Swap(&reason)
+	switch {
+	case last == nil && reason == "", last != nil && *last == reason:
+	case reason == "":
 		w.log.Info("handling updates in parallel again")
+	default:
+		w.log.Info("handling updates one at a time", "reason", reason)
 	}
 }
 
 // Careful reports whether careful mode is on.
-func (w *Worker) Careful() bool { return w.careful.on.Load() }
+func (w *Worker) Careful() bool { return w.careful.isOn() }
+
+func (c *careful) isOn() bool {
+	reason := c.reason.Load()
+	return reason != nil && *reason != ""
+}
 
 // enter waits until an attempt at the update may begin. The caller must call leave when the attempt has returned. The time
 // spent in enter does not count towards giving up. It returns errCrashes after too many lost attempts. Outside careful mode it
 // returns at once.
 func (t *task) enter(ctx context.Context) (leave func(error), err error) {
 	c := &t.careful
-	if c.attempts == nil || !c.on.Load() {
+	if c.attempts == nil || !c.isOn() {
 		return func(error) {}, nil
 	}
 	defer func(begun time.Time) { t.extend(time.Since(begun)) }(time.Now())

@@ -94,6 +94,9 @@ func TestAfterCrashOneAtATime(t *testing.T) {
 		if len(a.lost) != 0 {
 			t.Errorf("attempts that have not returned: %v", a.lost)
 		}
+		if said := b.log.with("handling updates one at a time"); len(said) != 1 || !strings.Contains(said[0].text, "reason=the last process that polled did not stop cleanly") {
+			t.Errorf("the log says %v", said)
+		}
 		mu.Lock()
 		careful = false
 		mu.Unlock()

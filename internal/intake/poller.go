@@ -71,7 +71,7 @@ func (p *Poller) Run(ctx context.Context) error {
 	defer abort()
 	// an earlier poller of this process may have stopped before careful mode was over
 	p.afterCrash = p.afterCrash || p.worker.Careful()
-	p.worker.SetCareful(p.afterCrash)
+	p.setCareful(p.afterCrash)
 	var failures retry.Backoff
 	for ; ctx.Err() == nil; p.awaitDatabase(ctx) {
 		askedAt, offset := time.Now(), p.offset
@@ -107,7 +107,16 @@ func (p *Poller) markFromCrash(received int) {
 		return
 	}
 	p.afterCrash, p.fromCrash = false, len(p.queue)
-	p.worker.SetCareful(p.fromCrash > 0)
+	p.setCareful(p.fromCrash > 0)
+}
+
+// setCareful turns careful mode on or off.
+func (p *Poller) setCareful(on bool) {
+	if on {
+		p.worker.SetCareful("the last process that polled did not stop cleanly, so one of its updates may have crashed it")
+	} else {
+		p.worker.SetCareful("")
+	}
 }
 
 // pollTimeout is how long a poll may wait. With updates in progress the messenger answers at once anyway.
@@ -215,7 +224,7 @@ func (p *Poller) markDone(id int64) {
 		p.queue = p.queue[1:]
 		if p.fromCrash > 0 {
 			p.fromCrash--
-			p.worker.SetCareful(p.fromCrash > 0)
+			p.setCareful(p.fromCrash > 0)
 		}
 	}
 }

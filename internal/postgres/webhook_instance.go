@@ -26,10 +26,21 @@ func NewWebhookInstance(pool *pgxpool.Pool, name string, length time.Duration) *
 	return &WebhookInstance{pool: pool, name: name, length: length}
 }
 
-// Renew announces that the instance is alive. It reports whether another one has vanished recently: Telegram will
-// redeliver its updates, and one of them may have killed it. An older instance that has not renewed since this one
-// started may have vanished too, so it counts as vanished until it renews.
-func (w *WebhookInstance) Renew(ctx context.Context) (vanished bool, err error) {
+// Others says how the other instances are.
+type Others int
+
+const (
+	// OthersAlive means that all others are alive or have stopped.
+	OthersAlive Others = iota
+	// OthersUnknown means that another one, which is older, has not renewed since this one started: it may have vanished.
+	OthersUnknown
+	// OthersVanished means that another one has vanished recently: Telegram will redeliver its updates, and one of them
+	// may have killed it.
+	OthersVanished
+)
+
+// Renew announces that the instance is alive, and returns how the others are.
+func (w *WebhookInstance) Renew(ctx context.Context) (others Others, err error) {
 	var batch pgx.Batch
 	batch.Queue(`
 		INSERT INTO webhook_instances (name, expires_at) VALUES ($1, clock_timestamp() + $2::interval)
@@ -43,14 +54,15 @@ func (w *WebhookInstance) Renew(ctx context.Context) (vanished bool, err error) 
 		    WHERE expires_at < clock_timestamp() - interval '` + suspectFor + `' OR renewed_at > clock_timestamp()
 		    FOR UPDATE SKIP LOCKED)`)
 	batch.Queue(`
-		SELECT EXISTS (
-		    SELECT FROM webhook_instances me JOIN webhook_instances other ON other.name <> me.name
-		    WHERE me.name = $1 AND (other.expires_at <= clock_timestamp() OR other.renewed_at <= me.started_at))`,
-		w.name).QueryRow(func(row pgx.Row) error { return row.Scan(&vanished) })
+		SELECT coalesce(max(CASE WHEN other.expires_at <= clock_timestamp() THEN $2::integer
+		                         WHEN other.renewed_at <= me.started_at THEN $3 END), $4)
+		FROM webhook_instances me JOIN webhook_instances other ON other.name <> me.name
+		WHERE me.name = $1`,
+		w.name, OthersVanished, OthersUnknown, OthersAlive).QueryRow(func(row pgx.Row) error { return row.Scan(&others) })
 	if err := w.pool.SendBatch(ctx, &batch).Close(); err != nil {
-		return false, fmt.Errorf("renew instance %s: %w", w.name, err)
+		return OthersUnknown, fmt.Errorf("renew instance %s: %w", w.name, err)
 	}
-	return vanished, nil
+	return others, nil
 }
 
 // Leave announces that the instance has stopped, so that it does not count as vanished.
