@@ -3,6 +3,7 @@ package app
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +21,7 @@ var (
 	helpDefault = regexp.MustCompile(`\(default: ([^)]+)\)\.$`)
 	exampleLine = regexp.MustCompile(`(?m)^#?([A-Z_]+)=(.*)$`)
 	composeLine = regexp.MustCompile(`(?m)^ {6}([A-Z_]+): (.*)$`)
+	buildArg    = regexp.MustCompile(`(?m)^ARG ([A-Z_]+)=$`)
 )
 
 func readPage(t *testing.T, path string) string {
@@ -132,6 +134,32 @@ func TestSettingsInFiles(t *testing.T) {
 	for name := range want {
 		if _, ok := handedOn[name]; !ok {
 			t.Errorf("deploy/compose.yaml does not pass on %s", name)
+		}
+	}
+}
+
+// TestBuildArguments: Compose passes on what the image is told at its build, from the environment.
+func TestBuildArguments(t *testing.T) {
+	t.Parallel()
+	compose := readPage(t, "deploy/compose.yaml")
+	args := buildArg.FindAllStringSubmatch(readPage(t, "Dockerfile"), -1)
+	if len(args) != 2 {
+		t.Errorf("the Dockerfile has the arguments %q, want the version and the source", args)
+	}
+	for _, arg := range args {
+		if name := arg[1]; !strings.Contains(compose, "\n        "+name+": ${"+name+":-}\n") {
+			t.Errorf("deploy/compose.yaml does not pass on %s", name)
+		}
+	}
+}
+
+// TestIgnoredByGit: nobody commits a token, or what the commands of the docs write in a clone.
+func TestIgnoredByGit(t *testing.T) {
+	t.Parallel()
+	ignored := strings.Split(readPage(t, ".gitignore"), "\n")
+	for _, name := range []string{".env", dataDir, "elobot.dump"} {
+		if !slices.Contains(ignored, name) {
+			t.Errorf(".gitignore lacks %s", name)
 		}
 	}
 }
