@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"elobot/internal/botsim"
+	"elobot/internal/pgtemp/pgtest"
 )
 
 // TestConfiguration: all faults are reported together and without secrets before anything starts, whether they come from
@@ -41,6 +43,33 @@ func TestNoDatabaseThere(t *testing.T) {
 		t.Errorf("exit code %d:\n%s", code, bot.output)
 	}
 	says(t, bot.output.String(), "connect to the database", "Is PostgreSQL running")
+}
+
+// TestNoUserInOutput: no command prints any part of the user or the password of DATABASE_URL, whether the password is not escaped or
+// the server refuses it.
+func TestNoUserInOutput(t *testing.T) {
+	t.Parallel()
+	server, err := url.Parse(pgtest.Empty(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for address, code := range map[string]int{
+		"postgres://zqkuser:zq@zqk/w:zqk@" + server.Host + "/postgres": 2, "postgres://zqkuser:zqk@zqk@" + server.Host + "/postgres": 2,
+		"postgres://zqkuser:12/zqk@" + server.Host + "/postgres": 2, "postgres://zqkuser:zqk%@" + server.Host + "/postgres": 2,
+		"postgres//zqkuser:zqk@" + server.Host + "/postgres?sslmode=prefer": 2, "postgres://zqkuser:zqk@" + server.Host + "/postgres": 1,
+		"host=" + server.Hostname() + " port=" + server.Port() + " user=zqkuser password=zqk": 1,
+	} {
+		for _, command := range []string{"run", "verify", "doctor"} {
+			bot := launch(t, []string{"TELEGRAM_BOT_TOKEN=1:a", "TELEGRAM_API_URL=http://127.0.0.1:1", "DATABASE_URL=" + address}, command)
+			want := code
+			if command == "doctor" {
+				want = 1
+			}
+			if got := bot.wait(t); got != want || strings.Contains(bot.output.String(), "zqk") {
+				t.Errorf("elobot %s with %s ends with %d:\n%s", command, address, got, bot.output)
+			}
+		}
+	}
 }
 
 // TestWrongUsage: the error points to the help, and does not repeat secrets pasted in the wrong place.

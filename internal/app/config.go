@@ -14,10 +14,9 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/joho/godotenv"
 
+	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 	"elobot/internal/telegram"
 )
@@ -133,29 +132,10 @@ func (c DatabaseConfig) Faults() []string {
 		}
 		return nil // whoever uses the folder reports other errors
 	}
-	if _, err := pgxpool.ParseConfig(c.DatabaseURL); err != nil {
-		return []string{databaseFault(err)}
+	if _, err := postgres.ParseURL(c.DatabaseURL); err != nil {
+		return []string{err.Error()}
 	}
 	return nil
-}
-
-// databaseFault says why pgx cannot use DATABASE_URL. The error of pgx would quote the address.
-func databaseFault(err error) string {
-	failed := func(step string) bool { // only the text of a pgx error says which step failed
-		var parse *pgconn.ParseConfigError
-		if !errors.As(err, &parse) || parse.Unwrap() == nil {
-			return false
-		}
-		return strings.HasSuffix(parse.Error(), ": "+step+" ("+parse.Unwrap().Error()+")")
-	}
-	switch {
-	case failed("failed to configure TLS"):
-		return "the TLS settings in DATABASE_URL or in a PG… variable cannot be used: sslmode must be a valid mode, and sslrootcert, sslcert and sslkey must name readable files with valid contents"
-	case failed("failed to read service"):
-		return "the service in DATABASE_URL or PGSERVICE was not found: the file in servicefile or PGSERVICEFILE must exist and define it"
-	default:
-		return "DATABASE_URL is not the address of a PostgreSQL database: it must look like postgres://user:password@host:5432/database, with special characters in the password written as %XX"
-	}
 }
 
 // telegramFault returns the fault of TELEGRAM_API_URL, or "". The client appends the names of methods to it.
@@ -164,7 +144,7 @@ func telegramFault(address string) string {
 	switch {
 	case err != nil, u.Hostname() == "", u.Scheme != "http" && u.Scheme != "https":
 		return "TELEGRAM_API_URL is not a web address: it must look like " + telegram.DefaultURL + ", or not be set"
-	case u.User != nil, strings.ContainsAny(address, "?#"):
+	case strings.ContainsAny(address, "?#@"): // what comes before an @ may be part of a password
 		return "TELEGRAM_API_URL must have only a scheme, a host and optionally a path: it must look like " + telegram.DefaultURL + ", or not be set"
 	default:
 		return ""

@@ -6,15 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"net"
 	"net/url"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/pgtemp"
@@ -199,7 +195,7 @@ func (d *doctor) checkDatabase(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	d.server(f, nameOf(address))
+	d.server(f, postgres.Address(pool.Config().ConnConfig))
 	d.schema(ctx, pool)
 	return nil
 }
@@ -221,18 +217,6 @@ func absolute(path string) string {
 		return full
 	}
 	return path
-}
-
-// nameOf names a database without its password: the host or the folder of the server's socket, and the database.
-func nameOf(address string) string {
-	config, err := pgx.ParseConfig(address)
-	if err != nil {
-		return ""
-	}
-	if network, _ := pgconn.NetworkAddress(config.Host, config.Port); network == "unix" {
-		return fmt.Sprintf("%s, database %s", config.Host, config.Database)
-	}
-	return net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))) + "/" + config.Database
 }
 
 // server reports what does not need the bot's tables.

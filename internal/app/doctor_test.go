@@ -69,22 +69,6 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestNameOfDatabase: the address of a database is shown as people write it, and without its password.
-func TestNameOfDatabase(t *testing.T) {
-	t.Parallel()
-	for address, want := range map[string]string{
-		"postgres://elobot:hush@db.example.org/elobot":                 "db.example.org:5432/elobot",
-		"postgres://elobot:hush@[::1]:5433/elobot":                     "[::1]:5433/elobot",
-		"postgres://elobot:hush@/elobot?host=/var/run/postgresql":      "/var/run/postgresql, database elobot",
-		"postgres://elobot:hush@%2Fvar%2Frun%2Fpostgresql:5433/elobot": "/var/run/postgresql, database elobot",
-		"host=/tmp user=elobot password=hush dbname=elobot":            "/tmp, database elobot",
-	} {
-		if got := nameOf(address); got != want {
-			t.Errorf("%s is called %q, want %q", address, got, want)
-		}
-	}
-}
-
 // TestHintOfDatabase: DATABASE_URL is mentioned only to operators who have set it.
 func TestHintOfDatabase(t *testing.T) {
 	t.Parallel()

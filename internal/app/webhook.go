@@ -28,8 +28,8 @@ func (c WebhookConfig) Faults(telegramURL string) (faults []string) {
 	u, err := url.Parse(c.WebhookURL)
 	switch {
 	case err != nil, u.Hostname() == "", u.Scheme != "http" && u.Scheme != "https",
-		u.User != nil, strings.ContainsAny(c.WebhookURL, "?#"):
-		faults = append(faults, "WEBHOOK_URL must be a web address without a query, such as https://elo.example.org/telegram, or not be set: then the bot polls")
+		strings.ContainsAny(c.WebhookURL, "?#@"): // what comes before an @ may be part of a password
+		faults = append(faults, "WEBHOOK_URL must be a web address without a query, user or password, such as https://elo.example.org/telegram, or not be set: then the bot polls")
 	case u.Scheme == "http" && orDefault(telegramURL, telegram.DefaultURL) == telegram.DefaultURL:
 		faults = append(faults, "WEBHOOK_URL must begin with https://: Telegram delivers only there")
 	case u.Path == web.HealthPath || u.Path == web.ReadyPath:

@@ -14,6 +14,7 @@ func TestWrongAddresses(t *testing.T) {
 	t.Parallel()
 	const database = "--database-url=postgres://elobot:hush@127.0.0.1:1/elobot"
 	const badPlace, badService, badTLS = "DATABASE_URL is not the address", "the service in", "sslrootcert"
+	const badPassword = "DATABASE_URL has an @ where none can be: in user and password, write / as %2F, ? as %3F, # as %23, @ as %40"
 	const noAddress, onlyHost = "TELEGRAM_API_URL is not a web address", "TELEGRAM_API_URL must have only a scheme"
 	const hook, secret = "--webhook-url=https://elo.example.org/telegram", "--webhook-secret=0123456789abcdef"
 	const badSecret = "WEBHOOK_SECRET must be"
@@ -24,7 +25,14 @@ func TestWrongAddresses(t *testing.T) {
 		database + "?service=hush": badService, database + "?service=hush&servicefile=/hush": badService,
 		"--database-url=service=hush password='hush'":                             badService,
 		"--database-url=postgres://elobot:hush@h:failed to read service (hush)/x": badPlace,
-		"--telegram-api-url=telegram":                                             noAddress, "--telegram-api-url=http://:8081": noAddress,
+		"--database-url=postgres://elobot:p@hush/w:rd@host/db":                    badPassword, "--database-url=postgres://elobot:12/hush@host/db": badPassword,
+		"--database-url=postgres://elobot:12?hush@host/db": badPassword, "--database-url=postgres://elobot:12#hush@host/db": badPassword,
+		"--database-url=postgres://elobot:1@hush@host/db": badPassword, "--database-url=postgres://host/db?user=elobot&password=1@hush": badPassword,
+		"--database-url=postgres://elobot:hush%@host/db": badPlace, "--database-url=postgres://elobot:hu sh@host/hush": badPlace,
+		"--database-url=postgres//elobot:hush@host/db?sslmode=require": badPlace,
+		"--telegram-api-url=https://user:12/hush@example.org":          onlyHost,
+		"--webhook-url=https://user:12/hush@example.org " + secret:     "WEBHOOK_URL must be a web address",
+		"--telegram-api-url=telegram":                                  noAddress, "--telegram-api-url=http://:8081": noAddress,
 		"--telegram-api-url=https://example.org/?hush=1": onlyHost, "--telegram-api-url=https://example.org?": onlyHost,
 		"--telegram-api-url=https://example.org/#hush": onlyHost, "--telegram-api-url=https://example.org/#": onlyHost,
 		"--telegram-api-url=https://hush:hush@example.org": onlyHost,

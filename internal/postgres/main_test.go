@@ -4,6 +4,10 @@ import (
 	"testing"
 
 	"elobot/internal/postgres/dbtest"
+	"elobot/internal/rapidtest"
 )
 
-func TestMain(m *testing.M) { dbtest.Main(m) }
+func TestMain(m *testing.M) {
+	rapidtest.Same(100)
+	dbtest.Main(m)
+}

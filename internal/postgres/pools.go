@@ -112,9 +112,9 @@ type opener struct {
 }
 
 func newOpener(url string, log *slog.Logger) (*opener, error) {
-	config, err := pgxpool.ParseConfig(url)
+	config, err := ParseURL(url)
 	if err != nil {
-		return nil, fmt.Errorf("read database URL: %w", err)
+		return nil, err
 	}
 	if !strings.Contains(url, "pool_max_conns") {
 		config.MaxConns = defaultMaxConns
@@ -126,6 +126,7 @@ func newOpener(url string, log *slog.Logger) (*opener, error) {
 		config.ConnConfig.RuntimeParams["application_name"] = "elobot"
 	}
 	config.PingTimeout = PingTimeout // a dead session must not use up all the time of a command
+	config.ConnConfig.Tracer = discreet{}
 	o := &opener{config, &sessionWatch{log: log}}
 	o.sessions.watch(&config.ConnConfig.Config)
 	return o, nil

@@ -76,12 +76,16 @@ func (s *sessionWatch) watch(config *pgconn.Config) {
 	}
 	reusable := config.OnPgError
 	config.OnPgError = func(conn *pgconn.PgConn, err *pgconn.PgError) bool {
-		if !endsSession(err.Code) {
+		g, begun := conn.CustomData()[generationKey].(int64)
+		switch {
+		case !begun:
+			// The server refuses the connection, and names the user. This says nothing about other connections: one of
+			// several hosts may be down for days.
+			err.Message = hideUser(err.Message, config.User)
+			return false
+		case !endsSession(err.Code):
 			return reusable(conn, err)
-		}
-		// A connection that fails before its session begins says nothing about the others: one of several hosts may
-		// be down for days.
-		if g, begun := conn.CustomData()[generationKey].(int64); begun && s.generation.CompareAndSwap(g, g+1) {
+		case s.generation.CompareAndSwap(g, g+1):
 			s.reset()
 		}
 		return false

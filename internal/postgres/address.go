@@ -1,0 +1,117 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+var (
+	errNoAddress = errors.New("DATABASE_URL is not the address of a PostgreSQL database: it must look like postgres://user:password@host:5432/database, " +
+		"with special characters in the password written as %XX")
+	errUnescaped = errors.New("DATABASE_URL has an @ where none can be: in user and password, write / as %2F, ? as %3F, # as %23, @ as %40, " +
+		": as %3A and % as %25, and @ as %40 everywhere else")
+	errTLSSettings = errors.New("the TLS settings in DATABASE_URL or in a PG… variable cannot be used: sslmode must be a valid mode, and sslrootcert, " +
+		"sslcert and sslkey must name readable files with valid contents")
+	errNoService = errors.New("the service in DATABASE_URL or PGSERVICE was not found: the file in servicefile or PGSERVICEFILE must exist and define it")
+)
+
+// parameterName is the form of every parameter that PostgreSQL knows.
+var parameterName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`)
+
+// ParseURL reads the URL of a database. Its errors are sentences for operators, without any part of the URL.
+func ParseURL(url string) (*pgxpool.Config, error) {
+	if isUnescaped(url) {
+		return nil, errUnescaped
+	}
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	for name := range config.ConnConfig.RuntimeParams {
+		if !parameterName.MatchString(name) { // the beginning of a broken URL, up to the first =
+			return nil, errNoAddress
+		}
+	}
+	return config, nil
+}
+
+// isUnescaped reports whether the user and the password of a URL may end elsewhere than at the first @. pgx would take the rest
+// of the password for a host, and look it up.
+func isUnescaped(url string) bool {
+	scheme, rest, _ := strings.Cut(url, "://")
+	if scheme != "postgres" && scheme != "postgresql" {
+		return false
+	}
+	before, after, _ := strings.Cut(rest, "@")
+	return strings.Contains(after, "@") || strings.Contains(rest, "@") && strings.ContainsAny(before, "/?#")
+}
+
+// withoutURL replaces an error of pgx, which would quote the URL, by one that says which part cannot be used.
+func withoutURL(err error) error {
+	failed := func(step string) bool { // only the text of a pgx error says which step failed
+		var parse *pgconn.ParseConfigError
+		if !errors.As(err, &parse) || parse.Unwrap() == nil {
+			return false
+		}
+		return strings.HasSuffix(parse.Error(), ": "+step+" ("+parse.Unwrap().Error()+")")
+	}
+	switch {
+	case failed("failed to configure TLS"):
+		return errTLSSettings
+	case failed("failed to read service"):
+		return errNoService
+	default:
+		return errNoAddress
+	}
+}
+
+// Address names a database as it may be shown: by host or folder of the server's socket, and database, without the user.
+func Address(config *pgx.ConnConfig) string {
+	if network, _ := pgconn.NetworkAddress(config.Host, config.Port); network == "unix" {
+		return fmt.Sprintf("%s, database %s", config.Host, config.Database)
+	}
+	return net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))) + "/" + config.Database
+}
+
+// hidden replaces the user in errors.
+const hidden = "…"
+
+// hideUser takes the user out of a server's message. A user that is too short to be told from parts of words stays.
+func hideUser(message, user string) string {
+	if len(user) < 3 {
+		return message
+	}
+	return strings.ReplaceAll(message, user, hidden)
+}
+
+// discreet is a tracer that takes the user out of each error of connecting, before anybody else sees the error.
+type discreet struct{}
+
+// TraceConnectStart implements pgx.ConnectTracer.
+func (discreet) TraceConnectStart(ctx context.Context, _ pgx.TraceConnectStartData) context.Context {
+	return ctx
+}
+
+// TraceConnectEnd implements pgx.ConnectTracer. What servers say is in the error too, see sessionWatch.
+func (discreet) TraceConnectEnd(_ context.Context, end pgx.TraceConnectEndData) {
+	if failed := (*pgconn.ConnectError)(nil); errors.As(end.Err, &failed) {
+		failed.Config = &pgconn.Config{User: hidden, Database: failed.Config.Database}
+	}
+}
+
+// TraceQueryStart implements pgx.QueryTracer, as a tracer must.
+func (discreet) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	return ctx
+}
+
+// TraceQueryEnd implements pgx.QueryTracer, as a tracer must.
+func (discreet) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
