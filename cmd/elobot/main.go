@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -83,7 +84,11 @@ func report(err error) int {
 		fmt.Fprintln(os.Stderr, "elobot:", config)
 		return exitConfiguration
 	case errors.As(err, &usage): // quotes the arguments, which may contain a token by mistake
-		fmt.Fprintln(os.Stderr, "elobot:", secretLike.ReplaceAllString(err.Error(), "***"))
+		text := secretLike.ReplaceAllString(err.Error(), "***")
+		if args := strings.Join(usage.Context.Args, " "); strings.Contains(args, "://") && strings.Contains(args, "@") {
+			text = "the arguments are wrong. They have an address with a password, so they are not repeated here: put it in quotes, with a space as %20"
+		}
+		fmt.Fprintln(os.Stderr, "elobot:", text)
 		fmt.Fprintln(os.Stderr, "Try: elobot --help")
 		return exitConfiguration
 	case app.IsPermanent(err):

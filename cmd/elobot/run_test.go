@@ -75,7 +75,8 @@ func TestNoUserInOutput(t *testing.T) {
 // TestWrongUsage: the error points to the help, and does not repeat secrets pasted in the wrong place.
 func TestWrongUsage(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{}, {"run", "--123456:hush", "postgres://elobot:hush@localhost/elobot"}} {
+	for _, args := range [][]string{{}, {"run", "--123456:hush", "postgres://elobot:hush@localhost/elobot"},
+		{"run", "--database-url=postgres://elobot:a", "hush", "word@localhost/elobot"}} {
 		bot := launch(t, nil, args...)
 		if code := bot.wait(t); code != 2 || !strings.Contains(bot.output.String(), "elobot --help") || strings.Contains(bot.output.String(), "hush") {
 			t.Errorf("elobot %v ends with %d:\n%s", args, code, bot.output)
