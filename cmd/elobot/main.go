@@ -51,10 +51,11 @@ func realMain(args []string) int {
 	// a second signal ends the process at once
 	context.AfterFunc(ctx, stop)
 
+	sources := app.ReadSources(".env", os.Environ())
 	parser, err := kong.New(&commands{},
 		kong.Name("elobot"),
 		kong.Description("Elo rankings for Telegram group chats."),
-		kong.Resolvers(app.Dotenv(".env")),
+		kong.Resolvers(sources),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Vars{"version": "elobot " + release.Name()},
 	)
@@ -64,6 +65,16 @@ func realMain(args []string) int {
 	command, err := parser.Parse(args)
 	if err != nil {
 		return report(err)
+	}
+	switch c := command.Selected().Target.Addr().Interface().(type) {
+	case *runCommand: // lists what is wrong with the sources among all that is wrong
+		c.Sources = *sources
+	case *doctorCommand:
+		c.Sources = *sources
+	default:
+		if err := sources.Check(); err != nil {
+			return report(err)
+		}
 	}
 	err = command.Run()
 	if err == nil || ctx.Err() != nil && errors.Is(err, context.Canceled) {

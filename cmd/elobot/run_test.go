@@ -18,31 +18,47 @@ import (
 func TestConfiguration(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	file := "\ufeffTELEGRAM_BOT_TOKEN=123:hush\nLOG_LEVEL=hush\nPORT=hush\n" // as editors on Windows mark it
+	file := "\ufeffTELEGRAM_BOT_TOKEN=123:hush\nLOG_LEVEL=hush\nPORT=hush\nDATABSE_URL=hush\nADMIN_ADDR hush\n" // as editors on Windows mark it
 	if err := os.WriteFile(filepath.Join(folder, ".env"), []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := []string{"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot", "PGSSLROOTCERT=/hush.pem", "LOG_FORMAT=hush", "PORT=8080"}
+	env := []string{"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot", "PGSSLROOTCERT=/hush.pem", "LOG_FORMAT=hush", "PORT=8080", "WEBHOK_URL=hush"}
 	bot := launchIn(t, folder, env, "run", "--undo-window=hush")
 	code, output := bot.wait(t), bot.output.String()
 	if code != 2 || !strings.HasPrefix(output, "elobot: the configuration is not valid, nothing was started:\n  - ") {
 		t.Errorf("exit code %d:\n%s", code, output)
 	}
-	says(t, output, "sslrootcert", "UNDO_WINDOW must be", "LOG_LEVEL must be", "LOG_FORMAT must be")
-	if n := strings.Count(output, "\n  - "); n != 4 || strings.Contains(output, "hush") {
-		t.Errorf("%d faults are reported, want 4, and no secret:\n%s", n, output)
+	names := []string{".env cannot be read as settings in line 5:", "DATABSE_URL in .env is not a setting, but nearly DATABASE_URL:",
+		"WEBHOK_URL in the environment is not a setting, but nearly WEBHOOK_URL:"}
+	says(t, output, append(names, "sslrootcert", "UNDO_WINDOW must be", "LOG_LEVEL must be", "LOG_FORMAT must be")...)
+	if n := strings.Count(output, "\n  - "); n != 7 || strings.Contains(output, "hush") {
+		t.Errorf("%d faults are reported, want 7, and no secret:\n%s", n, output)
+	}
+	for command, code := range map[string]int{"verify": 2, "dead retry 1": 2, "health": 2, "webhook info": 2, "doctor": 1, "version": 0, "help": 0} {
+		p := launchIn(t, folder, env, strings.Fields(command)...)
+		if got := p.wait(t); got != code {
+			t.Errorf("elobot %s ended with %d, want %d:\n%s", command, got, code, p.output)
+		}
+		if code > 0 {
+			says(t, p.output.String(), names...)
+		}
 	}
 }
 
-// TestNoDatabaseThere: no server listens at DATABASE_URL. A missing passfile and an API server with a path are no faults.
+// TestNoDatabaseThere: no server listens at DATABASE_URL. A missing passfile and an API server with a path are no faults, and unknown
+// names in the file are only named.
 func TestNoDatabaseThere(t *testing.T) {
 	t.Parallel()
-	bot := launch(t, []string{"TELEGRAM_BOT_TOKEN=1:a", "TELEGRAM_API_URL=http://127.0.0.1:1/path/",
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, ".env"), []byte("COMPOSE_FILE=hush\nPGHOST=hush\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bot := launchIn(t, folder, []string{"TELEGRAM_BOT_TOKEN=1:a", "TELEGRAM_API_URL=http://127.0.0.1:1/path/",
 		"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot?passfile=/nonexistent"}, "run")
 	if code := bot.wait(t); code != 1 || strings.Contains(bot.output.String(), "hush") {
 		t.Errorf("exit code %d:\n%s", code, bot.output)
 	}
-	says(t, bot.output.String(), "connect to the database", "Is PostgreSQL running")
+	says(t, bot.output.String(), "connect to the database", "Is PostgreSQL running", `file=.env names="COMPOSE_FILE, PGHOST"`)
 }
 
 // TestNoUserInOutput: no command prints any part of the user or the password of DATABASE_URL, whether the password is not escaped or

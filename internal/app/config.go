@@ -1,20 +1,16 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
-
-	"github.com/alecthomas/kong"
-	"github.com/joho/godotenv"
 
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
@@ -36,6 +32,8 @@ type Config struct {
 	SendingConfig `group:"Sending"`
 	// SimulatedTelegram is true if Telegram is simulated, with a clock that differs from others on purpose.
 	SimulatedTelegram bool `kong:"-"`
+	// Sources are where the settings come from. Their faults are listed with the others.
+	Sources Sources `kong:"-"`
 
 	resultLimit int // set by Resolve; negative for no limit
 }
@@ -71,7 +69,7 @@ func (c *Config) Resolve() error {
 	c.UndoWindow = orDefault(c.UndoWindow, "24h")
 	c.AskUnusual = orDefault(c.AskUnusual, "on")
 
-	faults := c.TelegramConfig.Resolve()
+	faults := slices.Concat(c.Sources.faults, c.TelegramConfig.Resolve())
 	faults = append(faults, c.DatabaseConfig.Faults()...)
 	if c.WebhookURL != "" {
 		faults = append(faults, c.WebhookConfig.Faults(c.TelegramURL)...)
@@ -178,45 +176,6 @@ func orDefault(value, fallback string) string {
 		return fallback
 	}
 	return value
-}
-
-// Dotenv resolves flags from a file of NAME=value lines, if it exists. The environment overrides the file.
-func Dotenv(path string) kong.Resolver {
-	values, err := readDotenv(path)
-	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-		if len(flag.Envs) == 0 {
-			return nil, nil // documented by kong: no value
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range flag.Envs {
-			value, inFile := values[name]
-			if os.Getenv(name) == "" && inFile {
-				return value, nil
-			}
-		}
-		return nil, nil // documented by kong: no value
-	})
-}
-
-// readDotenv reads a settings file, if it exists. Its errors never quote the file, because it contains the token.
-func readDotenv(path string) (map[string]string, error) {
-	content, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // no file, no settings
-	}
-	if err != nil {
-		return nil, &ConfigError{[]string{
-			"the file " + path + " exists but cannot be opened: it must be a file, not a folder, and readable for this user"}}
-	}
-	content = bytes.TrimPrefix(content, []byte("\ufeff")) // byte order mark, which editors on Windows write
-	values, err := godotenv.UnmarshalBytes(content)
-	if err != nil {
-		return nil, &ConfigError{[]string{
-			"the file " + path + " cannot be read as settings: each line must be NAME=value, or a comment that begins with #"}}
-	}
-	return values, nil
 }
 
 // WithClient calls a function with a Telegram client of the bot. It returns a *ConfigError if the configuration has

@@ -82,7 +82,11 @@ func (d *doctor) settings() {
 	case err != nil:
 		d.failed("settings", err)
 	default:
-		d.well("settings", "valid")
+		text := "valid"
+		if unknown := d.config.Sources.unknown; len(unknown) > 0 {
+			text += fmt.Sprintf("; in %s, these are no settings and have no effect: %s", d.config.Sources.path, strings.Join(unknown, ", "))
+		}
+		d.well("settings", "%s", text)
 	}
 }
 

@@ -1,12 +1,8 @@
 package app
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/alecthomas/kong"
 )
 
 // TestWrongAddresses: each wrong setting is reported as the only fault, and without quoting secrets.
@@ -56,40 +52,5 @@ func TestWrongAddresses(t *testing.T) {
 		if strings.Contains(err.Error(), "hush") || strings.Count(err.Error(), "\n  - ") != 1 {
 			t.Errorf("%s: the error leaks a secret or has more than one fault: %v", flags, err)
 		}
-	}
-}
-
-// TestDotenv: a file that cannot be opened or parsed is an error, which does not quote the file. The values of a valid file
-// are used unless the environment or a flag overrides them.
-func TestDotenv(t *testing.T) {
-	t.Parallel()
-	write := func(content string) string {
-		path := filepath.Join(t.TempDir(), ".env")
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	read := func(path string) (*Config, error) {
-		var c Config
-		parser, err := kong.New(&c, kong.Resolvers(Dotenv(path)))
-		if err == nil {
-			_, err = parser.Parse([]string{"--log-format=json"})
-		}
-		return &c, err
-	}
-	for content, want := range map[string]string{
-		"TELEGRAM_BOT_TOKEN='hush\n": "cannot be read as settings", "\xff\xfeh\x00u\x00s\x00h\x00": "cannot be read as settings",
-	} {
-		if _, err := read(write(content)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush") {
-			t.Errorf("%q: %v", content, err)
-		}
-	}
-	if _, err := read(t.TempDir()); err == nil || !strings.Contains(err.Error(), "exists but cannot be opened") {
-		t.Errorf("a folder: %v", err)
-	}
-	c, err := read(write("\ufeffTELEGRAM_BOT_TOKEN=123:hush\nLOG_FORMAT=text\n"))
-	if err != nil || c.Token != "123:hush" || c.LogFormat != "json" {
-		t.Errorf("read %q and %q, %v", c.Token, c.LogFormat, err)
 	}
 }

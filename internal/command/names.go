@@ -116,7 +116,7 @@ func nearest(typed []rune, key string, limit int) int {
 	if runes := utf8.RuneCountInString(key); runes > len(typed)+limit || runes < len(typed)-limit {
 		return limit + 2
 	}
-	if d := distance(typed, []rune(key), limit); d <= limit {
+	if d := Distance(typed, []rune(key), limit); d <= limit {
 		return d
 	}
 	return limit + 2

@@ -1,0 +1,116 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+	"github.com/google/go-cmp/cmp"
+)
+
+// parsed parses a command line with a file of this content and an environment. The file is called .env in the result.
+func parsed(t *testing.T, content string, environ ...string) (*Config, *Sources) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), ".env")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := ReadSources(path, environ)
+	c := parseWith(t, s)
+	for i, fault := range s.faults {
+		s.faults[i] = strings.ReplaceAll(fault, path, ".env")
+	}
+	return c, s
+}
+
+func parseWith(t *testing.T, s *Sources) *Config {
+	t.Helper()
+	c := new(Config)
+	parser, err := kong.New(c, kong.Resolvers(s))
+	if err == nil {
+		_, err = parser.Parse([]string{"--log-format=json"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestDotenv: the values of a file are used unless the environment or a flag overrides them.
+func TestDotenv(t *testing.T) {
+	t.Parallel()
+	c, s := parsed(t, "\ufeff# mine\r\n\r\nTELEGRAM_BOT_TOKEN=123:hush\r\nexport LOG_LEVEL = 'warn' # loud\nLOG_FORMAT=text\nSECRET=hush\n"+
+		`DATABASE_URL="postgres://elobot:${SECRET}@db/elobot"`)
+	if c.Token != "123:hush" || c.LogFormat != "json" || c.LogLevel != "warn" || c.DatabaseURL != "postgres://elobot:hush@db/elobot" || s.Check() != nil {
+		t.Errorf("read %q, %q, %q and %q, %v", c.Token, c.LogFormat, c.LogLevel, c.DatabaseURL, s.Check())
+	}
+	none := ReadSources(filepath.Join(t.TempDir(), ".env"), nil)
+	parseWith(t, none)
+	if err := none.Check(); err != nil {
+		t.Errorf("without a file: %v", err)
+	}
+	folder := ReadSources(t.TempDir(), nil)
+	parseWith(t, folder)
+	if err := folder.Check(); err == nil || !strings.Contains(err.Error(), "exists but cannot be opened") {
+		t.Errorf("a folder: %v", err)
+	}
+}
+
+// TestUnreadableLines: each line that is not NAME=value is named, and not quoted. The others count.
+func TestUnreadableLines(t *testing.T) {
+	t.Parallel()
+	for content, lines := range map[string]string{
+		"TELEGRAM_BOT_TOKEN 4242\nLOG_LEVEL=warn\nhush": "1, 3", "LOG_LEVEL=warn\nTELEGRAM_BOT_TOKEN 123:hush\n": "2",
+		"LOG_LEVEL=warn\n\nTELEGRAM_BOT_TOKEN='hush\n# '": "3", "LOG_LEVEL='warn' HUSH=hush\n=hush\nLOG_LEVEL=warn": "1, 2",
+		"LOG_LEVEL=warn\nDATABASE_URL=postgres://elobot:hu\nsh@host/db?sslmode=require": "3", "hush-hush=1\nLOG_LEVEL=warn": "1",
+		"\xff\xfeh\x00u\x00s\x00h\x00\nLOG_LEVEL=warn": "1",
+	} {
+		c, s := parsed(t, content)
+		want := []string{".env cannot be read as settings in line " + lines + ": each line must be NAME=value, or a comment that begins with #"}
+		if diff := cmp.Diff(want, s.faults); diff != "" || c.LogLevel != "warn" {
+			t.Errorf("%q: LOG_LEVEL is %q (-want +got):\n%s", content, c.LogLevel, diff)
+		}
+	}
+}
+
+// TestMisspeltSettings: two letters may be wrong in the name of a setting of eight letters or more, and one in a shorter one, for the
+// name to count as misspelt. Names of well-known programs never do.
+func TestMisspeltSettings(t *testing.T) {
+	t.Parallel()
+	for name, meant := range map[string]string{
+		"DATABSE_URL": "DATABASE_URL", "DATABASE_ULR": "DATABASE_URL", "DATABASEURL": "DATABASE_URL", "DATTABASES_URL": "DATABASE_URL",
+		"DATABASE_urL": "DATABASE_URL", "ATABASE_UR": "DATABASE_URL", "TELEGRAM_BOT_TOKN": "TELEGRAM_BOT_TOKEN",
+		"DATADIR": "DATA_DIR", "DATE_DIRS": "DATA_DIR", "LOGLEVEL": "LOG_LEVEL", "LISTENADDR": "LISTEN_ADDR",
+		"PROT": "PORT", "PRT": "PORT", "PORTT": "PORT", "POTR": "PORT",
+
+		"ATABASE_U": "", "DATABASE_URL_OLD": "", "database_url": "", "TELEGRAM_TOKEN": "", "DATA_DISC2": "", "PROTT": "", "PO": "", "SPORTS": "",
+		"PORTS": "", "PORT0": "", "PORT9": "", "DATABASE_URI": "", "PGPORT": "", "PGHOST": "", "DB_PORT": "", "LISTEN_FDS": "", "LISTEN_PID": "",
+		"XDG_DATA_DIRS": "", "TEST_DATABASE_URL": "", "SHADOW_DATABASE_URL": "", "TELEGRAM_API_ID": "", "POSTGRES_URL": "", "PATH": "", "HOME": "",
+		"DATABASE_URL": "", "PORT": "",
+	} {
+		var inFile, inEnvironment []string
+		if meant != "" {
+			inFile = []string{name + " in .env is not a setting, but nearly " + meant + ": correct the name, or remove the line"}
+			inEnvironment = []string{name + " in the environment is not a setting, but nearly " + meant + ": correct the name, or unset it"}
+		}
+		_, s := parsed(t, name+"=hush")
+		if diff := cmp.Diff(inFile, s.faults); diff != "" {
+			t.Errorf("%s in the file (-want +got):\n%s", name, diff)
+		}
+		_, s = parsed(t, "", name+"=hush", "HOME=/root")
+		if diff := cmp.Diff(inEnvironment, s.faults); diff != "" || s.unknown != nil {
+			t.Errorf("%s in the environment, unknown %v (-want +got):\n%s", name, s.unknown, diff)
+		}
+	}
+}
+
+// TestUnknownNames: other names in the file are no faults. Those that may be the end of a secret are not repeated.
+func TestUnknownNames(t *testing.T) {
+	t.Parallel()
+	_, s := parsed(t, "COMPOSE_PROJECT_NAME=a\nLOG_LEVEL=info\nPGHOST=db\nWEBHOOK_SECRET=c2VjcmV0\naHVzaGh1c2g==")
+	if diff := cmp.Diff([]string{"COMPOSE_PROJECT_NAME", "PGHOST", "line 5"}, s.unknown); diff != "" || s.faults != nil {
+		t.Errorf("faults %v, unknown (-want +got):\n%s", s.faults, diff)
+	}
+}
