@@ -52,7 +52,7 @@ func TestDoctor(t *testing.T) {
 	p := patient{startBotFixture(t)}
 	p.settle()
 	p.examine("while the bot runs", 0, nil, "✓ settings: valid", "✓ token: @", "✓ groups: may add", "✓ privacy mode: off: the bot receives all", "✓ updates: by polling, 0 waiting",
-		"✓ database: PostgreSQL 1", "✓ rights: create", "✓ isolation: read committed", "✓ clocks: Telegram +", "✓ schema: this release", "✓ owner: belongs to @",
+		"✓ database: PostgreSQL 1", "✓ encryption: none, which is fine", "✓ rights: create", "✓ isolation: read committed", "✓ clocks: Telegram +", "✓ schema: this release", "✓ owner: belongs to @",
 		"✓ lease: leads", "✓ backlog: 0 notices", "✓ dead letters: none")
 	if code, _ := p.bot.stop(t); code != 0 {
 		t.Fatalf("the bot ended with %d", code)

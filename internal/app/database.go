@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -104,6 +105,9 @@ func (c DatabaseConfig) withHint(err error) error {
 		return fmt.Errorf("%w\nThis is the bot's own database: does the log in its folder say why?", err)
 	}
 	hint := "Is PostgreSQL running, and are host, user, password and database in DATABASE_URL correct?"
+	if unverified := (*tls.CertificateVerificationError)(nil); errors.As(err, &unverified) {
+		hint = "PostgreSQL is running, but its certificate cannot be verified: is it for the host in DATABASE_URL, and does sslrootcert name the file with its CA?"
+	}
 	if refusal := (*pgconn.PgError)(nil); errors.As(err, &refusal) {
 		switch refusal.Code {
 		case pgerrcode.InvalidPassword:

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"strings"
@@ -20,6 +22,8 @@ func TestDatabaseHints(t *testing.T) {
 		"nobody there":     {errors.New("connection refused"), "Is PostgreSQL running"},
 		"a wrong password": {refused("28P01"), "PostgreSQL is running, but the user or the password"},
 		"no such role":     {refused("28000"), "PostgreSQL is running, but does not let the user"},
+		"an unknown CA": {fmt.Errorf("connect to the database: %w", &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}),
+			"PostgreSQL is running, but its certificate cannot be verified"},
 		"no such database": {refused("3D000"), "PostgreSQL is running, but has no such database"},
 	} {
 		c := DatabaseConfig{DatabaseURL: "postgres://elobot@localhost/elobot"}

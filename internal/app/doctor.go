@@ -236,6 +236,14 @@ func (d *doctor) server(f postgres.ServerFacts, name string) {
 		d.well("database", "PostgreSQL %s at %s", f.Version, name)
 	}
 	switch {
+	case f.Exposed:
+		d.wrong("encryption", "none: others can read and change what the bot and the database tell each other. Add sslmode=verify-full to DATABASE_URL")
+	case f.TLS != "":
+		d.well("encryption", "%s", f.TLS)
+	default:
+		d.well("encryption", "none, which is fine: the connection stays on this machine, or in a private network of containers")
+	}
+	switch {
 	case !f.MayCreate:
 		d.wrong("rights", "the role may not create tables, which the first start and upgrades need: make it the owner of the database")
 	case len(f.Closed) > 0:

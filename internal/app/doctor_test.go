@@ -35,6 +35,7 @@ func TestFindings(t *testing.T) {
 	}{
 		"good server": {server(func(*postgres.ServerFacts) {}), `
 			✓ database: PostgreSQL 17.2 at db:5432/elobot
+			✓ encryption: none, which is fine: the connection stays on this machine
 			✓ rights: the role may create, read and write tables
 			✓ isolation: read committed
 			✓ clocks: ahead of this machine: database +0 s`},
@@ -42,6 +43,10 @@ func TestFindings(t *testing.T) {
 			✗ database: PostgreSQL 14.9 at db:5432/elobot is too old: upgrade it to 15 or newer`},
 		"another isolation level": {server(func(f *postgres.ServerFacts) { f.Isolation = "serializable" }), `
 			✗ isolation: transactions run at serializable, although the bot sets read committed: does a pooler drop what a session sets?`},
+		"TLS": {server(func(f *postgres.ServerFacts) { f.TLS = "TLS 1.3" }), `
+			✓ encryption: TLS 1.3`},
+		"not encrypted": {server(func(f *postgres.ServerFacts) { f.Exposed = true }), `
+			✗ encryption: none: others can read and change what the bot and the database tell each other. Add sslmode=verify-full to DATABASE_URL`},
 		"a clock is ahead": {server(func(f *postgres.ServerFacts) { f.Now = time.Now().Add(time.Hour) }), `
 			✗ clocks: ahead of this machine: database +3600 s. Synchronize the clocks, for example with NTP`},
 		"no groups": {account(telegram.Self{ID: 7, Username: "elo_bot"}), `

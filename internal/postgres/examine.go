@@ -24,6 +24,7 @@ type ServerFacts struct {
 	Isolation string   // the level at which the bot's transactions run
 	Default   string   // the level at which they would run if the bot did not set it
 	Now       time.Time
+	Encryption
 }
 
 // ExamineServer returns the facts of a server, with or without the tables that the migrations in the files create. It changes
@@ -48,7 +49,13 @@ func ExamineServer(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (f Serv
 		       ARRAY(SELECT name FROM tables WHERE NOT is_owned ORDER BY name),
 		       current_setting('transaction_isolation'), (SELECT reset_val FROM pg_settings WHERE name = 'default_transaction_isolation'),
 		       clock_timestamp()`
-	err = pool.QueryRow(ctx, sql, tables).
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return f, fmt.Errorf("examine the server: %w", err)
+	}
+	defer conn.Release()
+	f.Encryption = encryptionOf(conn.Conn())
+	err = conn.QueryRow(ctx, sql, tables).
 		Scan(&f.Version, &f.Major, &f.ReadOnly, &f.MayCreate, &f.Closed, &f.NotOwned, &f.Isolation, &f.Default, &f.Now)
 	if err != nil {
 		return f, fmt.Errorf("examine the server: %w", err)

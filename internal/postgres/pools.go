@@ -79,12 +79,20 @@ const (
 	questionConns  = 4
 )
 
-// OpenPools opens all pools. Otherwise it is like Open.
-func OpenPools(ctx context.Context, url string, timeout time.Duration, log *slog.Logger) (p Pools, err error) {
+// OpenPools opens all pools. Otherwise it is like Open. It also warns if others can read what a connection carries.
+func OpenPools(ctx context.Context, url string, timeout time.Duration, log *slog.Logger) (Pools, error) {
 	o, err := newOpener(url, log)
 	if err != nil {
 		return Pools{}, err
 	}
+	return o.openPools(ctx, timeout, log)
+}
+
+func (o *opener) openPools(ctx context.Context, timeout time.Duration, log *slog.Logger) (p Pools, err error) {
+	o.warnExposed = sync.OnceFunc(func() {
+		log.WarnContext(ctx, "the connection to the database is not encrypted, others can read and change what it carries: "+
+			"add sslmode=verify-full to DATABASE_URL", "database", Address(o.config.ConnConfig))
+	})
 	if p.Commands, err = o.open(ctx, o.config.MaxConns, Planning); err != nil {
 		return Pools{}, err
 	}
@@ -107,8 +115,9 @@ func OpenPools(ctx context.Context, url string, timeout time.Duration, log *slog
 
 // opener opens pools that share what their sessions learn about the server.
 type opener struct {
-	config   *pgxpool.Config
-	sessions *sessionWatch
+	config      *pgxpool.Config
+	sessions    *sessionWatch
+	warnExposed func()
 }
 
 func newOpener(url string, log *slog.Logger) (*opener, error) {
@@ -127,7 +136,7 @@ func newOpener(url string, log *slog.Logger) (*opener, error) {
 	}
 	config.PingTimeout = PingTimeout // a dead session must not use up all the time of a command
 	config.ConnConfig.Tracer = discreet{}
-	o := &opener{config, &sessionWatch{log: log}}
+	o := &opener{config: config, sessions: &sessionWatch{log: log}, warnExposed: func() {}}
 	o.sessions.watch(&config.ConnConfig.Config)
 	return o, nil
 }
@@ -137,6 +146,9 @@ func (o *opener) open(ctx context.Context, maxConns int32, settings string) (*pg
 	config := o.config.Copy()
 	config.MaxConns = maxConns
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		if encryptionOf(conn).Exposed {
+			o.warnExposed()
+		}
 		if _, err := conn.Exec(ctx, "SET lock_timeout = "+rowLockTimeout+"; "+settings); err != nil {
 			return err
 		}

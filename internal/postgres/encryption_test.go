@@ -1,0 +1,163 @@
+package postgres_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
+	"elobot/migrations"
+)
+
+// TestStaysInside: only this machine and networks of containers are inside. A private address of an office or a cloud is not.
+func TestStaysInside(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		hosts  string
+		remote string
+		want   bool
+	}{
+		{"localhost", "127.0.0.1", true}, {"db.example.org", "127.0.0.2", true}, {"::1", "::1", true},
+		{"db.example.org", "10.0.0.5", true}, // this machine's own address
+		{"postgres", "172.18.0.2", true}, {"postgres", "fd00::2", true}, {"db1,db2", "172.18.0.2", true},
+		{"db.prod.svc", "10.96.0.7", true}, {"db.prod.svc.cluster.local", "100.64.3.4", true}, {"host.docker.internal", "192.168.65.254", true},
+
+		{"db.example.org", "203.0.113.7", false}, {"db.example.org", "10.0.0.6", false}, {"10.0.0.6", "10.0.0.6", false},
+		{"192.168.1.5", "192.168.1.5", false}, {"fd00::2", "fd00::2", false}, {"postgres", "203.0.113.7", false}, {"postgres", "2001:db8::7", false},
+		{"db1,db.example.org", "10.0.0.6", false}, {"svc.example.org", "10.0.0.6", false},
+	} {
+		got := postgres.StaysInside(strings.Split(tc.hosts, ","), netip.MustParseAddr("10.0.0.5"), netip.MustParseAddr(tc.remote))
+		if got != tc.want {
+			t.Errorf("%s at %s: %v", tc.hosts, tc.remote, got)
+		}
+	}
+}
+
+// far is a connection that seems to lead to another address.
+type far struct {
+	net.Conn
+	remote net.Addr
+}
+
+func (f far) RemoteAddr() net.Addr { return f.remote }
+
+// TestUnencryptedConnection: the warning is about the connection as it is. With sslmode=prefer, that depends on the server.
+func TestUnencryptedConnection(t *testing.T) {
+	t.Parallel()
+	plain := pgtest.New(t)
+	encrypted := withTLS(t, plain)
+	for _, tc := range []struct {
+		name, url, remote string
+		exposed           bool
+	}{
+		{"far away without TLS", pgtest.WithParameter(plain, "sslmode", "prefer"), "203.0.113.7", true},
+		{"far away with TLS", pgtest.WithParameter(encrypted, "sslmode", "prefer"), "203.0.113.7", false},
+		{"TLS not wanted", pgtest.WithParameter(plain, "sslmode", "disable"), "203.0.113.7", true},
+		{"this machine", pgtest.WithParameter(plain, "sslmode", "disable"), "127.0.0.1", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+				conn, err := new(net.Dialer).DialContext(ctx, network, address)
+				return far{conn, &net.TCPAddr{IP: net.ParseIP(tc.remote), Port: 5432}}, err
+			}
+			var log bytes.Buffer
+			pools, err := postgres.OpenPoolsBy(t.Context(), tc.url, dial, dbtest.MaxWait, slog.New(slog.NewTextHandler(&log, nil)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer pools.Close()
+			f, err := postgres.ExamineServer(t.Context(), pools.Questions, migrations.FS)
+			if err != nil {
+				t.Fatal(err)
+			}
+			withTLS := strings.Contains(tc.name, "with TLS")
+			if f.Exposed != tc.exposed || strings.HasPrefix(f.TLS, "TLS 1.") != withTLS {
+				t.Errorf("the encryption is %+v", f.Encryption)
+			}
+			if n := strings.Count(log.String(), "the connection to the database is not encrypted"); n != map[bool]int{true: 1}[tc.exposed] {
+				t.Errorf("%d warnings:\n%s", n, log.String())
+			}
+		})
+	}
+}
+
+// withTLS returns the URL of a server that accepts TLS, in front of the server of the URL.
+func withTLS(t *testing.T, databaseURL string) string {
+	t.Helper()
+	u, err := url.Parse(databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certified := httptest.NewTLSServer(nil)
+	certified.Close()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := u.Host
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() {
+				if err := serveTLS(client, target, certified.TLS); err != nil {
+					t.Errorf("serve TLS: %v", err)
+				}
+			})
+		}
+	})
+	t.Cleanup(func() {
+		if err := listener.Close(); err != nil {
+			t.Error(err)
+		}
+		serving.Wait()
+	})
+	u.Host = listener.Addr().String()
+	return u.String()
+}
+
+// serveTLS accepts a client's request for TLS, and passes on what the client and the server say.
+func serveTLS(client net.Conn, target string, config *tls.Config) error {
+	defer func() { _ = client.Close() }()
+	request := make([]byte, 8)
+	_, err := io.ReadFull(client, request)
+	if err != nil {
+		return err
+	}
+	if _, err := client.Write([]byte("S")); err != nil {
+		return err
+	}
+	server, err := net.Dial("tcp", target)
+	if err != nil {
+		return err
+	}
+	encrypted := tls.Server(client, config)
+	var back sync.WaitGroup
+	back.Go(func() {
+		_, _ = io.Copy(encrypted, server)
+		_ = encrypted.Close()
+	})
+	_, _ = io.Copy(server, encrypted) // until one side closes its connection
+	err = server.Close()
+	back.Wait()
+	if errors.Is(err, net.ErrClosed) {
+		err = nil
+	}
+	return err
+}
