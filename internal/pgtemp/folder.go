@@ -30,11 +30,11 @@ var ErrForeignFolder = errors.New("the folder is not empty, and was not made for
 
 // folder is the named folder that keeps a server's data. The zero value means a temporary folder.
 //
-// It holds the marker, data (the server's own folder), password (the superuser's), port (that of the running server), container (the name of the
-// one that the server runs in), owner and lock. The last two are locked. owner contains the id of the process in charge, which
-// alone holds the lock on it, until its own end. lock lasts until the end of the server: it is held by the process in charge during
-// the start, then also by the server's watcher, which lives until the server has ended, and by the server itself unless it is in a
-// container. The server's own lock is not sufficient, because it does not work between a container and its host.
+// It holds the marker, data (the server's own folder), password (the superuser's), port (that of the running server), container (the
+// name of the one that the server runs in), owner and lock. The last two are locked. owner contains the id of the process in charge,
+// which alone holds the lock on it, until its own end. lock lasts until the end of the server: it is held by the process in charge
+// during the start, then also by the server's watcher, which lives until the server has ended, and by the server itself unless it is
+// in a container. The server's own lock is not sufficient, because it does not work between a container and its host.
 type folder struct {
 	path        string
 	owner, lock *os.File // nil if they are not locked
