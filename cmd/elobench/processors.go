@@ -18,7 +18,7 @@ func (b *bench) processorsOf(bot *process, n int, do func() error) (metrics []me
 	add := func(pid int, before time.Duration, unit string) {
 		var used time.Duration
 		if used, err = processorTime(pid); err == nil {
-			metrics = append(metrics, metric{float64((used-before).Microseconds()) / float64(n), unit})
+			metrics = append(metrics, metric{float64((used - before).Microseconds()) / float64(n), unit})
 		}
 	}
 	if botErr == nil {
