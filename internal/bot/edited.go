@@ -40,7 +40,7 @@ func (r *Router) offerFix(ctx context.Context, req request) error {
 	if known, _ := findCommand(req.command.Name); known.Name != command.NameMatch || !req.origin.Chat.IsGroup() {
 		return nil
 	}
-	report, known, err := r.report(ctx, req)
+	report, _, err := r.report(ctx, req)
 	if err == nil { // nobody is asked what an edit means
 		_, err = command.Certain(report)
 	}
@@ -52,7 +52,7 @@ func (r *Router) offerFix(ctx context.Context, req request) error {
 	}
 	recorded := ranking.MatchRef{Message: req.message.ID, Key: req.origin.Message}
 	req.origin.Message = "" // the offer is no command of the message
-	return r.rankings.OfferFix(ctx, req.origin, recorded, known.readings(report)[0][0])
+	return r.rankings.OfferFix(ctx, req.origin, recorded, readingsOf(report)[0][0])
 }
 
 // isEditInTime reports whether a person edited the message within the editWindow.

@@ -10,16 +10,16 @@ import (
 	"elobot/internal/stats"
 )
 
-// playersIn returns the players of the group if one of them may be meant by name.
-func (r *Router) playersIn(ctx context.Context, req request) (knownPlayers, error) {
-	if !req.command.MayNamePlayers() {
-		return nil, nil
+// namesIn returns the names of the players of the group if one of them may be meant by name.
+func (r *Router) namesIn(ctx context.Context, req request) (*command.Names, error) {
+	var people []ranking.Person
+	if req.command.MayNamePlayers() {
+		var err error
+		if people, err = r.rankings.PeopleOf(ctx, req.origin.Chat.ID); err != nil {
+			return nil, fmt.Errorf("read /%s: %w", req.command.Name, err)
+		}
 	}
-	known, err := r.rankings.PeopleOf(ctx, req.origin.Chat.ID)
-	if err != nil {
-		return nil, fmt.Errorf("read /%s: %w", req.command.Name, err)
-	}
-	return known, nil
+	return namesOf(people), nil
 }
 
 // answerForm answers a question that is malformed. It returns all other errors.
@@ -32,15 +32,15 @@ func (r *Router) answerForm(ctx context.Context, req request, err error) error {
 
 // odds handles "/odds @bob", "/odds @alice @bob" and "/odds @a @b vs @c @d".
 func (r *Router) odds(ctx context.Context, req request) error {
-	known, err := r.playersIn(ctx, req)
+	names, err := r.namesIn(ctx, req)
 	if err != nil {
 		return err
 	}
-	a, b, err := command.ParseSides(req.command, req.sender(), req.repliedPerson(), known.names())
+	a, b, err := command.ParseSides(req.command, req.sender(), req.repliedPerson(), names)
 	if err != nil {
 		return r.answerForm(ctx, req, err)
 	}
-	return r.stats.ShowOdds(ctx, req.origin, known.people(a), known.people(b))
+	return r.stats.ShowOdds(ctx, req.origin, peopleOf(a), peopleOf(b))
 }
 
 // teams handles "/teams @a @b @c @d".
@@ -54,15 +54,15 @@ func (r *Router) teams(ctx context.Context, req request) error {
 
 // teamPlayers returns the players whom a /teams names, in their order.
 func (r *Router) teamPlayers(ctx context.Context, req request) ([]ranking.Person, error) {
-	known, err := r.playersIn(ctx, req)
+	names, err := r.namesIn(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	players, err := command.ParsePlayers(req.command, req.sender(), known.names())
+	players, err := command.ParsePlayers(req.command, req.sender(), names)
 	if err != nil {
 		return nil, fmt.Errorf("read the players: %w", err)
 	}
-	return known.people(players), nil
+	return peopleOf(players), nil
 }
 
 // teamButtons returns the buttons below teams: those for other teams, and the one to report the result. There is no room for the

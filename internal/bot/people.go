@@ -14,7 +14,7 @@ import (
 // playersNamed returns the people whom a question in a group is about, at most so many: those whom it names, or else the author
 // of the message that it replies to, or nobody. unclear is the answer if it is not clear who they are.
 func (r *Router) playersNamed(ctx context.Context, req request, most int) (people []ranking.Person, unclear ranking.Notice, err error) {
-	known, err := r.playersIn(ctx, req)
+	names, err := r.namesIn(ctx, req)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -23,7 +23,7 @@ func (r *Router) playersNamed(ctx context.Context, req request, most int) (peopl
 		reply = nil
 	}
 	n := stats.UnclearPeople{Command: req.command.Name}
-	named, err := command.ParsePeople(req.command, req.sender(), reply, known.names())
+	named, err := command.ParsePeople(req.command, req.sender(), reply, names)
 	var wrong *command.NameError
 	switch {
 	case errors.As(err, &wrong):
@@ -32,7 +32,7 @@ func (r *Router) playersNamed(ctx context.Context, req request, most int) (peopl
 			n.Reason = stats.SeveralNamed
 		}
 		for _, p := range wrong.People {
-			n.Near = append(n.Near, ranking.Name{Player: known.person(p).Player})
+			n.Near = append(n.Near, ranking.Name{Player: ranking.PlayerID(p.Player)})
 		}
 		return nil, n, nil
 	case err != nil:
@@ -45,7 +45,7 @@ func (r *Router) playersNamed(ctx context.Context, req request, most int) (peopl
 		if p == (command.Person{}) { // an anonymous admin
 			return nil, ranking.Refusal{Code: ranking.NobodyToShow}, nil
 		}
-		people = append(people, known.person(p))
+		people = append(people, person(p))
 	}
 	return people, nil, nil
 }

@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"elobot/internal/command"
 	"elobot/internal/ranking"
@@ -14,16 +13,16 @@ func (r *Router) match(ctx context.Context, req request) error {
 	if req.command.Args == "" && len(req.command.Mentions) == 0 && req.command.Written == command.NameMatch {
 		return r.startWizard(ctx, req)
 	}
-	report, known, err := r.report(ctx, req)
+	report, names, err := r.report(ctx, req)
 	if form, ok := wrongForm(req.command, err); ok {
 		req.origin.Malformed = req.command.Name
-		form.Corrected, _ = command.Correct(req.command, req.sender(), req.repliedPerson(), known.names(), err)
+		form.Corrected, _ = command.Correct(req.command, req.sender(), req.repliedPerson(), names, err)
 		return r.rankings.Answer(ctx, req.origin, form)
 	}
 	if err != nil {
 		return err
 	}
-	readings := known.readings(report)
+	readings := readingsOf(report)
 	if report.Doubt == command.DoubtNone {
 		return r.rankings.RecordMatch(ctx, req.origin, readings[0]...)
 	}
@@ -34,7 +33,7 @@ func (r *Router) match(ctx context.Context, req request) error {
 
 // report reads the result in a command. It reads the players of the group if one of them is probably meant by name, or if the
 // result cannot be read without them: most results mention everybody, and have no other words than "gg".
-func (r *Router) report(ctx context.Context, req request) (command.Report, knownPlayers, error) {
+func (r *Router) report(ctx context.Context, req request) (command.Report, *command.Names, error) {
 	mayName := req.command.MayNamePlayers() && req.origin.Chat.IsGroup()
 	if !mayName || !req.command.LikelyNamesPlayers() {
 		report, err := command.ParseMatch(req.command, req.sender(), req.repliedPerson(), nil)
@@ -49,12 +48,12 @@ func (r *Router) report(ctx context.Context, req request) (command.Report, known
 	if err != nil {
 		return command.Report{}, nil, fmt.Errorf("read /%s: %w", req.command.Name, err)
 	}
-	known := knownPlayers(people)
-	report, err := command.ParseMatch(req.command, req.sender(), req.repliedPerson(), known.names())
+	names := namesOf(people)
+	report, err := command.ParseMatch(req.command, req.sender(), req.repliedPerson(), names)
 	if err != nil {
-		return command.Report{}, known, fmt.Errorf("read /%s: %w", req.command.Name, err)
+		return command.Report{}, names, fmt.Errorf("read /%s: %w", req.command.Name, err)
 	}
-	return report, known, nil
+	return report, names, nil
 }
 
 // sender returns who sent the command, the zero Person for an anonymous admin.
@@ -73,49 +72,40 @@ func (req request) repliedPerson() *command.Person {
 	return req.message.repliedPerson()
 }
 
-// knownPlayers are the players of a group.
-type knownPlayers []ranking.Person
-
-// names returns the names by which the players can be meant, nil if there are none.
-func (k knownPlayers) names() *command.Names {
-	if len(k) == 0 {
+// namesOf returns the names by which players can be meant, nil if there are none.
+func namesOf(players []ranking.Person) *command.Names {
+	if len(players) == 0 {
 		return nil
 	}
-	all := make([]command.Person, len(k))
-	for i, p := range k {
-		all[i] = command.Person{UserID: int64(p.ID), Username: p.Username, Name: p.Name}
+	all := make([]command.Person, len(players))
+	for i, p := range players {
+		all[i] = namedPlayer(p)
 	}
 	return command.NewNames(all)
 }
 
-// readings converts the readings of a report for the ranking service.
-func (k knownPlayers) readings(report command.Report) [][]ranking.Report {
+// namedPlayer converts a player who is meant by name.
+func namedPlayer(p ranking.Person) command.Person {
+	return command.Person{UserID: int64(p.ID), Username: p.Username, Name: p.Name, Player: int64(p.Player)}
+}
+
+// readingsOf converts the readings of a report for the ranking service.
+func readingsOf(report command.Report) [][]ranking.Report {
 	all := make([][]ranking.Report, len(report.Readings))
 	for i, reading := range report.Readings {
 		for _, m := range reading {
-			all[i] = append(all[i], ranking.Report{A: k.people(m.A), B: k.people(m.B), Scores: scores(m.Scores)})
+			all[i] = append(all[i], ranking.Report{A: peopleOf(m.A), B: peopleOf(m.B), Scores: scores(m.Scores)})
 		}
 	}
 	return all
 }
 
-func (k knownPlayers) people(all []command.Person) []ranking.Person {
+func peopleOf(all []command.Person) []ranking.Person {
 	side := make([]ranking.Person, len(all))
 	for i, p := range all {
-		side[i] = k.person(p)
+		side[i] = person(p)
 	}
 	return side
-}
-
-// person converts a person. A player who is meant by name is the one that the group knows.
-func (k knownPlayers) person(p command.Person) ranking.Person {
-	if !p.Named {
-		return person(p)
-	}
-	at := slices.IndexFunc(k, func(q ranking.Person) bool {
-		return q.ID == ranking.UserID(p.UserID) && (q.ID != 0 || q.Username == p.Username)
-	})
-	return k[at] // names have no other people
 }
 
 // scores converts the scores of a match.

@@ -113,6 +113,17 @@ func TestWizardReplies(t *testing.T) {
 	}
 }
 
+// TestOpponentWhoIsNotInTheLadder: the opponent of a wizard need not be a player yet, and may share a name with players.
+func TestOpponentWhoIsNotInTheLadder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.rankings.people = []ranking.Person{{Username: "Kim", Name: "Kim", Player: 4}, {ID: 1006, Name: "Kim", Player: 6}}
+	w.rankings.wizard = &ranking.WizardRequest{Opponents: []ranking.Person{{ID: 1005, Username: "kim", Name: "Kimberly"}}}
+	asks := w.below(w.group, promptData(9, ranking.OptionScore(0, ranking.Score{A: 1})), promptData(9, ranking.OptionCancel))
+	w.group.Reply(w.alice, asks, "kim 3:1")
+	w.expect("a name of several", "typed name kim: Kimberly@kim#1005 Kim#1006 3:1")
+}
+
 // TestQuestionsTellPeopleApart: two people of one name are told apart on the buttons.
 func TestQuestionsTellPeopleApart(t *testing.T) {
 	t.Parallel()

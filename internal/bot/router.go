@@ -252,7 +252,7 @@ func (u *user) mentioned() command.Person {
 // usernames of all bots end in "bot", and hardly any others do.
 func person(p command.Person) ranking.Person {
 	return ranking.Person{
-		ID: ranking.UserID(p.UserID), Username: p.Username, Name: p.Name,
-		Doubtful: p.UserID == 0 && strings.HasSuffix(strings.ToLower(p.Username), "bot"),
+		ID: ranking.UserID(p.UserID), Username: p.Username, Name: p.Name, Player: ranking.PlayerID(p.Player),
+		Doubtful: p.UserID == 0 && p.Player == 0 && strings.HasSuffix(strings.ToLower(p.Username), "bot"),
 	}
 }

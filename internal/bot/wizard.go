@@ -53,16 +53,15 @@ func (r *Router) wizardReply(ctx context.Context, req request) error {
 		return r.answerTeamWizard(ctx, req, a, w)
 	}
 	if 0 <= asked && asked < len(w.Opponents) {
-		p := w.Opponents[asked]
-		req.opponent = &command.Person{UserID: int64(p.ID), Username: p.Username, Name: p.Name, Named: true}
+		req.opponent = new(namedPlayer(w.Opponents[asked]))
 	}
-	return r.answerWizard(ctx, req, a, w)
+	return r.answerWizard(ctx, req, a)
 }
 
 // answerWizard answers a wizard with what somebody typed.
-func (r *Router) answerWizard(ctx context.Context, req request, a ranking.PromptAnswer, w *ranking.WizardRequest) error {
-	report, known, err := r.report(ctx, req)
-	if a.Unclear = known.unclear(report, err, req.sender()); a.Unclear != nil {
+func (r *Router) answerWizard(ctx context.Context, req request, a ranking.PromptAnswer) error {
+	report, _, err := r.report(ctx, req)
+	if a.Unclear = unclearOpponent(report, err, req.sender()); a.Unclear != nil {
 		return r.rankings.AnswerPrompt(ctx, req.origin, a)
 	}
 	if err == nil {
@@ -84,8 +83,7 @@ func (r *Router) answerWizard(ctx context.Context, req request, a ranking.Prompt
 	case err != nil:
 		return fmt.Errorf("read the answer to a wizard: %w", err)
 	}
-	known = slices.Concat(known, w.Opponents)
-	a.Reports = known.readings(report)[0]
+	a.Reports = readingsOf(report)[0]
 	return r.rankings.AnswerPrompt(ctx, req.origin, a)
 }
 
@@ -106,8 +104,8 @@ func (r *Router) answerTeamWizard(ctx context.Context, req request, a ranking.Pr
 // opponent reads a name without a score, by adding one. It returns nothing if the text is no name.
 func (r *Router) opponent(ctx context.Context, req request) (*ranking.Person, *ranking.UnclearOpponent, error) {
 	req.command.Args += " 1:0"
-	report, known, err := r.report(ctx, req)
-	if unclear := known.unclear(report, err, req.sender()); unclear != nil {
+	report, _, err := r.report(ctx, req)
+	if unclear := unclearOpponent(report, err, req.sender()); unclear != nil {
 		unclear.Score = nil
 		return nil, unclear, nil
 	}
@@ -121,13 +119,13 @@ func (r *Router) opponent(ctx context.Context, req request) (*ranking.Person, *r
 		return nil, nil, err
 	}
 	if opponent, ok := opponentOf(report.Readings[0], req.sender()); ok {
-		return new(known.person(opponent)), nil, nil
+		return new(person(opponent)), nil, nil
 	}
 	return nil, nil, nil
 }
 
-// unclear returns the name in a result that does not tell who is the sender's opponent, nil if there is none.
-func (k knownPlayers) unclear(report command.Report, err error, sender command.Person) *ranking.UnclearOpponent {
+// unclearOpponent returns the name in a result that does not tell who is the sender's opponent, nil if there is none.
+func unclearOpponent(report command.Report, err error, sender command.Person) *ranking.UnclearOpponent {
 	var form *command.FormError
 	if errors.As(err, &form) && form.Reason == command.ReasonUnknownName {
 		return &ranking.UnclearOpponent{Doubt: ranking.DoubtUnknownName, Word: form.Detail}
@@ -141,7 +139,7 @@ func (k knownPlayers) unclear(report command.Report, err error, sender command.P
 		if !ok {
 			continue
 		}
-		if p := k.person(opponent); !slices.Contains(u.People, p) {
+		if p := person(opponent); !slices.Contains(u.People, p) {
 			u.People = append(u.People, p)
 		}
 		if scores := reading[0].Scores; u.Score == nil && len(scores) == 1 {

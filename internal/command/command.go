@@ -134,7 +134,7 @@ type Person struct {
 	Username string // without the @, in the original letter case
 	Name     string // the display name, empty for a mention
 	IsBot    bool
-	Named    bool // meant by the name of a player; the message shows nothing about them
+	Player   int64 // the player, if meant by name; the message shows nothing about them then
 }
 
 // isKnown reports whether p is identified by an id or a username.

@@ -183,7 +183,7 @@ func (m Match) text(sender Person) (text string, ok bool) {
 			switch {
 			case p.Username != "":
 				parts = append(parts, "@"+p.Username)
-			case p.Named:
+			case p.Player != 0:
 				parts = append(parts, `"`+p.Name+`"`)
 			default:
 				return "", false

@@ -9,7 +9,7 @@ import (
 // TestCorrect: the corrected form of what people write, if one can be made that leaves out nothing but fillers.
 func TestCorrect(t *testing.T) {
 	t.Parallel()
-	names := command.NewNames([]command.Person{{UserID: 7, Name: "Béla Kovács"}, {UserID: 8, Username: "kim", Name: "Kim"}})
+	names := command.NewNames([]command.Person{{UserID: 7, Name: "Béla Kovács", Player: 1}, {UserID: 8, Username: "kim", Name: "Kim", Player: 2}})
 	for text, want := range map[string]string{
 		"/match @bob ٣:١":                       "/match @bob 3:1",
 		"/match @bob 3️⃣:1️⃣ gg":                "/match @bob 3:1",

@@ -77,7 +77,7 @@ func describeMatch(m command.Match) string {
 	side := func(people []command.Person) {
 		for _, p := range people {
 			name := strings.ToLower(p.Username)
-			if p.Named || name == "" {
+			if p.Player != 0 || name == "" {
 				name = cmp.Or(p.Name, p.Username)
 			}
 			parts = append(parts, name)

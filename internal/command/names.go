@@ -49,9 +49,7 @@ func (n *Names) named(name string) []Person {
 func (n *Names) pick(indexes []int, most int) []Person {
 	var people []Person
 	for _, i := range indexes[:min(len(indexes), most)] {
-		p := n.people[i]
-		p.Named = true
-		people = append(people, p)
+		people = append(people, n.people[i])
 	}
 	return people
 }

@@ -15,7 +15,8 @@ func group(names string) *command.Names {
 	var people []command.Person
 	for name := range strings.SplitSeq(names, "/") {
 		name, username, _ := strings.Cut(name, "@")
-		people = append(people, command.Person{UserID: int64(101 + len(people)), Username: strings.TrimSpace(username), Name: strings.TrimSpace(name)})
+		n := int64(len(people) + 1)
+		people = append(people, command.Person{UserID: 100 + n, Username: strings.TrimSpace(username), Name: strings.TrimSpace(name), Player: n})
 	}
 	return command.NewNames(people)
 }
@@ -139,19 +140,20 @@ func TestPlainNames(t *testing.T) {
 	}
 }
 
-// TestNamed checks who is marked as meant by a plain name.
+// TestNamed checks who is meant by a plain name.
 func TestNamed(t *testing.T) {
 	t.Parallel()
 	c, _ := parseDoc("/match @alice rita vs bob sam 3:1")
 	names := command.NewNames([]command.Person{
-		{UserID: 9, Username: "Sam", Name: "Sam"}, {UserID: 11, Name: "Rita"}, {UserID: 12, Name: "Bob"}, {UserID: 13, Username: "alice"},
+		{UserID: 9, Username: "Sam", Name: "Sam", Player: 1}, {UserID: 11, Name: "Rita", Player: 2}, {UserID: 12, Name: "Bob", Player: 3},
+		{UserID: 13, Username: "alice", Player: 4},
 	})
 	report, err := command.ParseMatch(c, sender(), &command.Person{UserID: 11, Name: "Rita R."}, names)
 	m, err2 := command.Certain(report)
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
-	want := "[{0 alice  false false} {11  Rita R. false false}] [{12  Bob false true} {9 Sam Sam S. false false}]"
+	want := "[{0 alice  false 0} {11  Rita R. false 0}] [{12  Bob false 3} {9 Sam Sam S. false 0}]"
 	if got := fmt.Sprint(m.A, m.B); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
