@@ -86,8 +86,11 @@ func (s *Store) writeAll(ctx context.Context, all []ranking.Changes, slot *outbo
 	if len(all) > 1 {
 		crashpoint.At(crashpoint.ApplyingTogether)
 	}
-	if err := results.Close(); err != nil {
-		return fmt.Errorf("apply: %w", postgres.Translate(err))
+	if err := postgres.Translate(results.Close()); err != nil {
+		if errors.Is(err, ranking.ErrHandled) && len(all) == 1 { // each of several is tried again by itself
+			s.wakeHandled(all[0].Chat)
+		}
+		return fmt.Errorf("apply: %w", err)
 	}
 	crashpoint.At(crashpoint.Applied)
 	sent := direct != nil && direct.Count > 0 && slot.Send(*direct)

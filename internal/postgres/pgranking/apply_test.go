@@ -89,7 +89,7 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 	if diff := cmp.Diff([]string{"ranking_page 1 answer 0 0 Alice", "joined 2 outcome 0 0"}, got); diff != "" {
 		t.Errorf("outbox (-want +got):\n%s", diff)
 	}
-	if got := w.Wakes.Load(); got != 2 {
+	if got := w.Wakes.Load(); got != 2+4 { // all lanes for the key that was there
 		t.Errorf("committed was called %d times", got)
 	}
 }
@@ -193,7 +193,7 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 			if diff := cmp.Diff(before, w.Contents(t)); diff != "" {
 				t.Errorf("something was written:\n%s", diff)
 			}
-			if w.Wakes.Load() != wakes {
+			if w.Wakes.Load() != wakes && !tc.want(ranking.ErrHandled) {
 				t.Error("woken for a commit that did not happen")
 			}
 		})

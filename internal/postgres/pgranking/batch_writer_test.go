@@ -138,11 +138,12 @@ func TestTogetherWithBadOnes(t *testing.T) {
 		spoil func(*ranking.Changes)
 		sql   string // run by somebody else in an open transaction
 		want  func(error) bool
+		wakes int64
 	}{
-		"handled":        {func(c *ranking.Changes) { c.Key = "first 2" }, "", is(ranking.ErrHandled)},
-		"stale":          {func(c *ranking.Changes) { recorded(c).Players[0].After.Version++ }, "", is(ranking.ErrConflict)},
-		"out of range":   {func(c *ranking.Changes) { recorded(c).A = 1000 }, "", func(err error) bool { return err != nil }},
-		"group is taken": {nil, `SELECT FROM groups WHERE id = 4 FOR NO KEY UPDATE`, is(nil)},
+		"handled":        {func(c *ranking.Changes) { c.Key = "first 2" }, "", is(ranking.ErrHandled), 3 + 4},
+		"stale":          {func(c *ranking.Changes) { recorded(c).Players[0].After.Version++ }, "", is(ranking.ErrConflict), 3},
+		"out of range":   {func(c *ranking.Changes) { recorded(c).A = 1000 }, "", func(err error) bool { return err != nil }, 3},
+		"group is taken": {nil, `SELECT FROM groups WHERE id = 4 FOR NO KEY UPDATE`, is(nil), 3 + 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -167,14 +168,14 @@ func TestTogetherWithBadOnes(t *testing.T) {
 			if diff := cmp.Diff([]string{"k0", "k1", "k3"}, w.recorded(t)); diff != "" {
 				t.Errorf("recorded, by transaction (-want +got):\n%s", diff)
 			}
-			if got := w.Wakes.Load(); got != 3 {
-				t.Errorf("%d lanes were woken", got)
-			}
 			if err := somebody.Rollback(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if err := dbtest.Receive(t, results[2]); !tc.want(err) {
 				t.Errorf("result 2: %v", err)
+			}
+			if got := w.Wakes.Load(); got != tc.wakes {
+				t.Errorf("%d lanes were woken, want %d", got, tc.wakes)
 			}
 		})
 	}

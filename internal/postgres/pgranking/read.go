@@ -20,6 +20,9 @@ func (s *Store) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, er
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return ranking.Snapshot{}, fmt.Errorf("read: %w", postgres.Translate(err))
 	}
+	if snap.Handled {
+		s.wakeHandled(snap.ChatID)
+	}
 	return snap, nil
 }
 

@@ -89,3 +89,14 @@ func (s *Store) changed(chat ranking.ChatID) {
 
 // wake reports that the lane of a chat has something new to send.
 func (s *Store) wake(chat ranking.ChatID) { s.committed(outbox.Lane{Chat: outbox.ChatID(chat)}) }
+
+// wakeHandled reports that a command turned out to be handled already: what it sends may wait in any lane of its chat. Whoever handled
+// it may not know, if its commit was not answered in time.
+func (s *Store) wakeHandled(chat ranking.ChatID) {
+	if chat == 0 { // unknown, so that nothing is sent there
+		return
+	}
+	for _, kind := range []outbox.LaneKind{outbox.Messages, outbox.CallbackAnswers, outbox.Pages, outbox.Boards} {
+		s.committed(outbox.Lane{Chat: outbox.ChatID(chat), Kind: kind})
+	}
+}

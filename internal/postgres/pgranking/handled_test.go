@@ -1,0 +1,81 @@
+package pgranking_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/outbox"
+	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgranking"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// TestCommitAfterItsTimeout: the server is stalled until the caller gives up, and then commits. Whoever tries the command again finds
+// that it is handled, before or while it is written again, and wakes the lanes of its chat.
+func TestCommitAfterItsTimeout(t *testing.T) {
+	t.Parallel()
+	for name, meanwhile := range map[string]bool{"found when it is read": false, "found when it is written": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, alice)
+			dbtest.Define(t, w.Pool, "wait", `
+				CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock_shared(77); RETURN NULL; END';
+				CREATE TRIGGER wait BEFORE INSERT ON outbox FOR EACH STATEMENT EXECUTE FUNCTION wait();
+				ALTER FUNCTION wait() SET lock_timeout = 0`)
+			holder := dbtest.Begin(t, w.Pool)
+			if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_xact_lock(77)`); err != nil {
+				t.Fatal(err)
+			}
+			p := dbtest.NewProxy(t, w.Pool.Config().ConnString())
+			pool, err := postgres.Open(t.Context(), p.URL, time.Minute, slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(pool.Close)
+			if err := pool.Ping(t.Context()); err != nil { // a session, because none can be opened later
+				t.Fatal(err)
+			}
+			p.Refuse.Store(true) // also the request to cancel
+			ask := func(ctx context.Context, store ranking.Store) error {
+				return dbtest.Service(store).Answer(ctx, dbtest.By("m:-100:7", alice), stats.RankingPage{})
+			}
+			ctx, giveUp := context.WithCancel(t.Context())
+			first := dbtest.Start(func() error { return ask(ctx, pgranking.NewStore(pool, dbtest.Ignore)) })
+			dbtest.Await(t, w.Pool, dbtest.Blocked)
+			giveUp()
+			if err := dbtest.Receive(t, first); err == nil {
+				t.Fatal("the first attempt was not given up")
+			}
+			var woken []outbox.Lane
+			again := pgranking.NewStore(w.Pool, func(l outbox.Lane) { woken = append(woken, l) })
+			var second <-chan error
+			if meanwhile {
+				second = dbtest.Start(func() error { return ask(t.Context(), again) })
+				dbtest.Await(t, w.Pool, `SELECT count(*) = 2 FROM pg_stat_activity
+					WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
+			}
+			if err := holder.Rollback(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if !meanwhile {
+				dbtest.Await(t, w.Pool, `SELECT EXISTS (SELECT FROM handled_commands)`)
+				second = dbtest.Start(func() error { return ask(t.Context(), again) })
+			}
+			if err := dbtest.Receive(t, second); err != nil {
+				t.Fatal(err)
+			}
+			if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM outbox`); n != 1 {
+				t.Errorf("%d answers", n)
+			}
+			if diff := cmp.Diff([]outbox.Lane{dbtest.Chat(1), dbtest.Answers(1), dbtest.Pages(1), {Chat: 1, Kind: outbox.Boards}}, woken); diff != "" {
+				t.Errorf("woken (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
