@@ -95,6 +95,7 @@ func runOn(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 	publishMenu(ctx, client, log)
 
 	b := newInstance(c, pools, client, self, settings, log)
+	defer b.sender.Close() // before the pools
 	others := []namedClock{{"database", b.lease.DatabaseNow}}
 	if !c.SimulatedTelegram {
 		others = append(others, namedClock{"telegram", client.Clock})
@@ -146,6 +147,7 @@ type instance struct {
 	notifier   *postgres.Notifier
 	released   chan struct{} // holds one token: an instance released the lease
 	dispatcher *outbox.Dispatcher
+	sender     *bot.Sender
 	boards     *boards
 	counter    *stats.Counter
 	admins     *telegram.AdminCache
@@ -182,12 +184,12 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 	}
 	// its questions have no answerer: what boards show is not committed
 	views := stats.NewService(pgstats.NewStore(pools.Questions, pools.Commands), nil)
-	sender := bot.NewSender(client, self, log).WithViews(views)
-	sending.React = sender.React
+	b.sender = bot.NewSender(client, self, log).WithViews(views)
+	sending.React = b.sender.React
 	store := pgoutbox.NewStore(pools.Auxiliary)
 	b.boards = newBoards(store, c.boards, func(lanes ...outbox.Lane) { b.dispatcher.Wake(lanes...) }, log)
 	sending.Touched, sending.BoardBegins = b.boards.touch, b.boards.noteUpdate
-	b.dispatcher = outbox.NewDispatcher(store, sender, log, sending)
+	b.dispatcher = outbox.NewDispatcher(store, b.sender, log, sending)
 	b.counter = stats.NewCounter(pgtally.NewStore(pools.Commands).WithLease(b.lease), client.Now, log)
 	b.counter.WhenPlaced(b.boards.touch)
 	return b

@@ -32,7 +32,10 @@ const (
 // pictures draws charts in the background, so that nobody waits for that: neither another chat, nor a send slot. It keeps a picture
 // until it is sent, and Telegram's file of it for a little longer. Its methods can be called concurrently.
 type pictures struct {
-	slots chan struct{} // has as many tokens as pictures are being drawn
+	slots chan struct{}   // has as many tokens as pictures are being drawn
+	ctx   context.Context //nolint:containedctx // what pictures are made under, until close
+	stop  context.CancelFunc
+	runs  sync.WaitGroup
 	now   func() time.Time
 	draw  func(chart.Chart) ([]byte, error)
 
@@ -63,14 +66,23 @@ type picture struct {
 func newPictures() *pictures {
 	// one core is for everything else
 	slots := min(maxDrawings, max(1, runtime.GOMAXPROCS(0)-1))
+	ctx, stop := context.WithCancel(context.Background())
 	return &pictures{
-		slots: make(chan struct{}, slots), now: time.Now, draw: chart.Draw,
+		slots: make(chan struct{}, slots), ctx: ctx, stop: stop, now: time.Now, draw: chart.Draw,
 		made: make(map[int64]*picture), files: make(map[content]file),
 	}
 }
 
+// close ends the making of pictures, and waits until none is being made. After that, none becomes ready any more.
+func (c *pictures) close() {
+	c.mu.Lock()
+	c.stop()
+	c.mu.Unlock()
+	c.runs.Wait()
+}
+
 // of returns the picture for a row. If there is none yet, drawInto begins to make it.
-func (c *pictures) of(row int64, drawInto func(*picture) error) *picture {
+func (c *pictures) of(row int64, drawInto func(context.Context, *picture) error) *picture {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forgetOld()
@@ -78,7 +90,9 @@ func (c *pictures) of(row int64, drawInto func(*picture) error) *picture {
 	if p == nil {
 		p = newPicture()
 		c.made[row] = p
-		go c.run(p, drawInto)
+		if c.ctx.Err() == nil {
+			c.runs.Go(func() { c.run(p, drawInto) })
+		}
 	}
 	return p
 }
@@ -86,19 +100,22 @@ func (c *pictures) of(row int64, drawInto func(*picture) error) *picture {
 func newPicture() *picture { return &picture{ready: make(chan struct{})} }
 
 // run makes a picture when a slot is free.
-func (c *pictures) run(p *picture, drawInto func(*picture) error) {
-	c.slots <- struct{}{}
+func (c *pictures) run(p *picture, drawInto func(context.Context, *picture) error) {
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+	case <-c.ctx.Done(): // nothing is read any more
+	}
 	defer func() {
 		if cause := recover(); cause != nil {
 			p.err = telegram.Rejected(fmt.Errorf("drawing a chart panicked: %v", cause))
 		}
-		<-c.slots
 		c.mu.Lock()
 		p.until = c.now().Add(pictureKept)
 		c.mu.Unlock()
 		close(p.ready)
 	}()
-	p.err = drawInto(p)
+	p.err = drawInto(c.ctx, p)
 }
 
 // forgetOld drops pictures whose rows are not sent for long, and files that may be outdated.
@@ -147,7 +164,7 @@ var (
 
 // picture returns the picture of a chart, or a failure as long as it is not ready. It is made from what is true when it is drawn.
 func (s *Sender) picture(m outbox.Message, n stats.Chart) (*picture, error) {
-	p := s.pictures.of(m.Row.ID, func(p *picture) error { return s.draw(m, n, p) })
+	p := s.pictures.of(m.Row.ID, func(ctx context.Context, p *picture) error { return s.draw(ctx, m, n, p) })
 	select {
 	case <-p.ready:
 	default:
@@ -160,11 +177,11 @@ func (s *Sender) picture(m outbox.Message, n stats.Chart) (*picture, error) {
 }
 
 // draw makes a picture. If Telegram has a file of the same one, there is no need to.
-func (s *Sender) draw(m outbox.Message, n stats.Chart, p *picture) error {
+func (s *Sender) draw(ctx context.Context, m outbox.Message, n stats.Chart, p *picture) error {
 	if s.views == nil {
 		return &outbox.Failure{Class: outbox.Unreachable, Err: errNoViews}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), ratingsTimeout)
+	ctx, cancel := context.WithTimeout(ctx, ratingsTimeout)
 	defer cancel()
 	r, err := s.views.Ratings(ctx, ranking.ExternalChatID(m.ExternalChat), n, s.client.Now())
 	if err != nil {

@@ -300,6 +300,46 @@ func TestFewDrawingsAtOnce(t *testing.T) {
 	}
 }
 
+// slowViews read ratings until their context ends.
+type slowViews struct {
+	fakeViews
+	begun   chan struct{}
+	reading atomic.Int32
+}
+
+func (v *slowViews) Ratings(ctx context.Context, _ ranking.ExternalChatID, _ stats.Chart, _ time.Time) (stats.Ratings, error) {
+	v.reading.Add(1)
+	defer v.reading.Add(-1)
+	v.begun <- struct{}{}
+	<-ctx.Done()
+	return stats.Ratings{}, ctx.Err()
+}
+
+// TestCloseEndsDrawings: a closed sender reads no ratings, neither for charts that are being drawn nor for those that wait to be drawn.
+func TestCloseEndsDrawings(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	views := &slowViews{begun: make(chan struct{}, 8)}
+	p.sender.WithViews(views)
+	var ready []<-chan struct{}
+	for range 4 {
+		_, err := p.sender.Send(testContext(t), p.chart(t))
+		ready = append(ready, failureOf(t, err).Ready)
+	}
+	<-views.begun
+	p.sender.Close()
+	if n := views.reading.Load(); n > 0 {
+		t.Errorf("%d charts are still read", n)
+	}
+	for i, r := range ready {
+		select {
+		case <-r:
+		default:
+			t.Errorf("chart %d is still being drawn", i+1)
+		}
+	}
+}
+
 // TestTheLongestCaptionFits: the simulator refuses longer ones.
 func TestTheLongestCaptionFits(t *testing.T) {
 	t.Parallel()

@@ -42,6 +42,9 @@ func NewSender(client *telegram.Client, self telegram.Self, log *slog.Logger) *S
 	}
 }
 
+// Close ends the drawing of charts, which would go on in the background: when it returns, nothing reads ratings any more.
+func (s *Sender) Close() { s.pictures.close() }
+
 var errNoItems = errors.New("the message has no items")
 
 // asking returns a sender that calls begin before each request. What it remembers, it shares with this one.
