@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"elobot/internal/outbox/queuemodel"
@@ -155,6 +156,9 @@ func (db *database) take(epoch int64, l Lane, bounds Bounds) Turn {
 			db.clearFingerprint(r)
 			db.counts.add("an item expired")
 			turn.Expired++
+		case db.isOutdated(r):
+			db.persist(r, queuemodel.Expired)
+			db.counts.add("a page ended because of a newer one")
 		default:
 			open = append(open, r)
 		}
@@ -198,6 +202,13 @@ func (db *database) take(epoch int64, l Lane, bounds Bounds) Turn {
 	}
 	db.model.Took(epoch, modelLane(l), ids, repeated)
 	return turn
+}
+
+// isOutdated reports whether a newer page of the same message waits.
+func (db *database) isOutdated(r *record) bool {
+	return r.action == Page && slices.ContainsFunc(db.rows[r.ID:], func(newer *record) bool {
+		return newer.object == r.object && newer.open()
+	})
 }
 
 // clearFingerprint forgets the content of the message that a row is about, because it is unknown now.

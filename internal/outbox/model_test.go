@@ -66,6 +66,37 @@ func TestModel(t *testing.T) {
 	})
 }
 
+// A page that was tried gives way to the newest of its message, whatever came of it.
+func TestNewestPage(t *testing.T) {
+	t.Parallel()
+	for _, class := range []Class{NotReady, RateLimited, Unreachable, Ambiguous, Failed} {
+		t.Run(string(class), func(t *testing.T) {
+			t.Parallel()
+			press := func(content string, after time.Duration, first fate) event {
+				a := addition{chat: 1, action: Page, purpose: Answer, content: content, deadline: 10 * time.Minute, fates: []fate{first, {}}}
+				return event{after: after, wake: true, adds: []addition{a}}
+			}
+			s := scenario{
+				limits: MessengerLimits(), capacity: 1, ttl: time.Minute, hosts: 1, alone: true,
+				settings: Settings{
+					Limits: MessengerLimits(), Parallel: 1, PollEvery: 24 * time.Hour, SendTimeout: 5 * time.Second, MaxFailures: 2,
+					Bounds: Bounds{Merge: 1, MaxWaiting: 1000},
+				},
+				events: []event{
+					press("a", 0, fate{class: class, lasts: time.Second, wait: 7 * time.Second, notAttempted: class == NotReady}),
+					press("b", 100*time.Millisecond, fate{}), press("c", 100*time.Millisecond, fate{}),
+				},
+			}
+			var counts map[string]int
+			var err error
+			synctest.Test(t, func(*testing.T) { counts, err = s.play() })
+			if err != nil || counts["a page"] != 1 || counts["a page ended because of a newer one"] != 1 {
+				t.Errorf("%d pages are sent and %d end, %v", counts["a page"], counts["a page ended because of a newer one"], err)
+			}
+		})
+	}
+}
+
 // allSituations lists what scenarios must cover.
 var allSituations = []string{
 	"a chat could not be moved",

@@ -261,7 +261,8 @@ type Store interface {
 	Recent(ctx context.Context, within time.Duration) ([]Request, error)
 	// Advance persists results and then takes the next message of each lane, marked as sending; it does both or
 	// neither. A result may have been persisted before. Items that were already marked as sending are taken again as
-	// the same message and count as possible duplicates. Advance fails with ErrLeaseLost when the epoch is over.
+	// the same message and count as possible duplicates. Of the pages of a message, it takes only the newest, and the others
+	// expire. Advance fails with ErrLeaseLost when the epoch is over.
 	Advance(ctx context.Context, epoch int64, results []Result, lanes []Lane, bounds Bounds) ([]Turn, error)
 	// WaitingResults returns the recorded results whose notices wait to be sent to the chats and may not have been sent yet,
 	// oldest first. They are not undone, and were reported within the given duration. At most merge items go into one message.

@@ -9,6 +9,7 @@ import (
 var (
 	chat            = queuemodel.Lane{Chat: 1}
 	callbackAnswers = queuemodel.Lane{Chat: 1, Kind: queuemodel.CallbackAnswers}
+	pages           = queuemodel.Lane{Chat: 1, Kind: queuemodel.Pages}
 )
 
 // queue is a model with a clock, and the behaviour of a correct queue.
@@ -33,6 +34,13 @@ func (q *queue) advance(d time.Duration) { q.now = q.now.Add(d) }
 func (q *queue) put(ids ...int64) {
 	for _, id := range ids {
 		q.Put(queuemodel.Item{ID: id, Lane: chat})
+	}
+}
+
+// press puts pages of messages into the queue of the chat.
+func (q *queue) press(message string, ids ...int64) {
+	for _, id := range ids {
+		q.Put(queuemodel.Item{ID: id, Lane: pages, Object: message, Harmless: true})
 	}
 }
 

@@ -26,7 +26,7 @@ type LaneKind int
 const (
 	Messages        LaneKind = iota
 	CallbackAnswers          // answers to the buttons pressed in the chat
-	Pages                    // messages that a pressed button edits
+	Pages                    // messages that a pressed button edits; of the pages of a message, only the newest is sent
 	_
 	Boards // messages that exist once; they wait until the chat has nothing else to send
 )

@@ -91,6 +91,20 @@ func TestGoodQueues(t *testing.T) {
 			q.Took(1, chat, []int64{2}, false)
 			q.persist(queuemodel.Sent, 2)
 		},
+		"newer pages": func(q *queue) {
+			q.press("a", 1)
+			q.Took(1, pages, []int64{1}, false)
+			r := q.Begins(1, pages, []int64{1}, false)
+			q.press("a", 2)
+			q.answer(r, queuemodel.RateLimited)
+			q.persist(queuemodel.Waits, 1)
+			q.press("a", 3)
+			q.advance(time.Minute)
+			q.persist(queuemodel.Expired, 1, 2)
+			q.Took(1, pages, []int64{3}, false)
+			q.answer(q.Begins(1, pages, []int64{3}, false), queuemodel.Delivered)
+			q.persist(queuemodel.Sent, 3)
+		},
 		"request of a frozen process": func(q *queue) {
 			q.put(1)
 			r := q.begin(1)
@@ -332,6 +346,19 @@ func TestBadQueues(t *testing.T) {
 			q.Took(2, chat, []int64{1}, true)
 			q.Begins(1, chat, []int64{1}, false)
 		}, "covers [1], which was not taken"},
+		"sends an outdated page": {func(q *queue) {
+			q.press("a", 1, 2)
+			q.Took(1, pages, []int64{1}, false)
+		}, "item 1 taken although a newer page"},
+		"drops a page for one of another message": {func(q *queue) {
+			q.press("a", 1)
+			q.press("b", 2)
+			q.persist(queuemodel.Expired, 1)
+		}, "item 1 becomes expired"},
+		"drops the newest page": {func(q *queue) {
+			q.press("a", 1, 2)
+			q.persist(queuemodel.Expired, 2)
+		}, "item 2 becomes expired"},
 		"leaves outdated content": {func(q *queue) {
 			q.Put(queuemodel.Item{ID: 1, Lane: chat, Object: "board", Says: "a"})
 			q.Put(queuemodel.Item{ID: 2, Lane: chat, Object: "board", Says: "b"})

@@ -29,6 +29,9 @@ func (m *Model) Took(epoch int64, lane Lane, ids []int64, repeated bool) {
 		if i.Lane != lane || i.ended() {
 			m.violation("item %d of %v taken in %v, it is %s", id, i.Lane, lane, i.state)
 		}
+		if m.isOutdated(i) {
+			m.violation("item %d taken although a newer page of the same message waits", id)
+		}
 		if repeated != (i.state == Sending) {
 			m.violation("item %d taken, repeated: %t, but it is %s", id, repeated, i.state)
 		}
@@ -95,21 +98,29 @@ func (m *Model) Wrote(id int64, state State) {
 	if state == Uncertain && !i.isExhausted() {
 		m.violation("item %d is given up after %d possible duplicates", id, i.repeats)
 	}
-	late := !i.Deadline.IsZero() && !m.now().Before(i.Deadline)
+	mayExpire := !i.Deadline.IsZero() && !m.now().Before(i.Deadline) || m.isOutdated(i)
 	if t := l.take; t != nil && slices.Contains(t.items, i) {
-		if (state != Expired || !late) && !slices.Contains(m.expected(t, i), state) {
+		if (state != Expired || !mayExpire) && !slices.Contains(m.expected(t, i), state) {
 			m.violation("item %d becomes %s, want one of %v", id, state, m.expected(t, i))
 		}
 		m.applyAnswer(l, t, i)
 		if state == Waits && t.repeated && t.request != nil && !slices.Contains(t.request.items, i) {
 			i.repeats-- // it was not sent this time
 		}
-	} else if state != Expired || !late {
+	} else if state != Expired || !mayExpire {
 		m.violation("item %d becomes %s, but it was not taken", id, state)
 	}
 	if i.state = state; state == Sending && i.Lane.isPaced() {
 		l.extraWait = 2 * ambiguousPause(l.first(), l.first().repeats, m.rules.Timeout)
 	}
+}
+
+// isOutdated reports whether an item is a page, and a newer one of the same message waits.
+func (m *Model) isOutdated(i *item) bool {
+	all := m.lane(i.Lane).items
+	return i.Lane.Kind == Pages && slices.ContainsFunc(all[slices.Index(all, i)+1:], func(other *item) bool {
+		return other.Object == i.Object && !other.ended()
+	})
 }
 
 // expected returns the allowed states of an item after the request that it was taken for.

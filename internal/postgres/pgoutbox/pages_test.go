@@ -73,6 +73,31 @@ func TestEndsOfPages(t *testing.T) {
 	}
 }
 
+// TestNewestPage: of the pages of a message that wait, the newest is sent, whatever has become of those before it.
+func TestNewestPage(t *testing.T) {
+	t.Parallel()
+	for _, class := range []outbox.Class{
+		outbox.NotReady, outbox.RateLimited, outbox.Unreachable, outbox.Failed, outbox.Ambiguous, outbox.Migrated, outbox.Unauthorized,
+	} {
+		t.Run(string(class), func(t *testing.T) {
+			t.Parallel()
+			m := newEmptyMail(t)
+			press := func(message int) { dbtest.Exec(t, m.Pool, aPage, message) }
+			press(71)
+			tried := m.Turn(t, dbtest.Pages(1)).Message
+			press(71) // while it is in flight
+			press(72)
+			m.Finish(t, dbtest.Failed(*tried, class))
+			dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = NULL; UPDATE outbox SET not_before = NULL`)
+			turn := m.Turn(t, dbtest.Pages(1))
+			if diff := cmp.Diff([]int64{2}, dbtest.IDs(turn.Message)); diff != "" || turn.Expired+turn.Dropped > 0 {
+				t.Errorf("%+v (-want +got):\n%s", turn, diff)
+			}
+			m.MustHaveRows(t, `state`, "1 expired", "2 sending", "3 planned")
+		})
+	}
+}
+
 // TestPagesOfAPausedChat: pages wait for their chat as messages do, and they count against its limits.
 func TestPagesOfAPausedChat(t *testing.T) {
 	t.Parallel()

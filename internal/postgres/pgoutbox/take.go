@@ -37,7 +37,7 @@ func queueTurns(batch *pgx.Batch, lanes []outbox.Lane, bounds outbox.Bounds) []o
 
 // queueExpiry ends notices that are not to be sent any more. These are late ones, among the first rows up to the
 // bound of waiting ones, and all answers to questions in lanes where more rows wait. The latter end only if they
-// cannot have been sent.
+// cannot have been sent. Of the pages of a message, all but the newest end, whether they have been tried or not.
 //
 // Late results are counted, unless they are known to be sent. The first one keeps its position and becomes a notice
 // with their number. If such a notice waits already, their number is added to it. That notice waits until no more
@@ -47,11 +47,14 @@ func queueExpiry(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, bound
 		WITH lane AS (
 		    SELECT * FROM unnest($1::bigint[], $2::smallint[]) WITH ORDINALITY AS l (chat_id, lane, n)
 		), front AS (
-		    SELECT l.n, o.id, o.late, o.late AND o.result AS unsent, o.summary, row_number() OVER lane AS place
+		    SELECT l.n, o.id, o.late, o.outdated, o.late AND o.result AS unsent, o.summary, row_number() OVER lane AS place
 		    FROM lane l CROSS JOIN LATERAL (
 		        SELECT o.id, coalesce(o.expires_at <= now(), false) AS late,
 		               o.kind = $5 AND o.action = 'send' AND o.purpose = 'outcome' AS result,
-		               o.kind = $6 AND o.state = 'planned' AS summary
+		               o.kind = $6 AND o.state = 'planned' AS summary,
+		               o.action = 'page' AND EXISTS (
+		                   SELECT FROM outbox n WHERE n.chat_id = o.chat_id AND n.edited_message_id = o.edited_message_id
+		                     AND n.id > o.id AND n.finished_at IS NULL) AS outdated
 		        FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT (SELECT $3 + 1)) o
 		    WINDOW lane AS (PARTITION BY l.n ORDER BY o.id)
 		), unsent AS (
@@ -70,7 +73,8 @@ func queueExpiry(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, bound
 		), overfull AS (
 		    SELECT * FROM lane WHERE n IN (SELECT n FROM front WHERE NOT late GROUP BY n HAVING count(*) > $3)
 		), ending AS (
-		    SELECT n, id, 'too late' AS reason FROM front WHERE late AND id NOT IN (SELECT id FROM unsent)
+		    SELECT n, id, CASE WHEN late THEN 'too late' ELSE 'a newer page exists' END AS reason
+		    FROM front WHERE (late OR outdated) AND id NOT IN (SELECT id FROM unsent)
 		    UNION ALL
 		    (SELECT l.n, o.id, 'too much waits'
 		    FROM overfull l JOIN outbox o ON o.chat_id = l.chat_id AND o.lane = l.lane
@@ -87,7 +91,7 @@ func queueExpiry(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, bound
 		    SELECT n, reason FROM ended
 		    UNION ALL
 		    SELECT n, 'too late' FROM summarized WHERE unsent)
-		SELECT n, count(*) FILTER (WHERE reason = 'too late'), count(*) FILTER (WHERE reason <> 'too late')
+		SELECT n, count(*) FILTER (WHERE reason = 'too late'), count(*) FILTER (WHERE reason = 'too much waits')
 		FROM counted GROUP BY n`
 	args := []any{chats, kinds, bounds.MaxWaiting, maxPerLane, ranking.KindMatchRecorded, ranking.KindResultsExpired}
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {

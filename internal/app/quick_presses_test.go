@@ -1,0 +1,103 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"elobot/internal/bot"
+	"elobot/internal/botsim"
+	"elobot/internal/outbox"
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgoutbox"
+	"elobot/internal/postgres/pgranking"
+	"elobot/internal/postgres/pgstats"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+	"elobot/internal/telegram"
+)
+
+// heldViews hold up each chart until the test lets it go on.
+type heldViews struct {
+	bot.Views
+	begun, goOn chan struct{}
+	drawn       atomic.Int32
+}
+
+func (v *heldViews) Ratings(ctx context.Context, chat ranking.ExternalChatID, n stats.Chart, now time.Time) (stats.Ratings, error) {
+	v.drawn.Add(1)
+	v.begun <- struct{}{}
+	<-v.goOn
+	return v.Views.Ratings(ctx, chat, n, now)
+}
+
+// TestQuickPressesOnAChart: whatever is pressed while a chart is being drawn, only the last of it is drawn after that, and shown.
+func TestQuickPressesOnAChart(t *testing.T) {
+	t.Parallel()
+	const token = "7000000001:AAsimulated_bot_token_opens_nothing"
+	sim := botsim.Start(t, botsim.WithToken(token))
+	client, err := telegram.NewClient(token, sim.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	pool := dbtest.Open(t, pgtest.New(t))
+	var dispatcher *outbox.Dispatcher
+	service := dbtest.Service(pgranking.NewStore(pool, func(l outbox.Lane) { dispatcher.Wake(l) }))
+	questions := stats.NewService(pgstats.NewStore(pool, pool), service)
+	views := &heldViews{Views: questions, begun: make(chan struct{}, 9), goOn: make(chan struct{})}
+	sender := bot.NewSender(client, telegram.Self{ID: sim.Bot().ID, Username: sim.Bot().Username}, slog.New(slog.DiscardHandler)).WithViews(views)
+	dispatcher = outbox.NewDispatcher(pgoutbox.NewStore(pool), sender, slog.New(slog.DiscardHandler), outbox.Settings{})
+	lease := dbtest.Leader(pool, "a")
+	dbtest.Acquire(t, lease, true)
+	ctx, stop := context.WithCancel(t.Context())
+	stopped := dbtest.Start(func() error { return dispatcher.Run(ctx, lease) })
+	t.Cleanup(func() {
+		stop()
+		if err := dbtest.Receive(t, stopped); err != nil {
+			t.Error(err)
+		}
+	})
+	const settled = `SELECT NOT EXISTS (SELECT FROM outbox WHERE finished_at IS NULL)`
+	group := sim.Group("Club", sim.User("alice"))
+	alice := ranking.Person{ID: 1, Name: "Alice"}
+	by := func(key string) ranking.Origin {
+		return ranking.Origin{Key: key, Chat: ranking.Chat{ID: ranking.ExternalChatID(group.ID()), Kind: ranking.Supergroup}, Sender: &alice, SentAt: time.Now()}
+	}
+	err = errors.Join(
+		service.RecordMatch(t.Context(), by("match"), dbtest.Singles(alice, ranking.Person{ID: 2, Name: "Bob"}, ranking.Score{A: 3, B: 1})),
+		questions.ShowChart(t.Context(), by("chart"), nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-views.begun
+	views.goOn <- struct{}{}
+	dbtest.Await(t, pool, settled)
+	posted := group.BotMessages()[1]
+
+	shown := stats.Chart{Players: []ranking.Name{{Player: 1}}, Period: stats.AllTime}
+	for i := range 6 {
+		o := by(fmt.Sprint("press ", i))
+		o.Button, shown.ByMatch = o.Key, i%2 == 1
+		if err := questions.TurnChart(t.Context(), o, int64(posted.ID), shown); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			<-views.begun
+		}
+	}
+	close(views.goOn)
+	dbtest.Await(t, pool, settled)
+	now, _ := group.Message(posted.ID)
+	if label := now.Buttons[1][1].Text; now.Edits != 1 || label != "✓ By match" {
+		t.Errorf("the chart has been edited %d times, and a button says %q", now.Edits, label)
+	}
+	if n := views.drawn.Load() - 1; n > 2 {
+		t.Errorf("%d charts are drawn", n)
+	}
+}
