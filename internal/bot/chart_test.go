@@ -323,7 +323,7 @@ func TestCloseEndsDrawings(t *testing.T) {
 	p.sender.WithViews(views)
 	var ready []<-chan struct{}
 	for range 4 {
-		_, err := p.sender.Send(testContext(t), p.chart(t))
+		_, err := p.sender.Send(testContext(t), p.chart(t), atOnce)
 		ready = append(ready, failureOf(t, err).Ready)
 	}
 	<-views.begun
