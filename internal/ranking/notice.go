@@ -1,6 +1,8 @@
 package ranking
 
-import "time"
+import (
+	"time"
+)
 
 // Notice is a fact that a chat is to be notified of, before it is put into words. It is stored as JSON until it is sent:
 // fields may be added, but no field may change its name or its meaning.
@@ -296,4 +298,11 @@ func (n Refusal) Purpose() Purpose {
 		return Answer
 	}
 	return Outcome
+}
+
+// IsAlone reports whether a notice is always a message of its own, because it has buttons or needs more than a line. Such a
+// notice has a method Alone that returns true. All others are merged with what waits in the same chat.
+func IsAlone(n Notice) bool {
+	a, ok := n.(interface{ Alone() bool })
+	return ok && a.Alone()
 }

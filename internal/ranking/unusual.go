@@ -3,6 +3,7 @@ package ranking
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -207,4 +208,22 @@ func (m RecentMatch) equals(r Result, players [2][]PlayerID) bool {
 // samePlayers reports whether two sides have the same players, in any order.
 func samePlayers(a, b []PlayerID) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+// isNear reports whether a new username of at least four characters differs by exactly one letter from the username or the name
+// of a known person, in any letter case. Digits are no letters: player1 and player2 are two people.
+func (p Person) isNear(username string) bool {
+	return len(username) >= 4 && (differByOneLetter(username, p.Username) || differByOneLetter(username, p.Name))
+}
+
+func differByOneLetter(a, b string) bool {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	for a != "" && b != "" && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	isLetter := func(s string) bool { return s == "" || len(s) == 1 && 'a' <= s[0] && s[0] <= 'z' }
+	return a != b && isLetter(a) && isLetter(b)
 }

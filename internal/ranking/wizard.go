@@ -354,3 +354,170 @@ func (r WizardRequest) askWho(id PromptID, u UnclearOpponent) NamePrompt {
 	}
 	return n
 }
+
+// answerWizard handles the answer to a PromptWizard.
+func (s *Service) answerWizard(ctx context.Context, o Origin, a PromptAnswer, p *Prompt) error {
+	op := &wizardAnswer{PromptAnswer: a, origin: o, prompt: p, people: senderOf(o)}
+	reports := a.Reports
+	if op.step, op.known = p.Wizard.option(a.Option); op.known && op.step.score != nil {
+		reports = []Report{p.Wizard.report(op.step.at, *op.step.score)}
+	}
+	op.known = op.known || a.Opponent != nil || a.Unclear != nil
+	c := command{name: "answer prompt", class: RatePress, locks: true, operation: op}
+	if len(reports) > 0 {
+		if op.chosen, op.known = s.newRecord(p.Wizard.origin(), reports, &op.people); op.known {
+			c.equal, c.leaders = op.chosen.equalResults(), op.chosen.leaderQuery()
+		}
+	}
+	op.people.areOfEarlierMessage(senderOf(o))
+	c.people, c.needed = op.people, len(op.people)
+	if op.chosen != nil {
+		op.chosen.people = op.people
+	}
+	if o.Button != "" && p.Wizard.Chat == o.Chat.ID {
+		o.ReplyTo = p.Wizard.Message
+	}
+	return s.handle(ctx, o, c)
+}
+
+// wizardAnswer is an answer to a PromptWizard: a page, an opponent, a result, or cancel.
+type wizardAnswer struct {
+	plain
+	PromptAnswer
+	origin Origin
+	prompt *Prompt
+	people participants
+	step   wizardStep
+	known  bool
+	chosen *recordOperation // the result, or nil
+}
+
+func (w *wizardAnswer) read(ctx context.Context, store Store, snap Snapshot) (err error) {
+	if w.prompt, err = store.FindPrompt(ctx, w.origin.Chat.ID, w.Prompt.ID); err != nil || w.chosen == nil {
+		return err
+	}
+	return w.chosen.read(ctx, store, snap)
+}
+
+func (w *wizardAnswer) readLocked(ctx context.Context, store Store, snap Snapshot) (err error) {
+	w.prompt, err = store.FindPrompt(ctx, w.origin.Chat.ID, w.Prompt.ID)
+	if err != nil || w.chosen == nil {
+		return err
+	}
+	return w.chosen.readLocked(ctx, store, snap)
+}
+
+func (w *wizardAnswer) refuse(snap Snapshot) Notice {
+	switch {
+	case !w.prompt.is(w.Prompt), !w.known:
+		return Refusal{Code: UnknownButton}
+	case w.origin.Sender == nil, w.origin.Sender.ID != w.prompt.Wizard.Reporter.ID:
+		return Refusal{Code: NotYourPrompt}
+	case w.prompt.Closed:
+		return Refusal{Code: PromptOver}
+	case w.chosen != nil:
+		return w.chosen.refuse(snap)
+	}
+	return nil
+}
+
+// asksFirst implements doubtful.
+func (w *wizardAnswer) asksFirst(snap Snapshot) bool {
+	return w.chosen != nil && w.chosen.asksFirst(snap)
+}
+
+func (w *wizardAnswer) decide(ctx context.Context, snap Snapshot) (changes Changes, err error) {
+	name := w.people[0].shownName(snap.People[0]) // a question adds no players, so the sender may be none
+	by := Reporter{Name: &name}
+	switch r, s := w.prompt.Wizard, w.step; {
+	case w.chosen != nil:
+		if changes, err = w.chosen.decide(ctx, snap); err != nil || changes.Effect == nil {
+			return changes, err
+		}
+		changes.Page = ReportChosen{Results: w.chosen.namedResults(snap), By: by}
+		changes.Closes = &ClosedPrompt{ID: w.prompt.ID, As: PromptAnswered}
+	case s.page != 0:
+		changes.Page = r.askOpponent(w.prompt.ID, s.page)
+	case s.opponent:
+		changes.Page = r.askScore(w.prompt.ID, s.at)
+	case w.Unclear != nil:
+		with := r.with(*w.Unclear)
+		changes.Effect = &ChangedWizard{w.prompt.ID, with}
+		changes.Page = with.askWho(w.prompt.ID, *w.Unclear)
+	case w.Opponent != nil:
+		with := *r
+		with.Opponents = append(slices.Clone(r.Opponents), *w.Opponent)
+		changes.Effect = &ChangedWizard{w.prompt.ID, with}
+		changes.Page = with.askScore(w.prompt.ID, len(r.Opponents))
+	default:
+		changes.Page = ReportDropped{By: &by}
+		changes.Closes = &ClosedPrompt{ID: w.prompt.ID, As: PromptCancelled}
+	}
+	changes.Edits = w.Message
+	return changes, nil
+}
+
+// The kinds of the notices in this file.
+const (
+	KindOpponentPrompt = "opponent_prompt"
+	KindNamePrompt     = "name_prompt"
+	KindScorePrompt    = "score_prompt"
+)
+
+// OpponentPrompt asks whom the sender has played against.
+type OpponentPrompt struct {
+	Prompt    PromptID `json:"prompt,omitempty"` // 0 in the message that begins the prompt, whose id it is
+	Tag       MatchTag `json:"tag,omitempty"`
+	Opponents []Name   `json:"opponents"` // of this page
+	First     int      `json:"first"`     // the position of the first of them, from 0
+	Total     int      `json:"total"`     // how many there are on all pages
+}
+
+// Kind implements Notice.
+func (OpponentPrompt) Kind() string { return KindOpponentPrompt }
+
+// Purpose implements Notice.
+func (OpponentPrompt) Purpose() Purpose { return Answer }
+
+// Alone makes IsAlone true.
+func (OpponentPrompt) Alone() bool { return true }
+
+// NamePrompt asks who is meant by the name of an opponent.
+type NamePrompt struct {
+	Prompt    PromptID `json:"prompt"`
+	Tag       MatchTag `json:"tag,omitempty"`
+	Doubt     Doubt    `json:"doubt"`
+	Word      string   `json:"word"`                // the name
+	Opponents []Name   `json:"opponents,omitempty"` // who may be meant, the likeliest first
+	First     int      `json:"first"`               // the position of the first of them, from 0
+	More      bool     `json:"more,omitempty"`      // the wizard offers others, from its first page on
+}
+
+// Kind implements Notice.
+func (NamePrompt) Kind() string { return KindNamePrompt }
+
+// Purpose implements Notice.
+func (NamePrompt) Purpose() Purpose { return Answer }
+
+// Alone makes IsAlone true.
+func (NamePrompt) Alone() bool { return true }
+
+// ScorePrompt asks for the score of the sender against an opponent, or of two teams.
+type ScorePrompt struct {
+	Prompt   PromptID `json:"prompt,omitempty"` // 0 in the message that begins the prompt, whose id it is
+	Tag      MatchTag `json:"tag,omitempty"`
+	At       int      `json:"at"` // of the opponent, from 0
+	Opponent Name     `json:"opponent,omitzero"`
+	Scores   [][2]int `json:"scores"` // the likeliest first; the sender's points first
+	// Teams are the sides if there is no Opponent. The points of the first one come first.
+	Teams [2][]Name `json:"teams,omitzero"`
+}
+
+// Kind implements Notice.
+func (ScorePrompt) Kind() string { return KindScorePrompt }
+
+// Purpose implements Notice.
+func (ScorePrompt) Purpose() Purpose { return Answer }
+
+// Alone makes IsAlone true.
+func (ScorePrompt) Alone() bool { return true }
