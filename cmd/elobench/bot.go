@@ -158,7 +158,9 @@ func (b *bench) withBot(
 	defer cancel()
 	select {
 	case <-polled:
-		err = use(running, bot)
+		if err = use(running, bot); err != nil {
+			err = fmt.Errorf("%w; the bot says: %s", err, bot.output.tail())
+		}
 	case <-running.Done():
 		err = context.Cause(running)
 	}
