@@ -102,9 +102,13 @@ type chatPace struct {
 }
 
 // setLimits sets the limits of a chat. Pages and boards use at most half of them, so that messages need not wait long for the
-// other half.
+// other half. They also keep a second apart: of buttons that are pressed in quick succession, the last one counts, and must not wait
+// because those before it have used up what the limits allow at once.
 func (c *chatPace) setLimits(windows []Window) {
 	c.windows, c.edits.windows, c.known = windows, nil, true
+	if len(windows) > 0 {
+		c.edits.windows = []Window{{1, time.Second}}
+	}
 	for _, w := range windows {
 		c.edits.windows = append(c.edits.windows, Window{(w.N + 1) / 2, w.Per})
 	}

@@ -76,16 +76,10 @@ func TestNewestPage(t *testing.T) {
 				a := addition{chat: 1, action: Page, purpose: Answer, content: content, deadline: 10 * time.Minute, fates: []fate{first, {}}}
 				return event{after: after, wake: true, adds: []addition{a}}
 			}
-			s := scenario{
-				limits: MessengerLimits(), capacity: 1, ttl: time.Minute, hosts: 1, alone: true,
-				settings: Settings{
-					Limits: MessengerLimits(), Parallel: 1, PollEvery: 24 * time.Hour, SendTimeout: 5 * time.Second, MaxFailures: 2,
-					Bounds: Bounds{Merge: 1, MaxWaiting: 1000},
-				},
-				events: []event{
-					press("a", 0, fate{class: class, lasts: time.Second, wait: 7 * time.Second, notAttempted: class == NotReady}),
-					press("b", 100*time.Millisecond, fate{}), press("c", 100*time.Millisecond, fate{}),
-				},
+			s := pressed()
+			s.events = []event{
+				press("a", 0, fate{class: class, lasts: time.Second, wait: 7 * time.Second, notAttempted: class == NotReady}),
+				press("b", 100*time.Millisecond, fate{}), press("c", 100*time.Millisecond, fate{}),
 			}
 			var counts map[string]int
 			var err error
@@ -94,6 +88,38 @@ func TestNewestPage(t *testing.T) {
 				t.Errorf("%d pages are sent and %d end, %v", counts["a page"], counts["a page ended because of a newer one"], err)
 			}
 		})
+	}
+}
+
+// Of buttons that are pressed in quick succession below a chart, what the first and the last ask for is drawn and shown.
+func TestQuickPresses(t *testing.T) {
+	t.Parallel()
+	press := func(i int) event {
+		drawn := fate{class: NotReady, notAttempted: true, wait: 20 * time.Millisecond}
+		return event{after: 100 * time.Millisecond, wake: true, adds: []addition{{
+			chat: 3, action: Page, purpose: Answer, content: fmt.Sprint(i), deadline: 10 * time.Minute, fates: []fate{drawn, {lasts: 50 * time.Millisecond}},
+		}}}
+	}
+	s := pressed()
+	for i := range 10 {
+		s.events = append(s.events, press(i))
+	}
+	var counts map[string]int
+	var err error
+	synctest.Test(t, func(*testing.T) { counts, err = s.play() })
+	if err != nil || counts["an answer: not_ready"] != 2 || counts["a page"] != 2 {
+		t.Errorf("%d charts are drawn, and %d pages are sent, %v", counts["an answer: not_ready"], counts["a page"], err)
+	}
+}
+
+// pressed is a scenario of one instance that nothing befalls.
+func pressed() scenario {
+	return scenario{
+		limits: MessengerLimits(), capacity: 1, ttl: time.Minute, hosts: 1, alone: true,
+		settings: Settings{
+			Limits: MessengerLimits(), Parallel: 1, PollEvery: 24 * time.Hour, SendTimeout: 5 * time.Second, MaxFailures: 2,
+			Bounds: Bounds{Merge: 1, MaxWaiting: 1000},
+		},
 	}
 }
 
