@@ -26,7 +26,7 @@ const DefaultURL = "https://api.telegram.org"
 // Client talks to the Bot API. Nothing that it returns contains the token.
 type Client struct {
 	http   transport
-	server string                      // its URL
+	server string                      // its URL without the path, which may be a secret
 	base   string                      // URL of a method without its name
 	begin  func(context.Context) error // called before each Call and Upload; nil: nothing is
 }
@@ -59,10 +59,11 @@ func NewClient(token, serverURL string) (*Client, error) {
 	}
 	t := transport{pool: pool, clock: new(clock.Remote), secret: secret}
 	base := serverURL + "/bot" + token + "/"
-	if _, err := url.Parse(base); err != nil {
+	u, err := url.Parse(base)
+	if err != nil {
 		return nil, fmt.Errorf("make Bot API client: address or token: %w", withoutURL(err))
 	}
-	return &Client{http: t, server: serverURL, base: base}, nil
+	return &Client{http: t, server: u.Scheme + "://" + u.Host, base: base}, nil
 }
 
 // Asking returns a client whose Call and Upload call begin before each request, and make none if that fails.

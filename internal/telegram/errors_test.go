@@ -50,3 +50,15 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		})
 	}
 }
+
+// TestServerWithToken: people who paste the address of a request as that of the server do not find their token in an error.
+func TestServerWithToken(t *testing.T) {
+	t.Parallel()
+	client, err := NewClient("123:hush", "http://127.0.0.1:1/bot123:hush")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.GetMe(testContext(t)); err == nil || !strings.HasPrefix(err.Error(), "http://127.0.0.1:1 does not answer") || strings.Contains(err.Error(), "hush") {
+		t.Errorf("the error is %v", err)
+	}
+}
