@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -108,7 +109,11 @@ func (c DatabaseConfig) withHint(err error) error {
 	if unverified := (*tls.CertificateVerificationError)(nil); errors.As(err, &unverified) {
 		hint = "PostgreSQL is running, but its certificate cannot be verified: is it for the host in DATABASE_URL, and does sslrootcert name the file with its CA?"
 	}
+	if strings.Contains(err.Error(), "server refused TLS connection") { // pgx has no value for this error
+		hint = "PostgreSQL is running, but does not encrypt connections: turn on ssl there, or choose another sslmode in DATABASE_URL."
+	}
 	if refusal := (*pgconn.PgError)(nil); errors.As(err, &refusal) {
+		hint = "PostgreSQL is running, but refuses the connection: is everything in DATABASE_URL correct?"
 		switch refusal.Code {
 		case pgerrcode.InvalidPassword:
 			hint = "PostgreSQL is running, but the user or the password in DATABASE_URL is wrong."
