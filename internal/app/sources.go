@@ -42,6 +42,7 @@ type lineName struct {
 var otherPrograms = regexp.MustCompile(`^(` + strings.Join([]string{
 	`PORTS|PORT[0-9]`, // Marathon gives these to each program that it starts
 	`DATABASE_URI`,    // programs that are made with Flask and SQLAlchemy
+	`DATABASE_SSL`,    // Strapi
 }, "|") + `)$`)
 
 var (
@@ -83,7 +84,7 @@ func (s *Sources) read(content string) {
 	s.values, err = godotenv.Unmarshal(strings.Join(readable, "\n")) // together: a value may refer to others
 	if err != nil || len(unreadable) > 0 {
 		s.faults = append(s.faults, fmt.Sprintf("%s cannot be read as settings in line %s: each line must be NAME=value, or a comment that begins with #",
-			s.path, strings.Join(unreadable, ", ")))
+			s.path, strings.Join(unreadable, " and line ")))
 	}
 }
 
@@ -136,7 +137,7 @@ func (s *Sources) Validate(program *kong.Application) error {
 }
 
 // meantBy returns the setting that a name is a slip of, or "": two letters may be wrong, and only one in a setting of fewer than
-// eight letters.
+// eight letters. Small letters for capital ones are not counted.
 func meantBy(name string, settings []string) string {
 	if otherPrograms.MatchString(name) {
 		return ""
@@ -146,7 +147,7 @@ func meantBy(name string, settings []string) string {
 		if len(setting) < 8 {
 			limit = 1
 		}
-		if command.Distance([]rune(name), []rune(setting), limit) <= limit {
+		if command.Distance([]rune(strings.ToUpper(name)), []rune(setting), limit) <= limit {
 			return setting
 		}
 	}

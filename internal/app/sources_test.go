@@ -62,8 +62,8 @@ func TestDotenv(t *testing.T) {
 func TestUnreadableLines(t *testing.T) {
 	t.Parallel()
 	for content, lines := range map[string]string{
-		"TELEGRAM_BOT_TOKEN 4242\nLOG_LEVEL=warn\nhush": "1, 3", "LOG_LEVEL=warn\nTELEGRAM_BOT_TOKEN 123:hush\n": "2",
-		"LOG_LEVEL=warn\n\nTELEGRAM_BOT_TOKEN='hush\n# '": "3", "LOG_LEVEL='warn' HUSH=hush\n=hush\nLOG_LEVEL=warn": "1, 2",
+		"TELEGRAM_BOT_TOKEN 4242\nLOG_LEVEL=warn\nhush": "1 and line 3", "LOG_LEVEL=warn\nTELEGRAM_BOT_TOKEN 123:hush\n": "2",
+		"LOG_LEVEL=warn\n\nTELEGRAM_BOT_TOKEN='hush\n# '": "3", "LOG_LEVEL='warn' HUSH=hush\n=hush\nLOG_LEVEL=warn": "1 and line 2",
 		"LOG_LEVEL=warn\nDATABASE_URL=postgres://elobot:hu\nsh@host/db?sslmode=require": "3", "hush-hush=1\nLOG_LEVEL=warn": "1",
 		"\xff\xfeh\x00u\x00s\x00h\x00\nLOG_LEVEL=warn": "1",
 	} {
@@ -76,16 +76,17 @@ func TestUnreadableLines(t *testing.T) {
 }
 
 // TestMisspeltSettings: two letters may be wrong in the name of a setting of eight letters or more, and one in a shorter one, for the
-// name to count as misspelt. Names of well-known programs never do.
+// name to count as misspelt. Small letters always do. Names of well-known programs never do.
 func TestMisspeltSettings(t *testing.T) {
 	t.Parallel()
 	for name, meant := range map[string]string{
 		"DATABSE_URL": "DATABASE_URL", "DATABASE_ULR": "DATABASE_URL", "DATABASEURL": "DATABASE_URL", "DATTABASES_URL": "DATABASE_URL",
 		"DATABASE_urL": "DATABASE_URL", "ATABASE_UR": "DATABASE_URL", "TELEGRAM_BOT_TOKN": "TELEGRAM_BOT_TOKEN",
 		"DATADIR": "DATA_DIR", "DATE_DIRS": "DATA_DIR", "LOGLEVEL": "LOG_LEVEL", "LISTENADDR": "LISTEN_ADDR",
+		"database_url": "DATABASE_URL", "Telegram_Bot_Tokn": "TELEGRAM_BOT_TOKEN", "port": "PORT",
 		"PROT": "PORT", "PRT": "PORT", "PORTT": "PORT", "POTR": "PORT",
 
-		"ATABASE_U": "", "DATABASE_URL_OLD": "", "database_url": "", "TELEGRAM_TOKEN": "", "DATA_DISC2": "", "PROTT": "", "PO": "", "SPORTS": "",
+		"ATABASE_U": "", "DATABASE_URL_OLD": "", "DATABASE_SSL": "", "http_proxy": "", "TELEGRAM_TOKEN": "", "DATA_DISC2": "", "PROTT": "", "PO": "", "SPORTS": "",
 		"PORTS": "", "PORT0": "", "PORT9": "", "DATABASE_URI": "", "PGPORT": "", "PGHOST": "", "DB_PORT": "", "LISTEN_FDS": "", "LISTEN_PID": "",
 		"XDG_DATA_DIRS": "", "TEST_DATABASE_URL": "", "SHADOW_DATABASE_URL": "", "TELEGRAM_API_ID": "", "POSTGRES_URL": "", "PATH": "", "HOME": "",
 		"DATABASE_URL": "", "PORT": "",
