@@ -86,6 +86,9 @@ func realMain(args []string) int {
 // secretLike matches what may be a token, or an address with a password.
 var secretLike = regexp.MustCompile(`[0-9]+:[A-Za-z0-9_-]+|\w+://\S*@\S*`)
 
+// addressLike matches the arguments if they have an address with a password, perhaps split at its spaces.
+var addressLike = regexp.MustCompile(`://.*@|\b(user|password) *=`)
+
 // report prints an error to standard error and returns the exit code for it.
 func report(err error) int {
 	var config *app.ConfigError
@@ -96,8 +99,8 @@ func report(err error) int {
 		return exitConfiguration
 	case errors.As(err, &usage): // quotes the arguments, which may contain a token by mistake
 		text := secretLike.ReplaceAllString(err.Error(), "***")
-		if args := strings.Join(usage.Context.Args, " "); strings.Contains(args, "://") && strings.Contains(args, "@") {
-			text = "the arguments are wrong. They have an address with a password, so they are not repeated here: put it in quotes, with a space as %20"
+		if addressLike.MatchString(strings.Join(usage.Context.Args, " ")) {
+			text = "the arguments are wrong. They have an address with a password, so they are not repeated here: check how the flags are spelt, and put the address in quotes, with a space as %20"
 		}
 		fmt.Fprintln(os.Stderr, "elobot:", text)
 		fmt.Fprintln(os.Stderr, "Try: elobot --help")

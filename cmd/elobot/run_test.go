@@ -92,7 +92,7 @@ func TestNoUserInOutput(t *testing.T) {
 func TestWrongUsage(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{}, {"run", "--123456:hush", "postgres://elobot:hush@localhost/elobot"},
-		{"run", "--database-url=postgres://elobot:a", "hush", "word@localhost/elobot"}} {
+		{"run", "--database-url=postgres://elobot:a", "hush", "word@localhost/elobot"}, {"run", "--database-url", "host=db", "password=hush"}} {
 		bot := launch(t, nil, args...)
 		if code := bot.wait(t); code != 2 || !strings.Contains(bot.output.String(), "elobot --help") || strings.Contains(bot.output.String(), "hush") {
 			t.Errorf("elobot %v ends with %d:\n%s", args, code, bot.output)
