@@ -54,7 +54,8 @@ func realMain(args []string) int {
 	sources := app.ReadSources(".env", os.Environ())
 	parser, err := kong.New(&commands{},
 		kong.Name("elobot"),
-		kong.Description("Elo rankings for Telegram group chats."),
+		kong.Description("Elo rankings for Telegram group chats.\n\nExit codes: 0 if all went well, 1 if something failed, 2 if arguments or "+
+			"settings are wrong, 3 if the same would happen at every start until you change something."),
 		kong.Resolvers(sources),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Vars{"version": "elobot " + release.Name()},
