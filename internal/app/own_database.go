@@ -44,7 +44,7 @@ func (c DatabaseConfig) ownDir() (dir, note string, err error) {
 		return "", "", &ConfigError{[]string{"the folder " + absolute(dir) + " is not empty, and elobot did not make it: set DATA_DIR to an " +
 			"empty folder, or to one that does not exist yet. If an older elobot made it, put an empty file named " + pgtemp.MarkerName + " into it"}}
 	case err != nil:
-		return "", "", fmt.Errorf("look into the database's folder: %w", err)
+		return "", "", fmt.Errorf("look into DATA_DIR, the folder of the bot's own database: %w", err)
 	}
 	return dir, note, nil
 }
