@@ -258,7 +258,10 @@ func (f following) isSubjectOf(word string) bool {
 
 // isOwner reports whether the next thing, without words such as "of", is a mention or a word for the sender.
 func (f following) isOwner() bool {
-	return f.isPersonBehind(func(word string) bool { return ofWords[strings.ToLower(word)] })
+	return f.isPersonBehind(func(word string) bool {
+		word = strings.ToLower(word)
+		return ofWords[word] || nameArticles[word]
+	})
 }
 
 // isObject reports whether the next thing, without prepositions and articles, is a mention or a word for the sender.
@@ -298,21 +301,23 @@ func (f following) isPerson() bool {
 // meaningOf returns what a word stands for where it is. named says that a person stands directly before it.
 func (l *line) meaningOf(word string, next following, named bool) meaning {
 	m := meaningOf(word)
+	lower := strings.ToLower(word)
+	claim := l.lastClaim()
 	afterNumber := l.scores.afterNumber
 	switch {
 	case (m == separator || m == times) && afterNumber && next.isNumber():
 		return separator
 	case m == times:
 		return versus
-	case strings.EqualFold(word, "to") && l.afterScore && next.isPerson():
-		return favor // "3:1 to @bob"
+	case toWords[lower] && (l.afterScore || claim.meaning == won) && next.isOwner():
+		return favor
 	case m == favor && next.isOwner():
 		return favor
 	case m == clock && next.isNumber():
 		return clock
-	case m == by && next.isObject() && l.endsWithWin():
+	case m == by && next.isObject() && claim.meaning == won:
 		return by
-	case m == by && next.isObject():
+	case m == by && next.isObject(), m != favor && ofWords[lower] && claim.isNoun() && next.isOwner(): // "vitória 3x1 do @bob"
 		return agent
 	case m == has && (named && len(l.people) == 1 || len(l.people) == 0):
 		return has
@@ -341,10 +346,13 @@ func (l *line) meaningOfSign(next following, named bool) meaning {
 	}
 }
 
-// endsWithWin reports whether the line says that somebody won, and names nobody behind that yet.
-func (l *line) endsWithWin() bool {
+// lastClaim returns the last word that says who won, unless somebody is named behind it.
+func (l *line) lastClaim() mark {
 	last := len(l.claims) - 1
-	return last >= 0 && l.claims[last].meaning == won && l.claims[last].at == len(l.people)
+	if last < 0 || l.claims[last].at < len(l.people) {
+		return mark{}
+	}
+	return l.claims[last]
 }
 
 func isColonWord(word string) bool {

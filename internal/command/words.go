@@ -108,8 +108,14 @@ var resultWords = wordSet(`victory sieg victoria vitória vitoria победа �
 // shortResultWords are such nouns only if a word of ofWords follows: "win for @bob", but not "win @bob".
 var shortResultWords = wordSet(`win w loss l`)
 
-// ofWords stand between a result and whose it is, as in "3:1 para o @bob", with the articles of names.
-var ofWords = wordSet(`of for für von para pra pro de del do da у за the den o a el la`)
+// ofWords stand between a result and whose it is, as in "3:1 para @bob" or "vitória do @bob".
+var ofWords = wordSet(`of for für von para pra pro de del do da у в за`)
+
+// toWords say whose a result is only behind a score or a victory, as in "3:1 to @bob" or "Sieg an @bob".
+var toWords = wordSet(`to an`)
+
+// nameArticles are the articles of names behind such words, as in "3:1 para o @bob".
+var nameArticles = wordSet(`the den o a el la`)
 
 // namesToo are words of the vocabulary that are names as well.
 var namesToo = wordSet(`al an del den em ha ty victoria vitória vitoria win`)
