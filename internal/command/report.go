@@ -21,7 +21,7 @@ type line struct {
 	versus, claims, roles []mark
 	names                 bool // a word stands for the sender
 	afterScore            bool // the last word was part of a score
-	isFavor               bool // the score is for somebody, as in "3:1 for @bob"
+	isFavor               bool // the score may be for the other side, as in "3:1 for @bob"
 	isJoined              bool // "and" joins the first two people
 	isAboutOther          bool // somebody else has done something, as in "@bob hat 3:1 gewonnen"
 	isOfSender            bool // the words before have said that the sender won or lost, as in "I beat @bob 3:1 and lost to"

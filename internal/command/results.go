@@ -259,6 +259,8 @@ func (p parser) parts(l line, trailing bool) []part {
 		if len(next.claims) == 0 { // "lost to @bob 1:3 and @carol 2:3"
 			next.claims = said
 		}
+		// In "@bob beat me 3:1 and @carol 3:2", the sender has hardly beaten Carol.
+		next.isFavor = next.isFavor || len(next.claims) == 0 && (len(before.people) > 1 && len(before.claims) > 0 || before.isFavor)
 		next.isOfSender = len(said) > 0 && len(next.people) == 1 && clearForms.MatchString(before.form(1))
 	}
 	return parts
