@@ -63,11 +63,11 @@ func (s *demoGroup) do(ctx context.Context, in input) error {
 		return s.press(ctx, who, in.button)
 	case verbReply:
 		to := s.last[in.to]
-		if in.to == "" {
+		if in.to == botName {
 			to = s.repliable(in.text)
 		}
 		if to.ID == 0 {
-			s.paper.remark("There is no message of %s to reply to.", cmp.Or(in.to, botName))
+			s.paper.remark("There is no message of %s to reply to.", in.to)
 			return nil
 		}
 		return s.ask(ctx, who, in.text, to)

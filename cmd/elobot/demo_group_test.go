@@ -145,7 +145,7 @@ func (k talk) answers() {
 // said last.
 func (k talk) replies() {
 	k.t.Helper()
-	k.inOrder(k.says("as carol", "/match", "reply erin", "reply 3", "/ranking", "reply 3:2", "reply /undo", "reply to frank: /match 3:1",
+	k.inOrder(k.says("as carol", "/match", "reply to elobot: erin", "reply 3", "/ranking", "reply 3:2", "reply /undo", "reply to frank: /match 3:1",
 		"reply to zed: hi", "as you"),
 		"Carol  /match", "Who did you play?", "Carol  erin  (in reply to elobot)", "You against Erin: how did it end?",
 		"Carol  3  (in reply to elobot)", "A score has two numbers", "6 players", "Carol  3:2  (in reply to elobot)", "Carol beat Erin 3:2",

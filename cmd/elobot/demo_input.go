@@ -11,7 +11,7 @@ import (
 type input struct {
 	verb   verb
 	who    string // who does it, or whom verbBecome makes the user; empty for whoever the user is
-	to     string // to whom a reply goes; empty for the bot
+	to     string // to whom a reply goes
 	text   string // of a message
 	button int
 }
@@ -88,7 +88,7 @@ func parseDeed(text string) input {
 	if answer == "" {
 		return input{verb: verbHelp}
 	}
-	return input{verb: verbReply, text: answer}
+	return input{verb: verbReply, to: botName, text: answer}
 }
 
 // cutWord returns what follows a word at the beginning of a text.
