@@ -60,7 +60,8 @@ func (l line) isUnclear(m Match) bool {
 //	M  "me" in front                W  the sender, of whom a command or an earlier part of the sentence has said it
 //	V  won or lost, by whoever stands before it, or by the sender    T  by somebody else than the sender ("ganó")
 //	S  by anybody ("gewann", "Sieg", and what Russian and Ukrainian verbs say); F a verb with a feminine ending
-//	p  a preposition    v  a versus    q  what makes a winner of somebody else ("von")    b  "by" behind a word for winning
+//	p  a preposition    v  a versus    q  what says whose a result is ("von")    b  "by" behind a word for winning
+//	f  what says for whom a score is ("for"); a preposition if somebody lost
 //	c  an article or a pronoun ("el", "le")    a  an auxiliary, h if it is about somebody else    u  a passive one ("was")
 func (l line) form(first int) string {
 	words := slices.Concat(l.versus, l.claims, l.roles)
@@ -123,7 +124,7 @@ func withPartner(form, person string) string {
 	}
 }
 
-// letters are those of the words that name nobody, and say nothing about who won on their own. That of favor is p if somebody lost.
+// letters are those of the words that name nobody, and say nothing about who won on their own.
 var letters = map[meaning]string{
 	versus: "v", preposition: "p", favor: "f", agent: "q", by: "b", article: "c", auxiliary: "a", has: "h", passive: "u",
 }
