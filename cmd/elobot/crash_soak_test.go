@@ -207,7 +207,7 @@ func (c *crash) aim(kill func()) (remove func()) {
 		var polls atomic.Int64
 		return c.sim.OnCall(func(call botsim.Call) {
 			if call.Method == "getUpdates" && call.Params["offset"] != "" && polls.Add(1) == int64(1+after%2) {
-				c.sim.Fault(botsim.Fault{Kind: botsim.CutBefore, CallID: call.ID, Times: 1})
+				c.sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Times: 1, Match: func(c botsim.Call) bool { return c.ID == call.ID }})
 				kill()
 			}
 		})

@@ -200,10 +200,10 @@ func testIgnoredSenders(t *testing.T, b *botFixture) {
 	for _, p := range []botsim.Post{
 		{From: robot},
 		{From: botsim.User{ID: 136817688, IsBot: true, FirstName: "Channel", Username: "Channel_Bot"}, SenderChat: channel},
-		{From: botsim.User{ID: 777000, FirstName: "Telegram"}, SenderChat: channel, AutomaticForward: true},
-		{From: b.alice, ForwardOrigin: json.RawMessage(
-			`{"type":"user","date":1,"sender_user":{"id":5,"is_bot":false,"first_name":"E"}}`)},
-		{From: b.alice, ForwardOrigin: json.RawMessage(`{"type":"hidden_user","date":1,"sender_user_name":"E"}`)},
+		{From: botsim.User{ID: 777000, FirstName: "Telegram"}, SenderChat: channel, Extra: map[string]any{"is_automatic_forward": true}},
+		{From: b.alice, Extra: map[string]any{"forward_origin": json.RawMessage(
+			`{"type":"user","date":1,"sender_user":{"id":5,"is_bot":false,"first_name":"E"}}`)}},
+		{From: b.alice, Extra: map[string]any{"forward_origin": json.RawMessage(`{"type":"hidden_user","date":1,"sender_user_name":"E"}`)}},
 	} {
 		p.Text = "/match @alice @bob 3:1"
 		group.Post(p)

@@ -791,10 +791,10 @@ func TestMessagesOfNoPersonAreIgnored(t *testing.T) {
 		"a channel":                     {From: botsim.User{ID: 136817688, IsBot: true, FirstName: "Channel"}, SenderChat: channel},
 		"a person as a channel":         {From: botsim.User{ID: 1001, FirstName: "Alice"}, SenderChat: channel},
 		"nobody":                        {SenderChat: channel},
-		"an automatic forward":          {From: botsim.User{ID: 777000, FirstName: "Telegram"}, SenderChat: channel, AutomaticForward: true},
-		"an automatic forward alone":    {From: alice, AutomaticForward: true},
-		"a forward":                     {From: alice, ForwardOrigin: json.RawMessage(`{"type":"user","date":1,"sender_user":{"id":1002,"is_bot":false,"first_name":"Bob"}}`)},
-		"a forward of the unheard-of":   {From: alice, ForwardOrigin: json.RawMessage(`{"type":"hologram"}`)},
+		"an automatic forward":          {From: botsim.User{ID: 777000, FirstName: "Telegram"}, SenderChat: channel, Extra: map[string]any{"is_automatic_forward": true}},
+		"an automatic forward alone":    {From: alice, Extra: map[string]any{"is_automatic_forward": true}},
+		"a forward":                     {From: alice, Extra: map[string]any{"forward_origin": json.RawMessage(`{"type":"user","date":1,"sender_user":{"id":1002,"is_bot":false,"first_name":"Bob"}}`)}},
+		"a forward of the unheard-of":   {From: alice, Extra: map[string]any{"forward_origin": json.RawMessage(`{"type":"hologram"}`)}},
 		"by way of an inline bot":       {From: alice, Extra: map[string]any{"via_bot": map[string]any{"id": 78, "is_bot": true, "first_name": "Helper"}}},
 		"an old forward of a person":    {From: alice, Extra: map[string]any{"forward_from": map[string]any{"id": 1002, "first_name": "Bob"}}},
 		"an old forward of a channel":   {From: alice, Extra: map[string]any{"forward_from_chat": map[string]any{"id": -1009, "type": "channel"}}},
@@ -895,9 +895,10 @@ func TestUnknownThingsInARepliedMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	target := w.group.Post(botsim.Post{
-		From: w.bob, Text: "look", ForwardOrigin: json.RawMessage(`{"type":"hologram","date":1}`),
+		From: w.bob, Text: "look",
 		Entities: []botsim.Entity{{Type: "sparkle", Offset: 0, Length: 4}},
 		Extra: map[string]any{
+			"forward_origin":  json.RawMessage(`{"type":"hologram","date":1}`),
 			"paid_media":      map[string]any{"star_count": 1, "paid_media": []any{map[string]any{"type": "smell"}}},
 			"chat_background": map[string]any{"type": map[string]any{"type": "lava"}},
 			"external_reply":  map[string]any{"origin": map[string]any{"type": "hologram"}},

@@ -269,7 +269,7 @@ func TestTrueRefusals(t *testing.T) {
 	}{
 		"kicked":           {func(p *post) int64 { p.group.Kick(); return p.group.ID() }, outbox.Forbidden},
 		"blocked":          {func(p *post) int64 { c := p.sim.Private(p.alice); c.Kick(); return c.ID() }, outbox.Forbidden},
-		"never written to": {func(p *post) int64 { return p.sim.Private(p.alice, botsim.NotStarted()).ID() }, outbox.Forbidden},
+		"never written to": {func(p *post) int64 { return p.sim.Private(p.alice).NotStarted().ID() }, outbox.Forbidden},
 		"unknown chat":     {func(*post) int64 { return -1009999999999 }, outbox.Forbidden},
 	} {
 		t.Run(name, func(t *testing.T) {

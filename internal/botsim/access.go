@@ -2,7 +2,6 @@ package botsim
 
 import (
 	"net/http"
-	"strconv"
 
 	"elobot/internal/botsim/parameters"
 )
@@ -16,17 +15,6 @@ func (s *Server) findChat(p parameters.Values) (*Chat, error) {
 		return c, nil
 	}
 	return nil, badRequest("chat not found")
-}
-
-// chatIDText returns the chat_id of a nested object, which may be a number or a string.
-func chatIDText(v any) string {
-	switch id := v.(type) {
-	case float64:
-		return strconv.FormatInt(int64(id), 10)
-	case string:
-		return id
-	}
-	return "?"
 }
 
 // readableChat returns the chat that the bot asks about, or an error if the bot has no access to it.

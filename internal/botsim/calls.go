@@ -10,21 +10,18 @@ import (
 
 // Call is one request of the bot and the response to it.
 type Call struct {
-	ID          int64 // 1, 2, 3 … in order of arrival
-	Method      string
-	ChatID      int64             // 0 if the request names no chat
-	Params      map[string]string // nested values are JSON text; read-only
-	HTTPMethod  string
-	ContentType string
-	At          time.Time
-	Duration    time.Duration // until the response is ready to be written
-	Done        bool          // false while the request is in progress
-	Status      int           // HTTP status of the response, 0 if the connection was closed without one
-	Delivered   bool          // the call took effect, even if the client got an error
-	MessageID   int           // the message that the call sent or edited
-	Shown       int           // number of updates that a getUpdates returned, even if the client got an error
-	Fault       string        // name of the injected fault, if any
-	Body        string        // beginning of the response
+	ID        int64 // 1, 2, 3 … in order of arrival
+	Method    string
+	ChatID    int64             // 0 if the request names no chat
+	Params    map[string]string // nested values are JSON text; read-only
+	At        time.Time
+	Done      bool   // false while the request is in progress
+	Status    int    // HTTP status of the response, 0 if the connection was closed without one
+	Delivered bool   // the call took effect, even if the client got an error
+	MessageID int    // the message that the call sent or edited
+	Shown     int    // number of updates that a getUpdates returned, even if the client got an error
+	Fault     string // name of the injected fault, if any
+	Body      string // beginning of the response
 }
 
 const maxExcerpt = 400
@@ -89,15 +86,6 @@ func (s *Server) CallCount(method string) int {
 	return int(s.record.byName[method])
 }
 
-// WaitCalls waits until n calls of a method are finished.
-func (s *Server) WaitCalls(ctx context.Context, method string, n int) error {
-	err := s.wait(ctx, &s.callDone, func() bool { return s.record.byName[method] >= int64(n) })
-	if err != nil {
-		return fmt.Errorf("wait for call %d of %s, have %d: %w", n, method, s.CallCount(method), err)
-	}
-	return nil
-}
-
 // WaitConfirmed waits until every update is confirmed.
 func (s *Server) WaitConfirmed(ctx context.Context) error {
 	err := s.wait(ctx, &s.confirmed, func() bool { return len(s.queue.Waiting()) == 0 })
@@ -111,7 +99,6 @@ func (s *Server) WaitConfirmed(ctx context.Context) error {
 func (s *Server) finish(c *Call, a answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c.Duration = s.now().Sub(c.At)
 	c.Status = a.status
 	c.Body = string(a.body[:min(len(a.body), maxExcerpt)])
 	c.Done = true
@@ -119,7 +106,6 @@ func (s *Server) finish(c *Call, a answer) {
 		s.record.byName = map[string]int64{}
 	}
 	s.record.byName[c.Method]++
-	s.callDone.fire()
 }
 
 // snapshot copies a call for a hook.

@@ -24,7 +24,6 @@ const (
 	statusCreator       = "creator"
 	statusAdministrator = "administrator"
 	statusMember        = "member"
-	statusRestricted    = "restricted"
 	statusLeft          = "left"
 	statusKicked        = "kicked"
 )
@@ -57,7 +56,6 @@ type Chat struct {
 	noPins      bool         // the bot, as an admin, has no right to pin
 	noReactions bool         // reactions are disabled
 	noPhotos    bool         // members may not send photos
-	otherBot    bool         // the last bot that wrote was not ours
 	rates       chatRates
 }
 
@@ -126,15 +124,9 @@ func (s *Server) newChat(id int64, kind string) *Chat {
 	return c
 }
 
-// PrivateOption changes how a private chat is made.
-type PrivateOption func(*Chat)
-
-// NotStarted makes a chat in which the user has not written to the bot yet: the bot cannot write first.
-func NotStarted() PrivateOption { return func(c *Chat) { c.started = false } }
-
 // Private returns the private chat of the user with the bot, in which the user has started the bot. Each user has one
-// such chat; the options apply only when it is made, at the first call.
-func (s *Server) Private(u User, opts ...PrivateOption) *Chat {
+// such chat.
+func (s *Server) Private(u User) *Chat {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c, ok := s.chats[u.ID]; ok {
@@ -145,9 +137,15 @@ func (s *Server) Private(u User, opts ...PrivateOption) *Chat {
 	c.user, c.started = u, true
 	c.setStatus(u.ID, statusMember)
 	c.setStatus(s.bot.ID, statusMember)
-	for _, opt := range opts {
-		opt(c)
-	}
+	return c
+}
+
+// NotStarted makes a private chat one in which the user has not written to the bot yet, and returns it. The bot cannot
+// write first.
+func (c *Chat) NotStarted() *Chat {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	c.started = false
 	return c
 }
 

@@ -3,7 +3,7 @@ package botsim
 func (s *Server) getMe(*request) (any, error) {
 	return map[string]any{
 		"id": s.bot.ID, "is_bot": true, "first_name": s.bot.FirstName, "username": s.bot.Username,
-		"can_join_groups": true, "can_read_all_group_messages": !s.opts.privacy,
+		"can_join_groups": true, "can_read_all_group_messages": true,
 		"supports_inline_queries": false, "can_connect_to_business": false, "has_main_web_app": false,
 	}, nil
 }
@@ -26,26 +26,4 @@ func (s *Server) getChatAdministrators(r *request) (any, error) {
 		}
 	}
 	return admins, nil
-}
-
-func (s *Server) getChatMember(r *request) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c, err := s.readableChat(r.params)
-	if err != nil {
-		return nil, err
-	}
-	id := r.params.Integer("user_id")
-	u, known := s.users[id]
-	if !known {
-		return nil, badRequest("user not found")
-	}
-	return c.memberOf(u), nil
-}
-
-func (s *Server) sendChatAction(r *request) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, err := s.writableChat(r.params)
-	return true, err
 }

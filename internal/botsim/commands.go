@@ -1,10 +1,6 @@
 package botsim
 
-import (
-	"fmt"
-
-	"elobot/internal/botsim/parameters"
-)
+import "elobot/internal/botsim/parameters"
 
 type botCommand struct {
 	Command     string `json:"command"`
@@ -44,35 +40,14 @@ func (s *Server) getMyCommands(r *request) (any, error) {
 	return list, nil
 }
 
-func (s *Server) deleteMyCommands(r *request) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	key, err := s.commandsKey(r.params)
-	if err != nil {
-		return nil, err
-	}
-	delete(s.commands, key)
-	return true, nil
-}
-
 // commandsKey returns the key of the list of commands for a scope and language.
 func (s *Server) commandsKey(p parameters.Values) (string, error) {
 	var scope struct {
-		Type   string `json:"type"`
-		ChatID any    `json:"chat_id"`
-		UserID int64  `json:"user_id"`
+		Type string `json:"type"`
 	}
 	scope.Type = "default"
 	if _, err := p.Object("scope", &scope); err != nil {
 		return "", err
 	}
-	chat := int64(0)
-	if scope.ChatID != nil {
-		c, err := s.findChat(parameters.Values{"chat_id": chatIDText(scope.ChatID)})
-		if err != nil {
-			return "", err
-		}
-		chat = c.id
-	}
-	return fmt.Sprintf("%s/%d/%d/%s", scope.Type, chat, scope.UserID, p["language_code"]), nil
+	return scope.Type + "/" + p["language_code"], nil
 }

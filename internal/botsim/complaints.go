@@ -3,6 +3,7 @@ package botsim
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"elobot/internal/botsim/markup"
 )
@@ -55,7 +56,7 @@ func (s *Server) complainOfDetected(method string, m *message, explicit []Entity
 				continue // written out in full, so meant as a link
 			}
 		case markup.Mention:
-			if mine, _ := s.addressee(text); mine {
+			if strings.EqualFold(text, "@"+s.bot.Username) {
 				continue
 			}
 		case markup.Hashtag, markup.Cashtag, markup.Email:

@@ -8,6 +8,9 @@ import (
 	"elobot/internal/botsim/webhook"
 )
 
+// webhookTimeout is how long Telegram waits for the response of the webhook.
+const webhookTimeout = time.Minute
+
 // enqueueForWebhook appends an update to its lane, if there is a webhook, and starts the lane if it is idle.
 func (s *Server) enqueueForWebhook(u *updates.Update) {
 	h := s.webhook
@@ -86,11 +89,11 @@ func (h *activeWebhook) pause(d time.Duration) bool {
 // deliver sends an update once and returns how long to wait before the lane's next delivery.
 func (s *Server) deliver(h *activeWebhook, u *updates.Update, attempt int) time.Duration {
 	d := s.beginDelivery(u, attempt)
-	s.runDelivery(&s.onDelivery, d)
-	ctx, cancel := context.WithTimeout(h.ctx, s.opts.webhookTimeout)
+	for _, f := range hooksOf(s, &s.onDelivery) {
+		f(*d) // nothing changes it before its end
+	}
+	ctx, cancel := context.WithTimeout(h.ctx, webhookTimeout)
+	defer cancel()
 	status, retryAfter, err := webhook.Post(ctx, s.client, h.Settings, u.Raw)
-	cancel()
-	wait := s.endDelivery(h, u, d, status, retryAfter, err)
-	s.runDelivery(&s.afterDelivery, d)
-	return wait
+	return s.endDelivery(h, u, d, status, retryAfter, err)
 }

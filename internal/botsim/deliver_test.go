@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 
@@ -39,12 +38,9 @@ func TestWebhookGetsWaitingAndNewUpdates(t *testing.T) {
 	} else {
 		a.answer <- 200
 	}
-	if err := s.WaitDeliveries(testContext(t), 2); err != nil {
-		t.Fatal(err)
-	}
-	all := s.Deliveries()
+	all := awaitAttempts(t, s, 2)
 	if len(all) != 2 || all[0].UpdateID != first.update.ID || all[0].ChatID != group.ID() || all[0].Attempt != 1 ||
-		all[0].Status != 204 || all[0].Err != "" || !all[0].Done || all[0].At.IsZero() || all[0].Took <= 0 {
+		all[0].Status != 204 || all[0].Err != "" || !all[0].Done || all[0].At.IsZero() {
 		t.Errorf("record = %+v", all)
 	}
 	if s.Pending() != 0 {
@@ -168,16 +164,6 @@ func TestMaxConnections(t *testing.T) {
 	t.Parallel()
 	s, bot, _, alice := scene(t)
 	h := newHook(t)
-	var mu sync.Mutex
-	inHand, most := 0, 0
-	count := func(by int) {
-		mu.Lock()
-		defer mu.Unlock()
-		inHand += by
-		most = max(most, inHand)
-	}
-	s.OnDelivery(func(botsim.Delivery) { count(1) })
-	s.AfterDelivery(func(botsim.Delivery) { count(-1) })
 	bot.want(t, "setWebhook", fields{"url": h.url, "max_connections": 3}, nil)
 	const chats = 10
 	for i := range chats {
@@ -194,10 +180,10 @@ func TestMaxConnections(t *testing.T) {
 	if err := s.WaitConfirmed(testContext(t)); err != nil {
 		t.Fatal(err)
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	if most != 3 {
-		t.Errorf("%d concurrent deliveries, want 3", most)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.most != 3 {
+		t.Errorf("%d concurrent deliveries, want 3", h.most)
 	}
 }
 
@@ -248,9 +234,8 @@ func TestCloseInterruptsDeliveries(t *testing.T) {
 func TestDeliveryHooksAndRecordLimit(t *testing.T) {
 	t.Parallel()
 	s, _, group, alice, h := webhookScene(t, botsim.WithRecordLimit(4))
-	began, ended := make(chan botsim.Delivery, 20), make(chan botsim.Delivery, 20)
-	s.OnDelivery(func(d botsim.Delivery) { began <- d })
-	remove := s.AfterDelivery(func(d botsim.Delivery) { ended <- d })
+	began := make(chan botsim.Delivery, 20)
+	remove := s.OnDelivery(func(d botsim.Delivery) { began <- d })
 	var last int64
 	for i := range 10 {
 		group.Say(alice, fmt.Sprint(i))
@@ -259,9 +244,6 @@ func TestDeliveryHooksAndRecordLimit(t *testing.T) {
 			t.Errorf("before = %+v", d)
 		}
 		a.answer <- 200
-		if d := receive(t, ended); d.UpdateID != a.update.ID || !d.Done || d.Status != 200 {
-			t.Errorf("after = %+v", d)
-		}
 		last = a.update.ID
 	}
 	if all := s.Deliveries(); len(all) != 4 || all[3].UpdateID != last {
@@ -270,10 +252,7 @@ func TestDeliveryHooksAndRecordLimit(t *testing.T) {
 	remove()
 	group.Say(alice, "x")
 	receive(t, h.arrivals).answer <- 200
-	if err := s.WaitDeliveries(testContext(t), 11); err != nil {
-		t.Error(err)
-	}
-	if len(ended) != 0 {
+	if len(began) != 0 {
 		t.Error("a removed hook was called")
 	}
 }

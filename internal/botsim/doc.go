@@ -7,7 +7,7 @@
 //
 // It must not share code or models with a bot or with a Bot API library, because it is the reference to test them
 // against. Where Telegram is strict it is strict, with Telegram's own wording. It checks the parameters of each request
-// against a table of all parameters, parameters/parameters.json, and refuses also those that do not exist.
+// against a table, parameters/parameters.json, and refuses also those that do not exist or are not simulated.
 // [Server.Complaints] lists such requests, and the mistakes that Telegram would accept but that a careful bot would not
 // make.
 //
@@ -15,13 +15,13 @@
 //   - updates, by getUpdates with its rules of confirmation, and by a webhook: the updates of a chat are delivered one
 //     at a time in order, the button presses of a user in parallel to them, and a delivery is retried until the
 //     response is 2xx;
-//   - groups, forums, basic groups and private chats: members who join, leave, are promoted, restricted, kicked or
-//     renamed; a bot that is added, also by its link, and removed; new titles, pinned messages, the upgrade to a
-//     supergroup;
+//   - groups, forums, basic groups and private chats: members who join, leave, are promoted or renamed; a bot that is
+//     added and removed; new titles, pinned messages, the upgrade to a supergroup;
 //   - photos, by upload or by file id, with captions;
-//   - texts with their entities, replies, edits, inline keyboards, commands, the bot's reactions, privacy mode, limits.
+//   - texts with their entities, replies, edits, inline keyboards, commands, the bot's reactions, limits.
 //
-// It does not simulate channels, other media, inline mode, or method calls in the response of a webhook.
+// It does not simulate channels, other media, privacy mode, restricted members, inline mode, or method calls in the
+// response of a webhook.
 //
 //	sim := botsim.Start(t)
 //	group := sim.Group("Table tennis", sim.User("alice"), sim.User("bob"))

@@ -3,7 +3,6 @@ package botsim
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"net/http"
 	"time"
 )
@@ -15,7 +14,7 @@ type FaultKind int
 const (
 	// Delay waits Fault.Delay before the request is processed; nothing else is wrong.
 	Delay FaultKind = iota
-	// TooManyRequests responds 429 with Fault.RetryAfter seconds, or with the rest of Fault.For. No effect.
+	// TooManyRequests responds 429 with Fault.RetryAfter seconds. No effect.
 	TooManyRequests
 	// ServerError responds 502 with an HTML page, or Fault.Status and Fault.Body. No effect.
 	ServerError
@@ -47,12 +46,10 @@ type Fault struct {
 	Name   string          // for the record; by default the kind's name
 	Method string          // "" for all methods
 	ChatID int64           // 0 for all chats
-	CallID int64           // 0 for all calls; a hook can target the call it sees
 	Match  func(Call) bool // nil for all; runs with the server's lock held, so it must not call the server
 
-	Skip  int           // number of matching calls that pass first
-	Times int           // number of calls then affected; 0 means until removed
-	For   time.Duration // lifetime from when it is added; 0 means unlimited
+	Skip  int // number of matching calls that pass first
+	Times int // number of calls then affected; 0 means until removed
 
 	Delay       time.Duration // before anything else (with SlowAnswer: before the response)
 	RetryAfter  int
@@ -64,18 +61,17 @@ type Fault struct {
 
 type activeFault struct {
 	Fault
-	since time.Time
-	hits  int
+	hits int
 }
 
-// Fault injects f from now on, until it has hit Times calls, For has passed, or remove is called.
+// Fault injects f from now on, until it has hit Times calls or remove is called.
 func (s *Server) Fault(f Fault) (remove func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f.Name == "" {
 		f.Name = f.Kind.String()
 	}
-	active := &activeFault{Fault: f, since: s.now()}
+	active := &activeFault{Fault: f}
 	s.faults = append(s.faults, active)
 	return func() {
 		s.mu.Lock()
@@ -98,12 +94,7 @@ func (s *Server) removeFault(f *activeFault) {
 func (s *Server) takeFault(c *Call) (Fault, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.now()
 	for _, f := range s.faults {
-		if f.For > 0 && now.Sub(f.since) >= f.For {
-			s.removeFault(f)
-			continue
-		}
 		if !f.matches(c) {
 			continue
 		}
@@ -116,18 +107,14 @@ func (s *Server) takeFault(c *Call) (Fault, bool) {
 			s.removeFault(f)
 		}
 		c.Fault = f.Name
-		chosen := f.Fault
-		if chosen.Kind == TooManyRequests && chosen.RetryAfter == 0 && f.For > 0 {
-			chosen.RetryAfter = int(math.Ceil((f.For - now.Sub(f.since)).Seconds()))
-		}
-		return chosen, true
+		return f.Fault, true
 	}
 	return Fault{}, false
 }
 
 func (f *activeFault) matches(c *Call) bool {
 	return (f.Method == "" || f.Method == c.Method) && (f.ChatID == 0 || f.ChatID == c.ChatID) &&
-		(f.CallID == 0 || f.CallID == c.ID) && (f.Match == nil || f.Match(*c))
+		(f.Match == nil || f.Match(*c))
 }
 
 // before returns the response of a fault that keeps the call from taking effect; false for other kinds of faults.

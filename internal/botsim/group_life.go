@@ -3,11 +3,8 @@ package botsim
 // Promote makes a user, or the bot, an admin of the group.
 func (c *Chat) Promote(u User) { c.setRole(u, statusAdministrator) }
 
-// Demote makes an admin, or a restricted member, an ordinary member again.
+// Demote makes an admin an ordinary member again.
 func (c *Chat) Demote(u User) { c.setRole(u, statusMember) }
-
-// Restrict forbids a member, or the bot, to send anything to the group. They stay in it.
-func (c *Chat) Restrict(u User) { c.setRole(u, statusRestricted) }
 
 func (c *Chat) setRole(u User, status string) {
 	c.s.mu.Lock()
@@ -30,18 +27,12 @@ func (c *Chat) Join(u User) {
 }
 
 // Leave removes a user who leaves the group, with the service message.
-func (c *Chat) Leave(u User) { c.removeMember(u, u, statusLeft) }
-
-// KickMember removes a user whom an admin kicks, with the service message. For the bot use Kick.
-func (c *Chat) KickMember(by, u User) { c.removeMember(by, u, statusKicked) }
-
-func (c *Chat) removeMember(by, u User, status string) {
+func (c *Chat) Leave(u User) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	c.s.ensureUser(by)
 	c.s.ensureUser(u)
-	c.changeStatus(by, u, status)
-	c.serviceMessage(by, serviceNote("left_chat_member", c.s.current(u)))
+	c.changeStatus(u, u, statusLeft)
+	c.serviceMessage(u, serviceNote("left_chat_member", c.s.current(u)))
 }
 
 // Rename changes the group's title, with the service message, which already shows the new title.

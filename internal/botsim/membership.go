@@ -1,10 +1,6 @@
 package botsim
 
-import (
-	"strings"
-
-	"elobot/internal/botsim/updates"
-)
+import "elobot/internal/botsim/updates"
 
 const (
 	kindOfBotUpdate   = "my_chat_member"
@@ -44,49 +40,6 @@ func (c *Chat) AddBot(by User) {
 	if c.kind != kindPrivate {
 		c.serviceMessage(by, serviceNote(serviceNewMembers, []User{c.s.bot}))
 	}
-}
-
-// CreateWithBot sends the updates of a basic group that was created with the bot among its members.
-func (c *Chat) CreateWithBot(by User) {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	c.join(by)
-	c.setStatus(c.s.bot.ID, "")
-	c.changeBotStatus(by, statusMember)
-	c.serviceMessage(by, serviceNote("group_chat_created", true))
-}
-
-// AddBotByLink adds the bot by its link t.me/elo_bot?startgroup=parameter. After the updates of AddBot, the user who
-// followed the link sends "/start" with the parameter, if any.
-func (c *Chat) AddBotByLink(by User, parameter string) Message {
-	return c.addByLink(by, parameter, false)
-}
-
-// AddBotByLinkStartFirst is AddBotByLink, but the bot gets /start before the updates that it was added.
-func (c *Chat) AddBotByLinkStartFirst(by User, parameter string) Message {
-	return c.addByLink(by, parameter, true)
-}
-
-func (c *Chat) addByLink(by User, parameter string, startFirst bool) Message {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	c.join(by)
-	old := c.status[c.s.bot.ID]
-	c.setStatus(c.s.bot.ID, statusMember)
-	note, start := serviceNote(serviceNewMembers, []User{c.s.bot}), &message{}
-	note.From, start.From = c.s.current(by), c.s.current(by)
-	start.Text, start.Entities = c.s.markUserText(strings.TrimSpace("/start@" + c.s.bot.Username + " " + parameter))
-	c.add(note)
-	c.add(start)
-	if startFirst {
-		c.s.messageUpdate(kindOfMessageUpdate, start)
-	}
-	c.memberUpdate(kindOfBotUpdate, by, c.s.bot, old, statusMember)
-	c.s.messageUpdate(kindOfMessageUpdate, note)
-	if !startFirst {
-		c.s.messageUpdate(kindOfMessageUpdate, start)
-	}
-	return start.Message
 }
 
 // owner returns the default author of service messages: the creator, or else the first human member.
@@ -148,7 +101,7 @@ func serviceNote(field string, value any) *message {
 	return m
 }
 
-// serviceMessage adds a service message and sends its update, even in privacy mode.
+// serviceMessage adds a service message and sends its update.
 func (c *Chat) serviceMessage(by User, m *message) {
 	m.From = c.s.current(by)
 	c.add(m)
@@ -175,15 +128,6 @@ func chatMember(u User, status string) map[string]any {
 			"can_change_info", "can_invite_users", "can_pin_messages",
 		} {
 			m[right] = true
-		}
-	case statusRestricted:
-		m["is_member"], m["until_date"] = true, 0
-		for _, right := range []string{
-			"can_send_messages", "can_send_audios", "can_send_documents", "can_send_photos", "can_send_videos",
-			"can_send_video_notes", "can_send_voice_notes", "can_send_polls", "can_send_other_messages",
-			"can_add_web_page_previews", "can_change_info", "can_invite_users", "can_pin_messages", "can_manage_topics",
-		} {
-			m[right] = false
 		}
 	case statusKicked:
 		m["until_date"] = 0

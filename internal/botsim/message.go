@@ -15,8 +15,6 @@ type message struct {
 	chat       *Chat
 	noFrom     bool // the message has no author, only a sender chat
 	senderChat *SenderChat
-	autoFwd    bool
-	fwdOrigin  json.RawMessage
 	tooOld     bool           // it cannot be edited any more
 	extra      map[string]any // service fields and fields that a test adds
 	wireReply  *message       // shown in reply_to_message; in a topic it may be the message that created it
@@ -33,12 +31,6 @@ func (c *Chat) add(m *message) {
 	}
 	c.messages = append(c.messages, m)
 	c.byID[m.ID] = m
-	switch {
-	case m.From.ID == c.s.bot.ID:
-		c.otherBot = false
-	case m.From.IsBot && m.From.ID != groupAnonymousBot().ID:
-		c.otherBot = true
-	}
 	if m.From.ID == c.s.bot.ID && m.Service == "" {
 		c.botMessages++
 		c.botSent.fire()
@@ -74,9 +66,7 @@ func (m *message) wire() (json.RawMessage, error) {
 		SenderChat:      m.senderChat,
 		Date:            m.Date.Unix(),
 		Chat:            m.chat.wire(),
-		ForwardOrigin:   m.fwdOrigin,
 		IsTopicMessage:  m.ThreadID != 0 && m.chat.isForum,
-		IsAutoForward:   m.autoFwd,
 		Text:            m.Text,
 		Entities:        m.Entities,
 	}

@@ -19,10 +19,8 @@ type options struct {
 	clock       func() time.Time
 	recordLimit int
 	limits      Limits
-	privacy     bool
 
-	webhookDelays  func(attempt int) time.Duration
-	webhookTimeout time.Duration
+	webhookDelays func(attempt int) time.Duration
 }
 
 func defaultOptions() options {
@@ -32,8 +30,7 @@ func defaultOptions() options {
 		botUsername: "elo_bot",
 		clock:       time.Now,
 
-		webhookDelays:  webhook.RetryDelay,
-		webhookTimeout: time.Minute,
+		webhookDelays: webhook.RetryDelay,
 	}
 }
 
@@ -57,18 +54,11 @@ func WithRecordLimit(n int) Option { return func(o *options) { o.recordLimit = n
 // WithLimits makes the server respond 429 to sends beyond the limits. By default there are no limits.
 func WithLimits(l Limits) Option { return func(o *options) { o.limits = l } }
 
-// WithPrivacyMode turns privacy mode on: in groups in which it is not an admin, the bot then gets only commands for it
-// and replies to it. By default it gets all messages.
-func WithPrivacyMode() Option { return func(o *options) { o.privacy = true } }
-
 // WithWebhookDelays sets the delay before the next attempt of a delivery, after attempt 1, 2, 3 … has failed without a
 // Retry-After. The default is 0, then 2, 4, 8 … seconds, at most 60.
 func WithWebhookDelays(after func(attempt int) time.Duration) Option {
 	return func(o *options) { o.webhookDelays = after }
 }
-
-// WithWebhookTimeout sets how long to wait for the response of the webhook. The default is a minute.
-func WithWebhookTimeout(d time.Duration) Option { return func(o *options) { o.webhookTimeout = d } }
 
 func botUser(o options) (User, error) {
 	prefix, _, ok := strings.Cut(o.token, ":")

@@ -125,12 +125,8 @@ func TestWrongParameters(t *testing.T) {
 		{"setMyCommands", fields{}, `can't find parameter "commands"`},
 		{"sendMessage", without(message(nil), "chat_id"), "chat_id is empty"},
 		{"sendMessage", without(message(nil), "text"), "message text is empty"},
-		{"sendChatAction", fields{"action": "typing"}, "chat_id is empty"},
-		{"sendChatAction", fields{"chat_id": 5}, "wrong parameter action in request"},
 		{"getChat", fields{}, "chat_id is empty"},
 		{"getChatAdministrators", fields{}, "chat_id is empty"},
-		{"getChatMember", fields{"user_id": 5}, "chat_id is empty"},
-		{"getChatMember", fields{"chat_id": 5}, "invalid user_id specified"},
 		{"pinChatMessage", fields{"message_id": 5}, "chat_id is empty"},
 		{"pinChatMessage", fields{"chat_id": 5}, "message identifier is not specified"},
 		{"pinChatMessage", fields{"chat_id": 5, "message_id": ""}, "message identifier is not specified"},
@@ -160,10 +156,8 @@ func TestWrongParameters(t *testing.T) {
 		{"setWebhook", fields{"url": "", "secret_token": "a b"}, "invalid secret_token specified"},
 		{"answerCallbackQuery", fields{"callback_query_id": "5", "text": long(201)}, "MESSAGE_TOO_LONG"},
 		{"answerCallbackQuery", fields{"callback_query_id": "5", "cache_time": -1}, "invalid cache_time specified"},
-		{"sendChatAction", fields{"chat_id": 5, "action": "dance"}, "wrong parameter action in request"},
 		{"pinChatMessage", fields{"chat_id": 5, "message_id": 0}, "message identifier is not specified"},
 		{"editMessageText", message(fields{"message_id": 0}), "message identifier is not specified"},
-		{"getChatMember", fields{"chat_id": 5, "user_id": -1}, "invalid user_id specified"},
 		{"setMyCommands", fields{"commands": slices.Repeat([]fields{{}}, 101)}, "BOT_COMMANDS_TOO_MUCH"},
 		{"setMyCommands", commands("Match", "x"), "BOT_COMMAND_INVALID"},
 		{"setMyCommands", commands(strings.Repeat("a", 33), "x"), "BOT_COMMAND_INVALID"},
@@ -171,17 +165,14 @@ func TestWrongParameters(t *testing.T) {
 		{"setMyCommands", commands("match", long(257)), "BOT_COMMAND_DESCRIPTION_INVALID"},
 		{"setMyCommands", fields{"commands": []fields{}, "language_code": "deu"}, "invalid language code specified"},
 		{"getMyCommands", fields{"language_code": "deu"}, "invalid language code specified"},
-		{"deleteMyCommands", fields{"language_code": "D"}, "invalid language code specified"},
 
 		// nested
 		{"setMyCommands", fields{"commands": []fields{{"command": "x"}}}, `can't parse BotCommand: Can't find field "description"`},
 		{"getMyCommands", fields{"scope": fields{"type": "moon"}}, "can't parse BotCommandScope: Unsupported type specified"},
 		{"getMyCommands", fields{"scope": fields{"chat_id": 5}}, "can't parse BotCommandScope: Unsupported type specified"},
-		{"getMyCommands", fields{"scope": fields{"type": "chat"}}, "chat_id is empty"},
 		{"getMyCommands", fields{"scope": fields{"type": "default", "chat_id": 5}}, `can't parse BotCommandScopeDefault: There is no field "chat_id"`},
 		{"sendMessage", message(fields{"reply_parameters": fields{}}), `can't parse reply parameters: Can't find field "message_id"`},
 		{"sendMessage", message(fields{"reply_parameters": fields{"message_id": "7"}}), `can't parse reply parameters: Field "message_id" must be of type Integer`},
-		{"sendMessage", message(fields{"reply_parameters": fields{"message_id": 7, "chat_id": true}}), `can't parse reply parameters: Field "chat_id" must be of type Integer or String`},
 		{"sendMessage", message(fields{"link_preview_options": fields{"is_disabled": "true"}}), `can't parse link preview options: Field "is_disabled" must be of type Boolean`},
 		{"sendMessage", message(fields{"entities": []any{"bold"}}), "can't parse entities JSON object"},
 		{"sendMessage", message(fields{"entities": []fields{{"type": "loud", "offset": 0, "length": 1}}}), "can't parse MessageEntity: Unsupported type specified"},
@@ -257,7 +248,6 @@ func TestGoodParameters(t *testing.T) {
 		{"sendMessage", keyboard(fields{"text": "a", "switch_inline_query": ""})},
 		{"setMyCommands", commands(strings.Repeat("a", 32), strings.Repeat("ж", 256))},
 		{"getMyCommands", fields{"language_code": ""}},
-		{"deleteMyCommands", fields{"scope": fields{"type": "chat_member", "chat_id": -1002000000001, "user_id": 1001}}},
 	} {
 		s, bot, _, _ := scene(t)
 		for encoding := range encodings {
@@ -269,14 +259,6 @@ func TestGoodParameters(t *testing.T) {
 	}
 }
 
-// The message of an inline query is named by an id of its own, without a chat. The simulator has no such messages.
-func TestInlineMessageIDTakesThePlaceOfChatAndMessage(t *testing.T) {
-	t.Parallel()
-	s, bot, _, _ := scene(t)
-	bot.refused(t, "editMessageText", fields{"inline_message_id": "5", "text": "x"}, 400, "Bad Request: chat_id is empty")
-	equal(t, "complaints", s.Complaints(), nil)
-}
-
 // A wrong request is a mistake even if a fault hides what Telegram says about it.
 func TestComplaintDespiteFault(t *testing.T) {
 	t.Parallel()
@@ -284,9 +266,4 @@ func TestComplaintDespiteFault(t *testing.T) {
 	s.Fault(botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 3})
 	bot.refused(t, "sendMessage", message(fields{"parsemode": "HTML"}), 429, "Too Many Requests: retry after 3")
 	equal(t, "complaints", s.Complaints(), []string{`sendMessage: there is no parameter "parsemode"`})
-}
-
-func TestParametersOfEveryMethodAreKnown(t *testing.T) {
-	t.Parallel()
-	equal(t, "methods without parameters", botsim.UnknownMethods(t), nil)
 }

@@ -150,7 +150,7 @@ func (p *Photo) wire() []wirePhoto {
 
 // mayPhoto reports whether the bot may send photos to the chat.
 func (c *Chat) mayPhoto() bool {
-	return c.kind == kindPrivate || c.isAdmin(c.s.bot.ID) || !c.noPhotos && c.status[c.s.bot.ID] != statusRestricted
+	return c.kind == kindPrivate || c.isAdmin(c.s.bot.ID) || !c.noPhotos
 }
 
 // AllowPhotos says whether members of a group may send photos. Admins may always do so. There is no update about that.

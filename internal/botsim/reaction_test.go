@@ -81,11 +81,9 @@ func TestReactionsThatAreRefused(t *testing.T) {
 func TestReactionsAreLimited(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_700_000_000, 0)
-	s, bot, group, alice := scene(t, botsim.WithClock(func() time.Time { return now }), botsim.WithLimits(botsim.Limits{
-		Chat: botsim.Window{N: 1, Per: time.Minute}, Group: botsim.Window{N: 1, Per: time.Minute}, Overall: botsim.Window{N: 4, Per: time.Second},
-	}))
+	s, bot, group, alice := scene(t, botsim.WithClock(func() time.Time { return now }), botsim.WithLimits(botsim.TelegramLimits()))
 	m := group.Say(alice, "/match @bob 3:1")
-	for range 3 {
+	for range 29 {
 		bot.want(t, "setMessageReaction", thumb(group, m.ID), nil)
 	}
 	bot.want(t, "sendMessage", fields{"chat_id": group.ID(), "text": "Recorded"}, nil)

@@ -1,11 +1,6 @@
 package botsim
 
-import (
-	"strings"
-	"time"
-
-	"elobot/internal/botsim/markup"
-)
+import "time"
 
 // Say adds a user's message and sends its update. It marks commands, mentions, links and the like as Telegram does;
 // "[Bob 2](tg://user?id=1002)" becomes a mention of a user without a username.
@@ -30,7 +25,7 @@ func (c *Chat) SayAnonymously(text string) Message {
 func (c *Chat) Post(p Post) Message {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	m := &message{senderChat: p.SenderChat, autoFwd: p.AutomaticForward, fwdOrigin: p.ForwardOrigin, extra: p.Extra}
+	m := &message{senderChat: p.SenderChat, extra: p.Extra}
 	m.From, m.Text, m.Entities = c.s.current(p.From), p.Text, p.Entities
 	m.ReplyTo, m.ThreadID, m.Date = p.ReplyTo, p.ThreadID, p.Date
 	m.noFrom = p.From.ID == 0
@@ -112,31 +107,9 @@ func (c *Chat) Delete(m Message) {
 	}
 }
 
-// botSees reports whether the bot gets an update for m. In privacy mode, a bot that is not an admin gets commands that
-// name it, replies to its messages, and, if it was the last bot to write, commands that name no bot.
+// botSees reports whether the bot gets an update for m.
 func (c *Chat) botSees(m *message) bool {
-	if m.From.ID == c.s.bot.ID || !c.hasBot() {
-		return false
-	}
-	if !c.s.opts.privacy || c.kind == kindPrivate || c.isAdmin(c.s.bot.ID) {
-		return true
-	}
-	if target, ok := c.byID[m.ReplyTo]; ok && target.From.ID == c.s.bot.ID {
-		return true
-	}
-	for _, e := range m.Entities {
-		if e.Type == markup.Command {
-			mine, addressed := c.s.addressee(m.EntityText(e))
-			return mine || !addressed && !c.otherBot
-		}
-	}
-	return false
-}
-
-// addressee reports whether a command such as /match@elo_bot names a bot, and whether that bot is ours.
-func (s *Server) addressee(command string) (mine, addressed bool) {
-	_, name, addressed := strings.Cut(command, "@")
-	return strings.EqualFold(name, s.bot.Username), addressed
+	return m.From.ID != c.s.bot.ID && c.hasBot()
 }
 
 func (c *Chat) hasBot() bool {

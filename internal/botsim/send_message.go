@@ -32,11 +32,8 @@ func (s *Server) send(r *request, m *message, explicit []Entity) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case m.Photo != nil && !c.mayPhoto():
+	if m.Photo != nil && !c.mayPhoto() {
 		return nil, badRequest("not enough rights to send photos to the chat")
-	case m.Photo == nil && c.status[s.bot.ID] == statusRestricted:
-		return nil, badRequest("not enough rights to send text messages to the chat")
 	}
 	if err := s.readThread(r.params, c, m); err != nil {
 		return nil, err
@@ -233,25 +230,16 @@ func (s *Server) readThread(p parameters.Values, c *Chat, m *message) error {
 func (s *Server) readReply(p parameters.Values, c *Chat, m *message) error {
 	var reply struct {
 		MessageID    int64 `json:"message_id"`
-		ChatID       any   `json:"chat_id"`
 		AllowMissing bool  `json:"allow_sending_without_reply"`
 	}
 	given, err := p.Object("reply_parameters", &reply)
 	if err != nil || !given {
 		return err
 	}
-	source := c
-	if reply.ChatID != nil {
-		if source, err = s.findChat(parameters.Values{"chat_id": chatIDText(reply.ChatID)}); err != nil {
-			return err
-		}
-	}
-	if target, ok := source.byID[int(reply.MessageID)]; ok && !target.Deleted {
-		if source == c {
-			m.ReplyTo = target.ID
-			if m.ThreadID == 0 {
-				m.ThreadID = target.ThreadID
-			}
+	if target, ok := c.byID[int(reply.MessageID)]; ok && !target.Deleted {
+		m.ReplyTo = target.ID
+		if m.ThreadID == 0 {
+			m.ThreadID = target.ThreadID
 		}
 		return nil
 	}

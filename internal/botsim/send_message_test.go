@@ -1,7 +1,6 @@
 package botsim_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -62,7 +61,7 @@ func TestSendMessageRefusals(t *testing.T) {
 	gone := group.Say(alice, "deleted soon")
 	group.Delete(gone)
 	stranger := s.User("stranger")
-	shy := s.Private(s.User("shy"), botsim.NotStarted())
+	shy := s.Private(s.User("shy")).NotStarted()
 	long := strings.Repeat("ж", 4097)
 	button := func(b fields) fields { return fields{"inline_keyboard": [][]fields{{b}}} }
 	cases := []struct {
@@ -215,6 +214,7 @@ func TestEditMessageText(t *testing.T) {
 		"message content and reply markup are exactly the same as a current content and reply markup of the message")
 	bot.refused(t, "editMessageText", edit(userMessage.ID, "x"), 400, "Bad Request: message can't be edited")
 	bot.refused(t, "editMessageText", edit(99, "x"), 400, "Bad Request: message to edit not found")
+	bot.refused(t, "editMessageText", fields{"chat_id": 99, "message_id": 1, "text": "x"}, 400, "Bad Request: chat not found")
 	group.Delete(m)
 	bot.refused(t, "editMessageText", edit(sent.ID, "x"), 400, "Bad Request: message to edit not found")
 	if got := group.BotMessages(); len(got) != 1 || !got[0].Deleted {
@@ -259,37 +259,4 @@ func TestTopics(t *testing.T) {
 	equal(t, "threads", threads, []int{created.ID, 0, created.ID})
 	forum.CloseTopic(created.ID)
 	bot.refused(t, "sendMessage", send(fields{"message_thread_id": created.ID}), 400, "Bad Request: TOPIC_CLOSED")
-}
-
-func TestReplyAcrossChats(t *testing.T) {
-	t.Parallel()
-	s, bot, group, alice := scene(t)
-	other := s.Group("Other", alice)
-	m := other.Say(alice, "there")
-	bot.want(t, "sendMessage", fields{
-		"chat_id": group.ID(), "text": "x", "reply_parameters": fields{"message_id": m.ID, "chat_id": other.ID()},
-	}, nil)
-	bot.refused(t, "sendMessage", fields{
-		"chat_id": group.ID(), "text": "x", "reply_parameters": fields{"message_id": m.ID, "chat_id": "@nowhere"},
-	}, 400, "Bad Request: chat not found")
-	if s.Chat(other.ID()) != other || s.Chat(5) != nil || other.Title() != "Other" || s.Private(alice).Title() != "Alice" {
-		t.Error("Chat does not find a chat by its id")
-	}
-	bot.refused(t, "sendMessage", fields{
-		"chat_id": group.ID(), "text": "x", "reply_parameters": fields{"message_id": 9, "chat_id": other.ID()},
-	}, 400, "Bad Request: message to be replied not found")
-}
-
-func TestResponseShape(t *testing.T) {
-	t.Parallel()
-	_, bot, group, _ := scene(t)
-	r := bot.must(t, "sendMessage", fields{"chat_id": group.ID(), "text": "hi"})
-	var shape map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(r.Raw), &shape); err != nil || len(shape) != 2 || string(shape["ok"]) != "true" {
-		t.Errorf("response = %s", r.Raw)
-	}
-	r = bot.must(t, "sendMessage", fields{"chat_id": 1, "text": "hi"})
-	if r.Raw != `{"description":"Bad Request: chat not found","error_code":400,"ok":false}` {
-		t.Errorf("error response = %s", r.Raw)
-	}
 }

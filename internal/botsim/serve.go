@@ -49,16 +49,13 @@ func methods() map[string]method {
 		{"editMessageText", (*Server).editMessageText},
 		{"editMessageMedia", (*Server).editMessageMedia},
 		{"setMessageReaction", (*Server).setMessageReaction},
-		{"sendChatAction", (*Server).sendChatAction},
 		{"answerCallbackQuery", (*Server).answerCallbackQuery},
 		{"getChat", (*Server).getChat},
 		{"pinChatMessage", (*Server).pinChatMessage},
 		{"unpinChatMessage", (*Server).unpinChatMessage},
 		{"getChatAdministrators", (*Server).getChatAdministrators},
-		{"getChatMember", (*Server).getChatMember},
 		{"setMyCommands", (*Server).setMyCommands},
 		{"getMyCommands", (*Server).getMyCommands},
-		{"deleteMyCommands", (*Server).deleteMyCommands},
 		{"setWebhook", (*Server).setWebhook},
 		{"deleteWebhook", (*Server).deleteWebhook},
 		{"getWebhookInfo", (*Server).getWebhookInfo},
@@ -102,7 +99,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 
 // route returns the method that a path names. It returns an error for a wrong token or an unknown method.
 func (s *Server) route(r *http.Request) (method, *Call, error) {
-	call := &Call{HTTPMethod: r.Method, ContentType: r.Header.Get("Content-Type")}
+	call := &Call{}
 	notFound := &apiError{code: http.StatusNotFound, description: "Not Found"}
 	token, name, ok := strings.Cut(strings.TrimPrefix(r.URL.Path, "/bot"), "/")
 	call.Method = name

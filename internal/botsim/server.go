@@ -55,14 +55,11 @@ type Server struct {
 	subscribers map[*subscriber]struct{}
 	limiter     limiter
 
-	deliveries    deliveryRecord
-	onDelivery    hookList[Delivery]
-	afterDelivery hookList[Delivery]
+	deliveries []*Delivery // in the order in which they started
+	onDelivery hookList[Delivery]
 
-	callDone     signal // fires when a call is finished
-	confirmed    signal // fires when updates are confirmed
-	answered     signal // fires when a button press is answered
-	deliveryDone signal // fires when a delivery is finished
+	confirmed signal // fires when updates are confirmed
+	answered  signal // fires when a button press is answered
 }
 
 // TB is the part of testing.TB that Start needs. It keeps package testing out of programs that use the simulator

@@ -93,18 +93,16 @@ type SenderChat struct {
 
 // Post is a message with all fields under the caller's control.
 type Post struct {
-	From             User
-	Text             string
-	Entities         []Entity // nil: detected in the text as Telegram does
-	ReplyTo          int      // id of a message in the same chat
-	ThreadID         int
-	SenderChat       *SenderChat
-	AutomaticForward bool
-	ForwardOrigin    json.RawMessage
-	Date             time.Time // zero: now
+	From       User
+	Text       string
+	Entities   []Entity // nil: detected in the text as Telegram does
+	ReplyTo    int      // id of a message in the same chat
+	ThreadID   int
+	SenderChat *SenderChat
+	Date       time.Time // zero: now
 	// ForumTopicCreated is the name of a topic that this message creates. The topic's id is the message's id.
 	ForumTopicCreated string
-	// Extra holds further fields of the message object, for example {"via_bot": …} or {"dice": …}.
+	// Extra holds further fields of the message object, for example {"via_bot": …} or {"forward_origin": …}.
 	Extra map[string]any
 }
 
@@ -127,9 +125,7 @@ type wireMessage struct {
 	SenderChat      *SenderChat     `json:"sender_chat,omitempty"`
 	Date            int64           `json:"date"`
 	Chat            wireChat        `json:"chat"`
-	ForwardOrigin   json.RawMessage `json:"forward_origin,omitempty"`
 	IsTopicMessage  bool            `json:"is_topic_message,omitempty"`
-	IsAutoForward   bool            `json:"is_automatic_forward,omitempty"`
 	ReplyToMessage  json.RawMessage `json:"reply_to_message,omitempty"`
 	EditDate        int64           `json:"edit_date,omitempty"`
 	Text            string          `json:"text,omitempty"`

@@ -27,7 +27,6 @@ type activeWebhook struct {
 func (s *Server) setWebhook(r *request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	drop := r.params.Boolean("drop_pending_updates")
 	settings, err := readWebhook(r.params)
 	if err != nil {
 		return nil, err
@@ -42,11 +41,11 @@ func (s *Server) setWebhook(r *request) (any, error) {
 	}
 	switch {
 	case settings.URL == "":
-		return s.removeWebhook(drop), nil
-	case s.webhook != nil && s.webhook.Settings == settings && !settings.Certificate && !drop:
+		return s.removeWebhook(), nil
+	case s.webhook != nil && s.webhook.Settings == settings:
 		return described{true, "Webhook is already set"}, nil
 	}
-	s.removeWebhook(drop)
+	s.removeWebhook()
 	s.queue.Terminate(conflict("terminated by setWebhook request"))
 	ctx, cancel := context.WithCancel(context.Background())
 	s.webhook = &activeWebhook{
@@ -60,18 +59,14 @@ func (s *Server) setWebhook(r *request) (any, error) {
 	return described{true, "Webhook was set"}, nil
 }
 
-func (s *Server) deleteWebhook(r *request) (any, error) {
+func (s *Server) deleteWebhook(*request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.removeWebhook(r.params.Boolean("drop_pending_updates")), nil
+	return s.removeWebhook(), nil
 }
 
-// removeWebhook removes the webhook and interrupts its deliveries. Their updates stay unconfirmed unless drop is set.
-func (s *Server) removeWebhook(drop bool) described {
-	if drop {
-		s.queue.Confirm(len(s.queue.Waiting()))
-		s.confirmed.fire()
-	}
+// removeWebhook removes the webhook and interrupts its deliveries. Their updates stay unconfirmed.
+func (s *Server) removeWebhook() described {
 	if s.webhook == nil {
 		return described{true, "Webhook is already deleted"}
 	}
@@ -94,10 +89,7 @@ func (s *Server) getWebhookInfo(*request) (any, error) {
 	if h == nil {
 		return info, nil
 	}
-	info["url"], info["has_custom_certificate"], info["max_connections"] = h.URL, h.Certificate, h.Connections
-	if h.IPAddress != "" {
-		info["ip_address"] = h.IPAddress
-	}
+	info["url"], info["max_connections"] = h.URL, h.Connections
 	if h.lastFailed != "" {
 		info["last_error_date"], info["last_error_message"] = h.failedAt.Unix(), h.lastFailed
 	}
@@ -110,7 +102,7 @@ func readWebhook(p parameters.Values) (webhook.Settings, error) {
 		return webhook.Settings{}, nil
 	}
 	w := webhook.Settings{
-		URL: p["url"], Secret: p["secret_token"], IPAddress: p["ip_address"], Certificate: p["certificate"] != "",
+		URL: p["url"], Secret: p["secret_token"],
 		Connections: cmp.Or(int(p.Integer("max_connections")), defaultConnections),
 	}
 	if err := w.Check(); err != nil {

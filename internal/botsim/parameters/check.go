@@ -37,7 +37,7 @@ func (t *Table) checkFields(of owner, values map[string]any, known rules) error 
 			if err := t.checkValue(of, name, v, r); err != nil {
 				return err
 			}
-		} else if r.isRequired(values) {
+		} else if r.Required {
 			return of.refuseOr(r.IfMissing, "can't find %s %q", of.part(), name)
 		}
 	}

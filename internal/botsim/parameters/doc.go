@@ -4,7 +4,7 @@
 //
 // It checks only what needs no knowledge of chats and messages. A new method needs an entry in the table and no code:
 //
-//	"deleteWebhook": {
-//	 "drop_pending_updates": {"types": ["Boolean"]}
+//	"getChat": {
+//	 "chat_id": {"types": ["Integer", "String"], "required": true, "if_missing": "chat_id is empty"}
 //	}
 package parameters

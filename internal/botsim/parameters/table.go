@@ -15,8 +15,7 @@ import (
 //go:embed parameters.json
 var parametersJSON []byte
 
-// Table says which parameters the methods of the Bot API have and which values these may have. It knows more
-// methods than the simulator has.
+// Table says which parameters the methods of the Bot API have and which values these may have.
 type Table struct {
 	Source  string           // version of the documentation
 	Methods map[string]rules // by name
@@ -33,7 +32,6 @@ type rules map[string]rule
 type rule struct {
 	Types    []string // the value is of one of them
 	Required bool
-	Unless   string // the parameter that takes the place of a required one
 	// Min and Max limit an Integer, the number of characters of a String, or the number of elements of an array.
 	Min, Max  *int64
 	MaxBytes  int `json:"max_bytes"` // limits a String
@@ -110,15 +108,12 @@ func isNested(typ string) bool { return !isText(typ) && typ != typeInteger && ty
 // complete reports whether no required field is missing.
 func (known rules) complete(fields map[string]any) bool {
 	for name, r := range known {
-		if fields[name] == nil && r.isRequired(fields) {
+		if fields[name] == nil && r.Required {
 			return false
 		}
 	}
 	return true
 }
-
-// isRequired reports whether a value must be given beside the others.
-func (r rule) isRequired(others map[string]any) bool { return r.Required && others[r.Unless] == nil }
 
 // allows reports whether a value is within the limits.
 func (r rule) allows(v any) bool {

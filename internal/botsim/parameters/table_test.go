@@ -24,9 +24,6 @@ func TestTableIsConsistent(t *testing.T) {
 			if len(r.Types) == 0 {
 				t.Errorf("%s.%s has no type", of, name)
 			}
-			if _, ok := known[r.Unless]; r.Unless != "" && !ok {
-				t.Errorf("%s.%s is required unless there is %s, which does not exist", of, name, r.Unless)
-			}
 			if r.Min != nil && r.Max != nil && *r.Min > *r.Max {
 				t.Errorf("%s.%s has a minimum of %d and a maximum of %d", of, name, *r.Min, *r.Max)
 			}

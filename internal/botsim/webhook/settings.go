@@ -10,9 +10,8 @@ import (
 
 // Settings are the parameters of setWebhook that stay in force.
 type Settings struct {
-	URL, Secret, IPAddress string
-	Certificate            bool
-	Connections            int // how many updates are delivered at a time
+	URL, Secret string
+	Connections int // how many updates are delivered at a time
 }
 
 var ports = []string{"", "443", "80", "88", "8443"}
@@ -34,9 +33,6 @@ func (w *Settings) Check() error {
 		return errors.New("bad webhook: An HTTPS URL must be provided for webhook")
 	case !slices.Contains(ports, u.Port()):
 		return errors.New("bad webhook: Webhook can be set up only on ports 80, 88, 443 or 8443")
-	}
-	if _, err := netip.ParseAddr(w.IPAddress); err != nil && w.IPAddress != "" {
-		return errors.New("bad webhook: Invalid IP address specified")
 	}
 	return nil
 }
