@@ -35,9 +35,8 @@
 // webhook. The rest is one package, because one lock guards it: a call or a step of a test changes a chat, queues the
 // update and wakes the tests that wait for it, all in one step. In this package are
 //   - the server, in server.go. serve.go takes a request through its checks, faults and hooks to its method;
-//   - the methods of the Bot API, each in the file of its subject: send_message.go, reaction.go, get_updates.go and so on.
-//     access.go says which chats they may use;
-//   - what Telegram remembers: users.go, chat.go, message.go;
-//   - what a test makes people and Telegram do: say.go, press.go, group_life.go, membership.go, migration.go, fault.go;
-//   - what a test sees: calls.go, deliveries.go, subscribe.go, complaints.go.
+//   - the methods of the Bot API, each in the file of its subject: send_message.go, reaction.go, updates.go and so on;
+//   - what Telegram remembers: users.go, message.go, and chat.go, which also says which chats the bot may use;
+//   - what a test makes people and Telegram do: say.go, press.go, group_life.go, fault.go;
+//   - what a test sees: calls.go, webhook.go, subscribe.go, complaints.go.
 package botsim

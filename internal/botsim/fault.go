@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -81,13 +82,7 @@ func (s *Server) Fault(f Fault) (remove func()) {
 }
 
 func (s *Server) removeFault(f *activeFault) {
-	var kept []*activeFault
-	for _, other := range s.faults {
-		if other != f {
-			kept = append(kept, other)
-		}
-	}
-	s.faults = kept
+	s.faults = slices.DeleteFunc(s.faults, func(other *activeFault) bool { return other == f })
 }
 
 // takeFault chooses the fault for a call, if any, and records its name.

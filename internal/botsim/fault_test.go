@@ -216,14 +216,26 @@ func TestLimits(t *testing.T) {
 
 func TestWaitsEndWithContextOrServer(t *testing.T) {
 	t.Parallel()
-	s, _, group, _ := scene(t)
+	s, _, group, alice := scene(t)
+	m := group.Say(alice, "x")
+	waits := map[string]func(context.Context) error{
+		"WaitConfirmed": s.WaitConfirmed,
+		"WaitBot":       func(ctx context.Context) error { _, err := group.WaitBot(ctx, 1); return err },
+		"WaitEdits":     func(ctx context.Context) error { _, err := group.WaitEdits(ctx, m.ID, 1); return err },
+		"WaitReaction":  func(ctx context.Context) error { _, err := group.WaitReaction(ctx, m.ID); return err },
+		"WaitAnswer":    func(ctx context.Context) error { _, err := s.WaitAnswer(ctx, "1"); return err },
+	}
 	ctx, cancel := context.WithCancel(testContext(t))
 	cancel()
-	if _, err := group.WaitBot(ctx, 1); !errors.Is(err, context.Canceled) {
-		t.Errorf("WaitBot = %v", err)
+	for name, wait := range waits {
+		if err := wait(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s = %v", name, err)
+		}
 	}
 	s.Close()
-	if _, err := group.WaitBot(testContext(t), 1); !errors.Is(err, botsim.ErrClosed) {
-		t.Errorf("WaitBot = %v", err)
+	for name, wait := range waits {
+		if err := wait(testContext(t)); !errors.Is(err, botsim.ErrClosed) {
+			t.Errorf("%s on a closed server = %v", name, err)
+		}
 	}
 }

@@ -83,11 +83,10 @@ func (c *Chat) mayPin() bool {
 func (c *Chat) AllowPins(allowed bool) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	before := c.noPins
-	c.noPins = !allowed
 	status := c.status[c.s.bot.ID]
-	old, now := c.botMember(status, before), c.botMember(status, c.noPins)
-	c.membership(kindOfBotUpdate, c.owner(), old, now)
+	before := c.memberOf(c.s.bot, status)
+	c.noPins = !allowed
+	c.membership(kindOfBotUpdate, c.owner(), before, c.memberOf(c.s.bot, status))
 }
 
 // Unpin unpins a message of the chat. There is no service message for that, and no update.

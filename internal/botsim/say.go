@@ -38,9 +38,6 @@ func (c *Chat) Post(p Post) Message {
 	if c.kind == kindPrivate {
 		c.started = true
 	}
-	if p.ForumTopicCreated != "" {
-		return c.addTopic(m, p.ForumTopicCreated)
-	}
 	seen := c.botSees(m)
 	c.add(m)
 	c.setReplyTarget(m)
@@ -52,7 +49,13 @@ func (c *Chat) Post(p Post) Message {
 
 // Topic creates a forum topic and returns the message that creates it. The topic's id is the message's id.
 func (c *Chat) Topic(by User, name string) Message {
-	return c.Post(Post{From: by, ForumTopicCreated: name})
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	c.join(by)
+	m := serviceNote(serviceTopicCreated, map[string]any{"name": name, "icon_color": 7322096})
+	c.serviceMessage(by, m)
+	c.topics[m.ID] = &topic{created: m}
+	return m.Message
 }
 
 // CloseTopic closes a topic: the bot can no longer write in it.
@@ -62,17 +65,6 @@ func (c *Chat) CloseTopic(id int) {
 	if t, ok := c.topics[id]; ok {
 		t.closed = true
 	}
-}
-
-func (c *Chat) addTopic(m *message, name string) Message {
-	m.Service = serviceTopicCreated
-	m.extra = map[string]any{m.Service: map[string]any{"name": name, "icon_color": 7322096}}
-	c.add(m)
-	c.topics[m.ID] = &topic{created: m}
-	if c.hasBot() {
-		c.s.messageUpdate(kindOfMessageUpdate, m)
-	}
-	return m.Message
 }
 
 // Edit changes the text of a user's message. As in Telegram, an edit that leaves the text unchanged is an update too.

@@ -180,22 +180,12 @@ func (s *Server) execute(m method, r *request, f Fault, earlier ...error) answer
 	return answer{status: http.StatusOK, contentType: "application/json", body: body}
 }
 
-// described is a result with a description.
-type described struct {
-	result      any
-	description string
-}
-
 // success encodes the response of a successful call.
 func success(result any) ([]byte, error) {
 	if list, ok := result.(updates.List); ok {
 		return slices.Concat([]byte(`{"ok":true,"result":`), list.JSON(), []byte{'}'}), nil
 	}
-	envelope := map[string]any{"ok": true, "result": result}
-	if d, ok := result.(described); ok {
-		envelope["result"], envelope["description"] = d.result, d.description
-	}
-	body, err := json.Marshal(envelope)
+	body, err := json.Marshal(map[string]any{"ok": true, "result": result})
 	if err != nil {
 		return nil, fmt.Errorf("encode the answer: %w", err)
 	}
@@ -255,3 +245,35 @@ func cut(w http.ResponseWriter) {
 	// An error means that the connection is closed already, which is the goal.
 	_ = conn.Close()
 }
+
+// apiError is an error response: {"ok":false,…} with the matching HTTP status.
+type apiError struct {
+	code        int
+	description string
+	parameters  map[string]any
+}
+
+func (e *apiError) Error() string { return e.description }
+
+func badRequest(what string) *apiError {
+	return &apiError{code: http.StatusBadRequest, description: "Bad Request: " + what}
+}
+
+func forbidden(what string) *apiError {
+	return &apiError{code: http.StatusForbidden, description: "Forbidden: " + what}
+}
+
+func asAPIError(err error) *apiError {
+	var refused *apiError
+	if errors.As(err, &refused) {
+		return refused
+	}
+	var wrong parameters.Error
+	if errors.As(err, &wrong) {
+		return badRequest(wrong.Error())
+	}
+	return &apiError{code: http.StatusInternalServerError, description: "Internal Server Error: " + err.Error()}
+}
+
+// errNoResponse ends a request without a response: the client has disconnected or the server is closing.
+var errNoResponse = errors.New("client disconnected or server closing")

@@ -100,8 +100,6 @@ type Post struct {
 	ThreadID   int
 	SenderChat *SenderChat
 	Date       time.Time // zero: now
-	// ForumTopicCreated is the name of a topic that this message creates. The topic's id is the message's id.
-	ForumTopicCreated string
 	// Extra holds further fields of the message object, for example {"via_bot": …} or {"forward_origin": …}.
 	Extra map[string]any
 }

@@ -16,6 +16,14 @@ func groupAnonymousBot() User {
 	return User{ID: 1087968824, IsBot: true, FirstName: "Group", Username: "GroupAnonymousBot"}
 }
 
+func (s *Server) getMe(*request) (any, error) {
+	return map[string]any{
+		"id": s.bot.ID, "is_bot": true, "first_name": s.bot.FirstName, "username": s.bot.Username,
+		"can_join_groups": true, "can_read_all_group_messages": true,
+		"supports_inline_queries": false, "can_connect_to_business": false, "has_main_web_app": false,
+	}, nil
+}
+
 // User returns the user with that username, or the user without a username who has that first name. The first call
 // makes the user: "alice" makes Alice with the username alice; "Bob 2" is not a valid username and makes a user without
 // one. Ids ascend from 1001.

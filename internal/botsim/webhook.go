@@ -39,13 +39,13 @@ func (s *Server) setWebhook(r *request) (any, error) {
 	if given {
 		s.queue.Allowed = allowed
 	}
-	switch {
-	case settings.URL == "":
-		return s.removeWebhook(), nil
-	case s.webhook != nil && s.webhook.Settings == settings:
-		return described{true, "Webhook is already set"}, nil
+	if s.webhook != nil && s.webhook.Settings == settings {
+		return true, nil // goes on as before
 	}
 	s.removeWebhook()
+	if settings.URL == "" {
+		return true, nil
+	}
 	s.queue.Terminate(conflict("terminated by setWebhook request"))
 	ctx, cancel := context.WithCancel(context.Background())
 	s.webhook = &activeWebhook{
@@ -56,23 +56,22 @@ func (s *Server) setWebhook(r *request) (any, error) {
 	for _, u := range s.queue.Waiting() {
 		s.enqueueForWebhook(u)
 	}
-	return described{true, "Webhook was set"}, nil
+	return true, nil
 }
 
 func (s *Server) deleteWebhook(*request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.removeWebhook(), nil
+	s.removeWebhook()
+	return true, nil
 }
 
 // removeWebhook removes the webhook and interrupts its deliveries. Their updates stay unconfirmed.
-func (s *Server) removeWebhook() described {
-	if s.webhook == nil {
-		return described{true, "Webhook is already deleted"}
+func (s *Server) removeWebhook() {
+	if s.webhook != nil {
+		s.webhook.end()
+		s.webhook = nil
 	}
-	s.webhook.end()
-	s.webhook = nil
-	return described{true, "Webhook was deleted"}
 }
 
 func (s *Server) getWebhookInfo(*request) (any, error) {
@@ -109,4 +108,153 @@ func readWebhook(p parameters.Values) (webhook.Settings, error) {
 		return w, badRequest(err.Error())
 	}
 	return w, nil
+}
+
+// webhookTimeout is how long Telegram waits for the response of the webhook.
+const webhookTimeout = time.Minute
+
+// enqueueForWebhook appends an update to its lane, if there is a webhook, and starts the lane if it is idle.
+func (s *Server) enqueueForWebhook(u *updates.Update) {
+	h := s.webhook
+	if h == nil || s.closed {
+		return
+	}
+	_, running := h.lanes[u.Lane]
+	h.lanes[u.Lane] = append(h.lanes[u.Lane], u)
+	if !running {
+		s.handlers.Go(func() { s.runLane(h, u.Lane) })
+	}
+}
+
+// runLane delivers a lane's updates until the lane is empty or the webhook ends.
+func (s *Server) runLane(h *activeWebhook, l updates.Lane) {
+	var current *updates.Update
+	attempt := 0
+	for {
+		select {
+		case h.slots <- struct{}{}:
+		case <-h.ctx.Done():
+			return
+		}
+		u := s.nextInLane(h, l)
+		if u == nil {
+			<-h.slots
+			return
+		}
+		if u != current {
+			current, attempt = u, 0
+		}
+		attempt++
+		wait := s.deliver(h, u, attempt)
+		<-h.slots
+		if !h.pause(wait) {
+			return
+		}
+	}
+}
+
+// nextInLane returns the next update of a lane to deliver. If there is none, it removes the lane and returns nil.
+func (s *Server) nextInLane(h *activeWebhook, l updates.Lane) *updates.Update {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.webhook != h {
+		return nil
+	}
+	s.queue.Expire(s.now())
+	waiting := h.lanes[l]
+	for len(waiting) > 0 && waiting[0].Gone() {
+		waiting = waiting[1:]
+	}
+	if len(waiting) == 0 {
+		delete(h.lanes, l)
+		return nil
+	}
+	h.lanes[l] = waiting
+	return waiting[0]
+}
+
+// pause waits in real time. It returns false if the webhook has ended.
+func (h *activeWebhook) pause(d time.Duration) bool {
+	if d <= 0 {
+		return h.ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-h.ctx.Done():
+		return false
+	}
+}
+
+// deliver sends an update once and returns how long to wait before the lane's next delivery.
+func (s *Server) deliver(h *activeWebhook, u *updates.Update, attempt int) time.Duration {
+	d := s.beginDelivery(u, attempt)
+	for _, f := range hooksOf(s, &s.onDelivery) {
+		f(*d) // nothing changes it before its end
+	}
+	ctx, cancel := context.WithTimeout(h.ctx, webhookTimeout)
+	defer cancel()
+	status, retryAfter, err := webhook.Post(ctx, s.client, h.Settings, u.Raw)
+	return s.endDelivery(h, u, d, status, retryAfter, err)
+}
+
+// Delivery is one attempt to hand an update to the webhook.
+type Delivery struct {
+	UpdateID int64
+	ChatID   int64 // 0 for button presses and for updates that belong to no chat
+	Attempt  int   // 1, 2, 3 … for each update and webhook
+	At       time.Time
+	Done     bool          // false while waiting for the response
+	Status   int           // HTTP status of the response, 0 if there was none
+	Err      string        // why it failed, in getWebhookInfo's wording; empty if the update is confirmed
+	Wait     time.Duration // after a failure: delay before the next attempt
+}
+
+// Deliveries returns all recorded attempts in the order in which they started, including those in progress.
+func (s *Server) Deliveries() []Delivery {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []Delivery
+	for _, d := range lastOf(s.deliveries, s.opts.recordLimit) {
+		all = append(all, *d)
+	}
+	return all
+}
+
+// OnDelivery calls f before every attempt. f runs in the goroutine of the update's lane and may block it; while it
+// does, the delivery counts towards max_connections. f must not call Close.
+func (s *Server) OnDelivery(f func(Delivery)) (remove func()) { return addHook(s, &s.onDelivery, f) }
+
+func (s *Server) beginDelivery(u *updates.Update, attempt int) *Delivery {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := &Delivery{UpdateID: u.ID, ChatID: u.Lane.Chat(), Attempt: attempt, At: s.now()}
+	s.deliveries = appendBounded(s.deliveries, d, s.opts.recordLimit)
+	return d
+}
+
+// endDelivery completes the record of an attempt and applies its result, unless the webhook was removed during the
+// attempt.
+func (s *Server) endDelivery(
+	h *activeWebhook, u *updates.Update, d *Delivery, status int, retryAfter time.Duration, failed error,
+) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d.Done, d.Status = true, status
+	switch {
+	case s.closed || s.webhook != h:
+		d.Err = "the webhook was removed during the delivery"
+	case failed != nil:
+		d.Err = failed.Error()
+		d.Wait = retryAfter
+		if retryAfter == 0 {
+			d.Wait = s.opts.webhookDelays(d.Attempt)
+		}
+		h.failedAt, h.lastFailed = s.now(), d.Err
+	case s.queue.ConfirmOne(u):
+		s.confirmed.fire()
+	}
+	return d.Wait
 }

@@ -1,38 +1,32 @@
 package botsim_test
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 )
 
 const webhookActive = "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"
 
-func TestWebhookDescriptions(t *testing.T) {
+// TestSameWebhookAgain: the delivery in progress goes on.
+func TestSameWebhookAgain(t *testing.T) {
 	t.Parallel()
-	_, bot, _, _ := scene(t)
-	h := newHook(t)
-	other := fields{"url": h.url, "secret_token": "x"}
-	for i, step := range []struct {
-		method string
-		params fields
-		want   string
-	}{
-		{"deleteWebhook", nil, "Webhook is already deleted"},
-		{"setWebhook", fields{"url": ""}, "Webhook is already deleted"},
-		{"setWebhook", fields{"url": h.url}, "Webhook was set"},
-		{"setWebhook", fields{"url": h.url}, "Webhook is already set"},
-		{"setWebhook", other, "Webhook was set"},
-		{"setWebhook", other, "Webhook is already set"},
-		{"setWebhook", fields{"url": ""}, "Webhook was deleted"},
-		{"setWebhook", other, "Webhook was set"},
-		{"deleteWebhook", nil, "Webhook was deleted"},
-		{"deleteWebhook", nil, "Webhook is already deleted"},
-	} {
-		r := bot.must(t, step.method, step.params)
-		if !r.OK || r.Status != http.StatusOK || string(r.Result) != "true" || r.Description != step.want {
-			t.Errorf("step %d: %s = %s, want %q", i, step.method, r.Raw, step.want)
-		}
+	s, bot, group, alice, h := webhookScene(t)
+	group.Say(alice, "x")
+	first := receive(t, h.arrivals)
+	bot.want(t, "setWebhook", fields{"url": h.url}, nil)
+	first.answer <- 200
+	if err := s.WaitConfirmed(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	bot.want(t, "setWebhook", fields{"url": h.url, "secret_token": "x"}, nil)
+	group.Say(alice, "y")
+	if second := receive(t, h.arrivals); second.header.Get("X-Telegram-Bot-Api-Secret-Token") != "x" {
+		t.Errorf("delivered with %v", second.header)
+	}
+	bot.want(t, "setWebhook", fields{"url": ""}, nil)
+	bot.want(t, "deleteWebhook", nil, nil)
+	if all := awaitAttempts(t, s, 2); all[0].Err != "" || all[1].Status != 0 {
+		t.Errorf("deliveries %+v", all)
 	}
 }
 

@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -127,3 +128,21 @@ func matchAddress(rest string, before rune) (string, int) {
 	n := len(domain) + len(domainTail.FindString(rest[len(domain):]))
 	return URL, len(strings.TrimRight(rest[:n], ".,:;!?)'"))
 }
+
+// ValidURL reports whether Telegram accepts an address as a link: a host with a dot, or one of Telegram's own schemes.
+func ValidURL(address string) bool {
+	if strings.HasPrefix(address, "tg://") || strings.HasPrefix(address, "ton://") {
+		return true
+	}
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "tonsite" {
+		return false
+	}
+	return strings.Contains(strings.Trim(u.Hostname(), "."), ".")
+}
+
+// HasScheme reports whether an address is written out in full, such as https://example.org.
+func HasScheme(address string) bool { return schemePattern.MatchString(address) }

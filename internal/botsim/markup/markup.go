@@ -7,7 +7,15 @@
 // It knows no users: the caller says which ones exist, and replaces their ids by the users.
 package markup
 
-import "cmp"
+import (
+	"cmp"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
 
 // Entity is a special part of a text. Offset and Length count UTF-16 units.
 type Entity struct {
@@ -36,3 +44,48 @@ const textMention = "text_mention"
 func inOrder(a, b Entity) int {
 	return cmp.Or(a.Offset-b.Offset, b.Length-a.Length)
 }
+
+var mentionOfUser = regexp.MustCompile(`\[([^\]\[]+)\]\(tg://user\?id=(\d+)\)`)
+
+// ParseMentions reads the mentions of users without a username, which tests write as [Bob 2](tg://user?id=5). It returns
+// the text with the names alone, and the mentions. exists reports which users can be mentioned.
+func ParseMentions(text string, exists func(user int64) bool) (plain string, mentions []Entity) {
+	var out strings.Builder
+	rest := 0
+	for _, at := range mentionOfUser.FindAllStringSubmatchIndex(text, -1) {
+		id, err := strconv.ParseInt(text[at[4]:at[5]], 10, 64)
+		if err != nil || !exists(id) {
+			continue
+		}
+		out.WriteString(text[rest:at[0]])
+		offset := UTF16Len(out.String())
+		name := text[at[2]:at[3]]
+		out.WriteString(name)
+		mentions = append(mentions, Entity{Type: textMention, Offset: offset, Length: UTF16Len(name), UserID: id})
+		rest = at[1]
+	}
+	out.WriteString(text[rest:])
+	return out.String(), mentions
+}
+
+// UTF16Len returns the length of a text in UTF-16 units, the unit of the Bot API.
+func UTF16Len(text string) int {
+	n := 0
+	for _, r := range text {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}
+
+// isWord reports whether a character continues a word. No mention or command begins after such a character.
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_' }
+
+// decode returns the first character of a text and its size in bytes, 0 if the text is empty.
+func decode(text string) (rune, int) {
+	if text == "" {
+		return 0, 0
+	}
+	return utf8.DecodeRuneInString(text)
+}
+
+func lastRune(text string) (rune, int) { return utf8.DecodeLastRuneInString(text) }
