@@ -55,7 +55,6 @@ func TestBoardsGoLast(t *testing.T) {
 		if open := store.open(); open > 0 {
 			t.Errorf("%d items wait", open)
 		}
-		p.stop()
 	})
 }
 
@@ -85,7 +84,6 @@ func TestBoardsDelayNoMessages(t *testing.T) {
 		if all := sender.to(1); len(all) != 3 || all[1].message.Action != Ensure || !all[2].begun.Equal(begun) {
 			t.Errorf("requests %+v", all)
 		}
-		p.stop()
 	})
 }
 
@@ -132,7 +130,6 @@ func TestContentMadeWhenSent(t *testing.T) {
 		if s := p.Stats(); s.Skipped != 1 || s.Sent != 2 || s.BoardCopies != 3 {
 			t.Errorf("%+v", s)
 		}
-		p.stop()
 	})
 }
 
@@ -168,6 +165,5 @@ func TestTouched(t *testing.T) {
 		if diff := cmp.Diff([]ChatID{3}, begun); diff != "" {
 			t.Errorf("boards (-want +got):\n%s", diff)
 		}
-		p.stop()
 	})
 }

@@ -50,37 +50,33 @@ func TestCallbackAnswersDoNotWait(t *testing.T) {
 		}},
 	}
 	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store := newMemory()
-				sender := newMessenger(t, func(ctx context.Context, m Message) error {
-					if m.Action == CallbackAnswer {
-						return answersAfter(second)(ctx, m)
-					}
-					return scripted(c.errs)(ctx, m)
-				})
-				c.settings.PollEvery = noPolls.PollEvery
-				store.add(1, 2, 3)
-				p := dispatch(t, store, sender, c.settings)
-				advance(t, 10*time.Millisecond)
-				store.add(1)
-				store.addCallbackAnswers(1, 3)
-				begun := time.Now()
-				p.Wake(1)
-				p.WakeCallbackAnswers(1)
-				advance(t, 400*time.Millisecond)
-				for range 2 {
-					store.addCallbackAnswers(1, 1)
-					p.WakeCallbackAnswers(1)
+		inBubble(t, name, func(t *testing.T) {
+			store := newMemory()
+			sender := newMessenger(t, func(ctx context.Context, m Message) error {
+				if m.Action == CallbackAnswer {
+					return answersAfter(second)(ctx, m)
 				}
-				advance(t, 10*second)
-				want := durations(0, second, 2*second, 3*second, 4*second)
-				if diff := cmp.Diff(want, sender.callbackAnswers(begun)); diff != "" {
-					t.Errorf("answers to buttons (-want +got):\n%s", diff)
-				}
-				p.stop()
+				return scripted(c.errs)(ctx, m)
 			})
+			c.settings.PollEvery = noPolls.PollEvery
+			store.add(1, 2, 3)
+			p := dispatch(t, store, sender, c.settings)
+			advance(t, 10*time.Millisecond)
+			store.add(1)
+			store.addCallbackAnswers(1, 3)
+			begun := time.Now()
+			p.Wake(1)
+			p.WakeCallbackAnswers(1)
+			advance(t, 400*time.Millisecond)
+			for range 2 {
+				store.addCallbackAnswers(1, 1)
+				p.WakeCallbackAnswers(1)
+			}
+			advance(t, 10*second)
+			want := durations(0, second, 2*second, 3*second, 4*second)
+			if diff := cmp.Diff(want, sender.callbackAnswers(begun)); diff != "" {
+				t.Errorf("answers to buttons (-want +got):\n%s", diff)
+			}
 		})
 	}
 }
@@ -94,39 +90,35 @@ func TestCallbackAnswersDelayNothingElse(t *testing.T) {
 		"unauthorized": failure(Unauthorized),
 		"success":      nil,
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				const chats = 5
-				store := newMemory()
-				sender := newMessenger(t, func(_ context.Context, m Message) error {
-					if m.Action == CallbackAnswer {
-						return err
-					}
-					return nil
-				})
-				for c := range ChatID(chats) {
-					store.addCallbackAnswers(c, 2)
+		inBubble(t, name, func(t *testing.T) {
+			const chats = 5
+			store := newMemory()
+			sender := newMessenger(t, func(_ context.Context, m Message) error {
+				if m.Action == CallbackAnswer {
+					return err
 				}
-				begun := time.Now()
-				p := dispatch(t, store, sender, Settings{
-					PollEvery: noPolls.PollEvery, Parallel: 1,
-					Limits: Limits{Group: []Window{{2, time.Minute}}, Total: []Window{{2 * chats, time.Minute}}},
-				})
-				synctest.Wait()
-				for c := range ChatID(chats) {
-					store.add(c, c)
-					p.Wake(c)
-				}
-				synctest.Wait()
-				if n := len(sender.all()) - len(sender.callbackAnswers(begun)); n != 2*chats || time.Since(begun) != 0 {
-					t.Errorf("%d messages are sent after %v, want %d at once", n, time.Since(begun), 2*chats)
-				}
-				if p.Stats().CircuitOpen {
-					t.Error("the circuit is open")
-				}
-				p.stop()
+				return nil
 			})
+			for c := range ChatID(chats) {
+				store.addCallbackAnswers(c, 2)
+			}
+			begun := time.Now()
+			p := dispatch(t, store, sender, Settings{
+				PollEvery: noPolls.PollEvery, Parallel: 1,
+				Limits: Limits{Group: []Window{{2, time.Minute}}, Total: []Window{{2 * chats, time.Minute}}},
+			})
+			synctest.Wait()
+			for c := range ChatID(chats) {
+				store.add(c, c)
+				p.Wake(c)
+			}
+			synctest.Wait()
+			if n := len(sender.all()) - len(sender.callbackAnswers(begun)); n != 2*chats || time.Since(begun) != 0 {
+				t.Errorf("%d messages are sent after %v, want %d at once", n, time.Since(begun), 2*chats)
+			}
+			if p.Stats().CircuitOpen {
+				t.Error("the circuit is open")
+			}
 		})
 	}
 }
@@ -148,7 +140,7 @@ func TestCallbackAnswersOfChats(t *testing.T) {
 				store.addCallbackAnswers(c, 1)
 			}
 		}
-		p := dispatch(t, store, sender, Settings{Parallel: parallel})
+		dispatch(t, store, sender, Settings{Parallel: parallel})
 		advance(t, time.Minute)
 		if sender.maxInFlight != parallel {
 			t.Errorf("%d at the same time, want %d", sender.maxInFlight, parallel)
@@ -162,7 +154,6 @@ func TestCallbackAnswersOfChats(t *testing.T) {
 		if n := store.count(rowSent); n != chats*each {
 			t.Errorf("%d are sent, want %d", n, chats*each)
 		}
-		p.stop()
 	})
 }
 
@@ -178,7 +169,7 @@ func TestCallbackAnswersTakeTurns(t *testing.T) {
 			store.put(row{chat: chat, action: CallbackAnswer, created: time.Now().Add(time.Duration(c) * time.Millisecond)})
 		}
 		advance(t, 20*time.Millisecond)
-		p := dispatch(t, store, sender, Settings{Parallel: 1})
+		dispatch(t, store, sender, Settings{Parallel: 1})
 		advance(t, time.Second)
 		var got []ChatID
 		for _, r := range sender.all() {
@@ -187,7 +178,6 @@ func TestCallbackAnswersTakeTurns(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
-		p.stop()
 	})
 }
 
@@ -207,6 +197,5 @@ func TestCallbackAnswersExpire(t *testing.T) {
 		if f := p.Stats(); f.Sent != 4 || f.Expired != 6 {
 			t.Errorf("%d are counted as sent, %d as expired, want 4 and 6", f.Sent, f.Expired)
 		}
-		p.stop()
 	})
 }

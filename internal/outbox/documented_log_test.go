@@ -162,50 +162,46 @@ func TestDocumentedLog(t *testing.T) {
 	tried := map[logLine]bool{{"sending notice", "sending"}: true}
 	for name, c := range cases {
 		tried[c.want] = true
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store, book, lease := newMemory(), newLogbook(), newLease(1)
-				if c.row.chat = 1; c.unknown > 0 {
-					store.addOrphan(1, c.unknown)
-				} else {
-					store.put(c.row)
+		inBubble(t, name, func(t *testing.T) {
+			store, book, lease := newMemory(), newLogbook(), newLease(1)
+			if c.row.chat = 1; c.unknown > 0 {
+				store.addOrphan(1, c.unknown)
+			} else {
+				store.put(c.row)
+			}
+			store.rows[0].Key = "m:-1:7"
+			store.afterAdvance = func(turns []Turn) error {
+				if c.lost && len(turns) > 0 {
+					close(lease.lost)
 				}
-				store.rows[0].Key = "m:-1:7"
-				store.afterAdvance = func(turns []Turn) error {
-					if c.lost && len(turns) > 0 {
-						close(lease.lost)
-					}
-					return nil
+				return nil
+			}
+			never := make(chan struct{})
+			sender := senderFunc(func(context.Context, Message) (Receipt, error) {
+				if f := new(Failure); errors.As(c.err, &f) {
+					f.Ready = never // for NotReady
 				}
-				never := make(chan struct{})
-				sender := senderFunc(func(context.Context, Message) (Receipt, error) {
-					if f := new(Failure); errors.As(c.err, &f) {
-						f.Ready = never // for NotReady
-					}
-					return c.receipt, c.err
-				})
-				p := run(t, NewDispatcher(store, sender, slog.New(book), Settings{PollEvery: noPolls.PollEvery}), lease)
-				synctest.Wait()
-				want := []logLine{{"sending notice", "sending"}, c.want}
-				if c.silent {
-					want = want[1:]
-				}
-				var got []logLine
-				for _, l := range book.all() {
-					if _, ok := l.attrs["operation_id"]; ok {
-						page.check(t, l, c.unknown > 0)
-						got = append(got, l.line())
-					}
-				}
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Fatalf("lines (-want +got):\n%s", diff)
-				}
-				if diff := cmp.Diff(c.values, book.lines(c.want.Message)[0].values(c.values)); diff != "" {
-					t.Errorf("values (-want +got):\n%s", diff)
-				}
-				p.stop()
+				return c.receipt, c.err
 			})
+			run(t, NewDispatcher(store, sender, slog.New(book), Settings{PollEvery: noPolls.PollEvery}), lease)
+			synctest.Wait()
+			want := []logLine{{"sending notice", "sending"}, c.want}
+			if c.silent {
+				want = want[1:]
+			}
+			var got []logLine
+			for _, l := range book.all() {
+				if _, ok := l.attrs["operation_id"]; ok {
+					page.check(t, l, c.unknown > 0)
+					got = append(got, l.line())
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("lines (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(c.values, book.lines(c.want.Message)[0].values(c.values)); diff != "" {
+				t.Errorf("values (-want +got):\n%s", diff)
+			}
 		})
 	}
 	results := map[string]bool{}

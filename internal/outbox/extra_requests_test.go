@@ -54,7 +54,6 @@ func TestExtraRequests(t *testing.T) {
 		if s := p.Stats(); s.Sent != 5 || s.PossibleDuplicates != 0 {
 			t.Errorf("%d are sent, with %d possible duplicates", s.Sent, s.PossibleDuplicates)
 		}
-		p.stop()
 	})
 }
 
@@ -62,31 +61,28 @@ func TestExtraRequests(t *testing.T) {
 func TestStopBeforeAnExtraRequest(t *testing.T) {
 	t.Parallel()
 	for name, limits := range map[string]Limits{"in flight": {}, "waiting": {Total: []Window{{1, time.Minute}}}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				const lasts = 2 * time.Second
-				store, sender := newMemory(), inForms(t, 2, lasts)
-				store.add(1)
-				p := dispatch(t, store, sender, Settings{Limits: limits})
-				stopping := time.Duration(0)
-				if name == "waiting" {
-					advance(t, 10*time.Second)
-				} else {
-					advance(t, time.Second)
-					stopping = time.Second
-				}
-				checkBetween(t, "stopping", p.stop(), stopping, stopping)
-				if r := store.row(1); len(sender.all()) != 1 || r.state != rowPlanned || r.PossibleDuplicates != 0 {
-					t.Errorf("%d requests, the item is %s with %d possible duplicates", len(sender.all()), r.state, r.PossibleDuplicates)
-				}
-				next := dispatch(t, store, sender, Settings{})
-				advance(t, time.Minute)
-				if r := store.row(1); len(sender.all()) != 3 || r.state != rowSent {
-					t.Errorf("%d requests, the item is %s", len(sender.all()), r.state)
-				}
-				next.stop()
-			})
+		inBubble(t, name, func(t *testing.T) {
+			const lasts = 2 * time.Second
+			store, sender := newMemory(), inForms(t, 2, lasts)
+			store.add(1)
+			p := dispatch(t, store, sender, Settings{Limits: limits})
+			stopping := time.Duration(0)
+			if name == "waiting" {
+				advance(t, 10*time.Second)
+			} else {
+				advance(t, time.Second)
+				stopping = time.Second
+			}
+			checkBetween(t, "stopping", p.stop(), stopping, stopping)
+			if r := store.row(1); len(sender.all()) != 1 || r.state != rowPlanned || r.PossibleDuplicates != 0 {
+				t.Errorf("%d requests, the item is %s with %d possible duplicates", len(sender.all()), r.state, r.PossibleDuplicates)
+			}
+			next := dispatch(t, store, sender, Settings{})
+			advance(t, time.Minute)
+			if r := store.row(1); len(sender.all()) != 3 || r.state != rowSent {
+				t.Errorf("%d requests, the item is %s", len(sender.all()), r.state)
+			}
+			next.stop()
 		})
 	}
 }
@@ -124,6 +120,5 @@ func TestExtraRequestsWhileTheCircuitIsOpen(t *testing.T) {
 		if n := store.count(rowSent); n != 4 {
 			t.Errorf("%d items are sent", n)
 		}
-		p.stop()
 	})
 }

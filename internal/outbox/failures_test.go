@@ -27,34 +27,30 @@ func checkBackoff(t *testing.T, begun []time.Time) {
 func TestBackoff(t *testing.T) {
 	t.Parallel()
 	for _, class := range []Class{Unreachable, Unauthorized, Migrated, "of a new kind"} {
-		t.Run(string(class), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				const chat = ChatID(3)
-				errs := slices.Repeat([]error{failure(class)}, 60)
-				store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{1: errs, 3: errs[:4]}))
-				store.add(chat, chat, chat)
-				p := dispatch(t, store, sender, Settings{})
-				advance(t, 30*time.Minute)
-				var first, third []time.Time
-				for _, r := range sender.to(chat) {
-					switch r.ids[0] {
-					case 1:
-						first = append(first, r.begun)
-					case 3:
-						third = append(third, r.begun)
-					}
+		inBubble(t, string(class), func(t *testing.T) {
+			const chat = ChatID(3)
+			errs := slices.Repeat([]error{failure(class)}, 60)
+			store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{1: errs, 3: errs[:4]}))
+			store.add(chat, chat, chat)
+			dispatch(t, store, sender, Settings{})
+			advance(t, 30*time.Minute)
+			var first, third []time.Time
+			for _, r := range sender.to(chat) {
+				switch r.ids[0] {
+				case 1:
+					first = append(first, r.begun)
+				case 3:
+					third = append(third, r.begun)
 				}
-				if len(first) != len(errs)+1 || len(third) != 5 {
-					t.Fatalf("%d and %d requests, want %d and 5", len(first), len(third), len(errs)+1)
-				}
-				checkBackoff(t, first)
-				checkBackoff(t, third) // it starts again after a success
-				if n := store.count(rowSent); n != 3 {
-					t.Errorf("%d items are sent, want 3", n)
-				}
-				p.stop()
-			})
+			}
+			if len(first) != len(errs)+1 || len(third) != 5 {
+				t.Fatalf("%d and %d requests, want %d and 5", len(first), len(third), len(errs)+1)
+			}
+			checkBackoff(t, first)
+			checkBackoff(t, third) // it starts again after a success
+			if n := store.count(rowSent); n != 3 {
+				t.Errorf("%d items are sent, want 3", n)
+			}
 		})
 	}
 }
@@ -80,7 +76,6 @@ func TestBackoffIsForgotten(t *testing.T) {
 		advance(t, time.Minute)
 		to := sender.to(1)
 		checkBackoff(t, []time.Time{to[len(to)-2].begun, to[len(to)-1].begun})
-		p.stop()
 	})
 }
 
@@ -92,7 +87,7 @@ func TestRateLimitedForever(t *testing.T) {
 		store := newMemory()
 		sender := newMessenger(t, scripted(map[int64][]error{1: slices.Repeat([]error{rateLimited(3 * time.Second)}, limits)}))
 		store.add(1, 1)
-		p := dispatch(t, store, sender, Settings{})
+		dispatch(t, store, sender, Settings{})
 		advance(t, limits*4*time.Second)
 		if diff := cmp.Diff(append(slices.Repeat([]int64{1}, limits+1), 2), sender.ids(1)); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
@@ -100,7 +95,6 @@ func TestRateLimitedForever(t *testing.T) {
 		if r := store.row(1); r.state != rowSent || r.Failures != 0 {
 			t.Errorf("the item is %s after %d failures, want sent after none", r.state, r.Failures)
 		}
-		p.stop()
 	})
 }
 
@@ -111,7 +105,7 @@ func TestRateLimitedWithoutATime(t *testing.T) {
 		store := newMemory()
 		sender := newMessenger(t, scripted(map[int64][]error{1: slices.Repeat([]error{rateLimited(0)}, 20)}))
 		store.add(1, 1)
-		p := dispatch(t, store, sender, Settings{})
+		dispatch(t, store, sender, Settings{})
 		advance(t, 10*time.Minute)
 		to := sender.to(1)
 		if len(to) != 20+1+1 {
@@ -123,7 +117,6 @@ func TestRateLimitedWithoutATime(t *testing.T) {
 			checkBetween(t, fmt.Sprintf("wait %d", i), to[i+1].begun.Sub(to[i].begun), low-rounding, high+rounding)
 			base = min(2*base, 20*time.Second)
 		}
-		p.stop()
 	})
 }
 
@@ -145,42 +138,38 @@ func TestFailuresEnd(t *testing.T) {
 		"first of a few, once": {failure(Failed), 64, 1, 1},
 	}
 	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				const chat = ChatID(1)
-				// other failures in between do not count
-				var errs []error
-				for n := range c.requests {
-					if n < 4 { // the fifth would be final
-						errs = append(errs, failure(Ambiguous))
-					}
-					errs = append(append(errs, others...), c.err)
+		inBubble(t, name, func(t *testing.T) {
+			const chat = ChatID(1)
+			// other failures in between do not count
+			var errs []error
+			for n := range c.requests {
+				if n < 4 { // the fifth would be final
+					errs = append(errs, failure(Ambiguous))
 				}
-				store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{1: errs}))
-				store.add(chat, chat)
-				p := dispatch(t, store, sender, Settings{
-					PollEvery: noPolls.PollEvery, MaxFailures: c.settings, Bounds: Bounds{Merge: c.merge},
-				})
-				advance(t, time.Hour)
-				to := sender.to(chat)
-				if len(to) != len(errs)+1 || !slices.Equal(to[len(errs)].ids, []int64{2}) {
-					t.Fatalf("%d requests, the last one for %v, want %d, the last one for the second item",
-						len(to), to[len(to)-1].ids, len(errs)+1)
-				}
-				first, second := store.row(1), store.row(2)
-				if first.state != rowDead || first.Failures != c.requests || first.lastError == "" {
-					t.Errorf("the first item is %s after %d failures with error %q, want dead after %d",
-						first.state, first.Failures, first.lastError, c.requests)
-				}
-				if second.state != rowSent || second.Failures != 0 {
-					t.Errorf("the second item is %s after %d failures, want sent after none", second.state, second.Failures)
-				}
-				if died := p.Stats().DeadLetters; died != 1 {
-					t.Errorf("%d items died, want 1", died)
-				}
-				p.stop()
+				errs = append(append(errs, others...), c.err)
+			}
+			store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{1: errs}))
+			store.add(chat, chat)
+			p := dispatch(t, store, sender, Settings{
+				PollEvery: noPolls.PollEvery, MaxFailures: c.settings, Bounds: Bounds{Merge: c.merge},
 			})
+			advance(t, time.Hour)
+			to := sender.to(chat)
+			if len(to) != len(errs)+1 || !slices.Equal(to[len(errs)].ids, []int64{2}) {
+				t.Fatalf("%d requests, the last one for %v, want %d, the last one for the second item",
+					len(to), to[len(to)-1].ids, len(errs)+1)
+			}
+			first, second := store.row(1), store.row(2)
+			if first.state != rowDead || first.Failures != c.requests || first.lastError == "" {
+				t.Errorf("the first item is %s after %d failures with error %q, want dead after %d",
+					first.state, first.Failures, first.lastError, c.requests)
+			}
+			if second.state != rowSent || second.Failures != 0 {
+				t.Errorf("the second item is %s after %d failures, want sent after none", second.state, second.Failures)
+			}
+			if died := p.Stats().DeadLetters; died != 1 {
+				t.Errorf("%d items died, want 1", died)
+			}
 		})
 	}
 }
@@ -198,29 +187,25 @@ func TestLongPausesAreReported(t *testing.T) {
 		10*time.Minute - time.Second: 0,
 		73_414 * time.Second:         1,
 	} {
-		t.Run(retryAfter.String(), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store, book := newMemory(), newLogbook()
-				sender := newMessenger(t, scripted(map[int64][]error{1: {rateLimited(retryAfter)}}))
-				store.add(1)
-				p := run(t, NewDispatcher(store, sender, slog.New(book), noPolls), newLease(1))
-				synctest.Wait()
-				lines := book.lines("rate limited by the messenger for a very long time")
-				if len(lines) != want || len(lines)+len(book.lines("rate limited by the messenger")) != 1 {
-					t.Errorf("%d lines in the log, want %d", len(lines), want)
+		inBubble(t, retryAfter.String(), func(t *testing.T) {
+			store, book := newMemory(), newLogbook()
+			sender := newMessenger(t, scripted(map[int64][]error{1: {rateLimited(retryAfter)}}))
+			store.add(1)
+			p := run(t, NewDispatcher(store, sender, slog.New(book), noPolls), newLease(1))
+			synctest.Wait()
+			lines := book.lines("rate limited by the messenger for a very long time")
+			if len(lines) != want || len(lines)+len(book.lines("rate limited by the messenger")) != 1 {
+				t.Errorf("%d lines in the log, want %d", len(lines), want)
+			}
+			for _, l := range lines {
+				if ms := l.attrs["retry_after_ms"].Int64(); l.level != slog.LevelWarn || ms != retryAfter.Milliseconds() {
+					t.Errorf("the log record has %d ms and level %v", ms, l.level)
 				}
-				for _, l := range lines {
-					if ms := l.attrs["retry_after_ms"].Int64(); l.level != slog.LevelWarn || ms != retryAfter.Milliseconds() {
-						t.Errorf("the log record has %d ms and level %v", ms, l.level)
-					}
-				}
-				f := p.Stats()
-				if f.LongWaits != int64(want) || f.RateLimited != 1 {
-					t.Errorf("%d long waits of %d are counted, want %d of 1", f.LongWaits, f.RateLimited, want)
-				}
-				p.stop()
-			})
+			}
+			f := p.Stats()
+			if f.LongWaits != int64(want) || f.RateLimited != 1 {
+				t.Errorf("%d long waits of %d are counted, want %d of 1", f.LongWaits, f.RateLimited, want)
+			}
 		})
 	}
 }
@@ -255,7 +240,7 @@ func TestUnauthorizedKeepsEverything(t *testing.T) {
 		for range items {
 			store.add(1, 2, 3, 4, 5)
 		}
-		p := dispatch(t, store, sender, Settings{})
+		dispatch(t, store, sender, Settings{})
 		advance(t, time.Hour-1)
 		if n := store.open(); n != chats*items {
 			t.Errorf("%d items wait, want %d", n, chats*items)
@@ -270,6 +255,5 @@ func TestUnauthorizedKeepsEverything(t *testing.T) {
 				t.Errorf("item %d is %s, with %d possible duplicates", id, r.state, r.PossibleDuplicates)
 			}
 		}
-		p.stop()
 	})
 }

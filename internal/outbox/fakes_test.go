@@ -231,7 +231,16 @@ func ignoresCancel(d time.Duration) func(context.Context, Message) error {
 	return func(context.Context, Message) error { return sleep(context.Background(), d) }
 }
 
-// process is a running dispatcher. It runs until it is stopped or the test ends.
+// inBubble runs a subtest in a bubble of fake time, in parallel with others.
+func inBubble(t *testing.T, name string, f func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, f)
+	})
+}
+
+// process is a running dispatcher. It runs until it is stopped or the test ends, and must not end with an error.
 type process struct {
 	*Dispatcher
 	t      *testing.T
@@ -251,6 +260,13 @@ func start(t *testing.T, d *Dispatcher, serve func(ctx context.Context) error) *
 	t.Cleanup(func() {
 		cancel()
 		<-done
+		select {
+		case err := <-p.ended:
+			if err != nil {
+				t.Errorf("Run: %v", err)
+			}
+		default: // the test has seen how it ended
+		}
 	})
 	return p
 }

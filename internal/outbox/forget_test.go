@@ -50,7 +50,6 @@ func TestIdleLanesAreForgotten(t *testing.T) {
 			t.Errorf("%d items are open, %d chats are parked", n, parked)
 		}
 		tm.checkEmpty(t)
-		p.stop()
 	})
 }
 
@@ -64,14 +63,13 @@ func TestFrozenChatsAreNotKept(t *testing.T) {
 			store.add(c)
 			store.freeze(c, time.Hour)
 		}
-		p, tm := dispatchTerm(t, store, sender, Settings{})
+		_, tm := dispatchTerm(t, store, sender, Settings{})
 		advance(t, time.Minute)
 		tm.checkEmpty(t)
 		advance(t, time.Hour)
 		if n := store.open(); n != 0 {
 			t.Errorf("%d items are open", n)
 		}
-		p.stop()
 	})
 }
 
@@ -84,7 +82,7 @@ func TestPacedChatsAreForgotten(t *testing.T) {
 		for c := range ChatID(chats) {
 			store.add(c)
 		}
-		p, tm := dispatchTerm(t, store, sender, Settings{Limits: Limits{
+		_, tm := dispatchTerm(t, store, sender, Settings{Limits: Limits{
 			Group: []Window{{20, time.Minute}, {5, 5 * time.Second}}, Total: []Window{{1000, time.Second}},
 		}})
 		advance(t, 10*time.Second)
@@ -96,6 +94,5 @@ func TestPacedChatsAreForgotten(t *testing.T) {
 		}
 		advance(t, time.Minute)
 		tm.checkEmpty(t)
-		p.stop()
 	})
 }

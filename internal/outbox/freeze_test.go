@@ -35,44 +35,40 @@ func TestManyRateLimitsFreezeAll(t *testing.T) {
 		"three chats at once":        {[]ChatID{1, 2, 3}, 0, true},
 		"three chats in a long time": {[]ChatID{1, 2, 3}, 3 * time.Second, false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				until := make(map[ChatID]time.Duration)
-				for i, chat := range tc.limited {
-					until[chat] = time.Duration(i)*tc.every + time.Millisecond
+		inBubble(t, name, func(t *testing.T) {
+			until := make(map[ChatID]time.Duration)
+			for i, chat := range tc.limited {
+				until[chat] = time.Duration(i)*tc.every + time.Millisecond
+			}
+			store, sender := newMemory(), newMessenger(t, rateLimitedUntil(until, retryAfter))
+			p := dispatch(t, store, sender, Settings{})
+			for _, chat := range tc.limited {
+				store.add(chat)
+				p.Wake(chat)
+				advance(t, tc.every)
+			}
+			begun := time.Now()
+			for range 30 {
+				store.add(9)
+				p.Wake(9)
+				advance(t, 500*time.Millisecond)
+			}
+			to := sender.to(9)
+			if len(to) != 30 {
+				t.Fatalf("%d requests for the other chat, want 30", len(to))
+			}
+			first := to[0].begun.Sub(begun)
+			if tc.paused {
+				last := tc.every // time since the third
+				checkBetween(t, "pause of all lanes", first, retryAfter-last, retryAfter+retryAfter/10-last+rounding)
+			} else if first != 0 {
+				t.Errorf("the other chat waits for %v", first)
+			}
+			for _, chat := range tc.limited {
+				if n := len(sender.to(chat)); n != 2 {
+					t.Errorf("%d requests for chat %d, want 2", n, chat)
 				}
-				store, sender := newMemory(), newMessenger(t, rateLimitedUntil(until, retryAfter))
-				p := dispatch(t, store, sender, Settings{})
-				for _, chat := range tc.limited {
-					store.add(chat)
-					p.Wake(chat)
-					advance(t, tc.every)
-				}
-				begun := time.Now()
-				for range 30 {
-					store.add(9)
-					p.Wake(9)
-					advance(t, 500*time.Millisecond)
-				}
-				to := sender.to(9)
-				if len(to) != 30 {
-					t.Fatalf("%d requests for the other chat, want 30", len(to))
-				}
-				first := to[0].begun.Sub(begun)
-				if tc.paused {
-					last := tc.every // time since the third
-					checkBetween(t, "pause of all lanes", first, retryAfter-last, retryAfter+retryAfter/10-last+rounding)
-				} else if first != 0 {
-					t.Errorf("the other chat waits for %v", first)
-				}
-				for _, chat := range tc.limited {
-					if n := len(sender.to(chat)); n != 2 {
-						t.Errorf("%d requests for chat %d, want 2", n, chat)
-					}
-				}
-				p.stop()
-			})
+			}
 		})
 	}
 }
@@ -90,7 +86,7 @@ func TestOneLaneProbes(t *testing.T) {
 		for c := ChatID(1); c <= chats; c++ {
 			store.add(c)
 		}
-		p := dispatch(t, store, sender, Settings{Parallel: 4})
+		dispatch(t, store, sender, Settings{Parallel: 4})
 		advance(t, 3*time.Minute)
 		if n := store.count(rowSent); n != chats {
 			t.Errorf("%d of %d are sent", n, chats)
@@ -100,7 +96,6 @@ func TestOneLaneProbes(t *testing.T) {
 		if n := len(sender.all()); n < chats+4+7 || n > chats+6+9 {
 			t.Errorf("%d requests for %d messages", n, chats)
 		}
-		p.stop()
 	})
 }
 

@@ -33,39 +33,36 @@ func TestHangingSender(t *testing.T) {
 		"returns late":             {Settings{}, late, 5300 * time.Millisecond, 0},
 		"panics in the end":        {Settings{}, panicking, 5 * time.Second, 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store := newMemory()
-				var mu sync.Mutex
-				begun := make(map[ChatID][]time.Time)
-				sender := senderFunc(func(ctx context.Context, m Message) (Receipt, error) {
-					mu.Lock()
-					begun[m.Lane.Chat] = append(begun[m.Lane.Chat], time.Now())
-					mu.Unlock()
-					if m.Lane.Chat == 1 && m.Row.Attempts == 1 {
-						return Receipt{}, c.hang(ctx)
-					}
-					return Receipt{}, nil
-				})
-				store.add(1)
-				start := time.Now()
-				c.settings.Parallel = 1
-				p, tm := dispatchTerm(t, store, sender, c.settings)
-				synctest.Wait()
-				store.add(2)
-				p.Wake(2)
-				advance(t, time.Minute)
-				if got := begun[2][0].Sub(start); got != c.want {
-					t.Errorf("the other chat is sent to after %v, want %v", got, c.want)
+		inBubble(t, name, func(t *testing.T) {
+			store := newMemory()
+			var mu sync.Mutex
+			begun := make(map[ChatID][]time.Time)
+			sender := senderFunc(func(ctx context.Context, m Message) (Receipt, error) {
+				mu.Lock()
+				begun[m.Lane.Chat] = append(begun[m.Lane.Chat], time.Now())
+				mu.Unlock()
+				if m.Lane.Chat == 1 && m.Row.Attempts == 1 {
+					return Receipt{}, c.hang(ctx)
 				}
-				if r := store.row(1); r.state != rowSent || r.PossibleDuplicates != c.duplicates {
-					t.Errorf("the item is %s with %d possible duplicates, want sent with %d", r.state, r.PossibleDuplicates, c.duplicates)
-				}
-				tm.checkEmpty(t)
-				p.stop()
-				advance(t, time.Hour)
+				return Receipt{}, nil
 			})
+			store.add(1)
+			start := time.Now()
+			c.settings.Parallel = 1
+			p, tm := dispatchTerm(t, store, sender, c.settings)
+			synctest.Wait()
+			store.add(2)
+			p.Wake(2)
+			advance(t, time.Minute)
+			if got := begun[2][0].Sub(start); got != c.want {
+				t.Errorf("the other chat is sent to after %v, want %v", got, c.want)
+			}
+			if r := store.row(1); r.state != rowSent || r.PossibleDuplicates != c.duplicates {
+				t.Errorf("the item is %s with %d possible duplicates, want sent with %d", r.state, r.PossibleDuplicates, c.duplicates)
+			}
+			tm.checkEmpty(t)
+			p.stop()
+			advance(t, time.Hour)
 		})
 	}
 }
@@ -107,7 +104,7 @@ func TestHangingStore(t *testing.T) {
 			return once(ctx, "take")
 		}
 		store.add(1)
-		p := dispatch(t, store, sender, Settings{Parallel: 1, Limits: MessengerLimits()})
+		dispatch(t, store, sender, Settings{Parallel: 1, Limits: MessengerLimits()})
 		advance(t, 35*time.Second) // ten for each, two of them at the same time
 		if r := store.row(1); r.state != rowSent || len(sender.to(1)) != 1 {
 			t.Errorf("the item is %s after %d requests, want sent after 1", r.state, len(sender.to(1)))
@@ -115,6 +112,5 @@ func TestHangingStore(t *testing.T) {
 		if n := len(hung); n != 5 {
 			t.Errorf("%d methods of the store were called, want 5", n)
 		}
-		p.stop()
 	})
 }

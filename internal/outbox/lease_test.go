@@ -43,39 +43,35 @@ func TestLeaseIsLongEnoughForRequests(t *testing.T) {
 		"by setting":         {2 * time.Second, 2400 * time.Millisecond, Send},
 		"answers to buttons": {0, 6 * time.Second, CallbackAnswer},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				lease := &limitedLease{until: time.Now().Add(15 * time.Second)}
-				store := newMemory()
-				sender := newMessenger(t, func(ctx context.Context, m Message) error {
-					if left := lease.Remaining(); left < c.minLeft {
-						t.Errorf("a request starts with %v left", left)
-					}
-					return answersAfter(70*time.Millisecond)(ctx, m)
-				})
-				for range 1000 {
-					store.put(row{chat: 1, action: c.action})
+		inBubble(t, name, func(t *testing.T) {
+			lease := &limitedLease{until: time.Now().Add(15 * time.Second)}
+			store := newMemory()
+			sender := newMessenger(t, func(ctx context.Context, m Message) error {
+				if left := lease.Remaining(); left < c.minLeft {
+					t.Errorf("a request starts with %v left", left)
 				}
-				begun := time.Now()
-				p := dispatchWith(t, store, sender, Settings{SendTimeout: c.timeout, Bounds: Bounds{Merge: 1}}, lease)
-				advance(t, 15*time.Second)
-				n := len(sender.to(1))
-				last := sender.to(1)[n-1].begun.Sub(begun)
-				checkBetween(t, "the last request", last, 15*time.Second-c.minLeft-70*time.Millisecond, 15*time.Second-c.minLeft)
-				advance(t, time.Minute)
-				if got := len(sender.to(1)); got != n {
-					t.Fatalf("%d requests without a lease", got-n)
-				}
-				renewed := time.Now()
-				lease.renew(time.Hour)
-				advance(t, time.Second)
-				if len(sender.to(1)) == n {
-					t.Fatal("no request with a new lease")
-				}
-				checkBetween(t, "resuming", sender.to(1)[n].begun.Sub(renewed), 0, leasePoll)
-				p.stop()
+				return answersAfter(70*time.Millisecond)(ctx, m)
 			})
+			for range 1000 {
+				store.put(row{chat: 1, action: c.action})
+			}
+			begun := time.Now()
+			dispatchWith(t, store, sender, Settings{SendTimeout: c.timeout, Bounds: Bounds{Merge: 1}}, lease)
+			advance(t, 15*time.Second)
+			n := len(sender.to(1))
+			last := sender.to(1)[n-1].begun.Sub(begun)
+			checkBetween(t, "the last request", last, 15*time.Second-c.minLeft-70*time.Millisecond, 15*time.Second-c.minLeft)
+			advance(t, time.Minute)
+			if got := len(sender.to(1)); got != n {
+				t.Fatalf("%d requests without a lease", got-n)
+			}
+			renewed := time.Now()
+			lease.renew(time.Hour)
+			advance(t, time.Second)
+			if len(sender.to(1)) == n {
+				t.Fatal("no request with a new lease")
+			}
+			checkBetween(t, "resuming", sender.to(1)[n].begun.Sub(renewed), 0, leasePoll)
 		})
 	}
 }
@@ -108,7 +104,6 @@ func TestLeaseEndsWhileTaking(t *testing.T) {
 				t.Errorf("item %d is %s, with %d possible duplicates", id, r.state, r.PossibleDuplicates)
 			}
 		}
-		p.stop()
 	})
 }
 
@@ -125,52 +120,49 @@ func TestLeaseIsLost(t *testing.T) {
 			p.cancel()
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store := newMemory()
-				const slow, quick = ChatID(1), ChatID(2)
-				var cancelledAt []time.Time
-				sender := newMessenger(t, func(ctx context.Context, m Message) error {
-					if m.Lane.Chat == quick {
-						return answersAfter(time.Second)(ctx, m)
-					}
-					err := hang(ctx)
-					cancelledAt = append(cancelledAt, time.Now())
-					return &Failure{Class: Ambiguous, Err: err}
-				})
-				var lost atomic.Bool
-				var calls atomic.Int32
-				store.onAdvance = func(context.Context, []Result, []Lane) error {
-					if lost.Load() {
-						calls.Add(1)
-					}
-					return nil
+		inBubble(t, name, func(t *testing.T) {
+			store := newMemory()
+			const slow, quick = ChatID(1), ChatID(2)
+			var cancelledAt []time.Time
+			sender := newMessenger(t, func(ctx context.Context, m Message) error {
+				if m.Lane.Chat == quick {
+					return answersAfter(time.Second)(ctx, m)
 				}
-				store.add(slow, quick)
-				p := dispatchWith(t, store, sender, Settings{PollEvery: noPolls.PollEvery}, newLease(1))
-				advance(t, 500*time.Millisecond)
-				store.handOver(2)
-				lost.Store(true)
-				act(p, store)
-				err := <-p.ended
-				if !errors.Is(err, ErrLeaseLost) {
-					t.Errorf("Run: %v", err)
-				}
-				if len(cancelledAt) != 1 || time.Since(cancelledAt[0]) != 0 {
-					t.Errorf("the request in flight is cancelled at %v, want %v", cancelledAt, time.Now())
-				}
-				p.Wake(slow, quick)
-				advance(t, time.Minute)
-				if n := calls.Load(); n != 1 {
-					t.Errorf("the store is called %d times after the end of the lease, want once", n)
-				}
-				for id := int64(1); id <= 2; id++ {
-					if r := store.row(id); r.state != rowSending {
-						t.Errorf("item %d is %s, want sending", id, r.state)
-					}
-				}
+				err := hang(ctx)
+				cancelledAt = append(cancelledAt, time.Now())
+				return &Failure{Class: Ambiguous, Err: err}
 			})
+			var lost atomic.Bool
+			var calls atomic.Int32
+			store.onAdvance = func(context.Context, []Result, []Lane) error {
+				if lost.Load() {
+					calls.Add(1)
+				}
+				return nil
+			}
+			store.add(slow, quick)
+			p := dispatchWith(t, store, sender, Settings{PollEvery: noPolls.PollEvery}, newLease(1))
+			advance(t, 500*time.Millisecond)
+			store.handOver(2)
+			lost.Store(true)
+			act(p, store)
+			err := <-p.ended
+			if !errors.Is(err, ErrLeaseLost) {
+				t.Errorf("Run: %v", err)
+			}
+			if len(cancelledAt) != 1 || time.Since(cancelledAt[0]) != 0 {
+				t.Errorf("the request in flight is cancelled at %v, want %v", cancelledAt, time.Now())
+			}
+			p.Wake(slow, quick)
+			advance(t, time.Minute)
+			if n := calls.Load(); n != 1 {
+				t.Errorf("the store is called %d times after the end of the lease, want once", n)
+			}
+			for id := int64(1); id <= 2; id++ {
+				if r := store.row(id); r.state != rowSending {
+					t.Errorf("item %d is %s, want sending", id, r.state)
+				}
+			}
 		})
 	}
 }

@@ -35,33 +35,29 @@ func TestMerging(t *testing.T) {
 		"both":            {7, 4, 3, [][]int64{{1, 2, 3}, {4, 5, 6}, {7}}, []bool{true, false, false}},
 	}
 	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store, sender := newMemory(), newMessenger(t, nil)
-				sender.fits = c.fits
-				store.add(repeat(1, c.items)...)
-				p := dispatchWith(t, store, sender, Settings{
-					PollEvery: noPolls.PollEvery, Bounds: Bounds{Merge: c.merge},
-				}, newLease(1))
-				synctest.Wait()
-				if diff := cmp.Diff(c.want, sender.covered(1)); diff != "" {
-					t.Errorf("requests (-want +got):\n%s", diff)
+		inBubble(t, name, func(t *testing.T) {
+			store, sender := newMemory(), newMessenger(t, nil)
+			sender.fits = c.fits
+			store.add(repeat(1, c.items)...)
+			dispatchWith(t, store, sender, Settings{
+				PollEvery: noPolls.PollEvery, Bounds: Bounds{Merge: c.merge},
+			}, newLease(1))
+			synctest.Wait()
+			if diff := cmp.Diff(c.want, sender.covered(1)); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+			var more []bool
+			for _, r := range sender.to(1) {
+				more = append(more, r.message.More)
+			}
+			if diff := cmp.Diff(c.more, more); diff != "" {
+				t.Errorf("whether there was more (-want +got):\n%s", diff)
+			}
+			for id := int64(1); id <= int64(c.items); id++ {
+				if r := store.row(id); r.state != rowSent || r.Attempts != 1 || r.PossibleDuplicates != 0 {
+					t.Errorf("item %d is %s after %d attempts, with %d possible duplicates", id, r.state, r.Attempts, r.PossibleDuplicates)
 				}
-				var more []bool
-				for _, r := range sender.to(1) {
-					more = append(more, r.message.More)
-				}
-				if diff := cmp.Diff(c.more, more); diff != "" {
-					t.Errorf("whether there was more (-want +got):\n%s", diff)
-				}
-				for id := int64(1); id <= int64(c.items); id++ {
-					if r := store.row(id); r.state != rowSent || r.Attempts != 1 || r.PossibleDuplicates != 0 {
-						t.Errorf("item %d is %s after %d attempts, with %d possible duplicates", id, r.state, r.Attempts, r.PossibleDuplicates)
-					}
-				}
-				p.stop()
-			})
+			}
 		})
 	}
 }
@@ -82,7 +78,6 @@ func TestPaceMerges(t *testing.T) {
 		if got := sender.covered(1); len(got) < 3 || !cmp.Equal(want, got[:3]) {
 			t.Errorf("requests %v, want %v", got, want)
 		}
-		p.stop()
 	})
 }
 
@@ -101,28 +96,24 @@ func TestMergedMessageFails(t *testing.T) {
 		"rejected":     {failure(Rejected), [][]int64{{1, 2, 3}, {2, 3, 4}, {5}, {6}}, rowDead},
 		"obsolete":     {failure(Obsolete), [][]int64{{1, 2, 3}, {2, 3, 4}, {5}, {6}}, rowExpired},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{1: {c.err}}))
-				sender.fits = 3
-				store.add(repeat(1, 5)...)
-				p := dispatchWith(t, store, sender, noPolls, newLease(1))
-				synctest.Wait()
-				store.add(1)
-				p.Wake(1)
-				advance(t, time.Minute)
-				if diff := cmp.Diff(c.want, sender.covered(1)); diff != "" {
-					t.Errorf("requests (-want +got):\n%s", diff)
-				}
-				if r := store.row(1); r.state != c.end {
-					t.Errorf("the first item is %s, want %s", r.state, c.end)
-				}
-				if n := store.open(); n != 0 {
-					t.Errorf("%d items are open", n)
-				}
-				p.stop()
-			})
+		inBubble(t, name, func(t *testing.T) {
+			store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{1: {c.err}}))
+			sender.fits = 3
+			store.add(repeat(1, 5)...)
+			p := dispatchWith(t, store, sender, noPolls, newLease(1))
+			synctest.Wait()
+			store.add(1)
+			p.Wake(1)
+			advance(t, time.Minute)
+			if diff := cmp.Diff(c.want, sender.covered(1)); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+			if r := store.row(1); r.state != c.end {
+				t.Errorf("the first item is %s, want %s", r.state, c.end)
+			}
+			if n := store.open(); n != 0 {
+				t.Errorf("%d items are open", n)
+			}
 		})
 	}
 }
@@ -147,7 +138,6 @@ func TestAmbiguousMessageIsRepeated(t *testing.T) {
 		if f := p.Stats(); f.PossibleDuplicates != 4 || f.Sent != 2 || f.Delivered != 5 {
 			t.Errorf("%d possible duplicates, %d sent, %d delivered, want 4, 2, 5", f.PossibleDuplicates, f.Sent, f.Delivered)
 		}
-		p.stop()
 	})
 }
 
@@ -155,36 +145,32 @@ func TestAmbiguousMessageIsRepeated(t *testing.T) {
 func TestMessagesThatGiveANumber(t *testing.T) {
 	t.Parallel()
 	for _, fits := range []int{0, 5} {
-		t.Run(fmt.Sprint(fits), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				const items, bound, merge = 100, 20, 10
-				store := newMemory()
-				var messages []Message
-				sender := senderFunc(func(_ context.Context, m Message) (Receipt, error) {
-					messages = append(messages, m)
-					return Receipt{Covered: fits}, nil
-				})
-				store.add(repeat(1, items)...)
-				p := dispatchWith(t, store, sender, Settings{
-					PollEvery: noPolls.PollEvery, Bounds: Bounds{Merge: merge, MaxWaiting: bound},
-				}, newLease(1))
-				synctest.Wait()
-				if n := store.count(rowSent); n != items {
-					t.Errorf("%d items are sent, want %d", n, items)
-				}
-				if m := messages[0]; m.Count != items-bound || len(m.Items) != merge || !m.More {
-					t.Errorf("the first message includes %d items of %d, more %t", len(m.Items), m.Count, m.More)
-				}
-				f := p.Stats()
-				if fits == 0 && (f.Dropped != items-bound-merge || f.Delivered != items || f.Sent != 3 || f.Merged != items) {
-					t.Errorf("dropped %d, delivered %d, sent %d, merged %d", f.Dropped, f.Delivered, f.Sent, f.Merged)
-				}
-				if fits > 0 && (f.Dropped != 0 || f.Delivered != items || f.Sent != items/5) {
-					t.Errorf("dropped %d, delivered %d, sent %d", f.Dropped, f.Delivered, f.Sent)
-				}
-				p.stop()
+		inBubble(t, fmt.Sprint(fits), func(t *testing.T) {
+			const items, bound, merge = 100, 20, 10
+			store := newMemory()
+			var messages []Message
+			sender := senderFunc(func(_ context.Context, m Message) (Receipt, error) {
+				messages = append(messages, m)
+				return Receipt{Covered: fits}, nil
 			})
+			store.add(repeat(1, items)...)
+			p := dispatchWith(t, store, sender, Settings{
+				PollEvery: noPolls.PollEvery, Bounds: Bounds{Merge: merge, MaxWaiting: bound},
+			}, newLease(1))
+			synctest.Wait()
+			if n := store.count(rowSent); n != items {
+				t.Errorf("%d items are sent, want %d", n, items)
+			}
+			if m := messages[0]; m.Count != items-bound || len(m.Items) != merge || !m.More {
+				t.Errorf("the first message includes %d items of %d, more %t", len(m.Items), m.Count, m.More)
+			}
+			f := p.Stats()
+			if fits == 0 && (f.Dropped != items-bound-merge || f.Delivered != items || f.Sent != 3 || f.Merged != items) {
+				t.Errorf("dropped %d, delivered %d, sent %d, merged %d", f.Dropped, f.Delivered, f.Sent, f.Merged)
+			}
+			if fits > 0 && (f.Dropped != 0 || f.Delivered != items || f.Sent != items/5) {
+				t.Errorf("dropped %d, delivered %d, sent %d", f.Dropped, f.Delivered, f.Sent)
+			}
 		})
 	}
 }
@@ -212,6 +198,5 @@ func TestCrowdedStore(t *testing.T) {
 		if to := sender.to(2); len(to) != 1+5+10 {
 			t.Errorf("%d requests, want one for each item when the total is below the limit again", len(to))
 		}
-		p.stop()
 	})
 }

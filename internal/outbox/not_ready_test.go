@@ -102,7 +102,6 @@ func TestNotReady(t *testing.T) {
 		if s := p.Stats(); s.Sent != 6 || s.Skipped != 0 || s.DeadLetters != 0 || s.PossibleDuplicates != 0 {
 			t.Errorf("stats %+v", s)
 		}
-		p.stop()
 	})
 }
 
@@ -131,6 +130,5 @@ func TestNotReadyCountsAgainstNoLimit(t *testing.T) {
 		if diff := cmp.Diff(want, sender.sent(1, begun)); diff != "" {
 			t.Errorf("sent (-want +got):\n%s", diff)
 		}
-		p.stop()
 	})
 }

@@ -41,33 +41,29 @@ func TestOrderInChat(t *testing.T) {
 		"migrated":        {errsFor(failure(Migrated)), repeated, nil, rowSent, 0},
 	}
 	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store, sender := newMemory(), newMessenger(t, scripted(c.errs))
-				p := dispatch(t, store, sender, Settings{})
-				store.add(repeat(chat, items)...)
-				p.Wake(chat)
-				advance(t, 5*time.Minute)
-				if diff := cmp.Diff(c.requests, sender.ids(chat)); diff != "" {
-					t.Errorf("requests (-want +got):\n%s", diff)
-				}
-				for id := int64(1); id <= items; id++ {
-					r := store.row(id)
-					switch {
-					case slices.Contains(c.ended, id):
-						if r.state != c.end || r.lastError == "" {
-							t.Errorf("item %d is %s with error %q, want %s", id, r.state, r.lastError, c.end)
-						}
-					case r.state != rowSent || r.messageID != messageID(id):
-						t.Errorf("item %d is %s as message %d, want sent", id, r.state, r.messageID)
+		inBubble(t, name, func(t *testing.T) {
+			store, sender := newMemory(), newMessenger(t, scripted(c.errs))
+			p := dispatch(t, store, sender, Settings{})
+			store.add(repeat(chat, items)...)
+			p.Wake(chat)
+			advance(t, 5*time.Minute)
+			if diff := cmp.Diff(c.requests, sender.ids(chat)); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+			for id := int64(1); id <= items; id++ {
+				r := store.row(id)
+				switch {
+				case slices.Contains(c.ended, id):
+					if r.state != c.end || r.lastError == "" {
+						t.Errorf("item %d is %s with error %q, want %s", id, r.state, r.lastError, c.end)
 					}
+				case r.state != rowSent || r.messageID != messageID(id):
+					t.Errorf("item %d is %s as message %d, want sent", id, r.state, r.messageID)
 				}
-				if got := store.row(4).PossibleDuplicates; got != c.duplicates {
-					t.Errorf("%d possible duplicates, want %d", got, c.duplicates)
-				}
-				p.stop()
-			})
+			}
+			if got := store.row(4).PossibleDuplicates; got != c.duplicates {
+				t.Errorf("%d possible duplicates, want %d", got, c.duplicates)
+			}
 		})
 	}
 }
@@ -77,33 +73,29 @@ func TestOrderWhenStoreFails(t *testing.T) {
 	const chat, items = ChatID(1), 40
 	for _, rate := range []int{2, 3, 5, -2, -3, -5} {
 		lost := rate < 0 // everything is persisted, but the answer is lost
-		t.Run(fmt.Sprintf("every %d", rate), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store, sender := newMemory(), newMessenger(t, nil)
-				calls := 0
-				sometimes := func() error {
-					if calls++; calls%rate == 0 {
-						return errUnavailable
-					}
-					return nil
+		inBubble(t, fmt.Sprintf("every %d", rate), func(t *testing.T) {
+			store, sender := newMemory(), newMessenger(t, nil)
+			calls := 0
+			sometimes := func() error {
+				if calls++; calls%rate == 0 {
+					return errUnavailable
 				}
-				if lost {
-					store.afterAdvance = func([]Turn) error { return sometimes() }
-				} else {
-					store.onAdvance = func(context.Context, []Result, []Lane) error { return sometimes() }
-				}
-				store.add(repeat(chat, items)...)
-				p := dispatch(t, store, sender, Settings{})
-				advance(t, 5*time.Minute)
-				if diff := cmp.Diff(sequence(1, items), sender.ids(chat)); diff != "" {
-					t.Errorf("requests (-want +got):\n%s", diff)
-				}
-				if n := store.count(rowSent); n != items {
-					t.Errorf("%d items are sent, want %d", n, items)
-				}
-				p.stop()
-			})
+				return nil
+			}
+			if lost {
+				store.afterAdvance = func([]Turn) error { return sometimes() }
+			} else {
+				store.onAdvance = func(context.Context, []Result, []Lane) error { return sometimes() }
+			}
+			store.add(repeat(chat, items)...)
+			dispatch(t, store, sender, Settings{})
+			advance(t, 5*time.Minute)
+			if diff := cmp.Diff(sequence(1, items), sender.ids(chat)); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+			if n := store.count(rowSent); n != items {
+				t.Errorf("%d items are sent, want %d", n, items)
+			}
 		})
 	}
 }
@@ -136,37 +128,32 @@ func TestOneRequestInChat(t *testing.T) {
 		if n := store.count(rowSent); n != chats*items {
 			t.Errorf("%d items are sent, want %d", n, chats*items)
 		}
-		p.stop()
 	})
 }
 
 func TestParallelBoundsRequests(t *testing.T) {
 	t.Parallel()
 	for parallel, settings := range map[int]Settings{1: {Parallel: 1}, 8: {Parallel: 8}, 32: {}} {
-		t.Run(fmt.Sprint(parallel), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				const chats = 100
-				store, sender := newMemory(), newMessenger(t, answersAfter(time.Second))
-				for c := range ChatID(chats) {
-					store.add(c)
-				}
-				p := dispatch(t, store, sender, settings)
-				rounds := (chats + parallel - 1) / parallel
-				advance(t, time.Duration(rounds)*time.Second-1)
-				if store.open() == 0 {
-					t.Error("all is sent too early")
-				}
-				advance(t, 1)
-				synctest.Wait()
-				if n := store.open(); n != 0 {
-					t.Errorf("after %d rounds %d items are still to be sent", rounds, n)
-				}
-				if sender.maxInFlight != parallel {
-					t.Errorf("%d requests at the same time, want %d", sender.maxInFlight, parallel)
-				}
-				p.stop()
-			})
+		inBubble(t, fmt.Sprint(parallel), func(t *testing.T) {
+			const chats = 100
+			store, sender := newMemory(), newMessenger(t, answersAfter(time.Second))
+			for c := range ChatID(chats) {
+				store.add(c)
+			}
+			dispatch(t, store, sender, settings)
+			rounds := (chats + parallel - 1) / parallel
+			advance(t, time.Duration(rounds)*time.Second-1)
+			if store.open() == 0 {
+				t.Error("all is sent too early")
+			}
+			advance(t, 1)
+			synctest.Wait()
+			if n := store.open(); n != 0 {
+				t.Errorf("after %d rounds %d items are still to be sent", rounds, n)
+			}
+			if sender.maxInFlight != parallel {
+				t.Errorf("%d requests at the same time, want %d", sender.maxInFlight, parallel)
+			}
 		})
 	}
 }
@@ -187,7 +174,6 @@ func TestChatsTakeTurns(t *testing.T) {
 		if r := store.row(id); r.state != rowSent {
 			t.Errorf("the other chat's item is %s, want sent", r.state)
 		}
-		p.stop()
 	})
 }
 
@@ -201,7 +187,7 @@ func TestItemsFoundSending(t *testing.T) {
 			r := store.rows[id-1]
 			r.state, r.batch, r.Attempts = rowSending, id, 1
 		}
-		p := dispatch(t, store, sender, Settings{})
+		dispatch(t, store, sender, Settings{})
 		synctest.Wait()
 		if diff := cmp.Diff([][]int64{{1, 2, 3}, {4, 5}}, [][]int64{sender.ids(1), sender.ids(2)}); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
@@ -215,7 +201,6 @@ func TestItemsFoundSending(t *testing.T) {
 				t.Errorf("item %d is %s, %d attempts, %d possible duplicates; want %d", id, r.state, r.Attempts, r.PossibleDuplicates, want)
 			}
 		}
-		p.stop()
 	})
 }
 

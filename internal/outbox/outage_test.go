@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,53 +28,49 @@ func TestOutage(t *testing.T) {
 	t.Parallel()
 	const chats, parallel, lasts = 100, 8, 10 * time.Millisecond
 	for _, class := range []Class{Unreachable, Ambiguous, Unauthorized} {
-		t.Run(string(class), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				end := time.Now().Add(5 * time.Minute)
-				store, sender, book := newMemory(), newMessenger(t, unavailable(end, class, lasts)), newLogbook()
-				for c := range ChatID(chats) {
-					store.add(c, c)
+		inBubble(t, string(class), func(t *testing.T) {
+			end := time.Now().Add(5 * time.Minute)
+			store, sender, book := newMemory(), newMessenger(t, unavailable(end, class, lasts)), newLogbook()
+			for c := range ChatID(chats) {
+				store.add(c, c)
+			}
+			settings := Settings{Parallel: parallel, Bounds: Bounds{Merge: 1}}
+			p := run(t, NewDispatcher(store, sender, slog.New(book), settings), newLease(1))
+			advance(t, 5*time.Minute-1)
+			if !p.Stats().CircuitOpen {
+				t.Error("the circuit is not open")
+			}
+			// those in flight when the third failed, and then one at a time
+			requests, opens := sender.all(), sender.all()[0].ended
+			first := slices.IndexFunc(requests, func(r request) bool { return r.begun.After(opens) })
+			if first > parallel+2 || len(requests) < first+5 || len(requests) > first+30 {
+				t.Fatalf("%d requests during the outage, %d of them at first", len(requests), first)
+			}
+			probes := []time.Time{opens}
+			for i, r := range requests[first:] {
+				if r.begun.Before(requests[first+i-1].ended) {
+					t.Fatalf("request %d starts before the previous one has ended", first+i+1)
 				}
-				settings := Settings{Parallel: parallel, Bounds: Bounds{Merge: 1}}
-				p := run(t, NewDispatcher(store, sender, slog.New(book), settings), newLease(1))
-				advance(t, 5*time.Minute-1)
-				if !p.Stats().CircuitOpen {
-					t.Error("the circuit is not open")
-				}
-				// those in flight when the third failed, and then one at a time
-				requests, opens := sender.all(), sender.all()[0].ended
-				first := slices.IndexFunc(requests, func(r request) bool { return r.begun.After(opens) })
-				if first > parallel+2 || len(requests) < first+5 || len(requests) > first+30 {
-					t.Fatalf("%d requests during the outage, %d of them at first", len(requests), first)
-				}
-				probes := []time.Time{opens}
-				for i, r := range requests[first:] {
-					if r.begun.Before(requests[first+i-1].ended) {
-						t.Fatalf("request %d starts before the previous one has ended", first+i+1)
-					}
-					probes = append(probes, r.begun.Add(-time.Duration(i)*lasts)) // the pause starts with the answer
-				}
-				checkBackoff(t, probes)
+				probes = append(probes, r.begun.Add(-time.Duration(i)*lasts)) // the pause starts with the answer
+			}
+			checkBackoff(t, probes)
 
-				advance(t, 26*time.Second+rounding+chats*2*lasts+26*time.Second)
-				if class == Ambiguous { // after several unknown outcomes the pause is longer
-					if n := store.count(rowSent); n < chats*2-10 {
-						t.Errorf("%d of %d are sent soon", n, chats*2)
-					}
-					advance(t, 20*time.Minute)
+			advance(t, 26*time.Second+rounding+chats*2*lasts+26*time.Second)
+			if class == Ambiguous { // after several unknown outcomes the pause is longer
+				if n := store.count(rowSent); n < chats*2-10 {
+					t.Errorf("%d of %d are sent soon", n, chats*2)
 				}
-				if n := store.count(rowSent); n != chats*2 {
-					t.Errorf("%d of %d are sent after the outage", n, chats*2)
-				}
-				if p.Stats().CircuitOpen {
-					t.Error("the circuit is still open")
-				}
-				if n := len(book.lines("messenger accepts requests again, circuit closed")); n != 1 {
-					t.Errorf("the log reports %d ends of the outage, want one", n)
-				}
-				p.stop()
-			})
+				advance(t, 20*time.Minute)
+			}
+			if n := store.count(rowSent); n != chats*2 {
+				t.Errorf("%d of %d are sent after the outage", n, chats*2)
+			}
+			if p.Stats().CircuitOpen {
+				t.Error("the circuit is still open")
+			}
+			if n := len(book.lines("messenger accepts requests again, circuit closed")); n != 1 {
+				t.Errorf("the log reports %d ends of the outage, want one", n)
+			}
 		})
 	}
 }
@@ -86,41 +81,37 @@ func TestOutageEndsWithTheFirstAnswer(t *testing.T) {
 	for name, answer := range map[string]error{
 		"success": nil, "rejected": failure(Rejected), "forbidden": failure(Forbidden), "obsolete": failure(Obsolete),
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				const chats = 50
-				end := time.Now().Add(time.Minute)
-				unreachable := unavailable(end, Unreachable, 0)
-				answered := false
-				store := newMemory()
-				sender := newMessenger(t, func(ctx context.Context, m Message) error {
-					if time.Now().Before(end) || answered {
-						return unreachable(ctx, m)
-					}
-					answered = true
-					return answer
-				})
-				for c := range ChatID(chats) {
-					store.add(c)
+		inBubble(t, name, func(t *testing.T) {
+			const chats = 50
+			end := time.Now().Add(time.Minute)
+			unreachable := unavailable(end, Unreachable, 0)
+			answered := false
+			store := newMemory()
+			sender := newMessenger(t, func(ctx context.Context, m Message) error {
+				if time.Now().Before(end) || answered {
+					return unreachable(ctx, m)
 				}
-				p := dispatch(t, store, sender, Settings{Parallel: 4})
-				advance(t, time.Minute+26*time.Second+rounding)
-				moments := make(map[time.Time]int)
-				for _, r := range sender.all() {
-					moments[r.begun]++
-				}
-				together := 0
-				for at, n := range moments {
-					if !at.Before(end) {
-						together = max(together, n)
-					}
-				}
-				if together < chats/2 {
-					t.Errorf("%d requests at the time of the first answer, want most of %d", together, chats)
-				}
-				p.stop()
+				answered = true
+				return answer
 			})
+			for c := range ChatID(chats) {
+				store.add(c)
+			}
+			dispatch(t, store, sender, Settings{Parallel: 4})
+			advance(t, time.Minute+26*time.Second+rounding)
+			moments := make(map[time.Time]int)
+			for _, r := range sender.all() {
+				moments[r.begun]++
+			}
+			together := 0
+			for at, n := range moments {
+				if !at.Before(end) {
+					together = max(together, n)
+				}
+			}
+			if together < chats/2 {
+				t.Errorf("%d requests at the time of the first answer, want most of %d", together, chats)
+			}
 		})
 	}
 }
@@ -131,41 +122,37 @@ func TestNoOutageBecauseOfOneChat(t *testing.T) {
 	for name, failing := range map[string][]ChatID{
 		"one of many": {1}, "two of two": {1, 2}, "a third": {1, 2, 3, 4, 5},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				healthy := ChatID(12)
-				if name == "two of two" {
-					healthy = 0 // two chats are not enough to open the circuit
+		inBubble(t, name, func(t *testing.T) {
+			healthy := ChatID(12)
+			if name == "two of two" {
+				healthy = 0 // two chats are not enough to open the circuit
+			}
+			store := newMemory()
+			sender := newMessenger(t, func(_ context.Context, m Message) error {
+				if slices.Contains(failing, m.Lane.Chat) {
+					return failure(Unreachable)
 				}
-				store := newMemory()
-				sender := newMessenger(t, func(_ context.Context, m Message) error {
-					if slices.Contains(failing, m.Lane.Chat) {
-						return failure(Unreachable)
-					}
-					return nil
-				})
-				begun := time.Now()
-				p := dispatch(t, store, sender, Settings{})
-				for i := range 300 {
-					for c := range healthy {
-						store.add(100 + c)
-						p.Wake(100 + c)
-					}
-					if i == 3 {
-						store.add(failing...)
-						p.Wake(failing...)
-					}
-					advance(t, time.Second)
-					if p.Stats().CircuitOpen {
-						t.Fatalf("the circuit is open after %v", time.Since(begun))
-					}
-				}
-				if n := store.count(rowSent); n != int(healthy)*300 {
-					t.Errorf("%d are sent, want %d", n, healthy*300)
-				}
-				p.stop()
+				return nil
 			})
+			begun := time.Now()
+			p := dispatch(t, store, sender, Settings{})
+			for i := range 300 {
+				for c := range healthy {
+					store.add(100 + c)
+					p.Wake(100 + c)
+				}
+				if i == 3 {
+					store.add(failing...)
+					p.Wake(failing...)
+				}
+				advance(t, time.Second)
+				if p.Stats().CircuitOpen {
+					t.Fatalf("the circuit is open after %v", time.Since(begun))
+				}
+			}
+			if n := store.count(rowSent); n != int(healthy)*300 {
+				t.Errorf("%d are sent, want %d", n, healthy*300)
+			}
 		})
 	}
 }

@@ -86,20 +86,16 @@ func TestPaceOfLanes(t *testing.T) {
 		}},
 	}
 	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store, sender := newMemory(), newMessenger(t, answersAfter(c.lasts))
-				store.private[1] = c.private
-				store.add(repeat(1, 8)...)
-				begun := time.Now()
-				p := dispatch(t, store, sender, Settings{PollEvery: noPolls.PollEvery, Limits: c.limits})
-				advance(t, 2*time.Minute)
-				if diff := gocmp.Diff(c.want, sender.begun(1, begun)); diff != "" {
-					t.Errorf("requests (-want +got):\n%s", diff)
-				}
-				p.stop()
-			})
+		inBubble(t, name, func(t *testing.T) {
+			store, sender := newMemory(), newMessenger(t, answersAfter(c.lasts))
+			store.private[1] = c.private
+			store.add(repeat(1, 8)...)
+			begun := time.Now()
+			dispatch(t, store, sender, Settings{PollEvery: noPolls.PollEvery, Limits: c.limits})
+			advance(t, 2*time.Minute)
+			if diff := gocmp.Diff(c.want, sender.begun(1, begun)); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
 		})
 	}
 }
@@ -118,7 +114,7 @@ func TestPaceCountsEveryRequest(t *testing.T) {
 		store.put(row{chat: 1, action: Ensure, target: 78})
 		store.add(1)
 		begun := time.Now()
-		p := dispatch(t, store, sender, Settings{Limits: Limits{Group: []Window{{1, time.Second}}}})
+		dispatch(t, store, sender, Settings{Limits: Limits{Group: []Window{{1, time.Second}}}})
 		advance(t, time.Minute)
 		if diff := gocmp.Diff([]int64{1, 2, 3, 4, 7, 6}, sender.ids(1)); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
@@ -130,7 +126,6 @@ func TestPaceCountsEveryRequest(t *testing.T) {
 		if diff := gocmp.Diff(want, sender.begun(1, begun)); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
-		p.stop()
 	})
 }
 

@@ -29,39 +29,35 @@ func (m *messenger) actions(chat ChatID, since time.Time) (actions []Action, beg
 func TestPagesShareThePace(t *testing.T) {
 	t.Parallel()
 	for name, fromStore := range map[string]bool{"of a known chat": true, "of a new chat": false} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store, sender := newMemory(), newMessenger(t, answersAfter(10*time.Millisecond))
-				limits := Limits{Group: []Window{{4, time.Minute}}}
-				if fromStore {
-					store.addPages(1, 5)
-				}
-				p := dispatch(t, store, sender, Settings{Limits: limits})
-				synctest.Wait()
-				if !fromStore {
-					store.addPages(1, 5)
-					p.Dispatcher.Wake(Lane{1, Pages})
-				}
-				begun := time.Now()
-				for range 3 {
-					advance(t, time.Second)
-					store.add(1)
-					p.Wake(1)
-				}
-				advance(t, 2*time.Minute)
-				actions, at := sender.actions(1, begun)
-				if diff := cmp.Diff([]Action{Page, Send, Page, Send, Send, Page, Page, Page}, actions); diff != "" {
-					t.Fatalf("requests at %v (-want +got):\n%s", at, diff)
-				}
-				if at[1] != time.Second || at[3] != 2*time.Second || at[4].Truncate(time.Minute) != time.Minute {
-					t.Errorf("the requests are made at %v", at)
-				}
-				if err := sender.exceeded(limits); err != nil {
-					t.Error(err)
-				}
-				p.stop()
-			})
+		inBubble(t, name, func(t *testing.T) {
+			store, sender := newMemory(), newMessenger(t, answersAfter(10*time.Millisecond))
+			limits := Limits{Group: []Window{{4, time.Minute}}}
+			if fromStore {
+				store.addPages(1, 5)
+			}
+			p := dispatch(t, store, sender, Settings{Limits: limits})
+			synctest.Wait()
+			if !fromStore {
+				store.addPages(1, 5)
+				p.Dispatcher.Wake(Lane{1, Pages})
+			}
+			begun := time.Now()
+			for range 3 {
+				advance(t, time.Second)
+				store.add(1)
+				p.Wake(1)
+			}
+			advance(t, 2*time.Minute)
+			actions, at := sender.actions(1, begun)
+			if diff := cmp.Diff([]Action{Page, Send, Page, Send, Send, Page, Page, Page}, actions); diff != "" {
+				t.Fatalf("requests at %v (-want +got):\n%s", at, diff)
+			}
+			if at[1] != time.Second || at[3] != 2*time.Second || at[4].Truncate(time.Minute) != time.Minute {
+				t.Errorf("the requests are made at %v", at)
+			}
+			if err := sender.exceeded(limits); err != nil {
+				t.Error(err)
+			}
 		})
 	}
 }
@@ -119,7 +115,6 @@ func TestPagesDelayNoMessages(t *testing.T) {
 		if open := store.open(); open > 0 {
 			t.Errorf("%d items wait", open)
 		}
-		p.stop()
 	})
 }
 
@@ -127,34 +122,30 @@ func TestPagesDelayNoMessages(t *testing.T) {
 func TestPagesWaitForTheRequestInFlight(t *testing.T) {
 	t.Parallel()
 	for _, class := range []Class{"", Unreachable, Ambiguous, Rejected, Obsolete} {
-		t.Run(string(class), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store := newMemory()
-				store.private[1] = true
-				sender := newMessenger(t, func(ctx context.Context, m Message) error {
-					_ = sleep(ctx, time.Second)
-					if class != "" && m.Action == Send && m.Row.Attempts == 1 {
-						return failure(class)
-					}
-					return nil
-				})
-				limits := Limits{Private: []Window{{1, time.Second}}}
-				p, term := dispatchTerm(t, store, sender, Settings{Limits: limits})
-				synctest.Wait()
-				store.add(1)
-				store.addPages(1, 2)
-				p.Dispatcher.Wake(Lane{1, Messages}, Lane{1, Pages})
-				advance(t, time.Minute)
-				if open := store.open(); open > 0 {
-					t.Errorf("%d items wait", open)
+		inBubble(t, string(class), func(t *testing.T) {
+			store := newMemory()
+			store.private[1] = true
+			sender := newMessenger(t, func(ctx context.Context, m Message) error {
+				_ = sleep(ctx, time.Second)
+				if class != "" && m.Action == Send && m.Row.Attempts == 1 {
+					return failure(class)
 				}
-				if err := sender.exceeded(limits); err != nil {
-					t.Error(err)
-				}
-				term.checkEmpty(t)
-				p.stop()
+				return nil
 			})
+			limits := Limits{Private: []Window{{1, time.Second}}}
+			p, term := dispatchTerm(t, store, sender, Settings{Limits: limits})
+			synctest.Wait()
+			store.add(1)
+			store.addPages(1, 2)
+			p.Dispatcher.Wake(Lane{1, Messages}, Lane{1, Pages})
+			advance(t, time.Minute)
+			if open := store.open(); open > 0 {
+				t.Errorf("%d items wait", open)
+			}
+			if err := sender.exceeded(limits); err != nil {
+				t.Error(err)
+			}
+			term.checkEmpty(t)
 		})
 	}
 }
@@ -165,11 +156,10 @@ func TestPagesAreNotUncertain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, func(context.Context, Message) error { return failure(Ambiguous) })
 		id := store.put(row{chat: 1, action: Page, target: 7, expires: time.Now().Add(10 * time.Minute), Item: Item{PossibleDuplicates: 6}})
-		p := dispatch(t, store, sender, Settings{})
+		dispatch(t, store, sender, Settings{})
 		advance(t, time.Hour)
 		if r := store.row(id); r.state != rowExpired || len(sender.all()) == 0 {
 			t.Errorf("the page is %s after %d requests", r.state, len(sender.all()))
 		}
-		p.stop()
 	})
 }

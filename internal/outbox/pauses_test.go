@@ -26,38 +26,34 @@ func TestRateLimitHoldsOneChat(t *testing.T) {
 		{time.Hour, time.Hour},
 	}
 	for _, c := range cases {
-		t.Run(c.retryAfter.String(), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				const slow, quick, items = ChatID(1), ChatID(2), 60
-				wellAfter := answersAfter(100 * time.Millisecond)
-				store, sender := newMemory(), newMessenger(t, func(ctx context.Context, m Message) error {
-					if m.Row.ID == 1 && m.Row.Attempts == 1 {
-						return rateLimited(c.retryAfter)
-					}
-					return wellAfter(ctx, m)
-				})
-				store.add(slow, slow)
-				store.add(repeat(quick, items)...)
-				begun := time.Now()
-				p := dispatch(t, store, sender, Settings{Parallel: 2})
-				advance(t, 2*c.least)
-				advance(t, 10*time.Second)
-				to := sender.to(slow)
-				if diff := cmp.Diff([]int64{1, 1, 2}, sender.ids(slow)); diff != "" {
-					t.Fatalf("requests (-want +got):\n%s", diff)
+		inBubble(t, c.retryAfter.String(), func(t *testing.T) {
+			const slow, quick, items = ChatID(1), ChatID(2), 60
+			wellAfter := answersAfter(100 * time.Millisecond)
+			store, sender := newMemory(), newMessenger(t, func(ctx context.Context, m Message) error {
+				if m.Row.ID == 1 && m.Row.Attempts == 1 {
+					return rateLimited(c.retryAfter)
 				}
-				checkBetween(t, "pause", to[1].begun.Sub(to[0].begun), c.least, c.least+c.least/10+rounding)
-				for i, r := range sender.to(quick) {
-					if want := time.Duration(i) * 100 * time.Millisecond; r.begun.Sub(begun) != want {
-						t.Fatalf("request %d for the other chat after %v, want %v", i, r.begun.Sub(begun), want)
-					}
-				}
-				if n := store.count(rowSent); n != items+2 {
-					t.Errorf("%d items are sent, want %d", n, items+2)
-				}
-				p.stop()
+				return wellAfter(ctx, m)
 			})
+			store.add(slow, slow)
+			store.add(repeat(quick, items)...)
+			begun := time.Now()
+			dispatch(t, store, sender, Settings{Parallel: 2})
+			advance(t, 2*c.least)
+			advance(t, 10*time.Second)
+			to := sender.to(slow)
+			if diff := cmp.Diff([]int64{1, 1, 2}, sender.ids(slow)); diff != "" {
+				t.Fatalf("requests (-want +got):\n%s", diff)
+			}
+			checkBetween(t, "pause", to[1].begun.Sub(to[0].begun), c.least, c.least+c.least/10+rounding)
+			for i, r := range sender.to(quick) {
+				if want := time.Duration(i) * 100 * time.Millisecond; r.begun.Sub(begun) != want {
+					t.Fatalf("request %d for the other chat after %v, want %v", i, r.begun.Sub(begun), want)
+				}
+			}
+			if n := store.count(rowSent); n != items+2 {
+				t.Errorf("%d items are sent, want %d", n, items+2)
+			}
 		})
 	}
 }
@@ -77,7 +73,7 @@ func TestRateLimitSpreads(t *testing.T) {
 			store.add(c)
 		}
 		begun := time.Now()
-		p := dispatch(t, store, sender, Settings{Parallel: chats})
+		dispatch(t, store, sender, Settings{Parallel: chats})
 		advance(t, time.Minute)
 		moments := make(map[time.Duration]bool)
 		for c := range ChatID(chats) {
@@ -92,7 +88,6 @@ func TestRateLimitSpreads(t *testing.T) {
 		if len(moments) < 10 { // those whose own pause is shorter than that of all lanes resume together
 			t.Errorf("%d chats resume at %d different times", chats, len(moments))
 		}
-		p.stop()
 	})
 }
 
@@ -111,14 +106,13 @@ func TestRateLimitOutlivesDispatcher(t *testing.T) {
 		if diff := cmp.Diff([]int64{1}, sender.ids(chat)); diff != "" {
 			t.Errorf("requests within the pause (-want +got):\n%s", diff)
 		}
-		p := dispatch(t, store, sender, Settings{})
+		dispatch(t, store, sender, Settings{})
 		advance(t, 13*time.Second+rounding)
 		to := sender.to(chat)
 		if len(to) != 2 {
 			t.Fatalf("%d requests, want 2", len(to))
 		}
 		checkBetween(t, "pause", to[1].begun.Sub(to[0].begun), retryAfter, retryAfter+retryAfter/10+time.Second+rounding)
-		p.stop()
 	})
 }
 
@@ -144,7 +138,6 @@ func TestPausedChatIsLeftAlone(t *testing.T) {
 		if sent, n := store.count(rowSent), taken.Load(); sent != 1 || n != 3+4 { // four wakes with nothing to send
 			t.Errorf("%d items are sent, %d lanes were taken, want 1 and 7", sent, n)
 		}
-		p.stop()
 	})
 }
 
@@ -159,27 +152,23 @@ func TestLaterPauseWins(t *testing.T) {
 		"the stored one":    {time.Minute, 10 * time.Second, time.Minute},
 		"the requested one": {10 * time.Second, time.Minute, time.Minute},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store := newMemory()
-				sender := newMessenger(t, func(_ context.Context, m Message) error {
-					if m.Row.ID != 1 || m.Row.Attempts > 1 {
-						return nil
-					}
-					store.freeze(1, tc.stored)
-					return rateLimited(tc.retryAfter)
-				})
-				store.add(1, 1)
-				p := dispatch(t, store, sender, Settings{})
-				advance(t, 2*tc.want)
-				to := sender.to(1)
-				if len(to) != 3 {
-					t.Fatalf("%d requests, want 3", len(to))
+		inBubble(t, name, func(t *testing.T) {
+			store := newMemory()
+			sender := newMessenger(t, func(_ context.Context, m Message) error {
+				if m.Row.ID != 1 || m.Row.Attempts > 1 {
+					return nil
 				}
-				checkBetween(t, "pause", to[1].begun.Sub(to[0].begun), tc.want, tc.want+tc.want/10+rounding)
-				p.stop()
+				store.freeze(1, tc.stored)
+				return rateLimited(tc.retryAfter)
 			})
+			store.add(1, 1)
+			dispatch(t, store, sender, Settings{})
+			advance(t, 2*tc.want)
+			to := sender.to(1)
+			if len(to) != 3 {
+				t.Fatalf("%d requests, want 3", len(to))
+			}
+			checkBetween(t, "pause", to[1].begun.Sub(to[0].begun), tc.want, tc.want+tc.want/10+rounding)
 		})
 	}
 }
@@ -211,45 +200,40 @@ func TestPauseEndedByAnotherInstance(t *testing.T) {
 		if len(sender.to(3)) != 1 {
 			t.Error("no request for the chat after its pause")
 		}
-		p.stop()
 	})
 }
 
 func TestForbiddenParksChat(t *testing.T) {
 	t.Parallel()
 	for _, woken := range []bool{true, false} {
-		t.Run(fmt.Sprintf("woken %t", woken), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				const chat = ChatID(5)
-				store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{2: {failure(Forbidden)}}))
-				store.add(chat, chat, chat, 6)
-				p, tm := dispatchTerm(t, store, sender, Settings{})
-				for range 60 {
-					advance(t, time.Minute)
-					p.Wake(chat)
-				}
-				synctest.Wait()
-				if diff := cmp.Diff([]int64{1, 2}, sender.ids(chat)); diff != "" {
-					t.Errorf("requests while parked (-want +got):\n%s", diff)
-				}
-				tm.checkEmpty(t)
-				advance(t, 300*time.Millisecond) // between two polls
-				store.unpark(chat)
-				if woken {
-					p.Wake(chat)
-				} else {
-					advance(t, time.Second)
-				}
-				synctest.Wait()
-				if diff := cmp.Diff([]int64{1, 2, 2, 3}, sender.ids(chat)); diff != "" {
-					t.Errorf("requests in the end (-want +got):\n%s", diff)
-				}
-				if n := store.count(rowSent); n != 4 {
-					t.Errorf("%d items are sent, want 4", n)
-				}
-				p.stop()
-			})
+		inBubble(t, fmt.Sprintf("woken %t", woken), func(t *testing.T) {
+			const chat = ChatID(5)
+			store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{2: {failure(Forbidden)}}))
+			store.add(chat, chat, chat, 6)
+			p, tm := dispatchTerm(t, store, sender, Settings{})
+			for range 60 {
+				advance(t, time.Minute)
+				p.Wake(chat)
+			}
+			synctest.Wait()
+			if diff := cmp.Diff([]int64{1, 2}, sender.ids(chat)); diff != "" {
+				t.Errorf("requests while parked (-want +got):\n%s", diff)
+			}
+			tm.checkEmpty(t)
+			advance(t, 300*time.Millisecond) // between two polls
+			store.unpark(chat)
+			if woken {
+				p.Wake(chat)
+			} else {
+				advance(t, time.Second)
+			}
+			synctest.Wait()
+			if diff := cmp.Diff([]int64{1, 2, 2, 3}, sender.ids(chat)); diff != "" {
+				t.Errorf("requests in the end (-want +got):\n%s", diff)
+			}
+			if n := store.count(rowSent); n != 4 {
+				t.Errorf("%d items are sent, want 4", n)
+			}
 		})
 	}
 }
@@ -259,28 +243,24 @@ func TestFinalFailuresDoNotDelay(t *testing.T) {
 	t.Parallel()
 	for class, end := range map[Class]rowState{Rejected: rowDead, Obsolete: rowExpired} {
 		for _, merge := range []int{1, 64} {
-			t.Run(fmt.Sprint(class, merge), func(t *testing.T) {
-				t.Parallel()
-				synctest.Test(t, func(t *testing.T) {
-					const chat, items = ChatID(5), 30
-					store, sender := newMemory(), newMessenger(t, func(_ context.Context, m Message) error {
-						if m.Row.ID < items {
-							return &Failure{Class: class, Err: errors.New("can't parse entities")}
-						}
-						return nil
-					})
-					store.add(repeat(chat, items)...)
-					begun := time.Now()
-					p := dispatch(t, store, sender, Settings{PollEvery: noPolls.PollEvery, Bounds: Bounds{Merge: merge}})
-					synctest.Wait()
-					if time.Since(begun) != 0 || store.count(end) != items-1 || store.count(rowSent) != 1 {
-						t.Errorf("after %v %d ended, %d sent", time.Since(begun), store.count(end), store.count(rowSent))
+			inBubble(t, fmt.Sprint(class, merge), func(t *testing.T) {
+				const chat, items = ChatID(5), 30
+				store, sender := newMemory(), newMessenger(t, func(_ context.Context, m Message) error {
+					if m.Row.ID < items {
+						return &Failure{Class: class, Err: errors.New("can't parse entities")}
 					}
-					if r := store.row(1); r.lastError != "can't parse entities" {
-						t.Errorf("the error of the first item is %q", r.lastError)
-					}
-					p.stop()
+					return nil
 				})
+				store.add(repeat(chat, items)...)
+				begun := time.Now()
+				dispatch(t, store, sender, Settings{PollEvery: noPolls.PollEvery, Bounds: Bounds{Merge: merge}})
+				synctest.Wait()
+				if time.Since(begun) != 0 || store.count(end) != items-1 || store.count(rowSent) != 1 {
+					t.Errorf("after %v %d ended, %d sent", time.Since(begun), store.count(end), store.count(rowSent))
+				}
+				if r := store.row(1); r.lastError != "can't parse entities" {
+					t.Errorf("the error of the first item is %q", r.lastError)
+				}
 			})
 		}
 	}

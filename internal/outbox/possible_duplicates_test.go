@@ -31,34 +31,30 @@ func stat(t *testing.T, p *process, name string) any {
 func TestLateAnswersCauseFewDuplicates(t *testing.T) {
 	t.Parallel()
 	for _, chats := range []int{1, 2, 40} {
-		t.Run(fmt.Sprint(chats), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				const each, delay, timeout = 3, 6 * time.Second, 5 * time.Second
-				store, sender := newMemory(), newMessenger(t, answersAfter(delay))
-				for c := range chats {
-					store.add(repeat(ChatID(c), each)...)
+		inBubble(t, fmt.Sprint(chats), func(t *testing.T) {
+			const each, delay, timeout = 3, 6 * time.Second, 5 * time.Second
+			store, sender := newMemory(), newMessenger(t, answersAfter(delay))
+			for c := range chats {
+				store.add(repeat(ChatID(c), each)...)
+			}
+			dispatch(t, store, sender, Settings{Parallel: 8})
+			advance(t, time.Duration(chats*each)*(timeout+delay)+time.Minute)
+			if n := store.count(rowSent); n != chats*each {
+				t.Errorf("%d of %d are sent", n, chats*each)
+			}
+			copies, longUntil := make(map[int64]int), time.Time{}
+			for _, r := range sender.all() {
+				if copies[r.message.Row.ID]++; copies[r.message.Row.ID] == 3 {
+					t.Errorf("item %d is sent for the third time", r.message.Row.ID)
 				}
-				p := dispatch(t, store, sender, Settings{Parallel: 8})
-				advance(t, time.Duration(chats*each)*(timeout+delay)+time.Minute)
-				if n := store.count(rowSent); n != chats*each {
-					t.Errorf("%d of %d are sent", n, chats*each)
+				if r.ended.Sub(r.begun) <= timeout {
+					continue
 				}
-				copies, longUntil := make(map[int64]int), time.Time{}
-				for _, r := range sender.all() {
-					if copies[r.message.Row.ID]++; copies[r.message.Row.ID] == 3 {
-						t.Errorf("item %d is sent for the third time", r.message.Row.ID)
-					}
-					if r.ended.Sub(r.begun) <= timeout {
-						continue
-					}
-					if r.begun.Before(longUntil) {
-						t.Error("two requests exceed the usual timeout at the same time")
-					}
-					longUntil = r.ended
+				if r.begun.Before(longUntil) {
+					t.Error("two requests exceed the usual timeout at the same time")
 				}
-				p.stop()
-			})
+				longUntil = r.ended
+			}
 		})
 	}
 }
@@ -68,51 +64,47 @@ func TestLateAnswersCauseFewDuplicates(t *testing.T) {
 func TestPossibleDuplicatesAreLimited(t *testing.T) {
 	t.Parallel()
 	for _, merge := range []int{1, 64} {
-		t.Run(fmt.Sprint(merge), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				const maxCopies = 5
-				store, book := newMemory(), newLogbook()
-				sender := newMessenger(t, scripted(map[int64][]error{1: slices.Repeat([]error{failure(Ambiguous)}, 100)}))
-				store.add(1, 1)
-				settings := Settings{Bounds: Bounds{Merge: merge}}
-				p := run(t, NewDispatcher(store, sender, slog.New(book), settings), newLease(1))
-				advance(t, time.Minute)
-				store.add(1) // a message of its own, even when merging
-				advance(t, time.Hour)
-				to := sender.to(1)
-				if len(to) < maxCopies+1 {
-					t.Fatalf("%d requests, want at least 6", len(to))
+		inBubble(t, fmt.Sprint(merge), func(t *testing.T) {
+			const maxCopies = 5
+			store, book := newMemory(), newLogbook()
+			sender := newMessenger(t, scripted(map[int64][]error{1: slices.Repeat([]error{failure(Ambiguous)}, 100)}))
+			store.add(1, 1)
+			settings := Settings{Bounds: Bounds{Merge: merge}}
+			p := run(t, NewDispatcher(store, sender, slog.New(book), settings), newLease(1))
+			advance(t, time.Minute)
+			store.add(1) // a message of its own, even when merging
+			advance(t, time.Hour)
+			to := sender.to(1)
+			if len(to) < maxCopies+1 {
+				t.Fatalf("%d requests, want at least 6", len(to))
+			}
+			together := []int64{1, 2}[:min(merge, 2)]
+			for i, pause := range []time.Duration{time.Second, 10 * time.Second, 100 * time.Second, 15 * time.Minute} {
+				checkBetween(t, fmt.Sprint("pause ", i+1), to[i+1].begun.Sub(to[i].begun), pause*7/10-rounding, min(pause*13/10, 15*time.Minute)+rounding)
+			}
+			for i, r := range to[:maxCopies] {
+				if diff := cmp.Diff(together, r.ids); diff != "" {
+					t.Errorf("request %d (-want +got):\n%s", i+1, diff)
 				}
-				together := []int64{1, 2}[:min(merge, 2)]
-				for i, pause := range []time.Duration{time.Second, 10 * time.Second, 100 * time.Second, 15 * time.Minute} {
-					checkBetween(t, fmt.Sprint("pause ", i+1), to[i+1].begun.Sub(to[i].begun), pause*7/10-rounding, min(pause*13/10, 15*time.Minute)+rounding)
+			}
+			if next := int64(len(together) + 1); to[maxCopies].ids[0] != next || to[maxCopies].begun != to[maxCopies-1].ended {
+				t.Errorf("next request: %v after %v", to[maxCopies].ids, to[maxCopies].begun.Sub(to[maxCopies-1].ended))
+			}
+			for _, id := range together {
+				if r := store.row(id); r.state != "uncertain" || r.PossibleDuplicates != maxCopies {
+					t.Errorf("item %d is %s after %d possible duplicates", id, r.state, r.PossibleDuplicates)
 				}
-				for i, r := range to[:maxCopies] {
-					if diff := cmp.Diff(together, r.ids); diff != "" {
-						t.Errorf("request %d (-want +got):\n%s", i+1, diff)
-					}
-				}
-				if next := int64(len(together) + 1); to[maxCopies].ids[0] != next || to[maxCopies].begun != to[maxCopies-1].ended {
-					t.Errorf("next request: %v after %v", to[maxCopies].ids, to[maxCopies].begun.Sub(to[maxCopies-1].ended))
-				}
-				for _, id := range together {
-					if r := store.row(id); r.state != "uncertain" || r.PossibleDuplicates != maxCopies {
-						t.Errorf("item %d is %s after %d possible duplicates", id, r.state, r.PossibleDuplicates)
-					}
-				}
-				if n := stat(t, p, "uncertain"); n != float64(len(together)) {
-					t.Errorf("%v items are uncertain, want %d", n, len(together))
-				}
-				if n := stat(t, p, "possible_duplicates"); n != float64(len(together)*(maxCopies-1)) {
-					t.Errorf("%v possible duplicates", n)
-				}
-				lines := book.lines("too many possible duplicates, notice given up")
-				if len(lines) != 1 {
-					t.Errorf("%d lines in the log, want 1", len(lines))
-				}
-				p.stop()
-			})
+			}
+			if n := stat(t, p, "uncertain"); n != float64(len(together)) {
+				t.Errorf("%v items are uncertain, want %d", n, len(together))
+			}
+			if n := stat(t, p, "possible_duplicates"); n != float64(len(together)*(maxCopies-1)) {
+				t.Errorf("%v possible duplicates", n)
+			}
+			lines := book.lines("too many possible duplicates, notice given up")
+			if len(lines) != 1 {
+				t.Errorf("%d lines in the log, want 1", len(lines))
+			}
 		})
 	}
 }
@@ -133,7 +125,7 @@ func TestDuplicatesAcrossCrashesCount(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, nil)
 		store.addOrphan(4, 4)
 		store.addOrphan(5, 5)
-		p := dispatch(t, store, sender, Settings{})
+		dispatch(t, store, sender, Settings{})
 		advance(t, time.Minute)
 		if n := len(sender.to(4)); n != 1 || store.row(1).state != rowSent {
 			t.Errorf("%d fifth requests, the item is %s", n, store.row(1).state)
@@ -141,7 +133,6 @@ func TestDuplicatesAcrossCrashesCount(t *testing.T) {
 		if n := len(sender.to(5)); n != 0 || store.row(2).state != "uncertain" {
 			t.Errorf("%d sixth requests, the item is %s", n, store.row(2).state)
 		}
-		p.stop()
 	})
 }
 
@@ -162,12 +153,11 @@ func TestAmbiguousPauseOutlivesDispatcher(t *testing.T) {
 		if n := len(sender.to(1)); n != 3 {
 			t.Errorf("%d requests within 75 s, want 3", n)
 		}
-		p := dispatch(t, store, sender, Settings{})
+		dispatch(t, store, sender, Settings{})
 		advance(t, 2*time.Minute)
 		if n := len(sender.to(1)); n != 4 {
 			t.Errorf("%d requests in the end, want 4", n)
 		}
-		p.stop()
 	})
 }
 
@@ -175,32 +165,28 @@ func TestAmbiguousPauseOutlivesDispatcher(t *testing.T) {
 func TestLongRequestEndsBeforeTheLease(t *testing.T) {
 	t.Parallel()
 	for _, renewed := range []bool{false, true} {
-		t.Run(fmt.Sprint("renewed ", renewed), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				const lasts = 8 * time.Second // the lease
-				store, sender := newMemory(), newMessenger(t, answersAfter(9*time.Second))
-				store.addOrphan(1, 1)
-				lease := &limitedLease{until: time.Now().Add(lasts)}
-				p := dispatchWith(t, store, sender, Settings{Bounds: Bounds{Merge: 1}}, lease)
-				advance(t, 3*time.Second)
-				if renewed {
-					lease.renew(lasts)
-				}
-				advance(t, 17*time.Second)
-				to := sender.to(1)
-				if len(to) != 1 {
-					t.Fatalf("%d requests, want 1", len(to))
-				}
-				want, state := lasts-time.Second, rowSending
-				if renewed {
-					want, state = 9*time.Second, rowSent
-				}
-				if got := to[0].ended.Sub(to[0].begun); got != want || store.row(1).state != state {
-					t.Errorf("the request takes %v, want %v, then the item is %s", got, want, store.row(1).state)
-				}
-				p.stop()
-			})
+		inBubble(t, fmt.Sprint("renewed ", renewed), func(t *testing.T) {
+			const lasts = 8 * time.Second // the lease
+			store, sender := newMemory(), newMessenger(t, answersAfter(9*time.Second))
+			store.addOrphan(1, 1)
+			lease := &limitedLease{until: time.Now().Add(lasts)}
+			dispatchWith(t, store, sender, Settings{Bounds: Bounds{Merge: 1}}, lease)
+			advance(t, 3*time.Second)
+			if renewed {
+				lease.renew(lasts)
+			}
+			advance(t, 17*time.Second)
+			to := sender.to(1)
+			if len(to) != 1 {
+				t.Fatalf("%d requests, want 1", len(to))
+			}
+			want, state := lasts-time.Second, rowSending
+			if renewed {
+				want, state = 9*time.Second, rowSent
+			}
+			if got := to[0].ended.Sub(to[0].begun); got != want || store.row(1).state != state {
+				t.Errorf("the request takes %v, want %v, then the item is %s", got, want, store.row(1).state)
+			}
 		})
 	}
 }
@@ -217,7 +203,7 @@ func TestCallbackAnswersRetrySoon(t *testing.T) {
 			return answersAfter(time.Minute)(ctx, m)
 		})
 		store.put(row{chat: 1, action: CallbackAnswer, expires: time.Now().Add(15 * time.Second)})
-		p := dispatch(t, store, sender, Settings{})
+		dispatch(t, store, sender, Settings{})
 		advance(t, time.Minute)
 		to := sender.to(1)
 		if len(to) < 4 || to[3].begun.Sub(to[0].begun) > 4*time.Second+550*time.Millisecond+rounding {
@@ -226,7 +212,6 @@ func TestCallbackAnswersRetrySoon(t *testing.T) {
 		if took := to[3].ended.Sub(to[3].begun); took != 5*time.Second {
 			t.Errorf("the last one takes %v, want 5s", took)
 		}
-		p.stop()
 	})
 }
 
@@ -238,7 +223,7 @@ func TestNewItemsAreNotGivenUpWithDuplicates(t *testing.T) {
 		errs := append(slices.Repeat([]error{failure(Ambiguous)}, 4), failure(Unreachable), failure(Ambiguous))
 		sender := newMessenger(t, scripted(map[int64][]error{1: errs}))
 		store.add(1)
-		p := dispatch(t, store, sender, Settings{Bounds: Bounds{Merge: 64}})
+		dispatch(t, store, sender, Settings{Bounds: Bounds{Merge: 64}})
 		advance(t, 10*time.Minute)
 		store.add(1, 1)
 		advance(t, time.Hour)
@@ -250,7 +235,6 @@ func TestNewItemsAreNotGivenUpWithDuplicates(t *testing.T) {
 				t.Errorf("item %d is %s after %d possible duplicates", id, r.state, r.PossibleDuplicates)
 			}
 		}
-		p.stop()
 	})
 }
 
@@ -279,7 +263,6 @@ func TestEditsAreRepeatedUntilTheyArrive(t *testing.T) {
 		if n := stat(t, p, "possible_duplicates"); n != float64(outcomes) {
 			t.Errorf("%v possible duplicates, want %d", n, outcomes)
 		}
-		p.stop()
 	})
 }
 
@@ -310,6 +293,5 @@ func TestQuickRetriesDoNotWaitForLongRequests(t *testing.T) {
 				t.Errorf("%d requests to chat %d while a long one is in flight, want 2", n, c)
 			}
 		}
-		p.stop()
 	})
 }

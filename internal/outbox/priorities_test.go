@@ -69,26 +69,22 @@ func TestPriorities(t *testing.T) {
 			"total":    {Limits: Limits{Total: []Window{{1, time.Second}}}},
 			"parallel": {Parallel: 1},
 		} {
-			t.Run(fmt.Sprint(name, ", ", what), func(t *testing.T) {
-				t.Parallel()
-				synctest.Test(t, func(t *testing.T) {
-					store, sender := newMemory(), newMessenger(t, answersAfter(time.Millisecond))
-					for _, w := range c.lanes {
-						store.private[w.chat] = w.private
-						store.put(row{chat: w.chat, purpose: w.purpose, action: w.action, created: time.Now().Add(-w.age)})
-					}
-					settings.Favoured = []int64{favoured}
-					p := dispatch(t, store, sender, settings)
-					advance(t, time.Minute)
-					var got []ChatID
-					for _, r := range sender.all() {
-						got = append(got, r.chat)
-					}
-					if diff := cmp.Diff(c.want, got); diff != "" {
-						t.Errorf("requests (-want +got):\n%s", diff)
-					}
-					p.stop()
-				})
+			inBubble(t, fmt.Sprint(name, ", ", what), func(t *testing.T) {
+				store, sender := newMemory(), newMessenger(t, answersAfter(time.Millisecond))
+				for _, w := range c.lanes {
+					store.private[w.chat] = w.private
+					store.put(row{chat: w.chat, purpose: w.purpose, action: w.action, created: time.Now().Add(-w.age)})
+				}
+				settings.Favoured = []int64{favoured}
+				dispatch(t, store, sender, settings)
+				advance(t, time.Minute)
+				var got []ChatID
+				for _, r := range sender.all() {
+					got = append(got, r.chat)
+				}
+				if diff := cmp.Diff(c.want, got); diff != "" {
+					t.Errorf("requests (-want +got):\n%s", diff)
+				}
 			})
 		}
 	}
@@ -121,7 +117,6 @@ func TestPriorityGrowsWithTime(t *testing.T) {
 			t.Fatalf("the notification is %s", r.state)
 		}
 		checkBetween(t, "the notification waits", sender.to(quiet)[0].begun.Sub(begun), 70*time.Second, 72*time.Second)
-		p.stop()
 	})
 }
 
@@ -149,6 +144,5 @@ func TestBacklogGivesNoPriority(t *testing.T) {
 		}
 		// until its level is known, which is at the next poll, the lane counts as a group
 		checkBetween(t, "the person waits", sender.to(person)[0].begun.Sub(asked), 0, 2*time.Second)
-		p.stop()
 	})
 }

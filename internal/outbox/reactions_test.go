@@ -139,40 +139,36 @@ func TestWaitingResultsAreAcknowledged(t *testing.T) {
 		private bool
 		merge   int
 	}{"in a group": {false, 1}, "in a private chat": {true, 1}, "merged": {false, 64}, "merged by three": {true, 3}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store, sender := newMemory(), newMessenger(t, answersAfter(20*time.Millisecond))
-				store.private[1] = c.private
-				p, reactions := acknowledging(t, store, sender, Settings{Limits: MessengerLimits(), Bounds: Bounds{Merge: c.merge}})
-				for range 30 {
-					store.addResults(1, 1)
-					store.add(1) // a notice of another kind
-					p.Wake(1)
-					advance(t, 300*time.Millisecond)
+		inBubble(t, name, func(t *testing.T) {
+			store, sender := newMemory(), newMessenger(t, answersAfter(20*time.Millisecond))
+			store.private[1] = c.private
+			p, reactions := acknowledging(t, store, sender, Settings{Limits: MessengerLimits(), Bounds: Bounds{Merge: c.merge}})
+			for range 30 {
+				store.addResults(1, 1)
+				store.add(1) // a notice of another kind
+				p.Wake(1)
+				advance(t, 300*time.Millisecond)
+			}
+			advance(t, 3*time.Minute)
+			set := reactions.messages()
+			for _, message := range sender.late(1, store, reactAfter) {
+				if !slices.Contains(set, message) {
+					t.Errorf("message %d has no reaction", message)
 				}
-				advance(t, 3*time.Minute)
-				set := reactions.messages()
-				for _, message := range sender.late(1, store, reactAfter) {
-					if !slices.Contains(set, message) {
-						t.Errorf("message %d has no reaction", message)
-					}
-				}
-				// what was predicted to wait may be merged into an earlier message
-				if soon := len(set) - len(sender.late(1, store, reactAfter-time.Second)); soon > 0 {
-					t.Errorf("%d reactions to results whose notices came soon", soon)
-				}
-				for _, a := range reactions.all() {
-					checkBetween(t, fmt.Sprintf("reaction %d", a.message), a.begun.Sub(store.rows[a.message-1].created), 0, 1500*time.Millisecond)
-				}
-				if len(set) == 0 {
-					t.Error("no reactions")
-				}
-				if s := p.Stats(); s.Reactions != int64(len(set)) || s.ReactionsRefused != 0 {
-					t.Errorf("counted %d reactions, %d refused", s.Reactions, s.ReactionsRefused)
-				}
-				p.stop()
-			})
+			}
+			// what was predicted to wait may be merged into an earlier message
+			if soon := len(set) - len(sender.late(1, store, reactAfter-time.Second)); soon > 0 {
+				t.Errorf("%d reactions to results whose notices came soon", soon)
+			}
+			for _, a := range reactions.all() {
+				checkBetween(t, fmt.Sprintf("reaction %d", a.message), a.begun.Sub(store.rows[a.message-1].created), 0, 1500*time.Millisecond)
+			}
+			if len(set) == 0 {
+				t.Error("no reactions")
+			}
+			if s := p.Stats(); s.Reactions != int64(len(set)) || s.ReactionsRefused != 0 {
+				t.Errorf("counted %d reactions, %d refused", s.Reactions, s.ReactionsRefused)
+			}
 		})
 	}
 }
@@ -195,7 +191,6 @@ func TestNoReactionsWithoutPressure(t *testing.T) {
 		if n := len(reactions.all()); n > 0 || len(sender.ids(1)) != 50 {
 			t.Errorf("%d reactions, %d cards", n, len(sender.ids(1)))
 		}
-		p.stop()
 	})
 }
 
@@ -209,7 +204,7 @@ func TestReactionsWithoutWakes(t *testing.T) {
 		advance(t, reactWithin)
 		store.addResults(1, 1)
 		advance(t, reactWithin/2)
-		p, reactions := acknowledging(t, store, sender, Settings{Limits: MessengerLimits()})
+		_, reactions := acknowledging(t, store, sender, Settings{Limits: MessengerLimits()})
 		advance(t, time.Second)
 		store.addResults(1, 1)
 		advance(t, 1500*time.Millisecond)
@@ -220,7 +215,6 @@ func TestReactionsWithoutWakes(t *testing.T) {
 		if n := len(reactions.all()); n != 2 || len(sender.ids(1)) != 3 {
 			t.Errorf("%d reactions, %d cards", n, len(sender.ids(1)))
 		}
-		p.stop()
 	})
 }
 
@@ -241,26 +235,22 @@ func TestReactionsDuringFailures(t *testing.T) {
 			return nil
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store, sender := newMemory(), newMessenger(t, answer)
-				p, reactions := acknowledging(t, store, sender, Settings{Limits: MessengerLimits()})
-				store.addResults(1, 1)
-				p.Wake(1)
-				advance(t, 500*time.Millisecond)
-				store.addResults(1, 1)
-				p.Wake(1)
-				advance(t, 4400*time.Millisecond) // a request lasts for up to 5 s
-				want := []int64{1, 2}
-				if name == "no answer" {
-					want = []int64{2} // the first may have arrived
-				}
-				if got := reactions.messages(); !slices.Equal(got, want) {
-					t.Errorf("reactions to %d, want %d", got, want)
-				}
-				p.stop()
-			})
+		inBubble(t, name, func(t *testing.T) {
+			store, sender := newMemory(), newMessenger(t, answer)
+			p, reactions := acknowledging(t, store, sender, Settings{Limits: MessengerLimits()})
+			store.addResults(1, 1)
+			p.Wake(1)
+			advance(t, 500*time.Millisecond)
+			store.addResults(1, 1)
+			p.Wake(1)
+			advance(t, 4400*time.Millisecond) // a request lasts for up to 5 s
+			want := []int64{1, 2}
+			if name == "no answer" {
+				want = []int64{2} // the first may have arrived
+			}
+			if got := reactions.messages(); !slices.Equal(got, want) {
+				t.Errorf("reactions to %d, want %d", got, want)
+			}
 		})
 	}
 }
@@ -275,7 +265,7 @@ func TestNoReactionAfterTheCard(t *testing.T) {
 		advance(t, 10*time.Second)
 		store.freeze(1, 4*time.Second)
 		blocked := slowLookups{store, looking}
-		p, reactions := acknowledging(t, blocked, sender, Settings{Limits: MessengerLimits()})
+		_, reactions := acknowledging(t, blocked, sender, Settings{Limits: MessengerLimits()})
 		advance(t, 6*time.Second)
 		if n := len(sender.ids(1)); n != 3 {
 			t.Fatalf("%d cards", n)
@@ -285,7 +275,6 @@ func TestNoReactionAfterTheCard(t *testing.T) {
 		if n := len(reactions.all()); n != 0 {
 			t.Errorf("%d reactions", n)
 		}
-		p.stop()
 	})
 }
 
@@ -297,7 +286,7 @@ func TestQueuedReactionsAreDropped(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, nil)
 		store.freeze(1, 6*time.Second)
 		store.addResults(1, 60)
-		p, reactions := acknowledging(t, store, sender, Settings{Limits: limits, Bounds: Bounds{Merge: 40}})
+		_, reactions := acknowledging(t, store, sender, Settings{Limits: limits, Bounds: Bounds{Merge: 40}})
 		advance(t, 6500*time.Millisecond)
 		first := len(reactions.all())
 		if n := len(sender.ids(1)); n != 40 || first == 0 || first >= 40 {
@@ -307,7 +296,6 @@ func TestQueuedReactionsAreDropped(t *testing.T) {
 		if got, want := len(reactions.messages()), first+20; got != want {
 			t.Errorf("%d reactions, want %d", got, want)
 		}
-		p.stop()
 	})
 }
 
@@ -337,50 +325,46 @@ func TestReactionFailures(t *testing.T) {
 		"unexpected":            {errors.New("unexpected"), 300 * time.Millisecond, 3 * time.Second, 0},
 		"panic":                 {errPanic, 300 * time.Millisecond, 3 * time.Second, 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store, sender := newMemory(), newMessenger(t, nil)
-				store.freeze(1, time.Hour)
-				store.freeze(2, time.Hour)
-				store.freeze(3, time.Hour)
-				p, reactions := acknowledging(t, store, sender, Settings{Limits: MessengerLimits()})
-				first := true
-				reactions.answer = func(context.Context, int64, int64) error {
-					switch failing := first; {
-					case !failing:
-						return nil
-					case errors.Is(c.err, errPanic):
-						first = false
-						panic(c.err)
-					default:
-						first = false
-						return c.err
-					}
+		inBubble(t, name, func(t *testing.T) {
+			store, sender := newMemory(), newMessenger(t, nil)
+			store.freeze(1, time.Hour)
+			store.freeze(2, time.Hour)
+			store.freeze(3, time.Hour)
+			p, reactions := acknowledging(t, store, sender, Settings{Limits: MessengerLimits()})
+			first := true
+			reactions.answer = func(context.Context, int64, int64) error {
+				switch failing := first; {
+				case !failing:
+					return nil
+				case errors.Is(c.err, errPanic):
+					first = false
+					panic(c.err)
+				default:
+					first = false
+					return c.err
 				}
-				store.addResults(1, 1)
-				store.addResults(2, 1)
-				begun := time.Now()
-				advance(t, 1500*time.Millisecond)
-				store.addResults(3, 1)
-				store.addResults(4, 1) // a chat that may send
-				p.Wake(4)
-				synctest.Wait()
-				if n := len(sender.to(4)); n != 1 {
-					t.Errorf("%d cards during the pause", n)
-				}
-				advance(t, 65*time.Second)
-				all := reactions.all()
-				if got := reactions.messages(); !slices.Equal(slices.Compact(got), []int64{1, 2, 3}) || len(all) > 5 {
-					t.Fatalf("reactions to %d", got)
-				}
-				pause := all[len(all)-1].begun.Sub(begun)
-				checkBetween(t, "the pause", pause, c.low, c.high+2*time.Second)
-				if s := p.Stats(); s.Reactions != 3 || s.RateLimited != c.limited || s.Frozen != 3 || s.CircuitOpen {
-					t.Errorf("%+v", s)
-				}
-				p.stop()
-			})
+			}
+			store.addResults(1, 1)
+			store.addResults(2, 1)
+			begun := time.Now()
+			advance(t, 1500*time.Millisecond)
+			store.addResults(3, 1)
+			store.addResults(4, 1) // a chat that may send
+			p.Wake(4)
+			synctest.Wait()
+			if n := len(sender.to(4)); n != 1 {
+				t.Errorf("%d cards during the pause", n)
+			}
+			advance(t, 65*time.Second)
+			all := reactions.all()
+			if got := reactions.messages(); !slices.Equal(slices.Compact(got), []int64{1, 2, 3}) || len(all) > 5 {
+				t.Fatalf("reactions to %d", got)
+			}
+			pause := all[len(all)-1].begun.Sub(begun)
+			checkBetween(t, "the pause", pause, c.low, c.high+2*time.Second)
+			if s := p.Stats(); s.Reactions != 3 || s.RateLimited != c.limited || s.Frozen != 3 || s.CircuitOpen {
+				t.Errorf("%+v", s)
+			}
 		})
 	}
 }
@@ -404,7 +388,6 @@ func TestReactionsRefused(t *testing.T) {
 		if s := p.Stats(); s.Reactions != 0 || s.ReactionsRefused != 1 || s.Delivered != 3 {
 			t.Errorf("%+v", s)
 		}
-		p.stop()
 	})
 }
 
@@ -430,7 +413,6 @@ func TestReactionsAfterWakes(t *testing.T) {
 		if got := len(reactions.all()); got != 4 {
 			t.Errorf("%d reactions, want 4", got)
 		}
-		p.stop()
 	})
 }
 
@@ -453,43 +435,39 @@ func (r *reactor) checkLimit(limits Limits) {
 func TestReactionsKeepTheTotalLimit(t *testing.T) {
 	t.Parallel()
 	for name, lasts := range map[string]time.Duration{"fast": time.Millisecond, "slow": 400 * time.Millisecond} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store, sender := newMemory(), newMessenger(t, answersAfter(30*time.Millisecond))
-				store.freeze(1, time.Hour)
-				p, reactions := acknowledging(t, store, sender, Settings{Limits: reactionLimits})
-				reactions.answer = func(ctx context.Context, _, _ int64) error { return sleep(ctx, lasts) }
-				store.addResults(1, 100)
-				for chat := ChatID(2); chat < 50; chat++ {
-					advance(t, 330*time.Millisecond)
-					begun := time.Now()
-					store.add(chat)
-					p.Wake(chat)
-					synctest.Wait()
-					if sent := sender.to(chat); len(sent) != 1 || !sent[0].begun.Equal(begun) {
-						t.Errorf("chat %d has to wait", chat)
-					}
+		inBubble(t, name, func(t *testing.T) {
+			store, sender := newMemory(), newMessenger(t, answersAfter(30*time.Millisecond))
+			store.freeze(1, time.Hour)
+			p, reactions := acknowledging(t, store, sender, Settings{Limits: reactionLimits})
+			reactions.answer = func(ctx context.Context, _, _ int64) error { return sleep(ctx, lasts) }
+			store.addResults(1, 100)
+			for chat := ChatID(2); chat < 50; chat++ {
+				advance(t, 330*time.Millisecond)
+				begun := time.Now()
+				store.add(chat)
+				p.Wake(chat)
+				synctest.Wait()
+				if sent := sender.to(chat); len(sent) != 1 || !sent[0].begun.Equal(begun) {
+					t.Errorf("chat %d has to wait", chat)
 				}
-				for lasts > time.Second/4 && reactions.flying() == 0 {
-					advance(t, 10*time.Millisecond)
-				}
-				for chat := ChatID(50); chat < 80; chat++ { // more than the limit
-					store.add(chat)
-					p.Wake(chat)
-				}
-				before := len(reactions.all())
-				advance(t, 1500*time.Millisecond)
-				if n := len(reactions.all()) - before; n > 0 {
-					t.Errorf("%d reactions while messages wait", n)
-				}
-				advance(t, time.Minute)
-				reactions.checkLimit(reactionLimits)
-				if n := len(reactions.all()); n < 50 || n > 100 || reactions.most > maxReacting {
-					t.Errorf("%d reactions, %d at the same time", n, reactions.most)
-				}
-				p.stop()
-			})
+			}
+			for lasts > time.Second/4 && reactions.flying() == 0 {
+				advance(t, 10*time.Millisecond)
+			}
+			for chat := ChatID(50); chat < 80; chat++ { // more than the limit
+				store.add(chat)
+				p.Wake(chat)
+			}
+			before := len(reactions.all())
+			advance(t, 1500*time.Millisecond)
+			if n := len(reactions.all()) - before; n > 0 {
+				t.Errorf("%d reactions while messages wait", n)
+			}
+			advance(t, time.Minute)
+			reactions.checkLimit(reactionLimits)
+			if n := len(reactions.all()); n < 50 || n > 100 || reactions.most > maxReacting {
+				t.Errorf("%d reactions, %d at the same time", n, reactions.most)
+			}
 		})
 	}
 }
@@ -516,7 +494,6 @@ func TestReactionsCountForTheNextLeader(t *testing.T) {
 		p = dispatch(t, store, sender, Settings{Limits: reactionLimits, React: reactions.react})
 		advance(t, 5*time.Second)
 		reactions.checkLimit(reactionLimits)
-		p.stop()
 	})
 }
 
@@ -528,24 +505,20 @@ func TestNoReactionsWhileLanesWait(t *testing.T) {
 		limits Limits
 		want   int
 	}{"send slots": {reactionLimits, 1}, "long limit": {Limits{Total: []Window{{1000, time.Minute}}}, 0}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store, sender := newMemory(), newMessenger(t, answersAfter(2*time.Second))
-				store.freeze(1, time.Hour)
-				store.addResults(1, 1)
-				store.add(2, 3, 4, 5)
-				p, reactions := acknowledging(t, store, sender, Settings{Limits: c.limits, Parallel: 1})
-				advance(t, 5900*time.Millisecond)
-				if n := len(reactions.all()); n > 0 {
-					t.Errorf("%d reactions while lanes wait", n)
-				}
-				advance(t, 3*time.Second)
-				if n := len(reactions.all()); n != c.want {
-					t.Errorf("%d reactions, want %d", n, c.want)
-				}
-				p.stop()
-			})
+		inBubble(t, name, func(t *testing.T) {
+			store, sender := newMemory(), newMessenger(t, answersAfter(2*time.Second))
+			store.freeze(1, time.Hour)
+			store.addResults(1, 1)
+			store.add(2, 3, 4, 5)
+			_, reactions := acknowledging(t, store, sender, Settings{Limits: c.limits, Parallel: 1})
+			advance(t, 5900*time.Millisecond)
+			if n := len(reactions.all()); n > 0 {
+				t.Errorf("%d reactions while lanes wait", n)
+			}
+			advance(t, 3*time.Second)
+			if n := len(reactions.all()); n != c.want {
+				t.Errorf("%d reactions, want %d", n, c.want)
+			}
 		})
 	}
 }
@@ -584,7 +557,6 @@ func TestNoReactionsInTrouble(t *testing.T) {
 		if n := len(reactions.all()); n != 1 {
 			t.Errorf("%d reactions without a lease", n)
 		}
-		p.stop()
 	})
 }
 

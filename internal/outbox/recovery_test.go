@@ -31,33 +31,30 @@ func TestLimitsOutliveDispatcher(t *testing.T) {
 		"total limit":           {20 * time.Second, true, 0, Limits{Total: limits.Total}},
 	}
 	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store, sender := newMemory(), newMessenger(t, answersAfter(c.lasts))
-				for chat := ChatID(1); chat <= 3; chat++ {
-					store.private[chat] = c.private
+		inBubble(t, name, func(t *testing.T) {
+			store, sender := newMemory(), newMessenger(t, answersAfter(c.lasts))
+			for chat := ChatID(1); chat <= 3; chat++ {
+				store.private[chat] = c.private
+			}
+			for range items {
+				store.add(1, 2, 3)
+			}
+			for store.open() > 0 {
+				p := dispatch(t, store, sender, Settings{Limits: c.limits})
+				advance(t, c.every)
+				p.stop()
+				if time.Since(sender.all()[0].begun) > time.Hour {
+					t.Fatalf("%d items are not sent within an hour", store.open())
 				}
-				for range items {
-					store.add(1, 2, 3)
+			}
+			if err := sender.exceeded(c.limits); err != nil {
+				t.Error(err)
+			}
+			for chat := ChatID(1); chat <= 3; chat++ {
+				if ids := slices.Compact(sender.ids(chat)); len(ids) != items || !slices.IsSorted(ids) {
+					t.Errorf("chat %d gets %v", chat, ids)
 				}
-				for store.open() > 0 {
-					p := dispatch(t, store, sender, Settings{Limits: c.limits})
-					advance(t, c.every)
-					p.stop()
-					if time.Since(sender.all()[0].begun) > time.Hour {
-						t.Fatalf("%d items are not sent within an hour", store.open())
-					}
-				}
-				if err := sender.exceeded(c.limits); err != nil {
-					t.Error(err)
-				}
-				for chat := ChatID(1); chat <= 3; chat++ {
-					if ids := slices.Compact(sender.ids(chat)); len(ids) != items || !slices.IsSorted(ids) {
-						t.Errorf("chat %d gets %v", chat, ids)
-					}
-				}
-			})
+			}
 		})
 	}
 }
@@ -97,46 +94,42 @@ func TestLoadingRecentRequestsFails(t *testing.T) {
 		"at once":    func(context.Context) error { return errUnavailable },
 		"by hanging": hang,
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store, sender, book := newMemory(), newMessenger(t, nil), newLogbook()
-				settings := Settings{Limits: Limits{Group: []Window{{2, time.Hour}}}, Bounds: Bounds{Merge: 1}}
-				store.add(1, 1)
-				first := dispatch(t, store, sender, settings)
-				synctest.Wait()
-				first.stop()
-				store.add(1, 2)
-				var calls atomic.Int32
-				end := time.Now().Add(30 * time.Second)
-				store.onRecent = func(ctx context.Context) error {
-					calls.Add(1)
-					if time.Now().Before(end) {
-						return failCall(ctx)
-					}
-					return nil
+		inBubble(t, name, func(t *testing.T) {
+			store, sender, book := newMemory(), newMessenger(t, nil), newLogbook()
+			settings := Settings{Limits: Limits{Group: []Window{{2, time.Hour}}}, Bounds: Bounds{Merge: 1}}
+			store.add(1, 1)
+			first := dispatch(t, store, sender, settings)
+			synctest.Wait()
+			first.stop()
+			store.add(1, 2)
+			var calls atomic.Int32
+			end := time.Now().Add(30 * time.Second)
+			store.onRecent = func(ctx context.Context) error {
+				calls.Add(1)
+				if time.Now().Before(end) {
+					return failCall(ctx)
 				}
-				p := run(t, NewDispatcher(store, sender, slog.New(book), settings), newLease(1))
-				for range 30 {
-					p.Wake(1, 2)
-					p.WakeCallbackAnswers(1)
-					advance(t, time.Second-time.Microsecond)
-				}
-				if n := len(sender.all()); n != 2 {
-					t.Errorf("%d requests before the recent ones are known", n-2)
-				}
-				if n := calls.Load(); n < 3 || n > 36 {
-					t.Errorf("the store was called %d times in half a minute", n)
-				}
-				advance(t, 12*time.Second)
-				if diff := cmp.Diff([][]int64{{1, 2}, {4}}, [][]int64{sender.ids(1), sender.ids(2)}); diff != "" {
-					t.Errorf("requests (-want +got):\n%s", diff)
-				}
-				if n := len(book.lines("failed to load recent requests, retrying")); n != 1 {
-					t.Errorf("%d lines in the log, want 1", n)
-				}
-				p.stop()
-			})
+				return nil
+			}
+			p := run(t, NewDispatcher(store, sender, slog.New(book), settings), newLease(1))
+			for range 30 {
+				p.Wake(1, 2)
+				p.WakeCallbackAnswers(1)
+				advance(t, time.Second-time.Microsecond)
+			}
+			if n := len(sender.all()); n != 2 {
+				t.Errorf("%d requests before the recent ones are known", n-2)
+			}
+			if n := calls.Load(); n < 3 || n > 36 {
+				t.Errorf("the store was called %d times in half a minute", n)
+			}
+			advance(t, 12*time.Second)
+			if diff := cmp.Diff([][]int64{{1, 2}, {4}}, [][]int64{sender.ids(1), sender.ids(2)}); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+			if n := len(book.lines("failed to load recent requests, retrying")); n != 1 {
+				t.Errorf("%d lines in the log, want 1", n)
+			}
 		})
 	}
 }
@@ -148,11 +141,10 @@ func TestNoLimitsNeedNoRecentRequests(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, nil)
 		store.onRecent = func(context.Context) error { return errUnavailable }
 		store.add(1)
-		p := dispatch(t, store, sender, Settings{})
+		dispatch(t, store, sender, Settings{})
 		synctest.Wait()
 		if store.open() != 0 {
 			t.Error("the item is not sent")
 		}
-		p.stop()
 	})
 }

@@ -28,72 +28,68 @@ func TestMessengerOutageOfTenMinutes(t *testing.T) {
 		"no connection": func(context.Context) error { return failure(Unreachable) },
 		"no answer":     func(ctx context.Context) error { return &Failure{Class: Ambiguous, Err: hang(ctx)} },
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				const chats, lasts = 200, 10 * time.Minute
-				random := rand.New(rand.NewPCG(4, 2))
-				outageStart := time.Now().Add(time.Minute)
-				outageEnd := outageStart.Add(lasts)
-				store, book := newMemory(), newLogbook()
-				sender := newMessenger(t, func(ctx context.Context, m Message) error {
-					if now := time.Now(); now.Before(outageStart) || !now.Before(outageEnd) {
-						return answersAfter(latency(m.Row.Key))(ctx, m)
-					}
-					return outage(ctx)
-				})
-				for c := range ChatID(chats) {
-					store.private[c] = c%3 == 0
+		inBubble(t, name, func(t *testing.T) {
+			const chats, lasts = 200, 10 * time.Minute
+			random := rand.New(rand.NewPCG(4, 2))
+			outageStart := time.Now().Add(time.Minute)
+			outageEnd := outageStart.Add(lasts)
+			store, book := newMemory(), newLogbook()
+			sender := newMessenger(t, func(ctx context.Context, m Message) error {
+				if now := time.Now(); now.Before(outageStart) || !now.Before(outageEnd) {
+					return answersAfter(latency(m.Row.Key))(ctx, m)
 				}
-				p := run(t, NewDispatcher(store, sender, slog.New(book), Settings{Limits: MessengerLimits()}), newLease(1))
-				for n := 0; time.Now().Before(outageEnd.Add(-time.Second)); n++ {
-					r := row{chat: ChatID(random.IntN(chats)), Item: Item{Key: fmt.Sprint(n)}}
-					switch random.IntN(10) {
-					case 0:
-						r.action, r.expires = CallbackAnswer, time.Now().Add(15*time.Second)
-					case 1, 2, 3:
-						r.purpose, r.expires = Answer, time.Now().Add(5*time.Minute)
-					default:
-						r.expires = time.Now().Add(24 * time.Hour)
-					}
-					store.put(r)
-					if r.action == CallbackAnswer {
-						p.WakeCallbackAnswers(r.chat)
-					} else {
-						p.Wake(r.chat)
-					}
-					advance(t, time.Duration(random.IntN(1000))*time.Millisecond)
-				}
-				waiting := store.open()
-				advance(t, 3*time.Minute)
-				if n := store.open() + store.count(rowDead); n != 0 {
-					t.Errorf("%d items are open or dead", n)
-				}
-				sent, last := checkSent(t, store, sender)
-				probes, callbackAnswers := 0, 0
-				for _, r := range sender.all() {
-					if !r.begun.Before(outageStart) && r.begun.Before(outageEnd) {
-						if r.message.Action == CallbackAnswer {
-							callbackAnswers++
-						} else {
-							probes++
-						}
-					}
-				}
-				if probes > 32+2+int(lasts/(14*time.Second))+10 {
-					t.Errorf("%d requests during the outage, without answers to buttons", probes)
-				}
-				f := p.Stats()
-				t.Logf("%d items in %d chats, %d of them waiting at the end of the outage; %d requests during the outage, and %d answers to buttons",
-					len(store.rows), chats, waiting, probes, callbackAnswers)
-				t.Logf("%d messages in total, the last one %v after the outage; %d expired, 0 dead; average wait %.1f s",
-					sent, last.Sub(outageEnd).Round(time.Millisecond), store.count(rowExpired), f.AverageWait)
-				opened := book.lines("most requests to the messenger fail, circuit opened")
-				if n := len(opened); n == 0 || n > probes {
-					t.Errorf("the log reports %d outages", n)
-				}
-				p.stop()
+				return outage(ctx)
 			})
+			for c := range ChatID(chats) {
+				store.private[c] = c%3 == 0
+			}
+			p := run(t, NewDispatcher(store, sender, slog.New(book), Settings{Limits: MessengerLimits()}), newLease(1))
+			for n := 0; time.Now().Before(outageEnd.Add(-time.Second)); n++ {
+				r := row{chat: ChatID(random.IntN(chats)), Item: Item{Key: fmt.Sprint(n)}}
+				switch random.IntN(10) {
+				case 0:
+					r.action, r.expires = CallbackAnswer, time.Now().Add(15*time.Second)
+				case 1, 2, 3:
+					r.purpose, r.expires = Answer, time.Now().Add(5*time.Minute)
+				default:
+					r.expires = time.Now().Add(24 * time.Hour)
+				}
+				store.put(r)
+				if r.action == CallbackAnswer {
+					p.WakeCallbackAnswers(r.chat)
+				} else {
+					p.Wake(r.chat)
+				}
+				advance(t, time.Duration(random.IntN(1000))*time.Millisecond)
+			}
+			waiting := store.open()
+			advance(t, 3*time.Minute)
+			if n := store.open() + store.count(rowDead); n != 0 {
+				t.Errorf("%d items are open or dead", n)
+			}
+			sent, last := checkSent(t, store, sender)
+			probes, callbackAnswers := 0, 0
+			for _, r := range sender.all() {
+				if !r.begun.Before(outageStart) && r.begun.Before(outageEnd) {
+					if r.message.Action == CallbackAnswer {
+						callbackAnswers++
+					} else {
+						probes++
+					}
+				}
+			}
+			if probes > 32+2+int(lasts/(14*time.Second))+10 {
+				t.Errorf("%d requests during the outage, without answers to buttons", probes)
+			}
+			f := p.Stats()
+			t.Logf("%d items in %d chats, %d of them waiting at the end of the outage; %d requests during the outage, and %d answers to buttons",
+				len(store.rows), chats, waiting, probes, callbackAnswers)
+			t.Logf("%d messages in total, the last one %v after the outage; %d expired, 0 dead; average wait %.1f s",
+				sent, last.Sub(outageEnd).Round(time.Millisecond), store.count(rowExpired), f.AverageWait)
+			opened := book.lines("most requests to the messenger fail, circuit opened")
+			if n := len(opened); n == 0 || n > probes {
+				t.Errorf("the log reports %d outages", n)
+			}
 		})
 	}
 }

@@ -29,44 +29,40 @@ func TestUnnecessaryEditsAreSkipped(t *testing.T) {
 		"edit, unknown content":   {row{action: Edit, target: 5}, false},
 		"ensure, unknown content": {row{action: Ensure, target: 5}, false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store, sender := newMemory(), newMessenger(t, nil)
-				var mu sync.Mutex
-				var persisted []Result
-				store.onAdvance = func(_ context.Context, results []Result, _ []Lane) error {
-					mu.Lock()
-					defer mu.Unlock()
-					persisted = append(persisted, results...)
-					return nil
-				}
-				c.row.chat = 1
-				store.put(c.row)
-				store.add(1)
-				p := dispatch(t, store, sender, Settings{PollEvery: noPolls.PollEvery})
-				synctest.Wait()
-				want, message := []int64{1, 2}, messageID(1)
-				if c.skip {
-					want, message = []int64{2}, c.row.target
-				}
-				if c.row.action == Ensure && !c.skip {
-					want = []int64{2, 1} // everything else goes first
-				}
-				if diff := cmp.Diff(want, sender.ids(1)); diff != "" {
-					t.Errorf("requests (-want +got):\n%s", diff)
-				}
-				if r := store.row(1); r.state != rowSent || r.messageID != message {
-					t.Errorf("the item is %s as message %d, want sent as %d", r.state, r.messageID, message)
-				}
-				if len(persisted) != 2 || persisted[0].Fingerprint != fingerprint || persisted[1].Fingerprint != fingerprint {
-					t.Errorf("%d results are persisted, not all with the fingerprint %q", len(persisted), fingerprint)
-				}
-				if f := p.Stats(); (f.Skipped == 1) != c.skip || f.Sent != int64(len(want)) {
-					t.Errorf("%d are counted as skipped, %d as sent", f.Skipped, f.Sent)
-				}
-				p.stop()
-			})
+		inBubble(t, name, func(t *testing.T) {
+			store, sender := newMemory(), newMessenger(t, nil)
+			var mu sync.Mutex
+			var persisted []Result
+			store.onAdvance = func(_ context.Context, results []Result, _ []Lane) error {
+				mu.Lock()
+				defer mu.Unlock()
+				persisted = append(persisted, results...)
+				return nil
+			}
+			c.row.chat = 1
+			store.put(c.row)
+			store.add(1)
+			p := dispatch(t, store, sender, Settings{PollEvery: noPolls.PollEvery})
+			synctest.Wait()
+			want, message := []int64{1, 2}, messageID(1)
+			if c.skip {
+				want, message = []int64{2}, c.row.target
+			}
+			if c.row.action == Ensure && !c.skip {
+				want = []int64{2, 1} // everything else goes first
+			}
+			if diff := cmp.Diff(want, sender.ids(1)); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+			if r := store.row(1); r.state != rowSent || r.messageID != message {
+				t.Errorf("the item is %s as message %d, want sent as %d", r.state, r.messageID, message)
+			}
+			if len(persisted) != 2 || persisted[0].Fingerprint != fingerprint || persisted[1].Fingerprint != fingerprint {
+				t.Errorf("%d results are persisted, not all with the fingerprint %q", len(persisted), fingerprint)
+			}
+			if f := p.Stats(); (f.Skipped == 1) != c.skip || f.Sent != int64(len(want)) {
+				t.Errorf("%d are counted as skipped, %d as sent", f.Skipped, f.Sent)
+			}
 		})
 	}
 }
@@ -136,7 +132,6 @@ func TestNotAttempted(t *testing.T) {
 		if f := p.Stats(); f.DeadLetters != 3 || f.Sent != 2 || f.Skipped != 0 {
 			t.Errorf("%d died, %d are sent, %d skipped, want 3, 2, 0", f.DeadLetters, f.Sent, f.Skipped)
 		}
-		p.stop()
 	})
 }
 
@@ -169,7 +164,6 @@ func TestNotAttemptedDoesNotCloseCircuit(t *testing.T) {
 		if p.Stats().DeadLetters == 0 {
 			t.Error("nothing was rejected")
 		}
-		p.stop()
 	})
 }
 
@@ -177,54 +171,50 @@ func TestNotAttemptedDoesNotCloseCircuit(t *testing.T) {
 func TestMigrated(t *testing.T) {
 	t.Parallel()
 	for name, failing := range map[string]int{"at once": 0, "the store is unavailable": 3, "moving panics": 3} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				const chat, moved = ChatID(1), int64(-100_1)
-				store := newMemory()
-				sender := newMessenger(t, func(_ context.Context, m Message) error {
-					if m.ExternalChat != moved {
-						return &Failure{Class: Migrated, NewID: moved, Err: errors.New("the group is a supergroup")}
-					}
-					return nil
-				})
-				type move struct{ From, To int64 }
-				var moves []move
-				store.add(chat, chat)
-				var classes []Class
-				store.onAdvance = func(_ context.Context, results []Result, _ []Lane) error {
-					for _, r := range results {
-						if r.Failure != nil {
-							classes = append(classes, r.Failure.Class)
-						}
-					}
-					return nil
+		inBubble(t, name, func(t *testing.T) {
+			const chat, moved = ChatID(1), int64(-100_1)
+			store := newMemory()
+			sender := newMessenger(t, func(_ context.Context, m Message) error {
+				if m.ExternalChat != moved {
+					return &Failure{Class: Migrated, NewID: moved, Err: errors.New("the group is a supergroup")}
 				}
-				p := dispatch(t, store, sender, Settings{ChatMigrated: func(_ context.Context, from, to int64) error {
-					if moves = append(moves, move{from, to}); len(moves) <= failing {
-						if name == "moving panics" {
-							panic(errPanic)
-						}
-						return errUnavailable
-					}
-					store.move(chat, to)
-					return nil
-				}})
-				advance(t, time.Minute)
-				if diff := cmp.Diff(slices.Repeat([]move{{-1, moved}}, failing+1), moves); diff != "" {
-					t.Errorf("moves (-want +got):\n%s", diff)
-				}
-				if diff := cmp.Diff(append(slices.Repeat([]int64{1}, failing+2), 2), sender.ids(chat)); diff != "" {
-					t.Errorf("requests (-want +got):\n%s", diff)
-				}
-				if n := store.count(rowSent); n != 2 {
-					t.Errorf("%d items are sent, want 2", n)
-				}
-				if diff := cmp.Diff(slices.Repeat([]Class{Migrated}, failing+1), classes); diff != "" {
-					t.Errorf("persisted failures (-want +got):\n%s", diff)
-				}
-				p.stop()
+				return nil
 			})
+			type move struct{ From, To int64 }
+			var moves []move
+			store.add(chat, chat)
+			var classes []Class
+			store.onAdvance = func(_ context.Context, results []Result, _ []Lane) error {
+				for _, r := range results {
+					if r.Failure != nil {
+						classes = append(classes, r.Failure.Class)
+					}
+				}
+				return nil
+			}
+			dispatch(t, store, sender, Settings{ChatMigrated: func(_ context.Context, from, to int64) error {
+				if moves = append(moves, move{from, to}); len(moves) <= failing {
+					if name == "moving panics" {
+						panic(errPanic)
+					}
+					return errUnavailable
+				}
+				store.move(chat, to)
+				return nil
+			}})
+			advance(t, time.Minute)
+			if diff := cmp.Diff(slices.Repeat([]move{{-1, moved}}, failing+1), moves); diff != "" {
+				t.Errorf("moves (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(append(slices.Repeat([]int64{1}, failing+2), 2), sender.ids(chat)); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+			if n := store.count(rowSent); n != 2 {
+				t.Errorf("%d items are sent, want 2", n)
+			}
+			if diff := cmp.Diff(slices.Repeat([]Class{Migrated}, failing+1), classes); diff != "" {
+				t.Errorf("persisted failures (-want +got):\n%s", diff)
+			}
 		})
 	}
 }

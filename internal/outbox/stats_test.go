@@ -70,7 +70,6 @@ func TestInFlight(t *testing.T) {
 		if f := p.Stats(); f.InFlight != 0 || f.WaitingLanes != 0 {
 			t.Errorf("%d requests are in flight, %d lanes wait, want none", f.InFlight, f.WaitingLanes)
 		}
-		p.stop()
 	})
 }
 
@@ -94,7 +93,6 @@ func TestEnqueueRate(t *testing.T) {
 		})); diff != "" {
 			t.Errorf("items per second (-want +got):\n%s", diff)
 		}
-		p.stop()
 	})
 }
 
@@ -108,7 +106,6 @@ func TestAverageWait(t *testing.T) {
 		if got := p.Stats().AverageWait; got != 1.5 { // 0, 1, 2 and 3 s
 			t.Errorf("lanes wait for %v s on average, want 1.5", got)
 		}
-		p.stop()
 	})
 
 	var m statsRecorder

@@ -18,30 +18,27 @@ func TestStopLeavesWaitingItems(t *testing.T) {
 		"unauthorized": failure(Unauthorized),
 		"forbidden":    failure(Forbidden),
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{1: {err}}))
-				store.add(1, 1, 1)
-				p := dispatch(t, store, sender, noPolls)
-				synctest.Wait()
-				if took := p.stop(); took != 0 {
-					t.Errorf("stopping takes %v", took)
-				}
-				if diff := cmp.Diff([]int64{1}, sender.ids(1)); diff != "" {
-					t.Errorf("requests (-want +got):\n%s", diff)
-				}
-				if n := store.count(rowPlanned); n != 3 {
-					t.Errorf("%d items wait, want 3", n)
-				}
-				store.unpark(1)
-				next := dispatch(t, store, sender, Settings{})
-				advance(t, 5*time.Second)
-				if diff := cmp.Diff([]int64{1, 1, 2, 3}, sender.ids(1)); diff != "" {
-					t.Errorf("requests in the end (-want +got):\n%s", diff)
-				}
-				next.stop()
-			})
+		inBubble(t, name, func(t *testing.T) {
+			store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{1: {err}}))
+			store.add(1, 1, 1)
+			p := dispatch(t, store, sender, noPolls)
+			synctest.Wait()
+			if took := p.stop(); took != 0 {
+				t.Errorf("stopping takes %v", took)
+			}
+			if diff := cmp.Diff([]int64{1}, sender.ids(1)); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+			if n := store.count(rowPlanned); n != 3 {
+				t.Errorf("%d items wait, want 3", n)
+			}
+			store.unpark(1)
+			next := dispatch(t, store, sender, Settings{})
+			advance(t, 5*time.Second)
+			if diff := cmp.Diff([]int64{1, 1, 2, 3}, sender.ids(1)); diff != "" {
+				t.Errorf("requests in the end (-want +got):\n%s", diff)
+			}
+			next.stop()
 		})
 	}
 }
@@ -102,31 +99,28 @@ func TestStopIsBounded(t *testing.T) {
 		"everything hangs":              {Settings{}, hangSend, func(s *memory) { s.onAdvance, s.onWaiting = hangWriting, hang }, 7 * time.Second},
 	}
 	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				const chats, items = 50, 400
-				store, sender := newMemory(), newMessenger(t, c.answer)
-				c.set(store)
-				for chat := range ChatID(chats) {
-					store.add(repeat(chat, items/chats)...)
-				}
-				store.add(repeat(chats, 500)...)
-				p := dispatch(t, store, sender, c.settings)
-				for chat := range ChatID(chats + 1) {
-					p.Wake(chat)
-				}
-				advance(t, 10*time.Millisecond)
-				checkBetween(t, "stopping", p.stop(), 0, c.limit)
-				if n := store.open() + store.count(rowSent); n != items+500 {
-					t.Errorf("of %d items %d are left or sent", items+500, n)
-				}
-				before := len(sender.all())
-				advance(t, time.Hour)
-				if n := len(sender.all()); n != before {
-					t.Errorf("%d requests after the end", n-before)
-				}
-			})
+		inBubble(t, name, func(t *testing.T) {
+			const chats, items = 50, 400
+			store, sender := newMemory(), newMessenger(t, c.answer)
+			c.set(store)
+			for chat := range ChatID(chats) {
+				store.add(repeat(chat, items/chats)...)
+			}
+			store.add(repeat(chats, 500)...)
+			p := dispatch(t, store, sender, c.settings)
+			for chat := range ChatID(chats + 1) {
+				p.Wake(chat)
+			}
+			advance(t, 10*time.Millisecond)
+			checkBetween(t, "stopping", p.stop(), 0, c.limit)
+			if n := store.open() + store.count(rowSent); n != items+500 {
+				t.Errorf("of %d items %d are left or sent", items+500, n)
+			}
+			before := len(sender.all())
+			advance(t, time.Hour)
+			if n := len(sender.all()); n != before {
+				t.Errorf("%d requests after the end", n-before)
+			}
 		})
 	}
 }
@@ -254,6 +248,5 @@ func TestRunAgain(t *testing.T) {
 				t.Errorf("requests (-want +got):\n%s", diff)
 			}
 		}
-		p.stop()
 	})
 }

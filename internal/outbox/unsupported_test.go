@@ -64,12 +64,11 @@ func TestUnsupportedItemsAreSetAside(t *testing.T) {
 			t.Errorf("%d attempts and %d failures count", r.Attempts, r.Failures)
 		}
 		newer = true
-		p := run(t, d, newLease(1))
+		run(t, d, newLease(1))
 		advance(t, time.Minute)
 		if diff := cmp.Diff(append(want, 2, 5, 8), sent()); diff != "" {
 			t.Errorf("sent (-want +got):\n%s", diff)
 		}
-		p.stop()
 	})
 }
 

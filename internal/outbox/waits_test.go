@@ -29,6 +29,5 @@ func TestPausesDoNotCountAsWaits(t *testing.T) {
 		if f := p.Stats(); f.AverageWait != 0 || f.Sent != 6 {
 			t.Errorf("%d are sent, lanes wait for %v s on average, want 6 and 0", f.Sent, f.AverageWait)
 		}
-		p.stop()
 	})
 }

@@ -93,31 +93,27 @@ func TestWakeWhileLaneRuns(t *testing.T) {
 		},
 	}
 	for name, set := range moments {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store, sender := newMemory(), newMessenger(t, nil)
-				var p *process
-				var once sync.Once
-				begun := make(chan struct{})
-				set(store, sender, func() {
-					once.Do(func() {
-						<-begun
-						store.add(chat)
-						p.Wake(chat)
-					})
+		inBubble(t, name, func(t *testing.T) {
+			store, sender := newMemory(), newMessenger(t, nil)
+			var p *process
+			var once sync.Once
+			begun := make(chan struct{})
+			set(store, sender, func() {
+				once.Do(func() {
+					<-begun
+					store.add(chat)
+					p.Wake(chat)
 				})
-				store.add(chat)
-				p = dispatch(t, store, sender, noPolls)
-				close(begun)
-				synctest.Wait()
-				p.Wake(chat)
-				advance(t, 10*time.Second)
-				if n := store.count(rowSent); n != 2 {
-					t.Errorf("%d items are sent, want 2", n)
-				}
-				p.stop()
 			})
+			store.add(chat)
+			p = dispatch(t, store, sender, noPolls)
+			close(begun)
+			synctest.Wait()
+			p.Wake(chat)
+			advance(t, 10*time.Second)
+			if n := store.count(rowSent); n != 2 {
+				t.Errorf("%d items are sent, want 2", n)
+			}
 		})
 	}
 }
@@ -150,7 +146,6 @@ func TestWakesAreNotLost(t *testing.T) {
 		if n := store.count(rowSent); n != writers*items {
 			t.Errorf("%d items are sent, want %d", n, writers*items)
 		}
-		p.stop()
 	})
 }
 
@@ -160,29 +155,25 @@ func TestPollFindsItems(t *testing.T) {
 		time.Second:      {},
 		30 * time.Second: {PollEvery: 30 * time.Second},
 	} {
-		t.Run(every.String(), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store, sender := newMemory(), newMessenger(t, nil)
-				store.add(1) // from before the start: found at once
-				p := dispatch(t, store, sender, settings)
-				synctest.Wait()
-				if store.open() != 0 {
-					t.Error("the item from before the start is not sent")
-				}
-				advance(t, every/3)
-				store.add(1, 2, 2)
-				store.put(row{chat: 3, action: CallbackAnswer})
-				advance(t, every-every/3-1)
-				if n := store.open(); n != 4 {
-					t.Errorf("%d items are open before the poll, want 4", n)
-				}
-				advance(t, 1)
-				if n := store.open(); n != 0 {
-					t.Errorf("%d items are open after the poll, want 0", n)
-				}
-				p.stop()
-			})
+		inBubble(t, every.String(), func(t *testing.T) {
+			store, sender := newMemory(), newMessenger(t, nil)
+			store.add(1) // from before the start: found at once
+			dispatch(t, store, sender, settings)
+			synctest.Wait()
+			if store.open() != 0 {
+				t.Error("the item from before the start is not sent")
+			}
+			advance(t, every/3)
+			store.add(1, 2, 2)
+			store.put(row{chat: 3, action: CallbackAnswer})
+			advance(t, every-every/3-1)
+			if n := store.open(); n != 4 {
+				t.Errorf("%d items are open before the poll, want 4", n)
+			}
+			advance(t, 1)
+			if n := store.open(); n != 0 {
+				t.Errorf("%d items are open after the poll, want 0", n)
+			}
 		})
 	}
 }
@@ -195,33 +186,29 @@ func TestPollFails(t *testing.T) {
 		"at once":    func(context.Context) error { return errUnavailable },
 		"by hanging": hang,
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store, sender, book := newMemory(), newMessenger(t, nil), newLogbook()
-				end := time.Now().Add(time.Minute)
-				store.onWaiting = func(ctx context.Context) error {
-					if time.Now().Before(end) {
-						return failing(ctx)
-					}
-					return nil
+		inBubble(t, name, func(t *testing.T) {
+			store, sender, book := newMemory(), newMessenger(t, nil), newLogbook()
+			end := time.Now().Add(time.Minute)
+			store.onWaiting = func(ctx context.Context) error {
+				if time.Now().Before(end) {
+					return failing(ctx)
 				}
-				store.onSurvey = store.onWaiting
-				store.add(1)
-				p := run(t, NewDispatcher(store, sender, slog.New(book), Settings{}), newLease(1))
-				advance(t, time.Minute-1)
-				if store.open() != 1 {
-					t.Error("the item is sent before a poll has succeeded")
-				}
-				advance(t, 12*time.Second)
-				if store.open() != 0 {
-					t.Error("the item is not found after the outage")
-				}
-				if n := book.countFrom(slog.LevelWarn); n != 2 {
-					t.Errorf("%d lines in the log, want one about polling and one about counting", n)
-				}
-				p.stop()
-			})
+				return nil
+			}
+			store.onSurvey = store.onWaiting
+			store.add(1)
+			run(t, NewDispatcher(store, sender, slog.New(book), Settings{}), newLease(1))
+			advance(t, time.Minute-1)
+			if store.open() != 1 {
+				t.Error("the item is sent before a poll has succeeded")
+			}
+			advance(t, 12*time.Second)
+			if store.open() != 0 {
+				t.Error("the item is not found after the outage")
+			}
+			if n := book.countFrom(slog.LevelWarn); n != 2 {
+				t.Errorf("%d lines in the log, want one about polling and one about counting", n)
+			}
 		})
 	}
 }
@@ -237,12 +224,11 @@ func TestSlowPollsAreRare(t *testing.T) {
 			begun = append(begun, time.Since(start))
 			return sleep(ctx, 500*time.Millisecond)
 		}
-		p := dispatch(t, store, sender, Settings{})
+		dispatch(t, store, sender, Settings{})
 		advance(t, 12*time.Second)
 		if diff := cmp.Diff([]time.Duration{0, 5500 * time.Millisecond, 11 * time.Second}, begun); diff != "" {
 			t.Errorf("polls (-want +got):\n%s", diff)
 		}
-		p.stop()
 	})
 }
 
@@ -299,31 +285,27 @@ func (l hookedStore) Waiting(ctx context.Context) ([]Backlog, error) {
 func TestWakeAtFirstPoll(t *testing.T) {
 	t.Parallel()
 	for _, moment := range []string{"before", "after"} {
-		t.Run(moment, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store, sender := newMemory(), newMessenger(t, nil)
-				var d *Dispatcher
-				addItem := func() {
-					store.add(1)
-					if !d.Wake(Lane{Chat: 1}) {
-						t.Error("Wake returns false")
-					}
+		inBubble(t, moment, func(t *testing.T) {
+			store, sender := newMemory(), newMessenger(t, nil)
+			var d *Dispatcher
+			addItem := func() {
+				store.add(1)
+				if !d.Wake(Lane{Chat: 1}) {
+					t.Error("Wake returns false")
 				}
-				hooked := hookedStore{memory: store, afterWaiting: func() {}}
-				if moment == "after" {
-					hooked.afterWaiting = addItem
-				} else {
-					store.onWaiting = func(context.Context) error { addItem(); return nil }
-				}
-				d = NewDispatcher(hooked, sender, slog.New(slog.DiscardHandler), noPolls)
-				p := run(t, d, newLease(1))
-				synctest.Wait()
-				if store.open() != 0 {
-					t.Error("the item is not sent")
-				}
-				p.stop()
-			})
+			}
+			hooked := hookedStore{memory: store, afterWaiting: func() {}}
+			if moment == "after" {
+				hooked.afterWaiting = addItem
+			} else {
+				store.onWaiting = func(context.Context) error { addItem(); return nil }
+			}
+			d = NewDispatcher(hooked, sender, slog.New(slog.DiscardHandler), noPolls)
+			run(t, d, newLease(1))
+			synctest.Wait()
+			if store.open() != 0 {
+				t.Error("the item is not sent")
+			}
 		})
 	}
 }
@@ -383,6 +365,5 @@ func TestWakeWhileEverythingHangs(t *testing.T) {
 		if waited := time.Since(begun); waited != 0 {
 			t.Errorf("Wake blocks for %v", waited)
 		}
-		p.stop()
 	})
 }
