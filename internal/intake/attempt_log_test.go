@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
@@ -13,28 +12,24 @@ import (
 func TestEveryFailedAttemptIsLogged(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{"a fault of its own": errOwn, "the database is away": errAway} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				b := newBot(t)
-				b.answer = func(_ context.Context, u Update) error { return failing(4, err)(len(b.tries(u.ID)) - 1) }
-				b.come(Update{ID: 5, Lane: 3})
-				b.start()
-				after(t, 8*time.Second)
-				if n := len(b.tries(5)); n != 5 {
-					t.Errorf("there were %d attempts, want 5", n)
+		inBubble(t, name, func(t *testing.T) {
+			b := newBot(t)
+			b.answer = func(_ context.Context, u Update) error { return failing(4, err)(len(b.tries(u.ID)) - 1) }
+			b.come(Update{ID: 5, Lane: 3})
+			b.start()
+			after(t, 8*time.Second)
+			if n := len(b.tries(5)); n != 5 {
+				t.Errorf("there were %d attempts, want 5", n)
+			}
+			for attempt := 1; attempt <= 5; attempt++ {
+				want := 1
+				if attempt == 5 {
+					want = 0
 				}
-				for attempt := 1; attempt <= 5; attempt++ {
-					want := 1
-					if attempt == 5 {
-						want = 0
-					}
-					if n := len(b.log.with(fmt.Sprintf("update_id=5 attempt=%d error=%v", attempt, err))); n != want {
-						t.Errorf("attempt %d is logged %d times as failed, want %d", attempt, n, want)
-					}
+				if n := len(b.log.with(fmt.Sprintf("update_id=5 attempt=%d error=%v", attempt, err))); n != want {
+					t.Errorf("attempt %d is logged %d times as failed, want %d", attempt, n, want)
 				}
-				b.stop()
-			})
+			}
 		})
 	}
 }

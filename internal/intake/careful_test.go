@@ -54,11 +54,9 @@ func (a *attempts) of(update int64) int {
 // startAfterCrash runs a poller whose predecessor has crashed.
 func (b *bot) startAfterCrash(a *attempts) {
 	b.worker.SetAttempts(a)
-	ctx, cancel := context.WithCancel(context.Background())
 	p := NewPoller(b.messenger, b.worker)
 	p.AfterCrash()
-	b.cancel = cancel
-	go func() { b.ended <- p.Run(ctx) }()
+	b.run(p)
 }
 
 // TestAfterCrashOneAtATime: the updates that were in progress are handled one at a time, each recorded first, and suspects
@@ -107,7 +105,6 @@ func TestAfterCrashOneAtATime(t *testing.T) {
 		}
 		after(t, time.Second)
 		b.checkConfirmed()
-		b.stop()
 	})
 }
 
@@ -116,32 +113,28 @@ func TestAfterCrashOneAtATime(t *testing.T) {
 func TestOneAloneAfterCrash(t *testing.T) {
 	t.Parallel()
 	for inHand := 1; inHand <= 3; inHand++ {
-		t.Run(fmt.Sprint(inHand), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				b, a := newBot(t), &attempts{lost: make(map[int64]int)}
-				b.show = 1
-				b.onUpdates = func(context.Context) error {
-					if len(b.asked()) > 1 {
-						b.show = 100
-					}
-					return nil
+		inBubble(t, fmt.Sprint(inHand), func(t *testing.T) {
+			b, a := newBot(t), &attempts{lost: make(map[int64]int)}
+			b.show = 1
+			b.onUpdates = func(context.Context) error {
+				if len(b.asked()) > 1 {
+					b.show = 100
 				}
-				b.answer = func(ctx context.Context, u Update) error {
-					if b.inHand() != 1 || a.of(u.ID) == 0 {
-						t.Errorf("update %d is one of %d in progress, and recorded %d times", u.ID, b.inHand(), a.of(u.ID))
-					}
-					return pass(ctx, 300*ms)
+				return nil
+			}
+			b.answer = func(ctx context.Context, u Update) error {
+				if b.inHand() != 1 || a.of(u.ID) == 0 {
+					t.Errorf("update %d is one of %d in progress, and recorded %d times", u.ID, b.inHand(), a.of(u.ID))
 				}
-				b.come(updates(1, inHand, 1, 2, 3)...)
-				b.startAfterCrash(a)
-				after(t, 3*time.Second)
-				b.checkConfirmed()
-				if b.worker.Careful() {
-					t.Error("careful mode is still on")
-				}
-				b.stop()
-			})
+				return pass(ctx, 300*ms)
+			}
+			b.come(updates(1, inHand, 1, 2, 3)...)
+			b.startAfterCrash(a)
+			after(t, 3*time.Second)
+			b.checkConfirmed()
+			if b.worker.Careful() {
+				t.Error("careful mode is still on")
+			}
 		})
 	}
 }
@@ -151,33 +144,29 @@ func TestOneAloneAfterCrash(t *testing.T) {
 func TestUpdateThatEndsTheProcess(t *testing.T) {
 	t.Parallel()
 	for lost, silent := range map[int]bool{8: false, 9: true, 12: true} {
-		t.Run(fmt.Sprint(lost), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				b, a := newBot(t), &attempts{lost: map[int64]int{1: lost}}
-				b.onKeep = func(context.Context) error {
-					if n := a.of(1); n != lost+1 {
-						t.Errorf("%d attempts are recorded when it is stored, want %d", n, lost+1)
-					}
-					return nil
+		inBubble(t, fmt.Sprint(lost), func(t *testing.T) {
+			b, a := newBot(t), &attempts{lost: map[int64]int{1: lost}}
+			b.onKeep = func(context.Context) error {
+				if n := a.of(1); n != lost+1 {
+					t.Errorf("%d attempts are recorded when it is stored, want %d", n, lost+1)
 				}
-				b.come(updates(1, 2, 1)...)
-				b.startAfterCrash(a)
-				after(t, 10*time.Second)
-				letters := b.kept()
-				if len(letters) != 1 || letters[0].Update.ID != 1 || letters[0].Attempts != lost || letters[0].Silent != silent ||
-					!letters[0].FirstSeen.Equal(longAgo) || !strings.Contains(letters[0].LastError, "the process ended") {
-					t.Errorf("dead letters: %+v", letters)
-				}
-				if n := len(b.tries(1)); n != 0 {
-					t.Errorf("it was tried %d times", n)
-				}
-				if len(b.handled[1]) != 1 {
-					t.Errorf("the update behind it was not handled")
-				}
-				b.checkConfirmed()
-				b.stop()
-			})
+				return nil
+			}
+			b.come(updates(1, 2, 1)...)
+			b.startAfterCrash(a)
+			after(t, 10*time.Second)
+			letters := b.kept()
+			if len(letters) != 1 || letters[0].Update.ID != 1 || letters[0].Attempts != lost || letters[0].Silent != silent ||
+				!letters[0].FirstSeen.Equal(longAgo) || !strings.Contains(letters[0].LastError, "the process ended") {
+				t.Errorf("dead letters: %+v", letters)
+			}
+			if n := len(b.tries(1)); n != 0 {
+				t.Errorf("it was tried %d times", n)
+			}
+			if len(b.handled[1]) != 1 {
+				t.Errorf("the update behind it was not handled")
+			}
+			b.checkConfirmed()
 		})
 	}
 }
@@ -194,7 +183,6 @@ func TestFailureIsNoCrash(t *testing.T) {
 		if n := b.count(); n != 2 || len(b.kept()) != 0 || len(a.lost) != 0 {
 			t.Errorf("%d updates were handled, dead letters %v, attempts that have not returned %v", n, b.kept(), a.lost)
 		}
-		b.stop()
 	})
 }
 
@@ -214,7 +202,6 @@ func TestDatabaseAwayAfterCrash(t *testing.T) {
 		a.mu.Unlock()
 		after(t, 5*time.Second)
 		b.checkConfirmed()
-		b.stop()
 	})
 }
 
@@ -236,7 +223,6 @@ func TestCarefulUntilDone(t *testing.T) {
 		b.start()
 		after(t, 30*time.Second)
 		b.checkConfirmed()
-		b.stop()
 	})
 }
 
@@ -259,7 +245,6 @@ func TestHeldAfterCrash(t *testing.T) {
 		}
 		after(t, 2*time.Minute)
 		b.checkConfirmed()
-		b.stop()
 	})
 }
 
@@ -288,6 +273,5 @@ func TestAttemptsThatCannotBeNoted(t *testing.T) {
 		if n := b.count(); n != 3 || len(b.kept()) != 0 {
 			t.Errorf("%d updates were handled, dead letters %v", n, b.kept())
 		}
-		b.stop()
 	})
 }

@@ -209,13 +209,31 @@ func newBot(t *testing.T) *bot {
 	return b
 }
 
-// start runs a poller.
+// inBubble runs a subtest in a bubble of fake time, in parallel with others.
+func inBubble(t *testing.T, name string, f func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, f)
+	})
+}
+
+// start runs a poller until stop or the end of the test.
 func (b *bot) start() *Poller {
-	ctx, cancel := context.WithCancel(context.Background())
 	p := NewPoller(b.messenger, b.worker)
+	b.run(p)
+	return p
+}
+
+func (b *bot) run(p *Poller) {
+	ctx, cancel := context.WithCancel(context.Background())
 	b.cancel = cancel
 	go func() { b.ended <- p.Run(ctx) }()
-	return p
+	b.t.Cleanup(func() {
+		if ctx.Err() == nil {
+			b.stop()
+		}
+	})
 }
 
 // stop ends the poller, and returns how long that took.

@@ -34,7 +34,6 @@ func TestLanes(t *testing.T) {
 		}
 		after(t, time.Second)
 		b.checkConfirmed()
-		b.stop()
 	})
 }
 
@@ -57,6 +56,5 @@ func TestLaneRests(t *testing.T) {
 			t.Errorf("kept: %d lanes, %d and %d updates", len(p.lanes.waiting), len(p.queue), len(p.inProgress))
 		}
 		b.checkConfirmed()
-		b.stop()
 	})
 }

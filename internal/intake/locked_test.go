@@ -53,7 +53,6 @@ func TestBusyUpdate(t *testing.T) {
 			t.Errorf("%d updates are handled, want 152", n)
 		}
 		b.checkConfirmed()
-		b.stop()
 	})
 }
 
@@ -61,33 +60,29 @@ func TestBusyUpdate(t *testing.T) {
 func TestWholeTimeAfterWaiting(t *testing.T) {
 	t.Parallel()
 	for name, lost := range map[string]error{"busy": errBusy, "away": errAway} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				b := newBot(t)
-				b.answer = func(ctx context.Context, u Update) error {
-					switch len(b.tries(u.ID)) {
-					case 1:
-						return errors.Join(pass(ctx, 4*time.Second), errOwn)
-					case 2, 3: // 4.9 seconds, and then the whole time
-						return errors.Join(lost, hang(ctx))
-					default:
-						return pass(ctx, attemptTimeout-1)
-					}
+		inBubble(t, name, func(t *testing.T) {
+			b := newBot(t)
+			b.answer = func(ctx context.Context, u Update) error {
+				switch len(b.tries(u.ID)) {
+				case 1:
+					return errors.Join(pass(ctx, 4*time.Second), errOwn)
+				case 2, 3: // 4.9 seconds, and then the whole time
+					return errors.Join(lost, hang(ctx))
+				default:
+					return pass(ctx, attemptTimeout-1)
 				}
-				b.come(Update{ID: 1})
-				b.start()
-				after(t, time.Minute)
-				want := []time.Duration{0, 4100 * ms, 10 * time.Second, 20 * time.Second}
-				if diff := cmp.Diff(want, b.tries(1)); diff != "" {
-					t.Errorf("attempts (-want +got):\n%s", diff)
-				}
-				if b.count() != 1 || len(b.kept()) != 0 {
-					t.Errorf("%d updates are handled, dead letters: %v", b.count(), b.kept())
-				}
-				b.checkConfirmed()
-				b.stop()
-			})
+			}
+			b.come(Update{ID: 1})
+			b.start()
+			after(t, time.Minute)
+			want := []time.Duration{0, 4100 * ms, 10 * time.Second, 20 * time.Second}
+			if diff := cmp.Diff(want, b.tries(1)); diff != "" {
+				t.Errorf("attempts (-want +got):\n%s", diff)
+			}
+			if b.count() != 1 || len(b.kept()) != 0 {
+				t.Errorf("%d updates are handled, dead letters: %v", b.count(), b.kept())
+			}
+			b.checkConfirmed()
 		})
 	}
 }
@@ -110,6 +105,5 @@ func TestBusyBetweenFailures(t *testing.T) {
 			t.Errorf("dead letters: %v", letters)
 		}
 		b.checkConfirmed()
-		b.stop()
 	})
 }

@@ -58,7 +58,6 @@ func TestDatabaseAway(t *testing.T) {
 		after(t, time.Second)
 		b.checkOutages(back.Add(-10*time.Minute), 10, 10*time.Minute)
 		b.checkConfirmed()
-		b.stop()
 	})
 }
 
@@ -87,7 +86,6 @@ func TestDatabaseAwayBetweenFailures(t *testing.T) {
 			t.Error("the update is not given up")
 		}
 		b.checkConfirmed()
-		b.stop()
 	})
 }
 
@@ -119,7 +117,6 @@ func TestHangingDatabase(t *testing.T) {
 			t.Errorf("%d updates are handled, %d are dead letters, want 1 of each", b.count(), len(b.kept()))
 		}
 		b.checkConfirmed()
-		b.stop()
 	})
 }
 
@@ -142,7 +139,6 @@ func TestHangingWhileAway(t *testing.T) {
 			t.Errorf("%d updates are handled, %d dead letters", n, len(b.kept()))
 		}
 		b.checkConfirmed()
-		b.stop()
 	})
 }
 
@@ -183,7 +179,6 @@ func TestSomeDoNotNeedDatabase(t *testing.T) {
 		}
 		b.checkOutages(begun, 1, 5*time.Second)
 		b.checkConfirmed()
-		b.stop()
 	})
 }
 
@@ -216,7 +211,6 @@ func TestOutageOutlivesPoller(t *testing.T) {
 			t.Errorf("%d updates are handled, want 6", n)
 		}
 		b.checkOutages(begun, 1, lasted)
-		b.stop()
 	})
 }
 
@@ -249,7 +243,6 @@ func TestOutageEndsWithFailure(t *testing.T) {
 			t.Errorf("away: %v, back: %v", away, back)
 		}
 		b.checkConfirmed()
-		b.stop()
 	})
 }
 

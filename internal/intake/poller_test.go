@@ -46,7 +46,6 @@ func TestOffset(t *testing.T) {
 			}
 		}
 		b.checkConfirmed()
-		b.stop()
 	})
 }
 
@@ -70,7 +69,6 @@ func TestUpdateComesDuringPoll(t *testing.T) {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
 		b.checkConfirmed()
-		b.stop()
 	})
 }
 
@@ -98,7 +96,6 @@ func TestBatches(t *testing.T) {
 			}
 		}
 		b.checkConfirmed()
-		b.stop()
 	})
 }
 
@@ -119,7 +116,6 @@ func TestAllDoneDuringRequest(t *testing.T) {
 			t.Errorf("%d updates are handled, want %d", n, items)
 		}
 		b.checkConfirmed()
-		b.stop()
 	})
 }
 
@@ -134,7 +130,6 @@ func TestStopWithManyDone(t *testing.T) {
 		b.come(updates(1, items, sequence(0, items, 1)...)...)
 		b.start()
 		after(t, 1)
-		b.stop()
 	})
 }
 
@@ -186,7 +181,6 @@ func TestNumbersBeginAnew(t *testing.T) {
 			t.Errorf("order (-want +got):\n%s", diff)
 		}
 		b.checkConfirmed()
-		b.stop()
 	})
 }
 
@@ -206,6 +200,7 @@ func TestFatalSourceError(t *testing.T) {
 		b.answer = func(ctx context.Context, _ Update) error { return errors.Join(errAway, hang(ctx)) }
 		b.start()
 		err := <-b.ended
+		b.cancel()
 		if !errors.Is(err, invalid) || err.Error() != "receive updates: the token is not valid" {
 			t.Errorf("Run ends with %v", err)
 		}
@@ -222,28 +217,24 @@ func TestFatalSourceError(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	for _, wait := range []time.Duration{5 * time.Second, 3 * time.Hour} {
-		t.Run(wait.String(), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				b := newBot(t)
-				n := 0
-				b.onUpdates = func(context.Context) error {
-					if n++; n == 2 {
-						return &SourceError{RetryAfter: wait, Err: errors.New("too many requests")}
-					}
-					return nil
+		inBubble(t, wait.String(), func(t *testing.T) {
+			b := newBot(t)
+			n := 0
+			b.onUpdates = func(context.Context) error {
+				if n++; n == 2 {
+					return &SourceError{RetryAfter: wait, Err: errors.New("too many requests")}
 				}
-				b.answer = func(ctx context.Context, _ Update) error { return pass(ctx, time.Second) }
-				b.come(Update{ID: 1})
-				begun := time.Now()
-				b.start()
-				after(t, wait+time.Minute)
-				if got := b.asked()[2].begun.Sub(begun) - reaskAfter; got != wait || b.asked()[2].offset != 2 {
-					t.Errorf("asked from %d after %v, want from 2 after %v", b.asked()[2].offset, got, wait)
-				}
-				b.checkConfirmed()
-				b.stop()
-			})
+				return nil
+			}
+			b.answer = func(ctx context.Context, _ Update) error { return pass(ctx, time.Second) }
+			b.come(Update{ID: 1})
+			begun := time.Now()
+			b.start()
+			after(t, wait+time.Minute)
+			if got := b.asked()[2].begun.Sub(begun) - reaskAfter; got != wait || b.asked()[2].offset != 2 {
+				t.Errorf("asked from %d after %v, want from 2 after %v", b.asked()[2].offset, got, wait)
+			}
+			b.checkConfirmed()
 		})
 	}
 }
@@ -253,29 +244,25 @@ func TestSourceBackoff(t *testing.T) {
 	for name, err := range map[string]error{
 		"plain": errors.New("connection reset"), "known": &SourceError{Err: errors.New("bad gateway")},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				b := newBot(t)
-				begun := time.Now()
-				b.onUpdates = func(context.Context) error {
-					if since := time.Since(begun); since < 10*time.Minute || since > time.Hour && since < time.Hour+10*time.Minute {
-						return err
-					}
-					return nil
+		inBubble(t, name, func(t *testing.T) {
+			b := newBot(t)
+			begun := time.Now()
+			b.onUpdates = func(context.Context) error {
+				if since := time.Since(begun); since < 10*time.Minute || since > time.Hour && since < time.Hour+10*time.Minute {
+					return err
 				}
-				b.come(Update{ID: 1})
-				b.start()
-				after(t, 10*time.Minute-1)
-				checkBackoff(t, b.asked())
-				after(t, 26*time.Second+1)
-				b.checkConfirmed()
-				after(t, time.Until(begun.Add(time.Hour)))
-				before := len(b.asked())
-				after(t, 10*time.Minute)
-				checkBackoff(t, b.asked()[before:]) // it starts over
-				b.stop()
-			})
+				return nil
+			}
+			b.come(Update{ID: 1})
+			b.start()
+			after(t, 10*time.Minute-1)
+			checkBackoff(t, b.asked())
+			after(t, 26*time.Second+1)
+			b.checkConfirmed()
+			after(t, time.Until(begun.Add(time.Hour)))
+			before := len(b.asked())
+			after(t, 10*time.Minute)
+			checkBackoff(t, b.asked()[before:]) // it starts over
 		})
 	}
 }

@@ -74,32 +74,28 @@ func TestStopIsBounded(t *testing.T) {
 		"handler hangs, no answer": {hangs, func(context.Context) error { return errors.New("reset") }, finishTimeout, []int64{3, 4, 5, 6}},
 	}
 	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				b := newBot(t)
-				b.answer, b.onConfirm = c.answer, c.onConfirm
-				b.come(updates(1, 6, 1, 2, 3)...)
-				b.start()
-				after(t, time.Second)
-				if took := b.stop(); took != c.took {
-					t.Errorf("stopping takes %v, want %v", took, c.took)
-				}
-				if diff := cmp.Diff(c.left, b.unconfirmed()); diff != "" {
-					t.Errorf("not confirmed (-want +got):\n%s", diff)
-				}
-				if b.done[3] != (c.answer == nil) || b.done[6] != (c.answer == nil) || !b.done[5] {
-					t.Errorf("done: %v", b.done)
-				}
-				b.answer, b.onConfirm = nil, nil
-				b.start() // the next poller
-				after(t, time.Minute)
-				b.checkConfirmed()
-				if len(b.kept()) != 0 || !b.done[3] {
-					t.Errorf("%d dead letters, done: %v", len(b.kept()), b.done)
-				}
-				b.stop()
-			})
+		inBubble(t, name, func(t *testing.T) {
+			b := newBot(t)
+			b.answer, b.onConfirm = c.answer, c.onConfirm
+			b.come(updates(1, 6, 1, 2, 3)...)
+			b.start()
+			after(t, time.Second)
+			if took := b.stop(); took != c.took {
+				t.Errorf("stopping takes %v, want %v", took, c.took)
+			}
+			if diff := cmp.Diff(c.left, b.unconfirmed()); diff != "" {
+				t.Errorf("not confirmed (-want +got):\n%s", diff)
+			}
+			if b.done[3] != (c.answer == nil) || b.done[6] != (c.answer == nil) || !b.done[5] {
+				t.Errorf("done: %v", b.done)
+			}
+			b.answer, b.onConfirm = nil, nil
+			b.start() // the next poller
+			after(t, time.Minute)
+			b.checkConfirmed()
+			if len(b.kept()) != 0 || !b.done[3] {
+				t.Errorf("%d dead letters, done: %v", len(b.kept()), b.done)
+			}
 		})
 	}
 }

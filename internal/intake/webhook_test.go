@@ -148,41 +148,38 @@ func TestWebhookFailingUpdate(t *testing.T) {
 		},
 	}
 	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				b := newBot(t)
-				b.answer = func(ctx context.Context, u Update) error {
-					if u.ID == 1 {
-						return c.answer(ctx, len(b.tries(1))-1)
-					}
-					return nil
+		inBubble(t, name, func(t *testing.T) {
+			b := newBot(t)
+			b.answer = func(ctx context.Context, u Update) error {
+				if u.ID == 1 {
+					return c.answer(ctx, len(b.tries(1))-1)
 				}
-				b.onKeep = func(context.Context) error { return c.keep }
-				p := newPosts(b)
-				p.post(t.Context(), Update{ID: 1, Lane: 5}, Update{ID: 2, Lane: 5}, Update{ID: 3, Lane: 6})
-				p.all.Wait()
-				if diff := cmp.Diff(map[int64]int{1: c.status, 2: 200, 3: 200}, p.statuses()); diff != "" {
-					t.Errorf("answers (-want +got):\n%s", diff)
+				return nil
+			}
+			b.onKeep = func(context.Context) error { return c.keep }
+			p := newPosts(b)
+			p.post(t.Context(), Update{ID: 1, Lane: 5}, Update{ID: 2, Lane: 5}, Update{ID: 3, Lane: 6})
+			p.all.Wait()
+			if diff := cmp.Diff(map[int64]int{1: c.status, 2: 200, 3: 200}, p.statuses()); diff != "" {
+				t.Errorf("answers (-want +got):\n%s", diff)
+			}
+			if retry := p.answers[1].Header().Get("Retry-After"); (retry == "1") != (c.status == 503) {
+				t.Errorf("Retry-After: %q", retry)
+			}
+			if p.took[1] != c.took || p.took[2] != c.took || p.took[3] != 0 {
+				t.Errorf("answers after %v, want %v, %v and 0", p.took, c.took, c.took)
+			}
+			var letter string
+			if letters := b.kept(); len(letters) == 1 {
+				letter = letters[0].LastError
+				want := Update{ID: 1, Lane: 5, Raw: json.RawMessage(body(Update{ID: 1, Lane: 5}))}
+				if diff := cmp.Diff(want, letters[0].Update); diff != "" {
+					t.Errorf("dead letter (-want +got):\n%s", diff)
 				}
-				if retry := p.answers[1].Header().Get("Retry-After"); (retry == "1") != (c.status == 503) {
-					t.Errorf("Retry-After: %q", retry)
-				}
-				if p.took[1] != c.took || p.took[2] != c.took || p.took[3] != 0 {
-					t.Errorf("answers after %v, want %v, %v and 0", p.took, c.took, c.took)
-				}
-				var letter string
-				if letters := b.kept(); len(letters) == 1 {
-					letter = letters[0].LastError
-					want := Update{ID: 1, Lane: 5, Raw: json.RawMessage(body(Update{ID: 1, Lane: 5}))}
-					if diff := cmp.Diff(want, letters[0].Update); diff != "" {
-						t.Errorf("dead letter (-want +got):\n%s", diff)
-					}
-				}
-				if letter != c.letter || len(b.kept()) > 1 {
-					t.Errorf("dead letters: %v, want %q", b.kept(), c.letter)
-				}
-			})
+			}
+			if letter != c.letter || len(b.kept()) > 1 {
+				t.Errorf("dead letters: %v, want %q", b.kept(), c.letter)
+			}
 		})
 	}
 }

@@ -41,52 +41,48 @@ func TestFailingUpdate(t *testing.T) {
 		}, retries[:3], unreadable.Error()},
 	}
 	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				b := newBot(t)
-				b.answer = func(_ context.Context, u Update) error {
-					if u.ID != 5 {
-						return nil
-					}
-					return c.answer(len(b.tries(5)) - 1)
+		inBubble(t, name, func(t *testing.T) {
+			b := newBot(t)
+			b.answer = func(_ context.Context, u Update) error {
+				if u.ID != 5 {
+					return nil
 				}
-				failed := Update{ID: 5, Lane: 3, Raw: []byte(`{"update_id":5}`)}
-				begun := time.Now()
-				b.come(Update{ID: 4, Lane: 3}, failed, Update{ID: 6, Lane: 3}, Update{ID: 7, Lane: 4})
-				b.start()
-				after(t, 6200*ms)
-				if diff := cmp.Diff(c.tries, b.tries(5)); diff != "" {
-					t.Errorf("attempts (-want +got):\n%s", diff)
+				return c.answer(len(b.tries(5)) - 1)
+			}
+			failed := Update{ID: 5, Lane: 3, Raw: []byte(`{"update_id":5}`)}
+			begun := time.Now()
+			b.come(Update{ID: 4, Lane: 3}, failed, Update{ID: 6, Lane: 3}, Update{ID: 7, Lane: 4})
+			b.start()
+			after(t, 6200*ms)
+			if diff := cmp.Diff(c.tries, b.tries(5)); diff != "" {
+				t.Errorf("attempts (-want +got):\n%s", diff)
+			}
+			if behind := b.attempts[6][0].Sub(begun); behind != c.tries[len(c.tries)-1] {
+				t.Errorf("the update behind has its turn after %v", behind)
+			}
+			letters := b.kept()
+			if c.letter == "" {
+				if len(letters) != 0 {
+					t.Errorf("dead letters: %v", letters)
 				}
-				if behind := b.attempts[6][0].Sub(begun); behind != c.tries[len(c.tries)-1] {
-					t.Errorf("the update behind has its turn after %v", behind)
+			} else {
+				if len(letters) != 1 || !strings.HasPrefix(letters[0].LastError, c.letter) {
+					t.Fatalf("dead letters: %v", letters)
 				}
-				letters := b.kept()
-				if c.letter == "" {
-					if len(letters) != 0 {
-						t.Errorf("dead letters: %v", letters)
-					}
-				} else {
-					if len(letters) != 1 || !strings.HasPrefix(letters[0].LastError, c.letter) {
-						t.Fatalf("dead letters: %v", letters)
-					}
-					letters[0].LastError = ""
-					want := DeadLetter{Update: failed, Attempts: len(c.tries), FirstSeen: begun}
-					if diff := cmp.Diff(want, letters[0]); diff != "" {
-						t.Errorf("dead letter (-want +got):\n%s", diff)
-					}
+				letters[0].LastError = ""
+				want := DeadLetter{Update: failed, Attempts: len(c.tries), FirstSeen: begun}
+				if diff := cmp.Diff(want, letters[0]); diff != "" {
+					t.Errorf("dead letter (-want +got):\n%s", diff)
 				}
-				stacks := 0
-				if strings.HasPrefix(c.letter, "handler panicked") {
-					stacks = 1
-				}
-				if got := b.log.with("stack=goroutine"); len(got) != stacks {
-					t.Errorf("%d stacks are logged, want %d", len(got), stacks)
-				}
-				b.checkConfirmed()
-				b.stop()
-			})
+			}
+			stacks := 0
+			if strings.HasPrefix(c.letter, "handler panicked") {
+				stacks = 1
+			}
+			if got := b.log.with("stack=goroutine"); len(got) != stacks {
+				t.Errorf("%d stacks are logged, want %d", len(got), stacks)
+			}
+			b.checkConfirmed()
 		})
 	}
 }
@@ -114,40 +110,36 @@ func TestManyBehindOneThatIsStuck(t *testing.T) {
 	lanes := map[string]int64{"a lane for each": 500, "few lanes": 7, "the same lane": 1}
 	for how, answer := range stuck {
 		for name, lanes := range lanes {
-			t.Run(how+", "+name, func(t *testing.T) {
-				t.Parallel()
-				synctest.Test(t, func(t *testing.T) {
-					b := newBot(t)
-					b.answer = func(ctx context.Context, u Update) error {
-						if u.ID == 1 {
-							return answer(ctx)
-						}
-						return nil
+			inBubble(t, how+", "+name, func(t *testing.T) {
+				b := newBot(t)
+				b.answer = func(ctx context.Context, u Update) error {
+					if u.ID == 1 {
+						return answer(ctx)
 					}
-					b.come(updates(1, 501, sequence(0, lanes, 1)...)...)
-					b.start()
-					synctest.Wait()
-					others := 0 // of the first ones
-					for id := int64(1); id < 100; id++ {
-						if id%lanes != 0 {
-							others++
-						}
+					return nil
+				}
+				b.come(updates(1, 501, sequence(0, lanes, 1)...)...)
+				b.start()
+				synctest.Wait()
+				others := 0 // of the first ones
+				for id := int64(1); id < 100; id++ {
+					if id%lanes != 0 {
+						others++
 					}
-					if n := b.count(); n != others {
-						t.Errorf("%d updates are handled at once, want %d", n, others)
+				}
+				if n := b.count(); n != others {
+					t.Errorf("%d updates are handled at once, want %d", n, others)
+				}
+				after(t, 10*time.Second)
+				if n := b.count(); n != 500 || len(b.kept()) != 1 {
+					t.Errorf("%d updates are handled, %d are dead letters", n, len(b.kept()))
+				}
+				for id := int64(2); id <= 501; id++ {
+					if n := len(b.tries(id)); n != 1 {
+						t.Fatalf("update %d is handled %d times", id, n)
 					}
-					after(t, 10*time.Second)
-					if n := b.count(); n != 500 || len(b.kept()) != 1 {
-						t.Errorf("%d updates are handled, %d are dead letters", n, len(b.kept()))
-					}
-					for id := int64(2); id <= 501; id++ {
-						if n := len(b.tries(id)); n != 1 {
-							t.Fatalf("update %d is handled %d times", id, n)
-						}
-					}
-					b.checkConfirmed()
-					b.stop()
-				})
+				}
+				b.checkConfirmed()
 			})
 		}
 	}
@@ -177,7 +169,6 @@ func TestShortFaultAfterADeadLetter(t *testing.T) {
 			t.Errorf("%d updates are handled, %d are dead letters, want 1 and 2", n, len(b.kept()))
 		}
 		b.checkConfirmed()
-		b.stop()
 	})
 }
 
@@ -205,33 +196,29 @@ func TestCut(t *testing.T) {
 		}, []time.Duration{0}, attemptTimeout - 50*ms, errOwn.Error()},
 	}
 	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				b := newBot(t)
-				b.answer = func(ctx context.Context, u Update) error {
-					if u.ID == 1 {
-						return c.answer(ctx, len(b.tries(1))-1)
-					}
-					return nil
+		inBubble(t, name, func(t *testing.T) {
+			b := newBot(t)
+			b.answer = func(ctx context.Context, u Update) error {
+				if u.ID == 1 {
+					return c.answer(ctx, len(b.tries(1))-1)
 				}
-				begun := time.Now()
-				b.come(Update{ID: 1}, Update{ID: 2})
-				b.start()
-				after(t, 10*time.Second)
-				if diff := cmp.Diff(c.tries, b.tries(1)); diff != "" {
-					t.Errorf("attempts (-want +got):\n%s", diff)
-				}
-				if end := b.attempts[2][0].Sub(begun); end != c.end {
-					t.Errorf("it is persisted after %v, want %v", end, c.end)
-				}
-				letters := b.kept()
-				if c.letter == "" && len(letters) > 0 || c.letter != "" && (len(letters) != 1 || letters[0].LastError != c.letter) {
-					t.Errorf("dead letters: %v", letters)
-				}
-				b.checkConfirmed()
-				b.stop()
-			})
+				return nil
+			}
+			begun := time.Now()
+			b.come(Update{ID: 1}, Update{ID: 2})
+			b.start()
+			after(t, 10*time.Second)
+			if diff := cmp.Diff(c.tries, b.tries(1)); diff != "" {
+				t.Errorf("attempts (-want +got):\n%s", diff)
+			}
+			if end := b.attempts[2][0].Sub(begun); end != c.end {
+				t.Errorf("it is persisted after %v, want %v", end, c.end)
+			}
+			letters := b.kept()
+			if c.letter == "" && len(letters) > 0 || c.letter != "" && (len(letters) != 1 || letters[0].LastError != c.letter) {
+				t.Errorf("dead letters: %v", letters)
+			}
+			b.checkConfirmed()
 		})
 	}
 }
@@ -246,36 +233,32 @@ func TestDeadLettersFail(t *testing.T) {
 		"fails, keeping has to wait": {errOwn, errBusy},
 	}
 	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				b := newBot(t)
-				back := time.Now().Add(time.Minute)
-				b.answer = func(context.Context, Update) error { return c.err }
-				var tried atomic.Int64
-				b.onKeep = func(context.Context) error {
-					tried.Add(1)
-					if time.Now().Before(back) {
-						return c.keep
-					}
-					return nil
+		inBubble(t, name, func(t *testing.T) {
+			b := newBot(t)
+			back := time.Now().Add(time.Minute)
+			b.answer = func(context.Context, Update) error { return c.err }
+			var tried atomic.Int64
+			b.onKeep = func(context.Context) error {
+				tried.Add(1)
+				if time.Now().Before(back) {
+					return c.keep
 				}
-				b.come(Update{ID: 1}, Update{ID: 2, Lane: 2})
-				b.start()
-				after(t, time.Minute-1)
-				if n := len(b.unconfirmed()); n != 2 {
-					t.Errorf("%d updates are not confirmed, want 2", n)
-				}
-				after(t, 2*time.Second)
-				if letters := b.kept(); len(letters) != 2 || letters[0].LastError != c.err.Error() {
-					t.Errorf("dead letters: %v", letters)
-				}
-				if n := tried.Load(); n > 2*62 || n < 50 {
-					t.Errorf("%d attempts to store two dead letters in a minute", n)
-				}
-				b.checkConfirmed()
-				b.stop()
-			})
+				return nil
+			}
+			b.come(Update{ID: 1}, Update{ID: 2, Lane: 2})
+			b.start()
+			after(t, time.Minute-1)
+			if n := len(b.unconfirmed()); n != 2 {
+				t.Errorf("%d updates are not confirmed, want 2", n)
+			}
+			after(t, 2*time.Second)
+			if letters := b.kept(); len(letters) != 2 || letters[0].LastError != c.err.Error() {
+				t.Errorf("dead letters: %v", letters)
+			}
+			if n := tried.Load(); n > 2*62 || n < 50 {
+				t.Errorf("%d attempts to store two dead letters in a minute", n)
+			}
+			b.checkConfirmed()
 		})
 	}
 }
@@ -294,6 +277,5 @@ func TestHangingHandler(t *testing.T) {
 			t.Errorf("dead letters: %v", letters)
 		}
 		b.checkConfirmed()
-		b.stop()
 	})
 }
