@@ -82,9 +82,7 @@ func TestDuplicates(t *testing.T) {
 			if asked {
 				want = 1
 			}
-			if n := g.count(t, "matches"); n != want {
-				t.Errorf("%d matches, want %d", n, want)
-			}
+			g.has(t, want, "matches")
 		})
 	}
 }
@@ -116,9 +114,7 @@ func TestNoDuplicates(t *testing.T) {
 	g.report(t, &bob, 2, singles(alice, bob, 1, 0))
 	g.Service = newService(g.store)
 	g.report(t, &alice, 3, singles(alice, bob, 1, 0))
-	if n := g.count(t, "matches"); n != 4 {
-		t.Errorf("%d matches, want 4", n)
-	}
+	g.has(t, 4, "matches")
 }
 
 // TestAnotherGame: what is asked about a duplicate, who may answer, and what comes of each answer.
@@ -162,7 +158,6 @@ func TestAnotherGame(t *testing.T) {
 		t.Errorf("the match (-want +got):\n%s", diff)
 	}
 	g.mustEnd(t, "answered", false, "cancelled", "answered")
-	verifyClean(t, g.store)
 }
 
 // TestAnswersAtOnce: of two people who answer at once, on two instances, one records the match.
@@ -187,7 +182,6 @@ func TestAnswersAtOnce(t *testing.T) {
 			t.Fatalf("%d matches were recorded, want 2", now-n)
 		}
 	}
-	verifyClean(t, g.store)
 }
 
 // TestReportsAtOnce: of two reports of one game at once, on two instances, one is asked about.
@@ -278,7 +272,6 @@ func TestAskMatch(t *testing.T) {
 	if diff := cmp.Diff([]string{o.Key, o.Key + "#2"}, keys); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
 	}
-	verifyClean(t, g.store)
 }
 
 // TestQuestionAfterQuestion: an answer may lead to another question, also for somebody who is no player yet. Neither adds one.
@@ -303,15 +296,10 @@ func TestQuestionAfterQuestion(t *testing.T) {
 		t.Fatalf("the next question is %+v", next)
 	}
 	checkNotice(t, g.answer(t, key, page), ranking.ReportChosen{Results: []ranking.NamedResult{result([2]int{1, 3}, "Zoe", "@bobb")}, By: by("Zoe")})
-	if n := g.count(t, "players"); n != 2 {
-		t.Errorf("%d players after the questions, want 2", n)
-	}
+	g.has(t, 2, "players")
 	answer("1")
-	if n := g.count(t, "matches WHERE score_b = 3"); n != 1 {
-		t.Errorf("%d matches, want 1", n)
-	}
+	g.has(t, 1, "matches WHERE score_b = 3")
 	g.mustEnd(t, "both answered", false, "answered", "answered")
-	verifyClean(t, g.store)
 }
 
 // TestOnlyOneMeant: if there is only one player whom an unknown name may mean, the question is about that player.
@@ -377,7 +365,5 @@ func TestEarlierNames(t *testing.T) {
 	if diff := cmp.Diff([]string{"Alice alice", "Robert robert"}, got); diff != "" {
 		t.Errorf("the players (-want +got):\n%s", diff)
 	}
-	if n := g.count(t, "matches"); n != 2 {
-		t.Errorf("%d matches, want 2", n)
-	}
+	g.has(t, 2, "matches")
 }

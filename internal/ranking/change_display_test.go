@@ -34,9 +34,7 @@ func TestLanguageChosen(t *testing.T) {
 	checkNotice(t, g.answer(t, "c:2", "action = 'page' AND edited_message_id = 55 AND language IS NULL"),
 		ranking.GroupSettings{Rules: defaultRules, Display: ranking.Display{Language: "de"}, ChangedBy: &ranking.Reporter{Name: &name}})
 	checkNotice(t, g.answer(t, "c:3", toast), ranking.Refusal{Code: ranking.SameRules})
-	if n := g.count(t, "outbox"); n != 4 {
-		t.Errorf("%d notices, want 4", n)
-	}
+	g.has(t, 4, "outbox")
 
 	added := g.origin(nil)
 	added.Chat.Language = "es"
@@ -81,9 +79,7 @@ func TestTablesChosen(t *testing.T) {
 	if n := g.count(t, "chats WHERE tables AND NOT language_chosen"); n != 1 {
 		t.Error("the group has no tables, or a language that nobody chose")
 	}
-	if n := g.count(t, "handled_commands WHERE outcome = 'display_changed'"); n != 1 {
-		t.Errorf("%d changes, want 1", n)
-	}
+	g.has(t, 1, "handled_commands WHERE outcome = 'display_changed'")
 }
 
 // TestDarkChartsChosen: charts are light until an admin switches that, once.

@@ -244,7 +244,7 @@ func (t contentionCheck) check() *answerLog {
 	t.checkKeys()
 	t.checkMatches(l)
 	t.checkTable(l)
-	verifyClean(t.T, t.g.store)
+	t.g.verifyClean(t.T)
 	t.Logf("%d requests: %d results accepted, %d undone, %d fixed, refused: %v", len(t.requests), len(l.claims), l.undone, l.fixed, l.refused)
 	if len(l.claims) == 0 {
 		t.Error("nothing was recorded")

@@ -402,6 +402,7 @@ func (g *game) corrupt(t *testing.T, name string) corruption {
 	if !there {
 		t.Fatalf("no such corruption: %s", name)
 	}
+	g.corrupted = true
 	for _, sql := range c.sql {
 		g.exec(t, sql)
 	}

@@ -33,11 +33,28 @@ type game struct {
 	store *pgranking.Store
 	url   string
 	keys  int
+
+	corrupted bool // the test writes what no matches lead to
 }
 
+// newGame returns a game whose stored data must equal its replay when the test ends.
 func newGame(tb testing.TB) *game {
 	tb.Helper()
-	return newGameOn(pgtest.Borrow(tb))
+	g := newGameOn(pgtest.Borrow(tb))
+	tb.Cleanup(func() {
+		if !tb.Failed() && !g.corrupted {
+			g.verifyClean(tb)
+		}
+	})
+	return g
+}
+
+// verifyClean verifies all groups and expects no findings.
+func (g *game) verifyClean(tb testing.TB) {
+	tb.Helper()
+	if found := verify(tb, g.store); len(found) > 0 {
+		tb.Errorf("stored data differs from its replay: %+v", found)
+	}
 }
 
 func newGameOn(d *pgtest.Database) *game {

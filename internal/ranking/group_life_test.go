@@ -72,9 +72,7 @@ func TestBotAdded(t *testing.T) {
 		must(t, g.BotAdded(t.Context(), added, greeting{}))
 		g.mustBe(t, "added", chatState{Language: "de", Active: true, Greeted: 0, Hellos: 1})
 	}
-	if n := g.count(t, "ladders"); n != 1 {
-		t.Errorf("%d ladders", n)
-	}
+	g.has(t, 1, "ladders")
 	must(t, g.Greet(t.Context(), g.eventOrigin(speaking("fr"), time.Minute), greeting{}))
 	g.mustBe(t, "started within a minute", chatState{Language: "de", Active: true, Greeted: 0, Hellos: 1})
 	must(t, g.Greet(t.Context(), g.eventOrigin(speaking("fr"), time.Minute+time.Second), greeting{}))
@@ -86,9 +84,7 @@ func TestBotAdded(t *testing.T) {
 	must(t, g.BotRemoved(t.Context(), g.eventOrigin(club, time.Hour)))
 	must(t, g.BotAdded(t.Context(), g.eventOrigin(club, time.Hour), greeting{}))
 	g.mustBe(t, "added by a person of unknown language", chatState{Language: "en", Active: true, Greeted: 3600, Hellos: 5})
-	if n := g.count(t, "players"); n != 0 {
-		t.Errorf("%d people are stored", n)
-	}
+	g.has(t, 0, "players")
 }
 
 // TestStartedAndAdded: adding the bot by its link causes /start and an addition, in either order.
@@ -315,9 +311,7 @@ func TestRenamed(t *testing.T) {
 	if titles := rows[struct{ Title string }](t, g, `SELECT title FROM chats`); titles[0].Title != "Club 2" {
 		t.Errorf("the chat is called %q", titles[0].Title)
 	}
-	if n := g.count(t, "outbox"); n != 2 {
-		t.Errorf("%d notices, want the two pages", n)
-	}
+	g.has(t, 2, "outbox")
 }
 
 // TestEventsAreNotAnswered: a failed event asks nobody to try again, and its key is not stored.

@@ -25,7 +25,5 @@ func TestJoin(t *testing.T) {
 	checkNotice(t, join(&ranking.Person{ID: 9, Name: "alice"}), ranking.Joined{Name: ranking.Name{Name: "alice"}, Elo: 1500})
 	g.exec(t, `UPDATE ladders SET start_elo = 1200`)
 	checkNotice(t, join(&carol), ranking.Joined{Name: ranking.Name{Name: "Carol"}, Elo: 1200})
-	if n := g.count(t, "group_players"); n != 4 {
-		t.Errorf("%d standings", n)
-	}
+	g.has(t, 4, "group_players")
 }

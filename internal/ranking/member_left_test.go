@@ -52,16 +52,14 @@ func TestMemberLeft(t *testing.T) {
 	}
 	g.memberLeft(t, zoe, time.Minute)
 	g.memberLeft(t, ranking.Person{ID: 99, Username: "nobody", Name: "Nobody"}, time.Minute)
-	if n := g.count(t, "players"); n != 3 {
-		t.Errorf("%d players are stored, want 3", n)
-	}
+	g.has(t, 3, "players")
 	after := rows[struct{ All string }](t, g, `SELECT (to_jsonb(s) - 'left_at' - 'version')::text FROM group_players s ORDER BY id`)
 	for i := range before {
 		if before[i] != after[i] {
 			t.Errorf("standing was %s, is %s", before[i], after[i])
 		}
 	}
-	verifyClean(t, g.store)
+	g.verifyClean(t)
 
 	join := g.origin(&alice)
 	join.SentAt = join.SentAt.Add(time.Hour)
@@ -74,7 +72,6 @@ func TestMemberLeft(t *testing.T) {
 	checkNotice(t, g.notice(t, again.Key), ranking.Joined{Name: ranking.Name{Name: "Alice"}, Elo: elo, Already: true, Played: 2})
 	must(t, g.MemberLeft(t.Context(), leave, alice))
 	g.mustRank(t, "the departure is redelivered", "Alice Carol Bob")
-	verifyClean(t, g.store)
 }
 
 // TestShownAgainByNextMatch: the next match brings back a player who left, even if another person records it, and even if
@@ -109,7 +106,6 @@ func TestShownAgainByNextMatch(t *testing.T) {
 	g.mustRank(t, "that is undone", "Bob Alice")
 	g.memberLeft(t, alice, time.Minute)
 	g.mustRank(t, "Alice left before that match, delivered late", "Bob Alice")
-	verifyClean(t, g.store)
 }
 
 // TestLeftBeforeFirstMatch: a player who joined and left without playing is shown after their first match.
@@ -142,7 +138,6 @@ func TestLeftWhileAMatchIsRecorded(t *testing.T) {
 			t.Fatalf("round %d: the ranking is %+v", n, page)
 		}
 	}
-	verifyClean(t, g.store)
 }
 
 // TestMergedAndLeft: a person with two standings is shown if either of them was.
@@ -165,7 +160,6 @@ func TestMergedAndLeft(t *testing.T) {
 			renamed.Username = "al"
 			must(t, g.Answer(t.Context(), g.origin(&renamed), stats.RankingPage{}))
 			g.mustRank(t, name, tc.want)
-			verifyClean(t, g.store)
 		})
 	}
 }

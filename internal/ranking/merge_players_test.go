@@ -81,7 +81,7 @@ func TestMergePlayers(t *testing.T) {
 	if n := standings(); n != 2 {
 		t.Errorf("Zoe has %d standings, want one in each group", n)
 	}
-	verifyClean(t, g.store)
+	g.verifyClean(t)
 
 	// From now on, the username means her.
 	checkNotice(t, g.record(t, &alice, alice, named, 0, 3), ranking.MatchRecorded{
@@ -91,7 +91,6 @@ func TestMergePlayers(t *testing.T) {
 		t.Errorf("the group was notified of the merge %d times, want 1", n)
 	}
 	checkNotice(t, g.undo(t, &withName, matchNumber(3)), ranking.Refusal{Code: ranking.UndoneAlready, Number: 3})
-	verifyClean(t, g.store)
 }
 
 // TestMergeBeforeUndo has Zoe undo her last match, which was reported under her username.
@@ -105,5 +104,4 @@ func TestMergeBeforeUndo(t *testing.T) {
 	if n, ok := g.undo(t, &withName, ranking.Amendment{IsAdmin: nobodyIsAdmin}).(ranking.MatchUndone); !ok || n.Number != 2 {
 		t.Errorf("notice is %+v", n)
 	}
-	verifyClean(t, g.store)
 }

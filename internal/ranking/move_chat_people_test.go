@@ -37,11 +37,10 @@ func TestMoveJoinsPeople(t *testing.T) {
 	if diff := cmp.Diff(want, people()); diff != "" {
 		t.Errorf("people (-want +got):\n%s", diff)
 	}
-	verifyClean(t, g.store)
+	g.verifyClean(t)
 	u.report(t, u.newer, bob, named("zed"))
 	want = []string{"1 erin_ 2", "2 bob 3", "26 zed 2", "unclaimed dave 2", "unclaimed erin 1"}
 	if diff := cmp.Diff(want, people()); diff != "" {
 		t.Errorf("after a mention, people (-want +got):\n%s", diff)
 	}
-	verifyClean(t, g.store)
 }

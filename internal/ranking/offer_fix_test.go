@@ -82,7 +82,7 @@ func TestOfferIsOver(t *testing.T) {
 			if after := g.cards(t, 1); len(after) != len(before) {
 				t.Errorf("%d cards, want %d", len(after), len(before))
 			}
-			verifyClean(t, g.store)
+			g.verifyClean(t)
 		})
 	}
 	g := newGame(t)
@@ -109,9 +109,7 @@ func TestOfferFix(t *testing.T) {
 		Number: 1, Score: [2]int{2, 0}, Sets: []ranking.SetScore{{11, 7}, {11, 5}}, Was: ranking.OldScore{Score: [2]int{1, 3}},
 	})
 	must(t, g.OfferFix(t.Context(), o, ranking.MatchRef{Message: 7, Key: "m:1"}, sets)) // redelivered
-	if n := g.count(t, "outbox WHERE kind = 'fix_offer'"); n != 2 {
-		t.Errorf("%d offers, want 2", n)
-	}
+	g.has(t, 2, "outbox WHERE kind = 'fix_offer'")
 	// The button works only once and for those who may amend. Its scores are in the order of the command.
 	press := func(who *ranking.Person) ranking.Origin {
 		t.Helper()
@@ -130,7 +128,6 @@ func TestOfferFix(t *testing.T) {
 	checkNotice(t, *offer, ranking.FixOffer{
 		Number: 1, Changes: 1, Score: [2]int{1, 3}, Was: ranking.OldScore{Score: [2]int{2, 3}},
 	})
-	verifyClean(t, g.store)
 }
 
 // TestNothingToOffer: only another score of the same match is offered.

@@ -26,9 +26,7 @@ func TestOpenPromptsOfJoinedChats(t *testing.T) {
 			}
 			g.exec(t, `UPDATE prompts SET delivered_at = now(), telegram_message_id = 60 + id`)
 			u.move(t)
-			if n := g.count(t, `outbox WHERE kind = 'undo_prompt' AND payload ->> 'number' = '2'`); n != 1 {
-				t.Errorf("%d questions name the match by its new number, want 1", n)
-			}
+			g.has(t, 1, `outbox WHERE kind = 'undo_prompt' AND payload ->> 'number' = '2'`)
 			if n := g.count(t, "prompts p JOIN timers t USING (chat_id) JOIN matches m ON m.id = p.match_id"); n != 4 {
 				t.Fatalf("%d pairs of prompts and timers in one chat, want 4", n)
 			}
@@ -37,9 +35,7 @@ func TestOpenPromptsOfJoinedChats(t *testing.T) {
 				g.due(t)
 				must(t, g.fire(t.Context(), g.Service))
 				checkNotice(t, g.answer(t, prompts[1].ID.Timer(), "action = 'page'"), ranking.UndoDropped{Number: 2})
-				if n := g.count(t, "outbox WHERE action = 'page'"); n != 1 {
-					t.Errorf("%d messages are edited, want 1", n)
-				}
+				g.has(t, 1, "outbox WHERE action = 'page'")
 				return
 			}
 			for i, id := range prompts {
@@ -52,10 +48,7 @@ func TestOpenPromptsOfJoinedChats(t *testing.T) {
 					t.Errorf("prompt %d is answered with %+v", i+1, n)
 				}
 			}
-			if n := g.count(t, "matches WHERE undone_at IS NOT NULL"); n != 2 {
-				t.Errorf("%d matches are undone, want 2", n)
-			}
-			verifyClean(t, g.store)
+			g.has(t, 2, "matches WHERE undone_at IS NOT NULL")
 		})
 	}
 }

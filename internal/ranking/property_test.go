@@ -29,7 +29,6 @@ func TestAnyMatches(t *testing.T) {
 		})
 		c.compareHistory()
 	})
-	verifyClean(t, g.store)
 }
 
 // model is the expected state of people who play in groups.

@@ -158,9 +158,7 @@ func TestWhatIsAQuestion(t *testing.T) {
 	elsewhere := g.at(&alice, 6)
 	elsewhere.Chat = ranking.Chat{ID: -200, Kind: ranking.Group, Title: "Other"}
 	must(t, g.Join(t.Context(), elsewhere))
-	if n := g.count(t, "group_players"); n != 2 {
-		t.Errorf("%d standings, want 2", n)
-	}
+	g.has(t, 2, "group_players")
 	must(t, g.Answer(t.Context(), ranking.Origin{Key: "nobody", Chat: club}, ranking.Refusal{}))
 	g.checkRateClasses(t, "after a command without a sender", "press=3 question=21 slowed=1")
 }
@@ -178,9 +176,7 @@ func TestBacklogIsNotLimited(t *testing.T) {
 		must(t, g.RecordMatch(t.Context(), g.at(&alice, 2*i), singles(alice, bob, 3, i%3)))
 	}
 	g.checkRateClasses(t, "all", "question=25 result=70")
-	if n := g.count(t, "matches"); n != 70 {
-		t.Errorf("%d matches are recorded, want 70", n)
-	}
+	g.has(t, 70, "matches")
 }
 
 // notRecorded returns the NotRecorded notices in the outbox.
@@ -210,12 +206,8 @@ func TestResultLimit(t *testing.T) {
 	}
 	must(t, g.RecordMatch(t.Context(), refused, singles(ghost, alice, 69, 1))) // redelivered
 	g.checkRateClasses(t, "after 70 results", "refused=10 result=60")
-	if n := g.count(t, "matches"); n != 60 {
-		t.Errorf("%d matches are recorded, want 60", n)
-	}
-	if n := g.count(t, "players"); n != 2 {
-		t.Errorf("%d players are known, want 2", n)
-	}
+	g.has(t, 60, "matches")
+	g.has(t, 2, "players")
 	want := ranking.NotRecorded{Limit: 60}
 	for i := 60; i < 70; i++ {
 		want.Items = append(want.Items, ranking.RejectedResult{
@@ -228,7 +220,7 @@ func TestResultLimit(t *testing.T) {
 		t.Fatalf("%d notices of rejected results, want 1", len(all))
 	}
 	checkNotice(t, all[0], want)
-	verifyClean(t, g.store)
+	g.verifyClean(t)
 
 	g.record(t, &bob, bob, alice, 3, 1) // another sender
 	// The notice is being sent, so the next rejected result gets a new one.
@@ -241,9 +233,7 @@ func TestResultLimit(t *testing.T) {
 	redelivered.Retried = true
 	must(t, g.RecordMatch(t.Context(), redelivered, singles(alice, bob, 3, 1)))
 	must(t, g.RecordMatch(t.Context(), g.at(&alice, 61), singles(alice, bob, 3, 1)))
-	if n := g.count(t, "matches"); n != 63 {
-		t.Errorf("%d matches are recorded, want 63", n)
-	}
+	g.has(t, 63, "matches")
 }
 
 // TestWhatIsAResult: undos and fixes count as results too, well-formed or not, also by a button.
@@ -318,11 +308,8 @@ func TestWhatIsAResult(t *testing.T) {
 	for range 7 {
 		must(t, g.UndoMatch(t.Context(), g.origin(nil), matchNumber(42)))
 	}
-	if n := g.count(t, "handled_commands WHERE sender = -100 AND rate_class = 'refused'"); n != 1 {
-		t.Errorf("%d commands of the group itself are refused, want 1", n)
-	}
+	g.has(t, 1, "handled_commands WHERE sender = -100 AND rate_class = 'refused'")
 	g.record(t, &bob, bob, alice, 3, 1)
-	verifyClean(t, g.store)
 }
 
 func TestNoResultLimit(t *testing.T) {
@@ -358,17 +345,12 @@ func TestAnswersCount(t *testing.T) {
 	answer(&bob, 2, 30, "1") // the last one first
 	g.checkRateClasses(t, "after an answer", "press=1 result=5")
 	checkNotice(t, g.callbackAnswer(t, answer(&carol, 1, 31, "1")), ranking.Refusal{Code: ranking.TooManyResults})
-	if n := g.count(t, "matches"); n != 3 {
-		t.Errorf("%d matches, want 3", n)
-	}
+	g.has(t, 3, "matches")
 	answer(&bob, 0, 32, "0") // a single result is counted already
 	answer(&alice, 1, 62, "1")
 	g.checkRateClasses(t, "after all answers", "press=3 refused=1 result=7")
-	if n := g.count(t, "matches"); n != 7 {
-		t.Errorf("%d matches, want 7", n)
-	}
+	g.has(t, 7, "matches")
 	g.mustEnd(t, "all answered", false, "answered", "answered", "answered")
-	verifyClean(t, g.store)
 }
 
 // TestRejectedResultsByTopic: each topic gets a notice of its own rejected results.
@@ -417,5 +399,4 @@ func TestRedeliveredCommand(t *testing.T) {
 	if got := texts(t, g, `SELECT concat_ws(' ', title, is_active, parked_at IS NOT NULL) FROM chats`); got[0] != club.Title+" f t" {
 		t.Errorf("the chat is %v", got)
 	}
-	verifyClean(t, g.store)
 }

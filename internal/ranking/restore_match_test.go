@@ -41,7 +41,7 @@ func TestRestoreMatch(t *testing.T) {
 		t.Errorf("the card (-want +got):\n%s", diff)
 	}
 	checkNotice(t, g.restore(t, &alice, matchNumber(1)), ranking.Refusal{Code: ranking.NotUndone, Number: 1})
-	verifyClean(t, g.store)
+	g.verifyClean(t)
 
 	// it is a match like any other again
 	if n, ok := g.fix(t, &alice, ranking.Amendment{IsAdmin: nobodyIsAdmin}, ranking.Score{A: 3, B: 1}).(ranking.MatchFixed); !ok || n.Number != 1 {
@@ -60,7 +60,6 @@ func TestRestoreMatch(t *testing.T) {
 	if diff := cmp.Diff(want, g.standingTable(t, club.ID, byName)); diff != "" {
 		t.Errorf("the standings (-want +got):\n%s", diff)
 	}
-	verifyClean(t, g.store)
 }
 
 // TestWhoMayRestore: Bob has undone match 2 of Alice and Bob, and an anonymous admin match 1, at the same time.
@@ -119,10 +118,7 @@ func TestWhoMayRestore(t *testing.T) {
 			if tc.want.Code == "" {
 				restored = 1
 			}
-			if n := g.count(t, "matches WHERE undone_at IS NOT NULL"); n != 2-restored {
-				t.Errorf("%d matches are undone", n)
-			}
-			verifyClean(t, g.store)
+			g.has(t, 2-restored, "matches WHERE undone_at IS NOT NULL")
 		})
 	}
 }
@@ -145,7 +141,6 @@ func TestLastUndone(t *testing.T) {
 	}
 	checkNotice(t, g.restore(t, &bob, ranking.Amendment{Match: ranking.MatchRef{Message: 9, Key: "m:-100:9"}, IsAdmin: admin}),
 		ranking.Refusal{Code: ranking.NotAboutAMatch})
-	verifyClean(t, g.store)
 }
 
 // TestRestoreOfOnePersonTwice: neither what a merge undid comes back, nor what was undone before its players became one. What an
@@ -172,11 +167,10 @@ func TestRestoreOfOnePersonTwice(t *testing.T) {
 	for n := 1; n <= 3; n++ {
 		checkNotice(t, g.restore(t, nil, anonymously(n)), ranking.Refusal{Code: ranking.SamePersonTwice, Number: n})
 	}
-	verifyClean(t, g.store)
+	g.verifyClean(t)
 	if n, ok := g.restore(t, &alice, anonymously(4)).(ranking.MatchRestored); !ok || n.Sides[1].Players[0].Name.Name != "Zoe" {
 		t.Errorf("match 4 is answered with %+v", n)
 	}
-	verifyClean(t, g.store)
 }
 
 // TestStalePresses: a press on a button that was made before the match changed, or with forged numbers, is answered by a toast
@@ -236,7 +230,6 @@ func TestStalePresses(t *testing.T) {
 	if n := g.count(t, "matches WHERE number = 3 AND undone_at IS NOT NULL AND changes = 3"); n != 1 {
 		t.Error("a press that is not stale changes nothing")
 	}
-	verifyClean(t, g.store)
 }
 
 // TestTwoPressesAtOnce has two people press the same button at the same time on two instances, 200 times: the match is undone
@@ -283,7 +276,6 @@ func TestTwoPressesAtOnce(t *testing.T) {
 	if n := g.count(t, "matches WHERE number = 1 AND changes = 200 AND undone_at IS NULL"); n != 1 {
 		t.Error("the match has not changed 200 times")
 	}
-	verifyClean(t, g.store)
 }
 
 // TestTooFarBack: an amendment that would replay too many matches is refused with their number.
@@ -303,10 +295,7 @@ func TestTooFarBack(t *testing.T) {
 	for _, got := range []ranking.Notice{g.undo(t, &alice, matchNumber(2)), g.fix(t, &alice, matchNumber(2), ranking.Score{A: 3})} {
 		checkNotice(t, got, ranking.Refusal{Code: ranking.TooFarBack, Number: 2, Matches: 3})
 	}
-	if n := g.count(t, "matches WHERE changes > 0"); n != 2 {
-		t.Errorf("%d matches have changed", n)
-	}
-	verifyClean(t, g.store)
+	g.has(t, 2, "matches WHERE changes > 0")
 }
 
 // TestRestoreOverTheLimit: a restore over the limit on results is listed among those that were not done.

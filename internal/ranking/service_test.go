@@ -71,6 +71,14 @@ func (g *game) count(t *testing.T, table string) (n int) {
 	return n
 }
 
+// has checks how many rows a table has that meet a condition.
+func (g *game) has(t *testing.T, want int, rows string) {
+	t.Helper()
+	if n := g.count(t, rows); n != want {
+		t.Errorf("%d of %s, want %d", n, rows, want)
+	}
+}
+
 // record reports a match that must be handled, and returns its notice.
 func (g *game) record(t *testing.T, sender *ranking.Person, a, b ranking.Person, scoreA, scoreB int) ranking.Notice {
 	t.Helper()
@@ -239,19 +247,11 @@ func (r *logRecords) Handle(_ context.Context, record slog.Record) error {
 }
 
 // verify returns the findings of a verification of all groups.
-func verify(t *testing.T, store *pgranking.Store) (found []ranking.Finding) {
+func verify(t testing.TB, store *pgranking.Store) (found []ranking.Finding) {
 	t.Helper()
-	err := ranking.Verify(t.Context(), store, 0, func(f ranking.Finding) { found = append(found, f) }, func(ranking.Progress) {})
+	err := ranking.Verify(context.WithoutCancel(t.Context()), store, 0, func(f ranking.Finding) { found = append(found, f) }, func(ranking.Progress) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return found
-}
-
-// verifyClean verifies all groups and expects no findings.
-func verifyClean(t *testing.T, store *pgranking.Store) {
-	t.Helper()
-	if found := verify(t, store); len(found) > 0 {
-		t.Errorf("stored data differs from its replay: %+v", found)
-	}
 }

@@ -94,9 +94,7 @@ func TestPostChart(t *testing.T) {
 		t.Errorf("posted %+v, want %+v", got, bobs)
 	}
 	checkNotice(t, g.answer(t, o.Key, "action = 'callback_answer'"), ranking.Acknowledged{})
-	if n := g.count(t, "outbox WHERE kind = 'chart'"); n != 1 {
-		t.Errorf("%d charts", n)
-	}
+	g.has(t, 1, "outbox WHERE kind = 'chart'")
 	turned := bobs
 	turned.Period, turned.ByMatch = stats.AllTime, true
 	must(t, g.questions(g.Service).TurnChart(t.Context(), g.press(&bob), 78, turned))
@@ -110,6 +108,7 @@ func TestPostChart(t *testing.T) {
 func TestRatingsOfAPeriod(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
+	g.corrupted = true
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &carol, carol, zoe, 3, 1)
 	now := time.Unix(1_700_000_000, 0)

@@ -94,7 +94,6 @@ func TestShowPlayer(t *testing.T) {
 	if n := g.count(t, "players"); n != players {
 		t.Errorf("asking created %d players", n-players)
 	}
-	verifyClean(t, g.store)
 }
 
 // TestShowHeadToHead asks about people who have met, who have not, and who do not play.

@@ -79,6 +79,7 @@ func newCrowd(t *testing.T) *game {
 
 func (g *game) addCrowd(t *testing.T) {
 	t.Helper()
+	g.corrupted = true
 	g.page(t, nil)
 	g.exec(t, `INSERT INTO players (telegram_user_id, display_name) SELECT n, 'P' || n FROM generate_series(1000, 1499) n`)
 	g.exec(t, `

@@ -21,9 +21,7 @@ func TestShowSettings(t *testing.T) {
 	checkNotice(t, show(admin), ranking.GroupSettings{Rules: defaultRules, Display: ranking.Display{Language: "en"}}) // in a new group
 	checkNotice(t, show(nobodyIsAdmin), ranking.Refusal{Code: ranking.AdminsOnly})
 	checkNotice(t, show(unknown), ranking.Refusal{Code: ranking.AdminsUnknown})
-	if n := g.count(t, "players"); n != 0 {
-		t.Errorf("%d players were added", n)
-	}
+	g.has(t, 0, "players")
 }
 
 // TestRulesChangedByButton: the message with the buttons shows the new rules, who pressed sees what has changed, and the chat
@@ -50,9 +48,7 @@ func TestRulesChangedByButton(t *testing.T) {
 	checkNotice(t, g.answer(t, "c:2", "action = 'callback_answer'"), ranking.RulesChanged{Before: defaultRules, After: changed, By: by})
 	checkNotice(t, g.answer(t, "c:2", "action = 'page' AND edited_message_id = 55"), ranking.GroupSettings{Rules: changed, Display: ranking.Display{Language: "en"}, ChangedBy: &by})
 	checkNotice(t, g.answer(t, "c:3", "action = 'callback_answer'"), ranking.Refusal{Code: ranking.SameRules})
-	if n := g.count(t, "outbox"); n != 4 {
-		t.Errorf("%d notices, want 4", n)
-	}
+	g.has(t, 4, "outbox")
 	if got := g.rules(t); got != changed {
 		t.Errorf("the rules are %+v", got)
 	}

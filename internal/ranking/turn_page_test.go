@@ -98,9 +98,7 @@ func TestPressesTurnPages(t *testing.T) {
 	if diff := cmp.Diff([]string{"acknowledged {}", "acknowledged {}", "acknowledged {}", "acknowledged {}"}, answers); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)
 	}
-	if n := g.count(t, "handled_commands WHERE key LIKE 'm:%' AND rate_class = 'press'"); n != 4 {
-		t.Errorf("%d presses count", n)
-	}
+	g.has(t, 4, "handled_commands WHERE key LIKE 'm:%' AND rate_class = 'press'")
 }
 
 // TestPressesOfPagesAreLimited: a press over the limit is answered, but turns no page.
@@ -128,9 +126,7 @@ func TestPageOfAMovedChat(t *testing.T) {
 	must(t, g.MoveChat(t.Context(), club.ID, -1_000_000_100))
 	o := g.press(&alice)
 	must(t, g.questions(g.Service).TurnRanking(t.Context(), o, 77, 0, stats.RankingQuery{Page: 2}))
-	if n := g.count(t, "outbox WHERE action = 'page'"); n != 0 {
-		t.Errorf("%d pages are queued", n)
-	}
+	g.has(t, 0, "outbox WHERE action = 'page'")
 	if n := g.count(t, "outbox WHERE action = 'callback_answer' AND kind = 'acknowledged'"); n != 1 {
 		t.Errorf("the press is answered %d times", n)
 	}

@@ -50,7 +50,6 @@ func TestUsernamesMeanCurrentOwner(t *testing.T) {
 			if got := strings.Join(played, " "); got != tc.want {
 				t.Errorf("%s played, want %s", got, tc.want)
 			}
-			verifyClean(t, g.store)
 		})
 	}
 }

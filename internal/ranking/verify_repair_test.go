@@ -136,7 +136,7 @@ func TestRepairIsAllOrNothing(t *testing.T) {
 	}
 	g.exec(t, "ALTER TABLE group_players DROP CONSTRAINT resist")
 	g.mustRepair(t)
-	verifyClean(t, g.store)
+	g.verifyClean(t)
 }
 
 // TestRepairOneLadder: a repair does not change other groups.
@@ -144,6 +144,7 @@ func TestRepairOneLadder(t *testing.T) {
 	t.Parallel()
 	g := newAuditGame(t)
 	g.exec(t, "UPDATE group_players SET best_elo = 9999")
+	g.corrupted = true
 	g.mustRepair(t)
 	found := verify(t, g.store)
 	for _, f := range found {
@@ -177,13 +178,9 @@ func TestAmendAfterRepair(t *testing.T) {
 				}
 			}
 			g.record(t, &alice, alice, zoe, 3, 1)
-			verifyClean(t, g.store)
-			if n := g.count(t, "matches WHERE undone_at IS NOT NULL"); n != 3 {
-				t.Errorf("%d matches are undone, want 3", n)
-			}
-			if n := g.count(t, "match_fixes"); n != 2 {
-				t.Errorf("%d fixes, want 2", n)
-			}
+			g.verifyClean(t)
+			g.has(t, 3, "matches WHERE undone_at IS NOT NULL")
+			g.has(t, 2, "match_fixes")
 		})
 	}
 }
@@ -231,10 +228,8 @@ func TestRepairWhileMatchesAreRecorded(t *testing.T) {
 	if err := reporters.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if n := g.count(t, "matches WHERE group_id = club()"); n != before+reports {
-		t.Errorf("%d matches, want %d", n, before+reports)
-	}
-	verifyClean(t, g.store)
+	g.has(t, before+reports, "matches WHERE group_id = club()")
+	g.verifyClean(t)
 }
 
 // awaitBlocked waits until n sessions wait for a lock.

@@ -98,6 +98,7 @@ func TestVerifyTellsNamesakesApart(t *testing.T) {
 	g := newGame(t)
 	g.record(t, &alice, ranking.Person{ID: 11, Name: "Alex"}, ranking.Person{ID: 12, Name: "alex", Username: "second"}, 3, 1)
 	g.exec(t, "UPDATE group_players SET streak = 0")
+	g.corrupted = true
 	g.mustFind(t, "wrong_streak Alex (player 2): 0 | 1", "wrong_streak alex (player 3): 0 | -1")
 }
 
@@ -106,6 +107,7 @@ func TestVerifyOneGroup(t *testing.T) {
 	t.Parallel()
 	g := newAuditGame(t)
 	g.exec(t, "UPDATE group_players SET best_elo = 9999")
+	g.corrupted = true
 	for chat, want := range map[ranking.ExternalChatID]int{0: 8, club.ID: 5, pub.ID: 3} {
 		var found int
 		var last ranking.Progress
@@ -217,7 +219,7 @@ func TestVerifyReadsOneSnapshot(t *testing.T) {
 	if err := writer.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	verifyClean(t, g.store)
+	g.verifyClean(t)
 }
 
 // longAudit is an AuditStore with one group that has the given number of undone matches.

@@ -62,7 +62,6 @@ func TestWizard(t *testing.T) {
 	g.startWizard(t, &alice, nil)
 	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, ranking.OptionCancel), page), ranking.ReportDropped{By: new(by("Alice"))})
 	g.mustEnd(t, "after all", false, "answered", "cancelled")
-	verifyClean(t, g.store)
 }
 
 // TestWizardPages: a newcomer is offered everybody in the group, page by page; in an empty group there is nobody to offer.
@@ -101,9 +100,7 @@ func TestWizardInReply(t *testing.T) {
 		t.Error("the question makes Bob a player")
 	}
 	g.pressWizard(t, &alice, ranking.OptionScore(0, ranking.Score{A: 1, B: 0}))
-	if n := g.count(t, "matches"); n != 1 {
-		t.Errorf("%d matches, want 1", n)
-	}
+	g.has(t, 1, "matches")
 }
 
 // TestWizardNames: a name that does not tell who is meant is answered in the message of the wizard, with those who may be, and a score
@@ -132,10 +129,7 @@ func TestWizardNames(t *testing.T) {
 		t.Errorf("the first page is %+v", back)
 	}
 	g.pressWizard(t, &alice, ranking.OptionScore(2, ranking.Score{A: 7, B: 5}))
-	if n := g.count(t, "matches WHERE score_a = 7"); n != 1 {
-		t.Errorf("%d matches are recorded, want 1", n)
-	}
-	verifyClean(t, g.store)
+	g.has(t, 1, "matches WHERE score_a = 7")
 }
 
 // TestWizardTyped: what somebody types instead of pressing a button counts as if it had been pressed.
