@@ -21,9 +21,7 @@ func setRules(to ranking.Rules) ranking.RulesChange {
 func (g *game) changeRules(t *testing.T, sender *ranking.Person, r ranking.RulesChange) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
-	if err := g.ChangeRules(t.Context(), o, r); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.ChangeRules(t.Context(), o, r))
 	return g.notice(t, o.Key)
 }
 
@@ -31,9 +29,7 @@ func (g *game) changeRules(t *testing.T, sender *ranking.Person, r ranking.Rules
 func (g *game) rules(t *testing.T) ranking.Rules {
 	t.Helper()
 	snap, err := g.store.Read(t.Context(), ranking.Query{Key: "unknown", Chat: club})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return snap.Ladder.Rules
 }
 
@@ -54,9 +50,7 @@ func TestChangeRules(t *testing.T) {
 	g.record(t, &alice, carol, alice, 3, 1)
 	card := g.record(t, &alice, alice, bob, 2, 1)
 	o := g.origin(&alice)
-	if err := g.RecordMatch(t.Context(), o, singles(alice, bob, 1, 1)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 1, 1)))
 	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.NoDraws})
 	// Alice loses 40·1.5 times her expected 0.381. Her third match changes her by 20 times Bob's expected 0.487, and him by 40
 	// times that, because it is only his second.
@@ -185,9 +179,7 @@ func TestRulesChangedTwice(t *testing.T) {
 	}
 	first := g.origin(&alice)
 	for i, o := range []ranking.Origin{first, g.origin(&bob), first} {
-		if err := g.ChangeRules(t.Context(), o, add(1+9*(i%2))); err != nil {
-			t.Fatal(err)
-		}
+		must(t, g.ChangeRules(t.Context(), o, add(1+9*(i%2))))
 	}
 	if got := g.rules(t).K; got != 32+1+10 {
 		t.Errorf("K is %d", got)
@@ -216,9 +208,7 @@ func TestRulesChangedAtOnce(t *testing.T) {
 			}})
 		})
 	}
-	if err := all.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, all.Wait())
 	want := defaultRules
 	for _, change := range set {
 		change(&want)

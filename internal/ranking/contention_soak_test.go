@@ -49,14 +49,10 @@ func (f *fleet) check() {
 func connect(tb testing.TB, url string) *pgxpool.Pool {
 	tb.Helper()
 	config, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	config.MaxConns = 8
 	pool, err := pgxpool.NewWithConfig(tb.Context(), config)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	tb.Cleanup(pool.Close)
 	return pool
 }

@@ -34,16 +34,12 @@ func TestContention(t *testing.T) {
 			work.Go(func() error { return i.client(t.Context(), c) })
 		}
 	}
-	if err := work.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, work.Wait())
 	requests := make(map[int64]request)
 	for n := range outputs {
 		for events := json.NewDecoder(&outputs[n]); events.More(); {
 			var e event
-			if err := events.Decode(&e); err != nil {
-				t.Fatal(err)
-			}
+			must(t, events.Decode(&e))
 			if e.Begin != nil {
 				requests[e.Begin.Message] = *e.Begin
 			}

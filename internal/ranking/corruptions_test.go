@@ -29,9 +29,7 @@ func newAuditGame(t *testing.T) *game {
 		t.Helper()
 		o := g.origin(&alice)
 		o.Chat = chat
-		if err := g.RecordMatch(t.Context(), o, ranking.Report{A: a, B: b, Scores: scores}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, g.RecordMatch(t.Context(), o, ranking.Report{A: a, B: b, Scores: scores}))
 	}
 	play(club, side{alice}, side{bob}, ranking.Score{A: 3, B: 1})
 	play(pub, side{alice}, side{bob}, ranking.Score{A: 0, B: 1})
@@ -45,16 +43,10 @@ func newAuditGame(t *testing.T) *game {
 	amendment := func(n int) ranking.Amendment {
 		return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
 	}
-	if err := g.UndoMatch(t.Context(), g.origin(&alice), amendment(4)); err != nil {
-		t.Fatal(err)
-	}
-	if err := g.FixMatch(t.Context(), g.origin(&alice), amendment(5), []ranking.Score{{A: 2, B: 3}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.UndoMatch(t.Context(), g.origin(&alice), amendment(4)))
+	must(t, g.FixMatch(t.Context(), g.origin(&alice), amendment(5), []ranking.Score{{A: 2, B: 3}}))
 	dave := ranking.Person{ID: 4, Username: "dave", Name: "Dave"}
-	if err := g.Join(t.Context(), g.origin(&dave)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.Join(t.Context(), g.origin(&dave)))
 	g.exec(t, shorthand)
 	t.Cleanup(func() {
 		if _, err := g.pool.Exec(context.Background(), withoutShorthand); err != nil {

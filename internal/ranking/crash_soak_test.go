@@ -54,9 +54,7 @@ func newServer(t *testing.T) (*pgtemp.Server, *game) {
 		"fsync": "off", "synchronous_commit": "on", // the operating system does not crash
 		"max_connections": "200", // connections of killed instances may linger
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := server.Stop(context.Background()); err != nil {
 			t.Error(err)
@@ -64,9 +62,7 @@ func newServer(t *testing.T) (*pgtemp.Server, *game) {
 	})
 	g := &game{url: server.URL()}
 	g.pool = connect(t, g.url)
-	if err := postgres.Migrate(t.Context(), g.pool, migrations.FS); err != nil {
-		t.Fatal(err)
-	}
+	must(t, postgres.Migrate(t.Context(), g.pool, migrations.FS))
 	g.store = pgranking.NewStore(g.pool, func(outbox.Lane) {})
 	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
 	return server, g

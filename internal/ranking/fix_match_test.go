@@ -90,9 +90,7 @@ func TestFixSets(t *testing.T) {
 	o := g.origin(&alice)
 	sets := []ranking.Score{{A: 11, B: 7}, {A: 9, B: 11}, {A: 5, B: 11}}
 	report := ranking.Report{A: []ranking.Person{alice}, B: []ranking.Person{bob}, Scores: sets}
-	if err := g.RecordMatch(t.Context(), o, report); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.RecordMatch(t.Context(), o, report))
 	checkNotice(t, g.notice(t, o.Key), ranking.MatchRecorded{
 		Number: 1, Sides: [2]ranking.Side{side(2, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)},
 		Sets:       []ranking.SetScore{{7, 11}, {11, 9}, {11, 5}},
@@ -139,9 +137,7 @@ func TestTeams(t *testing.T) {
 	g.record(t, &alice, alice, bob, 3, 1) // Alice 1516, Bob 1484
 	doubles := func(a, b []ranking.Person) ranking.Notice {
 		o := g.origin(&alice)
-		if err := g.RecordMatch(t.Context(), o, ranking.Report{A: a, B: b, Scores: []ranking.Score{{A: 10, B: 8}}}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, g.RecordMatch(t.Context(), o, ranking.Report{A: a, B: b, Scores: []ranking.Score{{A: 10, B: 8}}}))
 		return g.notice(t, o.Key)
 	}
 	pair := func(a, b ranking.Person) []ranking.Person { return []ranking.Person{a, b} }

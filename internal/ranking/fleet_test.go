@@ -87,9 +87,7 @@ func (f *fleet) launch(slot int) {
 		f.t.Fatalf("%d clients left %d requests open", clientsEach, len(a.Redelivered))
 	}
 	program, err := os.Executable()
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must(f.t, err)
 	p := &process{slot: slot, cmd: exec.Command(program), ended: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), instanceVariable+"=1", "GOCOVERDIR="+f.t.TempDir())
 	var failed [4]error

@@ -205,9 +205,7 @@ func TestSameUsernameInAllOrders(t *testing.T) {
 	}
 	d := pgtest.Borrow(t)
 	for _, order := range permutations([]string{"mentioned here", "mentioned there", "Bob here", "Zoe there"}) {
-		if err := d.Empty(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.Empty(t.Context()))
 		g := &identityGame{newGameOn(d), newIdentities(), t}
 		for _, step := range order {
 			steps[step](g)

@@ -12,9 +12,7 @@ func TestJoin(t *testing.T) {
 	join := func(sender *ranking.Person) ranking.Notice {
 		t.Helper()
 		o := g.origin(sender)
-		if err := g.Join(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
+		must(t, g.Join(t.Context(), o))
 		return g.notice(t, o.Key)
 	}
 	checkNotice(t, join(nil), ranking.Refusal{Code: ranking.NobodyToJoin})

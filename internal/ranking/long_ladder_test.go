@@ -36,9 +36,7 @@ func longLadder(tb testing.TB, g *game, n int) {
 		INSERT INTO match_players (match_id, player_id, side, ladder_id, played_at)
 		SELECT id, 1 + number % 20, 1, ladder_id, played_at FROM played
 		UNION ALL SELECT id, 1 + (number + 1 + number % 19) % 20, 2, ladder_id, played_at FROM played`, n+1)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	if _, err := g.pool.Exec(tb.Context(), `ANALYZE`); err != nil {
 		tb.Fatal(err)
 	}
@@ -66,9 +64,7 @@ func TestAmendFirstOfMany(t *testing.T) {
 	if n, ok := g.undo(t, &one, first).(ranking.MatchUndone); !ok {
 		t.Fatalf("notice is %+v", n)
 	}
-	if err := <-recorded; err != nil {
-		t.Fatal(err)
-	}
+	must(t, <-recorded)
 	if _, ok := g.notice(t, o.Key).(ranking.MatchRecorded); !ok {
 		t.Errorf("the concurrently recorded match is answered with %+v", g.notice(t, o.Key))
 	}

@@ -36,9 +36,7 @@ func TestMergePlayers(t *testing.T) {
 	g.record(t, &carol, carol, named, 3, 1) // zoe 1453, Carol 1515
 	elsewhere := g.origin(&alice)
 	elsewhere.Chat.ID = -200
-	if err := g.RecordMatch(t.Context(), elsewhere, singles(alice, named, 3, 1)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.RecordMatch(t.Context(), elsewhere, singles(alice, named, 3, 1)))
 
 	withName := zoe
 	withName.Username = "Zoe"

@@ -61,9 +61,7 @@ func TestMoveConcurrently(t *testing.T) {
 				work.Go(func() error { return service.MoveChat(t.Context(), u.older.ID, u.newer.ID) })
 			}
 		}
-		if err := work.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, work.Wait())
 		u.move(t)
 		if got := u.chats(t); len(got) != 1 {
 			t.Errorf("the chats are %v, want one", got)
@@ -101,9 +99,7 @@ func TestMoveDuringUndo(t *testing.T) {
 	u.report(t, u.newer, bob, carol)
 	store := &beforeLockStore{Store: g.store, do: func() { u.move(t) }}
 	service := newService(store)
-	if err := service.UndoMatch(t.Context(), u.from(u.newer, bob), ranking.Amendment{IsAdmin: nobodyIsAdmin}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, service.UndoMatch(t.Context(), u.from(u.newer, bob), ranking.Amendment{IsAdmin: nobodyIsAdmin}))
 	if got := texts(t, g, `SELECT number::text FROM matches WHERE undone_at IS NOT NULL`); len(got) != 1 || got[0] != "2" {
 		t.Errorf("undone matches are %v, want 2", got)
 	}
@@ -138,9 +134,7 @@ func TestButtonsAfterMove(t *testing.T) {
 		key := texts(t, g, `SELECT idempotency_key FROM matches WHERE number = $1`, tc.match)[0]
 		ref := ranking.MatchRef{Number: tc.number, NumberMessage: tc.below, Tag: ranking.TagOf(key)}
 		amendment := ranking.Amendment{Match: ref, Changes: new(int), IsAdmin: nobodyIsAdmin}
-		if err := g.UndoMatch(t.Context(), o, amendment); err != nil {
-			t.Fatal(err)
-		}
+		must(t, g.UndoMatch(t.Context(), o, amendment))
 		got := rows1[int](t, g, `SELECT coalesce(max(number), 0) FROM matches WHERE undone_at IS NOT NULL`)[0]
 		if got != tc.undone {
 			t.Errorf("the button of match %d, #%d below message %d, undoes %d, want %d", tc.match, tc.number, tc.below, got, tc.undone)

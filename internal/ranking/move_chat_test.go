@@ -46,9 +46,7 @@ func (u *upgrade) from(chat ranking.Chat, sender ranking.Person) ranking.Origin 
 // report has the winner report a match in a chat.
 func (u *upgrade) report(t *testing.T, chat ranking.Chat, winner, loser ranking.Person) {
 	t.Helper()
-	if err := u.RecordMatch(t.Context(), u.from(chat, winner), singles(winner, loser, 3, 1)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, u.RecordMatch(t.Context(), u.from(chat, winner), singles(winner, loser, 3, 1)))
 	list := &u.before
 	if chat.ID == u.newer.ID && !u.moved {
 		list = &u.since
@@ -59,9 +57,7 @@ func (u *upgrade) report(t *testing.T, chat ranking.Chat, winner, loser ranking.
 // move moves the older chat to the id of the newer one.
 func (u *upgrade) move(t *testing.T) {
 	t.Helper()
-	if err := u.MoveChat(t.Context(), u.older.ID, u.newer.ID); err != nil {
-		t.Fatal(err)
-	}
+	must(t, u.MoveChat(t.Context(), u.older.ID, u.newer.ID))
 	if !u.moved {
 		u.moved = true
 		u.before = append(u.before, u.since...)
@@ -124,9 +120,7 @@ func texts(t *testing.T, g *game, sql string, args ...any) []string {
 // chatID returns the store's id of a chat.
 func (g *game) chatID(t *testing.T, chat ranking.ExternalChatID) (id ranking.ChatID) {
 	t.Helper()
-	if err := g.pool.QueryRow(t.Context(), `SELECT id FROM chats WHERE telegram_chat_id = $1`, chat).Scan(&id); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.pool.QueryRow(t.Context(), `SELECT id FROM chats WHERE telegram_chat_id = $1`, chat).Scan(&id))
 	return id
 }
 
@@ -169,9 +163,7 @@ func TestMoveInAnyOrder(t *testing.T) {
 				u.step(t, step, newChat)
 				redelivered := u.from(u.older, alice)
 				redelivered.Key = fmt.Sprintf("m:%d:1", u.older.ID)
-				if err := u.RecordMatch(t.Context(), redelivered, singles(alice, bob, 3, 1)); err != nil {
-					t.Fatal(err)
-				}
+				must(t, u.RecordMatch(t.Context(), redelivered, singles(alice, bob, 3, 1)))
 			}
 			u.report(t, u.newer, carol, zoe)
 			u.mustBeOne(t, chat)
@@ -194,9 +186,7 @@ func (u *upgrade) step(t *testing.T, what, newChat string) {
 	case what == "late":
 		u.report(t, u.older, alice, zoe)
 	case newChat == "empty":
-		if err := u.Join(t.Context(), u.from(u.newer, zoe)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, u.Join(t.Context(), u.from(u.newer, zoe)))
 	case newChat == "with matches":
 		u.report(t, u.newer, bob, carol)
 		u.report(t, u.newer, zoe, bob)
@@ -232,9 +222,7 @@ func TestMoveIsIdempotent(t *testing.T) {
 			}
 			for range 2 {
 				u.move(t)
-				if err := g.MoveChat(t.Context(), u.newer.ID, u.newer.ID); err != nil {
-					t.Fatal(err)
-				}
+				must(t, g.MoveChat(t.Context(), u.newer.ID, u.newer.ID))
 			}
 			if diff := cmp.Diff(once, g.everything(t)); diff != "" {
 				t.Errorf("the second move changed something (-once +twice):\n%s", diff)
@@ -277,9 +265,7 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 	u := newUpgrade(g, -1000)
 	u.report(t, u.newer, alice, bob)
 	u.report(t, u.newer, bob, carol)
-	if err := g.Join(t.Context(), u.from(u.older, carol)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.Join(t.Context(), u.from(u.older, carol)))
 	chat := g.chatID(t, u.older.ID)
 	u.move(t)
 	u.mustBeOne(t, chat)
@@ -315,9 +301,7 @@ func TestMoveTwice(t *testing.T) {
 					case "between":
 						err = g.Answer(t.Context(), u.from(between, zoe), ranking.Refusal{})
 					}
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 				}
 			}
 			u.moved, u.before = true, append(u.before, u.since...)
@@ -365,9 +349,7 @@ func TestLateCommand(t *testing.T) {
 			return g.RecordMatch(t.Context(), o, singles(zoe, carol, 3, 1))
 		},
 	} {
-		if err := command(u.from(u.older, alice)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, command(u.from(u.older, alice)))
 		if name == ranking.KindMatchUndone { // otherwise the edit of its card is the last notice
 			g.exec(t, `DELETE FROM outbox WHERE action = 'edit'`)
 		}
@@ -400,19 +382,13 @@ func TestMoveUpdatesCards(t *testing.T) {
 			Scores: []ranking.Score{{A: 11, B: 7}, {A: 11, B: 9}},
 		},
 	} {
-		if err := g.RecordMatch(t.Context(), u.from(u.newer, carol), report); err != nil {
-			t.Fatal(err)
-		}
+		must(t, g.RecordMatch(t.Context(), u.from(u.newer, carol), report))
 	}
 	amendment := func(n int) ranking.Amendment {
 		return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
 	}
-	if err := g.FixMatch(t.Context(), u.from(u.newer, zoe), amendment(3), []ranking.Score{{A: 1, B: 2}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := g.UndoMatch(t.Context(), u.from(u.newer, zoe), amendment(4)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.FixMatch(t.Context(), u.from(u.newer, zoe), amendment(3), []ranking.Score{{A: 1, B: 2}}))
+	must(t, g.UndoMatch(t.Context(), u.from(u.newer, zoe), amendment(4)))
 	g.exec(t, `UPDATE outbox SET state = 'sent', finished_at = now() WHERE match_id = 3`)
 	g.exec(t, `UPDATE outbox SET state = 'sending', attempts = 1 WHERE match_id = 7`)
 	type row struct {

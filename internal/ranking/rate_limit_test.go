@@ -27,13 +27,6 @@ func (g *game) at(sender *ranking.Person, seconds int) ranking.Origin {
 	return o
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // rateClasses counts the keys by rate class, such as "question=20 slowed=1".
 func (g *game) rateClasses(t *testing.T) string {
 	t.Helper()

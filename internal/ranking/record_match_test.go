@@ -95,9 +95,7 @@ func TestKeysOfMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	refused := from(&alice, "m:-100:7")
-	if err := g.RecordMatch(t.Context(), refused, singles(alice, alice, 3, 1)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.RecordMatch(t.Context(), refused, singles(alice, alice, 3, 1)))
 	if got := texts(t, g, `SELECT concat_ws(' ', trigger, outcome) FROM handled_commands`); got[0] != "message refused" {
 		t.Errorf("the message is stored as %s", got)
 	}
@@ -106,9 +104,7 @@ func TestKeysOfMatches(t *testing.T) {
 	first, second := singles(alice, bob, 3, 1), singles(alice, bob, 3, 1)
 	first.Key, second.Key = "m:-100:7", "m:-100:7#2"
 	for range 2 { // the second time is a redelivery
-		if err := errors.Join(g.RecordMatch(t.Context(), edit, first), g.RecordMatch(t.Context(), press, second)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(g.RecordMatch(t.Context(), edit, first), g.RecordMatch(t.Context(), press, second)))
 	}
 	got := texts(t, g, `
 		SELECT concat_ws(' ', key, trigger, outcome) FROM handled_commands

@@ -98,9 +98,7 @@ func TestRetries(t *testing.T) {
 				store.left.Store(int64(lost))
 				service := ranking.NewService(store, slog.New(logged), ranking.Settings{})
 				err := service.RecordMatch(t.Context(), from(&alice, "m:1"), singles(alice, bob, 3, 0))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				want := all[:min(lost, 3)+1]
 				if lost == 4 {
 					want = append(slices.Clone(want), try{700 * time.Millisecond, false}) // the refusal
@@ -141,30 +139,22 @@ func TestRecentConflict(t *testing.T) {
 			store.left.Store(tc.lost)
 			<-time.After(tc.after)
 			locked = nil
-			if err := service.RecordMatch(t.Context(), tc.origin, singles(alice, bob, 3, 0)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, service.RecordMatch(t.Context(), tc.origin, singles(alice, bob, 3, 0)))
 			if diff := cmp.Diff(tc.want, locked); diff != "" {
 				t.Errorf("result %d locked the group (-want +got):\n%s", i+1, diff)
 			}
 		}
 		store.left.Store(1)
-		if err := service.RecordMatch(t.Context(), from(&alice, "m:5"), singles(alice, bob, 3, 0)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, service.RecordMatch(t.Context(), from(&alice, "m:5"), singles(alice, bob, 3, 0)))
 		locked = nil
-		if err := service.Answer(t.Context(), from(&alice, "m:6"), ranking.Refusal{}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, service.Answer(t.Context(), from(&alice, "m:6"), ranking.Refusal{}))
 		if diff := cmp.Diff([]bool{false}, locked); diff != "" {
 			t.Errorf("an answer locked the group (-want +got):\n%s", diff)
 		}
 		store.left.Store(1)
 		locked = nil
 		read := func(context.Context) (ranking.Notice, error) { return ranking.Refusal{}, nil } // it may take long
-		if err := service.Ask(t.Context(), from(&alice, "m:7"), read); err != nil {
-			t.Fatal(err)
-		}
+		must(t, service.Ask(t.Context(), from(&alice, "m:7"), read))
 		if diff := cmp.Diff([]bool{false, false}, locked); diff != "" {
 			t.Errorf("a question that is tried again locked the group (-want +got):\n%s", diff)
 		}
@@ -202,9 +192,7 @@ func TestOvertakenWhileWaiting(t *testing.T) {
 		store.left.Store(1)
 		service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
 		for i := range 5 {
-			if err := service.RecordMatch(t.Context(), from(&alice, fmt.Sprint("m:", i)), singles(alice, bob, 3, 0)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, service.RecordMatch(t.Context(), from(&alice, fmt.Sprint("m:", i)), singles(alice, bob, 3, 0)))
 			<-time.After(900 * time.Millisecond)
 		}
 		if diff := cmp.Diff([]bool{false, true, true, true, true, true}, locked); diff != "" {
@@ -286,18 +274,14 @@ func TestTooManyAtOnce(t *testing.T) {
 	service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
 	o, report := from(&alice, "m:1"), singles(alice, bob, 3, 1)
 	for range 2 {
-		if err := service.RecordMatch(t.Context(), o, report); err != nil {
-			t.Fatal(err)
-		}
+		must(t, service.RecordMatch(t.Context(), o, report))
 		checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.TooManyAtOnce})
 		if matches, notices := g.count(t, "matches"), g.count(t, "outbox"); matches != 0 || notices != 1 {
 			t.Errorf("%d matches and %d notices", matches, notices)
 		}
 	}
 	o.Key = "m:2" // the user sends it again
-	if err := service.RecordMatch(t.Context(), o, report); err != nil {
-		t.Fatal(err)
-	}
+	must(t, service.RecordMatch(t.Context(), o, report))
 	if got := g.count(t, "matches"); got != 1 {
 		t.Errorf("%d matches", got)
 	}
@@ -311,9 +295,7 @@ func TestRetryOnTheRealStore(t *testing.T) {
 	store.left.Store(1)
 	service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
 	err := service.RecordMatch(t.Context(), from(&alice, "m:1"), singles(alice, bob, 3, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if n, ok := g.notice(t, "m:1").(ranking.MatchRecorded); !ok || n.Number != 1 {
 		t.Errorf("the notice is %+v", n)
 	}

@@ -53,22 +53,24 @@ func (g *game) exec(t *testing.T, sql string, args ...any) {
 func rows[T any](t *testing.T, g *game, sql string, args ...any) []T {
 	t.Helper()
 	found, err := g.pool.Query(t.Context(), sql, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all, err := pgx.CollectRows(found, pgx.RowToStructByPos[T])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all
 }
 
 func (g *game) count(t *testing.T, table string) (n int) {
 	t.Helper()
-	if err := g.pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n); err != nil {
+	must(t, g.pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
+	return n
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return n
 }
 
 // has checks how many rows a table has that meet a condition.
@@ -83,9 +85,7 @@ func (g *game) has(t *testing.T, want int, rows string) {
 func (g *game) record(t *testing.T, sender *ranking.Person, a, b ranking.Person, scoreA, scoreB int) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
-	if err := g.RecordMatch(t.Context(), o, singles(a, b, scoreA, scoreB)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.RecordMatch(t.Context(), o, singles(a, b, scoreA, scoreB)))
 	return g.notice(t, o.Key)
 }
 
@@ -179,18 +179,12 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 func decode[T ranking.Notice](t *testing.T, g *game, payload []byte) ranking.Notice {
 	t.Helper()
 	var fields map[string]any
-	if err := json.Unmarshal(payload, &fields); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(payload, &fields))
 	g.namePlayers(t, fields)
 	named, err := json.Marshal(fields)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var n T
-	if err := json.Unmarshal(named, &n); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(named, &n))
 	return n
 }
 
@@ -250,8 +244,6 @@ func (r *logRecords) Handle(_ context.Context, record slog.Record) error {
 func verify(t testing.TB, store *pgranking.Store) (found []ranking.Finding) {
 	t.Helper()
 	err := ranking.Verify(context.WithoutCancel(t.Context()), store, 0, func(f ranking.Finding) { found = append(found, f) }, func(ranking.Progress) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return found
 }

@@ -32,9 +32,7 @@ func (g *game) storedChart(t *testing.T, which string) stats.Chart {
 		t.Fatalf("%d charts where %s", len(all), which)
 	}
 	var n stats.Chart
-	if err := json.Unmarshal([]byte(all[0]), &n); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(all[0]), &n))
 	return n
 }
 

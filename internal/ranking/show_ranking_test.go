@@ -14,9 +14,7 @@ import (
 func (g *game) page(t *testing.T, sender *ranking.Person) stats.RankingPage {
 	t.Helper()
 	o := g.origin(sender)
-	if err := g.ShowRanking(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.ShowRanking(t.Context(), o))
 	page, ok := g.notice(t, o.Key).(stats.RankingPage)
 	if !ok {
 		t.Fatal("the answer is not a RankingPage")
@@ -32,9 +30,7 @@ func TestShowRanking(t *testing.T) {
 		t.Errorf("asking created %d players", n)
 	}
 	for _, p := range []*ranking.Person{&zoe, &carol} {
-		if err := g.Join(t.Context(), g.origin(p)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, g.Join(t.Context(), g.origin(p)))
 	}
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &alice, carol, ranking.Person{Username: "dave"}, 3, 1)

@@ -24,9 +24,7 @@ func matchNumber(n int) ranking.Amendment {
 func (g *game) undo(t *testing.T, sender *ranking.Person, b ranking.Amendment) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
-	if err := g.UndoMatch(t.Context(), o, b); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.UndoMatch(t.Context(), o, b))
 	n := g.notice(t, o.Key)
 	if _, asked := n.(ranking.UndoPrompt); asked {
 		if sender == nil {
@@ -42,9 +40,7 @@ func (g *game) undo(t *testing.T, sender *ranking.Person, b ranking.Amendment) r
 func (g *game) fix(t *testing.T, sender *ranking.Person, b ranking.Amendment, scores ...ranking.Score) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
-	if err := g.FixMatch(t.Context(), o, b, scores); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.FixMatch(t.Context(), o, b, scores))
 	return g.notice(t, o.Key)
 }
 
@@ -100,9 +96,7 @@ func TestCardsKeepOrderOfNames(t *testing.T) {
 	report := ranking.Report{
 		A: []ranking.Person{zoe, bob}, B: []ranking.Person{carol, alice}, Scores: []ranking.Score{{A: 1, B: 3}},
 	}
-	if err := g.RecordMatch(t.Context(), o, report); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.RecordMatch(t.Context(), o, report))
 	want := [2][]string{{"Carol", "Alice"}, {"Zoe", "Bob"}}
 	named := func(sides [2]ranking.Side) (all [2][]string) {
 		for i, s := range sides {
@@ -198,9 +192,7 @@ func TestWhoMayAmend(t *testing.T) {
 				if kind == "fix" {
 					run = func() error { return g.FixMatch(t.Context(), o, amendment, []ranking.Score{{A: 3, B: 2}}) }
 				}
-				if err := run(); err != nil {
-					t.Fatal(err)
-				}
+				must(t, run())
 				_, asked := g.notice(t, o.Key).(ranking.UndoPrompt)
 				if want := kind == "undo" && tc.asked; asked != want {
 					t.Errorf("%s: asked first: %v, want %v", kind, asked, want)
@@ -270,17 +262,13 @@ func TestWhichMatch(t *testing.T) {
 			elsewhere.Chat.ID = -200
 			for range 4 {
 				elsewhere.Key += "'"
-				if err := g.RecordMatch(t.Context(), elsewhere, singles(alice, carol, 1, 0)); err != nil {
-					t.Fatal(err)
-				}
+				must(t, g.RecordMatch(t.Context(), elsewhere, singles(alice, carol, 1, 0)))
 			}
 			g.exec(t, `INSERT INTO match_messages SELECT -100, 500 + number, id FROM matches WHERE group_id = 1`)
 			g.exec(t, `INSERT INTO match_messages SELECT -200, 900, id FROM matches WHERE group_id = 2 AND number = 1`)
 			o := g.origin(tc.sender)
 			o.SentAt = o.SentAt.Add(tc.after)
-			if err := g.UndoMatch(t.Context(), o, ranking.Amendment{Match: tc.ref, IsAdmin: admin}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, g.UndoMatch(t.Context(), o, ranking.Amendment{Match: tc.ref, IsAdmin: admin}))
 			if tc.want == 0 {
 				checkNotice(t, g.notice(t, o.Key), tc.refuse)
 			} else if n, ok := g.notice(t, o.Key).(ranking.UndoPrompt); tc.sender == nil && ok && n.Number == tc.want {
@@ -357,9 +345,7 @@ func TestUndoConcurrently(t *testing.T) {
 			o := from(sender, fmt.Sprintf("undo %d by %d", i, j))
 			work.Go(func() error { return services[j].UndoMatch(t.Context(), o, matchNumber(i)) })
 		}
-		if err := work.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, work.Wait())
 		undone, refused := 0, 0
 		for j := range services {
 			switch n := g.notice(t, fmt.Sprintf("undo %d by %d", i, j)).(type) {
@@ -392,9 +378,7 @@ func TestUndoByButton(t *testing.T) {
 	press := func(sender ranking.Person, key string) []row {
 		o := from(&sender, key)
 		o.Button = "query " + key
-		if err := g.UndoMatch(t.Context(), o, matchNumber(1)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, g.UndoMatch(t.Context(), o, matchNumber(1)))
 		return rows[row](t, g, `
 			SELECT action, kind, coalesce(callback_query_id, ''), coalesce(reply_to, 0) FROM outbox
 			WHERE key = $1 ORDER BY id`, key)

@@ -169,13 +169,9 @@ func TestAmendAfterRepair(t *testing.T) {
 			amendment := func(n int) ranking.Amendment {
 				return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
 			}
-			if err := g.FixMatch(t.Context(), g.origin(&alice), amendment(2), []ranking.Score{{A: 9, B: 2}}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, g.FixMatch(t.Context(), g.origin(&alice), amendment(2), []ranking.Score{{A: 9, B: 2}}))
 			for _, n := range []int{7, 1} {
-				if err := g.UndoMatch(t.Context(), g.origin(&alice), amendment(n)); err != nil {
-					t.Fatal(err)
-				}
+				must(t, g.UndoMatch(t.Context(), g.origin(&alice), amendment(n)))
 			}
 			g.record(t, &alice, alice, zoe, 3, 1)
 			g.verifyClean(t)
@@ -225,9 +221,7 @@ func TestRepairWhileMatchesAreRecorded(t *testing.T) {
 	if repaired, err := repair(t.Context(), store); err != nil || !repaired {
 		t.Errorf("repaired %t: %v", repaired, err)
 	}
-	if err := reporters.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, reporters.Wait())
 	g.has(t, before+reports, "matches WHERE group_id = club()")
 	g.verifyClean(t)
 }

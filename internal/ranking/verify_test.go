@@ -117,9 +117,7 @@ func TestVerifyOneGroup(t *testing.T) {
 				t.Errorf("found in %d: %+v", chat, f)
 			}
 		}, func(p ranking.Progress) { last = p })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if found != want || chat != 0 && last.OfGroups != 1 {
 			t.Errorf("found %d problems in %d of %d groups, want %d problems", found, chat, last.OfGroups, want)
 		}
@@ -208,9 +206,7 @@ func TestVerifyReadsOneSnapshot(t *testing.T) {
 		var seen int
 		err := ranking.Verify(t.Context(), store, 0, func(f ranking.Finding) { t.Errorf("found %+v", f) },
 			func(p ranking.Progress) { seen = p.Matches })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if after := g.count(t, "matches"); seen < before || seen+8 > after {
 			t.Errorf("the audit saw %d matches; there were %d before it and %d after it", seen, before, after)
 		}
@@ -265,9 +261,7 @@ func TestVerifyProgress(t *testing.T) {
 		var got []ranking.Progress
 		err := ranking.Verify(t.Context(), tc.store, 0, func(f ranking.Finding) { t.Errorf("%s: found %+v", name, f) },
 			func(p ranking.Progress) { got = append(got, p) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if diff := gocmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s: progress (-want +got):\n%s", name, diff)
 		}
