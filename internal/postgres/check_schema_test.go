@@ -20,14 +20,10 @@ func withNext(t *testing.T) fs.FS {
 	t.Helper()
 	files := make(fstest.MapFS)
 	names, err := fs.Glob(migrations.FS, "*.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	for _, name := range names {
 		data, err := fs.ReadFile(migrations.FS, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 		files[name] = &fstest.MapFile{Data: data}
 	}
 	files[fmt.Sprintf("%06d_next.up.sql", newestStep(t)+1)] = &fstest.MapFile{Data: []byte("CREATE TABLE next ()")}

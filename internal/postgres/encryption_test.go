@@ -75,14 +75,10 @@ func TestUnencryptedConnection(t *testing.T) {
 			}
 			var log bytes.Buffer
 			pools, err := postgres.OpenPoolsBy(t.Context(), tc.url, dial, dbtest.MaxWait, slog.New(slog.NewTextHandler(&log, nil)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, err)
 			defer pools.Close()
 			f, err := postgres.ExamineServer(t.Context(), pools.Questions, migrations.FS)
-			if err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, err)
 			withTLS := strings.Contains(tc.name, "with TLS")
 			if f.Exposed != tc.exposed || strings.HasPrefix(f.TLS, "TLS 1.") != withTLS {
 				t.Errorf("the encryption is %+v", f.Encryption)
@@ -98,15 +94,11 @@ func TestUnencryptedConnection(t *testing.T) {
 func withTLS(t *testing.T, databaseURL string) string {
 	t.Helper()
 	u, err := url.Parse(databaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	certified := httptest.NewTLSServer(nil)
 	certified.Close()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	target := u.Host
 	var serving sync.WaitGroup
 	serving.Go(func() {

@@ -86,9 +86,7 @@ func onConnection(address, sql string) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
 		conn, err := pgx.Connect(t.Context(), address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 		defer conn.Close(context.Background()) //nolint:errcheck // it may be broken
 		_, err = conn.Exec(t.Context(), sql)
 		return err
@@ -101,9 +99,7 @@ func wrongPassword(address string) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
 		u, err := url.Parse(address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 		u.User = url.UserPassword("elobot_nobody", "wrong")
 		return dbtest.Open(t, u.String()).Ping(t.Context())
 	}
@@ -171,9 +167,7 @@ func killedBefore(d *pgtest.Database) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
 		victim, err := pgx.Connect(t.Context(), d.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 		defer victim.Close(context.Background()) //nolint:errcheck // it is broken
 		dbtest.Exec(t, d.Pool, kill, victim.PgConn().PID())
 		_, err = victim.Exec(t.Context(), "SELECT 1")
@@ -186,9 +180,7 @@ func cutBefore(address string) func(*testing.T) error {
 		t.Helper()
 		p := dbtest.NewProxy(t, address)
 		victim, err := pgx.Connect(t.Context(), p.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 		defer victim.Close(context.Background()) //nolint:errcheck // it is broken
 		p.Cut()
 		_, err = victim.Exec(t.Context(), "SELECT 1")
@@ -200,12 +192,8 @@ func closedConnection(address string) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
 		conn, err := pgx.Connect(t.Context(), address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := conn.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
+		dbtest.Must(t, conn.Close(t.Context()))
 		_, err = conn.Exec(t.Context(), "SELECT 1")
 		return err
 	}

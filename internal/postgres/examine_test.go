@@ -19,9 +19,7 @@ import (
 func TestTablesOfTheMigrations(t *testing.T) {
 	t.Parallel()
 	got, err := postgres.TablesOf(migrations.FS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	slices.Sort(got)
 	want := dbtest.Values[string](t, dbtest.Open(t, pgtest.New(t)), `SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'`)
 	slices.Sort(want)
@@ -36,9 +34,7 @@ func TestRights(t *testing.T) {
 	database := pgtest.New(t)
 	admin := dbtest.Open(t, database)
 	tables, err := postgres.TablesOf(migrations.FS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	slices.Sort(tables)
 	unique := time.Now().UnixNano()
 	owner, member, guest := fmt.Sprint("owner_", unique), fmt.Sprint("member_", unique), fmt.Sprint("guest_", unique)
@@ -70,9 +66,7 @@ func TestRights(t *testing.T) {
 		dbtest.Exec(t, admin, replace(tc.sql))
 		pool := dbtest.Open(t, pgtest.WithParameter(database, "role", tc.role))
 		f, err := postgres.ExamineServer(t.Context(), pool, migrations.FS)
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 		if !f.MayCreate || !slices.Equal(f.Closed, tc.closed) || !slices.Equal(f.NotOwned, tc.notOwned) {
 			t.Errorf("%s: %+v", tc.name, f)
 		}

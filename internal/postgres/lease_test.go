@@ -101,15 +101,11 @@ func TestLeaseReportsCrash(t *testing.T) {
 		}
 	}
 	crashed(a, false)
-	if err := a.Release(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, a.Release(t.Context(), true))
 	crashed(b, false)
 	dbtest.Exec(t, pool, dbtest.RunsOut)
 	crashed(a, true)
-	if err := a.Release(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, a.Release(t.Context(), true))
 	crashed(a, false)
 	if err := a.Release(t.Context(), false); err != nil { // not clean: its unfinished updates are still suspect
 		t.Fatal(err)
@@ -165,9 +161,7 @@ func TestLeaseExpiresTooFarAhead(t *testing.T) {
 		t.Errorf("the lease expires at %v, and at %v after Acquire", before, after)
 	}
 	dbtest.Exec(t, pool, ahead)
-	if err := b.Renew(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, b.Renew(t.Context()))
 	if dbtest.Value[bool](t, pool, `SELECT expires_at > clock_timestamp() + interval '1 hour' FROM leases`) {
 		t.Error("after a renewal the lease expires too far ahead")
 	}
@@ -203,9 +197,7 @@ func TestLeaseAtOnce(t *testing.T) {
 					return err
 				})
 			}
-			if err := holders.Wait(); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, holders.Wait())
 			n := 0
 			for i := range leases {
 				if got[i] {
@@ -259,9 +251,7 @@ func TestLeaseAndWriters(t *testing.T) {
 		if b.Remaining() > 0 {
 			t.Error("the lease was taken over during a write")
 		}
-		if err := marks.Commit(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, marks.Commit(t.Context()))
 		if err := dbtest.Receive(t, taken); err != nil {
 			t.Error(err)
 		}
@@ -284,9 +274,7 @@ func TestAdvanceAndTakeover(t *testing.T) {
 			return err
 		})
 		dbtest.Await(t, m.Pool, dbtest.Blocked)
-		if err := takeover.Commit(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, takeover.Commit(t.Context()))
 		if err := dbtest.Receive(t, written); !errors.Is(err, outbox.ErrLeaseLost) {
 			t.Errorf("error is %v", err)
 		}
@@ -313,12 +301,8 @@ func TestLeaseStartsWithTheRequest(t *testing.T) {
 		asked := dbtest.Start(func() error { return ask(t.Context()) })
 		dbtest.Await(t, pool, dbtest.Blocked)
 		afterwards := time.Now()
-		if err := hold.Rollback(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := dbtest.Receive(t, asked); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, hold.Rollback(t.Context()))
+		dbtest.Must(t, dbtest.Receive(t, asked))
 		if until := time.Now().Add(a.Remaining()); !until.Before(afterwards.Add(time.Hour)) {
 			t.Errorf("the lease lasts until %v, and was requested before %v", until, afterwards)
 		}

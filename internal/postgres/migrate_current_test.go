@@ -48,17 +48,13 @@ func once(before int64) error {
 func holdMigrationLock(t *testing.T, pool *pgxpool.Pool) {
 	t.Helper()
 	driver, err := migratepgx.WithInstance(stdlib.OpenDBFromPool(pool), &migratepgx.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	t.Cleanup(func() {
 		if err := errors.Join(driver.Unlock(), driver.Close()); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := driver.Lock(); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, driver.Lock())
 }
 
 // TestMigrateUpToDate: an up-to-date database needs only the one connection of the pool, and does not wait for a
@@ -121,9 +117,7 @@ func TestMigrateWaitsForVersion(t *testing.T) {
 		t.Fatalf("Migrate does not wait: %v", err)
 	}
 	dbtest.Await(t, d.Pool, dbtest.Blocked)
-	if err := writing.Rollback(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, writing.Rollback(t.Context()))
 	if err := dbtest.Receive(t, migrated); err != nil {
 		t.Error(err)
 	}

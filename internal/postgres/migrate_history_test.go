@@ -35,9 +35,7 @@ func TestMigrateHistory(t *testing.T) {
 		"000105_boards_and_charts.down.sql", "000104_history.down.sql", "000104_history.up.sql", "000105_boards_and_charts.up.sql",
 	} {
 		sql, err := fs.ReadFile(migrations.FS, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 		dbtest.Exec(t, pool, string(sql))
 	}
 	if diff := cmp.Diff(before, contents()); diff != "" {

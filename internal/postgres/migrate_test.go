@@ -66,14 +66,10 @@ func TestMigrationsUpDownUp(t *testing.T) {
 	}
 	dbtest.Migrate(t, pool, migrations.FS) // nothing to do
 	names, err := fs.Glob(migrations.FS, "*.down.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	for i := len(names) - 1; i >= 0; i-- {
 		down, err := fs.ReadFile(migrations.FS, names[i])
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 		dbtest.Exec(t, pool, string(down))
 	}
 	for _, left := range schema(t, pool) {
@@ -95,9 +91,7 @@ func TestMigrateAtOnce(t *testing.T) {
 	for range 3 {
 		instances.Go(func() error { return postgres.Migrate(t.Context(), pool, migrations.FS) })
 	}
-	if err := instances.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, instances.Wait())
 	if got := state(t, pool); got != fmt.Sprintf("%d false", newestStep(t)) {
 		t.Errorf("state is %q", got)
 	}
@@ -122,9 +116,7 @@ func withSecond() fstest.MapFS {
 func closeGate(t *testing.T, pool *pgxpool.Pool) (open func()) {
 	t.Helper()
 	conn, err := pool.Acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	t.Cleanup(conn.Release)
 	if _, err := conn.Exec(t.Context(), "SELECT pg_advisory_lock($1)", gate); err != nil {
 		t.Fatal(err)
@@ -198,9 +190,7 @@ func TestMigrateClientKilled(t *testing.T) {
 	next := dbtest.Start(func() error { return postgres.Migrate(t.Context(), pool, files) })
 	dbtest.Await(t, pool, "SELECT "+atTheMigrationLock)
 	openGate()
-	if err := dbtest.Receive(t, next); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, dbtest.Receive(t, next))
 	mustBeAtTwo(t, pool)
 }
 
@@ -247,9 +237,7 @@ func TestMigrateTakesOverFromOneThatIsKilled(t *testing.T) {
 	}
 	dbtest.Await(t, pool, "SELECT "+atTheGate) // the second instance runs the same step now
 	openGate()
-	if err := dbtest.Receive(t, second); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, dbtest.Receive(t, second))
 	mustBeAtTwo(t, pool)
 }
 

@@ -119,9 +119,7 @@ func TestNotify(t *testing.T) {
 	another := postgres.NewLease(b.pool, "another", "b", time.Hour)
 	dbtest.Acquire(t, another, true)
 	for _, l := range []*postgres.Lease{another, lease} {
-		if err := l.Release(t.Context(), true); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, l.Release(t.Context(), true))
 	}
 	for name, i := range map[string]*instance{"a": a, "b": b} {
 		if diff := cmp.Diff([]outbox.Lane{dbtest.Chat(12), dbtest.Answers(13)}, i.received(t, 2)); diff != "" {
@@ -171,9 +169,7 @@ func TestNotifyBatches(t *testing.T) {
 	running(t, n)
 	awaitListeners(t, other.pool, 2)
 	conn, err := pool.Acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	rec.Take()
 	const lanes = 3000
 	for c := range outbox.ChatID(lanes) {
@@ -319,9 +315,7 @@ func TestNotificationAfterSilence(t *testing.T) {
 	t.Parallel()
 	p := dbtest.NewProxy(t, pgtest.Empty(t))
 	conn, err := pgx.Connect(t.Context(), p.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	defer conn.Close(context.Background()) //nolint:errcheck // it is broken
 	if _, err := conn.Exec(t.Context(), `LISTEN x`); err != nil {
 		t.Fatal(err)

@@ -21,9 +21,7 @@ func TestOpenWaitsForTheDatabase(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	url := pgtest.Empty(t)
 	pool, err := postgres.Open(t.Context(), url, dbtest.MaxWait, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	defer pool.Close()
 	if got := dbtest.Value[string](t, pool, "SHOW application_name"); got != "elobot" {
 		t.Errorf("application_name is %q", got)
@@ -96,9 +94,7 @@ func TestOpenRetries(t *testing.T) {
 		logged <- struct{}{}
 	}))
 	pool, err := postgres.Open(t.Context(), p.URL, dbtest.MaxWait, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	pool.Close()
 	dbtest.Receive(t, logged)
 }
@@ -115,9 +111,7 @@ func (f onLog) WithGroup(string) slog.Handler             { return f }
 func asRole(t *testing.T, databaseURL, role string) string {
 	t.Helper()
 	u, err := url.Parse(databaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	u.User = url.UserPassword(role, "wrong")
 	return u.String()
 }
@@ -126,9 +120,7 @@ func asRole(t *testing.T, databaseURL, role string) string {
 func rename(t *testing.T, databaseURL, path string) string {
 	t.Helper()
 	u, err := url.Parse(databaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	u.Path = path
 	return u.String()
 }

@@ -124,12 +124,8 @@ func TestPurgeLeavesItToTheOther(t *testing.T) {
 	if err := dbtest.Receive(t, second); err != nil {
 		t.Error(err)
 	}
-	if err := slow.Rollback(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := dbtest.Receive(t, first); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, slow.Rollback(t.Context()))
+	dbtest.Must(t, dbtest.Receive(t, first))
 	if left := dbtest.Value[int](t, pool, `SELECT count(*) FROM handled_commands`); left != 0 {
 		t.Errorf("%d keys are left", left)
 	}
@@ -220,9 +216,7 @@ func TestPurgerRuns(t *testing.T) {
 	done := dbtest.Start(func() error { return postgres.NewPurger(pool, slog.New(slog.NewTextHandler(&log, nil))).Run(ctx) })
 	dbtest.Await(t, pool, `SELECT NOT EXISTS (SELECT FROM outbox WHERE finished_at IS NULL)`) // the last purge
 	cancel()
-	if err := dbtest.Receive(t, done); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, dbtest.Receive(t, done))
 	if n := dbtest.Value[int](t, pool, `SELECT count(*) FROM handled_commands`); n != 0 {
 		t.Errorf("%d keys are left", n)
 	}

@@ -26,9 +26,7 @@ import (
 func openAsBot(t *testing.T, url string) *pgxpool.Pool {
 	t.Helper()
 	pool, err := postgres.Open(t.Context(), url, dbtest.MaxWait, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	t.Cleanup(pool.Close)
 	return pool
 }
@@ -38,9 +36,7 @@ func acquireSessions(t *testing.T, pool *pgxpool.Pool, n int) (all []*pgxpool.Co
 	t.Helper()
 	for range n {
 		conn, err := pool.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 		t.Cleanup(conn.Release)
 		all = append(all, conn)
 	}
@@ -125,9 +121,7 @@ func TestOneOfSeveralHostsIsDown(t *testing.T) {
 func startingServer(t *testing.T) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		for {

@@ -50,9 +50,7 @@ func TestStandbyCutOff(t *testing.T) {
 	for i := range ways {
 		ways[i].all = prepare(t, pool, i+1)
 	}
-	if err := servers.Standby.Pause(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, servers.Standby.Pause(t.Context(), true))
 	succeeded := make(map[string]int) // at which attempt
 	for _, way := range ways {
 		for _, c := range way.all {
@@ -66,12 +64,8 @@ func TestStandbyCutOff(t *testing.T) {
 			}
 		}
 	}
-	if err := servers.Primary.Pause(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
-	if err := servers.Standby.Resume(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, servers.Primary.Pause(t.Context(), true))
+	dbtest.Must(t, servers.Standby.Resume(t.Context()))
 	promoted := openAsBot(t, servers.Standby.URL())
 	if err := pgranking.NewStore(promoted, dbtest.Ignore).EnsureDurable(t.Context()); !postgres.Unavailable(err) {
 		t.Errorf("a standby answers that its commits are durable: %v", err)
@@ -110,9 +104,7 @@ func prepare(t *testing.T, pool *pgxpool.Pool, n int) []confirmed {
 			return on(pool).RecordMatch(ctx, by(number), dbtest.Singles(dbtest.Alice, dbtest.Bob, ranking.Score{A: 3, B: 1}))
 		}
 	}
-	if err := record(1)(t.Context(), pool); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, record(1)(t.Context(), pool))
 	handled := `EXISTS (SELECT FROM handled_commands WHERE key = '` + key + `%d')`
 	return []confirmed{
 		{"a result", record(2), fmt.Sprintf(handled, 2)},

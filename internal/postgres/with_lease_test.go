@@ -199,9 +199,7 @@ func TestTakeoverWaits(t *testing.T) {
 				if next.Remaining() > 0 {
 					t.Error("the lease was taken over during a transaction")
 				}
-				if err := holder.Rollback(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				dbtest.Must(t, holder.Rollback(t.Context()))
 				if err := dbtest.Receive(t, applied); err != nil {
 					t.Error(err)
 				}
@@ -297,9 +295,7 @@ func TestIdleTimeoutOfALease(t *testing.T) {
 		session = tx.Conn()
 		return tx.QueryRow(t.Context(), sql).Scan(&under)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	for _, conn := range pool.AcquireAllIdle(t.Context()) {
 		if conn.Conn() == session {
 			err = conn.QueryRow(t.Context(), sql).Scan(&later)

@@ -39,17 +39,13 @@ func Singles(a, b ranking.Person, scores ...ranking.Score) ranking.Report {
 func (w *World) Record(t *testing.T, key string, a, b ranking.Person, scoreA, scoreB int) {
 	t.Helper()
 	report := Singles(a, b, ranking.Score{A: scoreA, B: scoreB})
-	if err := Service(w.Store).RecordMatch(t.Context(), By(key, Bob), report); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, Service(w.Store).RecordMatch(t.Context(), By(key, Bob), report))
 }
 
 // Undo undoes the match with that number.
 func (w *World) Undo(t *testing.T, key string, sender ranking.Person, n int) {
 	t.Helper()
-	if err := Service(w.Store).UndoMatch(t.Context(), By(key, sender), Number(n)); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, Service(w.Store).UndoMatch(t.Context(), By(key, sender), Number(n)))
 	if !Value[bool](t, w.Pool, `SELECT undone_at IS NOT NULL FROM matches WHERE number = $1 AND group_id = 1`, n) {
 		t.Fatalf("match %d is not undone", n)
 	}
@@ -58,9 +54,7 @@ func (w *World) Undo(t *testing.T, key string, sender ranking.Person, n int) {
 // Restore takes the undo of the match with that number back.
 func (w *World) Restore(t *testing.T, key string, sender ranking.Person, n int) {
 	t.Helper()
-	if err := Service(w.Store).RestoreMatch(t.Context(), By(key, sender), Number(n)); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, Service(w.Store).RestoreMatch(t.Context(), By(key, sender), Number(n)))
 	if !Value[bool](t, w.Pool, `SELECT undone_at IS NULL FROM matches WHERE number = $1 AND group_id = 1`, n) {
 		t.Fatalf("match %d is not restored", n)
 	}
@@ -69,9 +63,7 @@ func (w *World) Restore(t *testing.T, key string, sender ranking.Person, n int) 
 // Fix corrects the scores of the match with that number.
 func (w *World) Fix(t *testing.T, key string, sender ranking.Person, n int, scores ...ranking.Score) {
 	t.Helper()
-	if err := Service(w.Store).FixMatch(t.Context(), By(key, sender), Number(n), scores); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, Service(w.Store).FixMatch(t.Context(), By(key, sender), Number(n), scores))
 	if !Value[bool](t, w.Pool, `SELECT EXISTS (SELECT FROM match_fixes f JOIN matches m ON m.id = f.match_id WHERE m.number = $1)`, n) {
 		t.Fatalf("match %d is not fixed", n)
 	}
@@ -81,7 +73,5 @@ func (w *World) Fix(t *testing.T, key string, sender ranking.Person, n int, scor
 func (w *World) Answer(t *testing.T, key string, sender ranking.Person) {
 	t.Helper()
 	err := Service(w.Store).Answer(t.Context(), By(key, sender), ranking.Refusal{Code: ranking.NoDraws})
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 }

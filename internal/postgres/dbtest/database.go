@@ -20,19 +20,23 @@ const MaxWait = time.Minute
 func Open(t *testing.T, url string, adjust ...func(*pgxpool.Config)) *pgxpool.Pool {
 	t.Helper()
 	config, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	config.MaxConns = 8
 	for _, a := range adjust {
 		a(config)
 	}
 	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	Must(t, err)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// Must ends the test if there is an error.
+func Must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(pool.Close)
-	return pool
 }
 
 // Exec executes a statement.
@@ -75,9 +79,7 @@ func Values[T any](t *testing.T, pool *pgxpool.Pool, sql string, args ...any) []
 func Begin(t *testing.T, pool *pgxpool.Pool) pgx.Tx {
 	t.Helper()
 	tx, err := pool.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	t.Cleanup(func() {
 		if err := tx.Rollback(context.Background()); err != nil && !errors.Is(err, pgx.ErrTxClosed) {
 			t.Error(err)
@@ -152,9 +154,7 @@ const ShortWait = "SET lock_timeout = '50ms'"
 func OpenPools(t *testing.T, url string) postgres.Pools {
 	t.Helper()
 	pools, err := postgres.OpenPools(t.Context(), url, MaxWait, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	t.Cleanup(pools.Close)
 	return pools
 }

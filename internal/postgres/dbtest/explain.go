@@ -77,9 +77,7 @@ func Plans(t *testing.T, pool *pgxpool.Pool, s Statement) map[string]string {
 func genericPlan(t *testing.T, pool *pgxpool.Pool, s Statement) string {
 	t.Helper()
 	conn, err := pool.Acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	defer conn.Release()
 	execute := "EXPLAIN EXECUTE any_arguments"
 	if n := len(s.Args); n > 0 {
@@ -91,13 +89,9 @@ func genericPlan(t *testing.T, pool *pgxpool.Pool, s Statement) string {
 		}
 	}
 	rows, err := conn.Query(t.Context(), execute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	generic, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	if _, err := conn.Exec(t.Context(), "DEALLOCATE any_arguments; RESET plan_cache_mode"); err != nil {
 		t.Fatal(err)
 	}
@@ -228,9 +222,7 @@ func FillFast(t *testing.T, pool *pgxpool.Pool, sql string) {
 		       string_agg(format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)), '; ')
 		FROM pg_constraint WHERE contype = 'f' AND connamespace = 'public'::regnamespace`
 	var without, with string
-	if err := pool.QueryRow(t.Context(), foreignKeys).Scan(&without, &with); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, pool.QueryRow(t.Context(), foreignKeys).Scan(&without, &with))
 	Exec(t, pool, without+";"+sql+";"+with)
 }
 

@@ -77,9 +77,7 @@ func Boards(id outbox.ChatID) outbox.Lane { return outbox.Lane{Chat: id, Kind: o
 func (m Mail) MustAdvance(t *testing.T, b outbox.Bounds, results []outbox.Result, lanes ...outbox.Lane) []outbox.Turn {
 	t.Helper()
 	turns, err := m.Advance(t.Context(), 1, results, lanes, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	if len(turns) != len(lanes) {
 		t.Fatalf("%d turns for %d lanes", len(turns), len(lanes))
 	}
@@ -141,9 +139,7 @@ func Failed(m outbox.Message, class outbox.Class) outbox.Result {
 func (m Mail) MustWait(t *testing.T, want ...outbox.ChatID) {
 	t.Helper()
 	backlogs, err := m.Waiting(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	got := make(map[outbox.ChatID]bool)
 	for _, b := range backlogs {
 		if b.Wait == 0 {

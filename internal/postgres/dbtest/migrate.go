@@ -15,9 +15,7 @@ import (
 // Migrate brings a database to the newest version of the files.
 func Migrate(t *testing.T, pool *pgxpool.Pool, files fs.FS) {
 	t.Helper()
-	if err := postgres.Migrate(t.Context(), pool, files); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, postgres.Migrate(t.Context(), pool, files))
 }
 
 // Steps returns the numbers of the migrations, in order.

@@ -35,13 +35,9 @@ type Proxy struct {
 func NewProxy(t *testing.T, databaseURL string) *Proxy {
 	t.Helper()
 	config, err := pgx.ParseConfig(databaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	address := url.URL{
 		Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Host: listener.Addr().String(),
 		Path: "/" + config.Database, RawQuery: "sslmode=disable",
@@ -186,9 +182,7 @@ func (p *Proxy) answer(server io.Reader, client io.Writer) error {
 func ClosedPort(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	defer listener.Close() //nolint:errcheck // the port is not used
 	return "postgres://elobot:x@" + listener.Addr().String() + "/elobot?sslmode=disable"
 }

@@ -78,18 +78,14 @@ func Upsert(ctx context.Context, store ranking.Store, chat ranking.Chat, changes
 // Upsert inserts or updates people, and the club.
 func (w *World) Upsert(t *testing.T, changes ...ranking.PlayerChange) {
 	t.Helper()
-	if err := Upsert(t.Context(), w.Store, Club, changes); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, Upsert(t.Context(), w.Store, Club, changes))
 }
 
 // Read reads what the club knows of these people.
 func (w *World) Read(t *testing.T, people ...ranking.Person) ranking.Snapshot {
 	t.Helper()
 	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "unused", Chat: Club, People: people})
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	return snap
 }
 
@@ -124,9 +120,7 @@ func Match(snap ranking.Snapshot, key string) ranking.Changes {
 // Play records that a beats b.
 func (w *World) Play(t *testing.T, key string, a, b ranking.Person) {
 	t.Helper()
-	if err := w.Store.Apply(t.Context(), Match(w.Read(t, a, b), key)); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, w.Store.Apply(t.Context(), Match(w.Read(t, a, b), key)))
 }
 
 // tables are the tables that commands write to.

@@ -51,9 +51,7 @@ func (d deadLetters) keep(t *testing.T, update int64) {
 		Update:    intake.Update{ID: update, Raw: fmt.Appendf(nil, "\x00%d\xff", update)},
 		LastError: "broken", Attempts: 9, FirstSeen: time.Unix(1_700_000_000, 0),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 }
 
 // contents returns all rows of the outbox and of the dead letters.
@@ -171,9 +169,7 @@ func TestSendAgain(t *testing.T) {
 	t.Parallel()
 	d := newDeadLetters(t)
 	dbtest.Exec(t, d.Pool, `UPDATE outbox SET expires_at = now() - interval '1 hour', not_before = now() + interval '1 hour', failures = 8 WHERE id = 1`)
-	if err := d.SendAgain(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, d.SendAgain(t.Context(), 1))
 	if got := d.Row(t, 1); got != "planned attempts 1 duplicates 0 message 0 error refused finished false" {
 		t.Errorf("the notice is %s", got)
 	}
@@ -211,9 +207,7 @@ func TestAttemptsOfDeadLettersAddUp(t *testing.T) {
 		if l := letters[0]; l.Attempts != want || l.FirstSeen.Unix() != 1_700_000_000 {
 			t.Errorf("%d attempts since %v, want %d", l.Attempts, l.FirstSeen, want)
 		}
-		if err := d.SendAgain(t.Context(), letters[0].ID); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, d.SendAgain(t.Context(), letters[0].ID))
 	}
 	if at := dbtest.Value[*time.Time](t, d.Pool, `SELECT expires_at FROM outbox WHERE id = 1`); at != nil {
 		t.Errorf("its deadline is %v", at)
@@ -244,9 +238,7 @@ func TestFailedAgain(t *testing.T) {
 	d := newDeadLetters(t)
 	dbtest.Exec(t, d.Pool, `UPDATE dead_letters SET last_seen_at = now() - interval '1 day'`)
 	for _, id := range []postgres.DeadLetterID{1, 2, 99} { // 1 and 99 are no updates
-		if err := d.FailedAgain(t.Context(), id, errors.New("again\x00\xff")); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, d.FailedAgain(t.Context(), id, errors.New("again\x00\xff")))
 	}
 	got := dbtest.Values[string](t, d.Pool, `
 		SELECT id || ' ' || last_error || ' ' || attempts || ' ' || (last_seen_at > now() - interval '1 hour') FROM dead_letters ORDER BY id`)
@@ -267,9 +259,7 @@ func TestDeadLettersOfUpdates(t *testing.T) {
 	again := letter
 	again.LastError, again.Attempts, again.FirstSeen = "\x00second\xff", 2, time.Unix(1_700_009_999, 0)
 	for _, l := range []intake.DeadLetter{letter, again} {
-		if err := letters.Save(t.Context(), l); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, letters.Save(t.Context(), l))
 	}
 	got := dbtest.Values[string](t, pool, `
 		SELECT kind || ' ' || update_id || ' ' || encode(payload, 'hex') || ' ' || last_error || ' ' || attempts || ' '

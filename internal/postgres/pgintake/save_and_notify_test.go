@@ -48,9 +48,7 @@ func TestSaveAndNotify(t *testing.T) {
 		{Key: "m:4", Chat: ranking.Chat{ID: -50, Kind: ranking.Group}, SentAt: sent, ReplyTo: 9, Thread: 1}, // an earlier id
 		{Key: "c:5", Chat: dbtest.Club, Sender: &dbtest.Bob, SentAt: sent, Button: "5", ReplyTo: 9},
 	} {
-		if err := letters.SaveAndNotify(t.Context(), letter(int64(70+max(1, i))), o, refusal); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, letters.SaveAndNotify(t.Context(), letter(int64(70+max(1, i))), o, refusal))
 	}
 	const refusalRow = ` refusal outcome {"code": "x"} `
 	want := []string{
@@ -77,12 +75,8 @@ func TestSaveAndNotify(t *testing.T) {
 		t.Errorf("%d groups have a ladder, want 2", n)
 	}
 	// an update that was saved without a notice before gets none later either
-	if err := letters.Save(t.Context(), letter(90)); err != nil {
-		t.Fatal(err)
-	}
-	if err := letters.SaveAndNotify(t.Context(), letter(90), ranking.Origin{Key: "m:9", Chat: dbtest.Club, SentAt: sent}, refusal); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, letters.Save(t.Context(), letter(90)))
+	dbtest.Must(t, letters.SaveAndNotify(t.Context(), letter(90), ranking.Origin{Key: "m:9", Chat: dbtest.Club, SentAt: sent}, refusal))
 	// both or nothing
 	dbtest.Exec(t, w.Pool, `ALTER TABLE outbox ADD CONSTRAINT broken CHECK (key <> 'm:10')`)
 	if err := letters.SaveAndNotify(t.Context(), letter(91), ranking.Origin{Key: "m:10", Chat: dbtest.Club, SentAt: sent}, refusal); err == nil {
@@ -135,9 +129,7 @@ func TestDeadLetterWhenUnlocked(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.BorrowWith(t, dbtest.ShortWait).Pool
 	store, letters := pgranking.NewStore(pool, dbtest.Ignore), pgintake.NewDeadLetters(pool)
-	if err := dbtest.Upsert(t.Context(), store, dbtest.Club, nil); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, dbtest.Upsert(t.Context(), store, dbtest.Club, nil))
 	letter := intake.DeadLetter{
 		Update: intake.Update{ID: 7, Raw: []byte("x")}, LastError: "why", Attempts: 1, FirstSeen: time.Now(),
 	}
@@ -155,12 +147,8 @@ func TestDeadLetterWhenUnlocked(t *testing.T) {
 			t.Errorf("%s: error is %v", name, err)
 		}
 	}
-	if err := holder.Rollback(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := keep(dbtest.MaxWait); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, holder.Rollback(t.Context()))
+	dbtest.Must(t, keep(dbtest.MaxWait))
 	if n := dbtest.Value[int](t, pool, `SELECT (SELECT count(*) FROM dead_letters) * 10 + (SELECT count(*) FROM outbox)`); n != 11 {
 		t.Errorf("%d letters and notices, want one of each", n)
 	}

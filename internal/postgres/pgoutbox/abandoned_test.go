@@ -27,19 +27,13 @@ func TestAbandonedAdvanceTakesNothing(t *testing.T) {
 	}
 	p := dbtest.NewProxy(t, m.Pool.Config().ConnString())
 	pool, err := postgres.Open(t.Context(), p.URL, time.Minute, slog.New(slog.DiscardHandler)) // its sessions know their process
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	t.Cleanup(pool.Close)
 	// Open two sessions now, because none can be opened later: no cancel request may reach the server either.
 	one, err := pool.Acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	two, err := pool.Acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	one.Release()
 	two.Release()
 	p.Refuse.Store(true)
@@ -69,12 +63,8 @@ func TestAbandonedAdvanceTakesNothing(t *testing.T) {
 	if dbtest.Value[bool](t, m.Pool, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1)`, stale) {
 		t.Error("the abandoned step is still running next to the next one")
 	}
-	if err := holder.Rollback(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := dbtest.Receive(t, second); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, holder.Rollback(t.Context()))
+	dbtest.Must(t, dbtest.Receive(t, second))
 	if got := m.Row(t, 2); got != "sending attempts 1 duplicates 0 message 0 error  finished false" {
 		t.Errorf("notice 2 is %s", got)
 	}

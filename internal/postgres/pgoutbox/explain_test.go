@@ -142,23 +142,17 @@ func blocks(t *testing.T, pool *pgxpool.Pool, s dbtest.Statement) (n int) {
 	t.Helper()
 	tx := dbtest.Begin(t, pool)
 	rows, err := tx.Query(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, COSTS off, TIMING off) "+s.SQL, s.Args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	var lines []string
 	for rows.Next() {
 		var line string
-		if err := rows.Scan(&line); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, rows.Scan(&line))
 		lines = append(lines, line)
 	}
 	if rows.Err() != nil {
 		t.Fatal(rows.Err())
 	}
-	if err := tx.Rollback(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, tx.Rollback(t.Context()))
 	plan := strings.Join(lines, "\n")
 	if tables := dbtest.Scanned(plan); slices.Contains(tables, "outbox") {
 		t.Errorf("it scans %v:\n%s", tables, plan)

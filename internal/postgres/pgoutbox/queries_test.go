@@ -36,9 +36,7 @@ func TestWaiting(t *testing.T) {
 		    (5, 'k', '{}', now(), 'outcome', 'send', NULL, NULL, 'planned', NULL),
 		    (6, 'k', '{}', now(), 'outcome', 'send', NULL, NULL, 'expired', now())`)
 	got, err := m.Waiting(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	want := []outbox.Backlog{
 		{Lane: dbtest.Chat(1), To: -100, Purpose: outbox.Answer, Age: 3 * time.Hour, Wait: time.Hour},
 		{Lane: dbtest.Answers(1), To: -100, Purpose: outbox.Outcome},
@@ -62,9 +60,7 @@ func TestWaiting(t *testing.T) {
 func (m mail) requests(t *testing.T) []string {
 	t.Helper()
 	got, err := m.Recent(t.Context(), time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	var all []string
 	for _, r := range got {
 		if r.Age < 0 || r.Private != (r.Chat == 2) {
@@ -146,9 +142,7 @@ func TestSurvey(t *testing.T) {
 	m := newEmptyMail(t)
 	survey := func(largest int) outbox.Survey {
 		s, err := m.Survey(t.Context(), largest)
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 		return s
 	}
 	if diff := cmp.Diff(outbox.Survey{}, survey(5)); diff != "" {

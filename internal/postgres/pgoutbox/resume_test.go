@@ -35,9 +35,7 @@ func TestSetAside(t *testing.T) {
 	if err := m.Resume(t.Context(), 2); !errors.Is(err, outbox.ErrLeaseLost) {
 		t.Errorf("under another epoch: %v", err)
 	}
-	if err := m.Resume(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, m.Resume(t.Context(), 1))
 	m.MustWait(t, 1)
 	m.Finish(t, dbtest.SentAs(m.MustTake(t, 1, 1, 6), 8))
 	m.MustHaveRows(t, `concat_ws(' ', state, attempts)`, "1 sent 1", "2 sent 1", "3 sent 1", "4 sent 1", "5 sent 1", "6 sent 1")
@@ -52,9 +50,7 @@ func TestRepeatedMessageIsSetAside(t *testing.T) {
 	m.Finish(t, unsupported(m.MustTake(t, 1, 1, 2, 3), 0))
 	m.MustHaveRows(t, `concat_ws(' ', state, lane, attempts, possible_duplicates, tried_at IS NOT NULL)`,
 		"1 planned 3 1 1 t", "2 planned 3 1 1 f", "3 planned 3 1 1 f")
-	if err := m.Resume(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, m.Resume(t.Context(), 1))
 	if taken := m.MustTake(t, 1, 1, 2, 3); taken.Row.PossibleDuplicates != 1 || taken.Row.PreviousUnknown {
 		t.Errorf("taken %+v", taken.Row)
 	}
@@ -72,9 +68,7 @@ func TestOldEditsAreNotResumed(t *testing.T) {
 	}
 	dbtest.Exec(t, m.Pool, aPage, 71)
 	m.Finish(t, dbtest.SentAs(*m.Turn(t, dbtest.Pages(1)).Message, 71))
-	if err := m.Resume(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, m.Resume(t.Context(), 1))
 	m.MustHaveRows(t, `state`, "1 expired", "2 planned", "3 sent")
 	left := dbtest.Values[int64](t, m.Pool, `SELECT id FROM outbox WHERE lane = 3 AND finished_at IS NULL`)
 	if diff := cmp.Diff(0, len(left)); diff != "" {
@@ -95,8 +89,6 @@ func TestSetAsideExpires(t *testing.T) {
 	if n := dbtest.Value[int](t, m.Pool, `SELECT count(*) FROM dead_letters`); n != 0 {
 		t.Errorf("%d dead letters", n)
 	}
-	if err := m.Resume(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, m.Resume(t.Context(), 1))
 	m.MustTake(t, 1, 2, 3)
 }

@@ -85,9 +85,7 @@ func TestTakenAgain(t *testing.T) {
 		t.Error("the previous holder may still write")
 	}
 	turns, err := m.Advance(t.Context(), 2, nil, []outbox.Lane{dbtest.Chat(1), dbtest.Chat(2)}, outbox.Bounds{Merge: 2, MaxWaiting: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	want := first
 	want.More = true
 	want.Items = slices.Clone(first.Items)
@@ -363,12 +361,8 @@ func TestMovedWhileTaken(t *testing.T) {
 		return err
 	})
 	dbtest.Await(t, m.Pool, dbtest.Blocked)
-	if err := move.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := dbtest.Receive(t, failed); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, move.Commit(t.Context()))
+	dbtest.Must(t, dbtest.Receive(t, failed))
 	if diff := cmp.Diff([]outbox.Turn{{Lane: dbtest.Chat(1)}}, dbtest.Receive(t, taken)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -15,9 +15,7 @@ import (
 func (m mail) waitingResults(t *testing.T, merge int) (all []string) {
 	t.Helper()
 	results, err := m.WaitingResults(t.Context(), []outbox.ChatID{1, 2}, merge, 2*time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	for _, r := range results {
 		all = append(all, fmt.Sprintf("%d %d %d after %d, %v", r.Chat, r.To, r.Message, r.Before, r.Age.Truncate(10*time.Second)))
 	}

@@ -27,9 +27,7 @@ func planned(t *testing.T, command string) (*world, ranking.Changes) {
 func TestApplyUndo(t *testing.T) {
 	t.Parallel()
 	w, c := planned(t, "undo")
-	if err := w.Store.Apply(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, w.Store.Apply(t.Context(), c))
 	// 16 of Carol, then a draw of 1500 against 1516, then Bob wins with 1501 against 1484
 	w.mustYield(t, `
 		SELECT concat_ws(' ', name, elo, best_elo, start_elo, played, won, drawn, lost, streak, 'v' || version)
@@ -82,9 +80,7 @@ func TestApplyRestore(t *testing.T) {
 func TestApplyFix(t *testing.T) {
 	t.Parallel()
 	w, c := planned(t, "fix")
-	if err := w.Store.Apply(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, w.Store.Apply(t.Context(), c))
 	w.mustYield(t, `SELECT concat_ws(' ', score_a, score_b, sets) FROM matches WHERE number = 2`, "1 2 {{11,7},{7,11},{8,11}}")
 	w.Fix(t, "again", bob, 2, ranking.Score{A: 2, B: 0}) // in the order of the card, the winner first
 	w.mustYield(t, `SELECT concat_ws(' ', score_a, score_b, sets) FROM matches WHERE number = 2`, "0 2")
@@ -228,9 +224,7 @@ func TestVersionGuard(t *testing.T) {
 				}
 				waiting := dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) })
 				dbtest.Await(t, w.Pool, dbtest.Blocked)
-				if err := writer.Commit(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				dbtest.Must(t, writer.Commit(t.Context()))
 				w.mustConflict(t, waiting)
 			})
 		}
@@ -262,9 +256,7 @@ func TestForeignWriterInTheMiddle(t *testing.T) {
 			dbtest.Exec(t, w.Pool, `UPDATE group_players SET elo = 1700, best_elo = 1700, version = version + 1 WHERE name = 'Alice'`)
 		}
 	}}
-	if err := commands["match"](t.Context(), dbtest.Service(store)); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, commands["match"](t.Context(), dbtest.Service(store)))
 	got := dbtest.Value[string](t, w.Pool, `SELECT elo_before || ' ' || (elo_after - elo_before) FROM elo_history h
 		JOIN matches m ON m.id = match_id JOIN players p ON p.id = player_id WHERE number = 5 AND display_name = 'Alice'`)
 	if got != "1700 8" {

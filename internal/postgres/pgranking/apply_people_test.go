@@ -35,9 +35,7 @@ func TestMeetAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, alice, bob)
-			if err := dbtest.Upsert(t.Context(), w.Store, annex, nil); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, annex, nil))
 			var looking sync.WaitGroup
 			var conflicts atomic.Int64
 			looking.Add(2)
@@ -55,9 +53,7 @@ func TestMeetAtOnce(t *testing.T) {
 			}
 			if tc.conflicts < 0 { // without a conflict, the mention may have come first
 				o := ranking.Origin{Key: "seen", Chat: club, SentAt: time.Unix(1_700_000_000, 0), Shown: []ranking.Person{seen}}
-				if err := dbtest.Service(w.Store).MembersSeen(t.Context(), o); err != nil {
-					t.Fatal(err)
-				}
+				dbtest.Must(t, dbtest.Service(w.Store).MembersSeen(t.Context(), o))
 				tc.conflicts = conflicts.Load()
 			}
 			got := dbtest.Values[string](t, w.Pool, `

@@ -24,9 +24,7 @@ func TestApplyMatch(t *testing.T) {
 	m := recorded(&c)
 	m.RatingRules = ranking.RatingRules{K: 24, Provisional: ranking.Provisional{K: 48, Matches: 10}, Margin: true}
 	m.Players[0].K, m.Players[1].K = 48, 24
-	if err := w.Store.Apply(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, w.Store.Apply(t.Context(), c))
 	if got := w.Wakes.Load(); got != 1 {
 		t.Errorf("committed was called %d times", got)
 	}
@@ -66,9 +64,7 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 	w := newWorld(t, alice)
 	snap := w.Read(t, alice)
 	c := ranking.Changes{Key: "1", Chat: snap.ChatID, Notice: stats.RankingPage{}, Addressee: ranking.Name{Name: "Alice"}}
-	if err := w.Store.Apply(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, w.Store.Apply(t.Context(), c))
 	if err := w.Store.Apply(t.Context(), c); !errors.Is(err, ranking.ErrHandled) {
 		t.Errorf("applied twice: %v", err)
 	}
@@ -77,9 +73,7 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 			Player: snap.People[0].Player.ID, Name: "Alice", Elo: 1500, StartElo: 1500, BestElo: 1500,
 		},
 	}}
-	if err := w.Store.Apply(t.Context(), join); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, w.Store.Apply(t.Context(), join))
 	join.Key = "3"
 	if err := w.Store.Apply(t.Context(), join); !errors.Is(err, ranking.ErrConflict) {
 		t.Errorf("joined twice: %v", err)
@@ -114,9 +108,7 @@ func TestParkedChatIsTriedAgain(t *testing.T) {
 			w := newWorld(t, alice)
 			dbtest.Exec(t, w.Pool, `UPDATE chats SET parked_at = now() - nullif($1, '')::interval, frozen_until = now() + nullif($2, '')::interval`,
 				tc.parked, tc.frozen)
-			if err := w.Store.Apply(t.Context(), ranking.Changes{Key: "1", Chat: 1, Notice: ranking.Joined{}}); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, w.Store.Apply(t.Context(), ranking.Changes{Key: "1", Chat: 1, Notice: ranking.Joined{}}))
 			if dbtest.Value[bool](t, w.Pool, `SELECT parked_at IS NOT NULL FROM chats`) {
 				t.Error("the chat is still parked")
 			}
@@ -226,9 +218,7 @@ func TestApplyEdit(t *testing.T) {
 			if tc.commit {
 				end = message.Commit
 			}
-			if err := end(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, end(t.Context()))
 			if err := dbtest.Receive(t, result); !errors.Is(err, tc.want) {
 				t.Errorf("error is %v, want %v", err, tc.want)
 			}
@@ -268,9 +258,7 @@ func TestApplyWaitsForAnotherWriter(t *testing.T) {
 			if tc.commit {
 				end = writer.Commit
 			}
-			if err := end(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, end(t.Context()))
 			if err := dbtest.Receive(t, result); !errors.Is(err, tc.want) {
 				t.Errorf("error is %v, want %v", err, tc.want)
 			}

@@ -62,9 +62,7 @@ func TestTogetherAsAlone(t *testing.T) {
 			recorded(&all[5]).Players = append(recorded(&all[5]).Players, ranking.MatchPlayer{Side: i + 1, K: 32, Before: before, After: after})
 		}
 		all[6].Addressee = ranking.Name{Player: w.ID(t, "Alice")}
-		if err := write(w, all); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, write(w, all))
 		if got := int(w.Wakes.Load()); got != len(all) {
 			t.Errorf("%d lanes were woken, want %d", got, len(all))
 		}
@@ -168,9 +166,7 @@ func TestTogetherWithBadOnes(t *testing.T) {
 			if diff := cmp.Diff([]string{"k0", "k1", "k3"}, w.recorded(t)); diff != "" {
 				t.Errorf("recorded, by transaction (-want +got):\n%s", diff)
 			}
-			if err := somebody.Rollback(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, somebody.Rollback(t.Context()))
 			if err := dbtest.Receive(t, results[2]); !tc.want(err) {
 				t.Errorf("result 2: %v", err)
 			}
@@ -253,9 +249,7 @@ func TestGivenUpWhileWritten(t *testing.T) {
 		t.Errorf("given up: %v", err)
 	}
 	dbtest.Await(t, w.Pool, `SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1)`, writer) // the server has noticed
-	if err := holder.Rollback(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, holder.Rollback(t.Context()))
 	if err := dbtest.Receive(t, second); err != nil {
 		t.Error(err)
 	}
@@ -320,9 +314,7 @@ func TestLockedGroupsDelayNoOthers(t *testing.T) {
 	if got := len(w.recorded(t)); got != 2 {
 		t.Errorf("%d results are recorded", got)
 	}
-	if err := holder.Rollback(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, holder.Rollback(t.Context()))
 	for i, r := range stuck {
 		if err := dbtest.Receive(t, r); err != nil {
 			t.Errorf("result %d: %v", i, err)

@@ -30,9 +30,7 @@ func newCards(t *testing.T) cards {
 // change changes the card of match 1 to show the number n.
 func (c cards) change(t *testing.T, key string, n int) {
 	t.Helper()
-	if err := c.world.Store.ChangeCard(t.Context(), key, 1, ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: n}}); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, c.world.Store.ChangeCard(t.Context(), key, 1, ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: n}}))
 }
 
 // outboxRows returns all rows of the outbox, sent or not.
@@ -156,9 +154,7 @@ func TestEditsWaitForever(t *testing.T) {
 		Key: "2", Chat: 1, SentAt: time.Now().Add(-48 * time.Hour), Addressee: ranking.Name{Name: "Bob"},
 		Effect: &ranking.Undone{Amended: ranking.Amended{Match: 1, Card: ranking.MatchRecorded{Number: 22}}},
 	}
-	if err := c.world.Store.Apply(t.Context(), changes); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, c.world.Store.Apply(t.Context(), changes))
 	if edit := c.Take(t, 1); edit == nil || edit.Target != 71 || edit.Row.Addressee != "" {
 		t.Errorf("took %+v", edit)
 	}
@@ -191,12 +187,8 @@ func TestCardIsTakenConcurrently(t *testing.T) {
 			card := ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: 22}}
 			changed := dbtest.Start(func() error { return c.world.Store.ChangeCard(t.Context(), "2", 1, card) })
 			dbtest.Await(t, c.world.Pool, dbtest.Blocked)
-			if err := dispatcher.Commit(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if err := dbtest.Receive(t, changed); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, dispatcher.Commit(t.Context()))
+			dbtest.Must(t, dbtest.Receive(t, changed))
 			c.mustHave(t, "send "+state+" match_recorded 1 shows 22", "edit planned match_recorded 1 shows 22")
 		})
 	}
@@ -216,12 +208,8 @@ func TestEditIsTakenConcurrently(t *testing.T) {
 	card := ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: 33}}
 	changed := dbtest.Start(func() error { return c.world.Store.ChangeCard(t.Context(), "3", 1, card) })
 	dbtest.Await(t, c.world.Pool, dbtest.Blocked)
-	if err := dispatcher.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := dbtest.Receive(t, changed); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, dispatcher.Commit(t.Context()))
+	dbtest.Must(t, dbtest.Receive(t, changed))
 	c.mustHave(t, "send sent match_recorded 1 shows 33", "edit sending match_recorded 1 shows 22", "edit planned match_recorded 1 shows 33")
 }
 
@@ -247,12 +235,8 @@ func TestTakeWaitsForTheChange(t *testing.T) {
 				return err
 			})
 			dbtest.Await(t, c.world.Pool, dbtest.Blocked)
-			if err := changer.Commit(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if err := dbtest.Receive(t, failed); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, changer.Commit(t.Context()))
+			dbtest.Must(t, dbtest.Receive(t, failed))
 			if m := dbtest.Receive(t, taken)[0].Message; m == nil || m.Action != action || string(m.Items[0].Payload) != `{"number": 22}` {
 				t.Errorf("took %+v", m)
 			}
@@ -310,9 +294,7 @@ func TestCallbackAnswer(t *testing.T) {
 		{Key: "c:1", Chat: 1, Button: "press 1", CallbackAnswer: refusal},
 		{Key: "c:2", Chat: 1, Button: "press 2", CallbackAnswer: refusal, Notice: refusal, ReplyTo: 7, Addressee: ranking.Name{Name: "Bob"}},
 	} {
-		if err := store.Apply(t.Context(), changes); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, store.Apply(t.Context(), changes))
 	}
 	if diff := cmp.Diff([]outbox.Lane{dbtest.Answers(1), dbtest.Chat(1), dbtest.Answers(1)}, woken); diff != "" {
 		t.Errorf("woken lanes (-want +got):\n%s", diff)

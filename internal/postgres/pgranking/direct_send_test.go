@@ -78,9 +78,7 @@ func TestDirectSend(t *testing.T) {
 		for _, key := range []string{name + " 1", name + " 2"} {
 			c := dbtest.Match(w.Read(t, alice, bob), key)
 			c.ReplyTo, c.Thread, c.Addressee, c.SentAt = 7, 8, ranking.Name{Name: "Alice"}, time.Now()
-			if err := under.Apply(t.Context(), c); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, under.Apply(t.Context(), c))
 			state := dbtest.Value[string](t, w.Pool, `SELECT state || ' ' || attempts FROM outbox WHERE key = $1`, key)
 			want := "sending 1"
 			if len(messages) > 0 {
@@ -150,9 +148,7 @@ func TestNoDirectSend(t *testing.T) {
 			snap := w.Read(t, alice, bob)
 			c := ranking.Changes{Key: name, Chat: snap.ChatID, SentAt: time.Now(), Notice: ranking.Refusal{Code: ranking.NoDraws}}
 			tc.change(&c)
-			if err := store.Apply(t.Context(), c); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, store.Apply(t.Context(), c))
 			if got := dbtest.Value[string](t, w.Pool, `SELECT what FROM seen`); got != tc.want {
 				t.Errorf("the notice was committed as %s, want %s", got, tc.want)
 			}
@@ -172,9 +168,7 @@ func TestDirectSendUnderLostLease(t *testing.T) {
 	store, _ := w.newDesk(t, lease)
 	snap := w.Read(t, alice, bob)
 	dbtest.Exec(t, w.Pool, `UPDATE leases SET epoch = epoch + 1`)
-	if err := store.Apply(t.Context(), dbtest.Match(snap, "1")); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, store.Apply(t.Context(), dbtest.Match(snap, "1")))
 	if got := dbtest.Value[string](t, w.Pool, `SELECT state || ' ' || attempts FROM outbox`); got != "planned 0" {
 		t.Errorf("the notice is %s", got)
 	}

@@ -37,12 +37,8 @@ func TestDeadlines(t *testing.T) {
 			if tc.button != "" {
 				changes.Button, changes.CallbackAnswer, changes.Notice = tc.button, tc.notice, nil
 			}
-			if err := c.world.Store.Apply(t.Context(), changes); err != nil {
-				t.Fatal(err)
-			}
-			if err := c.world.Store.Apply(t.Context(), ranking.Changes{Key: "new", Chat: 1, Notice: ranking.Joined{}}); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, c.world.Store.Apply(t.Context(), changes))
+			dbtest.Must(t, c.world.Store.Apply(t.Context(), ranking.Changes{Key: "new", Chat: 1, Notice: ranking.Joined{}}))
 			lane, states := dbtest.Chat(1), []string{"sending", "sending"}
 			switch {
 			case tc.button != "":
@@ -91,9 +87,7 @@ func TestDeadlinesByAnotherClock(t *testing.T) {
 				{Key: "refused", Chat: 1, SentAt: sent, Notice: ranking.NotRecorded{}},
 				{Key: "future", Chat: 1, SentAt: theirs().Add(time.Hour), Notice: ranking.MatchUndone{}},
 			} {
-				if err := store.Apply(t.Context(), c); err != nil {
-					t.Fatal(err)
-				}
+				dbtest.Must(t, store.Apply(t.Context(), c))
 			}
 			got := dbtest.Values[string](t, w.Pool, `
 				SELECT key || ' ' || round(extract(epoch FROM expires_at - created_at) / 3600) FROM outbox ORDER BY id`)
@@ -111,9 +105,7 @@ func TestCardsLiveForADay(t *testing.T) {
 	w := newWorld(t, alice, bob)
 	c := dbtest.Match(w.Read(t, alice, bob), "k")
 	c.SentAt = time.Now().Add(-time.Hour)
-	if err := w.Store.Apply(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, w.Store.Apply(t.Context(), c))
 	if left := dbtest.Value[int](t, w.Pool, `SELECT round(extract(epoch FROM expires_at - created_at) / 3600)::integer FROM outbox`); left != 23 {
 		t.Errorf("the card of a match of an hour ago lives for %d hours", left)
 	}

@@ -26,9 +26,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 			JOIN match_players mp ON mp.player_id = p.id JOIN matches m ON m.id = mp.match_id
 			WHERE m.ladder_id = 150 AND m.number > 30 AND (telegram_user_id IS NOT NULL) = $1 LIMIT 1`, claimed).
 			Scan(&p.ID, &p.Username, &p.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 		return p
 	}
 	known, unclaimed := person(true), person(false)
@@ -169,9 +167,7 @@ func TestRewriteTakesFewStatements(t *testing.T) {
 		    SELECT match_id, player_id, 1500, 1500, 32, 1500, 0, 'match' FROM match_players;`)
 	store := pgranking.NewStore(pool, dbtest.Ignore)
 	c, err := store.MatchHistory(t.Context(), 1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	if len(c.Matches) != matches || len(c.Standings) != players {
 		t.Fatalf("the history has %d matches of %d players", len(c.Matches), len(c.Standings))
 	}
@@ -189,9 +185,7 @@ func TestRewriteTakesFewStatements(t *testing.T) {
 			w.Standings = append(w.Standings, s.Standing)
 		}
 		rec.Take()
-		if err := store.Rewrite(t.Context(), w); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, store.Rewrite(t.Context(), w))
 		return len(rec.Take())
 	}
 	one := rewrite(c.Matches[:1], c.Standings[:1])

@@ -30,9 +30,7 @@ func TestGroupLockCommits(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM matches`); got != 1 || w.Wakes.Load() != 1 {
 		t.Errorf("%d matches, woken %d times", got, w.Wakes.Load())
 	}
@@ -143,9 +141,7 @@ func TestGroupLockExcludesOthers(t *testing.T) {
 			w.Read(t, alice, bob)
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 		if err := dbtest.Receive(t, waiting); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -195,8 +191,6 @@ func TestLockOrder(t *testing.T) {
 		if err := dbtest.Receive(t, waiting); !errors.Is(err, ranking.ErrTimeout) {
 			t.Errorf("waiting for the %s it is canceled: %v", step.name, err)
 		}
-		if err := holder.Rollback(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, holder.Rollback(t.Context()))
 	}
 }

@@ -34,9 +34,7 @@ func TestCommitAfterItsTimeout(t *testing.T) {
 			}
 			p := dbtest.NewProxy(t, w.Pool.Config().ConnString())
 			pool, err := postgres.Open(t.Context(), p.URL, time.Minute, slog.New(slog.DiscardHandler))
-			if err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, err)
 			t.Cleanup(pool.Close)
 			if err := pool.Ping(t.Context()); err != nil { // a session, because none can be opened later
 				t.Fatal(err)
@@ -60,16 +58,12 @@ func TestCommitAfterItsTimeout(t *testing.T) {
 				dbtest.Await(t, w.Pool, `SELECT count(*) = 2 FROM pg_stat_activity
 					WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
 			}
-			if err := holder.Rollback(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, holder.Rollback(t.Context()))
 			if !meanwhile {
 				dbtest.Await(t, w.Pool, `SELECT EXISTS (SELECT FROM handled_commands)`)
 				second = dbtest.Start(func() error { return ask(t.Context(), again) })
 			}
-			if err := dbtest.Receive(t, second); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, dbtest.Receive(t, second))
 			if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM outbox`); n != 1 {
 				t.Errorf("%d answers", n)
 			}

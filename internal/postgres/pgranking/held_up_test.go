@@ -53,9 +53,7 @@ func TestLockedIsNobodysFault(t *testing.T) {
 				if err != nil && !store.RetryLater(err) {
 					t.Errorf("%s fails with %v", c.name, err)
 				}
-				if err := holder.Rollback(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				dbtest.Must(t, holder.Rollback(t.Context()))
 				if err := c.run(t.Context()); err != nil {
 					t.Errorf("%s fails when nothing is locked: %v", c.name, err)
 				}

@@ -34,9 +34,7 @@ func TestHistoryCostsItsLength(t *testing.T) {
 	store := pgranking.NewStore(pool, dbtest.Ignore)
 	rec.Take()
 	c, err := store.MatchHistory(t.Context(), 1, 6_000-stretch+1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	if len(c.Matches) != stretch || len(c.Standings) != 50 {
 		t.Fatalf("the history has %d matches of %d players", len(c.Matches), len(c.Standings))
 	}

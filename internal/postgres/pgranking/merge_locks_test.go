@@ -58,9 +58,7 @@ func (w *world) mustLockInOrder(t *testing.T, command func() error, order ...loc
 		if err := dbtest.Receive(t, waiting); !errors.Is(err, ranking.ErrTimeout) {
 			t.Errorf("waiting for %s it is canceled: %v", step.name, err)
 		}
-		if err := holder.Rollback(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, holder.Rollback(t.Context()))
 	}
 }
 
@@ -142,9 +140,7 @@ func TestMergesAtOnce(t *testing.T) {
 		o := in([]ranking.Chat{club, annex}[i/3], fmt.Sprint("m", i), []ranking.Person{renamed, robert}[i%2])
 		instances.Go(func() error { return s.Answer(t.Context(), o, ranking.Refusal{Code: ranking.NoDraws}) })
 	}
-	if err := instances.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, instances.Wait())
 	if diff := cmp.Diff(dbtest.Values[string](t, as.Pool, standings), dbtest.Values[string](t, w.Pool, standings)); diff != "" {
 		t.Errorf("standings (-two players from the beginning +merged):\n%s", diff)
 	}
@@ -161,9 +157,7 @@ func TestMergeAmongRecordings(t *testing.T) {
 	t.Parallel()
 	const each = 8 // matches before the merge begins, and after it
 	w := newWorld(t, alice, bob)
-	if err := dbtest.Upsert(t.Context(), w.Store, annex, nil); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, annex, nil))
 	w.Record(t, "first", al, bob, 3, 1)
 	// a command that shows Alice with her old username makes al another player again, until she is seen with the new one
 	pairs := [][2]ranking.Person{{al, bob}, {bob, alice}, {carol, al}, {alice, al}}
@@ -198,13 +192,9 @@ func TestMergeAmongRecordings(t *testing.T) {
 		defer close(merged)
 		return s.Answer(t.Context(), dbtest.By("m", renamed), ranking.Refusal{Code: ranking.NoDraws})
 	})
-	if err := work.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, work.Wait())
 	for _, chat := range []ranking.Chat{club, annex} {
-		if err := s.Answer(t.Context(), in(chat, fmt.Sprint("last in ", chat.Title), renamed), ranking.Refusal{Code: ranking.NoDraws}); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, s.Answer(t.Context(), in(chat, fmt.Sprint("last in ", chat.Title), renamed), ranking.Refusal{Code: ranking.NoDraws}))
 	}
 	matches := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM matches`)
 	// of many at once, one may lose every time, and must be sent again

@@ -17,9 +17,7 @@ func TestMergeInTeams(t *testing.T) {
 	record := func(w *world, key string, m teams) {
 		t.Helper()
 		report := ranking.Report{A: m[0], B: m[1], Scores: []ranking.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 11, B: 8}}}
-		if err := dbtest.Service(w.Store).RecordMatch(t.Context(), dbtest.By(key, bob), report); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, dbtest.Service(w.Store).RecordMatch(t.Context(), dbtest.By(key, bob), report))
 	}
 	w, as := newWorld(t, alice, bob, carol, zoe), newWorld(t, alice, bob, carol, zoe)
 	record(w, "1", teams{{al, bob}, {carol, zoe}})
@@ -45,9 +43,7 @@ func TestMergeInTeams(t *testing.T) {
 func TestMergeWhereOneHasOnlyJoined(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	if err := dbtest.Service(w.Store).Join(t.Context(), dbtest.By("j", alice)); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, dbtest.Service(w.Store).Join(t.Context(), dbtest.By("j", alice)))
 	dbtest.Exec(t, w.Pool, `UPDATE group_players SET elo = 1000, start_elo = 1000, best_elo = 1000`) // as if by an earlier start_elo
 	w.Record(t, "1", al, bob, 3, 1)
 	w.Answer(t, "m", renamed)

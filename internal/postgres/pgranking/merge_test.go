@@ -31,9 +31,7 @@ func in(chat ranking.Chat, key string, sender ranking.Person) ranking.Origin {
 func (w *world) recordIn(t *testing.T, chat ranking.Chat, key string, a, b ranking.Person, scoreA, scoreB int) {
 	t.Helper()
 	report := dbtest.Singles(a, b, ranking.Score{A: scoreA, B: scoreB})
-	if err := dbtest.Service(w.Store).RecordMatch(t.Context(), in(chat, key, bob), report); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, dbtest.Service(w.Store).RecordMatch(t.Context(), in(chat, key, bob), report))
 }
 
 // newMerge returns a world in which Alice and al are ranked in the club, and only Alice in the attic.
@@ -152,9 +150,7 @@ func TestMergeAfterAnotherChange(t *testing.T) {
 				return nil
 			})
 			dbtest.Await(t, w.Pool, dbtest.Blocked)
-			if err := other.Commit(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, other.Commit(t.Context()))
 			before := w.Contents(t)
 			wakes := w.Wakes.Load()
 			if err := dbtest.Receive(t, waiting); err != nil {
@@ -261,9 +257,7 @@ func TestRecordingMeetsTheMerged(t *testing.T) {
 			c := w.plan(t, record)
 			w.Answer(t, "m", renamed)
 			w.mustConflict(t, dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) }))
-			if err := record(dbtest.Service(w.Store)); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, record(dbtest.Service(w.Store)))
 			played := dbtest.Value[bool](t, w.Pool, `SELECT EXISTS (SELECT FROM match_players mp JOIN matches m ON m.id = mp.match_id
 				WHERE m.idempotency_key = 'k' AND mp.player_id = $1)`, into)
 			if !played {
@@ -289,9 +283,7 @@ func TestNewStandingWaitsForTheMerge(t *testing.T) {
 		dbtest.Await(t, w.Pool, dbtest.Blocked)
 		return decide(ladders)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	w.mustConflict(t, waiting)
 }
 
@@ -323,9 +315,7 @@ func TestMergeMeetsAMovedGroup(t *testing.T) {
 		})
 	})
 	dbtest.Await(t, w.Pool, dbtest.Blocked)
-	if err := first.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, first.Commit(t.Context()))
 	if err := dbtest.Receive(t, merging); !errors.Is(err, ranking.ErrConflict) {
 		t.Errorf("the merge ends with %v, want a conflict", err)
 	}

@@ -63,9 +63,7 @@ func TestMoveMeetsUpsert(t *testing.T) {
 			w := newWorld(t)
 			dbtest.Exec(t, w.Pool, `DELETE FROM ladders; DELETE FROM groups; DELETE FROM chats`)
 			introduce := func(chat ranking.Chat) error { return dbtest.Upsert(t.Context(), w.Store, chat, nil) }
-			if err := introduce(tc.known); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, introduce(tc.known))
 			gate := w.holdAliases(t)
 			moving := dbtest.Start(func() error { return w.Store.Move(t.Context(), club.ID, dbtest.Upgraded.ID, nothingAppended(t)) })
 			dbtest.Await(t, w.Pool, dbtest.Blocked)
@@ -87,31 +85,21 @@ func TestMoveMeetsUpsert(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			dbtest.Exec(t, w.Pool, `DELETE FROM ladders; DELETE FROM groups; DELETE FROM chats`)
-			if err := dbtest.Upsert(t.Context(), w.Store, tc.known, nil); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, tc.known, nil))
 			tx := dbtest.Begin(t, w.Pool)
 			_, err := tx.Exec(t.Context(), `
 				INSERT INTO chats (telegram_chat_id, kind) VALUES ($1, 'group')
 				ON CONFLICT (telegram_chat_id) DO UPDATE SET kind = excluded.kind`, tc.introduced.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, err)
 			_, err = tx.Exec(t.Context(), `
 				INSERT INTO groups (chat_id) SELECT id FROM chats WHERE telegram_chat_id = $1 ON CONFLICT DO NOTHING`, tc.introduced.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, err)
 			_, err = tx.Exec(t.Context(), `
 				INSERT INTO ladders (group_id, is_default) SELECT id, true FROM groups ON CONFLICT DO NOTHING`)
-			if err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, err)
 			moving := dbtest.Start(func() error { return dbtest.Service(w.Store).MoveChat(t.Context(), club.ID, dbtest.Upgraded.ID) })
 			dbtest.Await(t, w.Pool, dbtest.Blocked)
-			if err := tx.Commit(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, tx.Commit(t.Context()))
 			if err := dbtest.Receive(t, moving); err != nil {
 				t.Error(err)
 			}
@@ -135,9 +123,7 @@ func (w *world) holdAliases(t *testing.T) (release func()) {
 	}
 	return func() {
 		t.Helper()
-		if err := holder.Rollback(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, holder.Rollback(t.Context()))
 	}
 }
 
@@ -174,9 +160,7 @@ func TestMoveMeetsCommands(t *testing.T) {
 			w.Record(t, "1", alice, bob, 3, 1)
 			w.recordIn(t, dbtest.Upgraded, "2", bob, carol, 3, 1)
 			store := &late{Store: w.Store, then: func() { w.move(t) }}
-			if err := command(w, dbtest.Service(store), in(dbtest.Upgraded, "3", bob)); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, command(w, dbtest.Service(store), in(dbtest.Upgraded, "3", bob)))
 			got := dbtest.Value[string](t, w.Pool, `
 				SELECT concat_ws(' ', chat_id, payload->>'code', payload->>'number') FROM outbox WHERE kind <> 'groups_merged'
 				ORDER BY id DESC LIMIT 1`)
@@ -265,9 +249,7 @@ func TestMovesAtOnce(t *testing.T) {
 				})
 			}
 		}
-		if err := work.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, work.Wait())
 	}
 	if n.Load() > 0 {
 		t.Errorf("%d deadlocks", n.Load())

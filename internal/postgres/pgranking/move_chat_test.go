@@ -17,9 +17,7 @@ import (
 // move upgrades the club to the supergroup.
 func (w *world) move(t *testing.T) {
 	t.Helper()
-	if err := dbtest.Service(w.Store).MoveChat(t.Context(), club.ID, dbtest.Upgraded.ID); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, dbtest.Service(w.Store).MoveChat(t.Context(), club.ID, dbtest.Upgraded.ID))
 }
 
 // chats returns all chats, with their earlier ids.
@@ -49,9 +47,7 @@ func (w *world) outbox(t *testing.T) []string {
 func TestMoveRenames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if err := dbtest.Upsert(t.Context(), w.Store, annex, nil); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, annex, nil))
 	dbtest.Exec(t, w.Pool, `
 		UPDATE chats SET language = 'de', frozen_until = now(), parked_at = now();
 		INSERT INTO ensured_messages VALUES (1, 'board', 5, ''), (2, 'board', 6, '');
@@ -191,9 +187,7 @@ func (w *world) mustVerify(t *testing.T) {
 	t.Helper()
 	err := ranking.Verify(t.Context(), w.Store, 0,
 		func(f ranking.Finding) { t.Errorf("found %+v", f) }, func(ranking.Progress) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 }
 
 // TestEarlierIDs: every query by Telegram's chat id also finds a chat by an earlier id.
@@ -208,9 +202,7 @@ func TestEarlierIDs(t *testing.T) {
 	read := func(chat ranking.Chat) ranking.Snapshot {
 		t.Helper()
 		snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: chat, People: []ranking.Person{alice}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 		return snap
 	}
 	late, now := read(club), read(dbtest.Upgraded)
@@ -238,9 +230,7 @@ func TestEarlierIDs(t *testing.T) {
 		{dbtest.Upgraded, ranking.MatchRef{}, 2},
 	} {
 		m, err := w.Store.FindMatch(t.Context(), tc.chat.ID, tc.ref, &alice)
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 		found := 0
 		if m != nil {
 			found = m.Number
@@ -250,9 +240,7 @@ func TestEarlierIDs(t *testing.T) {
 		}
 	}
 	before := w.Contents(t)
-	if err := dbtest.Upsert(t.Context(), w.Store, club, nil); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, club, nil))
 	if diff := cmp.Diff(before, w.Contents(t)); diff != "" {
 		t.Errorf("upserted by the earlier id (-before +after):\n%s", diff)
 	}
@@ -264,9 +252,7 @@ func TestEarlierIDs(t *testing.T) {
 				t.Errorf("found %+v", f)
 			}
 		}, func(ranking.Progress) {})
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 	}
 	if findings == 0 || findings%2 != 0 {
 		t.Errorf("%d findings by the two ids together", findings)

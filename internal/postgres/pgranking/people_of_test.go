@@ -46,9 +46,7 @@ func (w *world) checkPeople(t *testing.T, want ...ranking.Person) {
 		want[i].Player = ranking.PlayerID(dbtest.Value[int64](t, w.Pool, "SELECT id FROM players WHERE display_name = $1", p.Name))
 	}
 	got, err := w.Store.PeopleOf(t.Context(), club.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
 	}

@@ -62,9 +62,7 @@ func TestPresence(t *testing.T) {
 			w := newWorld(t)
 			dbtest.Exec(t, w.Pool, "UPDATE chats SET "+tc.before)
 			tc.change.Key, tc.change.Chat = "k", 1
-			if err := w.Store.Apply(t.Context(), tc.change); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, w.Store.Apply(t.Context(), tc.change))
 			if got := dbtest.Value[string](t, w.Pool, presence); got != tc.want {
 				t.Errorf("the chat is %s, want %s", got, tc.want)
 			}
@@ -110,9 +108,7 @@ func TestFirstLanguageIsKept(t *testing.T) {
 		language, want string
 	}{{-200, "de", "de"}, {-200, "fr", "de"}, {-300, "", "en"}, {-300, "de", "en"}} {
 		c := ranking.Chat{ID: tc.id, Kind: ranking.Group, Title: "Annex", Language: tc.language}
-		if err := dbtest.Upsert(t.Context(), w.Store, c, nil); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, c, nil))
 		if got := dbtest.Value[string](t, w.Pool, `SELECT language FROM chats WHERE telegram_chat_id = $1`, tc.id); got != tc.want {
 			t.Errorf("%+v speaks %s, want %s", c, got, tc.want)
 		}
@@ -127,18 +123,14 @@ func TestNoticesWaitWhileTheBotIsAway(t *testing.T) {
 	m := dbtest.MailIn(w.Pool)
 	s := dbtest.Service(w.Store)
 	happened := func(key string) ranking.Origin { return ranking.Origin{Key: key, Chat: club, SentAt: time.Now()} }
-	if err := s.BotRemoved(t.Context(), happened("removed")); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, s.BotRemoved(t.Context(), happened("removed")))
 	dbtest.Exec(t, w.Pool, `INSERT INTO outbox (chat_id, kind, payload, expires_at) VALUES
 		(1, 'k', '{}', now() + interval '1 hour'), (1, 'k', '{}', now()), (1, 'k', '{}', NULL)`)
 	m.MustWait(t)
 	if got := m.Take(t, 1); got != nil {
 		t.Fatalf("took %v while the bot is away", dbtest.IDs(got))
 	}
-	if err := s.BotBack(t.Context(), happened("back")); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, s.BotBack(t.Context(), happened("back")))
 	m.MustWait(t, 1)
 	m.MustTake(t, 1, 1, 3)
 }
@@ -186,9 +178,7 @@ func TestMoveWhenTheNewerIsGreeted(t *testing.T) {
 		},
 	} {
 		w := newWorld(t)
-		if err := dbtest.Upsert(t.Context(), w.Store, dbtest.Upgraded, nil); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, dbtest.Upgraded, nil))
 		dbtest.Exec(t, w.Pool, `
 			UPDATE chats SET language = 'de', greeted_at = `+tc.older+` WHERE id = 1;
 			UPDATE chats SET language = 'fr', greeted_at = to_timestamp(200), added_at = to_timestamp(150) WHERE id = 2;

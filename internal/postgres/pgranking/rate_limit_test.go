@@ -36,9 +36,7 @@ func TestRecentUsage(t *testing.T) {
 	ask := func(sender ranking.SenderID) ranking.RecentUsage {
 		q := ranking.Query{Key: "k", Chat: club, RateEntry: ranking.RateEntry{RateClass: ranking.RateQuestion, Sender: sender, At: at}}
 		snap, err := w.Store.Read(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 		return snap.RecentUsage
 	}
 	if diff := cmp.Diff(ranking.RecentUsage{Questions: 3, Results: 3}, ask(1)); diff != "" {
@@ -61,9 +59,7 @@ func TestKeyCounts(t *testing.T) {
 		err := w.Store.Apply(t.Context(), ranking.Changes{
 			Key: fmt.Sprint("k", i), Chat: w.Read(t).ChatID, RateEntry: c, Notice: ranking.Refusal{},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 	}
 	got := dbtest.Values[string](t, w.Pool, `
 		SELECT concat_ws(' ', key, sender, extract(epoch FROM sent_at)::bigint, rate_class) FROM handled_commands ORDER BY key`)
@@ -122,9 +118,7 @@ func TestExtensibleNoticeWaits(t *testing.T) {
 			Key: fmt.Sprint("k", number), Chat: 1, RateEntry: ranking.RateEntry{RateClass: ranking.RateRefused, Sender: 7, At: time.Now()},
 			SentAt: time.Now(), Notice: ranking.NotRecorded{Limit: 60, Items: []ranking.RejectedResult{{Command: "undo", Number: number}}},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 	}
 	items := func(id int64) string {
 		return dbtest.Value[string](t, m.Pool, `

@@ -20,9 +20,7 @@ func TestReadMatch(t *testing.T) {
 	w.recordIn(t, club, "m:-100:2", carol, alice, 2, 2)
 	w.recordIn(t, annex, "m:-200:1", carol, bob, 0, 1)
 	report := dbtest.Singles(alice, bob, ranking.Score{A: 11, B: 7}, ranking.Score{A: 7, B: 11}, ranking.Score{A: 8, B: 11})
-	if err := dbtest.Service(w.Store).RecordMatch(t.Context(), dbtest.By("m:-100:3", carol), report); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, dbtest.Service(w.Store).RecordMatch(t.Context(), dbtest.By("m:-100:3", carol), report))
 	w.Undo(t, "u", bob, 3)
 	dbtest.Exec(t, w.Pool, `INSERT INTO match_messages SELECT -100, 71, id FROM matches WHERE idempotency_key = 'm:-100:1'`)
 	dbtest.Exec(t, w.Pool, `INSERT INTO match_messages SELECT -200, 72, id FROM matches WHERE idempotency_key = 'm:-200:1'`)
@@ -60,9 +58,7 @@ func TestReadMatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m, err := w.Store.FindMatch(t.Context(), tc.chat.ID, tc.ref, tc.sender)
-			if err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, err)
 			if m == nil || tc.key == "" {
 				if m != nil || tc.key != "" {
 					t.Errorf("found %+v, want %q", m, tc.key)
@@ -86,13 +82,9 @@ func TestReadMatchDetails(t *testing.T) {
 		SET k_factor = 24, provisional_k_factor = 48, provisional_matches = 2, margin_of_victory = true WHERE number = 4`)
 	dbtest.Exec(t, w.Pool, `UPDATE elo_history SET k_factor = 48 FROM matches m WHERE m.id = match_id AND number = 4`)
 	match, err := w.Store.FindMatch(t.Context(), club.ID, ranking.MatchRef{Number: 2}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	history, err := w.Store.MatchHistory(t.Context(), 1, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	a, b, c := w.ID(t, "Alice"), w.ID(t, "Bob"), w.ID(t, "Carol")
 	result := ranking.Result{Score: ranking.Score{A: 1, B: 2}, Sets: []ranking.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 8, B: 11}}}
 	want := &ranking.StoredMatch{

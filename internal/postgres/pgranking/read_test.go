@@ -18,9 +18,7 @@ func TestReadNothingKnown(t *testing.T) {
 	got, err := w.Store.Read(t.Context(), ranking.Query{
 		Key: "k", Chat: elsewhere, People: []ranking.Person{alice, {Username: "nobody"}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	if diff := cmp.Diff(ranking.Snapshot{People: []ranking.Known{{}, {}}}, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -132,13 +130,9 @@ func TestReadStandings(t *testing.T) {
 		}
 	}
 	other := ranking.Chat{ID: -200, Kind: ranking.Group, Title: "Other"}
-	if err := dbtest.Upsert(t.Context(), w.Store, other, nil); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, other, nil))
 	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: other, People: []ranking.Person{alice}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	if k := snap.People[0]; k.Player == nil || k.Standing != nil {
 		t.Errorf("in another group: %+v", snap)
 	}
@@ -150,14 +144,10 @@ func TestReadElsewhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, ranking.Person{Username: "dave", Name: "dave"})
 	for name, chat := range map[string]ranking.Chat{"another group": annex, "private": {ID: 1, Kind: ranking.Private}} {
-		if err := dbtest.Upsert(t.Context(), w.Store, chat, nil); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, chat, nil))
 		people := []ranking.Person{{Username: "alice"}, {Username: "dave"}, {ID: 4, Username: "dave", Name: "Dave"}, alice}
 		snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: chat, People: people})
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 		a := &ranking.Player{ID: w.ID(t, "Alice"), UserID: 1, Username: "alice", Name: "Alice"}
 		if diff := cmp.Diff([]ranking.Known{{}, {}, {}, {ByID: a, Player: a}}, snap.People); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

@@ -118,9 +118,7 @@ func TestMergedPlayerLeavesNothing(t *testing.T) {
 			t.Errorf("%s: newReferences needs a row for it", column)
 		}
 	}
-	if err := dbtest.Service(w.Store).Join(t.Context(), in(dbtest.Upgraded, "m", renamed)); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, dbtest.Service(w.Store).Join(t.Context(), in(dbtest.Upgraded, "m", renamed)))
 	for column, n := range w.counts(t, columns, from) {
 		if slices.Contains(followed, column) == (n == 0) {
 			t.Errorf("%s: %d rows refer to the merged player", column, n)

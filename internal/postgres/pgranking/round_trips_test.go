@@ -96,20 +96,14 @@ func countRoundTrips(t *testing.T, under func(*pgranking.Store, *pgxpool.Pool) *
 	for _, warm := range []string{"warm ", "warmer "} { // a first match uses other statements
 		for _, c := range commands {
 			for _, n := range []string{" 1", " 2"} {
-				if err := c.run(warm + c.name + n); err != nil {
-					t.Fatal(err)
-				}
+				dbtest.Must(t, c.run(warm+c.name+n))
 			}
 		}
 	}
-	if err := record("under her own name again"); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, record("under her own name again"))
 	for _, c := range commands {
 		before := p.Syncs.Load()
-		if err := c.run("counted " + c.name); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, c.run("counted "+c.name))
 		if got := p.Syncs.Load() - before; got != c.want {
 			t.Errorf("%s takes %d round trips, want %d", c.name, got, c.want)
 		}

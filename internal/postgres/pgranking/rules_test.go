@@ -51,9 +51,7 @@ func TestApplyRules(t *testing.T) {
 				}
 				return
 			}
-			if err := w.Store.Apply(t.Context(), change); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Must(t, w.Store.Apply(t.Context(), change))
 			if got := w.Read(t, alice).Ladder.Rules; got != other {
 				t.Errorf("the rules are %+v, want %+v", got, other)
 			}

@@ -22,12 +22,8 @@ func newTown(t *testing.T, groups int) *town {
 	for i := range groups {
 		chat := ranking.Chat{ID: ranking.ExternalChatID(-1000 - i), Kind: ranking.Group, Title: fmt.Sprint("Club ", i)}
 		town.chats = append(town.chats, chat)
-		if err := dbtest.Upsert(t.Context(), town.Store, chat, nil); err != nil {
-			t.Fatal(err)
-		}
-		if err := town.Store.Apply(t.Context(), town.match(t, i, fmt.Sprint("first ", i))); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, dbtest.Upsert(t.Context(), town.Store, chat, nil))
+		dbtest.Must(t, town.Store.Apply(t.Context(), town.match(t, i, fmt.Sprint("first ", i))))
 	}
 	town.Wakes.Store(0)
 	return town
@@ -37,9 +33,7 @@ func newTown(t *testing.T, groups int) *town {
 func (w *town) match(t *testing.T, group int, key string) ranking.Changes {
 	t.Helper()
 	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: key, Chat: w.chats[group], People: []ranking.Person{alice, bob}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	return dbtest.Match(snap, key)
 }
 

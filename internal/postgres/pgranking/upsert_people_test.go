@@ -26,9 +26,7 @@ func TestUpsertChat(t *testing.T) {
 	private := ranking.Chat{ID: 5, Kind: ranking.Private}
 	renamed := ranking.Chat{ID: club.ID, Kind: ranking.Supergroup, Title: "Club 2"}
 	for _, c := range []ranking.Chat{private, renamed, renamed, private} {
-		if err := dbtest.Upsert(t.Context(), w.Store, c, nil); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, c, nil))
 	}
 	got := dbtest.Values[string](t, w.Pool, `
 		SELECT c.telegram_chat_id || ' ' || c.kind || ' ' || c.title || ' ' || count(g.id) || ' ' || count(l.id)
@@ -119,21 +117,15 @@ func TestUpsertAtOnce(t *testing.T) {
 		"named": dbtest.AsNew(ranking.Person{Username: "named", Name: "named"}),
 	} {
 		store := pgranking.NewStore(pool, dbtest.Ignore)
-		if err := dbtest.Upsert(t.Context(), store, club, nil); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, dbtest.Upsert(t.Context(), store, club, nil))
 		tx := dbtest.Begin(t, pool)
 		p := change.Player
 		_, err := tx.Exec(t.Context(), `INSERT INTO players (telegram_user_id, group_id, username, display_name)
 			VALUES (nullif($1::bigint, 0), CASE WHEN $1 = 0 THEN 1 END, nullif($2, ''), $3)`, p.UserID, p.Username, p.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 		second := dbtest.Start(func() error { return dbtest.Upsert(t.Context(), store, club, []ranking.PlayerChange{change}) })
 		dbtest.Await(t, pool, dbtest.Blocked)
-		if err := tx.Commit(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, tx.Commit(t.Context()))
 		if err := dbtest.Receive(t, second); !errors.Is(err, ranking.ErrConflict) {
 			t.Errorf("%s: error is %v, want a conflict", name, err)
 		}

@@ -20,9 +20,7 @@ func TestRatings(t *testing.T) {
 	read := func(since time.Time, players ...ranking.PlayerID) stats.Ratings {
 		t.Helper()
 		r, err := store.Ratings(t.Context(), dbtest.Club.ID, players, since)
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 		return r
 	}
 	rated := func(day, match, elo int) stats.Rating { return stats.Rating{At: at(day), Match: match, Elo: elo} }
@@ -76,9 +74,7 @@ func TestRatingsAreLimited(t *testing.T) {
 		    SELECT match_id, player_id, 1500, 1500, 32, 1500, 0, 'match' FROM match_players JOIN matches m ON m.id = match_id WHERE m.number > 1000`)
 	begun := time.Now()
 	r, err := store.Ratings(t.Context(), dbtest.Club.ID, []ranking.PlayerID{alice}, time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	t.Logf("read in %v", time.Since(begun))
 	total, first := 0, matches
 	for _, points := range append(r.Players, r.Others...) {

@@ -105,9 +105,7 @@ func TestPaging(t *testing.T) {
 		"of the group": {
 			func(at stats.Paging) page {
 				n, err := store.Matches(t.Context(), dbtest.Club.ID, at)
-				if err != nil {
-					t.Fatal(err)
-				}
+				dbtest.Must(t, err)
 				return page{n.Rows, n.Newer, n.Older}
 			},
 			func(r stats.MatchRow) int64 { return int64(r.Number) },
@@ -118,9 +116,7 @@ func TestPaging(t *testing.T) {
 		"of a player": {
 			func(at stats.Paging) page {
 				n, err := store.History(t.Context(), dbtest.Club.ID, w.ID(t, "Alice"), at)
-				if err != nil {
-					t.Fatal(err)
-				}
+				dbtest.Must(t, err)
 				return page{n.Rows, n.Newer, n.Older}
 			},
 			func(r stats.MatchRow) int64 { return int64(r.Match) },

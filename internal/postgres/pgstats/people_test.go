@@ -54,9 +54,7 @@ func TestPlayer(t *testing.T) {
 	read := func(p ranking.PlayerID) stats.MyStanding {
 		t.Helper()
 		n, err := store.Player(t.Context(), dbtest.Club.ID, p, played.Add(-time.Hour))
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 		return n
 	}
 	name := func(p ranking.PlayerID) ranking.Name { return ranking.Name{Player: p} }
@@ -137,9 +135,7 @@ func TestHeadToHead(t *testing.T) {
 	read := func(a, b ranking.PlayerID) stats.HeadToHead {
 		t.Helper()
 		n, err := store.HeadToHead(t.Context(), dbtest.Club.ID, a, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 		return n
 	}
 	count(t, w, "player_months", "player_id, month, played, won, drawn, lost, best_elo, best_match", `
@@ -204,9 +200,7 @@ func TestLastMeetings(t *testing.T) {
 	}
 	for _, both := range [][2]ranking.PlayerID{{alice, bob}, {bob, alice}} {
 		n, err := store.HeadToHead(t.Context(), dbtest.Club.ID, both[0], both[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 		var numbers []int
 		for _, m := range n.Last {
 			numbers = append(numbers, m.Number)
@@ -224,9 +218,7 @@ func TestRecords(t *testing.T) {
 	read := func(month time.Time) stats.Records {
 		t.Helper()
 		n, err := store.Records(t.Context(), dbtest.Club.ID, month)
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 		return n
 	}
 	name := func(p ranking.PlayerID) ranking.Name { return ranking.Name{Player: p} }
@@ -351,9 +343,7 @@ func TestCountedMeanwhile(t *testing.T) {
 		count(`UPDATE player_months SET streak = streak + 1`)
 		count(`UPDATE pair_totals SET played = played + 1, won = won + 1`)
 		count(`DELETE FROM tally_marks`)
-		if err := counter.Commit(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, counter.Commit(t.Context()))
 		if err := dbtest.Receive(t, done); err != nil || f.AsOf.IsZero() && after == before {
 			t.Errorf("%s: %d matches, as before, are called current: %v", view, after, err)
 		}

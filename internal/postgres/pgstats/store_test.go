@@ -23,9 +23,7 @@ func TestQuestionsWithoutConnection(t *testing.T) {
 	w := dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob)
 	w.Play(t, "1", dbtest.Alice, dbtest.Bob)
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	t.Cleanup(func() {
 		if err := silent.Close(); err != nil {
 			t.Error(err)
@@ -53,9 +51,7 @@ func TestBusyQuestions(t *testing.T) {
 	questions := dbtest.Open(t, w.Pool.Config().ConnString(), func(c *pgxpool.Config) { c.MaxConns = 1 })
 	store := pgstats.NewStore(questions, w.Pool)
 	slow, err := questions.Acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	before := w.Pool.Stat().AcquireCount()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*postgres.PingTimeout)
 	defer cancel()

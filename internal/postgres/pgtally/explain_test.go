@@ -108,9 +108,7 @@ func TestVerifyTallies(t *testing.T) {
 		if n := verify(); n != want {
 			t.Errorf("%d differences after %s, want %d", n, sql, want)
 		}
-		if err := s.StartRecount(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, s.StartRecount(t.Context(), 1))
 		settle(t, s)
 		if n := verify(); n != 0 {
 			t.Errorf("%d differences after a recount because of %s", n, sql)

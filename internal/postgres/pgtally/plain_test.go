@@ -45,17 +45,13 @@ func readPlain(t *testing.T, pool *pgxpool.Pool, first int64) []*plainMatch {
 		       ARRAY(SELECT elo_before FROM parts o WHERE o.id = p.id AND o.side = p.side),
 		       ARRAY(SELECT elo_before FROM parts o WHERE o.id = p.id AND o.side <> p.side), 0, side, 0
 		FROM parts p ORDER BY ladder_id, number, player_id`, first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*plainMatch, error) {
 		m := new(plainMatch)
 		return m, row.Scan(&m.Ladder, &m.ID, &m.Number, &m.Month, &m.Played, &m.Player, &m.Own, &m.Other, &m.Before, &m.After,
 			&m.Partners, &m.Opponents, &m.OwnRatings, &m.OthersRatings, &m.streak, &m.expected, &m.surprise)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	streaks := make(map[[2]int64]int)
 	for _, m := range all {
 		k := [2]int64{m.Ladder, m.Player}
@@ -178,13 +174,9 @@ func plainPlaces(t *testing.T, pool *pgxpool.Pool, matches []*plainMatch, first 
 	rows, err := pool.Query(t.Context(), `
 		SELECT ladder_id, player_id, elo, played, left_at IS NULL, coalesce(last_played_at > $1, false) FROM group_players
 		WHERE ladder_id >= $2`, now.AddDate(0, 0, -60), first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	standings, err := pgx.CollectRows(rows, pgx.RowToStructByPos[standing])
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	last := make(map[int64]int) // of a ladder: the number of the last match before the day
 	for _, line := range dbtest.Values[[]int64](t, pool, `
 		SELECT ARRAY[ladder_id, number] FROM matches WHERE played_at < $1 ORDER BY played_at, number`, day) {

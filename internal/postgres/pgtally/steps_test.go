@@ -44,9 +44,7 @@ func settle(t *testing.T, s *pgtally.Store) {
 	}
 	for ladder := int64(1); ladder != 0; {
 		step, err := s.Recount(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Must(t, err)
 		ladder = int64(step.Ladder)
 	}
 }
@@ -227,9 +225,7 @@ func TestTakeoverDuringAStep(t *testing.T) {
 	})
 	dbtest.Await(t, w.Pool, dbtest.Blocked)
 	take(`UPDATE leases SET epoch = epoch + 1`)
-	if err := successor.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, successor.Commit(t.Context()))
 	if err := dbtest.Receive(t, counted); !errors.Is(err, outbox.ErrLeaseLost) {
 		t.Errorf("the step ends with %v", err)
 	}
@@ -286,9 +282,7 @@ func TestWhenPlacesAreDue(t *testing.T) {
 	place("after a quiet week", now.AddDate(0, 0, 9), true)
 	since("never")
 	place("later", now.AddDate(0, 0, 99), false)
-	if err := s.StartRecount(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, s.StartRecount(t.Context(), 1))
 	place("recount", now, true)
 }
 
