@@ -123,9 +123,7 @@ func inDatabase(d *pgtest.Database, sql string) func(*testing.T) error {
 func atWork(ctx context.Context, t *testing.T, d *pgtest.Database, victim *pgxpool.Pool, key int, disturb func(pid int)) error {
 	t.Helper()
 	holder := dbtest.Begin(t, d.Pool)
-	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_xact_lock($1)`, key); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Exec(t, holder, `SELECT pg_advisory_xact_lock($1)`, key)
 	result := dbtest.Start(func() error {
 		_, err := victim.Exec(ctx, `SELECT pg_advisory_lock($1)`, key)
 		return err

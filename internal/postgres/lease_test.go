@@ -228,9 +228,7 @@ func TestLeaseAndWriters(t *testing.T) {
 		b := postgres.NewLease(pool, "leader", "b", time.Hour)
 		dbtest.Acquire(t, a, true)
 		marks := dbtest.Begin(t, pool)
-		if _, err := marks.Exec(t.Context(), sharesLease); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Exec(t, marks, sharesLease)
 		renewed := dbtest.Start(func() error { return a.Renew(t.Context()) })
 		if err := dbtest.Receive(t, renewed); err != nil {
 			t.Error(err)
@@ -266,9 +264,7 @@ func TestAdvanceAndTakeover(t *testing.T) {
 		m := dbtest.NewMailIn(t, d.Pool)
 		taken := m.MustTake(t, 1, 1)
 		takeover := dbtest.Begin(t, m.Pool)
-		if _, err := takeover.Exec(t.Context(), takesLease); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Exec(t, takeover, takesLease)
 		written := dbtest.Start(func() error {
 			_, err := m.Advance(t.Context(), 1, []outbox.Result{dbtest.SentAs(taken, 7)}, []outbox.Lane{dbtest.Chat(2)}, dbtest.Bounds)
 			return err
@@ -295,9 +291,7 @@ func TestLeaseStartsWithTheRequest(t *testing.T) {
 		a.Renew,
 	} {
 		hold := dbtest.Begin(t, pool)
-		if _, err := hold.Exec(t.Context(), `LOCK leases IN ACCESS EXCLUSIVE MODE`); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Exec(t, hold, `LOCK leases IN ACCESS EXCLUSIVE MODE`)
 		asked := dbtest.Start(func() error { return ask(t.Context()) })
 		dbtest.Await(t, pool, dbtest.Blocked)
 		afterwards := time.Now()

@@ -95,9 +95,7 @@ func TestMigrateWaitsForVersion(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)
 	writing := dbtest.Begin(t, d.Pool)
-	if _, err := writing.Exec(t.Context(), `LOCK TABLE schema_migrations`); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Exec(t, writing, `LOCK TABLE schema_migrations`)
 	migrates := make(chan struct{}) // on a connection of its own
 	pool := dbtest.Open(t, d.URL, onDial(func(before int64) error {
 		if before == 1 {

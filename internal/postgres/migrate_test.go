@@ -118,14 +118,10 @@ func closeGate(t *testing.T, pool *pgxpool.Pool) (open func()) {
 	conn, err := pool.Acquire(t.Context())
 	dbtest.Must(t, err)
 	t.Cleanup(conn.Release)
-	if _, err := conn.Exec(t.Context(), "SELECT pg_advisory_lock($1)", gate); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Exec(t, conn, "SELECT pg_advisory_lock($1)", gate)
 	return func() {
 		t.Helper()
-		if _, err := conn.Exec(t.Context(), "SELECT pg_advisory_unlock($1)", gate); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Exec(t, conn, "SELECT pg_advisory_unlock($1)", gate)
 	}
 }
 

@@ -317,9 +317,7 @@ func TestNotificationAfterSilence(t *testing.T) {
 	conn, err := pgx.Connect(t.Context(), p.URL)
 	dbtest.Must(t, err)
 	defer conn.Close(context.Background()) //nolint:errcheck // it is broken
-	if _, err := conn.Exec(t.Context(), `LISTEN x`); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Exec(t, conn, `LISTEN x`)
 	for range 3 {
 		before := p.Syncs.Load()
 		if notification, err := postgres.NextNotification(t.Context(), conn, 10*time.Millisecond); notification != nil || err != nil {
@@ -329,9 +327,7 @@ func TestNotificationAfterSilence(t *testing.T) {
 			t.Error("the connection is not checked")
 		}
 	}
-	if _, err := conn.Exec(t.Context(), `NOTIFY x, 'y'`); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Exec(t, conn, `NOTIFY x, 'y'`)
 	if notification, err := postgres.NextNotification(t.Context(), conn, dbtest.MaxWait); err != nil || notification.Payload != "y" {
 		t.Errorf("afterwards: %v, %v", notification, err)
 	}

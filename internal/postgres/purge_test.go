@@ -106,9 +106,7 @@ func TestPurgeLeavesItToTheOther(t *testing.T) {
 	pool := pgtest.Borrow(t).Pool
 	oldKeys(t, pool, 10)
 	slow := dbtest.Begin(t, pool)
-	if _, err := slow.Exec(t.Context(), `SELECT key FROM handled_commands FOR UPDATE`); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Exec(t, slow, `SELECT key FROM handled_commands FOR UPDATE`)
 	first := dbtest.Start(func() error {
 		_, err := newPurger(pool).Purge(t.Context())
 		return err
@@ -247,9 +245,7 @@ func TestPurgerStopsInTheMiddle(t *testing.T) {
 	pool := pgtest.Borrow(t).Pool
 	oldKeys(t, pool, 10)
 	hold := dbtest.Begin(t, pool)
-	if _, err := hold.Exec(t.Context(), `SELECT key FROM handled_commands FOR UPDATE`); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Exec(t, hold, `SELECT key FROM handled_commands FOR UPDATE`)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	log := slog.New(onLog(func() { t.Error("something was logged") }))

@@ -177,9 +177,7 @@ func TestTakeoverWaits(t *testing.T) {
 				store, _ := w.AsLeader(t)
 				changes := dbtest.Match(w.Read(t, dbtest.Alice, dbtest.Bob), "1")
 				holder := dbtest.Begin(t, w.Pool)
-				if _, err := holder.Exec(t.Context(), `SELECT FROM groups FOR UPDATE`); err != nil {
-					t.Fatal(err)
-				}
+				dbtest.Exec(t, holder, `SELECT FROM groups FOR UPDATE`)
 				applied := dbtest.Start(func() error { return change(t.Context(), store, changes) })
 				dbtest.Await(t, w.Pool, dbtest.Blocked)
 				dbtest.Exec(t, w.Pool, dbtest.RunsOut) // does not wait
@@ -223,14 +221,10 @@ func TestApplyAndTakeover(t *testing.T) {
 				store, _ := w.AsLeader(t)
 				changes := dbtest.Match(w.Read(t, dbtest.Alice, dbtest.Bob), "1")
 				takeover := dbtest.Begin(t, w.Pool)
-				if _, err := takeover.Exec(t.Context(), takesLease); err != nil {
-					t.Fatal(err)
-				}
+				dbtest.Exec(t, takeover, takesLease)
 				applied := dbtest.Start(func() error { return store.Apply(t.Context(), changes) })
 				dbtest.Await(t, w.Pool, dbtest.Blocked)
-				if _, err := takeover.Exec(t.Context(), end); err != nil {
-					t.Fatal(err)
-				}
+				dbtest.Exec(t, takeover, end)
 				if err := dbtest.Receive(t, applied); !errors.Is(err, want) {
 					t.Errorf("error is %v, want %v", err, want)
 				}

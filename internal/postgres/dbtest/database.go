@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/postgres"
@@ -39,10 +40,14 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// Exec executes a statement.
-func Exec(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
+// Exec executes a statement on a pool or a connection, or in a transaction.
+func Exec(
+	t *testing.T, on interface {
+		Exec(context.Context, string, ...any) (pgconn.CommandTag, error)
+	}, sql string, args ...any,
+) {
 	t.Helper()
-	if _, err := pool.Exec(t.Context(), sql, args...); err != nil {
+	if _, err := on.Exec(t.Context(), sql, args...); err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
 }

@@ -92,9 +92,7 @@ func genericPlan(t *testing.T, pool *pgxpool.Pool, s Statement) string {
 	Must(t, err)
 	generic, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	Must(t, err)
-	if _, err := conn.Exec(t.Context(), "DEALLOCATE any_arguments; RESET plan_cache_mode"); err != nil {
-		t.Fatal(err)
-	}
+	Exec(t, conn, "DEALLOCATE any_arguments; RESET plan_cache_mode")
 	return strings.Join(generic, "\n")
 }
 

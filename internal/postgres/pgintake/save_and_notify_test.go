@@ -139,9 +139,7 @@ func TestDeadLetterWhenUnlocked(t *testing.T) {
 		return letters.SaveAndNotify(ctx, letter, ranking.Origin{Key: "k", Chat: dbtest.Club, SentAt: time.Now()}, ranking.Refusal{})
 	}
 	holder := dbtest.Begin(t, pool)
-	if _, err := holder.Exec(t.Context(), `SELECT FROM chats FOR UPDATE`); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Exec(t, holder, `SELECT FROM chats FOR UPDATE`)
 	for name, maxWait := range map[string]time.Duration{"lock": dbtest.MaxWait, "deadline": 30 * time.Millisecond} {
 		if err := keep(maxWait); err == nil || !store.RetryLater(err) {
 			t.Errorf("%s: error is %v", name, err)

@@ -22,9 +22,7 @@ func TestAbandonedAdvanceTakesNothing(t *testing.T) {
 		CREATE TRIGGER wait BEFORE UPDATE ON outbox FOR EACH STATEMENT EXECUTE FUNCTION wait();
 		ALTER FUNCTION wait() SET lock_timeout = 0`)
 	holder := dbtest.Begin(t, m.Pool)
-	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_xact_lock(77)`); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Exec(t, holder, `SELECT pg_advisory_xact_lock(77)`)
 	p := dbtest.NewProxy(t, m.Pool.Config().ConnString())
 	pool, err := postgres.Open(t.Context(), p.URL, time.Minute, slog.New(slog.DiscardHandler)) // its sessions know their process
 	dbtest.Must(t, err)

@@ -351,9 +351,7 @@ func TestMovedWhileTaken(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
 	move := dbtest.Begin(t, m.Pool)
-	if _, err := move.Exec(t.Context(), `UPDATE outbox SET chat_id = 2, thread_id = NULL WHERE id = 1`); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Exec(t, move, `UPDATE outbox SET chat_id = 2, thread_id = NULL WHERE id = 1`)
 	taken := make(chan []outbox.Turn, 1)
 	failed := dbtest.Start(func() error {
 		turns, err := m.Advance(t.Context(), 1, nil, []outbox.Lane{dbtest.Chat(1)}, dbtest.Bounds)

@@ -219,9 +219,7 @@ func TestVersionGuard(t *testing.T) {
 
 				c = w.plan(t, func(s *ranking.Service) error { return commands[name](t.Context(), s) })
 				writer := dbtest.Begin(t, w.Pool)
-				if _, err := writer.Exec(t.Context(), foreign, player); err != nil {
-					t.Fatal(err)
-				}
+				dbtest.Exec(t, writer, foreign, player)
 				waiting := dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) })
 				dbtest.Await(t, w.Pool, dbtest.Blocked)
 				dbtest.Must(t, writer.Commit(t.Context()))

@@ -209,9 +209,7 @@ func TestApplyEdit(t *testing.T) {
 			edit := dbtest.Match(w.Read(t, alice, bob), "e")
 			edit.Message, edit.Trigger, recorded(&edit).Key = "m", ranking.ByEdit, "m"
 			message := dbtest.Begin(t, w.Pool)
-			if _, err := message.Exec(t.Context(), `INSERT INTO handled_commands (key, outcome) VALUES ('m', $1)`, tc.outcome); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Exec(t, message, `INSERT INTO handled_commands (key, outcome) VALUES ('m', $1)`, tc.outcome)
 			result := dbtest.Start(func() error { return w.Store.Apply(t.Context(), edit) })
 			dbtest.Await(t, w.Pool, dbtest.Blocked)
 			end := message.Rollback
@@ -249,9 +247,7 @@ func TestApplyWaitsForAnotherWriter(t *testing.T) {
 			w.Play(t, "1", alice, bob)
 			c := dbtest.Match(w.Read(t, alice, bob), "2")
 			writer := dbtest.Begin(t, w.Pool)
-			if _, err := writer.Exec(t.Context(), `UPDATE group_players SET version = version + 1 WHERE name = 'Bob'`); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Exec(t, writer, `UPDATE group_players SET version = version + 1 WHERE name = 'Bob'`)
 			result := dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) })
 			dbtest.Await(t, w.Pool, dbtest.Blocked)
 			end := writer.Rollback

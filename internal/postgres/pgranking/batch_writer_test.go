@@ -154,9 +154,7 @@ func TestTogetherWithBadOnes(t *testing.T) {
 				tc.spoil(&all[2])
 			}
 			somebody := dbtest.Begin(t, w.Pool)
-			if _, err := somebody.Exec(t.Context(), tc.sql); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Exec(t, somebody, tc.sql)
 			results := w.gather(t, w.Store, all...)
 			for _, i := range []int{0, 1, 3} {
 				if err := dbtest.Receive(t, results[i]); err != nil {
@@ -230,9 +228,7 @@ func TestGivenUpWhileWritten(t *testing.T) {
 		CREATE TRIGGER wait BEFORE INSERT ON matches FOR EACH ROW EXECUTE FUNCTION wait();
 		ALTER FUNCTION wait() SET lock_timeout = 0`)
 	holder := dbtest.Begin(t, w.Pool)
-	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_xact_lock(77)`); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Exec(t, holder, `SELECT pg_advisory_xact_lock(77)`)
 	resume := w.Store.HoldResults()
 	ctx, giveUp := context.WithCancel(t.Context())
 	givenUp, kept := w.match(t, 0, "given up"), w.match(t, 1, "k")
@@ -295,9 +291,7 @@ func TestLockedGroupsDelayNoOthers(t *testing.T) {
 	const held = 5
 	w := newTown(t, held+2)
 	holder := dbtest.Begin(t, w.Pool)
-	if _, err := holder.Exec(t.Context(), `SELECT FROM groups WHERE id BETWEEN 2 AND $1 FOR NO KEY UPDATE`, held+1); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Exec(t, holder, `SELECT FROM groups WHERE id BETWEEN 2 AND $1 FOR NO KEY UPDATE`, held+1)
 	var stuck []<-chan error
 	for i := range held {
 		c := w.match(t, i, fmt.Sprintf("k%02d", i))

@@ -181,9 +181,7 @@ func TestCardIsTakenConcurrently(t *testing.T) {
 			t.Parallel()
 			c := newCards(t)
 			dispatcher := dbtest.Begin(t, c.world.Pool)
-			if _, err := dispatcher.Exec(t.Context(), `UPDATE outbox SET attempts = 1, state = $1`+finish, state); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Exec(t, dispatcher, `UPDATE outbox SET attempts = 1, state = $1`+finish, state)
 			card := ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: 22}}
 			changed := dbtest.Start(func() error { return c.world.Store.ChangeCard(t.Context(), "2", 1, card) })
 			dbtest.Await(t, c.world.Pool, dbtest.Blocked)
@@ -202,9 +200,7 @@ func TestEditIsTakenConcurrently(t *testing.T) {
 	c.send(t, 71)
 	c.change(t, "2", 22)
 	dispatcher := dbtest.Begin(t, c.world.Pool)
-	if _, err := dispatcher.Exec(t.Context(), `UPDATE outbox SET state = 'sending', attempts = 1, supersede_key = NULL WHERE action = 'edit'`); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Exec(t, dispatcher, `UPDATE outbox SET state = 'sending', attempts = 1, supersede_key = NULL WHERE action = 'edit'`)
 	card := ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: 33}}
 	changed := dbtest.Start(func() error { return c.world.Store.ChangeCard(t.Context(), "3", 1, card) })
 	dbtest.Await(t, c.world.Pool, dbtest.Blocked)
@@ -225,9 +221,7 @@ func TestTakeWaitsForTheChange(t *testing.T) {
 				c.change(t, "2", 11)
 			}
 			changer := dbtest.Begin(t, c.world.Pool)
-			if _, err := changer.Exec(t.Context(), `UPDATE outbox SET payload = '{"number": 22}'`); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Exec(t, changer, `UPDATE outbox SET payload = '{"number": 22}'`)
 			taken := make(chan []outbox.Turn, 1)
 			failed := dbtest.Start(func() error {
 				turns, err := c.Advance(t.Context(), 1, nil, []outbox.Lane{dbtest.Chat(1)}, dbtest.Bounds)

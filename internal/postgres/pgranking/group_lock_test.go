@@ -171,9 +171,7 @@ func TestLockOrder(t *testing.T) {
 	}
 	for at, step := range order {
 		holder := dbtest.Begin(t, w.Pool)
-		if _, err := holder.Exec(t.Context(), step.take); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Exec(t, holder, step.take)
 		c := dbtest.Match(w.Read(t, alice, bob), "2")
 		waiting := dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) })
 		dbtest.Await(t, w.Pool, dbtest.Blocked)

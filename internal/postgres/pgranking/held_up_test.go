@@ -44,9 +44,7 @@ func TestLockedIsNobodysFault(t *testing.T) {
 					}
 				}
 				holder := dbtest.Begin(t, pool)
-				if _, err := holder.Exec(t.Context(), lock); err != nil {
-					t.Fatal(err)
-				}
+				dbtest.Exec(t, holder, lock)
 				ctx, cancel := context.WithTimeout(t.Context(), 450*time.Millisecond)
 				err := c.run(ctx)
 				cancel()

@@ -39,9 +39,7 @@ func (w *world) mustLockInOrder(t *testing.T, command func() error, order ...loc
 	t.Helper()
 	for at, step := range order {
 		holder := dbtest.Begin(t, w.Pool)
-		if _, err := holder.Exec(t.Context(), step.take); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Exec(t, holder, step.take)
 		waiting := dbtest.Start(command)
 		dbtest.Await(t, w.Pool, dbtest.Blocked)
 		for i, other := range order {
@@ -74,9 +72,7 @@ func TestMergeLockOrder(t *testing.T) {
 	w.mustLockInOrder(t, merge, group(club), player("al"), player("Alice"))
 	// changes in other chats of the remaining player do not have to wait
 	holder := dbtest.Begin(t, w.Pool)
-	if _, err := holder.Exec(t.Context(), group(attic).take); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Exec(t, holder, group(attic).take)
 	w.Answer(t, "m", renamed)
 }
 

@@ -142,9 +142,7 @@ func TestMergeAfterAnotherChange(t *testing.T) {
 			t.Parallel()
 			w, from, into := newMerge(t)
 			other := dbtest.Begin(t, w.Pool)
-			if _, err := other.Exec(t.Context(), sql); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Exec(t, other, sql)
 			waiting := dbtest.Start(func() error {
 				w.mustNotMerge(t, from, into)
 				return nil
@@ -305,9 +303,7 @@ func TestMergeMeetsAMovedGroup(t *testing.T) {
 	w, from, into := newMerge(t)
 	first := dbtest.Begin(t, w.Pool)
 	const move = `UPDATE players SET group_id = (SELECT max(id) FROM groups) WHERE id = $1`
-	if _, err := first.Exec(t.Context(), move, from); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Exec(t, first, move, from)
 	merging := dbtest.Start(func() error {
 		return w.Store.Merge(t.Context(), from, into, func([]ranking.SharedLadder) ([]ranking.LadderMerge, error) {
 			t.Error("decide was called")

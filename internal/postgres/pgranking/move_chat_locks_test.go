@@ -41,9 +41,7 @@ func TestMoveLockOrder(t *testing.T) {
 		chat(club), chat(dbtest.Upgraded), standing("Bob of Club+"), standing("Carol of Club+"), standing("Bob of Club"))
 	// players who are ranked in the older group only do not have to wait
 	holder := dbtest.Begin(t, w.Pool)
-	if _, err := holder.Exec(t.Context(), standing("Alice of Club").take); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Exec(t, holder, standing("Alice of Club").take)
 	w.move(t)
 }
 
@@ -118,9 +116,7 @@ func (w *world) holdAliases(t *testing.T) (release func()) {
 		CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(4242); RETURN NEW; END';
 		CREATE TRIGGER wait BEFORE INSERT ON chat_aliases FOR EACH ROW EXECUTE FUNCTION wait()`)
 	holder := dbtest.Begin(t, w.Pool)
-	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_xact_lock(4242)`); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Exec(t, holder, `SELECT pg_advisory_xact_lock(4242)`)
 	return func() {
 		t.Helper()
 		dbtest.Must(t, holder.Rollback(t.Context()))

@@ -329,9 +329,7 @@ func TestCountedMeanwhile(t *testing.T) {
 		counter := dbtest.Begin(t, w.Pool)
 		count := func(sql string) {
 			t.Helper()
-			if _, err := counter.Exec(t.Context(), sql); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Exec(t, counter, sql)
 		}
 		count(`LOCK TABLE tally_marks`)
 		var after int

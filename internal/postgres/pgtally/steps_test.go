@@ -214,9 +214,7 @@ func TestTakeoverDuringAStep(t *testing.T) {
 	successor := dbtest.Begin(t, w.Pool)
 	take := func(sql string, args ...any) {
 		t.Helper()
-		if _, err := successor.Exec(t.Context(), sql, args...); err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Exec(t, successor, sql, args...)
 	}
 	take(`SELECT pg_advisory_xact_lock(hashtextextended('elobot lease ' || $1, 0))`, postgres.LeaderLease)
 	counted := dbtest.Start(func() error {
