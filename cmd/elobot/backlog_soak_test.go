@@ -17,7 +17,7 @@ import (
 func TestLargeBacklog(t *testing.T) {
 	t.Parallel()
 	const chats, each = 10_000, 10
-	sim := botsim.Start(t, botsim.WithRecordLimit(1000))
+	sim := startTelegram(t, botsim.WithRecordLimit(1000))
 	url, pool := database(t)
 	alice := sim.User("alice")
 	group := sim.Group("Chess", alice)
@@ -61,16 +61,12 @@ var peak = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
 func peakMemory(t *testing.T, p *process) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	found := peak.FindSubmatch(status)
 	if found == nil {
 		t.Fatal("no peak memory in the status of the process")
 	}
 	kb, err := strconv.Atoi(string(found[1]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return kb >> 10
 }

@@ -26,9 +26,7 @@ func testCelebrations(t *testing.T, b *botFixture) {
 		}
 		says(t, b.press(b.bob, card, undoButton(t, card)), "Match #1 undone")
 		undone, err := in.WaitEdits(testContext(t), card.ID, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if strings.Contains(visible(undone), "🎯") {
 			t.Errorf("the undone match is still celebrated:\n%s", visible(undone))
 		}
@@ -45,9 +43,7 @@ func testHelpPages(t *testing.T, b *botFixture) {
 	} {
 		b.sim.Press(b.bob, help, step.data)
 		page, err := group.WaitEdits(testContext(t), help.ID, i+1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		says(t, visible(page), step.want)
 	}
 	if n := len(group.BotMessages()); n != 1 {

@@ -4,7 +4,6 @@ package main_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -27,13 +26,8 @@ func TestManyCleanStops(t *testing.T) {
 func stopRepeatedly(t *testing.T, latency time.Duration) {
 	t.Helper()
 	const groups, stops = 80, 20
-	seed := *crashSeed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	t.Logf("seed %d: repeat with -crash.seed=%d", seed, seed)
-	random := rand.New(rand.NewPCG(seed, 1))
-	sim := botsim.Start(t)
+	random := seeded(t)
+	sim := startTelegram(t)
 	url, pool := database(t)
 	alice := sim.User("alice")
 	chats := make([]*botsim.Chat, groups)

@@ -189,7 +189,6 @@ func (k *duplicates) finish() {
 	k.t.Helper()
 	checkNoDeadLetters(k.t, k.pool)
 	verifyClean(k.t, k.url)
-	checkNoComplaints(k.t, k.sim)
 }
 
 // matchesIn returns the number of matches of a group.

@@ -84,7 +84,6 @@ func TestKilledAtEachPoint(t *testing.T) {
 		t.Errorf("the lease was acquired %d times by %d bots", epoch, k.lives)
 	}
 	verifyClean(t, k.url)
-	checkNoComplaints(t, k.sim)
 }
 
 // startNext starts the next bot, and waits until everything is handled and sent. The first updates after a crash are handled
@@ -300,9 +299,7 @@ func (c *crashes) useEmptyDatabase() {
 	c.t.Helper()
 	c.url = pgtest.Empty(c.t)
 	pool, err := pgxpool.New(c.t.Context(), c.url)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	c.t.Cleanup(pool.Close)
 	c.pool = pool
 }
@@ -361,7 +358,6 @@ func (c *crashes) startTwo() {
 			expireLease(c.t, c.pool, bots[c.awaitCrash(bots...)])
 		}
 	}
-	checkNoComplaints(c.t, c.sim)
 }
 
 // schema returns all columns, indexes and constraints of the database, and its version.

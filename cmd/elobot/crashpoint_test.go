@@ -38,14 +38,10 @@ var crashingBinary = sync.OnceValues(func() (string, error) {
 func TestNoCrashPoints(t *testing.T) {
 	t.Parallel()
 	crashing, err := crashingBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for path, want := range map[string]bool{binary: false, crashing: true} {
 		program, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, word := range []string{crashpoint.Variable, string(crashpoint.ApplyingTogether)} {
 			if has := bytes.Contains(program, []byte(word)); has != want {
 				t.Errorf("%s has the word %q: %t", filepath.Base(path), word, has)
@@ -67,7 +63,7 @@ type crashes struct {
 
 func newCrashes(t *testing.T, options ...botsim.Option) *crashes {
 	t.Helper()
-	c := &crashes{t: t, sim: botsim.Start(t, options...), plan: filepath.Join(t.TempDir(), "plan"), names: make(map[*process]string)}
+	c := &crashes{t: t, sim: startTelegram(t, options...), plan: filepath.Join(t.TempDir(), "plan"), names: make(map[*process]string)}
 	c.url, c.pool = database(t)
 	return c
 }
@@ -76,9 +72,7 @@ func newCrashes(t *testing.T, options ...botsim.Option) *crashes {
 func (c *crashes) start(env ...string) *process {
 	c.t.Helper()
 	path, err := crashingBinary()
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	name := fmt.Sprintf("bot-%d", len(c.names)+1)
 	own := []string{"LEASE_DURATION=10m", "LEASE_RENEWAL=200ms", crashpoint.Variable + "=" + c.plan}
 	bot := prepare(slices.Concat(environment(c.sim, pgtest.WithParameter(c.url, "application_name", name)), own, env), "run")
@@ -92,12 +86,8 @@ func (c *crashes) start(env ...string) *process {
 func (c *crashes) at(point crashpoint.Point, n int, what string) {
 	c.t.Helper()
 	draft := c.plan + "-draft"
-	if err := os.WriteFile(draft, []byte(crashpoint.Plan(point, n, what)), 0o600); err != nil {
-		c.t.Fatal(err)
-	}
-	if err := os.Rename(draft, c.plan); err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, os.WriteFile(draft, []byte(crashpoint.Plan(point, n, what)), 0o600))
+	must(c.t, os.Rename(draft, c.plan))
 }
 
 // carriedOut returns the process that has carried out the plan, 0 if none has yet.
@@ -108,9 +98,7 @@ func (c *crashes) carriedOut() int {
 		return 0
 	}
 	pid, err := strconv.Atoi(strings.TrimPrefix(filepath.Ext(found[0]), "."))
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	return pid
 }
 
@@ -144,9 +132,7 @@ func (c *crashes) awaitCarriedOut(bots ...*process) int {
 		pid = c.carriedOut()
 		return pid != 0
 	})
-	if err := os.Remove(fmt.Sprintf("%s.%d", c.plan, pid)); err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, os.Remove(fmt.Sprintf("%s.%d", c.plan, pid)))
 	i := slices.IndexFunc(bots, func(bot *process) bool { return bot.cmd.Process.Pid == pid })
 	if i < 0 {
 		c.t.Fatalf("process %d is not one of the bots", pid)

@@ -5,14 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"elobot/internal/botsim"
 	"elobot/internal/pgtemp/pgtest"
 )
 
 // TestStopWhileWaitingForTheDatabase: a bot that still waits for the database stops at once, and not with an error.
 func TestStopWhileWaitingForTheDatabase(t *testing.T) {
 	t.Parallel()
-	sim := botsim.Start(t)
+	sim := startTelegram(t)
 	refused := launch(t, environment(sim, "postgres://elobot@127.0.0.1:1/elobot"), "run")
 	refused.await(t, "the database does not answer yet")
 	proxy := newProxy(t, pgtest.New(t))
@@ -30,7 +29,7 @@ func TestStopWhileWaitingForTheDatabase(t *testing.T) {
 // for it could not keep what it is given, nor calls Telegram.
 func TestWebhookWaitsForTheDatabase(t *testing.T) {
 	t.Parallel()
-	sim := botsim.Start(t)
+	sim := startTelegram(t)
 	proxy := newProxy(t, pgtest.New(t))
 	proxy.stall()
 	address := freeAddress(t)
@@ -62,12 +61,8 @@ func TestWebhookWaitsForTheDatabase(t *testing.T) {
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, listener.Close())
 	return listener.Addr().String()
 }
 
@@ -75,7 +70,7 @@ func freeAddress(t *testing.T) string {
 // what it needs.
 func TestTransactionPoolingIsRefused(t *testing.T) {
 	t.Parallel()
-	sim := botsim.Start(t)
+	sim := startTelegram(t)
 	bot := launch(t, environment(sim, pgtest.TransactionPooler(t, pgtest.New(t), 2)), "run")
 	code := bot.wait(t)
 	output := strings.TrimSpace(bot.output.String())

@@ -24,9 +24,7 @@ func testDeadCommand(t *testing.T, b *botFixture) {
 			"chat": map[string]any{"id": group.ID(), "type": "supergroup", "title": "Chess"},
 			"from": map[string]any{"id": alice.ID, "first_name": "Alice", "username": "alice"},
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		sim.Update(raw)
 	}
 	damaged(before.ID, "I have no command")

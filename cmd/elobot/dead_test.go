@@ -259,7 +259,7 @@ func testDeadUpdate(t *testing.T, b *botFixture) {
 // control the terminal.
 func deadUpdatesThatCannotBeRead(l letters) {
 	t := l.t
-	sim := botsim.Start(t)
+	sim := startTelegram(t)
 	l.env = environment(sim, strings.TrimPrefix(l.env[0], "DATABASE_URL="))
 	l.insert(71, "{\x1b[31m\xff", "\x1b]0;title\a\r\n\u202e"+strings.Repeat("é", 200))
 	l.insert(72, "{\"message\": {\"text\": \"\u009b31m\x7f\U000e0001\"}}", "\x7f")
@@ -295,7 +295,7 @@ func deadUpdatesThatCannotBeRead(l letters) {
 // deadWithoutTelegram: nothing is retried if Telegram refuses the token.
 func deadWithoutTelegram(l letters) {
 	t := l.t
-	sim := botsim.Start(t)
+	sim := startTelegram(t)
 	l.env = environment(sim, strings.TrimPrefix(l.env[0], "DATABASE_URL="))
 	l.insert(71, `{"update_id": 71}`, "x")
 	sim.Fault(botsim.Fault{Kind: botsim.Reject, Status: 401, Description: "Unauthorized: bot" + sim.Token()})
@@ -322,14 +322,12 @@ func TestDeadWithoutDatabase(t *testing.T) {
 // deadInterrupted stops a retry that waits for a lock. That is neither a success nor a failed attempt at the update.
 func deadInterrupted(l letters) {
 	t := l.t
-	sim := botsim.Start(t)
+	sim := startTelegram(t)
 	l.env = environment(sim, strings.TrimPrefix(l.env[0], "DATABASE_URL="))
 	l.insert(71, `{"update_id": 71, "message": {"message_id": 3, "date": 1700000000, "text": "/help", "entities":
 		[{"type": "bot_command", "offset": 0, "length": 5}], "from": {"id": 5, "first_name": "A"}, "chat": {"id": 5, "type": "private"}}}`, "x")
 	tx, err := l.pool.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := tx.Exec(t.Context(), "LOCK TABLE handled_commands"); err != nil {
 		t.Fatal(err)
 	}
@@ -338,15 +336,11 @@ func deadInterrupted(l letters) {
 		return count(t, l.pool, `
 			SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) > 0
 	})
-	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.cmd.Process.Signal(os.Interrupt))
 	if code := p.wait(t); code != 1 || !strings.HasSuffix(p.output.String(), "elobot: stopped before the end: not everything was done\n") {
 		t.Errorf("the retry ended with %d: %s", code, p.output)
 	}
-	if err := tx.Rollback(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tx.Rollback(t.Context()))
 	if n := count(t, l.pool, `SELECT count(*) FROM dead_letters WHERE attempts = 1 AND last_error = 'x'`); n != 1 {
 		t.Error("the dead letter has changed")
 	}

@@ -14,9 +14,7 @@ func deliveredNumbers(t *testing.T, chat *botsim.Chat) []int {
 	for _, m := range chat.BotMessages() {
 		for _, found := range numbered.FindAllStringSubmatch(visible(m), -1) {
 			n, err := strconv.Atoi(found[1])
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			numbers = append(numbers, n)
 		}
 	}

@@ -25,9 +25,7 @@ func TestDemo(t *testing.T) {
 	t.Parallel()
 	place := demoPlace(t)
 	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// On a machine without PostgreSQL, other tests have downloaded one to the cache.
 	env := append([]string{"XDG_CACHE_HOME=" + cache, "TMPDIR=" + place + "/tmp", "HOME=" + place + "/home", "DATABASE_URL=nonsense",
 		"TELEGRAM_BOT_TOKEN=nonsense"}, foreignSettings...)
@@ -39,9 +37,7 @@ func TestDemo(t *testing.T) {
 		asNobody(t)(demo.cmd)
 	}
 	typed, err := demo.cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	demo.start(t)
 	if len(processesNaming(t, place)) == 0 {
 		t.Error("the test does not find the demo's processes")
@@ -50,16 +46,12 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	demo.await(t, "Who did you play?")
-	if err := demo.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must(t, demo.cmd.Process.Signal(os.Interrupt))
 	if code := demo.wait(t); code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
 	scene, err := os.ReadFile("testdata/scene.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	output := demo.output.String()
 	if !strings.Contains(main.WithoutDates(output), string(scene)) {
 		t.Errorf("the scene is not the one in testdata/scene.txt:\n%s", output)
@@ -80,18 +72,14 @@ func TestDemo(t *testing.T) {
 func demoPlace(t *testing.T) string {
 	t.Helper()
 	place, err := os.MkdirTemp("", "elobot-demo-test-") //nolint:usetesting // see above
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(place) })
 	err = errors.Join(os.Chmod(place, 0o755), os.Link(binary, place+"/elobot"))
 	for _, name := range []string{"tmp", "home"} {
 		err = errors.Join(err, os.Mkdir(place+"/"+name, 0o755), os.Chmod(place+"/"+name, 0o777))
 	}
 	err = errors.Join(err, os.WriteFile(place+"/home/.env", []byte("TELEGRAM_API_URL=nonsense\nDATABASE_URL=nonsense\n"), 0o644))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return place
 }
 
@@ -100,9 +88,7 @@ func demoPlace(t *testing.T) string {
 func processesNaming(t *testing.T, folder string) []string {
 	t.Helper()
 	processes, err := filepath.Glob("/proc/[0-9]*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var found []string
 	for _, process := range processes { // unreadable ones have ended or belong to another user
 		arguments, _ := os.ReadFile(process + "/cmdline")

@@ -14,17 +14,11 @@ import (
 func asNobody(t *testing.T) func(*exec.Cmd) {
 	t.Helper()
 	account, err := user.Lookup("nobody")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	uid, err := strconv.ParseInt(account.Uid, 10, 64) // macOS has -2
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	gid, err := strconv.ParseInt(account.Gid, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return func(cmd *exec.Cmd) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
 	}

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"elobot/internal/botsim"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres/dbtest"
 )
@@ -114,9 +113,7 @@ func (p patient) inTheDatabase() {
 	p.exec(`CREATE ROLE ` + role + ` LOGIN PASSWORD 'hush'`)
 	p.exec(`GRANT SELECT ON ALL TABLES IN SCHEMA public TO ` + role)
 	address, err := url.Parse(p.url)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must(p.t, err)
 	address.User = url.UserPassword(role, "hush")
 	p.examine("without rights", 1, []string{"DATABASE_URL=" + address.String()}, "✗ rights: may not create tables", "✓ schema: ")
 	p.exec(`GRANT CREATE ON SCHEMA public TO ` + role)
@@ -133,7 +130,7 @@ func (p patient) inTheDatabase() {
 func TestDoctorBeforeTheFirstStart(t *testing.T) {
 	t.Parallel()
 	var later atomic.Int64
-	sim := botsim.Start(t)
+	sim := startTelegram(t)
 	folder := filepath.Join(t.TempDir(), "data")
 	p := patient{&botFixture{t: t, sim: sim, later: &later}}
 	p.examine("before the first start", 0, []string{"DATA_DIR=" + folder}, "✓ token: ", "✓ database: none yet: `elobot run` makes its own in "+folder, "✓ clocks: Telegram")

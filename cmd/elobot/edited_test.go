@@ -36,9 +36,7 @@ func testEditedResult(t *testing.T, b *botFixture) {
 	says(t, b.decide(bob, offer, "Fix to 11:7 9:11 5:11?"), "Match #1 corrected by Bob: Bob beat Alice 2:1 (7:11 11:9 11:5; was 3:1)")
 	says(t, b.press(alice, offer, button), "This button no longer works")
 	edited, err := group.WaitEdits(testContext(t), card.ID, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	says(t, visible(edited), "Bob beat Alice 2:1 (7:11 11:9 11:5)", "corrected from 3:1")
 	b.settle()
 	if n := b.matches(group); n != 2 || len(group.BotMessages()) != 3 {

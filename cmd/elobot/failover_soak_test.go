@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"elobot/internal/botsim"
 	"elobot/internal/pgtemp/pgtest"
 )
 
@@ -19,18 +18,14 @@ func TestFailover(t *testing.T) {
 	t.Parallel()
 	servers := pgtest.StartPair(t)
 	standby, err := pgxpool.New(t.Context(), servers.Standby.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(standby.Close)
-	sim := botsim.Start(t)
+	sim := startTelegram(t)
 	bot := launch(t, takeOverSoon(environment(sim, bothHosts(t, servers))), "run")
 	load := startLoad(t, sim, 10, 100*time.Millisecond)
 	awaitAnswers(t, load.groups[0], 4)
 
-	if err := servers.Primary.Pause(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
+	must(t, servers.Primary.Pause(t.Context(), true))
 	bot.await(t, "database unavailable, updates have to wait")
 	ended := time.Now()
 	servers.Promote(t)
@@ -52,8 +47,6 @@ func bothHosts(t *testing.T, servers pgtest.Pair) string {
 func parseURL(t *testing.T, address string) *url.URL {
 	t.Helper()
 	parsed, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return parsed
 }

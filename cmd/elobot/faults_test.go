@@ -91,7 +91,7 @@ func testUpgradedGroup(t *testing.T, b *botFixture) {
 // TestTokenNeverShows makes methods fail in all ways, and searches everything that the bot writes for the token.
 func TestTokenNeverShows(t *testing.T) {
 	t.Parallel()
-	sim := botsim.Start(t)
+	sim := startTelegram(t)
 	url, pool := database(t)
 	page := "<html>/bot" + sim.Token() + "/ is not here</html>"
 	for method, kind := range map[string]botsim.FaultKind{

@@ -85,7 +85,6 @@ func TestFleetKilledAgainAndAgain(t *testing.T) {
 	}
 	f.logWindows("%d kills during %d matches, %d of %d deliveries failed, the lease was acquired %d times", *fleetKills, *crashMatches,
 		f.failed.Load(), len(f.sim.Deliveries()), count(t, f.pool, `SELECT epoch FROM leases`))
-	checkNoComplaints(t, f.sim)
 }
 
 // launch starts an instance in a slot, to which the load balancer forwards as soon as it listens.

@@ -212,9 +212,7 @@ func testIgnoredSenders(t *testing.T, b *botFixture) {
 		"message_id": 5, "date": 1, "chat": map[string]any{"id": channel.ID, "type": "channel", "title": "News"},
 		"text": "/ranking", "entities": []botsim.Entity{{Type: "bot_command", Length: 8}},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b.sim.Update(post)
 	b.settle()
 	if n := len(group.BotMessages()); n != 0 {

@@ -43,7 +43,7 @@ const audit = `
 // isolation level is one at which a deposed leader could write.
 func TestHandOver(t *testing.T) {
 	t.Parallel()
-	sim := botsim.Start(t)
+	sim := startTelegram(t)
 	url, pool := database(t)
 	for _, sql := range []string{audit, `ALTER DATABASE ` + pgx.Identifier{pool.Config().ConnConfig.Database}.Sanitize() +
 		` SET default_transaction_isolation = 'repeatable read'`} {
@@ -72,9 +72,7 @@ func TestHandOver(t *testing.T) {
 	second.await(t, "msg=leading")
 	answer()
 	awaitProgress()
-	if err := first.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.cmd.Process.Signal(syscall.SIGCONT))
 	first.await(t, "lost the lease")
 	awaitProgress()
 	if code, took := second.stop(t); code != 0 {
@@ -140,8 +138,6 @@ func stopDuringRequest(t *testing.T, sim *botsim.Server, bot *process) (answer f
 	case <-testContext(t).Done():
 		t.Fatal("nothing is sent")
 	}
-	if err := bot.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must(t, bot.cmd.Process.Signal(syscall.SIGSTOP))
 	return answer
 }

@@ -6,15 +6,13 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-
-	"elobot/internal/botsim"
 )
 
 // TestHealthChecks: an instance is ready while the database answers and has this release's schema. The process stays healthy
 // whatever happens to the database.
 func TestHealthChecks(t *testing.T) {
 	t.Parallel()
-	sim := botsim.Start(t)
+	sim := startTelegram(t)
 	url, pool := database(t)
 	proxy, address, admin := newProxy(t, url), freeAddress(t), freeAddress(t)
 	bot := launch(t, append(environment(sim, proxy.url), "LISTEN_ADDR="+address, "ADMIN_ADDR="+admin), "run")
@@ -30,18 +28,12 @@ func TestHealthChecks(t *testing.T) {
 	answers := func(path string, code int, contents ...string) bool {
 		t.Helper()
 		r, err := http.NewRequestWithContext(testContext(t), http.MethodGet, "http://"+address+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		response, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer response.Body.Close()
 		body, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, want := range contents {
 			if !strings.Contains(string(body), want) {
 				return false
@@ -98,7 +90,7 @@ func TestHealthWhileStarting(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			sim := botsim.Start(t)
+			sim := startTelegram(t)
 			url, _ := database(t)
 			proxy, public, admin := newProxy(t, url), freeAddress(t), freeAddress(t)
 			if tc.stalled {
@@ -107,9 +99,7 @@ func TestHealthWhileStarting(t *testing.T) {
 			bot := launch(t, append(environment(sim, proxy.url), tc.unreachable, "LISTEN_ADDR="+public, "ADMIN_ADDR="+admin), "run")
 			answers := func(address, path string) (code int, body string) {
 				r, err := http.NewRequestWithContext(testContext(t), http.MethodGet, "http://"+address+path, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				response, err := http.DefaultClient.Do(r)
 				if err != nil {
 					return 0, err.Error()

@@ -19,17 +19,13 @@ import (
 func holdRows(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) (release func()) {
 	t.Helper()
 	tx, err := pool.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }) // it may have been released
 	if _, err := tx.Exec(t.Context(), sql, args...); err != nil {
 		t.Fatal(err)
 	}
 	return func() {
-		if err := tx.Rollback(testContext(t)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, tx.Rollback(testContext(t)))
 	}
 }
 

@@ -60,6 +60,26 @@ func testContext(t *testing.T) context.Context {
 	return ctx
 }
 
+// startTelegram starts a simulator. The bots of the test must not give it a reason to complain.
+func startTelegram(t *testing.T, options ...botsim.Option) *botsim.Server {
+	t.Helper()
+	sim := botsim.Start(t, options...)
+	t.Cleanup(func() {
+		if complaints := sim.Complaints(); len(complaints) > 0 {
+			t.Errorf("the simulator complains: %s", strings.Join(complaints, "\n"))
+		}
+	})
+	return sim
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // process is a running elobot.
 type process struct {
 	cmd    *exec.Cmd
@@ -329,12 +349,5 @@ func verifyClean(t *testing.T, url string) {
 	verify := launch(t, []string{"DATABASE_URL=" + url}, "verify")
 	if code := verify.wait(t); code != 0 || !verified.MatchString(verify.output.String()) {
 		t.Errorf("the verification ended with %d:\n%s", code, verify.output)
-	}
-}
-
-func checkNoComplaints(t *testing.T, sim *botsim.Server) {
-	t.Helper()
-	if complaints := sim.Complaints(); len(complaints) > 0 {
-		t.Errorf("the simulator complains: %s", strings.Join(complaints, "\n"))
 	}
 }

@@ -24,9 +24,7 @@ func testHistory(t *testing.T, b *botFixture) {
 		t.Errorf("the toast is %q", toast)
 	}
 	second, err := group.WaitEdits(testContext(t), first.ID, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !strings.HasSuffix(visible(second), "\n#3 Alice 3:2 Bob\n#2 Alice 3:1 Bob\n#1 Alice 3:0 Bob") {
 		t.Errorf("the second page is\n%s", visible(second))
 	}
@@ -38,9 +36,7 @@ func testHistory(t *testing.T, b *botFixture) {
 	says(t, visible(own), "Matches · Bob\n", "#13 Bob 1:0 Carol · undone\n", "#12 Alice 3:0 Bob · −", " · corrected from 3:2\n")
 	b.press(b.carol, own, dataOf(t, own, "Stats"))
 	player, err := group.WaitEdits(testContext(t), own.ID, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b.press(b.carol, player, dataOf(t, player, "Matches"))
 	if back, err := group.WaitEdits(testContext(t), own.ID, 2); err != nil || visible(back) != visible(own) {
 		t.Errorf("back from the player: %v\n%s", err, visible(back))
@@ -61,9 +57,7 @@ func testOddsAndTeams(t *testing.T, b *botFixture) {
 	says(t, visible(teams), "The most even teams\nAlice & Bob (1500): expected 50%", "Carol & Olga (1500)", "new here, so at the start rating: Carol, Olga")
 	b.press(b.bob, teams, dataOf(t, teams, "Next best"))
 	next, err := group.WaitEdits(testContext(t), teams.ID, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	says(t, visible(next), "Teams · 2 of 3, the most even first\nAlice & Carol (1516)", "Bob & Olga (1485)")
 	before := len(group.BotMessages())
 	b.press(b.bob, next, dataOf(t, next, "Report the result"))

@@ -54,38 +54,30 @@ func TestDatabaseStopped(t *testing.T) {
 func stopDatabase(t *testing.T, launch func(env []string) *process) *botsim.Server {
 	t.Helper()
 	server, err := pgtemp.Start(t.Context(), pgtemp.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := server.Stop(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
-	sim := botsim.Start(t)
+	sim := startTelegram(t)
 	bot := launch(takeOverSoon(environment(sim, server.URL())))
 	load := startLoad(t, sim, 10, 500*time.Millisecond)
 	awaitAnswers(t, load.groups[0], 4)
 
 	stopped, before := time.Now(), len(complaint.FindAllString(bot.output.String(), -1))
-	if err := server.Pause(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
+	must(t, server.Pause(t.Context(), true))
 	timer := time.NewTimer(*outageFor)
 	<-timer.C
 	waiting, complaints := sim.Pending(), complaint.FindAllString(bot.output.String(), -1)[before:]
-	if err := server.Resume(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, server.Resume(t.Context()))
 	back, answered := time.Now(), len(load.groups[0].BotMessages())
 	awaitAnswers(t, load.groups[0], answered+1)
 	recovered := time.Since(back)
 	load.stop()
 
 	pool, err := pgxpool.New(t.Context(), server.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(pool.Close)
 	copies := load.checkAll(t, sim, pool, server.URL())
 	t.Logf("away for %v: %d updates waited, %d lines in the log, an answer came %v after it was back, %d came twice",

@@ -27,9 +27,7 @@ func (b *botFixture) decide(who botsim.User, prompt botsim.Message, label string
 		b.t.Errorf("the toast is %q", toast)
 	}
 	now, err := b.sim.Chat(prompt.ChatID).WaitEdits(testContext(b.t), prompt.ID, 1)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must(b.t, err)
 	if len(now.Buttons) != 0 {
 		b.t.Errorf("buttons are left below %q", visible(now))
 	}

@@ -30,13 +30,9 @@ type proxy struct {
 func newProxy(t *testing.T, databaseURL string) *proxy {
 	t.Helper()
 	target, err := pgx.ParseConfig(databaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	through := url.URL{
 		Scheme: "postgres", User: url.UserPassword(target.User, target.Password), Host: listener.Addr().String(),
 		Path: "/" + target.Database, RawQuery: "sslmode=disable",

@@ -66,9 +66,7 @@ func TestAfterARestart(t *testing.T) {
 	b.settle()
 	b.press(b.alice, wizard, dataOf(t, wizard, "bob"))
 	wizard, err := asked.WaitEdits(testContext(t), wizard.ID, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b.settle()
 	second := b.bot
 	if code, _ := second.stop(t); code != 0 {
@@ -191,8 +189,6 @@ func launchFromFile(t *testing.T, b *botFixture) *process {
 			file += fmt.Sprintf("%s=%q\n", name, value)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(folder, ".env"), []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(folder, ".env"), []byte(file), 0o600))
 	return launchIn(t, folder, []string{"TELEGRAM_API_URL=" + b.sim.URL()}, "run")
 }

@@ -19,9 +19,7 @@ func TestConfiguration(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	file := "\ufeffTELEGRAM_BOT_TOKEN=123:hush\nLOG_LEVEL=hush\nPORT=hush\nDATABSE_URL=hush\nADMIN_ADDR hush\n" // as editors on Windows mark it
-	if err := os.WriteFile(filepath.Join(folder, ".env"), []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(folder, ".env"), []byte(file), 0o600))
 	env := []string{"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot", "PGSSLROOTCERT=/hush.pem", "LOG_FORMAT=hush", "PORT=8080", "WEBHOK_URL=hush"}
 	bot := launchIn(t, folder, env, "run", "--undo-window=hush")
 	code, output := bot.wait(t), bot.output.String()
@@ -50,9 +48,7 @@ func TestConfiguration(t *testing.T) {
 func TestNoDatabaseThere(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, ".env"), []byte("COMPOSE_FILE=hush\nPGHOST=hush\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(folder, ".env"), []byte("COMPOSE_FILE=hush\nPGHOST=hush\n"), 0o600))
 	bot := launchIn(t, folder, []string{"TELEGRAM_BOT_TOKEN=1:a", "TELEGRAM_API_URL=http://127.0.0.1:1/path/",
 		"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot?passfile=/nonexistent"}, "run")
 	if code := bot.wait(t); code != 1 || strings.Contains(bot.output.String(), "hush") {
@@ -66,9 +62,7 @@ func TestNoDatabaseThere(t *testing.T) {
 func TestNoUserInOutput(t *testing.T) {
 	t.Parallel()
 	server, err := url.Parse(pgtest.Empty(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for address, code := range map[string]int{
 		"postgres://zqkuser:zq@zqk/w:zqk@" + server.Host + "/postgres": 2, "postgres://zqkuser:zqk@zqk@" + server.Host + "/postgres": 2,
 		"postgres://zqkuser:12/zqk@" + server.Host + "/postgres": 2, "postgres://zqkuser:zqk%@" + server.Host + "/postgres": 2,
@@ -157,9 +151,7 @@ func testDeliveredTwice(t *testing.T, b *botFixture) {
 			sim.Update([]byte(fmt.Sprintf(again, m.ID, group.ID(), alice.ID)))
 		}
 	}
-	if err := sim.WaitConfirmed(testContext(t)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, sim.WaitConfirmed(testContext(t)))
 	group.Say(alice, "/join") // its answer comes after all others
 	if answers := awaitAnswers(t, group, 4); !strings.Contains(answers[3].Text, "you’re already in") {
 		t.Errorf("a second answer came:\n%s", answers[3].Text)

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"elobot/internal/botsim"
 )
 
 // service is how systemd runs the bot: the settings of deploy/elobot.service.
@@ -19,9 +17,7 @@ type service map[string][]string
 func readService(t *testing.T) service {
 	t.Helper()
 	file, err := os.ReadFile("../../deploy/elobot.service")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := make(service)
 	for line := range strings.Lines(string(file)) {
 		if name, value, found := strings.Cut(strings.TrimSpace(line), "="); found && !strings.HasPrefix(line, "#") {
@@ -43,7 +39,7 @@ func (s service) restarts(t *testing.T, p *process) bool {
 func TestService(t *testing.T) {
 	t.Parallel()
 	s := readService(t)
-	sim := botsim.Start(t)
+	sim := startTelegram(t)
 	url, _ := database(t)
 	env := append(environment(sim, url), s["Environment"]...)
 

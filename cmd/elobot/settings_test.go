@@ -18,9 +18,7 @@ func testSettings(t *testing.T, b *botFixture) {
 	says(t, b.press(b.olga, frame, "1r:k:24:0"), "That’s set already")
 	says(t, b.press(b.olga, frame, "1r:k:25:0"), "This button no longer works")
 	now, err := group.WaitEdits(testContext(t), frame.ID, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	says(t, visible(now), "K-factor: 24", "changed by Olga")
 	says(t, visible(b.ask(group, b.alice, "/match @bob 3:1")), "Alice +12 → 1512")
 	says(t, b.press(b.olga, now, "1r:draws:0:0"), "draws on → off")

@@ -53,7 +53,6 @@ func TestKilledWhileAmending(t *testing.T) {
 	c.logWindows("%d kills during %d commands, of %d matches %d undone, %d corrections, %d presses",
 		amendmentKills, amendmentCommands, matches, undone, fixed, presses)
 	verifyClean(t, c.url)
-	checkNoComplaints(t, c.sim)
 }
 
 // dealCards reports a match at each table and waits for its card, so that there are buttons to press from the beginning.

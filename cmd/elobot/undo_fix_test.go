@@ -23,9 +23,7 @@ func undoButton(t *testing.T, card botsim.Message) string {
 func checkStruck(t *testing.T, group *botsim.Chat, card botsim.Message, edits int, why string) {
 	t.Helper()
 	now, err := group.WaitEdits(testContext(t), card.ID, edits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if now.Edits != edits {
 		t.Errorf("the card was edited %d times, want %d", now.Edits, edits)
 	}
@@ -133,9 +131,7 @@ func testRestoreButton(t *testing.T, b *botFixture) {
 	says(t, b.press(b.bob, undone, restore), "Match #2 restored: ", "counts again")
 	says(t, b.press(b.bob, undone, restore), "Match #2 has changed since")
 	now, err := group.WaitEdits(testContext(t), card.ID, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if now.Text != card.Text || now.Buttons[0][0].Text != "Undo" || undoButton(t, now) == undo {
 		t.Errorf("the restored card is %+v, want it to be as before", now)
 	}
@@ -216,9 +212,7 @@ func testAllWaysToAmend(t *testing.T, b *botFixture) {
 		}
 		says(t, visible(answer), "Match #1 corrected", strings.TrimSuffix(w.card, ")"), "corrected by Bob")
 		now, err := group.WaitEdits(testContext(t), card.ID, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		says(t, visible(now), w.card, "corrected from ")
 		says(t, b.press(b.alice, card, button), "Match #1 has changed since")
 		says(t, b.press(b.alice, now, undoButton(t, now)), "Match #1 undone")
@@ -244,9 +238,7 @@ func testFixedTwice(t *testing.T, b *botFixture) {
 	says(t, visible(b.ask(group, b.bob, "/fix 1 1:3")), "Bob beat Alice 3:1", "was 1:2",
 		"Alice −30 → 1501", "Bob +30 → 1499")
 	now, err := group.WaitEdits(testContext(t), card.ID, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	says(t, visible(now), "Bob beat Alice 3:1\nBob +16 → 1516\nAlice −16 → 1484\n", "corrected from 1:2")
 	b.settle()
 	if unchanged, _ := group.Message(later.ID); unchanged.Edits != 0 {

@@ -50,9 +50,7 @@ func testUndoneBeforeTheCardIsSent(t *testing.T, b *botFixture) {
 	for _, text := range []string{"/undo 1", "/match @carol 3:0", "/fix 3:2", "/match @bob 2:2", "/undo 1", "/undo"} {
 		posted = append(posted, group.Say(b.alice, text))
 	}
-	if err := b.sim.WaitConfirmed(testContext(t)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.sim.WaitConfirmed(testContext(t)))
 	heal()
 	answers := awaitAnswers(t, group, len(posted))
 	b.settle()

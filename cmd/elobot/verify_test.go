@@ -66,7 +66,7 @@ type verifyFixture struct {
 // newVerifyFixture plays four matches in one group and one in another.
 func newVerifyFixture(t *testing.T) *verifyFixture {
 	t.Helper()
-	sim := botsim.Start(t)
+	sim := startTelegram(t)
 	url, pool := database(t)
 	alice, bob := sim.User("Alice"), sim.User("Bob")
 	chess, second := sim.Group("Chess", alice, bob), sim.Group("Go", alice, bob)
@@ -95,9 +95,7 @@ func (b *verifyFixture) copy(t *testing.T) *verifyFixture {
 	t.Helper()
 	url := pgtest.Copy(t, b.url)
 	pool, err := pgxpool.New(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(pool.Close)
 	return &verifyFixture{url, pool, b.ids}
 }
@@ -312,9 +310,7 @@ func TestVerifyWithoutDatabase(t *testing.T) {
 // testVerifyInterrupted stops a verification that waits for a table. That must not look like a success.
 func testVerifyInterrupted(t *testing.T, b *verifyFixture) {
 	tx, err := b.pool.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := tx.Exec(t.Context(), "LOCK TABLE elo_history"); err != nil {
 		t.Fatal(err)
 	}
@@ -323,14 +319,10 @@ func testVerifyInterrupted(t *testing.T, b *verifyFixture) {
 		return count(t, b.pool, `
 			SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) > 0
 	})
-	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.cmd.Process.Signal(os.Interrupt))
 	code, output := p.wait(t), p.output.String()
 	if code != 1 || output != "elobot: stopped before the end: not everything was verified\n" {
 		t.Errorf("verify ended with %d: %s", code, output)
 	}
-	if err := tx.Rollback(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tx.Rollback(t.Context()))
 }
