@@ -145,9 +145,7 @@ func TestSkipTimesAndMatch(t *testing.T) {
 	var statuses []int
 	for _, text := range []string{"a", "b", "innocent", "c", "d"} {
 		r, err := sendText(t, bot, group, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		statuses = append(statuses, r.Status)
 	}
 	equal(t, "statuses", statuses, []int{200, 400, 200, 400, 200})

@@ -6,8 +6,6 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"mime/multipart"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -16,51 +14,14 @@ import (
 // upload posts parameters and files as a form.
 func (c *client) upload(t *testing.T, method string, params fields, files map[string][]byte) reply {
 	t.Helper()
-	var body bytes.Buffer
-	w := multipart.NewWriter(&body)
-	for name, value := range params {
-		text, isText := value.(string)
-		if !isText {
-			raw, err := json.Marshal(value)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text = string(raw)
-		}
-		if err := w.WriteField(name, text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, content := range files {
-		part, err := w.CreateFormFile(name, "picture.png")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := part.Write(content); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	req, err := http.NewRequestWithContext(testContext(t), http.MethodPost, c.base+method, &body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", w.FormDataContentType())
-	r, err := c.do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	kind, body := multipartForm(t, params, files)
+	return c.post(t, method, kind, body)
 }
 
 func picture(t *testing.T, width, height int) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := png.Encode(&out, image.NewPaletted(image.Rect(0, 0, width, height), color.Palette{color.Black})); err != nil {
-		t.Fatal(err)
-	}
+	must(t, png.Encode(&out, image.NewPaletted(image.Rect(0, 0, width, height), color.Palette{color.Black})))
 	return out.Bytes()
 }
 

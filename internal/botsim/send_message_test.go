@@ -37,9 +37,7 @@ func TestSendMessage(t *testing.T) {
 		t.Errorf("response = %+v", sent)
 	}
 	got, err := group.WaitBot(testContext(t), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := botsim.Message{
 		ID: asked.ID + 1, ChatID: group.ID(), From: s.Bot(), Text: "Alice <3 & 😀",
 		HTML: " <b>Alice</b> &lt;3 &amp; &#128512; ", ParseMode: "HTML", ReplyTo: asked.ID, Silent: true, NoPreview: true,

@@ -68,16 +68,6 @@ func TestConfirmOne(t *testing.T) {
 	waits(t, "after the first", q, 12, 13)
 }
 
-func TestExpire(t *testing.T) {
-	t.Parallel()
-	q := queue(2)
-	add(q, 13, start.Add(time.Second))
-	q.Expire(start.Add(24 * time.Hour))
-	waits(t, "after a day", q, 11, 12, 13)
-	q.Expire(start.Add(24*time.Hour + time.Second))
-	waits(t, "a second later", q, 13)
-}
-
 func TestLongPoll(t *testing.T) {
 	t.Parallel()
 	q := queue(0)
@@ -99,20 +89,6 @@ func TestLongPoll(t *testing.T) {
 	}
 	if !errors.Is(first.Reason, reason) || second.Reason != nil {
 		t.Errorf("reasons = %v, %v", first.Reason, second.Reason)
-	}
-}
-
-func TestShownAsTheyAre(t *testing.T) {
-	t.Parallel()
-	q := queue(3)
-	for _, tc := range []struct {
-		after time.Duration
-		limit int
-		want  string
-	}{{0, 2, "[11,12]"}, {499 * time.Millisecond, 2, "[11]"}, {time.Second, 9, "[11,12,13]"}} {
-		if got := string(q.ShowFrom(start.Add(tc.after), 11, tc.limit).JSON()); got != tc.want {
-			t.Errorf("after %s: %s, want %s", tc.after, got, tc.want)
-		}
 	}
 }
 

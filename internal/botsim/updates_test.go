@@ -46,9 +46,7 @@ func TestUpdateStaysUntilOffsetConfirmsIt(t *testing.T) {
 	if got := bot.updates(t, fields{"offset": first[2].ID + 1}); len(got) != 0 {
 		t.Errorf("after all are confirmed: %v", texts(got))
 	}
-	if err := s.WaitConfirmed(testContext(t)); err != nil {
-		t.Error(err)
-	}
+	must(t, s.WaitConfirmed(testContext(t)))
 }
 
 func TestGetUpdatesReturnsAtMostOneHundred(t *testing.T) {
