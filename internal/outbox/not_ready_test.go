@@ -123,7 +123,7 @@ func TestNotReadyCountsAgainstNoLimit(t *testing.T) {
 		if stopped := time.Since(begun); stopped != 21*time.Second+500*time.Millisecond {
 			t.Errorf("stopped after %v", stopped)
 		}
-		p = dispatch(t, store, sender, settings)
+		dispatch(t, store, sender, settings)
 		advance(t, time.Minute)
 		// the first counts from its end, and the others are asked for when the limit allows a request
 		want := []sentItem{{1, time.Second}, {2, 12 * time.Second}, {3, 23 * time.Second}}

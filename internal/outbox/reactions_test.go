@@ -491,7 +491,7 @@ func TestReactionsCountForTheNextLeader(t *testing.T) {
 		if took := p.stop(); took > time.Second {
 			t.Errorf("stopping takes %v", took)
 		}
-		p = dispatch(t, store, sender, Settings{Limits: reactionLimits, React: reactions.react})
+		dispatch(t, store, sender, Settings{Limits: reactionLimits, React: reactions.react})
 		advance(t, 5*time.Second)
 		reactions.checkLimit(reactionLimits)
 	})
