@@ -31,7 +31,7 @@ func internet(t *testing.T, answer http.HandlerFunc) *httptest.Server {
 	return server
 }
 
-// repository serves an archive and its checksum under any name.
+// repository serves an archive under any name, and the checksum that fits it beside it.
 func repository(archive []byte, sum string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		content := archive
@@ -78,10 +78,10 @@ func TestArchiveIsFetchedOnce(t *testing.T) {
 	}
 	archive, sum := jar(t, "postgres.txz", programsArchive)
 	maven := internet(t, repository(archive, sum))
-	o := Options{cache: filepath.Join(publicFolder(t), "a b", "cache"), repository: maven.URL, programFolders: []string{}}
+	o := Options{cache: filepath.Join(publicFolder(t), "a b", "cache"), repository: maven.URL, sum: sum, programFolders: []string{}}
 	var messages []string
 	server, err := Start(t.Context(), Options{
-		Sources: []Source{Archive}, InMemory: true, cache: o.cache, repository: o.repository,
+		Sources: []Source{Archive}, InMemory: true, cache: o.cache, repository: o.repository, sum: o.sum,
 		Settings: map[string]string{"work_mem": "5MB", "shared_buffers": "1MB", "port": "1", "application_name": "it's a=b"},
 		Log:      func(msg string) { messages = append(messages, msg) },
 	})
@@ -122,25 +122,29 @@ func TestArchiveIsFetchedOnce(t *testing.T) {
 
 func TestBadArchiveLeavesNothing(t *testing.T) {
 	t.Parallel()
-	good, _ := jar(t, "postgres.txz", programsArchive)
+	good, goodSum := jar(t, "postgres.txz", programsArchive)
+	noPrograms, noProgramsSum := jar(t, "README", []byte("no programs"))
+	noArchive, noArchiveSum := jar(t, "postgres.txz", []byte("no archive"))
 	const soon = 50 * time.Millisecond
 	for name, test := range map[string]struct {
 		answer      http.HandlerFunc
+		sum         string
 		stepTimeout time.Duration
 		want        string
 	}{
-		"another checksum": {repository(good, strings.Repeat("0", 64)), testTimeout, "its checksum is"},
-		"no programs":      {repository(jar(t, "README", []byte("no programs"))), testTimeout, "no .txz"},
-		"no archive":       {repository(jar(t, "postgres.txz", []byte("no archive"))), testTimeout, "unpack"},
-		"no such file":     {http.NotFound, testTimeout, "404 Not Found"},
-		"no response":      {hang, soon, "time"},
-		"half a response":  {stall, soon, "time"}, // on a busy machine less than half
+		// that of this system's archive is wanted, whatever the repository says
+		"another checksum": {repository(good, goodSum), "", testTimeout, "its checksum is"},
+		"no programs":      {repository(noPrograms, noProgramsSum), noProgramsSum, testTimeout, "no .txz"},
+		"no archive":       {repository(noArchive, noArchiveSum), noArchiveSum, testTimeout, "unpack"},
+		"no such file":     {http.NotFound, goodSum, testTimeout, "404 Not Found"},
+		"no response":      {hang, goodSum, soon, "time"},
+		"half a response":  {stall, goodSum, soon, "time"}, // on a busy machine less than half
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cache := publicFolder(t)
 			_, err := Start(t.Context(), Options{
-				Sources: []Source{Archive}, cache: cache, repository: internet(t, test.answer).URL, stepTimeout: test.stepTimeout,
+				Sources: []Source{Archive}, cache: cache, repository: internet(t, test.answer).URL, sum: test.sum, stepTimeout: test.stepTimeout,
 			})
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("Start: %v", err)

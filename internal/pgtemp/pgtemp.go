@@ -54,10 +54,10 @@ type Options struct {
 	programFolders []string
 	// cache is the folder for fetched programs. Empty means the default.
 	cache string
-	// repository is the URL to fetch archives from, and stepTimeout the limit for each step of a fetch. The zero values
-	// mean the defaults.
-	repository  string
-	stepTimeout time.Duration
+	// repository is the URL to fetch archives from, sum the archive's checksum, and stepTimeout the limit for each step of a fetch.
+	// The zero values mean the defaults.
+	repository, sum string
+	stepTimeout     time.Duration
 }
 
 func (o Options) log(format string, args ...any) {
