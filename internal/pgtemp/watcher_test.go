@@ -3,6 +3,7 @@
 package pgtemp
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -82,6 +83,28 @@ var slowPrograms = map[string]string{
 	: >"$2/postmaster.pid"
 	sleep 1000
 	exit`,
+}
+
+// TestWatcherIsKilled: a server whose watcher was killed can be restarted and stopped, and leaves nothing.
+func TestWatcherIsKilled(t *testing.T) {
+	t.Parallel()
+	if !hasPrograms(t) {
+		return
+	}
+	server := start(t, Options{Sources: []Source{Programs}})
+	p := server.engine.(*programs)
+	if err := syscall.Kill(p.watcher.pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := waitFor(p.watcher.pid, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(server.Restart(t.Context(), true), server.Stop(t.Context())); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(p.home); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder %s still exists: %v", p.home, err)
+	}
 }
 
 // TestKilledDuringStart kills the process as soon as the start has made a certain file. Nothing must remain except data in

@@ -86,6 +86,9 @@ func (w *Watcher) setState(state string) error {
 	}
 	for rest := []byte(state + "\n"); len(rest) > 0; {
 		n, err := syscall.Write(w.pipe, rest)
+		if errors.Is(err, syscall.EPIPE) {
+			return nil // the watcher was killed, and nobody can be told
+		}
 		if err != nil && !errors.Is(err, syscall.EINTR) {
 			return fmt.Errorf("set watcher state: %w", err)
 		}
@@ -101,11 +104,7 @@ func (w *Watcher) Dismiss() error {
 	if w.pipe < 0 {
 		return nil
 	}
-	err := w.setState("dismissed")
-	if errors.Is(err, syscall.EPIPE) {
-		err = nil // the watcher is gone already
-	}
-	err = errors.Join(err, syscall.Close(w.pipe))
+	err := errors.Join(w.setState("dismissed"), syscall.Close(w.pipe))
 	w.pipe = -1
 	_, waitErr := waitFor(w.pid, 0)
 	if err = errors.Join(err, waitErr); err != nil {
