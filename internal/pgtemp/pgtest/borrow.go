@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -52,7 +50,7 @@ var (
 func NewLasting(tb testing.TB) string {
 	tb.Helper()
 	mustHaveMain(tb)
-	url, drop := newClone(tb)
+	url, drop := create(tb, migrated(tb))
 	cleanupsMu.Lock()
 	defer cleanupsMu.Unlock()
 	cleanups = append(cleanups, drop)
@@ -86,24 +84,17 @@ func BorrowWith(tb testing.TB, initSQL string) *Database {
 			tb.Error(err)
 		}
 	})
-	if err := d.setInitSQL(tb.Context(), initSQL); err != nil {
-		tb.Fatal(err)
-	}
-	return d
-}
-
-// setInitSQL runs the SQL on the existing connections and makes new connections run it first.
-func (d *Database) setInitSQL(ctx context.Context, initSQL string) (err error) {
 	d.initSQL = initSQL
 	if initSQL == "" {
-		return nil
+		return d
 	}
-	for _, conn := range d.Pool.AcquireAllIdle(ctx) {
-		_, failure := conn.Exec(ctx, initSQL)
-		err = errors.Join(err, failure)
+	for _, conn := range d.Pool.AcquireAllIdle(tb.Context()) {
+		if _, err := conn.Exec(tb.Context(), initSQL); err != nil {
+			tb.Fatal(err)
+		}
 		conn.Release()
 	}
-	return err
+	return d
 }
 
 // Main runs the tests of a package that borrows databases, and drops the databases at the end.
@@ -151,7 +142,7 @@ func takeIdle() *Database {
 
 func newDatabase(tb testing.TB) *Database {
 	tb.Helper()
-	url, drop := newClone(tb)
+	url, drop := create(tb, migrated(tb))
 	d := &Database{URL: url, drop: drop}
 	err := d.connect()
 	if err != nil {
@@ -221,10 +212,12 @@ const (
 		SELECT 'WITH ' || string_agg(format('d%s AS (DELETE FROM %s)', oid, oid::regclass), ', ') FILTER (WHERE relkind = 'r')
 		    || ' SELECT ' || string_agg(format('setval(%L, 1, false)', oid::regclass), ', ') FILTER (WHERE relkind = 'S')
 		FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relname <> 'schema_migrations'`
-	// terminateOthersSQL returns the sessions of the database and terminates those that are not in $1. It uses the function
-	// directly because the view pg_stat_activity takes four times as long.
-	terminateOthersSQL = `
-		SELECT pid, CASE WHEN NOT pid = ANY ($1::bigint[]) THEN pg_terminate_backend(pid) END FROM pg_stat_get_activity(NULL)
+	// endOthersSQL ends the sessions of the database that are not in $1, because a session may still execute a query after its client has
+	// gone. It returns how many of those in $1 there are. It uses the function directly because the view pg_stat_activity takes four
+	// times as long.
+	endOthersSQL = `
+		SELECT count(*) FILTER (WHERE pid = ANY ($1::bigint[])), count(CASE WHEN NOT pid = ANY ($1::bigint[]) THEN pg_terminate_backend(pid, 60000) END)
+		FROM pg_stat_get_activity(NULL)
 		WHERE datid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND backend_type = 'client backend'`
 	maxCleanSize = 1 << 20 // bytes; deleting more rows is slower than a new database
 )
@@ -252,8 +245,12 @@ func (d *Database) clean() (reusable bool, err error) {
 		_ = last.Conn().Close(ctx) // it may have ended already
 		last.Release()
 	}
-	conn := all[0].Conn()
-	if alone, err := endOtherSessions(ctx, conn, all); err != nil || !alone {
+	conn, ours := all[0].Conn(), make([]uint32, len(all))
+	for i, c := range all {
+		ours[i] = c.Conn().PgConn().PID()
+	}
+	var there, ended int
+	if err := conn.QueryRow(ctx, endOthersSQL, ours).Scan(&there, &ended); err != nil || there < len(ours) {
 		return false, err
 	}
 	if now, size, err := fingerprintOf(ctx, conn); err != nil || now != d.original || size > maxCleanSize {
@@ -270,42 +267,45 @@ func (d *Database) clean() (reusable bool, err error) {
 	return true, nil
 }
 
-// endOtherSessions ends all sessions of the database that are not in the pool, because a session may still execute a query
-// after its client has gone. It returns false if a session of the pool has ended too.
-func endOtherSessions(ctx context.Context, conn *pgx.Conn, all []*pgxpool.Conn) (bool, error) {
-	ours := make([]uint32, len(all))
-	for i, c := range all {
-		ours[i] = c.Conn().PgConn().PID()
+// fingerprint identifies the state of a database except for the rows of its tables. It differs if anything else has
+// changed, or if an advisory lock is held.
+type fingerprint struct{ schema, migrations string }
+
+// schemaAndSize returns a digest of the schema, whether the database is migrated, and the size of its tables in bytes. For
+// most catalogues the digest contains the number of rows and the sum of their xmin: each change increases the sum unless
+// it removes rows. Rows of pg_class are also rewritten by changes that leave nothing behind, such as a dropped trigger, so
+// for them the digest contains the values.
+var schemaAndSize = func() string {
+	const ours = ">= 16384" // the OIDs of objects that do not belong to the server itself
+	catalogues := ""
+	for _, c := range []string{
+		"pg_attribute WHERE attrelid", "pg_constraint WHERE oid", "pg_policy WHERE oid", "pg_proc WHERE oid", "pg_rewrite WHERE oid",
+		"pg_sequence WHERE seqrelid", "pg_trigger WHERE oid", "pg_type WHERE oid",
+	} {
+		catalogues += fmt.Sprintf(`
+		           (SELECT concat_ws(' ', count(*), sum(xmin::text::bigint)) FROM %s %s),`, c, ours)
 	}
-	for {
-		type session struct {
-			PID        uint32
-			Terminated *bool
-		}
-		found, err := conn.Query(ctx, terminateOthersSQL, ours)
-		if err != nil {
-			return false, err
-		}
-		there, err := pgx.CollectRows(found, pgx.RowToStructByPos[session])
-		if err != nil {
-			return false, err
-		}
-		kept := 0
-		for _, s := range there {
-			if slices.Contains(ours, s.PID) {
-				kept++
-			}
-		}
-		if kept < len(ours) {
-			return false, nil
-		}
-		if len(there) == kept {
-			return true, nil
-		}
-		select {
-		case <-ctx.Done():
-			return false, ctx.Err()
-		case <-time.After(5 * time.Millisecond):
-		}
+	return `
+		SELECT concat_ws(' ', count(*), sum(hashtext(concat_ws(' ', relname, relacl, reloptions, relrowsecurity))),` + catalogues + `
+		           (SELECT 'locked' FROM pg_locks WHERE locktype = 'advisory'
+		                AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1)),
+		       to_regclass('schema_migrations') IS NOT NULL,
+		       coalesce(sum(pg_relation_size(oid)) FILTER (WHERE relkind = 'r'), 0)
+		FROM pg_class WHERE oid ` + ours
+}()
+
+// fingerprintOf returns the fingerprint of a database and the size of its tables in bytes.
+func fingerprintOf(ctx context.Context, on querier) (f fingerprint, size int, err error) {
+	var migrated bool
+	if err := on.QueryRow(ctx, schemaAndSize).Scan(&f.schema, &migrated, &size); err != nil {
+		return f, 0, fmt.Errorf("inspect the schema of a database: %w", err)
 	}
+	if !migrated {
+		return f, size, nil
+	}
+	err = on.QueryRow(ctx, `SELECT coalesce(string_agg(s::text, ' '), '') FROM schema_migrations s`).Scan(&f.migrations)
+	if err != nil {
+		return f, 0, fmt.Errorf("inspect the migrations of a database: %w", err)
+	}
+	return f, size, nil
 }

@@ -6,36 +6,27 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
 const (
-	clonePrefix = "elobot_test_"
-	// cloneTime is the format of a clone's creation time in its name.
-	cloneTime   = "20060102150405"
-	cloneRandom = 12
-	// objectInUse is the SQLSTATE for a database that still has connections.
-	objectInUse = "55006"
+	namePrefix = "elobot_test_"
+	nameTime   = "20060102150405"
 )
 
-// cloneName returns a unique name that contains the creation time of the database.
-func cloneName(now time.Time) string {
-	return clonePrefix + now.UTC().Format(cloneTime) + "_" + strings.ToLower(rand.Text()[:cloneRandom])
+// databaseName returns a name that contains a time, see dropStale.
+func databaseName(at time.Time, suffix string) string {
+	return namePrefix + at.UTC().Format(nameTime) + "_" + suffix
 }
 
-// madeAt returns the creation time of a clone from its name. It returns false if the name is not a clone's.
-func madeAt(name string) (time.Time, bool) {
-	rest, ours := strings.CutPrefix(name, clonePrefix)
-	stamp, random, _ := strings.Cut(rest, "_")
-	at, err := time.ParseInLocation(cloneTime, stamp, time.UTC)
-	return at, ours && err == nil && len(random) == cloneRandom
-}
+// cloneName returns a unique name for a new database.
+func cloneName() string { return databaseName(time.Now(), strings.ToLower(rand.Text()[:12])) }
 
 // databaseURL returns the URL of another database on the same server.
 func databaseURL(server, name string) (string, error) {
@@ -53,15 +44,6 @@ func databaseURL(server, name string) (string, error) {
 	return parsed.String(), nil
 }
 
-// WithParameter returns the URL of a database with an additional parameter.
-func WithParameter(database, name, value string) string {
-	between := "?"
-	if strings.Contains(database, "?") {
-		between = "&"
-	}
-	return database + between + name + "=" + url.QueryEscape(value)
-}
-
 // execute runs do on a new connection.
 func execute(ctx context.Context, server string, do func(*pgx.Conn) error) (err error) {
 	conn, err := pgx.Connect(ctx, server)
@@ -74,6 +56,9 @@ func execute(ctx context.Context, server string, do func(*pgx.Conn) error) (err 
 
 func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
 
+// operationTimeout limits creating or dropping one database. It is long enough for a busy machine.
+const operationTimeout = time.Minute
+
 // administrator creates and drops databases for the tests of this process. It uses one connection, because opening one
 // costs more than creating a database.
 type administrator struct {
@@ -82,17 +67,17 @@ type administrator struct {
 }
 
 // execute runs do on the connection to the server. It reconnects if the connection is broken.
-func (a *administrator) execute(ctx context.Context, server string, do func(*pgx.Conn) error) error {
+func (a *administrator) execute(server string, do func(context.Context, *pgx.Conn) error) (err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), operationTimeout)
+	defer cancel()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.conn == nil || a.conn.IsClosed() {
-		conn, err := pgx.Connect(ctx, server)
-		if err != nil {
+		if a.conn, err = pgx.Connect(ctx, server); err != nil {
 			return err
 		}
-		a.conn = conn
 	}
-	return do(a.conn)
+	return do(ctx, a.conn)
 }
 
 // close closes the connection. Otherwise its reader in the background, which a slow write starts, outlives the tests.
@@ -105,50 +90,27 @@ func (a *administrator) close() error {
 	return a.conn.Close(context.Background())
 }
 
-// clone creates a database from a template. Copying the template's files takes less processor time than copying through
-// the WAL, but needs checkpoints, which are cheap only without fsync.
-func clone(ctx context.Context, server, name, template string) error {
-	strategy := "file_copy"
-	if server == os.Getenv(urlVariable) {
-		strategy = "wal_log"
-	}
-	return admin.execute(ctx, server, func(conn *pgx.Conn) error {
-		return retryWhileInUse(ctx, func() error {
-			_, err := conn.Exec(ctx, "CREATE DATABASE "+quoted(name)+" TEMPLATE "+quoted(template)+" STRATEGY "+strategy)
-			return err
-		})
-	})
-}
-
-func drop(ctx context.Context, server, name string) error {
-	return admin.execute(ctx, server, func(conn *pgx.Conn) error {
+func dropDatabase(server, name string) error {
+	return admin.execute(server, func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+quoted(name)+" WITH (FORCE)")
 		return err
 	})
 }
 
-// dropUnused drops a database unless it has connections.
-func dropUnused(ctx context.Context, conn *pgx.Conn, name string) error {
-	_, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+quoted(name))
-	if hasCode(err, objectInUse) {
-		return nil
-	}
-	return err
-}
-
-func hasCode(err error, code string) bool {
+// isInUse reports whether a statement has failed because the database has connections.
+func isInUse(err error) bool {
 	var pgErr *pgconn.PgError
-	return errors.As(err, &pgErr) && pgErr.Code == code
+	return errors.As(err, &pgErr) && pgErr.Code == pgerrcode.ObjectInUse
 }
 
-// retryWhileInUse retries do while it fails because the database has connections. The server notices with a delay that a
-// client has gone.
-func retryWhileInUse(ctx context.Context, do func() error) error {
+// retryWhileInUse executes a statement until it does not fail because the database has connections. The server notices with a delay that
+// a client has gone.
+func retryWhileInUse(ctx context.Context, conn *pgx.Conn, statement string) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		err := do()
-		if !hasCode(err, objectInUse) {
+		_, err := conn.Exec(ctx, statement)
+		if !isInUse(err) {
 			return err
 		}
 		select {

@@ -17,44 +17,25 @@ package pgtest
 
 import (
 	"context"
-	"fmt"
+	"net/url"
+	"os"
+	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
-
-	"elobot/migrations"
 )
-
-// operationTimeout limits creating or dropping one database. It is long enough for a busy machine.
-const operationTimeout = time.Minute
 
 // New creates a database with all migrations applied and returns its URL. The database is dropped when the test ends, even
 // if connections are still open.
 func New(tb testing.TB) string {
 	tb.Helper()
-	url, drop := newClone(tb)
-	cleanupWith(tb, drop)
-	return url
-}
-
-// newClone creates a database with all migrations applied, and returns its URL and a function that drops it.
-func newClone(tb testing.TB) (url string, drop func() error) {
-	tb.Helper()
-	server := Server(tb)
-	template, err := migratedTemplate()
-	if err != nil {
-		tb.Fatalf("create the template database: %v", err)
-	}
-	return create(tb, server, template)
+	return temporary(tb, migrated(tb))
 }
 
 // Empty creates a database without tables and returns its URL. The database is dropped when the test ends.
 func Empty(tb testing.TB) string {
 	tb.Helper()
-	url, drop := create(tb, Server(tb), "template0")
-	cleanupWith(tb, drop)
-	return url
+	return temporary(tb, "template0")
 }
 
 // Copy creates a copy of another database, which must not have connections, and returns its URL. The copy is dropped when
@@ -65,9 +46,7 @@ func Copy(tb testing.TB, of string) string {
 	if err != nil {
 		tb.Fatalf("parse the URL of the database to copy: %v", err)
 	}
-	url, drop := create(tb, Server(tb), config.Database)
-	cleanupWith(tb, drop)
-	return url
+	return temporary(tb, config.Database)
 }
 
 // Server returns the URL of the server that the tests share, for a test that must change its own database from outside.
@@ -81,26 +60,32 @@ func Server(tb testing.TB) string {
 	return s.url
 }
 
-func create(tb testing.TB, server, template string) (url string, remove func() error) {
+// WithParameter returns the URL of a database with an additional parameter.
+func WithParameter(database, name, value string) string {
+	between := "?"
+	if strings.Contains(database, "?") {
+		between = "&"
+	}
+	return database + between + name + "=" + url.QueryEscape(value)
+}
+
+// migrated returns the name of the template with all migrations applied.
+func migrated(tb testing.TB) string {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), operationTimeout)
-	defer cancel()
-	name := cloneName(time.Now())
-	if err := clone(ctx, server, name, template); err != nil {
-		tb.Fatalf("create a database: %v", err)
-	}
-	url, err := databaseURL(server, name)
+	Server(tb) // reports what is wrong with it
+	name, err := migratedTemplate()
 	if err != nil {
-		tb.Fatalf("derive the database's URL: %v", err)
+		tb.Fatalf("create the template database: %v", err)
 	}
-	return url, func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), operationTimeout)
-		defer cancel()
-		if err := drop(ctx, server, name); err != nil {
-			return fmt.Errorf("drop the database: %w", err)
-		}
-		return nil
-	}
+	return name
+}
+
+// temporary creates a database that is dropped when the test ends, and returns its URL.
+func temporary(tb testing.TB, template string) string {
+	tb.Helper()
+	url, drop := create(tb, template)
+	cleanupWith(tb, drop)
+	return url
 }
 
 func cleanupWith(tb testing.TB, end func() error) {
@@ -111,12 +96,23 @@ func cleanupWith(tb testing.TB, end func() error) {
 	})
 }
 
-func makeSharedTemplate() (string, error) {
-	s, err := sharedServer()
-	if err != nil {
-		return "", err
+// create creates a database, and returns its URL and a function that drops it. Copying the template's files takes less processor time
+// than copying through the WAL, but needs checkpoints, which are cheap only without fsync.
+func create(tb testing.TB, template string) (url string, drop func() error) {
+	tb.Helper()
+	server, name, strategy := Server(tb), cloneName(), "file_copy"
+	if server == os.Getenv(urlVariable) {
+		strategy = "wal_log"
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*operationTimeout)
-	defer cancel()
-	return makeTemplate(ctx, s.url, migrations.FS)
+	url, err := databaseURL(server, name)
+	if err == nil {
+		statement := "CREATE DATABASE " + quoted(name) + " TEMPLATE " + quoted(template) + " STRATEGY " + strategy
+		err = admin.execute(server, func(ctx context.Context, conn *pgx.Conn) error {
+			return retryWhileInUse(ctx, conn, statement)
+		})
+	}
+	if err != nil {
+		tb.Fatalf("create a database: %v", err)
+	}
+	return url, func() error { return dropDatabase(server, name) }
 }

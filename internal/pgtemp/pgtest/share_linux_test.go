@@ -265,7 +265,7 @@ func TestEachRunHasItsOwnSocket(t *testing.T) {
 // TestOwnerOfDeadServer: a new user does not get the server's address, and the owner ends, so that another one can start.
 func TestOwnerOfDeadServer(t *testing.T) {
 	t.Parallel()
-	address := &net.UnixAddr{Net: "unix", Name: "@elobot-pgtest-" + cloneName(time.Now())}
+	address := &net.UnixAddr{Net: "unix", Name: "@elobot-pgtest-" + cloneName()}
 	listener, err := net.ListenUnix("unix", address)
 	if err != nil {
 		t.Fatal(err)
@@ -316,7 +316,7 @@ func TestServerWaitsForNextProcess(t *testing.T) {
 // TestOthersCannotJoin needs root to become somebody else.
 func TestOthersCannotJoin(t *testing.T) {
 	t.Parallel()
-	address := &net.UnixAddr{Net: "unix", Name: "@elobot-pgtest-" + cloneName(time.Now())}
+	address := &net.UnixAddr{Net: "unix", Name: "@elobot-pgtest-" + cloneName()}
 	listener, err := net.ListenUnix("unix", address)
 	if err != nil {
 		t.Fatal(err)

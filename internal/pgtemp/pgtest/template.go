@@ -3,33 +3,31 @@ package pgtest
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/golang-migrate/migrate/v4"
-	migratepgx "github.com/golang-migrate/migrate/v4/database/pgx/v5"
+	_ "github.com/golang-migrate/migrate/v4/database/pgx/v5" // for URLs with pgx5
 	"github.com/golang-migrate/migrate/v4/source/iofs"
 	"github.com/jackc/pgx/v5"
+
+	"elobot/migrations"
 )
 
 const (
-	templatePrefix = "elobot_template_"
 	// unfinishedSuffix is the end of a template's name until all migrations have run.
 	unfinishedSuffix = "_unfinished"
 	// templateLock is the advisory lock for creating templates and dropping old databases.
 	templateLock = 0x656c6f626f74
 	// staleAge is the age at which databases that other processes have left behind are dropped.
-	staleAge = 24 * time.Hour
+	staleAge = 48 * time.Hour
 )
 
-// templateName returns a name that changes whenever a migration changes.
-func templateName(files fs.FS) (string, error) {
+// templateName returns a name that changes whenever a migration changes, and every day.
+func templateName(files fs.FS, now time.Time) (string, error) {
 	names, err := fs.Glob(files, "*.sql") // sorted
 	if err != nil {
 		return "", fmt.Errorf("list migrations: %w", err)
@@ -42,13 +40,22 @@ func templateName(files fs.FS) (string, error) {
 		}
 		all = fmt.Appendf(all, "%q %q\n", name, content)
 	}
-	hash := sha256.Sum256(all)
-	return templatePrefix + hex.EncodeToString(hash[:])[:12], nil
+	return databaseName(now.Truncate(24*time.Hour), fmt.Sprintf("template_%x", sha256.Sum256(all))[:20]), nil
+}
+
+func makeSharedTemplate() (string, error) {
+	s, err := sharedServer()
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*operationTimeout)
+	defer cancel()
+	return makeTemplate(ctx, s.url, migrations.FS)
 }
 
 // makeTemplate creates the migrated database from which others are cloned, unless another process has created it.
 func makeTemplate(ctx context.Context, server string, files fs.FS) (name string, err error) {
-	if name, err = templateName(files); err != nil {
+	if name, err = templateName(files, time.Now()); err != nil {
 		return "", err
 	}
 	err = execute(ctx, server, func(conn *pgx.Conn) error {
@@ -57,9 +64,6 @@ func makeTemplate(ctx context.Context, server string, files fs.FS) (name string,
 			return fmt.Errorf("wait for other test processes: %w", err)
 		}
 		if err := ensureTemplate(ctx, conn, server, name, files); err != nil {
-			return err
-		}
-		if err := markUsed(ctx, conn, name); err != nil {
 			return err
 		}
 		return dropStale(ctx, conn, time.Now())
@@ -92,26 +96,11 @@ func ensureTemplate(ctx context.Context, conn *pgx.Conn, server, name string, fi
 	if err := migrateUp(address, files); err != nil {
 		return err
 	}
-	if err := markUsed(ctx, conn, partial); err != nil {
-		return err
-	}
 	// Forbid connections from now on, because a connection would prevent cloning.
-	return retryWhileInUse(ctx, func() error {
-		if _, err := conn.Exec(ctx, "ALTER DATABASE "+quoted(partial)+" WITH ALLOW_CONNECTIONS false"); err != nil {
-			return err
-		}
-		_, err := conn.Exec(ctx, "ALTER DATABASE "+quoted(partial)+" RENAME TO "+quoted(name))
+	if _, err := conn.Exec(ctx, "ALTER DATABASE "+quoted(partial)+" WITH ALLOW_CONNECTIONS false"); err != nil {
 		return err
-	})
-}
-
-// markUsed stores the time of the last use of a template in its comment, for dropStale.
-func markUsed(ctx context.Context, conn *pgx.Conn, name string) error {
-	comment := fmt.Sprintf("COMMENT ON DATABASE %s IS '%d'", quoted(name), time.Now().Unix())
-	if _, err := conn.Exec(ctx, comment); err != nil {
-		return fmt.Errorf("mark the template as used: %w", err)
 	}
-	return nil
+	return retryWhileInUse(ctx, conn, "ALTER DATABASE "+quoted(partial)+" RENAME TO "+quoted(name))
 }
 
 // migrateUp applies all migrations and closes all its connections.
@@ -120,65 +109,42 @@ func migrateUp(address string, files fs.FS) (err error) {
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
 	}
-	db, err := sql.Open("pgx/v5", address)
+	_, rest, _ := strings.Cut(address, "://")
+	migrator, err := migrate.NewWithSourceInstance("iofs", source, "pgx5://"+rest)
 	if err != nil {
-		return errors.Join(err, source.Close())
-	}
-	driver, err := migratepgx.WithInstance(db, &migratepgx.Config{})
-	if err != nil {
-		return errors.Join(fmt.Errorf("prepare migrations: %w", err), db.Close(), source.Close())
-	}
-	migrator, err := migrate.NewWithInstance("iofs", source, "pgx5", driver)
-	if err != nil {
-		return errors.Join(fmt.Errorf("prepare migrations: %w", err), driver.Close(), source.Close())
+		return errors.Join(fmt.Errorf("prepare migrations: %w", err), source.Close())
 	}
 	defer func() {
-		sourceErr, driverErr := migrator.Close()
-		err = errors.Join(err, sourceErr, driverErr)
+		sourceErr, databaseErr := migrator.Close()
+		err = errors.Join(err, sourceErr, databaseErr)
 	}()
-	if err := migrator.Up(); err != nil && !errors.Is(err, migrate.ErrNoChange) {
+	if err := migrator.Up(); err != nil {
 		return fmt.Errorf("run migrations: %w", err)
 	}
 	return nil
 }
 
-// dropStale drops old databases of this package on a server that outlives the tests: templates that have not been used for
-// staleAge, and clones that are older than staleAge. It skips databases with connections and databases of roles that the
-// current role is not a member of.
+// dropStale drops databases of this package that killed processes have left on a server that outlives them. It skips databases with
+// connections and databases of roles that the current role is not a member of. The caller holds templateLock, so no process is working on
+// an unfinished template.
 func dropStale(ctx context.Context, conn *pgx.Conn, now time.Time) error {
 	rows, err := conn.Query(ctx, `
-		SELECT datname, coalesce(shobj_description(oid, 'pg_database'), '')
-		FROM pg_database d
-		WHERE (starts_with(datname, $1) OR starts_with(datname, $2)) AND pg_has_role(d.datdba, 'USAGE')
-		  AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.datid = d.oid)`, templatePrefix, clonePrefix)
+		SELECT datname FROM pg_database d
+		WHERE datname ~ ('^' || $1 || '[0-9]{14}_') AND pg_has_role(datdba, 'USAGE')
+		  AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.datid = d.oid) -- DROP would wait for seconds
+		  AND (substr(datname, 1 + length($1), 14) < $2 OR datname LIKE '%' || $3)`,
+		namePrefix, now.Add(-staleAge).UTC().Format(nameTime), unfinishedSuffix)
 	if err != nil {
 		return fmt.Errorf("look for old databases: %w", err)
 	}
-	type database struct{ Name, Comment string }
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[database])
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return fmt.Errorf("look for old databases: %w", err)
 	}
-	for _, d := range found {
-		if !expired(d.Name, d.Comment, now) {
-			continue
-		}
-		if err := dropUnused(ctx, conn, d.Name); err != nil {
-			return fmt.Errorf("drop old database %s: %w", d.Name, err)
+	for _, name := range names {
+		if _, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+quoted(name)); err != nil && !isInUse(err) {
+			return fmt.Errorf("drop old database %s: %w", name, err)
 		}
 	}
 	return nil
-}
-
-// expired reports whether a database can be dropped. A database whose name only has our prefix belongs to somebody else and
-// stays. An unfinished template can always be dropped: the caller holds templateLock, so no process is working on it.
-func expired(name, comment string, now time.Time) bool {
-	if strings.HasPrefix(name, templatePrefix) && strings.HasSuffix(name, unfinishedSuffix) {
-		return true
-	}
-	if at, ok := madeAt(name); ok {
-		return now.Sub(at) >= staleAge
-	}
-	seconds, err := strconv.ParseInt(comment, 10, 64)
-	return err == nil && strings.HasPrefix(name, templatePrefix) && now.Sub(time.Unix(seconds, 0)) >= staleAge
 }
