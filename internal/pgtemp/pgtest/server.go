@@ -49,43 +49,40 @@ func findServer() (server, error) {
 	if choice := os.Getenv(choiceVariable); choice != "" && choice != "programs" && choice != "container" {
 		return server{}, fmt.Errorf("%s is %q, which is neither programs nor container", choiceVariable, choice)
 	}
-	return share(func(msg string) { fmt.Fprintln(os.Stderr, "PostgreSQL for the tests:", msg) })
+	return share()
 }
 
-// startServer starts a server that ends with this process. log receives progress messages about fetches.
-func startServer(ctx context.Context, log func(msg string)) (url string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+// startServer starts a server that ends with this process, or when stop is called.
+func startServer() (url string, stop func() error, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	switch os.Getenv(choiceVariable) {
 	case "programs":
-		return startLocal(ctx, pgtemp.Options{Sources: []pgtemp.Source{pgtemp.Programs}})
+		return startLocal(ctx, pgtemp.Programs)
 	case "container":
 		return startContainer(ctx)
 	}
-	url, programsErr := startLocal(ctx, pgtemp.Options{Sources: []pgtemp.Source{pgtemp.Programs}})
-	if programsErr == nil {
-		return url, nil
+	reasons := errors.New("set TEST_DATABASE_URL, install PostgreSQL 15 or newer, or start Docker")
+	for _, start := range []func() (string, func() error, error){
+		func() (string, func() error, error) { return startLocal(ctx, pgtemp.Programs) },
+		func() (string, func() error, error) { return startContainer(ctx) },
+		func() (string, func() error, error) { return startLocal(ctx, pgtemp.Archive, pgtemp.Packages) },
+	} {
+		if url, stop, err = start(); err == nil {
+			return url, stop, nil
+		}
+		reasons = errors.Join(reasons, err)
 	}
-	url, containerErr := startContainer(ctx)
-	if containerErr == nil {
-		return url, nil
-	}
-	url, fetchedErr := startLocal(ctx, pgtemp.Options{Sources: []pgtemp.Source{pgtemp.Archive, pgtemp.Packages}, Log: log})
-	if fetchedErr == nil {
-		return url, nil
-	}
-	return "", errors.Join(errors.New("set TEST_DATABASE_URL, install PostgreSQL 15 or newer, or start Docker"),
-		programsErr, containerErr, fetchedErr)
+	return "", nil, reasons
 }
 
-// startLocal starts a server with pgtemp, whose watcher stops it when this process ends.
-func startLocal(ctx context.Context, o pgtemp.Options) (url string, err error) {
-	o.Settings, o.InMemory = settings(), true
-	server, err := pgtemp.Start(ctx, o)
+// startLocal starts a server with pgtemp.
+func startLocal(ctx context.Context, sources ...pgtemp.Source) (url string, stop func() error, err error) {
+	server, err := pgtemp.Start(ctx, pgtemp.Options{Sources: sources, Settings: settings(), InMemory: true})
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	return server.URL(), nil
+	return server.URL(), func() error { return server.Stop(context.Background()) }, nil
 }
 
 // settings returns server settings that trade durability for speed. Autovacuum is off, so that query plans do not depend on

@@ -3,9 +3,9 @@ package pgtest
 import (
 	"bufio"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -20,11 +20,17 @@ import (
 // is abstract, not a file: the kernel gives it to one process at a time and frees it when that process dies, so that no
 // lock or cleanup is necessary.
 
-// The owner sends each user lines of a word and a text, up to the first line with wordURL or wordFailed.
+// ownerVariable makes a test binary own a server instead of running its tests. Its value is the process id of the go
+// command whose tests use the server.
+const ownerVariable = "ELOBOT_PGTEST_OWNER"
+
+// idleTime is how long a server without users waits for the next one while the run continues: go test may be compiling.
+const idleTime = 30 * time.Second
+
+// The owner sends each user one line: one of these words, and the server's URL or the reason why there is none.
 const (
-	wordLog    = "log"
-	wordURL    = "url"
-	wordFailed = "failed"
+	wordURL    = "url "
+	wordFailed = "failed "
 )
 
 // errOwnerEnded means that an owner has ended or is about to end. Another one can be started.
@@ -38,20 +44,16 @@ const (
 )
 
 // share joins the users of this run's server, and starts its owner if there is none.
-func share(log func(msg string)) (server, error) {
-	var wanted []byte
-	for _, name := range []string{choiceVariable, "TMPDIR", "PATH", "HOME", "XDG_CACHE_HOME", "DOCKER_HOST"} {
-		wanted = fmt.Appendf(wanted, " %s=%q", name, os.Getenv(name))
-	}
-	address := &net.UnixAddr{Net: "unix", Name: socketName(os.Getppid(), string(wanted))}
+func share() (server, error) {
+	address := &net.UnixAddr{Net: "unix", Name: socketName(os.Getppid(), os.Getenv(choiceVariable))}
 	for range shareAttempts {
-		s, err := join(address, log)
+		s, err := join(address)
 		if errors.Is(err, syscall.ECONNREFUSED) {
 			if err = startOwner(address); err == nil {
-				s, err = join(address, log)
+				continue
 			}
 		}
-		if !errors.Is(err, errOwnerEnded) && !errors.Is(err, syscall.EADDRINUSE) && !errors.Is(err, syscall.ECONNREFUSED) {
+		if !errors.Is(err, errOwnerEnded) && !errors.Is(err, syscall.EADDRINUSE) {
 			return s, err
 		}
 		<-time.After(shareDelay)
@@ -59,46 +61,41 @@ func share(log func(msg string)) (server, error) {
 	return server{}, errOwnerEnded
 }
 
-// socketName returns a name that is different for each run of go test, and for environments that lead to different servers.
-func socketName(run int, wanted string) string {
-	hash := sha256.Sum256(fmt.Append(nil, os.Getuid(), run, settings(), wanted))
-	return "@elobot-pgtest-" + hex.EncodeToString(hash[:16])
+// socketName returns a name that is different for each run of go test, and for each kind of server.
+func socketName(run int, choice string) string {
+	hash := sha256.Sum256(fmt.Append(nil, os.Getuid(), run, choice, settings()))
+	return fmt.Sprintf("@elobot-pgtest-%x", hash[:16])
 }
 
 // join connects to the owner and waits for its answer.
-func join(address *net.UnixAddr, log func(msg string)) (server, error) {
+func join(address *net.UnixAddr) (server, error) {
 	conn, err := net.DialUnix("unix", nil, address)
 	if err != nil {
 		return server{}, err
 	}
-	url, err := awaitAnswer(conn, log)
+	url, err := awaitAnswer(conn)
 	if err != nil {
 		return server{}, errors.Join(err, conn.Close())
 	}
 	return server{url: url, hold: conn}, nil
 }
 
-func awaitAnswer(conn *net.UnixConn, log func(msg string)) (url string, err error) {
+func awaitAnswer(conn *net.UnixConn) (url string, err error) {
 	if err := checkSameUser(conn); err != nil {
 		return "", err
 	}
 	if err := conn.SetReadDeadline(time.Now().Add(startTimeout + time.Minute)); err != nil {
 		return "", err
 	}
-	lines := bufio.NewScanner(conn)
-	for lines.Scan() {
-		word, text, _ := strings.Cut(lines.Text(), " ")
-		switch word {
-		case wordLog:
-			log(text)
-		case wordURL:
-			return text, nil
-		case wordFailed:
-			return "", errors.New(text)
-		}
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return "", err
 	}
-	if errors.Is(lines.Err(), os.ErrDeadlineExceeded) {
-		return "", lines.Err()
+	if url, ready := strings.CutPrefix(line, wordURL); ready && err == nil {
+		return strings.TrimSpace(url), nil
+	}
+	if reason, failed := strings.CutPrefix(line, wordFailed); failed && err == nil {
+		return "", errors.New(strings.TrimSpace(reason))
 	}
 	return "", errOwnerEnded
 }
@@ -146,4 +143,74 @@ func startOwner(address *net.UnixAddr) error {
 		err = cmd.Process.Release()
 	}
 	return errors.Join(err, file.Close(), listener.Close())
+}
+
+func init() { //nolint:gochecknoinits // must run before a package's TestMain
+	if run := os.Getenv(ownerVariable); run != "" {
+		if err := own(run); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+}
+
+// own owns a server while it has users. Users that connect before it is ready wait for their answer.
+func own(run string) error {
+	pid, err := strconv.Atoi(run)
+	if err != nil {
+		return err
+	}
+	listener, err := net.FileListener(os.NewFile(3, "listener"))
+	if err != nil {
+		return err
+	}
+	url, stop, err := startServer()
+	answer := wordURL + url
+	if err != nil {
+		answer, stop = wordFailed+strings.ReplaceAll(err.Error(), "\n", "; "), func() error { return nil }
+	}
+	users := make(chan int)
+	go serve(listener, answer, users)
+	awaitEnd(pid, users)
+	// Who connects from now on is told by the end of this process that another owner can be started.
+	return stop()
+}
+
+// serve answers all users. It sends how many come, 1, and go, -1.
+func serve(listener net.Listener, answer string, users chan<- int) {
+	for {
+		conn, err := listener.Accept()
+		if err != nil {
+			return // this process is ending
+		}
+		go func() {
+			defer conn.Close() //nolint:errcheck // the user has disconnected
+			if checkSameUser(conn.(*net.UnixConn)) != nil {
+				return
+			}
+			users <- 1 // before the answer, so that the server does not end in between
+			if _, err := io.WriteString(conn, answer+"\n"); err == nil {
+				_, _ = io.Copy(io.Discard, conn) // the user sends nothing; any error means that it has gone
+			}
+			users <- -1
+		}()
+	}
+}
+
+// awaitEnd returns when the server has no users and the run has ended, or after idleTime without users.
+func awaitEnd(run int, users <-chan int) {
+	count, idleSince := 0, time.Now()
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case change := <-users:
+			count += change
+			idleSince = time.Now()
+		case <-tick.C:
+			if count == 0 && (errors.Is(syscall.Kill(run, 0), syscall.ESRCH) || time.Since(idleSince) > idleTime) {
+				return
+			}
+		}
+	}
 }

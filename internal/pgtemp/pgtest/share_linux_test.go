@@ -20,12 +20,12 @@ import (
 	"time"
 )
 
-// run simulates a run of go test: a process that starts test processes.
+// run simulates a run of go test: a shell that starts test processes.
 type run struct {
 	t        *testing.T
 	shell    *exec.Cmd
 	commands io.Writer
-	lines    chan string // closed when the run and its processes have ended
+	lines    *bufio.Scanner // the output of all processes
 }
 
 // user is a test process of a run.
@@ -36,16 +36,7 @@ type user struct {
 
 func startRun(t *testing.T, environment ...string) *run {
 	t.Helper()
-	// The test processes last until the write end of this pipe is closed.
-	hold, release, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	shell := exec.Command("/bin/sh")
-	shell.Env = slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, urlVariable+"=") })
-	shell.Env = append(shell.Env, environment...)
-	shell.ExtraFiles = []*os.File{hold}
-	commands, err := shell.StdinPipe()
+	hold, release, err := os.Pipe() // the test processes last until the write end is closed
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,26 +44,28 @@ func startRun(t *testing.T, environment ...string) *run {
 	if err != nil {
 		t.Fatal(err)
 	}
+	shell := exec.Command("/bin/sh")
+	shell.Env = slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, urlVariable+"=") })
+	shell.Env = append(shell.Env, environment...)
+	shell.ExtraFiles = []*os.File{hold}
 	shell.Stdout, shell.Stderr = writer, writer
-	if err := errors.Join(shell.Start(), hold.Close(), writer.Close()); err != nil {
+	commands, err := shell.StdinPipe()
+	if err != nil {
 		t.Fatal(err)
 	}
-	r := &run{t: t, shell: shell, commands: commands, lines: make(chan string, 1000)}
-	go func() {
-		defer close(r.lines)
-		defer output.Close() //nolint:errcheck // only read
-		for lines := bufio.NewScanner(output); lines.Scan(); {
-			r.lines <- lines.Text()
-		}
-	}()
+	if err := errors.Join(shell.Start(), hold.Close(), writer.Close(), output.SetReadDeadline(time.Now().Add(4*operationTimeout))); err != nil {
+		t.Fatal(err)
+	}
+	r := &run{t, shell, commands, bufio.NewScanner(output)}
 	t.Cleanup(func() {
 		r.kill()
 		if err := release.Close(); err != nil {
 			t.Error(err)
 		}
-		for line := range r.lines {
-			t.Log(line)
+		for r.lines.Scan() { // until all processes have ended
+			t.Log(r.lines.Text())
 		}
+		_ = output.Close() // only read
 	})
 	return r
 }
@@ -98,40 +91,25 @@ func (r *run) begin(n int) {
 	}
 }
 
-// report waits until a test process has a database. If the process fails, it returns the output instead.
-func (r *run) report() (user, string) {
+// report waits until a test process has a database. It returns false if this machine has no PostgreSQL programs.
+func (r *run) report() (u user, ok bool) {
 	r.t.Helper()
-	deadline := time.After(2 * operationTimeout)
 	var output []string
-	for {
-		select {
-		case line := <-r.lines:
-			output = append(output, line)
-			if rest, ok := strings.CutPrefix(line, reportMark+" "); ok {
-				var u user
-				if _, err := fmt.Sscan(rest, &u.pid, &u.url); err != nil {
-					r.t.Fatal(err)
-				}
-				return u, ""
+	for r.lines.Scan() {
+		line := r.lines.Text()
+		output = append(output, line)
+		if rest, found := strings.CutPrefix(line, reportMark+" "); found {
+			if _, err := fmt.Sscan(rest, &u.pid, &u.url); err != nil {
+				r.t.Fatal(err)
 			}
-			if line == "FAIL" {
-				return user{}, strings.Join(output, "\n")
-			}
-		case <-deadline:
-			r.t.Fatalf("a test process does not become ready: %q", output)
+			return u, true
+		}
+		if strings.Contains(line, "programs: none") {
+			return u, false
 		}
 	}
-}
-
-// one starts a test process and waits for its database. ok is false if this machine has no PostgreSQL programs.
-func (r *run) one() (u user, ok bool) {
-	r.t.Helper()
-	r.begin(1)
-	u, failure := r.report()
-	if failure != "" && !strings.Contains(failure, "programs: none") {
-		r.t.Fatal(failure)
-	}
-	return u, failure == ""
+	r.t.Fatalf("a test process does not become ready: %v, %q", r.lines.Err(), output)
+	return u, false
 }
 
 func kill(t *testing.T, pid int) {
@@ -141,41 +119,29 @@ func kill(t *testing.T, pid int) {
 	}
 }
 
-func host(t *testing.T, address string) string {
+// awaitServerEnd waits until the server no longer listens and its folder, if any, is removed.
+func awaitServerEnd(t *testing.T, address, folder string) {
 	t.Helper()
 	parsed, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return parsed.Host
-}
-
-func eventually(t *testing.T, what string, check func() bool) {
-	t.Helper()
 	deadline := time.After(operationTimeout)
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !check() {
-		select {
-		case <-deadline:
-			t.Fatalf("not within %v: %s", operationTimeout, what)
-		case <-tick.C:
-		}
-	}
-}
-
-// awaitServerEnd waits until the server no longer listens and its folder, if any, is removed.
-func awaitServerEnd(t *testing.T, address, folder string) {
-	t.Helper()
-	eventually(t, "the server ends", func() bool {
-		conn, err := net.Dial("tcp", host(t, address))
+	for {
+		conn, err := net.Dial("tcp", parsed.Host)
 		if err == nil {
 			_ = conn.Close() // the connection succeeded
-			return false
 		}
 		_, statErr := os.Stat(folder)
-		return errors.Is(err, syscall.ECONNREFUSED) && (folder == "" || errors.Is(statErr, os.ErrNotExist))
-	})
+		if errors.Is(err, syscall.ECONNREFUSED) && (folder == "" || errors.Is(statErr, os.ErrNotExist)) {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("the server at %s in %q does not end: %v, %v", parsed.Host, folder, err, statErr)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }
 
 // TestOneServerPerRun also kills the owner of the server: the next process must get another server.
@@ -186,12 +152,9 @@ func TestOneServerPerRun(t *testing.T) {
 	r.begin(processes) // at once: one of them starts the owner
 	var users []user
 	for range processes {
-		u, failure := r.report()
-		if strings.Contains(failure, "programs: none") {
+		u, ok := r.report()
+		if !ok {
 			return
-		}
-		if failure != "" {
-			t.Fatal(failure)
 		}
 		users = append(users, u)
 	}
@@ -209,8 +172,9 @@ func TestOneServerPerRun(t *testing.T) {
 	kill(t, first.owner)
 	awaitServerEnd(t, users[0].url, first.folder)
 
-	next, _ := r.one()
-	last, _ := r.one()
+	r.begin(2)
+	next, _ := r.report()
+	last, _ := r.report()
 	if next.url == users[0].url || last.url != next.url {
 		t.Errorf("after %s, the processes use %s and %s", users[0].url, next.url, last.url)
 	}
@@ -262,53 +226,28 @@ func TestEachRunHasItsOwnSocket(t *testing.T) {
 	}
 }
 
-// TestOwnerOfDeadServer: a new user does not get the server's address, and the owner ends, so that another one can start.
-func TestOwnerOfDeadServer(t *testing.T) {
-	t.Parallel()
-	address := &net.UnixAddr{Net: "unix", Name: "@elobot-pgtest-" + cloneName()}
-	listener, err := net.ListenUnix("unix", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := newOwner(listener, os.Getpid())
-	o.messages.add(wordURL, "postgres://127.0.0.1:1/x")
-	go o.accept()
-	ended := make(chan error, 1)
-	go func() { ended <- o.await() }()
-	if s, err := join(address, func(string) {}); !errors.Is(err, errOwnerEnded) {
-		t.Errorf("join = %+v, %v", s, err)
-	}
-	if err := <-ended; err == nil {
-		t.Error("the owner ends without an error")
-	}
-	if err := listener.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := <-o.dead; !errors.Is(err, net.ErrClosed) {
-		t.Errorf("join after the owner's end: %v", err)
-	}
-}
-
 // TestServerWaitsForNextProcess: while the run continues, a server without users waits for idleTime.
 func TestServerWaitsForNextProcess(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		o := &owner{run: os.Getpid(), joined: make(chan struct{}), left: make(chan struct{})}
-		ended := make(chan error)
-		go func() { ended <- o.await() }()
-		o.joined <- struct{}{}
+		users, ended := make(chan int), make(chan struct{})
+		go func() {
+			awaitEnd(os.Getpid(), users)
+			close(ended)
+		}()
+		users <- 1
 		for range 3 { // each joins before the previous one leaves, or soon after
-			o.joined <- struct{}{}
-			o.left <- struct{}{}
+			users <- 1
+			users <- -1
 			time.Sleep(3 * idleTime) //nolint:forbidigo // the clock of synctest
-			o.left <- struct{}{}
+			users <- -1
 			time.Sleep(idleTime / 2) //nolint:forbidigo // the clock of synctest
-			o.joined <- struct{}{}
+			users <- 1
 		}
-		o.left <- struct{}{}
+		users <- -1
 		last := time.Now()
-		if err := <-ended; err != nil || time.Since(last) < idleTime || time.Since(last) > idleTime+time.Second {
-			t.Errorf("it ends %v after the last user: %v", time.Since(last), err)
+		if <-ended; time.Since(last) < idleTime || time.Since(last) > idleTime+time.Second {
+			t.Errorf("it ends %v after the last user", time.Since(last))
 		}
 	})
 }
