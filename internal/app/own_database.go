@@ -95,11 +95,7 @@ func (c DatabaseConfig) startOwn(ctx context.Context, log *slog.Logger) (*pgtemp
 	if err := pgtemp.UnsetVariables(); err != nil {
 		return nil, err
 	}
-	options := serverOptions(dir, func(progress string) { log.InfoContext(ctx, "own database", "progress", progress) })
-	options.LogFailure = func(err error) {
-		log.InfoContext(ctx, "could not start the bot's own database in one way, trying others", "error", err)
-	}
-	server, err := pgtemp.Start(ctx, options)
+	server, err := pgtemp.Start(ctx, serverOptions(dir, func(progress string) { log.InfoContext(ctx, "own database", "progress", progress) }))
 	if err != nil {
 		return nil, fmt.Errorf("start the bot's own database: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,8 +31,13 @@ type container struct {
 }
 
 func startDocker(ctx context.Context, o Options, named *folder) (started, error) {
-	if err := checkEngine(ctx); err != nil {
-		return started{}, err
+	if _, err := exec.LookPath("docker"); err != nil {
+		return started{}, errors.New("the docker command is not in PATH")
+	}
+	asking, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	if _, err := docker(asking, "version", "--format", "{{.Server.Version}}"); err != nil {
+		return started{}, fmt.Errorf("no Docker engine answers: %w", err)
 	}
 	major, err := named.dataVersion()
 	if err != nil {
@@ -48,33 +54,14 @@ func startDocker(ctx context.Context, o Options, named *folder) (started, error)
 	if err != nil {
 		return started{}, err
 	}
-	for range 5 {
-		var s started
-		s, err = runContainer(ctx, o, named, image, password)
-		if err == nil {
-			return s, nil
-		}
-		if failed := (*launchError)(nil); errors.As(err, &failed) {
-			break
-		}
-		if !strings.Contains(err.Error(), "already allocated") && !strings.Contains(err.Error(), "already in use") {
-			break // only a port conflict is worth another attempt
-		}
-	}
-	return started{}, err
-}
-
-// checkEngine returns an error if the Docker engine is not available. It takes at most 15 seconds.
-func checkEngine(ctx context.Context) error {
-	if _, err := exec.LookPath("docker"); err != nil {
-		return errors.New("the docker command is not in PATH")
-	}
-	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
-	defer cancel()
-	if _, err := docker(ctx, "version", "--format", "{{.Server.Version}}"); err != nil {
-		return fmt.Errorf("no Docker engine answers: %w", err)
-	}
-	return nil
+	var s started
+	// The port is chosen here, because Docker would choose another one when the container restarts.
+	err = onFreePort(func(port int) error {
+		c := &container{name: "elobot-postgres-" + strings.ToLower(newPassword()), url: serverURL(port, password), home: named, report: o.log}
+		s, err = c.start(ctx, o, image, port, password)
+		return err
+	})
+	return s, err
 }
 
 // docker runs a docker command that needs no cleanup.
@@ -88,56 +75,56 @@ func docker(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(string(output)), nil
 }
 
-func runContainer(ctx context.Context, o Options, named *folder, image, password string) (started, error) {
-	// Choose the port here, because Docker would choose another one when the container restarts.
-	port, err := freePort()
-	if err != nil {
-		return started{}, err
+func (c *container) start(ctx context.Context, o Options, image string, port int, password string) (s started, err error) {
+	if c.watcher, err = watch(c.home.lock, dockerScript, c.name); err != nil {
+		return s, err
 	}
-	c := &container{name: "elobot-postgres-" + strings.ToLower(newPassword()), url: serverURL(port, password), home: named, report: o.log}
-	if c.watcher, err = watch(named.lock, dockerScript, c.name); err != nil {
-		return started{}, err
-	}
-	if err := named.recordContainer(c.name); err != nil {
-		return started{}, errors.Join(err, c.watcher.Dismiss())
+	// A container can outlive its watcher.
+	if err := c.home.write("container", c.name); err != nil {
+		return s, errors.Join(err, c.watcher.Dismiss())
 	}
 	o.log("starting the container %s of %s", c.name, image)
+	version, err := c.launch(ctx, o, image, port, password)
+	if err == nil {
+		return started{c, port, c.url, version, "PostgreSQL " + version + " in a container of " + image}, nil
+	}
+	if left := c.stop(ctx); left != nil { // no other server may use the data
+		return s, &launchError{errors.Join(err, left)}
+	}
+	if strings.Contains(err.Error(), "already allocated") || strings.Contains(err.Error(), "already in use") {
+		err = errPortTaken
+	}
+	return s, err
+}
+
+// launch makes and starts the container, and waits until its server answers.
+func (c *container) launch(ctx context.Context, o Options, image string, port int, password string) (version string, err error) {
 	// No --rm: a busy engine may mistake the restart of a container for its end and remove it.
-	args := []string{"run", "--detach", "--name", c.name,
+	args := []string{
+		"run", "--detach", "--name", c.name,
 		// Shows users and tests which process owns the container.
 		"--label", "elobot.pid=" + strconv.Itoa(os.Getpid()), "--publish", "127.0.0.1:" + strconv.Itoa(port) + ":5432",
-		"--env", "POSTGRES_PASSWORD", "--env", "PGDATA=/var/lib/postgresql/data"}
-	if !named.named() {
+		"--env", "POSTGRES_PASSWORD", "--env", "PGDATA=/var/lib/postgresql/data",
+	}
+	if !c.home.named() {
 		args = append(args, "--env", "POSTGRES_INITDB_ARGS=--no-sync")
 	} else {
 		// The locale is that of the programs, which may run on the same data later.
-		args = append(args, "--env", "POSTGRES_INITDB_ARGS=--locale=C.UTF-8", "--volume", named.data()+":/var/lib/postgresql/data")
+		args = append(args, "--env", "POSTGRES_INITDB_ARGS=--locale=C.UTF-8", "--volume", c.home.data()+":/var/lib/postgresql/data")
 		if uid := os.Getuid(); uid > 0 {
 			args = append(args, "--user", fmt.Sprintf("%d:%d", uid, os.Getgid()))
-			if err := os.Mkdir(named.data(), 0o700); err != nil && !os.IsExist(err) {
-				return started{}, errors.Join(err, c.watcher.Dismiss())
+			if err := os.Mkdir(c.home.data(), 0o700); err != nil && !os.IsExist(err) {
+				return "", err
 			}
 		}
 	}
-	args = append(args, image, "postgres", "-c", "shared_buffers=32MB")
-	for _, setting := range sortedSettings(o.Settings) {
-		args = append(args, "-c", setting)
-	}
-	cmd := exec.CommandContext(ctx, "docker", args...)
+	cmd := exec.CommandContext(ctx, "docker", slices.Concat(args, []string{image, "postgres"}, o.arguments())...)
 	// Pass the password in the environment, because all users can read the arguments of a process.
 	cmd.Env = append(os.Environ(), "POSTGRES_PASSWORD="+password)
-	_, err = c.watcher.run(cmd)
-	var version string
-	if err == nil {
-		version, err = waitReady(ctx, c.url, c.checkAlive, c.report)
+	if _, err := c.watcher.run(cmd); err != nil {
+		return "", err
 	}
-	if err != nil {
-		if left := c.stop(ctx); left != nil { // no other server may use the data
-			err = &launchError{errors.Join(err, left)}
-		}
-		return started{}, err
-	}
-	return started{engine: c, url: c.url, version: version, kind: "PostgreSQL " + version + " in a container of " + image}, nil
+	return waitReady(ctx, c.url, c.checkAlive, c.report)
 }
 
 // checkAlive returns an error with the end of the container's log if the container has ended.
@@ -180,7 +167,7 @@ func (c *container) stop(ctx context.Context) error {
 	if err := removeContainer(ctx, c.name); err != nil {
 		return err
 	}
-	return errors.Join(c.home.forgetContainer(), c.watcher.Dismiss())
+	return errors.Join(c.home.remove("container"), c.watcher.Dismiss())
 }
 
 // removeContainer stops a container if ctx allows, and removes it in any case.
@@ -205,14 +192,14 @@ func removeContainer(ctx context.Context, name string) error {
 // removeLeftContainer removes a container that may still use the data in the folder: the process that started it was killed, and its
 // watcher too. No other server can know that the container is there.
 func removeLeftContainer(ctx context.Context, o Options, named *folder) error {
-	name, err := named.recordedContainer()
+	name, err := named.read("container")
 	if err != nil || name == "" {
 		return err
 	}
 	o.log("removing the container %s, if it is still there", name)
 	if err := removeContainer(ctx, name); err != nil {
 		return fmt.Errorf("the container %s may still use the data: start Docker, or delete the file %s if there is no such container: %w",
-			name, named.containerFile(), err)
+			name, named.file("container"), err)
 	}
-	return named.forgetContainer()
+	return named.remove("container")
 }

@@ -4,10 +4,8 @@ package pgtemp
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -60,22 +58,6 @@ func TestContainer(t *testing.T) {
 	eventually(t, func() error { return portFree(t, address) })
 }
 
-func TestContainerKeepsNamedFolder(t *testing.T) {
-	t.Parallel()
-	needImage(t)
-	folder := filepath.Join(publicFolder(t), "named")
-	for _, use := range []func(*testing.T, string){storeValue, checkValue} {
-		server := start(t, Options{DataDir: folder, Sources: []Source{Docker}})
-		use(t, server.URL())
-		if err := server.Stop(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := os.Stat(filepath.Join(folder, "data")); err != nil {
-			t.Errorf("the data is lost: %v", err)
-		}
-	}
-}
-
 // TestLeftContainerIsRemoved: a container whose process and watcher were killed does not use the data any more when the next server
 // starts.
 func TestLeftContainerIsRemoved(t *testing.T) {
@@ -85,13 +67,13 @@ func TestLeftContainerIsRemoved(t *testing.T) {
 	left := start(t, o)
 	storeValue(t, left.URL())
 	c := left.engine.(*container)
-	if err := syscall.Kill(c.watcher.pid, syscall.SIGKILL); err != nil {
+	if err := c.watcher.process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if err := unlockFile(left.home.owner); err != nil { // as the end of the process does
+	if err := unlockFile(left.home.lock); err != nil { // as the end of the process does
 		t.Fatal(err)
 	}
-	left.home.owner = nil
+	left.home.lock = nil
 	server := start(t, o)
 	checkValue(t, server.URL())
 	if err := containerGone(t, c.name); err != nil {
@@ -100,7 +82,7 @@ func TestLeftContainerIsRemoved(t *testing.T) {
 	if err := server.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if name, err := server.home.recordedContainer(); err != nil || name != "" {
+	if name, err := server.home.read("container"); err != nil || name != "" {
 		t.Errorf("the container %q is not forgotten: %v", name, err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -30,14 +29,15 @@ var ErrForeignFolder = errors.New("the folder is not empty, and was not made for
 
 // folder is the named folder that keeps a server's data. The zero value means a temporary folder.
 //
-// It holds the marker, data (the server's own folder), password (the superuser's), port (that of the running server), container (the
-// name of the one that the server runs in), owner and lock. The last two are locked. owner contains the id of the process in charge,
-// which alone holds the lock on it, until its own end. lock lasts until the end of the server: it is held by the process in charge
-// during the start, then also by the server's watcher, which lives until the server has ended, and by the server itself unless it is
-// in a container. The server's own lock is not sufficient, because it does not work between a container and its host.
+// It holds the marker, data (the server's own folder), and the files password (the superuser's), port (that of the running server),
+// container (the name of the one that the server runs in) and lock.
+//
+// lock contains the id of the process in charge, and is locked by it, by its watcher, and by its server unless that is in a container.
+// So the lock lasts until the server has ended, even if the process is killed. The server's own lock is not sufficient, because it
+// does not work between a container and its host.
 type folder struct {
-	path        string
-	owner, lock *os.File // nil if they are not locked
+	path string
+	lock *os.File // nil if this process is not in charge
 }
 
 // openFolder makes the folder if necessary. It fails with ErrForeignFolder, and changes nothing, if the folder has files of others.
@@ -102,181 +102,135 @@ func mark(path string) error {
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	return syncFolder(path)
+	return syncFile(path)
 }
 
-// takeCharge makes this process the only one that may start a server on the folder. The error is errInUse if another process is in
-// charge.
-func (f *folder) takeCharge() (err error) {
+// takeCharge makes this process the only one that may start a server on the folder. It waits for a server to end whose process has
+// ended.
+func (f *folder) takeCharge(ctx context.Context, o Options) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, errors.New("its server is still running, though the process that "+
+		"started it has ended: stop the server"))
+	defer cancel()
+	waiting := false
+	return pollUntil(ctx, func() (bool, error) {
+		err := f.lockNow()
+		if !errors.Is(err, errInUse) {
+			return true, err
+		}
+		if pid := f.owner(); processAlive(pid) {
+			return false, fmt.Errorf("process %d is using it: stop that one first", pid)
+		}
+		if !waiting {
+			o.log("waiting for the server that was running on %s to end", f.path)
+			waiting = true
+		}
+		return false, nil
+	})
+}
+
+// lockNow takes charge of the folder without waiting. The error is errInUse if the folder is locked.
+func (f *folder) lockNow() (err error) {
 	if !f.named() {
 		return nil
 	}
-	if f.owner, err = lockFile(f.ownerPath()); err != nil {
+	if f.lock, err = lockFile(f.file("lock")); err != nil {
 		return err
 	}
-	err = f.owner.Truncate(0)
-	if err == nil {
-		_, err = fmt.Fprintln(f.owner, os.Getpid())
+	if err = f.lock.Truncate(0); err == nil {
+		_, err = fmt.Fprintln(f.lock, os.Getpid())
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("write owner: %w", err), f.leave())
-	}
-	return nil
-}
-
-// acquire locks the folder, as soon as a server that was running on it has ended.
-func (f *folder) acquire(ctx context.Context, o Options) (err error) {
-	if !f.named() {
-		return nil
-	}
-	f.lock, err = lockFile(f.lockPath())
-	if errors.Is(err, errInUse) {
-		o.log("waiting for the server that was running on %s to end", f.path)
-		ctx, cancel := context.WithTimeoutCause(ctx, lockWait, err)
-		defer cancel()
-		err = pollUntil(ctx, func() (bool, error) {
-			f.lock, err = lockFile(f.lockPath())
-			if errors.Is(err, errInUse) {
-				return false, nil
-			}
-			return true, err
-		})
-	}
-	if pid := f.serverProcess(); errors.Is(err, errInUse) && pid > 1 { // 1 is in a container
-		return fmt.Errorf("its server, process %d, is still running, though the process that started it has ended: stop the server", pid)
+		err = errors.Join(err, f.leave())
 	}
 	return err
 }
 
-// leave gives up the folder after its server has ended: its port means nothing any more.
-func (f *folder) leave() error {
-	if f.owner == nil {
-		return nil
-	}
-	err := os.Remove(f.portFile())
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	if err = errors.Join(err, f.release(), unlockFile(f.owner)); err != nil {
-		return fmt.Errorf("leave data folder: %w", err)
-	}
-	f.owner = nil
-	return nil
+// owner returns the id of the process that was in charge of the folder last, or 0.
+func (f *folder) owner() int {
+	content, _ := f.read("lock")
+	pid, _ := strconv.Atoi(content)
+	return pid
 }
 
-// release releases this process's hold on the lock.
-func (f *folder) release() error {
+// leave gives up the folder after its server has ended: its port means nothing any more.
+func (f *folder) leave() error {
 	if f.lock == nil {
 		return nil
 	}
-	if err := f.lock.Close(); err != nil {
-		return fmt.Errorf("unlock data folder: %w", err)
+	if err := errors.Join(f.remove("port"), unlockFile(f.lock)); err != nil {
+		return fmt.Errorf("leave data folder: %w", err)
 	}
 	f.lock = nil
 	return nil
 }
 
-// ownerProcess returns the id of the process that was in charge of the folder last, or 0.
-func (f *folder) ownerProcess() int { return readProcessID(f.ownerPath()) }
-
-// serverProcess returns the id of the server that wrote the data last, as the server itself recorded it, or 0.
-func (f *folder) serverProcess() int { return readProcessID(filepath.Join(f.data(), "postmaster.pid")) }
-
-// readProcessID returns the id in the first line of a file, or 0.
-func readProcessID(path string) int {
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return 0
-	}
-	line, _, _ := strings.Cut(string(content), "\n")
-	pid, err := strconv.Atoi(strings.TrimSpace(line))
-	if err != nil {
-		return 0
-	}
-	return pid
-}
-
-// recordPort keeps the port for other processes that use the server, see Use.
-func (f *folder) recordPort(address string) error {
-	if !f.named() {
-		return nil
-	}
-	u, err := url.Parse(address)
-	if err != nil {
-		return fmt.Errorf("find the port: %w", err)
-	}
-	if err := os.WriteFile(f.portFile(), []byte(u.Port()+"\n"), 0o600); err != nil {
-		return fmt.Errorf("write port: %w", err)
-	}
-	return nil
-}
-
-func (f *folder) ownerPath() string { return filepath.Join(f.path, "owner") }
-
-func (f *folder) lockPath() string { return filepath.Join(f.path, "lock") }
-
-func (f *folder) portFile() string { return filepath.Join(f.path, "port") }
-
-func (f *folder) containerFile() string { return filepath.Join(f.path, "container") }
-
 // recordedURL returns the URL of the server that ran last on the folder.
 func (f *folder) recordedURL() (string, error) {
-	content, err := os.ReadFile(f.portFile())
-	if err != nil {
-		return "", fmt.Errorf("read port: %w", err)
-	}
-	port, err := strconv.Atoi(strings.TrimSpace(string(content)))
-	if err != nil {
-		return "", fmt.Errorf("read port: %w", err)
-	}
-	password, err := os.ReadFile(filepath.Join(f.path, "password"))
-	if err != nil {
-		return "", fmt.Errorf("read password: %w", err)
-	}
-	return serverURL(port, strings.TrimSpace(string(password))), nil
+	content, portErr := f.read("port")
+	password, passwordErr := f.read("password")
+	port, err := strconv.Atoi(content)
+	return serverURL(port, password), errors.Join(portErr, passwordErr, err)
 }
 
-// recordContainer keeps the name of a container before it uses the data. A container can outlive its watcher.
-func (f *folder) recordContainer(name string) error {
-	if !f.named() {
-		return nil
-	}
-	if err := writeDurably(f.containerFile(), name); err != nil {
-		return fmt.Errorf("write container: %w", err)
-	}
-	return nil
-}
+func (f *folder) named() bool { return f.path != "" }
 
-// recordedContainer returns the name of the container that may be using the data, or "".
-func (f *folder) recordedContainer() (string, error) {
+func (f *folder) data() string { return f.file("data") }
+
+func (f *folder) file(name string) string { return filepath.Join(f.path, name) }
+
+// read returns the content of one of the folder's files without the white space around it, or "" if there is no such file. A temporary
+// folder has none.
+func (f *folder) read(name string) (string, error) {
 	if !f.named() {
 		return "", nil
 	}
-	content, err := os.ReadFile(f.containerFile())
+	content, err := os.ReadFile(f.file(name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		err = nil
 	}
-	if err != nil {
-		return "", fmt.Errorf("read container: %w", err)
-	}
-	return strings.TrimSpace(string(content)), nil
+	return strings.TrimSpace(string(content)), err
 }
 
-// forgetContainer forgets a container that has been removed.
-func (f *folder) forgetContainer() error {
+// write writes a line to one of the folder's files, unless the folder is temporary.
+func (f *folder) write(name, content string) error {
 	if !f.named() {
 		return nil
 	}
-	if err := os.Remove(f.containerFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove container: %w", err)
-	}
-	return nil
+	return writePrivate(f.file(name), content)
 }
 
-// answering returns the URL of the server that ran last on the folder, if it answers.
-func (f *folder) answering(ctx context.Context) (address string, ok bool) {
-	address, err := f.recordedURL()
-	return address, err == nil && answers(ctx, address)
+// remove removes one of the folder's files, if there is such a file.
+func (f *folder) remove(name string) error {
+	if !f.named() {
+		return nil
+	}
+	err := os.Remove(f.file(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// dataVersion returns the major version of PostgreSQL that wrote the data, or "" if there is no data yet.
+func (f *folder) dataVersion() (string, error) { return f.read("data/PG_VERSION") }
+
+// HasData reports whether a server has initialised this folder, see Options.DataDir.
+func HasData(path string) bool {
+	_, err := os.Stat(filepath.Join(path, "data"))
+	return err == nil
+}
+
+// password returns the superuser's password of this folder. It makes one if there is no data yet.
+func (f *folder) password() (string, error) {
+	if password, err := f.read("password"); err != nil || password != "" {
+		return password, err
+	}
+	if version, err := f.dataVersion(); err != nil || version != "" {
+		return "", errors.Join(err, fmt.Errorf("the file %s is missing or empty, and the data in %s cannot be used without it: "+
+			"put the file back from a backup", f.file("password"), f.data()))
+	}
+	password := newPassword()
+	return password, f.write("password", password)
 }
 
 // makeFolder makes the folder and its parents. The folder gets the given mode regardless of the umask.
@@ -294,56 +248,9 @@ func makeFolder(path string, mode fs.FileMode) error {
 	return os.Chmod(path, mode)
 }
 
-func (f *folder) named() bool { return f.path != "" }
-
-func (f *folder) data() string { return filepath.Join(f.path, "data") }
-
-// dataVersion returns the major version of PostgreSQL that wrote the data, or "" if there is no data yet.
-func (f *folder) dataVersion() (string, error) {
-	if !f.named() {
-		return "", nil
-	}
-	content, err := os.ReadFile(filepath.Join(f.data(), "PG_VERSION"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("read the version of the data: %w", err)
-	}
-	return strings.TrimSpace(string(content)), nil
-}
-
-// password returns the superuser's password of this folder. It makes one if there is no data yet.
-func (f *folder) password() (string, error) {
-	if !f.named() {
-		return newPassword(), nil
-	}
-	path := filepath.Join(f.path, "password")
-	content, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("read password: %w", err)
-	}
-	if password := strings.TrimSpace(string(content)); password != "" {
-		return password, nil
-	}
-	if version, err := f.dataVersion(); err != nil || version != "" {
-		return "", errors.Join(err, fmt.Errorf("the file %s is missing or empty, and the data in %s cannot be used without it: "+
-			"put the file back from a backup", path, f.data()))
-	}
-	password := newPassword()
-	return password, writePrivate(path, password)
-}
-
-// writePrivate writes a file that only its owner can read, regardless of the umask. The file is complete and on the disk, or as it
-// was before.
+// writePrivate writes a line to a file that only its owner can read, regardless of the umask. The file is complete and on the disk, or
+// as it was before.
 func writePrivate(path, content string) error {
-	if err := writeDurably(path, content); err != nil {
-		return fmt.Errorf("write password: %w", err)
-	}
-	return nil
-}
-
-func writeDurably(path, content string) (err error) {
 	partial := path + ".new"
 	if err := os.Remove(partial); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -359,5 +266,5 @@ func writeDurably(path, content string) (err error) {
 	if err := os.Rename(partial, path); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(path))
+	return syncFile(filepath.Dir(path))
 }

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -107,31 +106,5 @@ func TestMarkerComesFirst(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", folder, diff)
 		}
-	}
-}
-
-// TestUnfinishedFirstStart: a first start that was killed while it made the data goes on with the next start.
-func TestUnfinishedFirstStart(t *testing.T) {
-	t.Parallel()
-	if !hasPrograms(t) {
-		return
-	}
-	programs, folder := publicFolder(t), filepath.Join(publicFolder(t), "named")
-	for name, script := range slowPrograms {
-		putScript(t, filepath.Join(programs, name), "#!/bin/sh -e\n"+script)
-	}
-	putScript(t, filepath.Join(programs, "slow"), "")
-	h := startHelper(t, order{Ways: []Source{Programs}, DataDir: folder}, func(cmd *exec.Cmd) {
-		cmd.Env = append(without(cmd.Env, "PATH"), "PATH="+programs+":"+os.Getenv("PATH"))
-	})
-	eventually(t, func() error {
-		_, err := os.Stat(filepath.Join(folder, "data.new", "PG_VERSION"))
-		return err
-	})
-	h.kill()
-	server := start(t, Options{DataDir: folder, Sources: []Source{Programs}, Settings: map[string]string{"fsync": "off"}})
-	storeValue(t, server.URL())
-	if err := server.Stop(t.Context()); err != nil {
-		t.Error(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
+	"path/filepath"
 	"strconv"
 	"syscall"
 )
@@ -75,8 +76,11 @@ func (id identity) chown(path string) error {
 }
 
 // checkAccess returns an error unless this user can reach the folder and write to it.
-func (id identity) checkAccess(folder string) error {
-	cmd := exec.Command("/bin/sh", "-c", "test -w .")
+func (id identity) checkAccess(folder string) error { return id.test(folder, "-w") }
+
+// test returns an error unless this user can enter the folder, and the test of the shell for it succeeds.
+func (id identity) test(folder, permission string) error {
+	cmd := exec.Command("/bin/sh", "-c", "test "+permission+" .")
 	id.apply(cmd)
 	cmd.Dir = folder
 	if err := cmd.Run(); err != nil {
@@ -85,16 +89,23 @@ func (id identity) checkAccess(folder string) error {
 	return nil
 }
 
-// canEnter reports whether this user can enter the folder.
-func (id identity) canEnter(folder string) bool {
-	cmd := exec.Command("/bin/sh", "-c", "test -x .")
-	id.apply(cmd)
-	cmd.Dir = folder
-	return cmd.Run() == nil
-}
-
-// trusted reports whether only this user or root can write to a folder.
-func trusted(folder fs.FileInfo) bool {
-	owner := int(folder.Sys().(*syscall.Stat_t).Uid)
-	return folder.IsDir() && (owner == os.Geteuid() || owner == 0) && folder.Mode().Perm()&0o022 == 0
+// Enterable reports whether the server's user can enter the folder, or the nearest parent of it that exists. It matters for
+// root, as another user runs the server then.
+func Enterable(folder string) (bool, error) {
+	path, err := filepath.Abs(folder)
+	if err != nil {
+		return false, fmt.Errorf("find data folder: %w", err)
+	}
+	user, err := chooseIdentity(filepath.Join(path, "data"))
+	if err != nil {
+		return false, err
+	}
+	for ; ; path = filepath.Dir(path) {
+		if _, err := os.Stat(path); err == nil {
+			return user.test(path, "-x") == nil, nil
+		}
+		if path == filepath.Dir(path) {
+			return false, fmt.Errorf("find a parent of the folder %s", folder)
+		}
+	}
 }

@@ -10,61 +10,12 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 )
-
-// mustUse calls do with the URL of the folder's server.
-func mustUse(t *testing.T, folder string, do func(address string)) {
-	t.Helper()
-	address, release, err := Use(t.Context(), Options{DataDir: folder, Sources: []Source{Programs}, Log: func(msg string) { t.Log(msg) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	do(address)
-	if err := release(t.Context()); err != nil {
-		t.Error(err)
-	}
-}
-
-// mustKeep checks that a server is started again after SIGKILL, with its data and at the same URL, but not while it is paused.
-func mustKeep(t *testing.T, server *Server) {
-	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	kept := make(chan error, 1)
-	reasons := make(chan error, 1)
-	go func() { kept <- server.Keep(ctx, func(reason error) { reasons <- reason }) }()
-	killed := server.PID()
-	if err := syscall.Kill(killed, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, func() error {
-		if pid := server.PID(); pid == killed || pid == 0 {
-			return fmt.Errorf("the server is still process %d", pid)
-		}
-		return nil
-	})
-	checkValue(t, server.URL())
-	if reason := <-reasons; reason == nil || !strings.Contains(reason.Error(), "the server ended") {
-		t.Errorf("the reason is %v", reason)
-	}
-	if err := server.Pause(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
-	if err := server.revive(t.Context(), func(error) {}); err != nil || server.PID() != 0 {
-		t.Errorf("a paused server is process %d: %v", server.PID(), err)
-	}
-	if err := server.Resume(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	stop()
-	if err := <-kept; err != nil {
-		t.Error(err)
-	}
-}
 
 // TestKeepGivesUp: a server that cannot be started again is an error, with the reason of its end.
 func TestKeepGivesUp(t *testing.T) {
@@ -123,16 +74,16 @@ func TestUseTrustsNoPort(t *testing.T) {
 			if err := errors.Join(mark(home.path), os.WriteFile(filepath.Join(home.path, "password"), []byte("secret\n"), 0o600)); err != nil {
 				t.Fatal(err)
 			}
-			if err := home.recordPort("postgres://" + impostor.Addr().String()); err != nil {
+			if err := home.write("port", strconv.Itoa(impostor.Addr().(*net.TCPAddr).Port)); err != nil {
 				t.Fatal(err)
 			}
 			if locked {
-				lock, err := lockFile(home.ownerPath())
-				if err != nil {
+				other := &folder{path: home.path}
+				if err := other.lockNow(); err != nil {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() {
-					if err := lock.Close(); err != nil {
+					if err := other.leave(); err != nil {
 						t.Error(err)
 					}
 				})
@@ -159,38 +110,34 @@ func TestUseTrustsNoPort(t *testing.T) {
 func TestReusedProcessID(t *testing.T) {
 	t.Parallel()
 	home := &folder{path: publicFolder(t)}
-	if err := os.WriteFile(home.ownerPath(), []byte("1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ending, err := lockFile(home.lockPath())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := home.takeCharge(); err != nil {
-		t.Fatal(err)
-	}
-	waited := false
-	err = home.acquire(t.Context(), Options{Log: func(string) {
-		waited = true
-		if err := unlockFile(ending); err != nil {
+	for content, locked := range map[string]bool{"1": false, "0": true} {
+		if err := os.WriteFile(home.file("lock"), []byte(content+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var ending *os.File
+		if locked {
+			var err error
+			if ending, err = lockFile(home.file("lock")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		waited := false
+		err := home.takeCharge(t.Context(), Options{Log: func(string) {
+			waited = true
+			if err := unlockFile(ending); err != nil {
+				t.Error(err)
+			}
+		}})
+		if err != nil || waited != locked || home.owner() != os.Getpid() {
+			t.Errorf("process %d is in charge: %v, waited %v", home.owner(), err, waited)
+		}
+		other := &folder{path: home.path}
+		if err := other.takeCharge(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), "is using it") {
+			t.Errorf("a second one in charge: %v", err)
+		}
+		if err := home.leave(); err != nil {
 			t.Error(err)
 		}
-	}})
-	if err != nil || !waited {
-		t.Errorf("the folder is locked: %v, waited %v", err, waited)
-	}
-	if got := home.ownerProcess(); got != os.Getpid() {
-		t.Errorf("process %d is in charge", got)
-	}
-	other := &folder{path: home.path}
-	if err := other.takeCharge(); !errors.Is(err, errInUse) {
-		t.Errorf("a second one in charge: %v", err)
-	}
-	if err := home.leave(); err != nil {
-		t.Error(err)
-	}
-	if err := errors.Join(other.takeCharge(), other.acquire(t.Context(), Options{}), other.leave()); err != nil {
-		t.Errorf("the next one in charge: %v", err)
 	}
 }
 

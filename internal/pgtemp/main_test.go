@@ -33,15 +33,15 @@ type order struct {
 	// NoFolders makes it search for programs only in PATH.
 	NoFolders bool
 	Umask     int
-	// Cache and Repository replace the defaults.
-	Cache, Repository string
+	// Cache and Archive replace the defaults.
+	Cache, Archive string
 	// Script makes it call AtExit with these arguments and end, instead of starting a server.
 	Script []string
 }
 
 // report is a line of a helper's output.
 type report struct {
-	Event string // log, ready, interrupted, failed
+	Event string // log, ready, failed
 	Text  string
 	URL   string
 	Kind  string
@@ -75,23 +75,13 @@ func runHelper(text string) error {
 		return err
 	}
 	syscall.Umask(o.Umask)
-	interrupts := make(chan os.Signal, 1)
-	signal.Notify(interrupts, os.Interrupt)
-	go func() {
-		for range interrupts {
-			printReport(report{Event: "interrupted"})
-		}
-	}()
-	// Handle SIGHUP explicitly: under nohup all processes ignore it.
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	go func() {
-		<-hangups
-		os.Exit(1)
-	}()
-	options := Options{DataDir: o.DataDir, Sources: o.Ways, cache: o.Cache, repository: o.Repository, Log: func(msg string) { printReport(report{Event: "log", Text: msg}) }}
+	signal.Ignore(os.Interrupt)
+	options := Options{DataDir: o.DataDir, Sources: o.Ways, cache: o.Cache, Log: func(msg string) { printReport(report{Event: "log", Text: msg}) }}
 	if o.NoFolders {
 		options.programFolders = []string{}
+	}
+	if o.Archive != "" {
+		options.archive = &archive{address: o.Archive, timeout: testTimeout}
 	}
 	server, err := Start(context.Background(), options)
 	if err != nil {
@@ -249,7 +239,7 @@ func start(t *testing.T, o Options) *Server {
 // all that can be tested.
 func hasPrograms(t *testing.T) bool {
 	t.Helper()
-	if _, err := findPrograms(t.Context(), os.Getenv("PATH"), usualFolders(), "", func(*exec.Cmd) {}); err == nil {
+	if _, err := installed(t.Context(), Options{cache: t.TempDir()}, identity{}, ""); err == nil {
 		return true
 	}
 	_, err := Start(t.Context(), Options{Sources: []Source{Programs}, cache: t.TempDir()})

@@ -56,7 +56,7 @@ func mustHavePackages(t *testing.T, cache string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openCache(cache).find(t.Context(), packagesForm, user, "")(); err != nil {
+	if _, err := firstSuitable(t.Context(), cached(Options{cache: cache}, packagesName), user, ""); err != nil {
 		t.Errorf("find programs in the cache: %v", err)
 	}
 	got, err := filepath.Glob(filepath.Join(cache, "packages-postgresql/usr/lib/*/*.*"))

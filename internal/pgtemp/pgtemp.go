@@ -12,6 +12,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -35,18 +37,16 @@ const (
 // Options configure a server. The zero value means a temporary server.
 type Options struct {
 	// DataDir is a folder that keeps the data. Start creates and initialises it on first use, and refuses a folder with files
-	// of others. It contains the data folder and the superuser's password. Only one process can use it at a time. If this process is root, an
-	// unprivileged user must be able to reach the folder. Empty means a temporary folder that is removed at the end.
+	// of others. It contains the data folder and the superuser's password. Only one process can use it at a time. If this process
+	// is root, an unprivileged user must be able to reach the folder. Empty means a temporary folder that is removed at the end.
 	DataDir string
 	// InMemory keeps a temporary server's data in memory, if the system has a memory folder with enough space. Creating
 	// a database then takes a fifth of the processor time.
 	InMemory bool
 	// Settings are extra server settings, such as fsync=off.
 	Settings map[string]string
-	// Log receives progress messages for users. It may be nil.
+	// Log receives progress messages for users, and why a source did not work while another one may. It may be nil.
 	Log func(msg string)
-	// LogFailure receives why a source did not work, while another one may. If it is nil, Log receives that too.
-	LogFailure func(err error)
 	// Sources lists the sources to try, in this order. Empty means all of them.
 	Sources []Source
 
@@ -54,24 +54,21 @@ type Options struct {
 	programFolders []string
 	// cache is the folder for fetched programs. Empty means the default.
 	cache string
-	// repository is the URL to fetch archives from, sum the archive's checksum, and stepTimeout the limit for each step of a fetch.
-	// The zero values mean the defaults.
-	repository, sum string
-	stepTimeout     time.Duration
+	// archive is what to fetch instead of the archive for this system.
+	archive *archive
+}
+
+// archive is an archive of PostgreSQL's programs and all the libraries that they need.
+type archive struct {
+	address string
+	sum     string // SHA-256
+	timeout time.Duration
 }
 
 func (o Options) log(format string, args ...any) {
 	if o.Log != nil {
 		o.Log(fmt.Sprintf(format, args...))
 	}
-}
-
-func (o Options) logFailure(err error) {
-	if o.LogFailure != nil {
-		o.LogFailure(err)
-		return
-	}
-	o.log("%v", err)
 }
 
 // engine is a server that was started in one of the ways.
@@ -89,6 +86,7 @@ type engine interface {
 // started is the result of a way, once its server answers queries.
 type started struct {
 	engine  engine
+	port    int
 	url     string
 	version string
 	kind    string
@@ -97,10 +95,10 @@ type started struct {
 // Server is a running PostgreSQL server.
 type Server struct {
 	started
-	home            *folder
-	mu              sync.Mutex
-	paused, stopped bool
-	log             func(format string, args ...any)
+	home    *folder
+	mu      sync.Mutex
+	stopped bool
+	log     func(format string, args ...any)
 }
 
 // Start starts a server and returns when it answers queries. If a way fails, Start tries the next one. If all fail, the
@@ -110,11 +108,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = home.takeCharge()
-	if errors.Is(err, errInUse) {
-		err = fmt.Errorf("process %d is using it: stop that one first", home.ownerProcess())
-	}
-	if err != nil {
+	if err := home.takeCharge(ctx, o); err != nil {
 		return nil, fmt.Errorf("data folder %s: %w", home.path, err)
 	}
 	return startIn(ctx, o, home)
@@ -122,19 +116,14 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 
 // startIn starts a server in a folder that this process is in charge of. If that fails, the process is no longer in charge.
 func startIn(ctx context.Context, o Options, home *folder) (*Server, error) {
-	err := home.acquire(ctx, o)
-	if err == nil {
-		err = removeLeftContainer(ctx, o, home)
-	}
-	if err != nil {
+	if err := removeLeftContainer(ctx, o, home); err != nil {
 		return nil, errors.Join(fmt.Errorf("data folder %s: %w", home.path, err), home.leave())
 	}
 	s, err := startAnyWay(ctx, o, home)
 	if err != nil {
 		return nil, errors.Join(err, home.leave())
 	}
-	// From here on only the server's watcher holds the lock on a named folder, see folder.
-	if err := errors.Join(home.recordPort(s.url), home.release()); err != nil {
+	if err := home.write("port", strconv.Itoa(s.port)); err != nil { // for other processes, see Use
 		return nil, errors.Join(err, s.engine.stop(context.WithoutCancel(ctx)), home.leave())
 	}
 	return &Server{started: s, home: home, log: o.log}, nil
@@ -147,24 +136,17 @@ func (e *launchError) Error() string { return e.err.Error() }
 
 func (e *launchError) Unwrap() error { return e.err }
 
+// way starts a server in one of the ways.
+type way func(context.Context, Options, *folder) (started, error)
+
 func startAnyWay(ctx context.Context, o Options, home *folder) (started, error) {
-	start := map[Source]func(context.Context, Options, *folder) (started, error){
-		Programs: startFrom(installed),
-		Docker:   startDocker,
-		Archive:  startFrom(fromArchive),
-		Packages: startFrom(fromPackages),
-	}
-	ways := o.Sources
-	if len(ways) == 0 {
-		ways = []Source{Programs, Docker, Archive, Packages}
+	sources := o.Sources
+	if len(sources) == 0 {
+		sources = []Source{Programs, Docker, Archive, Packages}
 	}
 	var reasons []string
-	for _, way := range ways {
-		begin, known := start[way]
-		if !known {
-			return started{}, fmt.Errorf("start postgres: unknown way %q", way)
-		}
-		s, err := begin(ctx, o, home)
+	for _, source := range sources {
+		s, err := wayOf(source)(ctx, o, home)
 		if err == nil {
 			o.log("%s is ready", s.kind)
 			return s, nil
@@ -176,9 +158,9 @@ func startAnyWay(ctx context.Context, o Options, home *folder) (started, error) 
 		if failed := (*launchError)(nil); errors.As(err, &failed) && HasData(home.path) && home.named() {
 			return started{}, fmt.Errorf("start PostgreSQL on the data in %s: %w", home.data(), err)
 		}
-		failure := fmt.Errorf("%s: %s", way, strings.ReplaceAll(err.Error(), "\n", "; "))
-		o.logFailure(failure)
-		reasons = append(reasons, failure.Error())
+		reason := fmt.Sprintf("%s: %s", source, strings.ReplaceAll(err.Error(), "\n", "; "))
+		o.log("%s", reason)
+		reasons = append(reasons, reason)
 	}
 	if major, err := home.dataVersion(); err == nil && major != "" {
 		return started{}, fmt.Errorf("no PostgreSQL %s could be started, and no other version can read the data in %s: "+
@@ -220,18 +202,12 @@ func (s *Server) Restart(ctx context.Context, immediate bool) error {
 // Pause stops the server until Resume. An immediate pause is like a crash, so that the server recovers its data on
 // Resume. Otherwise the server rolls back open transactions and shuts down cleanly.
 func (s *Server) Pause(ctx context.Context, immediate bool) error {
-	return s.unlessStopped("pause", func() error {
-		s.paused = true
-		return s.engine.pause(ctx, immediate)
-	})
+	return s.unlessStopped("pause", func() error { return s.engine.pause(ctx, immediate) })
 }
 
 // Resume starts a paused server on the same port with the same data, and returns when it answers queries.
 func (s *Server) Resume(ctx context.Context) error {
-	return s.unlessStopped("resume", func() error {
-		s.paused = false
-		return s.engine.resume(ctx)
-	})
+	return s.unlessStopped("resume", func() error { return s.engine.resume(ctx) })
 }
 
 func (s *Server) unlessStopped(what string, do func() error) error {
@@ -263,4 +239,134 @@ func (s *Server) Stop(ctx context.Context) error {
 		return fmt.Errorf("stop postgres: %w", err)
 	}
 	return nil
+}
+
+const (
+	// aliveInterval is how often Keep looks whether the server is running. Looking at a container takes a docker command.
+	aliveInterval     = time.Second
+	containerInterval = 5 * time.Second
+	// reviveTimeout is how long Keep begins attempts to start a server again that has ended. An attempt takes as long as it needs.
+	reviveTimeout = time.Minute
+)
+
+// Keep starts the server again whenever it ends by itself, such as by SIGKILL, until the context ends. It reports the reason each
+// time, before the start. The server recovers its data and keeps its port. The error says why it cannot be started again. It is not for
+// a server that is paused.
+func (s *Server) Keep(ctx context.Context, report func(reason error)) error {
+	interval := aliveInterval
+	if s.PID() == 0 {
+		interval = containerInterval
+	}
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if err := s.revive(ctx, report); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+}
+
+// revive starts the server again if it has ended by itself.
+func (s *Server) revive(ctx context.Context, report func(reason error)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return nil
+	}
+	reason := s.engine.checkAlive(ctx)
+	if reason == nil || ctx.Err() != nil {
+		return nil
+	}
+	report(reason)
+	begun := time.Now()
+	err := pollUntil(ctx, func() (bool, error) {
+		err := s.engine.resume(ctx)
+		if err != nil && time.Since(begun) < reviveTimeout {
+			return false, nil // processes of the old server may still hold its memory for a moment
+		}
+		return err == nil, err
+	})
+	if err != nil {
+		return fmt.Errorf("start postgres again: %w", errors.Join(reason, err))
+	}
+	s.log("%s is ready again", s.kind)
+	return nil
+}
+
+// Use returns the URL of the server of Options.DataDir: the running one of another process, or else one that it starts and that
+// release stops.
+func Use(ctx context.Context, o Options) (address string, release func(context.Context) error, err error) {
+	home, err := openFolder(o)
+	if err != nil {
+		return "", nil, err
+	}
+	wait, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("the server of process %d does not answer", home.owner()))
+	defer cancel()
+	running := false
+	err = pollUntil(wait, func() (bool, error) {
+		err := home.lockNow()
+		if !errors.Is(err, errInUse) {
+			return true, err
+		}
+		if !processAlive(home.owner()) {
+			return false, nil // its server is being stopped
+		}
+		// Only now does the port belong to the server. Without a process in charge, anybody may listen there.
+		if address, err = home.recordedURL(); err == nil {
+			running = answers(wait, address)
+		}
+		return running, nil // otherwise the server is starting or stopping
+	})
+	if err != nil {
+		return "", nil, fmt.Errorf("use data folder %s: %w", home.path, err)
+	}
+	if running {
+		return address, func(context.Context) error { return nil }, nil
+	}
+	server, err := startIn(ctx, o, home)
+	if err != nil {
+		return "", nil, err
+	}
+	return server.URL(), server.Stop, nil
+}
+
+// arguments returns the settings as arguments for a server, in sorted order.
+func (o Options) arguments() []string {
+	var pairs []string
+	for name, value := range o.Settings {
+		pairs = append(pairs, name+"="+value)
+	}
+	slices.Sort(pairs)
+	args := []string{"-c", "shared_buffers=32MB"}
+	for _, pair := range pairs {
+		args = append(args, "-c", pair)
+	}
+	return args
+}
+
+// pollUntil calls done every 10 ms until it returns true or an error, or ctx ends.
+func pollUntil(ctx context.Context, done func() (bool, error)) error {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if ok, err := done(); ok || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+}
+
+// lastLines returns the last four lines of a program's output, joined into one line for an error.
+func lastLines(output string) string {
+	lines := strings.FieldsFunc(output, func(r rune) bool { return r == '\n' || r == '\r' })
+	return strings.Join(lines[max(0, len(lines)-4):], " / ")
 }

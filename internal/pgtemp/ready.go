@@ -12,7 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // superuser is the only role of a new server.
@@ -32,33 +34,54 @@ func serverURL(port int, password string) string {
 	return u.String()
 }
 
-// freePort returns an unused loopback port. Another process may take it before the server does.
-func freePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("choose a port: %w", err)
+var errPortTaken = errors.New("the port is taken")
+
+// onFreePort calls start with an unused loopback port, and with another one if it returns errPortTaken: another process can take a port
+// before the server does.
+func onFreePort(start func(port int) error) error {
+	for range 5 {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err == nil {
+			err = listener.Close()
+		}
+		if err != nil {
+			return fmt.Errorf("choose a port: %w", err)
+		}
+		if err = start(listener.Addr().(*net.TCPAddr).Port); !errors.Is(err, errPortTaken) {
+			return err
+		}
 	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	if err := listener.Close(); err != nil {
-		return 0, fmt.Errorf("choose a port: %w", err)
-	}
-	return port, nil
+	return errPortTaken
 }
+
+const (
+	// startTimeout is how long a server may say nothing. The first start in a container can take long on a slow disk.
+	startTimeout = 90 * time.Second
+	// recoveryReport is after how long a recovery is reported.
+	recoveryReport = 5 * time.Second
+)
 
 // waitReady queries the server for its version until it succeeds. A server that accepts connections may not be ready: it
 // may be recovering, or it may be the temporary server with which a container initialises its data. checkAlive returns an
 // error if there is no point in waiting any longer.
-func waitReady(ctx context.Context, serverURL string, checkAlive func(context.Context) error, log func(format string, args ...any)) (version string, err error) {
+//
+// A server may take any time to recover its data: to break that off would only make it start over.
+func waitReady(ctx context.Context, serverURL string, checkAlive func(context.Context) error, log func(string, ...any)) (string, error) {
 	config, err := parseURL(serverURL)
 	if err != nil {
 		return "", err
 	}
+	return waitFor(ctx, config, checkAlive, log)
+}
+
+func waitFor(ctx context.Context, config *pgx.ConnConfig, checkAlive func(context.Context) error, log func(string, ...any)) (string, error) {
 	// Another process may listen on the port and never respond. checkAlive then detects that the server has ended, so keep
 	// the first attempts short.
 	timeout := 250 * time.Millisecond
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	p := newPatience(time.Now())
+	begun, reported := time.Now(), false
+	deadline := begun.Add(startTimeout)
 	for {
 		version, err := askVersion(ctx, config, timeout)
 		if err == nil {
@@ -71,12 +94,16 @@ func waitReady(ctx context.Context, serverURL string, checkAlive func(context.Co
 		if aliveErr != nil {
 			return "", aliveErr
 		}
-		progress, hopeless := p.failed(time.Now(), err)
-		if hopeless != nil {
-			return "", fmt.Errorf("wait for the server: %w (%w)", hopeless, err)
+		now := time.Now()
+		if answer := (*pgconn.PgError)(nil); errors.As(err, &answer) && answer.Code == pgerrcode.CannotConnectNow {
+			deadline = now.Add(startTimeout)
+			if !reported && now.Sub(begun) >= recoveryReport {
+				log("the server is recovering its data, which may take long")
+				reported = true
+			}
 		}
-		if progress != "" {
-			log("%s", progress)
+		if now.After(deadline) {
+			return "", fmt.Errorf("wait for the server: it was not ready in time (%w)", err)
 		}
 		select {
 		case <-ctx.Done():

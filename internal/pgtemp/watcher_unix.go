@@ -3,13 +3,14 @@
 package pgtemp
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // watcherFrame runs before the script of a watcher. It reads from a pipe until the other end is closed, at the latest by
@@ -26,36 +27,28 @@ done
 
 // Watcher is a process that cleans up after this one.
 type Watcher struct {
-	mu  sync.Mutex
-	pid int
-	// pipe is a raw descriptor because an os.File is closed when it is garbage-collected, and a server may be in use by
-	// its URL long after the last reference to its Watcher is gone.
-	pipe int
+	mu      sync.Mutex
+	process *os.Process
+	pipe    *os.File // nil once it is dismissed
 }
 
+// watchers keeps the pipes of all watchers open. An os.File is closed when it is garbage-collected, and a server may be in use by
+// its URL long after the last reference to its Watcher is gone.
+var watchers sync.Map
+
 // AtExit makes /bin/sh run script after this process has ended, even by SIGKILL. The script gets args as $1, $2 and so
-// on, and the last state set by Tell as $state. It runs in its own session, in the folder /, with this process's
+// on, and the last state set by Report as $state. It runs in its own session, in the folder /, with this process's
 // environment and without its standard streams.
 func AtExit(script string, args ...string) (*Watcher, error) {
 	return watch(nil, script, args...)
 }
 
-// watch is AtExit with a file that the watcher keeps open while it lives.
+// watch is AtExit with a file, unless it is nil, that the watcher keeps open while it lives.
 func watch(keep *os.File, script string, args ...string) (*Watcher, error) {
-	var ends [2]int
-	// No process may be forked before the pipe is close-on-exec: a child that inherits the write end would keep the
-	// watcher waiting.
-	syscall.ForkLock.RLock()
-	err := syscall.Pipe(ends[:])
-	if err == nil {
-		syscall.CloseOnExec(ends[0])
-		syscall.CloseOnExec(ends[1])
-	}
-	syscall.ForkLock.RUnlock()
+	reader, writer, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("start watcher: make pipe: %w", err)
+		return nil, fmt.Errorf("start watcher: %w", err)
 	}
-	reader := os.NewFile(uintptr(ends[0]), "watcher pipe")
 	cmd := exec.Command("/bin/sh", append([]string{"-c", watcherFrame + script, "elobot-watcher"}, args...)...)
 	cmd.Dir = "/"
 	cmd.Stdin = reader
@@ -64,35 +57,27 @@ func watch(keep *os.File, script string, args ...string) (*Watcher, error) {
 		cmd.ExtraFiles = []*os.File{keep}
 	}
 	if err := errors.Join(cmd.Start(), reader.Close()); err != nil {
-		return nil, fmt.Errorf("start watcher: %w", errors.Join(err, syscall.Close(ends[1])))
+		return nil, fmt.Errorf("start watcher: %w", errors.Join(err, writer.Close()))
 	}
-	w := &Watcher{pid: cmd.Process.Pid, pipe: ends[1]}
-	return w, cmd.Process.Release()
+	w := &Watcher{process: cmd.Process, pipe: writer}
+	watchers.Store(w, nil)
+	return w, nil
 }
 
 // Report sets $state for the script. The state must be one line.
 func (w *Watcher) Report(state string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.setState(state)
-}
-
-func (w *Watcher) setState(state string) error {
-	if w.pipe < 0 {
+	if w.pipe == nil {
 		return errors.New("set watcher state: the watcher was dismissed")
 	}
-	if strings.Contains(state, "\n") {
-		return errors.New("set watcher state: the state must be one line")
-	}
-	for rest := []byte(state + "\n"); len(rest) > 0; {
-		n, err := syscall.Write(w.pipe, rest)
-		if errors.Is(err, syscall.EPIPE) {
-			return nil // the watcher was killed, and nobody can be told
-		}
-		if err != nil && !errors.Is(err, syscall.EINTR) {
-			return fmt.Errorf("set watcher state: %w", err)
-		}
-		rest = rest[max(n, 0):]
+	return w.tell(state)
+}
+
+// tell writes a line to the watcher, unless that was killed.
+func (w *Watcher) tell(line string) error {
+	if _, err := w.pipe.WriteString(line + "\n"); err != nil && !errors.Is(err, syscall.EPIPE) {
+		return fmt.Errorf("tell the watcher: %w", err)
 	}
 	return nil
 }
@@ -101,33 +86,64 @@ func (w *Watcher) setState(state string) error {
 func (w *Watcher) Dismiss() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.pipe < 0 {
+	if w.pipe == nil {
 		return nil
 	}
-	err := errors.Join(w.setState("dismissed"), syscall.Close(w.pipe))
-	w.pipe = -1
-	_, waitErr := waitFor(w.pid, 0)
-	if err = errors.Join(err, waitErr); err != nil {
+	err := w.tell("dismissed")
+	_, waitErr := w.process.Wait()
+	if err = errors.Join(err, w.pipe.Close(), waitErr); err != nil {
 		return fmt.Errorf("dismiss watcher: %w", err)
 	}
+	w.pipe = nil
+	watchers.Delete(w)
 	return nil
 }
 
-// waitFor is wait4 that retries after EINTR. It reports whether the process has ended.
-//
-// It is used for long-lived processes in place of os/exec, which needs a goroutine for each: leak detectors in tests
-// would report the goroutine of a server that lasts as long as the test process.
-func waitFor(pid, options int) (ended bool, err error) {
-	for {
-		got, err := syscall.Wait4(pid, nil, options, nil)
-		switch {
-		case errors.Is(err, syscall.EINTR):
-		case errors.Is(err, syscall.ECHILD):
-			return true, nil
-		case err != nil:
-			return false, fmt.Errorf("wait for process %d: %w", pid, err)
-		default:
-			return got == pid, nil
-		}
+// gate starts a program only after it has read a line from stdin. If this process dies before it writes that line, the
+// program never starts.
+const gate = `read -r word && exec "$@" </dev/null`
+
+// begin starts cmd in its own session and lets it run only after the watcher knows its process group. If this process
+// dies at any moment, either the watcher sends the signal to the group, or cmd never runs.
+func (w *Watcher) begin(cmd *exec.Cmd, signal string) error {
+	if cmd.Err != nil {
+		return cmd.Err
 	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("make pipe: %w", err)
+	}
+	cmd.Args = append([]string{"sh", "-c", gate, "sh", cmd.Path}, cmd.Args[1:]...)
+	cmd.Path = "/bin/sh"
+	cmd.Stdin = reader
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setsid = true
+	if err := errors.Join(cmd.Start(), reader.Close()); err != nil {
+		return errors.Join(err, writer.Close())
+	}
+	err = w.Report(fmt.Sprintf("%s %d", signal, cmd.Process.Pid))
+	if err == nil {
+		_, err = writer.WriteString("go\n")
+	}
+	return errors.Join(err, writer.Close())
+}
+
+// run runs cmd to its end and returns its output. cmd must come from exec.CommandContext: when that context ends, run
+// kills the whole process group of cmd.
+func (w *Watcher) run(cmd *exec.Cmd) (string, error) {
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	name := cmd.Args[0]
+	err := w.begin(cmd, "KILL")
+	if cmd.Process != nil {
+		err = errors.Join(err, cmd.Wait(), w.Report(""))
+	}
+	if err != nil {
+		return output.String(), fmt.Errorf("run %s: %w: %s", name, err, lastLines(output.String()))
+	}
+	return output.String(), nil
 }

@@ -4,20 +4,16 @@ package pgtemp
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"syscall"
 )
-
-// locksWork says that lockFile locks.
-const locksWork = true
 
 // lockFile opens or creates a file and locks it. The lock lasts until all processes that inherit the file have closed it. The
 // error is errInUse if another process has locked it.
 func lockFile(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("open lock: %w", err)
+		return nil, err
 	}
 	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -34,20 +30,28 @@ func unlockFile(file *os.File) error {
 	return errors.Join(syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close())
 }
 
-// shareLock returns the lock of a named folder once more, for a server that is started now or later. It is nil if the folder has no
-// name.
-func (f *folder) shareLock() (*os.File, error) {
-	if f.lock == nil {
-		return nil, nil //nolint:nilnil // there is nothing to hold
-	}
-	syscall.ForkLock.RLock()
-	fd, err := syscall.Dup(int(f.lock.Fd()))
-	if err == nil {
-		syscall.CloseOnExec(fd)
-	}
-	syscall.ForkLock.RUnlock()
+// processAlive reports whether there is a process with this id.
+func processAlive(pid int) bool {
+	err := syscall.Kill(pid, 0)
+	return pid > 0 && (err == nil || errors.Is(err, syscall.EPERM))
+}
+
+// syncFile returns when a file, or the names in a folder, are on the disk.
+func syncFile(path string) error {
+	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("share lock: %w", err)
+		return err
 	}
-	return os.NewFile(uintptr(fd), f.lock.Name()), nil
+	return errors.Join(file.Sync(), file.Close())
+}
+
+// memoryFolder returns a folder in memory, or "" if there is none with enough space.
+func memoryFolder() string {
+	const folder = "/dev/shm" // Linux has it; in containers it has little space
+	const room = 4 << 30
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(folder, &fs); err != nil || fs.Bavail*uint64(fs.Bsize) < room {
+		return ""
+	}
+	return folder
 }

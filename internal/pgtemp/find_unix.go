@@ -1,3 +1,5 @@
+//go:build unix
+
 package pgtemp
 
 import (
@@ -7,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +40,7 @@ type installation struct {
 }
 
 // program returns the path of one of the programs.
-func (i installation) program(name string) string { return filepath.Join(i.bin, name+executable) }
+func (i installation) program(name string) string { return filepath.Join(i.bin, name) }
 
 // apply sets the library path of cmd, if the programs need one.
 func (i installation) apply(cmd *exec.Cmd) {
@@ -104,127 +107,88 @@ func prepend(variable string, folders ...string) error {
 	return nil
 }
 
-// installed is the source of programs that are on the machine already, installed or in the cache.
+// installed is the source of programs that are on the machine already: in PATH, in the usual folders, or in the cache.
 func installed(ctx context.Context, o Options, user identity, dataMajor string) (installation, error) {
-	folders := o.programFolders
-	if folders == nil {
-		folders = usualFolders()
+	patterns := o.programFolders
+	if patterns == nil {
+		patterns = usualFolders()
 	}
-	folders = append(folders, openCache(o.cache).patterns(archiveForm, packagesForm)...)
-	return findPrograms(ctx, os.Getenv("PATH"), folders, dataMajor, user.apply)
-}
-
-// findPrograms chooses the installation to use: the first suitable one in PATH, or else the newest in folders. If
-// dataMajor is not empty, only that version is suitable, because a version cannot read another's data. runnable adjusts
-// a command to run as the server's user.
-func findPrograms(ctx context.Context, path string, folders []string, dataMajor string, runnable func(*exec.Cmd)) (installation, error) {
-	var rejected []string
-	look := func(bin string) (installation, bool) {
-		if !filepath.IsAbs(bin) {
-			return installation{}, false
-		}
-		found, err := inspect(ctx, bin, runnable)
-		switch {
-		case errors.Is(err, os.ErrNotExist):
-			return found, false
-		case err != nil:
-			rejected = append(rejected, err.Error())
-			return found, false
-		case found.major < oldestMajor:
-			rejected = append(rejected, fmt.Sprintf("%s in %s is too old", found.version, found.bin))
-			return found, false
-		case dataMajor != "" && dataMajor != strconv.Itoa(found.major):
-			rejected = append(rejected, fmt.Sprintf("%s in %s cannot read data of version %s", found.version, found.bin, dataMajor))
-			return found, false
-		}
-		return found, true
-	}
-	for _, bin := range filepath.SplitList(path) {
-		if found, ok := look(bin); ok {
-			return found, nil
-		}
-	}
-	var usable []installation
-	for _, pattern := range folders {
-		bins, err := filepath.Glob(pattern)
+	bins := filepath.SplitList(os.Getenv("PATH"))
+	for _, pattern := range patterns {
+		found, err := filepath.Glob(pattern)
 		if err != nil {
 			return installation{}, fmt.Errorf("search %s: %w", pattern, err)
 		}
-		for _, bin := range bins {
-			if found, ok := look(bin); ok {
-				usable = append(usable, found)
-			}
-		}
+		slices.Reverse(found) // the newest version first
+		bins = append(bins, found...)
 	}
-	if len(usable) == 0 {
-		if len(rejected) == 0 {
-			return installation{}, errors.New("none in PATH or the usual folders")
-		}
-		slices.Sort(rejected)
-		return installation{}, errors.New(strings.Join(slices.Compact(rejected), ", "))
-	}
-	return slices.MaxFunc(usable, compareVersions), nil
+	bins = slices.Concat(bins, cached(o, archiveName), cached(o, packagesName))
+	return firstSuitable(ctx, bins, user, dataMajor)
 }
 
-func compareVersions(a, b installation) int {
-	if a.major != b.major {
-		return a.major - b.major
+// firstSuitable returns the first installation in the folders that can be used. If dataMajor is not empty, only that version can, because
+// a version cannot read another's data.
+func firstSuitable(ctx context.Context, bins []string, user identity, dataMajor string) (installation, error) {
+	var rejected []string
+	for _, bin := range bins {
+		if !filepath.IsAbs(bin) {
+			continue
+		}
+		found, err := inspect(ctx, bin, user)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+		case err != nil:
+			rejected = append(rejected, err.Error())
+		case found.major < oldestMajor:
+			rejected = append(rejected, fmt.Sprintf("%s in %s is too old", found.version, found.bin))
+		case dataMajor != "" && dataMajor != strconv.Itoa(found.major):
+			rejected = append(rejected, fmt.Sprintf("%s in %s cannot read data of version %s", found.version, found.bin, dataMajor))
+		default:
+			return found, nil
+		}
 	}
-	return minor(a.version) - minor(b.version)
-}
-
-// minor returns the second number of a version such as 15.18. It returns -1 for a beta, which is older than any release.
-func minor(version string) int {
-	_, after, found := strings.Cut(version, ".")
-	n, err := strconv.Atoi(after)
-	if !found || err != nil {
-		return -1
+	if len(rejected) == 0 {
+		return installation{}, errors.New("none in PATH or the usual folders")
 	}
-	return n
+	slices.Sort(rejected) // a folder can be found in several ways
+	return installation{}, errors.New(strings.Join(slices.Compact(rejected), ", "))
 }
 
 // versionTimeout limits how long a server program may take to say its version. On a busy machine that takes many seconds, and
 // a working installation must not be passed over.
 const versionTimeout = time.Minute
 
-// inspect runs the server in bin to get its version. The error is os.ErrNotExist if there are no programs.
-func inspect(ctx context.Context, bin string, runnable func(*exec.Cmd)) (installation, error) {
+// inspect runs the server in bin as the user, to get its version. The error is os.ErrNotExist if there are no programs.
+func inspect(ctx context.Context, bin string, user identity) (installation, error) {
 	server, err := filepath.EvalSymlinks(installation{bin: bin}.program("postgres"))
 	if err != nil {
 		return installation{}, fmt.Errorf("find programs in %s: %w", bin, os.ErrNotExist)
 	}
 	found := installation{bin: filepath.Dir(server)}
-	bin = found.bin
 	if info, err := os.Stat(found.program("initdb")); err != nil || info.IsDir() {
-		return installation{}, fmt.Errorf("find initdb in %s: %w", bin, os.ErrNotExist)
+		return installation{}, fmt.Errorf("find initdb in %s: %w", found.bin, os.ErrNotExist)
 	}
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, server, "--version")
 	cmd.Dir = "/"
 	cmd.WaitDelay = time.Second
-	runnable(cmd)
+	user.apply(cmd)
 	found.apply(cmd)
 	output, err := cmd.Output()
 	if err != nil {
 		return installation{}, fmt.Errorf("run %s: %w", server, err)
 	}
-	return parseVersion(bin, string(output))
+	version := versionPattern.FindStringSubmatch(string(output))
+	if version == nil {
+		return installation{}, fmt.Errorf("%s does not say its version: %q", server, output)
+	}
+	found.version = version[1]
+	if found.major, err = strconv.Atoi(version[2]); err != nil {
+		return installation{}, fmt.Errorf("parse the version of %s: %w", server, err)
+	}
+	return found, nil
 }
 
-// parseVersion parses the output of postgres --version, such as
-// "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)".
-func parseVersion(bin, output string) (installation, error) {
-	_, rest, found := strings.Cut(output, "(PostgreSQL) ")
-	fields := strings.Fields(rest)
-	if !found || len(fields) == 0 {
-		return installation{}, fmt.Errorf("parse the version of %s: %q", bin, strings.TrimSpace(output))
-	}
-	version := fields[0]
-	digits := len(version) - len(strings.TrimLeft(version, "0123456789"))
-	major, err := strconv.Atoi(version[:digits])
-	if err != nil {
-		return installation{}, fmt.Errorf("parse the version of %s: %q", bin, version)
-	}
-	return installation{bin: bin, major: major, version: version}, nil
-}
+// versionPattern matches the output of postgres --version, such as "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)".
+var versionPattern = regexp.MustCompile(`\(PostgreSQL\) ((\d+)\S*)`)

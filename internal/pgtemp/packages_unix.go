@@ -1,3 +1,5 @@
+//go:build unix
+
 package pgtemp
 
 import (
@@ -9,11 +11,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 )
 
-// packagesTimeout limits each command of apt-get.
-const packagesTimeout = 5 * time.Minute
+const packagesName = "packages-postgresql"
 
 // fromPackages is the source that fetches packages with apt-get. It unpacks them without installing anything, so that it
 // needs no privileges.
@@ -21,8 +21,7 @@ func fromPackages(ctx context.Context, o Options, user identity, dataMajor strin
 	if _, err := exec.LookPath("apt-get"); err != nil {
 		return installation{}, errors.New("the apt-get command is not in PATH")
 	}
-	c := openCache(o.cache)
-	return c.ensure("packages-postgresql", c.find(ctx, packagesForm, user, dataMajor), func(w *Watcher, folder string) error {
+	return fetch(ctx, o, packagesName, user, dataMajor, func(w *Watcher, folder string) error {
 		a := apt{watcher: w, private: filepath.Join(folder, "apt")}
 		for _, name := range []string{"lists/partial", "archives/partial"} {
 			if err := os.MkdirAll(filepath.Join(a.private, name), 0o755); err != nil {
@@ -107,7 +106,7 @@ func removeCompiler(folder string) error {
 
 // run runs a program in the private folder. It adds the options that the apt programs need.
 func (a apt) run(ctx context.Context, program string, args ...string) (output string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, packagesTimeout)
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	if strings.HasPrefix(program, "apt-") {
 		args = append([]string{

@@ -1,0 +1,343 @@
+//go:build unix
+
+package pgtemp
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// programsScript stops the server and removes the folders named in its arguments.
+//
+//go:embed programs.sh
+var programsScript string
+
+// stopTimeout limits each step of stopping a server before a more forceful one follows.
+const stopTimeout = 10 * time.Second
+
+// programs is a server that runs from programs on this machine, from any source.
+type programs struct {
+	installation
+	identity
+	watcher *Watcher
+	lock    *os.File // of a named folder; the server holds it as long as it lives
+	home    string   // holds data, password and log
+	durable bool     // home stays after the server's end
+	options Options
+	url     string
+	port    int
+	process int  // 0 when none is running
+	oldLog  bool // the log is that of a server that was ready, or of another process
+}
+
+// wayOf returns the way to start a server from a source.
+func wayOf(s Source) way {
+	switch s {
+	case Programs:
+		return startFrom(installed)
+	case Docker:
+		return startDocker
+	case Archive:
+		return startFrom(fromArchive)
+	case Packages:
+		return startFrom(fromPackages)
+	default:
+		return func(context.Context, Options, *folder) (started, error) {
+			return started{}, errors.New("there is no such source")
+		}
+	}
+}
+
+// programSource finds or fetches the programs to run. They must be able to read data of the version dataMajor, unless that is
+// empty, and to run as user.
+type programSource func(ctx context.Context, o Options, user identity, dataMajor string) (installation, error)
+
+// startFrom returns a way that runs the programs of a source.
+func startFrom(find programSource) way {
+	return func(ctx context.Context, o Options, named *folder) (s started, err error) {
+		p := &programs{options: o, home: named.path, durable: named.named(), lock: named.lock, oldLog: true}
+		if p.identity, err = chooseIdentity(named.data()); err != nil {
+			return s, err
+		}
+		major, err := named.dataVersion()
+		if err != nil {
+			return s, err
+		}
+		if p.installation, err = find(ctx, o, p.identity, major); err != nil {
+			return s, err
+		}
+		s.engine, s.kind = p, fmt.Sprintf("PostgreSQL %s from %s", p.installation.version, p.bin)
+		o.log("starting %s", s.kind)
+		var remove []string
+		if !p.durable {
+			p.home = p.temporaryFolder()
+			remove = []string{p.home}
+		}
+		if p.watcher, err = watch(p.lock, programsScript, remove...); err != nil {
+			return s, err
+		}
+		if s.version, err = p.initialiseAndLaunch(ctx, named); err != nil {
+			return s, &launchError{errors.Join(err, p.stop(ctx))}
+		}
+		s.port, s.url = p.port, p.url
+		return s, nil
+	}
+}
+
+// temporaryFolder returns the name of a new folder that the server's user can enter.
+func (p *programs) temporaryFolder() string {
+	parents := []string{os.TempDir(), "/tmp"}
+	if memory := memoryFolder(); p.options.InMemory && memory != "" {
+		parents = slices.Insert(parents, 0, memory)
+	}
+	usable := slices.IndexFunc(parents, func(parent string) bool { return filepath.IsAbs(parent) && p.test(parent, "-x") == nil })
+	return filepath.Join(parents[max(usable, 0)], "elobot-postgres-"+newPassword())
+}
+
+// initialiseAndLaunch initialises the data, unless there is some, and starts the server on a free port.
+func (p *programs) initialiseAndLaunch(ctx context.Context, named *folder) (version string, err error) {
+	password, err := named.password()
+	if err != nil {
+		return "", err
+	}
+	if HasData(p.home) {
+		err = p.checkAccess(p.path("data"))
+	} else {
+		err = p.initialise(ctx, password)
+	}
+	if err != nil {
+		return "", err
+	}
+	err = onFreePort(func(port int) error {
+		p.port, p.url = port, serverURL(port, password)
+		version, err = p.launch(ctx)
+		return err
+	})
+	return version, err
+}
+
+// makePrivate makes a folder that only the server's user can enter, regardless of the umask.
+func (p *programs) makePrivate(folder string) error {
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return err
+	}
+	if err := os.Chmod(folder, 0o700); err != nil {
+		return err
+	}
+	return p.chown(folder)
+}
+
+// prepareCommand makes cmd run as the server's user, with the libraries of these programs.
+func (p *programs) prepareCommand(cmd *exec.Cmd) {
+	p.identity.apply(cmd)
+	p.installation.apply(cmd)
+}
+
+func (p *programs) path(name string) string { return filepath.Join(p.home, name) }
+
+// initialise makes the data folder. It makes the folder under a temporary name and renames it when it is complete. Durable data is on the
+// disk when it returns.
+func (p *programs) initialise(ctx context.Context, password string) error {
+	if !p.durable {
+		if err := p.makePrivate(p.home); err != nil {
+			return err
+		}
+	}
+	passwordFile := p.path("password")
+	if err := errors.Join(writePrivate(passwordFile, password), p.chown(passwordFile)); err != nil {
+		return err
+	}
+	// Not every system has C.UTF-8. C always exists.
+	err := p.runInitdb(ctx, "C.UTF-8")
+	if err != nil && ctx.Err() == nil {
+		err = p.runInitdb(ctx, "C")
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(p.path("data.new"), p.path("data")); err != nil || !p.durable {
+		return err
+	}
+	return syncFile(p.home)
+}
+
+func (p *programs) runInitdb(ctx context.Context, locale string) error {
+	folder := p.path("data.new")
+	if err := os.RemoveAll(folder); err != nil {
+		return err
+	}
+	if err := p.makePrivate(folder); err != nil {
+		return err
+	}
+	if err := p.checkAccess(folder); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, p.program("initdb"), "--pgdata="+folder, "--username="+superuser,
+		"--pwfile="+p.path("password"), "--auth=scram-sha-256", "--encoding=UTF8", "--locale="+locale,
+		"--lc-messages=C", "--no-instructions")
+	if !p.durable {
+		cmd.Args = append(cmd.Args, "--no-sync")
+	}
+	p.prepareCommand(cmd)
+	cmd.Dir = folder
+	_, err := p.watcher.run(cmd)
+	return err
+}
+
+// launch starts the server on its port and waits until it answers.
+func (p *programs) launch(ctx context.Context) (version string, err error) {
+	if err := p.keepLog(); err != nil {
+		return "", err
+	}
+	log, err := os.OpenFile(p.path("log"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return "", fmt.Errorf("open log: %w", err)
+	}
+	cmd := exec.Command(p.program("postgres"), p.arguments()...)
+	p.prepareCommand(cmd)
+	cmd.Dir = p.path("data")
+	cmd.Stdout, cmd.Stderr = log, log
+	if p.lock != nil {
+		cmd.ExtraFiles = []*os.File{p.lock}
+	}
+	err = errors.Join(p.watcher.begin(cmd, "QUIT"), log.Close())
+	if cmd.Process != nil {
+		p.process = cmd.Process.Pid
+		err = errors.Join(err, cmd.Process.Release())
+	}
+	if err == nil {
+		version, err = waitReady(ctx, p.url, p.checkAlive, p.options.log)
+	}
+	if err != nil {
+		return "", errors.Join(fmt.Errorf("start the server: %w", err), p.halt(ctx, syscall.SIGQUIT))
+	}
+	p.oldLog = true
+	return version, nil
+}
+
+// keepLog keeps the log of a server that was ready as log.1. That of an attempt to start which failed may be overwritten: there can be
+// many.
+func (p *programs) keepLog() error {
+	if !p.oldLog {
+		return nil
+	}
+	p.oldLog = false
+	if err := os.Rename(p.path("log"), p.path("log.1")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("keep the log: %w", err)
+	}
+	return nil
+}
+
+// arguments returns the server's arguments. Ours come last, so that settings cannot change its port and address.
+func (p *programs) arguments() []string {
+	return slices.Concat([]string{"-D", p.path("data")}, p.options.arguments(), []string{
+		"-c", "port=" + strconv.Itoa(p.port),
+		"-c", "listen_addresses=127.0.0.1",
+		"-c", "unix_socket_directories=", // the usual folder need not be writable
+		// Files in the data folder are removed together with it, even if the server is killed.
+		"-c", "dynamic_shared_memory_type=mmap",
+		"-c", "logging_collector=off",
+	})
+}
+
+// checkAlive returns an error with the reason if the server has ended.
+func (p *programs) checkAlive(context.Context) error {
+	if p.process == 0 {
+		return errors.New("the server is not running")
+	}
+	if ended, err := p.ended(); err != nil || !ended {
+		return err
+	}
+	p.process = 0
+	output, err := os.ReadFile(p.path("log"))
+	if err != nil {
+		return fmt.Errorf("the server ended, and its log cannot be read: %w", err)
+	}
+	if strings.Contains(string(output), "could not create any TCP/IP sockets") {
+		return errPortTaken
+	}
+	return fmt.Errorf("the server ended: %s", lastLines(string(output)))
+}
+
+// ended reports whether the server's process has ended.
+//
+// It asks the system and not os/exec, which needs a goroutine for each process: leak detectors in tests would report the goroutine of
+// a server that lasts as long as the test process.
+func (p *programs) ended() (bool, error) {
+	for {
+		got, err := syscall.Wait4(p.process, nil, syscall.WNOHANG, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.ECHILD):
+			return true, nil
+		case err != nil:
+			return false, fmt.Errorf("wait for process %d: %w", p.process, err)
+		default:
+			return got == p.process, nil
+		}
+	}
+}
+
+// halt stops the server with the signal, and escalates to more forceful signals after stopTimeout.
+func (p *programs) halt(ctx context.Context, signal syscall.Signal) error {
+	for _, s := range []syscall.Signal{signal, syscall.SIGQUIT, syscall.SIGKILL} {
+		if p.process == 0 {
+			break
+		}
+		if err := syscall.Kill(p.process, s); err != nil {
+			return fmt.Errorf("send %v to the server: %w", s, err)
+		}
+		wait, cancel := context.WithTimeout(ctx, stopTimeout)
+		err := pollUntil(wait, p.ended)
+		cancel()
+		// Only the wait after the first signal ends with the caller's ctx. The others must run to their end.
+		ctx = context.WithoutCancel(ctx)
+		switch {
+		case err == nil:
+			p.process = 0
+		case wait.Err() == nil:
+			return err
+		}
+	}
+	if p.process != 0 {
+		return fmt.Errorf("the server, process %d, does not stop", p.process)
+	}
+	return p.watcher.Report("")
+}
+
+func (p *programs) pid() int { return p.process }
+
+func (p *programs) pause(ctx context.Context, immediate bool) error {
+	if immediate {
+		return p.halt(ctx, syscall.SIGQUIT)
+	}
+	return p.halt(ctx, syscall.SIGINT)
+}
+
+func (p *programs) resume(ctx context.Context) error {
+	_, err := p.launch(ctx)
+	return err
+}
+
+func (p *programs) stop(ctx context.Context) error {
+	if err := p.halt(ctx, syscall.SIGINT); err != nil {
+		return err // the watcher stays and tries again when this process ends
+	}
+	if !p.durable {
+		if err := os.RemoveAll(p.home); err != nil {
+			return err
+		}
+	}
+	return p.watcher.Dismiss()
+}
