@@ -3,14 +3,20 @@
 package pgtemp
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -105,6 +111,137 @@ func TestMarkerComesFirst(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", folder, diff)
+		}
+	}
+}
+
+func TestEnterable(t *testing.T) {
+	t.Parallel()
+	open, closed := publicFolder(t), publicFolder(t)
+	if err := os.Chmod(closed, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for folder, want := range map[string]bool{open: true, closed: os.Geteuid() != 0} {
+		for _, path := range []string{folder, filepath.Join(folder, "not", "yet there")} {
+			if got, err := Enterable(path); err != nil || got != want {
+				t.Errorf("%s: %v, %v", path, got, err)
+			}
+		}
+	}
+}
+
+// TestUseTrustsNoPort: whoever listens on the last port of a server that is starting gets no password and is not used.
+func TestUseTrustsNoPort(t *testing.T) {
+	t.Parallel()
+	home := &folder{path: publicFolder(t)}
+	impostor, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard := make(chan string, 1)
+	go func() { heard <- askForPassword(impostor) }()
+	port := strconv.Itoa(impostor.Addr().(*net.TCPAddr).Port)
+	if err := errors.Join(mark(home.path), home.write("password", "secret"), home.write("port", port), home.lockNow()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, _, err := Use(ctx, Options{DataDir: home.path}); err == nil {
+		t.Error("an impostor is used")
+	}
+	if err := errors.Join(impostor.Close(), home.leave()); err != nil {
+		t.Error(err)
+	}
+	if got := <-heard; got == "" || strings.Contains(got, "secret") {
+		t.Errorf("the password was asked for and sent: %q", got)
+	}
+}
+
+// TestReusedProcessID: a process that has the id of the last one in charge by chance is not in charge. A server that is ending is
+// waited for.
+func TestReusedProcessID(t *testing.T) {
+	t.Parallel()
+	home := &folder{path: publicFolder(t)}
+	for content, locked := range map[string]bool{"1": false, "0": true} {
+		if err := os.WriteFile(home.file("lock"), []byte(content+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var ending *os.File
+		if locked {
+			var err error
+			if ending, err = lockFile(home.file("lock")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		waited := false
+		err := home.takeCharge(t.Context(), Options{Log: func(string) {
+			waited = true
+			if err := unlockFile(ending); err != nil {
+				t.Error(err)
+			}
+		}})
+		if err != nil || waited != locked || home.owner() != os.Getpid() {
+			t.Errorf("process %d is in charge: %v, waited %v", home.owner(), err, waited)
+		}
+		other := &folder{path: home.path}
+		if err := other.takeCharge(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), "is using it") {
+			t.Errorf("a second one in charge: %v", err)
+		}
+		if err := home.leave(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// askForPassword asks the first client for its password in clear text, and returns what it says.
+func askForPassword(listener net.Listener) string {
+	conn, err := listener.Accept()
+	if err != nil {
+		return ""
+	}
+	var answer []byte
+	_, err = conn.Read(make([]byte, 1024)) // the startup message
+	if err == nil {
+		_, err = conn.Write([]byte{'R', 0, 0, 0, 8, 0, 0, 0, 3})
+	}
+	if err == nil {
+		answer, err = io.ReadAll(conn)
+	}
+	return fmt.Sprintf("%s (%v)", answer, errors.Join(err, conn.Close()))
+}
+
+// TestPasswordIsNotReplaced: the data can be used with its password only, so none is made for data that is there.
+func TestPasswordIsNotReplaced(t *testing.T) {
+	t.Parallel()
+	home := &folder{path: publicFolder(t)}
+	first, err := home.password()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := home.password(); again != first || err != nil {
+		t.Errorf("%q, %v, want %q", again, err, first)
+	}
+	if err := os.Mkdir(home.data(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home.data(), "PG_VERSION"), []byte("17\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := home.password(); again != first || err != nil {
+		t.Errorf("with data: %q, %v, want %q", again, err, first)
+	}
+	for what, mend := range map[string]func(string) error{
+		"empty":   func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"missing": os.Remove,
+	} {
+		if err := mend(filepath.Join(home.path, "password")); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := home.password(); err == nil {
+			t.Errorf("the password is %s, and %q is made", what, got)
+		}
+		if err := os.WriteFile(filepath.Join(home.path, "password"), []byte(first), 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

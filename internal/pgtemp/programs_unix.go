@@ -95,13 +95,17 @@ func startFrom(find programSource) way {
 	}
 }
 
-// temporaryFolder returns the name of a new folder that the server's user can enter.
+// temporaryFolder returns the name of a new folder that this process can make and the server's user can enter.
 func (p *programs) temporaryFolder() string {
 	parents := []string{os.TempDir(), "/tmp"}
 	if memory := memoryFolder(); p.options.InMemory && memory != "" {
 		parents = slices.Insert(parents, 0, memory)
 	}
-	usable := slices.IndexFunc(parents, func(parent string) bool { return filepath.IsAbs(parent) && p.test(parent, "-x") == nil })
+	permission := "-w"
+	if p.credential != nil { // root can write anywhere
+		permission = "-x"
+	}
+	usable := slices.IndexFunc(parents, func(parent string) bool { return filepath.IsAbs(parent) && p.test(parent, permission) == nil })
 	return filepath.Join(parents[max(usable, 0)], "elobot-postgres-"+newPassword())
 }
 

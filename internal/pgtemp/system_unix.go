@@ -4,7 +4,13 @@ package pgtemp
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
 	"syscall"
 )
 
@@ -54,4 +60,100 @@ func memoryFolder() string {
 		return ""
 	}
 	return folder
+}
+
+// identity is the user that the server runs as, because PostgreSQL refuses to run as root. Without a credential it is
+// the user of this process.
+type identity struct {
+	name       string
+	credential *syscall.Credential
+}
+
+// chooseIdentity returns the user to run the server as. If this process is root, it prefers the owner of existing data.
+func chooseIdentity(data string) (identity, error) {
+	if os.Geteuid() != 0 {
+		return identity{name: "this user"}, nil
+	}
+	info, err := os.Stat(data)
+	if err == nil {
+		if owner := info.Sys().(*syscall.Stat_t); owner.Uid != 0 {
+			return identity{
+				name:       fmt.Sprintf("user %d", owner.Uid),
+				credential: &syscall.Credential{Uid: owner.Uid, Gid: owner.Gid},
+			}, nil
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return identity{}, fmt.Errorf("find the owner of the data: %w", err)
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		account, err := user.Lookup(name)
+		if err != nil {
+			continue // not every machine has this user
+		}
+		uid, uidErr := strconv.ParseUint(account.Uid, 10, 32)
+		gid, gidErr := strconv.ParseUint(account.Gid, 10, 32)
+		if err := errors.Join(uidErr, gidErr); err != nil {
+			return identity{}, fmt.Errorf("parse the ids of user %s: %w", name, err)
+		}
+		return identity{
+			name:       "user " + name,
+			credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)},
+		}, nil
+	}
+	return identity{}, errors.New("cannot run as root, and there is no user postgres or nobody to run as")
+}
+
+// apply makes cmd run as this user with a clean environment: PGDATA, PGPORT and the like would change its behaviour, LANG
+// may name a missing locale, and HOME a folder that cmd must not touch.
+func (id identity) apply(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: id.credential}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH") + ":/usr/bin:/bin", "HOME=/", "LC_ALL=C", "TZ=UTC"}
+	for _, name := range []string{"LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH"} {
+		if value, set := os.LookupEnv(name); set {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+}
+
+// chown makes this user the owner of path.
+func (id identity) chown(path string) error {
+	if id.credential == nil {
+		return nil
+	}
+	return os.Chown(path, int(id.credential.Uid), int(id.credential.Gid))
+}
+
+// checkAccess returns an error unless this user can reach the folder and write to it.
+func (id identity) checkAccess(folder string) error { return id.test(folder, "-w") }
+
+// test returns an error unless this user can enter the folder, and the test of the shell for it succeeds.
+func (id identity) test(folder, permission string) error {
+	cmd := exec.Command("/bin/sh", "-c", "test "+permission+" .")
+	id.apply(cmd)
+	cmd.Dir = folder
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s cannot use the folder %s: %w", id.name, folder, err)
+	}
+	return nil
+}
+
+// Enterable reports whether the server's user can enter the folder, or the nearest parent of it that exists. It matters for
+// root, as another user runs the server then.
+func Enterable(folder string) (bool, error) {
+	path, err := filepath.Abs(folder)
+	if err != nil {
+		return false, fmt.Errorf("find data folder: %w", err)
+	}
+	user, err := chooseIdentity(filepath.Join(path, "data"))
+	if err != nil {
+		return false, err
+	}
+	for ; ; path = filepath.Dir(path) {
+		if _, err := os.Stat(path); err == nil {
+			return user.test(path, "-x") == nil, nil
+		}
+		if path == filepath.Dir(path) {
+			return false, fmt.Errorf("find a parent of the folder %s", folder)
+		}
+	}
 }
