@@ -162,10 +162,8 @@ func (b *bench) report(name string, n int, metrics ...metric) error {
 	for _, m := range metrics {
 		line += "\t" + strconv.FormatFloat(m.value, 'g', 4, 64) + " " + m.unit
 	}
-	if _, err := fmt.Fprintln(b.results, line); err != nil {
-		return fmt.Errorf("print results: %w", err)
-	}
-	return nil
+	_, err := fmt.Fprintln(b.results, line)
+	return err
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -10,9 +10,7 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"strings"
 	"sync/atomic"
-	"text/tabwriter"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -235,26 +233,28 @@ func readWAL(ctx context.Context, conn *pgx.Conn, from, to string) (bytes, commi
 	return bytes, commits, nil
 }
 
+// statement is what a statement cost for each result.
+type statement struct {
+	Calls, Rows, Blocks, WAL, Micros float64
+	Query                            string
+}
+
 // printStatements prints what each statement cost for each of n results, the most expensive first.
 func (b *bench) printStatements(ctx context.Context, conn *pgx.Conn, name string, n int) error {
 	rows, _ := conn.Query(ctx, `
 		SELECT calls::float8 / $2, rows::float8 / $2, (shared_blks_hit + shared_blks_read)::float8 / $2, wal_bytes::float8 / $2,
 		       total_exec_time * 1000 / $2, left(regexp_replace(btrim(query), '\s+', ' ', 'g'), 90)
 		FROM pg_stat_statements WHERE dbid = (SELECT oid FROM pg_database WHERE datname = $1) AND calls * 100 >= $2
-		ORDER BY wal_bytes DESC, calls DESC`, name, float64(n))
-	var table strings.Builder
-	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "calls\trows\tblocks\tWAL B\tµs\t  of each result, by statement")
-	var calls, returned, blocks, wal, micros float64
-	var query string
-	_, err := pgx.ForEachRow(rows, []any{&calls, &returned, &blocks, &wal, &micros, &query}, func() error {
-		_, err := fmt.Fprintf(t, "%.2f\t%.2f\t%.1f\t%.0f\t%.0f\t  %s\n", calls, returned, blocks, wal, micros, query)
-		return err
-	})
-	if err = errors.Join(err, t.Flush()); err != nil {
+		ORDER BY wal_bytes DESC, calls DESC`, name, float64(n)) // CollectRows returns the error
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[statement])
+	if err != nil {
 		return fmt.Errorf("read the statements: %w", err)
 	}
-	b.progress.Printf("what each statement costs:\n%s", table.String())
+	table := "what each statement costs:\n calls   rows  blocks  WAL B    µs   of each result, by statement"
+	for _, s := range all {
+		table += fmt.Sprintf("\n%6.2f %6.2f %7.1f %6.0f %5.0f   %s", s.Calls, s.Rows, s.Blocks, s.WAL, s.Micros, s.Query)
+	}
+	b.progress.Print(table)
 	return nil
 }
 
