@@ -426,9 +426,44 @@ func TestHostileEnvironment(t *testing.T) {
 	})
 }
 
-// TestNamedFolder uses one data folder from two processes. The first has no privileges; the test cannot start another server. When the
-// first is killed, its server ends, and the data stays. The server of the test then waits for that end, finds the data and runs as its
-// owner.
+// mustUse checks that Use finds the server of the folder, or starts one if want is "".
+func mustUse(t *testing.T, folder, want string) {
+	t.Helper()
+	address, release, err := Use(t.Context(), Options{DataDir: folder, Sources: []Source{Programs}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if checkValue(t, address); want != "" && address != want {
+		t.Errorf("the server that runs is %s, but %s is used", want, address)
+	}
+	if err := release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// mustKeep checks that a server is started again after SIGKILL, with its data and at the same URL.
+func mustKeep(t *testing.T, server *Server) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	kept, reasons := make(chan error, 1), make(chan error, 1)
+	go func() { kept <- server.Keep(ctx, func(reason error) { reasons <- reason }) }()
+	if err := syscall.Kill(server.PID(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if reason := <-reasons; !strings.Contains(reason.Error(), "the server ended") {
+		t.Errorf("the reason is %v", reason)
+	}
+	server.PID() // waits until it is started again
+	checkValue(t, server.URL())
+	stop()
+	if err := <-kept; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNamedFolder uses one data folder from two processes. The first has no privileges; the test uses its server, but cannot start
+// another one. When the first is killed, its server ends, and the data stays. The server of the test then waits for that end, finds the
+// data and runs as its owner. When it is killed, it is started again.
 func TestNamedFolder(t *testing.T) {
 	t.Parallel()
 	if !hasPrograms(t) {
@@ -453,10 +488,13 @@ func TestNamedFolder(t *testing.T) {
 	if _, err := Start(t.Context(), Options{DataDir: folder}); err == nil || !strings.Contains(err.Error(), inUse) {
 		t.Errorf("a second server on the same folder: %v", err)
 	}
+	mustUse(t, folder, ready.URL)
 	h.kill()
+	mustUse(t, folder, "")
 	server := start(t, Options{DataDir: folder, Sources: []Source{Programs}, Settings: map[string]string{"fsync": "off", "shared_buffers": "1MB"}})
 	checkValue(t, server.URL())
 	mustRestart(t, server)
+	mustKeep(t, server)
 	mustStopInAnyCase(t, server)
 	if _, err := os.Stat(filepath.Join(folder, "port")); !os.IsNotExist(err) {
 		t.Errorf("the port of a server that was stopped is still there: %v", err)

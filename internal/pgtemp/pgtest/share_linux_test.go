@@ -226,6 +226,35 @@ func TestEachRunHasItsOwnSocket(t *testing.T) {
 	}
 }
 
+// TestOwnerAnswers: users get the URL or the reason why there is none, and know an owner that ends without an answer.
+func TestOwnerAnswers(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{
+		wordURL + "postgres://x": "<nil>", wordFailed + "no disk": "no disk", "": errOwnerEnded.Error(),
+	} {
+		address := &net.UnixAddr{Net: "unix", Name: "@elobot-pgtest-" + cloneName()}
+		listener, err := net.ListenUnix("unix", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		users := make(chan int, 2)
+		go serve(listener, answer, users)
+		s, err := join(address)
+		if fmt.Sprint(err) != want || err == nil && s.url != "postgres://x" {
+			t.Errorf("%q: joined %+v, %v", answer, s, err)
+		}
+		if s.hold != nil {
+			_ = s.hold.Close() // the owner notices
+		}
+		if come, gone := <-users, <-users; come != 1 || gone != -1 {
+			t.Errorf("%q: %d users come and %d go", answer, come, -gone)
+		}
+		if err := listener.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestServerWaitsForNextProcess: while the run continues, a server without users waits for idleTime.
 func TestServerWaitsForNextProcess(t *testing.T) {
 	t.Parallel()
