@@ -244,7 +244,7 @@ func (b *bench) printStatements(ctx context.Context, conn *pgx.Conn, name string
 	rows, _ := conn.Query(ctx, `
 		SELECT calls::float8 / $2, rows::float8 / $2, (shared_blks_hit + shared_blks_read)::float8 / $2, wal_bytes::float8 / $2,
 		       total_exec_time * 1000 / $2, left(regexp_replace(btrim(query), '\s+', ' ', 'g'), 90)
-		FROM pg_stat_statements WHERE dbid = (SELECT oid FROM pg_database WHERE datname = $1) AND calls * 100 >= $2
+		FROM pg_stat_statements WHERE dbid = (SELECT oid FROM pg_database WHERE datname = $1) AND (calls + shared_blks_hit + shared_blks_read) * 100 >= $2
 		ORDER BY wal_bytes DESC, calls DESC`, name, float64(n)) // CollectRows returns the error
 	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[statement])
 	if err != nil {
