@@ -39,7 +39,7 @@ func TestBusyUpdate(t *testing.T) {
 		if diff := cmp.Diff([]int64{1, 2}, b.handled[1]); diff != "" {
 			t.Errorf("handled in the lane (-want +got):\n%s", diff)
 		}
-		if tried := b.tries(1); len(tried) != 68 || tried[1] != 9*time.Second {
+		if tried := b.tries(1); len(tried) != 68 || tried[1] != 8100*ms || tried[67]-tried[66] != 9*time.Second {
 			t.Errorf("%d attempts, the second after %v", len(tried), tried[1])
 		}
 		if failed := b.log.with("WARN failed to handle update update_id=1 "); len(failed) != 67 {
@@ -75,7 +75,7 @@ func TestWholeTimeAfterWaiting(t *testing.T) {
 			b.come(Update{ID: 1})
 			b.start()
 			after(t, time.Minute)
-			want := []time.Duration{0, 4100 * ms, 10 * time.Second, 20 * time.Second}
+			want := []time.Duration{0, 4100 * ms, 9100 * ms, 18300 * ms}
 			if diff := cmp.Diff(want, b.tries(1)); diff != "" {
 				t.Errorf("attempts (-want +got):\n%s", diff)
 			}

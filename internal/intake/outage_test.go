@@ -41,15 +41,12 @@ func TestDatabaseAway(t *testing.T) {
 		tried := 0
 		for lane := range int64(5) {
 			n := len(b.tries(lane + 1))
-			if tried += n; n < 100 {
-				t.Errorf("only %d attempts in lane %d: they take turns", n, lane)
+			if tried += n; n < 590 {
+				t.Errorf("only %d attempts in lane %d", n, lane)
 			}
 		}
-		if tried > 5+10*60 {
+		if tried > 5*(4+10*60) {
 			t.Errorf("%d attempts in ten minutes", tried)
-		}
-		if n := len(b.asked()); n != 1 {
-			t.Errorf("the messenger is asked %d times", n)
 		}
 		after(t, time.Second)
 		if n := b.count(); n != known || len(b.kept()) != 0 {
@@ -78,7 +75,7 @@ func TestDatabaseAwayBetweenFailures(t *testing.T) {
 		after(t, 2*time.Minute)
 		tries := b.tries(1)
 		own := slices.DeleteFunc(tries, func(at time.Duration) bool { return at > 2*time.Second && at < time.Minute })
-		want := append(slices.Clone(retries[:5]), 60500*ms, 61500*ms, 62500*ms) // two seconds before it and three after it
+		want := append(slices.Clone(retries[:5]), 60*time.Second, 61*time.Second, 62*time.Second) // two seconds before it and three after it
 		if diff := cmp.Diff(want, own); diff != "" {
 			t.Errorf("attempts that failed (-want +got):\n%s", diff)
 		}
@@ -142,7 +139,7 @@ func TestHangingWhileAway(t *testing.T) {
 	})
 }
 
-// An update that does not need the database proves nothing: only a witness of the outage can end it.
+// An update that does not need the database proves nothing: it is handled, and the outage goes on.
 func TestSomeDoNotNeedDatabase(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -170,8 +167,8 @@ func TestSomeDoNotNeedDatabase(t *testing.T) {
 		after(t, 4*time.Second)
 		b.come(Update{ID: 100, Lane: 2})
 		after(t, 900*ms)
-		if n := b.count(); n != 30 || len(b.asked()) != 1 {
-			t.Errorf("%d updates are handled, and the messenger was asked %d times", n, len(b.asked()))
+		if n := b.count(); n != 31 {
+			t.Errorf("%d updates are handled, want 31", n)
 		}
 		after(t, 10*time.Second)
 		if n := b.count(); n != 61 || len(b.kept()) != 30 {
@@ -182,7 +179,8 @@ func TestSomeDoNotNeedDatabase(t *testing.T) {
 	})
 }
 
-// A new poller takes over the outage of its predecessor. The outage must still end: no witness may be left to probe.
+// A new poller takes over the outage of its predecessor. The outage must still end, although the update that failed last does not
+// come again.
 func TestOutageOutlivesPoller(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -214,7 +212,7 @@ func TestOutageOutlivesPoller(t *testing.T) {
 	})
 }
 
-// An outage also ends when a witness fails for a reason of its own.
+// An outage also ends when the update that failed last fails for a reason of its own.
 func TestOutageEndsWithFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -239,7 +237,7 @@ func TestOutageEndsWithFailure(t *testing.T) {
 		}
 		away, back := b.log.with(awayLine), b.log.with(backLine)
 		if len(away) != 2 || len(back) != 2 ||
-			back[0].at.Sub(begun) != time.Second {
+			back[0].at.Sub(begun) != firstRetry {
 			t.Errorf("away: %v, back: %v", away, back)
 		}
 		b.checkConfirmed()
@@ -254,11 +252,11 @@ func (b *bot) checkOutages(begun time.Time, reports int, lasted time.Duration) {
 		b.t.Fatalf("away: %v, back: %v", away, back)
 	}
 	for i, e := range away {
-		if d := e.at.Sub(begun) - time.Duration(i)*logEvery; d < 0 || d >= 10*time.Second {
+		if d := e.at.Sub(begun) - time.Duration(i)*outageLogEvery; d < 0 || d >= 10*time.Second {
 			b.t.Errorf("line %d after %v", i, e.at.Sub(begun))
 		}
 	}
-	if got := back[0].at.Sub(begun); got < lasted || got > lasted+probeEvery {
+	if got := back[0].at.Sub(begun); got < lasted || got > lasted+lastRetry {
 		b.t.Errorf("back after %v, want %v", got, lasted)
 	}
 }

@@ -73,7 +73,7 @@ func (p *Poller) Run(ctx context.Context) error {
 	p.afterCrash = p.afterCrash || p.worker.Careful()
 	p.setCareful(p.afterCrash)
 	var failures retry.Backoff
-	for ; ctx.Err() == nil; p.awaitDatabase(ctx) {
+	for ctx.Err() == nil {
 		askedAt, offset := time.Now(), p.offset
 		updates, err := p.source.Updates(ctx, p.offset, p.pollTimeout())
 		if err != nil && ctx.Err() == nil {
@@ -179,22 +179,6 @@ func (p *Poller) process(ctx context.Context, u Update, ticket *ticket) {
 	select {
 	case p.done <- u.ID:
 	case <-ctx.Done():
-	}
-}
-
-// awaitDatabase waits during an outage of the database, so that all other updates stay with the messenger. The updates in
-// progress probe the database; without any, it returns at once, because nothing would notice the end of the outage.
-func (p *Poller) awaitDatabase(ctx context.Context) {
-	ended := p.worker.outage.whenEnded()
-	for len(p.queue) > 0 {
-		select {
-		case <-ended:
-			return
-		case id := <-p.done:
-			p.markDone(id)
-		case <-ctx.Done():
-			return
-		}
 	}
 }
 

@@ -21,18 +21,17 @@ const (
 	attemptTimeout = 9 * time.Second
 	// saveTimeout limits each statement about a dead letter or about attempts.
 	saveTimeout = 3 * time.Second
-	// Waits between attempts: they double from firstRetry to lastRetry.
+	// Waits between attempts, whatever the failure: they double from firstRetry to lastRetry.
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = time.Second
 )
 
-// Worker persists updates, from polling and webhook alike. All updates of a process go through one worker, so that they share
-// what is known about an outage of the database.
+// Worker persists updates, from polling and webhook alike.
 type Worker struct {
 	handle  Handler
 	dead    DeadLetters
 	class   func(error) Class
-	outage  *outage
+	outage  outage
 	recent  *recent
 	careful careful
 	log     *slog.Logger
@@ -43,7 +42,7 @@ type Worker struct {
 func NewWorker(handle Handler, dead DeadLetters, class func(error) Class, log *slog.Logger) *Worker {
 	return &Worker{
 		handle: handle, dead: dead, class: class, log: log,
-		outage:  newOutage(log),
+		outage:  outage{log: log},
 		recent:  newRecent(),
 		careful: careful{turn: make(chan struct{}, 1)},
 	}
@@ -52,11 +51,12 @@ func NewWorker(handle Handler, dead DeadLetters, class func(error) Class, log *s
 // persist retries an update until it has been handled or is a dead letter. It returns false if the context ended first.
 func (w *Worker) persist(ctx context.Context, u Update) bool {
 	t := w.begin(u)
-	for ctx.Err() == nil {
+	for wait := firstRetry; ctx.Err() == nil; wait = min(2*wait, lastRetry) {
 		if err := t.run(ctx); err == nil {
 			return true
 		}
-		t.extend(w.outage.wait(ctx))
+		pause(ctx, wait)
+		t.extend(wait)
 	}
 	return false
 }
@@ -178,14 +178,11 @@ func (t *task) mayRetry() bool {
 	return !next.After(t.giveUp) && next.Before(t.deadline)
 }
 
-// logFailed logs a failed attempt. During an outage of the database the level is only info: the outage itself is logged for
-// all updates together.
+// logFailed logs a failed attempt, unless the database is unavailable: that is logged for all updates together.
 func (t *task) logFailed(ctx context.Context, class Class, err error) {
-	level := slog.LevelWarn
-	if class == Unavailable {
-		level = slog.LevelInfo
+	if class != Unavailable {
+		t.log.WarnContext(ctx, "failed to handle update", "update_id", t.update.ID, "attempt", t.attempts, "error", err)
 	}
-	t.log.Log(ctx, level, "failed to handle update", "update_id", t.update.ID, "attempt", t.attempts, "error", err)
 }
 
 // deadLetter stores the update as a dead letter.
@@ -203,13 +200,25 @@ func (t *task) deadLetter(ctx context.Context) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
-	t.judge(ctx, t.update, err)
+	class := t.judge(ctx, t.update, err)
 	if err != nil {
-		t.log.ErrorContext(ctx, "failed to store a dead letter, retrying", "update_id", t.update.ID, "error", err)
+		if class != Unavailable { // that is logged for all updates together
+			t.log.ErrorContext(ctx, "failed to store a dead letter, retrying", "update_id", t.update.ID, "error", err)
+		}
 		return err
 	}
 	t.recent.add(t.update.ID)
 	t.log.ErrorContext(ctx, "gave up on an update, stored it as a dead letter", "update_id", t.update.ID,
 		"attempts", letter.Attempts, "error", letter.LastError)
 	return nil
+}
+
+// pause waits for d, or until the context ends.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }

@@ -255,7 +255,10 @@ func TestDeadLettersFail(t *testing.T) {
 			if letters := b.kept(); len(letters) != 2 || letters[0].LastError != c.err.Error() {
 				t.Errorf("dead letters: %v", letters)
 			}
-			if n := tried.Load(); n > 2*62 || n < 50 {
+			if said := b.log.with("failed to store a dead letter"); errors.Is(c.keep, errAway) != (len(said) == 0) {
+				t.Errorf("the log says %v", said)
+			}
+			if n := tried.Load(); n > 2*65 || n < 2*55 {
 				t.Errorf("%d attempts to store two dead letters in a minute", n)
 			}
 			b.checkConfirmed()
