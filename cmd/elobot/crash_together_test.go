@@ -37,6 +37,8 @@ func (k *killed) killTogether() []*conversation {
 		alone    = 4 // so many others are written at once
 		together = 2 // at least so many others are batched
 	)
+	k.bot.stop(k.t) // the next one handles updates in parallel
+	k.startNext("off")
 	if _, err := k.pool.Exec(k.t.Context(), resultsWait); err != nil {
 		k.t.Fatal(err)
 	}

@@ -160,18 +160,12 @@ func (p *process) kill() {
 	<-p.ended
 }
 
-// expireLease expires the lease and the webhook registration of a crashed bot, so that others take over at once.
+// expireLease expires the lease of a crashed bot, so that others take over at once.
 func expireLease(t *testing.T, pool *pgxpool.Pool, bot *process) {
 	t.Helper()
-	pid := strconv.Itoa(bot.cmd.Process.Pid)
-	for _, sql := range []string{
-		`UPDATE leases SET expires_at = clock_timestamp() WHERE split_part(holder, '/', 2) = $1`,
-		`UPDATE webhook_instances SET expires_at = clock_timestamp() WHERE split_part(name, '/', 2) = $1`,
-	} {
-		if _, err := pool.Exec(testContext(t), sql, pid); err != nil {
-			t.Fatal(err)
-		}
-	}
+	_, err := pool.Exec(testContext(t), `UPDATE leases SET expires_at = clock_timestamp() WHERE split_part(holder, '/', 2) = $1`,
+		strconv.Itoa(bot.cmd.Process.Pid))
+	must(t, err)
 }
 
 // stop stops the process with SIGTERM and returns its exit code and how long it took.

@@ -100,13 +100,11 @@ func runOn(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 	if !c.SimulatedTelegram {
 		others = append(others, namedClock{"telegram", client.Clock})
 	}
-	times := c.leaseTimes()
-	watch := newCrashWatch(pools.Auxiliary, b.withoutLease.worker, times, log)
 	if !b.polls {
+		b.withoutLease.worker.BeCareful("with a webhook, it is not known whether the last run stopped cleanly")
 		if err := servers.addWebhook(ctx, b, &c); err != nil {
 			return err
 		}
-		watch.begin(ctx)
 	}
 	ready.started(b, others)
 	parts, ctx := errgroup.WithContext(ctx)
@@ -119,7 +117,7 @@ func runOn(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 			working.Go(func() error { return servers.public.Run(ctx) })
 		}
 		working.Go(func() error {
-			return leadership{b.lease, times.renewal, b.released, b.withLease.worker.Careful, log}.lead(ctx, b.work)
+			return leadership{b.lease, c.leaseTimes().renewal, b.released, log}.lead(ctx, b.work)
 		})
 		return working.Wait()
 	})
@@ -128,9 +126,6 @@ func runOn(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 		watchClocks(ctx, log, append([]namedClock{{"bot", ownClock}}, others...)...)
 		return nil
 	})
-	if !b.polls {
-		parts.Go(func() error { return watch.run(notifying) })
-	}
 	parts.Go(func() error { return reconcileWebhook(ctx, client, c.Webhook(), log) })
 	log.InfoContext(ctx, "ready", "bot", self.Username, "add_to_group", self.AddToGroupLink())
 	err = parts.Wait()
@@ -210,9 +205,8 @@ func (b *instance) handling(lease *postgres.Lease, self telegram.Self, settings 
 		b.notifier.AdminsChanged(chat)
 	})
 	onDead := bot.NewDeadLetterHandler(deadLetters, self, store.RetryLater, b.client.Now, b.log)
-	worker := intake.NewWorker(router.Handle, onDead, store.Class, b.log)
-	worker.SetAttempts(pgintake.NewUpdateAttempts(b.pools.Commands, lease))
-	return handling{service, worker}
+	attempts := pgintake.NewUpdateAttempts(b.pools.Commands, lease)
+	return handling{service, intake.NewWorker(router.Handle, onDead, attempts, store.Class, b.log)}
 }
 
 // reserve reserves the send slot of a lane, if this instance dispatches.
@@ -277,11 +271,10 @@ func (b *instance) poll(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	poller := intake.NewPoller(source{b.client, b.lease}, b.withLease.worker)
 	if b.lease.PredecessorCrashed() {
-		poller.AfterCrash()
+		b.withLease.worker.BeCareful("the last process that polled did not stop cleanly, so one of its updates may have crashed it")
 	}
-	return poller.Run(ctx)
+	return intake.NewPoller(source{b.client, b.lease}, b.withLease.worker).Run(ctx)
 }
 
 // signal puts a token into a channel that holds one, unless there is one already.

@@ -32,7 +32,6 @@ type leadership struct {
 	lease    *postgres.Lease
 	renewal  time.Duration   // how often the lease is renewed
 	released <-chan struct{} // receives when an instance releases the lease
-	careful  func() bool     // whether updates that may have crashed the last leader are still to be handled
 	log      *slog.Logger
 }
 
@@ -191,7 +190,7 @@ func (s source) Confirm(ctx context.Context, offset int64) error {
 func (l leadership) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTimeout/2)
 	defer cancel()
-	if err := l.lease.Release(ctx, !l.careful()); err != nil && !errors.Is(err, outbox.ErrLeaseLost) {
+	if err := l.lease.Release(ctx); err != nil && !errors.Is(err, outbox.ErrLeaseLost) {
 		l.log.WarnContext(ctx, "failed to release the lease, the next leader has to wait until it expires", "error", err)
 	}
 }

@@ -4,19 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
 const (
 	// maxCrashes is how many attempts may crash the process before the update becomes a dead letter.
 	maxCrashes = 8
-	// A suspect is an update whose earlier attempt did not return, so that it may have crashed the process. It waits until no
-	// other update has been in progress for suspectWait, so that the others are answered first; but no longer than
-	// suspectLimit, because others may keep coming.
-	suspectWait  = time.Second
-	suspectLimit = 10 * time.Second
+	// carefulFor is for how long careful mode lasts at least. The messenger redelivers an update within a minute.
+	carefulFor = 2 * time.Minute
+	// suspectWait is how long an update waits whose earlier attempt did not return, so that the others are answered first: it may
+	// have crashed the process.
+	suspectWait = 2 * time.Second
 	// endTimeout limits the time for recording that an attempt has returned.
 	endTimeout = time.Second
 )
@@ -30,102 +30,98 @@ type Attempts interface {
 	Lost(ctx context.Context, update int64) (n int, first time.Time, err error)
 	// Begin records the start of an attempt.
 	Begin(ctx context.Context, update int64) error
-	// End records that the last attempt has returned. If done is true, it deletes all records of the update.
-	End(ctx context.Context, update int64, done bool) error
+	// End records that an attempt has returned, so that the update does not crash the process. It deletes all records of the update.
+	End(ctx context.Context, update int64) error
+	// Open reports whether an attempt at any update began lately and did not return.
+	Open(ctx context.Context) (bool, error)
 }
 
-// careful is the mode after a crash that one of the updates in progress may have caused: attempts run one at a time, and
-// each is recorded before it begins.
+// careful is the mode after a crash that an update may have caused: attempts run one at a time, and each is recorded before it
+// begins. So an update that crashes the process can be identified and given up.
 type careful struct {
-	attempts Attempts               // nil: the mode has no effect
-	reason   atomic.Pointer[string] // why the mode is on; nil or empty: it is off
-	turn     chan struct{}          // capacity 1: held by the running attempt
+	attempts Attempts
+	log      *slog.Logger
+	turn     chan struct{} // capacity 1: held by the running attempt
 
 	mu     sync.Mutex
-	others int       // updates that are being handled or wait, not counting the suspects
-	last   time.Time // when the last of the others left
+	reason string    // why the mode is on; empty: it is off
+	until  time.Time // the mode does not end before
 }
 
-// join counts an update among the others until leave is called.
-func (c *careful) join() (leave func()) {
+// BeCareful turns careful mode on for a reason, which is for the log. The mode ends when two minutes have passed and no recorded
+// attempt is open.
+func (w *Worker) BeCareful(reason string) {
+	w.careful.set(reason, time.Now().Add(carefulFor))
+}
+
+// set turns the mode on for a reason, or off if there is none.
+func (c *careful) set(reason string, until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.others++
-	return sync.OnceFunc(func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.others--
-		c.last = time.Now()
-	})
-}
-
-// awaitOthers blocks a suspect until the others are done.
-func (c *careful) awaitOthers(ctx context.Context) {
-	quiet := func() bool {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		return c.others == 0 && time.Since(c.last) >= suspectWait
+	c.until = until
+	if reason == c.reason {
+		return
 	}
-	for begun := time.Now(); ctx.Err() == nil && time.Since(begun) < suspectLimit && !quiet(); {
-		pause(ctx, suspectWait)
+	c.reason = reason
+	if reason == "" {
+		c.log.Info("handling updates in parallel again")
+	} else {
+		c.log.Info("handling updates one at a time", "reason", reason)
 	}
 }
 
-// SetAttempts sets where attempts are recorded after a crash. It must be called before the first update is handled.
-func (w *Worker) SetAttempts(a Attempts) { w.careful.attempts = a }
+// state returns whether the mode is on, and until when at least.
+func (c *careful) state() (on bool, until time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.reason != "", c.until
+}
 
-// SetCareful turns careful mode on for a reason, which is for the log, or off if there is none. In that mode attempts run one
-// at a time, and each is recorded before it begins, so that an update that crashes the process can be identified and given up.
-func (w *Worker) SetCareful(reason string) {
-	last := w.careful.reason.Swap(&reason)
-	switch {
-	case last == nil && reason == "", last != nil && *last == reason:
-	case reason == "":
-		w.log.Info("handling updates in parallel again")
+// endIfOver ends the mode if its time is over and no attempt is open. None may be running.
+func (c *careful) endIfOver(ctx context.Context) error {
+	on, until := c.state()
+	if !on || time.Now().Before(until) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
+	defer cancel()
+	switch open, err := c.attempts.Open(ctx); {
+	case err != nil:
+		return fmt.Errorf("end careful mode: %w", err)
+	case open:
+		c.set("an attempt at an update has begun and not returned", until)
 	default:
-		w.log.Info("handling updates one at a time", "reason", reason)
+		c.set("", until)
 	}
-}
-
-// Careful reports whether careful mode is on.
-func (w *Worker) Careful() bool { return w.careful.isOn() }
-
-func (c *careful) isOn() bool {
-	reason := c.reason.Load()
-	return reason != nil && *reason != ""
+	return nil
 }
 
 // enter waits until an attempt at the update may begin. The caller must call leave when the attempt has returned. The time
 // spent in enter does not count towards giving up. It returns errCrashes after too many lost attempts. Outside careful mode it
-// returns at once.
-func (t *task) enter(ctx context.Context) (leave func(error), err error) {
+// returns at once; so it does once an attempt at the update has returned, which may have to wait for a lock, and the others must not
+// wait with it.
+func (t *task) enter(ctx context.Context) (leave func(), err error) {
 	c := &t.careful
-	if c.attempts == nil || !c.isOn() {
-		return func(error) {}, nil
+	if on, _ := c.state(); !on || t.returned {
+		return func() {}, nil
 	}
 	defer func(begun time.Time) { t.extend(time.Since(begun)) }(time.Now())
-	done := c.join()
-	defer func() {
-		if err != nil {
-			done()
-		}
-	}()
 	lost, err := t.lost(ctx)
-	if err = t.ifRetryable(ctx, err); err != nil {
-		return nil, err
-	}
 	if lost > 0 {
-		done()
-		c.awaitOthers(ctx)
+		pause(ctx, suspectWait)
 	}
-	endTurn, err := t.takeTurn(ctx)
-	if err != nil {
-		return nil, err
+	select {
+	case c.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	// Do not record an update that has had an attempt return: if another one crashes the process now, this one would be blamed.
-	if !t.harmless {
-		err = t.ifRetryable(ctx, t.record(ctx))
+	if err == nil && lost == 0 {
+		err = c.endIfOver(ctx)
 	}
+	if err == nil {
+		err = t.record(ctx)
+	}
+	err = t.ifRetryable(ctx, err)
 	if err == nil && lost >= maxCrashes {
 		// This attempt only stores the dead letter. If that crashes the process too, the next one does so without looking for
 		// the sender.
@@ -133,31 +129,14 @@ func (t *task) enter(ctx context.Context) (leave func(error), err error) {
 		err = fmt.Errorf("%w, %d times", errCrashes, lost)
 	}
 	if err != nil {
-		endTurn()
+		<-c.turn
 		return nil, err
 	}
-	return func(err error) {
-		t.harmless = true
-		if t.recorded || err == nil {
-			t.returned(ctx, err == nil)
-		}
-		done()
-		endTurn()
+	return func() {
+		t.returned = true
+		t.end(ctx)
+		<-c.turn
 	}, nil
-}
-
-// takeTurn waits until no other attempt runs. An update that has had an attempt return takes no turn: it may be waiting for
-// a lock, and the others must not wait with it.
-func (t *task) takeTurn(ctx context.Context) (end func(), err error) {
-	if t.harmless {
-		return func() {}, nil
-	}
-	select {
-	case t.careful.turn <- struct{}{}:
-		return func() { <-t.careful.turn }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }
 
 // ifRetryable returns an error of reading or recording attempts if a retry may succeed. It logs any other error and returns
@@ -181,36 +160,27 @@ func (t *task) lost(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("read lost attempts: %w", err)
 	}
-	if t.recorded {
-		n--
-	}
 	if n > 0 {
 		t.first = first
 	}
 	return n, nil
 }
 
-// record records the start of an attempt, unless the record of the last one still exists.
+// record records the start of an attempt.
 func (t *task) record(ctx context.Context) error {
-	if t.recorded {
-		return nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
 	if err := t.careful.attempts.Begin(ctx, t.update.ID); err != nil {
 		return fmt.Errorf("record attempt: %w", err)
 	}
-	t.recorded = true
 	return nil
 }
 
-// returned records that the attempt has returned.
-func (t *task) returned(ctx context.Context, done bool) {
+// end records that the attempt has returned.
+func (t *task) end(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()
-	if err := t.careful.attempts.End(ctx, t.update.ID, done); err != nil {
+	if err := t.careful.attempts.End(ctx, t.update.ID); err != nil {
 		t.log.WarnContext(ctx, "failed to record that an attempt has returned", "update_id", t.update.ID, "error", err)
-		return
 	}
-	t.recorded = false
 }

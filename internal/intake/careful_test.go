@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,36 +15,43 @@ import (
 
 var longAgo = time.Unix(946_684_800, 0)
 
+// The lines of the log when careful mode begins and ends.
+const (
+	carefulLine  = "INFO handling updates one at a time reason="
+	parallelLine = "INFO handling updates in parallel again"
+)
+
 // attempts are Attempts in memory, by update.
 type attempts struct {
-	mu   sync.Mutex
-	lost map[int64]int
-	err  error // of Begin
+	mu           sync.Mutex
+	lost         map[int64]int
+	begin, ended error // of Begin and End
 }
 
 func (a *attempts) Lost(_ context.Context, update int64) (int, time.Time, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.lost[update], longAgo, nil
+	return a.of(update), longAgo, nil
 }
 
 func (a *attempts) Begin(_ context.Context, update int64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.err == nil {
+	if a.begin == nil {
 		a.lost[update]++
 	}
-	return a.err
+	return a.begin
 }
 
-func (a *attempts) End(_ context.Context, update int64, done bool) error {
+func (a *attempts) End(ctx context.Context, update int64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.lost[update]--; done || a.lost[update] == 0 {
+	err := cmp.Or(a.ended, ctx.Err())
+	if err == nil {
 		delete(a.lost, update)
 	}
-	return nil
+	return err
 }
+
+func (a *attempts) Open(context.Context) (bool, error) { return a.count() > 0, nil }
 
 func (a *attempts) of(update int64) int {
 	a.mu.Lock()
@@ -51,55 +59,90 @@ func (a *attempts) of(update int64) int {
 	return a.lost[update]
 }
 
-// startAfterCrash runs a poller whose predecessor has crashed.
-func (b *bot) startAfterCrash(a *attempts) {
-	b.worker.SetAttempts(a)
-	p := NewPoller(b.messenger, b.worker)
-	p.AfterCrash()
-	b.run(p)
+// set sets how many attempts at an update are lost.
+func (a *attempts) set(update int64, n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.lost[update] = n; n == 0 {
+		delete(a.lost, update)
+	}
 }
 
-// TestAfterCrashOneAtATime: the updates that were in progress are handled one at a time, each recorded first, and suspects
-// come last. Later updates are handled in parallel, and not recorded.
-func TestAfterCrashOneAtATime(t *testing.T) {
+// count returns the number of updates with lost attempts.
+func (a *attempts) count() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.lost)
+}
+
+// startCarefully runs a poller in careful mode.
+func (b *bot) startCarefully() {
+	b.worker.BeCareful("a crash")
+	b.start()
+}
+
+// checkOneAtATime fails unless the update is the only one that is handled, and its attempt is recorded.
+func (b *bot) checkOneAtATime(u Update) {
+	b.t.Helper()
+	if b.inHand() != 1 || b.lost.of(u.ID) == 0 {
+		b.t.Errorf("update %d is one of %d in progress, and recorded %d times", u.ID, b.inHand(), b.lost.of(u.ID))
+	}
+}
+
+// checkLog fails unless careful mode has begun for these reasons, and has ended or not.
+func (b *bot) checkLog(ended bool, reasons ...string) {
+	b.t.Helper()
+	said := b.log.with(carefulLine)
+	for i, e := range said {
+		if i >= len(reasons) || e.text != carefulLine+reasons[i] {
+			b.t.Errorf("line %d of the log is %q, want the reasons %q", i, e.text, reasons)
+		}
+	}
+	if len(said) != len(reasons) || (len(b.log.with(parallelLine)) == 1) != ended {
+		b.t.Errorf("the log says %v and %v", said, b.log.with(parallelLine))
+	}
+}
+
+// TestCareful: for two minutes updates are handled one at a time, each recorded first, and suspects come last. Later updates are
+// handled in parallel, and not recorded.
+func TestCareful(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b, a := newBot(t), &attempts{lost: map[int64]int{2: 3}}
+		b := newBot(t)
+		b.lost.set(2, 3)
 		var mu sync.Mutex
 		var order []int64
-		careful := true
 		b.answer = func(ctx context.Context, u Update) error {
-			mu.Lock()
-			defer mu.Unlock()
-			if careful && (b.inHand() != 1 || a.of(u.ID) == 0) {
-				t.Errorf("update %d is one of %d in progress, and recorded %d times", u.ID, b.inHand(), a.of(u.ID))
-			}
-			if !careful && a.of(u.ID) != 0 {
+			if u.ID < 100 {
+				b.checkOneAtATime(u)
+			} else if b.lost.of(u.ID) != 0 {
 				t.Errorf("update %d is recorded", u.ID)
 			}
+			mu.Lock()
 			order = append(order, u.ID)
 			mu.Unlock()
-			defer mu.Lock()
 			return pass(ctx, 300*ms)
 		}
 		b.come(updates(1, 6, 1, 2, 3)...)
-		b.startAfterCrash(a)
+		b.startCarefully()
 		after(t, 10*time.Second)
 		slices.Sort(order[:4])
 		if want := []int64{1, 3, 4, 6, 2, 5}; !slices.Equal(order, want) {
 			t.Errorf("handled: %v, want %v", order, want)
 		}
-		if len(a.lost) != 0 {
-			t.Errorf("attempts that have not returned: %v", a.lost)
+		if n := b.lost.count(); n != 0 {
+			t.Errorf("attempts at %d updates have not returned", n)
 		}
-		if said := b.log.with("handling updates one at a time"); len(said) != 1 || !strings.Contains(said[0].text, "reason=the last process that polled did not stop cleanly") {
-			t.Errorf("the log says %v", said)
-		}
-		mu.Lock()
-		careful = false
-		mu.Unlock()
-		b.come(updates(7, 20, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)...)
-		after(t, 400*ms)
+		after(t, carefulFor-12*time.Second)
+		b.come(updates(7, 3, 1, 2, 3)...)
+		after(t, time.Second)
+		b.checkLog(false, "a crash")
+		after(t, time.Second)
+		b.come(Update{ID: 10, Lane: 1}) // the last one by itself
+		after(t, time.Second)
+		b.checkLog(true, "a crash")
+		b.come(updates(100, 20, sequence(1, 11, 1)...)...)
+		after(t, 200*ms)
 		if n := b.inHand(); n != 10 {
 			t.Errorf("%d updates are handled in parallel, want 10", n)
 		}
@@ -108,35 +151,38 @@ func TestAfterCrashOneAtATime(t *testing.T) {
 	})
 }
 
-// TestOneAloneAfterCrash: a messenger that was asked just before the crash returns a single update. Those behind it were in
-// progress as well; if there are none, careful mode ends at once.
-func TestOneAloneAfterCrash(t *testing.T) {
+// TestCarefulWhileAttemptsAreOpen: the mode goes on while an attempt at any update is open, and the log says so once. It outlives the
+// poller. When it begins again, it lasts for the whole time.
+func TestCarefulWhileAttemptsAreOpen(t *testing.T) {
 	t.Parallel()
-	for inHand := 1; inHand <= 3; inHand++ {
-		inBubble(t, fmt.Sprint(inHand), func(t *testing.T) {
-			b, a := newBot(t), &attempts{lost: make(map[int64]int)}
-			b.show = 1
-			b.onUpdates = func(context.Context) error {
-				if len(b.asked()) > 1 {
-					b.show = 100
-				}
-				return nil
-			}
-			b.answer = func(ctx context.Context, u Update) error {
-				if b.inHand() != 1 || a.of(u.ID) == 0 {
-					t.Errorf("update %d is one of %d in progress, and recorded %d times", u.ID, b.inHand(), a.of(u.ID))
-				}
-				return pass(ctx, 300*ms)
-			}
-			b.come(updates(1, inHand, 1, 2, 3)...)
-			b.startAfterCrash(a)
-			after(t, 3*time.Second)
-			b.checkConfirmed()
-			if b.worker.Careful() {
-				t.Error("careful mode is still on")
-			}
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		b := newBot(t)
+		b.lost.set(99, 1) // another instance has crashed
+		b.answer = func(ctx context.Context, u Update) error {
+			b.checkOneAtATime(u)
+			return pass(ctx, 100*ms)
+		}
+		const open = "an attempt at an update has begun and not returned"
+		b.startCarefully()
+		after(t, carefulFor)
+		for from := int64(1); from < 9; from += 4 {
+			b.come(updates(from, 4, 1, 2)...)
+			after(t, time.Second)
+			b.checkLog(false, "a crash", open)
+			b.stop()
+			b.start()
+		}
+		b.worker.BeCareful("a crash")
+		b.lost.set(99, 0)
+		after(t, carefulFor-time.Second)
+		b.come(updates(9, 4, 1, 2)...)
+		after(t, time.Second)
+		b.checkLog(false, "a crash", open, "a crash")
+		b.come(Update{ID: 13, Lane: 1})
+		after(t, time.Second)
+		b.checkLog(true, "a crash", open, "a crash")
+		b.checkConfirmed()
+	})
 }
 
 // TestUpdateThatEndsTheProcess: after eight attempts that did not return, the update becomes a dead letter without another
@@ -145,15 +191,16 @@ func TestUpdateThatEndsTheProcess(t *testing.T) {
 	t.Parallel()
 	for lost, silent := range map[int]bool{8: false, 9: true, 12: true} {
 		inBubble(t, fmt.Sprint(lost), func(t *testing.T) {
-			b, a := newBot(t), &attempts{lost: map[int64]int{1: lost}}
+			b := newBot(t)
+			b.lost.set(1, lost)
 			b.onKeep = func(context.Context) error {
-				if n := a.of(1); n != lost+1 {
+				if n := b.lost.of(1); n != lost+1 {
 					t.Errorf("%d attempts are recorded when it is stored, want %d", n, lost+1)
 				}
 				return nil
 			}
 			b.come(updates(1, 2, 1)...)
-			b.startAfterCrash(a)
+			b.startCarefully()
 			after(t, 10*time.Second)
 			letters := b.kept()
 			if len(letters) != 1 || letters[0].Update.ID != 1 || letters[0].Attempts != lost || letters[0].Silent != silent ||
@@ -171,66 +218,69 @@ func TestUpdateThatEndsTheProcess(t *testing.T) {
 	}
 }
 
-// TestFailureIsNoCrash: attempts that return do not count, however they end.
+// TestFailureIsNoCrash: attempts that return do not count, however they end, and forgive those that were lost.
 func TestFailureIsNoCrash(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b, a := newBot(t), &attempts{lost: map[int64]int{1: 5}}
+		b := newBot(t)
+		b.lost.set(1, 7)
 		b.answer = func(_ context.Context, u Update) error { return failing(6, errOwn)(len(b.tries(u.ID)) - 1) }
 		b.come(updates(1, 2, 1, 2)...)
-		b.startAfterCrash(a)
+		b.startCarefully()
 		after(t, 20*time.Second)
-		if n := b.count(); n != 2 || len(b.kept()) != 0 || len(a.lost) != 0 {
-			t.Errorf("%d updates were handled, dead letters %v, attempts that have not returned %v", n, b.kept(), a.lost)
+		if n := b.count(); n != 2 || len(b.kept()) != 0 || b.lost.count() != 0 {
+			t.Errorf("%d updates were handled, dead letters %v, attempts at %d have not returned", n, b.kept(), b.lost.count())
 		}
 	})
 }
 
-// TestDatabaseAwayAfterCrash: an update that cannot be recorded is not handled, and waits as in any outage.
-func TestDatabaseAwayAfterCrash(t *testing.T) {
+// TestAwayWhileCareful: an update that cannot be recorded is not handled, and waits as in any outage.
+func TestAwayWhileCareful(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b, a := newBot(t), &attempts{lost: make(map[int64]int), err: errAway}
+		b := newBot(t)
+		b.lost.begin = errAway
 		b.come(updates(1, 3, 1, 2, 3)...)
-		b.startAfterCrash(a)
+		b.startCarefully()
 		after(t, time.Minute)
 		if n := b.count(); n != 0 || len(b.kept()) != 0 {
 			t.Errorf("%d updates were handled, dead letters %v", n, b.kept())
 		}
-		a.mu.Lock()
-		a.err = nil
-		a.mu.Unlock()
+		b.lost.mu.Lock()
+		b.lost.begin = nil
+		b.lost.mu.Unlock()
 		after(t, 5*time.Second)
 		b.checkConfirmed()
 	})
 }
 
-// TestCarefulUntilDone: a poller that stops before the suspects are persisted leaves them to the next one of the process.
-func TestCarefulUntilDone(t *testing.T) {
+// TestCarefulStop: an attempt that is cut off by a clean stop is not lost.
+func TestCarefulStop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b, a := newBot(t), &attempts{lost: make(map[int64]int)}
+		b := newBot(t)
 		b.answer = func(ctx context.Context, u Update) error {
-			if a.of(u.ID) != 1 {
-				t.Errorf("update %d is recorded %d times", u.ID, a.of(u.ID))
-			}
+			b.checkOneAtATime(u)
 			return pass(ctx, 5*time.Second)
 		}
 		b.come(updates(1, 2, 1, 2)...)
-		b.startAfterCrash(a)
+		b.startCarefully()
 		after(t, time.Second)
-		b.stop() // cuts it off
+		b.stop()
+		if n := b.lost.count(); n != 0 {
+			t.Errorf("attempts at %d updates are lost", n)
+		}
 		b.start()
 		after(t, 30*time.Second)
 		b.checkConfirmed()
 	})
 }
 
-// TestHeldAfterCrash: an update of class Locked does not block the others once an attempt at it has returned.
-func TestHeldAfterCrash(t *testing.T) {
+// TestLockedWhileCareful: an update of class Locked does not block the others once an attempt at it has returned.
+func TestLockedWhileCareful(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b, a := newBot(t), &attempts{lost: make(map[int64]int)}
+		b := newBot(t)
 		b.answer = func(ctx context.Context, u Update) error {
 			if u.ID == 1 && len(b.tries(1)) < 10 {
 				return errors.Join(pass(ctx, 7*time.Second), errBusy)
@@ -238,7 +288,7 @@ func TestHeldAfterCrash(t *testing.T) {
 			return pass(ctx, 100*ms)
 		}
 		b.come(updates(1, 40, 1, 2, 3, 4)...)
-		b.startAfterCrash(a)
+		b.startCarefully()
 		after(t, 20*time.Second) // if the busy one goes first, it takes 7 s, and 30 others take 3 s
 		if n := b.count(); n != 30 {
 			t.Errorf("%d updates are handled while one waits, want 30", n)
@@ -248,30 +298,49 @@ func TestHeldAfterCrash(t *testing.T) {
 	})
 }
 
-// TestStopWhileCareful: a poller that stops before it received any updates leaves careful mode on.
-func TestStopWhileCareful(t *testing.T) {
+// TestAttemptsThatCannotBeRecorded: an error of Begin or End that is no outage says nothing about the update.
+func TestAttemptsThatCannotBeRecorded(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b, a := newBot(t), &attempts{lost: make(map[int64]int)}
-		b.startAfterCrash(a)
-		after(t, time.Second)
-		b.stop()
-		if !b.worker.Careful() {
-			t.Error("careful mode is off, though no updates were received")
-		}
-	})
+	denied := errors.New("permission denied")
+	for name, a := range map[string]struct{ begin, ended error }{"begin": {begin: denied}, "end": {ended: denied}} {
+		inBubble(t, name, func(t *testing.T) {
+			b := newBot(t)
+			b.lost.begin, b.lost.ended = a.begin, a.ended
+			b.come(updates(1, 3, 1, 2, 3)...)
+			b.startCarefully()
+			after(t, 5*time.Second)
+			if n := b.count(); n != 3 || len(b.kept()) != 0 {
+				t.Errorf("%d updates were handled, dead letters %v", n, b.kept())
+			}
+			if n := len(b.log.with("failed to record")); n != 3 {
+				t.Errorf("%d failures are logged, want 3", n)
+			}
+			b.checkConfirmed()
+		})
+	}
 }
 
-// TestAttemptsThatCannotBeNoted: an error of Begin that is no outage says nothing about the update.
-func TestAttemptsThatCannotBeNoted(t *testing.T) {
+// TestCarefulWebhook: the webhook is careful too.
+func TestCarefulWebhook(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b, a := newBot(t), &attempts{lost: make(map[int64]int), err: errors.New("permission denied")}
-		b.come(updates(1, 3, 1, 2, 3)...)
-		b.startAfterCrash(a)
-		after(t, 5*time.Second)
-		if n := b.count(); n != 3 || len(b.kept()) != 0 {
-			t.Errorf("%d updates were handled, dead letters %v", n, b.kept())
+		b := newBot(t)
+		b.answer = func(ctx context.Context, u Update) error {
+			b.checkOneAtATime(u)
+			return pass(ctx, 100*ms)
+		}
+		b.lost.set(1, maxCrashes)
+		b.worker.BeCareful("a start")
+		p := newPosts(b)
+		p.post(t.Context(), updates(1, 5, 1, 2, 3, 4, 5)...)
+		p.all.Wait()
+		for id, status := range p.statuses() {
+			if status != 200 {
+				t.Errorf("answer to %d: %d", id, status)
+			}
+		}
+		if n := b.count(); n != 4 || len(b.kept()) != 1 {
+			t.Errorf("%d updates are handled, dead letters %v", n, b.kept())
 		}
 	})
 }

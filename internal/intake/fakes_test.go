@@ -180,6 +180,7 @@ type bot struct {
 	t      *testing.T
 	answer func(ctx context.Context, u Update) error // nil: succeed at once
 	onKeep func(ctx context.Context) error
+	lost   *attempts // in careful mode
 	worker *Worker
 	log    logbook
 
@@ -200,7 +201,8 @@ func newBot(t *testing.T) *bot {
 		t: t, busy: make(map[int64]int64), attempts: make(map[int64][]time.Time),
 		handled: make(map[int64][]int64), done: make(map[int64]bool), ended: make(chan error, 1),
 	}
-	b.worker = NewWorker(b.handle, b, class, slog.New(&b.log))
+	b.lost = &attempts{lost: make(map[int64]int)}
+	b.worker = NewWorker(b.handle, b, b.lost, class, slog.New(&b.log))
 	b.messenger = &messenger{t: t, show: 100, arrived: make(chan struct{}), isDone: func(id int64) bool {
 		b.mu.Lock()
 		defer b.mu.Unlock()

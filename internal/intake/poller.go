@@ -35,10 +35,6 @@ type Poller struct {
 	offset     int64
 	queue      []*pending         // in progress, in the order of arrival
 	inProgress map[int64]*pending // the same, by update id
-
-	afterCrash bool // it is not yet known which updates were in progress at the crash
-	gotSingle  bool // the first answer since the crash was a single update
-	fromCrash  int  // how many updates at the head of the queue may have been in progress at the crash
 }
 
 // pending is an update in progress.
@@ -58,20 +54,12 @@ func NewPoller(source Source, worker *Worker) *Poller {
 	}
 }
 
-// AfterCrash tells the poller that its predecessor crashed. It must be called before Run. One of the updates that were in
-// progress may have caused the crash, and all of them are among the first that the messenger returns. Until these are
-// persisted, updates are handled one at a time.
-func (p *Poller) AfterCrash() { p.afterCrash = true }
-
 // Run receives updates until the context ends. Then it waits a few seconds for the updates in progress, confirms them and
 // returns nil. It returns an error only if a retry is pointless.
 func (p *Poller) Run(ctx context.Context) error {
 	work, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer p.handlers.Wait()
 	defer abort()
-	// an earlier poller of this process may have stopped before careful mode was over
-	p.afterCrash = p.afterCrash || p.worker.Careful()
-	p.setCareful(p.afterCrash)
 	var failures retry.Backoff
 	for ctx.Err() == nil {
 		askedAt, offset := time.Now(), p.offset
@@ -87,9 +75,6 @@ func (p *Poller) Run(ctx context.Context) error {
 		}
 		failures = nil
 		p.accept(work, updates)
-		if p.afterCrash && ctx.Err() == nil { // an aborted request says nothing about what was in progress
-			p.markFromCrash(len(updates))
-		}
 		// poll again after reaskAfter, or earlier once nothing is in progress, but never sooner for the same offset
 		p.awaitPersisted(ctx, time.Now().Add(reaskAfter), func() bool {
 			return len(p.queue) == 0 && (p.offset != offset || time.Since(askedAt) >= reaskAfter)
@@ -99,29 +84,9 @@ func (p *Poller) Run(ctx context.Context) error {
 	return nil
 }
 
-// markFromCrash marks all updates now in progress: they were in progress when the predecessor crashed. If the predecessor had
-// asked for the same offset just before, the messenger returns a single update, whatever is behind it; then the next answer
-// decides.
-func (p *Poller) markFromCrash(received int) {
-	if p.gotSingle = received == 1 && !p.gotSingle; p.gotSingle {
-		return
-	}
-	p.afterCrash, p.fromCrash = false, len(p.queue)
-	p.setCareful(p.fromCrash > 0)
-}
-
-// setCareful turns careful mode on or off.
-func (p *Poller) setCareful(on bool) {
-	if on {
-		p.worker.SetCareful("the last process that polled did not stop cleanly, so one of its updates may have crashed it")
-	} else {
-		p.worker.SetCareful("")
-	}
-}
-
 // pollTimeout is how long a poll may wait. With updates in progress the messenger answers at once anyway.
 func (p *Poller) pollTimeout() time.Duration {
-	if len(p.queue) > 0 || p.gotSingle {
+	if len(p.queue) > 0 {
 		return 0
 	}
 	return longPoll
@@ -206,10 +171,6 @@ func (p *Poller) markDone(id int64) {
 		p.offset = p.queue[0].update.ID + 1
 		delete(p.inProgress, p.queue[0].update.ID)
 		p.queue = p.queue[1:]
-		if p.fromCrash > 0 {
-			p.fromCrash--
-			p.setCareful(p.fromCrash > 0)
-		}
 	}
 }
 

@@ -37,14 +37,14 @@ type Worker struct {
 	log     *slog.Logger
 }
 
-// NewWorker returns a worker that passes updates to handle, and stores those that fail for good as dead letters. class
-// classifies the errors of both; it may block for up to a second.
-func NewWorker(handle Handler, dead DeadLetters, class func(error) Class, log *slog.Logger) *Worker {
+// NewWorker returns a worker that passes updates to handle, and stores those that fail for good as dead letters. attempts serves
+// careful mode. class classifies the errors of all three; it may block for up to a second.
+func NewWorker(handle Handler, dead DeadLetters, attempts Attempts, class func(error) Class, log *slog.Logger) *Worker {
 	return &Worker{
 		handle: handle, dead: dead, class: class, log: log,
 		outage:  outage{log: log},
 		recent:  newRecent(),
-		careful: careful{turn: make(chan struct{}, 1)},
+		careful: careful{attempts: attempts, log: log, turn: make(chan struct{}, 1)},
 	}
 }
 
@@ -89,8 +89,7 @@ type task struct {
 	giveUp   time.Time     // no attempt begins after it; zero before the first failure
 	deadline time.Time     // time limit of the attempts; zero: the next attempt has all of attemptTimeout
 	panicked bool
-	recorded bool  // as an attempt that has not returned
-	harmless bool  // an attempt has returned, so the update does not crash the process
+	returned bool  // a recorded attempt has returned, so the update does not crash the process
 	silent   bool  // the sender is not notified of the dead letter
 	reason   error // why it becomes a dead letter; nil as long as it does not
 }
@@ -120,7 +119,7 @@ func (t *task) run(ctx context.Context) error {
 		begun := time.Now()
 		if err == nil {
 			err = t.attempt(ctx)
-			leave(err)
+			leave()
 		}
 		if err != nil && ctx.Err() != nil {
 			return ctx.Err()

@@ -113,8 +113,7 @@ func handOver(ctx context.Context, tx pgx.Tx, from, to ranking.UserID) error {
 func checkHandOver(ctx context.Context, tx pgx.Tx) error {
 	var running bool
 	err := tx.QueryRow(ctx, `
-		SELECT EXISTS (SELECT FROM leases WHERE name = $1 AND holder <> '' AND expires_at > clock_timestamp())
-		    OR EXISTS (SELECT FROM webhook_instances WHERE expires_at > clock_timestamp())`, LeaderLease).Scan(&running)
+		SELECT EXISTS (SELECT FROM leases WHERE name = $1 AND holder <> '' AND expires_at > clock_timestamp())`, LeaderLease).Scan(&running)
 	if err != nil {
 		return err
 	}

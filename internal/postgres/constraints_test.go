@@ -41,7 +41,6 @@ const oneOfEach = `
 	INSERT INTO leases VALUES ('leader', 'x', 1, now());
 	INSERT INTO bot (telegram_user_id) VALUES (7);
 	INSERT INTO update_attempts VALUES (5, 1);
-	INSERT INTO webhook_instances (name, expires_at) VALUES ('here', now());
 	INSERT INTO ensured_messages VALUES (1, 'board', 7, '');
 	INSERT INTO boards (chat_id) VALUES (1);
 	INSERT INTO prompts (id, chat_id, kind, match_id) VALUES (1, 1, 'undo', 1);
@@ -340,7 +339,6 @@ var breaks = map[string][]string{
 	"leases_duration_check":          {`UPDATE leases SET duration = interval '0'`},
 	"update_attempts_pkey":           {`INSERT INTO update_attempts VALUES (5, 2)`},
 	"update_attempts_attempts_check": {`UPDATE update_attempts SET attempts = 0`},
-	"webhook_instances_pkey":         {`INSERT INTO webhook_instances (name, expires_at) VALUES ('here', now())`},
 	"prompts_pkey":                   {`INSERT INTO prompts (id, chat_id, kind, match_id) VALUES (1, 1, 'undo', 1)`},
 	"prompts_chat_id_fkey":           {`INSERT INTO prompts (id, chat_id, kind, match_id) VALUES (2, 99, 'undo', 1)`},
 	"prompts_match_id_fkey":          {`INSERT INTO prompts (id, chat_id, kind, match_id) VALUES (2, 1, 'undo', 99)`},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"slices"
 	"time"
 
 	migratepgx "github.com/golang-migrate/migrate/v4/database/pgx/v5"
@@ -63,9 +64,10 @@ func ExamineServer(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (f Serv
 	return f, nil
 }
 
-var createTable = regexp.MustCompile(`(?m)^CREATE TABLE (\w+)`)
+// createOrDropTable matches a table that a migration creates or drops.
+var createOrDropTable = regexp.MustCompile(`(?m)^(CREATE|DROP) TABLE (\w+)`)
 
-// tablesOf returns the names of the tables that the migrations create, and of that which holds their version. Other programs may
+// tablesOf returns the names of the tables that the migrations leave, and of that which holds their version. Other programs may
 // have tables in the same schema.
 func tablesOf(files fs.FS) ([]string, error) {
 	names, err := fs.Glob(files, "*.up.sql")
@@ -78,8 +80,13 @@ func tablesOf(files fs.FS) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read migration files: %w", err)
 		}
-		for _, match := range createTable.FindAllSubmatch(sql, -1) {
-			tables = append(tables, string(match[1]))
+		for _, match := range createOrDropTable.FindAllSubmatch(sql, -1) {
+			name := string(match[2])
+			if string(match[1]) == "CREATE" {
+				tables = append(tables, name)
+			} else {
+				tables = slices.DeleteFunc(tables, func(t string) bool { return t == name })
+			}
 		}
 	}
 	return tables, nil

@@ -178,22 +178,20 @@ func (l *Lease) resetOnTimeout(err error) error {
 	return err
 }
 
-// Release gives up the lease and notifies the others, so that they need not wait for it to expire. Only a clean
-// release removes the holder's name; without that, the next holder considers this one crashed. Release fails with
-// outbox.ErrLeaseLost if somebody else has the lease.
-func (l *Lease) Release(ctx context.Context, clean bool) error {
+// Release gives up the lease and notifies the others, so that they need not wait for it to expire. It removes the holder's
+// name; without that, the next holder considers this one crashed. Release fails with outbox.ErrLeaseLost if somebody else has
+// the lease.
+func (l *Lease) Release(ctx context.Context) error {
 	l.mu.Lock()
 	epoch := l.epoch
 	l.until = time.Time{}
 	l.mu.Unlock()
-	// The new epoch keeps a late renewal from extending a lease that still names its holder.
 	const sql = `
 		WITH released AS (
-		    UPDATE leases SET expires_at = clock_timestamp(), holder = CASE WHEN $3 THEN '' ELSE holder END,
-		        epoch = epoch + CASE WHEN $3 THEN 0 ELSE 1 END
+		    UPDATE leases SET expires_at = clock_timestamp(), holder = ''
 		    WHERE name = $1 AND epoch = $2 RETURNING name)
 		SELECT pg_notify('` + leaseChannel + `', name) FROM released`
-	released, err := l.pool.Exec(ctx, sql, l.name, epoch, clean)
+	released, err := l.pool.Exec(ctx, sql, l.name, epoch)
 	if err == nil && released.RowsAffected() == 0 {
 		err = outbox.ErrLeaseLost
 	}

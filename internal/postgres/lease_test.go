@@ -46,7 +46,7 @@ func TestLease(t *testing.T) {
 		t.Errorf("before it is held, %v are left of epoch %d", a.Remaining(), a.Epoch())
 	}
 	lost("renewed before it is held", a.Renew(t.Context()))
-	lost("released before it is held", a.Release(t.Context(), true))
+	lost("released before it is held", a.Release(t.Context()))
 
 	dbtest.Acquire(t, a, true)
 	mustHold(t, pool, "leader a 1 true")
@@ -58,7 +58,7 @@ func TestLease(t *testing.T) {
 	dbtest.Exec(t, pool, dbtest.RunsOut)
 	dbtest.Acquire(t, b, true)
 	mustHold(t, pool, "leader b 2 true")
-	lost("released by the one before", a.Release(t.Context(), true))
+	lost("released by the one before", a.Release(t.Context()))
 	lost("renewed by the one before", a.Renew(t.Context()))
 	mustHold(t, pool, "leader b 2 true")
 	if a.Remaining() > 0 || b.Remaining() <= 0 || b.Epoch() != 2 {
@@ -72,7 +72,7 @@ func TestLease(t *testing.T) {
 	if !dbtest.Value[bool](t, pool, `SELECT expires_at > now() + interval '59 minutes' FROM leases`) {
 		t.Error("the lease was not renewed")
 	}
-	if err := b.Release(t.Context(), true); err != nil {
+	if err := b.Release(t.Context()); err != nil {
 		t.Error(err)
 	}
 	mustHold(t, pool, "leader  2 false")
@@ -101,16 +101,12 @@ func TestLeaseReportsCrash(t *testing.T) {
 		}
 	}
 	crashed(a, false)
-	dbtest.Must(t, a.Release(t.Context(), true))
+	dbtest.Must(t, a.Release(t.Context()))
 	crashed(b, false)
 	dbtest.Exec(t, pool, dbtest.RunsOut)
 	crashed(a, true)
-	dbtest.Must(t, a.Release(t.Context(), true))
+	dbtest.Must(t, a.Release(t.Context()))
 	crashed(a, false)
-	if err := a.Release(t.Context(), false); err != nil { // not clean: its unfinished updates are still suspect
-		t.Fatal(err)
-	}
-	crashed(b, true)
 }
 
 // TestLeaseTakenWithoutAnswer: when the answer is lost or too late, nobody has to wait for a holder that does not
@@ -234,7 +230,7 @@ func TestLeaseAndWriters(t *testing.T) {
 			t.Error(err)
 		}
 		dbtest.Acquire(t, b, false)
-		released := dbtest.Start(func() error { return a.Release(t.Context(), true) })
+		released := dbtest.Start(func() error { return a.Release(t.Context()) })
 		if err := dbtest.Receive(t, released); err != nil {
 			t.Error(err)
 		}

@@ -119,7 +119,7 @@ func TestNotify(t *testing.T) {
 	another := postgres.NewLease(b.pool, "another", "b", time.Hour)
 	dbtest.Acquire(t, another, true)
 	for _, l := range []*postgres.Lease{another, lease} {
-		dbtest.Must(t, l.Release(t.Context(), true))
+		dbtest.Must(t, l.Release(t.Context()))
 	}
 	for name, i := range map[string]*instance{"a": a, "b": b} {
 		if diff := cmp.Diff([]outbox.Lane{dbtest.Chat(12), dbtest.Answers(13)}, i.received(t, 2)); diff != "" {
@@ -140,12 +140,12 @@ func TestNotify(t *testing.T) {
 	if n := len(a.lanes) + len(a.chats) + len(a.released); n != 0 {
 		t.Errorf("invalid payloads cause %d events", n)
 	}
-	if err := lease.Release(t.Context(), true); err != nil { // again
+	if err := lease.Release(t.Context()); err != nil { // again
 		t.Fatal(err)
 	}
 	dbtest.Receive(t, a.released)
 	dbtest.Acquire(t, dbtest.Leader(b.pool, "c"), true)
-	if err := lease.Release(t.Context(), true); err == nil {
+	if err := lease.Release(t.Context()); err == nil {
 		t.Error("LeaseReleased was called for another lease")
 	}
 	a.Wake(dbtest.Chat(2))

@@ -52,12 +52,23 @@ func (a *UpdateAttempts) Begin(ctx context.Context, update int64) error {
 }
 
 // End implements intake.Attempts. It works without the lease too, because the attempt has returned anyway.
-func (a *UpdateAttempts) End(ctx context.Context, update int64, done bool) error {
-	var batch pgx.Batch
-	batch.Queue(`DELETE FROM update_attempts WHERE update_id = $1 AND ($2 OR attempts = 1)`, update, done)
-	batch.Queue(`UPDATE update_attempts SET attempts = attempts - 1 WHERE update_id = $1 AND attempts > 1`, update)
-	if err := a.pool.SendBatch(ctx, &batch).Close(); err != nil {
+func (a *UpdateAttempts) End(ctx context.Context, update int64) error {
+	if _, err := a.pool.Exec(ctx, `DELETE FROM update_attempts WHERE update_id = $1`, update); err != nil {
 		return fmt.Errorf("record the end of an attempt at update %d: %w", update, postgres.Translate(err))
 	}
 	return nil
+}
+
+// Open implements intake.Attempts. An update whose attempt began more than ten minutes ago has gone to another instance, since the
+// messenger redelivers within a minute.
+func (a *UpdateAttempts) Open(ctx context.Context) (open bool, err error) {
+	const sql = `
+		SELECT EXISTS (
+		    SELECT FROM update_attempts a
+		    WHERE a.last_begun_at > now() - interval '10 minutes'
+		      AND NOT EXISTS (SELECT FROM dead_letters d WHERE d.update_id = a.update_id))`
+	if err := a.pool.QueryRow(ctx, sql).Scan(&open); err != nil {
+		return false, fmt.Errorf("look for open attempts: %w", postgres.Translate(err))
+	}
+	return open, nil
 }

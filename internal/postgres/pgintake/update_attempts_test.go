@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"elobot/internal/intake"
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
@@ -12,7 +13,8 @@ import (
 	"elobot/internal/postgres/pgintake"
 )
 
-// TestUpdateAttempts: attempts that have not returned are counted by update; a finished update is forgotten.
+// TestUpdateAttempts: attempts that have not returned are counted by update; an update whose attempt has returned is forgotten. An
+// attempt is open for ten minutes, or until its update is a dead letter.
 func TestUpdateAttempts(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -32,25 +34,33 @@ func TestUpdateAttempts(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	open := func(what string, want bool) {
+		t.Helper()
+		if got, err := a.Open(t.Context()); err != nil || got != want {
+			t.Errorf("%s: an attempt is open: %t, %v", what, got, err)
+		}
+	}
 	lost(0)
+	open("none", false)
 	do(a.Begin(t.Context(), 5))
 	do(a.Begin(t.Context(), 5))
 	do(a.Begin(t.Context(), 6))
 	lost(2)
-	do(a.End(t.Context(), 5, false))
-	lost(1)
-	do(a.End(t.Context(), 5, false))
+	do(a.End(t.Context(), 5))
 	lost(0)
-	do(a.Begin(t.Context(), 5))
-	do(a.Begin(t.Context(), 5))
-	do(a.End(t.Context(), 5, true))
-	lost(0)
+	open("another update's", true)
+	dbtest.Exec(t, pool, `UPDATE update_attempts SET last_begun_at = now() - interval '601 s'`)
+	open("long ago", false)
+	do(a.Begin(t.Context(), 6))
+	open("and again", true)
+	do(pgintake.NewDeadLetters(pool).Save(t.Context(), intake.DeadLetter{Update: intake.Update{ID: 6, Raw: []byte("{}")}, LastError: "why", Attempts: 8}))
+	open("a dead letter's", false)
 
 	dbtest.Exec(t, pool, `UPDATE leases SET epoch = epoch + 1`)
 	if err := a.Begin(t.Context(), 5); !errors.Is(err, outbox.ErrLeaseLost) {
 		t.Errorf("without the lease an attempt begins: %v", err)
 	}
-	do(a.End(t.Context(), 6, false))
+	do(a.End(t.Context(), 6))
 	if n := dbtest.Value[int](t, pool, `SELECT count(*) FROM update_attempts`); n != 0 {
 		t.Errorf("%d rows are left", n)
 	}
