@@ -108,6 +108,10 @@ func (p patient) inTheDatabase() {
 		p.exec(tc.back)
 	}
 
+	p.exec(`WITH chat AS (INSERT INTO chats (telegram_chat_id, kind, title) VALUES (-77, 'group', 'Chess') RETURNING id)
+		INSERT INTO groups (former_chat_id, last_match_number) SELECT id, 3 FROM chat`)
+	p.examine("with a group without a chat", 0, nil, `✓ old rankings: of -77 "Chess" has no chat, and 3 of its matches are kept`)
+
 	// a role that may read, but not write
 	role := fmt.Sprintf("reader_%d", time.Now().UnixNano())
 	p.exec(`CREATE ROLE ` + role + ` LOGIN PASSWORD 'hush'`)

@@ -89,14 +89,14 @@ func (v *verifyCommand) verify(ctx context.Context, store *pgranking.Store, tall
 	var differences int
 	var ladders []ladder
 	var last ranking.Progress
-	groups := make(map[ranking.ExternalChatID]int) // number of differences in each group
+	groups := make(map[string]int) // number of differences in each group
 	due := time.Now().Add(progressInterval)
 	differ := make(map[ranking.LadderID]bool)
 	found := func(f ranking.Finding) {
 		differences++
 		differ[f.Ladder] = true
-		groups[f.Chat]++
-		switch n := groups[f.Chat]; {
+		groups[label(f)]++
+		switch n := groups[label(f)]; {
 		case n <= shownFindings:
 			fmt.Println(describe(f))
 		case n == shownFindings+1:
@@ -116,6 +116,10 @@ func (v *verifyCommand) verify(ctx context.Context, store *pgranking.Store, tall
 	if errors.Is(err, ranking.ErrNoSuchGroup) {
 		return 0, nil, fmt.Errorf("there is no group with the Telegram id %d in this database", v.Group)
 	}
+	var detached []ranking.DetachedGroup
+	if err == nil {
+		detached, err = store.DetachedGroups(ctx, ranking.ExternalChatID(v.Group))
+	}
 	var left stats.Unverified
 	if err == nil { // what follows from wrong ratings is wrong as well
 		left, err = stats.VerifyTallies(ctx, tallies, ranking.ExternalChatID(v.Group), func(l ranking.LadderID) bool { return differ[l] }, found)
@@ -129,6 +133,9 @@ func (v *verifyCommand) verify(ctx context.Context, store *pgranking.Store, tall
 	}
 	fmt.Printf("Verified %s with %s: %s.\n", counted(last.Groups, "group", "groups"),
 		counted(last.Matches, "match", "matches"), outcome)
+	for _, d := range detached {
+		fmt.Printf("Without a chat: %s, with %s. Another group has the chat.\n", d, counted(d.Matches, "match", "matches"))
+	}
 	if left != (stats.Unverified{}) {
 		fmt.Printf("What is counted for questions is not up to date yet, and was not verified, in %s and for %s of a player elsewhere.\n",
 			counted(left.Ladders, "ranking", "rankings"), counted(left.Months, "month", "months"))
@@ -181,7 +188,12 @@ func repairAll(ctx context.Context, store ranking.Store, tallies *pgtally.Store,
 }
 
 // label names the group of a finding.
-func label(f ranking.Finding) string { return fmt.Sprintf("%d %q", f.Chat, f.Title) }
+func label(f ranking.Finding) string {
+	if f.Detached != 0 {
+		return ranking.DetachedGroup{Group: f.Detached, Chat: f.Chat, Title: f.Title}.String()
+	}
+	return fmt.Sprintf("%d %q", f.Chat, f.Title)
+}
 
 // describe returns a line about a finding: where it is and what is wrong.
 func describe(f ranking.Finding) string {

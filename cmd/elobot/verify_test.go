@@ -122,7 +122,7 @@ func TestVerify(t *testing.T) {
 		"right": testVerifyRight, "shows and repairs": testVerifyShowsAndRepairs,
 		"what cannot be repaired": testVerifyWhatCannotBeRepaired, "what cannot be calculated": testVerifyWhatCannotBeCalculated,
 		"shows the first": testVerifyShowsTheFirst, "interrupted": testVerifyInterrupted,
-		"another version": testVerifyAnotherVersion, "what is counted": testVerifyWhatIsCounted,
+		"another version": testVerifyAnotherVersion, "what is counted": testVerifyWhatIsCounted, "without a chat": testVerifyWithoutAChat,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -140,6 +140,27 @@ func testVerifyRight(t *testing.T, b *verifyFixture) {
 	if diff := cmp.Diff(right, b.contents(t)); diff != "" {
 		t.Errorf("the data was changed:\n%s", diff)
 	}
+}
+
+// testVerifyWithoutAChat: a group without a chat is named, verified and repaired.
+func testVerifyWithoutAChat(t *testing.T, b *verifyFixture) {
+	for _, sql := range []string{
+		"UPDATE groups SET chat_id = NULL, former_chat_id = chat_id WHERE chat_id = (SELECT id FROM chats WHERE telegram_chat_id = GO)",
+		"INSERT INTO groups (chat_id) SELECT id FROM chats WHERE telegram_chat_id = GO",
+		"INSERT INTO ladders (group_id, is_default) SELECT max(id), true FROM groups",
+		"UPDATE group_players SET streak = 0 WHERE streak = 1 AND ladder_id = 2",
+	} {
+		b.exec(t, sql)
+	}
+	const found, outcome, named = `
+group 2 of GO "Go", "Bob": the streak is 0, but should be 1
+`, "Verified %s: %s.\n", `Without a chat: group 2 of GO "Go", with 1 match. Another group has the chat.
+`
+	b.mustVerify(t, 1, found+fmt.Sprintf(outcome, "2 groups with 1 match", "1 difference in 1 group")+named, sayRepairable, "--group=GO")
+	b.mustVerify(t, 0, found+fmt.Sprintf(outcome, "3 groups with 5 matches", "1 difference in 1 group")+named+`group 2 of GO "Go": repaired
+Verifying again:
+`+fmt.Sprintf(outcome, "3 groups with 5 matches", "no differences")+named, "", "--repair")
+	b.mustVerify(t, 0, "Verified 1 group with 4 matches: no differences.\n", "", "--group=CHESS")
 }
 
 // testVerifyShowsAndRepairs damages one group in many ways, and checks the output before and after the repair.

@@ -13,8 +13,11 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/outbox"
 	"elobot/internal/pgtemp"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/pgranking"
+	"elobot/internal/ranking"
 	"elobot/internal/telegram"
 	"elobot/migrations"
 )
@@ -297,10 +300,24 @@ func (d *doctor) schema(ctx context.Context, pool *pgxpool.Pool) {
 	} else {
 		d.well("backlog", "%s, and %d more for chats that are closed or limited", notices(f.Waiting), f.HeldBack)
 	}
+	d.detached(ctx, pool)
 	if f.DeadLetters > 0 {
 		d.wrong("dead letters", "%d: `elobot dead list` shows why they failed", f.DeadLetters)
 	} else {
 		d.well("dead letters", "none")
+	}
+}
+
+// detached names the groups without a chat.
+func (d *doctor) detached(ctx context.Context, pool *pgxpool.Pool) {
+	groups, err := patiently(ctx, func(ctx context.Context) ([]ranking.DetachedGroup, error) {
+		return pgranking.NewStore(pool, func(outbox.Lane) {}).DetachedGroups(ctx, 0)
+	})
+	if err != nil {
+		d.failed("old rankings", err)
+	}
+	for _, g := range groups {
+		d.well("old rankings", "%s has no chat, and %d of its matches are kept: another group has the chat", g, g.Matches)
 	}
 }
 

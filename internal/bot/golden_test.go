@@ -173,8 +173,7 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	all["chart/no_photos"] = NoPhotos{}
 	all["results_expired/one"] = ranking.ResultsExpired{Count: 1}
 	all["results_expired/several"] = ranking.ResultsExpired{Count: 12}
-	all["groups_merged/one"] = ranking.GroupsMerged{First: 13, Count: 1}
-	all["groups_merged/several"] = ranking.GroupsMerged{First: 13, Count: 4}
+	all["group_detached/both"] = ranking.GroupDetached{Kept: 12, Detached: 1}
 	add("rules_changed", goldenRules())
 	add("joined", map[string]ranking.Notice{
 		"new":             ranking.Joined{Name: called("Alice"), Elo: 1500},

@@ -67,7 +67,7 @@ func goldenSeveral(t *testing.T) map[string]outbox.Message {
 			ranking.Joined{Name: called("Carol"), Elo: 1500},
 			WrongForm{Command: command.NameMatch, Reason: command.ReasonNoScore},
 			goldenUndone()["others"], goldenFixed()["score"], goldenMerged()["one_undone"],
-			UnknownCommand{}, ranking.GroupsMerged{First: 13, Count: 4},
+			UnknownCommand{}, ranking.GroupDetached{Kept: 12, Detached: 4},
 			results(13, 1, "Carol", "Dave")[0],
 		), "Alice", "Bob", "Carol", "Dave", "Alice", "Alice", "Bob", "Eve", "Alice", "Carol"),
 		"addressees": to(several(

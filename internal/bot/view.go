@@ -95,8 +95,8 @@ func render(item outbox.Item, w words) (outgoing, error) {
 		return renderAs(item, w, w.matchFixed, w.fixedLine)
 	case ranking.KindPlayersMerged:
 		return renderAs(item, w, w.playersMerged, w.playersMergedLine)
-	case ranking.KindGroupsMerged:
-		return renderAs(item, w, w.groupsMerged, w.groupsMerged)
+	case ranking.KindGroupDetached:
+		return renderAs(item, w, w.groupDetached, w.groupDetached)
 	case ranking.KindRulesChanged:
 		return renderAs(item, w, w.rulesChanged, w.rulesChangedLine)
 	case ranking.KindLanguageChanged:

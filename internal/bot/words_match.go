@@ -136,13 +136,9 @@ func (w words) mergedPlayers(n ranking.PlayersMerged) []string {
 	return sentences
 }
 
-// groupsMerged says which numbers have changed. Some languages have the plural form "one" for 21 matches, too, so one match has a
-// text of its own.
-func (w words) groupsMerged(n ranking.GroupsMerged) string {
-	if n.Count == 1 {
-		return w.Text("merged.groups_one_match", args{"First": n.First})
-	}
-	return w.Text("merged.groups", args{"Count": n.Count, "First": n.First, "Last": n.First + n.Count - 1})
+// groupDetached says that one of two rankings of the group goes on.
+func (w words) groupDetached(n ranking.GroupDetached) string {
+	return w.Text("merged.groups", args{"Kept": n.Kept, "Detached": n.Detached})
 }
 
 // outcome says who won, with the score, and in brackets the sets and more.

@@ -84,6 +84,8 @@ var breaks = map[string][]string{
 	"groups_chat_id_key":             {`INSERT INTO groups (chat_id) VALUES (1)`},
 	"groups_chat_id_fkey":            {`INSERT INTO groups (chat_id) VALUES (99)`, `UPDATE groups SET chat_id = 99`},
 	"groups_last_match_number_check": {`UPDATE groups SET last_match_number = -1`},
+	"groups_chat_check":              {`UPDATE groups SET chat_id = NULL`, `UPDATE groups SET former_chat_id = chat_id`},
+	"groups_former_chat_id_fkey":     {`INSERT INTO groups (former_chat_id) VALUES (99)`},
 	"ladders_pkey":                   {`INSERT INTO ladders (id, group_id, is_default) OVERRIDING SYSTEM VALUE VALUES (1, 1, false)`},
 	// the primary key is older and always fails first
 	"ladders_group_id_id_key": {`ALTER TABLE matches DROP CONSTRAINT matches_ladder_id_fkey;

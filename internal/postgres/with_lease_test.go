@@ -58,9 +58,8 @@ func writingsIn(t *testing.T, w *dbtest.World) []writing {
 			return s.Merge(ctx, al, w.ID(t, "Alice"), func([]ranking.SharedLadder) ([]ranking.LadderMerge, error) { return nil, nil })
 		})},
 		{"Move", by(func(ctx context.Context, s *pgranking.Store) error {
-			return s.Move(ctx, dbtest.Club.ID, dbtest.Upgraded.ID, func(ranking.Appended) (ranking.Appendix, error) {
-				return ranking.Appendix{}, errors.New("there is nothing to be appended")
-			})
+			_, err := s.Move(ctx, dbtest.Club.ID, dbtest.Upgraded.ID)
+			return err
 		})},
 		{"dead letters", func(ctx context.Context, l *postgres.Lease) error {
 			letter := intake.DeadLetter{

@@ -68,25 +68,21 @@ func (a *amendOperation) read(ctx context.Context, store Store, _ Snapshot) (err
 	return err
 }
 
-// readLocked reads the same match again, even if the sender has a newer last match by now. If there is none any more, refuse
-// says so.
+// readLocked reads the same match again, even if the sender has a newer last match by now. If its group was detached, there is none
+// any more, and refuse says so.
 func (a *amendOperation) readLocked(ctx context.Context, store Store, _ Snapshot) error {
-	before := a.found
-	if before == nil { // it was there when it was checked
+	if a.found == nil { // it was there when it was checked
 		return nil
 	}
-	now, err := store.FindMatch(ctx, a.origin.Chat.ID, MatchRef{Number: before.Number}, a.origin.Sender)
-	switch {
-	case err != nil:
+	found, err := store.FindMatch(ctx, a.origin.Chat.ID, MatchRef{ID: a.found.ID}, a.origin.Sender)
+	if err != nil {
 		return err
-	case now == nil || now.ID != before.ID:
-		return fmt.Errorf("%w: match %d has a new number", ErrConflict, before.Number)
 	}
-	a.found = now
-	if a.cannotChange() != nil { // refuse says so, too
+	a.found = found
+	if found == nil || a.cannotChange() != nil { // refuse says so, too
 		return nil
 	}
-	a.history, err = store.MatchHistory(ctx, now.Ladder, now.Number)
+	a.history, err = store.MatchHistory(ctx, found.Ladder, found.Number)
 	return err
 }
 

@@ -40,32 +40,3 @@ func sidesOf(parts []Part, entries []Entry) (sides [2]Side) {
 	}
 	return sides
 }
-
-// updateCard returns a card with the number, the names and the ratings that its match has after the rewrite.
-func (h MatchHistory) updateCard(waiting WaitingCard, w Rewrite) WaitingCard {
-	i := slices.IndexFunc(h.Matches, func(m PlayedMatch) bool { return m.ID == waiting.Match })
-	if i < 0 {
-		return waiting
-	}
-	m, n := h.Matches[i], &waiting.Notice
-	n.Number, n.Celebration = m.Number, nil // it need not be true in the combined ladder
-	if m.Undone {                           // the card keeps the ratings from the group where it was played
-		return waiting
-	}
-	before, newBefore := n.Sides, n.NewPlayers
-	n.Sides, n.NewPlayers = card(m.Result, sidesOf(m.Parts, w.entries(m)), waiting.SidesSwapped).Sides, nil
-	for side, now := range n.Sides {
-		for i, p := range now.Players {
-			wasNew := i < len(before[side].Players) && slices.Contains(newBefore, before[side].Players[i].Name)
-			if wasNew && h.isNew(p.Name.Player) {
-				n.NewPlayers = append(n.NewPlayers, p.Name)
-			}
-		}
-	}
-	return waiting
-}
-
-// isNew reports whether the player had not played in the ladder before the match history begins.
-func (h MatchHistory) isNew(player PlayerID) bool {
-	return slices.ContainsFunc(h.Standings, func(s RankedPlayer) bool { return s.Player == player && s.Played == 0 })
-}

@@ -6,63 +6,37 @@ import (
 )
 
 // MoveChat records that the messenger changed a chat's id. Both ids refer to the same chat from then on. If there already
-// is a chat with the new id, because one of its updates came first, the two are combined: the matches of the newer group
-// are appended to those of the older one and replayed. MoveChat is idempotent, and does nothing if both ids are unknown.
+// is a chat with the new id, because one of its updates came first, the two become one. If both have matches, the group with fewer
+// of them is detached, the newer one if they have as many. MoveChat is idempotent, and does nothing if both ids are unknown.
 func (s *Service) MoveChat(ctx context.Context, from, to ExternalChatID) error {
 	if from == to {
 		return nil
 	}
-	err := s.retryOnConflict(ctx, from, func(ctx context.Context, _ int) error {
-		return s.store.Move(ctx, from, to, Appended.recalculate)
+	var detached *DetachedGroup
+	err := s.retryOnConflict(ctx, from, func(ctx context.Context, _ int) (err error) {
+		detached, err = s.store.Move(ctx, from, to)
+		return err
 	}, "command", "move chat", "chat_id", from, "to_chat_id", to)
 	if err != nil {
 		return fmt.Errorf("move chat: %w", err)
 	}
+	if d := detached; d != nil {
+		s.log.WarnContext(ctx, "detached a group, because its chat has a new id and another group with matches",
+			"chat_id", d.Chat, "group_id", d.Group, "matches", d.Matches)
+	}
 	return nil
 }
 
-// Appended holds the matches that Store.Move appended to a ladder: all matches of the newer group.
-type Appended struct {
-	After int // the number of the last match before them, 0 if there is none
-	Count int
-	// MatchHistory contains the appended matches with their new numbers, and with their entries from the newer ladder.
-	// Its standings are those before the appended matches.
-	MatchHistory MatchHistory
-	Cards        []WaitingCard // unsent cards of the appended matches
+// DetachedGroup is a group without a chat: its chat turned out to be that of another group with at least as many matches. It stays in
+// the store, and only Verify reads it.
+type DetachedGroup struct {
+	Group   GroupID
+	Matches int
+	Chat    ExternalChatID // that it had, with the id of today
+	Title   string         // of the chat
 }
 
-// WaitingCard is the card of a match that has not been sent yet.
-type WaitingCard struct {
-	ID           int64 // the store's id of the notice
-	Match        MatchID
-	SidesSwapped bool // side B comes first on it
-	Notice       MatchRecorded
-}
-
-// Appendix holds the changes caused by appending matches to a ladder.
-type Appendix struct {
-	Rewrite Rewrite
-	Cards   []WaitingCard // updated
-	Notice  Notice        // nil for none
-}
-
-// recalculate replays the appended matches after the existing ones.
-func (a Appended) recalculate() (Appendix, error) {
-	standings := make(map[PlayerID]*Standing, len(a.MatchHistory.Standings))
-	for _, s := range a.MatchHistory.Standings {
-		standing := s.Standing
-		standings[s.Player] = &standing
-	}
-	w, err := a.MatchHistory.replayFrom(standings, ByMerge, func(*PlayedMatch) {})
-	if err != nil {
-		return Appendix{}, err
-	}
-	x := Appendix{Rewrite: w}
-	for _, card := range a.Cards {
-		x.Cards = append(x.Cards, a.MatchHistory.updateCard(card, w))
-	}
-	if a.After > 0 { // otherwise numbers and ratings stay as members have seen them
-		x.Notice = GroupsMerged{First: a.After + 1, Count: a.Count}
-	}
-	return x, nil
+// String describes the group for operators.
+func (d DetachedGroup) String() string {
+	return fmt.Sprintf("group %d of %d %q", d.Group, d.Chat, d.Title)
 }

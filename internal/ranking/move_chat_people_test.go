@@ -1,6 +1,7 @@
 package ranking_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -9,9 +10,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestMoveJoinsPeople: unclaimed players of both groups with the same username become one, and of two sightings the later
-// one counts. Whoever was seen in one group has claimed the unclaimed player of the other at the next mention.
-func TestMoveJoinsPeople(t *testing.T) {
+// TestMoveAndPeople: of two sightings the later one counts, and unclaimed players of a detached group stay there. Whoever was seen in
+// that group has claimed the unclaimed player of the other one at the next mention.
+func TestMoveAndPeople(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	u := newUpgrade(g, -1000)
@@ -29,17 +30,21 @@ func TestMoveJoinsPeople(t *testing.T) {
 	u.move(t)
 	people := func() []string {
 		return texts(t, g, `
-			SELECT concat_ws(' ', coalesce(p.telegram_user_id::text, 'unclaimed'), CASE WHEN p.group_id IS NULL THEN s.username ELSE p.username END, gp.played)
-			FROM players p LEFT JOIN sightings s ON s.player_id = p.id LEFT JOIN group_players gp ON gp.player_id = p.id
-			WHERE p.merged_into IS NULL ORDER BY 1`)
+			SELECT concat_ws(' ', g.chat_id IS NOT NULL, coalesce(p.telegram_user_id::text, 'unclaimed'),
+			       CASE WHEN p.group_id IS NULL THEN s.username ELSE p.username END, gp.played)
+			FROM groups g JOIN ladders l ON l.group_id = g.id CROSS JOIN players p
+			LEFT JOIN sightings s ON s.player_id = p.id AND s.group_id = g.id
+			LEFT JOIN group_players gp ON gp.player_id = p.id AND gp.ladder_id = l.id
+			WHERE p.merged_into IS NULL AND (s.player_id IS NOT NULL OR gp.player_id IS NOT NULL) ORDER BY 1`)
 	}
-	want := []string{"1 erin_ 2", "2 bob 2", "26 zed 0", "unclaimed dave 2", "unclaimed erin 1", "unclaimed zed 1"}
+	detached := []string{"f 1 0", "f 2 2", "f 26 0", "f unclaimed DAVE 1", "f unclaimed erin 1"}
+	want := append(slices.Clone(detached), "t 1 erin_ 2", "t 2 bob", "t 26 zed", "t unclaimed dave 1", "t unclaimed zed 1")
 	if diff := cmp.Diff(want, people()); diff != "" {
 		t.Errorf("people (-want +got):\n%s", diff)
 	}
 	g.verifyClean(t)
 	u.report(t, u.newer, bob, named("zed"))
-	want = []string{"1 erin_ 2", "2 bob 3", "26 zed 2", "unclaimed dave 2", "unclaimed erin 1"}
+	want = append(detached, "t 1 erin_ 2", "t 2 bob 1", "t 26 zed 2", "t unclaimed dave 1")
 	if diff := cmp.Diff(want, people()); diff != "" {
 		t.Errorf("after a mention, people (-want +got):\n%s", diff)
 	}

@@ -1,15 +1,10 @@
 package ranking_test
 
 import (
-	"slices"
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
-
-	"elobot/internal/ranking"
 )
 
 // TestAnyMove sends random commands to two groups of the same people. At some point they turn out to be one, and more
@@ -38,7 +33,7 @@ func TestAnyMove(t *testing.T) {
 			"restore": inEither((*modelGroup).restoreAny), "fix": inEither((*modelGroup).fixAny),
 			"show up": inEither((*modelGroup).showUsername), "rules": inEither((*modelGroup).changeRules),
 			"move": func(*rapid.T) {
-				older.moveTo(newer)
+				older = older.moveTo(newer)
 				newer, both, s.groups = older, []*modelGroup{older}, []*modelGroup{older}
 			},
 		})
@@ -48,8 +43,9 @@ func TestAnyMove(t *testing.T) {
 	})
 }
 
-// moveTo moves the group to the id of the newer one, or repeats the last move if both are the same group already.
-func (c *modelGroup) moveTo(newer *modelGroup) {
+// moveTo moves the group to the id of the newer one, or repeats the last move if both are the same group already. It returns the
+// group that goes on.
+func (c *modelGroup) moveTo(newer *modelGroup) *modelGroup {
 	from := c.chat
 	if c == newer {
 		from = c.earlier
@@ -58,56 +54,25 @@ func (c *modelGroup) moveTo(newer *modelGroup) {
 		c.rt.Fatal(err)
 	}
 	if c == newer {
-		return
+		return c
 	}
-	first := len(c.matches) + 1
-	c.matches = append(c.matches, newer.matches...)
-	for e, entry := range newer.entries {
-		if _, there := c.entries[e]; !there {
-			c.entries[e] = entry
+	kept, gone := c, newer
+	if len(newer.matches) > len(c.matches) {
+		kept, gone = newer, c
+	}
+	kept.earlier, kept.chat, kept.commands = from, newer.chat, max(c.commands, newer.commands)
+	for i, seen := range gone.sightings {
+		if known, there := kept.sightings[i]; !there || seen.since > known.since {
+			kept.sightings[i] = seen
 		}
 	}
-	c.earlier, c.chat, c.commands = from, newer.chat, max(c.commands, newer.commands)
-	c.compareCards(first)
-}
-
-// compareCards checks that the unsent cards of the matches from number first on agree with the history. The ratings on
-// cards of undone matches are not checked.
-func (c *modelGroup) compareCards(first int) {
-	type cardRow struct {
-		Number int
-		After  []int
-	}
-	var want []cardRow
-	stored := rows[cardRow](c.t, c.game, `
-		SELECT m.number, ARRAY(SELECT h.elo_after FROM elo_history h WHERE h.match_id = m.id AND h.superseded_at IS NULL ORDER BY 1)
-		FROM matches m JOIN groups g ON g.id = m.group_id JOIN chats ch ON ch.id = g.chat_id
-		WHERE ch.telegram_chat_id = $1 AND m.number >= $2 ORDER BY m.number`, c.chat, first)
-	for _, m := range stored {
-		card := c.card(m.Number)
-		t := cardRow{Number: card.Number}
-		for _, side := range card.Sides {
-			for _, p := range side.Players {
-				if !card.Undone {
-					t.After = append(t.After, p.After)
-				}
+	if len(gone.matches) == 0 {
+		kept.rules = c.rules
+		for e, entry := range gone.entries {
+			if _, there := kept.entries[e]; !there {
+				kept.entries[e] = entry
 			}
 		}
-		slices.Sort(t.After)
-		want = append(want, t)
 	}
-	if diff := cmp.Diff(want, stored, cmpopts.EquateEmpty()); diff != "" {
-		c.rt.Fatalf("the cards differ from the history (-card +history):\n%s", diff)
-	}
-}
-
-// card returns the only card of a match.
-func (c *modelGroup) card(number int) ranking.MatchRecorded {
-	payloads := texts(c.t, c.game, `
-		SELECT o.payload::text FROM outbox o JOIN matches m ON m.id = o.match_id JOIN groups g ON g.id = m.group_id
-		JOIN chats ch ON ch.id = g.chat_id WHERE ch.telegram_chat_id = $1 AND m.number = $2`, c.chat, number)
-	if len(payloads) != 1 {
-		c.rt.Fatalf("match %d has the cards %v", number, payloads)
-	}
-	return decode[ranking.MatchRecorded](c.t, c.game, []byte(payloads[0])).(ranking.MatchRecorded)
+	return kept
 }

@@ -2,6 +2,7 @@ package ranking_test
 
 import (
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ type upgrade struct {
 	*game
 	older, newer ranking.Chat
 	messages     map[ranking.ExternalChatID]int
-	before       []countedMatch // matches of the older chat, and after the move of both
+	before       []countedMatch // matches of the older chat, and after the move of the one that goes on
 	since        []countedMatch // matches of the newer chat before the move
 	moved        bool
 }
@@ -58,10 +59,15 @@ func (u *upgrade) report(t *testing.T, chat ranking.Chat, winner, loser ranking.
 func (u *upgrade) move(t *testing.T) {
 	t.Helper()
 	must(t, u.MoveChat(t.Context(), u.older.ID, u.newer.ID))
-	if !u.moved {
-		u.moved = true
-		u.before = append(u.before, u.since...)
+	u.joined()
+}
+
+// joined has the group with more matches go on.
+func (u *upgrade) joined() {
+	if !u.moved && len(u.since) > len(u.before) {
+		u.before = u.since
 	}
+	u.moved = true
 }
 
 // chats returns the chats to which either id refers, with their former ids.
@@ -74,10 +80,11 @@ func (u *upgrade) chats(t *testing.T) []string {
 		   OR c.id IN (SELECT chat_id FROM chat_aliases WHERE telegram_chat_id IN ($1, $2))`, u.older.ID, u.newer.ID)
 }
 
-// mustBeOne checks that both ids refer to the chat, and that its ladder has all matches in the right order and the ratings
+// mustBeOne checks that both ids refer to one chat, and that its ladder has all matches in the right order and the ratings
 // of the reference calculation.
-func (u *upgrade) mustBeOne(t *testing.T, chat ranking.ChatID) {
+func (u *upgrade) mustBeOne(t *testing.T) {
 	t.Helper()
+	chat := u.chatID(t, u.newer.ID)
 	want := fmt.Sprintf("%d %d supergroup %s {%d}", chat, u.newer.ID, u.newer.Title, u.older.ID)
 	if diff := cmp.Diff([]string{want}, u.chats(t)); diff != "" {
 		t.Errorf("the chats (-want +got):\n%s", diff)
@@ -148,17 +155,19 @@ func TestMoveInAnyOrder(t *testing.T) {
 	g := newGame(t)
 	group := ranking.ExternalChatID(0)
 	for newChat, steps := range map[string][]string{
-		"unknown": {"move", "move", "late"}, "empty": {"move", "move", "new", "late"}, "with matches": {"move", "move", "new", "late"},
+		"unknown": {"move", "move", "late"}, "empty": {"move", "move", "new", "late"},
+		"with matches": {"move", "move", "new", "late"}, "with more matches": {"move", "move", "new", "late"},
 	} {
 		for _, order := range permutations(steps) {
 			group -= 1000
 			u := newUpgrade(g, group)
 			u.report(t, u.older, alice, bob)
 			u.report(t, u.older, carol, alice)
-			chat, wantJoined := g.chatID(t, u.older.ID), 0
+			var want []ranking.GroupDetached
 			for _, step := range order {
 				if step == "move" && !u.moved && len(u.since) > 0 {
-					wantJoined++
+					older, newer := len(u.before), len(u.since)
+					want = append(want, ranking.GroupDetached{Kept: max(older, newer), Detached: min(older, newer)})
 				}
 				u.step(t, step, newChat)
 				redelivered := u.from(u.older, alice)
@@ -166,9 +175,9 @@ func TestMoveInAnyOrder(t *testing.T) {
 				must(t, u.RecordMatch(t.Context(), redelivered, singles(alice, bob, 3, 1)))
 			}
 			u.report(t, u.newer, carol, zoe)
-			u.mustBeOne(t, chat)
-			if got := u.groupsJoined(t, chat); len(got) != wantJoined {
-				t.Errorf("notices are %+v, want %d", got, wantJoined)
+			u.mustBeOne(t)
+			if diff := cmp.Diff(want, u.told(t)); diff != "" {
+				t.Errorf("notices (-want +got):\n%s", diff)
 			}
 			if t.Failed() {
 				t.Fatalf("the new chat is %s, and the steps are %v", newChat, order)
@@ -187,21 +196,84 @@ func (u *upgrade) step(t *testing.T, what, newChat string) {
 		u.report(t, u.older, alice, zoe)
 	case newChat == "empty":
 		must(t, u.Join(t.Context(), u.from(u.newer, zoe)))
-	case newChat == "with matches":
+	default:
 		u.report(t, u.newer, bob, carol)
 		u.report(t, u.newer, zoe, bob)
+		if newChat == "with more matches" {
+			u.report(t, u.newer, bob, zoe)
+			u.report(t, u.newer, alice, zoe)
+		}
 	}
 }
 
-// groupsJoined returns the notices of joined groups in a chat.
-func (g *game) groupsJoined(t *testing.T, chat ranking.ChatID) []ranking.GroupsMerged {
+// told returns what the chat was told about two groups.
+func (u *upgrade) told(t *testing.T) []ranking.GroupDetached {
 	t.Helper()
-	var all []ranking.GroupsMerged
-	for _, payload := range texts(t, g, `
-		SELECT payload::text FROM outbox WHERE chat_id = $1 AND kind = 'groups_merged' ORDER BY id`, chat) {
-		all = append(all, decode[ranking.GroupsMerged](t, g, []byte(payload)).(ranking.GroupsMerged))
+	var all []ranking.GroupDetached
+	for _, payload := range texts(t, u.game, `
+		SELECT payload::text FROM outbox WHERE chat_id = $1 AND kind = 'group_detached' ORDER BY id`, u.chatID(t, u.newer.ID)) {
+		all = append(all, decode[ranking.GroupDetached](t, u.game, []byte(payload)).(ranking.GroupDetached))
 	}
 	return all
+}
+
+// TestDetachedGroup: of two groups with matches, the one with fewer is detached. The log says so once, and Verify reads it.
+func TestDetachedGroup(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		older, newer int // matches
+		detached     string
+	}{
+		"fewer in the newer": {2, 1, "newer"}, "fewer in the older": {1, 2, "older"}, "as many": {1, 1, "newer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGame(t)
+			g.corrupted = true
+			u, logged := newUpgrade(g, -1000), &logRecords{}
+			groups := make(map[string]ranking.GroupID)
+			for _, chat := range []struct {
+				name string
+				ranking.Chat
+				matches int
+			}{{"older", u.older, tc.older}, {"newer", u.newer, tc.newer}} {
+				for range chat.matches {
+					u.report(t, chat.Chat, alice, bob)
+				}
+				groups[chat.name] = rows1[ranking.GroupID](t, g, `SELECT id FROM groups WHERE chat_id = $1`, g.chatID(t, chat.ID))[0]
+			}
+			s := ranking.NewService(g.store, slog.New(logged), ranking.Settings{})
+			for range 2 {
+				must(t, s.MoveChat(t.Context(), u.older.ID, u.newer.ID))
+			}
+			u.joined()
+			u.mustBeOne(t)
+			g.verifyClean(t)
+			detached := groups[tc.detached]
+			if len(logged.all) != 1 || logged.all[0]["group_id"] != detached || logged.all[0]["chat_id"] != u.newer.ID ||
+				logged.all[0]["matches"] != int64(min(tc.older, tc.newer)) {
+				t.Errorf("logged %v", logged.all)
+			}
+			found, err := g.store.DetachedGroups(t.Context(), u.older.ID)
+			must(t, err)
+			want := []ranking.DetachedGroup{{Group: detached, Matches: min(tc.older, tc.newer), Chat: u.newer.ID, Title: u.newer.Title}}
+			if diff := cmp.Diff(want, found); diff != "" {
+				t.Errorf("groups without a chat (-want +got):\n%s", diff)
+			}
+			g.exec(t, `UPDATE group_players SET streak = 0`)
+			var differ []ranking.GroupID
+			must(t, ranking.Verify(t.Context(), g.store, u.newer.ID, func(f ranking.Finding) {
+				differ = append(differ, f.Detached)
+				if f.Chat != u.newer.ID || f.Title != u.newer.Title {
+					t.Errorf("found %+v", f)
+				}
+			}, func(ranking.Progress) {}))
+			slices.Sort(differ)
+			if diff := cmp.Diff([]ranking.GroupID{0, 0, detached, detached}, differ); diff != "" {
+				t.Errorf("groups of the differences, 0 for the one with the chat (-want +got):\n%s", diff)
+			}
+		})
+	}
 }
 
 // TestMoveIsIdempotent: a repeated move changes nothing, and neither does a move of unknown chats.
@@ -249,30 +321,66 @@ func TestMoveOfAnUnknownChat(t *testing.T) {
 	g := newGame(t)
 	u := newUpgrade(g, -1000)
 	u.report(t, u.newer, alice, bob)
-	chat := g.chatID(t, u.newer.ID)
 	u.move(t)
 	u.report(t, u.older, bob, carol)
-	u.mustBeOne(t, chat)
-	if got := u.groupsJoined(t, chat); len(got) > 0 {
+	u.mustBeOne(t)
+	if got := u.told(t); len(got) > 0 {
 		t.Errorf("notice is %+v", got)
 	}
 }
 
-// TestMoveOfAnEmptyGroup: matches that are appended to a group without matches stay unchanged.
+// TestMoveOfAnEmptyGroup: if one group has no matches, the chat goes on with the other one, and those who have joined either. The
+// rules are those of the older one.
 func TestMoveOfAnEmptyGroup(t *testing.T) {
 	t.Parallel()
-	g := newGame(t)
-	u := newUpgrade(g, -1000)
-	u.report(t, u.newer, alice, bob)
-	u.report(t, u.newer, bob, carol)
-	must(t, g.Join(t.Context(), u.from(u.older, carol)))
-	chat := g.chatID(t, u.older.ID)
-	u.move(t)
-	u.mustBeOne(t, chat)
-	if got := u.groupsJoined(t, chat); len(got) > 0 {
-		t.Errorf("notice is %+v", got)
+	for _, empty := range []string{"older", "newer"} {
+		t.Run(empty, func(t *testing.T) {
+			t.Parallel()
+			g := newGame(t)
+			u := newUpgrade(g, -1000)
+			played, unplayed := u.older, u.newer
+			if empty == "older" {
+				played, unplayed = unplayed, played
+			}
+			u.report(t, played, alice, bob)
+			u.report(t, played, bob, carol)
+			must(t, g.Join(t.Context(), u.from(unplayed, carol)))
+			must(t, g.Join(t.Context(), u.from(unplayed, zoe)))
+			for k, chat := range map[int]ranking.Chat{17: u.older, 18: u.newer} {
+				g.setRules(t, u.from(chat, carol), k)
+			}
+			g.exec(t, `
+				INSERT INTO players (group_id, username, display_name)
+				SELECT id, name, name FROM groups, (VALUES ('dave', 2), ('Dave', 0), ('erin', 0)) AS unclaimed (name, matches)
+				WHERE last_match_number = matches`)
+			u.move(t)
+			u.mustBeOne(t)
+			if got := u.told(t); len(got) > 0 {
+				t.Errorf("notice is %+v", got)
+			}
+			if got := rows1[int](t, g, `SELECT k_factor FROM ladders`); !slices.Equal(got, []int{17}) {
+				t.Errorf("the K-factors of the ladders are %v, want that of the older group", got)
+			}
+			people := texts(t, g, `
+				SELECT concat_ws(' ', p.display_name, s.name, p.group_id = (SELECT id FROM groups)) FROM players p
+				LEFT JOIN group_players s ON s.player_id = p.id WHERE p.merged_into IS NULL ORDER BY 1`)
+			want := []string{"Alice Alice", "Bob Bob", "Carol Carol", "Zoe Zoe", "dave t", "erin t"}
+			if diff := cmp.Diff(want, people); diff != "" {
+				t.Errorf("people with their standings (-want +got):\n%s", diff)
+			}
+			g.has(t, 0, "elo_history WHERE superseded_at IS NOT NULL")
+			g.has(t, 1, "groups")
+		})
 	}
-	g.has(t, 0, "elo_history WHERE superseded_at IS NOT NULL")
+}
+
+// setRules has an admin set the K-factor.
+func (g *game) setRules(t *testing.T, o ranking.Origin, k int) {
+	t.Helper()
+	must(t, g.ChangeRules(t.Context(), o, ranking.RulesChange{IsAdmin: admin, Change: func(r ranking.Rules) ranking.Rules {
+		r.K = k
+		return r
+	}}))
 }
 
 // TestMoveTwice moves a chat twice, with the updates in any order, and then records a match from each of its ids.
@@ -304,7 +412,7 @@ func TestMoveTwice(t *testing.T) {
 					must(t, err)
 				}
 			}
-			u.moved, u.before = true, append(u.before, u.since...)
+			u.joined()
 			for _, chat := range []ranking.Chat{u.older, between, u.newer} {
 				u.report(t, chat, carol, alice)
 			}
@@ -313,7 +421,7 @@ func TestMoveTwice(t *testing.T) {
 				t.Fatalf("the chats (-want +got):\n%s", diff)
 			}
 			g.exec(t, `DELETE FROM chat_aliases WHERE telegram_chat_id = $1`, between.ID)
-			u.mustBeOne(t, chat)
+			u.mustBeOne(t)
 			if t.Failed() {
 				t.Fatalf("the last chat is %s, and the steps are %v", lastChat, order)
 			}
@@ -360,95 +468,5 @@ func TestLateCommand(t *testing.T) {
 	want := []string{fmt.Sprintf("1 %d supergroup New title {%d}", u.newer.ID, u.older.ID)}
 	if diff := cmp.Diff(want, u.chats(t)); diff != "" {
 		t.Errorf("the chats (-want +got):\n%s", diff)
-	}
-}
-
-// TestMoveUpdatesCards: a move updates waiting cards and does not change sent ones.
-func TestMoveUpdatesCards(t *testing.T) {
-	t.Parallel()
-	g := newGame(t)
-	u := newUpgrade(g, -1000)
-	u.report(t, u.older, alice, bob) // 1516, 1484
-	u.report(t, u.older, alice, bob) // 1531, 1469
-	bobby := ranking.Person{ID: 77, Name: "Bob"}
-	for _, report := range []ranking.Report{
-		singles(zoe, alice, 3, 1), // sent
-		singles(bob, alice, 1, 3),
-		singles(carol, zoe, 2, 3), // to be fixed
-		singles(alice, zoe, 3, 1), // to be undone
-		singles(bobby, bob, 3, 1), // being sent
-		{
-			A: []ranking.Person{zoe, carol}, B: []ranking.Person{alice, bob},
-			Scores: []ranking.Score{{A: 11, B: 7}, {A: 11, B: 9}},
-		},
-	} {
-		must(t, g.RecordMatch(t.Context(), u.from(u.newer, carol), report))
-	}
-	amendment := func(n int) ranking.Amendment {
-		return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
-	}
-	must(t, g.FixMatch(t.Context(), u.from(u.newer, zoe), amendment(3), []ranking.Score{{A: 1, B: 2}}))
-	must(t, g.UndoMatch(t.Context(), u.from(u.newer, zoe), amendment(4)))
-	g.exec(t, `UPDATE outbox SET state = 'sent', finished_at = now() WHERE match_id = 3`)
-	g.exec(t, `UPDATE outbox SET state = 'sending', attempts = 1 WHERE match_id = 7`)
-	type row struct {
-		Match   int
-		Payload []byte
-	}
-	cards := func() map[int]ranking.MatchRecorded {
-		all := make(map[int]ranking.MatchRecorded)
-		for _, r := range rows[row](t, g, `SELECT match_id, payload FROM outbox WHERE kind = 'match_recorded' ORDER BY id`) {
-			all[r.Match] = decode[ranking.MatchRecorded](t, g, r.Payload).(ranking.MatchRecorded)
-		}
-		return all
-	}
-	before := cards()
-	if got := before[4].NewPlayers; len(got) != 1 || got[0].Name != "Bob" {
-		t.Fatalf("new in #2: %v", got)
-	}
-	u.move(t)
-	after := cards()
-	for match := range 3 { // those of the older group and the sent one
-		if diff := cmp.Diff(before[match+1], after[match+1]); diff != "" {
-			t.Errorf("the card of match %d (-before +after):\n%s", match+1, diff)
-		}
-	}
-	side := func(score int, all ...ranking.RatingChange) ranking.Side {
-		return ranking.Side{Score: score, Players: all}
-	}
-	bob, otherBob := ranking.Name{Name: "Bob"}, ranking.Name{Name: "Bob"}
-	named := func(name ranking.Name, before, after int) ranking.RatingChange {
-		return ranking.RatingChange{Name: name, Before: before, After: after}
-	}
-	byCarol := &ranking.Reporter{Name: &ranking.Name{Name: "Carol"}}
-	undone := before[6]
-	undone.Number = 6
-	for match, want := range map[int]ranking.MatchRecorded{
-		4: { // its players are not new here; Zoe gained 17 in the match before, 1500 : 1531
-			Number: 4, ReportedBy: byCarol,
-			Sides: [2]ranking.Side{side(3, change("Alice", 1514, 1528)), side(1, named(bob, 1469, 1455))},
-		},
-		5: {
-			Number: 5, Changes: 1, Was: &ranking.OldScore{Score: [2]int{2, 3}},
-			Sides: [2]ranking.Side{side(2, change("Carol", 1500, 1517)), side(1, change("Zoe", 1517, 1500))},
-		},
-		6: undone,
-		7: {
-			Number: 7, ReportedBy: byCarol, NewPlayers: []ranking.Name{otherBob},
-			Sides: [2]ranking.Side{side(3, named(otherBob, 1500, 1514)), side(1, named(bob, 1455, 1441))},
-		},
-		8: {
-			Number: 8, Sets: []ranking.SetScore{{11, 7}, {11, 9}},
-			Sides: [2]ranking.Side{
-				side(2, change("Zoe", 1500, 1515), change("Carol", 1517, 1532)),
-				side(0, change("Alice", 1528, 1513), named(bob, 1441, 1426)),
-			},
-		},
-	} {
-		checkNotice(t, after[match], want)
-	}
-	want := []ranking.GroupsMerged{{First: 3, Count: 6}}
-	if diff := cmp.Diff(want, g.groupsJoined(t, g.chatID(t, u.newer.ID))); diff != "" {
-		t.Errorf("notices (-want +got):\n%s", diff)
 	}
 }

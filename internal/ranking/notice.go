@@ -43,7 +43,7 @@ const (
 	KindMatchRestored       = "match_restored"
 	KindMatchFixed          = "match_fixed"
 	KindPlayersMerged       = "players_merged"
-	KindGroupsMerged        = "groups_merged"
+	KindGroupDetached       = "group_detached"
 	KindRulesChanged        = "rules_changed"
 	KindLanguageChanged     = "language_changed"
 	KindTablesChanged       = "tables_changed"
@@ -188,18 +188,17 @@ func (PlayersMerged) Kind() string { return KindPlayersMerged }
 // Purpose implements Notice.
 func (PlayersMerged) Purpose() Purpose { return Notification }
 
-// GroupsMerged says that two groups turned out to be one, because a chat got a new id. The matches 1 to Count of the
-// newer group now come after those of the older one.
-type GroupsMerged struct {
-	First int `json:"first"` // the new number of match 1
-	Count int `json:"count"`
+// GroupDetached says that a chat got a new id and had a group under each, and which of them goes on.
+type GroupDetached struct {
+	Kept     int `json:"kept"`     // the number of matches of the one that goes on
+	Detached int `json:"detached"` // and of the other one
 }
 
 // Kind implements Notice.
-func (GroupsMerged) Kind() string { return KindGroupsMerged }
+func (GroupDetached) Kind() string { return KindGroupDetached }
 
 // Purpose implements Notice.
-func (GroupsMerged) Purpose() Purpose { return Notification }
+func (GroupDetached) Purpose() Purpose { return Notification }
 
 // Moved lists how a replay changed the current ratings. The players whom the notice is about come first, changed or not.
 type Moved struct {

@@ -200,7 +200,7 @@ func (p *promptOperation) permit(ctx context.Context, snap Snapshot) Notice {
 			return refusal
 		}
 	}
-	if p.Option == OptionCancel {
+	if p.Option == OptionCancel || p.undo.found == nil { // decide says that the match is gone, because its group was detached
 		return nil
 	}
 	return p.undo.permit(ctx, snap)

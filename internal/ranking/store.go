@@ -96,15 +96,16 @@ type Store interface {
 	// Move changes a chat's id with the messenger from oldID to newID, in one transaction. The old id refers to the chat
 	// forever. Waiting notices of the chat no longer reply to a message.
 	//
-	// If there already is a chat with the new id, Move locks both groups and moves everything of the newer chat to the
-	// older one. Unclaimed players of both with the same username become one, and later sightings replace earlier ones. If
-	// the newer chat has matches, decide gets them as appended and returns the changes. The bot is in the combined chat if
-	// it is in either, and so is every member. The later greeting counts. If the older chat was greeted, waiting notices of
-	// the newer chat that answer no command are dropped.
+	// If there already is a chat with the new id, Move locks both groups and makes the two chats one, with the group that has more
+	// matches, or else the older one. If the other group has matches too, Move detaches and returns it, and notifies the chat;
+	// else its players pass to the one that remains. Sightings, notices and everything else of both chats pass to that one. Later
+	// sightings replace earlier ones. The bot is in the combined chat if it is in either, and so is every member. The settings
+	// of the older chat remain. The later greeting counts. If the older chat was greeted, waiting notices of the newer chat that
+	// answer no command are dropped.
 	//
 	// If only the chat with the new id is known, the old id refers to it too. If the move is done already, or neither id
 	// is known, nothing changes, but Move returns as EnsureDurable does.
-	Move(ctx context.Context, oldID, newID ExternalChatID, decide func(Appended) (Appendix, error)) error
+	Move(ctx context.Context, oldID, newID ExternalChatID) (*DetachedGroup, error)
 }
 
 // Query says what to read for a command, whatever its kind.

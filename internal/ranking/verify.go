@@ -16,7 +16,7 @@ type AuditStore interface {
 
 // AuditReader reads from one snapshot of the store.
 type AuditReader interface {
-	// Groups returns all groups if chat is 0, else the group of the chat. It fails with ErrNoSuchGroup if there is none.
+	// Groups returns all groups if chat is 0, else those that the chat has or has had. It fails with ErrNoSuchGroup if there are none.
 	Groups(ctx context.Context, chat ExternalChatID) ([]AuditedGroup, error)
 	// Standings returns all standings of a ladder.
 	Standings(ctx context.Context, ladder LadderID) ([]RankedPlayer, error)
@@ -31,10 +31,12 @@ var ErrNoSuchGroup = errors.New("no such group")
 
 // AuditedGroup is a group to be verified.
 type AuditedGroup struct {
-	Chat    ExternalChatID
-	Title   string
-	Group   GroupID
-	Ladders []LadderID
+	Chat  ExternalChatID
+	Title string
+	Group GroupID
+	// Detached is true if it is a DetachedGroup. Then it had the chat.
+	Detached bool
+	Ladders  []LadderID
 }
 
 // IntegrityIssues lists the numbers of matches with integrity issues.
@@ -78,7 +80,8 @@ const (
 // Finding is one difference between stored and expected data.
 type Finding struct {
 	Chat         ExternalChatID
-	Title        string // of the group
+	Title        string  // of the group
+	Detached     GroupID // the group if it is a DetachedGroup, 0 for that of the chat
 	Ladder       LadderID
 	Problem      Problem
 	Number       int    // of the match, 0 for none
@@ -105,7 +108,9 @@ func Verify(ctx context.Context, store AuditStore, chat ExternalChatID, found fu
 		for _, g := range groups {
 			a := audit{reader: reader, progress: func() { progress(p) }, matches: &p.Matches}
 			a.found = func(f Finding) {
-				f.Chat, f.Title = g.Chat, g.Title
+				if f.Chat, f.Title = g.Chat, g.Title; g.Detached {
+					f.Detached = g.Group
+				}
 				found(f)
 			}
 			if err := a.group(ctx, g); err != nil {

@@ -53,7 +53,7 @@ type RecountStep struct {
 // PlaceStep says where places were calculated.
 type PlaceStep struct {
 	Ladder ranking.LadderID // 0 if none were due
-	Chat   outbox.ChatID    // that of the ladder
+	Chat   outbox.ChatID    // that of the ladder, 0 for none
 }
 
 // Counter keeps the tallies up to date. Only the leader runs it.
@@ -137,7 +137,9 @@ func (c *Counter) CatchUp(ctx context.Context) (more bool, err error) {
 			return false, err
 		}
 		if place.Ladder != 0 {
-			c.placed(place.Chat)
+			if place.Chat != 0 {
+				c.placed(place.Chat)
+			}
 			continue
 		}
 		step, err := limited(ctx, func(ctx context.Context) (RecountStep, error) { return c.store.Recount(ctx, c.leftOut...) })

@@ -29,8 +29,8 @@ type auditReader struct{ tx pgx.Tx }
 // Groups implements ranking.AuditReader.
 func (b auditReader) Groups(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.AuditedGroup, error) {
 	const sql = `
-		SELECT c.telegram_chat_id, c.title, g.id, ARRAY(SELECT l.id FROM ladders l WHERE l.group_id = g.id ORDER BY l.id)
-		FROM groups g JOIN chats c ON c.id = g.chat_id
+		SELECT c.telegram_chat_id, c.title, g.id, g.chat_id IS NULL, ARRAY(SELECT l.id FROM ladders l WHERE l.group_id = g.id ORDER BY l.id)
+		FROM groups g JOIN chats c ON c.id = coalesce(g.chat_id, g.former_chat_id)
 		WHERE $1::bigint = 0 OR c.id = ` + postgres.ThisChat + `
 		ORDER BY g.id`
 	rows, err := b.tx.Query(ctx, sql, chat)
@@ -43,6 +43,22 @@ func (b auditReader) Groups(ctx context.Context, chat ranking.ExternalChatID) ([
 	}
 	if chat != 0 && len(groups) == 0 {
 		return nil, fmt.Errorf("%w: %d", ranking.ErrNoSuchGroup, chat)
+	}
+	return groups, nil
+}
+
+// DetachedGroups returns the groups without a chat: those that have had the given one, or all if chat is 0.
+func (s *Store) DetachedGroups(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.DetachedGroup, error) {
+	const sql = `
+		SELECT g.id, g.last_match_number, c.telegram_chat_id, c.title FROM groups g JOIN chats c ON c.id = g.former_chat_id
+		WHERE g.former_chat_id IS NOT NULL AND ($1::bigint = 0 OR c.id = ` + postgres.ThisChat + `) ORDER BY g.id`
+	rows, err := s.db.Query(ctx, sql, chat)
+	if err != nil {
+		return nil, fmt.Errorf("read groups without a chat: %w", postgres.Translate(err))
+	}
+	groups, err := pgx.CollectRows(rows, pgx.RowToStructByPos[ranking.DetachedGroup])
+	if err != nil {
+		return nil, fmt.Errorf("read groups without a chat: %w", postgres.Translate(err))
 	}
 	return groups, nil
 }

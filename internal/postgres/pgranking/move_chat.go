@@ -11,11 +11,9 @@ import (
 )
 
 // Move implements ranking.Store.
-func (s *Store) Move(ctx context.Context, from, to ranking.ExternalChatID,
-	decide func(ranking.Appended) (ranking.Appendix, error),
-) error {
+func (s *Store) Move(ctx context.Context, from, to ranking.ExternalChatID) (detached *ranking.DetachedGroup, err error) {
 	var changed ranking.ChatID
-	err := s.lease.Transact(ctx, s.pool, func(tx pgx.Tx) error {
+	err = s.lease.Transact(ctx, s.pool, func(tx pgx.Tx) error {
 		inside := &Store{pool: s.pool, db: tx, now: s.now}
 		older, newer, err := inside.lockForMove(ctx, from, to)
 		if err != nil {
@@ -27,19 +25,20 @@ func (s *Store) Move(ctx context.Context, from, to ranking.ExternalChatID,
 		case chatRow{}:
 			return inside.addAlias(ctx, from, newer)
 		}
-		changed = older.ID
-		if newer == (chatRow{}) {
-			return inside.rename(ctx, older, to)
+		if newer != (chatRow{}) {
+			changed, detached, err = inside.mergeChats(ctx, older, newer)
+			return err
 		}
-		return inside.mergeChats(ctx, older, newer, decide)
+		changed = older.ID
+		return inside.rename(ctx, older, to)
 	})
 	if err != nil {
-		return postgres.Translate(err)
+		return nil, postgres.Translate(err)
 	}
 	if changed != 0 {
 		s.wake(changed)
 	}
-	return nil
+	return detached, nil
 }
 
 // chatRow is a chat, or none.

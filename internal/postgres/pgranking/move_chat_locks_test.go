@@ -21,10 +21,6 @@ func TestMoveLockOrder(t *testing.T) {
 	w := newWorld(t, alice, bob)
 	w.recordIn(t, dbtest.Upgraded, "1", bob, carol, 3, 1)
 	w.Record(t, "2", alice, bob, 3, 1)
-	dbtest.Exec(t, w.Pool, `UPDATE group_players SET name = name || ' of ' || (SELECT title FROM chats WHERE id = ladder_id)`)
-	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM group_players WHERE name LIKE '% of Club%'`); got != 4 {
-		t.Fatalf("%d standings have the names that this test needs", got)
-	}
 	ladder := func(chat ranking.Chat) lock {
 		return lock{"the ladder of " + chat.Title, fmt.Sprintf(`SELECT FROM ladders WHERE group_id = (
 			SELECT g.id FROM groups g JOIN chats c ON c.id = g.chat_id WHERE telegram_chat_id = %d) FOR KEY SHARE`, chat.ID)}
@@ -36,12 +32,15 @@ func TestMoveLockOrder(t *testing.T) {
 	chat := func(chat ranking.Chat) lock {
 		return lock{chat.Title + " itself", fmt.Sprintf(`SELECT FROM chats WHERE telegram_chat_id = %d FOR KEY SHARE`, chat.ID)}
 	}
-	move := func() error { return w.Store.Move(t.Context(), club.ID, dbtest.Upgraded.ID, nothingAppended(t)) }
+	move := func() error {
+		_, err := w.Store.Move(t.Context(), club.ID, dbtest.Upgraded.ID)
+		return err
+	}
 	w.mustLockInOrder(t, move, group(club), group(dbtest.Upgraded), ladder(club), ladder(dbtest.Upgraded), notice(dbtest.Upgraded), notice(club),
-		chat(club), chat(dbtest.Upgraded), standing("Bob of Club+"), standing("Carol of Club+"), standing("Bob of Club"))
-	// players who are ranked in the older group only do not have to wait
+		chat(club), chat(dbtest.Upgraded))
+	// no player has to wait
 	holder := dbtest.Begin(t, w.Pool)
-	dbtest.Exec(t, holder, standing("Alice of Club").take)
+	dbtest.Exec(t, holder, `SELECT FROM group_players FOR NO KEY UPDATE`)
 	w.move(t)
 }
 
@@ -63,7 +62,7 @@ func TestMoveMeetsUpsert(t *testing.T) {
 			introduce := func(chat ranking.Chat) error { return dbtest.Upsert(t.Context(), w.Store, chat, nil) }
 			dbtest.Must(t, introduce(tc.known))
 			gate := w.holdAliases(t)
-			moving := dbtest.Start(func() error { return w.Store.Move(t.Context(), club.ID, dbtest.Upgraded.ID, nothingAppended(t)) })
+			moving := dbtest.Start(func() error { return dbtest.Service(w.Store).MoveChat(t.Context(), club.ID, dbtest.Upgraded.ID) })
 			dbtest.Await(t, w.Pool, dbtest.Blocked)
 			introducing := dbtest.Start(func() error { return introduce(tc.introduced) })
 			dbtest.Await(t, w.Pool, twoBlocked)
@@ -134,8 +133,8 @@ func (w *world) mustBeOneChat(t *testing.T) {
 	}
 }
 
-// TestMoveMeetsCommands joins the newer chat with the older one between a command's reading and writing in the newer
-// chat: each command gets a conflict, and takes effect in the joined chat when it is retried.
+// TestMoveMeetsCommands makes two chats one between a command's reading and writing in the chat that goes: each command gets a
+// conflict, and takes effect in the other chat when it is retried.
 func TestMoveMeetsCommands(t *testing.T) {
 	t.Parallel()
 	for name, command := range map[string]func(*world, *ranking.Service, ranking.Origin) error{
@@ -147,25 +146,43 @@ func TestMoveMeetsCommands(t *testing.T) {
 			return stats.NewService(pgstats.NewStore(w.Pool, w.Pool), s).ShowRanking(context.Background(), o, stats.RankingQuery{Page: 1})
 		},
 		"undo": func(_ *world, s *ranking.Service, o ranking.Origin) error {
-			return s.UndoMatch(context.Background(), o, ranking.Amendment{})
+			return s.UndoMatch(context.Background(), o, ranking.Amendment{Match: ranking.MatchRef{Number: 1}})
+		},
+		"rules": func(_ *world, s *ranking.Service, o ranking.Origin) error {
+			return s.ChangeRules(context.Background(), o, ranking.RulesChange{
+				IsAdmin: func(context.Context) (bool, error) { return true, nil },
+				Change:  func(r ranking.Rules) ranking.Rules { r.K = 17; return r },
+			})
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, alice, bob)
-			w.Record(t, "1", alice, bob, 3, 1)
-			w.recordIn(t, dbtest.Upgraded, "2", bob, carol, 3, 1)
-			store := &late{Store: w.Store, then: func() { w.move(t) }}
-			dbtest.Must(t, command(w, dbtest.Service(store), in(dbtest.Upgraded, "3", bob)))
-			got := dbtest.Value[string](t, w.Pool, `
-				SELECT concat_ws(' ', chat_id, payload->>'code', payload->>'number') FROM outbox WHERE kind <> 'groups_merged'
-				ORDER BY id DESC LIMIT 1`)
-			want := map[string]string{"match": "1 3", "join": "1", "ranking": "1", "undo": "1 2"}[name]
-			if got != want {
-				t.Errorf("answered with %s, want %s", got, want)
-			}
-			w.mustVerify(t)
-		})
+		for gone, chat := range map[string]ranking.Chat{"the newer goes": dbtest.Upgraded, "the older goes": club} {
+			t.Run(name+", "+gone, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, alice, bob)
+				for _, c := range []ranking.Chat{club, dbtest.Upgraded} {
+					w.recordIn(t, c, fmt.Sprint(c.ID, " 1"), bob, carol, 3, 1)
+					if c != chat {
+						w.recordIn(t, c, fmt.Sprint(c.ID, " 2"), bob, carol, 3, 1)
+					}
+				}
+				left := dbtest.Value[int](t, w.Pool, `SELECT id FROM groups WHERE last_match_number = 1`)
+				store := &late{Store: w.Store, then: func() { w.move(t) }}
+				dbtest.Must(t, command(w, dbtest.Service(store), in(chat, "3", map[bool]ranking.Person{true: bob, false: zoe}[name == "undo"])))
+				got := dbtest.Value[string](t, w.Pool, `
+					SELECT concat_ws(' ', payload->>'code', payload->>'number', (SELECT k_factor FROM ladders JOIN groups g ON g.id = group_id
+					    WHERE g.chat_id = o.chat_id))
+					FROM outbox o WHERE kind <> 'group_detached' ORDER BY id DESC LIMIT 1`)
+				want := map[string]string{"match": "3 32", "join": "32", "ranking": "32", "undo": "no_such_match 1 32", "rules": "17"}[name]
+				if got != want {
+					t.Errorf("answered with %s, want %s", got, want)
+				}
+				w.mustYield(t, fmt.Sprintf(`
+					SELECT concat_ws(' ', last_match_number, k_factor,
+					       (SELECT count(*) FROM group_players WHERE ladder_id = l.id), former_chat_id IS NOT NULL)
+					FROM groups g JOIN ladders l ON l.group_id = g.id WHERE g.id = %d`, left), "1 32 2 t")
+				w.mustVerify(t)
+			})
+		}
 	}
 }
 

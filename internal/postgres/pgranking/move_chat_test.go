@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"elobot/internal/outbox"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
@@ -89,15 +90,82 @@ func TestMoveRenames(t *testing.T) {
 	}
 }
 
-// TestMoveJoins: when two chats become one, everything of the newer one passes to the older one.
+// TestMoveJoins: two chats become one, that of the group with more matches, or else the older one. Everything passes to it but the
+// other group's matches, standings and unclaimed players. Its messages are those of the newer chat, its settings those of the older one.
 func TestMoveJoins(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, alice, bob)
-	w.Record(t, "1", alice, bob, 3, 1)
-	w.recordIn(t, dbtest.Upgraded, "2", bob, alice, 3, 1)
-	w.recordIn(t, dbtest.Upgraded, "3", carol, alice, 3, 1)
+	for name, tc := range map[string]struct {
+		older, newer int // matches
+		kept         int // the id of the chat, of its group and of the ladder
+	}{
+		"more in the older": {2, 1, 1}, "more in the newer": {1, 2, 2}, "as many": {1, 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, alice, bob)
+			for i := range tc.older {
+				w.recordIn(t, club, fmt.Sprint("older ", i), alice, bob, 3, 1)
+			}
+			for i := range tc.newer {
+				w.recordIn(t, dbtest.Upgraded, fmt.Sprint("newer ", i), al, carol, 3, 1)
+			}
+			w.mergeable(t)
+			first := dbtest.Value[int](t, w.Pool, `SELECT min(id) - 1 FROM outbox`)
+			before := w.Contents(t)
+			w.Wakes.Store(0)
+			w.move(t)
+			w.mustHaveChats(t, fmt.Sprintf("%d -1000100 supergroup Club+ {-98,-99,-100}", tc.kept))
+			var want []string
+			for i, row := range []string{
+				"a sent to 7 in 8", "b planned", "c planned to 7 in 8 both", "d sending to 7", "e planned of two", "f planned of one",
+				"g planned", "h expired", "i planned page:7", // nothing else tells the outcome, so g is sent as a message
+				"group_detached planned",
+			} {
+				want = append(want, fmt.Sprintf("%d %d %s", first+1+i, tc.kept, row))
+			}
+			if diff := cmp.Diff(want, w.outbox(t)); diff != "" {
+				t.Errorf("outbox (-want +got):\n%s", diff)
+			}
+			w.mustYield(t, `
+				SELECT concat_ws(' ', language, language_chosen, tables, celebrations, dark_charts, frozen_until AT TIME ZONE 'UTC', parked_at)
+				FROM chats`, "de t t f t 2040-01-02 03:04:05")
+			w.mustYield(t, `SELECT concat_ws(' ', chat_id, thread_id, pin) FROM boards`, fmt.Sprintf("%d 9 pinned", tc.kept))
+			w.mustYield(t, `SELECT concat_ws(' ', chat_id, object, telegram_message_id) FROM ensured_messages ORDER BY object`,
+				fmt.Sprintf("%d board 6", tc.kept), fmt.Sprintf("%d other 7", tc.kept))
+			w.mustYield(t, `SELECT concat_ws(' ', id, chat_id, 'had ' || former_chat_id, last_match_number) FROM groups ORDER BY chat_id`,
+				fmt.Sprintf("%d %[1]d %d", tc.kept, max(tc.older, tc.newer)),
+				fmt.Sprintf("%d had %d %d", 3-tc.kept, tc.kept, min(tc.older, tc.newer)))
+			w.mustYield(t, `
+				SELECT concat_ws(' ', s.group_id, p.username, s.username) FROM sightings s JOIN players p ON p.id = s.player_id ORDER BY 1`,
+				fmt.Sprintf("%d alice alice", tc.kept), fmt.Sprintf("%d bob bob", tc.kept), fmt.Sprintf("%d carol carol", tc.kept))
+			after := w.Contents(t)
+			for _, table := range []string{"matches", "match_players", "match_messages", "elo_history", "group_players", "players"} {
+				if diff := cmp.Diff(before[table], after[table]); diff != "" {
+					t.Errorf("%s (-before +after):\n%s", table, diff)
+				}
+			}
+			if n := w.Wakes.Load(); n != 1 {
+				t.Errorf("woken %d times", n)
+			}
+			w.mustVerify(t)
+			w.move(t)
+			if diff := cmp.Diff(after, w.Contents(t)); diff != "" {
+				t.Errorf("moving again changes (-before +after):\n%s", diff)
+			}
+			w.recordIn(t, club, "late", bob, carol, 3, 1)
+			w.mustYield(t, `SELECT concat_ws(' ', group_id, number) FROM matches WHERE idempotency_key = 'late'`,
+				fmt.Sprintf("%d %d", tc.kept, max(tc.older, tc.newer)+1))
+			w.mustVerify(t)
+		})
+	}
+}
+
+// mergeable gives the club and the supergroup what passes from one to the other.
+func (w *world) mergeable(t *testing.T) {
+	t.Helper()
 	dbtest.Exec(t, w.Pool, `
-		UPDATE chats SET language = 'de', frozen_until = now(), parked_at = now() WHERE id = 1;
+		UPDATE chats SET language = 'de', language_chosen = true, tables = true, celebrations = false, dark_charts = true,
+		    frozen_until = now(), parked_at = now() WHERE id = 1;
 		UPDATE chats SET frozen_until = '2040-01-02T03:04:05Z' WHERE id = 2;
 		INSERT INTO chat_aliases VALUES (-98, 1), (-99, 2);
 		INSERT INTO ensured_messages VALUES (1, 'board', 5, ''), (2, 'board', 6, ''), (2, 'other', 7, '');
@@ -111,75 +179,35 @@ func TestMoveJoins(t *testing.T) {
 		INSERT INTO outbox (chat_id, kind, payload, state, action, edited_message_id, supersede_key) VALUES
 		    (1, 'g', '{}', 'planned', 'page', 7, 'page:7'), (1, 'h', '{}', 'sending', 'page', 7, NULL),
 		    (2, 'i', '{}', 'planned', 'page', 7, 'page:7');`)
-	first := dbtest.Value[int](t, w.Pool, `SELECT min(id) - 1 FROM outbox`)
-	messages := w.Contents(t)["match_messages"]
-	w.Wakes.Store(0)
-	w.move(t)
-	w.mustHaveChats(t, "1 -1000100 supergroup Club+ {-98,-99,-100}")
-	var want []string
-	for i, row := range []string{
-		"a sent to 7 in 8", "b planned", "c planned to 7 in 8 both", "d sending to 7", "e planned of two", "f planned of one",
-		"g planned", "h expired", "i planned page:7", // nothing else tells the outcome, so g is sent as a message
-		"groups_merged planned",
-	} {
-		want = append(want, fmt.Sprintf("%d 1 %s", first+1+i, row))
-	}
-	if diff := cmp.Diff(want, w.outbox(t)); diff != "" {
-		t.Errorf("outbox (-want +got):\n%s", diff)
-	}
-	state := dbtest.Value[string](t, w.Pool, `SELECT concat_ws(' ', language, frozen_until AT TIME ZONE 'UTC', parked_at) FROM chats`)
-	if state != "de 2040-01-02 03:04:05" {
-		t.Errorf("the chat's language, and for how long it is frozen and parked: %s", state)
-	}
-	boards := dbtest.Values[string](t, w.Pool, `SELECT concat_ws(' ', chat_id, thread_id, pin) FROM boards`)
-	if diff := cmp.Diff([]string{"1 9 pinned"}, boards); diff != "" {
-		t.Errorf("the board of the newer chat remains (-want +got):\n%s", diff)
-	}
-	ensured := dbtest.Values[string](t, w.Pool, `SELECT concat_ws(' ', chat_id, object, telegram_message_id) FROM ensured_messages ORDER BY object`)
-	if diff := cmp.Diff([]string{"1 board 6", "1 other 7"}, ensured); diff != "" {
-		t.Errorf("ensured messages (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(messages, w.Contents(t)["match_messages"]); diff != "" {
-		t.Errorf("messages that show matches (-before +after):\n%s", diff)
-	}
-	matches := dbtest.Values[string](t, w.Pool, `SELECT concat_ws(' ', group_id, ladder_id, number, idempotency_key) FROM matches ORDER BY id`)
-	if diff := cmp.Diff([]string{"1 1 1 1", "1 1 2 2", "1 1 3 3"}, matches); diff != "" {
-		t.Errorf("matches (-want +got):\n%s", diff)
-	}
-	if got := dbtest.Value[string](t, w.Pool, `SELECT concat_ws(' ', id, chat_id, last_match_number) FROM groups`); got != "1 1 3" {
-		t.Errorf("the group is %s", got)
-	}
-	if n := w.Wakes.Load(); n != 1 {
-		t.Errorf("woken %d times", n)
-	}
-	w.mustVerify(t)
 }
 
-// TestMoveJoinsStandings: a player who is ranked in both groups, or in several ladders of one, is ranked once.
-func TestMoveJoinsStandings(t *testing.T) {
+// TestMoveDeliversInOrder: what waits in two chats that become one is sent in the order in which it was committed.
+func TestMoveDeliversInOrder(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, alice, bob)
-	w.Record(t, "1", alice, bob, 3, 1)
-	w.recordIn(t, dbtest.Upgraded, "2", alice, carol, 3, 1)
-	dbtest.Exec(t, w.Pool, `
-		UPDATE group_players SET name = 'Alice, as she was' WHERE id = 1;
-		INSERT INTO ladders (group_id, is_default, start_elo) VALUES (2, false, 1000);
-		INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo)
-		    SELECT 3, id, display_name, 1000, 1000, 1000 FROM players;
-		UPDATE group_players SET elo = 900, start_elo = 900, best_elo = 900 WHERE player_id = (
-		    SELECT id FROM players WHERE username = 'carol') AND ladder_id = 2`)
-	dbtest.Exec(t, w.Pool, `UPDATE elo_history SET elo_before = elo_before - 600, elo_after = elo_after - 600, best_before = 900
-		WHERE player_id = (SELECT id FROM players WHERE username = 'carol')`)
-	w.move(t)
-	// Alice wins with 1516 against 900, and gains nearly nothing
-	want := []string{"Club+ Alice Alice 1517 1500 1517 2 2 0 0 2", "Club+ Bob Bob 1484 1500 1500 1 0 0 1 -1", "Club+ Carol Carol 899 900 900 1 0 0 1 -1"}
-	if diff := cmp.Diff(want, dbtest.Values[string](t, w.Pool, standings)); diff != "" {
-		t.Errorf("standings (-want +got):\n%s", diff)
+	for name, larger := range map[string]ranking.Chat{"the newer goes": club, "the older goes": dbtest.Upgraded} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, alice, bob)
+			dbtest.Exec(t, w.Pool, dbtest.TheLease)
+			for i, chat := range []ranking.Chat{club, dbtest.Upgraded, larger, club, dbtest.Upgraded} {
+				w.recordIn(t, chat, fmt.Sprint(i), alice, bob, 3, 1)
+			}
+			w.move(t)
+			kept := dbtest.Value[outbox.ChatID](t, w.Pool, `SELECT id FROM chats`)
+			m := dbtest.MailIn(w.Pool)
+			m.MustWait(t, kept)
+			var sent []int64
+			for message := m.Take(t, kept); message != nil; message = m.Take(t, kept) {
+				sent = append(sent, dbtest.IDs(message)...)
+				dbtest.Exec(t, w.Pool, `UPDATE outbox SET state = 'sent', finished_at = now() WHERE state = 'sending'`)
+			}
+			if diff := cmp.Diff(dbtest.Values[int64](t, w.Pool, `SELECT id FROM outbox ORDER BY id`), sent); diff != "" {
+				t.Errorf("sent (-want +got):\n%s", diff)
+			}
+			w.mustYield(t, `SELECT coalesce(m.idempotency_key, o.kind) FROM outbox o LEFT JOIN matches m ON m.id = o.match_id ORDER BY o.id`,
+				"0", "1", "2", "3", "4", "group_detached")
+		})
 	}
-	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM ladders`); got != 1 {
-		t.Errorf("there are %d ladders", got)
-	}
-	w.mustVerify(t)
 }
 
 // mustVerify replays everything and expects no findings.

@@ -58,6 +58,7 @@ func newReferences(t *testing.T) *world {
 	w.recordIn(t, dbtest.Upgraded, "3", bob, al, 3, 1)
 	dbtest.Exec(t, w.Pool, `
 		INSERT INTO chat_aliases VALUES (-99, 2);
+		INSERT INTO groups (former_chat_id) VALUES (2);
 		INSERT INTO ensured_messages VALUES (2, 'board', 5, '');
 		INSERT INTO boards (chat_id) VALUES (2);
 		INSERT INTO prompts (id, chat_id, kind, match_id) VALUES (1, 2, 'undo', 2);
@@ -73,23 +74,26 @@ func newReferences(t *testing.T) *world {
 	return w
 }
 
-// TestJoinedChatLeavesNothing: whatever refers to the newer of two chats refers to the older one after they have become one.
+// TestJoinedChatLeavesNothing: whatever refers to the chat that goes refers to the other one after the two have become one, also what
+// says which chat a group has had.
 func TestJoinedChatLeavesNothing(t *testing.T) {
 	t.Parallel()
 	w := newReferences(t)
-	columns := w.references(t, "chats", "groups", "ladders")
-	newer := dbtest.Value[int64](t, w.Pool, `SELECT id FROM groups WHERE chat_id = 2 AND id = 2`) // the ladder has the same id
-	for column, n := range w.counts(t, columns, newer) {
+	w.Record(t, "4", alice, bob, 3, 1)
+	w.Record(t, "5", alice, bob, 3, 1)
+	columns := w.references(t, "chats")
+	for column, n := range w.counts(t, columns, 2) {
 		if n == 0 {
 			t.Errorf("%s: newReferences needs a row for it", column)
 		}
 	}
 	w.move(t)
-	for column, n := range w.counts(t, columns, newer) {
+	for column, n := range w.counts(t, columns, 2) {
 		if n != 0 {
 			t.Errorf("%s: %d rows still refer to the newer chat", column, n)
 		}
 	}
+	w.mustYield(t, `SELECT concat_ws(' ', id, 'has ' || chat_id, 'had ' || former_chat_id) FROM groups ORDER BY id`, "1 has 1", "2 had 1", "3 had 1")
 }
 
 // TestMergedPlayerLeavesNothing: whatever refers to an unclaimed player refers to the account after the player is claimed.

@@ -232,11 +232,13 @@ func (s *Store) endRecount(ctx context.Context, tx pgx.Tx, ladder ranking.Ladder
 	return nil
 }
 
-// StartRecount has the tallies of ladders counted again. The leader does it.
+// StartRecount has the tallies of ladders counted again, from the start. The leader does it.
 func (s *Store) StartRecount(ctx context.Context, ladders ...ranking.LadderID) error {
 	var batch pgx.Batch
 	for _, l := range ladders {
-		postgres.QueueRecount(&batch, l)
+		batch.Queue(`
+			INSERT INTO ladder_tallies (ladder_id, recounting) VALUES ($1, true)
+			ON CONFLICT (ladder_id) DO UPDATE SET recounting = true, recount_player = DEFAULT, recount_month = DEFAULT`, l)
 	}
 	if err := s.pool.SendBatch(ctx, &batch).Close(); err != nil {
 		return fmt.Errorf("start a recount: %w", postgres.Translate(err))

@@ -40,7 +40,7 @@ func queuePlacesDue(batch *pgx.Batch, marks []mark) {
 // Place implements stats.TallyStore.
 func (s *Store) Place(ctx context.Context, now time.Time, except ...ranking.LadderID) (step stats.PlaceStep, err error) {
 	const due = `
-		SELECT ladder_id, (SELECT g.chat_id FROM ladders l JOIN groups g ON g.id = l.group_id WHERE l.id = t.ladder_id)
+		SELECT ladder_id, coalesce((SELECT g.chat_id FROM ladders l JOIN groups g ON g.id = l.group_id WHERE l.id = t.ladder_id), 0)
 		FROM ladder_tallies t WHERE week_due_at <= $1 AND (ladder_id = ANY ($2)) IS NOT TRUE ORDER BY week_due_at LIMIT 1`
 	err = s.transact(ctx, func(tx pgx.Tx) error {
 		step = stats.PlaceStep{}
