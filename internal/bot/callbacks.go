@@ -158,7 +158,7 @@ func (r *Router) pressCard(ctx context.Context, p press, amend func(context.Cont
 		return r.rankings.Answer(ctx, p.origin, ranking.Refusal{Code: ranking.OldButton})
 	}
 	return amend(ctx, p.origin, ranking.Amendment{
-		Match: card.match(p.query.Message.ID), Changes: &card.changes, IsAdmin: r.isAdmin(p.origin),
+		Match: card.match(), Changes: &card.changes, IsAdmin: r.isAdmin(p.origin),
 	})
 }
 
@@ -210,10 +210,7 @@ func (b cardButton) args() string {
 	return args
 }
 
-// match returns the match of a button below a message.
-func (b cardButton) match(message int64) ranking.MatchRef {
-	return ranking.MatchRef{Number: b.number, NumberMessage: message, Tag: b.tag}
-}
+func (b cardButton) match() ranking.MatchRef { return ranking.MatchRef{Number: b.number, Tag: b.tag} }
 
 // parseCardArgs reads what args writes. ok is false for all else, and for numbers that no match can have.
 func parseCardArgs(args string) (b cardButton, ok bool) {

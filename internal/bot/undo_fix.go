@@ -33,7 +33,7 @@ func (r *Router) amendment(req request, number int) ranking.Amendment {
 	if to := req.message.replied(); number == 0 && to != nil {
 		t.Match = ranking.MatchRef{Message: to.ID, Key: messageKey(req.message.Chat.ID, to.ID)}
 		if card, ok := r.cardOf(to); ok {
-			t.Match = card.match(to.ID)
+			t.Match = card.match()
 		}
 	}
 	return t

@@ -119,10 +119,7 @@ func TestUndoInReplyToAButton(t *testing.T) {
 		if want == "" {
 			want = fmt.Sprintf("message %d or m:%d:%d", card.ID, w.group.ID(), card.ID)
 		}
-		ref := w.expect(name, "undo "+want)[0].take.Match
-		if read := ref.NumberMessage != 0; read != (tc.want != "") || read && ref.NumberMessage != int64(card.ID) {
-			t.Errorf("%s: the number was read below message %d", name, ref.NumberMessage)
-		}
+		w.expect(name, "undo "+want)
 	}
 }
 

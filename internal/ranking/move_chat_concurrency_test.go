@@ -112,31 +112,25 @@ func TestButtonsAfterMove(t *testing.T) {
 	u.report(t, u.older, alice, bob)
 	u.report(t, u.older, alice, bob)
 	u.report(t, u.newer, alice, bob)
-	g.exec(t, `INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id) VALUES
-		($1, 71, 1), ($2, 71, 3), ($2, 72, 2)`, u.older.ID, u.newer.ID)
 	u.move(t)
 	for _, tc := range []struct {
 		chat   ranking.Chat
-		below  int64
-		number int
-		match  ranking.MatchID // of the button
+		number int             // of the button
+		match  ranking.MatchID // of the card
 		undone ranking.MatchID
 	}{
-		{u.newer, 71, 1, 3, 0},
-		{u.newer, 70, 1, 3, 0}, // unknown card
-		{u.newer, 70, 1, 1, 1},
-		{u.older, 71, 1, 1, 1},
-		{u.newer, 72, 2, 2, 2},
+		{u.newer, 1, 3, 0}, {u.newer, 1, 1, 1}, {u.older, 1, 1, 1}, {u.newer, 2, 2, 2},
 	} {
 		o := u.from(tc.chat, alice)
 		o.Button = o.Key
 		key := texts(t, g, `SELECT idempotency_key FROM matches WHERE id = $1`, tc.match)[0]
-		ref := ranking.MatchRef{Number: tc.number, NumberMessage: tc.below, Tag: ranking.TagOf(key)}
-		amendment := ranking.Amendment{Match: ref, Changes: new(int), IsAdmin: nobodyIsAdmin}
+		amendment := ranking.Amendment{
+			Match: ranking.MatchRef{Number: tc.number, Tag: ranking.TagOf(key)}, Changes: new(int), IsAdmin: nobodyIsAdmin,
+		}
 		must(t, g.UndoMatch(t.Context(), o, amendment))
 		got := rows1[ranking.MatchID](t, g, `SELECT coalesce(max(id), 0) FROM matches WHERE undone_at IS NOT NULL`)[0]
 		if got != tc.undone {
-			t.Errorf("the button of match %d, #%d below message %d, undoes %d, want %d", tc.match, tc.number, tc.below, got, tc.undone)
+			t.Errorf("the button of match %d, #%d, undoes %d, want %d", tc.match, tc.number, got, tc.undone)
 		}
 		g.exec(t, `UPDATE matches SET undone_at = NULL, undone_by = NULL, changes = 0`)
 		ladder := rows1[ranking.LadderID](t, g, `SELECT ladder_id FROM matches WHERE id = 1`)[0]

@@ -39,6 +39,8 @@ type model struct {
 	rt         *rapid.T
 	id         int64
 	people     []ranking.Person // without usernames; see username
+	named      map[int]bool     // whose account shows its username
+	unclaimed  map[int]*entity
 	known      map[int]*entity
 	groups     []*modelGroup
 	entryCount int // number of entries into ladders so far
@@ -46,7 +48,8 @@ type model struct {
 
 func newSociety(t *testing.T, rt *rapid.T, g *game, id int64) *model {
 	s := &model{
-		game: g, t: t, rt: rt, id: id, known: make(map[int]*entity),
+		game: g, t: t, rt: rt, id: id,
+		named: make(map[int]bool), known: make(map[int]*entity), unclaimed: make(map[int]*entity),
 	}
 	for i := range rapid.IntRange(2, 6).Draw(rt, "people") {
 		s.people = append(s.people, ranking.Person{ID: ranking.UserID(id*10 + int64(i)), Name: fmt.Sprintf("Person %d", i)})
@@ -61,7 +64,6 @@ var defaultRules = ranking.Rules{Start: 1500, DrawsAllowed: true, RatingRules: r
 func (s *model) newGroup() *modelGroup {
 	c := &modelGroup{
 		model: s, entries: make(map[*entity]entry), rules: defaultRules,
-		named: make(map[int]bool), sightings: make(map[int]sighting), unclaimed: make(map[int]*entity),
 		chat: ranking.ExternalChatID(-1000*s.id - int64(len(s.groups))),
 	}
 	s.groups = append(s.groups, c)
@@ -78,21 +80,10 @@ func (s *model) newGroup() *modelGroup {
 type modelGroup struct {
 	*model
 	chat     ranking.ExternalChatID
-	earlier  ranking.ExternalChatID // a former id from which late commands may come; 0 for none
 	matches  []*modelMatch
 	entries  map[*entity]entry // who is in the ladder
 	rules    ranking.Rules
 	commands int
-
-	named     map[int]bool     // whose account shows its username here
-	sightings map[int]sighting // of those who are known
-	unclaimed map[int]*entity
-}
-
-// sighting says whether an account was last seen with its username, and after how many commands it first was.
-type sighting struct {
-	named bool
-	since int
 }
 
 // entry is how a player entered a ladder: their position in the order of entries, and their start rating.
@@ -120,47 +111,39 @@ type modelMatch struct {
 func (s *model) username(i int) string { return fmt.Sprintf("u%d_%d", s.id, i) }
 
 // account returns the person as messages show them.
-func (c *modelGroup) account(i int) ranking.Person {
-	p := c.people[i]
-	if c.named[i] {
-		p.Username = c.username(i)
+func (s *model) account(i int) ranking.Person {
+	p := s.people[i]
+	if s.named[i] {
+		p.Username = s.username(i)
 	}
 	return p
 }
 
 // showAccount updates the model for an account that a command shows: it claims the unclaimed player with its username.
 // Without one it adds no player.
-func (c *modelGroup) showAccount(i int) {
-	if c.named[i] {
-		c.claim(i)
-	}
-	if seen, before := c.sightings[i]; c.known[i] != nil && (!before || seen.named != c.named[i]) {
-		c.sightings[i] = sighting{c.named[i], c.sent}
-	}
-}
-
-// claim makes the unclaimed player with a person's username the person's account.
-func (c *modelGroup) claim(i int) {
-	ghost := c.unclaimed[i]
-	if ghost == nil {
+func (s *model) showAccount(i int) {
+	ghost := s.unclaimed[i]
+	if ghost == nil || !s.named[i] {
 		return
 	}
-	delete(c.unclaimed, i)
-	if e := c.known[i]; e != nil {
-		c.merge(ghost, e)
+	delete(s.unclaimed, i)
+	if e := s.known[i]; e != nil {
+		for _, c := range s.groups {
+			c.merge(ghost, e)
+		}
 		return
 	}
 	ghost.unclaimed = false
-	c.known[i] = ghost
+	s.known[i] = ghost
 }
 
 // seen returns the entity of a person whose account a command shows and who is needed for the command.
-func (c *modelGroup) seen(i int) *entity {
-	if c.known[i] == nil && (c.unclaimed[i] == nil || !c.named[i]) {
-		c.known[i] = &entity{who: i}
+func (s *model) seen(i int) *entity {
+	s.showAccount(i)
+	if s.known[i] == nil {
+		s.known[i] = &entity{who: i}
 	}
-	c.showAccount(i)
-	return c.known[i]
+	return s.known[i]
 }
 
 func (c *modelGroup) merge(from, into *entity) {
@@ -193,22 +176,15 @@ func (c *modelGroup) merge(from, into *entity) {
 	}
 }
 
-// mention updates the model for a username that a command mentions: whoever was last seen with it claims the unclaimed player.
-func (c *modelGroup) mention(i int) {
-	if c.sightings[i].named {
-		c.claim(i)
-	}
-}
-
 // mentioned returns the entity to which a username refers.
-func (c *modelGroup) mentioned(i int) *entity {
-	if c.sightings[i].named {
-		return c.known[i]
+func (s *model) mentioned(i int) *entity {
+	if e := s.known[i]; e != nil && s.named[i] {
+		return e
 	}
-	if c.unclaimed[i] == nil {
-		c.unclaimed[i] = &entity{who: i, unclaimed: true}
+	if s.unclaimed[i] == nil {
+		s.unclaimed[i] = &entity{who: i, unclaimed: true}
 	}
-	return c.unclaimed[i]
+	return s.unclaimed[i]
 }
 
 func (c *modelGroup) addEntry(e *entity) {
@@ -225,15 +201,8 @@ func (c *modelGroup) command(sender ranking.Person, send func(ranking.Origin) er
 	o := from(&sender, fmt.Sprintf("m:%d:%d", c.chat, c.commands))
 	o.SentAt = o.SentAt.Add(time.Duration(c.sent) * 4 * time.Second) // slow enough to stay below the question limit
 	o.Chat = ranking.Chat{ID: c.chat, Kind: ranking.Supergroup, Title: "Any"}
-	late := c.earlier != 0 && rapid.Bool().Draw(c.rt, "late")
-	if late {
-		o.Chat = ranking.Chat{ID: c.earlier, Kind: ranking.Group, Title: "As it was"}
-	}
 	if err := send(o); err != nil {
 		c.rt.Fatalf("command %d: %v", c.commands, err)
-	}
-	if late {
-		return c.answer(c.t, o.Key, "action = 'send' AND reply_to IS NULL AND thread_id IS NULL")
 	}
 	return c.notice(c.t, o.Key)
 }
@@ -267,8 +236,6 @@ func (c *modelGroup) recordAny(rt *rapid.T) {
 		if rapid.Bool().Draw(rt, "by account") || who == sender {
 			person, entityOf = c.account(who), c.seen
 			c.showAccount(who)
-		} else {
-			c.mention(who)
 		}
 		if i < first {
 			report.A = append(report.A, person)

@@ -127,9 +127,6 @@ type Query struct {
 type MatchRef struct {
 	ID     MatchID
 	Number int
-	// NumberMessage is the message that contained the Number, 0 for none. If it is known to show a match, that match is
-	// meant, even if its number has changed.
-	NumberMessage int64
 	// Tag is that of the match, as the button with the Number says; empty without a button. Any other match is refused.
 	Tag         MatchTag
 	Message     int64

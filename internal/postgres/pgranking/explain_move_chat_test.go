@@ -35,7 +35,7 @@ func TestNoMoveScansATable(t *testing.T) {
 			return err
 		}, Want: 2},
 		{Name: "match", Run: func(ctx context.Context) error {
-			got, err := store.FindMatch(ctx, late.ID, ranking.MatchRef{Number: 45, NumberMessage: 40}, &alice)
+			got, err := store.FindMatch(ctx, late.ID, ranking.MatchRef{Number: 45}, &alice)
 			if got == nil || got.Number != 45 {
 				t.Errorf("found %+v", got)
 			}

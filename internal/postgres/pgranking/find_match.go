@@ -75,12 +75,8 @@ func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranki
 	const match = matchColumns
 	const byID = match + `m.id = $2`
 	const byNumber = match + `m.number = $2`
-	// messages are found by the id that the chat had when they were sent
-	const matchOfMessage = `(SELECT mm.match_id FROM match_messages mm
-		     WHERE mm.telegram_chat_id = $1 AND mm.telegram_message_id = $2 ORDER BY mm.match_id DESC LIMIT 1)`
-	const byNumberFrom = match + `m.id = coalesce(` + matchOfMessage + `,
-		    (SELECT shown.id FROM matches shown WHERE shown.group_id = g.id AND shown.number = $3))`
-	// a message that shows several matches does not tell which one is meant
+	// Messages are found by the id that the chat had when they were sent. One that shows several matches does not tell which one is
+	// meant.
 	const byMessage = match + `m.id = coalesce((SELECT min(mm.match_id) FROM match_messages mm
 		     WHERE mm.telegram_chat_id = $1 AND mm.telegram_message_id = $2 HAVING count(*) = 1),
 		    (SELECT made.id FROM matches made WHERE made.idempotency_key = $3))`
@@ -103,8 +99,6 @@ func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranki
 	switch {
 	case ref.ID != 0:
 		return byID, []any{chat, ref.ID}
-	case ref.Number != 0 && ref.NumberMessage != 0:
-		return byNumberFrom, []any{chat, ref.NumberMessage, ref.Number}
 	case ref.Number != 0:
 		return byNumber, []any{chat, ref.Number}
 	case ref.Message != 0:

@@ -23,7 +23,6 @@ func (s *Store) mergeChats(ctx context.Context, older, newer chatRow) (ranking.C
 	if err != nil {
 		return 0, nil, err
 	}
-	title := gone.Title // that of the newer chat
 	if gone.Last > kept.Last {
 		kept, gone = gone, kept
 	}
@@ -33,7 +32,7 @@ func (s *Store) mergeChats(ctx context.Context, older, newer chatRow) (ranking.C
 	queuePassOn(&batch, kept, gone)
 	var detached *ranking.DetachedGroup
 	if gone.Last > 0 {
-		detached = &ranking.DetachedGroup{Group: gone.ID, Matches: gone.Last, Chat: newer.External, Title: title}
+		detached = &ranking.DetachedGroup{Group: gone.ID, Matches: gone.Last, Chat: newer.External}
 		batch.Queue(`UPDATE groups SET chat_id = NULL, former_chat_id = $2 WHERE id = $1`, gone.ID, kept.Chat)
 		notice := ranking.GroupDetached{Kept: kept.Last, Detached: gone.Last}
 		if err := queueNotices(&batch, s.now(), ranking.Changes{Chat: kept.Chat, Notice: notice}); err != nil {
@@ -54,16 +53,15 @@ type groupRow struct {
 	ID     ranking.GroupID
 	Chat   ranking.ChatID
 	Ladder ranking.LadderID
-	Last   int    // the number of its last match
-	Title  string // of the chat
+	Last   int // the number of its last match
 }
 
 func (s *Store) group(ctx context.Context, chat chatRow) (groupRow, error) {
 	const sql = `
-		SELECT g.id, c.id, l.id, g.last_match_number, c.title
-		FROM chats c JOIN groups g ON g.chat_id = c.id JOIN ladders l ON l.group_id = g.id AND l.is_default WHERE c.id = $1`
+		SELECT g.id, g.chat_id, l.id, g.last_match_number FROM groups g JOIN ladders l ON l.group_id = g.id AND l.is_default
+		WHERE g.chat_id = $1`
 	var g groupRow
-	if err := s.db.QueryRow(ctx, sql, chat.ID).Scan(&g.ID, &g.Chat, &g.Ladder, &g.Last, &g.Title); err != nil {
+	if err := s.db.QueryRow(ctx, sql, chat.ID).Scan(&g.ID, &g.Chat, &g.Ladder, &g.Last); err != nil {
 		return g, fmt.Errorf("read the group of the chat with id %d in the table: %w", chat.ID, err)
 	}
 	return g, nil

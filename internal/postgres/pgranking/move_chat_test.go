@@ -250,10 +250,6 @@ func TestEarlierIDs(t *testing.T) {
 		{dbtest.Upgraded, ranking.MatchRef{Message: 71}, 2},
 		{club, ranking.MatchRef{Message: 7, Key: "m:-100:7"}, 1},
 		{dbtest.Upgraded, ranking.MatchRef{Message: 7, Key: "m:-1000100:7"}, 2},
-		{club, ranking.MatchRef{Number: 2, NumberMessage: 71}, 1},
-		{dbtest.Upgraded, ranking.MatchRef{Number: 1, NumberMessage: 71}, 2},
-		{dbtest.Upgraded, ranking.MatchRef{Number: 1, NumberMessage: 72}, 1},
-		{dbtest.Upgraded, ranking.MatchRef{Number: 3, NumberMessage: 72}, 0},
 		{club, ranking.MatchRef{}, 2},
 		{dbtest.Upgraded, ranking.MatchRef{}, 2},
 	} {
