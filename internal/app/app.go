@@ -180,7 +180,6 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 	// its questions have no answerer: what boards show is not committed
 	views := stats.NewService(pgstats.NewStore(pools.Questions, pools.Commands), nil)
 	b.sender = bot.NewSender(client, self, log).WithViews(views)
-	sending.React = b.sender.React
 	store := pgoutbox.NewStore(pools.Auxiliary)
 	b.boards = newBoards(store, c.boards, func(lanes ...outbox.Lane) { b.dispatcher.Wake(lanes...) }, log)
 	sending.Touched, sending.BoardBegins = b.boards.touch, b.boards.noteUpdate

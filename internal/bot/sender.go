@@ -24,12 +24,11 @@ type Sender struct {
 	self   telegram.Self
 	log    *slog.Logger
 
-	refusals    chatTimes // of tables
-	noReactions chatTimes
-	looked      chatTimes // where the pinned message need not be looked at
-	noPhotos    chatTimes // where the bot has said that it may not send photos
-	views       Views
-	pictures    *pictures
+	refusals chatTimes // of tables
+	looked   chatTimes // where the pinned message need not be looked at
+	noPhotos chatTimes // where the bot has said that it may not send photos
+	views    Views
+	pictures *pictures
 }
 
 var _ outbox.Sender = (*Sender)(nil)
@@ -38,7 +37,7 @@ var _ outbox.Sender = (*Sender)(nil)
 func NewSender(client *telegram.Client, self telegram.Self, log *slog.Logger) *Sender {
 	return &Sender{
 		client: client, self: self, log: log, pictures: newPictures(),
-		refusals: newChatTimes(), noReactions: newChatTimes(), looked: newChatTimes(), noPhotos: newChatTimes(),
+		refusals: newChatTimes(), looked: newChatTimes(), noPhotos: newChatTimes(),
 	}
 }
 

@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// refusalKept is how long a chat gets text after Telegram refused a table there, and no reactions after it refused one.
+	// refusalKept is how long a chat gets text after Telegram refused a table there.
 	refusalKept = 24 * time.Hour
 	// maxRefusals is for how many chats that is remembered.
 	maxRefusals = 10_000
-	// everyChat stands for all chats, if the Bot API server does not know tables, or reactions.
+	// everyChat stands for all chats, if the Bot API server does not know tables.
 	everyChat = 0
 )
 

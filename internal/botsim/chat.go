@@ -53,11 +53,9 @@ type Chat struct {
 	botMessages int
 	botSent     signal
 	edited      signal
-	reacted     signal
 	topics      map[int]*topic
 	pinned      map[int]bool // by message id; deleted messages do not count
 	noPins      bool         // the bot, as an admin, has no right to pin
-	noReactions bool         // reactions are disabled
 	noPhotos    bool         // members may not send photos
 	rates       chatRates
 }

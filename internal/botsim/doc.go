@@ -18,7 +18,7 @@
 //   - groups, forums, basic groups and private chats: members who join, leave, are promoted or renamed; a bot that is
 //     added and removed; new titles, pinned messages, the upgrade to a supergroup;
 //   - photos, by upload or by file id, with captions;
-//   - texts with their entities, replies, edits, inline keyboards, commands, the bot's reactions, limits.
+//   - texts with their entities, replies, edits, inline keyboards, commands, limits.
 //
 // It does not simulate channels, other media, privacy mode, restricted members, inline mode, or method calls in the
 // response of a webhook.
@@ -35,7 +35,7 @@
 // webhook. The rest is one package, because one lock guards it: a call or a step of a test changes a chat, queues the
 // update and wakes the tests that wait for it, all in one step. In this package are
 //   - the server, in server.go. serve.go takes a request through its checks, faults and hooks to its method;
-//   - the methods of the Bot API, each in the file of its subject: send_message.go, reaction.go, updates.go and so on;
+//   - the methods of the Bot API, each in the file of its subject: send_message.go, pin.go, updates.go and so on;
 //   - what Telegram remembers: users.go, message.go, and chat.go, which also says which chats the bot may use;
 //   - what a test makes people and Telegram do: say.go, press.go, group_life.go, fault.go;
 //   - what a test sees: calls.go, webhook.go, subscribe.go, complaints.go.

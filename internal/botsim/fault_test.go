@@ -220,7 +220,6 @@ func TestWaitsEndWithContextOrServer(t *testing.T) {
 		"WaitConfirmed": s.WaitConfirmed,
 		"WaitBot":       func(ctx context.Context) error { _, err := group.WaitBot(ctx, 1); return err },
 		"WaitEdits":     func(ctx context.Context) error { _, err := group.WaitEdits(ctx, m.ID, 1); return err },
-		"WaitReaction":  func(ctx context.Context) error { _, err := group.WaitReaction(ctx, m.ID); return err },
 		"WaitAnswer":    func(ctx context.Context) error { _, err := s.WaitAnswer(ctx, "1"); return err },
 	}
 	ctx, cancel := context.WithCancel(testContext(t))

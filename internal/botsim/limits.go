@@ -9,7 +9,7 @@ import (
 type Limits struct {
 	Chat    Window // in each chat
 	Group   Window // in each group, in addition to Chat
-	Overall Window // in all chats together, including reactions
+	Overall Window // in all chats together
 }
 
 // Window allows N sends in any period of length Per.
@@ -49,15 +49,6 @@ func (l *limiter) take(now time.Time, c *Chat) error {
 	l.overall.add(now, l.limits.Overall)
 	c.rates.chat.add(now, l.limits.Chat)
 	c.rates.group.add(now, l.limits.Group)
-	return nil
-}
-
-// takeReaction counts a reaction, or refuses it with a 429.
-func (l *limiter) takeReaction(now time.Time) error {
-	if wait := l.overall.wait(now, l.limits.Overall); wait > 0 {
-		return tooManyRequests(max(int(math.Ceil(wait.Seconds())), 1))
-	}
-	l.overall.add(now, l.limits.Overall)
 	return nil
 }
 

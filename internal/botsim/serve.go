@@ -48,7 +48,6 @@ func methods() map[string]method {
 		{"sendPhoto", (*Server).sendPhoto},
 		{"editMessageText", (*Server).editMessageText},
 		{"editMessageMedia", (*Server).editMessageMedia},
-		{"setMessageReaction", (*Server).setMessageReaction},
 		{"answerCallbackQuery", (*Server).answerCallbackQuery},
 		{"getChat", (*Server).getChat},
 		{"pinChatMessage", (*Server).pinChatMessage},

@@ -35,7 +35,6 @@ type Message struct {
 	Date      time.Time
 	EditDate  time.Time // zero if never edited
 	Edits     int       // number of edits
-	Reaction  string    // the bot's, an emoji; empty for none
 	Service   string    // field name of a service message such as "new_chat_members"
 	Deleted   bool
 }

@@ -104,5 +104,5 @@ func (t *term) beginExtra(now time.Time) {
 // mayBeginExtra reports whether an extra request waits and may begin now, regardless of the lease.
 func (t *term) mayBeginExtra(now time.Time) bool {
 	waiting := len(t.extra) // none of them is in flight
-	return waiting > 0 && t.breaker.allows(t.sending-waiting, now) && !t.pace.next(now, t.requesting()-waiting).After(now)
+	return waiting > 0 && t.breaker.allows(t.sending-waiting, now) && !t.pace.next(now, t.sending-waiting).After(now)
 }

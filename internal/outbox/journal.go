@@ -134,7 +134,6 @@ func (t *term) startTurn(requestCtx context.Context, l *lane, turn Turn, now tim
 	case m != nil:
 		t.stats.waited(now.Sub(l.readyAt))
 		timeout := t.claimTimeout(l, *m)
-		l.requesting = true
 		if t.settings.BoardBegins != nil && l.Kind == Boards {
 			t.settings.BoardBegins(l.Chat)
 		}
@@ -143,7 +142,6 @@ func (t *term) startTurn(requestCtx context.Context, l *lane, turn Turn, now tim
 		t.release(l, now)
 		l.notBefore, l.readyAt = now.Add(turn.Wait), time.Time{}
 		t.schedule(l, now)
-		t.noteDelay(l, now)
 	default:
 		t.release(l, now)
 		t.makeIdle(l, now)

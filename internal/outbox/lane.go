@@ -32,18 +32,17 @@ func (l *lane) nextBackoff() time.Duration {
 // sent. It is in memory from its first wake until it has nothing to send and its pace limits nothing.
 type lane struct {
 	Lane
-	state      state
-	woken      bool          // an item was added since the last take
-	level      int           // priority of an item that starts to wait now
-	since      time.Time     // when it began to wait for its next turn; see rank
-	notBefore  time.Time     // earliest time of the next request, apart from the pace
-	backoff    retry.Backoff // pause after the next failure; nil: no recent failure
-	chat       *chatPace
-	requesting bool            // a request for it is in flight
-	counted    int             // requests for the message being sent that count against the limits already
-	slow       bool            // the last request timed out: the next one may take longer, one such request at a time
-	content    <-chan struct{} // closed when the content of what it sends next is ready; nil: it is
-	readyAt    time.Time       // when it became ready for its turn; zero: it is not
+	state     state
+	woken     bool          // an item was added since the last take
+	level     int           // priority of an item that starts to wait now
+	since     time.Time     // when it began to wait for its next turn; see rank
+	notBefore time.Time     // earliest time of the next request, apart from the pace
+	backoff   retry.Backoff // pause after the next failure; nil: no recent failure
+	chat      *chatPace
+	counted   int             // requests for the message being sent that count against the limits already
+	slow      bool            // the last request timed out: the next one may take longer, one such request at a time
+	content   <-chan struct{} // closed when the content of what it sends next is ready; nil: it is
+	readyAt   time.Time       // when it became ready for its turn; zero: it is not
 
 	order time.Time // sort key in the heap that contains it
 	index int       // position in that heap

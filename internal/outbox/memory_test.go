@@ -14,11 +14,10 @@ var errUnavailable = errors.New("the database is unavailable")
 
 // memory is a Store that behaves like the database. The hooks run first and may fail or hang.
 type memory struct {
-	onWaiting        func(ctx context.Context) error
-	onRecent         func(ctx context.Context) error
-	onSurvey         func(ctx context.Context) error
-	onWaitingResults func(ctx context.Context) error
-	onAdvance        func(ctx context.Context, results []Result, lanes []Lane) error
+	onWaiting func(ctx context.Context) error
+	onRecent  func(ctx context.Context) error
+	onSurvey  func(ctx context.Context) error
+	onAdvance func(ctx context.Context, results []Result, lanes []Lane) error
 	// afterAdvance runs when everything is persisted; its error means that the answer was lost
 	afterAdvance func(turns []Turn) error
 
@@ -124,33 +123,6 @@ func (m *memory) Resume(ctx context.Context, epoch int64) error {
 		}
 	}
 	return ctx.Err()
-}
-
-// kindResult is the kind of the rows that are recorded results.
-const kindResult = "result"
-
-func (m *memory) WaitingResults(ctx context.Context, chats []ChatID, merge int, within time.Duration) ([]WaitingResult, error) {
-	if m.onWaitingResults != nil {
-		if err := m.onWaitingResults(ctx); err != nil {
-			return nil, err
-		}
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var results []WaitingResult
-	for _, chat := range chats {
-		before := 0
-		for _, r := range m.openIn(Lane{Chat: chat}) {
-			if r.state != rowPlanned || m.parked[chat] {
-				continue
-			}
-			if age := time.Since(r.created); r.Kind == kindResult && age < within {
-				results = append(results, WaitingResult{Chat: chat, To: m.to(chat), Message: r.ReplyTo, Age: age, Before: before / merge})
-			}
-			before++
-		}
-	}
-	return results, ctx.Err()
 }
 
 func (m *memory) Survey(ctx context.Context, largest int) (Survey, error) {

@@ -334,11 +334,6 @@ func (c connection) Resume(ctx context.Context, epoch int64) error {
 	return ctx.Err()
 }
 
-// WaitingResults finds none: the world does not acknowledge results.
-func (c connection) WaitingResults(ctx context.Context, _ []ChatID, _ int, _ time.Duration) ([]WaitingResult, error) {
-	return nil, ctx.Err()
-}
-
 func (c connection) Survey(ctx context.Context, _ int) (Survey, error) {
 	return Survey{Waiting: c.w.db.open()}, ctx.Err()
 }

@@ -264,9 +264,6 @@ type Store interface {
 	// the same message and count as possible duplicates. Of the pages of a message, it takes only the newest, and the others
 	// expire. Advance fails with ErrLeaseLost when the epoch is over.
 	Advance(ctx context.Context, epoch int64, results []Result, lanes []Lane, bounds Bounds) ([]Turn, error)
-	// WaitingResults returns the recorded results whose notices wait to be sent to the chats and may not have been sent yet,
-	// oldest first. They are not undone, and were reported within the given duration. At most merge items go into one message.
-	WaitingResults(ctx context.Context, chats []ChatID, merge int, within time.Duration) ([]WaitingResult, error)
 	// Survey counts the contents of the store. It lists the chats with the most waiting items, at most largest of them.
 	Survey(ctx context.Context, largest int) (Survey, error)
 }

@@ -223,7 +223,6 @@ func (t *term) onResult(r result, now time.Time) {
 	}
 	t.release(l, now)
 	l.slow = false
-	l.requesting = false
 	switch f := r.Failure; {
 	case f == nil || f.leavesLane() || f.Class == Forbidden:
 		l.backoff = nil

@@ -40,7 +40,6 @@ func (t *term) onWake(now time.Time) {
 			l.woken = true
 		}
 		// a paused or ready lane will take the new items anyway
-		t.noteDelay(l, now)
 	}
 }
 
@@ -60,13 +59,11 @@ func (t *term) onPolled(backlogs []Backlog, now time.Time) {
 		if l == nil {
 			if b.Wait > 0 {
 				t.unloaded++
-				t.noteBacklog(b, nil, now)
 				continue // nothing to keep in memory until it may send
 			}
 			l = t.lane(b.Lane, now)
 		} else {
 			if l.state == busy {
-				t.noteBacklog(b, l, now)
 				continue
 			}
 			t.dequeue(l)
@@ -81,7 +78,6 @@ func (t *term) onPolled(backlogs []Backlog, now time.Time) {
 			l.readyAt = time.Time{}
 		}
 		t.schedule(l, now)
-		t.noteBacklog(b, l, now)
 	}
 }
 
@@ -235,7 +231,7 @@ func (t *term) startReady(now time.Time) {
 		t.takes = append(t.takes, l)
 	}
 	t.stats.lanes(len(t.ready)+len(t.slow)+len(t.callbackAnswers), t.pausedCount+t.unloaded,
-		t.requesting()+t.answeringCallbacks, t.breaker.open)
+		t.sending+t.answeringCallbacks, t.breaker.open)
 }
 
 // first returns the lane whose turn is next, nil if there is none. A slow lane goes first: when all answers are late,
@@ -249,7 +245,7 @@ func (t *term) first() *lane {
 
 // hasSlot reports whether another lane may send now, regardless of the lease.
 func (t *term) hasSlot(now time.Time) bool {
-	return t.sending < t.settings.Parallel && t.breaker.allows(t.sending, now) && !t.pace.next(now, t.requesting()).After(now)
+	return t.sending < t.settings.Parallel && t.breaker.allows(t.sending, now) && !t.pace.next(now, t.sending).After(now)
 }
 
 // hasCallbackSlot is hasSlot for answers to buttons.
@@ -259,9 +255,6 @@ func (t *term) hasCallbackSlot() bool { return t.answeringCallbacks < t.settings
 func (t *term) claim(l *lane) {
 	t.sending++
 	l.chat.inFlight++
-	if l.Kind == Messages {
-		t.dropReactions(l.Chat)
-	}
 }
 
 // release frees the send slot of a lane. That may be what the other lanes of the chat wait for.

@@ -114,7 +114,6 @@ func (t *term) onSlotReleased(requestCtx context.Context, release slotRelease, n
 		t.putBack(l, *m, errCircuitOpen, now)
 	default:
 		t.stats.waited(0)
-		l.requesting = true
 		t.workers.Go(func() { t.completed <- t.send(requestCtx, l, *m, t.settings.SendTimeout) })
 	}
 }

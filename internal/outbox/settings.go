@@ -30,10 +30,6 @@ type Settings struct {
 	Touched func(ChatID)
 	// BoardBegins is called when a board of a chat begins to be brought up to date. It must not block. It may be nil.
 	BoardBegins func(ChatID)
-	// React acknowledges a recorded result whose notice has to wait: it sets a reaction on the message that reported it. It calls
-	// begin before its only request. Its errors are those of a Sender; Rejected means that the messenger allows no reaction there.
-	// If it is nil, or a limit of Limits.Total is for longer than SendTimeout, no result is acknowledged.
-	React func(ctx context.Context, chat, message int64, begin Begin) error
 }
 
 // Limits are the rate limits for requests, including edits but not answers to buttons. All windows apply.

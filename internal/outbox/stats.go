@@ -33,8 +33,6 @@ type Stats struct {
 	Skipped            int64 `json:"skipped"`             // edits that were unnecessary
 	BoardCopies        int64 `json:"board_copies"`        // messages found that should exist once, besides the one that should
 	TablesRefused      int64 `json:"tables_refused"`      // messages sent as text because the messenger refused them as a table
-	Reactions          int64 `json:"reactions"`           // waiting results acknowledged by a reaction
-	ReactionsRefused   int64 `json:"reactions_refused"`   // reactions that the messenger refused
 	RateLimited        int64 `json:"rate_limited"`        // times that the messenger asked to wait
 	LongWaits          int64 `json:"long_waits"`          // times that it asked to wait for more than 10 minutes
 	PossibleDuplicates int64 `json:"possible_duplicates"` // items sent again although a previous request may have delivered them
@@ -153,34 +151,16 @@ func (m *statsRecorder) finished(r result) {
 		}
 		stats.Dropped += int64(max(0, covered-len(r.Message.Items)))
 	case r.Failure.Class == RateLimited:
-		stats.rateLimited(r.Failure)
+		stats.RateLimited++
+		if r.Failure.RetryAfter > longWait {
+			stats.LongWaits++
+		}
 	case r.Failure.Class == Uncertain:
 		stats.Uncertain += int64(r.Message.storedItems(r.coveredItems()))
 	case r.Failure.Class == Rejected || r.Dead:
 		stats.DeadLetters++
 	case r.Failure.Class == Obsolete:
 		stats.Expired++
-	}
-}
-
-// reacted counts the outcome of a reaction.
-func (m *statsRecorder) reacted(f *Failure) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	switch {
-	case f == nil:
-		m.stats.Reactions++
-	case f.Class == Rejected:
-		m.stats.ReactionsRefused++
-	case f.Class == RateLimited:
-		m.stats.rateLimited(f)
-	}
-}
-
-func (s *Stats) rateLimited(f *Failure) {
-	s.RateLimited++
-	if f.RetryAfter > longWait {
-		s.LongWaits++
 	}
 }
 

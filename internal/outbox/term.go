@@ -53,14 +53,10 @@ type term struct {
 	results []result // to be persisted
 	journal journal
 
-	reactions reactions
-
 	polled       chan []Backlog
 	asked        chan extraRequest
 	completed    chan result
 	persisted    chan batch
-	found        chan lookup
-	reacted      chan reaction
 	contents     chan *lane // whose content is ready
 	reservations chan reservation
 	released     chan slotRelease
@@ -92,13 +88,10 @@ func newTerm(d *Dispatcher, lease Lease) *term {
 		lanes:     make(map[Lane]*lane),
 		pace:      pace{windows: d.settings.Limits.Total},
 		journal:   journal{limit: maxBatch},
-		reactions: newReactions(d.settings),
 		polled:    make(chan []Backlog),
 		asked:     make(chan extraRequest),
 		completed: make(chan result, 2*d.settings.Parallel),
 		persisted: make(chan batch, 1),
-		found:     make(chan lookup, 1),
-		reacted:   make(chan reaction, maxReacting),
 		contents:  make(chan *lane),
 
 		reservations: make(chan reservation),
@@ -130,8 +123,8 @@ func (t *term) loop(ctx context.Context) error {
 			stopSignal = nil
 			t.stop(cancelRequests, cancelStore)
 		}
-		timer.Reset(t.step(requestCtx, storeCtx, time.Now()))
-		if t.stopping && (!t.isBusy(time.Now()) || storeCtx.Err() != nil) {
+		timer.Reset(t.step(storeCtx, time.Now()))
+		if t.stopping && (!t.isBusy() || storeCtx.Err() != nil) {
 			return nil
 		}
 		select {
@@ -152,10 +145,6 @@ func (t *term) loop(ctx context.Context) error {
 				return e.err
 			}
 			t.onPersisted(requestCtx, e, time.Now())
-		case found := <-t.found:
-			t.onFound(found, time.Now())
-		case done := <-t.reacted:
-			t.onReacted(done, time.Now())
 		case l := <-t.contents:
 			t.onContent(l, time.Now())
 		case <-timer.C:
@@ -179,21 +168,19 @@ func (t *term) stop(cancelRequests, cancelStore func()) {
 	time.AfterFunc(t.settings.SendTimeout+hangGrace+finishTimeout, cancelStore)
 }
 
-// isBusy reports whether anything is in flight that must be waited for, or reactions still count against a limit: the next
-// leader does not know of them.
-func (t *term) isBusy(now time.Time) bool {
-	return t.requesting()+t.answeringCallbacks > 0 || t.journal.persisting || len(t.results) > 0 || t.reactions.clearAt.After(now)
+// isBusy reports whether anything is in flight that must be waited for.
+func (t *term) isBusy() bool {
+	return t.sending+t.answeringCallbacks > 0 || t.journal.persisting || len(t.results) > 0
 }
 
 // step does everything that is possible now, and returns the time until there is more. It acts and looks ahead with the
 // same now, so that nothing in between is missed.
-func (t *term) step(requestCtx, storeCtx context.Context, now time.Time) time.Duration {
+func (t *term) step(storeCtx context.Context, now time.Time) time.Duration {
 	t.promoteDue(now)
 	t.beginExtra(now)
 	if !t.stopping {
 		t.startReady(now)
 	}
-	t.react(requestCtx, storeCtx, now)
 	t.persist(storeCtx, now)
 	return time.Until(t.next(now))
 }
@@ -210,10 +197,10 @@ func (t *term) next(now time.Time) time.Time {
 		sooner(l.order)
 	}
 	if len(t.extra) > 0 {
-		sooner(t.pace.next(now, t.requesting()-len(t.extra)))
+		sooner(t.pace.next(now, t.sending-len(t.extra)))
 	}
 	if t.first() != nil {
-		sooner(t.pace.next(now, t.requesting()))
+		sooner(t.pace.next(now, t.sending))
 	}
 	if len(t.extra) > 0 || t.first() != nil {
 		sooner(t.breaker.until)
@@ -221,7 +208,6 @@ func (t *term) next(now time.Time) time.Time {
 	if t.mayBeginExtra(now) || t.first() != nil && t.hasSlot(now) || len(t.callbackAnswers) > 0 && t.hasCallbackSlot() {
 		sooner(now.Add(leasePoll)) // only the lease prevents them
 	}
-	sooner(t.nextReaction(now))
 	if !t.journal.persisting {
 		sooner(t.journal.nextAt)
 		for _, r := range t.results {

@@ -70,7 +70,7 @@ func TestNoWakeUpIsMissed(t *testing.T) {
 		tm := newTerm(d, c.lease)
 		now := time.Now()
 		c.set(tm, tm.lane(Lane{Chat: 1}, now), now, now.Add(1))
-		if wait := tm.step(t.Context(), t.Context(), now); wait > c.maxWait {
+		if wait := tm.step(t.Context(), now); wait > c.maxWait {
 			t.Errorf("%s: the dispatcher waits for %v", name, wait)
 		}
 		tm.workers.Wait()

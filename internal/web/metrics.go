@@ -86,8 +86,6 @@ var metrics = []metric{
 		func(s *Stats) int64 { return s.BoardCopies }),
 	counter("outbox_tables_refused", "Messages sent as text because Telegram refused them as a table.",
 		func(s *Stats) int64 { return s.TablesRefused }),
-	counter("outbox_reactions", "Results whose reply had to wait, acknowledged by a reaction.", func(s *Stats) int64 { return s.Reactions }),
-	counter("outbox_reactions_refused", "Reactions that Telegram refused.", func(s *Stats) int64 { return s.ReactionsRefused }),
 	counter("outbox_rate_limited", "Times that Telegram asked to wait (429).", func(s *Stats) int64 { return s.RateLimited }),
 	counter("outbox_long_waits", "Times that Telegram asked to wait for more than 10 minutes.",
 		func(s *Stats) int64 { return s.LongWaits }),

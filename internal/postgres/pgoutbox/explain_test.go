@@ -101,14 +101,6 @@ func TestNoTurnScansATable(t *testing.T) {
 			_, err := queue.Waiting(ctx)
 			return err
 		}, Want: 1},
-		{Name: "waiting results", Run: func(ctx context.Context) error {
-			chats := []outbox.ChatID{2, 3, 4, 5}
-			for id := outbox.ChatID(61); id <= 132; id++ {
-				chats = append(chats, id)
-			}
-			_, err := queue.WaitingResults(ctx, chats, dbtest.Bounds.Merge, time.Hour)
-			return err
-		}, Want: 1},
 		{Name: "recent", Run: func(ctx context.Context) error {
 			_, err := queue.Recent(ctx, time.Nanosecond)
 			return err
