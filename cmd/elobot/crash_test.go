@@ -52,7 +52,7 @@ func TestKilledAtEachPoint(t *testing.T) {
 		{crashpoint.Applied, 3, k.results, 2, anyNumber, "off"}, // in the transaction of a correction
 		{crashpoint.Handled, 1, k.presses, 1, anyNumber, "off"},
 		{crashpoint.Handled, 3, k.results, 3, anyNumber, "off"},
-		{crashpoint.Requesting, 1, k.results, anyNumber, 0, "off"}, // of a notice that was marked when it was committed
+		{crashpoint.Requesting, 1, k.results, anyNumber, 0, "off"},
 		{crashpoint.Requested, 3, k.results, anyNumber, 3, "off"},
 		{crashpoint.Requested, 1, k.latePress, 1, 1, "on"},
 	} {

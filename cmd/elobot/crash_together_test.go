@@ -33,8 +33,7 @@ const (
 func (k *killed) killTogether() []*conversation {
 	k.t.Helper()
 	const (
-		direct   = 3 // at most so many get a send slot, and are not batched
-		alone    = 4 // so many others are written at once
+		alone    = 4 // so many are written at once
 		together = 2 // at least so many others are batched
 	)
 	k.bot.stop(k.t) // the next one handles updates in parallel
@@ -46,7 +45,7 @@ func (k *killed) killTogether() []*conversation {
 	writeTogether := holdRows(k.t, k.pool, `SELECT pg_advisory_xact_lock($1)`, togetherLock)
 	k.at(crashpoint.Batching, alone+together, crashpoint.Meet)
 	var all []*conversation
-	for i := range direct + alone + together {
+	for i := range alone + together {
 		g := &conversation{group: k.sim.Group(fmt.Sprintf("Together %d", i+1), k.alice, k.bob)}
 		g.posted = append(g.posted, g.group.Say(k.alice, "/match @bob 3:1"))
 		all = append(all, g)

@@ -191,7 +191,7 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 
 // handling returns the handling of updates. Its writes need the lease, unless that is nil.
 func (b *instance) handling(lease *postgres.Lease, self telegram.Self, settings ranking.Settings) handling {
-	store := pgranking.NewStore(b.pools.Commands, b.committed).WithSendSlots(b.reserve).WithClock(b.client.Now).WithLog(b.log).WithAuxiliary(b.pools.Auxiliary)
+	store := pgranking.NewStore(b.pools.Commands, b.committed).WithClock(b.client.Now).WithLog(b.log).WithAuxiliary(b.pools.Auxiliary)
 	deadLetters := pgintake.NewDeadLetters(b.pools.Commands).WithWake(b.committed).WithClock(b.client.Now)
 	if lease != nil {
 		store, deadLetters = store.WithLease(lease), deadLetters.WithLease(lease)
@@ -206,11 +206,6 @@ func (b *instance) handling(lease *postgres.Lease, self telegram.Self, settings 
 	onDead := bot.NewDeadLetterHandler(deadLetters, self, store.RetryLater, b.client.Now, b.log)
 	attempts := pgintake.NewUpdateAttempts(b.pools.Commands, lease)
 	return handling{service, intake.NewWorker(router.Handle, onDead, attempts, store.Class, b.log)}
-}
-
-// reserve reserves the send slot of a lane, if this instance dispatches.
-func (b *instance) reserve(ctx context.Context, l outbox.Lane) *outbox.SendSlot {
-	return b.dispatcher.Reserve(ctx, l)
 }
 
 // committed wakes the dispatcher for a lane: the one of this instance, or else that of the leader.

@@ -25,6 +25,11 @@ var mutants = []mutant{
 		packages: "./internal/postgres/pgoutbox", tests: "^TestTake$",
 	},
 	{
+		name: "later commits do not wait", file: "internal/postgres/pgoutbox/store.go",
+		before: "'synchronous_commit', 'off', true)", after: "'synchronous_commit', 'off', false)",
+		packages: "./cmd/elobot", tests: "^TestOnlyTheDispatcherDoesNotWait$",
+	},
+	{
 		name: "not counted after a fix", file: "internal/postgres/pgranking/amend.go",
 		before: "queueMarks(batch, append(amended, appendedMatches(w)...), w.Superseded)", after: "queueMarks(batch, appendedMatches(w), w.Superseded)",
 		packages: "./internal/postgres/pgtally", tests: "^TestEachAmendmentIsCounted$",

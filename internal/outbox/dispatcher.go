@@ -14,10 +14,9 @@ type Dispatcher struct {
 	log      *slog.Logger
 	settings Settings
 
-	mu      sync.Mutex
-	woken   map[Lane]struct{} // since last taken; nil while not dispatching
-	signal  chan struct{}     // woken is not empty
-	current *term             // grants send slots; nil while not dispatching
+	mu     sync.Mutex
+	woken  map[Lane]struct{} // since last taken; nil while not dispatching
+	signal chan struct{}     // woken is not empty
 
 	stats statsRecorder
 }

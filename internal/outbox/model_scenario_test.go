@@ -34,8 +34,6 @@ type addition struct {
 	size      int           // when part of a message
 	alone     bool          // must not share a message
 	fates     []fate        // of the requests that start with it; the last one is final
-	direct    bool          // added through a send slot, if one is available
-	heldFor   time.Duration // how long the slot is held first
 }
 
 func (a addition) lane() Lane { return laneOf(a.chat, a.action) }
@@ -209,9 +207,6 @@ func drawAddition(t *rapid.T) addition {
 	}
 	if oneIn(4).Draw(t, "in a topic") {
 		a.thread = 7
-	}
-	if a.action == Send && rapid.Bool().Draw(t, "direct") {
-		a.direct, a.heldFor = true, ms(0, 0, 2, 700).Draw(t, "held")
 	}
 	a.fates = drawFates(t, a.action == CallbackAnswer)
 	return a

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -92,26 +91,6 @@ func newDatabase(model *queuemodel.Model, counts *tally) *database {
 func (db *database) put(a addition) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	db.add(a)
-}
-
-// putNow adds a row under the lease of an instance, and takes it if it is the only one in its lane and can be sent. It
-// reports whether the row was added.
-func (db *database) putNow(i *instance, epoch int64, a addition) (m *Message, added bool) {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	if i.isKilled() || epoch != db.epoch {
-		return nil, false
-	}
-	only := !slices.ContainsFunc(db.rows, func(r *record) bool { return r.lane == a.lane() && r.open() })
-	db.add(a)
-	if !only {
-		return nil, true
-	}
-	return db.take(epoch, a.lane(), Bounds{Merge: 1, MaxWaiting: 1}).Message, true
-}
-
-func (db *database) add(a addition) {
 	id := int64(len(db.rows) + 1)
 	r := &record{
 		Item:     Item{ID: id, Kind: "test", Payload: []byte(cmp.Or(a.content, "a"))},

@@ -14,11 +14,10 @@ import (
 // world is the environment of the dispatchers.
 type world struct {
 	scenario
-	model      *queuemodel.Model
-	db         *database
-	hosts      []*host
-	counts     tally
-	directPuts sync.WaitGroup // items being added through a send slot
+	model  *queuemodel.Model
+	db     *database
+	hosts  []*host
+	counts tally
 
 	mu        sync.Mutex
 	faultFree bool // only requests still fail
@@ -203,10 +202,6 @@ func (w *world) apply(e event) {
 func (w *world) put(e event) {
 	var lanes []Lane
 	for _, a := range e.adds {
-		if a.direct {
-			w.directPuts.Go(func() { w.putDirect(a) })
-			continue
-		}
 		w.db.put(a)
 		lanes = append(lanes, a.lane())
 	}
@@ -216,30 +211,6 @@ func (w *world) put(e event) {
 	if e.strayWake {
 		w.wake(Lane{Chat: 1}, Lane{Chat: 2}, Lane{Chat: 3}, Lane{Chat: 4}, Lane{Chat: 5}, Lane{Chat: 5, Kind: CallbackAnswers}, Lane{Chat: 5, Kind: Pages})
 	}
-}
-
-// putDirect adds an item as a command does, through the leader: it is sent at once if a send slot is available. If the
-// process has died, the item is added without it.
-func (w *world) putDirect(a addition) {
-	_, i := w.host(false)
-	if slot := i.dispatcher.Reserve(context.Background(), a.lane()); slot != nil {
-		defer slot.Release()
-		_ = sleep(context.Background(), a.heldFor)
-		i.waitThaw()
-		if m, added := w.db.putNow(i, slot.Epoch(), a); m != nil {
-			w.counts.add("an item sent directly")
-			if i.waitThaw(); !i.isKilled() {
-				slot.Send(*m)
-			}
-			return
-		} else if added {
-			w.counts.add("an item whose slot was not used")
-			i.dispatcher.Wake(a.lane())
-			return
-		}
-	}
-	w.db.put(a)
-	w.wake(a.lane())
 }
 
 // host returns the instance that dispatches, or another one, and its host.

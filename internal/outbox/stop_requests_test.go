@@ -69,36 +69,3 @@ func TestStopStartsNothing(t *testing.T) {
 		next.stop()
 	})
 }
-
-// An item added through a slot that was held during the stop is not sent; the next dispatcher finds it waiting.
-func TestStopPutsBackDirectSend(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, nil)
-		p := dispatch(t, store, sender, noPolls)
-		synctest.Wait()
-		slot := p.Reserve(t.Context(), Lane{Chat: 1})
-		if slot == nil {
-			t.Fatal("no slot")
-		}
-		stopped := make(chan time.Duration)
-		go func() { stopped <- p.stop() }()
-		synctest.Wait()
-		if p.Reserve(t.Context(), Lane{Chat: 2}) != nil {
-			t.Error("a slot is granted while stopping")
-		}
-		store.add(1)
-		turns, err := store.Advance(t.Context(), 1, nil, []Lane{{Chat: 1}}, Bounds{Merge: 1, MaxWaiting: 1000})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slot.Send(*turns[0].Message) {
-			t.Error("the message is not accepted")
-		}
-		slot.Release()
-		<-stopped
-		if r := store.row(1); len(sender.all()) != 0 || r.state != rowPlanned || r.PossibleDuplicates != 0 {
-			t.Errorf("%d requests, the item is %s with %d possible duplicates", len(sender.all()), r.state, r.PossibleDuplicates)
-		}
-	})
-}

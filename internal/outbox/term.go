@@ -53,15 +53,13 @@ type term struct {
 	results []result // to be persisted
 	journal journal
 
-	polled       chan []Backlog
-	asked        chan extraRequest
-	completed    chan result
-	persisted    chan batch
-	contents     chan *lane // whose content is ready
-	reservations chan reservation
-	released     chan slotRelease
-	closed       chan struct{}  // closed at the end
-	workers      sync.WaitGroup // the goroutines that call the store and send
+	polled    chan []Backlog
+	asked     chan extraRequest
+	completed chan result
+	persisted chan batch
+	contents  chan *lane     // whose content is ready
+	closed    chan struct{}  // closed at the end
+	workers   sync.WaitGroup // the goroutines that call the store and send
 }
 
 // result is the outcome of a request of a lane.
@@ -93,10 +91,7 @@ func newTerm(d *Dispatcher, lease Lease) *term {
 		completed: make(chan result, 2*d.settings.Parallel),
 		persisted: make(chan batch, 1),
 		contents:  make(chan *lane),
-
-		reservations: make(chan reservation),
-		released:     make(chan slotRelease),
-		closed:       make(chan struct{}),
+		closed:    make(chan struct{}),
 	}
 }
 
@@ -108,13 +103,12 @@ func (t *term) loop(ctx context.Context) error {
 	defer t.workers.Wait()
 	defer cancelStore()
 	defer cancelRequests()
-	defer t.closeSlots()
+	defer close(t.closed)
 	if err := t.prepare(ctx); ctx.Err() != nil {
 		return nil
 	} else if err != nil {
 		return err
 	}
-	t.openSlots()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	stopSignal := ctx.Done()
@@ -132,10 +126,6 @@ func (t *term) loop(ctx context.Context) error {
 			t.onWake(time.Now())
 		case backlogs := <-t.polled:
 			t.onPolled(backlogs, time.Now())
-		case r := <-t.reservations:
-			r.slot <- t.reserve(r.lane, time.Now())
-		case release := <-t.released:
-			t.onSlotReleased(requestCtx, release, time.Now())
 		case extra := <-t.asked:
 			t.onAsked(extra, time.Now())
 		case r := <-t.completed:

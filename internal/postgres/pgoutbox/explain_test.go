@@ -77,25 +77,25 @@ func TestNoTurnScansATable(t *testing.T) {
 		outbox.Failed, outbox.Rejected, outbox.Obsolete, outbox.NotReady,
 	}
 	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{
-		{Name: "take", Run: take(101, 132, dbtest.Chat), Want: 2 + 4},
-		{Name: "take again", Run: func(ctx context.Context) error { messages = nil; return take(101, 132, dbtest.Chat)(ctx) }, Want: 2 + 4},
-		{Name: "failures", Run: finish(func(i int, m outbox.Message) outbox.Result { return dbtest.Failed(m, classes[i%len(classes)]) }), Want: 2 + 3},
-		{Name: "take of edits", Run: take(81, 96, dbtest.Chat), Want: 2 + 4},
-		{Name: "edited", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, m.Target) }), Want: 2 + 2},
-		{Name: "take of objects", Run: take(61, 76, dbtest.Boards), Want: 2 + 4},
+		{Name: "take", Run: take(101, 132, dbtest.Chat), Want: 3 + 4},
+		{Name: "take again", Run: func(ctx context.Context) error { messages = nil; return take(101, 132, dbtest.Chat)(ctx) }, Want: 3 + 4},
+		{Name: "failures", Run: finish(func(i int, m outbox.Message) outbox.Result { return dbtest.Failed(m, classes[i%len(classes)]) }), Want: 3 + 3},
+		{Name: "take of edits", Run: take(81, 96, dbtest.Chat), Want: 3 + 4},
+		{Name: "edited", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, m.Target) }), Want: 3 + 2},
+		{Name: "take of objects", Run: take(61, 76, dbtest.Boards), Want: 3 + 4},
 		{Name: "ensured", Run: finish(func(i int, m outbox.Message) outbox.Result {
 			r := dbtest.SentAs(m, int64(i+1))
 			r.Pin, r.Ended = []outbox.Pin{outbox.Pinned, outbox.PinRefused}[i%2], i%4 == 3
 			return r
-		}), Want: 2 + 4},
+		}), Want: 3 + 4},
 		{Name: "boards", Run: func(ctx context.Context) error {
 			_, err := queue.QueueBoards(ctx, []outbox.ChatID{61, 62, 63})
 			return err
 		}, Want: 1},
-		{Name: "take of pages", Run: take(41, 56, dbtest.Pages), Want: 2 + 4},
-		{Name: "pages", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, m.Target) }), Want: 2 + 1},
-		{Name: "take of long lanes", Run: take(2, 5, dbtest.Chat), Want: 2 + 4}, // three hundred notices each
-		{Name: "sent together", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, 9) }), Want: 2 + 1},
+		{Name: "take of pages", Run: take(41, 56, dbtest.Pages), Want: 3 + 4},
+		{Name: "pages", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, m.Target) }), Want: 3 + 1},
+		{Name: "take of long lanes", Run: take(2, 5, dbtest.Chat), Want: 3 + 4}, // three hundred notices each
+		{Name: "sent together", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, 9) }), Want: 3 + 1},
 		{Name: "resume", Run: func(ctx context.Context) error { return queue.Resume(ctx, 1) }, Want: 3},
 		{Name: "waiting", Run: func(ctx context.Context) error {
 			_, err := queue.Waiting(ctx)
@@ -206,7 +206,7 @@ func TestTakeCostsByBounds(t *testing.T) {
 	m.results(t, 1900)
 	rec.Take()
 	m.Take(t, 1)
-	takes := rec.Take()[2:] // the first two are about the lease
+	takes := rec.Take()[3:] // the first three are about the lease and the commit
 	read := func() (all int) {
 		dbtest.Exec(t, pool, `UPDATE outbox SET state = 'planned', batch = NULL`)
 		dbtest.Exec(t, pool, `VACUUM FULL outbox`)

@@ -43,8 +43,13 @@ const (
 // set back.
 const pausesCount = `(coalesce(o.tried_at, o.created_at) <= clock_timestamp())`
 
+// withoutSync lets a transaction commit without waiting until it is on disk, or on a standby. It is for this transaction only: the
+// session goes back to a pool that also serves the lease.
+const withoutSync = `SELECT set_config('synchronous_commit', 'off', true)`
+
 // Advance implements outbox.Store. It sends one pipelined batch, which the server runs as one transaction; each
-// statement sees the effects of those before it. The batch begins with the check of the lease, so that whoever takes
+// statement sees the effects of those before it. A crash of the server within the next second may undo it, and then the messages are
+// sent again. It undoes no later transaction without this one, so commands and the lease never depend on what is lost. The batch begins with the check of the lease, so that whoever takes
 // over the lease waits for its end. Batches that were abandoned without an answer are terminated first: they must not
 // take what this one takes.
 func (o *Store) Advance(ctx context.Context, epoch int64, results []outbox.Result, lanes []outbox.Lane,
@@ -52,6 +57,7 @@ func (o *Store) Advance(ctx context.Context, epoch int64, results []outbox.Resul
 ) ([]outbox.Turn, error) {
 	var batch pgx.Batch
 	postgres.QueueEpoch(&batch, postgres.LeaderLease, epoch)
+	batch.Queue(withoutSync)
 	queueResults(&batch, results)
 	turns := queueTurns(&batch, lanes, bounds)
 	queueChats(&batch, results)

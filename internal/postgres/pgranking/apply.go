@@ -15,7 +15,6 @@ import (
 	"elobot/internal/crashpoint"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
-	"elobot/internal/postgres/pgoutbox"
 	"elobot/internal/ranking"
 )
 
@@ -24,31 +23,18 @@ import (
 // an error in the server, because the rest of the batch would be committed otherwise. Results that arrive while
 // others are being written are written together.
 func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
-	slot := s.reserveSlot(ctx, c)
-	if slot == nil {
-		return s.batchWriter.write(ctx, s, c)
-	}
-	defer slot.Release()
-	err := s.writeAll(ctx, []ranking.Changes{c}, slot)
-	if s.lease == nil && errors.Is(err, outbox.ErrLeaseLost) { // only the direct send depends on the lease
-		s.log.WarnContext(ctx, "failed to apply with a direct send, queueing the notice instead", "key", c.Key, "error", err)
-		return s.batchWriter.write(ctx, s, c)
-	}
-	return err
+	return s.batchWriter.write(ctx, s, c)
 }
 
 // writeAll is Apply for several commands: all of them take effect, or none. Only results are written together with
-// others. slot is where the notice of a single command is sent directly; nil for none.
-func (s *Store) writeAll(ctx context.Context, all []ranking.Changes, slot *outbox.SendSlot) error {
+// others.
+func (s *Store) writeAll(ctx context.Context, all []ranking.Changes) error {
 	var batch pgx.Batch
 	now := s.now()
 	if len(all) > 1 {
 		batch.Queue(shortLockTimeout)
 	}
 	s.lease.Require(&batch)
-	if slot != nil && s.lease == nil {
-		postgres.QueueEpoch(&batch, postgres.LeaderLease, slot.Epoch())
-	}
 	rounds := newMatches(all)
 	for i := range min(1, len(rounds)) {
 		queueNumbers(&batch, rounds[i])
@@ -77,10 +63,6 @@ func (s *Store) writeAll(ctx context.Context, all []ranking.Changes, slot *outbo
 		queueFired(&batch, c)
 	}
 	queuePresence(&batch, all)
-	var direct *outbox.Message
-	if slot != nil {
-		direct = pgoutbox.QueueDirectSend(&batch, outbox.ChatID(all[0].Chat), all[0].Key)
-	}
 	crashpoint.At(crashpoint.Applying)
 	results := s.db.SendBatch(ctx, &batch)
 	if len(all) > 1 {
@@ -93,9 +75,8 @@ func (s *Store) writeAll(ctx context.Context, all []ranking.Changes, slot *outbo
 		return fmt.Errorf("apply: %w", err)
 	}
 	crashpoint.At(crashpoint.Applied)
-	sent := direct != nil && direct.Count > 0 && slot.Send(*direct)
 	for _, c := range all {
-		if notifies(c) && !sent || amendedBy(c.Effect) != nil || c.Presence == ranking.BotActive {
+		if notifies(c) || amendedBy(c.Effect) != nil || c.Presence == ranking.BotActive {
 			s.wake(c.Chat)
 		}
 		if b, ok := c.Effect.(*ranking.ChangedBoard); ok {

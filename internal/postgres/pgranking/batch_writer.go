@@ -58,13 +58,13 @@ func (g *batchWriter) write(ctx context.Context, s *Store, c ranking.Changes) er
 	alone := []ranking.Changes{c}
 	matches, _ := c.Effect.(ranking.NewMatches)
 	if g == nil || len(matches) != 1 || c.Button != "" {
-		return s.writeAll(ctx, alone, nil)
+		return s.writeAll(ctx, alone)
 	}
 	w := g.join(ctx, matches[0].Group, c)
 	crashpoint.At(crashpoint.Batching)
 	if w == nil {
 		defer g.holdSlot(s)()
-		return s.writeAll(ctx, alone, nil)
+		return s.writeAll(ctx, alone)
 	}
 	var err error
 	select {
@@ -76,7 +76,7 @@ func (g *batchWriter) write(ctx context.Context, s *Store, c ranking.Changes) er
 		err = <-w.done // soon: applyTogether stops when a caller gives up
 	}
 	if errors.Is(err, errAlone) {
-		return s.writeAll(ctx, alone, nil)
+		return s.writeAll(ctx, alone)
 	}
 	return err
 }
@@ -172,5 +172,5 @@ func (s *Store) applyTogether(together []*pendingResult) (err error) {
 			err = errAlone
 		}
 	}()
-	return s.writeAll(ctx, all, nil)
+	return s.writeAll(ctx, all)
 }

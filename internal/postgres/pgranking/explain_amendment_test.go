@@ -78,7 +78,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 				t.Error("the message is not recorded")
 			}
 			return err
-		}, Want: 2 + 2},
+		}, Want: 3 + 2},
 		{Name: "undo", Run: func(ctx context.Context) error { // of a card that has been sent
 			key := dbtest.Value[string](t, plain, `SELECT idempotency_key FROM matches WHERE ladder_id = 150 AND number = 40`)
 			return s.AnswerPrompt(ctx, pressed("undo"), ranking.PromptAnswer{
@@ -126,7 +126,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 				t.Errorf("took %+v", m)
 			}
 			return err
-		}, Want: 2 + 4},
+		}, Want: 3 + 4},
 		{Name: "finish of a card", Run: func(ctx context.Context) error {
 			id := dbtest.Value[int64](t, plain, `INSERT INTO outbox (chat_id, kind, payload, state, match_id)
 				VALUES (150, 'match_recorded', '{}', 'sending', 1) RETURNING id`)
@@ -137,7 +137,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 				t.Error("the message is not recorded")
 			}
 			return err
-		}, Want: 2 + 1},
+		}, Want: 3 + 1},
 	})
 }
 

@@ -16,7 +16,7 @@ var Leaders = leadersOf("$1", 2)
 
 // ApplyTogether applies results in one transaction.
 func (s *Store) ApplyTogether(ctx context.Context, all ...ranking.Changes) error {
-	return s.writeAll(ctx, all, nil)
+	return s.writeAll(ctx, all)
 }
 
 // ChangeCard changes the card of a match.

@@ -35,10 +35,8 @@ type Store struct {
 	lease *postgres.Lease
 	// committed is called with each lane that has something new to send. It must not block.
 	committed func(outbox.Lane)
-	// reserve, if set, holds a slot for sending to a lane directly.
-	reserve func(context.Context, outbox.Lane) *outbox.SendSlot
-	now     func() time.Time // the messenger's clock
-	log     *slog.Logger
+	now       func() time.Time // the messenger's clock
+	log       *slog.Logger
 }
 
 var _ ranking.Store = (*Store)(nil)

@@ -1,0 +1,88 @@
+package main_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/botsim"
+)
+
+// auditCommits makes the database record what each transaction changes, and whether its commit waits until it is on disk. Of chats and
+// timers, it records the columns.
+const auditCommits = `
+	CREATE TABLE commits (waits boolean, what text);
+	CREATE FUNCTION note_commit() RETURNS trigger LANGUAGE plpgsql AS $$
+	DECLARE what text = TG_TABLE_NAME;
+	BEGIN
+	    IF TG_OP = 'UPDATE' AND TG_TABLE_NAME IN ('chats', 'timers') THEN
+	        SELECT concat_ws(' ', what, string_agg(n.key, ' ' ORDER BY n.key)) INTO what
+	        FROM jsonb_each(to_jsonb(NEW)) n JOIN jsonb_each(to_jsonb(OLD)) o USING (key) WHERE n.value <> o.value;
+	    END IF;
+	    INSERT INTO commits VALUES (current_setting('synchronous_commit') <> 'off', what);
+	    RETURN NULL;
+	END $$;
+	DO $$
+	DECLARE name text;
+	BEGIN
+	    FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename NOT IN ('commits', 'schema_migrations')
+	    LOOP
+	        EXECUTE format('CREATE CONSTRAINT TRIGGER note_commit AFTER INSERT OR UPDATE OR DELETE ON %I
+	            DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_commit()', name);
+	    END LOOP;
+	END $$`
+
+// TestOnlyTheDispatcherDoesNotWait: every transaction waits until its commit is on disk, except those in which the dispatcher records
+// what it takes and what has become of it. They change nothing that a command or the lease depends on.
+func TestOnlyTheDispatcherDoesNotWait(t *testing.T) {
+	t.Parallel()
+	sim := startTelegram(t)
+	url, pool := database(t)
+	exec := func(sql string) {
+		t.Helper()
+		_, err := pool.Exec(testContext(t), sql)
+		must(t, err)
+	}
+	exec(auditCommits)
+	exec(`ALTER DATABASE ` + pgx.Identifier{pool.Config().ConnConfig.Database}.Sanitize() + ` SET synchronous_commit = 'on'`)
+	pool.Reset()
+	alice, olga := sim.User("alice"), sim.User("olga")
+	group := sim.Group("Chess", olga, alice, sim.User("bob"))
+	env := append(environment(sim, url), "LEASE_RENEWAL=100ms")
+
+	first := launch(t, env, "run")
+	sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", RetryAfter: 1, Times: 1}) // freezes the chat
+	group.Say(alice, "/match @bob 3:1")
+	awaitAnswers(t, group, 1)
+	group.Say(olga, "/undo 1") // as she has not played, she is asked
+	question := awaitAnswers(t, group, 2)[1]
+	awaitAllSent(t, sim, pool)
+	first.kill()
+	expireLease(t, pool, first)
+	exec(`UPDATE timers SET due_at = now()`)
+	group.Say(alice, "/match @bob 3:2") // after a crash, attempts are noted
+	second := launch(t, env, "run")
+	_, err := group.WaitEdits(testContext(t), question.ID, 1)
+	must(t, err)
+	awaitAnswers(t, group, 3)
+	awaitAllSent(t, sim, pool)
+	stopCleanly(t, second)
+
+	did := func(waits bool) []string {
+		return collect(t, pool, pgx.RowTo[string], `SELECT DISTINCT what FROM commits WHERE waits = $1 ORDER BY what`, waits)
+	}
+	want := []string{"chats frozen_until", "match_messages", "outbox", "prompts", "timers due_at"}
+	if diff := cmp.Diff(want, did(false)); diff != "" {
+		t.Errorf("changed without waiting (-want +got):\n%s", diff)
+	}
+	waited := make(map[string]bool)
+	for _, what := range did(true) {
+		waited[what] = true
+	}
+	for _, what := range []string{"handled_commands", "leases", "timers", "chats", "update_attempts", "matches", "outbox"} {
+		if !waited[what] {
+			t.Errorf("no transaction has changed %s and waited", what)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package pgoutbox_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+
+	"elobot/internal/outbox"
+	"elobot/internal/pgtemp"
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgoutbox"
+	"elobot/migrations"
+)
+
+// readers is a sender that notes what people read. One request is answered only when the test says so.
+type readers struct {
+	slow   int           // the number of that request
+	begun  chan struct{} // closed when it has begun
+	answer chan struct{} // closed when it is to be answered
+
+	mu   sync.Mutex
+	read []string // keys
+}
+
+func (r *readers) Send(ctx context.Context, m outbox.Message, begin outbox.Begin) (outbox.Receipt, error) {
+	if err := begin(ctx); err != nil {
+		return outbox.Receipt{}, err
+	}
+	r.mu.Lock()
+	r.read = append(r.read, m.Row.Key)
+	n := len(r.read)
+	r.mu.Unlock()
+	if n == r.slow {
+		close(r.begun)
+		<-r.answer
+	}
+	return outbox.Receipt{MessageID: int64(n)}, nil
+}
+
+// copies returns how often each key was read. The first copies must be in order.
+func (r *readers) copies(t *testing.T) map[string]int {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	copies := make(map[string]int)
+	var first []string
+	for _, key := range r.read {
+		if copies[key]++; copies[key] == 1 {
+			first = append(first, key)
+		}
+	}
+	if !slices.IsSorted(first) {
+		t.Errorf("the results came in the order %v", first)
+	}
+	return copies
+}
+
+// TestServerCrash: what the dispatcher writes need not survive a crash of the server, which it does not wait for. Nevertheless
+// every result stays recorded and is told, in order, and no crash makes more than one further copy of it.
+func TestServerCrash(t *testing.T) {
+	t.Parallel()
+	// the server's own writer flushes so late that a crash loses what no commit has waited for
+	server, err := pgtemp.Start(t.Context(), pgtemp.Options{Settings: map[string]string{
+		"fsync": "on", "synchronous_commit": "on", "wal_writer_delay": "10s",
+	}})
+	dbtest.Must(t, err)
+	t.Cleanup(func() { dbtest.Must(t, server.Stop(context.Background())) })
+	dispatching := dbtest.Open(t, server.URL())
+	dbtest.Must(t, postgres.Migrate(t.Context(), dispatching, migrations.FS))
+	pool := dbtest.Open(t, server.URL())
+	w := dbtest.NewWorldIn(t, &pgtest.Database{URL: server.URL(), Pool: pool}, dbtest.Alice, dbtest.Bob)
+	_, lease := w.AsLeader(t)
+	const results = 30
+	record := func(i int) { w.Record(t, fmt.Sprintf("%02d", i), dbtest.Alice, dbtest.Bob, i%10, 10) }
+	for i := range results - 1 {
+		record(i)
+	}
+
+	people := &readers{slow: results / 2, begun: make(chan struct{}), answer: make(chan struct{})}
+	dispatcher := outbox.NewDispatcher(pgoutbox.NewStore(dispatching), people, slog.New(slog.DiscardHandler),
+		outbox.Settings{Bounds: outbox.Bounds{Merge: 1}})
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	ended := dbtest.Start(func() error { return dispatcher.Run(ctx, lease) })
+	crashed := func(times int) {
+		t.Helper()
+		dbtest.Must(t, server.Restart(t.Context(), true))
+		pool.Reset()
+		if times == 1 {
+			close(people.answer)
+		}
+		dbtest.Await(t, pool, `SELECT NOT EXISTS (SELECT FROM outbox WHERE state <> 'sent')`)
+		copies := people.copies(t)
+		for key, n := range copies {
+			if n > 1+times {
+				t.Errorf("after %d crashes, the result %s was told %d times", times, key, n)
+			}
+		}
+		recorded := dbtest.Value[int](t, pool, `SELECT count(*) FROM matches m JOIN handled_commands c ON c.key = m.idempotency_key`)
+		if len(copies) != results || recorded != results {
+			t.Errorf("of %d results, %d are recorded and %d were told", results, recorded, len(copies))
+		}
+	}
+	dbtest.Receive(t, people.begun)
+	record(results - 1)
+	crashed(1) // right after a commit, and during a request
+	crashed(2) // after the last one
+	stop()
+	dbtest.Must(t, dbtest.Receive(t, ended))
+	t.Logf("%d messages about %d results", len(people.read), results)
+}
