@@ -6,24 +6,15 @@ import (
 	"time"
 )
 
-const (
-	// persistRetryDelay is the rest after a failure to persist. The failed results and takes themselves wait once to twice as
-	// long.
-	persistRetryDelay = 200 * time.Millisecond
-	// maxRest bounds the rest after a batch, so that a store that is slow for other reasons delays messages little more.
-	maxRest = 200 * time.Millisecond
-)
+// persistRetryDelay is the pause after a failure to persist. The failed results and takes themselves wait once to twice as long.
+const persistRetryDelay = 200 * time.Millisecond
 
-// journal is the state of writing to the store. Only one batch is written at a time. Then the journal rests for as long as
-// that took, and the next batch covers everything that has come up meanwhile. So sending leaves the store half of the time to
-// others: when very many results wait to be recorded, they are recorded faster, and those of a chat go out in fewer messages
-// (elobench's throughput.recorded and throughput.messages). With little to do, the rest is a few milliseconds and seldom
-// delays anything. If the process crashes during the rest, messages whose results wait may be sent twice, as those whose results
-// are being written. After a failure the batches start small again, so that a result that cannot be written delays nothing else.
+// journal is the state of writing to the store. Only one batch is written at a time; the next one covers everything that has come
+// up meanwhile. After a failure the batches start small again, so that a result that cannot be written delays nothing else.
 type journal struct {
 	persisting bool
 	limit      int       // maximum size of a batch
-	nextAt     time.Time // earliest time of the next batch
+	nextAt     time.Time // earliest time of the next batch, after a failure
 	failing    bool
 }
 
@@ -58,9 +49,7 @@ func (t *term) persist(ctx context.Context, now time.Time) {
 	}
 	j.persisting = true
 	t.workers.Go(func() {
-		begun := time.Now()
 		e.turns, e.err = t.advance(ctx, e, bounds)
-		e.took = time.Since(begun)
 		t.persisted <- e
 	})
 }
@@ -91,9 +80,6 @@ func (t *term) onPersisted(requestCtx context.Context, e batch, now time.Time) {
 		t.log.InfoContext(requestCtx, "delivery results can be persisted again")
 	}
 	j.failing, j.limit = false, min(2*j.limit, maxBatch)
-	if !t.stopping {
-		j.nextAt = now.Add(min(e.took, maxRest))
-	}
 	for _, r := range e.results {
 		t.continueLane(r, now)
 	}

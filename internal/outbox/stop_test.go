@@ -178,24 +178,6 @@ func TestStopWhileTakingIsSlow(t *testing.T) {
 	})
 }
 
-// A result that waits while the journal rests is persisted at once.
-func TestStopEndsRest(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, nil)
-		store.onAdvance = func(ctx context.Context, _ []Result, _ []Lane) error { return sleep(ctx, 100*time.Millisecond) }
-		store.add(1)
-		p := dispatch(t, store, sender, Settings{})
-		advance(t, 150*time.Millisecond)
-		if n := len(sender.all()); n != 1 || store.count(rowSent) != 0 {
-			t.Fatalf("%d requests, %d items are sent, want a request without a result", n, store.count(rowSent))
-		}
-		if took := p.stop(); took != 100*time.Millisecond || store.count(rowSent) != 1 {
-			t.Errorf("stopping takes %v, %d items are sent; want 100ms, 1", took, store.count(rowSent))
-		}
-	})
-}
-
 // The dispatcher is stopped before it has started.
 func TestStopBeforeStart(t *testing.T) {
 	t.Parallel()

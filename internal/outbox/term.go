@@ -76,7 +76,6 @@ type batch struct {
 	results []result
 	takes   []*lane
 	turns   []Turn
-	took    time.Duration
 	err     error
 }
 
@@ -153,7 +152,6 @@ func (t *term) stop(cancelRequests, cancelStore func()) {
 		t.release(l, time.Now())
 	}
 	t.takes = nil
-	t.journal.nextAt = time.Time{} // the next leader waits for the results
 	time.AfterFunc(t.settings.SendTimeout, cancelRequests)
 	time.AfterFunc(t.settings.SendTimeout+hangGrace+finishTimeout, cancelStore)
 }

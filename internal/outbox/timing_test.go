@@ -48,7 +48,7 @@ func TestNoWakeUpIsMissed(t *testing.T) {
 			tm.breaker.trip(soon)
 			tm.schedule(l, now)
 		}, 0},
-		"the end of the journal's rest": {Limits{}, newLease(1), func(tm *term, _ *lane, _, soon time.Time) {
+		"the pause after a failure to persist": {Limits{}, newLease(1), func(tm *term, _ *lane, _, soon time.Time) {
 			tm.journal.nextAt = soon
 		}, 0},
 		"a result to persist": {Limits{}, newLease(1), func(tm *term, l *lane, _, soon time.Time) {
