@@ -55,12 +55,9 @@ func (r *reportAnswer) read(ctx context.Context, store Store, snap Snapshot) (er
 	return r.chosen.read(ctx, store, snap)
 }
 
-func (r *reportAnswer) readLocked(ctx context.Context, store Store, snap Snapshot) (err error) {
+func (r *reportAnswer) readLocked(ctx context.Context, store Store, _ Snapshot) (err error) {
 	r.prompt, err = store.FindPrompt(ctx, r.origin.Chat.ID, r.Prompt.ID)
-	if err != nil || !r.known {
-		return err
-	}
-	return r.chosen.readLocked(ctx, store, snap)
+	return err
 }
 
 func (r *reportAnswer) refuse(snap Snapshot) Notice {

@@ -59,16 +59,8 @@ type Leaders struct {
 
 // MonthUpset is the largest upset of a ladder in a calendar month.
 type MonthUpset struct {
-	Month   time.Time // its first day
-	Known   bool      // false if there may be larger upsets that the store has not counted yet
-	Largest int       // 0 for none
-}
-
-// Premises are the facts that celebrations follow from; nil for those that none depends on. If the store has others, Apply fails
-// with ErrConflict. So nothing that is recorded in the meantime makes a celebration false.
-type Premises struct {
-	Leaders *Leaders
-	Upset   *MonthUpset
+	Known   bool // false if there may be larger upsets that the store has not counted yet
+	Largest int  // 0 for none
 }
 
 // MonthOf returns the first day of the calendar month (of UTC) that a time is in.
@@ -77,23 +69,20 @@ func MonthOf(at time.Time) time.Time {
 	return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
 }
 
-// celebrate adds celebrations to the cards of new matches of one message. upset may be nil if no match is an upset that may be
-// celebrated.
-func (matches NewMatches) celebrate(leaders Leaders, upset *MonthUpset) (p Premises) {
+// celebrate adds celebrations to the cards of new matches of one message. Two instances that record matches of a ladder within
+// milliseconds may both celebrate what is true of one of them.
+func (matches NewMatches) celebrate(leaders Leaders, month MonthUpset) {
 	numberOnes := matches.newNumberOnes(leaders)
 	for i, m := range matches {
 		switch one, ok := numberOnes[i]; {
 		case ok:
 			m.Card.Celebration = &Celebration{Kind: NewNumberOne, Players: []Name{{Player: one}}}
-			p.Leaders = &leaders
-		case matches.isLargestUpset(i, upset):
+		case matches.isLargestUpset(i, month):
 			m.Card.Celebration = &Celebration{Kind: UpsetOfMonth, Players: m.winners(), Number: m.upset()}
-			p.Upset = upset
 		default:
 			m.Card.Celebration = m.personal()
 		}
 	}
-	return p
 }
 
 // newNumberOnes returns who is celebrated as the new number one, by the index of the match. The player stays the number one in all
@@ -200,9 +189,9 @@ func (f field) numberOne() PlayerID {
 }
 
 // isLargestUpset reports whether a match, given by its index, is certainly a larger upset than all others of the month.
-func (matches NewMatches) isLargestUpset(i int, month *MonthUpset) bool {
+func (matches NewMatches) isLargestUpset(i int, month MonthUpset) bool {
 	upset := matches[i].upset()
-	if upset < minUpset || month == nil || !month.Known || upset <= month.Largest {
+	if upset < minUpset || !month.Known || upset <= month.Largest {
 		return false
 	}
 	for j, m := range matches {

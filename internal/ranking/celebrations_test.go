@@ -1,7 +1,6 @@
 package ranking_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 
@@ -146,71 +145,6 @@ func TestAmendedCardsDoNotCelebrate(t *testing.T) {
 			if got := texts(t, g, `SELECT coalesce(payload ->> 'celebration', 'nothing') FROM outbox WHERE action = 'send' AND key = $1`, o.Key); got[0] != "nothing" {
 				t.Errorf("the card celebrates %s", got[0])
 			}
-		})
-	}
-}
-
-// pausingStore is a store that calls before each Apply.
-type pausingStore struct {
-	ranking.Store
-	before func()
-}
-
-func (s pausingStore) Apply(ctx context.Context, c ranking.Changes) error {
-	s.before()
-	return s.Store.Apply(ctx, c)
-}
-
-// TestCelebrationsOfTwoInstances: an instance does not celebrate what another one has made false in the meantime.
-func TestCelebrationsOfTwoInstances(t *testing.T) {
-	t.Parallel()
-	eve := ranking.Person{ID: 5, Name: "Eve"}
-	for name, tc := range map[string]struct {
-		ratings  map[ranking.Person]int
-		meantime func(t *testing.T, g *game, other *ranking.Service)
-		want     *ranking.Celebration
-	}{
-		"another number one": {
-			map[ranking.Person]int{alice: 1500, bob: 1450, carol: 1500, zoe: 1510, eve: 1500},
-			func(t *testing.T, g *game, other *ranking.Service) { // Carol has 1516 then
-				must(t, other.RecordMatch(t.Context(), g.origin(&carol), singles(carol, zoe, 3, 1)))
-			}, nil,
-		},
-		"nobody else": {
-			map[ranking.Person]int{alice: 1500, bob: 1450, carol: 1400, zoe: 1510, eve: 1300},
-			func(t *testing.T, g *game, other *ranking.Service) {
-				must(t, other.RecordMatch(t.Context(), g.origin(&carol), singles(carol, eve, 3, 1)))
-			}, celebrating(ranking.NewNumberOne, 0, "Alice"),
-		},
-		"another upset": {
-			map[ranking.Person]int{alice: 1500, bob: 1700, carol: 2200, zoe: 2400, eve: 2000},
-			func(t *testing.T, g *game, other *ranking.Service) {
-				must(t, other.RecordMatch(t.Context(), g.origin(&eve), singles(eve, zoe, 3, 1)))
-			}, nil,
-		},
-		"another upset that is counted": {
-			map[ranking.Person]int{alice: 1500, bob: 1700, carol: 2200, zoe: 2400, eve: 2000},
-			func(t *testing.T, g *game, other *ranking.Service) {
-				must(t, other.RecordMatch(t.Context(), g.origin(&eve), singles(eve, zoe, 3, 1)))
-				counted(t, g, 400)
-			}, nil,
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			g := newGame(t)
-			rated(t, g, tc.ratings)
-			counted(t, g, 0)
-			tries := 0
-			slow := newService(pausingStore{g.store, func() {
-				if tries++; tries == 1 {
-					tc.meantime(t, g, g.newInstance())
-				}
-			}})
-			o := g.origin(&bob)
-			must(t, slow.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
-			checkCelebration(t, name, g.notice(t, o.Key), tc.want)
-			g.has(t, 2, "matches")
 		})
 	}
 }

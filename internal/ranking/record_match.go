@@ -78,10 +78,10 @@ type recordOperation struct {
 	matches  []reportedMatch // at least one
 	people   participants
 	playedAt time.Time
-	reporter int         // index into people; -1 for an anonymous admin
-	settled  []Doubt     // what was asked already
-	known    []Person    // who plays in the group, if somebody who is mentioned does not
-	upset    *MonthUpset // nil if no match is an upset that may be celebrated
+	reporter int        // index into people; -1 for an anonymous admin
+	settled  []Doubt    // what was asked already
+	known    []Person   // who plays in the group, if somebody who is mentioned does not
+	upset    MonthUpset // zero if no match is an upset that may be celebrated
 }
 
 // reportedMatch is a match to be recorded.
@@ -154,12 +154,11 @@ func (r *recordOperation) decide(ctx context.Context, snap Snapshot) (Changes, e
 	if person := r.unknown(snap); person >= 0 { // who asks first adds nobody, and the reason to ask may be gone by now
 		return Changes{}, fmt.Errorf("%w: person %d is unknown", ErrConflict, person+1)
 	}
-	changes, matches := Changes{}, r.playAll(snap)
+	matches := r.playAll(snap)
 	if !snap.Display.NoCelebrations {
-		changes.Premises = matches.celebrate(Leaders{r.leaderQuery(), snap.Leaders}, r.upset)
+		matches.celebrate(Leaders{r.leaderQuery(), snap.Leaders}, r.upset)
 	}
-	changes.Effect = matches
-	return changes, nil
+	return Changes{Effect: matches}, nil
 }
 
 // unknown returns somebody who must be known to record the matches and is not, -1 if there is nobody.
@@ -245,11 +244,6 @@ func (r *recordOperation) read(ctx context.Context, store Store, snap Snapshot) 
 	return r.readUpset(ctx, store, snap)
 }
 
-// readLocked reads again what the ratings decide.
-func (r *recordOperation) readLocked(ctx context.Context, store Store, snap Snapshot) error {
-	return r.readUpset(ctx, store, snap)
-}
-
 // leaderQuery asks for as many players at the top of the ranking as it takes to know minRanked who do not play in the matches.
 func (r *recordOperation) leaderQuery() LeaderQuery {
 	limit := minRanked
@@ -262,13 +256,12 @@ func (r *recordOperation) leaderQuery() LeaderQuery {
 }
 
 // readUpset reads the largest upset of the month if one of the matches may be celebrated as that.
-func (r *recordOperation) readUpset(ctx context.Context, store Store, snap Snapshot) error {
-	r.upset = nil
+func (r *recordOperation) readUpset(ctx context.Context, store Store, snap Snapshot) (err error) {
+	r.upset = MonthUpset{}
 	mayCelebrate := func(m *NewMatch) bool { return m.upset() >= minUpset }
 	if snap.Display.NoCelebrations || r.unknown(snap) >= 0 || !slices.ContainsFunc(r.playAll(snap), mayCelebrate) {
 		return nil
 	}
-	upset, err := store.LargestUpset(ctx, snap.Ladder.ID, MonthOf(r.playedAt))
-	r.upset = &upset
+	r.upset, err = store.LargestUpset(ctx, snap.Ladder.ID, MonthOf(r.playedAt))
 	return err
 }

@@ -255,7 +255,6 @@ type Changes struct {
 	Chat      ChatID
 	SentAt    time.Time // when the command was sent; the lifetime of its notices begins then. Zero: they never expire
 	Effect    Effect    // nil for none
-	Premises  Premises  // of the celebrations of new matches
 	Presence  Presence  // what the command shows about the bot's presence in the chat
 	// Closes is the prompt that the command closes, nil for none.
 	Closes *ClosedPrompt

@@ -399,12 +399,9 @@ func (w *wizardAnswer) read(ctx context.Context, store Store, snap Snapshot) (er
 	return w.chosen.read(ctx, store, snap)
 }
 
-func (w *wizardAnswer) readLocked(ctx context.Context, store Store, snap Snapshot) (err error) {
+func (w *wizardAnswer) readLocked(ctx context.Context, store Store, _ Snapshot) (err error) {
 	w.prompt, err = store.FindPrompt(ctx, w.origin.Chat.ID, w.Prompt.ID)
-	if err != nil || w.chosen == nil {
-		return err
-	}
-	return w.chosen.readLocked(ctx, store, snap)
+	return err
 }
 
 func (w *wizardAnswer) refuse(snap Snapshot) Notice {

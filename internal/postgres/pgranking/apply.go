@@ -40,7 +40,6 @@ func (s *Store) writeAll(ctx context.Context, all []ranking.Changes) error {
 		queueNumbers(&batch, rounds[i])
 	}
 	queueKeys(&batch, all)
-	queuePremises(&batch, all)
 	queueStandings(&batch, all)
 	for i, matches := range rounds {
 		if i > 0 {

@@ -1,8 +1,6 @@
 package pgranking_test
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -13,53 +11,6 @@ import (
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
 )
-
-// TestPremises: a match is recorded only if what its celebration follows from is as it was read, also together with the match of
-// another group, which is recorded by itself then.
-func TestPremises(t *testing.T) {
-	t.Parallel()
-	month := time.Date(2023, time.November, 1, 0, 0, 0, 0, time.UTC)
-	for change, conflicts := range map[string]bool{
-		"": false,
-		"UPDATE group_players SET elo = elo + 1 WHERE id = 1":                               true,
-		"UPDATE group_players SET left_at = now() WHERE id = 1":                             true,
-		"UPDATE group_players SET played = 4, drawn = 3 WHERE id = 2":                       true,
-		"UPDATE group_players SET elo = 1400 WHERE id = 3":                                  true,
-		"UPDATE group_players SET elo = 1400 WHERE id = 4":                                  false, // not read
-		"UPDATE player_months SET upset = 151":                                              true,
-		"UPDATE player_months SET upset = 149":                                              true,
-		"UPDATE player_months SET month = '2023-10-01'":                                     true,
-		"UPDATE ladder_tallies SET recounting = true":                                       true,
-		"INSERT INTO tally_marks (ladder_id, player_id, month) VALUES (1, 1, '2023-10-01')": true,
-	} {
-		t.Run(change, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, alice, bob, carol, zoe)
-			w.Play(t, "1", alice, bob)
-			w.Play(t, "2", carol, zoe)
-			dbtest.Exec(t, w.Pool, `UPDATE group_players SET played = 5, drawn = 4, elo = 1600 - id, best_elo = 1600, last_played_at = '2023-11-01'`)
-			dbtest.Exec(t, w.Pool, `DELETE FROM tally_marks`)
-			dbtest.Exec(t, w.Pool, `INSERT INTO ladder_tallies (ladder_id) VALUES (1)`)
-			dbtest.Exec(t, w.Pool, `
-				INSERT INTO player_months (ladder_id, player_id, month, played, won, drawn, lost, best_elo, best_match, upset, upset_match)
-				VALUES (1, 1, '2023-11-01', 1, 1, 0, 0, 1600, 1, 150, 1)`)
-			c := dbtest.Match(w.Read(t, alice, bob), "celebrates")
-			c.Premises = ranking.Premises{
-				Leaders: &ranking.Leaders{
-					LeaderQuery: ranking.LeaderQuery{ActiveSince: month.Add(-time.Hour), Limit: 3}, Found: []ranking.Leader{{Standing: 1, Elo: 1599}, {Standing: 2, Elo: 1598}, {Standing: 3, Elo: 1597}},
-				},
-				Upset: &ranking.MonthUpset{Month: month, Known: true, Largest: 150},
-			}
-			if change != "" {
-				dbtest.Exec(t, w.Pool, change)
-			}
-			err := w.Store.Apply(t.Context(), c)
-			if got := errors.Is(err, ranking.ErrConflict); got != conflicts || err != nil && !got {
-				t.Errorf("a conflict: %t (%v), want %t", got, err, conflicts)
-			}
-		})
-	}
-}
 
 // TestLeadersAmongTheInactive: only so many who have not played lately are passed over.
 func TestLeadersAmongTheInactive(t *testing.T) {
@@ -98,29 +49,32 @@ func TestLeadersOfManyPlayers(t *testing.T) {
 		INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, played, drawn, last_played_at)
 		SELECT 1, id, 'x', 1000 + id % 500, 1500, 1500, 5, 5, '2023-11-01' FROM players WHERE display_name = 'x'`)
 	dbtest.Exec(t, w.Pool, `ANALYZE group_players`)
-	plan := strings.Join(dbtest.Values[string](t, w.Pool, `EXPLAIN `+pgranking.Leaders, 1, time.Unix(0, 0), 5), "\n")
+	plan := strings.Join(dbtest.Values[string](t, w.Pool, `EXPLAIN `+pgranking.Leaders, 1, "", "", time.Unix(0, 0), 5), "\n")
 	if !strings.Contains(plan, "group_players_ranking_idx") || strings.Contains(plan, "Sort") {
 		t.Errorf("the plan is\n%s", plan)
 	}
 }
 
-// TestPremisesOfNobody: a new ladder has no leaders and no upsets.
-func TestPremisesOfNobody(t *testing.T) {
+// TestLargestUpset: what the largest upset of a month is, and whether the tallies have all of the ladder.
+func TestLargestUpset(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	month := time.Date(2023, time.November, 1, 0, 0, 0, 0, time.UTC)
-	upset, err := w.Store.LargestUpset(t.Context(), 1, month)
-	if want := (ranking.MonthUpset{Month: month, Known: true}); err != nil || upset != want {
-		t.Errorf("the largest upset is %+v, %v", upset, err)
+	check := func(when string, known bool, largest int) {
+		t.Helper()
+		month := time.Date(2023, time.November, 1, 0, 0, 0, 0, time.UTC)
+		upset, err := w.Store.LargestUpset(t.Context(), 1, month)
+		if want := (ranking.MonthUpset{Known: known, Largest: largest}); err != nil || upset != want {
+			t.Errorf("%s, the largest upset is %+v, %v", when, upset, err)
+		}
 	}
-	q := ranking.LeaderQuery{ActiveSince: month, Limit: 5}
-	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: club, People: []ranking.Person{alice, bob}, Leaders: q})
-	if err != nil || len(snap.Leaders) > 0 {
-		t.Fatal(fmt.Sprint(snap.Leaders, err))
-	}
-	c := dbtest.Match(snap, "k")
-	c.Premises = ranking.Premises{Leaders: &ranking.Leaders{LeaderQuery: q}, Upset: &upset}
-	if err := w.Store.Apply(t.Context(), c); err != nil {
-		t.Error(err)
-	}
+	check("in a new ladder", true, 0)
+	dbtest.Exec(t, w.Pool, `
+		INSERT INTO player_months (ladder_id, player_id, month, played, won, drawn, lost, best_elo, best_match, upset, upset_match)
+		SELECT 1, id, '2023-11-01'::date, 1, 1, 0, 0, 1600, 1, 149 + id, 1 FROM players
+		UNION ALL SELECT 1, 1, '2023-10-01', 1, 1, 0, 0, 1600, 1, 200, 1`)
+	check("with upsets", true, 151)
+	dbtest.Exec(t, w.Pool, `INSERT INTO tally_marks (ladder_id, player_id, month) VALUES (1, 1, '2023-10-01')`)
+	check("with a mark", false, 151)
+	dbtest.Exec(t, w.Pool, `DELETE FROM tally_marks; INSERT INTO ladder_tallies (ladder_id, recounting) VALUES (1, true)`)
+	check("while it is counted again", false, 151)
 }

@@ -100,7 +100,7 @@ const people = `
 var (
 	onlyPeople = fmt.Sprintf(people, "", "")
 	// Both are read in one statement, so that the leaders are no older than the standings.
-	peopleAndLeaders = fmt.Sprintf(people, `, leaders AS MATERIALIZED (`+leadersOf("(SELECT ladder_id FROM here)", 4)+`)`, `,
+	peopleAndLeaders = fmt.Sprintf(people, `, leaders AS MATERIALIZED (`+leaders+`)`, `,
 		       (SELECT array_agg(id ORDER BY elo DESC, id) FROM leaders), (SELECT array_agg(elo ORDER BY elo DESC, id) FROM leaders)`)
 )
 
@@ -111,17 +111,17 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		ids[i], usernames[i] = int64(p.ID), p.Username
 	}
 	sql, arguments := onlyPeople, []any{q.Chat.ID, ids, usernames}
-	var leaders []int64 // pgx scans arrays of other types slowly
+	var standings []int64 // of the leaders; pgx scans arrays of other types slowly
 	var elos []int32
 	var further []any
 	if q.Leaders.Limit > 0 {
 		sql, arguments = peopleAndLeaders, append(arguments, q.Leaders.ActiveSince, q.Leaders.Limit)
-		further = []any{&leaders, &elos}
+		further = []any{&standings, &elos}
 	}
 	batch.Queue(sql, arguments...).Query(func(rows pgx.Rows) error {
 		var err error
 		snap.People, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (ranking.Known, error) { return scanKnown(row, further...) })
-		for i, id := range leaders {
+		for i, id := range standings {
 			snap.Leaders = append(snap.Leaders, ranking.Leader{Standing: ranking.StandingID(id), Elo: int(elos[i])})
 		}
 		for i := range snap.People {
