@@ -116,7 +116,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "lane not released", file: "internal/outbox/request.go",
-		before: "\tt.release(l, now)\n\tl.slow = false\n", after: "\tif r.Failure == nil || r.Failure.Class != Failed {\n\t\tt.release(l, now)\n\t}\n\tl.slow = false\n",
+		before: "\tt.release(l, now)\n\tl.repeats = ", after: "\tif r.Failure == nil || r.Failure.Class != Failed {\n\t\tt.release(l, now)\n\t}\n\tl.repeats = ",
 		packages: "./internal/outbox", tests: "^(TestModel|TestPoison|TestFailuresEnd)$",
 	},
 	{

@@ -14,9 +14,8 @@ type requests struct {
 	timer   *time.Timer                 // cancels the request in flight after the timeout
 	await   func(context.Context) error // waits until an extra request may begin; nil: at once
 
-	mu    sync.Mutex
-	made  int
-	begun time.Time // when the last one began
+	mu   sync.Mutex
+	made int
 }
 
 // begin implements Begin.
@@ -33,7 +32,6 @@ func (r *requests) begin(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.made++
-	r.begun = time.Now()
 	return nil
 }
 
@@ -44,25 +42,18 @@ func (r *requests) count() int {
 	return r.made
 }
 
-// age returns how long ago the last request began.
-func (r *requests) age() time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return time.Since(r.begun)
-}
-
 // extraRequest is a request for a message after its first one. It waits for the total limit, because the messenger counts it like any
 // other. It does not wait for the limits of its chat, which could take a minute in the middle of a message: the next message of the
 // chat does. Its lane holds a send slot, so it has a token of the total limit before any other lane.
 type extraRequest struct {
 	lane    *lane
-	private bool       // the chat is with one person
+	message Message
 	begin   chan error // receives nil when it may begin
 }
 
 // awaitExtra waits until a lane may begin an extra request for the message that it sends.
-func (t *term) awaitExtra(ctx context.Context, l *lane, private bool) error {
-	r := extraRequest{l, private, make(chan error, 1)}
+func (t *term) awaitExtra(ctx context.Context, l *lane, m Message) error {
+	r := extraRequest{l, m, make(chan error, 1)}
 	select {
 	case t.asked <- r:
 	case <-ctx.Done():
@@ -78,7 +69,7 @@ func (t *term) awaitExtra(ctx context.Context, l *lane, private bool) error {
 
 // onAsked queues an extra request. The one before it has ended, so it counts from now on.
 func (t *term) onAsked(r extraRequest, now time.Time) {
-	r.lane.chat.setLimits(t.settings.Limits.forChat(r.private))
+	r.lane.chat.setLimits(t.settings.Limits.forChat(r.message.Private))
 	t.countRequest(r.lane, now)
 	r.lane.counted++
 	t.extra = append(t.extra, r)
@@ -91,7 +82,7 @@ func (t *term) dropExtra(l *lane) {
 
 // beginExtra begins the extra requests that may begin. While stopping, it refuses them.
 func (t *term) beginExtra(now time.Time) {
-	for len(t.extra) > 0 && (t.stopping || t.mayBeginExtra(now) && t.mayBegin()) {
+	for len(t.extra) > 0 && (t.stopping || t.mayBeginExtra(now) && t.mayBegin(t.extra[0].message.timeout(t.settings))) {
 		var err error
 		if t.stopping {
 			err = errStopped

@@ -307,7 +307,6 @@ func (t *term) checkEmpty(test *testing.T) {
 	test.Helper()
 	inMemory := map[string]int{
 		"lanes": len(t.lanes), "due": len(t.due), "waiting": t.pausedCount, "ready": len(t.ready), "callback answers": len(t.callbackAnswers),
-		"slow":    len(t.slow),
 		"sending": t.sending, "sending callback answers": t.answeringCallbacks, "taken": len(t.takes), "results": len(t.results),
 		"woken": len(t.woken), "extra requests": len(t.extra),
 	}

@@ -119,11 +119,10 @@ func (t *term) startTurn(requestCtx context.Context, l *lane, turn Turn, now tim
 		t.putBack(l, *m, errStopped, now)
 	case m != nil:
 		t.stats.waited(now.Sub(l.readyAt))
-		timeout := t.claimTimeout(l, *m)
 		if t.settings.BoardBegins != nil && l.Kind == Boards {
 			t.settings.BoardBegins(l.Chat)
 		}
-		t.workers.Go(func() { t.completed <- t.send(requestCtx, l, *m, timeout) })
+		t.workers.Go(func() { t.completed <- t.send(requestCtx, l, *m) })
 	case l.woken || turn.Wait > 0:
 		t.release(l, now)
 		l.notBefore, l.readyAt = now.Add(turn.Wait), time.Time{}

@@ -40,7 +40,7 @@ type lane struct {
 	backoff   retry.Backoff // pause after the next failure; nil: no recent failure
 	chat      *chatPace
 	counted   int             // requests for the message being sent that count against the limits already
-	slow      bool            // the last request timed out: the next one may take longer, one such request at a time
+	repeats   bool            // the next request repeats one of unknown outcome, as far as is known
 	content   <-chan struct{} // closed when the content of what it sends next is ready; nil: it is
 	readyAt   time.Time       // when it became ready for its turn; zero: it is not
 

@@ -316,11 +316,11 @@ func (w *world) checkIdle() error {
 			continue
 		}
 		leads++
-		n := len(t.lanes) + len(t.due) + len(t.ready) + len(t.slow) + len(t.callbackAnswers) + len(t.takes) + len(t.results)
+		n := len(t.lanes) + len(t.due) + len(t.ready) + len(t.callbackAnswers) + len(t.takes) + len(t.results)
 		if t.breaker.open {
 			return errors.New("the circuit is still open at the end")
 		}
-		if n > 0 || t.slowLane != nil || t.sending != 0 || t.answeringCallbacks != 0 {
+		if n > 0 || t.sending != 0 || t.answeringCallbacks != 0 {
 			return fmt.Errorf("left in memory: %d lanes, %d send slots", n, t.sending+t.answeringCallbacks)
 		}
 	}

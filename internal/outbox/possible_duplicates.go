@@ -1,7 +1,6 @@
 package outbox
 
 import (
-	"context"
 	"errors"
 	"math/rand/v2"
 	"time"
@@ -18,21 +17,16 @@ func (m Message) exhaustedAfter(possibleDuplicates int) bool {
 	return m.Action != Edit && m.Action != Page && possibleDuplicates >= MaxPossibleDuplicates
 }
 
-// The pauses after requests with an unknown outcome grow tenfold each time, from a fifth of SendTimeout to 180 times SendTimeout:
-// from 1 s to 15 min with the default. A single lost answer is usually a blip; several in a row mean a long
-// disturbance, so back off steeply.
+// ambiguousPauses are the pauses after the first, the second … request with an unknown outcome, for the default of SendTimeout. A
+// single lost answer is usually a blip; several in a row mean a long disturbance, so back off steeply.
+var ambiguousPauses = [...]time.Duration{time.Second, 10 * time.Second, 100 * time.Second, 15 * time.Minute}
+
 const (
-	firstAmbiguousPause = defaultTimeout / 5
-	maxAmbiguousPause   = 180 * defaultTimeout
+	// defaultTimeout is for a request, and LongestRequest for one that repeats another. Answers that are too late for the first
+	// one are usually in time for the second.
+	defaultTimeout = 5 * time.Second
+	LongestRequest = 8 * time.Second
 )
-
-// maxTimeoutFactor is the longest request timeout in multiples of SendTimeout.
-const maxTimeoutFactor = 6
-
-const defaultTimeout = 5 * time.Second
-
-// LongestRequest is the longest possible request timeout.
-const LongestRequest = maxTimeoutFactor * defaultTimeout
 
 var errTooManyPossibleDuplicates = errors.New("too many possible duplicates")
 
@@ -42,40 +36,25 @@ func (m Message) ambiguousPause(sendTimeout time.Duration) time.Duration {
 	if m.exhaustedAfter(m.Row.PossibleDuplicates + 1) {
 		return 0
 	}
-	pause := firstAmbiguousPause
-	for range m.Row.PossibleDuplicates {
-		pause = min(10*pause, maxAmbiguousPause)
-	}
 	const jitter = backoffJitter / 100.0
-	pause = min(time.Duration(float64(pause)*(1-jitter+2*jitter*rand.Float64())), maxAmbiguousPause)
-	return time.Duration(float64(pause) * sendTimeout.Seconds() / defaultTimeout.Seconds())
+	last := len(ambiguousPauses) - 1
+	pause := ambiguousPauses[min(m.Row.PossibleDuplicates, last)].Seconds() * (1 - jitter + 2*jitter*rand.Float64())
+	pause = min(pause, ambiguousPauses[last].Seconds())
+	return time.Duration(pause / defaultTimeout.Seconds() * float64(sendTimeout))
 }
 
-// claimTimeout returns the timeout for a request of the lane. After an unknown outcome, allow the next request more time.
-// Only one request at a time gets more, because it occupies a send slot and its chat for so long; slowLane records which.
-func (t *term) claimTimeout(l *lane, m Message) time.Duration {
-	if m.Row.PossibleDuplicates > 0 && l.Kind != CallbackAnswers && t.slowLane == nil {
-		t.slowLane = l
+// timeout returns how long a request for a message may take. The answer to a button is useful only for seconds.
+func (m Message) timeout(s Settings) time.Duration {
+	if m.Lane.Kind == CallbackAnswers {
+		return s.SendTimeout
 	}
-	timeout := t.settings.SendTimeout
-	if t.slowLane != l || m.isExhausted() {
-		return timeout
-	}
-	// the inner min only prevents an overflow
-	return timeout * time.Duration(min(1<<min(m.Row.PossibleDuplicates, maxTimeoutFactor), maxTimeoutFactor))
+	return s.timeout(m.Row.PossibleDuplicates > 0)
 }
 
-// cancelBeforeLeaseEnds cancels a request that is still in flight when the lease is about to end because nobody renews
-// it.
-func (t *term) cancelBeforeLeaseEnds(request context.Context, cancel func()) {
-	for left := t.usableLease(); left > 0; left = t.usableLease() {
-		timer := time.NewTimer(left)
-		select {
-		case <-timer.C:
-		case <-request.Done():
-			timer.Stop()
-			return
-		}
+// timeout returns how long a request may take.
+func (s Settings) timeout(repeats bool) time.Duration {
+	if repeats {
+		return s.SendTimeout * (LongestRequest / time.Second) / (defaultTimeout / time.Second)
 	}
-	cancel()
+	return s.SendTimeout
 }

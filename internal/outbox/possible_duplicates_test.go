@@ -27,33 +27,85 @@ func stat(t *testing.T, p *process, name string) any {
 	return f[name]
 }
 
-// If the messenger accepts all messages but answers too late, it gets each of them at most twice.
+// keptLease is a lease that its holder renews every 3 s.
+func keptLease(t *testing.T) Lease {
+	t.Helper()
+	const lasts, renewed = 10 * time.Second, 3 * time.Second
+	lease := &limitedLease{until: time.Now().Add(lasts)}
+	stopped := make(chan struct{})
+	t.Cleanup(func() { close(stopped) })
+	go func() {
+		tick := time.NewTicker(renewed)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				lease.renew(lasts)
+			case <-stopped:
+				return
+			}
+		}
+	}()
+	return lease
+}
+
+// If the messenger answers too late for a while, it gets each message at most twice.
 func TestLateAnswersCauseFewDuplicates(t *testing.T) {
 	t.Parallel()
 	for _, chats := range []int{1, 2, 40} {
 		inBubble(t, fmt.Sprint(chats), func(t *testing.T) {
-			const each, delay, timeout = 3, 6 * time.Second, 5 * time.Second
-			store, sender := newMemory(), newMessenger(t, answersAfter(delay))
+			const each, late = 3, 5 * time.Minute
+			healed := time.Now().Add(late)
+			store, sender := newMemory(), newMessenger(t, func(ctx context.Context, m Message) error {
+				if time.Now().Before(healed) {
+					return answersAfter(7*time.Second)(ctx, m)
+				}
+				return nil
+			})
 			for c := range chats {
 				store.add(repeat(ChatID(c), each)...)
 			}
-			dispatch(t, store, sender, Settings{Parallel: 8})
-			advance(t, time.Duration(chats*each)*(timeout+delay)+time.Minute)
+			dispatchWith(t, store, sender, Settings{Parallel: 8, Bounds: Bounds{Merge: 1}}, keptLease(t))
+			advance(t, late+time.Minute)
 			if n := store.count(rowSent); n != chats*each {
 				t.Errorf("%d of %d are sent", n, chats*each)
 			}
-			copies, longUntil := make(map[int64]int), time.Time{}
+			copies := make(map[int64]int)
 			for _, r := range sender.all() {
-				if copies[r.message.Row.ID]++; copies[r.message.Row.ID] == 3 {
-					t.Errorf("item %d is sent for the third time", r.message.Row.ID)
+				if copies[r.message.Row.ID]++; copies[r.message.Row.ID] > 2 {
+					t.Errorf("item %d is sent %d times", r.message.Row.ID, copies[r.message.Row.ID])
 				}
-				if r.ended.Sub(r.begun) <= timeout {
-					continue
+			}
+		})
+	}
+}
+
+// If the messenger swallows everything for a minute, everything is delivered afterwards, and nothing is given up.
+func TestSwallowedMessagesAreDelivered(t *testing.T) {
+	t.Parallel()
+	for _, chats := range []int{1, 2, 40} {
+		inBubble(t, fmt.Sprint(chats), func(t *testing.T) {
+			const each, swallows = 3, time.Minute
+			healed := time.Now().Add(swallows)
+			store, sender := newMemory(), newMessenger(t, func(ctx context.Context, _ Message) error {
+				if time.Now().Before(healed) {
+					return &Failure{Class: Ambiguous, Err: hang(ctx)}
 				}
-				if r.begun.Before(longUntil) {
-					t.Error("two requests exceed the usual timeout at the same time")
+				return nil
+			})
+			for c := range chats {
+				store.add(repeat(ChatID(c), each)...)
+			}
+			dispatchWith(t, store, sender, Settings{Parallel: 8, Bounds: Bounds{Merge: 1}}, keptLease(t))
+			advance(t, swallows+3*time.Minute)
+			delivered := make(map[int64]bool)
+			for _, r := range sender.all() {
+				if r.err == nil {
+					delivered[r.message.Row.ID] = true
 				}
-				longUntil = r.ended
+			}
+			if n := store.count(rowSent); n != chats*each || len(delivered) != chats*each {
+				t.Errorf("of %d items, %d are sent and %d have arrived", chats*each, n, len(delivered))
 			}
 		})
 	}
@@ -161,34 +213,53 @@ func TestAmbiguousPauseOutlivesDispatcher(t *testing.T) {
 	})
 }
 
-// A request with a longer timeout is cancelled before another instance can take the lease, unless the lease is renewed.
-func TestLongRequestEndsBeforeTheLease(t *testing.T) {
+// A request that is repeated may take longer. It begins only if it ends before another instance can take the lease; other lanes need
+// not wait until then.
+func TestRepeatedRequestFitsTheLease(t *testing.T) {
 	t.Parallel()
-	for _, renewed := range []bool{false, true} {
-		inBubble(t, fmt.Sprint("renewed ", renewed), func(t *testing.T) {
-			const lasts = 8 * time.Second // the lease
-			store, sender := newMemory(), newMessenger(t, answersAfter(9*time.Second))
-			store.addOrphan(1, 1)
-			lease := &limitedLease{until: time.Now().Add(lasts)}
-			dispatchWith(t, store, sender, Settings{Bounds: Bounds{Merge: 1}}, lease)
-			advance(t, 3*time.Second)
-			if renewed {
-				lease.renew(lasts)
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemory()
+		sender := newMessenger(t, func(ctx context.Context, m Message) error {
+			if m.Row.ID == 1 && m.Row.Attempts == 1 {
+				return failure(Ambiguous)
 			}
-			advance(t, 17*time.Second)
-			to := sender.to(1)
-			if len(to) != 1 {
-				t.Fatalf("%d requests, want 1", len(to))
-			}
-			want, state := lasts-time.Second, rowSending
-			if renewed {
-				want, state = 9*time.Second, rowSent
-			}
-			if got := to[0].ended.Sub(to[0].begun); got != want || store.row(1).state != state {
-				t.Errorf("the request takes %v, want %v, then the item is %s", got, want, store.row(1).state)
-			}
+			return answersAfter(7*time.Second)(ctx, m)
 		})
-	}
+		store.add(1)
+		lease := &limitedLease{until: time.Now().Add(9 * time.Second)}
+		p := dispatchWith(t, store, sender, Settings{Bounds: Bounds{Merge: 1}}, lease)
+		advance(t, 2*time.Second) // the pause is over
+		store.add(2)
+		p.Wake(2)
+		synctest.Wait()
+		if one, two := len(sender.to(1)), len(sender.to(2)); one != 1 || two != 1 {
+			t.Fatalf("%d requests to the first chat and %d to the second, want one each", one, two)
+		}
+		lease.renew(10 * time.Second)
+		advance(t, leasePoll)
+		if n := len(sender.to(1)); n != 2 {
+			t.Fatalf("%d requests with a new lease, want 2", n)
+		}
+		advance(t, 7*time.Second)
+		if r := store.row(1); r.state != rowSent || r.PossibleDuplicates != 1 {
+			t.Errorf("the item is %s, with %d possible duplicates", r.state, r.PossibleDuplicates)
+		}
+	})
+}
+
+// A repeated request that is in flight at a stop is waited for, so that there is no further copy.
+func TestStopWaitsForRepeatedRequest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, sender := newMemory(), newMessenger(t, answersAfter(7500*time.Millisecond))
+		store.addOrphan(1, 1)
+		p := dispatchWith(t, store, sender, Settings{}, keptLease(t))
+		synctest.Wait()
+		checkBetween(t, "stopping", p.stop(), 7500*time.Millisecond, 7500*time.Millisecond)
+		if r := store.row(1); len(sender.all()) != 1 || r.state != rowSent {
+			t.Errorf("after %d requests, the item is %s", len(sender.all()), r.state)
+		}
+	})
 }
 
 // The answer to a button is useful only for seconds: it is retried soon, with the usual timeout.
@@ -238,7 +309,7 @@ func TestNewItemsAreNotGivenUpWithDuplicates(t *testing.T) {
 	})
 }
 
-// Repeated edits create no duplicates: they go on until one succeeds, at the longest pause and with longer timeouts.
+// Repeated edits create no duplicates: they go on until one succeeds, at the longest pause and with the longer timeout.
 func TestEditsAreRepeatedUntilTheyArrive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -248,7 +319,7 @@ func TestEditsAreRepeatedUntilTheyArrive(t *testing.T) {
 			if m.Row.Attempts <= outcomes {
 				return failure(Ambiguous)
 			}
-			return answersAfter(25*time.Second)(ctx, m)
+			return answersAfter(7*time.Second)(ctx, m)
 		})
 		store.put(row{chat: 1, action: Edit, target: 7})
 		p := dispatch(t, store, sender, Settings{})
@@ -262,36 +333,6 @@ func TestEditsAreRepeatedUntilTheyArrive(t *testing.T) {
 		}
 		if n := stat(t, p, "possible_duplicates"); n != float64(outcomes) {
 			t.Errorf("%v possible duplicates, want %d", n, outcomes)
-		}
-	})
-}
-
-// After an unknown outcome that came quickly, the next request needs no longer timeout. Lanes with such requests do not
-// wait for one another.
-func TestQuickRetriesDoNotWaitForLongRequests(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store := newMemory()
-		sender := newMessenger(t, func(ctx context.Context, m Message) error {
-			switch {
-			case m.Lane.Chat == 1:
-				return answersAfter(19*time.Second)(ctx, m)
-			case m.Row.Attempts == 1:
-				return failure(Ambiguous)
-			default:
-				return nil
-			}
-		})
-		store.addOrphan(1, 2)
-		p := dispatch(t, store, sender, Settings{})
-		advance(t, time.Second)
-		store.add(2, 3)
-		p.Wake(2, 3)
-		advance(t, 3*time.Second)
-		for c := ChatID(2); c <= 3; c++ {
-			if n := len(sender.to(c)); n != 2 {
-				t.Errorf("%d requests to chat %d while a long one is in flight, want 2", n, c)
-			}
 		}
 	})
 }

@@ -31,30 +31,30 @@ var (
 	errHangs     = errors.New("the sender does not return")
 )
 
-// send makes the request for a message with the given timeout, unless it is unnecessary or there is no time, and logs
-// the outcome.
-func (t *term) send(ctx context.Context, l *lane, m Message, timeout time.Duration) result {
+// send makes the request for a message, unless it is unnecessary or there is no time, and logs the outcome.
+func (t *term) send(ctx context.Context, l *lane, m Message) result {
 	r := result{lane: l, Result: Result{Message: m, Fingerprint: m.fingerprint(len(m.Items))}}
 	begun, log := time.Now(), t.logOf(m)
 	if !t.skipRequest(ctx, &r) {
 		log.DebugContext(ctx, "sending notice", "result", "sending")
-		t.callSender(ctx, &r, timeout)
+		t.callSender(ctx, &r)
 	}
 	logOutcome(ctx, log.With("fingerprint", r.Fingerprint, "duration_ms", time.Since(begun).Milliseconds()), r.Result)
 	return r
 }
 
 // callSender has the sender make the request for a message, and sets its outcome.
-func (t *term) callSender(ctx context.Context, r *result, timeout time.Duration) {
-	m, made := r.Message, requests{timeout: timeout}
+func (t *term) callSender(ctx context.Context, r *result) {
+	m := r.Message
+	made := requests{timeout: m.timeout(t.settings)}
 	if r.lane.Kind != CallbackAnswers {
-		made.await = func(ctx context.Context) error { return t.awaitExtra(ctx, r.lane, m.Private) }
+		made.await = func(ctx context.Context) error { return t.awaitExtra(ctx, r.lane, m) }
 	}
 	crashpoint.At(crashpoint.Requesting)
 	receipt, err := t.request(ctx, &made, func(ctx context.Context) (Receipt, error) { return t.sender.Send(ctx, m, made.begin) })
 	crashpoint.At(crashpoint.Requested)
 	r.setOutcome(receipt, err)
-	r.requests, r.slow = made.count(), made.age() >= t.settings.SendTimeout
+	r.requests = made.count()
 	if r.Failure != nil && r.Failure.Class == Migrated {
 		t.reportNewID(ctx, m, r.Failure)
 	}
@@ -81,7 +81,7 @@ func (t *term) skipRequest(ctx context.Context, r *result) bool {
 		r.Failure = &Failure{Class: Uncertain, Err: errTooManyPossibleDuplicates}
 	case ctx.Err() != nil:
 		r.Failure = &Failure{Class: Unreachable, Err: errStopped}
-	case !t.mayBegin():
+	case !t.mayBegin(m.timeout(t.settings)):
 		r.Failure = &Failure{Class: Unreachable, Err: errLeaseEnds}
 	default:
 		return false
@@ -168,8 +168,8 @@ func (t *term) reportNewID(ctx context.Context, m Message, f *Failure) {
 	}
 }
 
-// request makes the requests of a send. Each is cancelled after the timeout, and before the lease ends if nobody renews it. A
-// sender that panics or does not return in time counts as a failure.
+// request makes the requests of a send. Each is cancelled after the timeout. A sender that panics or does not return in time counts
+// as a failure.
 func (t *term) request(ctx context.Context, made *requests, send func(context.Context) (Receipt, error)) (Receipt, error) {
 	type answer struct {
 		receipt Receipt
@@ -190,9 +190,6 @@ func (t *term) request(ctx context.Context, made *requests, send func(context.Co
 		}()
 		a.receipt, a.err = send(ctx)
 	}()
-	if made.timeout > t.settings.SendTimeout { // a request with the usual timeout ends before the lease: see mayBegin
-		t.workers.Go(func() { t.cancelBeforeLeaseEnds(ctx, func() { cancel(errLeaseEnds) }) })
-	}
 	select {
 	case a := <-answers:
 		return a.receipt, a.err
@@ -222,7 +219,7 @@ func (t *term) onResult(r result, now time.Time) {
 		t.touch(l.Lane)
 	}
 	t.release(l, now)
-	l.slow = false
+	l.repeats = r.Failure != nil && !r.Failure.leavesLane() && (r.Failure.Class == Ambiguous || m.Row.PossibleDuplicates > 0)
 	switch f := r.Failure; {
 	case f == nil || f.leavesLane() || f.Class == Forbidden:
 		l.backoff = nil
@@ -235,7 +232,6 @@ func (t *term) onResult(r result, now time.Time) {
 	case f.Class == RateLimited:
 		r.Pause = max(time.Second, l.nextBackoff())
 	case f.Class == Ambiguous && l.Kind != CallbackAnswers: // answers to buttons expire too soon for such a pause
-		l.slow = r.slow
 		r.Pause = m.ambiguousPause(t.settings.SendTimeout)
 	default:
 		r.Pause = l.nextBackoff()

@@ -110,8 +110,6 @@ func (t *term) schedule(l *lane, now time.Time) {
 	switch {
 	case l.Kind == CallbackAnswers:
 		t.callbackAnswers.add(l, l.since)
-	case l.slow:
-		t.slow.add(l, l.rank())
 	default:
 		t.ready.add(l, l.rank())
 	}
@@ -146,8 +144,6 @@ func (t *term) dequeue(l *lane) {
 		t.due.remove(l)
 	case l.Kind == CallbackAnswers:
 		t.callbackAnswers.remove(l)
-	case l.slow:
-		t.slow.remove(l)
 	default:
 		t.ready.remove(l)
 	}
@@ -156,7 +152,7 @@ func (t *term) dequeue(l *lane) {
 
 // makeIdle ends the turn of a lane that has nothing to send. It stays in memory until its pace limits nothing.
 func (t *term) makeIdle(l *lane, now time.Time) {
-	l.backoff, l.slow, l.readyAt = nil, false, time.Time{}
+	l.backoff, l.repeats, l.readyAt = nil, false, time.Time{}
 	if until := l.chat.clearAt(); until.After(now) {
 		l.state = idle
 		t.due.add(l, until)
@@ -213,34 +209,27 @@ func (t *term) promoteDue(now time.Time) {
 
 // startReady gives send slots to as many ready lanes as may send at the same time, in order of priority.
 func (t *term) startReady(now time.Time) {
-	for l := t.callbackAnswers.first(); l != nil && t.hasCallbackSlot() && t.mayBegin(); l = t.callbackAnswers.first() {
+	for l := t.callbackAnswers.first(); l != nil && t.hasCallbackSlot() && t.mayBegin(t.settings.SendTimeout); l = t.callbackAnswers.first() {
 		t.dequeue(l)
 		t.answeringCallbacks++
 		t.takes = append(t.takes, l)
 	}
-	for l := t.first(); l != nil && t.hasSlot(now) && t.mayBegin(); l = t.first() {
+	for l := t.ready.first(); l != nil && t.hasSlot(now) && t.mayBegin(t.settings.SendTimeout); l = t.ready.first() {
 		t.dequeue(l)
 		if t.mayRequest(l, now).After(now) { // another lane of the chat has begun a request since this one was ready
 			t.schedule(l, now)
 			continue
 		}
-		t.claim(l)
-		if l.slow {
-			t.slowLane = l
+		if !t.mayBegin(t.settings.timeout(l.repeats)) { // until the lease is renewed, others may
+			l.notBefore = now.Add(leasePoll)
+			t.schedule(l, now)
+			continue
 		}
+		t.claim(l)
 		t.takes = append(t.takes, l)
 	}
-	t.stats.lanes(len(t.ready)+len(t.slow)+len(t.callbackAnswers), t.pausedCount+t.unloaded,
+	t.stats.lanes(len(t.ready)+len(t.callbackAnswers), t.pausedCount+t.unloaded,
 		t.sending+t.answeringCallbacks, t.breaker.open)
-}
-
-// first returns the lane whose turn is next, nil if there is none. A slow lane goes first: when all answers are late,
-// only its longer request gets through, so it is also the right one to probe with.
-func (t *term) first() *lane {
-	if l := t.slow.first(); l != nil && t.slowLane == nil {
-		return l
-	}
-	return t.ready.first()
 }
 
 // hasSlot reports whether another lane may send now, regardless of the lease.
@@ -259,9 +248,6 @@ func (t *term) claim(l *lane) {
 
 // release frees the send slot of a lane. That may be what the other lanes of the chat wait for.
 func (t *term) release(l *lane, now time.Time) {
-	if t.slowLane == l {
-		t.slowLane = nil
-	}
 	if l.Kind == CallbackAnswers {
 		t.answeringCallbacks--
 		return

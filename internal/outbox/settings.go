@@ -9,8 +9,8 @@ import (
 type Settings struct {
 	Parallel  int           // requests in flight at the same time, default 32
 	PollEvery time.Duration // interval between polls of the store for lanes that were not woken, default 1 s
-	// SendTimeout is for one request, default and maximum 5 s. A request starts only if the lease lasts a fifth longer
-	// than this.
+	// SendTimeout is for one request, default and maximum 5 s. One that repeats another may take eight fifths of it. A request starts
+	// only if the lease lasts longer than that, by a fifth of SendTimeout.
 	SendTimeout time.Duration
 
 	Limits Limits

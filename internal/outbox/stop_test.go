@@ -90,13 +90,13 @@ func TestStopIsBounded(t *testing.T) {
 		"sender hangs":                  {Settings{}, hangSend, func(*memory) {}, 5 * time.Second},
 		"sender hangs, one by one":      {Settings{Parallel: 1}, hangSend, func(*memory) {}, 5 * time.Second},
 		"sender ignores cancellation":   {Settings{}, ignoresCancel(5 * time.Minute), func(*memory) {}, 6 * time.Second},
-		"taking hangs":                  {Settings{}, nil, func(s *memory) { s.onAdvance = hangTaking }, 7 * time.Second},
+		"taking hangs":                  {Settings{}, nil, func(s *memory) { s.onAdvance = hangTaking }, 8500 * time.Millisecond},
 		"waiting hangs":                 {Settings{}, nil, func(s *memory) { s.onWaiting = hang }, 0},
 		"counting hangs":                {Settings{}, nil, func(s *memory) { s.onSurvey = hang }, 0},
 		"loading recent requests hangs": {Settings{Limits: MessengerLimits()}, nil, func(s *memory) { s.onRecent = hang }, 0},
-		"persisting hangs":              {Settings{}, nil, func(s *memory) { s.onAdvance = hangWriting }, 7 * time.Second},
-		"persisting hangs, one by one":  {Settings{Parallel: 1}, nil, func(s *memory) { s.onAdvance = hangWriting }, 7 * time.Second},
-		"everything hangs":              {Settings{}, hangSend, func(s *memory) { s.onAdvance, s.onWaiting = hangWriting, hang }, 7 * time.Second},
+		"persisting hangs":              {Settings{}, nil, func(s *memory) { s.onAdvance = hangWriting }, 8500 * time.Millisecond},
+		"persisting hangs, one by one":  {Settings{Parallel: 1}, nil, func(s *memory) { s.onAdvance = hangWriting }, 8500 * time.Millisecond},
+		"everything hangs":              {Settings{}, hangSend, func(s *memory) { s.onAdvance, s.onWaiting = hangWriting, hang }, 8500 * time.Millisecond},
 	}
 	for name, c := range cases {
 		inBubble(t, name, func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestStopWhilePersistingFails(t *testing.T) {
 		store.add(1, 1)
 		p := dispatch(t, store, sender, Settings{})
 		advance(t, 10*time.Second)
-		checkBetween(t, "stopping", p.stop(), 7*time.Second, 7*time.Second)
+		checkBetween(t, "stopping", p.stop(), 8500*time.Millisecond, 8500*time.Millisecond)
 		unavailable = false
 		next := dispatch(t, store, sender, Settings{})
 		advance(t, time.Second)

@@ -13,8 +13,9 @@ import (
 const (
 	// storeTimeout is for a call of the store, so that a hanging connection is noticed.
 	storeTimeout = 10 * time.Second
-	// finishTimeout is how long persisting the last results may take after all requests have ended while stopping.
-	finishTimeout = time.Second
+	// finishTimeout is how long persisting the last results may take after the longest request has ended while stopping. A stop
+	// takes at most 10 s in all, and the lease has to be released after it.
+	finishTimeout = 500 * time.Millisecond
 	// maxBatch is the maximum number of results and lanes in one call of the store.
 	maxBatch = 256
 	// leasePoll is how often to check again whether the lease is long enough for a request.
@@ -34,9 +35,7 @@ type term struct {
 	due             laneHeap // idle and paused lanes, by when they are due
 	pausedCount     int      // number of paused lanes in due
 	ready           laneHeap // lanes that may send, highest priority first
-	slow            laneHeap // ready lanes whose next request may take longer
 	callbackAnswers laneHeap // ready lanes of answers to buttons
-	slowLane        *lane    // the lane whose request may take longer than others; nil: none
 	unloaded        int      // paused lanes that are not in memory
 	pace            pace     // of all lanes together
 	breaker         breaker
@@ -67,7 +66,6 @@ type result struct {
 	lane *lane
 	Result
 	requests  int       // that were made
-	slow      bool      // the last one took the full usual timeout
 	persistAt time.Time // earliest time to persist it
 }
 
@@ -96,7 +94,7 @@ func newTerm(d *Dispatcher, lease Lease) *term {
 
 // loop dispatches until the context ends, and then finishes what is in flight.
 func (t *term) loop(ctx context.Context) error {
-	// when stopping, requests are cancelled after their timeout, and calls of the store a little later
+	// when stopping, requests end by their timeouts, and calls of the store are cancelled a little later
 	requestCtx, cancelRequests := context.WithCancel(context.WithoutCancel(ctx))
 	storeCtx, cancelStore := context.WithCancel(context.WithoutCancel(ctx))
 	defer t.workers.Wait()
@@ -114,7 +112,7 @@ func (t *term) loop(ctx context.Context) error {
 	for {
 		if ctx.Err() != nil && !t.stopping {
 			stopSignal = nil
-			t.stop(cancelRequests, cancelStore)
+			t.stop(cancelStore)
 		}
 		timer.Reset(t.step(storeCtx, time.Now()))
 		if t.stopping && (!t.isBusy() || storeCtx.Err() != nil) {
@@ -145,15 +143,14 @@ func (t *term) loop(ctx context.Context) error {
 
 // stop prevents new requests. Those in flight keep their full timeout, so that no request is cancelled that would have
 // been answered; then there is a moment to persist the results.
-func (t *term) stop(cancelRequests, cancelStore func()) {
+func (t *term) stop(cancelStore func()) {
 	t.stopping = true
 	t.acceptWakes(false)
 	for _, l := range t.takes {
 		t.release(l, time.Now())
 	}
 	t.takes = nil
-	time.AfterFunc(t.settings.SendTimeout, cancelRequests)
-	time.AfterFunc(t.settings.SendTimeout+hangGrace+finishTimeout, cancelStore)
+	time.AfterFunc(t.settings.timeout(true)+finishTimeout, cancelStore)
 }
 
 // isBusy reports whether anything is in flight that must be waited for.
@@ -187,13 +184,13 @@ func (t *term) next(now time.Time) time.Time {
 	if len(t.extra) > 0 {
 		sooner(t.pace.next(now, t.sending-len(t.extra)))
 	}
-	if t.first() != nil {
+	if t.ready.first() != nil {
 		sooner(t.pace.next(now, t.sending))
 	}
-	if len(t.extra) > 0 || t.first() != nil {
+	if len(t.extra) > 0 || t.ready.first() != nil {
 		sooner(t.breaker.until)
 	}
-	if t.mayBeginExtra(now) || t.first() != nil && t.hasSlot(now) || len(t.callbackAnswers) > 0 && t.hasCallbackSlot() {
+	if t.mayBeginExtra(now) || t.ready.first() != nil && t.hasSlot(now) || len(t.callbackAnswers) > 0 && t.hasCallbackSlot() {
 		sooner(now.Add(leasePoll)) // only the lease prevents them
 	}
 	if !t.journal.persisting {
@@ -205,12 +202,11 @@ func (t *term) next(now time.Time) time.Time {
 	return next
 }
 
-// mayBegin reports whether the lease lasts long enough for a request. The request ends, with a margin, before another
-// instance can take the lease.
-func (t *term) mayBegin() bool { return t.usableLease() >= t.settings.SendTimeout }
-
-// usableLease returns how long requests may still be in flight if nobody renews the lease.
-func (t *term) usableLease() time.Duration { return t.lease.Remaining() - t.settings.SendTimeout/5 }
+// mayBegin reports whether the lease lasts long enough for a request with this timeout. The request ends, with a margin, before
+// another instance can take the lease.
+func (t *term) mayBegin(timeout time.Duration) bool {
+	return t.lease.Remaining() >= timeout+t.settings.SendTimeout/5
+}
 
 // prepare puts back what an older release has set aside, and loads the requests that still count against the limits;
 // nothing may be sent without them.

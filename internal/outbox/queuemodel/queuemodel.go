@@ -57,8 +57,7 @@ type Rules struct {
 	Private, Group, Total []Window // for requests to a private chat, to any other chat, and in total
 	Parallel              int      // requests in flight at the same time by one instance, and as many answers to buttons
 	MaxFailures           int      // failed requests after which an item is dead
-	// Timeout is for one request. A request for a possible duplicate may take longer: after one unknown outcome twice
-	// as long, after two four times, after more six times. Each instance may make only one such request at a time.
+	// Timeout is for one request. A request for a possible duplicate may take eight fifths of it.
 	Timeout time.Duration
 	// Grace is how long to wait for a cancelled request to return. The outcome of a request that does not return by
 	// then is unknown.
@@ -104,15 +103,14 @@ type Model struct {
 	rules Rules
 	now   func() time.Time
 
-	mu           sync.Mutex
-	lanes        map[Lane]*lane
-	items        map[int64]*item
-	order        []*item           // in the order of Put
-	contents     map[string]string // current content of the objects
-	arrivals     []arrival
-	inFlight     []*Request
-	longRequests []*Request // requests that exceeded Timeout
-	leader       int64
+	mu       sync.Mutex
+	lanes    map[Lane]*lane
+	items    map[int64]*item
+	order    []*item           // in the order of Put
+	contents map[string]string // current content of the objects
+	arrivals []arrival
+	inFlight []*Request
+	leader   int64
 	// overlapped is true if a request overlapped the work of the next leader, so that objects may have any content.
 	overlapped  bool
 	limitHits   int // requests that used up a limit
@@ -189,7 +187,6 @@ type Request struct {
 	begun       time.Time
 	repeats     int       // number of earlier requests with an unknown outcome
 	cancelledAt time.Time // zero: not cancelled
-	longUntil   time.Time // end of a request that exceeded Timeout
 
 	delivered bool // the items can be read
 	returned  bool

@@ -179,29 +179,14 @@ func (m *Model) Cut(r *Request) {
 	if took := r.cancelledAt.Sub(r.begun); took > m.allowed(r) {
 		m.violation("the request for %v is cancelled after %v", idsOf(r.items), took)
 	}
-	m.noteDuration(r)
 }
 
 // allowed returns how long a request may take.
 func (m *Model) allowed(r *Request) time.Duration {
-	if !r.lane.isPaced() {
+	if r.repeats == 0 || !r.lane.isPaced() {
 		return m.rules.Timeout
 	}
-	return m.rules.Timeout * []time.Duration{1, 2, 4, 6, 6, 6}[min(r.repeats, maxCopies)]
-}
-
-// noteDuration checks that no other request exceeded Timeout at the same time.
-func (m *Model) noteDuration(r *Request) {
-	if m.now().Sub(r.begun) <= m.rules.Timeout || !r.longUntil.IsZero() {
-		return
-	}
-	r.longUntil = m.now()
-	for _, other := range m.longRequests {
-		if other.epoch == r.epoch && other.longUntil.After(r.begun) {
-			m.violation("the requests for %v and %v exceed the timeout at the same time", idsOf(other.items), idsOf(r.items))
-		}
-	}
-	m.longRequests = append(m.longRequests, r)
+	return m.rules.Timeout * 8 / 5
 }
 
 // Full returns how many requests used up a limit.
@@ -218,9 +203,6 @@ func (m *Model) Ends(r *Request, answer Answer, wait time.Duration) {
 	m.note("the request of epoch %d for %v ends: %q, wait %v", r.epoch, idsOf(r.items), answer, wait)
 	r.returned, r.answer = true, answer
 	m.requests++
-	if r.cancelledAt.IsZero() {
-		m.noteDuration(r)
-	}
 	if m.isGivenUp(r) {
 		r.answer = Ambiguous
 		m.failures++

@@ -239,7 +239,7 @@ func (m *Model) sinceReady(l *lane) (waited, allowed time.Duration) {
 	const (
 		own     = 2 * time.Minute  // its pace, and the pause after a failure
 		stop    = 70 * time.Second // all lanes pause because of a failed request
-		other   = 35 * time.Second // another request occupies the send slot
+		other   = 15 * time.Second // another request occupies the send slot, or the lease is too short for a repeated one
 		trouble = 15 * time.Second // until a call of the store times out and is repeated
 	)
 	return m.now().Sub(from), own + l.extraWait + time.Duration(m.failures-l.failures)*stop +
