@@ -135,7 +135,7 @@ func (s *demoGroup) settle(ctx context.Context) error {
 		if s.sim.Pending() > 0 {
 			return false, nil
 		}
-		waiting, err := s.outbox.Waiting(ctx)
+		waiting, err := s.outbox.Waiting(ctx, outbox.Bounds{})
 		answering := slices.ContainsFunc(waiting, func(b outbox.Backlog) bool { return b.Lane.Kind != outbox.Boards })
 		return !answering && s.seen >= arrivals(s.group), err
 	})

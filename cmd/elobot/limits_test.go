@@ -31,6 +31,9 @@ func TestBurst(t *testing.T) {
 	if err := sim.WaitConfirmed(testContext(t)); err != nil { // so that all of them are queued
 		t.Fatal(err)
 	}
+	// a chat is tried at most once a second, so the queue is polled in between, and finds what is above the cap
+	tried := sim.CallCount("sendMessage")
+	eventually(t, "both chats are tried again", func() bool { return sim.CallCount("sendMessage") >= tried+3*len(results) })
 	heal()
 	for group, n := range results {
 		awaitSettled(t, sim, pool, group)

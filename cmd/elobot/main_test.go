@@ -262,13 +262,15 @@ func handledKeys(t *testing.T, pool *pgxpool.Pool) map[string]bool {
 	return handled
 }
 
-// awaitSettled waits until all updates are handled and everything is sent to the group, apart from pages that have a newer one.
+// awaitSettled waits until all updates are handled and everything is sent to the group, apart from pages that have a newer one, and
+// results that a summary tells of.
 func awaitSettled(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, group *botsim.Chat) {
 	t.Helper()
 	eventually(t, "everything is handled and answered", func() bool {
 		return sim.Pending() == 0 && count(t, pool, `
 			SELECT count(*) FROM outbox o JOIN chats c ON c.id = o.chat_id
-			WHERE c.telegram_chat_id = $1 AND NOT (o.state = 'sent' OR o.action = 'page' AND o.state = 'expired')`, group.ID()) == 0
+			WHERE c.telegram_chat_id = $1
+			  AND NOT (o.state = 'sent' OR o.state = 'expired' AND (o.action = 'page' OR o.batch IS NOT NULL))`, group.ID()) == 0
 	})
 }
 

@@ -27,7 +27,7 @@ type SendingConfig struct {
 	SendLimitGroup    string `env:"SEND_LIMIT_GROUP" placeholder:"LIMITS" help:"Rate limits for each group (default: 20/1m,5/5s)."`
 	SendLimitTotal    string `env:"SEND_LIMIT_TOTAL" placeholder:"LIMITS" help:"Rate limits for all chats together (default: 30/1s)."`
 	SendMerge         string `env:"SEND_MERGE" placeholder:"on|off" help:"Whether to merge the notices that wait in a chat into one message (default: on)."`
-	SendMaxPerChat    string `env:"SEND_MAX_PER_CHAT" placeholder:"N" help:"How many notices may wait in a chat; those beyond are only counted in a message (default: 1000)."`
+	SendMaxPerChat    string `env:"SEND_MAX_PER_CHAT" placeholder:"N" help:"How many notices may wait in a chat; if there are more, a message sums up the results among them (default: 1000)."`
 	SendMaxTotal      string `env:"SEND_MAX_TOTAL" placeholder:"N" help:"How many notices may wait in all chats; beyond that, each chat may have only a tenth of SEND_MAX_PER_CHAT (default: 100000)."`
 	SendAttempts      string `env:"SEND_ATTEMPTS" placeholder:"N" help:"After how many unexplained failures a notice becomes a dead letter (default: 8)."`
 	SendFavouredChats string `env:"SEND_FAVOURED_CHATS" placeholder:"IDS" help:"Telegram ids of chats to send to first, separated by commas (default: none)."`

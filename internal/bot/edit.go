@@ -21,7 +21,7 @@ func (s *Sender) edit(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 	if err != nil {
 		return outbox.Receipt{}, telegram.Rejected(err)
 	}
-	if max(m.Count, len(m.Items)) > 1 {
+	if len(m.Items) > 1 {
 		out, _ = merge(m, w)
 	}
 	if m.Target == 0 {

@@ -140,9 +140,13 @@ func (w *waiting) Resume(context.Context, int64) error { return nil }
 
 func (w *waiting) Recent(context.Context, time.Duration) ([]outbox.Request, error) { return nil, nil }
 
+func (w *waiting) Summarise(context.Context, int64, []outbox.Lane, outbox.Bounds) (outbox.Summarised, error) {
+	return outbox.Summarised{}, nil
+}
+
 func (w *waiting) Survey(context.Context, int) (outbox.Survey, error) { return outbox.Survey{}, nil }
 
-func (w *waiting) Waiting(context.Context) (all []outbox.Backlog, err error) {
+func (w *waiting) Waiting(context.Context, outbox.Bounds) (all []outbox.Backlog, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for l, m := range w.messages {

@@ -29,6 +29,7 @@ var scripts = []struct{ script, name string }{
 // goldenWithNames are the golden notices that are rendered with the names of scripts: one of each kind that has names in it.
 var goldenWithNames = map[string]string{
 	ranking.KindMatchRecorded:  "match/upset_and_notes",
+	ranking.KindResultsSummary: "results_summary/one",
 	ranking.KindJoined:         "joined/new",
 	ranking.KindMatchUndone:    "undone/win",
 	ranking.KindMatchRestored:  "restored/win",

@@ -171,8 +171,7 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 		"command": CommandFailed{Command: "/match @bob 3:1"}, "press": CommandFailed{}, "hostile": CommandFailed{Command: hostile},
 	})
 	all["chart/no_photos"] = NoPhotos{}
-	all["results_expired/one"] = ranking.ResultsExpired{Count: 1}
-	all["results_expired/several"] = ranking.ResultsExpired{Count: 12}
+	add("results_summary", goldenSummaries())
 	all["group_detached/both"] = ranking.GroupDetached{Kept: 12, Detached: 1}
 	add("rules_changed", goldenRules())
 	add("joined", map[string]ranking.Notice{

@@ -99,6 +99,22 @@ func testTheLongestMatchFits(t *testing.T, w words, send func(ranking.Notice) bo
 	}
 }
 
+// TestTheLongestSummaryFits: results that do not fit are counted.
+func TestTheLongestSummaryFits(t *testing.T) {
+	t.Parallel()
+	inEachLanguage(t, func(t *testing.T, w words, send func(ranking.Notice) botsim.Message) {
+		for _, raw := range longestNames {
+			card := longestMatches(4, 4, raw)["card"].(ranking.MatchRecorded)
+			n := ranking.ResultsSummary{Count: 1_000_000, Results: slices.Repeat([]ranking.MatchRecorded{card}, 5), Answers: 1_000_000}
+			m := send(n)
+			named := strings.Count(m.Text, "#999")
+			if more := w.Number(1_000_000 - named); named < 1 || !strings.Contains(m.Text, more) || !strings.Contains(m.Text, w.Number(1_000_000)) {
+				t.Errorf("%d are named in %+q", named, m.Text)
+			}
+		}
+	})
+}
+
 // TestTheLongestNotRecordedFits: results that are not listed are counted.
 func TestTheLongestNotRecordedFits(t *testing.T) {
 	t.Parallel()

@@ -23,17 +23,18 @@ type several struct {
 	grow  int // how much room the line of a result needs to grow
 	tail  int // how much room the end of the message needs
 	undo  int // number of the last match that can be undone
+	// unanswered is how many questions get no answer
+	unanswered int
 }
 
 // merge renders several items as one message, with a line or two each, and returns how many items it covers: as many, from
-// the first on, as fit and need not stand alone. It must cover all items if there are more than m.Items holds, or if it edits a
-// message that covers them already. Then it only counts the items that do not fit.
+// the first on, as fit and need not stand alone. It must cover all items if it edits a message that covers them already. Then it only
+// counts the items that do not fit.
 func merge(m outbox.Message, w words) (out outgoing, covered int) {
-	all := max(m.Count, len(m.Items))
-	coversAll := m.Action == outbox.Edit || all > len(m.Items)
+	all := len(m.Items)
 	s := several{grow: w.roomToGrow(), tail: w.roomForTail()}
 	for _, item := range m.Items {
-		if !s.add(item, m, w) && !coversAll {
+		if !s.add(item, m, w) && m.Action != outbox.Edit {
 			all = len(s.lines)
 			break
 		}
@@ -51,11 +52,16 @@ func (s *several) add(item outbox.Item, m outbox.Message, w words) bool {
 	if out.answers && !m.Private {
 		line = addressed(addresseeOf(item), line, w)
 	}
-	units := utf16Length(plain(line)) + len("\n")
-	undo := out.undoes()
+	undo, grow := out.undoes(), 0
 	if undo != 0 && m.Action != outbox.Edit {
-		units += s.grow
+		grow = s.grow
 	}
+	return s.addLine(line, undo, grow)
+}
+
+// addLine adds a line, which may grow by so much later and can be undone if undo is not 0, and reports whether there was room.
+func (s *several) addLine(line string, undo, grow int) bool {
+	units := utf16Length(plain(line)) + len("\n") + grow
 	if s.units+units > maxText-s.tail {
 		return false
 	}
@@ -103,10 +109,14 @@ func addressed(name, line string, w words) string {
 
 // text returns the whole message, which covers count items.
 func (s *several) text(count int, w words) string {
-	text := strings.Join(s.lines, "\n")
+	lines := slices.Clone(s.lines)
 	if more := count - len(s.lines); more > 0 {
-		text += "\n" + w.more(more)
+		lines = append(lines, w.more(more))
 	}
+	if s.unanswered > 0 {
+		lines = append(lines, w.unanswered(s.unanswered))
+	}
+	text := strings.Join(lines, "\n")
 	if s.undo != 0 {
 		text += "\n\n" + w.amendment(s.undo)
 	}

@@ -15,21 +15,18 @@ func isUnknown(kind string) bool {
 }
 
 // needsNewerRelease reports whether a message cannot be rendered because of a kind that this release does not know. A new
-// message may end before such an item, unless it is repeated or covers all items.
+// message may end before such an item, unless it is repeated.
 func needsNewerRelease(m outbox.Message) bool {
-	if m.Action == outbox.Send && !coversAll(m) {
+	if m.Action == outbox.Send && !m.Row.PreviousUnknown {
 		return isUnknown(m.Items[0].Kind)
 	}
 	return isUnknown(m.Row.Kind) || slices.ContainsFunc(m.Items, func(i outbox.Item) bool { return isUnknown(i.Kind) })
 }
 
-// coversAll reports whether a new message must cover the same items as before, or all of them.
-func coversAll(m outbox.Message) bool { return m.Row.PreviousUnknown || m.Count > len(m.Items) }
-
 // setAside returns the outcome of a message that waits for a newer release: all of it, or only its first item.
 func setAside(m outbox.Message) (outbox.Receipt, error) {
 	var receipt outbox.Receipt
-	if !coversAll(m) {
+	if !m.Row.PreviousUnknown {
 		receipt.Covered = 1
 	}
 	return receipt, &outbox.Failure{Class: outbox.Unsupported, Err: fmt.Errorf("%w %q", errUnknownKind, m.Row.Kind)}

@@ -32,7 +32,7 @@ func TestUnknownKinds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)
-			m := outbox.Message{ExternalChat: p.group.ID(), Action: tc.action, Items: tc.items, Row: tc.items[0], Count: len(tc.items), Target: 5}
+			m := outbox.Message{ExternalChat: p.group.ID(), Action: tc.action, Items: tc.items, Row: tc.items[0], Target: 5}
 			receipt, err := p.sender.Send(testContext(t), m, atOnce)
 			if receipt.Covered != tc.covered || (err != nil) != tc.setAside {
 				t.Fatalf("%+v, %v", receipt, err)
@@ -58,7 +58,7 @@ func TestUnknownAnswer(t *testing.T) {
 	item := outbox.Item{Kind: "of_tomorrow", Payload: []byte(`{}`), Button: press}
 	m := outbox.Message{
 		Lane: outbox.Lane{Chat: 1, Kind: outbox.CallbackAnswers}, ExternalChat: p.group.ID(), Action: outbox.CallbackAnswer,
-		Items: []outbox.Item{item}, Row: item, Count: 1,
+		Items: []outbox.Item{item}, Row: item,
 	}
 	if _, err := p.sender.Send(testContext(t), m, atOnce); err != nil {
 		t.Fatal(err)

@@ -29,7 +29,7 @@ func itemOf(t testing.TB, n ranking.Notice) outbox.Item {
 // messageOf returns a message for a chat with one or several notices.
 func messageOf(t testing.TB, to int64, notices ...ranking.Notice) outbox.Message {
 	t.Helper()
-	m := outbox.Message{Lane: outbox.Lane{Chat: 1}, ExternalChat: to, Action: outbox.Send, Count: len(notices)}
+	m := outbox.Message{Lane: outbox.Lane{Chat: 1}, ExternalChat: to, Action: outbox.Send}
 	for i, n := range notices {
 		item := itemOf(t, n)
 		item.ID += int64(i)
@@ -182,7 +182,7 @@ func TestWhatCannotBeRenderedIsRejectedWithoutARequest(t *testing.T) {
 		{"of tomorrow", outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{}`)}, 0},
 		{"", outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{}`)}, 0},
 	} {
-		m := outbox.Message{ExternalChat: group.ID(), Action: c.action, Items: []outbox.Item{c.item}, Row: c.item, Count: 1, Target: 5}
+		m := outbox.Message{ExternalChat: group.ID(), Action: c.action, Items: []outbox.Item{c.item}, Row: c.item, Target: 5}
 		receipt, err := s.Send(testContext(t), m, atOnce)
 		if failure := failureOf(t, err); failure.Class != outbox.Rejected || receipt != (outbox.Receipt{Covered: c.covered}) {
 			t.Errorf("%s %s: %+v, %v", c.action, c.item.Kind, receipt, err)

@@ -82,21 +82,18 @@ func TestTheFirstIsSentAlone(t *testing.T) {
 	card := results(12, 1, "Alice", "Bob")[0]
 	for what, c := range map[string]struct {
 		first, second ranking.Notice
-		count         int
 		buttons       bool
 	}{
-		"a card before a page":   {card, stats.RankingPage{}, 2, true},
-		"a page before a card":   {stats.RankingPage{}, card, 2, false},
-		"a page before many":     {stats.RankingPage{}, card, 200, false},
-		"a greeting":             {Greeting{}, card, 2, false},
-		"a help with a button":   {Help{Private: true}, card, 2, true},
-		"a command for a group":  {GroupOnly{Command: "match"}, card, 2, true},
-		"a refusal before help":  {ranking.Refusal{Code: ranking.NotYours, Number: 1}, Help{}, 2, false},
-		"a card before nonsense": {card, broken{}, 2, true},
+		"a card before a page":   {card, stats.RankingPage{}, true},
+		"a page before a card":   {stats.RankingPage{}, card, false},
+		"a greeting":             {Greeting{}, card, false},
+		"a help with a button":   {Help{Private: true}, card, true},
+		"a command for a group":  {GroupOnly{Command: "match"}, card, true},
+		"a refusal before help":  {ranking.Refusal{Code: ranking.NotYours, Number: 1}, Help{}, false},
+		"a card before nonsense": {card, broken{}, true},
 	} {
 		p := newPost(t)
 		several := answering(messageOf(t, p.group.ID(), c.first, c.second), p.group.Say(p.alice, "/x").ID)
-		several.Count = c.count
 		receipt, m, err := p.send(t, several)
 		if err != nil || receipt.Covered != 1 || m.ReplyTo == 0 || (len(m.Buttons) > 0) != c.buttons {
 			t.Errorf("%s: %+v, %+v, %v", what, receipt, m, err)
@@ -114,52 +111,45 @@ func (broken) MarshalJSON() ([]byte, error) { return json.Marshal([]string{"join
 
 func TestTheFirstCannotBeRendered(t *testing.T) {
 	t.Parallel()
-	for _, count := range []int{2, 200} {
-		p := newPost(t)
-		several := messageOf(t, p.group.ID(), broken{}, cardOf42())
-		several.Count = count
-		receipt, _, err := p.send(t, several)
-		if failure := failureOf(t, err); failure.Class != outbox.Rejected || receipt != (outbox.Receipt{Covered: 1}) {
-			t.Errorf("%+v, class %s: %v", receipt, failure.Class, err)
-		}
-		if n := len(p.sim.CallsOf("sendMessage")); n != 0 {
-			t.Errorf("%d requests", n)
-		}
+	p := newPost(t)
+	receipt, _, err := p.send(t, messageOf(t, p.group.ID(), broken{}, cardOf42()))
+	if failure := failureOf(t, err); failure.Class != outbox.Rejected || receipt != (outbox.Receipt{Covered: 1}) {
+		t.Errorf("%+v, class %s: %v", receipt, failure.Class, err)
+	}
+	if n := len(p.sim.CallsOf("sendMessage")); n != 0 {
+		t.Errorf("%d requests", n)
 	}
 }
 
 // TestSeveralThatAreRefused: if a merged message is rejected, its first item is sent alone.
 func TestSeveralThatAreRefused(t *testing.T) {
 	t.Parallel()
-	for _, count := range []int{4, 200} {
-		p := newPost(t)
-		several := p.four(t)
-		several.Count = count
-		p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: of tomorrow", Times: 1})
-		receipt, m, err := p.send(t, several)
-		if err != nil || receipt != (outbox.Receipt{MessageID: int64(m.ID), Covered: 1}) {
-			t.Fatalf("%+v, error %v", receipt, err)
+	p := newPost(t)
+	several := p.four(t)
+	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: of tomorrow", Times: 1})
+	receipt, m, err := p.send(t, several)
+	if err != nil || receipt != (outbox.Receipt{MessageID: int64(m.ID), Covered: 1}) {
+		t.Fatalf("%+v, error %v", receipt, err)
+	}
+	if m.HTML != mustRender(t, results(12, 1, "Alice", "Bob")[0]).html || len(m.Buttons) != 1 || m.ReplyTo == 0 {
+		t.Errorf("message %+v", m)
+	}
+	logged := p.logged.String()
+	for _, want := range []string{"level=ERROR", "kind=match_recorded", "operation_id=1", "covered=4", "of tomorrow"} {
+		if !strings.Contains(logged, want) {
+			t.Errorf("no %s is logged: %s", want, logged)
 		}
-		if m.HTML != mustRender(t, results(12, 1, "Alice", "Bob")[0]).html || len(m.Buttons) != 1 || m.ReplyTo == 0 {
-			t.Errorf("message %+v", m)
-		}
-		logged := p.logged.String()
-		for _, want := range []string{"level=ERROR", "kind=match_recorded", "operation_id=1", fmt.Sprintf("covered=%d", count), "of tomorrow"} {
-			if !strings.Contains(logged, want) {
-				t.Errorf("no %s is logged: %s", want, logged)
-			}
-		}
-		if strings.Contains(logged, "Alice") {
-			t.Errorf("logged: %s", logged)
-		}
-		p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: of tomorrow"})
-		receipt, _, err = p.send(t, several)
-		if failure := failureOf(t, err); failure.Class != outbox.Rejected || receipt != (outbox.Receipt{Covered: 1}) {
-			t.Errorf("%+v, class %s: %v", receipt, failure.Class, err)
-		}
-		if n := p.sim.CallCount("sendMessage"); n != 4 {
-			t.Errorf("%d requests", n)
-		}
+	}
+	if strings.Contains(logged, "Alice") {
+		t.Errorf("logged: %s", logged)
+	}
+	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: of tomorrow"})
+	receipt, _, err = p.send(t, several)
+	if failure := failureOf(t, err); failure.Class != outbox.Rejected || receipt != (outbox.Receipt{Covered: 1}) {
+		t.Errorf("%+v, class %s: %v", receipt, failure.Class, err)
+	}
+	if n := p.sim.CallCount("sendMessage"); n != 4 {
+		t.Errorf("%d requests", n)
 	}
 }
 
@@ -178,18 +168,14 @@ func TestFailuresOfSeveral(t *testing.T) {
 			Parameters: map[string]any{"migrate_to_chat_id": -1001234},
 		},
 	} {
-		for _, count := range []int{4, 200} {
-			p := newPost(t)
-			several := p.four(t)
-			several.Count = count
-			p.sim.Fault(f)
-			receipt, _, err := p.send(t, several)
-			if failure := failureOf(t, err); failure.Class != class || receipt != (outbox.Receipt{Covered: count}) {
-				t.Errorf("%s: %+v, class %s: %v", class, receipt, failure.Class, err)
-			}
-			if n := p.sim.CallCount("sendMessage"); n != 1 {
-				t.Errorf("%s: %d requests", class, n)
-			}
+		p := newPost(t)
+		p.sim.Fault(f)
+		receipt, _, err := p.send(t, p.four(t))
+		if failure := failureOf(t, err); failure.Class != class || receipt != (outbox.Receipt{Covered: 4}) {
+			t.Errorf("%s: %+v, class %s: %v", class, receipt, failure.Class, err)
+		}
+		if n := p.sim.CallCount("sendMessage"); n != 1 {
+			t.Errorf("%s: %d requests", class, n)
 		}
 	}
 }
@@ -235,10 +221,6 @@ func TestEditOfSeveral(t *testing.T) {
 		t.Errorf("%d messages sent", n)
 	}
 	edit = p.editOf(t, p.sendCard(t).ID, undoneCard())
-	edit.Count = 200
-	if m := p.mustSend(t, edit); !strings.Contains(m.Text, "#42 · ") || !strings.Contains(m.Text, "…and 199 more.") {
-		t.Errorf("message %+v", m)
-	}
 	edit.Target = 0
 	if _, _, err := p.send(t, edit); failureOf(t, err).Class != outbox.Obsolete {
 		t.Errorf("no message: %v", err)

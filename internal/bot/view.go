@@ -45,8 +45,8 @@ func render(item outbox.Item, w words) (outgoing, error) {
 	switch item.Kind {
 	case ranking.KindMatchRecorded:
 		return renderAs(item, w, w.matchRecorded, w.matchLine)
-	case ranking.KindResultsExpired:
-		return renderAs(item, w, w.resultsExpired, w.resultsExpired)
+	case ranking.KindResultsSummary:
+		return renderAs(item, w, w.resultsSummary, nil)
 	case stats.KindRankingPage:
 		return renderAs(item, w, w.rankingPage, nil)
 	case stats.KindChart:

@@ -30,6 +30,11 @@ var mutants = []mutant{
 		packages: "./cmd/elobot", tests: "^TestOnlyTheDispatcherDoesNotWait$",
 	},
 	{
+		name: "summary in a summary counts as one", file: "internal/postgres/pgoutbox/summarise.go",
+		before: "THEN (payload ->> 'count')::bigint ELSE 1 END", after: "THEN 1 ELSE 1 END",
+		packages: "./internal/postgres/pgoutbox", tests: "^TestSummarise$",
+	},
+	{
 		name: "not counted after a fix", file: "internal/postgres/pgranking/amend.go",
 		before: "queueMarks(batch, append(amended, appendedMatches(w)...), w.Superseded)", after: "queueMarks(batch, appendedMatches(w), w.Superseded)",
 		packages: "./internal/postgres/pgtally", tests: "^TestEachAmendmentIsCounted$",

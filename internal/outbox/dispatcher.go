@@ -129,7 +129,7 @@ func (t *term) pollStore(ctx context.Context) {
 	for {
 		begun := time.Now()
 		storeCtx, cancel := context.WithTimeout(ctx, storeTimeout)
-		backlogs, err := t.store.Waiting(storeCtx)
+		backlogs, err := t.store.Waiting(storeCtx, t.bounds())
 		cancel()
 		took := time.Since(begun)
 		switch {

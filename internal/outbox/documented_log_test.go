@@ -101,7 +101,7 @@ func (p logPage) fieldsOf(result string, repetition bool) []string {
 func TestDocumentedLog(t *testing.T) {
 	t.Parallel()
 	page := readLogPage(t)
-	same := Message{Items: []Item{{Kind: "test"}}, Count: 1}
+	same := Message{Items: []Item{{Kind: "test"}}}
 	const retrying = "failed to send notice, retrying"
 	cases := map[string]struct {
 		row     row

@@ -6,8 +6,13 @@ import (
 	"time"
 )
 
-// persistRetryDelay is the pause after a failure to persist. The failed results and takes themselves wait once to twice as long.
-const persistRetryDelay = 200 * time.Millisecond
+const (
+	// persistRetryDelay is the pause after a failure to persist. The failed results and takes themselves wait once to twice as long.
+	persistRetryDelay = 200 * time.Millisecond
+	// summariseDelay is how long a lane waits whose first item is not to be sent any more. Somebody else may be changing that item, so
+	// that it is still first afterwards.
+	summariseDelay = 10 * time.Millisecond
+)
 
 // journal is the state of writing to the store. Only one batch is written at a time; the next one covers everything that has come
 // up meanwhile. After a failure the batches start small again, so that a result that cannot be written delays nothing else.
@@ -42,21 +47,27 @@ func (t *term) persist(ctx context.Context, now time.Time) {
 	}
 	for _, l := range e.takes {
 		l.woken = false
-	}
-	bounds := t.settings.Bounds
-	if t.overloaded.Load() {
-		bounds.MaxWaiting = max(1, bounds.MaxWaiting/10)
+		if l.summarise {
+			e.summarise = append(e.summarise, l.Lane)
+		}
 	}
 	j.persisting = true
 	t.workers.Go(func() {
-		e.turns, e.err = t.advance(ctx, e, bounds)
+		e.turns, e.summarised, e.err = t.advance(ctx, e)
 		t.persisted <- e
 	})
 }
 
-func (t *term) advance(ctx context.Context, e batch, bounds Bounds) ([]Turn, error) {
+// advance calls the store for a batch. Lanes are summarised right before they are taken: nothing of them is in flight then.
+func (t *term) advance(ctx context.Context, e batch) (turns []Turn, s Summarised, err error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
+	bounds := t.bounds()
+	if len(e.summarise) > 0 {
+		if s, err = t.store.Summarise(ctx, t.lease.Epoch(), e.summarise, bounds); err != nil {
+			return nil, s, err
+		}
+	}
 	results := make([]Result, len(e.results))
 	for i, r := range e.results {
 		results[i] = r.Result
@@ -65,13 +76,24 @@ func (t *term) advance(ctx context.Context, e batch, bounds Bounds) ([]Turn, err
 	for i, l := range e.takes {
 		taken[i] = l.Lane
 	}
-	return t.store.Advance(ctx, t.lease.Epoch(), results, taken, bounds)
+	turns, err = t.store.Advance(ctx, t.lease.Epoch(), results, taken, bounds)
+	return turns, s, err
+}
+
+// bounds returns the current bounds: while too much waits in all chats together, less may wait in each.
+func (t *term) bounds() Bounds {
+	bounds := t.settings.Bounds
+	if t.overloaded.Load() {
+		bounds.MaxWaiting = max(1, bounds.MaxWaiting/10)
+	}
+	return bounds
 }
 
 // onPersisted continues the lanes of a written batch.
 func (t *term) onPersisted(requestCtx context.Context, e batch, now time.Time) {
 	j := &t.journal
 	j.persisting = false
+	t.stats.summarised(e.summarised)
 	if e.err != nil {
 		t.postpone(e, now)
 		return
@@ -88,6 +110,7 @@ func (t *term) onPersisted(requestCtx context.Context, e batch, now time.Time) {
 		turns[turn.Lane] = turn
 	}
 	for _, l := range e.takes {
+		l.summarise = false
 		t.startTurn(requestCtx, l, turns[l.Lane], now)
 	}
 }
@@ -123,9 +146,13 @@ func (t *term) startTurn(requestCtx context.Context, l *lane, turn Turn, now tim
 			t.settings.BoardBegins(l.Chat)
 		}
 		t.workers.Go(func() { t.completed <- t.send(requestCtx, l, *m) })
-	case l.woken || turn.Wait > 0:
+	case l.woken || turn.Wait > 0 || turn.Over:
 		t.release(l, now)
-		l.notBefore, l.readyAt = now.Add(turn.Wait), time.Time{}
+		wait := turn.Wait
+		if l.summarise = turn.Over; turn.Over {
+			wait = summariseDelay
+		}
+		l.notBefore, l.readyAt = now.Add(wait), time.Time{}
 		t.schedule(l, now)
 	default:
 		t.release(l, now)
@@ -147,7 +174,7 @@ func (t *term) continueLane(r result, now time.Time) {
 		t.schedule(l, now) // also after Forbidden: the chat may have been unparked since
 	case r.Failure != nil && r.Failure.Class == Forbidden:
 		t.makeIdle(l, now)
-	case m.More, r.endedItems() < m.Count:
+	case m.More, r.endedItems() < len(m.Items):
 		t.schedule(l, now)
 	default:
 		t.makeIdle(l, now)
@@ -170,7 +197,7 @@ func (r Result) endedItems() int {
 // coveredItems returns the number of items that the result concerns.
 func (r Result) coveredItems() int {
 	if r.Covered == 0 {
-		return r.Message.Count
+		return len(r.Message.Items)
 	}
-	return min(r.Covered, r.Message.Count)
+	return min(r.Covered, len(r.Message.Items))
 }

@@ -14,10 +14,11 @@ var errUnavailable = errors.New("the database is unavailable")
 
 // memory is a Store that behaves like the database. The hooks run first and may fail or hang.
 type memory struct {
-	onWaiting func(ctx context.Context) error
-	onRecent  func(ctx context.Context) error
-	onSurvey  func(ctx context.Context) error
-	onAdvance func(ctx context.Context, results []Result, lanes []Lane) error
+	onWaiting   func(ctx context.Context) error
+	onRecent    func(ctx context.Context) error
+	onSurvey    func(ctx context.Context) error
+	onSummarise func(lanes []Lane) error
+	onAdvance   func(ctx context.Context, results []Result, lanes []Lane) error
 	// afterAdvance runs when everything is persisted; its error means that the answer was lost
 	afterAdvance func(turns []Turn) error
 
@@ -48,7 +49,7 @@ func (m *memory) wait(head *row) time.Duration {
 	return max(0, time.Until(until))
 }
 
-func (m *memory) Waiting(ctx context.Context) ([]Backlog, error) {
+func (m *memory) Waiting(ctx context.Context, bounds Bounds) ([]Backlog, error) {
 	if m.onWaiting != nil {
 		if err := m.onWaiting(ctx); err != nil {
 			return nil, err
@@ -57,9 +58,11 @@ func (m *memory) Waiting(ctx context.Context) ([]Backlog, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var heads []*row
+	overfull := make(map[Lane]bool)
 	for l := range m.lanes {
 		if open := m.openIn(l); len(open) > 0 && (l.Kind == CallbackAnswers || !m.parked[l.Chat]) {
 			heads = append(heads, open[0])
+			overfull[l] = len(open) > bounds.MaxWaiting
 		}
 	}
 	slices.SortFunc(heads, func(a, b *row) int { return cmp.Compare(a.ID, b.ID) })
@@ -67,7 +70,7 @@ func (m *memory) Waiting(ctx context.Context) ([]Backlog, error) {
 	for _, r := range heads {
 		backlogs = append(backlogs, Backlog{
 			Lane: r.lane(), To: m.to(r.chat), Private: m.private[r.chat], Purpose: r.purpose,
-			Age: time.Since(r.created), Wait: m.wait(r),
+			Age: time.Since(r.created), Wait: m.wait(r), Overfull: overfull[r.lane()],
 		})
 	}
 	return backlogs, ctx.Err()
@@ -124,6 +127,9 @@ func (m *memory) Resume(ctx context.Context, epoch int64) error {
 	}
 	return ctx.Err()
 }
+
+// kindSummary is the kind of rows that stand for several.
+const kindSummary = "summary"
 
 func (m *memory) Survey(ctx context.Context, largest int) (Survey, error) {
 	if m.onSurvey != nil {
@@ -255,18 +261,50 @@ func (m *memory) finish(r Result) {
 	}
 }
 
-// take takes the next message of a lane. Excess items become one message that includes as many of them as Bounds.Merge
-// allows and states the number of all.
-func (m *memory) take(l Lane, bounds Bounds) Turn {
-	turn := Turn{Lane: l}
-	for _, r := range m.openIn(l) {
-		if !r.expires.IsZero() && !r.expires.After(time.Now()) {
-			r.state, r.finished = rowExpired, time.Now()
-			turn.Expired++
+// isOver reports whether a row is past its deadline.
+func (r *row) isOver() bool { return !r.expires.IsZero() && !r.expires.After(time.Now()) }
+
+// Summarise ends what is past its deadline. If too much waits, all planned items that were never tried become one, the first of them.
+func (m *memory) Summarise(ctx context.Context, epoch int64, lanes []Lane, bounds Bounds) (s Summarised, err error) {
+	if m.onSummarise != nil {
+		if err := m.onSummarise(lanes); err != nil {
+			return s, err
 		}
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if epoch != m.epoch {
+		return s, ErrLeaseLost
+	}
+	for _, l := range lanes {
+		open := m.openIn(l)
+		overfull, summary := len(open) > bounds.MaxWaiting, false
+		for _, r := range open {
+			switch {
+			case r.isOver():
+				s.Expired++
+			case overfull && r.state == rowPlanned && r.Attempts == 0:
+				if s.Dropped++; !summary {
+					summary, r.Kind = true, kindSummary
+					continue
+				}
+			default:
+				continue
+			}
+			r.state, r.finished = rowExpired, time.Now()
+		}
+	}
+	return s, ctx.Err()
+}
+
+// take takes the next message of a lane.
+func (m *memory) take(l Lane, bounds Bounds) Turn {
+	turn := Turn{Lane: l}
 	open := m.openIn(l)
 	if len(open) == 0 || m.parked[l.Chat] && l.Kind != CallbackAnswers {
+		return turn
+	}
+	if turn.Over = open[0].isOver(); turn.Over {
 		return turn
 	}
 	if turn.Wait = m.wait(open[0]); turn.Wait > 0 {
@@ -274,30 +312,22 @@ func (m *memory) take(l Lane, bounds Bounds) Turn {
 	}
 	head, n := open[0], 1
 	if head.action == Send {
-		for n < len(open) && n < bounds.Merge && open[n].action == Send && open[n].thread == head.thread &&
+		for n < len(open) && n < bounds.Merge && open[n].action == Send && open[n].thread == head.thread && !open[n].isOver() &&
 			open[n].state == head.state && open[n].batch == head.batch && open[n].PossibleDuplicates == head.PossibleDuplicates {
 			n++
 		}
 	}
-	count := max(n, len(open)-bounds.MaxWaiting)
-	if head.state == rowSending { // repeat the same message
-		for count = n; count < len(open) && open[count].state == rowSending && open[count].batch == head.batch; {
-			count++
-		}
-	}
 	message := &Message{
 		Lane: l, ExternalChat: m.to(l.Chat), Private: m.private[l.Chat], Thread: head.thread, Action: head.action,
-		Purpose: head.purpose, Target: head.target, KnownFingerprint: head.known, Count: count, More: len(open) > count,
+		Purpose: head.purpose, Target: head.target, KnownFingerprint: head.known, More: len(open) > n,
 	}
-	for i, r := range open[:count] {
+	for _, r := range open[:n] {
 		if r.PreviousUnknown = r.state == rowSending; r.PreviousUnknown {
 			r.PossibleDuplicates++
 		}
 		r.Attempts++
 		r.state, r.batch, r.takenAt = rowSending, head.ID, time.Now()
-		if i < n {
-			message.Items = append(message.Items, r.Item)
-		}
+		message.Items = append(message.Items, r.Item)
 	}
 	message.Row = message.Items[0]
 	turn.Message = message

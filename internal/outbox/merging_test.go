@@ -1,8 +1,6 @@
 package outbox
 
 import (
-	"context"
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -141,38 +139,65 @@ func TestAmbiguousMessageIsRepeated(t *testing.T) {
 	})
 }
 
-// Excess items are sent as one message that includes some and mentions the others only as a number.
-func TestMessagesThatGiveANumber(t *testing.T) {
+// A lane over its bound is summarised right before its next turn, once.
+func TestOverfullLane(t *testing.T) {
 	t.Parallel()
-	for _, fits := range []int{0, 5} {
-		inBubble(t, fmt.Sprint(fits), func(t *testing.T) {
-			const items, bound, merge = 100, 20, 10
-			store := newMemory()
-			var messages []Message
-			sender := senderFunc(func(_ context.Context, m Message) (Receipt, error) {
-				messages = append(messages, m)
-				return Receipt{Covered: fits}, nil
-			})
-			store.add(repeat(1, items)...)
-			p := dispatchWith(t, store, sender, Settings{
-				PollEvery: noPolls.PollEvery, Bounds: Bounds{Merge: merge, MaxWaiting: bound},
-			}, newLease(1))
-			synctest.Wait()
-			if n := store.count(rowSent); n != items {
-				t.Errorf("%d items are sent, want %d", n, items)
+	synctest.Test(t, func(t *testing.T) {
+		const items, bound = 100, 20
+		store, sender := newMemory(), newMessenger(t, nil)
+		store.add(repeat(1, items)...)
+		store.add(repeat(2, bound)...)
+		store.freeze(1, time.Minute)
+		var summarised [][]Lane
+		failing := true
+		store.onSummarise = func(lanes []Lane) error {
+			summarised = append(summarised, lanes)
+			if failing {
+				failing = false
+				return errUnavailable
 			}
-			if m := messages[0]; m.Count != items-bound || len(m.Items) != merge || !m.More {
-				t.Errorf("the first message includes %d items of %d, more %t", len(m.Items), m.Count, m.More)
-			}
-			f := p.Stats()
-			if fits == 0 && (f.Dropped != items-bound-merge || f.Delivered != items || f.Sent != 3 || f.Merged != items) {
-				t.Errorf("dropped %d, delivered %d, sent %d, merged %d", f.Dropped, f.Delivered, f.Sent, f.Merged)
-			}
-			if fits > 0 && (f.Dropped != 0 || f.Delivered != items || f.Sent != items/5) {
-				t.Errorf("dropped %d, delivered %d, sent %d", f.Dropped, f.Delivered, f.Sent)
-			}
-		})
-	}
+			return nil
+		}
+		p := dispatch(t, store, sender, Settings{Bounds: Bounds{MaxWaiting: bound}})
+		advance(t, 30*time.Second)
+		if len(summarised) > 0 {
+			t.Errorf("lanes %v are summarised although they may not send", summarised)
+		}
+		advance(t, time.Minute)
+		if diff := cmp.Diff([][]Lane{{{Chat: 1}}, {{Chat: 1}}}, summarised); diff != "" {
+			t.Errorf("summarised (-want +got):\n%s", diff)
+		}
+		if to := sender.to(1); len(to) != 1 || len(to[0].message.Items) != 1 || to[0].message.Row.Kind != kindSummary {
+			t.Errorf("sent to it: %+v", to)
+		}
+		if f := p.Stats(); f.Dropped != items || f.Expired != 0 || f.Delivered != 1+bound {
+			t.Errorf("dropped %d, expired %d, delivered %d", f.Dropped, f.Expired, f.Delivered)
+		}
+	})
+}
+
+// An item whose deadline has passed when its turn comes is not sent, without another poll.
+func TestLateItem(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, sender := newMemory(), newMessenger(t, nil)
+		late := time.Now().Add(30 * time.Second)
+		store.put(row{chat: 1, expires: late})
+		store.put(row{chat: 1})
+		store.put(row{chat: 1, expires: late})
+		store.freeze(1, time.Minute)
+		p := dispatchWith(t, store, sender, noPolls, newLease(1))
+		advance(t, time.Minute)
+		store.thaw(1)
+		p.Wake(1)
+		advance(t, time.Second)
+		if diff := cmp.Diff([][]int64{{2}}, sender.covered(1)); diff != "" {
+			t.Errorf("requests (-want +got):\n%s", diff)
+		}
+		if f := p.Stats(); f.Expired != 2 || store.open() > 0 {
+			t.Errorf("%d have expired, %d wait", f.Expired, store.open())
+		}
+	})
 }
 
 // While too many items wait in all chats together, fewer may wait in each.
@@ -182,21 +207,20 @@ func TestCrowdedStore(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, nil)
 		store.add(repeat(1, 30)...)
 		store.freeze(1, time.Hour)
-		p := dispatch(t, store, sender, Settings{WaitingTotal: 29, Bounds: Bounds{MaxWaiting: 50}})
-		synctest.Wait()
-		store.add(repeat(2, 10)...)
-		p.Wake(2)
-		synctest.Wait()
-		if m := sender.to(2)[0].message; m.Count != 5 { // 5 of 10 may wait, a tenth of the bound
-			t.Errorf("the first message stands for %d, want 5", m.Count)
-		}
-		store.thaw(1)
-		advance(t, 20*time.Second)
-		store.add(repeat(2, 10)...)
-		p.Wake(2)
-		synctest.Wait()
-		if to := sender.to(2); len(to) != 1+5+10 {
-			t.Errorf("%d requests, want one for each item when the total is below the limit again", len(to))
+		dispatch(t, store, sender, Settings{WaitingTotal: 29, Bounds: Bounds{MaxWaiting: 50}})
+		for round, want := range []int{1, 1 + 10} { // a tenth of 50 may wait in each chat, or all 50
+			store.freeze(2, 2*time.Second)
+			store.add(repeat(2, 10)...)
+			advance(t, 20*time.Second)
+			delivered := 0
+			for _, r := range sender.to(2) {
+				delivered += len(r.ids)
+			}
+			if delivered != want {
+				t.Errorf("round %d: %d items are delivered in all, want %d", round, delivered, want)
+			}
+			store.thaw(1)
+			advance(t, 20*time.Second)
 		}
 	})
 }

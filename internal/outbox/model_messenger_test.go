@@ -49,7 +49,7 @@ func (i *instance) Send(ctx context.Context, m Message, begin Begin) (Receipt, e
 	}
 	w.model.Ends(r, queuemodel.Answer(class), f.wait)
 	receipt := Receipt{Covered: covered}
-	if covered == len(m.Items) && (m.Count > covered || m.Row.ID%2 == 0) {
+	if covered == len(m.Items) && m.Row.ID%2 == 0 {
 		receipt.Covered = 0
 	}
 	switch {

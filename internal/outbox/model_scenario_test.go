@@ -100,6 +100,7 @@ type scenario struct {
 	advances     []call        // in order, for all instances together
 	polls        []call
 	recents      []call
+	summaries    []call
 	hasMovedHook bool
 	moves        []bool // whether each call of the hook succeeds
 }
@@ -282,6 +283,7 @@ func drawScenario(t *rapid.T) scenario {
 		advances:     drawCalls(t, "advances"),
 		polls:        drawCalls(t, "looks"),
 		recents:      drawCalls(t, "recents"),
+		summaries:    drawCalls(t, "summaries"),
 		settings: Settings{
 			Parallel:    rapid.SampledFrom([]int{1, 3, 32}).Draw(t, "parallel"),
 			PollEvery:   time.Second,

@@ -30,7 +30,7 @@ func (db *database) persist(r *record, state queuemodel.State) {
 	r.state = state
 	db.model.Wrote(r.ID, state)
 	if state == queuemodel.Waits {
-		r.batch, r.abridged = 0, false
+		r.batch = 0
 	}
 	if state != queuemodel.Sending {
 		db.endRequest(r.lane)
@@ -128,8 +128,11 @@ func (db *database) storeMessage(r Result, rows []*record) {
 	first := rows[0]
 	switch first.action {
 	case Send:
-		t := &shownMessage{id: r.MessageID, rows: rows, count: len(rows), fingerprint: r.Fingerprint}
-		for _, row := range rows[:len(named(rows))] {
+		if first.summary { // never edited
+			break
+		}
+		t := &shownMessage{id: r.MessageID, rows: rows, fingerprint: r.Fingerprint}
+		for _, row := range rows {
 			db.messages[row.object] = t
 		}
 	case Edit:
@@ -141,36 +144,22 @@ func (db *database) storeMessage(r Result, rows []*record) {
 			}
 		}
 	case Ensure:
-		db.messages[first.object] = &shownMessage{id: r.MessageID, rows: rows, count: 1, fingerprint: r.Fingerprint}
+		db.messages[first.object] = &shownMessage{id: r.MessageID, rows: rows, fingerprint: r.Fingerprint}
 	}
 }
 
 func (db *database) take(epoch int64, l Lane, bounds Bounds) Turn {
-	turn := Turn{Lane: l}
-	var open []*record
-	for _, r := range db.rows {
-		switch {
-		case r.lane != l || !r.open():
-		case !r.expires.IsZero() && !r.expires.After(time.Now()):
-			db.persist(r, queuemodel.Expired)
-			db.clearFingerprint(r)
-			db.counts.add("an item expired")
-			turn.Expired++
-		case db.isOutdated(r):
-			db.persist(r, queuemodel.Expired)
-			db.counts.add("a page ended because of a newer one")
-		default:
-			open = append(open, r)
-		}
-	}
-	chat := db.chats[l.Chat]
+	turn, open, chat := Turn{Lane: l}, db.openIn(l), db.chats[l.Chat]
 	if len(open) == 0 || chat.parked && l.Kind != CallbackAnswers {
+		return turn
+	}
+	if turn.Over = db.isOver(open[0]); turn.Over {
 		return turn
 	}
 	if turn.Wait = db.wait(open[0]); turn.Wait > 0 {
 		return turn
 	}
-	n := db.merge(open, bounds)
+	n := db.merge(open, bounds.Merge)
 	repeated := open[0].state == queuemodel.Sending
 	if repeated {
 		db.clearFingerprint(open[0])
@@ -204,6 +193,65 @@ func (db *database) take(epoch int64, l Lane, bounds Bounds) Turn {
 	return turn
 }
 
+// openIn returns the rows of a lane that have not ended.
+func (db *database) openIn(l Lane) []*record {
+	var open []*record
+	for _, r := range db.rows {
+		if r.lane == l && r.open() {
+			open = append(open, r)
+		}
+	}
+	return open
+}
+
+// summarise ends the rows of lanes that are over. If too much waits in a lane, all other messages that were never tried become one, the
+// first of them, and so do older summaries.
+func (db *database) summarise(epoch int64, lanes []Lane, bounds Bounds) (s Summarised, err error) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if epoch != db.epoch {
+		db.counts.add("the lease was lost")
+		return s, fmt.Errorf("summarise: %w", ErrLeaseLost)
+	}
+	for _, l := range lanes {
+		open := db.openIn(l)
+		var untried []*record
+		for _, r := range open {
+			switch {
+			case db.isOver(r):
+				if !db.isOutdated(r) {
+					db.counts.add("an item expired")
+				} else {
+					db.counts.add("a page ended because of a newer one")
+				}
+				db.persist(r, queuemodel.Expired)
+				db.clearFingerprint(r)
+				s.Expired++
+			case len(open) > bounds.MaxWaiting && r.action == Send && r.state == queuemodel.Waits && r.Attempts == 0:
+				untried = append(untried, r)
+			}
+		}
+		if len(untried) > 1 {
+			db.counts.add("too much waited")
+			s.Dropped += len(untried)
+			first := untried[0]
+			first.summary, first.expires = true, time.Time{}
+			var others []int64
+			for _, r := range untried[1:] {
+				r.state = queuemodel.Summarised
+				others = append(others, r.ID)
+			}
+			db.model.Summarises(first.ID, others)
+		}
+	}
+	return s, nil
+}
+
+// isOver reports whether a row is not to be sent any more.
+func (db *database) isOver(r *record) bool {
+	return !r.expires.IsZero() && !r.expires.After(time.Now()) || db.isOutdated(r)
+}
+
 // isOutdated reports whether a newer page of the same message waits.
 func (db *database) isOutdated(r *record) bool {
 	return r.action == Page && slices.ContainsFunc(db.rows[r.ID:], func(newer *record) bool {
@@ -219,7 +267,7 @@ func (db *database) clearFingerprint(r *record) {
 }
 
 // merge returns how many rows one message covers.
-func (db *database) merge(open []*record, bounds Bounds) int {
+func (db *database) merge(open []*record, most int) int {
 	n, head := 1, open[0]
 	if head.action != Send {
 		return 1
@@ -230,18 +278,11 @@ func (db *database) merge(open []*record, bounds Bounds) int {
 		}
 		return n
 	}
-	for n < len(open) && head.Failures+open[n].Failures == 0 && open[n].action == Send && open[n].thread == head.thread &&
-		open[n].PossibleDuplicates == head.PossibleDuplicates {
+	for n < min(len(open), most) && head.Failures+open[n].Failures == 0 && open[n].action == Send && open[n].thread == head.thread &&
+		open[n].PossibleDuplicates == head.PossibleDuplicates && !head.summary && !open[n].summary && !db.isOver(open[n]) {
 		n++
 	}
-	if excess := len(open) - bounds.MaxWaiting; excess > maxNamed && n >= excess {
-		db.counts.add("too much waited")
-		for _, r := range open[:excess] {
-			r.abridged = true
-		}
-		return excess
-	}
-	return min(n, bounds.Merge)
+	return n
 }
 
 // message returns the message for the rows.
@@ -249,15 +290,14 @@ func (db *database) message(l Lane, rows []*record) *Message {
 	head, chat := rows[0], db.chats[l.Chat]
 	m := &Message{
 		Lane: l, ExternalChat: chat.to, Private: isPrivate(l.Chat), Thread: head.thread, Action: head.action, Purpose: head.purpose,
-		Count: len(rows),
 	}
 	t := db.messages[head.object]
 	switch {
 	case head.action == Send:
-		m.Items = named(rows)
+		m.Items = items(rows)
 	case head.action == Edit && t != nil:
-		m.Items, m.Count, m.Target, m.KnownFingerprint = named(t.rows), t.count, t.id, t.fingerprint
-		for i, r := range t.rows[:len(m.Items)] {
+		m.Items, m.Target, m.KnownFingerprint = items(t.rows), t.id, t.fingerprint
+		for i, r := range t.rows {
 			if r.object == head.object {
 				m.Items[i].Payload = head.Payload
 			}
@@ -273,14 +313,8 @@ func (db *database) message(l Lane, rows []*record) *Message {
 	return m
 }
 
-// maxNamed is how many items a message includes if it mentions the rest only as a number.
-const maxNamed = 3
-
-// named returns the items that a message includes.
-func named(rows []*record) []Item {
-	if rows[0].abridged {
-		rows = rows[:min(maxNamed, len(rows))]
-	}
+// items returns the items of rows.
+func items(rows []*record) []Item {
 	items := make([]Item, len(rows))
 	for i, r := range rows {
 		items[i] = r.Item

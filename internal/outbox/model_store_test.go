@@ -21,7 +21,7 @@ type record struct {
 	notBefore time.Time
 	state     queuemodel.State
 	batch     int64 // first row of the message that covers it, 0 while it waits
-	abridged  bool  // that message mentions some items only as a number
+	summary   bool  // it tells of others, too
 }
 
 func (r *record) open() bool { return r.state == queuemodel.Waits || r.state == queuemodel.Sending }
@@ -39,7 +39,6 @@ type account struct {
 type shownMessage struct {
 	id          int64
 	rows        []*record
-	count       int
 	fingerprint string
 }
 
@@ -195,18 +194,9 @@ func (db *database) rowsOf(m Message, covered int) []int64 {
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	if m.Count == len(m.Items) {
-		var ids []int64
-		for _, i := range m.Items[:covered] {
-			ids = append(ids, i.ID)
-		}
-		return ids
-	}
 	var ids []int64
-	for _, r := range db.rows {
-		if r.batch == m.Row.ID && r.state == queuemodel.Sending {
-			ids = append(ids, r.ID)
-		}
+	for _, i := range m.Items[:covered] {
+		ids = append(ids, i.ID)
 	}
 	return ids
 }
@@ -225,14 +215,14 @@ func (db *database) fits(m Message, capacity int) int {
 	for n, i := range m.Items {
 		r := db.rows[i.ID-1]
 		size += r.size
-		if n > 0 && m.Count == len(m.Items) && (size > capacity || r.alone || db.rows[m.Items[0].ID-1].alone) {
+		if n > 0 && (size > capacity || r.alone || db.rows[m.Items[0].ID-1].alone) {
 			return n
 		}
 	}
 	return len(m.Items)
 }
 
-func (db *database) waiting() []Backlog {
+func (db *database) waiting(bounds Bounds) []Backlog {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	seen := make(map[Lane]bool)
@@ -248,6 +238,7 @@ func (db *database) waiting() []Backlog {
 		}
 		backlogs = append(backlogs, Backlog{
 			Lane: r.lane, To: chat.to, Private: isPrivate(r.chat), Purpose: r.purpose, Wait: db.wait(r),
+			Overfull: len(db.openIn(r.lane)) > bounds.MaxWaiting,
 		})
 	}
 	return backlogs
@@ -285,9 +276,9 @@ type connection struct {
 	*instance
 }
 
-func (c connection) Waiting(ctx context.Context) (backlogs []Backlog, err error) {
+func (c connection) Waiting(ctx context.Context, bounds Bounds) (backlogs []Backlog, err error) {
 	_, err = c.call(ctx, &c.w.polls, func() error {
-		backlogs = c.w.db.waiting()
+		backlogs = c.w.db.waiting(bounds)
 		return nil
 	})
 	return backlogs, err
@@ -311,6 +302,18 @@ func (c connection) Resume(ctx context.Context, epoch int64) error {
 		return ErrLeaseLost
 	}
 	return ctx.Err()
+}
+
+func (c connection) Summarise(ctx context.Context, epoch int64, lanes []Lane, bounds Bounds) (s Summarised, err error) {
+	c.w.checkCallRate()
+	_, err = c.call(ctx, &c.w.summaries, func() error {
+		s, err = c.w.db.summarise(epoch, lanes, bounds)
+		if errors.Is(err, ErrLeaseLost) {
+			c.leaseRefused(epoch)
+		}
+		return err
+	})
+	return s, err
 }
 
 func (c connection) Survey(ctx context.Context, _ int) (Survey, error) {

@@ -162,7 +162,6 @@ var allSituations = []string{
 	"an item with too many possible duplicates",
 	"a delivered message of unknown outcome",
 	"a lost message of unknown outcome",
-	"items mentioned only as a number",
 	"items that did not fit",
 	"several items in a message",
 	"the lease was lost",

@@ -149,7 +149,6 @@ func (w *world) countOutcome(m Message, covered int, class Class, f fate) {
 	w.counts.add("an answer: " + string(class))
 	for what, is := range map[string]bool{
 		"several items in a message":             class == "" && m.Action == Send && covered > 1,
-		"items mentioned only as a number":       class == "" && m.Action == Send && m.Count > len(m.Items),
 		"items that did not fit":                 covered < len(m.Items) && m.Action == Send,
 		"a delivered message of unknown outcome": class == Ambiguous && f.delivered,
 		"a lost message of unknown outcome":      class == Ambiguous && !f.delivered,

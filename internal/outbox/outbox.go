@@ -103,9 +103,6 @@ type Message struct {
 	// Row is the item that the request is logged and persisted under: the first one, or for Edit the one that caused
 	// the edit. Its id is the operation id in the log and stays the same after a crash.
 	Row Item
-	// Count is the number of items that the message stands for, at least len(Items). If it is greater, Items are the
-	// first ones and the rest is mentioned only as a number.
-	Count int
 
 	// Object identifies the message that must exist once, for Ensure.
 	Object string
@@ -218,8 +215,7 @@ type Turn struct {
 	Lane    Lane
 	Message *Message      // nil: nothing to send now
 	Wait    time.Duration // without a message: how long until the waiting items may be sent; 0 if none wait
-	Expired int           // items that expired
-	Dropped int           // questions dropped without an answer because too many items wait
+	Over    bool          // without a message: the first item is not to be sent any more, so the lane has to be summarised
 }
 
 // Backlog is a lane with waiting items.
@@ -230,6 +226,14 @@ type Backlog struct {
 	Purpose Purpose       // of the first item
 	Age     time.Duration // of the first item
 	Wait    time.Duration // how long until it may send; 0: now
+	// Overfull says that more items wait than Bounds.MaxWaiting, so that the lane has to be summarised.
+	Overfull bool
+}
+
+// Summarised is how many items Store.Summarise has ended.
+type Summarised struct {
+	Expired int // that were not to be sent any more
+	Dropped int // because too many items wait: results that are in a summary now, and questions without an answer
 }
 
 // Request is a recent request that still counts against the rate limits.
@@ -242,11 +246,10 @@ type Request struct {
 // ErrLeaseLost is returned when another dispatcher holds the lease.
 var ErrLeaseLost = errors.New("another instance has taken over")
 
-// Bounds limit how much is taken from a lane.
+// Bounds limit how much is sent from a lane.
 type Bounds struct {
-	Merge int // maximum number of items in a message, at least 1
-	// MaxWaiting is how many items may wait in a chat. Excess items are sent as one message that states their number.
-	MaxWaiting int
+	Merge      int // maximum number of items in a message, at least 1
+	MaxWaiting int // how many items may wait in a chat; if there are more, they are summarised
 }
 
 // Store holds the items. Every method may be called again after an error.
@@ -255,15 +258,19 @@ type Store interface {
 	// with ErrLeaseLost when the epoch is over.
 	Resume(ctx context.Context, epoch int64) error
 	// Waiting returns all lanes with waiting items, except those of parked chats.
-	Waiting(ctx context.Context) ([]Backlog, error)
+	Waiting(ctx context.Context, bounds Bounds) ([]Backlog, error)
 	// Recent returns the requests that ended within the given duration, made by any instance, excluding answers to
 	// buttons. An item marked as sending counts as a request made now.
 	Recent(ctx context.Context, within time.Duration) ([]Request, error)
 	// Advance persists results and then takes the next message of each lane, marked as sending; it does both or
 	// neither. A result may have been persisted before. Items that were already marked as sending are taken again as
-	// the same message and count as possible duplicates. Of the pages of a message, it takes only the newest, and the others
-	// expire. Advance fails with ErrLeaseLost when the epoch is over.
+	// the same message and count as possible duplicates. Advance fails with ErrLeaseLost when the epoch is over.
 	Advance(ctx context.Context, epoch int64, results []Result, lanes []Lane, bounds Bounds) ([]Turn, error)
+	// Summarise ends the first items of lanes that are not to be sent any more: those past their deadline, and all pages of a message
+	// but the newest. If more items wait than Bounds.MaxWaiting, it also ends results and answers to questions that were never tried.
+	// One item tells of the results that end, in the place of the first of them. No request for such a lane may be in flight. Summarise
+	// fails with ErrLeaseLost when the epoch is over.
+	Summarise(ctx context.Context, epoch int64, lanes []Lane, bounds Bounds) (Summarised, error)
 	// Survey counts the contents of the store. It lists the chats with the most waiting items, at most largest of them.
 	Survey(ctx context.Context, largest int) (Survey, error)
 }

@@ -106,7 +106,7 @@ func TestPaceCountsEveryRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newMemory()
 		sender := newMessenger(t, scripted(map[int64][]error{3: {failure(Rejected)}, 4: {failure(Obsolete)}}))
-		known := Message{Items: []Item{{Kind: "test"}}, Count: 1}
+		known := Message{Items: []Item{{Kind: "test"}}}
 		store.add(1)
 		store.put(row{chat: 1, action: Edit, target: 77, known: "another"})
 		store.add(1, 1)

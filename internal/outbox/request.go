@@ -63,7 +63,7 @@ func (t *term) callSender(ctx context.Context, r *result) {
 // logOf returns a logger with the fields that identify the message.
 func (t *term) logOf(m Message) *slog.Logger {
 	log := t.log.With("chat_id", m.ExternalChat, "operation_id", m.Row.ID, "kind", m.Row.Kind, "action", m.Action, "key", m.Row.Key,
-		"items", m.Count, "attempt", m.Row.Attempts)
+		"items", len(m.Items), "attempt", m.Row.Attempts)
 	if m.Row.PossibleDuplicates > 0 {
 		log = log.With("possible_duplicates", m.Row.PossibleDuplicates)
 	}
@@ -93,19 +93,11 @@ func (t *term) skipRequest(ctx context.Context, r *result) bool {
 func (r *result) setOutcome(receipt Receipt, err error) {
 	r.Receipt = receipt
 	if r.Fingerprint = receipt.Fingerprint; r.Fingerprint == "" {
-		r.Fingerprint = r.Message.fingerprint(r.rendered())
+		r.Fingerprint = r.Message.fingerprint(r.coveredItems())
 	}
 	if err != nil && !errors.As(err, &r.Failure) {
 		r.Failure = &Failure{Class: Failed, Err: err}
 	}
-}
-
-// rendered returns how many of the rendered items the request covered.
-func (r Result) rendered() int {
-	if r.Covered == 0 {
-		return len(r.Message.Items)
-	}
-	return min(r.Covered, len(r.Message.Items))
 }
 
 // logOutcome logs the outcome of a message, at a level that fits what operators need to know.
@@ -116,7 +108,7 @@ func logOutcome(ctx context.Context, log *slog.Logger, r Result) {
 	case r.Skipped:
 		log.DebugContext(ctx, "content already shown, nothing to send", "result", "skipped")
 	default:
-		log.DebugContext(ctx, "notice sent", "message_id", r.MessageID, "covered", r.rendered(), "result", "sent")
+		log.DebugContext(ctx, "notice sent", "message_id", r.MessageID, "covered", r.coveredItems(), "result", "sent")
 	}
 }
 
@@ -300,9 +292,6 @@ func (m Message) fingerprint(covered int) string {
 		for _, id := range slices.Sorted(maps.Keys(item.Names)) {
 			write(item.Names[id].Name, item.Names[id].Mark)
 		}
-	}
-	if unnamed := m.Count - len(m.Items); unnamed > 0 {
-		write(fmt.Sprint(unnamed))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }

@@ -28,7 +28,7 @@ type Stats struct {
 	Delivered          int64 `json:"delivered"`           // items that the messages covered
 	Merged             int64 `json:"merged"`              // items sent in a message together with others
 	MergedMessages     int64 `json:"merged_messages"`     // messages that covered several items
-	Dropped            int64 `json:"dropped"`             // items mentioned only as a number, or not at all, because too many waited
+	Dropped            int64 `json:"dropped"`             // items that a summary stands for, or nothing, because too many waited
 	Expired            int64 `json:"expired"`             // items that expired or became obsolete
 	Skipped            int64 `json:"skipped"`             // edits that were unnecessary
 	BoardCopies        int64 `json:"board_copies"`        // messages found that should exist once, besides the one that should
@@ -121,11 +121,17 @@ func (m *statsRecorder) taken(t Turn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	stats := &m.stats
-	stats.Expired += int64(t.Expired)
-	stats.Dropped += int64(t.Dropped)
 	if t.Message != nil && t.Message.Row.PreviousUnknown && !t.Message.isExhausted() {
-		stats.PossibleDuplicates += int64(t.Message.storedItems(t.Message.Count))
+		stats.PossibleDuplicates += int64(t.Message.storedItems(len(t.Message.Items)))
 	}
+}
+
+// summarised counts what was ended without being sent.
+func (m *statsRecorder) summarised(s Summarised) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.stats.Expired += int64(s.Expired)
+	m.stats.Dropped += int64(s.Dropped)
 }
 
 // finished counts the outcome of a request.
@@ -149,7 +155,6 @@ func (m *statsRecorder) finished(r result) {
 			stats.Merged += int64(covered)
 			stats.MergedMessages++
 		}
-		stats.Dropped += int64(max(0, covered-len(r.Message.Items)))
 	case r.Failure.Class == RateLimited:
 		stats.RateLimited++
 		if r.Failure.RetryAfter > longWait {

@@ -123,9 +123,7 @@ func TestAverageWait(t *testing.T) {
 // Each event counts once, in the right counter.
 func TestCounters(t *testing.T) {
 	t.Parallel()
-	message := func(action Action, items, count int) Message {
-		return Message{Action: action, Items: make([]Item, items), Count: count}
-	}
+	message := func(action Action, items int) Message { return Message{Action: action, Items: make([]Item, items)} }
 	repeated := func(m Message, repeated bool) Turn {
 		m.Row = Item{PossibleDuplicates: 2, PreviousUnknown: repeated}
 		return Turn{Message: &m}
@@ -141,37 +139,34 @@ func TestCounters(t *testing.T) {
 			rec.finished(r)
 		}
 	}
-	one := message(Send, 1, 1)
+	one := message(Send, 1)
 	for name, c := range map[string]struct {
 		happens func(*statsRecorder)
 		want    Stats
 	}{
 		"nothing is taken":          {taken(Turn{}), Stats{}},
-		"expired and dropped":       {taken(Turn{Expired: 3, Dropped: 4}), Stats{Expired: 3, Dropped: 4}},
+		"expired and dropped":       {func(m *statsRecorder) { m.summarised(Summarised{Expired: 3, Dropped: 4}) }, Stats{Expired: 3, Dropped: 4}},
 		"taken for the first time":  {taken(Turn{Message: &one}), Stats{}},
-		"taken again":               {taken(repeated(message(Send, 5, 30), true)), Stats{PossibleDuplicates: 30}},
-		"taken and exhausted":       {taken(ending(message(Send, 5, 30))), Stats{}},
-		"an edit, taken again":      {taken(repeated(message(Edit, 5, 30), true)), Stats{PossibleDuplicates: 1}},
-		"taken again after another": {taken(repeated(message(Send, 5, 30), false)), Stats{}},
+		"taken again":               {taken(repeated(message(Send, 5), true)), Stats{PossibleDuplicates: 5}},
+		"taken and exhausted":       {taken(ending(message(Send, 5))), Stats{}},
+		"an edit, taken again":      {taken(repeated(message(Edit, 5), true)), Stats{PossibleDuplicates: 1}},
+		"taken again after another": {taken(repeated(message(Send, 5), false)), Stats{}},
 		"sent":                      {finished(one, 0, nil, false), Stats{Sent: 1, Delivered: 1}},
-		"a button":                  {finished(message(CallbackAnswer, 1, 1), 0, nil, false), Stats{Sent: 1, Delivered: 1}},
-		"merged":                    {finished(message(Send, 6, 6), 0, nil, false), Stats{Sent: 1, Delivered: 6, Merged: 6, MergedMessages: 1}},
-		"merged in part":            {finished(message(Send, 6, 6), 4, nil, false), Stats{Sent: 1, Delivered: 4, Merged: 4, MergedMessages: 1}},
-		"the first of several":      {finished(message(Send, 6, 6), 1, nil, false), Stats{Sent: 1, Delivered: 1}},
-		"counted": {
-			finished(message(Send, 5, 30), 0, nil, false), Stats{Sent: 1, Delivered: 30, Merged: 30, MergedMessages: 1, Dropped: 25},
-		},
-		"an edit of a counted message": {finished(message(Edit, 5, 30), 0, nil, false), Stats{Sent: 1, Delivered: 1}},
-		"rate limited":                 {finished(one, 0, rateLimited(10*time.Minute), false), Stats{RateLimited: 1}},
+		"a button":                  {finished(message(CallbackAnswer, 1), 0, nil, false), Stats{Sent: 1, Delivered: 1}},
+		"merged":                    {finished(message(Send, 6), 0, nil, false), Stats{Sent: 1, Delivered: 6, Merged: 6, MergedMessages: 1}},
+		"merged in part":            {finished(message(Send, 6), 4, nil, false), Stats{Sent: 1, Delivered: 4, Merged: 4, MergedMessages: 1}},
+		"the first of several":      {finished(message(Send, 6), 1, nil, false), Stats{Sent: 1, Delivered: 1}},
+		"an edit of several":        {finished(message(Edit, 5), 0, nil, false), Stats{Sent: 1, Delivered: 1}},
+		"rate limited":              {finished(one, 0, rateLimited(10*time.Minute), false), Stats{RateLimited: 1}},
 		"rate limited for very long": {
 			finished(one, 0, rateLimited(10*time.Minute+1), false), Stats{RateLimited: 1, LongWaits: 1},
 		},
-		"rejected":         {finished(message(Send, 6, 6), 0, failure(Rejected), false), Stats{DeadLetters: 1}},
+		"rejected":         {finished(message(Send, 6), 0, failure(Rejected), false), Stats{DeadLetters: 1}},
 		"failed":           {finished(one, 0, failure(Failed), false), Stats{}},
 		"failed too often": {finished(one, 0, failure(Failed), true), Stats{DeadLetters: 1}},
 		"obsolete":         {finished(one, 0, failure(Obsolete), false), Stats{Expired: 1}},
 		"unreachable":      {finished(one, 0, failure(Unreachable), false), Stats{}},
-		"uncertain":        {finished(message(Send, 5, 30), 0, failure(Uncertain), false), Stats{Uncertain: 30}},
+		"uncertain":        {finished(message(Send, 5), 0, failure(Uncertain), false), Stats{Uncertain: 5}},
 		"ambiguous":        {finished(one, 0, failure(Ambiguous), false), Stats{}},
 		"a refused table": {func(m *statsRecorder) {
 			m.finished(result{Result: Result{Message: one, Receipt: Receipt{Covered: 1, TableRefused: true}}})

@@ -71,10 +71,12 @@ type result struct {
 
 // batch is what one call of Store.Advance persists and takes, and its outcome.
 type batch struct {
-	results []result
-	takes   []*lane
-	turns   []Turn
-	err     error
+	results    []result
+	takes      []*lane
+	summarise  []Lane // before they are taken
+	turns      []Turn
+	summarised Summarised
+	err        error
 }
 
 func newTerm(d *Dispatcher, lease Lease) *term {

@@ -275,8 +275,8 @@ type hookedStore struct {
 	afterWaiting func()
 }
 
-func (l hookedStore) Waiting(ctx context.Context) ([]Backlog, error) {
-	backlogs, err := l.memory.Waiting(ctx)
+func (l hookedStore) Waiting(ctx context.Context, bounds Bounds) ([]Backlog, error) {
+	backlogs, err := l.memory.Waiting(ctx, bounds)
 	l.afterWaiting()
 	return backlogs, err
 }

@@ -55,7 +55,7 @@ const (
 	KindUndoDropped         = "undo_dropped"
 	KindRefusal             = "refusal"
 
-	KindResultsExpired = "results_expired"
+	KindResultsSummary = "results_summary"
 )
 
 // Name is a person's name in a notice. A notice stores only the id of a player, so that the name is that of the moment when
@@ -83,16 +83,21 @@ type MatchRecorded struct {
 	Celebration *Celebration `json:"celebration,omitempty"`
 }
 
-// ResultsExpired says how many recorded results could not be sent to the chat in time.
-type ResultsExpired struct {
-	Count int `json:"count"`
+// ResultsSummary tells of results whose cards could not be sent to the chat in time, or were too many. The store makes it.
+type ResultsSummary struct {
+	Count   int             `json:"count"`
+	Results []MatchRecorded `json:"results"` // the first of them
+	Answers int             `json:"answers"` // answers to questions that were not sent either
 }
 
 // Kind implements Notice.
-func (ResultsExpired) Kind() string { return KindResultsExpired }
+func (ResultsSummary) Kind() string { return KindResultsSummary }
 
 // Purpose implements Notice.
-func (ResultsExpired) Purpose() Purpose { return Outcome }
+func (ResultsSummary) Purpose() Purpose { return Outcome }
+
+// Alone makes IsAlone true.
+func (ResultsSummary) Alone() bool { return true }
 
 // SetScore holds the points of one set, in the order of the sides.
 type SetScore [2]int

@@ -76,7 +76,7 @@ var metrics = []metric{
 	counter("outbox_merged_items", "Items sent in a message together with others.", func(s *Stats) int64 { return s.Merged }),
 	counter("outbox_merged_messages", "Messages that covered several items.",
 		func(s *Stats) int64 { return s.MergedMessages }),
-	counter("outbox_dropped_items", "Items mentioned only as a number, or not at all, because too many waited.",
+	counter("outbox_dropped_items", "Results that went into a summary, and answers that expired, because too many items waited.",
 		func(s *Stats) int64 { return s.Dropped }),
 	counter("outbox_expired_items", "Items that expired or became obsolete.",
 		func(s *Stats) int64 { return s.Expired }),

@@ -96,6 +96,8 @@ const (
 	Expired State = "expired"
 	// Uncertain items have too many possible duplicates and are not sent again.
 	Uncertain State = "uncertain"
+	// Summarised items are told of by another one.
+	Summarised State = "summarised"
 )
 
 // Model is the model of a queue.
@@ -161,7 +163,7 @@ type item struct {
 }
 
 func (i *item) ended() bool {
-	return i.state == Sent || i.state == Dead || i.state == Expired || i.state == Uncertain
+	return i.state == Sent || i.state == Dead || i.state == Expired || i.state == Uncertain || i.state == Summarised
 }
 
 // isExhausted reports whether no more possible duplicates of it may be created.
@@ -277,6 +279,27 @@ func (m *Model) Replaced(id int64, says string, deadline time.Time) {
 		m.violation("item %d is replaced, but it was taken", id)
 	}
 	i.Says, i.Deadline = says, deadline
+}
+
+// Summarises notes that an item tells of these others of its lane, too, from now on. Such an item is never too late.
+func (m *Model) Summarises(id int64, others []int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.note("item %d summarises %v", id, others)
+	summary := m.items[id]
+	for _, other := range append([]int64{id}, others...) {
+		i := m.items[other]
+		if i.Lane != summary.Lane || other < id {
+			m.violation("item %d of %v, which comes after others of them, summarises item %d of %v", id, summary.Lane, other, i.Lane)
+		}
+		if t := m.lane(i.Lane).take; i.state != Waits || t != nil && slices.Contains(t.items, i) {
+			m.violation("item %d is summarised, but it was taken", other)
+		}
+		if other != id {
+			i.state = Summarised
+		}
+	}
+	summary.Deadline = time.Time{}
 }
 
 // Leads notes that an instance may dispatch from now on, under a new epoch.

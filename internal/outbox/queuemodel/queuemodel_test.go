@@ -28,6 +28,20 @@ func TestGoodQueues(t *testing.T) {
 			q.advance(time.Second)
 			q.persist(queuemodel.Expired, 1)
 		},
+		"summarised": func(q *queue) {
+			q.put(1)
+			q.Put(queuemodel.Item{ID: 2, Lane: chat, Deadline: q.now.Add(time.Second)})
+			q.put(3, 4)
+			q.answer(q.begin(1), queuemodel.Unreachable)
+			q.Summarises(2, []int64{3})
+			q.put(5)
+			q.Summarises(2, []int64{4, 5})
+			q.persist(queuemodel.Waits, 1)
+			q.advance(time.Minute)
+			q.send(1)
+			q.advance(time.Minute)
+			q.send(2)
+		},
 		"rejected": func(q *queue) {
 			q.put(1, 2)
 			q.answer(q.begin(1, 2), queuemodel.Rejected)
@@ -316,6 +330,37 @@ func TestBadQueues(t *testing.T) {
 		}, "item 1 becomes waits"},
 		"expires early": {func(q *queue) {
 			q.Put(queuemodel.Item{ID: 1, Lane: callbackAnswers, Deadline: q.now.Add(time.Second)})
+			q.persist(queuemodel.Expired, 1)
+		}, "item 1 becomes expired"},
+		"summarises what was taken": {func(q *queue) {
+			q.put(1, 2)
+			q.begin(1, 2)
+			q.Summarises(1, []int64{2})
+		}, "item 2 is summarised, but it was taken"},
+		"summarises in the place of a later one": {func(q *queue) {
+			q.put(1, 2)
+			q.Summarises(2, []int64{1})
+		}, "which comes after others"},
+		"summarises another lane": {func(q *queue) {
+			q.put(1)
+			q.press("a", 2)
+			q.Summarises(1, []int64{2})
+		}, "summarises item 2 of"},
+		"sends what is summarised": {func(q *queue) {
+			q.put(1, 2)
+			q.Summarises(1, []int64{2})
+			q.send(1, 2)
+		}, "item 2 of"},
+		"loses a summary": {func(q *queue) {
+			q.put(1)
+			q.Put(queuemodel.Item{ID: 2, Lane: chat, Deadline: q.now})
+			q.Summarises(1, []int64{2})
+		}, "item 1 is lost"},
+		"lets a summary expire": {func(q *queue) {
+			q.Put(queuemodel.Item{ID: 1, Lane: chat, Deadline: q.now.Add(time.Second)})
+			q.put(2)
+			q.Summarises(1, []int64{2})
+			q.advance(time.Minute)
 			q.persist(queuemodel.Expired, 1)
 		}, "item 1 becomes expired"},
 		"writes to a parked chat": {func(q *queue) {

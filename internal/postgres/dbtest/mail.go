@@ -84,10 +84,23 @@ func (m Mail) MustAdvance(t *testing.T, b outbox.Bounds, results []outbox.Result
 	return turns
 }
 
-// Turn advances one lane.
+// Turn advances one lane, and summarises it first if it has to be.
 func (m Mail) Turn(t *testing.T, l outbox.Lane) outbox.Turn {
 	t.Helper()
-	return m.MustAdvance(t, Bounds, nil, l)[0]
+	turn := m.MustAdvance(t, Bounds, nil, l)[0]
+	if turn.Over {
+		m.MustSummarise(t, Bounds, l)
+		turn = m.MustAdvance(t, Bounds, nil, l)[0]
+	}
+	return turn
+}
+
+// MustSummarise summarises lanes.
+func (m Mail) MustSummarise(t *testing.T, b outbox.Bounds, lanes ...outbox.Lane) outbox.Summarised {
+	t.Helper()
+	s, err := m.Summarise(t.Context(), 1, lanes, b)
+	Must(t, err)
+	return s
 }
 
 // Take returns what a chat has to send, nil for nothing.
@@ -138,7 +151,7 @@ func Failed(m outbox.Message, class outbox.Class) outbox.Result {
 // MustWait checks which chats have something to send that need not wait any longer.
 func (m Mail) MustWait(t *testing.T, want ...outbox.ChatID) {
 	t.Helper()
-	backlogs, err := m.Waiting(t.Context())
+	backlogs, err := m.Waiting(t.Context(), Bounds)
 	Must(t, err)
 	got := make(map[outbox.ChatID]bool)
 	for _, b := range backlogs {
@@ -185,13 +198,13 @@ func (w *World) Mail(t *testing.T) Mail {
 	return MailIn(w.Pool)
 }
 
-// Content returns the notices of a message with their payloads, and how many it stands for.
+// Content returns the notices of a message with their payloads.
 func Content(m *outbox.Message) string {
 	var all []string
 	for _, i := range m.Items {
 		all = append(all, fmt.Sprint(i.ID, string(i.Payload)))
 	}
-	return fmt.Sprint(strings.Join(all, " "), " of ", m.Count)
+	return strings.Join(all, " ")
 }
 
 // Items returns the kind and payload of each notice of a message.

@@ -21,6 +21,7 @@ func queueResults(batch *pgx.Batch, results []outbox.Result) {
 	queueEnsured(batch, results)
 	queueEndedObjects(batch, results)
 	queueDelivered(batch, results)
+	queueSummaries(batch, results)
 }
 
 // queueChats records what results mean for whole chats. It must come after the rows, because moving a chat locks the
@@ -59,7 +60,6 @@ type outcome struct {
 	state    string
 	first    bool // of its message
 	skipped  bool // the request did not cover the row
-	unnamed  bool // stands for all rows that the message does not name, not for the row itself
 	deferred bool // set aside, as the row was before it was taken
 	untried  bool // put back without a request, as the row was before it was taken
 }
@@ -68,7 +68,7 @@ type outcome struct {
 func covered(r outbox.Result) int {
 	all := 1
 	if r.Message.Action == outbox.Send {
-		all = max(r.Message.Count, len(r.Message.Items))
+		all = len(r.Message.Items)
 	}
 	if r.Covered <= 0 || r.Covered > all {
 		return all
@@ -87,21 +87,17 @@ func outcomes(number int, r outbox.Result) []outcome {
 	if m.Action != outbox.Send {
 		return rows // the other items of an edited message were delivered before
 	}
-	others := func(id int64, attempts int, skipped, unnamed bool) {
-		o := outcome{result: number, id: id, attempts: attempts, state: stateOfOthers(r), skipped: skipped, unnamed: unnamed,
+	for i, item := range m.Items {
+		if i == 0 {
+			continue
+		}
+		skipped := i >= n
+		o := outcome{result: number, id: item.ID, attempts: item.Attempts, state: stateOfOthers(r), skipped: skipped,
 			deferred: deferred && !skipped, untried: untried && !skipped}
 		if skipped {
 			o.state = planned
 		}
 		rows = append(rows, o)
-	}
-	for i, item := range m.Items {
-		if i > 0 {
-			others(item.ID, item.Attempts, i >= n, false)
-		}
-	}
-	if m.Count > len(m.Items) {
-		others(m.Row.ID, m.Row.Attempts, n < m.Count, true)
 	}
 	return rows
 }
@@ -170,20 +166,12 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 	const sql = `
 		WITH result AS (
 		    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::integer[], $5::text[], $6::float8[],
-		                         $7::boolean[], $16::text[])
+		                         $7::boolean[], $8::text[])
 		        WITH ORDINALITY AS r (sent_to, message_id, fingerprint, covered, reason, pause, failed, language, n)
-		), outcome AS (
-		    SELECT * FROM unnest($8::bigint[], $9::bigint[], $10::integer[], $11::text[], $12::boolean[], $13::boolean[],
-		                         $14::boolean[], $15::boolean[], $17::boolean[])
-		        AS w (n, id, attempts, state, first, skipped, unnamed, deferred, untried)
-		), others AS (
-		    SELECT w.n, w.state, w.skipped, w.deferred, w.untried, head.batch FROM outcome w JOIN outbox head USING (id, attempts)
-		    WHERE w.unnamed AND id = ANY (ARRAY(SELECT id FROM outcome WHERE unnamed))
 		), row_outcome AS (
-		    SELECT n, id, attempts, state, first, skipped, deferred, untried FROM outcome WHERE NOT unnamed
-		    UNION ALL
-		    SELECT w.n, o.id, o.attempts, w.state, false, w.skipped, w.deferred, w.untried FROM others w JOIN outbox o USING (batch)
-		    WHERE o.batch = ANY (ARRAY(SELECT batch FROM others)) AND o.unnamed
+		    SELECT * FROM unnest($9::bigint[], $10::bigint[], $11::integer[], $12::text[], $13::boolean[], $14::boolean[],
+		                         $15::boolean[], $16::boolean[])
+		        AS w (n, id, attempts, state, first, skipped, deferred, untried)
 		), changed AS (
 		    UPDATE outbox o
 		    SET state = row_outcome.state,
@@ -201,7 +189,7 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		    FROM row_outcome JOIN result r USING (n)
 		    WHERE o.id = row_outcome.id AND o.id = ANY (ARRAY(SELECT id FROM row_outcome))
 		      AND o.state = 'sending' AND o.attempts = row_outcome.attempts
-		    RETURNING o.id, o.state, o.action, o.match_id, o.unnamed, o.payload, o.attempts, o.created_at,
+		    RETURNING o.id, o.state, o.action, o.kind, o.match_id, o.payload, o.attempts, o.created_at,
 		              r.sent_to, r.message_id, r.covered, r.fingerprint, r.language, r.reason
 		), dead_letter AS (
 		    INSERT INTO dead_letters (kind, outbox_id, payload, last_error, attempts, first_seen_at)
@@ -210,7 +198,7 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		)
 		INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id, outbox_id, covered, fingerprint, language)
 		SELECT sent_to, message_id, match_id, id, covered, fingerprint, language FROM changed
-		WHERE state = 'sent' AND action = 'send' AND match_id IS NOT NULL AND NOT unnamed AND message_id > 0
+		WHERE state = 'sent' AND action = 'send' AND kind <> $17 AND match_id IS NOT NULL AND message_id > 0
 		ON CONFLICT ON CONSTRAINT match_messages_pkey DO NOTHING`
 	var rows []outcome
 	for i, r := range results {
@@ -224,16 +212,16 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		postgres.Column(results, reason),
 		postgres.Column(results, pause),
 		postgres.Column(results, func(r outbox.Result) bool { return r.Failure != nil && r.Failure.Class == outbox.Failed }),
+		postgres.Column(results, func(r outbox.Result) string { return r.Message.Language }),
 		postgres.Column(rows, func(o outcome) int { return o.result }),
 		postgres.Column(rows, func(o outcome) int64 { return o.id }),
 		postgres.Column(rows, func(o outcome) int { return o.attempts }),
 		postgres.Column(rows, func(o outcome) string { return o.state }),
 		postgres.Column(rows, func(o outcome) bool { return o.first }),
 		postgres.Column(rows, func(o outcome) bool { return o.skipped }),
-		postgres.Column(rows, func(o outcome) bool { return o.unnamed }),
 		postgres.Column(rows, func(o outcome) bool { return o.deferred }),
-		postgres.Column(results, func(r outbox.Result) string { return r.Message.Language }),
-		postgres.Column(rows, func(o outcome) bool { return o.untried }))
+		postgres.Column(rows, func(o outcome) bool { return o.untried }),
+		ranking.KindResultsSummary)
 }
 
 // queueEdited records the content of edited messages.

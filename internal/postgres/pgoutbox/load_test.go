@@ -21,7 +21,7 @@ func TestManyChatsWait(t *testing.T) {
 	}
 	var lanes []outbox.Lane
 	measure("looking for what waits", func() {
-		backlogs, err := m.Waiting(t.Context())
+		backlogs, err := m.Waiting(t.Context(), dbtest.Bounds)
 		if err != nil || len(backlogs) != 1_000 {
 			t.Fatalf("%d lanes wait (%v)", len(backlogs), err)
 		}
@@ -51,27 +51,18 @@ func TestManyChatsWait(t *testing.T) {
 	}
 }
 
-// TestVeryMuchWaitsInAChat measures how long the steps take that reduce 3,000 results in one chat to their number.
-// Each step handles a bounded number, so that other chats need not wait.
+// TestVeryMuchWaitsInAChat measures how long the steps take that summarise 3,000 results in one chat. Each step handles a bounded
+// number, so that other chats need not wait.
 func TestVeryMuchWaitsInAChat(t *testing.T) {
 	t.Parallel()
-	const all = 3_000
 	m := newEmptyMail(t)
-	dbtest.Exec(t, m.Pool, `
-		INSERT INTO outbox (chat_id, kind, payload) SELECT 1, 'match_recorded', '{}' FROM generate_series(1, $1) n`, all)
-	var results []outbox.Result
-	took := make([]time.Duration, 0, 3)
-	for range cap(took) {
+	m.results(t, 3_000)
+	for _, want := range []int{1000, 999, 999, 2} {
 		begun := time.Now()
-		turn := m.MustAdvance(t, outbox.Bounds{Merge: 64, MaxWaiting: 1000}, results, dbtest.Chat(1))[0]
-		took = append(took, time.Since(begun))
-		if turn.Message == nil || turn.Message.Count != 500 || len(turn.Message.Items) != 5 || !turn.Message.More {
-			t.Fatalf("took %+v", turn)
+		s := m.MustSummarise(t, outbox.Bounds{MaxWaiting: 1}, dbtest.Chat(1))
+		t.Logf("a step of %d results: %v", s.Dropped, time.Since(begun))
+		if s.Dropped != want {
+			t.Errorf("%d results were summarised, want %d", s.Dropped, want)
 		}
-		results = []outbox.Result{dbtest.SentAs(*turn.Message, 7)}
-	}
-	t.Logf("steps about 500 results each: %v", took)
-	if n := dbtest.Value[int](t, m.Pool, `SELECT count(*) FROM outbox WHERE state = 'sent'`); n != 500*(len(took)-1) {
-		t.Errorf("%d are sent", n)
 	}
 }

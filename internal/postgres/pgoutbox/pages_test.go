@@ -90,7 +90,7 @@ func TestNewestPage(t *testing.T) {
 			m.Finish(t, dbtest.Failed(*tried, class))
 			dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = NULL; UPDATE outbox SET not_before = NULL`)
 			turn := m.Turn(t, dbtest.Pages(1))
-			if diff := cmp.Diff([]int64{2}, dbtest.IDs(turn.Message)); diff != "" || turn.Expired+turn.Dropped > 0 {
+			if diff := cmp.Diff([]int64{2}, dbtest.IDs(turn.Message)); diff != "" {
 				t.Errorf("%+v (-want +got):\n%s", turn, diff)
 			}
 			m.MustHaveRows(t, `state`, "1 expired", "2 sending", "3 planned")
@@ -123,7 +123,7 @@ func TestPagesOfAPausedChat(t *testing.T) {
 	}
 	dbtest.Exec(t, m.Pool, aPage, 72)
 	dbtest.Exec(t, m.Pool, `UPDATE outbox SET expires_at = now() WHERE finished_at IS NULL`)
-	if turn := m.Turn(t, dbtest.Pages(1)); turn.Message != nil || turn.Expired != 1 {
-		t.Errorf("too late: %+v", turn)
+	if s := m.MustSummarise(t, dbtest.Bounds, dbtest.Pages(1)); s.Expired != 1 {
+		t.Errorf("too late: %+v", s)
 	}
 }

@@ -22,7 +22,7 @@ func TestPausesFromBeforeTheClockWasSetBack(t *testing.T) {
 	}
 	dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = now() + interval '2 hours 20 seconds' WHERE id = 3;
 		INSERT INTO outbox (chat_id, kind, payload) VALUES (1, 'k', '{}'), (3, 'k', '{}')`)
-	waiting, err := m.Waiting(t.Context())
+	waiting, err := m.Waiting(t.Context(), dbtest.Bounds)
 	dbtest.Must(t, err)
 	for _, b := range waiting {
 		if isOver := b.Wait == 0; isOver != (b.Lane == dbtest.Chat(3)) {

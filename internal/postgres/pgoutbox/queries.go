@@ -29,20 +29,22 @@ const heads = `
 const chatOfHead = `(SELECT * FROM chats WHERE id = h.chat_id LIMIT 1)`
 
 // Waiting implements outbox.Store.
-func (o *Store) Waiting(ctx context.Context) ([]outbox.Backlog, error) {
+func (o *Store) Waiting(ctx context.Context, bounds outbox.Bounds) ([]outbox.Backlog, error) {
 	const sql = heads + `
 		SELECT h.chat_id, h.lane, c.telegram_chat_id, c.kind = 'private', h.purpose, greatest('0', now() - h.created_at),
 		       greatest('0', CASE WHEN coalesce(h.tried_at, h.created_at) <= clock_timestamp() -- as pausesCount
-		           THEN greatest(h.not_before, CASE WHEN h.lane <> 1 THEN c.frozen_until END) - now() END)
+		           THEN greatest(h.not_before, CASE WHEN h.lane <> 1 THEN c.frozen_until END) - now() END),
+		       EXISTS (SELECT FROM (SELECT h.chat_id, h.lane) AS l CROSS JOIN outbox o
+		           WHERE ` + waits + ` ORDER BY ` + inOrder + ` OFFSET $1)
 		FROM head h CROSS JOIN LATERAL ` + chatOfHead + ` AS c
 		WHERE h.lane <> 3 AND (h.lane = 1 OR c.parked_at IS NULL)`
-	rows, err := o.pool.Query(ctx, sql)
+	rows, err := o.pool.Query(ctx, sql, bounds.MaxWaiting)
 	if err != nil {
 		return nil, fmt.Errorf("find waiting lanes: %w", err)
 	}
 	lanes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (outbox.Backlog, error) {
 		var b outbox.Backlog
-		err := row.Scan(&b.Lane.Chat, &b.Lane.Kind, &b.To, &b.Private, &b.Purpose, &b.Age, &b.Wait)
+		err := row.Scan(&b.Lane.Chat, &b.Lane.Kind, &b.To, &b.Private, &b.Purpose, &b.Age, &b.Wait, &b.Overfull)
 		return b, err
 	})
 	if err != nil {

@@ -35,7 +35,7 @@ func TestWaiting(t *testing.T) {
 		    (4, 'k', '{}', now(), 'outcome', 'callback_answer', 'q', NULL, 'planned', NULL),
 		    (5, 'k', '{}', now(), 'outcome', 'send', NULL, NULL, 'planned', NULL),
 		    (6, 'k', '{}', now(), 'outcome', 'send', NULL, NULL, 'expired', now())`)
-	got, err := m.Waiting(t.Context())
+	got, err := m.Waiting(t.Context(), dbtest.Bounds)
 	dbtest.Must(t, err)
 	want := []outbox.Backlog{
 		{Lane: dbtest.Chat(1), To: -100, Purpose: outbox.Answer, Age: 3 * time.Hour, Wait: time.Hour},

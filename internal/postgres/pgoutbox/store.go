@@ -38,6 +38,11 @@ const (
 	fromTheEnd = `o.chat_id DESC, o.lane DESC, o.id DESC`
 )
 
+// over is the condition that a row o is not to be sent any more: it is too late, or a page, and a newer one of its message waits.
+const over = `(coalesce(o.expires_at <= now(), false) OR o.action = 'page' AND EXISTS (
+	        SELECT FROM outbox n WHERE n.chat_id = o.chat_id AND n.edited_message_id = o.edited_message_id
+	          AND n.id > o.id AND n.finished_at IS NULL))`
+
 // pausesCount is the condition that the pauses of a row o at the head of its lane, and of its chat, are valid. A
 // pause begins with a request, or with the row. Pauses that seem to start in the future are ignored: the clock was
 // set back.
@@ -49,9 +54,8 @@ const withoutSync = `SELECT set_config('synchronous_commit', 'off', true)`
 
 // Advance implements outbox.Store. It sends one pipelined batch, which the server runs as one transaction; each
 // statement sees the effects of those before it. A crash of the server within the next second may undo it, and then the messages are
-// sent again. It undoes no later transaction without this one, so commands and the lease never depend on what is lost. The batch begins with the check of the lease, so that whoever takes
-// over the lease waits for its end. Batches that were abandoned without an answer are terminated first: they must not
-// take what this one takes.
+// sent again. It undoes no later transaction without this one, so commands and the lease never depend on what is lost. The batch begins
+// with the check of the lease, so that whoever takes over the lease waits for its end.
 func (o *Store) Advance(ctx context.Context, epoch int64, results []outbox.Result, lanes []outbox.Lane,
 	bounds outbox.Bounds,
 ) ([]outbox.Turn, error) {
@@ -61,17 +65,25 @@ func (o *Store) Advance(ctx context.Context, epoch int64, results []outbox.Resul
 	queueResults(&batch, results)
 	turns := queueTurns(&batch, lanes, bounds)
 	queueChats(&batch, results)
+	if err := o.write(ctx, &batch); err != nil {
+		return nil, fmt.Errorf("advance the outbox: %w", err)
+	}
+	return turns, nil
+}
+
+// write sends a batch. Batches that were abandoned without an answer are terminated first: they must not take what this one takes.
+func (o *Store) write(ctx context.Context, batch *pgx.Batch) error {
 	conn, err := o.pool.Acquire(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("advance the outbox: %w", postgres.Translate(err))
+		return postgres.Translate(err)
 	}
 	defer conn.Release()
 	if err := o.abandoned.End(ctx, conn); err != nil {
-		return nil, fmt.Errorf("advance the outbox: %w", postgres.Translate(err))
+		return postgres.Translate(err)
 	}
-	if err := conn.SendBatch(ctx, &batch).Close(); err != nil {
+	if err := conn.SendBatch(ctx, batch).Close(); err != nil {
 		o.abandoned.Note(conn)
-		return nil, fmt.Errorf("advance the outbox: %w", postgres.Translate(err))
+		return postgres.Translate(err)
 	}
-	return turns, nil
+	return nil
 }

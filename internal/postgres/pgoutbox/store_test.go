@@ -24,7 +24,7 @@ func TestTake(t *testing.T) {
 	}
 	want := outbox.Message{
 		Lane: dbtest.Chat(1), ExternalChat: -100, Language: "en", Thread: 8, Action: outbox.Send, Purpose: outbox.Answer,
-		Items: []outbox.Item{item}, Row: item, Count: 1, More: true,
+		Items: []outbox.Item{item}, Row: item, More: true,
 	}
 	if diff := cmp.Diff(outbox.Turn{Lane: dbtest.Chat(1), Message: &want}, m.Turn(t, dbtest.Chat(1))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -41,7 +41,7 @@ func TestTake(t *testing.T) {
 	}
 	private := &outbox.Message{
 		Lane: dbtest.Chat(2), ExternalChat: 5, Private: true, Language: "en", Action: outbox.Send, Purpose: outbox.Outcome,
-		Items: two, Row: two[0], Count: 2,
+		Items: two, Row: two[0],
 	}
 	if diff := cmp.Diff(private, m.Take(t, 2)); diff != "" {
 		t.Errorf("private (-want +got):\n%s", diff)
@@ -113,7 +113,7 @@ func TestOutboxRoundTrips(t *testing.T) {
 			return err
 		},
 		"waiting": func() error {
-			_, err := queue.Waiting(t.Context())
+			_, err := queue.Waiting(t.Context(), dbtest.Bounds)
 			return err
 		},
 		"recent": func() error {

@@ -16,7 +16,7 @@ const wasTaken = `o.state = 'sending' AND o.tried_at = now()`
 
 // queueEdits finds the messages to be edited. Of those that show the match, it takes the newest that was sent to the
 // chat under its current id, and its language. An edit renders the other items of the message again; if these are not known any more,
-// there is nothing to edit.
+// there is nothing to edit. So it is for summaries.
 func queueEdits(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns []outbox.Turn) {
 	const sql = `
 		SELECT l.n, mm.telegram_message_id, mm.fingerprint, mm.covered, coalesce(mm.language, c.language), coalesce(i.found, 0),
@@ -30,7 +30,7 @@ func queueEdits(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns 
 		    SELECT first.*, 1 AS found WHERE first.batch IS NULL
 		    UNION ALL
 		    SELECT i.*, count(*) OVER () FROM outbox i
-		    WHERE i.batch = first.batch AND i.telegram_message_id = mm.telegram_message_id) AS i ON NOT i.unnamed
+		    WHERE i.batch = first.batch AND i.telegram_message_id = mm.telegram_message_id) AS i ON true
 		WHERE o.action = 'edit' AND ` + wasTaken + `
 		ORDER BY l.n, i.id`
 	batch.Queue(sql, chats, kinds).Query(func(rows pgx.Rows) error {
@@ -45,7 +45,7 @@ func queueEdits(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns 
 				return nil
 			}
 			if m.Target == 0 {
-				m.Target, m.KnownFingerprint, m.Count, m.Language, m.Items = target, known, covered, language, nil
+				m.Target, m.KnownFingerprint, m.Language, m.Items = target, known, language, nil
 			}
 			if i.ID == 0 { // the row that was sent is not kept any more
 				i = m.Row

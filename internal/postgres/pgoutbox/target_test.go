@@ -29,21 +29,21 @@ func TestEditOfSeveral(t *testing.T) {
 		match int
 		want  string
 	}{
-		"all are there": {"", 3, `71: 1{} 2{} 3{"undone": true} 4{} of 4`},
+		"all are there": {"", 3, `71: 1{} 2{} 3{"undone": true} 4{}`},
 		"others have changed": {
-			`UPDATE outbox SET payload = '{"n": 9}' WHERE id IN (1, 2, 3) AND action = 'send'`, 4, `71: 1{"n": 9} 2{"n": 9} 3{"n": 9} 4{"undone": true} of 4`,
+			`UPDATE outbox SET payload = '{"n": 9}' WHERE id IN (1, 2, 3) AND action = 'send'`, 4, `71: 1{"n": 9} 2{"n": 9} 3{"n": 9} 4{"undone": true}`,
 		},
-		"one was purged":  {`DELETE FROM outbox WHERE id = 2`, 3, `0: 7{"undone": true} of 1`},
-		"all were purged": {`DELETE FROM outbox WHERE id < 7`, 3, `0: 7{"undone": true} of 1`},
-		"sent again":      {`INSERT INTO match_messages VALUES (-100, 99, 3)`, 3, `99: 7{"undone": true} of 1`},
-		"sent earlier":    {`INSERT INTO match_messages VALUES (-100, 9, 3), (-200, 99, 3)`, 3, `71: 1{} 2{} 3{"undone": true} 4{} of 4`},
-		"sent alone":      {`UPDATE match_messages SET covered = 1; UPDATE outbox SET batch = NULL`, 3, `71: 3{"undone": true} of 1`},
+		"one was purged":  {`DELETE FROM outbox WHERE id = 2`, 3, `0: 7{"undone": true}`},
+		"all were purged": {`DELETE FROM outbox WHERE id < 7`, 3, `0: 7{"undone": true}`},
+		"sent again":      {`INSERT INTO match_messages VALUES (-100, 99, 3)`, 3, `99: 7{"undone": true}`},
+		"sent earlier":    {`INSERT INTO match_messages VALUES (-100, 9, 3), (-200, 99, 3)`, 3, `71: 1{} 2{} 3{"undone": true} 4{}`},
+		"sent alone":      {`UPDATE match_messages SET covered = 1; UPDATE outbox SET batch = NULL`, 3, `71: 3{"undone": true}`},
 		"sent alone, and purged": {
-			`UPDATE match_messages SET covered = 1; DELETE FROM outbox WHERE id < 7`, 3, `71: 7{"undone": true} of 1`,
+			`UPDATE match_messages SET covered = 1; DELETE FROM outbox WHERE id < 7`, 3, `71: 7{"undone": true}`,
 		},
-		"never sent": {``, 9, `0: 7{"undone": true} of 1`},
+		"never sent": {``, 9, `0: 7{"undone": true}`},
 		"in two messages": {
-			`UPDATE outbox SET telegram_message_id = 72 WHERE id = 4; UPDATE match_messages SET covered = 3`, 1, `71: 1{"undone": true} 2{} 3{} of 3`,
+			`UPDATE outbox SET telegram_message_id = 72 WHERE id = 4; UPDATE match_messages SET covered = 3`, 1, `71: 1{"undone": true} 2{} 3{}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,31 +116,6 @@ func TestEditFails(t *testing.T) {
 	}
 }
 
-// TestEditOfTheExcess: if a message stands for many notices, those that it names can be edited.
-func TestEditOfTheExcess(t *testing.T) {
-	t.Parallel()
-	m, message := several(t)
-	m.Finish(t, dbtest.SentAs(message, 71))
-	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, match_id) SELECT 1, 'match_recorded', '{}', n FROM generate_series(2, 9) n`)
-	excess := m.MustAdvance(t, outbox.Bounds{Merge: 1, MaxWaiting: 2}, nil, dbtest.Chat(1))[0].Message
-	if excess.Count != 6 || len(excess.Items) != 5 {
-		t.Fatalf("took %+v", excess)
-	}
-	m.Finish(t, dbtest.SentAs(*excess, 72))
-	m.Finish(t, dbtest.SentAs(m.MustTake(t, 1, 12, 13), 73))
-	for _, tc := range []struct {
-		match int
-		want  string
-	}{{6, `72: 6{} 7{} 8{} 9{} 10{"undone": true} of 6`}, {7, `0: 15{"undone": true} of 1`}} {
-		m.edit(t, tc.match)
-		edit := m.Take(t, 1)
-		if diff := cmp.Diff(tc.want, fmt.Sprint(edit.Target, ": ", dbtest.Content(edit))); diff != "" {
-			t.Errorf("match %d (-want +got):\n%s", tc.match, diff)
-		}
-		m.Finish(t, dbtest.Failed(*edit, outbox.Obsolete))
-	}
-}
-
 // TestEnsure: a message that exists once is recorded with its id and content.
 func TestEnsure(t *testing.T) {
 	t.Parallel()
@@ -149,7 +124,7 @@ func TestEnsure(t *testing.T) {
 		t.Helper()
 		dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, purpose, action, object) VALUES (1, 'board', '{}', 'notification', 'ensure', $1)`, object)
 		message := m.Turn(t, dbtest.Boards(1)).Message
-		if message == nil || message.Action != outbox.Ensure || message.Object != object || len(message.Items) != 1 || message.Count != 1 {
+		if message == nil || message.Action != outbox.Ensure || message.Object != object || len(message.Items) != 1 {
 			t.Fatalf("took %+v", message)
 		}
 		return *message

@@ -52,14 +52,7 @@ func TestDeadlines(t *testing.T) {
 			case ranking.IsAlone(tc.notice):
 				states = []string{"sending", "planned"}
 			}
-			turn := c.Turn(t, lane)
-			expired := 0
-			if tc.late {
-				expired = 1
-			}
-			if turn.Expired != expired {
-				t.Errorf("%d have expired", turn.Expired)
-			}
+			c.Turn(t, lane)
 			if diff := cmp.Diff(states, dbtest.Values[string](t, c.world.Pool, `SELECT state FROM outbox ORDER BY id`)); diff != "" {
 				t.Errorf("states (-want +got):\n%s", diff)
 			}
@@ -99,7 +92,7 @@ func TestDeadlinesByAnotherClock(t *testing.T) {
 }
 
 // TestCardsLiveForADay checks the deadline of a card. The deadline passes while it is unknown whether the card was
-// sent: the result is then reported as a number only.
+// sent: the result is then in a summary.
 func TestCardsLiveForADay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -115,7 +108,7 @@ func TestCardsLiveForADay(t *testing.T) {
 	}
 	dbtest.Exec(t, w.Pool, `UPDATE outbox SET expires_at = now()`)
 	taken := m.Take(t, 1)
-	if taken == nil || taken.Row.Kind != ranking.KindResultsExpired || len(taken.Items) != 1 || taken.Row.PossibleDuplicates != 0 {
+	if taken == nil || taken.Row.Kind != ranking.KindResultsSummary || taken.Row.PossibleDuplicates != 0 {
 		t.Fatalf("a late card is reported by %+v", taken)
 	}
 	m.Finish(t, dbtest.SentAs(*taken, 71))
@@ -138,13 +131,13 @@ func TestEditsLiveForAWeek(t *testing.T) {
 		c.change(t, key, 33)
 	}
 	dbtest.Exec(t, c.world.Pool, `UPDATE outbox SET expires_at = now() WHERE action = 'edit'`)
-	if turn := c.Turn(t, dbtest.Chat(1)); turn.Message != nil || turn.Expired != 1 {
-		t.Errorf("too late, the turn is %+v", turn)
+	if s := c.MustSummarise(t, dbtest.Bounds, dbtest.Chat(1)); s.Expired != 1 {
+		t.Errorf("too late: %+v", s)
 	}
+	c.MustWait(t)
 }
 
-// TestPossibleDuplicatesExpire: results that may have been sent are reported as expired, by a notice of its own.
-// Edits expire silently.
+// TestPossibleDuplicatesExpire: results that may have been sent are in a summary when it is too late. Edits expire silently.
 func TestPossibleDuplicatesExpire(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -153,11 +146,11 @@ func TestPossibleDuplicatesExpire(t *testing.T) {
 	c.Finish(t, r)
 	c.change(t, "2", 22)
 	dbtest.Exec(t, c.world.Pool, `UPDATE outbox SET expires_at = now()`)
-	turn := c.Turn(t, dbtest.Chat(1))
-	if diff := cmp.Diff([]string{`1 results_expired {"count": 1}`}, dbtest.Items(turn.Message)); diff != "" || turn.Expired != 2 {
-		t.Fatalf("%d have expired, sent (-want +got):\n%s", turn.Expired, diff)
+	if s := c.MustSummarise(t, dbtest.Bounds, dbtest.Chat(1)); s.Expired != 2 {
+		t.Errorf("%d have expired", s.Expired)
 	}
-	if i := turn.Message.Row; i.PossibleDuplicates != 0 || i.PreviousUnknown {
-		t.Errorf("the notice has %d possible duplicates", i.PossibleDuplicates)
+	taken := c.MustTake(t, 1, 1)
+	if i := taken.Row; i.Kind != ranking.KindResultsSummary || i.PossibleDuplicates != 0 || i.PreviousUnknown {
+		t.Errorf("the notice is %+v", i)
 	}
 }

@@ -72,7 +72,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		{Name: "delivery of a prompt", Run: func(ctx context.Context) error {
 			item := outbox.Item{ID: newestPrompt(t, plain), Attempts: 1, Kind: ranking.KindUndoPrompt}
 			dbtest.Exec(t, plain, `UPDATE outbox SET state = 'sending', attempts = 1 WHERE id = $1`, item.ID)
-			m := outbox.Message{Lane: dbtest.Chat(150), ExternalChat: -150, Action: outbox.Send, Items: []outbox.Item{item}, Row: item, Count: 1}
+			m := outbox.Message{Lane: dbtest.Chat(150), ExternalChat: -150, Action: outbox.Send, Items: []outbox.Item{item}, Row: item}
 			_, err := queue.Advance(ctx, 1, []outbox.Result{dbtest.SentAs(m, 4712)}, nil, dbtest.Bounds)
 			if !dbtest.Value[bool](t, plain, `SELECT EXISTS (SELECT FROM prompts WHERE telegram_message_id = 4712)`) {
 				t.Error("the message is not recorded")
@@ -126,12 +126,12 @@ func TestNoAmendmentScansATable(t *testing.T) {
 				t.Errorf("took %+v", m)
 			}
 			return err
-		}, Want: 3 + 4},
+		}, Want: 3 + 3},
 		{Name: "finish of a card", Run: func(ctx context.Context) error {
 			id := dbtest.Value[int64](t, plain, `INSERT INTO outbox (chat_id, kind, payload, state, match_id)
 				VALUES (150, 'match_recorded', '{}', 'sending', 1) RETURNING id`)
 			item := outbox.Item{ID: id}
-			m := outbox.Message{Lane: dbtest.Chat(150), ExternalChat: -150, Action: outbox.Send, Items: []outbox.Item{item}, Row: item, Count: 1}
+			m := outbox.Message{Lane: dbtest.Chat(150), ExternalChat: -150, Action: outbox.Send, Items: []outbox.Item{item}, Row: item}
 			_, err := queue.Advance(ctx, 1, []outbox.Result{dbtest.SentAs(m, 4711)}, nil, dbtest.Bounds)
 			if !dbtest.Value[bool](t, plain, `SELECT EXISTS (SELECT FROM match_messages WHERE telegram_message_id = 4711)`) {
 				t.Error("the message is not recorded")

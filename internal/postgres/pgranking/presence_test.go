@@ -132,7 +132,8 @@ func TestNoticesWaitWhileTheBotIsAway(t *testing.T) {
 	}
 	dbtest.Must(t, s.BotBack(t.Context(), happened("back")))
 	m.MustWait(t, 1)
-	m.MustTake(t, 1, 1, 3)
+	m.Finish(t, dbtest.SentAs(m.MustTake(t, 1, 1), 7))
+	m.MustTake(t, 1, 3)
 }
 
 // TestMoveAndGroupLife: when two chats become one, the bot is in it if it was in either, and members of either group are members.

@@ -1,0 +1,96 @@
+package pgoutbox
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/outbox"
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// maxSummarised is how many rows of a lane one statement looks at, so that no statement takes long.
+const maxSummarised = 1000
+
+// Summarise implements outbox.Store. Of the first rows of each lane it ends those that are over. Of a lane in which more rows wait than
+// the bound, it also ends the answers to questions and the results that were never tried. Results that end become one summary for each
+// topic, with the first five of them: the first one keeps its position and becomes the notice, and the others keep its id as their
+// batch, for queueSummaries. A summary that was never tried becomes part of the new one. Rows that somebody else is changing stay as
+// they are: they were not forgotten, and waiting for them could be a deadlock.
+func (o *Store) Summarise(ctx context.Context, epoch int64, lanes []outbox.Lane, bounds outbox.Bounds) (s outbox.Summarised, err error) {
+	const sql = `
+		WITH lane AS (
+		    SELECT l.chat_id, l.lane, EXISTS (
+		        SELECT FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` OFFSET $3) AS overfull
+		    FROM unnest($1::bigint[], $2::smallint[]) AS l (chat_id, lane)
+		), front AS (
+		    SELECT l.overfull, o.* FROM lane l CROSS JOIN LATERAL (
+		        SELECT o.id, o.chat_id, o.lane, o.thread_id, o.kind, o.payload, ` + over + ` AS over,
+		               o.action = 'send' AND o.kind IN ($5, $6) AS result, o.purpose = 'answer' AS answer,
+		               o.state = 'planned' AND o.attempts = 0 AS untried
+		        FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT (SELECT $4::bigint)
+		        FOR NO KEY UPDATE OF o SKIP LOCKED) AS o
+		), ending AS (
+		    SELECT *, min(id) FILTER (WHERE result) OVER (PARTITION BY chat_id, lane, thread_id) AS summary
+		    FROM front WHERE over OR untried AND (overfull AND (result OR answer) OR kind = $6)
+		), summary AS (
+		    SELECT summary AS id, jsonb_build_object(
+		        'count', sum(CASE WHEN kind = $6 THEN (payload ->> 'count')::bigint ELSE 1 END) FILTER (WHERE result),
+		        'results', jsonb_path_query_array(jsonb_path_query_array(
+		            jsonb_agg(CASE WHEN kind = $6 THEN payload -> 'results' ELSE jsonb_build_array(payload) END ORDER BY id)
+		                FILTER (WHERE result), '$[*][*]'), '$[0 to 4]'),
+		        'answers', sum(CASE WHEN kind = $6 THEN (payload ->> 'answers')::bigint ELSE answer::integer END)) AS payload
+		    FROM ending WHERE summary IS NOT NULL GROUP BY summary
+		), summarised AS (
+		    UPDATE outbox o
+		    SET kind = $6, payload = s.payload, alone = true, addressee_id = NULL, addressee = '', reply_to = NULL, expires_at = NULL,
+		        state = 'planned', batch = NULL, attempts = 0, repeated = false, possible_duplicates = 0
+		    FROM summary s WHERE o.id = s.id AND o.id = ANY (ARRAY(SELECT id FROM summary))
+		), ended AS (
+		    UPDATE outbox o
+		    SET state = 'expired', finished_at = now(), supersede_key = NULL, batch = CASE WHEN e.result THEN e.summary END,
+		        last_error = coalesce(o.last_error, CASE WHEN e.over THEN 'too late' ELSE 'too much waits' END)
+		    FROM ending e WHERE o.id = e.id AND o.id = ANY (ARRAY(SELECT id FROM ending)) AND o.id IS DISTINCT FROM e.summary
+		), moved AS ( -- the results of summaries that are part of another one now
+		    UPDATE outbox o SET batch = e.summary
+		    FROM ending e
+		    WHERE o.batch = e.id AND o.state = 'expired'
+		      AND o.batch = ANY (ARRAY(SELECT id FROM ending WHERE kind = $6 AND id <> summary)))
+		SELECT count(*) FILTER (WHERE over), count(*) FILTER (WHERE NOT over AND kind <> $6) FROM ending`
+	var batch pgx.Batch
+	postgres.QueueEpoch(&batch, postgres.LeaderLease, epoch)
+	chats := postgres.Column(lanes, func(l outbox.Lane) int64 { return int64(l.Chat) })
+	kinds := postgres.Column(lanes, func(l outbox.Lane) outbox.LaneKind { return l.Kind })
+	args := []any{chats, kinds, bounds.MaxWaiting, maxSummarised, ranking.KindMatchRecorded, ranking.KindResultsSummary}
+	batch.Queue(sql, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&s.Expired, &s.Dropped) })
+	if err := o.write(ctx, &batch); err != nil {
+		return outbox.Summarised{}, fmt.Errorf("summarise lanes: %w", err)
+	}
+	return s, nil
+}
+
+// queueSummaries records which messages tell of which matches in summaries. They count as covering one item more, so that they are
+// never known as a whole, and never edited.
+func queueSummaries(batch *pgx.Batch, results []outbox.Result) {
+	sent := only(results, func(r outbox.Result) bool {
+		return r.Failure == nil && r.MessageID > 0 && r.Message.Row.Kind == ranking.KindResultsSummary
+	})
+	if len(sent) == 0 {
+		return
+	}
+	batch.Queue(`
+		INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id, outbox_id, covered)
+		SELECT r.sent_to, r.message_id, told.match_id, r.id, 1 + count(*) OVER (PARTITION BY r.id)
+		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS r (id, sent_to, message_id)
+		CROSS JOIN LATERAL (
+		    SELECT match_id FROM outbox WHERE id = r.id
+		    UNION ALL
+		    SELECT match_id FROM outbox WHERE batch = r.id AND state = 'expired') AS told
+		WHERE told.match_id IS NOT NULL
+		ON CONFLICT ON CONSTRAINT match_messages_pkey DO NOTHING`,
+		postgres.Column(sent, func(r outbox.Result) int64 { return r.Message.Row.ID }),
+		postgres.Column(sent, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
+		postgres.Column(sent, func(r outbox.Result) int64 { return r.MessageID }))
+}

@@ -1,0 +1,324 @@
+package pgoutbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/outbox"
+	"elobot/internal/postgres/dbtest"
+)
+
+// results adds n results to the group's lane, each of a match of its own.
+func (m mail) results(t *testing.T, n int) {
+	t.Helper()
+	dbtest.Exec(t, m.Pool, `
+		INSERT INTO groups (chat_id) VALUES (1) ON CONFLICT DO NOTHING;
+		INSERT INTO ladders (group_id, is_default) SELECT id, true FROM groups ON CONFLICT DO NOTHING`)
+	dbtest.Exec(t, m.Pool, `
+		WITH new AS (
+		    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
+		    SELECT l.group_id, l.id, n, 3, 1, 32, now(), 'm:' || n
+		    FROM ladders l, (SELECT count(*) FROM matches) AS old, generate_series(old.count + 1, old.count + $1) AS n
+		    RETURNING id, number)
+		INSERT INTO outbox (chat_id, kind, payload, match_id, reply_to)
+		SELECT 1, 'match_recorded', jsonb_build_object('number', number), id, 7 FROM new ORDER BY number`, n)
+}
+
+// others adds n other notices.
+func (m mail) others(t *testing.T, n int, purpose outbox.Purpose) {
+	t.Helper()
+	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, purpose) SELECT 1, 'k', '{}', $2 FROM generate_series(1, $1::integer) n`, n, purpose)
+}
+
+// waiting returns the rows that wait: how many of a kind follow one another, and what a summary says.
+func (m mail) waiting(t *testing.T) string {
+	t.Helper()
+	var runs []string
+	n := 0
+	for _, row := range dbtest.Values[string](t, m.Pool, `
+		SELECT CASE kind WHEN 'results_summary' THEN concat(id, ': ', payload ->> 'count', ' results, ',
+		    jsonb_path_query_array(payload, '$.results.number'), ', ', payload ->> 'answers', ' answers') ELSE kind END
+		FROM outbox WHERE finished_at IS NULL ORDER BY id`) {
+		n++
+		last := len(runs) - 1
+		switch {
+		case strings.Contains(row, ":"):
+			runs, n = append(runs, row), 0
+		case last >= 0 && strings.HasSuffix(runs[last], " "+row):
+			runs[last] = fmt.Sprint(n, " ", row)
+		default:
+			runs, n = append(runs, "1 "+row), 1
+		}
+	}
+	return strings.Join(runs, ", ")
+}
+
+// TestSummarise summarises a lane in which at most 20 notices may wait.
+func TestSummarise(t *testing.T) {
+	t.Parallel()
+	type lane func(t *testing.T, m mail)
+	results := func(n int) lane { return func(t *testing.T, m mail) { t.Helper(); m.results(t, n) } }
+	others := func(n int) lane { return func(t *testing.T, m mail) { t.Helper(); m.others(t, n, outbox.Outcome) } }
+	questions := func(n int) lane { return func(t *testing.T, m mail) { t.Helper(); m.others(t, n, outbox.Answer) } }
+	sql := func(sql string) lane { return func(t *testing.T, m mail) { t.Helper(); dbtest.Exec(t, m.Pool, sql) } }
+	summarise := func(t *testing.T, m mail) {
+		t.Helper()
+		m.MustSummarise(t, outbox.Bounds{MaxWaiting: 20}, dbtest.Chat(1))
+	}
+	const late = `UPDATE outbox SET expires_at = now() WHERE id IN `
+	for name, tc := range map[string]struct {
+		fill []lane
+		want string
+		outbox.Summarised
+	}{
+		"as many as may wait":   {[]lane{results(18), questions(2)}, "18 match_recorded, 2 k", outbox.Summarised{}},
+		"too many":              {[]lane{results(21)}, "1: 21 results, [1, 2, 3, 4, 5], 0 answers", outbox.Summarised{Dropped: 21}},
+		"a few among others":    {[]lane{others(18), results(2), others(1)}, "18 k, 19: 2 results, [1, 2], 0 answers, 1 k", outbox.Summarised{Dropped: 2}},
+		"after something else":  {[]lane{others(1), results(30)}, "1 k, 2: 30 results, [1, 2, 3, 4, 5], 0 answers", outbox.Summarised{Dropped: 30}},
+		"of other kinds":        {[]lane{others(50)}, "50 k", outbox.Summarised{}},
+		"questions":             {[]lane{results(4), questions(30), results(4)}, "1: 8 results, [1, 2, 3, 4, 5], 30 answers", outbox.Summarised{Dropped: 38}},
+		"nothing but questions": {[]lane{questions(30)}, "", outbox.Summarised{Dropped: 30}},
+		"tried ones": {
+			[]lane{results(30), questions(2), sql(`UPDATE outbox SET attempts = 1 WHERE id IN (1, 9, 31)`), sql(`UPDATE outbox SET state = 'sending' WHERE id = 1`)},
+			"1 match_recorded, 2: 28 results, [2, 3, 4, 5, 6], 1 answers, 1 match_recorded, 1 k", outbox.Summarised{Dropped: 29},
+		},
+		"in two topics": {
+			[]lane{results(30), questions(3), sql(`UPDATE outbox SET thread_id = 8 WHERE id IN (2, 4, 31)`)},
+			"1: 28 results, [1, 3, 5, 6, 7], 2 answers, 2: 2 results, [2, 4], 1 answers", outbox.Summarised{Dropped: 33},
+		},
+		"edits": {
+			[]lane{results(30), sql(`UPDATE outbox SET action = 'edit' WHERE id = 30`)},
+			"1: 29 results, [1, 2, 3, 4, 5], 0 answers, 1 match_recorded", outbox.Summarised{Dropped: 29},
+		},
+		"late ones": {
+			[]lane{others(2), results(3), questions(2), results(1), sql(late + `(1, 3, 5, 6)`)},
+			"1 k, 3: 2 results, [1, 3], 1 answers, 1 match_recorded, 1 k, 1 match_recorded", outbox.Summarised{Expired: 4},
+		},
+		"late ones that were tried": {
+			[]lane{results(4), sql(`UPDATE outbox SET state = 'sending', attempts = 1, batch = 1`), sql(late + `(1, 3)`)},
+			"1: 2 results, [1, 3], 0 answers, 2 match_recorded", outbox.Summarised{Expired: 2},
+		},
+		"late and too many": {
+			[]lane{results(30), questions(1), sql(late + `(2, 31)`)},
+			"1: 30 results, [1, 2, 3, 4, 5], 1 answers", outbox.Summarised{Expired: 2, Dropped: 29},
+		},
+		"late edits": {
+			[]lane{results(2), sql(`UPDATE outbox SET action = 'edit', expires_at = now() WHERE id = 1`)}, "1 match_recorded", outbox.Summarised{Expired: 1},
+		},
+		"a summary": {
+			[]lane{results(23), questions(1), summarise, results(1), sql(late + `(25)`), questions(1), sql(late + `(26)`)},
+			"1: 24 results, [1, 2, 3, 4, 5], 2 answers", outbox.Summarised{Expired: 2},
+		},
+		"a short summary": {
+			[]lane{results(2), sql(late + `(1, 2)`), summarise, results(30)},
+			"1: 32 results, [1, 2, 3, 4, 5], 0 answers", outbox.Summarised{Dropped: 30},
+		},
+		"a tried summary": {
+			[]lane{results(22), summarise, sql(`UPDATE outbox SET attempts = 1 WHERE id = 1`), results(30)},
+			"1: 22 results, [1, 2, 3, 4, 5], 0 answers, 23: 30 results, [23, 24, 25, 26, 27], 0 answers", outbox.Summarised{Dropped: 30},
+		},
+		"a summary after a late one": {
+			[]lane{results(30), sql(`UPDATE outbox SET attempts = 1 WHERE id = 1`), summarise, sql(late + `(1)`)},
+			"1: 30 results, [1, 2, 3, 4, 5], 0 answers", outbox.Summarised{Expired: 1},
+		},
+		"very many": {
+			[]lane{results(2500), summarise, summarise},
+			"1: 2500 results, [1, 2, 3, 4, 5], 0 answers", outbox.Summarised{Dropped: 501},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newEmptyMail(t)
+			for _, fill := range tc.fill {
+				fill(t, m)
+			}
+			got := m.MustSummarise(t, outbox.Bounds{MaxWaiting: 20}, dbtest.Chat(1))
+			if diff := cmp.Diff(tc.Summarised, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			for range 2 { // whatever is not over its bound any more stays as it is
+				if got := m.waiting(t); got != tc.want {
+					t.Errorf("then there wait\n%s, want\n%s", got, tc.want)
+				}
+				m.MustSummarise(t, outbox.Bounds{MaxWaiting: 10_000}, dbtest.Chat(1))
+			}
+			lost := dbtest.Value[int](t, m.Pool, `
+				SELECT count(*) FROM outbox o WHERE kind = 'match_recorded' AND action = 'send' AND finished_at IS NOT NULL
+				AND NOT EXISTS (SELECT FROM outbox s WHERE s.id = o.batch AND s.kind = 'results_summary' AND s.finished_at IS NULL)`)
+			if lost > 0 {
+				t.Errorf("%d results belong to no summary", lost)
+			}
+		})
+	}
+}
+
+// TestSummarySent: a message that is a summary tells of all its matches, and of no others, and is never edited.
+func TestSummarySent(t *testing.T) {
+	t.Parallel()
+	for name, fill := range map[string]func(t *testing.T, m mail){
+		"too many": func(t *testing.T, m mail) {
+			t.Helper()
+			m.others(t, 1, outbox.Answer)
+			m.results(t, 25)
+		},
+		"one that is late": func(t *testing.T, m mail) {
+			t.Helper()
+			m.results(t, 1)
+			dbtest.Exec(t, m.Pool, `UPDATE outbox SET expires_at = now()`)
+		},
+		"late ones of a message": func(t *testing.T, m mail) {
+			t.Helper()
+			m.results(t, 4)
+			m.MustTake(t, 1, 1, 2, 3, 4)
+			dbtest.Exec(t, m.Pool, `UPDATE outbox SET expires_at = now() WHERE id IN (1, 3)`)
+		},
+		"part of another one": func(t *testing.T, m mail) {
+			t.Helper()
+			m.results(t, 25)
+			dbtest.Exec(t, m.Pool, `UPDATE outbox SET attempts = 1 WHERE id = 1`)
+			m.MustSummarise(t, outbox.Bounds{MaxWaiting: 20}, dbtest.Chat(1))
+			dbtest.Exec(t, m.Pool, `UPDATE outbox SET expires_at = now() WHERE id = 1`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newEmptyMail(t)
+			fill(t, m)
+			m.MustSummarise(t, outbox.Bounds{MaxWaiting: 20}, dbtest.Chat(1))
+			message := m.Take(t, 1)
+			if message == nil || message.Row.Kind != "results_summary" || len(message.Items) != 1 || message.Row.ReplyTo != 0 ||
+				message.Row.Attempts != 1 || message.Row.PossibleDuplicates != 0 || message.Row.PreviousUnknown {
+				t.Fatalf("took %+v", message)
+			}
+			again := m.Take(t, 1) // after a crash
+			if diff := cmp.Diff(dbtest.Items(message), dbtest.Items(again)); diff != "" || again.Row.PossibleDuplicates != 1 {
+				t.Errorf("taken again: %+v (-want +got):\n%s", again, diff)
+			}
+			for range 2 {
+				m.Finish(t, dbtest.SentAs(*again, 71))
+			}
+			want := dbtest.Value[int](t, m.Pool, `SELECT (payload ->> 'count')::integer FROM outbox WHERE kind = 'results_summary' AND state = 'sent'`)
+			told := dbtest.Values[int](t, m.Pool, `
+				SELECT match_id::integer FROM match_messages WHERE telegram_chat_id = -100 AND telegram_message_id = 71 AND covered > 1 ORDER BY 1`)
+			expired := dbtest.Values[int](t, m.Pool, `
+				SELECT match_id::integer FROM outbox WHERE match_id IS NOT NULL AND (state = 'expired' OR kind = 'results_summary') ORDER BY 1`)
+			if diff := cmp.Diff(expired, told); diff != "" || len(told) != want {
+				t.Fatalf("of %d results, the message tells of (-want +got):\n%s", want, diff)
+			}
+			dbtest.Exec(t, m.Pool, `UPDATE outbox SET state = 'expired', finished_at = now() WHERE finished_at IS NULL`)
+			for _, purged := range []bool{false, true} {
+				if purged {
+					dbtest.Exec(t, m.Pool, `DELETE FROM outbox`)
+				}
+				for _, match := range told {
+					m.edit(t, match)
+					if edit := m.Take(t, 1); edit == nil || edit.Action != outbox.Edit || edit.Target != 0 {
+						t.Errorf("match %d is edited in %+v", match, edit)
+					} else {
+						m.Finish(t, dbtest.Failed(*edit, outbox.Obsolete))
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestSummariesOfLateResults: a chat that could not be written to until it was too late gets a summary of its results, at their
+// position, as soon as it can be written to.
+func TestSummariesOfLateResults(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ pause, end string }{
+		"frozen": {`UPDATE chats SET frozen_until = now() + interval '1 hour'`, `UPDATE chats SET frozen_until = NULL`},
+		"parked": {`UPDATE chats SET parked_at = now()`, `UPDATE chats SET parked_at = NULL`},
+		"slow":   {`SELECT`, `SELECT`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newEmptyMail(t)
+			m.others(t, 1, outbox.Answer)
+			m.results(t, 2)
+			m.others(t, 1, outbox.Outcome)
+			m.results(t, 1)
+			dbtest.Exec(t, m.Pool, `UPDATE outbox SET expires_at = now(), not_before = now() - interval '1 hour', addressee = 'Alice'`)
+			m.others(t, 1, outbox.Outcome)
+			dbtest.Exec(t, m.Pool, tc.pause)
+			if name != "slow" {
+				dbtest.Purge(t, m.Pool, map[string]int64{"parked": 2}[name])
+				if turn := m.Turn(t, dbtest.Chat(1)); turn.Message != nil {
+					t.Fatalf("took %v", dbtest.Items(turn.Message))
+				}
+			}
+			dbtest.Exec(t, m.Pool, tc.end)
+			for _, want := range []int64{2, 6} {
+				message := m.MustTake(t, 1, want)
+				if message.Row.Addressee != "" || message.Row.ReplyTo != 0 {
+					t.Errorf("took %+v", message)
+				}
+				m.Finish(t, dbtest.SentAs(message, want))
+			}
+			if next := m.Take(t, 1); next != nil {
+				t.Errorf("then %v is sent", dbtest.Items(next))
+			}
+		})
+	}
+}
+
+// TestSummariseBesideACommand: results that a command is changing are not waited for, and are told of by themselves.
+func TestSummariseBesideACommand(t *testing.T) {
+	t.Parallel()
+	m := newEmptyMail(t)
+	m.results(t, 25)
+	undo := dbtest.Begin(t, m.Pool)
+	dbtest.Exec(t, undo, `UPDATE outbox SET payload = '{"number": 1, "undone": true}' WHERE id = 1`)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err := m.Summarise(ctx, 1, []outbox.Lane{dbtest.Chat(1)}, outbox.Bounds{MaxWaiting: 20})
+	dbtest.Must(t, err)
+	dbtest.Must(t, undo.Commit(t.Context()))
+	if got, want := m.waiting(t), "1 match_recorded, 2: 24 results, [2, 3, 4, 5, 6], 0 answers"; got != want {
+		t.Errorf("there wait %s, want %s", got, want)
+	}
+}
+
+// TestSummariseIsAllOrNothing: whoever lost the lease changes nothing, and neither does a statement that fails at its end.
+func TestSummariseIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	m := newEmptyMail(t)
+	m.results(t, 25)
+	if _, err := m.Summarise(t.Context(), 2, []outbox.Lane{dbtest.Chat(1)}, outbox.Bounds{MaxWaiting: 20}); !errors.Is(err, outbox.ErrLeaseLost) {
+		t.Errorf("without the lease: %v", err)
+	}
+	dbtest.Define(t, m.Pool, "fail", `
+		CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''disk full''; END';
+		CREATE CONSTRAINT TRIGGER fail AFTER UPDATE ON outbox DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fail()`)
+	if _, err := m.Summarise(t.Context(), 1, []outbox.Lane{dbtest.Chat(1)}, outbox.Bounds{MaxWaiting: 20}); err == nil {
+		t.Error("it does not fail")
+	}
+	if got := m.waiting(t); got != "25 match_recorded" {
+		t.Errorf("there wait %s", got)
+	}
+}
+
+// TestWaitingOverfull: a poll tells of the lanes in which more waits than may.
+func TestWaitingOverfull(t *testing.T) {
+	t.Parallel()
+	m := newMail(t)
+	m.results(t, 8) // in the group, in which two more wait
+	for bound, want := range map[int]string{9: "1 true, 2 false", 10: "1 false, 2 false"} {
+		backlogs, err := m.Waiting(t.Context(), outbox.Bounds{MaxWaiting: bound})
+		dbtest.Must(t, err)
+		var got []string
+		for _, b := range backlogs {
+			got = append(got, fmt.Sprint(b.Lane.Chat, " ", b.Overfull))
+		}
+		if diff := cmp.Diff(want, strings.Join(got, ", ")); diff != "" {
+			t.Errorf("%d may wait (-want +got):\n%s", bound, diff)
+		}
+	}
+}
