@@ -71,7 +71,7 @@ func freeAddress(t *testing.T) string {
 func TestTransactionPoolingIsRefused(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
-	bot := launch(t, environment(sim, pgtest.TransactionPooler(t, pgtest.New(t), 2)), "run")
+	bot := launch(t, environment(sim, pgtest.Pooled(t, 2)), "run")
 	code := bot.wait(t)
 	output := strings.TrimSpace(bot.output.String())
 	if last := output[strings.LastIndex(output, "\n")+1:]; code != 3 || !strings.Contains(last, "pool_mode = session") {

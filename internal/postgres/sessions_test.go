@@ -158,19 +158,29 @@ func TestSessionLifetime(t *testing.T) {
 	}
 }
 
-// TestTransactionPoolingIsRefused, whether the pooler has fewer server sessions than clients or more.
+// TestTransactionPoolingIsRefused, whether the pooler has fewer server sessions than clients or more. To find that out takes no prepared
+// statement, which the session may not have.
 func TestTransactionPoolingIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, sessions := range []int{1, 2, 3, 5} {
 		t.Run(fmt.Sprint(sessions), func(t *testing.T) {
 			t.Parallel()
-			url := pgtest.TransactionPooler(t, pgtest.Borrow(t).URL, sessions)
+			p := dbtest.NewProxy(t, pgtest.Pooled(t, sessions))
+			var prepared atomic.Bool
+			p.OnMessage(func(kind byte, _ []byte) bool {
+				prepared.CompareAndSwap(false, kind == 'P')
+				return false
+			})
+			url := pgtest.WithParameter(p.URL, "search_path", "public,pg_catalog")
 			pool, err := postgres.Open(t.Context(), url, 4*dbtest.MaxWait, slog.New(slog.DiscardHandler))
 			if err == nil {
 				pool.Close()
 			}
 			if err == nil || !strings.Contains(err.Error(), "needs a direct connection") || strings.Contains(err.Error(), "\n") {
 				t.Errorf("the database is opened with %v", err)
+			}
+			if prepared.Load() {
+				t.Error("a statement is prepared")
 			}
 		})
 	}
