@@ -38,19 +38,21 @@ type bench struct {
 type sizes struct {
 	groups, people int   // people in each group
 	known, costed  int   // results of cost before and while it counts
-	waiting        int   // results that wait at the start of throughput
+	waiting        int   // results that wait at the beginning of throughput
 	rate, seconds  int   // results a second in latency, and for how long
 	contended      int   // results of one group in contention
 	grown          []int // matches in the databases of growth
 	viewed         []int // matches in the ladders of views
 	members        int   // of the ladders of views
 	views          int   // how often each view is measured
+	// careful is how long a bot with a webhook runs before it is measured: until then it handles updates one at a time.
+	careful time.Duration
 }
 
 var (
 	fullSizes = sizes{
 		groups: 100, people: 10, known: 1000, costed: 5000, waiting: 20_000, rate: 50, seconds: 60, contended: 3000,
-		grown: []int{1e3, 1e6}, viewed: []int{1e3, 1e5, 1e6}, members: 1000, views: 500,
+		grown: []int{1e3, 1e6}, viewed: []int{1e3, 1e5, 1e6}, members: 1000, views: 500, careful: 2 * time.Minute,
 	}
 	shortSizes = sizes{
 		groups: 50, people: 10, known: 500, costed: 1000, waiting: 3000, rate: 50, seconds: 5, contended: 500,

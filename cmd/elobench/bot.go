@@ -114,6 +114,19 @@ func (b *bench) launchServing(
 	return bot, endpoint, nil
 }
 
+// pauseWhileCareful waits until bots with a webhook that were started before are no longer careful. The next update that each of them
+// gets ends that.
+func (b *bench) pauseWhileCareful(ctx context.Context) error {
+	timer := time.NewTimer(b.sizes.careful)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // during returns a context that also ends when the process ends.
 func (p *process) during(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)

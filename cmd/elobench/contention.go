@@ -59,6 +59,9 @@ func (b *bench) contend(ctx context.Context, instances int, w *workload, db data
 		}
 		f.bots, f.endpoints = append(f.bots, bot), append(f.endpoints, endpoint)
 	}
+	if err := b.pauseWhileCareful(ctx); err != nil {
+		return errors.Join(err, f.stop())
+	}
 	took, err := f.deliver(ctx, updates[:contenders], updates[contenders:])
 	var recorded, givenUp int
 	if err == nil {
@@ -122,8 +125,8 @@ type fleet struct {
 	client    *http.Client
 }
 
-// deliver first delivers the updates of before one at a time, so that the bot knows all players. Then it delivers updates
-// concurrently and returns how long that took.
+// deliver first delivers the updates of before one at a time, so that the bot knows all players, and each instance has handled one. Then
+// it delivers updates concurrently and returns how long that took.
 func (f *fleet) deliver(ctx context.Context, before, updates []json.RawMessage) (time.Duration, error) {
 	for _, bot := range f.bots {
 		watched, cancel := bot.during(ctx)

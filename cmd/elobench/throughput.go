@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// measureThroughput measures how fast the bot records and delivers results that wait when it starts, by polling and by webhook, without
-// limits. No player is known yet.
+// measureThroughput measures how fast the bot records and delivers results that come all at once, without limits: by polling those that
+// wait when it starts, and by webhook once it is no longer careful. No player is known yet.
 func measureThroughput(ctx context.Context, b *bench) error {
 	for name, launch := range map[string]launcher{"Throughput/polling": b.launchPolling, "Throughput/webhook": b.launchWebhook} {
 		err := b.onStage(ctx, 2*b.sizes.groups, 2*b.sizes.people, func(w *workload, db database) error {
@@ -20,15 +20,26 @@ func measureThroughput(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// measureWaiting measures the time from the first request for updates, or their first delivery, until all results are recorded, and until
+// measureWaiting measures the time from the first request for updates, or the first result, until all results are recorded, and until
 // the bot has answered all of them.
 func (b *bench) measureWaiting(ctx context.Context, name string, launch launcher, w *workload, db database) error {
-	n := b.sizes.waiting
-	w.play(n)
+	n, polls := b.sizes.waiting, name == "Throughput/polling"
+	if polls {
+		w.play(n)
+	} else {
+		w.sim.Update([]byte(`{"poll":{"id":"1"}}`)) // is delivered when the bot has started, and means nothing
+	}
 	var startedAt, answeredAt, recordedAt time.Time
 	var used, memory []metric
 	err := b.withBot(ctx, launch, w, db.url, func(ctx context.Context, bot *process) (err error) {
 		startedAt = time.Now()
+		if !polls {
+			if err := b.pauseWhileCareful(ctx); err != nil {
+				return err
+			}
+			startedAt = time.Now()
+			w.play(n)
+		}
 		if used, err = b.processorsOf(bot, n, func() (err error) {
 			answeredAt, err = w.awaitAnswers(ctx, b, n)
 			return err
