@@ -53,7 +53,7 @@ func TestDatabaseStopped(t *testing.T) {
 // stopDatabase launches a bot, stops and resumes its database, and returns its simulated Telegram.
 func stopDatabase(t *testing.T, launch func(env []string) *process) *botsim.Server {
 	t.Helper()
-	server, err := pgtemp.Start(t.Context(), pgtemp.Options{})
+	server, err := pgtemp.Start(t.Context(), pgtemp.Options{Sources: []pgtemp.Source{pgtemp.Programs, pgtemp.Archive, pgtemp.Packages}})
 	must(t, err)
 	t.Cleanup(func() {
 		if err := server.Stop(context.Background()); err != nil {

@@ -99,7 +99,7 @@ func (h *ownHost) checkMatches(want int) {
 }
 
 // server returns the process id of the bot's PostgreSQL, or 0 if none runs. The file that names the process may be of one that has
-// ended, or of one in a container, whose number means another process here.
+// ended.
 func (h *ownHost) server() int {
 	h.t.Helper()
 	data := filepath.Join(h.folder, "elobot-data/data")

@@ -29,100 +29,63 @@ import (
 // systemCache is the folder in which root keeps fetched programs for all users. The server's user could not enter root's home folder.
 const systemCache = "/var/cache/elobot"
 
-// cacheFolders returns the folders to search for fetched programs. The first is the one that this user fetches into.
-func cacheFolders(o Options) []string {
+// cacheFolder returns the folder for fetched programs.
+func cacheFolder(o Options) string {
 	if o.cache != "" {
-		return []string{o.cache}
+		return o.cache
 	}
 	if home, err := os.UserCacheDir(); err == nil && os.Geteuid() != 0 {
-		return []string{filepath.Join(home, "elobot"), systemCache}
+		return filepath.Join(home, "elobot")
 	}
-	return []string{systemCache}
+	return systemCache
 }
 
 // cached returns the folders with programs that were fetched under a name.
 func cached(o Options, name string) (bins []string) {
-	for _, cache := range cacheFolders(o) {
-		root := filepath.Join(cache, name)
-		for _, pattern := range []string{"bin", "usr/lib/postgresql/*/bin"} {
-			found, err := fs.Glob(os.DirFS(root), pattern)
-			if err != nil {
-				continue // the patterns are valid
-			}
-			for _, bin := range found {
-				bins = append(bins, filepath.Join(root, bin))
-			}
+	for _, pattern := range []string{"bin", "usr/lib/postgresql/*/bin"} {
+		found, err := filepath.Glob(filepath.Join(cacheFolder(o), name, pattern))
+		if err != nil {
+			continue // the cache's name contains pattern characters; programs are fetched into it again
 		}
+		bins = append(bins, found...)
 	}
 	return bins
 }
 
-// fetch returns the programs in the cache that were fetched under a name and can be used, see firstSuitable. If there are none, it calls
-// fill for a new folder and renames that when it is complete.
-func fetch(
-	ctx context.Context, o Options, name string, user identity, dataMajor string, fill func(w *Watcher, folder string) error,
-) (installation, error) {
-	find := func() (installation, error) { return firstSuitable(ctx, cached(o, name), user, dataMajor) }
-	if found, err := find(); err == nil {
+// fetcher fetches programs into a new folder. They must be able to read data of the version dataMajor, unless that is empty.
+type fetcher func(ctx context.Context, o Options, w *Watcher, folder, dataMajor string) error
+
+// fetch returns the programs in the cache that were fetched under a name and can be used, see firstSuitable. If there are none, it fills
+// a new folder and renames that when it is complete.
+func fetch(ctx context.Context, o Options, name string, user identity, dataMajor string, fill fetcher) (found installation, err error) {
+	find := func() error {
+		found, err = firstSuitable(ctx, cached(o, name), user, dataMajor)
+		return err
+	}
+	if find() == nil {
 		return found, nil
 	}
-	cache := cacheFolders(o)[0]
+	cache := cacheFolder(o)
 	partial := filepath.Join(cache, "new-"+newPassword())
 	watcher, err := watch(nil, programsScript, partial)
 	if err != nil {
-		return installation{}, err
+		return found, err
 	}
-	if err = makeFolder(cache, 0o755); err == nil {
-		err = os.Mkdir(partial, 0o755)
-	}
-	if err == nil {
-		err = fill(watcher, partial)
+	if err = errors.Join(makeFolder(cache, 0o755), os.Mkdir(partial, 0o755)); err == nil {
+		err = fill(ctx, o, watcher, partial, dataMajor)
 	}
 	if err == nil {
-		err = complete(partial)
+		// The server may run as another user, whatever the umask is, and no power failure may leave files without their content.
+		_, err = watcher.run(exec.CommandContext(ctx, "/bin/sh", "-ec", `chmod -R a+rX "$1"; sync`, "sh", partial))
 	}
-	var found installation
-	if err == nil {
-		found, err = publish(partial, filepath.Join(cache, name), find)
+	// If another process has been faster, its programs are equivalent and may be in use already.
+	if err == nil && find() != nil {
+		fetched := filepath.Join(cache, name)
+		if err = errors.Join(os.RemoveAll(fetched), os.Rename(partial, fetched)); err == nil || errors.Is(err, fs.ErrExist) {
+			err = find()
+		}
 	}
 	return found, errors.Join(err, os.RemoveAll(partial), watcher.Dismiss())
-}
-
-// publish renames a complete folder. If another process has published one first, that one is used: it is equivalent and
-// may be in use already.
-func publish(partial, name string, find func() (installation, error)) (installation, error) {
-	if found, err := find(); err == nil {
-		return found, nil
-	}
-	if err := os.RemoveAll(name); err != nil {
-		return installation{}, err
-	}
-	if err := os.Rename(partial, name); err != nil && !errors.Is(err, fs.ErrExist) {
-		return installation{}, err
-	}
-	return find()
-}
-
-// complete lets all users read fetched programs, regardless of the umask: the server may run as another user. It returns when the
-// programs are on the disk, so that no power failure leaves files without their content.
-func complete(root string) error {
-	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.Type()&fs.ModeSymlink != 0 {
-			return err
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		mode := info.Mode().Perm() | 0o444
-		if info.IsDir() || mode&0o100 != 0 {
-			mode |= 0o111
-		}
-		if err := os.Chmod(path, mode); err != nil {
-			return err
-		}
-		return syncFile(path)
-	})
 }
 
 const (
@@ -163,10 +126,10 @@ func archiveFor(system, processor string, alpine bool) (archive, error) {
 	return archive{address, sum, fetchTimeout}, nil
 }
 
-// fromArchive is the source that fetches an archive of programs.
-func fromArchive(ctx context.Context, o Options, user identity, dataMajor string) (installation, error) {
+// fillFromArchive fetches an archive of programs.
+func fillFromArchive(ctx context.Context, o Options, _ *Watcher, folder, dataMajor string) error {
 	if major, _, _ := strings.Cut(archiveVersion, "."); dataMajor != "" && dataMajor != major {
-		return installation{}, fmt.Errorf("%s cannot read data of version %s", archiveVersion, dataMajor)
+		return fmt.Errorf("%s cannot read data of version %s", archiveVersion, dataMajor)
 	}
 	_, alpineErr := os.Stat("/etc/alpine-release")
 	a, err := archiveFor(runtime.GOOS, runtime.GOARCH, alpineErr == nil)
@@ -174,23 +137,21 @@ func fromArchive(ctx context.Context, o Options, user identity, dataMajor string
 		a, err = *o.archive, nil
 	}
 	if err != nil {
-		return installation{}, err
+		return err
 	}
-	return fetch(ctx, o, archiveName, user, dataMajor, func(_ *Watcher, folder string) error {
-		o.log("fetching PostgreSQL %s from %s", archiveVersion, strings.TrimSuffix(a.address, "/"+path.Base(a.address)))
-		packed := filepath.Join(folder, "archive")
-		if err := a.fetch(ctx, o, packed); err != nil {
-			return fmt.Errorf("fetch %s: %w", a.address, err)
-		}
-		if err := unpackArchive(packed, folder); err != nil {
-			return fmt.Errorf("unpack %s: %w", path.Base(a.address), err)
-		}
-		return os.Remove(packed)
-	})
+	o.log("fetching PostgreSQL %s from %s", archiveVersion, strings.TrimSuffix(a.address, "/"+path.Base(a.address)))
+	packed := filepath.Join(folder, "archive")
+	if err := a.fetch(ctx, packed); err != nil {
+		return fmt.Errorf("fetch %s: %w", a.address, err)
+	}
+	if err := unpackArchive(packed, folder); err != nil {
+		return fmt.Errorf("unpack %s: %w", path.Base(a.address), err)
+	}
+	return os.Remove(packed)
 }
 
 // fetch downloads the archive into a file and verifies its checksum.
-func (a archive) fetch(ctx context.Context, o Options, to string) error {
+func (a archive) fetch(ctx context.Context, to string) error {
 	ctx, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
 	client := &http.Client{Transport: &http.Transport{
@@ -220,7 +181,7 @@ func (a archive) fetch(ctx context.Context, o Options, to string) error {
 		return err
 	}
 	sum := sha256.New()
-	_, err = io.Copy(io.MultiWriter(file, sum, &progress{total: response.ContentLength, log: o.log}), response.Body)
+	_, err = io.Copy(io.MultiWriter(file, sum), response.Body)
 	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
@@ -228,21 +189,6 @@ func (a archive) fetch(ctx context.Context, o Options, to string) error {
 		return fmt.Errorf("its checksum is %s, want %s", got, a.sum)
 	}
 	return nil
-}
-
-// progress logs each tenth of a download whose length is known.
-type progress struct {
-	total, done int64
-	log         func(format string, args ...any)
-}
-
-func (p *progress) Write(part []byte) (int, error) {
-	before := p.done
-	p.done += int64(len(part))
-	if p.total > 0 && p.done*10/p.total > before*10/p.total {
-		p.log("fetched %d %%", p.done*10/p.total*10)
-	}
-	return len(part), nil
 }
 
 // unpackArchive unpacks the compressed tar file inside the zip file.
@@ -313,44 +259,20 @@ func unpackFile(root *os.Root, name string, mode fs.FileMode, content io.Reader)
 		return err
 	}
 	_, err = io.Copy(file, content)
-	return errors.Join(err, file.Chmod(mode), file.Close()) // regardless of the umask
+	return errors.Join(err, file.Close())
 }
 
 const packagesName = "packages-postgresql"
 
-// fromPackages is the source that fetches packages with apt-get. It unpacks them without installing anything, so that it
-// needs no privileges.
-func fromPackages(ctx context.Context, o Options, user identity, dataMajor string) (installation, error) {
-	if _, err := exec.LookPath("apt-get"); err != nil {
-		return installation{}, errors.New("the apt-get command is not in PATH")
-	}
-	return fetch(ctx, o, packagesName, user, dataMajor, func(w *Watcher, folder string) error {
-		a := apt{watcher: w, private: filepath.Join(folder, "apt")}
-		for _, name := range []string{"lists/partial", "archives/partial"} {
-			if err := os.MkdirAll(filepath.Join(a.private, name), 0o755); err != nil {
-				return err
-			}
+// fillFromPackages fetches packages with apt-get: the server, its client programs, and the libraries that the machine lacks. It unpacks
+// them without installing anything, so that it needs no privileges.
+func fillFromPackages(ctx context.Context, o Options, w *Watcher, folder, dataMajor string) error {
+	a := apt{watcher: w, private: filepath.Join(folder, "apt")}
+	for _, name := range []string{"lists/partial", "archives/partial"} {
+		if err := os.MkdirAll(filepath.Join(a.private, name), 0o755); err != nil {
+			return err
 		}
-		return errors.Join(a.unpackServer(ctx, o, folder, dataMajor), os.RemoveAll(a.private))
-	})
-}
-
-// apt runs apt-get and similar programs with package lists and archives in a private folder.
-type apt struct {
-	watcher *Watcher
-	private string
-}
-
-var (
-	serverDependency = regexp.MustCompile(`Depends: (postgresql-\d+)\n`)
-	wantedPackage    = regexp.MustCompile(`(?m)^Inst (\S+) `)
-	// excluded are libraries that the server does not need, and the C library, which must match the system's loader.
-	// Without LLVM the server does not compile queries.
-	excluded = regexp.MustCompile(`^(libc6|libc-bin|libllvm.*|libz3.*|.*-dev|.*-perl)$`)
-)
-
-// unpackServer fetches and unpacks the server, and the libraries and client programs that the machine lacks.
-func (a apt) unpackServer(ctx context.Context, o Options, folder, dataMajor string) error {
+	}
 	o.log("fetching the lists of packages by apt-get")
 	// If some lists cannot be fetched, the others may be sufficient.
 	_, updateErr := a.run(ctx, "apt-get", "update")
@@ -362,49 +284,37 @@ func (a apt) unpackServer(ctx context.Context, o Options, folder, dataMajor stri
 	if server == nil {
 		return errors.Join(updateErr, errors.New("no package contains a PostgreSQL server"))
 	}
-	if dataMajor != "" && server[1] != "postgresql-"+dataMajor {
-		return fmt.Errorf("%s cannot read data of version %s", server[1], dataMajor)
+	major := server[1]
+	if dataMajor != "" && major != dataMajor {
+		return fmt.Errorf("postgresql-%s cannot read data of version %s", major, dataMajor)
 	}
-	plan, err := a.run(ctx, "apt-get", "install", "--simulate", "--reinstall", "--no-install-recommends", server[1])
+	o.log("fetching postgresql-%s and the packages that it needs by apt-get", major)
+	_, err = a.run(ctx, "apt-get", "install", "--download-only", "--reinstall", "--no-install-recommends", "--yes",
+		"postgresql-"+major, "postgresql-client-"+major)
 	if err != nil {
 		return errors.Join(updateErr, err)
 	}
-	names := []string{server[1]}
-	clients := strings.Replace(server[1], "postgresql-", "postgresql-client-", 1) // psql and the like
-	for _, match := range wantedPackage.FindAllStringSubmatch(plan, -1) {
-		name, _, _ := strings.Cut(match[1], ":")
-		if name == clients || strings.HasPrefix(name, "lib") && !excluded.MatchString(name) {
-			names = append(names, match[1])
-		}
-	}
-	o.log("fetching %s and %d packages that it needs by apt-get", server[1], len(names)-1)
-	if _, err := a.run(ctx, "apt-get", append([]string{"download"}, names...)...); err != nil {
-		return errors.Join(updateErr, err)
-	}
-	files, err := filepath.Glob(filepath.Join(a.private, "*.deb"))
+	files, err := filepath.Glob(filepath.Join(a.private, "archives", "*.deb"))
 	if err != nil {
 		return err
 	}
 	for _, file := range files {
+		if strings.HasPrefix(filepath.Base(file), "libc6_") {
+			continue // it must match the system's loader
+		}
 		if _, err := a.run(ctx, "dpkg-deb", "--extract", file, folder); err != nil {
 			return err
 		}
 	}
-	return removeCompiler(folder)
+	return os.RemoveAll(a.private)
 }
 
-// removeCompiler removes the server's JIT module, which needs LLVM, so that the server does not try to load it.
-func removeCompiler(folder string) error {
-	parts, err := filepath.Glob(filepath.Join(folder, "usr/lib/postgresql/*/lib/llvmjit.so"))
-	if err != nil {
-		return err
-	}
-	for _, part := range parts {
-		if err := os.Remove(part); err != nil {
-			return err
-		}
-	}
-	return nil
+var serverDependency = regexp.MustCompile(`Depends: postgresql-(\d+)\n`)
+
+// apt runs apt-get and similar programs with package lists and archives in a private folder.
+type apt struct {
+	watcher *Watcher
+	private string
 }
 
 // run runs a program in the private folder. It adds the options that the apt programs need.
@@ -417,6 +327,7 @@ func (a apt) run(ctx context.Context, program string, args ...string) (output st
 			"--option=Dir::State::Lists=" + filepath.Join(a.private, "lists"),
 			"--option=Dir::Cache=" + a.private,
 			"--option=APT::Sandbox::User=root", // apt's sandbox user could not enter the folder
+			"--option=Debug::NoLocking=true",   // nothing is installed
 			"--option=Acquire::Languages=none",
 			"--option=Acquire::Retries=1",
 			"--option=Acquire::http::Timeout=10",

@@ -15,12 +15,9 @@ import (
 // putPrograms writes scripts into a folder that answer --version like the programs.
 func putPrograms(t *testing.T, folder, version string) {
 	t.Helper()
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(folder, 0o755)) //nolint:gosec // a folder for programs
 	for _, program := range []string{"postgres", "initdb"} {
-		script := fmt.Sprintf("#!/bin/sh\necho '%s (PostgreSQL) %s'\n", program, version)
-		putScript(t, filepath.Join(folder, program), script)
+		putScript(t, filepath.Join(folder, program), fmt.Sprintf("#!/bin/sh\necho '%s (PostgreSQL) %s'\n", program, version))
 	}
 }
 
@@ -30,9 +27,7 @@ func putScript(t *testing.T, path, script string) {
 	t.Helper()
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
-	if err := errors.Join(os.WriteFile(path, []byte(script), 0o755), os.Chmod(path, 0o755)); err != nil { //nolint:gosec // a program
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.WriteFile(path, []byte(script), 0o755), os.Chmod(path, 0o755))) //nolint:gosec // a program
 }
 
 // find returns the first suitable installation in PATH or the folders.
@@ -61,9 +56,7 @@ func TestFindPrograms(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			root, err := filepath.EvalSymlinks(t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			path := []string{"", "relative", filepath.Join(root, "nonexistent")}
 			for kind, entries := range map[string][]string{"path": test.path, "folders": test.folders} {
 				for _, entry := range entries {
@@ -92,19 +85,12 @@ func TestFindPrograms(t *testing.T) {
 //nolint:paralleltest // it sets PATH
 func TestFindProgramsThroughLinks(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	target, links := filepath.Join(root, "target"), filepath.Join(root, "links")
+	must(t, err)
+	target := filepath.Join(root, "target")
 	putPrograms(t, target, "16.4")
-	if err := os.Mkdir(links, 0o755); err != nil {
-		t.Fatal(err)
-	}
 	// Only the server is linked: the other programs are next to the link's target.
-	if err := os.Symlink(filepath.Join(target, "postgres"), filepath.Join(links, "postgres")); err != nil {
-		t.Fatal(err)
-	}
-	if found, err := find(t, links, "", ""); err != nil || found.bin != target {
+	must(t, os.Symlink(filepath.Join(target, "postgres"), filepath.Join(root, "postgres")))
+	if found, err := find(t, root, "", ""); err != nil || found.bin != target {
 		t.Errorf("found %+v, %v", found, err)
 	}
 }

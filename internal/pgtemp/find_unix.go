@@ -73,11 +73,10 @@ func (i installation) libraries() []string {
 // PreferPrograms makes this process find psql and the like first where the programs are that fit the data of Options.DataDir, if there
 // are any on this machine. Others may be too old for the server.
 func PreferPrograms(ctx context.Context, o Options) error {
-	path, err := filepath.Abs(o.DataDir)
+	home, err := openFolder(o)
 	if err != nil {
-		return fmt.Errorf("find data folder: %w", err)
+		return err
 	}
-	home := &folder{path: path}
 	user, err := chooseIdentity(home.data())
 	if err != nil {
 		return err
@@ -107,7 +106,22 @@ func prepend(variable string, folders ...string) error {
 	return nil
 }
 
-// installed is the source of programs that are on the machine already: in PATH, in the usual folders, or in the cache.
+// findPrograms finds or fetches the programs to run. They must be able to read data of the version dataMajor, unless that is
+// empty, and to run as user.
+func findPrograms(ctx context.Context, o Options, source Source, user identity, dataMajor string) (installation, error) {
+	switch source {
+	case Programs:
+		return installed(ctx, o, user, dataMajor)
+	case Archive:
+		return fetch(ctx, o, archiveName, user, dataMajor, fillFromArchive)
+	case Packages:
+		return fetch(ctx, o, packagesName, user, dataMajor, fillFromPackages)
+	default:
+		return installation{}, errors.New("there is no such source")
+	}
+}
+
+// installed finds programs that are on the machine already: in PATH, in the usual folders, or in the cache.
 func installed(ctx context.Context, o Options, user identity, dataMajor string) (installation, error) {
 	patterns := o.programFolders
 	if patterns == nil {

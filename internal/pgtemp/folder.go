@@ -9,12 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 )
-
-// lockWait is how long a start waits for a folder whose process has ended: the watcher of that process may still be stopping
-// its server.
-const lockWait = 30 * time.Second
 
 var errInUse = errors.New("another process has a server running on it")
 
@@ -29,12 +24,10 @@ var ErrForeignFolder = errors.New("the folder is not empty, and was not made for
 
 // folder is the named folder that keeps a server's data. The zero value means a temporary folder.
 //
-// It holds the marker, data (the server's own folder), and the files password (the superuser's), port (that of the running server),
-// container (the name of the one that the server runs in) and lock.
+// It holds the marker, data (the server's own folder), and the files password (the superuser's), log, log.1 and lock.
 //
-// lock contains the id of the process in charge, and is locked by it, by its watcher, and by its server unless that is in a container.
-// So the lock lasts until the server has ended, even if the process is killed. The server's own lock is not sufficient, because it
-// does not work between a container and its host.
+// lock contains the id of the process in charge, and is locked by it, by its watcher and by its server. So the lock lasts until the
+// server has ended, even if the process is killed.
 type folder struct {
 	path string
 	lock *os.File // nil if this process is not in charge
@@ -42,27 +35,22 @@ type folder struct {
 
 // openFolder makes the folder if necessary. It fails with ErrForeignFolder, and changes nothing, if the folder has files of others.
 func openFolder(o Options) (*folder, error) {
-	path := o.DataDir
-	if path == "" {
+	if o.DataDir == "" {
 		return &folder{}, nil
 	}
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return nil, fmt.Errorf("find data folder: %w", err)
+	path, err := filepath.Abs(o.DataDir)
+	if err == nil {
+		// Other users may pass through the folder but not list it: the server may run as another user than this process.
+		err = makeFolder(path, 0o711)
 	}
-	if strings.Contains(path, "\n") {
-		return nil, fmt.Errorf("data folder %q: the name must be one line", path)
+	if err == nil {
+		err = CheckFolder(path)
 	}
-	// Other users may pass through the folder but not list it: the server may run as another user than this process.
-	if err := makeFolder(path, 0o711); err != nil {
-		return nil, fmt.Errorf("make data folder: %w", err)
-	}
-	err = CheckFolder(path)
 	if err == nil {
 		err = mark(path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("data folder %s: %w", path, err)
+		return nil, fmt.Errorf("data folder %s: %w", o.DataDir, err)
 	}
 	return &folder{path: path}, nil
 }
@@ -89,27 +77,18 @@ func CheckFolder(path string) error {
 	return err
 }
 
-// mark marks an empty folder, unless it is marked already.
+// mark marks a folder that is empty or marked already.
 func mark(path string) error {
-	file, err := os.OpenFile(filepath.Join(path, MarkerName), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	_, err = file.WriteString(markerText)
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+	if err := os.WriteFile(filepath.Join(path, MarkerName), []byte(markerText), 0o644); err != nil { //nolint:gosec // it is no secret
 		return err
 	}
 	return syncFile(path)
 }
 
 // takeCharge makes this process the only one that may start a server on the folder. It waits for a server to end whose process has
-// ended.
-func (f *folder) takeCharge(ctx context.Context, o Options) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, errors.New("its server is still running, though the process that "+
-		"started it has ended: stop the server"))
+// ended: the watcher of that process may still be stopping it. While a process is in charge, it asks inUse whether to go on waiting.
+func (f *folder) takeCharge(ctx context.Context, o Options, inUse func(pid int) (done bool, err error)) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errors.New("its server neither answers nor ends: stop it"))
 	defer cancel()
 	waiting := false
 	return pollUntil(ctx, func() (bool, error) {
@@ -118,7 +97,7 @@ func (f *folder) takeCharge(ctx context.Context, o Options) error {
 			return true, err
 		}
 		if pid := f.owner(); processAlive(pid) {
-			return false, fmt.Errorf("process %d is using it: stop that one first", pid)
+			return inUse(pid)
 		}
 		if !waiting {
 			o.log("waiting for the server that was running on %s to end", f.path)
@@ -152,24 +131,28 @@ func (f *folder) owner() int {
 	return pid
 }
 
-// leave gives up the folder after its server has ended: its port means nothing any more.
+// leave gives up the folder after its server has ended.
 func (f *folder) leave() error {
 	if f.lock == nil {
 		return nil
 	}
-	if err := errors.Join(f.remove("port"), unlockFile(f.lock)); err != nil {
+	if err := unlockFile(f.lock); err != nil {
 		return fmt.Errorf("leave data folder: %w", err)
 	}
 	f.lock = nil
 	return nil
 }
 
-// recordedURL returns the URL of the server that ran last on the folder.
+// recordedURL returns the URL of the server that ran last on the folder. It is not there before the server has chosen its port.
 func (f *folder) recordedURL() (string, error) {
-	content, portErr := f.read("port")
+	content, recordErr := f.read("data/postmaster.pid")
 	password, passwordErr := f.read("password")
-	port, err := strconv.Atoi(content)
-	return serverURL(port, password), errors.Join(portErr, passwordErr, err)
+	if err := errors.Join(recordErr, passwordErr); err != nil {
+		return "", err
+	}
+	lines := strings.Split(content, "\n") // process id, data folder, start time, port, …
+	port, err := strconv.Atoi(lines[min(3, len(lines)-1)])
+	return serverURL(port, password), err
 }
 
 func (f *folder) named() bool { return f.path != "" }
@@ -191,26 +174,6 @@ func (f *folder) read(name string) (string, error) {
 	return strings.TrimSpace(string(content)), err
 }
 
-// write writes a line to one of the folder's files, unless the folder is temporary.
-func (f *folder) write(name, content string) error {
-	if !f.named() {
-		return nil
-	}
-	return writePrivate(f.file(name), content)
-}
-
-// remove removes one of the folder's files, if there is such a file.
-func (f *folder) remove(name string) error {
-	if !f.named() {
-		return nil
-	}
-	err := os.Remove(f.file(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
 // dataVersion returns the major version of PostgreSQL that wrote the data, or "" if there is no data yet.
 func (f *folder) dataVersion() (string, error) { return f.read("data/PG_VERSION") }
 
@@ -230,7 +193,10 @@ func (f *folder) password() (string, error) {
 			"put the file back from a backup", f.file("password"), f.data()))
 	}
 	password := newPassword()
-	return password, f.write("password", password)
+	if !f.named() {
+		return password, nil
+	}
+	return password, writePrivate(f.file("password"), password)
 }
 
 // makeFolder makes the folder and its parents. The folder gets the given mode regardless of the umask.

@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -25,26 +24,15 @@ import (
 func listing(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	found := make(map[string]string)
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+	must(t, filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		var content []byte
-		if info.Mode().IsRegular() {
-			if content, err = os.ReadFile(path); err != nil {
-				return err
-			}
-		}
+		content, _ := os.ReadFile(path) // of a folder there is none
 		found[path] = fmt.Sprintf("%v %v %q", info.Mode(), info.ModTime(), content)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+		return err
+	}))
 	return found
 }
 
@@ -53,15 +41,12 @@ func fill(t *testing.T, folder string, names ...string) {
 	t.Helper()
 	for _, name := range names {
 		path := filepath.Join(folder, name)
-		err := os.MkdirAll(filepath.Dir(path), 0o750)
-		if name[len(name)-1] == '/' {
-			err = errors.Join(err, os.Mkdir(path, 0o750))
-		} else {
-			err = errors.Join(err, os.WriteFile(path, []byte("of others"), 0o640))
+		if strings.HasSuffix(name, "/") {
+			must(t, os.MkdirAll(path, 0o750))
+			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o750))
+		must(t, os.WriteFile(path, []byte("of others"), 0o600))
 	}
 }
 
@@ -102,9 +87,8 @@ func TestMarkerComesFirst(t *testing.T) {
 	for folder, want := range map[string][]string{
 		filepath.Join(publicFolder(t), "new"): {MarkerName}, mounted: {MarkerName, "lost+found"},
 	} {
-		if _, err := openFolder(Options{DataDir: folder}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := openFolder(Options{DataDir: folder})
+		must(t, err)
 		var got []string
 		for _, path := range slices.Sorted(maps.Keys(listing(t, folder)))[1:] { // the first is the folder
 			got = append(got, filepath.Base(path))
@@ -118,9 +102,7 @@ func TestMarkerComesFirst(t *testing.T) {
 func TestEnterable(t *testing.T) {
 	t.Parallel()
 	open, closed := publicFolder(t), publicFolder(t)
-	if err := os.Chmod(closed, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(closed, 0o700)) //nolint:gosec // a folder
 	for folder, want := range map[string]bool{open: true, closed: os.Geteuid() != 0} {
 		for _, path := range []string{folder, filepath.Join(folder, "not", "yet there")} {
 			if got, err := Enterable(path); err != nil || got != want {
@@ -135,61 +117,22 @@ func TestUseTrustsNoPort(t *testing.T) {
 	t.Parallel()
 	home := &folder{path: publicFolder(t)}
 	impostor, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	heard := make(chan string, 1)
 	go func() { heard <- askForPassword(impostor) }()
-	port := strconv.Itoa(impostor.Addr().(*net.TCPAddr).Port)
-	if err := errors.Join(mark(home.path), home.write("password", "secret"), home.write("port", port), home.lockNow()); err != nil {
-		t.Fatal(err)
-	}
+	fill(t, home.path, MarkerName, "data/")
+	record := fmt.Sprintf("1\n%s\n1700000000\n%d\n", home.data(), impostor.Addr().(*net.TCPAddr).Port)
+	must(t, os.WriteFile(filepath.Join(home.data(), "postmaster.pid"), []byte(record), 0o600))
+	must(t, writePrivate(home.file("password"), "secret"))
+	must(t, home.lockNow())
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	if _, _, err := Use(ctx, Options{DataDir: home.path}); err == nil {
 		t.Error("an impostor is used")
 	}
-	if err := errors.Join(impostor.Close(), home.leave()); err != nil {
-		t.Error(err)
-	}
+	must(t, errors.Join(impostor.Close(), home.leave()))
 	if got := <-heard; got == "" || strings.Contains(got, "secret") {
 		t.Errorf("the password was asked for and sent: %q", got)
-	}
-}
-
-// TestReusedProcessID: a process that has the id of the last one in charge by chance is not in charge. A server that is ending is
-// waited for.
-func TestReusedProcessID(t *testing.T) {
-	t.Parallel()
-	home := &folder{path: publicFolder(t)}
-	for content, locked := range map[string]bool{"1": false, "0": true} {
-		if err := os.WriteFile(home.file("lock"), []byte(content+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		var ending *os.File
-		if locked {
-			var err error
-			if ending, err = lockFile(home.file("lock")); err != nil {
-				t.Fatal(err)
-			}
-		}
-		waited := false
-		err := home.takeCharge(t.Context(), Options{Log: func(string) {
-			waited = true
-			if err := unlockFile(ending); err != nil {
-				t.Error(err)
-			}
-		}})
-		if err != nil || waited != locked || home.owner() != os.Getpid() {
-			t.Errorf("process %d is in charge: %v, waited %v", home.owner(), err, waited)
-		}
-		other := &folder{path: home.path}
-		if err := other.takeCharge(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), "is using it") {
-			t.Errorf("a second one in charge: %v", err)
-		}
-		if err := home.leave(); err != nil {
-			t.Error(err)
-		}
 	}
 }
 
@@ -210,38 +153,57 @@ func askForPassword(listener net.Listener) string {
 	return fmt.Sprintf("%s (%v)", answer, errors.Join(err, conn.Close()))
 }
 
+// TestReusedProcessID: a process that has the id of the last one in charge by chance is not in charge. A server that is ending is
+// waited for.
+func TestReusedProcessID(t *testing.T) {
+	t.Parallel()
+	home := &folder{path: publicFolder(t)}
+	for content, locked := range map[string]bool{"1": false, "0": true} {
+		must(t, os.WriteFile(home.file("lock"), []byte(content+"\n"), 0o600))
+		var ending *os.File
+		if locked {
+			var err error
+			ending, err = lockFile(home.file("lock"))
+			must(t, err)
+		}
+		waited := false
+		err := home.takeCharge(t.Context(), Options{Log: func(string) {
+			waited = true
+			must(t, unlockFile(ending))
+		}}, nil)
+		if err != nil || waited != locked || home.owner() != os.Getpid() {
+			t.Errorf("process %d is in charge: %v, waited %v", home.owner(), err, waited)
+		}
+		asked := 0
+		other := &folder{path: home.path}
+		err = other.takeCharge(t.Context(), Options{}, func(pid int) (bool, error) {
+			asked = pid
+			return true, nil
+		})
+		if err != nil || asked != os.Getpid() || other.lock != nil {
+			t.Errorf("a second one finds %d in charge, and takes charge: %v, %v", asked, other.lock != nil, err)
+		}
+		must(t, home.leave())
+	}
+}
+
 // TestPasswordIsNotReplaced: the data can be used with its password only, so none is made for data that is there.
 func TestPasswordIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	home := &folder{path: publicFolder(t)}
 	first, err := home.password()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	fill(t, home.data(), "PG_VERSION")
 	if again, err := home.password(); again != first || err != nil {
 		t.Errorf("%q, %v, want %q", again, err, first)
 	}
-	if err := os.Mkdir(home.data(), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(home.data(), "PG_VERSION"), []byte("17\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if again, err := home.password(); again != first || err != nil {
-		t.Errorf("with data: %q, %v, want %q", again, err, first)
-	}
-	for what, mend := range map[string]func(string) error{
+	for what, spoil := range map[string]func(string) error{
 		"empty":   func(path string) error { return os.WriteFile(path, nil, 0o600) },
-		"missing": os.Remove,
+		"missing": os.RemoveAll,
 	} {
-		if err := mend(filepath.Join(home.path, "password")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, spoil(home.file("password")))
 		if got, err := home.password(); err == nil {
 			t.Errorf("the password is %s, and %q is made", what, got)
-		}
-		if err := os.WriteFile(filepath.Join(home.path, "password"), []byte(first), 0o600); err != nil {
-			t.Fatal(err)
 		}
 	}
 }

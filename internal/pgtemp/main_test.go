@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -44,7 +43,6 @@ type report struct {
 	Event string // log, ready, failed
 	Text  string
 	URL   string
-	Kind  string
 	PID   int
 }
 
@@ -87,7 +85,7 @@ func runHelper(text string) error {
 	if err != nil {
 		return err
 	}
-	printReport(report{Event: "ready", URL: server.URL(), Kind: server.Kind(), PID: server.PID()})
+	printReport(report{Event: "ready", Text: server.Kind(), URL: server.URL(), PID: server.PID()})
 	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 		return err
 	}
@@ -106,13 +104,9 @@ type helper struct {
 func startHelper(t *testing.T, o order, adjust func(*exec.Cmd)) *helper {
 	t.Helper()
 	text, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	program, err := os.Executable() // unlike os.Args[0], always an absolute path
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd := exec.Command(program)
 	cmd.Env = append(os.Environ(), "GOCOVERDIR="+t.TempDir())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -121,16 +115,10 @@ func startHelper(t *testing.T, o order, adjust func(*exec.Cmd)) *helper {
 	}
 	cmd.Env = append(cmd.Env, helperVariable+"="+string(text))
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatalf("start helper: %v", err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	h := &helper{t: t, cmd: cmd, stdin: stdin, reports: make(chan report, 100)}
 	go func() {
 		defer close(h.reports)
@@ -143,40 +131,25 @@ func startHelper(t *testing.T, o order, adjust func(*exec.Cmd)) *helper {
 			h.reports <- r
 		}
 	}()
-	t.Cleanup(func() {
-		h.kill()
-		h.drain()
-	})
+	t.Cleanup(h.kill)
 	return h
 }
 
 // kill kills the helper with SIGKILL and waits for it. The watcher must clean up.
 func (h *helper) kill() {
-	if h.cmd.ProcessState != nil {
-		return
-	}
-	if err := h.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		h.t.Errorf("kill helper: %v", err)
-	}
+	_ = h.cmd.Process.Kill() // it may have ended
 	h.drain()
-	var exit *exec.ExitError
-	if err := h.cmd.Wait(); err != nil && !errors.As(err, &exit) {
-		h.t.Errorf("wait for helper: %v", err)
-	}
+	_ = h.cmd.Wait() // the same, or it returns the signal as an error
 }
 
 // drain reads the standard output to its end, and fails if a process keeps it open.
 func (h *helper) drain() {
 	deadline := time.After(testTimeout)
-	for {
+	for open := true; open; {
 		select {
-		case _, open := <-h.reports:
-			if !open {
-				return
-			}
+		case _, open = <-h.reports:
 		case <-deadline:
-			h.t.Errorf("a process holds the standard output of a helper that has ended")
-			return
+			h.t.Fatal("a process holds the standard output of a helper that has ended")
 		}
 	}
 }
@@ -224,9 +197,7 @@ func start(t *testing.T, o Options) *Server {
 	t.Helper()
 	o.Log = func(msg string) { t.Log(msg) }
 	server, err := Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := server.Stop(context.Background()); err != nil {
 			t.Error(err)
@@ -253,28 +224,27 @@ func hasPrograms(t *testing.T) bool {
 func publicFolder(t *testing.T) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("/tmp", "elobot-pgtemp-test-") //nolint:usetesting // see above
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := os.RemoveAll(folder); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := os.Chmod(folder, 0o755); err != nil {
+	must(t, os.Chmod(folder, 0o755)) //nolint:gosec // see above
+	return folder
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return folder
 }
 
 // empty returns an error unless the folder is empty.
 func empty(folder string) error {
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return err
-	}
-	if len(entries) > 0 {
-		return fmt.Errorf("%s still contains %s", folder, entries[0].Name())
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) > 0 {
+		return fmt.Errorf("%s contains %v, %w", folder, entries, err)
 	}
 	return nil
 }

@@ -12,8 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -40,9 +38,6 @@ type Options struct {
 	// of others. It contains the data folder and the superuser's password. Only one process can use it at a time. If this process
 	// is root, an unprivileged user must be able to reach the folder. Empty means a temporary folder that is removed at the end.
 	DataDir string
-	// InMemory keeps a temporary server's data in memory, if the system has a memory folder with enough space. Creating
-	// a database then takes a fifth of the processor time.
-	InMemory bool
 	// Settings are extra server settings, such as fsync=off.
 	Settings map[string]string
 	// Log receives progress messages for users, and why a source did not work while another one may. It may be nil.
@@ -80,25 +75,22 @@ type engine interface {
 	resume(ctx context.Context) error
 	stop(ctx context.Context) error
 	// checkAlive returns an error with the reason if the server has ended.
-	checkAlive(ctx context.Context) error
-}
-
-// started is the result of a way, once its server answers queries.
-type started struct {
-	engine  engine
-	port    int
-	url     string
-	version string
-	kind    string
+	checkAlive() error
 }
 
 // Server is a running PostgreSQL server.
 type Server struct {
-	started
-	home    *folder
+	home *folder
+	log  func(format string, args ...any)
+
+	// what the way that has started it sets
+	engine  engine
+	url     string
+	version string
+	kind    string
+
 	mu      sync.Mutex
 	stopped bool
-	log     func(format string, args ...any)
 }
 
 // Start starts a server and returns when it answers queries. If a way fails, Start tries the next one. If all fail, the
@@ -108,75 +100,96 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := home.takeCharge(ctx, o); err != nil {
+	err = home.takeCharge(ctx, o, func(pid int) (bool, error) {
+		return false, fmt.Errorf("process %d is using it: stop that one first", pid)
+	})
+	if err != nil {
 		return nil, fmt.Errorf("data folder %s: %w", home.path, err)
 	}
 	return startIn(ctx, o, home)
 }
 
-// startIn starts a server in a folder that this process is in charge of. If that fails, the process is no longer in charge.
-func startIn(ctx context.Context, o Options, home *folder) (*Server, error) {
-	if err := removeLeftContainer(ctx, o, home); err != nil {
-		return nil, errors.Join(fmt.Errorf("data folder %s: %w", home.path, err), home.leave())
-	}
-	s, err := startAnyWay(ctx, o, home)
+// Use returns the URL of the server of Options.DataDir: the running one of another process, or else one that it starts and that
+// release stops.
+func Use(ctx context.Context, o Options) (address string, release func(context.Context) error, err error) {
+	home, err := openFolder(o)
 	if err != nil {
-		return nil, errors.Join(err, home.leave())
+		return "", nil, err
 	}
-	if err := home.write("port", strconv.Itoa(s.port)); err != nil { // for other processes, see Use
-		return nil, errors.Join(err, s.engine.stop(context.WithoutCancel(ctx)), home.leave())
+	running := false
+	err = home.takeCharge(ctx, o, func(int) (bool, error) {
+		// Only now does the port belong to the server. Without a process in charge, anybody may listen there.
+		if address, err = home.recordedURL(); err == nil {
+			_, askErr := askVersion(ctx, address, time.Second)
+			running = askErr == nil
+		}
+		return running, nil // otherwise the server is starting or stopping
+	})
+	if err != nil {
+		return "", nil, fmt.Errorf("use data folder %s: %w", home.path, err)
 	}
-	return &Server{started: s, home: home, log: o.log}, nil
+	if running {
+		return address, func(context.Context) error { return nil }, nil
+	}
+	server, err := startIn(ctx, o, home)
+	if err != nil {
+		return "", nil, err
+	}
+	return server.URL(), server.Stop, nil
 }
 
-// launchError means that a way has found PostgreSQL, and that the server did not start.
-type launchError struct{ err error }
+// startIn starts a server in a folder that this process is in charge of. If that fails, the process is no longer in charge.
+func startIn(ctx context.Context, o Options, home *folder) (*Server, error) {
+	s := &Server{home: home, log: o.log}
+	if err := s.startAnyWay(ctx, o); err != nil {
+		return nil, errors.Join(err, home.leave())
+	}
+	o.log("%s is ready", s.kind)
+	return s, nil
+}
 
-func (e *launchError) Error() string { return e.err.Error() }
+// errNotStarted means that a way has found PostgreSQL, and that the server did not start.
+var errNotStarted = errors.New("the server did not start")
 
-func (e *launchError) Unwrap() error { return e.err }
-
-// way starts a server in one of the ways.
-type way func(context.Context, Options, *folder) (started, error)
-
-func startAnyWay(ctx context.Context, o Options, home *folder) (started, error) {
+func (s *Server) startAnyWay(ctx context.Context, o Options) error {
 	sources := o.Sources
 	if len(sources) == 0 {
 		sources = []Source{Programs, Docker, Archive, Packages}
 	}
 	var reasons []string
 	for _, source := range sources {
-		s, err := wayOf(source)(ctx, o, home)
+		start := func() error { return s.startPrograms(ctx, o, source) }
+		if source == Docker {
+			start = func() error { return s.startDocker(ctx, o) }
+		}
+		err := start()
 		if err == nil {
-			o.log("%s is ready", s.kind)
-			return s, nil
+			return nil
 		}
 		if ctx.Err() != nil {
-			return started{}, fmt.Errorf("start postgres: %w", errors.Join(context.Cause(ctx), err))
+			return fmt.Errorf("start postgres: %w", errors.Join(context.Cause(ctx), err))
 		}
-		// The server of another way would find the same data, perhaps while this one still uses it.
-		if failed := (*launchError)(nil); errors.As(err, &failed) && HasData(home.path) && home.named() {
-			return started{}, fmt.Errorf("start PostgreSQL on the data in %s: %w", home.data(), err)
+		// Whatever is wrong with the data or its disk, other programs do not mend it.
+		if errors.Is(err, errNotStarted) && HasData(s.home.path) && s.home.named() {
+			return fmt.Errorf("start PostgreSQL on the data in %s: %w", s.home.data(), err)
 		}
 		reason := fmt.Sprintf("%s: %s", source, strings.ReplaceAll(err.Error(), "\n", "; "))
 		o.log("%s", reason)
 		reasons = append(reasons, reason)
 	}
-	if major, err := home.dataVersion(); err == nil && major != "" {
-		return started{}, fmt.Errorf("no PostgreSQL %s could be started, and no other version can read the data in %s: "+
-			"install PostgreSQL %[1]s (Debian or Ubuntu: apt install postgresql-%[1]s; macOS: brew install postgresql@%[1]s) or "+
-			"start Docker, and try again (%[3]s)", major, home.data(), strings.Join(reasons, "; "))
+	what, major, version := "PostgreSQL 15 or newer", "", "17"
+	if found, err := s.home.dataVersion(); err == nil && found != "" {
+		what, major, version = "PostgreSQL "+found+", which alone can read the data in "+s.home.data(), "-"+found, found
 	}
-	return started{}, fmt.Errorf("no PostgreSQL could be started: install PostgreSQL 15 or newer "+
-		"(Debian or Ubuntu: apt install postgresql; macOS: brew install postgresql@17) or start Docker, "+
-		"and try again (%s)", strings.Join(reasons, "; "))
+	if !s.home.named() {
+		what += " or start Docker"
+	}
+	return fmt.Errorf("no PostgreSQL could be started: install %s (Debian or Ubuntu: apt install postgresql%s; macOS: "+
+		"brew install postgresql@%s), and try again (%s)", what, major, version, strings.Join(reasons, "; "))
 }
 
 // URL returns the superuser's URL of the database "postgres" on loopback.
 func (s *Server) URL() string { return s.url }
-
-// Version returns the server's version, such as "17.2".
-func (s *Server) Version() string { return s.version }
 
 // Kind describes the server and its source for users, such as "PostgreSQL 15.18 from /usr/lib/postgresql/15/bin".
 func (s *Server) Kind() string { return s.kind }
@@ -222,6 +235,9 @@ func (s *Server) unlessStopped(what string, do func() error) error {
 	return nil
 }
 
+// stopTimeout limits each step of stopping a server before a more forceful one follows.
+const stopTimeout = 10 * time.Second
+
 // Stop stops the server and removes all temporary files. It escalates to more forceful means within a bounded time, even
 // if ctx is done already. A second call does nothing.
 func (s *Server) Stop(ctx context.Context) error {
@@ -242,9 +258,8 @@ func (s *Server) Stop(ctx context.Context) error {
 }
 
 const (
-	// aliveInterval is how often Keep looks whether the server is running. Looking at a container takes a docker command.
-	aliveInterval     = time.Second
-	containerInterval = 5 * time.Second
+	// aliveInterval is how often Keep looks whether the server is running.
+	aliveInterval = time.Second
 	// reviveTimeout is how long Keep begins attempts to start a server again that has ended. An attempt takes as long as it needs.
 	reviveTimeout = time.Minute
 )
@@ -253,11 +268,7 @@ const (
 // time, before the start. The server recovers its data and keeps its port. The error says why it cannot be started again. It is not for
 // a server that is paused.
 func (s *Server) Keep(ctx context.Context, report func(reason error)) error {
-	interval := aliveInterval
-	if s.PID() == 0 {
-		interval = containerInterval
-	}
-	tick := time.NewTicker(interval)
+	tick := time.NewTicker(aliveInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -278,7 +289,7 @@ func (s *Server) revive(ctx context.Context, report func(reason error)) error {
 	if s.stopped {
 		return nil
 	}
-	reason := s.engine.checkAlive(ctx)
+	reason := s.engine.checkAlive()
 	if reason == nil || ctx.Err() != nil {
 		return nil
 	}
@@ -298,53 +309,11 @@ func (s *Server) revive(ctx context.Context, report func(reason error)) error {
 	return nil
 }
 
-// Use returns the URL of the server of Options.DataDir: the running one of another process, or else one that it starts and that
-// release stops.
-func Use(ctx context.Context, o Options) (address string, release func(context.Context) error, err error) {
-	home, err := openFolder(o)
-	if err != nil {
-		return "", nil, err
-	}
-	wait, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("the server of process %d does not answer", home.owner()))
-	defer cancel()
-	running := false
-	err = pollUntil(wait, func() (bool, error) {
-		err := home.lockNow()
-		if !errors.Is(err, errInUse) {
-			return true, err
-		}
-		if !processAlive(home.owner()) {
-			return false, nil // its server is being stopped
-		}
-		// Only now does the port belong to the server. Without a process in charge, anybody may listen there.
-		if address, err = home.recordedURL(); err == nil {
-			running = answers(wait, address)
-		}
-		return running, nil // otherwise the server is starting or stopping
-	})
-	if err != nil {
-		return "", nil, fmt.Errorf("use data folder %s: %w", home.path, err)
-	}
-	if running {
-		return address, func(context.Context) error { return nil }, nil
-	}
-	server, err := startIn(ctx, o, home)
-	if err != nil {
-		return "", nil, err
-	}
-	return server.URL(), server.Stop, nil
-}
-
-// arguments returns the settings as arguments for a server, in sorted order.
+// arguments returns the settings as arguments for a server.
 func (o Options) arguments() []string {
-	var pairs []string
-	for name, value := range o.Settings {
-		pairs = append(pairs, name+"="+value)
-	}
-	slices.Sort(pairs)
 	args := []string{"-c", "shared_buffers=32MB"}
-	for _, pair := range pairs {
-		args = append(args, "-c", pair)
+	for name, value := range o.Settings {
+		args = append(args, "-c", name+"="+value)
 	}
 	return args
 }

@@ -6,12 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/url"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -21,39 +19,25 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 )
 
-// query returns the single value of a query.
+// query returns the value of the last statement.
 func query(t *testing.T, address, sql string) string {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := conn.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	}()
-	var value string
-	if err := conn.QueryRow(t.Context(), sql).Scan(&value); err != nil {
-		t.Fatalf("%s: %v", sql, err)
-	}
-	return value
+	must(t, err)
+	defer conn.Close(context.Background()) //nolint:errcheck // it has answered
+	results, err := conn.PgConn().Exec(t.Context(), sql).ReadAll()
+	must(t, err)
+	return string(results[len(results)-1].Rows[0][0])
 }
 
 // storeValue stores a value in the database, and checkValue checks that it is still there.
 func storeValue(t *testing.T, address string) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = conn.Exec(t.Context(), "CREATE TABLE kept AS SELECT 'x' AS a")
-	if err := errors.Join(err, conn.Close(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	query(t, address, "CREATE TABLE kept AS SELECT 'x' AS a; SELECT a FROM kept")
 }
 
 func checkValue(t *testing.T, address string) {
@@ -67,9 +51,7 @@ func checkValue(t *testing.T, address string) {
 func portFree(t *testing.T, address string) error {
 	t.Helper()
 	parsed, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	listener, err := net.Listen("tcp", parsed.Host)
 	if err != nil {
 		return err
@@ -77,28 +59,19 @@ func portFree(t *testing.T, address string) error {
 	return listener.Close()
 }
 
-// processGone returns an error while the process runs. A zombie counts as gone.
-func processGone(pid int) error {
-	state, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) || strings.HasPrefix(string(state), "Z") {
-		return nil
-	}
-	return fmt.Errorf("process %d is in state %q (%w)", pid, state, err)
-}
-
-// awaitGone waits until the server's process has ended and its port is free.
+// awaitGone waits until the server's process has ended, or is a zombie, and its port is free.
 func awaitGone(t *testing.T, pid int, address string) {
 	t.Helper()
 	eventually(t, func() error {
-		if err := portFree(t, address); err != nil {
-			return err
+		state, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+		if err == nil && !strings.HasPrefix(string(state), "Z") {
+			return fmt.Errorf("process %d is in state %q", pid, state)
 		}
-		return processGone(pid)
+		return portFree(t, address)
 	})
 }
 
-// mustHaveSettings checks a server in memory that was started with the settings of TestArchiveIsFetchedOnce.
+// mustHaveSettings checks a server that was started with the settings of TestArchiveIsFetchedOnce.
 func mustHaveSettings(t *testing.T, server *Server) {
 	t.Helper()
 	for sql, want := range map[string]string{
@@ -114,19 +87,14 @@ func mustHaveSettings(t *testing.T, server *Server) {
 			t.Errorf("%s: %q, want %q", sql, got, want)
 		}
 	}
-	if want := query(t, server.URL(), "SHOW server_version"); !strings.HasPrefix(want, server.Version()) || server.Version() == "" {
-		t.Errorf("Version is %q, the server says %q", server.Version(), want)
-	}
-	if !strings.HasPrefix(server.Kind(), "PostgreSQL "+server.Version()+" from /") {
+	version, _, _ := strings.Cut(query(t, server.URL(), "SHOW server_version"), " ")
+	if !strings.HasPrefix(server.Kind(), "PostgreSQL "+version+" from /") {
 		t.Errorf("Kind is %q", server.Kind())
 	}
-	home := server.engine.(*programs).home
-	if !strings.HasPrefix(home, memoryFolder()) {
-		t.Errorf("the data is in %s, want %s", home, memoryFolder())
-	}
-	mustBePrivate(t, home)
-	if conn, err := pgx.Connect(t.Context(), serverURL(server.port, "postgres")); err == nil {
-		t.Errorf("another password is accepted, and the connection closed: %v", conn.Close(t.Context()))
+	p := server.engine.(*programs)
+	mustBePrivate(t, p.home)
+	if _, err := askVersion(t.Context(), serverURL(p.port, "postgres"), testTimeout); err == nil {
+		t.Error("another password is accepted")
 	}
 }
 
@@ -134,23 +102,22 @@ func mustHaveSettings(t *testing.T, server *Server) {
 func mustStopAfterKill(t *testing.T, server *Server) {
 	t.Helper()
 	pid, address, home := server.PID(), server.URL(), server.engine.(*programs).home
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		if err := server.Stop(t.Context()); err != nil {
-			t.Errorf("Stop: %v", err)
-		}
-	}
+	kill(t, pid)
+	must(t, errors.Join(server.Stop(t.Context()), server.Stop(t.Context())))
 	awaitGone(t, pid, address) // its children end with a delay
 	if _, err := os.Stat(home); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder %s still exists: %v", home, err)
 	}
-	if server.PID() != 0 {
-		t.Errorf("a stopped server has process %d", server.PID())
+	if err := server.Resume(t.Context()); err == nil || server.PID() != 0 {
+		t.Errorf("a server that was stopped has process %d, and is resumed: %v", server.PID(), err)
 	}
-	if err := server.Restart(t.Context(), false); err == nil {
-		t.Error("Restart of a stopped server succeeded")
+}
+
+// kill kills processes with SIGKILL.
+func kill(t *testing.T, pids ...int) {
+	t.Helper()
+	for _, pid := range pids {
+		must(t, syscall.Kill(pid, syscall.SIGKILL))
 	}
 }
 
@@ -158,9 +125,7 @@ func mustStopAfterKill(t *testing.T, server *Server) {
 func mustBePrivate(t *testing.T, folder string) {
 	t.Helper()
 	info, err := os.Stat(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if owner := info.Sys().(*syscall.Stat_t).Uid; owner == 0 || info.Mode().Perm() != 0o700 {
 		t.Errorf("the folder belongs to user %d with mode %v", owner, info.Mode())
 	}
@@ -171,18 +136,12 @@ func mustRestart(t *testing.T, server *Server) {
 	t.Helper()
 	for _, immediate := range []bool{false, true} {
 		before, address := server.PID(), server.URL()
-		if err := server.Pause(t.Context(), immediate); err != nil {
-			t.Fatal(err)
-		}
-		if err := processGone(before); err != nil {
-			t.Error(err)
-		}
+		must(t, server.Pause(t.Context(), immediate))
+		awaitGone(t, before, address)
 		if !immediate {
 			mustExplainFailedLaunches(t, server.engine.(*programs))
 		}
-		if err := server.Resume(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Resume(t.Context()))
 		if server.PID() == before || server.URL() != address {
 			t.Errorf("immediate %v: process %d, then %d; %s, then %s", immediate, before, server.PID(), address, server.URL())
 		}
@@ -194,44 +153,35 @@ func mustRestart(t *testing.T, server *Server) {
 func mustStopInAnyCase(t *testing.T, server *Server) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), server.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close(context.Background()) //nolint:errcheck // the server has stopped
 	pid, address := server.PID(), server.URL()
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := server.Stop(ended); err != nil {
-		t.Errorf("Stop with a cancelled context: %v", err)
-	}
+	must(t, server.Stop(ended))
 	if err := conn.Ping(t.Context()); err == nil {
 		t.Error("the connection is still alive")
 	}
-	if err := errors.Join(processGone(pid), portFree(t, address)); err != nil {
-		t.Error(err)
-	}
+	awaitGone(t, pid, address)
 }
 
-// mustExplainFailedLaunches makes launches of a paused server fail in several ways, and restores it afterwards.
+// mustExplainFailedLaunches makes launches of a paused server fail in several ways.
 func mustExplainFailedLaunches(t *testing.T, p *programs) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer listener.Close() //nolint:errcheck // nobody connects
-	port, url, settings := p.port, p.url, p.options.Settings
-	p.port = listener.Addr().(*net.TCPAddr).Port
-	p.url = serverURL(p.port, "x")
-	if _, err := p.launch(t.Context()); !errors.Is(err, errPortTaken) {
+	taken := *p
+	taken.port = listener.Addr().(*net.TCPAddr).Port
+	taken.url = serverURL(taken.port, "x")
+	if _, err := taken.launch(t.Context()); !errors.Is(err, errPortTaken) {
 		t.Errorf("a server on a taken port: %v", err)
 	}
-	p.port, p.url = port, url
-	p.options.Settings = map[string]string{"no_such_setting": "1"}
-	if _, err := p.launch(t.Context()); err == nil || !strings.Contains(err.Error(), "no_such_setting") {
+	wrong := *p
+	wrong.options.Settings = map[string]string{"no_such_setting": "1"}
+	if _, err := wrong.launch(t.Context()); err == nil || !strings.Contains(err.Error(), "no_such_setting") {
 		t.Errorf("a server with an unknown setting: %v", err)
 	}
-	p.options.Settings = settings
 }
 
 // TestKeepGivesUp: a server that cannot be started again is an error, with the reason of its end.
@@ -239,7 +189,7 @@ func TestKeepGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		reason, broken := errors.New("the disk is full"), errors.New("no space for a lock file")
-		server := &Server{started: started{engine: brokenEngine{reason, broken}}, log: func(string, ...any) {}}
+		server := &Server{engine: brokenEngine{reason, broken}}
 		begun, reports := time.Now(), 0
 		err := server.Keep(t.Context(), func(error) { reports++ })
 		if !errors.Is(err, reason) || !errors.Is(err, broken) || reports != 1 {
@@ -254,11 +204,11 @@ func TestKeepGivesUp(t *testing.T) {
 // brokenEngine is a server that has ended and cannot be started again.
 type brokenEngine struct{ ended, broken error }
 
-func (brokenEngine) pid() int                           { return 0 }
-func (brokenEngine) pause(context.Context, bool) error  { return nil }
-func (e brokenEngine) resume(context.Context) error     { return e.broken }
-func (brokenEngine) stop(context.Context) error         { return nil }
-func (e brokenEngine) checkAlive(context.Context) error { return e.ended }
+func (brokenEngine) pid() int                          { return 0 }
+func (brokenEngine) pause(context.Context, bool) error { return nil }
+func (e brokenEngine) resume(context.Context) error    { return e.broken }
+func (brokenEngine) stop(context.Context) error        { return nil }
+func (e brokenEngine) checkAlive() error               { return e.ended }
 
 func TestStartEndsWithContext(t *testing.T) {
 	t.Parallel()
@@ -279,21 +229,18 @@ func TestDataOfAnotherVersionIsNotTouched(t *testing.T) {
 		return
 	}
 	folder := publicFolder(t)
-	if err := errors.Join(mark(folder), os.Mkdir(filepath.Join(folder, "data"), 0o700)); err != nil {
-		t.Fatal(err)
-	}
+	fill(t, folder, MarkerName, "data/PG_VERSION")
 	version := filepath.Join(folder, "data", "PG_VERSION")
-	if err := os.WriteFile(version, []byte("9.6\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err := Start(t.Context(), Options{DataDir: folder, Sources: []Source{Programs}})
-	for _, part := range []string{"install PostgreSQL 9.6", folder, "cannot read data of version 9.6"} {
+	must(t, os.WriteFile(version, []byte("9.6\n"), 0o600))
+	before := listing(t, folder+"/data")
+	_, err := Start(t.Context(), Options{DataDir: folder, Sources: []Source{Programs, Docker}})
+	for _, part := range []string{"install PostgreSQL 9.6", folder, "cannot read data of version 9.6", "a container keeps no data"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("Start does not say %q: %v", part, err)
 		}
 	}
-	if content, err := os.ReadFile(version); err != nil || string(content) != "9.6\n" {
-		t.Errorf("the data was changed: %q, %v", content, err)
+	if diff := cmp.Diff(before, listing(t, folder+"/data")); diff != "" {
+		t.Errorf("the data was changed (-before +after):\n%s", diff)
 	}
 }
 
@@ -304,41 +251,18 @@ func asUser(t *testing.T, folder string) func(*exec.Cmd) {
 	if os.Geteuid() != 0 {
 		return func(*exec.Cmd) {}
 	}
-	account, err := user.Lookup("nobody")
-	if err != nil {
-		t.Fatal(err)
-	}
-	uid, err := strconv.ParseUint(account.Uid, 10, 32)
-	if err != nil {
-		t.Fatal(err)
-	}
-	gid, err := strconv.ParseUint(account.Gid, 10, 32)
-	if err != nil {
-		t.Fatal(err)
-	}
+	nobody, err := lookUp("nobody")
+	must(t, err)
 	program := filepath.Join(folder, "helper")
-	copyFile(t, os.Args[0], program)
+	// Another process writes the file: this one may fork while it holds the file open for writing, which prevents its execution.
+	if out, err := exec.Command("install", "-m", "755", os.Args[0], program).CombinedOutput(); err != nil {
+		t.Fatalf("copy the test binary: %v: %s", err, out)
+	}
 	return func(cmd *exec.Cmd) {
 		cmd.Path = program
 		cmd.Dir = "/"
 		cmd.Env = append(cmd.Env, "GOCOVERDIR=")
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-	}
-}
-
-func copyFile(t *testing.T, from, to string) {
-	t.Helper()
-	source, err := os.Open(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer source.Close() //nolint:errcheck // only read
-	// Let another process write the file: this one may fork while it holds the file open for writing, and a child that
-	// inherits the open file would prevent its execution.
-	cmd := exec.Command("/bin/sh", "-c", `cat >"$1" && chmod 755 "$1"`, "sh", to)
-	cmd.Stdin = io.Reader(source)
-	if output, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("copy the test binary: %v: %s", err, output)
+		cmd.SysProcAttr.Credential = nobody
 	}
 }
 
@@ -360,12 +284,11 @@ func TestHostileEnvironment(t *testing.T) {
 	}
 	closed, public := publicFolder(t), publicFolder(t)
 	inside := filepath.Join(closed, "tmp")
-	if err := os.Mkdir(inside, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	temporary, umask := inside, 0o777
-	if os.Geteuid() != 0 {
-		temporary, umask = "/nonexistent/tmp", 0o077 // the server runs as this same user
+	must(t, os.Mkdir(inside, 0o777)) //nolint:gosec // others cannot enter the folder around it
+	temporary, umask := "/nonexistent/tmp", 0o077
+	if os.Geteuid() == 0 { // root can enter the folder, the server's user cannot
+		temporary, umask = inside, 0o777
+		must(t, os.Chmod(closed, 0o700)) //nolint:gosec // a folder
 	}
 	putApt(t, public)
 	cache := filepath.Join(public, "cache")
@@ -376,26 +299,13 @@ func TestHostileEnvironment(t *testing.T) {
 			"PGDATA=/nonexistent", "PGHOST=/nonexistent", "PGPORT=1", "PGUSER=nobody", "PGDATABASE=none",
 			"PGPASSWORD=wrong", "PGSSLMODE=require", "PGCLIENTENCODING=LATIN1", "PGTZ=Asia/Tokyo", "PGDATESTYLE=German",
 			"PGOPTIONS=-c no_such_setting=1", "PG_COLOR=always")
-		if os.Geteuid() != 0 {
-			return
-		}
-		// Root can enter the folder, the server's user cannot.
-		if err := os.Chmod(closed, 0o700); err != nil {
-			t.Fatal(err)
-		}
 	})
-	ready := h.await("ready", "")
-	if !strings.Contains(ready.Kind, "cache/packages-postgresql/usr/lib/postgresql/15/bin") {
-		t.Errorf("Kind is %q", ready.Kind)
-	}
-	for sql, want := range map[string]string{
-		"SHOW timezone":        "UTC",
-		"SHOW server_encoding": "UTF8",
-		"SHOW lc_messages":     "C",
-	} {
-		if got := query(t, ready.URL, sql); got != want {
-			t.Errorf("%s: %q, want %q", sql, got, want)
-		}
+	ready := h.await("ready", "cache/packages-postgresql/usr/lib/postgresql/15/bin")
+	const state = `SELECT concat_ws(' ', current_setting('timezone'), current_setting('server_encoding'), current_setting('lc_messages'),
+		pg_postmaster_start_time())`
+	began := query(t, ready.URL, state)
+	if !strings.HasPrefix(began, "UTC UTF8 C ") {
+		t.Errorf("the server is not as it should be: %s", began)
 	}
 	data := query(t, ready.URL, "SHOW data_directory")
 	if os.Geteuid() == 0 && strings.HasPrefix(data, closed) {
@@ -403,20 +313,12 @@ func TestHostileEnvironment(t *testing.T) {
 	}
 	mustHavePackages(t, cache)
 
-	if group, err := syscall.Getpgid(ready.PID); err != nil || group == h.cmd.Process.Pid {
-		t.Errorf("the server is in process group %d (%v), which is that of the process that started it", group, err)
+	group := h.cmd.Process.Pid
+	must(t, syscall.Kill(-group, syscall.SIGINT))
+	if now := query(t, ready.URL, state); now != began {
+		t.Errorf("the server was %s and is %s", began, now)
 	}
-	const begun = "SELECT pg_postmaster_start_time()::text"
-	started := query(t, ready.URL, begun)
-	if err := syscall.Kill(-h.cmd.Process.Pid, syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	if again := query(t, ready.URL, begun); again != started {
-		t.Errorf("the server was started at %s, then at %s", started, again)
-	}
-	if err := syscall.Kill(-h.cmd.Process.Pid, syscall.SIGTERM); err != nil { // ends the process, not the watcher
-		t.Fatal(err)
-	}
+	must(t, syscall.Kill(-group, syscall.SIGTERM)) // ends the process, not the watcher
 	awaitGone(t, ready.PID, ready.URL)
 	eventually(t, func() error {
 		if _, err := os.Stat(filepath.Dir(data)); !os.IsNotExist(err) {
@@ -430,15 +332,11 @@ func TestHostileEnvironment(t *testing.T) {
 func mustUse(t *testing.T, folder, want string) {
 	t.Helper()
 	address, release, err := Use(t.Context(), Options{DataDir: folder, Sources: []Source{Programs}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if checkValue(t, address); want != "" && address != want {
 		t.Errorf("the server that runs is %s, but %s is used", want, address)
 	}
-	if err := release(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must(t, release(t.Context()))
 }
 
 // mustKeep checks that a server is started again after SIGKILL, with its data and at the same URL.
@@ -447,18 +345,14 @@ func mustKeep(t *testing.T, server *Server) {
 	ctx, stop := context.WithCancel(t.Context())
 	kept, reasons := make(chan error, 1), make(chan error, 1)
 	go func() { kept <- server.Keep(ctx, func(reason error) { reasons <- reason }) }()
-	if err := syscall.Kill(server.PID(), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	kill(t, server.PID())
 	if reason := <-reasons; !strings.Contains(reason.Error(), "the server ended") {
 		t.Errorf("the reason is %v", reason)
 	}
 	server.PID() // waits until it is started again
 	checkValue(t, server.URL())
 	stop()
-	if err := <-kept; err != nil {
-		t.Error(err)
-	}
+	must(t, <-kept)
 }
 
 // TestNamedFolder uses one data folder from two processes. The first has no privileges; the test uses its server, but cannot start
@@ -472,12 +366,8 @@ func TestNamedFolder(t *testing.T) {
 	public := publicFolder(t)
 	become := asUser(t, public)
 	folder := filepath.Join(public, "a b", "data dir")
-	if err := os.Mkdir(filepath.Dir(folder), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(filepath.Dir(folder), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Dir(folder), 0o777)) //nolint:gosec // another user makes the data folder
+	must(t, os.Chmod(filepath.Dir(folder), 0o777)) //nolint:gosec // the same
 	h := startHelper(t, order{Ways: []Source{Programs}, DataDir: folder}, func(cmd *exec.Cmd) {
 		cmd.Env = append(without(cmd.Env, "HOME"), "TMPDIR=/tmp")
 		become(cmd)
@@ -496,9 +386,6 @@ func TestNamedFolder(t *testing.T) {
 	mustRestart(t, server)
 	mustKeep(t, server)
 	mustStopInAnyCase(t, server)
-	if _, err := os.Stat(filepath.Join(folder, "port")); !os.IsNotExist(err) {
-		t.Errorf("the port of a server that was stopped is still there: %v", err)
-	}
 	mustBePrivate(t, filepath.Join(folder, "data"))
 }
 
@@ -509,19 +396,16 @@ func TestNoWayWorks(t *testing.T) {
 		cmd.Env = append(without(cmd.Env, "PATH"), "PATH="+publicFolder(t))
 	})
 	sentence := h.await("failed", "").Text
-	t.Log(sentence)
 	for _, part := range []string{
 		"install PostgreSQL 15 or newer", "start Docker", "programs: none", "docker: the docker command is not in PATH",
-		"archive: fetch http://127.0.0.1:1/postgres.jar", "connection refused", "packages: the apt-get command is not in PATH",
+		"archive: fetch http://127.0.0.1:1/postgres.jar", "connection refused", `"apt-cache": executable file not found`,
 	} {
 		if !strings.Contains(sentence, part) {
-			t.Errorf("the error does not contain %q", part)
+			t.Errorf("the error does not contain %q: %s", part, sentence)
 		}
 	}
-	if strings.Contains(sentence, "\n") || len(sentence) > 700 {
+	if strings.Contains(sentence, "\n") || len(sentence) > 800 {
 		t.Errorf("the error is not one sentence: %d characters", len(sentence))
 	}
-	if err := empty(cache); err != nil {
-		t.Error(err)
-	}
+	must(t, empty(cache))
 }

@@ -15,16 +15,12 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // programsScript stops the server and removes the folders named in its arguments.
 //
 //go:embed programs.sh
 var programsScript string
-
-// stopTimeout limits each step of stopping a server before a more forceful one follows.
-const stopTimeout = 10 * time.Second
 
 // programs is a server that runs from programs on this machine, from any source.
 type programs struct {
@@ -41,83 +37,53 @@ type programs struct {
 	oldLog  bool // the log is that of a server that was ready, or of another process
 }
 
-// wayOf returns the way to start a server from a source.
-func wayOf(s Source) way {
-	switch s {
-	case Programs:
-		return startFrom(installed)
-	case Docker:
-		return startDocker
-	case Archive:
-		return startFrom(fromArchive)
-	case Packages:
-		return startFrom(fromPackages)
-	default:
-		return func(context.Context, Options, *folder) (started, error) {
-			return started{}, errors.New("there is no such source")
-		}
+// startPrograms starts the server with programs from a source.
+func (s *Server) startPrograms(ctx context.Context, o Options, source Source) error {
+	p := &programs{options: o, home: s.home.path, durable: s.home.named(), lock: s.home.lock, oldLog: true}
+	var err error
+	if p.identity, err = chooseIdentity(s.home.data()); err != nil {
+		return err
 	}
-}
-
-// programSource finds or fetches the programs to run. They must be able to read data of the version dataMajor, unless that is
-// empty, and to run as user.
-type programSource func(ctx context.Context, o Options, user identity, dataMajor string) (installation, error)
-
-// startFrom returns a way that runs the programs of a source.
-func startFrom(find programSource) way {
-	return func(ctx context.Context, o Options, named *folder) (s started, err error) {
-		p := &programs{options: o, home: named.path, durable: named.named(), lock: named.lock, oldLog: true}
-		if p.identity, err = chooseIdentity(named.data()); err != nil {
-			return s, err
-		}
-		major, err := named.dataVersion()
-		if err != nil {
-			return s, err
-		}
-		if p.installation, err = find(ctx, o, p.identity, major); err != nil {
-			return s, err
-		}
-		s.engine, s.kind = p, fmt.Sprintf("PostgreSQL %s from %s", p.installation.version, p.bin)
-		o.log("starting %s", s.kind)
-		var remove []string
-		if !p.durable {
-			p.home = p.temporaryFolder()
-			remove = []string{p.home}
-		}
-		if p.watcher, err = watch(p.lock, programsScript, remove...); err != nil {
-			return s, err
-		}
-		if s.version, err = p.initialiseAndLaunch(ctx, named); err != nil {
-			return s, &launchError{errors.Join(err, p.stop(ctx))}
-		}
-		s.port, s.url = p.port, p.url
-		return s, nil
+	major, err := s.home.dataVersion()
+	if err != nil {
+		return err
 	}
+	if p.installation, err = findPrograms(ctx, o, source, p.identity, major); err != nil {
+		return err
+	}
+	s.engine, s.kind = p, fmt.Sprintf("PostgreSQL %s from %s", p.installation.version, p.bin)
+	o.log("starting %s", s.kind)
+	var remove []string
+	if !p.durable {
+		p.home = p.temporaryFolder()
+		remove = []string{p.home}
+	}
+	if p.watcher, err = watch(p.lock, programsScript, remove...); err != nil {
+		return err
+	}
+	if s.version, err = p.initialiseAndLaunch(ctx, s.home); err != nil {
+		return fmt.Errorf("%w: %w", errNotStarted, errors.Join(err, p.stop(ctx)))
+	}
+	s.url = p.url
+	return nil
 }
 
 // temporaryFolder returns the name of a new folder that this process can make and the server's user can enter.
 func (p *programs) temporaryFolder() string {
-	parents := []string{os.TempDir(), "/tmp"}
-	if memory := memoryFolder(); p.options.InMemory && memory != "" {
-		parents = slices.Insert(parents, 0, memory)
-	}
-	permission := "-w"
+	parent, permission := os.TempDir(), "-w"
 	if p.credential != nil { // root can write anywhere
 		permission = "-x"
 	}
-	usable := slices.IndexFunc(parents, func(parent string) bool { return filepath.IsAbs(parent) && p.test(parent, permission) == nil })
-	return filepath.Join(parents[max(usable, 0)], "elobot-postgres-"+newPassword())
+	if !filepath.IsAbs(parent) || p.test(parent, permission) != nil {
+		parent = "/tmp"
+	}
+	return filepath.Join(parent, "elobot-postgres-"+newPassword())
 }
 
 // initialiseAndLaunch initialises the data, unless there is some, and starts the server on a free port.
 func (p *programs) initialiseAndLaunch(ctx context.Context, named *folder) (version string, err error) {
 	password, err := named.password()
-	if err != nil {
-		return "", err
-	}
-	if HasData(p.home) {
-		err = p.checkAccess(p.path("data"))
-	} else {
+	if err == nil && !HasData(p.home) {
 		err = p.initialise(ctx, password)
 	}
 	if err != nil {
@@ -142,10 +108,15 @@ func (p *programs) makePrivate(folder string) error {
 	return p.chown(folder)
 }
 
-// prepareCommand makes cmd run as the server's user, with the libraries of these programs.
-func (p *programs) prepareCommand(cmd *exec.Cmd) {
+// prepareCommand makes cmd run in a folder as the server's user, with the libraries of these programs.
+func (p *programs) prepareCommand(cmd *exec.Cmd, folder string) error {
 	p.identity.apply(cmd)
 	p.installation.apply(cmd)
+	cmd.Dir = folder
+	if err := p.test(folder, "-w"); err != nil {
+		return fmt.Errorf("the server's user cannot use the folder %s: %w", folder, err)
+	}
+	return nil
 }
 
 func (p *programs) path(name string) string { return filepath.Join(p.home, name) }
@@ -162,10 +133,9 @@ func (p *programs) initialise(ctx context.Context, password string) error {
 	if err := errors.Join(writePrivate(passwordFile, password), p.chown(passwordFile)); err != nil {
 		return err
 	}
-	// Not every system has C.UTF-8. C always exists.
 	err := p.runInitdb(ctx, "C.UTF-8")
 	if err != nil && ctx.Err() == nil {
-		err = p.runInitdb(ctx, "C")
+		err = p.runInitdb(ctx, "C") // which always exists
 	}
 	if err != nil {
 		return err
@@ -184,17 +154,15 @@ func (p *programs) runInitdb(ctx context.Context, locale string) error {
 	if err := p.makePrivate(folder); err != nil {
 		return err
 	}
-	if err := p.checkAccess(folder); err != nil {
-		return err
-	}
 	cmd := exec.CommandContext(ctx, p.program("initdb"), "--pgdata="+folder, "--username="+superuser,
 		"--pwfile="+p.path("password"), "--auth=scram-sha-256", "--encoding=UTF8", "--locale="+locale,
 		"--lc-messages=C", "--no-instructions")
 	if !p.durable {
 		cmd.Args = append(cmd.Args, "--no-sync")
 	}
-	p.prepareCommand(cmd)
-	cmd.Dir = folder
+	if err := p.prepareCommand(cmd, folder); err != nil {
+		return err
+	}
 	_, err := p.watcher.run(cmd)
 	return err
 }
@@ -209,19 +177,20 @@ func (p *programs) launch(ctx context.Context) (version string, err error) {
 		return "", fmt.Errorf("open log: %w", err)
 	}
 	cmd := exec.Command(p.program("postgres"), p.arguments()...)
-	p.prepareCommand(cmd)
-	cmd.Dir = p.path("data")
 	cmd.Stdout, cmd.Stderr = log, log
 	if p.lock != nil {
 		cmd.ExtraFiles = []*os.File{p.lock}
 	}
-	err = errors.Join(p.watcher.begin(cmd, "QUIT"), log.Close())
+	if err = p.prepareCommand(cmd, p.path("data")); err == nil {
+		err = p.watcher.begin(cmd, "QUIT")
+	}
+	err = errors.Join(err, log.Close())
 	if cmd.Process != nil {
 		p.process = cmd.Process.Pid
 		err = errors.Join(err, cmd.Process.Release())
 	}
 	if err == nil {
-		version, err = waitReady(ctx, p.url, p.checkAlive, p.options.log)
+		version, err = waitReady(ctx, p.url, p.checkAlive)
 	}
 	if err != nil {
 		return "", errors.Join(fmt.Errorf("start the server: %w", err), p.halt(ctx, syscall.SIGQUIT))
@@ -256,7 +225,7 @@ func (p *programs) arguments() []string {
 }
 
 // checkAlive returns an error with the reason if the server has ended.
-func (p *programs) checkAlive(context.Context) error {
+func (p *programs) checkAlive() error {
 	if p.process == 0 {
 		return errors.New("the server is not running")
 	}

@@ -54,92 +54,59 @@ func onFreePort(start func(port int) error) error {
 	return errPortTaken
 }
 
-const (
-	// startTimeout is how long a server may say nothing. The first start in a container can take long on a slow disk.
-	startTimeout = 90 * time.Second
-	// recoveryReport is after how long a recovery is reported.
-	recoveryReport = 5 * time.Second
-)
+// startTimeout is how long a server may say nothing. The first start in a container can take long on a slow disk.
+const startTimeout = 90 * time.Second
 
 // waitReady queries the server for its version until it succeeds. A server that accepts connections may not be ready: it
 // may be recovering, or it may be the temporary server with which a container initialises its data. checkAlive returns an
 // error if there is no point in waiting any longer.
-//
-// A server may take any time to recover its data: to break that off would only make it start over.
-func waitReady(ctx context.Context, serverURL string, checkAlive func(context.Context) error, log func(string, ...any)) (string, error) {
-	config, err := parseURL(serverURL)
-	if err != nil {
-		return "", err
-	}
-	return waitFor(ctx, config, checkAlive, log)
+func waitReady(ctx context.Context, serverURL string, checkAlive func() error) (version string, err error) {
+	err = waitFor(ctx, checkAlive, func(timeout time.Duration) (err error) {
+		version, err = askVersion(ctx, serverURL, timeout)
+		return err
+	})
+	return version, err
 }
 
-func waitFor(ctx context.Context, config *pgx.ConnConfig, checkAlive func(context.Context) error, log func(string, ...any)) (string, error) {
+// waitFor asks until it gets an answer. A server may take any time to recover its data: to break that off would only make it start over.
+func waitFor(ctx context.Context, checkAlive func() error, ask func(timeout time.Duration) error) error {
 	// Another process may listen on the port and never respond. checkAlive then detects that the server has ended, so keep
 	// the first attempts short.
 	timeout := 250 * time.Millisecond
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	begun, reported := time.Now(), false
-	deadline := begun.Add(startTimeout)
-	for {
-		version, err := askVersion(ctx, config, timeout)
-		if err == nil {
-			return version, nil
+	deadline := time.Now().Add(startTimeout)
+	err := pollUntil(ctx, func() (bool, error) {
+		notYet := ask(timeout)
+		if notYet == nil {
+			return true, nil
 		}
 		timeout = min(2*timeout, 5*time.Second)
-		looking, cancel := context.WithTimeout(ctx, startTimeout)
-		aliveErr := checkAlive(looking)
-		cancel()
-		if aliveErr != nil {
-			return "", aliveErr
+		if answer := (*pgconn.PgError)(nil); errors.As(notYet, &answer) && answer.Code == pgerrcode.CannotConnectNow {
+			deadline = time.Now().Add(startTimeout)
 		}
-		now := time.Now()
-		if answer := (*pgconn.PgError)(nil); errors.As(err, &answer) && answer.Code == pgerrcode.CannotConnectNow {
-			deadline = now.Add(startTimeout)
-			if !reported && now.Sub(begun) >= recoveryReport {
-				log("the server is recovering its data, which may take long")
-				reported = true
-			}
+		if time.Now().After(deadline) {
+			return false, fmt.Errorf("it was not ready in time (%w)", notYet)
 		}
-		if now.After(deadline) {
-			return "", fmt.Errorf("wait for the server: it was not ready in time (%w)", err)
-		}
-		select {
-		case <-ctx.Done():
-			return "", fmt.Errorf("wait for the server: %w (%w)", context.Cause(ctx), err)
-		case <-tick.C:
-		}
-	}
-}
-
-// parseURL returns the configuration for a server of this package. The password goes only to a server that knows it.
-func parseURL(serverURL string) (*pgx.ConnConfig, error) {
-	config, err := pgx.ParseConfig(serverURL)
+		return false, checkAlive()
+	})
 	if err != nil {
-		return nil, fmt.Errorf("parse the server's URL: %w", err)
+		return fmt.Errorf("wait for the server: %w", err)
 	}
-	config.RequireAuth = requiredAuth
-	delete(config.RuntimeParams, "options") // from this process's PGOPTIONS, which is for another server
-	return config, nil
+	return nil
 }
 
 // requiredAuth is the only method of authentication of the servers of this package.
 const requiredAuth = "scram-sha-256"
 
-// answers reports whether a server with this URL answers now.
-func answers(ctx context.Context, serverURL string) bool {
-	config, err := parseURL(serverURL)
-	if err != nil {
-		return false
-	}
-	_, err = askVersion(ctx, config, time.Second)
-	return err == nil
-}
-
-func askVersion(ctx context.Context, config *pgx.ConnConfig, timeout time.Duration) (version string, err error) {
+// askVersion asks the server for its version. The password goes only to a server that knows it.
+func askVersion(ctx context.Context, serverURL string, timeout time.Duration) (version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	config, err := pgx.ParseConfig(serverURL)
+	if err != nil {
+		return "", fmt.Errorf("parse the server's URL: %w", err)
+	}
+	config.RequireAuth = requiredAuth
+	delete(config.RuntimeParams, "options") // from this process's PGOPTIONS, which is for another server
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return "", err

@@ -51,56 +51,43 @@ func syncFile(path string) error {
 	return errors.Join(file.Sync(), file.Close())
 }
 
-// memoryFolder returns a folder in memory, or "" if there is none with enough space.
-func memoryFolder() string {
-	const folder = "/dev/shm" // Linux has it; in containers it has little space
-	const room = 4 << 30
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(folder, &fs); err != nil || fs.Bavail*uint64(fs.Bsize) < room {
-		return ""
-	}
-	return folder
-}
+// detach makes cmd not get the signals that a terminal sends to this process.
+func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
 // identity is the user that the server runs as, because PostgreSQL refuses to run as root. Without a credential it is
 // the user of this process.
-type identity struct {
-	name       string
-	credential *syscall.Credential
-}
+type identity struct{ credential *syscall.Credential }
 
 // chooseIdentity returns the user to run the server as. If this process is root, it prefers the owner of existing data.
 func chooseIdentity(data string) (identity, error) {
 	if os.Geteuid() != 0 {
-		return identity{name: "this user"}, nil
+		return identity{}, nil
 	}
 	info, err := os.Stat(data)
 	if err == nil {
 		if owner := info.Sys().(*syscall.Stat_t); owner.Uid != 0 {
-			return identity{
-				name:       fmt.Sprintf("user %d", owner.Uid),
-				credential: &syscall.Credential{Uid: owner.Uid, Gid: owner.Gid},
-			}, nil
+			return identity{&syscall.Credential{Uid: owner.Uid, Gid: owner.Gid}}, nil
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return identity{}, fmt.Errorf("find the owner of the data: %w", err)
 	}
 	for _, name := range []string{"postgres", "nobody"} {
-		account, err := user.Lookup(name)
-		if err != nil {
-			continue // not every machine has this user
+		if credential, err := lookUp(name); err == nil { // not every machine has both
+			return identity{credential}, nil
 		}
-		uid, uidErr := strconv.ParseUint(account.Uid, 10, 32)
-		gid, gidErr := strconv.ParseUint(account.Gid, 10, 32)
-		if err := errors.Join(uidErr, gidErr); err != nil {
-			return identity{}, fmt.Errorf("parse the ids of user %s: %w", name, err)
-		}
-		return identity{
-			name:       "user " + name,
-			credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)},
-		}, nil
 	}
 	return identity{}, errors.New("cannot run as root, and there is no user postgres or nobody to run as")
+}
+
+// lookUp returns the ids of a user.
+func lookUp(name string) (*syscall.Credential, error) {
+	account, err := user.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	uid, uidErr := strconv.ParseInt(account.Uid, 10, 64) // macOS has -2
+	gid, gidErr := strconv.ParseInt(account.Gid, 10, 64)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(uidErr, gidErr) //nolint:gosec // it means that
 }
 
 // apply makes cmd run as this user with a clean environment: PGDATA, PGPORT and the like would change its behaviour, LANG
@@ -123,18 +110,12 @@ func (id identity) chown(path string) error {
 	return os.Chown(path, int(id.credential.Uid), int(id.credential.Gid))
 }
 
-// checkAccess returns an error unless this user can reach the folder and write to it.
-func (id identity) checkAccess(folder string) error { return id.test(folder, "-w") }
-
 // test returns an error unless this user can enter the folder, and the test of the shell for it succeeds.
 func (id identity) test(folder, permission string) error {
 	cmd := exec.Command("/bin/sh", "-c", "test "+permission+" .")
 	id.apply(cmd)
 	cmd.Dir = folder
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s cannot use the folder %s: %w", id.name, folder, err)
-	}
-	return nil
+	return cmd.Run()
 }
 
 // Enterable reports whether the server's user can enter the folder, or the nearest parent of it that exists. It matters for

@@ -3,20 +3,20 @@ package pgtemp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
+	"syscall"
 )
 
-// On Windows, servers run in containers only, and nothing cleans up after a killed process: there is no shell.
+// On Windows, servers run in containers only.
 
-func wayOf(s Source) way {
-	if s == Docker {
-		return startDocker
-	}
-	return func(context.Context, Options, *folder) (started, error) {
-		return started{}, errors.New("on Windows, PostgreSQL runs only in a container")
-	}
+func (*Server) startPrograms(context.Context, Options, Source) error {
+	return errors.New("on Windows, PostgreSQL runs only in a container")
+}
+
+// detach makes cmd not get Ctrl-C.
+func detach(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
 // PreferPrograms does nothing on this system.
@@ -25,28 +25,14 @@ func PreferPrograms(context.Context, Options) error { return nil }
 // Enterable returns true: the folder belongs to this user.
 func Enterable(string) (bool, error) { return true, nil }
 
-// Watcher does nothing on this system.
+// Watcher does nothing on this system: there is no shell.
 type Watcher struct{}
 
 // AtExit does nothing on this system.
 func AtExit(string, ...string) (*Watcher, error) { return &Watcher{}, nil }
 
-func watch(*os.File, string, ...string) (*Watcher, error) { return &Watcher{}, nil }
-
-// Report does nothing on this system.
-func (*Watcher) Report(string) error { return nil }
-
 // Dismiss does nothing on this system.
 func (*Watcher) Dismiss() error { return nil }
-
-// run runs cmd to its end and returns its output.
-func (*Watcher) run(cmd *exec.Cmd) (string, error) {
-	output, err := cmd.CombinedOutput()
-	if err != nil {
-		return string(output), fmt.Errorf("run %s: %w: %s", cmd.Args[0], err, lastLines(string(output)))
-	}
-	return string(output), nil
-}
 
 // lockFile opens or creates a file without locking it: this system has no lock that a child process inherits.
 func lockFile(path string) (*os.File, error) {

@@ -25,9 +25,7 @@ func TestAtExitRunsAfterProcessEnd(t *testing.T) {
 	if err := h.cmd.Wait(); err != nil {
 		t.Errorf("the helper ended with %v", err)
 	}
-	if err := os.WriteFile(permission, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(permission, nil, 0o600))
 	eventually(t, func() error { _, err := os.Stat(done); return err })
 }
 
@@ -35,39 +33,20 @@ func TestWatcherReportAndDismiss(t *testing.T) {
 	t.Parallel()
 	mark := filepath.Join(t.TempDir(), "mark")
 	watcher, err := AtExit(`printf %s "$state" >"$1"`, mark)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, state := range []string{"first", `second \n * one`} {
-		if err := watcher.Report(state); err != nil {
-			t.Fatal(err)
-		}
-	}
-	// The end of the process closes the pipe in the same way.
-	if err := watcher.pipe.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := watcher.process.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	dismissed, err := AtExit(`rm -f "$1"`, mark)
+	must(t, err)
+	must(t, watcher.Report("first"))
+	must(t, watcher.Report(`second \n * one`))
+	must(t, watcher.pipe.Close()) // as the end of the process does
+	_, err = watcher.process.Wait()
+	must(t, err)
+	must(t, errors.Join(dismissed.Dismiss(), dismissed.Dismiss()))
 	if content, err := os.ReadFile(mark); err != nil || string(content) != `second \n * one` {
 		t.Errorf("the script found %q, %v", content, err)
 	}
-
-	dismissed, err := AtExit(`rm -f "$1"`, mark)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		if err := dismissed.Dismiss(); err != nil {
-			t.Fatal(err)
-		}
-	}
 	if err := dismissed.Report("late"); err == nil {
 		t.Error("Report succeeded on a dismissed watcher")
-	}
-	if _, err := os.Stat(mark); err != nil {
-		t.Errorf("the script of a dismissed watcher ran: %v", err)
 	}
 }
 
@@ -102,12 +81,9 @@ func TestWatcherIsKilled(t *testing.T) {
 	}
 	server := start(t, Options{Sources: []Source{Programs}})
 	p := server.engine.(*programs)
-	if err := p.watcher.process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(server.Restart(t.Context(), true), server.Stop(t.Context())); err != nil {
-		t.Error(err)
-	}
+	must(t, p.watcher.process.Kill())
+	must(t, server.Restart(t.Context(), true))
+	must(t, server.Stop(t.Context()))
 	if _, err := os.Stat(p.home); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder %s still exists: %v", p.home, err)
 	}
@@ -151,7 +127,7 @@ func TestKilledDuringStart(t *testing.T) {
 				return err
 			})
 			h.kill()
-			eventually(t, func() error { return noProcessWith(folder) })
+			eventually(t, func() error { return noProcessWith(t, folder) })
 			if tc.named {
 				mustGoOn(t, home)
 				return
@@ -161,16 +137,26 @@ func TestKilledDuringStart(t *testing.T) {
 	}
 }
 
-// noProcessWith returns an error while a process has the folder in its arguments: initdb, the server, a watcher.
-func noProcessWith(folder string) error {
-	output, err := exec.Command("ps", "-axww", "-o", "pid=,args=").Output()
-	if err != nil {
-		return err
-	}
-	for line := range strings.Lines(string(output)) {
-		if strings.Contains(line, folder) {
-			return fmt.Errorf("%s still exists", line)
-		}
+// noProcessWith returns an error while a process has the text in its arguments: initdb, the server, a watcher.
+func noProcessWith(t *testing.T, text string) error {
+	t.Helper()
+	if left := processesWith(t, text); len(left) > 0 {
+		return fmt.Errorf("there are still %d processes with %s", left, text)
 	}
 	return nil
+}
+
+func processesWith(t *testing.T, text string) (pids []int) {
+	t.Helper()
+	output, err := exec.Command("ps", "-axww", "-o", "pid=,args=").Output()
+	must(t, err)
+	for line := range strings.Lines(string(output)) {
+		if strings.Contains(line, text) {
+			var pid int
+			_, err := fmt.Sscan(line, &pid)
+			must(t, err)
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }

@@ -180,7 +180,7 @@ func TestLeaseExpires(t *testing.T) {
 // TestLeaseAtOnce lets several ask for the lease at the same time, when it was never held and when it has expired.
 func TestLeaseAtOnce(t *testing.T) {
 	t.Parallel()
-	onBothDefaults(t, "", func(t *testing.T, d *pgtest.Database) {
+	onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {
 		pool := d.Pool
 		for range 5 {
 			leases := make([]*postgres.Lease, 8)
@@ -218,7 +218,7 @@ func TestLeaseAtOnce(t *testing.T) {
 // waits for them.
 func TestLeaseAndWriters(t *testing.T) {
 	t.Parallel()
-	onBothDefaults(t, "", func(t *testing.T, d *pgtest.Database) {
+	onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {
 		pool := d.Pool
 		a := postgres.NewLease(pool, "leader", "a", time.Hour)
 		b := postgres.NewLease(pool, "leader", "b", time.Hour)
@@ -256,7 +256,7 @@ func TestLeaseAndWriters(t *testing.T) {
 // TestAdvanceAndTakeover takes the lease over while Advance waits to write: it writes nothing.
 func TestAdvanceAndTakeover(t *testing.T) {
 	t.Parallel()
-	onBothDefaults(t, "", func(t *testing.T, d *pgtest.Database) {
+	onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {
 		m := dbtest.NewMailIn(t, d.Pool)
 		taken := m.MustTake(t, 1, 1)
 		takeover := dbtest.Begin(t, m.Pool)

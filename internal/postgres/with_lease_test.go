@@ -75,13 +75,12 @@ func writingsIn(t *testing.T, w *dbtest.World) []writing {
 }
 
 // onBothDefaults runs a test on a database whose default isolation level is the one that elobot works at, and on one with
-// another default, where connections begin as the bot's do. Each connection runs the SQL first. None limits the wait for locks
-// otherwise.
-func onBothDefaults(t *testing.T, sql string, test func(*testing.T, *pgtest.Database)) {
+// another default, where connections begin as the bot's do. None limits the wait for locks.
+func onBothDefaults(t *testing.T, test func(*testing.T, *pgtest.Database)) {
 	t.Helper()
 	t.Run("read committed", func(t *testing.T) {
 		t.Parallel()
-		test(t, pgtest.BorrowWith(t, sql))
+		test(t, pgtest.Borrow(t))
 	})
 	t.Run("repeatable read", func(t *testing.T) {
 		t.Parallel()
@@ -93,7 +92,7 @@ func onBothDefaults(t *testing.T, sql string, test func(*testing.T, *pgtest.Data
 		test(t, &pgtest.Database{URL: address, Pool: dbtest.Open(t, address, func(c *pgxpool.Config) {
 			c.ConnConfig = config
 			c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-				_, err := conn.Exec(ctx, postgres.Planning+";"+sql)
+				_, err := conn.Exec(ctx, postgres.Planning)
 				return err
 			}
 		})})
@@ -104,7 +103,7 @@ func onBothDefaults(t *testing.T, sql string, test func(*testing.T, *pgtest.Data
 // of them.
 func TestUnderLostLease(t *testing.T) {
 	t.Parallel()
-	onBothDefaults(t, "", func(t *testing.T, d *pgtest.Database) {
+	onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {
 		w := dbtest.NewWorldIn(t, d, dbtest.Alice, dbtest.Bob, ranking.Person{Username: "al", Name: "Al"})
 		w.Play(t, "1", dbtest.Alice, dbtest.Bob)
 		oldKeys(t, w.Pool, 1)
@@ -171,7 +170,7 @@ func TestTakeoverWaits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			onBothDefaults(t, "", func(t *testing.T, d *pgtest.Database) {
+			onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {
 				w := dbtest.NewWorldIn(t, d, dbtest.Alice, dbtest.Bob)
 				store, _ := w.AsLeader(t)
 				changes := dbtest.Match(w.Read(t, dbtest.Alice, dbtest.Bob), "1")
@@ -215,7 +214,7 @@ func TestApplyAndTakeover(t *testing.T) {
 	for end, want := range map[string]error{"COMMIT": outbox.ErrLeaseLost, "ROLLBACK": nil} {
 		t.Run(end, func(t *testing.T) {
 			t.Parallel()
-			onBothDefaults(t, "", func(t *testing.T, d *pgtest.Database) {
+			onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {
 				w := dbtest.NewWorldIn(t, d, dbtest.Alice, dbtest.Bob)
 				store, _ := w.AsLeader(t)
 				changes := dbtest.Match(w.Read(t, dbtest.Alice, dbtest.Bob), "1")
@@ -236,8 +235,8 @@ func TestApplyAndTakeover(t *testing.T) {
 // others ask for the lease.
 func TestHolderStalls(t *testing.T) {
 	t.Parallel()
-	onBothDefaults(t, dbtest.ShortWait, func(t *testing.T, d *pgtest.Database) {
-		w := dbtest.NewWorldIn(t, d, dbtest.Alice, dbtest.Bob)
+	onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {
+		w := dbtest.NewWorldIn(t, dbtest.ShortWait(t, d), dbtest.Alice, dbtest.Bob)
 		store, lease := w.AsLeader(t)
 		lease.SetIdleTimeout(250 * time.Millisecond)
 		dbtest.Exec(t, w.Pool, dbtest.RunsOut)

@@ -50,10 +50,13 @@ func TestKilledAndRestarted(t *testing.T) {
 // newServer starts a database server for this test alone. Commits survive its crashes.
 func newServer(t *testing.T) (*pgtemp.Server, *game) {
 	t.Helper()
-	server, err := pgtemp.Start(t.Context(), pgtemp.Options{Settings: map[string]string{
-		"fsync": "off", "synchronous_commit": "on", // the operating system does not crash
-		"max_connections": "200", // connections of killed instances may linger
-	}})
+	server, err := pgtemp.Start(t.Context(), pgtemp.Options{
+		Sources: []pgtemp.Source{pgtemp.Programs, pgtemp.Archive, pgtemp.Packages}, // a container is not restarted
+		Settings: map[string]string{
+			"fsync": "off", "synchronous_commit": "on", // the operating system does not crash
+			"max_connections": "200", // connections of killed instances may linger
+		},
+	})
 	must(t, err)
 	t.Cleanup(func() {
 		if err := server.Stop(context.Background()); err != nil {

@@ -18,8 +18,7 @@ type Database struct {
 	URL  string
 	Pool *pgxpool.Pool
 
-	initSQL  string // SQL that each connection runs first, set by the borrower
-	original fingerprint
+	original string // see fingerprintOf
 	emptySQL string // the statement that deletes all rows
 	drop     func() error
 }
@@ -40,16 +39,14 @@ var idleDatabases struct {
 
 // State that lasts until all tests of the package have finished.
 var (
-	hasMain    bool
 	session    string
 	cleanupsMu sync.Mutex
 	cleanups   []func() error // run by Main at the end
 )
 
-// NewLasting creates a database as New does, but one that lasts until all tests of the package have finished.
+// NewLasting creates a database as New does, but one that lasts until all tests of the package have finished, which Main must run.
 func NewLasting(tb testing.TB) string {
 	tb.Helper()
-	mustHaveMain(tb)
 	url, drop := create(tb, migrated(tb))
 	cleanupsMu.Lock()
 	defer cleanupsMu.Unlock()
@@ -61,13 +58,6 @@ func NewLasting(tb testing.TB) string {
 // must run its tests with Main.
 func Borrow(tb testing.TB) *Database {
 	tb.Helper()
-	return BorrowWith(tb, "")
-}
-
-// BorrowWith is Borrow with SQL that each connection runs first, after the SQL of Main.
-func BorrowWith(tb testing.TB, initSQL string) *Database {
-	tb.Helper()
-	mustHaveMain(tb)
 	d := takeIdle()
 	if d == nil {
 		d = newDatabase(tb)
@@ -84,16 +74,6 @@ func BorrowWith(tb testing.TB, initSQL string) *Database {
 			tb.Error(err)
 		}
 	})
-	d.initSQL = initSQL
-	if initSQL == "" {
-		return d
-	}
-	for _, conn := range d.Pool.AcquireAllIdle(tb.Context()) {
-		if _, err := conn.Exec(tb.Context(), initSQL); err != nil {
-			tb.Fatal(err)
-		}
-		conn.Release()
-	}
 	return d
 }
 
@@ -106,7 +86,7 @@ type Main struct {
 
 // Run runs the tests and returns the exit code.
 func (m Main) Run() int {
-	hasMain, session = true, m.Session
+	session = m.Session
 	code := m.M.Run()
 	for d := takeIdle(); d != nil; d = takeIdle() {
 		cleanups = append(cleanups, d.end)
@@ -118,14 +98,6 @@ func (m Main) Run() int {
 		}
 	}
 	return code
-}
-
-// mustHaveMain fails the test unless Main runs it, because only Main drops databases that outlive the test.
-func mustHaveMain(tb testing.TB) {
-	tb.Helper()
-	if !hasMain {
-		tb.Fatal("pgtest.Main does not run the tests of this package")
-	}
 }
 
 func takeIdle() *Database {
@@ -144,38 +116,28 @@ func newDatabase(tb testing.TB) *Database {
 	tb.Helper()
 	url, drop := create(tb, migrated(tb))
 	d := &Database{URL: url, drop: drop}
-	err := d.connect()
-	if err != nil {
-		tb.Fatal(errors.Join(err, drop()))
-	}
-	return d
-}
-
-func (d *Database) connect() error {
+	ctx, cancel := context.WithTimeout(context.Background(), operationTimeout)
+	defer cancel()
 	config, err := pgxpool.ParseConfig(d.URL)
 	if err != nil {
-		return fmt.Errorf("parse the URL of a database: %w", err)
+		tb.Fatalf("parse the URL of a database: %v", err)
 	}
 	config.MaxConns = maxSessions
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, session+";"+d.initSQL)
+		_, err := conn.Exec(ctx, session)
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), operationTimeout)
-	defer cancel()
 	// The pool outlives the test that creates it.
 	if d.Pool, err = pgxpool.NewWithConfig(context.Background(), config); err != nil {
-		return fmt.Errorf("connect to a database: %w", err)
+		tb.Fatalf("connect to a database: %v", err)
 	}
-	if d.original, _, err = fingerprintOf(ctx, d.Pool); err != nil {
-		d.Pool.Close()
-		return err
+	if d.original, _, err = fingerprintOf(ctx, d.Pool); err == nil {
+		err = d.Pool.QueryRow(ctx, emptySQL).Scan(&d.emptySQL)
 	}
-	if err := d.Pool.QueryRow(ctx, emptySQL).Scan(&d.emptySQL); err != nil {
-		d.Pool.Close()
-		return fmt.Errorf("inspect a database: %w", err)
+	if err != nil {
+		tb.Fatalf("inspect a database: %v", errors.Join(err, d.end()))
 	}
-	return nil
+	return d
 }
 
 // Empty deletes all rows, so that the database is as it was when it was borrowed.
@@ -245,16 +207,17 @@ func (d *Database) clean() (reusable bool, err error) {
 		_ = last.Conn().Close(ctx) // it may have ended already
 		last.Release()
 	}
-	conn, ours := all[0].Conn(), make([]uint32, len(all))
-	for i, c := range all {
-		ours[i] = c.Conn().PgConn().PID()
+	conn := all[0].Conn()
+	var ours []uint32
+	for _, c := range all {
+		ours = append(ours, c.Conn().PgConn().PID())
 	}
 	var there, ended int
 	if err := conn.QueryRow(ctx, endOthersSQL, ours).Scan(&there, &ended); err != nil || there < len(ours) {
 		return false, err
 	}
 	if now, size, err := fingerprintOf(ctx, conn); err != nil || now != d.original || size > maxCleanSize {
-		return false, err
+		return false, nil //nolint:nilerr // the test has removed a table that is looked into
 	}
 	if err := d.empty(ctx, conn); err != nil {
 		return false, err
@@ -267,45 +230,23 @@ func (d *Database) clean() (reusable bool, err error) {
 	return true, nil
 }
 
-// fingerprint identifies the state of a database except for the rows of its tables. It differs if anything else has
-// changed, or if an advisory lock is held.
-type fingerprint struct{ schema, migrations string }
-
-// schemaAndSize returns a digest of the schema, whether the database is migrated, and the size of its tables in bytes. For
-// most catalogues the digest contains the number of rows and the sum of their xmin: each change increases the sum unless
-// it removes rows. Rows of pg_class are also rewritten by changes that leave nothing behind, such as a dropped trigger, so
-// for them the digest contains the values.
-var schemaAndSize = func() string {
-	const ours = ">= 16384" // the OIDs of objects that do not belong to the server itself
-	catalogues := ""
-	for _, c := range []string{
-		"pg_attribute WHERE attrelid", "pg_constraint WHERE oid", "pg_policy WHERE oid", "pg_proc WHERE oid", "pg_rewrite WHERE oid",
-		"pg_sequence WHERE seqrelid", "pg_trigger WHERE oid", "pg_type WHERE oid",
+// fingerprintOf returns what identifies the state of a database except for the rows of its tables, and the size of its tables in bytes.
+// It contains the number of rows of most catalogues and the sum of their xmin, which each change increases, and whether an advisory lock
+// is held.
+func fingerprintOf(ctx context.Context, on querier) (fingerprint string, size int, err error) {
+	sql := `
+		SELECT (SELECT coalesce(sum(pg_relation_size(oid)), 0) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'),
+		       concat_ws(' ', EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory'
+		           AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`
+	for _, catalogue := range []string{
+		"pg_class WHERE oid", "pg_attribute WHERE attrelid", "pg_constraint WHERE oid", "pg_policy WHERE oid", "pg_proc WHERE oid",
+		"pg_rewrite WHERE oid", "pg_sequence WHERE seqrelid", "pg_trigger WHERE oid", "pg_type WHERE oid", "schema_migrations WHERE 16384",
 	} {
-		catalogues += fmt.Sprintf(`
-		           (SELECT concat_ws(' ', count(*), sum(xmin::text::bigint)) FROM %s %s),`, c, ours)
+		const ours = ">= 16384" // the OIDs of objects that do not belong to the server itself
+		sql += fmt.Sprintf(`, (SELECT concat_ws(' ', count(*), sum(xmin::text::bigint)) FROM %s %s)`, catalogue, ours)
 	}
-	return `
-		SELECT concat_ws(' ', count(*), sum(hashtext(concat_ws(' ', relname, relacl, reloptions, relrowsecurity))),` + catalogues + `
-		           (SELECT 'locked' FROM pg_locks WHERE locktype = 'advisory'
-		                AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1)),
-		       to_regclass('schema_migrations') IS NOT NULL,
-		       coalesce(sum(pg_relation_size(oid)) FILTER (WHERE relkind = 'r'), 0)
-		FROM pg_class WHERE oid ` + ours
-}()
-
-// fingerprintOf returns the fingerprint of a database and the size of its tables in bytes.
-func fingerprintOf(ctx context.Context, on querier) (f fingerprint, size int, err error) {
-	var migrated bool
-	if err := on.QueryRow(ctx, schemaAndSize).Scan(&f.schema, &migrated, &size); err != nil {
-		return f, 0, fmt.Errorf("inspect the schema of a database: %w", err)
+	if err := on.QueryRow(ctx, sql+")").Scan(&size, &fingerprint); err != nil {
+		return "", 0, fmt.Errorf("inspect the schema of a database: %w", err)
 	}
-	if !migrated {
-		return f, size, nil
-	}
-	err = on.QueryRow(ctx, `SELECT coalesce(string_agg(s::text, ' '), '') FROM schema_migrations s`).Scan(&f.migrations)
-	if err != nil {
-		return f, 0, fmt.Errorf("inspect the migrations of a database: %w", err)
-	}
-	return f, size, nil
+	return fingerprint, size, nil
 }

@@ -12,41 +12,17 @@ import (
 //nolint:paralleltest,tparallel // the subtests depend on their order, and no other test may borrow
 func TestBorrow(t *testing.T) {
 	t.Parallel()
-	state := func(d *Database) string {
-		t.Helper()
-		var s string
-		if err := d.Pool.QueryRow(t.Context(), `
-			SELECT concat_ws(' ', (SELECT count(*) FROM chats), nextval('chats_id_seq'), setval('chats_id_seq', 1, false),
-			    (SELECT count(*) FROM pg_attribute WHERE attrelid >= 16384),
-			    (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = d.oid),
-			    (SELECT count(*) FROM pg_stat_activity WHERE datid = d.oid AND application_name = 'outsider'))
-			FROM pg_database d WHERE datname = current_database()`).Scan(&s); err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
-	exec := func(sql string) func(*testing.T, *Database) {
-		return func(t *testing.T, d *Database) {
-			t.Helper()
-			if _, err := d.Pool.Exec(t.Context(), sql); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	const row = "INSERT INTO chats (telegram_chat_id, kind, title) VALUES (1, 'group', 'x')"
-	var initial, url string
-	t.Run("the first one", func(t *testing.T) {
-		d := Borrow(t)
-		initial, url = state(d), d.URL
-	})
+	const row = "INSERT INTO chats (telegram_chat_id, kind, title) VALUES (1, 'group', 'x');"
 	for _, tc := range []struct {
-		name string
-		do   func(*testing.T, *Database)
-		same bool
+		name, sql string
+		same      bool
+		also      func(*testing.T, *Database)
 	}{
-		{"nothing", func(*testing.T, *Database) {}, true},
-		{"rows", exec(row), true},
-		{"an open transaction of another client", func(t *testing.T, d *Database) {
+		{name: "nothing", same: true},
+		{name: "rows", sql: row, same: true},
+		{name: "reverted changes", sql: "BEGIN; ALTER TABLE chats ADD COLUMN another text; ROLLBACK", same: true},
+		{name: "settings", sql: "SET lock_timeout = 1234; LISTEN x", same: true},
+		{name: "an open transaction of another client", same: true, also: func(t *testing.T, d *Database) {
 			t.Helper()
 			outsider, err := pgx.Connect(t.Context(), WithParameter(d.URL, "application_name", "outsider"))
 			if err != nil {
@@ -56,115 +32,71 @@ func TestBorrow(t *testing.T) {
 				t.Error(err)
 			}
 			t.Cleanup(func() { _ = outsider.PgConn().Conn().Close() }) // the server may still be executing
-		}, true},
-		{"a lock", exec("SELECT pg_advisory_lock(1)"), false},
-		{"another column", exec("ALTER TABLE chats ADD COLUMN another text"), false},
-		{"many rows", exec("INSERT INTO handled_commands (key) SELECT repeat('x', 1000) || n FROM generate_series(1, 2000) n"), false},
-		{"a connection that is in use", func(t *testing.T, d *Database) {
+		}},
+		{name: "many connections", same: true, also: func(t *testing.T, d *Database) {
+			t.Helper()
+			for range maxIdleSessions + 1 {
+				conn, err := d.Pool.Acquire(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer conn.Release()
+			}
+		}},
+		{name: "a connection that is in use", same: true, also: func(t *testing.T, d *Database) {
 			t.Helper()
 			conn, err := d.Pool.Acquire(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(conn.Release)
-		}, true},
-		{"many connections", func(t *testing.T, d *Database) {
-			t.Helper()
-			onSessions(t, d, maxIdleSessions+1, "SELECT 1 / (current_setting('lock_timeout') = '1234ms')::int")
-		}, true},
-		{"reverted changes", tryChanges, true},
-		{"another migration version", exec("UPDATE schema_migrations SET version = version + 1"), false},
+		}},
+		{name: "a lock", sql: "SELECT pg_advisory_lock(1)"},
+		{name: "many rows", sql: "INSERT INTO handled_commands (key) SELECT repeat('x', 1000) || n FROM generate_series(1, 2000) n"},
+		{name: "a table", sql: "ALTER TABLE chats SET (fillfactor = 50)"},
+		{name: "a column", sql: "ALTER TABLE chats ALTER title SET DEFAULT 'new'"},
+		{name: "a constraint", sql: "ALTER TABLE chats DROP CONSTRAINT chats_kind_check, ADD CONSTRAINT chats_kind_check CHECK (true)"},
+		{name: "a policy", sql: "CREATE POLICY new ON chats"},
+		{name: "a function", sql: "ALTER FUNCTION require_one_chat() SET lock_timeout = 0"},
+		{name: "a rule", sql: "CREATE RULE new AS ON UPDATE TO chats DO INSTEAD NOTHING"},
+		{name: "a sequence", sql: "ALTER SEQUENCE chats_id_seq INCREMENT 2"},
+		{name: "a trigger", sql: "ALTER TABLE chats DISABLE TRIGGER chats_no_alias"},
+		{name: "a type", sql: "CREATE DOMAIN new AS text"},
+		{name: "the migrations", sql: "UPDATE schema_migrations SET dirty = true"},
+		{name: "no migrations", sql: "DROP TABLE schema_migrations"},
 	} {
+		var before, now string
 		t.Run(tc.name, func(t *testing.T) {
-			d := BorrowWith(t, "SET lock_timeout = 1234")
-			onSessions(t, d, 1, "SELECT 1 / (current_setting('lock_timeout') = '1234ms')::int")
-			tc.do(t, d)
+			d := Borrow(t)
+			before = d.URL
+			if _, err := d.Pool.Exec(t.Context(), tc.sql); err != nil {
+				t.Fatal(err)
+			}
+			if tc.also != nil {
+				tc.also(t, d)
+			}
 		})
 		t.Run("after "+tc.name, func(t *testing.T) {
 			d := Borrow(t)
-			if got := state(d); got != initial {
-				t.Errorf("state = %q, want %q", got, initial)
+			now = d.URL
+			var state string
+			if err := d.Pool.QueryRow(t.Context(), `
+				SELECT concat_ws(' ', (SELECT count(*) FROM chats), nextval('chats_id_seq'), setval('chats_id_seq', 1, false), s.dirty,
+				    current_setting('lock_timeout'), (SELECT count(*) FROM pg_listening_channels()),
+				    (SELECT count(*) <= 4 FROM pg_stat_activity a WHERE a.datid = d.oid AND a.backend_type = 'client backend'),
+				    (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = d.oid))
+				FROM pg_database d, schema_migrations s WHERE datname = current_database()`).Scan(&state); err != nil {
+				t.Fatal(err)
 			}
-			const sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'"
-			var there int
-			if err := d.Pool.QueryRow(t.Context(), sessions).Scan(&there); err != nil || there > maxIdleSessions {
-				t.Errorf("it has %d sessions, want %d at the most (%v)", there, maxIdleSessions, err)
+			if want := "0 1 1 f 0 0 t 0"; state != want {
+				t.Errorf("state = %q, want %q", state, want)
 			}
-			onSessions(t, d, 1, "SELECT 1 / (current_setting('lock_timeout') = '0')::int")
-			if (d.URL == url) != tc.same {
-				t.Errorf("borrowed %s after %s", d.URL, url)
+			if fingerprint, _, err := fingerprintOf(t.Context(), d.Pool); fingerprint != d.original || err != nil {
+				t.Errorf("the fingerprint is %s (%v), want %s", fingerprint, err, d.original)
 			}
-			url = d.URL
 		})
-	}
-}
-
-// onSessions executes a statement on the given number of connections at once.
-func onSessions(t *testing.T, d *Database, sessions int, sql string) {
-	t.Helper()
-	for range sessions {
-		conn, err := d.Pool.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Release()
-		if _, err := conn.Exec(t.Context(), sql); err != nil {
-			t.Errorf("%s: %v", sql, err)
-		}
-	}
-}
-
-// tryChanges checks the fingerprint of a database after each of many changes. All changes but those of rows must change it.
-func tryChanges(t *testing.T, d *Database) {
-	t.Helper()
-	const function = " FUNCTION require_one_chat() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
-	const trigger = "CREATE TRIGGER new BEFORE UPDATE ON chats FOR EACH ROW EXECUTE FUNCTION require_one_chat();"
-	for _, tc := range []struct {
-		sql  string
-		same bool
-	}{
-		{"INSERT INTO chats (telegram_chat_id, kind) VALUES (1, 'group'); DELETE FROM chats", true},
-		{trigger + "DROP TRIGGER new ON chats", true},
-		{"CREATE TABLE new (); DROP TABLE new", true},
-		{trigger, false},
-		{"ALTER TABLE chats DISABLE TRIGGER chats_no_alias", false},
-		{"CREATE OR REPLACE" + function, false},
-		{"ALTER FUNCTION require_one_chat() SET lock_timeout = 0", false},
-		{"CREATE TABLE new ()", false},
-		{"ALTER TABLE chats RENAME TO new", false},
-		{"ALTER TABLE chats SET (fillfactor = 50)", false},
-		{"ALTER TABLE chats ENABLE ROW LEVEL SECURITY", false},
-		{"GRANT SELECT ON chats TO PUBLIC", false},
-		{"ALTER TABLE chats ADD COLUMN new text", false},
-		{"ALTER TABLE chats DROP COLUMN title", false},
-		{"ALTER TABLE chats ADD COLUMN new text; ALTER TABLE chats DROP COLUMN new", false},
-		{"ALTER TABLE chats ALTER title SET DEFAULT 'new'", false},
-		{"ALTER TABLE chats ALTER title DROP NOT NULL", false},
-		{"ALTER TABLE chats DROP CONSTRAINT chats_kind_check; ALTER TABLE chats ADD CONSTRAINT chats_kind_check CHECK (true)", false},
-		{"DROP INDEX chats_parked_idx; CREATE INDEX chats_parked_idx ON chats (id)", false},
-		{"ALTER INDEX chats_parked_idx RENAME TO new", false},
-		{"ALTER SEQUENCE chats_id_seq INCREMENT 2", false},
-		{"CREATE DOMAIN new AS text", false},
-		{"CREATE POLICY new ON chats", false},
-		{"CREATE RULE new AS ON UPDATE TO chats DO INSTEAD NOTHING", false},
-		{"UPDATE schema_migrations SET dirty = true", false},
-		{"DELETE FROM schema_migrations", false},
-		{"DROP TABLE schema_migrations", false},
-		{"ALTER TABLE schema_migrations RENAME version TO new", false},
-		{"SELECT pg_advisory_xact_lock(1)", false},
-	} {
-		tx, err := d.Pool.Begin(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := tx.Exec(t.Context(), tc.sql); err != nil {
-			t.Errorf("%s: %v", tc.sql, err)
-		}
-		if got, _, err := fingerprintOf(t.Context(), tx); err != nil || (got == d.original) != tc.same {
-			t.Errorf("%s: fingerprint unchanged: %t, want %t (%v)", tc.sql, got == d.original, tc.same, err)
-		}
-		if err := tx.Rollback(t.Context()); err != nil {
-			t.Fatal(err)
+		if (now == before) != tc.same {
+			t.Errorf("after %s, %s is followed by %s", tc.name, before, now)
 		}
 	}
 }

@@ -6,15 +6,9 @@ import "testing"
 
 func TestContainerGoesWithTheRun(t *testing.T) {
 	t.Parallel()
-	r := startRun(t, choiceVariable+"=container")
-	r.begin(2)
-	first, _ := r.report()
-	second, _ := r.report()
-	if first.url != second.url {
-		t.Errorf("two processes of a run use %s and %s", first.url, second.url)
-	}
+	r := startRun(t, "container")
+	users := r.begin(2)
 	r.kill()
-	kill(t, first.pid)
-	kill(t, second.pid)
-	awaitServerEnd(t, first.url, "")
+	kill(t, users[0].pid, users[1].pid)
+	awaitServerEnd(t, users[0].url, "")
 }

@@ -19,6 +19,14 @@ import (
 // Pair is a server with a synchronous standby. Whatever the primary confirms is on the disks of both.
 type Pair struct{ Primary, Standby *pgtemp.Server }
 
+// standbyScript makes $1, the folder of a server that is stopped, that of a primary, and $2 that of its standby at the address $3.
+const standbyScript = `
+echo 'host replication all all scram-sha-256' >>"$1/data/pg_hba.conf"
+cp -Rp "$1" "$2"
+echo "synchronous_standby_names = '*'" >>"$1/data/postgresql.auto.conf"
+cp -p "$2/data/PG_VERSION" "$2/data/standby.signal"
+echo "primary_conninfo = '$3'" >>"$2/data/postgresql.auto.conf"`
+
 // StartPair starts a primary and its standby, which stop when the test ends. The standby begins as a copy of the primary's
 // files, made while the primary is stopped.
 func StartPair(tb testing.TB) Pair {
@@ -36,31 +44,19 @@ func StartPair(tb testing.TB) Pair {
 	if err := primary.Pause(tb.Context(), false); err != nil {
 		tb.Fatal(err)
 	}
-	extend(tb, filepath.Join(first, "data", "pg_hba.conf"), "host replication all all scram-sha-256")
-	copyAll(tb, first, second)
-	// The copy is not that of a server whose container was left behind.
-	if err := os.RemoveAll(filepath.Join(second, "container")); err != nil {
+	u, err := url.Parse(primary.URL())
+	if err != nil {
 		tb.Fatal(err)
 	}
-	extend(tb, filepath.Join(first, "data", "postgresql.auto.conf"), "synchronous_standby_names = '*'")
+	password, _ := u.User.Password()
+	address := fmt.Sprintf("host=%s port=%s user=%s password=%s", u.Hostname(), u.Port(), u.User.Username(), password)
+	if out, err := exec.CommandContext(tb.Context(), "/bin/sh", "-ec", standbyScript, "sh", first, second, address).CombinedOutput(); err != nil {
+		tb.Fatalf("make a standby: %v: %s", err, out)
+	}
 	if err := primary.Resume(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}
-	copyAll(tb, filepath.Join(second, "data", "PG_VERSION"), filepath.Join(second, "data", "standby.signal"))
-	extend(tb, filepath.Join(second, "data", "postgresql.auto.conf"), "primary_conninfo = '"+ownAddress(tb, primary)+"'")
 	return Pair{primary, startIn(tb, second)}
-}
-
-// Promote makes the standby the primary.
-func (p Pair) Promote(tb testing.TB) {
-	tb.Helper()
-	err := execute(tb.Context(), p.Standby.URL(), func(conn *pgx.Conn) error {
-		_, err := conn.Exec(tb.Context(), `SELECT pg_promote()`)
-		return err
-	})
-	if err != nil {
-		tb.Fatalf("promote the standby: %v", err)
-	}
 }
 
 // startIn starts a server with its data in the folder.
@@ -74,43 +70,14 @@ func startIn(tb testing.TB, folder string) *pgtemp.Server {
 	return server
 }
 
-// ownAddress returns the connection string with the address that a server reports, which another server can reach even if
-// each runs in a container.
-func ownAddress(tb testing.TB, server *pgtemp.Server) string {
+// Promote makes the standby the primary.
+func (p Pair) Promote(tb testing.TB) {
 	tb.Helper()
-	address, err := url.Parse(server.URL())
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var host string
-	var port int
-	err = execute(tb.Context(), server.URL(), func(conn *pgx.Conn) error {
-		return conn.QueryRow(tb.Context(), `SELECT host(inet_server_addr()), inet_server_port()`).Scan(&host, &port)
+	err := execute(tb.Context(), p.Standby.URL(), func(conn *pgx.Conn) error {
+		_, err := conn.Exec(tb.Context(), `SELECT pg_promote()`)
+		return err
 	})
 	if err != nil {
-		tb.Fatal(err)
-	}
-	password, _ := address.User.Password()
-	return fmt.Sprintf("host=%s port=%d user=%s password=%s", host, port, address.User.Username(), password)
-}
-
-// copyAll copies a file, or a folder with its contents, and keeps the owner.
-func copyAll(tb testing.TB, from, to string) {
-	tb.Helper()
-	if output, err := exec.CommandContext(tb.Context(), "cp", "-Rp", from, to).CombinedOutput(); err != nil {
-		tb.Fatalf("copy %s: %v: %s", from, err, output)
-	}
-}
-
-// extend adds a line to a file.
-func extend(tb testing.TB, path, line string) {
-	tb.Helper()
-	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	_, err = fmt.Fprintln(file, line)
-	if closeErr := file.Close(); err != nil || closeErr != nil {
-		tb.Fatalf("extend %s: %v, %v", path, err, closeErr)
+		tb.Fatalf("promote the standby: %v", err)
 	}
 }

@@ -1,6 +1,6 @@
 // Package pgtest gives each test its own PostgreSQL database. Only tests import it.
 //
-// It provides the server, creates and drops databases, and has a pooler to put in front of one. The server is the one of
+// It provides the server, creates and drops databases, and has one that looks as behind a pooler. The server is that of
 // TEST_DATABASE_URL, if set, with a role that may create databases. Otherwise it runs from the PostgreSQL programs on the
 // machine, or else in a container, or else from fetched programs. ELOBOT_TEST_POSTGRES=programs or =container allows only
 // that one. On Linux all packages of a run of go test share one server, which ends with the run. Without a database a test
@@ -16,7 +16,6 @@
 package pgtest
 
 import (
-	"context"
 	"net/url"
 	"os"
 	"strings"
@@ -53,11 +52,11 @@ func Copy(tb testing.TB, of string) string {
 // The server outlives the test.
 func Server(tb testing.TB) string {
 	tb.Helper()
-	s, err := sharedServer()
+	server, err := sharedServer()
 	if err != nil {
 		tb.Fatalf("no PostgreSQL for the tests: %v", err)
 	}
-	return s.url
+	return server
 }
 
 // WithParameter returns the URL of a database with an additional parameter.
@@ -106,10 +105,7 @@ func create(tb testing.TB, template string) (url string, drop func() error) {
 	}
 	url, err := databaseURL(server, name)
 	if err == nil {
-		statement := "CREATE DATABASE " + quoted(name) + " TEMPLATE " + quoted(template) + " STRATEGY " + strategy
-		err = admin.execute(server, func(ctx context.Context, conn *pgx.Conn) error {
-			return retryWhileInUse(ctx, conn, statement)
-		})
+		err = admin.execute(server, "CREATE DATABASE "+quoted(name)+" TEMPLATE "+quoted(template)+" STRATEGY "+strategy)
 	}
 	if err != nil {
 		tb.Fatalf("create a database: %v", err)

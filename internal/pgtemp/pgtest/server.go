@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"runtime"
@@ -19,6 +18,7 @@ import (
 	"github.com/ory/dockertest/v3/docker"
 
 	"elobot/internal/pgtemp"
+	"elobot/migrations"
 )
 
 // Package-level state, because Go has no other place for what all tests of a process share. The first test that needs the
@@ -26,16 +26,17 @@ import (
 // packages need no TestMain.
 var (
 	sharedServer     = sync.OnceValues(findServer)
-	migratedTemplate = sync.OnceValues(makeSharedTemplate)
-	admin            administrator
+	migratedTemplate = sync.OnceValues(func() (string, error) {
+		server, err := sharedServer()
+		if err != nil {
+			return "", err
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 2*operationTimeout)
+		defer cancel()
+		return makeTemplate(ctx, server, migrations.FS)
+	})
+	admin administrator
 )
-
-// server is the server with the databases of this process's tests.
-type server struct {
-	url string
-	// hold keeps the server alive for this process. It may be nil. The kernel closes it when the process ends.
-	hold io.Closer
-}
 
 // startTimeout includes fetching an image or programs.
 const startTimeout = 10 * time.Minute
@@ -46,15 +47,16 @@ const (
 	choiceVariable = "ELOBOT_TEST_POSTGRES"
 )
 
-func findServer() (server, error) {
+// findServer returns the URL of the server with the databases of this process's tests.
+func findServer() (string, error) {
 	if url := os.Getenv(urlVariable); url != "" {
 		if _, err := databaseURL(url, "x"); err != nil {
-			return server{}, fmt.Errorf("%s: %w", urlVariable, err)
+			return "", fmt.Errorf("%s: %w", urlVariable, err)
 		}
-		return server{url: url}, nil
+		return url, nil
 	}
 	if choice := os.Getenv(choiceVariable); choice != "" && choice != "programs" && choice != "container" {
-		return server{}, fmt.Errorf("%s is %q, which is neither programs nor container", choiceVariable, choice)
+		return "", fmt.Errorf("%s is %q, which is neither programs nor container", choiceVariable, choice)
 	}
 	return share()
 }
@@ -63,19 +65,17 @@ func findServer() (server, error) {
 func startServer() (url string, stop func() error, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	switch os.Getenv(choiceVariable) {
-	case "programs":
-		return startLocal(ctx, pgtemp.Programs)
-	case "container":
-		return startContainer(ctx)
-	}
-	reasons := errors.New("set TEST_DATABASE_URL, install PostgreSQL 15 or newer, or start Docker")
-	for _, start := range []func() (string, func() error, error){
-		func() (string, func() error, error) { return startLocal(ctx, pgtemp.Programs) },
-		func() (string, func() error, error) { return startContainer(ctx) },
-		func() (string, func() error, error) { return startLocal(ctx, pgtemp.Archive, pgtemp.Packages) },
+	choice, reasons := os.Getenv(choiceVariable), errors.New("set TEST_DATABASE_URL, install PostgreSQL 15 or newer, or start Docker")
+	for _, way := range []struct {
+		choice string
+		start  func(context.Context) (string, func() error, error)
+	}{
+		{"programs", local(pgtemp.Programs)}, {"container", startContainer}, {"", local(pgtemp.Archive, pgtemp.Packages)},
 	} {
-		if url, stop, err = start(); err == nil {
+		if choice != "" && choice != way.choice {
+			continue
+		}
+		if url, stop, err = way.start(ctx); err == nil {
 			return url, stop, nil
 		}
 		reasons = errors.Join(reasons, err)
@@ -83,13 +83,15 @@ func startServer() (url string, stop func() error, err error) {
 	return "", nil, reasons
 }
 
-// startLocal starts a server with pgtemp.
-func startLocal(ctx context.Context, sources ...pgtemp.Source) (url string, stop func() error, err error) {
-	server, err := pgtemp.Start(ctx, pgtemp.Options{Sources: sources, Settings: settings(), InMemory: true})
-	if err != nil {
-		return "", nil, err
+// local returns a function that starts a server with pgtemp.
+func local(sources ...pgtemp.Source) func(context.Context) (url string, stop func() error, err error) {
+	return func(ctx context.Context) (string, func() error, error) {
+		server, err := pgtemp.Start(ctx, pgtemp.Options{Sources: sources, Settings: settings()})
+		if err != nil {
+			return "", nil, err
+		}
+		return server.URL(), func() error { return server.Stop(context.Background()) }, nil
 	}
-	return server.URL(), func() error { return server.Stop(context.Background()) }, nil
 }
 
 // settings returns server settings that trade durability for speed. Autovacuum is off, so that query plans do not depend on

@@ -11,8 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,12 +18,24 @@ import (
 	"time"
 )
 
-// run simulates a run of go test: a shell that starts test processes.
+// TestReportsItsServer is run by other tests in another process. It lasts until its standard input ends.
+func TestReportsItsServer(t *testing.T) {
+	t.Parallel()
+	fmt.Printf("%s %d %s\n", reportMark, os.Getpid(), Server(t))
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+		t.Error(err)
+	}
+}
+
+// reportMark is the prefix of the line that such a process prints.
+const reportMark = "this is process"
+
+// run simulates a run of go test: a shell that starts test processes, one for each line of its input.
 type run struct {
-	t        *testing.T
-	shell    *exec.Cmd
-	commands io.Writer
-	lines    *bufio.Scanner // the output of all processes
+	t     *testing.T
+	shell *exec.Cmd
+	input io.Writer
+	lines *bufio.Scanner // the output of all processes
 }
 
 // user is a test process of a run.
@@ -34,34 +44,23 @@ type user struct {
 	url string
 }
 
-func startRun(t *testing.T, environment ...string) *run {
+func startRun(t *testing.T, choice string) *run {
 	t.Helper()
 	hold, release, err := os.Pipe() // the test processes last until the write end is closed
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	output, writer, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	shell := exec.Command("/bin/sh")
-	shell.Env = slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, urlVariable+"=") })
-	shell.Env = append(shell.Env, environment...)
+	must(t, err)
+	shell := exec.Command("/bin/sh", "-c", `while read -r line; do "$0" -test.run='^TestReportsItsServer$' -test.timeout=2m <&3 & done`, os.Args[0])
+	shell.Env = append(os.Environ(), urlVariable+"=", choiceVariable+"="+choice)
 	shell.ExtraFiles = []*os.File{hold}
 	shell.Stdout, shell.Stderr = writer, writer
-	commands, err := shell.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(shell.Start(), hold.Close(), writer.Close(), output.SetReadDeadline(time.Now().Add(4*operationTimeout))); err != nil {
-		t.Fatal(err)
-	}
-	r := &run{t, shell, commands, bufio.NewScanner(output)}
+	input, err := shell.StdinPipe()
+	must(t, err)
+	must(t, errors.Join(shell.Start(), hold.Close(), writer.Close(), output.SetReadDeadline(time.Now().Add(4*operationTimeout))))
+	r := &run{t, shell, input, bufio.NewScanner(output)}
 	t.Cleanup(func() {
 		r.kill()
-		if err := release.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, release.Close())
 		for r.lines.Scan() { // until all processes have ended
 			t.Log(r.lines.Text())
 		}
@@ -72,50 +71,51 @@ func startRun(t *testing.T, environment ...string) *run {
 
 // kill kills the run with SIGKILL, but not its test processes.
 func (r *run) kill() {
-	if r.shell.ProcessState == nil {
-		_ = r.shell.Process.Kill() // it may have ended
-		_ = r.shell.Wait()         // returns the signal as an error
-	}
+	_ = r.shell.Process.Kill() // it may have ended
+	_ = r.shell.Wait()         // the same, or it returns the signal as an error
 }
 
-// begin starts n test processes at once.
-func (r *run) begin(n int) {
+// begin starts n test processes at once, and waits until they share a server. It returns nil if this machine has no PostgreSQL programs.
+func (r *run) begin(n int) (users []user) {
 	r.t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	command := fmt.Sprintf("'%s' -test.run='^TestReportsItsServer$' -test.timeout=2m <&3 &\n", program)
-	if _, err := io.WriteString(r.commands, strings.Repeat(command, n)); err != nil {
-		r.t.Fatal(err)
-	}
-}
-
-// report waits until a test process has a database. It returns false if this machine has no PostgreSQL programs.
-func (r *run) report() (u user, ok bool) {
-	r.t.Helper()
+	_, err := io.WriteString(r.input, strings.Repeat("\n", n))
+	must(r.t, err)
 	var output []string
-	for r.lines.Scan() {
+	for len(users) < n {
+		if !r.lines.Scan() {
+			r.t.Fatalf("the test processes do not become ready: %v, %q", r.lines.Err(), output)
+		}
 		line := r.lines.Text()
 		output = append(output, line)
-		if rest, found := strings.CutPrefix(line, reportMark+" "); found {
-			if _, err := fmt.Sscan(rest, &u.pid, &u.url); err != nil {
-				r.t.Fatal(err)
-			}
-			return u, true
-		}
 		if strings.Contains(line, "programs: none") {
-			return u, false
+			return nil
+		}
+		if rest, found := strings.CutPrefix(line, reportMark+" "); found {
+			var u user
+			_, err := fmt.Sscan(rest, &u.pid, &u.url)
+			must(r.t, err)
+			users = append(users, u)
 		}
 	}
-	r.t.Fatalf("a test process does not become ready: %v, %q", r.lines.Err(), output)
-	return u, false
+	for _, u := range users {
+		if u.url != users[0].url {
+			r.t.Errorf("two processes of a run use %s and %s", users[0].url, u.url)
+		}
+	}
+	return users
 }
 
-func kill(t *testing.T, pid int) {
+func must(t *testing.T, err error) {
 	t.Helper()
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Errorf("kill %d: %v", pid, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func kill(t *testing.T, pids ...int) {
+	t.Helper()
+	for _, pid := range pids {
+		must(t, syscall.Kill(pid, syscall.SIGKILL))
 	}
 }
 
@@ -123,11 +123,8 @@ func kill(t *testing.T, pid int) {
 func awaitServerEnd(t *testing.T, address, folder string) {
 	t.Helper()
 	parsed, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	deadline := time.After(operationTimeout)
-	for {
+	must(t, err)
+	for deadline := time.Now().Add(operationTimeout); ; <-time.After(20 * time.Millisecond) {
 		conn, err := net.Dial("tcp", parsed.Host)
 		if err == nil {
 			_ = conn.Close() // the connection succeeded
@@ -136,10 +133,8 @@ func awaitServerEnd(t *testing.T, address, folder string) {
 		if errors.Is(err, syscall.ECONNREFUSED) && (folder == "" || errors.Is(statErr, os.ErrNotExist)) {
 			return
 		}
-		select {
-		case <-deadline:
+		if time.Now().After(deadline) {
 			t.Fatalf("the server at %s in %q does not end: %v, %v", parsed.Host, folder, err, statErr)
-		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
@@ -147,112 +142,83 @@ func awaitServerEnd(t *testing.T, address, folder string) {
 // TestOneServerPerRun also kills the owner of the server: the next process must get another server.
 func TestOneServerPerRun(t *testing.T) {
 	t.Parallel()
-	const processes = 3
-	r := startRun(t, choiceVariable+"=programs")
-	r.begin(processes) // at once: one of them starts the owner
-	var users []user
-	for range processes {
-		u, ok := r.report()
-		if !ok {
-			return
-		}
-		users = append(users, u)
+	r := startRun(t, "programs")
+	users := r.begin(3)
+	if users == nil {
+		return
 	}
-	for _, u := range users[1:] {
-		if u.url != users[0].url {
-			t.Errorf("two processes of a run use %s and %s", users[0].url, u.url)
-		}
-	}
-	first := serverAt(t, users[0].url)
+	owner, folder := ownerOf(t, users[0].url)
 	for fd := range 3 { // go test waits until all processes have closed its output
-		if file, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", first.owner, fd)); file != os.DevNull {
+		if file, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", owner, fd)); file != os.DevNull {
 			t.Errorf("the owner has %s as file %d, %v", file, fd, err)
 		}
 	}
-	kill(t, first.owner)
-	awaitServerEnd(t, users[0].url, first.folder)
+	kill(t, owner)
+	awaitServerEnd(t, users[0].url, folder)
 
-	r.begin(2)
-	next, _ := r.report()
-	last, _ := r.report()
-	if next.url == users[0].url || last.url != next.url {
-		t.Errorf("after %s, the processes use %s and %s", users[0].url, next.url, last.url)
+	next := r.begin(2)
+	if next[0].url == users[0].url {
+		t.Errorf("the server %s is used after its end", users[0].url)
 	}
-	second := serverAt(t, next.url)
 	// While the server has a user, it survives the end of the run and of the process that started the owner.
 	r.kill()
-	kill(t, next.pid)
-	if got := texts(t, last.url, "SHOW data_directory")[0]; filepath.Dir(got) != second.folder {
-		t.Errorf("the data is in %s, then in %s", second.folder, got)
-	}
-	kill(t, last.pid)
-	awaitServerEnd(t, last.url, second.folder)
+	kill(t, next[0].pid)
+	_, folder = ownerOf(t, next[1].url)
+	kill(t, next[1].pid)
+	awaitServerEnd(t, next[1].url, folder)
 }
 
-// place is the owner and the data folder of a server.
-type place struct {
-	owner  int // the process that owns the server
-	folder string
-}
-
-func serverAt(t *testing.T, address string) place {
+// ownerOf returns the process that owns a server, and the server's folder.
+func ownerOf(t *testing.T, address string) (owner int, folder string) {
 	t.Helper()
-	folder := texts(t, address, "SHOW data_directory")[0]
-	content, err := os.ReadFile(filepath.Join(folder, "postmaster.pid"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	pid, _, _ := strings.Cut(string(content), "\n")
+	data := texts(t, address, "SHOW data_directory")[0]
+	record, err := os.ReadFile(filepath.Join(data, "postmaster.pid"))
+	must(t, err)
+	pid, _, _ := strings.Cut(string(record), "\n")
 	output, err := exec.Command("ps", "-o", "ppid=", "-p", pid).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	owner, err := strconv.Atoi(strings.TrimSpace(string(output)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return place{owner, filepath.Dir(folder)}
-}
-
-// TestEachRunHasItsOwnSocket: processes that must not share a server have different sockets.
-func TestEachRunHasItsOwnSocket(t *testing.T) {
-	t.Parallel()
-	one, other := socketName(1, "x"), socketName(1, "x")
-	if one != other {
-		t.Error("two processes of a run have different sockets")
-	}
-	if one == socketName(2, "x") || one == socketName(1, "y") {
-		t.Error("processes of two runs, or with different environments, have the same socket")
-	}
+	must(t, err)
+	_, err = fmt.Sscan(string(output), &owner)
+	must(t, err)
+	return owner, filepath.Dir(data)
 }
 
 // TestOwnerAnswers: users get the URL or the reason why there is none, and know an owner that ends without an answer.
 func TestOwnerAnswers(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{
-		wordURL + "postgres://x": "<nil>", wordFailed + "no disk": "no disk", "": errOwnerEnded.Error(),
+		"postgres://x": "<nil>", "no disk": "no disk",
 	} {
-		address := &net.UnixAddr{Net: "unix", Name: "@elobot-pgtest-" + cloneName()}
-		listener, err := net.ListenUnix("unix", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		address, listener := listen(t)
 		users := make(chan int, 2)
 		go serve(listener, answer, users)
-		s, err := join(address)
-		if fmt.Sprint(err) != want || err == nil && s.url != "postgres://x" {
-			t.Errorf("%q: joined %+v, %v", answer, s, err)
+		url, member, err := join(address)
+		if fmt.Sprint(err) != want || err == nil && url != answer {
+			t.Errorf("%q: joined %q, %v", answer, url, err)
 		}
-		if s.hold != nil {
-			_ = s.hold.Close() // the owner notices
+		if member != nil {
+			_ = member.Close() // the owner notices
 		}
 		if come, gone := <-users, <-users; come != 1 || gone != -1 {
 			t.Errorf("%q: %d users come and %d go", answer, come, -gone)
 		}
-		if err := listener.Close(); err != nil {
-			t.Error(err)
-		}
 	}
+	address, listener := listen(t)
+	go func() {
+		conn, _ := listener.Accept()
+		_ = conn.Close() // as the end of the owner does
+	}()
+	if _, _, err := join(address); !errors.Is(err, errOwnerEnded) {
+		t.Errorf("joined an owner that ends: %v", err)
+	}
+}
+
+func listen(t *testing.T) (*net.UnixAddr, *net.UnixListener) {
+	t.Helper()
+	address := &net.UnixAddr{Net: "unix", Name: "@elobot-pgtest-" + cloneName()}
+	listener, err := net.ListenUnix("unix", address)
+	must(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	return address, listener
 }
 
 // TestServerWaitsForNextProcess: while the run continues, a server without users waits for idleTime.
@@ -284,12 +250,7 @@ func TestServerWaitsForNextProcess(t *testing.T) {
 // TestOthersCannotJoin needs root to become somebody else.
 func TestOthersCannotJoin(t *testing.T) {
 	t.Parallel()
-	address := &net.UnixAddr{Net: "unix", Name: "@elobot-pgtest-" + cloneName()}
-	listener, err := net.ListenUnix("unix", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close() //nolint:errcheck // not needed any more
+	address, listener := listen(t)
 	for user, ok := range map[int]bool{os.Getuid(): true, 4242: false} {
 		if user != os.Getuid() && os.Getuid() != 0 {
 			continue
@@ -309,9 +270,7 @@ func TestOthersCannotJoin(t *testing.T) {
 			joined <- err
 		}()
 		conn, err := listener.AcceptUnix()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := checkSameUser(conn); (err == nil) != ok {
 			t.Errorf("user %d: %v", user, err)
 		}

@@ -3,7 +3,7 @@
 package pgtest
 
 // share starts a server for this process alone. Only Linux has socket names that the kernel frees when their owner dies.
-func share() (server, error) {
+func share() (string, error) {
 	url, _, err := startServer()
-	return server{url: url}, err
+	return url, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 )
 
@@ -152,8 +153,14 @@ func Purge(t *testing.T, pool *pgxpool.Pool, want int64) {
 	}
 }
 
-// ShortWait makes statements wait for a lock for a thirtieth of the usual time.
-const ShortWait = "SET lock_timeout = '50ms'"
+// ShortWait returns a database with another pool, whose statements wait for a lock for a thirtieth of the usual time.
+func ShortWait(t *testing.T, d *pgtest.Database) *pgtest.Database {
+	t.Helper()
+	return &pgtest.Database{URL: d.URL, Pool: Open(t, d.URL, func(c *pgxpool.Config) {
+		*c = *d.Pool.Config()
+		c.ConnConfig.RuntimeParams["lock_timeout"] = "50ms"
+	})}
+}
 
 // OpenPools opens all pools of a running bot.
 func OpenPools(t *testing.T, url string) postgres.Pools {

@@ -127,7 +127,7 @@ func TestNotifiedOnce(t *testing.T) {
 // TestDeadLetterWhenUnlocked: a dead letter whose chat is locked is saved later, together with its notice.
 func TestDeadLetterWhenUnlocked(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.BorrowWith(t, dbtest.ShortWait).Pool
+	pool := dbtest.ShortWait(t, pgtest.Borrow(t)).Pool
 	store, letters := pgranking.NewStore(pool, dbtest.Ignore), pgintake.NewDeadLetters(pool)
 	dbtest.Must(t, dbtest.Upsert(t.Context(), store, dbtest.Club, nil))
 	letter := intake.DeadLetter{

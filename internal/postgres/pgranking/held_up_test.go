@@ -34,7 +34,7 @@ func TestLockedIsNobodysFault(t *testing.T) {
 	for held, lock := range locks {
 		t.Run(held, func(t *testing.T) {
 			t.Parallel()
-			pool := pgtest.BorrowWith(t, dbtest.ShortWait).Pool
+			pool := dbtest.ShortWait(t, pgtest.Borrow(t)).Pool
 			store := pgranking.NewStore(pool, dbtest.Ignore)
 			service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
 			for _, c := range everyKind(service, stats.NewService(pgstats.NewStore(pool, pool), service)) {
