@@ -33,22 +33,26 @@ const (
 func (k *killed) killTogether() []*conversation {
 	k.t.Helper()
 	const (
-		alone    = 4 // so many are written at once
-		together = 2 // at least so many others are batched
+		alone    = 2 // so many are written at once
+		together = 3 // so many others wait, and are written together
 	)
 	k.bot.stop(k.t) // the next one handles updates in parallel
 	k.startNext("off")
+	var all []*conversation
+	for i := range alone + together {
+		g := &conversation{group: k.sim.Group(fmt.Sprintf("Together %d", i+1), k.alice, k.bob)}
+		g.posted = append(g.posted, g.group.Say(k.alice, "/match @bob 3:1")) // from now on, both are known there
+		all = append(all, g)
+	}
+	k.settle()
 	if _, err := k.pool.Exec(k.t.Context(), resultsWait); err != nil {
 		k.t.Fatal(err)
 	}
 	writeAlone := holdRows(k.t, k.pool, `SELECT pg_advisory_xact_lock($1)`, aloneLock)
 	writeTogether := holdRows(k.t, k.pool, `SELECT pg_advisory_xact_lock($1)`, togetherLock)
 	k.at(crashpoint.Batching, alone+together, crashpoint.Meet)
-	var all []*conversation
-	for i := range alone + together {
-		g := &conversation{group: k.sim.Group(fmt.Sprintf("Together %d", i+1), k.alice, k.bob)}
-		g.posted = append(g.posted, g.group.Say(k.alice, "/match @bob 3:1"))
-		all = append(all, g)
+	for _, g := range all {
+		g.posted = append(g.posted, g.group.Say(k.alice, "/match @bob 3:2"))
 	}
 	k.awaitCarriedOut(k.bot)
 	k.at(crashpoint.ApplyingTogether, 1, crashpoint.End)
@@ -61,7 +65,7 @@ func (k *killed) killTogether() []*conversation {
 	})
 	recorded := func() int {
 		return count(k.t, k.pool, `SELECT count(*) FROM matches m JOIN groups g ON g.id = m.group_id JOIN chats c ON c.id = g.chat_id
-			WHERE c.telegram_chat_id = ANY ($1)`, ids(all))
+			WHERE c.telegram_chat_id = ANY ($1) AND m.number = 2`, ids(all))
 	}
 	if n := recorded(); n > len(all)-together || k.sim.Pending() < len(all)-n {
 		k.t.Errorf("of %d results %d were recorded, and %d have not been confirmed", len(all), n, k.sim.Pending())

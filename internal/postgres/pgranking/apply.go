@@ -20,76 +20,67 @@ import (
 
 // Apply implements ranking.Store. It sends one pipelined batch, which the server runs as one transaction, always in
 // the same order: lease, group, key, standings by id. A statement that does not find what was read must raise
-// an error in the server, because the rest of the batch would be committed otherwise. Results that arrive while
-// others are being written are written together.
+// an error in the server, because the rest of the batch would be committed otherwise.
 func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
-	return s.batchWriter.write(ctx, s, c)
+	if m := sharedResult(c); m != nil && s.results != nil {
+		return s.results.write(ctx, s, c, m)
+	}
+	return s.write(ctx, c)
 }
 
-// writeAll is Apply for several commands: all of them take effect, or none. Only results are written together with
-// others.
-func (s *Store) writeAll(ctx context.Context, all []ranking.Changes) error {
+// write writes a command by itself.
+func (s *Store) write(ctx context.Context, c ranking.Changes) error {
 	var batch pgx.Batch
 	now := s.now()
-	if len(all) > 1 {
-		batch.Queue(shortLockTimeout)
-	}
 	s.lease.Require(&batch)
-	rounds := newMatches(all)
-	for i := range min(1, len(rounds)) {
-		queueNumbers(&batch, rounds[i])
+	matches, _ := c.Effect.(ranking.NewMatches)
+	if len(matches) > 0 { // the group is locked before anything else
+		queueNumbers(&batch, []ranking.GroupID{matches[0].Group})
 	}
-	queueKeys(&batch, all)
-	queueStandings(&batch, all)
-	for i, matches := range rounds {
+	queueKeys(&batch, keysOf(c))
+	queueMessage(&batch, c)
+	queueStandings(&batch, c.Effect)
+	for i, m := range matches {
 		if i > 0 {
-			queueNumbers(&batch, matches)
+			queueNumbers(&batch, []ranking.GroupID{m.Group})
 		}
-		if err := queueMatches(&batch, now, matches); err != nil {
+		if err := queueMatches(&batch, now, []newMatch{{m, c}}); err != nil {
 			return err
 		}
 	}
-	for _, c := range all {
-		queueAmendment(&batch, c.Effect)
-		queueRules(&batch, c.Effect)
-		queueDisplay(&batch, c.Effect)
-		queueWizard(&batch, c.Effect)
-		if err := queueNotices(&batch, now, c); err != nil {
-			return err
-		}
-		queueBoard(&batch, c)
-		queueClosedPrompt(&batch, c)
-		queueFired(&batch, c)
+	queueAmendment(&batch, c.Effect)
+	queueRules(&batch, c.Effect)
+	queueDisplay(&batch, c.Effect)
+	queueWizard(&batch, c.Effect)
+	if err := queueNotices(&batch, now, c); err != nil {
+		return err
 	}
-	queuePresence(&batch, all)
+	queueBoard(&batch, c)
+	queueClosedPrompt(&batch, c)
+	queueFired(&batch, c)
+	queuePresence(&batch, c)
 	crashpoint.At(crashpoint.Applying)
-	results := s.db.SendBatch(ctx, &batch)
-	if len(all) > 1 {
-		crashpoint.At(crashpoint.ApplyingTogether)
-	}
-	if err := postgres.Translate(results.Close()); err != nil {
-		if errors.Is(err, ranking.ErrHandled) && len(all) == 1 { // each of several is tried again by itself
-			s.wakeHandled(all[0].Chat)
+	if err := postgres.Translate(s.db.SendBatch(ctx, &batch).Close()); err != nil {
+		if errors.Is(err, ranking.ErrHandled) {
+			s.wakeHandled(c.Chat)
 		}
 		return fmt.Errorf("apply: %w", err)
 	}
 	crashpoint.At(crashpoint.Applied)
-	for _, c := range all {
-		if notifies(c) || amendedBy(c.Effect) != nil || c.Presence == ranking.BotActive {
-			s.wake(c.Chat)
-		}
-		if b, ok := c.Effect.(*ranking.ChangedBoard); ok {
-			s.committed(outbox.Lane{Chat: outbox.ChatID(b.Chat), Kind: outbox.Boards})
-		}
-		if c.Chat != 0 && c.Notice == nil && c.Page == nil && c.Button == "" && !notifies(c) { // a change of names, titles or members
-			s.changed(c.Chat)
-		}
-		if c.Page != nil {
-			s.committed(outbox.Lane{Chat: outbox.ChatID(c.Chat), Kind: outbox.Pages})
-		}
-		if c.Button != "" {
-			s.committed(outbox.Lane{Chat: outbox.ChatID(c.Chat), Kind: outbox.CallbackAnswers})
-		}
+	if notifies(c) || amendedBy(c.Effect) != nil || c.Presence == ranking.BotActive {
+		s.wake(c.Chat)
+	}
+	if b, ok := c.Effect.(*ranking.ChangedBoard); ok {
+		s.committed(outbox.Lane{Chat: outbox.ChatID(b.Chat), Kind: outbox.Boards})
+	}
+	if c.Chat != 0 && c.Notice == nil && c.Page == nil && c.Button == "" && !notifies(c) { // a change of names, titles or members
+		s.changed(c.Chat)
+	}
+	if c.Page != nil {
+		s.committed(outbox.Lane{Chat: outbox.ChatID(c.Chat), Kind: outbox.Pages})
+	}
+	if c.Button != "" {
+		s.committed(outbox.Lane{Chat: outbox.ChatID(c.Chat), Kind: outbox.CallbackAnswers})
 	}
 	return nil
 }
@@ -100,23 +91,21 @@ func notifies(c ranking.Changes) bool {
 	return c.Notice != nil || recorded
 }
 
-func queueStandings(batch *pgx.Batch, all []ranking.Changes) {
+func queueStandings(batch *pgx.Batch, e ranking.Effect) {
 	var known []ranking.Standing
-	for _, c := range all {
-		switch e := c.Effect.(type) {
-		case ranking.NewMatches:
-			for _, s := range lastStandings(e) {
-				if s.ID == 0 {
-					queueNewStanding(batch, e[0].Ladder, s)
-				} else {
-					known = append(known, s)
-				}
+	switch e := e.(type) {
+	case ranking.NewMatches:
+		for _, s := range lastStandings(e) {
+			if s.ID == 0 {
+				queueNewStanding(batch, e[0].Ladder, s)
+			} else {
+				known = append(known, s)
 			}
-		case *ranking.NewStanding:
-			queueNewStanding(batch, e.Ladder, e.Standing)
-		case *ranking.ChangedStanding:
-			known = append(known, ranking.Standing(*e))
 		}
+	case *ranking.NewStanding:
+		queueNewStanding(batch, e.Ladder, e.Standing)
+	case *ranking.ChangedStanding:
+		known = append(known, ranking.Standing(*e))
 	}
 	queueChangedStandings(batch, known)
 }
@@ -154,62 +143,71 @@ func queueNewStanding(batch *pgx.Batch, ladder ranking.LadderID, s ranking.Stand
 		ladder, s.Player, s.Name, s.Elo, s.StartElo, s.BestElo, s.Played, s.Won, s.Drawn, s.Lost, s.Streak, zeronull.Timestamptz(s.LastPlayed))
 }
 
-// queueKeys inserts the keys of commands, with the rate classes of the commands. Each further match of a message has a key too,
-// so that it counts like a message of its own.
-func queueKeys(batch *pgx.Batch, all []ranking.Changes) {
-	if all[0].Keyless { // it comes alone: only results are written together
-		return
+// handledKey is a key to be stored.
+type handledKey struct {
+	key     string
+	rate    ranking.RateEntry
+	trigger ranking.Trigger
+	outcome ranking.CommandOutcome
+}
+
+// keysOf returns the keys that a command stores. Each further match of a message has a key too, so that it counts like a message of
+// its own.
+func keysOf(c ranking.Changes) (keys []handledKey) {
+	if c.Keyless {
+		return nil
 	}
-	commands := slices.Clone(all)
-	for _, c := range all {
-		if matches, ok := c.Effect.(ranking.NewMatches); ok {
-			for _, m := range matches[1:] {
-				further := c
-				further.Key = m.Key
-				if c.Further != (ranking.RateEntry{}) {
-					further.RateEntry = c.Further
-				}
-				commands = append(commands, further)
-			}
+	key := handledKey{c.Key, c.RateEntry, cmp.Or(c.Trigger, ranking.ByMessage), cmp.Or(c.Outcome, ranking.OutcomeUnanswered)}
+	keys = append(keys, key)
+	if matches, ok := c.Effect.(ranking.NewMatches); ok {
+		key.rate = cmp.Or(c.Further, c.RateEntry)
+		for _, m := range matches[1:] {
+			key.key = m.Key
+			keys = append(keys, key)
 		}
+	}
+	return keys
+}
+
+// queueKeys inserts the keys of commands, with the rate classes of the commands.
+func queueKeys(batch *pgx.Batch, keys []handledKey) {
+	if len(keys) == 0 {
+		return
 	}
 	batch.Queue(`
 		INSERT INTO handled_commands (key, sender, sent_at, rate_class, trigger, outcome)
 		SELECT key, nullif(sender, 0), sent_at, nullif(rate_class, ''), trigger, outcome
 		FROM unnest($1::text[], $2::bigint[], $3::timestamptz[], $4::text[], $5::text[], $6::text[])
 		    AS c (key, sender, sent_at, rate_class, trigger, outcome)`,
-		postgres.Column(commands, func(c ranking.Changes) string { return c.Key }),
-		postgres.Column(commands, func(c ranking.Changes) ranking.SenderID { return c.RateEntry.Sender }),
-		postgres.Column(commands, func(c ranking.Changes) *time.Time {
-			if c.RateEntry == (ranking.RateEntry{}) {
+		postgres.Column(keys, func(k handledKey) string { return k.key }),
+		postgres.Column(keys, func(k handledKey) ranking.SenderID { return k.rate.Sender }),
+		postgres.Column(keys, func(k handledKey) *time.Time {
+			if k.rate == (ranking.RateEntry{}) {
 				return nil
 			}
-			return &c.RateEntry.At
+			return &k.rate.At
 		}),
-		postgres.Column(commands, func(c ranking.Changes) string { return string(c.RateEntry.RateClass) }),
-		postgres.Column(commands, func(c ranking.Changes) ranking.Trigger { return cmp.Or(c.Trigger, ranking.ByMessage) }),
-		postgres.Column(commands, func(c ranking.Changes) ranking.CommandOutcome { return cmp.Or(c.Outcome, ranking.OutcomeUnanswered) }))
-	queueMessages(batch, all)
+		postgres.Column(keys, func(k handledKey) string { return string(k.rate.RateClass) }),
+		postgres.Column(keys, func(k handledKey) ranking.Trigger { return k.trigger }),
+		postgres.Column(keys, func(k handledKey) ranking.CommandOutcome { return k.outcome }))
 }
 
-// queueMessages stores what became of the messages whose command something else has triggered: an edit, or the press of a button.
+// queueMessage stores what became of the message whose command something else has triggered: an edit, or the press of a button.
 // Of a message and its edits, only one takes effect. A press has proved its right by closing a prompt.
-func queueMessages(batch *pgx.Batch, all []ranking.Changes) {
-	for _, c := range all {
-		message := c.Message
-		if matches, ok := c.Effect.(ranking.NewMatches); ok {
-			message, _, _ = strings.Cut(matches[0].Key, "#")
-		}
-		if message == "" || message == c.Key {
-			continue
-		}
-		batch.Queue(`
-			WITH stored AS (
-			    INSERT INTO handled_commands AS c (key, trigger, outcome) VALUES ($1, $2, $3)
-			    ON CONFLICT ON CONSTRAINT handled_commands_pkey DO UPDATE SET trigger = excluded.trigger, outcome = excluded.outcome
-			    WHERE c.outcome = 'refused' OR excluded.trigger <> 'edit'
-			    RETURNING 1)
-			SELECT EXISTS (SELECT FROM stored)::unchanged`,
-			message, cmp.Or(c.Trigger, ranking.ByMessage), c.Outcome)
+func queueMessage(batch *pgx.Batch, c ranking.Changes) {
+	message := c.Message
+	if matches, ok := c.Effect.(ranking.NewMatches); ok {
+		message, _, _ = strings.Cut(matches[0].Key, "#")
 	}
+	if c.Keyless || message == "" || message == c.Key {
+		return
+	}
+	batch.Queue(`
+		WITH stored AS (
+		    INSERT INTO handled_commands AS c (key, trigger, outcome) VALUES ($1, $2, $3)
+		    ON CONFLICT ON CONSTRAINT handled_commands_pkey DO UPDATE SET trigger = excluded.trigger, outcome = excluded.outcome
+		    WHERE c.outcome = 'refused' OR excluded.trigger <> 'edit'
+		    RETURNING 1)
+		SELECT EXISTS (SELECT FROM stored)::unchanged`,
+		message, cmp.Or(c.Trigger, ranking.ByMessage), c.Outcome)
 }

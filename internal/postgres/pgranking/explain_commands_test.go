@@ -89,8 +89,8 @@ func TestNoCommandScansATable(t *testing.T) {
 		{Name: "match", Run: func(ctx context.Context) error {
 			return store.Apply(ctx, dbtest.Match(snap, "k"))
 		}, Want: 5},
-		{Name: "matches together", Run: func(ctx context.Context) error {
-			return store.ApplyTogether(ctx, dbtest.Match(elsewhere[0], "one"), dbtest.Match(elsewhere[1], "two"))
+		{Name: "matches together", Run: func(context.Context) error {
+			return store.ApplyTogether(dbtest.Match(elsewhere[0], "one"), dbtest.Match(elsewhere[1], "two"))
 		}, Want: 7},
 		{Name: "answer", Run: func(ctx context.Context) error {
 			return store.Apply(ctx, ranking.Changes{Key: "l", Chat: snap.ChatID, Notice: ranking.Refusal{}})

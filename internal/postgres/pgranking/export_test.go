@@ -14,9 +14,13 @@ const MaxTogether = maxTogether
 // Leaders is the query for the players at the top of the ranking of the ladder $1, who have played since $4, at most $5.
 const Leaders = `WITH here AS (SELECT $1::bigint AS ladder_id, $2::text, $3::text) SELECT * FROM (` + leaders + `) AS leaders`
 
-// ApplyTogether applies results in one transaction.
-func (s *Store) ApplyTogether(ctx context.Context, all ...ranking.Changes) error {
-	return s.writeAll(ctx, all)
+// ApplyTogether applies results of known people in one transaction.
+func (s *Store) ApplyTogether(all ...ranking.Changes) error {
+	results := make([]*waitingResult, len(all))
+	for i, c := range all {
+		results[i] = &waitingResult{changes: c, match: sharedResult(c)}
+	}
+	return s.writeResults(results)
 }
 
 // ChangeCard changes the card of a match.
@@ -31,17 +35,17 @@ func (s *Store) ChangeCard(ctx context.Context, key string, chat ranking.ChatID,
 // HoldResults makes all results wait until the returned function is called. After that one transaction runs at a
 // time.
 func (s *Store) HoldResults() (resume func()) {
-	g := s.batchWriter
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.writing += maxConcurrentWrites
-	return func() { g.next(s) }
+	w := s.results
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.slots += resultSlots
+	return func() { w.passSlot(s) }
 }
 
-// WaitingResults returns how many results wait to be written together.
+// WaitingResults returns how many results wait for a slot.
 func (s *Store) WaitingResults() int {
-	g := s.batchWriter
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return len(g.waiting)
+	w := s.results
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.waiting)
 }

@@ -11,39 +11,18 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueNumbers assigns the numbers of new matches of different groups, which also locks their groups. A single match waits for
-// its group. With several, none may wait for another's group.
-func queueNumbers(batch *pgx.Batch, matches []newMatch) {
-	groups := postgres.Column(matches, func(m newMatch) ranking.GroupID { return m.Group })
-	if len(groups) > 1 {
-		batch.Queue(`SELECT FROM groups WHERE id = ANY ($1) FOR NO KEY UPDATE NOWAIT`, groups)
-	}
-	if len(groups) > 0 {
-		batch.Queue(`
-			WITH assigned AS (
-			    UPDATE groups SET last_match_number = last_match_number + 1 WHERE id = ANY ($1) RETURNING 1)
-			SELECT (count(*) = cardinality($1))::unchanged FROM assigned`, groups)
-	}
+// queueNumbers assigns the number of one new match in each of the groups, which also locks them.
+func queueNumbers(batch *pgx.Batch, groups []ranking.GroupID) {
+	batch.Queue(`
+		WITH assigned AS (
+		    UPDATE groups SET last_match_number = last_match_number + 1 WHERE id = ANY ($1) RETURNING 1)
+		SELECT (count(*) = cardinality($1))::unchanged FROM assigned`, groups)
 }
 
 // newMatch is a match to be inserted, with the changes of its command.
 type newMatch struct {
 	*ranking.NewMatch
 	ranking.Changes
-}
-
-// newMatches returns the matches among the changes in rounds: the first match of each command, then the second ones, and so on.
-func newMatches(all []ranking.Changes) (rounds [][]newMatch) {
-	for _, c := range all {
-		matches, _ := c.Effect.(ranking.NewMatches)
-		for i, m := range matches {
-			if i == len(rounds) {
-				rounds = append(rounds, nil)
-			}
-			rounds[i] = append(rounds[i], newMatch{m, c})
-		}
-	}
-	return rounds
 }
 
 // insertMatches inserts matches of different groups at once.

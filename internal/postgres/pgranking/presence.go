@@ -7,34 +7,31 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queuePresence records what commands show about the bot's membership in their chats, and which chats are greeted.
-func queuePresence(batch *pgx.Batch, all []ranking.Changes) {
-	var seen []ranking.ChatID
-	for _, c := range all {
-		switch c.Presence {
-		case ranking.ChatSeen:
-			seen = append(seen, c.Chat)
-		case ranking.BotActive:
-			batch.Queue(`
-				UPDATE chats SET is_active = true, parked_at = NULL WHERE id = $1`, c.Chat)
-			batch.Queue(`UPDATE boards SET pin = 'wanted' WHERE chat_id = $1 AND pin = 'refused'`, c.Chat) // its rights may have changed
-		case ranking.BotInactive: // the bot greets again when it is back, however soon that is
-			batch.Queue(`
-				UPDATE chats
-				SET is_active = false, parked_at = coalesce(parked_at, now()), greeted_at = NULL, added_at = NULL
-				WHERE id = $1`, c.Chat)
-		}
-	}
-	if len(seen) > 0 { // the bot may be able to write there again; it tries once a minute at most
+// queuePresence records what a command shows about the bot's membership in its chat, and whether the chat is greeted.
+func queuePresence(batch *pgx.Batch, c ranking.Changes) {
+	switch c.Presence {
+	case ranking.ChatSeen:
+		queueSeen(batch, []ranking.ChatID{c.Chat})
+	case ranking.BotActive:
 		batch.Queue(`
-			UPDATE chats SET is_active = true, parked_at = NULL,
-			    frozen_until = CASE WHEN parked_at > now() - interval '1 minute'
-			        THEN greatest(frozen_until, least(parked_at, now()) + interval '1 minute') ELSE frozen_until END
-			WHERE id = ANY ($1) AND (parked_at IS NOT NULL OR NOT is_active)`, seen)
+			UPDATE chats SET is_active = true, parked_at = NULL WHERE id = $1`, c.Chat)
+		batch.Queue(`UPDATE boards SET pin = 'wanted' WHERE chat_id = $1 AND pin = 'refused'`, c.Chat) // its rights may have changed
+	case ranking.BotInactive: // the bot greets again when it is back, however soon that is
+		batch.Queue(`
+			UPDATE chats
+			SET is_active = false, parked_at = coalesce(parked_at, now()), greeted_at = NULL, added_at = NULL
+			WHERE id = $1`, c.Chat)
 	}
-	for _, c := range all {
-		queueGreeted(batch, c)
-	}
+	queueGreeted(batch, c)
+}
+
+// queueSeen records that chats have sent something. The bot may be able to write there again; it tries once a minute at most.
+func queueSeen(batch *pgx.Batch, chats []ranking.ChatID) {
+	batch.Queue(`
+		UPDATE chats SET is_active = true, parked_at = NULL,
+		    frozen_until = CASE WHEN parked_at > now() - interval '1 minute'
+		        THEN greatest(frozen_until, least(parked_at, now()) + interval '1 minute') ELSE frozen_until END
+		WHERE id = ANY ($1) AND (parked_at IS NOT NULL OR NOT is_active)`, chats)
 }
 
 func queueGreeted(batch *pgx.Batch, c ranking.Changes) {

@@ -28,9 +28,8 @@ type Store struct {
 	// auxiliary is for checking whether the database answers while all connections of pool may be in use.
 	auxiliary *pgxpool.Pool
 	// db is the pool, or an open transaction, such as that of WithGroupLock.
-	db querier
-	// batchWriter collects results that are to be written together; nil: each is written by itself.
-	batchWriter *batchWriter
+	db      querier
+	results *resultWriter // nil: each result is written alone
 	// lease is required by every transaction that writes; nil: no lease is needed.
 	lease *postgres.Lease
 	// committed is called with each lane that has something new to send. It must not block.
@@ -45,7 +44,7 @@ var _ ranking.Store = (*Store)(nil)
 // with its lane; committed must not block.
 func NewStore(pool *pgxpool.Pool, committed func(outbox.Lane)) *Store {
 	return &Store{
-		pool: pool, auxiliary: pool, db: pool, batchWriter: new(batchWriter), committed: committed,
+		pool: pool, auxiliary: pool, db: pool, results: new(resultWriter), committed: committed,
 		now: time.Now, log: slog.New(slog.DiscardHandler),
 	}
 }
@@ -53,21 +52,21 @@ func NewStore(pool *pgxpool.Pool, committed func(outbox.Lane)) *Store {
 // WithClock returns the same store with another clock: the messenger's.
 func (s *Store) WithClock(now func() time.Time) *Store {
 	clone := *s
-	clone.batchWriter, clone.now = new(batchWriter), now
+	clone.results, clone.now = new(resultWriter), now
 	return &clone
 }
 
 // WithAuxiliary returns the same store with another pool for checking whether the database answers.
 func (s *Store) WithAuxiliary(auxiliary *pgxpool.Pool) *Store {
 	clone := *s
-	clone.batchWriter, clone.auxiliary = new(batchWriter), auxiliary
+	clone.results, clone.auxiliary = new(resultWriter), auxiliary
 	return &clone
 }
 
 // WithLog returns the same store with a log for its warnings.
 func (s *Store) WithLog(log *slog.Logger) *Store {
 	clone := *s
-	clone.batchWriter, clone.log = new(batchWriter), log
+	clone.results, clone.log = new(resultWriter), log
 	return &clone
 }
 
@@ -75,7 +74,7 @@ func (s *Store) WithLog(log *slog.Logger) *Store {
 // So nothing that a stalled process has begun takes effect later.
 func (s *Store) WithLease(l *postgres.Lease) *Store {
 	clone := *s
-	clone.lease, clone.batchWriter = l, new(batchWriter)
+	clone.lease, clone.results = l, new(resultWriter)
 	return &clone
 }
 

@@ -23,7 +23,7 @@ func TestEveryFallbackIsLogged(t *testing.T) {
 		all := []ranking.Changes{
 			w.match(t, 0, fmt.Sprint("a", round)), w.match(t, 1, fmt.Sprint("b", round)), w.match(t, 2, fmt.Sprint("c", round)),
 		}
-		all[1].Key = "first 1" // handled before
+		all[1].Key, recorded(&all[1]).Key = "first 1", "first 1" // handled before
 		results := w.gather(t, store, all...)
 		for i, want := range []error{nil, ranking.ErrHandled, nil} {
 			if err := dbtest.Receive(t, results[i]); !errors.Is(err, want) {

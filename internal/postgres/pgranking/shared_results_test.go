@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -53,14 +54,7 @@ func TestTogetherAsAlone(t *testing.T) {
 		recorded(&all[2]).RatingRules = ranking.RatingRules{K: 24, Provisional: ranking.Provisional{K: 48, Matches: 10}, Margin: true}
 		recorded(&all[2]).Players[0].K, recorded(&all[2]).Players[1].K = 48, 24
 		all[3].ReplyTo, all[3].Thread, recorded(&all[3]).ReportedBy, all[3].SentAt = 0, 0, 0, time.Time{}
-		all[4].RateEntry, all[4].Addressee, all[4].Presence = ranking.RateEntry{}, ranking.Name{}, ranking.NoChange
-		for i, p := range []ranking.Person{carol, zoe} { // both are new; two against two
-			w.Upsert(t, dbtest.AsNew(p))
-			before := ranking.Standing{Player: w.ID(t, p.Name), Name: p.Name, Elo: 1500, StartElo: 1500, BestElo: 1500}
-			after := before
-			after.Played, after.Drawn = 1, 1
-			recorded(&all[5]).Players = append(recorded(&all[5]).Players, ranking.MatchPlayer{Side: i + 1, K: 32, Before: before, After: after})
-		}
+		all[4].RateEntry, all[4].Addressee = ranking.RateEntry{}, ranking.Name{}
 		all[6].Addressee = ranking.Name{Player: w.ID(t, "Alice")}
 		dbtest.Must(t, write(w, all))
 		if got := int(w.Wakes.Load()); got != len(all) {
@@ -72,7 +66,7 @@ func TestTogetherAsAlone(t *testing.T) {
 		}
 		return found
 	}
-	together := apply(func(w *town, all []ranking.Changes) error { return w.Store.ApplyTogether(t.Context(), all...) })
+	together := apply(func(w *town, all []ranking.Changes) error { return w.Store.ApplyTogether(all...) })
 	alone := apply(func(w *town, all []ranking.Changes) error {
 		for _, c := range all {
 			if err := w.Store.Apply(t.Context(), c); err != nil {
@@ -138,7 +132,7 @@ func TestTogetherWithBadOnes(t *testing.T) {
 		want  func(error) bool
 		wakes int64
 	}{
-		"handled":        {func(c *ranking.Changes) { c.Key = "first 2" }, "", is(ranking.ErrHandled), 3 + 4},
+		"handled":        {func(c *ranking.Changes) { c.Key, recorded(c).Key = "first 2", "first 2" }, "", is(ranking.ErrHandled), 3 + 4},
 		"stale":          {func(c *ranking.Changes) { recorded(c).Players[0].After.Version++ }, "", is(ranking.ErrConflict), 3},
 		"out of range":   {func(c *ranking.Changes) { recorded(c).A = 1000 }, "", func(err error) bool { return err != nil }, 3},
 		"group is taken": {nil, `SELECT FROM groups WHERE id = 4 FOR NO KEY UPDATE`, is(nil), 3 + 1},
@@ -218,8 +212,8 @@ func TestGivenUpBeforeWritten(t *testing.T) {
 	}
 }
 
-// TestGivenUpWhileWritten: when a caller gives up while the result is being written with others, it is not recorded,
-// and the others are.
+// TestGivenUpWhileWritten: when a caller gives up while its result is being written with others, it learns the outcome, and the
+// others are not affected.
 func TestGivenUpWhileWritten(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)
@@ -237,50 +231,37 @@ func TestGivenUpWhileWritten(t *testing.T) {
 	w.awaitWaiting(t, w.Store, 2)
 	resume()
 	dbtest.Await(t, w.Pool, dbtest.Blocked)
-	writer := dbtest.Value[int](t, w.Pool, `
-		SELECT pid FROM pg_stat_activity
-		WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
 	giveUp()
-	if err := dbtest.Receive(t, first); !errors.Is(err, context.Canceled) {
-		t.Errorf("given up: %v", err)
-	}
-	dbtest.Await(t, w.Pool, `SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1)`, writer) // the server has noticed
 	dbtest.Must(t, holder.Rollback(t.Context()))
-	if err := dbtest.Receive(t, second); err != nil {
-		t.Error(err)
+	for _, result := range []<-chan error{first, second} {
+		if err := dbtest.Receive(t, result); err != nil {
+			t.Error(err)
+		}
 	}
-	if diff := cmp.Diff([]string{"k"}, w.recorded(t)); diff != "" {
+	if diff := cmp.Diff([]string{"given up k"}, w.recorded(t)); diff != "" {
 		t.Errorf("recorded, by transaction (-want +got):\n%s", diff)
 	}
 }
 
-// bad is a notice that cannot be encoded.
-type bad struct{ ranking.MatchRecorded }
-
-func (bad) MarshalJSON() ([]byte, error) { panic("bad") }
-
-// TestTogetherWithPanic: a result that makes the bot panic does so for its caller only.
+// TestTogetherWithPanic: results that make the bot panic when they are written together are written alone.
 func TestTogetherWithPanic(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)
-	guilty, innocent := w.match(t, 0, "guilty"), w.match(t, 1, "innocent")
-	guilty.Notice = bad{}
-	resume := w.Store.HoldResults()
-	first := make(chan any, 1)
-	go func() {
-		defer func() { first <- recover() }()
-		_ = w.Store.Apply(t.Context(), guilty) // it panics
-	}()
-	second := dbtest.Start(func() error { return w.Store.Apply(t.Context(), innocent) })
-	w.awaitWaiting(t, w.Store, 2)
-	resume()
-	if got := dbtest.Receive(t, first); got != "bad" {
-		t.Errorf("panics with %v", got)
+	var all []ranking.Changes
+	for i := range w.chats {
+		all = append(all, w.match(t, i, fmt.Sprint("k", i)))
 	}
-	if err := dbtest.Receive(t, second); err != nil {
-		t.Error(err)
+	var once sync.Once
+	store := w.Store.WithClock(func() time.Time {
+		once.Do(func() { panic("no time") })
+		return time.Now()
+	})
+	for i, r := range w.gather(t, store, all...) {
+		if err := dbtest.Receive(t, r); err != nil {
+			t.Errorf("result %d: %v", i, err)
+		}
 	}
-	if diff := cmp.Diff([]string{"innocent"}, w.recorded(t)); diff != "" {
+	if diff := cmp.Diff([]string{"k0", "k1"}, w.recorded(t)); diff != "" {
 		t.Errorf("recorded, by transaction (-want +got):\n%s", diff)
 	}
 }
