@@ -35,7 +35,6 @@ var goldenWithNames = map[string]string{
 	ranking.KindMatchRestored:  "restored/win",
 	ranking.KindMatchFixed:     "fixed/score",
 	ranking.KindPlayersMerged:  "merged/players",
-	ranking.KindRulesChanged:   "rules_changed/one",
 	ranking.KindSettings:       "settings/changed",
 	ranking.KindNotRecorded:    "not_recorded/each",
 	ranking.KindUndoPrompt:     "undo/prompt",

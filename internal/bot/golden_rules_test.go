@@ -12,20 +12,17 @@ func goldenRules() map[string]ranking.Notice {
 	other := ranking.Rules{Start: 1000, UnevenTeamsAllowed: true, RatingRules: ranking.RatingRules{
 		K: 24, Provisional: ranking.Provisional{K: 48, Matches: 10}, Margin: true,
 	}}
-	changed := func(change func(*ranking.Rules), by ranking.Reporter) ranking.RulesChanged {
+	changed := func(change func(*ranking.Rules)) ranking.RulesChanged {
 		after := usual
 		change(&after)
-		return ranking.RulesChanged{Before: usual, After: after, By: by}
+		return ranking.RulesChanged{Before: usual, After: after}
 	}
-	alice, hostileName := called("Alice"), called(hostile)
-	byAlice := ranking.Reporter{Name: &alice}
 	return map[string]ranking.Notice{
-		"one":         changed(func(r *ranking.Rules) { r.K = 40 }, byAlice),
-		"draws":       changed(func(r *ranking.Rules) { r.DrawsAllowed = false }, ranking.Reporter{}),
-		"first_match": changed(func(r *ranking.Rules) { r.Provisional = ranking.Provisional{K: 64, Matches: 1} }, byAlice),
-		"hostile":     changed(func(r *ranking.Rules) { r.Start = 0 }, ranking.Reporter{Name: &hostileName}),
-		"all":         ranking.RulesChanged{Before: usual, After: other, By: byAlice},
-		"all_back":    ranking.RulesChanged{Before: other, After: usual, By: byAlice},
+		"one":         changed(func(r *ranking.Rules) { r.K = 40 }),
+		"draws":       changed(func(r *ranking.Rules) { r.DrawsAllowed = false }),
+		"first_match": changed(func(r *ranking.Rules) { r.Provisional = ranking.Provisional{K: 64, Matches: 1} }),
+		"all":         ranking.RulesChanged{Before: usual, After: other},
+		"all_back":    ranking.RulesChanged{Before: other, After: usual},
 	}
 }
 

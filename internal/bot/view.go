@@ -98,7 +98,7 @@ func render(item outbox.Item, w words) (outgoing, error) {
 	case ranking.KindGroupDetached:
 		return renderAs(item, w, w.groupDetached, w.groupDetached)
 	case ranking.KindRulesChanged:
-		return renderAs(item, w, w.rulesChanged, w.rulesChangedLine)
+		return renderAs(item, w, w.rulesChanged, w.rulesChanged)
 	case ranking.KindLanguageChanged:
 		return renderAs(item, w, w.languageChanged, w.languageChanged)
 	case ranking.KindTablesChanged:

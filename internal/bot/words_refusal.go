@@ -31,11 +31,6 @@ func (w words) refusal(n ranking.Refusal) string {
 		if n.Minutes > 0 {
 			id += "_restore"
 		}
-	case ranking.RulesOutOfRange:
-		with = args{
-			"MinStart": ranking.MinStart, "MaxStart": ranking.MaxStart, "MinK": ranking.MinK, "MaxK": ranking.MaxK,
-			"MaxProvisional": ranking.MaxProvisionalMatches,
-		}
 	}
 	if !w.Has(id) {
 		id = "refusal.unknown"

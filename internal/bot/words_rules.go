@@ -10,10 +10,6 @@ import (
 )
 
 func (w words) rulesChanged(n ranking.RulesChanged) string {
-	return w.rulesChangedLine(n) + "\n" + notes(w.textBy("note.changed_by", n.By, nil), w.Text("note.from_next_match", nil))
-}
-
-func (w words) rulesChangedLine(n ranking.RulesChanged) string {
 	var changes []string
 	was, now := w.ruleValues(n.Before), w.ruleValues(n.After)
 	for i, rule := range was {
@@ -63,8 +59,8 @@ func (w words) settings(n ranking.GroupSettings) string {
 		lines = append(lines, w.Text("rules.line", args{"Rule": capitalised(v.name), "Value": v.value}))
 	}
 	remarks := []string{w.Text("note.rules_from_next_match", nil)}
-	if n.ChangedBy != nil {
-		remarks = append(remarks, w.textBy("note.changed_by", *n.ChangedBy, nil))
+	if by := n.ChangedBy; by != nil && by.Name != nil {
+		remarks = append(remarks, w.Text("note.changed_by", args{"Name": showName(*by.Name)}))
 	}
 	return strings.Join(append(lines, notes(remarks...)), "\n")
 }

@@ -45,14 +45,8 @@ func (d displayOperation) refuse(snap Snapshot) Notice {
 
 func (d displayOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
 	changed := &ChangedDisplay{Chat: snap.ChatID, Before: snap.Display, After: d.Change(snap.Display)}
-	by := Reporter{}
-	if d.origin.Sender != nil {
-		name := snap.senderName()
-		by.Name = &name
-	}
 	return Changes{
-		Effect: changed, CallbackAnswer: changed.toast(), Edits: d.Shown,
-		Page: GroupSettings{Rules: snap.Ladder.Rules, Display: changed.After, ChangedBy: &by},
+		Effect: changed, CallbackAnswer: changed.toast(), Edits: d.Shown, Page: changedSettings(snap, snap.Ladder.Rules, changed.After),
 	}, nil
 }
 

@@ -9,21 +9,17 @@ type RulesChange struct {
 	Change func(Rules) Rules
 	// IsAdmin reports whether the sender is an admin of the chat.
 	IsAdmin func(context.Context) (bool, error)
-	// Shown is the message that shows the settings, with the pressed button. It is edited then, and the chat is not
-	// notified. 0 for none.
+	// Shown is the message that shows the settings, with the pressed button. It is edited.
 	Shown int64
 }
 
-// ChangeRules changes the rules of the group's default ladder. Only admins may do so. They apply from the next match on;
-// recorded matches and the start ratings of players in the ladder stay as they are. A match that another instance is just
+// ChangeRules changes the rules of the group's default ladder at the press of a button. Only admins may do so. They apply from the next
+// match on; recorded matches and the start ratings of players in the ladder stay as they are. A match that another instance is just
 // recording may still be played under the old rules.
 func (s *Service) ChangeRules(ctx context.Context, o Origin, r RulesChange) error {
-	people, class := senderOf(o), RateQuestion
-	if o.Button != "" {
-		class = RatePress
-	}
+	people := senderOf(o)
 	return s.handle(ctx, o, command{
-		name: "change rules", people: people, needed: len(people), class: class,
+		name: "change rules", people: people, needed: len(people), class: RatePress,
 		operation: rulesOperation{RulesChange: r, adminsOnly: adminsOnly{isAdmin: r.IsAdmin, origin: o, log: s.log}},
 	})
 }
@@ -35,13 +31,8 @@ type rulesOperation struct {
 }
 
 func (r rulesOperation) refuse(snap Snapshot) Notice {
-	if snap.Ladder.ID == 0 {
-		return nil // a new group gets the default rules, which decide changes
-	}
-	switch now := r.Change(snap.Ladder.Rules); {
-	case !now.inRange():
-		return Refusal{Code: RulesOutOfRange}
-	case now == snap.Ladder.Rules:
+	// a new group gets the default rules, which decide changes
+	if snap.Ladder.ID != 0 && r.Change(snap.Ladder.Rules) == snap.Ladder.Rules {
 		return Refusal{Code: SameRules}
 	}
 	return nil
@@ -52,17 +43,9 @@ func (r rulesOperation) decide(_ context.Context, snap Snapshot) (Changes, error
 		return Changes{Notice: n}, nil
 	}
 	changed := &ChangedRules{Ladder: snap.Ladder.ID, Before: snap.Ladder.Rules, After: r.Change(snap.Ladder.Rules)}
-	notice := RulesChanged{Before: changed.Before, After: changed.After}
-	if r.origin.Sender != nil {
-		name := snap.senderName()
-		notice.By.Name = &name
-	}
-	if r.Shown == 0 {
-		return Changes{Effect: changed, Notice: notice}, nil
-	}
 	return Changes{
-		Effect: changed, CallbackAnswer: notice, Edits: r.Shown,
-		Page: GroupSettings{Rules: changed.After, Display: snap.Display, ChangedBy: &notice.By},
+		Effect: changed, CallbackAnswer: RulesChanged{Before: changed.Before, After: changed.After}, Edits: r.Shown,
+		Page: changedSettings(snap, changed.After, snap.Display),
 	}, nil
 }
 
@@ -77,9 +60,8 @@ func (*ChangedRules) outcome() CommandOutcome { return OutcomeRulesChanged }
 
 // RulesChanged says that the rules of the default ladder were changed.
 type RulesChanged struct {
-	Before Rules    `json:"before"`
-	After  Rules    `json:"after"`
-	By     Reporter `json:"by"`
+	Before Rules `json:"before"`
+	After  Rules `json:"after"`
 }
 
 // Kind implements Notice.

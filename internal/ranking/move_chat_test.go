@@ -377,7 +377,8 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 // setRules has an admin set the K-factor.
 func (g *game) setRules(t *testing.T, o ranking.Origin, k int) {
 	t.Helper()
-	must(t, g.ChangeRules(t.Context(), o, ranking.RulesChange{IsAdmin: admin, Change: func(r ranking.Rules) ranking.Rules {
+	o.Button = o.Key
+	must(t, g.ChangeRules(t.Context(), o, ranking.RulesChange{IsAdmin: admin, Shown: 55, Change: func(r ranking.Rules) ranking.Rules {
 		r.K = k
 		return r
 	}}))

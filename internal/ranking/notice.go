@@ -274,9 +274,8 @@ const (
 	AskedAlready     RefusalCode = "asked_already"      // the sender was asked about the match and has not answered yet
 	PromptOver       RefusalCode = "prompt_over"        // the prompt is closed
 
-	AdminsOnly      RefusalCode = "admins_only"        // only an admin can do this
-	SameRules       RefusalCode = "same_rules"         // the group already has these rules, or this language
-	RulesOutOfRange RefusalCode = "rules_out_of_range" // a number of the new rules is out of its range
+	AdminsOnly RefusalCode = "admins_only" // only an admin can do this
+	SameRules  RefusalCode = "same_rules"  // the group already has these rules, or this language
 
 	TooManyQuestions RefusalCode = "too_many_questions" // from the sender in a minute; results still count
 	TooManyPresses   RefusalCode = "too_many_presses"   // from the person in a minute; the press was ignored

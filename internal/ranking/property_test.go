@@ -196,15 +196,20 @@ func (c *modelGroup) addEntry(e *entity) {
 
 // command sends a command and returns the answer.
 func (c *modelGroup) command(sender ranking.Person, send func(ranking.Origin) error) ranking.Notice {
+	o := c.origin(sender)
+	if err := send(o); err != nil {
+		c.rt.Fatalf("command %d: %v", c.commands, err)
+	}
+	return c.notice(c.t, o.Key)
+}
+
+func (c *modelGroup) origin(sender ranking.Person) ranking.Origin {
 	c.commands++
 	c.sent++
 	o := from(&sender, fmt.Sprintf("m:%d:%d", c.chat, c.commands))
 	o.SentAt = o.SentAt.Add(time.Duration(c.sent) * 4 * time.Second) // slow enough to stay below the question limit
 	o.Chat = ranking.Chat{ID: c.chat, Kind: ranking.Supergroup, Title: "Any"}
-	if err := send(o); err != nil {
-		c.rt.Fatalf("command %d: %v", c.commands, err)
-	}
-	return c.notice(c.t, o.Key)
+	return o
 }
 
 func (s *model) anyPerson(label string) int {
@@ -444,8 +449,13 @@ var provisionals = []ranking.Provisional{{}, {K: 64, Matches: 2}, {K: 15, Matche
 // setRules has a person set the rules.
 func (c *modelGroup) setRules(rules ranking.Rules, sender int) {
 	c.showAccount(sender)
-	set := ranking.RulesChange{IsAdmin: admin, Change: func(ranking.Rules) ranking.Rules { return rules }}
-	notice := c.command(c.account(sender), func(o ranking.Origin) error { return c.ChangeRules(c.t.Context(), o, set) })
+	set := ranking.RulesChange{IsAdmin: admin, Shown: 55, Change: func(ranking.Rules) ranking.Rules { return rules }}
+	o := c.origin(c.account(sender))
+	o.Button = o.Key
+	if err := c.ChangeRules(c.t.Context(), o, set); err != nil {
+		c.rt.Fatalf("command %d: %v", c.commands, err)
+	}
+	notice := c.answer(c.t, o.Key, toast)
 	if rules == c.rules {
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.SameRules})
 		return

@@ -2,18 +2,9 @@ package ranking
 
 import "elobot/internal/elo"
 
-// The ranges of the rules.
-const (
-	MinStart              = elo.Min
-	MaxStart              = elo.Max
-	MinK                  = 1
-	MaxK                  = 1000
-	MaxProvisionalMatches = 100
-)
-
-// Rules are the rules of a ladder. They are part of stored notices: no field may change its JSON name or its meaning.
+// Rules are the rules of a ladder. The database holds the ranges of their numbers. They are part of stored notices: no field may change its JSON name or its meaning.
 type Rules struct {
-	Start              int  `json:"start"` // the rating of a newcomer, from MinStart to MaxStart
+	Start              int  `json:"start"` // the rating of a newcomer
 	DrawsAllowed       bool `json:"draws_allowed"`
 	UnevenTeamsAllowed bool `json:"uneven_teams_allowed"` // the sides may differ in size
 	RatingRules
@@ -21,7 +12,7 @@ type Rules struct {
 
 // RatingRules are the rules that decide how a match changes ratings. A match keeps those that it was played under.
 type RatingRules struct {
-	K           int         `json:"k"` // the K-factor, from MinK to MaxK
+	K           int         `json:"k"` // the K-factor
 	Provisional Provisional `json:"provisional"`
 	// Margin is true if the margin of victory multiplies K by elo.MarginFactor of the score. In a match in sets, the
 	// score counts sets.
@@ -31,15 +22,8 @@ type RatingRules struct {
 // Provisional is another K-factor for a player's first matches in a ladder, zero for none. It lets newcomers reach their
 // level sooner. Their opponents keep their own K, so the changes of such a match need not add up to zero.
 type Provisional struct {
-	K       int `json:"k"`       // from MinK to MaxK
-	Matches int `json:"matches"` // how many matches, from 1 to MaxProvisionalMatches
-}
-
-// inRange reports whether all numbers are within their ranges.
-func (r Rules) inRange() bool {
-	p := r.Provisional
-	provisional := p == Provisional{} || p.K >= MinK && p.K <= MaxK && p.Matches >= 1 && p.Matches <= MaxProvisionalMatches
-	return r.Start >= MinStart && r.Start <= MaxStart && r.K >= MinK && r.K <= MaxK && provisional
+	K       int `json:"k"`
+	Matches int `json:"matches"` // how many matches
 }
 
 // kAfter returns the K-factor of a player who has played that many matches in the ladder before. Undone matches do not

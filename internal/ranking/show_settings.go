@@ -38,6 +38,12 @@ func (settingsOperation) decide(_ context.Context, snap Snapshot) (Changes, erro
 	return Changes{Notice: GroupSettings{Rules: snap.Ladder.Rules, Display: snap.Display}}, nil
 }
 
+// changedSettings returns the settings after the sender has pressed one of their buttons.
+func changedSettings(snap Snapshot, rules Rules, display Display) GroupSettings {
+	name := snap.senderName()
+	return GroupSettings{Rules: rules, Display: display, ChangedBy: &Reporter{Name: &name}}
+}
+
 // adminsOnly is an operation that only admins may do. Others embed it.
 type adminsOnly struct {
 	plain

@@ -45,7 +45,7 @@ func TestRulesChangedByButton(t *testing.T) {
 	name := ranking.Name{Name: "Alice"}
 	by := ranking.Reporter{Name: &name}
 	checkNotice(t, g.answer(t, "c:1", "action = 'callback_answer'"), ranking.Refusal{Code: ranking.AdminsOnly})
-	checkNotice(t, g.answer(t, "c:2", "action = 'callback_answer'"), ranking.RulesChanged{Before: defaultRules, After: changed, By: by})
+	checkNotice(t, g.answer(t, "c:2", "action = 'callback_answer'"), ranking.RulesChanged{Before: defaultRules, After: changed})
 	checkNotice(t, g.answer(t, "c:2", "action = 'page' AND edited_message_id = 55"), ranking.GroupSettings{Rules: changed, Display: ranking.Display{Language: "en"}, ChangedBy: &by})
 	checkNotice(t, g.answer(t, "c:3", "action = 'callback_answer'"), ranking.Refusal{Code: ranking.SameRules})
 	g.has(t, 4, "outbox")

@@ -149,9 +149,10 @@ func TestMoveMeetsCommands(t *testing.T) {
 			return s.UndoMatch(context.Background(), o, ranking.Amendment{Match: ranking.MatchRef{Number: 1}})
 		},
 		"rules": func(_ *world, s *ranking.Service, o ranking.Origin) error {
+			o.Button = o.Key
 			return s.ChangeRules(context.Background(), o, ranking.RulesChange{
-				IsAdmin: func(context.Context) (bool, error) { return true, nil },
-				Change:  func(r ranking.Rules) ranking.Rules { r.K = 17; return r },
+				IsAdmin: func(context.Context) (bool, error) { return true, nil }, Shown: 55,
+				Change: func(r ranking.Rules) ranking.Rules { r.K = 17; return r },
 			})
 		},
 	} {

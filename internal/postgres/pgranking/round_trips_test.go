@@ -83,12 +83,14 @@ func countRoundTrips(t *testing.T, under func(*pgranking.Store, *pgxpool.Pool) *
 			return service.Answer(t.Context(), origin(key), ranking.Refusal{Code: ranking.NoDraws})
 		}, 2},
 		{"rules", func(key string) error {
-			return service.ChangeRules(t.Context(), origin(key), ranking.RulesChange{
+			o := origin(key)
+			o.Button = key
+			return service.ChangeRules(t.Context(), o, ranking.RulesChange{
 				Change: func(r ranking.Rules) ranking.Rules {
 					r.K++
 					return r
 				},
-				IsAdmin: func(context.Context) (bool, error) { return true, nil },
+				IsAdmin: func(context.Context) (bool, error) { return true, nil }, Shown: 55,
 			})
 		}, 2},
 		{"delivered again", func(string) error { return record("warm match 1") }, 2},

@@ -140,9 +140,10 @@ func (c *club) showUp(*rapid.T) {
 func (c *club) rules(*rapid.T) {
 	k := c.draw("k", 10, 99)
 	c.send(func(ctx context.Context, o ranking.Origin) error {
+		o.Button = o.Key
 		return c.ChangeRules(ctx, o, ranking.RulesChange{
 			Change:  func(r ranking.Rules) ranking.Rules { r.K = k; return r },
-			IsAdmin: func(context.Context) (bool, error) { return true, nil },
+			IsAdmin: func(context.Context) (bool, error) { return true, nil }, Shown: 55,
 		})
 	})
 }
