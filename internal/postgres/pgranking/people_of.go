@@ -3,7 +3,6 @@ package pgranking
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -11,59 +10,26 @@ import (
 	"elobot/internal/ranking"
 )
 
-// PeopleOf implements ranking.Store. It reads names and accounts one after the other: with thousands of people, a join takes half as long
-// again. Both come as arrays, because transferring thousands of rows is slow.
+// PeopleOf implements ranking.Store. Whoever has just been merged into another player comes with the account of that one.
 func (s *Store) PeopleOf(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.Person, error) {
 	const sql = `
-		SELECT coalesce(array_agg(player_id), '{}'), coalesce(array_agg(name), '{}')
-		FROM (SELECT player_id, name FROM group_players WHERE ladder_id = ` + postgres.ThisLadder + ` ORDER BY id) AS s`
-	var players []int64 // pgx scans arrays of other types slowly
-	var names []string
-	if err := s.db.QueryRow(ctx, sql, chat).Scan(&players, &names); err != nil {
+		SELECT coalesce(account.telegram_user_id, 0), coalesce(account.username, ''), s.name, s.player_id
+		FROM group_players s
+		JOIN players p ON p.id = s.player_id
+		JOIN players account ON account.id = coalesce(p.merged_into, p.id)
+		WHERE s.ladder_id = ` + postgres.ThisLadder + ` ORDER BY s.id`
+	rows, err := s.db.Query(ctx, sql, chat)
+	if err != nil {
 		return nil, fmt.Errorf("read the people of a group: %w", postgres.Translate(err))
 	}
-	if len(players) == 0 {
-		return nil, nil
-	}
-	accounts, err := s.accounts(ctx, players)
+	people, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p ranking.Person, err error) {
+		err = row.Scan(&p.ID, &p.Username, &p.Name, &p.Player)
+		return p, err
+	})
 	if err != nil {
-		return nil, err
-	}
-	people := make([]ranking.Person, len(players))
-	for i, player := range players {
-		people[i] = accounts[player]
-		people[i].Name = names[i]
+		return nil, fmt.Errorf("read the people of a group: %w", postgres.Translate(err))
 	}
 	return people, nil
-}
-
-// accounts returns these players, and perhaps others, without their names. There must be one at least. Whoever has just been merged
-// into another player comes with the account of that one.
-//
-// If most players of a range are wanted, as those of the largest group of a host may be, reading the whole range takes about half as long
-// as looking up each of them.
-func (s *Store) accounts(ctx context.Context, players []int64) (map[int64]ranking.Person, error) {
-	const sql = `
-		SELECT array_agg(p.id),
-		       array_agg(coalesce(p.telegram_user_id, (SELECT telegram_user_id FROM players WHERE id = p.merged_into), 0)),
-		       array_agg(coalesce(p.username, (SELECT username FROM players WHERE id = p.merged_into), ''))
-		FROM players p WHERE p.id `
-	var row pgx.Row
-	if first, last := slices.Min(players), slices.Max(players); last-first < 2*int64(len(players)) {
-		row = s.db.QueryRow(ctx, sql+"BETWEEN $1 AND $2", first, last)
-	} else {
-		row = s.db.QueryRow(ctx, sql+"= ANY ($1)", players)
-	}
-	var ids, users []int64
-	var usernames []string
-	if err := row.Scan(&ids, &users, &usernames); err != nil {
-		return nil, fmt.Errorf("read the accounts of a group: %w", postgres.Translate(err))
-	}
-	accounts := make(map[int64]ranking.Person, len(ids))
-	for i, id := range ids {
-		accounts[id] = ranking.Person{ID: ranking.UserID(users[i]), Username: usernames[i], Player: ranking.PlayerID(id)}
-	}
-	return accounts, nil
 }
 
 // LastMatches implements ranking.Store.

@@ -10,8 +10,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Alice, mona and Bob have consecutive accounts, with that of Carol between them, who does not play in the group. Then the account of
-// somebody who plays is added after many others.
+// TestPeopleOf: those who are ranked in the group, in the order in which they came.
 func TestPeopleOf(t *testing.T) {
 	t.Parallel()
 	mona := ranking.Person{Username: "mona", Name: "@mona"} // only mentioned
@@ -20,14 +19,9 @@ func TestPeopleOf(t *testing.T) {
 	w.Play(t, "1", alice, mona)
 	w.Play(t, "2", bob, mona)
 	w.checkPeople(t, alice, mona, bob)
-
-	dbtest.Exec(t, w.Pool, `INSERT INTO players (telegram_user_id, display_name) SELECT n, 'Stranger' FROM generate_series(1000, 1099) AS n`)
-	w.Upsert(t, dbtest.AsNew(zoe))
-	w.Play(t, "3", zoe, mona)
-	w.checkPeople(t, alice, mona, bob, zoe)
 }
 
-// The standings are read while mona still has one, the accounts after she has been merged into Carol.
+// TestPeopleOfDuringMerge: mona, who has just been merged into Carol, still has a standing.
 func TestPeopleOfDuringMerge(t *testing.T) {
 	t.Parallel()
 	mona := ranking.Person{Username: "mona", Name: "@mona"}
