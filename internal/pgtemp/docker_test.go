@@ -60,7 +60,7 @@ func TestContainerEndsWithProcess(t *testing.T) {
 			reach(h, name)
 			h.kill()
 			eventually(t, func() error { return noProcessWith(t, name) })
-			must(t, containerGone(t, name))
+			eventually(t, func() error { return containerGone(t, name) })
 		})
 	}
 }

@@ -58,11 +58,8 @@ type fetcher func(ctx context.Context, o Options, w *Watcher, folder, dataMajor 
 // fetch returns the programs in the cache that were fetched under a name and can be used, see firstSuitable. If there are none, it fills
 // a new folder and renames that when it is complete.
 func fetch(ctx context.Context, o Options, name string, user identity, dataMajor string, fill fetcher) (found installation, err error) {
-	find := func() error {
-		found, err = firstSuitable(ctx, cached(o, name), user, dataMajor)
-		return err
-	}
-	if find() == nil {
+	find := func() (installation, error) { return firstSuitable(ctx, cached(o, name), user, dataMajor) }
+	if found, err = find(); err == nil {
 		return found, nil
 	}
 	cache := cacheFolder(o)
@@ -78,14 +75,21 @@ func fetch(ctx context.Context, o Options, name string, user identity, dataMajor
 		// The server may run as another user, whatever the umask is, and no power failure may leave files without their content.
 		_, err = watcher.run(exec.CommandContext(ctx, "/bin/sh", "-ec", `chmod -R a+rX "$1"; sync`, "sh", partial))
 	}
-	// If another process has been faster, its programs are equivalent and may be in use already.
-	if err == nil && find() != nil {
-		fetched := filepath.Join(cache, name)
-		if err = errors.Join(os.RemoveAll(fetched), os.Rename(partial, fetched)); err == nil || errors.Is(err, fs.ErrExist) {
-			err = find()
-		}
+	if err == nil {
+		found, err = publish(partial, filepath.Join(cache, name), find)
 	}
 	return found, errors.Join(err, os.RemoveAll(partial), watcher.Dismiss())
+}
+
+// publish renames a complete folder. If another process has been faster, its programs are equivalent and may be in use already.
+func publish(partial, name string, find func() (installation, error)) (installation, error) {
+	if found, err := find(); err == nil {
+		return found, nil
+	}
+	if err := errors.Join(os.RemoveAll(name), os.Rename(partial, name)); err != nil && !errors.Is(err, fs.ErrExist) {
+		return installation{}, err
+	}
+	return find()
 }
 
 const (

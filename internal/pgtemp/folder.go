@@ -58,16 +58,13 @@ func openFolder(o Options) (*folder, error) {
 // CheckFolder returns ErrForeignFolder unless a server may use the folder: it is marked or empty, or does not exist. The folder
 // lost+found, which new file systems have, does not count.
 func CheckFolder(path string) error {
-	if _, err := os.Lstat(filepath.Join(path, MarkerName)); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
 	entries, err := os.ReadDir(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	for _, entry := range entries {
 		switch entry.Name() {
-		case MarkerName: // another process has just made it
+		case MarkerName:
 			return nil
 		case "lost+found":
 		default:

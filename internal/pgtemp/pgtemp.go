@@ -204,14 +204,6 @@ func (s *Server) PID() int {
 	return s.engine.pid()
 }
 
-// Restart is Pause and Resume.
-func (s *Server) Restart(ctx context.Context, immediate bool) error {
-	if err := s.Pause(ctx, immediate); err != nil {
-		return err
-	}
-	return s.Resume(ctx)
-}
-
 // Pause stops the server until Resume. An immediate pause is like a crash, so that the server recovers its data on
 // Resume. Otherwise the server rolls back open transactions and shuts down cleanly.
 func (s *Server) Pause(ctx context.Context, immediate bool) error {

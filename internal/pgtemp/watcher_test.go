@@ -82,7 +82,7 @@ func TestWatcherIsKilled(t *testing.T) {
 	server := start(t, Options{Sources: []Source{Programs}})
 	p := server.engine.(*programs)
 	must(t, p.watcher.process.Kill())
-	must(t, server.Restart(t.Context(), true))
+	must(t, errors.Join(server.Pause(t.Context(), true), server.Resume(t.Context())))
 	must(t, server.Stop(t.Context()))
 	if _, err := os.Stat(p.home); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder %s still exists: %v", p.home, err)

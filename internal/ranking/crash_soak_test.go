@@ -4,6 +4,7 @@ package ranking_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -104,7 +105,7 @@ func (c *crashTest) restartAt(server *pgtemp.Server, all []time.Duration) (wait 
 				timer.Stop()
 				return
 			}
-			if err := server.Restart(ctx, true); err != nil {
+			if err := errors.Join(server.Pause(ctx, true), server.Resume(ctx)); err != nil {
 				c.fail("%v", err)
 				return
 			}

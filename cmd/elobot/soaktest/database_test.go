@@ -174,7 +174,9 @@ func (d *database) hold(ctx context.Context, lasting time.Duration, sql string) 
 }
 
 // restart stops the server as a crash does, and starts it again.
-func (d *database) restart(ctx context.Context) error { return d.server.Restart(ctx, true) }
+func (d *database) restart(ctx context.Context) error {
+	return errors.Join(d.server.Pause(ctx, true), d.server.Resume(ctx))
+}
 
 // freeze stops all processes of the server until the returned function is called.
 func (d *database) freeze() (resume func() error, err error) {
