@@ -2,6 +2,7 @@ package pgoutbox_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -89,7 +90,7 @@ func TestServerCrash(t *testing.T) {
 	ended := dbtest.Start(func() error { return dispatcher.Run(ctx, lease) })
 	crashed := func(times int) {
 		t.Helper()
-		dbtest.Must(t, server.Restart(t.Context(), true))
+		dbtest.Must(t, errors.Join(server.Pause(t.Context(), true), server.Resume(t.Context())))
 		pool.Reset()
 		if times == 1 {
 			close(people.answer)
