@@ -6,13 +6,8 @@ import (
 	"time"
 )
 
-const (
-	// persistRetryDelay is the pause after a failure to persist. The failed results and takes themselves wait once to twice as long.
-	persistRetryDelay = 200 * time.Millisecond
-	// summariseDelay is how long a lane waits whose first item is not to be sent any more. Somebody else may be changing that item, so
-	// that it is still first afterwards.
-	summariseDelay = 10 * time.Millisecond
-)
+// persistRetryDelay is the pause after a failure to persist. The failed results and takes themselves wait once to twice as long.
+const persistRetryDelay = 200 * time.Millisecond
 
 // journal is the state of writing to the store. Only one batch is written at a time; the next one covers everything that has come
 // up meanwhile. After a failure the batches start small again, so that a result that cannot be written delays nothing else.
@@ -53,19 +48,19 @@ func (t *term) persist(ctx context.Context, now time.Time) {
 	}
 	j.persisting = true
 	t.workers.Go(func() {
-		e.turns, e.summarised, e.err = t.advance(ctx, e)
+		e.err = t.advance(ctx, &e)
 		t.persisted <- e
 	})
 }
 
 // advance calls the store for a batch. Lanes are summarised right before they are taken: nothing of them is in flight then.
-func (t *term) advance(ctx context.Context, e batch) (turns []Turn, s Summarised, err error) {
+func (t *term) advance(ctx context.Context, e *batch) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	bounds := t.bounds()
 	if len(e.summarise) > 0 {
-		if s, err = t.store.Summarise(ctx, t.lease.Epoch(), e.summarise, bounds); err != nil {
-			return nil, s, err
+		if e.summarised, err = t.store.Summarise(ctx, t.lease.Epoch(), e.summarise, bounds); err != nil {
+			return err
 		}
 	}
 	results := make([]Result, len(e.results))
@@ -76,8 +71,8 @@ func (t *term) advance(ctx context.Context, e batch) (turns []Turn, s Summarised
 	for i, l := range e.takes {
 		taken[i] = l.Lane
 	}
-	turns, err = t.store.Advance(ctx, t.lease.Epoch(), results, taken, bounds)
-	return turns, s, err
+	e.turns, err = t.store.Advance(ctx, t.lease.Epoch(), results, taken, bounds)
+	return err
 }
 
 // bounds returns the current bounds: while too much waits in all chats together, less may wait in each.
@@ -110,7 +105,7 @@ func (t *term) onPersisted(requestCtx context.Context, e batch, now time.Time) {
 		turns[turn.Lane] = turn
 	}
 	for _, l := range e.takes {
-		l.summarise = false
+		l.summarise = turns[l.Lane].Over
 		t.startTurn(requestCtx, l, turns[l.Lane], now)
 	}
 }
@@ -146,13 +141,9 @@ func (t *term) startTurn(requestCtx context.Context, l *lane, turn Turn, now tim
 			t.settings.BoardBegins(l.Chat)
 		}
 		t.workers.Go(func() { t.completed <- t.send(requestCtx, l, *m) })
-	case l.woken || turn.Wait > 0 || turn.Over:
+	case l.woken || turn.Wait > 0:
 		t.release(l, now)
-		wait := turn.Wait
-		if l.summarise = turn.Over; turn.Over {
-			wait = summariseDelay
-		}
-		l.notBefore, l.readyAt = now.Add(wait), time.Time{}
+		l.notBefore, l.readyAt = now.Add(turn.Wait), time.Time{}
 		t.schedule(l, now)
 	default:
 		t.release(l, now)

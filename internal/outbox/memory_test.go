@@ -305,6 +305,7 @@ func (m *memory) take(l Lane, bounds Bounds) Turn {
 		return turn
 	}
 	if turn.Over = open[0].isOver(); turn.Over {
+		turn.Wait = 10 * time.Millisecond
 		return turn
 	}
 	if turn.Wait = m.wait(open[0]); turn.Wait > 0 {

@@ -283,7 +283,6 @@ func drawScenario(t *rapid.T) scenario {
 		advances:     drawCalls(t, "advances"),
 		polls:        drawCalls(t, "looks"),
 		recents:      drawCalls(t, "recents"),
-		summaries:    drawCalls(t, "summaries"),
 		settings: Settings{
 			Parallel:    rapid.SampledFrom([]int{1, 3, 32}).Draw(t, "parallel"),
 			PollEvery:   time.Second,
@@ -302,6 +301,7 @@ func drawScenario(t *rapid.T) scenario {
 	}
 	events := rapid.Custom(func(t *rapid.T) event { return drawEvent(t, s.alone) })
 	s.events = rapid.SliceOfN(events, 4, 16).Draw(t, "events")
+	s.summaries = drawCalls(t, "summaries")
 	return s
 }
 

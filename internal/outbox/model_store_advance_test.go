@@ -154,6 +154,7 @@ func (db *database) take(epoch int64, l Lane, bounds Bounds) Turn {
 		return turn
 	}
 	if turn.Over = db.isOver(open[0]); turn.Over {
+		turn.Wait = 10 * time.Millisecond
 		return turn
 	}
 	if turn.Wait = db.wait(open[0]); turn.Wait > 0 {

@@ -215,7 +215,9 @@ type Turn struct {
 	Lane    Lane
 	Message *Message      // nil: nothing to send now
 	Wait    time.Duration // without a message: how long until the waiting items may be sent; 0 if none wait
-	Over    bool          // without a message: the first item is not to be sent any more, so the lane has to be summarised
+	// Over says that the first item is not to be sent any more, so that the lane has to be summarised. Wait is short then, and not 0:
+	// while somebody else is changing the item, summarising leaves it as it is.
+	Over bool
 }
 
 // Backlog is a lane with waiting items.

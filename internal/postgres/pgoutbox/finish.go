@@ -87,11 +87,8 @@ func outcomes(number int, r outbox.Result) []outcome {
 	if m.Action != outbox.Send {
 		return rows // the other items of an edited message were delivered before
 	}
-	for i, item := range m.Items {
-		if i == 0 {
-			continue
-		}
-		skipped := i >= n
+	for i := 1; i < len(m.Items); i++ {
+		item, skipped := m.Items[i], i >= n
 		o := outcome{result: number, id: item.ID, attempts: item.Attempts, state: stateOfOthers(r), skipped: skipped,
 			deferred: deferred && !skipped, untried: untried && !skipped}
 		if skipped {

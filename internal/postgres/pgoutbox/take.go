@@ -94,7 +94,7 @@ const takeRows = `
 	    RETURNING m.n, m.first, m.last, o.*
 	), thawed AS (
 	    UPDATE chats SET frozen_until = NULL WHERE id = ANY (ARRAY(SELECT chat_id FROM ready WHERE thaws)))
-	SELECT l.n, CASE WHEN h.parked THEN '0' ELSE greatest('0', h.due - now()) END::interval, h.over AND NOT h.parked,
+	SELECT l.n, CASE WHEN h.parked THEN '0' WHEN h.over THEN '10 ms' ELSE greatest('0', h.due - now()) END::interval, h.over AND NOT h.parked,
 	       l.telegram_chat_id, l.private, coalesce(i.language, l.language), l.tables, l.dark_charts,
 	       coalesce(CASE WHEN i.id = i.first THEN (
 	           SELECT true FROM outbox o
