@@ -222,7 +222,7 @@ func (t *term) startReady(now time.Time) {
 			t.schedule(l, now)
 			continue
 		}
-		if !t.mayBegin(t.settings.timeout(l.repeats)) { // until the lease is renewed, others may
+		if l.repeats && !t.mayBegin(t.settings.timeout(true)) { // until the lease is renewed, others may
 			l.notBefore = now.Add(leasePoll)
 			t.schedule(l, now)
 			continue
