@@ -230,10 +230,10 @@ func drawEvent(t *rapid.T, alone bool) event {
 		e.kind = rapid.SampledFrom([]eventKind{kill, kill, freeze, freeze, isolate, isolate, stop, outage, unparkAll}).Draw(t, "kind")
 		moments := []moment{whenBegun, whenChecked, whenTaken, whenAnswered, atOnce, whenStarted}
 		if e.kind == freeze {
-			moments = moments[:4]
+			moments = append(moments[:4:4], whenChecked, whenChecked) // where it does the most harm
 		}
 		e.moment = rapid.SampledFrom(moments).Draw(t, "moment")
-		e.nth = rapid.IntRange(1, 2).Draw(t, "nth")
+		e.nth = rapid.IntRange(1, 4).Draw(t, "nth")
 		e.other = oneIn(8).Draw(t, "other")
 		e.beforeExpiry = ms(10, 1000, 3000).Draw(t, "before")
 		if e.moment == whenStarted {
