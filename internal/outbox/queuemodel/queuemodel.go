@@ -137,8 +137,9 @@ type lane struct {
 
 // chat is what holds for all lanes of a chat but that of answers to buttons.
 type chat struct {
-	parked bool
-	frozen time.Time // when the chat may be written to again, under any leader
+	parked   bool
+	unparked time.Time // since when it is not parked any more
+	frozen   time.Time // when the chat may be written to again, under any leader
 }
 
 // hold is the pause of a lane after a failure.
@@ -334,7 +335,7 @@ func (m *Model) Unpark(chat int64) {
 	m.note("chat %d is active again", chat)
 	for _, kind := range []LaneKind{Messages, Pages, Boards} {
 		l := m.lane(Lane{chat, kind})
-		l.chat.parked = false
+		l.chat.parked, l.chat.unparked = false, m.now()
 		m.markReady(l)
 	}
 }
