@@ -339,25 +339,9 @@ func mustUse(t *testing.T, folder, want string) {
 	must(t, release(t.Context()))
 }
 
-// mustKeep checks that a server is started again after SIGKILL, with its data and at the same URL.
-func mustKeep(t *testing.T, server *Server) {
-	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	kept, reasons := make(chan error, 1), make(chan error, 1)
-	go func() { kept <- server.Keep(ctx, func(reason error) { reasons <- reason }) }()
-	kill(t, server.PID())
-	if reason := <-reasons; !strings.Contains(reason.Error(), "the server ended") {
-		t.Errorf("the reason is %v", reason)
-	}
-	server.PID() // waits until it is started again
-	checkValue(t, server.URL())
-	stop()
-	must(t, <-kept)
-}
-
 // TestNamedFolder uses one data folder from two processes. The first has no privileges; the test uses its server, but cannot start
 // another one. When the first is killed, its server ends, and the data stays. The server of the test then waits for that end, finds the
-// data and runs as its owner. When it is killed, it is started again.
+// data and runs as its owner.
 func TestNamedFolder(t *testing.T) {
 	t.Parallel()
 	if !hasPrograms(t) {
@@ -384,7 +368,6 @@ func TestNamedFolder(t *testing.T) {
 	server := start(t, Options{DataDir: folder, Sources: []Source{Programs}, Settings: map[string]string{"fsync": "off", "shared_buffers": "1MB"}})
 	checkValue(t, server.URL())
 	mustRestart(t, server)
-	mustKeep(t, server)
 	mustStopInAnyCase(t, server)
 	mustBePrivate(t, filepath.Join(folder, "data"))
 }

@@ -111,15 +111,15 @@ func templateName(files fs.FS, now time.Time) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("list migrations: %w", err)
 	}
-	hash := sha256.New()
+	var all []byte
 	for _, name := range names {
 		content, err := fs.ReadFile(files, name)
 		if err != nil {
 			return "", fmt.Errorf("read migration: %w", err)
 		}
-		fmt.Fprintf(hash, "%q %q\n", name, content)
+		all = fmt.Appendf(all, "%q %q\n", name, content)
 	}
-	return databaseName(now.Truncate(24*time.Hour), fmt.Sprintf("template_%x", hash.Sum(nil)[:6])), nil
+	return databaseName(now.Truncate(24*time.Hour), fmt.Sprintf("template_%x", sha256.Sum256(all))[:20]), nil
 }
 
 // makeTemplate creates the migrated database from which others are cloned, unless another process has created it. It also drops

@@ -41,8 +41,6 @@ func texts(t *testing.T, address, sql string, args ...any) (values []string) {
 }
 
 // TestDatabases: databases are migrated or empty, independent, and dropped after the test even if a connection is open.
-//
-//nolint:paralleltest,tparallel // the test checks the result of the subtest after its end
 func TestDatabases(t *testing.T) {
 	t.Parallel()
 	const tables = `SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1`

@@ -38,7 +38,7 @@ const (
 )
 
 // membership is the connection that keeps the server alive for this process. The kernel closes it when the process ends.
-var membership net.Conn
+var membership net.Conn //nolint:unused // what matters is that it stays open
 
 // share joins the users of this run's server, and starts its owner if there is none.
 func share() (url string, err error) {
