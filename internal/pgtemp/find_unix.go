@@ -87,7 +87,7 @@ func PreferPrograms(ctx context.Context, o Options) error {
 	}
 	found, err := installed(ctx, o, user, major)
 	if err != nil {
-		return nil //nolint:nilerr // the server runs in a container, and PATH may have what is wanted
+		return nil //nolint:nilerr // PATH may have what is wanted
 	}
 	return errors.Join(prepend("PATH", found.bin), prepend("LD_LIBRARY_PATH", found.libraries()...))
 }
