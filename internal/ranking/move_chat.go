@@ -33,7 +33,7 @@ type DetachedGroup struct {
 	Group   GroupID
 	Matches int
 	Chat    ExternalChatID // that it had, with the id of today
-	Title   string         // of the chat, if it was read later
+	Title   string         // of the chat; Store.Move leaves it empty
 }
 
 // String describes the group for operators.
