@@ -109,10 +109,9 @@ func (t *term) schedule(l *lane, now time.Time) {
 	if l.readyAt.IsZero() {
 		l.readyAt = now
 	}
-	switch {
-	case l.Kind == CallbackAnswers:
+	if l.Kind == CallbackAnswers {
 		t.callbackAnswers.add(l, l.since)
-	default:
+	} else {
 		t.ready.add(l, l.rank())
 	}
 }

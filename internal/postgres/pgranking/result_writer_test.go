@@ -30,7 +30,7 @@ func (s *slowStore) write(_ context.Context, c ranking.Changes) error {
 	s.mu.Unlock()
 	matches, _ := c.Effect.(ranking.NewMatches)
 	group := matches[0].Group
-	time.Sleep(s.took + time.Duration(group)) // each ends at another time, so that the order is certain
+	<-time.After(s.took + time.Duration(group)) // each ends at another time, so that the order is certain
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.writing--
@@ -66,7 +66,7 @@ func TestAloneOneByOne(t *testing.T) {
 					}()
 					synctest.Wait()
 				}
-				time.Sleep(results * tc.took)
+				<-time.After(results * tc.took)
 				synctest.Wait()
 				if len(store.written) != results || !slices.IsSorted(store.written) || store.most != tc.most {
 					t.Errorf("written: %v, %d at once, want %d", store.written, store.most, tc.most)
@@ -93,7 +93,7 @@ func TestGivenUpWhileWaiting(t *testing.T) {
 			go func() { outcomes[i] = writer.write(ctx, store, ranking.Changes{Effect: ranking.NewMatches{m}}, m) }()
 			synctest.Wait()
 		}
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		synctest.Wait()
 		for i, err := range outcomes {
 			if written := i < 2*resultSlots; written != (err == nil) || !written && !errors.Is(err, context.DeadlineExceeded) {
