@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -142,10 +143,12 @@ func TestOwnDatabase(t *testing.T) {
 	report := func(n int) {
 		t.Helper()
 		m := group.Say(alice, "/match @bob 3:1")
-		answers := awaitAnswers(t, group, n)
-		if a := answers[n-1]; a.ReplyTo != m.ID || !strings.Contains(a.Text, fmt.Sprintf("#%d", n)) {
-			t.Errorf("answer %d: %s", n, visible(a))
-		}
+		// an answer that was sent right before the server was killed may come once more
+		eventually(t, fmt.Sprintf("answer %d", n), func() bool {
+			return slices.ContainsFunc(group.BotMessages(), func(a botsim.Message) bool {
+				return a.ReplyTo == m.ID && strings.Contains(a.Text, fmt.Sprintf("#%d", n))
+			})
+		})
 	}
 
 	bot := h.run()
