@@ -213,7 +213,6 @@ func (m *memory) finish(r Result) {
 			default: // taken but not covered
 				row.state, row.batch = rowPlanned, 0
 				row.Attempts--
-				row.PossibleDuplicates = max(0, row.PossibleDuplicates-1)
 			}
 		}
 	}

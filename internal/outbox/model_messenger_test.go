@@ -47,9 +47,6 @@ func (i *instance) Send(ctx context.Context, m Message, begin Begin) (Receipt, e
 	if i.isKilled() {
 		return Receipt{}, errKilled
 	}
-	if class == Failed && f.panics {
-		w.model.Panics(r)
-	}
 	w.model.Ends(r, queuemodel.Answer(class), f.wait)
 	receipt := Receipt{Covered: covered}
 	if covered == len(m.Items) && m.Row.ID%2 == 0 {

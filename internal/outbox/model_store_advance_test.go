@@ -57,11 +57,6 @@ func (db *database) finish(epoch int64, r Result) {
 	if r.Covered > 0 && r.Message.Action == Send {
 		covered = min(covered, r.Covered)
 	}
-	for _, row := range taken[covered:] {
-		if row.PreviousUnknown { // not in this request
-			row.PossibleDuplicates--
-		}
-	}
 	f := r.Failure
 	switch {
 	case len(taken) == 0: // persisted before

@@ -194,7 +194,6 @@ type Request struct {
 	delivered bool // the items can be read
 	returned  bool
 	answer    Answer
-	panicked  bool // so that the queue does not know what it covered
 }
 
 type arrival struct {

@@ -189,13 +189,6 @@ func (m *Model) allowed(r *Request) time.Duration {
 	return m.rules.Timeout * 8 / 5
 }
 
-// Panics notes that the sender panics at the end of a request, so that the queue does not learn what the request covered.
-func (m *Model) Panics(r *Request) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	r.panicked = true
-}
-
 // Full returns how many requests used up a limit.
 func (m *Model) Full() int {
 	m.mu.Lock()

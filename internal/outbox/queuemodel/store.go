@@ -107,9 +107,6 @@ func (m *Model) Wrote(id int64, state State) {
 			m.violation("item %d becomes %s, want one of %v", id, state, m.expected(t, i))
 		}
 		m.applyAnswer(l, t, i)
-		if state == Waits && t.repeated && t.request != nil && !t.request.panicked && !slices.Contains(t.request.items, i) {
-			i.repeats-- // it was not sent this time
-		}
 	} else if state != Expired || !mayExpire {
 		m.violation("item %d becomes %s, but it was not taken", id, state)
 	}

@@ -181,8 +181,7 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		                         AND (row_outcome.first OR row_outcome.state <> 'planned') THEN o.tried_at END,
 		        deferred_at = CASE WHEN row_outcome.deferred THEN now() END,
 		        failures = o.failures + (row_outcome.first AND r.failed)::integer,
-		        attempts = o.attempts - (row_outcome.skipped OR row_outcome.untried)::integer,
-		        possible_duplicates = o.possible_duplicates - (row_outcome.skipped AND o.repeated)::integer
+		        attempts = o.attempts - (row_outcome.skipped OR row_outcome.untried)::integer
 		    FROM row_outcome JOIN result r USING (n)
 		    WHERE o.id = row_outcome.id AND o.id = ANY (ARRAY(SELECT id FROM row_outcome))
 		      AND o.state = 'sending' AND o.attempts = row_outcome.attempts
