@@ -234,7 +234,7 @@ func (i *instance) stop() {
 	<-i.ended
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	limit := i.w.settings.timeout(true) + finishTimeout
+	limit := i.w.settings.timeout(true) + hangGrace
 	if took := time.Since(begun); took > limit && i.thawedAt.Before(begun) {
 		i.w.fail(fmt.Errorf("stopping takes %v, want at most %v", took, limit))
 	}
