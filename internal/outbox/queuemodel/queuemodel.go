@@ -352,5 +352,4 @@ func (l *lane) first() *item {
 // markReady notes that from now on a lane has no reason of its own to wait.
 func (m *Model) markReady(l *lane) {
 	l.readySince, l.failures, l.requests, l.storeErrors = m.now(), m.failures, m.requests, m.storeErrors
-	l.extraWait = 0
 }

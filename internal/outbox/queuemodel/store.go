@@ -110,6 +110,7 @@ func (m *Model) Wrote(id int64, state State) {
 	} else if state != Expired || !mayExpire {
 		m.violation("item %d becomes %s, but it was not taken", id, state)
 	}
+	l.extraWait = 0
 	if i.state = state; state == Sending && i.Lane.isPaced() {
 		l.extraWait = 2 * ambiguousPause(l.first(), l.first().repeats, m.rules.Timeout)
 	}
