@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// logPage is what docs/outbox.md says about the lines of an attempt to send.
+// logPage is what docs/logs.md says about the lines of an attempt to send.
 type logPage struct {
 	levels   map[logLine]string
 	fields   map[string]string // in which lines each field is
@@ -42,7 +42,7 @@ func table(t *testing.T, page, after string) (rows [][]string) {
 	t.Helper()
 	_, page, found := strings.Cut(page, after)
 	if !found {
-		t.Fatalf("docs/outbox.md does not have %q", after)
+		t.Fatalf("docs/logs.md does not have %q", after)
 	}
 	_, page, _ = strings.Cut(page, "\n| --- |")
 	page, _, _ = strings.Cut(page, "\n\n")
@@ -54,12 +54,16 @@ func table(t *testing.T, page, after string) (rows [][]string) {
 
 func readLogPage(t *testing.T) logPage {
 	t.Helper()
-	raw, err := os.ReadFile("../../docs/outbox.md")
-	if err != nil {
-		t.Fatal(err)
+	var raw []byte
+	for _, page := range []string{"../../docs/logs.md", "../../docs/outbox.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw = append(raw, text...)
 	}
 	p := logPage{levels: make(map[logLine]string), fields: make(map[string]string), outcomes: make(map[string]bool)}
-	for _, row := range table(t, string(raw), "## The log\n") {
+	for _, row := range table(t, string(raw), "## Sending\n") {
 		for _, result := range codes(row[2]) {
 			p.levels[logLine{codes(row[0])[0], result}] = row[1]
 		}
@@ -97,7 +101,7 @@ func (p logPage) fieldsOf(result string, repetition bool) []string {
 	return slices.Sorted(slices.Values(fields))
 }
 
-// Each line of an attempt to send is as docs/outbox.md says: its message, level, result and fields, for every outcome.
+// Each line of an attempt to send is as docs/logs.md says: its message, level, result and fields, for every outcome.
 func TestDocumentedLog(t *testing.T) {
 	t.Parallel()
 	page := readLogPage(t)

@@ -162,7 +162,7 @@ func TestLint(t *testing.T) {
 // TestDocumented: the documentation explains every metric and every field of the JSON, and no others.
 func TestDocumented(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/outbox.md")
+	page, err := os.ReadFile("../../docs/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestDocumented(t *testing.T) {
 		explained[m[1]], explained[m[2]] = true, true
 	}
 	if diff := cmp.Diff(served, explained); diff != "" {
-		t.Errorf("docs/outbox.md differs from the served metrics (-served +explained):\n%s", diff)
+		t.Errorf("docs/metrics.md differs from the served metrics (-served +explained):\n%s", diff)
 	}
 }
 
