@@ -29,8 +29,8 @@ func (o *Store) Resume(ctx context.Context, epoch int64) error {
 	var batch pgx.Batch
 	postgres.QueueEpoch(&batch, postgres.LeaderLease, epoch)
 	batch.Queue(sql)
-	if err := o.pool.SendBatch(ctx, &batch).Close(); err != nil {
-		return fmt.Errorf("resume what was set aside: %w", postgres.Translate(err))
+	if err := o.write(ctx, &batch); err != nil {
+		return fmt.Errorf("resume what was set aside: %w", err)
 	}
 	return nil
 }
