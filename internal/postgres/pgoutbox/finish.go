@@ -20,7 +20,7 @@ func queueResults(batch *pgx.Batch, results []outbox.Result) {
 	queueEdited(batch, results)
 	queueEnsured(batch, results)
 	queueEndedObjects(batch, results)
-	queueDelivered(batch, results)
+	queuePrompts(batch, results)
 	queueSummaries(batch, results)
 }
 
@@ -261,9 +261,9 @@ func queueEnsured(batch *pgx.Batch, results []outbox.Result) {
 		postgres.Column(ensured, func(r outbox.Result) string { return r.Fingerprint }))
 }
 
-// queueDelivered records which messages ask prompts, and lets the time to answer them begin. It must come after the new states
+// queuePrompts records which messages ask prompts, and lets the time to answer them begin. It must come after the new states
 // of the rows. The message of a chat that has got another id in the meantime is skipped: its id means another message by now.
-func queueDelivered(batch *pgx.Batch, results []outbox.Result) {
+func queuePrompts(batch *pgx.Batch, results []outbox.Result) {
 	asked := only(results, func(r outbox.Result) bool { return r.Failure == nil && ranking.IsPrompt(r.Message.Row.Kind) })
 	if len(asked) == 0 {
 		return
