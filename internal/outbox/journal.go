@@ -9,8 +9,8 @@ import (
 // persistRetryDelay is the pause after a failure to persist. The failed results and takes themselves wait once to twice as long.
 const persistRetryDelay = 200 * time.Millisecond
 
-// journal is the state of writing to the store. Only one batch is written at a time; the next one covers everything that has come
-// up meanwhile. After a failure the batches start small again, so that a result that cannot be written delays nothing else.
+// journal is the state of writing to the store. Only onb batch is written at a time; the next one covers everything that has come
+// up meanwhile. After a failure thb batches start small again, so that a result that cannot be written delays nothing else.
 type journal struct {
 	persisting bool
 	limit      int       // maximum size of a batch
@@ -24,54 +24,54 @@ func (t *term) persist(ctx context.Context, now time.Time) {
 	if j.persisting || now.Before(j.nextAt) {
 		return
 	}
-	var e batch
+	var b batch
 	remaining := t.results[:0]
 	for _, r := range t.results {
-		if len(e.results) < j.limit && !r.persistAt.After(now) {
-			e.results = append(e.results, r)
+		if len(b.results) < j.limit && !r.persistAt.After(now) {
+			b.results = append(b.results, r)
 		} else {
 			remaining = append(remaining, r)
 		}
 	}
 	clear(t.results[len(remaining):])
 	t.results = remaining
-	n := min(len(t.takes), j.limit-len(e.results))
-	e.takes, t.takes = t.takes[:n:n], t.takes[n:]
-	if len(e.results)+len(e.takes) == 0 {
+	n := min(len(t.takes), j.limit-len(b.results))
+	b.takes, t.takes = t.takes[:n:n], t.takes[n:]
+	if len(b.results)+len(b.takes) == 0 {
 		return
 	}
-	for _, l := range e.takes {
+	for _, l := range b.takes {
 		l.woken = false
 		if l.summarise {
-			e.summarise = append(e.summarise, l.Lane)
+			b.summarise = append(b.summarise, l.Lane)
 		}
 	}
 	j.persisting = true
 	t.workers.Go(func() {
-		e.err = t.advance(ctx, &e)
-		t.persisted <- e
+		b.err = t.advance(ctx, &b)
+		t.persisted <- b
 	})
 }
 
 // advance calls the store for a batch. Lanes are summarised right before they are taken: nothing of them is in flight then.
-func (t *term) advance(ctx context.Context, e *batch) (err error) {
+func (t *term) advance(ctx context.Context, b *batch) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	bounds := t.bounds()
-	if len(e.summarise) > 0 {
-		if e.summarised, err = t.store.Summarise(ctx, t.lease.Epoch(), e.summarise, bounds); err != nil {
+	if len(b.summarise) > 0 {
+		if b.summarised, err = t.store.Summarise(ctx, t.lease.Epoch(), b.summarise, bounds); err != nil {
 			return err
 		}
 	}
-	results := make([]Result, len(e.results))
-	for i, r := range e.results {
+	results := make([]Result, len(b.results))
+	for i, r := range b.results {
 		results[i] = r.Result
 	}
-	taken := make([]Lane, len(e.takes))
-	for i, l := range e.takes {
+	taken := make([]Lane, len(b.takes))
+	for i, l := range b.takes {
 		taken[i] = l.Lane
 	}
-	e.turns, err = t.store.Advance(ctx, t.lease.Epoch(), results, taken, bounds)
+	b.turns, err = t.store.Advance(ctx, t.lease.Epoch(), results, taken, bounds)
 	return err
 }
 
@@ -85,44 +85,44 @@ func (t *term) bounds() Bounds {
 }
 
 // onPersisted continues the lanes of a written batch.
-func (t *term) onPersisted(requestCtx context.Context, e batch, now time.Time) {
+func (t *term) onPersisted(requestCtx context.Context, b batch, now time.Time) {
 	j := &t.journal
 	j.persisting = false
-	t.stats.summarised(e.summarised)
-	if e.err != nil {
-		t.postpone(e, now)
+	t.stats.summarised(b.summarised)
+	if b.err != nil {
+		t.postpone(b, now)
 		return
 	}
 	if j.failing {
 		t.log.InfoContext(requestCtx, "delivery results can be persisted again")
 	}
 	j.failing, j.limit = false, min(2*j.limit, maxBatch)
-	for _, r := range e.results {
+	for _, r := range b.results {
 		t.continueLane(r, now)
 	}
-	turns := make(map[Lane]Turn, len(e.turns))
-	for _, turn := range e.turns {
+	turns := make(map[Lane]Turn, len(b.turns))
+	for _, turn := range b.turns {
 		turns[turn.Lane] = turn
 	}
-	for _, l := range e.takes {
+	for _, l := range b.takes {
 		l.summarise = turns[l.Lane].Over
 		t.startTurn(requestCtx, l, turns[l.Lane], now)
 	}
 }
 
 // postpone reschedules the results and takes of a failed batch.
-func (t *term) postpone(e batch, now time.Time) {
+func (t *term) postpone(b batch, now time.Time) {
 	j := &t.journal
 	if !j.failing {
-		t.log.Error("failed to persist delivery results, retrying", "error", e.err)
+		t.log.Error("failed to persist delivery results, retrying", "error", b.err)
 	}
 	j.failing, j.limit, j.nextAt = true, 1, now.Add(persistRetryDelay)
 	retryTime := func() time.Time { return now.Add(persistRetryDelay + rand.N(persistRetryDelay)) }
-	for _, r := range e.results {
+	for _, r := range b.results {
 		r.persistAt = retryTime()
 		t.results = append(t.results, r)
 	}
-	for _, l := range e.takes {
+	for _, l := range b.takes {
 		t.release(l, now)
 		l.notBefore = retryTime()
 		t.schedule(l, now)
@@ -134,7 +134,7 @@ func (t *term) startTurn(requestCtx context.Context, l *lane, turn Turn, now tim
 	t.stats.taken(turn)
 	switch m := turn.Message; {
 	case m != nil && t.stopping:
-		t.putBack(l, *m, errStopped, now)
+		t.onResult(result{lane: l, Result: Result{Message: *m, Failure: &Failure{Class: Unreachable, Err: errStopped}}}, now)
 	case m != nil:
 		t.stats.waited(now.Sub(l.readyAt))
 		if t.settings.BoardBegins != nil && l.Kind == Boards {
@@ -149,11 +149,6 @@ func (t *term) startTurn(requestCtx context.Context, l *lane, turn Turn, now tim
 		t.release(l, now)
 		t.makeIdle(l, now)
 	}
-}
-
-// putBack returns a message that was marked as sending but not sent.
-func (t *term) putBack(l *lane, m Message, reason error, now time.Time) {
-	t.onResult(result{lane: l, Result: Result{Message: m, Failure: &Failure{Class: Unreachable, Err: reason}}}, now)
 }
 
 // continueLane schedules a lane after its last result was persisted.

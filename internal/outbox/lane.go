@@ -114,8 +114,8 @@ func (c *chatPace) setLimits(windows []Window) {
 	}
 }
 
-// mayRequest returns the earliest moment, not before now, at which the limits of the chat allow a request of the lane.
-func (l *lane) mayRequest(now time.Time) time.Time {
+// paceAllowsAt returns the earliest moment, not before now, at which the limits of the chat allow a request of the lane.
+func (l *lane) paceAllowsAt(now time.Time) time.Time {
 	if !l.chat.known && l.chat.inFlight > 0 {
 		return now.Add(farFuture)
 	}

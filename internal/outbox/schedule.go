@@ -92,7 +92,7 @@ func (l Limits) forChat(private bool) []Window {
 
 // schedule lets a lane wait until it may send, or for its turn if it already may.
 func (t *term) schedule(l *lane, now time.Time) {
-	at := t.mayRequest(l, now)
+	at := t.mayBeginAt(l, now)
 	if l.notBefore.After(at) {
 		at = l.notBefore
 	}
@@ -119,10 +119,10 @@ func (t *term) schedule(l *lane, now time.Time) {
 // pagePatience is how long a page waits for the messages of its chat. A chat that is never quiet must not keep pages from being turned.
 const pagePatience = 10 * time.Second
 
-// mayRequest returns the earliest moment, not before now, at which a lane may begin a request. A board waits until the chat has
+// mayBeginAt returns the earliest moment, not before now, at which a lane may begin a request. A board waits until the chat has
 // nothing else to send, and a page for a while until no message waits.
-func (t *term) mayRequest(l *lane, now time.Time) time.Time {
-	at := l.mayRequest(now)
+func (t *term) mayBeginAt(l *lane, now time.Time) time.Time {
+	at := l.paceAllowsAt(now)
 	for _, key := range l.others() {
 		switch other := t.lanes[key]; {
 		case other == nil || other.state == idle:
@@ -161,12 +161,12 @@ func (t *term) makeIdle(l *lane, now time.Time) {
 		delete(t.lanes, l.Lane)
 	}
 	for _, other := range l.others() {
-		t.resume(other, now)
+		t.reschedule(other, now)
 	}
 }
 
-// resume schedules a paused lane again, after a change of what it may wait for.
-func (t *term) resume(key Lane, now time.Time) {
+// reschedule schedules a paused lane again, after a change of what it may wait for.
+func (t *term) reschedule(key Lane, now time.Time) {
 	if l := t.lanes[key]; l != nil && l.state == paused {
 		t.dequeue(l)
 		t.schedule(l, now)
@@ -192,7 +192,7 @@ func (t *term) awaitContent(l *lane, ready <-chan struct{}) {
 // onContent schedules a lane whose content is ready. A busy lane is scheduled when its last result is persisted.
 func (t *term) onContent(l *lane, now time.Time) {
 	l.content = nil
-	t.resume(l.Lane, now)
+	t.reschedule(l.Lane, now)
 }
 
 // promoteDue moves the lanes whose wait is over to the ready lanes.
@@ -217,7 +217,7 @@ func (t *term) startReady(now time.Time) {
 	}
 	for l := t.ready.first(); l != nil && t.hasSlot(now) && t.mayBegin(t.settings.SendTimeout); l = t.ready.first() {
 		t.dequeue(l)
-		if t.mayRequest(l, now).After(now) { // another lane of the chat has begun a request since this one was ready
+		if t.mayBeginAt(l, now).After(now) { // another lane of the chat has begun a request since this one was ready
 			t.schedule(l, now)
 			continue
 		}
@@ -256,6 +256,6 @@ func (t *term) release(l *lane, now time.Time) {
 	t.sending--
 	l.chat.inFlight--
 	for _, other := range l.others() {
-		t.resume(other, now)
+		t.reschedule(other, now)
 	}
 }

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"time"
 )
@@ -56,19 +57,12 @@ func MessengerLimits() Limits {
 }
 
 func (s Settings) withDefaults() Settings {
-	for value, fallback := range map[*time.Duration]time.Duration{
-		&s.PollEvery: time.Second, &s.SendTimeout: defaultTimeout,
-	} {
-		if *value == 0 {
-			*value = fallback
-		}
-	}
-	for value, fallback := range map[*int]int{
-		&s.Parallel: 32, &s.Bounds.Merge: 64, &s.Bounds.MaxWaiting: 1000, &s.WaitingTotal: 100_000, &s.MaxFailures: 8,
-	} {
-		if *value == 0 {
-			*value = fallback
-		}
-	}
+	s.Parallel = cmp.Or(s.Parallel, 32)
+	s.PollEvery = cmp.Or(s.PollEvery, time.Second)
+	s.SendTimeout = cmp.Or(s.SendTimeout, defaultTimeout)
+	s.Bounds.Merge = cmp.Or(s.Bounds.Merge, 64)
+	s.Bounds.MaxWaiting = cmp.Or(s.Bounds.MaxWaiting, 1000)
+	s.WaitingTotal = cmp.Or(s.WaitingTotal, 100_000)
+	s.MaxFailures = cmp.Or(s.MaxFailures, 8)
 	return s
 }

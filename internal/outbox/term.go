@@ -94,6 +94,22 @@ func newTerm(d *Dispatcher, lease Lease) *term {
 	}
 }
 
+// run polls and surveys the store while loop dispatches.
+func (t *term) run(ctx context.Context) error {
+	t.stats.dispatching(true)
+	defer t.stats.dispatching(false)
+	t.acceptWakes(true) // before the first poll: that finds whatever was committed earlier
+	defer t.acceptWakes(false)
+	ctx, stop := context.WithCancel(ctx)
+	var watchers sync.WaitGroup
+	watchers.Go(func() { t.pollStore(ctx) })
+	watchers.Go(func() { t.survey(ctx) })
+	err := t.loop(ctx)
+	stop()
+	watchers.Wait()
+	return err
+}
+
 // loop dispatches until the context ends, and then finishes what is in flight.
 func (t *term) loop(ctx context.Context) error {
 	// when stopping, requests end by their timeouts, and calls of the store are cancelled a little later
@@ -129,11 +145,11 @@ func (t *term) loop(ctx context.Context) error {
 			t.onAsked(extra, time.Now())
 		case r := <-t.completed:
 			t.onResult(r, time.Now())
-		case e := <-t.persisted:
-			if errors.Is(e.err, ErrLeaseLost) {
-				return e.err
+		case b := <-t.persisted:
+			if errors.Is(b.err, ErrLeaseLost) {
+				return b.err
 			}
-			t.onPersisted(requestCtx, e, time.Now())
+			t.onPersisted(requestCtx, b, time.Now())
 		case l := <-t.contents:
 			t.onContent(l, time.Now())
 		case <-timer.C:
