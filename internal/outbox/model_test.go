@@ -168,12 +168,16 @@ var allSituations = []string{
 	"too much waited",
 }
 
-// The scenarios drawn for TestModel cover all situations that the model is meant for.
+// The scenarios drawn for TestModel cover all situations that the model is meant for. Some are rare, and depend on which of two
+// goroutines is first.
 func TestModelCoversAllSituations(t *testing.T) {
 	t.Parallel()
-	const scenarios = 200
-	seen := make(map[string]int)
-	for seed := range scenarios {
+	const usual, most = 200, 2000
+	missing := make(map[string]bool)
+	for _, what := range allSituations {
+		missing[what] = true
+	}
+	for seed := 0; seed < usual || len(missing) > 0 && seed < most; seed++ {
 		s := rapid.Custom(drawScenario).Example(seed)
 		var counts map[string]int
 		var err error
@@ -182,15 +186,10 @@ func TestModelCoversAllSituations(t *testing.T) {
 			t.Errorf("scenario %d: %v", seed, err)
 		}
 		for what := range counts {
-			seen[what]++
+			delete(missing, what)
 		}
 	}
-	for _, what := range slices.Sorted(maps.Keys(seen)) {
-		t.Logf("in %3d of %d scenarios: %s", seen[what], scenarios, what)
-	}
-	for _, what := range allSituations {
-		if seen[what] == 0 {
-			t.Errorf("in no scenario: %s", what)
-		}
+	for _, what := range slices.Sorted(maps.Keys(missing)) {
+		t.Errorf("in no scenario: %s", what)
 	}
 }
