@@ -305,6 +305,18 @@ func TestSummariseIsAllOrNothing(t *testing.T) {
 	}
 }
 
+// TestSummariseInSteps: each step handles a bounded number, so that other chats need not wait.
+func TestSummariseInSteps(t *testing.T) {
+	t.Parallel()
+	m := newEmptyMail(t)
+	m.results(t, 3_000)
+	for _, want := range []int{1000, 999, 999, 2} {
+		if s := m.MustSummarise(t, outbox.Bounds{MaxWaiting: 1}, dbtest.Chat(1)); s.Dropped != want {
+			t.Errorf("%d results were summarised, want %d", s.Dropped, want)
+		}
+	}
+}
+
 // TestWaitingOverfull: a poll tells of the lanes in which more waits than may.
 func TestWaitingOverfull(t *testing.T) {
 	t.Parallel()
