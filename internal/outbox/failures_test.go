@@ -1,16 +1,12 @@
 package outbox
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // checkBackoff checks the pauses between requests that began at these times.
@@ -76,25 +72,6 @@ func TestBackoffIsForgotten(t *testing.T) {
 		advance(t, time.Minute)
 		to := sender.to(1)
 		checkBackoff(t, []time.Time{to[len(to)-2].begun, to[len(to)-1].begun})
-	})
-}
-
-// Endless rate limits do not make the item a dead letter either.
-func TestRateLimitedForever(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const limits = 50
-		store := newMemory()
-		sender := newMessenger(t, scripted(map[int64][]error{1: slices.Repeat([]error{rateLimited(3 * time.Second)}, limits)}))
-		store.add(1, 1)
-		dispatch(t, store, sender, Settings{})
-		advance(t, limits*4*time.Second)
-		if diff := cmp.Diff(append(slices.Repeat([]int64{1}, limits+1), 2), sender.ids(1)); diff != "" {
-			t.Errorf("requests (-want +got):\n%s", diff)
-		}
-		if r := store.row(1); r.state != rowSent || r.Failures != 0 {
-			t.Errorf("the item is %s after %d failures, want sent after none", r.state, r.Failures)
-		}
 	})
 }
 
@@ -174,42 +151,6 @@ func TestFailuresEnd(t *testing.T) {
 	}
 }
 
-// A very long pause is reported as a warning.
-func TestLongPausesAreReported(t *testing.T) {
-	t.Parallel()
-	for retryAfter, want := range map[time.Duration]int{
-		time.Second:                  0,
-		10 * time.Minute:             0,
-		10*time.Minute + time.Second: 1,
-		14 * 24 * time.Hour:          1,
-		-14 * 24 * time.Hour:         0,
-		10*time.Minute + 1:           1,
-		10*time.Minute - time.Second: 0,
-		73_414 * time.Second:         1,
-	} {
-		inBubble(t, retryAfter.String(), func(t *testing.T) {
-			store, book := newMemory(), newLogbook()
-			sender := newMessenger(t, scripted(map[int64][]error{1: {rateLimited(retryAfter)}}))
-			store.add(1)
-			p := run(t, NewDispatcher(store, sender, slog.New(book), noPolls), newLease(1))
-			synctest.Wait()
-			lines := book.lines("rate limited by the messenger for a very long time")
-			if len(lines) != want || len(lines)+len(book.lines("rate limited by the messenger")) != 1 {
-				t.Errorf("%d lines in the log, want %d", len(lines), want)
-			}
-			for _, l := range lines {
-				if ms := l.attrs["retry_after_ms"].Int64(); l.level != slog.LevelWarn || ms != retryAfter.Milliseconds() {
-					t.Errorf("the log record has %d ms and level %v", ms, l.level)
-				}
-			}
-			f := p.Stats()
-			if f.LongWaits != int64(want) || f.RateLimited != 1 {
-				t.Errorf("%d long waits of %d are counted, want %d of 1", f.LongWaits, f.RateLimited, want)
-			}
-		})
-	}
-}
-
 // After an outage, chats do not all retry at the same time.
 func TestBackoffSpreads(t *testing.T) {
 	t.Parallel()
@@ -223,37 +164,4 @@ func TestBackoffSpreads(t *testing.T) {
 	if len(waits) < chats/10 {
 		t.Errorf("%d chats retry at %d different times", chats, len(waits))
 	}
-}
-
-// Without a valid token nothing is sent and nothing is lost.
-func TestUnauthorizedKeepsEverything(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const chats, items = 5, 4
-		valid := time.Now().Add(time.Hour)
-		store, sender := newMemory(), newMessenger(t, func(context.Context, Message) error {
-			if time.Now().Before(valid) {
-				return failure(Unauthorized)
-			}
-			return nil
-		})
-		for range items {
-			store.add(1, 2, 3, 4, 5)
-		}
-		dispatch(t, store, sender, Settings{})
-		advance(t, time.Hour-1)
-		if n := store.open(); n != chats*items {
-			t.Errorf("%d items wait, want %d", n, chats*items)
-		}
-		// only one lane at a time probes
-		if n := len(sender.all()); n > 3600/14+10 {
-			t.Errorf("%d requests within the hour", n)
-		}
-		advance(t, 2*26*time.Second+rounding) // until the next probe, and until the pause of each other lane ends
-		for id := int64(1); id <= chats*items; id++ {
-			if r := store.row(id); r.state != rowSent || r.PossibleDuplicates != 0 {
-				t.Errorf("item %d is %s, with %d possible duplicates", id, r.state, r.PossibleDuplicates)
-			}
-		}
-	})
 }

@@ -49,15 +49,17 @@ func TestStopStartsNothing(t *testing.T) {
 		synctest.Wait() // it is being marked
 		store.add(4)
 		p.Wake(4) // together with the stop
+		p.cancel()
+		synctest.Wait()
+		if p.Dispatcher.Wake(Lane{Chat: 4}) {
+			t.Error("it still accepts wakes")
+		}
 		checkBetween(t, "stopping", p.stop(), 200*time.Millisecond, 200*time.Millisecond)
 		if n := len(sender.all()); n != 2 {
 			t.Errorf("%d requests, want the 2 that were in flight", n)
 		}
 		if n := store.count(rowPlanned); n != 23 {
 			t.Errorf("%d items wait, want 23", n)
-		}
-		if p.Dispatcher.Wake(Lane{Chat: 4}) {
-			t.Error("it still accepts wakes")
 		}
 		next := dispatch(t, store, sender, Settings{})
 		advance(t, time.Minute)
