@@ -180,22 +180,3 @@ func TestCallbackAnswersTakeTurns(t *testing.T) {
 		}
 	})
 }
-
-// Expired answers are not sent.
-func TestCallbackAnswersExpire(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, answersAfter(4*time.Second))
-		for range 10 {
-			store.put(row{chat: 1, action: CallbackAnswer, expires: time.Now().Add(15 * time.Second)})
-		}
-		p := dispatch(t, store, sender, Settings{})
-		advance(t, time.Minute)
-		if sent, expired := store.count(rowSent), store.count(rowExpired); sent != 4 || expired != 6 {
-			t.Errorf("%d are sent, %d expired, want 4 and 6", sent, expired)
-		}
-		if f := p.Stats(); f.Sent != 4 || f.Expired != 6 {
-			t.Errorf("%d are counted as sent, %d as expired, want 4 and 6", f.Sent, f.Expired)
-		}
-	})
-}

@@ -20,59 +20,6 @@ func rateLimitedUntil(until map[ChatID]time.Duration, retryAfter time.Duration) 
 	}
 }
 
-// TestManyRateLimitsFreezeAll rate limits chats one after the other. Chat 9 gets an item every half second and shows
-// when all lanes pause.
-func TestManyRateLimitsFreezeAll(t *testing.T) {
-	t.Parallel()
-	const retryAfter = 8 * time.Second
-	for name, tc := range map[string]struct {
-		limited []ChatID      // chats that are rate limited
-		every   time.Duration // time between them
-		paused  bool          // all lanes pause after that
-	}{
-		"two chats":                  {[]ChatID{1, 2}, time.Second, false},
-		"three chats":                {[]ChatID{1, 2, 3}, time.Second, true},
-		"three chats at once":        {[]ChatID{1, 2, 3}, 0, true},
-		"three chats in a long time": {[]ChatID{1, 2, 3}, 3 * time.Second, false},
-	} {
-		inBubble(t, name, func(t *testing.T) {
-			until := make(map[ChatID]time.Duration)
-			for i, chat := range tc.limited {
-				until[chat] = time.Duration(i)*tc.every + time.Millisecond
-			}
-			store, sender := newMemory(), newMessenger(t, rateLimitedUntil(until, retryAfter))
-			p := dispatch(t, store, sender, Settings{})
-			for _, chat := range tc.limited {
-				store.add(chat)
-				p.Wake(chat)
-				advance(t, tc.every)
-			}
-			begun := time.Now()
-			for range 30 {
-				store.add(9)
-				p.Wake(9)
-				advance(t, 500*time.Millisecond)
-			}
-			to := sender.to(9)
-			if len(to) != 30 {
-				t.Fatalf("%d requests for the other chat, want 30", len(to))
-			}
-			first := to[0].begun.Sub(begun)
-			if tc.paused {
-				last := tc.every // time since the third
-				checkBetween(t, "pause of all lanes", first, retryAfter-last, retryAfter+retryAfter/10-last+rounding)
-			} else if first != 0 {
-				t.Errorf("the other chat waits for %v", first)
-			}
-			for _, chat := range tc.limited {
-				if n := len(sender.to(chat)); n != 2 {
-					t.Errorf("%d requests for chat %d, want 2", n, chat)
-				}
-			}
-		})
-	}
-}
-
 // TestOneLaneProbes rate limits all chats for a minute: only one lane at a time probes.
 func TestOneLaneProbes(t *testing.T) {
 	t.Parallel()

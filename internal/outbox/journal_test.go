@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
@@ -184,41 +183,4 @@ func TestStepsAreBatched(t *testing.T) {
 			}
 		})
 	}
-}
-
-// The answer of the store is lost although everything is persisted. Items that are sent twice because of it are
-// counted.
-func TestStoreAnswersAreLost(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const items = 30
-		store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{
-			5: {rateLimited(time.Second)}, 9: {failure(Ambiguous)}, 14: {failure(Rejected)}, 20: {failure(Failed)},
-		}))
-		n := 0
-		store.afterAdvance = func([]Turn) error {
-			if n++; n%2 == 0 {
-				return errUnavailable
-			}
-			return nil
-		}
-		store.add(repeat(1, items)...)
-		dispatch(t, store, sender, Settings{})
-		advance(t, 10*time.Minute)
-		seen := make(map[int64]int)
-		last := int64(0)
-		for _, id := range sender.ids(1) {
-			if id < last {
-				t.Fatalf("item %d after item %d", id, last)
-			}
-			last = id
-			seen[id]++
-		}
-		for id := int64(1); id <= items; id++ {
-			r := store.row(id)
-			if r.open() || seen[id] == 0 || r.Attempts < seen[id] {
-				t.Errorf("item %d is %s after %d requests, %d attempts", id, r.state, seen[id], r.Attempts)
-			}
-		}
-	})
 }

@@ -3,11 +3,9 @@ package outbox
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
@@ -76,37 +74,6 @@ func TestLeaseIsLongEnoughForRequests(t *testing.T) {
 	}
 }
 
-// Items that are taken when the lease is already too short are put back, and do not count as possible duplicates.
-func TestLeaseEndsWhileTaking(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		lease := &limitedLease{until: time.Now().Add(7 * time.Second)}
-		store, sender := newMemory(), newMessenger(t, nil)
-		store.onAdvance = func(ctx context.Context, _ []Result, lanes []Lane) error {
-			if len(lanes) > 0 {
-				return sleep(ctx, 2*time.Second)
-			}
-			return nil
-		}
-		store.add(1, 2, 3, 4, 5)
-		p := dispatchWith(t, store, sender, Settings{}, lease)
-		advance(t, 10*time.Second)
-		if len(sender.all()) != 0 || store.count(rowPlanned) != 5 {
-			t.Errorf("%d requests, %d items wait, want none and 5", len(sender.all()), store.count(rowPlanned))
-		}
-		if p.Stats().CircuitOpen {
-			t.Error("the circuit is open")
-		}
-		lease.renew(time.Hour)
-		advance(t, 10*time.Second)
-		for id := int64(1); id <= 5; id++ {
-			if r := store.row(id); r.state != rowSent || r.PossibleDuplicates != 0 {
-				t.Errorf("item %d is %s, with %d possible duplicates", id, r.state, r.PossibleDuplicates)
-			}
-		}
-	})
-}
-
 // A dispatcher that has lost the lease ends at once, cancels its requests and writes nothing more.
 func TestLeaseIsLost(t *testing.T) {
 	t.Parallel()
@@ -165,37 +132,4 @@ func TestLeaseIsLost(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Two instances that hand over do not overwrite each other, and everything is sent in order.
-func TestLeaseIsHandedOver(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const items = 60
-		store, sender := newMemory(), newMessenger(t, answersAfter(100*time.Millisecond))
-		store.add(repeat(1, items)...)
-		book := newLogbook()
-		settings := Settings{Bounds: Bounds{Merge: 1}}
-		first := dispatchWith(t, store, sender, settings, newLease(1))
-		advance(t, 2*time.Second+50*time.Millisecond)
-		store.handOver(2)
-		if err := <-first.ended; !errors.Is(err, ErrLeaseLost) {
-			t.Errorf("Run: %v", err)
-		}
-		second := run(t, NewDispatcher(store, sender, slog.New(book), settings), newLease(2))
-		advance(t, time.Minute)
-		second.stop()
-		ids := sender.ids(1)
-		if n := len(ids); n != items+1 {
-			t.Fatalf("%d requests for %d items, want one item twice", n, items)
-		}
-		for i, id := range ids {
-			if want := int64(i + 1); i < 21 && id != want || i >= 21 && id != want-1 {
-				t.Fatalf("requests %v", ids)
-			}
-		}
-		if r := store.row(21); r.PossibleDuplicates != 1 {
-			t.Errorf("the item in flight has %d possible duplicates, want 1", r.PossibleDuplicates)
-		}
-	})
 }

@@ -116,29 +116,6 @@ func TestMergedMessageFails(t *testing.T) {
 	}
 }
 
-// A message of unknown outcome is repeated unchanged, even if the lane has new items.
-func TestAmbiguousMessageIsRepeated(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{1: {failure(Ambiguous), failure(Ambiguous)}}))
-		store.add(1, 1)
-		p := dispatchWith(t, store, sender, noPolls, newLease(1))
-		for range 3 {
-			synctest.Wait()
-			store.add(1)
-			p.Wake(1)
-		}
-		advance(t, 20*time.Second)
-		want := [][]int64{{1, 2}, {1, 2}, {1, 2}, {3, 4, 5}}
-		if diff := cmp.Diff(want, sender.covered(1)); diff != "" {
-			t.Errorf("requests (-want +got):\n%s", diff)
-		}
-		if f := p.Stats(); f.PossibleDuplicates != 4 || f.Sent != 2 || f.Delivered != 5 {
-			t.Errorf("%d possible duplicates, %d sent, %d delivered, want 4, 2, 5", f.PossibleDuplicates, f.Sent, f.Delivered)
-		}
-	})
-}
-
 // A lane over its bound is summarised right before its next turn, once.
 func TestOverfullLane(t *testing.T) {
 	t.Parallel()

@@ -116,47 +116,6 @@ func TestOutageEndsWithTheFirstAnswer(t *testing.T) {
 	}
 }
 
-// A single failing chat among healthy ones does not open the circuit.
-func TestNoOutageBecauseOfOneChat(t *testing.T) {
-	t.Parallel()
-	for name, failing := range map[string][]ChatID{
-		"one of many": {1}, "two of two": {1, 2}, "a third": {1, 2, 3, 4, 5},
-	} {
-		inBubble(t, name, func(t *testing.T) {
-			healthy := ChatID(12)
-			if name == "two of two" {
-				healthy = 0 // two chats are not enough to open the circuit
-			}
-			store := newMemory()
-			sender := newMessenger(t, func(_ context.Context, m Message) error {
-				if slices.Contains(failing, m.Lane.Chat) {
-					return failure(Unreachable)
-				}
-				return nil
-			})
-			begun := time.Now()
-			p := dispatch(t, store, sender, Settings{})
-			for i := range 300 {
-				for c := range healthy {
-					store.add(100 + c)
-					p.Wake(100 + c)
-				}
-				if i == 3 {
-					store.add(failing...)
-					p.Wake(failing...)
-				}
-				advance(t, time.Second)
-				if p.Stats().CircuitOpen {
-					t.Fatalf("the circuit is open after %v", time.Since(begun))
-				}
-			}
-			if n := store.count(rowSent); n != int(healthy)*300 {
-				t.Errorf("%d are sent, want %d", n, healthy*300)
-			}
-		})
-	}
-}
-
 func TestBreakerInOutage(t *testing.T) {
 	t.Parallel()
 	start := time.Now()

@@ -162,38 +162,6 @@ func TestPaceForgets(t *testing.T) {
 	})
 }
 
-func TestPaceMoments(t *testing.T) {
-	t.Parallel()
-	start := time.Unix(0, 0)
-	at := func(s float64) time.Time { return start.Add(time.Duration(s * float64(time.Second))) }
-	second, minute := Window{2, time.Second}, Window{3, time.Minute}
-	for name, c := range map[string]struct {
-		windows  []Window
-		ends     []float64
-		inFlight int
-		want     float64 // seconds; now is 10
-	}{
-		"no limits":                       {nil, []float64{10, 10, 10}, 100, 10},
-		"nothing was sent":                {[]Window{second}, nil, 0, 10},
-		"below the limit":                 {[]Window{second}, []float64{9.5}, 0, 10},
-		"at the limit":                    {[]Window{second}, []float64{9.2, 9.5}, 0, 10.2},
-		"one is in flight":                {[]Window{second}, []float64{9.2, 9.5}, 1, 10.5},
-		"none counts any more":            {[]Window{second}, []float64{8, 8.5, 9}, 0, 10},
-		"the longer window":               {[]Window{second, minute}, []float64{1, 2, 3}, 0, 61},
-		"the shorter window":              {[]Window{second, minute}, []float64{9.3, 9.4}, 0, 10.3},
-		"all are in flight":               {[]Window{second}, nil, 2, 10 + farFuture.Seconds()},
-		"more than allowed are in flight": {[]Window{second}, []float64{9.9}, 5, 10 + farFuture.Seconds()},
-	} {
-		p := pace{windows: c.windows}
-		for _, end := range c.ends {
-			p.add(at(end))
-		}
-		if got := p.next(at(10), c.inFlight); !got.Equal(at(c.want)) {
-			t.Errorf("%s: next at %v s, want %v s", name, got.Sub(start).Seconds(), c.want)
-		}
-	}
-}
-
 func TestHorizon(t *testing.T) {
 	t.Parallel()
 	limits := MessengerLimits()

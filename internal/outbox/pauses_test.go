@@ -91,31 +91,6 @@ func TestRateLimitSpreads(t *testing.T) {
 	})
 }
 
-func TestRateLimitOutlivesDispatcher(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const chat, retryAfter = ChatID(1), time.Minute
-		store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{1: {rateLimited(retryAfter)}}))
-		store.add(chat)
-		for range 6 {
-			p := dispatch(t, store, sender, Settings{})
-			p.Wake(chat)
-			advance(t, 9*time.Second)
-			p.stop()
-		}
-		if diff := cmp.Diff([]int64{1}, sender.ids(chat)); diff != "" {
-			t.Errorf("requests within the pause (-want +got):\n%s", diff)
-		}
-		dispatch(t, store, sender, Settings{})
-		advance(t, 13*time.Second+rounding)
-		to := sender.to(chat)
-		if len(to) != 2 {
-			t.Fatalf("%d requests, want 2", len(to))
-		}
-		checkBetween(t, "pause", to[1].begun.Sub(to[0].begun), retryAfter, retryAfter+retryAfter/10+time.Second+rounding)
-	})
-}
-
 // The store is not called for a chat that is paused.
 func TestPausedChatIsLeftAlone(t *testing.T) {
 	t.Parallel()
@@ -139,38 +114,6 @@ func TestPausedChatIsLeftAlone(t *testing.T) {
 			t.Errorf("%d items are sent, %d lanes were taken, want 1 and 7", sent, n)
 		}
 	})
-}
-
-// Of two pauses of a chat the later end applies, whichever was set first.
-func TestLaterPauseWins(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		stored     time.Duration // by another instance
-		retryAfter time.Duration // requested by the messenger
-		want       time.Duration
-	}{
-		"the stored one":    {time.Minute, 10 * time.Second, time.Minute},
-		"the requested one": {10 * time.Second, time.Minute, time.Minute},
-	} {
-		inBubble(t, name, func(t *testing.T) {
-			store := newMemory()
-			sender := newMessenger(t, func(_ context.Context, m Message) error {
-				if m.Row.ID != 1 || m.Row.Attempts > 1 {
-					return nil
-				}
-				store.freeze(1, tc.stored)
-				return rateLimited(tc.retryAfter)
-			})
-			store.add(1, 1)
-			dispatch(t, store, sender, Settings{})
-			advance(t, 2*tc.want)
-			to := sender.to(1)
-			if len(to) != 3 {
-				t.Fatalf("%d requests, want 3", len(to))
-			}
-			checkBetween(t, "pause", to[1].begun.Sub(to[0].begun), tc.want, tc.want+tc.want/10+rounding)
-		})
-	}
 }
 
 // Another instance may end a pause: that lane, and no other, resumes at the next poll.

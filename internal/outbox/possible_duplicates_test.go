@@ -170,49 +170,6 @@ func (m *memory) addOrphan(chat ChatID, copies int) {
 	r.state, r.batch, r.Attempts, r.PossibleDuplicates = rowSending, r.ID, copies, copies-1
 }
 
-// Possible duplicates by processes that have died count like others.
-func TestDuplicatesAcrossCrashesCount(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, nil)
-		store.addOrphan(4, 4)
-		store.addOrphan(5, 5)
-		dispatch(t, store, sender, Settings{})
-		advance(t, time.Minute)
-		if n := len(sender.to(4)); n != 1 || store.row(1).state != rowSent {
-			t.Errorf("%d fifth requests, the item is %s", n, store.row(1).state)
-		}
-		if n := len(sender.to(5)); n != 0 || store.row(2).state != "uncertain" {
-			t.Errorf("%d sixth requests, the item is %s", n, store.row(2).state)
-		}
-	})
-}
-
-// The next dispatcher keeps the pause.
-func TestAmbiguousPauseOutlivesDispatcher(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store := newMemory()
-		sender := newMessenger(t, scripted(map[int64][]error{1: slices.Repeat([]error{failure(Ambiguous)}, 3)}))
-		store.add(1)
-		// The third request comes within 14.3 s, the fourth not before 77.7 s.
-		for range 5 {
-			p := dispatch(t, store, sender, Settings{})
-			p.Wake(1)
-			advance(t, 15*time.Second)
-			p.stop()
-		}
-		if n := len(sender.to(1)); n != 3 {
-			t.Errorf("%d requests within 75 s, want 3", n)
-		}
-		dispatch(t, store, sender, Settings{})
-		advance(t, 2*time.Minute)
-		if n := len(sender.to(1)); n != 4 {
-			t.Errorf("%d requests in the end, want 4", n)
-		}
-	})
-}
-
 // A request that is repeated may take longer. It begins only if it ends before another instance can take the lease; other lanes need
 // not wait until then.
 func TestRepeatedRequestFitsTheLease(t *testing.T) {
@@ -282,29 +239,6 @@ func TestCallbackAnswersRetrySoon(t *testing.T) {
 		}
 		if took := to[3].ended.Sub(to[3].begun); took != 5*time.Second {
 			t.Errorf("the last one takes %v, want 5s", took)
-		}
-	})
-}
-
-// An item that was never sent is not merged with possible duplicates, and not given up with them.
-func TestNewItemsAreNotGivenUpWithDuplicates(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store := newMemory()
-		errs := append(slices.Repeat([]error{failure(Ambiguous)}, 4), failure(Unreachable), failure(Ambiguous))
-		sender := newMessenger(t, scripted(map[int64][]error{1: errs}))
-		store.add(1)
-		dispatch(t, store, sender, Settings{Bounds: Bounds{Merge: 64}})
-		advance(t, 10*time.Minute)
-		store.add(1, 1)
-		advance(t, time.Hour)
-		if r := store.row(1); r.state != rowUncertain || r.PossibleDuplicates != 5 {
-			t.Errorf("item 1 is %s after %d possible duplicates", r.state, r.PossibleDuplicates)
-		}
-		for id := int64(2); id <= 3; id++ {
-			if r := store.row(id); r.state != rowSent || r.PossibleDuplicates != 0 {
-				t.Errorf("item %d is %s after %d possible duplicates", id, r.state, r.PossibleDuplicates)
-			}
 		}
 	})
 }

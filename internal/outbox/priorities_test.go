@@ -90,36 +90,6 @@ func TestPriorities(t *testing.T) {
 	}
 }
 
-// No lane waits for ever, however many lanes of higher priority there are.
-func TestPriorityGrowsWithTime(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const quiet = ChatID(1)
-		store, sender := newMemory(), newMessenger(t, nil)
-		id := store.put(row{chat: quiet, purpose: Notification})
-		begun := time.Now()
-		for c := ChatID(100); c < 300; c++ {
-			store.private[c] = true
-		}
-		store.add(100)
-		p := dispatch(t, store, sender, Settings{
-			PollEvery: 100 * time.Millisecond, // a woken lane counts as a group until the next poll
-			Limits:    Limits{Total: []Window{{1, time.Second}}},
-		})
-		for c := ChatID(101); c < 300; c++ { // as many as the limit allows
-			advance(t, 500*time.Millisecond)
-			store.add(c)
-			p.Wake(c)
-			advance(t, 500*time.Millisecond)
-		}
-		synctest.Wait()
-		if r := store.row(id); r.state != rowSent {
-			t.Fatalf("the notification is %s", r.state)
-		}
-		checkBetween(t, "the notification waits", sender.to(quiet)[0].begun.Sub(begun), 70*time.Second, 72*time.Second)
-	})
-}
-
 // The age of a backlog gives no priority to chats that have had their turns: a person who asks a question does not wait
 // until the backlog of all groups is sent.
 func TestBacklogGivesNoPriority(t *testing.T) {

@@ -3,7 +3,6 @@ package outbox
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -11,53 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 )
-
-// A dispatcher that starts respects the limits for the requests of its predecessors.
-func TestLimitsOutliveDispatcher(t *testing.T) {
-	t.Parallel()
-	const items = 12
-	limits := Limits{
-		Private: []Window{{1, time.Second}}, Group: []Window{{5, time.Minute}}, Total: []Window{{8, 30 * time.Second}},
-	}
-	cases := map[string]struct {
-		every   time.Duration // lifetime of each dispatcher
-		private bool
-		lasts   time.Duration
-		limits  Limits
-	}{
-		"group":                 {7 * time.Second, false, 0, limits},
-		"private":               {300 * time.Millisecond, true, 0, limits},
-		"requests are finished": {3500 * time.Millisecond, false, time.Second, limits},
-		"total limit":           {20 * time.Second, true, 0, Limits{Total: limits.Total}},
-	}
-	for name, c := range cases {
-		inBubble(t, name, func(t *testing.T) {
-			store, sender := newMemory(), newMessenger(t, answersAfter(c.lasts))
-			for chat := ChatID(1); chat <= 3; chat++ {
-				store.private[chat] = c.private
-			}
-			for range items {
-				store.add(1, 2, 3)
-			}
-			for store.open() > 0 {
-				p := dispatch(t, store, sender, Settings{Limits: c.limits})
-				advance(t, c.every)
-				p.stop()
-				if time.Since(sender.all()[0].begun) > time.Hour {
-					t.Fatalf("%d items are not sent within an hour", store.open())
-				}
-			}
-			if err := sender.exceeded(c.limits); err != nil {
-				t.Error(err)
-			}
-			for chat := ChatID(1); chat <= 3; chat++ {
-				if ids := slices.Compact(sender.ids(chat)); len(ids) != items || !slices.IsSorted(ids) {
-					t.Errorf("chat %d gets %v", chat, ids)
-				}
-			}
-		})
-	}
-}
 
 // The requests of a chat are forgotten when its windows are over.
 func TestRecentRequestsAreForgotten(t *testing.T) {

@@ -43,26 +43,6 @@ func TestStopLeavesWaitingItems(t *testing.T) {
 	}
 }
 
-// Items that wait for their pace or an open circuit are left as well.
-func TestStopLeavesPacedItems(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, nil)
-		store.add(1, 1, 2, 2, 3)
-		settings := Settings{PollEvery: noPolls.PollEvery, Limits: Limits{
-			Group: []Window{{1, time.Minute}}, Total: []Window{{2, time.Minute}},
-		}}
-		p := dispatch(t, store, sender, settings)
-		synctest.Wait()
-		if took := p.stop(); took != 0 {
-			t.Errorf("stopping takes %v", took)
-		}
-		if n := store.count(rowPlanned); n != 3 {
-			t.Errorf("%d items wait, want 3", n)
-		}
-	})
-}
-
 // Stopping is bounded, even if there is too much to send or something hangs.
 func TestStopIsBounded(t *testing.T) {
 	t.Parallel()
@@ -154,43 +134,6 @@ func TestStopWhilePersistingFails(t *testing.T) {
 	})
 }
 
-// Items that are taken too late while stopping are not sent, and do not count as possible duplicates.
-func TestStopWhileTakingIsSlow(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, nil)
-		store.onAdvance = func(ctx context.Context, _ []Result, lanes []Lane) error {
-			if len(lanes) > 0 {
-				return sleep(ctx, 3500*time.Millisecond)
-			}
-			return nil
-		}
-		store.add(1, 2)
-		p := dispatch(t, store, sender, Settings{})
-		synctest.Wait()
-		checkBetween(t, "stopping", p.stop(), 3500*time.Millisecond, 3500*time.Millisecond)
-		if n := len(sender.all()); n != 0 {
-			t.Errorf("%d requests, want none", n)
-		}
-		if n := store.count(rowPlanned); n != 2 {
-			t.Errorf("%d items wait, want 2", n)
-		}
-	})
-}
-
-// The dispatcher is stopped before it has started.
-func TestStopBeforeStart(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, nil)
-		store.onWaiting = hang
-		p := dispatch(t, store, sender, Settings{})
-		if took := p.stop(); took != 0 {
-			t.Errorf("stopping takes %v", took)
-		}
-	})
-}
-
 // The result of a request that succeeds just when it is cancelled is persisted.
 func TestStopPersistsLastResult(t *testing.T) {
 	t.Parallel()
@@ -207,28 +150,6 @@ func TestStopPersistsLastResult(t *testing.T) {
 		}
 		if r := store.row(1); r.state != rowSent || r.messageID != messageID(1) {
 			t.Errorf("the item is %s as message %d, want sent", r.state, r.messageID)
-		}
-	})
-}
-
-// A dispatcher that has stopped can run again with a new lease.
-func TestRunAgain(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, nil)
-		p := dispatch(t, store, sender, noPolls)
-		for epoch := int64(1); epoch <= 3; epoch++ {
-			store.add(1)
-			p.Wake(1)
-			synctest.Wait()
-			p.stop()
-			store.add(1) // while not dispatching
-			store.handOver(epoch + 1)
-			p = run(t, p.Dispatcher, newLease(epoch+1))
-			synctest.Wait()
-			if diff := cmp.Diff(sequence(1, 2*epoch), sender.ids(1)); diff != "" {
-				t.Errorf("requests (-want +got):\n%s", diff)
-			}
 		}
 	})
 }

@@ -14,34 +14,11 @@ import (
 // noPolls disables polling, so that items are found only by wakes.
 var noPolls = Settings{PollEvery: 24 * time.Hour}
 
-// An item that is added while its lane is busy is sent without a poll, at every moment of a step.
+// An item that is added while its lane is busy is sent without a poll, at moments that the model does not draw.
 func TestWakeWhileLaneRuns(t *testing.T) {
 	t.Parallel()
 	const chat = ChatID(1)
 	moments := map[string]func(store *memory, sender *messenger, addItem func()){
-		"before the item is taken": func(store *memory, _ *messenger, addItem func()) {
-			store.onAdvance = func(context.Context, []Result, []Lane) error { addItem(); return nil }
-		},
-		"when the item has been taken": func(store *memory, _ *messenger, addItem func()) {
-			store.afterAdvance = func([]Turn) error { addItem(); return nil }
-		},
-		"when the answer of the take is lost": func(store *memory, _ *messenger, addItem func()) {
-			first := true
-			store.afterAdvance = func([]Turn) error {
-				if !first {
-					return nil
-				}
-				first = false
-				addItem()
-				return errUnavailable
-			}
-		},
-		"while it is sent": func(_ *memory, sender *messenger, addItem func()) {
-			sender.answer = func(ctx context.Context, m Message) error {
-				addItem()
-				return answersAfter(time.Second)(ctx, m)
-			}
-		},
 		"when it has been sent": func(store *memory, _ *messenger, addItem func()) {
 			store.onAdvance = func(_ context.Context, results []Result, _ []Lane) error {
 				if len(results) > 0 {
@@ -64,14 +41,6 @@ func TestWakeWhileLaneRuns(t *testing.T) {
 			store.afterAdvance = func(turns []Turn) error {
 				if len(turns) > 0 && turns[0].Message == nil {
 					addItem()
-				}
-				return nil
-			}
-		},
-		"when the chat is rate limited": func(_ *memory, sender *messenger, addItem func()) {
-			sender.answer = func(_ context.Context, m Message) error {
-				if addItem(); m.Row.Attempts == 1 {
-					return rateLimited(time.Second)
 				}
 				return nil
 			}
@@ -116,37 +85,6 @@ func TestWakeWhileLaneRuns(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Many goroutines wake lanes, and no poll makes up for a lost wake.
-func TestWakesAreNotLost(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const chats, items, writers = 5, 100, 8
-		store, sender := newMemory(), newMessenger(t, nil)
-		p := dispatch(t, store, sender, noPolls)
-		synctest.Wait()
-		var all sync.WaitGroup
-		for w := range writers {
-			all.Go(func() {
-				for i := range items {
-					c := ChatID((w + i) % chats)
-					if i%3 == 0 {
-						store.put(row{chat: c, action: CallbackAnswer})
-						p.WakeCallbackAnswers(c)
-						continue
-					}
-					store.add(c)
-					p.Wake(c)
-				}
-			})
-		}
-		all.Wait()
-		advance(t, time.Second)
-		if n := store.count(rowSent); n != writers*items {
-			t.Errorf("%d items are sent, want %d", n, writers*items)
-		}
-	})
 }
 
 func TestPollFindsItems(t *testing.T) {
@@ -308,62 +246,4 @@ func TestWakeAtFirstPoll(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Items added while a term starts are either found by its first poll or kept by Wake.
-func TestWakeWhileRunStarts(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		for range 30 {
-			store, sender := newMemory(), newMessenger(t, nil)
-			d := NewDispatcher(store, sender, slog.New(slog.DiscardHandler), noPolls)
-			begun := make(chan struct{})
-			var writer sync.WaitGroup
-			writer.Go(func() {
-				close(begun)
-				for accepted := 0; accepted < 10; { // until it has started
-					store.add(1)
-					if d.Wake(Lane{Chat: 1}) {
-						accepted++
-					}
-				}
-			})
-			<-begun
-			p := run(t, d, newLease(1))
-			writer.Wait()
-			synctest.Wait()
-			if n := store.open(); n != 0 {
-				t.Errorf("%d items are not sent", n)
-			}
-			p.stop()
-		}
-	})
-}
-
-// Wake does not block either while all send slots hang.
-func TestWakeWhileEverythingHangs(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store := newMemory()
-		sender := newMessenger(t, func(ctx context.Context, _ Message) error {
-			return &Failure{Class: Ambiguous, Err: hang(ctx)}
-		})
-		store.onWaiting = hang
-		store.onAdvance = func(ctx context.Context, results []Result, _ []Lane) error {
-			if len(results) > 0 {
-				return hang(ctx)
-			}
-			return nil
-		}
-		p := dispatch(t, store, sender, Settings{Parallel: 2})
-		begun := time.Now()
-		for c := range ChatID(1000) {
-			store.add(c)
-			p.Wake(c)
-			p.WakeCallbackAnswers(c)
-		}
-		if waited := time.Since(begun); waited != 0 {
-			t.Errorf("Wake blocks for %v", waited)
-		}
-	})
 }
