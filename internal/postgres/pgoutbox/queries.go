@@ -14,16 +14,16 @@ import (
 // depends on the number of lanes and not of rows.
 const heads = `
 	WITH RECURSIVE head AS (
-	    (SELECT o.chat_id, o.lane, o.state, o.purpose, o.created_at, o.tried_at, o.not_before,
-	            o.possible_duplicates
-	     FROM outbox o WHERE o.finished_at IS NULL ORDER BY ` + inOrder + ` LIMIT 1)
+	    (SELECT ` + headColumns + ` FROM outbox o WHERE o.finished_at IS NULL ORDER BY ` + inOrder + ` LIMIT 1)
 	    UNION ALL
 	    SELECT next.* FROM head CROSS JOIN LATERAL (
-	        SELECT o.chat_id, o.lane, o.state, o.purpose, o.created_at, o.tried_at, o.not_before,
-	               o.possible_duplicates
-	        FROM outbox o WHERE o.finished_at IS NULL AND ` + rowLane + ` > (head.chat_id, head.lane)
+	        SELECT ` + headColumns + ` FROM outbox o
+	        WHERE o.finished_at IS NULL AND ` + rowLane + ` > (head.chat_id, head.lane)
 	        ORDER BY ` + inOrder + ` LIMIT 1) AS next
 	)`
+
+const headColumns = `o.chat_id, o.lane, o.state, o.purpose, o.created_at, o.tried_at, o.not_before, o.possible_duplicates,
+	            ` + pausesCount + ` AS pauses_count`
 
 // chatOfHead is the chat of h, looked up for each h whatever number of them the planner expects.
 const chatOfHead = `(SELECT * FROM chats WHERE id = h.chat_id LIMIT 1)`
@@ -32,7 +32,7 @@ const chatOfHead = `(SELECT * FROM chats WHERE id = h.chat_id LIMIT 1)`
 func (o *Store) Waiting(ctx context.Context, bounds outbox.Bounds) ([]outbox.Backlog, error) {
 	const sql = heads + `
 		SELECT h.chat_id, h.lane, c.telegram_chat_id, c.kind = 'private', h.purpose, greatest('0', now() - h.created_at),
-		       greatest('0', CASE WHEN coalesce(h.tried_at, h.created_at) <= clock_timestamp() -- as pausesCount
+		       greatest('0', CASE WHEN h.pauses_count
 		           THEN greatest(h.not_before, CASE WHEN h.lane <> 1 THEN c.frozen_until END) - now() END),
 		       EXISTS (SELECT FROM (SELECT h.chat_id, h.lane) AS l CROSS JOIN outbox o
 		           WHERE ` + waits + ` ORDER BY ` + inOrder + ` OFFSET $1)

@@ -22,10 +22,11 @@ var _ outbox.Store = (*Store)(nil)
 // NewStore returns the store in the pool's database.
 func NewStore(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
 
-// Fragments of queries for lanes. rowLane and rowPosition are the lane and the position of an outbox row o. waits is the
-// condition that o waits in the lane l. inOrder is the order of such rows, fromTheEnd the reverse. Together they
-// leave the planner no choice but outbox_waiting_idx. If the planner could find the rows by their ids, it would do so
-// whenever it believes that most rows wait, and scan all rows that do not.
+// Fragments of queries for lanes. Lane 1 has the answers to buttons, for which it does not matter whether the chat is frozen or parked,
+// and lane 3 what is set aside; all others are those of outbox.LaneKind. rowLane and rowPosition are the lane and the position of an
+// outbox row o. waits is the condition that o waits in the lane l. inOrder is the order of such rows, fromTheEnd the reverse. Together
+// they leave the planner no choice but outbox_waiting_idx. If the planner could find the rows by their ids, it would do so whenever it
+// believes that most rows wait, and scan all rows that do not.
 const (
 	rowLane     = `(o.chat_id, o.lane)`
 	rowPosition = `(o.chat_id, o.lane, o.id)`
