@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"sync"
 	"testing"
@@ -151,13 +152,11 @@ func TestNotAttemptedDoesNotCloseCircuit(t *testing.T) {
 		for c := range ChatID(chats) {
 			store.add(c)
 		}
-		p := dispatch(t, store, sender, Settings{Parallel: 4})
-		advance(t, time.Second)
-		for range 60 {
-			advance(t, time.Second)
-			if !p.Stats().CircuitOpen {
-				t.Fatal("the circuit is closed")
-			}
+		book := newLogbook()
+		p := run(t, NewDispatcher(store, sender, slog.New(book), Settings{Parallel: 4, Bounds: Bounds{Merge: 1}}), newLease(1))
+		advance(t, time.Minute)
+		if n := len(book.lines("messenger accepts requests again, circuit closed")); n != 0 || !p.Stats().CircuitOpen {
+			t.Errorf("the circuit has closed %d times", n)
 		}
 		if p.Stats().DeadLetters == 0 {
 			t.Error("nothing was rejected")
