@@ -96,6 +96,10 @@ func TestFingerprint(t *testing.T) {
 	differs("kind", 2, func(m *Message) { m.Items[1].Kind = "g" })
 	differs("payload", 2, func(m *Message) { m.Items[1].Payload = []byte("g") })
 	differs("addressee", 2, func(m *Message) { m.Items[1].Addressee = "g" })
+	differs("a name", 2, func(m *Message) { m.Items[1].Names = map[int64]Name{1: {Name: "g"}} })
+	differs("a mark", 2, func(m *Message) { m.Items[1].Names = map[int64]Name{1: {Name: "g", Mark: "h"}} })
+	differs("tables", 2, func(m *Message) { m.Tables = true })
+	differs("dark charts", 2, func(m *Message) { m.Dark = true })
 	differs("field boundaries", 2, func(m *Message) { m.Items[0].Kind, m.Items[0].Payload = "ab", []byte("c") })
 	differs("the order", 2, func(m *Message) { slices.Reverse(m.Items) })
 
