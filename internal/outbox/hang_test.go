@@ -76,3 +76,25 @@ func (f senderFunc) Send(ctx context.Context, m Message, begin Begin) (Receipt, 
 	}
 	return f(ctx, m)
 }
+
+// A call of the store that hangs is given up, so that it does not block sending for long.
+func TestHangingStore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, sender := newMemory(), newMessenger(t, nil)
+		hung := map[bool]bool{} // when taking, and when persisting a result
+		store.onAdvance = func(ctx context.Context, results []Result, _ []Lane) error {
+			if persists := len(results) > 0; !hung[persists] {
+				hung[persists] = true
+				return hang(ctx)
+			}
+			return nil
+		}
+		store.add(1)
+		dispatch(t, store, sender, Settings{})
+		advance(t, 2*storeTimeout+2*time.Second)
+		if r := store.row(1); r.state != rowSent || len(sender.to(1)) != 1 || len(hung) != 2 {
+			t.Errorf("the item is %s after %d requests, want sent after 1", r.state, len(sender.to(1)))
+		}
+	})
+}

@@ -162,6 +162,19 @@ func TestPaceForgets(t *testing.T) {
 	})
 }
 
+// Nothing but the end of another request makes room where all that are allowed are in flight.
+func TestPaceIsTakenUpInFlight(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(0, 0)
+	p := pace{windows: []Window{{2, time.Second}}}
+	p.add(now)
+	for inFlight, want := range []time.Duration{0, time.Second, farFuture, farFuture} {
+		if got := p.next(now, inFlight).Sub(now); got != want {
+			t.Errorf("with %d in flight, the next may start after %v, want %v", inFlight, got, want)
+		}
+	}
+}
+
 func TestHorizon(t *testing.T) {
 	t.Parallel()
 	limits := MessengerLimits()
