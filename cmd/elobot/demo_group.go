@@ -57,7 +57,6 @@ func newDemoGroup(sim *botsim.Server, clock *demoClock, paper *transcript) *demo
 // startBot starts the real bot, which logs only warnings and errors.
 func (s *demoGroup) startBot(ctx context.Context, databaseURL string) error {
 	c := app.Config{TelegramConfig: app.TelegramConfig{Token: s.sim.Token(), TelegramURL: s.sim.URL()}, DatabaseConfig: app.DatabaseConfig{DatabaseURL: databaseURL}}
-	c.SimulatedTelegram = true // which has no rate limits
 	c.SendLimitPrivate, c.SendLimitGroup, c.SendLimitTotal = "off", "off", "off"
 	if err := c.Resolve(); err != nil {
 		return err

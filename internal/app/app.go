@@ -96,17 +96,13 @@ func runOn(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 
 	b := newInstance(c, pools, client, self, settings, log)
 	defer b.sender.Close() // before the pools
-	others := []namedClock{{"database", b.lease.DatabaseNow}}
-	if !c.SimulatedTelegram {
-		others = append(others, namedClock{"telegram", client.Clock})
-	}
 	if !b.polls {
 		b.withoutLease.worker.BeCareful("with a webhook, it is not known whether the last run stopped cleanly")
 		if err := servers.addWebhook(ctx, b, &c); err != nil {
 			return err
 		}
 	}
-	ready.started(b, others)
+	ready.started(b, []namedClock{{"database", b.lease.DatabaseNow}, {"telegram", client.Clock}})
 	parts, ctx := errgroup.WithContext(ctx)
 	notifying, stopNotifying := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopNotifying()
@@ -122,10 +118,6 @@ func runOn(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 		return working.Wait()
 	})
 	parts.Go(func() error { return b.notifier.Run(notifying) })
-	parts.Go(func() error {
-		watchClocks(ctx, log, append([]namedClock{{"bot", ownClock}}, others...)...)
-		return nil
-	})
 	parts.Go(func() error { return reconcileWebhook(ctx, client, c.Webhook(), log) })
 	log.InfoContext(ctx, "ready", "bot", self.Username, "add_to_group", self.AddToGroupLink())
 	err = parts.Wait()

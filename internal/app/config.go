@@ -30,8 +30,6 @@ type Config struct {
 	AskUnusual  string `env:"ASK_UNUSUAL" placeholder:"on|off" help:"Whether to ask about results that are probably a mistake: the same one reported twice, or a new username that is nearly a known one: on or off (default: on)."`
 	ServingConfig
 	SendingConfig `group:"Sending"`
-	// SimulatedTelegram is true if Telegram is simulated, with a clock that differs from others on purpose.
-	SimulatedTelegram bool `kong:"-"`
 	// Sources are where the settings come from. Their faults are listed with the others.
 	Sources Sources `kong:"-"`
 

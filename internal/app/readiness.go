@@ -35,6 +35,12 @@ type running struct {
 	clocks []namedClock
 }
 
+// namedClock is a clock that should agree with that of this machine. now returns false until the clock has been read.
+type namedClock struct {
+	name string
+	now  func() (time.Time, bool)
+}
+
 // await notes what the start waits for.
 func (r *readiness) await(what string) { r.awaited.Store(&what) }
 
