@@ -236,7 +236,7 @@ func testTakesNothingElse(t *testing.T, b *botFixture, door *entrance) {
 	if n := stored(); n != before {
 		t.Errorf("%d rows of refused requests are stored", n-before)
 	}
-	if n := strings.Count(b.bot.output.String(), "webhook requests refused: no update id"); n != 1 {
+	if n := strings.Count(b.bot.output.String(), "webhook request refused"); n != 1 {
 		t.Errorf("the log reports requests without an update id %d times, want once", n)
 	}
 	says(t, get(t, adminOf(t, b.bot)+"/metrics"), "elobot_webhook_requests_total{status=\"400\"} 4\n")

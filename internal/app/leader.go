@@ -163,14 +163,9 @@ func (s source) Updates(ctx context.Context, offset int64, wait time.Duration) (
 // awaitLease waits until the lease is valid.
 func (s source) awaitLease(ctx context.Context) error {
 	const interval = 100 * time.Millisecond
-	if s.lease.Remaining() > 0 {
-		return nil
-	}
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
 	for s.lease.Remaining() <= 0 {
 		select {
-		case <-tick.C:
+		case <-time.After(interval):
 		case <-ctx.Done():
 			return ctx.Err()
 		}

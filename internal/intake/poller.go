@@ -104,18 +104,8 @@ func (p *Poller) pause(ctx context.Context, err error, failures retry.Backoff) e
 		wait = max(wait, sourceErr.RetryAfter)
 	}
 	p.worker.log.WarnContext(ctx, "failed to receive updates, retrying", "wait_ms", wait.Milliseconds(), "error", err)
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	for {
-		select {
-		case id := <-p.done:
-			p.markDone(id)
-		case <-timer.C:
-			return nil
-		case <-ctx.Done():
-			return nil
-		}
-	}
+	p.awaitPersisted(ctx, time.Now().Add(wait), func() bool { return false })
+	return nil
 }
 
 // accept puts new updates into their lanes. It skips those in progress, which the messenger returns until they are

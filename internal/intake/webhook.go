@@ -1,9 +1,9 @@
 package intake
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -16,7 +16,7 @@ const (
 	secretHeader = "X-Telegram-Bot-Api-Secret-Token"
 	// maxBody is the size limit of an update in bytes. The largest have some ten thousand.
 	maxBody = 1 << 20
-	// warnEvery is how often the log reports requests that are refused for the same reason.
+	// warnEvery is how often the log reports a refused request: anybody may send many.
 	warnEvery = time.Minute
 )
 
@@ -30,30 +30,12 @@ type Webhook struct {
 	lanes      *lanes
 	inProgress chan struct{}
 
-	withoutSecret, withoutUpdate refusals
-}
-
-// refusals counts the requests that are refused for one reason.
-type refusals struct {
 	mu     sync.Mutex
-	n      int       // since the last warning
-	warned time.Time // when that was
-}
-
-// add counts a refusal. It returns the number of refusals to log, or 0 if the last warning is too recent.
-func (r *refusals) add() (n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.n++
-	if !r.warned.IsZero() && time.Since(r.warned) < warnEvery {
-		return 0
-	}
-	n, r.n, r.warned = r.n, 0, time.Now()
-	return n
+	warned map[int]time.Time // when the log last reported a refusal, by response status
 }
 
 // NewWebhook returns a webhook that passes updates to the worker. It admits only requests with the secret; if the secret is
-// empty, it admits none. read turns a JSON body into an update, and returns an error if it has no update id.
+// empty, it admits none. read turns a body into an update, and returns an error if it is not JSON or has no update id.
 func NewWebhook(secret string, read func(raw []byte) (Update, error), worker *Worker) *Webhook {
 	return &Webhook{
 		secret:     sha256.Sum256([]byte(secret)),
@@ -62,6 +44,7 @@ func NewWebhook(secret string, read func(raw []byte) (Update, error), worker *Wo
 		worker:     worker,
 		lanes:      newLanes(),
 		inProgress: make(chan struct{}, maxInProgress),
+		warned:     make(map[int]time.Time),
 	}
 }
 
@@ -88,10 +71,7 @@ func (h *Webhook) take(w http.ResponseWriter, r *http.Request) int {
 		return http.StatusMethodNotAllowed
 	}
 	if !h.admits(r) {
-		if n := h.withoutSecret.add(); n > 0 {
-			h.worker.log.WarnContext(r.Context(), "webhook requests refused: missing or wrong secret", "requests", n)
-		}
-		return http.StatusUnauthorized
+		return h.refuse(r.Context(), http.StatusUnauthorized, errWrongSecret)
 	}
 	select {
 	case h.inProgress <- struct{}{}:
@@ -128,21 +108,22 @@ func (h *Webhook) update(w http.ResponseWriter, r *http.Request) (Update, int) {
 	case err != nil: // the body was cut off; usually nobody is left to see the answer
 		return Update{}, http.StatusBadRequest
 	}
-	u, err := h.readUpdate(raw)
+	u, err := h.read(raw)
 	if err != nil {
-		if n := h.withoutUpdate.add(); n > 0 {
-			h.worker.log.WarnContext(r.Context(), "webhook requests refused: no update id", "requests", n, "error", err)
-		}
-		return Update{}, http.StatusBadRequest
+		return Update{}, h.refuse(r.Context(), http.StatusBadRequest, err)
 	}
 	return u, http.StatusOK
 }
 
-var errNoJSON = errors.New("the body is not JSON")
+var errWrongSecret = errors.New("missing or wrong secret")
 
-func (h *Webhook) readUpdate(raw []byte) (Update, error) {
-	if !json.Valid(raw) {
-		return Update{}, errNoJSON
+// refuse logs why a request is refused, unless it has just logged another refusal with this status, and returns the status.
+func (h *Webhook) refuse(ctx context.Context, status int, reason error) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if last, ok := h.warned[status]; !ok || time.Since(last) >= warnEvery {
+		h.warned[status] = time.Now()
+		h.worker.log.WarnContext(ctx, "webhook request refused, further ones are logged once a minute", "status", status, "error", reason)
 	}
-	return h.read(raw)
+	return status
 }

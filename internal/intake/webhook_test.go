@@ -1,7 +1,6 @@
 package intake
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,7 +21,7 @@ const secret = "a secret"
 // readUpdate reads {"id": …, "lane": …} and ignores the rest.
 func readUpdate(raw []byte) (Update, error) {
 	var in struct{ ID, Lane int64 }
-	if err := json.NewDecoder(bytes.NewReader(raw)).Decode(&in); err != nil {
+	if err := json.Unmarshal(raw, &in); err != nil {
 		return Update{}, err
 	}
 	if in.ID == 0 {
