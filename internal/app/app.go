@@ -223,7 +223,7 @@ func (b *instance) work(ctx context.Context) error {
 		dispatched <- b.dispatcher.Run(ctx, b.lease)
 	}()
 	purged := make(chan error, 1)
-	go func() { purged <- postgres.NewPurger(b.pools.Commands, b.log).WithLease(b.lease).Run(ctx) }()
+	go func() { purged <- postgres.NewPurger(b.pools.Commands, b.lease, b.log).Run(ctx) }()
 	fired := make(chan struct{})
 	go func() {
 		defer close(fired)

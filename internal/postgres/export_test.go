@@ -10,9 +10,9 @@ import (
 
 // Internals for tests.
 var (
-	LaneLists        = laneLists
+	LanePayload      = lanePayload
 	TablesOf         = tablesOf
-	ReadLanes        = readLanes
+	ReadLane         = readLane
 	NextNotification = next
 	StaysInside      = staysInside
 )

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,7 +22,7 @@ import (
 
 // Channels for notifications between instances.
 const (
-	outboxChannel = "elobot_outbox" // lanes, as laneLists writes them
+	outboxChannel = "elobot_outbox" // a lane, as lanePayload writes it
 	leaseChannel  = "elobot_lease"  // the name of a lease that was released
 	adminsChannel = "elobot_admins" // Telegram's id of a chat
 )
@@ -153,7 +154,7 @@ func (n *Notifier) publish(ctx context.Context) error {
 	clear(n.lanes)
 	clear(n.chats)
 	n.mu.Unlock()
-	payloads := laneLists(lanes)
+	payloads := Column(lanes, lanePayload)
 	channels := Column(payloads, func(string) string { return outboxChannel })
 	for _, c := range chats {
 		channels, payloads = append(channels, adminsChannel), append(payloads, strconv.FormatInt(int64(c), 10))
@@ -226,8 +227,8 @@ func closeConn(ctx context.Context, conn *pgx.Conn) {
 func (n *Notifier) dispatch(notification *pgconn.Notification) {
 	switch notification.Channel {
 	case outboxChannel:
-		if lanes := readLanes(notification.Payload); n.events.Wake != nil && len(lanes) > 0 {
-			n.events.Wake(lanes...)
+		if lane, ok := readLane(notification.Payload); ok && n.events.Wake != nil {
+			n.events.Wake(lane)
 		}
 	case leaseChannel:
 		if n.events.LeaseReleased != nil && notification.Payload == LeaderLease {
@@ -238,4 +239,25 @@ func (n *Notifier) dispatch(notification *pgconn.Notification) {
 			n.events.AdminsChanged(ranking.ExternalChatID(chat))
 		}
 	}
+}
+
+// laneMarks follow the chat in the payload of a lane.
+var laneMarks = map[outbox.LaneKind]string{outbox.CallbackAnswers: "t", outbox.Pages: "p", outbox.Boards: "b"}
+
+// lanePayload formats a lane, such as 12 or 14t.
+func lanePayload(l outbox.Lane) string {
+	return strconv.FormatInt(int64(l.Chat), 10) + laneMarks[l.Kind]
+}
+
+// readLane parses what lanePayload has written.
+func readLane(payload string) (l outbox.Lane, ok bool) {
+	for kind, mark := range laneMarks {
+		if chat, marked := strings.CutSuffix(payload, mark); marked {
+			l.Kind, payload = kind, chat
+			break
+		}
+	}
+	chat, err := strconv.ParseInt(payload, 10, 64)
+	l.Chat = outbox.ChatID(chat)
+	return l, err == nil && chat > 0
 }

@@ -155,6 +155,24 @@ func TestNotify(t *testing.T) {
 	}
 }
 
+// TestLanePayload: each lane is read as it was written, and what others write is not a lane.
+func TestLanePayload(t *testing.T) {
+	t.Parallel()
+	for payload, want := range map[string]outbox.Lane{
+		"7": dbtest.Chat(7), "7t": dbtest.Answers(7), "7p": dbtest.Pages(7), "7b": {Chat: 7, Kind: outbox.Boards},
+		"9223372036854775807": dbtest.Chat(math.MaxInt64),
+	} {
+		if got, ok := postgres.ReadLane(payload); !ok || got != want || postgres.LanePayload(want) != payload {
+			t.Errorf("%s is read as %v (%v), and %v written as %s", payload, got, ok, want, postgres.LanePayload(want))
+		}
+	}
+	for _, payload := range []string{"", "t", "7tp", "7tt", "7x", "-1", "0", "0t", "1.5", " 7", "7,8", "9223372036854775808"} {
+		if got, ok := postgres.ReadLane(payload); ok {
+			t.Errorf("%q is read as %v", payload, got)
+		}
+	}
+}
+
 // TestNotifyBatches: everything that arrives during a statement is published by the next one.
 func TestNotifyBatches(t *testing.T) {
 	t.Parallel()
@@ -182,7 +200,7 @@ func TestNotifyBatches(t *testing.T) {
 	}
 }
 
-// TestNotifyBounds: of very many lanes some are dropped; the others are published, however long their lists are.
+// TestNotifyBounds: of very many lanes some are dropped; the others are published.
 func TestNotifyBounds(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL

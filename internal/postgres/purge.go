@@ -19,8 +19,6 @@ const (
 	purgeInterval = time.Hour
 	// purgeBatch is how many rows one transaction removes at most.
 	purgeBatch = 10_000
-	// purgeLock is the advisory lock that a purger holds.
-	purgeLock = 0x656c6f70
 )
 
 // purges are the statements that remove old data, at most $1 rows each. Their ages are literals, so that the planner
@@ -65,22 +63,17 @@ var purges = []string{
 	     LIMIT $1)`,
 }
 
-// Purger removes data that is kept for a limited time. Several instances may run one: only one works at a time.
+// Purger removes data that is kept for a limited time.
 type Purger struct {
 	pool  *pgxpool.Pool
 	log   *slog.Logger
 	lease *Lease // every transaction requires it; nil: no lease is needed
 }
 
-// NewPurger returns a purger for the pool's database.
-func NewPurger(pool *pgxpool.Pool, log *slog.Logger) *Purger { return &Purger{pool: pool, log: log} }
-
-// WithLease returns a purger that stops once somebody else has taken over the lease: Purge fails with
+// NewPurger returns a purger for the pool's database. Once somebody else has taken over the lease, Purge fails with
 // outbox.ErrLeaseLost, and Run ends.
-func (p *Purger) WithLease(l *Lease) *Purger {
-	clone := *p
-	clone.lease = l
-	return &clone
+func NewPurger(pool *pgxpool.Pool, lease *Lease, log *slog.Logger) *Purger {
+	return &Purger{pool: pool, lease: lease, log: log}
 }
 
 // Run purges at once and then every hour until the context ends or the lease is lost. It returns nil.
@@ -104,8 +97,7 @@ func (p *Purger) Run(ctx context.Context) error {
 	}
 }
 
-// Purge removes what is old enough, and expires notices of parked chats. It returns the number of these rows. It does
-// nothing while another instance purges.
+// Purge removes what is old enough, and expires notices of parked chats. It returns the number of these rows.
 func (p *Purger) Purge(ctx context.Context) (removed int64, err error) {
 	for _, sql := range purges {
 		for n := int64(purgeBatch); n >= purgeBatch; removed += n {
@@ -119,10 +111,6 @@ func (p *Purger) Purge(ctx context.Context) (removed int64, err error) {
 
 func (p *Purger) purgeSome(ctx context.Context, sql string) (n int64, err error) {
 	err = p.lease.Transact(ctx, p.pool, func(tx pgx.Tx) error {
-		var mine bool
-		if err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1)`, purgeLock).Scan(&mine); err != nil || !mine {
-			return err
-		}
 		tag, err := tx.Exec(ctx, sql, purgeBatch)
 		n = tag.RowsAffected()
 		return err

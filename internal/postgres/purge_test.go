@@ -3,7 +3,6 @@ package postgres_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -18,8 +17,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-func newPurger(pool *pgxpool.Pool) *postgres.Purger {
-	return postgres.NewPurger(pool, slog.New(slog.DiscardHandler))
+func newPurger(pool *pgxpool.Pool, lease *postgres.Lease) *postgres.Purger {
+	return postgres.NewPurger(pool, lease, slog.New(slog.DiscardHandler))
 }
 
 // oldKeys inserts n keys that are old enough to be removed.
@@ -100,35 +99,6 @@ func TestPurgeInBatches(t *testing.T) {
 	}
 }
 
-// TestPurgeLeavesItToTheOther: while one instance purges, another does nothing and does not wait.
-func TestPurgeLeavesItToTheOther(t *testing.T) {
-	t.Parallel()
-	pool := pgtest.Borrow(t).Pool
-	oldKeys(t, pool, 10)
-	slow := dbtest.Begin(t, pool)
-	dbtest.Exec(t, slow, `SELECT key FROM handled_commands FOR UPDATE`)
-	first := dbtest.Start(func() error {
-		_, err := newPurger(pool).Purge(t.Context())
-		return err
-	})
-	dbtest.Await(t, pool, dbtest.Blocked)
-	second := dbtest.Start(func() error {
-		removed, err := newPurger(pool).Purge(t.Context())
-		if err == nil && removed != 0 {
-			err = fmt.Errorf("%d keys removed", removed)
-		}
-		return err
-	})
-	if err := dbtest.Receive(t, second); err != nil {
-		t.Error(err)
-	}
-	dbtest.Must(t, slow.Rollback(t.Context()))
-	dbtest.Must(t, dbtest.Receive(t, first))
-	if left := dbtest.Value[int](t, pool, `SELECT count(*) FROM handled_commands`); left != 0 {
-		t.Errorf("%d keys are left", left)
-	}
-}
-
 // TestPurgeOfTheOutbox: finished notices are removed after a week, dead ones together with their dead letters.
 func TestPurgeOfTheOutbox(t *testing.T) {
 	t.Parallel()
@@ -174,17 +144,6 @@ func TestPurgeOfParkedChats(t *testing.T) {
 	dbtest.Purge(t, pool, 0)
 }
 
-// TestPurgeInBatchesOfTheOutbox removes more than one transaction may.
-func TestPurgeInBatchesOfTheOutbox(t *testing.T) {
-	t.Parallel()
-	pool := pgtest.Borrow(t).Pool
-	dbtest.Exec(t, pool, `
-		INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group');
-		INSERT INTO outbox (chat_id, kind, payload, state, finished_at)
-		    SELECT 1, 'k', '{}', 'sent', now() - interval '1 year' FROM generate_series(1, 10001)`)
-	dbtest.Purge(t, pool, 10_001)
-}
-
 // TestRedeliveryAfterPurge: a match keeps its key, so a very late redelivery neither records it again nor gets an
 // answer.
 func TestRedeliveryAfterPurge(t *testing.T) {
@@ -211,7 +170,7 @@ func TestPurgerRuns(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var log bytes.Buffer
-	done := dbtest.Start(func() error { return postgres.NewPurger(pool, slog.New(slog.NewTextHandler(&log, nil))).Run(ctx) })
+	done := dbtest.Start(func() error { return postgres.NewPurger(pool, nil, slog.New(slog.NewTextHandler(&log, nil))).Run(ctx) })
 	dbtest.Await(t, pool, `SELECT NOT EXISTS (SELECT FROM outbox WHERE finished_at IS NULL)`) // the last purge
 	cancel()
 	dbtest.Must(t, dbtest.Receive(t, done))
@@ -221,7 +180,7 @@ func TestPurgerRuns(t *testing.T) {
 	if logged := log.String(); strings.Contains(logged, "WARN") {
 		t.Errorf("logged: %s", logged)
 	}
-	if err := newPurger(pool).Run(ctx); err != nil {
+	if err := newPurger(pool, nil).Run(ctx); err != nil {
 		t.Errorf("after the end of its context: %v", err)
 	}
 
@@ -230,7 +189,7 @@ func TestPurgerRuns(t *testing.T) {
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
 	done = dbtest.Start(func() error {
-		return postgres.NewPurger(pool, slog.New(onLog(func() { logged <- struct{}{} }))).Run(ctx)
+		return postgres.NewPurger(pool, nil, slog.New(onLog(func() { logged <- struct{}{} }))).Run(ctx)
 	})
 	dbtest.Receive(t, logged)
 	cancel()
@@ -249,7 +208,7 @@ func TestPurgerStopsInTheMiddle(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	log := slog.New(onLog(func() { t.Error("something was logged") }))
-	done := dbtest.Start(func() error { return postgres.NewPurger(pool, log).Run(ctx) })
+	done := dbtest.Start(func() error { return postgres.NewPurger(pool, nil, log).Run(ctx) })
 	dbtest.Await(t, pool, dbtest.Blocked)
 	begun := time.Now()
 	cancel()

@@ -68,7 +68,7 @@ func writingsIn(t *testing.T, w *dbtest.World) []writing {
 			return pgintake.NewDeadLetters(w.Pool).WithLease(l).Save(ctx, letter)
 		}},
 		{"purge", func(ctx context.Context, l *postgres.Lease) error {
-			_, err := newPurger(w.Pool).WithLease(l).Purge(ctx)
+			_, err := newPurger(w.Pool, l).Purge(ctx)
 			return err
 		}},
 	}
@@ -135,7 +135,7 @@ func TestUnderLostLease(t *testing.T) {
 				}
 			}
 		}
-		ended := dbtest.Start(func() error { return newPurger(w.Pool).WithLease(first).Run(t.Context()) })
+		ended := dbtest.Start(func() error { return newPurger(w.Pool, first).Run(t.Context()) })
 		if err := dbtest.Receive(t, ended); err != nil {
 			t.Error(err)
 		}

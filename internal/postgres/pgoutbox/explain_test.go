@@ -117,7 +117,7 @@ func TestNoTurnScansATable(t *testing.T) {
 	if _, err := queue.Survey(t.Context(), 20); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := postgres.NewPurger(pool, slog.New(slog.DiscardHandler)).Purge(t.Context()); err != nil {
+	if _, err := postgres.NewPurger(pool, nil, slog.New(slog.DiscardHandler)).Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range rec.Take() {

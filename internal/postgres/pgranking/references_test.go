@@ -159,7 +159,7 @@ func TestWhatIsKept(t *testing.T) {
 		return filled
 	}
 	before := rows()
-	if _, err := postgres.NewPurger(w.Pool, slog.New(slog.DiscardHandler)).Purge(t.Context()); err != nil {
+	if _, err := postgres.NewPurger(w.Pool, nil, slog.New(slog.DiscardHandler)).Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	kept := rows()
