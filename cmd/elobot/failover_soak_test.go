@@ -10,13 +10,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres/dbtest"
 )
 
 // TestFailover: the primary crashes while results come in, and its synchronous standby is promoted. With both hosts in
 // DATABASE_URL the bot continues there, and every result is recorded once and answered.
 func TestFailover(t *testing.T) {
 	t.Parallel()
-	servers := pgtest.StartPair(t)
+	servers := dbtest.StartPair(t)
 	standby, err := pgxpool.New(t.Context(), servers.Standby.URL())
 	must(t, err)
 	t.Cleanup(standby.Close)
@@ -37,7 +38,7 @@ func TestFailover(t *testing.T) {
 }
 
 // bothHosts returns the address with both hosts, the standby first.
-func bothHosts(t *testing.T, servers pgtest.Pair) string {
+func bothHosts(t *testing.T, servers dbtest.Pair) string {
 	t.Helper()
 	both, primary := parseURL(t, servers.Standby.URL()), parseURL(t, servers.Primary.URL())
 	both.Host += "," + primary.Host

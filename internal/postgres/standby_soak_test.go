@@ -11,7 +11,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
@@ -30,7 +29,7 @@ type confirmed struct {
 // each operation is tried again. Then the standby is promoted, and has everything that has succeeded.
 func TestStandbyCutOff(t *testing.T) {
 	t.Parallel()
-	servers := pgtest.StartPair(t)
+	servers := dbtest.StartPair(t)
 	pool, observer := openAsBot(t, servers.Primary.URL()), dbtest.Open(t, servers.Primary.URL())
 	dbtest.Migrate(t, pool, migrations.FS)
 	signal := func(function string) func(func()) {

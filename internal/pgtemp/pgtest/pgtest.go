@@ -4,7 +4,7 @@
 // TEST_DATABASE_URL, if set, with a role that may create databases. Otherwise it runs from the PostgreSQL programs on the
 // machine, or else in a container, or else from fetched programs. ELOBOT_TEST_POSTGRES=programs or =container allows only
 // that one. On Linux all packages of a run of go test share one server, which ends with the run. Without a database a test
-// fails; it is never skipped. A test of failovers starts a pair of servers of its own.
+// fails; it is never skipped.
 //
 // A test needs one line, and may be parallel:
 //

@@ -1,5 +1,6 @@
 // Package dbtest is what the tests of internal/postgres and of its folders share: a world in which people play, an outbox
-// with a dispatcher's lease, a proxy that cuts connections, and checks of query plans. Only tests import it.
+// with a dispatcher's lease, a proxy that cuts connections, a pair of servers for failovers, and checks of query plans. Only tests
+// import it.
 package dbtest
 
 import (
