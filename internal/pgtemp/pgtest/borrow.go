@@ -141,18 +141,9 @@ func newDatabase(tb testing.TB) *Database {
 }
 
 // Empty deletes all rows, so that the database is as it was when it was borrowed.
-func (d *Database) Empty(ctx context.Context) error { return d.empty(ctx, d.Pool) }
-
-// querier is implemented by pools, connections and transactions.
-type querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}
-
-// empty uses Query, so that each connection prepares the statement only once: planning it takes longer than deleting a few
-// rows.
-func (d *Database) empty(ctx context.Context, on querier) error {
-	rows, err := on.Query(ctx, d.emptySQL)
+func (d *Database) Empty(ctx context.Context) error {
+	// Query makes each connection prepare the statement only once: planning it takes longer than deleting a few rows.
+	rows, err := d.Pool.Query(ctx, d.emptySQL)
 	if err == nil {
 		rows.Close()
 		err = rows.Err()
@@ -175,12 +166,11 @@ const (
 		    || ' SELECT ' || string_agg(format('setval(%L, 1, false)', oid::regclass), ', ') FILTER (WHERE relkind = 'S')
 		FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relname <> 'schema_migrations'`
 	// endOthersSQL ends the sessions of the database that are not in $1, because a session may still execute a query after its client has
-	// gone. It returns how many of those in $1 there are. It uses the function directly because the view pg_stat_activity takes four
-	// times as long.
+	// gone. It uses the function directly because the view pg_stat_activity takes four times as long.
 	endOthersSQL = `
-		SELECT count(*) FILTER (WHERE pid = ANY ($1::bigint[])), count(CASE WHEN NOT pid = ANY ($1::bigint[]) THEN pg_terminate_backend(pid, 60000) END)
-		FROM pg_stat_get_activity(NULL)
-		WHERE datid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND backend_type = 'client backend'`
+		SELECT count(pg_terminate_backend(pid, 60000)) FROM pg_stat_get_activity(NULL)
+		WHERE datid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND backend_type = 'client backend'
+		AND NOT pid = ANY ($1::bigint[])`
 	maxCleanSize = 1 << 20 // bytes; deleting more rows is slower than a new database
 )
 
@@ -192,48 +182,33 @@ func (d *Database) clean() (reusable bool, err error) {
 	if s := d.Pool.Stat(); s.AcquiredConns() > 0 || s.ConstructingConns() > 0 {
 		return false, nil
 	}
-	all := d.Pool.AcquireAllIdle(ctx)
-	defer func() {
-		for _, conn := range all {
-			conn.Release()
+	var kept []uint32
+	for _, conn := range d.Pool.AcquireAllIdle(ctx) {
+		// An error means that the test has ended the session.
+		if _, err := conn.Exec(ctx, "RESET ALL; UNLISTEN *; CLOSE ALL; "+session); err != nil || len(kept) == maxIdleSessions {
+			_ = conn.Conn().Close(ctx) // it may have ended already
+		} else {
+			kept = append(kept, conn.Conn().PgConn().PID())
 		}
-	}()
-	if len(all) == 0 {
+		conn.Release()
+	}
+	if len(kept) == 0 {
 		return false, nil
 	}
-	for len(all) > maxIdleSessions {
-		last := all[len(all)-1]
-		all = all[:len(all)-1]
-		_ = last.Conn().Close(ctx) // it may have ended already
-		last.Release()
-	}
-	conn := all[0].Conn()
-	var ours []uint32
-	for _, c := range all {
-		ours = append(ours, c.Conn().PgConn().PID())
-	}
-	var there, ended int
-	if err := conn.QueryRow(ctx, endOthersSQL, ours).Scan(&there, &ended); err != nil || there < len(ours) {
+	if _, err := d.Pool.Exec(ctx, endOthersSQL, kept); err != nil {
 		return false, err
 	}
-	if now, size, err := fingerprintOf(ctx, conn); err != nil || now != d.original || size > maxCleanSize {
+	if now, size, err := fingerprintOf(ctx, d.Pool); err != nil || now != d.original || size > maxCleanSize {
 		return false, nil // an error means that the test has removed a table that is looked into
 	}
-	if err := d.empty(ctx, conn); err != nil {
-		return false, err
-	}
-	for _, c := range all {
-		if _, err := c.Exec(ctx, "RESET ALL; UNLISTEN *; CLOSE ALL; "+session); err != nil {
-			return false, err
-		}
-	}
-	return true, nil
+	err = d.Empty(ctx)
+	return err == nil, err
 }
 
 // fingerprintOf returns what identifies the state of a database except for the rows of its tables, and the size of its tables in bytes.
 // It contains the number of rows of most catalogues and the sum of their xmin, which each change increases, and whether an advisory lock
 // is held.
-func fingerprintOf(ctx context.Context, on querier) (fingerprint string, size int, err error) {
+func fingerprintOf(ctx context.Context, pool *pgxpool.Pool) (fingerprint string, size int, err error) {
 	sql := `
 		SELECT (SELECT coalesce(sum(pg_relation_size(oid)), 0) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'),
 		       concat_ws(' ', EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory'
@@ -245,7 +220,7 @@ func fingerprintOf(ctx context.Context, on querier) (fingerprint string, size in
 		const ours = ">= 16384" // the OIDs of objects that do not belong to the server itself
 		sql += fmt.Sprintf(`, (SELECT concat_ws(' ', count(*), sum(xmin::text::bigint)) FROM %s %s)`, catalogue, ours)
 	}
-	if err := on.QueryRow(ctx, sql+")").Scan(&size, &fingerprint); err != nil {
+	if err := pool.QueryRow(ctx, sql+")").Scan(&size, &fingerprint); err != nil {
 		return "", 0, fmt.Errorf("inspect the schema of a database: %w", err)
 	}
 	return fingerprint, size, nil
