@@ -51,17 +51,18 @@ func (s *Server) startDocker(ctx context.Context, o Options) error {
 		}
 	}
 	password := newPassword()
-	return onFreePort(func(port int) (err error) {
+	return onFreePort(func(port int) error {
 		c := &container{name: "elobot-postgres-" + strings.ToLower(newPassword()), ended: make(chan struct{})}
 		o.log("starting the container %s of %s", c.name, image)
 		s.engine, s.url = c, serverURL(port, password)
 		if err := c.begin(o, port, password); err != nil {
 			return err
 		}
-		if s.version, err = waitReady(ctx, s.url, c.checkAlive); err != nil {
+		version, err := waitReady(ctx, s.url, c.checkAlive)
+		if err != nil {
 			return errors.Join(err, c.stop(ctx))
 		}
-		s.kind = "PostgreSQL " + s.version + " in a container of " + image
+		s.kind = "PostgreSQL " + version + " in a container of " + image
 		return nil
 	})
 }

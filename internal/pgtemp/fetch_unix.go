@@ -43,10 +43,8 @@ func cacheFolder(o Options) string {
 // cached returns the folders with programs that were fetched under a name.
 func cached(o Options, name string) (bins []string) {
 	for _, pattern := range []string{"bin", "usr/lib/postgresql/*/bin"} {
-		found, err := filepath.Glob(filepath.Join(cacheFolder(o), name, pattern))
-		if err != nil {
-			continue // the cache's name contains pattern characters; programs are fetched into it again
-		}
+		// If the cache's name contains pattern characters, programs are fetched into it again.
+		found, _ := filepath.Glob(filepath.Join(cacheFolder(o), name, pattern))
 		bins = append(bins, found...)
 	}
 	return bins

@@ -44,30 +44,27 @@ func (i installation) program(name string) string { return filepath.Join(i.bin, 
 
 // apply sets the library path of cmd, if the programs need one.
 func (i installation) apply(cmd *exec.Cmd) {
-	if folders := i.libraries(); len(folders) > 0 {
-		if before, set := os.LookupEnv("LD_LIBRARY_PATH"); set {
-			folders = append(folders, before)
-		}
-		cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+strings.Join(folders, ":"))
+	if path := i.libraryPath(); path != "" {
+		cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+path)
 	}
 }
 
-// libraries returns the folders of the programs' libraries if the programs come from packages that were unpacked but not
+// libraryPath returns the LD_LIBRARY_PATH that the programs need if they come from packages that were unpacked but not
 // installed. The system does not find the libraries otherwise.
-func (i installation) libraries() []string {
+func (i installation) libraryPath() string {
 	root, _, found := strings.Cut(i.bin, "/usr/lib/postgresql/")
 	if !found || root == "" {
-		return nil
+		return ""
 	}
 	var folders []string
 	for _, pattern := range []string{"/usr/lib/*-linux-*", "/lib/*-linux-*"} {
-		some, err := filepath.Glob(root + pattern)
-		if err != nil {
-			continue // the folder's name contains pattern characters; the programs will report the missing libraries
-		}
+		some, _ := filepath.Glob(root + pattern) // if root contains pattern characters, the programs will report the missing libraries
 		folders = append(folders, some...)
 	}
-	return folders
+	if before, set := os.LookupEnv("LD_LIBRARY_PATH"); set {
+		folders = append(folders, before)
+	}
+	return strings.Join(folders, ":")
 }
 
 // PreferPrograms makes this process find psql and the like first where the programs are that fit the data of Options.DataDir, if there
@@ -89,19 +86,12 @@ func PreferPrograms(ctx context.Context, o Options) error {
 	if err != nil {
 		return nil //nolint:nilerr // PATH may have what is wanted
 	}
-	return errors.Join(prepend("PATH", found.bin), prepend("LD_LIBRARY_PATH", found.libraries()...))
-}
-
-// prepend puts folders first in a list in the environment.
-func prepend(variable string, folders ...string) error {
-	if len(folders) == 0 {
-		return nil
+	err = os.Setenv("PATH", found.bin+":"+os.Getenv("PATH"))
+	if path := found.libraryPath(); path != "" {
+		err = errors.Join(err, os.Setenv("LD_LIBRARY_PATH", path))
 	}
-	if before := os.Getenv(variable); before != "" {
-		folders = append(folders, before)
-	}
-	if err := os.Setenv(variable, strings.Join(folders, string(os.PathListSeparator))); err != nil {
-		return fmt.Errorf("set %s: %w", variable, err)
+	if err != nil {
+		return fmt.Errorf("prefer %s: %w", found.bin, err)
 	}
 	return nil
 }

@@ -84,10 +84,9 @@ type Server struct {
 	log  func(format string, args ...any)
 
 	// what the way that has started it sets
-	engine  engine
-	url     string
-	version string
-	kind    string
+	engine engine
+	url    string
+	kind   string
 
 	mu      sync.Mutex
 	stopped bool

@@ -174,12 +174,12 @@ func mustExplainFailedLaunches(t *testing.T, p *programs) {
 	taken := *p
 	taken.port = listener.Addr().(*net.TCPAddr).Port
 	taken.url = serverURL(taken.port, "x")
-	if _, err := taken.launch(t.Context()); !errors.Is(err, errPortTaken) {
+	if err := taken.launch(t.Context()); !errors.Is(err, errPortTaken) {
 		t.Errorf("a server on a taken port: %v", err)
 	}
 	wrong := *p
 	wrong.options.Settings = map[string]string{"no_such_setting": "1"}
-	if _, err := wrong.launch(t.Context()); err == nil || !strings.Contains(err.Error(), "no_such_setting") {
+	if err := wrong.launch(t.Context()); err == nil || !strings.Contains(err.Error(), "no_such_setting") {
 		t.Errorf("a server with an unknown setting: %v", err)
 	}
 }

@@ -51,7 +51,7 @@ func (s *Server) startPrograms(ctx context.Context, o Options, source Source) er
 	if p.installation, err = findPrograms(ctx, o, source, p.identity, major); err != nil {
 		return err
 	}
-	s.engine, s.kind = p, fmt.Sprintf("PostgreSQL %s from %s", p.installation.version, p.bin)
+	s.engine, s.kind = p, fmt.Sprintf("PostgreSQL %s from %s", p.version, p.bin)
 	o.log("starting %s", s.kind)
 	var remove []string
 	if !p.durable {
@@ -61,7 +61,7 @@ func (s *Server) startPrograms(ctx context.Context, o Options, source Source) er
 	if p.watcher, err = watch(p.lock, programsScript, remove...); err != nil {
 		return err
 	}
-	if s.version, err = p.initialiseAndLaunch(ctx, s.home); err != nil {
+	if err := p.initialiseAndLaunch(ctx, s.home); err != nil {
 		return fmt.Errorf("%w: %w", errNotStarted, errors.Join(err, p.stop(ctx)))
 	}
 	s.url = p.url
@@ -81,20 +81,18 @@ func (p *programs) temporaryFolder() string {
 }
 
 // initialiseAndLaunch initialises the data, unless there is some, and starts the server on a free port.
-func (p *programs) initialiseAndLaunch(ctx context.Context, named *folder) (version string, err error) {
+func (p *programs) initialiseAndLaunch(ctx context.Context, named *folder) error {
 	password, err := named.password()
 	if err == nil && !HasData(p.home) {
 		err = p.initialise(ctx, password)
 	}
 	if err != nil {
-		return "", err
-	}
-	err = onFreePort(func(port int) error {
-		p.port, p.url = port, serverURL(port, password)
-		version, err = p.launch(ctx)
 		return err
+	}
+	return onFreePort(func(port int) error {
+		p.port, p.url = port, serverURL(port, password)
+		return p.launch(ctx)
 	})
-	return version, err
 }
 
 // makePrivate makes a folder that only the server's user can enter, regardless of the umask.
@@ -168,13 +166,13 @@ func (p *programs) runInitdb(ctx context.Context, locale string) error {
 }
 
 // launch starts the server on its port and waits until it answers.
-func (p *programs) launch(ctx context.Context) (version string, err error) {
+func (p *programs) launch(ctx context.Context) error {
 	if err := p.keepLog(); err != nil {
-		return "", err
+		return err
 	}
 	log, err := os.OpenFile(p.path("log"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
-		return "", fmt.Errorf("open log: %w", err)
+		return fmt.Errorf("open log: %w", err)
 	}
 	cmd := exec.Command(p.program("postgres"), p.arguments()...)
 	cmd.Stdout, cmd.Stderr = log, log
@@ -190,13 +188,13 @@ func (p *programs) launch(ctx context.Context) (version string, err error) {
 		err = errors.Join(err, cmd.Process.Release())
 	}
 	if err == nil {
-		version, err = waitReady(ctx, p.url, p.checkAlive)
+		_, err = waitReady(ctx, p.url, p.checkAlive)
 	}
 	if err != nil {
-		return "", errors.Join(fmt.Errorf("start the server: %w", err), p.halt(ctx, syscall.SIGQUIT))
+		return errors.Join(fmt.Errorf("start the server: %w", err), p.halt(ctx, syscall.SIGQUIT))
 	}
 	p.oldLog = true
-	return version, nil
+	return nil
 }
 
 // keepLog keeps the log of a server that was ready as log.1. That of an attempt to start which failed may be overwritten: there can be
@@ -298,10 +296,7 @@ func (p *programs) pause(ctx context.Context, immediate bool) error {
 	return p.halt(ctx, syscall.SIGINT)
 }
 
-func (p *programs) resume(ctx context.Context) error {
-	_, err := p.launch(ctx)
-	return err
-}
+func (p *programs) resume(ctx context.Context) error { return p.launch(ctx) }
 
 func (p *programs) stop(ctx context.Context) error {
 	if err := p.halt(ctx, syscall.SIGINT); err != nil {
