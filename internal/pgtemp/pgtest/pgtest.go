@@ -48,9 +48,8 @@ func Copy(tb testing.TB, of string) string {
 	return temporary(tb, config.Database)
 }
 
-// Server returns the URL of the server that the tests share, for a test that must change its own database from outside.
-// The server outlives the test.
-func Server(tb testing.TB) string {
+// testServer returns the URL of the server that the tests share.
+func testServer(tb testing.TB) string {
 	tb.Helper()
 	server, err := sharedServer()
 	if err != nil {
@@ -71,7 +70,7 @@ func WithParameter(database, name, value string) string {
 // migrated returns the name of the template with all migrations applied.
 func migrated(tb testing.TB) string {
 	tb.Helper()
-	Server(tb) // reports what is wrong with it
+	testServer(tb) // reports what is wrong with it
 	name, err := migratedTemplate()
 	if err != nil {
 		tb.Fatalf("create the template database: %v", err)
@@ -99,7 +98,7 @@ func cleanupWith(tb testing.TB, end func() error) {
 // than copying through the WAL, but needs checkpoints, which are cheap only without fsync.
 func create(tb testing.TB, template string) (url string, drop func() error) {
 	tb.Helper()
-	server, name, strategy := Server(tb), cloneName(), "file_copy"
+	server, name, strategy := testServer(tb), cloneName(), "file_copy"
 	if server == os.Getenv(urlVariable) {
 		strategy = "wal_log"
 	}

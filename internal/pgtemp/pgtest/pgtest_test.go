@@ -68,7 +68,7 @@ func TestDatabases(t *testing.T) {
 		}
 	})
 	defer open.Close(context.Background()) //nolint:errcheck // the server has closed it
-	if got := texts(t, Server(t), "SELECT datname FROM pg_database WHERE datname = ANY ($1)", names); len(got) != 0 {
+	if got := texts(t, testServer(t), "SELECT datname FROM pg_database WHERE datname = ANY ($1)", names); len(got) != 0 {
 		t.Errorf("%v still exist", got)
 	}
 }
@@ -77,7 +77,7 @@ func TestDatabases(t *testing.T) {
 // migration is another one.
 func TestTemplate(t *testing.T) {
 	t.Parallel()
-	server, table := Server(t), cloneName()
+	server, table := testServer(t), cloneName()
 	files := func(name, sql string) fstest.MapFS {
 		return fstest.MapFS{name: {Data: []byte(sql)}, "doc.go": {Data: []byte(rand.Text())}}
 	}
@@ -120,7 +120,7 @@ func TestTemplate(t *testing.T) {
 
 func TestStaleDatabasesAreDropped(t *testing.T) {
 	t.Parallel()
-	now, server, id := time.Now(), Server(t), strings.ToLower(rand.Text()[:12])
+	now, server, id := time.Now(), testServer(t), strings.ToLower(rand.Text()[:12])
 	old, recent := databaseName(now.Add(-staleAge-time.Hour), id), databaseName(now.Add(time.Hour-staleAge), id)
 	busy, own := databaseName(now.Add(-2*staleAge), id), namePrefix+"own_"+id
 	all := []string{old, recent, busy, own}

@@ -21,7 +21,7 @@ import (
 // TestReportsItsServer is run by other tests in another process. It lasts until its standard input ends.
 func TestReportsItsServer(t *testing.T) {
 	t.Parallel()
-	fmt.Printf("%s %d %s\n", reportMark, os.Getpid(), Server(t))
+	fmt.Printf("%s %d %s\n", reportMark, os.Getpid(), testServer(t))
 	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 		t.Error(err)
 	}
