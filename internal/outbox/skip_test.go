@@ -138,32 +138,33 @@ func TestNotAttempted(t *testing.T) {
 	})
 }
 
-// It does not close the circuit either.
+// It does not close the circuit either, although it comes first when the pause is over.
 func TestNotAttemptedDoesNotCloseCircuit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const chats = 50
+		const chats, invalid = 10, 10
 		unreachable := unavailable(time.Now().Add(time.Hour), Unreachable, 0)
-		store := newMemory()
-		invalid := func(m Message) bool { return m.Row.ID > 10 && m.Row.ID%2 == 0 }
+		store, book := newMemory(), newLogbook()
 		sender := newMessenger(t, func(ctx context.Context, m Message) error {
-			if invalid(m) {
+			if m.Private {
 				return failure(Rejected)
 			}
 			return unreachable(ctx, m)
 		})
-		sender.silent = invalid
+		sender.silent = func(m Message) bool { return m.Private }
 		for c := range ChatID(chats) {
 			store.add(c)
 		}
-		book := newLogbook()
-		p := run(t, NewDispatcher(store, sender, slog.New(book), Settings{Parallel: 4, Bounds: Bounds{Merge: 1}}), newLease(1))
-		advance(t, time.Minute)
-		if n := len(book.lines("messenger accepts requests again, circuit closed")); n != 0 || !p.Stats().CircuitOpen {
-			t.Errorf("the circuit has closed %d times", n)
+		p := run(t, NewDispatcher(store, sender, slog.New(book), Settings{}), newLease(1))
+		advance(t, 30*time.Second)
+		for c := ChatID(chats); c < chats+invalid; c++ {
+			store.private[c] = true
+			store.add(c)
 		}
-		if p.Stats().DeadLetters == 0 {
-			t.Error("nothing was rejected")
+		advance(t, time.Minute)
+		closed := len(book.lines("messenger accepts requests again, circuit closed"))
+		if s := p.Stats(); closed != 0 || !s.CircuitOpen || s.DeadLetters != invalid {
+			t.Errorf("the circuit is open: %t, it has closed %d times, and %d items died", s.CircuitOpen, closed, s.DeadLetters)
 		}
 	})
 }
