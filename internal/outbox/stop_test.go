@@ -208,6 +208,9 @@ func TestStopStartsNothing(t *testing.T) {
 		if n := store.count(rowPlanned); n != 23 {
 			t.Errorf("%d items wait, want 23", n)
 		}
+		if r := store.row(24); r.chat != 3 || r.notBefore.After(time.Now()) {
+			t.Errorf("the item that was being marked waits until %v", r.notBefore)
+		}
 		next := dispatch(t, store, sender, Settings{})
 		advance(t, time.Minute)
 		for id := int64(1); id <= 25; id++ {
