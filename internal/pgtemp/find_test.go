@@ -30,13 +30,8 @@ func putScript(t *testing.T, path, script string) {
 	must(t, errors.Join(os.WriteFile(path, []byte(script), 0o755), os.Chmod(path, 0o755))) //nolint:gosec // a program
 }
 
-// find returns the first suitable installation in PATH or the folders.
-func find(t *testing.T, path, folders, major string) (installation, error) {
-	t.Helper()
-	t.Setenv("PATH", path)
-	return installed(t.Context(), Options{programFolders: []string{folders}, cache: t.TempDir()}, identity{}, major)
-}
-
+// TestFindPrograms: in PATH, only the server is linked. The other programs are next to the link's target.
+//
 //nolint:paralleltest // it sets PATH
 func TestFindPrograms(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -64,11 +59,16 @@ func TestFindPrograms(t *testing.T) {
 					bin := filepath.Join(root, kind, folder, "bin")
 					putPrograms(t, bin, version)
 					if kind == "path" {
-						path = append(path, bin)
+						link := filepath.Join(root, "links", folder)
+						must(t, os.MkdirAll(link, 0o750))
+						must(t, os.Symlink(filepath.Join(bin, "postgres"), filepath.Join(link, "postgres")))
+						path = append(path, link)
 					}
 				}
 			}
-			found, err := find(t, strings.Join(path, ":"), filepath.Join(root, "folders/*/bin"), test.major)
+			t.Setenv("PATH", strings.Join(path, ":"))
+			o := Options{programFolders: []string{filepath.Join(root, "folders/*/bin")}, cache: t.TempDir()}
+			found, err := installed(t.Context(), o, identity{}, test.major)
 			if part, wantErr := strings.CutPrefix(test.want, "error: "); wantErr {
 				if err == nil || !strings.Contains(err.Error(), part) {
 					t.Errorf("found %+v, %v, want an error with %q", found, err, part)
@@ -79,18 +79,5 @@ func TestFindPrograms(t *testing.T) {
 				t.Errorf("found %s, %v, want %s", got, err, test.want)
 			}
 		})
-	}
-}
-
-//nolint:paralleltest // it sets PATH
-func TestFindProgramsThroughLinks(t *testing.T) {
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	must(t, err)
-	target := filepath.Join(root, "target")
-	putPrograms(t, target, "16.4")
-	// Only the server is linked: the other programs are next to the link's target.
-	must(t, os.Symlink(filepath.Join(target, "postgres"), filepath.Join(root, "postgres")))
-	if found, err := find(t, root, "", ""); err != nil || found.bin != target {
-		t.Errorf("found %+v, %v", found, err)
 	}
 }
