@@ -4,6 +4,7 @@ package pgtemp
 
 import (
 	"errors"
+	"os/exec"
 	"strings"
 	"testing"
 )
@@ -46,17 +47,17 @@ func TestContainerEndsWithProcess(t *testing.T) {
 				return err
 			})
 		},
-		"when it is ready": func(h *helper, _ string) { h.await("ready", "") },
+		"when it is ready": func(h *helper, _ string) { h.await("ready") },
 		"after its command": func(h *helper, name string) {
-			h.await("ready", "")
-			kill(t, processesWith(t, "docker run --rm --interactive --name "+name)...)
+			h.await("ready")
+			must(t, exec.Command("pkill", "-KILL", "-f", "docker run .*--name "+name).Run())
 			eventually(t, func() error { return containerGone(t, name) })
 		},
 	} {
 		t.Run("killed "+moment, func(t *testing.T) {
 			t.Parallel()
-			h := startHelper(t, order{Ways: []Source{Docker}}, nil)
-			name := strings.Fields(h.await("log", "starting the container").Text)[3]
+			h := startHelper(t, order{Ways: []Source{Docker}}, func(*exec.Cmd) {})
+			name := strings.Fields(h.await("starting the container"))[0]
 			reach(h, name)
 			h.kill()
 			eventually(t, func() error { return noProcessWith(t, name) })

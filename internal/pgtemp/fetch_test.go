@@ -12,8 +12,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -24,41 +24,29 @@ import (
 //go:embed testdata/archive.txz
 var programsArchive []byte
 
-// internet starts an HTTP server with the given handler.
-func internet(t *testing.T, answer http.HandlerFunc) *httptest.Server {
+// internet starts an HTTP server with an archive of one file, and returns the archive's checksum. What is named stalled never arrives in
+// full, and nothing else is there.
+func internet(t *testing.T, file string) (server *httptest.Server, sum string) {
 	t.Helper()
-	server := httptest.NewServer(answer)
-	t.Cleanup(server.Close)
-	return server
-}
-
-// repository serves an archive.
-func repository(archive []byte) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Length", strconv.Itoa(len(archive)))
-		_, _ = w.Write(archive) // the client detects missing data
-	}
-}
-
-// hang sends nothing until the client gives up; stall sends only the beginning of a response.
-func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-
-func stall(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Length", "100")
-	w.WriteHeader(http.StatusOK)
-	_ = http.NewResponseController(w).Flush() // the client has gone, or waits
-	<-r.Context().Done()
-}
-
-func jar(t *testing.T, name string, content []byte) (packed []byte, sum string) {
-	t.Helper()
-	var out bytes.Buffer
-	writer := zip.NewWriter(&out)
-	entry, err := writer.Create(name)
+	var packed bytes.Buffer
+	writer := zip.NewWriter(&packed)
+	entry, err := writer.Create(file)
 	must(t, err)
-	_, err = entry.Write(content)
+	_, err = entry.Write(programsArchive)
 	must(t, errors.Join(err, writer.Close()))
-	return out.Bytes(), fmt.Sprintf("%x", sha256.Sum256(out.Bytes()))
+	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/postgres.jar":
+			_, _ = w.Write(packed.Bytes()) // the client detects missing data
+		case "/stalled":
+			_ = http.NewResponseController(w).Flush() // the client has gone, or waits
+			<-r.Context().Done()
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server, fmt.Sprintf("%x", sha256.Sum256(packed.Bytes()))
 }
 
 // TestArchiveIsFetchedOnce also checks that fetched programs run like installed ones, also as root, that the server has the
@@ -68,8 +56,7 @@ func TestArchiveIsFetchedOnce(t *testing.T) {
 	if !hasPrograms(t) {
 		return
 	}
-	packed, sum := jar(t, "postgres.txz", programsArchive)
-	maven := internet(t, repository(packed))
+	maven, sum := internet(t, "postgres.txz")
 	o := Options{
 		Sources: []Source{Archive}, cache: filepath.Join(publicFolder(t), "a b", "cache"), programFolders: []string{},
 		archive:  &archive{maven.URL + "/postgres.jar", sum, testTimeout},
@@ -95,42 +82,28 @@ func TestArchiveIsFetchedOnce(t *testing.T) {
 
 func TestBadArchiveLeavesNothing(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
-		answer http.HandlerFunc // nil for an archive
-		name   string           // of the file in the archive
-		want   string
+	for _, test := range []struct {
+		path, file, sum string // sum is that of another archive
+		timeout         time.Duration
+		want            string
 	}{
-		"another checksum": {want: "want 0000", name: "postgres.txz"},
-		"no programs":      {want: "no .txz", name: "README"},
-		"no archive":       {want: "unpack", name: "empty.txz"},
-		"no such file":     {http.NotFound, "", "404 Not Found"},
-		"no response":      {hang, "", "deadline exceeded"},
-		"half a response":  {stall, "", "deadline exceeded"}, // on a busy machine less than half
+		{"/postgres.jar", "postgres.txz", "0000", testTimeout, "want 0000"},
+		{"/postgres.jar", "README", "", testTimeout, "no .txz"},
+		{"/missing", "", "", testTimeout, "404 Not Found"},
+		{"/stalled", "", "", 50 * time.Millisecond, "deadline exceeded"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			content, timeout := programsArchive, testTimeout
-			if test.name == "empty.txz" {
-				content = nil
-			}
-			packed, sum := jar(t, test.name, content)
-			if test.answer == nil {
-				test.answer = repository(packed)
-			} else {
-				timeout = 50 * time.Millisecond
-			}
-			if name == "another checksum" {
-				sum = strings.Repeat("0", 64)
-			}
-			cache := publicFolder(t)
-			_, err := Start(t.Context(), Options{
-				Sources: []Source{Archive}, cache: cache, archive: &archive{internet(t, test.answer).URL + "/x.jar", sum, timeout},
-			})
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("Start: %v", err)
-			}
-			must(t, empty(cache))
+		maven, sum := internet(t, test.file)
+		if test.sum != "" {
+			sum = test.sum
+		}
+		cache := publicFolder(t)
+		_, err := Start(t.Context(), Options{
+			Sources: []Source{Archive}, cache: cache, archive: &archive{maven.URL + test.path, sum, test.timeout},
 		})
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("Start does not say %q: %v", test.want, err)
+		}
+		must(t, empty(cache))
 	}
 }
 
@@ -154,13 +127,9 @@ func TestArchiveForEachSystem(t *testing.T) {
 func TestKilledDuringFetch(t *testing.T) {
 	t.Parallel()
 	cache := publicFolder(t)
-	asked := make(chan struct{}, 1)
-	maven := internet(t, func(w http.ResponseWriter, r *http.Request) {
-		asked <- struct{}{}
-		hang(w, r)
-	})
-	h := startHelper(t, order{Ways: []Source{Archive}, Cache: cache, Archive: maven.URL}, nil)
-	<-asked
+	maven, _ := internet(t, "")
+	h := startHelper(t, order{Ways: []Source{Archive}, Cache: cache, Archive: maven.URL + "/stalled"}, func(*exec.Cmd) {})
+	eventually(t, func() error { return exists(filepath.Join(cache, "new-*", "archive")) })
 	h.kill()
 	eventually(t, func() error { return empty(cache) })
 }
@@ -205,16 +174,17 @@ func mustHavePackages(t *testing.T, cache string) {
 	if _, err := firstSuitable(t.Context(), cached(Options{cache: cache}, packagesName), user, ""); err != nil {
 		t.Errorf("find programs in the cache: %v", err)
 	}
-	var got []string
-	for _, pattern := range []string{"*", "packages-postgresql/*", "packages-postgresql/usr/lib/*/*.deb"} {
-		found, err := filepath.Glob(filepath.Join(cache, pattern))
-		must(t, err)
-		got = append(got, found...)
+	found, err := filepath.Glob(filepath.Join(cache, "*/*/lib/*/*.deb"))
+	must(t, err)
+	for i := range found {
+		found[i] = filepath.Base(found[i])
 	}
-	for i := range got {
-		got[i] = filepath.Base(got[i])
+	if want := "[libone.deb postgresql-15.deb]"; fmt.Sprint(found) != want {
+		t.Errorf("unpacked %v, want %v", found, want)
 	}
-	if want := "[packages-postgresql usr libone.deb postgresql-15.deb]"; fmt.Sprint(got) != want {
-		t.Errorf("unpacked %v, want %v", got, want)
+	for _, folder := range []string{"new-*", packagesName + "/apt"} {
+		if exists(filepath.Join(cache, folder)) == nil {
+			t.Errorf("%s is left", folder)
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,7 +26,8 @@ const testTimeout = time.Minute
 // helperVariable contains the order for a helper process, which a test starts from the test binary.
 const helperVariable = "ELOBOT_PGTEMP_HELPER"
 
-// order tells a helper process what to do. By default it starts a server, reports it, and waits.
+// order tells a helper process how to start a server. The helper prints its log and then "ready" with the server's process id and URL, or
+// "ended" with the reason why there is none.
 type order struct {
 	DataDir string
 	Ways    []Source
@@ -34,33 +36,14 @@ type order struct {
 	Umask     int
 	// Cache and Archive replace the defaults.
 	Cache, Archive string
-	// Script makes it call AtExit with these arguments and end, instead of starting a server.
-	Script []string
-}
-
-// report is a line of a helper's output.
-type report struct {
-	Event string // log, ready, failed
-	Text  string
-	URL   string
-	PID   int
 }
 
 func TestMain(m *testing.M) {
 	if text := os.Getenv(helperVariable); text != "" {
-		if err := runHelper(text); err != nil {
-			printReport(report{Event: "failed", Text: err.Error()})
-			os.Exit(1)
-		}
+		fmt.Println("ended", runHelper(text))
 		os.Exit(0)
 	}
 	goleak.VerifyTestMain(m)
-}
-
-func printReport(r report) {
-	if err := json.NewEncoder(os.Stdout).Encode(r); err != nil {
-		os.Exit(2)
-	}
 }
 
 func runHelper(text string) error {
@@ -68,13 +51,9 @@ func runHelper(text string) error {
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		return err
 	}
-	if o.Script != nil {
-		_, err := AtExit(o.Script[0], o.Script[1:]...)
-		return err
-	}
 	syscall.Umask(o.Umask)
 	signal.Ignore(os.Interrupt)
-	options := Options{DataDir: o.DataDir, Sources: o.Ways, cache: o.Cache, Log: func(msg string) { printReport(report{Event: "log", Text: msg}) }}
+	options := Options{DataDir: o.DataDir, Sources: o.Ways, cache: o.Cache, Log: func(msg string) { fmt.Println(msg) }}
 	if o.NoFolders {
 		options.programFolders = []string{}
 	}
@@ -85,19 +64,16 @@ func runHelper(text string) error {
 	if err != nil {
 		return err
 	}
-	printReport(report{Event: "ready", Text: server.Kind(), URL: server.URL(), PID: server.PID()})
-	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
-		return err
-	}
-	return server.Stop(context.Background())
+	fmt.Println("ready", server.PID(), server.URL())
+	_, err = io.Copy(io.Discard, os.Stdin) // until the end of the test, if nothing kills it before
+	return err
 }
 
-// helper is a helper process. Closing stdin makes it stop its server and end.
+// helper is a helper process.
 type helper struct {
-	t       *testing.T
-	cmd     *exec.Cmd
-	stdin   io.Closer
-	reports chan report // closed when all processes have closed the helper's standard output
+	t     *testing.T
+	cmd   *exec.Cmd
+	lines chan string // closed when all processes have closed the helper's standard output
 }
 
 // startHelper starts a helper in its own process group. adjust may change its environment and user.
@@ -110,70 +86,63 @@ func startHelper(t *testing.T, o order, adjust func(*exec.Cmd)) *helper {
 	cmd := exec.Command(program)
 	cmd.Env = append(os.Environ(), "GOCOVERDIR="+t.TempDir())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if adjust != nil {
-		adjust(cmd)
-	}
+	adjust(cmd)
 	cmd.Env = append(cmd.Env, helperVariable+"="+string(text))
-	stdin, err := cmd.StdinPipe()
+	_, err = cmd.StdinPipe()
 	must(t, err)
 	stdout, err := cmd.StdoutPipe()
 	must(t, err)
 	must(t, cmd.Start())
-	h := &helper{t: t, cmd: cmd, stdin: stdin, reports: make(chan report, 100)}
+	h := &helper{t, cmd, make(chan string, 100)}
 	go func() {
-		defer close(h.reports)
-		lines := bufio.NewScanner(stdout)
-		for lines.Scan() {
-			var r report
-			if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-				r = report{Event: "failed", Text: "not a report: " + lines.Text()}
-			}
-			h.reports <- r
+		defer close(h.lines)
+		for output := bufio.NewScanner(stdout); output.Scan(); {
+			h.lines <- output.Text()
 		}
 	}()
 	t.Cleanup(h.kill)
 	return h
 }
 
-// kill kills the helper with SIGKILL and waits for it. The watcher must clean up.
+// kill kills the helper with SIGKILL and waits for it. The watcher must clean up, and no process may hold the standard output.
 func (h *helper) kill() {
 	_ = h.cmd.Process.Kill() // it may have ended
-	h.drain()
-	_ = h.cmd.Wait() // the same, or it returns the signal as an error
-}
-
-// drain reads the standard output to its end, and fails if a process keeps it open.
-func (h *helper) drain() {
 	deadline := time.After(testTimeout)
 	for open := true; open; {
 		select {
-		case _, open = <-h.reports:
+		case _, open = <-h.lines:
 		case <-deadline:
 			h.t.Fatal("a process holds the standard output of a helper that has ended")
 		}
 	}
+	_ = h.cmd.Wait() // it returns the signal as an error
 }
 
-// await returns the next report of the event whose text contains part.
-func (h *helper) await(event, part string) report {
+// await returns the rest of the next line of the output that begins with a prefix.
+func (h *helper) await(prefix string) string {
 	h.t.Helper()
 	deadline := time.After(testTimeout)
 	for {
 		select {
-		case r, open := <-h.reports:
-			if !open {
-				h.t.Fatalf("the helper ended without %q", event)
+		case line, open := <-h.lines:
+			if rest, found := strings.CutPrefix(line, prefix); found {
+				return rest
 			}
-			if r.Event == event && strings.Contains(r.Text, part) {
-				return r
-			}
-			if r.Event == "failed" {
-				h.t.Fatalf("the helper failed: %s", r.Text)
+			if !open || strings.HasPrefix(line, "ended") {
+				h.t.Fatalf("the helper does not print %q: %s", prefix, line)
 			}
 		case <-deadline:
-			h.t.Fatalf("the helper does not report %q", event)
+			h.t.Fatalf("the helper does not print %q in %v", prefix, testTimeout)
 		}
 	}
+}
+
+// awaitServer waits until the helper's server is ready.
+func (h *helper) awaitServer() (pid int, address string) {
+	h.t.Helper()
+	_, err := fmt.Sscan(h.await("ready "), &pid, &address)
+	must(h.t, err)
+	return pid, address
 }
 
 // eventually polls until check returns nil. It polls slowly, because a check may start a process.
@@ -206,18 +175,11 @@ func start(t *testing.T, o Options) *Server {
 	return server
 }
 
-// hasPrograms reports whether PostgreSQL is installed on this machine. If not, it checks that Start reports that, which is
-// all that can be tested.
+// hasPrograms reports whether PostgreSQL is installed on this machine. If not, a server cannot be tried.
 func hasPrograms(t *testing.T) bool {
 	t.Helper()
-	if _, err := installed(t.Context(), Options{cache: t.TempDir()}, identity{}, ""); err == nil {
-		return true
-	}
-	_, err := Start(t.Context(), Options{Sources: []Source{Programs}, cache: t.TempDir()})
-	if err == nil || !strings.Contains(err.Error(), "programs: ") {
-		t.Errorf("without programs, Start: %v", err)
-	}
-	return false
+	_, err := installed(t.Context(), Options{cache: t.TempDir()}, identity{}, "")
+	return err == nil
 }
 
 // publicFolder returns a new folder that all users can enter. They cannot enter t.TempDir if the test runs as root.
@@ -247,4 +209,13 @@ func empty(folder string) error {
 		return fmt.Errorf("%s contains %v, %w", folder, entries, err)
 	}
 	return nil
+}
+
+// exists returns an error unless something has a name that matches the pattern.
+func exists(pattern string) error {
+	found, err := filepath.Glob(pattern)
+	if err == nil && len(found) == 0 {
+		err = os.ErrNotExist
+	}
+	return err
 }

@@ -34,12 +34,7 @@ func query(t *testing.T, address, sql string) string {
 	return string(results[len(results)-1].Rows[0][0])
 }
 
-// storeValue stores a value in the database, and checkValue checks that it is still there.
-func storeValue(t *testing.T, address string) {
-	t.Helper()
-	query(t, address, "CREATE TABLE kept AS SELECT 'x' AS a; SELECT a FROM kept")
-}
-
+// checkValue checks that what TestNamedFolder stores is still there.
 func checkValue(t *testing.T, address string) {
 	t.Helper()
 	if got := query(t, address, "SELECT a FROM kept"); got != "x" {
@@ -102,7 +97,7 @@ func mustHaveSettings(t *testing.T, server *Server) {
 func mustStopAfterKill(t *testing.T, server *Server) {
 	t.Helper()
 	pid, address, home := server.PID(), server.URL(), server.engine.(*programs).home
-	kill(t, pid)
+	must(t, syscall.Kill(pid, syscall.SIGKILL))
 	must(t, errors.Join(server.Stop(t.Context()), server.Stop(t.Context())))
 	awaitGone(t, pid, address) // its children end with a delay
 	if _, err := os.Stat(home); !errors.Is(err, os.ErrNotExist) {
@@ -110,14 +105,6 @@ func mustStopAfterKill(t *testing.T, server *Server) {
 	}
 	if err := server.Resume(t.Context()); err == nil || server.PID() != 0 {
 		t.Errorf("a server that was stopped has process %d, and is resumed: %v", server.PID(), err)
-	}
-}
-
-// kill kills processes with SIGKILL.
-func kill(t *testing.T, pids ...int) {
-	t.Helper()
-	for _, pid := range pids {
-		must(t, syscall.Kill(pid, syscall.SIGKILL))
 	}
 }
 
@@ -131,9 +118,10 @@ func mustBePrivate(t *testing.T, folder string) {
 	}
 }
 
-// mustRestart checks that the port and the data survive a restart, also after failed attempts to start.
+// mustRestart checks that the port and the data survive a restart, also after failed attempts to start and without a watcher.
 func mustRestart(t *testing.T, server *Server) {
 	t.Helper()
+	must(t, server.engine.(*programs).watcher.process.Kill())
 	for _, immediate := range []bool{false, true} {
 		before, address := server.PID(), server.URL()
 		must(t, server.Pause(t.Context(), immediate))
@@ -300,14 +288,14 @@ func TestHostileEnvironment(t *testing.T) {
 			"PGPASSWORD=wrong", "PGSSLMODE=require", "PGCLIENTENCODING=LATIN1", "PGTZ=Asia/Tokyo", "PGDATESTYLE=German",
 			"PGOPTIONS=-c no_such_setting=1", "PG_COLOR=always")
 	})
-	ready := h.await("ready", "cache/packages-postgresql/usr/lib/postgresql/15/bin")
+	pid, address := h.awaitServer()
 	const state = `SELECT concat_ws(' ', current_setting('timezone'), current_setting('server_encoding'), current_setting('lc_messages'),
 		pg_postmaster_start_time())`
-	began := query(t, ready.URL, state)
+	began := query(t, address, state)
 	if !strings.HasPrefix(began, "UTC UTF8 C ") {
 		t.Errorf("the server is not as it should be: %s", began)
 	}
-	data := query(t, ready.URL, "SHOW data_directory")
+	data := query(t, address, "SHOW data_directory")
 	if os.Geteuid() == 0 && strings.HasPrefix(data, closed) {
 		t.Errorf("the data is in %s, which the server cannot reach", data)
 	}
@@ -315,11 +303,11 @@ func TestHostileEnvironment(t *testing.T) {
 
 	group := h.cmd.Process.Pid
 	must(t, syscall.Kill(-group, syscall.SIGINT))
-	if now := query(t, ready.URL, state); now != began {
+	if now := query(t, address, state); now != began {
 		t.Errorf("the server was %s and is %s", began, now)
 	}
 	must(t, syscall.Kill(-group, syscall.SIGTERM)) // ends the process, not the watcher
-	awaitGone(t, ready.PID, ready.URL)
+	awaitGone(t, pid, address)
 	eventually(t, func() error {
 		if _, err := os.Stat(filepath.Dir(data)); !os.IsNotExist(err) {
 			return fmt.Errorf("the folder of %s still exists: %w", data, err)
@@ -356,13 +344,13 @@ func TestNamedFolder(t *testing.T) {
 		cmd.Env = append(without(cmd.Env, "HOME"), "TMPDIR=/tmp")
 		become(cmd)
 	})
-	ready := h.await("ready", "")
-	storeValue(t, ready.URL)
+	_, address := h.awaitServer()
+	query(t, address, "CREATE TABLE kept AS SELECT 'x' AS a; SELECT a FROM kept")
 	inUse := fmt.Sprintf("process %d is using it", h.cmd.Process.Pid)
 	if _, err := Start(t.Context(), Options{DataDir: folder}); err == nil || !strings.Contains(err.Error(), inUse) {
 		t.Errorf("a second server on the same folder: %v", err)
 	}
-	mustUse(t, folder, ready.URL)
+	mustUse(t, folder, address)
 	h.kill()
 	mustUse(t, folder, "")
 	server := start(t, Options{DataDir: folder, Sources: []Source{Programs}, Settings: map[string]string{"fsync": "off", "shared_buffers": "1MB"}})
@@ -372,22 +360,20 @@ func TestNamedFolder(t *testing.T) {
 	mustBePrivate(t, filepath.Join(folder, "data"))
 }
 
+//nolint:paralleltest // it sets PATH
 func TestNoWayWorks(t *testing.T) {
-	t.Parallel()
+	t.Setenv("PATH", publicFolder(t))
 	cache := publicFolder(t)
-	h := startHelper(t, order{NoFolders: true, Cache: cache, Archive: "http://127.0.0.1:1/postgres.jar"}, func(cmd *exec.Cmd) {
-		cmd.Env = append(without(cmd.Env, "PATH"), "PATH="+publicFolder(t))
-	})
-	sentence := h.await("failed", "").Text
+	_, err := Start(t.Context(), Options{programFolders: []string{}, cache: cache, archive: &archive{address: "http://127.0.0.1:1/postgres.jar", timeout: testTimeout}})
 	for _, part := range []string{
 		"install PostgreSQL 15 or newer", "start Docker", "programs: none", "docker: the docker command is not in PATH",
 		"archive: fetch http://127.0.0.1:1/postgres.jar", "connection refused", `"apt-cache": executable file not found`,
 	} {
-		if !strings.Contains(sentence, part) {
-			t.Errorf("the error does not contain %q: %s", part, sentence)
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("the error does not contain %q: %v", part, err)
 		}
 	}
-	if strings.Contains(sentence, "\n") || len(sentence) > 800 {
+	if sentence := fmt.Sprint(err); strings.Contains(sentence, "\n") || len(sentence) > 800 {
 		t.Errorf("the error is not one sentence: %d characters", len(sentence))
 	}
 	must(t, empty(cache))

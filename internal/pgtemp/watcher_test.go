@@ -12,27 +12,12 @@ import (
 	"testing"
 )
 
-func TestAtExitRunsAfterProcessEnd(t *testing.T) {
+// TestWatcher: the script gets its arguments and the last state, and holds no output of this process. A "| cat" after the program would
+// wait for it.
+func TestWatcher(t *testing.T) {
 	t.Parallel()
-	folder := publicFolder(t)
-	permission, done := filepath.Join(folder, "permission"), filepath.Join(folder, "d o n e")
-	h := startHelper(t, order{Script: []string{
-		`while [ ! -e "$1" ]; do sleep 0.05; done; : >"$2"`, permission, done,
-	}}, nil)
-	// The script cannot end yet. A watcher that held the standard output would block a "| cat" after the program, and
-	// this wait as well.
-	h.drain()
-	if err := h.cmd.Wait(); err != nil {
-		t.Errorf("the helper ended with %v", err)
-	}
-	must(t, os.WriteFile(permission, nil, 0o600))
-	eventually(t, func() error { _, err := os.Stat(done); return err })
-}
-
-func TestWatcherReportAndDismiss(t *testing.T) {
-	t.Parallel()
-	mark := filepath.Join(t.TempDir(), "mark")
-	watcher, err := AtExit(`printf %s "$state" >"$1"`, mark)
+	mark := filepath.Join(t.TempDir(), "m a r k")
+	watcher, err := AtExit(`[ /dev/stdout -ef /dev/null ] && [ /dev/stderr -ef /dev/null ] && printf %s "$state" >"$1"`, mark)
 	must(t, err)
 	dismissed, err := AtExit(`rm -f "$1"`, mark)
 	must(t, err)
@@ -60,33 +45,6 @@ var slowPrograms = map[string]string{
 	: >"$2/postmaster.pid"
 	sleep 1000
 	exit`,
-}
-
-// mustGoOn starts a server on a folder whose first start was killed.
-func mustGoOn(t *testing.T, folder string) {
-	t.Helper()
-	if !hasPrograms(t) {
-		return
-	}
-	server := start(t, Options{DataDir: folder, Sources: []Source{Programs}, Settings: map[string]string{"fsync": "off"}})
-	storeValue(t, server.URL())
-	mustBePrivate(t, filepath.Join(folder, "data"))
-}
-
-// TestWatcherIsKilled: a server whose watcher was killed can be restarted and stopped, and leaves nothing.
-func TestWatcherIsKilled(t *testing.T) {
-	t.Parallel()
-	if !hasPrograms(t) {
-		return
-	}
-	server := start(t, Options{Sources: []Source{Programs}})
-	p := server.engine.(*programs)
-	must(t, p.watcher.process.Kill())
-	must(t, errors.Join(server.Pause(t.Context(), true), server.Resume(t.Context())))
-	must(t, server.Stop(t.Context()))
-	if _, err := os.Stat(p.home); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder %s still exists: %v", p.home, err)
-	}
 }
 
 // TestKilledDuringStart kills the process as soon as the start has made a certain file. Nothing must remain except a named folder, on
@@ -119,17 +77,13 @@ func TestKilledDuringStart(t *testing.T) {
 			h := startHelper(t, o, func(cmd *exec.Cmd) {
 				cmd.Env = append(without(cmd.Env, "PATH", "TMPDIR"), "PATH="+programs+":"+os.Getenv("PATH"), "TMPDIR="+folder)
 			})
-			eventually(t, func() error {
-				found, err := filepath.Glob(filepath.Join(home, tc.file))
-				if err == nil && len(found) == 0 {
-					err = os.ErrNotExist
-				}
-				return err
-			})
+			eventually(t, func() error { return exists(filepath.Join(home, tc.file)) })
 			h.kill()
 			eventually(t, func() error { return noProcessWith(t, folder) })
 			if tc.named {
-				mustGoOn(t, home)
+				if hasPrograms(t) {
+					start(t, Options{DataDir: home, Sources: []Source{Programs}, Settings: map[string]string{"fsync": "off"}})
+				}
 				return
 			}
 			eventually(t, func() error { return empty(folder) })
@@ -140,23 +94,10 @@ func TestKilledDuringStart(t *testing.T) {
 // noProcessWith returns an error while a process has the text in its arguments: initdb, the server, a watcher.
 func noProcessWith(t *testing.T, text string) error {
 	t.Helper()
-	if left := processesWith(t, text); len(left) > 0 {
-		return fmt.Errorf("there are still %d processes with %s", left, text)
+	output, err := exec.Command("ps", "-axww", "-o", "args=").Output()
+	must(t, err)
+	if strings.Contains(string(output), text) {
+		return fmt.Errorf("there is still a process with %s", text)
 	}
 	return nil
-}
-
-func processesWith(t *testing.T, text string) (pids []int) {
-	t.Helper()
-	output, err := exec.Command("ps", "-axww", "-o", "pid=,args=").Output()
-	must(t, err)
-	for line := range strings.Lines(string(output)) {
-		if strings.Contains(line, text) {
-			var pid int
-			_, err := fmt.Sscan(line, &pid)
-			must(t, err)
-			pids = append(pids, pid)
-		}
-	}
-	return pids
 }
