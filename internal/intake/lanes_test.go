@@ -21,7 +21,7 @@ func TestLanes(t *testing.T) {
 			return nil
 		}
 		b.come(updates(1, items, 0, -7, 42)...)
-		b.start()
+		p := b.start()
 		synctest.Wait()
 		if n := b.count(); n != items/3*2 {
 			t.Errorf("%d updates of the other lanes are handled, want %d", n, items/3*2)
@@ -34,27 +34,8 @@ func TestLanes(t *testing.T) {
 		}
 		after(t, time.Second)
 		b.checkConfirmed()
-	})
-}
-
-// An idle lane is dropped, and works again when an update arrives.
-func TestLaneRests(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBot(t)
-		b.answer = func(ctx context.Context, _ Update) error { return pass(ctx, 10*ms) }
-		p := b.start()
-		for id := int64(1); id <= 30; id++ {
-			b.come(Update{ID: id, Lane: 0})
-			after(t, time.Duration(id%4)*5*ms)
-		}
-		after(t, time.Minute)
-		if diff := cmp.Diff(sequence(1, 31, 1), b.handled[0]); diff != "" {
-			t.Errorf("order (-want +got):\n%s", diff)
-		}
 		if len(p.lanes.waiting) != 0 || len(p.queue) != 0 || len(p.inProgress) != 0 {
 			t.Errorf("kept: %d lanes, %d and %d updates", len(p.lanes.waiting), len(p.queue), len(p.inProgress))
 		}
-		b.checkConfirmed()
 	})
 }

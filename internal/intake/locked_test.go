@@ -87,23 +87,25 @@ func TestWholeTimeAfterWaiting(t *testing.T) {
 	}
 }
 
-// An update that fails for a reason of its own whenever it need not wait is given up anyway.
-func TestBusyBetweenFailures(t *testing.T) {
+// An update that fails for a reason of its own whenever it need not wait is given up anyway. Waiting does not count towards that.
+func TestWaitingBetweenFailures(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBot(t)
-		b.answer = func(context.Context, Update) error {
-			if len(b.tries(1))%2 == 0 {
-				return errBusy
+	for name, lost := range map[string]error{"busy": errBusy, "away": errAway} {
+		inBubble(t, name, func(t *testing.T) {
+			b := newBot(t)
+			b.answer = func(context.Context, Update) error {
+				if len(b.tries(1))%2 == 0 {
+					return lost
+				}
+				return errOwn
 			}
-			return errOwn
-		}
-		b.come(Update{ID: 1})
-		b.start()
-		after(t, time.Minute)
-		if letters := b.kept(); len(letters) != 1 || letters[0].LastError != errOwn.Error() || letters[0].Attempts != 2*len(retries)-1 {
-			t.Errorf("dead letters: %v", letters)
-		}
-		b.checkConfirmed()
-	})
+			b.come(Update{ID: 1})
+			b.start()
+			after(t, time.Minute)
+			if letters := b.kept(); len(letters) != 1 || letters[0].LastError != errOwn.Error() || letters[0].Attempts != 2*len(retries)-1 {
+				t.Errorf("dead letters: %v", letters)
+			}
+			b.checkConfirmed()
+		})
+	}
 }

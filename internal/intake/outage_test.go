@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // The lines of the log at the beginning and at the end of an outage.
@@ -58,34 +55,6 @@ func TestDatabaseAway(t *testing.T) {
 	})
 }
 
-// The time of an outage does not count against the update.
-func TestDatabaseAwayBetweenFailures(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBot(t)
-		begun := time.Now()
-		b.answer = func(context.Context, Update) error {
-			if since := time.Since(begun); since > 2*time.Second && since < time.Minute {
-				return errAway
-			}
-			return errOwn
-		}
-		b.come(Update{ID: 1})
-		b.start()
-		after(t, 2*time.Minute)
-		tries := b.tries(1)
-		own := slices.DeleteFunc(tries, func(at time.Duration) bool { return at > 2*time.Second && at < time.Minute })
-		want := append(slices.Clone(retries[:5]), 60*time.Second, 61*time.Second, 62*time.Second) // two seconds before it and three after it
-		if diff := cmp.Diff(want, own); diff != "" {
-			t.Errorf("attempts that failed (-want +got):\n%s", diff)
-		}
-		if len(b.kept()) != 1 {
-			t.Error("the update is not given up")
-		}
-		b.checkConfirmed()
-	})
-}
-
 // A hanging connection is noticed, both in the handler and when a dead letter is stored.
 func TestHangingDatabase(t *testing.T) {
 	t.Parallel()
@@ -112,28 +81,6 @@ func TestHangingDatabase(t *testing.T) {
 		after(t, 12*time.Second)
 		if b.count() != 1 || len(b.kept()) != 1 {
 			t.Errorf("%d updates are handled, %d are dead letters, want 1 of each", b.count(), len(b.kept()))
-		}
-		b.checkConfirmed()
-	})
-}
-
-// An update that hangs during an outage is not given up.
-func TestHangingWhileAway(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBot(t)
-		back := time.Now().Add(time.Hour)
-		b.answer = func(ctx context.Context, _ Update) error {
-			if time.Now().Before(back) {
-				return errors.Join(errAway, hang(ctx))
-			}
-			return pass(ctx, 8*time.Second) // gets the whole time
-		}
-		b.come(updates(1, 3, 1, 2, 3)...)
-		b.start()
-		after(t, time.Hour+20*time.Second)
-		if n := b.count(); n != 3 || len(b.kept()) != 0 {
-			t.Errorf("%d updates are handled, %d dead letters", n, len(b.kept()))
 		}
 		b.checkConfirmed()
 	})

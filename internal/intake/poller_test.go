@@ -99,40 +99,6 @@ func TestBatches(t *testing.T) {
 	})
 }
 
-// Nothing receives persisted updates while a request is in progress. That must not block the handlers, even with more
-// updates than a messenger returns.
-func TestAllDoneDuringRequest(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const items = 1000
-		b := newBot(t)
-		b.show = items
-		b.onUpdates = func(ctx context.Context) error { return pass(ctx, 5*time.Second) }
-		b.answer = func(ctx context.Context, _ Update) error { return pass(ctx, 2*time.Second) }
-		b.come(updates(1, items, sequence(0, items, 1)...)...)
-		b.start()
-		after(t, time.Minute)
-		if n := b.count(); n != items {
-			t.Errorf("%d updates are handled, want %d", n, items)
-		}
-		b.checkConfirmed()
-	})
-}
-
-// The same when the poller stops.
-func TestStopWithManyDone(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const items = 1000
-		b := newBot(t)
-		b.show = items
-		b.answer = func(ctx context.Context, _ Update) error { return pass(ctx, finishTimeout) }
-		b.come(updates(1, items, sequence(0, items, 1)...)...)
-		b.start()
-		after(t, 1)
-	})
-}
-
 // A messenger that does not wait is not polled in a busy loop.
 func TestEmptyAnswers(t *testing.T) {
 	t.Parallel()

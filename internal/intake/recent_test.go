@@ -43,24 +43,3 @@ func TestDeliveredAgain(t *testing.T) {
 		}
 	})
 }
-
-func TestRecentIsBounded(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRecent()
-		for id := range int64(5 * maxRecent) {
-			r.add(id)
-			r.add(id)
-		}
-		if r.until.Len() != maxRecent {
-			t.Errorf("%d are remembered, want %d", r.until.Len(), maxRecent)
-		}
-		if r.has(4*maxRecent-1) || !r.has(4*maxRecent) || !r.has(5*maxRecent-1) {
-			t.Error("the remembered updates are not the latest ones")
-		}
-		after(t, rememberRecent)
-		if r.has(5*maxRecent - 1) {
-			t.Error("the update is remembered for too long")
-		}
-	})
-}

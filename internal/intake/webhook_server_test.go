@@ -80,58 +80,6 @@ func TestWebhookLength(t *testing.T) {
 	}
 }
 
-// A server that shuts down finishes the requests in progress.
-func TestWebhookShutdown(t *testing.T) {
-	t.Parallel()
-	b, free := newBot(t), make(chan struct{})
-	begun := make(chan struct{}, 2)
-	b.answer = func(context.Context, Update) error {
-		begun <- struct{}{}
-		<-free
-		return nil
-	}
-	server := serve(t, b)
-	answered := make(chan error, 2)
-	post := func(u Update) {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, strings.NewReader(body(u)))
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		r.Header.Set(secretHeader, secret)
-		resp, err := server.Client().Do(r)
-		if err == nil {
-			if resp.Body.Close(); resp.StatusCode != 200 {
-				err = fmt.Errorf("answer %d", resp.StatusCode)
-			}
-		}
-		answered <- err
-	}
-	go post(Update{ID: 1, Lane: 1})
-	go post(Update{ID: 2, Lane: 2})
-	<-begun
-	<-begun
-	stopping := make(chan struct{})
-	server.Config.RegisterOnShutdown(func() { close(stopping) })
-	stopped := make(chan error, 1)
-	go func() { stopped <- server.Config.Shutdown(t.Context()) }()
-	<-stopping
-	select {
-	case err := <-stopped:
-		t.Errorf("Shutdown does not wait: %v", err)
-	default:
-	}
-	close(free)
-	for range 2 {
-		if err := <-answered; err != nil {
-			t.Error(err)
-		}
-	}
-	if err := <-stopped; err != nil || b.count() != 2 {
-		t.Errorf("Shutdown: %v; %d updates are handled", err, b.count())
-	}
-}
-
 // A client that disconnects cancels the work on its update.
 func TestWebhookConnectionLost(t *testing.T) {
 	t.Parallel()

@@ -145,33 +145,6 @@ func TestManyBehindOneThatIsStuck(t *testing.T) {
 	}
 }
 
-// An update is retried for as long as any other when one before it in its chat has become a dead letter: a short fault costs no
-// result.
-func TestShortFaultAfterADeadLetter(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBot(t)
-		b.answer = func(_ context.Context, u Update) error {
-			if u.ID == 3 && len(b.tries(3)) == len(retries) {
-				return nil
-			}
-			return errOwn
-		}
-		b.come(updates(1, 3, 1)...)
-		b.start()
-		after(t, 3*giveUpAfter)
-		for id := int64(1); id <= 3; id++ {
-			if diff := cmp.Diff(retries, b.tries(id)); diff != "" {
-				t.Errorf("attempts at %d (-want +got):\n%s", id, diff)
-			}
-		}
-		if n := b.count(); n != 1 || len(b.kept()) != 2 {
-			t.Errorf("%d updates are handled, %d are dead letters, want 1 and 2", n, len(b.kept()))
-		}
-		b.checkConfirmed()
-	})
-}
-
 // Every attempt is cut off, so that the update is persisted in time, whatever its handler does.
 func TestCut(t *testing.T) {
 	t.Parallel()
@@ -264,21 +237,4 @@ func TestDeadLettersFail(t *testing.T) {
 			b.checkConfirmed()
 		})
 	}
-}
-
-// An update whose handler always hangs is given up like one that fails.
-func TestHangingHandler(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBot(t)
-		b.answer = func(ctx context.Context, _ Update) error { return hang(ctx) }
-		b.come(Update{ID: 1})
-		b.start()
-		after(t, 10*time.Second)
-		letters := b.kept()
-		if len(letters) != 1 || letters[0].Attempts != 1 || letters[0].LastError != context.DeadlineExceeded.Error() {
-			t.Errorf("dead letters: %v", letters)
-		}
-		b.checkConfirmed()
-	})
 }

@@ -217,26 +217,6 @@ func TestMigrateKilledAfterTheStep(t *testing.T) {
 	mustBeAtTwo(t, pool)
 }
 
-func TestMigrateTakesOverFromOneThatIsKilled(t *testing.T) {
-	t.Parallel()
-	pool, files := dbtest.Open(t, pgtest.Empty(t)), withSecond()
-	openGate := closeGate(t, pool)
-	first := dbtest.Start(func() error { return postgres.Migrate(t.Context(), pool, files) })
-	dbtest.Await(t, pool, "SELECT "+atTheGate)
-	second := dbtest.Start(func() error { return postgres.Migrate(t.Context(), pool, files) })
-	dbtest.Await(t, pool, "SELECT "+atTheMigrationLock)
-	if !dbtest.Value[bool](t, pool, killTheOneAtTheGate) {
-		t.Fatal("no connection was killed")
-	}
-	if err := dbtest.Receive(t, first); err == nil {
-		t.Error("a migration whose connection is killed succeeds")
-	}
-	dbtest.Await(t, pool, "SELECT "+atTheGate) // the second instance runs the same step now
-	openGate()
-	dbtest.Must(t, dbtest.Receive(t, second))
-	mustBeAtTwo(t, pool)
-}
-
 // TestMigrateFailingStep: a step with an error in it leaves nothing, and fails again until it is fixed.
 func TestMigrateFailingStep(t *testing.T) {
 	t.Parallel()
@@ -266,34 +246,20 @@ func TestMigrateFirstStepAgain(t *testing.T) {
 	}
 }
 
-func TestMigrateNewerDatabase(t *testing.T) {
+// TestMigrateUnknownVersion: a database of a version that the files do not have is left alone, dirty or not.
+func TestMigrateUnknownVersion(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.New(t))
-	for name, dirty := range map[string]bool{"whole": false, "killed in the middle": true} {
-		dbtest.Exec(t, pool, "UPDATE schema_migrations SET version = 1000, dirty = $1", dirty)
-		before := append(schema(t, pool), state(t, pool))
-		err := postgres.Migrate(t.Context(), pool, migrations.FS)
-		if !errors.Is(err, postgres.ErrTooNew) {
-			t.Errorf("%s: error is %v", name, err)
-		}
-		if diff := cmp.Diff(before, append(schema(t, pool), state(t, pool))); diff != "" {
-			t.Errorf("%s: the database was changed:\n%s", name, diff)
-		}
-	}
-}
-
-func TestMigrateTooOldDatabase(t *testing.T) {
-	t.Parallel()
-	pool := dbtest.Open(t, pgtest.New(t))
-	for name, dirty := range map[string]bool{"whole": false, "killed in the middle": true} {
-		dbtest.Exec(t, pool, "UPDATE schema_migrations SET version = 11, dirty = $1", dirty)
-		before := append(schema(t, pool), state(t, pool))
-		err := postgres.Migrate(t.Context(), pool, migrations.FS)
-		if !errors.Is(err, postgres.ErrTooOld) {
-			t.Errorf("%s: error is %v", name, err)
-		}
-		if diff := cmp.Diff(before, append(schema(t, pool), state(t, pool))); diff != "" {
-			t.Errorf("%s: the database was changed:\n%s", name, diff)
+	for version, want := range map[int]error{11: postgres.ErrTooOld, 1000: postgres.ErrTooNew} {
+		for _, dirty := range []bool{false, true} {
+			dbtest.Exec(t, pool, "UPDATE schema_migrations SET version = $1, dirty = $2", version, dirty)
+			before := append(schema(t, pool), state(t, pool))
+			if err := postgres.Migrate(t.Context(), pool, migrations.FS); !errors.Is(err, want) {
+				t.Errorf("version %d: error is %v", version, err)
+			}
+			if diff := cmp.Diff(before, append(schema(t, pool), state(t, pool))); diff != "" {
+				t.Errorf("version %d: the database was changed:\n%s", version, diff)
+			}
 		}
 	}
 }

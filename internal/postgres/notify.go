@@ -28,8 +28,6 @@ const (
 )
 
 const (
-	// maxPending bounds how many lanes, and how many chats, wait to be published.
-	maxPending = 10_000
 	// notifyRetryDelay is the wait after a failure.
 	notifyRetryDelay = time.Second
 	// notifyTimeout bounds one statement.
@@ -73,7 +71,6 @@ func NewNotifier(pool *pgxpool.Pool, events Events, log *slog.Logger) *Notifier 
 }
 
 // Wake notifies the other instances, soon after it returns, that these lanes have something to send. It never blocks.
-// If very many lanes wait to be published, further ones are dropped.
 func (n *Notifier) Wake(lanes ...outbox.Lane) { enqueue(n, n.lanes, lanes) }
 
 // AdminsChanged notifies the other instances, like Wake, that the admins of a chat may have changed.
@@ -84,9 +81,7 @@ func (n *Notifier) AdminsChanged(chat ranking.ExternalChatID) {
 func enqueue[T comparable](n *Notifier, pending map[T]struct{}, more []T) {
 	n.mu.Lock()
 	for _, m := range more {
-		if len(pending) < maxPending {
-			pending[m] = struct{}{}
-		}
+		pending[m] = struct{}{}
 	}
 	n.mu.Unlock()
 	select {

@@ -200,40 +200,6 @@ func TestNotifyBatches(t *testing.T) {
 	}
 }
 
-// TestNotifyBounds: of very many lanes some are dropped; the others are published.
-func TestNotifyBounds(t *testing.T) {
-	t.Parallel()
-	url := pgtest.Borrow(t).URL
-	other := newInstance(t, dbtest.Open(t, url), slog.New(slog.DiscardHandler))
-	awaitListeners(t, other.pool, 1)
-	n := postgres.NewNotifier(dbtest.Open(t, url), postgres.Events{}, slog.New(slog.DiscardHandler))
-	for c := range outbox.ChatID(15_000) {
-		n.Wake(dbtest.Answers(math.MaxInt64 - c))
-		n.AdminsChanged(ranking.ExternalChatID(c % 2))
-	}
-	running(t, n)
-	kept := other.received(t, 10_000)
-	dbtest.Receive(t, other.chats)
-	// What is published but not known to be may come again, and fills the list until then.
-	deadline, retry := time.After(dbtest.MaxWait), time.NewTicker(50*time.Millisecond)
-	defer retry.Stop()
-	for n.Wake(dbtest.Chat(1)); ; {
-		select {
-		case l := <-other.lanes:
-			if l == dbtest.Chat(1) {
-				return
-			}
-			if !slices.Contains(kept, l) {
-				t.Fatal("more lanes were kept")
-			}
-		case <-retry.C:
-			n.Wake(dbtest.Chat(1))
-		case <-deadline:
-			t.Fatal("nothing is published any more")
-		}
-	}
-}
-
 // TestNotifyReconnects: a lost connection is opened again, and the log says so once.
 func TestNotifyReconnects(t *testing.T) {
 	t.Parallel()

@@ -3,7 +3,6 @@ package postgres_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
 	"sync"
 	"testing"
@@ -12,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/intake"
 	"elobot/internal/outbox"
@@ -296,45 +294,5 @@ func TestIdleTimeoutOfALease(t *testing.T) {
 	}
 	if err != nil || under != "5s" || later != "0" {
 		t.Errorf("the idle timeout is %q and then %q, want 5s and then 0 for none (%v)", under, later, err)
-	}
-}
-
-// TestManyUnderLease writes many times in parallel under a lease that is renewed again and again.
-func TestManyUnderLease(t *testing.T) {
-	t.Parallel()
-	const writers, each = 6, 10
-	w := dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob)
-	store, lease := w.AsLeader(t)
-	chat := w.Read(t).ChatID
-	renewing, stop := context.WithCancel(t.Context())
-	renewed := dbtest.Start(func() error {
-		for renewing.Err() == nil {
-			if err := lease.Renew(t.Context()); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	var all errgroup.Group
-	for i := range writers {
-		all.Go(func() error {
-			for j := range each {
-				answer := ranking.Changes{Key: fmt.Sprint(i, j), Chat: chat, Notice: ranking.Refusal{Code: ranking.NoDraws}}
-				if err := store.Apply(t.Context(), answer); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	if err := all.Wait(); err != nil {
-		t.Error(err)
-	}
-	stop()
-	if err := dbtest.Receive(t, renewed); err != nil {
-		t.Error(err)
-	}
-	if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM outbox`); n != writers*each {
-		t.Errorf("%d answers, want %d", n, writers*each)
 	}
 }

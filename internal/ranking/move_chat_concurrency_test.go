@@ -1,9 +1,7 @@
 package ranking_test
 
 import (
-	"context"
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,34 +72,6 @@ func TestMoveConcurrently(t *testing.T) {
 		t.Errorf("%d commands found inconsistent ratings", n)
 	}
 	g.has(t, moveRounds, `chats`)
-}
-
-// beforeLockStore is a store that calls do just before it locks a group for the first time.
-type beforeLockStore struct {
-	ranking.Store
-	once atomic.Bool
-	do   func()
-}
-
-func (j *beforeLockStore) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID, fn func(context.Context, ranking.Store) error) error {
-	if j.once.CompareAndSwap(false, true) {
-		j.do()
-	}
-	return j.Store.WithGroupLock(ctx, chat, fn)
-}
-
-// TestMoveDuringUndo: an undo of a match whose group is detached at the same time undoes no other match.
-func TestMoveDuringUndo(t *testing.T) {
-	t.Parallel()
-	g := newGame(t)
-	u := newUpgrade(g, -1000)
-	u.report(t, u.older, alice, bob)
-	u.report(t, u.newer, bob, carol)
-	store := &beforeLockStore{Store: g.store, do: func() { u.move(t) }}
-	o := u.from(u.newer, bob)
-	must(t, newService(store).UndoMatch(t.Context(), o, ranking.Amendment{IsAdmin: nobodyIsAdmin}))
-	g.has(t, 0, "matches WHERE undone_at IS NOT NULL")
-	checkNotice(t, g.answer(t, o.Key, "action = 'send'"), ranking.Refusal{Code: ranking.NothingOfYours, Minutes: 1440})
 }
 
 // TestButtonsAfterMove: the buttons of a card that was sent before the move undo the match of the card, unless its group was detached.

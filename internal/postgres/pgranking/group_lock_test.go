@@ -86,21 +86,6 @@ func TestGroupLockRollsBack(t *testing.T) {
 	}
 }
 
-// TestGroupLockEndsWithContext: the group is unlocked after the context has ended.
-func TestGroupLockEndsWithContext(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, alice, bob)
-	ctx, cancel := context.WithCancel(t.Context())
-	err := w.Store.WithGroupLock(ctx, club.ID, func(context.Context, ranking.Store) error {
-		cancel()
-		return nil
-	})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("error is %v", err)
-	}
-	w.Play(t, "1", alice, bob)
-}
-
 // TestGroupLockPanics: a panic leaves neither the group locked nor the connection in use.
 func TestGroupLockPanics(t *testing.T) {
 	t.Parallel()

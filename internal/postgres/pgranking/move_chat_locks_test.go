@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync/atomic"
 	"testing"
-
-	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgstats"
@@ -232,44 +229,4 @@ func TestGroupLockAfterMove(t *testing.T) {
 			t.Error(err)
 		}
 	}
-}
-
-// TestMovesAtOnce lets instances move chats at the same time, while others record matches and merge players in these
-// chats. There must be no deadlock.
-func TestMovesAtOnce(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, alice, bob)
-	var n atomic.Int64
-	services := make([]*ranking.Service, 2)
-	for i := range services {
-		services[i] = ranking.NewService(w.Store, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
-	}
-	for round := range ranking.ExternalChatID(3) {
-		older, newer := club, dbtest.Upgraded
-		older.ID -= round * 1000
-		newer.ID -= round * 1000
-		unclaimed := ranking.Person{Username: fmt.Sprintf("al%d", round)}
-		claimed := ranking.Person{ID: alice.ID, Username: unclaimed.Username, Name: "Alice"}
-		w.recordIn(t, older, fmt.Sprint(round, "a"), unclaimed, carol, 3, 1)
-		w.recordIn(t, newer, fmt.Sprint(round, "b"), bob, unclaimed, 3, 1)
-		var work errgroup.Group
-		for i, s := range services {
-			work.Go(func() error { return s.MoveChat(t.Context(), older.ID, newer.ID) })
-			for j, chat := range []ranking.Chat{older, newer} {
-				key := fmt.Sprint(round, i, j)
-				work.Go(func() error { return s.Join(t.Context(), in(chat, key+"join", claimed)) })
-				work.Go(func() error {
-					return s.RecordMatch(t.Context(), in(chat, key+"match", zoe), dbtest.Singles(zoe, bob, ranking.Score{A: 1, B: 3}))
-				})
-			}
-		}
-		dbtest.Must(t, work.Wait())
-	}
-	if n.Load() > 0 {
-		t.Errorf("%d deadlocks", n.Load())
-	}
-	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM chats`); got != 3 {
-		t.Errorf("there are %d chats", got)
-	}
-	w.mustVerify(t)
 }

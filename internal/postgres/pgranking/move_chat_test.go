@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"elobot/internal/outbox"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
@@ -179,35 +178,6 @@ func (w *world) mergeable(t *testing.T) {
 		INSERT INTO outbox (chat_id, kind, payload, state, action, edited_message_id, supersede_key) VALUES
 		    (1, 'g', '{}', 'planned', 'page', 7, 'page:7'), (1, 'h', '{}', 'sending', 'page', 7, NULL),
 		    (2, 'i', '{}', 'planned', 'page', 7, 'page:7');`)
-}
-
-// TestMoveDeliversInOrder: what waits in two chats that become one is sent in the order in which it was committed.
-func TestMoveDeliversInOrder(t *testing.T) {
-	t.Parallel()
-	for name, larger := range map[string]ranking.Chat{"the newer goes": club, "the older goes": dbtest.Upgraded} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, alice, bob)
-			dbtest.Exec(t, w.Pool, dbtest.TheLease)
-			for i, chat := range []ranking.Chat{club, dbtest.Upgraded, larger, club, dbtest.Upgraded} {
-				w.recordIn(t, chat, fmt.Sprint(i), alice, bob, 3, 1)
-			}
-			w.move(t)
-			kept := dbtest.Value[outbox.ChatID](t, w.Pool, `SELECT id FROM chats`)
-			m := dbtest.MailIn(w.Pool)
-			m.MustWait(t, kept)
-			var sent []int64
-			for message := m.Take(t, kept); message != nil; message = m.Take(t, kept) {
-				sent = append(sent, dbtest.IDs(message)...)
-				dbtest.Exec(t, w.Pool, `UPDATE outbox SET state = 'sent', finished_at = now() WHERE state = 'sending'`)
-			}
-			if diff := cmp.Diff(dbtest.Values[int64](t, w.Pool, `SELECT id FROM outbox ORDER BY id`), sent); diff != "" {
-				t.Errorf("sent (-want +got):\n%s", diff)
-			}
-			w.mustYield(t, `SELECT coalesce(m.idempotency_key, o.kind) FROM outbox o LEFT JOIN matches m ON m.id = o.match_id ORDER BY o.id`,
-				"0", "1", "2", "3", "4", "group_detached")
-		})
-	}
 }
 
 // mustVerify replays everything and expects no findings.
