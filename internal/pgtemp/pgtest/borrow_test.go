@@ -25,30 +25,23 @@ func TestBorrow(t *testing.T) {
 		{name: "an open transaction of another client", same: true, also: func(t *testing.T, d *Database) {
 			t.Helper()
 			outsider, err := pgx.Connect(t.Context(), WithParameter(d.URL, "application_name", "outsider"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := outsider.Exec(t.Context(), "BEGIN; "+row); err != nil {
-				t.Error(err)
-			}
+			must(t, err)
+			_, err = outsider.Exec(t.Context(), "BEGIN; "+row)
+			must(t, err)
 			t.Cleanup(func() { _ = outsider.PgConn().Conn().Close() }) // the server may still be executing
 		}},
 		{name: "many connections", same: true, also: func(t *testing.T, d *Database) {
 			t.Helper()
 			for range maxIdleSessions + 1 {
 				conn, err := d.Pool.Acquire(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				defer conn.Release()
 			}
 		}},
 		{name: "a connection that is in use", same: true, also: func(t *testing.T, d *Database) {
 			t.Helper()
 			conn, err := d.Pool.Acquire(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			t.Cleanup(conn.Release)
 		}},
 		{name: "a lock", sql: "SELECT pg_advisory_lock(1)"},
@@ -69,9 +62,8 @@ func TestBorrow(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			d := Borrow(t)
 			before = d.URL
-			if _, err := d.Pool.Exec(t.Context(), tc.sql); err != nil {
-				t.Fatal(err)
-			}
+			_, err := d.Pool.Exec(t.Context(), tc.sql)
+			must(t, err)
 			if tc.also != nil {
 				tc.also(t, d)
 			}
@@ -80,14 +72,12 @@ func TestBorrow(t *testing.T) {
 			d := Borrow(t)
 			now = d.URL
 			var state string
-			if err := d.Pool.QueryRow(t.Context(), `
+			must(t, d.Pool.QueryRow(t.Context(), `
 				SELECT concat_ws(' ', (SELECT count(*) FROM chats), nextval('chats_id_seq'), setval('chats_id_seq', 1, false), s.dirty,
 				    current_setting('lock_timeout'), (SELECT count(*) FROM pg_listening_channels()),
 				    (SELECT count(*) <= 4 FROM pg_stat_activity a WHERE a.datid = d.oid AND a.backend_type = 'client backend'),
 				    (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = d.oid))
-				FROM pg_database d, schema_migrations s WHERE datname = current_database()`).Scan(&state); err != nil {
-				t.Fatal(err)
-			}
+				FROM pg_database d, schema_migrations s WHERE datname = current_database()`).Scan(&state))
 			if want := "0 1 1 f 0 0 t 0"; state != want {
 				t.Errorf("state = %q, want %q", state, want)
 			}

@@ -21,6 +21,13 @@ import (
 // TestMain checks that the shared server needs no goroutine, so that packages with leak detection can use it.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(Main{M: m}) }
 
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // texts executes statements, and returns the values of the last one.
 func texts(t *testing.T, address, sql string, args ...any) (values []string) {
 	t.Helper()
@@ -63,9 +70,8 @@ func TestDatabases(t *testing.T) {
 			names = append(names, texts(t, address, "SELECT current_database()")...)
 		}
 		var err error
-		if open, err = pgx.Connect(t.Context(), first); err != nil {
-			t.Fatal(err)
-		}
+		open, err = pgx.Connect(t.Context(), first)
+		must(t, err)
 	})
 	defer open.Close(context.Background()) //nolint:errcheck // the server has closed it
 	if got := texts(t, testServer(t), "SELECT datname FROM pg_database WHERE datname = ANY ($1)", names); len(got) != 0 {
@@ -73,11 +79,17 @@ func TestDatabases(t *testing.T) {
 	}
 }
 
-// TestTemplate makes the same template concurrently, after a migration of that name was broken. A template is another one whenever a
-// migration is another one.
+// TestTemplate makes the same template concurrently, after a migration of that name was broken, as a role that may create databases
+// and nothing else. A template is another one whenever a migration is another one.
 func TestTemplate(t *testing.T) {
 	t.Parallel()
 	server, table := testServer(t), cloneName()
+	if texts(t, server, "SELECT rolsuper::text FROM pg_roles WHERE rolname = current_user")[0] == "true" {
+		superuser, role := server, cloneName()
+		must(t, admin.execute(superuser, "CREATE ROLE "+quoted(role)+" CREATEDB"))
+		cleanupWith(t, func() error { return admin.execute(superuser, "DROP ROLE "+quoted(role)) })
+		server = WithParameter(server, "role", role)
+	}
 	files := func(name, sql string) fstest.MapFS {
 		return fstest.MapFS{name: {Data: []byte(sql)}, "doc.go": {Data: []byte(rand.Text())}}
 	}
@@ -102,9 +114,7 @@ func TestTemplate(t *testing.T) {
 			return err
 		})
 	}
-	if err := makers.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, makers.Wait())
 	close(made)
 	var names []string
 	for name := range made {
@@ -143,9 +153,7 @@ func TestStaleDatabasesAreDropped(t *testing.T) {
 			return nil
 		})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got := texts(t, server, "SELECT datname FROM pg_database WHERE datname = ANY ($1) ORDER BY array_position($1, datname::text)", all)
 	if want := all[1:]; !slices.Equal(got, want) {
 		t.Errorf("remaining databases: %v, want %v", got, want)
