@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -122,16 +121,6 @@ func TestArchiveForEachSystem(t *testing.T) {
 	if a, err := archiveFor("linux", "amd64", true); err == nil {
 		t.Errorf("Alpine: %+v", a)
 	}
-}
-
-func TestKilledDuringFetch(t *testing.T) {
-	t.Parallel()
-	cache := publicFolder(t)
-	maven, _ := internet(t, "")
-	h := startHelper(t, order{Ways: []Source{Archive}, Cache: cache, Archive: maven.URL + "/stalled"}, func(*exec.Cmd) {})
-	eventually(t, func() error { return exists(filepath.Join(cache, "new-*", "archive")) })
-	h.kill()
-	eventually(t, func() error { return empty(cache) })
 }
 
 // aptScripts simulate apt's programs on a machine that lacks the server and a library. Their server runs the machine's

@@ -31,8 +31,6 @@ func putScript(t *testing.T, path, script string) {
 }
 
 // TestFindPrograms: in PATH, only the server is linked. The other programs are next to the link's target.
-//
-//nolint:paralleltest // it sets PATH
 func TestFindPrograms(t *testing.T) {
 	for name, test := range map[string]struct {
 		path    []string // folder=version

@@ -52,28 +52,25 @@ func fill(t *testing.T, folder string, names ...string) {
 // its files have the names of a server's.
 func TestForeignFolderIsNotTouched(t *testing.T) {
 	t.Parallel()
-	for name, files := range map[string][]string{
-		"a hidden file":    {".profile"},
-		"a folder":         {"ssl/private/key.pem", "lost+found/"},
-		"a server's names": {"owner", "lock", "log", "log.1", "port", "password", "container", "data/PG_VERSION"},
+	for _, files := range [][]string{
+		{".profile"},
+		{"ssl/private/key.pem", "lost+found/"},
+		{"owner", "lock", "log", "log.1", "port", "password", "container", "data/PG_VERSION"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			folder := publicFolder(t)
-			fill(t, folder, files...)
-			before := listing(t, folder)
-			o := Options{DataDir: folder, Sources: []Source{"none"}}
-			_, err := Start(t.Context(), o)
-			_, _, useErr := Use(t.Context(), o)
-			for _, err := range []error{err, useErr, CheckFolder(folder)} {
-				if !errors.Is(err, ErrForeignFolder) {
-					t.Errorf("the error is %v", err)
-				}
+		folder := publicFolder(t)
+		fill(t, folder, files...)
+		before := listing(t, folder)
+		o := Options{DataDir: folder, Sources: []Source{"none"}}
+		_, err := Start(t.Context(), o)
+		_, _, useErr := Use(t.Context(), o)
+		for _, err := range []error{err, useErr, CheckFolder(folder)} {
+			if !errors.Is(err, ErrForeignFolder) {
+				t.Errorf("with %v the error is %v", files, err)
 			}
-			if diff := cmp.Diff(before, listing(t, folder)); diff != "" {
-				t.Errorf("the folder was changed (-before +after):\n%s", diff)
-			}
-		})
+		}
+		if diff := cmp.Diff(before, listing(t, folder)); diff != "" {
+			t.Errorf("the folder was changed (-before +after):\n%s", diff)
+		}
 	}
 }
 
@@ -109,7 +106,18 @@ func TestUseTrustsNoPort(t *testing.T) {
 	impostor, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	heard := make(chan string, 1)
-	go func() { heard <- askForPassword(impostor) }()
+	go func() {
+		conn, err := impostor.Accept()
+		if err != nil {
+			heard <- "nobody came"
+			return
+		}
+		_, _ = conn.Read(make([]byte, 1024))                   // the startup message; whatever fails, the client sends nothing
+		_, _ = conn.Write([]byte{'R', 0, 0, 0, 8, 0, 0, 0, 3}) // asks for the password in clear text
+		answer, _ := io.ReadAll(conn)
+		_ = conn.Close() // the client has closed it
+		heard <- string(answer)
+	}()
 	fill(t, home.path, MarkerName, "data/")
 	record := fmt.Sprintf("1\n%s\n1700000000\n%d\n", home.data(), impostor.Addr().(*net.TCPAddr).Port)
 	must(t, os.WriteFile(filepath.Join(home.data(), "postmaster.pid"), []byte(record), 0o600))
@@ -121,60 +129,37 @@ func TestUseTrustsNoPort(t *testing.T) {
 		t.Error("an impostor is used")
 	}
 	must(t, errors.Join(impostor.Close(), home.leave()))
-	if got := <-heard; got == "" || strings.Contains(got, "secret") {
-		t.Errorf("the password was asked for and sent: %q", got)
+	if got := <-heard; got != "" {
+		t.Errorf("the impostor hears %q", got)
 	}
 }
 
-// askForPassword asks the first client for its password in clear text, and returns what it says.
-func askForPassword(listener net.Listener) string {
-	conn, err := listener.Accept()
-	if err != nil {
-		return ""
-	}
-	var answer []byte
-	_, err = conn.Read(make([]byte, 1024)) // the startup message
-	if err == nil {
-		_, err = conn.Write([]byte{'R', 0, 0, 0, 8, 0, 0, 0, 3})
-	}
-	if err == nil {
-		answer, err = io.ReadAll(conn)
-	}
-	return fmt.Sprintf("%s (%v)", answer, errors.Join(err, conn.Close()))
-}
-
-// TestReusedProcessID: a process that has the id of the last one in charge by chance is not in charge. A server that is ending is
-// waited for.
+// TestReusedProcessID: a process that has the id of the last one in charge by chance is not in charge. One that is in charge is named,
+// and a server that is ending is waited for.
 func TestReusedProcessID(t *testing.T) {
 	t.Parallel()
 	home := &folder{path: publicFolder(t)}
-	for content, locked := range map[string]bool{"1": false, "0": true} {
-		must(t, os.WriteFile(home.file("lock"), []byte(content+"\n"), 0o600))
-		var ending *os.File
-		if locked {
-			var err error
-			ending, err = lockFile(home.file("lock"))
-			must(t, err)
-		}
-		waited := false
-		err := home.takeCharge(t.Context(), Options{Log: func(string) {
-			waited = true
-			must(t, unlockFile(ending))
-		}}, nil)
-		if err != nil || waited != locked || home.owner() != os.Getpid() {
-			t.Errorf("process %d is in charge: %v, waited %v", home.owner(), err, waited)
-		}
-		asked := 0
-		other := &folder{path: home.path}
-		err = other.takeCharge(t.Context(), Options{}, func(pid int) (bool, error) {
-			asked = pid
-			return true, nil
-		})
-		if err != nil || asked != os.Getpid() || other.lock != nil {
-			t.Errorf("a second one finds %d in charge, and takes charge: %v, %v", asked, other.lock != nil, err)
-		}
-		must(t, home.leave())
+	other := &folder{path: home.path}
+	must(t, os.WriteFile(home.file("lock"), []byte("1\n"), 0o600))
+	must(t, home.takeCharge(t.Context(), Options{}, nil))
+	asked := 0
+	must(t, other.takeCharge(t.Context(), Options{}, func(pid int) (bool, error) {
+		asked = pid
+		return true, nil
+	}))
+	if asked != os.Getpid() || other.lock != nil {
+		t.Errorf("a second one finds %d in charge, and takes charge: %v", asked, other.lock != nil)
 	}
+	must(t, os.WriteFile(home.file("lock"), []byte("0\n"), 0o600))
+	waited := false
+	must(t, other.takeCharge(t.Context(), Options{Log: func(string) {
+		waited = true
+		must(t, home.leave())
+	}}, nil))
+	if !waited || other.owner() != os.Getpid() {
+		t.Errorf("process %d is in charge, waited %v", other.owner(), waited)
+	}
+	must(t, other.leave())
 }
 
 // TestPasswordIsNotReplaced: the data can be used with its password only, so none is made for data that is there.

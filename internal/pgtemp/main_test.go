@@ -34,8 +34,7 @@ type order struct {
 	// NoFolders makes it search for programs only in PATH.
 	NoFolders bool
 	Umask     int
-	// Cache and Archive replace the defaults.
-	Cache, Archive string
+	Cache     string
 }
 
 func TestMain(m *testing.M) {
@@ -56,9 +55,6 @@ func runHelper(text string) error {
 	options := Options{DataDir: o.DataDir, Sources: o.Ways, cache: o.Cache, Log: func(msg string) { fmt.Println(msg) }}
 	if o.NoFolders {
 		options.programFolders = []string{}
-	}
-	if o.Archive != "" {
-		options.archive = &archive{address: o.Archive, timeout: testTimeout}
 	}
 	server, err := Start(context.Background(), options)
 	if err != nil {
@@ -104,16 +100,10 @@ func startHelper(t *testing.T, o order, adjust func(*exec.Cmd)) *helper {
 	return h
 }
 
-// kill kills the helper with SIGKILL and waits for it. The watcher must clean up, and no process may hold the standard output.
+// kill kills the helper with SIGKILL and waits until all processes have closed its standard output. The watcher must clean up.
 func (h *helper) kill() {
 	_ = h.cmd.Process.Kill() // it may have ended
-	deadline := time.After(testTimeout)
-	for open := true; open; {
-		select {
-		case _, open = <-h.lines:
-		case <-deadline:
-			h.t.Fatal("a process holds the standard output of a helper that has ended")
-		}
+	for range h.lines {
 	}
 	_ = h.cmd.Wait() // it returns the signal as an error
 }
@@ -121,20 +111,14 @@ func (h *helper) kill() {
 // await returns the rest of the next line of the output that begins with a prefix.
 func (h *helper) await(prefix string) string {
 	h.t.Helper()
-	deadline := time.After(testTimeout)
-	for {
-		select {
-		case line, open := <-h.lines:
-			if rest, found := strings.CutPrefix(line, prefix); found {
-				return rest
-			}
-			if !open || strings.HasPrefix(line, "ended") {
-				h.t.Fatalf("the helper does not print %q: %s", prefix, line)
-			}
-		case <-deadline:
-			h.t.Fatalf("the helper does not print %q in %v", prefix, testTimeout)
+	var line string
+	for line = range h.lines {
+		if rest, found := strings.CutPrefix(line, prefix); found {
+			return rest
 		}
 	}
+	h.t.Fatalf("the helper ends without %q: %s", prefix, line)
+	return ""
 }
 
 // awaitServer waits until the helper's server is ready.
@@ -145,19 +129,16 @@ func (h *helper) awaitServer() (pid int, address string) {
 	return pid, address
 }
 
-// eventually polls until check returns nil. It polls slowly, because a check may start a process.
+// eventually polls until check returns nil.
 func eventually(t *testing.T, check func() error) {
 	t.Helper()
-	deadline := time.After(testTimeout)
-	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 200*time.Millisecond) {
+	for deadline := time.Now().Add(testTimeout); ; <-time.After(20 * time.Millisecond) {
 		err := check()
 		if err == nil {
 			return
 		}
-		select {
-		case <-deadline:
+		if time.Now().After(deadline) {
 			t.Fatalf("in %v: %v", testTimeout, err)
-		case <-time.After(wait):
 		}
 	}
 }
@@ -167,11 +148,7 @@ func start(t *testing.T, o Options) *Server {
 	o.Log = func(msg string) { t.Log(msg) }
 	server, err := Start(t.Context(), o)
 	must(t, err)
-	t.Cleanup(func() {
-		if err := server.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must(t, server.Stop(context.Background())) })
 	return server
 }
 
@@ -187,11 +164,7 @@ func publicFolder(t *testing.T) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("/tmp", "elobot-pgtemp-test-") //nolint:usetesting // see above
 	must(t, err)
-	t.Cleanup(func() {
-		if err := os.RemoveAll(folder); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must(t, os.RemoveAll(folder)) })
 	must(t, os.Chmod(folder, 0o755)) //nolint:gosec // see above
 	return folder
 }

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -254,14 +253,6 @@ func asUser(t *testing.T, folder string) func(*exec.Cmd) {
 	}
 }
 
-// without returns the environment without the named variables.
-func without(environment []string, names ...string) []string {
-	return slices.DeleteFunc(slices.Clone(environment), func(pair string) bool {
-		name, _, _ := strings.Cut(pair, "=")
-		return slices.Contains(names, name)
-	})
-}
-
 // TestHostileEnvironment starts a server in the worst circumstances: the process has nothing but apt, and as root its umask
 // lets other users read nothing. Ctrl-C and a service manager signal its whole process group: the server must run until the process
 // ends, and nothing must remain of it afterwards.
@@ -282,7 +273,7 @@ func TestHostileEnvironment(t *testing.T) {
 	cache := filepath.Join(public, "cache")
 	h := startHelper(t, order{Ways: []Source{Packages}, Cache: cache, NoFolders: true, Umask: umask}, func(cmd *exec.Cmd) {
 		cmd.Dir = inside
-		cmd.Env = append(without(cmd.Env, "HOME", "PATH"), "PATH="+public+":"+os.Getenv("PATH"),
+		cmd.Env = append(cmd.Env, "HOME=", "PATH="+public+":"+os.Getenv("PATH"),
 			"TMPDIR="+temporary, "LANG=xx_XX.UTF-8", "LC_ALL=xx_XX.UTF-8",
 			"PGDATA=/nonexistent", "PGHOST=/nonexistent", "PGPORT=1", "PGUSER=nobody", "PGDATABASE=none",
 			"PGPASSWORD=wrong", "PGSSLMODE=require", "PGCLIENTENCODING=LATIN1", "PGTZ=Asia/Tokyo", "PGDATESTYLE=German",
@@ -316,20 +307,8 @@ func TestHostileEnvironment(t *testing.T) {
 	})
 }
 
-// mustUse checks that Use finds the server of the folder, or starts one if want is "".
-func mustUse(t *testing.T, folder, want string) {
-	t.Helper()
-	address, release, err := Use(t.Context(), Options{DataDir: folder, Sources: []Source{Programs}})
-	must(t, err)
-	if checkValue(t, address); want != "" && address != want {
-		t.Errorf("the server that runs is %s, but %s is used", want, address)
-	}
-	must(t, release(t.Context()))
-}
-
-// TestNamedFolder uses one data folder from two processes. The first has no privileges; the test uses its server, but cannot start
-// another one. When the first is killed, its server ends, and the data stays. The server of the test then waits for that end, finds the
-// data and runs as its owner.
+// TestNamedFolder uses one data folder from two processes. The first has no privileges. When it is killed, its server ends, and the
+// data stays. The server of the test then waits for that end, finds the data and runs as its owner.
 func TestNamedFolder(t *testing.T) {
 	t.Parallel()
 	if !hasPrograms(t) {
@@ -341,18 +320,12 @@ func TestNamedFolder(t *testing.T) {
 	must(t, os.Mkdir(filepath.Dir(folder), 0o777)) //nolint:gosec // another user makes the data folder
 	must(t, os.Chmod(filepath.Dir(folder), 0o777)) //nolint:gosec // the same
 	h := startHelper(t, order{Ways: []Source{Programs}, DataDir: folder}, func(cmd *exec.Cmd) {
-		cmd.Env = append(without(cmd.Env, "HOME"), "TMPDIR=/tmp")
+		cmd.Env = append(cmd.Env, "HOME=", "TMPDIR=/tmp")
 		become(cmd)
 	})
 	_, address := h.awaitServer()
 	query(t, address, "CREATE TABLE kept AS SELECT 'x' AS a; SELECT a FROM kept")
-	inUse := fmt.Sprintf("process %d is using it", h.cmd.Process.Pid)
-	if _, err := Start(t.Context(), Options{DataDir: folder}); err == nil || !strings.Contains(err.Error(), inUse) {
-		t.Errorf("a second server on the same folder: %v", err)
-	}
-	mustUse(t, folder, address)
 	h.kill()
-	mustUse(t, folder, "")
 	server := start(t, Options{DataDir: folder, Sources: []Source{Programs}, Settings: map[string]string{"fsync": "off", "shared_buffers": "1MB"}})
 	checkValue(t, server.URL())
 	mustRestart(t, server)
@@ -360,7 +333,6 @@ func TestNamedFolder(t *testing.T) {
 	mustBePrivate(t, filepath.Join(folder, "data"))
 }
 
-//nolint:paralleltest // it sets PATH
 func TestNoWayWorks(t *testing.T) {
 	t.Setenv("PATH", publicFolder(t))
 	cache := publicFolder(t)

@@ -45,19 +45,27 @@ var slowPrograms = map[string]string{
 	: >"$2/postmaster.pid"
 	sleep 1000
 	exit`,
+	"apt-get": `: >begun
+	sleep 1000
+	exit`,
 }
 
 // TestKilledDuringStart kills the process as soon as the start has made a certain file. Nothing must remain except a named folder, on
 // which the next start goes on.
 func TestKilledDuringStart(t *testing.T) {
 	t.Parallel()
+	const temporary = "elobot-postgres-*/"
 	for name, tc := range map[string]struct {
 		file        string
+		way         Source
 		slow, named bool
 	}{
-		"before initdb": {}, "while initdb runs": {file: "data.new/PG_VERSION", slow: true},
-		"before the server": {file: "log"}, "while the server starts": {file: "data/postmaster.pid"},
-		"on a named folder": {file: "data.new/PG_VERSION", slow: true, named: true},
+		"before initdb":           {file: temporary, way: Programs},
+		"while initdb runs":       {file: temporary + "data.new/PG_VERSION", way: Programs, slow: true},
+		"before the server":       {file: temporary + "log", way: Programs},
+		"while the server starts": {file: temporary + "data/postmaster.pid", way: Programs},
+		"while apt-get runs":      {file: "new-*/apt/begun", way: Packages},
+		"on a named folder":       {file: "named/data.new/PG_VERSION", way: Programs, slow: true, named: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -68,25 +76,21 @@ func TestKilledDuringStart(t *testing.T) {
 			if tc.slow {
 				putScript(t, filepath.Join(programs, "slow"), "")
 			}
-			o := order{Ways: []Source{Programs}}
-			home := filepath.Join(folder, "elobot-postgres-*")
+			o := order{Ways: []Source{tc.way}, Cache: folder}
 			if tc.named {
-				home = filepath.Join(folder, "named")
-				o.DataDir = home
+				o.DataDir = filepath.Join(folder, "named")
 			}
 			h := startHelper(t, o, func(cmd *exec.Cmd) {
-				cmd.Env = append(without(cmd.Env, "PATH", "TMPDIR"), "PATH="+programs+":"+os.Getenv("PATH"), "TMPDIR="+folder)
+				cmd.Env = append(cmd.Env, "PATH="+programs+":"+os.Getenv("PATH"), "TMPDIR="+folder)
 			})
-			eventually(t, func() error { return exists(filepath.Join(home, tc.file)) })
+			eventually(t, func() error { return exists(filepath.Join(folder, tc.file)) })
 			h.kill()
 			eventually(t, func() error { return noProcessWith(t, folder) })
-			if tc.named {
-				if hasPrograms(t) {
-					start(t, Options{DataDir: home, Sources: []Source{Programs}, Settings: map[string]string{"fsync": "off"}})
-				}
-				return
+			if !tc.named {
+				eventually(t, func() error { return empty(folder) })
+			} else if hasPrograms(t) {
+				start(t, Options{DataDir: o.DataDir, Sources: []Source{Programs}, Settings: map[string]string{"fsync": "off"}})
 			}
-			eventually(t, func() error { return empty(folder) })
 		})
 	}
 }
