@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 )
@@ -40,58 +39,48 @@ type Attempts interface {
 // begins. So an update that crashes the process can be identified and given up.
 type careful struct {
 	attempts Attempts
-	log      *slog.Logger
 	turn     chan struct{} // capacity 1: held by the running attempt
 
-	mu     sync.Mutex
-	reason string    // why the mode is on; empty: it is off
-	until  time.Time // the mode does not end before
+	mu    sync.Mutex
+	until time.Time // the mode does not end before; zero: it is off
 }
 
 // BeCareful turns careful mode on for a reason, which is for the log. The mode ends when two minutes have passed and no recorded
 // attempt is open.
 func (w *Worker) BeCareful(reason string) {
-	w.careful.set(reason, time.Now().Add(carefulFor))
+	w.log.Info("handling updates one at a time", "reason", reason)
+	w.careful.set(time.Now().Add(carefulFor))
 }
 
-// set turns the mode on for a reason, or off if there is none.
-func (c *careful) set(reason string, until time.Time) {
+// set turns the mode on until a time, or off if that is zero.
+func (c *careful) set(until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.until = until
-	if reason == c.reason {
-		return
-	}
-	c.reason = reason
-	if reason == "" {
-		c.log.Info("handling updates in parallel again")
-	} else {
-		c.log.Info("handling updates one at a time", "reason", reason)
-	}
 }
 
-// state returns whether the mode is on, and until when at least.
-func (c *careful) state() (on bool, until time.Time) {
+// mayEnd returns when the mode may end; zero: it is off.
+func (c *careful) mayEnd() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.reason != "", c.until
+	return c.until
 }
 
 // endIfOver ends the mode if its time is over and no attempt is open. None may be running.
-func (c *careful) endIfOver(ctx context.Context) error {
-	on, until := c.state()
-	if !on || time.Now().Before(until) {
+func (w *Worker) endIfOver(ctx context.Context) error {
+	until := w.careful.mayEnd()
+	if until.IsZero() || time.Now().Before(until) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
-	switch open, err := c.attempts.Open(ctx); {
-	case err != nil:
+	open, err := w.careful.attempts.Open(ctx)
+	if err != nil {
 		return fmt.Errorf("end careful mode: %w", err)
-	case open:
-		c.set("an attempt at an update has begun and not returned", until)
-	default:
-		c.set("", until)
+	}
+	if !open {
+		w.careful.set(time.Time{})
+		w.log.Info("handling updates in parallel again")
 	}
 	return nil
 }
@@ -102,7 +91,7 @@ func (c *careful) endIfOver(ctx context.Context) error {
 // wait with it.
 func (t *task) enter(ctx context.Context) (leave func(), err error) {
 	c := &t.careful
-	if on, _ := c.state(); !on || t.returned {
+	if c.mayEnd().IsZero() || t.returned {
 		return func() {}, nil
 	}
 	defer func(begun time.Time) { t.extend(time.Since(begun)) }(time.Now())
@@ -116,7 +105,7 @@ func (t *task) enter(ctx context.Context) (leave func(), err error) {
 		return nil, ctx.Err()
 	}
 	if err == nil && lost == 0 {
-		err = c.endIfOver(ctx)
+		err = t.endIfOver(ctx)
 	}
 	if err == nil {
 		err = t.record(ctx)

@@ -44,7 +44,7 @@ func NewWorker(handle Handler, dead DeadLetters, attempts Attempts, class func(e
 		handle: handle, dead: dead, class: class, log: log,
 		outage:  outage{log: log},
 		recent:  newRecent(),
-		careful: careful{attempts: attempts, log: log, turn: make(chan struct{}, 1)},
+		careful: careful{attempts: attempts, turn: make(chan struct{}, 1)},
 	}
 }
 
