@@ -251,28 +251,13 @@ func (d *doctor) server(f postgres.ServerFacts, name string) {
 	switch {
 	case !f.MayCreate:
 		d.wrong("rights", "the role may not create tables, which the first start and upgrades need: make it the owner of the database")
-	case len(f.Closed) > 0:
-		d.wrong("rights", "the role may not read and write %s: make it the owner of these tables", strings.Join(f.Closed, ", "))
 	case len(f.NotOwned) > 0:
-		d.wrong("rights", "the role does not own %s, which upgrades may change: make it the owner of these tables", strings.Join(f.NotOwned, ", "))
+		d.wrong("rights", "the role does not own %s, which the bot writes to and upgrades change: make it the owner of these tables",
+			strings.Join(f.NotOwned, ", "))
 	default:
 		d.well("rights", "the role may create, read and write tables")
 	}
-	d.isolation(f)
 	d.compareClocks()
-}
-
-// isolation reports the level at which transactions run. Whatever the server says, the bot sets it itself.
-func (d *doctor) isolation(f postgres.ServerFacts) {
-	const needed = "read committed"
-	switch {
-	case f.Isolation != needed:
-		d.wrong("isolation", "transactions run at %s, although the bot sets %s: does a pooler drop what a session sets?", f.Isolation, needed)
-	case f.Default != needed:
-		d.well("isolation", "%s, set by the bot: the default of the server, the database, the role or DATABASE_URL is %s", needed, f.Default)
-	default:
-		d.well("isolation", "%s", needed)
-	}
 }
 
 // schema reports the bot's tables, and what is in them.

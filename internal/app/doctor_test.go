@@ -14,7 +14,7 @@ import (
 // TestFindings: what a test cannot easily break for real is reported with what to do.
 func TestFindings(t *testing.T) {
 	t.Parallel()
-	good := postgres.ServerFacts{Version: "17.2", Major: 17, MayCreate: true, Isolation: "read committed", Default: "read committed"}
+	good := postgres.ServerFacts{Version: "17.2", Major: 17, MayCreate: true}
 	server := func(change func(*postgres.ServerFacts)) func(*doctor) {
 		return func(d *doctor) {
 			f := good
@@ -37,12 +37,9 @@ func TestFindings(t *testing.T) {
 			✓ database: PostgreSQL 17.2 at db:5432/elobot
 			✓ encryption: none, which is fine: the connection stays on this machine
 			✓ rights: the role may create, read and write tables
-			✓ isolation: read committed
 			✓ clocks: ahead of this machine: database +0 s`},
 		"too old": {server(func(f *postgres.ServerFacts) { f.Version, f.Major = "14.9", 14 }), `
 			✗ database: PostgreSQL 14.9 at db:5432/elobot is too old: upgrade it to 15 or newer`},
-		"another isolation level": {server(func(f *postgres.ServerFacts) { f.Isolation = "serializable" }), `
-			✗ isolation: transactions run at serializable, although the bot sets read committed: does a pooler drop what a session sets?`},
 		"TLS": {server(func(f *postgres.ServerFacts) { f.TLS = "TLS 1.3" }), `
 			✓ encryption: TLS 1.3`},
 		"not encrypted": {server(func(f *postgres.ServerFacts) { f.Exposed = true }), `

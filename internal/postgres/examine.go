@@ -20,10 +20,7 @@ type ServerFacts struct {
 	Major     int
 	ReadOnly  bool     // it accepts no writes
 	MayCreate bool     // tables, which an upgrade of the bot needs
-	Closed    []string // tables of the bot that the role may not read and write
 	NotOwned  []string // tables of the bot that the role does not own, so that it cannot change them in an upgrade
-	Isolation string   // the level at which the bot's transactions run
-	Default   string   // the level at which they would run if the bot did not set it
 	Now       time.Time
 	Encryption
 }
@@ -36,19 +33,13 @@ func ExamineServer(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (f Serv
 		return f, err
 	}
 	const sql = `
-		WITH tables AS (
-		    SELECT relname::text AS name, pg_has_role(relowner, 'USAGE') AS is_owned,
-		           has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND
-		           has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE') AS is_open
-		    FROM pg_class
-		    WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema()) AND relkind IN ('r', 'p') AND relname = ANY($1)
-		)
 		SELECT split_part(current_setting('server_version'), ' ', 1), current_setting('server_version_num')::integer / 10000,
 		       pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean,
 		       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false),
-		       ARRAY(SELECT name FROM tables WHERE NOT is_open ORDER BY name),
-		       ARRAY(SELECT name FROM tables WHERE NOT is_owned ORDER BY name),
-		       current_setting('transaction_isolation'), (SELECT reset_val FROM pg_settings WHERE name = 'default_transaction_isolation'),
+		       ARRAY(
+		           SELECT relname::text FROM pg_class
+		           WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema()) AND relkind IN ('r', 'p')
+		             AND relname = ANY ($1) AND NOT pg_has_role(relowner, 'USAGE') ORDER BY 1),
 		       clock_timestamp()`
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
@@ -57,7 +48,7 @@ func ExamineServer(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (f Serv
 	defer conn.Release()
 	f.Encryption = encryptionOf(conn.Conn())
 	err = conn.QueryRow(ctx, sql, tables).
-		Scan(&f.Version, &f.Major, &f.ReadOnly, &f.MayCreate, &f.Closed, &f.NotOwned, &f.Isolation, &f.Default, &f.Now)
+		Scan(&f.Version, &f.Major, &f.ReadOnly, &f.MayCreate, &f.NotOwned, &f.Now)
 	if err != nil {
 		return f, fmt.Errorf("examine the server: %w", err)
 	}
