@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/sethvargo/go-retry"
 	"golang.org/x/sync/errgroup"
 
@@ -153,8 +154,8 @@ type handling struct {
 
 func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self telegram.Self, settings ranking.Settings, log *slog.Logger) *instance {
 	b := &instance{pools: pools, client: client, self: self, released: make(chan struct{}, 1), polls: c.WebhookURL == "", log: log}
-	b.lease = postgres.NewLease(pools.Auxiliary, postgres.LeaderLease, instanceName(), c.leaseTimes().duration).SetLog(log).
-		SetOthers(pools.Commands, pools.Questions)
+	b.lease = postgres.NewLease(pools.Auxiliary, postgres.LeaderLease, instanceName(), c.leaseTimes().duration)
+	b.lease.Log, b.lease.Others = log, []*pgxpool.Pool{pools.Commands, pools.Questions}
 	b.admins = telegram.NewAdminCache(client, time.Now)
 	b.notifier = postgres.NewNotifier(pools.Auxiliary, postgres.Events{
 		Wake:          func(lanes ...outbox.Lane) { b.dispatcher.Wake(lanes...) },
@@ -183,11 +184,10 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 
 // handling returns the handling of updates. Its writes need the lease, unless that is nil.
 func (b *instance) handling(lease *postgres.Lease, self telegram.Self, settings ranking.Settings) handling {
-	store := pgranking.NewStore(b.pools.Commands, b.committed).WithClock(b.client.Now).WithLog(b.log).WithAuxiliary(b.pools.Auxiliary)
-	deadLetters := pgintake.NewDeadLetters(b.pools.Commands).WithWake(b.committed).WithClock(b.client.Now)
-	if lease != nil {
-		store, deadLetters = store.WithLease(lease), deadLetters.WithLease(lease)
-	}
+	store := pgranking.NewStore(b.pools.Commands, b.committed).WithLease(lease)
+	store.Auxiliary, store.Now, store.Log = b.pools.Auxiliary, b.client.Now, b.log
+	deadLetters := pgintake.NewDeadLetters(b.pools.Commands)
+	deadLetters.Lease, deadLetters.Committed, deadLetters.Now = lease, b.committed, b.client.Now
 	service := ranking.NewService(store, b.log, settings)
 	questions := stats.NewService(pgstats.NewStore(b.pools.Questions, b.pools.Commands), service)
 	router := bot.NewRouter(service, questions, b.admins, self, b.client.Now)

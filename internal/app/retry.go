@@ -45,7 +45,8 @@ func (c *Config) Router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Clie
 		return nil, nil, err
 	}
 	// no wake-up: the running bot finds new notices by itself
-	store := pgranking.NewStore(pool, func(outbox.Lane) {}).WithClock(client.Now).WithLog(log)
+	store := pgranking.NewStore(pool, func(outbox.Lane) {})
+	store.Now, store.Log = client.Now, log
 	service := ranking.NewService(store, log, settings)
 	return client, bot.NewRouter(service, stats.NewService(pgstats.NewStore(pool, pool), service), client, self, client.Now), nil
 }

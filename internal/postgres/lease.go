@@ -24,14 +24,18 @@ const LeaderLease = "leader"
 // Lease is an exclusive right for a limited time. The database's clock decides whether it has expired. The holder
 // measures by its own clock, starting before it asked the database, so it never believes to hold the lease for longer
 // than the database does. Lease implements outbox.Lease and may be used by several goroutines.
+// Whoever changes an exported field does so before the first use.
 type Lease struct {
+	Log *slog.Logger
+	// Others are other pools for the same database. When a lease statement times out, their idle sessions are dropped too: they
+	// may be dead as well, and finding that out one by one would take too long.
+	Others []*pgxpool.Pool
+
 	pool         *pgxpool.Pool
 	name, holder string
 	length       time.Duration
-	log          *slog.Logger
-	clock        clock.Remote    // the database's
-	others       []*pgxpool.Pool // that may have dead sessions when the lease's own has
-	idleTimeout  time.Duration   // how long a transaction under the lease may be idle
+	clock        clock.Remote  // the database's
+	idleTimeout  time.Duration // how long a transaction under the lease may be idle
 
 	mu      sync.Mutex
 	epoch   int64
@@ -44,21 +48,8 @@ var _ outbox.Lease = (*Lease)(nil)
 // NewLease returns the lease of this name for a holder, who does not have it yet. Each holder needs a unique name.
 func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Lease {
 	return &Lease{
-		pool: pool, name: name, holder: holder, length: length, log: slog.New(slog.DiscardHandler), idleTimeout: maxIdle,
+		Log: slog.New(slog.DiscardHandler), pool: pool, name: name, holder: holder, length: length, idleTimeout: maxIdle,
 	}
-}
-
-// SetLog sets the log for problems with the lease, and returns the lease.
-func (l *Lease) SetLog(log *slog.Logger) *Lease {
-	l.log = log
-	return l
-}
-
-// SetOthers sets other pools for the same database, and returns the lease. When a lease statement times out, their
-// idle sessions are dropped too: they may be dead as well, and finding that out one by one would take too long.
-func (l *Lease) SetOthers(pools ...*pgxpool.Pool) *Lease {
-	l.others = pools
-	return l
 }
 
 // Acquire takes the lease if it is free or has expired, and reports whether it did. Each acquisition gets a greater
@@ -108,7 +99,7 @@ func (l *Lease) isHeld(ctx context.Context) (isHeld bool, epoch int64, err error
 	if _, err := l.pool.Exec(ctx, cut, l.name, l.length); err != nil {
 		return false, 0, fmt.Errorf("cut lease %s: %w", l.name, l.resetOnTimeout(err))
 	}
-	l.log.WarnContext(ctx, "lease expired too far ahead, cut it: was the database's clock set back?",
+	l.Log.WarnContext(ctx, "lease expired too far ahead, cut it: was the database's clock set back?",
 		"excess_ms", excess.Milliseconds())
 	return true, epoch, nil
 }
@@ -166,12 +157,11 @@ func (l *Lease) Renew(ctx context.Context) error {
 // DatabaseNow returns the current time by the database's clock. ok is false until the database has answered once.
 func (l *Lease) DatabaseNow() (now time.Time, ok bool) { return l.clock.Now() }
 
-// resetOnTimeout returns the error unchanged. After a timeout it drops the idle connections, because they may be dead
-// too, and finding that out one by one would take too long.
+// resetOnTimeout returns the error unchanged. After a timeout it drops the idle connections, see Others.
 func (l *Lease) resetOnTimeout(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		l.pool.Reset()
-		for _, pool := range l.others {
+		for _, pool := range l.Others {
 			pool.Reset()
 		}
 	}

@@ -63,7 +63,9 @@ func writingsIn(t *testing.T, w *dbtest.World) []writing {
 			letter := intake.DeadLetter{
 				Update: intake.Update{ID: 7, Raw: []byte("{}")}, LastError: "why", Attempts: 1, FirstSeen: time.Now(),
 			}
-			return pgintake.NewDeadLetters(w.Pool).WithLease(l).Save(ctx, letter)
+			letters := pgintake.NewDeadLetters(w.Pool)
+			letters.Lease = l
+			return letters.Save(ctx, letter)
 		}},
 		{"purge", func(ctx context.Context, l *postgres.Lease) error {
 			_, err := newPurger(w.Pool, l).Purge(ctx)

@@ -15,34 +15,22 @@ import (
 	"elobot/internal/postgres/pgranking"
 )
 
-// DeadLetters stores what failed for good: incoming updates, as intake.DeadLetters, and notices, which the outbox adds.
+// DeadLetters stores what failed for good: incoming updates, as intake.DeadLetters, and notices, which the outbox adds. Whoever
+// changes an exported field does so before the first use.
 type DeadLetters struct {
-	pool  *pgxpool.Pool
-	lease *postgres.Lease // writes fail without it; nil: no lease is needed
-	// committed, if set, is called with each lane that has something new to send. It must not block.
-	committed func(outbox.Lane)
-	now       func() time.Time // the messenger's clock
+	// Lease is required to save a letter: without it, that fails with outbox.ErrLeaseLost. nil: no lease is needed.
+	Lease *postgres.Lease
+	// Committed, if set, is called with each lane that has something new to send. It must not block.
+	Committed func(outbox.Lane)
+	Now       func() time.Time // the messenger's clock
+
+	pool *pgxpool.Pool
 }
 
 var _ intake.DeadLetters = (*DeadLetters)(nil)
 
 // NewDeadLetters returns the dead letters in the pool's database.
-func NewDeadLetters(pool *pgxpool.Pool) *DeadLetters { return &DeadLetters{pool: pool, now: time.Now} }
-
-// WithClock returns the same dead letters with another clock: the messenger's.
-func (d *DeadLetters) WithClock(now func() time.Time) *DeadLetters {
-	clone := *d
-	clone.now = now
-	return &clone
-}
-
-// WithLease returns the dead letters as the holder of a lease writes them: Save fails with outbox.ErrLeaseLost once
-// somebody else has taken over the lease.
-func (d *DeadLetters) WithLease(l *postgres.Lease) *DeadLetters {
-	clone := *d
-	clone.lease = l
-	return &clone
-}
+func NewDeadLetters(pool *pgxpool.Pool) *DeadLetters { return &DeadLetters{Now: time.Now, pool: pool} }
 
 // DeadLetter is an update or a notice that failed for good, as the operator sees it.
 type DeadLetter struct {
@@ -86,7 +74,7 @@ func updateLetterArgs(l intake.DeadLetter) []any {
 // Save implements intake.DeadLetters. If an update fails for good again, its one row gets the newest reason.
 func (d *DeadLetters) Save(ctx context.Context, letter intake.DeadLetter) error {
 	var batch pgx.Batch
-	d.lease.Require(&batch)
+	d.Lease.Require(&batch)
 	batch.Queue(upsertUpdateLetter, updateLetterArgs(letter)...)
 	if err := d.pool.SendBatch(ctx, &batch).Close(); err != nil {
 		return fmt.Errorf("save dead letter: %w", postgres.Translate(err))

@@ -14,14 +14,6 @@ import (
 	"elobot/internal/ranking"
 )
 
-// WithWake returns the same dead letters, which call committed with each lane that has something new to send. That
-// function must not block.
-func (d *DeadLetters) WithWake(committed func(outbox.Lane)) *DeadLetters {
-	wake := *d
-	wake.committed = committed
-	return &wake
-}
-
 // SaveAndNotify stores the dead letter of an update and queues the notice for the update's origin, both or neither.
 // It notifies only of the first failure of an update. It inserts the chat if it is new, but does not mark the command
 // as handled.
@@ -40,7 +32,7 @@ func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLette
 		addressee = o.Sender.Name
 	}
 	var batch pgx.Batch
-	d.lease.Require(&batch)
+	d.Lease.Require(&batch)
 	// an existing chat is not updated: what such an update says may be wrong
 	batch.Queue(`
 		INSERT INTO chats (telegram_chat_id, kind, title, language)
@@ -63,7 +55,7 @@ func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLette
 		FROM letter, chat WHERE letter.new
 		RETURNING chat_id`,
 		append(updateLetterArgs(letter), o.Chat.ID, o.Key, n.Kind(), n.Purpose(), payload, postgres.Storable(addressee), action, button,
-			o.ReplyTo, o.Thread, pgranking.TimeLeft(o.SentAt, d.now(), lifetime), ranking.IsAlone(n))...).Query(func(rows pgx.Rows) (err error) {
+			o.ReplyTo, o.Thread, pgranking.TimeLeft(o.SentAt, d.Now(), lifetime), ranking.IsAlone(n))...).Query(func(rows pgx.Rows) (err error) {
 		notified, err = pgx.CollectRows(rows, pgx.RowTo[outbox.ChatID])
 		return err
 	})
@@ -71,8 +63,8 @@ func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLette
 		return fmt.Errorf("save dead letter and notify: %w", postgres.Translate(err))
 	}
 	for _, chat := range notified {
-		if d.committed != nil {
-			d.committed(outbox.Lane{Chat: chat, Kind: lane})
+		if d.Committed != nil {
+			d.Committed(outbox.Lane{Chat: chat, Kind: lane})
 		}
 	}
 	return nil

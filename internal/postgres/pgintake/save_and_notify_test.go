@@ -28,9 +28,10 @@ func TestSaveAndNotify(t *testing.T) {
 	w := dbtest.NewWorld(t)
 	dbtest.Exec(t, w.Pool, `INSERT INTO chat_aliases SELECT -50, id FROM chats`)
 	var woken []outbox.Lane
-	letters := pgintake.NewDeadLetters(w.Pool).WithWake(func(l outbox.Lane) { woken = append(woken, l) })
+	letters := pgintake.NewDeadLetters(w.Pool)
+	letters.Committed = func(l outbox.Lane) { woken = append(woken, l) }
 	sent := time.Unix(1_700_000_000, 0)
-	letters = letters.WithClock(func() time.Time { return sent.Add(time.Hour) })
+	letters.Now = func() time.Time { return sent.Add(time.Hour) }
 	letter := func(update int64) intake.DeadLetter {
 		return intake.DeadLetter{
 			Update: intake.Update{ID: update, Raw: []byte("\x00raw")}, LastError: "why", Attempts: 3, FirstSeen: sent,

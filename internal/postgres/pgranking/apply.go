@@ -31,7 +31,7 @@ func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 // write writes a command by itself.
 func (s *Store) write(ctx context.Context, c ranking.Changes) error {
 	var batch pgx.Batch
-	now := s.now()
+	now := s.Now()
 	s.lease.Require(&batch)
 	matches, _ := c.Effect.(ranking.NewMatches)
 	if len(matches) > 0 { // the group is locked before anything else

@@ -41,5 +41,5 @@ func (s *Store) RetryLater(err error) bool {
 func (s *Store) unresponsive() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), postgres.PingTimeout)
 	defer cancel()
-	return s.auxiliary.Ping(ctx) != nil
+	return s.Auxiliary.Ping(ctx) != nil
 }

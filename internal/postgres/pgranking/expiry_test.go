@@ -69,7 +69,7 @@ func TestDeadlinesByAnotherClock(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, alice, bob)
 			theirs := func() time.Time { return time.Now().Add(ahead) }
-			store := w.Store.WithClock(theirs)
+			w.Store.Now = theirs
 			sent := theirs().Add(-3 * time.Hour)
 			won := dbtest.Match(w.Read(t, alice, bob), "won")
 			won.SentAt = sent
@@ -80,7 +80,7 @@ func TestDeadlinesByAnotherClock(t *testing.T) {
 				{Key: "refused", Chat: 1, SentAt: sent, Notice: ranking.NotRecorded{}},
 				{Key: "future", Chat: 1, SentAt: theirs().Add(time.Hour), Notice: ranking.MatchUndone{}},
 			} {
-				dbtest.Must(t, store.Apply(t.Context(), c))
+				dbtest.Must(t, w.Store.Apply(t.Context(), c))
 			}
 			got := dbtest.Values[string](t, w.Pool, `
 				SELECT key || ' ' || round(extract(epoch FROM expires_at - created_at) / 3600) FROM outbox ORDER BY id`)

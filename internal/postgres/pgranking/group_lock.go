@@ -28,7 +28,7 @@ func (s *Store) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID,
 				break
 			}
 		}
-		inside := &Store{pool: s.pool, db: tx, now: s.now, committed: func(l outbox.Lane) { changed = append(changed, l) }}
+		inside := &Store{Now: s.Now, pool: s.pool, db: tx, committed: func(l outbox.Lane) { changed = append(changed, l) }}
 		return fn(ctx, inside)
 	})
 	if err != nil {

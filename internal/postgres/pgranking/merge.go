@@ -21,7 +21,7 @@ func (s *Store) Merge(ctx context.Context, from, into ranking.PlayerID,
 ) error {
 	var merges []ranking.LadderMerge
 	err := s.lease.Transact(ctx, s.pool, func(tx pgx.Tx) error {
-		inside := &Store{pool: s.pool, db: tx, now: s.now}
+		inside := &Store{Now: s.Now, pool: s.pool, db: tx}
 		if err := inside.lockForMerge(ctx, from, into); err != nil {
 			return err
 		}
@@ -163,7 +163,7 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 		FROM players p WHERE p.id = $2 AND s.player_id = $1`, from, into)
 	queueMerged(&batch, from, into)
 	for _, m := range merges {
-		if err := queueNotices(&batch, s.now(), ranking.Changes{Chat: m.Chat, Notice: m.Notice}); err != nil {
+		if err := queueNotices(&batch, s.Now(), ranking.Changes{Chat: m.Chat, Notice: m.Notice}); err != nil {
 			return err
 		}
 		for _, card := range m.Cards {

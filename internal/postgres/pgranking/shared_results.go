@@ -190,7 +190,7 @@ func (s *Store) writeResults(results []*waitingResult) (err error) {
 			err = fmt.Errorf("panic: %v", p)
 		}
 		if err != nil && !postgres.Unavailable(err) {
-			s.log.WarnContext(ctx, "failed to write results together, writing each by itself", "results", len(results), "error", err)
+			s.Log.WarnContext(ctx, "failed to write results together, writing each by itself", "results", len(results), "error", err)
 			err = errAlone
 		}
 	}()
@@ -213,7 +213,7 @@ func (s *Store) writeResults(results []*waitingResult) (err error) {
 	queueNumbers(&batch, groups)
 	queueKeys(&batch, keys)
 	queueChangedStandings(&batch, standings)
-	if err := queueMatches(&batch, s.now(), matches); err != nil {
+	if err := queueMatches(&batch, s.Now(), matches); err != nil {
 		return err
 	}
 	queueSeen(&batch, chats)

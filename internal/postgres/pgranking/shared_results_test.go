@@ -252,11 +252,11 @@ func TestTogetherWithPanic(t *testing.T) {
 		all = append(all, w.match(t, i, fmt.Sprint("k", i)))
 	}
 	var once sync.Once
-	store := w.Store.WithClock(func() time.Time {
+	w.Store.Now = func() time.Time {
 		once.Do(func() { panic("no time") })
 		return time.Now()
-	})
-	for i, r := range w.gather(t, store, all...) {
+	}
+	for i, r := range w.gather(t, w.Store, all...) {
 		if err := dbtest.Receive(t, r); err != nil {
 			t.Errorf("result %d: %v", i, err)
 		}

@@ -22,11 +22,14 @@ type querier interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
-// Store implements ranking.Store and ranking.AuditStore.
+// Store implements ranking.Store and ranking.AuditStore. Whoever changes an exported field does so before the first use.
 type Store struct {
+	// Auxiliary is for checking whether the database answers while all connections of pool may be in use.
+	Auxiliary *pgxpool.Pool
+	Now       func() time.Time // the messenger's clock
+	Log       *slog.Logger
+
 	pool *pgxpool.Pool
-	// auxiliary is for checking whether the database answers while all connections of pool may be in use.
-	auxiliary *pgxpool.Pool
 	// db is the pool, or an open transaction, such as that of WithGroupLock.
 	db      querier
 	results *resultWriter // nil: each result is written alone
@@ -34,8 +37,6 @@ type Store struct {
 	lease *postgres.Lease
 	// committed is called with each lane that has something new to send. It must not block.
 	committed func(outbox.Lane)
-	now       func() time.Time // the messenger's clock
-	log       *slog.Logger
 }
 
 var _ ranking.Store = (*Store)(nil)
@@ -44,30 +45,9 @@ var _ ranking.Store = (*Store)(nil)
 // with its lane; committed must not block.
 func NewStore(pool *pgxpool.Pool, committed func(outbox.Lane)) *Store {
 	return &Store{
-		pool: pool, auxiliary: pool, db: pool, results: new(resultWriter), committed: committed,
-		now: time.Now, log: slog.New(slog.DiscardHandler),
+		Auxiliary: pool, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		pool: pool, db: pool, results: new(resultWriter), committed: committed,
 	}
-}
-
-// WithClock returns the same store with another clock: the messenger's.
-func (s *Store) WithClock(now func() time.Time) *Store {
-	clone := *s
-	clone.results, clone.now = new(resultWriter), now
-	return &clone
-}
-
-// WithAuxiliary returns the same store with another pool for checking whether the database answers.
-func (s *Store) WithAuxiliary(auxiliary *pgxpool.Pool) *Store {
-	clone := *s
-	clone.results, clone.auxiliary = new(resultWriter), auxiliary
-	return &clone
-}
-
-// WithLog returns the same store with a log for its warnings.
-func (s *Store) WithLog(log *slog.Logger) *Store {
-	clone := *s
-	clone.results, clone.log = new(resultWriter), log
-	return &clone
 }
 
 // WithLease returns a store whose writes fail with outbox.ErrLeaseLost once somebody else has taken over the lease.

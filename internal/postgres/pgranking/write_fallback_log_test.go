@@ -18,13 +18,13 @@ func TestEveryFallbackIsLogged(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 3)
 	var log bytes.Buffer
-	store := w.Store.WithLog(slog.New(slog.NewTextHandler(&log, nil)))
+	w.Store.Log = slog.New(slog.NewTextHandler(&log, nil))
 	for round := range 2 {
 		all := []ranking.Changes{
 			w.match(t, 0, fmt.Sprint("a", round)), w.match(t, 1, fmt.Sprint("b", round)), w.match(t, 2, fmt.Sprint("c", round)),
 		}
 		all[1].Key, recorded(&all[1]).Key = "first 1", "first 1" // handled before
-		results := w.gather(t, store, all...)
+		results := w.gather(t, w.Store, all...)
 		for i, want := range []error{nil, ranking.ErrHandled, nil} {
 			if err := dbtest.Receive(t, results[i]); !errors.Is(err, want) {
 				t.Errorf("result %d: %v, want %v", i, err, want)
