@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"slices"
@@ -86,9 +87,12 @@ func TestTemplate(t *testing.T) {
 	server, table := testServer(t), cloneName()
 	if texts(t, server, "SELECT rolsuper::text FROM pg_roles WHERE rolname = current_user")[0] == "true" {
 		superuser, role := server, cloneName()
-		must(t, admin.execute(superuser, "CREATE ROLE "+quoted(role)+" CREATEDB"))
+		must(t, admin.execute(superuser, "CREATE ROLE "+quoted(role)+" LOGIN CREATEDB PASSWORD 'tester'"))
 		cleanupWith(t, func() error { return admin.execute(superuser, "DROP ROLE "+quoted(role)) })
-		server = WithParameter(server, "role", role)
+		address, err := url.Parse(server)
+		must(t, err)
+		address.User = url.UserPassword(role, "tester")
+		server = address.String()
 	}
 	files := func(name, sql string) fstest.MapFS {
 		return fstest.MapFS{name: {Data: []byte(sql)}, "doc.go": {Data: []byte(rand.Text())}}
