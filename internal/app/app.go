@@ -217,38 +217,23 @@ func (b *instance) work(ctx context.Context) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	dispatched := make(chan error, 1)
-	go func() {
+	parts, ctx := errgroup.WithContext(ctx)
+	parts.Go(func() error {
 		defer stop()
-		dispatched <- b.dispatcher.Run(ctx, b.lease)
-	}()
-	purged := make(chan error, 1)
-	go func() { purged <- postgres.NewPurger(b.pools.Commands, b.lease, b.log).Run(ctx) }()
-	fired := make(chan struct{})
-	go func() {
-		defer close(fired)
-		timers{b.withLease.service, b.log}.run(ctx)
-	}()
-	counted := make(chan struct{})
-	go func() {
-		defer close(counted)
-		b.counter.Run(ctx)
-	}()
-	kept := make(chan struct{})
-	go func() {
-		defer close(kept)
-		b.boards.run(ctx)
-	}()
-	err := b.poll(ctx)
-	stop()
-	<-kept
-	lost := <-dispatched
-	<-fired
-	<-counted
-	if err = errors.Join(err, <-purged); err != nil {
-		return err // another lease would not help
+		return b.dispatcher.Run(ctx, b.lease)
+	})
+	parts.Go(func() error {
+		defer stop()
+		return b.poll(ctx)
+	})
+	parts.Go(func() error { return postgres.NewPurger(b.pools.Commands, b.lease, b.log).Run(ctx) })
+	for _, run := range []func(context.Context){timers{b.withLease.service, b.log}.run, b.counter.Run, b.boards.run} {
+		parts.Go(func() error {
+			run(ctx)
+			return nil
+		})
 	}
-	return lost
+	return parts.Wait()
 }
 
 // poll polls for updates until the context ends. With a webhook it only waits.
