@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgerrcode"
@@ -48,13 +47,10 @@ type sessionWatch struct {
 	log   *slog.Logger
 	mu    sync.Mutex
 	pools []*pgxpool.Pool
-	// generation counts how often the idle sessions were closed. Only a session of the current generation closes them
-	// again, so that many simultaneous failures close them only once.
-	generation atomic.Int64
 }
 
-// generationKey is where a connection stores the generation in which its session began.
-const generationKey = "generation"
+// begunKey is where a connection stores that its session has begun.
+const begunKey = "begun"
 
 // watch makes connections with this configuration begin with everySession, and report their errors to s. Migrations and
 // LISTEN use it too, outside the pools. It sends a statement, because a pooler would refuse a startup parameter.
@@ -63,7 +59,7 @@ func (s *sessionWatch) watch(config *pgconn.Config) {
 		if err := conn.Exec(ctx, everySession).Close(); err != nil {
 			return err
 		}
-		conn.CustomData()[generationKey] = s.generation.Load()
+		conn.CustomData()[begunKey] = true
 		return nil
 	}
 	config.OnNotice = func(conn *pgconn.PgConn, notice *pgconn.Notice) {
@@ -76,19 +72,18 @@ func (s *sessionWatch) watch(config *pgconn.Config) {
 	}
 	reusable := config.OnPgError
 	config.OnPgError = func(conn *pgconn.PgConn, err *pgconn.PgError) bool {
-		g, begun := conn.CustomData()[generationKey].(int64)
 		switch {
-		case !begun:
+		case conn.CustomData()[begunKey] == nil:
 			// The server refuses the connection, and names the user. This says nothing about other connections: one of
 			// several hosts may be down for days.
 			err.Message = hideUser(err.Message, config.User)
 			return false
 		case !endsSession(err.Code):
 			return reusable(conn, err)
-		case s.generation.CompareAndSwap(g, g+1):
+		default:
 			s.reset()
+			return false
 		}
-		return false
 	}
 }
 

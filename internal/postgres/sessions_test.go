@@ -87,21 +87,6 @@ func TestSessionsEnd(t *testing.T) {
 	}
 }
 
-// TestSessionsEndOnce: many sessions that fail at once end the idle ones once. A session that was opened after that
-// stays.
-func TestSessionsEndOnce(t *testing.T) {
-	t.Parallel()
-	pool := openAsBot(t, pgtest.Borrow(t).URL)
-	failing := acquireSessions(t, pool, 2)
-	fail(t, failing[0], "25006")
-	fresh := release(acquireSessions(t, pool, 1)...)
-	fail(t, failing[1], "25006")
-	release(failing...)
-	if now := release(acquireSessions(t, pool, 1)...); !slices.Equal(now, fresh) {
-		t.Errorf("session %v is used, want %v again", now, fresh)
-	}
-}
-
 // TestOneOfSeveralHostsIsDown: a host that accepts no sessions does not affect the sessions on another host.
 func TestOneOfSeveralHostsIsDown(t *testing.T) {
 	t.Parallel()
