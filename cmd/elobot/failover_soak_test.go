@@ -27,6 +27,7 @@ func TestFailover(t *testing.T) {
 	awaitAnswers(t, load.groups[0], 4)
 
 	must(t, servers.Primary.Pause(t.Context(), true))
+	load.crashes++
 	bot.await(t, "database unavailable, updates have to wait")
 	ended := time.Now()
 	servers.Promote(t)

@@ -67,6 +67,7 @@ func stopDatabase(t *testing.T, launch func(env []string) *process) *botsim.Serv
 
 	stopped, before := time.Now(), len(complaint.FindAllString(bot.output.String(), -1))
 	must(t, server.Pause(t.Context(), true))
+	load.crashes++
 	timer := time.NewTimer(*outageFor)
 	<-timer.C
 	waiting, complaints := sim.Pending(), complaint.FindAllString(bot.output.String(), -1)[before:]

@@ -123,7 +123,7 @@ func (c *campaign) table(v judge.Verdict, deadLetters int) string {
 	row("dead letters", deadLetters)
 	row("lives of the bot", c.bot.lives.Load())
 	row("starts that failed", len(c.failedStarts))
-	row("restarts of PostgreSQL", struck["immediate restart of PostgreSQL"])
+	row("restarts of PostgreSQL", struck[databaseCrash])
 	row("messages sent beyond Telegram's limits", c.beyondLimits())
 	row("promises broken", len(c.violations)+len(v.Violations))
 	return b.String()

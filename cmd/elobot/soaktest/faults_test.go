@@ -30,6 +30,9 @@ func tables() []string {
 	}
 }
 
+// databaseCrash is the fault that may make PostgreSQL forget what it was told right before.
+const databaseCrash = "immediate restart of PostgreSQL"
+
 // faults returns all kinds of faults.
 func (c *campaign) faults() []fault {
 	all := []fault{
@@ -42,7 +45,7 @@ func (c *campaign) faults() []fault {
 		{"SIGSTOP of the bot", judge.Bot, false, c.freezeBot},
 		{"SIGTERM while Telegram is slow", judge.Bot, true, c.stopWhileSlow},
 		{"SIGSTOP of PostgreSQL", judge.Database, false, c.freezeDatabase},
-		{"immediate restart of PostgreSQL", judge.Database, false, func(ctx context.Context, _ *rand.Rand) error {
+		{databaseCrash, judge.Database, false, func(ctx context.Context, _ *rand.Rand) error {
 			c.say("PostgreSQL crashes")
 			return c.database.restart(context.WithoutCancel(ctx))
 		}},

@@ -105,7 +105,7 @@ func (c *campaign) strikeRound(ctx context.Context, round []fault, random *rand.
 			if missed {
 				c.t.Logf("%s failed to cause %s: %v", c.elapsed(), f.name, err)
 			}
-			c.struck(judge.Fault{Kind: f.name, Of: f.of, Span: judge.Span{From: from, To: time.Now()}, Missed: missed})
+			c.struck(judge.Fault{Kind: f.name, Of: f.of, Span: judge.Span{From: from, To: time.Now()}, Missed: missed, Crash: f.name == databaseCrash})
 		})
 	}
 	striking.Wait()

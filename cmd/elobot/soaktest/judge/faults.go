@@ -2,6 +2,7 @@ package judge
 
 import (
 	"regexp"
+	"slices"
 	"time"
 )
 
@@ -10,6 +11,8 @@ const (
 	aftermath = 30 * time.Second
 	// markedWithin is how long before a fault a message may have come whose delivery result the fault keeps from being stored.
 	markedWithin = 5 * time.Second
+	// forgottenWithin is how long before a crash of the database a message may have come of which the database knows nothing afterwards.
+	forgottenWithin = time.Second
 	// A campaign of fullLength must have every kind of fault, and one of halfLength half of them.
 	fullLength, halfLength = 20 * time.Minute, 3 * time.Minute
 	// fewestPerSecond is the minimum number of commands per second.
@@ -30,6 +33,19 @@ func (f *Fault) end() time.Time {
 		return f.Recovered
 	}
 	return end
+}
+
+// forgotten returns how many copies of an answer need not be counted: one for each crash of the database right after it came.
+func (t *trial) forgotten(came []delivery) (copies int) {
+	for i := range t.Faults {
+		f := &t.Faults[i]
+		if f.Crash && slices.ContainsFunc(came, func(d delivery) bool {
+			return !d.at.Before(f.From.Add(-forgottenWithin)) && !d.at.After(f.To)
+		}) {
+			copies++
+		}
+	}
+	return copies
 }
 
 // judgeReach checks that a refused command was sent or answered during a fault or its consequences.

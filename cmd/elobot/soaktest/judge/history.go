@@ -41,6 +41,7 @@ type Fault struct {
 	Of   Part
 	Span
 	Missed    bool      // it could not be caused, or only in part
+	Crash     bool      // of the database: what was written right before it without waiting for the disk may be lost
 	Recovered time.Time // when the bot was first seen to work again; zero if nobody checked
 }
 

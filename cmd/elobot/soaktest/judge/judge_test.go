@@ -96,6 +96,11 @@ func copyOf(h *judge.History, message int) {
 	}
 }
 
+// crashAt lets the database crash.
+func crashAt(h *judge.History, at time.Time) {
+	h.Faults = append(h.Faults, judge.Fault{Kind: "crash", Of: judge.Database, Crash: true, Span: judge.Span{From: at, To: at.Add(time.Second)}})
+}
+
 func TestPromisesThatAreKept(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*judge.History){
@@ -104,6 +109,10 @@ func TestPromisesThatAreKept(t *testing.T) {
 			copyOf(h, 10)
 			copyOf(h, 13)
 			h.Notices[0].PossibleCopies, h.Notices[3].PossibleCopies, h.Notices[4].PossibleCopies = 2, 1, 1
+		},
+		"a copy of what came right before a crash of the database": func(h *judge.History) {
+			copyOf(h, 10)
+			crashAt(h, noon.Add(time.Second))
 		},
 		"an uncertain answer that came": func(h *judge.History) { h.Notices[1].State = "uncertain" },
 		"a refusal delivered with others": func(h *judge.History) {
@@ -195,7 +204,16 @@ func TestPromisesThatAreBroken(t *testing.T) {
 			h.Messages[0], h.Messages[1] = h.Messages[1], h.Messages[0]
 			h.Notices[0].ID, h.Notices[1].ID = 2, 1
 		}, judge.InOrder},
-		"a copy that was not counted":              {func(h *judge.History) { copyOf(h, 10) }, judge.Counted},
+		"a copy that was not counted": {func(h *judge.History) { copyOf(h, 10) }, judge.Counted},
+		"a copy, long before a crash": {func(h *judge.History) {
+			copyOf(h, 10)
+			crashAt(h, noon.Add(2*time.Second))
+		}, judge.Counted},
+		"two copies, right before a crash": {func(h *judge.History) {
+			copyOf(h, 10)
+			copyOf(h, 10)
+			crashAt(h, noon.Add(time.Second))
+		}, judge.Counted},
 		"a copy of several, one of them counted":   {func(h *judge.History) { copyOf(h, 13); h.Notices[4].PossibleCopies = 1 }, judge.Counted},
 		"a copy of a refusal, another one counted": {func(h *judge.History) { copyOf(h, 12); h.Notices[1].PossibleCopies = 1 }, judge.Counted},
 		"copies without end": {func(h *judge.History) {
