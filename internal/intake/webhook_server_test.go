@@ -2,7 +2,6 @@ package intake
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -77,35 +76,5 @@ func TestWebhookLength(t *testing.T) {
 				t.Errorf("answer %d, want %v; %d updates are handled", got, c.want, b.count())
 			}
 		})
-	}
-}
-
-// A client that disconnects cancels the work on its update.
-func TestWebhookConnectionLost(t *testing.T) {
-	t.Parallel()
-	b := newBot(t)
-	begun, ended := make(chan struct{}), make(chan struct{})
-	b.answer = func(ctx context.Context, _ Update) error {
-		close(begun)
-		defer close(ended)
-		return hang(ctx)
-	}
-	server := serve(t, b)
-	ctx, cancel := context.WithCancel(t.Context())
-	r := request(ctx, http.MethodPost, body(Update{ID: 1}))
-	r.RequestURI = ""
-	r.URL.Scheme, r.URL.Host = "http", server.Listener.Addr().String()
-	go func() {
-		<-begun
-		cancel()
-	}()
-	if resp, err := server.Client().Do(r); err == nil {
-		t.Errorf("answer %d", resp.StatusCode)
-		resp.Body.Close()
-	}
-	<-ended
-	server.Close() // waits for the request
-	if len(b.kept()) != 0 || b.count() != 0 {
-		t.Errorf("%d dead letters, %d updates are handled", len(b.kept()), b.count())
 	}
 }

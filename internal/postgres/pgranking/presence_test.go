@@ -115,27 +115,6 @@ func TestFirstLanguageIsKept(t *testing.T) {
 	}
 }
 
-// TestNoticesWaitWhileTheBotIsAway: they are sent when the bot is back, except for obsolete ones.
-func TestNoticesWaitWhileTheBotIsAway(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	dbtest.Exec(t, w.Pool, dbtest.TheLease)
-	m := dbtest.MailIn(w.Pool)
-	s := dbtest.Service(w.Store)
-	happened := func(key string) ranking.Origin { return ranking.Origin{Key: key, Chat: club, SentAt: time.Now()} }
-	dbtest.Must(t, s.BotRemoved(t.Context(), happened("removed")))
-	dbtest.Exec(t, w.Pool, `INSERT INTO outbox (chat_id, kind, payload, expires_at) VALUES
-		(1, 'k', '{}', now() + interval '1 hour'), (1, 'k', '{}', now()), (1, 'k', '{}', NULL)`)
-	m.MustWait(t)
-	if got := m.Take(t, 1); got != nil {
-		t.Fatalf("took %v while the bot is away", dbtest.IDs(got))
-	}
-	dbtest.Must(t, s.BotBack(t.Context(), happened("back")))
-	m.MustWait(t, 1)
-	m.Finish(t, dbtest.SentAs(m.MustTake(t, 1, 1), 7))
-	m.MustTake(t, 1, 3)
-}
-
 // TestMoveAndGroupLife: when two chats become one, the bot is in it if it was in either, and members of either group are members.
 func TestMoveAndGroupLife(t *testing.T) {
 	t.Parallel()
