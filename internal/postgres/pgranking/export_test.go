@@ -38,8 +38,13 @@ func (s *Store) HoldResults() (resume func()) {
 	w := s.results
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.slots += resultSlots
-	return func() { w.passSlot(s) }
+	w.slots = resultSlots
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.slots--
+		w.fill(s)
+	}
 }
 
 // WaitingResults returns how many results wait for a slot.

@@ -131,17 +131,26 @@ func (w *resultWriter) holdSlot(s resultStore) (end func()) {
 	}
 }
 
-// passSlot passes a slot to the results that have waited longest, or frees it.
+// passSlot frees a slot, which the results that have waited longest take.
 func (w *resultWriter) passSlot(s resultStore) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch next := w.take(); len(next) {
-	case 0:
-		w.slots--
-	case 1:
-		next[0].done <- errAlone
-	default:
-		go w.writeTogether(s, next)
+	w.slots--
+	w.fill(s)
+}
+
+// fill gives free slots to the results that have waited longest. The caller holds w.mu.
+func (w *resultWriter) fill(s resultStore) {
+	for w.slots < resultSlots {
+		switch next := w.take(); len(next) {
+		case 0:
+			return
+		case 1:
+			next[0].done <- errAlone
+		default:
+			go w.writeTogether(s, next)
+		}
+		w.slots++
 	}
 }
 
@@ -173,6 +182,7 @@ func (w *resultWriter) writeTogether(s resultStore, together []*waitingResult) {
 			r.alone = true
 		}
 		w.waiting = append(together, w.waiting...)
+		w.fill(s) // another slot may have become free meanwhile, when nothing waited
 		return
 	}
 	for _, r := range together {
