@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"elobot/internal/elo"
+	"elobot/internal/ranking"
 )
 
 const (
@@ -40,7 +41,8 @@ type history struct {
 
 // standing is the standing of a member of a group.
 type standing struct {
-	elo, best, streak        int
+	elo, best                int
+	streak, longest          int
 	played, won, drawn, lost int
 	lastPlayed               any // nil or time.Time
 }
@@ -107,10 +109,10 @@ func (*history) copy(ctx context.Context, db database, tables []*rows) error {
 // play plays the matches from first to last and returns their rows.
 func (h *history) play(first, last int) []*rows {
 	matches := &rows{table: "matches", columns: []string{"id", "group_id", "ladder_id", "number", "score_a", "score_b", "k_factor",
-		"reported_by", "played_at", "idempotency_key", "created_at"}}
-	players := &rows{table: "match_players", columns: []string{"match_id", "player_id", "side", "ladder_id", "played_at"}}
+		"reported_by", "played_at", "idempotency_key", "created_at", "upset"}}
+	players := &rows{table: "match_players", columns: []string{"match_id", "player_id", "side"}}
 	entries := &rows{table: "elo_history", columns: []string{"match_id", "player_id", "elo_before", "elo_after", "k_factor", "best_before",
-		"streak_before", "reason", "created_at"}}
+		"streak_before", "longest_before", "reason", "created_at"}}
 	messages := &rows{table: "match_messages", columns: []string{"telegram_chat_id", "telegram_message_id", "match_id"}}
 	for id := first; id <= last; id++ {
 		group, number := (id-1)%len(h.groups), (id-1)/len(h.groups)+1
@@ -128,15 +130,20 @@ func (h *history) play(first, last int) []*rows {
 		score := [][2]int{{3, 0}, {3, 1}, {3, 2}, {2, 2}, {2, 3}, {1, 3}, {0, 3}}[h.random.IntN(7)]
 		playerOf := func(member int) int { return group*len(members) + member + 1 }
 		message := 1_000_000_000 + 2*number
-		matches.add(id, group+1, group+1, number, score[0], score[1], historyK, playerOf(one), at, fmt.Sprintf("m:%d:%d", chat, message), at)
-		messages.add(chat, message+1, id)
 		before := [2]int{members[one].elo, members[other].elo}
+		var upset any // nil for none
+		if n := ranking.Upset(ranking.Score{A: score[0], B: score[1]}, [2][]int{before[:1], before[1:]}); n >= ranking.MinUpset {
+			upset = n
+		}
+		matches.add(id, group+1, group+1, number, score[0], score[1], historyK, playerOf(one), at, fmt.Sprintf("m:%d:%d", chat, message), at,
+			upset)
+		messages.add(chat, message+1, id)
 		for side, member := range [2]int{one, other} {
 			s := &members[member]
 			outcome := elo.ScoreOf(score[side], score[1-side])
 			change := elo.Change(historyK, []int{before[side]}, []int{before[1-side]}, outcome)
-			players.add(id, playerOf(member), side+1, group+1, at)
-			entries.add(id, playerOf(member), s.elo, s.elo+change, historyK, s.best, s.streak, "match", at)
+			players.add(id, playerOf(member), side+1)
+			entries.add(id, playerOf(member), s.elo, s.elo+change, historyK, s.best, s.streak, s.longest, "match", at)
 			s.add(outcome, change, at)
 		}
 	}
@@ -155,44 +162,30 @@ func (s *standing) add(outcome elo.Score, change int, at time.Time) {
 	default:
 		s.drawn, s.streak = s.drawn+1, 0
 	}
+	s.longest = max(s.longest, s.streak)
 }
 
-// members returns the rows of the groups and their members after all matches. The tallies are still to be counted.
+// members returns the rows of the groups and their members after all matches.
 func (h *history) members() []*rows {
 	chats := &rows{table: "chats", columns: []string{"id", "telegram_chat_id", "kind", "title"}}
 	groups := &rows{table: "groups", columns: []string{"id", "chat_id", "last_match_number"}}
 	ladders := &rows{table: "ladders", columns: []string{"id", "group_id", "is_default"}}
-	tallies := &rows{table: "ladder_tallies", columns: []string{"ladder_id", "recounting"}}
 	players := &rows{table: "players", columns: []string{"id", "telegram_user_id", "username", "display_name"}}
 	sightings := &rows{table: "sightings", columns: []string{"group_id", "player_id", "username", "seen_at"}}
 	standings := &rows{table: "group_players", columns: []string{"ladder_id", "player_id", "name", "elo", "start_elo", "best_elo", "played",
-		"won", "drawn", "lost", "streak", "last_played_at"}}
+		"won", "drawn", "lost", "streak", "longest_streak", "last_played_at"}}
 	for g, group := range h.groups {
 		last := (h.matches + len(h.groups) - 1 - g) / len(h.groups)
 		h.numbers[group.ID()] = last
 		chats.add(g+1, group.ID(), "supergroup", group.Title())
 		groups.add(g+1, g+1, last)
 		ladders.add(g+1, g+1, true)
-		tallies.add(g+1, true)
 		for p, u := range h.people[g] {
 			s, player := h.standings[g][p], g*len(h.people[g])+p+1
 			players.add(player, u.ID, u.Username, u.FirstName)
 			sightings.add(g+1, player, u.Username, h.until.Add(-historySpan))
-			standings.add(g+1, player, u.FirstName, s.elo, 1500, s.best, s.played, s.won, s.drawn, s.lost, s.streak, s.lastPlayed)
+			standings.add(g+1, player, u.FirstName, s.elo, 1500, s.best, s.played, s.won, s.drawn, s.lost, s.streak, s.longest, s.lastPlayed)
 		}
 	}
-	return []*rows{chats, groups, ladders, tallies, players, sightings, standings}
-}
-
-// awaitTallies waits until a running bot has counted the matches of a history.
-func (db database) awaitTallies(ctx context.Context) error {
-	for {
-		var counting bool
-		if err := db.QueryRow(ctx, `SELECT EXISTS (SELECT FROM ladder_tallies WHERE recounting), pg_sleep(0.1)`).Scan(&counting, nil); err != nil {
-			return fmt.Errorf("wait until matches are counted: %w", err)
-		}
-		if !counting {
-			return nil
-		}
-	}
+	return []*rows{chats, groups, ladders, players, sightings, standings}
 }

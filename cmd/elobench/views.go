@@ -34,9 +34,6 @@ func measureViews(ctx context.Context, b *bench) error {
 				return err
 			}
 			return b.withBot(ctx, b.launchPolling, w, db.url, func(ctx context.Context, _ *process) error {
-				if err := db.awaitTallies(ctx); err != nil {
-					return err
-				}
 				return w.view(ctx, b, fmt.Sprintf("/matches=%d", matches))
 			})
 		})

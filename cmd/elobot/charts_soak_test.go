@@ -24,12 +24,12 @@ const chartedHistory = `
 	    FROM charted c, generate_series(1, 20) i, players p WHERE p.telegram_user_id = 5000000 + c.n * 100 + i;
 	INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
 	    SELECT id, ladder, 1000 + m, 3, 1, 32, now() - (2001 - m) * interval '4 hours', 'x:' || id || ':' || m FROM charted, generate_series(1, 2000) m;
-	INSERT INTO match_players (match_id, player_id, ladder_id, played_at, side)
-	    SELECT m.id, p.id, m.ladder_id, m.played_at, side FROM charted c JOIN matches m ON m.group_id = c.id AND m.number > 1000,
+	INSERT INTO match_players (match_id, player_id, side)
+	    SELECT m.id, p.id, side FROM charted c JOIN matches m ON m.group_id = c.id AND m.number > 1000,
 	        generate_series(1, 2) side, players p
 	    WHERE p.telegram_user_id = 5000000 + c.n * 100 + 1 + (m.number * 7 + side * 3 + m.number / 20 * side) % 10 + (side - 1) * 10;
-	INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason)
-	    SELECT match_id, player_id, 1500 + player_id % 200, 1500 + player_id % 200 + match_id % 17, 32, 10000, 0, 'match'
+	INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
+	    SELECT match_id, player_id, 1500 + player_id % 200, 1500 + player_id % 200 + match_id % 17, 32, 10000, 0, 0, 'match'
 	    FROM match_players mp JOIN matches m ON m.id = mp.match_id WHERE m.number > 1000;
 	UPDATE groups SET last_match_number = 3001 WHERE id IN (SELECT id FROM charted)`
 

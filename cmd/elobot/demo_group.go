@@ -16,7 +16,6 @@ import (
 	"elobot/internal/botsim"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/pgoutbox"
-	"elobot/internal/postgres/pgtally"
 )
 
 // demoGroup is the group of the demo, between the simulated Telegram and the real bot. It shows only messages that have arrived
@@ -36,7 +35,6 @@ type demoGroup struct {
 	lastOfBot   botsim.Message   // the bot's last message
 	withButtons []botsim.Message // the bot's messages as they are shown with buttons, the one shown last at the end
 	pool        *pgxpool.Pool    // of connections to the bot's database
-	tallies     *pgtally.Store
 	outbox      *pgoutbox.Store
 	stopBot     context.CancelFunc
 	ended       chan struct{} // closed when the bot has ended; botErr is set then
@@ -67,7 +65,7 @@ func (s *demoGroup) startBot(ctx context.Context, databaseURL string) error {
 	if err != nil {
 		return fmt.Errorf("open the database of the demo: %w", err)
 	}
-	s.pool, s.tallies, s.outbox = pool, pgtally.NewStore(pool), pgoutbox.NewStore(pool)
+	s.pool, s.outbox = pool, pgoutbox.NewStore(pool)
 	ctx, s.stopBot = context.WithCancel(ctx)
 	go func() {
 		defer close(s.ended)
@@ -87,10 +85,6 @@ func (s *demoGroup) play(ctx context.Context, days []day) error {
 				return err
 			}
 		}
-		// The day begins with matches that are counted, and the clock of the bot follows that of its messages.
-		if err := s.awaitCounted(ctx); err != nil {
-			return err
-		}
 	}
 	s.clock.finish()
 	return nil
@@ -99,9 +93,6 @@ func (s *demoGroup) play(ctx context.Context, days []day) error {
 // playLine sends a line or presses a button, and waits for what the bot does about it.
 func (s *demoGroup) playLine(ctx context.Context, l line) error {
 	if l.later {
-		if err := s.awaitCounted(ctx); err != nil {
-			return err
-		}
 		s.clock.pause()
 	}
 	if l.press != "" {
@@ -121,11 +112,6 @@ func (s *demoGroup) playLine(ctx context.Context, l line) error {
 
 // pinnedNote says what people see of a board.
 const pinnedNote = "elobot posts the ranking and pins it. From now on, it edits that message after every match."
-
-// awaitCounted waits until the bot has counted all matches for questions, which it does a second after they were recorded.
-func (s *demoGroup) awaitCounted(ctx context.Context) error {
-	return s.await(ctx, func(ctx context.Context) (bool, error) { return s.tallies.IsCurrent(ctx, s.clock.now()) })
-}
 
 // settle shows what the bot does until it has handled everything that happened in the group and sent all its answers. Only the board
 // may follow later.

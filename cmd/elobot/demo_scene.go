@@ -14,7 +14,7 @@ type day struct {
 type line struct {
 	from, text, replyTo, press string
 	pins                       bool // the bot pins a message in response
-	later                      bool // sent some minutes later, when the bot has counted all matches for questions
+	later                      bool // sent some minutes later
 }
 
 // scene is the conversation that the demo plays: a newcomer's first minute, and a month of the group. Whenever it is played, it is

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"slices"
 	"time"
@@ -14,9 +13,7 @@ import (
 	"elobot/internal/app"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/pgranking"
-	"elobot/internal/postgres/pgtally"
 	"elobot/internal/ranking"
-	"elobot/internal/stats"
 )
 
 const (
@@ -29,7 +26,7 @@ const (
 type verifyCommand struct {
 	app.DatabaseConfig
 	Group  int64 `placeholder:"ID" help:"Verify only the group with this Telegram id, such as --group=-1001234567890."`
-	Repair bool  `help:"After listing the differences, overwrite the stored ratings with the replayed ones, and count again what is counted for questions."`
+	Repair bool  `help:"After listing the differences, overwrite the stored ratings with the replayed ones."`
 }
 
 // How a verification ends that has found differences, or was stopped. The differences have been printed.
@@ -53,8 +50,8 @@ func (v *verifyCommand) run(ctx context.Context) error {
 }
 
 func (v *verifyCommand) with(ctx context.Context, pool *pgxpool.Pool) error {
-	store, tallies := pgranking.NewStore(pool, func(outbox.Lane) {}), pgtally.NewStore(pool)
-	differences, ladders, err := v.verify(ctx, store, tallies)
+	store := pgranking.NewStore(pool, func(outbox.Lane) {})
+	differences, ladders, err := v.verify(ctx, store)
 	switch {
 	case err != nil || differences == 0:
 		return err
@@ -63,14 +60,14 @@ func (v *verifyCommand) with(ctx context.Context, pool *pgxpool.Pool) error {
 	case !v.Repair:
 		return errRepairable
 	}
-	switch repaired, err := repairAll(ctx, store, tallies, ladders); {
+	switch repaired, err := repairAll(ctx, store, ladders); {
 	case err != nil:
 		return err
 	case repaired == 0:
 		return errDiffers
 	}
 	fmt.Println("Verifying again:")
-	if differences, _, err = v.verify(ctx, store, tallies); err == nil && differences > 0 {
+	if differences, _, err = v.verify(ctx, store); err == nil && differences > 0 {
 		return errDiffers
 	}
 	return err
@@ -81,20 +78,17 @@ type ladder struct {
 	chat  ranking.ExternalChatID
 	id    ranking.LadderID
 	label string
-	tally bool // only what is counted for questions differs
 }
 
 // verify prints the differences. It returns their number, and the ladders with differences that can be repaired.
-func (v *verifyCommand) verify(ctx context.Context, store *pgranking.Store, tallies *pgtally.Store) (int, []ladder, error) {
+func (v *verifyCommand) verify(ctx context.Context, store *pgranking.Store) (int, []ladder, error) {
 	var differences int
 	var ladders []ladder
 	var last ranking.Progress
 	groups := make(map[string]int) // number of differences in each group
 	due := time.Now().Add(progressInterval)
-	differ := make(map[ranking.LadderID]bool)
 	found := func(f ranking.Finding) {
 		differences++
-		differ[f.Ladder] = true
 		groups[label(f)]++
 		switch n := groups[label(f)]; {
 		case n <= shownFindings:
@@ -102,7 +96,7 @@ func (v *verifyCommand) verify(ctx context.Context, store *pgranking.Store, tall
 		case n == shownFindings+1:
 			fmt.Printf("%s: … and more differences that are not shown\n", label(f))
 		}
-		if l := (ladder{f.Chat, f.Ladder, label(f), f.Problem == ranking.WrongTally}); f.Problem.Repairable() && !slices.Contains(ladders, l) {
+		if l := (ladder{f.Chat, f.Ladder, label(f)}); f.Problem.Repairable() && !slices.Contains(ladders, l) {
 			ladders = append(ladders, l)
 		}
 	}
@@ -120,10 +114,6 @@ func (v *verifyCommand) verify(ctx context.Context, store *pgranking.Store, tall
 	if err == nil {
 		detached, err = store.DetachedGroups(ctx, ranking.ExternalChatID(v.Group))
 	}
-	var left stats.Unverified
-	if err == nil { // what follows from wrong ratings is wrong as well
-		left, err = stats.VerifyTallies(ctx, tallies, ranking.ExternalChatID(v.Group), func(l ranking.LadderID) bool { return differ[l] }, found)
-	}
 	if err != nil {
 		return 0, nil, err
 	}
@@ -136,10 +126,6 @@ func (v *verifyCommand) verify(ctx context.Context, store *pgranking.Store, tall
 	for _, d := range detached {
 		fmt.Printf("Without a chat: %s, with %s. Another group has the chat.\n", d, counted(d.Matches, "match", "matches"))
 	}
-	if left != (stats.Unverified{}) {
-		fmt.Printf("What is counted for questions is not up to date yet, and was not verified, in %s and for %s of a player elsewhere.\n",
-			counted(left.Ladders, "ranking", "rankings"), counted(left.Months, "month", "months"))
-	}
 	return differences, ladders, nil
 }
 
@@ -151,18 +137,9 @@ func counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// repairAll repairs ladders, each in its own transaction, and returns how many of them it changed. Then it counts what is not up to
-// date.
-func repairAll(ctx context.Context, store ranking.Store, tallies *pgtally.Store, ladders []ladder) (n int, err error) {
+// repairAll repairs ladders, each in its own transaction, and returns how many of them it changed.
+func repairAll(ctx context.Context, store ranking.Store, ladders []ladder) (n int, err error) {
 	for _, l := range ladders {
-		if l.tally {
-			if err := tallies.StartRecount(ctx, l.id); err != nil {
-				return n, fmt.Errorf("%s: %w", l.label, err)
-			}
-			fmt.Printf("%s: counted again\n", l.label)
-			n++
-			continue
-		}
 		switch repaired, err := ranking.Repair(ctx, store, l.chat, l.id); {
 		case errors.Is(err, ranking.ErrInconsistent):
 			fmt.Printf("%s: cannot be repaired: a match has a side without players, or a player without a standing\n", l.label)
@@ -173,15 +150,6 @@ func repairAll(ctx context.Context, store ranking.Store, tallies *pgtally.Store,
 		case repaired:
 			fmt.Printf("%s: repaired\n", l.label)
 			n++
-			if err := tallies.StartRecount(ctx, l.id); err != nil { // they may differ in more than what follows from the ratings
-				return n, fmt.Errorf("%s: %w", l.label, err)
-			}
-		}
-	}
-	counter := stats.NewCounter(tallies, time.Now, slog.New(slog.DiscardHandler))
-	for more := n > 0; more; {
-		if more, err = counter.CatchUp(ctx); err != nil {
-			return n, fmt.Errorf("count matches: %w", err)
 		}
 	}
 	return n, nil
@@ -246,8 +214,10 @@ func problem(f ranking.Finding) string {
 		return differs("the time of the last match")
 	case ranking.WrongCounters:
 		return differs("won–drawn–lost")
-	case ranking.WrongTally:
-		return differs("what is counted for questions")
+	case ranking.WrongLongest:
+		return differs("the longest streak")
+	case ranking.WrongUpset:
+		return differs("the rating difference of its upset")
 	case ranking.CountersDontAdd:
 		return fmt.Sprintf("the number of matches is %s, but won, drawn and lost add up to %s", f.Stored, f.Want)
 	default:

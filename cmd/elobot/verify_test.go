@@ -15,7 +15,6 @@ import (
 
 	"elobot/internal/botsim"
 	"elobot/internal/pgtemp/pgtest"
-	"elobot/internal/postgres/dbtest"
 )
 
 // verify runs `elobot verify` on a database to its end.
@@ -84,7 +83,6 @@ func newVerifyFixture(t *testing.T) *verifyFixture {
 	awaitAnswers(t, second, 1)
 	awaitSettled(t, sim, pool, chess)
 	awaitSettled(t, sim, pool, second)
-	dbtest.Await(t, pool, `SELECT NOT EXISTS (SELECT FROM tally_marks) AND NOT EXISTS (SELECT FROM ladder_tallies WHERE week_due_at < now())`)
 	bot.stop(t)
 	pool.Close() // a database with sessions cannot be copied
 	return &verifyFixture{url, nil, strings.NewReplacer("CHESS", fmt.Sprint(chess.ID()), "GO", fmt.Sprint(second.ID()))}
@@ -122,7 +120,7 @@ func TestVerify(t *testing.T) {
 		"right": testVerifyRight, "shows and repairs": testVerifyShowsAndRepairs,
 		"what cannot be repaired": testVerifyWhatCannotBeRepaired, "what cannot be calculated": testVerifyWhatCannotBeCalculated,
 		"shows the first": testVerifyShowsTheFirst, "interrupted": testVerifyInterrupted,
-		"another version": testVerifyAnotherVersion, "what is counted": testVerifyWhatIsCounted, "without a chat": testVerifyWithoutAChat,
+		"another version": testVerifyAnotherVersion, "without a chat": testVerifyWithoutAChat,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -175,10 +173,10 @@ func testVerifyShowsAndRepairs(t *testing.T, b *verifyFixture) {
 		b.exec(t, sql)
 	}
 	const found = `
-CHESS "Chess", match 3, "Alice": the history says 1532 → 1514 (K 32, best 1600, streak 2 before), but should say 1531 → 1512 (K 32, best 1531, streak 2 before)
+CHESS "Chess", match 3, "Alice": the history says 1532 → 1514 (K 32, best 1600, streak 2, longest 2 before), but should say 1531 → 1512 (K 32, best 1531, streak 2, longest 2 before)
 CHESS "Chess", match 3, "Alice": the history has the rating 1532 before it, but 1531 after the previous match
 CHESS "Chess", match 4, "Alice": the history has the rating 1512 before it, but 1514 after the previous match
-CHESS "Chess", match 4, "Bob": the history has no entry, but should say 1488 → 1489 (K 32, best 1500, streak 1 before)
+CHESS "Chess", match 4, "Bob": the history has no entry, but should say 1488 → 1489 (K 32, best 1500, streak 1, longest 1 before)
 CHESS "Chess", "Alice": the rating is 1501, but should be 1511
 CHESS "Chess", "Alice": the best rating is 1700, but should be 1531
 CHESS "Chess", "Alice": the rating is 1501, but the start rating and all changes in the history add up to 1512
@@ -195,32 +193,6 @@ Verifying again:
 Verified 2 groups with 5 matches: no differences.
 `, "", "--repair")
 	b.mustVerify(t, 0, "Verified 2 groups with 5 matches: no differences.\n", "")
-}
-
-// testVerifyWhatIsCounted damages what is counted for questions, and checks the output before and after the repair.
-func testVerifyWhatIsCounted(t *testing.T, b *verifyFixture) {
-	b.exec(t, "UPDATE player_months SET month = '2020-01-01', best_elo = 1600 WHERE ladder_id = 1 AND player_id = 1")
-	b.exec(t, "UPDATE pair_totals SET played = 6, won = 3 WHERE ladder_id = 1 AND player_id = 2")
-	month := dbtest.Value[string](t, b.pool, "SELECT to_char(month, 'YYYY-MM') FROM player_months WHERE ladder_id = 1 AND player_id = 2")
-	found := strings.ReplaceAll(`
-CHESS "Chess", "Alice": what is counted for questions is nothing in MONTH, but should be 2–1–1 in MONTH, best 1531, streak 2, upset 0 (matches with the ids 2, 2, 0)
-CHESS "Chess", "Alice": what is counted for questions is 2–1–1 in 2020-01, best 1600, streak 2, upset 0 (matches with the ids 2, 2, 0), but should be nothing in 2020-01
-CHESS "Chess", "Bob": what is counted for questions is 3–1–2 against player 1, points 7:7, -11, surplus -3313, but should be 1–1–2 against player 1, points 7:7, -11, surplus -3313
-Verified 2 groups with 5 matches: 3 differences in 1 group.
-`, "MONTH", month)
-	b.mustVerify(t, 1, found, sayRepairable)
-	b.exec(t, "UPDATE ladder_tallies SET recounting = true WHERE ladder_id = 1")
-	b.exec(t, "INSERT INTO tally_marks (ladder_id, player_id, month) VALUES (2, 1, '2020-01-01')")
-	b.mustVerify(t, 0, `Verified 2 groups with 5 matches: no differences.
-What is counted for questions is not up to date yet, and was not verified, in 1 ranking and for 1 month of a player elsewhere.
-`, "")
-	b.exec(t, "UPDATE ladder_tallies SET recounting = false WHERE ladder_id = 1")
-	b.mustVerify(t, 0, found[:strings.LastIndex(found, "Verified")]+`Verified 2 groups with 5 matches: 3 differences in 1 group.
-What is counted for questions is not up to date yet, and was not verified, in 0 rankings and for 1 month of a player elsewhere.
-CHESS "Chess": counted again
-Verifying again:
-Verified 2 groups with 5 matches: no differences.
-`, "", "--repair")
 }
 
 // testVerifyWhatCannotBeRepaired: data that cannot be calculated from the matches stays as it is, and the rest is repaired.
@@ -286,15 +258,15 @@ func testVerifyShowsTheFirst(t *testing.T, b *verifyFixture) {
 			WITH m AS (
 			    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key,
 			                         undone_at, created_at)
-			    VALUES (1, 1, %[1]d, 1, 0, 32, now(), %[1]d, now(), now() - interval '1 year') RETURNING id, ladder_id, played_at
+			    VALUES (1, 1, %[1]d, 1, 0, 32, now(), %[1]d, now(), now() - interval '1 year') RETURNING id
 			), mp AS (
-			    INSERT INTO match_players SELECT id, side, side, 1, ladder_id, played_at FROM m, (VALUES (1), (2)) AS s (side) RETURNING match_id
+			    INSERT INTO match_players SELECT id, side, side, 1 FROM m, (VALUES (1), (2)) AS s (side) RETURNING match_id
 			)
 			UPDATE groups SET last_match_number = %[1]d WHERE id = 1`, n))
 	}
 	b.exec(t, `
-		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason)
-		SELECT id, 2, 1489, 1489, 32, 1500, 0, 'match' FROM matches WHERE group_id = 1 AND undone_at IS NOT NULL`)
+		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
+		SELECT id, 2, 1489, 1489, 32, 1500, 0, 0, 'match' FROM matches WHERE group_id = 1 AND undone_at IS NOT NULL`)
 	code, stdout, stderr := verify(t, b.url)
 	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
 	if len(lines) != 52 || code != 1 || stderr != sayRepairable {

@@ -20,7 +20,6 @@ import (
 	"elobot/internal/postgres/pgoutbox"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/postgres/pgstats"
-	"elobot/internal/postgres/pgtally"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 	"elobot/internal/telegram"
@@ -137,7 +136,6 @@ type instance struct {
 	dispatcher *outbox.Dispatcher
 	sender     *bot.Sender
 	boards     *boards
-	counter    *stats.Counter
 	admins     *telegram.AdminCache
 	// withLease handles updates that the leader polls; it writes only while this instance has the lease. withoutLease handles
 	// updates from the webhook, on every instance.
@@ -177,8 +175,6 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 	b.boards = newBoards(store, c.boards, func(lanes ...outbox.Lane) { b.dispatcher.Wake(lanes...) }, log)
 	sending.Touched, sending.BoardBegins = b.boards.touch, b.boards.noteUpdate
 	b.dispatcher = outbox.NewDispatcher(store, b.sender, log, sending)
-	b.counter = stats.NewCounter(pgtally.NewStore(pools.Commands).WithLease(b.lease), client.Now, log)
-	b.counter.WhenPlaced(b.boards.touch)
 	return b
 }
 
@@ -227,7 +223,7 @@ func (b *instance) work(ctx context.Context) error {
 		return b.poll(ctx)
 	})
 	parts.Go(func() error { return postgres.NewPurger(b.pools.Commands, b.lease, b.log).Run(ctx) })
-	for _, run := range []func(context.Context){timers{b.withLease.service, b.log}.run, b.counter.Run, b.boards.run} {
+	for _, run := range []func(context.Context){timers{b.withLease.service, b.log}.run, b.boards.run} {
 		parts.Go(func() error {
 			run(ctx)
 			return nil

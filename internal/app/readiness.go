@@ -56,7 +56,7 @@ func (r *readiness) started(b *instance, clocks []namedClock) {
 // stats returns the stats of the instance. Before it runs they are those of one on standby.
 func (r *readiness) stats() web.Stats {
 	if current := r.running.Load(); current != nil {
-		return web.Stats{Stats: current.bot.dispatcher.Stats(), CounterStats: current.bot.counter.Stats()}
+		return web.Stats{Stats: current.bot.dispatcher.Stats()}
 	}
 	return web.Stats{}
 }

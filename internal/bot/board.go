@@ -142,7 +142,9 @@ func (w words) board(b stats.Board) string {
 	return text + "\n\n<i>" + w.boardAsOf(b) + "</i>"
 }
 
-func (w words) boardAsOf(b stats.Board) string { return w.asOf("board.as_of", b.AsOf) }
+func (w words) boardAsOf(b stats.Board) string {
+	return w.Text("board.as_of", args{"Date": w.Date(b.AsOf), "Time": b.AsOf.UTC().Format("15:04")})
+}
 
 // boardTable has the contents of board.
 func (w words) boardTable(b stats.Board) string {

@@ -44,14 +44,6 @@ func paragraphs(all ...[]string) string {
 	return strings.Join(shown, "\n\n")
 }
 
-// remark returns the last paragraph of a view, none if the text is empty.
-func remark(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return []string{"<i>" + text + "</i>"}
-}
-
 // wonLost returns how many matches were won, drawn and lost. Where there are no draws, it leaves them out.
 func wonLost(won, drawn, lost int, noDraws bool) string {
 	if noDraws && drawn == 0 {

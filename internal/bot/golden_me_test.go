@@ -72,8 +72,6 @@ func goldenMe() map[string]ranking.Notice {
 		"drawn_earlier": with(me, func(n *stats.MyStanding) { n.NoDraws = true }),
 		"hostile":       with(me, func(n *stats.MyStanding) { n.Name = ranking.Name{Name: hostile, Mark: "2"} }),
 		"everything":    everything(),
-		"as_of":         with(everything(), func(n *stats.MyStanding) { n.Freshness.AsOf = onDay(21) }),
-		"recounting":    with(me, func(n *stats.MyStanding) { n.Freshness = stats.Freshness{Recounting: true, AsOf: onDay(21)} }),
 		"newcomer":      newcomer,
 		"one_match":     with(newcomer, func(n *stats.MyStanding) { n.Lost, n.Streak, n.Form, n.Last = 0, 1, "w", n.Last[1:] }),
 		"inactive":      with(everything(), func(n *stats.MyStanding) { n.Position, n.Total, n.Inactive = 0, 0, true }),

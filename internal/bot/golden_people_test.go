@@ -28,14 +28,8 @@ func goldenHeadToHeads() map[string]ranking.Notice {
 		"no_draws": with(func(n *stats.HeadToHead) { n.NoDraws, n.Drawn = true, 0 }),
 		"opened":   with(func(n *stats.HeadToHead) { n.Back = 2 }),
 		"hostile":  with(func(n *stats.HeadToHead) { n.A, n.B = called(hostile), ranking.Name{Name: "Bob", Mark: "2"} }),
-		"as_of":    with(func(n *stats.HeadToHead) { n.Freshness.AsOf = onDay(21) }),
 		"certain":  with(func(n *stats.HeadToHead) { n.Ratings, n.Expected = [2]int{3000, 100}, 10_000 }),
 		"never":    never,
-		"uncounted": func() stats.HeadToHead {
-			n := never
-			n.Freshness.AsOf = onDay(21)
-			return n
-		}(),
 		"stranger": stats.HeadToHead{A: alice, B: stranger, Stranger: stranger, Back: 9},
 	}
 }
@@ -65,8 +59,6 @@ func goldenRecords() map[string]ranking.Notice {
 			n.Upset, upset.Beaten = &upset, []ranking.Name{called("Dave"), called("Fay"), called("Gus")}
 		}),
 		"hostile":       with(func(n *stats.Records) { n.Title, n.Played = hostile, &stats.Record{Name: called(hostile), Value: 3} }),
-		"as_of":         with(func(n *stats.Records) { n.Freshness.AsOf = onDay(21) }),
-		"recounting":    stats.Records{Title: "Table tennis", Freshness: stats.Freshness{Recounting: true}},
 		"none":          stats.Records{Title: "Table tennis"},
 		"none_of_month": stats.Records{Title: "Table tennis", Month: month},
 	}

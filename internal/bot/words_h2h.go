@@ -9,14 +9,13 @@ func (w words) headToHead(n stats.HeadToHead) string {
 	}
 	title := w.headToHeadTitle(n)
 	if n.Met() == 0 && len(n.Last) == 0 {
-		first, last := w.nothing(title, "h2h.never", n.Freshness)
-		return paragraphs(first, w.factLines([]fact{w.expected(n)}), last)
+		return paragraphs([]string{title, w.Text("h2h.never", nil)}, w.factLines([]fact{w.expected(n)}))
 	}
 	last := matchLines(w.playedMatches(n.Last))
 	if last != nil {
 		last = append([]string{w.Text("h2h.last", nil)}, last...)
 	}
-	return paragraphs(append([]string{title}, w.factLines(w.headToHeadFacts(n))...), last, remark(w.freshness(n.Freshness)))
+	return paragraphs(append([]string{title}, w.factLines(w.headToHeadFacts(n))...), last)
 }
 
 func (w words) headToHeadTitle(n stats.HeadToHead) string {
@@ -50,5 +49,5 @@ func (w words) headToHeadTable(n stats.HeadToHead) string {
 	t := newTable(w.headToHeadTitle(n))
 	t.facts(w.headToHeadFacts(n))
 	t.facts(w.playedMatches(n.Last))
-	return t.end(w.freshness(n.Freshness))
+	return t.end("")
 }

@@ -17,7 +17,7 @@ func (w words) player(n stats.MyStanding) string {
 		last = append([]string{w.Text("me.last", nil)}, last...)
 	}
 	return paragraphs(append([]string{w.whereStands(n)}, w.factLines(w.playerFacts(n))...), last,
-		w.factLines(w.othersFacts(n)), remark(w.freshness(n.Freshness)))
+		w.factLines(w.othersFacts(n)))
 }
 
 // whereStands says which place a player has, or why none.
@@ -117,5 +117,5 @@ func (w words) playerTable(n stats.MyStanding) string {
 	t.facts(w.playerFacts(n))
 	t.facts(w.playedMatches(n.Last))
 	t.facts(w.othersFacts(n))
-	return t.end(w.freshness(n.Freshness))
+	return t.end("")
 }

@@ -15,9 +15,9 @@ func (w words) records(n stats.Records) string {
 		if !n.Month.IsZero() {
 			id = "records.none_in_month"
 		}
-		return paragraphs(w.nothing(title, id, n.Freshness))
+		return paragraphs([]string{title, w.Text(id, nil)})
 	}
-	return paragraphs([]string{title}, w.factLines(facts), remark(w.freshness(n.Freshness)))
+	return paragraphs([]string{title}, w.factLines(facts))
 }
 
 // recordsTitle says of which group and period the records are. between stands between the two.
@@ -63,5 +63,5 @@ func (w words) recordsTable(n stats.Records) string {
 	}
 	t := newTable(w.recordsTitle(n, " · "))
 	t.facts(facts)
-	return t.end(w.freshness(n.Freshness))
+	return t.end("")
 }

@@ -35,14 +35,14 @@ var mutants = []mutant{
 		packages: "./internal/postgres/pgoutbox", tests: "^TestSummarise$",
 	},
 	{
-		name: "not counted after a fix", file: "internal/postgres/pgranking/amend.go",
-		before: "queueMarks(batch, append(amended, appendedMatches(w)...), w.Superseded)", after: "queueMarks(batch, appendedMatches(w), w.Superseded)",
-		packages: "./internal/postgres/pgtally", tests: "^TestEachAmendmentIsCounted$",
+		name: "upset not derived again", file: "internal/ranking/replay.go",
+		before: "if m.Upset != upset {", after: "if m.Upset != upset && false {",
+		packages: "./internal/ranking", tests: "^TestUpsetIsDerivedAgain$",
 	},
 	{
-		name: "counted twice", file: "internal/postgres/pgtally/count.go",
-		before: "batch.Queue(`DELETE FROM tally_marks`+these, args...)", after: "",
-		packages: "./internal/postgres/pgtally", tests: "^TestMarksOfAMonth$",
+		name: "longest streak not replayed", file: "internal/ranking/replay.go",
+		before: "p.Entry.StreakBefore, p.Entry.LongestBefore", after: "p.Entry.StreakBefore, s.Longest",
+		packages: "./internal/ranking", tests: "^TestLongestStreakIsReplayed$",
 	},
 	{
 		name: "no version check", file: "internal/postgres/pgranking/amend.go",

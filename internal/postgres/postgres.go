@@ -4,7 +4,6 @@
 //
 //   - pgranking: ranking.Store and ranking.AuditStore
 //   - pgstats: stats.Store
-//   - pgtally: stats.TallyStore
 //   - pgoutbox: outbox.Store
 //   - pgintake: intake.DeadLetters and intake.Attempts
 //

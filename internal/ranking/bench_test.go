@@ -23,10 +23,11 @@ func playedHistory(tb testing.TB, matches, size int) MatchHistory {
 		for j := range 2 * size { // the step is odd and no multiple of five, so the players differ
 			m.Parts = append(m.Parts, Part{Player: PlayerID((i + j*(1+2*(i%2))) % players), Side: 1 + j%2})
 		}
-		entries, err := now.play(&m)
+		entries, upset, err := now.play(&m)
 		if err != nil {
 			tb.Fatal(err)
 		}
+		m.Upset = upset
 		for j := range entries {
 			entry++
 			entries[j].ID = entry

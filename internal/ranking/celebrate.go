@@ -33,9 +33,11 @@ const (
 	// PlaceLifetime is for how long somebody who does not play keeps the place.
 	PlaceLifetime = 60 * 24 * time.Hour
 
-	minRanked      = 3   // a ranking of fewer players has no number one to celebrate
-	minUpset       = 100 // smaller upsets are not celebrated
-	matchesToABest = 10  // in a player's first matches, a personal best is nothing special
+	// MinUpset is the smallest upset that is stored and celebrated.
+	MinUpset = 100
+
+	minRanked      = 3  // a ranking of fewer players has no number one to celebrate
+	matchesToABest = 10 // in a player's first matches, a personal best is nothing special
 	streakStep     = 5
 )
 
@@ -47,7 +49,7 @@ type LeaderQuery struct {
 
 // Leader is a player at the top of a ranking.
 type Leader struct {
-	Standing StandingID // 0 at the end if there may be more whom the store has not read
+	Standing StandingID
 	Elo      int
 }
 
@@ -57,28 +59,23 @@ type Leaders struct {
 	Found []Leader
 }
 
-// MonthUpset is the largest upset of a ladder in a calendar month.
-type MonthUpset struct {
-	Known   bool // false if there may be larger upsets that the store has not counted yet
-	Largest int  // 0 for none
-}
-
 // MonthOf returns the first day of the calendar month (of UTC) that a time is in.
 func MonthOf(at time.Time) time.Time {
 	at = at.UTC()
 	return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
 }
 
-// celebrate adds celebrations to the cards of new matches of one message. Two instances that record matches of a ladder within
+// celebrate adds celebrations to the cards of new matches of one message. largest is the largest upset of the month before, 0 if there
+// is none. Two instances that record matches of a ladder within
 // milliseconds may both celebrate what is true of one of them.
-func (matches NewMatches) celebrate(leaders Leaders, month MonthUpset) {
+func (matches NewMatches) celebrate(leaders Leaders, largest int) {
 	numberOnes := matches.newNumberOnes(leaders)
 	for i, m := range matches {
 		switch one, ok := numberOnes[i]; {
 		case ok:
 			m.Card.Celebration = &Celebration{Kind: NewNumberOne, Players: []Name{{Player: one}}}
-		case matches.isLargestUpset(i, month):
-			m.Card.Celebration = &Celebration{Kind: UpsetOfMonth, Players: m.winners(), Number: m.upset()}
+		case matches.isLargestUpset(i, largest):
+			m.Card.Celebration = &Celebration{Kind: UpsetOfMonth, Players: m.winners(), Number: m.Upset}
 		default:
 			m.Card.Celebration = m.personal()
 		}
@@ -188,27 +185,18 @@ func (f field) numberOne() PlayerID {
 	return 0
 }
 
-// isLargestUpset reports whether a match, given by its index, is certainly a larger upset than all others of the month.
-func (matches NewMatches) isLargestUpset(i int, month MonthUpset) bool {
-	upset := matches[i].upset()
-	if upset < minUpset || !month.Known || upset <= month.Largest {
+// isLargestUpset reports whether a match, given by its index, is a larger upset than all others of the month.
+func (matches NewMatches) isLargestUpset(i, largest int) bool {
+	upset := matches[i].Upset
+	if upset <= largest {
 		return false
 	}
 	for j, m := range matches {
-		if j != i && m.upset() >= upset {
+		if j != i && m.Upset >= upset {
 			return false
 		}
 	}
 	return true
-}
-
-// upset returns by how much the beaten side was rated higher than the winners, 0 if it was not.
-func (m *NewMatch) upset() int {
-	var sides [2][]int
-	for _, p := range m.Players {
-		sides[p.Side-1] = append(sides[p.Side-1], p.Before.Elo)
-	}
-	return Upset(m.Score, sides)
 }
 
 // Upset returns by how much the average rating of the losers exceeded that of the winners, rounded to a whole number. It is 0 if

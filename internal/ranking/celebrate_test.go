@@ -27,8 +27,15 @@ func beats(winner, loser Standing, points int) *NewMatch {
 }
 
 // celebrated returns what the matches celebrate, nil for nothing.
-func celebrated(leaders Leaders, month MonthUpset, matches ...*NewMatch) []*Celebration {
-	NewMatches(matches).celebrate(leaders, month)
+func celebrated(leaders Leaders, largest int, matches ...*NewMatch) []*Celebration {
+	for _, m := range matches {
+		parts, standings := make([]Part, len(m.Players)), make([]*Standing, len(m.Players))
+		for i, p := range m.Players {
+			parts[i], standings[i] = Part{Player: p.Before.Player, Side: p.Side}, &p.Before
+		}
+		_, m.Upset = play(m.RatingRules, m.Score, m.PlayedAt, parts, standings)
+	}
+	NewMatches(matches).celebrate(leaders, largest)
 	all := make([]*Celebration, len(matches))
 	for i, m := range matches {
 		all[i] = m.Card.Celebration
@@ -94,7 +101,6 @@ func TestNewNumberOne(t *testing.T) {
 		"was away for long":         {beats(one, two, 16), leadersAre(Leader{3, 1580}, listed(two)), true},
 		"has left since":            {beats(left, two, 16), leadersAre(Leader{3, 1580}, Leader{4, 1400}, listed(two)), false},
 		"behind a newcomer":         {beats(one, standingOf(2, 1900, 3), 16), leadersAre(Leader{3, 1600}, listed(one), Leader{4, 1400}), true},
-		"others are not read":       {beats(one, two, 16), leadersAre(Leader{3, 1580}, listed(two), Leader{4, 1400}, Leader{}), false},
 		"nobody else was read":      {beats(one, two, 16), leadersAre(), false},
 		"first match of the ladder": {beats(Standing{Player: 1, Elo: 1500}, Standing{Player: 2, Elo: 1500}, 16), leadersAre(), false},
 	} {
@@ -104,7 +110,7 @@ func TestNewNumberOne(t *testing.T) {
 			if tc.want {
 				want = celebrationOf(NewNumberOne, 0, 1)
 			}
-			checkCelebrated(t, celebrated(tc.leaders, MonthUpset{}, tc.match), want)
+			checkCelebrated(t, celebrated(tc.leaders, 0, tc.match), want)
 		})
 	}
 }
@@ -119,32 +125,31 @@ func TestNumberOneOfSeveralMatches(t *testing.T) {
 	t.Run("stays it", func(t *testing.T) {
 		t.Parallel()
 		first := beats(one, two, 16)
-		got := celebrated(leaders, MonthUpset{}, first, beats(after(first, 0), after(first, 1), 10))
+		got := celebrated(leaders, 0, first, beats(after(first, 0), after(first, 1), 10))
 		checkCelebrated(t, got, celebrationOf(NewNumberOne, 0, 1), nil)
 	})
 	t.Run("is passed", func(t *testing.T) {
 		t.Parallel()
 		first := beats(one, two, 16)
-		got := celebrated(leaders, MonthUpset{}, first, beats(after(first, 1), after(first, 0), 40))
+		got := celebrated(leaders, 0, first, beats(after(first, 1), after(first, 0), 40))
 		checkCelebrated(t, got, nil, celebrationOf(NewNumberOne, 0, 2))
 	})
 	t.Run("loses it and has it again", func(t *testing.T) {
 		t.Parallel()
 		first := beats(one, two, 16)
 		second := beats(after(first, 1), after(first, 0), 12)
-		got := celebrated(leaders, MonthUpset{}, first, second, beats(after(second, 1), after(second, 0), 14))
+		got := celebrated(leaders, 0, first, second, beats(after(second, 1), after(second, 0), 14))
 		checkCelebrated(t, got, nil, nil, celebrationOf(NewNumberOne, 0, 1))
 	})
 	t.Run("somebody else plays later", func(t *testing.T) {
 		t.Parallel()
-		got := celebrated(leaders, MonthUpset{}, wins, beats(standingOf(-97, 1600, 20), standingOf(5, 1590, 20), 8)) // the standing 3
+		got := celebrated(leaders, 0, wins, beats(standingOf(-97, 1600, 20), standingOf(5, 1590, 20), 8)) // the standing 3
 		checkCelebrated(t, got, nil, celebrationOf(NewNumberOne, 0, -97))
 	})
 }
 
 func TestUpsetOfMonth(t *testing.T) {
 	t.Parallel()
-	known := func(largest int) MonthUpset { return MonthUpset{Known: true, Largest: largest} }
 	upset := func(points int) *NewMatch { return beats(standingOf(1, 1500, 20), standingOf(2, 1500+points, 20), 20) }
 	swapped := upset(150)
 	swapped.A, swapped.B = 1, 3 // the higher rated one has won
@@ -157,29 +162,28 @@ func TestUpsetOfMonth(t *testing.T) {
 		}}
 	}
 	for name, tc := range map[string]struct {
-		match *NewMatch
-		month MonthUpset
-		want  *Celebration
+		match   *NewMatch
+		largest int
+		want    *Celebration
 	}{
-		"first of the month": {upset(100), known(0), celebrationOf(UpsetOfMonth, 100, 1)},
-		"too small":          {upset(99), known(0), nil},
-		"larger":             {upset(150), known(149), celebrationOf(UpsetOfMonth, 150, 1)},
-		"equal":              {upset(150), known(150), nil},
-		"not known":          {upset(150), MonthUpset{}, nil},
-		"a draw":             {draw, known(0), nil},
-		"expected":           {swapped, known(0), nil},
-		"of a team":          {team(101), known(0), celebrationOf(UpsetOfMonth, 101, 3, 4)},
-		"rounded up":         {team(100), known(0), celebrationOf(UpsetOfMonth, 100, 3, 4)},
-		"rounded down":       {team(99), known(0), nil},
+		"first of the month": {upset(100), 0, celebrationOf(UpsetOfMonth, 100, 1)},
+		"too small":          {upset(99), 0, nil},
+		"larger":             {upset(150), 149, celebrationOf(UpsetOfMonth, 150, 1)},
+		"equal":              {upset(150), 150, nil},
+		"a draw":             {draw, 0, nil},
+		"expected":           {swapped, 0, nil},
+		"of a team":          {team(101), 0, celebrationOf(UpsetOfMonth, 101, 3, 4)},
+		"rounded up":         {team(100), 0, celebrationOf(UpsetOfMonth, 100, 3, 4)},
+		"rounded down":       {team(99), 0, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			checkCelebrated(t, celebrated(leadersAre(Leader{9, 3000}), tc.month, tc.match), tc.want)
+			checkCelebrated(t, celebrated(leadersAre(Leader{9, 3000}), tc.largest, tc.match), tc.want)
 		})
 	}
-	got := celebrated(leadersAre(), known(110), upset(120), upset(140), upset(130))
+	got := celebrated(leadersAre(), 110, upset(120), upset(140), upset(130))
 	checkCelebrated(t, got, nil, celebrationOf(UpsetOfMonth, 140, 1), nil)
-	got = celebrated(leadersAre(), known(110), upset(140), upset(140))
+	got = celebrated(leadersAre(), 110, upset(140), upset(140))
 	checkCelebrated(t, got, nil, nil)
 }
 
@@ -203,7 +207,7 @@ func TestPersonalBest(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := celebrated(leadersAre(), MonthUpset{}, beats(tc.before, other, 16))
+			got := celebrated(leadersAre(), 0, beats(tc.before, other, 16))
 			checkCelebrated(t, got, tc.want)
 		})
 	}
@@ -214,7 +218,7 @@ func TestWinningStreak(t *testing.T) {
 	for streak, want := range map[int]bool{-5: false, -1: false, 0: false, 1: false, 4: false, 5: true, 6: false, 9: false, 10: true, 15: true, 101: false} {
 		m := beats(standingOf(1, 1500, 20), standingOf(2, 1500, 20), 16)
 		m.Players[0].After.Streak = streak
-		got := celebrated(leadersAre(), MonthUpset{}, m)
+		got := celebrated(leadersAre(), 0, m)
 		if want {
 			checkCelebrated(t, got, celebrationOf(WinningStreak, streak, 1))
 		} else {
@@ -238,19 +242,18 @@ func TestOneCelebration(t *testing.T) {
 		change(&m.Players[2], &m.Players[3])
 		return m
 	}
-	month := MonthUpset{Known: true}
 	leaders := leadersAre(Leader{3, 1600}, Leader{101, 1590}, Leader{102, 1580})
 	for name, tc := range map[string]struct {
 		leaders Leaders
-		month   MonthUpset
+		largest int
 		change  func(one, two *MatchPlayer)
 		want    *Celebration
 	}{
-		"everything":      {leaders, month, func(_, _ *MatchPlayer) {}, celebrationOf(NewNumberOne, 0, 1)},
-		"no number one":   {leadersAre(), month, func(_, _ *MatchPlayer) {}, celebrationOf(UpsetOfMonth, 145, 1, 2)},
-		"nor upset":       {leadersAre(), MonthUpset{}, func(_, _ *MatchPlayer) {}, celebrationOf(PersonalBest, 1610, 1)},
-		"best of another": {leadersAre(), MonthUpset{}, func(one, _ *MatchPlayer) { one.Before.BestElo = 1700 }, celebrationOf(PersonalBest, 1600, 2)},
-		"only streaks": {leadersAre(), MonthUpset{}, func(one, two *MatchPlayer) {
+		"everything":      {leaders, 0, func(_, _ *MatchPlayer) {}, celebrationOf(NewNumberOne, 0, 1)},
+		"no number one":   {leadersAre(), 0, func(_, _ *MatchPlayer) {}, celebrationOf(UpsetOfMonth, 145, 1, 2)},
+		"nor upset":       {leadersAre(), 200, func(_, _ *MatchPlayer) {}, celebrationOf(PersonalBest, 1610, 1)},
+		"best of another": {leadersAre(), 200, func(one, _ *MatchPlayer) { one.Before.BestElo = 1700 }, celebrationOf(PersonalBest, 1600, 2)},
+		"only streaks": {leadersAre(), 200, func(one, two *MatchPlayer) {
 			one.Before.BestElo, two.Before.BestElo, one.After.Streak = 1700, 1700, 4
 		}, celebrationOf(WinningStreak, 5, 2)},
 	} {
@@ -259,7 +262,7 @@ func TestOneCelebration(t *testing.T) {
 			m := match(tc.change)
 			m.Players[0].After.Played, m.Players[1].After.Played = 3, 3 // newcomers, so that they are not ahead
 			m.Players[0].Before.Played, m.Players[1].Before.Played = 2, 2
-			got := celebrated(tc.leaders, tc.month, m)
+			got := celebrated(tc.leaders, tc.largest, m)
 			checkCelebrated(t, got, tc.want)
 		})
 	}

@@ -54,9 +54,9 @@ func TestChangeRules(t *testing.T) {
 	// Alice loses 40·1.5 times her expected 0.381. Her third match changes her by 20 times Bob's expected 0.487, and him by 40
 	// times that, because it is only his second.
 	want := []historyRow{
-		{1, "Alice", 1500, 1516, 32, 1500, 0}, {1, "Bob", 1500, 1484, 32, 1500, 0},
-		{2, "Carol", 1600, 1623, 40, 1600, 0}, {2, "Alice", 1516, 1493, 40, 1516, 1},
-		{3, "Alice", 1493, 1503, 20, 1516, -1}, {3, "Bob", 1484, 1465, 40, 1500, -1},
+		{1, "Alice", 1500, 1516, 32, 1500, 0, 0}, {1, "Bob", 1500, 1484, 32, 1500, 0, 0},
+		{2, "Carol", 1600, 1623, 40, 1600, 0, 0}, {2, "Alice", 1516, 1493, 40, 1516, 1, 1},
+		{3, "Alice", 1493, 1503, 20, 1516, -1, 1}, {3, "Bob", 1484, 1465, 40, 1500, -1, 0},
 	}
 	if got := g.currentHistory(t, club.ID, byName); !slices.Equal(got, want) {
 		t.Errorf("the history is\n%v, want\n%v", got, want)
@@ -78,16 +78,16 @@ func TestUndoneMatchIsNotAmongTheFirst(t *testing.T) {
 	g.changeRules(t, &alice, setRules(rules))
 	g.record(t, &alice, alice, carol, 1, 0)
 	g.undo(t, &alice, matchNumber(1))
-	want := []historyRow{{2, "Alice", 1500, 1532, 64, 1500, 0}, {2, "Carol", 1500, 1468, 64, 1500, 0}}
+	want := []historyRow{{2, "Alice", 1500, 1532, 64, 1500, 0, 0}, {2, "Carol", 1500, 1468, 64, 1500, 0, 0}}
 	if got := g.currentHistory(t, club.ID, byName); !slices.Equal(got, want) {
 		t.Errorf("the history is\n%v, want\n%v", got, want)
 	}
 	superseded := rows[historyRow](t, g, `
-		SELECT m.number, p.display_name, elo_before, elo_after, h.k_factor, best_before, streak_before
+		SELECT m.number, p.display_name, elo_before, elo_after, h.k_factor, best_before, streak_before, longest_before
 		FROM elo_history h JOIN matches m ON m.id = h.match_id JOIN players p ON p.id = h.player_id
 		WHERE superseded_at IS NOT NULL AND number = 2 ORDER BY h.id`)
 	// Carol gains and loses as much as before, but from a higher Alice
-	before := []historyRow{{2, "Alice", 1516, 1531, 32, 1516, 1}, {2, "Carol", 1500, 1469, 64, 1500, 0}}
+	before := []historyRow{{2, "Alice", 1516, 1531, 32, 1516, 1, 1}, {2, "Carol", 1500, 1469, 64, 1500, 0, 0}}
 	if !slices.Equal(superseded, before) {
 		t.Errorf("superseded are\n%v, want\n%v", superseded, before)
 	}

@@ -168,12 +168,12 @@ var corruptions = map[string]corruption{
 	"a player on the other side": {
 		sql: []string{"UPDATE match_players SET side = 1 WHERE match_id = match(6) AND player_id = who('Bob')"},
 		want: []string{
-			"wrong_entry 6 Bob: 1502 → 1486 (K 32, best 1502, streak 1 before) | 1502 → 1518 (K 32, best 1502, streak 1 before)",
-			"wrong_entry 7 Bob: 1486 → 1487 (K 32, best 1502, streak -1 before) | 1518 → 1518 (K 32, best 1518, streak 2 before)",
-			"wrong_entry 7 Alice: 1513 → 1512 (K 32, best 1516, streak 1 before) | 1513 → 1513 (K 32, best 1516, streak 1 before)",
+			"wrong_entry 6 Bob: 1502 → 1486 (K 32, best 1502, streak 1, longest 1 before) | 1502 → 1518 (K 32, best 1502, streak 1, longest 1 before)",
+			"wrong_entry 7 Bob: 1486 → 1487 (K 32, best 1502, streak -1, longest 1 before) | 1518 → 1518 (K 32, best 1518, streak 2, longest 2 before)",
+			"wrong_entry 7 Alice: 1513 → 1512 (K 32, best 1516, streak 1, longest 1 before) | 1513 → 1513 (K 32, best 1516, streak 1, longest 1 before)",
 			"wrong_elo Alice: 1512 | 1513",
 			"wrong_elo Bob: 1487 | 1518",
-			"wrong_best Bob: 1502 | 1518",
+			"wrong_best Bob: 1502 | 1518", "wrong_longest Bob: 1 | 2",
 			"wrong_counters Bob: 1–2–2 | 2–2–1",
 		},
 		changesMatches: true,
@@ -186,14 +186,14 @@ var corruptions = map[string]corruption{
 	"an entry missing": {
 		sql: []string{"DELETE FROM elo_history WHERE id = entry(7, 'Bob')"},
 		want: []string{
-			"missing_entry 7 Bob: nothing | 1486 → 1487 (K 32, best 1502, streak -1 before)",
+			"missing_entry 7 Bob: nothing | 1486 → 1487 (K 32, best 1502, streak -1, longest 1 before)",
 			"wrong_sum Bob: 1487 | 1486",
 		},
 	},
 	"a current entry superseded": {
 		sql: []string{"UPDATE elo_history SET superseded_at = now() WHERE id = entry(5, 'Carol')"},
 		want: []string{
-			"missing_entry 5 Carol: nothing | 1482 → 1500 (K 32, best 1500, streak -1 before)",
+			"missing_entry 5 Carol: nothing | 1482 → 1500 (K 32, best 1500, streak -1, longest 0 before)",
 			"broken_chain 6 Carol: 1500 | 1482",
 			"wrong_sum Carol: 1484 | 1466",
 		},
@@ -203,7 +203,7 @@ var corruptions = map[string]corruption{
 			"UPDATE elo_history SET superseded_at = NULL WHERE match_id = match(4) AND player_id = who('Zoe')",
 		},
 		want: []string{
-			"entry_of_undone 4 Zoe: 1501 → 1518 (K 32, best 1501, streak 0 before) | nothing",
+			"entry_of_undone 4 Zoe: 1501 → 1518 (K 32, best 1501, streak 0, longest 0 before) | nothing",
 			"broken_chain 6 Zoe: 1501 | 1518",
 			"wrong_sum Zoe: 1517 | 1534",
 		},
@@ -211,8 +211,8 @@ var corruptions = map[string]corruption{
 	"a match undone without a replay": {
 		sql: []string{"UPDATE matches SET undone_at = now() WHERE id = match(7)"},
 		want: []string{
-			"entry_of_undone 7 Bob: 1486 → 1487 (K 32, best 1502, streak -1 before) | nothing",
-			"entry_of_undone 7 Alice: 1513 → 1512 (K 32, best 1516, streak 1 before) | nothing",
+			"entry_of_undone 7 Bob: 1486 → 1487 (K 32, best 1502, streak -1, longest 1 before) | nothing",
+			"entry_of_undone 7 Alice: 1513 → 1512 (K 32, best 1516, streak 1, longest 1 before) | nothing",
 			"wrong_elo Alice: 1512 | 1513",
 			"wrong_streak Alice: 0 | 1",
 			"wrong_counters Alice: 2–2–1 | 2–1–1",
@@ -225,7 +225,7 @@ var corruptions = map[string]corruption{
 	"another rating after": {
 		sql: []string{"UPDATE elo_history SET elo_after = 1518 WHERE id = entry(6, 'Zoe')"},
 		want: []string{
-			"wrong_entry 6 Zoe: 1501 → 1518 (K 32, best 1501, streak 0 before) | 1501 → 1517 (K 32, best 1501, streak 0 before)",
+			"wrong_entry 6 Zoe: 1501 → 1518 (K 32, best 1501, streak 0, longest 0 before) | 1501 → 1517 (K 32, best 1501, streak 0, longest 0 before)",
 			"wrong_sum Zoe: 1517 | 1518",
 		},
 	},
@@ -234,21 +234,39 @@ var corruptions = map[string]corruption{
 			"UPDATE elo_history SET elo_before = elo_before - 2, elo_after = elo_after - 2 WHERE id = entry(6, 'Zoe')",
 		},
 		want: []string{
-			"wrong_entry 6 Zoe: 1499 → 1515 (K 32, best 1501, streak 0 before) | 1501 → 1517 (K 32, best 1501, streak 0 before)",
+			"wrong_entry 6 Zoe: 1499 → 1515 (K 32, best 1501, streak 0, longest 0 before) | 1501 → 1517 (K 32, best 1501, streak 0, longest 0 before)",
 			"broken_chain 6 Zoe: 1499 | 1501",
 		},
 	},
 	"another best rating before": {
 		sql: []string{"UPDATE elo_history SET best_before = 1600 WHERE id = entry(6, 'Zoe')"},
 		want: []string{
-			"wrong_entry 6 Zoe: 1501 → 1517 (K 32, best 1600, streak 0 before) | 1501 → 1517 (K 32, best 1501, streak 0 before)",
+			"wrong_entry 6 Zoe: 1501 → 1517 (K 32, best 1600, streak 0, longest 0 before) | 1501 → 1517 (K 32, best 1501, streak 0, longest 0 before)",
 		},
 	},
 	"another streak before": {
-		sql: []string{"UPDATE elo_history SET streak_before = 4 WHERE id = entry(1, 'Bob')"},
+		sql: []string{"UPDATE elo_history SET streak_before = -4 WHERE id = entry(1, 'Bob')"},
 		want: []string{
-			"wrong_entry 1 Bob: 1500 → 1484 (K 32, best 1500, streak 4 before) | 1500 → 1484 (K 32, best 1500, streak 0 before)",
+			"wrong_entry 1 Bob: 1500 → 1484 (K 32, best 1500, streak -4, longest 0 before) | 1500 → 1484 (K 32, best 1500, streak 0, longest 0 before)",
 		},
+	},
+	"another longest streak before": {
+		sql: []string{"UPDATE elo_history SET longest_before = 4 WHERE id = entry(1, 'Bob')"},
+		want: []string{
+			"wrong_entry 1 Bob: 1500 → 1484 (K 32, best 1500, streak 0, longest 4 before) | 1500 → 1484 (K 32, best 1500, streak 0, longest 0 before)",
+		},
+	},
+	"another longest streak": {
+		sql:  []string{"UPDATE group_players SET longest_streak = longest_streak + 1 WHERE id = standing('Alice')"},
+		want: []string{"wrong_longest Alice: 2 | 1"},
+	},
+	"an upset that was none": {
+		sql:  []string{"UPDATE matches SET upset = 150 WHERE id = match(1)"},
+		want: []string{"wrong_upset 1: 150 | 0"},
+	},
+	"an upset in an undone match": {
+		sql:  []string{"UPDATE matches SET upset = 100 WHERE id = match(4)"},
+		want: []string{"wrong_upset 4: 100 | 0"},
 	},
 	"another rating": {
 		sql:  []string{"UPDATE group_players SET elo = elo + 1 WHERE id = standing('Alice')"},
@@ -326,8 +344,8 @@ var corruptions = map[string]corruption{
 	"another score": {
 		sql: []string{"UPDATE matches SET score_a = 2 WHERE id = match(7)"},
 		want: []string{
-			"wrong_entry 7 Bob: 1486 → 1487 (K 32, best 1502, streak -1 before) | 1486 → 1503 (K 32, best 1502, streak -1 before)",
-			"wrong_entry 7 Alice: 1513 → 1512 (K 32, best 1516, streak 1 before) | 1513 → 1496 (K 32, best 1516, streak 1 before)",
+			"wrong_entry 7 Bob: 1486 → 1487 (K 32, best 1502, streak -1, longest 1 before) | 1486 → 1503 (K 32, best 1502, streak -1, longest 1 before)",
+			"wrong_entry 7 Alice: 1513 → 1512 (K 32, best 1516, streak 1, longest 1 before) | 1513 → 1496 (K 32, best 1516, streak 1, longest 1 before)",
 			"wrong_elo Alice: 1512 | 1496",
 			"wrong_streak Alice: 0 | -1",
 			"wrong_counters Alice: 2–2–1 | 2–1–2",
@@ -341,8 +359,8 @@ var corruptions = map[string]corruption{
 	"another K": {
 		sql: []string{"UPDATE matches SET k_factor = 320 WHERE id = match(7)"},
 		want: []string{
-			"wrong_entry 7 Bob: 1486 → 1487 (K 32, best 1502, streak -1 before) | 1486 → 1498 (K 320, best 1502, streak -1 before)",
-			"wrong_entry 7 Alice: 1513 → 1512 (K 32, best 1516, streak 1 before) | 1513 → 1501 (K 320, best 1516, streak 1 before)",
+			"wrong_entry 7 Bob: 1486 → 1487 (K 32, best 1502, streak -1, longest 1 before) | 1486 → 1498 (K 320, best 1502, streak -1, longest 1 before)",
+			"wrong_entry 7 Alice: 1513 → 1512 (K 32, best 1516, streak 1, longest 1 before) | 1513 → 1501 (K 320, best 1516, streak 1, longest 1 before)",
 			"wrong_elo Alice: 1512 | 1501",
 			"wrong_elo Bob: 1487 | 1498",
 		},
@@ -351,13 +369,13 @@ var corruptions = map[string]corruption{
 	"another K of an entry": {
 		sql: []string{"UPDATE elo_history SET k_factor = 64 WHERE id = entry(7, 'Bob')"},
 		want: []string{
-			"wrong_entry 7 Bob: 1486 → 1487 (K 64, best 1502, streak -1 before) | 1486 → 1487 (K 32, best 1502, streak -1 before)",
+			"wrong_entry 7 Bob: 1486 → 1487 (K 64, best 1502, streak -1, longest 1 before) | 1486 → 1487 (K 32, best 1502, streak -1, longest 1 before)",
 		},
 	},
 	"a provisional K": { // only Zoe had played fewer than two matches that count
 		sql: []string{"UPDATE matches SET provisional_k_factor = 320, provisional_matches = 2 WHERE id = match(6)"},
 		want: []string{
-			"wrong_entry 6 Zoe: 1501 → 1517 (K 32, best 1501, streak 0 before) | 1501 → 1662 (K 320, best 1501, streak 0 before)",
+			"wrong_entry 6 Zoe: 1501 → 1517 (K 32, best 1501, streak 0, longest 0 before) | 1501 → 1662 (K 320, best 1501, streak 0, longest 0 before)",
 			"wrong_elo Zoe: 1517 | 1662",
 			"wrong_best Zoe: 1517 | 1662",
 		},
@@ -366,12 +384,12 @@ var corruptions = map[string]corruption{
 	"the margin of victory counts": {
 		sql: []string{"UPDATE matches SET margin_of_victory = true WHERE id = match(6)"},
 		want: []string{
-			"wrong_entry 6 Alice: 1497 → 1513 (K 32, best 1516, streak -1 before) | 1497 → 1521 (K 32, best 1516, streak -1 before)",
-			"wrong_entry 6 Zoe: 1501 → 1517 (K 32, best 1501, streak 0 before) | 1501 → 1525 (K 32, best 1501, streak 0 before)",
-			"wrong_entry 6 Bob: 1502 → 1486 (K 32, best 1502, streak 1 before) | 1502 → 1478 (K 32, best 1502, streak 1 before)",
-			"wrong_entry 6 Carol: 1500 → 1484 (K 32, best 1500, streak 1 before) | 1500 → 1476 (K 32, best 1500, streak 1 before)",
-			"wrong_entry 7 Bob: 1486 → 1487 (K 32, best 1502, streak -1 before) | 1478 → 1480 (K 32, best 1502, streak -1 before)",
-			"wrong_entry 7 Alice: 1513 → 1512 (K 32, best 1516, streak 1 before) | 1521 → 1519 (K 32, best 1521, streak 1 before)",
+			"wrong_entry 6 Alice: 1497 → 1513 (K 32, best 1516, streak -1, longest 1 before) | 1497 → 1521 (K 32, best 1516, streak -1, longest 1 before)",
+			"wrong_entry 6 Zoe: 1501 → 1517 (K 32, best 1501, streak 0, longest 0 before) | 1501 → 1525 (K 32, best 1501, streak 0, longest 0 before)",
+			"wrong_entry 6 Bob: 1502 → 1486 (K 32, best 1502, streak 1, longest 1 before) | 1502 → 1478 (K 32, best 1502, streak 1, longest 1 before)",
+			"wrong_entry 6 Carol: 1500 → 1484 (K 32, best 1500, streak 1, longest 1 before) | 1500 → 1476 (K 32, best 1500, streak 1, longest 1 before)",
+			"wrong_entry 7 Bob: 1486 → 1487 (K 32, best 1502, streak -1, longest 1 before) | 1478 → 1480 (K 32, best 1502, streak -1, longest 1 before)",
+			"wrong_entry 7 Alice: 1513 → 1512 (K 32, best 1516, streak 1, longest 1 before) | 1521 → 1519 (K 32, best 1521, streak 1, longest 1 before)",
 			"wrong_elo Alice: 1512 | 1519",
 			"wrong_best Alice: 1516 | 1521",
 			"wrong_elo Bob: 1487 | 1480",

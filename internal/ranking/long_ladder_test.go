@@ -27,15 +27,15 @@ func longLadder(tb testing.TB, g *game, n int) {
 		    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, reported_by, played_at, idempotency_key)
 		    SELECT l.group_id, l.id, i, i % 4, 1 + i % 3, 32, 1 + i % 20, now(), 'm:-100:' || i
 		    FROM ladders l, generate_series(1, $1) i
-		    RETURNING id, number, idempotency_key, ladder_id, played_at
+		    RETURNING id, number, idempotency_key
 		), keys AS (
 		    INSERT INTO handled_commands (key, outcome) SELECT idempotency_key, 'recorded' FROM played
 		), numbers AS (
 		    UPDATE groups SET last_match_number = $1
 		)
-		INSERT INTO match_players (match_id, player_id, side, ladder_id, played_at)
-		SELECT id, 1 + number % 20, 1, ladder_id, played_at FROM played
-		UNION ALL SELECT id, 1 + (number + 1 + number % 19) % 20, 2, ladder_id, played_at FROM played`, n+1)
+		INSERT INTO match_players (match_id, player_id, side)
+		SELECT id, 1 + number % 20, 1 FROM played
+		UNION ALL SELECT id, 1 + (number + 1 + number % 19) % 20, 2 FROM played`, n+1)
 	must(tb, err)
 	if _, err := g.pool.Exec(tb.Context(), `ANALYZE`); err != nil {
 		tb.Fatal(err)

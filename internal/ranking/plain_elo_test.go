@@ -29,13 +29,15 @@ type plainRules struct {
 type historyRow struct {
 	Number                         int
 	Who                            string
-	Before, After, K, Best, Streak int // Best and Streak are those before the match
+	Before, After, K, Best, Streak int // Best, Streak and Longest are those before the match
+	Longest                        int
 }
 
 // standingRow is a standing, either stored or calculated by recalculate.
 type standingRow struct {
 	Who                                                string
 	Elo, Start, Best, Played, Won, Drawn, Lost, Streak int
+	Longest                                            int
 }
 
 // standingTable holds standings by player.
@@ -88,7 +90,7 @@ func recalculate(starts map[string]int, bouts []countedMatch) (standingTable, []
 					points = -points
 				}
 				table[who] = before.play(points, own, other)
-				history = append(history, historyRow{b.Number, who, before.Elo, table[who].Elo, k, before.Best, before.Streak})
+				history = append(history, historyRow{b.Number, who, before.Elo, table[who].Elo, k, before.Best, before.Streak, before.Longest})
 			}
 		}
 	}
@@ -126,6 +128,7 @@ func (p standingRow) play(change, own, other int) standingRow {
 	case own > other:
 		p.Won++
 		p.Streak = max(0, p.Streak) + 1
+		p.Longest = max(p.Longest, p.Streak)
 	case own < other:
 		p.Lost++
 		p.Streak = min(0, p.Streak) - 1
@@ -154,26 +157,26 @@ func TestRecalculate(t *testing.T) {
 	}{
 		// a wins 16 from an equal, b wins 17 back from one rated 32 higher, then a draw of nearly equals
 		"singles": {[]countedMatch{bout(a, b, 3, 0), bout(b, a, 3, 0), bout(a, b, 1, 1)}, []standingRow{
-			{"a", 1499, 1500, 1516, 3, 1, 1, 1, 0}, {"b", 1501, 1500, 1501, 3, 1, 1, 1, 0},
+			{"a", 1499, 1500, 1516, 3, 1, 1, 1, 0, 1}, {"b", 1501, 1500, 1501, 3, 1, 1, 1, 0, 1},
 		}},
 		// 1516:1484, a draw of equal sides, 15 from one rated 32 lower, 18 from a side rated 47 higher
 		"doubles": {[]countedMatch{bout(ab, cd, 3, 0), bout(ac, bd, 2, 2), bout(a, c, 1, 0), bout(ab, cd, 0, 1)}, []standingRow{
-			{"a", 1513, 1500, 1531, 4, 2, 1, 1, -1}, {"b", 1498, 1500, 1516, 3, 1, 1, 1, -1},
-			{"c", 1487, 1500, 1500, 4, 1, 1, 2, 1}, {"d", 1502, 1500, 1502, 3, 1, 1, 1, 1},
+			{"a", 1513, 1500, 1531, 4, 2, 1, 1, -1, 1}, {"b", 1498, 1500, 1516, 3, 1, 1, 1, -1, 1},
+			{"c", 1487, 1500, 1500, 4, 1, 1, 2, 1, 1}, {"d", 1502, 1500, 1502, 3, 1, 1, 1, 1, 1},
 		}},
 		"uneven": {[]countedMatch{bout(a, cd, 0, 1)}, []standingRow{
-			{"a", 1484, 1500, 1500, 1, 0, 0, 1, -1}, {"c", 1516, 1500, 1516, 1, 1, 0, 0, 1}, {"d", 1516, 1500, 1516, 1, 1, 0, 0, 1},
+			{"a", 1484, 1500, 1500, 1, 0, 0, 1, -1, 0}, {"c", 1516, 1500, 1516, 1, 1, 0, 0, 1, 1}, {"d", 1516, 1500, 1516, 1, 1, 0, 0, 1, 1},
 		}},
 		// half of K, limited by the loser's rating
 		"at the minimum": {[]countedMatch{bout([]string{"poor"}, []string{"pauper"}, 3, 0, plainRules{K: 64})}, []standingRow{
-			{"poor", 15, 10, 15, 1, 1, 0, 0, 1}, {"pauper", 0, 5, 5, 1, 0, 0, 1, -1},
+			{"poor", 15, 10, 15, 1, 1, 0, 0, 1, 1}, {"pauper", 0, 5, 5, 1, 0, 0, 1, -1, 0},
 		}},
 		// 16 from an equal; a newcomer, rated 16 lower, wins 59 with 64·1.75 and takes 29 with 32·1.75; 3 for a draw with
 		// one rated 72 higher; 39 with 32·2 from the same
 		"rules": {[]countedMatch{
 			bout(a, b, 5, 0), bout(c, a, 4, 1, special), bout(a, c, 2, 2, special), bout(b, c, 10, 0, special),
 		}, []standingRow{
-			{"a", 1490, 1500, 1516, 3, 1, 1, 1, 0}, {"b", 1523, 1500, 1523, 2, 1, 0, 1, 1}, {"c", 1517, 1500, 1559, 3, 1, 1, 1, -1},
+			{"a", 1490, 1500, 1516, 3, 1, 1, 1, 0, 1}, {"b", 1523, 1500, 1523, 2, 1, 0, 1, 1, 1}, {"c", 1517, 1500, 1559, 3, 1, 1, 1, -1, 1},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -205,7 +208,7 @@ func (g *game) standingTable(t *testing.T, chat ranking.ExternalChatID, who stri
 	t.Helper()
 	all := make(standingTable)
 	for _, p := range rows[standingRow](t, g, `
-		SELECT `+who+`, s.elo, s.start_elo, s.best_elo, s.played, s.won, s.drawn, s.lost, s.streak
+		SELECT `+who+`, s.elo, s.start_elo, s.best_elo, s.played, s.won, s.drawn, s.lost, s.streak, s.longest_streak
 		FROM group_players s JOIN players p ON p.id = s.player_id JOIN ladders l ON l.id = s.ladder_id
 		JOIN groups g ON g.id = l.group_id JOIN chats ch ON ch.id = g.chat_id
 		WHERE ch.telegram_chat_id = $1`, chat) {
@@ -218,7 +221,7 @@ func (g *game) standingTable(t *testing.T, chat ranking.ExternalChatID, who stri
 func (g *game) currentHistory(t *testing.T, chat ranking.ExternalChatID, who string) []historyRow {
 	t.Helper()
 	return rows[historyRow](t, g, `
-		SELECT m.number, `+who+`, h.elo_before, h.elo_after, h.k_factor, h.best_before, h.streak_before
+		SELECT m.number, `+who+`, h.elo_before, h.elo_after, h.k_factor, h.best_before, h.streak_before, h.longest_before
 		FROM elo_history h JOIN matches m ON m.id = h.match_id JOIN match_players mp USING (match_id, player_id)
 		JOIN players p ON p.id = h.player_id
 		JOIN group_players s ON s.ladder_id = m.ladder_id AND s.player_id = h.player_id

@@ -39,7 +39,8 @@ func (r RatingRules) Preview(score Score, a, b []Contestant) (changesA, changesB
 		}
 	}
 	changes := make([]int, len(parts))
-	for i, e := range play(r, score, time.Time{}, parts, standings) {
+	entries, _ := play(r, score, time.Time{}, parts, standings)
+	for i, e := range entries {
 		changes[i] = e.After - e.Before
 	}
 	return changes[:len(a)], changes[len(a):]

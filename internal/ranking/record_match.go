@@ -78,10 +78,10 @@ type recordOperation struct {
 	matches  []reportedMatch // at least one
 	people   participants
 	playedAt time.Time
-	reporter int        // index into people; -1 for an anonymous admin
-	settled  []Doubt    // what was asked already
-	known    []Person   // who plays in the group, if somebody who is mentioned does not
-	upset    MonthUpset // zero if no match is an upset that may be celebrated
+	reporter int      // index into people; -1 for an anonymous admin
+	settled  []Doubt  // what was asked already
+	known    []Person // who plays in the group, if somebody who is mentioned does not
+	upset    int      // the largest of the month; 0 if no match is one that may be celebrated
 }
 
 // reportedMatch is a match to be recorded.
@@ -204,7 +204,9 @@ func (r *recordOperation) play(snap Snapshot, reported reportedMatch, current ma
 		p.After = before.presentAt(r.playedAt) // playing again brings back a player who left
 		parts[i], standings[i] = Part{Player: before.Player, Side: p.Side}, &p.After
 	}
-	for i, e := range play(m.RatingRules, m.Score, m.PlayedAt, parts, standings) {
+	entries, upset := play(m.RatingRules, m.Score, m.PlayedAt, parts, standings)
+	m.Upset = upset
+	for i, e := range entries {
 		m.Players[i].K = e.K
 	}
 	for _, s := range standings {
@@ -257,8 +259,8 @@ func (r *recordOperation) leaderQuery() LeaderQuery {
 
 // readUpset reads the largest upset of the month if one of the matches may be celebrated as that.
 func (r *recordOperation) readUpset(ctx context.Context, store Store, snap Snapshot) (err error) {
-	r.upset = MonthUpset{}
-	mayCelebrate := func(m *NewMatch) bool { return m.upset() >= minUpset }
+	r.upset = 0
+	mayCelebrate := func(m *NewMatch) bool { return m.Upset > 0 }
 	if snap.Display.NoCelebrations || r.unknown(snap) >= 0 || !slices.ContainsFunc(r.playAll(snap), mayCelebrate) {
 		return nil
 	}

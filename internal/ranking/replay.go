@@ -21,6 +21,7 @@ type PlayedMatch struct {
 	Result
 	PlayedAt time.Time
 	Undone   bool
+	Upset    int    // see NewMatch
 	Parts    []Part // side 1 first
 }
 
@@ -37,10 +38,11 @@ type Entry struct {
 	Before int
 	After  int
 	K      int // the player's K-factor in the match, without the margin of victory
-	// BestBefore and StreakBefore belong to the standing before the match. A replay that begins with this match needs them,
-	// because they cannot be calculated backwards.
-	BestBefore   int
-	StreakBefore int
+	// BestBefore, StreakBefore and LongestBefore belong to the standing before the match. A replay that begins with this match
+	// needs them, because they cannot be calculated backwards.
+	BestBefore    int
+	StreakBefore  int
+	LongestBefore int
 }
 
 // differs reports whether two entries differ in anything but their ids.
@@ -68,22 +70,26 @@ type RankedPlayer struct {
 // name returns the player's name for notices.
 func (p RankedPlayer) name() Name { return Name{Player: p.Player} }
 
-// play updates the standings of the players of a match played at this time, and returns the history entries. standings and
-// entries are in the order of parts.
-func play(rules RatingRules, score Score, at time.Time, parts []Part, standings []*Standing) []Entry {
+// play updates the standings of the players of a match played at this time, and returns the history entries, and the upset as NewMatch
+// has it. standings and entries are in the order of parts.
+func play(rules RatingRules, score Score, at time.Time, parts []Part, standings []*Standing) (entries []Entry, upset int) {
 	var sides [2][]int
 	for i, p := range parts {
 		sides[p.Side-1] = append(sides[p.Side-1], standings[i].Elo)
 	}
-	margin, entries := rules.marginFactor(score), make([]Entry, len(parts))
+	margin := rules.marginFactor(score)
+	entries = make([]Entry, len(parts))
 	for i, p := range parts {
 		s, outcome := standings[i], score.of(p.Side)
-		e := Entry{Before: s.Elo, K: rules.kAfter(s.Played), BestBefore: s.BestElo, StreakBefore: s.Streak}
+		e := Entry{Before: s.Elo, K: rules.kAfter(s.Played), BestBefore: s.BestElo, StreakBefore: s.Streak, LongestBefore: s.Longest}
 		*s = s.after(outcome, elo.Change(float64(e.K)*margin, sides[p.Side-1], sides[2-p.Side], outcome), at)
 		e.After = s.Elo
 		entries[i] = e
 	}
-	return entries
+	if upset = Upset(score, sides); upset < MinUpset {
+		upset = 0
+	}
+	return entries, upset
 }
 
 // replayer replays matches one after the other, starting from standings.
@@ -91,26 +97,27 @@ type replayer struct {
 	standings map[PlayerID]*Standing
 }
 
-// play replays a match and returns the history entries that it must have, in the order of its parts. An undone match has
-// none.
-func (r replayer) play(m *PlayedMatch) ([]Entry, error) {
+// play replays a match and returns the history entries that it must have, in the order of its parts, and its upset. An undone match
+// has none.
+func (r replayer) play(m *PlayedMatch) (entries []Entry, upset int, err error) {
 	if m.Undone {
-		return nil, nil
+		return nil, 0, nil
 	}
 	standings := make([]*Standing, len(m.Parts))
 	sides := [3]int{}
 	for i, p := range m.Parts {
 		s := r.standings[p.Player]
 		if s == nil {
-			return nil, fmt.Errorf("%w: match %d: player %d has no standing", ErrInconsistent, m.Number, p.Player)
+			return nil, 0, fmt.Errorf("%w: match %d: player %d has no standing", ErrInconsistent, m.Number, p.Player)
 		}
 		standings[i] = s
 		sides[p.Side]++
 	}
 	if sides[1] == 0 || sides[2] == 0 {
-		return nil, fmt.Errorf("%w: match %d: a side is empty", ErrInconsistent, m.Number)
+		return nil, 0, fmt.Errorf("%w: match %d: a side is empty", ErrInconsistent, m.Number)
 	}
-	return play(m.RatingRules, m.Score, m.PlayedAt, m.Parts, standings), nil
+	entries, upset = play(m.RatingRules, m.Score, m.PlayedAt, m.Parts, standings)
+	return entries, upset, nil
 }
 
 // Rewrite holds the changes that a replay makes to the history and the standings.
@@ -118,7 +125,14 @@ type Rewrite struct {
 	Reason     Reason
 	Superseded []HistoryID // current entries that no longer apply
 	Appended   []NewEntry  // entries that replace them
-	Standings  []Standing  // sorted by id, each with the version that was read
+	Upsets     []ChangedUpset
+	Standings  []Standing // sorted by id, each with the version that was read
+}
+
+// ChangedUpset is a match whose upset has changed.
+type ChangedUpset struct {
+	Match MatchID
+	Upset int // see NewMatch
 }
 
 // Reason is why the history was rewritten.
@@ -140,8 +154,11 @@ type NewEntry struct {
 	Entry
 }
 
-// addDifferences adds the changes to the rewrite that make the history entries of a match equal to entries.
-func (w *Rewrite) addDifferences(m *PlayedMatch, entries []Entry) {
+// addDifferences adds the changes to the rewrite that make the history entries of a match equal to entries, and its upset.
+func (w *Rewrite) addDifferences(m *PlayedMatch, entries []Entry, upset int) {
+	if m.Upset != upset {
+		w.Upsets = append(w.Upsets, ChangedUpset{m.ID, upset})
+	}
 	for i, p := range m.Parts {
 		if p.Entry != nil && entries != nil && !p.Entry.differs(entries[i]) {
 			continue
@@ -189,7 +206,7 @@ func (h MatchHistory) initialStandings() (map[PlayerID]*Standing, error) {
 			s.count(m.of(p.Side), -1)
 			if !seen[p.Player] {
 				seen[p.Player] = true
-				s.Elo, s.BestElo, s.Streak = p.Entry.Before, p.Entry.BestBefore, p.Entry.StreakBefore
+				s.Elo, s.BestElo, s.Streak, s.Longest = p.Entry.Before, p.Entry.BestBefore, p.Entry.StreakBefore, p.Entry.LongestBefore
 			}
 		}
 	}
@@ -213,11 +230,11 @@ func (h MatchHistory) replayFrom(standings map[PlayerID]*Standing, reason Reason
 		m := h.Matches[i]
 		m.Parts = slices.Clone(m.Parts)
 		change(&m)
-		entries, err := r.play(&m)
+		entries, upset, err := r.play(&m)
 		if err != nil {
 			return Rewrite{}, err
 		}
-		w.addDifferences(&m, entries)
+		w.addDifferences(&m, entries, upset)
 	}
 	for _, s := range h.Standings {
 		if now, there := r.standings[s.Player]; there && now.differs(s.Standing) {

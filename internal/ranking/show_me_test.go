@@ -25,7 +25,7 @@ func standingIn(t *testing.T, n ranking.Notice) stats.MyStanding {
 	if !ok {
 		t.Fatalf("the answer is %+v", n)
 	}
-	s.Last, s.Freshness = nil, stats.Freshness{}
+	s.Last, s.BestIn, s.Most, s.Favourite, s.Hardest = nil, nil, nil, nil, nil
 	return s
 }
 

@@ -117,7 +117,7 @@ func TestShowHeadToHead(t *testing.T) {
 		if !ok {
 			t.Fatalf("the answer is %+v", n)
 		}
-		h.Won, h.Gained, h.For, h.Against, h.Last, h.Freshness = 0, 0, 0, 0, nil, stats.Freshness{} // derived
+		h.Won, h.Gained, h.For, h.Against, h.Last = 0, 0, 0, 0, nil // derived
 		return h
 	}
 	name := func(n string) ranking.Name { return ranking.Name{Name: n} }

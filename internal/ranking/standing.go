@@ -21,6 +21,7 @@ type Standing struct {
 	Drawn    int
 	Lost     int
 	Streak   int // wins in a row, or losses in a row as a negative number
+	Longest  int // the most wins in a row
 	// LastPlayed is when the last match that counts was played, zero for never.
 	LastPlayed time.Time
 	// LeftAt is when the player left the group, zero for a member. The ranking does not show players who left.
@@ -94,6 +95,7 @@ func (s Standing) after(score elo.Score, change int, at time.Time) Standing {
 	default:
 		s.Streak = 0
 	}
+	s.Longest = max(s.Longest, s.Streak)
 	return s
 }
 

@@ -46,8 +46,8 @@ type Store interface {
 	// delivery for a PromptWindow does not count.
 	IsAsked(ctx context.Context, match MatchID, answerer PlayerID) (bool, error)
 
-	// LargestUpset returns the largest upset of a ladder in the calendar month that begins at a time.
-	LargestUpset(ctx context.Context, ladder LadderID, month time.Time) (MonthUpset, error)
+	// LargestUpset returns the largest upset of a ladder in the calendar month that begins at a time, 0 if there is none.
+	LargestUpset(ctx context.Context, ladder LadderID, month time.Time) (int, error)
 
 	// PeopleOf returns everybody who is in the default ladder of a chat.
 	PeopleOf(ctx context.Context, chat ExternalChatID) ([]Person, error)
@@ -348,8 +348,10 @@ type NewMatch struct {
 	Result
 	ReportedBy PlayerID // 0 for an anonymous admin
 	PlayedAt   time.Time
-	Players    []MatchPlayer
-	Card       MatchRecorded // sent to the chat
+	// Upset is by how much the average rating of the losers exceeded that of the winners, if that is MinUpset or more; otherwise 0.
+	Upset   int
+	Players []MatchPlayer
+	Card    MatchRecorded // sent to the chat
 }
 
 // MatchPlayer is one player of a new match, with the standings before and after it.

@@ -71,10 +71,11 @@ const (
 	WrongSum        Problem = "wrong_sum"         // the rating is not the start rating plus the sum of its changes
 	WrongBest       Problem = "wrong_best"        // the best rating differs from the replay
 	WrongStreak     Problem = "wrong_streak"      // the streak differs from the replay
+	WrongLongest    Problem = "wrong_longest"     // the longest streak differs from the replay
+	WrongUpset      Problem = "wrong_upset"       // the upset of a match differs from the replay
 	WrongLastPlayed Problem = "wrong_last_played" // when the player last played differs from the replay
 	WrongCounters   Problem = "wrong_counters"    // won, drawn and lost differ from the replay
 	CountersDontAdd Problem = "counters_dont_add" // played is not the sum of won, drawn and lost
-	WrongTally      Problem = "wrong_tally"       // what is counted for questions differs from the matches
 )
 
 // Finding is one difference between stored and expected data.
@@ -287,10 +288,13 @@ func (l *ladderAudit) match(m *PlayedMatch) {
 			l.report(WrongSets, m, 0, m.Score.String(), want.String())
 		}
 	}
-	entries, err := l.replayer.play(m)
+	entries, upset, err := l.replayer.play(m)
 	if err != nil {
 		l.report(WrongSides, m, 0, "", "")
 		l.replayFailed = true
+	}
+	if !l.replayFailed && m.Upset != upset {
+		l.report(WrongUpset, m, 0, fmt.Sprint(m.Upset), fmt.Sprint(upset))
 	}
 	for i, p := range m.Parts {
 		switch {
@@ -330,6 +334,7 @@ func (l *ladderAudit) standing(t *standingAudit) {
 		differ(WrongElo, s.Elo, want.Elo)
 		differ(WrongBest, s.BestElo, want.BestElo)
 		differ(WrongStreak, s.Streak, want.Streak)
+		differ(WrongLongest, s.Longest, want.Longest)
 		differ(WrongLastPlayed, s.lastPlayed(), want.lastPlayed())
 		differ(WrongCounters, s.counters(), want.counters())
 	}
@@ -353,7 +358,7 @@ func Repair(ctx context.Context, store Store, chat ExternalChatID, ladder Ladder
 		if err != nil {
 			return err
 		}
-		repaired = len(w.Superseded)+len(w.Appended)+len(w.Standings) > 0
+		repaired = len(w.Superseded)+len(w.Appended)+len(w.Upsets)+len(w.Standings) > 0
 		return store.Rewrite(ctx, w)
 	})
 	if err != nil {
@@ -371,7 +376,7 @@ func (p Problem) Repairable() bool {
 
 // String formats the entry for operators.
 func (e Entry) String() string {
-	return fmt.Sprintf("%d → %d (K %d, best %d, streak %d before)", e.Before, e.After, e.K, e.BestBefore, e.StreakBefore)
+	return fmt.Sprintf("%d → %d (K %d, best %d, streak %d, longest %d before)", e.Before, e.After, e.K, e.BestBefore, e.StreakBefore, e.LongestBefore)
 }
 
 // String formats the score as A:B.

@@ -114,7 +114,8 @@ func (g *game) mustBeOneTransaction(t *testing.T, since int) {
 	t.Helper()
 	written := rows[struct{ ID int }](t, g, `
 		SELECT DISTINCT id FROM (
-		    SELECT xmin::text::bigint FROM elo_history UNION ALL SELECT xmin::text::bigint FROM group_players) AS w (id)
+		    SELECT xmin::text::bigint FROM elo_history UNION ALL SELECT xmin::text::bigint FROM group_players
+		    UNION ALL SELECT xmin::text::bigint FROM matches) AS w (id)
 		WHERE id >= $1`, since)
 	if len(written) != 1 {
 		t.Errorf("the repair used %d transactions", len(written))

@@ -30,7 +30,7 @@ func (Board) Purpose() ranking.Purpose { return ranking.Notification }
 
 // Board returns what the board of a group shows now. object is what identifies its message in the chat.
 func (s *Service) Board(ctx context.Context, chat ranking.ExternalChatID, object string, now time.Time) (Board, error) {
-	b, err := s.store.Board(ctx, chat, object, now.Add(-ActiveFor))
+	b, err := s.store.Board(ctx, chat, object, now)
 	if err != nil {
 		return Board{}, fmt.Errorf("read the board: %w", err)
 	}

@@ -30,8 +30,7 @@ type HeadToHead struct {
 	// Stranger is a player of the two who has not joined the ladder. Then the rest is zero.
 	Stranger ranking.Name `json:"stranger,omitzero"`
 	// Back is the player whose page the comparison was opened from, 0 for none.
-	Back      ranking.PlayerID `json:"back,omitempty"`
-	Freshness Freshness        `json:"freshness,omitzero"` // of all but Ratings and Expected
+	Back ranking.PlayerID `json:"back,omitempty"`
 }
 
 // Kind implements ranking.Notice.
@@ -45,6 +44,19 @@ func (HeadToHead) Alone() bool { return true }
 
 // Met returns the number of meetings.
 func (n HeadToHead) Met() int { return n.Won + n.Drawn + n.Lost }
+
+// Meet sums up the meetings, in the order of their numbers.
+func (n *HeadToHead) Meet(meetings []Match) {
+	if len(meetings) == 0 {
+		return
+	}
+	p := summaryOf(n.A.Player, meetings).opponents[n.B.Player]
+	n.Won, n.Drawn, n.Lost, n.For, n.Against, n.Gained = p.won, p.drawn, p.lost, p.pointsFor, p.pointsAgainst, p.gained
+	n.Last = lastMatches(meetings, n.A.Player, LastMatches)
+	for i := range n.Last {
+		n.Last[i].Against = nil // it is clear
+	}
+}
 
 // ShowHeadToHead answers with how two people did against each other.
 func (s *Service) ShowHeadToHead(ctx context.Context, o ranking.Origin, a, b ranking.Person) error {
@@ -71,13 +83,14 @@ func (s *Service) headToHead(ctx context.Context, o ranking.Origin, a, b, back r
 	if a == 0 || b == 0 {
 		return MyStanding{}, nil
 	}
-	n, err := s.store.HeadToHead(ctx, o.Chat.ID, a, b)
+	n, meetings, err := s.store.HeadToHead(ctx, o.Chat.ID, a, b)
 	if err != nil {
 		return nil, fmt.Errorf("read the meetings of two players: %w", err)
 	}
 	if n.A.Player == n.B.Player { // perhaps because they were merged since the button was sent
 		return UnclearPeople{Reason: SamePersonTwo, Command: "h2h"}, nil
 	}
+	n.Meet(meetings)
 	n.Back = back
 	n.Expected = int(10_000*elo.Expected(float64(n.Ratings[0]), float64(n.Ratings[1])) + 0.5)
 	return n, nil

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -41,7 +42,6 @@ type MyStanding struct {
 	Favourite *Pairing      `json:"favourite,omitempty"` // the opponent against whom the player does better than expected, and most so
 	Hardest   *Pairing      `json:"hardest,omitempty"`   // the one against whom the player does worse than expected, and most so
 	Partner   *Pairing      `json:"partner,omitempty"`   // the one together with whom the player does better than expected, and most so
-	Freshness Freshness     `json:"freshness,omitzero"`  // of BestIn and what follows it
 }
 
 // Kind implements ranking.Notice.
@@ -86,6 +86,77 @@ type Pairing struct {
 	Lost   int          `json:"lost,omitempty"`
 }
 
+// PlayerHistory is a player's standing, without what follows from the matches, and the matches, in the order of their numbers.
+type PlayerHistory struct {
+	Standing MyStanding
+	StartElo int
+	Matches  []Match
+}
+
+// View returns the standing with what follows from the matches.
+func (h PlayerHistory) View() MyStanding {
+	n, player := h.Standing, h.Standing.Name.Player
+	if len(h.Matches) == 0 {
+		return n
+	}
+	s := summaryOf(player, h.Matches)
+	last := lastMatches(h.Matches, player, FormMatches)
+	for _, m := range last {
+		n.Form = string(letter(m.Score)) + n.Form
+	}
+	n.Last = last[:min(LastMatches, len(last))]
+	if s.best.value == n.Best && n.Best > h.StartElo {
+		n.BestIn = &s.best.match.MatchRef
+	}
+	if m := s.upset.match; m != nil {
+		n.Upset = &Upset{MatchRef: m.MatchRef, By: s.upset.value, Beaten: m.opponentsOf(player)}
+	}
+	n.Most = first(s.opponents, func(pair) bool { return true }, func(p pair) float64 { return float64(p.played) })
+	n.Favourite = first(s.opponents, func(p pair) bool { return p.played >= MinMatches && p.surplus > 0 }, pair.surplusPerMatch)
+	n.Hardest = first(s.opponents, func(p pair) bool { return p.played >= MinMatches && p.surplus < 0 },
+		func(p pair) float64 { return -p.surplusPerMatch() })
+	n.Partner = first(s.partners, func(p pair) bool { return p.played >= MinMatches && p.surplus > 0 }, pair.surplusPerMatch)
+	return n
+}
+
+// letter returns how a match counts in the form.
+func letter(score [2]int) byte {
+	switch {
+	case score[0] > score[1]:
+		return 'w'
+	case score[0] < score[1]:
+		return 'l'
+	default:
+		return 'd'
+	}
+}
+
+// surplusPerMatch returns by how much more than expected a player scores in a match of the pair.
+func (p pair) surplusPerMatch() float64 { return float64(p.surplus) / float64(p.played) }
+
+// first returns the pair with the highest value among those that count, of equal ones the one with the smallest id; nil if there is none.
+func first(pairs map[ranking.PlayerID]*pair, counts func(pair) bool, value func(pair) float64) *Pairing {
+	var best ranking.PlayerID
+	for other, p := range pairs {
+		if !counts(*p) {
+			continue
+		}
+		if best == 0 || cmp.Or(cmp.Compare(value(*pairs[best]), value(*p)), cmp.Compare(other, best)) < 0 {
+			best = other
+		}
+	}
+	if best == 0 {
+		return nil
+	}
+	pairing := pairs[best].with(best)
+	return &pairing
+}
+
+// with returns the pair as one with another player.
+func (p pair) with(other ranking.PlayerID) Pairing {
+	return Pairing{With: ranking.Name{Player: other}, Played: p.played, Won: p.won, Drawn: p.drawn, Lost: p.lost}
+}
+
 // ShowPlayer answers with the standing and the history of a person in the group, who may be the sender.
 func (s *Service) ShowPlayer(ctx context.Context, o ranking.Origin, who ranking.Person) error {
 	return s.answerer.AskAbout(ctx, o, []ranking.Person{who}, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
@@ -110,10 +181,11 @@ func (s *Service) TurnToPlayer(ctx context.Context, o ranking.Origin, message in
 // player reads the standing and the history of a player. user is the player's account, 0 for an unclaimed player and for any other
 // than the sender.
 func (s *Service) player(ctx context.Context, o ranking.Origin, player ranking.PlayerID, user ranking.UserID) (ranking.Notice, error) {
-	n, err := s.store.Player(ctx, o.Chat.ID, player, o.SentAt.Add(-ActiveFor))
+	history, err := s.store.Player(ctx, o.Chat.ID, player, o.SentAt.Add(-ActiveFor))
 	if err != nil {
 		return nil, fmt.Errorf("read the history of a player: %w", err)
 	}
+	n := history.View()
 	if o.Sender == nil || user != o.Sender.ID {
 		n.Other, n.Name = true, ranking.Name{Player: player}
 	}

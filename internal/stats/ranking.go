@@ -100,7 +100,7 @@ func (s *Service) TurnRanking(ctx context.Context, o ranking.Origin, message int
 func (s *Service) readRanking(o ranking.Origin, asker *ranking.Person, q RankingQuery) func(context.Context) (ranking.Notice, error) {
 	q.Places = min(q.Places, MaxPlaces)
 	return func(ctx context.Context) (ranking.Notice, error) {
-		n, err := s.store.Ranking(ctx, o.Chat.ID, asker, q, o.SentAt.Add(-ActiveFor))
+		n, err := s.store.Ranking(ctx, o.Chat.ID, asker, q, o.SentAt)
 		if err != nil {
 			return nil, fmt.Errorf("read ranking: %w", err)
 		}

@@ -3,6 +3,8 @@ package stats
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"elobot/internal/ranking"
@@ -13,14 +15,13 @@ const KindRecords = "records"
 
 // Records are the records of a group, of one month or of all time. A record that nobody holds is nil.
 type Records struct {
-	Title     string     `json:"title"`              // of the group
-	Month     time.Time  `json:"month,omitzero"`     // its first day in UTC, zero for all time
-	Streak    *Record    `json:"streak,omitempty"`   // the most wins in a row, and the match that completed them
-	Rating    *Record    `json:"rating,omitempty"`   // the highest rating, and the first match that led to it
-	Upset     *UpsetBy   `json:"upset,omitempty"`    // the victory over the side whose rating was higher by most
-	Played    *Record    `json:"played,omitempty"`   // the most matches; without a match
-	Rivalry   *RivalryOf `json:"rivalry,omitempty"`  // the two of most matches among those who are close
-	Freshness Freshness  `json:"freshness,omitzero"` // of all
+	Title   string     `json:"title"`             // of the group
+	Month   time.Time  `json:"month,omitzero"`    // its first day in UTC, zero for all time
+	Streak  *Record    `json:"streak,omitempty"`  // the most wins in a row, and the match that completed them
+	Rating  *Record    `json:"rating,omitempty"`  // the highest rating, and the first match that led to it
+	Upset   *UpsetBy   `json:"upset,omitempty"`   // the victory over the side whose rating was higher by most
+	Played  *Record    `json:"played,omitempty"`  // the most matches; without a match
+	Rivalry *RivalryOf `json:"rivalry,omitempty"` // the two of most matches among those who are close; of all time, in the last year
 }
 
 // Record is a record of a player.
@@ -53,7 +54,7 @@ func (Records) Alone() bool { return true }
 
 // ShowRecords answers with the records of all time.
 func (s *Service) ShowRecords(ctx context.Context, o ranking.Origin) error {
-	return s.answerer.Ask(ctx, o, s.readRecords(o.Chat.ID, time.Time{}))
+	return s.answerer.Ask(ctx, o, s.readRecords(o, time.Time{}))
 }
 
 // TurnRecords shows the records of the current month or of all time in the message with the pressed button.
@@ -62,15 +63,65 @@ func (s *Service) TurnRecords(ctx context.Context, o ranking.Origin, message int
 	if ofMonth {
 		month = ranking.MonthOf(o.SentAt)
 	}
-	return s.answerer.TurnPage(ctx, o, message, s.readRecords(o.Chat.ID, month))
+	return s.answerer.TurnPage(ctx, o, message, s.readRecords(o, month))
 }
 
-func (s *Service) readRecords(chat ranking.ExternalChatID, month time.Time) func(context.Context) (ranking.Notice, error) {
+// readRecords reads the records of a month, or of all time if it is zero.
+func (s *Service) readRecords(o ranking.Origin, month time.Time) func(context.Context) (ranking.Notice, error) {
 	return func(ctx context.Context) (ranking.Notice, error) {
-		n, err := s.store.Records(ctx, chat, month)
-		if err != nil {
-			return nil, fmt.Errorf("read records: %w", err)
+		if month.IsZero() {
+			n, err := s.store.Records(ctx, o.Chat.ID, o.SentAt.AddDate(-1, 0, 0))
+			if err != nil {
+				return nil, fmt.Errorf("read the records of all time: %w", err)
+			}
+			return n, nil
 		}
+		title, matches, err := s.store.MatchesOf(ctx, o.Chat.ID, month, month.AddDate(0, 1, 0))
+		if err != nil {
+			return nil, fmt.Errorf("read the matches of a month: %w", err)
+		}
+		n := RecordsOf(matches)
+		n.Title, n.Month = title, month
 		return n, nil
 	}
+}
+
+// RecordsOf returns the records of matches, which are in the order of their numbers. Who was first holds a record, of several in
+// one match the one with the smallest id.
+func RecordsOf(matches []Match) (n Records) {
+	all := summariesOf(matches)
+	for _, player := range slices.Sorted(maps.Keys(all)) {
+		s, name := all[player], ranking.Name{Player: player}
+		n.Streak, n.Rating = higher(n.Streak, s.streak, name), higher(n.Rating, s.best, name)
+		if n.Played == nil || s.played > n.Played.Value {
+			n.Played = &Record{Name: name, Value: s.played}
+		}
+		if m := s.upset.match; m != nil && (n.Upset == nil || precedes(s.upset, n.Upset.By, n.Upset.Number)) {
+			n.Upset = &UpsetBy{Name: name, Upset: Upset{MatchRef: m.MatchRef, By: s.upset.value, Beaten: m.opponentsOf(player)}}
+		}
+		for _, other := range slices.Sorted(maps.Keys(s.opponents)) {
+			if p := s.opponents[other]; player < other && p.areRivals() && (n.Rivalry == nil || p.played > n.Rivalry.Played) {
+				n.Rivalry = &RivalryOf{Name: name, Pairing: p.with(other)}
+			}
+		}
+	}
+	return n
+}
+
+// higher returns the record, or that of a player who has reached more or the same before.
+func higher(r *Record, p peak, name ranking.Name) *Record {
+	if p.match == nil || r != nil && !precedes(p, r.Value, r.In.Number) {
+		return r
+	}
+	return &Record{Name: name, Value: p.value, In: &p.match.MatchRef}
+}
+
+// precedes reports whether a player has reached more than a value, or reached it before the match with the number.
+func precedes(p peak, value, number int) bool {
+	return p.value > value || p.value == value && p.match.Number < number
+}
+
+// areRivals reports whether the weaker one of the two won 40 % of enough matches or more.
+func (p *pair) areRivals() bool {
+	return p.played >= MinMatches && 5*min(p.won, p.lost) >= 2*p.played
 }

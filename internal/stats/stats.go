@@ -1,5 +1,5 @@
 // Package stats answers questions about ratings. It only reads: the ranking service commits the answer together with the
-// question's idempotency key. A Counter counts the matches for answers that would take too long to calculate.
+// question's idempotency key.
 package stats
 
 import (
@@ -14,17 +14,20 @@ const MaxGroups = 20
 
 // Store reads the answers. An unknown chat has an empty ranking, and an unknown person has no standing.
 type Store interface {
-	// Ranking returns a part of a group's ranking, with those who have played since then, and the asker's own row if it is not
-	// there. Of a ranking that has no such page any more, it returns the last one. asker may be nil.
-	Ranking(ctx context.Context, chat ranking.ExternalChatID, asker *ranking.Person, q RankingQuery, since time.Time) (RankingPage, error)
+	// Ranking returns a part of a group's ranking, with those who have played in the time ActiveFor before now, and the asker's own row
+	// if it is not there. Of a ranking that has no such page any more, it returns the last one. asker may be nil.
+	Ranking(ctx context.Context, chat ranking.ExternalChatID, asker *ranking.Person, q RankingQuery, now time.Time) (RankingPage, error)
 	// Board returns the first players of a group's ranking, with their names, and whether the group has a board with that object.
-	Board(ctx context.Context, chat ranking.ExternalChatID, object string, since time.Time) (Board, error)
+	Board(ctx context.Context, chat ranking.ExternalChatID, object string, now time.Time) (Board, error)
 	// Player returns a player's standing and history in a group. Who has not played since then has no place in the ranking.
-	Player(ctx context.Context, chat ranking.ExternalChatID, player ranking.PlayerID, since time.Time) (MyStanding, error)
-	// HeadToHead returns how two players did against each other, without the expected score.
-	HeadToHead(ctx context.Context, chat ranking.ExternalChatID, a, b ranking.PlayerID) (HeadToHead, error)
-	// Records returns the records of a group in the month that begins then, or of all time if it is zero.
-	Records(ctx context.Context, chat ranking.ExternalChatID, month time.Time) (Records, error)
+	Player(ctx context.Context, chat ranking.ExternalChatID, player ranking.PlayerID, since time.Time) (PlayerHistory, error)
+	// HeadToHead returns two players with their ratings, and the matches in which they were opponents, in the order of their numbers.
+	HeadToHead(ctx context.Context, chat ranking.ExternalChatID, a, b ranking.PlayerID) (HeadToHead, []Match, error)
+	// MatchesOf returns the title of a group, and its matches of a time in the order of their numbers. until is not part of it.
+	MatchesOf(ctx context.Context, chat ranking.ExternalChatID, since, until time.Time) (string, []Match, error)
+	// Records returns the records of a group of all time, with the rivalry since then. Only upsets of ranking.MinUpset or more are
+	// among them.
+	Records(ctx context.Context, chat ranking.ExternalChatID, since time.Time) (Records, error)
 	// Standings returns a person's standings in up to limit groups. Groups in which they played most come first. Where the person
 	// has not played since then, they have no place.
 	Standings(ctx context.Context, who ranking.Person, limit int, since time.Time) (MyStandings, error)

@@ -94,15 +94,6 @@ var metrics = []metric{
 	counter("outbox_uncertain_items", "Items given up after too many possible duplicates.",
 		func(s *Stats) int64 { return s.Uncertain }),
 	counter("outbox_died_items", "Items that became dead letters.", func(s *Stats) int64 { return s.DeadLetters }),
-
-	gauge("tallies_waiting_marks", "Marks whose matches are to be counted.",
-		func(s *Stats) float64 { return float64(s.Marks) }),
-	gauge("tallies_oldest_mark_age_seconds", "Time since the oldest mark was added.",
-		func(s *Stats) float64 { return s.OldestMark }),
-	gauge("tallies_recounting_ladders", "Ladders that are being recounted.",
-		func(s *Stats) float64 { return float64(s.Recounting) }),
-	counter("tallies_failures", "Times that counting failed, and had to be repeated.",
-		func(s *Stats) int64 { return s.Failures }),
 }
 
 var chatWaiting = prometheus.NewDesc("elobot_outbox_chat_waiting_items",

@@ -70,8 +70,6 @@ func TestEveryMetric(t *testing.T) {
 		"outbox_skipped_edits_total": values["Skipped"], "outbox_tables_refused_total": values["TablesRefused"], "outbox_board_copies_total": values["BoardCopies"], "outbox_rate_limited_total": values["RateLimited"],
 		"outbox_long_waits_total": values["LongWaits"], "outbox_possible_duplicates_total": values["PossibleDuplicates"],
 		"outbox_died_items_total": values["DeadLetters"],
-		"tallies_waiting_marks":   values["Marks"], "tallies_oldest_mark_age_seconds": values["OldestMark"],
-		"tallies_recounting_ladders": values["Recounting"], "tallies_failures_total": values["Failures"],
 	}
 	if diff := cmp.Diff(want, shown); diff != "" {
 		t.Errorf("/metrics differs (-want +got):\n%s", diff)

@@ -6,13 +6,11 @@ import (
 	"net/http"
 
 	"elobot/internal/outbox"
-	"elobot/internal/stats"
 )
 
 // Stats are the measurements of an instance.
 type Stats struct {
 	outbox.Stats
-	stats.CounterStats
 }
 
 // statsHandler serves the metrics as JSON.

@@ -106,6 +106,7 @@ func Match(snap ranking.Snapshot, key string) ranking.Changes {
 		after.LastPlayed = m.PlayedAt
 		if i == 0 {
 			after.Elo, after.Won, after.Streak = before.Elo+16, before.Won+1, max(before.Streak, 0)+1
+			after.Longest = max(before.Longest, after.Streak)
 		} else {
 			after.Elo, after.Lost, after.Streak = before.Elo-16, before.Lost+1, min(before.Streak, 0)-1
 		}
@@ -128,9 +129,6 @@ var tables = []string{
 	"chats", "chat_aliases", "groups", "ladders", "players", "sightings", "group_players", "matches", "match_players", "match_fixes",
 	"match_messages", "elo_history", "handled_commands", "outbox", "prompts", "timers", "dead_letters",
 }
-
-// Tallies are the tables that are derived from the matches, and of what they lack.
-var Tallies = []string{"player_months", "pair_months", "pair_totals", "week_places", "ladder_tallies", "tally_marks"}
 
 // Contents returns all rows of all tables.
 func (w *World) Contents(t *testing.T) map[string][]string {

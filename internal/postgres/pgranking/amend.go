@@ -31,14 +31,14 @@ func queueAmendment(batch *pgx.Batch, e ranking.Effect) {
 	switch e := e.(type) {
 	case *ranking.Undone:
 		queueUndo(batch, *e)
-		queueRewrite(batch, e.Rewrite, e.Match)
+		queueRewrite(batch, e.Rewrite)
 		queueLastPlayed(batch, e.Match)
 	case *ranking.Restored:
 		queueRestore(batch, *e)
-		queueRewrite(batch, e.Rewrite, e.Match)
+		queueRewrite(batch, e.Rewrite)
 	case *ranking.Fixed:
 		queueFix(batch, *e)
-		queueRewrite(batch, e.Rewrite, e.Match)
+		queueRewrite(batch, e.Rewrite)
 	}
 }
 
@@ -88,8 +88,8 @@ func (s *Store) Rewrite(ctx context.Context, w ranking.Rewrite) error {
 }
 
 // queueRewrite takes a handful of statements, however much there is to rewrite. It raises an error if anything has
-// changed since it was read. amended are matches that count otherwise, even if that changes no rating.
-func queueRewrite(batch *pgx.Batch, w ranking.Rewrite, amended ...ranking.MatchID) {
+// changed since it was read.
+func queueRewrite(batch *pgx.Batch, w ranking.Rewrite) {
 	if len(w.Superseded) > 0 {
 		batch.Queue(`
 			WITH superseded AS (
@@ -98,18 +98,14 @@ func queueRewrite(batch *pgx.Batch, w ranking.Rewrite, amended ...ranking.MatchI
 			SELECT (count(*) = cardinality($1))::unchanged FROM superseded`, w.Superseded)
 	}
 	queueEntries(batch, w)
-	queueMarks(batch, append(amended, appendedMatches(w)...), w.Superseded)
-	queueChangedStandings(batch, w.Standings)
-}
-
-// appendedMatches returns the matches with new history entries.
-func appendedMatches(w ranking.Rewrite) (matches []ranking.MatchID) {
-	for _, e := range w.Appended {
-		if n := len(matches); n == 0 || matches[n-1] != e.Match {
-			matches = append(matches, e.Match)
-		}
+	if len(w.Upsets) > 0 {
+		batch.Queue(`
+			UPDATE matches m SET upset = nullif(u.upset, 0)
+			FROM unnest($1::bigint[], $2::integer[]) AS u (id, upset) WHERE m.id = u.id`,
+			postgres.Column(w.Upsets, func(u ranking.ChangedUpset) ranking.MatchID { return u.Match }),
+			postgres.Column(w.Upsets, func(u ranking.ChangedUpset) int { return u.Upset }))
 	}
-	return matches
+	queueChangedStandings(batch, w.Standings)
 }
 
 func queueEntries(batch *pgx.Batch, w ranking.Rewrite) {
@@ -119,17 +115,19 @@ func queueEntries(batch *pgx.Batch, w ranking.Rewrite) {
 	}
 	matches, players := make([]int64, n), make([]int64, n)
 	before, after, k := make([]int32, n), make([]int32, n), make([]int32, n)
-	best, streak := make([]int32, n), make([]int32, n)
+	best, streak, longest := make([]int32, n), make([]int32, n), make([]int32, n)
 	for i, e := range w.Appended {
 		matches[i], players[i] = int64(e.Match), int64(e.Player)
 		before[i], after[i], k[i] = int32(e.Before), int32(e.After), int32(e.K)
-		best[i], streak[i] = int32(e.BestBefore), int32(e.StreakBefore)
+		best[i], streak[i], longest[i] = int32(e.BestBefore), int32(e.StreakBefore), int32(e.LongestBefore)
 	}
 	batch.Queue(`
-		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason)
-		SELECT e.*, $8
-		FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[], $6::integer[], $7::integer[]) AS e`,
-		matches, players, before, after, k, best, streak, w.Reason)
+		INSERT INTO elo_history
+		    (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
+		SELECT e.*, $9
+		FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[], $6::integer[], $7::integer[],
+		            $8::integer[]) AS e`,
+		matches, players, before, after, k, best, streak, longest, w.Reason)
 }
 
 // queueChangedStandings overwrites standings, provided that their versions are still those that were read. It goes in
@@ -141,7 +139,7 @@ func queueChangedStandings(batch *pgx.Batch, standings []ranking.Standing) {
 	}
 	standings = slices.SortedFunc(slices.Values(standings), func(a, b ranking.Standing) int { return cmp.Compare(a.ID, b.ID) })
 	ids, versions := make([]int64, n), make([]int64, n)
-	var numbers [8][]int32
+	var numbers [9][]int32
 	for i := range numbers {
 		numbers[i] = make([]int32, n)
 	}
@@ -149,7 +147,7 @@ func queueChangedStandings(batch *pgx.Batch, standings []ranking.Standing) {
 	for i, s := range standings {
 		ids[i], versions[i] = int64(s.ID), s.Version
 		left[i], played[i] = zeronull.Timestamptz(s.LeftAt), zeronull.Timestamptz(s.LastPlayed)
-		for j, number := range [...]int{s.Elo, s.StartElo, s.BestElo, s.Played, s.Won, s.Drawn, s.Lost, s.Streak} {
+		for j, number := range [...]int{s.Elo, s.StartElo, s.BestElo, s.Played, s.Won, s.Drawn, s.Lost, s.Streak, s.Longest} {
 			numbers[j][i] = int32(number)
 		}
 	}
@@ -157,13 +155,13 @@ func queueChangedStandings(batch *pgx.Batch, standings []ranking.Standing) {
 		WITH changed AS (
 		    UPDATE group_players s
 		    SET elo = w.elo, start_elo = w.start_elo, best_elo = w.best_elo, played = w.played, won = w.won,
-		        drawn = w.drawn, lost = w.lost, streak = w.streak, left_at = w.left_at,
+		        drawn = w.drawn, lost = w.lost, streak = w.streak, longest_streak = w.longest_streak, left_at = w.left_at,
 		        last_played_at = w.last_played_at, version = s.version + 1
 		    FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[], $6::integer[],
-		                $7::integer[], $8::integer[], $9::integer[], $10::integer[], $11::timestamptz[], $12::timestamptz[])
-		         AS w (id, version, elo, start_elo, best_elo, played, won, drawn, lost, streak, left_at, last_played_at)
+		                $7::integer[], $8::integer[], $9::integer[], $10::integer[], $11::integer[], $12::timestamptz[], $13::timestamptz[])
+		         AS w (id, version, elo, start_elo, best_elo, played, won, drawn, lost, streak, longest_streak, left_at, last_played_at)
 		    WHERE s.id = w.id AND s.version = w.version
 		    RETURNING 1)
 		SELECT (count(*) = cardinality($1))::unchanged FROM changed`,
-		ids, versions, numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7], left, played)
+		ids, versions, numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7], numbers[8], left, played)
 }

@@ -136,11 +136,11 @@ func queueNewStanding(batch *pgx.Batch, ladder ranking.LadderID, s ranking.Stand
 		    SELECT id FROM players WHERE id = $2 AND merged_into IS NULL FOR KEY SHARE
 		), added AS (
 		    INSERT INTO group_players
-		        (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, streak, last_played_at)
-		    SELECT $1, id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 FROM player
+		        (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, streak, longest_streak, last_played_at)
+		    SELECT $1, id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 FROM player
 		    RETURNING 1)
 		SELECT EXISTS (SELECT FROM added)::unchanged`,
-		ladder, s.Player, s.Name, s.Elo, s.StartElo, s.BestElo, s.Played, s.Won, s.Drawn, s.Lost, s.Streak, zeronull.Timestamptz(s.LastPlayed))
+		ladder, s.Player, s.Name, s.Elo, s.StartElo, s.BestElo, s.Played, s.Won, s.Drawn, s.Lost, s.Streak, s.Longest, zeronull.Timestamptz(s.LastPlayed))
 }
 
 // handledKey is a key to be stored.

@@ -38,12 +38,12 @@ func TestApplyUndo(t *testing.T) {
 		FROM matches m LEFT JOIN players p ON p.id = m.undone_by ORDER BY number`,
 		"1 f", "2 t alice", "3 f", "4 f")
 	w.mustYield(t, `
-		SELECT concat_ws(' ', m.number, display_name, elo_before, elo_after, best_before, streak_before, reason)
+		SELECT concat_ws(' ', m.number, display_name, elo_before, elo_after, best_before, streak_before, longest_before, reason)
 		FROM elo_history h JOIN matches m ON m.id = match_id JOIN match_players USING (match_id, player_id)
 		JOIN players p ON p.id = player_id WHERE superseded_at IS NULL ORDER BY number, side`,
-		"1 Alice 1500 1516 1500 0 match", "1 Carol 1500 1484 1500 0 match",
-		"3 Bob 1500 1501 1500 0 undo", "3 Alice 1516 1515 1516 1 undo",
-		"4 Bob 1501 1516 1501 0 undo", "4 Carol 1484 1469 1500 -1 undo")
+		"1 Alice 1500 1516 1500 0 0 match", "1 Carol 1500 1484 1500 0 0 match",
+		"3 Bob 1500 1501 1500 0 0 undo", "3 Alice 1516 1515 1516 1 1 undo",
+		"4 Bob 1501 1516 1501 0 0 undo", "4 Carol 1484 1469 1500 -1 0 undo")
 	w.mustYield(t, `
 		SELECT concat_ws(' ', number, count(*), bool_and(superseded_at > h.created_at)) FROM elo_history h
 		JOIN matches m ON m.id = match_id WHERE superseded_at IS NOT NULL GROUP BY number ORDER BY number`,

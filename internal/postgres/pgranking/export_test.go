@@ -11,9 +11,6 @@ import (
 // MaxTogether is how many results one transaction writes at most.
 const MaxTogether = maxTogether
 
-// Leaders is the query for the players at the top of the ranking of the ladder $1, who have played since $4, at most $5.
-const Leaders = `WITH here AS (SELECT $1::bigint AS ladder_id, $2::text, $3::text) SELECT * FROM (` + leaders + `) AS leaders`
-
 // ApplyTogether applies results of known people in one transaction.
 func (s *Store) ApplyTogether(all ...ranking.Changes) error {
 	results := make([]*waitingResult, len(all))

@@ -82,10 +82,11 @@ func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranki
 		    (SELECT made.id FROM matches made WHERE made.idempotency_key = $3))`
 	const last = match + `m.number = (
 		    SELECT max(number) FROM players sender CROSS JOIN LATERAL (
-		        (SELECT played.number FROM match_players mp JOIN matches played ON played.id = mp.match_id
-		         WHERE mp.player_id = sender.id AND mp.ladder_id = ` + postgres.ThisLadder + `
+		        (SELECT played.number FROM match_players mp
+		         CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS played
+		         WHERE mp.player_id = sender.id AND played.ladder_id = ` + postgres.ThisLadder + `
 		           AND (NOT $3 OR played.undone_at IS NULL)
-		         ORDER BY mp.played_at DESC, mp.match_id DESC LIMIT 1)
+		         ORDER BY mp.match_id DESC LIMIT 1)
 		        UNION ALL
 		        (SELECT r.number FROM matches r
 		         WHERE r.reported_by = sender.id AND r.group_id = ` + postgres.ThisGroup + ` AND (NOT $3 OR r.undone_at IS NULL)

@@ -15,7 +15,7 @@ func (s *Store) MatchHistory(ctx context.Context, ladder ranking.LadderID, from 
 	// the array is built once; a join would scan all matches of each player in the ladder
 	const playing = postgres.RankedPlayers + `$1 AND s.player_id = ANY (ARRAY(
 		    SELECT DISTINCT mp.player_id FROM matches m JOIN match_players mp ON mp.match_id = m.id
-		    WHERE m.ladder_id = $1 AND m.number >= $2))
+		    WHERE ` + ofLadder + ` AND m.number >= $2))
 		ORDER BY s.id`
 	sql, args := playing, []any{ladder, from}
 	if from == 0 {
@@ -44,16 +44,19 @@ func (s *Store) MatchHistory(ctx context.Context, ladder ranking.LadderID, from 
 // allRankedPlayers reads all ranked players of a ladder.
 const allRankedPlayers = postgres.RankedPlayers + `$1 ORDER BY s.id`
 
+// ofLadder is the condition that the match m belongs to the ladder $1.
+const ofLadder = `m.group_id = (SELECT group_id FROM ladders WHERE id = $1) AND m.ladder_id = $1`
+
 // playedMatches has one row for each player in a match.
 const playedMatches = `
 	SELECT m.id, m.number, m.k_factor, m.provisional_k_factor, m.provisional_matches, m.margin_of_victory,
-	       m.score_a, m.score_b, m.sets, m.played_at, m.undone_at IS NOT NULL, mp.player_id, mp.side,
+	       m.score_a, m.score_b, m.sets, m.played_at, m.undone_at IS NOT NULL, coalesce(m.upset, 0), mp.player_id, mp.side,
 	       coalesce(h.id, 0), coalesce(h.elo_before, 0), coalesce(h.elo_after, 0), coalesce(h.k_factor, 0),
-	       coalesce(h.best_before, 0), coalesce(h.streak_before, 0)
+	       coalesce(h.best_before, 0), coalesce(h.streak_before, 0), coalesce(h.longest_before, 0)
 	FROM matches m
 	JOIN match_players mp ON mp.match_id = m.id
 	LEFT JOIN elo_history h ON h.match_id = m.id AND h.player_id = mp.player_id AND h.superseded_at IS NULL
-	WHERE m.ladder_id = $1 AND m.number >= $2
+	WHERE ` + ofLadder + ` AND m.number >= $2
 	ORDER BY m.number, mp.side, mp.place, mp.player_id`
 
 // eachMatch assembles the rows of playedMatches into matches, one after the other.
@@ -65,8 +68,8 @@ func eachMatch(rows pgx.Rows, yield func(ranking.PlayedMatch) error) error {
 		var e ranking.Entry
 		var points [][]int16
 		err := rows.Scan(&m.ID, &m.Number, &m.K, &m.Provisional.K, &m.Provisional.Matches, &m.Margin,
-			&m.A, &m.B, &points, &m.PlayedAt, &m.Undone, &p.Player, &p.Side,
-			&e.ID, &e.Before, &e.After, &e.K, &e.BestBefore, &e.StreakBefore)
+			&m.A, &m.B, &points, &m.PlayedAt, &m.Undone, &m.Upset, &p.Player, &p.Side,
+			&e.ID, &e.Before, &e.After, &e.K, &e.BestBefore, &e.StreakBefore, &e.LongestBefore)
 		if err != nil {
 			return fmt.Errorf("read match history: %w", err)
 		}

@@ -27,9 +27,9 @@ func TestHistoryCostsItsLength(t *testing.T) {
 		    SELECT 1, id, 'User ' || id, 1500, 1500, 1600 FROM players;
 		INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
 		    SELECT 1, 1, n, 3, 1, 32, now(), 'm' || n FROM generate_series(1, 6000) n;
-		INSERT INTO match_players SELECT id, 1 + (number + side) % 50, side, 1, ladder_id, played_at FROM matches, (VALUES (1), (2)) AS s (side);
-		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason)
-		    SELECT match_id, player_id, 1500, 1500, 32, 1500, 0, 'match' FROM match_players`)
+		INSERT INTO match_players SELECT id, 1 + (number + side) % 50, side, 1 FROM matches, (VALUES (1), (2)) AS s (side);
+		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
+		    SELECT match_id, player_id, 1500, 1500, 32, 1500, 0, 0, 'match' FROM match_players`)
 	dbtest.Exec(t, pool, `VACUUM ANALYZE matches, match_players, elo_history, group_players, players`)
 	store := pgranking.NewStore(pool, dbtest.Ignore)
 	rec.Take()

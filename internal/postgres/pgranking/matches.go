@@ -32,33 +32,30 @@ const insertMatches = `
 	                         $7::integer[], $8::integer[], $9::boolean[],
 	                         $10::bigint[], $11::timestamptz[], $12::text[], $13::bigint[], $14::text[], $15::text[],
 	                         $16::jsonb[], $17::text[], $18::bigint[], $19::bigint[], $20::interval[],
-	                         $21::bigint[], $22::text[])
+	                         $21::bigint[], $22::text[], $23::integer[])
 	        AS n (group_id, ladder_id, score_a, score_b, sets, k_factor,
 	              provisional_k_factor, provisional_matches, margin_of_victory,
 	              reported_by, played_at, key, chat_id, kind, purpose,
-	              payload, addressee, reply_to, thread_id, time_left, addressee_id, command)
+	              payload, addressee, reply_to, thread_id, time_left, addressee_id, command, upset)
 	), match AS (
 	    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, sets, k_factor, provisional_k_factor,
-	                         provisional_matches, margin_of_victory, reported_by, played_at, idempotency_key)
+	                         provisional_matches, margin_of_victory, reported_by, played_at, idempotency_key, upset)
 	    SELECT g.id, n.ladder_id, g.last_match_number, n.score_a, n.score_b, n.sets::smallint[], n.k_factor,
-	           n.provisional_k_factor, n.provisional_matches, n.margin_of_victory, nullif(n.reported_by, 0), n.played_at, n.key
+	           n.provisional_k_factor, n.provisional_matches, n.margin_of_victory, nullif(n.reported_by, 0), n.played_at, n.key,
+	           nullif(n.upset, 0)
 	    FROM new n JOIN groups g ON g.id = n.group_id
-	    RETURNING id, group_id, number, ladder_id, played_at
+	    RETURNING id, group_id, number
 	), sides AS (
-	    INSERT INTO match_players (match_id, player_id, side, place, ladder_id, played_at)
-	    SELECT match.id, p.player_id, p.side, p.place, match.ladder_id, match.played_at
-	    FROM unnest($23::bigint[], $24::bigint[], $25::smallint[], $26::smallint[])
+	    INSERT INTO match_players (match_id, player_id, side, place)
+	    SELECT match.id, p.player_id, p.side, p.place
+	    FROM unnest($24::bigint[], $25::bigint[], $26::smallint[], $27::smallint[])
 	         AS p (group_id, player_id, side, place) JOIN match USING (group_id)
-	), marks AS (
-	    INSERT INTO tally_marks (ladder_id, player_id, month, match_id)
-	    SELECT match.ladder_id, p.player_id, date_trunc('month', match.played_at AT TIME ZONE 'UTC'), match.id
-	    FROM unnest($23::bigint[], $24::bigint[]) AS p (group_id, player_id) JOIN match USING (group_id)
 	), history AS (
-	    INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason)
-	    SELECT match.id, p.player_id, p.elo_before, p.elo_after, p.k_factor, p.best_before, p.streak_before, 'match'
-	    FROM unnest($23::bigint[], $24::bigint[], $26::smallint[], $27::integer[], $28::integer[], $29::integer[],
-	                $30::integer[], $31::integer[])
-	         AS p (group_id, player_id, place, elo_before, elo_after, k_factor, best_before, streak_before)
+	    INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
+	    SELECT match.id, p.player_id, p.elo_before, p.elo_after, p.k_factor, p.best_before, p.streak_before, p.longest_before, 'match'
+	    FROM unnest($24::bigint[], $25::bigint[], $27::smallint[], $28::integer[], $29::integer[], $30::integer[],
+	                $31::integer[], $32::integer[], $33::integer[])
+	         AS p (group_id, player_id, place, elo_before, elo_after, k_factor, best_before, streak_before, longest_before)
 	         JOIN match USING (group_id)
 	    ORDER BY match.id, p.place
 	)
@@ -107,6 +104,7 @@ func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) error {
 		}),
 		postgres.Column(matches, func(m newMatch) ranking.PlayerID { return m.Addressee.Player }),
 		postgres.Column(matches, func(m newMatch) string { return m.Changes.Key }),
+		postgres.Column(matches, func(m newMatch) int { return m.Upset }),
 		postgres.Column(players, func(p matchPlayer) ranking.GroupID { return p.group }),
 		postgres.Column(players, func(p matchPlayer) ranking.PlayerID { return p.Before.Player }),
 		postgres.Column(players, func(p matchPlayer) int { return p.Side }),
@@ -115,7 +113,8 @@ func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) error {
 		postgres.Column(players, func(p matchPlayer) int { return p.After.Elo }),
 		postgres.Column(players, func(p matchPlayer) int { return p.K }),
 		postgres.Column(players, func(p matchPlayer) int { return p.Before.BestElo }),
-		postgres.Column(players, func(p matchPlayer) int { return p.Before.Streak }))
+		postgres.Column(players, func(p matchPlayer) int { return p.Before.Streak }),
+		postgres.Column(players, func(p matchPlayer) int { return p.Before.Longest }))
 	return nil
 }
 

@@ -95,7 +95,7 @@ func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]rank
 	const ladders = `
 		SELECT l.id, g.chat_id, (
 		    SELECT min(m.number) FROM match_players mp JOIN matches m ON m.id = mp.match_id
-		    WHERE mp.player_id IN ($1, $2) AND mp.ladder_id = l.id)
+		    WHERE mp.player_id IN ($1, $2) AND m.ladder_id = l.id)
 		FROM group_players f
 		JOIN ladders l ON l.id = f.ladder_id
 		JOIN groups g ON g.id = l.group_id
@@ -144,7 +144,6 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 			    WHERE id = ANY ($1) AND undone_at IS NULL RETURNING 1)
 			SELECT (count(*) = coalesce(cardinality($1), 0))::unchanged FROM undone`, m.Undone)
 	}
-	queueMergeMarks(&batch, from, into)
 	// A match in which both play stays as it is: it is undone.
 	batch.Queue(`
 		UPDATE match_players mp SET player_id = $2

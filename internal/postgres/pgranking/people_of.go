@@ -37,14 +37,14 @@ func (s *Store) LastMatches(ctx context.Context, chat ranking.ExternalChatID, wh
 	const sql = `
 		SELECT last.id, last.own, last.other, coalesce(p.telegram_user_id, 0), coalesce(p.username, ''), p.display_name, p.id
 		FROM (
-		    SELECT m.id, mp.played_at, mp.side, CASE mp.side WHEN 1 THEN m.score_a ELSE m.score_b END AS own,
+		    SELECT m.id, mp.side, CASE mp.side WHEN 1 THEN m.score_a ELSE m.score_b END AS own,
 		           CASE mp.side WHEN 1 THEN m.score_b ELSE m.score_a END AS other
 		    FROM match_players mp CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS m
-		    WHERE mp.player_id = ` + postgres.ThisPlayer + ` AND mp.ladder_id = ` + postgres.ThisLadder + ` AND m.undone_at IS NULL
-		    ORDER BY mp.played_at DESC, mp.match_id DESC LIMIT $3) AS last
+		    WHERE mp.player_id = ` + postgres.ThisPlayer + ` AND m.ladder_id = ` + postgres.ThisLadder + ` AND m.undone_at IS NULL
+		    ORDER BY mp.match_id DESC LIMIT $3) AS last
 		CROSS JOIN LATERAL (SELECT * FROM match_players WHERE match_id = last.id AND side <> last.side ORDER BY place) AS against
 		CROSS JOIN LATERAL (SELECT * FROM players WHERE id = against.player_id LIMIT 1) AS p
-		ORDER BY last.played_at DESC, last.id DESC, against.place`
+		ORDER BY last.id DESC, against.place`
 	rows, err := s.db.Query(ctx, sql, chat, who.ID, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read the last matches of a player: %w", postgres.Translate(err))

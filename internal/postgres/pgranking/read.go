@@ -75,7 +75,7 @@ const people = `
 		       coalesce(unclaimed.id, 0), 0, coalesce(unclaimed.username, ''), coalesce(unclaimed.display_name, ''),
 		       seen.player_id IS NOT NULL, coalesce(seen.username, ''), seen.seen_at,
 		       coalesce(s.id, 0), coalesce(s.player_id, 0), coalesce(s.name, ''),
-		       coalesce(s.elo, 0), coalesce(s.start_elo, 0), coalesce(s.best_elo, 0), coalesce(s.version, 0),
+		       coalesce(s.elo, 0), coalesce(s.start_elo, 0), coalesce(s.best_elo, 0), coalesce(s.longest_streak, 0), coalesce(s.version, 0),
 		       coalesce(s.played, 0), coalesce(s.won, 0), coalesce(s.drawn, 0), coalesce(s.lost, 0),
 		       coalesce(s.streak, 0), s.left_at, s.last_played_at%[2]s
 		FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS person (user_id, username, place)

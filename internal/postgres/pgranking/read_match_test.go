@@ -96,7 +96,7 @@ func TestReadMatchDetails(t *testing.T) {
 		t.Errorf("match (-want +got):\n%s", diff)
 	}
 	entry := func(before, after, best, streak int) *ranking.Entry {
-		return &ranking.Entry{Before: before, After: after, K: 32, BestBefore: best, StreakBefore: streak}
+		return &ranking.Entry{Before: before, After: after, K: 32, BestBefore: best, StreakBefore: streak, LongestBefore: max(0, streak)}
 	}
 	part := func(p ranking.PlayerID, side int, e *ranking.Entry) ranking.Part {
 		return ranking.Part{Player: p, Side: side, Entry: e}

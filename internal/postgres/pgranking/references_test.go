@@ -65,12 +65,7 @@ func newReferences(t *testing.T) *world {
 		INSERT INTO timers VALUES ('t:prompt:1', 2, now());
 		INSERT INTO match_messages VALUES (-1000100, 7, 2);
 		INSERT INTO match_fixes (match_id, old_score_a, old_score_b, new_score_a, new_score_b) VALUES (2, 3, 2, 3, 1);
-		UPDATE outbox SET addressee_id = (SELECT id FROM players WHERE username = 'al') WHERE chat_id = 2;
-		INSERT INTO ladder_tallies VALUES (2);
-		INSERT INTO player_months SELECT 2, id, '2026-01-01', 1, 1, 0, 0, 1516, 1 FROM players WHERE username = 'al';
-		INSERT INTO pair_months SELECT 2, id, 2, false, '2026-01-01', 1, 1, 0, 0, 3, 1, 16, 5000 FROM players WHERE username = 'al';
-		INSERT INTO pair_totals SELECT 2, id, 2, false, 1, 1, 0, 0, 3, 1, 16, 5000 FROM players WHERE username = 'al';
-		INSERT INTO week_places SELECT 2, id, 1 FROM players WHERE username = 'al'`)
+		UPDATE outbox SET addressee_id = (SELECT id FROM players WHERE username = 'al') WHERE chat_id = 2`)
 	return w
 }
 
@@ -104,11 +99,8 @@ func TestMergedPlayerLeavesNothing(t *testing.T) {
 		"match_fixes.fixed_by → players", "matches.reported_by → players", "matches.undone_by → players", "players.merged_into → players",
 		"prompts.answerer_id → players", "sightings.player_id → players",
 	}
-	// read by way of players.merged_into, like the ids in payloads, or derived from the matches later
-	followed := []string{
-		"outbox.addressee_id → players", "pair_months.player_id → players", "pair_totals.player_id → players",
-		"player_months.player_id → players", "tally_marks.player_id → players", "week_places.player_id → players",
-	}
+	// read by way of players.merged_into, like the ids in payloads
+	followed := []string{"outbox.addressee_id → players"}
 	w := newReferences(t)
 	from, columns := w.ID(t, "al"), w.references(t, "players")
 	for _, known := range slices.Concat(neverUnclaimed, followed) {
@@ -144,8 +136,7 @@ func TestWhatIsKept(t *testing.T) {
 		INSERT INTO update_attempts (update_id, attempts) VALUES (1, 1);`)
 	for _, c := range dbtest.Values[[]string](t, w.Pool, `
 		SELECT ARRAY[table_name, column_name]::text[] FROM information_schema.columns
-		WHERE table_schema = 'public' AND data_type = 'timestamp with time zone' AND is_generated = 'NEVER'
-		  AND (table_name, column_name) <> ('match_players', 'played_at') -- follows matches.played_at`) {
+		WHERE table_schema = 'public' AND data_type = 'timestamp with time zone' AND is_generated = 'NEVER'`) {
 		dbtest.Exec(t, w.Pool, fmt.Sprintf(`UPDATE %s SET %[2]s = %[2]s - interval '1 year' WHERE isfinite(%[2]s)`, c[0], c[1]))
 	}
 	rows := func() (filled []string) {
@@ -165,9 +156,8 @@ func TestWhatIsKept(t *testing.T) {
 	kept := rows()
 	purged := slices.DeleteFunc(before, func(table string) bool { return slices.Contains(kept, table) })
 	wantKept := []string{
-		"boards", "chat_aliases", "chats", "elo_history", "ensured_messages", "group_players", "groups", "ladder_tallies", "ladders", "match_fixes",
-		"match_messages", "match_players", "matches", "pair_months", "pair_totals", "player_months", "players", "sightings", "tally_marks",
-		"timers", "week_places",
+		"boards", "chat_aliases", "chats", "elo_history", "ensured_messages", "group_players", "groups", "ladders", "match_fixes",
+		"match_messages", "match_players", "matches", "players", "sightings", "timers",
 	}
 	wantPurged := []string{"dead_letters", "handled_commands", "outbox", "prompts", "update_attempts"}
 	if diff := cmp.Diff(wantKept, kept); diff != "" {

@@ -15,8 +15,8 @@ import (
 )
 
 // Board implements stats.Store.
-func (s *Store) Board(ctx context.Context, chat ranking.ExternalChatID, object string, since time.Time) (stats.Board, error) {
-	page, err := s.Ranking(ctx, chat, nil, stats.RankingQuery{Places: stats.BoardRows}, since)
+func (s *Store) Board(ctx context.Context, chat ranking.ExternalChatID, object string, now time.Time) (stats.Board, error) {
+	page, err := s.Ranking(ctx, chat, nil, stats.RankingQuery{Places: stats.BoardRows}, now)
 	if err != nil {
 		return stats.Board{}, err
 	}

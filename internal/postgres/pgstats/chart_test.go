@@ -67,11 +67,11 @@ func TestRatingsAreLimited(t *testing.T) {
 		INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
 		    SELECT g.id, l.id, 1000 + n, 1, 0, 32, now() + n * interval '1 minute', 'x:' || n
 		    FROM groups g JOIN ladders l ON l.group_id = g.id, generate_series(1, 20010) n;
-		INSERT INTO match_players (match_id, player_id, ladder_id, played_at, side)
-		    SELECT m.id, p.id, m.ladder_id, m.played_at, p.side FROM matches m,
+		INSERT INTO match_players (match_id, player_id, side)
+		    SELECT m.id, p.id, p.side FROM matches m,
 		        (SELECT min(id) AS id, 1 AS side FROM players UNION ALL SELECT max(id), 2 FROM players) p WHERE m.number > 1000;
-		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason)
-		    SELECT match_id, player_id, 1500, 1500, 32, 1500, 0, 'match' FROM match_players JOIN matches m ON m.id = match_id WHERE m.number > 1000`)
+		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
+		    SELECT match_id, player_id, 1500, 1500, 32, 1500, 0, 0, 'match' FROM match_players JOIN matches m ON m.id = match_id WHERE m.number > 1000`)
 	begun := time.Now()
 	r, err := store.Ratings(t.Context(), dbtest.Club.ID, []ranking.PlayerID{alice}, time.Time{})
 	dbtest.Must(t, err)

@@ -3,8 +3,12 @@ package pgstats_test
 import (
 	"context"
 	"fmt"
+	"regexp"
+	"strconv"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgstats"
@@ -12,157 +16,204 @@ import (
 	"elobot/internal/stats"
 )
 
-// tallied fills the tallies of all ladders. In ladder 150, one player has played 3,000 matches more and in all against 10,000 others,
-// one has joined and never played, and 100 players have played in each of 120 months.
-const tallied = `
-	INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
-	    SELECT group_id, id, n, 3, 1, 32, now() - n * interval '1 hour', 'busy:' || n FROM ladders, generate_series(51, 3050) n WHERE id = 150;
-	INSERT INTO match_players (match_id, player_id, side, place, ladder_id, played_at)
-	    SELECT m.id, p.id, p.side, 1, m.ladder_id, m.played_at FROM matches m, (
-	        SELECT min(player_id) AS id, 1 AS side FROM group_players WHERE ladder_id = 150
-	        UNION ALL SELECT max(player_id), 2 FROM group_players WHERE ladder_id = 150) AS p
-	    WHERE m.idempotency_key LIKE 'busy:%';
-	INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason)
-	    SELECT match_id, player_id, 1500, 1548 - 32 * side, 32, 1700, 0, 'match' FROM match_players mp JOIN matches m ON m.id = match_id
-	    WHERE m.idempotency_key LIKE 'busy:%';
+// tenYears adds 100,000 matches of ten years to ladder 150, in which 1,000 players are: the busiest one plays 5,000 of them, the others 200
+// each, and the last one has joined and never played.
+const tenYears = `
 	INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo)
-	    SELECT 150, max(player_id), 'Idle', 1500, 1500, 1500 FROM group_players WHERE ladder_id > 160;
-	TRUNCATE player_months, pair_months, pair_totals, week_places, ladder_tallies, tally_marks;
-	INSERT INTO player_months (ladder_id, player_id, month, played, won, drawn, lost, best_elo, best_match, streak, streak_match, upset, upset_match)
-	    SELECT ladder_id, player_id, date_trunc('month', played_at AT TIME ZONE 'UTC'), count(*), count(*), 0, 0, 1700, min(match_id), 1, min(match_id), 9, min(match_id)
-	    FROM match_players GROUP BY 1, 2, 3;
-	INSERT INTO pair_months (ladder_id, player_id, other_id, together, month, played, won, drawn, lost, points_for, points_against, gained, surplus)
-	    SELECT a.ladder_id, a.player_id, b.player_id, false, date_trunc('month', a.played_at AT TIME ZONE 'UTC'), count(*), count(*), 0, 0, 0, 0, 0, 0
-	    FROM match_players a JOIN match_players b ON b.match_id = a.match_id AND b.side <> a.side GROUP BY 1, 2, 3, 5;
-	INSERT INTO player_months (ladder_id, player_id, month, played, won, drawn, lost, best_elo, best_match, streak, streak_match, upset, upset_match)
-	    SELECT 150, 1 + n % 100, date '2010-01-01' + n / 100 * interval '1 month', 9, 9, 0, 0, 1800, 1, n % 20 + 1, 1, 9, 1 FROM generate_series(0, 11999) n;
-	INSERT INTO pair_totals (ladder_id, player_id, other_id, together, played, won, drawn, lost, points_for, points_against, gained, surplus)
-	    SELECT 150, busy, n, false, 10, 4, 1, 5, 0, 0, 0, n % 77 * 100 - 3000 FROM generate_series(100001, 110000) n,
-	        (SELECT min(player_id) AS busy FROM group_players WHERE ladder_id = 150) AS one;
-	INSERT INTO pair_totals (ladder_id, player_id, other_id, together, played, won, drawn, lost, points_for, points_against, gained, surplus)
-	    SELECT ladder_id, player_id, other_id, together, sum(played), sum(won), 0, 0, 0, 0, 0, 0 FROM pair_months GROUP BY 1, 2, 3, 4;
-	INSERT INTO tally_marks (ladder_id, player_id, month) SELECT 1 + n % 160, n, '2020-01-01' FROM generate_series(1, 20000) n;
-	INSERT INTO ladder_tallies (ladder_id, week_since, week_number) SELECT id, '2020-01-01', 1 FROM ladders;
-	INSERT INTO boards (chat_id) SELECT id FROM chats;
-	INSERT INTO week_places SELECT ladder_id, player_id, 1 FROM group_players;
-	UPDATE group_players SET last_played_at = now(), played = 9, won = 8 WHERE played > 0`
+	    SELECT 150, id, 'Name ' || id % 50, 1400 + id % 97, 1500, 1500 FROM players p
+	    WHERE NOT EXISTS (SELECT FROM group_players s WHERE s.ladder_id = 150 AND s.player_id = p.id) ORDER BY telegram_user_id LIMIT 940;
+	CREATE TEMP TABLE member AS
+	    SELECT player_id, row_number() OVER (ORDER BY (p.telegram_user_id IS NULL)::integer, s.id) - 1 AS n
+	    FROM group_players s JOIN players p ON p.id = s.player_id WHERE ladder_id = 150;
+	INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, upset, idempotency_key)
+	    SELECT group_id, id, n, 3, 1, 32, now() - (100051 - n) * interval '53 minutes', CASE WHEN n % 100 = 0 THEN 100 + n / 1000 END, 'busy:' || n
+	    FROM ladders, generate_series(51, 100050) n WHERE id = 150;
+	INSERT INTO match_players (match_id, player_id, side)
+	    SELECT m.id, member.player_id, side
+	    FROM matches m, generate_series(1, 2) side, member
+	    WHERE m.idempotency_key LIKE 'busy:%' AND member.n = CASE
+	        WHEN side = 1 AND m.number % 20 = 0 THEN 0 ELSE 1 + (m.number * 7 + (side - 1) * (1 + m.number / 998)) % 998 END;
+	INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
+	    SELECT match_id, player_id, 1500, 1548 - 32 * side, 32, 1700, 0, 0, 'match' FROM match_players mp JOIN matches m ON m.id = match_id
+	    WHERE m.idempotency_key LIKE 'busy:%';
+	UPDATE group_players s SET elo = 1400 + n % 97, best_elo = CASE n WHEN 0 THEN 1516 ELSE 1500 END, last_played_at = now(),
+	        played = CASE n WHEN 999 THEN 0 ELSE 9 END, won = CASE n WHEN 999 THEN 0 ELSE 9 END, lost = 0,
+	        longest_streak = CASE n WHEN 0 THEN 1 ELSE 0 END
+	    FROM member WHERE s.ladder_id = 150 AND s.player_id = member.player_id;
+	INSERT INTO boards (chat_id) SELECT id FROM chats`
 
 const viewedClub = ranking.ExternalChatID(-150)
 
-// TestNoViewScansATable checks all views that this package reads, those about players for the one with the most matches, for an
-// ordinary one, and for one with none.
-func TestNoViewScansATable(t *testing.T) {
+// TestViewsOfManyMatches checks all views that this package reads, those about players for the one with the most matches, for an ordinary
+// one, and for one with none. No view scans a table, and only the records of all time and charts read more of a ladder's matches than those
+// of a month or of a player.
+func TestViewsOfManyMatches(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder
 	pool, plain := dbtest.NewYears(t, &rec)
-	dbtest.FillFast(t, plain, tallied)
+	dbtest.FillFast(t, plain, tenYears)
 	dbtest.Exec(t, plain, `VACUUM ANALYZE`)
 	store := pgstats.NewStore(pool, pool)
 	players := dbtest.Values[ranking.PlayerID](t, plain, `
-		SELECT s.player_id FROM group_players s JOIN players p ON p.id = s.player_id
-		WHERE s.ladder_id = 150 AND s.played > 0 AND p.telegram_user_id IS NOT NULL ORDER BY s.player_id`)
+		SELECT player_id FROM match_players mp JOIN matches m ON m.id = match_id WHERE m.ladder_id = 150
+		GROUP BY player_id ORDER BY count(*) DESC, player_id`)
 	idle := dbtest.Value[ranking.PlayerID](t, plain, `SELECT player_id FROM group_players WHERE ladder_id = 150 AND played = 0`)
-	explained := viewsOfGroup(t, store)
+	const ofMonth, ofAll = 2 * 850, 100_000 // an id that was found is read as a match
+	views := viewsOfGroup(t, store, ofMonth, ofAll)
 	for name, p := range map[string]ranking.PlayerID{"the busiest": players[0], "an ordinary player": players[1], "an idle player": idle} {
-		match := dbtest.Value[int64](t, plain, `SELECT coalesce(max(match_id), 1) FROM match_players WHERE player_id = $1 AND ladder_id = 150`, p)
-		other := dbtest.Value[ranking.PlayerID](t, plain, `SELECT coalesce(max(other_id), $2) FROM pair_months WHERE ladder_id = 150 AND player_id = $1`, p, players[0])
-		for _, e := range viewsOfPlayer(t, store, p, other, match, p != idle) {
-			e.Name += " of " + name
-			explained = append(explained, e)
+		const own = `SELECT match_id FROM match_players JOIN matches m ON m.id = match_id WHERE player_id = $1 AND ladder_id = 150`
+		matches := dbtest.Values[int64](t, plain, own+` ORDER BY match_id`, p)
+		match := int64(1)
+		if len(matches) > 0 {
+			match = matches[len(matches)/2]
 		}
+		other := dbtest.Value[ranking.PlayerID](t, plain,
+			`SELECT coalesce(max(player_id), $2) FROM match_players WHERE player_id <> $1 AND match_id IN (`+own+`)`, p, players[0])
+		elsewhere := dbtest.Value[int](t, plain, `SELECT count(*) FROM match_players WHERE player_id = $1`, p) - len(matches)
+		for _, v := range viewsOfPlayer(t, store, p, other, match, p != idle, len(matches)+elsewhere, ofAll) {
+			v.Name += " of " + name
+			views = append(views, v)
+		}
+	}
+	var explained []dbtest.Explained
+	for _, v := range views {
+		explained = append(explained, v.Explained)
 	}
 	rec.Take()
 	dbtest.MustNotScan(t, plain, &rec, explained)
+	for _, v := range views {
+		dbtest.Must(t, v.Run(t.Context()))
+		for _, sent := range rec.Take() {
+			if n := matchesRead(t, plain, sent); n > v.matches {
+				t.Errorf("%s reads %d matches, want at most %d: %s", v.Name, n, v.matches, sent.SQL)
+			}
+		}
+	}
+}
+
+// view is a view, and how many matches each of its statements may read.
+type view struct {
+	dbtest.Explained
+	matches int
+}
+
+var scanOfMatches = regexp.MustCompile(`Scan.* on matches\b.*rows=(\d+) loops=(\d+)`)
+
+// matchesRead runs a statement and returns how many rows of matches it reads.
+func matchesRead(t *testing.T, pool *pgxpool.Pool, s dbtest.Statement) (n int) {
+	t.Helper()
+	for _, line := range dbtest.Values[string](t, pool, `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) `+s.SQL, s.Args...) {
+		if m := scanOfMatches.FindStringSubmatch(line); m != nil {
+			rows, err := strconv.Atoi(m[1])
+			dbtest.Must(t, err)
+			loops, err := strconv.Atoi(m[2])
+			dbtest.Must(t, err)
+			n += max(rows, 1) * loops
+		}
+	}
+	return n
 }
 
 // viewsOfGroup are the views that are about nobody.
-func viewsOfGroup(t *testing.T, store *pgstats.Store) (all []dbtest.Explained) {
-	since := time.Now().Add(-time.Hour)
+func viewsOfGroup(t *testing.T, store *pgstats.Store, ofMonth, ofAll int) (all []view) {
+	now := time.Now()
 	for name, q := range map[string]stats.RankingQuery{
-		"the first page": {Page: 1}, "a late page": {Page: 6}, "a page of all": {Page: 6, All: true}, "the first places": {Places: 20},
+		"the first page": {Page: 1}, "a late page": {Page: 90}, "a page of all": {Page: 90, All: true}, "the first places": {Places: 20},
 	} {
-		all = append(all, dbtest.Explained{Name: name, Run: func(ctx context.Context) error {
-			n, err := store.Ranking(ctx, viewedClub, nil, q, since)
-			if len(n.Rows) != max(stats.PageRows, q.Places) || n.Total != 60 {
+		want := 3
+		if q.All {
+			want = 2
+		}
+		all = append(all, view{dbtest.Explained{Name: name, Run: func(ctx context.Context) error {
+			n, err := store.Ranking(ctx, viewedClub, nil, q, now)
+			if len(n.Rows) != max(stats.PageRows, q.Places) || n.Total != 999 {
 				t.Errorf("%s of the ranking is %+v", name, n)
 			}
 			return err
-		}, Want: 2})
+		}, Want: want}, ofMonth})
 	}
-	all = append(all, dbtest.Explained{Name: "the board", Run: func(ctx context.Context) error {
-		n, err := store.Board(ctx, viewedClub, "board", since)
+	all = append(all, view{dbtest.Explained{Name: "the board", Run: func(ctx context.Context) error {
+		n, err := store.Board(ctx, viewedClub, "board", now)
 		if len(n.Rows) != stats.BoardRows || n.Rows[0].Name.Name == "" {
 			t.Errorf("the board is %+v", n)
 		}
 		return err
-	}, Want: 4})
-	for name, month := range map[string]time.Time{"all time": {}, "a month": time.Date(2015, time.May, 1, 0, 0, 0, 0, time.UTC)} {
-		all = append(all, dbtest.Explained{Name: "records of " + name, Run: func(ctx context.Context) error {
-			n, err := store.Records(ctx, viewedClub, month)
-			if n.Streak == nil || n.Streak.Value != 20 || n.Played == nil || n.Rating.Value != 1800 {
-				t.Errorf("the records of %s are %+v", name, n)
-			}
-			return err
-		}, Want: 7})
-	}
+	}, Want: 5}, ofMonth})
+	all = append(all, view{dbtest.Explained{Name: "records of all time", Run: func(ctx context.Context) error {
+		n, err := store.Records(ctx, viewedClub, now.AddDate(-1, 0, 0))
+		if n.Streak == nil || n.Rating == nil || n.Upset == nil || n.Upset.By != 200 || n.Played == nil {
+			t.Errorf("the records are %+v", n)
+		}
+		return err
+	}, Want: 6}, ofAll}, view{dbtest.Explained{Name: "records of a month", Run: func(ctx context.Context) error {
+		_, matches, err := store.MatchesOf(ctx, viewedClub, now.AddDate(-5, 0, 0), now.AddDate(-5, 1, 0))
+		if len(matches) < 700 {
+			t.Errorf("%d matches of a month", len(matches))
+		}
+		return err
+	}, Want: 2}, ofMonth})
 	for name, at := range pagings(40) {
-		all = append(all, dbtest.Explained{Name: name + " page of matches", Run: func(ctx context.Context) error {
+		all = append(all, view{dbtest.Explained{Name: name + " page of matches", Run: func(ctx context.Context) error {
 			n, err := store.Matches(ctx, viewedClub, at)
 			if len(n.Rows) != stats.PageRows {
 				t.Errorf("the %s page has %d matches", name, len(n.Rows))
 			}
 			return err
-		}, Want: statementsOf(at)})
+		}, Want: statementsOf(at)}, ofMonth})
 	}
 	return all
 }
 
 // viewsOfPlayer are the views about a player and another one. match is one of the player's.
-func viewsOfPlayer(t *testing.T, store *pgstats.Store, p, other ranking.PlayerID, match int64, hasPlayed bool) (all []dbtest.Explained) {
-	since := time.Now().Add(-time.Hour)
+func viewsOfPlayer(
+	t *testing.T, store *pgstats.Store, p, other ranking.PlayerID, match int64, hasPlayed bool, own, ofAll int,
+) (all []view) {
+	now := time.Now()
+	since := now.Add(-time.Hour)
 	who := ranking.Person{ID: ranking.UserID(p)}
-	check := func(name string, want int, read func(context.Context) (shown bool, err error)) {
-		all = append(all, dbtest.Explained{Name: name, Run: func(ctx context.Context) error {
+	check := func(name string, want, matches int, read func(context.Context) (shown bool, err error)) {
+		all = append(all, view{dbtest.Explained{Name: name, Run: func(ctx context.Context) error {
 			shown, err := read(ctx)
 			if shown != hasPlayed {
 				t.Errorf("%s of player %d: it shows something: %t", name, p, shown)
 			}
 			return err
-		}, Want: want})
+		}, Want: want}, matches})
 	}
-	check("the own row of a ranking", 3, func(ctx context.Context) (bool, error) {
-		n, err := store.Ranking(ctx, viewedClub, &who, stats.RankingQuery{Page: 2}, since)
+	check("the own row of a ranking", 4, 850, func(ctx context.Context) (bool, error) {
+		n, err := store.Ranking(ctx, viewedClub, &who, stats.RankingQuery{Page: 2}, now)
 		return len(n.Rows) > 0 && hasPlayed, err
 	})
-	check("the page", 9, func(ctx context.Context) (bool, error) {
-		n, err := store.Player(ctx, viewedClub, p, since)
-		return n.Position > 0 && n.Total == 60 && len(n.Last) > 0 && n.Most != nil && n.Upset != nil, err
+	check("the page", 2, own, func(ctx context.Context) (bool, error) {
+		h, err := store.Player(ctx, viewedClub, p, since)
+		n := h.View()
+		return n.Position > 0 && n.Total == 999 && len(n.Last) > 0 && n.Most != nil, err
 	})
-	check("the standings in all groups", 1, func(ctx context.Context) (bool, error) {
+	check("the standings in all groups", 1, 0, func(ctx context.Context) (bool, error) {
 		n, err := store.Standings(ctx, who, stats.MaxGroups, since)
 		return len(n.Groups) > 0 && hasPlayed, err
 	})
-	check("the comparison", 4, func(ctx context.Context) (bool, error) {
-		n, err := store.HeadToHead(ctx, viewedClub, p, other)
-		return len(n.Last) > 0, err
+	check("the comparison", 2, own, func(ctx context.Context) (bool, error) {
+		_, meetings, err := store.HeadToHead(ctx, viewedClub, p, other)
+		return len(meetings) > 0, err
 	})
 	for name, at := range pagings(match) {
-		check(fmt.Sprintf("%s page of the history", name), statementsOf(at), func(ctx context.Context) (bool, error) {
+		check(fmt.Sprintf("%s page of the history", name), statementsOf(at), 2*own, func(ctx context.Context) (bool, error) {
 			n, err := store.History(ctx, viewedClub, p, at)
 			return len(n.Rows) > 0, err
 		})
 	}
-	check("whether one has played", 1, func(ctx context.Context) (bool, error) {
+	check("whether one has played", 1, 0, func(ctx context.Context) (bool, error) {
 		played, err := store.HavePlayed(ctx, viewedClub, []ranking.PlayerID{p})
 		return played[0], err
 	})
 	for name, begin := range map[string]time.Time{"all time": {}, "years": time.Date(2015, time.May, 1, 0, 0, 0, 0, time.UTC)} {
-		check("the chart of "+name, 3, func(ctx context.Context) (bool, error) {
+		check("the chart of "+name, 3, ofAll, func(ctx context.Context) (bool, error) {
 			n, err := store.Ratings(ctx, viewedClub, []ranking.PlayerID{p}, begin)
 			return len(n.Players[0]) > 0, err
 		})
 	}
-	check("the chart of nothing", 3, func(ctx context.Context) (bool, error) {
+	check("the chart of nothing", 3, 1, func(ctx context.Context) (bool, error) {
 		n, err := store.Ratings(ctx, viewedClub, []ranking.PlayerID{p}, since.AddDate(100, 0, 0))
 		return len(n.Others) == 0 && hasPlayed, err
 	})

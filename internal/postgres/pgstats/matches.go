@@ -14,7 +14,7 @@ import (
 // Matches implements stats.Store.
 func (s *Store) Matches(ctx context.Context, chat ranking.ExternalChatID, at stats.Paging) (stats.MatchPage, error) {
 	const matches = `
-		    SELECT id FROM matches WHERE ladder_id = ` + postgres.ThisLadder
+		    SELECT id FROM matches WHERE group_id = ` + postgres.ThisGroup + ` AND ladder_id = ` + postgres.ThisLadder
 	const newest = matches + ` ORDER BY number DESC LIMIT ` + pageLimit
 	const older = matches + ` AND number < $2 ORDER BY number DESC LIMIT ` + pageLimit
 	const newer = matches + ` AND number > $2 ORDER BY number LIMIT ` + pageLimit
@@ -22,13 +22,13 @@ func (s *Store) Matches(ctx context.Context, chat ranking.ExternalChatID, at sta
 	var first, turned matchRows
 	var batch pgx.Batch
 	batch.Queue(titleOf, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&n.Title) })
-	first.queue(&batch, newest, noPlayer, `number DESC`, chat)
+	first.queue(&batch, newest, noPlayer, chat)
 	switch {
 	case at.Key == 0:
 	case at.Newer:
-		turned.queue(&batch, newer, noPlayer, `number DESC`, chat, at.Key)
+		turned.queue(&batch, newer, noPlayer, chat, at.Key)
 	default:
-		turned.queue(&batch, older, noPlayer, `number DESC`, chat, at.Key)
+		turned.queue(&batch, older, noPlayer, chat, at.Key)
 	}
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.MatchPage{}, err
@@ -39,13 +39,12 @@ func (s *Store) Matches(ctx context.Context, chat ranking.ExternalChatID, at sta
 
 // History implements stats.Store.
 func (s *Store) History(ctx context.Context, chat ranking.ExternalChatID, id ranking.PlayerID, at stats.Paging) (stats.HistoryPage, error) {
-	// the matches of a player are in the order of their time, which is not always that of their ids: groups become one
 	const matches = `
-		    SELECT match_id AS id FROM match_players WHERE player_id = ` + thisOne + ` AND ladder_id = ` + postgres.ThisLadder
-	const key = `((SELECT played_at FROM matches WHERE id = $3), $3::bigint)`
-	const newest = matches + ` ORDER BY played_at DESC, match_id DESC LIMIT ` + pageLimit
-	const older = matches + ` AND (played_at, match_id) < ` + key + ` ORDER BY played_at DESC, match_id DESC LIMIT ` + pageLimit
-	const newer = matches + ` AND (played_at, match_id) > ` + key + ` ORDER BY played_at, match_id LIMIT ` + pageLimit
+		    SELECT mp.match_id AS id FROM match_players mp CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS m
+		    WHERE mp.player_id = ` + thisOne + ` AND m.ladder_id = ` + postgres.ThisLadder
+	const newest = matches + ` ORDER BY mp.match_id DESC LIMIT ` + pageLimit
+	const older = matches + ` AND mp.match_id < $3 ORDER BY mp.match_id DESC LIMIT ` + pageLimit
+	const newer = matches + ` AND mp.match_id > $3 ORDER BY mp.match_id LIMIT ` + pageLimit
 	var n stats.HistoryPage
 	var first, turned matchRows
 	var batch pgx.Batch
@@ -59,14 +58,13 @@ func (s *Store) History(ctx context.Context, chat ranking.ExternalChatID, id ran
 		}
 		return rows.Err()
 	})
-	const order = `played_at DESC, m.id DESC`
-	first.queue(&batch, newest, thisOne, order, chat, id)
+	first.queue(&batch, newest, thisOne, chat, id)
 	switch {
 	case at.Key == 0:
 	case at.Newer:
-		turned.queue(&batch, newer, thisOne, order, chat, id, at.Key)
+		turned.queue(&batch, newer, thisOne, chat, id, at.Key)
 	default:
-		turned.queue(&batch, older, thisOne, order, chat, id, at.Key)
+		turned.queue(&batch, older, thisOne, chat, id, at.Key)
 	}
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.HistoryPage{}, err
@@ -100,7 +98,7 @@ func page(at stats.Paging, first, turned matchRows) (rows []stats.MatchRow, newe
 }
 
 // queue reads the matches whose ids the SQL query matches returns, with the rating changes of a player.
-func (r *matchRows) queue(batch *pgx.Batch, matches, player, order string, args ...any) {
+func (r *matchRows) queue(batch *pgx.Batch, matches, player string, args ...any) {
 	sql := `
 		SELECT m.id, m.number, m.played_at, m.score_a, m.score_b, m.undone_at IS NOT NULL, ` + postgres.SidesSwapped + `,
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place),
@@ -111,7 +109,7 @@ func (r *matchRows) queue(batch *pgx.Batch, matches, player, order string, args 
 		FROM (` + matches + `) AS shown
 		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = shown.id LIMIT 1) AS m
 		LEFT JOIN LATERAL (SELECT * FROM match_fixes WHERE match_id = m.id ORDER BY id DESC LIMIT 1) AS fix ON true
-		ORDER BY m.` + order
+		ORDER BY m.number DESC`
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
 		*r, err = pgx.CollectRows(rows, scanMatchRow)
 		return err

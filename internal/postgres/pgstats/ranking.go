@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
@@ -16,57 +15,63 @@ import (
 // isListed is the condition that the ranking has the standing o: a member who has played since $3.
 const isListed = `o.played > 0 AND o.left_at IS NULL AND o.last_played_at > $3::timestamptz`
 
-// hasPlace is the condition that the standing o has a place in the ranking: a member who is no newcomer and has played since $3. The
-// form of the second condition is that of the index.
-const hasPlace = `o.played > 0 AND (o.played < 5) IS FALSE AND o.left_at IS NULL AND o.last_played_at > $3::timestamptz`
+// hasPlace is the condition that the standing o has a place in the ranking: a member who is no newcomer and has played since $3.
+const hasPlace = `o.played >= 5 AND o.left_at IS NULL AND o.last_played_at > $3::timestamptz`
 
 // placeOf is the place of the standing s, 0 if it has none.
 const placeOf = `CASE WHEN s.played >= 5 AND s.left_at IS NULL AND s.last_played_at > $3::timestamptz
 		            THEN (SELECT 1 + count(*) FROM group_players o WHERE o.ladder_id = s.ladder_id AND ` + hasPlace + ` AND o.elo > s.elo)
 		            ELSE 0 END`
 
+// comparedDays is how many days ago the places are from with which those of the rows are compared.
+const comparedDays = 7
+
 // rankedRow is a row of a ranking as it is read.
 type rankedRow struct {
 	stats.Row
 	player ranking.PlayerID
 	played int
-	before int // the place on the day that places are compared with, 0 for none
 }
 
 // fields returns the scan targets for the columns of a row.
 func (r *rankedRow) fields() []any {
-	return []any{&r.player, &r.Elo, &r.played, &r.Won, &r.Drawn, &r.Lost, &r.Inactive, &r.Position, &r.before}
+	return []any{&r.player, &r.Elo, &r.played, &r.Won, &r.Drawn, &r.Lost, &r.Inactive, &r.Position}
 }
 
-// row returns the row of the ranking. Where places are not compared, its place has not changed.
-func (r rankedRow) row(compared bool) stats.Row {
+// row returns the row of the ranking. before has the places of a week ago.
+func (r rankedRow) row(before map[ranking.PlayerID]int) stats.Row {
 	r.Name.Player = r.player
-	if compared && r.Position > 0 && r.before > 0 {
-		r.Moved = r.before - r.Position
+	if place := before[r.player]; r.Position > 0 && place > 0 {
+		r.Moved = place - r.Position
 	}
 	return r.Row
 }
 
 // Ranking implements stats.Store.
 func (s *Store) Ranking(
-	ctx context.Context, chat ranking.ExternalChatID, asker *ranking.Person, q stats.RankingQuery, since time.Time,
+	ctx context.Context, chat ranking.ExternalChatID, asker *ranking.Person, q stats.RankingQuery, now time.Time,
 ) (stats.RankingPage, error) {
 	number, size := q.Page, stats.PageRows
 	if q.Places > 0 {
 		number, size = 1, q.Places
 	}
+	since := now.Add(-stats.ActiveFor)
 	if q.All {
 		since = time.Time{}
 	}
+	week := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -comparedDays)
 	page := stats.RankingPage{All: q.All}
-	var weekSince time.Time
 	var shown []rankedRow
 	var own *rankedRow
+	before := make(map[ranking.PlayerID]int)
 	var batch pgx.Batch
-	queueLadder(&batch, chat, &page.Title, &weekSince)
+	batch.Queue(titleOf, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&page.Title) })
 	queuePage(&batch, chat, number, size, since, &page, &shown)
 	if asker != nil {
 		queueOwn(&batch, chat, asker.ID, since, &own)
+	}
+	if !q.All {
+		queuePlaces(&batch, chat, week, since, before)
 	}
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.RankingPage{}, err
@@ -74,15 +79,15 @@ func (s *Store) Ranking(
 	if q.Places == 0 {
 		page.Page = min(number, max(1, (page.Total+size-1)/size))
 	}
-	fill(&page, shown, own, !q.All && !weekSince.IsZero())
+	fill(&page, shown, own, before)
 	if page.HasMoved() {
-		page.Since = weekSince
+		page.Since = week
 	}
 	return page, nil
 }
 
-// fill adds the rows to a page. own is the asker's row, or nil.
-func fill(page *stats.RankingPage, shown []rankedRow, own *rankedRow, compared bool) {
+// fill adds the rows to a page. own is the asker's row, or nil. before has the places of a week ago.
+func fill(page *stats.RankingPage, shown []rankedRow, own *rankedRow, before map[ranking.PlayerID]int) {
 	first, _ := page.Bounds()
 	for i, r := range shown {
 		switch { // the first row has its place
@@ -96,32 +101,17 @@ func fill(page *stats.RankingPage, shown []rankedRow, own *rankedRow, compared b
 			r.Mine, own = true, nil
 		}
 		shown[i] = r
-		page.Rows = append(page.Rows, r.row(compared))
+		page.Rows = append(page.Rows, r.row(before))
 	}
 	if own != nil {
-		row := own.row(compared)
+		row := own.row(before)
 		row.Mine, page.Own = true, &row
 	}
 }
 
-// queueLadder reads the title of a group, and since when its ladder knows places to compare with. That is zero if it knows none, and
-// while matches before that have been changed and the places are yet to be calculated.
-func queueLadder(batch *pgx.Batch, chat ranking.ExternalChatID, title *string, weekSince *time.Time) {
-	const sql = `
-		SELECT coalesce((SELECT title FROM chats WHERE id = ` + postgres.ThisChat + `), ''),
-		       (SELECT week_since::timestamp AT TIME ZONE 'UTC' FROM ladder_tallies t
-		        WHERE ladder_id = ` + postgres.ThisLadder + ` AND NOT recounting AND coalesce(week_due_at > '-infinity', true)
-		          AND NOT EXISTS (SELECT FROM tally_marks WHERE ladder_id = t.ladder_id AND match_id IS NULL))`
-	batch.Queue(sql, chat).QueryRow(func(row pgx.Row) error {
-		err := row.Scan(title, (*zeronull.Timestamptz)(weekSince))
-		*weekSince = weekSince.UTC()
-		return err
-	})
-}
-
 // queuePage counts the players in the ranking and those who are left out, and reads the rows of a page, or of the last page if there
 // are fewer; the first row with its place. Equal ratings share a place, and are in the order in which the players joined the
-// ladder. What comes before the page is read from the index of the ranking only.
+// ladder.
 func queuePage(
 	batch *pgx.Batch, chat ranking.ExternalChatID, number, size int, since time.Time, page *stats.RankingPage, shown *[]rankedRow,
 ) {
@@ -146,11 +136,9 @@ func queuePage(
 		       CASE WHEN page.is_new THEN 0 ELSE 1 + skipped.rows - (
 		           SELECT count(*) FROM group_players o
 		           WHERE o.ladder_id = ` + postgres.ThisLadder + ` AND ` + hasPlace + `
-		             AND o.elo = (SELECT elo FROM first) AND o.id < (SELECT id FROM first)) END,
-		       coalesce(week.place, 0)
+		             AND o.elo = (SELECT elo FROM first) AND o.id < (SELECT id FROM first)) END
 		FROM counted CROSS JOIN skipped LEFT JOIN page ON true
 		LEFT JOIN LATERAL (SELECT * FROM group_players WHERE id = page.id LIMIT 1) AS s ON true
-		LEFT JOIN LATERAL (SELECT * FROM week_places WHERE ladder_id = s.ladder_id AND player_id = s.player_id LIMIT 1) AS week ON true
 		ORDER BY page.is_new, page.elo DESC, page.id`
 	batch.Queue(sql, chat, number, since, size).Query(func(rows pgx.Rows) error {
 		for rows.Next() { // a row without a player if the page has none
@@ -169,10 +157,8 @@ func queuePage(
 // queueOwn reads the row of a member of the group. Who has not played yet is a newcomer.
 func queueOwn(batch *pgx.Batch, chat ranking.ExternalChatID, who ranking.UserID, since time.Time, own **rankedRow) {
 	const sql = `
-		SELECT s.player_id, s.elo, s.played, s.won, s.drawn, s.lost, coalesce(s.last_played_at <= $3, false), ` + placeOf + `,
-		       coalesce(week.place, 0)
+		SELECT s.player_id, s.elo, s.played, s.won, s.drawn, s.lost, coalesce(s.last_played_at <= $3, false), ` + placeOf + `
 		FROM group_players s
-		LEFT JOIN LATERAL (SELECT * FROM week_places WHERE ladder_id = s.ladder_id AND player_id = s.player_id LIMIT 1) AS week ON true
 		WHERE s.ladder_id = ` + postgres.ThisLadder + ` AND s.player_id = ` + postgres.ThisPlayer + ` AND s.left_at IS NULL`
 	batch.Queue(sql, chat, who, since).Query(func(rows pgx.Rows) error {
 		for rows.Next() { // at most once
@@ -182,5 +168,36 @@ func queueOwn(batch *pgx.Batch, chat ranking.ExternalChatID, who ranking.UserID,
 			}
 		}
 		return rows.Err()
+	})
+}
+
+// queuePlaces reads the places at the beginning of a day, those of who has a place now and had one then. A player's rating then is that
+// before the first match since.
+func queuePlaces(batch *pgx.Batch, chat ranking.ExternalChatID, day, since time.Time, places map[ranking.PlayerID]int) {
+	const sql = `
+		WITH ladder AS MATERIALIZED (
+		    SELECT ` + postgres.ThisLadder + ` AS id, ` + postgres.ThisGroup + ` AS group_id
+		), later AS MATERIALIZED (
+		    SELECT h.player_id, count(*) AS played, (array_agg(h.elo_before ORDER BY m.number))[1] AS elo
+		    FROM (SELECT * FROM matches
+		          WHERE group_id = (SELECT group_id FROM ladder) AND ladder_id = (SELECT id FROM ladder) AND played_at >= $2
+		            AND undone_at IS NULL OFFSET 0) AS m
+		    CROSS JOIN LATERAL (SELECT * FROM elo_history WHERE match_id = m.id AND superseded_at IS NULL OFFSET 0) AS h
+		    GROUP BY h.player_id
+		)
+		SELECT o.player_id, rank() OVER (ORDER BY coalesce(later.elo, o.elo) DESC)
+		FROM group_players o LEFT JOIN later ON later.player_id = o.player_id
+		WHERE o.ladder_id = (SELECT id FROM ladder) AND ` + hasPlace + ` AND o.played - coalesce(later.played, 0) >= 5`
+	batch.Queue(sql, chat, day, since).Query(func(rows pgx.Rows) error {
+		var player ranking.PlayerID
+		var place int
+		_, err := pgx.ForEachRow(rows, []any{&player, &place}, func() error {
+			places[player] = place
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("read the places of a week ago: %w", err)
+		}
+		return nil
 	})
 }

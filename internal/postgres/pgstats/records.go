@@ -12,64 +12,70 @@ import (
 	"elobot/internal/stats"
 )
 
-// Records implements stats.Store.
-func (s *Store) Records(ctx context.Context, chat ranking.ExternalChatID, month time.Time) (stats.Records, error) {
-	n := stats.Records{Month: month}
-	var upset *stats.Record
-	var beaten []ranking.PlayerID
+// MatchesOf implements stats.Store.
+func (s *Store) MatchesOf(
+	ctx context.Context, chat ranking.ExternalChatID, since, until time.Time,
+) (title string, matches []stats.Match, err error) {
 	var batch pgx.Batch
-	queueFreshness(&batch, chat, &n.Freshness)
+	batch.Queue(titleOf, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&title) })
+	queueCounted(&batch, &matches, ofTime, chat, since, until)
+	if err := s.send(ctx, &batch); err != nil {
+		return "", nil, err
+	}
+	return title, matches, nil
+}
+
+// Records implements stats.Store.
+func (s *Store) Records(ctx context.Context, chat ranking.ExternalChatID, since time.Time) (stats.Records, error) {
+	var n stats.Records
+	var batch pgx.Batch
 	batch.Queue(titleOf, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&n.Title) })
-	queueRecord(&batch, chat, month, "streak", "streak_match", &n.Streak, nil)
-	queueRecord(&batch, chat, month, "best_elo", "best_match", &n.Rating, nil)
-	queueRecord(&batch, chat, month, "upset", "upset_match", &upset, &beaten)
-	queueMostMatches(&batch, chat, month, &n.Played)
-	queueRivalry(&batch, chat, month, &n.Rivalry)
+	queueRecord(&batch, chat, highestRating, &n.Rating)
+	queueRecord(&batch, chat, longestStreak, &n.Streak)
+	queueMostMatches(&batch, chat, &n.Played)
+	queueLargestUpset(&batch, chat, &n.Upset)
+	queueRivalry(&batch, chat, since, &n.Rivalry)
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.Records{}, err
-	}
-	if upset != nil {
-		n.Upset = &stats.UpsetBy{Name: upset.Name, Upset: stats.Upset{MatchRef: *upset.In, By: upset.Value, Beaten: names(beaten)}}
 	}
 	return n, nil
 }
 
-// queueRecord reads the highest value of a column of player_months, and the match that is in another column. Of equal ones it is the
-// first. It looks at one row of each month, by an index of the column; month is zero for all months.
-func queueRecord(
-	batch *pgx.Batch, chat ranking.ExternalChatID, month time.Time, value, match string, to **stats.Record, beaten *[]ranking.PlayerID,
-) {
-	others := `ARRAY[]::bigint[]`
-	if beaten != nil {
-		others = beatenBy
-	} else {
-		beaten = new([]ranking.PlayerID)
-	}
-	sql := `
-		SELECT best.player_id, best.value, m.number, m.played_at, ` + others + `
-		FROM (
-		    SELECT top.* FROM (
-		        SELECT generate_series(
-		            coalesce($2::date, (SELECT min(month) FROM player_months WHERE ladder_id = ` + postgres.ThisLadder + `))::timestamp,
-		            coalesce($2::date, (SELECT max(month) FROM player_months WHERE ladder_id = ` + postgres.ThisLadder + `))::timestamp,
-		            interval '1 month')::date AS month
-		    ) AS months
-		    CROSS JOIN LATERAL (
-		        SELECT player_id, ` + value + ` AS value, ` + match + ` AS match_id FROM player_months
-		        WHERE ladder_id = ` + postgres.ThisLadder + ` AND month = months.month AND ` + value + ` IS NOT NULL
-		        ORDER BY ` + value + ` DESC, ` + match + `, player_id LIMIT 1
-		    ) AS top
-		    ORDER BY top.value DESC, months.month LIMIT 1
-		) AS best
-		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = best.match_id LIMIT 1) AS m`
-	only := &month
-	if month.IsZero() {
-		only = nil
-	}
-	batch.Queue(sql, chat, only).Query(func(rows pgx.Rows) error {
+// holders returns a query for the first match in which a standing of the ladder reached the highest value of a column. reached is the
+// condition that the history entry h of the match m does. Of those who have reached it in the same match, it is the one with the
+// smallest id.
+func holders(column, reached string) string {
+	return `
+		WITH top AS MATERIALIZED (
+		    SELECT player_id, value FROM (
+		        SELECT player_id, ` + column + ` AS value, rank() OVER (ORDER BY ` + column + ` DESC) AS place
+		        FROM group_players WHERE ladder_id = ` + postgres.ThisLadder + ` AND ` + column + ` IS NOT NULL) AS s
+		    WHERE place = 1
+		)
+		SELECT top.player_id, top.value, m.number, m.played_at
+		FROM top
+		CROSS JOIN LATERAL (
+		    SELECT match_id, side FROM match_players WHERE player_id = top.player_id OFFSET 0) AS p
+		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = p.match_id AND undone_at IS NULL LIMIT 1) AS m
+		CROSS JOIN LATERAL (
+		    SELECT * FROM elo_history WHERE match_id = m.id AND player_id = top.player_id AND superseded_at IS NULL LIMIT 1) AS h
+		WHERE m.ladder_id = ` + postgres.ThisLadder + ` AND ` + reached + `
+		ORDER BY m.number, top.player_id LIMIT 1`
+}
+
+// A rating with which somebody began is no record.
+var (
+	highestRating = holders(`CASE WHEN best_elo > start_elo THEN best_elo END`, `h.elo_after = top.value`)
+	longestStreak = holders(`nullif(longest_streak, 0)`,
+		`greatest(h.streak_before, 0) + 1 = top.value AND CASE p.side WHEN 1 THEN m.score_a > m.score_b ELSE m.score_b > m.score_a END`)
+)
+
+// queueRecord reads a record that a query of holders finds.
+func queueRecord(batch *pgx.Batch, chat ranking.ExternalChatID, sql string, to **stats.Record) {
+	batch.Queue(sql, chat).Query(func(rows pgx.Rows) error {
 		for rows.Next() { // at most once
 			r := stats.Record{In: new(stats.MatchRef)}
-			if err := rows.Scan(&r.Name.Player, &r.Value, &r.In.Number, &r.In.At, beaten); err != nil {
+			if err := rows.Scan(&r.Name.Player, &r.Value, &r.In.Number, &r.In.At); err != nil {
 				return fmt.Errorf("scan a record: %w", err)
 			}
 			r.In.At, *to = r.In.At.UTC(), &r
@@ -78,19 +84,12 @@ func queueRecord(
 	})
 }
 
-// queueMostMatches reads who has played most, in a month or ever.
-func queueMostMatches(batch *pgx.Batch, chat ranking.ExternalChatID, month time.Time, to **stats.Record) {
-	const ofAllTime = `
+// queueMostMatches reads who has played most.
+func queueMostMatches(batch *pgx.Batch, chat ranking.ExternalChatID, to **stats.Record) {
+	const sql = `
 		SELECT player_id, played FROM group_players WHERE ladder_id = ` + postgres.ThisLadder + ` AND played > 0
 		ORDER BY played DESC, player_id LIMIT 1`
-	const ofMonth = `
-		SELECT player_id, played FROM player_months WHERE ladder_id = ` + postgres.ThisLadder + ` AND month = $2
-		ORDER BY played DESC, player_id LIMIT 1`
-	sql, arguments := ofAllTime, []any{chat}
-	if !month.IsZero() {
-		sql, arguments = ofMonth, append(arguments, month)
-	}
-	batch.Queue(sql, arguments...).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, chat).Query(func(rows pgx.Rows) error {
 		for rows.Next() { // at most once
 			var r stats.Record
 			if err := rows.Scan(&r.Name.Player, &r.Value); err != nil {
@@ -102,23 +101,46 @@ func queueMostMatches(batch *pgx.Batch, chat ranking.ExternalChatID, month time.
 	})
 }
 
-// queueRivalry reads which two players of whom the weaker one won 40 % of the matches or more have played most, in a month or ever.
-// The conditions are those of the indexes.
-func queueRivalry(batch *pgx.Batch, chat ranking.ExternalChatID, month time.Time, to **stats.RivalryOf) {
-	const isClose = `NOT together AND player_id < other_id AND 5 * least(won, lost) >= 2 * played AND played >= $2`
-	const ofAllTime = `
-		SELECT player_id, other_id, played, won, drawn, lost FROM pair_totals
-		WHERE ladder_id = ` + postgres.ThisLadder + ` AND ` + isClose + `
+// queueLargestUpset reads the largest upset that is stored, by the winner with the smallest id.
+func queueLargestUpset(batch *pgx.Batch, chat ranking.ExternalChatID, to **stats.UpsetBy) {
+	const side = `CASE WHEN m.score_a > m.score_b THEN 1 ELSE 2 END`
+	const sql = `
+		SELECT m.number, m.played_at, m.upset,
+		       (SELECT min(player_id) FROM match_players WHERE match_id = m.id AND side = ` + side + `),
+		       ARRAY(SELECT player_id FROM match_players WHERE match_id = m.id AND side <> ` + side + ` ORDER BY place)
+		FROM (SELECT * FROM matches WHERE ladder_id = ` + postgres.ThisLadder + ` AND upset IS NOT NULL
+		      ORDER BY upset DESC, number LIMIT 1) AS m`
+	batch.Queue(sql, chat).Query(func(rows pgx.Rows) error {
+		for rows.Next() { // at most once
+			var u stats.UpsetBy
+			var beaten []ranking.PlayerID
+			if err := rows.Scan(&u.Number, &u.At, &u.By, &u.Name.Player, &beaten); err != nil {
+				return fmt.Errorf("scan an upset: %w", err)
+			}
+			u.At, u.Beaten, *to = u.At.UTC(), names(beaten), &u
+		}
+		return rows.Err()
+	})
+}
+
+// queueRivalry reads which two players of whom the weaker one won 40 % of the matches or more have played most since then.
+func queueRivalry(batch *pgx.Batch, chat ranking.ExternalChatID, since time.Time, to **stats.RivalryOf) {
+	const sql = `
+		SELECT * FROM (
+		    SELECT a.player_id, b.player_id AS other_id, count(*) AS played,
+		           count(*) FILTER (WHERE CASE a.side WHEN 1 THEN m.score_a > m.score_b ELSE m.score_b > m.score_a END) AS won,
+		           count(*) FILTER (WHERE m.score_a = m.score_b) AS drawn,
+		           count(*) FILTER (WHERE CASE b.side WHEN 1 THEN m.score_a > m.score_b ELSE m.score_b > m.score_a END) AS lost
+		    FROM (SELECT * FROM matches
+		          WHERE group_id = ` + postgres.ThisGroup + ` AND ladder_id = ` + postgres.ThisLadder + ` AND played_at >= $2
+		            AND undone_at IS NULL OFFSET 0) AS m
+		    CROSS JOIN LATERAL (SELECT * FROM match_players WHERE match_id = m.id OFFSET 0) AS a
+		    CROSS JOIN LATERAL (
+		        SELECT * FROM match_players WHERE match_id = m.id AND side <> a.side AND player_id > a.player_id OFFSET 0) AS b
+		    GROUP BY a.player_id, b.player_id) AS pairs
+		WHERE played >= $3 AND 5 * least(won, lost) >= 2 * played
 		ORDER BY played DESC, player_id, other_id LIMIT 1`
-	const ofMonth = `
-		SELECT player_id, other_id, played, won, drawn, lost FROM pair_months
-		WHERE ladder_id = ` + postgres.ThisLadder + ` AND month = $3 AND ` + isClose + `
-		ORDER BY played DESC, player_id, other_id LIMIT 1`
-	sql, arguments := ofAllTime, []any{chat, stats.MinMatches}
-	if !month.IsZero() {
-		sql, arguments = ofMonth, append(arguments, month)
-	}
-	batch.Queue(sql, arguments...).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, chat, since, stats.MinMatches).Query(func(rows pgx.Rows) error {
 		for rows.Next() { // at most once
 			var r stats.RivalryOf
 			if err := rows.Scan(&r.Name.Player, &r.With.Player, &r.Played, &r.Won, &r.Drawn, &r.Lost); err != nil {

@@ -1,24 +1,94 @@
-package pgtally_test
+package pgstats_test
 
 import (
 	"cmp"
 	"context"
+	"math"
+	"math/big"
 	"slices"
+	"testing"
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/postgres/dbtest"
-	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
 
+// plainMatch is a match that counts, as one of its players has played it.
+type plainMatch struct {
+	Number                     int
+	Played                     time.Time
+	Player                     int64
+	Own, Other                 int
+	Before, After              int
+	Partners, Opponents        []int64
+	OwnRatings, OthersRatings  []int
+	streak, expected, surprise int
+}
+
+// readPlain reads what each player has played in a ladder, in the order of the matches' numbers, with the streaks after the matches.
+func readPlain(t *testing.T, pool *pgxpool.Pool, ladder int64) []*plainMatch {
+	t.Helper()
+	rows, err := pool.Query(t.Context(), `
+		WITH parts AS (
+		    SELECT m.id, m.number, m.played_at, m.score_a, m.score_b, mp.player_id, mp.side, h.elo_before, h.elo_after
+		    FROM matches m JOIN match_players mp ON mp.match_id = m.id
+		    JOIN elo_history h ON h.match_id = m.id AND h.player_id = mp.player_id AND h.superseded_at IS NULL
+		    WHERE m.undone_at IS NULL AND m.ladder_id = $1)
+		SELECT number, played_at, player_id,
+		       CASE side WHEN 1 THEN score_a ELSE score_b END, CASE side WHEN 1 THEN score_b ELSE score_a END, elo_before, elo_after,
+		       ARRAY(SELECT player_id FROM parts o WHERE o.id = p.id AND o.side = p.side AND o.player_id <> p.player_id),
+		       ARRAY(SELECT player_id FROM parts o WHERE o.id = p.id AND o.side <> p.side),
+		       ARRAY(SELECT elo_before FROM parts o WHERE o.id = p.id AND o.side = p.side),
+		       ARRAY(SELECT elo_before FROM parts o WHERE o.id = p.id AND o.side <> p.side), 0, side, 0
+		FROM parts p ORDER BY number, player_id`, ladder)
+	dbtest.Must(t, err)
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*plainMatch, error) {
+		m := new(plainMatch)
+		return m, row.Scan(&m.Number, &m.Played, &m.Player, &m.Own, &m.Other, &m.Before, &m.After,
+			&m.Partners, &m.Opponents, &m.OwnRatings, &m.OthersRatings, &m.streak, &m.expected, &m.surprise)
+	})
+	dbtest.Must(t, err)
+	streaks := make(map[int64]int)
+	for _, m := range all {
+		if m.Own > m.Other {
+			streaks[m.Player]++
+		} else {
+			streaks[m.Player] = 0
+		}
+		m.streak = streaks[m.Player]
+		own, others := mean(m.OwnRatings), mean(m.OthersRatings)
+		a, _ := own.Float64()
+		b, _ := others.Float64()
+		if m.expected == 2 { // the side, until here
+			m.expected = 10_000 - int(math.Round(10_000/(1+math.Pow(10, (a-b)/400))))
+		} else {
+			m.expected = int(math.Round(10_000 / (1 + math.Pow(10, (b-a)/400))))
+		}
+		if m.Own > m.Other {
+			halfUp := new(big.Rat).Add(new(big.Rat).Sub(others, own), big.NewRat(1, 2))
+			m.surprise = int(new(big.Int).Div(halfUp.Num(), halfUp.Denom()).Int64())
+		}
+	}
+	return all
+}
+
+func mean(ratings []int) *big.Rat {
+	sum := new(big.Rat)
+	for _, r := range ratings {
+		sum.Add(sum, big.NewRat(int64(r), 1))
+	}
+	return sum.Quo(sum, big.NewRat(int64(len(ratings)), 1))
+}
+
 // plainLadder is what views of a ladder are calculated from.
 type plainLadder struct {
-	members []plainMember
+	members []plainMember // in the order in which they joined
 	matches []*plainMatch // those that count, per player
 	since   time.Time     // who has not played since then has no place
 	noDraws bool
@@ -32,42 +102,49 @@ type plainMember struct {
 	Left     bool
 }
 
-// compareViews compares the views of two players, of their meetings, and the records with a plain calculation.
-func (c *club) compareViews(matches []*plainMatch) {
+// compare compares the ranking, the views of two players and of their meetings, and the records with a plain calculation.
+func (c *club) compare() {
 	chat := c.chats[c.draw("chat", 0, len(c.chats)-1)]
-	l := c.plainLadder(chat, matches)
+	l := c.plainLadder(chat)
 	if len(l.members) == 0 {
 		return
 	}
 	a, b := l.members[c.draw("a", 0, len(l.members)-1)], l.members[c.draw("b", 0, len(l.members)-1)]
-	store, ctx := pgstats.NewStore(c.pool, c.pool), c.t.Context()
-	c.compareView(l.player(a))(store.Player(ctx, chat, ranking.PlayerID(a.Player), l.since))
+	ctx := c.t.Context()
+	page, err := c.store.Ranking(ctx, chat, nil, stats.RankingQuery{Places: stats.MaxPlaces}, c.now)
+	c.compareView(l.ranking(c.now), page.Rows, err)
+	history, err := c.store.Player(ctx, chat, ranking.PlayerID(a.Player), l.since)
+	c.compareView(l.player(a), history.View(), err)
 	if a.Player != b.Player {
-		c.compareView(l.headToHead(a, b))(store.HeadToHead(ctx, chat, ranking.PlayerID(a.Player), ranking.PlayerID(b.Player)))
+		met, meetings, err := c.store.HeadToHead(ctx, chat, ranking.PlayerID(a.Player), ranking.PlayerID(b.Player))
+		met.Meet(meetings)
+		c.compareView(l.headToHead(a, b), met, err)
 	}
-	month := time.Date(c.now.UTC().Year(), c.now.UTC().Month(), 1, 0, 0, 0, 0, time.UTC)
-	c.compareView(l.records(time.Time{}))(store.Records(ctx, chat, time.Time{}))
-	c.compareView(l.records(month))(store.Records(ctx, chat, month))
+	all, err := c.store.Records(ctx, chat, time.Time{})
+	c.compareView(l.records(time.Time{}), all, err)
+	month := ranking.MonthOf(c.now)
+	title, played, err := c.store.MatchesOf(ctx, chat, month, month.AddDate(0, 1, 0))
+	ofMonth := stats.RecordsOf(played)
+	ofMonth.Title, ofMonth.Month = title, month
+	c.compareView(l.records(month), ofMonth, err)
 	if a.User != 0 {
-		c.compareStandings(ctx, store, chat, a, l)
+		c.compareStandings(ctx, chat, a, l)
 	}
 }
 
-func (c *club) compareView(want any) func(got any, err error) {
-	return func(got any, err error) {
-		if err != nil {
-			c.rt.Fatal(err)
-		}
-		byPlayer := cmpopts.SortSlices(func(a, b ranking.Name) bool { return a.Player < b.Player })
-		if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty(), byPlayer); diff != "" {
-			c.rt.Errorf("%T (-calculated +read):\n%s", want, diff)
-		}
+func (c *club) compareView(want, got any, err error) {
+	if err != nil {
+		c.rt.Fatal(err)
+	}
+	byPlayer := cmpopts.SortSlices(func(a, b ranking.Name) bool { return a.Player < b.Player })
+	if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty(), byPlayer); diff != "" {
+		c.rt.Errorf("%T (-calculated +read):\n%s", want, diff)
 	}
 }
 
 // compareStandings compares the line of a group among the standings of a person.
-func (c *club) compareStandings(ctx context.Context, store *pgstats.Store, chat ranking.ExternalChatID, m plainMember, l *plainLadder) {
-	got, err := store.Standings(ctx, ranking.Person{ID: ranking.UserID(m.User)}, stats.MaxGroups, l.since)
+func (c *club) compareStandings(ctx context.Context, chat ranking.ExternalChatID, m plainMember, l *plainLadder) {
+	got, err := c.store.Standings(ctx, ranking.Person{ID: ranking.UserID(m.User)}, stats.MaxGroups, l.since)
 	if err != nil {
 		c.rt.Fatal(err)
 	}
@@ -80,26 +157,19 @@ func (c *club) compareStandings(ctx context.Context, store *pgstats.Store, chat 
 	}
 }
 
-func (c *club) plainLadder(chat ranking.ExternalChatID, matches []*plainMatch) *plainLadder {
-	const ladder = `(SELECT l.id FROM ladders l JOIN groups g ON g.id = l.group_id JOIN chats ch ON ch.id = g.chat_id WHERE ch.telegram_chat_id = $1)`
+func (c *club) plainLadder(chat ranking.ExternalChatID) *plainLadder {
 	l := &plainLadder{since: c.now.Add(-stats.ActiveFor)}
-	for _, draws := range dbtest.Values[bool](c.t, c.pool, `SELECT draws_allowed FROM ladders WHERE id = `+ladder, int64(chat)) {
-		l.noDraws = !draws
-	}
-	rows, err := c.pool.Query(c.t.Context(), `
-		SELECT gp.player_id, coalesce(p.telegram_user_id, 0), gp.start_elo, gp.left_at IS NOT NULL
-		FROM group_players gp JOIN players p ON p.id = gp.player_id WHERE gp.ladder_id = `+ladder+` ORDER BY gp.player_id`, int64(chat))
-	if err != nil {
-		c.rt.Fatal(err)
-	}
-	if l.members, err = pgx.CollectRows(rows, pgx.RowToStructByPos[plainMember]); err != nil {
-		c.rt.Fatal(err)
-	}
-	ids := dbtest.Values[int64](c.t, c.pool, `SELECT `+ladder, int64(chat))
-	for _, m := range matches {
-		if slices.Contains(ids, m.Ladder) {
-			l.matches = append(l.matches, m)
+	for _, ladder := range dbtest.Values[int64](c.t, c.pool, `
+		SELECT l.id FROM ladders l JOIN groups g ON g.id = l.group_id JOIN chats ch ON ch.id = g.chat_id WHERE ch.telegram_chat_id = $1`, chat) {
+		l.noDraws = !dbtest.Value[bool](c.t, c.pool, `SELECT draws_allowed FROM ladders WHERE id = $1`, ladder)
+		l.matches = readPlain(c.t, c.pool, ladder)
+		rows, err := c.pool.Query(c.t.Context(), `
+			SELECT s.player_id, coalesce(p.telegram_user_id, 0), s.start_elo, s.left_at IS NOT NULL
+			FROM group_players s JOIN players p ON p.id = s.player_id WHERE s.ladder_id = $1 ORDER BY s.id`, ladder)
+		if err == nil {
+			l.members, err = pgx.CollectRows(rows, pgx.RowToStructByPos[plainMember])
 		}
+		dbtest.Must(c.t, err)
 	}
 	return l
 }
@@ -122,6 +192,48 @@ func (l *plainLadder) rating(m plainMember) (elo int, placed bool) {
 		elo, active = played.After, active || played.Played.After(l.since)
 	}
 	return elo, len(own) >= 5 && active && !m.Left
+}
+
+// ranking returns the ranking, with how many places everybody has moved in a week.
+func (l *plainLadder) ranking(now time.Time) (rows []stats.Row) {
+	day := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -7)
+	then := make(map[int64]int) // the ratings a week ago of who has had a place since
+	for _, m := range l.members {
+		p, own := l.player(m), l.of(m.Player)
+		if len(own) == 0 || m.Left || p.Inactive {
+			continue
+		}
+		row := stats.Row{Name: p.Name, Position: p.Position, Elo: p.Elo, Won: p.Won, Drawn: p.Drawn, Lost: p.Lost}
+		rows = append(rows, row)
+		elo := p.Elo
+		for _, later := range slices.Backward(own) {
+			if later.Played.Before(day) {
+				break
+			}
+			elo, own = later.Before, own[:len(own)-1]
+		}
+		if len(own) >= 5 {
+			then[m.Player] = elo
+		}
+	}
+	for i, r := range rows {
+		elo, had := then[int64(r.Name.Player)]
+		if !had {
+			continue
+		}
+		before := 1
+		for _, other := range then {
+			if other > elo {
+				before++
+			}
+		}
+		rows[i].Moved = before - r.Position
+	}
+	slices.SortStableFunc(rows, func(a, b stats.Row) int {
+		isNew := func(r stats.Row) int { return min(1, max(0, 5-r.Won-r.Drawn-r.Lost)) }
+		return cmp.Or(isNew(a)-isNew(b), b.Elo-a.Elo)
+	})
+	return rows
 }
 
 func (l *plainLadder) player(m plainMember) stats.MyStanding {
@@ -167,11 +279,11 @@ func (l *plainLadder) player(m plainMember) stats.MyStanding {
 	return n
 }
 
-// highest returns the match with the highest value, of equal ones the first of the first month.
+// highest returns the match with the highest value, of equal ones the first.
 func highest(own []*plainMatch, value func(*plainMatch) int) *plainMatch {
 	var best *plainMatch
 	for _, m := range own {
-		if best == nil || value(m) > value(best) || value(m) == value(best) && m.Month < best.Month {
+		if best == nil || value(m) > value(best) {
 			best = m
 		}
 	}
@@ -190,7 +302,7 @@ func namesOf(players []int64) (names []ranking.Name) {
 // lastOf returns the last matches, the last one first.
 func lastOf(own []*plainMatch, limit int, opponents bool) (last []stats.PlayedMatch) {
 	own = slices.SortedFunc(slices.Values(own), func(a, b *plainMatch) int {
-		return cmp.Or(b.Played.Compare(a.Played), cmp.Compare(b.ID, a.ID))
+		return cmp.Compare(b.Number, a.Number)
 	})
 	for _, m := range own[:min(limit, len(own))] {
 		p := stats.PlayedMatch{MatchRef: *ref(m), Score: [2]int{m.Own, m.Other}, Change: m.After - m.Before}
@@ -288,16 +400,19 @@ func (l *plainLadder) records(month time.Time) stats.Records {
 		func(m *plainMatch) int { return m.streak }, func(m *plainMatch) int { return m.After }, func(m *plainMatch) int { return m.surprise },
 	}
 	var rivals *plainPair
-	for _, member := range l.members {
-		own := l.of(member.Player)
+	for _, member := range slices.SortedFunc(slices.Values(l.members), func(a, b plainMember) int { return cmp.Compare(a.Player, b.Player) }) {
+		own, records := l.of(member.Player), values
 		if !month.IsZero() {
-			own = slices.DeleteFunc(own, func(m *plainMatch) bool { return m.Month != month.Format("2006-01") })
+			own = slices.DeleteFunc(own, func(m *plainMatch) bool { return !ranking.MonthOf(m.Played).Equal(month) })
+		} else { // who began with their best rating has reached none, and only larger upsets are stored
+			records[1] = func(m *plainMatch) int { return atLeast(member.StartElo+1, m.After) }
+			records[2] = func(m *plainMatch) int { return atLeast(ranking.MinUpset, m.surprise) }
 		}
 		if len(own) > 0 && (n.Played == nil || len(own) > n.Played.Value) {
 			n.Played = &stats.Record{Name: namesOf([]int64{member.Player})[0], Value: len(own)}
 		}
-		for i, value := range values {
-			if m := highest(own, value); m != nil && precedes(m, bests[i], value) {
+		for i, value := range records {
+			if m := highest(own, value); m != nil && value(m) > 0 && precedes(m, bests[i], values[i]) {
 				bests[i] = m
 			}
 		}
@@ -308,7 +423,7 @@ func (l *plainLadder) records(month time.Time) stats.Records {
 		}
 	}
 	record := func(m *plainMatch, value func(*plainMatch) int) *stats.Record {
-		if m == nil || value(m) <= 0 {
+		if m == nil {
 			return nil
 		}
 		return &stats.Record{Name: namesOf([]int64{m.Player})[0], Value: value(m), In: ref(m)}
@@ -320,12 +435,20 @@ func (l *plainLadder) records(month time.Time) stats.Records {
 	return n
 }
 
+// atLeast returns a value, 0 if it is smaller than the limit.
+func atLeast(limit, value int) int {
+	if value < limit {
+		return 0
+	}
+	return value
+}
+
 // precedes reports whether a match of one player has the record rather than that of another one with a smaller id.
 func precedes(m, other *plainMatch, value func(*plainMatch) int) bool {
 	if other == nil {
 		return true
 	}
-	return cmp.Or(cmp.Compare(value(other), value(m)), cmp.Compare(m.Month, other.Month), cmp.Compare(m.ID, other.ID)) < 0
+	return cmp.Or(cmp.Compare(value(other), value(m)), cmp.Compare(m.Number, other.Number)) < 0
 }
 
 // rivalsPrecede reports whether a pair has played more than the closest rivals until now, who have no greater id.

@@ -1,0 +1,58 @@
+package pgstats
+
+import (
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/postgres"
+	"elobot/internal/stats"
+)
+
+// queueCounted reads those of some matches that count in ThisLadder, in the order of their numbers. ids is a query for their ids as match_id. The
+// subqueries are fenced, so that no plan reads a whole table.
+func queueCounted(batch *pgx.Batch, matches *[]stats.Match, ids string, args ...any) {
+	sql := `
+		SELECT m.number, m.played_at, m.score_a, m.score_b, p.player_id, p.side, h.elo_before, h.elo_after, h.streak_before
+		FROM (` + ids + `) AS wanted
+		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = wanted.match_id LIMIT 1) AS m
+		CROSS JOIN LATERAL (SELECT * FROM match_players WHERE match_id = m.id OFFSET 0) AS p
+		CROSS JOIN LATERAL (
+		    SELECT * FROM elo_history WHERE match_id = m.id AND player_id = p.player_id AND superseded_at IS NULL LIMIT 1) AS h
+		WHERE m.ladder_id = ` + postgres.ThisLadder + ` AND m.undone_at IS NULL
+		ORDER BY m.number, p.side, p.place`
+	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+		var m stats.Match
+		var p stats.Part
+		_, err := pgx.ForEachRow(rows, []any{
+			&m.Number, &m.At, &m.Score.A, &m.Score.B, &p.Player, &p.Side, &p.Before, &p.After, &p.StreakBefore,
+		}, func() error {
+			if n := len(*matches); n == 0 || (*matches)[n-1].Number != m.Number {
+				m.At = m.At.UTC()
+				*matches = append(*matches, m)
+			}
+			last := &(*matches)[len(*matches)-1]
+			last.Parts = append(last.Parts, p)
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("read matches: %w", err)
+		}
+		return nil
+	})
+}
+
+// ofPlayer are the matches of the player thisOne.
+const ofPlayer = `
+		    SELECT match_id FROM match_players WHERE player_id = ` + thisOne
+
+// ofPair are those of them in which otherOne was an opponent.
+const ofPair = `
+		    SELECT one.match_id FROM match_players one
+		    WHERE one.player_id = ` + thisOne + `
+		      AND (SELECT true FROM match_players o WHERE o.match_id = one.match_id AND o.player_id = ` + otherOne + ` AND o.side <> one.side)`
+
+// ofTime are the matches of ThisGroup from $2 until before $3.
+const ofTime = `
+		    SELECT id AS match_id FROM matches
+		    WHERE group_id = ` + postgres.ThisGroup + ` AND played_at >= $2 AND played_at < $3`

@@ -1,0 +1,195 @@
+package stats
+
+import (
+	"math"
+	"slices"
+
+	"elobot/internal/elo"
+	"elobot/internal/ranking"
+)
+
+// Match is a match that counts.
+type Match struct {
+	MatchRef
+	Score ranking.Score
+	Parts []Part // each side in the order of its places
+}
+
+// Part is a player's part in a match.
+type Part struct {
+	Player        ranking.PlayerID
+	Side          int // 1 is A, 2 is B
+	Before, After int // the rating
+	StreakBefore  int // wins in a row, or losses in a row as a negative number
+}
+
+// results counts matches.
+type results struct{ played, won, drawn, lost int }
+
+// peak is the largest value of a kind, and the first match that reached it; nil for none.
+type peak struct {
+	value int
+	match *Match
+}
+
+// reach counts a later match that has reached a value.
+func (p *peak) reach(value int, m *Match) {
+	if p.match == nil || value > p.value {
+		*p = peak{value, m}
+	}
+}
+
+// pair is what a player did against another one, or together with another one.
+type pair struct {
+	results
+	pointsFor, pointsAgainst int // the scores of the player's side and of the other one
+	gained                   int // by how much the player's rating changed
+	surplus                  int // by how much the player's side scored more than expected, in ten-thousandths of a win
+}
+
+// summary is what a player did in matches.
+type summary struct {
+	results
+	best      peak // the highest rating after a match
+	streak    peak // the most wins in a row that a match completed
+	upset     peak // by how much the rating of the side that the player's side beat exceeded its own
+	opponents map[ranking.PlayerID]*pair
+	partners  map[ranking.PlayerID]*pair
+}
+
+func newSummary() *summary {
+	return &summary{opponents: make(map[ranking.PlayerID]*pair), partners: make(map[ranking.PlayerID]*pair)}
+}
+
+// summaryOf returns what a player did in their matches, which are in the order of their numbers.
+func summaryOf(player ranking.PlayerID, matches []Match) *summary {
+	s := newSummary()
+	for i := range matches {
+		s.add(&matches[i], matches[i].partOf(player))
+	}
+	return s
+}
+
+// summariesOf returns what each player did in matches, which are in the order of their numbers.
+func summariesOf(matches []Match) map[ranking.PlayerID]*summary {
+	all := make(map[ranking.PlayerID]*summary)
+	for i := range matches {
+		for _, p := range matches[i].Parts {
+			if all[p.Player] == nil {
+				all[p.Player] = newSummary()
+			}
+			all[p.Player].add(&matches[i], p)
+		}
+	}
+	return all
+}
+
+// add counts a later match of the player.
+func (s *summary) add(m *Match, own Part) {
+	one := m.pairOf(own)
+	s.results.add(one.results)
+	s.best.reach(own.After, m)
+	if one.won > 0 {
+		s.streak.reach(max(own.StreakBefore, 0)+1, m)
+		if upset := ranking.Upset(m.Score, m.ratings()); upset > 0 {
+			s.upset.reach(upset, m)
+		}
+	}
+	for _, other := range m.Parts {
+		if other.Player == own.Player {
+			continue
+		}
+		with := s.opponents
+		if other.Side == own.Side {
+			with = s.partners
+		}
+		if with[other.Player] == nil {
+			with[other.Player] = new(pair)
+		}
+		with[other.Player].add(one)
+	}
+}
+
+// scoreUnit is a win in the unit of pair.surplus.
+const scoreUnit = 10_000
+
+// pairOf returns the match as one of its players counts it against each other one.
+func (m *Match) pairOf(own Part) pair {
+	sides := m.ratings()
+	expected := int(math.Round(scoreUnit * elo.ExpectedOf(sides[0], sides[1]))) // of side A
+	points := m.scoreOf(own)
+	if own.Side == 2 {
+		expected = scoreUnit - expected
+	}
+	one := pair{results: results{played: 1}, pointsFor: points[0], pointsAgainst: points[1], gained: own.After - own.Before}
+	score := elo.ScoreOf(points[0], points[1])
+	switch score {
+	case elo.Win:
+		one.won = 1
+	case elo.Loss:
+		one.lost = 1
+	default:
+		one.drawn = 1
+	}
+	one.surplus = int(score*scoreUnit) - expected
+	return one
+}
+
+// ratings returns the ratings of the players of each side before the match.
+func (m *Match) ratings() (sides [2][]int) {
+	for _, p := range m.Parts {
+		sides[p.Side-1] = append(sides[p.Side-1], p.Before)
+	}
+	return sides
+}
+
+// scoreOf returns the score from the view of a player.
+func (m *Match) scoreOf(own Part) [2]int {
+	if own.Side == 2 {
+		return [2]int{m.Score.B, m.Score.A}
+	}
+	return [2]int{m.Score.A, m.Score.B}
+}
+
+// partOf returns the part of a player.
+func (m *Match) partOf(player ranking.PlayerID) Part {
+	return m.Parts[slices.IndexFunc(m.Parts, func(p Part) bool { return p.Player == player })]
+}
+
+// opponentsOf returns who played against a player.
+func (m *Match) opponentsOf(player ranking.PlayerID) (names []ranking.Name) {
+	side := m.partOf(player).Side
+	for _, p := range m.Parts {
+		if p.Side != side {
+			names = append(names, ranking.Name{Player: p.Player})
+		}
+	}
+	return names
+}
+
+// lastMatches returns the last matches of a player, the last one first.
+func lastMatches(matches []Match, player ranking.PlayerID, limit int) []PlayedMatch {
+	var last []PlayedMatch
+	for _, m := range slices.Backward(matches[max(0, len(matches)-limit):]) {
+		own := m.partOf(player)
+		last = append(last, PlayedMatch{
+			MatchRef: m.MatchRef, Against: m.opponentsOf(player), Score: m.scoreOf(own), Change: own.After - own.Before,
+		})
+	}
+	return last
+}
+
+func (r *results) add(o results) {
+	r.played += o.played
+	r.won += o.won
+	r.drawn += o.drawn
+	r.lost += o.lost
+}
+
+func (p *pair) add(o pair) {
+	p.results.add(o.results)
+	p.pointsFor += o.pointsFor
+	p.pointsAgainst += o.pointsAgainst
+	p.gained += o.gained
+	p.surplus += o.surplus
+}
