@@ -4,23 +4,29 @@ package postgres
 // if there are none. A player is called as in the group of the row's chat. A merged player is called like the one into whom
 // they were merged. Players with the same name in the ladder have a mark: the username, or else a number.
 //
-// The planner expects far more ids than there are. With LIMIT 1 it looks up each row by its key nevertheless.
+// The planner expects far more ids than there are. With LIMIT 1 it looks up each row by its key nevertheless. Nearly all who are named have
+// a standing, and then no player is read.
 const NamesOfPlayers = `(
 		    SELECT jsonb_object_agg(wanted.id, jsonb_build_object('name', called.name, 'mark', CASE WHEN namesakes.others > 0 THEN
-		        coalesce(called.username, (1 + namesakes.earlier)::text) ELSE '' END))
-		    FROM (
+		        coalesce((
+		            SELECT CASE WHEN p.telegram_user_id IS NULL THEN p.username
+		                ELSE (SELECT username FROM sightings WHERE group_id = g.group_id AND player_id = p.id) END
+		            FROM players p WHERE p.id = called.id), (1 + namesakes.earlier)::text) ELSE '' END))
+		    FROM (SELECT (SELECT id FROM groups WHERE chat_id = i.chat_id) AS group_id OFFSET 0) AS g
+		    CROSS JOIN LATERAL (SELECT (SELECT id FROM ladders WHERE group_id = g.group_id AND is_default) AS id OFFSET 0) AS l
+		    CROSS JOIN LATERAL (
 		        SELECT (jsonb_path_query(i.payload, '$.**.player'))::bigint AS id
 		        UNION SELECT i.addressee_id WHERE i.addressee_id IS NOT NULL
 		    ) AS wanted
-		    CROSS JOIN LATERAL (SELECT coalesce(merged_into, id) AS id FROM players WHERE id = wanted.id LIMIT 1) AS one
-		    CROSS JOIN LATERAL (SELECT * FROM players WHERE id = one.id LIMIT 1) AS p
-		    LEFT JOIN LATERAL (
-		        SELECT l.id, l.group_id FROM groups g JOIN ladders l ON l.group_id = g.id AND l.is_default
-		        WHERE g.chat_id = i.chat_id LIMIT 1) AS l ON true
-		    LEFT JOIN LATERAL (SELECT * FROM group_players WHERE ladder_id = l.id AND player_id = p.id LIMIT 1) AS s ON true
 		    CROSS JOIN LATERAL (
-		        SELECT coalesce(s.name, p.display_name) AS name, CASE WHEN p.telegram_user_id IS NULL THEN p.username
-		            ELSE (SELECT username FROM sightings WHERE group_id = l.group_id AND player_id = p.id) END AS username) AS called
+		        SELECT player_id AS id, id AS standing_id, name FROM group_players WHERE ladder_id = l.id AND player_id = wanted.id
+		        UNION ALL
+		        SELECT p.id, s.id, coalesce(s.name, p.display_name)
+		        FROM (SELECT coalesce(merged_into, id) AS id FROM players WHERE id = wanted.id LIMIT 1) AS one
+		        CROSS JOIN LATERAL (SELECT * FROM players WHERE id = one.id LIMIT 1) AS p
+		        LEFT JOIN LATERAL (SELECT * FROM group_players WHERE ladder_id = l.id AND player_id = p.id LIMIT 1) AS s ON true
+		        LIMIT 1) AS called
 		    CROSS JOIN LATERAL (
-		        SELECT count(*) AS others, count(*) FILTER (WHERE s.id IS NULL OR o.id < s.id) AS earlier FROM group_players o
-		        WHERE o.ladder_id = l.id AND o.id IS DISTINCT FROM s.id AND lower(o.name) = lower(called.name)) AS namesakes)`
+		        SELECT count(*) AS others, count(*) FILTER (WHERE called.standing_id IS NULL OR o.id < called.standing_id) AS earlier
+		        FROM group_players o
+		        WHERE o.ladder_id = l.id AND o.id IS DISTINCT FROM called.standing_id AND lower(o.name) = lower(called.name)) AS namesakes)`

@@ -219,7 +219,7 @@ type LadderMerge struct {
 // Known is what is known of a person in a chat. In a private chat, ByUsername, Unclaimed and Sighting are nil.
 type Known struct {
 	ByID       *Player   // the account with the person's user id, or nil
-	ByUsername *Player   // the account that was last seen in the group with the person's username, or nil
+	ByUsername *Player   // the account that was last seen in the group with the username of a person without id, or nil
 	Unclaimed  *Player   // the group's unclaimed player with the person's username, or nil
 	Player     *Player   // the person's player: one of the three, or nil
 	Standing   *Standing // of Player, or nil

@@ -52,8 +52,11 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		       coalesce(l.id, 0), coalesce(l.start_elo, 0), coalesce(l.k_factor, 0), coalesce(l.draws_allowed, false),
 		       coalesce(l.uneven_teams_allowed, false), coalesce(l.provisional_k_factor, 0),
 		       coalesce(l.provisional_matches, 0), coalesce(l.margin_of_victory, false), c.greeted_at, c.added_at
-		FROM (SELECT ` + postgres.ThisChat + ` AS id) AS wanted
-		LEFT JOIN chats c ON c.id = wanted.id
+		FROM (VALUES (true)) AS one
+		LEFT JOIN LATERAL (
+		    SELECT * FROM chats WHERE telegram_chat_id = $1
+		    UNION ALL SELECT c.* FROM chat_aliases a JOIN chats c ON c.id = a.chat_id WHERE a.telegram_chat_id = $1
+		    LIMIT 1) AS c ON true
 		LEFT JOIN groups g ON g.chat_id = c.id
 		LEFT JOIN ladders l ON l.group_id = g.id AND l.is_default`
 	batch.Queue(sql, q.Chat.ID, q.Key, zeronull.Text(q.Message)).QueryRow(func(row pgx.Row) error {
@@ -69,7 +72,9 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 // The last join must choose as ranking.Known.Identify does. The plan stays when tables grow: with LIMIT 1, the planner looks up each row by
 // its key even in a new database, where it would scan whole groups otherwise.
 const people = `
-		WITH here AS MATERIALIZED (SELECT ` + postgres.ThisGroup + ` AS group_id, ` + postgres.ThisLadder + ` AS ladder_id)%[1]s
+		WITH here AS MATERIALIZED (
+		    SELECT g.id AS group_id, (SELECT id FROM ladders WHERE group_id = g.id AND is_default) AS ladder_id
+		    FROM (SELECT ` + postgres.ThisGroup + ` AS id OFFSET 0) AS g)%[1]s
 		SELECT coalesce(by_id.id, 0), coalesce(by_id.telegram_user_id, 0), coalesce(by_id.username, ''), coalesce(by_id.display_name, ''),
 		       coalesce(by_name.id, 0), coalesce(by_name.telegram_user_id, 0), coalesce(by_name.username, ''), coalesce(by_name.display_name, ''),
 		       coalesce(unclaimed.id, 0), 0, coalesce(unclaimed.username, ''), coalesce(unclaimed.display_name, ''),
@@ -80,12 +85,12 @@ const people = `
 		       coalesce(s.streak, 0), s.left_at, s.last_played_at%[2]s
 		FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS person (user_id, username, place)
 		CROSS JOIN here
-		LEFT JOIN LATERAL (SELECT * FROM players WHERE telegram_user_id = person.user_id LIMIT 1) AS by_id ON true
+		LEFT JOIN LATERAL (SELECT * FROM players WHERE telegram_user_id = nullif(person.user_id, 0) LIMIT 1) AS by_id ON true
 		LEFT JOIN LATERAL (
 		    SELECT * FROM sightings WHERE group_id = here.group_id AND player_id = by_id.id LIMIT 1) AS seen ON true
 		LEFT JOIN LATERAL (
 		    SELECT player_id FROM sightings
-		    WHERE group_id = here.group_id AND lower(username) = lower(person.username) LIMIT 1) AS named ON true
+		    WHERE person.user_id = 0 AND group_id = here.group_id AND lower(username) = lower(person.username) LIMIT 1) AS named ON true
 		LEFT JOIN LATERAL (SELECT * FROM players WHERE id = named.player_id LIMIT 1) AS by_name ON true
 		LEFT JOIN LATERAL (
 		    SELECT * FROM players
@@ -93,7 +98,7 @@ const people = `
 		LEFT JOIN LATERAL (
 		    SELECT * FROM group_players
 		    WHERE ladder_id = here.ladder_id
-		      AND player_id = coalesce(by_id.id, CASE WHEN person.user_id = 0 THEN by_name.id END, unclaimed.id)
+		      AND player_id = coalesce(by_id.id, by_name.id, unclaimed.id)
 		    LIMIT 1) AS s ON true
 		ORDER BY person.place`
 

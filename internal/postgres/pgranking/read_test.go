@@ -84,13 +84,13 @@ func TestReadPeople(t *testing.T) {
 		person ranking.Person
 		want   ranking.Known
 	}{
-		"seen":                               {alice, ranking.Known{ByID: a, ByUsername: a, Player: a, Sighting: seen("alice")}},
+		"seen":                               {alice, ranking.Known{ByID: a, Player: a, Sighting: seen("alice")}},
 		"seen without username":              {zoe, ranking.Known{ByID: z, Player: z, Sighting: seen("")}},
 		"named in other letters":             {ranking.Person{Username: "ALiCe"}, ranking.Known{ByUsername: a, Player: a}},
 		"named, unclaimed":                   {ranking.Person{Username: "Dave"}, ranking.Known{Unclaimed: d, Player: d}},
 		"seen, to be claimed":                {ranking.Person{ID: 4, Username: "dave", Name: "Dave"}, ranking.Known{Unclaimed: d, Player: d}},
-		"seen, username is somebody else's":  {ranking.Person{ID: 5, Username: "bob", Name: "B"}, ranking.Known{ByUsername: b}},
-		"known, username is somebody else's": {ranking.Person{ID: 1, Username: "bob", Name: "Alice"}, ranking.Known{ByID: a, ByUsername: b, Player: a, Sighting: seen("alice")}},
+		"seen, username is somebody else's":  {ranking.Person{ID: 5, Username: "bob", Name: "B"}, ranking.Known{}},
+		"known, username is somebody else's": {ranking.Person{ID: 1, Username: "bob", Name: "Alice"}, ranking.Known{ByID: a, Player: a, Sighting: seen("alice")}},
 		"known, username is unclaimed":       {ranking.Person{ID: 1, Username: "dave", Name: "Alice"}, ranking.Known{ByID: a, Unclaimed: d, Player: a, Sighting: seen("alice")}},
 		"not known":                          {ranking.Person{ID: 6, Username: "eve", Name: "Eve"}, ranking.Known{}},
 		"named, not known":                   {ranking.Person{Username: "eve"}, ranking.Known{}},
@@ -99,7 +99,7 @@ func TestReadPeople(t *testing.T) {
 			t.Parallel()
 			// with a neighbor on either side, so that a mix-up shows
 			got := w.Read(t, bob, tc.person, zoe).People
-			want := []ranking.Known{{ByID: b, ByUsername: b, Player: b, Sighting: seen("bob")}, tc.want, {ByID: z, Player: z, Sighting: seen("")}}
+			want := []ranking.Known{{ByID: b, Player: b, Sighting: seen("bob")}, tc.want, {ByID: z, Player: z, Sighting: seen("")}}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
