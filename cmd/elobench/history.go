@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// historySpan is the time over which the groups of a history have played, and historyAge how long ago the last match was: so long that
-	// the bot no longer keeps the keys of the commands that recorded them.
-	historySpan = 2 * 365 * 24 * time.Hour
+	// historyPace is the time between two matches of a group: 10⁵ of them take ten years. historyAge is how long ago the last match was: so
+	// long that the bot no longer keeps the keys of the commands that recorded them.
+	historyPace = 24 * time.Hour / 27
 	historyAge  = 8 * 24 * time.Hour
 	historyK    = 32
 	// busyShare is the share of a group's matches in which its first member plays.
@@ -117,7 +117,7 @@ func (h *history) play(first, last int) []*rows {
 	for id := first; id <= last; id++ {
 		group, number := (id-1)%len(h.groups), (id-1)/len(h.groups)+1
 		chat := h.groups[group].ID()
-		at := h.until.Add(-historySpan / time.Duration(h.matches) * time.Duration(h.matches-id)).UTC().Truncate(time.Second)
+		at := h.until.Add(-historyPace / time.Duration(len(h.groups)) * time.Duration(h.matches-id)).UTC().Truncate(time.Second)
 		members := h.standings[group]
 		one := 1 + h.random.IntN(len(members)-2)
 		if h.random.Float64() < busyShare {
@@ -183,7 +183,7 @@ func (h *history) members() []*rows {
 		for p, u := range h.people[g] {
 			s, player := h.standings[g][p], g*len(h.people[g])+p+1
 			players.add(player, u.ID, u.Username, u.FirstName)
-			sightings.add(g+1, player, u.Username, h.until.Add(-historySpan))
+			sightings.add(g+1, player, u.Username, h.until)
 			standings.add(g+1, player, u.FirstName, s.elo, 1500, s.best, s.played, s.won, s.drawn, s.lost, s.streak, s.longest, s.lastPlayed)
 		}
 	}
