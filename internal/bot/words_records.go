@@ -50,7 +50,11 @@ func (w words) recordsFacts(n stats.Records) (facts []fact) {
 	}
 	if r := n.Rivalry; r != nil {
 		pair := w.Text("h2h.title", args{"A": boldName(r.Name), "B": boldName(r.With)})
-		facts = append(facts, w.fact("rivalry", pair+" · "+winsDrawsLosses(r.Won, r.Drawn, r.Lost)))
+		label := "rivalry"
+		if n.Month.IsZero() {
+			label = "rivalry_of_year"
+		}
+		facts = append(facts, w.fact(label, pair+" · "+winsDrawsLosses(r.Won, r.Drawn, r.Lost)))
 	}
 	return facts
 }

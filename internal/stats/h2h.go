@@ -47,6 +47,7 @@ func (n HeadToHead) Met() int { return n.Won + n.Drawn + n.Lost }
 
 // Meet sums up the meetings, in the order of their numbers.
 func (n *HeadToHead) Meet(meetings []Match) {
+	meetings = playedBy(meetings, n.A.Player, n.B.Player) // the two may be as they were before a merge
 	if len(meetings) == 0 {
 		return
 	}

@@ -135,6 +135,25 @@ func (m *Match) pairOf(own Part) pair {
 	return one
 }
 
+// HasBothSides reports whether both sides have players.
+func (m *Match) HasBothSides() bool {
+	sides := m.ratings()
+	return len(sides[0]) > 0 && len(sides[1]) > 0
+}
+
+// playedBy returns the matches in which all of these players have a part.
+func playedBy(matches []Match, players ...ranking.PlayerID) (played []Match) {
+	for _, m := range matches {
+		takesPart := func(player ranking.PlayerID) bool {
+			return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Player == player })
+		}
+		if !slices.ContainsFunc(players, func(p ranking.PlayerID) bool { return !takesPart(p) }) {
+			played = append(played, m)
+		}
+	}
+	return played
+}
+
 // ratings returns the ratings of the players of each side before the match.
 func (m *Match) ratings() (sides [2][]int) {
 	for _, p := range m.Parts {

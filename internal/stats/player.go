@@ -96,11 +96,12 @@ type PlayerHistory struct {
 // View returns the standing with what follows from the matches.
 func (h PlayerHistory) View() MyStanding {
 	n, player := h.Standing, h.Standing.Name.Player
-	if len(h.Matches) == 0 {
+	matches := playedBy(h.Matches, player) // the standing may be from before the player's first match, or before a merge
+	if len(matches) == 0 {
 		return n
 	}
-	s := summaryOf(player, h.Matches)
-	last := lastMatches(h.Matches, player, FormMatches)
+	s := summaryOf(player, matches)
+	last := lastMatches(matches, player, FormMatches)
 	for _, m := range last {
 		n.Form = string(letter(m.Score)) + n.Form
 	}

@@ -138,7 +138,7 @@ func TestStaleDatabasesAreDropped(t *testing.T) {
 	old, recent := databaseName(now.Add(-staleAge-time.Hour), id), databaseName(now.Add(time.Hour-staleAge), id)
 	busy, own := databaseName(now.Add(-2*staleAge), id), namePrefix+"own_"+id
 	all := []string{old, recent, busy, own}
-	// Take the lock before creating stale databases: another test that makes its template would drop them too.
+	// Hold the lock as long as there are stale databases: another test that makes its template would drop them too.
 	err := execute(t.Context(), server, func(conn *pgx.Conn) error {
 		_, err := conn.Exec(t.Context(), "SELECT pg_advisory_lock($1)", templateLock)
 		for _, name := range all {
@@ -154,14 +154,14 @@ func TestStaleDatabasesAreDropped(t *testing.T) {
 		}
 		return execute(t.Context(), used, func(*pgx.Conn) error {
 			dropStale(t.Context(), conn, now)
+			got := texts(t, server, "SELECT datname FROM pg_database WHERE datname = ANY ($1) ORDER BY array_position($1, datname::text)", all)
+			if want := all[1:]; !slices.Equal(got, want) {
+				t.Errorf("remaining databases: %v, want %v", got, want)
+			}
 			return nil
 		})
 	})
 	must(t, err)
-	got := texts(t, server, "SELECT datname FROM pg_database WHERE datname = ANY ($1) ORDER BY array_position($1, datname::text)", all)
-	if want := all[1:]; !slices.Equal(got, want) {
-		t.Errorf("remaining databases: %v, want %v", got, want)
-	}
 }
 
 func TestDatabaseURL(t *testing.T) {

@@ -19,9 +19,11 @@ const leaders = `
 // LargestUpset implements ranking.Store.
 func (s *Store) LargestUpset(ctx context.Context, ladder ranking.LadderID, month time.Time) (upset int, err error) {
 	const sql = `
-		SELECT coalesce(max(upset), 0) FROM matches
-		WHERE group_id = (SELECT group_id FROM ladders WHERE id = $1) AND ladder_id = $1 AND upset IS NOT NULL
-		  AND played_at >= $2 AND played_at < $3`
+		SELECT coalesce(max(upset), 0) FROM (
+		    SELECT upset FROM matches
+		    WHERE group_id = (SELECT group_id FROM ladders WHERE id = $1) AND ladder_id = $1 AND played_at >= $2 AND played_at < $3
+		      AND undone_at IS NULL
+		    OFFSET 0) AS of_month`
 	if err := s.db.QueryRow(ctx, sql, ladder, month, month.AddDate(0, 1, 0)).Scan(&upset); err != nil {
 		return 0, fmt.Errorf("read the largest upset: %w", postgres.Translate(err))
 	}

@@ -2,6 +2,7 @@ package pgstats
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -9,24 +10,32 @@ import (
 	"elobot/internal/stats"
 )
 
-// queueCounted reads those of some matches that count in ThisLadder, in the order of their numbers. ids is a query for their ids as match_id. The
-// subqueries are fenced, so that no plan reads a whole table.
+// queueCounted reads those of some matches that count in ThisLadder, in the order of their numbers. ids is a query for their ids as
+// match_id. It leaves out a match that lacks a side or an entry in the history, which elobot verify reports. The subqueries are fenced, so
+// that no plan reads a whole table.
 func queueCounted(batch *pgx.Batch, matches *[]stats.Match, ids string, args ...any) {
 	sql := `
 		SELECT m.number, m.played_at, m.score_a, m.score_b, p.player_id, p.side, h.elo_before, h.elo_after, h.streak_before
 		FROM (` + ids + `) AS wanted
 		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = wanted.match_id LIMIT 1) AS m
 		CROSS JOIN LATERAL (SELECT * FROM match_players WHERE match_id = m.id OFFSET 0) AS p
-		CROSS JOIN LATERAL (
-		    SELECT * FROM elo_history WHERE match_id = m.id AND player_id = p.player_id AND superseded_at IS NULL LIMIT 1) AS h
+		LEFT JOIN LATERAL (
+		    SELECT * FROM elo_history WHERE match_id = m.id AND player_id = p.player_id AND superseded_at IS NULL LIMIT 1) AS h ON true
 		WHERE m.ladder_id = ` + postgres.ThisLadder + ` AND m.undone_at IS NULL
 		ORDER BY m.number, p.side, p.place`
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		var m stats.Match
 		var p stats.Part
+		var before, after, streak *int
+		broken := make(map[int]bool) // by the number
 		_, err := pgx.ForEachRow(rows, []any{
-			&m.Number, &m.At, &m.Score.A, &m.Score.B, &p.Player, &p.Side, &p.Before, &p.After, &p.StreakBefore,
+			&m.Number, &m.At, &m.Score.A, &m.Score.B, &p.Player, &p.Side, &before, &after, &streak,
 		}, func() error {
+			if before == nil {
+				broken[m.Number] = true
+				return nil
+			}
+			p.Before, p.After, p.StreakBefore = *before, *after, *streak
 			if n := len(*matches); n == 0 || (*matches)[n-1].Number != m.Number {
 				m.At = m.At.UTC()
 				*matches = append(*matches, m)
@@ -38,6 +47,7 @@ func queueCounted(batch *pgx.Batch, matches *[]stats.Match, ids string, args ...
 		if err != nil {
 			return fmt.Errorf("read matches: %w", err)
 		}
+		*matches = slices.DeleteFunc(*matches, func(m stats.Match) bool { return broken[m.Number] || !m.HasBothSides() })
 		return nil
 	})
 }

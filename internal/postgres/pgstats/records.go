@@ -108,7 +108,7 @@ func queueLargestUpset(batch *pgx.Batch, chat ranking.ExternalChatID, to **stats
 		SELECT m.number, m.played_at, m.upset,
 		       (SELECT min(player_id) FROM match_players WHERE match_id = m.id AND side = ` + side + `),
 		       ARRAY(SELECT player_id FROM match_players WHERE match_id = m.id AND side <> ` + side + ` ORDER BY place)
-		FROM (SELECT * FROM matches WHERE ladder_id = ` + postgres.ThisLadder + ` AND upset IS NOT NULL
+		FROM (SELECT * FROM matches WHERE ladder_id = ` + postgres.ThisLadder + ` AND upset IS NOT NULL AND undone_at IS NULL
 		      ORDER BY upset DESC, number LIMIT 1) AS m`
 	batch.Queue(sql, chat).Query(func(rows pgx.Rows) error {
 		for rows.Next() { // at most once
