@@ -105,7 +105,7 @@ func (t *task) enter(ctx context.Context) (leave func(), err error) {
 		return nil, ctx.Err()
 	}
 	if err == nil && lost == 0 {
-		err = t.endIfOver(ctx)
+		err = t.ifRetryable(ctx, t.endIfOver(ctx)) // if it is not known, the attempt is recorded all the same
 	}
 	if err == nil {
 		err = t.record(ctx)

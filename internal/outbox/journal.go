@@ -9,8 +9,12 @@ import (
 // persistRetryDelay is the pause after a failure to persist. The failed results and takes themselves wait once to twice as long.
 const persistRetryDelay = 200 * time.Millisecond
 
-// journal is the state of writing to the store. Only onb batch is written at a time; the next one covers everything that has come
-// up meanwhile. After a failure thb batches start small again, so that a result that cannot be written delays nothing else.
+// summarisedAtOnce is how many lanes are summarised before one batch. The others wait for the next poll: results of requests must not
+// wait for long.
+const summarisedAtOnce = 4
+
+// journal is the state of writing to the store. Only one batch is written at a time; the next one covers everything that has come
+// up meanwhile. After a failure the batches start small again, so that a result that cannot be written delays nothing else.
 type journal struct {
 	persisting bool
 	limit      int       // maximum size of a batch
@@ -42,7 +46,7 @@ func (t *term) persist(ctx context.Context, now time.Time) {
 	}
 	for _, l := range b.takes {
 		l.woken = false
-		if l.summarise {
+		if l.summarise && len(b.summarise) < summarisedAtOnce {
 			b.summarise = append(b.summarise, l.Lane)
 		}
 	}

@@ -217,7 +217,7 @@ func (t *term) onResult(r result, now time.Time) {
 		l.backoff = nil
 	case f.Class == NotReady:
 		t.awaitContent(l, f.Ready)
-	case errors.Is(f.Err, errStopped): // the next leader need not wait
+	case errors.Is(f.Err, errStopped), errors.Is(f.Err, errLeaseEnds): // nothing was tried, and the lane looks at the lease again
 	case f.Class == RateLimited && f.RetryAfter > 0:
 		// spread the retries of chats that were rate limited at the same time
 		r.Pause = time.Duration(float64(min(max(time.Second, f.RetryAfter), longestWait)) * (1 + 0.1*rand.Float64()))

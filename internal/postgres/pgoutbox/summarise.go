@@ -46,7 +46,7 @@ func (o *Store) Summarise(ctx context.Context, epoch int64, lanes []outbox.Lane,
 		), summarised AS (
 		    UPDATE outbox o
 		    SET kind = $6, payload = s.payload, alone = true, addressee_id = NULL, addressee = '', reply_to = NULL, expires_at = NULL,
-		        state = 'planned', batch = NULL, attempts = 0, repeated = false, possible_duplicates = 0
+		        batch = NULL, attempts = 0, repeated = false, possible_duplicates = 0 -- of a row in sending, the next take counts one
 		    FROM summary s WHERE o.id = s.id AND o.id = ANY (ARRAY(SELECT id FROM summary))
 		), ended AS (
 		    UPDATE outbox o

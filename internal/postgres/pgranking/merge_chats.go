@@ -111,6 +111,8 @@ func queuePassOn(batch *pgx.Batch, kept, gone groupRow) {
 // queueEndGroup removes a group that has no matches. Its players pass to the other group, except for those who are there already, and
 // so do its rules if it is the older one.
 func queueEndGroup(batch *pgx.Batch, kept, gone groupRow, older bool) {
+	// a player who is claimed in the meantime must not be merged into an unclaimed one
+	batch.Queue(`SELECT FROM players WHERE group_id IN ($1, $2) ORDER BY id FOR UPDATE`, kept.ID, gone.ID)
 	batch.Queue(`
 		UPDATE players p SET username = NULL, group_id = NULL, merged_into = same.ours
 		FROM (SELECT theirs.id AS theirs, ours.id AS ours

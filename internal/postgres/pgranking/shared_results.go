@@ -86,7 +86,7 @@ func (w *resultWriter) write(ctx context.Context, s resultStore, c ranking.Chang
 			if w.leave(r) {
 				return postgres.Translate(ctx.Err())
 			}
-			err = <-r.done // within sharedTimeout
+			err = <-r.done // soon: within sharedTimeout and the turns of those that are written alone before
 		}
 		if !errors.Is(err, errAlone) {
 			return err
