@@ -85,9 +85,6 @@ func (matches NewMatches) celebrate(leaders Leaders, largest int) {
 // newNumberOnes returns who is celebrated as the new number one, by the index of the match. The player stays the number one in all
 // further matches of the message.
 func (matches NewMatches) newNumberOnes(leaders Leaders) map[int]PlayerID {
-	if slices.ContainsFunc(leaders.Found, func(l Leader) bool { return l.Standing == 0 }) {
-		return nil
-	}
 	f := matches.field(leaders)
 	passed := make(map[int]PlayerID)
 	for i, m := range matches {
