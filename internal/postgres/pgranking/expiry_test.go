@@ -92,7 +92,7 @@ func TestDeadlinesByAnotherClock(t *testing.T) {
 }
 
 // TestCardsLiveForADay checks the deadline of a card. The deadline passes while it is unknown whether the card was
-// sent: the result is then in a summary.
+// sent: the result is then in a summary, which counts as a possible duplicate.
 func TestCardsLiveForADay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -108,7 +108,7 @@ func TestCardsLiveForADay(t *testing.T) {
 	}
 	dbtest.Exec(t, w.Pool, `UPDATE outbox SET expires_at = now()`)
 	taken := m.Take(t, 1)
-	if taken == nil || taken.Row.Kind != ranking.KindResultsSummary || taken.Row.PossibleDuplicates != 0 {
+	if taken == nil || taken.Row.Kind != ranking.KindResultsSummary || taken.Row.PossibleDuplicates != 1 {
 		t.Fatalf("a late card is reported by %+v", taken)
 	}
 	m.Finish(t, dbtest.SentAs(*taken, 71))
@@ -137,7 +137,8 @@ func TestEditsLiveForAWeek(t *testing.T) {
 	c.MustWait(t)
 }
 
-// TestPossibleDuplicatesExpire: results that may have been sent are in a summary when it is too late. Edits expire silently.
+// TestPossibleDuplicatesExpire: results that may have been sent are in a summary when it is too late, which counts as a possible
+// duplicate. Edits expire silently.
 func TestPossibleDuplicatesExpire(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -150,7 +151,7 @@ func TestPossibleDuplicatesExpire(t *testing.T) {
 		t.Errorf("%d have expired", s.Expired)
 	}
 	taken := c.MustTake(t, 1, 1)
-	if i := taken.Row; i.Kind != ranking.KindResultsSummary || i.PossibleDuplicates != 0 || i.PreviousUnknown {
+	if i := taken.Row; i.Kind != ranking.KindResultsSummary || i.PossibleDuplicates != 1 || !i.PreviousUnknown {
 		t.Errorf("the notice is %+v", i)
 	}
 }
