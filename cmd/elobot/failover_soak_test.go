@@ -26,8 +26,8 @@ func TestFailover(t *testing.T) {
 	load := startLoad(t, sim, 10, 100*time.Millisecond)
 	awaitAnswers(t, load.groups[0], 4)
 
+	load.crashed = time.Now()
 	must(t, servers.Primary.Pause(t.Context(), true))
-	load.crashes++
 	bot.await(t, "database unavailable, updates have to wait")
 	ended := time.Now()
 	servers.Promote(t)

@@ -66,8 +66,8 @@ func stopDatabase(t *testing.T, launch func(env []string) *process) *botsim.Serv
 	awaitAnswers(t, load.groups[0], 4)
 
 	stopped, before := time.Now(), len(complaint.FindAllString(bot.output.String(), -1))
+	load.crashed = time.Now()
 	must(t, server.Pause(t.Context(), true))
-	load.crashes++
 	timer := time.NewTimer(*outageFor)
 	<-timer.C
 	waiting, complaints := sim.Pending(), complaint.FindAllString(bot.output.String(), -1)[before:]
