@@ -121,7 +121,8 @@ func startContainer(ctx context.Context) (serverURL string, stop func() error, e
 		return "", nil, fmt.Errorf("no Docker engine answers: %w", err)
 	}
 	name, password := "elobot-test-"+strings.ToLower(rand.Text()), rand.Text()
-	watcher, err := pgtemp.AtExit(`docker rm --force --volumes "$1"`, name)
+	// The engine may still be making the container when this process dies.
+	watcher, err := pgtemp.AtExit(`for wait in 0 1 2; do sleep "$wait"; docker rm --force --volumes "$1"; done`, name)
 	if err != nil {
 		return "", nil, err
 	}
