@@ -38,12 +38,6 @@ func TestBorrow(t *testing.T) {
 				defer conn.Release()
 			}
 		}},
-		{name: "a connection that is in use", same: true, also: func(t *testing.T, d *Database) {
-			t.Helper()
-			conn, err := d.Pool.Acquire(t.Context())
-			must(t, err)
-			t.Cleanup(conn.Release)
-		}},
 		{name: "a lock", sql: "SELECT pg_advisory_lock(1)"},
 		{name: "many rows", sql: "INSERT INTO handled_commands (key) SELECT repeat('x', 1000) || n FROM generate_series(1, 2000) n"},
 		{name: "a table", sql: "ALTER TABLE chats SET (fillfactor = 50)"},

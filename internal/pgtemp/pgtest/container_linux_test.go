@@ -2,13 +2,15 @@
 
 package pgtest
 
-import "testing"
+import (
+	"syscall"
+	"testing"
+)
 
 func TestContainerGoesWithTheRun(t *testing.T) {
 	t.Parallel()
 	r := startRun(t, "container")
 	users := r.begin(2)
-	r.kill()
-	kill(t, users[0].pid, users[1].pid)
+	must(t, syscall.Kill(-r.shell.Process.Pid, syscall.SIGKILL)) // the run and its processes
 	awaitServerEnd(t, users[0].url, "")
 }

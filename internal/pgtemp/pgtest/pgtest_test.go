@@ -3,8 +3,8 @@ package pgtest
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"os/exec"
@@ -97,35 +97,26 @@ func TestTemplate(t *testing.T) {
 	files := func(name, sql string) fstest.MapFS {
 		return fstest.MapFS{name: {Data: []byte(sql)}, "doc.go": {Data: []byte(rand.Text())}}
 	}
-	const first = "000001_x.up.sql"
+	const first, second = "000001_x.up.sql", "000002_x.up.sql"
 	if _, err := makeTemplate(t.Context(), server, files(first, "CREATE TABEL "+quoted(table)+" ()")); err == nil ||
 		!strings.Contains(err.Error(), "run migrations") {
 		t.Errorf("broken migration: %v", err)
 	}
-	made := make(chan string, 5)
+	sql := "CREATE TABLE " + quoted(table) + " ()"
+	all := []fs.FS{files(first, sql), files(first, sql), files(first, sql), files(second, sql), files(first, sql+"; SELECT 1")}
+	names := make([]string, len(all))
 	var makers errgroup.Group
-	for i := range cap(made) {
-		name, sql := first, "CREATE TABLE "+quoted(table)+" ()"
-		switch i {
-		case 0:
-			name = "000002_x.up.sql"
-		case 1:
-			sql += "; SELECT 1"
-		}
-		makers.Go(func() error {
-			template, err := makeTemplate(t.Context(), server, files(name, sql))
-			made <- template
+	for i, one := range all {
+		makers.Go(func() (err error) {
+			names[i], err = makeTemplate(t.Context(), server, one)
 			return err
 		})
 	}
 	must(t, makers.Wait())
-	close(made)
-	var names []string
-	for name := range made {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-			cleanupWith(t, func() error { return dropDatabase(server, name) })
-		}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	for _, name := range names {
+		cleanupWith(t, func() error { return dropDatabase(server, name) })
 	}
 	if len(names) != 3 {
 		t.Errorf("there are the templates %v", names)
@@ -139,29 +130,25 @@ func TestStaleDatabasesAreDropped(t *testing.T) {
 	busy, own := databaseName(now.Add(-2*staleAge), id), namePrefix+"own_"+id
 	all := []string{old, recent, busy, own}
 	// Hold the lock as long as there are stale databases: another test that makes its template would drop them too.
-	err := execute(t.Context(), server, func(conn *pgx.Conn) error {
-		_, err := conn.Exec(t.Context(), "SELECT pg_advisory_lock($1)", templateLock)
-		for _, name := range all {
-			err = errors.Join(err, admin.execute(server, "CREATE DATABASE "+quoted(name)))
-			cleanupWith(t, func() error { return dropDatabase(server, name) })
-		}
-		if err != nil {
-			return err
-		}
-		used, err := databaseURL(server, busy)
-		if err != nil {
-			return err
-		}
-		return execute(t.Context(), used, func(*pgx.Conn) error {
-			dropStale(t.Context(), conn, now)
-			got := texts(t, server, "SELECT datname FROM pg_database WHERE datname = ANY ($1) ORDER BY array_position($1, datname::text)", all)
-			if want := all[1:]; !slices.Equal(got, want) {
-				t.Errorf("remaining databases: %v, want %v", got, want)
-			}
-			return nil
-		})
-	})
+	holder, err := pgx.Connect(t.Context(), server)
 	must(t, err)
+	defer holder.Close(context.Background()) //nolint:errcheck // the lock ends with it
+	_, err = holder.Exec(t.Context(), "SELECT pg_advisory_lock($1)", templateLock)
+	must(t, err)
+	for _, name := range all {
+		must(t, admin.execute(server, "CREATE DATABASE "+quoted(name)))
+		cleanupWith(t, func() error { return dropDatabase(server, name) })
+	}
+	address, err := databaseURL(server, busy)
+	must(t, err)
+	user, err := pgx.Connect(t.Context(), address)
+	must(t, err)
+	defer user.Close(context.Background()) //nolint:errcheck // the database is dropped
+	dropStale(t.Context(), user, now)
+	got := texts(t, server, "SELECT datname FROM pg_database WHERE datname = ANY ($1) ORDER BY array_position($1, datname::text)", all)
+	if want := all[1:]; !slices.Equal(got, want) {
+		t.Errorf("remaining databases: %v, want %v", got, want)
+	}
 }
 
 func TestDatabaseURL(t *testing.T) {
@@ -191,9 +178,7 @@ func TestNoDatabaseIsAFailure(t *testing.T) {
 		"connect":                                           {"TEST_DATABASE_URL=postgres://127.0.0.1:1/x?sslmode=disable"},
 	} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestDatabases$", "-test.v", "-test.timeout=2m")
-		cmd.Env = append(slices.DeleteFunc(os.Environ(), func(pair string) bool {
-			return strings.HasPrefix(pair, urlVariable+"=") || strings.HasPrefix(pair, choiceVariable+"=")
-		}), environment...)
+		cmd.Env = slices.Concat(os.Environ(), []string{urlVariable + "=", choiceVariable + "="}, environment)
 		cmd.WaitDelay = 10 * time.Second // a server that held the output open would block this
 		output, err := cmd.CombinedOutput()
 		if err == nil || strings.Contains(string(output), "--- SKIP") || !strings.Contains(string(output), sentence) {

@@ -18,24 +18,28 @@ import (
 	"time"
 )
 
-// TestReportsItsServer is run by other tests in another process. It lasts until its standard input ends.
+// TestReportsItsServer is run by other tests in another process, and lasts until that is killed.
 func TestReportsItsServer(t *testing.T) {
 	t.Parallel()
 	fmt.Printf("%s %d %s\n", reportMark, os.Getpid(), testServer(t))
-	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
-		t.Error(err)
+	if os.Getenv(lastVariable) != "" {
+		select {}
 	}
 }
 
-// reportMark is the prefix of the line that such a process prints.
-const reportMark = "this is process"
+// reportMark is the prefix of the line that such a process prints. lastVariable makes it last.
+const (
+	reportMark   = "this is process"
+	lastVariable = "ELOBOT_PGTEST_LAST"
+)
 
-// run simulates a run of go test: a shell that starts test processes, one for each line of its input.
+// run simulates a run of go test: a shell that starts test processes, one for each line of its input. At the end of the input it kills
+// them and itself.
 type run struct {
-	t     *testing.T
-	shell *exec.Cmd
-	input io.Writer
-	lines *bufio.Scanner // the output of all processes
+	t      *testing.T
+	shell  *exec.Cmd
+	input  io.Writer
+	output *bufio.Scanner // of all processes
 }
 
 // user is a test process of a run.
@@ -46,33 +50,25 @@ type user struct {
 
 func startRun(t *testing.T, choice string) *run {
 	t.Helper()
-	hold, release, err := os.Pipe() // the test processes last until the write end is closed
-	must(t, err)
-	output, writer, err := os.Pipe()
-	must(t, err)
-	shell := exec.Command("/bin/sh", "-c", `while read -r line; do "$0" -test.run='^TestReportsItsServer$' -test.timeout=2m <&3 & done`, os.Args[0])
-	shell.Env = append(os.Environ(), urlVariable+"=", choiceVariable+"="+choice)
-	shell.ExtraFiles = []*os.File{hold}
-	shell.Stdout, shell.Stderr = writer, writer
+	shell := exec.Command("/bin/sh", "-c", `while read -r line; do "$0" -test.run='^TestReportsItsServer$' -test.timeout=2m & done
+		kill -KILL 0`, os.Args[0])
+	shell.Env = append(os.Environ(), urlVariable+"=", choiceVariable+"="+choice, lastVariable+"=1")
+	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	input, err := shell.StdinPipe()
 	must(t, err)
-	must(t, errors.Join(shell.Start(), hold.Close(), writer.Close(), output.SetReadDeadline(time.Now().Add(4*operationTimeout))))
-	r := &run{t, shell, input, bufio.NewScanner(output)}
+	output, err := shell.StdoutPipe()
+	must(t, errors.Join(err, output.(*os.File).SetReadDeadline(time.Now().Add(4*operationTimeout)), shell.Start()))
 	t.Cleanup(func() {
-		r.kill()
-		must(t, release.Close())
-		for r.lines.Scan() { // until all processes have ended
-			t.Log(r.lines.Text())
-		}
-		_ = output.Close() // only read
+		_ = syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) // all may have ended
+		_ = shell.Wait()                                      // it returns the signal as an error
 	})
-	return r
+	return &run{t, shell, input, bufio.NewScanner(output)}
 }
 
 // kill kills the run with SIGKILL, but not its test processes.
 func (r *run) kill() {
-	_ = r.shell.Process.Kill() // it may have ended
-	_ = r.shell.Wait()         // the same, or it returns the signal as an error
+	must(r.t, r.shell.Process.Kill())
+	_ = r.shell.Wait() // it returns the signal as an error
 }
 
 // begin starts n test processes at once, and waits until they share a server. It returns nil if this machine has no PostgreSQL programs.
@@ -80,13 +76,9 @@ func (r *run) begin(n int) (users []user) {
 	r.t.Helper()
 	_, err := io.WriteString(r.input, strings.Repeat("\n", n))
 	must(r.t, err)
-	var output []string
-	for len(users) < n {
-		if !r.lines.Scan() {
-			r.t.Fatalf("the test processes do not become ready: %v, %q", r.lines.Err(), output)
-		}
-		line := r.lines.Text()
-		output = append(output, line)
+	for len(users) < n && r.output.Scan() {
+		line := r.output.Text()
+		r.t.Log(line)
 		if strings.Contains(line, "programs: none") {
 			return nil
 		}
@@ -97,19 +89,15 @@ func (r *run) begin(n int) (users []user) {
 			users = append(users, u)
 		}
 	}
+	if len(users) < n {
+		r.t.Fatalf("the test processes do not become ready: %v", r.output.Err())
+	}
 	for _, u := range users {
 		if u.url != users[0].url {
 			r.t.Errorf("two processes of a run use %s and %s", users[0].url, u.url)
 		}
 	}
 	return users
-}
-
-func kill(t *testing.T, pids ...int) {
-	t.Helper()
-	for _, pid := range pids {
-		must(t, syscall.Kill(pid, syscall.SIGKILL))
-	}
 }
 
 // awaitServerEnd waits until the server no longer listens and its folder, if any, is removed.
@@ -146,7 +134,7 @@ func TestOneServerPerRun(t *testing.T) {
 			t.Errorf("the owner has %s as file %d, %v", file, fd, err)
 		}
 	}
-	kill(t, owner)
+	must(t, syscall.Kill(owner, syscall.SIGKILL))
 	awaitServerEnd(t, users[0].url, folder)
 
 	next := r.begin(2)
@@ -155,9 +143,9 @@ func TestOneServerPerRun(t *testing.T) {
 	}
 	// While the server has a user, it survives the end of the run and of the process that started the owner.
 	r.kill()
-	kill(t, next[0].pid)
+	must(t, syscall.Kill(next[0].pid, syscall.SIGKILL))
 	_, folder = ownerOf(t, next[1].url)
-	kill(t, next[1].pid)
+	must(t, syscall.Kill(next[1].pid, syscall.SIGKILL))
 	awaitServerEnd(t, next[1].url, folder)
 }
 
@@ -190,11 +178,10 @@ func TestOwnerEndsWithoutAnswer(t *testing.T) {
 
 func listen(t *testing.T) (*net.UnixAddr, *net.UnixListener) {
 	t.Helper()
-	address := &net.UnixAddr{Net: "unix", Name: "@elobot-pgtest-" + cloneName()}
-	listener, err := net.ListenUnix("unix", address)
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Net: "unix"}) // the kernel chooses a name
 	must(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
-	return address, listener
+	return listener.Addr().(*net.UnixAddr), listener
 }
 
 // TestServerWaitsForNextProcess: while the run continues, a server without users waits for idleTime.
@@ -219,31 +206,30 @@ func TestServerWaitsForNextProcess(t *testing.T) {
 	})
 }
 
-// TestOthersCannotJoin needs root to become somebody else.
+// TestOthersCannotJoin: as root, the test becomes somebody else, who must not get the URL.
 func TestOthersCannotJoin(t *testing.T) {
 	t.Parallel()
-	if os.Getuid() != 0 {
-		return
-	}
 	address, listener := listen(t)
-	joined := make(chan error)
+	go serve(listener, "the URL", make(chan int, 2))
+	heard := make(chan string)
 	go func() {
-		runtime.LockOSThread() // never unlocked, so that the thread ends with this goroutine
-		if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, 4242, 4242, 4242); errno != 0 {
-			joined <- errno
+		runtime.LockOSThread()                                                // never unlocked, so that the thread ends with this goroutine
+		_, _, _ = syscall.RawSyscall(syscall.SYS_SETRESUID, 4242, 4242, 4242) // only root may
+		conn, err := net.DialUnix("unix", nil, address)
+		if err != nil {
+			heard <- err.Error()
 			return
 		}
-		conn, err := net.DialUnix("unix", nil, address)
-		if err == nil {
-			err = conn.Close()
-		}
-		joined <- err
+		answer := make([]byte, 100)
+		n, _ := conn.Read(answer) // whatever it returns, nothing is heard
+		_ = conn.Close()          // only read
+		heard <- string(answer[:n])
 	}()
-	must(t, <-joined)
-	conn, err := listener.AcceptUnix()
-	must(t, err)
-	if err := checkSameUser(conn); err == nil {
-		t.Error("another user has joined")
+	want := "the URL\n"
+	if os.Getuid() == 0 {
+		want = ""
 	}
-	must(t, conn.Close())
+	if got := <-heard; got != want {
+		t.Errorf("it hears %q, want %q", got, want)
+	}
 }
