@@ -56,7 +56,7 @@ func TestContainerEndsWithProcess(t *testing.T) {
 	} {
 		t.Run("killed "+moment, func(t *testing.T) {
 			t.Parallel()
-			h := startHelper(t, order{Ways: []Source{Docker}}, func(*exec.Cmd) {})
+			h := startHelper(t, Docker, "", "", func(*exec.Cmd) {})
 			name := strings.Fields(h.await("starting the container"))[0]
 			reach(h, name)
 			h.kill()

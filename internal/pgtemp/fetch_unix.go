@@ -102,30 +102,24 @@ const (
 	answerTimeout = 5 * time.Second
 )
 
-// archiveSums are the checksums of the archives of archiveVersion. They are the same for all users, whatever a server says.
-var archiveSums = map[string]string{
-	"darwin-amd64":   "fb70f783928e77c3d6ef5ca8ed644f1ac502f740fcfc032a375c8347820f2bdd",
-	"darwin-arm64v8": "e9d3398e10c2ec926395498b03e75ad1a24eeaed82895e756a7e173b202cf6de",
-	"linux-amd64":    "646f3269075d1a23904127374e3cdbcef96beb32979fedee25d835877400fcbe",
-	"linux-arm64v8":  "e02f27ff50ff2d90b6541d54f3f108505aacd84ea53c2890e976a684bfea2752",
+// archives are the archives of archiveVersion for each system and processor. The checksums are the same for all users, whatever a server
+// says. There is none for Alpine, whose C library is another one.
+var archives = map[string]struct{ platform, sum string }{
+	"darwin-amd64": {"darwin-amd64", "fb70f783928e77c3d6ef5ca8ed644f1ac502f740fcfc032a375c8347820f2bdd"},
+	"darwin-arm64": {"darwin-arm64v8", "e9d3398e10c2ec926395498b03e75ad1a24eeaed82895e756a7e173b202cf6de"},
+	"linux-amd64":  {"linux-amd64", "646f3269075d1a23904127374e3cdbcef96beb32979fedee25d835877400fcbe"},
+	"linux-arm64":  {"linux-arm64v8", "e02f27ff50ff2d90b6541d54f3f108505aacd84ea53c2890e976a684bfea2752"},
 }
 
-// archiveFor returns the archive for a system. There is none for Alpine, whose C library is another one.
-func archiveFor(system, processor string, alpine bool) (archive, error) {
-	if processor == "arm64" {
-		processor = "arm64v8"
+// archiveFor returns the archive for a system.
+func archiveFor(system string) (archive, error) {
+	known, ok := archives[system]
+	if !ok {
+		return archive{}, fmt.Errorf("there is none for %s", system)
 	}
-	platform := system + "-" + processor
-	if alpine {
-		platform += "-alpine"
-	}
-	sum, known := archiveSums[platform]
-	if !known {
-		return archive{}, fmt.Errorf("there is none for %s", platform)
-	}
-	artifact := "embedded-postgres-binaries-" + platform
+	artifact := "embedded-postgres-binaries-" + known.platform
 	address := fmt.Sprintf("%s/%s/%s/%s-%[3]s.jar", mavenCentral, artifact, archiveVersion, artifact)
-	return archive{address, sum, fetchTimeout}, nil
+	return archive{address, known.sum, fetchTimeout}, nil
 }
 
 // fillFromArchive fetches an archive of programs.
@@ -133,8 +127,11 @@ func fillFromArchive(ctx context.Context, o Options, _ *Watcher, folder, dataMaj
 	if major, _, _ := strings.Cut(archiveVersion, "."); dataMajor != "" && dataMajor != major {
 		return fmt.Errorf("%s cannot read data of version %s", archiveVersion, dataMajor)
 	}
-	_, alpineErr := os.Stat("/etc/alpine-release")
-	a, err := archiveFor(runtime.GOOS, runtime.GOARCH, alpineErr == nil)
+	system := runtime.GOOS + "-" + runtime.GOARCH
+	if _, err := os.Stat("/etc/alpine-release"); err == nil {
+		system += "-alpine"
+	}
+	a, err := archiveFor(system)
 	if o.archive != nil {
 		a, err = *o.archive, nil
 	}

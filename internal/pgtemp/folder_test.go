@@ -11,8 +11,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,18 +34,14 @@ func listing(t *testing.T, folder string) map[string]string {
 	return found
 }
 
-// fill makes files in a folder. A name that ends in a slash is a folder.
+// fill makes files in a folder.
 func fill(t *testing.T, folder string, names ...string) {
 	t.Helper()
+	files := make(fstest.MapFS)
 	for _, name := range names {
-		path := filepath.Join(folder, name)
-		if strings.HasSuffix(name, "/") {
-			must(t, os.MkdirAll(path, 0o750))
-			continue
-		}
-		must(t, os.MkdirAll(filepath.Dir(path), 0o750))
-		must(t, os.WriteFile(path, []byte("of others"), 0o600))
+		files[name] = &fstest.MapFile{Data: []byte("of others")}
 	}
+	must(t, os.CopyFS(folder, files))
 }
 
 // TestForeignFolderIsNotTouched: a folder with anything but lost+found in it and no marker is refused and left as it is, even if
@@ -54,7 +50,7 @@ func TestForeignFolderIsNotTouched(t *testing.T) {
 	t.Parallel()
 	for _, files := range [][]string{
 		{".profile"},
-		{"ssl/private/key.pem", "lost+found/"},
+		{"ssl/private/key.pem", "lost+found/file"},
 		{"owner", "lock", "log", "log.1", "port", "password", "container", "data/PG_VERSION"},
 	} {
 		folder := publicFolder(t)
@@ -78,7 +74,7 @@ func TestForeignFolderIsNotTouched(t *testing.T) {
 func TestMarkerComesFirst(t *testing.T) {
 	t.Parallel()
 	folder := publicFolder(t)
-	fill(t, folder, "lost+found/")
+	fill(t, folder, "lost+found/file")
 	_, err := openFolder(Options{DataDir: folder})
 	must(t, err)
 	if got, err := filepath.Glob(filepath.Join(folder, "*")); len(got) != 2 || filepath.Base(got[0]) != MarkerName {
@@ -118,7 +114,7 @@ func TestUseTrustsNoPort(t *testing.T) {
 		_ = conn.Close() // the client has closed it
 		heard <- string(answer)
 	}()
-	fill(t, home.path, MarkerName, "data/")
+	fill(t, home.path, MarkerName, "data/postmaster.pid")
 	record := fmt.Sprintf("1\n%s\n1700000000\n%d\n", home.data(), impostor.Addr().(*net.TCPAddr).Port)
 	must(t, os.WriteFile(filepath.Join(home.data(), "postmaster.pid"), []byte(record), 0o600))
 	must(t, writePrivate(home.file("password"), "secret"))

@@ -5,13 +5,11 @@ package pgtemp
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,40 +21,29 @@ import (
 // testTimeout limits each wait of a test.
 const testTimeout = time.Minute
 
-// helperVariable contains the order for a helper process, which a test starts from the test binary.
+// helperVariable makes the test binary a helper process. Its arguments are those of runHelper.
 const helperVariable = "ELOBOT_PGTEMP_HELPER"
 
-// order tells a helper process how to start a server. The helper prints its log and then "ready" with the server's process id and URL, or
-// "ended" with the reason why there is none.
-type order struct {
-	DataDir string
-	Ways    []Source
-	// NoFolders makes it search for programs only in PATH.
-	NoFolders bool
-	Umask     int
-	Cache     string
-}
-
 func TestMain(m *testing.M) {
-	if text := os.Getenv(helperVariable); text != "" {
-		fmt.Println("ended", runHelper(text))
+	if os.Getenv(helperVariable) != "" {
+		fmt.Println("ended", runHelper(Source(os.Args[1]), os.Args[2], os.Args[3]))
 		os.Exit(0)
 	}
 	goleak.VerifyTestMain(m)
 }
 
-func runHelper(text string) error {
-	var o order
-	if err := json.Unmarshal([]byte(text), &o); err != nil {
-		return err
+// runHelper starts a server. It prints its log and then "ready" with the server's process id and URL, or returns why there is none. The
+// umask lets nobody else read anything.
+func runHelper(source Source, dataDir, cache string) error {
+	umask := 0o777 // which root ignores
+	if os.Geteuid() != 0 {
+		umask = 0o077
 	}
-	syscall.Umask(o.Umask)
+	syscall.Umask(umask)
 	signal.Ignore(os.Interrupt)
-	options := Options{DataDir: o.DataDir, Sources: o.Ways, cache: o.Cache, Log: func(msg string) { fmt.Println(msg) }}
-	if o.NoFolders {
-		options.programFolders = []string{}
-	}
-	server, err := Start(context.Background(), options)
+	server, err := Start(context.Background(), Options{
+		DataDir: dataDir, Sources: []Source{source}, cache: cache, Log: func(msg string) { fmt.Println(msg) },
+	})
 	if err != nil {
 		return err
 	}
@@ -67,35 +54,26 @@ func runHelper(text string) error {
 
 // helper is a helper process.
 type helper struct {
-	t     *testing.T
-	cmd   *exec.Cmd
-	lines chan string // closed when all processes have closed the helper's standard output
+	t      *testing.T
+	cmd    *exec.Cmd
+	output *bufio.Scanner
 }
 
 // startHelper starts a helper in its own process group. adjust may change its environment and user.
-func startHelper(t *testing.T, o order, adjust func(*exec.Cmd)) *helper {
+func startHelper(t *testing.T, source Source, dataDir, cache string, adjust func(*exec.Cmd)) *helper {
 	t.Helper()
-	text, err := json.Marshal(o)
-	must(t, err)
 	program, err := os.Executable() // unlike os.Args[0], always an absolute path
 	must(t, err)
-	cmd := exec.Command(program)
-	cmd.Env = append(os.Environ(), "GOCOVERDIR="+t.TempDir())
+	cmd := exec.Command(program, string(source), dataDir, cache)
+	cmd.Env = append(os.Environ(), helperVariable+"=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	adjust(cmd)
-	cmd.Env = append(cmd.Env, helperVariable+"="+string(text))
 	_, err = cmd.StdinPipe()
 	must(t, err)
 	stdout, err := cmd.StdoutPipe()
 	must(t, err)
 	must(t, cmd.Start())
-	h := &helper{t, cmd, make(chan string, 100)}
-	go func() {
-		defer close(h.lines)
-		for output := bufio.NewScanner(stdout); output.Scan(); {
-			h.lines <- output.Text()
-		}
-	}()
+	h := &helper{t, cmd, bufio.NewScanner(stdout)}
 	t.Cleanup(h.kill)
 	return h
 }
@@ -103,7 +81,7 @@ func startHelper(t *testing.T, o order, adjust func(*exec.Cmd)) *helper {
 // kill kills the helper with SIGKILL and waits until all processes have closed its standard output. The watcher must clean up.
 func (h *helper) kill() {
 	_ = h.cmd.Process.Kill() // it may have ended
-	for range h.lines {
+	for h.output.Scan() {
 	}
 	_ = h.cmd.Wait() // it returns the signal as an error
 }
@@ -111,8 +89,9 @@ func (h *helper) kill() {
 // await returns the rest of the next line of the output that begins with a prefix.
 func (h *helper) await(prefix string) string {
 	h.t.Helper()
-	var line string
-	for line = range h.lines {
+	line := ""
+	for h.output.Scan() {
+		line = h.output.Text()
 		if rest, found := strings.CutPrefix(line, prefix); found {
 			return rest
 		}
@@ -152,11 +131,11 @@ func start(t *testing.T, o Options) *Server {
 	return server
 }
 
-// hasPrograms reports whether PostgreSQL is installed on this machine. If not, a server cannot be tried.
-func hasPrograms(t *testing.T) bool {
+// machinePrograms returns the folder with this machine's PostgreSQL programs, or "" if it has none. Then no server can be tried.
+func machinePrograms(t *testing.T) string {
 	t.Helper()
-	_, err := installed(t.Context(), Options{cache: t.TempDir()}, identity{}, "")
-	return err == nil
+	found, _ := installed(t.Context(), Options{cache: t.TempDir()}, identity{}, "") // the error says why there are none
+	return found.bin
 }
 
 // publicFolder returns a new folder that all users can enter. They cannot enter t.TempDir if the test runs as root.
@@ -182,13 +161,4 @@ func empty(folder string) error {
 		return fmt.Errorf("%s contains %v, %w", folder, entries, err)
 	}
 	return nil
-}
-
-// exists returns an error unless something has a name that matches the pattern.
-func exists(pattern string) error {
-	found, err := filepath.Glob(pattern)
-	if err == nil && len(found) == 0 {
-		err = os.ErrNotExist
-	}
-	return err
 }

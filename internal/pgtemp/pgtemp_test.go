@@ -176,7 +176,7 @@ func TestKeepGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		reason, broken := errors.New("the disk is full"), errors.New("no space for a lock file")
-		server := &Server{engine: brokenEngine{reason, broken}}
+		server := &Server{engine: brokenEngine{ended: reason, broken: broken}}
 		begun, reports := time.Now(), 0
 		err := server.Keep(t.Context(), func(error) { reports++ })
 		if !errors.Is(err, reason) || !errors.Is(err, broken) || reports != 1 {
@@ -189,19 +189,16 @@ func TestKeepGivesUp(t *testing.T) {
 }
 
 // brokenEngine is a server that has ended and cannot be started again.
-type brokenEngine struct{ ended, broken error }
+type brokenEngine struct {
+	engine
+	ended, broken error
+}
 
-func (brokenEngine) pid() int                          { return 0 }
-func (brokenEngine) pause(context.Context, bool) error { return nil }
-func (e brokenEngine) resume(context.Context) error    { return e.broken }
-func (brokenEngine) stop(context.Context) error        { return nil }
-func (e brokenEngine) checkAlive() error               { return e.ended }
+func (e brokenEngine) resume(context.Context) error { return e.broken }
+func (e brokenEngine) checkAlive() error            { return e.ended }
 
 func TestStartEndsWithContext(t *testing.T) {
 	t.Parallel()
-	if !hasPrograms(t) {
-		return
-	}
 	cause := errors.New("somebody pressed Ctrl-C")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	_, err := Start(ctx, Options{Log: func(string) { cancel(cause) }})
@@ -212,16 +209,19 @@ func TestStartEndsWithContext(t *testing.T) {
 
 func TestDataOfAnotherVersionIsNotTouched(t *testing.T) {
 	t.Parallel()
-	if !hasPrograms(t) {
-		return
-	}
-	folder := publicFolder(t)
+	programs, folder := publicFolder(t), publicFolder(t)
+	putPrograms(t, programs, "17.1")
 	fill(t, folder, MarkerName, "data/PG_VERSION")
 	version := filepath.Join(folder, "data", "PG_VERSION")
 	must(t, os.WriteFile(version, []byte("9.6\n"), 0o600))
 	before := listing(t, folder+"/data")
-	_, err := Start(t.Context(), Options{DataDir: folder, Sources: []Source{Programs, Docker}})
-	for _, part := range []string{"install PostgreSQL 9.6", folder, "cannot read data of version 9.6", "a container keeps no data"} {
+	_, err := Start(t.Context(), Options{
+		DataDir: folder, Sources: []Source{Programs, Docker, Archive}, programFolders: []string{programs}, cache: t.TempDir(),
+	})
+	for _, part := range []string{
+		"install PostgreSQL 9.6", folder, "a container keeps no data",
+		"17.1 in " + programs + " cannot read data of version 9.6", archiveVersion + " cannot read data of version 9.6",
+	} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("Start does not say %q: %v", part, err)
 		}
@@ -231,26 +231,17 @@ func TestDataOfAnotherVersionIsNotTouched(t *testing.T) {
 	}
 }
 
-// asUser makes the helper run without privileges if the test runs as root. It copies the test binary to a folder that the
-// other user can read.
-func asUser(t *testing.T, folder string) func(*exec.Cmd) {
+// becomeNobody makes cmd run this test binary without privileges, if the test runs as root.
+func becomeNobody(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		return func(*exec.Cmd) {}
+		return
 	}
 	nobody, err := lookUp("nobody")
-	must(t, err)
-	program := filepath.Join(folder, "helper")
-	// Another process writes the file: this one may fork while it holds the file open for writing, which prevents its execution.
-	if out, err := exec.Command("install", "-m", "755", os.Args[0], program).CombinedOutput(); err != nil {
-		t.Fatalf("copy the test binary: %v: %s", err, out)
-	}
-	return func(cmd *exec.Cmd) {
-		cmd.Path = program
-		cmd.Dir = "/"
-		cmd.Env = append(cmd.Env, "GOCOVERDIR=")
-		cmd.SysProcAttr.Credential = nobody
-	}
+	must(t, errors.Join(err, os.Chmod(cmd.Path, 0o755))) //nolint:gosec // a program
+	cmd.Path = "/proc/self/exe"                          // nobody need not enter the folder of the program
+	cmd.Dir = "/"
+	cmd.SysProcAttr.Credential = nobody
 }
 
 // TestHostileEnvironment starts a server in the worst circumstances: the process has nothing but apt, and as root its umask
@@ -258,22 +249,23 @@ func asUser(t *testing.T, folder string) func(*exec.Cmd) {
 // ends, and nothing must remain of it afterwards.
 func TestHostileEnvironment(t *testing.T) {
 	t.Parallel()
-	if !hasPrograms(t) {
+	machine := machinePrograms(t)
+	if machine == "" {
 		return
 	}
-	closed, public := publicFolder(t), publicFolder(t)
+	closed, cache := publicFolder(t), filepath.Join(publicFolder(t), "cache")
 	inside := filepath.Join(closed, "tmp")
 	must(t, os.Mkdir(inside, 0o777)) //nolint:gosec // others cannot enter the folder around it
-	temporary, umask := "/nonexistent/tmp", 0o077
+	temporary := "/nonexistent/tmp"
 	if os.Geteuid() == 0 { // root can enter the folder, the server's user cannot
-		temporary, umask = inside, 0o777
+		temporary = inside
 		must(t, os.Chmod(closed, 0o700)) //nolint:gosec // a folder
 	}
-	putApt(t, public)
-	cache := filepath.Join(public, "cache")
-	h := startHelper(t, order{Ways: []Source{Packages}, Cache: cache, NoFolders: true, Umask: umask}, func(cmd *exec.Cmd) {
+	apt, err := filepath.Abs("testdata/apt")
+	must(t, err)
+	h := startHelper(t, Packages, "", cache, func(cmd *exec.Cmd) {
 		cmd.Dir = inside
-		cmd.Env = append(cmd.Env, "HOME=", "PATH="+public+":"+os.Getenv("PATH"),
+		cmd.Env = append(cmd.Env, "HOME=", "MACHINE="+machine, "PATH="+apt+":"+os.Getenv("PATH"),
 			"TMPDIR="+temporary, "LANG=xx_XX.UTF-8", "LC_ALL=xx_XX.UTF-8",
 			"PGDATA=/nonexistent", "PGHOST=/nonexistent", "PGPORT=1", "PGUSER=nobody", "PGDATABASE=none",
 			"PGPASSWORD=wrong", "PGSSLMODE=require", "PGCLIENTENCODING=LATIN1", "PGTZ=Asia/Tokyo", "PGDATESTYLE=German",
@@ -311,23 +303,24 @@ func TestHostileEnvironment(t *testing.T) {
 // data stays. The server of the test then waits for that end, finds the data and runs as its owner.
 func TestNamedFolder(t *testing.T) {
 	t.Parallel()
-	if !hasPrograms(t) {
+	if machinePrograms(t) == "" {
 		return
 	}
-	public := publicFolder(t)
-	become := asUser(t, public)
-	folder := filepath.Join(public, "a b", "data dir")
+	folder := filepath.Join(publicFolder(t), "a b", "data dir")
 	must(t, os.Mkdir(filepath.Dir(folder), 0o777)) //nolint:gosec // another user makes the data folder
 	must(t, os.Chmod(filepath.Dir(folder), 0o777)) //nolint:gosec // the same
-	h := startHelper(t, order{Ways: []Source{Programs}, DataDir: folder}, func(cmd *exec.Cmd) {
+	h := startHelper(t, Programs, folder, "", func(cmd *exec.Cmd) {
 		cmd.Env = append(cmd.Env, "HOME=", "TMPDIR=/tmp")
-		become(cmd)
+		becomeNobody(t, cmd)
 	})
 	_, address := h.awaitServer()
 	query(t, address, "CREATE TABLE kept AS SELECT 'x' AS a; SELECT a FROM kept")
 	h.kill()
-	server := start(t, Options{DataDir: folder, Sources: []Source{Programs}, Settings: map[string]string{"fsync": "off", "shared_buffers": "1MB"}})
-	checkValue(t, server.URL())
+	o := Options{DataDir: folder, Sources: []Source{Programs}, Settings: map[string]string{"fsync": "off", "shared_buffers": "1MB"}}
+	server := start(t, o)
+	used, release, err := Use(t.Context(), o)
+	must(t, errors.Join(err, release(t.Context())))
+	checkValue(t, used)
 	mustRestart(t, server)
 	mustStopInAnyCase(t, server)
 	mustBePrivate(t, filepath.Join(folder, "data"))

@@ -70,26 +70,29 @@ func TestKilledDuringStart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			folder, programs := publicFolder(t), publicFolder(t)
-			for name, script := range slowPrograms {
-				putScript(t, filepath.Join(programs, name), "#!/bin/sh -e\n"+script)
-			}
+			putScripts(t, programs, slowPrograms)
 			if tc.slow {
-				putScript(t, filepath.Join(programs, "slow"), "")
+				fill(t, programs, "slow")
 			}
-			o := order{Ways: []Source{tc.way}, Cache: folder}
+			named := ""
 			if tc.named {
-				o.DataDir = filepath.Join(folder, "named")
+				named = filepath.Join(folder, "named")
 			}
-			h := startHelper(t, o, func(cmd *exec.Cmd) {
+			h := startHelper(t, tc.way, named, folder, func(cmd *exec.Cmd) {
 				cmd.Env = append(cmd.Env, "PATH="+programs+":"+os.Getenv("PATH"), "TMPDIR="+folder)
 			})
-			eventually(t, func() error { return exists(filepath.Join(folder, tc.file)) })
+			eventually(t, func() error {
+				if found, err := filepath.Glob(filepath.Join(folder, tc.file)); err != nil || len(found) == 0 {
+					return fmt.Errorf("there is no %s, %w", tc.file, err)
+				}
+				return nil
+			})
 			h.kill()
 			eventually(t, func() error { return noProcessWith(t, folder) })
 			if !tc.named {
 				eventually(t, func() error { return empty(folder) })
-			} else if hasPrograms(t) {
-				start(t, Options{DataDir: o.DataDir, Sources: []Source{Programs}, Settings: map[string]string{"fsync": "off"}})
+			} else if machinePrograms(t) != "" {
+				start(t, Options{DataDir: named, Sources: []Source{Programs}, Settings: map[string]string{"fsync": "off"}})
 			}
 		})
 	}
