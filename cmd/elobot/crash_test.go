@@ -275,7 +275,7 @@ func TestKilledWhileMigrating(t *testing.T) {
 	c := newCrashes(t)
 	undisturbed := c.schema()
 	c.useEmptyDatabase()
-	for _, version := range []string{"100", "101", "102", "103", "104", "105", "106", "108", "109", "110"} {
+	for _, version := range []string{"100", "101", "102", "103", "104", "105", "106", "108", "109", "110", "111"} {
 		c.crashWhileMigrating(crashpoint.Migrating, version+" true")
 		c.crashWhileMigrating(crashpoint.Migrated, version+" false")
 	}

@@ -57,7 +57,7 @@ func TestTimersFireOnceWhateverHappens(t *testing.T) {
 			t.Errorf("%d timers have fired, want %d", n, all)
 		}
 	}
-	for n, point := range []crashpoint.Point{crashpoint.Applied, crashpoint.Fired} {
+	for n, point := range []crashpoint.Point{crashpoint.Applying, crashpoint.Fired} {
 		prompt := ask()
 		c.at(point, 1, crashpoint.End)
 		crashing := c.start()
@@ -71,7 +71,7 @@ func TestTimersFireOnceWhateverHappens(t *testing.T) {
 	}
 
 	prompt := ask()
-	c.at(crashpoint.Applied, 1, crashpoint.Stop)
+	c.at(crashpoint.Applying, 1, crashpoint.Stop)
 	frozen := c.start("LEASE_DURATION=2s") // it expires by itself
 	c.awaitCarriedOut(frozen)
 	bot = c.start()

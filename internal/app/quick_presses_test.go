@@ -71,7 +71,7 @@ func TestQuickPressesOnAChart(t *testing.T) {
 	}
 	err = errors.Join(
 		service.RecordMatch(t.Context(), by("match"), dbtest.Singles(alice, ranking.Person{ID: 2, Name: "Bob"}, ranking.Score{A: 3, B: 1})),
-		questions.ShowChart(t.Context(), by("chart"), nil))
+		questions.ShowChart(t.Context(), by("chart"), ranking.Only()))
 	if err != nil {
 		t.Fatal(err)
 	}

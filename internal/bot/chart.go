@@ -12,15 +12,7 @@ import (
 
 // chart handles "/chart", "/chart @bob" and "/chart @bob @carol".
 func (r *Router) chart(ctx context.Context, req request) error {
-	people, unclear, err := r.playersNamed(ctx, req, stats.MaxCharted)
-	switch {
-	case err != nil:
-		return err
-	case unclear != nil:
-		return r.rankings.Answer(ctx, req.origin, unclear)
-	default:
-		return r.stats.ShowChart(ctx, req.origin, people)
-	}
+	return r.stats.ShowChart(ctx, req.origin, req.meant(stats.MaxCharted, nil))
 }
 
 // postChart handles the button that posts the chart of a player as a message of its own: a page cannot become a picture and turn

@@ -16,8 +16,8 @@ import (
 const editWindow = int64(5 * time.Minute / time.Second)
 
 // edited handles an edited message. If the message was no command, or a refused one, its new command is handled as if it were
-// sent now; the service ignores it otherwise. If somebody corrects the score in a /match that was recorded, the bot offers to
-// fix the match too.
+// sent now; the service ignores it otherwise. If somebody corrects the score in a /match that was recorded, the service offers to
+// fix the match.
 func (r *Router) edited(ctx context.Context, in intake.Update, m *message) error {
 	if !m.isEditInTime() {
 		return nil
@@ -26,33 +26,9 @@ func (r *Router) edited(ctx context.Context, in intake.Update, m *message) error
 	if !ok {
 		return nil
 	}
-	req := request{message: m, command: c, origin: m.asEdit(m.origin())}
+	req := newRequest(m, m.asEdit(m.origin()), c)
 	req.origin.Retried = in.Retried
-	ctx = logged(ctx, in, loggedName(c.Name))
-	if err := r.dispatch(ctx, req); err != nil {
-		return err
-	}
-	return r.offerFix(ctx, req)
-}
-
-// offerFix offers to fix the match that a message recorded before its edit. It does nothing if the edit itself was handled.
-func (r *Router) offerFix(ctx context.Context, req request) error {
-	if known, _ := findCommand(req.command.Name); known.Name != command.NameMatch || !req.origin.Chat.IsGroup() {
-		return nil
-	}
-	report, _, err := r.report(ctx, req)
-	if err == nil { // nobody is asked what an edit means
-		_, err = command.Certain(report)
-	}
-	if _, malformed := wrongForm(req.command, err); malformed { // or a request for help
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	recorded := ranking.MatchRef{Message: req.message.ID, Key: req.origin.Message}
-	req.origin.Message = "" // the offer is no command of the message
-	return r.rankings.OfferFix(ctx, req.origin, recorded, readingsOf(report)[0][0])
+	return r.dispatch(logged(ctx, in, loggedName(c.Name)), req)
 }
 
 // isEditInTime reports whether a person edited the message within the editWindow.

@@ -24,40 +24,32 @@ func (w *world) posted(p botsim.Post, before time.Duration) botsim.Message {
 	return m
 }
 
-// TestEditedMatch: an edited /match is passed on as a command and as a correction. The service decides what it is.
+// TestEditedMatch: an edited /match is passed on as a command. The service decides whether it is a correction.
 func TestEditedMatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	meant := func(m botsim.Message) string { return fmt.Sprintf(" by message %d or m:%d:%[1]d", m.ID, w.group.ID()) }
 	m := w.posted(botsim.Post{From: w.alice, Text: "/match @bob 3:1"}, 300*time.Second)
 	w.group.Edit(m, "/match @bob 11:7 9:11 11:5")
-	const report = "Alice@alice#1001 @bob 11:7 9:11 11:5"
-	calls := w.expect("an edit", "match "+report, "offer "+report+meant(m))
+	edited := w.expect("an edit", "match Alice@alice#1001 @bob 11:7 9:11 11:5")[0]
 	message := fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID)
 	want := ranking.Origin{
 		Key: fmt.Sprintf("e:%d:%d:%d:87ba7f82", w.group.ID(), m.ID, worldTime.Unix()), Trigger: ranking.ByEdit, Message: message,
 		Chat:   ranking.Chat{ID: ranking.ExternalChatID(w.group.ID()), Kind: ranking.Supergroup, Title: "Table tennis", Language: "en"},
 		Sender: &ranking.Person{ID: 1001, Username: "alice", Name: "Alice"}, SentAt: worldTime, ReplyTo: int64(m.ID),
+		Mentioned: []ranking.Person{{Username: "bob"}},
 	}
-	for i, c := range calls {
-		if i == 1 {
-			want.Message = "" // the offer is no command of the message
-		}
-		if diff := cmp.Diff(want, c.origin); diff != "" {
-			t.Errorf("%s: origin (-want +got):\n%s", c, diff)
-		}
+	if diff := cmp.Diff(want, edited.origin); diff != "" {
+		t.Errorf("origin (-want +got):\n%s", diff)
 	}
 	opponent := w.posted(botsim.Post{From: w.bob, Text: "well played"}, time.Minute)
 	reply := w.posted(botsim.Post{From: w.alice, Text: "/match 3:1", ReplyTo: opponent.ID}, time.Minute)
 	w.group.Edit(reply, "/match 3:2")
-	w.expect("an edit of a reply", "match Alice@alice#1001 Bob@bob#1002 3:2", "offer Alice@alice#1001 Bob@bob#1002 3:2"+meant(reply))
+	w.expect("an edit of a reply", "match Alice@alice#1001 Bob@bob#1002 3:2")
 	admin := w.group.SayAnonymously("/match @alice @bob 3:1")
 	w.handle()
 	w.group.Edit(admin, "/match @alice @bob 3:2")
-	for _, c := range w.expect("an edit of an anonymous admin", "match @alice @bob 3:2", "offer @alice @bob 3:2"+meant(admin)) {
-		if c.origin.Sender != nil {
-			t.Errorf("the sender is %+v", c.origin.Sender)
-		}
+	if c := w.expect("an edit of an anonymous admin", "match @alice @bob 3:2")[0]; c.origin.Sender != nil {
+		t.Errorf("the sender is %+v", c.origin.Sender)
 	}
 }
 
@@ -285,10 +277,10 @@ func TestAgain(t *testing.T) {
 			}
 		}
 		calls := w.rankings.calls
-		if len(calls) != 4*(i+1) {
+		if len(calls) != 3*(i+1) {
 			t.Fatalf("%d calls", len(calls))
 		}
-		for _, c := range calls[4*i:] {
+		for _, c := range calls[3*i:] {
 			if c.origin.Retried != redelivered {
 				t.Errorf("%s: Redelivered is %t", c, c.origin.Retried)
 			}

@@ -16,40 +16,17 @@ func (r *Router) matches(ctx context.Context, req request) error {
 	if req.command.Args == "" && len(req.command.Mentions) == 0 {
 		return r.stats.ShowMatches(ctx, req.origin)
 	}
-	_, _, err := r.report(ctx, req)
-	switch _, malformed := wrongForm(req.command, err); {
-	case malformed:
-		return r.showHistory(ctx, req, r.stats.ShowMatches)
-	case err != nil:
-		return err
-	default:
-		return r.rankings.Answer(ctx, req.origin, UnknownCommand{Meant: req.message.corrected(command.NameMatch)})
-	}
+	return r.stats.ShowHistory(ctx, req.origin, func(everybody []ranking.Person) ([]ranking.Person, ranking.Notice) {
+		if _, err := req.parseNames(everybody); err == nil {
+			return nil, UnknownCommand{Meant: req.message.corrected(command.NameMatch)}
+		}
+		return req.meant(1, nil)(everybody)
+	})
 }
 
 // history handles "/history" and "/history @bob". An anonymous admin, who has no history, gets the matches of the group.
 func (r *Router) history(ctx context.Context, req request) error {
-	return r.showHistory(ctx, req, func(ctx context.Context, o ranking.Origin) error {
-		if o.Sender == nil {
-			return r.stats.ShowMatches(ctx, o)
-		}
-		return r.stats.ShowHistory(ctx, o, *o.Sender)
-	})
-}
-
-// showHistory shows the matches of the person whom a command names, or calls nobody if it names nobody.
-func (r *Router) showHistory(ctx context.Context, req request, nobody func(context.Context, ranking.Origin) error) error {
-	who, unclear, err := r.playersNamed(ctx, req, 1)
-	switch {
-	case err != nil:
-		return err
-	case unclear != nil:
-		return r.rankings.Answer(ctx, req.origin, unclear)
-	case len(who) == 0:
-		return nobody(ctx, req.origin)
-	default:
-		return r.stats.ShowHistory(ctx, req.origin, who[0])
-	}
+	return r.stats.ShowHistory(ctx, req.origin, req.meant(1, req.origin.Sender))
 }
 
 // matchButtons returns the buttons that show the pages before and after one.

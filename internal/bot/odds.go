@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"elobot/internal/command"
@@ -10,59 +9,29 @@ import (
 	"elobot/internal/stats"
 )
 
-// namesIn returns the names of the players of the group if one of them may be meant by name.
-func (r *Router) namesIn(ctx context.Context, req request) (*command.Names, error) {
-	var people []ranking.Person
-	if req.command.MayNamePlayers() {
-		var err error
-		if people, err = r.rankings.PeopleOf(ctx, req.origin.Chat.ID); err != nil {
-			return nil, fmt.Errorf("read /%s: %w", req.command.Name, err)
-		}
-	}
-	return namesOf(people), nil
-}
-
-// answerForm answers a question that is malformed. It returns all other errors.
-func (r *Router) answerForm(ctx context.Context, req request, err error) error {
-	if form, ok := wrongForm(req.command, err); ok {
-		return r.rankings.Answer(ctx, req.origin, form)
-	}
-	return fmt.Errorf("read /%s: %w", req.command.Name, err)
-}
-
 // odds handles "/odds @bob", "/odds @alice @bob" and "/odds @a @b vs @c @d".
 func (r *Router) odds(ctx context.Context, req request) error {
-	names, err := r.namesIn(ctx, req)
-	if err != nil {
-		return err
-	}
-	a, b, err := command.ParseSides(req.command, req.sender(), req.repliedPerson(), names)
-	if err != nil {
-		return r.answerForm(ctx, req, err)
-	}
-	return r.stats.ShowOdds(ctx, req.origin, peopleOf(a), peopleOf(b))
+	return r.stats.ShowOdds(ctx, req.origin, func(everybody []ranking.Person) (sides [2][]ranking.Person, unclear ranking.Notice) {
+		a, b, err := command.ParseSides(req.command, req.sender(), req.repliedPerson(), namesOf(everybody))
+		if form, malformed := wrongForm(req.command, err); malformed {
+			return sides, form
+		}
+		return [2][]ranking.Person{peopleOf(a), peopleOf(b)}, nil
+	})
 }
 
 // teams handles "/teams @a @b @c @d".
 func (r *Router) teams(ctx context.Context, req request) error {
-	players, err := r.teamPlayers(ctx, req)
-	if err != nil {
-		return r.answerForm(ctx, req, err)
-	}
-	return r.stats.ShowTeams(ctx, req.origin, players)
+	return r.stats.ShowTeams(ctx, req.origin, req.players)
 }
 
-// teamPlayers returns the players whom a /teams names, in their order.
-func (r *Router) teamPlayers(ctx context.Context, req request) ([]ranking.Person, error) {
-	names, err := r.namesIn(ctx, req)
-	if err != nil {
-		return nil, err
+// players returns the players whom a /teams names, in their order, on the first side.
+func (req request) players(everybody []ranking.Person) (sides [2][]ranking.Person, unclear ranking.Notice) {
+	players, err := command.ParsePlayers(req.command, req.sender(), namesOf(everybody))
+	if form, malformed := wrongForm(req.command, err); malformed {
+		return sides, form
 	}
-	players, err := command.ParsePlayers(req.command, req.sender(), names)
-	if err != nil {
-		return nil, fmt.Errorf("read the players: %w", err)
-	}
-	return peopleOf(players), nil
+	return [2][]ranking.Person{peopleOf(players)}, nil
 }
 
 // teamButtons returns the buttons below teams: those for other teams, and the one to report the result. There is no room for the
@@ -87,52 +56,47 @@ func parseCount(args string) (n int, ok bool) {
 
 // turnTeams handles the buttons for other teams. The ratings may have changed since, so the teams are divided again.
 func (r *Router) turnTeams(ctx context.Context, p press, number int) error {
-	players, ok, err := r.playersBelow(ctx, p)
-	if err != nil {
-		return err
-	}
-	if !ok || number > stats.Splits(len(players)) {
+	req, ok := r.teamsBelow(p)
+	if !ok {
 		return r.unknownButton(ctx, p.origin)
 	}
-	return r.stats.TurnTeams(ctx, p.origin, p.query.Message.ID, players, number)
+	return r.stats.TurnTeams(ctx, req.origin, p.query.Message.ID, func(everybody []ranking.Person) ([2][]ranking.Person, ranking.Notice) {
+		sides, unclear := req.players(everybody)
+		if unclear != nil || number > stats.Splits(len(sides[0])) {
+			return sides, ranking.Refusal{Code: ranking.UnknownButton}
+		}
+		return sides, nil
+	}, number)
 }
 
 // reportTeams handles the button that reports a result of teams. Whoever presses it is asked for the score.
 func (r *Router) reportTeams(ctx context.Context, p press, number int) error {
-	players, ok, err := r.playersBelow(ctx, p)
-	if err != nil {
-		return err
-	}
-	split, valid := stats.SplitOf(number, len(players))
-	if !ok || !valid {
+	req, ok := r.teamsBelow(p)
+	if !ok {
 		return r.unknownButton(ctx, p.origin)
 	}
-	var teams [2][]ranking.Person
-	for i, player := range players {
-		side := 1
-		if split.Has(i) {
-			side = 0
+	return r.rankings.StartTeamWizard(ctx, req.origin, func(everybody []ranking.Person) ([2][]ranking.Person, ranking.Notice) {
+		sides, unclear := req.players(everybody)
+		split, valid := stats.SplitOf(number, len(sides[0]))
+		if unclear != nil || !valid {
+			return sides, ranking.Refusal{Code: ranking.UnknownButton}
 		}
-		teams[side] = append(teams[side], player)
-	}
-	return r.rankings.StartTeamWizard(ctx, p.origin, teams)
+		return stats.Divide(split, sides[0]), nil
+	})
 }
 
-// playersBelow returns the players whom the /teams names that the message with a pressed button replies to. ok is false if it is
-// gone, or can no longer be read.
-func (r *Router) playersBelow(ctx context.Context, p press) (players []ranking.Person, ok bool, err error) {
+// teamsBelow returns the /teams that the message with a pressed button replies to. ok is false if it is gone.
+func (r *Router) teamsBelow(p press) (req request, ok bool) {
 	to := p.query.Message.replied()
 	if to == nil || to.From == nil {
-		return nil, false, nil
+		return req, false
 	}
 	c, ok := command.Parse(to.Text, to.commandEntities(), r.self.Username)
 	if known, _ := findCommand(c.Name); !ok || known.Name != command.NameTeams {
-		return nil, false, nil
+		return req, false
 	}
 	c.Name = command.NameTeams
-	players, err = r.teamPlayers(ctx, request{message: to, command: c, origin: p.origin})
-	if _, malformed := wrongForm(c, err); malformed {
-		return nil, false, nil
-	}
-	return players, err == nil, err
+	req = newRequest(to, p.origin, c)
+	req.origin.Mentioned = append(req.origin.Mentioned, person(to.From.mentioned())) // by "me"
+	return req, true
 }

@@ -69,8 +69,12 @@ func TestTeamTurns(t *testing.T) {
 		"1w:19": unknownButton,
 	} {
 		id := w.sim.Press(w.carol, answer, data)
-		if o := w.expect(data, want)[0].origin; o.Key != "c:"+id || o.Sender.ID != 1003 || o.ReplyTo != int64(answer.ID) {
+		o := w.expect(data, want)[0].origin
+		if o.Key != "c:"+id || o.Sender.ID != 1003 || o.ReplyTo != int64(answer.ID) {
 			t.Errorf("%s: origin %+v", data, o)
+		}
+		if got := team(o.Mentioned); o.Names && got != "@bob+Dan_2#1004+@eve+Alice@alice#1001" {
+			t.Errorf("%s: the /teams mentions %s", data, got)
 		}
 	}
 	w.sim.Press(w.carol, w.replyBelow(w.group, request.ID, "1u:42:0"), "1n:2")

@@ -1,9 +1,8 @@
 package bot
 
 import (
-	"context"
 	"errors"
-	"fmt"
+	"slices"
 	"strings"
 
 	"elobot/internal/command"
@@ -11,43 +10,38 @@ import (
 	"elobot/internal/stats"
 )
 
-// playersNamed returns the people whom a question in a group is about, at most so many: those whom it names, or else the author
-// of the message that it replies to, or nobody. unclear is the answer if it is not clear who they are.
-func (r *Router) playersNamed(ctx context.Context, req request, most int) (people []ranking.Person, unclear ranking.Notice, err error) {
-	names, err := r.namesIn(ctx, req)
-	if err != nil {
-		return nil, nil, err
-	}
+// meant returns the people whom a question in a group is about, at most so many: those whom it names, or else the author of the message
+// that it replies to, or else the one that is given, if any.
+func (req request) meant(most int, otherwise *ranking.Person) ranking.Meant {
 	reply := req.repliedPerson()
 	if req.command.Written == command.NameMe { // that is the sender
 		reply = nil
 	}
-	n := stats.UnclearPeople{Command: req.command.Name}
-	named, err := command.ParsePeople(req.command, req.sender(), reply, names)
-	var wrong *command.NameError
-	switch {
-	case errors.As(err, &wrong):
-		n.Reason, n.Word = stats.UnknownName, wrong.Word
-		if wrong.Several {
-			n.Reason = stats.SeveralNamed
+	return func(everybody []ranking.Person) ([]ranking.Person, ranking.Notice) {
+		n := stats.UnclearPeople{Command: req.command.Name}
+		named, err := command.ParsePeople(req.command, req.sender(), reply, namesOf(everybody))
+		var wrong *command.NameError
+		switch {
+		case errors.As(err, &wrong):
+			n.Reason, n.Word = stats.UnknownName, wrong.Word
+			if wrong.Several {
+				n.Reason = stats.SeveralNamed
+			}
+			for _, p := range wrong.People {
+				n.Near = append(n.Near, ranking.Name{Player: ranking.PlayerID(p.Player)})
+			}
+			return nil, n
+		case len(named) > most:
+			n.Reason = stats.TooManyNamed
+			return nil, n
+		case slices.Contains(named, command.Person{}): // an anonymous admin
+			return nil, ranking.Refusal{Code: ranking.NobodyToShow}
+		case len(named) == 0 && otherwise != nil:
+			return []ranking.Person{*otherwise}, nil
+		default:
+			return peopleOf(named), nil
 		}
-		for _, p := range wrong.People {
-			n.Near = append(n.Near, ranking.Name{Player: ranking.PlayerID(p.Player)})
-		}
-		return nil, n, nil
-	case err != nil:
-		return nil, nil, fmt.Errorf("read /%s: %w", req.command.Name, err)
-	case len(named) > most:
-		n.Reason = stats.TooManyNamed
-		return nil, n, nil
 	}
-	for _, p := range named {
-		if p == (command.Person{}) { // an anonymous admin
-			return nil, ranking.Refusal{Code: ranking.NobodyToShow}, nil
-		}
-		people = append(people, person(p))
-	}
-	return people, nil, nil
 }
 
 // unclearPeople says why it is not clear whom a question is about.

@@ -17,37 +17,24 @@ func (r *Router) player(ctx context.Context, req request) error {
 		}
 		return r.stats.ShowMe(ctx, req.origin)
 	}
-	people, unclear, err := r.playersNamed(ctx, req, 1)
-	switch {
-	case err != nil:
-		return err
-	case unclear != nil:
-		return r.rankings.Answer(ctx, req.origin, unclear)
-	case len(people) == 0:
-		return r.stats.ShowMe(ctx, req.origin)
-	default:
-		return r.stats.ShowPlayer(ctx, req.origin, people[0])
-	}
+	return r.stats.ShowPlayer(ctx, req.origin, req.meant(1, req.origin.Sender))
 }
 
 // headToHead handles "/h2h @bob", which is about the sender and Bob, and "/h2h @bob @carol".
 func (r *Router) headToHead(ctx context.Context, req request) error {
-	people, unclear, err := r.playersNamed(ctx, req, 2)
-	switch {
-	case err != nil:
-		return err
-	case unclear != nil:
-	case len(people) == 0:
-		unclear = stats.UnclearPeople{Reason: stats.NobodyNamed, Command: command.NameH2H}
-	case len(people) == 1 && req.origin.Sender == nil:
-		unclear = stats.UnclearPeople{Reason: stats.NameBoth, Command: command.NameH2H}
-	case len(people) == 1:
-		people = []ranking.Person{*req.origin.Sender, people[0]}
-	}
-	if unclear != nil {
-		return r.rankings.Answer(ctx, req.origin, unclear)
-	}
-	return r.stats.ShowHeadToHead(ctx, req.origin, people[0], people[1])
+	return r.stats.ShowHeadToHead(ctx, req.origin, func(everybody []ranking.Person) ([]ranking.Person, ranking.Notice) {
+		people, unclear := req.meant(2, nil)(everybody)
+		switch {
+		case unclear != nil || len(people) == 2:
+			return people, unclear
+		case len(people) == 0:
+			return nil, stats.UnclearPeople{Reason: stats.NobodyNamed, Command: command.NameH2H}
+		case req.origin.Sender == nil:
+			return nil, stats.UnclearPeople{Reason: stats.NameBoth, Command: command.NameH2H}
+		default:
+			return []ranking.Person{*req.origin.Sender, people[0]}, nil
+		}
+	})
 }
 
 // records handles /records.

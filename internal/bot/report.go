@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"fmt"
 
 	"elobot/internal/command"
 	"elobot/internal/ranking"
@@ -13,47 +12,42 @@ func (r *Router) match(ctx context.Context, req request) error {
 	if req.command.Args == "" && len(req.command.Mentions) == 0 && req.command.Written == command.NameMatch {
 		return r.startWizard(ctx, req)
 	}
-	report, names, err := r.report(ctx, req)
-	if form, ok := wrongForm(req.command, err); ok {
-		req.origin.Malformed = req.command.Name
-		form.Corrected, _ = command.Correct(req.command, req.sender(), req.repliedPerson(), names, err)
-		return r.rankings.Answer(ctx, req.origin, form)
+	// Most results mention everybody, and have no other words than "gg": they can be read without the players of the group.
+	said := req.reading(nil)
+	if req.origin.Names && (req.command.LikelyNamesPlayers() || said.Malformed != nil) {
+		return r.rankings.Report(ctx, req.origin, req.reading)
 	}
-	if err != nil {
-		return err
+	req.origin.Names = false
+	return r.rankings.Report(ctx, req.origin, func([]ranking.Person) ranking.Reading { return said })
+}
+
+// reading returns what a result says.
+func (req request) reading(everybody []ranking.Person) ranking.Reading {
+	report, err := req.parse(everybody)
+	if form, malformed := wrongForm(req.command, err); malformed {
+		form.Corrected, _ = command.Correct(req.command, req.sender(), req.repliedPerson(), namesOf(everybody), err)
+		return ranking.Reading{Malformed: form}
 	}
 	readings := readingsOf(report)
 	if report.Doubt == command.DoubtNone {
-		return r.rankings.RecordMatch(ctx, req.origin, readings[0]...)
+		return ranking.Reading{Reports: readings[0]}
 	}
-	return r.rankings.AskMatch(ctx, req.origin, ranking.Question{
-		Doubt: ranking.Doubt(report.Doubt), Word: report.Word, Readings: readings,
-	})
+	return ranking.Reading{Question: &ranking.Question{Doubt: ranking.Doubt(report.Doubt), Word: report.Word, Readings: readings}}
 }
 
-// report reads the result in a command. It reads the players of the group if one of them is probably meant by name, or if the
-// result cannot be read without them: most results mention everybody, and have no other words than "gg".
-func (r *Router) report(ctx context.Context, req request) (command.Report, *command.Names, error) {
-	mayName := req.command.MayNamePlayers() && req.origin.Chat.IsGroup()
-	if !mayName || !req.command.LikelyNamesPlayers() {
-		report, err := command.ParseMatch(req.command, req.sender(), req.repliedPerson(), nil)
-		if err == nil {
-			return report, nil, nil
+// parse reads the result in a command. Every error is a *command.FormError.
+func (req request) parse(everybody []ranking.Person) (command.Report, error) {
+	return command.ParseMatch(req.command, req.sender(), req.repliedPerson(), namesOf(everybody))
+}
+
+// parseNames does what parse does. A word such as "gg" is a name only if the result cannot be read otherwise.
+func (req request) parseNames(everybody []ranking.Person) (command.Report, error) {
+	if !req.command.LikelyNamesPlayers() {
+		if report, err := req.parse(nil); err == nil {
+			return report, nil
 		}
-		if !mayName {
-			return command.Report{}, nil, fmt.Errorf("read /%s: %w", req.command.Name, err)
-		}
 	}
-	people, err := r.rankings.PeopleOf(ctx, req.origin.Chat.ID)
-	if err != nil {
-		return command.Report{}, nil, fmt.Errorf("read /%s: %w", req.command.Name, err)
-	}
-	names := namesOf(people)
-	report, err := command.ParseMatch(req.command, req.sender(), req.repliedPerson(), names)
-	if err != nil {
-		return command.Report{}, names, fmt.Errorf("read /%s: %w", req.command.Name, err)
-	}
-	return report, names, nil
+	return req.parse(everybody)
 }
 
 // sender returns who sent the command, the zero Person for an anonymous admin.
@@ -100,12 +94,11 @@ func readingsOf(report command.Report) [][]ranking.Report {
 	return all
 }
 
-func peopleOf(all []command.Person) []ranking.Person {
-	side := make([]ranking.Person, len(all))
-	for i, p := range all {
-		side[i] = person(p)
+func peopleOf(all []command.Person) (people []ranking.Person) {
+	for _, p := range all {
+		people = append(people, person(p))
 	}
-	return side
+	return people
 }
 
 // scores converts the scores of a match.

@@ -18,7 +18,7 @@ import (
 // Rankings is the part of the ranking service that commands call. Each call commits its effect, its idempotency key and its
 // answer together. A repeated call changes nothing.
 type Rankings interface {
-	RecordMatch(ctx context.Context, o ranking.Origin, reports ...ranking.Report) error
+	Report(ctx context.Context, o ranking.Origin, read func(everybody []ranking.Person) ranking.Reading) error
 	Join(ctx context.Context, o ranking.Origin) error
 	ShowSettings(ctx context.Context, o ranking.Origin, isAdmin func(context.Context) (bool, error)) error
 	ChangeBoard(ctx context.Context, o ranking.Origin, change ranking.BoardChange, isAdmin func(context.Context) (bool, error)) error
@@ -26,13 +26,10 @@ type Rankings interface {
 	ChangeDisplay(ctx context.Context, o ranking.Origin, d ranking.DisplayChange) error
 	UndoMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment) error
 	RestoreMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment) error
-	AskMatch(ctx context.Context, o ranking.Origin, q ranking.Question) error
 	StartWizard(ctx context.Context, o ranking.Origin, opponent *ranking.Person, otherwise ranking.Notice) error
-	StartTeamWizard(ctx context.Context, o ranking.Origin, teams [2][]ranking.Person) error
-	Wizard(ctx context.Context, o ranking.Origin, ref ranking.PromptRef) (*ranking.WizardRequest, error)
+	StartTeamWizard(ctx context.Context, o ranking.Origin, teams ranking.Sides) error
+	ReplyToWizard(ctx context.Context, o ranking.Origin, ref ranking.PromptRef, read ranking.WizardReply) error
 	AnswerPrompt(ctx context.Context, o ranking.Origin, a ranking.PromptAnswer) error
-	PeopleOf(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.Person, error)
-	OfferFix(ctx context.Context, o ranking.Origin, original ranking.MatchRef, r ranking.Report) error
 	FixMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment, scores []ranking.Score) error
 	AcceptFix(ctx context.Context, o ranking.Origin, offer int64, a ranking.Amendment, scores []ranking.Score) error
 	Answer(ctx context.Context, o ranking.Origin, n ranking.Notice) error
@@ -44,24 +41,24 @@ type Rankings interface {
 // Stats is the part of the stats service that commands call.
 type Stats interface {
 	ShowRanking(ctx context.Context, o ranking.Origin, q stats.RankingQuery) error
-	ShowPlayer(ctx context.Context, o ranking.Origin, who ranking.Person) error
+	ShowPlayer(ctx context.Context, o ranking.Origin, who ranking.Meant) error
 	TurnRanking(ctx context.Context, o ranking.Origin, message int64, asker ranking.UserID, q stats.RankingQuery) error
 	ShowMe(ctx context.Context, o ranking.Origin) error
-	ShowHeadToHead(ctx context.Context, o ranking.Origin, a, b ranking.Person) error
+	ShowHeadToHead(ctx context.Context, o ranking.Origin, who ranking.Meant) error
 	ShowRecords(ctx context.Context, o ranking.Origin) error
 	TurnToPlayer(ctx context.Context, o ranking.Origin, message int64, player ranking.PlayerID) error
 	TurnToHeadToHead(ctx context.Context, o ranking.Origin, message int64, player ranking.PlayerID) error
 	TurnRecords(ctx context.Context, o ranking.Origin, message int64, ofMonth bool) error
 	ShowMatches(ctx context.Context, o ranking.Origin) error
 	TurnMatches(ctx context.Context, o ranking.Origin, message int64, at stats.Paging) error
-	ShowHistory(ctx context.Context, o ranking.Origin, who ranking.Person) error
+	ShowHistory(ctx context.Context, o ranking.Origin, who ranking.Meant) error
 	TurnHistory(ctx context.Context, o ranking.Origin, message int64, player ranking.PlayerID, at stats.Paging) error
-	ShowOdds(ctx context.Context, o ranking.Origin, a, b []ranking.Person) error
-	ShowTeams(ctx context.Context, o ranking.Origin, players []ranking.Person) error
-	ShowChart(ctx context.Context, o ranking.Origin, people []ranking.Person) error
+	ShowOdds(ctx context.Context, o ranking.Origin, sides ranking.Sides) error
+	ShowTeams(ctx context.Context, o ranking.Origin, players ranking.Sides) error
+	ShowChart(ctx context.Context, o ranking.Origin, who ranking.Meant) error
 	PostChart(ctx context.Context, o ranking.Origin, player ranking.PlayerID) error
 	TurnChart(ctx context.Context, o ranking.Origin, message int64, n stats.Chart) error
-	TurnTeams(ctx context.Context, o ranking.Origin, message int64, players []ranking.Person, k int) error
+	TurnTeams(ctx context.Context, o ranking.Origin, message int64, players ranking.Sides, k int) error
 }
 
 // Admins knows who is an admin of a chat.
@@ -117,7 +114,7 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 		return nil
 	}
 	c, ok := command.Parse(m.Text, m.commandEntities(), r.self.Username)
-	req := request{message: m, command: c, origin: m.origin()}
+	req := newRequest(m, m.origin(), c)
 	req.origin.Retried = in.Retried
 	if !ok {
 		return r.wizardReply(logged(ctx, in, command.NameMatch), req)
@@ -136,6 +133,12 @@ type request struct {
 	command  command.Command
 	origin   ranking.Origin
 	opponent *command.Person // whom the message is about if it names nobody, nil for the author of the message that it replies to
+}
+
+// newRequest returns a request with the command in a message, or that a message stands for.
+func newRequest(m *message, o ranking.Origin, c command.Command) request {
+	o.Mentioned, o.Names = peopleOf(c.Mentions), c.MayNamePlayers() && o.Chat.IsGroup()
+	return request{message: m, command: c, origin: o}
 }
 
 // isFromPerson reports whether a member of the chat wrote this message: not a bot or a channel, not forwarded, and not sent

@@ -33,7 +33,7 @@ type call struct {
 	notice  ranking.Notice
 	who     ranking.Person // who has left, or the opponent of a wizard
 
-	question ranking.Question // of AskMatch only
+	question ranking.Question // if it is doubtful what is reported
 	offer    int64            // the message of an accepted offer
 
 	from, to ranking.ExternalChatID // of MoveChat only
@@ -66,8 +66,6 @@ func (c call) String() string {
 		return "fix " + which(c.take.Match) + " " + points(c.scores)
 	case "accept":
 		return fmt.Sprintf("fix %s %s in %d", which(c.take.Match), points(c.scores), c.offer)
-	case "offer":
-		return fmt.Sprintf("offer %s %s %s by %s", team(c.report.A), team(c.report.B), points(c.report.Scores), which(c.take.Match))
 	case "move":
 		return fmt.Sprintf("move %d to %d", c.from, c.to)
 	case "left":
@@ -153,12 +151,46 @@ func (f *fakeRankings) add(c call) error {
 	return f.err
 }
 
-func (f *fakeRankings) RecordMatch(_ context.Context, o ranking.Origin, reports ...ranking.Report) error {
-	return f.add(call{method: "match", origin: o, report: reports[0], further: reports[1:]})
+// everybody returns who is in the group, nobody unless the message may name them.
+func (f *fakeRankings) everybody(o ranking.Origin) []ranking.Person {
+	if !o.Names {
+		return nil
+	}
+	f.reads++
+	return f.people
 }
 
-func (f *fakeRankings) AskMatch(_ context.Context, o ranking.Origin, q ranking.Question) error {
-	return f.add(call{method: "ask", origin: o, question: q})
+func (f *fakeRankings) Report(_ context.Context, o ranking.Origin, read func(everybody []ranking.Person) ranking.Reading) error {
+	switch r := read(f.everybody(o)); {
+	case r.Malformed != nil:
+		o.Malformed = "match"
+		return f.add(call{method: "answer", origin: o, notice: r.Malformed})
+	case r.Question != nil:
+		return f.add(call{method: "ask", origin: o, question: *r.Question})
+	default:
+		return f.add(call{method: "match", origin: o, report: r.Reports[0], further: r.Reports[1:]})
+	}
+}
+
+// addAbout records a question about people: about nobody, about all of them as about returns it, or why it is not clear who they are.
+func (f *fakeRankings) addAbout(o ranking.Origin, who ranking.Meant, nobody string, about func(people string) string) error {
+	switch people, unclear := who(f.everybody(o)); {
+	case unclear != nil:
+		return f.add(call{method: "answer", origin: o, notice: unclear})
+	case len(people) == 0:
+		return f.add(call{method: nobody, origin: o})
+	default:
+		return f.add(call{method: about(team(people)), origin: o})
+	}
+}
+
+// addSides does what addAbout does.
+func (f *fakeRankings) addSides(o ranking.Origin, who ranking.Sides, about func(sides string) string) error {
+	sides, unclear := who(f.everybody(o))
+	if unclear != nil {
+		return f.add(call{method: "answer", origin: o, notice: unclear})
+	}
+	return f.add(call{method: about(strings.TrimSpace(team(sides[0]) + " " + team(sides[1]))), origin: o})
 }
 
 func (f *fakeRankings) StartWizard(_ context.Context, o ranking.Origin, opponent *ranking.Person, _ ranking.Notice) error {
@@ -169,13 +201,15 @@ func (f *fakeRankings) StartWizard(_ context.Context, o ranking.Origin, opponent
 	return f.add(c)
 }
 
-func (f *fakeRankings) Wizard(context.Context, ranking.Origin, ranking.PromptRef) (*ranking.WizardRequest, error) {
-	return f.wizard, f.err
-}
-
-func (f *fakeRankings) PeopleOf(context.Context, ranking.ExternalChatID) ([]ranking.Person, error) {
-	f.reads++
-	return f.people, f.err
+func (f *fakeRankings) ReplyToWizard(ctx context.Context, o ranking.Origin, _ ranking.PromptRef, read ranking.WizardReply) error {
+	if f.wizard == nil {
+		return f.err
+	}
+	a, malformed := read(*f.wizard, f.everybody(o))
+	if malformed != nil {
+		return f.Answer(ctx, o, malformed)
+	}
+	return f.AnswerPrompt(ctx, o, a)
 }
 
 func (f *fakeRankings) Join(_ context.Context, o ranking.Origin) error {
@@ -201,12 +235,12 @@ func rankingOf(q stats.RankingQuery) string {
 	return s
 }
 
-func (f *fakeRankings) ShowPlayer(_ context.Context, o ranking.Origin, p ranking.Person) error {
-	return f.add(call{method: "standing of " + who(p), origin: o})
+func (f *fakeRankings) ShowPlayer(_ context.Context, o ranking.Origin, who ranking.Meant) error {
+	return f.addAbout(o, who, "standing of nobody", func(people string) string { return "standing of " + people })
 }
 
-func (f *fakeRankings) ShowHeadToHead(_ context.Context, o ranking.Origin, a, b ranking.Person) error {
-	return f.add(call{method: fmt.Sprintf("%s against %s", who(a), who(b)), origin: o})
+func (f *fakeRankings) ShowHeadToHead(_ context.Context, o ranking.Origin, who ranking.Meant) error {
+	return f.addAbout(o, who, "", func(people string) string { return strings.ReplaceAll(people, "+", " against ") })
 }
 
 func (f *fakeRankings) ShowRecords(_ context.Context, o ranking.Origin) error {
@@ -237,24 +271,24 @@ func (f *fakeRankings) TurnMatches(_ context.Context, o ranking.Origin, message 
 	return f.add(call{method: fmt.Sprintf("matches %+v in %d", at, message), origin: o})
 }
 
-func (f *fakeRankings) ShowHistory(_ context.Context, o ranking.Origin, p ranking.Person) error {
-	return f.add(call{method: "history of " + who(p), origin: o})
+func (f *fakeRankings) ShowHistory(_ context.Context, o ranking.Origin, who ranking.Meant) error {
+	return f.addAbout(o, who, "matches", func(people string) string { return "history of " + people })
 }
 
 func (f *fakeRankings) TurnHistory(_ context.Context, o ranking.Origin, message int64, player ranking.PlayerID, at stats.Paging) error {
 	return f.add(call{method: fmt.Sprintf("history of player %d %+v in %d", player, at, message), origin: o})
 }
 
-func (f *fakeRankings) ShowOdds(_ context.Context, o ranking.Origin, a, b []ranking.Person) error {
-	return f.add(call{method: "odds " + team(a) + " " + team(b), origin: o})
+func (f *fakeRankings) ShowOdds(_ context.Context, o ranking.Origin, sides ranking.Sides) error {
+	return f.addSides(o, sides, func(sides string) string { return "odds " + sides })
 }
 
-func (f *fakeRankings) ShowTeams(_ context.Context, o ranking.Origin, players []ranking.Person) error {
-	return f.add(call{method: "teams " + team(players), origin: o})
+func (f *fakeRankings) ShowTeams(_ context.Context, o ranking.Origin, players ranking.Sides) error {
+	return f.addSides(o, players, func(players string) string { return "teams " + players })
 }
 
-func (f *fakeRankings) ShowChart(_ context.Context, o ranking.Origin, people []ranking.Person) error {
-	return f.add(call{method: "chart of " + team(people), origin: o})
+func (f *fakeRankings) ShowChart(_ context.Context, o ranking.Origin, who ranking.Meant) error {
+	return f.addAbout(o, who, "chart of ", func(people string) string { return "chart of " + people })
 }
 
 func (f *fakeRankings) PostChart(_ context.Context, o ranking.Origin, player ranking.PlayerID) error {
@@ -265,12 +299,12 @@ func (f *fakeRankings) TurnChart(_ context.Context, o ranking.Origin, message in
 	return f.add(call{method: fmt.Sprintf("chart %+v in %d", n, message), origin: o})
 }
 
-func (f *fakeRankings) TurnTeams(_ context.Context, o ranking.Origin, message int64, players []ranking.Person, k int) error {
-	return f.add(call{method: fmt.Sprintf("teams %s %d in %d", team(players), k, message), origin: o})
+func (f *fakeRankings) TurnTeams(_ context.Context, o ranking.Origin, message int64, players ranking.Sides, k int) error {
+	return f.addSides(o, players, func(players string) string { return fmt.Sprintf("teams %s %d in %d", players, k, message) })
 }
 
-func (f *fakeRankings) StartTeamWizard(_ context.Context, o ranking.Origin, teams [2][]ranking.Person) error {
-	return f.add(call{method: "wizard " + team(teams[0]) + " " + team(teams[1]), origin: o})
+func (f *fakeRankings) StartTeamWizard(_ context.Context, o ranking.Origin, teams ranking.Sides) error {
+	return f.addSides(o, teams, func(sides string) string { return "wizard " + sides })
 }
 
 func (f *fakeRankings) UndoMatch(_ context.Context, o ranking.Origin, t ranking.Amendment) error {
@@ -306,10 +340,6 @@ func (f *fakeRankings) FixMatch(_ context.Context, o ranking.Origin, t ranking.A
 
 func (f *fakeRankings) AcceptFix(_ context.Context, o ranking.Origin, offer int64, t ranking.Amendment, scores []ranking.Score) error {
 	return f.add(call{method: "accept", origin: o, offer: offer, take: t, scores: scores})
-}
-
-func (f *fakeRankings) OfferFix(_ context.Context, o ranking.Origin, made ranking.MatchRef, r ranking.Report) error {
-	return f.add(call{method: "offer", origin: o, take: ranking.Amendment{Match: made}, report: r})
 }
 
 func (f *fakeRankings) Answer(_ context.Context, o ranking.Origin, n ranking.Notice) error {
@@ -515,10 +545,10 @@ func TestCommandsInAGroup(t *testing.T) {
 		"/elo @bob":                       "standing of @bob",
 		"/elo [Dan 2](tg://user?id=1004)": "standing of Dan_2#1004", "/ranking of @bob 3": "standing of @bob",
 		"/me bob": `answer unclear_people {"reason":"unknown_name","command":"stats","word":"bob"}`,
-		"/rating": "me", "/profile": "me", "/me 3": "me", "/rating @bob": "standing of @bob", "/profile @bob!": "standing of @bob",
+		"/rating": "standing of Alice@alice#1001", "/profile": "standing of Alice@alice#1001", "/me 3": "standing of Alice@alice#1001", "/rating @bob": "standing of @bob", "/profile @bob!": "standing of @bob",
 		"/me [Dan 2](tg://user?id=1004)": "standing of Dan_2#1004",
-		"/me":                            "me", "/Me@elo_bot": "me", "/me of all": `answer unclear_people {"reason":"unknown_name","command":"stats","word":"all"}`, "/me@other_bot": ignored,
-		"/stats": "me", "/stats @bob": "standing of @bob", "/stats me": "standing of Alice@alice#1001", "/stats@other_bot": ignored,
+		"/me":                            "standing of Alice@alice#1001", "/Me@elo_bot": "standing of Alice@alice#1001", "/me of all": `answer unclear_people {"reason":"unknown_name","command":"stats","word":"all"}`, "/me@other_bot": ignored,
+		"/stats": "standing of Alice@alice#1001", "/stats @bob": "standing of @bob", "/stats me": "standing of Alice@alice#1001", "/stats@other_bot": ignored,
 		"/stats @bob @carol": `answer unclear_people {"reason":"too_many","command":"stats"}`, "/vs @bob": "Alice@alice#1001 against @bob",
 		"/h2h": `answer unclear_people {"reason":"nobody","command":"h2h"}`, "/h2h @bob": "Alice@alice#1001 against @bob",
 		"/h2h @bob vs @carol": "@bob against @carol", "/h2h @bob me": "@bob against Alice@alice#1001",
@@ -613,7 +643,7 @@ func TestOrigin(t *testing.T) {
 	m = basic.Say(w.alice, "/match @bob 3:1")
 	check("basic group with a title to be cleaned", ranking.Origin{
 		Key: fmt.Sprintf("m:%d:%d", basic.ID(), m.ID), Chat: chat(basic, "Old <group>"), Sender: &alice,
-		SentAt: worldTime, ReplyTo: int64(m.ID),
+		SentAt: worldTime, ReplyTo: int64(m.ID), Mentioned: []ranking.Person{{Username: "bob"}},
 	})
 	private := w.sim.Private(w.alice)
 	m = private.Say(w.alice, "/start")
@@ -747,7 +777,7 @@ func TestAnonymousAdmin(t *testing.T) {
 		"/match":                 "wizard ",
 		"/join":                  "join",
 		"/ranking":               "ranking",
-		"/me":                    "me",
+		"/me":                    "standing of nobody",
 		"/stats me":              `answer refusal {"code":"nobody_to_show"}`,
 		"/h2h @bob @carol":       "@bob against @carol",
 		"/h2h @bob":              `answer unclear_people {"reason":"name_both","command":"h2h"}`,
@@ -867,8 +897,7 @@ func TestEditsAreAskedFor(t *testing.T) {
 	}
 	m := w.group.Say(w.alice, "/match @bob 3:1")
 	w.group.Edit(m, "/match @bob 3:2")
-	w.expect("a message and its edit", "match Alice@alice#1001 @bob 3:1", "match Alice@alice#1001 @bob 3:2",
-		fmt.Sprintf("offer Alice@alice#1001 @bob 3:2 by message %d or m:%d:%[1]d", m.ID, w.group.ID()))
+	w.expect("a message and its edit", "match Alice@alice#1001 @bob 3:1", "match Alice@alice#1001 @bob 3:2")
 }
 
 func TestUndecodableUpdatesAreUnreadable(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"elobot/internal/command"
@@ -29,99 +28,87 @@ func (r *Router) wizardReply(ctx context.Context, req request) error {
 	if to == nil || req.origin.Sender == nil || !req.origin.Chat.IsGroup() {
 		return nil
 	}
-	a := ranking.PromptAnswer{Message: to.ID}
+	var wizard ranking.PromptRef
 	asked := -1 // about the score against this opponent
 	for _, data := range r.buttonsBelow(to) {
 		ref, option, ok := promptOf(data)
 		if !ok {
 			return nil
 		}
-		a.Prompt = ref
+		wizard = ref
 		if opponent, ok := option.Opponent(); ok {
 			asked = opponent
 		}
 	}
-	if a.Prompt.ID == 0 {
+	if wizard.ID == 0 {
 		return nil
 	}
-	w, err := r.rankings.Wizard(ctx, req.origin, a.Prompt)
-	if err != nil || w == nil {
-		return err
+	req = newRequest(req.message, req.origin, command.Text(command.NameMatch, req.message.Text, req.message.commandEntities(), r.self.Username))
+	read := func(w ranking.WizardRequest, everybody []ranking.Person) (a ranking.PromptAnswer, malformed ranking.Notice) {
+		if 0 <= asked && asked < len(w.Opponents) {
+			req.opponent = new(namedPlayer(w.Opponents[asked]))
+		}
+		if w.HasTeams() {
+			a, malformed = req.teamScore(w)
+		} else {
+			a, malformed = req.wizardAnswer(everybody)
+		}
+		a.Prompt, a.Message = wizard, to.ID
+		return a, malformed
 	}
-	req.command = command.Text(command.NameMatch, req.message.Text, req.message.commandEntities(), r.self.Username)
-	if w.HasTeams() {
-		return r.answerTeamWizard(ctx, req, a, w)
-	}
-	if 0 <= asked && asked < len(w.Opponents) {
-		req.opponent = new(namedPlayer(w.Opponents[asked]))
-	}
-	return r.answerWizard(ctx, req, a)
+	return r.rankings.ReplyToWizard(ctx, req.origin, wizard, read)
 }
 
-// answerWizard answers a wizard with what somebody typed.
-func (r *Router) answerWizard(ctx context.Context, req request, a ranking.PromptAnswer) error {
-	report, _, err := r.report(ctx, req)
+// wizardAnswer returns the answer to a wizard that somebody typed.
+func (req request) wizardAnswer(everybody []ranking.Person) (a ranking.PromptAnswer, malformed ranking.Notice) {
+	report, err := req.parseNames(everybody)
 	if a.Unclear = unclearOpponent(report, err, req.sender()); a.Unclear != nil {
-		return r.rankings.AnswerPrompt(ctx, req.origin, a)
+		return a, nil
 	}
 	if err == nil {
 		_, err = command.Certain(report)
 	}
-	form, malformed := wrongForm(req.command, err)
-	if malformed && req.opponent == nil {
-		if a.Opponent, a.Unclear, err = r.opponent(ctx, req); err != nil {
-			return err
-		}
-		if a.Opponent != nil || a.Unclear != nil {
-			return r.rankings.AnswerPrompt(ctx, req.origin, a)
+	if err == nil {
+		a.Reports = readingsOf(report)[0]
+		return a, nil
+	}
+	if req.opponent == nil {
+		if a.Opponent, a.Unclear = req.opponentAlone(everybody); a.Opponent != nil || a.Unclear != nil {
+			return a, nil
 		}
 	}
-	switch {
-	case malformed:
-		req.origin.Malformed = req.command.Name
-		return r.rankings.Answer(ctx, req.origin, form)
-	case err != nil:
-		return fmt.Errorf("read the answer to a wizard: %w", err)
-	}
-	a.Reports = readingsOf(report)[0]
-	return r.rankings.AnswerPrompt(ctx, req.origin, a)
+	malformed, _ = wrongForm(req.command, err)
+	return a, malformed
 }
 
-// answerTeamWizard answers a wizard about teams with the score that somebody typed.
-func (r *Router) answerTeamWizard(ctx context.Context, req request, a ranking.PromptAnswer, w *ranking.WizardRequest) error {
+// teamScore returns the answer to a wizard about teams: the score that somebody typed.
+func (req request) teamScore(w ranking.WizardRequest) (a ranking.PromptAnswer, malformed ranking.Notice) {
 	typed, err := command.ParseScores(req.command)
 	if form, malformed := wrongForm(req.command, err); malformed {
-		req.origin.Malformed = req.command.Name
-		return r.rankings.Answer(ctx, req.origin, form)
-	}
-	if err != nil {
-		return fmt.Errorf("read the answer to a wizard: %w", err)
+		return a, form
 	}
 	a.Reports = []ranking.Report{{A: w.Teams[0], B: w.Teams[1], Scores: scores(typed)}}
-	return r.rankings.AnswerPrompt(ctx, req.origin, a)
+	return a, nil
 }
 
-// opponent reads a name without a score, by adding one. It returns nothing if the text is no name.
-func (r *Router) opponent(ctx context.Context, req request) (*ranking.Person, *ranking.UnclearOpponent, error) {
+// opponentAlone reads a name without a score, by adding one. It returns nothing if the text is no name.
+func (req request) opponentAlone(everybody []ranking.Person) (*ranking.Person, *ranking.UnclearOpponent) {
 	req.command.Args += " 1:0"
-	report, _, err := r.report(ctx, req)
+	report, err := req.parseNames(everybody)
 	if unclear := unclearOpponent(report, err, req.sender()); unclear != nil {
 		unclear.Score = nil
-		return nil, unclear, nil
+		return nil, unclear
 	}
 	if err == nil {
 		_, err = command.Certain(report)
 	}
-	if _, malformed := wrongForm(req.command, err); malformed {
-		return nil, nil, nil
-	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil
 	}
 	if opponent, ok := opponentOf(report.Readings[0], req.sender()); ok {
-		return new(person(opponent)), nil, nil
+		return new(person(opponent)), nil
 	}
-	return nil, nil, nil
+	return nil, nil
 }
 
 // unclearOpponent returns the name in a result that does not tell who is the sender's opponent, nil if there is none.

@@ -17,8 +17,7 @@ const (
 	// ApplyingTogether: the transaction with the changes of several results is on its way to the database, and may or may not
 	// commit.
 	ApplyingTogether Point = "applying together"
-	// Applied: the changes of a command have been written, but the caller does not know yet. A result has committed. An
-	// amendment or a timer has not: it holds the lock of the group until it commits.
+	// Applied: the changes of a command have committed, but the caller does not know yet.
 	Applied Point = "applied"
 	// Handled: all effects of an update have committed, but Telegram has no confirmation yet.
 	Handled Point = "handled"

@@ -51,7 +51,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "another key at each attempt", file: "internal/ranking/attempt.go",
-		before: "= o.Key, snap.ChatID, c.rateEntry(o, changes.Notice)", after: "= o.Key+o.SentAt.Format(\"05.000\")+time.Now().String(), snap.ChatID, c.rateEntry(o, changes.Notice)",
+		before: "Key: o.Key, Trigger: o.trigger(),", after: "Key: o.Key + time.Now().String(), Trigger: o.trigger(),",
 		packages: "./internal/ranking", tests: "^TestRedelivery$",
 	},
 	{
@@ -131,7 +131,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "same result not asked about", file: "internal/ranking/unusual.go",
-		before: "if apart > sameGameWindow ||", after: "if apart >= sameGameWindow ||",
+		before: "if apart > SameGameWindow ||", after: "if apart >= SameGameWindow ||",
 		packages: "./internal/ranking", tests: "^TestDuplicates$",
 	},
 	{

@@ -55,7 +55,7 @@ func Translate(err error) error {
 		case "players_telegram_user_id_key", "players_unclaimed_key", "sightings_pkey", "sightings_username_key",
 			"group_players_ladder_id_player_id_key":
 			return fmt.Errorf("%w: %w", ranking.ErrConflict, err) // both inserted the same person
-		case "chats_telegram_chat_id_key", "chats_no_alias", "chat_aliases_pkey", "chat_aliases_no_chat":
+		case "chats_telegram_chat_id_key", "chats_no_alias", "chat_aliases_pkey", "chat_aliases_no_chat", "groups_chat_id_key", "ladders_default_key":
 			return fmt.Errorf("%w: %w", ranking.ErrConflict, err) // both inserted the same chat, or it is being moved
 		}
 	case pgerrcode.ForeignKeyViolation:

@@ -31,9 +31,9 @@ func TestMigrateHistory(t *testing.T) {
 	}
 	before := contents()
 	for _, name := range []string{
-		"000110_one_truth.down.sql", "000109_summaries.down.sql", "000108_instances.down.sql", "000106_detached_groups.down.sql",
+		"000111_upsets_of_months.down.sql", "000110_one_truth.down.sql", "000109_summaries.down.sql", "000108_instances.down.sql", "000106_detached_groups.down.sql",
 		"000105_boards_and_charts.down.sql", "000104_history.down.sql", "000104_history.up.sql", "000105_boards_and_charts.up.sql",
-		"000106_detached_groups.up.sql", "000108_instances.up.sql", "000109_summaries.up.sql", "000110_one_truth.up.sql",
+		"000106_detached_groups.up.sql", "000108_instances.up.sql", "000109_summaries.up.sql", "000110_one_truth.up.sql", "000111_upsets_of_months.up.sql",
 	} {
 		sql, err := fs.ReadFile(migrations.FS, name)
 		dbtest.Must(t, err)

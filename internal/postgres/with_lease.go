@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -34,17 +35,39 @@ func (l *Lease) Require(batch *pgx.Batch) {
 	}
 }
 
-// Transact runs fn in a transaction, as the function Transact does, and under the lease unless that is nil. The server
-// ends the session if the transaction is idle for too long, because a stalled process must not keep others from taking
-// over.
+// Begin adds what begins a transaction that stays open under the lease. The server ends the session if the transaction is idle for too
+// long, because a stalled process must not keep others from taking over. A nil lease adds nothing.
+func (l *Lease) Begin(batch *pgx.Batch) {
+	if l == nil {
+		return
+	}
+	batch.Queue(`SELECT set_config('idle_in_transaction_session_timeout', $1, true)`,
+		strconv.FormatInt(l.idleTimeout.Milliseconds(), 10))
+	l.Require(batch)
+}
+
+// BeginTx begins a transaction, as Begin does.
+func (l *Lease) BeginTx(ctx context.Context, pool *pgxpool.Pool) (pgx.Tx, error) {
+	tx, err := pool.Begin(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("begin: %w", err)
+	}
+	var batch pgx.Batch
+	l.Begin(&batch)
+	if err := tx.SendBatch(ctx, &batch).Close(); err != nil {
+		Rollback(ctx, tx)
+		return nil, err
+	}
+	return tx, nil
+}
+
+// Transact runs fn in a transaction, as the function Transact does, and under the lease unless that is nil.
 func (l *Lease) Transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
 	return Transact(ctx, pool, func(tx pgx.Tx) error {
-		if l != nil {
-			var batch pgx.Batch
-			l.queueTransaction(&batch)
-			if err := tx.SendBatch(ctx, &batch).Close(); err != nil {
-				return err
-			}
+		var batch pgx.Batch
+		l.Begin(&batch)
+		if err := tx.SendBatch(ctx, &batch).Close(); err != nil {
+			return err
 		}
 		return fn(tx)
 	})
@@ -56,7 +79,7 @@ func (l *Lease) TransactOnSnapshot(ctx context.Context, pool *pgxpool.Pool, fn f
 	return transact(ctx, pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
 		if l != nil {
 			var batch pgx.Batch
-			l.queueTransaction(&batch)
+			l.Begin(&batch)
 			// The snapshot is older than the shared lock, so the epoch may have changed in between. Then this is a conflict.
 			batch.Queue(`SELECT FROM leases WHERE name = $1 FOR KEY SHARE`, l.name)
 			if err := tx.SendBatch(ctx, &batch).Close(); err != nil {
@@ -65,11 +88,4 @@ func (l *Lease) TransactOnSnapshot(ctx context.Context, pool *pgxpool.Pool, fn f
 		}
 		return fn(tx)
 	})
-}
-
-// queueTransaction adds what begins a transaction under the lease.
-func (l *Lease) queueTransaction(batch *pgx.Batch) {
-	batch.Queue(`SELECT set_config('idle_in_transaction_session_timeout', $1, true)`,
-		strconv.FormatInt(l.idleTimeout.Milliseconds(), 10))
-	l.Require(batch)
 }

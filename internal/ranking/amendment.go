@@ -3,7 +3,6 @@ package ranking
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 )
@@ -26,69 +25,41 @@ type amendOperation struct {
 	origin  Origin
 	window  time.Duration // how long players and the reporter may amend the match
 	longest int           // number of later matches that may be replayed
-	log     *slog.Logger
-	admin   *bool // whether the sender is an admin; nil until it is known
-	// asAdmin is true if only being an admin permits the sender to amend the match.
-	asAdmin bool
-	asked   bool // whether the sender has an open prompt about the match
-	undone  int  // the number of the sender's last match if that is undone already, and found is the last one that counts; or 0
 
+	// What follows from the snapshot.
 	found   *StoredMatch  // the match that is meant, nil if there is none
 	several []StoredMatch // the matches of the message that is meant, if there are several; then found is nil
-	history MatchHistory  // of its ladder from the match on, once the group is locked
+	history MatchHistory  // of its ladder from the match on
 }
 
-func (s *Service) amendment(o Origin, a Amendment) *amendOperation {
-	return &amendOperation{
-		Amendment: a, origin: o, window: s.settings.UndoWindow, longest: s.settings.LongestReplay, log: s.log,
-	}
+func (s *Service) amendment(o Origin, a Amendment) amendOperation {
+	return amendOperation{Amendment: a, origin: o, window: s.settings.UndoWindow, longest: s.settings.LongestReplay}
 }
 
 // amend handles an amendment.
-func (s *Service) amend(ctx context.Context, name string, a *amendOperation, op operation) error {
+func (s *Service) amend(ctx context.Context, name string, o Origin, a Amendment, op operation) error {
+	return s.handle(ctx, o, command{name: name, class: RateResult, isAdmin: a.IsAdmin, locks: true, operation: op})
+}
+
+func (a amendOperation) needs() Needs {
 	people := senderOf(a.origin)
-	return s.handle(ctx, a.origin, command{
-		name: name, people: people, needed: len(people), class: RateResult, locks: true, operation: op,
-	})
+	return Needs{People: people, New: len(people), Match: &a.Match}
 }
 
-func (a *amendOperation) read(ctx context.Context, store Store, _ Snapshot) (err error) {
-	a.several = nil
-	if a.Match.Message != 0 {
-		all, err := store.MatchesOf(ctx, a.origin.Chat.ID, a.Match.Message, a.Match.Key)
-		a.found = nil
-		if len(all) == 1 {
-			a.found = &all[0]
-		} else {
-			a.several = all
-		}
-		return err
+// with returns the operation with the match that it finds in the snapshot.
+func (a amendOperation) with(snap Snapshot) amendOperation {
+	a.found, a.several = nil, nil
+	if len(snap.Matches) == 1 {
+		a.found = &snap.Matches[0]
+	} else {
+		a.several = snap.Matches
 	}
-	a.found, err = store.FindMatch(ctx, a.origin.Chat.ID, a.Match, a.origin.Sender)
-	return err
-}
-
-// readLocked reads the same match again, even if the sender has a newer last match by now. If its group was detached, there is none
-// any more, and refuse says so.
-func (a *amendOperation) readLocked(ctx context.Context, store Store, _ Snapshot) error {
-	if a.found == nil { // it was there when it was checked
-		return nil
-	}
-	found, err := store.FindMatch(ctx, a.origin.Chat.ID, MatchRef{ID: a.found.ID}, a.origin.Sender)
-	if err != nil {
-		return err
-	}
-	a.found = found
-	if found == nil || a.cannotChange() != nil { // refuse says so, too
-		return nil
-	}
-	a.history, err = store.MatchHistory(ctx, found.Ladder, found.Number)
-	return err
+	return a
 }
 
 // refusal returns a refusal if the match cannot be found or changed, is already undone, or is the sender's last one but too
 // old.
-func (a *amendOperation) refusal() Notice {
+func (a amendOperation) refusal() Notice {
 	ref, m := a.Match, a.found
 	last := ref == MatchRef{}
 	switch {
@@ -114,7 +85,7 @@ func (a *amendOperation) refusal() Notice {
 
 // cannotChange returns a refusal if the match has changed since the pressed button was made, or if its replay would take
 // longer than an attempt may.
-func (a *amendOperation) cannotChange() Notice {
+func (a amendOperation) cannotChange() Notice {
 	m := a.found
 	switch {
 	case a.isStale():
@@ -126,7 +97,7 @@ func (a *amendOperation) cannotChange() Notice {
 }
 
 // isGone reports whether the match of a button cannot be found: there is none, or the one that is found is another one.
-func (a *amendOperation) isGone() bool {
+func (a amendOperation) isGone() bool {
 	if a.found == nil {
 		return a.Match.Tag != "" || a.Changes != nil
 	}
@@ -134,58 +105,37 @@ func (a *amendOperation) isGone() bool {
 }
 
 // isStale reports whether the match has changed since the pressed button was made.
-func (a *amendOperation) isStale() bool { return a.Changes != nil && *a.Changes != a.found.Changes }
+func (a amendOperation) isStale() bool { return a.Changes != nil && *a.Changes != a.found.Changes }
 
-// permit returns a refusal if the sender may not amend the match.
-func (a *amendOperation) permit(ctx context.Context, snap Snapshot) Notice {
-	m, mayAmend := a.found, false
-	a.asAdmin = false
-	if a.origin.Sender != nil && snap.People[0].Player != nil {
-		sender := snap.People[0].Player.ID
-		mayAmend = sender == m.ReportedBy || slices.Contains(m.players(), sender)
+// involved returns the permission of those who play in the match or reported it.
+func (a amendOperation) involved(snap Snapshot) Permission {
+	m, p := a.found, Permission{Who: Involved, Refusal: Refusal{Code: NotYours, Number: a.found.Number}}
+	if a.origin.Sender == nil || snap.People[0].Player == nil {
+		return p
 	}
-	switch {
-	case mayAmend && !a.expired(m):
-		return nil
-	case mayAmend:
-		return a.requireAdmin(ctx, Refusal{Code: TooLate, Number: m.Number, Minutes: a.minutes()})
-	default:
-		return a.requireAdmin(ctx, Refusal{Code: NotYours, Number: m.Number})
+	sender := snap.People[0].Player.ID
+	if sender != m.ReportedBy && !slices.Contains(m.players(), sender) {
+		return p
 	}
+	p.Involved = !a.expired(m)
+	p.Refusal = Refusal{Code: TooLate, Number: m.Number, Minutes: a.minutes()}
+	return p
 }
 
-// requireAdmin returns the refusal unless the sender is an admin.
-func (a *amendOperation) requireAdmin(ctx context.Context, refusal Refusal) Notice {
-	if a.admin == nil {
-		admin, err := a.IsAdmin(ctx)
-		if err != nil {
-			a.log.WarnContext(ctx, "failed to check whether the sender is an admin", "key", a.origin.Key, "chat_id", a.origin.Chat.ID,
-				"error", err)
-			return Refusal{Code: AdminsUnknown, Number: a.found.Number}
-		}
-		a.admin = &admin
-	}
-	if *a.admin {
-		a.asAdmin = true
-		return nil
-	}
-	return refusal
-}
-
-func (a *amendOperation) expired(m *StoredMatch) bool {
+func (a amendOperation) expired(m *StoredMatch) bool {
 	return a.origin.SentAt.Sub(m.PlayedAt) > a.window
 }
 
-func (a *amendOperation) minutes() int { return int(a.window / time.Minute) }
+func (a amendOperation) minutes() int { return int(a.window / time.Minute) }
 
 // amended returns the part of the effect that is common to all amendments.
-func (a *amendOperation) amended(by PlayerID, rewrite Rewrite, card MatchRecorded) Amended {
+func (a amendOperation) amended(by PlayerID, rewrite Rewrite, card MatchRecorded) Amended {
 	card.Tag = TagOf(a.found.Key)
 	return Amended{Match: a.found.ID, Changes: a.found.Changes, By: by, Rewrite: rewrite, Card: card}
 }
 
 // by returns who amends the match: the player, and the reporter that the notice names.
-func (a *amendOperation) by(snap Snapshot) (PlayerID, Reporter) {
+func (a amendOperation) by(snap Snapshot) (PlayerID, Reporter) {
 	if a.origin.Sender == nil {
 		return 0, Reporter{}
 	}
@@ -195,7 +145,7 @@ func (a *amendOperation) by(snap Snapshot) (PlayerID, Reporter) {
 
 // replay applies change to the match and replays the ladder from there. It returns the rewrite, and the match as it was
 // before the change.
-func (a *amendOperation) replay(reason Reason, change func(*PlayedMatch)) (Rewrite, PlayedMatch, error) {
+func (a amendOperation) replay(reason Reason, change func(*PlayedMatch)) (Rewrite, PlayedMatch, error) {
 	played, err := a.played()
 	if err != nil {
 		return Rewrite{}, PlayedMatch{}, err
@@ -209,7 +159,7 @@ func (a *amendOperation) replay(reason Reason, change func(*PlayedMatch)) (Rewri
 }
 
 // played returns the match in the history.
-func (a *amendOperation) played() (PlayedMatch, error) {
+func (a amendOperation) played() (PlayedMatch, error) {
 	i := slices.IndexFunc(a.history.Matches, func(m PlayedMatch) bool { return m.ID == a.found.ID })
 	if i < 0 {
 		return PlayedMatch{}, fmt.Errorf("%w: match %d has no players", ErrInconsistent, a.found.Number)

@@ -7,13 +7,13 @@ import (
 
 // answerReport handles the answer to a PromptReport.
 func (s *Service) answerReport(ctx context.Context, o Origin, a PromptAnswer, p *Prompt) error {
-	op := &reportAnswer{PromptAnswer: a, origin: o, prompt: p, service: s}
+	op := reportAnswer{PromptAnswer: a, origin: o, reporter: p.Report.Reporter}
 	people := senderOf(o)
-	needed := len(people)
+	op.added = len(people)
 	if i, err := strconv.Atoi(string(a.Option)); err == nil && 0 <= i && i < len(p.Report.Readings) {
 		op.chosen, op.known = s.newRecord(p.Report.origin(), p.Report.Readings[i], &people)
 		op.chosen.settled = p.Report.Settled
-		needed = len(people)
+		op.added = len(people)
 	}
 	for _, reports := range p.Report.Readings {
 		rec, _ := s.newRecord(p.Report.origin(), reports, &people)
@@ -21,11 +21,12 @@ func (s *Service) answerReport(ctx context.Context, o Origin, a PromptAnswer, p 
 	}
 	people.areOfEarlierMessage(senderOf(o))
 	op.people = people
-	c := command{name: "answer prompt", people: people, needed: needed, class: RatePress, locks: true, operation: op}
+	c := command{name: "answer prompt", class: RatePress, isAdmin: a.IsAdmin, locks: true}
 	if op.known {
-		op.chosen.people, c.equal, c.leaders = people, op.chosen.equalResults(), op.chosen.leaderQuery()
+		op.chosen.people = people
 		c.furtherResults = len(op.chosen.matches) - 1
 	}
+	c.operation = op
 	if c.furtherResults > 0 { // they count when they are recorded: questions must not be saved up
 		c.further = RateEntry{RateClass: RateResult, Sender: p.Report.origin().sender(), At: o.SentAt}.orNone()
 	}
@@ -37,55 +38,48 @@ func (s *Service) answerReport(ctx context.Context, o Origin, a PromptAnswer, p 
 
 // reportAnswer is an answer to a PromptReport.
 type reportAnswer struct {
-	plain
 	PromptAnswer
 	origin   Origin
-	prompt   *Prompt
-	service  *Service
+	reporter *Person // who sent the report, nil for an anonymous admin
 	people   participants
+	added    int // how many of the people, from the first on, are added if they are no players
 	readings []*recordOperation
 	known    bool             // the option is one of the readings
 	chosen   *recordOperation // if known
 }
 
-func (r *reportAnswer) read(ctx context.Context, store Store, snap Snapshot) (err error) {
-	if r.prompt, err = store.FindPrompt(ctx, r.origin.Chat.ID, r.Prompt.ID); err != nil || !r.known {
-		return err
+func (r reportAnswer) needs() Needs {
+	var needs Needs
+	if r.known {
+		needs = r.chosen.needs()
 	}
-	return r.chosen.read(ctx, store, snap)
+	needs.People, needs.New, needs.Prompt = r.people, r.added, r.Prompt.ID
+	return needs
 }
 
-func (r *reportAnswer) readLocked(ctx context.Context, store Store, _ Snapshot) (err error) {
-	r.prompt, err = store.FindPrompt(ctx, r.origin.Chat.ID, r.Prompt.ID)
-	return err
-}
-
-func (r *reportAnswer) refuse(snap Snapshot) Notice {
+// refuse returns why the prompt cannot be answered so, nil if it can.
+func (r reportAnswer) refuse(snap Snapshot) Notice {
 	switch {
-	case !r.prompt.is(r.Prompt), !r.known && r.Option != OptionCancel:
+	case !snap.Prompt.is(r.Prompt), !r.known && r.Option != OptionCancel:
 		return Refusal{Code: UnknownButton}
-	case r.prompt.Report.Reporter != nil && !r.isAboutSender(snap):
+	case r.reporter != nil && !r.isAboutSender(snap):
 		return Refusal{Code: NotYourReport}
-	case r.prompt.Closed:
+	case snap.Prompt.Closed:
 		return Refusal{Code: PromptOver}
 	}
 	return nil
 }
 
-// permit lets every admin answer for an anonymous one.
-func (r *reportAnswer) permit(ctx context.Context, snap Snapshot) Notice {
-	if r.prompt.Report.Reporter != nil || r.isAboutSender(snap) {
-		return nil
+// permission lets every admin answer for an anonymous one.
+func (r reportAnswer) permission(snap Snapshot) Permission {
+	if r.reporter != nil || r.refuse(snap) != nil {
+		return Permission{}
 	}
-	refusal := adminsOnly{isAdmin: r.IsAdmin, origin: r.origin, log: r.service.log}.permit(ctx, snap)
-	if refusal == (Refusal{Code: AdminsOnly}) {
-		return Refusal{Code: AdminsOnlyPrompt}
-	}
-	return refusal
+	return Permission{Who: Involved, Involved: r.isAboutSender(snap), Refusal: Refusal{Code: AdminsOnlyPrompt}}
 }
 
 // isAboutSender reports whether the person who pressed the button reported, or plays in one of the readings.
-func (r *reportAnswer) isAboutSender(snap Snapshot) bool {
+func (r reportAnswer) isAboutSender(snap Snapshot) bool {
 	if r.origin.Sender == nil {
 		return false
 	}
@@ -94,7 +88,7 @@ func (r *reportAnswer) isAboutSender(snap Snapshot) bool {
 		return person == 0 || p != nil && sender != nil && p.ID == sender.ID
 	}
 	for _, rec := range r.readings {
-		if rec.reporter >= 0 && isSender(rec.reporter) {
+		if r.reporter != nil && isSender(rec.reporter) {
 			return true
 		}
 		for person := range r.people {
@@ -106,30 +100,30 @@ func (r *reportAnswer) isAboutSender(snap Snapshot) bool {
 	return false
 }
 
-// asksFirst implements doubtful.
-func (r *reportAnswer) asksFirst(snap Snapshot) bool { return r.known && r.chosen.asksFirst(snap) }
-
-func (r *reportAnswer) decide(ctx context.Context, snap Snapshot) (changes Changes, err error) {
+func (r reportAnswer) decide(snap Snapshot) (d Decision, err error) {
+	if refusal := r.refuse(snap); refusal != nil {
+		return Decision{Notice: refusal}, nil
+	}
 	by := Reporter{}
 	if r.origin.Sender != nil {
 		name := r.people[0].shownName(snap.People[0]) // a question adds no players, so the sender may be none
 		by.Name = &name
 	}
-	closes := &ClosedPrompt{ID: r.prompt.ID, As: PromptAnswered}
+	closes := &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered}
 	if r.Option == OptionCancel {
 		closes.As = PromptCancelled
-		return Changes{Closes: closes, Page: ReportDropped{By: &by}, Edits: r.Message}, nil
+		return Decision{Closes: closes, Page: ReportDropped{By: &by}, Edits: r.Message, Unadded: true}, nil
 	}
-	if changes, err = r.chosen.decide(ctx, snap); err != nil {
-		return Changes{}, err
+	if d, err = r.chosen.decide(snap); err != nil {
+		return Decision{}, err
 	}
-	if changes.Effect != nil {
-		changes.Page = ReportChosen{Results: r.chosen.namedResults(snap), By: by}
+	if d.Effect != nil {
+		d.Page = ReportChosen{Results: r.chosen.namedResults(snap), By: by}
 	} else { // it is refused, which it need not have been when it was asked
-		changes.Page, changes.Notice = changes.Notice, nil
+		d.Page, d.Notice = d.Notice, nil
 	}
-	changes.Closes, changes.Edits = closes, r.Message
-	return changes, nil
+	d.Closes, d.Edits = closes, r.Message
+	return d, nil
 }
 
 // The kinds of the notices in this file.

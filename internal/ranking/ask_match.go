@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"context"
 	"slices"
 	"time"
 )
@@ -29,20 +28,6 @@ type Question struct {
 	Doubt    Doubt
 	Word     string     // the name in doubt, if it is one
 	Readings [][]Report // what the report may mean, the likeliest first; at least one
-}
-
-// AskMatch asks which reading of a report is meant.
-func (s *Service) AskMatch(ctx context.Context, o Origin, q Question) error {
-	if slices.ContainsFunc(q.Readings, func(r []Report) bool { return len(r) > MaxReports }) {
-		o.Malformed = commandMatch
-		return s.Answer(ctx, o, Refusal{Code: TooManyMatches, Matches: MaxReports})
-	}
-	ask, ok := s.newAsk(reportOf(o, q), q, nil)
-	if !ok {
-		o.Malformed = commandMatch
-		return s.Answer(ctx, o, Refusal{Code: SamePlayer})
-	}
-	return s.handle(ctx, o, command{name: "ask match", people: ask.people, class: RateResult, operation: ask})
 }
 
 // ReportRequest is what a PromptReport asks about: a report in each of its readings.
@@ -102,6 +87,8 @@ type askOperation struct {
 	earlier  []EarlierReport    // of a duplicate
 }
 
+func (a *askOperation) needs() Needs { return Needs{People: a.people} }
+
 // refuse refuses what would be refused in each reading.
 func (a *askOperation) refuse(snap Snapshot) Notice {
 	var first Notice
@@ -121,7 +108,15 @@ func (a *askOperation) rejectedResults(snap Snapshot) []RejectedResult {
 	return a.readings[0].rejectedResults(snap)
 }
 
-func (a *askOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
+func (a *askOperation) decide(snap Snapshot) (Decision, error) {
+	if n := a.refuse(snap); n != nil {
+		return Decision{Notice: n}, nil
+	}
+	return a.ask(snap), nil
+}
+
+// ask returns the question.
+func (a *askOperation) ask(snap Snapshot) Decision {
 	prompt := ReportPrompt{Tag: a.request.tag(), Doubt: a.doubt, Word: a.word}
 	if len(a.earlier) > 0 {
 		prompt.Earlier, prompt.Further = &a.earlier[0], a.earlier[1:]
@@ -132,11 +127,11 @@ func (a *askOperation) decide(_ context.Context, snap Snapshot) (Changes, error)
 		if meant != nil {
 			at := meant[i]
 			name := rec.people[at].shownName(snap.known(at))
-			option.Who, option.New = &name, at < len(snap.People) && snap.People[at].Player == nil
+			option.Who, option.New = &name, at < len(snap.People) && !snap.People[at].isPlayer()
 		}
 		prompt.Options = append(prompt.Options, option)
 	}
-	return Changes{Effect: &NewPrompt{Kind: PromptReport, Report: &a.request}, Notice: prompt}, nil
+	return Decision{Effect: &NewPrompt{Kind: PromptReport, Report: &a.request}, Notice: prompt, Unadded: true}
 }
 
 // meant returns the person whom each reading means by the name in doubt, as an index into the people. It returns nil if the doubt

@@ -253,11 +253,11 @@ func TestAskMatch(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
 	o := g.origin(&alice)
-	must(t, g.AskMatch(t.Context(), o, ranking.Question{Doubt: ranking.DoubtResults, Readings: [][]ranking.Report{
+	g.doubt(t, o, ranking.Question{Doubt: ranking.DoubtResults, Readings: [][]ranking.Report{
 		{singles(alice, bob, 3, 1), singles(alice, carol, 3, 2)},
 		{singles(bob, carol, 2, 0)},
 		{singles(bob, bob, 2, 0)}, // which cannot be meant
-	}}))
+	}})
 	prompt, ok := g.notice(t, o.Key).(ranking.ReportPrompt)
 	if !ok || len(prompt.Options) != 2 || len(prompt.Options[0].Results) != 2 || len(prompt.Options[1].Results) != 1 {
 		t.Fatalf("the question is %+v", prompt)
@@ -281,9 +281,9 @@ func TestQuestionAfterQuestion(t *testing.T) {
 	g.report(t, &alice, 0, singles(alice, bob, 3, 0))
 	o := g.origin(&zoe)
 	bobb := ranking.Person{Username: "bobb"}
-	must(t, g.AskMatch(t.Context(), o, ranking.Question{Doubt: ranking.DoubtWinner, Readings: [][]ranking.Report{
+	g.doubt(t, o, ranking.Question{Doubt: ranking.DoubtWinner, Readings: [][]ranking.Report{
 		{singles(zoe, bobb, 3, 1)}, {singles(zoe, bobb, 1, 3)},
-	}}))
+	}})
 	answer := func(option ranking.PromptOption) string {
 		p := g.origin(&zoe)
 		p.Button, p.SentAt = p.Key, time.Now()
@@ -307,12 +307,11 @@ func TestOnlyOneMeant(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
 	g.report(t, &alice, 0, singles(alice, bob, 3, 0))
-	people, err := g.PeopleOf(t.Context(), club.ID)
-	must(t, err)
+	people := g.everybody(t)
 	o := g.origin(&alice)
-	must(t, g.AskMatch(t.Context(), o, ranking.Question{
+	g.doubt(t, o, ranking.Question{
 		Doubt: ranking.DoubtUnknownName, Word: "bobi", Readings: [][]ranking.Report{{singles(alice, people[1], 3, 1)}},
-	}))
+	})
 	checkNotice(t, g.notice(t, o.Key), ranking.ReportPrompt{Doubt: ranking.DoubtUnknownName, Word: "bobi", Options: []ranking.ReportOption{
 		{Results: []ranking.NamedResult{result([2]int{3, 1}, "Alice", "Bob")}, Who: &ranking.Name{Name: "Bob"}},
 	}})
@@ -323,8 +322,7 @@ func TestAnswersThatAreNoPeople(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
 	g.report(t, &alice, 0, singles(alice, bob, 3, 0), singles(alice, carol, 3, 0))
-	people, err := g.PeopleOf(t.Context(), club.ID)
-	must(t, err)
+	people := g.everybody(t)
 	named := func(score int, i int) []ranking.Report { return []ranking.Report{singles(alice, people[i], score, 1)} }
 	asked := map[string]ranking.Notice{"duplicate": g.report(t, &alice, 1, singles(alice, people[1], 3, 0))}
 	for name, q := range map[string]ranking.Question{
@@ -333,7 +331,7 @@ func TestAnswersThatAreNoPeople(t *testing.T) {
 		"name and winner": {Doubt: ranking.DoubtName, Word: "b", Readings: [][]ranking.Report{named(3, 1), named(0, 1), named(3, 2), named(0, 2)}},
 	} {
 		o := g.origin(&alice)
-		must(t, g.AskMatch(t.Context(), o, q))
+		g.doubt(t, o, q)
 		asked[name] = g.notice(t, o.Key)
 	}
 	for name, n := range asked {

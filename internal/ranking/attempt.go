@@ -7,241 +7,224 @@ import (
 	"time"
 )
 
-// attempt runs the command once: it looks, checks, stores the people, and then decides and applies. It locks the group for
-// the decision from the second attempt on, so that conflicts cannot repeat forever. Amendments lock it at once, and so do
-// commands that need players, in a chat in which another instance was faster recently. A question never locks it.
+// attempt runs a command once: it reads what the command needs to know, decides, and writes. It locks the group for that from
+// the second attempt on, so that conflicts cannot repeat forever. Amendments lock it at once, and so do commands that may add
+// players, in a chat in which another instance was faster recently. A question never locks it.
 func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int) error {
-	snap, err := s.look(ctx, o, c)
-	if err != nil {
-		return err
+	*c.outcome = "" // of the attempt before
+	admin := s.adminStatus(ctx, o, c)
+	err := s.readDecideWrite(ctx, o, c, attempt, admin, !o.Retried)
+	if errors.Is(err, errIdentified) {
+		err = s.readDecideWrite(ctx, o, c, attempt, admin, false)
 	}
-	if c.isUnconcerned(snap) {
-		return decideAndApply(ctx, s.store, o, c, snap)
-	}
-	refusal, err := s.check(ctx, o, c, snap)
-	if err != nil {
-		return err
-	}
-	_, asks := c.operation.(question)
-	locked := !asks && (attempt > 1 || c.locks || c.needed > 0 && s.contended.happenedWithin(o.Chat.ID, time.Now(), contentionMemory))
-	if refusal != nil {
-		c.needed, c.operation = 0, answer{notice: refusal}
-	} else if d, ok := c.operation.(doubtful); ok && d.asksFirst(snap) {
-		c.needed = 0
-	}
-	snap, err = s.storePeople(ctx, o, c, snap)
-	switch {
-	case err != nil:
-		return err
-	case locked && refusal == nil:
-		return s.store.WithGroupLock(ctx, o.Chat.ID, func(ctx context.Context, store Store) error {
-			return s.redecide(ctx, store, o, c, snap)
-		})
-	default:
-		return decideAndApply(ctx, s.store, o, c, snap)
-	}
+	return err
 }
 
-// look reads what the command concerns. It merges players who turn out to be the same person, and stores usernames that have
-// a new owner; neither is an effect of the command.
-func (s *Service) look(ctx context.Context, o Origin, c command) (Snapshot, error) {
-	q := c.query(o)
-	q.People = slices.Concat(c.people, o.Shown)
-	q.RateEntry = c.rateEntry(o, nil)
-	snap, err := s.store.Read(ctx, q)
-	switch {
-	case err != nil:
-		return snap, err
-	case snap.Handled:
-		return snap, ErrHandled
-	case c.isUnconcerned(snap):
-		return snap, nil
-	}
-	if !o.Retried {
-		if snap, err = s.identify(ctx, o, q, snap); err != nil {
-			return snap, err
-		}
-	}
-	snap.People = snap.People[:len(c.people)]
-	return snap, c.read(ctx, s.store, snap)
-}
+// errIdentified means that an attempt has only stored who somebody is.
+var errIdentified = errors.New("people were identified")
 
-// check returns a refusal if the sender is over a limit, the operation refuses, or the sender lacks permission. It
-// returns errUnanswered if the command gets no answer at all.
-func (s *Service) check(ctx context.Context, o Origin, c command, snap Snapshot) (Notice, error) {
-	switch refusal, over := s.overLimit(o, c, snap); {
-	case refusal != nil:
-		return refusal, nil
-	case over:
-		return nil, errUnanswered
-	}
-	if refusal := c.refuse(snap); refusal != nil {
-		return refusal, nil
-	}
-	return c.permit(ctx, snap), nil
-}
-
-// storePeople stores what the command shows about the chat and its people, adds the players that it needs, and reads again.
-func (s *Service) storePeople(ctx context.Context, o Origin, c command, snap Snapshot) (Snapshot, error) {
-	chat, changes := chatChange(o, snap), c.playerChanges(o, snap)
-	if chat == nil && len(changes) == 0 {
-		return snap, nil
-	}
-	snap, err := s.store.UpsertChatAndPlayers(ctx, c.query(o), chat, changes)
-	if err != nil {
-		return snap, err
-	}
-	if err := c.read(ctx, s.store, snap); err != nil { // nothing may be older than the standings in the snapshot
-		return snap, err
-	}
-	return snap, c.requireKnown(snap)
-}
-
-// chatChange returns the chat if it must be stored: it is unknown, or the command shows it in another state. A retried
-// command may show an outdated state.
-func chatChange(o Origin, snap Snapshot) *Chat {
-	hasGroup := snap.Ladder.ID != 0 || !o.Chat.IsGroup()
-	if snap.ChatID != 0 && hasGroup && (o.Retried || snap.Chat.equalExceptLanguage(o.Chat)) {
-		return nil
-	}
-	return &o.Chat
-}
-
-// playerChanges returns what must be stored about the people of the command. A retried command may show an outdated
-// state, so it only adds missing players.
-func (c command) playerChanges(o Origin, snap Snapshot) (changes []PlayerChange) {
-	for i, p := range c.people {
-		k, needed := snap.People[i], i < c.needed
-		if o.Retried && k.Player != nil {
-			continue
-		}
-		if change, ok := k.profileChange(o, p, needed); ok {
-			changes = append(changes, change)
-		}
-	}
-	return changes
-}
-
-// identify makes sure that everybody has one player, and that a mention refers to the person who has the username now. It
-// merges unclaimed players into accounts, stores claims and what the command shows about other people, and then reads the
-// query again.
-func (s *Service) identify(ctx context.Context, o Origin, q Query, snap Snapshot) (Snapshot, error) {
-	merged := false
-	for _, k := range snap.People {
-		account := k.claimant()
-		if account == nil {
-			continue
-		}
-		merged = true
-		err := s.merge(ctx, *k.Unclaimed, *account)
-		if errors.Is(err, ErrInconsistent) { // one broken ladder must not lock the person out of the others
-			s.log.ErrorContext(ctx, "failed to merge two players, run `elobot verify` for details", "error", err)
-		} else if err != nil {
-			return snap, err
-		}
-	}
-	var err error
-	if merged {
-		if snap, err = s.store.Read(ctx, q); err != nil {
-			return snap, err
-		}
-	}
-	shown := q.People[len(q.People)-len(o.Shown):]
-	if claimsPlayer(snap, q.People) || namesFormerUsername(snap, q.People) {
-		shown = q.People
-	}
-	var changes []PlayerChange
-	for i := len(q.People) - len(shown); i < len(q.People); i++ {
-		if change, ok := snap.People[i].profileChange(o, q.People[i], false); ok {
-			changes = append(changes, change)
-		}
-	}
-	if len(changes) == 0 {
-		return snap, nil
-	}
-	return s.store.UpsertChatAndPlayers(ctx, q, chatChange(o, snap), changes)
-}
-
-// redecide reads and decides again with the group locked. before is what was read without the lock.
-func (s *Service) redecide(ctx context.Context, store Store, o Origin, c command, before Snapshot) error {
-	snap, err := store.Read(ctx, c.query(o))
+// readDecideWrite does what attempt says. If somebody turns out to be an unclaimed player, it stores that instead, provided that identifies
+// is true, and returns errIdentified.
+func (s *Service) readDecideWrite(ctx context.Context, o Origin, c command, attempt int, admin AdminStatus, identifies bool) error {
+	store, snap, release, err := s.read(ctx, o, c, attempt)
+	defer release()
 	switch {
 	case err != nil:
 		return err
 	case snap.Handled:
 		return ErrHandled
 	}
-	if snap.standingsDiffer(before) {
-		s.contended.record(o.Chat.ID, time.Now())
+	if op, ok := c.operation.(resolving); ok {
+		c.operation, snap = op.in(snap)
 	}
-	if err := c.readLocked(ctx, store, snap); err != nil {
-		return err
+	if identifies && isUnidentified(snap) {
+		release()
+		if err := s.identify(ctx, o, c, snap); err != nil {
+			return err
+		}
+		return errIdentified
 	}
-	if err := c.requireKnown(snap); err != nil {
-		return err
-	}
-	if n := c.refuse(snap); n != nil {
-		c.operation = answer{notice: n}
-	}
-	return decideAndApply(ctx, store, o, c, snap)
-}
-
-// decideAndApply decides on the changes and has the store apply them.
-func decideAndApply(ctx context.Context, store Store, o Origin, c command, snap Snapshot) error {
-	changes, err := c.decide(ctx, snap)
+	snap.Admin = admin
+	d, err := s.decide(ctx, store, o, c, snap)
 	if err != nil {
 		return err
 	}
-	changes.Key, changes.Chat, changes.RateEntry = o.Key, snap.ChatID, c.rateEntry(o, changes.Notice)
-	changes.Further = c.further
+	return store.Apply(ctx, c.changes(o, snap, d))
+}
+
+// writer is what is left to do of a Store or a Locked after the read.
+type writer interface {
+	Apply(ctx context.Context, c Changes) error
+	MatchHistory(ctx context.Context, ladder LadderID, from int) (MatchHistory, error)
+}
+
+// read reads what a command needs to know, and locks the group before if this attempt does. release ends the lock.
+func (s *Service) read(ctx context.Context, o Origin, c command, attempt int) (store writer, snap Snapshot, release func(), err error) {
+	q, release := c.query(o), func() {}
+	_, asks := c.operation.(question)
+	if n, ok := c.operation.(named); ok {
+		asks = n.needed.New == 0
+	}
+	contended := q.New > 0 && s.contended.happenedWithin(o.Chat.ID, time.Now(), contentionMemory)
+	if asks || !c.locks && attempt == 1 && !contended {
+		snap, err = s.store.Read(ctx, q)
+		return s.store, snap, release, err
+	}
+	if contended { // as long as commands follow each other, none of them need fail to find out that it is still so
+		s.contended.record(o.Chat.ID, time.Now())
+	}
+	locked, snap, err := s.store.Lock(ctx, q)
+	if err == nil {
+		release = func() { locked.Release(ctx) }
+	}
+	return locked, snap, release, err
+}
+
+// decide returns what the command does: nothing but a refusal if the sender is over a limit or has no permission.
+func (s *Service) decide(ctx context.Context, store writer, o Origin, c command, snap Snapshot) (Decision, error) {
+	if c.isUnconcerned(snap) {
+		return c.operation.decide(snap)
+	}
+	switch refusal, over := s.overLimit(o, c, snap); {
+	case over && (refusal == nil || c.silent):
+		return Decision{}, errUnanswered
+	case over:
+		return Decision{Notice: refusal}, nil
+	}
+	if refusal := c.permission(snap).refusal(snap); refusal != nil {
+		return Decision{Notice: refusal}, nil
+	}
+	var err error
+	switch op := c.operation.(type) {
+	case replaying:
+		if m := op.replays(snap); m != nil {
+			snap.History, err = store.MatchHistory(ctx, m.Ladder, m.Number)
+		}
+	case question:
+		snap.Answer, err = op.ask(ctx, snap)
+	}
+	if err != nil {
+		return Decision{}, err
+	}
+	return c.operation.decide(snap)
+}
+
+// isUnconcerned reports whether the command changes nothing because the chat is unknown. Then only its key is stored.
+func (c command) isUnconcerned(snap Snapshot) bool { return c.knownChatOnly && snap.ChatID == 0 }
+
+// changes returns what to write: the decision of a command, and what every command has.
+func (c command) changes(o Origin, snap Snapshot, d Decision) Changes {
+	adds := !d.Unadded && !isRefusal(d.said())
+	changes := Changes{
+		Decision: d, Seen: c.seen(o, snap, adds), Key: o.Key, Trigger: o.trigger(), Chat: snap.ChatID, RateEntry: c.rateEntry(o, d.Notice),
+		Further: c.further, Fires: o.Trigger == ByTimer, Addressee: c.sender(o, snap, adds), Language: o.Chat.Language, Private: !o.Chat.IsGroup(),
+	}
 	switch {
 	case !o.Retried:
 		changes.SentAt = o.SentAt
-	case changes.Presence == ChatSeen: // a retried command may be old
+	case d.Presence == ChatSeen: // a retried command may be old
 		changes.Presence = NoChange
 	}
 	moved := snap.Chat.ID != o.Chat.ID // the chat has a new id, and its message ids have started over
 	if !moved {
 		changes.ReplyTo, changes.Thread = o.ReplyTo, o.Thread
 	}
-	changes.Addressee, changes.Language, changes.Private = c.sender(o, snap), o.Chat.Language, !o.Chat.IsGroup()
 	if o.Button != "" {
 		changes.Button = o.Button
-		changes.Keyless = isTooManyPresses(changes.Notice) // so that rate-limited presses store no keys
+		changes.Keyless = isTooManyPresses(d.Notice) // so that rate-limited presses store no keys
 		switch {
-		case changes.CallbackAnswer != nil:
-		case changes.Page != nil, changes.Notice == nil:
+		case d.CallbackAnswer != nil:
+		case d.Page != nil, d.Notice == nil:
 			changes.CallbackAnswer = Acknowledged{}
 		default:
-			changes.CallbackAnswer = changes.Notice
-			if changes.Effect == nil { // nothing has changed, so the chat need not be notified
+			changes.CallbackAnswer = d.Notice
+			if d.Effect == nil { // nothing has changed, so the chat need not be notified
 				changes.Notice = nil
 			}
 		}
 	}
-	if changes.Page != nil && moved {
-		if changes.Notice == nil && changes.Page.Purpose() != Answer {
-			changes.Notice = changes.Page
+	if d.Page != nil && moved {
+		if d.Notice == nil && d.Page.Purpose() != Answer {
+			changes.Notice = d.Page
 		}
 		changes.Page, changes.Edits = nil, 0
 	}
-	*c.outcome = outcomeOf(o, changes)
-	changes.Trigger, changes.Outcome = o.trigger(), *c.outcome
+	changes.Outcome = c.outcomeOf(changes)
 	if changes.Outcome != OutcomeRefused { // after a refusal, the next edit is handled too
 		changes.Message = o.Message
 	}
-	return store.Apply(ctx, changes)
+	*c.outcome = changes.Outcome
+	return changes
+}
+
+// seen returns what the command shows about its chat and its people that is not stored yet. A retried command may show an outdated
+// state, so it only adds who or what is missing. Only if adds is true, new people become players.
+func (c command) seen(o Origin, snap Snapshot, adds bool) Seen {
+	if o.Trigger == ByTimer || c.isUnconcerned(snap) {
+		return Seen{}
+	}
+	seen := Seen{Group: snap.Group, Ladder: snap.Ladder, NewChat: snap.NewChat, NewGroup: snap.NewGroup}
+	if seen.NewChat || seen.NewGroup || !o.Retried && !snap.Chat.equalExceptLanguage(o.Chat) {
+		seen.Chat = &o.Chat
+	}
+	people := slices.Concat(c.needs().People, o.Shown)
+	for i, k := range slices.Concat(snap.People, snap.Shown) {
+		change, ok := k.profileChange(o, people[i])
+		isSame := func(other PlayerChange) bool { return other.Player.ID == change.Player.ID }
+		if ok && (adds || !change.New) && !slices.ContainsFunc(seen.People, isSame) { // somebody may be shown twice
+			seen.People = append(seen.People, change)
+		}
+	}
+	return seen
+}
+
+// said returns the notice that says most about a decision, nil if it says nothing.
+func (d Decision) said() Notice {
+	for _, n := range []Notice{d.Notice, d.Page, d.CallbackAnswer} {
+		if n != nil {
+			return n
+		}
+	}
+	return nil
 }
 
 // sender returns the name of the command's sender, zero for an anonymous admin.
-func (c command) sender(o Origin, snap Snapshot) Name {
+func (c command) sender(o Origin, snap Snapshot, adds bool) Name {
 	if o.Sender == nil {
 		return Name{}
 	}
-	for i, k := range snap.People {
-		if c.people[i].ID == o.Sender.ID && k.Player != nil {
+	for i, p := range c.needs().People {
+		if k := snap.People[i]; p.ID == o.Sender.ID && k.Player != nil && (adds || !k.New) {
 			return k.Player.name()
 		}
 	}
 	return Name{Name: o.Sender.Name}
+}
+
+// isUnidentified reports whether somebody turns out to be an unclaimed player.
+func isUnidentified(snap Snapshot) bool {
+	return slices.ContainsFunc(slices.Concat(snap.People, snap.Shown), func(k Known) bool { return k.claimant() != nil || k.Claimed })
+}
+
+// identify makes sure that everybody has one player. It merges unclaimed players into the accounts of the same people, and stores who
+// claims one. Neither is an effect of the command. One broken ladder must not lock anybody out of the others.
+func (s *Service) identify(ctx context.Context, o Origin, c command, snap Snapshot) error {
+	claims := false
+	for _, k := range slices.Concat(snap.People, snap.Shown) {
+		claims = claims || k.Claimed
+		account := k.claimant()
+		if account == nil {
+			continue
+		}
+		err := s.merge(ctx, *k.Unclaimed, *account)
+		if errors.Is(err, ErrInconsistent) {
+			s.log.ErrorContext(ctx, "failed to merge two players, run `elobot verify` for details", "error", err)
+		} else if err != nil {
+			return err
+		}
+	}
+	if !claims {
+		return nil
+	}
+	return s.store.Apply(ctx, Changes{Decision: Decision{Presence: NoChange}, Seen: c.seen(o, snap, false), Keyless: true, Chat: snap.ChatID})
 }

@@ -37,6 +37,7 @@ const (
 	MinUpset = 100
 
 	minRanked      = 3  // a ranking of fewer players has no number one to celebrate
+	maxLeaders     = 64 // hardly ever do all of so many play in one message
 	matchesToABest = 10 // in a player's first matches, a personal best is nothing special
 	streakStep     = 5
 )

@@ -38,37 +38,30 @@ const (
 // ChangeBoard turns the board of a group on, in the topic of the command, or off. A group has one board: it moves if it is turned on in
 // another topic. Only admins may do so; everybody may ask.
 func (s *Service) ChangeBoard(ctx context.Context, o Origin, change BoardChange, isAdmin func(context.Context) (bool, error)) error {
-	people := senderOf(o)
 	return s.handle(ctx, o, command{
-		name: "change board", people: people, class: RateQuestion,
-		operation: &boardOperation{adminsOnly: adminsOnly{isAdmin: isAdmin, origin: o, log: s.log}, change: change},
+		name: "change board", class: RateQuestion, isAdmin: isAdmin,
+		operation: boardOperation{adminsOnly: adminsOnly{people: senderOf(o)}, origin: o, change: change},
 	})
 }
 
 type boardOperation struct {
 	adminsOnly
+	origin Origin
 	change BoardChange
-	before *Board
 }
 
-func (b *boardOperation) read(ctx context.Context, store Store, _ Snapshot) (err error) {
-	b.before, err = store.Board(ctx, b.origin.Chat.ID)
-	return err
-}
+func (b boardOperation) needs() Needs { return Needs{People: b.people, Board: true} }
 
-func (b *boardOperation) readLocked(ctx context.Context, store Store, snap Snapshot) error {
-	return b.read(ctx, store, snap)
-}
-
-func (b *boardOperation) permit(ctx context.Context, snap Snapshot) Notice {
+func (b boardOperation) permission(snap Snapshot) Permission {
 	if b.change == ShowBoard {
-		return nil
+		return Permission{}
 	}
-	return b.adminsOnly.permit(ctx, snap)
+	return b.adminsOnly.permission(snap)
 }
 
-func (b *boardOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
-	changed := &ChangedBoard{Chat: snap.ChatID, Before: b.before, After: b.before}
+func (b boardOperation) decide(snap Snapshot) (Decision, error) {
+	before := snap.Board
+	changed := &ChangedBoard{Chat: snap.ChatID, Before: before, After: before}
 	switch {
 	case b.change == TurnBoardOn && snap.Chat.ID == b.origin.Chat.ID:
 		changed.After = &Board{Thread: b.origin.Thread}
@@ -81,13 +74,13 @@ func (b *boardOperation) decide(_ context.Context, snap Snapshot) (Changes, erro
 	switch {
 	case b.change == TurnBoardOn:
 		n.Changed = true // also one that is on already: it is pinned again
-		n.Moved = b.before != nil && *b.before != *changed.After
-	case (b.before == nil) != (changed.After == nil):
+		n.Moved = before != nil && *before != *changed.After
+	case (before == nil) != (changed.After == nil):
 		n.Changed = true
 	default:
-		return Changes{Notice: n}, nil
+		return Decision{Notice: n}, nil
 	}
-	return Changes{Notice: n, Effect: changed}, nil
+	return Decision{Notice: n, Effect: changed}, nil
 }
 
 // ChangedBoard is what an admin changed about the board of a chat; nil means none. If what is stored differs from Before, Apply fails

@@ -23,10 +23,8 @@ type DisplayChange struct {
 // ChangeDisplay changes how the bot shows things in a group at the press of a button. Only admins may do so. Messages that were
 // sent before keep their language, also when they are edited.
 func (s *Service) ChangeDisplay(ctx context.Context, o Origin, d DisplayChange) error {
-	people := senderOf(o)
 	return s.handle(ctx, o, command{
-		name: "change display", people: people, needed: len(people), class: RatePress,
-		operation: displayOperation{DisplayChange: d, adminsOnly: adminsOnly{isAdmin: d.IsAdmin, origin: o, log: s.log}},
+		name: "change display", class: RatePress, isAdmin: d.IsAdmin, operation: displayOperation{adminsOnly{people: senderOf(o), adds: true}, d},
 	})
 }
 
@@ -36,16 +34,23 @@ type displayOperation struct {
 	DisplayChange
 }
 
-func (d displayOperation) refuse(snap Snapshot) Notice {
-	if snap.Display == d.Change(snap.Display) {
-		return Refusal{Code: SameRules}
+func (d displayOperation) permission(snap Snapshot) Permission {
+	if d.changesNothing(snap) {
+		return Permission{}
 	}
-	return nil
+	return d.adminsOnly.permission(snap)
 }
 
-func (d displayOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
+func (d displayOperation) changesNothing(snap Snapshot) bool {
+	return d.Change(snap.Display) == snap.Display
+}
+
+func (d displayOperation) decide(snap Snapshot) (Decision, error) {
+	if d.changesNothing(snap) {
+		return Decision{Notice: Refusal{Code: SameRules}}, nil
+	}
 	changed := &ChangedDisplay{Chat: snap.ChatID, Before: snap.Display, After: d.Change(snap.Display)}
-	return Changes{
+	return Decision{
 		Effect: changed, CallbackAnswer: changed.toast(), Edits: d.Shown, Page: changedSettings(snap, snap.Ladder.Rules, changed.After),
 	}, nil
 }

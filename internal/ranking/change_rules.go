@@ -17,10 +17,8 @@ type RulesChange struct {
 // match on; recorded matches and the start ratings of players in the ladder stay as they are. A match that another instance is just
 // recording may still be played under the old rules.
 func (s *Service) ChangeRules(ctx context.Context, o Origin, r RulesChange) error {
-	people := senderOf(o)
 	return s.handle(ctx, o, command{
-		name: "change rules", people: people, needed: len(people), class: RatePress,
-		operation: rulesOperation{RulesChange: r, adminsOnly: adminsOnly{isAdmin: r.IsAdmin, origin: o, log: s.log}},
+		name: "change rules", class: RatePress, isAdmin: r.IsAdmin, operation: rulesOperation{adminsOnly{people: senderOf(o), adds: true}, r},
 	})
 }
 
@@ -30,20 +28,23 @@ type rulesOperation struct {
 	RulesChange
 }
 
-func (r rulesOperation) refuse(snap Snapshot) Notice {
-	// a new group gets the default rules, which decide changes
-	if snap.Ladder.ID != 0 && r.Change(snap.Ladder.Rules) == snap.Ladder.Rules {
-		return Refusal{Code: SameRules}
+func (r rulesOperation) permission(snap Snapshot) Permission {
+	if r.changesNothing(snap) {
+		return Permission{}
 	}
-	return nil
+	return r.adminsOnly.permission(snap)
 }
 
-func (r rulesOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
-	if n := r.refuse(snap); n != nil {
-		return Changes{Notice: n}, nil
+func (r rulesOperation) changesNothing(snap Snapshot) bool {
+	return r.Change(snap.Ladder.Rules) == snap.Ladder.Rules
+}
+
+func (r rulesOperation) decide(snap Snapshot) (Decision, error) {
+	if r.changesNothing(snap) {
+		return Decision{Notice: Refusal{Code: SameRules}}, nil
 	}
 	changed := &ChangedRules{Ladder: snap.Ladder.ID, Before: snap.Ladder.Rules, After: r.Change(snap.Ladder.Rules)}
-	return Changes{
+	return Decision{
 		Effect: changed, CallbackAnswer: RulesChanged{Before: changed.Before, After: changed.After}, Edits: r.Shown,
 		Page: changedSettings(snap, changed.After, snap.Display),
 	}, nil

@@ -60,9 +60,9 @@ func (c command) commandLog(ctx context.Context) CommandLog {
 func (s *Service) logOutcome(ctx context.Context, o Origin, c command, err error, started time.Time) {
 	outcome := *c.outcome
 	switch {
-	case c.silent, o.Retried:
+	case c.unlogged, o.Retried:
 		return
-	case errors.Is(err, ErrHandled) && o.Trigger == ByEdit: // most edits change nothing
+	case (o.Trigger == ByEdit || o.Trigger == ByTimer) && (errors.Is(err, ErrHandled) || errors.Is(err, errUnanswered)): // most edits change nothing
 		return
 	case errors.Is(err, ErrHandled):
 		outcome = OutcomeDuplicate
@@ -74,24 +74,15 @@ func (s *Service) logOutcome(ctx context.Context, o Origin, c command, err error
 	c.commandLog(ctx).Done(ctx, s.log, o, outcome, time.Since(started))
 }
 
-// outcomeOf returns the outcome of a command that makes the changes.
-func outcomeOf(o Origin, c Changes) CommandOutcome {
-	notice := c.Notice
-	if notice == nil {
-		notice = c.Page
-	}
-	if notice == nil {
-		notice = c.CallbackAnswer
-	}
-	if isRefusal(notice) {
-		return OutcomeRefused
-	}
-	if c.Effect != nil && c.Effect.outcome() != "" {
-		return c.Effect.outcome()
-	}
+// outcomeOf returns the outcome of the command if it makes the changes.
+func (c command) outcomeOf(changes Changes) CommandOutcome {
+	notice := changes.said()
+	_, malformed := c.operation.(malformedResult)
 	switch {
-	case o.Malformed != "":
+	case isRefusal(notice), malformed:
 		return OutcomeRefused
+	case changes.Effect != nil && changes.Effect.outcome() != "":
+		return changes.Effect.outcome()
 	case notice == nil:
 		return OutcomeUnanswered
 	default:

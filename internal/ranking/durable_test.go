@@ -39,7 +39,9 @@ func TestHandledBefore(t *testing.T) {
 		},
 		"offer of a fix": func(t *testing.T, store ranking.Store) error {
 			t.Helper()
-			return newService(store).OfferFix(t.Context(), o, ranking.MatchRef{Key: o.Key}, report)
+			edit := o
+			edit.Key, edit.Message = "e:1", o.Key
+			return newService(store).RecordMatch(t.Context(), edit, report)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -47,8 +47,8 @@ func TestEditedCommands(t *testing.T) {
 	must(t, g.ShowRanking(t.Context(), editOf(&alice, message, 4)))
 	must(t, g.UndoMatch(t.Context(), editOf(&alice, message, 5), ranking.Amendment{IsAdmin: nobodyIsAdmin}))
 	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 6), singles(alice, alice, 3, 2)))
-	if n := g.count(t, "outbox"); n != notices {
-		t.Errorf("edits after the match have %d answers", n-notices)
+	if n := g.count(t, "outbox"); n != notices+1 {
+		t.Errorf("edits after the match have %d answers, want the offer to fix it", n-notices)
 	}
 	// The match is that of the message.
 	made := ranking.MatchRef{Message: 7, Key: message}
@@ -62,7 +62,7 @@ func TestEditedCommands(t *testing.T) {
 		t.Errorf("matches (-want +got):\n%s", diff)
 	}
 	got = texts(t, g, `SELECT concat_ws(' ', key, trigger, outcome, rate_class) FROM handled_commands WHERE key LIKE '%:-100:7%' ORDER BY key`)
-	want := []string{"e:-100:7:1 edit refused result", "e:-100:7:2 edit recorded result", "m:-100:7 edit recorded result"}
+	want := []string{"e:-100:7:1 edit refused result", "e:-100:7:2 edit recorded result", "e:-100:7:3 edit answered question", "m:-100:7 edit recorded result"}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
 	}
@@ -140,7 +140,7 @@ func (s *overtakenApply) Apply(ctx context.Context, c ranking.Changes) error {
 }
 
 // TestEditsOvertaken: while an instance handles a message or an edit, another one handles an edit, the message, or the same once
-// more. Whatever comes first takes effect, unless it is refused, and nothing else does.
+// more. Whatever comes first takes effect, unless it is refused, and nothing else does, except that an edit may offer to fix the match.
 func TestEditsOvertaken(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -152,7 +152,7 @@ func TestEditsOvertaken(t *testing.T) {
 	}{
 		{0, bob, "recorded"}, {0, alice, ""}, {1, bob, "recorded"}, {2, bob, "recorded"}, {3, alice, ""}, {4, ranking.Person{}, "answered"},
 	}
-	const answered = "outbox WHERE kind <> 'refusal'"
+	const answered = "outbox WHERE kind NOT IN ('refusal', 'fix_offer')"
 	for i, x := range commands {
 		for j, y := range commands {
 			if x.edit == 0 && y.edit == 0 && i != j {

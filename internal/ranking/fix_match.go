@@ -13,15 +13,13 @@ import (
 //   - by number or by its card: the order of the card, which changes if a fix makes the other side the winner;
 //   - as the sender's last match: the sender's own score first if they played, else the order of the command.
 func (s *Service) FixMatch(ctx context.Context, o Origin, a Amendment, scores []Score) error {
-	fix := fixOperation{s.amendment(o, a), resultOf(scores)}
-	return s.amend(ctx, "fix match", fix.amendOperation, fix)
+	return s.amend(ctx, "fix match", o, a, fixOperation{s.amendment(o, a), resultOf(scores)})
 }
 
 // AcceptFix corrects the result of a match as an offer suggests, whose button was pressed. The message with the offer is edited
 // to show what came of it, also if the match cannot be fixed any more: the button has served.
 func (s *Service) AcceptFix(ctx context.Context, o Origin, offer int64, a Amendment, scores []Score) error {
-	fix := fixOperation{s.amendment(o, a), resultOf(scores)}
-	return s.amend(ctx, "accept fix", fix.amendOperation, acceptedFix{fix, offer})
+	return s.amend(ctx, "accept fix", o, a, acceptedFix{fixOperation{s.amendment(o, a), resultOf(scores)}, offer})
 }
 
 // acceptedFix is a press of the button of an offer.
@@ -30,27 +28,34 @@ type acceptedFix struct {
 	offer int64 // the message with the button
 }
 
-// refuse leaves it to decide to refuse a fix for a reason that ends the offer.
-func (f acceptedFix) refuse(Snapshot) Notice {
-	if f.found == nil {
-		return f.refusal()
-	}
-	return nil
+func (f acceptedFix) in(snap Snapshot) (operation, Snapshot) {
+	f.amendOperation = f.with(snap)
+	return f, snap
 }
 
-func (f acceptedFix) decide(ctx context.Context, snap Snapshot) (changes Changes, err error) {
-	if refusal := f.fixOperation.refuse(snap); refusal != nil {
-		changes.Notice = refusal
-	} else {
-		changes, err = f.fixOperation.decide(ctx, snap)
+// permission keeps others from ending the offer.
+func (f acceptedFix) permission(snap Snapshot) Permission {
+	if f.found == nil {
+		return Permission{}
 	}
-	changes.Page, changes.Notice, changes.Edits = changes.Notice, nil, f.offer
-	return changes, err
+	return f.involved(snap)
+}
+
+func (f acceptedFix) decide(snap Snapshot) (Decision, error) {
+	d, err := f.fixOperation.decide(snap)
+	if f.found != nil { // otherwise it is the button that is refused
+		d.Page, d.Notice, d.Edits = d.Notice, nil, f.offer
+	}
+	return d, err
 }
 
 type fixOperation struct {
-	*amendOperation
+	amendOperation
 	result Result
+}
+
+func (f fixOperation) in(snap Snapshot) (operation, Snapshot) {
+	return fixOperation{f.with(snap), f.result}, snap
 }
 
 // corrected returns the new result in the stored order of the sides.
@@ -69,6 +74,7 @@ func (f fixOperation) corrected(snap Snapshot) Result {
 	return f.result
 }
 
+// refuse returns why the match cannot be fixed, nil if it can.
 func (f fixOperation) refuse(snap Snapshot) Notice {
 	if n := f.refusal(); n != nil {
 		return n
@@ -82,11 +88,29 @@ func (f fixOperation) refuse(snap Snapshot) Notice {
 	return nil
 }
 
-func (f fixOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
+func (f fixOperation) permission(snap Snapshot) Permission {
+	if f.refuse(snap) != nil {
+		return Permission{}
+	}
+	return f.involved(snap)
+}
+
+func (f fixOperation) replays(snap Snapshot) *StoredMatch {
+	if f.refuse(snap) != nil {
+		return nil
+	}
+	return f.found
+}
+
+func (f fixOperation) decide(snap Snapshot) (Decision, error) {
+	f.history = snap.History
+	if refusal := f.refuse(snap); refusal != nil {
+		return Decision{Notice: refusal}, nil
+	}
 	m, corrected := f.found, f.corrected(snap)
 	rewrite, played, err := f.replay(ByFix, func(m *PlayedMatch) { m.Result = corrected })
 	if err != nil {
-		return Changes{}, err
+		return Decision{}, err
 	}
 	old := m.Result
 	if m.swappedFor(corrected) {
@@ -100,5 +124,5 @@ func (f fixOperation) decide(_ context.Context, snap Snapshot) (Changes, error) 
 		Moved: f.history.moved(rewrite, m.players()),
 	}
 	card.Was = &was
-	return Changes{Effect: &Fixed{f.amended(by, rewrite, card), m.Result, corrected}, Notice: notice}, nil
+	return Decision{Effect: &Fixed{f.amended(by, rewrite, card), m.Result, corrected}, Notice: notice}, nil
 }

@@ -85,5 +85,12 @@ func (g *game) ShowRanking(ctx context.Context, o ranking.Origin) error {
 }
 
 func (g *game) ShowMe(ctx context.Context, o ranking.Origin) error {
-	return g.questions(g.Service).ShowMe(ctx, o)
+	switch questions := g.questions(g.Service); {
+	case !o.Chat.IsGroup():
+		return questions.ShowMe(ctx, o)
+	case o.Sender == nil:
+		return questions.ShowPlayer(ctx, o, ranking.Only())
+	default:
+		return questions.ShowPlayer(ctx, o, ranking.Only(*o.Sender))
+	}
 }

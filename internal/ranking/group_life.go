@@ -14,17 +14,17 @@ const greetingGap = time.Minute
 
 // Greet answers /start in a group with a greeting, unless the addition of the bot has just caused one.
 func (s *Service) Greet(ctx context.Context, o Origin, greeting Notice) error {
-	decide := func(snap Snapshot) Changes {
+	decide := func(snap Snapshot) Decision {
 		if simultaneous(snap.Added, o.SentAt) {
-			return Changes{}
+			return Decision{}
 		}
 		greeted := Greeted{Before: snap.Greeted, At: snap.Greeted}
 		if greeted.At.Before(o.SentAt) {
 			greeted.At = o.SentAt
 		}
-		return Changes{Notice: greeting, Effect: &greeted}
+		return Decision{Notice: greeting, Effect: &greeted}
 	}
-	return s.handle(ctx, o, command{name: "greet", people: senderOf(o), class: RateQuestion, operation: decision{fn: decide}})
+	return s.handle(ctx, o, command{name: "greet", class: RateQuestion, operation: event{people: senderOf(o), fn: decide}})
 }
 
 // BotAdded handles the addition of the bot to a group. The group's language becomes that of the person who added the bot.
@@ -35,19 +35,19 @@ func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error
 	if language == "" {
 		language = DefaultLanguage
 	}
-	decide := func(snap Snapshot) Changes {
+	decide := func(snap Snapshot) Decision {
 		greeted, started := !snap.Greeted.IsZero(), snap.Added.IsZero() && simultaneous(snap.Greeted, o.SentAt)
 		if greeted && !started {
-			return Changes{Presence: BotActive}
+			return Decision{Presence: BotActive}
 		}
 		added := &Greeted{Before: snap.Greeted, At: snap.Greeted, Added: o.SentAt, Language: language}
 		if greeted {
-			return Changes{Presence: BotActive, Effect: added}
+			return Decision{Presence: BotActive, Effect: added}
 		}
 		added.At = o.SentAt
-		return Changes{Presence: BotActive, Effect: added, Notice: greeting}
+		return Decision{Presence: BotActive, Effect: added, Notice: greeting}
 	}
-	return s.handle(ctx, o, command{name: "bot added", silent: true, operation: decision{fn: decide}})
+	return s.handle(ctx, o, command{name: "bot added", silent: true, unlogged: true, operation: event{fn: decide}})
 }
 
 // simultaneous reports whether two times are close enough for the addition of the bot and /start to be one event.
@@ -55,72 +55,54 @@ func simultaneous(a, b time.Time) bool { return a.Sub(b).Abs() <= greetingGap }
 
 // BotBack records that the bot may write in a chat (again). It does nothing in an unknown chat.
 func (s *Service) BotBack(ctx context.Context, o Origin) error {
-	return s.event(ctx, o, "bot back", func(Snapshot) Changes { return Changes{Presence: BotActive} })
+	return s.event(ctx, o, "bot back", func(Snapshot) Decision { return Decision{Presence: BotActive} })
 }
 
 // BotRemoved records that the bot is no longer in a chat, or that the person blocked it. Notices wait until the bot is
 // back. It does nothing in an unknown chat.
 func (s *Service) BotRemoved(ctx context.Context, o Origin) error {
-	return s.event(ctx, o, "bot removed", func(snap Snapshot) Changes {
+	return s.event(ctx, o, "bot removed", func(snap Snapshot) Decision {
 		// A late update may describe the time before the bot was added again, or a former id of the chat.
 		if snap.Greeted.After(o.SentAt) || snap.Chat.ID != o.Chat.ID {
-			return Changes{Presence: NoChange}
+			return Decision{Presence: NoChange}
 		}
-		return Changes{Presence: BotInactive}
+		return Decision{Presence: BotInactive}
 	})
 }
 
 // Renamed records the chat's title from the origin. It does nothing in an unknown chat.
 func (s *Service) Renamed(ctx context.Context, o Origin) error {
-	// storePeople stores the title. The update may be late, so it says nothing about the bot's presence.
-	return s.event(ctx, o, "renamed", func(Snapshot) Changes { return Changes{Presence: NoChange} })
+	// The update may be late, so it says nothing about the bot's presence.
+	return s.event(ctx, o, "renamed", func(Snapshot) Decision { return Decision{Presence: NoChange} })
 }
 
 // MembersSeen records who is in a group: the people whom the origin shows. Those who are unknown stay so. It does nothing in
 // an unknown chat.
 func (s *Service) MembersSeen(ctx context.Context, o Origin) error {
-	return s.event(ctx, o, "members seen", func(Snapshot) Changes { return Changes{Presence: NoChange} })
+	return s.event(ctx, o, "members seen", func(Snapshot) Decision { return Decision{Presence: NoChange} })
 }
 
 // MemberLeft records that a person left a group. The ranking does not show them until they play or join again. It does
 // nothing in an unknown chat or for a person without a standing, and it never creates a player.
 func (s *Service) MemberLeft(ctx context.Context, o Origin, who Person) error {
+	leave := func(snap Snapshot) Decision {
+		standing := snap.People[0].Standing
+		if standing == nil || !standing.LeftAt.IsZero() || standing.LastPlayed.After(o.SentAt) {
+			return Decision{Presence: NoChange}
+		}
+		left := *standing
+		left.LeftAt = o.SentAt
+		return Decision{Presence: NoChange, Effect: (*ChangedStanding)(&left)}
+	}
 	return s.handle(ctx, o, command{
-		name: "member left", people: participants{who}, knownChatOnly: true, silent: true,
-		operation: &leaveOperation{origin: o, who: who},
+		name: "member left", knownChatOnly: true, silent: true, unlogged: true, operation: event{people: participants{who}, fn: leave},
 	})
 }
 
-type leaveOperation struct {
-	plain
-	origin     Origin
-	who        Person
-	lastPlayed time.Time
-}
-
-func (l *leaveOperation) read(ctx context.Context, store Store, _ Snapshot) (err error) {
-	l.lastPlayed, err = store.LastPlayed(ctx, l.origin.Chat.ID, l.who)
-	return err
-}
-
-func (l *leaveOperation) readLocked(ctx context.Context, store Store, snap Snapshot) error {
-	return l.read(ctx, store, snap)
-}
-
-func (l *leaveOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
-	standing := snap.People[0].Standing
-	if standing == nil || !standing.LeftAt.IsZero() || l.lastPlayed.After(l.origin.SentAt) {
-		return Changes{Presence: NoChange}, nil
-	}
-	left := *standing
-	left.LeftAt = l.origin.SentAt
-	return Changes{Presence: NoChange, Effect: (*ChangedStanding)(&left)}, nil
-}
-
 // event handles a change of a known chat that involves no players.
-func (s *Service) event(ctx context.Context, o Origin, name string, decide func(Snapshot) Changes) error {
+func (s *Service) event(ctx context.Context, o Origin, name string, decide func(Snapshot) Decision) error {
 	return s.handle(ctx, o, command{
-		name: name, knownChatOnly: true, silent: true,
-		operation: decision{fn: decide},
+		name: name, knownChatOnly: true, silent: true, unlogged: true,
+		operation: event{fn: decide},
 	})
 }

@@ -10,27 +10,24 @@ func (s *Service) Join(ctx context.Context, o Origin) error {
 	if o.Sender == nil {
 		return s.Answer(ctx, o, Refusal{Code: NobodyToJoin})
 	}
-	return s.handle(ctx, o, command{
-		name:      "join",
-		people:    participants{*o.Sender},
-		needed:    1,
-		class:     RateQuestion,
-		operation: joinOperation{at: o.SentAt},
-	})
+	return s.handle(ctx, o, command{name: "join", class: RateQuestion, operation: joinOperation{sender: *o.Sender, at: o.SentAt}})
 }
 
 type joinOperation struct {
 	plain
-	at time.Time
+	sender Person
+	at     time.Time
 }
 
-// unlimited is true if the sender enters the ladder or comes back to it. Joining while in the ladder counts as a question.
-func (j joinOperation) unlimited(snap Snapshot) bool {
+func (j joinOperation) needs() Needs { return Needs{People: []Person{j.sender}, New: 1} }
+
+// isUnlimited is true if the sender enters the ladder or comes back to it. Joining while in the ladder counts as a question.
+func (j joinOperation) isUnlimited(snap Snapshot) bool {
 	standing := snap.People[0].Standing
 	return standing == nil || standing.presentAt(j.at) != *standing
 }
 
-func (j joinOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
+func (j joinOperation) decide(snap Snapshot) (Decision, error) {
 	known := snap.People[0]
 	standing := known.standing(snap.Ladder)
 	joined := Joined{
@@ -41,11 +38,11 @@ func (j joinOperation) decide(_ context.Context, snap Snapshot) (Changes, error)
 	}
 	switch present := standing.presentAt(j.at); {
 	case known.Standing == nil:
-		return Changes{Notice: joined, Effect: &NewStanding{Ladder: snap.Ladder.ID, Standing: standing}}, nil
+		return Decision{Notice: joined, Effect: &NewStanding{Ladder: snap.Ladder.ID, Standing: standing}}, nil
 	case present != standing:
 		joined.Back = true
-		return Changes{Notice: joined, Effect: (*ChangedStanding)(&present)}, nil
+		return Decision{Notice: joined, Effect: (*ChangedStanding)(&present)}, nil
 	default:
-		return Changes{Notice: joined}, nil
+		return Decision{Notice: joined}, nil
 	}
 }

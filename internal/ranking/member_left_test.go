@@ -100,12 +100,12 @@ func TestShownAgainByNextMatch(t *testing.T) {
 	o.SentAt = o.SentAt.Add(time.Hour)
 	must(t, g.RecordMatch(t.Context(), o, singles(bob, alice, 1, 3)))
 	g.mustRank(t, "Alice plays again", "Bob Alice")
+	g.memberLeft(t, alice, time.Minute)
+	g.mustRank(t, "Alice left before that match, delivered late", "Bob Alice")
 	undo := g.origin(&bob)
 	undo.SentAt = o.SentAt
 	must(t, g.UndoMatch(t.Context(), undo, ranking.Amendment{Match: ranking.MatchRef{Number: 4}}))
 	g.mustRank(t, "that is undone", "Bob Alice")
-	g.memberLeft(t, alice, time.Minute)
-	g.mustRank(t, "Alice left before that match, delivered late", "Bob Alice")
 }
 
 // TestLeftBeforeFirstMatch: a player who joined and left without playing is shown after their first match.

@@ -10,17 +10,20 @@ import (
 // undone. Merging is idempotent and not an effect of the command that revealed it.
 func (s *Service) merge(ctx context.Context, from, into Player) error {
 	s.log.InfoContext(ctx, "merging two players who are the same person", "from_player_id", from.ID, "into_player_id", into.ID)
-	return s.store.Merge(ctx, from.ID, into.ID, func(ladders []SharedLadder) ([]LadderMerge, error) {
-		var merges []LadderMerge
-		for _, l := range ladders {
-			m, err := l.merge(from)
-			if err != nil {
-				return nil, err
-			}
-			merges = append(merges, m)
+	merging, ladders, err := s.store.LockPlayers(ctx, from.ID, into.ID)
+	if err != nil || merging == nil {
+		return err
+	}
+	defer merging.Release(ctx)
+	var merges []LadderMerge
+	for _, l := range ladders {
+		m, err := l.merge(from)
+		if err != nil {
+			return err
 		}
-		return merges, nil
-	})
+		merges = append(merges, m)
+	}
+	return merging.Merge(ctx, merges)
 }
 
 // merge combines the two standings in a ladder. The result is the standing of the remaining player, with the start rating

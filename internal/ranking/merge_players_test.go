@@ -1,6 +1,8 @@
 package ranking_test
 
 import (
+	"context"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -102,4 +104,31 @@ func TestMergeBeforeUndo(t *testing.T) {
 	if n, ok := g.undo(t, &withName, ranking.Amendment{IsAdmin: nobodyIsAdmin}).(ranking.MatchUndone); !ok || n.Number != 2 {
 		t.Errorf("notice is %+v", n)
 	}
+}
+
+// conflictingMerge is a store in which the first merge meets another transaction.
+type conflictingMerge struct {
+	ranking.Store
+	met atomic.Bool
+}
+
+func (s *conflictingMerge) LockPlayers(ctx context.Context, unclaimed, claimed ranking.PlayerID) (ranking.Merging, []ranking.SharedLadder, error) {
+	if s.met.CompareAndSwap(false, true) {
+		return nil, nil, ranking.ErrConflict
+	}
+	return s.Store.LockPlayers(ctx, unclaimed, claimed)
+}
+
+// TestMergeConflicts: nothing is recorded for two players who are the same person before they are merged.
+func TestMergeConflicts(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &bob, bob, ranking.Person{Username: "zoe"}, 3, 1)
+	g.record(t, &zoe, zoe, bob, 3, 1)
+	named := zoe
+	named.Username = "zoe"
+	g.Service = newService(&conflictingMerge{Store: g.store})
+	g.record(t, &named, named, bob, 3, 2)
+	g.has(t, 2, "group_players")
+	g.verifyClean(t)
 }

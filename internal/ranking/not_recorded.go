@@ -76,7 +76,7 @@ func (r *recordOperation) namedResults(snap Snapshot) (all []NamedResult) {
 // shownName returns the name of a person who need not be a player: the known name, or the one that the message shows.
 func (p Person) shownName(k Known) Name {
 	switch {
-	case k.Player != nil:
+	case k.Player != nil && !k.New:
 		return k.Player.name()
 	case p.Player != 0:
 		return Name{Player: p.Player}
@@ -88,7 +88,7 @@ func (p Person) shownName(k Known) Name {
 }
 
 // rejected describes an amendment that is not made.
-func (a *amendOperation) rejected(name string) RejectedResult {
+func (a amendOperation) rejected(name string) RejectedResult {
 	rejected := RejectedResult{Command: name, Number: a.Match.Number, Last: a.Match == MatchRef{} || a.Match.LastUndone}
 	if rejected.Number == 0 && !rejected.Last && a.found != nil {
 		rejected.Number = a.found.Number

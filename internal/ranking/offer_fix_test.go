@@ -13,7 +13,8 @@ import (
 func (g *game) edit(t *testing.T, o ranking.Origin, key string, r ranking.Report) *ranking.FixOffer {
 	t.Helper()
 	before := g.count(t, "outbox") + g.count(t, "handled_commands") + g.count(t, "players")
-	must(t, g.OfferFix(t.Context(), o, ranking.MatchRef{Message: 7, Key: key}, r))
+	o.Message = key
+	must(t, g.RecordMatch(t.Context(), o, r))
 	var offers []ranking.FixOffer
 	for _, payload := range texts(t, g, `SELECT payload::text FROM outbox WHERE kind = 'fix_offer' AND purpose = 'answer' AND key = $1`, o.Key) {
 		offers = append(offers, decode[ranking.FixOffer](t, g, []byte(payload)).(ranking.FixOffer))
@@ -108,7 +109,8 @@ func TestOfferFix(t *testing.T) {
 	checkNotice(t, *offer, ranking.FixOffer{
 		Number: 1, Score: [2]int{2, 0}, Sets: []ranking.SetScore{{11, 7}, {11, 5}}, Was: ranking.OldScore{Score: [2]int{1, 3}},
 	})
-	must(t, g.OfferFix(t.Context(), o, ranking.MatchRef{Message: 7, Key: "m:1"}, sets)) // redelivered
+	o.Message = "m:1"
+	must(t, g.RecordMatch(t.Context(), o, sets)) // redelivered
 	g.has(t, 2, "outbox WHERE kind = 'fix_offer'")
 	// The button works only once and for those who may amend. Its scores are in the order of the command.
 	press := func(who *ranking.Person) ranking.Origin {
@@ -167,7 +169,6 @@ func TestNothingToOffer(t *testing.T) {
 		"of an anonymous one by one": {&alice, "m:2", singles(alice, bob, 3, 2), false},
 		"by somebody not known":      {&nobody, "m:2", singles(alice, bob, 3, 2), false},
 		"undone":                     {&alice, "m:3", singles(alice, bob, 3, 2), false},
-		"not recorded":               {&alice, "m:77", singles(alice, bob, 3, 2), false},
 		"what was no match":          {&alice, "m:5", singles(alice, bob, 3, 2), false},
 	} {
 		if offer := g.edit(t, g.origin(tc.sender), tc.made, tc.report); (offer != nil) != tc.want {
@@ -185,7 +186,7 @@ func TestNothingToOffer(t *testing.T) {
 	}
 	// The card of a match is not its command.
 	g.exec(t, `INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id) SELECT -100, 7, id FROM matches WHERE number = 4`)
-	if offer := g.edit(t, g.origin(&bob), "m:77", singles(alice, bob, 3, 2)); offer != nil {
+	if offer := g.edit(t, g.origin(&bob), "m:5", singles(alice, bob, 3, 2)); offer != nil {
 		t.Errorf("offered for a card: %+v", offer)
 	}
 }
@@ -242,7 +243,9 @@ func TestRedeliveredNoticesNeverExpire(t *testing.T) {
 		must(t, g.RecordMatch(t.Context(), match, singles(alice, bob, 3, 1)))
 		must(t, g.ShowRanking(t.Context(), retried()))
 		must(t, g.UndoMatch(t.Context(), press, matchNumber(1)))
-		must(t, g.OfferFix(t.Context(), retried(), ranking.MatchRef{Message: 7, Key: match.Key}, singles(alice, bob, 3, 2)))
+		edit := retried()
+		edit.Message = match.Key
+		must(t, g.RecordMatch(t.Context(), edit, singles(alice, bob, 3, 2)))
 	}
 	var got []string
 	for _, row := range texts(t, g, `SELECT kind || ' ' || (expires_at IS NULL) FROM outbox WHERE action <> 'edit' ORDER BY id`) {

@@ -1,81 +1,123 @@
 package ranking
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
-// operation is what a command does. The service calls read, unlimited, refuse and permit; then, with the group locked,
-// readLocked and refuse; and last decide. None of them writes to the store. Reads are repeated after new people are stored
-// and after a conflict, so read and readLocked must overwrite what they have read before.
+// operation is what a command does. Its methods are pure: they neither read nor write, and may be called again.
 type operation interface {
-	// read reads what the operation concerns beyond the snapshot.
-	read(context.Context, Store, Snapshot) error
-	// readLocked reads it again with the group locked, and whatever is needed only then.
-	readLocked(context.Context, Store, Snapshot) error
-	// unlimited reports whether the rate limits do not apply.
-	unlimited(Snapshot) bool
-	// refuse returns a refusal or nil. It is called before any player is added, and again with the group locked.
-	refuse(Snapshot) Notice
-	// permit returns a refusal if the sender lacks permission. It is called after refuse and outside any transaction,
-	// because it may ask the messenger.
-	permit(context.Context, Snapshot) Notice
-	// decide returns the changes that the command makes.
-	decide(context.Context, Snapshot) (Changes, error)
+	// needs says what permission and decide look at.
+	needs() Needs
+	// permission says who may do it. If it is refused for another reason, that is anybody, and decide says why.
+	permission(Snapshot) Permission
+	// decide returns what the command changes and what is said, or a refusal. It is called once for each attempt. It fails with
+	// ErrInconsistent, and with errUnanswered if nothing is to be stored or said.
+	decide(Snapshot) (Decision, error)
+}
+
+// replaying is an operation that replays a ladder.
+type replaying interface {
+	// replays returns the match from which on decide needs to know the History, nil if it needs none.
+	replays(Snapshot) *StoredMatch
 }
 
 // matchOperation is an operation that reports or amends a match.
 type matchOperation interface {
-	operation
 	// rejectedResults describes the results in a NotRecorded. There is at least one.
 	rejectedResults(Snapshot) []RejectedResult
 }
 
-// plain is an operation that reads nothing more, is never refused and changes nothing. Others embed it.
+// plain is an operation that everybody may do, and that needs to know nothing and changes nothing. Others embed it.
 type plain struct{}
 
-func (plain) read(context.Context, Store, Snapshot) error       { return nil }
-func (plain) readLocked(context.Context, Store, Snapshot) error { return nil }
-func (plain) unlimited(Snapshot) bool                           { return false }
-func (plain) refuse(Snapshot) Notice                            { return nil }
-func (plain) permit(context.Context, Snapshot) Notice           { return nil }
-func (plain) decide(context.Context, Snapshot) (Changes, error) { return Changes{}, nil }
+func (plain) needs() Needs                      { return Needs{} }
+func (plain) permission(Snapshot) Permission    { return Permission{} }
+func (plain) decide(Snapshot) (Decision, error) { return Decision{}, nil }
 
 // answer changes nothing and answers with a notice.
 type answer struct {
 	plain
+	people participants
 	notice Notice
 }
 
-func (a answer) decide(context.Context, Snapshot) (Changes, error) {
-	return Changes{Notice: a.notice}, nil
+func (a answer) needs() Needs { return Needs{People: a.people} }
+
+func (a answer) decide(Snapshot) (Decision, error) { return Decision{Notice: a.notice}, nil }
+
+// event is what an update shows without anybody asking for something.
+type event struct {
+	plain
+	people participants
+	fn     func(Snapshot) Decision
 }
 
-// question answers with the notice that ask reads, after all names are up to date.
+func (e event) needs() Needs { return Needs{People: e.people} }
+
+func (e event) decide(snap Snapshot) (Decision, error) { return e.fn(snap), nil }
+
+// resolving is an operation that is completed by what was read.
+type resolving interface {
+	// in returns the complete operation, and the snapshot with its people.
+	in(Snapshot) (operation, Snapshot)
+}
+
+// named is an operation that is known only once it is known who is in the group, because its message may mean people by plain names.
+type named struct {
+	plain
+	needed Needs
+	read   func(everybody []Person) operation
+}
+
+func (n named) needs() Needs { return n.needed }
+
+func (n named) in(snap Snapshot) (operation, Snapshot) {
+	op := n.read(snap.everybody())
+	needs := op.needs()
+	known := make([]Known, len(needs.People))
+	for i, p := range needs.People {
+		known[i] = n.known(snap, p)
+		if known[i].New && i >= needs.New {
+			known[i].Player, known[i].New = nil, false
+		}
+	}
+	snap.People = known
+	return op, snap
+}
+
+// known returns what is known of a person whom the message mentions or shows, or means by name.
+func (n named) known(snap Snapshot, p Person) Known {
+	if p.Player != 0 {
+		return snap.Everybody[slices.IndexFunc(snap.Everybody, func(k Known) bool { return k.Player.ID == p.Player })]
+	}
+	return snap.People[slices.IndexFunc(n.needed.People, func(q Person) bool { return samePerson(p, q) })]
+}
+
+// question answers with a notice that is read elsewhere.
 type question struct {
 	plain
+	people participants
+	// ask reads the answer. It is called outside any transaction.
 	ask   func(context.Context, Snapshot) (Notice, error)
 	edits int64 // the message that the answer replaces unless it is a refusal, 0 for none
 	posts bool  // the answer to a pressed button is a message of its own unless it is a refusal
 }
+
+func (q question) needs() Needs { return Needs{People: q.people} }
 
 // withoutSnapshot returns an ask that needs to know nothing about the people of the command.
 func withoutSnapshot(read func(context.Context) (Notice, error)) func(context.Context, Snapshot) (Notice, error) {
 	return func(ctx context.Context, _ Snapshot) (Notice, error) { return read(ctx) }
 }
 
-func (q question) decide(ctx context.Context, snap Snapshot) (Changes, error) {
-	n, err := q.ask(ctx, snap)
+func (q question) decide(snap Snapshot) (Decision, error) {
+	n := snap.Answer
 	if q.edits != 0 && !isRefusal(n) {
-		return Changes{Page: n, Edits: q.edits}, err
+		return Decision{Page: n, Edits: q.edits}, nil
 	}
 	if q.posts && !isRefusal(n) {
-		return Changes{Notice: n, CallbackAnswer: Acknowledged{}}, err
+		return Decision{Notice: n, CallbackAnswer: Acknowledged{}}, nil
 	}
-	return Changes{Notice: n}, err
+	return Decision{Notice: n}, nil
 }
-
-// decision only decides.
-type decision struct {
-	plain
-	fn func(Snapshot) Changes
-}
-
-func (d decision) decide(_ context.Context, snap Snapshot) (Changes, error) { return d.fn(snap), nil }

@@ -6,20 +6,13 @@ import (
 )
 
 // profileChange returns the change needed to store what a message shows about a person. ok is false if there is nothing to
-// store. An unknown person is added only if the command needs them; asking a question creates no player.
-func (k Known) profileChange(o Origin, p Person, needed bool) (change PlayerChange, ok bool) {
-	if k.Player == nil {
-		change.Player = Player{UserID: p.ID, Username: p.Username, Name: p.Name}
-		if p.ID == 0 {
-			change.Player.Name = p.Username // until a message shows the person
-		}
-		change.Sighting = k.newSighting(o, p)
-		return change, needed
-	}
-	if p.Player != 0 || p.Earlier {
+// store, as of a person who is unknown and not to be added: asking a question creates no player. A retried command may show an outdated
+// state.
+func (k Known) profileChange(o Origin, p Person) (change PlayerChange, ok bool) {
+	if k.Player == nil || !k.New && (!p.IsShownNow() || o.Retried) {
 		return change, false
 	}
-	change.Player = *k.Player
+	change.Player, change.New = *k.Player, k.New
 	if p.ID != 0 {
 		change.Player.UserID, change.Player.Username, change.Player.Name = p.ID, p.Username, p.Name // claims an unclaimed player
 	}
@@ -33,13 +26,16 @@ func (k Known) profileChange(o Origin, p Person, needed bool) (change PlayerChan
 // newSighting returns the sighting of a person if it changes with the message, or nil. A late message changes nothing.
 func (k Known) newSighting(o Origin, p Person) *Sighting {
 	switch {
-	case p.ID == 0, !o.Chat.IsGroup(), o.Retried:
+	case p.ID == 0, !o.Chat.IsGroup(), o.Retried, k.claimant() != nil: // two players that cannot be merged share no name
 		return nil
 	case k.Sighting != nil && (strings.EqualFold(k.Sighting.Username, p.Username) || k.Sighting.At.After(o.SentAt)):
 		return nil
 	}
 	return &Sighting{Username: p.Username, At: o.SentAt}
 }
+
+// IsShownNow reports whether it is the command's message that shows the person.
+func (p Person) IsShownNow() bool { return p.Player == 0 && !p.Earlier }
 
 // claimant returns the account that the unclaimed player with the person's username has turned out to be: the person's, or
 // for a mention the one that was last seen with the username. It returns nil if there is none.
@@ -50,41 +46,24 @@ func (k Known) claimant() *Player {
 	return k.Player
 }
 
-// claimsPlayer reports whether one of the people is shown with an id and turns out to be an unclaimed player.
-func claimsPlayer(snap Snapshot, people []Person) bool {
-	for i, p := range people {
-		if k := snap.People[i]; p.ID != 0 && k.Unclaimed != nil && k.Player == k.Unclaimed {
-			return true
-		}
-	}
-	return false
-}
-
 // Identify sets the player that the person p is: the account with their id. Without an id, it is the account that was last
-// seen in the group with their username. Otherwise it is the group's unclaimed player with that username, or none.
-func (k *Known) Identify(p Person) {
+// seen in the group with their username. Otherwise it is the group's unclaimed player with that username, or, unless it is 0, a new
+// player with the id added, or none.
+func (k *Known) Identify(p Person, added PlayerID) {
 	switch {
 	case k.ByID != nil:
 		k.Player = k.ByID
 	case p.ID == 0 && k.ByUsername != nil:
 		k.Player = k.ByUsername
-	default:
-		k.Player = k.Unclaimed
-	}
-}
-
-// namesFormerUsername reports whether a mention uses a username that its owner has given up: the owner was last seen with
-// it, but the command shows them with another one.
-func namesFormerUsername(snap Snapshot, people []Person) bool {
-	for i, p := range people {
-		holder := snap.People[i].ByUsername
-		if p.ID == 0 && holder != nil && slices.ContainsFunc(people, func(q Person) bool {
-			return q.ID == holder.UserID && !strings.EqualFold(q.Username, p.Username)
-		}) {
-			return true
+	case k.Unclaimed != nil:
+		k.Player, k.Claimed = k.Unclaimed, p.ID != 0 && p.IsShownNow()
+	case added != 0:
+		k.New = true
+		k.Player = &Player{ID: added, UserID: p.ID, Username: p.Username, Name: p.Name}
+		if p.ID == 0 {
+			k.Player.Name = p.Username // until a message shows the person
 		}
 	}
-	return false
 }
 
 // samePerson reports whether two people are visibly the same person. The store may know more, such as which user id has a
@@ -108,6 +87,16 @@ func (ps *participants) add(p Person) int {
 		(*ps)[i] = p
 	}
 	return i
+}
+
+// addSides adds the people of two sides, and returns their indexes.
+func (ps *participants) addSides(sides [2][]Person) (at [2][]int) {
+	for side, people := range sides {
+		for _, p := range people {
+			at[side] = append(at[side], ps.add(p))
+		}
+	}
+	return at
 }
 
 // areOfEarlierMessage marks all people but the sender, who comes first if there is one, as shown by an earlier message.

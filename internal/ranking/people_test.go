@@ -29,7 +29,7 @@ func TestIdentify(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tc.known.Identify(tc.person)
+			tc.known.Identify(tc.person, 0)
 			if tc.known.Player != tc.want || tc.known.claimant() != tc.claimant {
 				t.Errorf("it is %+v, claimed by %+v", tc.known.Player, tc.known.claimant())
 			}
@@ -48,6 +48,10 @@ func TestProfileChange(t *testing.T) {
 	change := func(id PlayerID, user UserID, username, name string, standing StandingID, s *Sighting) *PlayerChange {
 		return &PlayerChange{Player: Player{ID: id, UserID: user, Username: username, Name: name}, Standing: standing, Sighting: s}
 	}
+	added := func(c *PlayerChange) *PlayerChange {
+		c.New = true
+		return c
+	}
 	as := func(id UserID, username, name string) Person { return Person{ID: id, Username: username, Name: name} }
 	for name, tc := range map[string]struct {
 		person   Person
@@ -59,9 +63,9 @@ func TestProfileChange(t *testing.T) {
 	}{
 		"nothing new":                   {as(11, "alice", "Alice"), Known{Player: alice, Sighting: earlier("alice")}, "Alice", false, false, nil},
 		"mentioned":                     {as(0, "ALICE", ""), Known{Player: alice}, "Alice", false, false, nil},
-		"mentioned, unknown":            {as(0, "Eve", ""), Known{}, "", false, false, change(0, 0, "Eve", "Eve", 0, nil)},
+		"mentioned, unknown":            {as(0, "Eve", ""), Known{}, "", false, false, added(change(7, 0, "Eve", "Eve", 0, nil))},
 		"mentioned, unknown, passing":   {as(0, "Eve", ""), Known{}, "", true, false, nil},
-		"shown, unknown":                {as(5, "eve", "Eve"), Known{}, "", false, false, change(0, 5, "eve", "Eve", 0, seen("eve"))},
+		"shown, unknown":                {as(5, "eve", "Eve"), Known{}, "", false, false, added(change(7, 5, "eve", "Eve", 0, seen("eve")))},
 		"shown, unknown, passing":       {as(5, "eve", "Eve"), Known{}, "", true, false, nil},
 		"claims":                        {as(4, "Dave", "David"), Known{Player: dave}, "dave", false, false, change(3, 4, "Dave", "David", 9, seen("Dave"))},
 		"claims in passing":             {as(4, "dave", "David"), Known{Player: dave}, "", true, false, change(3, 4, "dave", "David", 0, seen("dave"))},
@@ -86,7 +90,10 @@ func TestProfileChange(t *testing.T) {
 				o.Chat.Kind = Private
 			}
 			var got *PlayerChange
-			if change, ok := tc.known.profileChange(o, tc.person, !tc.passing); ok {
+			if tc.known.Player == nil && !tc.passing {
+				tc.known.Identify(tc.person, 7)
+			}
+			if change, ok := tc.known.profileChange(o, tc.person); ok {
 				got = &change
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {

@@ -46,30 +46,26 @@ func (r RatingRules) Preview(score Score, a, b []Contestant) (changesA, changesB
 	return changes[:len(a)], changes[len(a):]
 }
 
+// Sides says who would play against whom, or why that is not clear, given who is in the group, as Meant does. All may be on the first
+// side.
+type Sides func(everybody []Person) (sides [2][]Person, unclear Notice)
+
 // AskAboutMatch answers a question about people who may play against each other with the notice that read returns. The contestants
 // are in the order of the people. Nobody becomes a player by that. If message is not 0, the answer replaces that message, whose
 // button was pressed.
-func (s *Service) AskAboutMatch(ctx context.Context, o Origin, who []Person, message int64, read func(Ladder, []Contestant) Notice) error {
-	people := senderOf(o)
-	asked := make([]int, len(who))
-	for i, p := range who {
-		asked[i] = people.add(p)
-	}
-	people.complete(o.Shown)
+func (s *Service) AskAboutMatch(ctx context.Context, o Origin, who Sides, message int64, read func(Ladder, [2][]Contestant) Notice) error {
 	c := command{name: "answer", class: RateQuestion}
 	if message != 0 {
 		c.name, c.class = "page", RatePress
-		people.areOfEarlierMessage(senderOf(o))
 	}
-	c.people = people
-	c.operation = question{edits: message, ask: func(_ context.Context, snap Snapshot) (Notice, error) {
-		contestants, refusal := contestantsOf(snap, people, asked)
+	return s.ask(ctx, o, c, who, question{edits: message}, func(_ context.Context, snap Snapshot, people participants, asked [2][]int) (Notice, error) {
+		all, refusal := contestantsOf(snap, people, slices.Concat(asked[0], asked[1]))
 		if refusal != nil {
 			return refusal, nil
 		}
-		return read(snap.Ladder, contestants), nil
-	}}
-	return s.handle(ctx, o, c)
+		first := len(asked[0])
+		return read(snap.Ladder, [2][]Contestant{all[:first], all[first:]}), nil
+	})
 }
 
 // contestantsOf returns those of the people who would play, or why they cannot.
@@ -89,6 +85,9 @@ func contestantsOf(snap Snapshot, people participants, playing []int) (all []Con
 
 // isAccount reports whether a message has shown the person.
 func (k Known) isAccount() bool { return k.Player != nil && k.Player.UserID != 0 }
+
+// isPlayer reports whether the person is a player already.
+func (k Known) isPlayer() bool { return k.Player != nil && !k.New }
 
 // isSame reports whether two people are known to be the same player.
 func (k Known) isSame(o Known) bool {

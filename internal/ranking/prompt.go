@@ -121,109 +121,113 @@ type PromptAnswer struct {
 // AnswerPrompt closes a prompt and does what the answer says, if the sender may answer and the prompt is still open. Of
 // several answers to a prompt, one has an effect.
 func (s *Service) AnswerPrompt(ctx context.Context, o Origin, a PromptAnswer) error {
-	p, err := s.store.FindPrompt(ctx, o.Chat.ID, a.Prompt.ID)
+	snap, err := s.findPrompt(ctx, o, a.Prompt, false)
 	if err != nil {
-		return fmt.Errorf("answer prompt: %w", err)
+		return err
 	}
-	switch {
+	switch p := snap.Prompt; {
 	case p == nil:
 	case p.Kind == PromptReport:
 		return s.answerReport(ctx, o, a, p)
 	case p.Kind == PromptWizard:
 		return s.answerWizard(ctx, o, a, p)
 	}
-	people := senderOf(o)
-	return s.handle(ctx, o, command{
-		name: "answer prompt", people: people, needed: len(people), class: RatePress, locks: true,
-		operation: &promptOperation{PromptAnswer: a, origin: o, undo: undoOperation{s.amendment(o, Amendment{IsAdmin: a.IsAdmin})}},
-	})
+	op := promptOperation{PromptAnswer: a, origin: o, undo: undoOperation{amendOperation: s.amendment(o, Amendment{})}}
+	if p := snap.Prompt; p != nil {
+		match, _ := p.match(a.Option)
+		op.undo.Match, op.undo.Changes = MatchRef{ID: match.Match}, &match.Changes
+		if p.Answerer == 0 {
+			op.undo.origin.Sender = nil // it was asked anonymously, so nobody is named
+		}
+	}
+	return s.handle(ctx, o, command{name: "answer prompt", class: RatePress, isAdmin: a.IsAdmin, locks: true, operation: op})
+}
+
+// findPrompt reads a prompt, and perhaps who is in the group.
+func (s *Service) findPrompt(ctx context.Context, o Origin, ref PromptRef, everybody bool) (Snapshot, error) {
+	q := Query{Chat: o.Chat, KnownChat: true, Needs: Needs{Prompt: ref.ID, Everybody: everybody}}
+	snap, err := s.store.Read(ctx, q)
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("find a prompt: %w", err)
+	}
+	return snap, nil
 }
 
 // promptOperation is an answer to a prompt.
 type promptOperation struct {
-	plain
 	PromptAnswer
 	origin Origin
-	prompt *Prompt       // nil if the chat has no such prompt
 	undo   undoOperation // of the prompt's match
 }
 
-func (p *promptOperation) read(ctx context.Context, store Store, snap Snapshot) (err error) {
-	p.prompt, err = store.FindPrompt(ctx, p.origin.Chat.ID, p.Prompt.ID)
-	if err != nil || p.prompt == nil {
-		return err
+func (p promptOperation) needs() Needs {
+	people := senderOf(p.origin)
+	needs := Needs{People: people, New: len(people), Prompt: p.Prompt.ID}
+	if p.undo.Match.ID != 0 {
+		needs.Match = &p.undo.Match
 	}
-	match, _ := p.prompt.match(p.Option)
-	p.undo.Match, p.undo.Changes = MatchRef{ID: match.Match}, &match.Changes
-	if p.prompt.Answerer == 0 {
-		p.undo.origin.Sender = nil // it was asked anonymously, so nobody is named
-	}
-	if match.Match == 0 { // it is cancelled
-		return nil
-	}
-	return p.undo.read(ctx, store, snap)
+	return needs
 }
 
-func (p *promptOperation) readLocked(ctx context.Context, store Store, snap Snapshot) (err error) {
-	p.prompt, err = store.FindPrompt(ctx, p.origin.Chat.ID, p.Prompt.ID)
-	if err != nil || p.prompt == nil || p.prompt.Closed || p.Option == OptionCancel {
-		return err
-	}
-	return p.undo.readLocked(ctx, store, snap)
+func (p promptOperation) in(snap Snapshot) (operation, Snapshot) {
+	p.undo = p.undo.with(snap)
+	return p, snap
 }
 
-func (p *promptOperation) refuse(snap Snapshot) Notice {
-	if !p.prompt.is(p.Prompt) {
+// refuse returns why the prompt cannot be answered so, nil if it can.
+func (p promptOperation) refuse(snap Snapshot) Notice {
+	if !snap.Prompt.is(p.Prompt) {
 		return Refusal{Code: UnknownButton}
 	}
-	_, known := p.prompt.match(p.Option)
+	_, known := snap.Prompt.match(p.Option)
 	switch {
 	case !known && p.Option != OptionCancel:
 		return Refusal{Code: UnknownButton}
-	case p.prompt.Answerer != 0 && (snap.People[0].Player == nil || snap.People[0].Player.ID != p.prompt.Answerer):
+	case snap.Prompt.Answerer != 0 && (snap.People[0].Player == nil || snap.People[0].Player.ID != snap.Prompt.Answerer):
 		return Refusal{Code: NotYourPrompt}
-	case p.prompt.Closed:
+	case snap.Prompt.Closed:
 		return Refusal{Code: PromptOver}
 	}
 	return nil
 }
 
-// permit checks again what was checked when the prompt was asked: people may have lost their rights since. Whoever was asked
+// permission checks again what was checked when the prompt was asked: people may have lost their rights since. Whoever was asked
 // may cancel all the same.
-func (p *promptOperation) permit(ctx context.Context, snap Snapshot) Notice {
-	if p.prompt.Answerer == 0 {
-		admins := adminsOnly{isAdmin: p.IsAdmin, origin: p.origin, log: p.undo.log}
-		if refusal := admins.permit(ctx, snap); refusal != nil {
-			if refusal == (Refusal{Code: AdminsOnly}) {
-				return Refusal{Code: AdminsOnlyPrompt}
-			}
-			return refusal
-		}
+func (p promptOperation) permission(snap Snapshot) Permission {
+	switch {
+	case p.refuse(snap) != nil:
+		return Permission{}
+	case snap.Prompt.Answerer == 0:
+		return Permission{Who: Admins, Refusal: Refusal{Code: AdminsOnlyPrompt}}
+	case p.Option == OptionCancel || p.undo.found == nil: // decide says that the match is gone, because its group was detached
+		return Permission{}
 	}
-	if p.Option == OptionCancel || p.undo.found == nil { // decide says that the match is gone, because its group was detached
-		return nil
-	}
-	return p.undo.permit(ctx, snap)
+	return p.undo.involved(snap)
 }
 
-func (p *promptOperation) decide(_ context.Context, snap Snapshot) (changes Changes, err error) {
-	closes := &ClosedPrompt{ID: p.prompt.ID, As: PromptAnswered}
-	var refusal Notice
-	if p.Option != OptionCancel {
-		refusal = p.undo.refusal()
+func (p promptOperation) replays(snap Snapshot) *StoredMatch {
+	if p.refuse(snap) != nil || p.Option == OptionCancel {
+		return nil
 	}
-	switch {
-	case p.Option == OptionCancel:
-		_, by := p.undo.by(snap)
-		closes.As, changes.Page = PromptCancelled, UndoDropped{Number: p.prompt.Number, By: &by}
-	case refusal != nil: // changed in the meantime
-		changes.Page = refusal
-	default:
-		changes, err = p.undo.undo(snap)
-		changes.Page, changes.Notice = changes.Notice, nil
+	return p.undo.replays(snap)
+}
+
+func (p promptOperation) decide(snap Snapshot) (d Decision, err error) {
+	if refusal := p.refuse(snap); refusal != nil {
+		return Decision{Notice: refusal}, nil
 	}
-	changes.Closes, changes.Edits = closes, p.Message
-	return changes, err
+	undo := p.undo
+	undo.history = snap.History
+	closes := &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered}
+	if p.Option == OptionCancel {
+		_, by := undo.by(snap)
+		closes.As, d.Page = PromptCancelled, UndoDropped{Number: snap.Prompt.Number, By: &by}
+	} else if d.Page = undo.refusal(); d.Page == nil { // nothing has changed in the meantime
+		d, err = undo.undo(snap)
+		d.Page, d.Notice = d.Notice, nil
+	}
+	d.Closes, d.Edits = closes, p.Message
+	return d, err
 }
 
 // IsPrompt reports whether notices of a kind ask a prompt.

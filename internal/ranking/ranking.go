@@ -62,6 +62,10 @@ type Origin struct {
 	// Shown are other people whom the command's message shows with their ids, such as the author of the message that it
 	// replies to. They need not take part in the command.
 	Shown []Person
+	// Mentioned are the people whom the command's message mentions. They need not take part in the command.
+	Mentioned []Person
+	// Names is true if the message may mean people by plain names: it can only be read when it is known who is in the group.
+	Names bool
 }
 
 // message returns the key of the message that contains the command.

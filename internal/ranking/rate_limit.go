@@ -82,6 +82,12 @@ func (r RateEntry) orNone() RateEntry {
 	return r
 }
 
+// unlimited is an operation to which the limits need not apply.
+type unlimited interface {
+	// isUnlimited reports whether they do not.
+	isUnlimited(Snapshot) bool
+}
+
 // overLimit reports whether a command exceeds a rate limit, and returns the answer to it. The answer is nil if the sender
 // has already been asked to slow down. What counts is when commands were sent, so that a backlog after an outage does not
 // exceed the limits. It takes no locks: if one sender's commands are handled concurrently in several chats, a few more
@@ -91,8 +97,9 @@ func (s *Service) overLimit(o Origin, c command, snap Snapshot) (n Notice, over 
 	if o, ok := c.operation.(matchOperation); ok {
 		results = o.rejectedResults(snap)
 	}
+	u, _ := c.operation.(unlimited)
 	switch limit := s.settings.ResultsPerMinute; {
-	case o.Retried, c.unlimited(snap):
+	case o.Retried, u != nil && u.isUnlimited(snap):
 		return nil, false
 	case c.class == RateQuestion && snap.RecentUsage.Questions >= maxQuestions:
 		if snap.RecentUsage.Slowed > 0 {

@@ -21,29 +21,61 @@ type Report struct {
 	Scores []Score  `json:"scores"` // at least one
 }
 
-// RecordMatch records matches, in their order, updates the ratings of all players and notifies the group: all of the matches or
-// none. There is at least one, and at most MaxReports. If something about them is unusual, it asks first.
+// Reading is what a message says about matches: one of the fields is set.
+type Reading struct {
+	Reports   []Report  // in their order
+	Question  *Question // if it is doubtful what it reports
+	Malformed Notice    // why it cannot be read
+}
+
+// Report records the matches that a message reports, in their order, updates the ratings of all players and notifies the group: all of
+// the matches or none. There may be at most MaxReports. If it is doubtful what is reported, or something about it is unusual, it asks
+// first. read reads the message, given who is in the group; nobody is given unless it may mean people by plain names.
+//
+// An edit of a message that was handled before corrects the match that it recorded: Report offers to fix the match, as offerFix says.
+func (s *Service) Report(ctx context.Context, o Origin, read func(everybody []Person) Reading) error {
+	c := command{name: "record match", class: RateResult, outcome: new(CommandOutcome)}
+	needs := (&recordOperation{service: s, playedAt: o.SentAt}).needs()
+	err := s.handleMessage(ctx, o, c, needs, func(everybody []Person) operation { return s.reported(o, read(everybody)) })
+	if isNew := *c.outcome != ""; err != nil || isNew || o.Message == "" {
+		return err
+	}
+	return s.offerFix(ctx, o, read)
+}
+
+// RecordMatch reports matches.
 func (s *Service) RecordMatch(ctx context.Context, o Origin, reports ...Report) error {
-	if len(reports) > MaxReports {
-		o.Malformed = commandMatch
-		return s.Answer(ctx, o, Refusal{Code: TooManyMatches, Matches: MaxReports})
+	return s.Report(ctx, o, func([]Person) Reading { return Reading{Reports: reports} })
+}
+
+// reported returns the operation for what a message says.
+func (s *Service) reported(o Origin, r Reading) operation {
+	readings := [][]Report{r.Reports}
+	if r.Question != nil {
+		readings = r.Question.Readings
 	}
-	var people participants
-	rec, ok := s.newRecord(o, reports, &people)
-	if !ok {
-		o.Malformed = commandMatch
-		return s.Answer(ctx, o, Refusal{Code: SamePlayer})
+	var refusal Notice = Refusal{Code: SamePlayer}
+	switch {
+	case r.Malformed != nil:
+		refusal = r.Malformed
+	case slices.ContainsFunc(readings, func(r []Report) bool { return len(r) > MaxReports }):
+		refusal = Refusal{Code: TooManyMatches, Matches: MaxReports}
+	case r.Question != nil:
+		if ask, ok := s.newAsk(reportOf(o, *r.Question), *r.Question, nil); ok {
+			return ask
+		}
+	default:
+		if rec, ok := s.newRecord(o, r.Reports, new(participants)); ok {
+			return rec
+		}
 	}
-	return s.handle(ctx, o, command{
-		name: "record match", people: people, needed: len(people), class: RateResult, operation: rec, equal: rec.equalResults(),
-		leaders: rec.leaderQuery(),
-	})
+	return malformedResult{answer{people: senderOf(o), notice: refusal}, commandMatch}
 }
 
 // newRecord returns the operation that records matches, and adds their people and the reporter to people. ok is false if
 // somebody visibly plays against themselves.
 func (s *Service) newRecord(o Origin, reports []Report, people *participants) (rec *recordOperation, ok bool) {
-	rec = &recordOperation{service: s, origin: o, reports: reports, playedAt: o.SentAt, reporter: -1}
+	rec = &recordOperation{service: s, origin: o, reports: reports, playedAt: o.SentAt}
 	key := cmp.Or(reports[0].Key, o.message())
 	for i, r := range reports {
 		m := reportedMatch{key: key, result: resultOf(r.Scores), even: len(r.A) == len(r.B)}
@@ -78,10 +110,8 @@ type recordOperation struct {
 	matches  []reportedMatch // at least one
 	people   participants
 	playedAt time.Time
-	reporter int      // index into people; -1 for an anonymous admin
-	settled  []Doubt  // what was asked already
-	known    []Person // who plays in the group, if somebody who is mentioned does not
-	upset    int      // the largest of the month; 0 if no match is one that may be celebrated
+	reporter int     // index into people; meaningless for an anonymous admin
+	settled  []Doubt // what was asked already
 }
 
 // reportedMatch is a match to be recorded.
@@ -98,9 +128,18 @@ func (r *recordOperation) plays(person int) bool {
 	return slices.ContainsFunc(r.matches, func(m reportedMatch) bool { return slices.Contains(m.players, person) })
 }
 
-// needs reports whether a person, an index into the people, must be known to record the matches.
-func (r *recordOperation) needs(person int) bool { return person == r.reporter || r.plays(person) }
+func (r *recordOperation) needs() Needs {
+	needs := Needs{
+		People: r.people, New: len(r.people), Equal: r.equalAt(),
+		Result: &ResultNeeds{r.leaderQuery(), MonthOf(r.playedAt), !r.isSettled(DoubtUsername)},
+	}
+	for _, m := range r.matches {
+		needs.EqualScores = append(needs.EqualScores, m.result.Score)
+	}
+	return needs
+}
 
+// refuse returns why the matches are not recorded, nil if they may be.
 func (r *recordOperation) refuse(snap Snapshot) Notice {
 	for _, m := range r.matches {
 		if n := r.refuseMatch(snap, m); n != nil {
@@ -120,8 +159,6 @@ func (r *recordOperation) refuseMatch(snap Snapshot, m reportedMatch) Notice {
 	switch l := snap.Ladder; {
 	case m.hasDuplicatePlayer(snap):
 		return Refusal{Code: SamePlayer}
-	case l.ID == 0:
-		return nil // a new group gets the default rules, which decide applies
 	case m.result.A == m.result.B && !l.DrawsAllowed:
 		return Refusal{Code: NoDraws}
 	case !m.even && !l.UnevenTeamsAllowed:
@@ -144,31 +181,18 @@ func (m reportedMatch) hasDuplicatePlayer(snap Snapshot) bool {
 	return false
 }
 
-func (r *recordOperation) decide(ctx context.Context, snap Snapshot) (Changes, error) {
+func (r *recordOperation) decide(snap Snapshot) (Decision, error) {
 	if n := r.refuse(snap); n != nil {
-		return Changes{Notice: n}, nil // some refusals need all people to be known
+		return Decision{Notice: n}, nil
 	}
 	if ask := r.unusual(snap); ask != nil {
-		return ask.decide(ctx, snap)
-	}
-	if person := r.unknown(snap); person >= 0 { // who asks first adds nobody, and the reason to ask may be gone by now
-		return Changes{}, fmt.Errorf("%w: person %d is unknown", ErrConflict, person+1)
+		return ask.ask(snap), nil
 	}
 	matches := r.playAll(snap)
 	if !snap.Display.NoCelebrations {
-		matches.celebrate(Leaders{r.leaderQuery(), snap.Leaders}, r.upset)
+		matches.celebrate(Leaders{r.leaderQuery(), snap.Leaders}, snap.LargestUpset)
 	}
-	return Changes{Effect: matches}, nil
-}
-
-// unknown returns somebody who must be known to record the matches and is not, -1 if there is nobody.
-func (r *recordOperation) unknown(snap Snapshot) (person int) {
-	for i := range r.people {
-		if snap.People[i].Player == nil && r.needs(i) {
-			return i
-		}
-	}
-	return -1
+	return Decision{Effect: matches}, nil
 }
 
 // playAll returns the matches with the changes that they make to the standings of their players, who must be known.
@@ -212,9 +236,7 @@ func (r *recordOperation) play(snap Snapshot, reported reportedMatch, current ma
 	for _, s := range standings {
 		current[s.Player] = s
 	}
-	if r.reporter >= 0 {
-		m.ReportedBy = snap.People[r.reporter].Player.ID
-	}
+	m.ReportedBy = r.reportedBy(snap)
 	m.Card = r.card(m, added)
 	return m
 }
@@ -230,7 +252,7 @@ func (r *recordOperation) card(m *NewMatch, added []Name) MatchRecorded {
 	n.Tag, n.NewPlayers = TagOf(m.Key), added
 	plays := func(p MatchPlayer) bool { return p.Before.Player == m.ReportedBy }
 	switch {
-	case r.reporter < 0:
+	case r.origin.Sender == nil:
 		n.ReportedBy = &Reporter{}
 	case !slices.ContainsFunc(m.Players, plays):
 		n.ReportedBy = &Reporter{Name: &Name{Player: m.ReportedBy}}
@@ -238,32 +260,15 @@ func (r *recordOperation) card(m *NewMatch, added []Name) MatchRecorded {
 	return n
 }
 
-// read reads what only some results need to know.
-func (r *recordOperation) read(ctx context.Context, store Store, snap Snapshot) error {
-	if err := r.readNear(ctx, store, snap); err != nil {
-		return err
+// reportedBy returns who reported the matches, 0 for an anonymous admin and for somebody who is no player.
+func (r *recordOperation) reportedBy(snap Snapshot) PlayerID {
+	if r.origin.Sender == nil || snap.People[r.reporter].Player == nil {
+		return 0
 	}
-	return r.readUpset(ctx, store, snap)
+	return snap.People[r.reporter].Player.ID
 }
 
-// leaderQuery asks for as many players at the top of the ranking as it takes to know minRanked who do not play in the matches.
+// leaderQuery asks for the players at the top of the ranking, however many play in the matches.
 func (r *recordOperation) leaderQuery() LeaderQuery {
-	limit := minRanked
-	for person := range r.people {
-		if r.plays(person) {
-			limit++
-		}
-	}
-	return LeaderQuery{ActiveSince: r.playedAt.Add(-PlaceLifetime), Limit: limit}
-}
-
-// readUpset reads the largest upset of the month if one of the matches may be celebrated as that.
-func (r *recordOperation) readUpset(ctx context.Context, store Store, snap Snapshot) (err error) {
-	r.upset = 0
-	mayCelebrate := func(m *NewMatch) bool { return m.Upset > 0 }
-	if snap.Display.NoCelebrations || r.unknown(snap) >= 0 || !slices.ContainsFunc(r.playAll(snap), mayCelebrate) {
-		return nil
-	}
-	r.upset, err = store.LargestUpset(ctx, snap.Ladder.ID, MonthOf(r.playedAt))
-	return err
+	return LeaderQuery{ActiveSince: r.playedAt.Add(-PlaceLifetime), Limit: maxLeaders}
 }

@@ -8,13 +8,17 @@ import "context"
 // no match means the last one that the sender undid.
 func (s *Service) RestoreMatch(ctx context.Context, o Origin, a Amendment) error {
 	a.Match.LastUndone = a.Match == MatchRef{}
-	restore := restoreOperation{s.amendment(o, a)}
-	return s.amend(ctx, "restore match", restore.amendOperation, restore)
+	return s.amend(ctx, "restore match", o, a, restoreOperation{s.amendment(o, a)})
 }
 
-type restoreOperation struct{ *amendOperation }
+type restoreOperation struct{ amendOperation }
 
-func (r restoreOperation) refuse(Snapshot) Notice {
+func (r restoreOperation) in(snap Snapshot) (operation, Snapshot) {
+	return restoreOperation{r.with(snap)}, snap
+}
+
+// refuse returns why the match cannot be restored, nil if it can.
+func (r restoreOperation) refuse() Notice {
 	ref, m := r.Match, r.found
 	switch {
 	case ref.LastUndone && r.origin.Sender == nil:
@@ -42,23 +46,38 @@ func (r restoreOperation) refuse(Snapshot) Notice {
 // expired reports whether the match was undone too long ago.
 func (r restoreOperation) expired() bool { return r.origin.SentAt.Sub(r.found.UndoneAt) > r.window }
 
-func (r restoreOperation) permit(ctx context.Context, snap Snapshot) Notice {
-	if r.origin.Sender != nil && snap.People[0].Player != nil && snap.People[0].Player.ID == r.found.UndoneBy {
-		return nil
+func (r restoreOperation) permission(snap Snapshot) Permission {
+	if r.refuse() != nil {
+		return Permission{}
 	}
-	return r.requireAdmin(ctx, Refusal{Code: NotUndoneByYou, Number: r.found.Number})
+	return Permission{
+		Who:      Involved,
+		Involved: r.origin.Sender != nil && snap.People[0].Player != nil && snap.People[0].Player.ID == r.found.UndoneBy,
+		Refusal:  Refusal{Code: NotUndoneByYou, Number: r.found.Number},
+	}
 }
 
-func (r restoreOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
+func (r restoreOperation) replays(Snapshot) *StoredMatch {
+	if r.refuse() != nil {
+		return nil
+	}
+	return r.found
+}
+
+func (r restoreOperation) decide(snap Snapshot) (Decision, error) {
+	r.history = snap.History
+	if refusal := r.refuse(); refusal != nil {
+		return Decision{Notice: refusal}, nil
+	}
 	m := r.found
 	rewrite, played, err := r.replay(ByRestore, func(m *PlayedMatch) { m.Undone = false })
 	if err != nil {
-		return Changes{}, err
+		return Decision{}, err
 	}
 	by, reporter := r.by(snap)
 	card := cardOf(m, m.Result, played.Parts, rewrite.entries(played))
 	notice := MatchRestored{
 		Number: m.Number, Sides: card.Sides, Sets: card.Sets, By: reporter, Moved: r.history.moved(rewrite, m.players()),
 	}
-	return Changes{Effect: &Restored{r.amended(by, rewrite, card)}, Notice: notice}, nil
+	return Decision{Effect: &Restored{r.amended(by, rewrite, card)}, Notice: notice}, nil
 }

@@ -96,7 +96,7 @@ func (s *Service) shouldAskToRetry(ctx context.Context, o Origin, err error) boo
 	case !errors.Is(err, ErrTimeout):
 		return false
 	}
-	if _, err := s.store.Read(ctx, Query{Key: o.Key, Chat: o.Chat}); err != nil {
+	if _, err := s.store.Read(ctx, Query{Key: o.Key, Chat: o.Chat, KnownChat: true}); err != nil {
 		return false
 	}
 	timedOutBefore := s.timedOut.happenedWithin(o.Key, time.Now(), timeoutMemory)

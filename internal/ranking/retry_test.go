@@ -21,25 +21,34 @@ type conflictingStore struct {
 	ranking.Store
 	left *atomic.Int64
 	// log is called by each Apply; exclusive says whether the group was locked.
-	log    func(exclusive bool)
-	inside bool
+	log func(exclusive bool)
 }
 
 func (l conflictingStore) Apply(ctx context.Context, c ranking.Changes) error {
-	l.log(l.inside)
+	return l.apply(ctx, c, false, l.Store.Apply)
+}
+
+func (l conflictingStore) apply(ctx context.Context, c ranking.Changes, exclusive bool, apply func(context.Context, ranking.Changes) error) error {
+	l.log(exclusive)
 	if l.left.Add(-1) >= 0 {
 		return fmt.Errorf("apply: %w", ranking.ErrConflict)
 	}
-	return l.Store.Apply(ctx, c)
+	return apply(ctx, c)
 }
 
-func (l conflictingStore) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID,
-	fn func(context.Context, ranking.Store) error,
-) error {
-	return l.Store.WithGroupLock(ctx, chat, func(ctx context.Context, inside ranking.Store) error {
-		l.Store, l.inside = inside, true
-		return fn(ctx, l)
-	})
+func (l conflictingStore) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, ranking.Snapshot, error) {
+	locked, snap, err := l.Store.Lock(ctx, q)
+	return conflictingLock{locked, l}, snap, err
+}
+
+// conflictingLock is a transaction of a conflictingStore.
+type conflictingLock struct {
+	ranking.Locked
+	store conflictingStore
+}
+
+func (l conflictingLock) Apply(ctx context.Context, c ranking.Changes) error {
+	return l.store.apply(ctx, c, true, l.Locked.Apply)
 }
 
 // memoryStore is a store in memory that knows everybody and keeps the applied changes. What amends matches is missing.
@@ -57,10 +66,9 @@ func (e *memoryStore) Read(_ context.Context, q ranking.Query) (ranking.Snapshot
 	return snap, nil
 }
 
-func (e *memoryStore) UpsertChatAndPlayers(
-	ctx context.Context, q ranking.Query, _ *ranking.Chat, _ []ranking.PlayerChange,
-) (ranking.Snapshot, error) {
-	return e.Read(ctx, q)
+func (e *memoryStore) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, ranking.Snapshot, error) {
+	snap, err := e.Read(ctx, q)
+	return memoryLock{store: e}, snap, err
 }
 
 func (e *memoryStore) Apply(_ context.Context, c ranking.Changes) error {
@@ -68,13 +76,14 @@ func (e *memoryStore) Apply(_ context.Context, c ranking.Changes) error {
 	return nil
 }
 
-func (e *memoryStore) WithGroupLock(ctx context.Context, _ ranking.ExternalChatID, fn func(context.Context, ranking.Store) error) error {
-	return fn(ctx, e)
+// memoryLock is a transaction of a memoryStore.
+type memoryLock struct {
+	ranking.Locked
+	store *memoryStore
 }
 
-func (e *memoryStore) LastPlayed(context.Context, ranking.ExternalChatID, ranking.Person) (time.Time, error) {
-	return time.Time{}, nil
-}
+func (l memoryLock) Apply(ctx context.Context, c ranking.Changes) error { return l.store.Apply(ctx, c) }
+func (l memoryLock) Release(context.Context)                            {}
 
 // try is an attempt to apply: its time since the command, and whether the group was locked.
 type try struct {
@@ -134,7 +143,7 @@ func TestRecentConflict(t *testing.T) {
 			{1, 0, from(&alice, "m:1"), []bool{false, true}},
 			{0, 0, elsewhere, []bool{false}},
 			{0, 900 * time.Millisecond, from(&alice, "m:3"), []bool{true}},
-			{0, 200 * time.Millisecond, from(&alice, "m:4"), []bool{false}},
+			{0, 1100 * time.Millisecond, from(&alice, "m:4"), []bool{false}},
 		} {
 			store.left.Store(tc.lost)
 			<-time.After(tc.after)
@@ -155,40 +164,24 @@ func TestRecentConflict(t *testing.T) {
 		locked = nil
 		read := func(context.Context) (ranking.Notice, error) { return ranking.Refusal{}, nil } // it may take long
 		must(t, service.Ask(t.Context(), from(&alice, "m:7"), read))
-		if diff := cmp.Diff([]bool{false, false}, locked); diff != "" {
+		store.left.Store(1)
+		named := from(&alice, "m:8")
+		named.Names = true
+		must(t, service.AskAbout(t.Context(), named, ranking.Only(alice), func(context.Context, []ranking.Player) (ranking.Notice, error) {
+			return ranking.Refusal{}, nil
+		}))
+		if diff := cmp.Diff([]bool{false, false, false, false}, locked); diff != "" {
 			t.Errorf("a question that is tried again locked the group (-want +got):\n%s", diff)
 		}
 	})
 }
 
-// overtakenStore is a store in which another instance changes the standings while a command waits for the lock.
-type overtakenStore struct {
-	*memoryStore
-	version int64
-}
-
-func (s *overtakenStore) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, error) {
-	snap, err := s.memoryStore.Read(ctx, q)
-	for i := range snap.People {
-		snap.People[i].Standing = &ranking.Standing{ID: ranking.StandingID(i + 1), Player: snap.People[i].Player.ID, Elo: 1500, Version: s.version}
-	}
-	return snap, err
-}
-
-func (s *overtakenStore) WithGroupLock(ctx context.Context, _ ranking.ExternalChatID, fn func(context.Context, ranking.Store) error) error {
-	s.version++
-	return fn(ctx, s)
-}
-
-// TestOvertakenWhileWaiting: as long as other instances are faster, results lock the group on their first attempt.
-func TestOvertakenWhileWaiting(t *testing.T) {
+// TestContendedChat: after a conflict, results lock the group on their first attempt as long as they follow each other within a second.
+func TestContendedChat(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var locked []bool
-		store := conflictingStore{
-			Store: &overtakenStore{memoryStore: &memoryStore{}}, left: new(atomic.Int64),
-			log: func(exclusive bool) { locked = append(locked, exclusive) },
-		}
+		store := conflictingStore{Store: &memoryStore{}, left: new(atomic.Int64), log: func(exclusive bool) { locked = append(locked, exclusive) }}
 		store.left.Store(1)
 		service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
 		for i := range 5 {
@@ -287,7 +280,7 @@ func TestTooManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestRetryOnTheRealStore records within WithGroupLock after one conflict.
+// TestRetryOnTheRealStore records with the group locked after one conflict.
 func TestRetryOnTheRealStore(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -10,6 +10,11 @@ type Rules struct {
 	RatingRules
 }
 
+// DefaultRules are the rules of a new ladder.
+func DefaultRules() Rules {
+	return Rules{Start: 1500, DrawsAllowed: true, RatingRules: RatingRules{K: 32}}
+}
+
 // RatingRules are the rules that decide how a match changes ratings. A match keeps those that it was played under.
 type RatingRules struct {
 	K           int         `json:"k"` // the K-factor

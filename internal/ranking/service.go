@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 )
 
 // Service handles the commands of all groups. Each of its methods commits the command's effect, its key and its answer
-// together, or returns an error. After an error, what the command showed about the chat and its people may be stored, and
-// after ErrTimeout the effect may be committed too. Called again with the same key, a method changes nothing more and
+// together, or returns an error. After an error, players may be merged or claimed, and after ErrTimeout
+// the effect may be committed too. Called again with the same key, a method changes nothing more and
 // succeeds. A command that is dropped without an answer stores no effect, key or answer.
 type Service struct {
 	store    Store
@@ -58,52 +59,62 @@ func NewService(store Store, log *slog.Logger, settings Settings) *Service {
 
 // Answer answers a question, or a command that could not be parsed. It changes nothing else.
 func (s *Service) Answer(ctx context.Context, o Origin, n Notice) error {
-	c := command{name: "answer", people: senderOf(o), class: RateQuestion, operation: answer{notice: n}}
+	said := answer{people: senderOf(o), notice: n}
+	c := command{name: "answer", class: RateQuestion, operation: said}
 	if o.Button != "" {
 		c.class = RatePress // a press always gets an answer, up to a limit of its own
 	}
 	if o.Malformed != "" {
-		c.class, c.operation = RateResult, malformedResult{answer{notice: n}, o.Malformed}
+		c.class, c.operation = RateResult, malformedResult{said, o.Malformed}
 	}
 	return s.handle(ctx, o, c)
 }
 
 // Ask answers a question with the notice that read returns. read may be called several times.
 func (s *Service) Ask(ctx context.Context, o Origin, read func(context.Context) (Notice, error)) error {
-	return s.handle(ctx, o, command{name: "answer", people: senderOf(o), class: RateQuestion, operation: question{ask: withoutSnapshot(read)}})
+	return s.handle(ctx, o, command{name: "answer", class: RateQuestion, operation: question{people: senderOf(o), ask: withoutSnapshot(read)}})
+}
+
+// Meant says whom a question is about, or why that is not clear, given who is in the group. Nobody is given unless the message may mean
+// people by plain names.
+type Meant func(everybody []Person) (people []Person, unclear Notice)
+
+// Only is about people who are known.
+func Only(people ...Person) Meant {
+	return func([]Person) ([]Person, Notice) { return people, nil }
 }
 
 // AskAbout answers a question about people with the notice that read returns, which gets their players. read may be called several
 // times. Somebody who is no player is not made one by being asked about: the question is refused. Only the sender may be no player,
 // and read then gets the zero Player.
-func (s *Service) AskAbout(ctx context.Context, o Origin, who []Person, read func(context.Context, []Player) (Notice, error)) error {
-	return s.handle(ctx, o, about(o, who, command{name: "answer", class: RateQuestion}, question{}, read))
+func (s *Service) AskAbout(ctx context.Context, o Origin, who Meant, read func(context.Context, []Player) (Notice, error)) error {
+	return s.askAbout(ctx, o, command{name: "answer", class: RateQuestion}, who, question{}, read)
 }
 
 // TurnPageAbout answers a button press as TurnPage does, with a notice about people as AskAbout reads it. A refusal leaves the message
 // as it is.
 func (s *Service) TurnPageAbout(
-	ctx context.Context, o Origin, message int64, who []Person, read func(context.Context, []Player) (Notice, error),
+	ctx context.Context, o Origin, message int64, who Meant, read func(context.Context, []Player) (Notice, error),
 ) error {
-	return s.handle(ctx, o, about(o, who, command{name: "page", class: RatePress}, question{edits: message}, read))
+	return s.askAbout(ctx, o, command{name: "page", class: RatePress}, who, question{edits: message}, read)
 }
 
 // PostAbout answers a button press with a message of its own: a notice about people as AskAbout reads it. A refusal posts none.
-func (s *Service) PostAbout(ctx context.Context, o Origin, who []Person, read func(context.Context, []Player) (Notice, error)) error {
-	return s.handle(ctx, o, about(o, who, command{name: "post", class: RatePress}, question{posts: true}, read))
+func (s *Service) PostAbout(ctx context.Context, o Origin, who Meant, read func(context.Context, []Player) (Notice, error)) error {
+	return s.askAbout(ctx, o, command{name: "post", class: RatePress}, who, question{posts: true}, read)
 }
 
-// about completes a command that is a question about people.
-func about(o Origin, who []Person, c command, q question, read func(context.Context, []Player) (Notice, error)) command {
-	people := senderOf(o)
-	asked := make([]int, len(who))
-	for i, p := range who {
-		asked[i] = people.add(p)
+// askAbout asks a question about people whose players read gets.
+func (s *Service) askAbout(
+	ctx context.Context, o Origin, c command, who Meant, q question, read func(context.Context, []Player) (Notice, error),
+) error {
+	all := func(everybody []Person) ([2][]Person, Notice) {
+		people, unclear := who(everybody)
+		return [2][]Person{people}, unclear
 	}
-	people.complete(o.Shown)
-	q.ask = func(ctx context.Context, snap Snapshot) (Notice, error) {
-		players := make([]Player, len(asked))
-		for i, at := range asked {
+	return s.ask(ctx, o, c, all, q, func(ctx context.Context, snap Snapshot, people participants, asked [2][]int) (Notice, error) {
+		players := make([]Player, len(asked[0]))
+		for i, at := range asked[0] {
 			switch p := snap.People[at].Player; {
 			case p != nil:
 				players[i] = *p
@@ -112,16 +123,55 @@ func about(o Origin, who []Person, c command, q question, read func(context.Cont
 			}
 		}
 		return read(ctx, players)
+	})
+}
+
+// ask asks a question about people. read gets the people of the snapshot, and which of them are meant.
+func (s *Service) ask(
+	ctx context.Context, o Origin, c command, who Sides, q question,
+	read func(ctx context.Context, snap Snapshot, people participants, asked [2][]int) (Notice, error),
+) error {
+	return s.handleMessage(ctx, o, c, Needs{}, func(everybody []Person) operation {
+		sides, unclear := who(everybody)
+		if unclear != nil {
+			return answer{people: senderOf(o), notice: unclear}
+		}
+		q, people := q, senderOf(o)
+		asked := people.addSides(sides)
+		people.complete(o.Shown)
+		if q.edits != 0 {
+			people.areOfEarlierMessage(senderOf(o))
+		}
+		q.people = people
+		q.ask = func(ctx context.Context, snap Snapshot) (Notice, error) { return read(ctx, snap, people, asked) }
+		return q
+	})
+}
+
+// handleMessage handles a command whose operation read finds in a message, given who is in the group if the message may mean people by
+// plain names. Then needs says what the operation may need to know besides.
+func (s *Service) handleMessage(ctx context.Context, o Origin, c command, needs Needs, read func(everybody []Person) operation) error {
+	if !o.Names {
+		c.operation = read(nil)
+		return s.handle(ctx, o, c)
 	}
-	c.people, c.operation = people, q
-	return c
+	people := senderOf(o)
+	for _, p := range slices.Concat(o.Mentioned, o.Shown) {
+		people.add(p)
+	}
+	needs.People, needs.Everybody = people, true
+	if needs.Result != nil {
+		needs.New = len(people)
+	}
+	c.operation = named{needed: needs, read: read}
+	return s.handle(ctx, o, c)
 }
 
 // handle reads, decides and applies a command, and starts over after a conflict or a lock timeout. If it returns
 // ErrConflict, ErrLocked or ErrTimeout, the command itself is not at fault.
 func (s *Service) handle(ctx context.Context, o Origin, c command) error {
 	started, log := time.Now(), c.commandLog(ctx)
-	c.outcome = new(CommandOutcome)
+	c.outcome = cmp.Or(c.outcome, new(CommandOutcome))
 	err := s.retryOnConflict(ctx, o.Chat.ID, func(ctx context.Context, attempt int) error { return s.attempt(ctx, o, c, attempt) },
 		"update_id", log.Update, "command", log.Command, "key", o.Key, "chat_id", o.Chat.ID)
 	if !c.silent && s.shouldAskToRetry(ctx, o, err) {

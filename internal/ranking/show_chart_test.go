@@ -45,7 +45,7 @@ func TestShowChart(t *testing.T) {
 	ask := func(sender *ranking.Person, people ...ranking.Person) string {
 		t.Helper()
 		o := g.origin(sender)
-		must(t, questions.ShowChart(t.Context(), o, people))
+		must(t, questions.ShowChart(t.Context(), o, ranking.Only(people...)))
 		return o.Key
 	}
 	checkNotice(t, g.notice(t, ask(&alice)), stats.RankingPage{Title: "Club", NoDraws: true, All: true})

@@ -69,7 +69,7 @@ func TestShowPlayer(t *testing.T) {
 	show := func(sender *ranking.Person, who ranking.Person) ranking.Notice {
 		t.Helper()
 		o := g.origin(sender)
-		must(t, g.questions(g.Service).ShowPlayer(t.Context(), o, who))
+		must(t, g.questions(g.Service).ShowPlayer(t.Context(), o, ranking.Only(who)))
 		return g.notice(t, o.Key)
 	}
 	check := func(sender *ranking.Person, who ranking.Person, want stats.MyStanding) {
@@ -108,7 +108,7 @@ func TestShowHeadToHead(t *testing.T) {
 	show := func(sender *ranking.Person, a, b ranking.Person) ranking.Notice {
 		t.Helper()
 		o := g.origin(sender)
-		must(t, g.questions(g.Service).ShowHeadToHead(t.Context(), o, a, b))
+		must(t, g.questions(g.Service).ShowHeadToHead(t.Context(), o, ranking.Only(a, b)))
 		return g.notice(t, o.Key)
 	}
 	against := func(n ranking.Notice) stats.HeadToHead {

@@ -1,9 +1,6 @@
 package ranking
 
-import (
-	"context"
-	"log/slog"
-)
+import "context"
 
 // KindSettings is the kind of GroupSettings.
 const KindSettings = "settings"
@@ -27,15 +24,14 @@ func (GroupSettings) Alone() bool { return true }
 // ShowSettings answers an admin with the settings of the group. isAdmin reports whether the sender is an admin of the chat.
 func (s *Service) ShowSettings(ctx context.Context, o Origin, isAdmin func(context.Context) (bool, error)) error {
 	return s.handle(ctx, o, command{
-		name: "show settings", people: senderOf(o), class: RateQuestion,
-		operation: settingsOperation{adminsOnly{isAdmin: isAdmin, origin: o, log: s.log}},
+		name: "show settings", class: RateQuestion, isAdmin: isAdmin, operation: settingsOperation{adminsOnly{people: senderOf(o)}},
 	})
 }
 
 type settingsOperation struct{ adminsOnly }
 
-func (settingsOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
-	return Changes{Notice: GroupSettings{Rules: snap.Ladder.Rules, Display: snap.Display}}, nil
+func (settingsOperation) decide(snap Snapshot) (Decision, error) {
+	return Decision{Notice: GroupSettings{Rules: snap.Ladder.Rules, Display: snap.Display}}, nil
 }
 
 // changedSettings returns the settings after the sender has pressed one of their buttons.
@@ -47,19 +43,18 @@ func changedSettings(snap Snapshot, rules Rules, display Display) GroupSettings 
 // adminsOnly is an operation that only admins may do. Others embed it.
 type adminsOnly struct {
 	plain
-	isAdmin func(context.Context) (bool, error)
-	origin  Origin
-	log     *slog.Logger
+	people participants
+	adds   bool // whether the people become players
 }
 
-func (a adminsOnly) permit(ctx context.Context, _ Snapshot) Notice {
-	switch admin, err := a.isAdmin(ctx); {
-	case err != nil:
-		a.log.WarnContext(ctx, "failed to check whether the sender is an admin", "key", a.origin.Key, "chat_id", a.origin.Chat.ID,
-			"error", err)
-		return Refusal{Code: AdminsUnknown}
-	case !admin:
-		return Refusal{Code: AdminsOnly}
+func (a adminsOnly) needs() Needs {
+	needs := Needs{People: a.people}
+	if a.adds {
+		needs.New = len(a.people)
 	}
-	return nil
+	return needs
+}
+
+func (adminsOnly) permission(Snapshot) Permission {
+	return Permission{Who: Admins, Refusal: Refusal{Code: AdminsOnly}}
 }

@@ -20,78 +20,32 @@ var (
 )
 
 // Store is the database. Each method runs in its own transaction, except that matches recorded at the same time may share
-// one; each still succeeds or fails alone. In all methods, a former id of a chat refers to that chat. The Store that
-// WithGroupLock passes to fn uses the open transaction; its methods Merge, Move and WithGroupLock must not be called. Every
-// method may fail with ErrLocked, or with ErrTimeout when the context's deadline passes. Neither means that the operation
-// itself is at fault.
+// one; each still succeeds or fails alone. In all methods, a former id of a chat refers to that chat. Every method may fail
+// with ErrLocked, or with ErrTimeout when the context's deadline passes. Neither means that the operation itself is at fault.
 type Store interface {
-	// Read returns what every command needs to know, in one round trip and without locks.
+	// Read returns what a command needs to know, in one round trip and without locks. It stores nothing, but draws ids from sequences.
 	Read(ctx context.Context, q Query) (Snapshot, error)
 
-	// FindMatch returns the match that ref means, or nil if there is none. sender is who sent the command, nil for an
-	// anonymous admin.
-	FindMatch(ctx context.Context, chat ExternalChatID, ref MatchRef, sender *Person) (*StoredMatch, error)
-
-	// Board returns the board of a chat, or nil if it has none.
-	Board(ctx context.Context, chat ExternalChatID) (*Board, error)
-
-	// MatchesOf returns the matches of a chat that a message shows, or that the message with the key has recorded, in the order of
-	// their numbers.
-	MatchesOf(ctx context.Context, chat ExternalChatID, message int64, key string) ([]StoredMatch, error)
-
-	// FindPrompt returns a prompt of a chat, or nil if the chat has none with this id.
-	FindPrompt(ctx context.Context, chat ExternalChatID, id PromptID) (*Prompt, error)
-
-	// IsAsked reports whether a person, or 0 for all admins, has an open prompt about the match. One that has waited for its
-	// delivery for a PromptWindow does not count.
-	IsAsked(ctx context.Context, match MatchID, answerer PlayerID) (bool, error)
-
-	// LargestUpset returns the largest upset of a ladder in the calendar month that begins at a time, 0 if there is none.
-	LargestUpset(ctx context.Context, ladder LadderID, month time.Time) (int, error)
-
-	// PeopleOf returns everybody who is in the default ladder of a chat.
-	PeopleOf(ctx context.Context, chat ExternalChatID) ([]Person, error)
-
-	// LastMatches returns the last matches of a person in the default ladder of a chat that count, the newest first.
-	LastMatches(ctx context.Context, chat ExternalChatID, who Person, limit int) ([]PlayedBefore, error)
-
-	// DueTimers returns up to limit timers that are due, in the order of their times and keys, beginning after the given one.
-	DueTimers(ctx context.Context, after Timer, limit int) ([]Timer, error)
-
-	// IsDue reports whether there is a timer with this key, and it is due.
-	IsDue(ctx context.Context, key string) (bool, error)
-
-	// MatchHistory returns the matches of a ladder from a number on, and the standings of all who play in them. Number 0
-	// means the whole ladder, with all its standings. Without WithGroupLock it may change after the read.
-	MatchHistory(ctx context.Context, ladder LadderID, from int) (MatchHistory, error)
-
-	// LastPlayed returns when a person last played in the default ladder of a chat, zero for never.
-	LastPlayed(ctx context.Context, chat ExternalChatID, who Person) (time.Time, error)
-
-	// UpsertChatAndPlayers stores the query's chat with its group, unless chat is nil, and the people that a command shows.
-	// Then it reads the query, in the same round trip. What it stores is not an effect of the command, and it is idempotent.
-	// A known chat keeps its language. After ErrConflict, read again.
-	UpsertChatAndPlayers(ctx context.Context, q Query, chat *Chat, changes []PlayerChange) (Snapshot, error)
+	// Lock begins a transaction, locks the chat's group, and reads, all in one round trip.
+	Lock(ctx context.Context, q Query) (Locked, Snapshot, error)
 
 	// Apply makes all changes or none, in one round trip. It may fail with ErrHandled or ErrConflict.
 	Apply(ctx context.Context, c Changes) error
+
+	// MatchHistory returns the matches of a ladder from a number on, and the standings of all who play in them. Number 0
+	// means the whole ladder, with all its standings. It may change after the read.
+	MatchHistory(ctx context.Context, ladder LadderID, from int) (MatchHistory, error)
 
 	// EnsureDurable returns nil once everything that was committed before is durable: a failover does not lose it. What can be read may
 	// not be durable yet, if the commit was interrupted or failed with ErrTimeout.
 	EnsureDurable(ctx context.Context) error
 
-	// Rewrite writes the changes of a replay, and nothing else.
-	Rewrite(ctx context.Context, w Rewrite) error
+	// DueTimers returns up to limit timers that are due, in the order of their times and keys, beginning after the given one.
+	DueTimers(ctx context.Context, after Timer, limit int) ([]Timer, error)
 
-	// WithGroupLock runs fn in one transaction that locks the chat's group: nobody else records, amends or merges in it.
-	// The transaction commits if fn returns nil.
-	WithGroupLock(ctx context.Context, chat ExternalChatID, fn func(context.Context, Store) error) error
-
-	// Merge merges an unclaimed player into an account, in one transaction that locks both players and the group of the
-	// unclaimed one. Everything that belongs to the unclaimed player passes to the account. decide gets the ladders that
-	// rank both and returns the changes in them; Merge passes on its error. If the player has been claimed or merged
-	// already, nothing changes.
-	Merge(ctx context.Context, unclaimed, claimed PlayerID, decide func([]SharedLadder) ([]LadderMerge, error)) error
+	// LockPlayers begins a transaction that merges an unclaimed player into an account. It locks both players and the group of the
+	// unclaimed one, and returns the ladders that rank both. If the player has been claimed or merged already, it returns nil.
+	LockPlayers(ctx context.Context, unclaimed, claimed PlayerID) (Merging, []SharedLadder, error)
 
 	// Move changes a chat's id with the messenger from oldID to newID, in one transaction. The old id refers to the chat
 	// forever. Waiting notices of the chat no longer reply to a message.
@@ -108,17 +62,63 @@ type Store interface {
 	Move(ctx context.Context, oldID, newID ExternalChatID) (*DetachedGroup, error)
 }
 
-// Query says what to read for a command, whatever its kind.
+// Locked is a transaction that locks a group: nobody else records, amends or merges in it. Apply or Rewrite commits it.
+type Locked interface {
+	Apply(ctx context.Context, c Changes) error
+	MatchHistory(ctx context.Context, ladder LadderID, from int) (MatchHistory, error)
+	// Rewrite writes the changes of a replay, and nothing else.
+	Rewrite(ctx context.Context, w Rewrite) error
+	// Release ends the transaction. If it is not committed, it changes nothing.
+	Release(ctx context.Context)
+}
+
+// Merging is a transaction that merges a player into another one.
+type Merging interface {
+	// Merge makes the changes in the shared ladders, passes everything else that belongs to the unclaimed player to the account, and
+	// commits.
+	Merge(ctx context.Context, merges []LadderMerge) error
+	// Release ends the transaction. If it is not committed, it changes nothing.
+	Release(ctx context.Context)
+}
+
+// Query says what to read for a command: what every command needs to know, and what its operation needs to know.
 type Query struct {
+	Needs
 	Key     string
 	Message string // the key of the message whose edit is the command, empty for none
 	Chat    Chat
-	People  []Person
-	// RateEntry, if not zero, requests RecentUsage for its sender and time.
-	RateEntry RateEntry
-	Further   RateEntry    // if not zero, requests FurtherUsage for its sender and time
-	Equal     EqualResults // requests Recent
-	Leaders   LeaderQuery  // requests Leaders, with People
+	Sender  *Person   // who sent the command, nil for an anonymous admin
+	Shown   []Person  // others whom the message shows
+	SentAt  time.Time // when the message showed its people, zero if that may be long ago
+	// KnownChat is true if the command is nothing in an unknown chat. Otherwise, a chat, a group and a ladder that are not stored yet get
+	// an id.
+	KnownChat bool
+	RateEntry RateEntry // if not zero, requests RecentUsage for its sender and time
+	Further   RateEntry // if not zero, requests FurtherUsage for its sender and time
+}
+
+// Needs says what an operation needs to know apart from its chat. The zero value is nothing.
+type Needs struct {
+	// People is who the operation is about. The sender is among them, so that every command claims the sender's unclaimed player.
+	People      []Person
+	New         int          // how many of the people, from the first on, get an id if they are no players yet
+	Equal       time.Time    // if not zero, requests Recent: the matches that were reported at most SameGameWindow before or after
+	EqualScores []Score      // only those with one of these scores, in either order; none: with any score
+	Result      *ResultNeeds // requests Leaders and LargestUpset, and perhaps Everybody; there are People
+	Everybody   bool         // requests Everybody
+	Match       *MatchRef    // requests Matches
+	LastCounted bool         // requests Counted
+	Prompt      PromptID     // requests Prompt
+	Played      int          // requests that many LastMatches
+	Board       bool         // requests Board
+	Timer       bool         // requests Due
+}
+
+// ResultNeeds says what an operation needs to know to record a result of its people.
+type ResultNeeds struct {
+	LeaderQuery           // requests Leaders
+	Month       time.Time // the first day of the month whose LargestUpset is requested
+	Near        bool      // requests Everybody if one of the people is only mentioned and not known
 }
 
 // MatchRef says which match of a group is meant: the one with the ID; else the one with the Number; else the one that the
@@ -141,20 +141,45 @@ type Snapshot struct {
 	Handled bool
 	ChatID  ChatID // 0 for an unknown chat
 	Chat    Chat   // as stored
+	NewChat bool   // the chat is not stored yet
 	Group   GroupID
-	Ladder  Ladder  // the group's default ladder
-	People  []Known // in the order of the query's people
+	Ladder  Ladder // the group's default ladder
+	// NewGroup is true if the group and its ladder are not stored yet. A new ladder has the DefaultRules.
+	NewGroup bool
+	People   []Known // in the order of the query's people
+	Shown    []Known // in the order of those whom the query's message shows
 
-	Display     Display     // of the chat
-	Greeted     time.Time   // when the chat was last greeted, zero if not since the bot was added
-	Added       time.Time   // when the bot was added to the chat, zero if unknown
-	RecentUsage RecentUsage // for the RateEntry of the query
-	// FurtherUsage is for Further of the query.
-	FurtherUsage RecentUsage
+	Display      Display     // of the chat
+	Greeted      time.Time   // when the chat was last greeted, zero if not since the bot was added
+	Added        time.Time   // when the bot was added to the chat, zero if unknown
+	RecentUsage  RecentUsage // for the RateEntry of the query
+	FurtherUsage RecentUsage // for Further of the query
 	// Recent are matches that the query asks for, the newest first. They are never older than the standings of the People.
 	Recent []RecentMatch
 	// Leaders are players at the top of the ranking that the query asks for, read together with the standings of the People.
-	Leaders []Leader
+	Leaders      []Leader
+	LargestUpset int            // of the month that the query asks for, 0 if there is none
+	Everybody    []Known        // who is in the default ladder: only Player, and Standing if the query asks for Everybody; never newer than Leaders and Recent
+	Matches      []StoredMatch  // those that the MatchRef means, in the order of their numbers; several only if it is a message
+	Counted      *StoredMatch   // the last match that counts of those that the sender played or reported, nil if there is none
+	Prompt       *Prompt        // nil if the chat has no prompt with this id
+	LastMatches  []PlayedBefore // of the sender in the default ladder, those that count, the newest first
+	Board        *Board         // nil if the chat has none
+	Due          bool           // there is a timer with the command's key, and it is due
+
+	// The service adds what a decision needs beyond that.
+	Admin   AdminStatus  // of the sender, if the operation asks
+	History MatchHistory // of the ladder of the match that the operation replays, from that match on
+	Answer  Notice       // that the operation has read elsewhere
+}
+
+// everybody returns the people who are in the default ladder.
+func (s Snapshot) everybody() []Person {
+	people := make([]Person, len(s.Everybody))
+	for i, k := range s.Everybody {
+		people[i] = k.person()
+	}
+	return people
 }
 
 // known returns what is known of a person, nothing if the snapshot does not have the person.
@@ -165,14 +190,7 @@ func (s Snapshot) known(person int) Known {
 	return s.People[person]
 }
 
-// standingsDiffer reports whether the standings of the same people were changed between two snapshots.
-func (s Snapshot) standingsDiffer(before Snapshot) bool {
-	return !slices.EqualFunc(s.People, before.People, func(a, b Known) bool {
-		return (a.Standing == nil) == (b.Standing == nil) && (a.Standing == nil || a.Standing.Version == b.Standing.Version)
-	})
-}
-
-// StoredMatch is the match that FindMatch returns.
+// StoredMatch is a match that a MatchRef means.
 type StoredMatch struct {
 	ID         MatchID
 	Key        string // its idempotency key
@@ -193,6 +211,9 @@ type StoredMatch struct {
 	// SamePerson is true if two of the players are the same person by now. Such a match is undone: by the merge of the two, or
 	// before it.
 	SamePerson bool
+	// Asked is who has an open prompt about the match; 0 stands for all admins. A prompt that has waited for its delivery for a
+	// PromptWindow does not count.
+	Asked []PlayerID
 }
 
 // players returns the players of both sides.
@@ -221,9 +242,16 @@ type Known struct {
 	ByID       *Player   // the account with the person's user id, or nil
 	ByUsername *Player   // the account that was last seen in the group with the username of a person without id, or nil
 	Unclaimed  *Player   // the group's unclaimed player with the person's username, or nil
-	Player     *Player   // the person's player: one of the three, or nil
+	Player     *Player   // the person's player: one of the three, or a new one, or nil
+	New        bool      // the player is not stored yet
+	Claimed    bool      // the player is Unclaimed, and a message shows the person's account for the first time
 	Standing   *Standing // of Player, or nil
 	Sighting   *Sighting // of ByID in the group, or nil
+}
+
+// person returns the player as a person whom the store knows.
+func (k Known) person() Person {
+	return Person{ID: k.Player.UserID, Username: k.Player.Username, Name: k.Player.Name, Player: k.Player.ID}
 }
 
 // Sighting says that a message in a group has shown an account with a username, possibly none.
@@ -232,16 +260,29 @@ type Sighting struct {
 	At       time.Time // when the account was first shown with it
 }
 
-// PlayerChange adds or updates a player. Without an ID the player is new; without a UserID, the new player is an unclaimed
-// one of the chat's group. An unclaimed player who gets a UserID becomes an account.
+// PlayerChange adds or updates a player. Without a UserID, the player is an unclaimed one of the chat's group. An unclaimed
+// player who gets a UserID becomes an account.
 type PlayerChange struct {
 	Player   Player
+	New      bool       // the player is not stored yet
 	Standing StandingID // gets the player's name; 0 for none
 	Sighting *Sighting  // of the player in the chat's group, nil for no change; the username is nobody else's there any more
 }
 
-// Changes is what a command writes: its key, its effect and its answer. One transaction writes all of them or nothing.
+// Seen is what a command shows about its chat and about people there, as far as that is not stored yet.
+type Seen struct {
+	Chat     *Chat // nil if nothing is new
+	NewChat  bool  // the Chat is not stored yet
+	NewGroup bool  // neither are its group and ladder
+	Group    GroupID
+	Ladder   Ladder
+	People   []PlayerChange
+}
+
+// Changes is what a command writes: its key, its decision, and what it shows. One transaction writes all of it or nothing.
 type Changes struct {
+	Decision
+	Seen    Seen
 	Key     string
 	Trigger Trigger        // zero means ByMessage
 	Outcome CommandOutcome // zero means OutcomeUnanswered
@@ -254,28 +295,30 @@ type Changes struct {
 	Further   RateEntry // how each match after the first one counts, if an answer records several; zero: like the command
 	Chat      ChatID
 	SentAt    time.Time // when the command was sent; the lifetime of its notices begins then. Zero: they never expire
-	Effect    Effect    // nil for none
-	Presence  Presence  // what the command shows about the bot's presence in the chat
-	// Closes is the prompt that the command closes, nil for none.
-	Closes *ClosedPrompt
 	// Fires is true if Key is that of a timer. Apply deletes the timer; without a due timer it fails with ErrConflict.
-	Fires bool
-
-	// Button is the id of the button press that CallbackAnswer answers.
-	Button         string
-	CallbackAnswer Notice
-
-	// Page replaces the content of the message Edits, in which a button was pressed; nil for none.
-	Page  Notice
-	Edits int64 // 0 if unknown; then Page is not used
-
-	// Notice is a message to the chat, nil for none. A NotRecorded is merged with one of the same sender that is still waiting.
-	Notice          Notice
-	ReplyTo, Thread int64 // of Notice, and of the cards of new matches
-	Addressee       Name  // the person who is answered, zero if unknown
+	Fires           bool
+	Button          string // the id of the button press that CallbackAnswer answers
+	ReplyTo, Thread int64  // of Notice, and of the cards of new matches
+	Addressee       Name   // the person who is answered, zero if unknown
 	// Language is the sender's, as an IETF tag, empty if unknown. CallbackAnswer is in it, and so is Notice if Private is true.
 	Language string
 	Private  bool // the chat is the sender's alone
+}
+
+// Decision is what an operation decides. The zero value changes and says nothing.
+type Decision struct {
+	Effect Effect // nil for none
+	// Notice is a message to the chat, nil for none. A NotRecorded is merged with one of the same sender that is still waiting.
+	Notice Notice
+	// Page replaces the content of the message Edits, in which a button was pressed; nil for none.
+	Page  Notice
+	Edits int64 // 0 if unknown; then Page is not used
+	// CallbackAnswer answers the press of a button; nil means the Notice, or no words if there is a Page.
+	CallbackAnswer Notice
+	Closes         *ClosedPrompt // the prompt that the command closes, nil for none
+	Presence       Presence      // what the command shows about the bot's presence in the chat
+	// Unadded is true if people who are no players stay so: the command only asks about them.
+	Unadded bool
 }
 
 // Effect is what a command changes: NewMatches, an *Undone, *Restored, *Fixed, *NewStanding, *ChangedStanding, *ChangedRules,

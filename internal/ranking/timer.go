@@ -42,47 +42,28 @@ func (s *Service) FireTimer(ctx context.Context, t Timer) error {
 		return fmt.Errorf("%w: %s", ErrUnknownTimer, t.Key)
 	}
 	o := Origin{Key: t.Key, Chat: Chat{ID: t.Chat}, Trigger: ByTimer}
-	c := command{name: "timer", outcome: new(CommandOutcome)}
-	started := time.Now()
-	err = s.retryOnConflict(ctx, t.Chat, func(ctx context.Context, _ int) error {
-		return s.store.WithGroupLock(ctx, t.Chat, func(ctx context.Context, store Store) error {
-			return fireTimer(ctx, store, o, c, PromptID(id))
-		})
-	}, "command", c.name, "key", t.Key, "chat_id", t.Chat)
-	return s.finish(ctx, o, c, err, started)
-}
-
-func fireTimer(ctx context.Context, store Store, o Origin, c command, id PromptID) error {
-	due, err := store.IsDue(ctx, o.Key)
-	if err != nil || !due {
-		return err
-	}
-	snap, err := store.Read(ctx, c.query(o))
-	if err != nil {
-		return err
-	}
-	expiry := &expiredPrompt{}
-	if expiry.prompt, err = store.FindPrompt(ctx, o.Chat.ID, id); err != nil {
-		return err
-	}
-	c.operation = expiry
-	return decideAndApply(ctx, store, o, c, snap)
+	return s.handle(ctx, o, command{name: "timer", knownChatOnly: true, silent: true, locks: true, operation: expiredPrompt{id: PromptID(id)}})
 }
 
 // expiredPrompt ends a prompt that nobody has answered in time.
 type expiredPrompt struct {
 	plain
-	prompt *Prompt // nil if it does not exist
+	id PromptID
 }
 
-func (e *expiredPrompt) decide(context.Context, Snapshot) (Changes, error) {
-	p, changes := e.prompt, Changes{Presence: NoChange, Fires: true}
-	if p == nil || p.Closed {
-		return changes, nil
+func (e expiredPrompt) needs() Needs { return Needs{Prompt: e.id, Timer: true} }
+
+func (e expiredPrompt) decide(snap Snapshot) (Decision, error) {
+	p, d := snap.Prompt, Decision{Presence: NoChange}
+	switch {
+	case !snap.Due:
+		return d, errUnanswered
+	case p == nil || p.Closed:
+		return d, nil
 	}
-	changes.Closes = &ClosedPrompt{ID: p.ID, As: PromptExpired}
+	d.Closes = &ClosedPrompt{ID: p.ID, As: PromptExpired}
 	if p.Message != 0 {
-		changes.Page, changes.Edits = p.dropped(), p.Message
+		d.Page, d.Edits = p.dropped(), p.Message
 	}
-	return changes, nil
+	return d, nil
 }

@@ -17,5 +17,5 @@ func (Acknowledged) Purpose() Purpose { return Answer }
 // TurnPage answers a button press with the notice that read returns: it replaces the message with the button. read may be
 // called several times.
 func (s *Service) TurnPage(ctx context.Context, o Origin, message int64, read func(context.Context) (Notice, error)) error {
-	return s.handle(ctx, o, command{name: "page", people: senderOf(o), class: RatePress, operation: question{ask: withoutSnapshot(read), edits: message}})
+	return s.handle(ctx, o, command{name: "page", class: RatePress, operation: question{people: senderOf(o), ask: withoutSnapshot(read), edits: message}})
 }

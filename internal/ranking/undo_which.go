@@ -41,13 +41,13 @@ func (p *Prompt) match(o PromptOption) (m MatchChoice, ok bool) {
 }
 
 // countable returns those of several matches that can be undone.
-func (a *amendOperation) countable() []StoredMatch {
+func (a amendOperation) countable() []StoredMatch {
 	counts := slices.DeleteFunc(slices.Clone(a.several), func(m StoredMatch) bool { return m.Undone })
 	return counts[max(0, len(counts)-maxWhich):]
 }
 
 // askWhich asks which of several matches the sender means.
-func (u undoOperation) askWhich(snap Snapshot) Changes {
+func (u undoOperation) askWhich(snap Snapshot) Decision {
 	by, _ := u.by(snap)
 	var request WhichRequest
 	var prompt WhichPrompt
@@ -69,7 +69,7 @@ func (u undoOperation) askWhich(snap Snapshot) Changes {
 	}
 	request.Tag = TagOf(keys...)
 	prompt.Tag = request.Tag
-	return Changes{Effect: &NewPrompt{Kind: PromptWhich, Answerer: by, Which: &request}, Notice: prompt}
+	return Decision{Effect: &NewPrompt{Kind: PromptWhich, Answerer: by, Which: &request}, Notice: prompt}
 }
 
 // KindWhichPrompt is the kind of WhichPrompt.

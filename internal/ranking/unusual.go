@@ -1,26 +1,17 @@
 package ranking
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"time"
 )
 
 const (
-	// sameGameWindow is how far apart two people report the same game at most.
-	sameGameWindow = 10 * time.Minute
+	// SameGameWindow is how far apart two people report the same game at most.
+	SameGameWindow = 10 * time.Minute
 	// repeatWindow is how far apart one person reports the same game twice at most.
 	repeatWindow = 30 * time.Second
 )
-
-// EqualResults asks for the matches that may be the same as reported ones: with one of the scores, in either order, and reported
-// at most sameGameWindow before or after a time.
-type EqualResults struct {
-	At     time.Time // zero for none
-	Window time.Duration
-	Scores []Score
-}
 
 // RecentMatch is a match that counts, with what tells whether two reports mean the same one.
 type RecentMatch struct {
@@ -31,22 +22,12 @@ type RecentMatch struct {
 	Players    [2][]PlayerID
 }
 
-// doubtful is an operation that may have to ask before it does anything.
-type doubtful interface {
-	// asksFirst reports whether it asks about somebody who is no player yet, so that no player may be added.
-	asksFirst(Snapshot) bool
-}
-
-// equalResults returns what to look for to find duplicates.
-func (r *recordOperation) equalResults() EqualResults {
+// equalAt returns when a match that is the same as a reported one may have been reported, zero if nobody is asked about it.
+func (r *recordOperation) equalAt() time.Time {
 	if r.isSettled(DoubtDuplicate) {
-		return EqualResults{}
+		return time.Time{}
 	}
-	q := EqualResults{At: r.playedAt, Window: sameGameWindow}
-	for _, m := range r.matches {
-		q.Scores = append(q.Scores, m.result.Score)
-	}
-	return q
+	return r.playedAt
 }
 
 // isSettled reports whether something is not asked about, because it was asked already, or nobody wants it to be.
@@ -54,25 +35,10 @@ func (r *recordOperation) isSettled(d Doubt) bool {
 	return !r.service.settings.AskUnusual || slices.Contains(r.settled, d)
 }
 
-// readNear reads who plays in the group, if somebody is mentioned who does not.
-func (r *recordOperation) readNear(ctx context.Context, store Store, snap Snapshot) (err error) {
-	r.known = nil
-	if r.isSettled(DoubtUsername) || !slices.ContainsFunc(r.matches, func(m reportedMatch) bool {
-		return slices.ContainsFunc(m.players, func(i int) bool { return r.isNew(i, snap) })
-	}) {
-		return nil
-	}
-	r.known, err = store.PeopleOf(ctx, r.origin.Chat.ID)
-	return err
-}
-
 // isNew reports whether a person is only mentioned, and not known.
 func (r *recordOperation) isNew(person int, snap Snapshot) bool {
-	return r.people[person].ID == 0 && snap.People[person].Player == nil
+	return r.people[person].ID == 0 && !snap.People[person].isPlayer()
 }
-
-// asksFirst implements doubtful.
-func (r *recordOperation) asksFirst(snap Snapshot) bool { return r.unusual(snap) != nil }
 
 // unusual returns the question about what is readable, but hardly meant; nil if there is none.
 func (r *recordOperation) unusual(snap Snapshot) *askOperation {
@@ -98,12 +64,15 @@ func (r *recordOperation) ask(q Question) *askOperation {
 
 // nearUsername asks about the first new username that is nearly that of somebody else.
 func (r *recordOperation) nearUsername(snap Snapshot) (q Question, ok bool) {
+	if r.isSettled(DoubtUsername) {
+		return q, false
+	}
 	for i, p := range r.people {
 		if !r.plays(i) || !r.isNew(i, snap) {
 			continue
 		}
 		var readings [][]Report
-		for _, known := range r.known {
+		for _, known := range snap.everybody() {
 			if other, ok := r.with(p, known); ok && known.isNear(p.Username) {
 				readings = append(readings, other)
 			}
@@ -163,14 +132,11 @@ func (r *recordOperation) duplicateOf(m reportedMatch, snap Snapshot) *EarlierRe
 	if !ok {
 		return nil // somebody is new
 	}
-	var by PlayerID
-	if r.reporter >= 0 && snap.People[r.reporter].Player != nil {
-		by = snap.People[r.reporter].Player.ID
-	}
+	by := r.reportedBy(snap)
 	for _, other := range snap.Recent {
 		apart := r.playedAt.Sub(other.PlayedAt).Abs()
 		same := other.ReportedBy == by
-		if apart > sameGameWindow || same && apart > repeatWindow || !other.equals(m.result, players) {
+		if apart > SameGameWindow || same && apart > repeatWindow || !other.equals(m.result, players) {
 			continue
 		}
 		earlier := &EarlierReport{Number: other.Number, Same: same}
@@ -182,15 +148,15 @@ func (r *recordOperation) duplicateOf(m reportedMatch, snap Snapshot) *EarlierRe
 	return nil
 }
 
-// playersOf returns the players of the sides of a match. ok is false if one of them is unknown.
+// playersOf returns the players of the sides of a match. ok is false if one of them is new.
 func (r *recordOperation) playersOf(m reportedMatch, snap Snapshot) (players [2][]PlayerID, ok bool) {
 	for i, person := range m.players {
-		p := snap.People[person].Player
-		if p == nil {
+		k := snap.People[person]
+		if !k.isPlayer() {
 			return players, false
 		}
 		side := &players[m.sides[i]-1]
-		*side = append(*side, p.ID)
+		*side = append(*side, k.Player.ID)
 	}
 	return players, true
 }

@@ -345,26 +345,29 @@ func (l *ladderAudit) standing(t *standingAudit) {
 // Repair overwrites the history and standings of a ladder with the result of its replay, in one transaction. It reports
 // whether anything had to be written. It fails with ErrInconsistent if the ladder cannot be replayed.
 func Repair(ctx context.Context, store Store, chat ExternalChatID, ladder LadderID) (repaired bool, err error) {
-	err = store.WithGroupLock(ctx, chat, func(ctx context.Context, store Store) error {
-		stored, err := store.MatchHistory(ctx, ladder, 0)
+	defer func() {
 		if err != nil {
-			return err
+			repaired, err = false, fmt.Errorf("repair ladder %d of group %d: %w", ladder, chat, err)
 		}
-		history := make(ladderHistory)
-		for i := range stored.Matches {
-			history.add(&stored.Matches[i])
-		}
-		w, err := stored.replayFrom(initialStandings(stored.Standings, history), ByRepair, func(*PlayedMatch) {})
-		if err != nil {
-			return err
-		}
-		repaired = len(w.Superseded)+len(w.Appended)+len(w.Upsets)+len(w.Standings) > 0
-		return store.Rewrite(ctx, w)
-	})
+	}()
+	locked, _, err := store.Lock(ctx, Query{Chat: Chat{ID: chat}, KnownChat: true})
 	if err != nil {
-		return false, fmt.Errorf("repair ladder %d of group %d: %w", ladder, chat, err)
+		return false, err
 	}
-	return repaired, nil
+	defer locked.Release(ctx)
+	stored, err := locked.MatchHistory(ctx, ladder, 0)
+	if err != nil {
+		return false, err
+	}
+	history := make(ladderHistory)
+	for i := range stored.Matches {
+		history.add(&stored.Matches[i])
+	}
+	w, err := stored.replayFrom(initialStandings(stored.Standings, history), ByRepair, func(*PlayedMatch) {})
+	if err != nil {
+		return false, err
+	}
+	return len(w.Superseded)+len(w.Appended)+len(w.Upsets)+len(w.Standings) > 0, locked.Rewrite(ctx, w)
 }
 
 // Repairable reports whether Repair can fix the problem.

@@ -188,19 +188,21 @@ type beforeRewriteStore struct {
 	do func(context.Context) error
 }
 
-func (c beforeRewriteStore) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID,
-	fn func(context.Context, ranking.Store) error,
-) error {
-	return c.Store.WithGroupLock(ctx, chat, func(ctx context.Context, inside ranking.Store) error {
-		return fn(ctx, beforeRewriteStore{inside, c.do})
-	})
+func (c beforeRewriteStore) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, ranking.Snapshot, error) {
+	locked, snap, err := c.Store.Lock(ctx, q)
+	return beforeRewriteLock{locked, c.do}, snap, err
 }
 
-func (c beforeRewriteStore) Rewrite(ctx context.Context, w ranking.Rewrite) error {
+type beforeRewriteLock struct {
+	ranking.Locked
+	do func(context.Context) error
+}
+
+func (c beforeRewriteLock) Rewrite(ctx context.Context, w ranking.Rewrite) error {
 	if err := c.do(ctx); err != nil {
 		return err
 	}
-	return c.Store.Rewrite(ctx, w)
+	return c.Locked.Rewrite(ctx, w)
 }
 
 // TestRepairWhileMatchesAreRecorded: matches that are reported during a repair wait for it and then count.

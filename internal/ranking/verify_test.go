@@ -99,7 +99,7 @@ func TestVerifyTellsNamesakesApart(t *testing.T) {
 	g.record(t, &alice, ranking.Person{ID: 11, Name: "Alex"}, ranking.Person{ID: 12, Name: "alex", Username: "second"}, 3, 1)
 	g.exec(t, "UPDATE group_players SET streak = 0")
 	g.corrupted = true
-	g.mustFind(t, "wrong_streak Alex (player 2): 0 | 1", "wrong_streak alex (player 3): 0 | -1")
+	g.mustFind(t, "wrong_streak Alex (player 1): 0 | 1", "wrong_streak alex (player 2): 0 | -1")
 }
 
 // TestVerifyOneGroup: verifying one group finds nothing in others.

@@ -82,25 +82,27 @@ func (o PromptOption) Opponent() (i int, ok bool) {
 	return i, isScore && isScoreOf && err == nil
 }
 
-// Wizard returns what an open PromptWizard is about, nil if it does not ask the sender.
-func (s *Service) Wizard(ctx context.Context, o Origin, ref PromptRef) (*WizardRequest, error) {
-	p, err := s.store.FindPrompt(ctx, o.Chat.ID, ref.ID)
+// WizardReply reads a reply to a wizard.
+type WizardReply func(w WizardRequest, everybody []Person) (a PromptAnswer, malformed Notice)
+
+// ReplyToWizard answers a PromptWizard with what read finds in a message, or says why it is malformed. read gets what the wizard is about,
+// and who is in the group if the message may mean people by plain names. Unless the wizard is open and asks the sender, the message
+// is none of its business.
+func (s *Service) ReplyToWizard(ctx context.Context, o Origin, ref PromptRef, read WizardReply) error {
+	snap, err := s.findPrompt(ctx, o, ref, o.Names)
+	p := snap.Prompt
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("find a wizard: %w", err)
+		return err
 	case !p.is(ref), p.Wizard == nil, p.Closed, o.Sender == nil, p.Wizard.Reporter.ID != o.Sender.ID:
-		return nil, nil //nolint:nilnil // as documented
+		return nil
 	}
-	return p.Wizard, nil
-}
-
-// PeopleOf returns everybody who is in the default ladder of a chat.
-func (s *Service) PeopleOf(ctx context.Context, chat ExternalChatID) ([]Person, error) {
-	people, err := s.store.PeopleOf(ctx, chat)
-	if err != nil {
-		return nil, fmt.Errorf("read the people of a group: %w", err)
+	a, malformed := read(*p.Wizard, snap.everybody())
+	if malformed != nil {
+		o.Malformed = commandMatch
+		return s.Answer(ctx, o, malformed)
 	}
-	return people, nil
+	return s.answerWizard(ctx, o, a, p)
 }
 
 // ChangedWizard is what an answer adds to a PromptWizard. If the prompt is closed, Apply fails with ErrConflict.
@@ -160,63 +162,58 @@ func (s *Service) StartWizard(ctx context.Context, o Origin, opponent *Person, o
 		o.Malformed = commandMatch
 		return s.Answer(ctx, o, otherwise)
 	}
-	op := &startWizard{origin: o, opponent: opponent, otherwise: otherwise}
-	return s.handle(ctx, o, command{name: "start wizard", people: senderOf(o), class: RateResult, operation: op})
+	op := startWizard{origin: o, people: senderOf(o), opponent: opponent, otherwise: otherwise}
+	return s.handle(ctx, o, command{name: "start wizard", class: RateResult, operation: op})
 }
 
 // StartTeamWizard asks the sender for the score of a match between two teams, whose people an earlier message shows. If the sender
 // plays, the own points come first.
-func (s *Service) StartTeamWizard(ctx context.Context, o Origin, teams [2][]Person) error {
-	people := senderOf(o)
-	isSender := func(p Person) bool { return samePerson(p, *o.Sender) }
-	if slices.ContainsFunc(teams[1], isSender) {
-		teams[0], teams[1] = teams[1], teams[0]
-	}
-	op := &startWizard{origin: o, teams: teams}
-	for side, team := range teams {
-		for _, p := range team {
-			op.playing[side] = append(op.playing[side], people.add(p))
+func (s *Service) StartTeamWizard(ctx context.Context, o Origin, sides Sides) error {
+	c := command{name: "start wizard", class: RatePress}
+	return s.handleMessage(ctx, o, c, Needs{Played: SuggestedFrom}, func(everybody []Person) operation {
+		teams, unclear := sides(everybody)
+		if unclear != nil {
+			return answer{people: senderOf(o), notice: unclear}
 		}
-	}
-	people.areOfEarlierMessage(senderOf(o))
-	op.people = people
-	return s.handle(ctx, o, command{name: "start wizard", people: people, class: RatePress, operation: op})
+		isSender := func(p Person) bool { return samePerson(p, *o.Sender) }
+		if slices.ContainsFunc(teams[1], isSender) {
+			teams[0], teams[1] = teams[1], teams[0]
+		}
+		op := startWizard{origin: o, people: senderOf(o), teams: teams}
+		op.playing = op.people.addSides(teams)
+		op.people.areOfEarlierMessage(senderOf(o))
+		return op
+	})
 }
 
 // startWizard begins a PromptWizard.
 type startWizard struct {
 	plain
 	origin    Origin
+	people    participants
 	opponent  *Person
 	otherwise Notice
-	played    []PlayedBefore
-	others    []Person // of the group, if the sender has not played
 
-	teams   [2][]Person  // none unless both sides are known
-	people  participants // in the snapshot
-	playing [2][]int     // the indexes of the teams in the people
+	teams   [2][]Person // none unless both sides are known
+	playing [2][]int    // the indexes of the teams in the people
 }
 
-func (w *startWizard) read(ctx context.Context, store Store, _ Snapshot) (err error) {
-	if w.played, err = store.LastMatches(ctx, w.origin.Chat.ID, *w.origin.Sender, SuggestedFrom); err != nil {
-		return err
-	}
-	if len(w.played) == 0 && w.opponent == nil && len(w.people) == 0 {
-		w.others, err = store.PeopleOf(ctx, w.origin.Chat.ID)
-	}
-	return err
+func (w startWizard) hasTeams() bool { return len(w.teams[0]) > 0 }
+
+func (w startWizard) needs() Needs {
+	return Needs{People: w.people, Played: SuggestedFrom, Everybody: w.opponent == nil && !w.hasTeams()}
 }
 
-func (w *startWizard) rejectedResults(Snapshot) []RejectedResult {
+func (w startWizard) rejectedResults(Snapshot) []RejectedResult {
 	return []RejectedResult{{Command: commandMatch, Malformed: true}}
 }
 
-func (w *startWizard) decide(_ context.Context, snap Snapshot) (Changes, error) {
+func (w startWizard) decide(snap Snapshot) (Decision, error) {
 	r := &WizardRequest{
 		Key: w.origin.message(), Chat: w.origin.Chat.ID, Message: w.origin.ReplyTo, SentAt: w.origin.SentAt, Reporter: *w.origin.Sender,
-		Opponents: w.opponents(), Scores: likelyScores(w.played, snap.Ladder.DrawsAllowed), Teams: w.teams,
+		Opponents: w.opponents(snap), Scores: likelyScores(snap.LastMatches, snap.Ladder.DrawsAllowed), Teams: w.teams,
 	}
-	changes := Changes{Effect: &NewPrompt{Kind: PromptWizard, Wizard: r}}
+	d := Decision{Effect: &NewPrompt{Kind: PromptWizard, Wizard: r}}
 	switch {
 	case r.HasTeams():
 		prompt := ScorePrompt{Tag: r.tag(), Scores: r.scores()}
@@ -225,23 +222,23 @@ func (w *startWizard) decide(_ context.Context, snap Snapshot) (Changes, error) 
 				prompt.Teams[side] = append(prompt.Teams[side], w.people[person].shownName(snap.People[person]))
 			}
 		}
-		changes.Notice, changes.CallbackAnswer = prompt, Acknowledged{}
+		d.Notice, d.CallbackAnswer = prompt, Acknowledged{}
 	case w.opponent != nil:
-		changes.Notice = r.askScore(0, 0)
+		d.Notice = r.askScore(0, 0)
 	case len(r.Opponents) > 0:
-		changes.Notice = r.askOpponent(0, 1)
+		d.Notice = r.askOpponent(0, 1)
 	default:
-		return Changes{Notice: w.otherwise}, nil
+		return Decision{Notice: w.otherwise}, nil
 	}
-	return changes, nil
+	return d, nil
 }
 
 // opponents returns whom the wizard offers: those whom the sender has played most, or else anybody in the group.
-func (w *startWizard) opponents() []Person {
+func (w startWizard) opponents(snap Snapshot) []Person {
 	switch {
 	case w.opponent != nil:
 		return []Person{*w.opponent}
-	case len(w.people) > 0:
+	case w.hasTeams():
 		return nil
 	}
 	var all []Person
@@ -257,13 +254,15 @@ func (w *startWizard) opponents() []Person {
 		}
 		counts[at]++
 	}
-	for _, m := range w.played {
+	for _, m := range snap.LastMatches {
 		for _, p := range m.Opponents {
 			count(p)
 		}
 	}
-	for _, p := range w.others {
-		count(p)
+	if len(snap.LastMatches) == 0 {
+		for _, p := range snap.everybody() {
+			count(p)
+		}
 	}
 	return mostFrequent(all, counts, maxOpponents)
 }
@@ -357,101 +356,91 @@ func (r WizardRequest) askWho(id PromptID, u UnclearOpponent) NamePrompt {
 
 // answerWizard handles the answer to a PromptWizard.
 func (s *Service) answerWizard(ctx context.Context, o Origin, a PromptAnswer, p *Prompt) error {
-	op := &wizardAnswer{PromptAnswer: a, origin: o, prompt: p, people: senderOf(o)}
+	op := wizardAnswer{PromptAnswer: a, origin: o, reporter: p.Wizard.Reporter.ID, people: senderOf(o)}
 	reports := a.Reports
 	if op.step, op.known = p.Wizard.option(a.Option); op.known && op.step.score != nil {
 		reports = []Report{p.Wizard.report(op.step.at, *op.step.score)}
 	}
 	op.known = op.known || a.Opponent != nil || a.Unclear != nil
-	c := command{name: "answer prompt", class: RatePress, locks: true, operation: op}
 	if len(reports) > 0 {
-		if op.chosen, op.known = s.newRecord(p.Wizard.origin(), reports, &op.people); op.known {
-			c.equal, c.leaders = op.chosen.equalResults(), op.chosen.leaderQuery()
-		}
+		op.chosen, op.known = s.newRecord(p.Wizard.origin(), reports, &op.people)
 	}
 	op.people.areOfEarlierMessage(senderOf(o))
-	c.people, c.needed = op.people, len(op.people)
 	if op.chosen != nil {
 		op.chosen.people = op.people
 	}
 	if o.Button != "" && p.Wizard.Chat == o.Chat.ID {
 		o.ReplyTo = p.Wizard.Message
 	}
-	return s.handle(ctx, o, c)
+	return s.handle(ctx, o, command{name: "answer prompt", class: RatePress, locks: true, operation: op})
 }
 
 // wizardAnswer is an answer to a PromptWizard: a page, an opponent, a result, or cancel.
 type wizardAnswer struct {
 	plain
 	PromptAnswer
-	origin Origin
-	prompt *Prompt
-	people participants
-	step   wizardStep
-	known  bool
-	chosen *recordOperation // the result, or nil
+	origin   Origin
+	reporter UserID // who may answer
+	people   participants
+	step     wizardStep
+	known    bool
+	chosen   *recordOperation // the result, or nil
 }
 
-func (w *wizardAnswer) read(ctx context.Context, store Store, snap Snapshot) (err error) {
-	if w.prompt, err = store.FindPrompt(ctx, w.origin.Chat.ID, w.Prompt.ID); err != nil || w.chosen == nil {
-		return err
+func (w wizardAnswer) needs() Needs {
+	var needs Needs
+	if w.chosen != nil {
+		needs = w.chosen.needs()
 	}
-	return w.chosen.read(ctx, store, snap)
+	needs.People, needs.Prompt = w.people, w.Prompt.ID
+	return needs
 }
 
-func (w *wizardAnswer) readLocked(ctx context.Context, store Store, _ Snapshot) (err error) {
-	w.prompt, err = store.FindPrompt(ctx, w.origin.Chat.ID, w.Prompt.ID)
-	return err
-}
-
-func (w *wizardAnswer) refuse(snap Snapshot) Notice {
+// refuse returns why the prompt cannot be answered so, nil if it can.
+func (w wizardAnswer) refuse(snap Snapshot) Notice {
 	switch {
-	case !w.prompt.is(w.Prompt), !w.known:
+	case !snap.Prompt.is(w.Prompt), !w.known:
 		return Refusal{Code: UnknownButton}
-	case w.origin.Sender == nil, w.origin.Sender.ID != w.prompt.Wizard.Reporter.ID:
+	case w.origin.Sender == nil, w.origin.Sender.ID != w.reporter:
 		return Refusal{Code: NotYourPrompt}
-	case w.prompt.Closed:
+	case snap.Prompt.Closed:
 		return Refusal{Code: PromptOver}
-	case w.chosen != nil:
-		return w.chosen.refuse(snap)
 	}
 	return nil
 }
 
-// asksFirst implements doubtful.
-func (w *wizardAnswer) asksFirst(snap Snapshot) bool {
-	return w.chosen != nil && w.chosen.asksFirst(snap)
-}
-
-func (w *wizardAnswer) decide(ctx context.Context, snap Snapshot) (changes Changes, err error) {
+func (w wizardAnswer) decide(snap Snapshot) (d Decision, err error) {
+	if refusal := w.refuse(snap); refusal != nil {
+		return Decision{Notice: refusal}, nil
+	}
 	name := w.people[0].shownName(snap.People[0]) // a question adds no players, so the sender may be none
-	by := Reporter{Name: &name}
-	switch r, s := w.prompt.Wizard, w.step; {
+	by, prompt := Reporter{Name: &name}, snap.Prompt.ID
+	switch r, s := snap.Prompt.Wizard, w.step; {
 	case w.chosen != nil:
-		if changes, err = w.chosen.decide(ctx, snap); err != nil || changes.Effect == nil {
-			return changes, err
+		if d, err = w.chosen.decide(snap); err != nil || d.Effect == nil {
+			return d, err
 		}
-		changes.Page = ReportChosen{Results: w.chosen.namedResults(snap), By: by}
-		changes.Closes = &ClosedPrompt{ID: w.prompt.ID, As: PromptAnswered}
+		d.Page = ReportChosen{Results: w.chosen.namedResults(snap), By: by}
+		d.Closes = &ClosedPrompt{ID: prompt, As: PromptAnswered}
 	case s.page != 0:
-		changes.Page = r.askOpponent(w.prompt.ID, s.page)
+		d.Page = r.askOpponent(prompt, s.page)
 	case s.opponent:
-		changes.Page = r.askScore(w.prompt.ID, s.at)
+		d.Page = r.askScore(prompt, s.at)
 	case w.Unclear != nil:
 		with := r.with(*w.Unclear)
-		changes.Effect = &ChangedWizard{w.prompt.ID, with}
-		changes.Page = with.askWho(w.prompt.ID, *w.Unclear)
+		d.Effect = &ChangedWizard{prompt, with}
+		d.Page = with.askWho(prompt, *w.Unclear)
 	case w.Opponent != nil:
 		with := *r
 		with.Opponents = append(slices.Clone(r.Opponents), *w.Opponent)
-		changes.Effect = &ChangedWizard{w.prompt.ID, with}
-		changes.Page = with.askScore(w.prompt.ID, len(r.Opponents))
+		d.Effect = &ChangedWizard{prompt, with}
+		d.Page = with.askScore(prompt, len(r.Opponents))
 	default:
-		changes.Page = ReportDropped{By: &by}
-		changes.Closes = &ClosedPrompt{ID: w.prompt.ID, As: PromptCancelled}
+		d.Page = ReportDropped{By: &by}
+		d.Closes = &ClosedPrompt{ID: prompt, As: PromptCancelled}
 	}
-	changes.Edits = w.Message
-	return changes, nil
+	d.Edits = w.Message
+	return d, nil
 }
 
 // The kinds of the notices in this file.

@@ -149,12 +149,12 @@ func TestWizardTyped(t *testing.T) {
 	if n, ok := next.(ranking.ScorePrompt); !ok || n.At != 1 || n.Opponent.Name != "@dave" {
 		t.Errorf("the next question is %+v", next)
 	}
-	w, err := g.Wizard(t.Context(), g.origin(&alice), id)
-	if err != nil || w == nil || len(w.Opponents) != 2 {
-		t.Fatalf("the wizard is %+v: %v", w, err)
+	w := g.wizard(t, g.origin(&alice), id)
+	if w == nil || len(w.Opponents) != 2 {
+		t.Fatalf("the wizard is %+v", w)
 	}
-	if other, err := g.Wizard(t.Context(), g.origin(&bob), id); err != nil || other != nil {
-		t.Errorf("Bob has the wizard %+v: %v", other, err)
+	if other := g.wizard(t, g.origin(&bob), id); other != nil {
+		t.Errorf("Bob has the wizard %+v", other)
 	}
 	key := answer(ranking.PromptAnswer{Reports: []ranking.Report{singles(alice, w.Opponents[1], 11, 9)}})
 	if n, ok := g.notice(t, key).(ranking.MatchRecorded); !ok || n.Number != 2 {
@@ -164,8 +164,8 @@ func TestWizardTyped(t *testing.T) {
 	if keys[1] != o.Key {
 		t.Errorf("the match has the key %s, want that of the message that began the wizard", keys[1])
 	}
-	if w, err := g.Wizard(t.Context(), g.origin(&alice), id); err != nil || w != nil {
-		t.Errorf("the wizard is open still: %+v, %v", w, err)
+	if w := g.wizard(t, g.origin(&alice), id); w != nil {
+		t.Errorf("the wizard is open still: %+v", w)
 	}
 	g.mustEnd(t, "typed", false, "answered")
 }

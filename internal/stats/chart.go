@@ -127,11 +127,11 @@ type ChartStore interface {
 }
 
 // ShowChart answers with the chart of people, or without any with that of the first of the ranking. The sender is one of them.
-func (s *Service) ShowChart(ctx context.Context, o ranking.Origin, people []ranking.Person) error {
-	if len(people) == 0 {
-		return s.answerer.Ask(ctx, o, func(ctx context.Context) (ranking.Notice, error) { return s.chartOfFirst(ctx, o) })
-	}
-	return s.answerer.AskAbout(ctx, o, people, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+func (s *Service) ShowChart(ctx context.Context, o ranking.Origin, who ranking.Meant) error {
+	return s.answerer.AskAbout(ctx, o, who, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+		if len(players) == 0 {
+			return s.chartOfFirst(ctx, o)
+		}
 		ids := make([]ranking.PlayerID, len(players))
 		for i, p := range players {
 			ids[i] = p.ID
@@ -142,7 +142,7 @@ func (s *Service) ShowChart(ctx context.Context, o ranking.Origin, people []rank
 
 // PostChart answers the press of a button with the chart of a player, in a message of its own.
 func (s *Service) PostChart(ctx context.Context, o ranking.Origin, player ranking.PlayerID) error {
-	return s.answerer.PostAbout(ctx, o, nil, func(ctx context.Context, _ []ranking.Player) (ranking.Notice, error) {
+	return s.answerer.PostAbout(ctx, o, ranking.Only(), func(ctx context.Context, _ []ranking.Player) (ranking.Notice, error) {
 		return s.chart(ctx, o, []ranking.PlayerID{player})
 	})
 }
@@ -182,6 +182,7 @@ func (s *Service) chartOfFirst(ctx context.Context, o ranking.Origin) (ranking.N
 		}
 	}
 	if len(page.Rows) == 0 {
+		page.Title = o.Chat.Title
 		return page, nil
 	}
 	var players []ranking.PlayerID

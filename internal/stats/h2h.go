@@ -60,9 +60,8 @@ func (n *HeadToHead) Meet(meetings []Match) {
 }
 
 // ShowHeadToHead answers with how two people did against each other.
-func (s *Service) ShowHeadToHead(ctx context.Context, o ranking.Origin, a, b ranking.Person) error {
-	people := []ranking.Person{a, b}
-	return s.answerer.AskAbout(ctx, o, people, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+func (s *Service) ShowHeadToHead(ctx context.Context, o ranking.Origin, two ranking.Meant) error {
+	return s.answerer.AskAbout(ctx, o, two, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
 		return s.headToHead(ctx, o, players[0].ID, players[1].ID, 0)
 	})
 }
@@ -70,8 +69,7 @@ func (s *Service) ShowHeadToHead(ctx context.Context, o ranking.Origin, a, b ran
 // TurnToHeadToHead shows how the person who pressed the button did against a player, in the message with that player's page. The page
 // remains if the person has played nowhere yet.
 func (s *Service) TurnToHeadToHead(ctx context.Context, o ranking.Origin, message int64, player ranking.PlayerID) error {
-	sender := []ranking.Person{*o.Sender}
-	return s.answerer.TurnPageAbout(ctx, o, message, sender, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+	return s.answerer.TurnPageAbout(ctx, o, message, ranking.Only(*o.Sender), func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
 		if players[0].ID == 0 {
 			return ranking.Refusal{Code: ranking.NotPlayed}, nil
 		}

@@ -95,13 +95,18 @@ func (s *Service) readMatches(o ranking.Origin, at Paging) func(context.Context)
 		if err != nil {
 			return nil, fmt.Errorf("read matches: %w", err)
 		}
+		n.Title = o.Chat.Title
 		return n, nil
 	}
 }
 
-// ShowHistory answers with the newest matches of a person in the group, who may be the sender.
-func (s *Service) ShowHistory(ctx context.Context, o ranking.Origin, who ranking.Person) error {
-	return s.answerer.AskAbout(ctx, o, []ranking.Person{who}, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+// ShowHistory answers with the newest matches of a person in the group, who may be the sender: with those of the whole group, if nobody is
+// meant.
+func (s *Service) ShowHistory(ctx context.Context, o ranking.Origin, who ranking.Meant) error {
+	return s.answerer.AskAbout(ctx, o, who, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+		if len(players) == 0 {
+			return s.readMatches(o, Paging{})(ctx)
+		}
 		p := players[0]
 		n, err := s.store.History(ctx, o.Chat.ID, p.ID, Paging{})
 		if err != nil {

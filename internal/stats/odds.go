@@ -3,7 +3,6 @@ package stats
 import (
 	"context"
 	"math"
-	"slices"
 
 	"elobot/internal/ranking"
 )
@@ -53,29 +52,30 @@ type Teams struct {
 func (Teams) Kind() string { return KindTeams }
 
 // ShowOdds answers with the odds of a match.
-func (s *Service) ShowOdds(ctx context.Context, o ranking.Origin, a, b []ranking.Person) error {
-	return s.answerer.AskAboutMatch(ctx, o, slices.Concat(a, b), 0, func(l ranking.Ladder, all []ranking.Contestant) ranking.Notice {
-		if len(a) != len(b) && !l.UnevenTeamsAllowed {
+func (s *Service) ShowOdds(ctx context.Context, o ranking.Origin, sides ranking.Sides) error {
+	return s.answerer.AskAboutMatch(ctx, o, sides, 0, func(l ranking.Ladder, sides [2][]ranking.Contestant) ranking.Notice {
+		if len(sides[0]) != len(sides[1]) && !l.UnevenTeamsAllowed {
 			return ranking.Refusal{Code: ranking.UnevenTeams}
 		}
-		return oddsOf(l, all[:len(a)], all[len(a):])
+		return oddsOf(l, sides)
 	})
 }
 
-// ShowTeams answers with the most even teams of from MinSplit to MaxSplit players.
-func (s *Service) ShowTeams(ctx context.Context, o ranking.Origin, players []ranking.Person) error {
+// ShowTeams answers with the most even teams of from MinSplit to MaxSplit players, who are all on the first side.
+func (s *Service) ShowTeams(ctx context.Context, o ranking.Origin, players ranking.Sides) error {
 	return s.answerer.AskAboutMatch(ctx, o, players, 0, teamsOf(1))
 }
 
 // TurnTeams shows another split of the same players in the message with the pressed button: the k-th most even one, from 1 to
 // Splits.
-func (s *Service) TurnTeams(ctx context.Context, o ranking.Origin, message int64, players []ranking.Person, k int) error {
+func (s *Service) TurnTeams(ctx context.Context, o ranking.Origin, message int64, players ranking.Sides, k int) error {
 	return s.answerer.AskAboutMatch(ctx, o, players, message, teamsOf(k))
 }
 
 // teamsOf returns the answer with the k-th most even teams.
-func teamsOf(k int) func(ranking.Ladder, []ranking.Contestant) ranking.Notice {
-	return func(l ranking.Ladder, all []ranking.Contestant) ranking.Notice {
+func teamsOf(k int) func(ranking.Ladder, [2][]ranking.Contestant) ranking.Notice {
+	return func(l ranking.Ladder, sides [2][]ranking.Contestant) ranking.Notice {
+		all := sides[0]
 		if len(all)%2 != 0 && !l.UnevenTeamsAllowed {
 			return ranking.Refusal{Code: ranking.OddPlayers}
 		}
@@ -84,32 +84,23 @@ func teamsOf(k int) func(ranking.Ladder, []ranking.Contestant) ranking.Notice {
 			ratings[i] = c.Standing.Elo
 		}
 		split := EvenSplit(ratings, k)
-		var first, second []ranking.Contestant
-		for i, c := range all {
-			if split.Has(i) {
-				first = append(first, c)
-			} else {
-				second = append(second, c)
-			}
-		}
-		return Teams{Odds: oddsOf(l, first, second), Split: split, Number: k, Of: Splits(len(all))}
+		return Teams{Odds: oddsOf(l, Divide(split, all)), Split: split, Number: k, Of: Splits(len(all))}
 	}
 }
 
 // oddsOf returns the odds of a match that ends as narrowly as it can.
-func oddsOf(l ranking.Ladder, a, b []ranking.Contestant) Odds {
+func oddsOf(l ranking.Ladder, sides [2][]ranking.Contestant) Odds {
 	n := Odds{
-		Expected: min(99, max(1, int(math.Round(100*ranking.ExpectedScore(a, b))))),
+		Expected: min(99, max(1, int(math.Round(100*ranking.ExpectedScore(sides[0], sides[1]))))),
 		Draws:    l.DrawsAllowed, Margin: l.Margin,
 	}
-	sides := [2][]ranking.Contestant{a, b}
 	for i, side := range sides {
 		for _, c := range side {
 			n.Sides[i] = append(n.Sides[i], OddsPlayer{Name: c.Name, Elo: c.Standing.Elo, New: c.IsNew()})
 		}
 	}
 	change := func(score ranking.Score, set func(p *OddsPlayer, side, change int)) {
-		changesA, changesB := l.Preview(score, a, b)
+		changesA, changesB := l.Preview(score, sides[0], sides[1])
 		for side, changes := range [2][]int{changesA, changesB} {
 			for i, c := range changes {
 				set(&n.Sides[side][i], side, c)

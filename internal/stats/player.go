@@ -158,9 +158,12 @@ func (p pair) with(other ranking.PlayerID) Pairing {
 	return Pairing{With: ranking.Name{Player: other}, Played: p.played, Won: p.won, Drawn: p.drawn, Lost: p.lost}
 }
 
-// ShowPlayer answers with the standing and the history of a person in the group, who may be the sender.
-func (s *Service) ShowPlayer(ctx context.Context, o ranking.Origin, who ranking.Person) error {
-	return s.answerer.AskAbout(ctx, o, []ranking.Person{who}, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+// ShowPlayer answers with the standing and the history of a person in the group, who may be the sender. Nobody has none.
+func (s *Service) ShowPlayer(ctx context.Context, o ranking.Origin, who ranking.Meant) error {
+	return s.answerer.AskAbout(ctx, o, who, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+		if len(players) == 0 {
+			return ranking.Refusal{Code: ranking.NobodyToShow}, nil
+		}
 		if players[0].ID == 0 { // the sender, who has played nowhere yet
 			return MyStanding{}, nil
 		}
@@ -170,8 +173,7 @@ func (s *Service) ShowPlayer(ctx context.Context, o ranking.Origin, who ranking.
 
 // TurnToPlayer shows a player in the message with the pressed button.
 func (s *Service) TurnToPlayer(ctx context.Context, o ranking.Origin, message int64, player ranking.PlayerID) error {
-	sender := []ranking.Person{*o.Sender}
-	return s.answerer.TurnPageAbout(ctx, o, message, sender, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+	return s.answerer.TurnPageAbout(ctx, o, message, ranking.Only(*o.Sender), func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
 		if players[0].ID == player {
 			return s.player(ctx, o, player, o.Sender.ID)
 		}
@@ -193,13 +195,10 @@ func (s *Service) player(ctx context.Context, o ranking.Origin, player ranking.P
 	return n, nil
 }
 
-// ShowMe answers with the sender's standing and history in the group, or, in a private chat, with their standings in all groups.
+// ShowMe answers in a private chat with the sender's standings in all groups.
 func (s *Service) ShowMe(ctx context.Context, o ranking.Origin) error {
-	switch {
-	case o.Sender == nil:
+	if o.Sender == nil {
 		return s.answerer.Answer(ctx, o, ranking.Refusal{Code: ranking.NobodyToShow})
-	case o.Chat.IsGroup():
-		return s.ShowPlayer(ctx, o, *o.Sender)
 	}
 	return s.answerer.Ask(ctx, o, func(ctx context.Context) (ranking.Notice, error) {
 		n, err := s.store.Standings(ctx, *o.Sender, MaxGroups, o.SentAt.Add(-ActiveFor))

@@ -104,6 +104,7 @@ func (s *Service) readRanking(o ranking.Origin, asker *ranking.Person, q Ranking
 		if err != nil {
 			return nil, fmt.Errorf("read ranking: %w", err)
 		}
+		n.Title = o.Chat.Title
 		if asker != nil {
 			n.Asker = asker.ID
 		}

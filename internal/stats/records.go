@@ -74,14 +74,15 @@ func (s *Service) readRecords(o ranking.Origin, month time.Time) func(context.Co
 			if err != nil {
 				return nil, fmt.Errorf("read the records of all time: %w", err)
 			}
+			n.Title = o.Chat.Title
 			return n, nil
 		}
-		title, matches, err := s.store.MatchesOf(ctx, o.Chat.ID, month, month.AddDate(0, 1, 0))
+		matches, err := s.store.MatchesOf(ctx, o.Chat.ID, month, month.AddDate(0, 1, 0))
 		if err != nil {
 			return nil, fmt.Errorf("read the matches of a month: %w", err)
 		}
 		n := RecordsOf(matches)
-		n.Title, n.Month = title, month
+		n.Title, n.Month = o.Chat.Title, month
 		return n, nil
 	}
 }

@@ -19,6 +19,18 @@ type Split uint32
 // Has reports whether the i-th player is in the first team.
 func (s Split) Has(i int) bool { return s>>i&1 == 1 }
 
+// Divide returns the two teams.
+func Divide[P any](s Split, players []P) (teams [2][]P) {
+	for i, p := range players {
+		team := 1
+		if s.Has(i) {
+			team = 0
+		}
+		teams[team] = append(teams[team], p)
+	}
+	return teams
+}
+
 // SplitOf reads a Split of so many players from a number.
 func SplitOf(number, players int) (s Split, ok bool) {
 	size := bits.OnesCount32(uint32(number))

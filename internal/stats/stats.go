@@ -23,8 +23,8 @@ type Store interface {
 	Player(ctx context.Context, chat ranking.ExternalChatID, player ranking.PlayerID, since time.Time) (PlayerHistory, error)
 	// HeadToHead returns two players with their ratings, and the matches in which they were opponents, in the order of their numbers.
 	HeadToHead(ctx context.Context, chat ranking.ExternalChatID, a, b ranking.PlayerID) (HeadToHead, []Match, error)
-	// MatchesOf returns the title of a group, and its matches of a time in the order of their numbers. until is not part of it.
-	MatchesOf(ctx context.Context, chat ranking.ExternalChatID, since, until time.Time) (string, []Match, error)
+	// MatchesOf returns the matches of a group of a time in the order of their numbers. until is not part of it.
+	MatchesOf(ctx context.Context, chat ranking.ExternalChatID, since, until time.Time) ([]Match, error)
 	// Records returns the records of a group of all time, with the rivalry since then. Only upsets of ranking.MinUpset or more are
 	// among them.
 	Records(ctx context.Context, chat ranking.ExternalChatID, since time.Time) (Records, error)
@@ -38,11 +38,11 @@ type Store interface {
 // Answerer commits the answer to a question, as ranking.Service does.
 type Answerer interface {
 	Ask(ctx context.Context, o ranking.Origin, read func(context.Context) (ranking.Notice, error)) error
-	AskAbout(ctx context.Context, o ranking.Origin, who []ranking.Person, read func(context.Context, []ranking.Player) (ranking.Notice, error)) error
+	AskAbout(ctx context.Context, o ranking.Origin, who ranking.Meant, read func(context.Context, []ranking.Player) (ranking.Notice, error)) error
 	TurnPage(ctx context.Context, o ranking.Origin, message int64, read func(context.Context) (ranking.Notice, error)) error
-	TurnPageAbout(ctx context.Context, o ranking.Origin, message int64, who []ranking.Person, read func(context.Context, []ranking.Player) (ranking.Notice, error)) error
-	PostAbout(ctx context.Context, o ranking.Origin, who []ranking.Person, read func(context.Context, []ranking.Player) (ranking.Notice, error)) error
-	AskAboutMatch(ctx context.Context, o ranking.Origin, who []ranking.Person, message int64, read func(ranking.Ladder, []ranking.Contestant) ranking.Notice) error
+	TurnPageAbout(ctx context.Context, o ranking.Origin, message int64, who ranking.Meant, read func(context.Context, []ranking.Player) (ranking.Notice, error)) error
+	PostAbout(ctx context.Context, o ranking.Origin, who ranking.Meant, read func(context.Context, []ranking.Player) (ranking.Notice, error)) error
+	AskAboutMatch(ctx context.Context, o ranking.Origin, who ranking.Sides, message int64, read func(ranking.Ladder, [2][]ranking.Contestant) ranking.Notice) error
 	Answer(ctx context.Context, o ranking.Origin, n ranking.Notice) error
 }
 

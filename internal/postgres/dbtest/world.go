@@ -41,7 +41,7 @@ func AsNew(p ranking.Person) ranking.PlayerChange {
 type World struct {
 	Pool  *pgxpool.Pool
 	Store *pgranking.Store
-	Wakes atomic.Int64 // how often the store has called committed
+	Wakes atomic.Int64 // how often the store has called committed since the people are known
 	// Messages is how often it did so for a lane of messages
 	Messages atomic.Int64
 }
@@ -66,13 +66,33 @@ func NewWorldIn(t *testing.T, d *pgtest.Database, people ...ranking.Person) *Wor
 		changes[i] = AsNew(p)
 	}
 	w.Upsert(t, changes...)
+	w.Wakes.Store(0)
 	return w
 }
 
-// Upsert stores a chat and people.
+// Upsert stores a chat and people. Players without an id are new, and get one.
 func Upsert(ctx context.Context, store ranking.Store, chat ranking.Chat, changes []ranking.PlayerChange) error {
-	_, err := store.UpsertChatAndPlayers(ctx, ranking.Query{Chat: chat}, &chat, changes)
-	return err
+	q := ranking.Query{Chat: chat}
+	for _, c := range changes {
+		if c.Player.ID == 0 {
+			q.People = append(q.People, ranking.Person{ID: c.Player.UserID, Username: c.Player.Username, Name: c.Player.Name})
+		}
+	}
+	q.New = len(q.People)
+	snap, err := store.Read(ctx, q)
+	if err != nil {
+		return err
+	}
+	seen := ranking.Seen{Chat: &chat, NewChat: snap.NewChat, NewGroup: snap.NewGroup, Group: snap.Group, Ladder: snap.Ladder}
+	added := snap.People
+	for _, c := range changes {
+		if c.Player.ID == 0 {
+			c.Player.ID, c.New, added = added[0].Player.ID, added[0].New, added[1:]
+		}
+		seen.People = append(seen.People, c)
+	}
+	nothing := ranking.Decision{Presence: ranking.NoChange}
+	return store.Apply(ctx, ranking.Changes{Decision: nothing, Seen: seen, Keyless: true, Chat: snap.ChatID})
 }
 
 // Upsert inserts or updates people, and the club.
@@ -84,7 +104,7 @@ func (w *World) Upsert(t *testing.T, changes ...ranking.PlayerChange) {
 // Read reads what the club knows of these people.
 func (w *World) Read(t *testing.T, people ...ranking.Person) ranking.Snapshot {
 	t.Helper()
-	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "unused", Chat: Club, People: people})
+	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "unused", Chat: Club, Needs: ranking.Needs{People: people}})
 	Must(t, err)
 	return snap
 }
@@ -114,8 +134,19 @@ func Match(snap ranking.Snapshot, key string) ranking.Changes {
 		m.Players = append(m.Players, ranking.MatchPlayer{Side: i + 1, K: m.K, Before: before, After: after})
 	}
 	return ranking.Changes{
-		Key: key, Outcome: ranking.OutcomeRecorded, Chat: snap.ChatID, Effect: ranking.NewMatches{m}, ReplyTo: 7, Thread: 8,
+		Decision: ranking.Decision{Effect: ranking.NewMatches{m}},
+		Key:      key, Outcome: ranking.OutcomeRecorded, Chat: snap.ChatID, ReplyTo: 7, Thread: 8,
 	}
+}
+
+// InLock runs do in a transaction that locks the club's group.
+func InLock(ctx context.Context, store ranking.Store, do func(ranking.Locked, ranking.Snapshot) error) error {
+	locked, snap, err := store.Lock(ctx, ranking.Query{Chat: Club, KnownChat: true})
+	if err != nil {
+		return err
+	}
+	defer locked.Release(ctx)
+	return do(locked, snap)
 }
 
 // Play records that a beats b.

@@ -38,7 +38,15 @@ func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLette
 		INSERT INTO chats (telegram_chat_id, kind, title, language)
 		SELECT $1::bigint, $2, $3, coalesce(nullif($4, ''), $5) WHERE NOT EXISTS (SELECT FROM chat_aliases WHERE telegram_chat_id = $1)
 		ON CONFLICT (telegram_chat_id) DO NOTHING`, o.Chat.ID, o.Chat.Kind, o.Chat.Title, o.Chat.Language, ranking.DefaultLanguage)
-	pgranking.QueueGroup(&batch, o.Chat)
+	if o.Chat.IsGroup() {
+		batch.Queue(`
+			INSERT INTO groups (chat_id) SELECT id FROM chats WHERE telegram_chat_id = $1
+			ON CONFLICT ON CONSTRAINT groups_chat_id_key DO NOTHING`, o.Chat.ID)
+		batch.Queue(`
+			INSERT INTO ladders (group_id, is_default)
+			SELECT g.id, true FROM groups g JOIN chats c ON c.id = g.chat_id WHERE c.telegram_chat_id = $1
+			ON CONFLICT (group_id) WHERE is_default DO NOTHING`, o.Chat.ID)
+	}
 	var notified []outbox.ChatID
 	batch.Queue(`
 		WITH letter AS (`+upsertUpdateLetter+`

@@ -2,8 +2,6 @@ package pgranking
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -26,41 +24,28 @@ func amendedBy(e ranking.Effect) *ranking.Amended {
 	return nil
 }
 
-// queueAmendment undoes, restores or fixes a match and rewrites what follows from it. It does nothing for other effects.
-func queueAmendment(batch *pgx.Batch, e ranking.Effect) {
-	switch e := e.(type) {
-	case *ranking.Undone:
-		queueUndo(batch, *e)
-		queueRewrite(batch, e.Rewrite)
-		queueLastPlayed(batch, e.Match)
-	case *ranking.Restored:
-		queueRestore(batch, *e)
-		queueRewrite(batch, e.Rewrite)
-	case *ranking.Fixed:
-		queueFix(batch, *e)
-		queueRewrite(batch, e.Rewrite)
-	}
-}
-
-func queueUndo(batch *pgx.Batch, u ranking.Undone) {
+func queueUndo(batch *pgx.Batch, u *ranking.Undone) {
 	batch.Queue(`
 		WITH undone AS (
 		    UPDATE matches SET undone_at = $4, undone_by = nullif($3::bigint, 0), changes = changes + 1
 		    WHERE id = $1 AND changes = $2 AND undone_at IS NULL
 		    RETURNING 1)
 		SELECT EXISTS (SELECT FROM undone)::unchanged`, u.Match, u.Changes, u.By, u.At)
+	queueRewrite(batch, u.Rewrite)
+	queueLastPlayed(batch, u.Match)
 }
 
-func queueRestore(batch *pgx.Batch, r ranking.Restored) {
+func queueRestore(batch *pgx.Batch, r *ranking.Restored) {
 	batch.Queue(`
 		WITH restored AS (
 		    UPDATE matches SET undone_at = NULL, undone_by = NULL, changes = changes + 1
 		    WHERE id = $1 AND changes = $2 AND undone_at IS NOT NULL
 		    RETURNING 1)
 		SELECT EXISTS (SELECT FROM restored)::unchanged`, r.Match, r.Changes)
+	queueRewrite(batch, r.Rewrite)
 }
 
-func queueFix(batch *pgx.Batch, f ranking.Fixed) {
+func queueFix(batch *pgx.Batch, f *ranking.Fixed) {
 	batch.Queue(`
 		WITH fixed AS (
 		    UPDATE matches SET score_a = $5, score_b = $6, sets = $7, changes = changes + 1
@@ -74,17 +59,7 @@ func queueFix(batch *pgx.Batch, f ranking.Fixed) {
 		)
 		SELECT EXISTS (SELECT FROM fixed)::unchanged`,
 		f.Match, f.Old.A, f.Old.B, setPoints(f.Old.Sets), f.New.A, f.New.B, setPoints(f.New.Sets), f.By, f.Changes)
-}
-
-// Rewrite implements ranking.Store.
-func (s *Store) Rewrite(ctx context.Context, w ranking.Rewrite) error {
-	var batch pgx.Batch
-	s.lease.Require(&batch)
-	queueRewrite(&batch, w)
-	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
-		return fmt.Errorf("rewrite: %w", postgres.Translate(err))
-	}
-	return nil
+	queueRewrite(batch, f.Rewrite)
 }
 
 // queueRewrite takes a handful of statements, however much there is to rewrite. It raises an error if anything has

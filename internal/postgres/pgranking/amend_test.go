@@ -22,12 +22,18 @@ func (p planner) Apply(_ context.Context, c ranking.Changes) error {
 	return errPlanned
 }
 
-func (p planner) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID,
-	fn func(context.Context, ranking.Store) error,
-) error {
-	return p.Store.WithGroupLock(ctx, chat, func(ctx context.Context, inside ranking.Store) error {
-		return fn(ctx, planner{inside, p.changes})
-	})
+func (p planner) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, ranking.Snapshot, error) {
+	locked, snap, err := p.Store.Lock(ctx, q)
+	return lockedPlanner{locked, p}, snap, err
+}
+
+type lockedPlanner struct {
+	ranking.Locked
+	outer planner
+}
+
+func (p lockedPlanner) Apply(ctx context.Context, c ranking.Changes) error {
+	return p.outer.Apply(ctx, c)
 }
 
 // plan returns what a command would change now.

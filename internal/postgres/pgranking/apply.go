@@ -18,9 +18,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Apply implements ranking.Store. It sends one pipelined batch, which the server runs as one transaction, always in
-// the same order: lease, group, key, standings by id. A statement that does not find what was read must raise
-// an error in the server, because the rest of the batch would be committed otherwise.
+// Apply implements ranking.Store.
 func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 	if m := sharedResult(c); m != nil && s.results != nil {
 		return s.results.write(ctx, s, c, m)
@@ -28,37 +26,38 @@ func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 	return s.write(ctx, c)
 }
 
-// write writes a command by itself.
+// write writes a command by itself. It sends one pipelined batch, which the server runs as one transaction, always in the same order, which
+// is the order of locks: lease, new chat, group, key, people, standings by id, match, notices, chat. A statement that does not find what was
+// read must raise an error in the server, because the rest of the batch would be committed otherwise.
 func (s *Store) write(ctx context.Context, c ranking.Changes) error {
 	var batch pgx.Batch
 	now := s.Now()
 	s.lease.Require(&batch)
+	queueNewChat(&batch, c.Seen, c.Chat)
 	matches, _ := c.Effect.(ranking.NewMatches)
-	if len(matches) > 0 { // the group is locked before anything else
+	switch {
+	case len(matches) > 0:
 		queueNumbers(&batch, []ranking.GroupID{matches[0].Group})
+	case len(c.Seen.People) > 0: // nobody else adds the same names
+		batch.Queue(`SELECT FROM groups WHERE id = $1 FOR NO KEY UPDATE`, c.Seen.Group)
 	}
 	queueKeys(&batch, keysOf(c))
 	queueMessage(&batch, c)
-	queueStandings(&batch, c.Effect)
-	for i, m := range matches {
-		if i > 0 {
-			queueNumbers(&batch, []ranking.GroupID{m.Group})
-		}
-		if err := queueMatches(&batch, now, []newMatch{{m, c}}); err != nil {
-			return err
-		}
+	queueSeenPeople(&batch, c.Seen)
+	if err := queueEffect(&batch, now, c); err != nil {
+		return err
 	}
-	queueAmendment(&batch, c.Effect)
-	queueRules(&batch, c.Effect)
-	queueDisplay(&batch, c.Effect)
-	queueWizard(&batch, c.Effect)
 	if err := queueNotices(&batch, now, c); err != nil {
 		return err
 	}
-	queueBoard(&batch, c)
 	queueClosedPrompt(&batch, c)
 	queueFired(&batch, c)
+	queueChangedChat(&batch, c.Seen, c.Chat)
 	queuePresence(&batch, c)
+	queueEffectOnChat(&batch, c)
+	if s.commits {
+		batch.Queue(`COMMIT`)
+	}
 	crashpoint.At(crashpoint.Applying)
 	if err := postgres.Translate(s.db.SendBatch(ctx, &batch).Close()); err != nil {
 		if errors.Is(err, ranking.ErrHandled) {
@@ -67,14 +66,56 @@ func (s *Store) write(ctx context.Context, c ranking.Changes) error {
 		return fmt.Errorf("apply: %w", err)
 	}
 	crashpoint.At(crashpoint.Applied)
+	s.wakeLanes(c)
+	return nil
+}
+
+// queueEffect writes what a command changes, apart from what queueEffectOnChat does.
+func queueEffect(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
+	switch e := c.Effect.(type) {
+	case ranking.NewMatches:
+		return queueNewMatches(batch, now, c, e)
+	case *ranking.NewStanding:
+		queueNewStanding(batch, e.Ladder, e.Standing)
+	case *ranking.ChangedStanding:
+		queueChangedStandings(batch, []ranking.Standing{ranking.Standing(*e)})
+	case *ranking.Undone:
+		queueUndo(batch, e)
+	case *ranking.Restored:
+		queueRestore(batch, e)
+	case *ranking.Fixed:
+		queueFix(batch, e)
+	case *ranking.ChangedRules:
+		queueRules(batch, e)
+	case *ranking.ChangedWizard:
+		queueWizard(batch, e)
+	}
+	return nil
+}
+
+// queueEffectOnChat writes what a command changes in its chat and board. It comes after the notices: the dispatcher, and whoever moves a chat,
+// lock those first.
+func queueEffectOnChat(batch *pgx.Batch, c ranking.Changes) {
+	switch e := c.Effect.(type) {
+	case *ranking.ChangedDisplay:
+		queueDisplay(batch, e)
+	case *ranking.ChangedBoard:
+		queueBoard(batch, c, e)
+	case *ranking.Greeted:
+		queueGreeted(batch, c.Chat, e)
+	}
+}
+
+// wakeLanes reports what a command has given to be sent.
+func (s *Store) wakeLanes(c ranking.Changes) {
 	if notifies(c) || amendedBy(c.Effect) != nil || c.Presence == ranking.BotActive {
 		s.wake(c.Chat)
 	}
 	if b, ok := c.Effect.(*ranking.ChangedBoard); ok {
 		s.committed(outbox.Lane{Chat: outbox.ChatID(b.Chat), Kind: outbox.Boards})
 	}
-	if c.Chat != 0 && c.Notice == nil && c.Page == nil && c.Button == "" && !notifies(c) { // a change of names, titles or members
-		s.changed(c.Chat)
+	if c.Chat != 0 && c.Notice == nil && c.Page == nil && c.Button == "" && !notifies(c) {
+		s.changed(c.Chat) // the names, the title or the members
 	}
 	if c.Page != nil {
 		s.committed(outbox.Lane{Chat: outbox.ChatID(c.Chat), Kind: outbox.Pages})
@@ -82,7 +123,6 @@ func (s *Store) write(ctx context.Context, c ranking.Changes) error {
 	if c.Button != "" {
 		s.committed(outbox.Lane{Chat: outbox.ChatID(c.Chat), Kind: outbox.CallbackAnswers})
 	}
-	return nil
 }
 
 // notifies reports whether changes send a message to the chat.
@@ -91,23 +131,26 @@ func notifies(c ranking.Changes) bool {
 	return c.Notice != nil || recorded
 }
 
-func queueStandings(batch *pgx.Batch, e ranking.Effect) {
+// queueNewMatches inserts matches of one group, whose first number is assigned, and what they change.
+func queueNewMatches(batch *pgx.Batch, now time.Time, c ranking.Changes, matches ranking.NewMatches) error {
 	var known []ranking.Standing
-	switch e := e.(type) {
-	case ranking.NewMatches:
-		for _, s := range lastStandings(e) {
-			if s.ID == 0 {
-				queueNewStanding(batch, e[0].Ladder, s)
-			} else {
-				known = append(known, s)
-			}
+	for _, s := range lastStandings(matches) {
+		if s.ID == 0 {
+			queueNewStanding(batch, matches[0].Ladder, s)
+		} else {
+			known = append(known, s)
 		}
-	case *ranking.NewStanding:
-		queueNewStanding(batch, e.Ladder, e.Standing)
-	case *ranking.ChangedStanding:
-		known = append(known, ranking.Standing(*e))
 	}
 	queueChangedStandings(batch, known)
+	for i, m := range matches {
+		if i > 0 {
+			queueNumbers(batch, []ranking.GroupID{m.Group})
+		}
+		if err := queueMatches(batch, now, []newMatch{{m, c}}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lastStandings returns the standing of each player after the last of the player's matches.

@@ -63,16 +63,16 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice)
 	snap := w.Read(t, alice)
-	c := ranking.Changes{Key: "1", Chat: snap.ChatID, Notice: stats.RankingPage{}, Addressee: ranking.Name{Name: "Alice"}}
+	c := ranking.Changes{Key: "1", Chat: snap.ChatID, Decision: ranking.Decision{Notice: stats.RankingPage{}}, Addressee: ranking.Name{Name: "Alice"}}
 	dbtest.Must(t, w.Store.Apply(t.Context(), c))
 	if err := w.Store.Apply(t.Context(), c); !errors.Is(err, ranking.ErrHandled) {
 		t.Errorf("applied twice: %v", err)
 	}
-	join := ranking.Changes{Key: "2", Chat: snap.ChatID, Notice: ranking.Joined{}, Effect: &ranking.NewStanding{
+	join := ranking.Changes{Key: "2", Chat: snap.ChatID, Decision: ranking.Decision{Notice: ranking.Joined{}, Effect: &ranking.NewStanding{
 		Ladder: snap.Ladder.ID, Standing: ranking.Standing{
 			Player: snap.People[0].Player.ID, Name: "Alice", Elo: 1500, StartElo: 1500, BestElo: 1500,
 		},
-	}}
+	}}}
 	dbtest.Must(t, w.Store.Apply(t.Context(), join))
 	join.Key = "3"
 	if err := w.Store.Apply(t.Context(), join); !errors.Is(err, ranking.ErrConflict) {
@@ -108,7 +108,7 @@ func TestParkedChatIsTriedAgain(t *testing.T) {
 			w := newWorld(t, alice)
 			dbtest.Exec(t, w.Pool, `UPDATE chats SET parked_at = now() - nullif($1, '')::interval, frozen_until = now() + nullif($2, '')::interval`,
 				tc.parked, tc.frozen)
-			dbtest.Must(t, w.Store.Apply(t.Context(), ranking.Changes{Key: "1", Chat: 1, Notice: ranking.Joined{}}))
+			dbtest.Must(t, w.Store.Apply(t.Context(), ranking.Changes{Key: "1", Chat: 1, Decision: ranking.Decision{Notice: ranking.Joined{}}}))
 			if dbtest.Value[bool](t, w.Pool, `SELECT parked_at IS NOT NULL FROM chats`) {
 				t.Error("the chat is still parked")
 			}

@@ -1,9 +1,7 @@
 package pgranking
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,26 +15,22 @@ import (
 // written to for longer is brought up to date by whatever happens in the chat next.
 const boardLifetime = 24 * time.Hour
 
-// Board implements ranking.Store.
-func (s *Store) Board(ctx context.Context, chat ranking.ExternalChatID) (*ranking.Board, error) {
-	const sql = `SELECT thread_id FROM boards WHERE chat_id = ` + postgres.ThisChat
-	var b ranking.Board
-	switch err := s.db.QueryRow(ctx, sql, chat).Scan((*zeronull.Int8)(&b.Thread)); {
-	case errors.Is(err, pgx.ErrNoRows):
-		return nil, nil //nolint:nilnil // documented: the chat has none
-	case err != nil:
-		return nil, fmt.Errorf("read the board of a chat: %w", postgres.Translate(err))
-	}
-	return &b, nil
+// queueFoundBoard reads the board of a chat.
+func queueFoundBoard(batch *pgx.Batch, chat ranking.ExternalChatID, found **ranking.Board) {
+	batch.Queue(`SELECT thread_id FROM boards WHERE chat_id = `+postgres.ThisChat, chat).QueryRow(func(row pgx.Row) error {
+		var b ranking.Board
+		err := row.Scan((*zeronull.Int8)(&b.Thread))
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		*found = &b
+		return err
+	})
 }
 
 // queueBoard turns the board of a chat on or off, provided that it is still as it was read. The messages come first: whoever moves a chat
 // locks its notices before its board.
-func queueBoard(batch *pgx.Batch, c ranking.Changes) {
-	b, ok := c.Effect.(*ranking.ChangedBoard)
-	if !ok {
-		return
-	}
+func queueBoard(batch *pgx.Batch, c ranking.Changes, b *ranking.ChangedBoard) {
 	if b.Before != nil && (b.After == nil || *b.Before != *b.After) {
 		queueBoardMessage(batch, c, *b.Before)
 	}

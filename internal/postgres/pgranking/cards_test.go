@@ -152,7 +152,7 @@ func TestEditsWaitForever(t *testing.T) {
 	c.send(t, 71)
 	changes := ranking.Changes{
 		Key: "2", Chat: 1, SentAt: time.Now().Add(-48 * time.Hour), Addressee: ranking.Name{Name: "Bob"},
-		Effect: &ranking.Undone{Amended: ranking.Amended{Match: 1, Card: ranking.MatchRecorded{Number: 22}}},
+		Decision: ranking.Decision{Effect: &ranking.Undone{Amended: ranking.Amended{Match: 1, Card: ranking.MatchRecorded{Number: 22}}}},
 	}
 	dbtest.Must(t, c.world.Store.Apply(t.Context(), changes))
 	if edit := c.Take(t, 1); edit == nil || edit.Target != 71 || edit.Row.Addressee != "" {
@@ -285,8 +285,8 @@ func TestCallbackAnswer(t *testing.T) {
 	var woken []outbox.Lane
 	store := pgranking.NewStore(c.world.Pool, func(l outbox.Lane) { woken = append(woken, l) })
 	for _, changes := range []ranking.Changes{
-		{Key: "c:1", Chat: 1, Button: "press 1", CallbackAnswer: refusal},
-		{Key: "c:2", Chat: 1, Button: "press 2", CallbackAnswer: refusal, Notice: refusal, ReplyTo: 7, Addressee: ranking.Name{Name: "Bob"}},
+		{Key: "c:1", Chat: 1, Button: "press 1", Decision: ranking.Decision{CallbackAnswer: refusal}},
+		{Key: "c:2", Chat: 1, Button: "press 2", Decision: ranking.Decision{CallbackAnswer: refusal, Notice: refusal}, ReplyTo: 7, Addressee: ranking.Name{Name: "Bob"}},
 	} {
 		dbtest.Must(t, store.Apply(t.Context(), changes))
 	}

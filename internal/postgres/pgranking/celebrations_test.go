@@ -26,7 +26,9 @@ func TestLeaders(t *testing.T) {
 		5: {{Standing: 1, Elo: 1516}, {Standing: 2, Elo: 1484}}, 1: {{Standing: 1, Elo: 1516}},
 	} {
 		query := ranking.LeaderQuery{ActiveSince: time.Date(2023, time.October, 1, 0, 0, 0, 0, time.UTC), Limit: limit}
-		snap, err := w.Store.Read(t.Context(), ranking.Query{Chat: club, People: []ranking.Person{alice}, Leaders: query})
+		snap, err := w.Store.Read(t.Context(), ranking.Query{Chat: club, Needs: ranking.Needs{
+			People: []ranking.Person{alice}, Result: &ranking.ResultNeeds{LeaderQuery: query},
+		}})
 		if diff := cmp.Diff(want, snap.Leaders); err != nil || diff != "" {
 			t.Errorf("%d leaders, %v (-want +got):\n%s", limit, err, diff)
 		}
@@ -40,8 +42,11 @@ func TestLargestUpset(t *testing.T) {
 	check := func(when string, largest int) {
 		t.Helper()
 		month := time.Date(2023, time.November, 1, 0, 0, 0, 0, time.UTC)
-		if upset, err := w.Store.LargestUpset(t.Context(), 1, month); err != nil || upset != largest {
-			t.Errorf("%s, the largest upset is %d, %v", when, upset, err)
+		snap, err := w.Store.Read(t.Context(), ranking.Query{
+			Chat: club, Needs: ranking.Needs{People: []ranking.Person{alice}, Result: &ranking.ResultNeeds{Month: month}},
+		})
+		if err != nil || snap.LargestUpset != largest {
+			t.Errorf("%s, the largest upset is %d, %v", when, snap.LargestUpset, err)
 		}
 	}
 	check("in a new ladder", 0)
@@ -51,4 +56,6 @@ func TestLargestUpset(t *testing.T) {
 		    (1, '2023-11-01 00:00Z', 150), (2, '2023-11-30 23:59Z', 151), (3, '2023-11-15 12:00Z', NULL),
 		    (4, '2023-10-31 23:59Z', 200), (5, '2023-12-01 00:00Z', 300)) AS m (n, played_at, upset)`)
 	check("with upsets", 151)
+	dbtest.Exec(t, w.Pool, `UPDATE matches SET undone_at = now() WHERE number = 102`)
+	check("when the largest is undone", 150)
 }

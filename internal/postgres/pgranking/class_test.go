@@ -51,7 +51,7 @@ func TestClass(t *testing.T) {
 		"check":                    {w.Store, fail(`INSERT INTO groups (chat_id, last_match_number) VALUES (1, -1)`), intake.Permanent},
 		"foreign key":              {w.Store, code("23503"), intake.Permanent},
 		"unique":                   {w.Store, code("23505"), intake.Permanent},
-		"first seen by two":        {w.Store, dbtest.Upsert(t.Context(), w.Store, club, []ranking.PlayerChange{dbtest.AsNew(alice)}), intake.Locked},
+		"first seen by two":        {w.Store, w.see(t, asNew(t, w, alice)), intake.Locked},
 		"no such table":            {w.Store, fail(`SELECT FROM nowhere`), intake.Failed},
 		"division by zero":         {w.Store, fail(`SELECT 1/0`), intake.Failed},
 		"anything":                 {w.Store, errors.New("anything"), intake.Failed},

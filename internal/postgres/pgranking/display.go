@@ -7,11 +7,7 @@ import (
 )
 
 // queueDisplay sets how the bot shows things in a chat, provided that it is still what was read.
-func queueDisplay(batch *pgx.Batch, e ranking.Effect) {
-	c, ok := e.(*ranking.ChangedDisplay)
-	if !ok {
-		return
-	}
+func queueDisplay(batch *pgx.Batch, c *ranking.ChangedDisplay) {
 	batch.Queue(`
 		WITH changed AS (
 		    UPDATE chats SET language = $3, language_chosen = language_chosen OR language <> $3, tables = $5,

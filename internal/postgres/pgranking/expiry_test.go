@@ -33,12 +33,12 @@ func TestDeadlines(t *testing.T) {
 			t.Parallel()
 			c := newCards(t)
 			dbtest.Exec(t, c.world.Pool, `DELETE FROM outbox`)
-			changes := ranking.Changes{Key: "old", Chat: 1, SentAt: time.Now().Add(-tc.age), Notice: tc.notice}
+			changes := ranking.Changes{Key: "old", Chat: 1, SentAt: time.Now().Add(-tc.age), Decision: ranking.Decision{Notice: tc.notice}}
 			if tc.button != "" {
 				changes.Button, changes.CallbackAnswer, changes.Notice = tc.button, tc.notice, nil
 			}
 			dbtest.Must(t, c.world.Store.Apply(t.Context(), changes))
-			dbtest.Must(t, c.world.Store.Apply(t.Context(), ranking.Changes{Key: "new", Chat: 1, Notice: ranking.Joined{}}))
+			dbtest.Must(t, c.world.Store.Apply(t.Context(), ranking.Changes{Key: "new", Chat: 1, Decision: ranking.Decision{Notice: ranking.Joined{}}}))
 			lane, states := dbtest.Chat(1), []string{"sending", "sending"}
 			switch {
 			case tc.button != "":
@@ -75,10 +75,10 @@ func TestDeadlinesByAnotherClock(t *testing.T) {
 			won.SentAt = sent
 			for _, c := range []ranking.Changes{
 				won,
-				{Key: "answer", Chat: 1, SentAt: sent, Notice: ranking.MatchUndone{}},
-				{Key: "callback_answer", Chat: 1, SentAt: sent, Button: "q", CallbackAnswer: ranking.MatchUndone{}},
-				{Key: "refused", Chat: 1, SentAt: sent, Notice: ranking.NotRecorded{}},
-				{Key: "future", Chat: 1, SentAt: theirs().Add(time.Hour), Notice: ranking.MatchUndone{}},
+				{Key: "answer", Chat: 1, SentAt: sent, Decision: ranking.Decision{Notice: ranking.MatchUndone{}}},
+				{Key: "callback_answer", Chat: 1, SentAt: sent, Button: "q", Decision: ranking.Decision{CallbackAnswer: ranking.MatchUndone{}}},
+				{Key: "refused", Chat: 1, SentAt: sent, Decision: ranking.Decision{Notice: ranking.NotRecorded{}}},
+				{Key: "future", Chat: 1, SentAt: theirs().Add(time.Hour), Decision: ranking.Decision{Notice: ranking.MatchUndone{}}},
 			} {
 				dbtest.Must(t, w.Store.Apply(t.Context(), c))
 			}

@@ -27,7 +27,7 @@ func TestNoCommandScansATable(t *testing.T) {
 		}
 		chat := ranking.Chat{ID: ranking.ExternalChatID(-151 - i), Kind: ranking.Group}
 		var err error
-		if elsewhere[i], err = store.Read(t.Context(), ranking.Query{Key: "k", Chat: chat, People: two}); err != nil {
+		if elsewhere[i], err = store.Read(t.Context(), ranking.Query{Key: "k", Chat: chat, Needs: ranking.Needs{People: two}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -39,46 +39,51 @@ func TestNoCommandScansATable(t *testing.T) {
 	var snap ranking.Snapshot
 	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{
 		{Name: "read people", Run: func(ctx context.Context) (err error) {
-			snap, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, People: people})
+			snap, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: ranking.Needs{People: people}})
 			return err
 		}, Want: 2},
 		{Name: "read equal results", Run: func(ctx context.Context) error {
-			equal := ranking.EqualResults{At: time.Now(), Window: 10 * time.Minute, Scores: []ranking.Score{{A: 3, B: 1}}}
-			_, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, Equal: equal})
+			equal := ranking.Needs{Equal: time.Now(), EqualScores: []ranking.Score{{A: 3, B: 1}}}
+			_, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: equal})
 			return err
 		}, Want: 2},
-		{Name: "read leaders", Run: func(ctx context.Context) (err error) {
+		{Name: "read for a result", Run: func(ctx context.Context) (err error) {
 			leaders := ranking.LeaderQuery{ActiveSince: time.Now().Add(-24 * time.Hour), Limit: 5}
-			_, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, People: people, Leaders: leaders})
+			_, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: ranking.Needs{
+				People: people, Result: &ranking.ResultNeeds{LeaderQuery: leaders, Month: ranking.MonthOf(time.Now()), Near: true},
+			}})
 			return err
 		}, Want: 2},
-		{Name: "read the largest upset", Run: func(ctx context.Context) error {
-			_, err := store.LargestUpset(ctx, snap.Ladder.ID, time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC))
-			return err
-		}, Want: 1},
-		{Name: "read the people of a group", Run: func(ctx context.Context) error {
-			people, err := store.PeopleOf(ctx, club.ID)
-			if len(people) != 60 {
-				t.Errorf("%d people are in the group, want 60", len(people))
+		{Name: "read everybody", Run: func(ctx context.Context) error {
+			snap, err := store.Read(ctx, ranking.Query{Chat: club, Needs: ranking.Needs{Everybody: true}})
+			if len(snap.Everybody) != 60 {
+				t.Errorf("%d people are in the group, want 60", len(snap.Everybody))
 			}
 			return err
-		}, Want: 1},
-		{Name: "read the matches of a message", Run: func(ctx context.Context) error {
-			_, err := store.MatchesOf(ctx, club.ID, 40, "m:-150:45")
+		}, Want: 2},
+		{Name: "read the rest", Run: func(ctx context.Context) error {
+			_, err := store.Read(ctx, ranking.Query{Key: "t:prompt:7", Chat: club, Needs: ranking.Needs{Prompt: 7, Board: true, Timer: true}})
 			return err
-		}, Want: 1},
+		}, Want: 4},
+		{Name: "read the matches of a message", Run: func(ctx context.Context) error {
+			snap, err := store.Read(ctx, ranking.Query{Chat: club, Needs: ranking.Needs{Match: &ranking.MatchRef{Message: 40, Key: "m:-150:45"}}})
+			if len(snap.Matches) != 2 {
+				t.Errorf("found %+v", snap.Matches)
+			}
+			return err
+		}, Want: 2},
 		{Name: "read last matches", Run: func(ctx context.Context) error {
-			last, err := store.LastMatches(ctx, club.ID, people[1], ranking.SuggestedFrom)
-			if len(last) == 0 {
+			snap, err := store.Read(ctx, ranking.Query{Chat: club, Sender: &people[1], Needs: ranking.Needs{Played: ranking.SuggestedFrom}})
+			if len(snap.LastMatches) == 0 {
 				t.Error("there are no last matches")
 			}
 			return err
-		}, Want: 1},
+		}, Want: 2},
 		{Name: "introduce", Run: func(ctx context.Context) error {
 			k := snap.People[1]
 			change := ranking.PlayerChange{Player: *k.Player, Standing: k.Standing.ID}
 			return dbtest.Upsert(ctx, store, club, []ranking.PlayerChange{change, dbtest.AsNew(ranking.Person{ID: 88_888, Name: "N"})})
-		}, Want: 6 + 3},
+		}, Want: 2 + 8},
 		{Name: "match", Run: func(ctx context.Context) error {
 			return store.Apply(ctx, dbtest.Match(snap, "k"))
 		}, Want: 5},
@@ -86,25 +91,28 @@ func TestNoCommandScansATable(t *testing.T) {
 			return store.ApplyTogether(dbtest.Match(elsewhere[0], "one"), dbtest.Match(elsewhere[1], "two"))
 		}, Want: 7},
 		{Name: "answer", Run: func(ctx context.Context) error {
-			return store.Apply(ctx, ranking.Changes{Key: "l", Chat: snap.ChatID, Notice: ranking.Refusal{}})
+			return store.Apply(ctx, ranking.Changes{Key: "l", Chat: snap.ChatID, Decision: ranking.Decision{Notice: ranking.Refusal{}}})
 		}, Want: 3},
 		{Name: "read for an edit", Run: func(ctx context.Context) error {
 			_, err := store.Read(ctx, ranking.Query{Key: "e", Message: "m", Chat: club})
 			return err
 		}, Want: 1},
 		{Name: "answer to an edit", Run: func(ctx context.Context) error {
-			return store.Apply(ctx, ranking.Changes{Key: "e", Message: "m", Trigger: ranking.ByEdit, Outcome: ranking.OutcomeAnswered, Chat: snap.ChatID, Notice: ranking.Joined{}})
+			return store.Apply(ctx, ranking.Changes{Key: "e", Message: "m", Trigger: ranking.ByEdit, Outcome: ranking.OutcomeAnswered, Chat: snap.ChatID, Decision: ranking.Decision{Notice: ranking.Joined{}}})
 		}, Want: 4},
 		{Name: "rules", Run: func(ctx context.Context) error {
 			before, after := snap.Ladder.Rules, snap.Ladder.Rules
 			after.K++
 			return store.Apply(ctx, ranking.Changes{
-				Key: "rules", Chat: snap.ChatID, Notice: ranking.RulesChanged{Before: before, After: after},
-				Effect: &ranking.ChangedRules{Ladder: snap.Ladder.ID, Before: before, After: after},
+				Key: "rules", Chat: snap.ChatID, Decision: ranking.Decision{Notice: ranking.RulesChanged{Before: before, After: after}, Effect: &ranking.ChangedRules{Ladder: snap.Ladder.ID, Before: before, After: after}},
 			})
 		}, Want: 4},
 		{Name: "exclusively", Run: func(ctx context.Context) error {
-			return store.WithGroupLock(ctx, club.ID, func(context.Context, ranking.Store) error { return nil })
-		}, Want: 3},
+			locked, _, err := store.Lock(ctx, ranking.Query{Chat: club})
+			if err == nil {
+				locked.Release(ctx)
+			}
+			return err
+		}, Want: 1 + 1 + 1 + 1},
 	})
 }

@@ -1,14 +1,19 @@
 package pgranking_test
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
+	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
+	"elobot/internal/ranking"
 )
 
 // TestHistoryCostsItsLength reads the last matches of a long ladder. It must not scan the earlier ones, neither for
@@ -63,4 +68,42 @@ func touched(t *testing.T, pool *pgxpool.Pool, s dbtest.Statement) int {
 		t.Fatalf("read plan: %v", err)
 	}
 	return plans[0].Plan.Hit + plans[0].Plan.Read
+}
+
+// TestLargestUpsetCostsItsMonth reads the largest upset of a month in a long ladder. It must not scan the larger ones of other months.
+func TestLargestUpsetCostsItsMonth(t *testing.T) {
+	t.Parallel()
+	var rec dbtest.Recorder
+	pool := dbtest.Open(t, pgtest.New(t), func(c *pgxpool.Config) {
+		c.ConnConfig.Tracer = &rec
+		c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+			_, err := conn.Exec(ctx, postgres.Planning)
+			return err
+		}
+	})
+	dbtest.FillFast(t, pool, `
+		INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group');
+		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 12000);
+		INSERT INTO ladders (group_id, is_default) VALUES (1, true);
+		INSERT INTO players (telegram_user_id, display_name) VALUES (1, 'Alice');
+		INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key, upset)
+		    SELECT 1, 1, n, 3, 1, 32, '2023-12-31'::timestamptz - (12000 - n) * interval '4 hours', 'm' || n,
+		           CASE WHEN n % 4 = 0 THEN CASE WHEN n > 11500 THEN 100 + (12000 - n) / 100 ELSE 200 + n * 7919 % 1000 END END FROM generate_series(1, 12000) n`)
+	dbtest.Exec(t, pool, `VACUUM ANALYZE`)
+	store := pgranking.NewStore(pool, dbtest.Ignore)
+	for month, want := range map[time.Month]int{time.December: 101, time.November: 103} {
+		rec.Take()
+		snap, err := store.Read(t.Context(), ranking.Query{Chat: club, Needs: ranking.Needs{
+			People: []ranking.Person{alice}, Result: &ranking.ResultNeeds{Month: time.Date(2023, month, 1, 0, 0, 0, 0, time.UTC)},
+		}})
+		dbtest.Must(t, err)
+		if snap.LargestUpset != want {
+			t.Errorf("the largest upset of %s is %d, want %d", month, snap.LargestUpset, want)
+		}
+		blocks := touched(t, pool, rec.Take()[1])
+		// There are 45 upsets in a month. Reading all larger ones of other months takes some 3,000 blocks.
+		if limit := 45 + 60; blocks > limit {
+			t.Errorf("the upset of %s took %d blocks, want at most %d", month, blocks, limit)
+		}
+	}
 }

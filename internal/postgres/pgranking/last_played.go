@@ -1,28 +1,10 @@
 package pgranking
 
 import (
-	"context"
-	"fmt"
-	"time"
-
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
-	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
-
-// LastPlayed implements ranking.Store.
-func (s *Store) LastPlayed(ctx context.Context, chat ranking.ExternalChatID, who ranking.Person) (time.Time, error) {
-	const sql = `
-		SELECT max(m.played_at) FROM match_players mp CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS m
-		WHERE mp.player_id = ` + postgres.ThisPlayer + ` AND m.ladder_id = ` + postgres.ThisLadder
-	var last time.Time
-	if err := s.db.QueryRow(ctx, sql, chat, who.ID).Scan((*zeronull.Timestamptz)(&last)); err != nil {
-		return last, fmt.Errorf("read when a player last played: %w", postgres.Translate(err))
-	}
-	return last, nil
-}
 
 // queueLastPlayed corrects when the players of matches that no longer count last played. A replay cannot: it does not go back
 // to their matches before.

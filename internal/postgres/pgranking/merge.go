@@ -12,39 +12,55 @@ import (
 	"elobot/internal/ranking"
 )
 
-// errNothingToMerge ends the transaction of a merge that somebody else has done, or that is not possible any more.
+// errNothingToMerge means that somebody else has merged the player, or that it is not possible any more.
 var errNothingToMerge = errors.New("nothing to merge")
 
-// Merge implements ranking.Store.
-func (s *Store) Merge(ctx context.Context, from, into ranking.PlayerID,
-	decide func([]ranking.SharedLadder) ([]ranking.LadderMerge, error),
-) error {
-	var merges []ranking.LadderMerge
-	err := s.lease.Transact(ctx, s.pool, func(tx pgx.Tx) error {
-		inside := &Store{Now: s.Now, pool: s.pool, db: tx}
-		if err := inside.lockForMerge(ctx, from, into); err != nil {
-			return err
-		}
-		shared, err := inside.shared(ctx, from, into)
-		if err != nil {
-			return err
-		}
-		if merges, err = decide(shared); err != nil {
-			return err
-		}
-		return inside.applyMerge(ctx, from, into, merges)
-	})
+// merging is an open transaction that locks two players.
+type merging struct {
+	tx         pgx.Tx
+	inside     *Store
+	outer      *Store
+	from, into ranking.PlayerID
+}
+
+// LockPlayers implements ranking.Store.
+func (s *Store) LockPlayers(ctx context.Context, from, into ranking.PlayerID) (ranking.Merging, []ranking.SharedLadder, error) {
+	tx, err := s.lease.BeginTx(ctx, s.pool)
+	if err != nil {
+		return nil, nil, fmt.Errorf("merge players: %w", postgres.Translate(err))
+	}
+	m := &merging{tx: tx, inside: s.inside(tx), outer: s, from: from, into: into}
+	var shared []ranking.SharedLadder
+	if err = m.inside.lockForMerge(ctx, from, into); err == nil {
+		shared, err = m.inside.shared(ctx, from, into)
+	}
+	if err == nil {
+		return m, shared, nil
+	}
+	m.Release(ctx)
 	if errors.Is(err, errNothingToMerge) {
-		return nil
+		return nil, nil, nil
+	}
+	return nil, nil, fmt.Errorf("merge players: %w", postgres.Translate(err))
+}
+
+// Merge implements ranking.Merging.
+func (m *merging) Merge(ctx context.Context, merges []ranking.LadderMerge) error {
+	err := m.inside.applyMerge(ctx, m.from, m.into, merges)
+	if err == nil {
+		err = m.tx.Commit(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("merge players: %w", postgres.Translate(err))
 	}
-	for _, m := range merges {
-		s.wake(m.Chat)
+	for _, l := range merges {
+		m.outer.wake(l.Chat)
 	}
 	return nil
 }
+
+// Release implements ranking.Merging.
+func (m *merging) Release(ctx context.Context) { postgres.Rollback(ctx, m.tx) }
 
 // lockForMerge locks the group of the unclaimed player, and then the players. After that nobody can add the unclaimed
 // player to a ladder, because that takes the lock of its row.
@@ -162,7 +178,7 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 		FROM players p WHERE p.id = $2 AND s.player_id = $1`, from, into)
 	queueMerged(&batch, from, into)
 	for _, m := range merges {
-		if err := queueNotices(&batch, s.Now(), ranking.Changes{Chat: m.Chat, Notice: m.Notice}); err != nil {
+		if err := queueNotices(&batch, s.Now(), ranking.Changes{Chat: m.Chat, Decision: ranking.Decision{Notice: m.Notice}}); err != nil {
 			return err
 		}
 		for _, card := range m.Cards {

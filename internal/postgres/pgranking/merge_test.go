@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/postgres/dbtest"
-	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
 )
 
@@ -121,12 +120,11 @@ func TestMerge(t *testing.T) {
 // mustNotMerge tries to merge two players one of whom cannot be merged any more.
 func (w *world) mustNotMerge(t *testing.T, from, into ranking.PlayerID) {
 	t.Helper()
-	err := w.Store.Merge(t.Context(), from, into, func([]ranking.SharedLadder) ([]ranking.LadderMerge, error) {
-		t.Error("decide was called")
-		return nil, nil
-	})
-	if err != nil {
-		t.Error(err)
+	merging, _, err := w.Store.LockPlayers(t.Context(), from, into)
+	dbtest.Must(t, err)
+	if merging != nil {
+		t.Error("the players are locked")
+		merging.Release(t.Context())
 	}
 }
 
@@ -162,74 +160,71 @@ func TestMergeAfterAnotherChange(t *testing.T) {
 	}
 }
 
-// TestMergeIsAllOrNothing makes the merge decide on stale data, or fail to decide.
+// TestMergeIsAllOrNothing gives a merge up, or makes it with stale data.
 func TestMergeIsAllOrNothing(t *testing.T) {
 	t.Parallel()
-	errOwn := errors.New("own")
 	type merge = ranking.LadderMerge
 	for name, tc := range map[string]struct {
-		spoil func(*merge) error
+		spoil func(*merge) // nil: the merge is given up
 		want  error
 	}{
-		"own error":         {func(*merge) error { return errOwn }, errOwn},
-		"undone already":    {func(m *merge) error { m.Undone = append(m.Undone, 999); return nil }, ranking.ErrConflict},
-		"entry is gone":     {func(m *merge) error { m.Rewrite.Superseded[0] = 999; return nil }, ranking.ErrConflict},
-		"standing is stale": {func(m *merge) error { m.Rewrite.Standings[0].Version++; return nil }, ranking.ErrConflict},
-		"dropped is stale":  {func(m *merge) error { m.Drop.Version++; return nil }, ranking.ErrConflict},
+		"given up":          {nil, nil},
+		"undone already":    {func(m *merge) { m.Undone = append(m.Undone, 999) }, ranking.ErrConflict},
+		"entry is gone":     {func(m *merge) { m.Rewrite.Superseded[0] = 999 }, ranking.ErrConflict},
+		"standing is stale": {func(m *merge) { m.Rewrite.Standings[0].Version++ }, ranking.ErrConflict},
+		"dropped is stale":  {func(m *merge) { m.Drop.Version++ }, ranking.ErrConflict},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, _, _ := newMerge(t)
+			w, from, into := newMerge(t)
 			before, wakes := w.Contents(t), w.Wakes.Load()
-			store := spoiledMerge{w.Store, tc.spoil}
-			err := store.Merge(t.Context(), w.ID(t, "al"), w.ID(t, "Alice"), decideAsTheService(t, w))
+			merges := w.planMerge(t)
+			merging, _, err := w.Store.LockPlayers(t.Context(), from, into)
+			dbtest.Must(t, err)
+			if tc.spoil != nil {
+				tc.spoil(&merges[0])
+				err = merging.Merge(t.Context(), merges)
+			}
 			if !errors.Is(err, tc.want) {
 				t.Errorf("error is %v", err)
 			}
+			merging.Release(t.Context())
 			if diff := cmp.Diff(before, w.Contents(t)); diff != "" || w.Wakes.Load() != wakes {
 				t.Errorf("something was written:\n%s", diff)
 			}
+			dbtest.Exec(t, w.Pool, group(club).take+" NOWAIT")
 		})
 	}
 }
 
-// spoiledMerge is a store that applies something else than was decided.
-type spoiledMerge struct {
-	*pgranking.Store
-	spoil func(*ranking.LadderMerge) error
-}
-
-func (s spoiledMerge) Merge(ctx context.Context, from, into ranking.PlayerID,
-	decide func([]ranking.SharedLadder) ([]ranking.LadderMerge, error),
-) error {
-	return s.Store.Merge(ctx, from, into, func(ladders []ranking.SharedLadder) ([]ranking.LadderMerge, error) {
-		merges, err := decide(ladders)
-		if err == nil {
-			err = s.spoil(&merges[0])
-		}
-		return merges, err
-	})
-}
-
-// decideAsTheService returns the decision function of the service.
-func decideAsTheService(t *testing.T, w *world) (decide func([]ranking.SharedLadder) ([]ranking.LadderMerge, error)) {
+// planMerge returns what the merge of al into Alice would change now.
+func (w *world) planMerge(t *testing.T) (merges []ranking.LadderMerge) {
 	t.Helper()
-	err := dbtest.Service(mergeTaker{w.Store, &decide}).Answer(t.Context(), dbtest.By("k", renamed), ranking.Refusal{})
+	err := dbtest.Service(mergePlanner{planner{w.Store, new(ranking.Changes)}, &merges}).Answer(t.Context(), dbtest.By("k", renamed), ranking.Refusal{})
 	if !errors.Is(err, errPlanned) {
 		t.Fatalf("error is %v", err)
 	}
-	return decide
+	return merges
 }
 
-type mergeTaker struct {
-	ranking.Store
-	decide *func([]ranking.SharedLadder) ([]ranking.LadderMerge, error)
+// mergePlanner is a store that keeps the changes of a merge, and merges nothing.
+type mergePlanner struct {
+	planner
+	merges *[]ranking.LadderMerge
 }
 
-func (m mergeTaker) Merge(_ context.Context, _, _ ranking.PlayerID,
-	decide func([]ranking.SharedLadder) ([]ranking.LadderMerge, error),
-) error {
-	*m.decide = decide
+func (p mergePlanner) LockPlayers(ctx context.Context, from, into ranking.PlayerID) (ranking.Merging, []ranking.SharedLadder, error) {
+	merging, ladders, err := p.Store.LockPlayers(ctx, from, into)
+	return plannedMerge{merging, p.merges}, ladders, err
+}
+
+type plannedMerge struct {
+	ranking.Merging
+	merges *[]ranking.LadderMerge
+}
+
+func (p plannedMerge) Merge(_ context.Context, merges []ranking.LadderMerge) error {
+	*p.merges = merges
 	return errPlanned
 }
 
@@ -274,14 +269,13 @@ func TestNewStandingWaitsForTheMerge(t *testing.T) {
 	c := w.plan(t, func(s *ranking.Service) error {
 		return s.RecordMatch(t.Context(), dbtest.By("k", bob), dbtest.Singles(al, bob, ranking.Score{A: 3, B: 1}))
 	})
-	decide := decideAsTheService(t, w)
-	var waiting <-chan error
-	err := w.Store.Merge(t.Context(), from, into, func(ladders []ranking.SharedLadder) ([]ranking.LadderMerge, error) {
-		waiting = dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) })
-		dbtest.Await(t, w.Pool, dbtest.Blocked)
-		return decide(ladders)
-	})
+	merges := w.planMerge(t)
+	merging, _, err := w.Store.LockPlayers(t.Context(), from, into)
 	dbtest.Must(t, err)
+	defer merging.Release(t.Context())
+	waiting := dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) })
+	dbtest.Await(t, w.Pool, dbtest.Blocked)
+	dbtest.Must(t, merging.Merge(t.Context(), merges))
 	w.mustConflict(t, waiting)
 }
 
@@ -291,9 +285,7 @@ func TestClaimMeetsTheMerged(t *testing.T) {
 	w, from, _ := newMerge(t)
 	w.Answer(t, "m", renamed)
 	claim := ranking.PlayerChange{Player: ranking.Player{ID: from, UserID: 88, Username: "al88", Name: "Al"}}
-	w.mustConflict(t, dbtest.Start(func() error {
-		return dbtest.Upsert(t.Context(), w.Store, club, []ranking.PlayerChange{claim})
-	}))
+	w.mustConflict(t, dbtest.Start(func() error { return w.see(t, claim) }))
 }
 
 // TestMergeMeetsAMovedGroup: the group of the unclaimed player becomes part of another one while the merge waits for the
@@ -305,10 +297,8 @@ func TestMergeMeetsAMovedGroup(t *testing.T) {
 	const move = `UPDATE players SET group_id = (SELECT max(id) FROM groups) WHERE id = $1`
 	dbtest.Exec(t, first, move, from)
 	merging := dbtest.Start(func() error {
-		return w.Store.Merge(t.Context(), from, into, func([]ranking.SharedLadder) ([]ranking.LadderMerge, error) {
-			t.Error("decide was called")
-			return nil, nil
-		})
+		_, _, err := w.Store.LockPlayers(t.Context(), from, into)
+		return err
 	})
 	dbtest.Await(t, w.Pool, dbtest.Blocked)
 	dbtest.Must(t, first.Commit(t.Context()))
@@ -318,4 +308,13 @@ func TestMergeMeetsAMovedGroup(t *testing.T) {
 	if !dbtest.Value[bool](t, w.Pool, `SELECT merged_into IS NULL FROM players WHERE id = $1`, from) {
 		t.Error("al is merged")
 	}
+}
+
+// TestBrokenMergeLocksNobodyOut: when two players cannot be merged because a ladder is inconsistent, the person's commands work.
+func TestBrokenMergeLocksNobodyOut(t *testing.T) {
+	t.Parallel()
+	w, _, _ := newMerge(t)
+	dbtest.Exec(t, w.Pool, `DELETE FROM elo_history WHERE match_id IN (SELECT id FROM matches WHERE number IN (1, 2))`)
+	w.Answer(t, "m", renamed)
+	w.mustYield(t, `SELECT payload->>'code' FROM outbox WHERE key = 'm'`, string(ranking.NoDraws)) // now too_many_at_once
 }

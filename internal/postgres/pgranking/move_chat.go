@@ -14,7 +14,7 @@ import (
 func (s *Store) Move(ctx context.Context, from, to ranking.ExternalChatID) (detached *ranking.DetachedGroup, err error) {
 	var changed ranking.ChatID
 	err = s.lease.Transact(ctx, s.pool, func(tx pgx.Tx) error {
-		inside := &Store{Now: s.Now, pool: s.pool, db: tx}
+		inside := s.inside(tx)
 		older, newer, err := inside.lockForMove(ctx, from, to)
 		if err != nil {
 			return err

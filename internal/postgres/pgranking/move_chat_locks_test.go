@@ -48,7 +48,7 @@ func TestMoveMeetsUpsert(t *testing.T) {
 	for name, tc := range map[string]struct {
 		known, introduced ranking.Chat
 	}{
-		"of the old id of a known chat": {club, club},
+		"of the old id of a known chat": {club, ranking.Chat{ID: club.ID, Kind: club.Kind, Title: "Renamed"}},
 		"of an unknown old id":          {dbtest.Upgraded, club},
 		"of the new id":                 {club, dbtest.Upgraded},
 	} {
@@ -131,7 +131,7 @@ func (w *world) mustBeOneChat(t *testing.T) {
 }
 
 // TestMoveMeetsCommands makes two chats one between a command's reading and writing in the chat that goes: each command gets a
-// conflict, and takes effect in the other chat when it is retried.
+// conflict, and takes effect in the other chat when it is retried. An undo reads with the group locked, so there the move comes before.
 func TestMoveMeetsCommands(t *testing.T) {
 	t.Parallel()
 	for name, command := range map[string]func(*world, *ranking.Service, ranking.Origin) error{
@@ -170,7 +170,7 @@ func TestMoveMeetsCommands(t *testing.T) {
 					SELECT concat_ws(' ', payload->>'code', payload->>'number', (SELECT k_factor FROM ladders JOIN groups g ON g.id = group_id
 					    WHERE g.chat_id = o.chat_id))
 					FROM outbox o WHERE kind <> 'group_detached' ORDER BY id DESC LIMIT 1`)
-				want := map[string]string{"match": "3 32", "join": "32", "ranking": "32", "undo": "no_such_match 1 32", "rules": "17"}[name]
+				want := map[string]string{"match": "3 32", "join": "32", "ranking": "32", "undo": "1 32", "rules": "17"}[name]
 				if got != want {
 					t.Errorf("answered with %s, want %s", got, want)
 				}
@@ -198,15 +198,15 @@ func (l *late) Apply(ctx context.Context, c ranking.Changes) error {
 	return l.Store.Apply(ctx, c)
 }
 
-func (l *late) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID, fn func(context.Context, ranking.Store) error) error {
+func (l *late) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, ranking.Snapshot, error) {
 	if l.done.CompareAndSwap(false, true) {
 		l.then()
 	}
-	return l.Store.WithGroupLock(ctx, chat, fn)
+	return l.Store.Lock(ctx, q)
 }
 
-// TestGroupLockAfterMove: a command that has waited for the group of a joined chat then locks the group that remains.
-func TestGroupLockAfterMove(t *testing.T) {
+// TestLockAfterMove: a command that has waited for the group of a joined chat has a conflict. Then it locks the group that remains.
+func TestLockAfterMove(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
 	w.Record(t, "1", alice, bob, 3, 1)
@@ -214,19 +214,23 @@ func TestGroupLockAfterMove(t *testing.T) {
 	gate := w.holdAliases(t)
 	moving := dbtest.Start(func() error { return dbtest.Service(w.Store).MoveChat(t.Context(), club.ID, dbtest.Upgraded.ID) })
 	dbtest.Await(t, w.Pool, dbtest.Blocked)
-	taking := dbtest.Start(func() error {
-		return w.Store.WithGroupLock(t.Context(), dbtest.Upgraded.ID, func(context.Context, ranking.Store) error {
-			if _, err := w.Pool.Exec(t.Context(), group(dbtest.Upgraded).take+` NOWAIT`); err == nil {
-				t.Error("no group is locked")
-			}
-			return nil
-		})
-	})
+	take := func() error {
+		locked, snap, err := w.Store.Lock(t.Context(), ranking.Query{Chat: dbtest.Upgraded})
+		if err != nil {
+			return err
+		}
+		defer locked.Release(t.Context())
+		if _, err := w.Pool.Exec(t.Context(), group(dbtest.Upgraded).take+` NOWAIT`); err == nil || snap.Group != 1 {
+			t.Errorf("not locked, group %d", snap.Group)
+		}
+		return nil
+	}
+	taking := dbtest.Start(take)
 	dbtest.Await(t, w.Pool, twoBlocked)
 	gate()
-	for _, result := range []<-chan error{moving, taking} {
-		if err := dbtest.Receive(t, result); err != nil {
-			t.Error(err)
-		}
+	dbtest.Must(t, dbtest.Receive(t, moving))
+	if err := dbtest.Receive(t, taking); !errors.Is(err, ranking.ErrConflict) {
+		t.Errorf("error is %v, want a conflict", err)
 	}
+	dbtest.Must(t, take())
 }

@@ -7,7 +7,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queuePresence records what a command shows about the bot's membership in its chat, and whether the chat is greeted.
+// queuePresence records what a command shows about the bot's membership in its chat.
 func queuePresence(batch *pgx.Batch, c ranking.Changes) {
 	switch c.Presence {
 	case ranking.ChatSeen:
@@ -22,7 +22,6 @@ func queuePresence(batch *pgx.Batch, c ranking.Changes) {
 			SET is_active = false, parked_at = coalesce(parked_at, now()), greeted_at = NULL, added_at = NULL
 			WHERE id = $1`, c.Chat)
 	}
-	queueGreeted(batch, c)
 }
 
 // queueSeen records that chats have sent something. The bot may be able to write there again; it tries once a minute at most.
@@ -34,15 +33,14 @@ func queueSeen(batch *pgx.Batch, chats []ranking.ChatID) {
 		WHERE id = ANY ($1) AND (parked_at IS NOT NULL OR NOT is_active)`, chats)
 }
 
-func queueGreeted(batch *pgx.Batch, c ranking.Changes) {
-	if g, ok := c.Effect.(*ranking.Greeted); ok {
-		batch.Queue(`
-			WITH greeted AS (
-			    UPDATE chats SET greeted_at = $3, added_at = coalesce($4, added_at),
-			        language = CASE WHEN language_chosen OR $5 = '' THEN language ELSE $5 END
-			    WHERE id = $1 AND greeted_at IS NOT DISTINCT FROM $2::timestamptz
-			    RETURNING 1)
-			SELECT EXISTS (SELECT FROM greeted)::unchanged`,
-			c.Chat, zeronull.Timestamptz(g.Before), zeronull.Timestamptz(g.At), zeronull.Timestamptz(g.Added), g.Language)
-	}
+// queueGreeted records a greeting, provided that the last one is still the one that was read.
+func queueGreeted(batch *pgx.Batch, chat ranking.ChatID, g *ranking.Greeted) {
+	batch.Queue(`
+		WITH greeted AS (
+		    UPDATE chats SET greeted_at = $3, added_at = coalesce($4, added_at),
+		        language = CASE WHEN language_chosen OR $5 = '' THEN language ELSE $5 END
+		    WHERE id = $1 AND greeted_at IS NOT DISTINCT FROM $2::timestamptz
+		    RETURNING 1)
+		SELECT EXISTS (SELECT FROM greeted)::unchanged`,
+		chat, zeronull.Timestamptz(g.Before), zeronull.Timestamptz(g.At), zeronull.Timestamptz(g.Added), g.Language)
 }

@@ -22,7 +22,7 @@ const presence = `
 
 func TestPresence(t *testing.T) {
 	t.Parallel()
-	present := ranking.Changes{Presence: ranking.BotActive}
+	present := ranking.Changes{Decision: ranking.Decision{Presence: ranking.BotActive}}
 	first, again := ranking.Greeted{At: time.Unix(100, 0)}, ranking.Greeted{Before: time.Unix(50, 0), At: time.Unix(100, 0)}
 	added, french := again, first
 	french.Language = "fr"
@@ -47,15 +47,15 @@ func TestPresence(t *testing.T) {
 		"present":              {"is_active = false, parked_at = now() - interval '20 s'", present, "en active"},
 		"present, no language": {"language = 'de'", present, "de active"},
 		"present, frozen":      {"frozen_until = now() + interval '100 s'", present, "en active frozen 100"},
-		"absent":               {"greeted_at = now(), added_at = now()", ranking.Changes{Presence: ranking.BotInactive}, "en parked"},
-		"unheard":              {"is_active = false, parked_at = now()", ranking.Changes{Presence: ranking.NoChange}, "en parked"},
-		"greeted":              {"is_active = true", ranking.Changes{Effect: &first}, "en active greeted 100"},
+		"absent":               {"greeted_at = now(), added_at = now()", ranking.Changes{Decision: ranking.Decision{Presence: ranking.BotInactive}}, "en parked"},
+		"unheard":              {"is_active = false, parked_at = now()", ranking.Changes{Decision: ranking.Decision{Presence: ranking.NoChange}}, "en parked"},
+		"greeted":              {"is_active = true", ranking.Changes{Decision: ranking.Decision{Effect: &first}}, "en active greeted 100"},
 		"greeted again": {
-			"greeted_at = to_timestamp(50), added_at = to_timestamp(49)", ranking.Changes{Effect: &again},
+			"greeted_at = to_timestamp(50), added_at = to_timestamp(49)", ranking.Changes{Decision: ranking.Decision{Effect: &again}},
 			"en active greeted 100 added 49",
 		},
-		"greeted in another language": {"language = 'de'", ranking.Changes{Effect: &french}, "fr active greeted 100"},
-		"added":                       {"greeted_at = to_timestamp(50)", ranking.Changes{Effect: &added}, "en active greeted 100 added 99"},
+		"greeted in another language": {"language = 'de'", ranking.Changes{Decision: ranking.Decision{Effect: &french}}, "fr active greeted 100"},
+		"added":                       {"greeted_at = to_timestamp(50)", ranking.Changes{Decision: ranking.Decision{Effect: &added}}, "en active greeted 100 added 99"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -88,8 +88,7 @@ func TestGreetedConcurrently(t *testing.T) {
 		dbtest.Exec(t, w.Pool, "UPDATE chats SET greeted_at = "+tc.stored)
 		before := w.Contents(t)
 		err := w.Store.Apply(t.Context(), ranking.Changes{
-			Key: "k", Chat: 1, Notice: stats.RankingPage{}, Presence: ranking.BotActive,
-			Effect: &ranking.Greeted{Before: tc.before, At: time.Unix(100, 0), Language: "de"},
+			Key: "k", Chat: 1, Decision: ranking.Decision{Notice: stats.RankingPage{}, Presence: ranking.BotActive, Effect: &ranking.Greeted{Before: tc.before, At: time.Unix(100, 0), Language: "de"}},
 		})
 		if !errors.Is(err, ranking.ErrConflict) {
 			t.Errorf("%s: error is %v, want a conflict", name, err)

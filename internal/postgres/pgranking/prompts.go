@@ -1,7 +1,6 @@
 package pgranking
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,47 +15,41 @@ import (
 // undeliveredWindow is how long a prompt stays open whose notice never expires and is not delivered.
 const undeliveredWindow = 24 * time.Hour
 
-// FindPrompt implements ranking.Store.
-func (s *Store) FindPrompt(ctx context.Context, chat ranking.ExternalChatID, id ranking.PromptID) (*ranking.Prompt, error) {
-	const sql = `
+// promptWindow is ranking.PromptWindow in SQL.
+var promptWindow = fmt.Sprintf(`interval '%d seconds'`, int(ranking.PromptWindow.Seconds()))
+
+// foundPrompt reads a prompt of a chat.
+const foundPrompt = `
 		SELECT p.id, p.kind, coalesce(p.match_id, 0), p.match_changes, coalesce(m.number, 0), coalesce(m.idempotency_key, ''), coalesce(p.answerer_id, 0),
 		       coalesce(p.telegram_message_id, 0), p.closed_at IS NOT NULL, p.request
 		FROM prompts p LEFT JOIN matches m ON m.id = p.match_id
 		WHERE p.id = $2 AND p.chat_id = ` + postgres.ThisChat
-	var p ranking.Prompt
-	var request []byte
-	err := s.db.QueryRow(ctx, sql, chat, id).Scan(&p.ID, &p.Kind, &p.Match, &p.Changes, &p.Number, &p.Key, &p.Answerer, &p.Message, &p.Closed, &request)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return nil, nil //nolint:nilnil // as the interface says
-	case err != nil:
-		return nil, fmt.Errorf("find the prompt: %w", postgres.Translate(err))
-	}
-	switch p.Kind {
-	case ranking.PromptReport:
-		err = json.Unmarshal(request, &p.Report)
-	case ranking.PromptWizard:
-		err = json.Unmarshal(request, &p.Wizard)
-	case ranking.PromptWhich:
-		err = json.Unmarshal(request, &p.Which)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("decode the prompt: %w", err)
-	}
-	return &p, nil
-}
 
-// IsAsked implements ranking.Store.
-func (s *Store) IsAsked(ctx context.Context, match ranking.MatchID, answerer ranking.PlayerID) (asked bool, err error) {
-	const sql = `
-		SELECT EXISTS (
-		    SELECT FROM prompts
-		    WHERE match_id = $1 AND closed_at IS NULL AND coalesce(answerer_id, 0) = $2
-		      AND (delivered_at IS NOT NULL OR asked_at > now() - $3::interval))`
-	if err := s.db.QueryRow(ctx, sql, match, answerer, ranking.PromptWindow).Scan(&asked); err != nil {
-		return false, fmt.Errorf("find an open prompt: %w", postgres.Translate(err))
-	}
-	return asked, nil
+func queueFoundPrompt(batch *pgx.Batch, chat ranking.ExternalChatID, id ranking.PromptID, found **ranking.Prompt) {
+	batch.Queue(foundPrompt, chat, id).QueryRow(func(row pgx.Row) error {
+		var p ranking.Prompt
+		var request []byte
+		err := row.Scan(&p.ID, &p.Kind, &p.Match, &p.Changes, &p.Number, &p.Key, &p.Answerer, &p.Message, &p.Closed, &request)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return nil
+		case err != nil:
+			return err
+		}
+		switch p.Kind {
+		case ranking.PromptReport:
+			err = json.Unmarshal(request, &p.Report)
+		case ranking.PromptWizard:
+			err = json.Unmarshal(request, &p.Wizard)
+		case ranking.PromptWhich:
+			err = json.Unmarshal(request, &p.Which)
+		}
+		if err != nil {
+			return fmt.Errorf("decode the prompt: %w", err)
+		}
+		*found = &p
+		return nil
+	})
 }
 
 // queuePrompt inserts a prompt with its notice and its timer. args are those of insertNotice. Until the notice is
@@ -83,12 +76,10 @@ func queuePrompt(batch *pgx.Batch, p ranking.NewPrompt, args []any) {
 }
 
 // queueWizard stores what an answer adds to a wizard, provided that it is open.
-func queueWizard(batch *pgx.Batch, e ranking.Effect) {
-	if c, ok := e.(*ranking.ChangedWizard); ok {
-		batch.Queue(`
-			WITH changed AS (UPDATE prompts SET request = $2 WHERE id = $1 AND closed_at IS NULL RETURNING 1)
-			SELECT EXISTS (SELECT FROM changed)::unchanged`, c.Prompt, c.Wizard)
-	}
+func queueWizard(batch *pgx.Batch, c *ranking.ChangedWizard) {
+	batch.Queue(`
+		WITH changed AS (UPDATE prompts SET request = $2 WHERE id = $1 AND closed_at IS NULL RETURNING 1)
+		SELECT EXISTS (SELECT FROM changed)::unchanged`, c.Prompt, c.Wizard)
 }
 
 // promptTimer is the key of the timer of the prompt with this id, as ranking.PromptID.Timer returns it.

@@ -57,7 +57,7 @@ func TestKeyCounts(t *testing.T) {
 	at := time.Unix(1_700_000_000, 0)
 	for i, c := range []ranking.RateEntry{{}, {RateClass: ranking.RateResult, Sender: -100, At: at}} {
 		err := w.Store.Apply(t.Context(), ranking.Changes{
-			Key: fmt.Sprint("k", i), Chat: w.Read(t).ChatID, RateEntry: c, Notice: ranking.Refusal{},
+			Key: fmt.Sprint("k", i), Chat: w.Read(t).ChatID, RateEntry: c, Decision: ranking.Decision{Notice: ranking.Refusal{}},
 		})
 		dbtest.Must(t, err)
 	}
@@ -83,7 +83,7 @@ func TestCountingScansNothing(t *testing.T) {
 	refused := ranking.NotRecorded{Limit: 60, Items: []ranking.RejectedResult{{Command: "undo"}}}
 	apply := func(key string) func(context.Context) error {
 		return func(ctx context.Context) error {
-			return store.Apply(ctx, ranking.Changes{Key: key, Chat: 150, RateEntry: counted, Notice: refused})
+			return store.Apply(ctx, ranking.Changes{Key: key, Chat: 150, RateEntry: counted, Decision: ranking.Decision{Notice: refused}})
 		}
 	}
 	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{
@@ -116,7 +116,7 @@ func TestExtensibleNoticeWaits(t *testing.T) {
 		t.Helper()
 		err := store.Apply(t.Context(), ranking.Changes{
 			Key: fmt.Sprint("k", number), Chat: 1, RateEntry: ranking.RateEntry{RateClass: ranking.RateRefused, Sender: 7, At: time.Now()},
-			SentAt: time.Now(), Notice: ranking.NotRecorded{Limit: 60, Items: []ranking.RejectedResult{{Command: "undo", Number: number}}},
+			SentAt: time.Now(), Decision: ranking.Decision{Notice: ranking.NotRecorded{Limit: 60, Items: []ranking.RejectedResult{{Command: "undo", Number: number}}}},
 		})
 		dbtest.Must(t, err)
 	}

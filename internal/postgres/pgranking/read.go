@@ -1,7 +1,9 @@
 package pgranking
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -26,6 +28,8 @@ func (s *Store) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, er
 	return snap, nil
 }
 
+// queueRead queues what a query asks for. The standings come before the recent matches, and those of everybody before the leaders: a match
+// that is recorded in between changes them.
 func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	queueChat(batch, q, snap)
 	if q.RateEntry != (ranking.RateEntry{}) {
@@ -34,24 +38,47 @@ func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	if q.Further != (ranking.RateEntry{}) {
 		queueRecentUsage(batch, q.Further, &snap.FurtherUsage)
 	}
-	if len(q.People) > 0 {
+	if q.Everybody {
+		queueEverybody(batch, q, &snap.Everybody)
+	}
+	if len(q.People)+len(q.Shown) > 0 {
 		queuePeople(batch, q, snap)
 	}
-	if !q.Equal.At.IsZero() { // after the standings: a match that is recorded in between changes those
+	if !q.Equal.IsZero() {
 		queueEqualResults(batch, q, &snap.Recent)
+	}
+	if q.Match != nil {
+		queueMatchesMeant(batch, q, *q.Match, &snap.Matches)
+	}
+	if q.LastCounted {
+		queueLastCounted(batch, q, snap)
+	}
+	if q.Prompt != 0 {
+		queueFoundPrompt(batch, q.Chat.ID, q.Prompt, &snap.Prompt)
+	}
+	if q.Played > 0 && q.Sender != nil {
+		queueLastMatches(batch, q, &snap.LastMatches)
+	}
+	if q.Board {
+		queueFoundBoard(batch, q.Chat.ID, &snap.Board)
+	}
+	if q.Timer {
+		queueDue(batch, q.Key, &snap.Due)
 	}
 }
 
+// queueChat reads the chat. A sequence gives an id to what is missing and to be added.
 func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	const sql = `
 		SELECT EXISTS (SELECT FROM handled_commands WHERE key = $2)
 		       OR EXISTS (SELECT FROM handled_commands WHERE key = $3 AND outcome <> 'refused'),
-		       coalesce(c.id, 0), coalesce(c.telegram_chat_id, 0), coalesce(c.kind, ''), coalesce(c.title, ''),
-		       coalesce(c.language, ''), coalesce(c.tables, false), NOT coalesce(c.celebrations, true),
-		       coalesce(c.dark_charts, false), coalesce(g.id, 0),
-		       coalesce(l.id, 0), coalesce(l.start_elo, 0), coalesce(l.k_factor, 0), coalesce(l.draws_allowed, false),
-		       coalesce(l.uneven_teams_allowed, false), coalesce(l.provisional_k_factor, 0),
-		       coalesce(l.provisional_matches, 0), coalesce(l.margin_of_victory, false), c.greeted_at, c.added_at
+		       coalesce(c.id, CASE WHEN $4 THEN nextval('chats_id_seq') ELSE 0 END), coalesce(c.telegram_chat_id, 0), coalesce(c.kind, ''),
+		       coalesce(c.title, ''), coalesce(c.language, ''), coalesce(c.tables, false), NOT coalesce(c.celebrations, true),
+		       coalesce(c.dark_charts, false), coalesce(g.id, CASE WHEN $5 THEN nextval('groups_id_seq') ELSE 0 END),
+		       coalesce(l.id, CASE WHEN $5 THEN nextval('ladders_id_seq') ELSE 0 END), coalesce(l.start_elo, 0), coalesce(l.k_factor, 0),
+		       coalesce(l.draws_allowed, false), coalesce(l.uneven_teams_allowed, false), coalesce(l.provisional_k_factor, 0),
+		       coalesce(l.provisional_matches, 0), coalesce(l.margin_of_victory, false), c.greeted_at, c.added_at,
+		       $4 AND c.id IS NULL, $5 AND g.id IS NULL
 		FROM (VALUES (true)) AS one
 		LEFT JOIN LATERAL (
 		    SELECT * FROM chats WHERE telegram_chat_id = $1
@@ -59,18 +86,30 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		    LIMIT 1) AS c ON true
 		LEFT JOIN groups g ON g.chat_id = c.id
 		LEFT JOIN ladders l ON l.group_id = g.id AND l.is_default`
-	batch.Queue(sql, q.Chat.ID, q.Key, zeronull.Text(q.Message)).QueryRow(func(row pgx.Row) error {
+	adds := !q.KnownChat
+	batch.Queue(sql, q.Chat.ID, q.Key, zeronull.Text(q.Message), adds, adds && q.Chat.IsGroup()).QueryRow(func(row pgx.Row) error {
 		c, l := &snap.Chat, &snap.Ladder
-		return row.Scan(&snap.Handled, &snap.ChatID, &c.ID, &c.Kind, &c.Title, &snap.Display.Language, &snap.Display.Tables,
+		err := row.Scan(&snap.Handled, &snap.ChatID, &c.ID, &c.Kind, &c.Title, &snap.Display.Language, &snap.Display.Tables,
 			&snap.Display.NoCelebrations, &snap.Display.DarkCharts, &snap.Group, &l.ID, &l.Start, &l.K, &l.DrawsAllowed,
-			&l.UnevenTeamsAllowed, &l.Provisional.K, &l.Provisional.Matches, &l.Margin, (*zeronull.Timestamptz)(&snap.Greeted), (*zeronull.Timestamptz)(&snap.Added))
+			&l.UnevenTeamsAllowed, &l.Provisional.K, &l.Provisional.Matches, &l.Margin, (*zeronull.Timestamptz)(&snap.Greeted),
+			(*zeronull.Timestamptz)(&snap.Added), &snap.NewChat, &snap.NewGroup)
+		if snap.NewChat {
+			snap.Chat, snap.Display.Language = q.Chat, cmp.Or(q.Chat.Language, ranking.DefaultLanguage)
+			snap.Chat.Language = ""
+		}
+		if snap.NewGroup {
+			l.Rules = ranking.DefaultRules()
+		}
+		return err
 	})
 }
 
 // people is the query for people. %[1]s are further WITH queries, and %[2]s further columns.
 //
 // The last join must choose as ranking.Known.Identify does. The plan stays when tables grow: with LIMIT 1, the planner looks up each row by
-// its key even in a new database, where it would scan whole groups otherwise.
+// its key even in a new database, where it would scan whole groups otherwise. The first $4 people who are unknown get an id. At
+// $5, the message showed those people for whom $6 is true: a mention does not mean an account that it shows with another username, unless
+// that is older than the sighting.
 const people = `
 		WITH here AS MATERIALIZED (
 		    SELECT g.id AS group_id, (SELECT id FROM ladders WHERE group_id = g.id AND is_default) AS ladder_id
@@ -82,16 +121,21 @@ const people = `
 		       coalesce(s.id, 0), coalesce(s.player_id, 0), coalesce(s.name, ''),
 		       coalesce(s.elo, 0), coalesce(s.start_elo, 0), coalesce(s.best_elo, 0), coalesce(s.longest_streak, 0), coalesce(s.version, 0),
 		       coalesce(s.played, 0), coalesce(s.won, 0), coalesce(s.drawn, 0), coalesce(s.lost, 0),
-		       coalesce(s.streak, 0), s.left_at, s.last_played_at%[2]s
+		       coalesce(s.streak, 0), s.left_at, s.last_played_at,
+		       CASE WHEN person.place <= $4 AND coalesce(by_id.id, by_name.id, unclaimed.id) IS NULL THEN nextval('players_id_seq') ELSE 0 END%[2]s
 		FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS person (user_id, username, place)
 		CROSS JOIN here
 		LEFT JOIN LATERAL (SELECT * FROM players WHERE telegram_user_id = nullif(person.user_id, 0) LIMIT 1) AS by_id ON true
 		LEFT JOIN LATERAL (
 		    SELECT * FROM sightings WHERE group_id = here.group_id AND player_id = by_id.id LIMIT 1) AS seen ON true
 		LEFT JOIN LATERAL (
-		    SELECT player_id FROM sightings
+		    SELECT player_id, seen_at FROM sightings
 		    WHERE person.user_id = 0 AND group_id = here.group_id AND lower(username) = lower(person.username) LIMIT 1) AS named ON true
-		LEFT JOIN LATERAL (SELECT * FROM players WHERE id = named.player_id LIMIT 1) AS by_name ON true
+		LEFT JOIN LATERAL (
+		    SELECT * FROM players WHERE id = named.player_id AND NOT EXISTS (
+		        SELECT FROM unnest($2::bigint[], $3::text[], $6::boolean[]) AS shown (user_id, username, now)
+		        WHERE shown.now AND named.seen_at <= $5 AND shown.user_id = telegram_user_id AND lower(shown.username) <> lower(person.username))
+		    LIMIT 1) AS by_name ON true
 		LEFT JOIN LATERAL (
 		    SELECT * FROM players
 		    WHERE group_id = here.group_id AND lower(username) = lower(person.username) LIMIT 1) AS unclaimed ON true
@@ -104,51 +148,64 @@ const people = `
 
 var (
 	onlyPeople = fmt.Sprintf(people, "", "")
-	// Both are read in one statement, so that the leaders are no older than the standings.
-	peopleAndLeaders = fmt.Sprintf(people, `, leaders AS MATERIALIZED (`+leaders+`)`, `,
-		       (SELECT array_agg(id ORDER BY elo DESC, id) FROM leaders), (SELECT array_agg(elo ORDER BY elo DESC, id) FROM leaders)`)
+	// What a result needs to know besides is read in the same statement, so that the leaders are no older than the standings. PostgreSQL
+	// reads everybody only if the case comes up.
+	peopleOfResult = fmt.Sprintf(people, `, leaders AS MATERIALIZED (`+leaders+`)`, `,
+		       (SELECT array_agg(id ORDER BY elo DESC, id) FROM leaders), (SELECT array_agg(elo ORDER BY elo DESC, id) FROM leaders),
+		       (`+largestUpset+`),
+		       CASE WHEN $11 AND person.user_id = 0 AND coalesce(by_name.id, unclaimed.id) IS NULL THEN (`+everybodyHere+`) END`)
 )
 
 func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
-	n := len(q.People)
-	ids, usernames := make([]int64, n), make([]string, n)
-	for i, p := range q.People {
-		ids[i], usernames[i] = int64(p.ID), p.Username
+	people := slices.Concat(q.People, q.Shown)
+	n := len(people)
+	ids, usernames, now := make([]int64, n), make([]string, n), make([]bool, n)
+	for i, p := range people {
+		ids[i], usernames[i], now[i] = int64(p.ID), p.Username, p.IsShownNow()
 	}
-	sql, arguments := onlyPeople, []any{q.Chat.ID, ids, usernames}
+	sql, arguments := onlyPeople, []any{q.Chat.ID, ids, usernames, q.New, zeronull.Timestamptz(q.SentAt), now}
 	var standings []int64 // of the leaders; pgx scans arrays of other types slowly
 	var elos []int32
+	var everybody []byte
 	var further []any
-	if q.Leaders.Limit > 0 {
-		sql, arguments = peopleAndLeaders, append(arguments, q.Leaders.ActiveSince, q.Leaders.Limit)
-		further = []any{&standings, &elos}
+	if r := q.Result; r != nil {
+		sql, further = peopleOfResult, []any{&standings, &elos, &snap.LargestUpset, &everybody}
+		arguments = append(arguments, r.ActiveSince, r.Limit, r.Month, r.Month.AddDate(0, 1, 0), r.Near)
 	}
 	batch.Queue(sql, arguments...).Query(func(rows pgx.Rows) error {
-		var err error
-		snap.People, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (ranking.Known, error) { return scanKnown(row, further...) })
+		place := 0
+		known, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (ranking.Known, error) {
+			k, err := scanKnown(row, people[place], further...)
+			place++
+			if err == nil && everybody != nil && snap.Everybody == nil {
+				err = json.Unmarshal(everybody, &snap.Everybody)
+			}
+			return k, err
+		})
 		for i, id := range standings {
 			snap.Leaders = append(snap.Leaders, ranking.Leader{Standing: ranking.StandingID(id), Elo: int(elos[i])})
 		}
-		for i := range snap.People {
-			snap.People[i].Identify(q.People[i])
+		if err == nil {
+			snap.People, snap.Shown = known[:len(q.People)], known[len(q.People):]
 		}
 		return err
 	})
 }
 
-// scanKnown scans a person, and what further columns have.
-func scanKnown(row pgx.CollectableRow, further ...any) (ranking.Known, error) {
+// scanKnown scans what is known of a person, and what further columns have.
+func scanKnown(row pgx.CollectableRow, person ranking.Person, further ...any) (ranking.Known, error) {
 	var players [3]ranking.Player
 	var isSeen bool
 	var seen ranking.Sighting
 	var s ranking.Standing
+	var added ranking.PlayerID
 	var fields []any
 	for i := range players {
 		p := &players[i]
 		fields = append(fields, &p.ID, &p.UserID, &p.Username, &p.Name)
 	}
 	fields = append(fields, &isSeen, &seen.Username, (*zeronull.Timestamptz)(&seen.At))
-	err := row.Scan(slices.Concat(fields, postgres.StandingFields(&s), further)...)
+	err := row.Scan(slices.Concat(fields, postgres.StandingFields(&s), []any{&added}, further)...)
 	var k ranking.Known
 	for i, to := range []**ranking.Player{&k.ByID, &k.ByUsername, &k.Unclaimed} {
 		if players[i].ID != 0 {
@@ -161,5 +218,6 @@ func scanKnown(row pgx.CollectableRow, further ...any) (ranking.Known, error) {
 	if s.ID != 0 {
 		k.Standing = &s
 	}
+	k.Identify(person, added)
 	return k, err
 }

@@ -1,6 +1,8 @@
 package pgranking_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,6 +11,14 @@ import (
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
+
+// matches returns the matches that a reference means.
+func (w *world) matches(t *testing.T, chat ranking.Chat, ref ranking.MatchRef, sender *ranking.Person) []ranking.StoredMatch {
+	t.Helper()
+	snap, err := w.Store.Read(t.Context(), ranking.Query{Chat: chat, KnownChat: true, Sender: sender, Needs: ranking.Needs{Match: &ref}})
+	dbtest.Must(t, err)
+	return snap.Matches
+}
 
 // TestReadMatch reads matches by all kinds of references. There are, one after the other, two matches in the club,
 // one in the annex, a third in the club, which is undone, and a second in the annex. Carol has reported the first and
@@ -31,7 +41,7 @@ func TestReadMatch(t *testing.T) {
 		chat   ranking.Chat
 		sender *ranking.Person
 		ref    ranking.MatchRef
-		key    string // of the match to be found, empty for none
+		keys   string // of the matches to be found
 	}{
 		"number":                      {club, nil, ranking.MatchRef{Number: 2}, "m:-100:2"},
 		"number, in the other group":  {annex, nil, ranking.MatchRef{Number: 2}, "m:-200:2"},
@@ -42,7 +52,11 @@ func TestReadMatch(t *testing.T) {
 		"message, of the other group": {annex, nil, ranking.MatchRef{Message: 72, Key: "m:-200:72"}, "m:-200:1"},
 		"command":                     {club, nil, ranking.MatchRef{Message: 3, Key: "m:-100:3"}, "m:-100:3"},
 		"command, of the other group": {club, nil, ranking.MatchRef{Message: 1, Key: "m:-200:1"}, ""},
-		"message before its command":  {club, nil, ranking.MatchRef{Message: 71, Key: "m:-100:2"}, "m:-100:1"},
+		"message and its command":     {club, nil, ranking.MatchRef{Message: 71, Key: "m:-100:2"}, "m:-100:1 m:-100:2"},
+		"id":                          {club, &bob, ranking.MatchRef{ID: 2, Number: 1}, "m:-100:2"},
+		"id, of the other group":      {annex, nil, ranking.MatchRef{ID: 2}, ""},
+		"last undone":                 {club, &bob, ranking.MatchRef{LastUndone: true}, "m:-100:3"},
+		"last undone by nobody":       {club, &carol, ranking.MatchRef{LastUndone: true}, ""},
 		"last, a later one elsewhere": {club, &bob, ranking.MatchRef{}, "m:-100:3"},
 		"last of a reporter":          {club, &carol, ranking.MatchRef{}, "m:-100:3"},
 		"last in the other group":     {annex, &carol, ranking.MatchRef{}, "m:-200:1"},
@@ -57,16 +71,12 @@ func TestReadMatch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, err := w.Store.FindMatch(t.Context(), tc.chat.ID, tc.ref, tc.sender)
-			dbtest.Must(t, err)
-			if m == nil || tc.key == "" {
-				if m != nil || tc.key != "" {
-					t.Errorf("found %+v, want %q", m, tc.key)
-				}
-				return
+			var keys []string
+			for _, m := range w.matches(t, tc.chat, tc.ref, tc.sender) {
+				keys = append(keys, m.Key)
 			}
-			if m.Key != tc.key {
-				t.Errorf("found %s, want %s", m.Key, tc.key)
+			if got := strings.Join(keys, " "); got != tc.keys {
+				t.Errorf("found %q, want %q", got, tc.keys)
 			}
 		})
 	}
@@ -81,18 +91,17 @@ func TestReadMatchDetails(t *testing.T) {
 	dbtest.Exec(t, w.Pool, `UPDATE matches
 		SET k_factor = 24, provisional_k_factor = 48, provisional_matches = 2, margin_of_victory = true WHERE number = 4`)
 	dbtest.Exec(t, w.Pool, `UPDATE elo_history SET k_factor = 48 FROM matches m WHERE m.id = match_id AND number = 4`)
-	match, err := w.Store.FindMatch(t.Context(), club.ID, ranking.MatchRef{Number: 2}, nil)
-	dbtest.Must(t, err)
+	found := w.matches(t, club, ranking.MatchRef{Number: 2}, nil)
 	history, err := w.Store.MatchHistory(t.Context(), 1, 2)
 	dbtest.Must(t, err)
 	a, b, c := w.ID(t, "Alice"), w.ID(t, "Bob"), w.ID(t, "Carol")
 	result := ranking.Result{Score: ranking.Score{A: 1, B: 2}, Sets: []ranking.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 8, B: 11}}}
-	want := &ranking.StoredMatch{
+	want := []ranking.StoredMatch{{
 		Key: "m2", Ladder: 1, Number: 2, Result: result, PlayedAt: dbtest.SentAt,
 		Undone: true, UndoneAt: dbtest.SentAt, UndoneBy: a, Changes: 2, Later: 2,
 		ReportedBy: b, Players: [2][]ranking.PlayerID{{a}, {b}}, SidesSwapped: true,
-	}
-	if diff := cmp.Diff(want, match, cmpopts.IgnoreFields(ranking.StoredMatch{}, "ID")); diff != "" {
+	}}
+	if diff := cmp.Diff(want, found, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(ranking.StoredMatch{}, "ID")); diff != "" {
 		t.Errorf("match (-want +got):\n%s", diff)
 	}
 	entry := func(before, after, best, streak int) *ranking.Entry {
@@ -127,5 +136,55 @@ func TestReadMatchDetails(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"Alice", "Carol", "Bobby"}, names); diff != "" {
 		t.Errorf("standings (-want +got):\n%s", diff)
+	}
+}
+
+// TestReadLastCounted: the last match that counts is read besides the match that is meant.
+func TestReadLastCounted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob, carol)
+	w.Record(t, "m1", alice, bob, 3, 1)
+	w.Record(t, "m2", alice, bob, 3, 1)
+	w.Undo(t, "u", bob, 2)
+	for name, want := range map[*ranking.Person]string{&alice: "m2 m1", &carol: " ", nil: " "} {
+		snap, err := w.Store.Read(t.Context(), ranking.Query{
+			Chat: club, Sender: name, Needs: ranking.Needs{Match: &ranking.MatchRef{}, LastCounted: true},
+		})
+		dbtest.Must(t, err)
+		var last, counted string
+		for _, m := range snap.Matches {
+			last = m.Key
+		}
+		if snap.Counted != nil {
+			counted = snap.Counted.Key
+		}
+		if got := last + " " + counted; got != want {
+			t.Errorf("the last match and the last that counts are %q, want %q", got, want)
+		}
+	}
+}
+
+// TestReadAsked: a prompt that is closed, or that has waited for its delivery for too long, does not count.
+func TestReadAsked(t *testing.T) {
+	t.Parallel()
+	w := newAmendable(t)
+	a, b, c := w.ID(t, "Alice"), w.ID(t, "Bob"), w.ID(t, "Carol")
+	for i, answerer := range []ranking.PlayerID{a, b, c, 0, c} {
+		old := ranking.PromptWindow.Seconds() + 1
+		if i == 1 || i == 3 {
+			old -= 60
+		}
+		_, err := w.Pool.Exec(t.Context(), `
+			INSERT INTO prompts (id, chat_id, kind, match_id, answerer_id, asked_at, delivered_at, telegram_message_id, closed_at, closed_as)
+			VALUES ($1::bigint, 1, 'undo', 2, nullif($2::bigint, 0), now() - $3 * interval '1 s', CASE WHEN $1 IN (0, 2) THEN now() END,
+			        CASE WHEN $1 IN (0, 2) THEN 7 END, CASE WHEN $1 = 2 THEN now() END, CASE WHEN $1 = 2 THEN 'answered' END)`, i, answerer, old)
+		dbtest.Must(t, err)
+	}
+	for number, want := range map[int][]ranking.PlayerID{1: {}, 2: {0, a, b}} { // 0 stands for the admins
+		got := w.matches(t, club, ranking.MatchRef{Number: number}, nil)[0].Asked
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("match %d (-want +got):\n%s", number, diff)
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package pgranking_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -16,11 +18,68 @@ func TestReadNothingKnown(t *testing.T) {
 	w := newWorld(t)
 	elsewhere := ranking.Chat{ID: -999, Kind: ranking.Group}
 	got, err := w.Store.Read(t.Context(), ranking.Query{
-		Key: "k", Chat: elsewhere, People: []ranking.Person{alice, {Username: "nobody"}},
+		Key: "k", Chat: elsewhere, KnownChat: true, Needs: ranking.Needs{People: []ranking.Person{alice, {Username: "nobody"}}},
 	})
 	dbtest.Must(t, err)
 	if diff := cmp.Diff(ranking.Snapshot{People: []ranking.Known{{}, {}}}, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestReadNewPeople: the first people who are unknown get an id if the query says so, each one of their own.
+func TestReadNewPeople(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, ranking.Person{Username: "dave", Name: "dave"})
+	people := []ranking.Person{carol, alice, {Username: "Eve"}, {Username: "DAVE"}, {ID: 7, Name: "Seven"}, bob}
+	snap, err := w.Store.Read(t.Context(), ranking.Query{
+		Chat: club, Needs: ranking.Needs{People: people, New: 4}, Shown: []ranking.Person{{ID: 8, Name: "Eight"}},
+	})
+	dbtest.Must(t, err)
+	var got []string
+	ids := make(map[ranking.PlayerID]bool)
+	for _, k := range slices.Concat(snap.People, snap.Shown) {
+		if k.Player == nil {
+			got = append(got, "nobody")
+			continue
+		}
+		ids[k.Player.ID] = true
+		got = append(got, fmt.Sprintf("%d @%s %s %t", k.Player.UserID, k.Player.Username, k.Player.Name, k.New))
+	}
+	want := []string{"3 @carol Carol true", "1 @alice Alice false", "0 @Eve Eve true", "0 @dave dave false", "nobody", "nobody", "nobody"}
+	if diff := cmp.Diff(want, got); diff != "" || len(ids) != 4 {
+		t.Errorf("%d players (-want +got):\n%s", len(ids), diff)
+	}
+}
+
+// TestReadGivenUpUsername: a message that shows an account without its former username does not mean the account by it. One that is older
+// than the sighting, or does not show the account itself, may.
+func TestReadGivenUpUsername(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice)
+	id, shown := w.ID(t, "Alice"), ranking.Person{ID: alice.ID, Username: "al", Name: "Alice"}
+	earlier, stored := shown, shown
+	earlier.Earlier, stored.Player = true, id
+	for name, tc := range map[string]struct {
+		sentAt time.Time
+		shown  ranking.Person
+		want   ranking.PlayerID
+	}{
+		"now":                {time.Now(), shown, 0},
+		"before":             {time.Unix(1, 0), shown, id},
+		"retried":            {time.Time{}, shown, id},
+		"an earlier message": {time.Now(), earlier, id},
+		"the store":          {time.Now(), stored, id},
+	} {
+		people := ranking.Needs{People: []ranking.Person{{Username: "Alice"}, tc.shown}}
+		snap, err := w.Store.Read(t.Context(), ranking.Query{Chat: club, SentAt: tc.sentAt, Needs: people})
+		dbtest.Must(t, err)
+		var got ranking.PlayerID
+		if p := snap.People[0].ByUsername; p != nil {
+			got = p.ID
+		}
+		if got != tc.want {
+			t.Errorf("%s: the username means player %d, want %d", name, got, tc.want)
+		}
 	}
 }
 
@@ -88,7 +147,7 @@ func TestReadPeople(t *testing.T) {
 		"seen without username":              {zoe, ranking.Known{ByID: z, Player: z, Sighting: seen("")}},
 		"named in other letters":             {ranking.Person{Username: "ALiCe"}, ranking.Known{ByUsername: a, Player: a}},
 		"named, unclaimed":                   {ranking.Person{Username: "Dave"}, ranking.Known{Unclaimed: d, Player: d}},
-		"seen, to be claimed":                {ranking.Person{ID: 4, Username: "dave", Name: "Dave"}, ranking.Known{Unclaimed: d, Player: d}},
+		"seen, to be claimed":                {ranking.Person{ID: 4, Username: "dave", Name: "Dave"}, ranking.Known{Unclaimed: d, Player: d, Claimed: true}},
 		"seen, username is somebody else's":  {ranking.Person{ID: 5, Username: "bob", Name: "B"}, ranking.Known{}},
 		"known, username is somebody else's": {ranking.Person{ID: 1, Username: "bob", Name: "Alice"}, ranking.Known{ByID: a, Player: a, Sighting: seen("alice")}},
 		"known, username is unclaimed":       {ranking.Person{ID: 1, Username: "dave", Name: "Alice"}, ranking.Known{ByID: a, Unclaimed: d, Player: a, Sighting: seen("alice")}},
@@ -131,7 +190,7 @@ func TestReadStandings(t *testing.T) {
 	}
 	other := ranking.Chat{ID: -200, Kind: ranking.Group, Title: "Other"}
 	dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, other, nil))
-	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: other, People: []ranking.Person{alice}})
+	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: other, Needs: ranking.Needs{People: []ranking.Person{alice}}})
 	dbtest.Must(t, err)
 	if k := snap.People[0]; k.Player == nil || k.Standing != nil {
 		t.Errorf("in another group: %+v", snap)
@@ -146,7 +205,7 @@ func TestReadElsewhere(t *testing.T) {
 	for name, chat := range map[string]ranking.Chat{"another group": annex, "private": {ID: 1, Kind: ranking.Private}} {
 		dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, chat, nil))
 		people := []ranking.Person{{Username: "alice"}, {Username: "dave"}, {ID: 4, Username: "dave", Name: "Dave"}, alice}
-		snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: chat, People: people})
+		snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: chat, Needs: ranking.Needs{People: people}})
 		dbtest.Must(t, err)
 		a := &ranking.Player{ID: w.ID(t, "Alice"), UserID: 1, Username: "alice", Name: "Alice"}
 		if diff := cmp.Diff([]ranking.Known{{}, {}, {}, {ByID: a, Player: a}}, snap.People); diff != "" {

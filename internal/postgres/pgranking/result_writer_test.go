@@ -58,7 +58,7 @@ func TestAloneOneByOne(t *testing.T) {
 				store, writer := &slowStore{took: tc.took}, new(resultWriter)
 				for i := range results {
 					m := &ranking.NewMatch{Key: fmt.Sprint(i), Group: ranking.GroupID(i)}
-					c := ranking.Changes{Key: m.Key, Effect: ranking.NewMatches{m}}
+					c := ranking.Changes{Key: m.Key, Decision: ranking.Decision{Effect: ranking.NewMatches{m}}}
 					go func() {
 						if err := writer.write(t.Context(), store, c, m); err != nil {
 							t.Error(err)
@@ -90,7 +90,9 @@ func TestGivenUpWhileWaiting(t *testing.T) {
 		outcomes := make([]error, 6)
 		for i := range outcomes {
 			m := &ranking.NewMatch{Group: ranking.GroupID(i)}
-			go func() { outcomes[i] = writer.write(ctx, store, ranking.Changes{Effect: ranking.NewMatches{m}}, m) }()
+			go func() {
+				outcomes[i] = writer.write(ctx, store, ranking.Changes{Decision: ranking.Decision{Effect: ranking.NewMatches{m}}}, m)
+			}()
 			synctest.Wait()
 		}
 		<-time.After(time.Second)

@@ -7,11 +7,7 @@ import (
 )
 
 // queueRules changes the rules of a ladder, provided that they are still those that were read.
-func queueRules(batch *pgx.Batch, e ranking.Effect) {
-	c, ok := e.(*ranking.ChangedRules)
-	if !ok {
-		return
-	}
+func queueRules(batch *pgx.Batch, c *ranking.ChangedRules) {
 	args := append([]any{c.Ladder}, append(rulesColumns(c.Before), rulesColumns(c.After)...)...)
 	batch.Queue(`
 		WITH changed AS (

@@ -38,8 +38,7 @@ func TestApplyRules(t *testing.T) {
 			if snap.Ladder.Rules != usual {
 				t.Fatalf("the rules are %+v", snap.Ladder.Rules)
 			}
-			change := ranking.Changes{Key: "k", Chat: snap.ChatID, Notice: ranking.RulesChanged{Before: usual, After: other},
-				Effect: &ranking.ChangedRules{Ladder: snap.Ladder.ID, Before: usual, After: other}}
+			change := ranking.Changes{Key: "k", Chat: snap.ChatID, Decision: ranking.Decision{Notice: ranking.RulesChanged{Before: usual, After: other}, Effect: &ranking.ChangedRules{Ladder: snap.Ladder.ID, Before: usual, After: other}}}
 			if meanwhile != "" {
 				dbtest.Exec(t, w.Pool, meanwhile+` WHERE group_id = 1`)
 				before := w.Contents(t)

@@ -30,8 +30,9 @@ type Store struct {
 	Log       *slog.Logger
 
 	pool *pgxpool.Pool
-	// db is the pool, or an open transaction, such as that of WithGroupLock.
+	// db is the pool, or an open transaction.
 	db      querier
+	commits bool          // a write commits the open transaction
 	results *resultWriter // nil: each result is written alone
 	// lease is required by every transaction that writes; nil: no lease is needed.
 	lease *postgres.Lease
@@ -55,6 +56,13 @@ func NewStore(pool *pgxpool.Pool, committed func(outbox.Lane)) *Store {
 func (s *Store) WithLease(l *postgres.Lease) *Store {
 	clone := *s
 	clone.lease, clone.results = l, new(resultWriter)
+	return &clone
+}
+
+// inside returns a store whose statements run in an open transaction, which needs no further lease.
+func (s *Store) inside(tx querier) *Store {
+	clone := *s
+	clone.db, clone.lease, clone.results = tx, nil, nil
 	return &clone
 }
 

@@ -28,13 +28,10 @@ func (s *Store) DueTimers(ctx context.Context, after ranking.Timer, limit int) (
 	return due, nil
 }
 
-// IsDue implements ranking.Store.
-func (s *Store) IsDue(ctx context.Context, key string) (due bool, err error) {
-	const sql = `SELECT EXISTS (SELECT FROM timers WHERE key = $1 AND due_at <= clock_timestamp())`
-	if err := s.db.QueryRow(ctx, sql, key).Scan(&due); err != nil {
-		return false, fmt.Errorf("read the timer: %w", postgres.Translate(err))
-	}
-	return due, nil
+// queueDue reads whether there is a timer with this key, and it is due.
+func queueDue(batch *pgx.Batch, key string, due *bool) {
+	batch.Queue(`SELECT EXISTS (SELECT FROM timers WHERE key = $1 AND due_at <= clock_timestamp())`, key).
+		QueryRow(func(row pgx.Row) error { return row.Scan(due) })
 }
 
 // queueFired deletes the timer that has caused the changes, provided that it is still there and due.

@@ -21,7 +21,6 @@ func (s *Store) Matches(ctx context.Context, chat ranking.ExternalChatID, at sta
 	var n stats.MatchPage
 	var first, turned matchRows
 	var batch pgx.Batch
-	batch.Queue(titleOf, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&n.Title) })
 	first.queue(&batch, newest, noPlayer, chat)
 	switch {
 	case at.Key == 0:

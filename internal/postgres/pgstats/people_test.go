@@ -159,7 +159,7 @@ func TestRecords(t *testing.T) {
 		return &stats.Record{Name: name(p), Value: value, In: &stats.MatchRef{Number: number, At: played}}
 	}
 	want := stats.Records{
-		Title: "Club", Streak: record(alice, 4, 4), Rating: record(alice, 1564, 4), Played: &stats.Record{Name: name(alice), Value: 4},
+		Streak: record(alice, 4, 4), Rating: record(alice, 1564, 4), Played: &stats.Record{Name: name(alice), Value: 4},
 	}
 	if diff := cmp.Diff(want, read()); diff != "" {
 		t.Errorf("of all time (-want +got):\n%s", diff)
@@ -177,18 +177,18 @@ func TestRecords(t *testing.T) {
 	if n := read(); n.Rating != nil {
 		t.Errorf("the rating with which somebody began is a record: %+v", n.Rating)
 	}
-	if _, matches, err := store.MatchesOf(t.Context(), dbtest.Club.ID, played, played.Add(time.Second)); err != nil || len(matches) != 2 {
+	if matches, err := store.MatchesOf(t.Context(), dbtest.Club.ID, played, played.Add(time.Second)); err != nil || len(matches) != 2 {
 		t.Errorf("with an entry missing in the history, the matches are %+v, %v", matches, err)
 	}
 	dbtest.Exec(t, w.Pool, `
 		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
 		SELECT id, $1, 1500, 1516, 32, 1500, 0, 0, 'match' FROM matches WHERE number = 3`, carol)
-	title, matches, err := store.MatchesOf(t.Context(), dbtest.Club.ID, played, played.Add(time.Second))
-	if err != nil || title != "Club" || len(matches) != 3 || matches[2].Number != 4 {
-		t.Errorf("the matches of a second are %+v of %q, %v", matches, title, err)
+	matches, err := store.MatchesOf(t.Context(), dbtest.Club.ID, played, played.Add(time.Second))
+	if err != nil || len(matches) != 3 || matches[2].Number != 4 {
+		t.Errorf("the matches of a second are %+v, %v", matches, err)
 	}
 	for _, begin := range []time.Time{played.Add(-time.Second), played.Add(time.Second)} {
-		if _, matches, err = store.MatchesOf(t.Context(), dbtest.Club.ID, begin, begin.Add(time.Second)); err != nil || len(matches) > 0 {
+		if matches, err = store.MatchesOf(t.Context(), dbtest.Club.ID, begin, begin.Add(time.Second)); err != nil || len(matches) > 0 {
 			t.Errorf("the matches of another second are %+v, %v", matches, err)
 		}
 	}

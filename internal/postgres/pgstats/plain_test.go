@@ -123,9 +123,9 @@ func (c *club) compare() {
 	all, err := c.store.Records(ctx, chat, time.Time{})
 	c.compareView(l.records(time.Time{}), all, err)
 	month := ranking.MonthOf(c.now)
-	title, played, err := c.store.MatchesOf(ctx, chat, month, month.AddDate(0, 1, 0))
+	played, err := c.store.MatchesOf(ctx, chat, month, month.AddDate(0, 1, 0))
 	ofMonth := stats.RecordsOf(played)
-	ofMonth.Title, ofMonth.Month = title, month
+	ofMonth.Month = month
 	c.compareView(l.records(month), ofMonth, err)
 	if a.User != 0 {
 		c.compareStandings(ctx, chat, a, l)
@@ -394,7 +394,7 @@ func (l *plainLadder) headToHead(a, b plainMember) stats.HeadToHead {
 
 // records calculates the records of a month, or of all time.
 func (l *plainLadder) records(month time.Time) stats.Records {
-	n := stats.Records{Title: "Club", Month: month}
+	n := stats.Records{Month: month}
 	var bests [3]*plainMatch // of the longest streak, the highest rating and the biggest upset
 	values := [3]func(*plainMatch) int{
 		func(m *plainMatch) int { return m.streak }, func(m *plainMatch) int { return m.After }, func(m *plainMatch) int { return m.surprise },

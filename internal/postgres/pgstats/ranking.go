@@ -65,7 +65,6 @@ func (s *Store) Ranking(
 	var own *rankedRow
 	before := make(map[ranking.PlayerID]int)
 	var batch pgx.Batch
-	batch.Queue(titleOf, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&page.Title) })
 	queuePage(&batch, chat, number, size, since, &page, &shown)
 	if asker != nil {
 		queueOwn(&batch, chat, asker.ID, since, &own)

@@ -61,7 +61,7 @@ func rankingOf(members []member, all bool) (rows []stats.Row, hidden int) {
 func pageOf(members []member, asker int, q stats.RankingQuery) stats.RankingPage {
 	rows, hidden := rankingOf(members, q.All)
 	n := stats.RankingPage{
-		Title: dbtest.Club.Title, Page: q.Page, Total: len(rows), All: q.All, Hidden: hidden,
+		Page: q.Page, Total: len(rows), All: q.All, Hidden: hidden,
 		NoDraws: !slices.ContainsFunc(rows, func(r stats.Row) bool { return r.Drawn > 0 }),
 	}
 	own := stats.Row{Position: -1}

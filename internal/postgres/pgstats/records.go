@@ -13,23 +13,19 @@ import (
 )
 
 // MatchesOf implements stats.Store.
-func (s *Store) MatchesOf(
-	ctx context.Context, chat ranking.ExternalChatID, since, until time.Time,
-) (title string, matches []stats.Match, err error) {
+func (s *Store) MatchesOf(ctx context.Context, chat ranking.ExternalChatID, since, until time.Time) (matches []stats.Match, err error) {
 	var batch pgx.Batch
-	batch.Queue(titleOf, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&title) })
 	queueCounted(&batch, &matches, ofTime, chat, since, until)
 	if err := s.send(ctx, &batch); err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	return title, matches, nil
+	return matches, nil
 }
 
 // Records implements stats.Store.
 func (s *Store) Records(ctx context.Context, chat ranking.ExternalChatID, since time.Time) (stats.Records, error) {
 	var n stats.Records
 	var batch pgx.Batch
-	batch.Queue(titleOf, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&n.Title) })
 	queueRecord(&batch, chat, highestRating, &n.Rating)
 	queueRecord(&batch, chat, longestStreak, &n.Streak)
 	queueMostMatches(&batch, chat, &n.Played)

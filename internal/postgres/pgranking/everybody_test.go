@@ -1,0 +1,90 @@
+package pgranking_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/ranking"
+)
+
+// TestEverybody: those who are ranked in the group.
+func TestEverybody(t *testing.T) {
+	t.Parallel()
+	mona := ranking.Person{Username: "mona", Name: "@mona"} // only mentioned
+	w := newWorld(t, bob, carol, mona, alice)
+	w.checkPeople(t)
+	w.Play(t, "1", alice, mona)
+	w.Play(t, "2", bob, mona)
+	w.checkPeople(t, alice, mona, bob)
+}
+
+// TestEverybodyDuringMerge: mona, who has just been merged into Carol, still has a standing.
+func TestEverybodyDuringMerge(t *testing.T) {
+	t.Parallel()
+	mona := ranking.Person{Username: "mona", Name: "@mona"}
+	w := newWorld(t, alice, carol, mona)
+	w.Play(t, "1", alice, mona)
+	dbtest.Exec(t, w.Pool, `
+		UPDATE players SET username = NULL, group_id = NULL, merged_into = (SELECT id FROM players WHERE username = 'carol')
+		WHERE username = 'mona'`)
+	w.checkPeople(t, alice, ranking.Person{ID: carol.ID, Username: carol.Username, Name: mona.Name, Player: w.ID(t, "Carol")})
+}
+
+// checkPeople fails the test if the people of the club are others than these.
+func (w *world) checkPeople(t *testing.T, want ...ranking.Person) {
+	t.Helper()
+	for i, p := range want {
+		if p.Player != 0 {
+			continue
+		}
+		want[i].Player = ranking.PlayerID(dbtest.Value[int64](t, w.Pool, "SELECT id FROM players WHERE display_name = $1", p.Name))
+	}
+	needs := ranking.Needs{People: []ranking.Person{{Username: "unknown"}}, Result: &ranking.ResultNeeds{Near: true}}
+	near, err := w.Store.Read(t.Context(), ranking.Query{Chat: club, Needs: needs})
+	dbtest.Must(t, err)
+	all, err := w.Store.Read(t.Context(), ranking.Query{Chat: club, Needs: ranking.Needs{Everybody: true}})
+	dbtest.Must(t, err)
+	byPlayer := func(a, b ranking.Person) int { return int(a.Player - b.Player) }
+	slices.SortFunc(want, byPlayer)
+	for name, known := range map[string][]ranking.Known{"near": near.Everybody, "all": all.Everybody} {
+		var got []ranking.Person
+		for _, k := range known {
+			got = append(got, ranking.Person{ID: k.Player.UserID, Username: k.Player.Username, Name: k.Player.Name, Player: k.Player.ID})
+		}
+		slices.SortFunc(got, byPlayer)
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestEverybodyNear: everybody is read only if somebody is mentioned who is unknown.
+func TestEverybodyNear(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob, ranking.Person{Username: "dave", Name: "dave"})
+	w.Play(t, "1", alice, bob)
+	unknown := ranking.Person{Username: "unknown"}
+	for name, tc := range map[string]struct {
+		near   bool
+		people []ranking.Person
+		want   int
+	}{
+		"mentioned, unknown":   {true, []ranking.Person{alice, unknown}, 2},
+		"several":              {true, []ranking.Person{unknown, {Username: "other"}, alice}, 2},
+		"mentioned, unclaimed": {true, []ranking.Person{{Username: "DAVE"}}, 0},
+		"mentioned, known":     {true, []ranking.Person{{Username: "bob"}}, 0},
+		"seen, unknown":        {true, []ranking.Person{carol}, 0},
+		"not requested":        {false, []ranking.Person{unknown}, 0},
+	} {
+		snap, err := w.Store.Read(t.Context(), ranking.Query{
+			Chat: club, Needs: ranking.Needs{People: tc.people, New: len(tc.people), Result: &ranking.ResultNeeds{Near: tc.near}},
+		})
+		if err != nil || len(snap.Everybody) != tc.want {
+			t.Errorf("%s: %d people are read, %v", name, len(snap.Everybody), err)
+		}
+	}
+}

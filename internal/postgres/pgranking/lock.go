@@ -1,0 +1,72 @@
+package pgranking
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// locked is an open transaction that locks a group.
+type locked struct {
+	*Store // whose statements run in the transaction; a write commits it
+	conn   *pgxpool.Conn
+}
+
+// Lock implements ranking.Store.
+func (s *Store) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, ranking.Snapshot, error) {
+	var snap ranking.Snapshot
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, snap, fmt.Errorf("lock the group: %w", postgres.Translate(err))
+	}
+	l := &locked{s.inside(conn), conn}
+	l.commits = true
+	var batch pgx.Batch
+	var held int64
+	batch.Queue(`BEGIN`)
+	s.lease.Begin(&batch)
+	batch.Queue(`SELECT count(*) FROM (SELECT FROM groups WHERE chat_id = `+postgres.ThisChat+` FOR NO KEY UPDATE) AS locked`, q.Chat.ID).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&held) })
+	queueRead(&batch, q, &snap)
+	err = conn.SendBatch(ctx, &batch).Close()
+	if err == nil && held == 0 && snap.Group != 0 && !snap.NewGroup {
+		// The group was deleted while this transaction waited for it, because its chat was joined with another one.
+		err = fmt.Errorf("%w: the chat has another group", ranking.ErrConflict)
+	}
+	if err != nil {
+		l.Release(ctx)
+		return nil, ranking.Snapshot{}, fmt.Errorf("lock the group: %w", postgres.Translate(err))
+	}
+	if snap.Handled {
+		s.wakeHandled(snap.ChatID)
+	}
+	return l, snap, nil
+}
+
+// Rewrite implements ranking.Locked.
+func (l *locked) Rewrite(ctx context.Context, w ranking.Rewrite) error {
+	var batch pgx.Batch
+	queueRewrite(&batch, w)
+	batch.Queue(`COMMIT`)
+	if err := l.conn.SendBatch(ctx, &batch).Close(); err != nil {
+		return fmt.Errorf("rewrite: %w", postgres.Translate(err))
+	}
+	return nil
+}
+
+// Release implements ranking.Locked. The pool closes a connection whose transaction is still open, which ends the transaction too.
+func (l *locked) Release(ctx context.Context) {
+	if l.conn == nil {
+		return
+	}
+	if l.conn.Conn().PgConn().TxStatus() != 'I' && ctx.Err() == nil {
+		_, _ = l.conn.Exec(ctx, `ROLLBACK`) // if it fails, the pool closes the connection
+	}
+	l.conn.Release()
+	l.conn = nil
+}

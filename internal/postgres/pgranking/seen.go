@@ -1,0 +1,127 @@
+package pgranking
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/ranking"
+)
+
+// queueNewChat stores a chat that is new, and its group and ladder if it has none. Those have the ids that the read gave them. If another
+// transaction was faster, a unique constraint makes this one fail.
+func queueNewChat(batch *pgx.Batch, s ranking.Seen, id ranking.ChatID) {
+	if s.NewChat {
+		batch.Queue(`
+			INSERT INTO chats (id, telegram_chat_id, kind, title, language) OVERRIDING SYSTEM VALUE
+			VALUES ($1, $2, $3, $4, coalesce(nullif($5, ''), $6))`,
+			id, s.Chat.ID, s.Chat.Kind, s.Chat.Title, s.Chat.Language, ranking.DefaultLanguage)
+	}
+	if s.NewGroup {
+		batch.Queue(`INSERT INTO groups (id, chat_id) OVERRIDING SYSTEM VALUE VALUES ($1, $2)`, s.Group, id)
+		r := s.Ladder.Rules
+		batch.Queue(`
+			INSERT INTO ladders (id, group_id, is_default, start_elo, k_factor, draws_allowed, uneven_teams_allowed, provisional_k_factor,
+			                     provisional_matches, margin_of_victory) OVERRIDING SYSTEM VALUE
+			VALUES ($1, $2, true, $3, $4, $5, $6, $7, $8, $9)`,
+			append([]any{s.Ladder.ID, s.Group}, rulesColumns(r)...)...)
+	}
+}
+
+// queueChangedChat stores the kind and the title of a known chat. A former id of a chat changes neither. It comes after the notices, because
+// whoever moves a chat locks those, and the group, before the chat.
+func queueChangedChat(batch *pgx.Batch, s ranking.Seen, id ranking.ChatID) {
+	if s.Chat == nil || s.NewChat {
+		return
+	}
+	batch.Queue(`
+		UPDATE chats SET kind = $3, title = $4 WHERE id = $1 AND telegram_chat_id = $2 AND (kind, title) IS DISTINCT FROM ($3, $4)`,
+		id, s.Chat.ID, s.Chat.Kind, s.Chat.Title)
+}
+
+// queueSeenPeople stores what a command shows about people.
+func queueSeenPeople(batch *pgx.Batch, s ranking.Seen) {
+	if len(s.People) == 0 {
+		return
+	}
+	changes := inLockOrder(s.People)
+	var names []string // that new unclaimed players have, or accounts were seen with
+	for _, c := range changes {
+		queuePlayer(batch, s.Group, c)
+		if c.New && c.Player.UserID == 0 {
+			names = append(names, strings.ToLower(c.Player.Username))
+		}
+	}
+	for _, c := range changes {
+		if c.Sighting != nil {
+			queueSighting(batch, s.Group, c.Player.ID, *c.Sighting)
+			names = append(names, strings.ToLower(c.Sighting.Username))
+		}
+	}
+	if len(names) > 0 { // a name is either that of an unclaimed player or that of an account
+		batch.Queue(`
+			SELECT (NOT EXISTS (
+			    SELECT FROM players p JOIN sightings s ON s.group_id = p.group_id AND lower(s.username) = lower(p.username)
+			    WHERE p.group_id = $1 AND lower(p.username) = ANY ($2)))::unchanged`, s.Group, names)
+	}
+}
+
+// inLockOrder puts known players first, by id, then new accounts, by their ids with the messenger, and then new unclaimed players, by name,
+// so that two instances that see the same people lock their rows in the same order.
+func inLockOrder(changes []ranking.PlayerChange) []ranking.PlayerChange {
+	class := func(c ranking.PlayerChange) int {
+		switch {
+		case !c.New:
+			return 0
+		case c.Player.UserID != 0:
+			return 1
+		default:
+			return 2
+		}
+	}
+	return slices.SortedStableFunc(slices.Values(changes), func(a, b ranking.PlayerChange) int {
+		if a.New && b.New {
+			return cmp.Or(class(a)-class(b), cmp.Compare(a.Player.UserID, b.Player.UserID), cmp.Compare(a.Player.Username, b.Player.Username))
+		}
+		return cmp.Or(class(a)-class(b), cmp.Compare(a.Player.ID, b.Player.ID))
+	})
+}
+
+// queuePlayer stores a change of a player, which a command in a group or in a private chat has shown.
+func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange) {
+	p := c.Player
+	if c.New {
+		batch.Queue(`
+			INSERT INTO players (id, telegram_user_id, group_id, username, display_name) OVERRIDING SYSTEM VALUE
+			VALUES ($1, nullif($2::bigint, 0), CASE WHEN $2 = 0 THEN $3::bigint END, nullif($4, ''), $5)`,
+			p.ID, p.UserID, group, p.Username, p.Name)
+	} else {
+		// a player who was claimed by somebody else or merged in the meantime must not be claimed again
+		batch.Queue(`
+			WITH changed AS (
+			    UPDATE players SET telegram_user_id = nullif($2::bigint, 0), username = nullif($3, ''), display_name = $4,
+			        group_id = CASE WHEN $2 = 0 THEN group_id END
+			    WHERE id = $1 AND (telegram_user_id IS NULL OR telegram_user_id = $2) AND merged_into IS NULL
+			    RETURNING 1)
+			SELECT EXISTS (SELECT FROM changed)::unchanged`, p.ID, p.UserID, p.Username, p.Name)
+	}
+	if c.Standing != 0 {
+		batch.Queue(`UPDATE group_players SET name = $2 WHERE id = $1`, c.Standing, p.Name)
+	}
+}
+
+// queueSighting records with which username an account was seen in a group. Nobody else has that username there from then on, except for
+// somebody who was seen with it later.
+func queueSighting(batch *pgx.Batch, group ranking.GroupID, account ranking.PlayerID, s ranking.Sighting) {
+	batch.Queue(`
+		UPDATE sightings SET username = NULL
+		WHERE group_id = $1 AND lower(username) = lower($3) AND player_id <> $2 AND seen_at <= $4`, group, account, s.Username, s.At)
+	batch.Queue(`
+		INSERT INTO sightings AS known (group_id, player_id, username, seen_at)
+		SELECT $1, $2, nullif($3, ''), $4
+		WHERE NOT EXISTS (SELECT FROM sightings later WHERE later.group_id = $1 AND lower(later.username) = lower($3))
+		ON CONFLICT ON CONSTRAINT sightings_pkey DO UPDATE SET username = excluded.username, seen_at = excluded.seen_at
+		WHERE known.seen_at <= excluded.seen_at`, group, account, s.Username, s.At)
+}

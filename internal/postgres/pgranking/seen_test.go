@@ -1,0 +1,278 @@
+package pgranking_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/ranking"
+)
+
+// known returns all players, in the order of their ids.
+func (w *world) known(t *testing.T) []string {
+	t.Helper()
+	return dbtest.Values[string](t, w.Pool, `
+		SELECT coalesce(telegram_user_id, 0) || ' @' || coalesce(username, '') || ' ' || display_name FROM players ORDER BY id`)
+}
+
+// seenIn returns what a command shows that has read the snapshot.
+func seenIn(snap ranking.Snapshot, people ...ranking.PlayerChange) ranking.Seen {
+	return ranking.Seen{Group: snap.Group, Ladder: snap.Ladder, People: people}
+}
+
+// asNew is the change that inserts a person with a new id.
+func asNew(t *testing.T, w *world, p ranking.Person) ranking.PlayerChange {
+	t.Helper()
+	c := dbtest.AsNew(p)
+	c.New, c.Player.ID = true, dbtest.Value[ranking.PlayerID](t, w.Pool, `SELECT nextval('players_id_seq')`)
+	return c
+}
+
+// see stores what a message in the club shows about people, after it was read.
+func (w *world) see(t *testing.T, people ...ranking.PlayerChange) error {
+	t.Helper()
+	snap := w.Read(t)
+	return w.Store.Apply(t.Context(), ranking.Changes{
+		Decision: ranking.Decision{Presence: ranking.NoChange}, Seen: seenIn(snap, people...), Keyless: true, Chat: snap.ChatID,
+	})
+}
+
+func TestSeenChat(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	private := ranking.Chat{ID: 5, Kind: ranking.Private}
+	renamed := ranking.Chat{ID: club.ID, Kind: ranking.Supergroup, Title: "Club 2"}
+	for _, c := range []ranking.Chat{private, renamed, renamed, private} {
+		dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, c, nil))
+	}
+	got := dbtest.Values[string](t, w.Pool, `
+		SELECT c.telegram_chat_id || ' ' || c.kind || ' ' || c.title || ' ' || count(g.id) || ' ' || count(l.id)
+		FROM chats c LEFT JOIN groups g ON g.chat_id = c.id LEFT JOIN ladders l ON l.group_id = g.id
+		GROUP BY c.id ORDER BY c.id`)
+	if diff := cmp.Diff([]string{"-100 supergroup Club 2 1 1", "5 private  0 0"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestNewChat: what is read of an unknown chat is what is stored of it then. A chat that only the dead letters know gets a group.
+func TestNewChat(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	dbtest.Exec(t, w.Pool, `INSERT INTO chats (telegram_chat_id, kind, title, language) VALUES (-300, 'group', 'Old', 'de')`)
+	for _, chat := range []ranking.Chat{
+		{ID: -200, Kind: ranking.Group, Title: "Annex", Language: "fr"}, {ID: -300, Kind: ranking.Supergroup, Title: "Attic", Language: "fr"},
+		{ID: 5, Kind: ranking.Private},
+	} {
+		read := func() ranking.Snapshot {
+			t.Helper()
+			snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: chat})
+			dbtest.Must(t, err)
+			return snap
+		}
+		before := read()
+		if before.NewChat == (chat.ID == -300) || before.NewGroup != chat.IsGroup() {
+			t.Errorf("%s: read %+v", chat.Title, before)
+		}
+		seen := seenIn(before)
+		seen.Chat, seen.NewChat, seen.NewGroup = &chat, before.NewChat, before.NewGroup
+		dbtest.Must(t, w.Store.Apply(t.Context(), ranking.Changes{Seen: seen, Key: chat.Title, Chat: before.ChatID}))
+		want := before
+		want.NewChat, want.NewGroup, want.Chat = false, false, chat
+		want.Chat.Language = ""
+		if diff := cmp.Diff(want, read()); diff != "" {
+			t.Errorf("%s (-read before +read then):\n%s", chat.Title, diff)
+		}
+	}
+}
+
+func TestSeenPeople(t *testing.T) {
+	t.Parallel()
+	player := func(id ranking.PlayerID, user ranking.UserID, username, name string) ranking.PlayerChange {
+		return ranking.PlayerChange{Player: ranking.Player{ID: id, UserID: user, Username: username, Name: name}, New: id == 99}
+	}
+	sighted := func(c ranking.PlayerChange, username string) ranking.PlayerChange {
+		c.Sighting = &ranking.Sighting{Username: username, At: time.Unix(1_700_000_000, 0)}
+		return c
+	}
+	// there are: 1 Alice @alice, 2 Bob @bob, 3 dave unclaimed
+	for name, tc := range map[string]struct {
+		changes []ranking.PlayerChange
+		want    []string
+		err     error
+	}{
+		"claim": {
+			[]ranking.PlayerChange{sighted(player(3, 4, "Dave", "David"), "Dave")},
+			[]string{"1 @alice Alice", "2 @bob Bob", "4 @Dave David"}, nil,
+		},
+		"rename": {
+			[]ranking.PlayerChange{player(2, 2, "robert", "Robert")},
+			[]string{"1 @alice Alice", "2 @robert Robert", "0 @dave dave"}, nil,
+		},
+		"username is given up": {
+			[]ranking.PlayerChange{player(2, 2, "", "Bob")},
+			[]string{"1 @alice Alice", "2 @ Bob", "0 @dave dave"}, nil,
+		},
+		"username is given up, and another one's": {
+			[]ranking.PlayerChange{player(99, 0, "BOB", "BOB"), sighted(player(2, 2, "", "Bob"), "")},
+			[]string{"1 @alice Alice", "2 @ Bob", "0 @dave dave", "0 @BOB BOB"}, nil,
+		},
+		"the username of another account": {
+			[]ranking.PlayerChange{sighted(player(99, 5, "bob", "Bobby"), "bob")},
+			[]string{"1 @alice Alice", "2 @bob Bob", "0 @dave dave", "5 @bob Bobby"}, nil,
+		},
+		"unclaimed twice":                   {[]ranking.PlayerChange{player(99, 0, "DAVE", "DAVE")}, nil, ranking.ErrConflict},
+		"unclaimed, an account's username":  {[]ranking.PlayerChange{player(99, 0, "BOB", "BOB")}, nil, ranking.ErrConflict},
+		"an account, unclaimed's username":  {[]ranking.PlayerChange{sighted(player(2, 2, "Dave", "Bob"), "Dave")}, nil, ranking.ErrConflict},
+		"new account, unclaimed's username": {[]ranking.PlayerChange{sighted(player(99, 5, "Dave", "D"), "Dave")}, nil, ranking.ErrConflict},
+		"user is there":                     {[]ranking.PlayerChange{player(99, 2, "", "Bob")}, nil, ranking.ErrConflict},
+		"claimed by another":                {[]ranking.PlayerChange{player(2, 9, "bob", "Nine")}, nil, ranking.ErrConflict},
+		"unclaimed again":                   {[]ranking.PlayerChange{player(2, 0, "bob", "Bob")}, nil, ranking.ErrConflict},
+		"one of two fails":                  {[]ranking.PlayerChange{player(1, 1, "alice", "New"), player(99, 2, "", "Bob")}, nil, ranking.ErrConflict},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.Upsert(t, dbtest.AsNew(alice))
+			w.Upsert(t, dbtest.AsNew(bob))
+			w.Upsert(t, dbtest.AsNew(ranking.Person{Username: "dave", Name: "dave"}))
+			before := w.known(t)
+			if err := w.see(t, tc.changes...); !errors.Is(err, tc.err) {
+				t.Fatalf("error is %v, want %v", err, tc.err)
+			}
+			if tc.err != nil {
+				tc.want = before
+			}
+			if diff := cmp.Diff(tc.want, w.known(t)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestSeeingIsIdempotent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	w.Play(t, "1", alice, bob)
+	k := w.Read(t, bob).People[0]
+	change := ranking.PlayerChange{Player: *k.Player, Standing: k.Standing.ID}
+	change.Player.Name = "Robert"
+	dbtest.Must(t, w.see(t, change))
+	once := w.Contents(t)
+	dbtest.Must(t, w.see(t, change))
+	if diff := cmp.Diff(once, w.Contents(t)); diff != "" {
+		t.Errorf("the second time changes (-once +twice):\n%s", diff)
+	}
+	if got := w.Read(t, bob).People[0].Standing.Name; got != "Robert" {
+		t.Errorf("the name in the ladder is %q", got)
+	}
+}
+
+// TestAddedAtOnce lets two instances insert the same: one waits for the other, and gets a conflict. When it reads again, it succeeds.
+func TestAddedAtOnce(t *testing.T) {
+	t.Parallel()
+	moved := dbtest.AsNew(bob)
+	moved.Player.ID, moved.Sighting.Username = 2, "x"
+	for name, tc := range map[string]struct {
+		before, first string
+		second        func(*testing.T, *world) error
+	}{
+		"account": {"", `INSERT INTO players (telegram_user_id, display_name) VALUES (71, 'New')`, func(t *testing.T, w *world) error {
+			t.Helper()
+			return w.see(t, asNew(t, w, ranking.Person{ID: 71, Name: "New"}))
+		}},
+		"unclaimed": {"", `INSERT INTO players (group_id, username, display_name) VALUES (1, 'named', 'named')`, func(t *testing.T, w *world) error {
+			t.Helper()
+			return w.see(t, asNew(t, w, ranking.Person{Username: "NAMED", Name: "named"}))
+		}},
+		"username": {
+			"", `INSERT INTO sightings VALUES (1, (SELECT id FROM players WHERE username = 'zora'), 'x', now())`,
+			func(t *testing.T, w *world) error {
+				t.Helper()
+				return w.see(t, moved)
+			},
+		},
+		"chat": {"", `INSERT INTO chats (telegram_chat_id, kind) VALUES (-200, 'group')`, func(t *testing.T, w *world) error {
+			t.Helper()
+			return dbtest.Upsert(t.Context(), w.Store, annex, nil)
+		}},
+		"group": {
+			`INSERT INTO chats (telegram_chat_id, kind) VALUES (-200, 'group')`, `INSERT INTO groups (chat_id) SELECT max(id) FROM chats`,
+			func(t *testing.T, w *world) error {
+				t.Helper()
+				return dbtest.Upsert(t.Context(), w.Store, annex, nil)
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.Upsert(t, dbtest.AsNew(alice))
+			w.Upsert(t, dbtest.AsNew(bob))
+			dbtest.Exec(t, w.Pool, `INSERT INTO players (telegram_user_id, username, display_name) VALUES (72, 'zora', 'Zora');`+tc.before)
+			tx := dbtest.Begin(t, w.Pool)
+			dbtest.Exec(t, tx, tc.first)
+			second := dbtest.Start(func() error { return tc.second(t, w) })
+			dbtest.Await(t, w.Pool, dbtest.Blocked)
+			dbtest.Must(t, tx.Commit(t.Context()))
+			if err := dbtest.Receive(t, second); !errors.Is(err, ranking.ErrConflict) {
+				t.Errorf("error is %v, want a conflict", err)
+			}
+			change := []ranking.PlayerChange{dbtest.AsNew(ranking.Person{ID: 71, Name: "New"}), dbtest.AsNew(ranking.Person{Username: "NAMED", Name: "named"})}
+			for _, chat := range []ranking.Chat{club, annex} {
+				if err := dbtest.Upsert(t.Context(), w.Store, chat, change); err != nil {
+					t.Errorf("read again, %s: %v", chat.Title, err)
+				}
+			}
+		})
+	}
+}
+
+// TestSightings shows accounts with usernames, one after the other, each in the second given.
+func TestSightings(t *testing.T) {
+	t.Parallel()
+	type step struct {
+		who      ranking.Person
+		username string
+		second   int
+	}
+	for name, tc := range map[string]struct {
+		steps []step
+		want  []string
+	}{
+		"two":              {[]step{{alice, "alice", 1}, {bob, "bob", 2}}, []string{"Alice alice 1", "Bob bob 2"}},
+		"none":             {[]step{{alice, "", 1}, {bob, "", 2}}, []string{"Alice - 1", "Bob - 2"}},
+		"another one":      {[]step{{alice, "alice", 1}, {alice, "al", 2}}, []string{"Alice al 2"}},
+		"given up":         {[]step{{alice, "alice", 1}, {alice, "", 2}}, []string{"Alice - 2"}},
+		"taken over":       {[]step{{alice, "al", 1}, {bob, "AL", 2}}, []string{"Alice - 1", "Bob AL 2"}},
+		"given back":       {[]step{{alice, "al", 1}, {bob, "al", 2}, {alice, "al", 3}}, []string{"Alice al 3", "Bob - 2"}},
+		"swapped":          {[]step{{alice, "a", 1}, {bob, "b", 1}, {alice, "b", 2}, {bob, "a", 2}}, []string{"Alice b 2", "Bob a 2"}},
+		"late":             {[]step{{alice, "new", 2}, {alice, "old", 1}}, []string{"Alice new 2"}},
+		"late, taken over": {[]step{{bob, "al", 2}, {alice, "al", 1}}, []string{"Bob al 2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			for _, p := range []ranking.Person{alice, bob} {
+				w.Upsert(t, ranking.PlayerChange{Player: dbtest.AsNew(p).Player})
+			}
+			for _, s := range tc.steps {
+				change := ranking.PlayerChange{
+					Player:   *w.Read(t, s.who).People[0].Player,
+					Sighting: &ranking.Sighting{Username: s.username, At: time.Unix(int64(s.second), 0)},
+				}
+				for range 2 { // idempotent
+					w.Upsert(t, change)
+				}
+			}
+			got := dbtest.Values[string](t, w.Pool, `
+				SELECT concat_ws(' ', p.display_name, coalesce(s.username, '-'), extract(epoch FROM s.seen_at)::int)
+				FROM sightings s JOIN players p ON p.id = s.player_id ORDER BY 1`)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}

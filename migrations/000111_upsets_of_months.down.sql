@@ -1,0 +1,1 @@
+DROP INDEX matches_month_upset_idx;
