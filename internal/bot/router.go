@@ -116,7 +116,7 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	c, ok := command.Parse(m.Text, m.commandEntities(), r.self.Username)
 	req := newRequest(m, m.origin(), c)
 	req.origin.Retried = in.Retried
-	if !ok {
+	if !ok { // perhaps the answer to a wizard; all else is ignored
 		return r.wizardReply(logged(ctx, in, command.NameMatch), req)
 	}
 	return r.dispatch(logged(ctx, in, loggedName(c.Name)), req)

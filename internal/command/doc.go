@@ -21,7 +21,7 @@
 //
 //	/start
 //	/Match@ThisBot @alice @bob 3:1
-//	/top                 an alias: the name is "ranking"
+//	/top                 the name is "top"; the caller knows aliases
 //	/match help          WantsHelp
 //
 // # Matches

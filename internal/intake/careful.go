@@ -86,9 +86,9 @@ func (w *Worker) endIfOver(ctx context.Context) error {
 }
 
 // enter waits until an attempt at the update may begin. The caller must call leave when the attempt has returned. The time
-// spent in enter does not count towards giving up. It returns errCrashes after too many lost attempts. Outside careful mode it
-// returns at once; so it does once an attempt at the update has returned, which may have to wait for a lock, and the others must not
-// wait with it.
+// spent in enter does not count towards giving up. It returns errCrashes after too many lost attempts. It returns at once
+// outside careful mode, and after an attempt at this update has returned: that update may wait for a lock, and others must not wait with
+// it.
 func (t *task) enter(ctx context.Context) (leave func(), err error) {
 	c := &t.careful
 	if c.mayEnd().IsZero() || t.returned {

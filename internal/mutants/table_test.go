@@ -50,7 +50,7 @@ var mutants = []mutant{
 		packages: "./internal/postgres/pgranking", tests: "^TestVersionGuard$",
 	},
 	{
-		name: "another key at each attempt", file: "internal/ranking/attempt.go",
+		name: "another key at each attempt", file: "internal/ranking/handle.go",
 		before: "Key: o.Key, Trigger: o.trigger(),", after: "Key: o.Key + time.Now().String(), Trigger: o.trigger(),",
 		packages: "./internal/ranking", tests: "^TestRedelivery$",
 	},
@@ -85,7 +85,7 @@ var mutants = []mutant{
 		packages: "./internal/ranking", tests: "^TestAnyMatches$",
 	},
 	{
-		name: "rules overwritten", file: "internal/postgres/pgranking/rules.go",
+		name: "rules overwritten", file: "internal/postgres/pgranking/apply.go",
 		before: "WHERE id = $1 AND (start_elo", after: "WHERE id = $1 OR (start_elo",
 		packages: "./internal/postgres/pgranking", tests: "^TestApplyRules$",
 	},

@@ -127,5 +127,5 @@ func senderOf(o Origin) participants {
 // name returns the player's name for notices.
 func (p Player) name() Name { return Name{Player: p.ID} }
 
-// senderName returns the name of a command's sender, the first of its people.
+// senderName returns the name of the sender of a command whose people begin with the sender.
 func (s Snapshot) senderName() Name { return s.People[0].Player.name() }

@@ -35,7 +35,7 @@ type Reading struct {
 // An edit of a message that was handled before corrects the match that it recorded: Report offers to fix the match, as offerFix says.
 func (s *Service) Report(ctx context.Context, o Origin, read func(everybody []Person) Reading) error {
 	c := command{name: "record match", class: RateResult, outcome: new(CommandOutcome)}
-	needs := (&recordOperation{service: s, playedAt: o.SentAt}).needs()
+	needs := (&recordOperation{service: s, playedAt: o.SentAt}).needs() // of any report: its people and scores are not known yet
 	err := s.handleMessage(ctx, o, c, needs, func(everybody []Person) operation { return s.reported(o, read(everybody)) })
 	if isNew := *c.outcome != ""; err != nil || isNew || o.Message == "" {
 		return err

@@ -194,6 +194,25 @@ func TestContendedChat(t *testing.T) {
 	})
 }
 
+// TestAnonymousReportLocks: also what an anonymous admin reports by plain names locks the group after a conflict.
+func TestAnonymousReportLocks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var locked []bool
+		store := conflictingStore{Store: &memoryStore{}, left: new(atomic.Int64), log: func(exclusive bool) { locked = append(locked, exclusive) }}
+		store.left.Store(1)
+		o := from(nil, "m:1")
+		o.Names, o.Mentioned = true, []ranking.Person{alice, bob}
+		service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+		must(t, service.Report(t.Context(), o, func([]ranking.Person) ranking.Reading {
+			return ranking.Reading{Reports: []ranking.Report{singles(alice, bob, 3, 0)}}
+		}))
+		if diff := cmp.Diff([]bool{false, true}, locked); diff != "" {
+			t.Errorf("locked the group (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func mustLog(t *testing.T, logged *logRecords, lost int) {
 	t.Helper()
 	conflicts := slices.DeleteFunc(slices.Clone(logged.all), func(r map[string]any) bool { return r["msg"] == "command handled" })

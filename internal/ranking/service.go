@@ -3,8 +3,6 @@ package ranking
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -149,7 +147,7 @@ func (s *Service) ask(
 }
 
 // handleMessage handles a command whose operation read finds in a message, given who is in the group if the message may mean people by
-// plain names. Then needs says what the operation may need to know besides.
+// plain names. If so, needs says what the operation may need to know besides. Only a report adds players.
 func (s *Service) handleMessage(ctx context.Context, o Origin, c command, needs Needs, read func(everybody []Person) operation) error {
 	if !o.Names {
 		c.operation = read(nil)
@@ -167,37 +165,20 @@ func (s *Service) handleMessage(ctx context.Context, o Origin, c command, needs 
 	return s.handle(ctx, o, c)
 }
 
-// handle reads, decides and applies a command, and starts over after a conflict or a lock timeout. If it returns
-// ErrConflict, ErrLocked or ErrTimeout, the command itself is not at fault.
-func (s *Service) handle(ctx context.Context, o Origin, c command) error {
-	started, log := time.Now(), c.commandLog(ctx)
-	c.outcome = cmp.Or(c.outcome, new(CommandOutcome))
-	err := s.retryOnConflict(ctx, o.Chat.ID, func(ctx context.Context, attempt int) error { return s.attempt(ctx, o, c, attempt) },
-		"update_id", log.Update, "command", log.Command, "key", o.Key, "chat_id", o.Chat.ID)
-	if !c.silent && s.shouldAskToRetry(ctx, o, err) {
-		// Giving up is an outcome too: it writes the key, so that a redelivery cannot record a match that the user has
-		// reported again by then.
-		err = s.attempt(ctx, o, c.answerOnly(Refusal{Code: TooManyAtOnce}), 1)
-	}
-	if errors.Is(err, ErrInconsistent) {
-		s.log.ErrorContext(ctx, "stored ratings are inconsistent, run `elobot verify` for details", "command", log.Command,
-			"key", o.Key, "chat_id", o.Chat.ID, "error", err)
-		err = s.attempt(ctx, o, c.answerOnly(Refusal{Code: Inconsistent}), 1)
-	}
-	return s.finish(ctx, o, c, err, started)
-}
+// KindAcknowledged is the kind of Acknowledged.
+const KindAcknowledged = "acknowledged"
 
-// finish logs the outcome of a command, and returns its error unless the command is done. A command that was handled before is done
-// once that is durable: the attempt that handled it may not know its outcome.
-func (s *Service) finish(ctx context.Context, o Origin, c command, err error, started time.Time) error {
-	if errors.Is(err, ErrHandled) {
-		if failure := s.store.EnsureDurable(ctx); failure != nil {
-			err = failure
-		}
-	}
-	s.logOutcome(ctx, o, c, err, started)
-	if err != nil && !errors.Is(err, ErrHandled) && !errors.Is(err, errUnanswered) {
-		return fmt.Errorf("%s: %w", c.name, err)
-	}
-	return nil
+// Acknowledged answers a button press without words: the message with the button shows the outcome.
+type Acknowledged struct{}
+
+// Kind implements Notice.
+func (Acknowledged) Kind() string { return KindAcknowledged }
+
+// Purpose implements Notice.
+func (Acknowledged) Purpose() Purpose { return Answer }
+
+// TurnPage answers a button press with the notice that read returns: it replaces the message with the button. read may be
+// called several times.
+func (s *Service) TurnPage(ctx context.Context, o Origin, message int64, read func(context.Context) (Notice, error)) error {
+	return s.handle(ctx, o, command{name: "page", class: RatePress, operation: question{people: senderOf(o), ask: withoutSnapshot(read), edits: message}})
 }

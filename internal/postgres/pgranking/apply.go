@@ -27,8 +27,10 @@ func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 }
 
 // write writes a command by itself. It sends one pipelined batch, which the server runs as one transaction, always in the same order, which
-// is the order of locks: lease, new chat, group, key, people, standings by id, match, notices, chat. A statement that does not find what was
-// read must raise an error in the server, because the rest of the batch would be committed otherwise.
+// is the order of locks: lease, new chat, group, key, people, standings by id, match, notices, prompt and timer, chat. The end of the
+// batch commits it; only a locked store is inside a transaction, and sends the COMMIT. A statement that does not find what was read must
+// raise an error in the server, because the rest of the batch would be committed otherwise: a false condition cannot be cast to the domain
+// unchanged, and that is a conflict.
 func (s *Store) write(ctx context.Context, c ranking.Changes) error {
 	var batch pgx.Batch
 	now := s.Now()
@@ -253,4 +255,74 @@ func queueMessage(batch *pgx.Batch, c ranking.Changes) {
 		    RETURNING 1)
 		SELECT EXISTS (SELECT FROM stored)::unchanged`,
 		message, cmp.Or(c.Trigger, ranking.ByMessage), c.Outcome)
+}
+
+// queuePresence records what a command shows about the bot's membership in its chat.
+func queuePresence(batch *pgx.Batch, c ranking.Changes) {
+	switch c.Presence {
+	case ranking.ChatSeen:
+		queueSeen(batch, []ranking.ChatID{c.Chat})
+	case ranking.BotActive:
+		batch.Queue(`
+			UPDATE chats SET is_active = true, parked_at = NULL WHERE id = $1`, c.Chat)
+		batch.Queue(`UPDATE boards SET pin = 'wanted' WHERE chat_id = $1 AND pin = 'refused'`, c.Chat) // its rights may have changed
+	case ranking.BotInactive: // the bot greets again when it is back, however soon that is
+		batch.Queue(`
+			UPDATE chats
+			SET is_active = false, parked_at = coalesce(parked_at, now()), greeted_at = NULL, added_at = NULL
+			WHERE id = $1`, c.Chat)
+	}
+}
+
+// queueSeen records that chats have sent something. The bot may be able to write there again; it tries once a minute at most.
+func queueSeen(batch *pgx.Batch, chats []ranking.ChatID) {
+	batch.Queue(`
+		UPDATE chats SET is_active = true, parked_at = NULL,
+		    frozen_until = CASE WHEN parked_at > now() - interval '1 minute'
+		        THEN greatest(frozen_until, least(parked_at, now()) + interval '1 minute') ELSE frozen_until END
+		WHERE id = ANY ($1) AND (parked_at IS NOT NULL OR NOT is_active)`, chats)
+}
+
+// queueGreeted records a greeting, provided that the last one is still the one that was read.
+func queueGreeted(batch *pgx.Batch, chat ranking.ChatID, g *ranking.Greeted) {
+	batch.Queue(`
+		WITH greeted AS (
+		    UPDATE chats SET greeted_at = $3, added_at = coalesce($4, added_at),
+		        language = CASE WHEN language_chosen OR $5 = '' THEN language ELSE $5 END
+		    WHERE id = $1 AND greeted_at IS NOT DISTINCT FROM $2::timestamptz
+		    RETURNING 1)
+		SELECT EXISTS (SELECT FROM greeted)::unchanged`,
+		chat, zeronull.Timestamptz(g.Before), zeronull.Timestamptz(g.At), zeronull.Timestamptz(g.Added), g.Language)
+}
+
+// queueDisplay sets how the bot shows things in a chat, provided that it is still what was read.
+func queueDisplay(batch *pgx.Batch, c *ranking.ChangedDisplay) {
+	batch.Queue(`
+		WITH changed AS (
+		    UPDATE chats SET language = $3, language_chosen = language_chosen OR language <> $3, tables = $5,
+		        celebrations = $7, dark_charts = $9
+		    WHERE id = $1 AND language = $2 AND tables = $4 AND celebrations = $6 AND dark_charts = $8
+		    RETURNING 1)
+		SELECT EXISTS (SELECT FROM changed)::unchanged`,
+		c.Chat, c.Before.Language, c.After.Language, c.Before.Tables, c.After.Tables,
+		!c.Before.NoCelebrations, !c.After.NoCelebrations, c.Before.DarkCharts, c.After.DarkCharts)
+}
+
+// queueRules changes the rules of a ladder, provided that they are still those that were read.
+func queueRules(batch *pgx.Batch, c *ranking.ChangedRules) {
+	args := append([]any{c.Ladder}, append(rulesColumns(c.Before), rulesColumns(c.After)...)...)
+	batch.Queue(`
+		WITH changed AS (
+		    UPDATE ladders
+		    SET (start_elo, k_factor, draws_allowed, uneven_teams_allowed, provisional_k_factor, provisional_matches,
+		         margin_of_victory) = ($9, $10, $11, $12, $13, $14, $15)
+		    WHERE id = $1 AND (start_elo, k_factor, draws_allowed, uneven_teams_allowed, provisional_k_factor,
+		         provisional_matches, margin_of_victory) = ($2, $3, $4, $5, $6, $7, $8)
+		    RETURNING 1)
+		SELECT EXISTS (SELECT FROM changed)::unchanged`, args...)
+}
+
+// rulesColumns returns the values of the columns of rules, in the order of queueRules.
+func rulesColumns(r ranking.Rules) []any {
+	return []any{r.Start, r.K, r.DrawsAllowed, r.UnevenTeamsAllowed, r.Provisional.K, r.Provisional.Matches, r.Margin}
 }

@@ -170,7 +170,7 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	var further []any
 	if r := q.Result; r != nil {
 		sql, further = peopleOfResult, []any{&standings, &elos, &snap.LargestUpset, &everybody}
-		arguments = append(arguments, r.ActiveSince, r.Limit, r.Month, r.Month.AddDate(0, 1, 0), r.Near)
+		arguments = append(arguments, r.ActiveSince, r.Limit, r.Month, r.Month.AddDate(0, 1, 0), r.Near && !q.Everybody)
 	}
 	batch.Queue(sql, arguments...).Query(func(rows pgx.Rows) error {
 		place := 0
@@ -220,4 +220,131 @@ func scanKnown(row pgx.CollectableRow, person ranking.Person, further ...any) (r
 	}
 	k.Identify(person, added)
 	return k, err
+}
+
+// everybody are those who are in a ladder, whose id must follow, with their names there. Whoever has just been merged into another player
+// is that one.
+const everybody = `
+		FROM group_players s
+		JOIN players p ON p.id = s.player_id
+		JOIN players account ON account.id = coalesce(p.merged_into, p.id)
+		WHERE s.ladder_id = `
+
+// everybodyHere is the query for everybody in the ladder here, as a JSON array of ranking.Known.
+const everybodyHere = `
+		SELECT jsonb_agg(jsonb_build_object('Player', jsonb_build_object('ID', account.id, 'UserID', coalesce(account.telegram_user_id, 0),
+		           'Username', coalesce(account.username, ''), 'Name', s.name)) ORDER BY s.player_id)` + everybody + `(SELECT ladder_id FROM here)`
+
+// queueEverybody reads who is in the default ladder of a chat.
+func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
+	const sql = `
+		SELECT account.id, coalesce(account.telegram_user_id, 0), coalesce(account.username, ''), s.name,
+		       s.id, s.player_id, s.name, s.elo, s.start_elo, s.best_elo, s.longest_streak, s.version,
+		       s.played, s.won, s.drawn, s.lost, s.streak, s.left_at, s.last_played_at` + everybody + postgres.ThisLadder + ` ORDER BY s.id`
+	batch.Queue(sql, q.Chat.ID).Query(func(rows pgx.Rows) (err error) {
+		*all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (ranking.Known, error) {
+			var p ranking.Player
+			var s ranking.Standing
+			err := row.Scan(append([]any{&p.ID, &p.UserID, &p.Username, &p.Name}, postgres.StandingFields(&s)...)...)
+			k := ranking.Known{Player: &p}
+			if s.Player == p.ID {
+				k.Standing = &s
+			}
+			return k, err
+		})
+		return err
+	})
+}
+
+// queueLastMatches reads the last matches of the sender in the default ladder of a chat that count.
+func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBefore) {
+	const sql = `
+		SELECT last.id, last.own, last.other, coalesce(p.telegram_user_id, 0), coalesce(p.username, ''), p.display_name, p.id
+		FROM (
+		    SELECT m.id, mp.side, CASE mp.side WHEN 1 THEN m.score_a ELSE m.score_b END AS own,
+		           CASE mp.side WHEN 1 THEN m.score_b ELSE m.score_a END AS other
+		    FROM match_players mp CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS m
+		    WHERE mp.player_id = ` + postgres.ThisPlayer + ` AND m.ladder_id = ` + postgres.ThisLadder + ` AND m.undone_at IS NULL
+		    ORDER BY mp.match_id DESC LIMIT $3) AS last
+		CROSS JOIN LATERAL (SELECT * FROM match_players WHERE match_id = last.id AND side <> last.side ORDER BY place) AS against
+		CROSS JOIN LATERAL (SELECT * FROM players WHERE id = against.player_id LIMIT 1) AS p
+		ORDER BY last.id DESC, against.place`
+	type opponent struct {
+		match int64
+		score ranking.Score
+		ranking.Person
+	}
+	batch.Queue(sql, q.Chat.ID, q.Sender.ID, q.Played).Query(func(rows pgx.Rows) error {
+		opponents, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (o opponent, err error) {
+			err = row.Scan(&o.match, &o.score.A, &o.score.B, &o.ID, &o.Username, &o.Name, &o.Player)
+			return o, err
+		})
+		for i, o := range opponents {
+			if i == 0 || o.match != opponents[i-1].match {
+				*all = append(*all, ranking.PlayedBefore{Score: o.score})
+			}
+			last := &(*all)[len(*all)-1]
+			last.Opponents = append(last.Opponents, o.Person)
+		}
+		return err
+	})
+}
+
+// leaders is the query for the players at the top of the ranking of the ladder here. $7 says since when they have played, and $8 how many
+// there are at most.
+const leaders = `
+		SELECT id, elo FROM group_players
+		WHERE ladder_id = (SELECT ladder_id FROM here) AND played >= 5 AND left_at IS NULL AND last_played_at > $7
+		ORDER BY elo DESC, id LIMIT $8`
+
+// largestUpset is the query for the largest upset in the ladder here that counts. The month begins at $9 and ends at $10.
+// Without OFFSET, the planner may look for the month among the upsets of all time, the largest first.
+const largestUpset = `
+		SELECT coalesce(max(upset), 0) FROM (
+		    SELECT upset FROM matches
+		    WHERE ladder_id = (SELECT ladder_id FROM here) AND upset IS NOT NULL AND undone_at IS NULL AND played_at >= $9 AND played_at < $10
+		    OFFSET 0) AS of_month`
+
+// maxRecent is how many recent matches are read at most.
+const maxRecent = 200
+
+// queueEqualResults reads the recent matches of a group that may be the same as reported ones.
+func queueEqualResults(batch *pgx.Batch, q ranking.Query, recent *[]ranking.RecentMatch) {
+	const sql = `
+		SELECT m.number, m.score_a, m.score_b, m.sets, m.played_at, coalesce(m.reported_by, 0),
+		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1),
+		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2)
+		FROM matches m
+		WHERE m.group_id = ` + postgres.ThisGroup + `
+		  AND m.played_at BETWEEN $2::timestamptz - $3::interval AND $2::timestamptz + $3::interval AND m.undone_at IS NULL
+		  AND ($4::integer[] IS NULL OR (least(m.score_a, m.score_b), greatest(m.score_a, m.score_b)) IN (
+		      SELECT least(a, b), greatest(a, b) FROM unnest($4::integer[], $5::integer[]) AS score (a, b)))
+		ORDER BY m.played_at DESC LIMIT $6`
+	var a, b []int // nil for any score
+	for _, s := range q.EqualScores {
+		a, b = append(a, s.A), append(b, s.B)
+	}
+	batch.Queue(sql, q.Chat.ID, q.Equal, ranking.SameGameWindow, a, b, maxRecent).Query(func(rows pgx.Rows) (err error) {
+		*recent, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (m ranking.RecentMatch, err error) {
+			var points [][]int16
+			err = row.Scan(&m.Number, &m.Result.A, &m.Result.B, &points, &m.PlayedAt, &m.ReportedBy, &m.Players[0], &m.Players[1])
+			m.Result.Sets = setScores(points)
+			return m, err
+		})
+		return err
+	})
+}
+
+// queueRecentUsage counts what a sender has sent recently.
+func queueRecentUsage(batch *pgx.Batch, c ranking.RateEntry, usage *ranking.RecentUsage) {
+	batch.Queue(`
+		SELECT count(*) FILTER (WHERE rate_class = 'question' AND sent_at <= $2),
+		       count(*) FILTER (WHERE rate_class = 'result' AND sent_at <= $2),
+		       count(*) FILTER (WHERE rate_class = 'press' AND sent_at <= $2),
+		       count(*) FILTER (WHERE rate_class = 'slowed')
+		FROM handled_commands
+		WHERE sender = $1 AND sent_at > $2::timestamptz - $3::interval AND sent_at < $2::timestamptz + $3::interval`,
+		c.Sender, c.At, ranking.RateWindow).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&usage.Questions, &usage.Results, &usage.Presses, &usage.Slowed)
+	})
 }

@@ -1,11 +1,48 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 )
+
+// handle reads, decides and applies a command, and starts over after a conflict or a lock timeout. If it returns
+// ErrConflict, ErrLocked or ErrTimeout, the command itself is not at fault.
+func (s *Service) handle(ctx context.Context, o Origin, c command) error {
+	started, log := time.Now(), c.commandLog(ctx)
+	c.outcome = cmp.Or(c.outcome, new(CommandOutcome))
+	err := s.retryOnConflict(ctx, o.Chat.ID, func(ctx context.Context, attempt int) error { return s.attempt(ctx, o, c, attempt) },
+		"update_id", log.Update, "command", log.Command, "key", o.Key, "chat_id", o.Chat.ID)
+	if !c.silent && s.shouldAskToRetry(ctx, o, err) {
+		// Giving up is an outcome too: it writes the key, so that a redelivery cannot record a match that the user has
+		// reported again by then.
+		err = s.attempt(ctx, o, c.answerOnly(Refusal{Code: TooManyAtOnce}), 1)
+	}
+	if errors.Is(err, ErrInconsistent) {
+		s.log.ErrorContext(ctx, "stored ratings are inconsistent, run `elobot verify` for details", "command", log.Command,
+			"key", o.Key, "chat_id", o.Chat.ID, "error", err)
+		err = s.attempt(ctx, o, c.answerOnly(Refusal{Code: Inconsistent}), 1)
+	}
+	return s.finish(ctx, o, c, err, started)
+}
+
+// finish logs the outcome of a command, and returns its error unless the command is done. A command that was handled before is done
+// once that is durable: the attempt that handled it may not know its outcome.
+func (s *Service) finish(ctx context.Context, o Origin, c command, err error, started time.Time) error {
+	if errors.Is(err, ErrHandled) {
+		if failure := s.store.EnsureDurable(ctx); failure != nil {
+			err = failure
+		}
+	}
+	s.logOutcome(ctx, o, c, err, started)
+	if err != nil && !errors.Is(err, ErrHandled) && !errors.Is(err, errUnanswered) {
+		return fmt.Errorf("%s: %w", c.name, err)
+	}
+	return nil
+}
 
 // attempt runs a command once: it reads what the command needs to know, decides, and writes. It locks the group for that from
 // the second attempt on, so that conflicts cannot repeat forever. Amendments lock it at once, and so do commands that may add
@@ -63,7 +100,7 @@ func (s *Service) read(ctx context.Context, o Origin, c command, attempt int) (s
 	q, release := c.query(o), func() {}
 	_, asks := c.operation.(question)
 	if n, ok := c.operation.(named); ok {
-		asks = n.needed.New == 0
+		asks = n.needed.Result == nil
 	}
 	contended := q.New > 0 && s.contended.happenedWithin(o.Chat.ID, time.Now(), contentionMemory)
 	if asks || !c.locks && attempt == 1 && !contended {
@@ -227,4 +264,45 @@ func (s *Service) identify(ctx context.Context, o Origin, c command, snap Snapsh
 		return nil
 	}
 	return s.store.Apply(ctx, Changes{Decision: Decision{Presence: NoChange}, Seen: c.seen(o, snap, false), Keyless: true, Chat: snap.ChatID})
+}
+
+// command is a command or an event that the service handles.
+type command struct {
+	operation
+	name string
+	// class is the command's rate class, empty if no person sent the command.
+	class RateClass
+	// further says how each match after the first one counts, and furtherResults how many there are, if the command answers a
+	// question about several: the question counts as one result of whoever reported them, and the press as a press.
+	further        RateEntry
+	furtherResults int
+	// isAdmin reports whether the sender is an admin, nil if the operation need not know.
+	isAdmin func(context.Context) (bool, error)
+	// locks is true if the operation decides with the group locked from the first attempt on.
+	locks bool
+	// knownChatOnly is true if the command does nothing in an unknown chat and does not create the chat.
+	knownChatOnly bool
+	// silent is true if nobody waits for the outcome. A failure is then not answered, nor is a command over a limit; the caller retries.
+	silent bool
+	// unlogged is true for events, whose outcomes are not logged.
+	unlogged bool
+	// outcome is set once the changes are decided. It is a pointer because commands are passed by value.
+	outcome *CommandOutcome
+}
+
+// answerOnly returns a command with the same rate class that changes nothing and is answered with the notice.
+func (c command) answerOnly(n Notice) command {
+	return command{class: c.class, outcome: c.outcome, operation: answer{notice: n}}
+}
+
+// query returns what to read for the command.
+func (c command) query(o Origin) Query {
+	q := Query{
+		Needs: c.needs(), Key: o.Key, Message: o.Message, Chat: o.Chat, Sender: o.Sender, Shown: o.Shown, KnownChat: c.knownChatOnly,
+		RateEntry: c.rateEntry(o, nil), Further: c.further,
+	}
+	if !o.Retried {
+		q.SentAt = o.SentAt
+	}
+	return q
 }
