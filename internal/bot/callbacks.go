@@ -60,7 +60,7 @@ func listCallbacks() []Callback {
 		{Code: fixCode, Command: command.NameFix, Handle: (*Router).pressFix},
 		{Code: pageCode, Command: command.NameRanking, Handle: turning(pageCode, parseRankingTurn, (*Router).turnRanking)},
 		{Code: ruleCode, Command: command.NameSettings, Handle: (*Router).pressRule},
-		{Code: promptCode, Command: command.NameUndo, Handle: (*Router).pressPrompt},
+		{Code: promptCode, Command: "prompt", Handle: (*Router).pressPrompt},
 		{Code: languageCode, Command: command.NameSettings, Handle: (*Router).pressLanguage},
 		{Code: tablesCode, Command: command.NameSettings, Handle: (*Router).pressTables},
 		{Code: playerCode, Command: command.NameStats, Handle: turning(playerCode, parsePlayer, (*Router).turnToPlayer)},

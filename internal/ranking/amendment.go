@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// Amendment says which match to undo, restore or fix. IsAdmin reports whether the sender is an admin of the chat; it is
-// called only if the answer matters.
+// Amendment says which match to undo, restore or fix. IsAdmin reports whether the sender is an admin of the chat.
 type Amendment struct {
 	Match   MatchRef
 	IsAdmin func(context.Context) (bool, error)

@@ -43,6 +43,10 @@ func TestHandledBefore(t *testing.T) {
 			edit.Key, edit.Message = "e:1", o.Key
 			return newService(store).RecordMatch(t.Context(), edit, report)
 		},
+		"reply to a wizard": func(t *testing.T, store ranking.Store) error {
+			t.Helper()
+			return newService(store).ReplyToWizard(t.Context(), o, ranking.PromptRef{ID: 1}, nil)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -13,7 +13,7 @@ import (
 // ErrConflict, ErrLocked or ErrTimeout, the command itself is not at fault.
 func (s *Service) handle(ctx context.Context, o Origin, c command) error {
 	started, log := time.Now(), c.commandLog(ctx)
-	c.outcome = cmp.Or(c.outcome, new(CommandOutcome))
+	c.outcome, c.admin = cmp.Or(c.outcome, new(CommandOutcome)), s.adminStatus(ctx, o, c)
 	err := s.retryOnConflict(ctx, o.Chat.ID, func(ctx context.Context, attempt int) error { return s.attempt(ctx, o, c, attempt) },
 		"update_id", log.Update, "command", log.Command, "key", o.Key, "chat_id", o.Chat.ID)
 	if !c.silent && s.shouldAskToRetry(ctx, o, err) {
@@ -45,14 +45,13 @@ func (s *Service) finish(ctx context.Context, o Origin, c command, err error, st
 }
 
 // attempt runs a command once: it reads what the command needs to know, decides, and writes. It locks the group for that from
-// the second attempt on, so that conflicts cannot repeat forever. Amendments lock it at once, and so do commands that may add
+// the second attempt on, so that conflicts cannot repeat forever. Amendments, answers to prompts and timers lock it at once, and so do commands that may add
 // players, in a chat in which another instance was faster recently. A question never locks it.
 func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int) error {
 	*c.outcome = "" // of the attempt before
-	admin := s.adminStatus(ctx, o, c)
-	err := s.readDecideWrite(ctx, o, c, attempt, admin, !o.Retried)
+	err := s.readDecideWrite(ctx, o, c, attempt, !o.Retried)
 	if errors.Is(err, errIdentified) {
-		err = s.readDecideWrite(ctx, o, c, attempt, admin, false)
+		err = s.readDecideWrite(ctx, o, c, attempt, false)
 	}
 	return err
 }
@@ -62,7 +61,7 @@ var errIdentified = errors.New("people were identified")
 
 // readDecideWrite does what attempt says. If somebody turns out to be an unclaimed player, it stores that instead, provided that identifies
 // is true, and returns errIdentified.
-func (s *Service) readDecideWrite(ctx context.Context, o Origin, c command, attempt int, admin AdminStatus, identifies bool) error {
+func (s *Service) readDecideWrite(ctx context.Context, o Origin, c command, attempt int, identifies bool) error {
 	store, snap, release, err := s.read(ctx, o, c, attempt)
 	defer release()
 	switch {
@@ -81,7 +80,7 @@ func (s *Service) readDecideWrite(ctx context.Context, o Origin, c command, atte
 		}
 		return errIdentified
 	}
-	snap.Admin = admin
+	snap.Admin = c.admin
 	d, err := s.decide(ctx, store, o, c, snap)
 	if err != nil {
 		return err
@@ -276,8 +275,10 @@ type command struct {
 	// question about several: the question counts as one result of whoever reported them, and the press as a press.
 	further        RateEntry
 	furtherResults int
-	// isAdmin reports whether the sender is an admin, nil if the operation need not know.
+	// isAdmin reports whether the sender is an admin, nil if the operation need not know. It is called once, before the first read, even if
+	// the answer turns out not to matter; admin is the answer.
 	isAdmin func(context.Context) (bool, error)
+	admin   AdminStatus
 	// locks is true if the operation decides with the group locked from the first attempt on.
 	locks bool
 	// knownChatOnly is true if the command does nothing in an unknown chat and does not create the chat.

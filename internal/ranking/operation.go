@@ -9,7 +9,7 @@ import (
 type operation interface {
 	// needs says what permission and decide look at.
 	needs() Needs
-	// permission says who may do it. If it is refused for another reason, that is anybody, and decide says why.
+	// permission says who may do it. Where decide refuses anyway, that is anybody, so that decide's refusal is the one that is said.
 	permission(Snapshot) Permission
 	// decide returns what the command changes and what is said, or a refusal. It is called once for each attempt. It fails with
 	// ErrInconsistent, and with errUnanswered if nothing is to be stored or said.
@@ -63,7 +63,8 @@ type resolving interface {
 	in(Snapshot) (operation, Snapshot)
 }
 
-// named is an operation that is known only once it is known who is in the group, because its message may mean people by plain names.
+// named is an operation that is known only once it is known who is in the group, because its message may mean people by plain names. It must
+// need whatever the operation does that read returns, apart from its People.
 type named struct {
 	plain
 	needed Needs

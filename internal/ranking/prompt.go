@@ -121,6 +121,7 @@ type PromptAnswer struct {
 // AnswerPrompt closes a prompt and does what the answer says, if the sender may answer and the prompt is still open. Of
 // several answers to a prompt, one has an effect.
 func (s *Service) AnswerPrompt(ctx context.Context, o Origin, a PromptAnswer) error {
+	// What kind of prompt it is decides what else to read. The decision looks at the prompt again.
 	snap, err := s.findPrompt(ctx, o, a.Prompt, false)
 	if err != nil {
 		return err
@@ -145,7 +146,7 @@ func (s *Service) AnswerPrompt(ctx context.Context, o Origin, a PromptAnswer) er
 
 // findPrompt reads a prompt, and perhaps who is in the group.
 func (s *Service) findPrompt(ctx context.Context, o Origin, ref PromptRef, everybody bool) (Snapshot, error) {
-	q := Query{Chat: o.Chat, KnownChat: true, Needs: Needs{Prompt: ref.ID, Everybody: everybody}}
+	q := Query{Key: o.Key, Chat: o.Chat, KnownChat: true, Needs: Needs{Prompt: ref.ID, Everybody: everybody}}
 	snap, err := s.store.Read(ctx, q)
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("find a prompt: %w", err)
@@ -222,6 +223,7 @@ func (p promptOperation) decide(snap Snapshot) (d Decision, err error) {
 	if p.Option == OptionCancel {
 		_, by := undo.by(snap)
 		closes.As, d.Page = PromptCancelled, UndoDropped{Number: snap.Prompt.Number, By: &by}
+		d.Unadded = snap.Prompt.Answerer == 0 // nobody is named
 	} else if d.Page = undo.refusal(); d.Page == nil { // nothing has changed in the meantime
 		d, err = undo.undo(snap)
 		d.Page, d.Notice = d.Notice, nil

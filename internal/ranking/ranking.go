@@ -49,7 +49,7 @@ type Origin struct {
 	Sender  *Person // nil for an anonymous admin
 	SentAt  time.Time
 	// Button is the id of the button press that sent the command, empty for a message. The person who pressed gets the
-	// answer; the chat is notified only if the press changes something.
+	// answer; the chat is notified only if the press changes something, or is answered by a message of its own.
 	Button string
 	// Malformed is the name of a command that reports or amends a match but could not be parsed. It is empty for all other commands.
 	Malformed string

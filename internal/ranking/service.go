@@ -16,8 +16,8 @@ type Service struct {
 	store    Store
 	log      *slog.Logger
 	settings Settings
-	// contended are the chats in which another instance was faster recently: a command had a conflict, or found that what it
-	// had read changed while it waited for the lock. Locking the group at once is cheaper there than failing at commit.
+	// contended are the chats in which another instance was faster recently, so that a command had a conflict. Locking the group at once is
+	// cheaper there than failing at commit.
 	contended recentEvents[ExternalChatID]
 	// timedOut are the keys of commands that timed out.
 	timedOut recentEvents[string]
@@ -160,6 +160,9 @@ func (s *Service) handleMessage(ctx context.Context, o Origin, c command, needs 
 	needs.People, needs.Everybody = people, true
 	if needs.Result != nil {
 		needs.New = len(people)
+	}
+	if o.Button != "" {
+		people.areOfEarlierMessage(senderOf(o))
 	}
 	c.operation = named{needed: needs, read: read}
 	return s.handle(ctx, o, c)

@@ -99,7 +99,7 @@ type Query struct {
 
 // Needs says what an operation needs to know apart from its chat. The zero value is nothing.
 type Needs struct {
-	// People is who the operation is about. The sender is among them, so that every command claims the sender's unclaimed player.
+	// People is who the operation is about. The sender of a command is among them, so that every command claims the sender's unclaimed player.
 	People      []Person
 	New         int          // how many of the people, from the first on, get an id if they are no players yet
 	Equal       time.Time    // if not zero, requests Recent: the matches that were reported at most SameGameWindow before or after
@@ -312,7 +312,7 @@ type Decision struct {
 	Notice Notice
 	// Page replaces the content of the message Edits, in which a button was pressed; nil for none.
 	Page  Notice
-	Edits int64 // 0 if unknown; then Page is not used
+	Edits int64 // never 0 with a Page
 	// CallbackAnswer answers the press of a button; nil means the Notice, or no words if there is a Page.
 	CallbackAnswer Notice
 	Closes         *ClosedPrompt // the prompt that the command closes, nil for none

@@ -94,6 +94,8 @@ func (s *Service) ReplyToWizard(ctx context.Context, o Origin, ref PromptRef, re
 	switch {
 	case err != nil:
 		return err
+	case snap.Handled: // it has closed the wizard
+		return s.finish(ctx, o, command{name: "answer prompt", outcome: new(CommandOutcome)}, ErrHandled, time.Now())
 	case !p.is(ref), p.Wizard == nil, p.Closed, o.Sender == nil, p.Wizard.Reporter.ID != o.Sender.ID:
 		return nil
 	}

@@ -116,7 +116,7 @@ func (s *Store) wakeLanes(c ranking.Changes) {
 	if b, ok := c.Effect.(*ranking.ChangedBoard); ok {
 		s.committed(outbox.Lane{Chat: outbox.ChatID(b.Chat), Kind: outbox.Boards})
 	}
-	if c.Chat != 0 && c.Notice == nil && c.Page == nil && c.Button == "" && !notifies(c) {
+	if c.Chat != 0 && c.Page == nil && c.Button == "" && !notifies(c) {
 		s.changed(c.Chat) // the names, the title or the members
 	}
 	if c.Page != nil {
@@ -238,7 +238,7 @@ func queueKeys(batch *pgx.Batch, keys []handledKey) {
 }
 
 // queueMessage stores what became of the message whose command something else has triggered: an edit, or the press of a button.
-// Of a message and its edits, only one takes effect. A press has proved its right by closing a prompt.
+// Of a message and its edits, only one takes effect. An answer has proved its right by closing a prompt.
 func queueMessage(batch *pgx.Batch, c ranking.Changes) {
 	message := c.Message
 	if matches, ok := c.Effect.(ranking.NewMatches); ok {

@@ -35,7 +35,8 @@ func (s *Store) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, rank
 	queueRead(&batch, q, &snap)
 	err = conn.SendBatch(ctx, &batch).Close()
 	if err == nil && held == 0 && snap.Group != 0 && !snap.NewGroup {
-		// The group was deleted while this transaction waited for it, because its chat was joined with another one.
+		// The group was stored after the lock was taken, or deleted while this transaction waited for it, because its chat was joined with
+		// another one.
 		err = fmt.Errorf("%w: the chat has another group", ranking.ErrConflict)
 	}
 	if err != nil {

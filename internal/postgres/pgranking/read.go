@@ -28,8 +28,9 @@ func (s *Store) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, er
 	return snap, nil
 }
 
-// queueRead queues what a query asks for. The standings come before the recent matches, and those of everybody before the leaders: a match
-// that is recorded in between changes them.
+// queueRead queues what a query asks for. Each statement sees later commits than the one before. Apply checks the standings by their versions,
+// so they come before the recent matches, and those of everybody before the leaders: if a match comes in between, Apply conflicts instead
+// of missing it.
 func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	queueChat(batch, q, snap)
 	if q.RateEntry != (ranking.RateEntry{}) {
