@@ -49,7 +49,8 @@ func TestKilledAtEachPoint(t *testing.T) {
 	}{
 		{crashpoint.Applying, 1, k.results, 0, 0, "off"},
 		{crashpoint.Applying, 3, k.presses, 2, anyNumber, "off"},
-		{crashpoint.Applied, 3, k.results, 2, anyNumber, "off"}, // in the transaction of a correction
+		{crashpoint.Applying, 3, k.results, 2, anyNumber, "off"}, // in the transaction of a correction
+		{crashpoint.Applied, 3, k.results, 3, anyNumber, "off"},
 		{crashpoint.Handled, 1, k.presses, 1, anyNumber, "off"},
 		{crashpoint.Handled, 3, k.results, 3, anyNumber, "off"},
 		{crashpoint.Requesting, 1, k.results, anyNumber, 0, "off"},

@@ -35,15 +35,15 @@ type correctedReport struct {
 	origin   Origin
 	original MatchRef
 	result   Result
-	people   participants
-	sides    [2][]int // the players, as indexes into people; nobody unless it is clear what is reported
-	reporter int      // the sender, as an index into people; meaningless without a sender
+	people   participants // nobody unless it is clear what is reported
+	sides    [2][]int     // the players, as indexes into people
+	reporter int          // the sender, as an index into people; meaningless without a sender
 }
 
 func (f correctedReport) needs() Needs { return Needs{People: f.people, Match: &f.original} }
 
 func (f correctedReport) decide(snap Snapshot) (Decision, error) {
-	if len(snap.Matches) != 1 {
+	if len(f.people) == 0 || len(snap.Matches) != 1 {
 		return Decision{}, errUnanswered
 	}
 	m := &snap.Matches[0]

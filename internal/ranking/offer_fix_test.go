@@ -191,6 +191,21 @@ func TestNothingToOffer(t *testing.T) {
 	}
 }
 
+// TestUnreadableEdit: an edit that cannot be read, or is doubtful, of a message that recorded a match gets no answer.
+func TestUnreadableEdit(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	o := g.origin(&alice)
+	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
+	doubt := ranking.Question{Doubt: ranking.DoubtTotal, Readings: [][]ranking.Report{{singles(alice, bob, 3, 1)}, {singles(alice, bob, 1, 3)}}}
+	for _, reading := range []ranking.Reading{{Malformed: ranking.Refusal{}}, {Question: &doubt}} {
+		edit := g.origin(&alice)
+		edit.Message, edit.Trigger = o.Key, ranking.ByEdit
+		must(t, g.Report(t.Context(), edit, func([]ranking.Person) ranking.Reading { return reading }))
+	}
+	g.has(t, 1, "outbox")
+}
+
 // TestOffersCountAsQuestions: over the limit, no offer and no refusal is sent. Edits without an offer do not count.
 func TestOffersCountAsQuestions(t *testing.T) {
 	t.Parallel()

@@ -27,6 +27,7 @@ func (s *Store) Board(ctx context.Context, chat ranking.ExternalChatID, object s
 	}
 	names := make(map[ranking.PlayerID]ranking.Name)
 	var batch pgx.Batch
+	batch.Queue(titleOf, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&b.Title) })
 	batch.Queue(`SELECT pin = 'wanted' FROM boards b WHERE chat_id = `+postgres.ThisChat+` AND `+postgres.BoardObject+` = $2`, chat, object).
 		QueryRow(func(row pgx.Row) error {
 			err := row.Scan(&b.ToPin)

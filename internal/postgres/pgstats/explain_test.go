@@ -134,11 +134,11 @@ func viewsOfGroup(t *testing.T, store *pgstats.Store, ofMonth, ofAll int) (all [
 	}
 	all = append(all, view{dbtest.Explained{Name: "the board", Run: func(ctx context.Context) error {
 		n, err := store.Board(ctx, viewedClub, "board", now)
-		if len(n.Rows) != stats.BoardRows || n.Rows[0].Name.Name == "" {
+		if len(n.Rows) != stats.BoardRows || n.Rows[0].Name.Name == "" || n.Title == "" {
 			t.Errorf("the board is %+v", n)
 		}
 		return err
-	}, Want: 4}, ofMonth})
+	}, Want: 5}, ofMonth})
 	all = append(all, view{dbtest.Explained{Name: "records of all time", Run: func(ctx context.Context) error {
 		n, err := store.Records(ctx, viewedClub, now.AddDate(-1, 0, 0))
 		if n.Streak == nil || n.Rating == nil || n.Upset == nil || n.Upset.By != 200 || n.Played == nil {
