@@ -150,7 +150,7 @@ var mutants = []mutant{
 		packages: "./internal/postgres", tests: "^TestCanceledStandbyWait$",
 	},
 	{
-		name: "found key believed", file: "internal/ranking/service.go",
+		name: "found key believed", file: "internal/ranking/handle.go",
 		before: "if failure := s.store.EnsureDurable(ctx); failure != nil {", after: "if failure := error(nil); failure != nil {",
 		packages: "./internal/ranking", tests: "^TestHandledBefore$",
 	},
