@@ -9,7 +9,6 @@ import (
 func (s *Service) answerReport(ctx context.Context, o Origin, a PromptAnswer, p *Prompt) error {
 	op := reportAnswer{PromptAnswer: a, origin: o, reporter: p.Report.Reporter}
 	people := senderOf(o)
-	op.added = len(people)
 	if i, err := strconv.Atoi(string(a.Option)); err == nil && 0 <= i && i < len(p.Report.Readings) {
 		op.chosen, op.known = s.newRecord(p.Report.origin(), p.Report.Readings[i], &people)
 		op.chosen.settled = p.Report.Settled
@@ -112,7 +111,7 @@ func (r reportAnswer) decide(snap Snapshot) (d Decision, err error) {
 	closes := &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered}
 	if r.Option == OptionCancel {
 		closes.As = PromptCancelled
-		return Decision{Closes: closes, Page: ReportDropped{By: &by}, Edits: r.Message, Unadded: true}, nil
+		return Decision{Closes: closes, Page: ReportDropped{By: &by}, Edits: r.Message}, nil
 	}
 	if d, err = r.chosen.decide(snap); err != nil {
 		return Decision{}, err

@@ -140,7 +140,7 @@ func (s *overtakenApply) Apply(ctx context.Context, c ranking.Changes) error {
 }
 
 // TestEditsOvertaken: while an instance handles a message or an edit, another one handles an edit, the message, or the same once
-// more. Whatever comes first takes effect, unless it is refused, and nothing else does, except that an edit may offer to fix the match.
+// more. Whatever comes first takes effect, unless it is refused, and nothing else does, except that an edit with another score offers to fix the match.
 func TestEditsOvertaken(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -152,23 +152,27 @@ func TestEditsOvertaken(t *testing.T) {
 	}{
 		{0, bob, "recorded"}, {0, alice, ""}, {1, bob, "recorded"}, {2, bob, "recorded"}, {3, alice, ""}, {4, ranking.Person{}, "answered"},
 	}
-	const answered = "outbox WHERE kind NOT IN ('refusal', 'fix_offer')"
+	const answered, offered = "outbox WHERE kind NOT IN ('refusal', 'fix_offer')", "outbox WHERE kind = 'fix_offer'"
 	for i, x := range commands {
 		for j, y := range commands {
 			if x.edit == 0 && y.edit == 0 && i != j {
 				continue // a message has one text
 			}
 			message := fmt.Sprintf("m:-100:%d%d", i+1, j)
-			matches, answers := g.count(t, "matches"), g.count(t, answered)
+			matches, answers, offers := g.count(t, "matches"), g.count(t, answered), g.count(t, offered)
 			store := &overtakenApply{Store: newStore(g.pool), do: func() {
 				must(t, g.handleOne(t, g.newInstance(), message, y.edit, y.opponent))
 			}}
 			must(t, g.handleOne(t, newService(store), message, x.edit, x.opponent))
-			matches, answers = g.count(t, "matches")-matches, g.count(t, answered)-answers
+			matches, answers, offers = g.count(t, "matches")-matches, g.count(t, answered)-answers, g.count(t, offered)-offers
 			got := strings.Join(texts(t, g, `SELECT outcome FROM handled_commands WHERE key = $1 AND outcome <> 'refused'`, message), " ")
 			want := cmp.Or(y.effect, x.effect)
 			if got != want || (answers == 1) != (want != "") || (matches == 1) != (want == "recorded") || answers > 1 {
 				t.Errorf("%+v overtaken by %+v: %q, %d matches, %d answers; want %q", x, y, got, matches, answers, want)
+			}
+			corrects := y.effect == "recorded" && x.opponent == bob && x.edit > 0 && x.edit != y.edit // with another score
+			if offers > 1 || (offers == 1) != corrects {
+				t.Errorf("%+v overtaken by %+v: %d offers to fix the match", x, y, offers)
 			}
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// handle reads, decides and applies a command, and starts over after a conflict or a lock timeout. If it returns
-// ErrConflict, ErrLocked or ErrTimeout, the command itself is not at fault.
+// handle is the way of every command: it reads what the command needs to know, decides, and writes. It starts over after
+// a conflict or a lock timeout. If it returns ErrConflict, ErrLocked or ErrTimeout, the command itself is not at fault.
 func (s *Service) handle(ctx context.Context, o Origin, c command) error {
 	started, log := time.Now(), c.commandLog(ctx)
 	c.outcome, c.admin = cmp.Or(c.outcome, new(CommandOutcome)), s.adminStatus(ctx, o, c)
@@ -45,8 +45,8 @@ func (s *Service) finish(ctx context.Context, o Origin, c command, err error, st
 }
 
 // attempt runs a command once: it reads what the command needs to know, decides, and writes. It locks the group for that from
-// the second attempt on, so that conflicts cannot repeat forever. Amendments, answers to prompts and timers lock it at once, and so do commands that may add
-// players, in a chat in which another instance was faster recently. A question never locks it.
+// the second attempt on, so that conflicts cannot repeat forever. Amendments, answers to prompts and timers lock it at once, and so
+// do commands that may add players, in a chat in which another instance was faster recently. A question never locks it.
 func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int) error {
 	*c.outcome = "" // of the attempt before
 	err := s.readDecideWrite(ctx, o, c, attempt, !o.Retried)
