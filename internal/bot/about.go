@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"html"
 
 	"elobot/internal/ranking"
 	"elobot/internal/release"
@@ -28,4 +29,16 @@ func (About) Purpose() ranking.Purpose { return ranking.Answer }
 func (r *Router) about(ctx context.Context, req request) error {
 	n := About{Bot: r.self.Username, Release: release.Version, Source: release.Source}
 	return r.rankings.Answer(ctx, req.origin, n)
+}
+
+func (w words) about(n About) string {
+	id := "about.plain"
+	if n.Release != "" {
+		id = "about.release"
+	}
+	text := w.Text(id, args{"Bot": n.Bot, "Release": html.EscapeString(n.Release)})
+	if n.Source != "" {
+		text += " " + w.Text("about.source", args{"Source": html.EscapeString(n.Source)})
+	}
+	return text
 }

@@ -139,42 +139,6 @@ func (r *Router) unknownButton(ctx context.Context, o ranking.Origin) error {
 	return r.rankings.Answer(ctx, o, ranking.Refusal{Code: ranking.UnknownButton})
 }
 
-// pressUndo handles the button below a card.
-func (r *Router) pressUndo(ctx context.Context, p press) error {
-	return r.pressCard(ctx, p, r.rankings.UndoMatch)
-}
-
-// pressRestore handles the button below the card of an undone match.
-func (r *Router) pressRestore(ctx context.Context, p press) error {
-	return r.pressCard(ctx, p, r.rankings.RestoreMatch)
-}
-
-func (r *Router) pressCard(ctx context.Context, p press, amend func(context.Context, ranking.Origin, ranking.Amendment) error) error {
-	card, ok := parseCardArgs(p.args)
-	switch {
-	case !ok:
-		return r.unknownButton(ctx, p.origin)
-	case card.tag == "":
-		return r.rankings.Answer(ctx, p.origin, ranking.Refusal{Code: ranking.OldButton})
-	}
-	return amend(ctx, p.origin, ranking.Amendment{
-		Match: card.match(), Changes: &card.changes, IsAdmin: r.isAdmin(p.origin),
-	})
-}
-
-// pressFix handles the button of an offer to fix a match. The offer replies to the /match that recorded it. Like turning, it
-// edits only messages that have such a button.
-func (r *Router) pressFix(ctx context.Context, p press) error {
-	changes, scores, ok := fixArgs(p.args)
-	to := p.query.Message.replied()
-	if !ok || to == nil || !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data) {
-		return r.unknownButton(ctx, p.origin)
-	}
-	match := ranking.MatchRef{Message: to.ID, Key: messageKey(p.query.Message.Chat.ID, to.ID)}
-	fix := ranking.Amendment{Match: match, Changes: &changes, IsAdmin: r.isAdmin(p.origin)}
-	return r.rankings.AcceptFix(ctx, p.origin, p.query.Message.ID, fix, scores)
-}
-
 // origin returns where a press came from. ok is false unless a person pressed the button in a chat that the bot can write to.
 func (q *callbackQuery) origin(now time.Time) (o ranking.Origin, ok bool) {
 	if q.ID == "" || q.From == nil || q.From.IsBot || !q.hasChat() {
@@ -192,89 +156,52 @@ func (q *callbackQuery) hasChat() bool {
 	return q.Message != nil && q.Message.Chat.ID != 0 && q.Message.Chat.Type != "channel"
 }
 
-// cardButton is what a button below the card of a match says: which match it is, and how often it has changed.
-type cardButton struct {
-	number, changes int
-	tag             ranking.MatchTag // empty if an older release made the button
-}
-
-func buttonOf(n ranking.MatchRecorded) cardButton { return cardButton{n.Number, n.Changes, n.Tag} }
-
-func (b cardButton) data(code string) string { return callbackData(code, b.args()) }
-
-func (b cardButton) args() string {
-	args := strconv.Itoa(b.number) + ":" + strconv.Itoa(b.changes)
-	if b.tag != "" {
-		args += ":" + string(b.tag)
-	}
-	return args
-}
-
-func (b cardButton) match() ranking.MatchRef { return ranking.MatchRef{Number: b.number, Tag: b.tag} }
-
-// parseCardArgs reads what args writes. ok is false for all else, and for numbers that no match can have.
-func parseCardArgs(args string) (b cardButton, ok bool) {
-	number, rest, _ := strings.Cut(args, ":")
-	changes, tag, _ := strings.Cut(rest, ":")
-	b.tag = ranking.MatchTag(tag)
-	if b.number, ok = wholeNumber(number); !ok || b.number == 0 {
-		return cardButton{}, false
-	}
-	b.changes, ok = wholeNumber(changes)
-	return b, ok && b.args() == args
-}
-
 // wholeNumber reads a number of PostgreSQL's type integer, in the form that strconv.Itoa writes.
 func wholeNumber(text string) (n int, ok bool) {
 	long, err := strconv.ParseInt(text, 10, 32)
 	return int(long), err == nil && long >= 0 && strconv.Itoa(int(long)) == text
 }
 
-// parseCardData reads the data of a button below a card. ok is false for all others.
-func parseCardData(data string) (b cardButton, ok bool) {
-	c, args, found := findCallback(data)
-	if !found || c.Code != undoCode && c.Code != restoreCode {
-		return cardButton{}, false
-	}
-	return parseCardArgs(args)
-}
-
-// maxScore is the highest number in a score.
-const maxScore = 999
-
-// fixData returns the data of the button that accepts an offer, or an empty string if it is too long for a button: how often
-// the match has changed, and the scores.
-func fixData(n ranking.FixOffer) string {
-	return callbackData(fixCode, strconv.Itoa(n.Changes)+","+strings.Join(offeredScores(n), ","))
-}
-
-// offeredScores returns the scores of an offer in the form of a command.
-func offeredScores(n ranking.FixOffer) []string {
-	if len(n.Sets) == 0 {
-		return []string{showScore(n.Score)}
-	}
-	var all []string
-	for _, s := range n.Sets {
-		all = append(all, showScore(s))
-	}
-	return all
-}
-
-// fixArgs reads the arguments that fixData writes. ok is false for all others, and for scores that no command can have.
-func fixArgs(args string) (changes int, scores []ranking.Score, ok bool) {
-	first, list, _ := strings.Cut(args, ",")
-	if changes, ok = wholeNumber(first); !ok {
-		return 0, nil, false
-	}
-	for one := range strings.SplitSeq(list, ",") {
-		a, b, _ := strings.Cut(one, ":")
-		first, firstErr := strconv.ParseUint(a, 10, 16)
-		second, secondErr := strconv.ParseUint(b, 10, 16)
-		s := ranking.Score{A: int(first), B: int(second)}
-		if firstErr != nil || secondErr != nil || max(s.A, s.B) > maxScore || showScore([2]int{s.A, s.B}) != one {
-			return 0, nil, false
+// turning returns the handler of the buttons with a code that replace a view by another page or another view. They edit only
+// messages that have buttons with this code: forged data must not replace the card of a match. parse reads the arguments of a
+// button; it accepts only what the bot writes there.
+func turning[A any](
+	code string, parse func(args string) (A, bool), turn func(*Router, context.Context, press, A) error,
+) func(*Router, context.Context, press) error {
+	isTurn := func(data string) bool {
+		args, ok := argsOf(code, data)
+		if ok {
+			_, ok = parse(args)
 		}
-		scores = append(scores, s)
+		return ok
 	}
-	return changes, scores, len(scores) <= command.MaxSets
+	return func(r *Router, ctx context.Context, p press) error {
+		args, ok := parse(p.args)
+		if !ok || !slices.ContainsFunc(r.buttonsBelow(p.query.Message), isTurn) {
+			return r.unknownButton(ctx, p.origin)
+		}
+		return turn(r, ctx, p, args)
+	}
+}
+
+// turnRow returns the row with the buttons that show the pages before and after this one, none for a page that has neither.
+// The data of a button is empty if there is no such page.
+func turnRow(before, after string) [][]button {
+	var row []button
+	if before != "" {
+		row = append(row, button{text: "‹", data: before})
+	}
+	if after != "" {
+		row = append(row, button{text: "›", data: after})
+	}
+	if row == nil {
+		return nil
+	}
+	return [][]button{row}
+}
+
+// parseID reads the number of a player, a person or a match, in the form that strconv.FormatInt writes. 0 stands for none.
+func parseID[I ~int64](text string) (I, bool) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	return I(n), err == nil && n >= 0 && strconv.FormatInt(n, 10) == text
 }

@@ -11,7 +11,6 @@ import (
 
 	"elobot/internal/catalog"
 	"elobot/internal/command"
-	"elobot/internal/stats"
 	"elobot/internal/telegram"
 )
 
@@ -137,33 +136,6 @@ func (r *Router) dispatch(ctx context.Context, req request) error {
 	default:
 		return c.Handle(r, ctx, req)
 	}
-}
-
-// start handles /start, which Telegram sends when somebody opens the bot or adds it to a group.
-func (r *Router) start(ctx context.Context, req request) error {
-	if req.origin.Chat.IsGroup() {
-		return r.rankings.Greet(ctx, req.origin, Greeting{})
-	}
-	return r.rankings.Answer(ctx, req.origin, Greeting{Private: true})
-}
-
-// nameTop is the alias of /ranking whose number is one of places. The others, as in "/leaderboard 2", have that of a page.
-const nameTop = "top"
-
-// ranking handles "/ranking", "/ranking 2", "/ranking all", "/top 3" and "/elo @bob".
-func (r *Router) ranking(ctx context.Context, req request) error {
-	switch q := command.ParseQuestion(req.command); {
-	case q.Who != command.Person{}:
-		return r.player(ctx, req)
-	case q.Number > 0 && req.command.Written == nameTop:
-		return r.stats.ShowRanking(ctx, req.origin, stats.RankingQuery{Places: q.Number, All: q.All})
-	default:
-		return r.stats.ShowRanking(ctx, req.origin, stats.RankingQuery{Page: max(q.Number, 1), All: q.All})
-	}
-}
-
-func (r *Router) join(ctx context.Context, req request) error {
-	return r.rankings.Join(ctx, req.origin)
 }
 
 // Menus returns the commands that Telegram offers to the members and the admins of groups and in private chats, in all languages.

@@ -104,3 +104,7 @@ func matchLines(facts []fact) (lines []string) {
 	}
 	return lines
 }
+
+func winsDrawsLosses(won, drawn, lost int) string {
+	return fmt.Sprintf("%d–%d–%d", won, drawn, lost)
+}

@@ -102,3 +102,63 @@ func helpButtons(n Help, w words) [][]button {
 
 // topic returns the name of a topic.
 func (w words) topic(t helpTopic) string { return w.Text("button.topic_"+string(t), nil) }
+
+// start handles /start, which Telegram sends when somebody opens the bot or adds it to a group.
+func (r *Router) start(ctx context.Context, req request) error {
+	if req.origin.Chat.IsGroup() {
+		return r.rankings.Greet(ctx, req.origin, Greeting{})
+	}
+	return r.rankings.Answer(ctx, req.origin, Greeting{Private: true})
+}
+
+func (w words) greeting(n Greeting) string {
+	if n.Private {
+		return w.Text("greeting.private", nil)
+	}
+	return w.Text("greeting.group", nil)
+}
+
+// help explains a command, or lists commands.
+func (w words) help(n Help) string {
+	switch {
+	case n.Topic != "":
+		return w.Text("commands."+n.Topic+".help", nil)
+	case n.List != "":
+		return w.topicPage(n.List)
+	case n.Private:
+		pages := []string{w.Text("help.private", nil)}
+		for _, t := range helpTopics() {
+			pages = append(pages, w.topicPage(t))
+		}
+		return strings.Join(pages, "\n\n")
+	default:
+		lines := []string{w.Text("help.title", nil)}
+		for _, c := range commands() {
+			if c.Short {
+				first, _, _ := strings.Cut(w.usage(c), "\n")
+				lines = append(lines, first)
+			}
+		}
+		return strings.Join(append(lines, "", w.Text("help.more", nil)), "\n")
+	}
+}
+
+// topicPage lists the commands of a topic.
+func (w words) topicPage(t helpTopic) string {
+	lines := []string{"<b>" + w.topic(t) + "</b>"}
+	for _, c := range t.commands() {
+		lines = append(lines, w.usage(c))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// usage returns the lines about a command in a list.
+func (w words) usage(c Command) string { return w.Text("commands."+c.Name+".usage", nil) }
+
+// menuLine returns what a command's menu says in a kind of chat, as plain text.
+func (w words) menuLine(name string, where Where) string {
+	if id := "commands." + name + ".private_menu"; where == InPrivate && w.Has(id) {
+		return w.Text(id, nil)
+	}
+	return w.Text("commands."+name+".menu", nil)
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"elobot/internal/outbox"
+	"elobot/internal/ranking"
 )
 
 const (
@@ -122,3 +123,32 @@ func (s *several) text(count int, w words) string {
 	}
 	return text
 }
+
+// addressed puts the addressee in front of a line.
+func (w words) addressed(name, line string) string {
+	return w.Text("several.addressed", args{"Name": name, "Line": line})
+}
+
+// more says that so many items are not listed.
+func (w words) more(count int) string { return w.Plural("several.more", count, nil) }
+
+// unanswered says that so many questions got no answer.
+func (w words) unanswered(count int) string { return w.Plural("several.unanswered", count, nil) }
+
+// resultsSummary lists as many results as fit, and counts the others.
+func (w words) resultsSummary(n ranking.ResultsSummary) string {
+	s := several{tail: w.roomForTail() + len("\n") + utf16Length(plain(w.unanswered(largest))), unanswered: n.Answers}
+	for _, r := range n.Results {
+		undo := r.Number
+		if r.Undone {
+			undo = 0
+		}
+		if !s.addLine(w.matchLine(r), undo, 0) {
+			break
+		}
+	}
+	return s.text(n.Count, w)
+}
+
+// amendment says how to undo a match, with number as an example.
+func (w words) amendment(number int) string { return w.Text("several.undo", args{"Number": number}) }

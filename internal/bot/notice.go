@@ -2,6 +2,8 @@ package bot
 
 import (
 	"errors"
+	"html"
+	"strings"
 
 	"elobot/internal/command"
 	"elobot/internal/ranking"
@@ -134,3 +136,76 @@ func (NoPhotos) Kind() string { return kindNoPhotos }
 func (NoPhotos) Purpose() ranking.Purpose { return ranking.Answer }
 
 var _ = []ranking.Notice{NoPhotos{}, Greeting{}, Help{}, WrongForm{}, GroupOnly{}, UnknownCommand{}, CommandFailed{}}
+
+// wrongForm says what is wrong with the form of a command, and shows the right one.
+func (w words) wrongForm(n WrongForm) string {
+	form, sets := formMatch, formSets
+	switch {
+	case n.Command == command.NameUndo:
+		form = formUndo
+	case n.Command == command.NameRestore:
+		form = formRestore
+	case n.Command == command.NameFix:
+		form, sets = formFix, formFixSets
+	case n.Command == command.NameOdds:
+		form = formOdds
+	case n.Command == command.NameTeams:
+		form = formPlayers
+	case n.Teams:
+		form, sets = formTeams, formTeamsSets
+	case n.Reason == command.ReasonUnclearWinner:
+		form = formBoth
+	}
+	if n.Corrected != "" {
+		form = "<code>" + html.EscapeString(cleanName(n.Corrected)) + "</code>"
+		sets = form
+	}
+	id := "form." + string(n.Reason)
+	switch {
+	case n.Reason == command.ReasonEmpty && n.Command == command.NameFix:
+		id = "form.empty_fix"
+	case n.Command == command.NameOdds, n.Command == command.NameTeams:
+		id = lineupForm(n)
+	case n.Command == command.NameMatch:
+	case n.Reason == command.ReasonUnknownMention, n.Reason == command.ReasonUnexpectedWord && strings.HasPrefix(n.Detail, "@"):
+		id = "form.number_not_name"
+	}
+	if !w.Has(id) { // a newer release may know more reasons
+		id = "form.unknown"
+	}
+	return w.Text(id, args{
+		"Word": showWord(n.Detail), "Form": form, "Sets": sets, "MaxTeam": command.MaxTeam, "MaxSets": command.MaxSets,
+		"Min": command.MinPlayers, "Max": command.MaxPlayers,
+	})
+}
+
+// lineupForm returns the text about a malformed /odds or /teams. Those about the words in it are the same for all commands.
+func lineupForm(n WrongForm) string {
+	switch n.Reason {
+	case command.ReasonSamePerson, command.ReasonBot, command.ReasonUnknownMention, command.ReasonUnexpectedWord,
+		command.ReasonUnknownName, command.ReasonUnclearName:
+		return "form." + string(n.Reason)
+	}
+	if n.Command == command.NameOdds {
+		return "form.sides"
+	}
+	return "form." + string(command.ReasonPlayers)
+}
+
+func (w words) commandFailed(n CommandFailed) string {
+	if n.Command == "" {
+		return w.Text("failed.press", nil)
+	}
+	return w.Text("failed.command", args{"Command": html.EscapeString(cleanName(n.Command))})
+}
+
+func (w words) unknownCommand(n UnknownCommand) string {
+	if n.Meant == "" {
+		return w.Text("command.unknown", nil)
+	}
+	return w.Text("command.meant", args{"Command": html.EscapeString(cleanName(n.Meant))})
+}
+
+func (w words) groupOnly(n GroupOnly) string {
+	return w.Text("command.group_only", args{"Command": n.Command})
+}

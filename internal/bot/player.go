@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"elobot/internal/command"
 	"elobot/internal/ranking"
@@ -18,28 +19,6 @@ func (r *Router) player(ctx context.Context, req request) error {
 		return r.stats.ShowMe(ctx, req.origin)
 	}
 	return r.stats.ShowPlayer(ctx, req.origin, req.meant(1, req.origin.Sender))
-}
-
-// headToHead handles "/h2h @bob", which is about the sender and Bob, and "/h2h @bob @carol".
-func (r *Router) headToHead(ctx context.Context, req request) error {
-	return r.stats.ShowHeadToHead(ctx, req.origin, func(everybody []ranking.Person) ([]ranking.Person, ranking.Notice) {
-		people, unclear := req.meant(2, nil)(everybody)
-		switch {
-		case unclear != nil || len(people) == 2:
-			return people, unclear
-		case len(people) == 0:
-			return nil, stats.UnclearPeople{Reason: stats.NobodyNamed, Command: command.NameH2H}
-		case req.origin.Sender == nil:
-			return nil, stats.UnclearPeople{Reason: stats.NameBoth, Command: command.NameH2H}
-		default:
-			return []ranking.Person{*req.origin.Sender, people[0]}, nil
-		}
-	})
-}
-
-// records handles /records.
-func (r *Router) records(ctx context.Context, req request) error {
-	return r.stats.ShowRecords(ctx, req.origin)
 }
 
 // playerData returns the data of a button that is about a player.
@@ -58,27 +37,6 @@ func (r *Router) turnToPlayer(ctx context.Context, p press, player ranking.Playe
 	return r.stats.TurnToPlayer(ctx, p.origin, p.query.Message.ID, player)
 }
 
-// turnToHeadToHead handles the button that compares whoever presses it with a player.
-func (r *Router) turnToHeadToHead(ctx context.Context, p press, player ranking.PlayerID) error {
-	return r.stats.TurnToHeadToHead(ctx, p.origin, p.query.Message.ID, player)
-}
-
-// The periods of records in the data of buttons.
-const (
-	periodMonth   = "month"
-	periodAllTime = "all"
-)
-
-// parsePeriod reads the period of records. ok is false for all others.
-func parsePeriod(args string) (period string, ok bool) {
-	return args, args == periodMonth || args == periodAllTime
-}
-
-// turnRecords handles the buttons that show the records of a period.
-func (r *Router) turnRecords(ctx context.Context, p press, period string) error {
-	return r.stats.TurnRecords(ctx, p.origin, p.query.Message.ID, period == periodMonth)
-}
-
 // playerButtons returns the buttons below a player's page, none for somebody who has not played.
 func playerButtons(n stats.MyStanding, w words) [][]button {
 	if n.Played() == 0 || n.Name.Player == 0 {
@@ -93,18 +51,148 @@ func playerButtons(n stats.MyStanding, w words) [][]button {
 	}
 }
 
-// headToHeadButtons returns the button that leads back to the page of a player, if the comparison came from there.
-func headToHeadButtons(n stats.HeadToHead, w words) [][]button {
-	if n.Back == 0 {
-		return nil
+func (w words) myStandings(n stats.MyStandings) string {
+	if len(n.Groups) == 0 {
+		return w.Text("me.nowhere", nil)
 	}
-	return [][]button{{{text: w.Text("button.back", nil), data: playerData(playerCode, n.Back)}}}
+	lines := []string{w.Text("me.groups", nil)}
+	for _, g := range n.Groups {
+		lines = append(lines, w.groupStanding(g))
+	}
+	if n.More > 0 {
+		lines = append(lines, w.Plural("me.more_groups", n.More, nil))
+	}
+	return strings.Join(append(lines, "<i>"+w.Text("me.legend", nil)+"</i>"), "\n")
 }
 
-// recordsButtons returns the buttons that choose the period of records.
-func recordsButtons(n stats.Records, w words) [][]button {
-	return [][]button{{
-		{text: choice(w.Text("button.this_month", nil), !n.Month.IsZero()), data: callbackData(recordsCode, periodMonth)},
-		{text: choice(w.Text("button.all_time", nil), n.Month.IsZero()), data: callbackData(recordsCode, periodAllTime)},
-	}}
+// groupStanding is the line of one group. A newcomer has no place yet, and neither has somebody who does not play any more.
+func (w words) groupStanding(g stats.GroupStanding) string {
+	title := w.Text("me.unnamed", nil)
+	if g.Title != "" {
+		title = showText(g.Title)
+	}
+	place := w.Text("me.place", args{"Place": g.Position, "Total": g.Total})
+	switch {
+	case g.Position > 0:
+	case g.Played() < stats.MinMatches:
+		place = w.newcomer(g.Played())
+	default:
+		place = w.Text("me.away", nil)
+	}
+	return w.Text("me.group", args{
+		"Title": title, "Place": place, "Rating": g.Elo, "Results": wonLost(g.Won, g.Drawn, g.Lost, g.NoDraws),
+	})
+}
+
+// player shows the standing and the history of a player.
+func (w words) player(n stats.MyStanding) string {
+	if n.Played() == 0 && !n.Left {
+		return w.whereStands(n)
+	}
+	last := matchLines(w.playedMatches(n.Last))
+	if last != nil {
+		last = append([]string{w.Text("me.last", nil)}, last...)
+	}
+	return paragraphs(append([]string{w.whereStands(n)}, w.factLines(w.playerFacts(n))...), last,
+		w.factLines(w.othersFacts(n)))
+}
+
+// whereStands says which place a player has, or why none.
+func (w words) whereStands(n stats.MyStanding) string {
+	id := "me.standing"
+	switch {
+	case n.Left:
+		id = "me.left"
+	case n.Played() == 0:
+		id = "me.not_played"
+	case n.Played() < stats.MinMatches:
+		id = "me.newcomer"
+	case n.Position == 0:
+		id = "me.inactive"
+	}
+	if n.Other {
+		id += "_of"
+	}
+	return w.Text(id, args{
+		"Name": showName(n.Name), "Place": n.Position, "Total": n.Total, "Rating": n.Elo, "Matches": w.newcomer(n.Played()),
+	})
+}
+
+// newcomer says how many matches a newcomer has played, of those that are needed for a place.
+func (w words) newcomer(played int) string {
+	return w.Plural("me.matches", stats.MinMatches, args{"Played": played})
+}
+
+// playerFacts are the facts about a player alone.
+func (w words) playerFacts(n stats.MyStanding) []fact {
+	if n.Played() == 0 {
+		return nil
+	}
+	best := strconv.Itoa(n.Best)
+	if n.BestIn != nil {
+		best = w.inMatch(best, *n.BestIn)
+	}
+	facts := []fact{w.fact("best", best), w.resultsFact(n.Won, n.Drawn, n.Lost, n.NoDraws)}
+	if len(n.Form) > 1 {
+		facts = append(facts, w.fact("form", w.form(n.Form)))
+	}
+	switch {
+	case n.Streak > 1:
+		facts = append(facts, w.fact("streak", w.Plural("me.wins", n.Streak, nil)))
+	case n.Streak < -1:
+		facts = append(facts, w.fact("streak", w.Plural("me.losses", -n.Streak, nil)))
+	}
+	return facts
+}
+
+// form returns the last matches as letters.
+func (w words) form(form string) string {
+	ids := map[rune]string{'w': "me.letter.won", 'd': "me.letter.drawn", 'l': "me.letter.lost"}
+	var letters []string
+	for _, r := range form {
+		if id, ok := ids[r]; ok {
+			letters = append(letters, w.Text(id, nil))
+		}
+	}
+	return strings.Join(letters, " ")
+}
+
+// othersFacts are the facts about a player and others.
+func (w words) othersFacts(n stats.MyStanding) (facts []fact) {
+	if n.Most != nil {
+		matches := w.Plural("facts.matches", n.Most.Played, nil)
+		facts = append(facts, w.fact("most", boldName(n.Most.With)+" · "+matches))
+	}
+	add := func(label string, p *stats.Pairing) {
+		if p != nil {
+			facts = append(facts, w.fact(label, boldName(p.With)+" · "+wonLost(p.Won, p.Drawn, p.Lost, n.NoDraws)))
+		}
+	}
+	add("favourite", n.Favourite)
+	add("hardest", n.Hardest)
+	add("partner", n.Partner)
+	if n.Upset != nil {
+		higher := w.Text("facts.rated_higher", args{"Names": w.boldNames(n.Upset.Beaten), "By": n.Upset.By})
+		facts = append(facts, w.fact("upset", w.inMatch(higher, n.Upset.MatchRef)))
+	}
+	return facts
+}
+
+// playerTable has the contents of player, for somebody who has a place or is a newcomer.
+func (w words) playerTable(n stats.MyStanding) string {
+	place := w.newcomer(n.Played())
+	switch {
+	case n.Left || n.Played() == 0:
+		return ""
+	case n.Position > 0:
+		place = w.Text("table.place_of", args{"Place": n.Position, "Total": n.Total})
+	case n.Played() >= stats.MinMatches:
+		return ""
+	}
+	t := newTable(boldName(n.Name))
+	t.facts([]fact{{w.Text("table.place", nil), place}, {w.Text("table.rating", nil), strconv.Itoa(n.Elo)}})
+	t.facts(w.playerFacts(n))
+	t.facts(w.playedMatches(n.Last))
+	t.facts(w.othersFacts(n))
+	return t.end("")
 }

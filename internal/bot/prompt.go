@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,18 +40,6 @@ func AnswersPrompt(data string) bool {
 	return ok
 }
 
-// undoPromptButtons returns the buttons below the question whether to undo a match. The id of a prompt is that of the item that
-// asks.
-func undoPromptButtons(n ranking.UndoPrompt, item int64, w words) [][]button {
-	if item == 0 {
-		return nil
-	}
-	ref := ranking.PromptRef{ID: ranking.PromptID(item), Tag: n.Tag}
-	return [][]button{{
-		{text: w.undo(), data: promptData(ref, ranking.OptionUndo)}, {text: w.cancel(), data: promptData(ref, ranking.OptionCancel)},
-	}}
-}
-
 // How many characters of a name the label of a button shows: alone, with a word in front, and two in a row.
 const (
 	maxLabel     = 28
@@ -84,23 +73,6 @@ func reportPromptButtons(n ranking.ReportPrompt, item int64, w words) [][]button
 	return append(rows, append(numbers, button{text: w.cancel(), data: promptData(ref, ranking.OptionCancel)}))
 }
 
-// whichPromptButtons returns the buttons below the question which match is to be undone: four numbers in a row.
-func whichPromptButtons(n ranking.WhichPrompt, item int64, w words) [][]button {
-	if item == 0 {
-		return nil
-	}
-	ref := ranking.PromptRef{ID: ranking.PromptID(item), Tag: n.Tag}
-	var rows [][]button
-	for i, m := range n.Matches {
-		if i%4 == 0 {
-			rows = append(rows, nil)
-		}
-		b := button{text: w.matchNumber(m.Number), data: promptData(ref, ranking.PromptOption(strconv.Itoa(i)))}
-		rows[len(rows)-1] = append(rows[len(rows)-1], b)
-	}
-	return append(rows, []button{{text: w.cancel(), data: promptData(ref, ranking.OptionCancel)}})
-}
-
 // personLabel returns the label of a button for a person.
 func (w words) personLabel(n ranking.Name, isNew bool) string {
 	label := cleanName(n.Name)
@@ -122,4 +94,104 @@ func (r *Router) pressPrompt(ctx context.Context, p press) error {
 	return r.rankings.AnswerPrompt(ctx, p.origin, ranking.PromptAnswer{
 		Prompt: ref, Option: option, Message: p.query.Message.ID, IsAdmin: r.isAdmin(p.origin),
 	})
+}
+
+// reportPrompt asks which reading of a report is meant. Readings that differ by a person, or are short, are told apart by the buttons;
+// others are listed.
+func (w words) reportPrompt(n ranking.ReportPrompt) string {
+	question := w.question(n)
+	if n.Doubt == ranking.DoubtDuplicate || differByPerson(n) || w.resultLabels(n) != nil {
+		return question
+	}
+	lines := []string{question}
+	for i, o := range n.Options {
+		lines = append(lines, fmt.Sprintf("%d. %s", i+1, w.namedResults(o.Results, "; ", maxListed/len(n.Options))))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// differByPerson reports whether each option of a question is told by a person.
+func differByPerson(n ranking.ReportPrompt) bool {
+	return !slices.ContainsFunc(n.Options, func(o ranking.ReportOption) bool { return o.Who == nil })
+}
+
+// resultLabels returns the results of the readings as the labels of buttons, nil if one of them does not fit on a button.
+func (w words) resultLabels(n ranking.ReportPrompt) []string {
+	labels := make([]string, len(n.Options))
+	for i, o := range n.Options {
+		label := plain(w.namedResults(o.Results, "; ", maxListed))
+		if cut(label, maxLabel, maxNameUnits) != label {
+			return nil
+		}
+		labels[i] = label
+	}
+	return labels
+}
+
+func (w words) question(n ranking.ReportPrompt) string {
+	id := "question." + string(n.Doubt)
+	switch n.Doubt {
+	case ranking.DoubtDuplicate:
+		lines := []string{w.repeated(id, *n.Earlier)}
+		for _, e := range n.Further {
+			lines = append(lines, w.repeated(id, e))
+		}
+		return joinUpTo(maxListed, lines, "\n")
+	case ranking.DoubtName, ranking.DoubtUnknownName:
+		return w.Text(id, args{"Word": showWord(n.Word)})
+	case ranking.DoubtUsername:
+		return w.Text(id, args{"Word": showText("@" + n.Word)})
+	default:
+		return w.Text(id, nil)
+	}
+}
+
+// repeated says that a result was reported before, and which one if several are reported.
+func (w words) repeated(id string, e ranking.EarlierReport) string {
+	with := args{"Number": e.Number}
+	question := w.textBy(id+"_by", e.By, with)
+	if e.Same {
+		question = w.Text(id+"_same", with)
+	}
+	if e.Result != nil {
+		return w.namedResult(*e.Result) + "\n" + question
+	}
+	return question
+}
+
+// maxListed is the room for results in a question or its answer, in UTF-16 units.
+const maxListed = maxText - 512
+
+// namedResults returns results in a line each, or between separators: as many as there is room for.
+func (w words) namedResults(all []ranking.NamedResult, separator string, room int) string {
+	lines := make([]string, len(all))
+	for i, r := range all {
+		lines[i] = w.namedResult(r)
+	}
+	return joinUpTo(room, lines, separator)
+}
+
+func (w words) namedResult(r ranking.NamedResult) string {
+	return w.reportedSide(r.Sides[0]) + " " + showScore(r.Score) + " " + w.reportedSide(r.Sides[1]) + brackets(showSets(r.Sets))
+}
+
+// joinUpTo joins as many texts as there is room for, in UTF-16 units, with an ellipsis for the others.
+func joinUpTo(room int, all []string, separator string) string {
+	for i, text := range all {
+		if room -= utf16Length(plain(text)) + utf16Length(separator); room < 0 {
+			return strings.Join(append(slices.Clone(all[:i]), "…"), separator)
+		}
+	}
+	return strings.Join(all, separator)
+}
+
+func (w words) reportChosen(n ranking.ReportChosen) string {
+	return "✓ " + w.namedResults(n.Results, "\n✓ ", maxListed)
+}
+
+func (w words) reportDropped(n ranking.ReportDropped) string {
+	if n.By == nil {
+		return w.Text("question.unanswered", nil)
+	}
+	return w.textBy("question.cancelled_by", *n.By, nil)
 }

@@ -3,6 +3,9 @@ package bot
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
 
 	"elobot/internal/command"
 	"elobot/internal/ranking"
@@ -78,4 +81,264 @@ func (r *Router) isAdmin(o ranking.Origin) func(context.Context) (bool, error) {
 		}
 		return r.admins.IsAdmin(ctx, o.Chat.ID, o.Sender.ID)
 	}
+}
+
+// pressUndo handles the button below a card.
+func (r *Router) pressUndo(ctx context.Context, p press) error {
+	return r.pressCard(ctx, p, r.rankings.UndoMatch)
+}
+
+// pressRestore handles the button below the card of an undone match.
+func (r *Router) pressRestore(ctx context.Context, p press) error {
+	return r.pressCard(ctx, p, r.rankings.RestoreMatch)
+}
+
+func (r *Router) pressCard(ctx context.Context, p press, amend func(context.Context, ranking.Origin, ranking.Amendment) error) error {
+	card, ok := parseCardArgs(p.args)
+	switch {
+	case !ok:
+		return r.unknownButton(ctx, p.origin)
+	case card.tag == "":
+		return r.rankings.Answer(ctx, p.origin, ranking.Refusal{Code: ranking.OldButton})
+	}
+	return amend(ctx, p.origin, ranking.Amendment{
+		Match: card.match(), Changes: &card.changes, IsAdmin: r.isAdmin(p.origin),
+	})
+}
+
+// pressFix handles the button of an offer to fix a match. The offer replies to the /match that recorded it. Like turning, it
+// edits only messages that have such a button.
+func (r *Router) pressFix(ctx context.Context, p press) error {
+	changes, scores, ok := fixArgs(p.args)
+	to := p.query.Message.replied()
+	if !ok || to == nil || !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data) {
+		return r.unknownButton(ctx, p.origin)
+	}
+	match := ranking.MatchRef{Message: to.ID, Key: messageKey(p.query.Message.Chat.ID, to.ID)}
+	fix := ranking.Amendment{Match: match, Changes: &changes, IsAdmin: r.isAdmin(p.origin)}
+	return r.rankings.AcceptFix(ctx, p.origin, p.query.Message.ID, fix, scores)
+}
+
+// cardButton is what a button below the card of a match says: which match it is, and how often it has changed.
+type cardButton struct {
+	number, changes int
+	tag             ranking.MatchTag // empty if an older release made the button
+}
+
+func buttonOf(n ranking.MatchRecorded) cardButton { return cardButton{n.Number, n.Changes, n.Tag} }
+
+func (b cardButton) data(code string) string { return callbackData(code, b.args()) }
+
+func (b cardButton) args() string {
+	args := strconv.Itoa(b.number) + ":" + strconv.Itoa(b.changes)
+	if b.tag != "" {
+		args += ":" + string(b.tag)
+	}
+	return args
+}
+
+func (b cardButton) match() ranking.MatchRef { return ranking.MatchRef{Number: b.number, Tag: b.tag} }
+
+// parseCardArgs reads what args writes. ok is false for all else, and for numbers that no match can have.
+func parseCardArgs(args string) (b cardButton, ok bool) {
+	number, rest, _ := strings.Cut(args, ":")
+	changes, tag, _ := strings.Cut(rest, ":")
+	b.tag = ranking.MatchTag(tag)
+	if b.number, ok = wholeNumber(number); !ok || b.number == 0 {
+		return cardButton{}, false
+	}
+	b.changes, ok = wholeNumber(changes)
+	return b, ok && b.args() == args
+}
+
+// parseCardData reads the data of a button below a card. ok is false for all others.
+func parseCardData(data string) (b cardButton, ok bool) {
+	c, args, found := findCallback(data)
+	if !found || c.Code != undoCode && c.Code != restoreCode {
+		return cardButton{}, false
+	}
+	return parseCardArgs(args)
+}
+
+// maxScore is the highest number in a score.
+const maxScore = 999
+
+// fixData returns the data of the button that accepts an offer, or an empty string if it is too long for a button: how often
+// the match has changed, and the scores.
+func fixData(n ranking.FixOffer) string {
+	return callbackData(fixCode, strconv.Itoa(n.Changes)+","+strings.Join(offeredScores(n), ","))
+}
+
+// offeredScores returns the scores of an offer in the form of a command.
+func offeredScores(n ranking.FixOffer) []string {
+	if len(n.Sets) == 0 {
+		return []string{showScore(n.Score)}
+	}
+	var all []string
+	for _, s := range n.Sets {
+		all = append(all, showScore(s))
+	}
+	return all
+}
+
+// fixArgs reads the arguments that fixData writes. ok is false for all others, and for scores that no command can have.
+func fixArgs(args string) (changes int, scores []ranking.Score, ok bool) {
+	first, list, _ := strings.Cut(args, ",")
+	if changes, ok = wholeNumber(first); !ok {
+		return 0, nil, false
+	}
+	for one := range strings.SplitSeq(list, ",") {
+		a, b, _ := strings.Cut(one, ":")
+		first, firstErr := strconv.ParseUint(a, 10, 16)
+		second, secondErr := strconv.ParseUint(b, 10, 16)
+		s := ranking.Score{A: int(first), B: int(second)}
+		if firstErr != nil || secondErr != nil || max(s.A, s.B) > maxScore || showScore([2]int{s.A, s.B}) != one {
+			return 0, nil, false
+		}
+		scores = append(scores, s)
+	}
+	return changes, scores, len(scores) <= command.MaxSets
+}
+
+// undoneBy says who or what undid a match.
+func (w words) undoneBy(n ranking.MatchRecorded) string {
+	switch {
+	case n.UndoneBy != nil:
+		return w.textBy("note.undone_by", *n.UndoneBy, nil)
+	case len(n.Sides[0].Players)+len(n.Sides[1].Players) == 2:
+		return w.Text("note.undone_same_players", nil)
+	default:
+		return w.Text("note.undone_same_two", nil)
+	}
+}
+
+// correctedFrom says what the score was before the fix.
+func (w words) correctedFrom(n ranking.MatchRecorded) string {
+	if n.Was.Score == scoreOf(n.Sides) {
+		return w.Text("note.sets_corrected", nil)
+	}
+	return w.Text("note.corrected_from", args{"Score": showScore(n.Was.Score)})
+}
+
+func (w words) matchUndone(n ranking.MatchUndone) string {
+	return w.Text("undone.card", args{"Number": n.Number, "Result": w.result(n.Sides, n.Sets)}) + "\n" +
+		w.movements(n.Moved) + notes(w.textBy("note.undone_by", n.By, nil))
+}
+
+func (w words) matchRestored(n ranking.MatchRestored) string {
+	return w.Text("restored.card", args{"Number": n.Number, "Result": w.result(n.Sides, n.Sets)}) + "\n" +
+		w.movements(n.Moved) + notes(w.textBy("note.restored_by", n.By, nil))
+}
+
+// undoPrompt asks whether to undo a match.
+func (w words) undoPrompt(n ranking.UndoPrompt) string {
+	with := args{"Number": n.Number, "Outcome": w.outcome(n.Sides, n.Sets)}
+	id := "prompt.undo"
+	if n.Asked.Name != nil {
+		id = "prompt.undo_named"
+		with["Name"] = showName(*n.Asked.Name)
+	}
+	if n.Undone != 0 { // only people who are no anonymous admins have a last match
+		id = "prompt.undo_before"
+		with["Undone"] = n.Undone
+	}
+	question := w.Text(id, with)
+	if n.Played.IsZero() {
+		return question
+	}
+	return question + " " + w.Text("prompt.undo_played", args{"Date": w.Date(n.Played)})
+}
+
+func (w words) undoDropped(n ranking.UndoDropped) string {
+	with, id := args{"Number": n.Number}, "prompt.undo"
+	if n.Number == 0 {
+		id = "prompt.which"
+	}
+	if n.By == nil {
+		return w.Text(id+"_unanswered", with)
+	}
+	return w.textBy(id+"_cancelled_by", *n.By, with)
+}
+
+func (w words) matchFixed(n ranking.MatchFixed) string {
+	was := w.Text("note.was", args{"Score": showScore(n.Was.Score)})
+	switch {
+	case n.Was.Score != scoreOf(n.Sides):
+	case len(n.Was.Sets) == 0:
+		was = w.Text("note.was_without_sets", args{"Score": showScore(n.Was.Score)})
+	default:
+		was = w.Text("note.was", args{"Score": showSets(n.Was.Sets)})
+	}
+	with := args{"Number": n.Number, "Outcome": w.outcome(n.Sides, n.Sets, was)}
+	return strings.TrimSuffix(w.textBy("fixed.card_by", n.By, with)+"\n"+w.movements(n.Moved), "\n")
+}
+
+func (w words) undoneLine(n ranking.MatchUndone) string {
+	with := args{"Number": n.Number, "Result": w.resultOf(n.Sides, w.plainSide)}
+	return w.textBy("undone.line_by", n.By, with) + " " + w.movementsLine(n.Moved)
+}
+
+func (w words) restoredLine(n ranking.MatchRestored) string {
+	with := args{"Number": n.Number, "Result": w.resultOf(n.Sides, w.plainSide)}
+	return w.textBy("restored.line_by", n.By, with) + " " + w.movementsLine(n.Moved)
+}
+
+func (w words) fixedLine(n ranking.MatchFixed) string {
+	was := w.Text("note.sets_corrected", nil)
+	if n.Was.Score != scoreOf(n.Sides) {
+		was = w.Text("note.was", args{"Score": showScore(n.Was.Score)})
+	}
+	with := args{"Number": n.Number, "Outcome": w.outcomeLine(n.Sides, w.plainSide, brackets(was))}
+	return w.textBy("fixed.line_by", n.By, with) + " " + w.movementsLine(n.Moved)
+}
+
+// undoPromptButtons returns the buttons below the question whether to undo a match. The id of a prompt is that of the item that
+// asks.
+func undoPromptButtons(n ranking.UndoPrompt, item int64, w words) [][]button {
+	if item == 0 {
+		return nil
+	}
+	ref := ranking.PromptRef{ID: ranking.PromptID(item), Tag: n.Tag}
+	return [][]button{{
+		{text: w.undo(), data: promptData(ref, ranking.OptionUndo)}, {text: w.cancel(), data: promptData(ref, ranking.OptionCancel)},
+	}}
+}
+
+// whichPromptButtons returns the buttons below the question which match is to be undone: four numbers in a row.
+func whichPromptButtons(n ranking.WhichPrompt, item int64, w words) [][]button {
+	if item == 0 {
+		return nil
+	}
+	ref := ranking.PromptRef{ID: ranking.PromptID(item), Tag: n.Tag}
+	var rows [][]button
+	for i, m := range n.Matches {
+		if i%4 == 0 {
+			rows = append(rows, nil)
+		}
+		b := button{text: w.matchNumber(m.Number), data: promptData(ref, ranking.PromptOption(strconv.Itoa(i)))}
+		rows[len(rows)-1] = append(rows[len(rows)-1], b)
+	}
+	return append(rows, []button{{text: w.cancel(), data: promptData(ref, ranking.OptionCancel)}})
+}
+
+// whichPrompt asks which of several matches is to be undone.
+func (w words) whichPrompt(n ranking.WhichPrompt) string {
+	lines := []string{w.Text("prompt.which", nil)}
+	for _, m := range n.Matches {
+		lines = append(lines, w.matchNumber(m.Number)+" "+w.namedResult(m.NamedResult))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (w words) fixOffer(n ranking.FixOffer) string {
+	scores := func(score [2]int, sets []ranking.SetScore) string { return showScore(score) + brackets(showSets(sets)) }
+	return w.Text("fix_offer.card", args{
+		"Number": n.Number, "New": scores(n.Score, n.Sets), "Old": scores(n.Was.Score, n.Was.Sets),
+		"Scores": strings.Join(offeredScores(n), " "),
+	})
+}
+
+// fixTo returns the label of the button that corrects a match.
+func (w words) fixTo(n ranking.FixOffer) string {
+	return w.Text("button.fix", args{"Scores": strings.Join(offeredScores(n), " ")})
 }

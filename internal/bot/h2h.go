@@ -1,6 +1,42 @@
 package bot
 
-import "elobot/internal/stats"
+import (
+	"context"
+
+	"elobot/internal/command"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// headToHead handles "/h2h @bob", which is about the sender and Bob, and "/h2h @bob @carol".
+func (r *Router) headToHead(ctx context.Context, req request) error {
+	return r.stats.ShowHeadToHead(ctx, req.origin, func(everybody []ranking.Person) ([]ranking.Person, ranking.Notice) {
+		people, unclear := req.meant(2, nil)(everybody)
+		switch {
+		case unclear != nil || len(people) == 2:
+			return people, unclear
+		case len(people) == 0:
+			return nil, stats.UnclearPeople{Reason: stats.NobodyNamed, Command: command.NameH2H}
+		case req.origin.Sender == nil:
+			return nil, stats.UnclearPeople{Reason: stats.NameBoth, Command: command.NameH2H}
+		default:
+			return []ranking.Person{*req.origin.Sender, people[0]}, nil
+		}
+	})
+}
+
+// turnToHeadToHead handles the button that compares whoever presses it with a player.
+func (r *Router) turnToHeadToHead(ctx context.Context, p press, player ranking.PlayerID) error {
+	return r.stats.TurnToHeadToHead(ctx, p.origin, p.query.Message.ID, player)
+}
+
+// headToHeadButtons returns the button that leads back to the page of a player, if the comparison came from there.
+func headToHeadButtons(n stats.HeadToHead, w words) [][]button {
+	if n.Back == 0 {
+		return nil
+	}
+	return [][]button{{{text: w.Text("button.back", nil), data: playerData(playerCode, n.Back)}}}
+}
 
 // headToHead shows how two players did against each other.
 func (w words) headToHead(n stats.HeadToHead) string {

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,97 +49,6 @@ func (w words) matchRecorded(n ranking.MatchRecorded) string {
 	}
 	b.WriteString(notes(all...))
 	return b.String()
-}
-
-// undoneBy says who or what undid a match.
-func (w words) undoneBy(n ranking.MatchRecorded) string {
-	switch {
-	case n.UndoneBy != nil:
-		return w.textBy("note.undone_by", *n.UndoneBy, nil)
-	case len(n.Sides[0].Players)+len(n.Sides[1].Players) == 2:
-		return w.Text("note.undone_same_players", nil)
-	default:
-		return w.Text("note.undone_same_two", nil)
-	}
-}
-
-// correctedFrom says what the score was before the fix.
-func (w words) correctedFrom(n ranking.MatchRecorded) string {
-	if n.Was.Score == scoreOf(n.Sides) {
-		return w.Text("note.sets_corrected", nil)
-	}
-	return w.Text("note.corrected_from", args{"Score": showScore(n.Was.Score)})
-}
-
-func (w words) matchUndone(n ranking.MatchUndone) string {
-	return w.Text("undone.card", args{"Number": n.Number, "Result": w.result(n.Sides, n.Sets)}) + "\n" +
-		w.movements(n.Moved) + notes(w.textBy("note.undone_by", n.By, nil))
-}
-
-func (w words) matchRestored(n ranking.MatchRestored) string {
-	return w.Text("restored.card", args{"Number": n.Number, "Result": w.result(n.Sides, n.Sets)}) + "\n" +
-		w.movements(n.Moved) + notes(w.textBy("note.restored_by", n.By, nil))
-}
-
-// undoPrompt asks whether to undo a match.
-func (w words) undoPrompt(n ranking.UndoPrompt) string {
-	with := args{"Number": n.Number, "Outcome": w.outcome(n.Sides, n.Sets)}
-	id := "prompt.undo"
-	if n.Asked.Name != nil {
-		id = "prompt.undo_named"
-		with["Name"] = showName(*n.Asked.Name)
-	}
-	if n.Undone != 0 { // only people who are no anonymous admins have a last match
-		id = "prompt.undo_before"
-		with["Undone"] = n.Undone
-	}
-	question := w.Text(id, with)
-	if n.Played.IsZero() {
-		return question
-	}
-	return question + " " + w.Text("prompt.undo_played", args{"Date": w.Date(n.Played)})
-}
-
-func (w words) undoDropped(n ranking.UndoDropped) string {
-	with, id := args{"Number": n.Number}, "prompt.undo"
-	if n.Number == 0 {
-		id = "prompt.which"
-	}
-	if n.By == nil {
-		return w.Text(id+"_unanswered", with)
-	}
-	return w.textBy(id+"_cancelled_by", *n.By, with)
-}
-
-func (w words) matchFixed(n ranking.MatchFixed) string {
-	was := w.Text("note.was", args{"Score": showScore(n.Was.Score)})
-	switch {
-	case n.Was.Score != scoreOf(n.Sides):
-	case len(n.Was.Sets) == 0:
-		was = w.Text("note.was_without_sets", args{"Score": showScore(n.Was.Score)})
-	default:
-		was = w.Text("note.was", args{"Score": showSets(n.Was.Sets)})
-	}
-	with := args{"Number": n.Number, "Outcome": w.outcome(n.Sides, n.Sets, was)}
-	return strings.TrimSuffix(w.textBy("fixed.card_by", n.By, with)+"\n"+w.movements(n.Moved), "\n")
-}
-
-func (w words) playersMerged(n ranking.PlayersMerged) string {
-	return strings.TrimSuffix(strings.Join(append(w.mergedPlayers(n), w.movements(n.Moved)), "\n"), "\n")
-}
-
-// mergedPlayers says which two players turned out to be one, and which matches were undone for that.
-func (w words) mergedPlayers(n ranking.PlayersMerged) []string {
-	sentences := []string{w.Text("merged.players", args{"Username": showText("@" + n.Username), "Name": showName(n.Name)})}
-	if len(n.Undone) > 0 {
-		sentences = append(sentences, w.Plural("merged.undone", len(n.Undone), args{"Numbers": w.numberList(n.Undone)}))
-	}
-	return sentences
-}
-
-// groupDetached says that one of two rankings of the group goes on.
-func (w words) groupDetached(n ranking.GroupDetached) string {
-	return w.Text("merged.groups", args{"Kept": n.Kept, "Detached": n.Detached})
 }
 
 // outcome says who won, with the score, and in brackets the sets and more.
@@ -316,4 +226,70 @@ func (w words) celebrated(players []ranking.Name) string {
 		return w.Plural("names.others", others, args{"Names": list})
 	}
 	return list
+}
+
+// maxLineRatings is how many rating changes a line lists; the others are only counted.
+const maxLineRatings = 4
+
+func (w words) matchLine(n ranking.MatchRecorded) string {
+	number := w.matchNumber(n.Number)
+	if n.Undone {
+		return strings.Join([]string{number, "<s>" + w.outcomeLine(n.Sides, w.plainSide, "") + "</s>", w.Text("note.undone", nil)}, " · ")
+	}
+	line := []string{number, w.outcomeLine(n.Sides, w.ratedSide, "")}
+	if n.ReportedBy != nil {
+		line = append(line, w.textBy("note.reported_by", *n.ReportedBy, nil))
+	}
+	if n.Was != nil {
+		line = append(line, w.correctedFrom(n))
+	}
+	return strings.Join(line, " · ")
+}
+
+// outcomeLine says in a line who won, with the score and what comes after it.
+func (w words) outcomeLine(sides [2]ranking.Side, show func(ranking.Side) string, after string) string {
+	score := showScore(scoreOf(sides)) + after
+	return w.Text("outcome."+outcomeOf(sides)+"_line", args{"A": show(sides[0]), "B": show(sides[1]), "Score": score})
+}
+
+// plainSide returns the players of a side.
+func (w words) plainSide(s ranking.Side) string {
+	return w.namesOf(s, func(p ranking.RatingChange) string { return showName(p.Name) })
+}
+
+// ratedSide returns the players of a side with their rating changes. Of players who are only counted, it gives the smallest and
+// the largest change.
+func (w words) ratedSide(s ranking.Side) string {
+	text := w.namesOf(s, func(p ranking.RatingChange) string {
+		return fmt.Sprintf("%s (%s → %d)", showName(p.Name), signed(p.After-p.Before), p.After)
+	})
+	if p := s.Players; len(p) > maxSideNames {
+		least, most := math.MaxInt, math.MinInt
+		for _, r := range p[shortSideNames:] {
+			least, most = min(least, r.After-r.Before), max(most, r.After-r.Before)
+		}
+		changes := signed(most)
+		if least != most {
+			changes = w.Text("moved.range", args{"Least": signed(least), "Most": signed(most)})
+		}
+		text += " (" + changes + ")"
+	}
+	return text
+}
+
+// movementsLine returns the rating changes in one line.
+func (w words) movementsLine(m ranking.Moved) string {
+	if isUnchanged(m) {
+		return w.Text("moved.none", nil)
+	}
+	shown := m.Ratings[:min(len(m.Ratings), maxLineRatings)]
+	moves := make([]string, len(shown))
+	for i, r := range shown {
+		moves[i] = movement(r)
+	}
+	text := strings.Join(moves, ", ")
+	if others := m.Others + len(m.Ratings) - len(shown); others > 0 {
+		text += " " + w.Plural("moved.others", others, nil)
+	}
+	return text
 }

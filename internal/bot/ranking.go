@@ -1,13 +1,81 @@
 package bot
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"elobot/internal/command"
+	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
+
+// nameTop is the alias of /ranking whose number is one of places. The others, as in "/leaderboard 2", have that of a page.
+const nameTop = "top"
+
+// ranking handles "/ranking", "/ranking 2", "/ranking all", "/top 3" and "/elo @bob".
+func (r *Router) ranking(ctx context.Context, req request) error {
+	switch q := command.ParseQuestion(req.command); {
+	case q.Who != command.Person{}:
+		return r.player(ctx, req)
+	case q.Number > 0 && req.command.Written == nameTop:
+		return r.stats.ShowRanking(ctx, req.origin, stats.RankingQuery{Places: q.Number, All: q.All})
+	default:
+		return r.stats.ShowRanking(ctx, req.origin, stats.RankingQuery{Page: max(q.Number, 1), All: q.All})
+	}
+}
+
+// rankingTurn says which page of the ranking a button shows.
+type rankingTurn struct {
+	page  int
+	asker ranking.UserID // who asked for the ranking, 0 for an anonymous admin
+	all   bool           // with those who have not played for long
+}
+
+// turnButtons returns the buttons that show the pages before and after this one. A notice without the number of its page is
+// of a release that had no such buttons.
+func turnButtons(n stats.RankingPage) [][]button {
+	var before, after string
+	first, last := n.Bounds()
+	if n.Page > 1 {
+		before = rankingTurn{n.Page - 1, n.Asker, n.All}.data()
+	}
+	if n.Page > 0 && first <= last && last < n.Total {
+		after = rankingTurn{n.Page + 1, n.Asker, n.All}.data()
+	}
+	return turnRow(before, after)
+}
+
+// allSuffix ends the data of a button for a ranking with those who have not played for long.
+const allSuffix = ":all"
+
+// data returns the data of the button, as in 1p:2:1001:all.
+func (t rankingTurn) data() string {
+	args := fmt.Sprintf("%d:%d", t.page, t.asker)
+	if t.all {
+		args += allSuffix
+	}
+	return callbackData(pageCode, args)
+}
+
+// parseRankingTurn reads the arguments that data writes. ok is false for all others.
+func parseRankingTurn(args string) (t rankingTurn, ok bool) {
+	args, t.all = strings.CutSuffix(args, allSuffix)
+	page, asker, _ := strings.Cut(args, ":")
+	t.page, ok = wholeNumber(page)
+	if !ok || t.page == 0 {
+		return t, false
+	}
+	t.asker, ok = parseID[ranking.UserID](asker)
+	return t, ok
+}
+
+// turnRanking handles the buttons that turn the pages of the ranking.
+func (r *Router) turnRanking(ctx context.Context, p press, t rankingTurn) error {
+	return r.stats.TurnRanking(ctx, p.origin, p.query.Message.ID, t.asker, stats.RankingQuery{Page: t.page, All: t.all})
+}
 
 // mine marks the line of who asked for a ranking, whoever turns its pages.
 const mine = "▸ "

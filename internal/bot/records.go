@@ -1,10 +1,40 @@
 package bot
 
 import (
+	"context"
 	"strconv"
 
 	"elobot/internal/stats"
 )
+
+// records handles /records.
+func (r *Router) records(ctx context.Context, req request) error {
+	return r.stats.ShowRecords(ctx, req.origin)
+}
+
+// The periods of records in the data of buttons.
+const (
+	periodMonth   = "month"
+	periodAllTime = "all"
+)
+
+// parsePeriod reads the period of records. ok is false for all others.
+func parsePeriod(args string) (period string, ok bool) {
+	return args, args == periodMonth || args == periodAllTime
+}
+
+// turnRecords handles the buttons that show the records of a period.
+func (r *Router) turnRecords(ctx context.Context, p press, period string) error {
+	return r.stats.TurnRecords(ctx, p.origin, p.query.Message.ID, period == periodMonth)
+}
+
+// recordsButtons returns the buttons that choose the period of records.
+func recordsButtons(n stats.Records, w words) [][]button {
+	return [][]button{{
+		{text: choice(w.Text("button.this_month", nil), !n.Month.IsZero()), data: callbackData(recordsCode, periodMonth)},
+		{text: choice(w.Text("button.all_time", nil), n.Month.IsZero()), data: callbackData(recordsCode, periodAllTime)},
+	}}
+}
 
 // records shows the records of a group.
 func (w words) records(n stats.Records) string {

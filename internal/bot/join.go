@@ -1,0 +1,27 @@
+package bot
+
+import (
+	"context"
+
+	"elobot/internal/ranking"
+)
+
+func (w words) joined(n ranking.Joined) string {
+	with := args{"Name": showName(n.Name), "Rating": n.Elo}
+	switch {
+	case !n.Already:
+		return w.Text("join.new", with)
+	case n.Back && n.Played == 0:
+		return w.Text("join.back_not_played", with)
+	case n.Back:
+		return w.Text("join.back", with)
+	case n.Played == 0:
+		return w.Text("join.not_played", with)
+	default:
+		return w.Text("join.already", with)
+	}
+}
+
+func (r *Router) join(ctx context.Context, req request) error {
+	return r.rankings.Join(ctx, req.origin)
+}

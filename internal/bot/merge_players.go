@@ -1,0 +1,24 @@
+package bot
+
+import (
+	"strings"
+
+	"elobot/internal/ranking"
+)
+
+func (w words) playersMerged(n ranking.PlayersMerged) string {
+	return strings.TrimSuffix(strings.Join(append(w.mergedPlayers(n), w.movements(n.Moved)), "\n"), "\n")
+}
+
+// mergedPlayers says which two players turned out to be one, and which matches were undone for that.
+func (w words) mergedPlayers(n ranking.PlayersMerged) []string {
+	sentences := []string{w.Text("merged.players", args{"Username": showText("@" + n.Username), "Name": showName(n.Name)})}
+	if len(n.Undone) > 0 {
+		sentences = append(sentences, w.Plural("merged.undone", len(n.Undone), args{"Numbers": w.numberList(n.Undone)}))
+	}
+	return sentences
+}
+
+func (w words) playersMergedLine(n ranking.PlayersMerged) string {
+	return strings.Join(append(w.mergedPlayers(n), w.movementsLine(n.Moved)), " ")
+}

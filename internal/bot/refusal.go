@@ -1,0 +1,48 @@
+package bot
+
+import "elobot/internal/ranking"
+
+// refusal says why a command was refused. A text that counts says minutes, or hours if possible. A newer release may have
+// refused for a reason that this one does not know.
+func (w words) refusal(n ranking.Refusal) string {
+	id := "refusal." + string(n.Code)
+	with := args{"Number": n.Number}
+	switch n.Code {
+	case ranking.NothingOfYours, ranking.TooLate, ranking.UndoneLongAgo, ranking.NothingToRestore:
+		if n.Minutes%60 == 0 {
+			return w.Plural(id+"_hours", n.Minutes/60, with)
+		}
+		return w.Plural(id+"_minutes", n.Minutes, with)
+	case ranking.TooFarBack:
+		return w.Plural(id, n.Matches, with)
+	case ranking.NotPlayed:
+		return w.Text("me.not_played", nil)
+	case ranking.TooManyMatches:
+		with["Matches"] = n.Matches
+	case ranking.NotAPerson, ranking.NoSuchPlayer:
+		with["Name"] = showText(n.Name)
+	case ranking.UndoneAlready:
+		if n.Minutes > 0 {
+			id += "_restore"
+		}
+	}
+	if !w.Has(id) {
+		id = "refusal.unknown"
+	}
+	return w.Text(id, with)
+}
+
+// The forms of commands, as examples to copy. Inside <code> nothing becomes a link or a mention.
+const (
+	formMatch     = "<code>/match @bob 3:1</code>"
+	formBoth      = "<code>/match @alice @bob 3:1</code>"
+	formSets      = "<code>/match @bob 11:7 9:11 11:5</code>"
+	formTeams     = "<code>/match @alice @bob vs @carol @dave 10:8</code>"
+	formTeamsSets = "<code>/match @alice @bob vs @carol @dave 11:7 9:11 11:5</code>"
+	formUndo      = "<code>/undo 42</code>"
+	formRestore   = "<code>/restore 42</code>"
+	formFix       = "<code>/fix 42 3:2</code>"
+	formOdds      = "<code>/odds @bob</code>"
+	formPlayers   = "<code>/teams @alice @bob @carol @dave</code>"
+	formFixSets   = "<code>/fix 42 11:7 9:11 11:5</code>"
+)
