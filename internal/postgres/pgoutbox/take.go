@@ -22,7 +22,6 @@ func queueTurns(batch *pgx.Batch, lanes []outbox.Lane, bounds outbox.Bounds) []o
 	kinds := postgres.Column(lanes, func(l outbox.Lane) outbox.LaneKind { return l.Kind })
 	queueTake(batch, chats, kinds, max(bounds.Merge, 1), turns)
 	queueEdits(batch, chats, kinds, turns)
-	queueObjects(batch, chats, kinds, turns)
 	return turns
 }
 
@@ -102,9 +101,10 @@ const takeRows = `
 	             AND ` + rowLane + ` <= (l.chat_id, l.lane)
 	           ORDER BY ` + inOrder + ` LIMIT 1) END, false),
 	       coalesce(i.action, ''), coalesce(i.purpose, ''), coalesce(i.thread_id, 0), coalesce(i.object, ''),
-	       coalesce(i.edited_message_id, 0),
+	       coalesce(i.edited_message_id, m.telegram_message_id, 0), coalesce(m.fingerprint, ''),
 	       ` + itemColumns + `
 	FROM lane l JOIN head h USING (n) LEFT JOIN taken i USING (n)
+	LEFT JOIN ensured_messages m ON i.action = 'ensure' AND m.chat_id = i.chat_id AND m.object = i.object
 	ORDER BY l.n, i.id`
 
 // queueTake takes from the beginning of each lane
@@ -119,7 +119,7 @@ func queueTake(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, merge i
 		var m outbox.Message
 		var i outbox.Item
 		fields := append([]any{&n, &wait, &over, &m.ExternalChat, &m.Private, &m.Language, &m.Tables, &m.Dark, &m.More, &m.Action, &m.Purpose,
-			&m.Thread, &m.Object, &m.Target}, itemFields(&i)...)
+			&m.Thread, &m.Object, &m.Target, &m.KnownFingerprint}, itemFields(&i)...)
 		_, err := pgx.ForEachRow(rows, fields, func() error {
 			turn := &turns[n-1]
 			switch {

@@ -6,21 +6,15 @@ import (
 	"elobot/internal/outbox"
 )
 
-// justTaken joins each lane l with its first row o, if that was taken in this transaction.
-const justTaken = `
-		FROM unnest($1::bigint[], $2::smallint[]) WITH ORDINALITY AS l (chat_id, lane, n)
-		CROSS JOIN LATERAL (SELECT o.* FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT 1) AS o
-		`
-
-const wasTaken = `o.state = 'sending' AND o.tried_at = now()`
-
-// queueEdits finds the messages to be edited. Of those that show the match, it takes the newest that was sent to the
-// chat under its current id, and its language. An edit renders the other items of the message again; if these are not known any more,
-// there is nothing to edit. So it is for summaries.
+// queueEdits finds the messages that the rows just taken edit. Of those that show the match, it takes the newest that was sent to the chat
+// under its current id, and its language. An edit renders the other items of the message again; if these are not known any more, there is
+// nothing to edit. So it is for summaries.
 func queueEdits(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns []outbox.Turn) {
 	const sql = `
 		SELECT l.n, mm.telegram_message_id, mm.fingerprint, mm.covered, coalesce(mm.language, c.language), coalesce(i.found, 0),
-		       ` + itemColumns + justTaken + `
+		       ` + itemColumns + `
+		FROM unnest($1::bigint[], $2::smallint[]) WITH ORDINALITY AS l (chat_id, lane, n)
+		CROSS JOIN LATERAL (SELECT o.* FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT 1) AS o
 		JOIN chats c ON c.id = l.chat_id
 		CROSS JOIN LATERAL (
 		    SELECT * FROM match_messages WHERE match_id = o.match_id AND telegram_chat_id = c.telegram_chat_id
@@ -31,7 +25,7 @@ func queueEdits(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns 
 		    UNION ALL
 		    SELECT i.*, count(*) OVER () FROM outbox i
 		    WHERE i.batch = first.batch AND i.telegram_message_id = mm.telegram_message_id) AS i ON true
-		WHERE o.action = 'edit' AND ` + wasTaken + `
+		WHERE o.action = 'edit' AND o.state = 'sending' AND o.tried_at = now()
 		ORDER BY l.n, i.id`
 	batch.Queue(sql, chats, kinds).Query(func(rows pgx.Rows) error {
 		var n, covered, found int
@@ -51,26 +45,6 @@ func queueEdits(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns 
 				i = m.Row
 			}
 			m.Items = append(m.Items, i)
-			return nil
-		})
-		return err
-	})
-}
-
-// queueObjects finds the messages that exist once.
-func queueObjects(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns []outbox.Turn) {
-	const sql = `
-		SELECT l.n, m.telegram_message_id, m.fingerprint` + justTaken + `
-		CROSS JOIN LATERAL (SELECT * FROM ensured_messages WHERE chat_id = o.chat_id AND object = o.object LIMIT 1) AS m
-		WHERE o.action = 'ensure' AND ` + wasTaken
-	batch.Queue(sql, chats, kinds).Query(func(rows pgx.Rows) error {
-		var n int
-		var target int64
-		var known string
-		_, err := pgx.ForEachRow(rows, []any{&n, &target, &known}, func() error {
-			if m := turns[n-1].Message; m != nil {
-				m.Target, m.KnownFingerprint = target, known
-			}
 			return nil
 		})
 		return err
