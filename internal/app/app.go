@@ -49,13 +49,13 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	parts.Go(func() error { return servers.run(ctx, &c) })
 	parts.Go(func() error {
 		defer stop()
-		return run(ctx, c, servers, ready, log)
+		return withDatabase(ctx, c, servers, ready, log)
 	})
 	return parts.Wait()
 }
 
-// run is Run without the servers that need nothing else.
-func run(ctx context.Context, c Config, servers servers, ready *readiness, log *slog.Logger) error {
+// withDatabase is Run without the servers that need nothing else.
+func withDatabase(ctx context.Context, c Config, servers servers, ready *readiness, log *slog.Logger) error {
 	ready.await("the database")
 	db, err := c.open(ctx, log)
 	if err != nil {
@@ -68,13 +68,13 @@ func run(ctx context.Context, c Config, servers servers, ready *readiness, log *
 	parts.Go(func() error { return db.keep(ctx, log) })
 	parts.Go(func() error {
 		defer stop()
-		return runOn(ctx, c, db.pools, servers, ready, log)
+		return serve(ctx, c, db.pools, servers, ready, log)
 	})
 	return parts.Wait()
 }
 
-// runOn is run with the database.
-func runOn(ctx context.Context, c Config, pools postgres.Pools, servers servers, ready *readiness, log *slog.Logger) error {
+// serve is run with the database.
+func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers, ready *readiness, log *slog.Logger) error {
 	settings, err := c.RankingSettings()
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func runOn(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 	b := newInstance(c, pools, client, self, settings, log)
 	defer b.sender.Close() // before the pools
 	if !b.polls {
-		b.withoutLease.worker.BeCareful("with a webhook, it is not known whether the last run stopped cleanly")
+		b.webhookPipeline.worker.BeCareful("with a webhook, it is not known whether the last run stopped cleanly")
 		if err := servers.addWebhook(ctx, b, &c); err != nil {
 			return err
 		}
@@ -137,15 +137,15 @@ type instance struct {
 	sender     *bot.Sender
 	boards     *boards
 	admins     *telegram.AdminCache
-	// withLease handles updates that the leader polls; it writes only while this instance has the lease. withoutLease handles
+	// pollPipeline handles updates that the leader polls; it writes only while this instance has the lease. webhookPipeline handles
 	// updates from the webhook, on every instance.
-	withLease, withoutLease handling
-	polls                   bool
-	log                     *slog.Logger
+	pollPipeline, webhookPipeline pipeline
+	polls                         bool
+	log                           *slog.Logger
 }
 
-// handling takes an update from its arrival to the commit.
-type handling struct {
+// pipeline takes an update from its arrival to the commit.
+type pipeline struct {
 	service *ranking.Service
 	worker  *intake.Worker
 }
@@ -161,12 +161,12 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 		AdminsChanged: b.admins.Forget,
 		Began:         b.admins.ForgetAll,
 	}, log)
-	b.withoutLease = b.handling(nil, self, settings)
-	b.withLease = b.handling(b.lease, self, settings)
+	b.webhookPipeline = b.newPipeline(nil, self, settings)
+	b.pollPipeline = b.newPipeline(b.lease, self, settings)
 
 	sending := c.outboxSettings()
 	sending.ChatMigrated = func(ctx context.Context, from, to int64) error {
-		return b.withLease.service.MoveChat(ctx, ranking.ExternalChatID(from), ranking.ExternalChatID(to))
+		return b.pollPipeline.service.MoveChat(ctx, ranking.ExternalChatID(from), ranking.ExternalChatID(to))
 	}
 	// its questions have no answerer: what boards show is not committed
 	views := stats.NewService(pgstats.NewStore(pools.Questions, pools.Commands), nil)
@@ -178,8 +178,8 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 	return b
 }
 
-// handling returns the handling of updates. Its writes need the lease, unless that is nil.
-func (b *instance) handling(lease *postgres.Lease, self telegram.Self, settings ranking.Settings) handling {
+// newPipeline returns the pipeline of updates. Its writes need the lease, unless that is nil.
+func (b *instance) newPipeline(lease *postgres.Lease, self telegram.Self, settings ranking.Settings) pipeline {
 	store := pgranking.NewStore(b.pools.Commands, b.committed).WithLease(lease)
 	store.Auxiliary, store.Now, store.Log = b.pools.Auxiliary, b.client.Now, b.log
 	deadLetters := pgintake.NewDeadLetters(b.pools.Commands)
@@ -193,7 +193,7 @@ func (b *instance) handling(lease *postgres.Lease, self telegram.Self, settings 
 	})
 	onDead := bot.NewDeadLetterHandler(deadLetters, self, store.RetryLater, b.client.Now, b.log)
 	attempts := pgintake.NewUpdateAttempts(b.pools.Commands, lease)
-	return handling{service, intake.NewWorker(router.Handle, onDead, attempts, store.Class, b.log)}
+	return pipeline{service, intake.NewWorker(router.Handle, onDead, attempts, store.Blame, b.log)}
 }
 
 // committed wakes the dispatcher for a lane: the one of this instance, or else that of the leader.
@@ -223,7 +223,7 @@ func (b *instance) work(ctx context.Context) error {
 		return b.poll(ctx)
 	})
 	parts.Go(func() error { return postgres.NewPurger(b.pools.Commands, b.lease, b.log).Run(ctx) })
-	for _, run := range []func(context.Context){timers{b.withLease.service, b.log}.run, b.boards.run} {
+	for _, run := range []func(context.Context){timers{b.pollPipeline.service, b.log}.run, b.boards.run} {
 		parts.Go(func() error {
 			run(ctx)
 			return nil
@@ -239,9 +239,9 @@ func (b *instance) poll(ctx context.Context) error {
 		return nil
 	}
 	if b.lease.PredecessorCrashed() {
-		b.withLease.worker.BeCareful("the last process that polled did not stop cleanly, so one of its updates may have crashed it")
+		b.pollPipeline.worker.BeCareful("the last process that polled did not stop cleanly, so one of its updates may have crashed it")
 	}
-	return intake.NewPoller(source{b.client, b.lease}, b.withLease.worker).Run(ctx)
+	return intake.NewPoller(source{b.client, b.lease}, b.pollPipeline.worker).Run(ctx)
 }
 
 // signal puts a token into a channel that holds one, unless there is one already.

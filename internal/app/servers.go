@@ -135,7 +135,7 @@ func (s servers) addWebhook(ctx context.Context, b *instance, c *Config) error {
 	if err != nil {
 		return err
 	}
-	s.public.Webhook(path, intake.NewWebhook(c.WebhookSecret, telegram.ReadUpdate, b.withoutLease.worker))
+	s.public.Webhook(path, intake.NewWebhook(c.WebhookSecret, telegram.ReadUpdate, b.webhookPipeline.worker))
 	return s.listenInPublic(ctx, c)
 }
 

@@ -134,7 +134,7 @@ func (t *task) ifRetryable(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	if class := t.class(err); class == Unavailable || class == Locked {
+	if blame := t.blame(err); blame == Unavailable || blame == Locked {
 		return err
 	}
 	t.log.ErrorContext(ctx, "failed to record an attempt, handling the update anyway", "update_id", t.update.ID, "error", err)

@@ -275,7 +275,7 @@ func TestCarefulStop(t *testing.T) {
 	})
 }
 
-// TestLockedWhileCareful: an update of class Locked does not block the others once an attempt at it has returned.
+// TestLockedWhileCareful: an update blamed on a lock does not block the others once an attempt at it has returned.
 func TestLockedWhileCareful(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -23,8 +23,8 @@ var (
 	errHopeless = errors.New("this update always fails")
 )
 
-// class classifies the errors above.
-func class(err error) Class {
+// blame tells apart the errors above.
+func blame(err error) Blame {
 	switch {
 	case errors.Is(err, errAway):
 		return Unavailable
@@ -202,7 +202,7 @@ func newBot(t *testing.T) *bot {
 		handled: make(map[int64][]int64), done: make(map[int64]bool), ended: make(chan error, 1),
 	}
 	b.lost = &attempts{lost: make(map[int64]int)}
-	b.worker = NewWorker(b.handle, b, b.lost, class, slog.New(&b.log))
+	b.worker = NewWorker(b.handle, b, b.lost, blame, slog.New(&b.log))
 	b.messenger = &messenger{t: t, show: 100, arrived: make(chan struct{}), isDone: func(id int64) bool {
 		b.mu.Lock()
 		defer b.mu.Unlock()

@@ -25,12 +25,12 @@ type Handler func(ctx context.Context, u Update) error
 // ErrUnreadable is what a Handler returns for an update that it cannot read, so that a retry is pointless.
 var ErrUnreadable = errors.New("update cannot be read")
 
-// Class is what an error of a Handler, of DeadLetters or of Attempts means for the update.
-type Class int
+// Blame is what an error of a Handler, of DeadLetters or of Attempts means for the update.
+type Blame int
 
-// The classes of errors.
+// What may be to blame.
 const (
-	Failed      Class = iota // the update itself failed; a retry may succeed
+	Failed      Blame = iota // the update itself failed; a retry may succeed
 	Permanent                // the update itself failed; a retry is pointless
 	Locked                   // a lock, a conflict or a slow statement is in the way of this update; other updates are not affected
 	Unavailable              // the database is unavailable, for all updates

@@ -50,7 +50,7 @@ func FuzzWebhook(f *testing.F) {
 			done++
 			return nil
 		})
-		worker := NewWorker(handle, dead, nil, class, slog.New(slog.DiscardHandler))
+		worker := NewWorker(handle, dead, nil, blame, slog.New(slog.DiscardHandler))
 		r := (&http.Request{
 			Method: method, Header: http.Header{}, ContentLength: length, Body: io.NopCloser(strings.NewReader(body)),
 		}).WithContext(t.Context())

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// giveUpAfter is how long after its first failure an update of class Failed is retried. It must be short: everything
+	// giveUpAfter is how long after its first failure an update that failed itself is retried. It must be short: everything
 	// behind the update stays unconfirmed in the meantime.
 	giveUpAfter = 5 * time.Second
 	// attemptTimeout limits an attempt, so that a handler that hangs fails like any other. Attempts after a failure share the
@@ -30,7 +30,7 @@ const (
 type Worker struct {
 	handle  Handler
 	dead    DeadLetters
-	class   func(error) Class
+	blame   func(error) Blame
 	outage  outage
 	recent  *recent
 	careful careful
@@ -38,10 +38,10 @@ type Worker struct {
 }
 
 // NewWorker returns a worker that passes updates to handle, and stores those that fail for good as dead letters. attempts serves
-// careful mode. class classifies the errors of all three; it may block for up to a second.
-func NewWorker(handle Handler, dead DeadLetters, attempts Attempts, class func(error) Class, log *slog.Logger) *Worker {
+// careful mode. blame says what an error of any of the three means; it may block for up to a second.
+func NewWorker(handle Handler, dead DeadLetters, attempts Attempts, blame func(error) Blame, log *slog.Logger) *Worker {
 	return &Worker{
-		handle: handle, dead: dead, class: class, log: log,
+		handle: handle, dead: dead, blame: blame, log: log,
 		outage:  outage{log: log},
 		recent:  newRecent(),
 		careful: careful{attempts: attempts, turn: make(chan struct{}, 1)},
@@ -61,21 +61,21 @@ func (w *Worker) persist(ctx context.Context, u Update) bool {
 	return false
 }
 
-// judge returns the class of an error, and updates what is known about an outage.
-func (w *Worker) judge(ctx context.Context, u Update, err error) Class {
+// judge returns what is to blame for an error, and updates what is known about an outage.
+func (w *Worker) judge(ctx context.Context, u Update, err error) Blame {
 	if errors.Is(err, ErrUnreadable) || errors.Is(err, errCrashes) { // neither says anything about the database
 		return Permanent
 	}
-	class := Failed
+	blame := Failed
 	if err != nil {
-		class = w.class(err)
+		blame = w.blame(err)
 	}
-	if class == Unavailable {
+	if blame == Unavailable {
 		w.outage.noteUnavailable(ctx, u.ID, err)
 	} else {
 		w.outage.noteOther(ctx, u.ID)
 	}
-	return class
+	return blame
 }
 
 // task is the work on one update until it is persisted. The time of attempts that end with Unavailable or Locked does not count
@@ -108,7 +108,7 @@ func (t *task) extend(d time.Duration) {
 }
 
 // run retries the update until it has been handled or is a dead letter. It returns an error if the context has ended, the
-// class of a failure is Unavailable or Locked, or the dead letter could not be stored. The caller may then call run again.
+// failure is Unavailable or Locked, or the dead letter could not be stored. The caller may then call run again.
 func (t *task) run(ctx context.Context) error {
 	if t.recent.has(t.update.ID) {
 		return nil
@@ -124,16 +124,16 @@ func (t *task) run(ctx context.Context) error {
 		if err != nil && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		switch class := t.judge(ctx, t.update, err); {
-		case class == Unavailable, class == Locked:
+		switch blame := t.judge(ctx, t.update, err); {
+		case blame == Unavailable, blame == Locked:
 			t.extend(time.Since(begun))
-			t.logFailed(ctx, class, err)
+			t.logFailed(ctx, blame, err)
 			return err
 		case err == nil:
 			crashpoint.At(crashpoint.Handled)
 			t.recent.add(t.update.ID)
 			return nil
-		case class == Permanent:
+		case blame == Permanent:
 			t.reason = err
 			continue
 		}
@@ -168,7 +168,7 @@ func (t *task) attempt(ctx context.Context) (err error) {
 	return t.handle(ctx, t.update)
 }
 
-// mayRetry reports whether there is time for another attempt after one of class Failed. The first failure starts the time.
+// mayRetry reports whether there is time for another attempt at an update that failed itself. The first failure starts the time.
 func (t *task) mayRetry() bool {
 	if t.giveUp.IsZero() {
 		t.giveUp = time.Now().Add(giveUpAfter)
@@ -178,8 +178,8 @@ func (t *task) mayRetry() bool {
 }
 
 // logFailed logs a failed attempt, unless the database is unavailable: that is logged for all updates together.
-func (t *task) logFailed(ctx context.Context, class Class, err error) {
-	if class != Unavailable {
+func (t *task) logFailed(ctx context.Context, blame Blame, err error) {
+	if blame != Unavailable {
 		t.log.WarnContext(ctx, "failed to handle update", "update_id", t.update.ID, "attempt", t.attempts, "error", err)
 	}
 }
@@ -199,9 +199,9 @@ func (t *task) deadLetter(ctx context.Context) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
-	class := t.judge(ctx, t.update, err)
+	blame := t.judge(ctx, t.update, err)
 	if err != nil {
-		if class != Unavailable { // that is logged for all updates together
+		if blame != Unavailable { // that is logged for all updates together
 			t.log.ErrorContext(ctx, "failed to store a dead letter, retrying", "update_id", t.update.ID, "error", err)
 		}
 		return err

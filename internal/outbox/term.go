@@ -50,7 +50,7 @@ type term struct {
 
 	takes   []*lane  // lanes to take a message from
 	results []result // to be persisted
-	journal journal
+	writer  storeWriter
 
 	polled    chan []Backlog
 	asked     chan extraRequest
@@ -84,7 +84,7 @@ func newTerm(d *Dispatcher, lease Lease) *term {
 		Dispatcher: d, lease: lease,
 		lanes:     make(map[Lane]*lane),
 		pace:      pace{windows: d.settings.Limits.Total},
-		journal:   journal{limit: maxBatch},
+		writer:    storeWriter{limit: maxBatch},
 		polled:    make(chan []Backlog),
 		asked:     make(chan extraRequest),
 		completed: make(chan result, 2*d.settings.Parallel),
@@ -173,7 +173,7 @@ func (t *term) stop(cancelStore func()) {
 
 // isBusy reports whether anything is in flight that must be waited for.
 func (t *term) isBusy() bool {
-	return t.sending+t.answeringCallbacks > 0 || t.journal.persisting || len(t.results) > 0
+	return t.sending+t.answeringCallbacks > 0 || t.writer.persisting || len(t.results) > 0
 }
 
 // step does everything that is possible now, and returns the time until there is more. It acts and looks ahead with the
@@ -211,8 +211,8 @@ func (t *term) next(now time.Time) time.Time {
 	if t.mayBeginExtra(now) || t.ready.first() != nil && t.hasSlot(now) || len(t.callbackAnswers) > 0 && t.hasCallbackSlot() {
 		sooner(now.Add(leasePoll)) // only the lease prevents them
 	}
-	if !t.journal.persisting {
-		sooner(t.journal.nextAt)
+	if !t.writer.persisting {
+		sooner(t.writer.nextAt)
 		for _, r := range t.results {
 			sooner(r.persistAt)
 		}

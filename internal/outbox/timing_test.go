@@ -49,7 +49,7 @@ func TestNoWakeUpIsMissed(t *testing.T) {
 			tm.schedule(l, now)
 		}, 0},
 		"the pause after a failure to persist": {Limits{}, newLease(1), func(tm *term, _ *lane, _, soon time.Time) {
-			tm.journal.nextAt = soon
+			tm.writer.nextAt = soon
 		}, 0},
 		"a result to persist": {Limits{}, newLease(1), func(tm *term, l *lane, _, soon time.Time) {
 			tm.results = []result{{lane: l, persistAt: soon}}
@@ -74,7 +74,7 @@ func TestNoWakeUpIsMissed(t *testing.T) {
 			t.Errorf("%s: the dispatcher waits for %v", name, wait)
 		}
 		tm.workers.Wait()
-		if tm.journal.persisting {
+		if tm.writer.persisting {
 			t.Errorf("%s: something is persisted too early", name)
 		}
 	}

@@ -13,9 +13,9 @@ const persistRetryDelay = 200 * time.Millisecond
 // wait for long.
 const summarisedAtOnce = 4
 
-// journal is the state of writing to the store. Only one batch is written at a time; the next one covers everything that has come
+// storeWriter is the state of writing to the store. Only one batch is written at a time; the next one covers everything that has come
 // up meanwhile. After a failure the batches start small again, so that a result that cannot be written delays nothing else.
-type journal struct {
+type storeWriter struct {
 	persisting bool
 	limit      int       // maximum size of a batch
 	nextAt     time.Time // earliest time of the next batch, after a failure
@@ -24,14 +24,14 @@ type journal struct {
 
 // persist starts to write the next batch.
 func (t *term) persist(ctx context.Context, now time.Time) {
-	j := &t.journal
-	if j.persisting || now.Before(j.nextAt) {
+	w := &t.writer
+	if w.persisting || now.Before(w.nextAt) {
 		return
 	}
 	var b batch
 	remaining := t.results[:0]
 	for _, r := range t.results {
-		if len(b.results) < j.limit && !r.persistAt.After(now) {
+		if len(b.results) < w.limit && !r.persistAt.After(now) {
 			b.results = append(b.results, r)
 		} else {
 			remaining = append(remaining, r)
@@ -39,7 +39,7 @@ func (t *term) persist(ctx context.Context, now time.Time) {
 	}
 	clear(t.results[len(remaining):])
 	t.results = remaining
-	n := min(len(t.takes), j.limit-len(b.results))
+	n := min(len(t.takes), w.limit-len(b.results))
 	b.takes, t.takes = t.takes[:n:n], t.takes[n:]
 	if len(b.results)+len(b.takes) == 0 {
 		return
@@ -50,7 +50,7 @@ func (t *term) persist(ctx context.Context, now time.Time) {
 			b.summarise = append(b.summarise, l.Lane)
 		}
 	}
-	j.persisting = true
+	w.persisting = true
 	t.workers.Go(func() {
 		b.err = t.advance(ctx, &b)
 		t.persisted <- b
@@ -90,17 +90,17 @@ func (t *term) bounds() Bounds {
 
 // onPersisted continues the lanes of a written batch.
 func (t *term) onPersisted(requestCtx context.Context, b batch, now time.Time) {
-	j := &t.journal
-	j.persisting = false
+	w := &t.writer
+	w.persisting = false
 	t.stats.summarised(b.summarised)
 	if b.err != nil {
 		t.postpone(b, now)
 		return
 	}
-	if j.failing {
+	if w.failing {
 		t.log.InfoContext(requestCtx, "delivery results can be persisted again")
 	}
-	j.failing, j.limit = false, min(2*j.limit, maxBatch)
+	w.failing, w.limit = false, min(2*w.limit, maxBatch)
 	for _, r := range b.results {
 		t.continueLane(r, now)
 	}
@@ -116,11 +116,11 @@ func (t *term) onPersisted(requestCtx context.Context, b batch, now time.Time) {
 
 // postpone reschedules the results and takes of a failed batch.
 func (t *term) postpone(b batch, now time.Time) {
-	j := &t.journal
-	if !j.failing {
+	w := &t.writer
+	if !w.failing {
 		t.log.Error("failed to persist delivery results, retrying", "error", b.err)
 	}
-	j.failing, j.limit, j.nextAt = true, 1, now.Add(persistRetryDelay)
+	w.failing, w.limit, w.nextAt = true, 1, now.Add(persistRetryDelay)
 	retryTime := func() time.Time { return now.Add(persistRetryDelay + rand.N(persistRetryDelay)) }
 	for _, r := range b.results {
 		r.persistAt = retryTime()

@@ -14,7 +14,7 @@ import (
 
 // Class tells what an error means for the update that caused it. After a timeout without an answer it checks whether
 // the database answers at all, which takes up to a second.
-func (s *Store) Class(err error) intake.Class {
+func (s *Store) Blame(err error) intake.Blame {
 	var pg *pgconn.PgError
 	answered := errors.As(err, &pg)
 	switch {
@@ -33,8 +33,8 @@ func (s *Store) Class(err error) intake.Class {
 
 // RetryLater reports whether an error says nothing against the operation itself, so that it should be done later.
 func (s *Store) RetryLater(err error) bool {
-	class := s.Class(err)
-	return class == intake.Unavailable || class == intake.Locked
+	blame := s.Blame(err)
+	return blame == intake.Unavailable || blame == intake.Locked
 }
 
 // unresponsive reports whether the database does not answer.

@@ -12,9 +12,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestClass: what an error of the store means for an update. A timeout means that the database is away only if it
+// TestBlame: what an error of the store means for an update. A timeout means that the database is away only if it
 // answers nothing else either. It is never the update's fault.
-func TestClass(t *testing.T) {
+func TestBlame(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice)
 	nowhere := pgranking.NewStore(dbtest.Open(t, dbtest.ClosedPort(t)), dbtest.Ignore)
@@ -36,7 +36,7 @@ func TestClass(t *testing.T) {
 	for name, tc := range map[string]struct {
 		store *pgranking.Store
 		err   error
-		want  intake.Class
+		want  intake.Blame
 	}{
 		"no answer in time":        {w.Store, late, intake.Locked},
 		"no answer, nor to a ping": {nowhere, late, intake.Unavailable},
@@ -61,8 +61,8 @@ func TestClass(t *testing.T) {
 			continue
 		}
 		for _, err := range []error{tc.err, fmt.Errorf("wrapped: %w", tc.err)} {
-			if got := tc.store.Class(err); got != tc.want {
-				t.Errorf("%s: class %d, want %d, for %v", name, got, tc.want, err)
+			if got := tc.store.Blame(err); got != tc.want {
+				t.Errorf("%s: blame %d, want %d, for %v", name, got, tc.want, err)
 			}
 			if got, want := tc.store.RetryLater(err), tc.want == intake.Locked || tc.want == intake.Unavailable; got != want {
 				t.Errorf("%s: unavailable: %t", name, got)
