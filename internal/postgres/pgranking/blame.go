@@ -12,7 +12,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Class tells what an error means for the update that caused it. After a timeout without an answer it checks whether
+// Blame tells what an error means for the update that caused it. After a timeout without an answer it checks whether
 // the database answers at all, which takes up to a second.
 func (s *Store) Blame(err error) intake.Blame {
 	var pg *pgconn.PgError
