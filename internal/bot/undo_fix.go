@@ -160,9 +160,6 @@ func parseCardData(data string) (b cardButton, ok bool) {
 	return parseCardArgs(args)
 }
 
-// maxScore is the highest number in a score.
-const maxScore = 999
-
 // fixData returns the data of the button that accepts an offer, or an empty string if it is too long for a button: how often
 // the match has changed, and the scores.
 func fixData(n ranking.FixOffer) string {
@@ -192,7 +189,7 @@ func fixArgs(args string) (changes int, scores []ranking.Score, ok bool) {
 		first, firstErr := strconv.ParseUint(a, 10, 16)
 		second, secondErr := strconv.ParseUint(b, 10, 16)
 		s := ranking.Score{A: int(first), B: int(second)}
-		if firstErr != nil || secondErr != nil || max(s.A, s.B) > maxScore || showScore([2]int{s.A, s.B}) != one {
+		if firstErr != nil || secondErr != nil || max(s.A, s.B) > ranking.MaxPoints || showScore([2]int{s.A, s.B}) != one {
 			return 0, nil, false
 		}
 		scores = append(scores, s)

@@ -32,7 +32,7 @@ const (
 	Messages        LaneKind = iota // what the chat is sent, and edits of that
 	CallbackAnswers                 // answers to the buttons pressed in the chat
 	Pages                           // messages that a pressed button edits; messages go first
-	_                               // in stores: what is set aside
+	SetAside                        // in stores only: what is set aside
 	Boards                          // messages that exist once; everything else goes first
 )
 

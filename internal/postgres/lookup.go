@@ -1,5 +1,14 @@
 package postgres
 
+import (
+	"strconv"
+
+	"elobot/internal/ranking"
+)
+
+// PlaceMatches is ranking.PlaceMatches in SQL.
+var PlaceMatches = strconv.Itoa(ranking.PlaceMatches)
+
 // Subqueries that find what an update names. ThisChat and ThisLadder use the parameter $1, ThisPlayer $2.
 
 // ThisChat is the id of the chat with Telegram's id $1, which may also be an earlier id of the chat; null if there is

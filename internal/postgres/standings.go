@@ -9,8 +9,7 @@ import (
 
 // RankedPlayers reads standings. The id of the ladder must follow.
 const RankedPlayers = `
-	SELECT s.id, s.player_id, s.name, s.elo, s.start_elo, s.best_elo, s.longest_streak, s.version,
-	       s.played, s.won, s.drawn, s.lost, s.streak, s.left_at, s.last_played_at,
+	SELECT ` + StandingColumns + `,
 	       p.merged_into IS NOT NULL, coalesce(p.group_id <> (SELECT group_id FROM ladders WHERE id = s.ladder_id), false)
 	FROM group_players s
 	JOIN players p ON p.id = s.player_id
@@ -23,7 +22,12 @@ func ScanRankedPlayer(row pgx.CollectableRow) (ranking.RankedPlayer, error) {
 	return c, err
 }
 
-// StandingFields returns the scan targets for the columns of a standing, in the order of RankedPlayers.
+// StandingColumns are the columns of a standing s, zeros if there is none.
+const StandingColumns = `coalesce(s.id, 0), coalesce(s.player_id, 0), coalesce(s.name, ''), coalesce(s.elo, 0), coalesce(s.start_elo, 0),
+	       coalesce(s.best_elo, 0), coalesce(s.longest_streak, 0), coalesce(s.version, 0), coalesce(s.played, 0), coalesce(s.won, 0),
+	       coalesce(s.drawn, 0), coalesce(s.lost, 0), coalesce(s.streak, 0), s.left_at, s.last_played_at`
+
+// StandingFields returns the scan targets for StandingColumns.
 func StandingFields(s *ranking.Standing) []any {
 	return []any{&s.ID, &s.Player, &s.Name, &s.Elo, &s.StartElo, &s.BestElo, &s.Longest, &s.Version,
 		&s.Played, &s.Won, &s.Drawn, &s.Lost, &s.Streak, (*zeronull.Timestamptz)(&s.LeftAt), (*zeronull.Timestamptz)(&s.LastPlayed)}

@@ -71,7 +71,7 @@ func (r reportAnswer) refuse(snap Snapshot) Notice {
 
 // permission lets every admin answer for an anonymous one.
 func (r reportAnswer) permission(snap Snapshot) Permission {
-	if r.reporter != nil || r.refuse(snap) != nil {
+	if r.reporter != nil {
 		return Permission{}
 	}
 	return Permission{Who: Involved, Involved: r.isAboutSender(snap), Refusal: Refusal{Code: AdminsOnlyPrompt}}
@@ -100,9 +100,6 @@ func (r reportAnswer) isAboutSender(snap Snapshot) bool {
 }
 
 func (r reportAnswer) decide(snap Snapshot) (d Decision, err error) {
-	if refusal := r.refuse(snap); refusal != nil {
-		return Decision{Notice: refusal}, nil
-	}
 	by := Reporter{}
 	if r.origin.Sender != nil {
 		name := r.people[0].shownName(snap.People[0]) // a question adds no players, so the sender may be none
@@ -113,7 +110,7 @@ func (r reportAnswer) decide(snap Snapshot) (d Decision, err error) {
 		closes.As = PromptCancelled
 		return Decision{Closes: closes, Page: ReportDropped{By: &by}, Edits: r.Message}, nil
 	}
-	if d, err = r.chosen.decide(snap); err != nil {
+	if d, err = decideUnlessRefused(r.chosen, snap); err != nil {
 		return Decision{}, err
 	}
 	if d.Effect != nil {

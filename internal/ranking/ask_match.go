@@ -109,9 +109,6 @@ func (a *askOperation) rejectedResults(snap Snapshot) []RejectedResult {
 }
 
 func (a *askOperation) decide(snap Snapshot) (Decision, error) {
-	if n := a.refuse(snap); n != nil {
-		return Decision{Notice: n}, nil
-	}
 	return a.ask(snap), nil
 }
 

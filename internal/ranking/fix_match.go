@@ -19,33 +19,44 @@ func (s *Service) FixMatch(ctx context.Context, o Origin, a Amendment, scores []
 // AcceptFix corrects the result of a match as an offer suggests, whose button was pressed. The message with the offer is edited
 // to show what came of it, also if the match cannot be fixed any more: the button has served.
 func (s *Service) AcceptFix(ctx context.Context, o Origin, offer int64, a Amendment, scores []Score) error {
-	return s.amend(ctx, "accept fix", o, a, acceptedFix{fixOperation{s.amendment(o, a), resultOf(scores)}, offer})
+	return s.amend(ctx, "accept fix", o, a, acceptedFix{fixOperation: fixOperation{s.amendment(o, a), resultOf(scores)}, offer: offer})
 }
 
 // acceptedFix is a press of the button of an offer.
 type acceptedFix struct {
 	fixOperation
 	offer int64 // the message with the button
+
+	// What follows from the snapshot.
+	late Notice // why the match cannot be fixed any more, nil if it can
 }
 
 func (f acceptedFix) in(snap Snapshot) (operation, Snapshot) {
 	f.amendOperation = f.with(snap)
+	f.late = f.fixOperation.refuse(snap)
 	return f, snap
 }
 
-// permission keeps others from ending the offer.
-func (f acceptedFix) permission(snap Snapshot) Permission {
+// refuse refuses the button. If the match is there, the offer ends, which others may not make it do.
+func (f acceptedFix) refuse(Snapshot) Notice {
 	if f.found == nil {
-		return Permission{}
+		return f.late
 	}
-	return f.involved(snap)
+	return nil
 }
 
-func (f acceptedFix) decide(snap Snapshot) (Decision, error) {
-	d, err := f.fixOperation.decide(snap)
-	if f.found != nil { // otherwise it is the button that is refused
-		d.Page, d.Notice, d.Edits = d.Notice, nil, f.offer
+func (f acceptedFix) replays(Snapshot) *StoredMatch {
+	if f.late != nil {
+		return nil
 	}
+	return f.found
+}
+
+func (f acceptedFix) decide(snap Snapshot) (d Decision, err error) {
+	if d.Notice = f.late; d.Notice == nil {
+		d, err = f.fixOperation.decide(snap)
+	}
+	d.Page, d.Notice, d.Edits = d.Notice, nil, f.offer
 	return d, err
 }
 
@@ -88,25 +99,12 @@ func (f fixOperation) refuse(snap Snapshot) Notice {
 	return nil
 }
 
-func (f fixOperation) permission(snap Snapshot) Permission {
-	if f.refuse(snap) != nil {
-		return Permission{}
-	}
-	return f.involved(snap)
-}
+func (f fixOperation) permission(snap Snapshot) Permission { return f.involved(snap) }
 
-func (f fixOperation) replays(snap Snapshot) *StoredMatch {
-	if f.refuse(snap) != nil {
-		return nil
-	}
-	return f.found
-}
+func (f fixOperation) replays(Snapshot) *StoredMatch { return f.found }
 
 func (f fixOperation) decide(snap Snapshot) (Decision, error) {
 	f.history = snap.History
-	if refusal := f.refuse(snap); refusal != nil {
-		return Decision{Notice: refusal}, nil
-	}
 	m, corrected := f.found, f.corrected(snap)
 	rewrite, played, err := f.replay(ByFix, func(m *PlayedMatch) { m.Result = corrected })
 	if err != nil {

@@ -116,7 +116,8 @@ func (s *Service) read(ctx context.Context, o Origin, c command, attempt int) (s
 	return locked, snap, release, err
 }
 
-// decide returns what the command does: nothing but a refusal if the sender is over a limit or has no permission.
+// decide returns what the command does: nothing but a refusal if the sender is over a limit, if nobody can do it, or if the sender
+// has no permission.
 func (s *Service) decide(ctx context.Context, store writer, o Origin, c command, snap Snapshot) (Decision, error) {
 	if c.isUnconcerned(snap) {
 		return c.operation.decide(snap)
@@ -125,6 +126,9 @@ func (s *Service) decide(ctx context.Context, store writer, o Origin, c command,
 	case over && (refusal == nil || c.silent):
 		return Decision{}, errUnanswered
 	case over:
+		return Decision{Notice: refusal}, nil
+	}
+	if refusal := c.refuse(snap); refusal != nil {
 		return Decision{Notice: refusal}, nil
 	}
 	if refusal := c.permission(snap).refusal(snap); refusal != nil {

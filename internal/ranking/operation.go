@@ -7,8 +7,10 @@ import (
 
 // operation is what a command does. Its methods are pure: they neither read nor write, and may be called again.
 type operation interface {
-	// needs says what permission and decide look at.
+	// needs says what the other methods look at.
 	needs() Needs
+	// refuse returns why nobody can do it, nil if somebody can. The other methods are called only then.
+	refuse(Snapshot) Notice
 	// permission says who may do it. Where decide refuses anyway, that is anybody, so that decide's refusal is the one that is said.
 	permission(Snapshot) Permission
 	// decide returns what the command changes and what is said, or a refusal. It is called once for each attempt. It fails with
@@ -32,8 +34,17 @@ type matchOperation interface {
 type plain struct{}
 
 func (plain) needs() Needs                      { return Needs{} }
+func (plain) refuse(Snapshot) Notice            { return nil }
 func (plain) permission(Snapshot) Permission    { return Permission{} }
 func (plain) decide(Snapshot) (Decision, error) { return Decision{}, nil }
+
+// decideUnlessRefused decides an operation that is part of another one, and that everybody may do.
+func decideUnlessRefused(op operation, snap Snapshot) (Decision, error) {
+	if refusal := op.refuse(snap); refusal != nil {
+		return Decision{Notice: refusal}, nil
+	}
+	return op.decide(snap)
+}
 
 // answer changes nothing and answers with a notice.
 type answer struct {

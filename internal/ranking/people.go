@@ -20,7 +20,9 @@ func (k Known) profileChange(o Origin, p Person) (change PlayerChange, ok bool) 
 		change.Standing = k.Standing.ID
 	}
 	change.Sighting = k.newSighting(o, p)
-	return change, change != PlayerChange{Player: *k.Player}
+	ok = change != PlayerChange{Player: *k.Player}
+	change.Mentioned = p.ID == 0 && !k.New
+	return change, ok
 }
 
 // newSighting returns the sighting of a person if it changes with the message, or nil. A late message changes nothing.

@@ -52,6 +52,10 @@ func TestProfileChange(t *testing.T) {
 		c.New = true
 		return c
 	}
+	mentioned := func(c *PlayerChange) *PlayerChange {
+		c.Mentioned = true
+		return c
+	}
 	as := func(id UserID, username, name string) Person { return Person{ID: id, Username: username, Name: name} }
 	for name, tc := range map[string]struct {
 		person   Person
@@ -71,7 +75,7 @@ func TestProfileChange(t *testing.T) {
 		"claims in passing":             {as(4, "dave", "David"), Known{Player: dave}, "", true, false, change(3, 4, "dave", "David", 0, seen("dave"))},
 		"new name":                      {as(11, "alice", "Al"), Known{Player: alice, Sighting: earlier("alice")}, "Alice", false, false, change(1, 11, "alice", "Al", 9, nil)},
 		"old name in the ladder":        {as(11, "alice", "Alice"), Known{Player: alice, Sighting: earlier("alice")}, "Al", false, false, change(1, 11, "alice", "Alice", 9, nil)},
-		"mentioned, old name in ladder": {as(0, "alice", ""), Known{Player: alice}, "Al", false, false, change(1, 11, "alice", "Alice", 9, nil)},
+		"mentioned, old name in ladder": {as(0, "alice", ""), Known{Player: alice}, "Al", false, false, mentioned(change(1, 11, "alice", "Alice", 9, nil))},
 		"first seen in this group":      {as(11, "alice", "Alice"), Known{Player: alice}, "", false, false, change(1, 11, "alice", "Alice", 0, seen("alice"))},
 		"in a private chat":             {as(11, "alice", "Alice"), Known{Player: alice}, "", false, true, nil},
 		"new username":                  {as(11, "al", "Alice"), Known{Player: alice, Sighting: earlier("alice")}, "Alice", false, false, change(1, 11, "al", "Alice", 0, seen("al"))},

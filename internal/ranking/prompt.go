@@ -159,6 +159,9 @@ type promptOperation struct {
 	PromptAnswer
 	origin Origin
 	undo   undoOperation // of the prompt's match
+
+	// What follows from the snapshot.
+	late Notice // why the match cannot be undone any more, nil if it can
 }
 
 func (p promptOperation) needs() Needs {
@@ -172,6 +175,7 @@ func (p promptOperation) needs() Needs {
 
 func (p promptOperation) in(snap Snapshot) (operation, Snapshot) {
 	p.undo = p.undo.with(snap)
+	p.late = p.undo.refuse(snap)
 	return p, snap
 }
 
@@ -196,8 +200,6 @@ func (p promptOperation) refuse(snap Snapshot) Notice {
 // may cancel all the same.
 func (p promptOperation) permission(snap Snapshot) Permission {
 	switch {
-	case p.refuse(snap) != nil:
-		return Permission{}
 	case snap.Prompt.Answerer == 0:
 		return Permission{Who: Admins, Refusal: Refusal{Code: AdminsOnlyPrompt}}
 	case p.Option == OptionCancel || p.undo.found == nil: // decide says that the match is gone, because its group was detached
@@ -206,17 +208,14 @@ func (p promptOperation) permission(snap Snapshot) Permission {
 	return p.undo.involved(snap)
 }
 
-func (p promptOperation) replays(snap Snapshot) *StoredMatch {
-	if p.refuse(snap) != nil || p.Option == OptionCancel {
+func (p promptOperation) replays(Snapshot) *StoredMatch {
+	if p.late != nil || p.Option == OptionCancel {
 		return nil
 	}
-	return p.undo.replays(snap)
+	return p.undo.found
 }
 
 func (p promptOperation) decide(snap Snapshot) (d Decision, err error) {
-	if refusal := p.refuse(snap); refusal != nil {
-		return Decision{Notice: refusal}, nil
-	}
 	undo := p.undo
 	undo.history = snap.History
 	closes := &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered}
@@ -224,7 +223,7 @@ func (p promptOperation) decide(snap Snapshot) (d Decision, err error) {
 		_, by := undo.by(snap)
 		closes.As, d.Page = PromptCancelled, UndoDropped{Number: snap.Prompt.Number, By: &by}
 		d.Unadded = snap.Prompt.Answerer == 0 // nobody is named
-	} else if d.Page = undo.refusal(); d.Page == nil { // nothing has changed in the meantime
+	} else if d.Page = p.late; d.Page == nil { // nothing has changed in the meantime
 		d, err = undo.undo(snap)
 		d.Page, d.Notice = d.Notice, nil
 	}

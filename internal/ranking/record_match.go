@@ -3,10 +3,13 @@ package ranking
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
+	"strconv"
 	"time"
 )
+
+// FurtherMatch separates the key of a message from the number of a match after its first one, in the key of that match.
+const FurtherMatch = "#"
 
 // MaxReports is how many matches a message can report.
 const MaxReports = 20
@@ -80,7 +83,7 @@ func (s *Service) newRecord(o Origin, reports []Report, people *participants) (r
 	for i, r := range reports {
 		m := reportedMatch{key: key, result: resultOf(r.Scores), even: len(r.A) == len(r.B)}
 		if i > 0 {
-			m.key = fmt.Sprintf("%s#%d", key, i+1)
+			m.key = key + FurtherMatch + strconv.Itoa(i+1)
 		}
 		for side, players := range [][]Person{r.A, r.B} {
 			for _, p := range players {
@@ -182,9 +185,6 @@ func (m reportedMatch) hasDuplicatePlayer(snap Snapshot) bool {
 }
 
 func (r *recordOperation) decide(snap Snapshot) (Decision, error) {
-	if n := r.refuse(snap); n != nil {
-		return Decision{Notice: n}, nil
-	}
 	if ask := r.unusual(snap); ask != nil {
 		return ask.ask(snap), nil
 	}

@@ -18,7 +18,7 @@ func (r restoreOperation) in(snap Snapshot) (operation, Snapshot) {
 }
 
 // refuse returns why the match cannot be restored, nil if it can.
-func (r restoreOperation) refuse() Notice {
+func (r restoreOperation) refuse(Snapshot) Notice {
 	ref, m := r.Match, r.found
 	switch {
 	case ref.LastUndone && r.origin.Sender == nil:
@@ -47,9 +47,6 @@ func (r restoreOperation) refuse() Notice {
 func (r restoreOperation) expired() bool { return r.origin.SentAt.Sub(r.found.UndoneAt) > r.window }
 
 func (r restoreOperation) permission(snap Snapshot) Permission {
-	if r.refuse() != nil {
-		return Permission{}
-	}
 	return Permission{
 		Who:      Involved,
 		Involved: r.origin.Sender != nil && snap.People[0].Player != nil && snap.People[0].Player.ID == r.found.UndoneBy,
@@ -57,18 +54,10 @@ func (r restoreOperation) permission(snap Snapshot) Permission {
 	}
 }
 
-func (r restoreOperation) replays(Snapshot) *StoredMatch {
-	if r.refuse() != nil {
-		return nil
-	}
-	return r.found
-}
+func (r restoreOperation) replays(Snapshot) *StoredMatch { return r.found }
 
 func (r restoreOperation) decide(snap Snapshot) (Decision, error) {
 	r.history = snap.History
-	if refusal := r.refuse(); refusal != nil {
-		return Decision{Notice: refusal}, nil
-	}
 	m := r.found
 	rewrite, played, err := r.replay(ByRestore, func(m *PlayedMatch) { m.Undone = false })
 	if err != nil {

@@ -6,7 +6,10 @@ import (
 	"elobot/internal/elo"
 )
 
-// Score is the score of a match or of one set, from 0 to 999 for each side.
+// MaxPoints is the most points of a side in a Score.
+const MaxPoints = 999
+
+// Score is the score of a match or of one set, from 0 to MaxPoints for each side.
 type Score struct {
 	A int `json:"a"`
 	B int `json:"b"`

@@ -123,16 +123,15 @@ type ResultNeeds struct {
 
 // MatchRef says which match of a group is meant: the one with the ID; else the one with the Number; else the one that the
 // Message shows or that the command with the Key recorded; else the last one that the sender undid, if LastUndone is true;
-// else the last one that the sender played or reported, of those that count if LastCounted is true.
+// else the last one that the sender played or reported.
 type MatchRef struct {
 	ID     MatchID
 	Number int
 	// Tag is that of the match, as the button with the Number says; empty without a button. Any other match is refused.
-	Tag         MatchTag
-	Message     int64
-	Key         string
-	LastUndone  bool
-	LastCounted bool
+	Tag        MatchTag
+	Message    int64
+	Key        string
+	LastUndone bool
 }
 
 // Snapshot is what a Query returns.
@@ -263,10 +262,11 @@ type Sighting struct {
 // PlayerChange adds or updates a player. Without a UserID, the player is an unclaimed one of the chat's group. An unclaimed
 // player who gets a UserID becomes an account.
 type PlayerChange struct {
-	Player   Player
-	New      bool       // the player is not stored yet
-	Standing StandingID // gets the player's name; 0 for none
-	Sighting *Sighting  // of the player in the chat's group, nil for no change; the username is nobody else's there any more
+	Player    Player
+	New       bool       // the player is not stored yet
+	Mentioned bool       // only the Standing changes: of somebody who is known, a mention shows nothing
+	Standing  StandingID // gets the player's name; 0 for none
+	Sighting  *Sighting  // of the player in the chat's group, nil for no change; the username is nobody else's there any more
 }
 
 // Seen is what a command shows about its chat and about people there, as far as that is not stored yet.

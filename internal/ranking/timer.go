@@ -16,11 +16,11 @@ type Timer struct {
 	DueAt time.Time // by the store's clock
 }
 
-// promptTimer is the beginning of the key of the timer that ends a prompt. The prompt's id follows.
-const promptTimer = "t:prompt:"
+// PromptTimer is the beginning of the key of the timer that ends a prompt. The prompt's id follows.
+const PromptTimer = "t:prompt:"
 
 // Timer returns the key of the timer that ends the prompt.
-func (id PromptID) Timer() string { return promptTimer + strconv.FormatInt(int64(id), 10) }
+func (id PromptID) Timer() string { return PromptTimer + strconv.FormatInt(int64(id), 10) }
 
 // DueTimers returns up to limit timers that are due, in the order of their times and keys, beginning after the given one.
 func (s *Service) DueTimers(ctx context.Context, after Timer, limit int) ([]Timer, error) {
@@ -36,7 +36,7 @@ var ErrUnknownTimer = errors.New("unknown timer")
 
 // FireTimer does what a timer is for. It does nothing if the timer is gone or no longer due.
 func (s *Service) FireTimer(ctx context.Context, t Timer) error {
-	text, isPrompt := strings.CutPrefix(t.Key, promptTimer)
+	text, isPrompt := strings.CutPrefix(t.Key, PromptTimer)
 	id, err := strconv.ParseInt(text, 10, 64)
 	if !isPrompt || err != nil {
 		return fmt.Errorf("%w: %s", ErrUnknownTimer, t.Key)

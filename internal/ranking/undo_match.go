@@ -42,7 +42,7 @@ func (u undoOperation) with(snap Snapshot) undoOperation {
 }
 
 // refuse returns why the match cannot be undone, nil if it can, or if it is asked which one is meant.
-func (u undoOperation) refuse() Notice {
+func (u undoOperation) refuse(Snapshot) Notice {
 	n := len(u.several)
 	switch {
 	case n == 0:
@@ -55,25 +55,17 @@ func (u undoOperation) refuse() Notice {
 
 // permission lets everybody ask which match is meant; whoever answers needs permission for that one.
 func (u undoOperation) permission(snap Snapshot) Permission {
-	if u.refuse() != nil || len(u.several) > 0 {
+	if len(u.several) > 0 {
 		return Permission{}
 	}
 	return u.involved(snap)
 }
 
-func (u undoOperation) replays(Snapshot) *StoredMatch {
-	if u.refuse() != nil {
-		return nil
-	}
-	return u.found
-}
+func (u undoOperation) replays(Snapshot) *StoredMatch { return u.found }
 
 func (u undoOperation) decide(snap Snapshot) (Decision, error) {
 	u.history = snap.History
-	refusal := u.refuse()
 	switch {
-	case refusal != nil:
-		return Decision{Notice: refusal}, nil
 	case len(u.several) > 0:
 		return u.askWhich(snap), nil
 	case u.undone != 0 || u.involved(snap).asAdmin():

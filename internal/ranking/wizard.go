@@ -142,12 +142,9 @@ func (r WizardRequest) option(o PromptOption) (step wizardStep, ok bool) {
 	points, errA := strconv.Atoi(a)
 	against, errB := strconv.Atoi(b)
 	s := Score{A: points, B: against}
-	valid := errA == nil && errB == nil && o == OptionScore(i, s) && min(s.A, s.B) >= 0 && max(s.A, s.B) <= maxPoints
+	valid := errA == nil && errB == nil && o == OptionScore(i, s) && min(s.A, s.B) >= 0 && max(s.A, s.B) <= MaxPoints
 	return wizardStep{at: i, score: &s}, valid
 }
-
-// maxPoints is the most points in a score.
-const maxPoints = 999
 
 // wizardStep is an answer in a wizard: cancel, if it is zero; or else a page, an opponent, or a score.
 type wizardStep struct {
@@ -412,14 +409,11 @@ func (w wizardAnswer) refuse(snap Snapshot) Notice {
 }
 
 func (w wizardAnswer) decide(snap Snapshot) (d Decision, err error) {
-	if refusal := w.refuse(snap); refusal != nil {
-		return Decision{Notice: refusal}, nil
-	}
 	name := w.people[0].shownName(snap.People[0]) // a question adds no players, so the sender may be none
 	by, prompt := Reporter{Name: &name}, snap.Prompt.ID
 	switch r, s := snap.Prompt.Wizard, w.step; {
 	case w.chosen != nil:
-		if d, err = w.chosen.decide(snap); err != nil || d.Effect == nil {
+		if d, err = decideUnlessRefused(w.chosen, snap); err != nil || d.Effect == nil {
 			return d, err
 		}
 		d.Page = ReportChosen{Results: w.chosen.namedResults(snap), By: by}

@@ -37,7 +37,10 @@ type UpsetBy struct {
 	Upset
 }
 
-// RivalryOf is a pair of players of whom the weaker one won 40 % or more of at least MinMatches matches.
+// RivalPercent is how many per cent of the matches between rivals the weaker one wins at least.
+const RivalPercent = 40
+
+// RivalryOf is a pair of players of whom the weaker one won RivalPercent or more of at least MinMatches matches.
 type RivalryOf struct {
 	Name ranking.Name `json:"name"` // one of the two, from whose view the matches are counted
 	Pairing
@@ -122,7 +125,7 @@ func precedes(p peak, value, number int) bool {
 	return p.value > value || p.value == value && p.match.Number < number
 }
 
-// areRivals reports whether the weaker one of the two won 40 % of enough matches or more.
+// areRivals reports whether the weaker one of the two won RivalPercent of enough matches or more.
 func (p *pair) areRivals() bool {
-	return p.played >= MinMatches && 5*min(p.won, p.lost) >= 2*p.played
+	return p.played >= MinMatches && 100*min(p.won, p.lost) >= RivalPercent*p.played
 }

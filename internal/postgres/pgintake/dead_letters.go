@@ -84,73 +84,81 @@ func (d *DeadLetters) Save(ctx context.Context, letter intake.DeadLetter) error 
 
 const (
 	selectDeadLetters = `
-		SELECT d.id, d.update_id, d.outbox_id, coalesce(o.state, ''), coalesce(o.kind, ''),
-		       coalesce(c.telegram_chat_id, 0), coalesce(c.title, ''),
-		       d.last_error, d.attempts, d.first_seen_at, d.last_seen_at`
+		SELECT d.id, coalesce(d.update_id, 0) AS update, coalesce(d.outbox_id, 0) AS notice, coalesce(o.state, '') AS state,
+		       coalesce(o.kind, '') AS kind, coalesce(c.telegram_chat_id, 0) AS chat, coalesce(c.title, '') AS title,
+		       d.last_error, d.attempts, d.first_seen_at AS first_seen, d.last_seen_at AS last_seen`
 	fromDeadLetters = `
 		FROM dead_letters d LEFT JOIN outbox o ON o.id = d.outbox_id LEFT JOIN chats c ON c.id = o.chat_id`
 )
 
-// scanDeadLetter reads the columns of selectDeadLetters and those after them.
-func scanDeadLetter(row pgx.CollectableRow, more ...any) (DeadLetter, error) {
-	var l DeadLetter
-	var n DeadNotice
-	var update, notice *int64
-	err := row.Scan(append([]any{&l.ID, &update, &notice, &n.State, &n.Kind, &n.Chat, &n.Title,
-		&l.LastError, &l.Attempts, &l.FirstSeen, &l.LastSeen}, more...)...)
-	if update != nil {
-		l.Update = *update
+// deadLetterRow has the columns of selectDeadLetters, and those that some queries add.
+type deadLetterRow struct {
+	ID                  postgres.DeadLetterID
+	Update, Notice      int64 // 0 for none
+	State, Kind         string
+	Chat                int64
+	Title               string
+	LastError           string
+	Attempts            int
+	FirstSeen, LastSeen time.Time
+	Payload             []byte
+	Total               int // of all letters
+}
+
+func (r deadLetterRow) letter() DeadLetter {
+	l := DeadLetter{
+		ID: r.ID, Update: r.Update, LastError: r.LastError, Attempts: r.Attempts, FirstSeen: r.FirstSeen, LastSeen: r.LastSeen, Payload: r.Payload,
 	}
-	if notice != nil {
-		n.ID = *notice
-		l.Notice = &n
+	if r.Notice != 0 {
+		l.Notice = &DeadNotice{ID: r.Notice, State: r.State, Kind: r.Kind, Chat: r.Chat, Title: r.Title}
 	}
-	return l, err
+	return l
 }
 
 // List returns the newest dead letters, at most limit, and the number of all dead letters.
 func (d *DeadLetters) List(ctx context.Context, limit int) (letters []DeadLetter, total int, err error) {
-	const sql = selectDeadLetters + `, count(*) OVER ()` + fromDeadLetters + `
+	const sql = selectDeadLetters + `, count(*) OVER () AS total` + fromDeadLetters + `
 		ORDER BY d.last_seen_at DESC, d.id DESC LIMIT $1`
-	letters, err = d.collect(ctx, func(row pgx.CollectableRow) (DeadLetter, error) { return scanDeadLetter(row, &total) }, sql, limit)
+	rows, err := d.collect(ctx, sql, limit)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list dead letters: %w", err)
 	}
-	return letters, total, nil
+	for _, r := range rows {
+		total = r.Total
+	}
+	return postgres.Column(rows, deadLetterRow.letter), total, nil
 }
 
 // Find returns the dead letters with these ids that exist, oldest first; without ids, all.
 func (d *DeadLetters) Find(ctx context.Context, ids []postgres.DeadLetterID) ([]DeadLetter, error) {
 	const sql = selectDeadLetters + fromDeadLetters + `
 		WHERE coalesce(cardinality($1::bigint[]), 0) = 0 OR d.id = ANY ($1) ORDER BY d.id`
-	letters, err := d.collect(ctx, func(row pgx.CollectableRow) (DeadLetter, error) { return scanDeadLetter(row) }, sql, ids)
+	rows, err := d.collect(ctx, sql, ids)
 	if err != nil {
 		return nil, fmt.Errorf("find dead letters: %w", err)
 	}
-	return letters, nil
+	return postgres.Column(rows, deadLetterRow.letter), nil
 }
 
 // Open returns a dead letter with its payload.
 func (d *DeadLetters) Open(ctx context.Context, id postgres.DeadLetterID) (DeadLetter, error) {
 	const sql = selectDeadLetters + `, d.payload` + fromDeadLetters + ` WHERE d.id = $1`
-	var payload []byte
-	letters, err := d.collect(ctx, func(row pgx.CollectableRow) (DeadLetter, error) { return scanDeadLetter(row, &payload) }, sql, id)
+	rows, err := d.collect(ctx, sql, id)
 	switch {
 	case err != nil:
 		return DeadLetter{}, fmt.Errorf("open dead letter %d: %w", id, err)
-	case len(letters) == 0:
+	case len(rows) == 0:
 		return DeadLetter{}, ErrNoDeadLetter
 	}
-	letters[0].Payload = payload
-	return letters[0], nil
+	return rows[0].letter(), nil
 }
 
-func (d *DeadLetters) collect(ctx context.Context, row pgx.RowToFunc[DeadLetter], sql string, args ...any) ([]DeadLetter, error) {
+func (d *DeadLetters) collect(ctx context.Context, sql string, args ...any) ([]deadLetterRow, error) {
 	rows, err := d.pool.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, row)
+	return pgx.CollectRows(rows, pgx.RowToStructByNameLax[deadLetterRow])
 }
 
 // Drop deletes the dead letters with these ids, and returns the ids that it has found. The rows of notices stay dead.

@@ -276,7 +276,7 @@ func queuePrompts(batch *pgx.Batch, results []outbox.Result) {
 		    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS r (id, sent_to, message_id)
 		    WHERE p.id = r.id AND p.id = ANY ($1) AND p.delivered_at IS NULL AND p.closed_at IS NULL
 		      AND (SELECT o.state FROM outbox o WHERE o.id = r.id) = 'sent'
-		    RETURNING 't:prompt:' || p.id AS timer)
+		    RETURNING '`+ranking.PromptTimer+`' || p.id AS timer)
 		UPDATE timers SET due_at = now() + $4::interval WHERE key = ANY (ARRAY(SELECT timer FROM delivered))`,
 		postgres.Column(asked, func(r outbox.Result) int64 { return r.Message.Row.ID }),
 		postgres.Column(asked, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
@@ -312,11 +312,12 @@ func queueParked(batch *pgx.Batch, results []outbox.Result) {
 		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS r (chat_id, sent_to, id)
 		JOIN outbox tried ON tried.id = r.id
 		WHERE c.id = r.chat_id AND c.telegram_chat_id = r.sent_to AND NOT EXISTS (
-		    SELECT FROM (VALUES (c.id, 0::smallint), (c.id, 1::smallint), (c.id, 2::smallint)) AS l (chat_id, lane)
+		    SELECT FROM (SELECT c.id AS chat_id, lane FROM unnest($4::smallint[]) AS active (lane)) AS l
 		    CROSS JOIN LATERAL (
 		        SELECT o.created_at FROM outbox o WHERE `+waits+` ORDER BY `+fromTheEnd+` LIMIT 1) AS newest
 		    WHERE newest.created_at > tried.tried_at)`,
 		postgres.Column(forbidden, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
 		postgres.Column(forbidden, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
-		postgres.Column(forbidden, func(r outbox.Result) int64 { return r.Message.Row.ID }))
+		postgres.Column(forbidden, func(r outbox.Result) int64 { return r.Message.Row.ID }),
+		[]outbox.LaneKind{outbox.Messages, outbox.CallbackAnswers, outbox.Pages})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"elobot/internal/outbox"
+	"elobot/internal/postgres"
 )
 
 // heads begins a query with the first row of each lane. It jumps from lane to lane over the index, so that its cost
@@ -30,34 +31,38 @@ const chatOfHead = `(SELECT * FROM chats WHERE id = h.chat_id LIMIT 1)`
 
 // Waiting implements outbox.Store.
 func (o *Store) Waiting(ctx context.Context, bounds outbox.Bounds) ([]outbox.Backlog, error) {
-	const sql = heads + `
-		SELECT h.chat_id, h.lane, c.telegram_chat_id, c.kind = 'private', h.purpose, greatest('0', now() - h.created_at),
+	sql := heads + `
+		SELECT h.chat_id AS chat, h.lane AS kind, c.telegram_chat_id AS "to", c.kind = 'private' AS private, h.purpose,
+		       greatest('0', now() - h.created_at) AS age,
 		       greatest('0', CASE WHEN h.pauses_count
-		           THEN greatest(h.not_before, CASE WHEN h.lane <> 1 THEN c.frozen_until END) - now() END),
+		           THEN greatest(h.not_before, CASE WHEN h.lane <> ` + answersLane + ` THEN c.frozen_until END) - now() END) AS wait,
 		       EXISTS (SELECT FROM (SELECT h.chat_id, h.lane) AS l CROSS JOIN outbox o
-		           WHERE ` + waits + ` ORDER BY ` + inOrder + ` OFFSET $1)
+		           WHERE ` + waits + ` ORDER BY ` + inOrder + ` OFFSET $1) AS overfull
 		FROM head h CROSS JOIN LATERAL ` + chatOfHead + ` AS c
-		WHERE h.lane <> 3 AND (h.lane = 1 OR c.parked_at IS NULL)`
+		WHERE h.lane <> ` + setAsideLane + ` AND (h.lane = ` + answersLane + ` OR c.parked_at IS NULL)`
 	rows, err := o.pool.Query(ctx, sql, bounds.MaxWaiting)
 	if err != nil {
 		return nil, fmt.Errorf("find waiting lanes: %w", err)
 	}
-	lanes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (outbox.Backlog, error) {
-		var b outbox.Backlog
-		err := row.Scan(&b.Lane.Chat, &b.Lane.Kind, &b.To, &b.Private, &b.Purpose, &b.Age, &b.Wait, &b.Overfull)
-		return b, err
-	})
+	type laneRow struct {
+		outbox.Lane
+		outbox.Backlog
+	}
+	lanes, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[laneRow])
 	if err != nil {
 		return nil, fmt.Errorf("find waiting lanes: %w", err)
 	}
-	return lanes, nil
+	return postgres.Column(lanes, func(r laneRow) outbox.Backlog {
+		r.Backlog.Lane = r.Lane
+		return r.Backlog
+	}), nil
 }
 
 // Recent implements outbox.Store. Rows that were sent together count as one request, and each possible duplicate as
 // one more. Of waiting rows, only the first one of a lane can have been tried; its request may have lasted as long as
 // outbox.LongestRequest.
 func (o *Store) Recent(ctx context.Context, within time.Duration) ([]outbox.Request, error) {
-	const sql = heads + `, request AS (
+	sql := heads + `, request AS (
 		    SELECT chat_id, greatest('0', now() - max(finished_at)) AS age, max(possible_duplicates) AS duplicates
 		    FROM outbox
 		    WHERE finished_at > now() - $1::interval AND tried_at IS NOT NULL AND action <> 'callback_answer'
@@ -65,7 +70,7 @@ func (o *Store) Recent(ctx context.Context, within time.Duration) ([]outbox.Requ
 		    UNION ALL
 		    SELECT chat_id, CASE state WHEN 'planned' THEN greatest('0', now() - tried_at - $2::interval) ELSE '0' END,
 		           possible_duplicates
-		    FROM head WHERE tried_at IS NOT NULL AND lane <> 1
+		    FROM head WHERE tried_at IS NOT NULL AND lane <> ` + answersLane + `
 		)
 		SELECT h.chat_id, c.kind = 'private', h.age
 		FROM request h CROSS JOIN LATERAL ` + chatOfHead + ` AS c CROSS JOIN generate_series(0, least(h.duplicates, $3))
@@ -83,9 +88,10 @@ func (o *Store) Recent(ctx context.Context, within time.Duration) ([]outbox.Requ
 
 // Survey implements outbox.Store.
 func (o *Store) Survey(ctx context.Context, largest int) (outbox.Survey, error) {
-	const sql = `
+	sql := `
 		WITH backlog AS MATERIALIZED (
-		    SELECT chat_id, count(*) FILTER (WHERE lane <> 3) AS waiting, count(*) FILTER (WHERE lane = 3) AS deferred
+		    SELECT chat_id, count(*) FILTER (WHERE lane <> ` + setAsideLane + `) AS waiting,
+		           count(*) FILTER (WHERE lane = ` + setAsideLane + `) AS deferred
 		    FROM outbox WHERE finished_at IS NULL GROUP BY chat_id
 		), largest AS (
 		    SELECT chat_id, waiting FROM backlog WHERE waiting > 0 ORDER BY waiting DESC, chat_id LIMIT $1

@@ -3,6 +3,7 @@ package pgoutbox
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -22,8 +23,13 @@ var _ outbox.Store = (*Store)(nil)
 // NewStore returns the store in the pool's database.
 func NewStore(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
 
-// Fragments of queries for lanes. Lane 1 has the answers to buttons, for which it does not matter whether the chat is frozen or parked,
-// and lane 3 what is set aside; all others are those of outbox.LaneKind. rowLane and rowPosition are the lane and the position of an
+// The lanes that queries treat in a way of their own: for the answers to buttons, it does not matter whether the chat is frozen or parked.
+var (
+	answersLane  = strconv.Itoa(int(outbox.CallbackAnswers))
+	setAsideLane = strconv.Itoa(int(outbox.SetAside))
+)
+
+// Fragments of queries for lanes. rowLane and rowPosition are the lane and the position of an
 // outbox row o. waits is the condition that o waits in the lane l. inOrder is the order of such rows, fromTheEnd the reverse. Together
 // they leave the planner no choice but outbox_waiting_idx. If the planner could find the rows by their ids, it would do so whenever it
 // believes that most rows wait, and scan all rows that do not.

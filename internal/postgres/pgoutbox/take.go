@@ -25,16 +25,12 @@ func queueTurns(batch *pgx.Batch, lanes []outbox.Lane, bounds outbox.Bounds) []o
 	return turns
 }
 
-// itemColumns are the columns of an outbox row i that make an item, for itemFields.
-const itemColumns = `coalesce(i.id, 0), coalesce(i.key, ''), coalesce(i.kind, ''), i.payload, ` + postgres.NamesOfPlayers + `,
-		       coalesce(i.addressee_id, 0), coalesce(i.addressee, ''),
-		       coalesce(i.reply_to, 0), coalesce(i.callback_query_id, ''), coalesce(i.attempts, 0),
-		       coalesce(i.possible_duplicates, 0), coalesce(i.repeated, false), coalesce(i.failures, 0)`
-
-func itemFields(i *outbox.Item) []any {
-	return []any{&i.ID, &i.Key, &i.Kind, &i.Payload, &i.Names, &i.AddresseeID, &i.Addressee, &i.ReplyTo, &i.Button,
-		&i.Attempts, &i.PossibleDuplicates, &i.PreviousUnknown, &i.Failures}
-}
+// itemColumns are the columns of an outbox row i that make an outbox.Item, zeros if there is none.
+const itemColumns = `coalesce(i.id, 0) AS id, coalesce(i.key, '') AS key, coalesce(i.kind, '') AS kind, i.payload,
+		       ` + postgres.NamesOfPlayers + ` AS names, coalesce(i.addressee_id, 0) AS addressee_id, coalesce(i.addressee, '') AS addressee,
+		       coalesce(i.reply_to, 0) AS reply_to, coalesce(i.callback_query_id, '') AS button, coalesce(i.attempts, 0) AS attempts,
+		       coalesce(i.possible_duplicates, 0) AS possible_duplicates, coalesce(i.repeated, false) AS previous_unknown,
+		       coalesce(i.failures, 0) AS failures`
 
 // mergeable is the condition that a row o can be sent in one message with the head l of its lane, provided that all
 // rows between them can.
@@ -50,11 +46,11 @@ const mergeable = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AN
 // takeRows marks what the lanes have to send as being sent, and returns the items that each message names. A row is
 // taken as its last change has left it, and not at all if it has passed to another chat. Invalid pauses end for good.
 // The first item says whether more rows wait.
-const takeRows = `
+var takeRows = `
 	WITH lane AS (
 	    SELECT l.n, l.chat_id, l.lane, c.telegram_chat_id, c.kind = 'private' AS private, c.language, c.tables, c.dark_charts,
-	           l.lane <> 1 AND c.parked_at IS NOT NULL AS parked,
-	           CASE WHEN l.lane <> 1 THEN c.frozen_until END AS frozen_until
+	           l.lane <> ` + answersLane + ` AND c.parked_at IS NOT NULL AS parked,
+	           CASE WHEN l.lane <> ` + answersLane + ` THEN c.frozen_until END AS frozen_until
 	    FROM unnest($1::bigint[], $2::smallint[]) WITH ORDINALITY AS l (chat_id, lane, n)
 	    JOIN chats c ON c.id = l.chat_id
 	), head AS (
@@ -93,15 +89,16 @@ const takeRows = `
 	    RETURNING m.n, m.first, m.last, o.*
 	), thawed AS (
 	    UPDATE chats SET frozen_until = NULL WHERE id = ANY (ARRAY(SELECT chat_id FROM ready WHERE thaws)))
-	SELECT l.n, CASE WHEN h.parked THEN '0' WHEN h.over THEN '10 ms' ELSE greatest('0', h.due - now()) END::interval, h.over AND NOT h.parked,
-	       l.telegram_chat_id, l.private, coalesce(i.language, l.language), l.tables, l.dark_charts,
-	       coalesce(CASE WHEN i.id = i.first THEN (
+	SELECT l.n, CASE WHEN h.parked THEN '0' WHEN h.over THEN '10 ms' ELSE greatest('0', h.due - now()) END::interval AS wait,
+	       h.over AND NOT h.parked AS over, l.telegram_chat_id AS external_chat, l.private, coalesce(i.language, l.language) AS language,
+	       l.tables, l.dark_charts AS dark, coalesce(CASE WHEN i.id = i.first THEN (
 	           SELECT true FROM outbox o
 	           WHERE o.finished_at IS NULL AND ` + rowPosition + ` > (l.chat_id, l.lane, i.last)
 	             AND ` + rowLane + ` <= (l.chat_id, l.lane)
-	           ORDER BY ` + inOrder + ` LIMIT 1) END, false),
-	       coalesce(i.action, ''), coalesce(i.purpose, ''), coalesce(i.thread_id, 0), coalesce(i.object, ''),
-	       coalesce(i.edited_message_id, m.telegram_message_id, 0), coalesce(m.fingerprint, ''),
+	           ORDER BY ` + inOrder + ` LIMIT 1) END, false) AS more,
+	       coalesce(i.action, '') AS action, coalesce(i.purpose, '') AS purpose, coalesce(i.thread_id, 0) AS thread,
+	       coalesce(i.object, '') AS object, coalesce(i.edited_message_id, m.telegram_message_id, 0) AS target,
+	       coalesce(m.fingerprint, '') AS known_fingerprint,
 	       ` + itemColumns + `
 	FROM lane l JOIN head h USING (n) LEFT JOIN taken i USING (n)
 	LEFT JOIN ensured_messages m ON i.action = 'ensure' AND m.chat_id = i.chat_id AND m.object = i.object
@@ -112,28 +109,27 @@ const takeRows = `
 //   - or as many new notices of the same topic as can be sent together, at most merge;
 //   - or whatever else comes first, alone.
 func queueTake(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, merge int, turns []outbox.Turn) {
+	type takenRow struct {
+		N    int // of the turn, from 1
+		Wait time.Duration
+		Over bool
+		outbox.Message
+		outbox.Item // zero if nothing was taken
+	}
 	batch.Queue(takeRows, chats, kinds, merge).Query(func(rows pgx.Rows) error {
-		var n int
-		var wait time.Duration
-		var over bool
-		var m outbox.Message
-		var i outbox.Item
-		fields := append([]any{&n, &wait, &over, &m.ExternalChat, &m.Private, &m.Language, &m.Tables, &m.Dark, &m.More, &m.Action, &m.Purpose,
-			&m.Thread, &m.Object, &m.Target, &m.KnownFingerprint}, itemFields(&i)...)
-		_, err := pgx.ForEachRow(rows, fields, func() error {
-			turn := &turns[n-1]
+		taken, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[takenRow])
+		for _, r := range taken {
+			turn := &turns[r.N-1]
 			switch {
-			case i.ID == 0:
-				turn.Wait, turn.Over = wait, over
+			case r.ID == 0:
+				turn.Wait, turn.Over = r.Wait, r.Over
 			case turn.Message == nil:
-				m.Lane, m.Row, m.Items = turn.Lane, i, []outbox.Item{i}
-				message := m
-				turn.Message = &message
+				r.Lane, r.Row, r.Items = turn.Lane, r.Item, []outbox.Item{r.Item}
+				turn.Message = &r.Message
 			default:
-				turn.Message.Items = append(turn.Message.Items, i)
+				turn.Message.Items = append(turn.Message.Items, r.Item)
 			}
-			return nil
-		})
+		}
 		return err
 	})
 }

@@ -11,7 +11,8 @@ import (
 // nothing to edit. So it is for summaries.
 func queueEdits(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns []outbox.Turn) {
 	const sql = `
-		SELECT l.n, mm.telegram_message_id, mm.fingerprint, mm.covered, coalesce(mm.language, c.language), coalesce(i.found, 0),
+		SELECT l.n, mm.telegram_message_id AS target, mm.fingerprint AS known, mm.covered, coalesce(mm.language, c.language) AS language,
+		       coalesce(i.found, 0) AS found,
 		       ` + itemColumns + `
 		FROM unnest($1::bigint[], $2::smallint[]) WITH ORDINALITY AS l (chat_id, lane, n)
 		CROSS JOIN LATERAL (SELECT o.* FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT 1) AS o
@@ -27,26 +28,29 @@ func queueEdits(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns 
 		    WHERE i.batch = first.batch AND i.telegram_message_id = mm.telegram_message_id) AS i ON true
 		WHERE o.action = 'edit' AND o.state = 'sending' AND o.tried_at = now()
 		ORDER BY l.n, i.id`
+	type editedRow struct {
+		N              int // of the turn, from 1
+		Target         int64
+		Known          string // the fingerprint
+		Covered, Found int    // how many items the message has, and how many of them are known
+		Language       string
+		outbox.Item
+	}
 	batch.Queue(sql, chats, kinds).Query(func(rows pgx.Rows) error {
-		var n, covered, found int
-		var target int64
-		var known, language string
-		var i outbox.Item
-		fields := append([]any{&n, &target, &known, &covered, &language, &found}, itemFields(&i)...)
-		_, err := pgx.ForEachRow(rows, fields, func() error {
-			m := turns[n-1].Message
-			if m == nil || covered > 1 && found != covered {
-				return nil
+		edited, err := pgx.CollectRows(rows, pgx.RowToStructByName[editedRow])
+		for _, r := range edited {
+			m := turns[r.N-1].Message
+			if m == nil || r.Covered > 1 && r.Found != r.Covered {
+				continue
 			}
 			if m.Target == 0 {
-				m.Target, m.KnownFingerprint, m.Language, m.Items = target, known, language, nil
+				m.Target, m.KnownFingerprint, m.Language, m.Items = r.Target, r.Known, r.Language, nil
 			}
-			if i.ID == 0 { // the row that was sent is not kept any more
-				i = m.Row
+			if r.ID == 0 { // the row that was sent is not kept any more
+				r.Item = m.Row
 			}
-			m.Items = append(m.Items, i)
-			return nil
-		})
+			m.Items = append(m.Items, r.Item)
+		}
 		return err
 	})
 }

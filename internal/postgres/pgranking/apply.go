@@ -26,42 +26,50 @@ func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 	return s.write(ctx, c)
 }
 
-// write writes a command by itself. It sends one pipelined batch, which the server runs as one transaction, always in the same order, which
-// is the order of locks: lease, new chat, group, key, people, standings by id, match, notices, prompt and timer, chat. The end of the
-// batch commits it; only a locked store is inside a transaction, and sends the COMMIT. A statement that does not find what was read must
-// raise an error in the server, because the rest of the batch would be committed otherwise: a false condition cannot be cast to the domain
-// unchanged, and that is a conflict.
+// write writes a command by itself. It sends one pipelined batch, which the server runs as one transaction.
 func (s *Store) write(ctx context.Context, c ranking.Changes) error {
 	var batch pgx.Batch
-	now := s.Now()
 	s.lease.Require(&batch)
-	queueNewChat(&batch, c.Seen, c.Chat)
+	if err := queueChanges(&batch, s.Now(), c); err != nil {
+		return err
+	}
+	return s.sendChanges(ctx, s.db, &batch, c)
+}
+
+// queueChanges queues what a command writes, always in the same order, which is the order of locks after that of the lease: new chat, group,
+// key, people, standings by id, match, notices, prompt and timer, chat. A statement that does not find what was read must raise an error in
+// the server, because the rest of the batch would be committed otherwise: a false condition cannot be cast to the domain unchanged, and that
+// is a conflict.
+func queueChanges(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
+	queueNewChat(batch, c.Seen, c.Chat)
 	matches, _ := c.Effect.(ranking.NewMatches)
 	switch {
 	case len(matches) > 0:
-		queueNumbers(&batch, []ranking.GroupID{matches[0].Group})
+		queueNumbers(batch, []ranking.GroupID{matches[0].Group})
 	case len(c.Seen.People) > 0: // nobody else adds the same names
 		batch.Queue(`SELECT FROM groups WHERE id = $1 FOR NO KEY UPDATE`, c.Seen.Group)
 	}
-	queueKeys(&batch, keysOf(c))
-	queueMessage(&batch, c)
-	queueSeenPeople(&batch, c.Seen)
-	if err := queueEffect(&batch, now, c); err != nil {
+	queueKeys(batch, keysOf(c))
+	queueMessage(batch, c)
+	queueSeenPeople(batch, c.Seen)
+	if err := queueEffect(batch, now, c); err != nil {
 		return err
 	}
-	if err := queueNotices(&batch, now, c); err != nil {
+	if err := queueNotices(batch, now, c); err != nil {
 		return err
 	}
-	queueClosedPrompt(&batch, c)
-	queueFired(&batch, c)
-	queueChangedChat(&batch, c.Seen, c.Chat)
-	queuePresence(&batch, c)
-	queueEffectOnChat(&batch, c)
-	if s.commits {
-		batch.Queue(`COMMIT`)
-	}
+	queueClosedPrompt(batch, c)
+	queueFired(batch, c)
+	queueChangedChat(batch, c.Seen, c.Chat)
+	queuePresence(batch, c)
+	queueEffectOnChat(batch, c)
+	return nil
+}
+
+// sendChanges sends a batch that writes a command and commits it.
+func (s *Store) sendChanges(ctx context.Context, db querier, batch *pgx.Batch, c ranking.Changes) error {
 	crashpoint.At(crashpoint.Applying)
-	if err := postgres.Translate(s.db.SendBatch(ctx, &batch).Close()); err != nil {
+	if err := postgres.Translate(db.SendBatch(ctx, batch).Close()); err != nil {
 		if errors.Is(err, ranking.ErrHandled) {
 			s.wakeHandled(c.Chat)
 		}
@@ -242,7 +250,7 @@ func queueKeys(batch *pgx.Batch, keys []handledKey) {
 func queueMessage(batch *pgx.Batch, c ranking.Changes) {
 	message := c.Message
 	if matches, ok := c.Effect.(ranking.NewMatches); ok {
-		message, _, _ = strings.Cut(matches[0].Key, "#")
+		message, _, _ = strings.Cut(matches[0].Key, ranking.FurtherMatch)
 	}
 	if c.Keyless || message == "" || message == c.Key {
 		return

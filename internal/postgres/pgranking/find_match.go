@@ -1,6 +1,8 @@
 package pgranking
 
 import (
+	"time"
+
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
@@ -10,24 +12,24 @@ import (
 
 // queueMatchesMeant reads the matches of a chat that a reference means.
 func queueMatchesMeant(batch *pgx.Batch, q ranking.Query, ref ranking.MatchRef, found *[]ranking.StoredMatch) {
-	sql, args := matchQuery(q.Chat.ID, ref, q.Sender)
+	sql, args := matchQuery(q.Chat.ID, ref, q.Sender, false)
 	if sql == "" {
 		return
 	}
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
-		*found, err = pgx.CollectRows(rows, scanMatch)
+		*found, err = collectStoredMatches(rows)
 		return err
 	})
 }
 
 // queueLastCounted reads the last match that counts of those that the sender played or reported.
 func queueLastCounted(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
-	sql, args := matchQuery(q.Chat.ID, ranking.MatchRef{LastCounted: true}, q.Sender)
+	sql, args := matchQuery(q.Chat.ID, ranking.MatchRef{}, q.Sender, true)
 	if sql == "" {
 		return
 	}
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
-		matches, err := pgx.CollectRows(rows, scanMatch)
+		matches, err := collectStoredMatches(rows)
 		if len(matches) > 0 {
 			snap.Counted = &matches[0]
 		}
@@ -35,33 +37,57 @@ func queueLastCounted(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot)
 	})
 }
 
-func scanMatch(row pgx.CollectableRow) (m ranking.StoredMatch, err error) {
-	var points [][]int16
-	err = row.Scan(&m.ID, &m.Ladder, &m.Number, &m.Result.A, &m.Result.B, &points, &m.PlayedAt, &m.Undone,
-		(*zeronull.Timestamptz)(&m.UndoneAt), &m.UndoneBy, &m.Changes, &m.Later,
-		&m.ReportedBy, &m.Players[0], &m.Players[1], &m.SamePerson, &m.SidesSwapped, &m.Key, &m.Asked)
-	m.Result.Sets = setScores(points)
-	return m, err
+// storedMatch is a row of matchColumns.
+type storedMatch struct {
+	ID     ranking.MatchID
+	Key    string
+	Ladder ranking.LadderID
+	Number int
+	resultRow
+	PlayedAt     time.Time
+	UndoneAt     zeronull.Timestamptz
+	UndoneBy     ranking.PlayerID
+	Changes      int
+	Later        int
+	ReportedBy   ranking.PlayerID
+	SideA, SideB []ranking.PlayerID
+	SidesSwapped bool
+	SamePerson   bool
+	Asked        []ranking.PlayerID
+}
+
+func collectStoredMatches(rows pgx.Rows) ([]ranking.StoredMatch, error) {
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[storedMatch])
+	return postgres.Column(found, storedMatch.match), err
+}
+
+func (m storedMatch) match() ranking.StoredMatch {
+	undoneAt := time.Time(m.UndoneAt)
+	return ranking.StoredMatch{
+		ID: m.ID, Key: m.Key, Ladder: m.Ladder, Number: m.Number, Result: m.result(), PlayedAt: m.PlayedAt,
+		Undone: !undoneAt.IsZero(), UndoneAt: undoneAt, UndoneBy: m.UndoneBy, Changes: m.Changes, Later: m.Later, ReportedBy: m.ReportedBy,
+		Players: [2][]ranking.PlayerID{m.SideA, m.SideB}, SidesSwapped: m.SidesSwapped, SamePerson: m.SamePerson, Asked: m.Asked,
+	}
 }
 
 // matchColumns reads the matches of a chat that a condition selects.
 var matchColumns = `
-		SELECT m.id, m.ladder_id, m.number, m.score_a, m.score_b, m.sets, m.played_at, m.undone_at IS NOT NULL,
-		       m.undone_at, coalesce(m.undone_by, 0), m.changes,
-		       g.last_match_number - m.number,
-		       coalesce(m.reported_by, 0),
-		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place),
-		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2 ORDER BY mp.place),
+		SELECT m.id, m.idempotency_key AS key, m.ladder_id AS ladder, m.number, m.score_a, m.score_b, m.sets, m.played_at, m.undone_at,
+		       coalesce(m.undone_by, 0) AS undone_by, m.changes, g.last_match_number - m.number AS later,
+		       coalesce(m.reported_by, 0) AS reported_by,
+		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place) AS side_a,
+		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2 ORDER BY mp.place) AS side_b,
+		       ` + postgres.SidesSwapped + ` AS sides_swapped,
 		       EXISTS (SELECT FROM match_players mp WHERE mp.match_id = m.id
-		               AND (SELECT p.merged_into FROM players p WHERE p.id = mp.player_id) IS NOT NULL),
-		       ` + postgres.SidesSwapped + `, m.idempotency_key,
+		               AND (SELECT p.merged_into FROM players p WHERE p.id = mp.player_id) IS NOT NULL) AS same_person,
 		       ARRAY(SELECT coalesce(answerer_id, 0) FROM prompts WHERE match_id = m.id AND closed_at IS NULL
-		             AND (delivered_at IS NOT NULL OR asked_at > now() - ` + promptWindow + `))
+		             AND (delivered_at IS NOT NULL OR asked_at > now() - ` + promptWindow + `)) AS asked
 		FROM groups g JOIN matches m ON m.group_id = g.id
 		WHERE g.chat_id = ` + postgres.ThisChat + ` AND `
 
-// matchQuery returns the query for the match that is meant, or for those of a message. It is empty if the last match of nobody is meant.
-func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranking.Person) (sql string, args []any) {
+// matchQuery returns the query for the match that is meant, or for those of a message; for the sender's last match that counts, if counts is
+// true and no other one is meant. It is empty if the last match of nobody is meant.
+func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranking.Person, counts bool) (sql string, args []any) {
 	match := matchColumns
 	byID := match + `m.id = $2`
 	byNumber := match + `m.number = $2`
@@ -70,7 +96,7 @@ func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranki
 		    SELECT mm.match_id FROM match_messages mm WHERE mm.telegram_chat_id = $1 AND mm.telegram_message_id = $2
 		    UNION ALL
 		    SELECT made.id FROM generate_series(1, $4::integer) AS n CROSS JOIN LATERAL (
-		        SELECT * FROM matches WHERE idempotency_key = $3 || CASE WHEN n > 1 THEN '#' || n ELSE '' END LIMIT 1) AS made))
+		        SELECT * FROM matches WHERE idempotency_key = $3 || CASE WHEN n > 1 THEN '` + ranking.FurtherMatch + `' || n ELSE '' END LIMIT 1) AS made))
 		ORDER BY m.number`
 	last := match + `m.number = (
 		    SELECT max(number) FROM players sender CROSS JOIN LATERAL (
@@ -99,7 +125,7 @@ func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranki
 	case sender != nil && ref.LastUndone:
 		return lastUndone, []any{chat, sender.ID}
 	case sender != nil:
-		return last, []any{chat, sender.ID, ref.LastCounted}
+		return last, []any{chat, sender.ID, counts}
 	}
 	return "", nil
 }

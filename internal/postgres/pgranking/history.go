@@ -3,6 +3,7 @@ package pgranking
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -12,6 +13,10 @@ import (
 
 // MatchHistory implements ranking.Store.
 func (s *Store) MatchHistory(ctx context.Context, ladder ranking.LadderID, from int) (ranking.MatchHistory, error) {
+	return matchHistory(ctx, s.db, ladder, from)
+}
+
+func matchHistory(ctx context.Context, db querier, ladder ranking.LadderID, from int) (ranking.MatchHistory, error) {
 	// the array is built once; a join would scan all matches of each player in the ladder
 	const playing = postgres.RankedPlayers + `$1 AND s.player_id = ANY (ARRAY(
 		    SELECT DISTINCT mp.player_id FROM matches m JOIN match_players mp ON mp.match_id = m.id
@@ -35,7 +40,7 @@ func (s *Store) MatchHistory(ctx context.Context, ladder ranking.LadderID, from 
 			return nil
 		})
 	})
-	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
+	if err := db.SendBatch(ctx, &batch).Close(); err != nil {
 		return history, fmt.Errorf("read match history: %w", postgres.Translate(err))
 	}
 	return history, nil
@@ -49,43 +54,72 @@ const ofLadder = `m.group_id = (SELECT group_id FROM ladders WHERE id = $1) AND 
 
 // playedMatches has one row for each player in a match.
 const playedMatches = `
-	SELECT m.id, m.number, m.k_factor, m.provisional_k_factor, m.provisional_matches, m.margin_of_victory,
-	       m.score_a, m.score_b, m.sets, m.played_at, m.undone_at IS NOT NULL, coalesce(m.upset, 0), mp.player_id, mp.side,
-	       coalesce(h.id, 0), coalesce(h.elo_before, 0), coalesce(h.elo_after, 0), coalesce(h.k_factor, 0),
-	       coalesce(h.best_before, 0), coalesce(h.streak_before, 0), coalesce(h.longest_before, 0)
+	SELECT m.id, m.number, m.k_factor AS k, m.provisional_k_factor AS provisional_k, m.provisional_matches, m.margin_of_victory AS margin,
+	       m.score_a, m.score_b, m.sets, m.played_at, m.undone_at IS NOT NULL AS undone, coalesce(m.upset, 0) AS upset,
+	       mp.player_id AS player, mp.side, coalesce(h.id, 0) AS entry, coalesce(h.elo_before, 0) AS before, coalesce(h.elo_after, 0) AS after,
+	       coalesce(h.k_factor, 0) AS player_k, coalesce(h.best_before, 0) AS best_before, coalesce(h.streak_before, 0) AS streak_before,
+	       coalesce(h.longest_before, 0) AS longest_before
 	FROM matches m
 	JOIN match_players mp ON mp.match_id = m.id
 	LEFT JOIN elo_history h ON h.match_id = m.id AND h.player_id = mp.player_id AND h.superseded_at IS NULL
 	WHERE ` + ofLadder + ` AND m.number >= $2
 	ORDER BY m.number, mp.side, mp.place, mp.player_id`
 
+// playedRow is a row of playedMatches.
+type playedRow struct {
+	ID                                  ranking.MatchID
+	Number                              int
+	K, ProvisionalK, ProvisionalMatches int
+	Margin                              bool
+	resultRow
+	PlayedAt                                time.Time
+	Undone                                  bool
+	Upset                                   int
+	Player                                  ranking.PlayerID
+	Side                                    int
+	Entry                                   ranking.HistoryID // zero for none, as all that follows
+	Before, After                           int
+	PlayerK                                 int
+	BestBefore, StreakBefore, LongestBefore int
+}
+
+func (r playedRow) match() ranking.PlayedMatch {
+	return ranking.PlayedMatch{
+		ID: r.ID, Number: r.Number, Result: r.result(), PlayedAt: r.PlayedAt, Undone: r.Undone, Upset: r.Upset,
+		RatingRules: ranking.RatingRules{
+			K: r.K, Provisional: ranking.Provisional{K: r.ProvisionalK, Matches: r.ProvisionalMatches}, Margin: r.Margin,
+		},
+	}
+}
+
+func (r playedRow) part() ranking.Part {
+	p := ranking.Part{Player: r.Player, Side: r.Side}
+	if r.Entry != 0 {
+		p.Entry = &ranking.Entry{
+			ID: r.Entry, Before: r.Before, After: r.After, K: r.PlayerK,
+			BestBefore: r.BestBefore, StreakBefore: r.StreakBefore, LongestBefore: r.LongestBefore,
+		}
+	}
+	return p
+}
+
 // eachMatch assembles the rows of playedMatches into matches, one after the other.
 func eachMatch(rows pgx.Rows, yield func(ranking.PlayedMatch) error) error {
 	var current ranking.PlayedMatch
 	for rows.Next() {
-		var m ranking.PlayedMatch
-		var p ranking.Part
-		var e ranking.Entry
-		var points [][]int16
-		err := rows.Scan(&m.ID, &m.Number, &m.K, &m.Provisional.K, &m.Provisional.Matches, &m.Margin,
-			&m.A, &m.B, &points, &m.PlayedAt, &m.Undone, &m.Upset, &p.Player, &p.Side,
-			&e.ID, &e.Before, &e.After, &e.K, &e.BestBefore, &e.StreakBefore, &e.LongestBefore)
+		r, err := pgx.RowToStructByName[playedRow](rows)
 		if err != nil {
 			return fmt.Errorf("read match history: %w", err)
 		}
-		if e.ID != 0 {
-			p.Entry = &e
-		}
-		if m.ID != current.ID {
+		if r.ID != current.ID {
 			if current.ID != 0 {
 				if err := yield(current); err != nil {
 					return err
 				}
 			}
-			current = m
-			current.Sets = setScores(points)
+			current = r.match()
 		}
-		current.Parts = append(current.Parts, p)
+		current.Parts = append(current.Parts, r.part())
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("read match history: %w", err)

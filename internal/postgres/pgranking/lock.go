@@ -13,8 +13,8 @@ import (
 
 // locked is an open transaction that locks a group.
 type locked struct {
-	*Store // whose statements run in the transaction; a write commits it
-	conn   *pgxpool.Conn
+	conn  *pgxpool.Conn // of the transaction, nil once it is released
+	store *Store
 }
 
 // Lock implements ranking.Store.
@@ -24,8 +24,7 @@ func (s *Store) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, rank
 	if err != nil {
 		return nil, snap, fmt.Errorf("lock the group: %w", postgres.Translate(err))
 	}
-	l := &locked{s.inside(conn), conn}
-	l.commits = true
+	l := &locked{conn, s}
 	var batch pgx.Batch
 	var held int64
 	batch.Queue(`BEGIN`)
@@ -47,6 +46,21 @@ func (s *Store) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, rank
 		s.wakeHandled(snap.ChatID)
 	}
 	return l, snap, nil
+}
+
+// Apply implements ranking.Locked.
+func (l *locked) Apply(ctx context.Context, c ranking.Changes) error {
+	var batch pgx.Batch
+	if err := queueChanges(&batch, l.store.Now(), c); err != nil {
+		return err
+	}
+	batch.Queue(`COMMIT`)
+	return l.store.sendChanges(ctx, l.conn, &batch, c)
+}
+
+// MatchHistory implements ranking.Locked.
+func (l *locked) MatchHistory(ctx context.Context, ladder ranking.LadderID, from int) (ranking.MatchHistory, error) {
+	return matchHistory(ctx, l.conn, ladder, from)
 }
 
 // Rewrite implements ranking.Locked.

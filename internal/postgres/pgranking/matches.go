@@ -139,6 +139,20 @@ func setsText(sets []ranking.Score) *string {
 	return &text
 }
 
+// resultRow is the result of a match as its columns have it.
+type resultRow struct {
+	ScoreA, ScoreB int
+	Sets           [][]int16
+}
+
+func (r resultRow) result() ranking.Result {
+	result := ranking.Result{Score: ranking.Score{A: r.ScoreA, B: r.ScoreB}}
+	for _, points := range r.Sets {
+		result.Sets = append(result.Sets, ranking.Score{A: int(points[0]), B: int(points[1])})
+	}
+	return result
+}
+
 // setPoints returns the points of sets in their stored form: nil, or an array of pairs.
 func setPoints(sets []ranking.Score) [][]int16 {
 	var points [][]int16
@@ -146,13 +160,4 @@ func setPoints(sets []ranking.Score) [][]int16 {
 		points = append(points, []int16{int16(s.A), int16(s.B)})
 	}
 	return points
-}
-
-// setScores is the opposite of setPoints.
-func setScores(points [][]int16) []ranking.Score {
-	var sets []ranking.Score
-	for _, p := range points {
-		sets = append(sets, ranking.Score{A: int(p[0]), B: int(p[1])})
-	}
-	return sets
 }

@@ -20,16 +20,19 @@ var promptWindow = fmt.Sprintf(`interval '%d seconds'`, int(ranking.PromptWindow
 
 // foundPrompt reads a prompt of a chat.
 const foundPrompt = `
-		SELECT p.id, p.kind, coalesce(p.match_id, 0), p.match_changes, coalesce(m.number, 0), coalesce(m.idempotency_key, ''), coalesce(p.answerer_id, 0),
-		       coalesce(p.telegram_message_id, 0), p.closed_at IS NOT NULL, p.request
+		SELECT p.id, p.kind, coalesce(p.match_id, 0) AS match, p.match_changes AS changes, coalesce(m.number, 0) AS number,
+		       coalesce(m.idempotency_key, '') AS key, coalesce(p.answerer_id, 0) AS answerer, coalesce(p.telegram_message_id, 0) AS message,
+		       p.closed_at IS NOT NULL AS closed, p.request
 		FROM prompts p LEFT JOIN matches m ON m.id = p.match_id
 		WHERE p.id = $2 AND p.chat_id = ` + postgres.ThisChat
 
 func queueFoundPrompt(batch *pgx.Batch, chat ranking.ExternalChatID, id ranking.PromptID, found **ranking.Prompt) {
-	batch.Queue(foundPrompt, chat, id).QueryRow(func(row pgx.Row) error {
-		var p ranking.Prompt
-		var request []byte
-		err := row.Scan(&p.ID, &p.Kind, &p.Match, &p.Changes, &p.Number, &p.Key, &p.Answerer, &p.Message, &p.Closed, &request)
+	type promptRow struct {
+		ranking.Prompt
+		Request []byte // Report, Wizard or Which, as the kind says
+	}
+	batch.Queue(foundPrompt, chat, id).Query(func(rows pgx.Rows) error {
+		p, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByNameLax[promptRow])
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			return nil
@@ -38,16 +41,16 @@ func queueFoundPrompt(batch *pgx.Batch, chat ranking.ExternalChatID, id ranking.
 		}
 		switch p.Kind {
 		case ranking.PromptReport:
-			err = json.Unmarshal(request, &p.Report)
+			err = json.Unmarshal(p.Request, &p.Report)
 		case ranking.PromptWizard:
-			err = json.Unmarshal(request, &p.Wizard)
+			err = json.Unmarshal(p.Request, &p.Wizard)
 		case ranking.PromptWhich:
-			err = json.Unmarshal(request, &p.Which)
+			err = json.Unmarshal(p.Request, &p.Which)
 		}
 		if err != nil {
 			return fmt.Errorf("decode the prompt: %w", err)
 		}
-		*found = &p
+		*found = &p.Prompt
 		return nil
 	})
 }
@@ -83,7 +86,7 @@ func queueWizard(batch *pgx.Batch, c *ranking.ChangedWizard) {
 }
 
 // promptTimer is the key of the timer of the prompt with this id, as ranking.PromptID.Timer returns it.
-const promptTimer = `'t:prompt:' || id`
+const promptTimer = `'` + ranking.PromptTimer + `' || id`
 
 // queueClosedPrompt closes a prompt, provided that it is open, and deletes its timer unless queueFired does. It comes after the
 // notices, because the dispatcher locks those before prompts and timers too.

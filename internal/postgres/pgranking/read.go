@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
@@ -72,14 +73,13 @@ func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	const sql = `
 		SELECT EXISTS (SELECT FROM handled_commands WHERE key = $2)
-		       OR EXISTS (SELECT FROM handled_commands WHERE key = $3 AND outcome <> 'refused'),
-		       coalesce(c.id, CASE WHEN $4 THEN nextval('chats_id_seq') ELSE 0 END), coalesce(c.telegram_chat_id, 0), coalesce(c.kind, ''),
-		       coalesce(c.title, ''), coalesce(c.language, ''), coalesce(c.tables, false), NOT coalesce(c.celebrations, true),
-		       coalesce(c.dark_charts, false), coalesce(g.id, CASE WHEN $5 THEN nextval('groups_id_seq') ELSE 0 END),
-		       coalesce(l.id, CASE WHEN $5 THEN nextval('ladders_id_seq') ELSE 0 END), coalesce(l.start_elo, 0), coalesce(l.k_factor, 0),
-		       coalesce(l.draws_allowed, false), coalesce(l.uneven_teams_allowed, false), coalesce(l.provisional_k_factor, 0),
-		       coalesce(l.provisional_matches, 0), coalesce(l.margin_of_victory, false), c.greeted_at, c.added_at,
-		       $4 AND c.id IS NULL, $5 AND g.id IS NULL
+		       OR EXISTS (SELECT FROM handled_commands WHERE key = $3 AND outcome <> 'refused') AS handled,
+		       coalesce(c.id, CASE WHEN $4 THEN nextval('chats_id_seq') ELSE 0 END) AS chat, $4 AND c.id IS NULL AS new_chat,
+		       coalesce(c.telegram_chat_id, 0) AS external_chat, coalesce(c.kind, '') AS kind, coalesce(c.title, '') AS title,
+		       coalesce(c.language, '') AS language, coalesce(c.tables, false) AS tables, NOT coalesce(c.celebrations, true) AS no_celebrations,
+		       coalesce(c.dark_charts, false) AS dark_charts, c.greeted_at, c.added_at,
+		       coalesce(g.id, CASE WHEN $5 THEN nextval('groups_id_seq') ELSE 0 END) AS "group", $5 AND g.id IS NULL AS new_group,
+		       coalesce(l.id, CASE WHEN $5 THEN nextval('ladders_id_seq') ELSE 0 END) AS ladder, ` + ladderRules + `
 		FROM (VALUES (true)) AS one
 		LEFT JOIN LATERAL (
 		    SELECT * FROM chats WHERE telegram_chat_id = $1
@@ -88,21 +88,58 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		LEFT JOIN groups g ON g.chat_id = c.id
 		LEFT JOIN ladders l ON l.group_id = g.id AND l.is_default`
 	adds := !q.KnownChat
-	batch.Queue(sql, q.Chat.ID, q.Key, zeronull.Text(q.Message), adds, adds && q.Chat.IsGroup()).QueryRow(func(row pgx.Row) error {
-		c, l := &snap.Chat, &snap.Ladder
-		err := row.Scan(&snap.Handled, &snap.ChatID, &c.ID, &c.Kind, &c.Title, &snap.Display.Language, &snap.Display.Tables,
-			&snap.Display.NoCelebrations, &snap.Display.DarkCharts, &snap.Group, &l.ID, &l.Start, &l.K, &l.DrawsAllowed,
-			&l.UnevenTeamsAllowed, &l.Provisional.K, &l.Provisional.Matches, &l.Margin, (*zeronull.Timestamptz)(&snap.Greeted),
-			(*zeronull.Timestamptz)(&snap.Added), &snap.NewChat, &snap.NewGroup)
+	batch.Queue(sql, q.Chat.ID, q.Key, zeronull.Text(q.Message), adds, adds && q.Chat.IsGroup()).Query(func(rows pgx.Rows) error {
+		r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[readChat])
+		snap.Handled, snap.ChatID, snap.NewChat, snap.Group, snap.NewGroup = r.Handled, r.Chat, r.NewChat, r.Group, r.NewGroup
+		snap.Chat, snap.Display = ranking.Chat{ID: r.ExternalChat, Kind: r.Kind, Title: r.Title}, r.Display
+		snap.Ladder = ranking.Ladder{ID: r.Ladder, Rules: r.rules()}
+		snap.Greeted, snap.Added = time.Time(r.GreetedAt), time.Time(r.AddedAt)
 		if snap.NewChat {
 			snap.Chat, snap.Display.Language = q.Chat, cmp.Or(q.Chat.Language, ranking.DefaultLanguage)
 			snap.Chat.Language = ""
 		}
 		if snap.NewGroup {
-			l.Rules = ranking.DefaultRules()
+			snap.Ladder.Rules = ranking.DefaultRules()
 		}
 		return err
 	})
+}
+
+// readChat is a chat with its group and ladder.
+type readChat struct {
+	Handled      bool
+	Chat         ranking.ChatID
+	NewChat      bool
+	ExternalChat ranking.ExternalChatID
+	Kind         ranking.ChatKind
+	Title        string
+	ranking.Display
+	GreetedAt, AddedAt zeronull.Timestamptz
+	Group              ranking.GroupID
+	NewGroup           bool
+	Ladder             ranking.LadderID
+	rulesRow
+}
+
+// ladderRules are the columns of the rules of a ladder l, zeros if there is none.
+const ladderRules = `coalesce(l.start_elo, 0) AS start, coalesce(l.k_factor, 0) AS k, coalesce(l.draws_allowed, false) AS draws_allowed,
+		       coalesce(l.uneven_teams_allowed, false) AS uneven_teams_allowed, coalesce(l.provisional_k_factor, 0) AS provisional_k,
+		       coalesce(l.provisional_matches, 0) AS provisional_matches, coalesce(l.margin_of_victory, false) AS margin`
+
+type rulesRow struct {
+	Start, K                         int
+	DrawsAllowed, UnevenTeamsAllowed bool
+	ProvisionalK, ProvisionalMatches int
+	Margin                           bool
+}
+
+func (r rulesRow) rules() ranking.Rules {
+	return ranking.Rules{
+		Start: r.Start, DrawsAllowed: r.DrawsAllowed, UnevenTeamsAllowed: r.UnevenTeamsAllowed,
+		RatingRules: ranking.RatingRules{
+			K: r.K, Provisional: ranking.Provisional{K: r.ProvisionalK, Matches: r.ProvisionalMatches}, Margin: r.Margin,
+		},
+	}
 }
 
 // people is the query for people. %[1]s are further WITH queries, and %[2]s further columns.
@@ -111,19 +148,16 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 // its key even in a new database, where it would scan whole groups otherwise. The first $4 people who are unknown get an id. At
 // $5, the message showed those people for whom $6 is true: a mention does not mean an account that it shows with another username, unless
 // that is older than the sighting.
-const people = `
+var people = `
 		WITH here AS MATERIALIZED (
 		    SELECT g.id AS group_id, (SELECT id FROM ladders WHERE group_id = g.id AND is_default) AS ladder_id
 		    FROM (SELECT ` + postgres.ThisGroup + ` AS id OFFSET 0) AS g)%[1]s
-		SELECT coalesce(by_id.id, 0), coalesce(by_id.telegram_user_id, 0), coalesce(by_id.username, ''), coalesce(by_id.display_name, ''),
-		       coalesce(by_name.id, 0), coalesce(by_name.telegram_user_id, 0), coalesce(by_name.username, ''), coalesce(by_name.display_name, ''),
-		       coalesce(unclaimed.id, 0), 0, coalesce(unclaimed.username, ''), coalesce(unclaimed.display_name, ''),
+		SELECT ` + playerColumns("by_id") + `,
+		       ` + playerColumns("by_name") + `,
+		       ` + playerColumns("unclaimed") + `,
 		       seen.player_id IS NOT NULL, coalesce(seen.username, ''), seen.seen_at,
-		       coalesce(s.id, 0), coalesce(s.player_id, 0), coalesce(s.name, ''),
-		       coalesce(s.elo, 0), coalesce(s.start_elo, 0), coalesce(s.best_elo, 0), coalesce(s.longest_streak, 0), coalesce(s.version, 0),
-		       coalesce(s.played, 0), coalesce(s.won, 0), coalesce(s.drawn, 0), coalesce(s.lost, 0),
-		       coalesce(s.streak, 0), s.left_at, s.last_played_at,
-		       CASE WHEN person.place <= $4 AND coalesce(by_id.id, by_name.id, unclaimed.id) IS NULL THEN nextval('players_id_seq') ELSE 0 END%[2]s
+		       ` + postgres.StandingColumns + `,
+		       CASE WHEN person.place <= $4 AND coalesce(by_id.id, by_name.id, unclaimed.id) IS NULL THEN nextval('players_id_seq') ELSE 0 END AS added%[2]s
 		FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS person (user_id, username, place)
 		CROSS JOIN here
 		LEFT JOIN LATERAL (SELECT * FROM players WHERE telegram_user_id = nullif(person.user_id, 0) LIMIT 1) AS by_id ON true
@@ -179,7 +213,7 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 			k, err := scanKnown(row, people[place], further...)
 			place++
 			if err == nil && everybody != nil && snap.Everybody == nil {
-				err = json.Unmarshal(everybody, &snap.Everybody)
+				snap.Everybody, err = knownHere(everybody)
 			}
 			return k, err
 		})
@@ -200,13 +234,8 @@ func scanKnown(row pgx.CollectableRow, person ranking.Person, further ...any) (r
 	var seen ranking.Sighting
 	var s ranking.Standing
 	var added ranking.PlayerID
-	var fields []any
-	for i := range players {
-		p := &players[i]
-		fields = append(fields, &p.ID, &p.UserID, &p.Username, &p.Name)
-	}
-	fields = append(fields, &isSeen, &seen.Username, (*zeronull.Timestamptz)(&seen.At))
-	err := row.Scan(slices.Concat(fields, postgres.StandingFields(&s), []any{&added}, further)...)
+	err := row.Scan(slices.Concat(playerFields(&players[0]), playerFields(&players[1]), playerFields(&players[2]),
+		[]any{&isSeen, &seen.Username, (*zeronull.Timestamptz)(&seen.At)}, postgres.StandingFields(&s), []any{&added}, further)...)
 	var k ranking.Known
 	for i, to := range []**ranking.Player{&k.ByID, &k.ByUsername, &k.Unclaimed} {
 		if players[i].ID != 0 {
@@ -223,6 +252,14 @@ func scanKnown(row pgx.CollectableRow, person ranking.Person, further ...any) (r
 	return k, err
 }
 
+// playerColumns are the columns of a player, zeros if there is none.
+func playerColumns(p string) string {
+	return fmt.Sprintf(`coalesce(%[1]s.id, 0), coalesce(%[1]s.telegram_user_id, 0), coalesce(%[1]s.username, ''), coalesce(%[1]s.display_name, '')`, p)
+}
+
+// playerFields returns the scan targets for playerColumns.
+func playerFields(p *ranking.Player) []any { return []any{&p.ID, &p.UserID, &p.Username, &p.Name} }
+
 // everybody are those who are in a ladder, whose id must follow, with their names there. Whoever has just been merged into another player
 // is that one.
 const everybody = `
@@ -231,22 +268,40 @@ const everybody = `
 		JOIN players account ON account.id = coalesce(p.merged_into, p.id)
 		WHERE s.ladder_id = `
 
-// everybodyHere is the query for everybody in the ladder here, as a JSON array of ranking.Known.
+// everybodyHere is the query for everybody in the ladder here, as a JSON array of personHere.
 const everybodyHere = `
-		SELECT jsonb_agg(jsonb_build_object('Player', jsonb_build_object('ID', account.id, 'UserID', coalesce(account.telegram_user_id, 0),
-		           'Username', coalesce(account.username, ''), 'Name', s.name)) ORDER BY s.player_id)` + everybody + `(SELECT ladder_id FROM here)`
+		SELECT jsonb_agg(jsonb_build_object('player', account.id, 'user', account.telegram_user_id, 'username', account.username, 'name', s.name)
+		           ORDER BY s.player_id)` + everybody + `(SELECT ladder_id FROM here)`
+
+// personHere is somebody in the ladder here.
+type personHere struct {
+	Player   ranking.PlayerID `json:"player"`
+	User     ranking.UserID   `json:"user"`
+	Username string           `json:"username"`
+	Name     string           `json:"name"`
+}
+
+// knownHere decodes what everybodyHere returns.
+func knownHere(encoded []byte) (all []ranking.Known, err error) {
+	var people []personHere
+	err = json.Unmarshal(encoded, &people)
+	for _, p := range people {
+		all = append(all, ranking.Known{Player: &ranking.Player{ID: p.Player, UserID: p.User, Username: p.Username, Name: p.Name}})
+	}
+	return all, err
+}
 
 // queueEverybody reads who is in the default ladder of a chat.
 func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
-	const sql = `
-		SELECT account.id, coalesce(account.telegram_user_id, 0), coalesce(account.username, ''), s.name,
-		       s.id, s.player_id, s.name, s.elo, s.start_elo, s.best_elo, s.longest_streak, s.version,
-		       s.played, s.won, s.drawn, s.lost, s.streak, s.left_at, s.last_played_at` + everybody + postgres.ThisLadder + ` ORDER BY s.id`
+	sql := `
+		SELECT ` + playerColumns("account") + `,
+		       ` + postgres.StandingColumns + everybody + postgres.ThisLadder + ` ORDER BY s.id`
 	batch.Queue(sql, q.Chat.ID).Query(func(rows pgx.Rows) (err error) {
 		*all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (ranking.Known, error) {
 			var p ranking.Player
 			var s ranking.Standing
-			err := row.Scan(append([]any{&p.ID, &p.UserID, &p.Username, &p.Name}, postgres.StandingFields(&s)...)...)
+			err := row.Scan(append(playerFields(&p), postgres.StandingFields(&s)...)...)
+			p.Name = s.Name
 			k := ranking.Known{Player: &p}
 			if s.Player == p.ID {
 				k.Standing = &s
@@ -293,9 +348,10 @@ func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBe
 
 // leaders is the query for the players at the top of the ranking of the ladder here. $7 says since when they have played, and $8 how many
 // there are at most.
-const leaders = `
+var leaders = `
 		SELECT id, elo FROM group_players
-		WHERE ladder_id = (SELECT ladder_id FROM here) AND played >= 5 AND left_at IS NULL AND last_played_at > $7
+		WHERE ladder_id = (SELECT ladder_id FROM here) AND played >= ` + postgres.PlaceMatches + ` AND left_at IS NULL
+		  AND last_played_at > $7
 		ORDER BY elo DESC, id LIMIT $8`
 
 // largestUpset is the query for the largest upset in the ladder here that counts. The month begins at $9 and ends at $10.
@@ -312,9 +368,9 @@ const maxRecent = 200
 // queueEqualResults reads the recent matches of a group that may be the same as reported ones.
 func queueEqualResults(batch *pgx.Batch, q ranking.Query, recent *[]ranking.RecentMatch) {
 	const sql = `
-		SELECT m.number, m.score_a, m.score_b, m.sets, m.played_at, coalesce(m.reported_by, 0),
-		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1),
-		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2)
+		SELECT m.number, m.score_a, m.score_b, m.sets, m.played_at, coalesce(m.reported_by, 0) AS reported_by,
+		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1) AS side_a,
+		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2) AS side_b
 		FROM matches m
 		WHERE m.group_id = ` + postgres.ThisGroup + `
 		  AND m.played_at BETWEEN $2::timestamptz - $3::interval AND $2::timestamptz + $3::interval AND m.undone_at IS NULL
@@ -325,13 +381,21 @@ func queueEqualResults(batch *pgx.Batch, q ranking.Query, recent *[]ranking.Rece
 	for _, s := range q.EqualScores {
 		a, b = append(a, s.A), append(b, s.B)
 	}
-	batch.Queue(sql, q.Chat.ID, q.Equal, ranking.SameGameWindow, a, b, maxRecent).Query(func(rows pgx.Rows) (err error) {
-		*recent, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (m ranking.RecentMatch, err error) {
-			var points [][]int16
-			err = row.Scan(&m.Number, &m.Result.A, &m.Result.B, &points, &m.PlayedAt, &m.ReportedBy, &m.Players[0], &m.Players[1])
-			m.Result.Sets = setScores(points)
-			return m, err
-		})
+	type matchRow struct {
+		Number int
+		resultRow
+		PlayedAt     time.Time
+		ReportedBy   ranking.PlayerID
+		SideA, SideB []ranking.PlayerID
+	}
+	batch.Queue(sql, q.Chat.ID, q.Equal, ranking.SameGameWindow, a, b, maxRecent).Query(func(rows pgx.Rows) error {
+		matches, err := pgx.CollectRows(rows, pgx.RowToStructByName[matchRow])
+		for _, m := range matches {
+			*recent = append(*recent, ranking.RecentMatch{
+				Number: m.Number, Result: m.result(), PlayedAt: m.PlayedAt, ReportedBy: m.ReportedBy,
+				Players: [2][]ranking.PlayerID{m.SideA, m.SideB},
+			})
+		}
 		return err
 	})
 }
@@ -339,13 +403,14 @@ func queueEqualResults(batch *pgx.Batch, q ranking.Query, recent *[]ranking.Rece
 // queueRecentUsage counts what a sender has sent recently.
 func queueRecentUsage(batch *pgx.Batch, c ranking.RateEntry, usage *ranking.RecentUsage) {
 	batch.Queue(`
-		SELECT count(*) FILTER (WHERE rate_class = 'question' AND sent_at <= $2),
-		       count(*) FILTER (WHERE rate_class = 'result' AND sent_at <= $2),
-		       count(*) FILTER (WHERE rate_class = 'press' AND sent_at <= $2),
-		       count(*) FILTER (WHERE rate_class = 'slowed')
+		SELECT count(*) FILTER (WHERE rate_class = $4 AND sent_at <= $2),
+		       count(*) FILTER (WHERE rate_class = $5 AND sent_at <= $2),
+		       count(*) FILTER (WHERE rate_class = $6 AND sent_at <= $2),
+		       count(*) FILTER (WHERE rate_class = $7)
 		FROM handled_commands
 		WHERE sender = $1 AND sent_at > $2::timestamptz - $3::interval AND sent_at < $2::timestamptz + $3::interval`,
-		c.Sender, c.At, ranking.RateWindow).QueryRow(func(row pgx.Row) error {
+		c.Sender, c.At, ranking.RateWindow, ranking.RateQuestion, ranking.RateResult, ranking.RatePress, ranking.RateSlowed,
+	).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&usage.Questions, &usage.Results, &usage.Presses, &usage.Slowed)
 	})
 }

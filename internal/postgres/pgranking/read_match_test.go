@@ -64,8 +64,6 @@ func TestReadMatch(t *testing.T) {
 		"last of a player elsewhere":  {club, &zoe, ranking.MatchRef{}, ""},
 		"last of an unknown person":   {club, nobody, ranking.MatchRef{}, ""},
 		"last of an anonymous admin":  {club, nil, ranking.MatchRef{}, ""},
-		"last that counts":            {club, &alice, ranking.MatchRef{LastCounted: true}, "m:-100:2"},
-		"last that counts, elsewhere": {annex, &zoe, ranking.MatchRef{LastCounted: true}, "m:-200:2"},
 		"message in an unknown chat":  {attic, nil, ranking.MatchRef{Message: 71, Key: "k"}, ""},
 		"last in a known chat":        {club, &alice, ranking.MatchRef{}, "m:-100:3"},
 	} {
@@ -146,9 +144,16 @@ func TestReadLastCounted(t *testing.T) {
 	w.Record(t, "m1", alice, bob, 3, 1)
 	w.Record(t, "m2", alice, bob, 3, 1)
 	w.Undo(t, "u", bob, 2)
-	for name, want := range map[*ranking.Person]string{&alice: "m2 m1", &carol: " ", nil: " "} {
+	w.recordIn(t, annex, "m3", zoe, bob, 3, 1)
+	for _, tc := range []struct {
+		chat   ranking.Chat
+		sender *ranking.Person
+		want   string
+	}{
+		{club, &alice, "m2 m1"}, {club, &bob, "m2 m1"}, {annex, &zoe, "m3 m3"}, {club, &carol, " "}, {club, nil, " "},
+	} {
 		snap, err := w.Store.Read(t.Context(), ranking.Query{
-			Chat: club, Sender: name, Needs: ranking.Needs{Match: &ranking.MatchRef{}, LastCounted: true},
+			Chat: tc.chat, Sender: tc.sender, Needs: ranking.Needs{Match: &ranking.MatchRef{}, LastCounted: true},
 		})
 		dbtest.Must(t, err)
 		var last, counted string
@@ -158,8 +163,8 @@ func TestReadLastCounted(t *testing.T) {
 		if snap.Counted != nil {
 			counted = snap.Counted.Key
 		}
-		if got := last + " " + counted; got != want {
-			t.Errorf("the last match and the last that counts are %q, want %q", got, want)
+		if got := last + " " + counted; got != tc.want {
+			t.Errorf("the last match and the last that counts are %q, want %q", got, tc.want)
 		}
 	}
 }

@@ -92,12 +92,13 @@ func inLockOrder(changes []ranking.PlayerChange) []ranking.PlayerChange {
 // queuePlayer stores a change of a player, which a command in a group or in a private chat has shown.
 func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange) {
 	p := c.Player
-	if c.New {
+	switch {
+	case c.New:
 		batch.Queue(`
 			INSERT INTO players (id, telegram_user_id, group_id, username, display_name) OVERRIDING SYSTEM VALUE
 			VALUES ($1, nullif($2::bigint, 0), CASE WHEN $2 = 0 THEN $3::bigint END, nullif($4, ''), $5)`,
 			p.ID, p.UserID, group, p.Username, p.Name)
-	} else {
+	case !c.Mentioned:
 		// a player who was claimed by somebody else or merged in the meantime must not be claimed again
 		batch.Queue(`
 			WITH changed AS (
@@ -108,7 +109,8 @@ func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange
 			SELECT EXISTS (SELECT FROM changed)::unchanged`, p.ID, p.UserID, p.Username, p.Name)
 	}
 	if c.Standing != 0 {
-		batch.Queue(`UPDATE group_players SET name = $2 WHERE id = $1`, c.Standing, p.Name)
+		batch.Queue(`
+			UPDATE group_players s SET name = (SELECT display_name FROM players WHERE id = s.player_id) WHERE id = $1`, c.Standing)
 	}
 }
 

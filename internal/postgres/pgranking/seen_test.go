@@ -230,6 +230,22 @@ func TestAddedAtOnce(t *testing.T) {
 	}
 }
 
+// TestMentionOverwritesNothing: whoever is only mentioned keeps what a message has shown since the read, and is called so in the ladder.
+func TestMentionOverwritesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	w.Record(t, "m1", alice, bob, 3, 1)
+	read := w.Read(t, bob).People[0]
+	renamed := *read.Player
+	renamed.Username, renamed.Name = "robert", "Robert"
+	w.Upsert(t, ranking.PlayerChange{Player: renamed})
+	dbtest.Must(t, w.see(t, ranking.PlayerChange{Player: *read.Player, Mentioned: true, Standing: read.Standing.ID}))
+	again := w.Read(t, bob).People[0]
+	if *again.Player != renamed || again.Standing.Name != "Robert" {
+		t.Errorf("the player is %+v, and is called %s", again.Player, again.Standing.Name)
+	}
+}
+
 // TestSightings shows accounts with usernames, one after the other, each in the second given.
 func TestSightings(t *testing.T) {
 	t.Parallel()

@@ -33,7 +33,6 @@ type Store struct {
 	pool *pgxpool.Pool
 	// db is the pool, or an open transaction.
 	db      querier
-	commits bool          // a write commits the open transaction
 	results *resultWriter // nil: each result is written alone
 	// lease is required by every transaction that writes; nil: no lease is needed.
 	lease *postgres.Lease

@@ -3,10 +3,12 @@ package pgstats
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"elobot/internal/postgres"
+	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
 
@@ -15,7 +17,8 @@ import (
 // that no plan reads a whole table.
 func queueCounted(batch *pgx.Batch, matches *[]stats.Match, ids string, args ...any) {
 	sql := `
-		SELECT m.number, m.played_at, m.score_a, m.score_b, p.player_id, p.side, h.elo_before, h.elo_after, h.streak_before
+		SELECT m.number, m.played_at AS at, m.score_a, m.score_b, p.player_id AS player, p.side, h.id IS NOT NULL AS has_entry,
+		       coalesce(h.elo_before, 0) AS before, coalesce(h.elo_after, 0) AS after, coalesce(h.streak_before, 0) AS streak_before
 		FROM (` + ids + `) AS wanted
 		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = wanted.match_id LIMIT 1) AS m
 		CROSS JOIN LATERAL (SELECT * FROM match_players WHERE match_id = m.id OFFSET 0) AS p
@@ -23,29 +26,31 @@ func queueCounted(batch *pgx.Batch, matches *[]stats.Match, ids string, args ...
 		    SELECT * FROM elo_history WHERE match_id = m.id AND player_id = p.player_id AND superseded_at IS NULL LIMIT 1) AS h ON true
 		WHERE m.ladder_id = ` + postgres.ThisLadder + ` AND m.undone_at IS NULL
 		ORDER BY m.number, p.side, p.place`
+	type partRow struct {
+		Number         int
+		At             time.Time
+		ScoreA, ScoreB int
+		stats.Part
+		HasEntry bool
+	}
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
-		var m stats.Match
-		var p stats.Part
-		var before, after, streak *int
-		broken := make(map[int]bool) // by the number
-		_, err := pgx.ForEachRow(rows, []any{
-			&m.Number, &m.At, &m.Score.A, &m.Score.B, &p.Player, &p.Side, &before, &after, &streak,
-		}, func() error {
-			if before == nil {
-				broken[m.Number] = true
-				return nil
-			}
-			p.Before, p.After, p.StreakBefore = *before, *after, *streak
-			if n := len(*matches); n == 0 || (*matches)[n-1].Number != m.Number {
-				m.At = m.At.UTC()
-				*matches = append(*matches, m)
-			}
-			last := &(*matches)[len(*matches)-1]
-			last.Parts = append(last.Parts, p)
-			return nil
-		})
+		parts, err := pgx.CollectRows(rows, pgx.RowToStructByName[partRow])
 		if err != nil {
 			return fmt.Errorf("read matches: %w", err)
+		}
+		broken := make(map[int]bool) // by the number
+		for _, p := range parts {
+			if !p.HasEntry {
+				broken[p.Number] = true
+				continue
+			}
+			if n := len(*matches); n == 0 || (*matches)[n-1].Number != p.Number {
+				*matches = append(*matches, stats.Match{
+					MatchRef: stats.MatchRef{Number: p.Number, At: p.At.UTC()}, Score: ranking.Score{A: p.ScoreA, B: p.ScoreB},
+				})
+			}
+			last := &(*matches)[len(*matches)-1]
+			last.Parts = append(last.Parts, p.Part)
 		}
 		*matches = slices.DeleteFunc(*matches, func(m stats.Match) bool { return broken[m.Number] || !m.HasBothSides() })
 		return nil

@@ -2,9 +2,10 @@ package pgstats
 
 import (
 	"context"
+	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
@@ -15,9 +16,9 @@ import (
 func (s *Store) Matches(ctx context.Context, chat ranking.ExternalChatID, at stats.Paging) (stats.MatchPage, error) {
 	const matches = `
 		    SELECT id FROM matches WHERE group_id = ` + postgres.ThisGroup + ` AND ladder_id = ` + postgres.ThisLadder
-	const newest = matches + ` ORDER BY number DESC LIMIT ` + pageLimit
-	const older = matches + ` AND number < $2 ORDER BY number DESC LIMIT ` + pageLimit
-	const newer = matches + ` AND number > $2 ORDER BY number LIMIT ` + pageLimit
+	newest := matches + ` ORDER BY number DESC LIMIT ` + pageLimit
+	older := matches + ` AND number < $2 ORDER BY number DESC LIMIT ` + pageLimit
+	newer := matches + ` AND number > $2 ORDER BY number LIMIT ` + pageLimit
 	var n stats.MatchPage
 	var first, turned matchRows
 	var batch pgx.Batch
@@ -41,9 +42,9 @@ func (s *Store) History(ctx context.Context, chat ranking.ExternalChatID, id ran
 	const matches = `
 		    SELECT mp.match_id AS id FROM match_players mp CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS m
 		    WHERE mp.player_id = ` + thisOne + ` AND m.ladder_id = ` + postgres.ThisLadder
-	const newest = matches + ` ORDER BY mp.match_id DESC LIMIT ` + pageLimit
-	const older = matches + ` AND mp.match_id < $3 ORDER BY mp.match_id DESC LIMIT ` + pageLimit
-	const newer = matches + ` AND mp.match_id > $3 ORDER BY mp.match_id LIMIT ` + pageLimit
+	newest := matches + ` ORDER BY mp.match_id DESC LIMIT ` + pageLimit
+	older := matches + ` AND mp.match_id < $3 ORDER BY mp.match_id DESC LIMIT ` + pageLimit
+	newer := matches + ` AND mp.match_id > $3 ORDER BY mp.match_id LIMIT ` + pageLimit
 	var n stats.HistoryPage
 	var first, turned matchRows
 	var batch pgx.Batch
@@ -72,12 +73,11 @@ func (s *Store) History(ctx context.Context, chat ranking.ExternalChatID, id ran
 	return n, nil
 }
 
-const (
-	// pageLimit is how many matches are read for a page: one more than it shows, which says whether there is a further page.
-	pageLimit = `11`
-	// noPlayer is the player of whom no rating changes are read.
-	noPlayer = `NULL::bigint`
-)
+// pageLimit is how many matches are read for a page: one more than it shows, which says whether there is a further page.
+var pageLimit = strconv.Itoa(stats.PageRows + 1)
+
+// noPlayer is the player of whom no rating changes are read.
+const noPlayer = `NULL::bigint`
 
 // matchRows are the matches that were read for a page, the newest first.
 type matchRows []stats.MatchRow
@@ -99,41 +99,50 @@ func page(at stats.Paging, first, turned matchRows) (rows []stats.MatchRow, newe
 // queue reads the matches whose ids the SQL query matches returns, with the rating changes of a player.
 func (r *matchRows) queue(batch *pgx.Batch, matches, player string, args ...any) {
 	sql := `
-		SELECT m.id, m.number, m.played_at, m.score_a, m.score_b, m.undone_at IS NOT NULL, ` + postgres.SidesSwapped + `,
-		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place),
-		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2 ORDER BY mp.place),
-		       coalesce(fix.id, 0), coalesce(fix.old_score_a, 0), coalesce(fix.old_score_b, 0),
+		SELECT m.id, m.number, m.played_at, m.score_a, m.score_b, m.undone_at IS NOT NULL AS undone, ` + postgres.SidesSwapped + ` AS swapped,
+		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place) AS side_a,
+		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2 ORDER BY mp.place) AS side_b,
+		       fix.id IS NOT NULL AS fixed, coalesce(fix.old_score_a, 0) AS old_score_a, coalesce(fix.old_score_b, 0) AS old_score_b,
 		       (SELECT h.elo_after - h.elo_before FROM elo_history h
-		        WHERE h.match_id = m.id AND h.player_id = ` + player + ` AND h.superseded_at IS NULL)
+		        WHERE h.match_id = m.id AND h.player_id = ` + player + ` AND h.superseded_at IS NULL) AS change
 		FROM (` + matches + `) AS shown
 		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = shown.id LIMIT 1) AS m
 		LEFT JOIN LATERAL (SELECT * FROM match_fixes WHERE match_id = m.id ORDER BY id DESC LIMIT 1) AS fix ON true
 		ORDER BY m.number DESC`
-	batch.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
-		*r, err = pgx.CollectRows(rows, scanMatchRow)
+	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+		read, err := pgx.CollectRows(rows, pgx.RowToStructByName[readMatch])
+		*r = postgres.Column(read, readMatch.row)
 		return err
 	})
 }
 
-func scanMatchRow(row pgx.CollectableRow) (m stats.MatchRow, err error) {
-	var swapped bool
-	var sides [2][]ranking.PlayerID
-	var fix int64
-	var was [2]int
-	err = row.Scan(&m.Match, &m.Number, (*zeronull.Timestamptz)(&m.Played), &m.Score[0], &m.Score[1], &m.Undone, &swapped,
-		&sides[0], &sides[1], &fix, &was[0], &was[1], &m.Change)
-	for i, side := range sides {
-		for _, player := range side {
-			m.Sides[i] = append(m.Sides[i], ranking.Name{Player: player})
+// readMatch is a match as it is read.
+type readMatch struct {
+	ID                   ranking.MatchID
+	Number               int
+	PlayedAt             time.Time
+	ScoreA, ScoreB       int
+	Undone, Swapped      bool
+	SideA, SideB         []ranking.PlayerID
+	Fixed                bool
+	OldScoreA, OldScoreB int  // if it was fixed
+	Change               *int // of the rating
+}
+
+func (m readMatch) row() stats.MatchRow {
+	row := stats.MatchRow{
+		Match: m.ID, Number: m.Number, Played: m.PlayedAt, Score: [2]int{m.ScoreA, m.ScoreB}, Undone: m.Undone,
+		Sides: [2][]ranking.Name{names(m.SideA), names(m.SideB)}, Change: m.Change,
+	}
+	if m.Fixed {
+		row.Was = &[2]int{m.OldScoreA, m.OldScoreB}
+	}
+	if m.Swapped {
+		row.Sides[0], row.Sides[1] = row.Sides[1], row.Sides[0]
+		row.Score[0], row.Score[1] = row.Score[1], row.Score[0]
+		if m.Fixed {
+			row.Was[0], row.Was[1] = row.Was[1], row.Was[0]
 		}
 	}
-	if swapped {
-		m.Sides[0], m.Sides[1] = m.Sides[1], m.Sides[0]
-		m.Score[0], m.Score[1] = m.Score[1], m.Score[0]
-		was[0], was[1] = was[1], was[0]
-	}
-	if fix != 0 {
-		m.Was = &was
-	}
-	return m, err
+	return row
 }

@@ -30,9 +30,10 @@ func (s *Store) Player(
 
 // queuePlayer reads a standing and its place. Without a standing, nothing is set.
 func queuePlayer(batch *pgx.Batch, chat ranking.ExternalChatID, player ranking.PlayerID, since time.Time, h *stats.PlayerHistory) {
-	const sql = `
-		SELECT s.player_id, s.elo, s.start_elo, s.best_elo, s.won, s.drawn, s.lost, s.streak, s.left_at IS NOT NULL,
-		       coalesce(s.last_played_at <= $3, false), NOT l.draws_allowed, coalesce(places.better + 1, 0), coalesce(places.all, 0)
+	sql := `
+		SELECT s.player_id, s.elo, s.start_elo, s.best_elo AS best, s.won, s.drawn, s.lost, s.streak, s.left_at IS NOT NULL AS "left",
+		       coalesce(s.last_played_at <= $3, false) AS inactive, NOT l.draws_allowed AS no_draws,
+		       coalesce(places.better + 1, 0) AS position, coalesce(places.all, 0) AS total
 		FROM ladders l
 		CROSS JOIN LATERAL (SELECT * FROM group_players WHERE ladder_id = l.id AND player_id = ` + thisOne + ` LIMIT 1) AS s
 		LEFT JOIN LATERAL (
@@ -40,15 +41,21 @@ func queuePlayer(batch *pgx.Batch, chat ranking.ExternalChatID, player ranking.P
 		    FROM group_players o WHERE o.ladder_id = l.id AND ` + hasPlace + `
 		) AS places ON places.shows
 		WHERE l.id = ` + postgres.ThisLadder
-	n := &h.Standing
+	type standingRow struct {
+		PlayerID ranking.PlayerID
+		StartElo int
+		stats.MyStanding
+	}
 	batch.Queue(sql, chat, player, since).Query(func(rows pgx.Rows) error {
-		for rows.Next() { // at most once
-			if err := rows.Scan(&n.Name.Player, &n.Elo, &h.StartElo, &n.Best, &n.Won, &n.Drawn, &n.Lost, &n.Streak, &n.Left,
-				&n.Inactive, &n.NoDraws, &n.Position, &n.Total); err != nil {
-				return fmt.Errorf("scan the standing of a player: %w", err)
-			}
+		found, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[standingRow])
+		if err != nil {
+			return fmt.Errorf("read the standing of a player: %w", err)
 		}
-		return rows.Err()
+		for _, s := range found { // at most one
+			h.Standing, h.StartElo = s.MyStanding, s.StartElo
+			h.Standing.Name.Player = s.PlayerID
+		}
+		return nil
 	})
 }
 

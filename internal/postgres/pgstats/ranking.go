@@ -16,10 +16,13 @@ import (
 const isListed = `o.played > 0 AND o.left_at IS NULL AND o.last_played_at > $3::timestamptz`
 
 // hasPlace is the condition that the standing o has a place in the ranking: a member who is no newcomer and has played since $3.
-const hasPlace = `o.played >= 5 AND o.left_at IS NULL AND o.last_played_at > $3::timestamptz`
+var hasPlace = `o.played >= ` + postgres.PlaceMatches + ` AND o.left_at IS NULL AND o.last_played_at > $3::timestamptz`
+
+// isNew is the condition that the standing o is one of a newcomer.
+var isNew = `o.played < ` + postgres.PlaceMatches
 
 // placeOf is the place of the standing s, 0 if it has none.
-const placeOf = `CASE WHEN s.played >= 5 AND s.left_at IS NULL AND s.last_played_at > $3::timestamptz
+var placeOf = `CASE WHEN s.played >= ` + postgres.PlaceMatches + ` AND s.left_at IS NULL AND s.last_played_at > $3::timestamptz
 		            THEN (SELECT 1 + count(*) FROM group_players o WHERE o.ladder_id = s.ladder_id AND ` + hasPlace + ` AND o.elo > s.elo)
 		            ELSE 0 END`
 
@@ -29,19 +32,13 @@ const comparedDays = 7
 // rankedRow is a row of a ranking as it is read.
 type rankedRow struct {
 	stats.Row
-	player ranking.PlayerID
-	played int
-}
-
-// fields returns the scan targets for the columns of a row.
-func (r *rankedRow) fields() []any {
-	return []any{&r.player, &r.Elo, &r.played, &r.Won, &r.Drawn, &r.Lost, &r.Inactive, &r.Position}
+	Player ranking.PlayerID
 }
 
 // row returns the row of the ranking. before has the places of a week ago.
 func (r rankedRow) row(before map[ranking.PlayerID]int) stats.Row {
-	r.Name.Player = r.player
-	if place := before[r.player]; r.Position > 0 && place > 0 {
+	r.Name.Player = r.Player
+	if place := before[r.Player]; r.Position > 0 && place > 0 {
 		r.Moved = place - r.Position
 	}
 	return r.Row
@@ -90,13 +87,13 @@ func fill(page *stats.RankingPage, shown []rankedRow, own *rankedRow, before map
 	first, _ := page.Bounds()
 	for i, r := range shown {
 		switch { // the first row has its place
-		case i == 0 || r.played < stats.MinMatches:
+		case i == 0 || r.Played() < stats.MinMatches:
 		case r.Elo == shown[i-1].Elo:
 			r.Position = shown[i-1].Position
 		default:
 			r.Position = first + i
 		}
-		if own != nil && r.player == own.player {
+		if own != nil && r.Player == own.Player {
 			r.Mine, own = true, nil
 		}
 		shown[i] = r
@@ -114,7 +111,7 @@ func fill(page *stats.RankingPage, shown []rankedRow, own *rankedRow, before map
 func queuePage(
 	batch *pgx.Batch, chat ranking.ExternalChatID, number, size int, since time.Time, page *stats.RankingPage, shown *[]rankedRow,
 ) {
-	const sql = `
+	sql := `
 		WITH counted AS MATERIALIZED (
 		    SELECT count(*) FILTER (WHERE active) AS total, count(*) FILTER (WHERE NOT active) AS hidden,
 		           coalesce(bool_or(drawn > 0 AND active), false) AS has_draws
@@ -123,57 +120,64 @@ func queuePage(
 		), skipped AS MATERIALIZED (
 		    SELECT greatest(0, least(($2::bigint - 1) * $4::bigint, (total - 1) / $4 * $4)) AS rows FROM counted
 		), page AS MATERIALIZED (
-		    SELECT o.id, o.elo, o.played < 5 AS is_new FROM group_players o
+		    SELECT o.id, o.elo, ` + isNew + ` AS is_new FROM group_players o
 		    WHERE o.ladder_id = ` + postgres.ThisLadder + ` AND ` + isListed + `
-		    ORDER BY (o.played < 5), o.elo DESC, o.id OFFSET (SELECT rows FROM skipped) LIMIT $4
+		    ORDER BY (` + isNew + `), o.elo DESC, o.id OFFSET (SELECT rows FROM skipped) LIMIT $4
 		), first AS MATERIALIZED (
 		    SELECT elo, id FROM page WHERE NOT is_new ORDER BY elo DESC, id LIMIT 1
 		)
-		SELECT counted.total, counted.hidden, NOT counted.has_draws,
-		       coalesce(s.player_id, 0), coalesce(s.elo, 0), coalesce(s.played, 0), coalesce(s.won, 0), coalesce(s.drawn, 0),
-		       coalesce(s.lost, 0), false,
+		SELECT counted.total, counted.hidden, NOT counted.has_draws AS no_draws, coalesce(s.player_id, 0) AS player,
+		       coalesce(s.elo, 0) AS elo, coalesce(s.won, 0) AS won, coalesce(s.drawn, 0) AS drawn, coalesce(s.lost, 0) AS lost,
 		       CASE WHEN page.is_new THEN 0 ELSE 1 + skipped.rows - (
 		           SELECT count(*) FROM group_players o
 		           WHERE o.ladder_id = ` + postgres.ThisLadder + ` AND ` + hasPlace + `
-		             AND o.elo = (SELECT elo FROM first) AND o.id < (SELECT id FROM first)) END
+		             AND o.elo = (SELECT elo FROM first) AND o.id < (SELECT id FROM first)) END AS position
 		FROM counted CROSS JOIN skipped LEFT JOIN page ON true
 		LEFT JOIN LATERAL (SELECT * FROM group_players WHERE id = page.id LIMIT 1) AS s ON true
 		ORDER BY page.is_new, page.elo DESC, page.id`
+	type pageRow struct {
+		Total, Hidden int
+		NoDraws       bool
+		rankedRow
+	}
 	batch.Queue(sql, chat, number, since, size).Query(func(rows pgx.Rows) error {
-		for rows.Next() { // a row without a player if the page has none
-			var r rankedRow
-			if err := rows.Scan(append([]any{&page.Total, &page.Hidden, &page.NoDraws}, r.fields()...)...); err != nil {
-				return fmt.Errorf("scan a row of a ranking: %w", err)
-			}
-			if r.player != 0 {
-				*shown = append(*shown, r)
+		read, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[pageRow])
+		if err != nil {
+			return fmt.Errorf("read the rows of a ranking: %w", err)
+		}
+		for _, r := range read { // one without a player if the page has none
+			page.Total, page.Hidden, page.NoDraws = r.Total, r.Hidden, r.NoDraws
+			if r.Player != 0 {
+				*shown = append(*shown, r.rankedRow)
 			}
 		}
-		return rows.Err()
+		return nil
 	})
 }
 
 // queueOwn reads the row of a member of the group. Who has not played yet is a newcomer.
 func queueOwn(batch *pgx.Batch, chat ranking.ExternalChatID, who ranking.UserID, since time.Time, own **rankedRow) {
-	const sql = `
-		SELECT s.player_id, s.elo, s.played, s.won, s.drawn, s.lost, coalesce(s.last_played_at <= $3, false), ` + placeOf + `
+	sql := `
+		SELECT s.player_id AS player, s.elo, s.won, s.drawn, s.lost, coalesce(s.last_played_at <= $3, false) AS inactive,
+		       ` + placeOf + ` AS position
 		FROM group_players s
 		WHERE s.ladder_id = ` + postgres.ThisLadder + ` AND s.player_id = ` + postgres.ThisPlayer + ` AND s.left_at IS NULL`
 	batch.Queue(sql, chat, who, since).Query(func(rows pgx.Rows) error {
-		for rows.Next() { // at most once
-			*own = new(rankedRow)
-			if err := rows.Scan((*own).fields()...); err != nil {
-				return fmt.Errorf("scan the asker's row of a ranking: %w", err)
-			}
+		read, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[rankedRow])
+		if err != nil {
+			return fmt.Errorf("read the asker's row of a ranking: %w", err)
 		}
-		return rows.Err()
+		if len(read) > 0 {
+			*own = &read[0]
+		}
+		return nil
 	})
 }
 
 // queuePlaces reads the places at the beginning of a day, those of who has a place now and had one then. A player's rating then is that
 // before the first match since.
 func queuePlaces(batch *pgx.Batch, chat ranking.ExternalChatID, day, since time.Time, places map[ranking.PlayerID]int) {
-	const sql = `
+	sql := `
 		WITH ladder AS MATERIALIZED (
 		    SELECT ` + postgres.ThisLadder + ` AS id, ` + postgres.ThisGroup + ` AS group_id
 		), later AS MATERIALIZED (
@@ -186,7 +190,7 @@ func queuePlaces(batch *pgx.Batch, chat ranking.ExternalChatID, day, since time.
 		)
 		SELECT o.player_id, rank() OVER (ORDER BY coalesce(later.elo, o.elo) DESC)
 		FROM group_players o LEFT JOIN later ON later.player_id = o.player_id
-		WHERE o.ladder_id = (SELECT id FROM ladder) AND ` + hasPlace + ` AND o.played - coalesce(later.played, 0) >= 5`
+		WHERE o.ladder_id = (SELECT id FROM ladder) AND ` + hasPlace + ` AND o.played - coalesce(later.played, 0) >= ` + postgres.PlaceMatches
 	batch.Queue(sql, chat, day, since).Query(func(rows pgx.Rows) error {
 		var player ranking.PlayerID
 		var place int

@@ -119,7 +119,7 @@ func queueLargestUpset(batch *pgx.Batch, chat ranking.ExternalChatID, to **stats
 	})
 }
 
-// queueRivalry reads which two players of whom the weaker one won 40 % of the matches or more have played most since then.
+// queueRivalry reads which two players of whom the weaker one won stats.RivalPercent of the matches or more have played most since then.
 func queueRivalry(batch *pgx.Batch, chat ranking.ExternalChatID, since time.Time, to **stats.RivalryOf) {
 	const sql = `
 		SELECT * FROM (
@@ -134,9 +134,9 @@ func queueRivalry(batch *pgx.Batch, chat ranking.ExternalChatID, since time.Time
 		    CROSS JOIN LATERAL (
 		        SELECT * FROM match_players WHERE match_id = m.id AND side <> a.side AND player_id > a.player_id OFFSET 0) AS b
 		    GROUP BY a.player_id, b.player_id) AS pairs
-		WHERE played >= $3 AND 5 * least(won, lost) >= 2 * played
+		WHERE played >= $3 AND 100 * least(won, lost) >= $4 * played
 		ORDER BY played DESC, player_id, other_id LIMIT 1`
-	batch.Queue(sql, chat, since, stats.MinMatches).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, chat, since, stats.MinMatches, stats.RivalPercent).Query(func(rows pgx.Rows) error {
 		for rows.Next() { // at most once
 			var r stats.RivalryOf
 			if err := rows.Scan(&r.Name.Player, &r.With.Player, &r.Played, &r.Won, &r.Drawn, &r.Lost); err != nil {

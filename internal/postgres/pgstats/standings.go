@@ -14,9 +14,9 @@ import (
 // Standings implements stats.Store. It covers the groups that the bot is in and the person is a member of. The condition
 // played <> 0 keeps the planner from the index of the ranking, which it would scan in a new database.
 func (s *Store) Standings(ctx context.Context, who ranking.Person, limit int, since time.Time) (stats.MyStandings, error) {
-	const sql = `
-		SELECT mine.title, coalesce(places.better + 1, 0), coalesce(places.all, 0), mine.elo, mine.won, mine.drawn, mine.lost,
-		       NOT mine.draws_allowed, mine.groups
+	sql := `
+		SELECT mine.title, coalesce(places.better + 1, 0) AS position, coalesce(places.all, 0) AS total, mine.elo, mine.won, mine.drawn, mine.lost,
+		       NOT mine.draws_allowed AS no_draws, mine.groups
 		FROM (
 		    SELECT s.id, s.ladder_id, c.title, s.elo, s.played, s.won, s.drawn, s.lost, l.draws_allowed, count(*) OVER () AS groups
 		    FROM group_players s
@@ -33,14 +33,15 @@ func (s *Store) Standings(ctx context.Context, who ranking.Person, limit int, si
 		ORDER BY mine.played DESC, mine.id`
 	var n stats.MyStandings
 	var batch pgx.Batch
-	batch.Queue(sql, limit, who.ID, since).Query(func(rows pgx.Rows) (err error) {
-		n.Groups, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (stats.GroupStanding, error) {
-			var g stats.GroupStanding
-			var all int
-			err := row.Scan(&g.Title, &g.Position, &g.Total, &g.Elo, &g.Won, &g.Drawn, &g.Lost, &g.NoDraws, &all)
-			n.More = max(0, all-limit)
-			return g, err
-		})
+	type groupRow struct {
+		stats.GroupStanding
+		Groups int // of all, shown or not
+	}
+	batch.Queue(sql, limit, who.ID, since).Query(func(rows pgx.Rows) error {
+		read, err := pgx.CollectRows(rows, pgx.RowToStructByName[groupRow])
+		for _, g := range read {
+			n.Groups, n.More = append(n.Groups, g.GroupStanding), max(0, g.Groups-limit)
+		}
 		return err
 	})
 	err := s.send(ctx, &batch)
