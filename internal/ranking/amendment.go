@@ -42,7 +42,7 @@ func (s *Service) amend(ctx context.Context, name string, o Origin, a Amendment,
 
 func (a amendOperation) needs() Needs {
 	people := senderOf(a.origin)
-	return Needs{People: people, New: len(people), Match: &a.Match}
+	return Needs{People: people, New: len(people), Match: &a.Match, ReportedSince: a.origin.SentAt.Add(-a.window)}
 }
 
 // with returns the operation with the match that it finds in the snapshot.

@@ -107,11 +107,13 @@ type Needs struct {
 	Result      *ResultNeeds // requests Leaders and LargestUpset, and perhaps Everybody; there are People
 	Everybody   bool         // requests Everybody
 	Match       *MatchRef    // requests Matches
-	LastCounted bool         // requests Counted
-	Prompt      PromptID     // requests Prompt
-	Played      int          // requests that many LastMatches
-	Board       bool         // requests Board
-	Timer       bool         // requests Due
+	// ReportedSince limits which matches that the sender reported, and did not play, may be the last one that is meant, or Counted.
+	ReportedSince time.Time
+	LastCounted   bool     // requests Counted
+	Prompt        PromptID // requests Prompt
+	Played        int      // requests that many LastMatches
+	Board         bool     // requests Board
+	Timer         bool     // requests Due
 }
 
 // ResultNeeds says what an operation needs to know to record a result of its people.

@@ -126,7 +126,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 				t.Errorf("took %+v", m)
 			}
 			return err
-		}, Want: 3 + 3},
+		}, Want: 3 + 2},
 		{Name: "finish of a card", Run: func(ctx context.Context) error {
 			id := dbtest.Value[int64](t, plain, `INSERT INTO outbox (chat_id, kind, payload, state, match_id)
 				VALUES (150, 'match_recorded', '{}', 'sending', 1) RETURNING id`)

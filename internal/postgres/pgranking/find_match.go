@@ -12,7 +12,7 @@ import (
 
 // queueMatchesMeant reads the matches of a chat that a reference means.
 func queueMatchesMeant(batch *pgx.Batch, q ranking.Query, ref ranking.MatchRef, found *[]ranking.StoredMatch) {
-	sql, args := matchQuery(q.Chat.ID, ref, q.Sender, false)
+	sql, args := matchQuery(q, ref, false)
 	if sql == "" {
 		return
 	}
@@ -24,7 +24,7 @@ func queueMatchesMeant(batch *pgx.Batch, q ranking.Query, ref ranking.MatchRef, 
 
 // queueLastCounted reads the last match that counts of those that the sender played or reported.
 func queueLastCounted(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
-	sql, args := matchQuery(q.Chat.ID, ranking.MatchRef{}, q.Sender, true)
+	sql, args := matchQuery(q, ranking.MatchRef{}, true)
 	if sql == "" {
 		return
 	}
@@ -87,7 +87,8 @@ var matchColumns = `
 
 // matchQuery returns the query for the match that is meant, or for those of a message; for the sender's last match that counts, if counts is
 // true and no other one is meant. It is empty if the last match of nobody is meant.
-func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranking.Person, counts bool) (sql string, args []any) {
+func matchQuery(q ranking.Query, ref ranking.MatchRef, counts bool) (sql string, args []any) {
+	chat, sender := q.Chat.ID, q.Sender
 	match := matchColumns
 	byID := match + `m.id = $2`
 	byNumber := match + `m.number = $2`
@@ -106,9 +107,9 @@ func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranki
 		           AND (NOT $3 OR played.undone_at IS NULL)
 		         ORDER BY mp.match_id DESC LIMIT 1)
 		        UNION ALL
-		        (SELECT r.number FROM matches r
-		         WHERE r.reported_by = sender.id AND r.group_id = ` + postgres.ThisGroup + ` AND (NOT $3 OR r.undone_at IS NULL)
-		         ORDER BY r.number DESC LIMIT 1)
+		        (SELECT max(r.number) FROM matches r
+		         WHERE r.group_id = ` + postgres.ThisGroup + ` AND r.played_at >= $4 AND r.reported_by = sender.id
+		           AND (NOT $3 OR r.undone_at IS NULL))
 		    ) AS of_sender
 		    WHERE sender.id = ` + postgres.ThisPlayer + `)`
 	lastUndone := match + `m.id = (
@@ -125,7 +126,7 @@ func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranki
 	case sender != nil && ref.LastUndone:
 		return lastUndone, []any{chat, sender.ID}
 	case sender != nil:
-		return last, []any{chat, sender.ID, counts}
+		return last, []any{chat, sender.ID, counts, q.ReportedSince}
 	}
 	return "", nil
 }
