@@ -276,15 +276,13 @@ func TestKilledWhileMigrating(t *testing.T) {
 	c := newCrashes(t)
 	undisturbed := c.schema()
 	c.useEmptyDatabase()
-	for _, version := range []string{"100", "101", "102", "103", "104", "105", "106", "108", "109", "110", "111"} {
-		c.crashWhileMigrating(crashpoint.Migrating, version+" true")
-		c.crashWhileMigrating(crashpoint.Migrated, version+" false")
-	}
+	c.crashWhileMigrating(crashpoint.Migrating, "200 true")
+	c.crashWhileMigrating(crashpoint.Migrated, "200 false")
 	if got := c.schema(); got != undisturbed {
 		t.Errorf("after all crashes the schema is\n%s\nwant\n%s", got, undisturbed)
 	}
 	c.useEmptyDatabase()
-	c.crashWhileMigrating(crashpoint.Migrating, "100 true")
+	c.crashWhileMigrating(crashpoint.Migrating, "200 true")
 	c.startTwo()
 	if got := c.schema(); got != undisturbed {
 		t.Errorf("after two bots at once the schema is\n%s\nwant\n%s", got, undisturbed)

@@ -57,6 +57,20 @@ func TestNoDatabaseThere(t *testing.T) {
 	says(t, bot.output.String(), "connect to the database", "Is PostgreSQL running", `file=.env names="COMPOSE_FILE, PGHOST"`)
 }
 
+// TestDatabaseFromBeforeTheFirstRelease: the bot refuses it and says what to do.
+func TestDatabaseFromBeforeTheFirstRelease(t *testing.T) {
+	t.Parallel()
+	sim := startTelegram(t)
+	url, pool := database(t)
+	_, err := pool.Exec(testContext(t), `UPDATE schema_migrations SET version = 111`)
+	must(t, err)
+	bot := launch(t, environment(sim, url), "run")
+	if code := bot.wait(t); code != 3 {
+		t.Errorf("exit code %d", code)
+	}
+	says(t, bot.output.String(), "from before version 0.1.0, which cannot be brought up to date: use a new database")
+}
+
 // TestNoUserInOutput: no command prints any part of the user or the password of DATABASE_URL, whether the password is not escaped or
 // the server refuses it.
 func TestNoUserInOutput(t *testing.T) {

@@ -280,7 +280,7 @@ func testVerifyShowsTheFirst(t *testing.T, b *verifyFixture) {
 
 // testVerifyAnotherVersion: verify does not touch a database with another schema version.
 func testVerifyAnotherVersion(t *testing.T, b *verifyFixture) {
-	b.exec(t, "UPDATE schema_migrations SET version = 1")
+	b.exec(t, "UPDATE schema_migrations SET version = 111")
 	b.exec(t, "UPDATE group_players SET best_elo = 1999")
 	before := b.contents(t)
 	code, stdout, stderr := verify(t, b.url, "--repair")

@@ -53,7 +53,7 @@ func TestCheckSchema(t *testing.T) {
 			name: "newer", sql: "UPDATE schema_migrations SET version = 1000",
 			want: []string{"version 1000", "newer elobot", fmt.Sprint("knows ", newest+1)},
 		},
-		{name: "before the first release", sql: "UPDATE schema_migrations SET version = 11", want: []string{"before version 0.1.0"}},
+		{name: "before the first release", sql: "UPDATE schema_migrations SET version = 111", want: []string{"before version 0.1.0"}},
 		{name: "about to begin", sql: "TRUNCATE schema_migrations", want: []string{"nothing of elobot", "`elobot run`"}},
 	} {
 		dbtest.Exec(t, pool, tc.sql)

@@ -250,7 +250,7 @@ func TestMigrateFirstStepAgain(t *testing.T) {
 func TestMigrateUnknownVersion(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.New(t))
-	for version, want := range map[int]error{11: postgres.ErrTooOld, 1000: postgres.ErrTooNew} {
+	for version, want := range map[int]error{11: postgres.ErrTooOld, 100: postgres.ErrTooOld, 111: postgres.ErrTooOld, 1000: postgres.ErrTooNew} {
 		for _, dirty := range []bool{false, true} {
 			dbtest.Exec(t, pool, "UPDATE schema_migrations SET version = $1, dirty = $2", version, dirty)
 			before := append(schema(t, pool), state(t, pool))

@@ -3,6 +3,8 @@
 CREATE DOMAIN unchanged AS boolean CONSTRAINT unchanged CHECK (VALUE IS TRUE);
 CREATE DOMAIN lease_held AS boolean CONSTRAINT lease_held CHECK (VALUE IS TRUE);
 
+-- == The bot and its instances ==
+
 -- The bot that the database belongs to. Its chats, messages and buttons are out of reach for any other bot.
 CREATE TABLE bot (
     only_one         boolean NOT NULL DEFAULT true,
@@ -12,6 +14,24 @@ CREATE TABLE bot (
     CONSTRAINT bot_telegram_user_id_check CHECK (telegram_user_id > 0)
 );
 
+-- The exclusive right to do what exactly one instance must do. Each holder has its own epoch. It writes on condition
+-- that the row still has this epoch, and holds the row FOR KEY SHARE meanwhile.
+CREATE TABLE leases (
+    name       text NOT NULL,
+    holder     text NOT NULL,
+    epoch      bigint NOT NULL,
+    expires_at timestamptz NOT NULL,
+    -- how far ahead expires_at is set at a time; if it is further ahead, the clock was set back
+    duration   interval,
+    CONSTRAINT leases_pkey PRIMARY KEY (name),
+    -- makes a change of the epoch, and nothing else, wait for whoever holds the row FOR KEY SHARE
+    CONSTRAINT leases_name_epoch_key UNIQUE (name, epoch),
+    CONSTRAINT leases_epoch_check CHECK (epoch >= 1),
+    CONSTRAINT leases_duration_check CHECK (duration > interval '0')
+);
+
+-- == Chats ==
+
 -- The chats with the bot. All other tables refer to the internal id, because Telegram's id of a chat can change.
 CREATE TABLE chats (
     id               bigint GENERATED ALWAYS AS IDENTITY,
@@ -19,6 +39,14 @@ CREATE TABLE chats (
     kind             text NOT NULL,
     title            text NOT NULL DEFAULT '',
     language         text NOT NULL DEFAULT 'en',
+    -- an admin chose the language; before that it is that of whoever added the bot
+    language_chosen  boolean NOT NULL DEFAULT false,
+    -- rankings and standings are sent as tables, which old apps do not show
+    tables           boolean NOT NULL DEFAULT false,
+    -- cards say what is special about a match
+    celebrations     boolean NOT NULL DEFAULT true,
+    -- charts are dark; they are light where nobody has chosen otherwise
+    dark_charts      boolean NOT NULL DEFAULT false,
     -- the bot is in the group, or may write to the person, as far as it knows
     is_active        boolean NOT NULL DEFAULT true,
     -- nothing is sent before this time, because Telegram has asked for a pause
@@ -33,7 +61,9 @@ CREATE TABLE chats (
     CONSTRAINT chats_telegram_chat_id_key UNIQUE (telegram_chat_id),
     CONSTRAINT chats_kind_check CHECK (kind IN ('private', 'group', 'supergroup'))
 );
+-- how many chats Telegram limits now, for the metrics
 CREATE INDEX chats_frozen_until_idx ON chats (frozen_until) WHERE frozen_until IS NOT NULL;
+-- parked chats whose notices are too old, for the purge
 CREATE INDEX chats_parked_idx ON chats (id) WHERE parked_at IS NOT NULL;
 
 -- Former Telegram ids of chats: a group that becomes a supergroup gets a new one. A former id refers to its chat forever.
@@ -44,6 +74,7 @@ CREATE TABLE chat_aliases (
     CONSTRAINT chat_aliases_pkey PRIMARY KEY (telegram_chat_id),
     CONSTRAINT chat_aliases_chat_id_fkey FOREIGN KEY (chat_id) REFERENCES chats (id)
 );
+-- the former ids of a chat that becomes one with another chat
 CREATE INDEX chat_aliases_chat_id_idx ON chat_aliases (chat_id);
 
 -- An id refers to one chat: it is not the current id of one chat and a former id of another. Whoever adds a former id has
@@ -65,17 +96,41 @@ CREATE CONSTRAINT TRIGGER chats_no_alias AFTER INSERT OR UPDATE OF telegram_chat
 CREATE CONSTRAINT TRIGGER chat_aliases_no_chat AFTER INSERT OR UPDATE OF telegram_chat_id ON chat_aliases
     FOR EACH ROW EXECUTE FUNCTION require_one_chat();
 
--- The ranking side of a group chat. Locking its row puts the matches of a group in one order.
+-- The board of a group: a message that always shows the ranking.
+CREATE TABLE boards (
+    chat_id      bigint NOT NULL,
+    -- the forum topic of the message, null for none
+    thread_id    bigint,
+    turned_on_at timestamptz NOT NULL DEFAULT now(),
+    -- wanted: to be pinned; pinned: was pinned once, and who unpins it means it; refused: the bot may not, and has said so
+    pin          text NOT NULL DEFAULT 'wanted',
+    CONSTRAINT boards_pkey PRIMARY KEY (chat_id),
+    CONSTRAINT boards_chat_id_fkey FOREIGN KEY (chat_id) REFERENCES chats (id),
+    CONSTRAINT boards_thread_id_check CHECK (thread_id > 0),
+    CONSTRAINT boards_pin_check CHECK (pin IN ('wanted', 'pinned', 'refused'))
+);
+
+-- == Groups, ladders and people ==
+
+-- The ranking side of a group chat. Locking its row puts the matches of a group in one order. A group without a chat is detached: its chat
+-- turned out to be that of another group, because Telegram gave it a new id, and the other group has more matches. Nobody sees it, but its
+-- matches stay.
 CREATE TABLE groups (
     id                bigint GENERATED ALWAYS AS IDENTITY,
-    chat_id           bigint NOT NULL,
+    chat_id           bigint,
+    -- the chat that a detached group had
+    former_chat_id    bigint,
     last_match_number integer NOT NULL DEFAULT 0,
     created_at        timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT groups_pkey PRIMARY KEY (id),
     CONSTRAINT groups_chat_id_key UNIQUE (chat_id),
     CONSTRAINT groups_chat_id_fkey FOREIGN KEY (chat_id) REFERENCES chats (id),
+    CONSTRAINT groups_former_chat_id_fkey FOREIGN KEY (former_chat_id) REFERENCES chats (id),
+    CONSTRAINT groups_chat_check CHECK (num_nonnulls(chat_id, former_chat_id) = 1),
     CONSTRAINT groups_last_match_number_check CHECK (last_match_number >= 0)
 );
+-- the detached groups of a chat
+CREATE INDEX groups_former_chat_id_idx ON groups (former_chat_id) WHERE former_chat_id IS NOT NULL;
 
 -- A ranking within a group, with its rules.
 CREATE TABLE ladders (
@@ -101,6 +156,7 @@ CREATE TABLE ladders (
     CONSTRAINT ladders_provisional_check CHECK (provisional_k_factor = 0 AND provisional_matches = 0
         OR provisional_k_factor BETWEEN 1 AND 1000 AND provisional_matches BETWEEN 1 AND 100)
 );
+-- the ladder of a group that commands mean
 CREATE UNIQUE INDEX ladders_default_key ON ladders (group_id) WHERE is_default;
 
 -- A person. With a telegram_user_id the player is an account, one for all groups. Without it the player is unclaimed:
@@ -129,7 +185,9 @@ CREATE TABLE players (
     CONSTRAINT players_username_check CHECK (username <> ''),
     CONSTRAINT players_display_name_check CHECK (display_name <> '')
 );
+-- the unclaimed player whom a mention means
 CREATE UNIQUE INDEX players_unclaimed_key ON players (group_id, lower(username)) WHERE group_id IS NOT NULL;
+-- those who were merged into a player who is merged too
 CREATE INDEX players_merged_into_idx ON players (merged_into) WHERE merged_into IS NOT NULL;
 
 -- With which username an account was last seen in a group. In a group, a mention means the account that was last seen
@@ -146,30 +204,34 @@ CREATE TABLE sightings (
     CONSTRAINT sightings_player_id_fkey FOREIGN KEY (player_id) REFERENCES players (id),
     CONSTRAINT sightings_username_check CHECK (username <> '')
 );
+-- the account that a mention means
 CREATE UNIQUE INDEX sightings_username_key ON sightings (group_id, lower(username));
-CREATE INDEX sightings_player_id_idx ON sightings (player_id);
 
--- A player's standing in a ladder.
+-- A player's standing in a ladder. A result changes no index, and each page keeps room for the new version of a row.
 CREATE TABLE group_players (
-    id         bigint GENERATED ALWAYS AS IDENTITY,
-    ladder_id  bigint NOT NULL,
-    player_id  bigint NOT NULL,
+    id             bigint GENERATED ALWAYS AS IDENTITY,
+    ladder_id      bigint NOT NULL,
+    player_id      bigint NOT NULL,
     -- the player's last name in the group, stored here so that rankings and searches for equal names need no join
-    name       text NOT NULL,
-    elo        integer NOT NULL,
-    start_elo  integer NOT NULL,
-    best_elo   integer NOT NULL,
+    name           text NOT NULL,
+    elo            integer NOT NULL,
+    start_elo      integer NOT NULL,
+    best_elo       integer NOT NULL,
     -- changes with every write; whoever writes proves with it that nothing has changed since the read
-    version    bigint NOT NULL DEFAULT 1,
-    played     integer NOT NULL DEFAULT 0,
-    won        integer NOT NULL DEFAULT 0,
-    drawn      integer NOT NULL DEFAULT 0,
-    lost       integer NOT NULL DEFAULT 0,
+    version        bigint NOT NULL DEFAULT 1,
+    played         integer NOT NULL DEFAULT 0,
+    won            integer NOT NULL DEFAULT 0,
+    drawn          integer NOT NULL DEFAULT 0,
+    lost           integer NOT NULL DEFAULT 0,
     -- wins in a row, or losses in a row as a negative number; a draw ends both
-    streak     integer NOT NULL DEFAULT 0,
+    streak         integer NOT NULL DEFAULT 0,
+    -- the most wins in a row
+    longest_streak integer NOT NULL DEFAULT 0,
+    -- when the player last played a match that counts, null for never; the ranking leaves out who has not played for long
+    last_played_at timestamptz,
     -- when the player left the group, null for a member; the ranking does not show those who left
-    left_at    timestamptz,
-    created_at timestamptz NOT NULL DEFAULT now(),
+    left_at        timestamptz,
+    created_at     timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT group_players_pkey PRIMARY KEY (id),
     CONSTRAINT group_players_ladder_id_player_id_key UNIQUE (ladder_id, player_id),
     CONSTRAINT group_players_ladder_id_fkey FOREIGN KEY (ladder_id) REFERENCES ladders (id),
@@ -180,12 +242,17 @@ CREATE TABLE group_players (
     CONSTRAINT group_players_name_check CHECK (name <> ''),
     CONSTRAINT group_players_played_check
         CHECK (won >= 0 AND drawn >= 0 AND lost >= 0 AND played = won + drawn + lost),
-    CONSTRAINT group_players_streak_check CHECK (streak BETWEEN -lost AND won)
-);
+    CONSTRAINT group_players_streak_check CHECK (streak BETWEEN -lost AND won),
+    CONSTRAINT group_players_longest_streak_check CHECK (longest_streak BETWEEN greatest(streak, 0) AND won)
+) WITH (fillfactor = 80);
+-- a person's standings in all groups
 CREATE INDEX group_players_player_id_idx ON group_players (player_id);
+-- who else has a name
 CREATE INDEX group_players_name_idx ON group_players (ladder_id, lower(name));
-CREATE INDEX group_players_ranking_idx ON group_players (ladder_id, elo DESC, id) WHERE played > 0 AND left_at IS NULL;
 
+-- == Matches ==
+
+-- The ids of a group's matches are in the order of their numbers.
 CREATE TABLE matches (
     id                   bigint GENERATED ALWAYS AS IDENTITY,
     group_id             bigint NOT NULL,
@@ -213,16 +280,19 @@ CREATE TABLE matches (
     undone_by            bigint,
     -- how often it was undone, restored or fixed. A button carries the number, so that it acts only on what it was made for.
     changes              integer NOT NULL DEFAULT 0,
+    -- by how much the average rating of the losers exceeded that of the winners, if that is 100 or more; null for an undone match
+    upset                integer,
     created_at           timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT matches_pkey PRIMARY KEY (id),
     CONSTRAINT matches_group_id_number_key UNIQUE (group_id, number),
     CONSTRAINT matches_idempotency_key_key UNIQUE (idempotency_key),
-    CONSTRAINT matches_group_id_fkey FOREIGN KEY (group_id) REFERENCES groups (id),
+    -- the ladder has the group
     CONSTRAINT matches_ladder_id_fkey FOREIGN KEY (group_id, ladder_id) REFERENCES ladders (group_id, id),
     CONSTRAINT matches_reported_by_fkey FOREIGN KEY (reported_by) REFERENCES players (id),
     CONSTRAINT matches_undone_by_fkey FOREIGN KEY (undone_by) REFERENCES players (id),
     CONSTRAINT matches_undone_by_check CHECK (undone_by IS NULL OR undone_at IS NOT NULL),
     CONSTRAINT matches_changes_check CHECK (changes >= 0),
+    CONSTRAINT matches_upset_check CHECK (upset >= 100),
     CONSTRAINT matches_number_check CHECK (number >= 1),
     CONSTRAINT matches_score_check CHECK (score_a BETWEEN 0 AND 999 AND score_b BETWEEN 0 AND 999),
     CONSTRAINT matches_sets_check CHECK (sets IS NULL OR
@@ -232,11 +302,16 @@ CREATE TABLE matches (
     CONSTRAINT matches_provisional_check CHECK (provisional_k_factor = 0 AND provisional_matches = 0
         OR provisional_k_factor BETWEEN 1 AND 1000 AND provisional_matches BETWEEN 1 AND 100)
 );
-CREATE INDEX matches_ladder_id_number_idx ON matches (ladder_id, number);
 -- for the last match that a person reported in a group
 CREATE INDEX matches_reported_by_idx ON matches (reported_by, group_id, number);
 -- for the last match that a person undid in a group
 CREATE INDEX matches_undone_by_idx ON matches (undone_by, group_id, undone_at) WHERE undone_by IS NOT NULL;
+-- what was reported at about the same time, and the matches of a month
+CREATE INDEX matches_played_at_idx ON matches (group_id, played_at);
+-- for the largest upset of all time
+CREATE INDEX matches_upset_idx ON matches (ladder_id, upset DESC, number) WHERE upset IS NOT NULL;
+-- for the largest upset of a month, which every result needs to know
+CREATE INDEX matches_month_upset_idx ON matches (ladder_id, played_at) WHERE upset IS NOT NULL;
 
 -- The players of a match. The primary key keeps a player from being on both sides.
 CREATE TABLE match_players (
@@ -251,6 +326,7 @@ CREATE TABLE match_players (
     CONSTRAINT match_players_side_check CHECK (side IN (1, 2)),
     CONSTRAINT match_players_place_check CHECK (place >= 1)
 );
+-- the matches of a player, the newest first
 CREATE INDEX match_players_player_id_idx ON match_players (player_id, match_id);
 
 -- The corrections of scores.
@@ -274,53 +350,39 @@ CREATE TABLE match_fixes (
     CONSTRAINT match_fixes_change_check CHECK ((old_score_a, old_score_b, old_sets)
         IS DISTINCT FROM (new_score_a, new_score_b, new_sets))
 );
+-- the last fix of a match
 CREATE INDEX match_fixes_match_id_idx ON match_fixes (match_id);
-
--- The messages that show matches. They are stored under the chat's Telegram id at the time of sending, because message
--- ids start over in a group that becomes a supergroup.
-CREATE TABLE match_messages (
-    telegram_chat_id    bigint NOT NULL,
-    telegram_message_id bigint NOT NULL,
-    match_id            bigint NOT NULL,
-    -- the row of the outbox that was sent; such rows are purged earlier
-    outbox_id           bigint,
-    -- how many items the message covers, including this one
-    covered             integer NOT NULL DEFAULT 1,
-    -- of the message's content; empty if unknown
-    fingerprint         text NOT NULL DEFAULT '',
-    CONSTRAINT match_messages_pkey PRIMARY KEY (telegram_chat_id, telegram_message_id, match_id),
-    CONSTRAINT match_messages_match_id_fkey FOREIGN KEY (match_id) REFERENCES matches (id),
-    CONSTRAINT match_messages_message_check CHECK (telegram_message_id > 0),
-    CONSTRAINT match_messages_covered_check CHECK (covered >= 1)
-);
-CREATE INDEX match_messages_match_id_idx ON match_messages (match_id);
 
 -- How each match changed each rating. Append-only: an entry that no longer applies is marked as superseded.
 CREATE TABLE elo_history (
-    id            bigint GENERATED ALWAYS AS IDENTITY,
-    match_id      bigint NOT NULL,
-    player_id     bigint NOT NULL,
-    elo_before    integer NOT NULL,
-    elo_after     integer NOT NULL,
+    id             bigint GENERATED ALWAYS AS IDENTITY,
+    match_id       bigint NOT NULL,
+    player_id      bigint NOT NULL,
+    elo_before     integer NOT NULL,
+    elo_after      integer NOT NULL,
     -- the player's K-factor in the match: by its rules, the usual or the provisional one
-    k_factor      integer NOT NULL,
+    k_factor       integer NOT NULL,
     -- of the standing before the match: a replay that begins here cannot calculate them
-    best_before   integer NOT NULL,
-    streak_before integer NOT NULL,
-    reason        text NOT NULL,
-    superseded_at timestamptz,
-    created_at    timestamptz NOT NULL DEFAULT now(),
+    best_before    integer NOT NULL,
+    streak_before  integer NOT NULL,
+    longest_before integer NOT NULL,
+    reason         text NOT NULL,
+    superseded_at  timestamptz,
+    created_at     timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT elo_history_pkey PRIMARY KEY (id),
     -- the part of a merged player in a match passes to the other player, and its history with it
     CONSTRAINT elo_history_match_player_fkey FOREIGN KEY (match_id, player_id)
         REFERENCES match_players (match_id, player_id) ON UPDATE CASCADE,
     CONSTRAINT elo_history_elo_check CHECK (elo_before BETWEEN 0 AND 10000 AND elo_after BETWEEN 0 AND 10000),
     CONSTRAINT elo_history_best_before_check CHECK (best_before BETWEEN elo_before AND 10000),
+    CONSTRAINT elo_history_longest_before_check CHECK (longest_before >= greatest(streak_before, 0)),
     CONSTRAINT elo_history_k_factor_check CHECK (k_factor BETWEEN 1 AND 1000),
     CONSTRAINT elo_history_reason_check CHECK (reason IN ('match', 'undo', 'restore', 'fix', 'merge', 'repair'))
 );
 -- one current entry for each player of a match; the index also finds all of them
 CREATE UNIQUE INDEX elo_history_current_key ON elo_history (match_id, player_id, superseded_at) NULLS NOT DISTINCT;
+
+-- == Commands ==
 
 -- The idempotency keys of handled commands, and what counts towards the rate limits of their senders.
 CREATE TABLE handled_commands (
@@ -338,16 +400,75 @@ CREATE TABLE handled_commands (
     CONSTRAINT handled_commands_pkey PRIMARY KEY (key),
     CONSTRAINT handled_commands_trigger_check CHECK (trigger IN ('message', 'edit', 'press', 'timer')),
     CONSTRAINT handled_commands_outcome_check CHECK (outcome IN
-        ('recorded', 'undone', 'restored', 'fixed', 'joined', 'rules_changed', 'answered', 'asked', 'refused', 'unanswered')),
+        ('recorded', 'undone', 'restored', 'fixed', 'joined', 'rules_changed', 'answered', 'asked', 'refused', 'unanswered',
+         'language_changed', 'display_changed')),
     CONSTRAINT handled_commands_rate_class_check CHECK (rate_class IN ('question', 'slowed', 'result', 'refused', 'press')),
     CONSTRAINT handled_commands_sender_check CHECK (
         (sender IS NULL) = (rate_class IS NULL) AND (sender IS NULL) = (sent_at IS NULL))
 );
 -- for the purge by age; the rows are stored in about that order
 CREATE INDEX handled_commands_handled_at_idx ON handled_commands USING brin (handled_at) WITH (autosummarize = on);
+-- what counts towards the limits of a sender
 CREATE INDEX handled_commands_sender_idx ON handled_commands (sender, sent_at) WHERE sender IS NOT NULL;
 
--- Notices on their way to Telegram, written in the transaction of their cause.
+-- Questions with buttons. A prompt is open until somebody answers or cancels it, or its timer t:prompt:<id> ends it.
+CREATE TABLE prompts (
+    -- that of the row of the outbox that asks
+    id                  bigint NOT NULL,
+    chat_id             bigint NOT NULL,
+    -- undo: whether to undo match_id; report: what a report means, or whether it counts at all; wizard: the parts of a result, one after
+    -- the other; which: the match to be undone
+    kind                text NOT NULL,
+    match_id            bigint,
+    -- what a prompt asks about that is no match yet
+    request             jsonb,
+    -- matches.changes when it was asked; another match is not what the question is about
+    match_changes       integer NOT NULL DEFAULT 0,
+    -- who may answer; null for every admin of the chat
+    answerer_id         bigint,
+    asked_at            timestamptz NOT NULL DEFAULT now(),
+    -- when Telegram accepted the message; its id is null if it is unknown or means another message by now
+    delivered_at        timestamptz,
+    telegram_message_id bigint,
+    closed_at           timestamptz,
+    closed_as           text,
+    CONSTRAINT prompts_pkey PRIMARY KEY (id),
+    CONSTRAINT prompts_chat_id_fkey FOREIGN KEY (chat_id) REFERENCES chats (id),
+    CONSTRAINT prompts_match_id_fkey FOREIGN KEY (match_id) REFERENCES matches (id),
+    CONSTRAINT prompts_answerer_id_fkey FOREIGN KEY (answerer_id) REFERENCES players (id),
+    CONSTRAINT prompts_kind_check CHECK (CASE
+        WHEN kind = 'undo' THEN match_id IS NOT NULL AND request IS NULL
+        WHEN kind IN ('report', 'wizard', 'which') THEN match_id IS NULL AND request IS NOT NULL
+        ELSE false END),
+    CONSTRAINT prompts_message_check CHECK (telegram_message_id > 0 AND delivered_at IS NOT NULL OR telegram_message_id IS NULL),
+    CONSTRAINT prompts_closed_check
+        CHECK ((closed_at IS NULL) = (closed_as IS NULL) AND closed_as IN ('answered', 'cancelled', 'expired'))
+);
+-- the prompts of a chat that gets a new id
+CREATE INDEX prompts_chat_id_idx ON prompts (chat_id);
+-- whether somebody was asked already
+CREATE INDEX prompts_match_id_idx ON prompts (match_id);
+-- for the purge by age
+CREATE INDEX prompts_closed_at_idx ON prompts (closed_at) WHERE closed_at IS NOT NULL;
+
+-- What happens by itself at a certain time. The transaction of what happens deletes the timer, so it happens once.
+CREATE TABLE timers (
+    -- t:<what>:<of what>, also the idempotency key of what happens
+    key     text NOT NULL,
+    chat_id bigint NOT NULL,
+    due_at  timestamptz NOT NULL,
+    CONSTRAINT timers_pkey PRIMARY KEY (key),
+    CONSTRAINT timers_chat_id_fkey FOREIGN KEY (chat_id) REFERENCES chats (id),
+    CONSTRAINT timers_key_check CHECK (starts_with(key, 't:'))
+);
+-- what is due, in order
+CREATE INDEX timers_due_at_idx ON timers (due_at, key);
+-- the timers of a chat that becomes one with another chat
+CREATE INDEX timers_chat_id_idx ON timers (chat_id);
+
+-- == Messages ==
+
+-- Notices on their way to Telegram, written in the transaction of their cause. Each page keeps room for the new versions of its rows.
 CREATE TABLE outbox (
     id                  bigint GENERATED ALWAYS AS IDENTITY,
     chat_id             bigint NOT NULL,
@@ -358,6 +479,8 @@ CREATE TABLE outbox (
     purpose             text NOT NULL DEFAULT 'outcome',
     -- a player is named by the id in a field "player"; the name is looked up when the notice is sent
     payload             jsonb NOT NULL,
+    -- the language of a message that one person alone reads; null for that of the chat
+    language            text,
     -- send: a new message; edit: the message that shows match_id; ensure: the one message that shows the object;
     -- callback_answer: the answer to a pressed button; page: the message with the pressed button
     action              text NOT NULL DEFAULT 'send',
@@ -365,7 +488,8 @@ CREATE TABLE outbox (
     deferred_at         timestamptz,
     -- which of the chat's queues it is in; the values are those of outbox.LaneKind, and 3 for rows that are set aside
     lane                smallint NOT NULL GENERATED ALWAYS AS (CASE
-        WHEN deferred_at IS NOT NULL THEN 3 WHEN action = 'callback_answer' THEN 1 WHEN action = 'page' THEN 2 ELSE 0 END) STORED,
+        WHEN deferred_at IS NOT NULL THEN 3 WHEN action = 'callback_answer' THEN 1 WHEN action = 'page' THEN 2
+        WHEN action = 'ensure' THEN 4 ELSE 0 END) STORED,
     -- always a message of its own
     alone               boolean NOT NULL DEFAULT false,
     -- who is answered, for a message that answers several people: a player, or the name of somebody who is none
@@ -382,10 +506,9 @@ CREATE TABLE outbox (
     -- a newer row with the same key replaces this one; null once it was tried
     supersede_key       text,
     state               text NOT NULL DEFAULT 'planned',
-    -- the first row of a message that covers several, while it is sent and afterwards; null in all other rows
+    -- the first row of a message that covers several, while it is sent and afterwards; of rows that a summary stands for, its row; null in
+    -- all other rows
     batch               bigint,
-    -- the message that covers several rows does not show this one, only their number
-    unnamed             boolean NOT NULL DEFAULT false,
     -- requests started
     attempts            integer NOT NULL DEFAULT 0,
     -- requests with an unknown outcome, so that a copy may have arrived
@@ -422,15 +545,14 @@ CREATE TABLE outbox (
         CHECK ((state IN ('sent', 'dead', 'expired', 'uncertain')) = (finished_at IS NOT NULL)),
     CONSTRAINT outbox_deferred_check CHECK (deferred_at IS NULL OR state IN ('planned', 'expired')),
     CONSTRAINT outbox_counts_check CHECK (attempts >= 0 AND possible_duplicates >= 0 AND failures >= 0)
-);
--- Waiting rows, lane by lane. No index contains the state, so that marking a row as sending changes none.
-CREATE INDEX outbox_waiting_idx ON outbox (chat_id, lane, id) WHERE finished_at IS NULL;
+) WITH (fillfactor = 60);
+-- No index contains the state, so that marking a row as sending changes none.
+
+-- the row that a newer one replaces
 CREATE UNIQUE INDEX outbox_supersede_key ON outbox (chat_id, supersede_key) WHERE supersede_key IS NOT NULL;
--- what ends first where too many rows wait
-CREATE INDEX outbox_questions_idx ON outbox (chat_id, lane) WHERE finished_at IS NULL AND purpose = 'answer';
-CREATE INDEX outbox_deferred_idx ON outbox (deferred_at) WHERE deferred_at IS NOT NULL AND finished_at IS NULL;
 -- the pages of a message, to tell which is the newest
 CREATE INDEX outbox_edited_message_idx ON outbox (chat_id, edited_message_id) WHERE edited_message_id IS NOT NULL;
+-- the rows of a message
 CREATE INDEX outbox_batch_idx ON outbox (batch, id) WHERE batch IS NOT NULL;
 -- what shows a match, for whoever changes its card
 CREATE INDEX outbox_match_id_idx ON outbox (match_id) WHERE match_id IS NOT NULL;
@@ -439,6 +561,33 @@ CREATE INDEX outbox_finished_at_idx ON outbox (finished_at) WHERE finished_at IS
 -- answers to presses are of no use once they are shown, and are purged first
 CREATE INDEX outbox_callback_answers_finished_at_idx ON outbox (finished_at)
     WHERE action = 'callback_answer' AND finished_at IS NOT NULL;
+-- waiting rows, lane by lane
+CREATE INDEX outbox_waiting_idx ON outbox (chat_id, lane, id) WHERE finished_at IS NULL;
+-- What was set aside. In an empty table, all indexes cost the same, and the newest is chosen: what was set aside must not be looked for
+-- among all that waits.
+CREATE INDEX outbox_deferred_idx ON outbox (deferred_at) WHERE deferred_at IS NOT NULL AND finished_at IS NULL;
+
+-- The messages that show matches. They are stored under the chat's Telegram id at the time of sending, because message
+-- ids start over in a group that becomes a supergroup.
+CREATE TABLE match_messages (
+    telegram_chat_id    bigint NOT NULL,
+    telegram_message_id bigint NOT NULL,
+    match_id            bigint NOT NULL,
+    -- the row of the outbox that was sent; such rows are purged earlier
+    outbox_id           bigint,
+    -- how many items the message covers, including this one
+    covered             integer NOT NULL DEFAULT 1,
+    -- of the message's content; empty if unknown
+    fingerprint         text NOT NULL DEFAULT '',
+    -- the language that the message was sent in, which its edits use too; null for that of the chat
+    language            text,
+    CONSTRAINT match_messages_pkey PRIMARY KEY (telegram_chat_id, telegram_message_id, match_id),
+    CONSTRAINT match_messages_match_id_fkey FOREIGN KEY (match_id) REFERENCES matches (id),
+    CONSTRAINT match_messages_message_check CHECK (telegram_message_id > 0),
+    CONSTRAINT match_messages_covered_check CHECK (covered >= 1)
+);
+-- the messages to be edited when a match changes
+CREATE INDEX match_messages_match_id_idx ON match_messages (match_id);
 
 -- The messages that exist once in a chat and are kept up to date.
 CREATE TABLE ensured_messages (
@@ -451,50 +600,7 @@ CREATE TABLE ensured_messages (
     CONSTRAINT ensured_messages_message_check CHECK (telegram_message_id > 0)
 );
 
--- Questions with buttons. A prompt is open until somebody answers or cancels it, or its timer t:prompt:<id> ends it.
-CREATE TABLE prompts (
-    -- that of the row of the outbox that asks
-    id                  bigint NOT NULL,
-    chat_id             bigint NOT NULL,
-    -- undo: whether to undo match_id
-    kind                text NOT NULL,
-    match_id            bigint NOT NULL,
-    -- matches.changes when it was asked; another match is not what the question is about
-    match_changes       integer NOT NULL DEFAULT 0,
-    -- who may answer; null for every admin of the chat
-    answerer_id         bigint,
-    asked_at            timestamptz NOT NULL DEFAULT now(),
-    -- when Telegram accepted the message; its id is null if it is unknown or means another message by now
-    delivered_at        timestamptz,
-    telegram_message_id bigint,
-    closed_at           timestamptz,
-    closed_as           text,
-    CONSTRAINT prompts_pkey PRIMARY KEY (id),
-    CONSTRAINT prompts_chat_id_fkey FOREIGN KEY (chat_id) REFERENCES chats (id),
-    CONSTRAINT prompts_match_id_fkey FOREIGN KEY (match_id) REFERENCES matches (id),
-    CONSTRAINT prompts_answerer_id_fkey FOREIGN KEY (answerer_id) REFERENCES players (id),
-    CONSTRAINT prompts_kind_check CHECK (kind IN ('undo')),
-    CONSTRAINT prompts_message_check CHECK (telegram_message_id > 0 AND delivered_at IS NOT NULL OR telegram_message_id IS NULL),
-    CONSTRAINT prompts_closed_check
-        CHECK ((closed_at IS NULL) = (closed_as IS NULL) AND closed_as IN ('answered', 'cancelled', 'expired'))
-);
-CREATE INDEX prompts_chat_id_idx ON prompts (chat_id);
--- whether somebody was asked already
-CREATE INDEX prompts_match_id_idx ON prompts (match_id);
-CREATE INDEX prompts_closed_at_idx ON prompts (closed_at) WHERE closed_at IS NOT NULL;
-
--- What happens by itself at a certain time. The transaction of what happens deletes the timer, so it happens once.
-CREATE TABLE timers (
-    -- t:<what>:<of what>, also the idempotency key of what happens
-    key     text NOT NULL,
-    chat_id bigint NOT NULL,
-    due_at  timestamptz NOT NULL,
-    CONSTRAINT timers_pkey PRIMARY KEY (key),
-    CONSTRAINT timers_chat_id_fkey FOREIGN KEY (chat_id) REFERENCES chats (id),
-    CONSTRAINT timers_key_check CHECK (starts_with(key, 't:'))
-);
-CREATE INDEX timers_due_at_idx ON timers (due_at, key);
-CREATE INDEX timers_chat_id_idx ON timers (chat_id);
+-- == What failed ==
 
 -- Updates that could not be handled, and notices that could not be sent.
 CREATE TABLE dead_letters (
@@ -516,6 +622,7 @@ CREATE TABLE dead_letters (
     CONSTRAINT dead_letters_last_error_check CHECK (last_error <> ''),
     CONSTRAINT dead_letters_attempts_check CHECK (attempts >= 1)
 );
+-- the newest ones, and those that are old enough to purge
 CREATE INDEX dead_letters_last_seen_at_idx ON dead_letters (last_seen_at);
 
 -- Attempts to handle an update that have begun and not returned. They are counted only after a crash.
@@ -527,30 +634,5 @@ CREATE TABLE update_attempts (
     CONSTRAINT update_attempts_pkey PRIMARY KEY (update_id),
     CONSTRAINT update_attempts_attempts_check CHECK (attempts >= 1)
 );
+-- whether recent attempts are open, and those that are old enough to purge
 CREATE INDEX update_attempts_last_begun_at_idx ON update_attempts (last_begun_at);
-
--- The exclusive right to do what exactly one instance must do. Each holder has its own epoch. It writes on condition
--- that the row still has this epoch, and holds the row FOR KEY SHARE meanwhile.
-CREATE TABLE leases (
-    name       text NOT NULL,
-    holder     text NOT NULL,
-    epoch      bigint NOT NULL,
-    expires_at timestamptz NOT NULL,
-    -- how far ahead expires_at is set at a time; if it is further ahead, the clock was set back
-    duration   interval,
-    CONSTRAINT leases_pkey PRIMARY KEY (name),
-    -- makes a change of the epoch, and nothing else, wait for whoever holds the row FOR KEY SHARE
-    CONSTRAINT leases_name_epoch_key UNIQUE (name, epoch),
-    CONSTRAINT leases_epoch_check CHECK (epoch >= 1),
-    CONSTRAINT leases_duration_check CHECK (duration > interval '0')
-);
-
--- The instances that receive updates by webhook. An instance that stops deletes its row, so a row that is no longer
--- renewed belongs to an instance that crashed.
-CREATE TABLE webhook_instances (
-    name       text NOT NULL,
-    started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    renewed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    expires_at timestamptz NOT NULL,
-    CONSTRAINT webhook_instances_pkey PRIMARY KEY (name)
-);

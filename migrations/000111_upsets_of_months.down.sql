@@ -1,1 +1,0 @@
-DROP INDEX matches_month_upset_idx;
