@@ -302,11 +302,9 @@ CREATE TABLE matches (
     CONSTRAINT matches_provisional_check CHECK (provisional_k_factor = 0 AND provisional_matches = 0
         OR provisional_k_factor BETWEEN 1 AND 1000 AND provisional_matches BETWEEN 1 AND 100)
 );
--- for the last match that a person reported in a group
-CREATE INDEX matches_reported_by_idx ON matches (reported_by, group_id, number);
 -- for the last match that a person undid in a group
 CREATE INDEX matches_undone_by_idx ON matches (undone_by, group_id, undone_at) WHERE undone_by IS NOT NULL;
--- what was reported at about the same time, and the matches of a month
+-- what was reported at about the same time or not long ago, and the matches of a month
 CREATE INDEX matches_played_at_idx ON matches (group_id, played_at);
 -- for the largest upset of all time
 CREATE INDEX matches_upset_idx ON matches (ladder_id, upset DESC, number) WHERE upset IS NOT NULL;
@@ -355,6 +353,7 @@ CREATE INDEX match_fixes_match_id_idx ON match_fixes (match_id);
 
 -- How each match changed each rating. Append-only: an entry that no longer applies is marked as superseded.
 CREATE TABLE elo_history (
+    -- the order in which entries were made
     id             bigint GENERATED ALWAYS AS IDENTITY,
     match_id       bigint NOT NULL,
     player_id      bigint NOT NULL,
@@ -367,9 +366,11 @@ CREATE TABLE elo_history (
     streak_before  integer NOT NULL,
     longest_before integer NOT NULL,
     reason         text NOT NULL,
-    superseded_at  timestamptz,
+    -- infinity for the current entry
+    superseded_at  timestamptz NOT NULL DEFAULT 'infinity',
     created_at     timestamptz NOT NULL DEFAULT now(),
-    CONSTRAINT elo_history_pkey PRIMARY KEY (id),
+    -- one current entry for each player of a match
+    CONSTRAINT elo_history_pkey PRIMARY KEY (match_id, player_id, superseded_at),
     -- the part of a merged player in a match passes to the other player, and its history with it
     CONSTRAINT elo_history_match_player_fkey FOREIGN KEY (match_id, player_id)
         REFERENCES match_players (match_id, player_id) ON UPDATE CASCADE,
@@ -379,8 +380,6 @@ CREATE TABLE elo_history (
     CONSTRAINT elo_history_k_factor_check CHECK (k_factor BETWEEN 1 AND 1000),
     CONSTRAINT elo_history_reason_check CHECK (reason IN ('match', 'undo', 'restore', 'fix', 'merge', 'repair'))
 );
--- one current entry for each player of a match; the index also finds all of them
-CREATE UNIQUE INDEX elo_history_current_key ON elo_history (match_id, player_id, superseded_at) NULLS NOT DISTINCT;
 
 -- == Commands ==
 

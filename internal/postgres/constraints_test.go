@@ -229,12 +229,9 @@ var breaks = map[string][]string{
 	"match_players_match_id_fkey":  {`INSERT INTO match_players VALUES (99, 1, 1, 1)`},
 	"match_players_player_id_fkey": {`INSERT INTO match_players SELECT id, 99, 1, 1 FROM matches`},
 	"match_players_side_check":     {`UPDATE match_players SET side = 0`, `UPDATE match_players SET side = 3`},
-	"elo_history_pkey": {`INSERT INTO elo_history
-		(id, match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason, superseded_at)
-		OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 0, 0, 32, 0, 0, 0, 'match', now())`},
 	"elo_history_match_player_fkey": {
-		anotherEntry + `(1, 99, 0, 0, 32, 0, 0, 0, 'match', NULL)`, anotherEntry + `(99, 1, 0, 0, 32, 0, 0, 0, 'match', NULL)`,
-		anotherEntry + `(1, 3, 0, 0, 32, 0, 0, 0, 'match', NULL)`, `DELETE FROM match_players`,
+		anotherEntry + `(1, 99, 0, 0, 32, 0, 0, 0, 'match', 'infinity')`, anotherEntry + `(99, 1, 0, 0, 32, 0, 0, 0, 'match', 'infinity')`,
+		anotherEntry + `(1, 3, 0, 0, 32, 0, 0, 0, 'match', 'infinity')`, `DELETE FROM match_players`,
 	},
 	"elo_history_elo_check": {
 		`UPDATE elo_history SET elo_before = -1`, `UPDATE elo_history SET elo_after = -1`,
@@ -250,8 +247,8 @@ var breaks = map[string][]string{
 	},
 	"elo_history_k_factor_check": {`UPDATE elo_history SET k_factor = 0`, `UPDATE elo_history SET k_factor = 1001`},
 	"elo_history_reason_check":   {`UPDATE elo_history SET reason = 'because'`},
-	"elo_history_current_key": {
-		anotherEntry + `(1, 1, 1500, 1516, 32, 1500, 0, 0, 'undo', NULL)`,
+	"elo_history_pkey": {
+		anotherEntry + `(1, 1, 1500, 1516, 32, 1500, 0, 0, 'undo', 'infinity')`,
 		anotherEntry + `(1, 1, 1500, 1516, 32, 1500, 0, 0, 'undo', now()), (1, 1, 1500, 1516, 32, 1500, 0, 0, 'fix', now())`,
 	},
 	"boards_pkey":                    {`INSERT INTO boards (chat_id) VALUES (1)`},

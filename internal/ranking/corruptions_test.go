@@ -67,7 +67,7 @@ const shorthand = `
 	CREATE FUNCTION standing(n text) RETURNS bigint STABLE LANGUAGE sql AS
 		'SELECT s.id FROM group_players s JOIN ladders l ON l.id = s.ladder_id WHERE group_id = club() AND player_id = who(n)';
 	CREATE FUNCTION entry(m integer, n text) RETURNS bigint STABLE LANGUAGE sql AS
-		'SELECT id FROM elo_history WHERE match_id = match(m) AND player_id = who(n) AND superseded_at IS NULL';`
+		'SELECT id FROM elo_history WHERE match_id = match(m) AND player_id = who(n) AND superseded_at = ''infinity''';`
 
 const withoutShorthand = `DROP FUNCTION club(), match(integer), who(text), standing(text), entry(integer, text)`
 
@@ -200,7 +200,7 @@ var corruptions = map[string]corruption{
 	},
 	"an entry of an undone match": {
 		sql: []string{
-			"UPDATE elo_history SET superseded_at = NULL WHERE match_id = match(4) AND player_id = who('Zoe')",
+			"UPDATE elo_history SET superseded_at = 'infinity' WHERE match_id = match(4) AND player_id = who('Zoe')",
 		},
 		want: []string{
 			"entry_of_undone 4 Zoe: 1501 → 1518 (K 32, best 1501, streak 0, longest 0 before) | nothing",

@@ -226,6 +226,6 @@ func (g *game) currentHistory(t *testing.T, chat ranking.ExternalChatID, who str
 		JOIN players p ON p.id = h.player_id
 		JOIN group_players s ON s.ladder_id = m.ladder_id AND s.player_id = h.player_id
 		JOIN groups g ON g.id = m.group_id JOIN chats ch ON ch.id = g.chat_id
-		WHERE ch.telegram_chat_id = $1 AND h.superseded_at IS NULL
+		WHERE ch.telegram_chat_id = $1 AND h.superseded_at = 'infinity'
 		ORDER BY m.number, mp.side, mp.place`, chat)
 }

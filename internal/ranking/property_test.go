@@ -574,7 +574,7 @@ func (c *modelGroup) compareHistory() {
 	}
 	stored := rows[entries](c.t, c.game, `
 		SELECT m.number, count(*), count(h.id) FROM matches m JOIN match_players mp ON mp.match_id = m.id
-		LEFT JOIN elo_history h ON h.match_id = m.id AND h.player_id = mp.player_id AND h.superseded_at IS NULL
+		LEFT JOIN elo_history h ON h.match_id = m.id AND h.player_id = mp.player_id AND h.superseded_at = 'infinity'
 		JOIN groups g ON g.id = m.group_id JOIN chats ch ON ch.id = g.chat_id
 		WHERE ch.telegram_chat_id = $1 GROUP BY m.number ORDER BY m.number`, c.chat)
 	if diff := cmp.Diff(want, stored, cmpopts.EquateEmpty()); diff != "" {

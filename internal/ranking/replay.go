@@ -123,8 +123,8 @@ func (r replayer) play(m *PlayedMatch) (entries []Entry, upset int, err error) {
 // Rewrite holds the changes that a replay makes to the history and the standings.
 type Rewrite struct {
 	Reason     Reason
-	Superseded []HistoryID // current entries that no longer apply
-	Appended   []NewEntry  // entries that replace them
+	Superseded []OldEntry // current entries that no longer apply
+	Appended   []NewEntry // entries that replace them
 	Upsets     []ChangedUpset
 	Standings  []Standing // sorted by id, each with the version that was read
 }
@@ -147,6 +147,13 @@ const (
 	ByRepair  Reason = "repair"
 )
 
+// OldEntry is a history entry that no longer applies.
+type OldEntry struct {
+	ID     HistoryID
+	Match  MatchID
+	Player PlayerID
+}
+
 // NewEntry is a history entry to be appended.
 type NewEntry struct {
 	Match  MatchID
@@ -164,7 +171,7 @@ func (w *Rewrite) addDifferences(m *PlayedMatch, entries []Entry, upset int) {
 			continue
 		}
 		if p.Entry != nil {
-			w.Superseded = append(w.Superseded, p.Entry.ID)
+			w.Superseded = append(w.Superseded, OldEntry{p.Entry.ID, m.ID, p.Player})
 		}
 		if entries != nil {
 			w.Appended = append(w.Appended, NewEntry{Match: m.ID, Player: p.Player, Entry: entries[i]})

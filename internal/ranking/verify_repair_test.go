@@ -56,7 +56,7 @@ type entryRow struct {
 func (g *game) history(t *testing.T) []entryRow {
 	t.Helper()
 	return rows[entryRow](t, g, `
-		SELECT id, (to_jsonb(h) - 'superseded_at')::text, reason, superseded_at IS NOT NULL
+		SELECT id, (to_jsonb(h) - 'superseded_at')::text, reason, superseded_at < 'infinity'
 		FROM elo_history h ORDER BY id`)
 }
 

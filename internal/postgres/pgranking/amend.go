@@ -68,9 +68,14 @@ func queueRewrite(batch *pgx.Batch, w ranking.Rewrite) {
 	if len(w.Superseded) > 0 {
 		batch.Queue(`
 			WITH superseded AS (
-			    UPDATE elo_history SET superseded_at = clock_timestamp() WHERE id = ANY ($1) AND superseded_at IS NULL
+			    UPDATE elo_history h SET superseded_at = clock_timestamp()
+			    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS old (id, match_id, player_id)
+			    WHERE h.id = old.id AND h.match_id = old.match_id AND h.player_id = old.player_id AND h.superseded_at = 'infinity'
 			    RETURNING 1)
-			SELECT (count(*) = cardinality($1))::unchanged FROM superseded`, w.Superseded)
+			SELECT (count(*) = cardinality($1))::unchanged FROM superseded`,
+			postgres.Column(w.Superseded, func(e ranking.OldEntry) ranking.HistoryID { return e.ID }),
+			postgres.Column(w.Superseded, func(e ranking.OldEntry) ranking.MatchID { return e.Match }),
+			postgres.Column(w.Superseded, func(e ranking.OldEntry) ranking.PlayerID { return e.Player }))
 	}
 	queueEntries(batch, w)
 	if len(w.Upsets) > 0 {

@@ -40,13 +40,13 @@ func TestApplyUndo(t *testing.T) {
 	w.mustYield(t, `
 		SELECT concat_ws(' ', m.number, display_name, elo_before, elo_after, best_before, streak_before, longest_before, reason)
 		FROM elo_history h JOIN matches m ON m.id = match_id JOIN match_players USING (match_id, player_id)
-		JOIN players p ON p.id = player_id WHERE superseded_at IS NULL ORDER BY number, side`,
+		JOIN players p ON p.id = player_id WHERE superseded_at = 'infinity' ORDER BY number, side`,
 		"1 Alice 1500 1516 1500 0 0 match", "1 Carol 1500 1484 1500 0 0 match",
 		"3 Bob 1500 1501 1500 0 0 undo", "3 Alice 1516 1515 1516 1 1 undo",
 		"4 Bob 1501 1516 1501 0 0 undo", "4 Carol 1484 1469 1500 -1 0 undo")
 	w.mustYield(t, `
 		SELECT concat_ws(' ', number, count(*), bool_and(superseded_at > h.created_at)) FROM elo_history h
-		JOIN matches m ON m.id = match_id WHERE superseded_at IS NOT NULL GROUP BY number ORDER BY number`,
+		JOIN matches m ON m.id = match_id WHERE superseded_at < 'infinity' GROUP BY number ORDER BY number`,
 		"2 2 t", "3 2 t", "4 2 t")
 }
 
@@ -56,7 +56,7 @@ func TestApplyRestore(t *testing.T) {
 	w := newAmendable(t)
 	standings, current := `SELECT concat_ws(' ', name, elo, best_elo, start_elo, played, won, drawn, lost, streak) FROM group_players ORDER BY name`,
 		`SELECT concat_ws(' ', match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before)
-		 FROM elo_history WHERE superseded_at IS NULL ORDER BY match_id, player_id`
+		 FROM elo_history WHERE superseded_at = 'infinity' ORDER BY match_id, player_id`
 	wantStandings, wantCurrent := dbtest.Values[string](t, w.Pool, standings), dbtest.Values[string](t, w.Pool, current)
 	const matches = `SELECT concat_ws(' ', number, undone_at = $1, undone_by, changes) FROM matches ORDER BY number`
 	w.Undo(t, "u", alice, 2)
@@ -71,7 +71,7 @@ func TestApplyRestore(t *testing.T) {
 	w.mustYield(t, standings, wantStandings...)
 	w.mustYield(t, current, wantCurrent...)
 	w.mustYield(t, `SELECT concat_ws(' ', number, count(*)) FROM elo_history h JOIN matches m ON m.id = match_id
-		WHERE reason = 'restore' AND superseded_at IS NULL GROUP BY number ORDER BY number`, "2 2", "3 2", "4 2")
+		WHERE reason = 'restore' AND superseded_at = 'infinity' GROUP BY number ORDER BY number`, "2 2", "3 2", "4 2")
 	if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM elo_history`); n != all+6 {
 		t.Errorf("there are %d history entries after %d", n, all)
 	}
@@ -88,7 +88,7 @@ func TestApplyFix(t *testing.T) {
 		SELECT concat_ws(' ', number, old_score_a, old_score_b, old_sets, 'to', new_score_a, new_score_b, new_sets, username)
 		FROM match_fixes f JOIN matches m ON m.id = match_id JOIN players p ON p.id = fixed_by ORDER BY f.id`,
 		"2 3 1 to 1 2 {{11,7},{7,11},{8,11}} alice", "2 1 2 {{11,7},{7,11},{8,11}} to 0 2 bob")
-	w.mustYield(t, `SELECT DISTINCT reason FROM elo_history WHERE superseded_at IS NULL ORDER BY 1`, "fix", "match")
+	w.mustYield(t, `SELECT DISTINCT reason FROM elo_history WHERE superseded_at = 'infinity' ORDER BY 1`, "fix", "match")
 }
 
 // mustYield runs a query that yields texts.
@@ -148,7 +148,7 @@ func TestAmendmentIsAllOrNothing(t *testing.T) {
 		"score B changed":      {both[1:], `UPDATE matches SET score_b = 0 WHERE number = 2`, nil, conflict},
 		"sets added":           {both[1:], `UPDATE matches SET sets = '{{1,0},{1,0}}'`, nil, conflict},
 		"entry superseded":     {both, `UPDATE elo_history SET superseded_at = now() WHERE elo_before = 1484`, nil, conflict},
-		"entry is gone":        {both, "", func(c *changes) { amended(c).Rewrite.Superseded[1] = 999 }, conflict},
+		"entry is gone":        {both, "", func(c *changes) { amended(c).Rewrite.Superseded[1].ID = 999 }, conflict},
 		"first is stale":       {three, `UPDATE group_players SET version = 9 WHERE name = 'Alice'`, nil, conflict},
 		"last is stale":        {three, `UPDATE group_players SET version = 9 WHERE name = 'Bob'`, nil, conflict},
 		"standing is gone":     {both, "", func(c *changes) { amended(c).Rewrite.Standings[1].ID = 999 }, conflict},
@@ -161,7 +161,7 @@ func TestAmendmentIsAllOrNothing(t *testing.T) {
 		"bad history":          {both, "", func(c *changes) { amended(c).Rewrite.Appended[1].After = -1 }, "elo_history_elo_check"},
 		"bad best":             {both, "", func(c *changes) { amended(c).Rewrite.Appended[0].BestBefore = 1 }, "elo_history_best_before_check"},
 		"history of nobody":    {both, "", func(c *changes) { amended(c).Rewrite.Appended[0].Player = 999 }, "elo_history_match_player_fkey"},
-		"two current entries":  {both, "", func(c *changes) { amended(c).Rewrite.Appended[1] = amended(c).Rewrite.Appended[0] }, "elo_history_current_key"},
+		"two current entries":  {both, "", func(c *changes) { amended(c).Rewrite.Appended[1] = amended(c).Rewrite.Appended[0] }, "elo_history_pkey"},
 		"bad reason":           {both, "", func(c *changes) { amended(c).Rewrite.Reason = "whim" }, "elo_history_reason_check"},
 		"bad rating":           {both, "", func(c *changes) { amended(c).Rewrite.Standings[1].Elo = -1 }, "group_players_elo_check"},
 		"no chat":              {both, "", func(c *changes) { c.Chat = 99 }, "outbox_chat_id_fkey"},

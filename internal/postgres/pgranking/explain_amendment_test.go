@@ -176,7 +176,7 @@ func TestRewriteTakesFewStatements(t *testing.T) {
 		w := ranking.Rewrite{Reason: ranking.ByRepair}
 		for _, m := range matches {
 			e := *m.Parts[0].Entry
-			w.Superseded = append(w.Superseded, e.ID)
+			w.Superseded = append(w.Superseded, ranking.OldEntry{ID: e.ID, Match: m.ID, Player: m.Parts[0].Player})
 			e.After++
 			w.Appended = append(w.Appended, ranking.NewEntry{Match: m.ID, Player: m.Parts[0].Player, Entry: e})
 		}

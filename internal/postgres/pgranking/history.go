@@ -61,7 +61,7 @@ const playedMatches = `
 	       coalesce(h.longest_before, 0) AS longest_before
 	FROM matches m
 	JOIN match_players mp ON mp.match_id = m.id
-	LEFT JOIN elo_history h ON h.match_id = m.id AND h.player_id = mp.player_id AND h.superseded_at IS NULL
+	LEFT JOIN elo_history h ON h.match_id = m.id AND h.player_id = mp.player_id AND h.superseded_at = 'infinity'
 	WHERE ` + ofLadder + ` AND m.number >= $2
 	ORDER BY m.number, mp.side, mp.place, mp.player_id`
 

@@ -36,7 +36,7 @@ func TestMergeInTeams(t *testing.T) {
 		"1 f 1 Alice Bob", "1 f 2 Carol Zoe", "2 t 1 Alice al", "2 t 2 Bob Carol", "3 f 1 Alice Zoe", "3 f 2 Bob Carol")
 	w.mustYield(t, `
 		SELECT concat_ws(' ', number, count(*), count(DISTINCT h.player_id)) FROM elo_history h JOIN matches m ON m.id = match_id
-		WHERE superseded_at IS NULL GROUP BY number ORDER BY number`, "1 4 4", "3 4 4")
+		WHERE superseded_at = 'infinity' GROUP BY number ORDER BY number`, "1 4 4", "3 4 4")
 }
 
 // TestMergeWhereOneHasOnlyJoined merges a player who has only joined a ladder with one who has matches in it.

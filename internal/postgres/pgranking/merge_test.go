@@ -83,7 +83,7 @@ func TestMerge(t *testing.T) {
 		},
 		"history of al and of what was al's": {
 			`SELECT m.idempotency_key || CASE player_id WHEN $1 THEN ' al ' ELSE ' Alice ' END || elo_before || ' ' || elo_after
-			|| ' ' || reason || CASE WHEN superseded_at IS NULL THEN '' ELSE ' superseded' END FROM elo_history h
+			|| ' ' || reason || CASE WHEN superseded_at = 'infinity' THEN '' ELSE ' superseded' END FROM elo_history h
 			JOIN matches m ON m.id = match_id WHERE player_id IN ($1, $2) AND idempotency_key IN ('1', '3', '4')
 			ORDER BY idempotency_key, h.id`,
 			[]string{
@@ -170,7 +170,7 @@ func TestMergeIsAllOrNothing(t *testing.T) {
 	}{
 		"given up":          {nil, nil},
 		"undone already":    {func(m *merge) { m.Undone = append(m.Undone, 999) }, ranking.ErrConflict},
-		"entry is gone":     {func(m *merge) { m.Rewrite.Superseded[0] = 999 }, ranking.ErrConflict},
+		"entry is gone":     {func(m *merge) { m.Rewrite.Superseded[0].ID = 999 }, ranking.ErrConflict},
 		"standing is stale": {func(m *merge) { m.Rewrite.Standings[0].Version++ }, ranking.ErrConflict},
 		"dropped is stale":  {func(m *merge) { m.Drop.Version++ }, ranking.ErrConflict},
 	} {

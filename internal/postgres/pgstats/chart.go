@@ -45,7 +45,7 @@ func (s *Store) Ratings(
 		)
 		SELECT h.player_id, last.played_at, last.number, h.elo_before, h.elo_after
 		FROM last
-		CROSS JOIN LATERAL (SELECT * FROM elo_history WHERE match_id = last.id AND superseded_at IS NULL OFFSET 0) AS h
+		CROSS JOIN LATERAL (SELECT * FROM elo_history WHERE match_id = last.id AND superseded_at = 'infinity' OFFSET 0) AS h
 		ORDER BY last.number`
 	r := stats.Ratings{Players: make([][]stats.Rating, len(players))}
 	var known []ranking.PlayerID

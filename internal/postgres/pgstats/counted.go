@@ -23,7 +23,7 @@ func queueCounted(batch *pgx.Batch, matches *[]stats.Match, ids string, args ...
 		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = wanted.match_id LIMIT 1) AS m
 		CROSS JOIN LATERAL (SELECT * FROM match_players WHERE match_id = m.id OFFSET 0) AS p
 		LEFT JOIN LATERAL (
-		    SELECT * FROM elo_history WHERE match_id = m.id AND player_id = p.player_id AND superseded_at IS NULL LIMIT 1) AS h ON true
+		    SELECT * FROM elo_history WHERE match_id = m.id AND player_id = p.player_id AND superseded_at = 'infinity' LIMIT 1) AS h ON true
 		WHERE m.ladder_id = ` + postgres.ThisLadder + ` AND m.undone_at IS NULL
 		ORDER BY m.number, p.side, p.place`
 	type partRow struct {

@@ -104,7 +104,7 @@ func (r *matchRows) queue(batch *pgx.Batch, matches, player string, args ...any)
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2 ORDER BY mp.place) AS side_b,
 		       fix.id IS NOT NULL AS fixed, coalesce(fix.old_score_a, 0) AS old_score_a, coalesce(fix.old_score_b, 0) AS old_score_b,
 		       (SELECT h.elo_after - h.elo_before FROM elo_history h
-		        WHERE h.match_id = m.id AND h.player_id = ` + player + ` AND h.superseded_at IS NULL) AS change
+		        WHERE h.match_id = m.id AND h.player_id = ` + player + ` AND h.superseded_at = 'infinity') AS change
 		FROM (` + matches + `) AS shown
 		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = shown.id LIMIT 1) AS m
 		LEFT JOIN LATERAL (SELECT * FROM match_fixes WHERE match_id = m.id ORDER BY id DESC LIMIT 1) AS fix ON true

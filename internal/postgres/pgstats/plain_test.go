@@ -38,7 +38,7 @@ func readPlain(t *testing.T, pool *pgxpool.Pool, ladder int64) []*plainMatch {
 		WITH parts AS (
 		    SELECT m.id, m.number, m.played_at, m.score_a, m.score_b, mp.player_id, mp.side, h.elo_before, h.elo_after
 		    FROM matches m JOIN match_players mp ON mp.match_id = m.id
-		    JOIN elo_history h ON h.match_id = m.id AND h.player_id = mp.player_id AND h.superseded_at IS NULL
+		    JOIN elo_history h ON h.match_id = m.id AND h.player_id = mp.player_id AND h.superseded_at = 'infinity'
 		    WHERE m.undone_at IS NULL AND m.ladder_id = $1)
 		SELECT number, played_at, player_id,
 		       CASE side WHEN 1 THEN score_a ELSE score_b END, CASE side WHEN 1 THEN score_b ELSE score_a END, elo_before, elo_after,

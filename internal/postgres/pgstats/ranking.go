@@ -185,7 +185,7 @@ func queuePlaces(batch *pgx.Batch, chat ranking.ExternalChatID, day, since time.
 		    FROM (SELECT * FROM matches
 		          WHERE group_id = (SELECT group_id FROM ladder) AND ladder_id = (SELECT id FROM ladder) AND played_at >= $2
 		            AND undone_at IS NULL OFFSET 0) AS m
-		    CROSS JOIN LATERAL (SELECT * FROM elo_history WHERE match_id = m.id AND superseded_at IS NULL OFFSET 0) AS h
+		    CROSS JOIN LATERAL (SELECT * FROM elo_history WHERE match_id = m.id AND superseded_at = 'infinity' OFFSET 0) AS h
 		    GROUP BY h.player_id
 		)
 		SELECT o.player_id, rank() OVER (ORDER BY coalesce(later.elo, o.elo) DESC)

@@ -54,7 +54,7 @@ func holders(column, reached string) string {
 		    SELECT match_id, side FROM match_players WHERE player_id = top.player_id OFFSET 0) AS p
 		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = p.match_id AND undone_at IS NULL LIMIT 1) AS m
 		CROSS JOIN LATERAL (
-		    SELECT * FROM elo_history WHERE match_id = m.id AND player_id = top.player_id AND superseded_at IS NULL LIMIT 1) AS h
+		    SELECT * FROM elo_history WHERE match_id = m.id AND player_id = top.player_id AND superseded_at = 'infinity' LIMIT 1) AS h
 		WHERE m.ladder_id = ` + postgres.ThisLadder + ` AND ` + reached + `
 		ORDER BY m.number, top.player_id LIMIT 1`
 }

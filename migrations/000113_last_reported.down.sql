@@ -1,1 +1,0 @@
-CREATE INDEX matches_reported_by_idx ON matches (reported_by, group_id, number);
