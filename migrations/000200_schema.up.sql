@@ -399,8 +399,7 @@ CREATE TABLE handled_commands (
     CONSTRAINT handled_commands_pkey PRIMARY KEY (key),
     CONSTRAINT handled_commands_trigger_check CHECK (trigger IN ('message', 'edit', 'press', 'timer')),
     CONSTRAINT handled_commands_outcome_check CHECK (outcome IN
-        ('recorded', 'undone', 'restored', 'fixed', 'joined', 'rules_changed', 'answered', 'asked', 'refused', 'unanswered',
-         'language_changed', 'display_changed')),
+        ('recorded', 'undone', 'restored', 'fixed', 'joined', 'setting_changed', 'answered', 'asked', 'refused', 'unanswered')),
     CONSTRAINT handled_commands_rate_class_check CHECK (rate_class IN ('question', 'slowed', 'result', 'refused', 'press')),
     CONSTRAINT handled_commands_sender_check CHECK (
         (sender IS NULL) = (rate_class IS NULL) AND (sender IS NULL) = (sent_at IS NULL))

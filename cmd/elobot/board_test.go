@@ -80,9 +80,9 @@ func testBoardLife(t *testing.T, b *botFixture) {
 	group.Rename(b.olga, "Table tennis")
 	b.awaitBoard(group, true, "Table tennis")
 	frame := b.ask(group, b.olga, "/settings")
-	b.press(b.olga, frame, "1l:de")
+	b.press(b.olga, frame, "1c:language:de")
 	b.awaitBoard(group, true, "Rangliste")
-	b.press(b.olga, frame, "1l:en")
+	b.press(b.olga, frame, "1c:language:en")
 	group.Leave(b.bob)
 	eventually(t, "the board shows who is left", func() bool {
 		m, ok := boardOf(group)

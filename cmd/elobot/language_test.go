@@ -20,8 +20,8 @@ func TestLanguage(t *testing.T) {
 	group := b.group("Schach")
 	frame := b.ask(group, b.olga, "/language")
 	says(t, visible(frame), "Sprache: Deutsch")
-	says(t, b.press(b.alice, frame, "1l:en"), "admin", "grupo")
-	says(t, b.press(b.olga, frame, "1l:xx"), "Knopf")
+	says(t, b.press(b.alice, frame, "1c:language:en"), "admin", "grupo")
+	says(t, b.press(b.olga, frame, "1c:language:xx"), "Knopf")
 
 	b.settle()
 	before := len(group.BotMessages())
@@ -42,7 +42,7 @@ func TestLanguage(t *testing.T) {
 	merged := group.BotMessages()[before]
 	says(t, visible(merged), "#1", "#2", "#3")
 
-	says(t, b.press(b.olga, frame, "1l:en"), "English")
+	says(t, b.press(b.olga, frame, "1c:language:en"), "English")
 	now, err := group.WaitEdits(testContext(t), frame.ID, 1)
 	must(t, err)
 	says(t, visible(now), "Language: English", "changed by Olga")

@@ -125,9 +125,9 @@ func harmless(err error) *outbox.Failure {
 func (r *Router) board(ctx context.Context, req request) error {
 	change := ranking.ShowBoard
 	switch word, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(req.command.Args)), " "); word {
-	case switchName(true):
+	case ranking.On:
 		change = ranking.TurnBoardOn
-	case switchName(false):
+	case ranking.Off:
 		change = ranking.TurnBoardOff
 	}
 	return r.rankings.ChangeBoard(ctx, req.origin, change, r.isAdmin(req.origin))

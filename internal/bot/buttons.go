@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -59,8 +58,8 @@ func buttonsOf(n ranking.Notice, item outbox.Item, w words) [][]button {
 		return historyButtons(n, w)
 	case stats.Teams:
 		return teamButtons(n, w)
-	case ranking.GroupSettings:
-		return slices.Concat(languageButtons(n.Language), [][]button{tableButtons(n.Tables, w), celebrationButtons(!n.NoCelebrations, w), darkChartButtons(n.DarkCharts, w)}, ruleButtons(n.Rules, w))
+	case ranking.SettingsPage:
+		return settingButtons(n, w)
 	case Help:
 		if !n.Private {
 			return helpButtons(n, w)

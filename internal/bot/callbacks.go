@@ -25,26 +25,22 @@ const callbackVersion = "1"
 
 // The codes of the callbacks.
 const (
-	undoCode         = "u"
-	restoreCode      = "b" // back
-	fixCode          = "f"
-	pageCode         = "p"
-	ruleCode         = "r"
-	promptCode       = "q"
-	languageCode     = "l"
-	tablesCode       = "t"
-	playerCode       = "s" // stats
-	againstCode      = "v" // versus
-	recordsCode      = "e"
-	matchesCode      = "m"
-	historyCode      = "h"
-	teamsCode        = "n" // next
-	reportCode       = "w" // wizard
-	celebrationsCode = "c"
-	helpCode         = "i" // information
-	darkCode         = "d"
-	chartCode        = "g" // graph
-	postChartCode    = "o" // open
+	undoCode      = "u"
+	restoreCode   = "b" // back
+	fixCode       = "f"
+	pageCode      = "p"
+	settingCode   = "c" // choice
+	promptCode    = "q"
+	playerCode    = "s" // stats
+	againstCode   = "v" // versus
+	recordsCode   = "e"
+	matchesCode   = "m"
+	historyCode   = "h"
+	teamsCode     = "n" // next
+	reportCode    = "w" // wizard
+	helpCode      = "i" // information
+	chartCode     = "g" // graph
+	postChartCode = "o" // open
 )
 
 // maxData is Telegram's limit for the data of a button, in bytes.
@@ -59,10 +55,8 @@ func listCallbacks() []Callback {
 		{Code: restoreCode, Command: command.NameRestore, Handle: (*Router).pressRestore},
 		{Code: fixCode, Command: command.NameFix, Handle: (*Router).pressFix},
 		{Code: pageCode, Command: command.NameRanking, Handle: turning(pageCode, parseRankingTurn, (*Router).turnRanking)},
-		{Code: ruleCode, Command: command.NameSettings, Handle: (*Router).pressRule},
+		{Code: settingCode, Command: command.NameSettings, Handle: (*Router).pressSetting},
 		{Code: promptCode, Command: "prompt", Handle: (*Router).pressPrompt},
-		{Code: languageCode, Command: command.NameSettings, Handle: (*Router).pressLanguage},
-		{Code: tablesCode, Command: command.NameSettings, Handle: (*Router).pressTables},
 		{Code: playerCode, Command: command.NameStats, Handle: turning(playerCode, parsePlayer, (*Router).turnToPlayer)},
 		{Code: againstCode, Command: command.NameH2H, Handle: turning(againstCode, parsePlayer, (*Router).turnToHeadToHead)},
 		{Code: recordsCode, Command: command.NameRecords, Handle: turning(recordsCode, parsePeriod, (*Router).turnRecords)},
@@ -70,8 +64,6 @@ func listCallbacks() []Callback {
 		{Code: historyCode, Command: command.NameHistory, Handle: turning(historyCode, parseHistoryTurn, (*Router).turnHistory)},
 		{Code: teamsCode, Command: command.NameTeams, Handle: turning(teamsCode, parseCount, (*Router).turnTeams)},
 		{Code: reportCode, Command: command.NameTeams, Handle: turning(reportCode, parseCount, (*Router).reportTeams)},
-		{Code: celebrationsCode, Command: command.NameSettings, Handle: (*Router).pressCelebrations},
-		{Code: darkCode, Command: command.NameSettings, Handle: (*Router).pressDarkCharts},
 		{Code: chartCode, Command: command.NameChart, Handle: turning(chartCode, parseChart, (*Router).turnChart)},
 		{Code: postChartCode, Command: command.NameChart, Handle: turning(postChartCode, parsePlayer, (*Router).postChart)},
 		{Code: helpCode, Command: command.NameHelp, Handle: turning(helpCode, parseHelp, (*Router).turnHelp)},

@@ -7,22 +7,20 @@ import (
 	"elobot/internal/stats"
 )
 
-func goldenRules() map[string]ranking.Notice {
-	usual := ranking.Rules{Start: 1500, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32}}
-	other := ranking.Rules{Start: 1000, UnevenTeamsAllowed: true, RatingRules: ranking.RatingRules{
-		K: 24, Provisional: ranking.Provisional{K: 48, Matches: 10}, Margin: true,
-	}}
-	changed := func(change func(*ranking.Rules)) ranking.RulesChanged {
-		after := usual
-		change(&after)
-		return ranking.RulesChanged{Before: usual, After: after}
-	}
+func goldenChangedSettings() map[string]ranking.Notice {
 	return map[string]ranking.Notice{
-		"one":         changed(func(r *ranking.Rules) { r.K = 40 }),
-		"draws":       changed(func(r *ranking.Rules) { r.DrawsAllowed = false }),
-		"first_match": changed(func(r *ranking.Rules) { r.Provisional = ranking.Provisional{K: 64, Matches: 1} }),
-		"all":         ranking.RulesChanged{Before: usual, After: other},
-		"all_back":    ranking.RulesChanged{Before: other, After: usual},
+		"k":             ranking.SettingChanged{Name: "k", Before: "32", After: "40"},
+		"start":         ranking.SettingChanged{Name: "start", Before: "1500", After: "1000"},
+		"draws":         ranking.SettingChanged{Name: "draws", Before: "on", After: "off"},
+		"uneven":        ranking.SettingChanged{Name: "uneven", Before: "off", After: "on"},
+		"margin":        ranking.SettingChanged{Name: "margin", Before: "off", After: "on"},
+		"first_match":   ranking.SettingChanged{Name: "provisional", Before: "0:0", After: "64:1"},
+		"first_matches": ranking.SettingChanged{Name: "provisional", Before: "0:0", After: "48:10"},
+		"no_first":      ranking.SettingChanged{Name: "provisional", Before: "48:10", After: "0:0"},
+		"language":      ranking.SettingChanged{Name: "language", Before: "en", After: "de"},
+		"tables":        ranking.SettingChanged{Name: "tables", Before: "off", After: "on"}, "no_tables": ranking.SettingChanged{Name: "tables", Before: "on", After: "off"},
+		"dark_charts": ranking.SettingChanged{Name: "dark_charts", Before: "off", After: "on"}, "light_charts": ranking.SettingChanged{Name: "dark_charts", Before: "on", After: "off"},
+		"celebrations": ranking.SettingChanged{Name: "celebrations", Before: "off", After: "on"}, "no_celebrations": ranking.SettingChanged{Name: "celebrations", Before: "on", After: "off"},
 	}
 }
 
@@ -43,13 +41,12 @@ func goldenSettings() map[string]ranking.Notice {
 		K: 40, Provisional: ranking.Provisional{K: 48, Matches: 10}, Margin: true,
 	}}
 	alice, hostileName := called("Alice"), called(hostile)
+	page := func(rules ranking.Rules, display ranking.Display, by *ranking.Reporter) ranking.SettingsPage {
+		return ranking.SettingsPage{GroupSettings: ranking.GroupSettings{Rules: rules, Display: display}, ChangedBy: by}
+	}
 	return map[string]ranking.Notice{
-		"default":  ranking.GroupSettings{Rules: ranking.Rules{Start: 1500, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32}}},
-		"changed":  ranking.GroupSettings{Rules: changed, Display: ranking.Display{Language: "de-AT", Tables: true, NoCelebrations: true, DarkCharts: true}, ChangedBy: &ranking.Reporter{Name: &alice}},
-		"language": ranking.LanguageChanged{Language: "de"},
-		"tables":   ranking.TablesChanged{Tables: true}, "no_tables": ranking.TablesChanged{},
-		"dark_charts": ranking.DarkChartsChanged{Dark: true}, "light_charts": ranking.DarkChartsChanged{},
-		"celebrations": ranking.CelebrationsChanged{Celebrations: true}, "no_celebrations": ranking.CelebrationsChanged{},
-		"hostile": ranking.GroupSettings{Rules: changed, ChangedBy: &ranking.Reporter{Name: &hostileName}},
+		"default": page(ranking.DefaultRules(), ranking.DefaultDisplay(), nil),
+		"changed": page(changed, ranking.Display{Language: "de-AT", Tables: true, DarkCharts: true}, &ranking.Reporter{Name: &alice}),
+		"hostile": page(changed, ranking.DefaultDisplay(), &ranking.Reporter{Name: &hostileName}),
 	}
 }

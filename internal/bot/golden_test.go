@@ -173,7 +173,7 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	all["chart/no_photos"] = NoPhotos{}
 	add("results_summary", goldenSummaries())
 	all["group_detached/both"] = ranking.GroupDetached{Kept: 12, Detached: 1}
-	add("rules_changed", goldenRules())
+	add("setting_changed", goldenChangedSettings())
 	add("joined", map[string]ranking.Notice{
 		"new":             ranking.Joined{Name: called("Alice"), Elo: 1500},
 		"again":           ranking.Joined{Name: called("Alice"), Elo: 1500, Already: true},

@@ -12,7 +12,7 @@ import (
 // comesOfAPress reports whether a notice can answer a button press.
 func comesOfAPress(n ranking.Notice) bool {
 	switch n.(type) {
-	case ranking.MatchUndone, ranking.MatchRestored, ranking.RulesChanged, ranking.LanguageChanged, ranking.TablesChanged, ranking.DarkChartsChanged, ranking.CelebrationsChanged, ranking.Refusal, CommandFailed:
+	case ranking.MatchUndone, ranking.MatchRestored, ranking.SettingChanged, ranking.Refusal, CommandFailed:
 		return true
 	default:
 		return false

@@ -22,8 +22,7 @@ type Rankings interface {
 	Join(ctx context.Context, o ranking.Origin) error
 	ShowSettings(ctx context.Context, o ranking.Origin, isAdmin func(context.Context) (bool, error)) error
 	ChangeBoard(ctx context.Context, o ranking.Origin, change ranking.BoardChange, isAdmin func(context.Context) (bool, error)) error
-	ChangeRules(ctx context.Context, o ranking.Origin, r ranking.RulesChange) error
-	ChangeDisplay(ctx context.Context, o ranking.Origin, d ranking.DisplayChange) error
+	ChangeSetting(ctx context.Context, o ranking.Origin, c ranking.SettingChange) error
 	UndoMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment) error
 	RestoreMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment) error
 	StartWizard(ctx context.Context, o ranking.Origin, opponent *ranking.Person, otherwise ranking.Notice) error

@@ -28,8 +28,7 @@ type call struct {
 	further []ranking.Report // of the same message
 	take    ranking.Amendment
 	scores  []ranking.Score // of a fix
-	rules   ranking.RulesChange
-	display ranking.Display // of ChangeDisplay only, where English was spoken without tables
+	setting ranking.SettingChange
 	notice  ranking.Notice
 	who     ranking.Person // who has left, or the opponent of a wizard
 
@@ -70,8 +69,8 @@ func (c call) String() string {
 		return fmt.Sprintf("move %d to %d", c.from, c.to)
 	case "left":
 		return "left " + who(c.who)
-	case "rules":
-		return fmt.Sprintf("rules %+v in %d", c.rules.Change(ranking.Rules{}), c.rules.Shown)
+	case "setting":
+		return fmt.Sprintf("setting %s to %s in %d", c.setting.Setting.Name, c.setting.Value, c.setting.Page)
 	case "seen":
 		return "seen " + team(c.origin.Shown)
 	case "answer", "greet", "added", "page":
@@ -388,12 +387,8 @@ func (f *fakeRankings) ShowSettings(_ context.Context, o ranking.Origin, isAdmin
 	return f.add(call{method: "settings", origin: o, take: ranking.Amendment{IsAdmin: isAdmin}})
 }
 
-func (f *fakeRankings) ChangeRules(_ context.Context, o ranking.Origin, r ranking.RulesChange) error {
-	return f.add(call{method: "rules", origin: o, rules: r})
-}
-
-func (f *fakeRankings) ChangeDisplay(_ context.Context, o ranking.Origin, d ranking.DisplayChange) error {
-	return f.add(call{method: "display", origin: o, display: d.Change(ranking.Display{Language: "en"}), take: ranking.Amendment{IsAdmin: d.IsAdmin}})
+func (f *fakeRankings) ChangeSetting(_ context.Context, o ranking.Origin, c ranking.SettingChange) error {
+	return f.add(call{method: "setting", origin: o, setting: c})
 }
 
 func (f *fakeRankings) MembersSeen(_ context.Context, o ranking.Origin) error {

@@ -68,7 +68,7 @@ func render(item outbox.Item, w words) (outgoing, error) {
 	case ranking.KindJoined:
 		return renderAs(item, w, w.joined, w.joined)
 	case ranking.KindSettings:
-		return renderAs(item, w, w.settings, nil)
+		return renderAs(item, w, w.settingsPage, nil)
 	case ranking.KindMatchUndone:
 		return renderAs(item, w, w.matchUndone, w.undoneLine)
 	case ranking.KindMatchRestored:
@@ -97,16 +97,8 @@ func render(item outbox.Item, w words) (outgoing, error) {
 		return renderAs(item, w, w.playersMerged, w.playersMergedLine)
 	case ranking.KindGroupDetached:
 		return renderAs(item, w, w.groupDetached, w.groupDetached)
-	case ranking.KindRulesChanged:
-		return renderAs(item, w, w.rulesChanged, w.rulesChanged)
-	case ranking.KindLanguageChanged:
-		return renderAs(item, w, w.languageChanged, w.languageChanged)
-	case ranking.KindTablesChanged:
-		return renderAs(item, w, w.tablesChanged, w.tablesChanged)
-	case ranking.KindDarkChartsChanged:
-		return renderAs(item, w, w.darkChartsChanged, w.darkChartsChanged)
-	case ranking.KindCelebrationsChanged:
-		return renderAs(item, w, w.celebrationsChanged, w.celebrationsChanged)
+	case ranking.KindSettingChanged:
+		return renderAs(item, w, w.settingChanged, w.settingChanged)
 	case stats.KindMyStanding:
 		return renderAs(item, w, w.player, nil)
 	case stats.KindMyStandings:

@@ -90,7 +90,7 @@ type ChangedBoard struct {
 	Before, After *Board
 }
 
-func (*ChangedBoard) outcome() CommandOutcome { return OutcomeDisplayChanged }
+func (*ChangedBoard) outcome() CommandOutcome { return OutcomeSettingChanged }
 
 // BoardState says whether a group has a board.
 type BoardState struct {

@@ -18,8 +18,7 @@ const (
 	OutcomeRestored       CommandOutcome = "restored"
 	OutcomeFixed          CommandOutcome = "fixed"
 	OutcomeJoined         CommandOutcome = "joined"
-	OutcomeRulesChanged   CommandOutcome = "rules_changed"
-	OutcomeDisplayChanged CommandOutcome = "display_changed"
+	OutcomeSettingChanged CommandOutcome = "setting_changed"
 	OutcomeAsked          CommandOutcome = "asked" // a prompt asks whether to do it
 	OutcomeAnswered       CommandOutcome = "answered"
 	OutcomeRefused        CommandOutcome = "refused"

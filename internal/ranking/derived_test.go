@@ -15,7 +15,7 @@ func TestUpsetIsDerivedAgain(t *testing.T) {
 	must(t, g.Join(t.Context(), g.origin(&alice)))
 	rules := defaultRules
 	rules.Start = 1600
-	g.changeRules(t, &alice, setRules(rules))
+	g.setRules(t, rules)
 	check := func(when string, want ...int) {
 		t.Helper()
 		upsets := rows[struct{ Upset int }](t, g, `SELECT coalesce(upset, 0) FROM matches ORDER BY number`)

@@ -310,8 +310,10 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 			u.report(t, played, bob, carol)
 			must(t, g.Join(t.Context(), u.from(unplayed, carol)))
 			must(t, g.Join(t.Context(), u.from(unplayed, zoe)))
-			for k, chat := range map[int]ranking.Chat{17: u.older, 18: u.newer} {
-				g.setRules(t, u.from(chat, carol), k)
+			for k, chat := range map[string]ranking.Chat{"16": u.older, "24": u.newer} {
+				o := u.from(chat, carol)
+				o.Button = o.Key
+				must(t, g.ChangeSetting(t.Context(), o, choice("k", k)))
 			}
 			g.exec(t, `
 				INSERT INTO players (group_id, username, display_name)
@@ -322,7 +324,7 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 			if got := u.told(t); len(got) > 0 {
 				t.Errorf("notice is %+v", got)
 			}
-			if got := rows1[int](t, g, `SELECT k_factor FROM ladders`); !slices.Equal(got, []int{17}) {
+			if got := rows1[int](t, g, `SELECT k_factor FROM ladders`); !slices.Equal(got, []int{16}) {
 				t.Errorf("the K-factors of the ladders are %v, want that of the older group", got)
 			}
 			people := texts(t, g, `
@@ -336,16 +338,6 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 			g.has(t, 1, "groups")
 		})
 	}
-}
-
-// setRules has an admin set the K-factor.
-func (g *game) setRules(t *testing.T, o ranking.Origin, k int) {
-	t.Helper()
-	o.Button = o.Key
-	must(t, g.ChangeRules(t.Context(), o, ranking.RulesChange{IsAdmin: admin, Shown: 55, Change: func(r ranking.Rules) ranking.Rules {
-		r.K = k
-		return r
-	}}))
 }
 
 // TestLateCommand: a command from the old id counts for the chat after the move. Its answer replies to no message, because

@@ -69,9 +69,7 @@ func (s *model) newGroup() *modelGroup {
 	s.groups = append(s.groups, c)
 	c.command(c.people[0], func(o ranking.Origin) error { return c.Join(c.t.Context(), o) })
 	c.addEntry(c.seen(0))
-	uneven := defaultRules
-	uneven.UnevenTeamsAllowed = true
-	c.setRules(uneven, 0)
+	c.choose("uneven", ranking.On, 0)
 	c.compare()
 	return c
 }
@@ -428,9 +426,20 @@ func (c *modelGroup) showUsername(*rapid.T) {
 	c.command(c.account(i), func(o ranking.Origin) error { return c.ShowRanking(c.t.Context(), o) })
 }
 
-// changeRules has an admin change some of the rules.
+// changeRules has an admin choose a rule, or gives the ladder rules that no button offers.
 func (c *modelGroup) changeRules(rt *rapid.T) {
-	rules := c.rules
+	if rapid.Bool().Draw(rt, "by button") {
+		var rules []ranking.Setting
+		for _, s := range ranking.AllSettings() {
+			if s.Table == ranking.OfLadder {
+				rules = append(rules, s)
+			}
+		}
+		s := rapid.SampledFrom(rules).Draw(rt, "setting")
+		c.choose(s.Name, rapid.SampledFrom(s.Choices).Draw(rt, "value"), c.anyPerson("admin"))
+		return
+	}
+	rules := &c.rules
 	for _, draw := range rapid.SliceOfN(rapid.SampledFrom([]func(){
 		func() { rules.Start = rapid.SampledFrom([]int{5, 1200, 1500}).Draw(rt, "start") },
 		func() { rules.K = rapid.SampledFrom([]int{1, 31, 32, 64, 1000}).Draw(rt, "K") },
@@ -441,30 +450,32 @@ func (c *modelGroup) changeRules(rt *rapid.T) {
 	}), 1, 4).Draw(rt, "changes") {
 		draw()
 	}
-	c.setRules(rules, c.anyPerson("admin"))
+	c.storeRules(c.t, c.chat, c.rules)
 }
 
 var provisionals = []ranking.Provisional{{}, {K: 64, Matches: 2}, {K: 15, Matches: 4}, {K: 1000, Matches: 1}, {K: 100, Matches: 100}}
 
-// setRules has a person set the rules.
-func (c *modelGroup) setRules(rules ranking.Rules, sender int) {
+// choose has a person choose the value of a rule.
+func (c *modelGroup) choose(name, value string, sender int) {
 	c.showAccount(sender)
-	set := ranking.RulesChange{IsAdmin: admin, Shown: 55, Change: func(ranking.Rules) ranking.Rules { return rules }}
 	o := c.origin(c.account(sender))
 	o.Button = o.Key
-	if err := c.ChangeRules(c.t.Context(), o, set); err != nil {
+	set := choice(name, value)
+	if err := c.ChangeSetting(c.t.Context(), o, set); err != nil {
 		c.rt.Fatalf("command %d: %v", c.commands, err)
 	}
 	notice := c.answer(c.t, o.Key, toast)
-	if rules == c.rules {
+	now := ranking.GroupSettings{Rules: c.rules}
+	before := set.Setting.Value(now)
+	if value == before {
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.SameRules})
 		return
 	}
 	c.seen(sender)
-	if n, ok := notice.(ranking.RulesChanged); !ok || n.Before != c.rules || n.After != rules {
-		c.rt.Fatalf("new rules %+v are answered with %+v", rules, notice)
+	if n, ok := notice.(ranking.SettingChanged); !ok || n.Before != before || n.After != value {
+		c.rt.Fatalf("%s for %s is answered with %+v", value, name, notice)
 	}
-	c.rules = rules
+	c.rules = set.Setting.With(now, value).Rules
 }
 
 // total returns the sets that each side won, or the score if there are no sets.

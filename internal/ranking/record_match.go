@@ -189,7 +189,7 @@ func (r *recordOperation) decide(snap Snapshot) (Decision, error) {
 		return ask.ask(snap), nil
 	}
 	matches := r.playAll(snap)
-	if !snap.Display.NoCelebrations {
+	if snap.Display.Celebrations {
 		matches.celebrate(Leaders{r.leaderQuery(), snap.Leaders}, snap.LargestUpset)
 	}
 	return Decision{Effect: matches}, nil

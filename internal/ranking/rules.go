@@ -1,10 +1,14 @@
 package ranking
 
-import "elobot/internal/elo"
+import (
+	"fmt"
 
-// Rules are the rules of a ladder. The database holds the ranges of their numbers. They are part of stored notices: no field may change its JSON name or its meaning.
+	"elobot/internal/elo"
+)
+
+// Rules are the rules of a ladder. In JSON, its fields have the names of the ladder's columns. The database holds the ranges of the numbers.
 type Rules struct {
-	Start              int  `json:"start"` // the rating of a newcomer
+	Start              int  `json:"start_elo"` // the rating of a newcomer
 	DrawsAllowed       bool `json:"draws_allowed"`
 	UnevenTeamsAllowed bool `json:"uneven_teams_allowed"` // the sides may differ in size
 	RatingRules
@@ -17,19 +21,22 @@ func DefaultRules() Rules {
 
 // RatingRules are the rules that decide how a match changes ratings. A match keeps those that it was played under.
 type RatingRules struct {
-	K           int         `json:"k"` // the K-factor
-	Provisional Provisional `json:"provisional"`
+	K int `json:"k_factor"`
+	Provisional
 	// Margin is true if the margin of victory multiplies K by elo.MarginFactor of the score. In a match in sets, the
 	// score counts sets.
-	Margin bool `json:"margin"`
+	Margin bool `json:"margin_of_victory"`
 }
 
 // Provisional is another K-factor for a player's first matches in a ladder, zero for none. It lets newcomers reach their
 // level sooner. Their opponents keep their own K, so the changes of such a match need not add up to zero.
 type Provisional struct {
-	K       int `json:"k"`
-	Matches int `json:"matches"` // how many matches
+	K       int `json:"provisional_k_factor"`
+	Matches int `json:"provisional_matches"` // how many matches
 }
+
+// String returns the two numbers, separated by a colon.
+func (p Provisional) String() string { return fmt.Sprintf("%d:%d", p.K, p.Matches) }
 
 // kAfter returns the K-factor of a player who has played that many matches in the ladder before. Undone matches do not
 // count.

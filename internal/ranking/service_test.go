@@ -141,15 +141,9 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 	case stats.KindRankingPage:
 		return decode[stats.RankingPage](t, g, payload)
 	case ranking.KindSettings:
-		return decode[ranking.GroupSettings](t, g, payload)
-	case ranking.KindRulesChanged:
-		return decode[ranking.RulesChanged](t, g, payload)
-	case ranking.KindLanguageChanged:
-		return decode[ranking.LanguageChanged](t, g, payload)
-	case ranking.KindCelebrationsChanged:
-		return decode[ranking.CelebrationsChanged](t, g, payload)
-	case ranking.KindTablesChanged:
-		return decode[ranking.TablesChanged](t, g, payload)
+		return decode[ranking.SettingsPage](t, g, payload)
+	case ranking.KindSettingChanged:
+		return decode[ranking.SettingChanged](t, g, payload)
 	case ranking.KindJoined:
 		return decode[ranking.Joined](t, g, payload)
 	case ranking.KindRefusal:
@@ -166,8 +160,6 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 		return decode[stats.HeadToHead](t, g, payload)
 	case stats.KindChart:
 		return decode[stats.Chart](t, g, payload)
-	case ranking.KindDarkChartsChanged:
-		return decode[ranking.DarkChartsChanged](t, g, payload)
 	case stats.KindRecords:
 		return decode[stats.Records](t, g, payload)
 	case stats.KindUnclearPeople:

@@ -323,8 +323,8 @@ type Decision struct {
 	Unadded bool
 }
 
-// Effect is what a command changes: NewMatches, an *Undone, *Restored, *Fixed, *NewStanding, *ChangedStanding, *ChangedRules,
-// *ChangedDisplay, *ChangedBoard, *NewPrompt, *ChangedWizard or *Greeted.
+// Effect is what a command changes: NewMatches, an *Undone, *Restored, *Fixed, *NewStanding, *ChangedStanding, *ChangedSetting,
+// *ChangedBoard, *NewPrompt, *ChangedWizard or *Greeted.
 type Effect interface {
 	// outcome returns the command's outcome for the log; empty if it follows from the notice.
 	outcome() CommandOutcome

@@ -95,8 +95,6 @@ func queueEffect(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 		queueRestore(batch, e)
 	case *ranking.Fixed:
 		queueFix(batch, e)
-	case *ranking.ChangedRules:
-		queueRules(batch, e)
 	case *ranking.ChangedWizard:
 		queueWizard(batch, e)
 	}
@@ -107,8 +105,8 @@ func queueEffect(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 // lock those first.
 func queueEffectOnChat(batch *pgx.Batch, c ranking.Changes) {
 	switch e := c.Effect.(type) {
-	case *ranking.ChangedDisplay:
-		queueDisplay(batch, e)
+	case *ranking.ChangedSetting:
+		queueSetting(batch, e)
 	case *ranking.ChangedBoard:
 		queueBoard(batch, c, e)
 	case *ranking.Greeted:
@@ -303,34 +301,23 @@ func queueGreeted(batch *pgx.Batch, chat ranking.ChatID, g *ranking.Greeted) {
 		chat, zeronull.Timestamptz(g.Before), zeronull.Timestamptz(g.At), zeronull.Timestamptz(g.Added), g.Language)
 }
 
-// queueDisplay sets how the bot shows things in a chat, provided that it is still what was read.
-func queueDisplay(batch *pgx.Batch, c *ranking.ChangedDisplay) {
-	batch.Queue(`
+// queueSetting writes a setting, provided that it is still what was read. In JSON, the settings have the names of the columns.
+func queueSetting(batch *pgx.Batch, c *ranking.ChangedSetting) {
+	id, before, after := any(c.Chat), any(c.Before.Display), any(c.After.Display)
+	if c.Setting.Table == ranking.OfLadder {
+		id, before, after = c.Ladder, c.Before.Rules, c.After.Rules
+	}
+	var set, unchanged []string
+	for _, column := range c.Setting.Columns {
+		set = append(set, column+" = new."+column)
+		unchanged = append(unchanged, "was."+column+" = old."+column)
+	}
+	batch.Queue(fmt.Sprintf(`
 		WITH changed AS (
-		    UPDATE chats SET language = $3, language_chosen = language_chosen OR language <> $3, tables = $5,
-		        celebrations = $7, dark_charts = $9
-		    WHERE id = $1 AND language = $2 AND tables = $4 AND celebrations = $6 AND dark_charts = $8
+		    UPDATE %[1]s was SET %[2]s
+		    FROM jsonb_populate_record(NULL::%[1]s, $2) AS old, jsonb_populate_record(NULL::%[1]s, $3) AS new
+		    WHERE was.id = $1 AND %[3]s
 		    RETURNING 1)
 		SELECT EXISTS (SELECT FROM changed)::unchanged`,
-		c.Chat, c.Before.Language, c.After.Language, c.Before.Tables, c.After.Tables,
-		!c.Before.NoCelebrations, !c.After.NoCelebrations, c.Before.DarkCharts, c.After.DarkCharts)
-}
-
-// queueRules changes the rules of a ladder, provided that they are still those that were read.
-func queueRules(batch *pgx.Batch, c *ranking.ChangedRules) {
-	args := append([]any{c.Ladder}, append(rulesColumns(c.Before), rulesColumns(c.After)...)...)
-	batch.Queue(`
-		WITH changed AS (
-		    UPDATE ladders
-		    SET (start_elo, k_factor, draws_allowed, uneven_teams_allowed, provisional_k_factor, provisional_matches,
-		         margin_of_victory) = ($9, $10, $11, $12, $13, $14, $15)
-		    WHERE id = $1 AND (start_elo, k_factor, draws_allowed, uneven_teams_allowed, provisional_k_factor,
-		         provisional_matches, margin_of_victory) = ($2, $3, $4, $5, $6, $7, $8)
-		    RETURNING 1)
-		SELECT EXISTS (SELECT FROM changed)::unchanged`, args...)
-}
-
-// rulesColumns returns the values of the columns of rules, in the order of queueRules.
-func rulesColumns(r ranking.Rules) []any {
-	return []any{r.Start, r.K, r.DrawsAllowed, r.UnevenTeamsAllowed, r.Provisional.K, r.Provisional.Matches, r.Margin}
+		c.Setting.Table, strings.Join(set, ", "), strings.Join(unchanged, " AND ")), id, before, after)
 }

@@ -37,6 +37,18 @@ func TestNoCommandScansATable(t *testing.T) {
 		{ID: 99_999, Username: "user_7", Name: "Seven"},
 	}
 	var snap ranking.Snapshot
+	choose := func(name, value string) func(context.Context) error {
+		return func(ctx context.Context) error {
+			s, _ := ranking.FindSetting(name)
+			before := ranking.GroupSettings{Rules: snap.Ladder.Rules, Display: snap.Display}
+			changed := &ranking.ChangedSetting{
+				Chat: snap.ChatID, Ladder: snap.Ladder.ID, Setting: s, Before: before, After: s.With(before, value),
+			}
+			return store.Apply(ctx, ranking.Changes{
+				Key: "setting " + name, Chat: snap.ChatID, Decision: ranking.Decision{Notice: ranking.SettingChanged{Name: name}, Effect: changed},
+			})
+		}
+	}
 	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{
 		{Name: "read people", Run: func(ctx context.Context) (err error) {
 			snap, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: ranking.Needs{People: people}})
@@ -100,13 +112,8 @@ func TestNoCommandScansATable(t *testing.T) {
 		{Name: "answer to an edit", Run: func(ctx context.Context) error {
 			return store.Apply(ctx, ranking.Changes{Key: "e", Message: "m", Trigger: ranking.ByEdit, Outcome: ranking.OutcomeAnswered, Chat: snap.ChatID, Decision: ranking.Decision{Notice: ranking.Joined{}}})
 		}, Want: 4},
-		{Name: "rules", Run: func(ctx context.Context) error {
-			before, after := snap.Ladder.Rules, snap.Ladder.Rules
-			after.K++
-			return store.Apply(ctx, ranking.Changes{
-				Key: "rules", Chat: snap.ChatID, Decision: ranking.Decision{Notice: ranking.RulesChanged{Before: before, After: after}, Effect: &ranking.ChangedRules{Ladder: snap.Ladder.ID, Before: before, After: after}},
-			})
-		}, Want: 4},
+		{Name: "setting of a ladder", Run: choose("k", "24"), Want: 4},
+		{Name: "setting of a chat", Run: choose("tables", "on"), Want: 4},
 		{Name: "exclusively", Run: func(ctx context.Context) error {
 			locked, _, err := store.Lock(ctx, ranking.Query{Chat: club})
 			if err == nil {

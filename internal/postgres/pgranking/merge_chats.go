@@ -3,6 +3,7 @@ package pgranking
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -126,11 +127,7 @@ func queueEndGroup(batch *pgx.Batch, kept, gone groupRow, older bool) {
 		    SELECT FROM group_players known WHERE known.ladder_id = $1 AND known.player_id = s.player_id)`, kept.Ladder, gone.Ladder)
 	if older {
 		batch.Queue(`
-			UPDATE ladders l
-			SET start_elo = o.start_elo, k_factor = o.k_factor, draws_allowed = o.draws_allowed,
-			    uneven_teams_allowed = o.uneven_teams_allowed, provisional_k_factor = o.provisional_k_factor,
-			    provisional_matches = o.provisional_matches, margin_of_victory = o.margin_of_victory
-			FROM ladders o WHERE l.id = $1 AND o.id = $2`, kept.Ladder, gone.Ladder)
+			UPDATE ladders l SET `+copied(ranking.OfLadder)+` FROM ladders older WHERE l.id = $1 AND older.id = $2`, kept.Ladder, gone.Ladder)
 	}
 	batch.Queue(`DELETE FROM group_players WHERE ladder_id IN (SELECT id FROM ladders WHERE group_id = $1)`, gone.ID)
 	batch.Queue(`DELETE FROM ladders WHERE group_id = $1`, gone.ID)
@@ -147,9 +144,21 @@ func queueEndChat(batch *pgx.Batch, kept, gone ranking.ChatID, older, newer chat
 		    frozen_until = newer.frozen_until, parked_at = newer.parked_at,
 		    is_active = older.is_active OR newer.is_active, greeted_at = greatest(older.greeted_at, newer.greeted_at),
 		    added_at = CASE WHEN older.greeted_at IS NULL THEN newer.added_at ELSE older.added_at END,
-		    language = older.language, language_chosen = older.language_chosen, tables = older.tables,
-		    celebrations = older.celebrations, dark_charts = older.dark_charts
+		    `+copied(ranking.OfChat)+`
 		FROM gone, chats older, chats newer
 		WHERE c.id = $1 AND older.id = $3 AND newer.id = $4`, kept, gone, older.ID, newer.ID)
 	queueAlias(batch, older.External, kept)
+}
+
+// copied assigns the settings that a table holds, those of its older row.
+func copied(table ranking.SettingsTable) string {
+	var all []string
+	for _, s := range ranking.AllSettings() {
+		if s.Table == table {
+			for _, column := range s.Columns {
+				all = append(all, column+" = older."+column)
+			}
+		}
+	}
+	return strings.Join(all, ", ")
 }

@@ -147,9 +147,9 @@ func TestMoveMeetsCommands(t *testing.T) {
 		},
 		"rules": func(_ *world, s *ranking.Service, o ranking.Origin) error {
 			o.Button = o.Key
-			return s.ChangeRules(context.Background(), o, ranking.RulesChange{
-				IsAdmin: func(context.Context) (bool, error) { return true, nil }, Shown: 55,
-				Change: func(r ranking.Rules) ranking.Rules { r.K = 17; return r },
+			k, _ := ranking.FindSetting("k")
+			return s.ChangeSetting(context.Background(), o, ranking.SettingChange{
+				Setting: k, Value: "16", IsAdmin: func(context.Context) (bool, error) { return true, nil }, Page: 55,
 			})
 		},
 	} {
@@ -170,7 +170,7 @@ func TestMoveMeetsCommands(t *testing.T) {
 					SELECT concat_ws(' ', payload->>'code', payload->>'number', (SELECT k_factor FROM ladders JOIN groups g ON g.id = group_id
 					    WHERE g.chat_id = o.chat_id))
 					FROM outbox o WHERE kind <> 'group_detached' ORDER BY id DESC LIMIT 1`)
-				want := map[string]string{"match": "3 32", "join": "32", "ranking": "32", "undo": "1 32", "rules": "17"}[name]
+				want := map[string]string{"match": "3 32", "join": "32", "ranking": "32", "undo": "1 32", "rules": "16"}[name]
 				if got != want {
 					t.Errorf("answered with %s, want %s", got, want)
 				}

@@ -76,10 +76,9 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		       OR EXISTS (SELECT FROM handled_commands WHERE key = $3 AND outcome <> 'refused') AS handled,
 		       coalesce(c.id, CASE WHEN $4 THEN nextval('chats_id_seq') ELSE 0 END) AS chat, $4 AND c.id IS NULL AS new_chat,
 		       coalesce(c.telegram_chat_id, 0) AS external_chat, coalesce(c.kind, '') AS kind, coalesce(c.title, '') AS title,
-		       coalesce(c.language, '') AS language, coalesce(c.tables, false) AS tables, NOT coalesce(c.celebrations, true) AS no_celebrations,
-		       coalesce(c.dark_charts, false) AS dark_charts, c.greeted_at, c.added_at,
+		       coalesce(to_jsonb(c), '{}') AS display, c.greeted_at, c.added_at,
 		       coalesce(g.id, CASE WHEN $5 THEN nextval('groups_id_seq') ELSE 0 END) AS "group", $5 AND g.id IS NULL AS new_group,
-		       coalesce(l.id, CASE WHEN $5 THEN nextval('ladders_id_seq') ELSE 0 END) AS ladder, ` + ladderRules + `
+		       coalesce(l.id, CASE WHEN $5 THEN nextval('ladders_id_seq') ELSE 0 END) AS ladder, coalesce(to_jsonb(l), '{}') AS rules
 		FROM (VALUES (true)) AS one
 		LEFT JOIN LATERAL (
 		    SELECT * FROM chats WHERE telegram_chat_id = $1
@@ -92,10 +91,11 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[readChat])
 		snap.Handled, snap.ChatID, snap.NewChat, snap.Group, snap.NewGroup = r.Handled, r.Chat, r.NewChat, r.Group, r.NewGroup
 		snap.Chat, snap.Display = ranking.Chat{ID: r.ExternalChat, Kind: r.Kind, Title: r.Title}, r.Display
-		snap.Ladder = ranking.Ladder{ID: r.Ladder, Rules: r.rules()}
+		snap.Ladder = ranking.Ladder{ID: r.Ladder, Rules: r.Rules}
 		snap.Greeted, snap.Added = time.Time(r.GreetedAt), time.Time(r.AddedAt)
 		if snap.NewChat {
-			snap.Chat, snap.Display.Language = q.Chat, cmp.Or(q.Chat.Language, ranking.DefaultLanguage)
+			snap.Chat, snap.Display = q.Chat, ranking.DefaultDisplay()
+			snap.Display.Language = cmp.Or(q.Chat.Language, snap.Display.Language)
 			snap.Chat.Language = ""
 		}
 		if snap.NewGroup {
@@ -107,39 +107,18 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 
 // readChat is a chat with its group and ladder.
 type readChat struct {
-	Handled      bool
-	Chat         ranking.ChatID
-	NewChat      bool
-	ExternalChat ranking.ExternalChatID
-	Kind         ranking.ChatKind
-	Title        string
-	ranking.Display
+	Handled            bool
+	Chat               ranking.ChatID
+	NewChat            bool
+	ExternalChat       ranking.ExternalChatID
+	Kind               ranking.ChatKind
+	Title              string
+	Display            ranking.Display
 	GreetedAt, AddedAt zeronull.Timestamptz
 	Group              ranking.GroupID
 	NewGroup           bool
 	Ladder             ranking.LadderID
-	rulesRow
-}
-
-// ladderRules are the columns of the rules of a ladder l, zeros if there is none.
-const ladderRules = `coalesce(l.start_elo, 0) AS start, coalesce(l.k_factor, 0) AS k, coalesce(l.draws_allowed, false) AS draws_allowed,
-		       coalesce(l.uneven_teams_allowed, false) AS uneven_teams_allowed, coalesce(l.provisional_k_factor, 0) AS provisional_k,
-		       coalesce(l.provisional_matches, 0) AS provisional_matches, coalesce(l.margin_of_victory, false) AS margin`
-
-type rulesRow struct {
-	Start, K                         int
-	DrawsAllowed, UnevenTeamsAllowed bool
-	ProvisionalK, ProvisionalMatches int
-	Margin                           bool
-}
-
-func (r rulesRow) rules() ranking.Rules {
-	return ranking.Rules{
-		Start: r.Start, DrawsAllowed: r.DrawsAllowed, UnevenTeamsAllowed: r.UnevenTeamsAllowed,
-		RatingRules: ranking.RatingRules{
-			K: r.K, Provisional: ranking.Provisional{K: r.ProvisionalK, Matches: r.ProvisionalMatches}, Margin: r.Margin,
-		},
-	}
+	Rules              ranking.Rules
 }
 
 // people is the query for people. %[1]s are further WITH queries, and %[2]s further columns.

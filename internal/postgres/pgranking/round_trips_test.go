@@ -60,6 +60,7 @@ func countRoundTrips(t *testing.T, under func(*pgranking.Store, *pgxpool.Pool) *
 		ids++
 		return ranking.Person{ID: ranking.UserID(ids), Username: fmt.Sprint("user_", ids), Name: fmt.Sprint("User ", ids)}
 	}
+	var settings int // how many were chosen
 	commands := []struct {
 		name string
 		run  func(key string) error
@@ -102,15 +103,14 @@ func countRoundTrips(t *testing.T, under func(*pgranking.Store, *pgxpool.Pool) *
 		{"answer", func(key string) error {
 			return service.Answer(t.Context(), origin(key), ranking.Refusal{Code: ranking.NoDraws})
 		}, 2},
-		{"rules", func(key string) error {
+		{"setting", func(key string) error {
 			o := origin(key)
 			o.Button = key
-			return service.ChangeRules(t.Context(), o, ranking.RulesChange{
-				Change: func(r ranking.Rules) ranking.Rules {
-					r.K++
-					return r
-				},
-				IsAdmin: func(context.Context) (bool, error) { return true, nil }, Shown: 55,
+			k, _ := ranking.FindSetting("k")
+			value := k.Choices[settings%len(k.Choices)]
+			settings++
+			return service.ChangeSetting(t.Context(), o, ranking.SettingChange{
+				Setting: k, Value: value, IsAdmin: func(context.Context) (bool, error) { return true, nil }, Page: 55,
 			})
 		}, 2},
 		{"delivered again", func(string) error { return record("warm match 1") }, 2},

@@ -21,12 +21,7 @@ func queueNewChat(batch *pgx.Batch, s ranking.Seen, id ranking.ChatID) {
 	}
 	if s.NewGroup {
 		batch.Queue(`INSERT INTO groups (id, chat_id) OVERRIDING SYSTEM VALUE VALUES ($1, $2)`, s.Group, id)
-		r := s.Ladder.Rules
-		batch.Queue(`
-			INSERT INTO ladders (id, group_id, is_default, start_elo, k_factor, draws_allowed, uneven_teams_allowed, provisional_k_factor,
-			                     provisional_matches, margin_of_victory) OVERRIDING SYSTEM VALUE
-			VALUES ($1, $2, true, $3, $4, $5, $6, $7, $8, $9)`,
-			append([]any{s.Ladder.ID, s.Group}, rulesColumns(r)...)...)
+		batch.Queue(`INSERT INTO ladders (id, group_id, is_default) OVERRIDING SYSTEM VALUE VALUES ($1, $2, true)`, s.Ladder.ID, s.Group)
 	}
 }
 

@@ -1,0 +1,61 @@
+package pgranking_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/ranking"
+)
+
+// TestApplySetting gives each setting another value than was read, in one group only. If the setting has changed since, nothing is written.
+func TestApplySetting(t *testing.T) {
+	t.Parallel()
+	other := map[string]string{
+		"language": "de", "tables": "on", "celebrations": "off", "dark_charts": "on", "start": "1000", "k": "24", "provisional": "48:10",
+		"margin": "on", "draws": "off", "uneven": "on",
+	}
+	for _, s := range ranking.AllSettings() {
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, alice)
+			dbtest.Exec(t, w.Pool, `
+				WITH chat AS (INSERT INTO chats (telegram_chat_id, kind) VALUES (-7, 'group') RETURNING id),
+				     other AS (INSERT INTO groups (chat_id) SELECT id FROM chat RETURNING id)
+				INSERT INTO ladders (group_id, is_default) SELECT id, true FROM other`) // never changes
+			untouched := func() string {
+				return dbtest.Value[string](t, w.Pool, `
+					SELECT concat(to_jsonb(c), to_jsonb(l)) FROM chats c JOIN groups g ON g.chat_id = c.id JOIN ladders l ON l.group_id = g.id
+					WHERE c.telegram_chat_id = -7`)
+			}
+			others, snap := untouched(), w.Read(t, alice)
+			before := ranking.GroupSettings{Rules: snap.Ladder.Rules, Display: snap.Display}
+			if before != (ranking.GroupSettings{Rules: ranking.DefaultRules(), Display: ranking.DefaultDisplay()}) {
+				t.Errorf("a new group has %+v", before)
+			}
+			after := s.With(before, other[s.Name])
+			change := ranking.Changes{Key: "k", Chat: snap.ChatID, Decision: ranking.Decision{
+				Notice: ranking.SettingChanged{Name: s.Name},
+				Effect: &ranking.ChangedSetting{Chat: snap.ChatID, Ladder: snap.Ladder.ID, Setting: s, Before: before, After: after},
+			}}
+			dbtest.Must(t, w.Store.Apply(t.Context(), change))
+			snap = w.Read(t, alice)
+			if got := (ranking.GroupSettings{Rules: snap.Ladder.Rules, Display: snap.Display}); got != after || got == before {
+				t.Errorf("the settings are %+v, want %+v", got, after)
+			}
+			if untouched() != others {
+				t.Error("the settings of another group have changed")
+			}
+			change.Key = "later"
+			contents := w.Contents(t)
+			if err := w.Store.Apply(t.Context(), change); !errors.Is(err, ranking.ErrConflict) {
+				t.Errorf("error is %v", err)
+			}
+			if diff := cmp.Diff(contents, w.Contents(t)); diff != "" {
+				t.Errorf("something was written:\n%s", diff)
+			}
+		})
+	}
+}

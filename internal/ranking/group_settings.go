@@ -1,0 +1,251 @@
+package ranking
+
+import (
+	"context"
+	"strconv"
+)
+
+// GroupSettings are what the admins of a group choose: the rules of its default ladder, and how the bot shows things in its chat.
+type GroupSettings struct {
+	Rules   Rules   `json:"rules"`
+	Display Display `json:"display"`
+}
+
+// Display is how the bot shows things in a chat. In JSON, its fields have the names of the chat's columns.
+type Display struct {
+	Language string `json:"language"` // an IETF tag
+	// LanguageChosen is true if an admin has chosen the language. Before that, it is that of whoever added the bot.
+	LanguageChosen bool `json:"language_chosen"`
+	Tables         bool `json:"tables"`       // rankings and standings are tables
+	Celebrations   bool `json:"celebrations"` // cards say what is special about their matches
+	DarkCharts     bool `json:"dark_charts"`
+}
+
+// DefaultDisplay returns how the bot shows things in a new chat.
+func DefaultDisplay() Display { return Display{Language: DefaultLanguage, Celebrations: true} }
+
+// Setting is one of the GroupSettings. Its values are strings, which also stand in the data of buttons.
+type Setting struct {
+	Name    string
+	Choices []string // the values that can be chosen; none for the language, whose values are those that the bot speaks
+	Table   SettingsTable
+	Columns []string // of the table
+	get     func(GroupSettings) string
+	set     func(g *GroupSettings, value string)
+}
+
+// SettingsTable is the table that holds a setting.
+type SettingsTable string
+
+// The tables that hold settings.
+const (
+	OfChat   SettingsTable = "chats"
+	OfLadder SettingsTable = "ladders"
+)
+
+// AllSettings returns the settings in the order in which they are shown.
+func AllSettings() []Setting {
+	return []Setting{
+		{
+			Name: SettingLanguage, Table: OfChat, Columns: []string{"language", "language_chosen"},
+			get: func(g GroupSettings) string { return g.Display.Language },
+			set: func(g *GroupSettings, tag string) { g.Display.Language, g.Display.LanguageChosen = tag, true },
+		},
+		onOff("tables", OfChat, "tables", func(g *GroupSettings) *bool { return &g.Display.Tables }),
+		onOff("celebrations", OfChat, "celebrations", func(g *GroupSettings) *bool { return &g.Display.Celebrations }),
+		onOff("dark_charts", OfChat, "dark_charts", func(g *GroupSettings) *bool { return &g.Display.DarkCharts }),
+		number("start", OfLadder, "start_elo", func(g *GroupSettings) *int { return &g.Rules.Start }, 1000, 1200, 1500),
+		number("k", OfLadder, "k_factor", func(g *GroupSettings) *int { return &g.Rules.K }, 16, 24, 32, 48),
+		choice(
+			Setting{Name: SettingProvisional, Table: OfLadder, Columns: []string{"provisional_k_factor", "provisional_matches"}},
+			func(g *GroupSettings) *Provisional { return &g.Rules.Provisional }, Provisional.String,
+			Provisional{}, Provisional{K: 48, Matches: 10}, Provisional{K: 64, Matches: 10},
+		),
+		onOff("margin", OfLadder, "margin_of_victory", func(g *GroupSettings) *bool { return &g.Rules.Margin }),
+		onOff("draws", OfLadder, "draws_allowed", func(g *GroupSettings) *bool { return &g.Rules.DrawsAllowed }),
+		onOff("uneven", OfLadder, "uneven_teams_allowed", func(g *GroupSettings) *bool { return &g.Rules.UnevenTeamsAllowed }),
+	}
+}
+
+// The settings whose values are neither numbers nor On and Off.
+const (
+	SettingLanguage    = "language"
+	SettingProvisional = "provisional"
+)
+
+// The values of a switch.
+const (
+	On  = "on"
+	Off = "off"
+)
+
+func onOff(name string, table SettingsTable, column string, field func(*GroupSettings) *bool) Setting {
+	show := func(on bool) string {
+		if on {
+			return On
+		}
+		return Off
+	}
+	return choice(Setting{Name: name, Table: table, Columns: []string{column}}, field, show, false, true)
+}
+
+func number(name string, table SettingsTable, column string, field func(*GroupSettings) *int, choices ...int) Setting {
+	return choice(Setting{Name: name, Table: table, Columns: []string{column}}, field, strconv.Itoa, choices...)
+}
+
+// choice completes a setting that is a field. show writes its values.
+func choice[T any](s Setting, field func(*GroupSettings) *T, show func(T) string, choices ...T) Setting {
+	for _, c := range choices {
+		s.Choices = append(s.Choices, show(c))
+	}
+	s.get = func(g GroupSettings) string { return show(*field(&g)) }
+	s.set = func(g *GroupSettings, value string) {
+		for _, c := range choices {
+			if show(c) == value {
+				*field(g) = c
+			}
+		}
+	}
+	return s
+}
+
+// FindSetting returns the setting with a name.
+func FindSetting(name string) (s Setting, ok bool) {
+	for _, s := range AllSettings() {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return s, false
+}
+
+// Value returns the value of the setting.
+func (s Setting) Value(g GroupSettings) string { return s.get(g) }
+
+// With returns the settings with another value of this one. A value that cannot be chosen changes nothing.
+func (s Setting) With(g GroupSettings, value string) GroupSettings {
+	s.set(&g, value)
+	return g
+}
+
+// SettingsPage shows the settings of a group, with buttons to change them.
+type SettingsPage struct {
+	GroupSettings
+	ChangedBy *Reporter `json:"changed_by,omitempty"` // who pressed a button last, nil if nobody has yet
+}
+
+// KindSettings is the kind of SettingsPage.
+const KindSettings = "settings"
+
+// Kind implements Notice.
+func (SettingsPage) Kind() string { return KindSettings }
+
+// Purpose implements Notice.
+func (SettingsPage) Purpose() Purpose { return Answer }
+
+// Alone makes IsAlone true.
+func (SettingsPage) Alone() bool { return true }
+
+// ShowSettings answers an admin with the settings of the group. isAdmin reports whether the sender is an admin of the chat.
+func (s *Service) ShowSettings(ctx context.Context, o Origin, isAdmin func(context.Context) (bool, error)) error {
+	return s.handle(ctx, o, command{
+		name: "show settings", class: RateQuestion, isAdmin: isAdmin, operation: settingsOperation{adminsOnly{people: senderOf(o)}},
+	})
+}
+
+type settingsOperation struct{ adminsOnly }
+
+func (settingsOperation) decide(snap Snapshot) (Decision, error) {
+	return Decision{Notice: SettingsPage{GroupSettings: snap.settings()}}, nil
+}
+
+// settings returns the settings of the group.
+func (s Snapshot) settings() GroupSettings {
+	return GroupSettings{Rules: s.Ladder.Rules, Display: s.Display}
+}
+
+// SettingChange is the choice of a value at the press of a button.
+type SettingChange struct {
+	Setting Setting
+	Value   string
+	// IsAdmin reports whether the sender is an admin of the chat.
+	IsAdmin func(context.Context) (bool, error)
+	// Page is the message that shows the settings, with the pressed button. It is edited.
+	Page int64
+}
+
+// ChangeSetting changes a setting of the group. Only admins may do so. Rules apply from the next match on; recorded matches and the start
+// ratings of players in the ladder stay as they are. A match that another instance is just recording may still be played under the old
+// rules. Messages that were sent before keep their language, also when they are edited.
+func (s *Service) ChangeSetting(ctx context.Context, o Origin, c SettingChange) error {
+	return s.handle(ctx, o, command{
+		name: "change setting", class: RatePress, isAdmin: c.IsAdmin, locks: true,
+		operation: settingOperation{adminsOnly{people: senderOf(o), adds: true}, c},
+	})
+}
+
+type settingOperation struct {
+	adminsOnly
+	SettingChange
+}
+
+func (o settingOperation) refuse(snap Snapshot) Notice {
+	if o.Setting.Value(snap.settings()) == o.Value {
+		return Refusal{Code: SameRules}
+	}
+	return nil
+}
+
+func (o settingOperation) decide(snap Snapshot) (Decision, error) {
+	before, name := snap.settings(), snap.senderName()
+	changed := &ChangedSetting{Chat: snap.ChatID, Ladder: snap.Ladder.ID, Setting: o.Setting, Before: before, After: o.Setting.With(before, o.Value)}
+	return Decision{
+		Effect: changed, Edits: o.Page, Page: SettingsPage{changed.After, &Reporter{Name: &name}},
+		CallbackAnswer: SettingChanged{Name: o.Setting.Name, Before: o.Setting.Value(before), After: o.Value},
+	}, nil
+}
+
+// ChangedSetting is a new value of a setting. If the stored value is not that of Before, Apply fails with ErrConflict.
+type ChangedSetting struct {
+	Chat          ChatID
+	Ladder        LadderID
+	Setting       Setting
+	Before, After GroupSettings
+}
+
+func (*ChangedSetting) outcome() CommandOutcome { return OutcomeSettingChanged }
+
+// SettingChanged says which value a setting has from now on.
+type SettingChanged struct {
+	Name   string `json:"name"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// KindSettingChanged is the kind of SettingChanged.
+const KindSettingChanged = "setting_changed"
+
+// Kind implements Notice.
+func (SettingChanged) Kind() string { return KindSettingChanged }
+
+// Purpose implements Notice.
+func (SettingChanged) Purpose() Purpose { return Outcome }
+
+// adminsOnly is an operation that only admins may do. Others embed it.
+type adminsOnly struct {
+	plain
+	people participants
+	adds   bool // whether the people become players
+}
+
+func (a adminsOnly) needs() Needs {
+	needs := Needs{People: a.people}
+	if a.adds {
+		needs.New = len(a.people)
+	}
+	return needs
+}
+
+func (adminsOnly) permission(Snapshot) Permission {
+	return Permission{Who: Admins, Refusal: Refusal{Code: AdminsOnly}}
+}

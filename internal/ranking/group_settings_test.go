@@ -1,0 +1,260 @@
+package ranking_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"elobot/internal/ranking"
+)
+
+// choice returns the choice of a value by an admin.
+func choice(name, value string) ranking.SettingChange {
+	s, _ := ranking.FindSetting(name)
+	return ranking.SettingChange{Setting: s, Value: value, IsAdmin: admin, Page: 55}
+}
+
+// choose has somebody press a button that changes a setting of the club, and returns the answer to that.
+func (g *game) choose(t *testing.T, sender *ranking.Person, c ranking.SettingChange) ranking.Notice {
+	t.Helper()
+	o := g.press(sender)
+	must(t, g.ChangeSetting(t.Context(), o, c))
+	return g.answer(t, o.Key, toast)
+}
+
+// setRules stores rules of the club, also those that no button offers.
+func (g *game) setRules(t *testing.T, rules ranking.Rules) {
+	t.Helper()
+	g.storeRules(t, club.ID, rules)
+}
+
+func (g *game) storeRules(t *testing.T, chat ranking.ExternalChatID, rules ranking.Rules) {
+	t.Helper()
+	g.exec(t, `
+		UPDATE ladders l
+		SET start_elo = r.start_elo, k_factor = r.k_factor, draws_allowed = r.draws_allowed, uneven_teams_allowed = r.uneven_teams_allowed,
+		    provisional_k_factor = r.provisional_k_factor, provisional_matches = r.provisional_matches, margin_of_victory = r.margin_of_victory
+		FROM jsonb_populate_record(NULL::ladders, $2) AS r, groups g JOIN chats c ON c.id = g.chat_id
+		WHERE l.group_id = g.id AND c.telegram_chat_id = $1`, chat, rules)
+}
+
+// settings returns the stored settings of the club.
+func (g *game) settings(t *testing.T) ranking.GroupSettings {
+	t.Helper()
+	snap, err := g.store.Read(t.Context(), ranking.Query{Key: "unknown", Chat: club})
+	must(t, err)
+	return ranking.GroupSettings{Rules: snap.Ladder.Rules, Display: snap.Display}
+}
+
+var defaultSettings = ranking.GroupSettings{Rules: defaultRules, Display: ranking.DefaultDisplay()}
+
+func TestShowSettings(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	unknown := func(context.Context) (bool, error) { return false, errors.New("nobody answers") }
+	show := func(isAdmin func(context.Context) (bool, error)) ranking.Notice {
+		t.Helper()
+		o := g.origin(&alice)
+		must(t, g.ShowSettings(t.Context(), o, isAdmin))
+		return g.notice(t, o.Key)
+	}
+	checkNotice(t, show(admin), ranking.SettingsPage{GroupSettings: defaultSettings}) // in a new group
+	checkNotice(t, show(nobodyIsAdmin), ranking.Refusal{Code: ranking.AdminsOnly})
+	checkNotice(t, show(unknown), ranking.Refusal{Code: ranking.AdminsUnknown})
+	g.has(t, 0, "players")
+}
+
+// TestChangeSetting has an admin choose each value of each setting, in a chat that the bot does not know yet. The message with the buttons
+// shows the new settings, who pressed sees what has changed, and the chat gets no other message.
+func TestChangeSetting(t *testing.T) {
+	t.Parallel()
+	for _, s := range ranking.AllSettings() {
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			g := newGame(t)
+			now, name, chosen := defaultSettings, ranking.Name{Name: "Alice"}, 0
+			checkNotice(t, g.choose(t, &alice, choice(s.Name, s.Value(now))), ranking.Refusal{Code: ranking.SameRules})
+			for _, value := range append(s.Choices, "de") {
+				before := s.Value(now)
+				if now = s.With(now, value); s.Value(now) == before { // is chosen already, or cannot be
+					continue
+				}
+				chosen++
+				o := g.press(&alice)
+				must(t, g.ChangeSetting(t.Context(), o, choice(s.Name, value)))
+				checkNotice(t, g.answer(t, o.Key, toast), ranking.SettingChanged{Name: s.Name, Before: before, After: value})
+				checkNotice(t, g.answer(t, o.Key, "action = 'page' AND edited_message_id = 55 AND language IS NULL"),
+					ranking.SettingsPage{GroupSettings: now, ChangedBy: &ranking.Reporter{Name: &name}})
+				if got := g.settings(t); got != now {
+					t.Errorf("the settings are %+v, want %+v", got, now)
+				}
+			}
+			if chosen == 0 {
+				t.Error("nothing was chosen")
+			}
+			g.has(t, 0, "outbox WHERE action = 'send'")
+		})
+	}
+}
+
+func TestSettingRefused(t *testing.T) {
+	t.Parallel()
+	nobodyKnows := func(context.Context) (bool, error) { return false, errors.New("no answer") }
+	for name, tc := range map[string]struct {
+		value   string
+		isAdmin func(context.Context) (bool, error)
+		want    ranking.RefusalCode
+	}{
+		"a member":       {"24", nobodyIsAdmin, ranking.AdminsOnly},
+		"admins unknown": {"24", nobodyKnows, ranking.AdminsUnknown},
+		"the same value": {"32", nobodyIsAdmin, ranking.SameRules},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGame(t)
+			g.record(t, &alice, alice, bob, 3, 1)
+			c := choice("k", tc.value)
+			c.IsAdmin = tc.isAdmin
+			checkNotice(t, g.choose(t, &carol, c), ranking.Refusal{Code: tc.want})
+			if got := g.settings(t); got != defaultSettings {
+				t.Errorf("the settings are %+v", got)
+			}
+			if n := g.count(t, "players WHERE display_name = 'Carol'"); n != 0 {
+				t.Error("whoever is refused becomes a player")
+			}
+		})
+	}
+}
+
+// TestLanguageChosen: what an admin is told is in their own language, and who adds the bot again does not change the group's language.
+func TestLanguageChosen(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	o := g.press(&alice)
+	o.Chat.Language = "uk"
+	must(t, g.ChangeSetting(t.Context(), o, choice("language", "de")))
+	checkNotice(t, g.answer(t, o.Key, toast+" AND language = 'uk'"), ranking.SettingChanged{Name: "language", Before: "uk", After: "de"})
+
+	added := g.origin(nil)
+	added.Chat.Language = "es"
+	must(t, g.BotRemoved(t.Context(), added))
+	must(t, g.BotAdded(t.Context(), added, ranking.Joined{}))
+	if n := g.count(t, "chats WHERE language = 'de'"); n != 1 {
+		t.Error("the group no longer has the language that its admin chose")
+	}
+}
+
+// TestPrivateAnswersAreInTheSendersLanguage: the language of a private chat is that of the person as of now.
+func TestPrivateAnswersAreInTheSendersLanguage(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	for _, language := range []string{"de", "ru", ""} {
+		o := g.origin(&alice)
+		o.Chat = ranking.Chat{ID: ranking.ExternalChatID(alice.ID), Kind: ranking.Private, Language: language}
+		must(t, g.Answer(t.Context(), o, ranking.Refusal{Code: ranking.UnknownButton}))
+		if n := g.count(t, "outbox WHERE key = '"+o.Key+"' AND coalesce(language, '') = '"+language+"'"); n != 1 {
+			t.Errorf("the answer is not in the language %q", language)
+		}
+	}
+}
+
+// TestRulesApply changes all rules. They apply from the next match on, also to what is left of a player's first matches.
+func TestRulesApply(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 0)
+	g.setRules(t, ranking.Rules{Start: 1600, UnevenTeamsAllowed: true, RatingRules: ranking.RatingRules{
+		K: 20, Provisional: ranking.Provisional{K: 40, Matches: 2}, Margin: true,
+	}})
+	g.record(t, &alice, carol, alice, 3, 1)
+	card := g.record(t, &alice, alice, bob, 2, 1)
+	o := g.origin(&alice)
+	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 1, 1)))
+	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.NoDraws})
+	// Alice loses 40·1.5 times her expected 0.381. Her third match changes her by 20 times Bob's expected 0.487, and him by 40
+	// times that, because it is only his second.
+	want := []historyRow{
+		{1, "Alice", 1500, 1516, 32, 1500, 0, 0}, {1, "Bob", 1500, 1484, 32, 1500, 0, 0},
+		{2, "Carol", 1600, 1623, 40, 1600, 0, 0}, {2, "Alice", 1516, 1493, 40, 1516, 1, 1},
+		{3, "Alice", 1493, 1503, 20, 1516, -1, 1}, {3, "Bob", 1484, 1465, 40, 1500, -1, 0},
+	}
+	if got := g.currentHistory(t, club.ID, byName); !slices.Equal(got, want) {
+		t.Errorf("the history is\n%v, want\n%v", got, want)
+	}
+	wantSides := [2]ranking.Side{
+		{Score: 2, Players: []ranking.RatingChange{change("Alice", 1493, 1503)}},
+		{Score: 1, Players: []ranking.RatingChange{change("Bob", 1484, 1465)}},
+	}
+	checkNotice(t, card, ranking.MatchRecorded{Number: 3, Sides: wantSides})
+}
+
+// TestUndoneMatchIsNotAmongTheFirst undoes a match, so that a later one is among a player's first matches.
+func TestUndoneMatchIsNotAmongTheFirst(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 0)
+	rules := defaultRules
+	rules.Provisional = ranking.Provisional{K: 64, Matches: 1}
+	g.setRules(t, rules)
+	g.record(t, &alice, alice, carol, 1, 0)
+	g.undo(t, &alice, matchNumber(1))
+	want := []historyRow{{2, "Alice", 1500, 1532, 64, 1500, 0, 0}, {2, "Carol", 1500, 1468, 64, 1500, 0, 0}}
+	if got := g.currentHistory(t, club.ID, byName); !slices.Equal(got, want) {
+		t.Errorf("the history is\n%v, want\n%v", got, want)
+	}
+	superseded := rows[historyRow](t, g, `
+		SELECT m.number, p.display_name, elo_before, elo_after, h.k_factor, best_before, streak_before, longest_before
+		FROM elo_history h JOIN matches m ON m.id = h.match_id JOIN players p ON p.id = h.player_id
+		WHERE superseded_at < 'infinity' AND number = 2 ORDER BY h.id`)
+	// Carol gains and loses as much as before, but from a higher Alice
+	before := []historyRow{{2, "Alice", 1516, 1531, 32, 1516, 1, 1}, {2, "Carol", 1500, 1469, 64, 1500, 0, 0}}
+	if !slices.Equal(superseded, before) {
+		t.Errorf("superseded are\n%v, want\n%v", superseded, before)
+	}
+}
+
+// TestSettingChangedTwice delivers a choice again after another one.
+func TestSettingChangedTwice(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	first := g.press(&alice)
+	must(t, g.ChangeSetting(t.Context(), first, choice("k", "24")))
+	must(t, g.ChangeSetting(t.Context(), g.press(&bob), choice("k", "48")))
+	must(t, g.ChangeSetting(t.Context(), first, choice("k", "24")))
+	if got := g.settings(t).Rules.K; got != 48 {
+		t.Errorf("K is %d", got)
+	}
+}
+
+// TestSettingsChangedAtOnce has several admins change settings at the same time, each by another instance. All choices take effect, and in the
+// end the message shows all of them.
+func TestSettingsChangedAtOnce(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	choices := []ranking.SettingChange{
+		choice("k", "48"), choice("start", "1000"), choice("margin", "on"), choice("draws", "off"), choice("tables", "on"), choice("language", "de"),
+	}
+	want := defaultSettings
+	var all errgroup.Group
+	for i, c := range choices {
+		want = c.Setting.With(want, c.Value)
+		service, sender := g.newInstance(), ranking.Person{ID: ranking.UserID(100 + i), Name: fmt.Sprint("Admin ", i)}
+		o := g.press(&sender)
+		all.Go(func() error { return service.ChangeSetting(t.Context(), o, c) })
+	}
+	must(t, all.Wait())
+	if got := g.settings(t); got != want {
+		t.Errorf("the settings are %+v, want %+v", got, want)
+	}
+	pages := texts(t, g, `SELECT payload::text FROM outbox WHERE action = 'page' ORDER BY id`)
+	last := decode[ranking.SettingsPage](t, g, []byte(pages[len(pages)-1])).(ranking.SettingsPage)
+	if last.GroupSettings != want {
+		t.Errorf("the last page shows %+v, want %+v", last.GroupSettings, want)
+	}
+	g.has(t, len(choices), "outbox WHERE kind = 'setting_changed'")
+}
