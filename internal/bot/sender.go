@@ -89,13 +89,15 @@ func (s *Sender) send(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 	if err != nil {
 		return outbox.Receipt{Covered: 1}, telegram.Rejected(err)
 	}
-	if out, covered := merge(m, w); covered > 1 && first.line != "" {
-		receipt, err := s.post(ctx, m, out)
-		if receipt.Covered = covered; err == nil || telegram.Failure(err).Class != outbox.Rejected {
-			return receipt, err
+	if len(m.Items) > 1 && first.line != "" {
+		if out, covered := merge(m, w); covered > 1 {
+			receipt, err := s.post(ctx, m, out)
+			if receipt.Covered = covered; err == nil || telegram.Failure(err).Class != outbox.Rejected {
+				return receipt, err
+			}
+			s.log.ErrorContext(ctx, "Telegram rejected a merged message, sending its first item alone",
+				"kind", m.Row.Kind, "operation_id", m.Row.ID, "covered", covered, "error", err)
 		}
-		s.log.ErrorContext(ctx, "Telegram rejected a merged message, sending its first item alone",
-			"kind", m.Row.Kind, "operation_id", m.Row.ID, "covered", covered, "error", err)
 	}
 	first.replyTo = m.Items[0].ReplyTo
 	receipt, err := s.post(ctx, m, first)
