@@ -59,6 +59,14 @@ func Storable(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
 }
 
+// RowTo reads a row by the names of its columns, and returns the value that it stands for.
+func RowTo[R, T any](value func(R) T) pgx.RowToFunc[T] {
+	return func(row pgx.CollectableRow) (T, error) {
+		r, err := pgx.RowToStructByName[R](row)
+		return value(r), err
+	}
+}
+
 // Column returns one value of each element, for unnest.
 func Column[E, T any](elements []E, value func(E) T) []T {
 	values := make([]T, len(elements))

@@ -107,7 +107,8 @@ type deadLetterRow struct {
 
 func (r deadLetterRow) letter() DeadLetter {
 	l := DeadLetter{
-		ID: r.ID, Update: r.Update, LastError: r.LastError, Attempts: r.Attempts, FirstSeen: r.FirstSeen, LastSeen: r.LastSeen, Payload: r.Payload,
+		ID: r.ID, Update: r.Update, LastError: r.LastError, Attempts: r.Attempts,
+		FirstSeen: r.FirstSeen, LastSeen: r.LastSeen, Payload: r.Payload,
 	}
 	if r.Notice != 0 {
 		l.Notice = &DeadNotice{ID: r.Notice, State: r.State, Kind: r.Kind, Chat: r.Chat, Title: r.Title}

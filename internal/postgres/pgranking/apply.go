@@ -36,10 +36,10 @@ func (s *Store) write(ctx context.Context, c ranking.Changes) error {
 	return s.sendChanges(ctx, s.db, &batch, c)
 }
 
-// queueChanges queues what a command writes, always in the same order, which is the order of locks after that of the lease: new chat, group,
-// key, people, standings by id, match, notices, prompt and timer, chat. A statement that does not find what was read must raise an error in
-// the server, because the rest of the batch would be committed otherwise: a false condition cannot be cast to the domain unchanged, and that
-// is a conflict.
+// queueChanges queues what a command writes, always in the same order, which is the order of locks after that of the lease: new chat,
+// group, key, people, standings by id, match, notices, prompt and timer, chat. A statement that does not find what was read must raise
+// an error in the server, because the rest of the batch would be committed otherwise: a false condition cannot be cast to the domain
+// unchanged, and that is a conflict.
 func queueChanges(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	queueNewChat(batch, c.Seen, c.Chat)
 	matches, _ := c.Effect.(ranking.NewMatches)

@@ -17,7 +17,7 @@ func queueMatchesMeant(batch *pgx.Batch, q ranking.Query, ref ranking.MatchRef, 
 		return
 	}
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
-		*found, err = collectStoredMatches(rows)
+		*found, err = pgx.CollectRows(rows, postgres.RowTo(storedMatch.match))
 		return err
 	})
 }
@@ -29,7 +29,7 @@ func queueLastCounted(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot)
 		return
 	}
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
-		matches, err := collectStoredMatches(rows)
+		matches, err := pgx.CollectRows(rows, postgres.RowTo(storedMatch.match))
 		if len(matches) > 0 {
 			snap.Counted = &matches[0]
 		}
@@ -54,11 +54,6 @@ type storedMatch struct {
 	SidesSwapped bool
 	SamePerson   bool
 	Asked        []ranking.PlayerID
-}
-
-func collectStoredMatches(rows pgx.Rows) ([]ranking.StoredMatch, error) {
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[storedMatch])
-	return postgres.Column(found, storedMatch.match), err
 }
 
 func (m storedMatch) match() ranking.StoredMatch {
@@ -97,7 +92,8 @@ func matchQuery(q ranking.Query, ref ranking.MatchRef, counts bool) (sql string,
 		    SELECT mm.match_id FROM match_messages mm WHERE mm.telegram_chat_id = $1 AND mm.telegram_message_id = $2
 		    UNION ALL
 		    SELECT made.id FROM generate_series(1, $4::integer) AS n CROSS JOIN LATERAL (
-		        SELECT * FROM matches WHERE idempotency_key = $3 || CASE WHEN n > 1 THEN '` + ranking.FurtherMatch + `' || n ELSE '' END LIMIT 1) AS made))
+		        SELECT * FROM matches
+		        WHERE idempotency_key = $3 || CASE WHEN n > 1 THEN '` + ranking.FurtherMatch + `' || n ELSE '' END LIMIT 1) AS made))
 		ORDER BY m.number`
 	last := match + `m.number = (
 		    SELECT max(number) FROM players sender CROSS JOIN LATERAL (

@@ -67,10 +67,9 @@ const playedMatches = `
 
 // playedRow is a row of playedMatches.
 type playedRow struct {
-	ID                                  ranking.MatchID
-	Number                              int
-	K, ProvisionalK, ProvisionalMatches int
-	Margin                              bool
+	ID     ranking.MatchID
+	Number int
+	ratingRulesRow
 	resultRow
 	PlayedAt                                time.Time
 	Undone                                  bool
@@ -85,10 +84,8 @@ type playedRow struct {
 
 func (r playedRow) match() ranking.PlayedMatch {
 	return ranking.PlayedMatch{
-		ID: r.ID, Number: r.Number, Result: r.result(), PlayedAt: r.PlayedAt, Undone: r.Undone, Upset: r.Upset,
-		RatingRules: ranking.RatingRules{
-			K: r.K, Provisional: ranking.Provisional{K: r.ProvisionalK, Matches: r.ProvisionalMatches}, Margin: r.Margin,
-		},
+		ID: r.ID, Number: r.Number, RatingRules: r.ratingRules(), Result: r.result(),
+		PlayedAt: r.PlayedAt, Undone: r.Undone, Upset: r.Upset,
 	}
 }
 
@@ -128,4 +125,16 @@ func eachMatch(rows pgx.Rows, yield func(ranking.PlayedMatch) error) error {
 		return nil
 	}
 	return yield(current)
+}
+
+// ratingRulesRow are the rules that rate a match.
+type ratingRulesRow struct {
+	K, ProvisionalK, ProvisionalMatches int
+	Margin                              bool
+}
+
+func (r ratingRulesRow) ratingRules() ranking.RatingRules {
+	return ranking.RatingRules{
+		K: r.K, Provisional: ranking.Provisional{K: r.ProvisionalK, Matches: r.ProvisionalMatches}, Margin: r.Margin,
+	}
 }

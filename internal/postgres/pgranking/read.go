@@ -136,7 +136,8 @@ var people = `
 		       ` + playerColumns("unclaimed") + `,
 		       seen.player_id IS NOT NULL, coalesce(seen.username, ''), seen.seen_at,
 		       ` + postgres.StandingColumns + `,
-		       CASE WHEN person.place <= $4 AND coalesce(by_id.id, by_name.id, unclaimed.id) IS NULL THEN nextval('players_id_seq') ELSE 0 END AS added%[2]s
+		       CASE WHEN person.place <= $4 AND coalesce(by_id.id, by_name.id, unclaimed.id) IS NULL
+		           THEN nextval('players_id_seq') ELSE 0 END%[2]s
 		FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS person (user_id, username, place)
 		CROSS JOIN here
 		LEFT JOIN LATERAL (SELECT * FROM players WHERE telegram_user_id = nullif(person.user_id, 0) LIMIT 1) AS by_id ON true
@@ -233,7 +234,8 @@ func scanKnown(row pgx.CollectableRow, person ranking.Person, further ...any) (r
 
 // playerColumns are the columns of a player, zeros if there is none.
 func playerColumns(p string) string {
-	return fmt.Sprintf(`coalesce(%[1]s.id, 0), coalesce(%[1]s.telegram_user_id, 0), coalesce(%[1]s.username, ''), coalesce(%[1]s.display_name, '')`, p)
+	return fmt.Sprintf(`coalesce(%[1]s.id, 0), coalesce(%[1]s.telegram_user_id, 0), coalesce(%[1]s.username, ''),
+		       coalesce(%[1]s.display_name, '')`, p)
 }
 
 // playerFields returns the scan targets for playerColumns.
@@ -360,23 +362,24 @@ func queueEqualResults(batch *pgx.Batch, q ranking.Query, recent *[]ranking.Rece
 	for _, s := range q.EqualScores {
 		a, b = append(a, s.A), append(b, s.B)
 	}
-	type matchRow struct {
-		Number int
-		resultRow
-		PlayedAt     time.Time
-		ReportedBy   ranking.PlayerID
-		SideA, SideB []ranking.PlayerID
-	}
-	batch.Queue(sql, q.Chat.ID, q.Equal, ranking.SameGameWindow, a, b, maxRecent).Query(func(rows pgx.Rows) error {
-		matches, err := pgx.CollectRows(rows, pgx.RowToStructByName[matchRow])
-		for _, m := range matches {
-			*recent = append(*recent, ranking.RecentMatch{
-				Number: m.Number, Result: m.result(), PlayedAt: m.PlayedAt, ReportedBy: m.ReportedBy,
-				Players: [2][]ranking.PlayerID{m.SideA, m.SideB},
-			})
-		}
+	batch.Queue(sql, q.Chat.ID, q.Equal, ranking.SameGameWindow, a, b, maxRecent).Query(func(rows pgx.Rows) (err error) {
+		*recent, err = pgx.CollectRows(rows, postgres.RowTo(recentMatch.match))
 		return err
 	})
+}
+
+type recentMatch struct {
+	Number int
+	resultRow
+	PlayedAt     time.Time
+	ReportedBy   ranking.PlayerID
+	SideA, SideB []ranking.PlayerID
+}
+
+func (m recentMatch) match() ranking.RecentMatch {
+	return ranking.RecentMatch{
+		Number: m.Number, Result: m.result(), PlayedAt: m.PlayedAt, ReportedBy: m.ReportedBy, Players: [2][]ranking.PlayerID{m.SideA, m.SideB},
+	}
 }
 
 // queueRecentUsage counts what a sender has sent recently.

@@ -109,9 +109,8 @@ func (r *matchRows) queue(batch *pgx.Batch, matches, player string, args ...any)
 		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = shown.id LIMIT 1) AS m
 		LEFT JOIN LATERAL (SELECT * FROM match_fixes WHERE match_id = m.id ORDER BY id DESC LIMIT 1) AS fix ON true
 		ORDER BY m.number DESC`
-	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
-		read, err := pgx.CollectRows(rows, pgx.RowToStructByName[readMatch])
-		*r = postgres.Column(read, readMatch.row)
+	batch.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
+		*r, err = pgx.CollectRows(rows, postgres.RowTo(readMatch.row))
 		return err
 	})
 }

@@ -15,8 +15,8 @@ import (
 // played <> 0 keeps the planner from the index of the ranking, which it would scan in a new database.
 func (s *Store) Standings(ctx context.Context, who ranking.Person, limit int, since time.Time) (stats.MyStandings, error) {
 	sql := `
-		SELECT mine.title, coalesce(places.better + 1, 0) AS position, coalesce(places.all, 0) AS total, mine.elo, mine.won, mine.drawn, mine.lost,
-		       NOT mine.draws_allowed AS no_draws, mine.groups
+		SELECT mine.title, coalesce(places.better + 1, 0) AS position, coalesce(places.all, 0) AS total,
+		       mine.elo, mine.won, mine.drawn, mine.lost, NOT mine.draws_allowed AS no_draws, mine.groups
 		FROM (
 		    SELECT s.id, s.ladder_id, c.title, s.elo, s.played, s.won, s.drawn, s.lost, l.draws_allowed, count(*) OVER () AS groups
 		    FROM group_players s
