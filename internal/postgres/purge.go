@@ -21,26 +21,31 @@ const (
 	purgeBatch = 10_000
 )
 
+// EditLifetime is how long after the last change of a card it is worth editing its message. The rows of sent notices are kept for as
+// long.
+const EditLifetime = 7 * 24 * time.Hour
+
+// commandLifetime is how long it is remembered that an update was handled: for longer than Telegram redelivers it, which is a day.
+const commandLifetime = 72 * time.Hour
+
 // purges are the statements that remove old data, at most $1 rows each. Their ages are literals, so that the planner
 // can tell how few rows are that old.
 var purges = []string{
-	// Keys of handled commands are kept for longer than Telegram redelivers an update, which is a day. A match
-	// keeps its own key forever.
+	// a match keeps its own key forever
 	`DELETE FROM handled_commands WHERE key IN (
-	     SELECT key FROM handled_commands WHERE handled_at < now() - interval '72 hours' LIMIT $1)`,
+	     SELECT key FROM handled_commands WHERE handled_at < now() - ` + Interval(commandLifetime) + ` LIMIT $1)`,
 	`DELETE FROM dead_letters WHERE id IN (
 	     SELECT id FROM dead_letters WHERE last_seen_at < now() - interval '30 days' LIMIT $1)`,
-	// an attempt is remembered for longer than Telegram redelivers its update
 	`DELETE FROM update_attempts WHERE update_id IN (
-	     SELECT update_id FROM update_attempts WHERE last_begun_at < now() - interval '72 hours' LIMIT $1)`,
+	     SELECT update_id FROM update_attempts WHERE last_begun_at < now() - ` + Interval(commandLifetime) + ` LIMIT $1)`,
 	// a dead notice is kept as long as its letter
 	`DELETE FROM outbox WHERE id IN (
 	     SELECT o.id FROM outbox o
-	     WHERE o.finished_at < now() - interval '7 days'
+	     WHERE o.finished_at < now() - ` + Interval(EditLifetime) + `
 	       AND (o.state <> 'dead' OR (SELECT d.id FROM dead_letters d WHERE d.outbox_id = o.id) IS NULL)
 	     LIMIT $1)`,
 	`DELETE FROM prompts WHERE id IN (
-	     SELECT id FROM prompts WHERE closed_at < now() - interval '7 days' LIMIT $1)`,
+	     SELECT id FROM prompts WHERE closed_at < now() - ` + Interval(EditLifetime) + ` LIMIT $1)`,
 	// Callback answers are shown for a moment only. However many there are, few are kept.
 	`DELETE FROM outbox WHERE id IN (
 	     SELECT o.id FROM outbox o
@@ -51,7 +56,8 @@ var purges = []string{
 	 SET state = 'expired', finished_at = now(), last_error = coalesce(last_error, 'too late'), supersede_key = NULL
 	 WHERE id IN (
 	     SELECT o.id FROM outbox o WHERE o.deferred_at <= 'infinity' AND o.finished_at IS NULL
-	       AND (o.expires_at <= now() AND o.kind <> '` + ranking.KindMatchRecorded + `' OR o.created_at < now() - interval '7 days')
+	       AND (o.expires_at <= now() AND o.kind <> '` + ranking.KindMatchRecorded + `'
+	            OR o.created_at < now() - ` + Interval(EditLifetime) + `)
 	     LIMIT $1)`,
 	// The lane of a parked chat may never be advanced again, so the same goes for its notices.
 	`UPDATE outbox
@@ -59,7 +65,8 @@ var purges = []string{
 	 WHERE id IN (
 	     SELECT o.id FROM chats c JOIN outbox o ON o.chat_id = c.id
 	     WHERE c.parked_at IS NOT NULL AND o.finished_at IS NULL AND o.state = 'planned'
-	       AND (o.expires_at <= now() AND o.kind <> '` + ranking.KindMatchRecorded + `' OR o.created_at < now() - interval '7 days')
+	       AND (o.expires_at <= now() AND o.kind <> '` + ranking.KindMatchRecorded + `'
+	            OR o.created_at < now() - ` + Interval(EditLifetime) + `)
 	     LIMIT $1)`,
 }
 

@@ -12,7 +12,6 @@ import (
 	"elobot/internal/intake"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
-	"elobot/internal/postgres/pgranking"
 )
 
 // DeadLetters stores what failed for good: incoming updates, as intake.DeadLetters, and notices, which the outbox adds. Whoever
@@ -191,7 +190,7 @@ func (d *DeadLetters) SendAgain(ctx context.Context, id postgres.DeadLetterID) e
 		tag, err := tx.Exec(ctx, `
 			UPDATE outbox SET state = 'planned', failures = 0, tried_at = NULL, not_before = NULL, batch = NULL,
 			    finished_at = NULL, expires_at = CASE WHEN action = 'edit' THEN now() + $2::interval END
-			WHERE id = $1 AND state = 'dead'`, notice, pgranking.EditLifetime)
+			WHERE id = $1 AND state = 'dead'`, notice, postgres.EditLifetime)
 		if err == nil && tag.RowsAffected() == 0 {
 			return ErrNotDead
 		}

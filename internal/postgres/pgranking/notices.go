@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
 
@@ -108,10 +109,6 @@ func queueNotice(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	return nil
 }
 
-// EditLifetime is how long after the last change of a card it is worth editing its message. The rows of sent notices
-// are kept for as long.
-const EditLifetime = 7 * 24 * time.Hour
-
 // queueCard changes the card of a match. If the card has not been sent yet, it is sent with the new content. If it
 // has been sent, or may have been, its message is edited. When the match is rendered again together with others, the
 // current content comes from the row of the card.
@@ -130,7 +127,7 @@ func queueCard(batch *pgx.Batch, chat ranking.ChatID, key string, card ranking.C
 		WHERE NOT EXISTS (SELECT FROM card WHERE state = 'planned')
 		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
 		SET kind = excluded.kind, payload = excluded.payload, key = excluded.key, expires_at = excluded.expires_at`,
-		chat, card.Match, card.Notice.Kind(), card.Notice.Purpose(), payload, key, EditLifetime)
+		chat, card.Match, card.Notice.Kind(), card.Notice.Purpose(), payload, key, postgres.EditLifetime)
 	return nil
 }
 

@@ -16,7 +16,7 @@ import (
 const undeliveredWindow = 24 * time.Hour
 
 // promptWindow is ranking.PromptWindow in SQL.
-var promptWindow = fmt.Sprintf(`interval '%d seconds'`, int(ranking.PromptWindow.Seconds()))
+var promptWindow = postgres.Interval(ranking.PromptWindow)
 
 // foundPrompt reads a prompt of a chat.
 const foundPrompt = `
