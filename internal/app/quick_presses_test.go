@@ -71,7 +71,7 @@ func TestQuickPressesOnAChart(t *testing.T) {
 	}
 	err = errors.Join(
 		service.RecordMatch(t.Context(), by("match"), dbtest.Singles(alice, ranking.Person{ID: 2, Name: "Bob"}, ranking.Score{A: 3, B: 1})),
-		questions.ShowChart(t.Context(), by("chart"), ranking.Only()))
+		questions.Show(t.Context(), by("chart"), stats.ChartQuery{Who: ranking.Only()}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,8 +83,8 @@ func TestQuickPressesOnAChart(t *testing.T) {
 	shown := stats.Chart{Players: []ranking.Name{{Player: 1}}, Period: stats.AllTime}
 	for i := range 6 {
 		o := by(fmt.Sprint("press ", i))
-		o.Button, shown.ByMatch = o.Key, i%2 == 1
-		if err := questions.TurnChart(t.Context(), o, int64(posted.ID), shown); err != nil {
+		o.Button, o.Pressed, shown.ByMatch = o.Key, int64(posted.ID), i%2 == 1
+		if err := service.Do(t.Context(), o, ranking.Say{Notice: shown}); err != nil {
 			t.Fatal(err)
 		}
 		if i == 0 {

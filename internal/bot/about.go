@@ -8,10 +8,13 @@ import (
 	"elobot/internal/release"
 )
 
-const (
-	nameAbout = "about"
-	kindAbout = "about"
-)
+func aboutFeature() feature {
+	return feature{
+		commands: []Command{{Name: "about", Where: Everywhere, Handle: (*Router).about, Menu: InPrivate}},
+	}
+}
+
+const kindAbout = "about"
 
 // About says which bot this is, which release it runs, and where its source is. What is not known is empty.
 type About struct {
@@ -28,7 +31,7 @@ func (About) Purpose() ranking.Purpose { return ranking.Answer }
 
 func (r *Router) about(ctx context.Context, req request) error {
 	n := About{Bot: r.self.Username, Release: release.Version, Source: release.Source}
-	return r.rankings.Answer(ctx, req.origin, n)
+	return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: n})
 }
 
 func (w words) about(n About) string {

@@ -16,6 +16,14 @@ import (
 	"elobot/internal/telegram"
 )
 
+func boardFeature() feature {
+	return feature{
+		commands: []Command{{
+			Name: "board", Where: InGroups, Handle: (*Router).board, Topic: aboutSettings, Help: true, Menu: InGroups, Admins: true,
+		}},
+	}
+}
+
 // Views reads what messages show whose content is made when they are sent.
 type Views interface {
 	// Board returns what the board of a group shows. object is what identifies its message in the chat.
@@ -130,7 +138,7 @@ func (r *Router) board(ctx context.Context, req request) error {
 	case ranking.Off:
 		change = ranking.TurnBoardOff
 	}
-	return r.rankings.ChangeBoard(ctx, req.origin, change, r.isAdmin(req.origin))
+	return r.rankings.Do(ctx, req.origin, ranking.ChangeBoard{Change: change, IsAdmin: r.isAdmin(req.origin)})
 }
 
 // board shows the ranking, and if it is true no more, when it was.

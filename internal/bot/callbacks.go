@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"elobot/internal/command"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // Callback is a command that people give with a button. The data of a button is a version, the code of its callback, and
@@ -23,52 +23,8 @@ type Callback struct {
 // as unknown.
 const callbackVersion = "1"
 
-// The codes of the callbacks.
-const (
-	undoCode      = "u"
-	restoreCode   = "b" // back
-	fixCode       = "f"
-	pageCode      = "p"
-	settingCode   = "c" // choice
-	promptCode    = "q"
-	playerCode    = "s" // stats
-	againstCode   = "v" // versus
-	recordsCode   = "e"
-	matchesCode   = "m"
-	historyCode   = "h"
-	teamsCode     = "n" // next
-	reportCode    = "w" // wizard
-	helpCode      = "i" // information
-	chartCode     = "g" // graph
-	postChartCode = "o" // open
-)
-
 // maxData is Telegram's limit for the data of a button, in bytes.
 const maxData = 64
-
-// callbackTable is made when it is first needed, because handlers read it too.
-var callbackTable lazy[Callback]
-
-func listCallbacks() []Callback {
-	return []Callback{
-		{Code: undoCode, Command: command.NameUndo, Handle: (*Router).pressUndo},
-		{Code: restoreCode, Command: command.NameRestore, Handle: (*Router).pressRestore},
-		{Code: fixCode, Command: command.NameFix, Handle: (*Router).pressFix},
-		{Code: pageCode, Command: command.NameRanking, Handle: turning(pageCode, parseRankingTurn, (*Router).turnRanking)},
-		{Code: settingCode, Command: command.NameSettings, Handle: (*Router).pressSetting},
-		{Code: promptCode, Command: "prompt", Handle: (*Router).pressPrompt},
-		{Code: playerCode, Command: command.NameStats, Handle: turning(playerCode, parsePlayer, (*Router).turnToPlayer)},
-		{Code: againstCode, Command: command.NameH2H, Handle: turning(againstCode, parsePlayer, (*Router).turnToHeadToHead)},
-		{Code: recordsCode, Command: command.NameRecords, Handle: turning(recordsCode, parsePeriod, (*Router).turnRecords)},
-		{Code: matchesCode, Command: command.NameMatches, Handle: turning(matchesCode, parseMatchTurn, (*Router).turnMatches)},
-		{Code: historyCode, Command: command.NameHistory, Handle: turning(historyCode, parseHistoryTurn, (*Router).turnHistory)},
-		{Code: teamsCode, Command: command.NameTeams, Handle: turning(teamsCode, parseCount, (*Router).turnTeams)},
-		{Code: reportCode, Command: command.NameTeams, Handle: turning(reportCode, parseCount, (*Router).reportTeams)},
-		{Code: chartCode, Command: command.NameChart, Handle: turning(chartCode, parseChart, (*Router).turnChart)},
-		{Code: postChartCode, Command: command.NameChart, Handle: turning(postChartCode, parsePlayer, (*Router).postChart)},
-		{Code: helpCode, Command: command.NameHelp, Handle: turning(helpCode, parseHelp, (*Router).turnHelp)},
-	}
-}
 
 // press is a button press with its origin.
 type press struct {
@@ -92,7 +48,7 @@ func findCallback(data string) (c Callback, args string, ok bool) {
 		return c, "", false
 	}
 	head, args, _ := strings.Cut(data, ":")
-	for _, c := range callbackTable.get(listCallbacks) {
+	for _, c := range tables().callbacks {
 		if head == callbackVersion+c.Code {
 			return c, args, true
 		}
@@ -128,7 +84,7 @@ func (r *Router) press(ctx context.Context, q *callbackQuery, retried bool) erro
 }
 
 func (r *Router) unknownButton(ctx context.Context, o ranking.Origin) error {
-	return r.rankings.Answer(ctx, o, ranking.Refusal{Code: ranking.UnknownButton})
+	return r.rankings.Do(ctx, o, ranking.Say{Notice: ranking.Refusal{Code: ranking.UnknownButton}})
 }
 
 // origin returns where a press came from. ok is false unless a person pressed the button in a chat that the bot can write to.
@@ -138,7 +94,7 @@ func (q *callbackQuery) origin(now time.Time) (o ranking.Origin, ok bool) {
 	}
 	o = q.Message.replyTarget()
 	sender := person(q.From.mentioned())
-	o.Key, o.Button, o.Sender, o.SentAt = "c:"+q.ID, q.ID, &sender, now.UTC()
+	o.Key, o.Button, o.Pressed, o.Sender, o.SentAt = "c:"+q.ID, q.ID, q.Message.ID, &sender, now.UTC()
 	o.Chat.Language = languageTag(q.From.LanguageCode)
 	return o, true
 }
@@ -154,12 +110,12 @@ func wholeNumber(text string) (n int, ok bool) {
 	return int(long), err == nil && long >= 0 && strconv.Itoa(int(long)) == text
 }
 
-// turning returns the handler of the buttons with a code that replace a view by another page or another view. They edit only
-// messages that have buttons with this code: forged data must not replace the card of a match. parse reads the arguments of a
-// button; it accepts only what the bot writes there.
+// turning returns the callback of the buttons that replace a view by another page or another view. They edit only messages that have
+// buttons with this code: forged data must not replace the card of a match. parse reads the arguments of a button; it accepts only what
+// the bot writes there.
 func turning[A any](
-	code string, parse func(args string) (A, bool), turn func(*Router, context.Context, press, A) error,
-) func(*Router, context.Context, press) error {
+	code, command string, parse func(args string) (A, bool), turn func(*Router, context.Context, press, A) error,
+) Callback {
 	isTurn := func(data string) bool {
 		args, ok := argsOf(code, data)
 		if ok {
@@ -167,13 +123,20 @@ func turning[A any](
 		}
 		return ok
 	}
-	return func(r *Router, ctx context.Context, p press) error {
+	return Callback{Code: code, Command: command, Handle: func(r *Router, ctx context.Context, p press) error {
 		args, ok := parse(p.args)
 		if !ok || !slices.ContainsFunc(r.buttonsBelow(p.query.Message), isTurn) {
 			return r.unknownButton(ctx, p.origin)
 		}
 		return turn(r, ctx, p, args)
-	}
+	}}
+}
+
+// asking returns the callback of the buttons that show the answer to another question, as turning does.
+func asking[A any](code, command string, parse func(args string) (A, bool), query func(A) stats.Query) Callback {
+	return turning(code, command, parse, func(r *Router, ctx context.Context, p press, args A) error {
+		return r.stats.Show(ctx, p.origin, query(args))
+	})
 }
 
 // turnRow returns the row with the buttons that show the pages before and after this one, none for a page that has neither.

@@ -12,20 +12,36 @@ import (
 	"elobot/internal/stats"
 )
 
-// chart handles "/chart", "/chart @bob" and "/chart @bob @carol".
-func (r *Router) chart(ctx context.Context, req request) error {
-	return r.stats.ShowChart(ctx, req.origin, req.meant(stats.MaxCharted, nil))
+// The codes of the buttons in this file.
+const (
+	chartCode     = "g" // graph
+	postChartCode = "o" // open
+)
+
+func chartFeature() feature {
+	return feature{
+		commands: []Command{{
+			Name: "chart", Aliases: []string{"graph", "plot"},
+			Where: InGroups, Handle: (*Router).chart, Topic: aboutStatistics, Help: true, Menu: InGroups,
+		}},
+		callbacks: []Callback{
+			turning(chartCode, "chart", parseChart, (*Router).turnChart),
+			// a page cannot become a picture and turn back, so the chart is a message of its own
+			asking(postChartCode, "chart", parsePlayer, func(p ranking.PlayerID) stats.Query {
+				return stats.PlayerChartQuery{Player: p}
+			}),
+		},
+	}
 }
 
-// postChart handles the button that posts the chart of a player as a message of its own: a page cannot become a picture and turn
-// back.
-func (r *Router) postChart(ctx context.Context, p press, player ranking.PlayerID) error {
-	return r.stats.PostChart(ctx, p.origin, player)
+// chart handles "/chart", "/chart @bob" and "/chart @bob @carol".
+func (r *Router) chart(ctx context.Context, req request) error {
+	return r.stats.Show(ctx, req.origin, stats.ChartQuery{Who: req.meant(stats.MaxCharted, nil)})
 }
 
 // turnChart handles the buttons that show another period, or another axis.
 func (r *Router) turnChart(ctx context.Context, p press, n stats.Chart) error {
-	return r.stats.TurnChart(ctx, p.origin, p.query.Message.ID, n)
+	return r.rankings.Do(ctx, p.origin, ranking.Say{Notice: n})
 }
 
 // The axes of a chart in the data of buttons.

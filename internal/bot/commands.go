@@ -11,11 +11,12 @@ import (
 
 	"elobot/internal/catalog"
 	"elobot/internal/command"
+	"elobot/internal/ranking"
 	"elobot/internal/telegram"
 )
 
-// Command is a command that people give with a message. Dispatch, help, menus and docs/commands.md come from the table of
-// commands; the texts about a command are in [english.command].
+// Command is a command that people give with a message. Dispatch, help, menus and docs/commands.md come from the
+// commands of the features; the texts about a command are in [english.command].
 type Command struct {
 	Name    string
 	Aliases []string
@@ -38,46 +39,54 @@ const (
 	Everywhere = InGroups | InPrivate
 )
 
-// commands returns the table of commands, in the order of the help and the menus. Callers must not change it.
-func commands() []Command { return commandTable.get(listCommands) }
-
-// commandTable is made when it is first needed, because handlers read it too: a variable's initial value must not refer to itself.
-var commandTable lazy[Command]
-
-// lazy is a list that is made once.
-type lazy[T any] struct {
-	once sync.Once
-	list []T
+// feature is something that the bot does for people: its commands, and the buttons that belong to it. It is in one file, with the
+// words that it shows.
+type feature struct {
+	commands  []Command
+	callbacks []Callback
 }
 
-func (l *lazy[T]) get(list func() []T) []T {
-	l.once.Do(func() { l.list = list() })
-	return l.list
-}
-
-func listCommands() []Command {
-	return []Command{
-		{Name: command.NameStart, Where: Everywhere, Handle: (*Router).start, Menu: InPrivate},
-		{Name: command.NameMatch, Aliases: []string{command.NameWon, command.NameLost, command.NameDraw}, Where: InGroups, Handle: (*Router).match, Topic: aboutResults, Short: true, Help: true, Menu: InGroups},
-		{Name: command.NameRanking, Aliases: []string{nameTop, "top10", "leaderboard", "lb", "table", "rank", "elo"}, Where: InGroups, Handle: (*Router).ranking, Topic: aboutStatistics, Short: true, Help: true, Menu: InGroups},
-		{Name: command.NameStats, Aliases: []string{command.NameMe, "rating", "profile"}, Where: Everywhere, Handle: (*Router).player, Topic: aboutStatistics, Short: true, Help: true, Menu: Everywhere},
-		{Name: command.NameH2H, Aliases: []string{"vs", "versus"}, Where: InGroups, Handle: (*Router).headToHead, Topic: aboutStatistics, Help: true, Menu: InGroups},
-		{Name: command.NameRecords, Where: InGroups, Handle: (*Router).records, Topic: aboutStatistics, Help: true, Menu: InGroups},
-		{Name: command.NameMatches, Aliases: []string{"games", "results"}, Where: InGroups, Handle: (*Router).matches, Topic: aboutStatistics, Help: true, Menu: InGroups},
-		{Name: command.NameHistory, Where: InGroups, Handle: (*Router).history, Topic: aboutStatistics, Help: true, Menu: InGroups},
-		{Name: command.NameChart, Aliases: []string{"graph", "plot"}, Where: InGroups, Handle: (*Router).chart, Topic: aboutStatistics, Help: true, Menu: InGroups},
-		{Name: command.NameOdds, Where: InGroups, Handle: (*Router).odds, Topic: aboutStatistics, Help: true, Menu: InGroups},
-		{Name: command.NameTeams, Where: InGroups, Handle: (*Router).teams, Topic: aboutStatistics, Help: true, Menu: InGroups},
-		{Name: command.NameUndo, Where: InGroups, Handle: parsed(request.matchNumber, (*Router).undo), Topic: aboutCorrections, Short: true, Help: true, Menu: InGroups},
-		{Name: command.NameRestore, Where: InGroups, Handle: parsed(request.matchNumber, (*Router).restore), Topic: aboutCorrections, Help: true, Menu: InGroups},
-		{Name: command.NameFix, Where: InGroups, Handle: parsed(request.correction, (*Router).fix), Topic: aboutCorrections, Help: true, Menu: InGroups},
-		{Name: command.NameJoin, Where: InGroups, Handle: (*Router).join, Topic: aboutResults, Help: true, Menu: InGroups},
-		{Name: command.NameSettings, Aliases: []string{"language"}, Where: InGroups, Handle: (*Router).settings, Topic: aboutSettings, Help: true, Menu: InGroups, Admins: true},
-		{Name: command.NameBoard, Where: InGroups, Handle: (*Router).board, Topic: aboutSettings, Help: true, Menu: InGroups, Admins: true},
-		{Name: command.NameHelp, Where: Everywhere, Handle: (*Router).help, Topic: aboutSettings, Menu: Everywhere},
-		{Name: nameAbout, Where: Everywhere, Handle: (*Router).about, Menu: InPrivate},
+// features returns all features, in the order of the help and the menus.
+func features() []feature {
+	return []feature{
+		startFeature(),
+		resultsFeature(),
+		promptsFeature(),
+		rankingFeature(),
+		playerFeature(),
+		headToHeadFeature(),
+		recordsFeature(),
+		matchesFeature(),
+		chartFeature(),
+		oddsFeature(),
+		amendmentFeature(),
+		joinFeature(),
+		settingsFeature(),
+		boardFeature(),
+		helpFeature(),
+		aboutFeature(),
 	}
 }
+
+// commands returns the commands of all features. Callers must not change it.
+func commands() []Command { return tables().commands }
+
+// tables returns the commands and the callbacks of all features. They are put together when they are first needed, because handlers read
+// them too: a variable's initial value must not refer to itself.
+func tables() feature {
+	makeTables.Do(func() {
+		for _, f := range features() {
+			allFeatures.commands = append(allFeatures.commands, f.commands...)
+			allFeatures.callbacks = append(allFeatures.callbacks, f.callbacks...)
+		}
+	})
+	return allFeatures
+}
+
+var (
+	makeTables  sync.Once
+	allFeatures feature
+)
 
 // parsed returns a handler that parses the arguments of a command, and answers the command if they are malformed.
 func parsed[A any](parse func(request) (A, error), handle func(*Router, context.Context, request, A) error) func(*Router, context.Context, request) error {
@@ -86,7 +95,7 @@ func parsed[A any](parse func(request) (A, error), handle func(*Router, context.
 		if form, ok := wrongForm(req.command, err); ok {
 			req.origin.Malformed = req.command.Name
 			form.Corrected, _ = command.CorrectAmendment(req.command, err)
-			return r.rankings.Answer(ctx, req.origin, form)
+			return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: form})
 		}
 		if err != nil {
 			return fmt.Errorf("read /%s: %w", req.command.Name, err)
@@ -130,9 +139,9 @@ func (r *Router) dispatch(ctx context.Context, req request) error {
 	case !ok:
 		return r.unknownCommand(ctx, req, private || req.command.Addressed)
 	case c.Help && req.command.WantsHelp():
-		return r.rankings.Answer(ctx, req.origin, Help{Topic: c.Name, Private: private})
+		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: Help{Topic: c.Name, Private: private}})
 	case private && c.Where&InPrivate == 0:
-		return r.rankings.Answer(ctx, req.origin, GroupOnly{Command: c.Name})
+		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: GroupOnly{Command: c.Name}})
 	default:
 		return c.Handle(r, ctx, req)
 	}

@@ -140,7 +140,7 @@ func TestWhereADeadLetterIsAnnounced(t *testing.T) {
 		"to the person who pressed": {
 			`{"callback_query":{"id":"9","from":{"id":1001,"first_name":"Alice","username":"alice"},"data":5,
 				"message":{"message_id":7,"chat":{"id":-100,"type":"supergroup","title":"Club"}}}}`,
-			ranking.Origin{Key: "c:9", Button: "9", Chat: club, Sender: alice, SentAt: worldTime, ReplyTo: 7}},
+			ranking.Origin{Key: "c:9", Button: "9", Pressed: 7, Chat: club, Sender: alice, SentAt: worldTime, ReplyTo: 7}},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

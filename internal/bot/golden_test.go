@@ -223,11 +223,11 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 				all["help/about_"+string(topic)] = Help{List: topic}
 			}
 		}
-		for _, topic := range append(slices.Clone(groupCommands), command.NameStats, command.NameSettings, command.NameBoard) {
+		for _, topic := range append(slices.Clone(groupCommands), "stats", "settings", "board") {
 			all["help/"+topic+"_"+where] = Help{Topic: topic, Private: private}
 		}
 	}
-	all["group_only/stats_other"] = GroupOnly{Command: command.NameStats + " @bob"}
+	all["group_only/stats_other"] = GroupOnly{Command: "stats" + " @bob"}
 	for _, name := range groupCommands {
 		all["group_only/"+name] = GroupOnly{Command: name}
 	}
@@ -253,9 +253,9 @@ func teamReasons(t *testing.T) []command.Reason {
 
 // groupCommands are the commands that work only in groups.
 var groupCommands = []string{
-	command.NameMatch, command.NameRanking, command.NameJoin, command.NameUndo, command.NameRestore, command.NameFix,
-	command.NameH2H, command.NameRecords, command.NameChart,
-	command.NameMatches, command.NameHistory, command.NameOdds, command.NameTeams,
+	command.NameMatch, "ranking", "join", command.NameUndo, command.NameRestore, command.NameFix,
+	"h2h", "records", "chart",
+	"matches", "history", command.NameOdds, command.NameTeams,
 }
 
 // hostile is a name with everything that could break a text.

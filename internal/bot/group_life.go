@@ -13,7 +13,6 @@ import (
 // GroupLife is the part of the ranking service that handles changes of groups and their members. Its calls are idempotent,
 // like those of commands.
 type GroupLife interface {
-	Greet(ctx context.Context, o ranking.Origin, greeting ranking.Notice) error
 	BotAdded(ctx context.Context, o ranking.Origin, greeting ranking.Notice) error
 	BotBack(ctx context.Context, o ranking.Origin) error
 	BotRemoved(ctx context.Context, o ranking.Origin) error

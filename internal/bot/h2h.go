@@ -3,31 +3,39 @@ package bot
 import (
 	"context"
 
-	"elobot/internal/command"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
 
+const againstCode = "v" // versus
+
+func headToHeadFeature() feature {
+	return feature{
+		commands: []Command{{
+			Name: "h2h", Aliases: []string{"vs", "versus"},
+			Where: InGroups, Handle: (*Router).headToHead, Topic: aboutStatistics, Help: true, Menu: InGroups,
+		}},
+		callbacks: []Callback{
+			asking(againstCode, "h2h", parsePlayer, func(p ranking.PlayerID) stats.Query { return stats.AgainstSenderQuery{Player: p} }),
+		},
+	}
+}
+
 // headToHead handles "/h2h @bob", which is about the sender and Bob, and "/h2h @bob @carol".
 func (r *Router) headToHead(ctx context.Context, req request) error {
-	return r.stats.ShowHeadToHead(ctx, req.origin, func(everybody []ranking.Person) ([]ranking.Person, ranking.Notice) {
+	return r.stats.Show(ctx, req.origin, stats.HeadToHeadQuery{Two: func(everybody []ranking.Person) ([]ranking.Person, ranking.Notice) {
 		people, unclear := req.meant(2, nil)(everybody)
 		switch {
 		case unclear != nil || len(people) == 2:
 			return people, unclear
 		case len(people) == 0:
-			return nil, stats.UnclearPeople{Reason: stats.NobodyNamed, Command: command.NameH2H}
+			return nil, stats.UnclearPeople{Reason: stats.NobodyNamed, Command: "h2h"}
 		case req.origin.Sender == nil:
-			return nil, stats.UnclearPeople{Reason: stats.NameBoth, Command: command.NameH2H}
+			return nil, stats.UnclearPeople{Reason: stats.NameBoth, Command: "h2h"}
 		default:
 			return []ranking.Person{*req.origin.Sender, people[0]}, nil
 		}
-	})
-}
-
-// turnToHeadToHead handles the button that compares whoever presses it with a player.
-func (r *Router) turnToHeadToHead(ctx context.Context, p press, player ranking.PlayerID) error {
-	return r.stats.TurnToHeadToHead(ctx, p.origin, p.query.Message.ID, player)
+	}})
 }
 
 // headToHeadButtons returns the button that leads back to the page of a player, if the comparison came from there.

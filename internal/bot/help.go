@@ -10,6 +10,23 @@ import (
 	"elobot/internal/ranking"
 )
 
+const helpCode = "i" // information
+
+func helpFeature() feature {
+	return feature{
+		commands: []Command{{Name: "help", Where: Everywhere, Handle: (*Router).help, Topic: aboutSettings, Menu: Everywhere}},
+		callbacks: []Callback{
+			turning(helpCode, "help", parseHelp, (*Router).turnHelp),
+		},
+	}
+}
+
+func startFeature() feature {
+	return feature{
+		commands: []Command{{Name: "start", Where: Everywhere, Handle: (*Router).start, Menu: InPrivate}},
+	}
+}
+
 // helpTopic is a group of commands that /help lists on a page of its own.
 type helpTopic string
 
@@ -37,12 +54,12 @@ func (r *Router) help(ctx context.Context, req request) error {
 	if c, ok := findCommand(command.Name(req.command.Args)); ok && c.Help {
 		n.Topic = c.Name
 	}
-	return r.rankings.Answer(ctx, req.origin, n)
+	return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: n})
 }
 
 // turnHelp handles the buttons that show another page of the help.
 func (r *Router) turnHelp(ctx context.Context, p press, page Help) error {
-	return r.rankings.TurnPage(ctx, p.origin, p.query.Message.ID, func(context.Context) (ranking.Notice, error) { return page, nil })
+	return r.rankings.Do(ctx, p.origin, ranking.Say{Notice: page})
 }
 
 // page returns the arguments of the buttons that show a page of the help in groups: "/match" for a command, "results" for a topic, and
@@ -106,9 +123,9 @@ func (w words) topic(t helpTopic) string { return w.Text("button.topic_"+string(
 // start handles /start, which Telegram sends when somebody opens the bot or adds it to a group.
 func (r *Router) start(ctx context.Context, req request) error {
 	if req.origin.Chat.IsGroup() {
-		return r.rankings.Greet(ctx, req.origin, Greeting{})
+		return r.rankings.Do(ctx, req.origin, ranking.Greet{Greeting: Greeting{}})
 	}
-	return r.rankings.Answer(ctx, req.origin, Greeting{Private: true})
+	return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: Greeting{Private: true}})
 }
 
 func (w words) greeting(n Greeting) string {

@@ -11,22 +11,48 @@ import (
 	"elobot/internal/stats"
 )
 
+// The codes of the buttons in this file.
+const (
+	matchesCode = "m"
+	historyCode = "h"
+)
+
+func matchesFeature() feature {
+	return feature{
+		commands: []Command{
+			{
+				Name: "matches", Aliases: []string{"games", "results"},
+				Where: InGroups, Handle: (*Router).matches, Topic: aboutStatistics, Help: true, Menu: InGroups,
+			},
+			{
+				Name: "history", Where: InGroups, Handle: (*Router).history, Topic: aboutStatistics, Help: true, Menu: InGroups,
+			},
+		},
+		callbacks: []Callback{
+			asking(matchesCode, "matches", parseMatchTurn, func(at stats.Paging) stats.Query { return stats.MatchesQuery{At: at} }),
+			asking(historyCode, "history", parseHistoryTurn, func(t historyTurn) stats.Query {
+				return stats.HistoryPageQuery{Player: t.player, At: t.at}
+			}),
+		},
+	}
+}
+
 // matches handles "/matches", and "/matches @bob" like "/history @bob". Who reports a result with it means /match.
 func (r *Router) matches(ctx context.Context, req request) error {
 	if req.command.Args == "" && len(req.command.Mentions) == 0 {
-		return r.stats.ShowMatches(ctx, req.origin)
+		return r.stats.Show(ctx, req.origin, stats.MatchesQuery{})
 	}
-	return r.stats.ShowHistory(ctx, req.origin, func(everybody []ranking.Person) ([]ranking.Person, ranking.Notice) {
+	return r.stats.Show(ctx, req.origin, stats.HistoryQuery{Who: func(everybody []ranking.Person) ([]ranking.Person, ranking.Notice) {
 		if _, err := req.parseNames(everybody); err == nil {
 			return nil, UnknownCommand{Meant: req.message.corrected(command.NameMatch)}
 		}
 		return req.meant(1, nil)(everybody)
-	})
+	}})
 }
 
 // history handles "/history" and "/history @bob". An anonymous admin, who has no history, gets the matches of the group.
 func (r *Router) history(ctx context.Context, req request) error {
-	return r.stats.ShowHistory(ctx, req.origin, req.meant(1, req.origin.Sender))
+	return r.stats.Show(ctx, req.origin, stats.HistoryQuery{Who: req.meant(1, req.origin.Sender)})
 }
 
 // matchButtons returns the buttons that show the pages before and after one.
@@ -98,11 +124,6 @@ func parseMatchTurn(args string) (at stats.Paging, ok bool) {
 	return at, ok && at.Key > 0
 }
 
-// turnMatches handles the buttons that turn the pages of a group's matches.
-func (r *Router) turnMatches(ctx context.Context, p press, at stats.Paging) error {
-	return r.stats.TurnMatches(ctx, p.origin, p.query.Message.ID, at)
-}
-
 // historyTurn says which page of whose matches a button shows. Other views may have a button for the first page.
 type historyTurn struct {
 	player ranking.PlayerID
@@ -125,11 +146,6 @@ func parseHistoryTurn(args string) (t historyTurn, ok bool) {
 	}
 	t.at, ok = parsePaging(paging)
 	return t, ok
-}
-
-// turnHistory handles the buttons that turn the pages of a player's matches.
-func (r *Router) turnHistory(ctx context.Context, p press, t historyTurn) error {
-	return r.stats.TurnHistory(ctx, p.origin, p.query.Message.ID, t.player, t.at)
 }
 
 func (w words) matchPage(n stats.MatchPage) string {

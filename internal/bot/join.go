@@ -6,6 +6,12 @@ import (
 	"elobot/internal/ranking"
 )
 
+func joinFeature() feature {
+	return feature{
+		commands: []Command{{Name: "join", Where: InGroups, Handle: (*Router).join, Topic: aboutResults, Help: true, Menu: InGroups}},
+	}
+}
+
 func (w words) joined(n ranking.Joined) string {
 	with := args{"Name": showName(n.Name), "Rating": n.Elo}
 	switch {
@@ -23,5 +29,5 @@ func (w words) joined(n ranking.Joined) string {
 }
 
 func (r *Router) join(ctx context.Context, req request) error {
-	return r.rankings.Join(ctx, req.origin)
+	return r.rankings.Do(ctx, req.origin, ranking.Join{})
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"elobot/internal/ranking"
 )
 
 // minMisspelled is how long an unknown command must be for an answer in a group, unless it names this bot: a shorter one may
@@ -16,9 +18,9 @@ func (r *Router) unknownCommand(ctx context.Context, req request, meantForThisBo
 	name := nearest(req.command.Name)
 	switch {
 	case name != "" && (meantForThisBot || len(req.command.Name) >= minMisspelled):
-		return r.rankings.Answer(ctx, req.origin, UnknownCommand{Meant: req.message.corrected(name)})
+		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: UnknownCommand{Meant: req.message.corrected(name)}})
 	case meantForThisBot:
-		return r.rankings.Answer(ctx, req.origin, UnknownCommand{})
+		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: UnknownCommand{}})
 	default:
 		return nil
 	}

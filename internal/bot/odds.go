@@ -11,20 +11,46 @@ import (
 	"elobot/internal/stats"
 )
 
+// The codes of the buttons in this file.
+const (
+	teamsCode  = "n" // next
+	reportCode = "w" // wizard
+)
+
+func oddsFeature() feature {
+	return feature{
+		commands: []Command{
+			{
+				Name: command.NameOdds, Where: InGroups, Handle: (*Router).odds, Topic: aboutStatistics, Help: true, Menu: InGroups,
+			},
+			{
+				Name: command.NameTeams, Where: InGroups, Handle: (*Router).teams, Topic: aboutStatistics, Help: true, Menu: InGroups,
+			},
+		},
+		callbacks: []Callback{
+			turning(teamsCode, command.NameTeams, parseCount, (*Router).turnTeams),
+			turning(reportCode, command.NameTeams, parseCount, (*Router).reportTeams),
+		},
+	}
+}
+
 // odds handles "/odds @bob", "/odds @alice @bob" and "/odds @a @b vs @c @d".
 func (r *Router) odds(ctx context.Context, req request) error {
-	return r.stats.ShowOdds(ctx, req.origin, func(everybody []ranking.Person) (sides [2][]ranking.Person, unclear ranking.Notice) {
-		a, b, err := command.ParseSides(req.command, req.sender(), req.repliedPerson(), namesOf(everybody))
-		if form, malformed := wrongForm(req.command, err); malformed {
-			return sides, form
-		}
-		return [2][]ranking.Person{peopleOf(a), peopleOf(b)}, nil
-	})
+	return r.stats.Show(ctx, req.origin, stats.OddsQuery{Sides: req.sides})
+}
+
+// sides returns the players whom an /odds names.
+func (req request) sides(everybody []ranking.Person) (sides [2][]ranking.Person, unclear ranking.Notice) {
+	a, b, err := command.ParseSides(req.command, req.sender(), req.repliedPerson(), namesOf(everybody))
+	if form, malformed := wrongForm(req.command, err); malformed {
+		return sides, form
+	}
+	return [2][]ranking.Person{peopleOf(a), peopleOf(b)}, nil
 }
 
 // teams handles "/teams @a @b @c @d".
 func (r *Router) teams(ctx context.Context, req request) error {
-	return r.stats.ShowTeams(ctx, req.origin, req.players)
+	return r.stats.Show(ctx, req.origin, stats.TeamsQuery{Players: req.players, K: 1})
 }
 
 // players returns the players whom a /teams names, in their order, on the first side.
@@ -62,13 +88,13 @@ func (r *Router) turnTeams(ctx context.Context, p press, number int) error {
 	if !ok {
 		return r.unknownButton(ctx, p.origin)
 	}
-	return r.stats.TurnTeams(ctx, req.origin, p.query.Message.ID, func(everybody []ranking.Person) ([2][]ranking.Person, ranking.Notice) {
+	return r.stats.Show(ctx, req.origin, stats.TeamsQuery{Players: func(everybody []ranking.Person) ([2][]ranking.Person, ranking.Notice) {
 		sides, unclear := req.players(everybody)
 		if unclear != nil || number > stats.Splits(len(sides[0])) {
 			return sides, ranking.Refusal{Code: ranking.UnknownButton}
 		}
 		return sides, nil
-	}, number)
+	}, K: number})
 }
 
 // reportTeams handles the button that reports a result of teams. Whoever presses it is asked for the score.
@@ -77,14 +103,15 @@ func (r *Router) reportTeams(ctx context.Context, p press, number int) error {
 	if !ok {
 		return r.unknownButton(ctx, p.origin)
 	}
-	return r.rankings.StartTeamWizard(ctx, req.origin, func(everybody []ranking.Person) ([2][]ranking.Person, ranking.Notice) {
+	teams := func(everybody []ranking.Person) ([2][]ranking.Person, ranking.Notice) {
 		sides, unclear := req.players(everybody)
 		split, valid := stats.SplitOf(number, len(sides[0]))
 		if unclear != nil || !valid {
 			return sides, ranking.Refusal{Code: ranking.UnknownButton}
 		}
 		return stats.Divide(split, sides[0]), nil
-	})
+	}
+	return r.rankings.Do(ctx, req.origin, ranking.StartTeamWizard{Teams: teams})
 }
 
 // teamsBelow returns the /teams that the message with a pressed button replies to. ok is false if it is gone.

@@ -14,7 +14,7 @@ import (
 // that it replies to, or else the one that is given, if any.
 func (req request) meant(most int, otherwise *ranking.Person) ranking.Meant {
 	reply := req.repliedPerson()
-	if req.command.Written == command.NameMe { // that is the sender
+	if req.command.Written == nameMe { // that is the sender
 		reply = nil
 	}
 	return func(everybody []ranking.Person) ([]ranking.Person, ranking.Notice) {

@@ -5,20 +5,36 @@ import (
 	"strconv"
 	"strings"
 
-	"elobot/internal/command"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
+
+const playerCode = "s" // stats
+
+func playerFeature() feature {
+	return feature{
+		commands: []Command{{
+			Name: "stats", Aliases: []string{nameMe, "rating", "profile"},
+			Where: Everywhere, Handle: (*Router).player, Topic: aboutStatistics, Short: true, Help: true, Menu: Everywhere,
+		}},
+		callbacks: []Callback{
+			asking(playerCode, "stats", parsePlayer, func(p ranking.PlayerID) stats.Query { return stats.PlayerQuery{Player: p} }),
+		},
+	}
+}
+
+// nameMe is the alias of /stats that is always about the sender.
+const nameMe = "me"
 
 // player handles "/stats", "/stats @bob" and "/me".
 func (r *Router) player(ctx context.Context, req request) error {
 	if !req.origin.Chat.IsGroup() {
 		if len(req.command.Mentions) > 0 || req.command.MayNamePlayers() {
-			return r.rankings.Answer(ctx, req.origin, GroupOnly{Command: command.NameStats + " @bob"})
+			return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: GroupOnly{Command: "stats @bob"}})
 		}
-		return r.stats.ShowMe(ctx, req.origin)
+		return r.stats.Show(ctx, req.origin, stats.StandingsQuery{})
 	}
-	return r.stats.ShowPlayer(ctx, req.origin, req.meant(1, req.origin.Sender))
+	return r.stats.Show(ctx, req.origin, stats.PersonQuery{Who: req.meant(1, req.origin.Sender)})
 }
 
 // playerData returns the data of a button that is about a player.
@@ -30,11 +46,6 @@ func playerData(code string, player ranking.PlayerID) string {
 func parsePlayer(args string) (player ranking.PlayerID, ok bool) {
 	player, ok = parseID[ranking.PlayerID](args)
 	return player, ok && player > 0
-}
-
-// turnToPlayer handles the button that shows a player.
-func (r *Router) turnToPlayer(ctx context.Context, p press, player ranking.PlayerID) error {
-	return r.stats.TurnToPlayer(ctx, p.origin, p.query.Message.ID, player)
 }
 
 // playerButtons returns the buttons below a player's page, none for somebody who has not played.

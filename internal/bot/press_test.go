@@ -34,7 +34,7 @@ func TestPress(t *testing.T) {
 		Key: "c:" + id, Button: id,
 		Chat:   ranking.Chat{ID: ranking.ExternalChatID(w.group.ID()), Kind: ranking.Supergroup, Title: "Table tennis", Language: "en"},
 		Sender: &ranking.Person{ID: 1002, Username: "bob", Name: "Bob"},
-		SentAt: worldTime.Add(time.Minute), ReplyTo: int64(card.ID),
+		SentAt: worldTime.Add(time.Minute), ReplyTo: int64(card.ID), Pressed: int64(card.ID),
 	}
 	if diff := cmp.Diff(want, c.origin); diff != "" {
 		t.Errorf("origin (-want +got):\n%s", diff)

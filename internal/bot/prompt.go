@@ -10,6 +10,16 @@ import (
 	"elobot/internal/ranking"
 )
 
+const promptCode = "q"
+
+func promptsFeature() feature {
+	return feature{
+		callbacks: []Callback{
+			{Code: promptCode, Command: "prompt", Handle: (*Router).pressPrompt},
+		},
+	}
+}
+
 // promptData returns the data of a button that answers a prompt. A prompt of an older release has no tag, and its buttons are unknown.
 func promptData(ref ranking.PromptRef, option ranking.PromptOption) string {
 	args := strconv.FormatInt(int64(ref.ID), 10) + ":"
@@ -91,7 +101,7 @@ func (r *Router) pressPrompt(ctx context.Context, p press) error {
 	if !ok || !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data) {
 		return r.unknownButton(ctx, p.origin)
 	}
-	return r.rankings.AnswerPrompt(ctx, p.origin, ranking.PromptAnswer{
+	return r.rankings.Do(ctx, p.origin, ranking.PromptAnswer{
 		Prompt: ref, Option: option, Message: p.query.Message.ID, IsAdmin: r.isAdmin(p.origin),
 	})
 }

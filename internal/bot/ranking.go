@@ -12,6 +12,22 @@ import (
 	"elobot/internal/stats"
 )
 
+const pageCode = "p"
+
+func rankingFeature() feature {
+	return feature{
+		commands: []Command{{
+			Name: "ranking", Aliases: []string{nameTop, "top10", "leaderboard", "lb", "table", "rank", "elo"},
+			Where: InGroups, Handle: (*Router).ranking, Topic: aboutStatistics, Short: true, Help: true, Menu: InGroups,
+		}},
+		callbacks: []Callback{
+			asking(pageCode, "ranking", parseRankingTurn, func(t rankingTurn) stats.Query {
+				return stats.RankingQuery{Page: t.page, All: t.all, Asker: t.asker}
+			}),
+		},
+	}
+}
+
 // nameTop is the alias of /ranking whose number is one of places. The others, as in "/leaderboard 2", have that of a page.
 const nameTop = "top"
 
@@ -21,9 +37,9 @@ func (r *Router) ranking(ctx context.Context, req request) error {
 	case q.Who != command.Person{}:
 		return r.player(ctx, req)
 	case q.Number > 0 && req.command.Written == nameTop:
-		return r.stats.ShowRanking(ctx, req.origin, stats.RankingQuery{Places: q.Number, All: q.All})
+		return r.stats.Show(ctx, req.origin, stats.RankingQuery{Places: q.Number, All: q.All})
 	default:
-		return r.stats.ShowRanking(ctx, req.origin, stats.RankingQuery{Page: max(q.Number, 1), All: q.All})
+		return r.stats.Show(ctx, req.origin, stats.RankingQuery{Page: max(q.Number, 1), All: q.All})
 	}
 }
 
@@ -70,11 +86,6 @@ func parseRankingTurn(args string) (t rankingTurn, ok bool) {
 	}
 	t.asker, ok = parseID[ranking.UserID](asker)
 	return t, ok
-}
-
-// turnRanking handles the buttons that turn the pages of the ranking.
-func (r *Router) turnRanking(ctx context.Context, p press, t rankingTurn) error {
-	return r.stats.TurnRanking(ctx, p.origin, p.query.Message.ID, t.asker, stats.RankingQuery{Page: t.page, All: t.all})
 }
 
 // mine marks the line of who asked for a ranking, whoever turns its pages.

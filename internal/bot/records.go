@@ -7,9 +7,22 @@ import (
 	"elobot/internal/stats"
 )
 
+const recordsCode = "e"
+
+func recordsFeature() feature {
+	return feature{
+		commands: []Command{{
+			Name: "records", Where: InGroups, Handle: (*Router).records, Topic: aboutStatistics, Help: true, Menu: InGroups,
+		}},
+		callbacks: []Callback{
+			asking(recordsCode, "records", parsePeriod, func(q stats.RecordsQuery) stats.Query { return q }),
+		},
+	}
+}
+
 // records handles /records.
 func (r *Router) records(ctx context.Context, req request) error {
-	return r.stats.ShowRecords(ctx, req.origin)
+	return r.stats.Show(ctx, req.origin, stats.RecordsQuery{})
 }
 
 // The periods of records in the data of buttons.
@@ -19,13 +32,8 @@ const (
 )
 
 // parsePeriod reads the period of records. ok is false for all others.
-func parsePeriod(args string) (period string, ok bool) {
-	return args, args == periodMonth || args == periodAllTime
-}
-
-// turnRecords handles the buttons that show the records of a period.
-func (r *Router) turnRecords(ctx context.Context, p press, period string) error {
-	return r.stats.TurnRecords(ctx, p.origin, p.query.Message.ID, period == periodMonth)
+func parsePeriod(args string) (q stats.RecordsQuery, ok bool) {
+	return stats.RecordsQuery{OfMonth: args == periodMonth}, args == periodMonth || args == periodAllTime
 }
 
 // recordsButtons returns the buttons that choose the period of records.

@@ -9,6 +9,15 @@ import (
 	"elobot/internal/ranking"
 )
 
+func resultsFeature() feature {
+	return feature{
+		commands: []Command{{
+			Name: command.NameMatch, Aliases: []string{command.NameWon, command.NameLost, command.NameDraw},
+			Where: InGroups, Handle: (*Router).match, Topic: aboutResults, Short: true, Help: true, Menu: InGroups,
+		}},
+	}
+}
+
 // match handles /match, /won, /lost and /draw. Without anything else, a wizard asks for the result.
 func (r *Router) match(ctx context.Context, req request) error {
 	if req.command.Args == "" && len(req.command.Mentions) == 0 && req.command.Written == command.NameMatch {
@@ -17,10 +26,10 @@ func (r *Router) match(ctx context.Context, req request) error {
 	// Most results mention everybody, and have no other words than "gg": they can be read without the players of the group.
 	said := req.reading(nil)
 	if req.origin.Names && (req.command.LikelyNamesPlayers() || said.Malformed != nil) {
-		return r.rankings.Report(ctx, req.origin, req.reading)
+		return r.rankings.Do(ctx, req.origin, ranking.ReadReport{Read: req.reading})
 	}
 	req.origin.Names = false
-	return r.rankings.Report(ctx, req.origin, func([]ranking.Person) ranking.Reading { return said })
+	return r.rankings.Do(ctx, req.origin, ranking.ReadReport{Read: func([]ranking.Person) ranking.Reading { return said }})
 }
 
 // reading returns what a result says.

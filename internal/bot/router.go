@@ -15,49 +15,17 @@ import (
 	"elobot/internal/telegram"
 )
 
-// Rankings is the part of the ranking service that commands call. Each call commits its effect, its idempotency key and its
-// answer together. A repeated call changes nothing.
+// Rankings is the part of the ranking service that the router calls. Each command commits its effect, its idempotency key and its
+// answer together. A repeated command changes nothing.
 type Rankings interface {
-	Report(ctx context.Context, o ranking.Origin, read func(everybody []ranking.Person) ranking.Reading) error
-	Join(ctx context.Context, o ranking.Origin) error
-	ShowSettings(ctx context.Context, o ranking.Origin, isAdmin func(context.Context) (bool, error)) error
-	ChangeBoard(ctx context.Context, o ranking.Origin, change ranking.BoardChange, isAdmin func(context.Context) (bool, error)) error
-	ChangeSetting(ctx context.Context, o ranking.Origin, c ranking.SettingChange) error
-	UndoMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment) error
-	RestoreMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment) error
-	StartWizard(ctx context.Context, o ranking.Origin, opponent *ranking.Person, otherwise ranking.Notice) error
-	StartTeamWizard(ctx context.Context, o ranking.Origin, teams ranking.Sides) error
-	ReplyToWizard(ctx context.Context, o ranking.Origin, ref ranking.PromptRef, read ranking.WizardReply) error
-	AnswerPrompt(ctx context.Context, o ranking.Origin, a ranking.PromptAnswer) error
-	FixMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment, scores []ranking.Score) error
-	AcceptFix(ctx context.Context, o ranking.Origin, offer int64, a ranking.Amendment, scores []ranking.Score) error
-	Answer(ctx context.Context, o ranking.Origin, n ranking.Notice) error
-	TurnPage(ctx context.Context, o ranking.Origin, message int64, read func(context.Context) (ranking.Notice, error)) error
+	Do(ctx context.Context, o ranking.Origin, op ranking.Operation) error
 	MoveChat(ctx context.Context, from, to ranking.ExternalChatID) error
 	GroupLife
 }
 
-// Stats is the part of the stats service that commands call.
+// Stats is the part of the stats service that the router calls.
 type Stats interface {
-	ShowRanking(ctx context.Context, o ranking.Origin, q stats.RankingQuery) error
-	ShowPlayer(ctx context.Context, o ranking.Origin, who ranking.Meant) error
-	TurnRanking(ctx context.Context, o ranking.Origin, message int64, asker ranking.UserID, q stats.RankingQuery) error
-	ShowMe(ctx context.Context, o ranking.Origin) error
-	ShowHeadToHead(ctx context.Context, o ranking.Origin, who ranking.Meant) error
-	ShowRecords(ctx context.Context, o ranking.Origin) error
-	TurnToPlayer(ctx context.Context, o ranking.Origin, message int64, player ranking.PlayerID) error
-	TurnToHeadToHead(ctx context.Context, o ranking.Origin, message int64, player ranking.PlayerID) error
-	TurnRecords(ctx context.Context, o ranking.Origin, message int64, ofMonth bool) error
-	ShowMatches(ctx context.Context, o ranking.Origin) error
-	TurnMatches(ctx context.Context, o ranking.Origin, message int64, at stats.Paging) error
-	ShowHistory(ctx context.Context, o ranking.Origin, who ranking.Meant) error
-	TurnHistory(ctx context.Context, o ranking.Origin, message int64, player ranking.PlayerID, at stats.Paging) error
-	ShowOdds(ctx context.Context, o ranking.Origin, sides ranking.Sides) error
-	ShowTeams(ctx context.Context, o ranking.Origin, players ranking.Sides) error
-	ShowChart(ctx context.Context, o ranking.Origin, who ranking.Meant) error
-	PostChart(ctx context.Context, o ranking.Origin, player ranking.PlayerID) error
-	TurnChart(ctx context.Context, o ranking.Origin, message int64, n stats.Chart) error
-	TurnTeams(ctx context.Context, o ranking.Origin, message int64, players ranking.Sides, k int) error
+	Show(ctx context.Context, o ranking.Origin, q stats.Query) error
 }
 
 // Admins knows who is an admin of a chat.

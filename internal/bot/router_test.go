@@ -28,7 +28,7 @@ type call struct {
 	further []ranking.Report // of the same message
 	take    ranking.Amendment
 	scores  []ranking.Score // of a fix
-	setting ranking.SettingChange
+	setting ranking.ChangeSetting
 	notice  ranking.Notice
 	who     ranking.Person // who has left, or the opponent of a wizard
 
@@ -70,7 +70,7 @@ func (c call) String() string {
 	case "left":
 		return "left " + who(c.who)
 	case "setting":
-		return fmt.Sprintf("setting %s to %s in %d", c.setting.Setting.Name, c.setting.Value, c.setting.Page)
+		return fmt.Sprintf("setting %s to %s in %d", c.setting.Setting.Name, c.setting.Value, c.origin.Pressed)
 	case "seen":
 		return "seen " + team(c.origin.Shown)
 	case "answer", "greet", "added", "page":
@@ -159,8 +159,63 @@ func (f *fakeRankings) everybody(o ranking.Origin) []ranking.Person {
 	return f.people
 }
 
-func (f *fakeRankings) Report(_ context.Context, o ranking.Origin, read func(everybody []ranking.Person) ranking.Reading) error {
-	switch r := read(f.everybody(o)); {
+// Do records a command.
+func (f *fakeRankings) Do(ctx context.Context, o ranking.Origin, op ranking.Operation) error {
+	c := call{origin: o}
+	switch op := op.(type) {
+	case ranking.ReadReport:
+		return f.report(o, op.Read(f.everybody(o)))
+	case ranking.StartTeamWizard:
+		return f.addSides(o, op.Teams, func(sides string) string { return "wizard " + sides })
+	case ranking.ReplyToWizard:
+		return f.replyToWizard(ctx, o, op.Read)
+	case ranking.StartWizard:
+		if c.method = "wizard"; op.Opponent != nil {
+			c.who = *op.Opponent
+		}
+	case ranking.Join:
+		c.method = "join"
+	case ranking.UndoMatch:
+		c.method, c.take = "undo", op.Amendment
+	case ranking.RestoreMatch:
+		c.method, c.take = "restore", op.Amendment
+	case ranking.PromptAnswer:
+		c.method = answered(op)
+	case ranking.FixMatch:
+		c.method, c.take, c.scores = "fix", op.Amendment, op.Scores
+	case ranking.AcceptFix:
+		c.method, c.take, c.scores, c.offer = "accept", op.Amendment, op.Scores, o.Pressed
+	case ranking.Say:
+		c = said(o, op.Notice)
+	case ranking.Greet:
+		c.method, c.notice = "greet", op.Greeting
+	case ranking.ChangeBoard:
+		c.method, c.take = "board "+string(op.Change), ranking.Amendment{IsAdmin: op.IsAdmin}
+	case ranking.ShowSettings:
+		c.method, c.take = "settings", ranking.Amendment{IsAdmin: op.IsAdmin}
+	case ranking.ChangeSetting:
+		c.method, c.setting = "setting", op
+	default:
+		return fmt.Errorf("unknown operation %T", op)
+	}
+	return f.add(c)
+}
+
+// said describes an answer, or a page in the message with the pressed button.
+func said(o ranking.Origin, n ranking.Notice) call {
+	switch n := n.(type) {
+	case stats.Chart:
+		return call{method: fmt.Sprintf("chart %+v in %d", n, o.Pressed), origin: o}
+	case Help:
+		if o.Pressed != 0 {
+			return call{method: "page", origin: o, notice: n, offer: o.Pressed}
+		}
+	}
+	return call{method: "answer", origin: o, notice: n}
+}
+
+func (f *fakeRankings) report(o ranking.Origin, r ranking.Reading) error {
+	switch {
 	case r.Malformed != nil:
 		o.Malformed = "match"
 		return f.add(call{method: "answer", origin: o, notice: r.Malformed})
@@ -192,31 +247,67 @@ func (f *fakeRankings) addSides(o ranking.Origin, who ranking.Sides, about func(
 	return f.add(call{method: about(strings.TrimSpace(team(sides[0]) + " " + team(sides[1]))), origin: o})
 }
 
-func (f *fakeRankings) StartWizard(_ context.Context, o ranking.Origin, opponent *ranking.Person, _ ranking.Notice) error {
-	c := call{method: "wizard", origin: o}
-	if opponent != nil {
-		c.who = *opponent
-	}
-	return f.add(c)
-}
-
-func (f *fakeRankings) ReplyToWizard(ctx context.Context, o ranking.Origin, _ ranking.PromptRef, read ranking.WizardReply) error {
+func (f *fakeRankings) replyToWizard(ctx context.Context, o ranking.Origin, read ranking.WizardReply) error {
 	if f.wizard == nil {
 		return f.err
 	}
 	a, malformed := read(*f.wizard, f.everybody(o))
 	if malformed != nil {
-		return f.Answer(ctx, o, malformed)
+		return f.Do(ctx, o, ranking.Say{Notice: malformed})
 	}
-	return f.AnswerPrompt(ctx, o, a)
+	return f.Do(ctx, o, a)
 }
 
-func (f *fakeRankings) Join(_ context.Context, o ranking.Origin) error {
-	return f.add(call{method: "join", origin: o})
-}
-
-func (f *fakeRankings) ShowRanking(_ context.Context, o ranking.Origin, q stats.RankingQuery) error {
-	return f.add(call{method: rankingOf(q), origin: o})
+// Show records a question.
+func (f *fakeRankings) Show(_ context.Context, o ranking.Origin, q stats.Query) error {
+	method := ""
+	switch q := q.(type) {
+	case stats.PersonQuery:
+		return f.addAbout(o, q.Who, "standing of nobody", func(people string) string { return "standing of " + people })
+	case stats.HeadToHeadQuery:
+		return f.addAbout(o, q.Two, "", func(people string) string { return strings.ReplaceAll(people, "+", " against ") })
+	case stats.HistoryQuery:
+		return f.addAbout(o, q.Who, "matches", func(people string) string { return "history of " + people })
+	case stats.ChartQuery:
+		return f.addAbout(o, q.Who, "chart of ", func(people string) string { return "chart of " + people })
+	case stats.OddsQuery:
+		return f.addSides(o, q.Sides, func(sides string) string { return "odds " + sides })
+	case stats.TeamsQuery:
+		return f.addSides(o, q.Players, func(players string) string {
+			if o.Pressed == 0 {
+				return "teams " + players
+			}
+			return fmt.Sprintf("teams %s %d in %d", players, q.K, o.Pressed)
+		})
+	case stats.PlayerChartQuery:
+		method = fmt.Sprintf("post the chart of %d", q.Player)
+	case stats.RankingQuery:
+		if method = rankingOf(q); o.Pressed != 0 {
+			method += fmt.Sprintf(" for %d", q.Asker)
+		}
+	case stats.RecordsQuery:
+		if method = "records"; o.Pressed != 0 {
+			method += fmt.Sprintf(" of the month %t", q.OfMonth)
+		}
+	case stats.PlayerQuery:
+		method = fmt.Sprintf("player %d", q.Player)
+	case stats.AgainstSenderQuery:
+		method = fmt.Sprintf("against %d", q.Player)
+	case stats.MatchesQuery:
+		if method = "matches"; o.Pressed != 0 {
+			method += fmt.Sprintf(" %+v", q.At)
+		}
+	case stats.HistoryPageQuery:
+		method = fmt.Sprintf("history of player %d %+v", q.Player, q.At)
+	case stats.StandingsQuery:
+		method = "me"
+	default:
+		return fmt.Errorf("unknown question %T", q)
+	}
+	if _, isPosted := q.(stats.PlayerChartQuery); o.Pressed != 0 && !isPosted {
+		method += fmt.Sprintf(" in %d", o.Pressed)
+	}
+	return f.add(call{method: method, origin: o})
 }
 
 // rankingOf describes a part of the ranking.
@@ -234,87 +325,8 @@ func rankingOf(q stats.RankingQuery) string {
 	return s
 }
 
-func (f *fakeRankings) ShowPlayer(_ context.Context, o ranking.Origin, who ranking.Meant) error {
-	return f.addAbout(o, who, "standing of nobody", func(people string) string { return "standing of " + people })
-}
-
-func (f *fakeRankings) ShowHeadToHead(_ context.Context, o ranking.Origin, who ranking.Meant) error {
-	return f.addAbout(o, who, "", func(people string) string { return strings.ReplaceAll(people, "+", " against ") })
-}
-
-func (f *fakeRankings) ShowRecords(_ context.Context, o ranking.Origin) error {
-	return f.add(call{method: "records", origin: o})
-}
-
-func (f *fakeRankings) TurnToPlayer(_ context.Context, o ranking.Origin, message int64, p ranking.PlayerID) error {
-	return f.add(call{method: fmt.Sprintf("player %d in %d", p, message), origin: o})
-}
-
-func (f *fakeRankings) TurnToHeadToHead(_ context.Context, o ranking.Origin, message int64, p ranking.PlayerID) error {
-	return f.add(call{method: fmt.Sprintf("against %d in %d", p, message), origin: o})
-}
-
-func (f *fakeRankings) TurnRecords(_ context.Context, o ranking.Origin, message int64, ofMonth bool) error {
-	return f.add(call{method: fmt.Sprintf("records of the month %t in %d", ofMonth, message), origin: o})
-}
-
-func (f *fakeRankings) TurnRanking(_ context.Context, o ranking.Origin, message int64, asker ranking.UserID, q stats.RankingQuery) error {
-	return f.add(call{method: fmt.Sprintf("%s for %d in %d", rankingOf(q), asker, message), origin: o})
-}
-
-func (f *fakeRankings) ShowMatches(_ context.Context, o ranking.Origin) error {
-	return f.add(call{method: "matches", origin: o})
-}
-
-func (f *fakeRankings) TurnMatches(_ context.Context, o ranking.Origin, message int64, at stats.Paging) error {
-	return f.add(call{method: fmt.Sprintf("matches %+v in %d", at, message), origin: o})
-}
-
-func (f *fakeRankings) ShowHistory(_ context.Context, o ranking.Origin, who ranking.Meant) error {
-	return f.addAbout(o, who, "matches", func(people string) string { return "history of " + people })
-}
-
-func (f *fakeRankings) TurnHistory(_ context.Context, o ranking.Origin, message int64, player ranking.PlayerID, at stats.Paging) error {
-	return f.add(call{method: fmt.Sprintf("history of player %d %+v in %d", player, at, message), origin: o})
-}
-
-func (f *fakeRankings) ShowOdds(_ context.Context, o ranking.Origin, sides ranking.Sides) error {
-	return f.addSides(o, sides, func(sides string) string { return "odds " + sides })
-}
-
-func (f *fakeRankings) ShowTeams(_ context.Context, o ranking.Origin, players ranking.Sides) error {
-	return f.addSides(o, players, func(players string) string { return "teams " + players })
-}
-
-func (f *fakeRankings) ShowChart(_ context.Context, o ranking.Origin, who ranking.Meant) error {
-	return f.addAbout(o, who, "chart of ", func(people string) string { return "chart of " + people })
-}
-
-func (f *fakeRankings) PostChart(_ context.Context, o ranking.Origin, player ranking.PlayerID) error {
-	return f.add(call{method: fmt.Sprintf("post the chart of %d", player), origin: o})
-}
-
-func (f *fakeRankings) TurnChart(_ context.Context, o ranking.Origin, message int64, n stats.Chart) error {
-	return f.add(call{method: fmt.Sprintf("chart %+v in %d", n, message), origin: o})
-}
-
-func (f *fakeRankings) TurnTeams(_ context.Context, o ranking.Origin, message int64, players ranking.Sides, k int) error {
-	return f.addSides(o, players, func(players string) string { return fmt.Sprintf("teams %s %d in %d", players, k, message) })
-}
-
-func (f *fakeRankings) StartTeamWizard(_ context.Context, o ranking.Origin, teams ranking.Sides) error {
-	return f.addSides(o, teams, func(sides string) string { return "wizard " + sides })
-}
-
-func (f *fakeRankings) UndoMatch(_ context.Context, o ranking.Origin, t ranking.Amendment) error {
-	return f.add(call{method: "undo", origin: o, take: t})
-}
-
-func (f *fakeRankings) RestoreMatch(_ context.Context, o ranking.Origin, t ranking.Amendment) error {
-	return f.add(call{method: "restore", origin: o, take: t})
-}
-
-func (f *fakeRankings) AnswerPrompt(_ context.Context, o ranking.Origin, a ranking.PromptAnswer) error {
+// answered describes the answer to a prompt.
+func answered(a ranking.PromptAnswer) string {
 	method := fmt.Sprintf("prompt %d %s %s in %d", a.Prompt.ID, a.Prompt.Tag, a.Option, a.Message)
 	switch {
 	case a.Opponent != nil:
@@ -330,37 +342,7 @@ func (f *fakeRankings) AnswerPrompt(_ context.Context, o ranking.Origin, a ranki
 	case len(a.Reports) > 0:
 		method = "typed " + reported(a.Reports[0])
 	}
-	return f.add(call{method: method, origin: o})
-}
-
-func (f *fakeRankings) FixMatch(_ context.Context, o ranking.Origin, t ranking.Amendment, scores []ranking.Score) error {
-	return f.add(call{method: "fix", origin: o, take: t, scores: scores})
-}
-
-func (f *fakeRankings) AcceptFix(_ context.Context, o ranking.Origin, offer int64, t ranking.Amendment, scores []ranking.Score) error {
-	return f.add(call{method: "accept", origin: o, offer: offer, take: t, scores: scores})
-}
-
-func (f *fakeRankings) Answer(_ context.Context, o ranking.Origin, n ranking.Notice) error {
-	return f.add(call{method: "answer", origin: o, notice: n})
-}
-
-func (f *fakeRankings) TurnPage(
-	ctx context.Context, o ranking.Origin, message int64, read func(context.Context) (ranking.Notice, error),
-) error {
-	n, err := read(ctx)
-	if err != nil {
-		return err
-	}
-	return f.add(call{method: "page", origin: o, notice: n, offer: message})
-}
-
-func (f *fakeRankings) ShowMe(_ context.Context, o ranking.Origin) error {
-	return f.add(call{method: "me", origin: o})
-}
-
-func (f *fakeRankings) Greet(_ context.Context, o ranking.Origin, n ranking.Notice) error {
-	return f.add(call{method: "greet", origin: o, notice: n})
+	return method
 }
 
 func (f *fakeRankings) BotAdded(_ context.Context, o ranking.Origin, n ranking.Notice) error {
@@ -377,18 +359,6 @@ func (f *fakeRankings) BotRemoved(_ context.Context, o ranking.Origin) error {
 
 func (f *fakeRankings) Renamed(_ context.Context, o ranking.Origin) error {
 	return f.add(call{method: "renamed", origin: o})
-}
-
-func (f *fakeRankings) ChangeBoard(_ context.Context, o ranking.Origin, change ranking.BoardChange, isAdmin func(context.Context) (bool, error)) error {
-	return f.add(call{method: "board " + string(change), origin: o, take: ranking.Amendment{IsAdmin: isAdmin}})
-}
-
-func (f *fakeRankings) ShowSettings(_ context.Context, o ranking.Origin, isAdmin func(context.Context) (bool, error)) error {
-	return f.add(call{method: "settings", origin: o, take: ranking.Amendment{IsAdmin: isAdmin}})
-}
-
-func (f *fakeRankings) ChangeSetting(_ context.Context, o ranking.Origin, c ranking.SettingChange) error {
-	return f.add(call{method: "setting", origin: o, setting: c})
 }
 
 func (f *fakeRankings) MembersSeen(_ context.Context, o ranking.Origin) error {

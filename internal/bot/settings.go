@@ -12,8 +12,21 @@ import (
 	"elobot/internal/ranking"
 )
 
+// settingCode is the code of the buttons below the settings.
+const settingCode = "c" // choice
+
+func settingsFeature() feature {
+	return feature{
+		commands: []Command{{
+			Name: "settings", Aliases: []string{"language"},
+			Where: InGroups, Handle: (*Router).settings, Topic: aboutSettings, Help: true, Menu: InGroups, Admins: true,
+		}},
+		callbacks: []Callback{{Code: settingCode, Command: "settings", Handle: (*Router).pressSetting}},
+	}
+}
+
 func (r *Router) settings(ctx context.Context, req request) error {
-	return r.rankings.ShowSettings(ctx, req.origin, r.isAdmin(req.origin))
+	return r.rankings.Do(ctx, req.origin, ranking.ShowSettings{IsAdmin: r.isAdmin(req.origin)})
 }
 
 // pressSetting handles the buttons below the settings. Like turning, it edits only messages that have such buttons.
@@ -23,9 +36,7 @@ func (r *Router) pressSetting(ctx context.Context, p press) error {
 	if !ok || !slices.Contains(slices.Concat(offered(s)...), value) || !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data) {
 		return r.unknownButton(ctx, p.origin)
 	}
-	return r.rankings.ChangeSetting(ctx, p.origin, ranking.SettingChange{
-		Setting: s, Value: value, IsAdmin: r.isAdmin(p.origin), Page: p.query.Message.ID,
-	})
+	return r.rankings.Do(ctx, p.origin, ranking.ChangeSetting{Setting: s, Value: value, IsAdmin: r.isAdmin(p.origin)})
 }
 
 // offered returns the values that buttons offer, row by row. A row has as many as one can read on a phone in all languages.

@@ -11,6 +11,37 @@ import (
 	"elobot/internal/ranking"
 )
 
+// The codes of the buttons in this file.
+const (
+	undoCode    = "u"
+	restoreCode = "b" // back
+	fixCode     = "f"
+)
+
+func amendmentFeature() feature {
+	return feature{
+		commands: []Command{
+			{
+				Name: command.NameUndo, Where: InGroups, Handle: parsed(request.matchNumber, (*Router).undo),
+				Topic: aboutCorrections, Short: true, Help: true, Menu: InGroups,
+			},
+			{
+				Name: command.NameRestore, Where: InGroups, Handle: parsed(request.matchNumber, (*Router).restore),
+				Topic: aboutCorrections, Help: true, Menu: InGroups,
+			},
+			{
+				Name: command.NameFix, Where: InGroups, Handle: parsed(request.correction, (*Router).fix),
+				Topic: aboutCorrections, Help: true, Menu: InGroups,
+			},
+		},
+		callbacks: []Callback{
+			{Code: undoCode, Command: command.NameUndo, Handle: (*Router).pressUndo},
+			{Code: restoreCode, Command: command.NameRestore, Handle: (*Router).pressRestore},
+			{Code: fixCode, Command: command.NameFix, Handle: (*Router).pressFix},
+		},
+	}
+}
+
 // matchNumber reads the number of the match in an /undo or a /restore, 0 for none.
 func (req request) matchNumber() (int, error) { return command.ParseNumber(req.command) }
 
@@ -18,15 +49,15 @@ func (req request) matchNumber() (int, error) { return command.ParseNumber(req.c
 func (req request) correction() (command.Fix, error) { return command.ParseFix(req.command) }
 
 func (r *Router) undo(ctx context.Context, req request, number int) error {
-	return r.rankings.UndoMatch(ctx, req.origin, r.amendment(req, number))
+	return r.rankings.Do(ctx, req.origin, ranking.UndoMatch{Amendment: r.amendment(req, number)})
 }
 
 func (r *Router) restore(ctx context.Context, req request, number int) error {
-	return r.rankings.RestoreMatch(ctx, req.origin, r.amendment(req, number))
+	return r.rankings.Do(ctx, req.origin, ranking.RestoreMatch{Amendment: r.amendment(req, number)})
 }
 
 func (r *Router) fix(ctx context.Context, req request, f command.Fix) error {
-	return r.rankings.FixMatch(ctx, req.origin, r.amendment(req, f.Number), scores(f.Scores))
+	return r.rankings.Do(ctx, req.origin, ranking.FixMatch{Amendment: r.amendment(req, f.Number), Scores: scores(f.Scores)})
 }
 
 // amendment returns the amendment of the match that a command means: the one with the number; without a number, the one whose
@@ -85,25 +116,24 @@ func (r *Router) isAdmin(o ranking.Origin) func(context.Context) (bool, error) {
 
 // pressUndo handles the button below a card.
 func (r *Router) pressUndo(ctx context.Context, p press) error {
-	return r.pressCard(ctx, p, r.rankings.UndoMatch)
+	return r.pressCard(ctx, p, func(a ranking.Amendment) ranking.Operation { return ranking.UndoMatch{Amendment: a} })
 }
 
 // pressRestore handles the button below the card of an undone match.
 func (r *Router) pressRestore(ctx context.Context, p press) error {
-	return r.pressCard(ctx, p, r.rankings.RestoreMatch)
+	return r.pressCard(ctx, p, func(a ranking.Amendment) ranking.Operation { return ranking.RestoreMatch{Amendment: a} })
 }
 
-func (r *Router) pressCard(ctx context.Context, p press, amend func(context.Context, ranking.Origin, ranking.Amendment) error) error {
+func (r *Router) pressCard(ctx context.Context, p press, amend func(ranking.Amendment) ranking.Operation) error {
 	card, ok := parseCardArgs(p.args)
 	switch {
 	case !ok:
 		return r.unknownButton(ctx, p.origin)
 	case card.tag == "":
-		return r.rankings.Answer(ctx, p.origin, ranking.Refusal{Code: ranking.OldButton})
+		return r.rankings.Do(ctx, p.origin, ranking.Say{Notice: ranking.Refusal{Code: ranking.OldButton}})
 	}
-	return amend(ctx, p.origin, ranking.Amendment{
-		Match: card.match(), Changes: &card.changes, IsAdmin: r.isAdmin(p.origin),
-	})
+	a := ranking.Amendment{Match: card.match(), Changes: &card.changes, IsAdmin: r.isAdmin(p.origin)}
+	return r.rankings.Do(ctx, p.origin, amend(a))
 }
 
 // pressFix handles the button of an offer to fix a match. The offer replies to the /match that recorded it. Like turning, it
@@ -116,7 +146,7 @@ func (r *Router) pressFix(ctx context.Context, p press) error {
 	}
 	match := ranking.MatchRef{Message: to.ID, Key: messageKey(p.query.Message.Chat.ID, to.ID)}
 	fix := ranking.Amendment{Match: match, Changes: &changes, IsAdmin: r.isAdmin(p.origin)}
-	return r.rankings.AcceptFix(ctx, p.origin, p.query.Message.ID, fix, scores)
+	return r.rankings.Do(ctx, p.origin, ranking.AcceptFix{Amendment: fix, Scores: scores})
 }
 
 // cardButton is what a button below the card of a match says: which match it is, and how often it has changed.

@@ -18,7 +18,9 @@ func (r *Router) startWizard(ctx context.Context, req request) error {
 		to := person(*p)
 		opponent = &to
 	}
-	return r.rankings.StartWizard(ctx, req.origin, opponent, WrongForm{Command: command.NameMatch, Reason: command.ReasonEmpty})
+	return r.rankings.Do(ctx, req.origin, ranking.StartWizard{
+		Opponent: opponent, Otherwise: WrongForm{Command: command.NameMatch, Reason: command.ReasonEmpty},
+	})
 }
 
 // wizardReply handles a reply to the message of a wizard, by whoever it asks: the name of the opponent, the score, or both. It
@@ -56,7 +58,7 @@ func (r *Router) wizardReply(ctx context.Context, req request) error {
 		a.Prompt, a.Message = wizard, to.ID
 		return a, malformed
 	}
-	return r.rankings.ReplyToWizard(ctx, req.origin, wizard, read)
+	return r.rankings.Do(ctx, req.origin, ranking.ReplyToWizard{Wizard: wizard, Read: read})
 }
 
 // wizardAnswer returns the answer to a wizard that somebody typed.

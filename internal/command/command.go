@@ -4,30 +4,17 @@ import (
 	"strings"
 )
 
-// The names of the commands.
+// The names of the commands whose arguments have a grammar of their own.
 const (
-	NameStart    = "start"
-	NameHelp     = "help"
-	NameJoin     = "join"
-	NameSettings = "settings"
-	NameBoard    = "board"
-	NameMatch    = "match"
-	NameWon      = "won"
-	NameLost     = "lost"
-	NameDraw     = "draw"
-	NameRanking  = "ranking"
-	NameUndo     = "undo"
-	NameRestore  = "restore"
-	NameFix      = "fix"
-	NameStats    = "stats"
-	NameMe       = "me"
-	NameH2H      = "h2h"
-	NameRecords  = "records"
-	NameMatches  = "matches"
-	NameHistory  = "history"
-	NameOdds     = "odds"
-	NameTeams    = "teams"
-	NameChart    = "chart"
+	NameMatch   = "match"
+	NameWon     = "won"
+	NameLost    = "lost"
+	NameDraw    = "draw"
+	NameUndo    = "undo"
+	NameRestore = "restore"
+	NameFix     = "fix"
+	NameOdds    = "odds"
+	NameTeams   = "teams"
 )
 
 // Command is a message that begins with a command for this bot.

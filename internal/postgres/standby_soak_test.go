@@ -108,7 +108,7 @@ func prepare(t *testing.T, pool *pgxpool.Pool, n int) []confirmed {
 	return []confirmed{
 		{"a result", record(2), fmt.Sprintf(handled, 2)},
 		{"an undo", func(ctx context.Context, pool *pgxpool.Pool) error {
-			return on(pool).UndoMatch(ctx, by(3), dbtest.Number(1))
+			return on(pool).Do(ctx, by(3), ranking.UndoMatch{Amendment: dbtest.Number(1)})
 		}, fmt.Sprintf(handled, 3)},
 		{"a move", func(ctx context.Context, pool *pgxpool.Pool) error {
 			return on(pool).MoveChat(ctx, group.ID, group.ID-1000)

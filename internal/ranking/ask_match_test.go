@@ -109,8 +109,12 @@ func TestNoDuplicates(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
 	g.report(t, &alice, 0, singles(alice, bob, 1, 0), singles(alice, bob, 1, 0))
-	must(t, g.UndoMatch(t.Context(), g.at(&alice, 1), ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: nobodyIsAdmin}))
-	must(t, g.UndoMatch(t.Context(), g.at(&alice, 1), ranking.Amendment{Match: ranking.MatchRef{Number: 2}, IsAdmin: nobodyIsAdmin}))
+	must(t, g.Do(t.Context(), g.at(&alice, 1), ranking.UndoMatch{
+		Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: nobodyIsAdmin},
+	}))
+	must(t, g.Do(t.Context(), g.at(&alice, 1), ranking.UndoMatch{
+		Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 2}, IsAdmin: nobodyIsAdmin},
+	}))
 	g.report(t, &bob, 2, singles(alice, bob, 1, 0))
 	g.Service = newService(g.store)
 	g.report(t, &alice, 3, singles(alice, bob, 1, 0))
@@ -135,7 +139,7 @@ func TestAnotherGame(t *testing.T) {
 	press := func(sender *ranking.Person, id ranking.PromptRef, option ranking.PromptOption) (key string) {
 		p := g.origin(sender)
 		p.Button, p.SentAt = p.Key, time.Now()
-		must(t, g.AnswerPrompt(t.Context(), p, ranking.PromptAnswer{Prompt: id, Option: option, Message: 77, IsAdmin: nobodyIsAdmin}))
+		must(t, g.Do(t.Context(), p, ranking.PromptAnswer{Prompt: id, Option: option, Message: 77, IsAdmin: nobodyIsAdmin}))
 		return p.Key
 	}
 	id := ask()
@@ -174,7 +178,7 @@ func TestAnswersAtOnce(t *testing.T) {
 			o, s := g.origin(&p), newAskingService(g)
 			o.Button, o.SentAt = o.Key, time.Now()
 			both.Go(func() error {
-				return s.AnswerPrompt(t.Context(), o, ranking.PromptAnswer{Prompt: id, Option: "0", Message: 77, IsAdmin: nobodyIsAdmin})
+				return s.Do(t.Context(), o, ranking.PromptAnswer{Prompt: id, Option: "0", Message: 77, IsAdmin: nobodyIsAdmin})
 			})
 		}
 		must(t, both.Wait())
@@ -238,7 +242,7 @@ func TestNearUsernameAnswered(t *testing.T) {
 		})
 		o := g.origin(&carol)
 		o.Button, o.SentAt = o.Key, time.Now()
-		must(t, g.AnswerPrompt(t.Context(), o, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option, Message: 77}))
+		must(t, g.Do(t.Context(), o, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option, Message: 77}))
 		got := texts(t, g, `
 			SELECT string_agg(s.name, ' ' ORDER BY mp.place) FROM match_players mp JOIN matches m ON m.id = mp.match_id
 			JOIN group_players s ON s.player_id = mp.player_id WHERE m.number = 2`)
@@ -267,7 +271,7 @@ func TestAskMatch(t *testing.T) {
 	}
 	p := g.origin(&alice)
 	p.Button, p.SentAt = p.Key, time.Now()
-	must(t, g.AnswerPrompt(t.Context(), p, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: "0", Message: 77}))
+	must(t, g.Do(t.Context(), p, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: "0", Message: 77}))
 	keys := texts(t, g, `SELECT idempotency_key FROM matches ORDER BY number`)
 	if diff := cmp.Diff([]string{o.Key, o.Key + "#2"}, keys); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
@@ -287,7 +291,7 @@ func TestQuestionAfterQuestion(t *testing.T) {
 	answer := func(option ranking.PromptOption) string {
 		p := g.origin(&zoe)
 		p.Button, p.SentAt = p.Key, time.Now()
-		must(t, g.AnswerPrompt(t.Context(), p, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option, Message: 77}))
+		must(t, g.Do(t.Context(), p, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option, Message: 77}))
 		return p.Key
 	}
 	key := answer("1")
@@ -355,10 +359,10 @@ func TestEarlierNames(t *testing.T) {
 	g.report(t, &bob, 1, singles(alice, bob, 3, 1))
 	renamed := bob
 	renamed.Username, renamed.Name = "robert", "Robert"
-	must(t, g.Join(t.Context(), g.at(&renamed, 2)))
+	must(t, g.Do(t.Context(), g.at(&renamed, 2), ranking.Join{}))
 	p := g.at(&alice, 3)
 	p.Button = p.Key
-	must(t, g.AnswerPrompt(t.Context(), p, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: "0", Message: 77}))
+	must(t, g.Do(t.Context(), p, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: "0", Message: 77}))
 	got := texts(t, g, `SELECT concat_ws(' ', s.name, p.username) FROM group_players s JOIN players p ON p.id = s.player_id ORDER BY 1`)
 	if diff := cmp.Diff([]string{"Alice alice", "Robert robert"}, got); diff != "" {
 		t.Errorf("the players (-want +got):\n%s", diff)

@@ -14,7 +14,7 @@ func rated(t *testing.T, g *game, ratings map[ranking.Person]int) {
 	t.Helper()
 	g.corrupted = true
 	for p, elo := range ratings {
-		must(t, g.Join(t.Context(), g.origin(&p)))
+		must(t, g.Do(t.Context(), g.origin(&p), ranking.Join{}))
 		g.exec(t, `
 			UPDATE group_players SET elo = $2, start_elo = $2, best_elo = $2, played = 20, drawn = 20, last_played_at = '2023-11-01'
 			WHERE name = $1`, p.Name, elo)
@@ -110,14 +110,19 @@ func TestAmendedCardsDoNotCelebrate(t *testing.T) {
 	t.Parallel()
 	amendments := map[string]func(g *game, m ranking.MatchRef) error{
 		"undo": func(g *game, m ranking.MatchRef) error {
-			return g.UndoMatch(t.Context(), g.origin(&bob), ranking.Amendment{Match: m, IsAdmin: admin})
+			return g.Do(t.Context(), g.origin(&bob), ranking.UndoMatch{Amendment: ranking.Amendment{Match: m, IsAdmin: admin}})
 		},
 		"undo and restore": func(g *game, m ranking.MatchRef) error {
 			a := ranking.Amendment{Match: m, IsAdmin: admin}
-			return errors.Join(g.UndoMatch(t.Context(), g.origin(&bob), a), g.RestoreMatch(t.Context(), g.origin(&bob), a))
+			return errors.Join(
+				g.Do(t.Context(), g.origin(&bob), ranking.UndoMatch{Amendment: a}),
+				g.Do(t.Context(), g.origin(&bob), ranking.RestoreMatch{Amendment: a}),
+			)
 		},
 		"fix": func(g *game, m ranking.MatchRef) error {
-			return g.FixMatch(t.Context(), g.origin(&bob), ranking.Amendment{Match: m, IsAdmin: admin}, []ranking.Score{{A: 3, B: 2}})
+			return g.Do(t.Context(), g.origin(&bob), ranking.FixMatch{
+				Amendment: ranking.Amendment{Match: m, IsAdmin: admin}, Scores: []ranking.Score{{A: 3, B: 2}},
+			})
 		},
 	}
 	for name, amend := range amendments {

@@ -37,10 +37,15 @@ const (
 
 // ChangeBoard turns the board of a group on, in the topic of the command, or off. A group has one board: it moves if it is turned on in
 // another topic. Only admins may do so; everybody may ask.
-func (s *Service) ChangeBoard(ctx context.Context, o Origin, change BoardChange, isAdmin func(context.Context) (bool, error)) error {
+type ChangeBoard struct {
+	Change  BoardChange
+	IsAdmin func(context.Context) (bool, error)
+}
+
+func (b ChangeBoard) do(ctx context.Context, s *Service, o Origin) error {
 	return s.handle(ctx, o, command{
-		name: "change board", class: RateQuestion, isAdmin: isAdmin,
-		operation: boardOperation{adminsOnly: adminsOnly{people: senderOf(o)}, origin: o, change: change},
+		name: "change board", class: RateQuestion, isAdmin: b.IsAdmin,
+		operation: boardOperation{adminsOnly: adminsOnly{people: senderOf(o)}, origin: o, change: b.Change},
 	})
 }
 

@@ -43,10 +43,10 @@ func newAuditGame(t *testing.T) *game {
 	amendment := func(n int) ranking.Amendment {
 		return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
 	}
-	must(t, g.UndoMatch(t.Context(), g.origin(&alice), amendment(4)))
-	must(t, g.FixMatch(t.Context(), g.origin(&alice), amendment(5), []ranking.Score{{A: 2, B: 3}}))
+	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: amendment(4)}))
+	must(t, g.Do(t.Context(), g.origin(&alice), ranking.FixMatch{Amendment: amendment(5), Scores: []ranking.Score{{A: 2, B: 3}}}))
 	dave := ranking.Person{ID: 4, Username: "dave", Name: "Dave"}
-	must(t, g.Join(t.Context(), g.origin(&dave)))
+	must(t, g.Do(t.Context(), g.origin(&dave), ranking.Join{}))
 	g.exec(t, shorthand)
 	t.Cleanup(func() {
 		if _, err := g.pool.Exec(context.Background(), withoutShorthand); err != nil {

@@ -12,7 +12,7 @@ import (
 func TestUpsetIsDerivedAgain(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	must(t, g.Join(t.Context(), g.origin(&alice)))
+	must(t, g.Do(t.Context(), g.origin(&alice), ranking.Join{}))
 	rules := defaultRules
 	rules.Start = 1600
 	g.setRules(t, rules)
@@ -32,14 +32,14 @@ func TestUpsetIsDerivedAgain(t *testing.T) {
 	}
 	fix := func(n, a, b int) {
 		t.Helper()
-		must(t, g.FixMatch(t.Context(), g.origin(&alice), amendment(n), []ranking.Score{{A: a, B: b}}))
+		must(t, g.Do(t.Context(), g.origin(&alice), ranking.FixMatch{Amendment: amendment(n), Scores: []ranking.Score{{A: a, B: b}}}))
 	}
 	g.record(t, &alice, bob, alice, 3, 0)   // 1600 beats 1500
 	g.record(t, &alice, alice, carol, 3, 0) // 1488 beats 1600
 	check("recorded", 0, 112)
 	g.undo(t, &alice, matchNumber(2))
 	check("undone", 0, 0)
-	must(t, g.RestoreMatch(t.Context(), g.origin(&alice), amendment(2)))
+	must(t, g.Do(t.Context(), g.origin(&alice), ranking.RestoreMatch{Amendment: amendment(2)}))
 	check("restored", 0, 112)
 	fix(2, 0, 3)
 	check("with another winner", 0, 0)

@@ -45,7 +45,7 @@ func TestHandledBefore(t *testing.T) {
 		},
 		"reply to a wizard": func(t *testing.T, store ranking.Store) error {
 			t.Helper()
-			return newService(store).ReplyToWizard(t.Context(), o, ranking.PromptRef{ID: 1}, nil)
+			return newService(store).Do(t.Context(), o, ranking.ReplyToWizard{Wizard: ranking.PromptRef{ID: 1}, Read: nil})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -45,7 +45,7 @@ func TestEditedCommands(t *testing.T) {
 	notices := g.count(t, "outbox")
 	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 3), singles(alice, bob, 3, 2)))
 	must(t, g.ShowRanking(t.Context(), editOf(&alice, message, 4)))
-	must(t, g.UndoMatch(t.Context(), editOf(&alice, message, 5), ranking.Amendment{IsAdmin: nobodyIsAdmin}))
+	must(t, g.Do(t.Context(), editOf(&alice, message, 5), ranking.UndoMatch{Amendment: ranking.Amendment{IsAdmin: nobodyIsAdmin}}))
 	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 6), singles(alice, alice, 3, 2)))
 	if n := g.count(t, "outbox"); n != notices+1 {
 		t.Errorf("edits after the match have %d answers, want the offer to fix it", n-notices)
@@ -55,7 +55,7 @@ func TestEditedCommands(t *testing.T) {
 	if offer := g.edit(t, g.origin(&alice), message, singles(alice, bob, 3, 2)); offer == nil || offer.Number != 1 {
 		t.Errorf("the offer is %+v", offer)
 	}
-	must(t, g.UndoMatch(t.Context(), g.origin(&alice), ranking.Amendment{Match: made, IsAdmin: nobodyIsAdmin}))
+	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: ranking.Amendment{Match: made, IsAdmin: nobodyIsAdmin}}))
 	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 7), singles(alice, bob, 3, 0)))
 	got := texts(t, g, `SELECT concat_ws(' ', idempotency_key, score_a, score_b, undone_at IS NOT NULL, extract(epoch FROM played_at)::bigint) FROM matches`)
 	if diff := gocmp.Diff([]string{"m:-100:7 3 1 t 1700000002"}, got); diff != "" {
@@ -80,7 +80,7 @@ func TestEditedIntoWhatIsAsked(t *testing.T) {
 	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 2), singles(alice, bob, 3, 0)))
 	press := g.origin(&alice)
 	press.Button = press.Key
-	must(t, g.AnswerPrompt(t.Context(), press, ranking.PromptAnswer{Prompt: id, Option: "0", Message: 77, IsAdmin: nobodyIsAdmin}))
+	must(t, g.Do(t.Context(), press, ranking.PromptAnswer{Prompt: id, Option: "0", Message: 77, IsAdmin: nobodyIsAdmin}))
 	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 3), singles(alice, bob, 3, 0)))
 	must(t, g.RecordMatch(t.Context(), editOf(&alice, other, 1), singles(alice, carol, 3, 1), singles(alice, carol, 3, 2)))
 	must(t, g.RecordMatch(t.Context(), editOf(&alice, other, 2), singles(alice, carol, 3, 1), singles(alice, carol, 3, 2)))
@@ -97,7 +97,9 @@ func TestEditsOfOtherCommands(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
-	undo := func(o ranking.Origin, number int) error { return g.UndoMatch(t.Context(), o, matchNumber(number)) }
+	undo := func(o ranking.Origin, number int) error {
+		return g.Do(t.Context(), o, ranking.UndoMatch{Amendment: matchNumber(number)})
+	}
 	const wrong = "m:-100:8"
 	must(t, undo(from(&alice, wrong), 99))
 	must(t, undo(editOf(&alice, wrong, 1), 98))
@@ -107,9 +109,9 @@ func TestEditsOfOtherCommands(t *testing.T) {
 	must(t, g.ShowRanking(t.Context(), editOf(&alice, text, 1)))
 	must(t, g.RecordMatch(t.Context(), editOf(&alice, text, 2), singles(alice, bob, 3, 1)))
 	const unknown = "m:-100:10"
-	must(t, g.Answer(t.Context(), from(&alice, unknown), refusing{}))
-	must(t, g.Join(t.Context(), editOf(&carol, unknown, 1)))
-	must(t, g.Join(t.Context(), editOf(&zoe, unknown, 2)))
+	must(t, g.Do(t.Context(), from(&alice, unknown), ranking.Say{Notice: refusing{}}))
+	must(t, g.Do(t.Context(), editOf(&carol, unknown, 1), ranking.Join{}))
+	must(t, g.Do(t.Context(), editOf(&zoe, unknown, 2), ranking.Join{}))
 	got := texts(t, g, `SELECT concat_ws(' ', key, trigger, outcome) FROM handled_commands WHERE key LIKE '%:-100:%' ORDER BY handled_at, key`)
 	want := []string{
 		"m:-100:8 edit undone", "e:-100:8:1 edit refused", "e:-100:8:2 edit undone",
@@ -186,7 +188,7 @@ func (g *game) handleOne(t *testing.T, s *ranking.Service, message string, edit 
 		o = editOf(&alice, message, edit)
 	}
 	if opponent.ID == 0 {
-		return g.questions(s).ShowRanking(t.Context(), o, stats.RankingQuery{Page: 1})
+		return g.questions(s).Show(t.Context(), o, stats.RankingQuery{Page: 1})
 	}
 	return s.RecordMatch(t.Context(), o, singles(alice, opponent, 3, edit))
 }

@@ -12,20 +12,30 @@ import (
 //   - by the command that recorded it: the order of that command;
 //   - by number or by its card: the order of the card, which changes if a fix makes the other side the winner;
 //   - as the sender's last match: the sender's own score first if they played, else the order of the command.
-func (s *Service) FixMatch(ctx context.Context, o Origin, a Amendment, scores []Score) error {
-	return s.amend(ctx, "fix match", o, a, fixOperation{s.amendment(o, a), resultOf(scores)})
+type FixMatch struct {
+	Amendment
+	Scores []Score
+}
+
+func (f FixMatch) do(ctx context.Context, s *Service, o Origin) error {
+	return s.amend(ctx, "fix match", o, f.Amendment, f.operation(s, o))
+}
+
+func (f FixMatch) operation(s *Service, o Origin) fixOperation {
+	return fixOperation{s.amendment(o, f.Amendment), resultOf(f.Scores)}
 }
 
 // AcceptFix corrects the result of a match as an offer suggests, whose button was pressed. The message with the offer is edited
 // to show what came of it, also if the match cannot be fixed any more: the button has served.
-func (s *Service) AcceptFix(ctx context.Context, o Origin, offer int64, a Amendment, scores []Score) error {
-	return s.amend(ctx, "accept fix", o, a, acceptedFix{fixOperation: fixOperation{s.amendment(o, a), resultOf(scores)}, offer: offer})
+type AcceptFix FixMatch
+
+func (f AcceptFix) do(ctx context.Context, s *Service, o Origin) error {
+	return s.amend(ctx, "accept fix", o, f.Amendment, acceptedFix{fixOperation: FixMatch(f).operation(s, o)})
 }
 
 // acceptedFix is a press of the button of an offer.
 type acceptedFix struct {
 	fixOperation
-	offer int64 // the message with the button
 
 	// What follows from the snapshot.
 	late Notice // why the match cannot be fixed any more, nil if it can
@@ -56,7 +66,7 @@ func (f acceptedFix) decide(snap Snapshot) (d Decision, err error) {
 	if d.Notice = f.late; d.Notice == nil {
 		d, err = f.fixOperation.decide(snap)
 	}
-	d.Page, d.Notice, d.Edits = d.Notice, nil, f.offer
+	d.Page, d.Notice, d.Edits = d.Notice, nil, f.origin.Pressed
 	return d, err
 }
 

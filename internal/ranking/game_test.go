@@ -81,16 +81,16 @@ func (g *game) questions(s *ranking.Service) *stats.Service {
 }
 
 func (g *game) ShowRanking(ctx context.Context, o ranking.Origin) error {
-	return g.questions(g.Service).ShowRanking(ctx, o, stats.RankingQuery{Page: 1})
+	return g.questions(g.Service).Show(ctx, o, stats.RankingQuery{Page: 1})
 }
 
 func (g *game) ShowMe(ctx context.Context, o ranking.Origin) error {
 	switch questions := g.questions(g.Service); {
 	case !o.Chat.IsGroup():
-		return questions.ShowMe(ctx, o)
+		return questions.Show(ctx, o, stats.StandingsQuery{})
 	case o.Sender == nil:
-		return questions.ShowPlayer(ctx, o, ranking.Only())
+		return questions.Show(ctx, o, stats.PersonQuery{Who: ranking.Only()})
 	default:
-		return questions.ShowPlayer(ctx, o, ranking.Only(*o.Sender))
+		return questions.Show(ctx, o, stats.PersonQuery{Who: ranking.Only(*o.Sender)})
 	}
 }

@@ -13,7 +13,9 @@ const DefaultLanguage = "en"
 const greetingGap = time.Minute
 
 // Greet answers /start in a group with a greeting, unless the addition of the bot has just caused one.
-func (s *Service) Greet(ctx context.Context, o Origin, greeting Notice) error {
+type Greet struct{ Greeting Notice }
+
+func (g Greet) do(ctx context.Context, s *Service, o Origin) error {
 	decide := func(snap Snapshot) Decision {
 		if simultaneous(snap.Added, o.SentAt) {
 			return Decision{}
@@ -22,7 +24,7 @@ func (s *Service) Greet(ctx context.Context, o Origin, greeting Notice) error {
 		if greeted.At.Before(o.SentAt) {
 			greeted.At = o.SentAt
 		}
-		return Decision{Notice: greeting, Effect: &greeted}
+		return Decision{Notice: g.Greeting, Effect: &greeted}
 	}
 	return s.handle(ctx, o, command{name: "greet", class: RateQuestion, operation: event{people: senderOf(o), fn: decide}})
 }

@@ -73,13 +73,13 @@ func TestBotAdded(t *testing.T) {
 		g.mustBe(t, "added", chatState{Language: "de", Active: true, Greeted: 0, Hellos: 1})
 	}
 	g.has(t, 1, "ladders")
-	must(t, g.Greet(t.Context(), g.eventOrigin(speaking("fr"), time.Minute), greeting{}))
+	must(t, g.Do(t.Context(), g.eventOrigin(speaking("fr"), time.Minute), ranking.Greet{Greeting: greeting{}}))
 	g.mustBe(t, "started within a minute", chatState{Language: "de", Active: true, Greeted: 0, Hellos: 1})
-	must(t, g.Greet(t.Context(), g.eventOrigin(speaking("fr"), time.Minute+time.Second), greeting{}))
+	must(t, g.Do(t.Context(), g.eventOrigin(speaking("fr"), time.Minute+time.Second), ranking.Greet{Greeting: greeting{}}))
 	g.mustBe(t, "started later", chatState{Language: "de", Active: true, Greeted: 61, Hellos: 2})
-	must(t, g.Greet(t.Context(), g.eventOrigin(speaking("fr"), time.Minute+time.Second), greeting{}))
+	must(t, g.Do(t.Context(), g.eventOrigin(speaking("fr"), time.Minute+time.Second), ranking.Greet{Greeting: greeting{}}))
 	g.mustBe(t, "started by another member at the same time", chatState{Language: "de", Active: true, Greeted: 61, Hellos: 3})
-	must(t, g.Greet(t.Context(), g.eventOrigin(speaking("fr"), -time.Minute-time.Second), greeting{}))
+	must(t, g.Do(t.Context(), g.eventOrigin(speaking("fr"), -time.Minute-time.Second), ranking.Greet{Greeting: greeting{}}))
 	g.mustBe(t, "started before, delivered late", chatState{Language: "de", Active: true, Greeted: 61, Hellos: 4})
 	must(t, g.BotRemoved(t.Context(), g.eventOrigin(club, time.Hour)))
 	must(t, g.BotAdded(t.Context(), g.eventOrigin(club, time.Hour), greeting{}))
@@ -92,7 +92,7 @@ func TestStartedAndAdded(t *testing.T) {
 	t.Parallel()
 	for _, after := range []time.Duration{0, -time.Second, time.Second, time.Minute, -time.Minute} {
 		g := newGame(t)
-		must(t, g.Greet(t.Context(), g.eventOrigin(speaking("fr"), 0), greeting{}))
+		must(t, g.Do(t.Context(), g.eventOrigin(speaking("fr"), 0), ranking.Greet{Greeting: greeting{}}))
 		g.mustBe(t, "started", chatState{Language: "fr", Active: true, Greeted: 0, Hellos: 1})
 		must(t, g.BotAdded(t.Context(), g.eventOrigin(speaking("de"), after), greeting{}))
 		g.mustBe(t, fmt.Sprintf("added %v after it", after), chatState{Language: "de", Active: true, Greeted: 0, Hellos: 1})
@@ -116,7 +116,7 @@ func TestAddedWhereActive(t *testing.T) {
 		if n := g.count(t, "chats WHERE frozen_until IS NOT NULL"); n != 0 {
 			t.Error("the chat is still frozen")
 		}
-		must(t, g.Greet(t.Context(), g.eventOrigin(upgraded, after+2*time.Minute), greeting{}))
+		must(t, g.Do(t.Context(), g.eventOrigin(upgraded, after+2*time.Minute), ranking.Greet{Greeting: greeting{}}))
 		if got := g.chat(t, upgraded).Hellos; got != 2 {
 			t.Errorf("upgraded after %v and started: %d greetings, want 2", after, got)
 		}
@@ -148,20 +148,20 @@ func TestAddedBeforeMove(t *testing.T) {
 		if tc.known {
 			must(t, g.BotAdded(t.Context(), g.eventOrigin(speaking("de"), -time.Hour), greeting{}))
 		} else {
-			must(t, g.Answer(t.Context(), g.eventOrigin(speaking("de"), -time.Hour), stats.RankingPage{}))
+			must(t, g.Do(t.Context(), g.eventOrigin(speaking("de"), -time.Hour), ranking.Say{Notice: stats.RankingPage{}}))
 		}
 		must(t, g.BotAdded(t.Context(), g.eventOrigin(upgraded, 0), greeting{}))
 		g.page(t, &alice)
 		asked := g.origin(&alice)
 		asked.Chat = upgraded
-		must(t, g.Answer(t.Context(), asked, stats.RankingPage{}))
+		must(t, g.Do(t.Context(), asked, ranking.Say{Notice: stats.RankingPage{}}))
 		if tc.sent {
 			g.exec(t, `UPDATE outbox SET state = 'sending'`)
 		}
 		answers := g.count(t, "outbox WHERE kind <> 'hello'")
 		must(t, g.MoveChat(t.Context(), club.ID, upgraded.ID))
 		got := outcome{Language: g.chat(t, upgraded).Language, Hellos: g.chat(t, upgraded).Hellos}
-		must(t, g.Greet(t.Context(), g.eventOrigin(upgraded, time.Second), greeting{}))
+		must(t, g.Do(t.Context(), g.eventOrigin(upgraded, time.Second), ranking.Greet{Greeting: greeting{}}))
 		got.AfterStarted = g.chat(t, upgraded).Hellos
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -181,10 +181,10 @@ func TestStartedAndAddedConcurrently(t *testing.T) {
 		chat := ranking.Chat{ID: ranking.ExternalChatID(-1000 - n), Kind: ranking.Group, Title: "Club", Language: "de"}
 		started, added := g.eventOrigin(chat, 0), g.eventOrigin(chat, time.Second)
 		if n%2 == 0 { // the chat is already known
-			must(t, g.Answer(t.Context(), g.eventOrigin(chat, -time.Hour), stats.RankingPage{}))
+			must(t, g.Do(t.Context(), g.eventOrigin(chat, -time.Hour), ranking.Say{Notice: stats.RankingPage{}}))
 		}
 		greeted := make(chan error, 1)
-		go func() { greeted <- g.Greet(t.Context(), started, greeting{}) }()
+		go func() { greeted <- g.Do(t.Context(), started, ranking.Greet{Greeting: greeting{}}) }()
 		must(t, other.BotAdded(t.Context(), added, greeting{}))
 		must(t, <-greeted)
 		if got := g.chat(t, chat); got.Hellos != 1 || !got.Active || got.Language != "de" {
@@ -204,7 +204,7 @@ func TestLanguageOfAChat(t *testing.T) {
 		{speaking("de"), "de"}, {speaking("fr"), "de"}, {private, "pt-br"},
 		{ranking.Chat{ID: -7, Kind: ranking.Supergroup, Title: "No language"}, "en"},
 	} {
-		must(t, g.Answer(t.Context(), g.eventOrigin(tc.chat, 0), stats.RankingPage{}))
+		must(t, g.Do(t.Context(), g.eventOrigin(tc.chat, 0), ranking.Say{Notice: stats.RankingPage{}}))
 		if got := g.chat(t, tc.chat).Language; got != tc.want {
 			t.Errorf("%+v speaks %s, want %s", tc.chat, got, tc.want)
 		}
@@ -280,7 +280,7 @@ func TestRemovedFromFormerID(t *testing.T) {
 func TestBlocked(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	must(t, g.Answer(t.Context(), g.eventOrigin(alicePrivate, 0), stats.RankingPage{}))
+	must(t, g.Do(t.Context(), g.eventOrigin(alicePrivate, 0), ranking.Say{Notice: stats.RankingPage{}}))
 	must(t, g.BotRemoved(t.Context(), g.eventOrigin(alicePrivate, time.Second)))
 	if got := g.chat(t, alicePrivate); got.Active || !got.Parked {
 		t.Errorf("blocked, the chat is %+v", got)

@@ -146,10 +146,14 @@ func (SettingsPage) Purpose() Purpose { return Answer }
 // Alone makes IsAlone true.
 func (SettingsPage) Alone() bool { return true }
 
-// ShowSettings answers an admin with the settings of the group. isAdmin reports whether the sender is an admin of the chat.
-func (s *Service) ShowSettings(ctx context.Context, o Origin, isAdmin func(context.Context) (bool, error)) error {
+// ShowSettings answers an admin with the settings of the group.
+type ShowSettings struct {
+	IsAdmin func(context.Context) (bool, error) // whether the sender is an admin of the chat
+}
+
+func (c ShowSettings) do(ctx context.Context, s *Service, o Origin) error {
 	return s.handle(ctx, o, command{
-		name: "show settings", class: RateQuestion, isAdmin: isAdmin, operation: settingsOperation{adminsOnly{people: senderOf(o)}},
+		name: "show settings", class: RateQuestion, isAdmin: c.IsAdmin, operation: settingsOperation{adminsOnly{people: senderOf(o)}},
 	})
 }
 
@@ -164,29 +168,27 @@ func (s Snapshot) settings() GroupSettings {
 	return GroupSettings{Rules: s.Ladder.Rules, Display: s.Display}
 }
 
-// SettingChange is the choice of a value at the press of a button.
-type SettingChange struct {
+// ChangeSetting changes a setting of the group at the press of a button below a SettingsPage, which is edited. Only admins may do so. Rules
+// apply from the next match on; recorded matches and the start ratings of players in the ladder stay as they are. A match that another
+// instance is just recording may still be played under the old rules. Messages that were sent before keep their language, also when they are
+// edited.
+type ChangeSetting struct {
 	Setting Setting
 	Value   string
-	// IsAdmin reports whether the sender is an admin of the chat.
-	IsAdmin func(context.Context) (bool, error)
-	// Page is the message that shows the settings, with the pressed button. It is edited.
-	Page int64
+	IsAdmin func(context.Context) (bool, error) // whether the sender is an admin of the chat
 }
 
-// ChangeSetting changes a setting of the group. Only admins may do so. Rules apply from the next match on; recorded matches and the start
-// ratings of players in the ladder stay as they are. A match that another instance is just recording may still be played under the old
-// rules. Messages that were sent before keep their language, also when they are edited.
-func (s *Service) ChangeSetting(ctx context.Context, o Origin, c SettingChange) error {
+func (c ChangeSetting) do(ctx context.Context, s *Service, o Origin) error {
 	return s.handle(ctx, o, command{
 		name: "change setting", class: RatePress, isAdmin: c.IsAdmin, locks: true,
-		operation: settingOperation{adminsOnly{people: senderOf(o), adds: true}, c},
+		operation: settingOperation{adminsOnly{people: senderOf(o), adds: true}, c, o.Pressed},
 	})
 }
 
 type settingOperation struct {
 	adminsOnly
-	SettingChange
+	ChangeSetting
+	page int64 // the message with the button
 }
 
 func (o settingOperation) refuse(snap Snapshot) Notice {
@@ -200,7 +202,7 @@ func (o settingOperation) decide(snap Snapshot) (Decision, error) {
 	before, name := snap.settings(), snap.senderName()
 	changed := &ChangedSetting{Chat: snap.ChatID, Ladder: snap.Ladder.ID, Setting: o.Setting, Before: before, After: o.Setting.With(before, o.Value)}
 	return Decision{
-		Effect: changed, Edits: o.Page, Page: SettingsPage{changed.After, &Reporter{Name: &name}},
+		Effect: changed, Edits: o.page, Page: SettingsPage{changed.After, &Reporter{Name: &name}},
 		CallbackAnswer: SettingChanged{Name: o.Setting.Name, Before: o.Setting.Value(before), After: o.Value},
 	}, nil
 }

@@ -13,16 +13,16 @@ import (
 )
 
 // choice returns the choice of a value by an admin.
-func choice(name, value string) ranking.SettingChange {
+func choice(name, value string) ranking.ChangeSetting {
 	s, _ := ranking.FindSetting(name)
-	return ranking.SettingChange{Setting: s, Value: value, IsAdmin: admin, Page: 55}
+	return ranking.ChangeSetting{Setting: s, Value: value, IsAdmin: admin}
 }
 
 // choose has somebody press a button that changes a setting of the club, and returns the answer to that.
-func (g *game) choose(t *testing.T, sender *ranking.Person, c ranking.SettingChange) ranking.Notice {
+func (g *game) choose(t *testing.T, sender *ranking.Person, c ranking.ChangeSetting) ranking.Notice {
 	t.Helper()
-	o := g.press(sender)
-	must(t, g.ChangeSetting(t.Context(), o, c))
+	o := below(55, g.press(sender))
+	must(t, g.Do(t.Context(), o, c))
 	return g.answer(t, o.Key, toast)
 }
 
@@ -59,7 +59,7 @@ func TestShowSettings(t *testing.T) {
 	show := func(isAdmin func(context.Context) (bool, error)) ranking.Notice {
 		t.Helper()
 		o := g.origin(&alice)
-		must(t, g.ShowSettings(t.Context(), o, isAdmin))
+		must(t, g.Do(t.Context(), o, ranking.ShowSettings{IsAdmin: isAdmin}))
 		return g.notice(t, o.Key)
 	}
 	checkNotice(t, show(admin), ranking.SettingsPage{GroupSettings: defaultSettings}) // in a new group
@@ -84,8 +84,8 @@ func TestChangeSetting(t *testing.T) {
 					continue
 				}
 				chosen++
-				o := g.press(&alice)
-				must(t, g.ChangeSetting(t.Context(), o, choice(s.Name, value)))
+				o := below(55, g.press(&alice))
+				must(t, g.Do(t.Context(), o, choice(s.Name, value)))
 				checkNotice(t, g.answer(t, o.Key, toast), ranking.SettingChanged{Name: s.Name, Before: before, After: value})
 				checkNotice(t, g.answer(t, o.Key, "action = 'page' AND edited_message_id = 55 AND language IS NULL"),
 					ranking.SettingsPage{GroupSettings: now, ChangedBy: &ranking.Reporter{Name: &name}})
@@ -134,9 +134,9 @@ func TestSettingRefused(t *testing.T) {
 func TestLanguageChosen(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	o := g.press(&alice)
+	o := below(55, g.press(&alice))
 	o.Chat.Language = "uk"
-	must(t, g.ChangeSetting(t.Context(), o, choice("language", "de")))
+	must(t, g.Do(t.Context(), o, choice("language", "de")))
 	checkNotice(t, g.answer(t, o.Key, toast+" AND language = 'uk'"), ranking.SettingChanged{Name: "language", Before: "uk", After: "de"})
 
 	added := g.origin(nil)
@@ -155,7 +155,7 @@ func TestPrivateAnswersAreInTheSendersLanguage(t *testing.T) {
 	for _, language := range []string{"de", "ru", ""} {
 		o := g.origin(&alice)
 		o.Chat = ranking.Chat{ID: ranking.ExternalChatID(alice.ID), Kind: ranking.Private, Language: language}
-		must(t, g.Answer(t.Context(), o, ranking.Refusal{Code: ranking.UnknownButton}))
+		must(t, g.Do(t.Context(), o, ranking.Say{Notice: ranking.Refusal{Code: ranking.UnknownButton}}))
 		if n := g.count(t, "outbox WHERE key = '"+o.Key+"' AND coalesce(language, '') = '"+language+"'"); n != 1 {
 			t.Errorf("the answer is not in the language %q", language)
 		}
@@ -221,10 +221,10 @@ func TestUndoneMatchIsNotAmongTheFirst(t *testing.T) {
 func TestSettingChangedTwice(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	first := g.press(&alice)
-	must(t, g.ChangeSetting(t.Context(), first, choice("k", "24")))
-	must(t, g.ChangeSetting(t.Context(), g.press(&bob), choice("k", "48")))
-	must(t, g.ChangeSetting(t.Context(), first, choice("k", "24")))
+	first := below(55, g.press(&alice))
+	must(t, g.Do(t.Context(), first, choice("k", "24")))
+	must(t, g.Do(t.Context(), below(55, g.press(&bob)), choice("k", "48")))
+	must(t, g.Do(t.Context(), first, choice("k", "24")))
 	if got := g.settings(t).Rules.K; got != 48 {
 		t.Errorf("K is %d", got)
 	}
@@ -236,7 +236,7 @@ func TestSettingsChangedAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
-	choices := []ranking.SettingChange{
+	choices := []ranking.ChangeSetting{
 		choice("k", "48"), choice("start", "1000"), choice("margin", "on"), choice("draws", "off"), choice("tables", "on"), choice("language", "de"),
 	}
 	want := defaultSettings
@@ -244,8 +244,8 @@ func TestSettingsChangedAtOnce(t *testing.T) {
 	for i, c := range choices {
 		want = c.Setting.With(want, c.Value)
 		service, sender := g.newInstance(), ranking.Person{ID: ranking.UserID(100 + i), Name: fmt.Sprint("Admin ", i)}
-		o := g.press(&sender)
-		all.Go(func() error { return service.ChangeSetting(t.Context(), o, c) })
+		o := below(55, g.press(&sender))
+		all.Go(func() error { return service.Do(t.Context(), o, c) })
 	}
 	must(t, all.Wait())
 	if got := g.settings(t); got != want {

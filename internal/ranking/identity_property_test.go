@@ -127,7 +127,7 @@ func (g *identityGame) show(chat ranking.Chat, who ranking.Person, how string) {
 			return g.ShowRanking(ctx, o)
 		case "is replied to":
 			o.Shown = []ranking.Person{who}
-			return g.Answer(ctx, o, ranking.Refusal{Code: ranking.NoDraws})
+			return g.Do(ctx, o, ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}})
 		default:
 			o.Sender, o.Shown = nil, []ranking.Person{who}
 			return g.MembersSeen(ctx, o)

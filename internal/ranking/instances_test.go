@@ -70,9 +70,9 @@ func (o request) send(ctx context.Context, service *ranking.Service) error {
 		}
 		return service.RecordMatch(ctx, origin, report)
 	case undoRequest:
-		return service.UndoMatch(ctx, origin, amendment)
+		return service.Do(ctx, origin, ranking.UndoMatch{Amendment: amendment})
 	case fixRequest:
-		return service.FixMatch(ctx, origin, amendment, []ranking.Score{o.Score})
+		return service.Do(ctx, origin, ranking.FixMatch{Amendment: amendment, Scores: []ranking.Score{o.Score}})
 	}
 	return fmt.Errorf("unknown kind of request %q", o.Kind)
 }

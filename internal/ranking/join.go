@@ -6,9 +6,11 @@ import (
 )
 
 // Join gives the sender a standing in the group's ladder. A player who left is shown in the ranking again.
-func (s *Service) Join(ctx context.Context, o Origin) error {
+type Join struct{}
+
+func (Join) do(ctx context.Context, s *Service, o Origin) error {
 	if o.Sender == nil {
-		return s.Answer(ctx, o, Refusal{Code: NobodyToJoin})
+		return s.Do(ctx, o, Say{Refusal{Code: NobodyToJoin}})
 	}
 	return s.handle(ctx, o, command{name: "join", class: RateQuestion, operation: joinOperation{sender: *o.Sender, at: o.SentAt}})
 }

@@ -12,7 +12,7 @@ func TestJoin(t *testing.T) {
 	join := func(sender *ranking.Person) ranking.Notice {
 		t.Helper()
 		o := g.origin(sender)
-		must(t, g.Join(t.Context(), o))
+		must(t, g.Do(t.Context(), o, ranking.Join{}))
 		return g.notice(t, o.Key)
 	}
 	checkNotice(t, join(nil), ranking.Refusal{Code: ranking.NobodyToJoin})

@@ -82,7 +82,7 @@ func BenchmarkUndo(b *testing.B) {
 			scores := [][]ranking.Score{{{A: 0, B: 5}}, {{A: 5, B: 0}}}
 			for i := 0; b.Loop(); i++ { // fixes back and forth cost the same as an undo
 				o := g.origin(&ranking.Person{ID: 1, Username: "user_1", Name: "User 1"})
-				if err := g.FixMatch(b.Context(), o, admin, scores[i%2]); err != nil {
+				if err := g.Do(b.Context(), o, ranking.FixMatch{Amendment: admin, Scores: scores[i%2]}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -49,10 +49,14 @@ func TestButtonsOfOtherMatches(t *testing.T) {
 		UNION ALL SELECT jsonb_agg(to_jsonb(o) ORDER BY id)::text FROM outbox o WHERE kind <> 'refusal'`
 	before := texts(t, g, contents)
 	amendments := []func(ranking.Origin, ranking.Amendment) error{
-		func(o ranking.Origin, a ranking.Amendment) error { return g.UndoMatch(t.Context(), o, a) },
-		func(o ranking.Origin, a ranking.Amendment) error { return g.RestoreMatch(t.Context(), o, a) },
 		func(o ranking.Origin, a ranking.Amendment) error {
-			return g.FixMatch(t.Context(), o, a, []ranking.Score{{A: 1, B: 3}})
+			return g.Do(t.Context(), o, ranking.UndoMatch{Amendment: a})
+		},
+		func(o ranking.Origin, a ranking.Amendment) error {
+			return g.Do(t.Context(), o, ranking.RestoreMatch{Amendment: a})
+		},
+		func(o ranking.Origin, a ranking.Amendment) error {
+			return g.Do(t.Context(), o, ranking.FixMatch{Amendment: a, Scores: []ranking.Score{{A: 1, B: 3}}})
 		},
 	}
 	gone := ranking.Refusal{Code: ranking.MatchGone}
@@ -69,12 +73,12 @@ func TestButtonsOfOtherMatches(t *testing.T) {
 	if diff := cmp.Diff(before, texts(t, g, contents)); diff != "" {
 		t.Errorf("something has changed:\n%s", diff)
 	}
-	must(t, g.RestoreMatch(t.Context(), g.origin(&alice), ranking.Amendment{
+	must(t, g.Do(t.Context(), g.origin(&alice), ranking.RestoreMatch{Amendment: ranking.Amendment{
 		Match: ranking.MatchRef{Number: 2, Tag: ranking.TagOf("m:2")}, Changes: new(1), IsAdmin: nobodyIsAdmin,
-	}))
-	must(t, g.UndoMatch(t.Context(), g.origin(&alice), ranking.Amendment{
+	}}))
+	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: ranking.Amendment{
 		Match: ranking.MatchRef{Number: 1, Tag: ranking.TagOf("m:1")}, Changes: new(int), IsAdmin: nobodyIsAdmin,
-	}))
+	}}))
 	if n := g.count(t, "matches WHERE (number = 1) = (undone_at IS NOT NULL)"); n != 2 {
 		t.Error("match 1 should be undone and match 2 restored")
 	}
@@ -88,7 +92,7 @@ func TestPromptsOfOtherMatches(t *testing.T) {
 	must(t, g.RecordMatch(t.Context(), from(&alice, report.Key), singles(alice, bob, 3, 1), singles(bob, alice, 3, 1)))
 	undo := func(ref ranking.MatchRef) func(ranking.Origin) error {
 		return func(o ranking.Origin) error {
-			return g.UndoMatch(t.Context(), o, ranking.Amendment{Match: ref, IsAdmin: admin})
+			return g.Do(t.Context(), o, ranking.UndoMatch{Amendment: ranking.Amendment{Match: ref, IsAdmin: admin}})
 		}
 	}
 	for name, tc := range map[string]struct {
@@ -103,7 +107,7 @@ func TestPromptsOfOtherMatches(t *testing.T) {
 			return nil
 		}, nil, []ranking.PromptOption{"0", ranking.OptionCancel}},
 		"wizard": {func(o ranking.Origin) error {
-			return g.StartWizard(t.Context(), o, &bob, ranking.Refusal{Code: "nobody"})
+			return g.Do(t.Context(), o, ranking.StartWizard{Opponent: &bob, Otherwise: ranking.Refusal{Code: "nobody"}})
 		}, nil, []ranking.PromptOption{ranking.OptionScore(0, ranking.Score{A: 5, B: 1}), ranking.OptionPage(1), ranking.OptionCancel}},
 	} {
 		o := g.origin(&zoe)
@@ -118,7 +122,7 @@ func TestPromptsOfOtherMatches(t *testing.T) {
 		for _, option := range tc.options {
 			for _, tag := range []ranking.MatchTag{"", ranking.TagOf("m:-100:8")} {
 				press := g.press(&zoe)
-				must(t, g.AnswerPrompt(t.Context(), press, answerBy(ranking.PromptRef{ID: ref.ID, Tag: tag}, option)))
+				must(t, g.Do(t.Context(), press, answerBy(ranking.PromptRef{ID: ref.ID, Tag: tag}, option)))
 				checkNotice(t, g.callbackAnswer(t, press), ranking.Refusal{Code: ranking.UnknownButton})
 			}
 		}

@@ -63,12 +63,12 @@ func TestMemberLeft(t *testing.T) {
 
 	join := g.origin(&alice)
 	join.SentAt = join.SentAt.Add(time.Hour)
-	must(t, g.Join(t.Context(), join))
+	must(t, g.Do(t.Context(), join, ranking.Join{}))
 	elo := g.mustRank(t, "Alice joins again", "Alice Carol Bob").Rows[0].Elo
 	checkNotice(t, g.notice(t, join.Key), ranking.Joined{Name: ranking.Name{Name: "Alice"}, Elo: elo, Already: true, Back: true, Played: 2})
 	again := g.origin(&alice)
 	again.SentAt = join.SentAt.Add(time.Minute)
-	must(t, g.Join(t.Context(), again))
+	must(t, g.Do(t.Context(), again, ranking.Join{}))
 	checkNotice(t, g.notice(t, again.Key), ranking.Joined{Name: ranking.Name{Name: "Alice"}, Elo: elo, Already: true, Played: 2})
 	must(t, g.MemberLeft(t.Context(), leave, alice))
 	g.mustRank(t, "the departure is redelivered", "Alice Carol Bob")
@@ -87,13 +87,13 @@ func TestShownAgainByNextMatch(t *testing.T) {
 	g.mustRank(t, "an older match", "Bob")
 
 	admin := ranking.Amendment{Match: ranking.MatchRef{Number: 1}}
-	must(t, g.UndoMatch(t.Context(), g.origin(&alice), admin))
+	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: admin}))
 	g.mustRank(t, "a match of theirs is undone", "Bob")
 	if got := rows[struct{ Name string }](t, g, `SELECT name FROM group_players WHERE left_at = to_timestamp(1700000060) ORDER BY name`); len(got) != 2 {
 		t.Errorf("the players who left are %v, want 2", got)
 	}
 	admin.Match.Number = 2
-	must(t, g.FixMatch(t.Context(), g.origin(&alice), admin, []ranking.Score{{A: 1, B: 3}}))
+	must(t, g.Do(t.Context(), g.origin(&alice), ranking.FixMatch{Amendment: admin, Scores: []ranking.Score{{A: 1, B: 3}}}))
 	g.mustRank(t, "another one is fixed", "Bob")
 
 	o := g.origin(&bob)
@@ -104,7 +104,7 @@ func TestShownAgainByNextMatch(t *testing.T) {
 	g.mustRank(t, "Alice left before that match, delivered late", "Bob Alice")
 	undo := g.origin(&bob)
 	undo.SentAt = o.SentAt
-	must(t, g.UndoMatch(t.Context(), undo, ranking.Amendment{Match: ranking.MatchRef{Number: 4}}))
+	must(t, g.Do(t.Context(), undo, ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 4}}}))
 	g.mustRank(t, "that is undone", "Bob Alice")
 }
 
@@ -112,7 +112,7 @@ func TestShownAgainByNextMatch(t *testing.T) {
 func TestLeftBeforeFirstMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	must(t, g.Join(t.Context(), g.origin(&zoe)))
+	must(t, g.Do(t.Context(), g.origin(&zoe), ranking.Join{}))
 	g.memberLeft(t, zoe, time.Minute)
 	o := g.origin(&bob)
 	o.SentAt = o.SentAt.Add(time.Hour)
@@ -158,7 +158,7 @@ func TestMergedAndLeft(t *testing.T) {
 			g.exec(t, `UPDATE group_players SET left_at = now() WHERE name = ANY ($1)`, tc.leave)
 			renamed := alice
 			renamed.Username = "al"
-			must(t, g.Answer(t.Context(), g.origin(&renamed), stats.RankingPage{}))
+			must(t, g.Do(t.Context(), g.origin(&renamed), ranking.Say{Notice: stats.RankingPage{}}))
 			g.mustRank(t, name, tc.want)
 		})
 	}

@@ -44,11 +44,11 @@ func TestMoveConcurrently(t *testing.T) {
 						case 0:
 							err = service.RecordMatch(t.Context(), o, singles(*o.Sender, ghost, 3, 1))
 						case 1:
-							err = service.Join(t.Context(), o)
+							err = service.Do(t.Context(), o, ranking.Join{})
 						case 2:
 							err = service.RecordMatch(t.Context(), o, singles(*o.Sender, seen, 3, i))
 						case 3:
-							err = service.UndoMatch(t.Context(), o, ranking.Amendment{IsAdmin: admin})
+							err = service.Do(t.Context(), o, ranking.UndoMatch{Amendment: ranking.Amendment{IsAdmin: admin}})
 						}
 						if err != nil {
 							return fmt.Errorf("instance %d, command %d in %s: %w", i, n, chat.Title, err)
@@ -97,7 +97,7 @@ func TestButtonsAfterMove(t *testing.T) {
 		amendment := ranking.Amendment{
 			Match: ranking.MatchRef{Number: tc.number, Tag: ranking.TagOf(key)}, Changes: new(int), IsAdmin: nobodyIsAdmin,
 		}
-		must(t, g.UndoMatch(t.Context(), o, amendment))
+		must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: amendment}))
 		got := rows1[ranking.MatchID](t, g, `SELECT coalesce(max(id), 0) FROM matches WHERE undone_at IS NOT NULL`)[0]
 		if got != tc.undone {
 			t.Errorf("the button of match %d, #%d, undoes %d, want %d", tc.match, tc.number, got, tc.undone)

@@ -25,8 +25,8 @@ func TestMoveAndPeople(t *testing.T) {
 		o.SentAt = o.SentAt.Add(time.Second)
 		return o
 	}
-	must(t, g.Join(t.Context(), later(u.newer, zed)))
-	must(t, g.Join(t.Context(), later(u.newer, someone(alice.ID, "erin_", "Alice"))))
+	must(t, g.Do(t.Context(), later(u.newer, zed), ranking.Join{}))
+	must(t, g.Do(t.Context(), later(u.newer, someone(alice.ID, "erin_", "Alice")), ranking.Join{}))
 	u.move(t)
 	people := func() []string {
 		return texts(t, g, `

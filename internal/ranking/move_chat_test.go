@@ -194,7 +194,7 @@ func (u *upgrade) step(t *testing.T, what, newChat string) {
 	case what == "late":
 		u.report(t, u.older, alice, zoe)
 	case newChat == "empty":
-		must(t, u.Join(t.Context(), u.from(u.newer, zoe)))
+		must(t, u.Do(t.Context(), u.from(u.newer, zoe), ranking.Join{}))
 	default:
 		u.report(t, u.newer, bob, carol)
 		u.report(t, u.newer, zoe, bob)
@@ -308,12 +308,12 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 			}
 			u.report(t, played, alice, bob)
 			u.report(t, played, bob, carol)
-			must(t, g.Join(t.Context(), u.from(unplayed, carol)))
-			must(t, g.Join(t.Context(), u.from(unplayed, zoe)))
+			must(t, g.Do(t.Context(), u.from(unplayed, carol), ranking.Join{}))
+			must(t, g.Do(t.Context(), u.from(unplayed, zoe), ranking.Join{}))
 			for k, chat := range map[string]ranking.Chat{"16": u.older, "24": u.newer} {
 				o := u.from(chat, carol)
-				o.Button = o.Key
-				must(t, g.ChangeSetting(t.Context(), o, choice("k", k)))
+				o.Button, o.Pressed = o.Key, 55
+				must(t, g.Do(t.Context(), o, choice("k", k)))
 			}
 			g.exec(t, `
 				INSERT INTO players (group_id, username, display_name)
@@ -361,9 +361,11 @@ func TestLateCommand(t *testing.T) {
 		t.Errorf("a command is answered with %+v, want %+v", got, want)
 	}
 	for name, command := range map[string]func(ranking.Origin) error{
-		ranking.KindMatchUndone: func(o ranking.Origin) error { return g.UndoMatch(t.Context(), o, matchNumber(1)) },
-		ranking.KindJoined:      func(o ranking.Origin) error { return g.Join(t.Context(), o) },
-		stats.KindRankingPage:   func(o ranking.Origin) error { return g.ShowRanking(t.Context(), o) },
+		ranking.KindMatchUndone: func(o ranking.Origin) error {
+			return g.Do(t.Context(), o, ranking.UndoMatch{Amendment: matchNumber(1)})
+		},
+		ranking.KindJoined:    func(o ranking.Origin) error { return g.Do(t.Context(), o, ranking.Join{}) },
+		stats.KindRankingPage: func(o ranking.Origin) error { return g.ShowRanking(t.Context(), o) },
 		ranking.KindMatchRecorded: func(o ranking.Origin) error {
 			return g.RecordMatch(t.Context(), o, singles(zoe, carol, 3, 1))
 		},

@@ -36,7 +36,7 @@ func (g *game) accept(t *testing.T, who *ranking.Person, changes int, scores ...
 	o := g.press(who)
 	o.SentAt = g.origin(who).SentAt
 	a := ranking.Amendment{Match: ranking.MatchRef{Message: 7, Key: "m:1"}, Changes: &changes, IsAdmin: nobodyIsAdmin}
-	must(t, g.AcceptFix(t.Context(), o, 77, a, scores))
+	must(t, g.Do(t.Context(), below(77, o), ranking.AcceptFix{Amendment: a, Scores: scores}))
 	return o
 }
 
@@ -89,7 +89,7 @@ func TestOfferIsOver(t *testing.T) {
 	g := newGame(t)
 	nothing := g.press(&alice)
 	a := ranking.Amendment{Match: ranking.MatchRef{Message: 7, Key: "m:1"}, Changes: new(int), IsAdmin: nobodyIsAdmin}
-	must(t, g.AcceptFix(t.Context(), nothing, 77, a, []ranking.Score{{A: 2, B: 3}}))
+	must(t, g.Do(t.Context(), below(77, nothing), ranking.AcceptFix{Amendment: a, Scores: []ranking.Score{{A: 2, B: 3}}}))
 	checkNotice(t, g.callbackAnswer(t, nothing), ranking.Refusal{Code: ranking.MatchGone})
 }
 
@@ -103,7 +103,7 @@ func TestOfferFix(t *testing.T) {
 
 	sets := ranking.Report{A: []ranking.Person{alice}, B: []ranking.Person{ghost}, Scores: []ranking.Score{{A: 11, B: 7}, {A: 11, B: 5}}}
 	ghost.ID, ghost.Name = 99, "Ghost"
-	must(t, g.Join(t.Context(), g.origin(&ghost))) // claims the unclaimed player
+	must(t, g.Do(t.Context(), g.origin(&ghost), ranking.Join{})) // claims the unclaimed player
 	o := g.origin(&alice)
 	offer = g.edit(t, o, "m:1", sets)
 	checkNotice(t, *offer, ranking.FixOffer{
@@ -201,7 +201,7 @@ func TestUnreadableEdit(t *testing.T) {
 	for _, reading := range []ranking.Reading{{Malformed: ranking.Refusal{}}, {Question: &doubt}} {
 		edit := g.origin(&alice)
 		edit.Message, edit.Trigger = o.Key, ranking.ByEdit
-		must(t, g.Report(t.Context(), edit, func([]ranking.Person) ranking.Reading { return reading }))
+		must(t, g.Do(t.Context(), edit, ranking.ReadReport{Read: func([]ranking.Person) ranking.Reading { return reading }}))
 	}
 	g.has(t, 1, "outbox")
 }
@@ -257,7 +257,7 @@ func TestRedeliveredNoticesNeverExpire(t *testing.T) {
 		press.Button = press.Key
 		must(t, g.RecordMatch(t.Context(), match, singles(alice, bob, 3, 1)))
 		must(t, g.ShowRanking(t.Context(), retried()))
-		must(t, g.UndoMatch(t.Context(), press, matchNumber(1)))
+		must(t, g.Do(t.Context(), press, ranking.UndoMatch{Amendment: matchNumber(1)}))
 		edit := retried()
 		edit.Message = match.Key
 		must(t, g.RecordMatch(t.Context(), edit, singles(alice, bob, 3, 2)))

@@ -113,24 +113,21 @@ type question struct {
 	people participants
 	// ask reads the answer. It is called outside any transaction.
 	ask   func(context.Context, Snapshot) (Notice, error)
-	edits int64 // the message that the answer replaces unless it is a refusal, 0 for none
+	edits int64 // the message that the answer replaces unless it is posted or a refusal, 0 for none
 	posts bool  // the answer to a pressed button is a message of its own unless it is a refusal
 }
 
 func (q question) needs() Needs { return Needs{People: q.people} }
 
-// withoutSnapshot returns an ask that needs to know nothing about the people of the command.
-func withoutSnapshot(read func(context.Context) (Notice, error)) func(context.Context, Snapshot) (Notice, error) {
-	return func(ctx context.Context, _ Snapshot) (Notice, error) { return read(ctx) }
-}
-
 func (q question) decide(snap Snapshot) (Decision, error) {
 	n := snap.Answer
-	if q.edits != 0 && !isRefusal(n) {
-		return Decision{Page: n, Edits: q.edits}, nil
-	}
-	if q.posts && !isRefusal(n) {
+	switch {
+	case isRefusal(n):
+		return Decision{Notice: n}, nil
+	case q.posts:
 		return Decision{Notice: n, CallbackAnswer: Acknowledged{}}, nil
+	case q.edits != 0:
+		return Decision{Page: n, Edits: q.edits}, nil
 	}
 	return Decision{Notice: n}, nil
 }

@@ -35,11 +35,11 @@ func TestPlainNames(t *testing.T) {
 	g.record(t, &alice, alice, ghost, 3, 1)
 	report := func(o ranking.Origin, score int) {
 		t.Helper()
-		must(t, g.Report(t.Context(), o, func(everybody []ranking.Person) ranking.Reading {
+		must(t, g.Do(t.Context(), o, ranking.ReadReport{Read: func(everybody []ranking.Person) ranking.Reading {
 			return ranking.Reading{Reports: []ranking.Report{{
 				A: []ranking.Person{carol, called(everybody, "Bob")}, B: []ranking.Person{dave, called(everybody, "ghost")}, Scores: []ranking.Score{{A: score}},
 			}}}
-		}))
+		}}))
 	}
 	o := g.named(&carol)
 	o.Mentioned, o.Shown = []ranking.Person{dave, {Username: "erin"}}, []ranking.Person{zoe}
@@ -64,12 +64,12 @@ func TestNothingMeant(t *testing.T) {
 	g.record(t, &alice, alice, bob, 3, 1)
 	wrong := ranking.UndoDropped{} // like the forms of commands no Refusal
 	result, question := g.named(&zoe), g.named(&zoe)
-	must(t, g.Report(t.Context(), result, func([]ranking.Person) ranking.Reading { return ranking.Reading{Malformed: wrong} }))
-	must(t, g.questions(g.Service).ShowPlayer(t.Context(), question, func([]ranking.Person) ([]ranking.Person, ranking.Notice) { return nil, wrong }))
+	must(t, g.Do(t.Context(), result, ranking.ReadReport{Read: func([]ranking.Person) ranking.Reading { return ranking.Reading{Malformed: wrong} }}))
+	must(t, g.questions(g.Service).Show(t.Context(), question, stats.PersonQuery{Who: func([]ranking.Person) ([]ranking.Person, ranking.Notice) { return nil, wrong }}))
 	about := g.named(&zoe)
-	must(t, g.questions(g.Service).ShowPlayer(t.Context(), about, func(everybody []ranking.Person) ([]ranking.Person, ranking.Notice) {
+	must(t, g.questions(g.Service).Show(t.Context(), about, stats.PersonQuery{Who: func(everybody []ranking.Person) ([]ranking.Person, ranking.Notice) {
 		return []ranking.Person{called(everybody, "Bob")}, nil
-	}))
+	}}))
 	checkNotice(t, g.notice(t, result.Key), wrong)
 	checkNotice(t, g.notice(t, question.Key), wrong)
 	if n := standingIn(t, g.notice(t, about.Key)); n.Elo != 1484 || !n.Other {
@@ -92,15 +92,15 @@ func TestNamedTeams(t *testing.T) {
 		}
 	}
 	o, teams := meant(g.origin(&ranking.Person{ID: 1200, Name: "Eve"}))
-	must(t, g.questions(g.Service).TurnTeams(t.Context(), o, 77, func(everybody []ranking.Person) ([2][]ranking.Person, ranking.Notice) {
+	must(t, g.questions(g.Service).Show(t.Context(), below(77, o), stats.TeamsQuery{Players: func(everybody []ranking.Person) ([2][]ranking.Person, ranking.Notice) {
 		sides, _ := teams(everybody)
 		return [2][]ranking.Person{slices.Concat(sides[0], sides[1])}, nil
-	}, 1))
+	}, K: 1}))
 	if n, ok := g.answer(t, o.Key, page).(stats.Teams); !ok || n.Of != 3 || n.Sides[0][0].Elo != 1516 {
 		t.Errorf("the teams are %+v", n)
 	}
 	o, teams = meant(g.origin(&ranking.Person{ID: 1200, Name: "Eve"}))
-	must(t, g.StartTeamWizard(t.Context(), o, teams))
+	must(t, g.Do(t.Context(), o, ranking.StartTeamWizard{Teams: teams}))
 	prompt, ok := g.answer(t, o.Key, "action = 'send'").(ranking.ScorePrompt)
 	if want := [2][]ranking.Name{{{Name: "Alice"}, {Name: "Bob"}}, {{Name: "Carol"}, {Name: "Zoe"}}}; !ok || !cmp.Equal(prompt.Teams, want) {
 		t.Errorf("the question is %+v", prompt)
@@ -131,11 +131,13 @@ func TestRoundTripsOfNames(t *testing.T) {
 	}{
 		"a result": {func(o ranking.Origin) error {
 			score++ // or it would be asked about
-			return g.Report(t.Context(), o, func(everybody []ranking.Person) ranking.Reading {
+			return g.Do(t.Context(), o, ranking.ReadReport{Read: func(everybody []ranking.Person) ranking.Reading {
 				return ranking.Reading{Reports: []ranking.Report{singles(alice, called(everybody, "Bob"), score, 1)}}
-			})
+			}})
 		}, 2},
-		"a question": {func(o ranking.Origin) error { return g.questions(g.Service).ShowHistory(t.Context(), o, bobMeant) }, 3},
+		"a question": {func(o ranking.Origin) error {
+			return g.questions(g.Service).Show(t.Context(), o, stats.HistoryQuery{Who: bobMeant})
+		}, 3},
 	} {
 		for range 3 {
 			must(t, tc.run(g.named(&alice))) // prepares the statements

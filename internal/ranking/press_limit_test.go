@@ -33,7 +33,7 @@ func TestPressLimit(t *testing.T) {
 	}
 	pressed := func(o ranking.Origin, want ranking.Refusal) {
 		t.Helper()
-		must(t, services[g.keys%2].Answer(t.Context(), o, unknown))
+		must(t, services[g.keys%2].Do(t.Context(), o, ranking.Say{Notice: unknown}))
 		checkNotice(t, g.callbackAnswer(t, o), want)
 	}
 	for i := range 60 {
@@ -50,7 +50,7 @@ func TestPressLimit(t *testing.T) {
 	pressed(redelivered, unknown)
 	undo := press(&alice, 30)
 	undo.Chat = club
-	must(t, g.UndoMatch(t.Context(), undo, matchNumber(1)))
+	must(t, g.Do(t.Context(), undo, ranking.UndoMatch{Amendment: matchNumber(1)}))
 	if n := g.count(t, "matches WHERE undone_at IS NOT NULL"); n != 1 {
 		t.Error("a press that changes something is not handled")
 	}

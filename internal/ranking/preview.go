@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -44,28 +43,6 @@ func (r RatingRules) Preview(score Score, a, b []Contestant) (changesA, changesB
 		changes[i] = e.After - e.Before
 	}
 	return changes[:len(a)], changes[len(a):]
-}
-
-// Sides says who would play against whom, or why that is not clear, given who is in the group, as Meant does. All may be on the first
-// side.
-type Sides func(everybody []Person) (sides [2][]Person, unclear Notice)
-
-// AskAboutMatch answers a question about people who may play against each other with the notice that read returns. The contestants
-// are in the order of the people. Nobody becomes a player by that. If message is not 0, the answer replaces that message, whose
-// button was pressed.
-func (s *Service) AskAboutMatch(ctx context.Context, o Origin, who Sides, message int64, read func(Ladder, [2][]Contestant) Notice) error {
-	c := command{name: "answer", class: RateQuestion}
-	if message != 0 {
-		c.name, c.class = "page", RatePress
-	}
-	return s.ask(ctx, o, c, who, question{edits: message}, func(_ context.Context, snap Snapshot, people participants, asked [2][]int) (Notice, error) {
-		all, refusal := contestantsOf(snap, people, slices.Concat(asked[0], asked[1]))
-		if refusal != nil {
-			return refusal, nil
-		}
-		first := len(asked[0])
-		return read(snap.Ladder, [2][]Contestant{all[:first], all[first:]}), nil
-	})
 }
 
 // contestantsOf returns those of the people who would play, or why they cannot.

@@ -20,7 +20,7 @@ func sides(a, b []ranking.Person) ranking.Sides {
 func (g *game) odds(t *testing.T, sender *ranking.Person, a, b []ranking.Person) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
-	must(t, g.questions(g.Service).ShowOdds(t.Context(), o, sides(a, b)))
+	must(t, g.questions(g.Service).Show(t.Context(), o, stats.OddsQuery{Sides: sides(a, b)}))
 	return g.notice(t, o.Key)
 }
 
@@ -104,11 +104,15 @@ func TestOddsAboutStrangers(t *testing.T) {
 		}
 	}
 	o := g.origin(&alice)
-	must(t, g.questions(g.Service).ShowTeams(t.Context(), o, sides([]ranking.Person{alice, bob, dave, eve}, nil)))
+	must(t, g.questions(g.Service).Show(t.Context(), o, stats.TeamsQuery{
+		Players: sides([]ranking.Person{alice, bob, dave, eve}, nil), K: 1,
+	}))
 	if teams := g.notice(t, o.Key).(stats.Teams); teams.Split != 0b0011 || teams.Of != 3 || teams.Expected != 50 {
 		t.Errorf("the teams are %+v", teams)
 	}
-	must(t, g.questions(g.Service).ShowTeams(t.Context(), g.origin(&alice), sides([]ranking.Person{alice, bob, dave, eve, zoe}, nil)))
+	must(t, g.questions(g.Service).Show(t.Context(), g.origin(&alice), stats.TeamsQuery{
+		Players: sides([]ranking.Person{alice, bob, dave, eve, zoe}, nil), K: 1,
+	}))
 	if n := g.count(t, "players"); n != before {
 		t.Errorf("there are %d players, and there were %d", n, before)
 	}
@@ -127,14 +131,14 @@ func TestTeamsToCard(t *testing.T) {
 	for k, want := range []stats.Split{0b0011, 0b1001, 0b0101} {
 		o := g.origin(&bob)
 		o.Button = o.Key
-		must(t, g.questions(g.Service).TurnTeams(t.Context(), o, 77, sides(players, nil), k+1))
+		must(t, g.questions(g.Service).Show(t.Context(), below(77, o), stats.TeamsQuery{Players: sides(players, nil), K: k + 1}))
 		if n := g.answer(t, o.Key, page).(stats.Teams); n.Split != want || n.Number != k+1 || n.Of != 3 {
 			t.Errorf("number %d is %+v", k+1, n)
 		}
 	}
 	o := g.origin(&zoe)
 	o.Button, o.ReplyTo = o.Key, 77
-	must(t, g.StartTeamWizard(t.Context(), o, sides([]ranking.Person{alice, {Username: "bob"}}, []ranking.Person{carol, zoe})))
+	must(t, g.Do(t.Context(), o, ranking.StartTeamWizard{Teams: sides([]ranking.Person{alice, {Username: "bob"}}, []ranking.Person{carol, zoe})}))
 	names := func(a, b string) []ranking.Name { return []ranking.Name{{Name: a}, {Name: b}} }
 	checkNotice(t, g.answer(t, o.Key, "action = 'send'"), ranking.ScorePrompt{
 		Scores: [][2]int{{1, 3}, {1, 0}, {0, 1}, {2, 1}, {1, 2}, {2, 0}}, Teams: [2][]ranking.Name{names("Carol", "Zoe"), names("Alice", "Bob")}, // hers first

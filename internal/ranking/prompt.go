@@ -118,9 +118,9 @@ type PromptAnswer struct {
 	IsAdmin func(context.Context) (bool, error)
 }
 
-// AnswerPrompt closes a prompt and does what the answer says, if the sender may answer and the prompt is still open. Of
-// several answers to a prompt, one has an effect.
-func (s *Service) AnswerPrompt(ctx context.Context, o Origin, a PromptAnswer) error {
+// do closes the prompt and does what the answer says, if the sender may answer and the prompt is still open. Of several answers to a
+// prompt, one has an effect.
+func (a PromptAnswer) do(ctx context.Context, s *Service, o Origin) error {
 	// What kind of prompt it is decides what else to read. The decision looks at the prompt again.
 	snap, err := s.findPrompt(ctx, o, a.Prompt, false)
 	if err != nil {

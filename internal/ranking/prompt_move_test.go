@@ -21,7 +21,9 @@ func TestOpenPromptsOfJoinedChats(t *testing.T) {
 				u.report(t, chat, alice, bob)
 				o := u.from(chat, zoe)
 				o.SentAt = time.Now()
-				must(t, g.UndoMatch(t.Context(), o, ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}))
+				must(t, g.Do(t.Context(), o, ranking.UndoMatch{
+					Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin},
+				}))
 				prompts = append(prompts, g.newestPrompt(t))
 			}
 			g.exec(t, `UPDATE prompts SET delivered_at = now(), telegram_message_id = 60 + id`)
@@ -42,7 +44,7 @@ func TestOpenPromptsOfJoinedChats(t *testing.T) {
 				o.Chat = u.newer
 				a := answerBy(id, ranking.OptionUndo)
 				a.Message = edited(id.ID)
-				must(t, g.AnswerPrompt(t.Context(), o, a))
+				must(t, g.Do(t.Context(), o, a))
 				switch n := g.answer(t, o.Key, "action = 'page'").(type) {
 				case ranking.MatchUndone:
 					if i == 1 || n.Number != 1 {

@@ -25,7 +25,7 @@ func answerBy(id ranking.PromptRef, option ranking.PromptOption) ranking.PromptA
 // respond has an admin answer a prompt, and returns what the message that asked is to show.
 func (g *game) respond(t *testing.T, o ranking.Origin, id ranking.PromptRef, option ranking.PromptOption) ranking.Notice {
 	t.Helper()
-	must(t, g.AnswerPrompt(t.Context(), o, answerBy(id, option)))
+	must(t, g.Do(t.Context(), o, answerBy(id, option)))
 	return g.answer(t, o.Key, "action = 'page' AND edited_message_id = 77")
 }
 
@@ -40,7 +40,7 @@ func (g *game) askBy(t *testing.T, sender *ranking.Person) {
 	t.Helper()
 	o := g.origin(sender)
 	o.SentAt = time.Now()
-	must(t, g.UndoMatch(t.Context(), o, ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}))
+	must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}}))
 	var asked ranking.Reporter
 	if sender != nil {
 		asked.Name = &ranking.Name{Name: sender.Name}
@@ -59,7 +59,7 @@ func TestPromptOfYoungMatch(t *testing.T) {
 		g.record(t, &alice, alice, bob, 3, 1)
 		o := g.origin(&zoe)
 		o.SentAt = o.SentAt.Add(age)
-		must(t, g.UndoMatch(t.Context(), o, ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}))
+		must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}}))
 		prompt, ok := g.notice(t, o.Key).(ranking.UndoPrompt)
 		if !ok || prompt.Played.IsZero() == wantsDate {
 			t.Errorf("after %v the prompt is %+v", age, prompt)
@@ -128,12 +128,12 @@ func TestPromptIsAnswered(t *testing.T) {
 			checkNotice(t, g.respond(t, pressed, id, tc.option), tc.want)
 			g.mustEnd(t, "answered,", name == "undo", tc.end)
 			notices := g.count(t, "outbox")
-			must(t, g.AnswerPrompt(t.Context(), pressed, answerBy(id, tc.option))) // redelivery
+			must(t, g.Do(t.Context(), pressed, answerBy(id, tc.option))) // redelivery
 			if n := g.count(t, "outbox"); n != notices {
 				t.Errorf("%d more notices after a redelivery", n-notices)
 			}
 			again := g.press(&zoe)
-			must(t, g.AnswerPrompt(t.Context(), again, answerBy(id, ranking.OptionUndo)))
+			must(t, g.Do(t.Context(), again, answerBy(id, ranking.OptionUndo)))
 			checkNotice(t, g.callbackAnswer(t, again), ranking.Refusal{Code: ranking.PromptOver})
 			g.due(t)
 			must(t, g.fire(t.Context(), g.Service))
@@ -162,7 +162,7 @@ func TestPromptRefuses(t *testing.T) {
 		t.Helper()
 		o := g.press(by)
 		o.Chat = chat
-		must(t, g.AnswerPrompt(t.Context(), o, a))
+		must(t, g.Do(t.Context(), o, a))
 		if got := g.callbackAnswer(t, o); got != ranking.Notice(want) {
 			t.Errorf("%s: answer is %+v, want %+v", name, got, want)
 		}
@@ -191,7 +191,7 @@ func TestPromptRefuses(t *testing.T) {
 	}
 
 	cancelled := g.press(&zoe) // without rights she may still cancel
-	must(t, g.AnswerPrompt(t.Context(), cancelled, with(answerBy(id, ranking.OptionCancel), nobodyIsAdmin)))
+	must(t, g.Do(t.Context(), cancelled, with(answerBy(id, ranking.OptionCancel), nobodyIsAdmin)))
 	g.fix(t, &alice, matchNumber(1), ranking.Score{A: 0, B: 3})
 	checkNotice(t, g.respond(t, g.press(&carol), anyAdmins, ranking.OptionUndo), ranking.Refusal{Code: ranking.ChangedSince, Number: 1})
 	g.mustEnd(t, "in the end", false, "cancelled", "answered")
@@ -205,7 +205,7 @@ func TestPromptEndsByItself(t *testing.T) {
 	g.record(t, &alice, alice, bob, 3, 1)
 	undelivered := g.ask(t)
 	again := g.press(&zoe)
-	must(t, g.UndoMatch(t.Context(), again, ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}))
+	must(t, g.Do(t.Context(), again, ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}}))
 	checkNotice(t, g.callbackAnswer(t, again), ranking.Refusal{Code: ranking.AskedAlready, Number: 1})
 	g.mustEnd(t, "asked already,", false, "open")
 	g.exec(t, `UPDATE prompts SET asked_at = now() - interval '6 minutes'`) // perhaps it never arrives
@@ -234,7 +234,7 @@ func TestPromptEndsByItself(t *testing.T) {
 	}
 	checkNotice(t, g.answer(t, delivered.ID.Timer(), "action = 'page' AND edited_message_id = 66"), ranking.UndoDropped{Number: 1})
 	late := g.press(&zoe)
-	must(t, g.AnswerPrompt(t.Context(), late, answerBy(delivered, ranking.OptionUndo)))
+	must(t, g.Do(t.Context(), late, answerBy(delivered, ranking.OptionUndo)))
 	checkNotice(t, g.callbackAnswer(t, late), ranking.Refusal{Code: ranking.PromptOver})
 }
 
@@ -256,7 +256,7 @@ func TestUnansweredReports(t *testing.T) {
 		checkNotice(t, g.answer(t, id.Timer(), fmt.Sprintf("action = 'page' AND edited_message_id = %d", id)), ranking.ReportDropped{})
 	}
 	late := g.press(&alice)
-	must(t, g.AnswerPrompt(t.Context(), late, answerBy(report, "0")))
+	must(t, g.Do(t.Context(), late, answerBy(report, "0")))
 	checkNotice(t, g.callbackAnswer(t, late), ranking.Refusal{Code: ranking.PromptOver})
 	g.has(t, 1, "matches")
 	g.mustEnd(t, "unanswered,", false, "expired", "expired")
@@ -307,7 +307,9 @@ func TestPromptAnsweredAtOnce(t *testing.T) {
 	for round := 1; round <= 200; round++ {
 		g.record(t, &alice, alice, bob, 3, 1)
 		asked := g.origin(nil) // every admin may answer
-		must(t, g.UndoMatch(t.Context(), asked, ranking.Amendment{Match: ranking.MatchRef{Number: round}, IsAdmin: admin}))
+		must(t, g.Do(t.Context(), asked, ranking.UndoMatch{
+			Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: round}, IsAdmin: admin},
+		}))
 		id, options := g.newestPrompt(t), answers[round%len(answers)]
 		g.due(t)
 		timed, start := round%2 == 0, make(chan struct{})
@@ -317,7 +319,7 @@ func TestPromptAnsweredAtOnce(t *testing.T) {
 			a.Message = int64(1000 + round)
 			work.Go(func() error {
 				<-start
-				return s.AnswerPrompt(t.Context(), pressed, a)
+				return s.Do(t.Context(), pressed, a)
 			})
 		}
 		if timed {
@@ -348,7 +350,7 @@ func TestPromptAnsweredAtOnce(t *testing.T) {
 		if got := [...]int{undone, pages, tooLate, timers}; got != want || !timed && end == "expired" {
 			t.Fatalf("round %d: %s; undone, edits, toasts and timers are %v, want %v", round, end, got, want)
 		}
-		must(t, g.UndoMatch(t.Context(), g.origin(&alice), matchNumber(round)))
+		must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(round)}))
 	}
 	t.Logf("how the prompts ended: %v", ends)
 }

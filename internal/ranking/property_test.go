@@ -67,7 +67,7 @@ func (s *model) newGroup() *modelGroup {
 		chat: ranking.ExternalChatID(-1000*s.id - int64(len(s.groups))),
 	}
 	s.groups = append(s.groups, c)
-	c.command(c.people[0], func(o ranking.Origin) error { return c.Join(c.t.Context(), o) })
+	c.command(c.people[0], func(o ranking.Origin) error { return c.Do(c.t.Context(), o, ranking.Join{}) })
 	c.addEntry(c.seen(0))
 	c.choose("uneven", ranking.On, 0)
 	c.compare()
@@ -323,7 +323,7 @@ func (c *modelGroup) undoAny(rt *rapid.T) {
 	var sender ranking.Person
 	notice, m, number := c.amendAny(rt, func(o ranking.Origin, t ranking.Amendment) error {
 		sender = *o.Sender
-		return c.UndoMatch(c.t.Context(), o, t)
+		return c.Do(c.t.Context(), o, ranking.UndoMatch{Amendment: t})
 	})
 	if m == nil {
 		return
@@ -354,7 +354,9 @@ func (c *modelGroup) restoreAny(rt *rapid.T) {
 		restore.IsAdmin = admin
 	}
 	c.showAccount(sender)
-	notice := c.command(c.account(sender), func(o ranking.Origin) error { return c.RestoreMatch(c.t.Context(), o, restore) })
+	notice := c.command(c.account(sender), func(o ranking.Origin) error {
+		return c.Do(c.t.Context(), o, ranking.RestoreMatch{Amendment: restore})
+	})
 	if number == 0 {
 		for i, m := range c.matches {
 			if m.undone && !m.merged && m.undoneBy == sender && (number == 0 || m.undoneAt > c.matches[number-1].undoneAt) {
@@ -389,7 +391,7 @@ func (c *modelGroup) restoreAny(rt *rapid.T) {
 func (c *modelGroup) fixAny(rt *rapid.T) {
 	scores := c.anyScores()
 	notice, m, number := c.amendAny(rt, func(o ranking.Origin, t ranking.Amendment) error {
-		return c.FixMatch(c.t.Context(), o, t, scores)
+		return c.Do(c.t.Context(), o, ranking.FixMatch{Amendment: t, Scores: scores})
 	})
 	if m == nil {
 		return
@@ -459,9 +461,9 @@ var provisionals = []ranking.Provisional{{}, {K: 64, Matches: 2}, {K: 15, Matche
 func (c *modelGroup) choose(name, value string, sender int) {
 	c.showAccount(sender)
 	o := c.origin(c.account(sender))
-	o.Button = o.Key
+	o.Button, o.Pressed = o.Key, 55
 	set := choice(name, value)
-	if err := c.ChangeSetting(c.t.Context(), o, set); err != nil {
+	if err := c.Do(c.t.Context(), o, set); err != nil {
 		c.rt.Fatalf("command %d: %v", c.commands, err)
 	}
 	notice := c.answer(c.t, o.Key, toast)

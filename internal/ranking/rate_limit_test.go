@@ -45,7 +45,7 @@ func (g *game) checkRateClasses(t *testing.T, what, want string) {
 // askRanking sends a question and returns its outcome: "answered", "slowed" or "nothing".
 func (g *game) askRanking(t *testing.T, s *ranking.Service, o ranking.Origin) string {
 	t.Helper()
-	must(t, g.questions(s).ShowRanking(t.Context(), o, stats.RankingQuery{Page: 1}))
+	must(t, g.questions(s).Show(t.Context(), o, stats.RankingQuery{Page: 1}))
 	class := texts(t, g, `SELECT rate_class FROM handled_commands WHERE key = $1`, o.Key)
 	notices := g.count(t, fmt.Sprintf("outbox WHERE key = '%s'", o.Key))
 	switch {
@@ -130,18 +130,18 @@ func TestWhatIsAQuestion(t *testing.T) {
 	g, _ := newLimitedGame(t)
 	for range 5 {
 		must(t, g.ShowRanking(t.Context(), g.at(&alice, 0)))
-		must(t, g.Join(t.Context(), g.at(&alice, 1)))
-		must(t, g.Answer(t.Context(), g.at(&alice, 2), ranking.Refusal{Code: ranking.NoDraws}))
+		must(t, g.Do(t.Context(), g.at(&alice, 1), ranking.Join{}))
+		must(t, g.Do(t.Context(), g.at(&alice, 2), ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}}))
 		must(t, g.ShowMe(t.Context(), g.at(&alice, 3)))
 	}
 	g.checkRateClasses(t, "after 20 questions", "question=20")
-	must(t, g.Join(t.Context(), g.at(&alice, 4)))
+	must(t, g.Do(t.Context(), g.at(&alice, 4), ranking.Join{}))
 	g.checkRateClasses(t, "after one more", "question=20 slowed=1")
 	// Button presses have a limit of their own.
 	for range 3 {
 		press := g.at(&alice, 5)
 		press.Button = press.Key
-		must(t, g.Answer(t.Context(), press, ranking.Refusal{Code: ranking.UnknownButton}))
+		must(t, g.Do(t.Context(), press, ranking.Say{Notice: ranking.Refusal{Code: ranking.UnknownButton}}))
 		if n := g.count(t, "outbox WHERE key = '"+press.Key+"' AND action = 'callback_answer'"); n != 1 {
 			t.Errorf("a press is answered %d times", n)
 		}
@@ -150,9 +150,9 @@ func TestWhatIsAQuestion(t *testing.T) {
 	// Joining another group changes something, so the limit does not apply.
 	elsewhere := g.at(&alice, 6)
 	elsewhere.Chat = ranking.Chat{ID: -200, Kind: ranking.Group, Title: "Other"}
-	must(t, g.Join(t.Context(), elsewhere))
+	must(t, g.Do(t.Context(), elsewhere, ranking.Join{}))
 	g.has(t, 2, "group_players")
-	must(t, g.Answer(t.Context(), ranking.Origin{Key: "nobody", Chat: club}, ranking.Refusal{}))
+	must(t, g.Do(t.Context(), ranking.Origin{Key: "nobody", Chat: club}, ranking.Say{Notice: ranking.Refusal{}}))
 	g.checkRateClasses(t, "after a command without a sender", "press=3 question=21 slowed=1")
 }
 
@@ -245,11 +245,12 @@ func TestWhatIsAResult(t *testing.T) {
 			A: []ranking.Person{alice, bob}, B: []ranking.Person{zoe, {Username: "dave"}}, Scores: sets,
 		}))
 		must(t, g.RecordMatch(t.Context(), g.origin(&alice), singles(alice, alice, 3, 1)))
-		must(t, g.UndoMatch(t.Context(), g.origin(&alice), matchNumber(42)))
-		must(t, g.UndoMatch(t.Context(), g.origin(&alice), ranking.Amendment{IsAdmin: nobodyIsAdmin}))
-		must(t, g.FixMatch(t.Context(), g.origin(&alice),
-			ranking.Amendment{Match: ranking.MatchRef{Message: 5, Key: "m:1"}, IsAdmin: nobodyIsAdmin}, sets[:1]))
-		must(t, g.Answer(t.Context(), malformed("fix"), ranking.Refusal{Code: ranking.NoDraws}))
+		must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(42)}))
+		must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: ranking.Amendment{IsAdmin: nobodyIsAdmin}}))
+		must(t, g.Do(t.Context(), g.origin(&alice), ranking.FixMatch{
+			Amendment: ranking.Amendment{Match: ranking.MatchRef{Message: 5, Key: "m:1"}, IsAdmin: nobodyIsAdmin}, Scores: sets[:1],
+		}))
+		must(t, g.Do(t.Context(), malformed("fix"), ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}}))
 	}
 	everything()
 	g.checkRateClasses(t, "all", "result=6")
@@ -276,7 +277,7 @@ func TestWhatIsAResult(t *testing.T) {
 
 	press := g.origin(&alice)
 	press.Button = press.Key
-	must(t, g.UndoMatch(t.Context(), press, matchNumber(1)))
+	must(t, g.Do(t.Context(), press, ranking.UndoMatch{Amendment: matchNumber(1)}))
 	checkNotice(t, g.callbackAnswer(t, press), ranking.Refusal{Code: ranking.TooManyResults})
 	if n := g.count(t, "handled_commands WHERE key = '"+press.Key+"'"); n != 1 {
 		t.Error("the key of a refused press is not stored: a redelivery could succeed")
@@ -286,7 +287,7 @@ func TestWhatIsAResult(t *testing.T) {
 		t.Errorf("the chat is notified of a refused press: %+v", got)
 	}
 	for range 40 {
-		must(t, g.UndoMatch(t.Context(), g.origin(&alice), matchNumber(1)))
+		must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(1)}))
 	}
 	if got := g.notRecorded(t, `true`); len(got) != 1 || len(got[0].Items) != 30 || got[0].More != 16 {
 		t.Errorf("after 46 rejected results it lists %d and %d more", len(got[0].Items), got[0].More)
@@ -299,7 +300,7 @@ func TestWhatIsAResult(t *testing.T) {
 		t.Errorf("the notices are %+v", got)
 	}
 	for range 7 {
-		must(t, g.UndoMatch(t.Context(), g.origin(nil), matchNumber(42)))
+		must(t, g.Do(t.Context(), g.origin(nil), ranking.UndoMatch{Amendment: matchNumber(42)}))
 	}
 	g.has(t, 1, "handled_commands WHERE sender = -100 AND rate_class = 'refused'")
 	g.record(t, &bob, bob, alice, 3, 1)
@@ -332,7 +333,7 @@ func TestAnswersCount(t *testing.T) {
 	answer := func(sender *ranking.Person, question, second int, option ranking.PromptOption) ranking.Origin {
 		o := g.at(sender, second)
 		o.Button = o.Key
-		must(t, g.AnswerPrompt(t.Context(), o, ranking.PromptAnswer{Prompt: ids[question], Option: option, Message: 77, IsAdmin: nobodyIsAdmin}))
+		must(t, g.Do(t.Context(), o, ranking.PromptAnswer{Prompt: ids[question], Option: option, Message: 77, IsAdmin: nobodyIsAdmin}))
 		return o
 	}
 	answer(&bob, 2, 30, "1") // the last one first
@@ -370,11 +371,11 @@ func TestRedeliveredCommand(t *testing.T) {
 	g := newGame(t)
 	champ := ranking.Person{ID: 31, Username: "champ", Name: "Old"}
 	g.record(t, &alice, champ, bob, 3, 1)
-	must(t, g.Join(t.Context(), g.origin(&champ)))
+	must(t, g.Do(t.Context(), g.origin(&champ), ranking.Join{}))
 	renamed, heir := champ, ranking.Person{ID: 32, Username: "champ", Name: "New"}
 	renamed.Username, renamed.Name = "was_champ", "Older"
-	must(t, g.Join(t.Context(), g.origin(&renamed)))
-	must(t, g.Join(t.Context(), g.origin(&heir)))
+	must(t, g.Do(t.Context(), g.origin(&renamed), ranking.Join{}))
+	must(t, g.Do(t.Context(), g.origin(&heir), ranking.Join{}))
 	must(t, g.BotRemoved(t.Context(), g.origin(nil)))
 
 	old := g.origin(&champ)

@@ -31,24 +31,28 @@ type Reading struct {
 	Malformed Notice    // why it cannot be read
 }
 
-// Report records the matches that a message reports, in their order, updates the ratings of all players and notifies the group: all of
+// ReadReport records the matches that a message reports, in their order, updates the ratings of all players and notifies the group: all of
 // the matches or none. There may be at most MaxReports. If it is doubtful what is reported, or something about it is unusual, it asks
-// first. read reads the message, given who is in the group; nobody is given unless it may mean people by plain names.
+// first. Read reads the message, given who is in the group; nobody is given unless it may mean people by plain names.
 //
-// An edit of a message that was handled before corrects the match that it recorded: Report offers to fix the match, as offerFix says.
-func (s *Service) Report(ctx context.Context, o Origin, read func(everybody []Person) Reading) error {
+// An edit of a message that was handled before corrects the match that it recorded: ReadReport offers to fix the match, as offerFix says.
+type ReadReport struct {
+	Read func(everybody []Person) Reading
+}
+
+func (r ReadReport) do(ctx context.Context, s *Service, o Origin) error {
 	c := command{name: "record match", class: RateResult, outcome: new(CommandOutcome)}
 	needs := (&recordOperation{service: s, playedAt: o.SentAt}).needs() // of any report: its people and scores are not known yet
-	err := s.handleMessage(ctx, o, c, needs, func(everybody []Person) operation { return s.reported(o, read(everybody)) })
+	err := s.handleMessage(ctx, o, c, needs, func(everybody []Person) operation { return s.reported(o, r.Read(everybody)) })
 	if isNew := *c.outcome != ""; err != nil || isNew || o.Message == "" {
 		return err
 	}
-	return s.offerFix(ctx, o, read)
+	return s.offerFix(ctx, o, r.Read)
 }
 
 // RecordMatch reports matches.
 func (s *Service) RecordMatch(ctx context.Context, o Origin, reports ...Report) error {
-	return s.Report(ctx, o, func([]Person) Reading { return Reading{Reports: reports} })
+	return s.Do(ctx, o, ReadReport{func([]Person) Reading { return Reading{Reports: reports} }})
 }
 
 // reported returns the operation for what a message says.

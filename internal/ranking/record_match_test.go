@@ -66,9 +66,11 @@ func TestRedelivery(t *testing.T) {
 		"refusal": func(o ranking.Origin) error {
 			return g.RecordMatch(t.Context(), o, singles(alice, alice, 3, 1))
 		},
-		"join":    func(o ranking.Origin) error { return g.Join(t.Context(), o) },
+		"join":    func(o ranking.Origin) error { return g.Do(t.Context(), o, ranking.Join{}) },
 		"ranking": func(o ranking.Origin) error { return g.ShowRanking(t.Context(), o) },
-		"answer":  func(o ranking.Origin) error { return g.Answer(t.Context(), o, ranking.Refusal{Code: "own"}) },
+		"answer": func(o ranking.Origin) error {
+			return g.Do(t.Context(), o, ranking.Say{Notice: ranking.Refusal{Code: "own"}})
+		},
 	} {
 		o := from(&zoe, name)
 		if err := run(o); err != nil {

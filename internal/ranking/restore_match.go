@@ -6,7 +6,10 @@ import "context"
 // undid it may restore it within Settings.UndoWindow of the undo, and so may admins. Both times are those when the commands
 // were sent. What a merge of two players undid cannot come back, because nobody can play twice in one match. A reference to
 // no match means the last one that the sender undid.
-func (s *Service) RestoreMatch(ctx context.Context, o Origin, a Amendment) error {
+type RestoreMatch struct{ Amendment }
+
+func (r RestoreMatch) do(ctx context.Context, s *Service, o Origin) error {
+	a := r.Amendment
 	a.Match.LastUndone = a.Match == MatchRef{}
 	return s.amend(ctx, "restore match", o, a, restoreOperation{s.amendment(o, a)})
 }

@@ -16,7 +16,7 @@ import (
 func (g *game) restore(t *testing.T, sender *ranking.Person, a ranking.Amendment) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
-	must(t, g.RestoreMatch(t.Context(), o, a))
+	must(t, g.Do(t.Context(), o, ranking.RestoreMatch{Amendment: a}))
 	return g.notice(t, o.Key)
 }
 
@@ -105,7 +105,7 @@ func TestWhoMayRestore(t *testing.T) {
 			if tc.admin {
 				restore.IsAdmin = admin
 			}
-			must(t, g.RestoreMatch(t.Context(), o, restore))
+			must(t, g.Do(t.Context(), o, ranking.RestoreMatch{Amendment: restore}))
 			switch n := g.notice(t, o.Key).(type) {
 			case ranking.Refusal:
 				checkNotice(t, n, tc.want)
@@ -130,7 +130,7 @@ func TestLastUndone(t *testing.T) {
 	for i := range 3 {
 		g.record(t, &alice, alice, bob, 3, 1)
 		o := g.at(&bob, 10-i) // the first match is undone last
-		must(t, g.UndoMatch(t.Context(), o, matchNumber(i+1)))
+		must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: matchNumber(i + 1)}))
 	}
 	g.exec(t, `INSERT INTO match_messages SELECT -100, 500 + number, id FROM matches`)
 	card := ranking.Amendment{Match: ranking.MatchRef{Message: 502, Key: "m:-100:502"}, IsAdmin: nobodyIsAdmin}
@@ -196,10 +196,14 @@ func TestStalePresses(t *testing.T) {
 				continue
 			}
 			for name, press := range map[string]func(ranking.Origin, ranking.Amendment) error{
-				"undo":    func(o ranking.Origin, a ranking.Amendment) error { return g.UndoMatch(t.Context(), o, a) },
-				"restore": func(o ranking.Origin, a ranking.Amendment) error { return g.RestoreMatch(t.Context(), o, a) },
+				"undo": func(o ranking.Origin, a ranking.Amendment) error {
+					return g.Do(t.Context(), o, ranking.UndoMatch{Amendment: a})
+				},
+				"restore": func(o ranking.Origin, a ranking.Amendment) error {
+					return g.Do(t.Context(), o, ranking.RestoreMatch{Amendment: a})
+				},
 				"fix": func(o ranking.Origin, a ranking.Amendment) error {
-					return g.FixMatch(t.Context(), o, a, []ranking.Score{{A: 1, B: 3}})
+					return g.Do(t.Context(), o, ranking.FixMatch{Amendment: a, Scores: []ranking.Score{{A: 1, B: 3}}})
 				},
 			} {
 				o := g.origin(&alice)
@@ -222,7 +226,9 @@ func TestStalePresses(t *testing.T) {
 	changes := 2
 	o := g.origin(&alice)
 	o.Button = o.Key
-	must(t, g.UndoMatch(t.Context(), o, ranking.Amendment{Match: ranking.MatchRef{Number: 3}, Changes: &changes, IsAdmin: nobodyIsAdmin}))
+	must(t, g.Do(t.Context(), o, ranking.UndoMatch{
+		Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 3}, Changes: &changes, IsAdmin: nobodyIsAdmin},
+	}))
 	if n := g.count(t, "matches WHERE number = 3 AND undone_at IS NOT NULL AND changes = 3"); n != 1 {
 		t.Error("a press that is not stale changes nothing")
 	}
@@ -242,11 +248,11 @@ func TestTwoPressesAtOnce(t *testing.T) {
 			o := from(sender, fmt.Sprintf("c:%d:%d", round, i))
 			o.Button = o.Key
 			a := ranking.Amendment{Match: ranking.MatchRef{Number: 1}, Changes: &round, IsAdmin: admin}
-			press := services[i].UndoMatch
+			var press ranking.Operation = ranking.UndoMatch{Amendment: a}
 			if round%2 == 1 {
-				press = services[i].RestoreMatch
+				press = ranking.RestoreMatch{Amendment: a}
 			}
-			presses.Go(func() error { return press(t.Context(), o, a) })
+			presses.Go(func() error { return services[i].Do(t.Context(), o, press) })
 		}
 		must(t, presses.Wait())
 	}
@@ -301,7 +307,7 @@ func TestRestoreOverTheLimit(t *testing.T) {
 	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: 2})
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.undo(t, &alice, matchNumber(1))
-	must(t, g.RestoreMatch(t.Context(), g.origin(&alice), matchNumber(0)))
+	must(t, g.Do(t.Context(), g.origin(&alice), ranking.RestoreMatch{Amendment: matchNumber(0)}))
 	const item = `SELECT payload -> 'items' ->> 0 FROM outbox WHERE kind = 'not_recorded'`
 	if diff := cmp.Diff([]string{`{"last": true, "command": "restore"}`}, texts(t, g, item)); diff != "" {
 		t.Errorf("not recorded (-want +got):\n%s", diff)

@@ -156,20 +156,20 @@ func TestRecentConflict(t *testing.T) {
 		store.left.Store(1)
 		must(t, service.RecordMatch(t.Context(), from(&alice, "m:5"), singles(alice, bob, 3, 0)))
 		locked = nil
-		must(t, service.Answer(t.Context(), from(&alice, "m:6"), ranking.Refusal{}))
+		must(t, service.Do(t.Context(), from(&alice, "m:6"), ranking.Say{Notice: ranking.Refusal{}}))
 		if diff := cmp.Diff([]bool{false}, locked); diff != "" {
 			t.Errorf("an answer locked the group (-want +got):\n%s", diff)
 		}
 		store.left.Store(1)
 		locked = nil
 		read := func(context.Context) (ranking.Notice, error) { return ranking.Refusal{}, nil } // it may take long
-		must(t, service.Ask(t.Context(), from(&alice, "m:7"), read))
+		must(t, service.Do(t.Context(), from(&alice, "m:7"), ranking.Ask(read)))
 		store.left.Store(1)
 		named := from(&alice, "m:8")
 		named.Names = true
-		must(t, service.AskAbout(t.Context(), named, ranking.Only(alice), func(context.Context, []ranking.Player) (ranking.Notice, error) {
+		must(t, service.Do(t.Context(), named, ranking.AskAbout(ranking.Only(alice), func(context.Context, []ranking.Player) (ranking.Notice, error) {
 			return ranking.Refusal{}, nil
-		}))
+		})))
 		if diff := cmp.Diff([]bool{false, false, false, false}, locked); diff != "" {
 			t.Errorf("a question that is tried again locked the group (-want +got):\n%s", diff)
 		}
@@ -204,9 +204,9 @@ func TestAnonymousReportLocks(t *testing.T) {
 		o := from(nil, "m:1")
 		o.Names, o.Mentioned = true, []ranking.Person{alice, bob}
 		service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
-		must(t, service.Report(t.Context(), o, func([]ranking.Person) ranking.Reading {
+		must(t, service.Do(t.Context(), o, ranking.ReadReport{Read: func([]ranking.Person) ranking.Reading {
 			return ranking.Reading{Reports: []ranking.Report{singles(alice, bob, 3, 0)}}
-		}))
+		}}))
 		if diff := cmp.Diff([]bool{false, true}, locked); diff != "" {
 			t.Errorf("locked the group (-want +got):\n%s", diff)
 		}

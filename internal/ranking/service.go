@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -55,95 +54,24 @@ func NewService(store Store, log *slog.Logger, settings Settings) *Service {
 	}
 }
 
-// Answer answers a question, or a command that could not be parsed. It changes nothing else.
-func (s *Service) Answer(ctx context.Context, o Origin, n Notice) error {
-	said := answer{people: senderOf(o), notice: n}
-	c := command{name: "answer", class: RateQuestion, operation: said}
-	if o.Button != "" {
-		c.class = RatePress // a press always gets an answer, up to a limit of its own
+// Operation is what a command asks the service to do.
+type Operation interface {
+	do(ctx context.Context, s *Service, o Origin) error
+}
+
+// Do handles a command.
+func (s *Service) Do(ctx context.Context, o Origin, op Operation) error { return op.do(ctx, s, o) }
+
+// Say answers a question, or a command that could not be parsed. It changes nothing else. The answer to a pressed button replaces the
+// message with the button, unless it is a refusal.
+type Say struct{ Notice Notice }
+
+func (say Say) do(ctx context.Context, s *Service, o Origin) error {
+	if o.Malformed == "" {
+		return Ask(func(context.Context) (Notice, error) { return say.Notice, nil }).do(ctx, s, o)
 	}
-	if o.Malformed != "" {
-		c.class, c.operation = RateResult, malformedResult{said, o.Malformed}
-	}
-	return s.handle(ctx, o, c)
-}
-
-// Ask answers a question with the notice that read returns. read may be called several times.
-func (s *Service) Ask(ctx context.Context, o Origin, read func(context.Context) (Notice, error)) error {
-	return s.handle(ctx, o, command{name: "answer", class: RateQuestion, operation: question{people: senderOf(o), ask: withoutSnapshot(read)}})
-}
-
-// Meant says whom a question is about, or why that is not clear, given who is in the group. Nobody is given unless the message may mean
-// people by plain names.
-type Meant func(everybody []Person) (people []Person, unclear Notice)
-
-// Only is about people who are known.
-func Only(people ...Person) Meant {
-	return func([]Person) ([]Person, Notice) { return people, nil }
-}
-
-// AskAbout answers a question about people with the notice that read returns, which gets their players. read may be called several
-// times. Somebody who is no player is not made one by being asked about: the question is refused. Only the sender may be no player,
-// and read then gets the zero Player.
-func (s *Service) AskAbout(ctx context.Context, o Origin, who Meant, read func(context.Context, []Player) (Notice, error)) error {
-	return s.askAbout(ctx, o, command{name: "answer", class: RateQuestion}, who, question{}, read)
-}
-
-// TurnPageAbout answers a button press as TurnPage does, with a notice about people as AskAbout reads it. A refusal leaves the message
-// as it is.
-func (s *Service) TurnPageAbout(
-	ctx context.Context, o Origin, message int64, who Meant, read func(context.Context, []Player) (Notice, error),
-) error {
-	return s.askAbout(ctx, o, command{name: "page", class: RatePress}, who, question{edits: message}, read)
-}
-
-// PostAbout answers a button press with a message of its own: a notice about people as AskAbout reads it. A refusal posts none.
-func (s *Service) PostAbout(ctx context.Context, o Origin, who Meant, read func(context.Context, []Player) (Notice, error)) error {
-	return s.askAbout(ctx, o, command{name: "post", class: RatePress}, who, question{posts: true}, read)
-}
-
-// askAbout asks a question about people whose players read gets.
-func (s *Service) askAbout(
-	ctx context.Context, o Origin, c command, who Meant, q question, read func(context.Context, []Player) (Notice, error),
-) error {
-	all := func(everybody []Person) ([2][]Person, Notice) {
-		people, unclear := who(everybody)
-		return [2][]Person{people}, unclear
-	}
-	return s.ask(ctx, o, c, all, q, func(ctx context.Context, snap Snapshot, people participants, asked [2][]int) (Notice, error) {
-		players := make([]Player, len(asked[0]))
-		for i, at := range asked[0] {
-			switch p := snap.People[at].Player; {
-			case p != nil:
-				players[i] = *p
-			case o.Sender == nil || at > 0:
-				return Refusal{Code: NoSuchPlayer, Name: cmp.Or(people[at].Name, "@"+people[at].Username)}, nil
-			}
-		}
-		return read(ctx, players)
-	})
-}
-
-// ask asks a question about people. read gets the people of the snapshot, and which of them are meant.
-func (s *Service) ask(
-	ctx context.Context, o Origin, c command, who Sides, q question,
-	read func(ctx context.Context, snap Snapshot, people participants, asked [2][]int) (Notice, error),
-) error {
-	return s.handleMessage(ctx, o, c, Needs{}, func(everybody []Person) operation {
-		sides, unclear := who(everybody)
-		if unclear != nil {
-			return answer{people: senderOf(o), notice: unclear}
-		}
-		q, people := q, senderOf(o)
-		asked := people.addSides(sides)
-		people.complete(o.Shown)
-		if q.edits != 0 {
-			people.areOfEarlierMessage(senderOf(o))
-		}
-		q.people = people
-		q.ask = func(ctx context.Context, snap Snapshot) (Notice, error) { return read(ctx, snap, people, asked) }
-		return q
-	})
+	said := answer{people: senderOf(o), notice: say.Notice}
+	return s.handle(ctx, o, command{name: "answer", class: RateResult, operation: malformedResult{said, o.Malformed}})
 }
 
 // handleMessage handles a command whose operation read finds in a message, given who is in the group if the message may mean people by
@@ -179,9 +107,3 @@ func (Acknowledged) Kind() string { return KindAcknowledged }
 
 // Purpose implements Notice.
 func (Acknowledged) Purpose() Purpose { return Answer }
-
-// TurnPage answers a button press with the notice that read returns: it replaces the message with the button. read may be
-// called several times.
-func (s *Service) TurnPage(ctx context.Context, o Origin, message int64, read func(context.Context) (Notice, error)) error {
-	return s.handle(ctx, o, command{name: "page", class: RatePress, operation: question{people: senderOf(o), ask: withoutSnapshot(read), edits: message}})
-}

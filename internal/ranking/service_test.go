@@ -92,7 +92,7 @@ func (g *game) record(t *testing.T, sender *ranking.Person, a, b ranking.Person,
 // doubt reports something that needs an answer before it counts.
 func (g *game) doubt(t *testing.T, o ranking.Origin, q ranking.Question) {
 	t.Helper()
-	must(t, g.Report(t.Context(), o, func([]ranking.Person) ranking.Reading { return ranking.Reading{Question: &q} }))
+	must(t, g.Do(t.Context(), o, ranking.ReadReport{Read: func([]ranking.Person) ranking.Reading { return ranking.Reading{Question: &q} }}))
 }
 
 // everybody returns who is in the group, as a message can name them.
@@ -100,20 +100,20 @@ func (g *game) everybody(t *testing.T) (people []ranking.Person) {
 	t.Helper()
 	o := g.origin(&alice)
 	o.Names = true
-	must(t, g.Report(t.Context(), o, func(everybody []ranking.Person) ranking.Reading {
+	must(t, g.Do(t.Context(), o, ranking.ReadReport{Read: func(everybody []ranking.Person) ranking.Reading {
 		people = everybody
 		return ranking.Reading{Malformed: ranking.Refusal{Code: "nothing"}}
-	}))
+	}}))
 	return people
 }
 
 // wizard returns the open wizard that a reply answers, nil if there is none.
 func (g *game) wizard(t *testing.T, o ranking.Origin, ref ranking.PromptRef) (found *ranking.WizardRequest) {
 	t.Helper()
-	must(t, g.ReplyToWizard(t.Context(), o, ref, func(w ranking.WizardRequest, _ []ranking.Person) (ranking.PromptAnswer, ranking.Notice) {
+	must(t, g.Do(t.Context(), o, ranking.ReplyToWizard{Wizard: ref, Read: func(w ranking.WizardRequest, _ []ranking.Person) (ranking.PromptAnswer, ranking.Notice) {
 		found = &w
 		return ranking.PromptAnswer{}, ranking.Refusal{Code: "nothing"}
-	}))
+	}}))
 	return found
 }
 

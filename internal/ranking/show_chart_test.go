@@ -45,7 +45,7 @@ func TestShowChart(t *testing.T) {
 	ask := func(sender *ranking.Person, people ...ranking.Person) string {
 		t.Helper()
 		o := g.origin(sender)
-		must(t, questions.ShowChart(t.Context(), o, ranking.Only(people...)))
+		must(t, questions.Show(t.Context(), o, stats.ChartQuery{Who: ranking.Only(people...)}))
 		return o.Key
 	}
 	checkNotice(t, g.notice(t, ask(&alice)), stats.RankingPage{Title: "Club", NoDraws: true, All: true})
@@ -74,7 +74,7 @@ func TestShowChart(t *testing.T) {
 	fay := ranking.Person{ID: 1300, Name: "Fay"}
 	checkNotice(t, g.notice(t, ask(&alice, fay)), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "Fay"})
 	checkNotice(t, g.notice(t, ask(&fay, fay)), stats.MyStanding{})
-	must(t, g.Join(t.Context(), g.origin(&fay)))
+	must(t, g.Do(t.Context(), g.origin(&fay), ranking.Join{}))
 	checkNotice(t, standingIn(t, g.notice(t, ask(&alice, bob, fay))), stats.MyStanding{Name: ranking.Name{Name: "Fay"}, Other: true})
 }
 
@@ -86,7 +86,7 @@ func TestPostChart(t *testing.T) {
 	bobs := g.charted(t, "Bob")
 	o := g.press(&alice)
 	for range 2 { // the second time it is a redelivery
-		must(t, g.questions(g.Service).PostChart(t.Context(), o, bobs.Players[0].Player))
+		must(t, g.questions(g.Service).Show(t.Context(), o, stats.PlayerChartQuery{Player: bobs.Players[0].Player}))
 	}
 	if got := g.storedChart(t, "action = 'send' AND reply_to = 77 AND alone"); fmt.Sprint(got) != fmt.Sprint(bobs) {
 		t.Errorf("posted %+v, want %+v", got, bobs)
@@ -95,7 +95,7 @@ func TestPostChart(t *testing.T) {
 	g.has(t, 1, "outbox WHERE kind = 'chart'")
 	turned := bobs
 	turned.Period, turned.ByMatch = stats.AllTime, true
-	must(t, g.questions(g.Service).TurnChart(t.Context(), g.press(&bob), 78, turned))
+	must(t, g.Do(t.Context(), below(78, g.press(&bob)), ranking.Say{Notice: turned}))
 	if got := g.storedChart(t, "action = 'page' AND edited_message_id = 78"); fmt.Sprint(got) != fmt.Sprint(turned) {
 		t.Errorf("turned to %+v, want %+v", got, turned)
 	}

@@ -37,7 +37,7 @@ func TestShowMeInAGroup(t *testing.T) {
 	if n := g.count(t, "players"); n != 0 {
 		t.Errorf("asking created %d players", n)
 	}
-	must(t, g.Join(t.Context(), g.origin(&zoe)))
+	must(t, g.Do(t.Context(), g.origin(&zoe), ranking.Join{}))
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &alice, carol, ranking.Person{Username: "dave"}, 3, 1)
 	g.record(t, &alice, alice, carol, 2, 2)
@@ -83,7 +83,7 @@ func TestShowLastMatches(t *testing.T) {
 	must(t, g.RecordMatch(t.Context(), doubles, ranking.Report{
 		A: []ranking.Person{bob, carol}, B: []ranking.Person{zoe, alice}, Scores: []ranking.Score{{A: 7, B: 10}},
 	}))
-	must(t, g.UndoMatch(t.Context(), g.origin(&alice), ranking.Amendment{Match: ranking.MatchRef{Number: 6}}))
+	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 6}}}))
 	got, ok := g.askStanding(t, club, &alice).(stats.MyStanding)
 	if !ok || got.Form != "lldwwww" || len(got.Last) != stats.LastMatches {
 		t.Fatalf("the answer is %+v", got)
@@ -125,7 +125,7 @@ func TestShowMeInPrivate(t *testing.T) {
 	must(t, g.BotRemoved(t.Context(), g.eventOrigin(group(5), time.Minute)))
 	joined := g.origin(&alice)
 	joined.Chat = group(6)
-	must(t, g.Join(t.Context(), joined))
+	must(t, g.Do(t.Context(), joined, ranking.Join{}))
 	checkNotice(t, g.askStanding(t, alicePrivate, &alice), stats.MyStandings{Groups: []stats.GroupStanding{
 		{Title: "Club 2", Elo: 1499, Won: 1, Lost: 1},
 		{Title: "Club 1", Elo: 1516, Won: 1},

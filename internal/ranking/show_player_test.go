@@ -28,7 +28,7 @@ func TestShowTop(t *testing.T) {
 		{1, nil, 1, -1}, {1, &bob, 1, 2}, {3, &bob, 3, 2}, {3, &zoe, 3, 3}, {4, &zoe, 4, 3}, {999_999_999, &zoe, 4, 3},
 	} {
 		o := g.origin(tc.sender)
-		must(t, g.questions(g.Service).ShowRanking(t.Context(), o, stats.RankingQuery{Places: tc.places}))
+		must(t, g.questions(g.Service).Show(t.Context(), o, stats.RankingQuery{Places: tc.places}))
 		want := stats.RankingPage{Title: "Club", Total: 4, Rows: slices.Clone(all[:tc.rows]), NoDraws: true}
 		if tc.sender != nil {
 			own := all[tc.own]
@@ -49,7 +49,7 @@ func TestShowPageBeyondTheEnd(t *testing.T) {
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	o := g.origin(nil)
-	must(t, g.questions(g.Service).ShowRanking(t.Context(), o, stats.RankingQuery{Page: 999_999_999}))
+	must(t, g.questions(g.Service).Show(t.Context(), o, stats.RankingQuery{Page: 999_999_999}))
 	if page, ok := g.notice(t, o.Key).(stats.RankingPage); !ok || page.Page != 1 || len(page.Rows) != 2 {
 		t.Errorf("the answer is %+v", page)
 	}
@@ -63,13 +63,13 @@ func TestShowPlayer(t *testing.T) {
 	dave := ranking.Person{Username: "dave"}
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &carol, carol, dave, 3, 1)
-	must(t, g.Join(t.Context(), g.origin(&zoe)))
+	must(t, g.Do(t.Context(), g.origin(&zoe), ranking.Join{}))
 	g.memberLeft(t, carol, time.Minute)
 	players := g.count(t, "players")
 	show := func(sender *ranking.Person, who ranking.Person) ranking.Notice {
 		t.Helper()
 		o := g.origin(sender)
-		must(t, g.questions(g.Service).ShowPlayer(t.Context(), o, ranking.Only(who)))
+		must(t, g.questions(g.Service).Show(t.Context(), o, stats.PersonQuery{Who: ranking.Only(who)}))
 		return g.notice(t, o.Key)
 	}
 	check := func(sender *ranking.Person, who ranking.Person, want stats.MyStanding) {
@@ -108,7 +108,7 @@ func TestShowHeadToHead(t *testing.T) {
 	show := func(sender *ranking.Person, a, b ranking.Person) ranking.Notice {
 		t.Helper()
 		o := g.origin(sender)
-		must(t, g.questions(g.Service).ShowHeadToHead(t.Context(), o, ranking.Only(a, b)))
+		must(t, g.questions(g.Service).Show(t.Context(), o, stats.HeadToHeadQuery{Two: ranking.Only(a, b)}))
 		return g.notice(t, o.Key)
 	}
 	against := func(n ranking.Notice) stats.HeadToHead {
@@ -132,7 +132,7 @@ func TestShowHeadToHead(t *testing.T) {
 	turn := func(sender ranking.Person, player ranking.Person) (key string) {
 		t.Helper()
 		o := g.press(&sender)
-		must(t, g.questions(g.Service).TurnToHeadToHead(t.Context(), o, 77, id(player)))
+		must(t, g.questions(g.Service).Show(t.Context(), below(77, o), stats.AgainstSenderQuery{Player: id(player)}))
 		return o.Key
 	}
 	key := turn(alice, bob)
@@ -144,14 +144,14 @@ func TestShowHeadToHead(t *testing.T) {
 	checkNotice(t, g.answer(t, turn(nobody, bob), toast), ranking.Refusal{Code: ranking.NotPlayed})
 	twin := rows[struct{ ID ranking.PlayerID }](t, g, `INSERT INTO players (display_name, merged_into) VALUES ('Twin', $1) RETURNING id`, id(bob))[0].ID
 	o := g.press(&bob)
-	must(t, g.questions(g.Service).TurnToHeadToHead(t.Context(), o, 77, twin))
+	must(t, g.questions(g.Service).Show(t.Context(), below(77, o), stats.AgainstSenderQuery{Player: twin}))
 	checkNotice(t, g.answer(t, o.Key, toast), stats.UnclearPeople{Reason: stats.SamePersonTwo, Command: "h2h"})
 	if n := g.count(t, "outbox WHERE action = 'page'"); n != pages {
 		t.Errorf("a refusal replaces the message: %d pages, want %d", n, pages)
 	}
 	for _, sender := range []ranking.Person{alice, bob} {
 		o := g.press(&sender)
-		must(t, g.questions(g.Service).TurnToPlayer(t.Context(), o, 77, id(bob)))
+		must(t, g.questions(g.Service).Show(t.Context(), below(77, o), stats.PlayerQuery{Player: id(bob)}))
 		if got := standingIn(t, g.answer(t, o.Key, page)); got.Other != (sender.ID == alice.ID) || got.Elo != 1469 {
 			t.Errorf("the way back shows %+v", got)
 		}

@@ -30,7 +30,7 @@ func TestShowRanking(t *testing.T) {
 		t.Errorf("asking created %d players", n)
 	}
 	for _, p := range []*ranking.Person{&zoe, &carol} {
-		must(t, g.Join(t.Context(), g.origin(p)))
+		must(t, g.Do(t.Context(), g.origin(p), ranking.Join{}))
 	}
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &alice, carol, ranking.Person{Username: "dave"}, 3, 1)

@@ -9,8 +9,10 @@ import (
 // UndoMatch undoes a match: it no longer counts, and its ladder is replayed from there. Players and the reporter may undo
 // it within Settings.UndoWindow. Admins may undo any match at any time, but they are asked first. A sender whose last match is
 // undone already is asked whether to undo the last one that counts: repeating the command must not undo match after match.
-func (s *Service) UndoMatch(ctx context.Context, o Origin, a Amendment) error {
-	return s.amend(ctx, "undo match", o, a, undoOperation{amendOperation: s.amendment(o, a)})
+type UndoMatch struct{ Amendment }
+
+func (u UndoMatch) do(ctx context.Context, s *Service, o Origin) error {
+	return s.amend(ctx, "undo match", o, u.Amendment, undoOperation{amendOperation: s.amendment(o, u.Amendment)})
 }
 
 type undoOperation struct {

@@ -24,7 +24,7 @@ func matchNumber(n int) ranking.Amendment {
 func (g *game) undo(t *testing.T, sender *ranking.Person, b ranking.Amendment) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
-	must(t, g.UndoMatch(t.Context(), o, b))
+	must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: b}))
 	n := g.notice(t, o.Key)
 	if _, asked := n.(ranking.UndoPrompt); asked {
 		if sender == nil {
@@ -40,7 +40,7 @@ func (g *game) undo(t *testing.T, sender *ranking.Person, b ranking.Amendment) r
 func (g *game) fix(t *testing.T, sender *ranking.Person, b ranking.Amendment, scores ...ranking.Score) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
-	must(t, g.FixMatch(t.Context(), o, b, scores))
+	must(t, g.Do(t.Context(), o, ranking.FixMatch{Amendment: b, Scores: scores}))
 	return g.notice(t, o.Key)
 }
 
@@ -187,9 +187,11 @@ func TestWhoMayAmend(t *testing.T) {
 				o := g.origin(tc.sender)
 				o.SentAt = o.SentAt.Add(tc.after)
 				amendment := ranking.Amendment{Match: ranking.MatchRef{Number: 2}, IsAdmin: tc.admin}
-				run := func() error { return g.UndoMatch(t.Context(), o, amendment) }
+				run := func() error { return g.Do(t.Context(), o, ranking.UndoMatch{Amendment: amendment}) }
 				if kind == "fix" {
-					run = func() error { return g.FixMatch(t.Context(), o, amendment, []ranking.Score{{A: 3, B: 2}}) }
+					run = func() error {
+						return g.Do(t.Context(), o, ranking.FixMatch{Amendment: amendment, Scores: []ranking.Score{{A: 3, B: 2}}})
+					}
 				}
 				must(t, run())
 				_, asked := g.notice(t, o.Key).(ranking.UndoPrompt)
@@ -267,7 +269,7 @@ func TestWhichMatch(t *testing.T) {
 			g.exec(t, `INSERT INTO match_messages SELECT -200, 900, id FROM matches WHERE group_id = 2 AND number = 1`)
 			o := g.origin(tc.sender)
 			o.SentAt = o.SentAt.Add(tc.after)
-			must(t, g.UndoMatch(t.Context(), o, ranking.Amendment{Match: tc.ref, IsAdmin: admin}))
+			must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: ranking.Amendment{Match: tc.ref, IsAdmin: admin}}))
 			if tc.want == 0 {
 				checkNotice(t, g.notice(t, o.Key), tc.refuse)
 			} else if n, ok := g.notice(t, o.Key).(ranking.UndoPrompt); tc.sender == nil && ok && n.Number == tc.want {
@@ -293,7 +295,7 @@ func TestBareUndoTwice(t *testing.T) {
 		t.Helper()
 		o := g.origin(&alice)
 		o.SentAt = o.SentAt.Add(time.Hour)
-		must(t, g.UndoMatch(t.Context(), o, last))
+		must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: last}))
 		return g.notice(t, o.Key)
 	}
 	if n, ok := undo().(ranking.MatchUndone); !ok || n.Number != 2 {
@@ -310,7 +312,7 @@ func TestBareUndoTwice(t *testing.T) {
 	pressed := func(who *ranking.Person) ranking.Origin {
 		o := g.press(who)
 		o.SentAt = g.origin(who).SentAt.Add(time.Hour)
-		must(t, g.AnswerPrompt(t.Context(), o, answer))
+		must(t, g.Do(t.Context(), o, answer))
 		return o
 	}
 	checkNotice(t, g.callbackAnswer(t, pressed(&bob)), ranking.Refusal{Code: ranking.NotYourPrompt})
@@ -342,7 +344,7 @@ func TestUndoConcurrently(t *testing.T) {
 		var work errgroup.Group
 		for j, sender := range []*ranking.Person{&alice, &bob} {
 			o := from(sender, fmt.Sprintf("undo %d by %d", i, j))
-			work.Go(func() error { return services[j].UndoMatch(t.Context(), o, matchNumber(i)) })
+			work.Go(func() error { return services[j].Do(t.Context(), o, ranking.UndoMatch{Amendment: matchNumber(i)}) })
 		}
 		must(t, work.Wait())
 		undone, refused := 0, 0
@@ -377,7 +379,7 @@ func TestUndoByButton(t *testing.T) {
 	press := func(sender ranking.Person, key string) []row {
 		o := from(&sender, key)
 		o.Button = "query " + key
-		must(t, g.UndoMatch(t.Context(), o, matchNumber(1)))
+		must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: matchNumber(1)}))
 		return rows[row](t, g, `
 			SELECT action, kind, coalesce(callback_query_id, ''), coalesce(reply_to, 0) FROM outbox
 			WHERE key = $1 ORDER BY id`, key)
@@ -440,13 +442,13 @@ func TestUndoOneOfSeveral(t *testing.T) {
 	must(t, g.RecordMatch(t.Context(), from(&alice, reply.Key), singles(alice, bob, 3, 1), singles(carol, alice, 3, 2), singles(bob, carol, 0, 3)))
 	undo := func(sender *ranking.Person) ranking.Notice {
 		o := g.origin(sender)
-		must(t, g.UndoMatch(t.Context(), o, ranking.Amendment{Match: reply, IsAdmin: nobodyIsAdmin}))
+		must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: ranking.Amendment{Match: reply, IsAdmin: nobodyIsAdmin}}))
 		return g.notice(t, o.Key)
 	}
 	press := func(sender *ranking.Person, option ranking.PromptOption) (key string) {
 		o := g.origin(sender)
 		o.Button = o.Key
-		must(t, g.AnswerPrompt(t.Context(), o, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option, Message: 77, IsAdmin: nobodyIsAdmin}))
+		must(t, g.Do(t.Context(), o, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option, Message: 77, IsAdmin: nobodyIsAdmin}))
 		return o.Key
 	}
 	item := func(number int, r ranking.NamedResult) ranking.WhichItem {
@@ -463,12 +465,14 @@ func TestUndoOneOfSeveral(t *testing.T) {
 	checkNotice(t, g.answer(t, press(&bob, ranking.OptionCancel), page), ranking.UndoDropped{By: new(by("Bob"))})
 	checkNotice(t, undo(&zoe), ranking.WhichPrompt{Matches: []ranking.WhichItem{first, third}})
 	checkNotice(t, g.answer(t, press(&zoe, "0"), toast), ranking.Refusal{Code: ranking.NotYours, Number: 1})
-	must(t, g.UndoMatch(t.Context(), g.origin(&alice), matchNumber(1)))
+	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(1)}))
 	if n, ok := undo(&bob).(ranking.MatchUndone); !ok || n.Number != 3 {
 		t.Errorf("the only one that counts is not undone at once: %+v", n)
 	}
 	checkNotice(t, undo(&alice), ranking.Refusal{Code: ranking.UndoneAlready, Number: 3})
 	o := g.origin(&alice)
-	must(t, g.FixMatch(t.Context(), o, ranking.Amendment{Match: reply, IsAdmin: nobodyIsAdmin}, []ranking.Score{{A: 1, B: 0}}))
+	must(t, g.Do(t.Context(), o, ranking.FixMatch{
+		Amendment: ranking.Amendment{Match: reply, IsAdmin: nobodyIsAdmin}, Scores: []ranking.Score{{A: 1, B: 0}},
+	}))
 	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.NotAboutAMatch})
 }

@@ -74,7 +74,7 @@ func seen(people ...ranking.Person) func(*testing.T, *game) {
 	return func(t *testing.T, g *game) {
 		t.Helper()
 		for _, p := range people {
-			must(t, g.Join(t.Context(), g.origin(&p)))
+			must(t, g.Do(t.Context(), g.origin(&p), ranking.Join{}))
 		}
 	}
 }

@@ -170,9 +170,9 @@ func TestAmendAfterRepair(t *testing.T) {
 			amendment := func(n int) ranking.Amendment {
 				return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
 			}
-			must(t, g.FixMatch(t.Context(), g.origin(&alice), amendment(2), []ranking.Score{{A: 9, B: 2}}))
+			must(t, g.Do(t.Context(), g.origin(&alice), ranking.FixMatch{Amendment: amendment(2), Scores: []ranking.Score{{A: 9, B: 2}}}))
 			for _, n := range []int{7, 1} {
-				must(t, g.UndoMatch(t.Context(), g.origin(&alice), amendment(n)))
+				must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: amendment(n)}))
 			}
 			g.record(t, &alice, alice, zoe, 3, 1)
 			g.verifyClean(t)

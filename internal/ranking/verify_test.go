@@ -179,7 +179,7 @@ func TestVerifyReadsOneSnapshot(t *testing.T) {
 			o := g.origin(&alice)
 			err := g.RecordMatch(ctx, o, singles(alice, bob, n%3, 1))
 			if err == nil && n%4 == 0 {
-				err = g.UndoMatch(ctx, g.origin(&alice), ranking.Amendment{IsAdmin: admin})
+				err = g.Do(ctx, g.origin(&alice), ranking.UndoMatch{Amendment: ranking.Amendment{IsAdmin: admin}})
 			}
 			if err != nil {
 				return err

@@ -85,24 +85,29 @@ func (o PromptOption) Opponent() (i int, ok bool) {
 // WizardReply reads a reply to a wizard.
 type WizardReply func(w WizardRequest, everybody []Person) (a PromptAnswer, malformed Notice)
 
-// ReplyToWizard answers a PromptWizard with what read finds in a message, or says why it is malformed. read gets what the wizard is about,
+// ReplyToWizard answers a PromptWizard with what Read finds in a message, or says why it is malformed. Read gets what the wizard is about,
 // and who is in the group if the message may mean people by plain names. Unless the wizard is open and asks the sender, the message
 // is none of its business.
-func (s *Service) ReplyToWizard(ctx context.Context, o Origin, ref PromptRef, read WizardReply) error {
-	snap, err := s.findPrompt(ctx, o, ref, o.Names)
+type ReplyToWizard struct {
+	Wizard PromptRef
+	Read   WizardReply
+}
+
+func (r ReplyToWizard) do(ctx context.Context, s *Service, o Origin) error {
+	snap, err := s.findPrompt(ctx, o, r.Wizard, o.Names)
 	p := snap.Prompt
 	switch {
 	case err != nil:
 		return err
 	case snap.Handled: // it has closed the wizard
 		return s.finish(ctx, o, command{name: "answer prompt", outcome: new(CommandOutcome)}, ErrHandled, time.Now())
-	case !p.is(ref), p.Wizard == nil, p.Closed, o.Sender == nil, p.Wizard.Reporter.ID != o.Sender.ID:
+	case !p.is(r.Wizard), p.Wizard == nil, p.Closed, o.Sender == nil, p.Wizard.Reporter.ID != o.Sender.ID:
 		return nil
 	}
-	a, malformed := read(*p.Wizard, snap.everybody())
+	a, malformed := r.Read(*p.Wizard, snap.everybody())
 	if malformed != nil {
 		o.Malformed = commandMatch
-		return s.Answer(ctx, o, malformed)
+		return s.Do(ctx, o, Say{malformed})
 	}
 	return s.answerWizard(ctx, o, a, p)
 }
@@ -154,23 +159,30 @@ type wizardStep struct {
 	score    *Score
 }
 
-// StartWizard asks the sender step by step for a result. If the opponent is known, it begins with the score. If it has nobody to
-// offer, it answers with the notice otherwise.
-func (s *Service) StartWizard(ctx context.Context, o Origin, opponent *Person, otherwise Notice) error {
+// StartWizard asks the sender step by step for a result. If the Opponent is known, it begins with the score. If it has nobody to
+// offer, it answers with the notice Otherwise.
+type StartWizard struct {
+	Opponent  *Person
+	Otherwise Notice
+}
+
+func (w StartWizard) do(ctx context.Context, s *Service, o Origin) error {
 	if o.Sender == nil {
 		o.Malformed = commandMatch
-		return s.Answer(ctx, o, otherwise)
+		return s.Do(ctx, o, Say{w.Otherwise})
 	}
-	op := startWizard{origin: o, people: senderOf(o), opponent: opponent, otherwise: otherwise}
+	op := startWizard{origin: o, people: senderOf(o), opponent: w.Opponent, otherwise: w.Otherwise}
 	return s.handle(ctx, o, command{name: "start wizard", class: RateResult, operation: op})
 }
 
 // StartTeamWizard asks the sender for the score of a match between two teams, whose people an earlier message shows. If the sender
 // plays, the own points come first.
-func (s *Service) StartTeamWizard(ctx context.Context, o Origin, sides Sides) error {
+type StartTeamWizard struct{ Teams Sides }
+
+func (w StartTeamWizard) do(ctx context.Context, s *Service, o Origin) error {
 	c := command{name: "start wizard", class: RatePress}
 	return s.handleMessage(ctx, o, c, Needs{Played: SuggestedFrom}, func(everybody []Person) operation {
-		teams, unclear := sides(everybody)
+		teams, unclear := w.Teams(everybody)
 		if unclear != nil {
 			return answer{people: senderOf(o), notice: unclear}
 		}

@@ -14,7 +14,7 @@ import (
 func (g *game) startWizard(t *testing.T, sender *ranking.Person, opponent *ranking.Person) (ranking.Origin, ranking.Notice) {
 	t.Helper()
 	o := g.origin(sender)
-	must(t, g.StartWizard(t.Context(), o, opponent, ranking.Refusal{Code: "nobody"}))
+	must(t, g.Do(t.Context(), o, ranking.StartWizard{Opponent: opponent, Otherwise: ranking.Refusal{Code: "nobody"}}))
 	return o, g.notice(t, o.Key)
 }
 
@@ -23,7 +23,7 @@ func (g *game) pressWizard(t *testing.T, sender *ranking.Person, option ranking.
 	t.Helper()
 	o := g.origin(sender)
 	o.Button, o.SentAt = o.Key, time.Now()
-	must(t, g.AnswerPrompt(t.Context(), o, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option, Message: 77}))
+	must(t, g.Do(t.Context(), o, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option, Message: 77}))
 	return o.Key
 }
 
@@ -38,7 +38,7 @@ func TestWizard(t *testing.T) {
 	} {
 		must(t, g.RecordMatch(t.Context(), g.origin(&alice), r))
 	}
-	must(t, g.UndoMatch(t.Context(), g.origin(&alice), matchNumber(4)))
+	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(4)}))
 	o, asked := g.startWizard(t, &alice, nil)
 	checkNotice(t, asked, ranking.OpponentPrompt{Opponents: []ranking.Name{{Name: "Bob"}, {Name: "Carol"}}, Total: 2})
 	id := g.newestPrompt(t)
@@ -114,7 +114,7 @@ func TestWizardNames(t *testing.T) {
 	id := g.newestPrompt(t)
 	typed := func(u ranking.UnclearOpponent) ranking.Notice {
 		o := g.origin(&alice)
-		must(t, g.AnswerPrompt(t.Context(), o, ranking.PromptAnswer{Prompt: id, Message: 77, Unclear: &u}))
+		must(t, g.Do(t.Context(), o, ranking.PromptAnswer{Prompt: id, Message: 77, Unclear: &u}))
 		return g.answer(t, o.Key, page)
 	}
 	checkNotice(t, typed(ranking.UnclearOpponent{Doubt: ranking.DoubtUnknownName, Word: "xyz"}),
@@ -142,7 +142,7 @@ func TestWizardTyped(t *testing.T) {
 	answer := func(a ranking.PromptAnswer) string {
 		typed := g.origin(&alice)
 		a.Prompt, a.Message = id, 77
-		must(t, g.AnswerPrompt(t.Context(), typed, a))
+		must(t, g.Do(t.Context(), typed, a))
 		return typed.Key
 	}
 	next := g.answer(t, answer(ranking.PromptAnswer{Opponent: &ranking.Person{Username: "dave"}}), page)

@@ -126,9 +126,11 @@ type ChartStore interface {
 	Ratings(ctx context.Context, chat ranking.ExternalChatID, players []ranking.PlayerID, since time.Time) (Ratings, error)
 }
 
-// ShowChart answers with the chart of people, or without any with that of the first of the ranking. The sender is one of them.
-func (s *Service) ShowChart(ctx context.Context, o ranking.Origin, who ranking.Meant) error {
-	return s.answerer.AskAbout(ctx, o, who, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+// ChartQuery asks for the chart of people, or without any for that of the first of the ranking. The sender is one of them.
+type ChartQuery struct{ Who ranking.Meant }
+
+func (q ChartQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
+	return ranking.AskAbout(q.Who, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
 		if len(players) == 0 {
 			return s.chartOfFirst(ctx, o)
 		}
@@ -140,16 +142,13 @@ func (s *Service) ShowChart(ctx context.Context, o ranking.Origin, who ranking.M
 	})
 }
 
-// PostChart answers the press of a button with the chart of a player, in a message of its own.
-func (s *Service) PostChart(ctx context.Context, o ranking.Origin, player ranking.PlayerID) error {
-	return s.answerer.PostAbout(ctx, o, ranking.Only(), func(ctx context.Context, _ []ranking.Player) (ranking.Notice, error) {
-		return s.chart(ctx, o, []ranking.PlayerID{player})
-	})
-}
+// PlayerChartQuery asks for the chart of a player. A pressed button is answered by a message of its own.
+type PlayerChartQuery struct{ Player ranking.PlayerID }
 
-// TurnChart shows a chart in the message with the pressed button.
-func (s *Service) TurnChart(ctx context.Context, o ranking.Origin, message int64, n Chart) error {
-	return s.answerer.TurnPage(ctx, o, message, func(context.Context) (ranking.Notice, error) { return n, nil })
+func (q PlayerChartQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
+	return ranking.Ask(func(ctx context.Context) (ranking.Notice, error) {
+		return s.chart(ctx, o, []ranking.PlayerID{q.Player})
+	}).Posted()
 }
 
 // chart returns the chart of players, or says who of them has not played. A sender who has played nowhere has the id 0.

@@ -59,21 +59,24 @@ func (n *HeadToHead) Meet(meetings []Match) {
 	}
 }
 
-// ShowHeadToHead answers with how two people did against each other.
-func (s *Service) ShowHeadToHead(ctx context.Context, o ranking.Origin, two ranking.Meant) error {
-	return s.answerer.AskAbout(ctx, o, two, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+// HeadToHeadQuery asks how two people did against each other.
+type HeadToHeadQuery struct{ Two ranking.Meant }
+
+func (q HeadToHeadQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
+	return ranking.AskAbout(q.Two, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
 		return s.headToHead(ctx, o, players[0].ID, players[1].ID, 0)
 	})
 }
 
-// TurnToHeadToHead shows how the person who pressed the button did against a player, in the message with that player's page. The page
-// remains if the person has played nowhere yet.
-func (s *Service) TurnToHeadToHead(ctx context.Context, o ranking.Origin, message int64, player ranking.PlayerID) error {
-	return s.answerer.TurnPageAbout(ctx, o, message, ranking.Only(*o.Sender), func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+// AgainstSenderQuery asks how the sender did against a player whose page leads there. It is refused if the sender has played nowhere yet.
+type AgainstSenderQuery struct{ Player ranking.PlayerID }
+
+func (q AgainstSenderQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
+	return ranking.AskAbout(ranking.Only(*o.Sender), func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
 		if players[0].ID == 0 {
 			return ranking.Refusal{Code: ranking.NotPlayed}, nil
 		}
-		return s.headToHead(ctx, o, players[0].ID, player, player)
+		return s.headToHead(ctx, o, players[0].ID, q.Player, q.Player)
 	})
 }
 

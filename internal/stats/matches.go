@@ -79,33 +79,30 @@ type MatchStore interface {
 	History(ctx context.Context, chat ranking.ExternalChatID, player ranking.PlayerID, at Paging) (HistoryPage, error)
 }
 
-// ShowMatches answers with the newest matches of the group.
-func (s *Service) ShowMatches(ctx context.Context, o ranking.Origin) error {
-	return s.answerer.Ask(ctx, o, s.readMatches(o, Paging{}))
+// MatchesQuery asks for a page of the group's matches.
+type MatchesQuery struct{ At Paging }
+
+func (q MatchesQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
+	return ranking.Ask(func(ctx context.Context) (ranking.Notice, error) { return s.matches(ctx, o, q.At) })
 }
 
-// TurnMatches shows another page of the group's matches in the message with the pressed button.
-func (s *Service) TurnMatches(ctx context.Context, o ranking.Origin, message int64, at Paging) error {
-	return s.answerer.TurnPage(ctx, o, message, s.readMatches(o, at))
-}
-
-func (s *Service) readMatches(o ranking.Origin, at Paging) func(context.Context) (ranking.Notice, error) {
-	return func(ctx context.Context) (ranking.Notice, error) {
-		n, err := s.store.Matches(ctx, o.Chat.ID, at)
-		if err != nil {
-			return nil, fmt.Errorf("read matches: %w", err)
-		}
-		n.Title = o.Chat.Title
-		return n, nil
+func (s *Service) matches(ctx context.Context, o ranking.Origin, at Paging) (ranking.Notice, error) {
+	n, err := s.store.Matches(ctx, o.Chat.ID, at)
+	if err != nil {
+		return nil, fmt.Errorf("read matches: %w", err)
 	}
+	n.Title = o.Chat.Title
+	return n, nil
 }
 
-// ShowHistory answers with the newest matches of a person in the group, who may be the sender: with those of the whole group, if nobody is
+// HistoryQuery asks for the newest matches of a person in the group, who may be the sender: for those of the whole group, if nobody is
 // meant.
-func (s *Service) ShowHistory(ctx context.Context, o ranking.Origin, who ranking.Meant) error {
-	return s.answerer.AskAbout(ctx, o, who, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+type HistoryQuery struct{ Who ranking.Meant }
+
+func (q HistoryQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
+	return ranking.AskAbout(q.Who, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
 		if len(players) == 0 {
-			return s.readMatches(o, Paging{})(ctx)
+			return s.matches(ctx, o, Paging{})
 		}
 		p := players[0]
 		n, err := s.store.History(ctx, o.Chat.ID, p.ID, Paging{})
@@ -119,10 +116,15 @@ func (s *Service) ShowHistory(ctx context.Context, o ranking.Origin, who ranking
 	})
 }
 
-// TurnHistory shows a page of a player's matches in the message with the pressed button.
-func (s *Service) TurnHistory(ctx context.Context, o ranking.Origin, message int64, player ranking.PlayerID, at Paging) error {
-	return s.answerer.TurnPage(ctx, o, message, func(ctx context.Context) (ranking.Notice, error) {
-		n, err := s.store.History(ctx, o.Chat.ID, player, at)
+// HistoryPageQuery asks for a page of a player's matches.
+type HistoryPageQuery struct {
+	Player ranking.PlayerID
+	At     Paging
+}
+
+func (q HistoryPageQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
+	return ranking.Ask(func(ctx context.Context) (ranking.Notice, error) {
+		n, err := s.store.History(ctx, o.Chat.ID, q.Player, q.At)
 		if err != nil {
 			return nil, fmt.Errorf("read the history of a player: %w", err)
 		}

@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"context"
 	"math"
 
 	"elobot/internal/ranking"
@@ -51,9 +50,11 @@ type Teams struct {
 // Kind implements ranking.Notice.
 func (Teams) Kind() string { return KindTeams }
 
-// ShowOdds answers with the odds of a match.
-func (s *Service) ShowOdds(ctx context.Context, o ranking.Origin, sides ranking.Sides) error {
-	return s.answerer.AskAboutMatch(ctx, o, sides, 0, func(l ranking.Ladder, sides [2][]ranking.Contestant) ranking.Notice {
+// OddsQuery asks for the odds of a match between two sides.
+type OddsQuery struct{ Sides ranking.Sides }
+
+func (q OddsQuery) inquiry(*Service, ranking.Origin) ranking.Inquiry {
+	return ranking.AskAboutMatch(q.Sides, func(l ranking.Ladder, sides [2][]ranking.Contestant) ranking.Notice {
 		if len(sides[0]) != len(sides[1]) && !l.UnevenTeamsAllowed {
 			return ranking.Refusal{Code: ranking.UnevenTeams}
 		}
@@ -61,20 +62,14 @@ func (s *Service) ShowOdds(ctx context.Context, o ranking.Origin, sides ranking.
 	})
 }
 
-// ShowTeams answers with the most even teams of from MinSplit to MaxSplit players, who are all on the first side.
-func (s *Service) ShowTeams(ctx context.Context, o ranking.Origin, players ranking.Sides) error {
-	return s.answerer.AskAboutMatch(ctx, o, players, 0, teamsOf(1))
+// TeamsQuery asks for the k-th most even teams of from MinSplit to MaxSplit players, who are all on the first side. K is from 1 to Splits.
+type TeamsQuery struct {
+	Players ranking.Sides
+	K       int
 }
 
-// TurnTeams shows another split of the same players in the message with the pressed button: the k-th most even one, from 1 to
-// Splits.
-func (s *Service) TurnTeams(ctx context.Context, o ranking.Origin, message int64, players ranking.Sides, k int) error {
-	return s.answerer.AskAboutMatch(ctx, o, players, message, teamsOf(k))
-}
-
-// teamsOf returns the answer with the k-th most even teams.
-func teamsOf(k int) func(ranking.Ladder, [2][]ranking.Contestant) ranking.Notice {
-	return func(l ranking.Ladder, sides [2][]ranking.Contestant) ranking.Notice {
+func (q TeamsQuery) inquiry(*Service, ranking.Origin) ranking.Inquiry {
+	return ranking.AskAboutMatch(q.Players, func(l ranking.Ladder, sides [2][]ranking.Contestant) ranking.Notice {
 		all := sides[0]
 		if len(all)%2 != 0 && !l.UnevenTeamsAllowed {
 			return ranking.Refusal{Code: ranking.OddPlayers}
@@ -83,9 +78,9 @@ func teamsOf(k int) func(ranking.Ladder, [2][]ranking.Contestant) ranking.Notice
 		for i, c := range all {
 			ratings[i] = c.Standing.Elo
 		}
-		split := EvenSplit(ratings, k)
-		return Teams{Odds: oddsOf(l, Divide(split, all)), Split: split, Number: k, Of: Splits(len(all))}
-	}
+		split := EvenSplit(ratings, q.K)
+		return Teams{Odds: oddsOf(l, Divide(split, all)), Split: split, Number: q.K, Of: Splits(len(all))}
+	})
 }
 
 // oddsOf returns the odds of a match that ends as narrowly as it can.

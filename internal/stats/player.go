@@ -158,9 +158,11 @@ func (p pair) with(other ranking.PlayerID) Pairing {
 	return Pairing{With: ranking.Name{Player: other}, Played: p.played, Won: p.won, Drawn: p.drawn, Lost: p.lost}
 }
 
-// ShowPlayer answers with the standing and the history of a person in the group, who may be the sender. Nobody has none.
-func (s *Service) ShowPlayer(ctx context.Context, o ranking.Origin, who ranking.Meant) error {
-	return s.answerer.AskAbout(ctx, o, who, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+// PersonQuery asks for the standing and the history of a person in the group, who may be the sender. Nobody has none.
+type PersonQuery struct{ Who ranking.Meant }
+
+func (q PersonQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
+	return ranking.AskAbout(q.Who, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
 		if len(players) == 0 {
 			return ranking.Refusal{Code: ranking.NobodyToShow}, nil
 		}
@@ -171,13 +173,15 @@ func (s *Service) ShowPlayer(ctx context.Context, o ranking.Origin, who ranking.
 	})
 }
 
-// TurnToPlayer shows a player in the message with the pressed button.
-func (s *Service) TurnToPlayer(ctx context.Context, o ranking.Origin, message int64, player ranking.PlayerID) error {
-	return s.answerer.TurnPageAbout(ctx, o, message, ranking.Only(*o.Sender), func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
-		if players[0].ID == player {
-			return s.player(ctx, o, player, o.Sender.ID)
+// PlayerQuery asks for the standing and the history of a player.
+type PlayerQuery struct{ Player ranking.PlayerID }
+
+func (q PlayerQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
+	return ranking.AskAbout(ranking.Only(*o.Sender), func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+		if players[0].ID == q.Player {
+			return s.player(ctx, o, q.Player, o.Sender.ID)
 		}
-		return s.player(ctx, o, player, 0)
+		return s.player(ctx, o, q.Player, 0)
 	})
 }
 
@@ -195,12 +199,14 @@ func (s *Service) player(ctx context.Context, o ranking.Origin, player ranking.P
 	return n, nil
 }
 
-// ShowMe answers in a private chat with the sender's standings in all groups.
-func (s *Service) ShowMe(ctx context.Context, o ranking.Origin) error {
-	if o.Sender == nil {
-		return s.answerer.Answer(ctx, o, ranking.Refusal{Code: ranking.NobodyToShow})
-	}
-	return s.answerer.Ask(ctx, o, func(ctx context.Context) (ranking.Notice, error) {
+// StandingsQuery asks for the sender's standings in all groups.
+type StandingsQuery struct{}
+
+func (StandingsQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
+	return ranking.Ask(func(ctx context.Context) (ranking.Notice, error) {
+		if o.Sender == nil {
+			return ranking.Refusal{Code: ranking.NobodyToShow}, nil
+		}
 		n, err := s.store.Standings(ctx, *o.Sender, MaxGroups, o.SentAt.Add(-ActiveFor))
 		if err != nil {
 			return nil, fmt.Errorf("read standings: %w", err)

@@ -12,7 +12,7 @@ import (
 const (
 	// PageRows is the maximum number of rows in a RankingPage.
 	PageRows = 10
-	// MaxPlaces is the maximum number of first rows that ShowRanking shows: as many as fit into a message, whatever the names are.
+	// MaxPlaces is the maximum number of first rows that a RankingPage has: as many as fit into a message, whatever the names are.
 	MaxPlaces = 20
 	// MinMatches is how many matches a player needs for a place in the ranking, and for a best or worst opponent or partner.
 	MinMatches = ranking.PlaceMatches
@@ -20,11 +20,13 @@ const (
 	ActiveFor = ranking.PlaceLifetime
 )
 
-// RankingQuery says which part of a ranking is asked for.
+// RankingQuery asks for a part of the group's ranking.
 type RankingQuery struct {
 	Page   int  // number of the page, from 1; the last page if there are fewer
 	Places int  // how many of the first rows instead of a page, 0 for a page
 	All    bool // also players who have not played for long
+	// Asker is who asked for the ranking whose button is pressed, 0 for an anonymous admin. A message asks for its sender.
+	Asker ranking.UserID
 }
 
 // RankingPage shows a page of a ladder's ranking: the players with a place, and after them the newcomers.
@@ -81,25 +83,17 @@ func (RankingPage) Purpose() ranking.Purpose { return ranking.Answer }
 // Alone makes ranking.IsAlone true.
 func (RankingPage) Alone() bool { return true }
 
-// ShowRanking answers with a part of the group's ranking.
-func (s *Service) ShowRanking(ctx context.Context, o ranking.Origin, q RankingQuery) error {
-	return s.answerer.Ask(ctx, o, s.readRanking(o, o.Sender, q))
-}
-
-// TurnRanking shows another page of the ranking in the message with the pressed button. asker is who asked for the ranking,
-// 0 for an anonymous admin; anybody may press the button.
-func (s *Service) TurnRanking(ctx context.Context, o ranking.Origin, message int64, asker ranking.UserID, q RankingQuery) error {
-	var person *ranking.Person
-	if asker != 0 {
-		person = &ranking.Person{ID: asker}
-	}
-	return s.answerer.TurnPage(ctx, o, message, s.readRanking(o, person, q))
-}
-
-// readRanking returns a function that reads a part of the ranking as it is at the time of the question. asker may be nil.
-func (s *Service) readRanking(o ranking.Origin, asker *ranking.Person, q RankingQuery) func(context.Context) (ranking.Notice, error) {
+// inquiry asks for the ranking as it is at the time of the question.
+func (q RankingQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 	q.Places = min(q.Places, MaxPlaces)
-	return func(ctx context.Context) (ranking.Notice, error) {
+	asker := o.Sender
+	if o.Button != "" { // anybody may press it
+		asker = nil
+		if q.Asker != 0 {
+			asker = &ranking.Person{ID: q.Asker}
+		}
+	}
+	return ranking.Ask(func(ctx context.Context) (ranking.Notice, error) {
 		n, err := s.store.Ranking(ctx, o.Chat.ID, asker, q, o.SentAt)
 		if err != nil {
 			return nil, fmt.Errorf("read ranking: %w", err)
@@ -109,5 +103,5 @@ func (s *Service) readRanking(o ranking.Origin, asker *ranking.Person, q Ranking
 			n.Asker = asker.ID
 		}
 		return n, nil
-	}
+	})
 }

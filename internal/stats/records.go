@@ -55,24 +55,12 @@ func (Records) Purpose() ranking.Purpose { return ranking.Answer }
 // Alone makes ranking.IsAlone true.
 func (Records) Alone() bool { return true }
 
-// ShowRecords answers with the records of all time.
-func (s *Service) ShowRecords(ctx context.Context, o ranking.Origin) error {
-	return s.answerer.Ask(ctx, o, s.readRecords(o, time.Time{}))
-}
+// RecordsQuery asks for the records of all time, or of the current month.
+type RecordsQuery struct{ OfMonth bool }
 
-// TurnRecords shows the records of the current month or of all time in the message with the pressed button.
-func (s *Service) TurnRecords(ctx context.Context, o ranking.Origin, message int64, ofMonth bool) error {
-	var month time.Time
-	if ofMonth {
-		month = ranking.MonthOf(o.SentAt)
-	}
-	return s.answerer.TurnPage(ctx, o, message, s.readRecords(o, month))
-}
-
-// readRecords reads the records of a month, or of all time if it is zero.
-func (s *Service) readRecords(o ranking.Origin, month time.Time) func(context.Context) (ranking.Notice, error) {
-	return func(ctx context.Context) (ranking.Notice, error) {
-		if month.IsZero() {
+func (q RecordsQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
+	return ranking.Ask(func(ctx context.Context) (ranking.Notice, error) {
+		if !q.OfMonth {
 			n, err := s.store.Records(ctx, o.Chat.ID, o.SentAt.AddDate(-1, 0, 0))
 			if err != nil {
 				return nil, fmt.Errorf("read the records of all time: %w", err)
@@ -80,6 +68,7 @@ func (s *Service) readRecords(o ranking.Origin, month time.Time) func(context.Co
 			n.Title = o.Chat.Title
 			return n, nil
 		}
+		month := ranking.MonthOf(o.SentAt)
 		matches, err := s.store.MatchesOf(ctx, o.Chat.ID, month, month.AddDate(0, 1, 0))
 		if err != nil {
 			return nil, fmt.Errorf("read the matches of a month: %w", err)
@@ -87,7 +76,7 @@ func (s *Service) readRecords(o ranking.Origin, month time.Time) func(context.Co
 		n := RecordsOf(matches)
 		n.Title, n.Month = o.Chat.Title, month
 		return n, nil
-	}
+	})
 }
 
 // RecordsOf returns the records of matches, which are in the order of their numbers. Who was first holds a record, of several in

@@ -37,13 +37,7 @@ type Store interface {
 
 // Answerer commits the answer to a question, as ranking.Service does.
 type Answerer interface {
-	Ask(ctx context.Context, o ranking.Origin, read func(context.Context) (ranking.Notice, error)) error
-	AskAbout(ctx context.Context, o ranking.Origin, who ranking.Meant, read func(context.Context, []ranking.Player) (ranking.Notice, error)) error
-	TurnPage(ctx context.Context, o ranking.Origin, message int64, read func(context.Context) (ranking.Notice, error)) error
-	TurnPageAbout(ctx context.Context, o ranking.Origin, message int64, who ranking.Meant, read func(context.Context, []ranking.Player) (ranking.Notice, error)) error
-	PostAbout(ctx context.Context, o ranking.Origin, who ranking.Meant, read func(context.Context, []ranking.Player) (ranking.Notice, error)) error
-	AskAboutMatch(ctx context.Context, o ranking.Origin, who ranking.Sides, message int64, read func(ranking.Ladder, [2][]ranking.Contestant) ranking.Notice) error
-	Answer(ctx context.Context, o ranking.Origin, n ranking.Notice) error
+	Do(ctx context.Context, o ranking.Origin, op ranking.Operation) error
 }
 
 // Service answers questions.
@@ -54,3 +48,14 @@ type Service struct {
 
 // NewService returns a service that reads from the store.
 func NewService(store Store, answerer Answerer) *Service { return &Service{store, answerer} }
+
+// Query is what is asked for.
+type Query interface {
+	// inquiry returns the question: whom it is about, and how its answer is read.
+	inquiry(s *Service, o ranking.Origin) ranking.Inquiry
+}
+
+// Show answers a question: that of a message with a message, and that of a pressed button in the message with the button.
+func (s *Service) Show(ctx context.Context, o ranking.Origin, q Query) error {
+	return s.answerer.Do(ctx, o, q.inquiry(s, o))
+}

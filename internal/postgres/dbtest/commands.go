@@ -45,7 +45,7 @@ func (w *World) Record(t *testing.T, key string, a, b ranking.Person, scoreA, sc
 // Undo undoes the match with that number.
 func (w *World) Undo(t *testing.T, key string, sender ranking.Person, n int) {
 	t.Helper()
-	Must(t, Service(w.Store).UndoMatch(t.Context(), By(key, sender), Number(n)))
+	Must(t, Service(w.Store).Do(t.Context(), By(key, sender), ranking.UndoMatch{Amendment: Number(n)}))
 	if !Value[bool](t, w.Pool, `SELECT undone_at IS NOT NULL FROM matches WHERE number = $1 AND group_id = 1`, n) {
 		t.Fatalf("match %d is not undone", n)
 	}
@@ -54,7 +54,7 @@ func (w *World) Undo(t *testing.T, key string, sender ranking.Person, n int) {
 // Restore takes the undo of the match with that number back.
 func (w *World) Restore(t *testing.T, key string, sender ranking.Person, n int) {
 	t.Helper()
-	Must(t, Service(w.Store).RestoreMatch(t.Context(), By(key, sender), Number(n)))
+	Must(t, Service(w.Store).Do(t.Context(), By(key, sender), ranking.RestoreMatch{Amendment: Number(n)}))
 	if !Value[bool](t, w.Pool, `SELECT undone_at IS NULL FROM matches WHERE number = $1 AND group_id = 1`, n) {
 		t.Fatalf("match %d is not restored", n)
 	}
@@ -63,7 +63,7 @@ func (w *World) Restore(t *testing.T, key string, sender ranking.Person, n int) 
 // Fix corrects the scores of the match with that number.
 func (w *World) Fix(t *testing.T, key string, sender ranking.Person, n int, scores ...ranking.Score) {
 	t.Helper()
-	Must(t, Service(w.Store).FixMatch(t.Context(), By(key, sender), Number(n), scores))
+	Must(t, Service(w.Store).Do(t.Context(), By(key, sender), ranking.FixMatch{Amendment: Number(n), Scores: scores}))
 	if !Value[bool](t, w.Pool, `SELECT EXISTS (SELECT FROM match_fixes f JOIN matches m ON m.id = f.match_id WHERE m.number = $1)`, n) {
 		t.Fatalf("match %d is not fixed", n)
 	}
@@ -72,6 +72,6 @@ func (w *World) Fix(t *testing.T, key string, sender ranking.Person, n int, scor
 // Answer answers a command, which records the profile of the sender.
 func (w *World) Answer(t *testing.T, key string, sender ranking.Person) {
 	t.Helper()
-	err := Service(w.Store).Answer(t.Context(), By(key, sender), ranking.Refusal{Code: ranking.NoDraws})
+	err := Service(w.Store).Do(t.Context(), By(key, sender), ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}})
 	Must(t, err)
 }

@@ -52,13 +52,15 @@ var commands = map[string]func(context.Context, *ranking.Service) error{
 		return s.RecordMatch(ctx, dbtest.By("k", carol), aliceBeatsBob)
 	},
 	"undo": func(ctx context.Context, s *ranking.Service) error {
-		return s.UndoMatch(ctx, dbtest.By("k", alice), dbtest.Number(2))
+		return s.Do(ctx, dbtest.By("k", alice), ranking.UndoMatch{Amendment: dbtest.Number(2)})
 	},
 	"restore": func(ctx context.Context, s *ranking.Service) error { // once it is undone
-		return s.RestoreMatch(ctx, dbtest.By("k", alice), dbtest.Number(2))
+		return s.Do(ctx, dbtest.By("k", alice), ranking.RestoreMatch{Amendment: dbtest.Number(2)})
 	},
 	"fix": func(ctx context.Context, s *ranking.Service) error {
-		return s.FixMatch(ctx, dbtest.By("k", alice), dbtest.Number(2), []ranking.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 8, B: 11}})
+		return s.Do(ctx, dbtest.By("k", alice), ranking.FixMatch{
+			Amendment: dbtest.Number(2), Scores: []ranking.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 8, B: 11}},
+		})
 	},
 }
 

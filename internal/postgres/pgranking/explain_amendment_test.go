@@ -64,10 +64,10 @@ func TestNoAmendmentScansATable(t *testing.T) {
 			return err
 		}, Want: 2},
 		{Name: "answer", Run: func(ctx context.Context) error { // to a player with another name in the group
-			return s.Answer(ctx, in(club, "answer", known), ranking.Refusal{})
+			return s.Do(ctx, in(club, "answer", known), ranking.Say{Notice: ranking.Refusal{}})
 		}, Want: 3 + 6},
 		{Name: "ask", Run: func(ctx context.Context) error {
-			return s.UndoMatch(ctx, in(club, "ask", known), admin(40))
+			return s.Do(ctx, in(club, "ask", known), ranking.UndoMatch{Amendment: admin(40)})
 		}, Want: 2 + 4 + 2 + 3 + 1},
 		{Name: "delivery of a prompt", Run: func(ctx context.Context) error {
 			item := outbox.Item{ID: newestPrompt(t, plain), Attempts: 1, Kind: ranking.KindUndoPrompt}
@@ -81,7 +81,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		}, Want: 3 + 2},
 		{Name: "undo", Run: func(ctx context.Context) error { // of a card that has been sent
 			key := dbtest.Value[string](t, plain, `SELECT idempotency_key FROM matches WHERE ladder_id = 150 AND number = 40`)
-			return s.AnswerPrompt(ctx, pressed("undo"), ranking.PromptAnswer{
+			return s.Do(ctx, pressed("undo"), ranking.PromptAnswer{
 				Prompt: ranking.PromptRef{ID: ranking.PromptID(newestPrompt(t, plain)), Tag: ranking.TagOf(key)}, Option: ranking.OptionUndo, Message: 4712, IsAdmin: admin(40).IsAdmin,
 			})
 		}, Want: -1},
@@ -97,10 +97,10 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		find("last undone", 40, &known, ranking.MatchRef{LastUndone: true}),
 		{Name: "restore", Run: func(ctx context.Context) error { // without the number
 			restore := admin(0)
-			return s.RestoreMatch(ctx, in(club, "restore", known), restore)
+			return s.Do(ctx, in(club, "restore", known), ranking.RestoreMatch{Amendment: restore})
 		}, Want: 2 + 4 + 2 + 8 + 1},
 		{Name: "fix", Run: func(ctx context.Context) error {
-			return s.FixMatch(ctx, in(club, "fix", known), admin(41), []ranking.Score{{A: 1, B: 3}})
+			return s.Do(ctx, in(club, "fix", known), ranking.FixMatch{Amendment: admin(41), Scores: []ranking.Score{{A: 1, B: 3}}})
 		}, Want: 2 + 4 + 2 + 8 + 1},
 		{Name: "card that waits", Run: func(ctx context.Context) error {
 			id := dbtest.Value[ranking.MatchID](t, plain, `SELECT id FROM matches WHERE ladder_id = 150 AND number = 40`)
@@ -109,7 +109,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		{Name: "merge", Run: func(ctx context.Context) error {
 			p := known
 			p.Username = unclaimed.Username
-			err := s.Answer(ctx, in(club, "merge", p), ranking.Refusal{})
+			err := s.Do(ctx, in(club, "merge", p), ranking.Say{Notice: ranking.Refusal{}})
 			if n := dbtest.Value[int](t, plain, `SELECT count(*) FROM players WHERE merged_into IS NOT NULL`); n != 1 {
 				t.Errorf("%d players are merged", n)
 			}

@@ -41,7 +41,7 @@ func TestCommitAfterItsTimeout(t *testing.T) {
 			}
 			p.Refuse.Store(true) // also the request to cancel
 			ask := func(ctx context.Context, store ranking.Store) error {
-				return dbtest.Service(store).Answer(ctx, dbtest.By("m:-100:7", alice), stats.RankingPage{})
+				return dbtest.Service(store).Do(ctx, dbtest.By("m:-100:7", alice), ranking.Say{Notice: stats.RankingPage{}})
 			}
 			ctx, giveUp := context.WithCancel(t.Context())
 			first := dbtest.Start(func() error { return ask(ctx, pgranking.NewStore(pool, dbtest.Ignore)) })

@@ -94,17 +94,19 @@ func everyKind(s *ranking.Service, questions *stats.Service) []action {
 		{name: "record", before: record("before", aliceBeatsBob), run: record("record", aliceBeatsBob)},
 		{name: "newcomer", run: record("newcomer", against(carol))},
 		{name: "undo", run: func(ctx context.Context) error {
-			return s.UndoMatch(ctx, origin("undo", &alice), ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: isAdmin})
+			return s.Do(ctx, origin("undo", &alice), ranking.UndoMatch{
+				Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: isAdmin},
+			})
 		}},
 		{name: "ranking", run: func(ctx context.Context) error {
-			return questions.ShowRanking(ctx, origin("ranking", &bob), stats.RankingQuery{Page: 1})
+			return questions.Show(ctx, origin("ranking", &bob), stats.RankingQuery{Page: 1})
 		}},
 		{name: "merge", before: func(ctx context.Context) error {
-			if err := s.Join(ctx, origin("join", &zoe)); err != nil {
+			if err := s.Do(ctx, origin("join", &zoe), ranking.Join{}); err != nil {
 				return err
 			}
 			return record("unclaimed", against(unclaimed))(ctx)
-		}, run: func(ctx context.Context) error { return s.Join(ctx, origin("merge", &named)) }},
+		}, run: func(ctx context.Context) error { return s.Do(ctx, origin("merge", &named), ranking.Join{}) }},
 		{name: "removed", silent: true, run: func(ctx context.Context) error { return s.BotRemoved(ctx, origin("removed", nil)) }},
 		{name: "move", silent: true, before: func(ctx context.Context) error {
 			o := origin("newer", &alice)

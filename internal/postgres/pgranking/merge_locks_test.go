@@ -132,7 +132,7 @@ func TestMergesAtOnce(t *testing.T) {
 	for i := range 6 {
 		s := ranking.NewService(w.Store, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
 		o := in([]ranking.Chat{club, annex}[i/3], fmt.Sprint("m", i), []ranking.Person{renamed, robert}[i%2])
-		instances.Go(func() error { return s.Answer(t.Context(), o, ranking.Refusal{Code: ranking.NoDraws}) })
+		instances.Go(func() error { return s.Do(t.Context(), o, ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}}) })
 	}
 	dbtest.Must(t, instances.Wait())
 	if diff := cmp.Diff(dbtest.Values[string](t, as.Pool, standings), dbtest.Values[string](t, w.Pool, standings)); diff != "" {
@@ -184,11 +184,11 @@ func TestMergeAmongRecordings(t *testing.T) {
 	work.Go(func() error {
 		<-begun
 		defer close(merged)
-		return s.Answer(t.Context(), dbtest.By("m", renamed), ranking.Refusal{Code: ranking.NoDraws})
+		return s.Do(t.Context(), dbtest.By("m", renamed), ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}})
 	})
 	dbtest.Must(t, work.Wait())
 	for _, chat := range []ranking.Chat{club, annex} {
-		dbtest.Must(t, s.Answer(t.Context(), in(chat, fmt.Sprint("last in ", chat.Title), renamed), ranking.Refusal{Code: ranking.NoDraws}))
+		dbtest.Must(t, s.Do(t.Context(), in(chat, fmt.Sprint("last in ", chat.Title), renamed), ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}}))
 	}
 	matches := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM matches`)
 	// of many at once, one may lose every time, and must be sent again

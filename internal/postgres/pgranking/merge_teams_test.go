@@ -43,7 +43,7 @@ func TestMergeInTeams(t *testing.T) {
 func TestMergeWhereOneHasOnlyJoined(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	dbtest.Must(t, dbtest.Service(w.Store).Join(t.Context(), dbtest.By("j", alice)))
+	dbtest.Must(t, dbtest.Service(w.Store).Do(t.Context(), dbtest.By("j", alice), ranking.Join{}))
 	dbtest.Exec(t, w.Pool, `UPDATE group_players SET elo = 1000, start_elo = 1000, best_elo = 1000`) // as if by an earlier start_elo
 	w.Record(t, "1", al, bob, 3, 1)
 	w.Answer(t, "m", renamed)

@@ -200,7 +200,7 @@ func TestMergeIsAllOrNothing(t *testing.T) {
 // planMerge returns what the merge of al into Alice would change now.
 func (w *world) planMerge(t *testing.T) (merges []ranking.LadderMerge) {
 	t.Helper()
-	err := dbtest.Service(mergePlanner{planner{w.Store, new(ranking.Changes)}, &merges}).Answer(t.Context(), dbtest.By("k", renamed), ranking.Refusal{})
+	err := dbtest.Service(mergePlanner{planner{w.Store, new(ranking.Changes)}, &merges}).Do(t.Context(), dbtest.By("k", renamed), ranking.Say{Notice: ranking.Refusal{}})
 	if !errors.Is(err, errPlanned) {
 		t.Fatalf("error is %v", err)
 	}

@@ -138,18 +138,20 @@ func TestMoveMeetsCommands(t *testing.T) {
 		"match": func(_ *world, s *ranking.Service, o ranking.Origin) error {
 			return s.RecordMatch(context.Background(), o, dbtest.Singles(bob, carol, ranking.Score{A: 3, B: 1}))
 		},
-		"join": func(_ *world, s *ranking.Service, o ranking.Origin) error { return s.Join(context.Background(), o) },
+		"join": func(_ *world, s *ranking.Service, o ranking.Origin) error {
+			return s.Do(context.Background(), o, ranking.Join{})
+		},
 		"ranking": func(w *world, s *ranking.Service, o ranking.Origin) error {
-			return stats.NewService(pgstats.NewStore(w.Pool, w.Pool), s).ShowRanking(context.Background(), o, stats.RankingQuery{Page: 1})
+			return stats.NewService(pgstats.NewStore(w.Pool, w.Pool), s).Show(context.Background(), o, stats.RankingQuery{Page: 1})
 		},
 		"undo": func(_ *world, s *ranking.Service, o ranking.Origin) error {
-			return s.UndoMatch(context.Background(), o, ranking.Amendment{Match: ranking.MatchRef{Number: 1}})
+			return s.Do(context.Background(), o, ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}}})
 		},
 		"rules": func(_ *world, s *ranking.Service, o ranking.Origin) error {
-			o.Button = o.Key
+			o.Button, o.Pressed = o.Key, 55
 			k, _ := ranking.FindSetting("k")
-			return s.ChangeSetting(context.Background(), o, ranking.SettingChange{
-				Setting: k, Value: "16", IsAdmin: func(context.Context) (bool, error) { return true, nil }, Page: 55,
+			return s.Do(context.Background(), o, ranking.ChangeSetting{
+				Setting: k, Value: "16", IsAdmin: func(context.Context) (bool, error) { return true, nil },
 			})
 		},
 	} {

@@ -11,6 +11,7 @@ import (
 
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
+	"elobot/internal/ranking"
 )
 
 // references returns the columns with the id of a row of another table, such as "matches.group_id → groups".
@@ -114,7 +115,7 @@ func TestMergedPlayerLeavesNothing(t *testing.T) {
 			t.Errorf("%s: newReferences needs a row for it", column)
 		}
 	}
-	dbtest.Must(t, dbtest.Service(w.Store).Join(t.Context(), in(dbtest.Upgraded, "m", renamed)))
+	dbtest.Must(t, dbtest.Service(w.Store).Do(t.Context(), in(dbtest.Upgraded, "m", renamed), ranking.Join{}))
 	for column, n := range w.counts(t, columns, from) {
 		if slices.Contains(followed, column) == (n == 0) {
 			t.Errorf("%s: %d rows refer to the merged player", column, n)

@@ -90,27 +90,29 @@ func countRoundTrips(t *testing.T, under func(*pgranking.Store, *pgxpool.Pool) *
 			foreign := func() { dbtest.Exec(t, d.Pool, `UPDATE group_players SET version = version + 1 WHERE name = 'Bob'`) }
 			return dbtest.Service(meddler{store, foreign}).RecordMatch(t.Context(), origin(key), aliceBeatsBob)
 		}, 2 + 2 + again},
-		{"undo", func(key string) error { return service.UndoMatch(t.Context(), origin(key), ranking.Amendment{}) }, 3},
+		{"undo", func(key string) error {
+			return service.Do(t.Context(), origin(key), ranking.UndoMatch{Amendment: ranking.Amendment{}})
+		}, 3},
 		{"page", func(key string) error {
 			o := origin(key)
-			o.Button = key
-			return questions.TurnRanking(t.Context(), o, 7, carol.ID, stats.RankingQuery{Page: 1})
+			o.Button, o.Pressed = key, 7
+			return questions.Show(t.Context(), o, stats.RankingQuery{Page: 1, Asker: carol.ID})
 		}, 2 + 1},
 		{"ranking", func(key string) error {
-			return questions.ShowRanking(t.Context(), origin(key), stats.RankingQuery{Page: 1})
+			return questions.Show(t.Context(), origin(key), stats.RankingQuery{Page: 1})
 		}, 2 + 1},
-		{"join", func(key string) error { return service.Join(t.Context(), origin(key)) }, 2},
+		{"join", func(key string) error { return service.Do(t.Context(), origin(key), ranking.Join{}) }, 2},
 		{"answer", func(key string) error {
-			return service.Answer(t.Context(), origin(key), ranking.Refusal{Code: ranking.NoDraws})
+			return service.Do(t.Context(), origin(key), ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}})
 		}, 2},
 		{"setting", func(key string) error {
 			o := origin(key)
-			o.Button = key
+			o.Button, o.Pressed = key, 7
 			k, _ := ranking.FindSetting("k")
 			value := k.Choices[settings%len(k.Choices)]
 			settings++
-			return service.ChangeSetting(t.Context(), o, ranking.SettingChange{
-				Setting: k, Value: value, IsAdmin: func(context.Context) (bool, error) { return true, nil }, Page: 55,
+			return service.Do(t.Context(), o, ranking.ChangeSetting{
+				Setting: k, Value: value, IsAdmin: func(context.Context) (bool, error) { return true, nil },
 			})
 		}, 2},
 		{"delivered again", func(string) error { return record("warm match 1") }, 2},

@@ -108,18 +108,22 @@ func (c *club) amendment() ranking.Amendment {
 
 func (c *club) undo(*rapid.T) {
 	a := c.amendment()
-	c.send(func(ctx context.Context, o ranking.Origin) error { return c.UndoMatch(ctx, o, a) })
+	c.send(func(ctx context.Context, o ranking.Origin) error {
+		return c.Do(ctx, o, ranking.UndoMatch{Amendment: a})
+	})
 }
 
 func (c *club) restore(*rapid.T) {
 	a := c.amendment()
-	c.send(func(ctx context.Context, o ranking.Origin) error { return c.RestoreMatch(ctx, o, a) })
+	c.send(func(ctx context.Context, o ranking.Origin) error {
+		return c.Do(ctx, o, ranking.RestoreMatch{Amendment: a})
+	})
 }
 
 func (c *club) fix(*rapid.T) {
 	a, score := c.amendment(), ranking.Score{A: c.draw("a", 0, 3), B: c.draw("b", 0, 3)}
 	c.send(func(ctx context.Context, o ranking.Origin) error {
-		return c.FixMatch(ctx, o, a, []ranking.Score{score})
+		return c.Do(ctx, o, ranking.FixMatch{Amendment: a, Scores: []ranking.Score{score}})
 	})
 }
 
@@ -129,7 +133,7 @@ func (c *club) showUp(*rapid.T) {
 	p.Username = c.person(int(int64(p.ID)-c.id*10), false).Username
 	c.send(func(ctx context.Context, o ranking.Origin) error {
 		o.Sender = &p
-		return c.Join(ctx, o)
+		return c.Do(ctx, o, ranking.Join{})
 	})
 }
 

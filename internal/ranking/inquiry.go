@@ -1,0 +1,113 @@
+package ranking
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// Inquiry is an operation that answers with a notice that is read elsewhere. It is read again after a conflict. The answer to a pressed
+// button replaces the message with the button, unless it is a refusal.
+type Inquiry struct {
+	about Sides // nil for nobody
+	posts bool
+	read  func(context.Context, asked) (Notice, error)
+}
+
+// asked are the people whom a question is about.
+type asked struct {
+	origin Origin
+	snap   Snapshot
+	people participants // of the snapshot
+	sides  [2][]int     // who is meant, as indexes into people
+}
+
+// Meant says whom a question is about, or why that is not clear, given who is in the group. Nobody is given unless the message may mean
+// people by plain names.
+type Meant func(everybody []Person) (people []Person, unclear Notice)
+
+// Only is about people who are known.
+func Only(people ...Person) Meant {
+	return func([]Person) ([]Person, Notice) { return people, nil }
+}
+
+// Sides says who would play against whom, or why that is not clear, given who is in the group, as Meant does. All may be on the first
+// side.
+type Sides func(everybody []Person) (sides [2][]Person, unclear Notice)
+
+// Ask is a question about nobody.
+func Ask(read func(context.Context) (Notice, error)) Inquiry {
+	return Inquiry{read: func(ctx context.Context, _ asked) (Notice, error) { return read(ctx) }}
+}
+
+// AskAbout is a question about people whose players read gets. Somebody who is no player is not made one by being asked about: the
+// question is refused. Only the sender may be no player, and read then gets the zero Player.
+func AskAbout(who Meant, read func(context.Context, []Player) (Notice, error)) Inquiry {
+	all := func(everybody []Person) ([2][]Person, Notice) {
+		people, unclear := who(everybody)
+		return [2][]Person{people}, unclear
+	}
+	return Inquiry{about: all, read: func(ctx context.Context, a asked) (Notice, error) {
+		players := make([]Player, len(a.sides[0]))
+		for i, at := range a.sides[0] {
+			switch p := a.snap.People[at].Player; {
+			case p != nil:
+				players[i] = *p
+			case a.origin.Sender == nil || at > 0:
+				return Refusal{Code: NoSuchPlayer, Name: cmp.Or(a.people[at].Name, "@"+a.people[at].Username)}, nil
+			}
+		}
+		return read(ctx, players)
+	}}
+}
+
+// AskAboutMatch is a question about people who may play against each other. The contestants are in the order of the people. Nobody
+// becomes a player by that.
+func AskAboutMatch(who Sides, read func(Ladder, [2][]Contestant) Notice) Inquiry {
+	return Inquiry{about: who, read: func(_ context.Context, a asked) (Notice, error) {
+		all, refusal := contestantsOf(a.snap, a.people, slices.Concat(a.sides[0], a.sides[1]))
+		if refusal != nil {
+			return refusal, nil
+		}
+		first := len(a.sides[0])
+		return read(a.snap.Ladder, [2][]Contestant{all[:first], all[first:]}), nil
+	}}
+}
+
+// Posted returns the question with the answer to a pressed button as a message of its own.
+func (q Inquiry) Posted() Inquiry {
+	q.posts = true
+	return q
+}
+
+func (q Inquiry) do(ctx context.Context, s *Service, o Origin) error {
+	c := command{name: "answer", class: RateQuestion}
+	if o.Button != "" {
+		c.name, c.class = "press", RatePress // a press always gets an answer, up to a limit of its own
+	}
+	if q.about == nil {
+		c.operation = q.of(o, asked{people: senderOf(o)})
+		return s.handle(ctx, o, c)
+	}
+	return s.handleMessage(ctx, o, c, Needs{}, func(everybody []Person) operation {
+		sides, unclear := q.about(everybody)
+		if unclear != nil {
+			return answer{people: senderOf(o), notice: unclear}
+		}
+		a := asked{people: senderOf(o)}
+		a.sides = a.people.addSides(sides)
+		a.people.complete(o.Shown)
+		if o.Button != "" {
+			a.people.areOfEarlierMessage(senderOf(o))
+		}
+		return q.of(o, a)
+	})
+}
+
+// of returns the operation that asks the question about people.
+func (q Inquiry) of(o Origin, a asked) operation {
+	return question{people: a.people, posts: q.posts, edits: o.Pressed, ask: func(ctx context.Context, snap Snapshot) (Notice, error) {
+		a.origin, a.snap = o, snap
+		return q.read(ctx, a)
+	}}
+}
