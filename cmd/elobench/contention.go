@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/botsim"
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
 
@@ -67,7 +68,7 @@ func (b *bench) contend(ctx context.Context, instances int, w *workload, db data
 	if err == nil {
 		err = db.QueryRow(ctx, `
 			SELECT (SELECT count(*) FROM matches), (SELECT count(*) FROM outbox WHERE kind = $1 AND payload->>'code' = $2)`,
-			ranking.KindRefusal, string(ranking.TooManyAtOnce)).Scan(&recorded, &givenUp)
+			notice.KindOf(ranking.Refusal{}).Name, string(ranking.TooManyAtOnce)).Scan(&recorded, &givenUp)
 	}
 	if err == nil && recorded+givenUp != len(updates) {
 		err = fmt.Errorf("of %d results, %d are recorded and %d given up", len(updates), recorded, givenUp)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"html"
 
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 	"elobot/internal/release"
 )
@@ -14,8 +15,6 @@ func aboutFeature() feature {
 	}
 }
 
-const kindAbout = "about"
-
 // About says which bot this is, which release it runs, and where its source is. What is not known is empty.
 type About struct {
 	Bot     string `json:"bot"` // username
@@ -23,16 +22,14 @@ type About struct {
 	Source  string `json:"source,omitempty"`
 }
 
-// Kind implements ranking.Notice.
-func (About) Kind() string { return kindAbout }
-
-// Purpose implements ranking.Notice.
-func (About) Purpose() ranking.Purpose { return ranking.Answer }
+var _ = notice.Register[About](notice.Kind{Name: "about", Purpose: notice.Answer})
 
 func (r *Router) about(ctx context.Context, req request) error {
 	n := About{Bot: r.self.Username, Release: release.Version, Source: release.Source}
 	return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: n})
 }
+
+var _ = shows(view[About]{text: words.about, line: words.about})
 
 func (w words) about(n About) string {
 	id := "about.plain"

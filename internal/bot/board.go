@@ -60,7 +60,10 @@ func (s *Sender) readBoard(ctx context.Context, m outbox.Message) (stats.Board, 
 // boardMessage renders a board. As long as it is on, it has a mark by which it can be found.
 func (s *Sender) boardMessage(m outbox.Message, b stats.Board) outgoing {
 	w := wordsOf(m)
-	out := outgoing{html: w.board(b), table: w.table(b)}
+	out := outgoing{html: w.board(b)}
+	if w.tables {
+		out.table = w.boardTable(b)
+	}
 	if !b.On {
 		return out
 	}
@@ -141,6 +144,8 @@ func (r *Router) board(ctx context.Context, req request) error {
 	return r.rankings.Do(ctx, req.origin, ranking.ChangeBoard{Change: change, IsAdmin: r.isAdmin(req.origin)})
 }
 
+var _ = shows(view[stats.Board]{text: words.board, table: words.boardTable})
+
 // board shows the ranking, and if it is true no more, when it was.
 func (w words) board(b stats.Board) string {
 	text := w.rankingPage(b.RankingPage)
@@ -164,6 +169,8 @@ func (w words) boardTable(b stats.Board) string {
 	return before + " · " + w.boardAsOf(b) + captionEnd + after
 }
 
+var _ = shows(view[ranking.BoardState]{text: words.boardState, line: words.boardState})
+
 func (w words) boardState(n ranking.BoardState) string {
 	id := "board.none"
 	switch {
@@ -178,5 +185,7 @@ func (w words) boardState(n ranking.BoardState) string {
 	}
 	return w.Text(id, nil)
 }
+
+var _ = shows(view[ranking.BoardNotPinned]{text: words.boardNotPinned, line: words.boardNotPinned})
 
 func (w words) boardNotPinned(ranking.BoardNotPinned) string { return w.Text("board.not_pinned", nil) }

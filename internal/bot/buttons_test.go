@@ -6,7 +6,7 @@ import (
 	"unicode"
 
 	"elobot/internal/catalog"
-	"elobot/internal/ranking"
+	"elobot/internal/notice"
 )
 
 // The sizes of buttons in Telegram for Android on a narrow phone, in density-independent pixels: a screen of 360 without the picture
@@ -35,8 +35,8 @@ func labelWidth(label string) (width int) {
 // TestButtonsFitInTheirRow: on a phone, people can read the labels of all buttons in all languages, also when a choice is marked.
 func TestButtonsFitInTheirRow(t *testing.T) {
 	t.Parallel()
-	for name, notice := range goldenNotices(t) {
-		item := itemOf(t, notice)
+	for name, n := range goldenNotices(t) {
+		item := itemOf(t, n)
 		item.ReplyTo = 7
 		for _, language := range catalog.All() {
 			out, err := render(item, words{Language: language})
@@ -47,7 +47,7 @@ func TestButtonsFitInTheirRow(t *testing.T) {
 				room := (rowWidth-buttonGap*(len(row)-1))/len(row) - buttonPadding
 				for _, b := range row {
 					label := b.text
-					if notice.Kind() == ranking.KindSettings {
+					if notice.KindOf(n).Name == "settings" {
 						label = chosenMark + strings.TrimPrefix(label, chosenMark)
 					}
 					if width := labelWidth(label); width > room {

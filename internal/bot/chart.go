@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"elobot/internal/chart"
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -81,6 +82,8 @@ func parseChart(args string) (n stats.Chart, ok bool) {
 	return n, known && chartData(n) == callbackData(chartCode, args)
 }
 
+var _ = shows(view[stats.Chart]{text: words.chart, buttons: chartButtons})
+
 // chart returns the caption of a chart. It names those who have a number in the picture.
 func (w words) chart(n stats.Chart) string {
 	title := w.Text("chart.title", nil)
@@ -100,6 +103,8 @@ func (w words) chart(n stats.Chart) string {
 	return strings.Join(lines, "\n")
 }
 
+var _ = shows(view[NoPhotos]{text: words.noPhotos, line: words.noPhotos})
+
 func (w words) noPhotos(NoPhotos) string { return w.Text("chart.no_photos", nil) }
 
 // drawnName is a name in a picture, with the mark that distinguishes players of the same name.
@@ -112,7 +117,7 @@ func drawnName(n ranking.Name) string {
 }
 
 // chartButtons returns the buttons that show a chart of another period, or along another axis.
-func chartButtons(n stats.Chart, w words) [][]button {
+func chartButtons(n stats.Chart, _ outbox.Item, w words) [][]button {
 	var rows [2][]button
 	add := func(row int, label string, shown stats.Chart) {
 		if data := chartData(shown); data != "" {

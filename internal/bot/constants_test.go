@@ -76,7 +76,3 @@ func constantsOf(t *testing.T, decl *ast.GenDecl, want func(name, typeName strin
 func ofType(typeName string) func(string, string) bool {
 	return func(_, t string) bool { return t == typeName }
 }
-
-func named(prefix string) func(string, string) bool {
-	return func(name, _ string) bool { return strings.HasPrefix(name, prefix) }
-}

@@ -7,6 +7,7 @@ import (
 	botapi "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/telegram"
@@ -75,7 +76,7 @@ func (s *Sender) editMessage(ctx context.Context, params any) error {
 // answerPress briefly shows the outcome of a button press, and only to the person who pressed it.
 func (s *Sender) answerPress(ctx context.Context, m outbox.Message) error {
 	answer := &botapi.AnswerCallbackQueryParams{CallbackQueryID: m.Row.Button}
-	if m.Row.Kind != ranking.KindAcknowledged {
+	if m.Row.Kind != notice.KindOf(ranking.Acknowledged{}).Name {
 		out, err := render(m.Row, wordsFor(m.Language))
 		if err != nil && !errors.Is(err, errUnknownKind) {
 			return telegram.Rejected(err)

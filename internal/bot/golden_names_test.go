@@ -11,6 +11,7 @@ import (
 
 	"elobot/internal/catalog"
 	"elobot/internal/chart"
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -28,38 +29,38 @@ var scripts = []struct{ script, name string }{
 
 // goldenWithNames are the golden notices that are rendered with the names of scripts: one of each kind that has names in it.
 var goldenWithNames = map[string]string{
-	ranking.KindMatchRecorded:  "match/upset_and_notes",
-	ranking.KindResultsSummary: "results_summary/one",
-	ranking.KindJoined:         "joined/new",
-	ranking.KindMatchUndone:    "undone/win",
-	ranking.KindMatchRestored:  "restored/win",
-	ranking.KindMatchFixed:     "fixed/score",
-	ranking.KindPlayersMerged:  "merged/players",
-	ranking.KindSettings:       "settings/changed",
-	ranking.KindNotRecorded:    "not_recorded/each",
-	ranking.KindUndoPrompt:     "undo/prompt",
-	ranking.KindWhichPrompt:    "which/two",
-	ranking.KindUndoDropped:    "undo/cancelled",
-	ranking.KindReportPrompt:   "report/winner_teams",
-	ranking.KindOpponentPrompt: "wizard/opponent",
-	ranking.KindNamePrompt:     "wizard/name",
-	ranking.KindScorePrompt:    "wizard/score",
-	ranking.KindReportChosen:   "report/chosen",
-	ranking.KindReportDropped:  "report/cancelled",
-	stats.KindRankingPage:      "ranking/newcomers",
-	ranking.KindBoard:          "board/on",
-	stats.KindMyStanding:       "me/everything",
-	stats.KindHeadToHead:       "h2h/met",
-	stats.KindChart:            "chart/numbers",
-	stats.KindRecords:          "records/all_time",
-	stats.KindUnclearPeople:    "people/similar_name",
-	stats.KindMatchPage:        "matches/of_group",
-	stats.KindHistoryPage:      "matches/of_player",
-	stats.KindOdds:             "odds/doubles",
-	stats.KindTeams:            "odds/teams",
-	stats.KindMyStandings:      "me/groups_one",
-	kindWrongForm:              "wrong_form/hostile",
-	kindCommandFailed:          "command_failed/command",
+	"match_recorded":  "match/upset_and_notes",
+	"results_summary": "results_summary/one",
+	"joined":          "joined/new",
+	"match_undone":    "undone/win",
+	"match_restored":  "restored/win",
+	"match_fixed":     "fixed/score",
+	"players_merged":  "merged/players",
+	"settings":        "settings/changed",
+	"not_recorded":    "not_recorded/each",
+	"undo_prompt":     "undo/prompt",
+	"which_prompt":    "which/two",
+	"undo_dropped":    "undo/cancelled",
+	"report_prompt":   "report/winner_teams",
+	"opponent_prompt": "wizard/opponent",
+	"name_prompt":     "wizard/name",
+	"score_prompt":    "wizard/score",
+	"report_chosen":   "report/chosen",
+	"report_dropped":  "report/cancelled",
+	"ranking_page":    "ranking/newcomers",
+	ranking.KindBoard: "board/on",
+	"my_standing":     "me/everything",
+	"head_to_head":    "h2h/met",
+	"chart":           "chart/numbers",
+	"records":         "records/all_time",
+	"unclear_people":  "people/similar_name",
+	"match_page":      "matches/of_group",
+	"history_page":    "matches/of_player",
+	"odds":            "odds/doubles",
+	"teams":           "odds/teams",
+	"my_standings":    "me/groups_one",
+	"wrong_form":      "wrong_form/hostile",
+	"command_failed":  "command_failed/command",
 }
 
 // rename gives all names in a notice, and other words of people, the next name each. It returns how many there were.
@@ -107,10 +108,10 @@ func rename(notice reflect.Value, next func() string) (count int) {
 }
 
 // renamed returns a copy of a notice whose first name is that of a script, and the next ones those of the scripts that follow.
-func renamed(t *testing.T, notice ranking.Notice, script int) (named ranking.Notice, count int) {
+func renamed(t *testing.T, n ranking.Notice, script int) (named ranking.Notice, count int) {
 	t.Helper()
-	content := reflect.New(reflect.TypeOf(notice))
-	if err := json.Unmarshal(itemOf(t, notice).Payload, content.Interface()); err != nil {
+	content := reflect.New(reflect.TypeOf(n))
+	if err := json.Unmarshal(itemOf(t, n).Payload, content.Interface()); err != nil {
 		t.Fatalf("decode notice: %v", err)
 	}
 	count = rename(content.Elem(), func() string {
@@ -125,10 +126,10 @@ func renamed(t *testing.T, notice ranking.Notice, script int) (named ranking.Not
 func TestGoldenNames(t *testing.T) {
 	t.Parallel()
 	notices := goldenNotices(t)
-	for name, notice := range notices {
-		_, count := renamed(t, notice, 0)
-		if _, ok := goldenWithNames[notice.Kind()]; count > 0 && !ok {
-			t.Errorf("%s has names, and no notice of its kind, %s, is shown with those of several scripts", name, notice.Kind())
+	for name, n := range notices {
+		_, count := renamed(t, n, 0)
+		if _, ok := goldenWithNames[notice.KindOf(n).Name]; count > 0 && !ok {
+			t.Errorf("%s has names, and no notice of its kind, %s, is shown with those of several scripts", name, notice.KindOf(n).Name)
 		}
 	}
 	for _, language := range catalog.All() {
@@ -141,21 +142,21 @@ func TestGoldenNames(t *testing.T) {
 			for kind, name := range goldenWithNames {
 				var got strings.Builder
 				for i, s := range scripts {
-					notice, count := renamed(t, notices[name], i)
-					if count == 0 || notice.Kind() != kind {
-						t.Fatalf("%s, of kind %s, has %d names", name, notice.Kind(), count)
+					n, count := renamed(t, notices[name], i)
+					if count == 0 || notice.KindOf(n).Name != kind {
+						t.Fatalf("%s, of kind %s, has %d names", name, notice.KindOf(n).Name, count)
 					}
-					out, err := render(itemOf(t, notice), words{Language: language, tables: true})
+					out, err := render(itemOf(t, n), words{Language: language, tables: true})
 					if err != nil {
 						t.Fatal(err)
 					}
-					fmt.Fprintf(&got, "%s: %s\n\n", s.script, out.shown(notice))
-					sent := messageOf(t, group.ID(), notice)
+					fmt.Fprintf(&got, "%s: %s\n\n", s.script, out.shown(n))
+					sent := messageOf(t, group.ID(), n)
 					sent.Language = language.Tag()
 					for _, sent.Tables = range []bool{false, true} {
 						m := deliver(testContext(t), t, sim, sender, group, sent)
 						shown := fmt.Sprint(m.Text, m.Buttons)
-						if kind == stats.KindChart && !chart.Labels([]string{s.name})[0].Numbered {
+						if kind == "chart" && !chart.Labels([]string{s.name})[0].Numbered {
 							continue // the picture shows it
 						}
 						if first := string([]rune(s.name)[:min(4, len([]rune(s.name)))]); !strings.Contains(shown, first) {

@@ -207,6 +207,8 @@ func (m *message) migration() (from, to ranking.ExternalChatID, ok bool) {
 	}
 }
 
+var _ = shows(view[ranking.GroupDetached]{text: words.groupDetached, line: words.groupDetached})
+
 // groupDetached says that one of two rankings of the group goes on.
 func (w words) groupDetached(n ranking.GroupDetached) string {
 	return w.Text("merged.groups", args{"Kept": n.Kept, "Detached": n.Detached})

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -39,12 +40,14 @@ func (r *Router) headToHead(ctx context.Context, req request) error {
 }
 
 // headToHeadButtons returns the button that leads back to the page of a player, if the comparison came from there.
-func headToHeadButtons(n stats.HeadToHead, w words) [][]button {
+func headToHeadButtons(n stats.HeadToHead, _ outbox.Item, w words) [][]button {
 	if n.Back == 0 {
 		return nil
 	}
 	return [][]button{{{text: w.Text("button.back", nil), data: playerData(playerCode, n.Back)}}}
 }
+
+var _ = shows(view[stats.HeadToHead]{text: words.headToHead, table: words.headToHeadTable, buttons: headToHeadButtons})
 
 // headToHead shows how two players did against each other.
 func (w words) headToHead(n stats.HeadToHead) string {

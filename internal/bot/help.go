@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"elobot/internal/command"
+	"elobot/internal/notice"
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
 
@@ -26,6 +28,18 @@ func startFeature() feature {
 		commands: []Command{{Name: "start", Where: Everywhere, Handle: (*Router).start, Menu: InPrivate}},
 	}
 }
+
+// Help explains one command, or lists those of a topic. Without either, it lists what everybody needs in a group, and everything in a
+// private chat.
+type Help struct {
+	Topic   string    `json:"topic,omitempty"` // the name of the command
+	List    helpTopic `json:"list,omitempty"`
+	Private bool      `json:"private,omitempty"`
+}
+
+var _ = notice.Register[Help](notice.Kind{Name: "help", Purpose: notice.Answer, Alone: true})
+
+var _ = shows(view[Help]{text: words.help, buttons: helpButtons})
 
 // helpTopic is a group of commands that /help lists on a page of its own.
 type helpTopic string
@@ -91,9 +105,15 @@ const (
 	commandsPerRow = 3
 )
 
-// helpButtons returns the buttons below a page of the help in a group: on the first page those of the topics, on the page of a topic
+// helpButtons returns the buttons below the help. In a group these are on the first page those of the topics, on the page of a topic
 // those of its commands, and the way back.
-func helpButtons(n Help, w words) [][]button {
+func helpButtons(n Help, _ outbox.Item, w words) [][]button {
+	if n.Private {
+		if n.Topic == "" {
+			return inviteButton(w)
+		}
+		return nil
+	}
 	show := func(label string, page Help) button {
 		return button{text: label, data: callbackData(helpCode, page.page())}
 	}
@@ -126,6 +146,25 @@ func (r *Router) start(ctx context.Context, req request) error {
 		return r.rankings.Do(ctx, req.origin, ranking.Greet{Greeting: Greeting{}})
 	}
 	return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: Greeting{Private: true}})
+}
+
+// Greeting introduces the bot.
+type Greeting struct {
+	Private bool `json:"private,omitempty"`
+}
+
+var _ = notice.Register[Greeting](notice.Kind{Name: "greeting", Purpose: notice.Outcome, Alone: true})
+
+// Fleeting is false in a group, where the greeting is the outcome of adding the bot, so it is sent even if it is late.
+func (g Greeting) Fleeting() bool { return g.Private }
+
+var _ = shows(view[Greeting]{text: words.greeting, buttons: greetingButtons})
+
+func greetingButtons(n Greeting, _ outbox.Item, w words) [][]button {
+	if !n.Private {
+		return nil
+	}
+	return inviteButton(w)
 }
 
 func (w words) greeting(n Greeting) string {

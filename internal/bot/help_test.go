@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"elobot/internal/catalog"
+	"elobot/internal/outbox"
 )
 
 // TestHelpPages: the buttons below the help in a group lead from the first page to each topic, from there to each of its commands
@@ -14,7 +15,7 @@ func TestHelpPages(t *testing.T) {
 	w := wordsFor("en")
 	follow := func(from Help, label string) (page Help) {
 		t.Helper()
-		for _, row := range helpButtons(from, w) {
+		for _, row := range helpButtons(from, outbox.Item{}, w) {
 			for _, b := range row {
 				if b.text != label {
 					continue

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"elobot/internal/command"
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -56,7 +57,7 @@ func (r *Router) history(ctx context.Context, req request) error {
 }
 
 // matchButtons returns the buttons that show the pages before and after one.
-func matchButtons(n stats.MatchPage) [][]button {
+func matchButtons(n stats.MatchPage, _ outbox.Item, _ words) [][]button {
 	var before, after string
 	if n.Newer {
 		before = matchTurnData(stats.Paging{Key: int64(n.Rows[0].Number), Newer: true})
@@ -68,7 +69,7 @@ func matchButtons(n stats.MatchPage) [][]button {
 }
 
 // historyButtons returns the buttons that show the pages before and after one, and how the player is doing.
-func historyButtons(n stats.HistoryPage, w words) [][]button {
+func historyButtons(n stats.HistoryPage, _ outbox.Item, w words) [][]button {
 	if len(n.Rows) == 0 {
 		return nil
 	}
@@ -148,6 +149,8 @@ func parseHistoryTurn(args string) (t historyTurn, ok bool) {
 	return t, ok
 }
 
+var _ = shows(view[stats.MatchPage]{text: words.matchPage, table: words.matchTable, buttons: matchButtons})
+
 func (w words) matchPage(n stats.MatchPage) string {
 	if len(n.Rows) == 0 {
 		return w.Text("ranking.empty", nil)
@@ -161,6 +164,8 @@ func (w words) matchesTitle(n stats.MatchPage) string {
 	}
 	return w.Text("matches.title_of", args{"Title": showText(n.Title)})
 }
+
+var _ = shows(view[stats.HistoryPage]{text: words.historyPage, table: words.historyTable, buttons: historyButtons})
 
 func (w words) historyPage(n stats.HistoryPage) string {
 	switch {

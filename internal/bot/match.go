@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
 
@@ -21,6 +22,20 @@ const (
 	// maxNumbers is how many match numbers are listed.
 	maxNumbers = 10
 )
+
+var _ = shows(view[ranking.MatchRecorded]{text: words.matchRecorded, line: words.matchLine, buttons: cardButtons})
+
+// cardButtons returns the button below the card of a match.
+func cardButtons(n ranking.MatchRecorded, _ outbox.Item, w words) [][]button {
+	switch {
+	case n.Number == 0:
+	case !n.Undone:
+		return [][]button{{{text: w.undo(), data: buttonOf(n).data(undoCode)}}}
+	case n.UndoneBy != nil: // what a merge undid cannot come back
+		return [][]button{{{text: w.restore(), data: buttonOf(n).data(restoreCode)}}}
+	}
+	return nil
+}
 
 func (w words) matchRecorded(n ranking.MatchRecorded) string {
 	match := w.Text("note.match", args{"Number": n.Number})

@@ -135,6 +135,8 @@ func (w words) more(count int) string { return w.Plural("several.more", count, n
 // unanswered says that so many questions got no answer.
 func (w words) unanswered(count int) string { return w.Plural("several.unanswered", count, nil) }
 
+var _ = shows(view[ranking.ResultsSummary]{text: words.resultsSummary})
+
 // resultsSummary lists as many results as fit, and counts the others.
 func (w words) resultsSummary(n ranking.ResultsSummary) string {
 	s := several{tail: w.roomForTail() + len("\n") + utf16Length(plain(w.unanswered(largest))), unanswered: n.Answers}

@@ -6,6 +6,8 @@ import (
 	"elobot/internal/ranking"
 )
 
+var _ = shows(view[ranking.PlayersMerged]{text: words.playersMerged, line: words.playersMergedLine})
+
 func (w words) playersMerged(n ranking.PlayersMerged) string {
 	return strings.TrimSuffix(strings.Join(append(w.mergedPlayers(n), w.movements(n.Moved)), "\n"), "\n")
 }

@@ -12,6 +12,7 @@ import (
 
 	"elobot/internal/catalog"
 	"elobot/internal/command"
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -142,7 +143,7 @@ func TestMergeGolden(t *testing.T) {
 func TestAddresseesAreNamedOnce(t *testing.T) {
 	t.Parallel()
 	for name, n := range goldenNotices(t) {
-		if !answers(n) || strings.Contains(name, "hostile") {
+		if !mustRender(t, n).answers || strings.Contains(name, "hostile") {
 			continue
 		}
 		item := itemOf(t, n)
@@ -176,7 +177,7 @@ func TestLines(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if ranking.IsAlone(n) != (out.line == "") {
+			if notice.KindOf(n).Alone != (out.line == "") {
 				t.Errorf("%s in %s has the line %q", name, w.Tag(), out.line)
 			}
 			if strings.Contains(out.line, "\n") {
@@ -186,7 +187,7 @@ func TestLines(t *testing.T) {
 				t.Errorf("the line of %s in %s has %d units", name, w.Tag(), units)
 			}
 			// what a button copies is in the line too, and /undo is what a card's button does
-			needs := func(b button) bool { return b.copy == "" && n.Kind() != ranking.KindMatchRecorded }
+			needs := func(b button) bool { return b.copy == "" && notice.KindOf(n).Name != "match_recorded" }
 			if out.line != "" && slices.ContainsFunc(slices.Concat(out.buttons...), needs) {
 				t.Errorf("%s has a button that a line cannot have", name)
 			}
@@ -262,7 +263,7 @@ func TestNamesStayTextInLines(t *testing.T) {
 	check := func(f fatalizer, raw string) {
 		f.Helper()
 		notices := slices.DeleteFunc(withName(raw), func(n ranking.Notice) bool {
-			return ranking.IsAlone(n)
+			return notice.KindOf(n).Alone
 		})
 		m := messageOf(t, group.ID(), notices...)
 		for i := range m.Items {

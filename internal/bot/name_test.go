@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"elobot/internal/command"
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -385,13 +386,13 @@ func TestNamesAreFilledIn(t *testing.T) {
 		return ranking.Side{Score: int(n), Players: []ranking.RatingChange{{Name: id(n)}}}
 	}
 	two := id(2)
-	for _, notice := range []ranking.Notice{
+	for _, n := range []ranking.Notice{
 		ranking.MatchRecorded{Sides: [2]ranking.Side{side(1), side(3)}, ReportedBy: &ranking.Reporter{Name: &two}},
 		ranking.MatchUndone{Sides: [2]ranking.Side{side(1), side(3)}, By: ranking.Reporter{Name: &two}},
 		ranking.NotRecorded{Items: []ranking.RejectedResult{{NamedResult: ranking.NamedResult{Sides: [2][]ranking.Name{{id(1)}, {two, id(3)}}}}}},
 		stats.RankingPage{Rows: []stats.Row{{Name: id(1)}, {Name: two}}, Own: &stats.Row{Name: id(3)}, Total: 9},
 	} {
-		item := itemOf(t, notice)
+		item := itemOf(t, n)
 		item.Names = map[int64]outbox.Name{1: {Name: "Alice"}, 2: {Name: "Bob", Mark: "bobby"}, 3: {Name: "<Carol>"}}
 		out, err := render(item, wordsFor(""))
 		if err != nil {
@@ -399,7 +400,7 @@ func TestNamesAreFilledIn(t *testing.T) {
 		}
 		for _, want := range []string{showText("Alice"), showText("Bob") + " (" + showText("bobby") + ")", showText("<Carol>")} {
 			if !strings.Contains(out.html, want) {
-				t.Errorf("%s lacks %q: %q", notice.Kind(), want, out.html)
+				t.Errorf("%s lacks %q: %q", notice.KindOf(n).Name, want, out.html)
 			}
 		}
 	}

@@ -4,14 +4,13 @@ import (
 	"testing"
 
 	"elobot/internal/outbox"
-	"elobot/internal/ranking"
 )
 
 // TestUnknownKinds: what this release cannot render is set aside without a request. A merged message ends before it; one that
 // may have arrived is set aside as a whole.
 func TestUnknownKinds(t *testing.T) {
 	t.Parallel()
-	joined := outbox.Item{ID: 1, Kind: ranking.KindJoined, Payload: []byte(`{"name": {"name": "Alice"}}`)}
+	joined := outbox.Item{ID: 1, Kind: "joined", Payload: []byte(`{"name": {"name": "Alice"}}`)}
 	unknown := outbox.Item{ID: 2, Kind: "of_tomorrow", Payload: []byte(`{}`)}
 	again := joined
 	again.PreviousUnknown = true

@@ -6,57 +6,9 @@ import (
 	"strings"
 
 	"elobot/internal/command"
-	"elobot/internal/ranking"
+	"elobot/internal/notice"
+	"elobot/internal/outbox"
 )
-
-// The kinds of notices about commands as such. Like those of the ranking package they are stored as JSON, so fields may be
-// added but not removed or renamed.
-const (
-	kindGreeting       = "greeting"
-	kindHelp           = "help"
-	kindWrongForm      = "wrong_form"
-	kindGroupOnly      = "group_only"
-	kindUnknownCommand = "unknown_command"
-	kindCommandFailed  = "command_failed"
-	kindNoPhotos       = "no_photos"
-)
-
-// Greeting introduces the bot.
-type Greeting struct {
-	Private bool `json:"private,omitempty"`
-}
-
-// Kind implements ranking.Notice.
-func (Greeting) Kind() string { return kindGreeting }
-
-// Purpose implements ranking.Notice. The greeting of a group is the outcome of adding the bot, so it is sent even
-// if it is late.
-func (g Greeting) Purpose() ranking.Purpose {
-	if g.Private {
-		return ranking.Answer
-	}
-	return ranking.Outcome
-}
-
-// Alone makes ranking.IsAlone true.
-func (Greeting) Alone() bool { return true }
-
-// Help explains one command, or lists those of a topic. Without either, it lists what everybody needs in a group, and everything in a
-// private chat.
-type Help struct {
-	Topic   string    `json:"topic,omitempty"` // the name of the command
-	List    helpTopic `json:"list,omitempty"`
-	Private bool      `json:"private,omitempty"`
-}
-
-// Kind implements ranking.Notice.
-func (Help) Kind() string { return kindHelp }
-
-// Purpose implements ranking.Notice.
-func (Help) Purpose() ranking.Purpose { return ranking.Answer }
-
-// Alone makes ranking.IsAlone true.
-func (Help) Alone() bool { return true }
 
 // WrongForm says what is wrong with the form of a command.
 type WrongForm struct {
@@ -68,11 +20,7 @@ type WrongForm struct {
 	Corrected string `json:"corrected,omitempty"`
 }
 
-// Kind implements ranking.Notice.
-func (WrongForm) Kind() string { return kindWrongForm }
-
-// Purpose implements ranking.Notice.
-func (WrongForm) Purpose() ranking.Purpose { return ranking.Outcome }
+var _ = notice.Register[WrongForm](notice.Kind{Name: "wrong_form", Purpose: notice.Outcome})
 
 // wrongForm returns the notice for an error of the command package.
 func wrongForm(c command.Command, err error) (WrongForm, bool) {
@@ -89,53 +37,32 @@ type GroupOnly struct {
 	Command string `json:"command"`
 }
 
-// Kind implements ranking.Notice.
-func (GroupOnly) Kind() string { return kindGroupOnly }
-
-// Purpose implements ranking.Notice.
-func (GroupOnly) Purpose() ranking.Purpose { return ranking.Answer }
-
-// Alone makes ranking.IsAlone true.
-func (GroupOnly) Alone() bool { return true }
-
-// Refuses marks a refusal.
-func (GroupOnly) Refuses() bool { return true }
+var _ = notice.Register[GroupOnly](notice.Kind{Name: "group_only", Purpose: notice.Answer, Alone: true, Refuses: true})
 
 // UnknownCommand says that there is no such command.
 type UnknownCommand struct {
 	Meant string `json:"meant,omitempty"` // what was probably meant, without the slash: a command, possibly with its arguments
 }
 
-// Kind implements ranking.Notice.
-func (UnknownCommand) Kind() string { return kindUnknownCommand }
-
-// Purpose implements ranking.Notice.
-func (UnknownCommand) Purpose() ranking.Purpose { return ranking.Answer }
-
-// Refuses marks a refusal.
-func (UnknownCommand) Refuses() bool { return true }
+var _ = notice.Register[UnknownCommand](notice.Kind{Name: "unknown_command", Purpose: notice.Answer, Refuses: true})
 
 // CommandFailed says that a command could not be handled because of a fault of the bot.
 type CommandFailed struct {
 	Command string `json:"command,omitempty"` // as written, possibly shortened; empty for a button press
 }
 
-// Kind implements ranking.Notice.
-func (CommandFailed) Kind() string { return kindCommandFailed }
-
-// Purpose implements ranking.Notice.
-func (CommandFailed) Purpose() ranking.Purpose { return ranking.Outcome }
+var _ = notice.Register[CommandFailed](notice.Kind{Name: "command_failed", Purpose: notice.Outcome})
 
 // NoPhotos says instead of a picture that the bot may not send photos to the chat. It is never stored: only the attempt shows it.
 type NoPhotos struct{}
 
-// Kind implements ranking.Notice.
-func (NoPhotos) Kind() string { return kindNoPhotos }
+var _ = notice.Register[NoPhotos](notice.Kind{Name: "no_photos", Purpose: notice.Answer})
 
-// Purpose implements ranking.Notice.
-func (NoPhotos) Purpose() ranking.Purpose { return ranking.Answer }
+var _ = shows(view[WrongForm]{text: words.wrongForm, line: words.wrongForm, buttons: wrongFormButtons, personal: true})
 
-var _ = []ranking.Notice{NoPhotos{}, Greeting{}, Help{}, WrongForm{}, GroupOnly{}, UnknownCommand{}, CommandFailed{}}
+func wrongFormButtons(n WrongForm, _ outbox.Item, w words) [][]button {
+	return copyButton(n.Corrected, w)
+}
 
 // wrongForm says what is wrong with the form of a command, and shows the right one.
 func (w words) wrongForm(n WrongForm) string {
@@ -192,11 +119,22 @@ func lineupForm(n WrongForm) string {
 	return "form." + string(command.ReasonPlayers)
 }
 
+var _ = shows(view[CommandFailed]{text: words.commandFailed, line: words.commandFailed, personal: true})
+
 func (w words) commandFailed(n CommandFailed) string {
 	if n.Command == "" {
 		return w.Text("failed.press", nil)
 	}
 	return w.Text("failed.command", args{"Command": html.EscapeString(cleanName(n.Command))})
+}
+
+var _ = shows(view[UnknownCommand]{text: words.unknownCommand, line: words.unknownCommand, buttons: unknownCommandButtons, personal: true})
+
+func unknownCommandButtons(n UnknownCommand, _ outbox.Item, w words) [][]button {
+	if !strings.Contains(n.Meant, " ") { // the name of a command alone is typed quickly
+		return nil
+	}
+	return copyButton("/"+n.Meant, w)
 }
 
 func (w words) unknownCommand(n UnknownCommand) string {
@@ -205,6 +143,10 @@ func (w words) unknownCommand(n UnknownCommand) string {
 	}
 	return w.Text("command.meant", args{"Command": html.EscapeString(cleanName(n.Meant))})
 }
+
+var _ = shows(view[GroupOnly]{text: words.groupOnly, buttons: groupOnlyButtons})
+
+func groupOnlyButtons(_ GroupOnly, _ outbox.Item, w words) [][]button { return inviteButton(w) }
 
 func (w words) groupOnly(n GroupOnly) string {
 	return w.Text("command.group_only", args{"Command": n.Command})

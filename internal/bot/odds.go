@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"elobot/internal/command"
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -64,7 +65,7 @@ func (req request) players(everybody []ranking.Person) (sides [2][]ranking.Perso
 
 // teamButtons returns the buttons below teams: those for other teams, and the one to report the result. There is no room for the
 // players in their data; they are those of the /teams that the message replies to, in the same order.
-func teamButtons(n stats.Teams, w words) [][]button {
+func teamButtons(n stats.Teams, _ outbox.Item, w words) [][]button {
 	var turn []button
 	if n.Number > 1 {
 		turn = append(turn, button{text: "‹", data: callbackData(teamsCode, strconv.Itoa(n.Number-1))})
@@ -129,6 +130,8 @@ func (r *Router) teamsBelow(p press) (req request, ok bool) {
 	req.origin.Mentioned = append(req.origin.Mentioned, person(to.From.mentioned())) // by "me"
 	return req, true
 }
+
+var _ = shows(view[stats.Odds]{text: words.odds})
 
 // odds says what to expect of each side, and how the ratings would change.
 func (w words) odds(n stats.Odds) string {
@@ -205,6 +208,8 @@ func (w words) changes(p stats.OddsPlayer, draws bool) string {
 	with["Draw"] = signed(p.Draw)
 	return w.Text("odds.changes_draw", with)
 }
+
+var _ = shows(view[stats.Teams]{text: words.teams, buttons: teamButtons})
 
 func (w words) teams(n stats.Teams) string {
 	title := w.Text("odds.best_teams", nil)

@@ -44,6 +44,8 @@ func (req request) meant(most int, otherwise *ranking.Person) ranking.Meant {
 	}
 }
 
+var _ = shows(view[stats.UnclearPeople]{text: words.unclearPeople, line: words.unclearPeople, personal: true})
+
 // unclearPeople says why it is not clear whom a question is about.
 func (w words) unclearPeople(n stats.UnclearPeople) string {
 	names := make([]string, len(n.Near))

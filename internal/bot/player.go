@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -49,7 +50,7 @@ func parsePlayer(args string) (player ranking.PlayerID, ok bool) {
 }
 
 // playerButtons returns the buttons below a player's page, none for somebody who has not played.
-func playerButtons(n stats.MyStanding, w words) [][]button {
+func playerButtons(n stats.MyStanding, _ outbox.Item, w words) [][]button {
 	if n.Played() == 0 || n.Name.Player == 0 {
 		return nil
 	}
@@ -60,6 +61,15 @@ func playerButtons(n stats.MyStanding, w words) [][]button {
 		},
 		{{text: w.Text("button.chart", nil), data: playerData(postChartCode, n.Name.Player)}},
 	}
+}
+
+var _ = shows(view[stats.MyStandings]{text: words.myStandings, buttons: myStandingsButtons})
+
+func myStandingsButtons(n stats.MyStandings, _ outbox.Item, w words) [][]button {
+	if len(n.Groups) > 0 {
+		return nil
+	}
+	return inviteButton(w)
 }
 
 func (w words) myStandings(n stats.MyStandings) string {
@@ -94,6 +104,8 @@ func (w words) groupStanding(g stats.GroupStanding) string {
 		"Title": title, "Place": place, "Rating": g.Elo, "Results": wonLost(g.Won, g.Drawn, g.Lost, g.NoDraws),
 	})
 }
+
+var _ = shows(view[stats.MyStanding]{text: words.player, table: words.playerTable, buttons: playerButtons})
 
 // player shows the standing and the history of a player.
 func (w words) player(n stats.MyStanding) string {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
 
@@ -59,11 +60,11 @@ const (
 
 // reportPromptButtons returns the buttons below the question what a report means: a person or a result in each row, or the numbers of
 // the readings that the question lists.
-func reportPromptButtons(n ranking.ReportPrompt, item int64, w words) [][]button {
-	if item == 0 {
+func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]button {
+	if item.ID == 0 {
 		return nil
 	}
-	ref := ranking.PromptRef{ID: ranking.PromptID(item), Tag: n.Tag}
+	ref := ranking.PromptRef{ID: ranking.PromptID(item.ID), Tag: n.Tag}
 	var rows [][]button
 	numbers := make([]button, 0, len(n.Options)+1)
 	results := w.resultLabels(n)
@@ -105,6 +106,8 @@ func (r *Router) pressPrompt(ctx context.Context, p press) error {
 		Prompt: ref, Option: option, Message: p.query.Message.ID, IsAdmin: r.isAdmin(p.origin),
 	})
 }
+
+var _ = shows(view[ranking.ReportPrompt]{text: words.reportPrompt, buttons: reportPromptButtons})
 
 // reportPrompt asks which reading of a report is meant. Readings that differ by a person, or are short, are told apart by the buttons;
 // others are listed.
@@ -195,9 +198,13 @@ func joinUpTo(room int, all []string, separator string) string {
 	return strings.Join(all, separator)
 }
 
+var _ = shows(view[ranking.ReportChosen]{text: words.reportChosen})
+
 func (w words) reportChosen(n ranking.ReportChosen) string {
 	return "✓ " + w.namedResults(n.Results, "\n✓ ", maxListed)
 }
+
+var _ = shows(view[ranking.ReportDropped]{text: words.reportDropped, line: words.reportDropped})
 
 func (w words) reportDropped(n ranking.ReportDropped) string {
 	if n.By == nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"elobot/internal/command"
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -52,7 +53,7 @@ type rankingTurn struct {
 
 // turnButtons returns the buttons that show the pages before and after this one. A notice without the number of its page is
 // of a release that had no such buttons.
-func turnButtons(n stats.RankingPage) [][]button {
+func turnButtons(n stats.RankingPage, _ outbox.Item, _ words) [][]button {
 	var before, after string
 	first, last := n.Bounds()
 	if n.Page > 1 {
@@ -93,6 +94,8 @@ const mine = "▸ "
 
 // moves is the head of the column with changes of places.
 const moves = "▲▼"
+
+var _ = shows(view[stats.RankingPage]{text: words.rankingPage, table: words.rankingTable, buttons: turnButtons})
 
 func (w words) rankingPage(n stats.RankingPage) string {
 	if len(n.Rows) == 0 && n.Hidden == 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"elobot/internal/outbox"
 	"elobot/internal/stats"
 )
 
@@ -37,12 +38,14 @@ func parsePeriod(args string) (q stats.RecordsQuery, ok bool) {
 }
 
 // recordsButtons returns the buttons that choose the period of records.
-func recordsButtons(n stats.Records, w words) [][]button {
+func recordsButtons(n stats.Records, _ outbox.Item, w words) [][]button {
 	return [][]button{{
 		{text: choice(w.Text("button.this_month", nil), !n.Month.IsZero()), data: callbackData(recordsCode, periodMonth)},
 		{text: choice(w.Text("button.all_time", nil), n.Month.IsZero()), data: callbackData(recordsCode, periodAllTime)},
 	}}
 }
+
+var _ = shows(view[stats.Records]{text: words.records, table: words.recordsTable, buttons: recordsButtons})
 
 // records shows the records of a group.
 func (w words) records(n stats.Records) string {

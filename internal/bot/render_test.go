@@ -12,9 +12,9 @@ import (
 	"elobot/internal/botsim"
 	"elobot/internal/catalog"
 	"elobot/internal/command"
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
-	"elobot/internal/stats"
 )
 
 func itemOf(t testing.TB, n ranking.Notice) outbox.Item {
@@ -23,7 +23,11 @@ func itemOf(t testing.TB, n ranking.Notice) outbox.Item {
 	if err != nil {
 		t.Fatalf("encode notice: %v", err)
 	}
-	return outbox.Item{ID: 1, Kind: n.Kind(), Payload: payload, Attempts: 1}
+	kind := "joined"
+	if _, unreadable := n.(broken); !unreadable {
+		kind = notice.KindOf(n).Name
+	}
+	return outbox.Item{ID: 1, Kind: kind, Payload: payload, Attempts: 1}
 }
 
 // messageOf returns a message for a chat with one or several notices.
@@ -139,7 +143,7 @@ func TestUnknownKindIsAnError(t *testing.T) {
 
 func TestBrokenPayloadIsAnError(t *testing.T) {
 	t.Parallel()
-	for _, kind := range noticeKinds(t) {
+	for _, kind := range noticeKinds() {
 		for _, payload := range []string{``, `{`, `[]`, `"text"`, `12`, `{} {}`} {
 			out, err := render(outbox.Item{Kind: kind, Payload: []byte(payload)}, wordsFor(""))
 			if err == nil {
@@ -148,15 +152,15 @@ func TestBrokenPayloadIsAnError(t *testing.T) {
 		}
 	}
 	for kind, payload := range map[string]string{
-		ranking.KindMatchRecorded: `{"number":"one"}`,
-		ranking.KindMatchUndone:   `{"sides":"two"}`,
-		ranking.KindMatchRestored: `{"by":"two"}`,
-		ranking.KindMatchFixed:    `{"was":7}`,
-		ranking.KindPlayersMerged: `{"undone":["4"]}`,
-		stats.KindRankingPage:     `{"rows":{}}`,
-		ranking.KindJoined:        `{"name":"alice"}`,
-		ranking.KindRefusal:       `{"code":1}`,
-		kindWrongForm:             `{"reason":[]}`,
+		"match_recorded": `{"number":"one"}`,
+		"match_undone":   `{"sides":"two"}`,
+		"match_restored": `{"by":"two"}`,
+		"match_fixed":    `{"was":7}`,
+		"players_merged": `{"undone":["4"]}`,
+		"ranking_page":   `{"rows":{}}`,
+		"joined":         `{"name":"alice"}`,
+		"refusal":        `{"code":1}`,
+		"wrong_form":     `{"reason":[]}`,
 	} {
 		out, err := render(outbox.Item{Kind: kind, Payload: []byte(payload)}, wordsFor(""))
 		if err == nil {
@@ -175,12 +179,12 @@ func TestWhatCannotBeRenderedIsRejectedWithoutARequest(t *testing.T) {
 		item    outbox.Item
 		covered int
 	}{
-		{outbox.Send, outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{`)}, 1},
-		{outbox.Edit, outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{`)}, 0},
-		{outbox.Ensure, outbox.Item{Kind: stats.KindRankingPage, Payload: []byte(`{`)}, 0},
-		{outbox.CallbackAnswer, outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{`), Button: "5"}, 0},
-		{"of tomorrow", outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{}`)}, 0},
-		{"", outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{}`)}, 0},
+		{outbox.Send, outbox.Item{Kind: "joined", Payload: []byte(`{`)}, 1},
+		{outbox.Edit, outbox.Item{Kind: "joined", Payload: []byte(`{`)}, 0},
+		{outbox.Ensure, outbox.Item{Kind: "ranking_page", Payload: []byte(`{`)}, 0},
+		{outbox.CallbackAnswer, outbox.Item{Kind: "joined", Payload: []byte(`{`), Button: "5"}, 0},
+		{"of tomorrow", outbox.Item{Kind: "joined", Payload: []byte(`{}`)}, 0},
+		{"", outbox.Item{Kind: "joined", Payload: []byte(`{}`)}, 0},
 	} {
 		m := outbox.Message{ExternalChat: group.ID(), Action: c.action, Items: []outbox.Item{c.item}, Row: c.item, Target: 5}
 		receipt, err := s.Send(testContext(t), m, atOnce)
@@ -196,11 +200,23 @@ func TestWhatCannotBeRenderedIsRejectedWithoutARequest(t *testing.T) {
 	}
 }
 
+// TestEveryKindHasAView: each kind of notice can be rendered, and only kinds of notices can.
+func TestEveryKindHasAView(t *testing.T) {
+	t.Parallel()
+	kinds := noticeKinds()
+	for _, kind := range kinds {
+		if views[notice.Type(kind)] == nil {
+			t.Errorf("%q has no view", kind)
+		}
+	}
+	if len(views) != len(kinds) {
+		t.Errorf("%d kinds have %d views", len(kinds), len(views))
+	}
+}
+
 // noticeKinds returns all kinds of notices.
-func noticeKinds(t *testing.T) []string {
-	t.Helper()
-	kinds := slices.Concat(constants(t, "../ranking", named("Kind")), constants(t, ".", named("kind")))
-	return slices.DeleteFunc(kinds, func(k string) bool { return k == ranking.KindAcknowledged }) // it has no words
+func noticeKinds() []string {
+	return slices.DeleteFunc(notice.Names(), func(k string) bool { return k == "acknowledged" }) // it has no words
 }
 
 func TestEveryReasonHasItsOwnWords(t *testing.T) {

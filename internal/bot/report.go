@@ -124,6 +124,8 @@ func scores(all []command.Score) []ranking.Score {
 // notListedUnits is the room for what a message about results that were not recorded says around their list.
 const notListedUnits = 512
 
+var _ = shows(view[ranking.NotRecorded]{text: words.notRecorded})
+
 // notRecorded lists as many rejected results as fit into a message, and counts the others.
 func (w words) notRecorded(n ranking.NotRecorded) string {
 	lines := []string{w.Plural("not_recorded.title", n.Limit, nil)}

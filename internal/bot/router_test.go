@@ -15,6 +15,7 @@ import (
 
 	"elobot/internal/botsim"
 	"elobot/internal/intake"
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 	"elobot/internal/telegram"
@@ -78,7 +79,7 @@ func (c call) String() string {
 		if err != nil {
 			return err.Error()
 		}
-		return c.method + " " + c.notice.Kind() + " " + string(payload)
+		return c.method + " " + notice.KindOf(c.notice).Name + " " + string(payload)
 	default:
 		return c.method
 	}

@@ -32,7 +32,7 @@ func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receip
 	if err != nil {
 		return outbox.Receipt{}, err
 	}
-	out := outgoing{html: w.chart(p.notice), replyTo: m.Items[0].ReplyTo, buttons: chartButtons(p.notice, w)}
+	out := outgoing{html: w.chart(p.notice), replyTo: m.Items[0].ReplyTo, buttons: chartButtons(p.notice, m.Items[0], w)}
 	receipt, err := s.postPicture(ctx, m, out, p)
 	if isWrongFile(err) { // Telegram has lost it
 		s.pictures.setFile(p.content, "")

@@ -12,6 +12,7 @@ import (
 	botapi "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -63,7 +64,7 @@ func (s *Sender) Send(ctx context.Context, m outbox.Message, begin outbox.Begin)
 		err = errNoItems
 	case m.Action != outbox.CallbackAnswer && needsNewerRelease(m):
 		receipt, err = setAside(m)
-	case m.Row.Kind == stats.KindChart && (m.Action == outbox.Send || m.Action == outbox.Page):
+	case m.Row.Kind == notice.KindOf(stats.Chart{}).Name && (m.Action == outbox.Send || m.Action == outbox.Page):
 		receipt, err = s.sendChart(ctx, m)
 	case m.Action == outbox.Send:
 		receipt, err = s.send(ctx, m)

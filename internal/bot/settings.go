@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"elobot/internal/catalog"
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
 
@@ -64,8 +65,10 @@ func valueOf(s ranking.Setting, g ranking.GroupSettings) string {
 	return s.Value(g)
 }
 
+var _ = shows(view[ranking.SettingsPage]{text: words.settingsPage, buttons: settingButtons})
+
 // settingButtons returns the buttons below the settings. The current values are marked.
-func settingButtons(n ranking.SettingsPage, w words) (rows [][]button) {
+func settingButtons(n ranking.SettingsPage, _ outbox.Item, w words) (rows [][]button) {
 	for _, s := range ranking.AllSettings() {
 		current := valueOf(s, n.GroupSettings)
 		for _, values := range offered(s) {
@@ -154,6 +157,8 @@ func capitalised(text string) string {
 	first, size := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(first)) + text[size:]
 }
+
+var _ = shows(view[ranking.SettingChanged]{text: words.settingChanged, line: words.settingChanged})
 
 // settingChanged says what an admin has changed: in a text for the setting and perhaps the value, or else in general.
 func (w words) settingChanged(n ranking.SettingChanged) string {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/botsim"
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
 
@@ -17,7 +18,7 @@ func TestPressSetting(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var all []string
-	for _, row := range settingButtons(ranking.SettingsPage{}, wordsFor("")) {
+	for _, row := range settingButtons(ranking.SettingsPage{}, outbox.Item{}, wordsFor("")) {
 		for _, b := range row {
 			all = append(all, b.data)
 		}
@@ -52,7 +53,7 @@ func TestSettingButtons(t *testing.T) {
 		for _, value := range slices.Concat(offered(chosen)...) {
 			now := chosen.With(usual, value)
 			marked := map[string]string{}
-			for _, row := range settingButtons(ranking.SettingsPage{GroupSettings: now}, wordsFor("")) {
+			for _, row := range settingButtons(ranking.SettingsPage{GroupSettings: now}, outbox.Item{}, wordsFor("")) {
 				for _, b := range row {
 					name, value, _ := strings.Cut(strings.TrimPrefix(b.data, "1c:"), ":")
 					if name == "" {

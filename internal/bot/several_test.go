@@ -104,8 +104,8 @@ func TestTheFirstIsSentAlone(t *testing.T) {
 	}
 }
 
-// broken is a notice that cannot be read.
-type broken struct{ ranking.Joined }
+// broken is a notice that cannot be read. It is stored as a ranking.Joined.
+type broken struct{}
 
 func (broken) MarshalJSON() ([]byte, error) { return json.Marshal([]string{"joined"}) }
 

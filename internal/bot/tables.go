@@ -12,8 +12,6 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"elobot/internal/outbox"
-	"elobot/internal/ranking"
-	"elobot/internal/stats"
 	"elobot/internal/telegram"
 )
 
@@ -25,31 +23,6 @@ const (
 	// everyChat stands for all chats, if the Bot API server does not know tables.
 	everyChat = 0
 )
-
-// table returns a notice as a table, or "" if it has none or the chat does not want it.
-func (w words) table(n ranking.Notice) string {
-	if !w.tables {
-		return ""
-	}
-	switch n := n.(type) {
-	case stats.RankingPage:
-		return w.rankingTable(n)
-	case stats.Board:
-		return w.boardTable(n)
-	case stats.MyStanding:
-		return w.playerTable(n)
-	case stats.HeadToHead:
-		return w.headToHeadTable(n)
-	case stats.Records:
-		return w.recordsTable(n)
-	case stats.MatchPage:
-		return w.matchTable(n)
-	case stats.HistoryPage:
-		return w.historyTable(n)
-	default:
-		return ""
-	}
-}
 
 // table is a table in the HTML of rich messages. Its cells are HTML too.
 type table struct{ strings.Builder }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"elobot/internal/command"
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
 
@@ -247,15 +248,21 @@ func (w words) correctedFrom(n ranking.MatchRecorded) string {
 	return w.Text("note.corrected_from", args{"Score": showScore(n.Was.Score)})
 }
 
+var _ = shows(view[ranking.MatchUndone]{text: words.matchUndone, line: words.undoneLine})
+
 func (w words) matchUndone(n ranking.MatchUndone) string {
 	return w.Text("undone.card", args{"Number": n.Number, "Result": w.result(n.Sides, n.Sets)}) + "\n" +
 		w.movements(n.Moved) + notes(w.textBy("note.undone_by", n.By, nil))
 }
 
+var _ = shows(view[ranking.MatchRestored]{text: words.matchRestored, line: words.restoredLine})
+
 func (w words) matchRestored(n ranking.MatchRestored) string {
 	return w.Text("restored.card", args{"Number": n.Number, "Result": w.result(n.Sides, n.Sets)}) + "\n" +
 		w.movements(n.Moved) + notes(w.textBy("note.restored_by", n.By, nil))
 }
+
+var _ = shows(view[ranking.UndoPrompt]{text: words.undoPrompt, buttons: undoPromptButtons})
 
 // undoPrompt asks whether to undo a match.
 func (w words) undoPrompt(n ranking.UndoPrompt) string {
@@ -276,6 +283,8 @@ func (w words) undoPrompt(n ranking.UndoPrompt) string {
 	return question + " " + w.Text("prompt.undo_played", args{"Date": w.Date(n.Played)})
 }
 
+var _ = shows(view[ranking.UndoDropped]{text: words.undoDropped, line: words.undoDropped})
+
 func (w words) undoDropped(n ranking.UndoDropped) string {
 	with, id := args{"Number": n.Number}, "prompt.undo"
 	if n.Number == 0 {
@@ -286,6 +295,8 @@ func (w words) undoDropped(n ranking.UndoDropped) string {
 	}
 	return w.textBy(id+"_cancelled_by", *n.By, with)
 }
+
+var _ = shows(view[ranking.MatchFixed]{text: words.matchFixed, line: words.fixedLine})
 
 func (w words) matchFixed(n ranking.MatchFixed) string {
 	was := w.Text("note.was", args{"Score": showScore(n.Was.Score)})
@@ -321,22 +332,22 @@ func (w words) fixedLine(n ranking.MatchFixed) string {
 
 // undoPromptButtons returns the buttons below the question whether to undo a match. The id of a prompt is that of the item that
 // asks.
-func undoPromptButtons(n ranking.UndoPrompt, item int64, w words) [][]button {
-	if item == 0 {
+func undoPromptButtons(n ranking.UndoPrompt, item outbox.Item, w words) [][]button {
+	if item.ID == 0 {
 		return nil
 	}
-	ref := ranking.PromptRef{ID: ranking.PromptID(item), Tag: n.Tag}
+	ref := ranking.PromptRef{ID: ranking.PromptID(item.ID), Tag: n.Tag}
 	return [][]button{{
 		{text: w.undo(), data: promptData(ref, ranking.OptionUndo)}, {text: w.cancel(), data: promptData(ref, ranking.OptionCancel)},
 	}}
 }
 
 // whichPromptButtons returns the buttons below the question which match is to be undone: four numbers in a row.
-func whichPromptButtons(n ranking.WhichPrompt, item int64, w words) [][]button {
-	if item == 0 {
+func whichPromptButtons(n ranking.WhichPrompt, item outbox.Item, w words) [][]button {
+	if item.ID == 0 {
 		return nil
 	}
-	ref := ranking.PromptRef{ID: ranking.PromptID(item), Tag: n.Tag}
+	ref := ranking.PromptRef{ID: ranking.PromptID(item.ID), Tag: n.Tag}
 	var rows [][]button
 	for i, m := range n.Matches {
 		if i%4 == 0 {
@@ -348,6 +359,8 @@ func whichPromptButtons(n ranking.WhichPrompt, item int64, w words) [][]button {
 	return append(rows, []button{{text: w.cancel(), data: promptData(ref, ranking.OptionCancel)}})
 }
 
+var _ = shows(view[ranking.WhichPrompt]{text: words.whichPrompt, buttons: whichPromptButtons})
+
 // whichPrompt asks which of several matches is to be undone.
 func (w words) whichPrompt(n ranking.WhichPrompt) string {
 	lines := []string{w.Text("prompt.which", nil)}
@@ -355,6 +368,16 @@ func (w words) whichPrompt(n ranking.WhichPrompt) string {
 		lines = append(lines, w.matchNumber(m.Number)+" "+w.namedResult(m.NamedResult))
 	}
 	return strings.Join(lines, "\n")
+}
+
+var _ = shows(view[ranking.FixOffer]{text: words.fixOffer, buttons: fixOfferButtons})
+
+// fixOfferButtons returns the button that accepts an offer. Without the reply nobody knows which match is meant.
+func fixOfferButtons(n ranking.FixOffer, item outbox.Item, w words) [][]button {
+	if data := fixData(n); item.ReplyTo != 0 && data != "" {
+		return [][]button{{{text: w.fixTo(n), data: data}}}
+	}
+	return nil
 }
 
 func (w words) fixOffer(n ranking.FixOffer) string {

@@ -7,9 +7,8 @@ import (
 	"reflect"
 	"strings"
 
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
-	"elobot/internal/ranking"
-	"elobot/internal/stats"
 )
 
 // outgoing is a rendered message.
@@ -17,7 +16,7 @@ type outgoing struct {
 	html string
 	// table is the message as a table, in the HTML of rich messages; empty if it has none, or the chat does not want it.
 	table string
-	// line is the short form for a merged message; empty if ranking.IsAlone.
+	// line is the short form for a merged message; empty if the notice is sent alone.
 	line string
 	// answers says that the message is meant for one person, whose name it may not contain.
 	answers bool
@@ -40,122 +39,53 @@ func (o outgoing) callbackAnswer() string {
 // errUnknownKind means that a newer release wrote the notice.
 var errUnknownKind = errors.New("unknown kind of notice")
 
-// render renders a notice in a language.
-func render(item outbox.Item, w words) (outgoing, error) {
-	switch item.Kind {
-	case ranking.KindMatchRecorded:
-		return renderAs(item, w, w.matchRecorded, w.matchLine)
-	case ranking.KindResultsSummary:
-		return renderAs(item, w, w.resultsSummary, nil)
-	case stats.KindRankingPage:
-		return renderAs(item, w, w.rankingPage, nil)
-	case stats.KindChart:
-		return renderAs(item, w, w.chart, nil)
-	case stats.KindMatchPage:
-		return renderAs(item, w, w.matchPage, nil)
-	case stats.KindHistoryPage:
-		return renderAs(item, w, w.historyPage, nil)
-	case stats.KindOdds:
-		return renderAs(item, w, w.odds, nil)
-	case stats.KindTeams:
-		return renderAs(item, w, w.teams, nil)
-	case ranking.KindBoard:
-		return renderAs(item, w, w.board, nil)
-	case ranking.KindBoardState:
-		return renderAs(item, w, w.boardState, w.boardState)
-	case ranking.KindBoardNotPinned:
-		return renderAs(item, w, w.boardNotPinned, w.boardNotPinned)
-	case ranking.KindJoined:
-		return renderAs(item, w, w.joined, w.joined)
-	case ranking.KindSettings:
-		return renderAs(item, w, w.settingsPage, nil)
-	case ranking.KindMatchUndone:
-		return renderAs(item, w, w.matchUndone, w.undoneLine)
-	case ranking.KindMatchRestored:
-		return renderAs(item, w, w.matchRestored, w.restoredLine)
-	case ranking.KindUndoPrompt:
-		return renderAs(item, w, w.undoPrompt, nil)
-	case ranking.KindWhichPrompt:
-		return renderAs(item, w, w.whichPrompt, nil)
-	case ranking.KindUndoDropped:
-		return renderAs(item, w, w.undoDropped, w.undoDropped)
-	case ranking.KindReportPrompt:
-		return renderAs(item, w, w.reportPrompt, nil)
-	case ranking.KindOpponentPrompt:
-		return renderAs(item, w, w.opponentPrompt, nil)
-	case ranking.KindNamePrompt:
-		return renderAs(item, w, w.namePrompt, nil)
-	case ranking.KindScorePrompt:
-		return renderAs(item, w, w.scorePrompt, nil)
-	case ranking.KindReportChosen:
-		return renderAs(item, w, w.reportChosen, nil)
-	case ranking.KindReportDropped:
-		return renderAs(item, w, w.reportDropped, w.reportDropped)
-	case ranking.KindMatchFixed:
-		return renderAs(item, w, w.matchFixed, w.fixedLine)
-	case ranking.KindPlayersMerged:
-		return renderAs(item, w, w.playersMerged, w.playersMergedLine)
-	case ranking.KindGroupDetached:
-		return renderAs(item, w, w.groupDetached, w.groupDetached)
-	case ranking.KindSettingChanged:
-		return renderAs(item, w, w.settingChanged, w.settingChanged)
-	case stats.KindMyStanding:
-		return renderAs(item, w, w.player, nil)
-	case stats.KindMyStandings:
-		return renderAs(item, w, w.myStandings, nil)
-	case stats.KindHeadToHead:
-		return renderAs(item, w, w.headToHead, nil)
-	case stats.KindRecords:
-		return renderAs(item, w, w.records, nil)
-	case stats.KindUnclearPeople:
-		return renderAs(item, w, w.unclearPeople, w.unclearPeople)
-	case ranking.KindNotRecorded:
-		return renderAs(item, w, w.notRecorded, nil)
-	case ranking.KindFixOffer:
-		return renderAs(item, w, w.fixOffer, nil) // a merged message could not have its button
-	case ranking.KindRefusal:
-		return renderAs(item, w, w.refusal, w.refusal)
-	case kindGreeting:
-		return renderAs(item, w, w.greeting, nil)
-	case kindHelp:
-		return renderAs(item, w, w.help, nil)
-	case kindWrongForm:
-		return renderAs(item, w, w.wrongForm, w.wrongForm)
-	case kindAbout:
-		return renderAs(item, w, w.about, w.about)
-	case kindGroupOnly:
-		return renderAs(item, w, w.groupOnly, nil)
-	case kindNoPhotos:
-		return renderAs(item, w, w.noPhotos, w.noPhotos)
-	case kindCommandFailed:
-		return renderAs(item, w, w.commandFailed, w.commandFailed)
-	case kindUnknownCommand:
-		return renderAs(item, w, w.unknownCommand, w.unknownCommand)
-	default:
-		return outgoing{}, fmt.Errorf("%w %q", errUnknownKind, item.Kind)
-	}
+// view is how the notices of a type are shown.
+type view[N any] struct {
+	text func(words, N) string
+	// line is the short form for a merged message; nil if the notice is sent alone.
+	line func(words, N) string
+	// table is the notice as a table; nil if it has none.
+	table func(words, N) string
+	// buttons returns the rows of buttons below a notice that is sent alone. The item is what the notice was read from.
+	buttons func(N, outbox.Item, words) [][]button
+	// personal says that the notice is meant for one person. Not all such notices contain the name.
+	personal bool
 }
 
-// renderAs decodes a notice and renders it. line renders the short form; it is nil if ranking.IsAlone.
-func renderAs[N ranking.Notice](item outbox.Item, w words, text, line func(N) string) (outgoing, error) {
+// views render the notices of each type.
+var views = map[reflect.Type]func(outbox.Item, words) (outgoing, error){}
+
+// shows adds a view to views.
+func shows[N any](v view[N]) view[N] {
+	views[reflect.TypeFor[N]()] = v.render
+	return v
+}
+
+// render renders a notice in a language.
+func render(item outbox.Item, w words) (outgoing, error) {
+	show, ok := views[notice.Type(item.Kind)]
+	if !ok {
+		return outgoing{}, fmt.Errorf("%w %q", errUnknownKind, item.Kind)
+	}
+	return show(item, w)
+}
+
+// render decodes a notice and renders it.
+func (v view[N]) render(item outbox.Item, w words) (outgoing, error) {
 	var n N
 	if err := json.Unmarshal(item.Payload, &n); err != nil {
 		return outgoing{}, fmt.Errorf("read notice of kind %q: %w", item.Kind, err)
 	}
 	fillNames(reflect.ValueOf(&n).Elem(), item.Names)
-	out := outgoing{html: text(n), table: w.table(n), answers: answers(n), buttons: buttonsOf(n, item, w)}
-	if line != nil {
-		out.line = line(n)
+	out := outgoing{html: v.text(w, n), answers: v.personal}
+	if v.line != nil {
+		out.line = v.line(w, n)
+	}
+	if v.table != nil && w.tables {
+		out.table = v.table(w, n)
+	}
+	if v.buttons != nil {
+		out.buttons = v.buttons(n, item, w)
 	}
 	return out, nil
-}
-
-// answers reports whether a notice is meant for one person. Not all such notices contain the name.
-func answers(n ranking.Notice) bool {
-	switch n.(type) {
-	case ranking.Joined, stats.UnclearPeople, ranking.Refusal, WrongForm, UnknownCommand, CommandFailed:
-		return true
-	default:
-		return false
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"elobot/internal/command"
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
 
@@ -150,13 +151,19 @@ func opponentOf(reading command.Reading, sender command.Person) (opponent comman
 	return m.B[0], true
 }
 
+var _ = shows(view[ranking.OpponentPrompt]{text: words.opponentPrompt, buttons: opponentButtons})
+
 // opponentPrompt asks for the opponent.
 func (w words) opponentPrompt(ranking.OpponentPrompt) string { return w.Text("wizard.opponent", nil) }
+
+var _ = shows(view[ranking.NamePrompt]{text: words.namePrompt, buttons: nameButtons})
 
 // namePrompt asks who is meant by the name of an opponent.
 func (w words) namePrompt(n ranking.NamePrompt) string {
 	return w.Text("question."+string(n.Doubt), args{"Word": showWord(n.Word)}) + " " + w.Text("wizard.name", nil)
 }
+
+var _ = shows(view[ranking.ScorePrompt]{text: words.scorePrompt, buttons: scoreButtons})
 
 // scorePrompt asks for the score.
 func (w words) scorePrompt(n ranking.ScorePrompt) string {
@@ -167,8 +174,8 @@ func (w words) scorePrompt(n ranking.ScorePrompt) string {
 }
 
 // opponentButtons returns the buttons below the question for the opponent: two in a row, then those that turn the page.
-func opponentButtons(n ranking.OpponentPrompt, item int64, w words) [][]button {
-	ref := wizardPrompt(n.Prompt, n.Tag, item)
+func opponentButtons(n ranking.OpponentPrompt, item outbox.Item, w words) [][]button {
+	ref := wizardPrompt(n.Prompt, n.Tag, item.ID)
 	if ref.ID == 0 {
 		return nil
 	}
@@ -192,7 +199,7 @@ func opponentButtons(n ranking.OpponentPrompt, item int64, w words) [][]button {
 }
 
 // nameButtons returns the buttons below the question who is meant by a name: one person in a row, then the way back to all opponents.
-func nameButtons(n ranking.NamePrompt, w words) [][]button {
+func nameButtons(n ranking.NamePrompt, _ outbox.Item, w words) [][]button {
 	var rows [][]button
 	ref := ranking.PromptRef{ID: n.Prompt, Tag: n.Tag}
 	for i, name := range n.Opponents {
@@ -206,8 +213,8 @@ func nameButtons(n ranking.NamePrompt, w words) [][]button {
 }
 
 // scoreButtons returns the buttons below the question for the score, three in a row.
-func scoreButtons(n ranking.ScorePrompt, item int64, w words) [][]button {
-	ref := wizardPrompt(n.Prompt, n.Tag, item)
+func scoreButtons(n ranking.ScorePrompt, item outbox.Item, w words) [][]button {
+	ref := wizardPrompt(n.Prompt, n.Tag, item.ID)
 	if ref.ID == 0 {
 		return nil
 	}

@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/notice"
 )
 
 func (m *memory) addBoard(chat ChatID) int64 {
-	return m.put(row{chat: chat, action: Ensure, purpose: Notification, target: 7, known: "another"})
+	return m.put(row{chat: chat, action: Ensure, purpose: notice.Notification, target: 7, known: "another"})
 }
 
 // A board waits until its chat has nothing else to send, also while a message waits for the limits or after a failure, and it leaves

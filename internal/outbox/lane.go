@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/sethvargo/go-retry"
+
+	"elobot/internal/notice"
 )
 
 // Backoff after transient failures: it doubles from firstBackoff to maxBackoff, with a jitter of ±30 %.
@@ -71,14 +73,14 @@ const (
 )
 
 // level returns the priority of what a lane sends to a chat.
-func (s Settings) level(l Lane, to int64, private bool, purpose Purpose) int {
+func (s Settings) level(l Lane, to int64, private bool, purpose notice.Purpose) int {
 	level := levelGroup
 	switch {
 	case l.Kind == Pages:
 		level = levelPage
 	case l.Kind == Boards:
 		level = levelBoard
-	case purpose == Notification:
+	case purpose == notice.Notification:
 		level = levelNotification
 	case private:
 		level = levelPrivate

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"elobot/internal/notice"
 	"elobot/internal/outbox/queuemodel"
 )
 
@@ -26,7 +27,7 @@ type fate struct {
 type addition struct {
 	chat      ChatID
 	action    Action
-	purpose   Purpose
+	purpose   notice.Purpose
 	thread    int64
 	content   string        // for Edit, Ensure and Page
 	editIndex int           // for Edit and Page: which of the chat's messages, counted from the last
@@ -187,11 +188,13 @@ func drawFates(t *rapid.T, callbackAnswer bool) []fate {
 
 func drawAddition(t *rapid.T) addition {
 	a := addition{
-		chat:    ChatID(rapid.IntRange(1, 5).Draw(t, "chat")),
-		action:  rapid.SampledFrom([]Action{Send, Send, Send, Send, Send, CallbackAnswer, Edit, Ensure, Page}).Draw(t, "action"),
-		purpose: rapid.SampledFrom([]Purpose{Outcome, Outcome, Outcome, Answer, Notification}).Draw(t, "purpose"),
-		size:    rapid.SampledFrom([]int{1, 1, 1, 2, 5}).Draw(t, "size"),
-		alone:   oneIn(6).Draw(t, "alone"),
+		chat:   ChatID(rapid.IntRange(1, 5).Draw(t, "chat")),
+		action: rapid.SampledFrom([]Action{Send, Send, Send, Send, Send, CallbackAnswer, Edit, Ensure, Page}).Draw(t, "action"),
+		purpose: rapid.SampledFrom([]notice.Purpose{
+			notice.Outcome, notice.Outcome, notice.Outcome, notice.Answer, notice.Notification,
+		}).Draw(t, "purpose"),
+		size:  rapid.SampledFrom([]int{1, 1, 1, 2, 5}).Draw(t, "size"),
+		alone: oneIn(6).Draw(t, "alone"),
 	}
 	switch {
 	case a.action == CallbackAnswer:
@@ -203,7 +206,7 @@ func drawAddition(t *rapid.T) addition {
 	case a.action == Edit || a.action == Ensure:
 		a.content = rapid.SampledFrom([]string{"a", "b"}).Draw(t, "content")
 		a.editIndex = rapid.IntRange(0, 3).Draw(t, "edits")
-	case a.purpose == Answer:
+	case a.purpose == notice.Answer:
 		a.deadline = ms(1000, 5000, 20_000, 600_000).Draw(t, "deadline")
 	}
 	if oneIn(4).Draw(t, "in a topic") {

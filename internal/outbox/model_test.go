@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"elobot/internal/notice"
 )
 
 // play executes the scenario, drains the queue and checks the result. It returns the situations that occurred.
@@ -28,7 +30,7 @@ func (s scenario) play() (map[string]int, error) {
 	_ = sleep(context.Background(), time.Minute) // until all instances are up again
 	w.drain()
 	// another item is sent like the first one
-	w.put(event{adds: []addition{{chat: 3, action: Send, purpose: Outcome, fates: []fate{{}}}}, wake: true})
+	w.put(event{adds: []addition{{chat: 3, action: Send, purpose: notice.Outcome, fates: []fate{{}}}}, wake: true})
 	w.drain()
 	_ = sleep(context.Background(), 2*time.Minute)
 	synctest.Wait()
@@ -72,7 +74,7 @@ func TestNewestPage(t *testing.T) {
 		t.Run(string(class), func(t *testing.T) {
 			t.Parallel()
 			press := func(content string, after time.Duration, first fate) event {
-				a := addition{chat: 1, action: Page, purpose: Answer, content: content, deadline: 10 * time.Minute, fates: []fate{first, {}}}
+				a := addition{chat: 1, action: Page, purpose: notice.Answer, content: content, deadline: 10 * time.Minute, fates: []fate{first, {}}}
 				return event{after: after, wake: true, adds: []addition{a}}
 			}
 			s := pressed()
@@ -96,7 +98,8 @@ func TestQuickPresses(t *testing.T) {
 	press := func(i int) event {
 		drawn := fate{class: NotReady, notAttempted: true, wait: 20 * time.Millisecond}
 		return event{after: 100 * time.Millisecond, wake: true, adds: []addition{{
-			chat: 3, action: Page, purpose: Answer, content: fmt.Sprint(i), deadline: 10 * time.Minute, fates: []fate{drawn, {lasts: 50 * time.Millisecond}},
+			chat: 3, action: Page, purpose: notice.Answer, content: fmt.Sprint(i), deadline: 10 * time.Minute,
+			fates: []fate{drawn, {lasts: 50 * time.Millisecond}},
 		}}}
 	}
 	s := pressed()

@@ -13,6 +13,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"elobot/internal/notice"
 )
 
 // ChatID is the store's id of a chat.
@@ -46,16 +48,6 @@ const (
 	Ensure         Action = "ensure"          // a message that exists once: edited if it exists, otherwise found or created
 	CallbackAnswer Action = "callback_answer" // the answer to a pressed button
 	Page           Action = "page"            // replaces the text of the message with the pressed button
-)
-
-// Purpose is why an item is sent. The values are those of the ranking package, which this one must not import.
-type Purpose string
-
-// The purposes.
-const (
-	Outcome      Purpose = "outcome"      // the outcome of a command
-	Answer       Purpose = "answer"       // the answer to a question, which can be asked again
-	Notification Purpose = "notification" // for people who did not ask
 )
 
 // Item is one notice in the queue.
@@ -95,7 +87,7 @@ type Message struct {
 	Dark     bool  // the chat wants dark charts
 	Thread   int64 // the topic of the message, 0 for none
 	Action   Action
-	Purpose  Purpose // of the first item
+	Purpose  notice.Purpose // of the first item
 
 	// Items are the items to render, oldest first. For Edit they are the complete content of the edited message,
 	// including the item that caused the edit; their ids are those of the rows that first sent them.
@@ -225,9 +217,9 @@ type Backlog struct {
 	Lane    Lane
 	To      int64
 	Private bool
-	Purpose Purpose       // of the first item
-	Age     time.Duration // of the first item
-	Wait    time.Duration // how long until it may send; 0: now
+	Purpose notice.Purpose // of the first item
+	Age     time.Duration  // of the first item
+	Wait    time.Duration  // how long until it may send; 0: now
 	// Overfull says that more items wait than Bounds.MaxWaiting, so that the lane has to be summarised.
 	Overfull bool
 }

@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/notice"
 )
 
 // addPages adds pages of different messages.
 func (m *memory) addPages(chat ChatID, n int) {
 	for range n {
-		m.put(row{chat: chat, action: Page, purpose: Answer, target: 7})
+		m.put(row{chat: chat, action: Page, purpose: notice.Answer, target: 7})
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/notice"
 )
 
 // If not all lanes can send, their order depends on kind and waiting time.
@@ -16,7 +18,7 @@ func TestPriorities(t *testing.T) {
 	type waiting struct {
 		chat    ChatID
 		private bool
-		purpose Purpose
+		purpose notice.Purpose
 		age     time.Duration
 		action  Action
 	}
@@ -25,43 +27,45 @@ func TestPriorities(t *testing.T) {
 		want  []ChatID
 	}{
 		"kinds": {[]waiting{
-			{1, false, Notification, 0, Send}, {2, false, Answer, 0, Send}, {3, private, Outcome, 0, Send},
+			{1, false, notice.Notification, 0, Send}, {2, false, notice.Answer, 0, Send}, {3, private, notice.Outcome, 0, Send},
 		}, []ChatID{3, 2, 1}},
 		"a notification in a private chat is one": {[]waiting{
-			{1, private, Notification, 0, Send}, {2, false, Outcome, 0, Send}, {3, private, Answer, 0, Send},
+			{1, private, notice.Notification, 0, Send}, {2, false, notice.Outcome, 0, Send}, {3, private, notice.Answer, 0, Send},
 		}, []ChatID{3, 2, 1}},
 		"a favoured group before a group": {[]waiting{
-			{2, false, Outcome, time.Second, Send}, {8, false, Outcome, 0, Send}, {3, private, Outcome, 0, Send},
+			{2, false, notice.Outcome, time.Second, Send}, {8, false, notice.Outcome, 0, Send}, {3, private, notice.Outcome, 0, Send},
 		}, []ChatID{3, 8, 2}},
 		"a favoured group that has waited a little before a private chat": {[]waiting{
-			{3, private, Outcome, 0, Send}, {8, false, Outcome, 31 * time.Second, Send},
+			{3, private, notice.Outcome, 0, Send}, {8, false, notice.Outcome, 31 * time.Second, Send},
 		}, []ChatID{8, 3}},
 		"favoured among private chats": {[]waiting{
-			{3, private, Outcome, 19 * time.Second, Send}, {8, private, Outcome, 0, Send},
+			{3, private, notice.Outcome, 19 * time.Second, Send}, {8, private, notice.Outcome, 0, Send},
 		}, []ChatID{8, 3}},
 		"favoured among notifications": {[]waiting{
-			{3, false, Notification, 19 * time.Second, Send}, {8, false, Notification, 0, Send}, {2, false, Outcome, time.Second, Send},
+			{3, false, notice.Notification, 19 * time.Second, Send}, {8, false, notice.Notification, 0, Send},
+			{2, false, notice.Outcome, time.Second, Send},
 		}, []ChatID{2, 8, 3}},
 		"a group that has waited for less than 50 s": {[]waiting{
-			{2, false, Outcome, 49 * time.Second, Send}, {3, private, Outcome, 0, Send},
+			{2, false, notice.Outcome, 49 * time.Second, Send}, {3, private, notice.Outcome, 0, Send},
 		}, []ChatID{3, 2}},
 		"a group that has waited for more than 50 s": {[]waiting{
-			{3, private, Outcome, 0, Send}, {2, false, Outcome, 51 * time.Second, Send},
+			{3, private, notice.Outcome, 0, Send}, {2, false, notice.Outcome, 51 * time.Second, Send},
 		}, []ChatID{2, 3}},
 		"a notification that has waited for 60 s": {[]waiting{
-			{1, false, Notification, 60 * time.Second, Send}, {3, private, Outcome, 0, Send},
+			{1, false, notice.Notification, 60 * time.Second, Send}, {3, private, notice.Outcome, 0, Send},
 		}, []ChatID{3, 1}},
 		"a notification that has waited for 80 s": {[]waiting{
-			{3, private, Outcome, 0, Send}, {1, false, Notification, 80 * time.Second, Send},
+			{3, private, notice.Outcome, 0, Send}, {1, false, notice.Notification, 80 * time.Second, Send},
 		}, []ChatID{1, 3}},
 		"a page": {[]waiting{
-			{1, private, Answer, 0, Page}, {2, false, Notification, 0, Send}, {3, false, Outcome, 0, Send},
+			{1, private, notice.Answer, 0, Page}, {2, false, notice.Notification, 0, Send}, {3, false, notice.Outcome, 0, Send},
 		}, []ChatID{3, 2, 1}},
 		"a page that has waited for more than 40 s": {[]waiting{
-			{1, false, Answer, 41 * time.Second, Page}, {3, false, Outcome, 0, Send},
+			{1, false, notice.Answer, 41 * time.Second, Page}, {3, false, notice.Outcome, 0, Send},
 		}, []ChatID{1, 3}},
 		"among equals, the longest wait first": {[]waiting{
-			{2, false, Outcome, time.Second, Send}, {4, false, Outcome, 3 * time.Second, Send}, {6, false, Answer, 2 * time.Second, Send},
+			{2, false, notice.Outcome, time.Second, Send}, {4, false, notice.Outcome, 3 * time.Second, Send},
+			{6, false, notice.Answer, 2 * time.Second, Send},
 		}, []ChatID{4, 6, 2}},
 	}
 	for name, c := range cases {

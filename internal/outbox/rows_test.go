@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"elobot/internal/notice"
 )
 
 type rowState string
@@ -22,7 +24,7 @@ type row struct {
 	Item
 	chat      ChatID
 	action    Action
-	purpose   Purpose
+	purpose   notice.Purpose
 	thread    int64
 	target    int64
 	known     string
@@ -72,7 +74,7 @@ func (m *memory) addRow(r row) {
 		r.created = time.Now()
 	}
 	r.Kind = cmp.Or(r.Kind, "test")
-	r.action, r.purpose = cmp.Or(r.action, Send), cmp.Or(r.purpose, Outcome)
+	r.action, r.purpose = cmp.Or(r.action, Send), cmp.Or(r.purpose, notice.Outcome)
 	m.rows = append(m.rows, &r)
 	m.lanes[r.lane()] = append(m.lanes[r.lane()], &r)
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/notice"
 )
 
 // An edit is skipped if the message already shows its content.
@@ -104,7 +106,7 @@ func TestFingerprint(t *testing.T) {
 	differs("the order", 2, func(m *Message) { slices.Reverse(m.Items) })
 
 	m := message()
-	m.Lane, m.ExternalChat, m.Private, m.Thread, m.Action, m.Purpose = Lane{Chat: 3}, 4, true, 5, Edit, Answer
+	m.Lane, m.ExternalChat, m.Private, m.Thread, m.Action, m.Purpose = Lane{Chat: 3}, 4, true, 5, Edit, notice.Answer
 	m.Target, m.KnownFingerprint, m.More, m.Row = 6, "x", true, Item{ID: 7}
 	for i := range m.Items {
 		m.Items[i].ID, m.Items[i].Key, m.Items[i].Attempts, m.Items[i].PossibleDuplicates = 8, "k", 9, 10

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
@@ -27,6 +28,8 @@ const EditLifetime = 7 * 24 * time.Hour
 
 // commandLifetime is how long it is remembered that an update was handled: for longer than Telegram redelivers it, which is a day.
 const commandLifetime = 72 * time.Hour
+
+var matchKind = notice.KindOf(ranking.MatchRecorded{}).Name
 
 // purges are the statements that remove old data, at most $1 rows each. Their ages are literals, so that the planner
 // can tell how few rows are that old.
@@ -56,7 +59,7 @@ var purges = []string{
 	 SET state = 'expired', finished_at = now(), last_error = coalesce(last_error, 'too late'), supersede_key = NULL
 	 WHERE id IN (
 	     SELECT o.id FROM outbox o WHERE o.deferred_at <= 'infinity' AND o.finished_at IS NULL
-	       AND (o.expires_at <= now() AND o.kind <> '` + ranking.KindMatchRecorded + `'
+	       AND (o.expires_at <= now() AND o.kind <> '` + matchKind + `'
 	            OR o.created_at < now() - ` + Interval(EditLifetime) + `)
 	     LIMIT $1)`,
 	// The lane of a parked chat may never be advanced again, so the same goes for its notices.
@@ -65,7 +68,7 @@ var purges = []string{
 	 WHERE id IN (
 	     SELECT o.id FROM chats c JOIN outbox o ON o.chat_id = c.id
 	     WHERE c.parked_at IS NOT NULL AND o.finished_at IS NULL AND o.state = 'planned'
-	       AND (o.expires_at <= now() AND o.kind <> '` + ranking.KindMatchRecorded + `'
+	       AND (o.expires_at <= now() AND o.kind <> '` + matchKind + `'
 	            OR o.created_at < now() - ` + Interval(EditLifetime) + `)
 	     LIMIT $1)`,
 }

@@ -3,6 +3,8 @@ package ranking
 import (
 	"context"
 	"strconv"
+
+	"elobot/internal/notice"
 )
 
 // answerReport handles the answer to a PromptReport.
@@ -122,34 +124,17 @@ func (r reportAnswer) decide(snap Snapshot) (d Decision, err error) {
 	return d, nil
 }
 
-// The kinds of the notices in this file.
-const (
-	KindReportChosen  = "report_chosen"
-	KindReportDropped = "report_dropped"
-)
-
 // ReportChosen says how a ReportPrompt was answered. What came of that is said elsewhere.
 type ReportChosen struct {
 	Results []NamedResult `json:"results"`
 	By      Reporter      `json:"by"`
 }
 
-// Kind implements Notice.
-func (ReportChosen) Kind() string { return KindReportChosen }
-
-// Purpose implements Notice.
-func (ReportChosen) Purpose() Purpose { return Answer }
-
-// Alone makes IsAlone true.
-func (ReportChosen) Alone() bool { return true }
+var _ = notice.Register[ReportChosen](notice.Kind{Name: "report_chosen", Purpose: notice.Answer, Alone: true})
 
 // ReportDropped says that a report was not recorded, because its ReportPrompt was cancelled or not answered.
 type ReportDropped struct {
 	By *Reporter `json:"by,omitempty"` // who cancelled; nil if nobody answered in time
 }
 
-// Kind implements Notice.
-func (ReportDropped) Kind() string { return KindReportDropped }
-
-// Purpose implements Notice.
-func (ReportDropped) Purpose() Purpose { return Outcome }
+var _ = notice.Register[ReportDropped](notice.Kind{Name: "report_dropped", Purpose: notice.Outcome})

@@ -3,6 +3,8 @@ package ranking
 import (
 	"slices"
 	"time"
+
+	"elobot/internal/notice"
 )
 
 // PromptReport asks which of several readings a report means, or whether it counts at all. Its options are the numbers of the
@@ -182,9 +184,6 @@ func (a *askOperation) onlyNamed() int {
 	return named
 }
 
-// KindReportPrompt is the kind of ReportPrompt.
-const KindReportPrompt = "report_prompt"
-
 // ReportPrompt asks which reading of a report is meant, or whether it counts at all.
 type ReportPrompt struct {
 	Tag     MatchTag       `json:"tag,omitempty"`
@@ -195,6 +194,8 @@ type ReportPrompt struct {
 	Earlier *EarlierReport  `json:"earlier,omitempty"`
 	Further []EarlierReport `json:"further,omitempty"`
 }
+
+var _ = notice.Register[ReportPrompt](notice.Kind{Name: "report_prompt", Purpose: notice.Outcome, Alone: true})
 
 // ReportOption is a reading of a report.
 type ReportOption struct {
@@ -213,12 +214,3 @@ type EarlierReport struct {
 	// Result is the reported result that equals this match, nil if only one is reported.
 	Result *NamedResult `json:"result,omitempty"`
 }
-
-// Kind implements Notice.
-func (ReportPrompt) Kind() string { return KindReportPrompt }
-
-// Purpose implements Notice.
-func (ReportPrompt) Purpose() Purpose { return Outcome }
-
-// Alone makes IsAlone true.
-func (ReportPrompt) Alone() bool { return true }

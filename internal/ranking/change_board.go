@@ -3,14 +3,12 @@ package ranking
 import (
 	"context"
 	"strconv"
+
+	"elobot/internal/notice"
 )
 
-// The kinds of notices about boards. That of the board itself says nothing: what it shows is read when it is sent.
-const (
-	KindBoard          = "board"
-	KindBoardState     = "board_state"
-	KindBoardNotPinned = "board_not_pinned"
-)
+// KindBoard is the kind of the notice of a board. What is stored of it says nothing: what it shows is read when it is sent.
+const KindBoard = "board"
 
 // Board is the board of a group: a message in the chat, or in one of its topics, that always shows the ranking.
 type Board struct {
@@ -104,24 +102,12 @@ type BoardState struct {
 	Moved   bool `json:"moved,omitempty"`   // it was in another topic before
 }
 
-// Kind implements Notice.
-func (BoardState) Kind() string { return KindBoardState }
+var _ = notice.Register[BoardState](notice.Kind{Name: "board_state", Purpose: notice.Outcome})
 
-// Purpose implements Notice.
-func (n BoardState) Purpose() Purpose {
-	if n.Changed {
-		return Outcome
-	}
-	return Answer
-}
+// Fleeting makes the answer to a question a notice.Fleeting.
+func (n BoardState) Fleeting() bool { return !n.Changed }
 
 // BoardNotPinned says that the bot has no right to pin the board.
 type BoardNotPinned struct{}
 
-// Kind implements Notice.
-func (BoardNotPinned) Kind() string { return KindBoardNotPinned }
-
-// Purpose implements Notice.
-func (BoardNotPinned) Purpose() Purpose { return Notification }
-
-var _ = []Notice{BoardState{}, BoardNotPinned{}}
+var _ = notice.Register[BoardNotPinned](notice.Kind{Name: "board_not_pinned", Purpose: notice.Notification})

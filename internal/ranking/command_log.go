@@ -6,6 +6,8 @@ import (
 	"errors"
 	"log/slog"
 	"time"
+
+	"elobot/internal/notice"
 )
 
 // CommandOutcome is the outcome of a command. It is logged, and stored with the command's key, except for those that store no key.
@@ -89,15 +91,5 @@ func (c command) outcomeOf(changes Changes) CommandOutcome {
 	}
 }
 
-// isRefusal reports whether a notice says why a command did nothing. The refusals of other packages have a method Refuses that
-// returns true.
-func isRefusal(n Notice) bool {
-	switch n := n.(type) {
-	case Refusal, NotRecorded:
-		return true
-	case interface{ Refuses() bool }:
-		return n.Refuses()
-	default:
-		return false
-	}
-}
+// isRefusal reports whether a notice says why a command did nothing.
+func isRefusal(n Notice) bool { return n != nil && notice.KindOf(n).Refuses }

@@ -114,7 +114,7 @@ var refusals = map[string][]ranking.RefusalCode{
 // add processes the next answer.
 func (l *answerLog) add(o request, kind string, n payload) error {
 	switch {
-	case kind == ranking.KindMatchRecorded && o.Kind == recordRequest:
+	case kind == "match_recorded" && o.Kind == recordRequest:
 		if l.claims[n.Number] != nil {
 			return fmt.Errorf("two matches have the number %d", n.Number)
 		}
@@ -122,16 +122,16 @@ func (l *answerLog) add(o request, kind string, n payload) error {
 			Number: n.Number, Key: o.key(), A: namesOf(o.A), B: namesOf(o.B), ScoreA: o.Score.A, ScoreB: o.Score.B,
 		}}
 		return nil
-	case kind == ranking.KindMatchUndone && o.Kind == undoRequest:
+	case kind == "match_undone" && o.Kind == undoRequest:
 		l.undone++
 		return l.undo(o, n)
-	case kind == ranking.KindUndoPrompt && o.Kind == undoRequest: // by an admin who has not played
+	case kind == "undo_prompt" && o.Kind == undoRequest: // by an admin who has not played
 		l.asked[n.Number] = true
 		return nil
-	case kind == ranking.KindMatchFixed && o.Kind == fixRequest:
+	case kind == "match_fixed" && o.Kind == fixRequest:
 		l.fixed++
 		return l.fix(o, n)
-	case kind == ranking.KindRefusal:
+	case kind == "refusal":
 		l.refused[n.Code]++
 		if n.Code == ranking.AskedAlready && !l.asked[n.Number] {
 			return fmt.Errorf("nobody was asked about match %d", n.Number)

@@ -13,6 +13,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -123,9 +124,9 @@ func TestEditsOfOtherCommands(t *testing.T) {
 }
 
 // refusing is a refusal of another package.
-type refusing struct{ ranking.UndoDropped }
+type refusing struct{}
 
-func (refusing) Refuses() bool { return true }
+var _ = notice.Register[refusing](notice.Kind{Name: "refusing", Purpose: notice.Outcome, Refuses: true})
 
 // overtakenApply is a store that calls do just before its first Apply.
 type overtakenApply struct {

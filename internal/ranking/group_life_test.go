@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -19,8 +20,7 @@ import (
 // greeting is the notice that greets a group.
 type greeting struct{}
 
-func (greeting) Kind() string             { return "hello" }
-func (greeting) Purpose() ranking.Purpose { return ranking.Outcome }
+var _ = notice.Register[greeting](notice.Kind{Name: "hello", Purpose: notice.Outcome})
 
 // eventOrigin returns the origin of an event in a chat, the given time after the start of the test's clock.
 func (g *game) eventOrigin(chat ranking.Chat, after time.Duration) ranking.Origin {

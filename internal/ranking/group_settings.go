@@ -3,6 +3,8 @@ package ranking
 import (
 	"context"
 	"strconv"
+
+	"elobot/internal/notice"
 )
 
 // GroupSettings are what the admins of a group choose: the rules of its default ladder, and how the bot shows things in its chat.
@@ -134,17 +136,7 @@ type SettingsPage struct {
 	ChangedBy *Reporter `json:"changed_by,omitempty"` // who pressed a button last, nil if nobody has yet
 }
 
-// KindSettings is the kind of SettingsPage.
-const KindSettings = "settings"
-
-// Kind implements Notice.
-func (SettingsPage) Kind() string { return KindSettings }
-
-// Purpose implements Notice.
-func (SettingsPage) Purpose() Purpose { return Answer }
-
-// Alone makes IsAlone true.
-func (SettingsPage) Alone() bool { return true }
+var _ = notice.Register[SettingsPage](notice.Kind{Name: "settings", Purpose: notice.Answer, Alone: true})
 
 // ShowSettings answers an admin with the settings of the group.
 type ShowSettings struct {
@@ -224,14 +216,7 @@ type SettingChanged struct {
 	After  string `json:"after"`
 }
 
-// KindSettingChanged is the kind of SettingChanged.
-const KindSettingChanged = "setting_changed"
-
-// Kind implements Notice.
-func (SettingChanged) Kind() string { return KindSettingChanged }
-
-// Purpose implements Notice.
-func (SettingChanged) Purpose() Purpose { return Outcome }
+var _ = notice.Register[SettingChanged](notice.Kind{Name: "setting_changed", Purpose: notice.Outcome})
 
 // adminsOnly is an operation that only admins may do. Others embed it.
 type adminsOnly struct {

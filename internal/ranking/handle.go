@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"elobot/internal/notice"
 )
 
 // handle is the way of every command: it reads what the command needs to know, decides, and writes. It starts over after
@@ -184,7 +186,7 @@ func (c command) changes(o Origin, snap Snapshot, d Decision) Changes {
 		}
 	}
 	if d.Page != nil && moved {
-		if d.Notice == nil && d.Page.Purpose() != Answer {
+		if d.Notice == nil && notice.KindOf(d.Page).Purpose != notice.Answer {
 			changes.Notice = d.Page
 		}
 		changes.Page, changes.Edits = nil, 0

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/ranking"
-	"elobot/internal/stats"
 )
 
 // upgrade is a group that becomes a supergroup, with the matches that it must have.
@@ -357,21 +356,21 @@ func TestLateCommand(t *testing.T) {
 		return rows[row](t, g, `
 			SELECT kind, coalesce(reply_to, 0), coalesce(thread_id, 0) FROM outbox ORDER BY id DESC LIMIT 1`)[0]
 	}
-	if got, want := last(), (row{ranking.KindMatchRecorded, 101, 8}); got != want {
+	if got, want := last(), (row{"match_recorded", 101, 8}); got != want {
 		t.Errorf("a command is answered with %+v, want %+v", got, want)
 	}
 	for name, command := range map[string]func(ranking.Origin) error{
-		ranking.KindMatchUndone: func(o ranking.Origin) error {
+		"match_undone": func(o ranking.Origin) error {
 			return g.Do(t.Context(), o, ranking.UndoMatch{Amendment: matchNumber(1)})
 		},
-		ranking.KindJoined:    func(o ranking.Origin) error { return g.Do(t.Context(), o, ranking.Join{}) },
-		stats.KindRankingPage: func(o ranking.Origin) error { return g.ShowRanking(t.Context(), o) },
-		ranking.KindMatchRecorded: func(o ranking.Origin) error {
+		"joined":       func(o ranking.Origin) error { return g.Do(t.Context(), o, ranking.Join{}) },
+		"ranking_page": func(o ranking.Origin) error { return g.ShowRanking(t.Context(), o) },
+		"match_recorded": func(o ranking.Origin) error {
 			return g.RecordMatch(t.Context(), o, singles(zoe, carol, 3, 1))
 		},
 	} {
 		must(t, command(u.from(u.older, alice)))
-		if name == ranking.KindMatchUndone { // otherwise the edit of its card is the last notice
+		if name == "match_undone" { // otherwise the edit of its card is the last notice
 			g.exec(t, `DELETE FROM outbox WHERE action = 'edit'`)
 		}
 		if got, want := last(), (row{name, 0, 0}); got != want {

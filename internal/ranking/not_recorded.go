@@ -1,5 +1,7 @@
 package ranking
 
+import "elobot/internal/notice"
+
 // MaxRejected is the maximum number of results that a NotRecorded lists.
 const MaxRejected = 30
 
@@ -10,6 +12,8 @@ type NotRecorded struct {
 	Items []RejectedResult `json:"items"`          // the first MaxRejected results, in the order of their rejection
 	More  int              `json:"more,omitempty"` // number of results that are not listed
 }
+
+var _ = notice.Register[NotRecorded](notice.Kind{Name: "not_recorded", Purpose: notice.Outcome, Alone: true, Refuses: true})
 
 // RejectedResult is a match that was not recorded, or an amendment that was not made.
 type RejectedResult struct {
@@ -29,15 +33,6 @@ const (
 	commandRestore = "restore"
 	commandFix     = "fix"
 )
-
-// Kind implements Notice.
-func (NotRecorded) Kind() string { return KindNotRecorded }
-
-// Purpose implements Notice.
-func (NotRecorded) Purpose() Purpose { return Outcome }
-
-// Alone makes IsAlone true.
-func (NotRecorded) Alone() bool { return true }
 
 // malformedResult is the answer to a result that could not be parsed.
 type malformedResult struct {

@@ -2,56 +2,15 @@ package ranking
 
 import (
 	"time"
+
+	"elobot/internal/notice"
 )
 
-// Notice is a fact that a chat is to be notified of, before it is put into words. It is stored as JSON until it is sent:
-// fields may be added, but no field may change its name or its meaning.
-type Notice interface {
-	// Kind returns the name of the notice's type in the store.
-	Kind() string
-	// Purpose returns why the notice is sent.
-	Purpose() Purpose
-}
-
-// Purpose is the reason to send a notice.
-type Purpose string
-
-// The purposes.
-const (
-	Outcome      Purpose = "outcome"      // the effect of a command, or why it had none
-	Answer       Purpose = "answer"       // the answer to a question, which can be asked again
-	Notification Purpose = "notification" // something that nobody asked for
-)
-
-// Lifetime returns how long after the command a notice is still worth sending: 24 hours, as long as Telegram keeps the
-// command, but only 10 minutes for the answer to a question.
-func (p Purpose) Lifetime() time.Duration {
-	if p == Answer {
-		return 10 * time.Minute
-	}
-	return 24 * time.Hour
-}
+// Notice is what the package notifies a chat of.
+type Notice = notice.Notice
 
 // CallbackLifetime is the lifetime of the answer to a pressed button.
 const CallbackLifetime = 15 * time.Second
-
-// The kinds of notices of this package.
-const (
-	KindMatchRecorded = "match_recorded"
-	KindJoined        = "joined"
-	KindMatchUndone   = "match_undone"
-	KindMatchRestored = "match_restored"
-	KindMatchFixed    = "match_fixed"
-	KindPlayersMerged = "players_merged"
-	KindGroupDetached = "group_detached"
-	KindNotRecorded   = "not_recorded"
-	KindFixOffer      = "fix_offer"
-	KindUndoPrompt    = "undo_prompt"
-	KindUndoDropped   = "undo_dropped"
-	KindRefusal       = "refusal"
-
-	KindResultsSummary = "results_summary"
-)
 
 // Name is a person's name in a notice. A notice stores only the id of a player, so that the name is that of the moment when
 // it is sent. The other fields are then filled in.
@@ -78,6 +37,8 @@ type MatchRecorded struct {
 	Celebration *Celebration `json:"celebration,omitempty"`
 }
 
+var _ = notice.Register[MatchRecorded](notice.Kind{Name: "match_recorded", Purpose: notice.Outcome})
+
 // ResultsSummary tells of results whose cards could not be sent to the chat in time, or were too many. The store makes it.
 type ResultsSummary struct {
 	Count   int             `json:"count"`
@@ -85,14 +46,7 @@ type ResultsSummary struct {
 	Answers int             `json:"answers"` // answers to questions that were not sent either
 }
 
-// Kind implements Notice.
-func (ResultsSummary) Kind() string { return KindResultsSummary }
-
-// Purpose implements Notice.
-func (ResultsSummary) Purpose() Purpose { return Outcome }
-
-// Alone makes IsAlone true.
-func (ResultsSummary) Alone() bool { return true }
+var _ = notice.Register[ResultsSummary](notice.Kind{Name: "results_summary", Purpose: notice.Outcome, Alone: true})
 
 // SetScore holds the points of one set, in the order of the sides.
 type SetScore [2]int
@@ -121,12 +75,6 @@ type Reporter struct {
 	Name *Name `json:"name,omitempty"`
 }
 
-// Kind implements Notice.
-func (MatchRecorded) Kind() string { return KindMatchRecorded }
-
-// Purpose implements Notice.
-func (MatchRecorded) Purpose() Purpose { return Outcome }
-
 // MatchUndone says that a match no longer counts.
 type MatchUndone struct {
 	Number int        `json:"number"`
@@ -136,11 +84,7 @@ type MatchUndone struct {
 	Moved
 }
 
-// Kind implements Notice.
-func (MatchUndone) Kind() string { return KindMatchUndone }
-
-// Purpose implements Notice.
-func (MatchUndone) Purpose() Purpose { return Outcome }
+var _ = notice.Register[MatchUndone](notice.Kind{Name: "match_undone", Purpose: notice.Outcome})
 
 // MatchRestored says that an undone match counts again.
 type MatchRestored struct {
@@ -151,11 +95,7 @@ type MatchRestored struct {
 	Moved
 }
 
-// Kind implements Notice.
-func (MatchRestored) Kind() string { return KindMatchRestored }
-
-// Purpose implements Notice.
-func (MatchRestored) Purpose() Purpose { return Outcome }
+var _ = notice.Register[MatchRestored](notice.Kind{Name: "match_restored", Purpose: notice.Outcome})
 
 // MatchFixed says that the score of a match was corrected.
 type MatchFixed struct {
@@ -167,11 +107,7 @@ type MatchFixed struct {
 	Moved
 }
 
-// Kind implements Notice.
-func (MatchFixed) Kind() string { return KindMatchFixed }
-
-// Purpose implements Notice.
-func (MatchFixed) Purpose() Purpose { return Outcome }
+var _ = notice.Register[MatchFixed](notice.Kind{Name: "match_fixed", Purpose: notice.Outcome})
 
 // PlayersMerged says that an unclaimed player turned out to be another player of the ladder. The results of both now
 // belong to that player.
@@ -182,11 +118,7 @@ type PlayersMerged struct {
 	Moved
 }
 
-// Kind implements Notice.
-func (PlayersMerged) Kind() string { return KindPlayersMerged }
-
-// Purpose implements Notice.
-func (PlayersMerged) Purpose() Purpose { return Notification }
+var _ = notice.Register[PlayersMerged](notice.Kind{Name: "players_merged", Purpose: notice.Notification})
 
 // GroupDetached says that a chat got a new id and had a group under each, and which of them goes on.
 type GroupDetached struct {
@@ -194,11 +126,7 @@ type GroupDetached struct {
 	Detached int `json:"detached"` // and of the other one
 }
 
-// Kind implements Notice.
-func (GroupDetached) Kind() string { return KindGroupDetached }
-
-// Purpose implements Notice.
-func (GroupDetached) Purpose() Purpose { return Notification }
+var _ = notice.Register[GroupDetached](notice.Kind{Name: "group_detached", Purpose: notice.Notification})
 
 // Moved lists how a replay changed the current ratings. The players whom the notice is about come first, changed or not.
 type Moved struct {
@@ -215,11 +143,7 @@ type Joined struct {
 	Played  int  `json:"played,omitempty"`
 }
 
-// Kind implements Notice.
-func (Joined) Kind() string { return KindJoined }
-
-// Purpose implements Notice.
-func (Joined) Purpose() Purpose { return Outcome }
+var _ = notice.Register[Joined](notice.Kind{Name: "joined", Purpose: notice.Outcome})
 
 // RefusalCode is why a command was refused.
 type RefusalCode string
@@ -287,20 +211,7 @@ type Refusal struct {
 	Matches int `json:"matches,omitempty"`
 }
 
-// Kind implements Notice.
-func (Refusal) Kind() string { return KindRefusal }
+var _ = notice.Register[Refusal](notice.Kind{Name: "refusal", Purpose: notice.Outcome, Refuses: true})
 
-// Purpose implements Notice.
-func (n Refusal) Purpose() Purpose {
-	if n.Code == TooManyQuestions { // obsolete once the minute has passed
-		return Answer
-	}
-	return Outcome
-}
-
-// IsAlone reports whether a notice is always a message of its own, because it has buttons or needs more than a line. Such a
-// notice has a method Alone that returns true. All others are merged with what waits in the same chat.
-func IsAlone(n Notice) bool {
-	a, ok := n.(interface{ Alone() bool })
-	return ok && a.Alone()
-}
+// Fleeting makes what is obsolete once the minute has passed a notice.Fleeting.
+func (n Refusal) Fleeting() bool { return n.Code == TooManyQuestions }

@@ -1,6 +1,10 @@
 package ranking
 
-import "context"
+import (
+	"context"
+
+	"elobot/internal/notice"
+)
 
 // offerFix handles an edit of the message that recorded a match. It offers to fix the match if the same sender now
 // reports another score for the same people on the same sides. Other edits get no answer, and nobody is asked what one means. offerFix
@@ -90,11 +94,4 @@ type FixOffer struct {
 	Was     OldScore   `json:"was"` // the stored score
 }
 
-// Kind implements Notice.
-func (FixOffer) Kind() string { return KindFixOffer }
-
-// Purpose implements Notice.
-func (FixOffer) Purpose() Purpose { return Answer }
-
-// Alone makes IsAlone true.
-func (FixOffer) Alone() bool { return true }
+var _ = notice.Register[FixOffer](notice.Kind{Name: "fix_offer", Purpose: notice.Answer, Alone: true})

@@ -3,7 +3,10 @@ package ranking
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
+
+	"elobot/internal/notice"
 )
 
 // PromptID is the id of a prompt.
@@ -233,11 +236,8 @@ func (p promptOperation) decide(snap Snapshot) (d Decision, err error) {
 
 // IsPrompt reports whether notices of a kind ask a prompt.
 func IsPrompt(kind string) bool {
-	switch kind {
-	case KindUndoPrompt, KindWhichPrompt, KindReportPrompt, KindOpponentPrompt, KindNamePrompt, KindScorePrompt:
-		return true
-	}
-	return false
+	asking := []Notice{UndoPrompt{}, WhichPrompt{}, ReportPrompt{}, OpponentPrompt{}, NamePrompt{}, ScorePrompt{}}
+	return slices.ContainsFunc(asking, func(n Notice) bool { return notice.KindOf(n).Name == kind })
 }
 
 // UndoPrompt asks an admin whether to undo a match of other people, or a player whether to undo their last match that counts.
@@ -252,14 +252,7 @@ type UndoPrompt struct {
 	Undone int `json:"undone,omitempty"`
 }
 
-// Kind implements Notice.
-func (UndoPrompt) Kind() string { return KindUndoPrompt }
-
-// Purpose implements Notice.
-func (UndoPrompt) Purpose() Purpose { return Outcome }
-
-// Alone makes IsAlone true.
-func (UndoPrompt) Alone() bool { return true }
+var _ = notice.Register[UndoPrompt](notice.Kind{Name: "undo_prompt", Purpose: notice.Outcome, Alone: true})
 
 // UndoDropped says that an UndoPrompt was cancelled, or that nobody answered it. The match may be undone all the same, by others.
 type UndoDropped struct {
@@ -267,8 +260,4 @@ type UndoDropped struct {
 	By     *Reporter `json:"by,omitempty"` // who cancelled; nil if nobody answered in time
 }
 
-// Kind implements Notice.
-func (UndoDropped) Kind() string { return KindUndoDropped }
-
-// Purpose implements Notice.
-func (UndoDropped) Purpose() Purpose { return Outcome }
+var _ = notice.Register[UndoDropped](notice.Kind{Name: "undo_dropped", Purpose: notice.Outcome})

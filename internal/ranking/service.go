@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"slices"
 	"time"
+
+	"elobot/internal/notice"
 )
 
 // Service handles the commands of all groups. Each of its methods commits the command's effect, its key and its answer
@@ -96,14 +98,7 @@ func (s *Service) handleMessage(ctx context.Context, o Origin, c command, needs 
 	return s.handle(ctx, o, c)
 }
 
-// KindAcknowledged is the kind of Acknowledged.
-const KindAcknowledged = "acknowledged"
-
 // Acknowledged answers a button press without words: the message with the button shows the outcome.
 type Acknowledged struct{}
 
-// Kind implements Notice.
-func (Acknowledged) Kind() string { return KindAcknowledged }
-
-// Purpose implements Notice.
-func (Acknowledged) Purpose() Purpose { return Answer }
+var _ = notice.Register[Acknowledged](notice.Kind{Name: "acknowledged", Purpose: notice.Answer})

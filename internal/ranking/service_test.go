@@ -136,59 +136,59 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 		t.Fatalf("no answer was committed with the key %s: %v", key, err)
 	}
 	switch kind {
-	case ranking.KindMatchRecorded:
+	case "match_recorded":
 		return decode[ranking.MatchRecorded](t, g, payload)
-	case stats.KindRankingPage:
+	case "ranking_page":
 		return decode[stats.RankingPage](t, g, payload)
-	case ranking.KindSettings:
+	case "settings":
 		return decode[ranking.SettingsPage](t, g, payload)
-	case ranking.KindSettingChanged:
+	case "setting_changed":
 		return decode[ranking.SettingChanged](t, g, payload)
-	case ranking.KindJoined:
+	case "joined":
 		return decode[ranking.Joined](t, g, payload)
-	case ranking.KindRefusal:
+	case "refusal":
 		return decode[ranking.Refusal](t, g, payload)
-	case ranking.KindAcknowledged:
+	case "acknowledged":
 		return decode[ranking.Acknowledged](t, g, payload)
-	case stats.KindOdds:
+	case "odds":
 		return decode[stats.Odds](t, g, payload)
-	case stats.KindTeams:
+	case "teams":
 		return decode[stats.Teams](t, g, payload)
-	case stats.KindMyStanding:
+	case "my_standing":
 		return decode[stats.MyStanding](t, g, payload)
-	case stats.KindHeadToHead:
+	case "head_to_head":
 		return decode[stats.HeadToHead](t, g, payload)
-	case stats.KindChart:
+	case "chart":
 		return decode[stats.Chart](t, g, payload)
-	case stats.KindRecords:
+	case "records":
 		return decode[stats.Records](t, g, payload)
-	case stats.KindUnclearPeople:
+	case "unclear_people":
 		return decode[stats.UnclearPeople](t, g, payload)
-	case stats.KindMyStandings:
+	case "my_standings":
 		return decode[stats.MyStandings](t, g, payload)
-	case ranking.KindMatchUndone:
+	case "match_undone":
 		return decode[ranking.MatchUndone](t, g, payload)
-	case ranking.KindMatchRestored:
+	case "match_restored":
 		return decode[ranking.MatchRestored](t, g, payload)
-	case ranking.KindUndoPrompt:
+	case "undo_prompt":
 		return decode[ranking.UndoPrompt](t, g, payload)
-	case ranking.KindWhichPrompt:
+	case "which_prompt":
 		return decode[ranking.WhichPrompt](t, g, payload)
-	case ranking.KindUndoDropped:
+	case "undo_dropped":
 		return decode[ranking.UndoDropped](t, g, payload)
-	case ranking.KindOpponentPrompt:
+	case "opponent_prompt":
 		return decode[ranking.OpponentPrompt](t, g, payload)
-	case ranking.KindNamePrompt:
+	case "name_prompt":
 		return decode[ranking.NamePrompt](t, g, payload)
-	case ranking.KindScorePrompt:
+	case "score_prompt":
 		return decode[ranking.ScorePrompt](t, g, payload)
-	case ranking.KindReportPrompt:
+	case "report_prompt":
 		return decode[ranking.ReportPrompt](t, g, payload)
-	case ranking.KindReportChosen:
+	case "report_chosen":
 		return decode[ranking.ReportChosen](t, g, payload)
-	case ranking.KindReportDropped:
+	case "report_dropped":
 		return decode[ranking.ReportDropped](t, g, payload)
-	case ranking.KindMatchFixed:
+	case "match_fixed":
 		return decode[ranking.MatchFixed](t, g, payload)
 	}
 	t.Fatalf("unknown kind of notice %q", kind)

@@ -3,6 +3,8 @@ package ranking
 import (
 	"slices"
 	"strconv"
+
+	"elobot/internal/notice"
 )
 
 // PromptWhich asks which of several matches is to be undone: those that a message has recorded, or shows. Its options are the
@@ -72,26 +74,16 @@ func (u undoOperation) askWhich(snap Snapshot) Decision {
 	return Decision{Effect: &NewPrompt{Kind: PromptWhich, Answerer: by, Which: &request}, Notice: prompt}
 }
 
-// KindWhichPrompt is the kind of WhichPrompt.
-const KindWhichPrompt = "which_prompt"
-
 // WhichPrompt asks which of several matches is to be undone.
 type WhichPrompt struct {
 	Tag     MatchTag    `json:"tag,omitempty"`
 	Matches []WhichItem `json:"matches"`
 }
 
+var _ = notice.Register[WhichPrompt](notice.Kind{Name: "which_prompt", Purpose: notice.Outcome, Alone: true})
+
 // WhichItem is a match as its card shows it.
 type WhichItem struct {
 	Number int `json:"number"`
 	NamedResult
 }
-
-// Kind implements Notice.
-func (WhichPrompt) Kind() string { return KindWhichPrompt }
-
-// Purpose implements Notice.
-func (WhichPrompt) Purpose() Purpose { return Outcome }
-
-// Alone makes IsAlone true.
-func (WhichPrompt) Alone() bool { return true }

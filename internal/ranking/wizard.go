@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"elobot/internal/notice"
 )
 
 // PromptWizard asks for a result step by step: first for the opponent, then for the score. Only the sender may answer. Its
@@ -451,13 +453,6 @@ func (w wizardAnswer) decide(snap Snapshot) (d Decision, err error) {
 	return d, nil
 }
 
-// The kinds of the notices in this file.
-const (
-	KindOpponentPrompt = "opponent_prompt"
-	KindNamePrompt     = "name_prompt"
-	KindScorePrompt    = "score_prompt"
-)
-
 // OpponentPrompt asks whom the sender has played against.
 type OpponentPrompt struct {
 	Prompt    PromptID `json:"prompt,omitempty"` // 0 in the message that begins the prompt, whose id it is
@@ -467,14 +462,7 @@ type OpponentPrompt struct {
 	Total     int      `json:"total"`     // how many there are on all pages
 }
 
-// Kind implements Notice.
-func (OpponentPrompt) Kind() string { return KindOpponentPrompt }
-
-// Purpose implements Notice.
-func (OpponentPrompt) Purpose() Purpose { return Answer }
-
-// Alone makes IsAlone true.
-func (OpponentPrompt) Alone() bool { return true }
+var _ = notice.Register[OpponentPrompt](notice.Kind{Name: "opponent_prompt", Purpose: notice.Answer, Alone: true})
 
 // NamePrompt asks who is meant by the name of an opponent.
 type NamePrompt struct {
@@ -487,14 +475,7 @@ type NamePrompt struct {
 	More      bool     `json:"more,omitempty"`      // the wizard offers others, from its first page on
 }
 
-// Kind implements Notice.
-func (NamePrompt) Kind() string { return KindNamePrompt }
-
-// Purpose implements Notice.
-func (NamePrompt) Purpose() Purpose { return Answer }
-
-// Alone makes IsAlone true.
-func (NamePrompt) Alone() bool { return true }
+var _ = notice.Register[NamePrompt](notice.Kind{Name: "name_prompt", Purpose: notice.Answer, Alone: true})
 
 // ScorePrompt asks for the score of the sender against an opponent, or of two teams.
 type ScorePrompt struct {
@@ -507,11 +488,4 @@ type ScorePrompt struct {
 	Teams [2][]Name `json:"teams,omitzero"`
 }
 
-// Kind implements Notice.
-func (ScorePrompt) Kind() string { return KindScorePrompt }
-
-// Purpose implements Notice.
-func (ScorePrompt) Purpose() Purpose { return Answer }
-
-// Alone makes IsAlone true.
-func (ScorePrompt) Alone() bool { return true }
+var _ = notice.Register[ScorePrompt](notice.Kind{Name: "score_prompt", Purpose: notice.Answer, Alone: true})

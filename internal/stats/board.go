@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
 
@@ -22,11 +23,7 @@ type Board struct {
 	ToPin bool `json:"-"`
 }
 
-// Kind implements ranking.Notice.
-func (Board) Kind() string { return ranking.KindBoard }
-
-// Purpose implements ranking.Notice.
-func (Board) Purpose() ranking.Purpose { return ranking.Notification }
+var _ = notice.Register[Board](notice.Kind{Name: ranking.KindBoard, Purpose: notice.Notification, Alone: true})
 
 // Board returns what the board of a group shows now. object is what identifies its message in the chat.
 func (s *Service) Board(ctx context.Context, chat ranking.ExternalChatID, object string, now time.Time) (Board, error) {

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"time"
 
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
 
 const (
 	// KindChart is the kind of Chart.
-	KindChart = "chart"
 	// MaxCharted is the maximum number of players that a chart highlights.
 	MaxCharted = 4
 	// ChartedMatches is how many of the last matches a chart shows.
@@ -51,14 +51,7 @@ type Chart struct {
 	Title   string         `json:"title,omitempty"` // of the group; read when it is sent
 }
 
-// Kind implements ranking.Notice.
-func (Chart) Kind() string { return KindChart }
-
-// Purpose implements ranking.Notice.
-func (Chart) Purpose() ranking.Purpose { return ranking.Answer }
-
-// Alone makes ranking.IsAlone true.
-func (Chart) Alone() bool { return true }
+var _ = notice.Register[Chart](notice.Kind{Name: "chart", Purpose: notice.Answer, Alone: true})
 
 // players returns the ids of the highlighted players.
 func (n Chart) players() []ranking.PlayerID {

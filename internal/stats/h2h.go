@@ -5,11 +5,9 @@ import (
 	"fmt"
 
 	"elobot/internal/elo"
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
-
-// KindHeadToHead is the kind of HeadToHead.
-const KindHeadToHead = "head_to_head"
 
 // HeadToHead says how two players did against each other. A meeting is a match in which they were on opposite sides.
 type HeadToHead struct {
@@ -33,14 +31,7 @@ type HeadToHead struct {
 	Back ranking.PlayerID `json:"back,omitempty"`
 }
 
-// Kind implements ranking.Notice.
-func (HeadToHead) Kind() string { return KindHeadToHead }
-
-// Purpose implements ranking.Notice.
-func (HeadToHead) Purpose() ranking.Purpose { return ranking.Answer }
-
-// Alone makes ranking.IsAlone true.
-func (HeadToHead) Alone() bool { return true }
+var _ = notice.Register[HeadToHead](notice.Kind{Name: "head_to_head", Purpose: notice.Answer, Alone: true})
 
 // Met returns the number of meetings.
 func (n HeadToHead) Met() int { return n.Won + n.Drawn + n.Lost }

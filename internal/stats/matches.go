@@ -5,13 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
-)
-
-// The kinds of the notices in this file.
-const (
-	KindMatchPage   = "match_page"
-	KindHistoryPage = "history_page"
 )
 
 // MatchPage shows a page of a group's matches, the newest first.
@@ -22,6 +17,8 @@ type MatchPage struct {
 	Older bool       `json:"older,omitempty"` // there are older matches than those on the page
 }
 
+var _ = notice.Register[MatchPage](notice.Kind{Name: "match_page", Purpose: notice.Answer, Alone: true})
+
 // HistoryPage shows a page of a player's matches in a group, the newest first.
 type HistoryPage struct {
 	Name  ranking.Name `json:"name,omitzero"` // zero for a sender without a standing
@@ -29,6 +26,8 @@ type HistoryPage struct {
 	Newer bool         `json:"newer,omitempty"`
 	Older bool         `json:"older,omitempty"`
 }
+
+var _ = notice.Register[HistoryPage](notice.Kind{Name: "history_page", Purpose: notice.Answer, Alone: true})
 
 // MatchRow is a match on a page.
 type MatchRow struct {
@@ -42,24 +41,6 @@ type MatchRow struct {
 	// Change is by how much it changed the rating of the player whose history it is, nil if it does not count.
 	Change *int `json:"change,omitempty"`
 }
-
-// Kind implements ranking.Notice.
-func (MatchPage) Kind() string { return KindMatchPage }
-
-// Purpose implements ranking.Notice.
-func (MatchPage) Purpose() ranking.Purpose { return ranking.Answer }
-
-// Alone makes ranking.IsAlone true.
-func (MatchPage) Alone() bool { return true }
-
-// Kind implements ranking.Notice.
-func (HistoryPage) Kind() string { return KindHistoryPage }
-
-// Purpose implements ranking.Notice.
-func (HistoryPage) Purpose() ranking.Purpose { return ranking.Answer }
-
-// Alone makes ranking.IsAlone true.
-func (HistoryPage) Alone() bool { return true }
 
 // Paging says which page of matches is meant. The zero Paging means the first one, with the newest matches.
 type Paging struct {

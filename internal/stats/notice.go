@@ -1,19 +1,14 @@
 package stats
 
-import "elobot/internal/ranking"
-
-// The kinds of notices of this package.
-const (
-	KindRankingPage = "ranking_page"
-	KindMyStanding  = "my_standing"
-	KindMyStandings = "my_standings"
-)
+import "elobot/internal/notice"
 
 // MyStandings shows a player's standings in all groups in which they have played.
 type MyStandings struct {
 	Groups []GroupStanding `json:"groups"`
 	More   int             `json:"more,omitempty"` // number of groups that are not listed
 }
+
+var _ = notice.Register[MyStandings](notice.Kind{Name: "my_standings", Purpose: notice.Answer, Alone: true})
 
 // GroupStanding is a player's standing in one of their groups.
 type GroupStanding struct {
@@ -29,12 +24,3 @@ type GroupStanding struct {
 
 // Played returns the number of matches.
 func (g GroupStanding) Played() int { return g.Won + g.Drawn + g.Lost }
-
-// Kind implements ranking.Notice.
-func (MyStandings) Kind() string { return KindMyStandings }
-
-// Purpose implements ranking.Notice.
-func (MyStandings) Purpose() ranking.Purpose { return ranking.Answer }
-
-// Alone makes ranking.IsAlone true.
-func (MyStandings) Alone() bool { return true }

@@ -3,13 +3,8 @@ package stats
 import (
 	"math"
 
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
-)
-
-// The kinds of the notices in this file.
-const (
-	KindOdds  = "odds"
-	KindTeams = "teams"
 )
 
 // Odds says what to expect of a match, and how it would change the ratings.
@@ -19,6 +14,8 @@ type Odds struct {
 	Draws    bool            `json:"draws,omitempty"`  // the ladder has draws
 	Margin   bool            `json:"margin,omitempty"` // a larger margin of victory changes the ratings more; here it is the smallest
 }
+
+var _ = notice.Register[Odds](notice.Kind{Name: "odds", Purpose: notice.Answer, Alone: true})
 
 // OddsPlayer is somebody on a side, with the rating and how it would change.
 type OddsPlayer struct {
@@ -30,15 +27,6 @@ type OddsPlayer struct {
 	New  bool         `json:"new,omitempty"` // has not played yet
 }
 
-// Kind implements ranking.Notice.
-func (Odds) Kind() string { return KindOdds }
-
-// Purpose implements ranking.Notice.
-func (Odds) Purpose() ranking.Purpose { return ranking.Answer }
-
-// Alone makes ranking.IsAlone true.
-func (Odds) Alone() bool { return true }
-
 // Teams says how players can be divided into two teams, and the odds of these.
 type Teams struct {
 	Odds
@@ -47,8 +35,7 @@ type Teams struct {
 	Of     int   `json:"of"`     // how many there are
 }
 
-// Kind implements ranking.Notice.
-func (Teams) Kind() string { return KindTeams }
+var _ = notice.Register[Teams](notice.Kind{Name: "teams", Purpose: notice.Answer, Alone: true})
 
 // OddsQuery asks for the odds of a match between two sides.
 type OddsQuery struct{ Sides ranking.Sides }

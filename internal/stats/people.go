@@ -1,9 +1,9 @@
 package stats
 
-import "elobot/internal/ranking"
-
-// KindUnclearPeople is the kind of UnclearPeople.
-const KindUnclearPeople = "unclear_people"
+import (
+	"elobot/internal/notice"
+	"elobot/internal/ranking"
+)
 
 // PeopleReason is why it is not clear whom a question is about. Its values are stored, so their meaning must not change.
 type PeopleReason string
@@ -26,11 +26,4 @@ type UnclearPeople struct {
 	Near    []ranking.Name `json:"near,omitempty"`
 }
 
-// Kind implements ranking.Notice.
-func (UnclearPeople) Kind() string { return KindUnclearPeople }
-
-// Purpose implements ranking.Notice.
-func (UnclearPeople) Purpose() ranking.Purpose { return ranking.Answer }
-
-// Refuses marks a refusal.
-func (UnclearPeople) Refuses() bool { return true }
+var _ = notice.Register[UnclearPeople](notice.Kind{Name: "unclear_people", Purpose: notice.Answer, Refuses: true})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
 
@@ -44,14 +45,7 @@ type MyStanding struct {
 	Partner   *Pairing      `json:"partner,omitempty"`   // the one together with whom the player does better than expected, and most so
 }
 
-// Kind implements ranking.Notice.
-func (MyStanding) Kind() string { return KindMyStanding }
-
-// Purpose implements ranking.Notice.
-func (MyStanding) Purpose() ranking.Purpose { return ranking.Answer }
-
-// Alone makes ranking.IsAlone true.
-func (MyStanding) Alone() bool { return true }
+var _ = notice.Register[MyStanding](notice.Kind{Name: "my_standing", Purpose: notice.Answer, Alone: true})
 
 // Played returns the number of matches.
 func (n MyStanding) Played() int { return n.Won + n.Drawn + n.Lost }

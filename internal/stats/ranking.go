@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
 
@@ -46,6 +47,8 @@ type RankingPage struct {
 	Since time.Time `json:"since,omitzero"`
 }
 
+var _ = notice.Register[RankingPage](notice.Kind{Name: "ranking_page", Purpose: notice.Answer, Alone: true})
+
 // Bounds returns which of all players the page shows, counted from 1.
 func (p RankingPage) Bounds() (first, last int) {
 	first = 1 + max(0, p.Page-1)*PageRows
@@ -73,15 +76,6 @@ type Row struct {
 
 // Played returns the number of the player's matches.
 func (r Row) Played() int { return r.Won + r.Drawn + r.Lost }
-
-// Kind implements ranking.Notice.
-func (RankingPage) Kind() string { return KindRankingPage }
-
-// Purpose implements ranking.Notice.
-func (RankingPage) Purpose() ranking.Purpose { return ranking.Answer }
-
-// Alone makes ranking.IsAlone true.
-func (RankingPage) Alone() bool { return true }
 
 // inquiry asks for the ranking as it is at the time of the question.
 func (q RankingQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {

@@ -7,11 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
-
-// KindRecords is the kind of Records.
-const KindRecords = "records"
 
 // Records are the records of a group, of one month or of all time. A record that nobody holds is nil.
 type Records struct {
@@ -23,6 +21,8 @@ type Records struct {
 	Played  *Record    `json:"played,omitempty"`  // the most matches; without a match
 	Rivalry *RivalryOf `json:"rivalry,omitempty"` // the two of most matches among those who are close; of all time, in the last year
 }
+
+var _ = notice.Register[Records](notice.Kind{Name: "records", Purpose: notice.Answer, Alone: true})
 
 // Record is a record of a player.
 type Record struct {
@@ -45,15 +45,6 @@ type RivalryOf struct {
 	Name ranking.Name `json:"name"` // one of the two, from whose view the matches are counted
 	Pairing
 }
-
-// Kind implements ranking.Notice.
-func (Records) Kind() string { return KindRecords }
-
-// Purpose implements ranking.Notice.
-func (Records) Purpose() ranking.Purpose { return ranking.Answer }
-
-// Alone makes ranking.IsAlone true.
-func (Records) Alone() bool { return true }
 
 // RecordsQuery asks for the records of all time, or of the current month.
 type RecordsQuery struct{ OfMonth bool }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"elobot/internal/intake"
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/pgranking"
@@ -22,7 +23,8 @@ func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLette
 	if err != nil {
 		return fmt.Errorf("encode notice: %w", err)
 	}
-	action, lane, button, lifetime := outbox.Send, outbox.Messages, (*string)(nil), n.Purpose().Lifetime()
+	kind := notice.KindOf(n)
+	action, lane, button, lifetime := outbox.Send, outbox.Messages, (*string)(nil), kind.Purpose.Lifetime()
 	if o.Button != "" {
 		action, lane, button, lifetime = outbox.CallbackAnswer, outbox.CallbackAnswers, &o.Button, ranking.CallbackLifetime
 		o.ReplyTo, o.Thread = 0, 0
@@ -62,8 +64,8 @@ func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLette
 		       CASE WHEN chat.same THEN nullif($15::bigint, 0) END, clock_timestamp() + $16::interval, $17
 		FROM letter, chat WHERE letter.new
 		RETURNING chat_id`,
-		append(updateLetterArgs(letter), o.Chat.ID, o.Key, n.Kind(), n.Purpose(), payload, postgres.Storable(addressee), action, button,
-			o.ReplyTo, o.Thread, pgranking.TimeLeft(o.SentAt, d.Now(), lifetime), ranking.IsAlone(n))...).Query(func(rows pgx.Rows) (err error) {
+		append(updateLetterArgs(letter), o.Chat.ID, o.Key, kind.Name, kind.Purpose, payload, postgres.Storable(addressee), action, button,
+			o.ReplyTo, o.Thread, pgranking.TimeLeft(o.SentAt, d.Now(), lifetime), kind.Alone)...).Query(func(rows pgx.Rows) (err error) {
 		notified, err = pgx.CollectRows(rows, pgx.RowTo[outbox.ChatID])
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
@@ -81,7 +82,7 @@ func queuePins(batch *pgx.Batch, results []outbox.Result) {
 		postgres.Column(tried, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
 		postgres.Column(tried, func(r outbox.Result) string { return r.Message.Object }),
 		postgres.Column(tried, func(r outbox.Result) string { return string(r.Pin) }),
-		ranking.KindBoardNotPinned, ranking.Notification, ranking.Notification.Lifetime())
+		notice.KindOf(ranking.BoardNotPinned{}).Name, notice.Notification, notice.Notification.Lifetime())
 }
 
 // queueEndedObjects forgets messages that need not exist any more.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
@@ -217,7 +218,7 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		postgres.Column(rows, func(o outcome) bool { return o.skipped }),
 		postgres.Column(rows, func(o outcome) bool { return o.deferred }),
 		postgres.Column(rows, func(o outcome) bool { return o.untried }),
-		ranking.KindResultsSummary)
+		notice.KindOf(ranking.ResultsSummary{}).Name)
 }
 
 // queueEdited records the content of edited messages.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/dbtest"
 )
@@ -147,7 +148,7 @@ func TestFinishTextThatCannotBeStored(t *testing.T) {
 			id++
 			dbtest.Exec(t, m.Pool, `UPDATE outbox SET state = 'dead', finished_at = now() WHERE finished_at IS NULL`)
 			dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = NULL, parked_at = NULL`)
-			m.others(t, 1, outbox.Outcome)
+			m.others(t, 1, notice.Outcome)
 			r := dbtest.Failed(m.MustTake(t, 1, id), class)
 			r.Failure.Err = errors.New(text)
 			m.Finish(t, r)

@@ -5,7 +5,6 @@ import (
 
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/dbtest"
-	"elobot/internal/ranking"
 )
 
 // TestPromptIsDelivered: the time to answer a prompt begins when its message is sent, once. Before, and for a message that is
@@ -37,7 +36,7 @@ func TestPromptIsDelivered(t *testing.T) {
 		dbtest.Exec(t, m.Pool, `
 			WITH notice AS (INSERT INTO outbox (chat_id, kind, payload, alone) VALUES (1, $1, '{}', true) RETURNING id, chat_id),
 			asked AS (INSERT INTO prompts (id, chat_id, kind, match_id) SELECT notice.id, chat_id, 'undo', matches.id FROM notice, matches)
-			INSERT INTO timers SELECT 't:prompt:' || id, chat_id, now() + interval '1 hour' FROM notice`, ranking.KindUndoPrompt)
+			INSERT INTO timers SELECT 't:prompt:' || id, chat_id, now() + interval '1 hour' FROM notice`, "undo_prompt")
 		taken := m.Turn(t, dbtest.Chat(1)).Message
 		dbtest.Exec(t, m.Pool, tc.before)
 		result := dbtest.SentAs(*taken, 7)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/dbtest"
 )
@@ -38,13 +39,13 @@ func TestWaiting(t *testing.T) {
 	got, err := m.Waiting(t.Context(), dbtest.Bounds)
 	dbtest.Must(t, err)
 	want := []outbox.Backlog{
-		{Lane: dbtest.Chat(1), To: -100, Purpose: outbox.Answer, Age: 3 * time.Hour, Wait: time.Hour},
-		{Lane: dbtest.Answers(1), To: -100, Purpose: outbox.Outcome},
-		{Lane: dbtest.Chat(2), To: 5, Private: true, Purpose: outbox.Notification},
-		{Lane: dbtest.Chat(3), To: -300, Purpose: outbox.Outcome, Wait: 2 * time.Hour},
-		{Lane: dbtest.Answers(3), To: -300, Purpose: outbox.Outcome, Wait: 3 * time.Hour},
-		{Lane: dbtest.Answers(4), To: -400, Purpose: outbox.Outcome},
-		{Lane: dbtest.Chat(5), To: -500, Purpose: outbox.Outcome},
+		{Lane: dbtest.Chat(1), To: -100, Purpose: notice.Answer, Age: 3 * time.Hour, Wait: time.Hour},
+		{Lane: dbtest.Answers(1), To: -100, Purpose: notice.Outcome},
+		{Lane: dbtest.Chat(2), To: 5, Private: true, Purpose: notice.Notification},
+		{Lane: dbtest.Chat(3), To: -300, Purpose: notice.Outcome, Wait: 2 * time.Hour},
+		{Lane: dbtest.Answers(3), To: -300, Purpose: notice.Outcome, Wait: 3 * time.Hour},
+		{Lane: dbtest.Answers(4), To: -400, Purpose: notice.Outcome},
+		{Lane: dbtest.Chat(5), To: -500, Purpose: notice.Outcome},
 	}
 	if diff := cmp.Diff(want, got, about); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

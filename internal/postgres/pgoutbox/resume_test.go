@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/dbtest"
 )
@@ -21,7 +22,7 @@ func unsupported(m outbox.Message, covered int) outbox.Result {
 func TestSetAside(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
-	m.others(t, 5, outbox.Outcome)
+	m.others(t, 5, notice.Outcome)
 	m.Finish(t, unsupported(m.MustTake(t, 1, 1, 2, 3, 4, 5), 1))
 	m.MustHaveRows(t, `concat_ws(' ', state, lane, attempts, failures, possible_duplicates, deferred_at IS NOT NULL, tried_at IS NOT NULL)`,
 		"1 planned 3 0 0 0 t f", "2 planned 0 0 0 0 f f", "3 planned 0 0 0 0 f f", "4 planned 0 0 0 0 f f", "5 planned 0 0 0 0 f f")
@@ -31,7 +32,7 @@ func TestSetAside(t *testing.T) {
 	if err != nil || s.Waiting != 0 || s.Deferred != 1 || s.Dead != 0 || len(s.Largest) != 0 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	m.others(t, 1, outbox.Outcome)
+	m.others(t, 1, notice.Outcome)
 	if err := m.Resume(t.Context(), 2); !errors.Is(err, outbox.ErrLeaseLost) {
 		t.Errorf("under another epoch: %v", err)
 	}
@@ -45,7 +46,7 @@ func TestSetAside(t *testing.T) {
 func TestRepeatedMessageIsSetAside(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
-	m.others(t, 3, outbox.Outcome)
+	m.others(t, 3, notice.Outcome)
 	m.MustTake(t, 1, 1, 2, 3)
 	m.Finish(t, unsupported(m.MustTake(t, 1, 1, 2, 3), 0))
 	m.MustHaveRows(t, `concat_ws(' ', state, lane, attempts, possible_duplicates, tried_at IS NOT NULL)`,

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgoutbox"
@@ -23,7 +24,7 @@ func TestTake(t *testing.T) {
 		ID: 1, Key: "m:-100:7", Kind: "a", Payload: []byte(`{"n": 1}`), Addressee: "Alice", ReplyTo: 7, Attempts: 1, Failures: 2,
 	}
 	want := outbox.Message{
-		Lane: dbtest.Chat(1), ExternalChat: -100, Language: "en", Thread: 8, Action: outbox.Send, Purpose: outbox.Answer,
+		Lane: dbtest.Chat(1), ExternalChat: -100, Language: "en", Thread: 8, Action: outbox.Send, Purpose: notice.Answer,
 		Items: []outbox.Item{item}, Row: item, More: true,
 	}
 	if diff := cmp.Diff(outbox.Turn{Lane: dbtest.Chat(1), Message: &want}, m.Turn(t, dbtest.Chat(1))); diff != "" {
@@ -40,7 +41,7 @@ func TestTake(t *testing.T) {
 		{ID: 2, Kind: "b", Payload: []byte(`{"n": 2}`), Attempts: 1}, {ID: 4, Kind: "d", Payload: []byte(`{"n": 4}`), Attempts: 1},
 	}
 	private := &outbox.Message{
-		Lane: dbtest.Chat(2), ExternalChat: 5, Private: true, Language: "en", Action: outbox.Send, Purpose: outbox.Outcome,
+		Lane: dbtest.Chat(2), ExternalChat: 5, Private: true, Language: "en", Action: outbox.Send, Purpose: notice.Outcome,
 		Items: two, Row: two[0],
 	}
 	if diff := cmp.Diff(private, m.Take(t, 2)); diff != "" {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
@@ -63,7 +64,10 @@ func (o *Store) Summarise(ctx context.Context, epoch int64, lanes []outbox.Lane,
 	postgres.QueueEpoch(&batch, postgres.LeaderLease, epoch)
 	chats := postgres.Column(lanes, func(l outbox.Lane) int64 { return int64(l.Chat) })
 	kinds := postgres.Column(lanes, func(l outbox.Lane) outbox.LaneKind { return l.Kind })
-	args := []any{chats, kinds, bounds.MaxWaiting, maxSummarised, ranking.KindMatchRecorded, ranking.KindResultsSummary}
+	args := []any{
+		chats, kinds, bounds.MaxWaiting, maxSummarised,
+		notice.KindOf(ranking.MatchRecorded{}).Name, notice.KindOf(ranking.ResultsSummary{}).Name,
+	}
 	batch.Queue(sql, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&s.Expired, &s.Dropped) })
 	if err := o.write(ctx, &batch); err != nil {
 		return outbox.Summarised{}, fmt.Errorf("summarise lanes: %w", err)
@@ -75,7 +79,7 @@ func (o *Store) Summarise(ctx context.Context, epoch int64, lanes []outbox.Lane,
 // never known as a whole, and never edited.
 func queueSummaries(batch *pgx.Batch, results []outbox.Result) {
 	sent := only(results, func(r outbox.Result) bool {
-		return r.Failure == nil && r.MessageID > 0 && r.Message.Row.Kind == ranking.KindResultsSummary
+		return r.Failure == nil && r.MessageID > 0 && r.Message.Row.Kind == notice.KindOf(ranking.ResultsSummary{}).Name
 	})
 	if len(sent) == 0 {
 		return

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/dbtest"
 )
@@ -31,7 +32,7 @@ func (m mail) results(t *testing.T, n int) {
 }
 
 // others adds n other notices.
-func (m mail) others(t *testing.T, n int, purpose outbox.Purpose) {
+func (m mail) others(t *testing.T, n int, purpose notice.Purpose) {
 	t.Helper()
 	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, purpose) SELECT 1, 'k', '{}', $2 FROM generate_series(1, $1::integer) n`, n, purpose)
 }
@@ -64,8 +65,8 @@ func TestSummarise(t *testing.T) {
 	t.Parallel()
 	type lane func(t *testing.T, m mail)
 	results := func(n int) lane { return func(t *testing.T, m mail) { t.Helper(); m.results(t, n) } }
-	others := func(n int) lane { return func(t *testing.T, m mail) { t.Helper(); m.others(t, n, outbox.Outcome) } }
-	questions := func(n int) lane { return func(t *testing.T, m mail) { t.Helper(); m.others(t, n, outbox.Answer) } }
+	others := func(n int) lane { return func(t *testing.T, m mail) { t.Helper(); m.others(t, n, notice.Outcome) } }
+	questions := func(n int) lane { return func(t *testing.T, m mail) { t.Helper(); m.others(t, n, notice.Answer) } }
 	sql := func(sql string) lane { return func(t *testing.T, m mail) { t.Helper(); dbtest.Exec(t, m.Pool, sql) } }
 	summarise := func(t *testing.T, m mail) {
 		t.Helper()
@@ -164,7 +165,7 @@ func TestSummarySent(t *testing.T) {
 	for name, fill := range map[string]func(t *testing.T, m mail){
 		"too many": func(t *testing.T, m mail) {
 			t.Helper()
-			m.others(t, 1, outbox.Answer)
+			m.others(t, 1, notice.Answer)
 			m.results(t, 25)
 		},
 		"one that is late": func(t *testing.T, m mail) {
@@ -245,12 +246,12 @@ func TestSummariesOfLateResults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := newEmptyMail(t)
-			m.others(t, 1, outbox.Answer)
+			m.others(t, 1, notice.Answer)
 			m.results(t, 2)
-			m.others(t, 1, outbox.Outcome)
+			m.others(t, 1, notice.Outcome)
 			m.results(t, 1)
 			dbtest.Exec(t, m.Pool, `UPDATE outbox SET expires_at = now(), not_before = now() - interval '1 hour', addressee = 'Alice'`)
-			m.others(t, 1, outbox.Outcome)
+			m.others(t, 1, notice.Outcome)
 			dbtest.Exec(t, m.Pool, tc.pause)
 			if name != "slow" {
 				dbtest.Purge(t, m.Pool, map[string]int64{"parked": 2}[name])

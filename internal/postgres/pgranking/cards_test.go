@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
@@ -87,9 +88,10 @@ func TestCardOnItsWay(t *testing.T) {
 	c.Finish(t, dbtest.SentAs(card, 71))
 	edit := c.Take(t, 1)
 	want := outbox.Message{
-		Lane: dbtest.Chat(1), ExternalChat: -100, Language: "en", Action: outbox.Edit, Purpose: outbox.Outcome, Target: 71, KnownFingerprint: "print 71",
-		Row:   outbox.Item{Key: "3", Kind: ranking.KindMatchRecorded, Attempts: 1},
-		Items: []outbox.Item{{ID: 1, Key: "1", Kind: ranking.KindMatchRecorded, ReplyTo: 7, Attempts: 1}},
+		Lane: dbtest.Chat(1), ExternalChat: -100, Language: "en", Action: outbox.Edit, Purpose: notice.Outcome,
+		Target: 71, KnownFingerprint: "print 71",
+		Row:   outbox.Item{Key: "3", Kind: "match_recorded", Attempts: 1},
+		Items: []outbox.Item{{ID: 1, Key: "1", Kind: "match_recorded", ReplyTo: 7, Attempts: 1}},
 	}
 	for _, item := range append(edit.Items, edit.Row) {
 		var outboxRows ranking.MatchRecorded

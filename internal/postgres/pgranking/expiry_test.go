@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
@@ -49,7 +50,7 @@ func TestDeadlines(t *testing.T) {
 				}
 			case tc.late:
 				states = []string{"expired", "sending"}
-			case ranking.IsAlone(tc.notice):
+			case notice.KindOf(tc.notice).Alone:
 				states = []string{"sending", "planned"}
 			}
 			c.Turn(t, lane)
@@ -103,12 +104,12 @@ func TestCardsLiveForADay(t *testing.T) {
 		t.Errorf("the card of a match of an hour ago lives for %d hours", left)
 	}
 	m := w.Mail(t)
-	if taken := m.Take(t, 1); taken == nil || taken.Row.Kind != ranking.KindMatchRecorded {
+	if taken := m.Take(t, 1); taken == nil || taken.Row.Kind != "match_recorded" {
 		t.Fatalf("the first is %+v", taken)
 	}
 	dbtest.Exec(t, w.Pool, `UPDATE outbox SET expires_at = now()`)
 	taken := m.Take(t, 1)
-	if taken == nil || taken.Row.Kind != ranking.KindResultsSummary || taken.Row.PossibleDuplicates != 1 {
+	if taken == nil || taken.Row.Kind != "results_summary" || taken.Row.PossibleDuplicates != 1 {
 		t.Fatalf("a late card is reported by %+v", taken)
 	}
 	m.Finish(t, dbtest.SentAs(*taken, 71))
@@ -151,7 +152,7 @@ func TestPossibleDuplicatesExpire(t *testing.T) {
 		t.Errorf("%d have expired", s.Expired)
 	}
 	taken := c.MustTake(t, 1, 1)
-	if i := taken.Row; i.Kind != ranking.KindResultsSummary || i.PossibleDuplicates != 1 || !i.PreviousUnknown {
+	if i := taken.Row; i.Kind != "results_summary" || i.PossibleDuplicates != 1 || !i.PreviousUnknown {
 		t.Errorf("the notice is %+v", i)
 	}
 }

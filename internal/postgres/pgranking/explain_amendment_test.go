@@ -70,7 +70,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 			return s.Do(ctx, in(club, "ask", known), ranking.UndoMatch{Amendment: admin(40)})
 		}, Want: 2 + 4 + 2 + 3 + 1},
 		{Name: "delivery of a prompt", Run: func(ctx context.Context) error {
-			item := outbox.Item{ID: newestPrompt(t, plain), Attempts: 1, Kind: ranking.KindUndoPrompt}
+			item := outbox.Item{ID: newestPrompt(t, plain), Attempts: 1, Kind: "undo_prompt"}
 			dbtest.Exec(t, plain, `UPDATE outbox SET state = 'sending', attempts = 1 WHERE id = $1`, item.ID)
 			m := outbox.Message{Lane: dbtest.Chat(150), ExternalChat: -150, Action: outbox.Send, Items: []outbox.Item{item}, Row: item}
 			_, err := queue.Advance(ctx, 1, []outbox.Result{dbtest.SentAs(m, 4712)}, nil, dbtest.Bounds)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/notice"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -93,14 +94,14 @@ func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) error {
 		postgres.Column(matches, func(m newMatch) time.Time { return m.PlayedAt }),
 		postgres.Column(matches, func(m newMatch) string { return m.NewMatch.Key }),
 		postgres.Column(matches, func(m newMatch) ranking.ChatID { return m.Chat }),
-		postgres.Column(matches, func(m newMatch) string { return m.Card.Kind() }),
-		postgres.Column(matches, func(m newMatch) string { return string(m.Card.Purpose()) }),
+		postgres.Column(matches, func(m newMatch) string { return notice.KindOf(m.Card).Name }),
+		postgres.Column(matches, func(m newMatch) string { return string(notice.KindOf(m.Card).Purpose) }),
 		payloads,
 		postgres.Column(matches, func(m newMatch) string { return m.Addressee.Name }),
 		postgres.Column(matches, func(m newMatch) int64 { return m.ReplyTo }),
 		postgres.Column(matches, func(m newMatch) int64 { return m.Thread }),
 		postgres.Column(matches, func(m newMatch) *time.Duration {
-			return TimeLeft(m.SentAt, now, m.Card.Purpose().Lifetime())
+			return TimeLeft(m.SentAt, now, notice.KindOf(m.Card).Purpose.Lifetime())
 		}),
 		postgres.Column(matches, func(m newMatch) ranking.PlayerID { return m.Addressee.Player }),
 		postgres.Column(matches, func(m newMatch) string { return m.Changes.Key }),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/notice"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -22,6 +23,7 @@ func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n rank
 	if err != nil {
 		return err
 	}
+	kind := notice.KindOf(n)
 	batch.Queue(`
 		INSERT INTO outbox AS waiting
 		    (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, supersede_key, not_before, addressee_id, alone)
@@ -33,9 +35,9 @@ func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n rank
 		        THEN jsonb_set(waiting.payload, '{items}', (waiting.payload -> 'items') || (excluded.payload -> 'items'))
 		        ELSE jsonb_set(waiting.payload, '{more}',
 		            to_jsonb(coalesce((waiting.payload -> 'more')::integer, 0) + 1)) END`,
-		c.Chat, c.Key, n.Kind(), n.Purpose(), payload, c.Addressee.Name, c.ReplyTo, c.Thread,
-		TimeLeft(c.SentAt, now, n.Purpose().Lifetime()), fmt.Sprintf("refused:%d:%d", c.RateEntry.Sender, c.Thread),
-		ranking.MaxRejected, notRecordedDelay, c.Addressee.Player, ranking.IsAlone(n))
+		c.Chat, c.Key, kind.Name, kind.Purpose, payload, c.Addressee.Name, c.ReplyTo, c.Thread,
+		TimeLeft(c.SentAt, now, kind.Purpose.Lifetime()), fmt.Sprintf("refused:%d:%d", c.RateEntry.Sender, c.Thread),
+		ranking.MaxRejected, notRecordedDelay, c.Addressee.Player, kind.Alone)
 	return nil
 }
 
@@ -57,10 +59,11 @@ func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 		if err != nil {
 			return err
 		}
+		kind := notice.KindOf(c.CallbackAnswer)
 		batch.Queue(`
 			INSERT INTO outbox (chat_id, key, kind, purpose, payload, action, callback_query_id, expires_at, language)
 			VALUES ($1, $2, $3, $4, $5, 'callback_answer', $6, clock_timestamp() + $7::interval, nullif($8, ''))`,
-			c.Chat, c.Key, c.CallbackAnswer.Kind(), c.CallbackAnswer.Purpose(), payload, c.Button,
+			c.Chat, c.Key, kind.Name, kind.Purpose, payload, c.Button,
 			TimeLeft(c.SentAt, now, ranking.CallbackLifetime), c.Language)
 	}
 	if err := queuePage(batch, now, c); err != nil {
@@ -97,9 +100,10 @@ func queueNotice(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	if c.Private {
 		language = c.Language
 	}
+	kind := notice.KindOf(c.Notice)
 	args := []any{
-		c.Chat, c.Key, c.Notice.Kind(), c.Notice.Purpose(), payload, c.Addressee.Name, c.ReplyTo, c.Thread,
-		TimeLeft(c.SentAt, now, c.Notice.Purpose().Lifetime()), c.Addressee.Player, ranking.IsAlone(c.Notice), language,
+		c.Chat, c.Key, kind.Name, kind.Purpose, payload, c.Addressee.Name, c.ReplyTo, c.Thread,
+		TimeLeft(c.SentAt, now, kind.Purpose.Lifetime()), c.Addressee.Player, kind.Alone, language,
 	}
 	if p, ok := c.Effect.(*ranking.NewPrompt); ok {
 		queuePrompt(batch, *p, args)
@@ -117,6 +121,7 @@ func queueCard(batch *pgx.Batch, chat ranking.ChatID, key string, card ranking.C
 	if err != nil {
 		return err
 	}
+	kind := notice.KindOf(card.Notice)
 	batch.Queue(`
 		WITH card AS (
 		    UPDATE outbox SET payload = $5
@@ -127,7 +132,7 @@ func queueCard(batch *pgx.Batch, chat ranking.ChatID, key string, card ranking.C
 		WHERE NOT EXISTS (SELECT FROM card WHERE state = 'planned')
 		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
 		SET kind = excluded.kind, payload = excluded.payload, key = excluded.key, expires_at = excluded.expires_at`,
-		chat, card.Match, card.Notice.Kind(), card.Notice.Purpose(), payload, key, postgres.EditLifetime)
+		chat, card.Match, kind.Name, kind.Purpose, payload, key, postgres.EditLifetime)
 	return nil
 }
 
@@ -149,6 +154,7 @@ func queuePage(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	if err != nil {
 		return err
 	}
+	kind := notice.KindOf(c.Page)
 	batch.Queue(`
 		INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, addressee_id, action, edited_message_id, supersede_key,
 		                    expires_at, alone)
@@ -156,7 +162,7 @@ func queuePage(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
 		SET key = excluded.key, kind = excluded.kind, purpose = excluded.purpose, payload = excluded.payload,
 		    addressee = excluded.addressee, addressee_id = excluded.addressee_id, expires_at = excluded.expires_at`,
-		c.Chat, c.Key, c.Page.Kind(), c.Page.Purpose(), payload, c.Addressee.Name, c.Edits, fmt.Sprintf("page:%d", c.Edits),
-		TimeLeft(c.SentAt, now, c.Page.Purpose().Lifetime()), c.Addressee.Player)
+		c.Chat, c.Key, kind.Name, kind.Purpose, payload, c.Addressee.Name, c.Edits, fmt.Sprintf("page:%d", c.Edits),
+		TimeLeft(c.SentAt, now, kind.Purpose.Lifetime()), c.Addressee.Player)
 	return nil
 }
