@@ -110,10 +110,10 @@ func wholeNumber(text string) (n int, ok bool) {
 	return int(long), err == nil && long >= 0 && strconv.Itoa(int(long)) == text
 }
 
-// turning returns the callback of the buttons that replace a view by another page or another view. They edit only messages that have
+// pageButton returns the callback of the buttons that replace a view by another page or another view. They edit only messages that have
 // buttons with this code: forged data must not replace the card of a match. parse reads the arguments of a button; it accepts only what
 // the bot writes there.
-func turning[A any](
+func pageButton[A any](
 	code, command string, parse func(args string) (A, bool), turn func(*Router, context.Context, press, A) error,
 ) Callback {
 	isTurn := func(data string) bool {
@@ -132,9 +132,9 @@ func turning[A any](
 	}}
 }
 
-// asking returns the callback of the buttons that show the answer to another question, as turning does.
+// asking returns the callback of the buttons that show the answer to another question, as pageButton does.
 func asking[A any](code, command string, parse func(args string) (A, bool), query func(A) stats.Query) Callback {
-	return turning(code, command, parse, func(r *Router, ctx context.Context, p press, args A) error {
+	return pageButton(code, command, parse, func(r *Router, ctx context.Context, p press, args A) error {
 		return r.stats.Show(ctx, p.origin, query(args))
 	})
 }

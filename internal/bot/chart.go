@@ -26,7 +26,7 @@ func chartFeature() feature {
 			Where: InGroups, Handle: (*Router).chart, Topic: aboutStatistics, Help: true, Menu: InGroups,
 		}},
 		callbacks: []Callback{
-			turning(chartCode, "chart", parseChart, (*Router).turnChart),
+			pageButton(chartCode, "chart", parseChart, (*Router).turnChart),
 			// a page cannot become a picture and turn back, so the chart is a message of its own
 			asking(postChartCode, "chart", parsePlayer, func(p ranking.PlayerID) stats.Query {
 				return stats.PlayerChartQuery{Player: p}

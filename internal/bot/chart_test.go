@@ -217,7 +217,7 @@ func TestChartsOfUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		fault botsim.Fault
-		class outbox.Class
+		class outbox.FailureKind
 		kept  bool
 	}{
 		"cut":        {botsim.Fault{Method: "sendPhoto", Kind: botsim.CutAfter, Times: 1}, outbox.Ambiguous, true},

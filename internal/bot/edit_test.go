@@ -168,7 +168,7 @@ func TestFailuresOfEditsAndCallbackAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		action outbox.Action
 		fault  botsim.Fault
-		class  outbox.Class
+		class  outbox.FailureKind
 	}{
 		"edit: not found":       {edit, reject(400, "Bad Request: message to edit not found"), outbox.Obsolete},
 		"edit: can't be edited": {edit, reject(400, "Bad Request: message can't be edited"), outbox.Obsolete},

@@ -34,7 +34,7 @@ func (s *Sender) ensure(ctx context.Context, m outbox.Message) (outbox.Receipt, 
 	case !board.On:
 		return s.endBoard(ctx, m, board)
 	}
-	e := ensuring{Message: m, out: s.boardMessage(m, board), id: m.Target}
+	e := boardUpdate{Message: m, out: s.boardMessage(m, board), id: m.Target}
 	e.receipt.Fingerprint = s.fingerprint(m, e.out)
 	shown := m.Target != 0 && m.KnownFingerprint == e.receipt.Fingerprint && m.Row.PossibleDuplicates == 0
 	look := m.Target == 0 || m.Row.PossibleDuplicates > 0 || !s.looked.has(m.ExternalChat)
@@ -61,8 +61,8 @@ func (s *Sender) ensure(ctx context.Context, m outbox.Message) (outbox.Receipt, 
 	return e.receipt, nil
 }
 
-// ensuring is a message that is just brought up to date.
-type ensuring struct {
+// boardUpdate is a message that is just brought up to date.
+type boardUpdate struct {
 	outbox.Message
 	out     outgoing
 	id      int64 // of the message to edit, 0 for none
@@ -74,7 +74,7 @@ type ensuring struct {
 // look looks at the chat's pinned message, which is the one to edit if the message is not known. Of two messages, the newer one is
 // kept: it was made when the other one was gone or too old, even if no process lived to persist it. The other one is a copy, and is
 // unpinned.
-func (s *Sender) look(ctx context.Context, e *ensuring) (err error) {
+func (s *Sender) look(ctx context.Context, e *boardUpdate) (err error) {
 	for range maxCopies {
 		if e.pinned, err = s.pinned(ctx, e.Message); err != nil {
 			return err
@@ -102,7 +102,7 @@ func (s *Sender) look(ctx context.Context, e *ensuring) (err error) {
 }
 
 // show edits the message. If there is none, or it is gone or too old, it makes a new one.
-func (s *Sender) show(ctx context.Context, e *ensuring) error {
+func (s *Sender) show(ctx context.Context, e *boardUpdate) error {
 	gone := int64(0)
 	for e.id != 0 && e.id != gone {
 		receipt, err := s.rewrite(ctx, e.Message, e.id, e.out)
@@ -188,7 +188,7 @@ func hasMark(part any, object string) bool {
 
 // pin pins the message silently. Without the right to pin, the message stays unpinned, which is no reason to send it again. After any
 // other failure, the next update of the board pins it.
-func (s *Sender) pin(ctx context.Context, e *ensuring) {
+func (s *Sender) pin(ctx context.Context, e *boardUpdate) {
 	id := e.receipt.MessageID
 	if id == 0 {
 		return

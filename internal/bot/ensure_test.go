@@ -317,7 +317,7 @@ func TestFailuresOfEnsure(t *testing.T) {
 	for name, c := range map[string]struct {
 		known bool // whether the message id is known
 		fault botsim.Fault
-		class outbox.Class
+		class outbox.FailureKind
 	}{
 		"edit: 429":           {true, botsim.Fault{Method: "editMessageText", Kind: botsim.TooManyRequests, RetryAfter: 5}, outbox.RateLimited},
 		"edit: cut":           {true, botsim.Fault{Method: "editMessageText", Kind: botsim.CutAfter}, outbox.Ambiguous},
@@ -368,7 +368,7 @@ func TestEnsureInAMigratedChat(t *testing.T) {
 // TestTheContextEndsWhileEnsuring: a failure before sendMessage is never ambiguous.
 func TestTheContextEndsWhileEnsuring(t *testing.T) {
 	t.Parallel()
-	for method, class := range map[string]outbox.Class{
+	for method, class := range map[string]outbox.FailureKind{
 		"editMessageText": outbox.Ambiguous, "getChat": outbox.Unreachable, "sendMessage": outbox.Ambiguous, "pinChatMessage": "",
 	} {
 		t.Run(method, func(t *testing.T) {

@@ -100,7 +100,7 @@ func (r *Router) member(ctx context.Context, u *memberUpdate) error {
 	case u.New.isOut() && !u.Old.isOut():
 		return r.rankings.MemberLeft(ctx, o, who)
 	case u.New.isIn():
-		o.Shown = []ranking.Person{who}
+		o.VisibleUsers = []ranking.Person{who}
 		return r.rankings.MembersSeen(ctx, o)
 	default:
 		return nil
@@ -145,10 +145,10 @@ func (r *Router) groupLife(ctx context.Context, m *message) error {
 	r.membersChanged(m.Chat)
 	for _, u := range m.NewChatMembers {
 		if u.isPerson() {
-			o.Shown = append(o.Shown, person(u.mentioned()))
+			o.VisibleUsers = append(o.VisibleUsers, person(u.mentioned()))
 		}
 	}
-	if len(o.Shown) > 0 {
+	if len(o.VisibleUsers) > 0 {
 		return r.rankings.MembersSeen(ctx, o)
 	}
 	if !m.LeftChatMember.isPerson() {

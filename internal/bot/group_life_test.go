@@ -150,8 +150,8 @@ func TestPeopleWhoAreShown(t *testing.T) {
 		"joined":       {`{"message":{"message_id":5,"chat":` + someGroup + `,"date":100,"new_chat_members":[` + bob + `,` + carol + `]}}`, "Bob@bob#2+Carol#3"},
 	} {
 		calls, _ := handleRaw(t, tc.raw)
-		if len(calls) != 1 || team(calls[0].origin.Shown) != tc.want {
-			t.Errorf("%s: %v show %+v, want %s", name, calls, calls[0].origin.Shown, tc.want)
+		if len(calls) != 1 || team(calls[0].origin.VisibleUsers) != tc.want {
+			t.Errorf("%s: %v show %+v, want %s", name, calls, calls[0].origin.VisibleUsers, tc.want)
 		}
 	}
 }

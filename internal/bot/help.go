@@ -18,7 +18,7 @@ func helpFeature() feature {
 	return feature{
 		commands: []Command{{Name: "help", Where: Everywhere, Handle: (*Router).help, Topic: aboutSettings, Menu: Everywhere}},
 		callbacks: []Callback{
-			turning(helpCode, "help", parseHelp, (*Router).turnHelp),
+			pageButton(helpCode, "help", parseHelp, (*Router).turnHelp),
 		},
 	}
 }

@@ -29,8 +29,8 @@ func oddsFeature() feature {
 			},
 		},
 		callbacks: []Callback{
-			turning(teamsCode, command.NameTeams, parseCount, (*Router).turnTeams),
-			turning(reportCode, command.NameTeams, parseCount, (*Router).reportTeams),
+			pageButton(teamsCode, command.NameTeams, parseCount, (*Router).turnTeams),
+			pageButton(reportCode, command.NameTeams, parseCount, (*Router).reportTeams),
 		},
 	}
 }

@@ -96,7 +96,7 @@ func (w words) personLabel(n ranking.Name, isNew bool) string {
 	return cut(label, maxLabel, maxNameUnits)
 }
 
-// pressPrompt handles the buttons below a prompt. Like turning, it edits only messages that have such buttons.
+// pressPrompt handles the buttons below a prompt. Like the buttons of pages, it edits only messages that have such buttons.
 func (r *Router) pressPrompt(ctx context.Context, p press) error {
 	ref, option, ok := promptOf(p.query.Data)
 	if !ok || !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data) {

@@ -140,7 +140,7 @@ func (m *message) origin() ranking.Origin {
 		sender := person(m.From.mentioned())
 		o.Sender, o.Chat.Language = &sender, languageTag(m.From.LanguageCode)
 	}
-	o.Shown = m.shown()
+	o.VisibleUsers = m.shown()
 	return o
 }
 
@@ -223,6 +223,6 @@ func (u *user) mentioned() command.Person {
 func person(p command.Person) ranking.Person {
 	return ranking.Person{
 		ID: ranking.UserID(p.UserID), Username: p.Username, Name: p.Name, Player: ranking.PlayerID(p.Player),
-		Doubtful: p.UserID == 0 && p.Player == 0 && strings.HasSuffix(strings.ToLower(p.Username), "bot"),
+		MaybeBot: p.UserID == 0 && p.Player == 0 && strings.HasSuffix(strings.ToLower(p.Username), "bot"),
 	}
 }

@@ -33,8 +33,8 @@ type call struct {
 	notice  ranking.Notice
 	who     ranking.Person // who has left, or the opponent of a wizard
 
-	question ranking.Question // if it is doubtful what is reported
-	offer    int64            // the message of an accepted offer
+	question ranking.AmbiguousReport // if it is doubtful what is reported
+	offer    int64                   // the message of an accepted offer
 
 	from, to ranking.ExternalChatID // of MoveChat only
 }
@@ -73,7 +73,7 @@ func (c call) String() string {
 	case "setting":
 		return fmt.Sprintf("setting %s to %s in %d", c.setting.Setting.Name, c.setting.Value, c.origin.Pressed)
 	case "seen":
-		return "seen " + team(c.origin.Shown)
+		return "seen " + team(c.origin.VisibleUsers)
 	case "answer", "greet", "added", "page":
 		payload, err := json.Marshal(c.notice)
 		if err != nil {
@@ -129,7 +129,7 @@ func who(p ranking.Person) string {
 	if p.ID != 0 {
 		s += fmt.Sprintf("#%d", p.ID)
 	}
-	if p.Doubtful {
+	if p.MaybeBot {
 		s += "?"
 	}
 	return s

@@ -195,7 +195,7 @@ func TestFailures(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		fault      botsim.Fault
-		class      outbox.Class
+		class      outbox.FailureKind
 		retryAfter time.Duration
 	}{
 		"429":                     {botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 35}, outbox.RateLimited, 35 * time.Second},
@@ -265,7 +265,7 @@ func TestTrueRefusals(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		chat  func(*post) int64
-		class outbox.Class
+		class outbox.FailureKind
 	}{
 		"kicked":           {func(p *post) int64 { p.group.Kick(); return p.group.ID() }, outbox.Forbidden},
 		"blocked":          {func(p *post) int64 { c := p.sim.Private(p.alice); c.Kick(); return c.ID() }, outbox.Forbidden},
@@ -464,7 +464,7 @@ func TestSimplified(t *testing.T) {
 
 func TestSimplifiedOnlyOnce(t *testing.T) {
 	t.Parallel()
-	for description, class := range map[string]outbox.Class{
+	for description, class := range map[string]outbox.FailureKind{
 		"Bad Request: message to be replied not found":    outbox.Rejected,
 		"Bad Request: can't parse entities: once again":   outbox.Rejected,
 		"Bad Request: message thread not found and so on": outbox.Rejected,

@@ -30,7 +30,7 @@ func (r *Router) settings(ctx context.Context, req request) error {
 	return r.rankings.Do(ctx, req.origin, ranking.ShowSettings{IsAdmin: r.isAdmin(req.origin)})
 }
 
-// pressSetting handles the buttons below the settings. Like turning, it edits only messages that have such buttons.
+// pressSetting handles the buttons below the settings. Like the buttons of pages, it edits only messages that have such buttons.
 func (r *Router) pressSetting(ctx context.Context, p press) error {
 	name, value, _ := strings.Cut(p.args, ":")
 	s, ok := ranking.FindSetting(name)

@@ -156,7 +156,7 @@ func TestSeveralThatAreRefused(t *testing.T) {
 // TestFailuresOfSeveral: any other failure concerns all items, and no item is sent alone.
 func TestFailuresOfSeveral(t *testing.T) {
 	t.Parallel()
-	for class, f := range map[outbox.Class]botsim.Fault{
+	for class, f := range map[outbox.FailureKind]botsim.Fault{
 		outbox.RateLimited:  {Kind: botsim.TooManyRequests, RetryAfter: 7},
 		outbox.Ambiguous:    {Kind: botsim.CutAfter},
 		outbox.Unreachable:  {Kind: botsim.Reject, Status: 500, Description: "Internal Server Error"},

@@ -105,7 +105,7 @@ func TestTableNotAtFault(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		fault botsim.Fault
-		class outbox.Class
+		class outbox.FailureKind
 		want  []string // methods
 	}{
 		"limited":   {botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 7}, outbox.RateLimited, []string{"sendRichMessage"}},

@@ -137,7 +137,7 @@ func (r *Router) pressCard(ctx context.Context, p press, amend func(ranking.Amen
 	return r.rankings.Do(ctx, p.origin, amend(a))
 }
 
-// pressFix handles the button of an offer to fix a match. The offer replies to the /match that recorded it. Like turning, it
+// pressFix handles the button of an offer to fix a match. The offer replies to the /match that recorded it. Like the buttons of pages, it
 // edits only messages that have such a button.
 func (r *Router) pressFix(ctx context.Context, p press) error {
 	changes, scores, ok := fixArgs(p.args)

@@ -136,7 +136,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "answers not counted", file: "internal/ranking/answer_report.go",
-		before: "c.furtherResults = len(op.chosen.matches) - 1", after: "c.furtherResults = 0",
+		before: "c.extraResults = len(op.chosen.matches) - 1", after: "c.furtherResults = 0",
 		packages: "./internal/ranking", tests: "^TestAnswersCount$",
 	},
 	{

@@ -22,7 +22,7 @@ func checkBackoff(t *testing.T, begun []time.Time) {
 // Failures that are not caused by the item back off more and more, and never make it a dead letter.
 func TestBackoff(t *testing.T) {
 	t.Parallel()
-	for _, class := range []Class{Unreachable, Unauthorized, Migrated, "of a new kind"} {
+	for _, class := range []FailureKind{Unreachable, Unauthorized, Migrated, "of a new kind"} {
 		inBubble(t, string(class), func(t *testing.T) {
 			const chat = ChatID(3)
 			errs := slices.Repeat([]error{failure(class)}, 60)

@@ -164,7 +164,7 @@ func (m *messenger) ids(chat ChatID) []int64 {
 	return ids
 }
 
-func failure(class Class) *Failure {
+func failure(class FailureKind) *Failure {
 	return &Failure{Class: class, Err: errors.New("scripted failure")}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // fate is the scripted outcome of one request.
 type fate struct {
-	class        Class         // "": success
+	class        FailureKind   // "": success
 	lasts        time.Duration // until the answer
 	arrives      int           // when it reaches the messenger, in percent of lasts
 	delivered    bool          // it is delivered although its outcome is unknown: for Ambiguous, and if cancelled
@@ -76,7 +76,7 @@ type event struct {
 	other        bool // concerns an instance that does not dispatch
 	lasts        time.Duration
 	beforeExpiry time.Duration // for isolate: how long before the lease expires
-	class        Class         // for outage
+	class        FailureKind   // for outage
 }
 
 // call is the scripted outcome of one call of the store.
@@ -130,7 +130,7 @@ func drawLimits(t *rapid.T) Limits {
 
 // drawFailing draws a request that fails for a transient reason.
 func drawFailing(t *rapid.T, callbackAnswer bool) fate {
-	classes := []Class{
+	classes := []FailureKind{
 		RateLimited, RateLimited, Unreachable, Ambiguous, Ambiguous, Unauthorized, Failed, Migrated, Forbidden, NotReady,
 	}
 	if callbackAnswer {
@@ -222,7 +222,7 @@ func drawEvent(t *rapid.T, alone bool) event {
 		wake:      alone || rapid.Bool().Draw(t, "wake"),
 		strayWake: oneIn(3).Draw(t, "stray"),
 		lasts:     ms(33_003, 33_003, 4003, 3).Draw(t, "lasts"),
-		class:     rapid.SampledFrom([]Class{RateLimited, Unreachable, Ambiguous, Unauthorized}).Draw(t, "class"),
+		class:     rapid.SampledFrom([]FailureKind{RateLimited, Unreachable, Ambiguous, Unauthorized}).Draw(t, "class"),
 	}
 	switch {
 	case alone:

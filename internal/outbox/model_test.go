@@ -70,7 +70,7 @@ func TestModel(t *testing.T) {
 // A page that was tried gives way to the newest of its message, whatever came of it.
 func TestNewestPage(t *testing.T) {
 	t.Parallel()
-	for _, class := range []Class{NotReady, RateLimited, Unreachable, Ambiguous, Failed} {
+	for _, class := range []FailureKind{NotReady, RateLimited, Unreachable, Ambiguous, Failed} {
 		t.Run(string(class), func(t *testing.T) {
 			t.Parallel()
 			press := func(content string, after time.Duration, first fate) event {

@@ -23,7 +23,7 @@ type world struct {
 	faultFree bool // only requests still fail
 	requests  map[int64]int
 	addresses map[ChatID]int64 // the messenger's ids of the chats
-	outage    Class            // the failure of all requests
+	outage    FailureKind      // the failure of all requests
 	until     time.Time        // … until then
 	lastCall  time.Time
 	calls     int // calls of the store at lastCall
@@ -145,7 +145,7 @@ func (w *world) fate(m Message) fate {
 }
 
 // countOutcome counts the situations of a finished request.
-func (w *world) countOutcome(m Message, covered int, class Class, f fate) {
+func (w *world) countOutcome(m Message, covered int, class FailureKind, f fate) {
 	w.counts.add("an answer: " + string(class))
 	for what, is := range map[string]bool{
 		"several items in a message":             class == "" && m.Action == Send && covered > 1,

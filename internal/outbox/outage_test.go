@@ -11,7 +11,7 @@ import (
 )
 
 // unavailable fails all requests until a given time, and then succeeds. Each answer takes its time.
-func unavailable(until time.Time, class Class, lasts time.Duration) func(context.Context, Message) error {
+func unavailable(until time.Time, class FailureKind, lasts time.Duration) func(context.Context, Message) error {
 	return func(ctx context.Context, m Message) error {
 		if time.Now().Before(until) {
 			if err := sleep(ctx, lasts); err != nil {
@@ -27,7 +27,7 @@ func unavailable(until time.Time, class Class, lasts time.Duration) func(context
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	const chats, parallel, lasts = 100, 8, 10 * time.Millisecond
-	for _, class := range []Class{Unreachable, Ambiguous, Unauthorized} {
+	for _, class := range []FailureKind{Unreachable, Ambiguous, Unauthorized} {
 		inBubble(t, string(class), func(t *testing.T) {
 			end := time.Now().Add(5 * time.Minute)
 			store, sender, book := newMemory(), newMessenger(t, unavailable(end, class, lasts)), newLogbook()

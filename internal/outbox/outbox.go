@@ -145,28 +145,28 @@ type Sender interface {
 // error is a *Failure for the sender to return.
 type Begin func(ctx context.Context) error
 
-// Class is the kind of a failure to send.
-type Class string
+// FailureKind is the kind of a failure to send.
+type FailureKind string
 
 // The kinds of failures, and what happens to the items.
 const (
-	RateLimited  Class = "rate_limited" // the chat is paused; the item stays first
-	Unreachable  Class = "unreachable"  // not sent, for a transient reason; it stays first
-	Ambiguous    Class = "ambiguous"    // the outcome is unknown; it stays first and the same message is sent again
-	Uncertain    Class = "uncertain"    // MaxPossibleDuplicates possible duplicates; all items of the message are given up
-	Unauthorized Class = "unauthorized" // the token is invalid; nothing can be sent, everything stays
-	Migrated     Class = "migrated"     // the chat has a new id; the item stays first and is sent there
-	Forbidden    Class = "forbidden"    // the bot may not write to the chat; the chat is parked, its items stay
-	Failed       Class = "failed"       // not sent, for an unknown reason; it stays first, and is dead after MaxFailures such requests
-	Rejected     Class = "rejected"     // refused for good; the first item becomes a dead letter, the others wait for their turn
-	Obsolete     Class = "obsolete"     // its target no longer exists; it ends without a dead letter
-	Unsupported  Class = "unsupported"  // a newer release wrote it; the covered items are set aside until that release leads
-	NotReady     Class = "not_ready"    // its content is still being made; it stays first, and is sent when that is ready
+	RateLimited  FailureKind = "rate_limited" // the chat is paused; the item stays first
+	Unreachable  FailureKind = "unreachable"  // not sent, for a transient reason; it stays first
+	Ambiguous    FailureKind = "ambiguous"    // the outcome is unknown; it stays first and the same message is sent again
+	Uncertain    FailureKind = "uncertain"    // MaxPossibleDuplicates possible duplicates; all items of the message are given up
+	Unauthorized FailureKind = "unauthorized" // the token is invalid; nothing can be sent, everything stays
+	Migrated     FailureKind = "migrated"     // the chat has a new id; the item stays first and is sent there
+	Forbidden    FailureKind = "forbidden"    // the bot may not write to the chat; the chat is parked, its items stay
+	Failed       FailureKind = "failed"       // not sent, for an unknown reason; it stays first, and is dead after MaxFailures such requests
+	Rejected     FailureKind = "rejected"     // refused for good; the first item becomes a dead letter, the others wait for their turn
+	Obsolete     FailureKind = "obsolete"     // its target no longer exists; it ends without a dead letter
+	Unsupported  FailureKind = "unsupported"  // a newer release wrote it; the covered items are set aside until that release leads
+	NotReady     FailureKind = "not_ready"    // its content is still being made; it stays first, and is sent when that is ready
 )
 
 // Failure is why a message was not sent.
 type Failure struct {
-	Class      Class
+	Class      FailureKind
 	RetryAfter time.Duration // for RateLimited: the wait that the messenger asks for
 	NewID      int64         // for Migrated: the messenger's new id of the chat
 	// Ready is closed when there is no reason to wait any more, for NotReady. Nothing is sent to the lane before, and nobody else

@@ -123,7 +123,7 @@ func TestPagesDelayNoMessages(t *testing.T) {
 // While one request uses up the limit of the chat, its other lane waits for the end of that request, whatever it is.
 func TestPagesWaitForTheRequestInFlight(t *testing.T) {
 	t.Parallel()
-	for _, class := range []Class{"", Unreachable, Ambiguous, Rejected, Obsolete} {
+	for _, class := range []FailureKind{"", Unreachable, Ambiguous, Rejected, Obsolete} {
 		inBubble(t, string(class), func(t *testing.T) {
 			store := newMemory()
 			store.private[1] = true

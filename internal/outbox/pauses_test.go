@@ -184,7 +184,7 @@ func TestForbiddenParksChat(t *testing.T) {
 // The lane continues at once after a dead letter or an obsolete item, even if they were merged.
 func TestFinalFailuresDoNotDelay(t *testing.T) {
 	t.Parallel()
-	for class, end := range map[Class]rowState{Rejected: rowDead, Obsolete: rowExpired} {
+	for class, end := range map[FailureKind]rowState{Rejected: rowDead, Obsolete: rowExpired} {
 		for _, merge := range []int{1, 64} {
 			inBubble(t, fmt.Sprint(class, merge), func(t *testing.T) {
 				const chat, items = ChatID(5), 30

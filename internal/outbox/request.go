@@ -248,7 +248,7 @@ func (t *term) countRequest(l *lane, now time.Time) {
 
 // updateBreaker opens or closes the circuit depending on the outcome of a request.
 func (t *term) updateBreaker(chat ChatID, r Result, now time.Time) {
-	class := Class("")
+	class := FailureKind("")
 	if r.Failure != nil {
 		class = r.Failure.Class
 	}

@@ -187,7 +187,7 @@ func TestMigrated(t *testing.T) {
 			type move struct{ From, To int64 }
 			var moves []move
 			store.add(chat, chat)
-			var classes []Class
+			var classes []FailureKind
 			store.onAdvance = func(_ context.Context, results []Result, _ []Lane) error {
 				for _, r := range results {
 					if r.Failure != nil {
@@ -216,7 +216,7 @@ func TestMigrated(t *testing.T) {
 			if n := store.count(rowSent); n != 2 {
 				t.Errorf("%d items are sent, want 2", n)
 			}
-			if diff := cmp.Diff(slices.Repeat([]Class{Migrated}, failing+1), classes); diff != "" {
+			if diff := cmp.Diff(slices.Repeat([]FailureKind{Migrated}, failing+1), classes); diff != "" {
 				t.Errorf("persisted failures (-want +got):\n%s", diff)
 			}
 		})

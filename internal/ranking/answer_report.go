@@ -25,11 +25,11 @@ func (s *Service) answerReport(ctx context.Context, o Origin, a PromptAnswer, p 
 	c := command{name: "answer prompt", class: RatePress, isAdmin: a.IsAdmin, locks: true}
 	if op.known {
 		op.chosen.people = people
-		c.furtherResults = len(op.chosen.matches) - 1
+		c.extraResults = len(op.chosen.matches) - 1
 	}
 	c.operation = op
-	if c.furtherResults > 0 { // they count when they are recorded: questions must not be saved up
-		c.further = RateEntry{RateClass: RateResult, Sender: p.Report.origin().sender(), At: o.SentAt}.orNone()
+	if c.extraResults > 0 { // they count when they are recorded: questions must not be saved up
+		c.extra = RateEntry{Bucket: RateResult, Sender: p.Report.origin().sender(), At: o.SentAt}.orNone()
 	}
 	if p.Report.Chat == o.Chat.ID {
 		o.ReplyTo = p.Report.Message

@@ -25,8 +25,8 @@ const (
 	DoubtDuplicate   Doubt = "duplicate"    // the same result was reported shortly before
 )
 
-// Question is a report that needs an answer before it counts.
-type Question struct {
+// AmbiguousReport is a report that needs an answer before it counts.
+type AmbiguousReport struct {
 	Doubt    Doubt
 	Word     string     // the name in doubt, if it is one
 	Readings [][]Report // what the report may mean, the likeliest first; at least one
@@ -44,7 +44,7 @@ type ReportRequest struct {
 }
 
 // reportOf returns what is asked about a report.
-func reportOf(o Origin, q Question) ReportRequest {
+func reportOf(o Origin, q AmbiguousReport) ReportRequest {
 	return ReportRequest{
 		Key: o.message(), Chat: o.Chat.ID, Message: o.ReplyTo, SentAt: o.SentAt, Reporter: o.Sender, Readings: q.Readings,
 		Settled: []Doubt{q.Doubt},
@@ -60,7 +60,7 @@ func (r ReportRequest) origin() Origin {
 
 // newAsk returns the operation that asks about a report, of whose people some are in the snapshot already. Readings in which
 // somebody plays against themselves are left out; ok is false if none remains.
-func (s *Service) newAsk(request ReportRequest, q Question, people participants) (ask *askOperation, ok bool) {
+func (s *Service) newAsk(request ReportRequest, q AmbiguousReport, people participants) (ask *askOperation, ok bool) {
 	ask = &askOperation{request: request, doubt: q.Doubt, word: q.Word, people: people}
 	ask.request.Readings = nil
 	for _, reports := range q.Readings {

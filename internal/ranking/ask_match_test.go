@@ -257,7 +257,7 @@ func TestAskMatch(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
 	o := g.origin(&alice)
-	g.doubt(t, o, ranking.Question{Doubt: ranking.DoubtResults, Readings: [][]ranking.Report{
+	g.doubt(t, o, ranking.AmbiguousReport{Doubt: ranking.DoubtResults, Readings: [][]ranking.Report{
 		{singles(alice, bob, 3, 1), singles(alice, carol, 3, 2)},
 		{singles(bob, carol, 2, 0)},
 		{singles(bob, bob, 2, 0)}, // which cannot be meant
@@ -285,7 +285,7 @@ func TestQuestionAfterQuestion(t *testing.T) {
 	g.report(t, &alice, 0, singles(alice, bob, 3, 0))
 	o := g.origin(&zoe)
 	bobb := ranking.Person{Username: "bobb"}
-	g.doubt(t, o, ranking.Question{Doubt: ranking.DoubtWinner, Readings: [][]ranking.Report{
+	g.doubt(t, o, ranking.AmbiguousReport{Doubt: ranking.DoubtWinner, Readings: [][]ranking.Report{
 		{singles(zoe, bobb, 3, 1)}, {singles(zoe, bobb, 1, 3)},
 	}})
 	answer := func(option ranking.PromptOption) string {
@@ -313,7 +313,7 @@ func TestOnlyOneMeant(t *testing.T) {
 	g.report(t, &alice, 0, singles(alice, bob, 3, 0))
 	people := g.everybody(t)
 	o := g.origin(&alice)
-	g.doubt(t, o, ranking.Question{
+	g.doubt(t, o, ranking.AmbiguousReport{
 		Doubt: ranking.DoubtUnknownName, Word: "bobi", Readings: [][]ranking.Report{{singles(alice, people[1], 3, 1)}},
 	})
 	checkNotice(t, g.notice(t, o.Key), ranking.ReportPrompt{Doubt: ranking.DoubtUnknownName, Word: "bobi", Options: []ranking.ReportOption{
@@ -329,7 +329,7 @@ func TestAnswersThatAreNoPeople(t *testing.T) {
 	people := g.everybody(t)
 	named := func(score int, i int) []ranking.Report { return []ranking.Report{singles(alice, people[i], score, 1)} }
 	asked := map[string]ranking.Notice{"duplicate": g.report(t, &alice, 1, singles(alice, people[1], 3, 0))}
-	for name, q := range map[string]ranking.Question{
+	for name, q := range map[string]ranking.AmbiguousReport{
 		"results":         {Doubt: ranking.DoubtResults, Readings: [][]ranking.Report{named(3, 1)}},
 		"winner":          {Doubt: ranking.DoubtWinner, Readings: [][]ranking.Report{named(1, 1)}},
 		"name and winner": {Doubt: ranking.DoubtName, Word: "b", Readings: [][]ranking.Report{named(3, 1), named(0, 1), named(3, 2), named(0, 2)}},

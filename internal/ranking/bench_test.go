@@ -51,8 +51,8 @@ func BenchmarkReplay(b *testing.B) {
 					b.ReportAllocs()
 					for b.Loop() {
 						w, err := c.replay(ByUndo, func(m *PlayedMatch) { m.Undone = first && m.Number == 1 })
-						if err != nil || (len(w.Appended) > 0) != first || (len(w.Standings) > 0) != first {
-							b.Fatalf("%d entries appended, %d standings, error %v", len(w.Appended), len(w.Standings), err)
+						if err != nil || (len(w.Entries) > 0) != first || (len(w.Standings) > 0) != first {
+							b.Fatalf("%d entries appended, %d standings, error %v", len(w.Entries), len(w.Standings), err)
 						}
 					}
 					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(matches), "ns/match")

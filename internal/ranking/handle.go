@@ -121,7 +121,7 @@ func (s *Service) read(ctx context.Context, o Origin, c command, attempt int) (s
 // decide returns what the command does: nothing but a refusal if the sender is over a limit, if nobody can do it, or if the sender
 // has no permission.
 func (s *Service) decide(ctx context.Context, store writer, o Origin, c command, snap Snapshot) (Decision, error) {
-	if c.isUnconcerned(snap) {
+	if c.ignoresChat(snap) {
 		return c.operation.decide(snap)
 	}
 	switch refusal, over := s.overLimit(o, c, snap); {
@@ -151,15 +151,15 @@ func (s *Service) decide(ctx context.Context, store writer, o Origin, c command,
 	return c.operation.decide(snap)
 }
 
-// isUnconcerned reports whether the command changes nothing because the chat is unknown. Then only its key is stored.
-func (c command) isUnconcerned(snap Snapshot) bool { return c.knownChatOnly && snap.ChatID == 0 }
+// ignoresChat reports whether the command changes nothing because the chat is unknown. Then only its key is stored.
+func (c command) ignoresChat(snap Snapshot) bool { return c.knownChatOnly && snap.ChatID == 0 }
 
 // changes returns what to write: the decision of a command, and what every command has.
 func (c command) changes(o Origin, snap Snapshot, d Decision) Changes {
 	adds := !d.Unadded && !isRefusal(d.said())
 	changes := Changes{
 		Decision: d, Seen: c.seen(o, snap, adds), Key: o.Key, Trigger: o.trigger(), Chat: snap.ChatID, RateEntry: c.rateEntry(o, d.Notice),
-		Further: c.further, Fires: o.Trigger == ByTimer, Addressee: c.sender(o, snap, adds), Language: o.Chat.Language, Private: !o.Chat.IsGroup(),
+		Extra: c.extra, ConsumesTimer: o.Trigger == ByTimer, Addressee: c.sender(o, snap, adds), Language: o.Chat.Language, Private: !o.Chat.IsGroup(),
 	}
 	switch {
 	case !o.Retried:
@@ -202,14 +202,14 @@ func (c command) changes(o Origin, snap Snapshot, d Decision) Changes {
 // seen returns what the command shows about its chat and its people that is not stored yet. A retried command may show an outdated
 // state, so it only adds who or what is missing. Only if adds is true, new people become players.
 func (c command) seen(o Origin, snap Snapshot, adds bool) Seen {
-	if o.Trigger == ByTimer || c.isUnconcerned(snap) {
+	if o.Trigger == ByTimer || c.ignoresChat(snap) {
 		return Seen{}
 	}
 	seen := Seen{Group: snap.Group, Ladder: snap.Ladder, NewChat: snap.NewChat, NewGroup: snap.NewGroup}
 	if seen.NewChat || seen.NewGroup || !o.Retried && !snap.Chat.equalExceptLanguage(o.Chat) {
 		seen.Chat = &o.Chat
 	}
-	people := slices.Concat(c.needs().People, o.Shown)
+	people := slices.Concat(c.needs().People, o.VisibleUsers)
 	for i, k := range slices.Concat(snap.People, snap.Shown) {
 		change, ok := k.profileChange(o, people[i])
 		isSame := func(other PlayerChange) bool { return other.Player.ID == change.Player.ID }
@@ -276,11 +276,11 @@ type command struct {
 	operation
 	name string
 	// class is the command's rate class, empty if no person sent the command.
-	class RateClass
-	// further says how each match after the first one counts, and furtherResults how many there are, if the command answers a
+	class RateBucket
+	// extra says how each match after the first one counts, and extraResults how many there are, if the command answers a
 	// question about several: the question counts as one result of whoever reported them, and the press as a press.
-	further        RateEntry
-	furtherResults int
+	extra        RateEntry
+	extraResults int
 	// isAdmin reports whether the sender is an admin, nil if the operation need not know. It is called once, before the first read, even if
 	// the answer turns out not to matter; admin is the answer.
 	isAdmin func(context.Context) (bool, error)
@@ -305,8 +305,8 @@ func (c command) answerOnly(n Notice) command {
 // query returns what to read for the command.
 func (c command) query(o Origin) Query {
 	q := Query{
-		Needs: c.needs(), Key: o.Key, Message: o.Message, Chat: o.Chat, Sender: o.Sender, Shown: o.Shown, KnownChat: c.knownChatOnly,
-		RateEntry: c.rateEntry(o, nil), Further: c.further,
+		Needs: c.needs(), Key: o.Key, Message: o.Message, Chat: o.Chat, Sender: o.Sender, Shown: o.VisibleUsers, KnownChat: c.knownChatOnly,
+		RateEntry: c.rateEntry(o, nil), Extra: c.extra,
 	}
 	if !o.Retried {
 		q.SentAt = o.SentAt

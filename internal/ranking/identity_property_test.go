@@ -126,10 +126,10 @@ func (g *identityGame) show(chat ranking.Chat, who ranking.Person, how string) {
 			o.Sender = &who
 			return g.ShowRanking(ctx, o)
 		case "is replied to":
-			o.Shown = []ranking.Person{who}
+			o.VisibleUsers = []ranking.Person{who}
 			return g.Do(ctx, o, ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}})
 		default:
-			o.Sender, o.Shown = nil, []ranking.Person{who}
+			o.Sender, o.VisibleUsers = nil, []ranking.Person{who}
 			return g.MembersSeen(ctx, o)
 		}
 	})

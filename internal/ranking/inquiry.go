@@ -96,7 +96,7 @@ func (q Inquiry) do(ctx context.Context, s *Service, o Origin) error {
 		}
 		a := asked{people: senderOf(o)}
 		a.sides = a.people.addSides(sides)
-		a.people.complete(o.Shown)
+		a.people.complete(o.VisibleUsers)
 		if o.Button != "" {
 			a.people.areOfEarlierMessage(senderOf(o))
 		}

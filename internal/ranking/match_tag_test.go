@@ -103,7 +103,7 @@ func TestPromptsOfOtherMatches(t *testing.T) {
 		"undo":  {undo(ranking.MatchRef{Number: 1}), []string{"m:-100:7"}, []ranking.PromptOption{ranking.OptionUndo, ranking.OptionCancel}},
 		"which": {undo(report), []string{"m:-100:7", "m:-100:7#2"}, []ranking.PromptOption{"0", "1", ranking.OptionCancel}},
 		"report": {func(o ranking.Origin) error {
-			g.doubt(t, o, ranking.Question{Doubt: ranking.DoubtWinner, Readings: [][]ranking.Report{{singles(alice, bob, 5, 1)}}})
+			g.doubt(t, o, ranking.AmbiguousReport{Doubt: ranking.DoubtWinner, Readings: [][]ranking.Report{{singles(alice, bob, 5, 1)}}})
 			return nil
 		}, nil, []ranking.PromptOption{"0", ranking.OptionCancel}},
 		"wizard": {func(o ranking.Origin) error {

@@ -197,7 +197,7 @@ func TestUnreadableEdit(t *testing.T) {
 	g := newGame(t)
 	o := g.origin(&alice)
 	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
-	doubt := ranking.Question{Doubt: ranking.DoubtTotal, Readings: [][]ranking.Report{{singles(alice, bob, 3, 1)}, {singles(alice, bob, 1, 3)}}}
+	doubt := ranking.AmbiguousReport{Doubt: ranking.DoubtTotal, Readings: [][]ranking.Report{{singles(alice, bob, 3, 1)}, {singles(alice, bob, 1, 3)}}}
 	for _, reading := range []ranking.Reading{{Malformed: ranking.Refusal{}}, {Question: &doubt}} {
 		edit := g.origin(&alice)
 		edit.Message, edit.Trigger = o.Key, ranking.ByEdit

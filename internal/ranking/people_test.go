@@ -110,7 +110,7 @@ func TestProfileChange(t *testing.T) {
 func TestParticipants(t *testing.T) {
 	t.Parallel()
 	var c participants
-	named, seen := Person{Username: "Alice", Doubtful: true}, Person{ID: 1, Username: "alice", Name: "Alice"}
+	named, seen := Person{Username: "Alice", MaybeBot: true}, Person{ID: 1, Username: "alice", Name: "Alice"}
 	mention := Person{ID: 2, Name: "Zoe"}
 	for i, step := range []struct {
 		person Person
@@ -128,7 +128,7 @@ func TestParticipants(t *testing.T) {
 func TestComplete(t *testing.T) {
 	t.Parallel()
 	bob := Person{ID: 2, Username: "bob", Name: "Bob"}
-	c := participants{{ID: 1, Username: "alice"}, {Username: "BOB", Doubtful: true}, {Username: "carol"}}
+	c := participants{{ID: 1, Username: "alice"}, {Username: "BOB", MaybeBot: true}, {Username: "carol"}}
 	c.complete([]Person{bob, {ID: 1, Username: "alice", Name: "another view"}, {ID: 9, Name: "Zoe"}})
 	if diff := cmp.Diff(participants{{ID: 1, Username: "alice"}, bob, {Username: "carol"}}, c); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -49,7 +49,7 @@ func (r RatingRules) Preview(score Score, a, b []Contestant) (changesA, changesB
 func contestantsOf(snap Snapshot, people participants, playing []int) (all []Contestant, refusal Notice) {
 	for i, person := range playing {
 		p, k := people[person], snap.People[person]
-		if p.Doubtful && !k.isAccount() {
+		if p.MaybeBot && !k.isAccount() {
 			return nil, Refusal{Code: NotAPerson, Name: p.Username}
 		}
 		if slices.ContainsFunc(playing[:i], func(other int) bool { return person == other || k.isSame(snap.People[other]) }) {

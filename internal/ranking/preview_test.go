@@ -97,7 +97,7 @@ func TestOddsAboutStrangers(t *testing.T) {
 	}{
 		"uneven teams":  {[]ranking.Person{alice, bob}, []ranking.Person{dave}, ranking.UnevenTeams},
 		"one person":    {[]ranking.Person{alice}, []ranking.Person{{Username: "ALICE"}}, ranking.SamePlayer},
-		"maybe a robot": {[]ranking.Person{alice}, []ranking.Person{{Username: "scorebot", Doubtful: true}}, ranking.NotAPerson},
+		"maybe a robot": {[]ranking.Person{alice}, []ranking.Person{{Username: "scorebot", MaybeBot: true}}, ranking.NotAPerson},
 	} {
 		if refusal, ok := g.odds(t, &alice, tc.a, tc.b).(ranking.Refusal); !ok || refusal.Code != tc.want {
 			t.Errorf("%s: %+v", what, refusal)

@@ -60,9 +60,9 @@ type Origin struct {
 	Retried bool
 	// ReplyTo and Thread say where the answer goes: the message to reply to and the topic, 0 for none.
 	ReplyTo, Thread int64
-	// Shown are other people whom the command's message shows with their ids, such as the author of the message that it
+	// VisibleUsers are other people whom the command's message shows with their ids, such as the author of the message that it
 	// replies to. They need not take part in the command.
-	Shown []Person
+	VisibleUsers []Person
 	// Mentioned are the people whom the command's message mentions. They need not take part in the command.
 	Mentioned []Person
 	// Names is true if the message may mean people by plain names: it can only be read when it is known who is in the group.
@@ -125,9 +125,9 @@ type Person struct {
 	ID       UserID `json:"id,omitempty"`
 	Username string `json:"username,omitempty"` // without @
 	Name     string `json:"name,omitempty"`
-	// Doubtful is true if a mention may not refer to a person at all. The command is then refused unless a message in the
+	// MaybeBot is true if a mention may not refer to a person at all. The command is then refused unless a message in the
 	// group has shown a person with that username.
-	Doubtful bool `json:"doubtful,omitempty"`
+	MaybeBot bool `json:"maybe_bot,omitempty"`
 	// Player is the person's player if the store, and not a message, says who the person is. Then there is nothing new to store.
 	Player PlayerID `json:"player,omitempty"`
 	// Earlier is true if an earlier message has shown the person, so that nothing about somebody who is known is new.

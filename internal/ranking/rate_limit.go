@@ -19,23 +19,23 @@ const (
 // SenderID is the messenger's id of the sender whose limits apply: a person, or the chat for an anonymous admin.
 type SenderID int64
 
-// RateClass is how a command counts towards the rate limits.
-type RateClass string
+// RateBucket is how a command counts towards the rate limits.
+type RateBucket string
 
 // The rate classes.
 const (
-	RateQuestion RateClass = "question" // an answered question
-	RateSlowed   RateClass = "slowed"   // a question that was answered by TooManyQuestions
-	RateResult   RateClass = "result"   // a command that reports or amends a match, successful or not
-	RateRefused  RateClass = "refused"  // a result over the limit
-	RatePress    RateClass = "press"    // a button press that changes no match, or answers a prompt
+	RateQuestion RateBucket = "question" // an answered question
+	RateSlowed   RateBucket = "slowed"   // a question that was answered by TooManyQuestions
+	RateResult   RateBucket = "result"   // a command that reports or amends a match, successful or not
+	RateRefused  RateBucket = "refused"  // a result over the limit
+	RatePress    RateBucket = "press"    // a button press that changes no match, or answers a prompt
 )
 
 // RateEntry says how a command counts, for which sender, and when it was sent. The zero value does not count.
 type RateEntry struct {
-	RateClass RateClass
-	Sender    SenderID
-	At        time.Time
+	Bucket RateBucket
+	Sender SenderID
+	At     time.Time
 }
 
 // RecentUsage counts a sender's commands by class, in the RateWindow that ends when the current command was sent.
@@ -59,16 +59,16 @@ func (o Origin) sender() SenderID {
 
 // rateEntry returns how the command counts if it is answered with the notice. n is nil while there is no answer.
 func (c command) rateEntry(o Origin, n Notice) RateEntry {
-	rateEntry := RateEntry{RateClass: c.class, Sender: o.sender(), At: o.SentAt}
+	rateEntry := RateEntry{Bucket: c.class, Sender: o.sender(), At: o.SentAt}
 	switch n := n.(type) {
 	case NotRecorded:
-		rateEntry.RateClass = RateRefused
+		rateEntry.Bucket = RateRefused
 	case Refusal:
 		switch n.Code {
 		case TooManyQuestions:
-			rateEntry.RateClass = RateSlowed
+			rateEntry.Bucket = RateSlowed
 		case TooManyResults:
-			rateEntry.RateClass = RateRefused
+			rateEntry.Bucket = RateRefused
 		}
 	}
 	return rateEntry.orNone()
@@ -76,7 +76,7 @@ func (c command) rateEntry(o Origin, n Notice) RateEntry {
 
 // orNone returns the zero value instead of an entry that cannot count.
 func (r RateEntry) orNone() RateEntry {
-	if r.RateClass == "" || r.Sender == 0 || r.At.IsZero() {
+	if r.Bucket == "" || r.Sender == 0 || r.At.IsZero() {
 		return RateEntry{}
 	}
 	return r
@@ -113,7 +113,7 @@ func (s *Service) overLimit(o Origin, c command, snap Snapshot) (n Notice, over 
 			return Refusal{Code: TooManyResults}, true
 		}
 		return NotRecorded{Limit: limit, Items: results}, true
-	case limit > 0 && c.furtherResults > 0 && snap.FurtherUsage.Results+c.furtherResults > limit:
+	case limit > 0 && c.extraResults > 0 && snap.ExtraUsage.Results+c.extraResults > limit:
 		return Refusal{Code: TooManyResults}, true
 	}
 	return nil, false

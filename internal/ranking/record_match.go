@@ -26,9 +26,9 @@ type Report struct {
 
 // Reading is what a message says about matches: one of the fields is set.
 type Reading struct {
-	Reports   []Report  // in their order
-	Question  *Question // if it is doubtful what it reports
-	Malformed Notice    // why it cannot be read
+	Reports   []Report         // in their order
+	Question  *AmbiguousReport // if it is doubtful what it reports
+	Malformed Notice           // why it cannot be read
 }
 
 // ReadReport records the matches that a message reports, in their order, updates the ratings of all players and notifies the group: all of
@@ -103,7 +103,7 @@ func (s *Service) newRecord(o Origin, reports []Report, people *participants) (r
 	if o.Sender != nil {
 		rec.reporter = people.add(*o.Sender)
 	}
-	people.complete(o.Shown)
+	people.complete(o.VisibleUsers)
 	rec.people = *people
 	return rec, true
 }
@@ -137,11 +137,11 @@ func (r *recordOperation) plays(person int) bool {
 
 func (r *recordOperation) needs() Needs {
 	needs := Needs{
-		People: r.people, New: len(r.people), Equal: r.equalAt(),
+		People: r.people, New: len(r.people), DuplicatesOf: r.equalAt(),
 		Result: &ResultNeeds{r.leaderQuery(), MonthOf(r.playedAt), !r.isSettled(DoubtUsername)},
 	}
 	for _, m := range r.matches {
-		needs.EqualScores = append(needs.EqualScores, m.result.Score)
+		needs.DuplicateScores = append(needs.DuplicateScores, m.result.Score)
 	}
 	return needs
 }
@@ -159,7 +159,7 @@ func (r *recordOperation) refuse(snap Snapshot) Notice {
 func (r *recordOperation) refuseMatch(snap Snapshot, m reportedMatch) Notice {
 	for _, i := range m.players {
 		p, k := r.people[i], snap.People[i]
-		if p.Doubtful && !k.isAccount() {
+		if p.MaybeBot && !k.isAccount() {
 			return Refusal{Code: NotAPerson, Name: p.Username}
 		}
 	}

@@ -124,7 +124,7 @@ func (r replayer) play(m *PlayedMatch) (entries []Entry, upset int, err error) {
 type Rewrite struct {
 	Reason     Reason
 	Superseded []OldEntry // current entries that no longer apply
-	Appended   []NewEntry // entries that replace them
+	Entries    []NewEntry // entries that replace them
 	Upsets     []ChangedUpset
 	Standings  []Standing // sorted by id, each with the version that was read
 }
@@ -174,7 +174,7 @@ func (w *Rewrite) addDifferences(m *PlayedMatch, entries []Entry, upset int) {
 			w.Superseded = append(w.Superseded, OldEntry{p.Entry.ID, m.ID, p.Player})
 		}
 		if entries != nil {
-			w.Appended = append(w.Appended, NewEntry{Match: m.ID, Player: p.Player, Entry: entries[i]})
+			w.Entries = append(w.Entries, NewEntry{Match: m.ID, Player: p.Player, Entry: entries[i]})
 		}
 	}
 }
@@ -183,9 +183,9 @@ func (w *Rewrite) addDifferences(m *PlayedMatch, entries []Entry, upset int) {
 func (w Rewrite) entries(m PlayedMatch) []Entry {
 	entries := m.entries()
 	for i, p := range m.Parts {
-		at := slices.IndexFunc(w.Appended, func(e NewEntry) bool { return e.Match == m.ID && e.Player == p.Player })
+		at := slices.IndexFunc(w.Entries, func(e NewEntry) bool { return e.Match == m.ID && e.Player == p.Player })
 		if at >= 0 {
-			entries[i] = w.Appended[at].Entry
+			entries[i] = w.Entries[at].Entry
 		}
 	}
 	return entries

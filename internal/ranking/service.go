@@ -84,7 +84,7 @@ func (s *Service) handleMessage(ctx context.Context, o Origin, c command, needs 
 		return s.handle(ctx, o, c)
 	}
 	people := senderOf(o)
-	for _, p := range slices.Concat(o.Mentioned, o.Shown) {
+	for _, p := range slices.Concat(o.Mentioned, o.VisibleUsers) {
 		people.add(p)
 	}
 	needs.People, needs.Everybody = people, true

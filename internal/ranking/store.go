@@ -94,19 +94,19 @@ type Query struct {
 	// an id.
 	KnownChat bool
 	RateEntry RateEntry // if not zero, requests RecentUsage for its sender and time
-	Further   RateEntry // if not zero, requests FurtherUsage for its sender and time
+	Extra     RateEntry // if not zero, requests ExtraUsage for its sender and time
 }
 
 // Needs says what an operation needs to know apart from its chat. The zero value is nothing.
 type Needs struct {
 	// People is who the operation is about. The sender of a command is among them, so that every command claims the sender's unclaimed player.
-	People      []Person
-	New         int          // how many of the people, from the first on, get an id if they are no players yet
-	Equal       time.Time    // if not zero, requests Recent: the matches that were reported at most SameGameWindow before or after
-	EqualScores []Score      // only those with one of these scores, in either order; none: with any score
-	Result      *ResultNeeds // requests Leaders and LargestUpset, and perhaps Everybody; there are People
-	Everybody   bool         // requests Everybody
-	Match       *MatchRef    // requests Matches
+	People          []Person
+	New             int          // how many of the people, from the first on, get an id if they are no players yet
+	DuplicatesOf    time.Time    // if not zero, requests PossibleDuplicates: the matches that were reported at most SameGameWindow before or after
+	DuplicateScores []Score      // only those with one of these scores, in either order; none: with any score
+	Result          *ResultNeeds // requests Leaders and LargestUpset, and perhaps Everybody; there are People
+	Everybody       bool         // requests Everybody
+	Match           *MatchRef    // requests Matches
 	// ReportedSince limits which matches that the sender reported, and did not play, may be the last one that is meant, or Counted.
 	ReportedSince time.Time
 	LastCounted   bool     // requests Counted
@@ -150,17 +150,17 @@ type Snapshot struct {
 	People   []Known // in the order of the query's people
 	Shown    []Known // in the order of those whom the query's message shows
 
-	Display      Display     // of the chat
-	Greeted      time.Time   // when the chat was last greeted, zero if not since the bot was added
-	Added        time.Time   // when the bot was added to the chat, zero if unknown
-	RecentUsage  RecentUsage // for the RateEntry of the query
-	FurtherUsage RecentUsage // for Further of the query
-	// Recent are matches that the query asks for, the newest first. They are never older than the standings of the People.
-	Recent []RecentMatch
+	Display     Display     // of the chat
+	Greeted     time.Time   // when the chat was last greeted, zero if not since the bot was added
+	Added       time.Time   // when the bot was added to the chat, zero if unknown
+	RecentUsage RecentUsage // for the RateEntry of the query
+	ExtraUsage  RecentUsage // for Extra of the query
+	// PossibleDuplicates are matches that the query asks for, the newest first. They are never older than the standings of the People.
+	PossibleDuplicates []RecentMatch
 	// Leaders are players at the top of the ranking that the query asks for, read together with the standings of the People.
 	Leaders      []Leader
 	LargestUpset int            // of the month that the query asks for, 0 if there is none
-	Everybody    []Known        // who is in the default ladder: only Player, and Standing if the query asks for Everybody; never newer than Leaders and Recent
+	Everybody    []Known        // who is in the default ladder: only Player, and Standing if the query asks for Everybody; never newer than Leaders and PossibleDuplicates
 	Matches      []StoredMatch  // those that the MatchRef means, in the order of their numbers; several only if it is a message
 	Counted      *StoredMatch   // the last match that counts of those that the sender played or reported, nil if there is none
 	Prompt       *Prompt        // nil if the chat has no prompt with this id
@@ -294,11 +294,11 @@ type Changes struct {
 	// Keyless is true if the key is not stored. The command did nothing, so it may be handled again.
 	Keyless   bool
 	RateEntry RateEntry // how the command counts
-	Further   RateEntry // how each match after the first one counts, if an answer records several; zero: like the command
+	Extra     RateEntry // how each match after the first one counts, if an answer records several; zero: like the command
 	Chat      ChatID
 	SentAt    time.Time // when the command was sent; the lifetime of its notices begins then. Zero: they never expire
-	// Fires is true if Key is that of a timer. Apply deletes the timer; without a due timer it fails with ErrConflict.
-	Fires           bool
+	// ConsumesTimer is true if Key is that of a timer. Apply deletes the timer; without a due timer it fails with ErrConflict.
+	ConsumesTimer   bool
 	Button          string // the id of the button press that CallbackAnswer answers
 	ReplyTo, Thread int64  // of Notice, and of the cards of new matches
 	Addressee       Name   // the person who is answered, zero if unknown

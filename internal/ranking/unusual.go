@@ -46,7 +46,7 @@ func (r *recordOperation) unusual(snap Snapshot) *askOperation {
 		return r.ask(q)
 	}
 	if earlier := r.duplicates(snap); len(earlier) > 0 {
-		ask := r.ask(Question{Doubt: DoubtDuplicate, Readings: [][]Report{r.reports}})
+		ask := r.ask(AmbiguousReport{Doubt: DoubtDuplicate, Readings: [][]Report{r.reports}})
 		ask.earlier = earlier
 		return ask
 	}
@@ -55,7 +55,7 @@ func (r *recordOperation) unusual(snap Snapshot) *askOperation {
 
 // ask returns the operation that asks a question about the report. The readings name the people of the report, and perhaps
 // further ones.
-func (r *recordOperation) ask(q Question) *askOperation {
+func (r *recordOperation) ask(q AmbiguousReport) *askOperation {
 	request := reportOf(r.origin, q)
 	request.Settled = append(slices.Clone(r.settled), q.Doubt)
 	ask, _ := r.service.newAsk(request, q, r.people)
@@ -63,7 +63,7 @@ func (r *recordOperation) ask(q Question) *askOperation {
 }
 
 // nearUsername asks about the first new username that is nearly that of somebody else.
-func (r *recordOperation) nearUsername(snap Snapshot) (q Question, ok bool) {
+func (r *recordOperation) nearUsername(snap Snapshot) (q AmbiguousReport, ok bool) {
 	if r.isSettled(DoubtUsername) {
 		return q, false
 	}
@@ -79,7 +79,7 @@ func (r *recordOperation) nearUsername(snap Snapshot) (q Question, ok bool) {
 		}
 		if len(readings) > 0 {
 			readings = append(readings[:min(len(readings), maxNear)], r.reports)
-			return Question{Doubt: DoubtUsername, Word: p.Username, Readings: readings}, true
+			return AmbiguousReport{Doubt: DoubtUsername, Word: p.Username, Readings: readings}, true
 		}
 	}
 	return q, false
@@ -133,7 +133,7 @@ func (r *recordOperation) duplicateOf(m reportedMatch, snap Snapshot) *EarlierRe
 		return nil // somebody is new
 	}
 	by := r.reportedBy(snap)
-	for _, other := range snap.Recent {
+	for _, other := range snap.PossibleDuplicates {
 		apart := r.playedAt.Sub(other.PlayedAt).Abs()
 		same := other.ReportedBy == by
 		if apart > SameGameWindow || same && apart > repeatWindow || !other.equals(m.result, players) {

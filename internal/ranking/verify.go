@@ -367,7 +367,7 @@ func Repair(ctx context.Context, store Store, chat ExternalChatID, ladder Ladder
 	if err != nil {
 		return false, err
 	}
-	return len(w.Superseded)+len(w.Appended)+len(w.Upsets)+len(w.Standings) > 0, locked.Rewrite(ctx, w)
+	return len(w.Superseded)+len(w.Entries)+len(w.Upsets)+len(w.Standings) > 0, locked.Rewrite(ctx, w)
 }
 
 // Repairable reports whether Repair can fix the problem.

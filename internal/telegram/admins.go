@@ -55,6 +55,6 @@ func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ran
 }
 
 // isRefusal reports whether repeating the request would give the same answer.
-func isRefusal(c outbox.Class) bool {
+func isRefusal(c outbox.FailureKind) bool {
 	return c == outbox.Forbidden || c == outbox.Rejected || c == outbox.Migrated
 }

@@ -98,7 +98,7 @@ func Rejected(err error) *outbox.Failure {
 }
 
 // class classifies the error. An answer without a description is not the Bot API's own.
-func (e *APIError) class() outbox.Class {
+func (e *APIError) class() outbox.FailureKind {
 	switch own := e.Description != ""; {
 	case e.Status == http.StatusTooManyRequests:
 		return outbox.RateLimited

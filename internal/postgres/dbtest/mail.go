@@ -144,7 +144,7 @@ func SentAs(m outbox.Message, id int64) outbox.Result {
 }
 
 // Failed is the result of a message that failed, with a pause of an hour.
-func Failed(m outbox.Message, class outbox.Class) outbox.Result {
+func Failed(m outbox.Message, class outbox.FailureKind) outbox.Result {
 	return outbox.Result{Message: m, Pause: time.Hour, Failure: &outbox.Failure{Class: class, Err: errors.New("why")}}
 }
 

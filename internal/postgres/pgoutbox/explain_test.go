@@ -73,7 +73,7 @@ func TestNoTurnScansATable(t *testing.T) {
 			return err
 		}
 	}
-	classes := []outbox.Class{
+	classes := []outbox.FailureKind{
 		outbox.RateLimited, outbox.Unreachable, outbox.Ambiguous, outbox.Unauthorized, outbox.Migrated, outbox.Forbidden,
 		outbox.Failed, outbox.Rejected, outbox.Obsolete, outbox.NotReady,
 	}

@@ -17,7 +17,7 @@ import (
 func TestFinishFailures(t *testing.T) {
 	t.Parallel()
 	const waits = "planned attempts 1 duplicates 0 message 0 error why finished false"
-	for class, tc := range map[outbox.Class]struct {
+	for class, tc := range map[outbox.FailureKind]struct {
 		row   string
 		waits string // the row's pause and failures
 		chat  string // the state of its chat
@@ -143,7 +143,7 @@ func TestFinishTextThatCannotBeStored(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
 	id := int64(0)
-	for _, class := range []outbox.Class{outbox.Unreachable, outbox.Ambiguous, outbox.Rejected, outbox.Obsolete} {
+	for _, class := range []outbox.FailureKind{outbox.Unreachable, outbox.Ambiguous, outbox.Rejected, outbox.Obsolete} {
 		for text, want := range map[string]string{"<b>\x00Bad\xff gateway": "<b>\ufffdBad\ufffd gateway", "": string(class)} {
 			id++
 			dbtest.Exec(t, m.Pool, `UPDATE outbox SET state = 'dead', finished_at = now() WHERE finished_at IS NULL`)
@@ -227,7 +227,7 @@ func TestFinishTogether(t *testing.T) {
 	waits := func(id int) string { return fmt.Sprintf("%d planned 0 0", id) }
 	tried := func(id int) string { return fmt.Sprintf("%d planned 1 0", id) }
 	for name, tc := range map[string]struct {
-		class   outbox.Class // empty: sent
+		class   outbox.FailureKind // empty: sent
 		covered int
 		rows    []string // state, attempts, possible duplicates, batch, whether tried, whether it has to wait
 		next    []int64

@@ -48,7 +48,7 @@ func TestPages(t *testing.T) {
 // TestEndsOfPages: a page is edited again after a failure, and ends without a dead letter if its message is gone.
 func TestEndsOfPages(t *testing.T) {
 	t.Parallel()
-	for class, want := range map[outbox.Class]string{
+	for class, want := range map[outbox.FailureKind]string{
 		"": "sent 71", outbox.Ambiguous: "sending", outbox.Unreachable: "planned", outbox.RateLimited: "planned", outbox.Forbidden: "planned",
 		outbox.Obsolete: "expired", outbox.Rejected: "dead",
 	} {
@@ -76,7 +76,7 @@ func TestEndsOfPages(t *testing.T) {
 // TestNewestPage: of the pages of a message that wait, the newest is sent, whatever has become of those before it.
 func TestNewestPage(t *testing.T) {
 	t.Parallel()
-	for _, class := range []outbox.Class{
+	for _, class := range []outbox.FailureKind{
 		outbox.NotReady, outbox.RateLimited, outbox.Unreachable, outbox.Failed, outbox.Ambiguous, outbox.Migrated, outbox.Unauthorized,
 	} {
 		t.Run(string(class), func(t *testing.T) {

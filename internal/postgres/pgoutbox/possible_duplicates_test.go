@@ -14,7 +14,7 @@ func TestPossibleDuplicatesStayTogether(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
 	m.results(t, 2)
-	fail := func(class outbox.Class) {
+	fail := func(class outbox.FailureKind) {
 		t.Helper()
 		r := dbtest.Failed(m.MustTake(t, 1, 1, 2), class)
 		r.Pause = 0

@@ -102,7 +102,7 @@ func TestOutboxRoundTrips(t *testing.T) {
 	}))
 	lanes := []outbox.Lane{dbtest.Chat(1), dbtest.Chat(2), dbtest.Answers(1)}
 	var results []outbox.Result
-	for _, class := range []outbox.Class{outbox.RateLimited, outbox.Forbidden, outbox.Rejected} {
+	for _, class := range []outbox.FailureKind{outbox.RateLimited, outbox.Forbidden, outbox.Rejected} {
 		results = append(results, dbtest.Failed(outbox.Message{Lane: dbtest.Chat(99), Action: outbox.Send}, class))
 	}
 	for _, action := range []outbox.Action{outbox.Send, outbox.Edit, outbox.Ensure} {

@@ -100,7 +100,7 @@ func TestEditedAsAWhole(t *testing.T) {
 // TestEditFails: the result of an edit concerns only its own row, whatever else the message shows.
 func TestEditFails(t *testing.T) {
 	t.Parallel()
-	for class, want := range map[outbox.Class]string{
+	for class, want := range map[outbox.FailureKind]string{
 		outbox.Rejected: "6 edit dead", outbox.Obsolete: "6 edit expired", outbox.Unreachable: "6 edit planned", outbox.Ambiguous: "6 edit sending",
 	} {
 		m, message := several(t)

@@ -89,14 +89,14 @@ func queueRewrite(batch *pgx.Batch, w ranking.Rewrite) {
 }
 
 func queueEntries(batch *pgx.Batch, w ranking.Rewrite) {
-	n := len(w.Appended)
+	n := len(w.Entries)
 	if n == 0 {
 		return
 	}
 	matches, players := make([]int64, n), make([]int64, n)
 	before, after, k := make([]int32, n), make([]int32, n), make([]int32, n)
 	best, streak, longest := make([]int32, n), make([]int32, n), make([]int32, n)
-	for i, e := range w.Appended {
+	for i, e := range w.Entries {
 		matches[i], players[i] = int64(e.Match), int64(e.Player)
 		before[i], after[i], k[i] = int32(e.Before), int32(e.After), int32(e.K)
 		best[i], streak[i], longest[i] = int32(e.BestBefore), int32(e.StreakBefore), int32(e.LongestBefore)

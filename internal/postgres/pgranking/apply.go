@@ -211,7 +211,7 @@ func keysOf(c ranking.Changes) (keys []handledKey) {
 	key := handledKey{c.Key, c.RateEntry, cmp.Or(c.Trigger, ranking.ByMessage), cmp.Or(c.Outcome, ranking.OutcomeUnanswered)}
 	keys = append(keys, key)
 	if matches, ok := c.Effect.(ranking.NewMatches); ok {
-		key.rate = cmp.Or(c.Further, c.RateEntry)
+		key.rate = cmp.Or(c.Extra, c.RateEntry)
 		for _, m := range matches[1:] {
 			key.key = m.Key
 			keys = append(keys, key)
@@ -238,7 +238,7 @@ func queueKeys(batch *pgx.Batch, keys []handledKey) {
 			}
 			return &k.rate.At
 		}),
-		postgres.Column(keys, func(k handledKey) string { return string(k.rate.RateClass) }),
+		postgres.Column(keys, func(k handledKey) string { return string(k.rate.Bucket) }),
 		postgres.Column(keys, func(k handledKey) ranking.Trigger { return k.trigger }),
 		postgres.Column(keys, func(k handledKey) ranking.CommandOutcome { return k.outcome }))
 }

@@ -178,7 +178,7 @@ func TestRewriteTakesFewStatements(t *testing.T) {
 			e := *m.Parts[0].Entry
 			w.Superseded = append(w.Superseded, ranking.OldEntry{ID: e.ID, Match: m.ID, Player: m.Parts[0].Player})
 			e.After++
-			w.Appended = append(w.Appended, ranking.NewEntry{Match: m.ID, Player: m.Parts[0].Player, Entry: e})
+			w.Entries = append(w.Entries, ranking.NewEntry{Match: m.ID, Player: m.Parts[0].Player, Entry: e})
 		}
 		for _, s := range standings {
 			s.Elo++

@@ -55,7 +55,7 @@ func TestNoCommandScansATable(t *testing.T) {
 			return err
 		}, Want: 2},
 		{Name: "read equal results", Run: func(ctx context.Context) error {
-			equal := ranking.Needs{Equal: time.Now(), EqualScores: []ranking.Score{{A: 3, B: 1}}}
+			equal := ranking.Needs{DuplicatesOf: time.Now(), DuplicateScores: []ranking.Score{{A: 3, B: 1}}}
 			_, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: equal})
 			return err
 		}, Want: 2},

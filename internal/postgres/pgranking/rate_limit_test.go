@@ -34,7 +34,7 @@ func TestRecentUsage(t *testing.T) {
 	insert(-1, "result", 0)
 	dbtest.Exec(t, w.Pool, `INSERT INTO handled_commands (key) VALUES ('of nobody')`)
 	ask := func(sender ranking.SenderID) ranking.RecentUsage {
-		q := ranking.Query{Key: "k", Chat: club, RateEntry: ranking.RateEntry{RateClass: ranking.RateQuestion, Sender: sender, At: at}}
+		q := ranking.Query{Key: "k", Chat: club, RateEntry: ranking.RateEntry{Bucket: ranking.RateQuestion, Sender: sender, At: at}}
 		snap, err := w.Store.Read(t.Context(), q)
 		dbtest.Must(t, err)
 		return snap.RecentUsage
@@ -55,7 +55,7 @@ func TestKeyCounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	at := time.Unix(1_700_000_000, 0)
-	for i, c := range []ranking.RateEntry{{}, {RateClass: ranking.RateResult, Sender: -100, At: at}} {
+	for i, c := range []ranking.RateEntry{{}, {Bucket: ranking.RateResult, Sender: -100, At: at}} {
 		err := w.Store.Apply(t.Context(), ranking.Changes{
 			Key: fmt.Sprint("k", i), Chat: w.Read(t).ChatID, RateEntry: c, Decision: ranking.Decision{Notice: ranking.Refusal{}},
 		})
@@ -78,7 +78,7 @@ func TestCountingScansNothing(t *testing.T) {
 		SELECT 'q:' || n, n % 90, to_timestamp(1700000000 - n), 'question' FROM generate_series(1, 9000) n;
 		ANALYZE handled_commands`)
 	store := pgranking.NewStore(pool, dbtest.Ignore)
-	counted := ranking.RateEntry{RateClass: ranking.RateResult, Sender: 7, At: time.Unix(1_700_000_000, 0)}
+	counted := ranking.RateEntry{Bucket: ranking.RateResult, Sender: 7, At: time.Unix(1_700_000_000, 0)}
 	club := ranking.Chat{ID: -150, Kind: ranking.Group, Title: "Club 150"}
 	refused := ranking.NotRecorded{Limit: 60, Items: []ranking.RejectedResult{{Command: "undo"}}}
 	apply := func(key string) func(context.Context) error {
@@ -115,7 +115,7 @@ func TestExtensibleNoticeWaits(t *testing.T) {
 	refuse := func(number int) {
 		t.Helper()
 		err := store.Apply(t.Context(), ranking.Changes{
-			Key: fmt.Sprint("k", number), Chat: 1, RateEntry: ranking.RateEntry{RateClass: ranking.RateRefused, Sender: 7, At: time.Now()},
+			Key: fmt.Sprint("k", number), Chat: 1, RateEntry: ranking.RateEntry{Bucket: ranking.RateRefused, Sender: 7, At: time.Now()},
 			SentAt: time.Now(), Decision: ranking.Decision{Notice: ranking.NotRecorded{Limit: 60, Items: []ranking.RejectedResult{{Command: "undo", Number: number}}}},
 		})
 		dbtest.Must(t, err)

@@ -37,8 +37,8 @@ func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	if q.RateEntry != (ranking.RateEntry{}) {
 		queueRecentUsage(batch, q.RateEntry, &snap.RecentUsage)
 	}
-	if q.Further != (ranking.RateEntry{}) {
-		queueRecentUsage(batch, q.Further, &snap.FurtherUsage)
+	if q.Extra != (ranking.RateEntry{}) {
+		queueRecentUsage(batch, q.Extra, &snap.ExtraUsage)
 	}
 	if q.Everybody {
 		queueEverybody(batch, q, &snap.Everybody)
@@ -46,8 +46,8 @@ func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	if len(q.People)+len(q.Shown) > 0 {
 		queuePeople(batch, q, snap)
 	}
-	if !q.Equal.IsZero() {
-		queueEqualResults(batch, q, &snap.Recent)
+	if !q.DuplicatesOf.IsZero() {
+		queueEqualResults(batch, q, &snap.PossibleDuplicates)
 	}
 	if q.Match != nil {
 		queueMatchesMeant(batch, q, *q.Match, &snap.Matches)
@@ -121,7 +121,7 @@ type readChat struct {
 	Rules              ranking.Rules
 }
 
-// people is the query for people. %[1]s are further WITH queries, and %[2]s further columns.
+// people is the query for people. %[1]s are extra WITH queries, and %[2]s extra columns.
 //
 // The last join must choose as ranking.Known.Identify does. The plan stays when tables grow: with LIMIT 1, the planner looks up each row by
 // its key even in a new database, where it would scan whole groups otherwise. The first $4 people who are unknown get an id. At
@@ -182,15 +182,15 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	var standings []int64 // of the leaders; pgx scans arrays of other types slowly
 	var elos []int32
 	var everybody []byte
-	var further []any
+	var extra []any
 	if r := q.Result; r != nil {
-		sql, further = peopleOfResult, []any{&standings, &elos, &snap.LargestUpset, &everybody}
+		sql, extra = peopleOfResult, []any{&standings, &elos, &snap.LargestUpset, &everybody}
 		arguments = append(arguments, r.ActiveSince, r.Limit, r.Month, r.Month.AddDate(0, 1, 0), r.Near && !q.Everybody)
 	}
 	batch.Queue(sql, arguments...).Query(func(rows pgx.Rows) error {
 		place := 0
 		known, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (ranking.Known, error) {
-			k, err := scanKnown(row, people[place], further...)
+			k, err := scanKnown(row, people[place], extra...)
 			place++
 			if err == nil && everybody != nil && snap.Everybody == nil {
 				snap.Everybody, err = knownHere(everybody)
@@ -207,15 +207,15 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	})
 }
 
-// scanKnown scans what is known of a person, and what further columns have.
-func scanKnown(row pgx.CollectableRow, person ranking.Person, further ...any) (ranking.Known, error) {
+// scanKnown scans what is known of a person, and what extra columns have.
+func scanKnown(row pgx.CollectableRow, person ranking.Person, extra ...any) (ranking.Known, error) {
 	var players [3]ranking.Player
 	var isSeen bool
 	var seen ranking.Sighting
 	var s ranking.Standing
 	var added ranking.PlayerID
 	err := row.Scan(slices.Concat(playerFields(&players[0]), playerFields(&players[1]), playerFields(&players[2]),
-		[]any{&isSeen, &seen.Username, (*zeronull.Timestamptz)(&seen.At)}, postgres.StandingFields(&s), []any{&added}, further)...)
+		[]any{&isSeen, &seen.Username, (*zeronull.Timestamptz)(&seen.At)}, postgres.StandingFields(&s), []any{&added}, extra)...)
 	var k ranking.Known
 	for i, to := range []**ranking.Player{&k.ByID, &k.ByUsername, &k.Unclaimed} {
 		if players[i].ID != 0 {
@@ -359,10 +359,10 @@ func queueEqualResults(batch *pgx.Batch, q ranking.Query, recent *[]ranking.Rece
 		      SELECT least(a, b), greatest(a, b) FROM unnest($4::integer[], $5::integer[]) AS score (a, b)))
 		ORDER BY m.played_at DESC LIMIT $6`
 	var a, b []int // nil for any score
-	for _, s := range q.EqualScores {
+	for _, s := range q.DuplicateScores {
 		a, b = append(a, s.A), append(b, s.B)
 	}
-	batch.Queue(sql, q.Chat.ID, q.Equal, ranking.SameGameWindow, a, b, maxRecent).Query(func(rows pgx.Rows) (err error) {
+	batch.Queue(sql, q.Chat.ID, q.DuplicatesOf, ranking.SameGameWindow, a, b, maxRecent).Query(func(rows pgx.Rows) (err error) {
 		*recent, err = pgx.CollectRows(rows, postgres.RowTo(recentMatch.match))
 		return err
 	})

@@ -47,7 +47,7 @@ func TestTogetherAsAlone(t *testing.T) {
 			all[i] = w.match(t, i, fmt.Sprint("k", i))
 			all[i].SentAt = now.Add(-time.Duration(i) * time.Hour)
 			all[i].Addressee = ranking.Name{Name: fmt.Sprint("Somebody ", i)}
-			all[i].RateEntry = ranking.RateEntry{RateClass: ranking.RateResult, Sender: ranking.SenderID(i + 1), At: all[i].SentAt}
+			all[i].RateEntry = ranking.RateEntry{Bucket: ranking.RateResult, Sender: ranking.SenderID(i + 1), At: all[i].SentAt}
 		}
 		recorded(&all[1]).Sets = []ranking.Score{{A: 11, B: 7}, {A: 11, B: 9}, {A: 4, B: 11}, {A: 11, B: 0}}
 		recorded(&all[2]).Sets = []ranking.Score{{A: 21, B: 19}, {A: 21, B: 3}, {A: 1, B: 21}}

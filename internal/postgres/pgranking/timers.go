@@ -36,7 +36,7 @@ func queueDue(batch *pgx.Batch, key string, due *bool) {
 
 // queueFired deletes the timer that has caused the changes, provided that it is still there and due.
 func queueFired(batch *pgx.Batch, c ranking.Changes) {
-	if !c.Fires {
+	if !c.ConsumesTimer {
 		return
 	}
 	batch.Queue(`
