@@ -148,7 +148,7 @@ func (p *Photo) wire() []wirePhoto {
 	return []wirePhoto{small, {p.FileID, "u" + p.FileID, p.Width, p.Height, len(p.Content)}}
 }
 
-// mayPhoto reports whether the bot may send photos to the chat.
+// mayPhoto is true if the bot may send photos to the chat.
 func (c *Chat) mayPhoto() bool {
 	return c.kind == kindPrivate || c.isAdmin(c.s.bot.ID) || !c.noPhotos
 }

@@ -73,7 +73,7 @@ func (s *Server) unpinChatMessage(r *request) (any, error) {
 	return true, nil
 }
 
-// mayPin reports whether the bot may pin and unpin messages.
+// mayPin is true if the bot may pin and unpin messages.
 func (c *Chat) mayPin() bool {
 	return c.kind == kindPrivate || c.isAdmin(c.s.bot.ID) && !c.noPins
 }

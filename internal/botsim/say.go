@@ -99,7 +99,7 @@ func (c *Chat) Delete(m Message) {
 	}
 }
 
-// botSees reports whether the bot gets an update for m.
+// botSees is true if the bot gets an update for m.
 func (c *Chat) botSees(m *message) bool {
 	return m.From.ID != c.s.bot.ID && c.hasBot()
 }

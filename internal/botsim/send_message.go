@@ -107,7 +107,7 @@ func (s *Server) replace(r *request, edited *message, explicit []Entity) (any, e
 	return m.wire()
 }
 
-// sameContent reports whether an edit from a to b would change nothing.
+// sameContent is true if an edit from a to b would change nothing.
 func sameContent(a, b *message) bool {
 	sameEntity := func(x, y Entity) bool {
 		xUser, yUser := x.User, y.User

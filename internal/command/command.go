@@ -62,7 +62,7 @@ func Text(name, text string, entities []Entity, botUsername string) Command {
 	return c
 }
 
-// WantsHelp reports whether the command asks for help, as in "/match help".
+// WantsHelp is true if the command asks for help, as in "/match help".
 func (c Command) WantsHelp() bool {
 	return len(c.Mentions) == 0 && strings.EqualFold(c.Args, "help")
 }
@@ -99,7 +99,7 @@ func commandHead(text string, entities []Entity) (string, bool) {
 // Name returns the name of a command: "match" for "match", "/Match" and "MATCH".
 func Name(word string) string { return strings.ToLower(strings.TrimPrefix(word, "/")) }
 
-// isWord reports whether s consists of the characters of commands and usernames.
+// isWord is true if s consists of the characters of commands and usernames.
 func isWord(s string) bool {
 	for i := range len(s) {
 		if !isWordByte(s[i]) {
@@ -124,12 +124,12 @@ type Person struct {
 	Player   int64 // the player, if meant by name; the message shows nothing about them then
 }
 
-// isKnown reports whether p is identified by an id or a username.
+// isKnown is true if p is identified by an id or a username.
 func (p Person) isKnown() bool {
 	return p.UserID != 0 || p.Username != ""
 }
 
-// isSame reports whether p and q have the same id or username.
+// isSame is true if p and q have the same id or username.
 func (p Person) isSame(q Person) bool {
 	return p.UserID != 0 && p.UserID == q.UserID ||
 		p.Username != "" && strings.EqualFold(p.Username, q.Username)
@@ -153,7 +153,7 @@ func (p Person) label() string {
 	return p.Name
 }
 
-// isBotUsername reports whether username is this bot's, or that of a bot which
+// isBotUsername is true if username is this bot's, or that of a bot which
 // Telegram shows as the sender of messages of anonymous admins and channels. Other
 // bots cannot be recognized from a mention.
 func isBotUsername(username, botUsername string) bool {

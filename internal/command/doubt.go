@@ -199,7 +199,7 @@ func withoutTotal(scores []Score) [][]Score {
 	return doubtful
 }
 
-// isTotal reports whether a score can be the total of sets: it is no larger than their count, and no set could be such a total.
+// isTotal is true if a score can be the total of sets: it is no larger than their count, and no set could be such a total.
 func isTotal(total Score, sets []Score) bool {
 	count := len(sets)
 	if total.A > count || total.B > count {

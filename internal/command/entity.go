@@ -128,7 +128,7 @@ func (p position) forward(text string, n int) (position, bool) {
 	return p, true
 }
 
-// isSpace reports whether r separates words. That includes control and formatting
+// isSpace is true if r separates words. That includes control and formatting
 // characters (direction marks, joiners): they are invisible, and clients insert
 // them.
 func isSpace(r rune) bool {

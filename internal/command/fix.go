@@ -53,7 +53,7 @@ func ParseFix(c Command) (Fix, error) {
 	return f, nil
 }
 
-// isMatchNumber reports whether the first word of a fix is the number of a match.
+// isMatchNumber is true if the first word of a fix is the number of a match.
 // A number before a colon or dash is part of a score. So without the number of a
 // match, every score needs a colon or dash.
 func isMatchNumber(word, after string) bool {

@@ -46,10 +46,10 @@ var plainLetters = map[rune]string{
 	'ı': "i", 'ł': "l", 'ø': "o", 'đ': "d", 'ð': "d", 'æ': "ae", 'œ': "oe", 'þ': "th", 'ħ': "h", 'ŋ': "n",
 }
 
-// isAccent reports whether r is a mark of the Latin, Greek or Cyrillic script.
+// isAccent is true if r is a mark of the Latin, Greek or Cyrillic script.
 func isAccent(r rune) bool { return '\u0300' <= r && r <= '\u036f' || r == '\ufe0f' }
 
-// isOwnLetter reports whether a mark turns a letter into another one: й, ў or ї.
+// isOwnLetter is true if a mark turns a letter into another one: й, ў or ї.
 func isOwnLetter(base, mark rune) bool {
 	const breve, diaeresis = '\u0306', '\u0308'
 	return mark == breve && (base == 'и' || base == 'у') || mark == diaeresis && base == 'і'
@@ -57,7 +57,7 @@ func isOwnLetter(base, mark rune) bool {
 
 func isApostrophe(r rune) bool { return r == '\'' || r == '’' || r == 'ʼ' || r == '`' || r == '´' }
 
-// isPlain reports whether s has ASCII letters, digits and "_" only.
+// isPlain is true if s has ASCII letters, digits and "_" only.
 func isPlain(s string) bool { return s == "" || isWord(s) }
 
 // atom is a piece of a text of which names consist: letters, digits, marks, "_", and apostrophes between letters.

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// MayNamePlayers reports whether the arguments have words or quotes that could be plain names of players. Words such as "gg" could,
+// MayNamePlayers is true if the arguments have words or quotes that could be plain names of players. Words such as "gg" could,
 // but hardly are: see LikelyNamesPlayers.
 func (c Command) MayNamePlayers() bool {
 	return slices.ContainsFunc(atoms(c.Args), func(a atom) bool { return !isScoreWord(a.text) }) || len(c.quotes()) > 0
 }
 
-// LikelyNamesPlayers reports whether the arguments have quotes, or words that have no other meaning in a report, or that people are
+// LikelyNamesPlayers is true if the arguments have quotes, or words that have no other meaning in a report, or that people are
 // called as well.
 func (c Command) LikelyNamesPlayers() bool {
 	return slices.ContainsFunc(atoms(c.Args), func(a atom) bool {
@@ -253,7 +253,7 @@ func (n *Names) unknownName(c Command, of []atom, numbers bool) int {
 	return len(of)
 }
 
-// continues reports whether one name may contain both of two neighbouring atoms: white space or emoji are between them, a full
+// continues is true if one name may contain both of two neighbouring atoms: white space or emoji are between them, a full
 // stop with white space behind it, or a sign without any.
 func (c Command) continues(a, b atom) bool {
 	if c.mentionsBefore(a.end) != c.mentionsBefore(b.start) {
@@ -267,15 +267,15 @@ func (c Command) continues(a, b atom) bool {
 	return spaces == "" || len(gap) == 1 && strings.Contains("-/&+|", gap)
 }
 
-// isMarked reports whether an @ stands before an atom: it is a mention that Telegram has not marked.
+// isMarked is true if an @ stands before an atom: it is a mention that Telegram has not marked.
 func (c Command) isMarked(a atom) bool { return strings.HasSuffix(c.Args[:a.start], "@") }
 
-// isReadable reports whether atoms have a meaning in a report without being names.
+// isReadable is true if atoms have a meaning in a report without being names.
 func isReadable(of []atom) bool {
 	return !slices.ContainsFunc(of, func(a atom) bool { return meaningOf(a.text) == unknown && !isScoreWord(a.text) })
 }
 
-// isScoreWord reports whether a word can only be part of a score: a number in any script, or "3x1".
+// isScoreWord is true if a word can only be part of a score: a number in any script, or "3x1".
 func isScoreWord(word string) bool {
 	return isNumber(strings.ReplaceAll(withColon(word), ":", "")) ||
 		strings.TrimFunc(word, func(r rune) bool { return unicode.IsNumber(r) || unicode.IsMark(r) }) == ""

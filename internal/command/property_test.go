@@ -184,7 +184,7 @@ func drawScoreTexts(t *rapid.T, scores []command.Score) []string {
 	return texts
 }
 
-// isTight reports whether a score is one word, so that a comma may join it to another.
+// isTight is true if a score is one word, so that a comma may join it to another.
 func isTight(score string) bool { return !strings.Contains(score, " ") }
 
 func drawSet(t *rapid.T, score command.Score) string {

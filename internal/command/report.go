@@ -8,7 +8,7 @@ import (
 // parser reads a report.
 type parser struct{ sender, replied Person }
 
-// senderPlays reports whether the sender can be one of the players.
+// senderPlays is true if the sender can be one of the players.
 func (p parser) senderPlays() bool { return p.sender.isKnown() && !p.sender.IsBot }
 
 // line is what one result says, or several in one line.
@@ -150,7 +150,7 @@ func (p parser) line(c Command) (line, error) {
 	return l, nil
 }
 
-// isEnclosed reports whether a word is in brackets of its own.
+// isEnclosed is true if a word is in brackets of its own.
 func isEnclosed(word string) bool {
 	return word != "" && strings.ContainsAny(word[:1], "([") && strings.ContainsAny(word[len(word)-1:], ")]")
 }
@@ -219,19 +219,19 @@ type following struct {
 	rest    string
 }
 
-// isNumber reports whether the next thing begins with a digit.
+// isNumber is true if the next thing begins with a digit.
 func (f following) isNumber() bool {
 	word, _ := cutWord(f.rest)
 	return startsWithDigit(strings.TrimLeftFunc(word, isDecoration)) && !f.isMention()
 }
 
-// isWord reports whether a word that names nobody is the next thing.
+// isWord is true if a word that names nobody is the next thing.
 func (f following) isWord() bool {
 	word, _ := cutWord(f.rest)
 	return !f.isMention() && meaningOf(bare(word)).isMinor()
 }
 
-// isMention reports whether a mention is the next thing.
+// isMention is true if a mention is the next thing.
 func (f following) isMention() bool {
 	c := f.command
 	from := len(c.Args) - len(f.rest)
@@ -242,7 +242,7 @@ func (f following) isMention() bool {
 	return c.mentionsBefore(from) < c.mentionsBefore(len(c.Args)-len(next)+1)
 }
 
-// isSubjectOf reports whether a word about who won or lost, in lower case, may be about the person who follows.
+// isSubjectOf is true if a word about who won or lost, in lower case, may be about the person who follows.
 func (f following) isSubjectOf(word string) bool {
 	switch {
 	case othersWords[word]:
@@ -256,7 +256,7 @@ func (f following) isSubjectOf(word string) bool {
 	}
 }
 
-// isOwner reports whether the next thing, without words such as "of", is a mention or a word for the sender.
+// isOwner is true if the next thing, without words such as "of", is a mention or a word for the sender.
 func (f following) isOwner() bool {
 	return f.isPersonBehind(func(word string) bool {
 		word = strings.ToLower(word)
@@ -264,7 +264,7 @@ func (f following) isOwner() bool {
 	})
 }
 
-// isObject reports whether the next thing, without prepositions and articles, is a mention or a word for the sender.
+// isObject is true if the next thing, without prepositions and articles, is a mention or a word for the sender.
 func (f following) isObject() bool {
 	return f.isPersonBehind(func(word string) bool {
 		switch meaningOf(word) {
@@ -276,7 +276,7 @@ func (f following) isObject() bool {
 	})
 }
 
-// isPersonBehind reports whether a mention or a word for the sender follows, at most behind a few words that may be skipped.
+// isPersonBehind is true if a mention or a word for the sender follows, at most behind a few words that may be skipped.
 func (f following) isPersonBehind(skips func(word string) bool) bool {
 	const most = 3
 	for range most {
@@ -292,7 +292,7 @@ func (f following) isPersonBehind(skips func(word string) bool) bool {
 	return f.isPerson()
 }
 
-// isPerson reports whether a mention or a word for the sender is the next thing.
+// isPerson is true if a mention or a word for the sender is the next thing.
 func (f following) isPerson() bool {
 	word, _ := cutWord(f.rest)
 	return f.isMention() || meaningOf(bare(word)) == me

@@ -55,7 +55,7 @@ func (l line) asides(scores []Score) (all []int) {
 	return all
 }
 
-// isAside reports whether a score in brackets may be that of the first half of another one, or of its tie-break.
+// isAside is true if a score in brackets may be that of the first half of another one, or of its tie-break.
 func isAside(s, of Score) bool {
 	return s.A <= of.A && s.B <= of.B || max(of.A, of.B) == 7 && min(of.A, of.B) == 6
 }
@@ -83,7 +83,7 @@ func (l line) orWithout(m Match, asides []int) (Report, error) {
 	return all, nil
 }
 
-// maybeEach reports whether a line is about two people of whom the sender may have beaten each, as in "@bob and @carol 3:1". If
+// maybeEach is true if a line is about two people of whom the sender may have beaten each, as in "@bob and @carol 3:1". If
 // it is a draw, it is between the two.
 func (p parser) maybeEach(l line) bool {
 	return l.isJoined && len(l.people) == 2 && len(l.versus)+len(l.claims) == 0 && p.senderPlays() &&
@@ -102,13 +102,13 @@ func (p parser) orEach(report Report) Report {
 	return report
 }
 
-// isFreeForAll reports whether the line has at least three people or sides, with a number for each.
+// isFreeForAll is true if the line has at least three people or sides, with a number for each.
 func (l line) isFreeForAll() bool {
 	count := len(l.scores.numbers)
 	return count >= 3 && (len(l.versus) == 0 && len(l.people) == count && l.scores.count()%(count-1) < 2 || len(l.versus) == count-1)
 }
 
-// isSpread reports whether people stand between the scores.
+// isSpread is true if people stand between the scores.
 func (l line) isSpread() bool {
 	all := l.scores.numbers
 	for i := 2; i < len(all); i += 2 {
@@ -184,7 +184,7 @@ func (p parser) results(l line, scores []Score, trailing bool) (Report, error) {
 	return all, nil
 }
 
-// playsEach reports whether the sender plays alone against somebody else in all matches.
+// playsEach is true if the sender plays alone against somebody else in all matches.
 func (p parser) playsEach(r Report) bool {
 	for _, m := range slices.Concat(r.Readings...) {
 		if len(m.A)+len(m.B) > 2 || !m.A[0].isSame(p.sender) && !m.B[0].isSame(p.sender) {
@@ -194,7 +194,7 @@ func (p parser) playsEach(r Report) bool {
 	return true
 }
 
-// hasWordAfterScore reports whether a word says who won or separates sides between a score and the next person.
+// hasWordAfterScore is true if a word says who won or separates sides between a score and the next person.
 func (l line) hasWordAfterScore() bool {
 	return slices.ContainsFunc(slices.Concat(l.versus, l.claims), func(m mark) bool {
 		return m.at > 0 && m.numbers > 0 && m.at < len(l.people) && l.scores.numbers[m.numbers-1].at == m.at

@@ -221,7 +221,7 @@ func value(digits string) int {
 	return n
 }
 
-// isNumber reports whether s consists of digits.
+// isNumber is true if s consists of digits.
 func isNumber(s string) bool { return s != "" && strings.TrimLeftFunc(s, isDigit) == "" }
 
 func isDigit(r rune) bool { return '0' <= r && r <= '9' }
@@ -232,7 +232,7 @@ func isColon(r rune) bool { return r == ':' || r == '：' }
 
 func isDashRune(r rune) bool { return r == '-' || r == '–' || r == '—' || r == '−' }
 
-// isComma reports whether r stands between words, or between scores in one word, as in "11:7,9:11" and "11:7/9:11".
+// isComma is true if r stands between words, or between scores in one word, as in "11:7,9:11" and "11:7/9:11".
 func isComma(r rune) bool { return strings.ContainsRune(",;/|", r) }
 
 func isBreak(r rune) bool { return isComma(r) || isSpace(r) }

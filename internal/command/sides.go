@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// NamesTeams reports whether the arguments of /match, even malformed ones, are
+// NamesTeams is true if the arguments of /match, even malformed ones, are
 // about teams: they mention more than two people, or contain a versus.
 func (c Command) NamesTeams() bool {
 	if len(c.Mentions) > 2 {
@@ -48,20 +48,20 @@ func (l line) boundary() (at int, ok bool, err error) {
 	return marks[0].at, true, nil
 }
 
-// isObjectFirst reports whether the versus is a preposition of the first of two people, about whom the sentence goes on: "gegen @bob
+// isObjectFirst is true if the versus is a preposition of the first of two people, about whom the sentence goes on: "gegen @bob
 // hat @carol 3:1 gewonnen".
 func (l line) isObjectFirst() bool {
 	return len(l.people) == 2 && !l.isJoined && l.versus[0].at == 0 && len(l.claims) > 0 && l.claims[0].at > 0
 }
 
-// winnersOnly reports whether a line says what several people did, without the others: "@a y @b ganaron 10:8".
+// winnersOnly is true if a line says what several people did, without the others: "@a y @b ganaron 10:8".
 func (l line) winnersOnly() bool {
 	return slices.ContainsFunc(l.claims, func(m mark) bool {
 		return m.at > 1 && m.at == len(l.people) && plurals[strings.ToLower(m.word)]
 	})
 }
 
-// hasThreeSides reports whether several words separate sides, each of them other people: "@a vs @b vs @c". A dash may as well join
+// hasThreeSides is true if several words separate sides, each of them other people: "@a vs @b vs @c". A dash may as well join
 // the names of a team.
 func (l line) hasThreeSides() bool {
 	for i, m := range l.versus {
@@ -134,7 +134,7 @@ func (p parser) players(l line) (Match, error) {
 	return Match{A: people[:first:first], B: people[first:], Self: self}, nil
 }
 
-// claimsOfSender reports whether the report begins by saying that somebody unnamed won or lost.
+// claimsOfSender is true if the report begins by saying that somebody unnamed won or lost.
 func (l line) claimsOfSender() bool {
 	return slices.ContainsFunc(l.claims, func(m mark) bool { return m.at == 0 && m.meaning != drew && !m.ofOther })
 }

@@ -26,7 +26,7 @@ var clearForms = regexp.MustCompile(`^(?:` + strings.Join([]string{
 // сыграл 3:1".
 var objectFirst = regexp.MustCompile(`^p[NO][NIO]$`)
 
-// isUnclear reports whether the words do not tell whom the score is about: the first side, as usual, or the person next to a word.
+// isUnclear is true if the words do not tell whom the score is about: the first side, as usual, or the person next to a word.
 func (l line) isUnclear(m Match) bool {
 	first := len(m.A)
 	if m.Self {
@@ -129,7 +129,7 @@ var letters = map[meaning]string{
 	versus: "v", preposition: "p", favor: "f", agent: "q", by: "b", article: "c", auxiliary: "a", has: "h", passive: "u",
 }
 
-// isNoun reports whether a word about who won is a noun, of which an auxiliary says nothing.
+// isNoun is true if a word about who won is a noun, of which an auxiliary says nothing.
 func (m mark) isNoun() bool {
 	word := strings.ToLower(m.word)
 	return resultWords[word] || shortResultWords[word]
@@ -168,7 +168,7 @@ func withLetter(form, letter string) string {
 	}
 }
 
-// isSlavicVerb reports whether a word, in lower case, is a Russian or Ukrainian verb about who won. Its subject may stand behind it.
+// isSlavicVerb is true if a word, in lower case, is a Russian or Ukrainian verb about who won. Its subject may stand behind it.
 func isSlavicVerb(word string) bool {
 	m := meaningOf(word)
 	return (m == won || m == lost) && strings.ContainsFunc(word, isCyrillic) && !resultWords[word]

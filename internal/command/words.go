@@ -30,7 +30,7 @@ const (
 	passive             // "was"
 )
 
-// isMinor reports whether a word has no effect, but in a sentence that says who won.
+// isMinor is true if a word has no effect, but in a sentence that says who won.
 func (m meaning) isMinor() bool { return m == filler || m >= preposition }
 
 // vocabulary has the words that people write in reports, in all languages of the bot at once: people mix them, and no word
@@ -170,7 +170,7 @@ func bare(word string) string {
 	return word
 }
 
-// isDecoration reports whether people put r around words or scores without a meaning.
+// isDecoration is true if people put r around words or scores without a meaning.
 func isDecoration(r rune) bool {
 	switch r {
 	case '(', ')', '[', ']', '{', '}', '!', '?', '¡', '¿', '"', '\'', '“', '”', '„', '«', '»', '…', '\uFE0F':

@@ -241,7 +241,7 @@ func (p *programs) checkAlive() error {
 	return fmt.Errorf("the server ended: %s", lastLines(string(output)))
 }
 
-// ended reports whether the server's process has ended.
+// ended is true if the server's process has ended.
 //
 // It asks the system and not os/exec, which needs a goroutine for each process: leak detectors in tests would report the goroutine of
 // a server that lasts as long as the test process.

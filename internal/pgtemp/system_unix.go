@@ -36,7 +36,7 @@ func unlockFile(file *os.File) error {
 	return errors.Join(syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close())
 }
 
-// processAlive reports whether there is a process with this id.
+// processAlive is true if there is a process with this id.
 func processAlive(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return pid > 0 && (err == nil || errors.Is(err, syscall.EPERM))
@@ -118,7 +118,7 @@ func (id identity) test(folder, permission string) error {
 	return cmd.Run()
 }
 
-// Enterable reports whether the server's user can enter the folder, or the nearest parent of it that exists. It matters for
+// Enterable is true if the server's user can enter the folder, or the nearest parent of it that exists. It matters for
 // root, as another user runs the server then.
 func Enterable(folder string) (bool, error) {
 	path, err := filepath.Abs(folder)

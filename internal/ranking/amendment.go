@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Amendment says which match to undo, restore or fix. IsAdmin reports whether the sender is an admin of the chat.
+// Amendment says which match to undo, restore or fix. IsAdmin says whether the sender is an admin of the chat.
 type Amendment struct {
 	Match   MatchRef
 	IsAdmin func(context.Context) (bool, error)
@@ -95,7 +95,7 @@ func (a amendOperation) cannotChange() Notice {
 	return nil
 }
 
-// isGone reports whether the match of a button cannot be found: there is none, or the one that is found is another one.
+// isGone is true if the match of a button cannot be found: there is none, or the one that is found is another one.
 func (a amendOperation) isGone() bool {
 	if a.found == nil {
 		return a.Match.Tag != "" || a.Changes != nil
@@ -103,7 +103,7 @@ func (a amendOperation) isGone() bool {
 	return a.Match.Tag != "" && a.Match.Tag != TagOf(a.found.Key)
 }
 
-// isStale reports whether the match has changed since the pressed button was made.
+// isStale is true if the match has changed since the pressed button was made.
 func (a amendOperation) isStale() bool { return a.Changes != nil && *a.Changes != a.found.Changes }
 
 // involved returns the permission of those who play in the match or reported it.

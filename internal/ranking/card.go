@@ -30,7 +30,7 @@ func cardOf(s *StoredMatch, r Result, parts []Part, entries []Entry) MatchRecord
 	return n
 }
 
-// swappedFor reports whether side B comes first on the card with this result: the winner does, and a draw changes nothing.
+// swappedFor is true if side B comes first on the card with this result: the winner does, and a draw changes nothing.
 func (m *StoredMatch) swappedFor(r Result) bool {
 	return r.B > r.A || r.B == r.A && m.SidesSwapped
 }

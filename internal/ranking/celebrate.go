@@ -135,7 +135,7 @@ func (matches NewMatches) field(leaders Leaders) field {
 	return f
 }
 
-// mayInclude reports whether a player is in the ranking, or may be because not all of the ranking was read.
+// mayInclude is true if a player is in the ranking, or may be because not all of the ranking was read.
 func (l Leaders) mayInclude(s Standing) bool {
 	if s.Played < PlaceMatches || !s.LeftAt.IsZero() {
 		return false
@@ -166,7 +166,7 @@ func (f field) highest(except PlayerID) (elo, count int) {
 	return elo, count
 }
 
-// isFirst reports whether a player is at the top of the ranking, alone or not.
+// isFirst is true if a player is at the top of the ranking, alone or not.
 func (f field) isFirst(player PlayerID) bool {
 	highest, _ := f.highest(player)
 	p := f.places[player]
@@ -183,7 +183,7 @@ func (f field) numberOne() PlayerID {
 	return 0
 }
 
-// isLargestUpset reports whether a match, given by its index, is a larger upset than all others of the month.
+// isLargestUpset is true if a match, given by its index, is a larger upset than all others of the month.
 func (matches NewMatches) isLargestUpset(i, largest int) bool {
 	upset := matches[i].Upset
 	if upset <= largest {

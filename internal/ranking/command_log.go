@@ -91,5 +91,5 @@ func (c command) outcomeOf(changes Changes) CommandOutcome {
 	}
 }
 
-// isRefusal reports whether a notice says why a command did nothing.
+// isRefusal is true if a notice says why a command did nothing.
 func isRefusal(n Notice) bool { return n != nil && notice.KindOf(n).Refuses }

@@ -52,7 +52,7 @@ func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error
 	return s.handle(ctx, o, command{name: "bot added", silent: true, unlogged: true, operation: event{fn: decide}})
 }
 
-// simultaneous reports whether two times are close enough for the addition of the bot and /start to be one event.
+// simultaneous is true if two times are close enough for the addition of the bot and /start to be one event.
 func simultaneous(a, b time.Time) bool { return a.Sub(b).Abs() <= greetingGap }
 
 // BotBack records that the bot may write in a chat (again). It does nothing in an unknown chat.

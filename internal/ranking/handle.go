@@ -151,7 +151,7 @@ func (s *Service) decide(ctx context.Context, store writer, o Origin, c command,
 	return c.operation.decide(snap)
 }
 
-// ignoresChat reports whether the command changes nothing because the chat is unknown. Then only its key is stored.
+// ignoresChat is true if the command changes nothing because the chat is unknown. Then only its key is stored.
 func (c command) ignoresChat(snap Snapshot) bool { return c.knownChatOnly && snap.ChatID == 0 }
 
 // changes returns what to write: the decision of a command, and what every command has.
@@ -243,7 +243,7 @@ func (c command) sender(o Origin, snap Snapshot, adds bool) Name {
 	return Name{Name: o.Sender.Name}
 }
 
-// isUnidentified reports whether somebody turns out to be an unclaimed player.
+// isUnidentified is true if somebody turns out to be an unclaimed player.
 func isUnidentified(snap Snapshot) bool {
 	return slices.ContainsFunc(slices.Concat(snap.People, snap.Shown), func(k Known) bool { return k.claimant() != nil || k.Claimed })
 }
@@ -281,7 +281,7 @@ type command struct {
 	// question about several: the question counts as one result of whoever reported them, and the press as a press.
 	extra        RateEntry
 	extraResults int
-	// isAdmin reports whether the sender is an admin, nil if the operation need not know. It is called once, before the first read, even if
+	// isAdmin is true if the sender is an admin, nil if the operation need not know. It is called once, before the first read, even if
 	// the answer turns out not to matter; admin is the answer.
 	isAdmin func(context.Context) (bool, error)
 	admin   AdminStatus

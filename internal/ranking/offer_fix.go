@@ -63,7 +63,7 @@ func (f correctedReport) decide(snap Snapshot) (Decision, error) {
 	}}, nil
 }
 
-// isBy reports whether the sender is a player; 0 stands for an anonymous admin.
+// isBy is true if the sender is a player; 0 stands for an anonymous admin.
 func (f correctedReport) isBy(snap Snapshot, reporter PlayerID) bool {
 	if f.origin.Sender == nil {
 		return reporter == 0
@@ -72,7 +72,7 @@ func (f correctedReport) isBy(snap Snapshot, reporter PlayerID) bool {
 	return p != nil && p.ID == reporter
 }
 
-// plays reports whether the people on a side of the report are these players.
+// plays is true if the people on a side of the report are these players.
 func (f correctedReport) plays(snap Snapshot, players []PlayerID, side int) bool {
 	var ids []PlayerID
 	for _, i := range f.sides[side] {

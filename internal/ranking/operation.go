@@ -171,7 +171,7 @@ func (p Permission) refusal(snap Snapshot) Notice {
 	return p.Refusal
 }
 
-// asAdmin reports whether only being an admin gives the sender permission.
+// asAdmin is true if only being an admin gives the sender permission.
 func (p Permission) asAdmin() bool { return p.Who == Admins || p.Who == Involved && !p.Involved }
 
 // adminStatus asks whether the sender of a command is an admin, if its operation needs to know.

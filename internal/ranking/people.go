@@ -36,7 +36,7 @@ func (k Known) newSighting(o Origin, p Person) *Sighting {
 	return &Sighting{Username: p.Username, At: o.SentAt}
 }
 
-// IsShownNow reports whether it is the command's message that shows the person.
+// IsShownNow is true if it is the command's message that shows the person.
 func (p Person) IsShownNow() bool { return p.Player == 0 && !p.Earlier }
 
 // claimant returns the account that the unclaimed player with the person's username has turned out to be: the person's, or
@@ -68,7 +68,7 @@ func (k *Known) Identify(p Person, added PlayerID) {
 	}
 }
 
-// samePerson reports whether two people are visibly the same person. The store may know more, such as which user id has a
+// samePerson is true if two people are visibly the same person. The store may know more, such as which user id has a
 // username.
 func samePerson(p, q Person) bool {
 	return p.ID != 0 && p.ID == q.ID || p.Username != "" && strings.EqualFold(p.Username, q.Username)

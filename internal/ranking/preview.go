@@ -13,7 +13,7 @@ type Contestant struct {
 	Standing Standing // that of a newcomer for somebody who has never played in the ladder
 }
 
-// IsNew reports whether it would be the first match in the ladder that counts for the contestant.
+// IsNew is true if it would be the first match in the ladder that counts for the contestant.
 func (c Contestant) IsNew() bool { return c.Standing.Played == 0 }
 
 // ExpectedScore returns the expected score of the first side, between 0 and 1.
@@ -60,13 +60,13 @@ func contestantsOf(snap Snapshot, people participants, playing []int) (all []Con
 	return all, nil
 }
 
-// isAccount reports whether a message has shown the person.
+// isAccount is true if a message has shown the person.
 func (k Known) isAccount() bool { return k.Player != nil && k.Player.UserID != 0 }
 
-// isPlayer reports whether the person is a player already.
+// isPlayer is true if the person is a player already.
 func (k Known) isPlayer() bool { return k.Player != nil && !k.New }
 
-// isSame reports whether two people are known to be the same player.
+// isSame is true if two people are known to be the same player.
 func (k Known) isSame(o Known) bool {
 	return k.Player != nil && o.Player != nil && k.Player.ID == o.Player.ID
 }

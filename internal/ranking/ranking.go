@@ -110,13 +110,13 @@ type Chat struct {
 	Language string
 }
 
-// equalExceptLanguage reports whether two chats are equal, apart from the sender's language.
+// equalExceptLanguage is true if two chats are equal, apart from the sender's language.
 func (c Chat) equalExceptLanguage(o Chat) bool {
 	c.Language, o.Language = "", ""
 	return c == o
 }
 
-// IsGroup reports whether the chat can have ladders.
+// IsGroup is true if the chat can have ladders.
 func (c Chat) IsGroup() bool { return c.Kind != Private }
 
 // Person is a person as the messenger shows them. A person who is only mentioned has a Username and no ID. A person whom

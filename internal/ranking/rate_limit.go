@@ -84,11 +84,11 @@ func (r RateEntry) orNone() RateEntry {
 
 // unlimited is an operation to which the limits need not apply.
 type unlimited interface {
-	// isUnlimited reports whether they do not.
+	// isUnlimited is true if they do not.
 	isUnlimited(Snapshot) bool
 }
 
-// overLimit reports whether a command exceeds a rate limit, and returns the answer to it. The answer is nil if the sender
+// overLimit is true if a command exceeds a rate limit, and returns the answer to it. The answer is nil if the sender
 // has already been asked to slow down. What counts is when commands were sent, so that a backlog after an outage does not
 // exceed the limits. It takes no locks: if one sender's commands are handled concurrently in several chats, a few more
 // than the limit may pass.
@@ -119,7 +119,7 @@ func (s *Service) overLimit(o Origin, c command, snap Snapshot) (n Notice, over 
 	return nil, false
 }
 
-// isTooManyPresses reports whether the notice refuses a button press over the limit.
+// isTooManyPresses is true if the notice refuses a button press over the limit.
 func isTooManyPresses(n Notice) bool {
 	refusal, ok := n.(Refusal)
 	return ok && refusal.Code == TooManyPresses

@@ -130,7 +130,7 @@ type reportedMatch struct {
 	sides   []int // the side of each player, 1 or 2
 }
 
-// plays reports whether a person, an index into the people, plays in one of the matches.
+// plays is true if a person, an index into the people, plays in one of the matches.
 func (r *recordOperation) plays(person int) bool {
 	return slices.ContainsFunc(r.matches, func(m reportedMatch) bool { return slices.Contains(m.players, person) })
 }
@@ -174,7 +174,7 @@ func (r *recordOperation) refuseMatch(snap Snapshot, m reportedMatch) Notice {
 	return nil
 }
 
-// hasDuplicatePlayer reports whether two of the players are the same person, mentioned in two ways.
+// hasDuplicatePlayer is true if two of the players are the same person, mentioned in two ways.
 func (m reportedMatch) hasDuplicatePlayer(snap Snapshot) bool {
 	seen := make(map[PlayerID]bool, len(m.players))
 	for _, i := range m.players {

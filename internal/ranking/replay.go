@@ -45,7 +45,7 @@ type Entry struct {
 	LongestBefore int
 }
 
-// differs reports whether two entries differ in anything but their ids.
+// differs is true if two entries differ in anything but their ids.
 func (e Entry) differs(o Entry) bool {
 	e.ID, o.ID = 0, 0
 	return e != o

@@ -46,7 +46,7 @@ func (r restoreOperation) refuse(Snapshot) Notice {
 	return r.cannotChange()
 }
 
-// expired reports whether the match was undone too long ago.
+// expired is true if the match was undone too long ago.
 func (r restoreOperation) expired() bool { return r.origin.SentAt.Sub(r.found.UndoneAt) > r.window }
 
 func (r restoreOperation) permission(snap Snapshot) Permission {

@@ -85,7 +85,7 @@ func (s *Service) retryWhileLocked(ctx context.Context, try func() error, logAtt
 	}
 }
 
-// shouldAskToRetry reports whether to answer a failed command by asking its sender to try again. After ErrTimeout it does so
+// shouldAskToRetry is true if to answer a failed command by asking its sender to try again. After ErrTimeout it does so
 // only if the command timed out before and the store responds. The first timeout may only mean that the database stalled,
 // and each command gets one full attempt against a working database.
 func (s *Service) shouldAskToRetry(ctx context.Context, o Origin, err error) bool {
@@ -124,7 +124,7 @@ func newRecentEvents[K comparable]() recentEvents[K] {
 // record notes that the event happened now.
 func (r recentEvents[K]) record(key K, now time.Time) { r.lastSeen.Add(key, now) }
 
-// happenedWithin reports whether the event happened within the window that ends now.
+// happenedWithin is true if the event happened within the window that ends now.
 func (r recentEvents[K]) happenedWithin(key K, now time.Time, window time.Duration) bool {
 	at, ok := r.lastSeen.Get(key)
 	return ok && now.Sub(at) <= window

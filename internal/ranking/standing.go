@@ -67,7 +67,7 @@ func (s Standing) lastPlayed() string {
 	return s.LastPlayed.UTC().Format(time.RFC3339Nano)
 }
 
-// differs reports whether two standings differ. Equal times may be in different zones.
+// differs is true if two standings differ. Equal times may be in different zones.
 func (s Standing) differs(o Standing) bool {
 	if s.LastPlayed.Equal(o.LastPlayed) {
 		o.LastPlayed = s.LastPlayed

@@ -30,12 +30,12 @@ func (r *recordOperation) equalAt() time.Time {
 	return r.playedAt
 }
 
-// isSettled reports whether something is not asked about, because it was asked already, or nobody wants it to be.
+// isSettled is true if something is not asked about, because it was asked already, or nobody wants it to be.
 func (r *recordOperation) isSettled(d Doubt) bool {
 	return !r.service.settings.AskUnusual || slices.Contains(r.settled, d)
 }
 
-// isNew reports whether a person is only mentioned, and not known.
+// isNew is true if a person is only mentioned, and not known.
 func (r *recordOperation) isNew(person int, snap Snapshot) bool {
 	return r.people[person].ID == 0 && !snap.People[person].isPlayer()
 }
@@ -161,7 +161,7 @@ func (r *recordOperation) playersOf(m reportedMatch, snap Snapshot) (players [2]
 	return players, true
 }
 
-// equals reports whether two matches have the same players and the same result, possibly with the sides exchanged. The sets
+// equals is true if two matches have the same players and the same result, possibly with the sides exchanged. The sets
 // matter only if both have some.
 func (m RecentMatch) equals(r Result, players [2][]PlayerID) bool {
 	same := func(r Result, a, b []PlayerID) bool {
@@ -171,12 +171,12 @@ func (m RecentMatch) equals(r Result, players [2][]PlayerID) bool {
 	return same(r, players[0], players[1]) || same(r.swapped(), players[1], players[0])
 }
 
-// samePlayers reports whether two sides have the same players, in any order.
+// samePlayers is true if two sides have the same players, in any order.
 func samePlayers(a, b []PlayerID) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// isNear reports whether a new username of at least four characters differs by exactly one letter from the username or the name
+// isNear is true if a new username of at least four characters differs by exactly one letter from the username or the name
 // of a known person, in any letter case. Digits are no letters: player1 and player2 are two people.
 func (p Person) isNear(username string) bool {
 	return len(username) >= 4 && (differByOneLetter(username, p.Username) || differByOneLetter(username, p.Name))

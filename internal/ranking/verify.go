@@ -370,7 +370,7 @@ func Repair(ctx context.Context, store Store, chat ExternalChatID, ladder Ladder
 	return len(w.Superseded)+len(w.Entries)+len(w.Upsets)+len(w.Standings) > 0, locked.Rewrite(ctx, w)
 }
 
-// Repairable reports whether Repair can fix the problem.
+// Repairable is true if Repair can fix the problem.
 func (p Problem) Repairable() bool {
 	return !slices.Contains([]Problem{
 		MissingNumber, NumberNotAssigned, MissingKey, DuplicateKey, WrongSides, WrongSets, MergedPlayer, ForeignPlayer,

@@ -129,7 +129,7 @@ func matchAddress(rest string, before rune) (string, int) {
 	return URL, len(strings.TrimRight(rest[:n], ".,:;!?)'"))
 }
 
-// ValidURL reports whether Telegram accepts an address as a link: a host with a dot, or one of Telegram's own schemes.
+// ValidURL is true if Telegram accepts an address as a link: a host with a dot, or one of Telegram's own schemes.
 func ValidURL(address string) bool {
 	if strings.HasPrefix(address, "tg://") || strings.HasPrefix(address, "ton://") {
 		return true
@@ -144,5 +144,5 @@ func ValidURL(address string) bool {
 	return strings.Contains(strings.Trim(u.Hostname(), "."), ".")
 }
 
-// HasScheme reports whether an address is written out in full, such as https://example.org.
+// HasScheme is true if an address is written out in full, such as https://example.org.
 func HasScheme(address string) bool { return schemePattern.MatchString(address) }

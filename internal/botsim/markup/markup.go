@@ -77,7 +77,7 @@ func UTF16Len(text string) int {
 	return n
 }
 
-// isWord reports whether a character continues a word. No mention or command begins after such a character.
+// isWord is true if a character continues a word. No mention or command begins after such a character.
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_' }
 
 // decode returns the first character of a text and its size in bytes, 0 if the text is empty.

@@ -89,7 +89,7 @@ func (t *Table) typeOf(v any, types []string) string {
 	return found
 }
 
-// hasShape reports whether a value is of a type, apart from the fields of objects.
+// hasShape is true if a value is of a type, apart from the fields of objects.
 func hasShape(v any, typ string) bool {
 	switch v := v.(type) {
 	case string:
@@ -108,13 +108,13 @@ func hasShape(v any, typ string) bool {
 	return false
 }
 
-// isText reports whether values of a type are texts. A file is the text that Read puts in its place.
+// isText is true if values of a type are texts. A file is the text that Read puts in its place.
 func isText(typ string) bool { return typ == typeString || typ == typeFile }
 
-// isNested reports whether values of a type are arrays or objects.
+// isNested is true if values of a type are arrays or objects.
 func isNested(typ string) bool { return !isText(typ) && typ != typeInteger && typ != typeBoolean }
 
-// complete reports whether no required field is missing.
+// complete is true if no required field is missing.
 func (known rules) complete(fields map[string]any) bool {
 	for name, r := range known {
 		if fields[name] == nil && r.Required {
@@ -124,7 +124,7 @@ func (known rules) complete(fields map[string]any) bool {
 	return true
 }
 
-// allows reports whether a value is within the limits.
+// allows is true if a value is within the limits.
 func (r rule) allows(v any) bool {
 	var size int64
 	switch v := v.(type) {

@@ -108,7 +108,7 @@ const (
 	attachPrefix = "attach://"
 )
 
-// attaches reports whether a field has a file that another parameter refers to.
+// attaches is true if a field has a file that another parameter refers to.
 func (p Values) attaches(name string) bool {
 	if !strings.HasPrefix(p[name], filePrefix) {
 		return false
@@ -144,7 +144,7 @@ func (p Values) Integer(name string) int64 {
 	return n
 }
 
-// Boolean reports whether a parameter is true.
+// Boolean is true if a parameter is true.
 func (p Values) Boolean(name string) bool { return strings.TrimSpace(p[name]) == "true" }
 
 // Object decodes a JSON parameter. It returns false if the parameter is absent.

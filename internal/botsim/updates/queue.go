@@ -33,7 +33,7 @@ type Update struct {
 	gone bool
 }
 
-// Gone reports whether the update is confirmed, dropped or too old.
+// Gone is true if the update is confirmed, dropped or too old.
 func (u *Update) Gone() bool { return u.gone }
 
 // Queue holds the unconfirmed updates in ascending order of ids.
@@ -119,7 +119,7 @@ func (q *Queue) Expire(now time.Time) {
 	}
 }
 
-// Allows reports whether the bot wants updates of a kind.
+// Allows is true if the bot wants updates of a kind.
 func (q *Queue) Allows(kind string) bool {
 	if len(q.Allowed) == 0 {
 		return !slices.Contains(notByDefault, kind)

@@ -133,7 +133,7 @@ func (s *Store) wakeLanes(c ranking.Changes) {
 	}
 }
 
-// notifies reports whether changes send a message to the chat.
+// notifies is true if changes send a message to the chat.
 func notifies(c ranking.Changes) bool {
 	_, recorded := c.Effect.(ranking.NewMatches)
 	return c.Notice != nil || recorded

@@ -101,7 +101,7 @@ func (w *world) mustYield(t *testing.T, sql string, want ...string) {
 
 const conflict, handled = "conflict", "handled"
 
-// failsWith reports whether an error is the expected one.
+// failsWith is true if an error is the expected one.
 func failsWith(err error, want string) bool {
 	var pg *pgconn.PgError
 	switch want {

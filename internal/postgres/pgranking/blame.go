@@ -31,13 +31,13 @@ func (s *Store) Blame(err error) intake.Blame {
 	}
 }
 
-// RetryLater reports whether an error says nothing against the operation itself, so that it should be done later.
+// RetryLater is true if an error says nothing against the operation itself, so that it should be done later.
 func (s *Store) RetryLater(err error) bool {
 	blame := s.Blame(err)
 	return blame == intake.Unavailable || blame == intake.Locked
 }
 
-// unresponsive reports whether the database does not answer.
+// unresponsive is true if the database does not answer.
 func (s *Store) unresponsive() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), postgres.PingTimeout)
 	defer cancel()
