@@ -103,7 +103,7 @@ func TestTeamWizardReplies(t *testing.T) {
 		w.rankings.wizard = &ranking.WizardRequest{Teams: [2][]ranking.Person{
 			{{Username: "bob"}, {Username: "eve"}}, {{ID: 1003, Name: "Carol"}, {Username: "dave"}},
 		}}
-		w.group.Reply(w.alice, w.below(w.group, promptData(promptNine, ranking.OptionScore(0, ranking.Score{A: 1})), promptData(promptNine, ranking.OptionCancel)), text)
+		w.group.Reply(w.alice, w.below(w.group, promptData(promptNine, ranking.ScoreAgainst{Opponent: 0, Score: ranking.Score{A: 1}}), promptData(promptNine, ranking.Cancel{})), text)
 		w.expect(text, want)
 	}
 }

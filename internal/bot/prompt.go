@@ -27,7 +27,38 @@ func promptData(ref ranking.PromptRef, option ranking.PromptOption) string {
 	if ref.Tag != "" {
 		args += string(ref.Tag) + ":"
 	}
-	return callbackData(promptCode, args+string(option))
+	return callbackData(promptCode, args+optionData(option))
+}
+
+// optionData returns the form of the option of a button in its data.
+func optionData(option ranking.PromptOption) string {
+	switch o := option.(type) {
+	case ranking.Choice:
+		return strconv.Itoa(int(o))
+	case ranking.OpponentPage:
+		return fmt.Sprintf("p%d", o)
+	case ranking.ScoreAgainst:
+		return fmt.Sprintf("s%d-%d:%d", o.Opponent, o.Score.A, o.Score.B)
+	default:
+		return "cancel"
+	}
+}
+
+// optionOf reads an option in the form of optionData. Any other text may give any option.
+func optionOf(text string) ranking.PromptOption {
+	var choice ranking.Choice
+	var page ranking.OpponentPage
+	var score ranking.Score
+	if _, err := fmt.Sscanf(text, "s%d-%d:%d", &choice, &score.A, &score.B); err == nil {
+		return ranking.ScoreAgainst{Opponent: choice, Score: score}
+	}
+	if _, err := fmt.Sscanf(text, "p%d", &page); err == nil {
+		return page
+	}
+	if _, err := fmt.Sscanf(text, "%d", &choice); err == nil {
+		return choice
+	}
+	return ranking.Cancel{}
 }
 
 // promptOf returns the prompt that a button answers, and the answer. ok is false for data that promptData does not produce. The
@@ -35,11 +66,11 @@ func promptData(ref ranking.PromptRef, option ranking.PromptOption) string {
 func promptOf(data string) (ref ranking.PromptRef, option ranking.PromptOption, ok bool) {
 	args, ok := argsOf(promptCode, data)
 	number, rest, _ := strings.Cut(args, ":")
-	tag, name, _ := strings.Cut(rest, ":")
+	tag, text, _ := strings.Cut(rest, ":")
 	n, err := strconv.ParseInt(number, 10, 64)
-	ref, option = ranking.PromptRef{ID: ranking.PromptID(n), Tag: ranking.MatchTag(tag)}, ranking.PromptOption(name)
+	ref, option = ranking.PromptRef{ID: ranking.PromptID(n), Tag: ranking.MatchTag(tag)}, optionOf(text)
 	if !ok || err != nil || n <= 0 || tag == "" || promptData(ref, option) != data {
-		return ranking.PromptRef{}, "", false
+		return ranking.PromptRef{}, nil, false
 	}
 	return ref, option, true
 }
@@ -69,7 +100,7 @@ func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]
 	numbers := make([]button, 0, len(n.Options)+1)
 	results := w.resultLabels(n)
 	for i, o := range n.Options {
-		data := promptData(ref, ranking.PromptOption(strconv.Itoa(i)))
+		data := promptData(ref, ranking.Choice(i))
 		switch {
 		case differByPerson(n):
 			rows = append(rows, []button{{text: w.personLabel(*o.Who, o.New), data: data}})
@@ -81,7 +112,7 @@ func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]
 			numbers = append(numbers, button{text: strconv.Itoa(i + 1), data: data})
 		}
 	}
-	return append(rows, append(numbers, button{text: w.cancel(), data: promptData(ref, ranking.OptionCancel)}))
+	return append(rows, append(numbers, button{text: w.cancel(), data: promptData(ref, ranking.Cancel{})}))
 }
 
 // personLabel returns the label of a button for a person.
@@ -102,9 +133,7 @@ func (r *Router) pressPrompt(ctx context.Context, p press) error {
 	if !ok || !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data) {
 		return r.unknownButton(ctx, p.origin)
 	}
-	return r.rankings.Do(ctx, p.origin, ranking.PromptAnswer{
-		Prompt: ref, Option: option, Message: p.query.Message.ID, IsAdmin: r.isAdmin(p.origin),
-	})
+	return r.rankings.Do(ctx, p.origin, ranking.PromptAnswer{Prompt: ref, Option: option, IsAdmin: r.isAdmin(p.origin)})
 }
 
 var _ = shows(view[ranking.ReportPrompt]{text: words.reportPrompt, buttons: reportPromptButtons})

@@ -12,10 +12,19 @@ func TestPressPrompt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for range 2 {
-		asks := w.below(w.group, "1q:7:Aa0_-zZ9:undo", "1q:7:Aa0_-zZ9:cancel")
-		for data, want := range map[string]string{"1q:7:Aa0_-zZ9:undo": "prompt 7 Aa0_-zZ9 undo", "1q:7:Aa0_-zZ9:cancel": "prompt 7 Aa0_-zZ9 cancel"} {
+		options := map[string]string{
+			"0": "ranking.Choice 0", "12": "ranking.Choice 12", "p2": "ranking.OpponentPage 2", "s3-11:9": "ranking.ScoreAgainst {3 11:9}",
+			"cancel": "ranking.Cancel {}",
+		}
+		var all []string
+		for option := range options {
+			all = append(all, "1q:7:Aa0_-zZ9:"+option)
+		}
+		asks := w.below(w.group, all...)
+		for option, want := range options {
+			data := "1q:7:Aa0_-zZ9:" + option
 			id := w.sim.Press(w.bob, asks, data)
-			o := w.expect(data, fmt.Sprintf("%s in %d", want, asks.ID))[0].origin
+			o := w.expect(data, fmt.Sprintf("prompt 7 Aa0_-zZ9 %s in %d", want, asks.ID))[0].origin
 			if o.Key != "c:"+id || o.Button != id || o.Sender.ID != 1002 {
 				t.Errorf("%s: origin %+v", data, o)
 			}
@@ -28,20 +37,22 @@ func TestForgedPrompts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, data := range []string{
-		"1q", "1q:", "1q::T:undo", "1q:0:T:undo", "1q:-1:T:undo", "1q:+7:T:undo", "1q:07:T:undo", "1q: 7:T:undo", "1q:x:T:undo", "1q:7.0:T:undo",
-		"1q:9223372036854775808:T:undo", "2q:7:T:undo", "q:7:T:undo", "1q:7:undo", "1q:7::undo",
+		"1q", "1q:", "1q::T:0", "1q:0:T:0", "1q:-1:T:0", "1q:+7:T:0", "1q:07:T:0", "1q: 7:T:0", "1q:x:T:0", "1q:7.0:T:0",
+		"1q:9223372036854775808:T:0", "2q:7:T:0", "q:7:T:0", "1q:7:0", "1q:7::0",
+		"1q:7:T:", "1q:7:T:undo", "1q:7:T:00", "1q:7:T:+1", "1q:7:T:1 ", "1q:7:T:p", "1q:7:T:p02", "1q:7:T:p2x", "1q:7:T:s0", "1q:7:T:s0-3",
+		"1q:7:T:s0-03:1", "1q:7:T:s0-3:1:0", "1q:7:T:s 0-3:1", "1q:7:T:cancel:0", "1q:7:T:Cancel",
 	} {
 		w.sim.Press(w.alice, w.below(w.group, data), data)
 		w.expect(fmt.Sprintf("%q", data), unknownButton)
 	}
-	private := w.below(w.sim.Private(w.alice), "1q:7:T:undo")
-	gone := w.below(w.group, "1q:7:T:undo")
+	private := w.below(w.sim.Private(w.alice), "1q:7:T:0")
+	gone := w.below(w.group, "1q:7:T:0")
 	w.group.Delete(gone)
 	for what, m := range map[string]botsim.Message{
-		"below a card": w.below(w.group, "1u:42"), "below another prompt": w.below(w.group, "1q:8:T:undo"), "in a private chat": private,
+		"below a card": w.below(w.group, "1u:42"), "below another prompt": w.below(w.group, "1q:8:T:0"), "in a private chat": private,
 		"below what is gone": gone,
 	} {
-		w.sim.Press(w.alice, m, "1q:7:T:undo")
+		w.sim.Press(w.alice, m, "1q:7:T:0")
 		w.expect(what, unknownButton)
 	}
 }

@@ -72,8 +72,8 @@ func TestWizardReplies(t *testing.T) {
 	t.Parallel()
 	const me = "Alice@alice#1001"
 	opponents := []ranking.Person{{ID: 1002, Username: "bob", Name: "Bob", Player: 2}}
-	opponent := []string{promptData(promptNine, ranking.OptionOpponent(0)), promptData(promptNine, ranking.OptionCancel)}
-	score := []string{promptData(promptNine, ranking.OptionScore(0, ranking.Score{A: 1})), promptData(promptNine, ranking.OptionCancel)}
+	opponent := []string{promptData(promptNine, ranking.Choice(0)), promptData(promptNine, ranking.Cancel{})}
+	score := []string{promptData(promptNine, ranking.ScoreAgainst{Opponent: 0, Score: ranking.Score{A: 1}}), promptData(promptNine, ranking.Cancel{})}
 	for name, tc := range map[string]struct {
 		below  []string // the buttons below the message
 		wizard bool     // it is open, and asks Alice
@@ -122,7 +122,7 @@ func TestOpponentWhoIsNotInTheLadder(t *testing.T) {
 	w := newWorld(t)
 	w.rankings.people = []ranking.Person{{Username: "Kim", Name: "Kim", Player: 4}, {ID: 1006, Name: "Kim", Player: 6}}
 	w.rankings.wizard = &ranking.WizardRequest{Opponents: []ranking.Person{{ID: 1005, Username: "kim", Name: "Kimberly"}}}
-	asks := w.below(w.group, promptData(promptNine, ranking.OptionScore(0, ranking.Score{A: 1})), promptData(promptNine, ranking.OptionCancel))
+	asks := w.below(w.group, promptData(promptNine, ranking.ScoreAgainst{Opponent: 0, Score: ranking.Score{A: 1}}), promptData(promptNine, ranking.Cancel{}))
 	w.group.Reply(w.alice, asks, "kim 3:1")
 	w.expect("a name of several", "typed name kim: Kimberly@kim#1005 Kim#1006 3:1")
 }

@@ -181,7 +181,7 @@ func (f *fakeRankings) Do(ctx context.Context, o ranking.Origin, op ranking.Oper
 	case ranking.RestoreMatch:
 		c.method, c.take = "restore", op.Amendment
 	case ranking.PromptAnswer:
-		c.method = answered(op)
+		c.method = answered(o, op)
 	case ranking.FixMatch:
 		c.method, c.take, c.scores = "fix", op.Amendment, op.Scores
 	case ranking.AcceptFix:
@@ -252,11 +252,11 @@ func (f *fakeRankings) replyToWizard(ctx context.Context, o ranking.Origin, read
 	if f.wizard == nil {
 		return f.err
 	}
-	a, malformed := read(*f.wizard, f.everybody(o))
+	option, malformed := read(*f.wizard, f.everybody(o))
 	if malformed != nil {
 		return f.Do(ctx, o, ranking.Say{Notice: malformed})
 	}
-	return f.Do(ctx, o, a)
+	return f.Do(ctx, o, ranking.PromptAnswer{Option: option})
 }
 
 // Show records a question.
@@ -327,21 +327,21 @@ func rankingOf(q stats.RankingQuery) string {
 }
 
 // answered describes the answer to a prompt.
-func answered(a ranking.PromptAnswer) string {
-	method := fmt.Sprintf("prompt %d %s %s in %d", a.Prompt.ID, a.Prompt.Tag, a.Option, a.Message)
-	switch {
-	case a.Opponent != nil:
-		method = "typed against " + who(*a.Opponent)
-	case a.Unclear != nil:
-		method = fmt.Sprintf("typed %s %s:", a.Unclear.Doubt, a.Unclear.Word)
-		for _, p := range a.Unclear.People {
+func answered(o ranking.Origin, a ranking.PromptAnswer) string {
+	method := fmt.Sprintf("prompt %d %s %T %v in %d", a.Prompt.ID, a.Prompt.Tag, a.Option, a.Option, o.Pressed)
+	switch typed := a.Option.(type) {
+	case ranking.Person:
+		method = "typed against " + who(typed)
+	case ranking.UnclearOpponent:
+		method = fmt.Sprintf("typed %s %s:", typed.Doubt, typed.Word)
+		for _, p := range typed.People {
 			method += " " + who(p)
 		}
-		if s := a.Unclear.Score; s != nil {
+		if s := typed.Score; s != nil {
 			method += fmt.Sprintf(" %d:%d", s.A, s.B)
 		}
-	case len(a.Reports) > 0:
-		method = "typed " + reported(a.Reports[0])
+	case []ranking.Report:
+		method = "typed " + reported(typed[0])
 	}
 	return method
 }

@@ -338,7 +338,7 @@ func undoPromptButtons(n ranking.UndoPrompt, item outbox.Item, w words) [][]butt
 	}
 	ref := ranking.PromptRef{ID: ranking.PromptID(item.ID), Tag: n.Tag}
 	return [][]button{{
-		{text: w.undo(), data: promptData(ref, ranking.OptionUndo)}, {text: w.cancel(), data: promptData(ref, ranking.OptionCancel)},
+		{text: w.undo(), data: promptData(ref, ranking.Choice(0))}, {text: w.cancel(), data: promptData(ref, ranking.Cancel{})},
 	}}
 }
 
@@ -353,10 +353,10 @@ func whichPromptButtons(n ranking.WhichPrompt, item outbox.Item, w words) [][]bu
 		if i%4 == 0 {
 			rows = append(rows, nil)
 		}
-		b := button{text: w.matchNumber(m.Number), data: promptData(ref, ranking.PromptOption(strconv.Itoa(i)))}
+		b := button{text: w.matchNumber(m.Number), data: promptData(ref, ranking.Choice(i))}
 		rows[len(rows)-1] = append(rows[len(rows)-1], b)
 	}
-	return append(rows, []button{{text: w.cancel(), data: promptData(ref, ranking.OptionCancel)}})
+	return append(rows, []button{{text: w.cancel(), data: promptData(ref, ranking.Cancel{})}})
 }
 
 var _ = shows(view[ranking.WhichPrompt]{text: words.whichPrompt, buttons: whichPromptButtons})

@@ -32,86 +32,82 @@ func (r *Router) wizardReply(ctx context.Context, req request) error {
 		return nil
 	}
 	var wizard ranking.PromptRef
-	asked := -1 // about the score against this opponent
+	asked := ranking.Choice(-1) // about the score against this opponent
 	for _, data := range r.buttonsBelow(to) {
 		ref, option, ok := promptOf(data)
 		if !ok {
 			return nil
 		}
 		wizard = ref
-		if opponent, ok := option.Opponent(); ok {
-			asked = opponent
+		if score, ok := option.(ranking.ScoreAgainst); ok {
+			asked = score.Opponent
 		}
 	}
 	if wizard.ID == 0 {
 		return nil
 	}
+	req.origin.Pressed = to.ID
 	req = newRequest(req.message, req.origin, command.Text(command.NameMatch, req.message.Text, req.message.commandEntities(), r.self.Username))
-	read := func(w ranking.WizardRequest, everybody []ranking.Person) (a ranking.PromptAnswer, malformed ranking.Notice) {
-		if 0 <= asked && asked < len(w.Opponents) {
+	read := func(w ranking.WizardRequest, everybody []ranking.Person) (o ranking.PromptOption, malformed ranking.Notice) {
+		if 0 <= asked && int(asked) < len(w.Opponents) {
 			req.opponent = new(namedPlayer(w.Opponents[asked]))
 		}
 		if w.HasTeams() {
-			a, malformed = req.teamScore(w)
-		} else {
-			a, malformed = req.wizardAnswer(everybody)
+			return req.teamScore(w)
 		}
-		a.Prompt, a.Message = wizard, to.ID
-		return a, malformed
+		return req.wizardAnswer(everybody)
 	}
 	return r.rankings.Do(ctx, req.origin, ranking.ReplyToWizard{Wizard: wizard, Read: read})
 }
 
 // wizardAnswer returns the answer to a wizard that somebody typed.
-func (req request) wizardAnswer(everybody []ranking.Person) (a ranking.PromptAnswer, malformed ranking.Notice) {
+func (req request) wizardAnswer(everybody []ranking.Person) (o ranking.PromptOption, malformed ranking.Notice) {
 	report, err := req.parseNames(everybody)
-	if a.Unclear = unclearOpponent(report, err, req.sender()); a.Unclear != nil {
-		return a, nil
+	if unclear := unclearOpponent(report, err, req.sender()); unclear != nil {
+		return *unclear, nil
 	}
 	if err == nil {
 		_, err = command.Certain(report)
 	}
 	if err == nil {
-		a.Reports = readingsOf(report)[0]
-		return a, nil
+		return readingsOf(report)[0], nil
 	}
 	if req.opponent == nil {
-		if a.Opponent, a.Unclear = req.opponentAlone(everybody); a.Opponent != nil || a.Unclear != nil {
-			return a, nil
+		if o = req.opponentAlone(everybody); o != nil {
+			return o, nil
 		}
 	}
 	malformed, _ = wrongForm(req.command, err)
-	return a, malformed
+	return nil, malformed
 }
 
 // teamScore returns the answer to a wizard about teams: the score that somebody typed.
-func (req request) teamScore(w ranking.WizardRequest) (a ranking.PromptAnswer, malformed ranking.Notice) {
+func (req request) teamScore(w ranking.WizardRequest) (o ranking.PromptOption, malformed ranking.Notice) {
 	typed, err := command.ParseScores(req.command)
 	if form, malformed := wrongForm(req.command, err); malformed {
-		return a, form
+		return nil, form
 	}
-	a.Reports = []ranking.Report{{A: w.Teams[0], B: w.Teams[1], Scores: scores(typed)}}
-	return a, nil
+	return []ranking.Report{{A: w.Teams[0], B: w.Teams[1], Scores: scores(typed)}}, nil
 }
 
-// opponentAlone reads a name without a score, by adding one. It returns nothing if the text is no name.
-func (req request) opponentAlone(everybody []ranking.Person) (*ranking.Person, *ranking.UnclearOpponent) {
+// opponentAlone reads a name without a score, by adding one. It returns nil if the text is no name.
+func (req request) opponentAlone(everybody []ranking.Person) ranking.PromptOption {
 	req.command.Args += " 1:0"
 	report, err := req.parseNames(everybody)
 	if unclear := unclearOpponent(report, err, req.sender()); unclear != nil {
 		unclear.Score = nil
-		return nil, unclear
+		return *unclear
 	}
 	if err == nil {
 		_, err = command.Certain(report)
 	}
 	if err != nil {
-		return nil, nil
+		return nil
 	}
 	if opponent, ok := opponentOf(report.Readings[0], req.sender()); ok {
-		return new(person(opponent)), nil
+		return person(opponent)
 	}
-	return nil, nil
+	return nil
 }
 
 // unclearOpponent returns the name in a result that does not tell who is the sender's opponent, nil if there is none.
@@ -181,21 +177,21 @@ func opponentButtons(n ranking.OpponentPrompt, item outbox.Item, w words) [][]bu
 	}
 	var rows [][]button
 	for i, name := range n.Opponents {
-		b := button{text: cut(cleanName(name.Name)+brackets(cleanName(name.Mark)), maxPairLabel, maxNameUnits), data: promptData(ref, ranking.OptionOpponent(n.First+i))}
 		if i%2 == 0 {
 			rows = append(rows, nil)
 		}
-		rows[len(rows)-1] = append(rows[len(rows)-1], b)
+		label := cut(cleanName(name.Name)+brackets(cleanName(name.Mark)), maxPairLabel, maxNameUnits)
+		rows[len(rows)-1] = append(rows[len(rows)-1], button{text: label, data: promptData(ref, ranking.Choice(n.First+i))})
 	}
 	page := n.First/ranking.OpponentsPerPage + 1
 	var last []button
 	if page > 1 {
-		last = append(last, button{text: "‹", data: promptData(ref, ranking.OptionPage(page-1))})
+		last = append(last, button{text: "‹", data: promptData(ref, ranking.OpponentPage(page-1))})
 	}
 	if n.First+len(n.Opponents) < n.Total {
-		last = append(last, button{text: "›", data: promptData(ref, ranking.OptionPage(page+1))})
+		last = append(last, button{text: "›", data: promptData(ref, ranking.OpponentPage(page+1))})
 	}
-	return append(rows, append(last, button{text: w.cancel(), data: promptData(ref, ranking.OptionCancel)}))
+	return append(rows, append(last, button{text: w.cancel(), data: promptData(ref, ranking.Cancel{})}))
 }
 
 // nameButtons returns the buttons below the question who is meant by a name: one person in a row, then the way back to all opponents.
@@ -203,13 +199,13 @@ func nameButtons(n ranking.NamePrompt, _ outbox.Item, w words) [][]button {
 	var rows [][]button
 	ref := ranking.PromptRef{ID: n.Prompt, Tag: n.Tag}
 	for i, name := range n.Opponents {
-		rows = append(rows, []button{{text: w.personLabel(name, false), data: promptData(ref, ranking.OptionOpponent(n.First+i))}})
+		rows = append(rows, []button{{text: w.personLabel(name, false), data: promptData(ref, ranking.Choice(n.First+i))}})
 	}
 	var last []button
 	if n.More {
-		last = append(last, button{text: "‹", data: promptData(ref, ranking.OptionPage(1))})
+		last = append(last, button{text: "‹", data: promptData(ref, ranking.OpponentPage(1))})
 	}
-	return append(rows, append(last, button{text: w.cancel(), data: promptData(ref, ranking.OptionCancel)}))
+	return append(rows, append(last, button{text: w.cancel(), data: promptData(ref, ranking.Cancel{})}))
 }
 
 // scoreButtons returns the buttons below the question for the score, three in a row.
@@ -223,10 +219,10 @@ func scoreButtons(n ranking.ScorePrompt, item outbox.Item, w words) [][]button {
 		if i%3 == 0 {
 			rows = append(rows, nil)
 		}
-		b := button{text: showScore(s), data: promptData(ref, ranking.OptionScore(n.At, ranking.Score{A: s[0], B: s[1]}))}
-		rows[len(rows)-1] = append(rows[len(rows)-1], b)
+		option := ranking.ScoreAgainst{Opponent: n.At, Score: ranking.Score{A: s[0], B: s[1]}}
+		rows[len(rows)-1] = append(rows[len(rows)-1], button{text: showScore(s), data: promptData(ref, option)})
 	}
-	return append(rows, []button{{text: w.cancel(), data: promptData(ref, ranking.OptionCancel)}})
+	return append(rows, []button{{text: w.cancel(), data: promptData(ref, ranking.Cancel{})}})
 }
 
 // wizardPrompt returns the prompt of a wizard's message, which has the id of the item that begins it.

@@ -2,7 +2,6 @@ package ranking
 
 import (
 	"context"
-	"strconv"
 
 	"elobot/internal/notice"
 )
@@ -11,8 +10,8 @@ import (
 func (s *Service) answerReport(ctx context.Context, o Origin, a PromptAnswer, p *Prompt) error {
 	op := reportAnswer{PromptAnswer: a, origin: o, reporter: p.Report.Reporter}
 	people := senderOf(o)
-	if i, err := strconv.Atoi(string(a.Option)); err == nil && 0 <= i && i < len(p.Report.Readings) {
-		op.chosen, op.known = s.newRecord(p.Report.origin(), p.Report.Readings[i], &people)
+	if reports, ok := chosen(a.Option, p.Report.Readings); ok {
+		op.chosen, op.known = s.newRecord(p.Report.origin(), reports, &people)
 		op.chosen.settled = p.Report.Settled
 		op.added = len(people)
 	}
@@ -61,7 +60,7 @@ func (r reportAnswer) needs() Needs {
 // refuse returns why the prompt cannot be answered so, nil if it can.
 func (r reportAnswer) refuse(snap Snapshot) Notice {
 	switch {
-	case !snap.Prompt.is(r.Prompt), !r.known && r.Option != OptionCancel:
+	case !snap.Prompt.is(r.Prompt), !r.known && r.Option != Cancel{}:
 		return Refusal{Code: UnknownButton}
 	case r.reporter != nil && !r.isAboutSender(snap):
 		return Refusal{Code: NotYourReport}
@@ -108,9 +107,9 @@ func (r reportAnswer) decide(snap Snapshot) (d Decision, err error) {
 		by.Name = &name
 	}
 	closes := &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered}
-	if r.Option == OptionCancel {
+	if r.Option == (Cancel{}) {
 		closes.As = PromptCancelled
-		return Decision{Closes: closes, Page: ReportDropped{By: &by}, Edits: r.Message}, nil
+		return Decision{Closes: closes, Page: ReportDropped{By: &by}}, nil
 	}
 	if d, err = decideUnlessRefused(r.chosen, snap); err != nil {
 		return Decision{}, err
@@ -120,7 +119,7 @@ func (r reportAnswer) decide(snap Snapshot) (d Decision, err error) {
 	} else { // it is refused, which it need not have been when it was asked
 		d.Page, d.Notice = d.Notice, nil
 	}
-	d.Closes, d.Edits = closes, r.Message
+	d.Closes = closes
 	return d, nil
 }
 

@@ -7,8 +7,7 @@ import (
 	"elobot/internal/notice"
 )
 
-// PromptReport asks which of several readings a report means, or whether it counts at all. Its options are the numbers of the
-// readings, from 0 on.
+// PromptReport asks which of several readings a report means, or whether it counts at all. It offers the readings.
 const PromptReport PromptKind = "report"
 
 // Doubt is why a report needs an answer before it counts.

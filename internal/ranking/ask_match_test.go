@@ -139,21 +139,21 @@ func TestAnotherGame(t *testing.T) {
 	press := func(sender *ranking.Person, id ranking.PromptRef, option ranking.PromptOption) (key string) {
 		p := g.origin(sender)
 		p.Button, p.SentAt = p.Key, time.Now()
-		must(t, g.Do(t.Context(), p, ranking.PromptAnswer{Prompt: id, Option: option, Message: 77, IsAdmin: nobodyIsAdmin}))
+		must(t, g.Do(t.Context(), below(77, p), ranking.PromptAnswer{Prompt: id, Option: option, IsAdmin: nobodyIsAdmin}))
 		return p.Key
 	}
 	id := ask()
-	checkNotice(t, g.answer(t, press(&carol, id, "0"), toast), ranking.Refusal{Code: ranking.NotYourReport})
-	checkNotice(t, g.answer(t, press(nil, id, "0"), toast), ranking.Refusal{Code: ranking.NotYourReport})
-	for _, unknown := range []ranking.PromptOption{"1", "-1", "undo", ""} {
+	checkNotice(t, g.answer(t, press(&carol, id, ranking.Choice(0)), toast), ranking.Refusal{Code: ranking.NotYourReport})
+	checkNotice(t, g.answer(t, press(nil, id, ranking.Choice(0)), toast), ranking.Refusal{Code: ranking.NotYourReport})
+	for _, unknown := range []ranking.PromptOption{ranking.Choice(1), ranking.Choice(-1), ranking.OpponentPage(1), nil} {
 		checkNotice(t, g.answer(t, press(&bob, id, unknown), toast), ranking.Refusal{Code: ranking.UnknownButton})
 	}
-	checkNotice(t, g.answer(t, press(&alice, id, ranking.OptionCancel), page), ranking.ReportDropped{By: new(by("Alice"))})
-	checkNotice(t, g.answer(t, press(&bob, id, "0"), toast), ranking.Refusal{Code: ranking.PromptOver})
+	checkNotice(t, g.answer(t, press(&alice, id, ranking.Cancel{}), page), ranking.ReportDropped{By: new(by("Alice"))})
+	checkNotice(t, g.answer(t, press(&bob, id, ranking.Choice(0)), toast), ranking.Refusal{Code: ranking.PromptOver})
 	if n := g.count(t, "matches"); n != 1 {
 		t.Fatalf("%d matches after the question was cancelled, want 1", n)
 	}
-	key := press(&alice, ask(), "0")
+	key := press(&alice, ask(), ranking.Choice(0))
 	checkNotice(t, g.answer(t, key, page), ranking.ReportChosen{Results: []ranking.NamedResult{result([2]int{1, 3}, "Bob", "Alice")}, By: by("Alice")})
 	got := texts(t, g, `
 		SELECT concat_ws(' ', m.number, m.idempotency_key = $1, p.username, m.played_at = $2, o.kind, o.action, o.reply_to, o.thread_id)
@@ -178,7 +178,7 @@ func TestAnswersAtOnce(t *testing.T) {
 			o, s := g.origin(&p), newAskingService(g)
 			o.Button, o.SentAt = o.Key, time.Now()
 			both.Go(func() error {
-				return s.Do(t.Context(), o, ranking.PromptAnswer{Prompt: id, Option: "0", Message: 77, IsAdmin: nobodyIsAdmin})
+				return s.Do(t.Context(), below(77, o), ranking.PromptAnswer{Prompt: id, Option: ranking.Choice(0), IsAdmin: nobodyIsAdmin})
 			})
 		}
 		must(t, both.Wait())
@@ -230,7 +230,7 @@ func TestNearUsernames(t *testing.T) {
 
 func TestNearUsernameAnswered(t *testing.T) {
 	t.Parallel()
-	for option, want := range map[ranking.PromptOption]string{"0": "Carol Bob", "1": "Carol bobb"} {
+	for option, want := range map[ranking.PromptOption]string{ranking.Choice(0): "Carol Bob", ranking.Choice(1): "Carol bobb"} {
 		g := newAskingGame(t)
 		g.report(t, &alice, 0, singles(alice, bob, 3, 0))
 		report := singles(carol, ranking.Person{Username: "bobb"}, 3, 0)
@@ -242,7 +242,7 @@ func TestNearUsernameAnswered(t *testing.T) {
 		})
 		o := g.origin(&carol)
 		o.Button, o.SentAt = o.Key, time.Now()
-		must(t, g.Do(t.Context(), o, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option, Message: 77}))
+		must(t, g.Do(t.Context(), below(77, o), ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option}))
 		got := texts(t, g, `
 			SELECT string_agg(s.name, ' ' ORDER BY mp.place) FROM match_players mp JOIN matches m ON m.id = mp.match_id
 			JOIN group_players s ON s.player_id = mp.player_id WHERE m.number = 2`)
@@ -271,7 +271,7 @@ func TestAskMatch(t *testing.T) {
 	}
 	p := g.origin(&alice)
 	p.Button, p.SentAt = p.Key, time.Now()
-	must(t, g.Do(t.Context(), p, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: "0", Message: 77}))
+	must(t, g.Do(t.Context(), below(77, p), ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: ranking.Choice(0)}))
 	keys := texts(t, g, `SELECT idempotency_key FROM matches ORDER BY number`)
 	if diff := cmp.Diff([]string{o.Key, o.Key + "#2"}, keys); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
@@ -291,17 +291,17 @@ func TestQuestionAfterQuestion(t *testing.T) {
 	answer := func(option ranking.PromptOption) string {
 		p := g.origin(&zoe)
 		p.Button, p.SentAt = p.Key, time.Now()
-		must(t, g.Do(t.Context(), p, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option, Message: 77}))
+		must(t, g.Do(t.Context(), below(77, p), ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option}))
 		return p.Key
 	}
-	key := answer("1")
+	key := answer(ranking.Choice(1))
 	next, ok := g.answer(t, key, "action = 'send'").(ranking.ReportPrompt)
 	if !ok || next.Doubt != ranking.DoubtUsername || len(next.Options) != 2 {
 		t.Fatalf("the next question is %+v", next)
 	}
 	checkNotice(t, g.answer(t, key, page), ranking.ReportChosen{Results: []ranking.NamedResult{result([2]int{1, 3}, "Zoe", "@bobb")}, By: by("Zoe")})
 	g.has(t, 2, "players")
-	answer("1")
+	answer(ranking.Choice(1))
 	g.has(t, 1, "matches WHERE score_b = 3")
 	g.mustEnd(t, "both answered", false, "answered", "answered")
 }
@@ -362,7 +362,7 @@ func TestEarlierNames(t *testing.T) {
 	must(t, g.Do(t.Context(), g.at(&renamed, 2), ranking.Join{}))
 	p := g.at(&alice, 3)
 	p.Button = p.Key
-	must(t, g.Do(t.Context(), p, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: "0", Message: 77}))
+	must(t, g.Do(t.Context(), below(77, p), ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: ranking.Choice(0)}))
 	got := texts(t, g, `SELECT concat_ws(' ', s.name, p.username) FROM group_players s JOIN players p ON p.id = s.player_id ORDER BY 1`)
 	if diff := cmp.Diff([]string{"Alice alice", "Robert robert"}, got); diff != "" {
 		t.Errorf("the players (-want +got):\n%s", diff)

@@ -81,7 +81,7 @@ func TestEditedIntoWhatIsAsked(t *testing.T) {
 	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 2), singles(alice, bob, 3, 0)))
 	press := g.origin(&alice)
 	press.Button = press.Key
-	must(t, g.Do(t.Context(), press, ranking.PromptAnswer{Prompt: id, Option: "0", Message: 77, IsAdmin: nobodyIsAdmin}))
+	must(t, g.Do(t.Context(), below(77, press), ranking.PromptAnswer{Prompt: id, Option: ranking.Choice(0), IsAdmin: nobodyIsAdmin}))
 	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 3), singles(alice, bob, 3, 0)))
 	must(t, g.RecordMatch(t.Context(), editOf(&alice, other, 1), singles(alice, carol, 3, 1), singles(alice, carol, 3, 2)))
 	must(t, g.RecordMatch(t.Context(), editOf(&alice, other, 2), singles(alice, carol, 3, 1), singles(alice, carol, 3, 2)))

@@ -66,7 +66,7 @@ func (f acceptedFix) decide(snap Snapshot) (d Decision, err error) {
 	if d.Notice = f.late; d.Notice == nil {
 		d, err = f.fixOperation.decide(snap)
 	}
-	d.Page, d.Notice, d.Edits = d.Notice, nil, f.origin.Pressed
+	d.Page, d.Notice = d.Notice, nil
 	return d, err
 }
 

@@ -173,14 +173,13 @@ type ChangeSetting struct {
 func (c ChangeSetting) do(ctx context.Context, s *Service, o Origin) error {
 	return s.handle(ctx, o, command{
 		name: "change setting", class: RatePress, isAdmin: c.IsAdmin, locks: true,
-		operation: settingOperation{adminsOnly{people: senderOf(o), adds: true}, c, o.Pressed},
+		operation: settingOperation{adminsOnly{people: senderOf(o), adds: true}, c},
 	})
 }
 
 type settingOperation struct {
 	adminsOnly
 	ChangeSetting
-	page int64 // the message with the button
 }
 
 func (o settingOperation) refuse(snap Snapshot) Notice {
@@ -194,7 +193,7 @@ func (o settingOperation) decide(snap Snapshot) (Decision, error) {
 	before, name := snap.settings(), snap.senderName()
 	changed := &ChangedSetting{Chat: snap.ChatID, Ladder: snap.Ladder.ID, Setting: o.Setting, Before: before, After: o.Setting.With(before, o.Value)}
 	return Decision{
-		Effect: changed, Edits: o.page, Page: SettingsPage{changed.After, &Reporter{Name: &name}},
+		Effect: changed, Page: SettingsPage{changed.After, &Reporter{Name: &name}},
 		CallbackAnswer: SettingChanged{Name: o.Setting.Name, Before: o.Setting.Value(before), After: o.Value},
 	}, nil
 }

@@ -106,7 +106,7 @@ func (q Inquiry) do(ctx context.Context, s *Service, o Origin) error {
 
 // of returns the operation that asks the question about people.
 func (q Inquiry) of(o Origin, a asked) operation {
-	return question{people: a.people, posts: q.posts, edits: o.Pressed, ask: func(ctx context.Context, snap Snapshot) (Notice, error) {
+	return question{people: a.people, posts: q.posts, edits: o.Pressed != 0, ask: func(ctx context.Context, snap Snapshot) (Notice, error) {
 		a.origin, a.snap = o, snap
 		return q.read(ctx, a)
 	}}

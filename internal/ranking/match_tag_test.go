@@ -100,15 +100,15 @@ func TestPromptsOfOtherMatches(t *testing.T) {
 		keys    []string // of the matches that are asked about; none: the key of the message that asks, under which a match would be recorded
 		options []ranking.PromptOption
 	}{
-		"undo":  {undo(ranking.MatchRef{Number: 1}), []string{"m:-100:7"}, []ranking.PromptOption{ranking.OptionUndo, ranking.OptionCancel}},
-		"which": {undo(report), []string{"m:-100:7", "m:-100:7#2"}, []ranking.PromptOption{"0", "1", ranking.OptionCancel}},
+		"undo":  {undo(ranking.MatchRef{Number: 1}), []string{"m:-100:7"}, []ranking.PromptOption{ranking.Choice(0), ranking.Cancel{}}},
+		"which": {undo(report), []string{"m:-100:7", "m:-100:7#2"}, []ranking.PromptOption{ranking.Choice(0), ranking.Choice(1), ranking.Cancel{}}},
 		"report": {func(o ranking.Origin) error {
 			g.doubt(t, o, ranking.AmbiguousReport{Doubt: ranking.DoubtWinner, Readings: [][]ranking.Report{{singles(alice, bob, 5, 1)}}})
 			return nil
-		}, nil, []ranking.PromptOption{"0", ranking.OptionCancel}},
+		}, nil, []ranking.PromptOption{ranking.Choice(0), ranking.Cancel{}}},
 		"wizard": {func(o ranking.Origin) error {
 			return g.Do(t.Context(), o, ranking.StartWizard{Opponent: &bob, Otherwise: ranking.Refusal{Code: "nobody"}})
-		}, nil, []ranking.PromptOption{ranking.OptionScore(0, ranking.Score{A: 5, B: 1}), ranking.OptionPage(1), ranking.OptionCancel}},
+		}, nil, []ranking.PromptOption{against(0, 5, 1), ranking.OpponentPage(1), ranking.Cancel{}}},
 	} {
 		o := g.origin(&zoe)
 		must(t, tc.ask(o))

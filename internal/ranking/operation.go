@@ -113,8 +113,8 @@ type question struct {
 	people participants
 	// ask reads the answer. It is called outside any transaction.
 	ask   func(context.Context, Snapshot) (Notice, error)
-	edits int64 // the message that the answer replaces unless it is posted or a refusal, 0 for none
-	posts bool  // the answer to a pressed button is a message of its own unless it is a refusal
+	edits bool // the answer replaces the message with the pressed button unless it is posted or a refusal
+	posts bool // the answer to a pressed button is a message of its own unless it is a refusal
 }
 
 func (q question) needs() Needs { return Needs{People: q.people} }
@@ -126,8 +126,8 @@ func (q question) decide(snap Snapshot) (Decision, error) {
 		return Decision{Notice: n}, nil
 	case q.posts:
 		return Decision{Notice: n, CallbackAnswer: Acknowledged{}}, nil
-	case q.edits != 0:
-		return Decision{Page: n, Edits: q.edits}, nil
+	case q.edits:
+		return Decision{Page: n}, nil
 	}
 	return Decision{Notice: n}, nil
 }

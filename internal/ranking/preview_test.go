@@ -144,11 +144,11 @@ func TestTeamsToCard(t *testing.T) {
 		Scores: [][2]int{{1, 3}, {1, 0}, {0, 1}, {2, 1}, {1, 2}, {2, 0}}, Teams: [2][]ranking.Name{names("Carol", "Zoe"), names("Alice", "Bob")}, // hers first
 	})
 	checkNotice(t, g.answer(t, o.Key, toast), ranking.Acknowledged{})
-	for _, unknown := range []ranking.PromptOption{"o0", "p1", "s1-3:1", "s0-03:1"} {
+	for _, unknown := range []ranking.PromptOption{ranking.Choice(0), ranking.OpponentPage(1), against(1, 3, 1)} {
 		checkNotice(t, g.answer(t, g.pressWizard(t, &zoe, unknown), toast), ranking.Refusal{Code: ranking.UnknownButton})
 	}
-	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, ranking.OptionScore(0, ranking.Score{A: 3, B: 0})), toast), ranking.Refusal{Code: ranking.NotYourPrompt})
-	key := g.pressWizard(t, &zoe, ranking.OptionScore(0, ranking.Score{A: 8, B: 10}))
+	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, against(0, 3, 0)), toast), ranking.Refusal{Code: ranking.NotYourPrompt})
+	key := g.pressWizard(t, &zoe, against(0, 8, 10))
 	if n, ok := g.answer(t, key, page).(ranking.ReportChosen); !ok || len(n.Results) != 1 {
 		t.Errorf("the wizard ends with %+v", n)
 	}

@@ -21,17 +21,27 @@ type PromptRef struct {
 // PromptKind is what a prompt is about.
 type PromptKind string
 
-// PromptUndo asks whether to undo a match. OptionUndo undoes it.
+// PromptUndo asks whether to undo a match, its only Choice.
 const PromptUndo PromptKind = "undo"
 
-// PromptOption is an answer to a prompt. Every prompt has OptionCancel.
-type PromptOption string
+// PromptOption is an answer to a prompt: Cancel, or a Choice. Of a PromptWizard it can also be an OpponentPage, a ScoreAgainst, or what
+// somebody types instead of pressing a button: []Report for the result, a Person for the opponent, or an UnclearOpponent.
+type PromptOption any
 
-// The options.
-const (
-	OptionUndo   PromptOption = "undo"
-	OptionCancel PromptOption = "cancel"
-)
+// Cancel is an answer to every prompt.
+type Cancel struct{}
+
+// Choice is the position of what is meant among all that a prompt offers, from 0.
+type Choice int
+
+// chosen returns what an option chooses of all that a prompt offers. ok is false if it chooses none of that.
+func chosen[T any](o PromptOption, offered []T) (item T, ok bool) {
+	i, ok := o.(Choice)
+	if !ok || i < 0 || int(i) >= len(offered) {
+		return item, false
+	}
+	return offered[i], true
+}
 
 // PromptWindow is how long a prompt can be answered after the messenger has accepted its message.
 const PromptWindow = 5 * time.Minute
@@ -107,16 +117,10 @@ type ClosedPrompt struct {
 	As PromptEnd
 }
 
-// PromptAnswer is the press of a button below a prompt, or a reply to it.
+// PromptAnswer is the press of a button below a prompt, or a reply to it. The message of the prompt is edited to show what was decided.
 type PromptAnswer struct {
 	Prompt PromptRef
 	Option PromptOption
-	// Reports, Opponent or Unclear is what somebody typed instead of pressing a button of a PromptWizard.
-	Reports  []Report
-	Opponent *Person
-	Unclear  *UnclearOpponent
-	// Message is the message with the button. It is edited to show what was decided.
-	Message int64
 	// IsAdmin reports whether the sender is an admin of the chat.
 	IsAdmin func(context.Context) (bool, error)
 }
@@ -189,7 +193,7 @@ func (p promptOperation) refuse(snap Snapshot) Notice {
 	}
 	_, known := snap.Prompt.match(p.Option)
 	switch {
-	case !known && p.Option != OptionCancel:
+	case !known && p.Option != Cancel{}:
 		return Refusal{Code: UnknownButton}
 	case snap.Prompt.Answerer != 0 && (snap.People[0].Player == nil || snap.People[0].Player.ID != snap.Prompt.Answerer):
 		return Refusal{Code: NotYourPrompt}
@@ -205,14 +209,14 @@ func (p promptOperation) permission(snap Snapshot) Permission {
 	switch {
 	case snap.Prompt.Answerer == 0:
 		return Permission{Who: Admins, Refusal: Refusal{Code: AdminsOnlyPrompt}}
-	case p.Option == OptionCancel || p.undo.found == nil: // decide says that the match is gone, because its group was detached
+	case p.Option == Cancel{} || p.undo.found == nil: // decide says that the match is gone, because its group was detached
 		return Permission{}
 	}
 	return p.undo.involved(snap)
 }
 
 func (p promptOperation) replays(Snapshot) *StoredMatch {
-	if p.late != nil || p.Option == OptionCancel {
+	if p.late != nil || p.Option == (Cancel{}) {
 		return nil
 	}
 	return p.undo.found
@@ -222,7 +226,7 @@ func (p promptOperation) decide(snap Snapshot) (d Decision, err error) {
 	undo := p.undo
 	undo.history = snap.History
 	closes := &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered}
-	if p.Option == OptionCancel {
+	if p.Option == (Cancel{}) {
 		_, by := undo.by(snap)
 		closes.As, d.Page = PromptCancelled, UndoDropped{Number: snap.Prompt.Number, By: &by}
 		d.Unadded = snap.Prompt.Answerer == 0 // nobody is named
@@ -230,7 +234,7 @@ func (p promptOperation) decide(snap Snapshot) (d Decision, err error) {
 		d, err = undo.undo(snap)
 		d.Page, d.Notice = d.Notice, nil
 	}
-	d.Closes, d.Edits = closes, p.Message
+	d.Closes = closes
 	return d, err
 }
 

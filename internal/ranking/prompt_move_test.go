@@ -41,10 +41,8 @@ func TestOpenPromptsOfJoinedChats(t *testing.T) {
 			}
 			for i, id := range prompts {
 				o := g.press(&zoe)
-				o.Chat = u.newer
-				a := answerBy(id, ranking.OptionUndo)
-				a.Message = edited(id.ID)
-				must(t, g.Do(t.Context(), o, a))
+				o.Chat, o.Pressed = u.newer, edited(id.ID)
+				must(t, g.Do(t.Context(), o, answerBy(id, ranking.Choice(0))))
 				switch n := g.answer(t, o.Key, "action = 'page'").(type) {
 				case ranking.MatchUndone:
 					if i == 1 || n.Number != 1 {

@@ -17,15 +17,15 @@ func (g *game) newestPrompt(t *testing.T) ranking.PromptRef {
 	return rows[ranking.PromptRef](t, g, `SELECT p.id, payload ->> 'tag' FROM prompts p JOIN outbox o USING (id) ORDER BY id DESC LIMIT 1`)[0]
 }
 
-// answerBy is an answer to a prompt by an admin, with a button below message 77.
+// answerBy is an answer to a prompt by an admin.
 func answerBy(id ranking.PromptRef, option ranking.PromptOption) ranking.PromptAnswer {
-	return ranking.PromptAnswer{Prompt: id, Option: option, Message: 77, IsAdmin: admin}
+	return ranking.PromptAnswer{Prompt: id, Option: option, IsAdmin: admin}
 }
 
-// respond has an admin answer a prompt, and returns what the message that asked is to show.
+// respond has an admin answer a prompt with a button below message 77, and returns what the message that asked is to show.
 func (g *game) respond(t *testing.T, o ranking.Origin, id ranking.PromptRef, option ranking.PromptOption) ranking.Notice {
 	t.Helper()
-	must(t, g.Do(t.Context(), o, answerBy(id, option)))
+	must(t, g.Do(t.Context(), below(77, o), answerBy(id, option)))
 	return g.answer(t, o.Key, "action = 'page' AND edited_message_id = 77")
 }
 
@@ -112,11 +112,11 @@ func TestPromptIsAnswered(t *testing.T) {
 		end    string
 		want   ranking.Notice
 	}{
-		"undo": {ranking.OptionUndo, "answered", ranking.MatchUndone{
+		"undo": {ranking.Choice(0), "answered", ranking.MatchUndone{
 			Number: 1, Sides: [2]ranking.Side{side(3, "Alice", 1500, 1516), side(1, "Bob", 1500, 1484)}, By: zoes,
 			Moved: ranking.Moved{Ratings: []ranking.RatingChange{change("Alice", 1516, 1500), change("Bob", 1484, 1500)}},
 		}},
-		"cancel": {ranking.OptionCancel, "cancelled", ranking.UndoDropped{Number: 1, By: &zoes}},
+		"cancel": {ranking.Cancel{}, "cancelled", ranking.UndoDropped{Number: 1, By: &zoes}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -133,7 +133,7 @@ func TestPromptIsAnswered(t *testing.T) {
 				t.Errorf("%d more notices after a redelivery", n-notices)
 			}
 			again := g.press(&zoe)
-			must(t, g.Do(t.Context(), again, answerBy(id, ranking.OptionUndo)))
+			must(t, g.Do(t.Context(), again, answerBy(id, ranking.Choice(0))))
 			checkNotice(t, g.callbackAnswer(t, again), ranking.Refusal{Code: ranking.PromptOver})
 			g.due(t)
 			must(t, g.fire(t.Context(), g.Service))
@@ -172,17 +172,17 @@ func TestPromptRefuses(t *testing.T) {
 		return a
 	}
 	noButton := ranking.Refusal{Code: ranking.UnknownButton}
-	refused("another chat", &zoe, elsewhere, answerBy(id, ranking.OptionUndo), noButton)
-	refused("an unknown prompt", &zoe, club, answerBy(ranking.PromptRef{ID: id.ID + 1_000_000, Tag: id.Tag}, ranking.OptionUndo), noButton)
-	refused("an unknown option", &zoe, club, answerBy(id, "fix"), noButton)
-	for _, option := range []ranking.PromptOption{ranking.OptionUndo, ranking.OptionCancel} {
+	refused("another chat", &zoe, elsewhere, answerBy(id, ranking.Choice(0)), noButton)
+	refused("an unknown prompt", &zoe, club, answerBy(ranking.PromptRef{ID: id.ID + 1_000_000, Tag: id.Tag}, ranking.Choice(0)), noButton)
+	refused("an unknown option", &zoe, club, answerBy(id, ranking.Choice(1)), noButton)
+	for _, option := range []ranking.PromptOption{ranking.Choice(0), ranking.Cancel{}} {
 		for _, who := range []ranking.Person{carol, stranger, alice} { // Alice could undo the match herself
 			refused("another admin", &who, club, answerBy(id, option), ranking.Refusal{Code: ranking.NotYourPrompt})
 			refused("no admin", &who, club, with(answerBy(anyAdmins, option), nobodyIsAdmin), ranking.Refusal{Code: ranking.AdminsOnlyPrompt})
 		}
 		refused("admins unknown", &zoe, club, with(answerBy(anyAdmins, option), unknown), ranking.Refusal{Code: ranking.AdminsUnknown})
 	}
-	refused("no longer an admin", &zoe, club, with(answerBy(id, ranking.OptionUndo), nobodyIsAdmin),
+	refused("no longer an admin", &zoe, club, with(answerBy(id, ranking.Choice(0)), nobodyIsAdmin),
 		ranking.Refusal{Code: ranking.NotYours, Number: 1})
 	g.mustEnd(t, "nobody may answer,", false, "open", "open")
 	g.has(t, 0, "outbox WHERE action = 'page'")
@@ -191,9 +191,9 @@ func TestPromptRefuses(t *testing.T) {
 	}
 
 	cancelled := g.press(&zoe) // without rights she may still cancel
-	must(t, g.Do(t.Context(), cancelled, with(answerBy(id, ranking.OptionCancel), nobodyIsAdmin)))
+	must(t, g.Do(t.Context(), cancelled, with(answerBy(id, ranking.Cancel{}), nobodyIsAdmin)))
 	g.fix(t, &alice, matchNumber(1), ranking.Score{A: 0, B: 3})
-	checkNotice(t, g.respond(t, g.press(&carol), anyAdmins, ranking.OptionUndo), ranking.Refusal{Code: ranking.ChangedSince, Number: 1})
+	checkNotice(t, g.respond(t, g.press(&carol), anyAdmins, ranking.Choice(0)), ranking.Refusal{Code: ranking.ChangedSince, Number: 1})
 	g.mustEnd(t, "in the end", false, "cancelled", "answered")
 }
 
@@ -234,7 +234,7 @@ func TestPromptEndsByItself(t *testing.T) {
 	}
 	checkNotice(t, g.answer(t, delivered.ID.Timer(), "action = 'page' AND edited_message_id = 66"), ranking.UndoDropped{Number: 1})
 	late := g.press(&zoe)
-	must(t, g.Do(t.Context(), late, answerBy(delivered, ranking.OptionUndo)))
+	must(t, g.Do(t.Context(), late, answerBy(delivered, ranking.Choice(0))))
 	checkNotice(t, g.callbackAnswer(t, late), ranking.Refusal{Code: ranking.PromptOver})
 }
 
@@ -256,7 +256,7 @@ func TestUnansweredReports(t *testing.T) {
 		checkNotice(t, g.answer(t, id.Timer(), fmt.Sprintf("action = 'page' AND edited_message_id = %d", id)), ranking.ReportDropped{})
 	}
 	late := g.press(&alice)
-	must(t, g.Do(t.Context(), late, answerBy(report, "0")))
+	must(t, g.Do(t.Context(), late, answerBy(report, ranking.Choice(0))))
 	checkNotice(t, g.callbackAnswer(t, late), ranking.Refusal{Code: ranking.PromptOver})
 	g.has(t, 1, "matches")
 	g.mustEnd(t, "unanswered,", false, "expired", "expired")
@@ -301,7 +301,7 @@ func TestPromptAnsweredAtOnce(t *testing.T) {
 	services := []*ranking.Service{g.Service, g.newInstance()}
 	admins := []*ranking.Person{&zoe, &carol}
 	answers := [][2]ranking.PromptOption{
-		{ranking.OptionUndo, ranking.OptionUndo}, {ranking.OptionUndo, ranking.OptionCancel}, {ranking.OptionCancel, ranking.OptionUndo},
+		{ranking.Choice(0), ranking.Choice(0)}, {ranking.Choice(0), ranking.Cancel{}}, {ranking.Cancel{}, ranking.Choice(0)},
 	}
 	ends := make(map[string]int)
 	for round := 1; round <= 200; round++ {
@@ -315,8 +315,7 @@ func TestPromptAnsweredAtOnce(t *testing.T) {
 		timed, start := round%2 == 0, make(chan struct{})
 		var work errgroup.Group
 		for i, s := range services {
-			pressed, a := g.press(admins[i]), answerBy(id, options[i])
-			a.Message = int64(1000 + round)
+			pressed, a := below(int64(1000+round), g.press(admins[i])), answerBy(id, options[i])
 			work.Go(func() error {
 				<-start
 				return s.Do(t.Context(), pressed, a)

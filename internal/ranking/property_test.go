@@ -331,7 +331,7 @@ func (c *modelGroup) undoAny(rt *rapid.T) {
 	if _, asked := notice.(ranking.UndoPrompt); asked {
 		o := from(&sender, fmt.Sprintf("c:%d:%d", c.chat, c.commands))
 		o.Chat, o.Button, o.SentAt = ranking.Chat{ID: c.chat, Kind: ranking.Supergroup, Title: "Any"}, o.Key, time.Now()
-		notice = c.respond(c.t, o, c.newestPrompt(c.t), ranking.OptionUndo)
+		notice = c.respond(c.t, o, c.newestPrompt(c.t), ranking.Choice(0))
 	}
 	if n, ok := notice.(ranking.MatchUndone); !ok || n.Number != number {
 		rt.Fatalf("undoing match %d is answered with %+v", number, notice)

@@ -333,15 +333,15 @@ func TestAnswersCount(t *testing.T) {
 	answer := func(sender *ranking.Person, question, second int, option ranking.PromptOption) ranking.Origin {
 		o := g.at(sender, second)
 		o.Button = o.Key
-		must(t, g.Do(t.Context(), o, ranking.PromptAnswer{Prompt: ids[question], Option: option, Message: 77, IsAdmin: nobodyIsAdmin}))
+		must(t, g.Do(t.Context(), below(77, o), ranking.PromptAnswer{Prompt: ids[question], Option: option, IsAdmin: nobodyIsAdmin}))
 		return o
 	}
-	answer(&bob, 2, 30, "1") // the last one first
+	answer(&bob, 2, 30, ranking.Choice(1)) // the last one first
 	g.checkRateClasses(t, "after an answer", "press=1 result=5")
-	checkNotice(t, g.callbackAnswer(t, answer(&carol, 1, 31, "1")), ranking.Refusal{Code: ranking.TooManyResults})
+	checkNotice(t, g.callbackAnswer(t, answer(&carol, 1, 31, ranking.Choice(1))), ranking.Refusal{Code: ranking.TooManyResults})
 	g.has(t, 3, "matches")
-	answer(&bob, 0, 32, "0") // a single result is counted already
-	answer(&alice, 1, 62, "1")
+	answer(&bob, 0, 32, ranking.Choice(0)) // a single result is counted already
+	answer(&alice, 1, 62, ranking.Choice(1))
 	g.checkRateClasses(t, "after all answers", "press=3 refused=1 result=7")
 	g.has(t, 7, "matches")
 	g.mustEnd(t, "all answered", false, "answered", "answered", "answered")

@@ -110,9 +110,9 @@ func (g *game) everybody(t *testing.T) (people []ranking.Person) {
 // wizard returns the open wizard that a reply answers, nil if there is none.
 func (g *game) wizard(t *testing.T, o ranking.Origin, ref ranking.PromptRef) (found *ranking.WizardRequest) {
 	t.Helper()
-	must(t, g.Do(t.Context(), o, ranking.ReplyToWizard{Wizard: ref, Read: func(w ranking.WizardRequest, _ []ranking.Person) (ranking.PromptAnswer, ranking.Notice) {
+	must(t, g.Do(t.Context(), o, ranking.ReplyToWizard{Wizard: ref, Read: func(w ranking.WizardRequest, _ []ranking.Person) (ranking.PromptOption, ranking.Notice) {
 		found = &w
-		return ranking.PromptAnswer{}, ranking.Refusal{Code: "nothing"}
+		return nil, ranking.Refusal{Code: "nothing"}
 	}}))
 	return found
 }

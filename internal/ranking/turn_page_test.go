@@ -13,7 +13,7 @@ import (
 // press is the origin of a button press below message 77.
 func (g *game) press(by *ranking.Person) ranking.Origin {
 	o := g.origin(by)
-	o.Button, o.ReplyTo, o.SentAt = o.Key, 77, time.Now()
+	o.Button, o.Pressed, o.ReplyTo, o.SentAt = o.Key, 77, 77, time.Now()
 	return o
 }
 

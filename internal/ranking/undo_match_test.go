@@ -32,7 +32,7 @@ func (g *game) undo(t *testing.T, sender *ranking.Person, b ranking.Amendment) r
 		}
 		press := g.press(sender)
 		press.SentAt = o.SentAt
-		return g.respond(t, press, g.newestPrompt(t), ranking.OptionUndo)
+		return g.respond(t, press, g.newestPrompt(t), ranking.Choice(0))
 	}
 	return n
 }
@@ -307,7 +307,7 @@ func TestBareUndoTwice(t *testing.T) {
 	})
 	id := g.newestPrompt(t)
 	checkNotice(t, undo(), ranking.Refusal{Code: ranking.AskedAlready, Number: 1})
-	answer := answerBy(id, ranking.OptionUndo)
+	answer := answerBy(id, ranking.Choice(0))
 	answer.IsAdmin = nobodyIsAdmin
 	pressed := func(who *ranking.Person) ranking.Origin {
 		o := g.press(who)
@@ -448,7 +448,7 @@ func TestUndoOneOfSeveral(t *testing.T) {
 	press := func(sender *ranking.Person, option ranking.PromptOption) (key string) {
 		o := g.origin(sender)
 		o.Button = o.Key
-		must(t, g.Do(t.Context(), o, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option, Message: 77, IsAdmin: nobodyIsAdmin}))
+		must(t, g.Do(t.Context(), below(77, o), ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option, IsAdmin: nobodyIsAdmin}))
 		return o.Key
 	}
 	item := func(number int, r ranking.NamedResult) ranking.WhichItem {
@@ -456,15 +456,15 @@ func TestUndoOneOfSeveral(t *testing.T) {
 	}
 	first, second, third := item(1, result([2]int{3, 1}, "Alice", "Bob")), item(2, result([2]int{3, 2}, "Carol", "Alice")), item(3, result([2]int{3, 0}, "Carol", "Bob"))
 	checkNotice(t, undo(&alice), ranking.WhichPrompt{Matches: []ranking.WhichItem{first, second, third}})
-	checkNotice(t, g.answer(t, press(&bob, "0"), toast), ranking.Refusal{Code: ranking.NotYourPrompt})
-	checkNotice(t, g.answer(t, press(&alice, "3"), toast), ranking.Refusal{Code: ranking.UnknownButton})
-	if n, ok := g.answer(t, press(&alice, "1"), page).(ranking.MatchUndone); !ok || n.Number != 2 {
+	checkNotice(t, g.answer(t, press(&bob, ranking.Choice(0)), toast), ranking.Refusal{Code: ranking.NotYourPrompt})
+	checkNotice(t, g.answer(t, press(&alice, ranking.Choice(3)), toast), ranking.Refusal{Code: ranking.UnknownButton})
+	if n, ok := g.answer(t, press(&alice, ranking.Choice(1)), page).(ranking.MatchUndone); !ok || n.Number != 2 {
 		t.Errorf("the answer is %+v", n)
 	}
 	checkNotice(t, undo(&bob), ranking.WhichPrompt{Matches: []ranking.WhichItem{first, third}})
-	checkNotice(t, g.answer(t, press(&bob, ranking.OptionCancel), page), ranking.UndoDropped{By: new(by("Bob"))})
+	checkNotice(t, g.answer(t, press(&bob, ranking.Cancel{}), page), ranking.UndoDropped{By: new(by("Bob"))})
 	checkNotice(t, undo(&zoe), ranking.WhichPrompt{Matches: []ranking.WhichItem{first, third}})
-	checkNotice(t, g.answer(t, press(&zoe, "0"), toast), ranking.Refusal{Code: ranking.NotYours, Number: 1})
+	checkNotice(t, g.answer(t, press(&zoe, ranking.Choice(0)), toast), ranking.Refusal{Code: ranking.NotYours, Number: 1})
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(1)}))
 	if n, ok := undo(&bob).(ranking.MatchUndone); !ok || n.Number != 3 {
 		t.Errorf("the only one that counts is not undone at once: %+v", n)

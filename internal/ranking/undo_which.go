@@ -2,13 +2,11 @@ package ranking
 
 import (
 	"slices"
-	"strconv"
 
 	"elobot/internal/notice"
 )
 
-// PromptWhich asks which of several matches is to be undone: those that a message has recorded, or shows. Its options are the
-// positions of the matches, from 0.
+// PromptWhich asks which of several matches is to be undone: those that a message has recorded, or shows. It offers the matches.
 const PromptWhich PromptKind = "which"
 
 // maxWhich is how many matches a PromptWhich offers: the last ones.
@@ -28,16 +26,11 @@ type MatchChoice struct {
 
 // match returns the match that an option of a PromptUndo or a PromptWhich is about. ok is false if the prompt has no such option.
 func (p *Prompt) match(o PromptOption) (m MatchChoice, ok bool) {
-	if p.Kind == PromptUndo {
-		return MatchChoice{p.Match, p.Changes}, o == OptionUndo
-	}
-	if p.Kind != PromptWhich {
-		return m, false
-	}
-	for i, m := range p.Which.Matches {
-		if o == PromptOption(strconv.Itoa(i)) {
-			return m, true
-		}
+	switch p.Kind {
+	case PromptUndo:
+		return chosen(o, []MatchChoice{{p.Match, p.Changes}})
+	case PromptWhich:
+		return chosen(o, p.Which.Matches)
 	}
 	return m, false
 }

@@ -3,17 +3,14 @@ package ranking
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"elobot/internal/notice"
 )
 
-// PromptWizard asks for a result step by step: first for the opponent, then for the score. Only the sender may answer. Its
-// options are those of the functions below.
+// PromptWizard asks for a result step by step: first for the opponent, then for the score. Only the sender may answer. It
+// offers the opponents.
 const PromptWizard PromptKind = "wizard"
 
 // PlayedBefore is a match of the sender, for the suggestions of a wizard.
@@ -51,12 +48,12 @@ func (r WizardRequest) tag() MatchTag { return TagOf(r.Key) }
 // HasTeams reports whether both sides are known.
 func (r WizardRequest) HasTeams() bool { return len(r.Teams[0]) > 0 }
 
-// report returns the match against the i-th opponent, or of the teams.
-func (r WizardRequest) report(i int, s Score) Report {
+// report returns the match against an opponent, or of the teams.
+func (r WizardRequest) report(s ScoreAgainst) Report {
 	if r.HasTeams() {
-		return Report{A: r.Teams[0], B: r.Teams[1], Scores: []Score{s}}
+		return Report{A: r.Teams[0], B: r.Teams[1], Scores: []Score{s.Score}}
 	}
-	return Report{A: []Person{r.Reporter}, B: []Person{r.Opponents[i]}, Scores: []Score{s}}
+	return Report{A: []Person{r.Reporter}, B: []Person{r.Opponents[s.Opponent]}, Scores: []Score{s.Score}}
 }
 
 // origin returns the origin of the message that began it.
@@ -64,28 +61,17 @@ func (r WizardRequest) origin() Origin {
 	return Origin{Key: r.Key, Chat: Chat{ID: r.Chat}, Sender: &r.Reporter, SentAt: r.SentAt, ReplyTo: r.Message}
 }
 
-// OptionOpponent is the answer that the opponent is the i-th one, from 0.
-func OptionOpponent(i int) PromptOption { return PromptOption("o" + strconv.Itoa(i)) }
+// OpponentPage shows a page of opponents, from 1.
+type OpponentPage int
 
-// OptionPage shows a page of opponents, from 1.
-func OptionPage(page int) PromptOption { return PromptOption("p" + strconv.Itoa(page)) }
-
-// OptionScore is the answer that the sender played against the i-th opponent with a score, the sender's points first. If the
-// wizard has teams, i is 0.
-func OptionScore(i int, s Score) PromptOption {
-	return PromptOption(fmt.Sprintf("s%d-%d:%d", i, s.A, s.B))
-}
-
-// Opponent returns the position of the opponent whose score an option of a PromptWizard is about.
-func (o PromptOption) Opponent() (i int, ok bool) {
-	head, _, isScore := strings.Cut(string(o), "-")
-	number, isScoreOf := strings.CutPrefix(head, "s")
-	i, err := strconv.Atoi(number)
-	return i, isScore && isScoreOf && err == nil
+// ScoreAgainst is the answer that the sender played against an opponent with a score, the sender's points first.
+type ScoreAgainst struct {
+	Opponent Choice // 0 if the wizard has teams
+	Score    Score
 }
 
 // WizardReply reads a reply to a wizard.
-type WizardReply func(w WizardRequest, everybody []Person) (a PromptAnswer, malformed Notice)
+type WizardReply func(w WizardRequest, everybody []Person) (o PromptOption, malformed Notice)
 
 // ReplyToWizard answers a PromptWizard with what Read finds in a message, or says why it is malformed. Read gets what the wizard is about,
 // and who is in the group if the message may mean people by plain names. Unless the wizard is open and asks the sender, the message
@@ -106,12 +92,12 @@ func (r ReplyToWizard) do(ctx context.Context, s *Service, o Origin) error {
 	case !p.is(r.Wizard), p.Wizard == nil, p.Closed, o.Sender == nil, p.Wizard.Reporter.ID != o.Sender.ID:
 		return nil
 	}
-	a, malformed := r.Read(*p.Wizard, snap.everybody())
+	option, malformed := r.Read(*p.Wizard, snap.everybody())
 	if malformed != nil {
 		o.Malformed = commandMatch
 		return s.Do(ctx, o, Say{malformed})
 	}
-	return s.answerWizard(ctx, o, a, p)
+	return s.answerWizard(ctx, o, PromptAnswer{Prompt: r.Wizard, Option: option}, p)
 }
 
 // ChangedWizard is what an answer adds to a PromptWizard. If the prompt is closed, Apply fails with ErrConflict.
@@ -122,43 +108,20 @@ type ChangedWizard struct {
 
 func (*ChangedWizard) outcome() CommandOutcome { return OutcomeAsked }
 
-// wizardOption reads an option of a PromptWizard. ok is false for all others.
-func (r WizardRequest) option(o PromptOption) (step wizardStep, ok bool) {
-	if o == OptionCancel {
-		return wizardStep{}, true
+// has reports whether an option is one of the wizard.
+func (r WizardRequest) has(o PromptOption) bool {
+	switch o := o.(type) {
+	case Choice:
+		return o >= 0 && int(o) < len(r.Opponents)
+	case OpponentPage:
+		return o > 0 && int(o) <= (len(r.Opponents)+OpponentsPerPage-1)/OpponentsPerPage
+	case ScoreAgainst:
+		valid := min(o.Score.A, o.Score.B) >= 0 && max(o.Score.A, o.Score.B) <= MaxPoints
+		return valid && (r.has(o.Opponent) || r.HasTeams() && o.Opponent == 0)
+	case Cancel, []Report, Person, UnclearOpponent:
+		return true
 	}
-	text := string(o)
-	pages := (len(r.Opponents) + OpponentsPerPage - 1) / OpponentsPerPage
-	for page := 1; page <= pages; page++ {
-		if o == OptionPage(page) {
-			return wizardStep{page: page}, true
-		}
-	}
-	head, score, isScore := strings.Cut(text, "-")
-	if len(head) < 2 {
-		return step, false
-	}
-	i, err := strconv.Atoi(head[1:])
-	if err != nil || i < 0 || i >= len(r.Opponents) && (!r.HasTeams() || !isScore || i > 0) {
-		return step, false
-	}
-	if !isScore {
-		return wizardStep{opponent: true, at: i}, o == OptionOpponent(i)
-	}
-	a, b, _ := strings.Cut(score, ":")
-	points, errA := strconv.Atoi(a)
-	against, errB := strconv.Atoi(b)
-	s := Score{A: points, B: against}
-	valid := errA == nil && errB == nil && o == OptionScore(i, s) && min(s.A, s.B) >= 0 && max(s.A, s.B) <= MaxPoints
-	return wizardStep{at: i, score: &s}, valid
-}
-
-// wizardStep is an answer in a wizard: cancel, if it is zero; or else a page, an opponent, or a score.
-type wizardStep struct {
-	page     int
-	opponent bool
-	at       int // of the opponent, also with a score
-	score    *Score
+	return false
 }
 
 // StartWizard asks the sender step by step for a result. If the Opponent is known, it begins with the score. If it has nobody to
@@ -326,9 +289,9 @@ func (r WizardRequest) askOpponent(id PromptID, page int) OpponentPrompt {
 	return n
 }
 
-// askScore asks for the score against the i-th opponent.
-func (r WizardRequest) askScore(id PromptID, i int) ScorePrompt {
-	return ScorePrompt{Prompt: id, Tag: r.tag(), At: i, Opponent: r.Opponents[i].shownName(Known{}), Scores: r.scores()}
+// askScore asks for the score against an opponent.
+func (r WizardRequest) askScore(id PromptID, at Choice) ScorePrompt {
+	return ScorePrompt{Prompt: id, Tag: r.tag(), At: at, Opponent: r.Opponents[at].shownName(Known{}), Scores: r.scores()}
 }
 
 // scores returns the scores that the wizard offers.
@@ -369,13 +332,12 @@ func (r WizardRequest) askWho(id PromptID, u UnclearOpponent) NamePrompt {
 
 // answerWizard handles the answer to a PromptWizard.
 func (s *Service) answerWizard(ctx context.Context, o Origin, a PromptAnswer, p *Prompt) error {
-	op := wizardAnswer{PromptAnswer: a, origin: o, reporter: p.Wizard.Reporter.ID, people: senderOf(o)}
-	reports := a.Reports
-	if op.step, op.known = p.Wizard.option(a.Option); op.known && op.step.score != nil {
-		reports = []Report{p.Wizard.report(op.step.at, *op.step.score)}
+	op := wizardAnswer{PromptAnswer: a, origin: o, reporter: p.Wizard.Reporter.ID, people: senderOf(o), known: p.Wizard.has(a.Option)}
+	reports, _ := a.Option.([]Report)
+	if score, ok := a.Option.(ScoreAgainst); ok && op.known {
+		reports = []Report{p.Wizard.report(score)}
 	}
-	op.known = op.known || a.Opponent != nil || a.Unclear != nil
-	if len(reports) > 0 {
+	if reports != nil {
 		op.chosen, op.known = s.newRecord(p.Wizard.origin(), reports, &op.people)
 	}
 	op.people.areOfEarlierMessage(senderOf(o))
@@ -395,7 +357,6 @@ type wizardAnswer struct {
 	origin   Origin
 	reporter UserID // who may answer
 	people   participants
-	step     wizardStep
 	known    bool
 	chosen   *recordOperation // the result, or nil
 }
@@ -425,31 +386,31 @@ func (w wizardAnswer) refuse(snap Snapshot) Notice {
 func (w wizardAnswer) decide(snap Snapshot) (d Decision, err error) {
 	name := w.people[0].shownName(snap.People[0]) // a question adds no players, so the sender may be none
 	by, prompt := Reporter{Name: &name}, snap.Prompt.ID
-	switch r, s := snap.Prompt.Wizard, w.step; {
-	case w.chosen != nil:
+	r := snap.Prompt.Wizard
+	switch o := w.Option.(type) {
+	case ScoreAgainst, []Report:
 		if d, err = decideUnlessRefused(w.chosen, snap); err != nil || d.Effect == nil {
 			return d, err
 		}
 		d.Page = ReportChosen{Results: w.chosen.namedResults(snap), By: by}
 		d.Closes = &ClosedPrompt{ID: prompt, As: PromptAnswered}
-	case s.page != 0:
-		d.Page = r.askOpponent(prompt, s.page)
-	case s.opponent:
-		d.Page = r.askScore(prompt, s.at)
-	case w.Unclear != nil:
-		with := r.with(*w.Unclear)
+	case OpponentPage:
+		d.Page = r.askOpponent(prompt, int(o))
+	case Choice:
+		d.Page = r.askScore(prompt, o)
+	case UnclearOpponent:
+		with := r.with(o)
 		d.Effect = &ChangedWizard{prompt, with}
-		d.Page = with.askWho(prompt, *w.Unclear)
-	case w.Opponent != nil:
+		d.Page = with.askWho(prompt, o)
+	case Person:
 		with := *r
-		with.Opponents = append(slices.Clone(r.Opponents), *w.Opponent)
+		with.Opponents = append(slices.Clone(r.Opponents), o)
 		d.Effect = &ChangedWizard{prompt, with}
-		d.Page = with.askScore(prompt, len(r.Opponents))
-	default:
+		d.Page = with.askScore(prompt, Choice(len(r.Opponents)))
+	case Cancel:
 		d.Page = ReportDropped{By: &by}
 		d.Closes = &ClosedPrompt{ID: prompt, As: PromptCancelled}
 	}
-	d.Edits = w.Message
 	return d, nil
 }
 
@@ -481,7 +442,7 @@ var _ = notice.Register[NamePrompt](notice.Kind{Name: "name_prompt", Purpose: no
 type ScorePrompt struct {
 	Prompt   PromptID `json:"prompt,omitempty"` // 0 in the message that begins the prompt, whose id it is
 	Tag      MatchTag `json:"tag,omitempty"`
-	At       int      `json:"at"` // of the opponent, from 0
+	At       Choice   `json:"at"` // of the opponent
 	Opponent Name     `json:"opponent,omitzero"`
 	Scores   [][2]int `json:"scores"` // the likeliest first; the sender's points first
 	// Teams are the sides if there is no Opponent. The points of the first one come first.

@@ -2,6 +2,7 @@ package ranking_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -23,8 +24,13 @@ func (g *game) pressWizard(t *testing.T, sender *ranking.Person, option ranking.
 	t.Helper()
 	o := g.origin(sender)
 	o.Button, o.SentAt = o.Key, time.Now()
-	must(t, g.Do(t.Context(), o, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option, Message: 77}))
+	must(t, g.Do(t.Context(), below(77, o), ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option}))
 	return o.Key
+}
+
+// against is a score against an opponent.
+func against(opponent ranking.Choice, a, b int) ranking.ScoreAgainst {
+	return ranking.ScoreAgainst{Opponent: opponent, Score: ranking.Score{A: a, B: b}}
 }
 
 const toast, page = "action = 'callback_answer'", "action = 'page' AND edited_message_id = 77"
@@ -43,14 +49,17 @@ func TestWizard(t *testing.T) {
 	checkNotice(t, asked, ranking.OpponentPrompt{Opponents: []ranking.Name{{Name: "Bob"}, {Name: "Carol"}}, Total: 2})
 	id := g.newestPrompt(t)
 	scores := [][2]int{{3, 1}, {3, 0}, {1, 0}, {0, 1}, {2, 1}, {1, 2}}
-	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, ranking.OptionOpponent(0)), page),
+	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, ranking.Choice(0)), page),
 		ranking.ScorePrompt{Prompt: id.ID, Opponent: ranking.Name{Name: "Bob"}, Scores: scores})
-	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.OptionScore(0, ranking.Score{A: 3, B: 0})), toast),
+	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, against(0, 3, 0)), toast),
 		ranking.Refusal{Code: ranking.NotYourPrompt})
-	for _, unknown := range []ranking.PromptOption{"", "o2", "o-1", "o", "p2", "p0", "s0", "s0-3:1000", "s0-03:1", "s2-3:1", "s0--3:1", "0", "undo"} {
+	for _, unknown := range []ranking.PromptOption{
+		nil, ranking.Choice(2), ranking.Choice(-1), ranking.OpponentPage(2), ranking.OpponentPage(0), ranking.OpponentPage(math.MaxInt),
+		against(0, 3, 1000), against(0, -3, 1), against(2, 3, 1), against(-1, 3, 1),
+	} {
 		checkNotice(t, g.answer(t, g.pressWizard(t, &alice, unknown), toast), ranking.Refusal{Code: ranking.UnknownButton})
 	}
-	key := g.pressWizard(t, &alice, ranking.OptionScore(0, ranking.Score{A: 1, B: 3}))
+	key := g.pressWizard(t, &alice, against(0, 1, 3))
 	checkNotice(t, g.answer(t, key, page), ranking.ReportChosen{Results: []ranking.NamedResult{result([2]int{1, 3}, "Alice", "Bob")}, By: by("Alice")})
 	got := texts(t, g, `
 		SELECT concat_ws(' ', m.number, m.idempotency_key = $1, p.username, m.played_at = $2, m.score_a, m.score_b, o.reply_to)
@@ -58,9 +67,9 @@ func TestWizard(t *testing.T) {
 	if diff := cmp.Diff([]string{"6 t alice t 1 3 7"}, got); diff != "" {
 		t.Errorf("the match (-want +got):\n%s", diff)
 	}
-	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, ranking.OptionScore(0, ranking.Score{A: 1, B: 3})), toast), ranking.Refusal{Code: ranking.PromptOver})
+	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, against(0, 1, 3)), toast), ranking.Refusal{Code: ranking.PromptOver})
 	g.startWizard(t, &alice, nil)
-	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, ranking.OptionCancel), page), ranking.ReportDropped{By: new(by("Alice"))})
+	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, ranking.Cancel{}), page), ranking.ReportDropped{By: new(by("Alice"))})
 	g.mustEnd(t, "after all", false, "answered", "cancelled")
 }
 
@@ -78,11 +87,11 @@ func TestWizardPages(t *testing.T) {
 	if _, asked := g.startWizard(t, &alice, nil); len(asked.(ranking.OpponentPrompt).Opponents) != ranking.OpponentsPerPage {
 		t.Errorf("the first page is %+v", asked)
 	}
-	second := g.answer(t, g.pressWizard(t, &alice, ranking.OptionPage(2)), page).(ranking.OpponentPrompt)
+	second := g.answer(t, g.pressWizard(t, &alice, ranking.OpponentPage(2)), page).(ranking.OpponentPrompt)
 	if second.First != ranking.OpponentsPerPage || second.Total != 11 || len(second.Opponents) != 3 {
 		t.Errorf("the second page is %+v", second)
 	}
-	g.pressWizard(t, &alice, ranking.OptionScore(10, ranking.Score{A: 2, B: 0}))
+	g.pressWizard(t, &alice, against(10, 2, 0))
 	if n := g.count(t, "matches m JOIN match_players mp ON mp.match_id = m.id JOIN players p ON p.id = mp.player_id WHERE m.number = 11 AND p.username = 'guest_9'"); n != 1 {
 		t.Error("the last of the offered opponents has not played")
 	}
@@ -99,7 +108,7 @@ func TestWizardInReply(t *testing.T) {
 	if n := g.count(t, "players WHERE username = 'bob'"); n != 0 {
 		t.Error("the question makes Bob a player")
 	}
-	g.pressWizard(t, &alice, ranking.OptionScore(0, ranking.Score{A: 1, B: 0}))
+	g.pressWizard(t, &alice, against(0, 1, 0))
 	g.has(t, 1, "matches")
 }
 
@@ -114,21 +123,21 @@ func TestWizardNames(t *testing.T) {
 	id := g.newestPrompt(t)
 	typed := func(u ranking.UnclearOpponent) ranking.Notice {
 		o := g.origin(&alice)
-		must(t, g.Do(t.Context(), o, ranking.PromptAnswer{Prompt: id, Message: 77, Unclear: &u}))
+		must(t, g.Do(t.Context(), below(77, o), ranking.PromptAnswer{Prompt: id, Option: u}))
 		return g.answer(t, o.Key, page)
 	}
 	checkNotice(t, typed(ranking.UnclearOpponent{Doubt: ranking.DoubtUnknownName, Word: "xyz"}),
 		ranking.NamePrompt{Prompt: id.ID, Doubt: ranking.DoubtUnknownName, Word: "xyz", First: 1, More: true})
 	checkNotice(t, typed(ranking.UnclearOpponent{Doubt: ranking.DoubtName, Word: "c", People: []ranking.Person{carol, zoe}, Score: &ranking.Score{A: 7, B: 5}}),
 		ranking.NamePrompt{Prompt: id.ID, Doubt: ranking.DoubtName, Word: "c", Opponents: []ranking.Name{{Name: "Carol"}, {Name: "Zoe"}}, First: 1, More: true})
-	asked, ok := g.answer(t, g.pressWizard(t, &alice, ranking.OptionOpponent(2)), page).(ranking.ScorePrompt)
+	asked, ok := g.answer(t, g.pressWizard(t, &alice, ranking.Choice(2)), page).(ranking.ScorePrompt)
 	if !ok || asked.Opponent.Name != "Zoe" || asked.Scores[0] != [2]int{7, 5} || len(asked.Scores) != 6 {
 		t.Errorf("the question for the score is %+v", asked)
 	}
-	if back, ok := g.answer(t, g.pressWizard(t, &alice, ranking.OptionPage(1)), page).(ranking.OpponentPrompt); !ok || back.Total != 3 {
+	if back, ok := g.answer(t, g.pressWizard(t, &alice, ranking.OpponentPage(1)), page).(ranking.OpponentPrompt); !ok || back.Total != 3 {
 		t.Errorf("the first page is %+v", back)
 	}
-	g.pressWizard(t, &alice, ranking.OptionScore(2, ranking.Score{A: 7, B: 5}))
+	g.pressWizard(t, &alice, against(2, 7, 5))
 	g.has(t, 1, "matches WHERE score_a = 7")
 }
 
@@ -139,13 +148,12 @@ func TestWizardTyped(t *testing.T) {
 	g.record(t, &alice, alice, bob, 3, 0)
 	o, _ := g.startWizard(t, &alice, nil)
 	id := g.newestPrompt(t)
-	answer := func(a ranking.PromptAnswer) string {
+	answer := func(option ranking.PromptOption) string {
 		typed := g.origin(&alice)
-		a.Prompt, a.Message = id, 77
-		must(t, g.Do(t.Context(), typed, a))
+		must(t, g.Do(t.Context(), below(77, typed), ranking.PromptAnswer{Prompt: id, Option: option}))
 		return typed.Key
 	}
-	next := g.answer(t, answer(ranking.PromptAnswer{Opponent: &ranking.Person{Username: "dave"}}), page)
+	next := g.answer(t, answer(ranking.Person{Username: "dave"}), page)
 	if n, ok := next.(ranking.ScorePrompt); !ok || n.At != 1 || n.Opponent.Name != "@dave" {
 		t.Errorf("the next question is %+v", next)
 	}
@@ -156,7 +164,7 @@ func TestWizardTyped(t *testing.T) {
 	if other := g.wizard(t, g.origin(&bob), id); other != nil {
 		t.Errorf("Bob has the wizard %+v", other)
 	}
-	key := answer(ranking.PromptAnswer{Reports: []ranking.Report{singles(alice, w.Opponents[1], 11, 9)}})
+	key := answer([]ranking.Report{singles(alice, w.Opponents[1], 11, 9)})
 	if n, ok := g.notice(t, key).(ranking.MatchRecorded); !ok || n.Number != 2 {
 		t.Errorf("the answer is %+v", n)
 	}

@@ -48,7 +48,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 	s := dbtest.Service(store)
 	pressed := func(key string) ranking.Origin {
 		o := in(club, key, known)
-		o.Button = key
+		o.Button, o.Pressed = key, 4712
 		return o
 	}
 	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{
@@ -82,7 +82,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		{Name: "undo", Run: func(ctx context.Context) error { // of a card that has been sent
 			key := dbtest.Value[string](t, plain, `SELECT idempotency_key FROM matches WHERE ladder_id = 150 AND number = 40`)
 			return s.Do(ctx, pressed("undo"), ranking.PromptAnswer{
-				Prompt: ranking.PromptRef{ID: ranking.PromptID(newestPrompt(t, plain)), Tag: ranking.TagOf(key)}, Option: ranking.OptionUndo, Message: 4712, IsAdmin: admin(40).IsAdmin,
+				Prompt: ranking.PromptRef{ID: ranking.PromptID(newestPrompt(t, plain)), Tag: ranking.TagOf(key)}, Option: ranking.Choice(0), IsAdmin: admin(40).IsAdmin,
 			})
 		}, Want: -1},
 		{Name: "timer", Run: func(ctx context.Context) error {
