@@ -83,7 +83,7 @@ func (r blitzReport) text(people []botsim.User) string {
 	return fmt.Sprintf("/match %s %d:%d", mention(opponent), score[0], score[1])
 }
 
-// repeats reports whether the bot should take a report for a repetition of another one that has been recorded.
+// repeats is true if the bot should take a report for a repetition of another one that has been recorded.
 func (r blitzReport) repeats(other blitzReport) bool {
 	if other.opponent(r.players[0]) != r.players[1] || !slices.Contains(other.players[:], r.players[0]) || other.own(r.players[0]) != r.score {
 		return false

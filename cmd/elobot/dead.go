@@ -298,7 +298,6 @@ func kindOf(l pgintake.DeadLetter) string {
 	return "update"
 }
 
-// subject describes the update or notice of a dead letter.
 func subject(l pgintake.DeadLetter) string {
 	switch n := l.Notice; {
 	case n == nil:

@@ -31,7 +31,7 @@ func (s *demoGroup) converse(ctx context.Context, input io.Reader, typed bool) e
 			if !ok {
 				return <-failed
 			}
-			s.paper.entered()
+			s.paper.prompted = false // the terminal is on the next line
 			in := parseInput(text)
 			if in.verb == verbQuit {
 				return nil
@@ -77,7 +77,6 @@ func (s *demoGroup) do(ctx context.Context, in input) error {
 	return nil
 }
 
-// describe says who somebody is.
 func (s *demoGroup) describe(person string) string {
 	name := "“" + s.sim.User(person).FirstName + "”"
 	if _, wrote := s.last[person]; !wrote {

@@ -32,8 +32,6 @@ func (c *demoClock) begin(daysAgo int) {
 	c.behind.Store(int64(behind))
 }
 
-// pause lets some minutes pass.
 func (c *demoClock) pause() { c.behind.Add(-int64(pause)) }
 
-// finish sets the clock to the end of the scene.
 func (c *demoClock) finish() { c.behind.Store(0) }

@@ -126,7 +126,6 @@ func (s *demoGroup) settle(ctx context.Context) error {
 	})
 }
 
-// arrivals returns how many messages and edits there have been in a group.
 func arrivals(group *botsim.Chat) int {
 	messages := group.Messages()
 	n := len(messages)
@@ -224,7 +223,7 @@ func (s *demoGroup) print(m botsim.Message) {
 	}
 }
 
-// isBoard reports whether a message is the group's board. A link in it says so.
+// isBoard is true if a message is the group's board. A link in it says so.
 func isBoard(m botsim.Message) bool { return strings.Contains(m.HTML, "object=board") }
 
 // repliedTo returns the name of whoever wrote the message that m replies to, or "".

@@ -16,7 +16,6 @@ type input struct {
 	button int
 }
 
-// verb is what a line does.
 type verb string
 
 const (
@@ -70,7 +69,6 @@ func parseInput(line string) input {
 	return parseDeed(line)
 }
 
-// parseDeed parses what a person does in the group.
 func parseDeed(text string) input {
 	if digits.MatchString(text) {
 		n, _ := strconv.Atoi(text) // the largest int if it is too large; there is no such button either

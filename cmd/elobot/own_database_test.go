@@ -126,7 +126,7 @@ func (h *ownHost) killServer() {
 	eventually(h.t, "PostgreSQL is killed", h.killsServer)
 }
 
-// killsServer reports whether it has killed the bot's PostgreSQL, which may not run yet, or be ending.
+// killsServer is true if it has killed the bot's PostgreSQL, which may not run yet, or be ending.
 func (h *ownHost) killsServer() bool {
 	h.t.Helper()
 	pid := h.server()

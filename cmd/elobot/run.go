@@ -16,10 +16,7 @@ func (r *runCommand) Run(ctx context.Context) error {
 	if err := r.Resolve(); err != nil {
 		return err
 	}
-	log, err := r.Logger()
-	if err != nil {
-		return err
-	}
+	log := r.Logger()
 	log.InfoContext(ctx, "starting", "version", release.Name())
 	return app.Run(ctx, r.Config, log)
 }

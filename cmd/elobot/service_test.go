@@ -27,7 +27,7 @@ func readService(t *testing.T) service {
 	return s
 }
 
-// restarts reports whether systemd starts the bot again after this end of it.
+// restarts is true if systemd starts the bot again after this end of it.
 func (s service) restarts(t *testing.T, p *process) bool {
 	t.Helper()
 	code := p.wait(t) // -1 after a signal

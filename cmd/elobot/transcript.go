@@ -71,7 +71,6 @@ func (t *transcript) apart() string {
 	return "\n"
 }
 
-// title prints the head of a chat.
 func (t *transcript) title(name, about string) {
 	rule := strings.Repeat("─", 60)
 	t.print("\n" + t.style(name, bold) + t.style(" · "+about, faint) + "\n" + t.style(rule, faint) + "\n")
@@ -82,7 +81,6 @@ func (t *transcript) date(at time.Time) {
 	t.print("\n" + t.style(column("")+"  — "+at.UTC().Format("Monday 2 January")+" —", faint) + "\n")
 }
 
-// person prints a message of a person.
 func (t *transcript) person(m botsim.Message, repliedTo string) {
 	if t.typed {
 		return
@@ -134,7 +132,6 @@ func (t *transcript) pressed(who botsim.User, b botsim.Button, m botsim.Message,
 	t.print(t.style(pressed, faint) + plain(invisible.Replace(answer)) + "\n")
 }
 
-// excerpt returns how a message begins, in quotation marks.
 func excerpt(m botsim.Message) string {
 	begin, _, _ := strings.Cut(plain(invisible.Replace(m.Text)), "\n")
 	if runes := []rune(begin); len(runes) > excerptLength {
@@ -150,9 +147,6 @@ func (t *transcript) prompt(who botsim.User) {
 		t.prompted = true
 	}
 }
-
-// entered must be called when a line was entered: the terminal is on the next line then.
-func (t *transcript) entered() { t.prompted = false }
 
 // leavePrompt ends the line of a prompt that is not answered.
 func (t *transcript) leavePrompt() {
@@ -194,7 +188,6 @@ func (t *transcript) markup(text string) string {
 	return shown.String()
 }
 
-// styleOf returns the terminal style of a tag.
 func styleOf(tag string) string {
 	switch tag {
 	case "<b>":

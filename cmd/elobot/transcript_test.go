@@ -63,7 +63,7 @@ func TestTranscriptOnATerminal(t *testing.T) {
 	paper.bot(botsim.Message{HTML: "nobody answered"})
 	paper.prompt(you)
 	out.WriteString("as bob\n") // is what the terminal shows
-	paper.entered()
+	paper.prompted = false
 	paper.remark("You write as %s.", "Bob")
 	paper.prompt(botsim.User{FirstName: "Bob"})
 	paper.leavePrompt()

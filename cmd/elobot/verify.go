@@ -38,15 +38,11 @@ var (
 
 // Run verifies the database, and repairs it with --repair.
 func (v *verifyCommand) Run(ctx context.Context) error {
-	err := v.run(ctx)
+	err := v.With(ctx, func(pool *pgxpool.Pool) error { return v.with(ctx, pool) })
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return errStopped // the exit code must not report success
 	}
 	return err
-}
-
-func (v *verifyCommand) run(ctx context.Context) error {
-	return v.With(ctx, func(pool *pgxpool.Pool) error { return v.with(ctx, pool) })
 }
 
 func (v *verifyCommand) with(ctx context.Context, pool *pgxpool.Pool) error {
@@ -155,7 +151,6 @@ func repairAll(ctx context.Context, store ranking.Store, ladders []ladder) (n in
 	return n, nil
 }
 
-// label names the group of a finding.
 func label(f ranking.Finding) string {
 	if f.Detached != 0 {
 		return ranking.DetachedGroup{Group: f.Detached, Chat: f.Chat, Title: f.Title}.String()

@@ -75,10 +75,6 @@ func withDatabase(ctx context.Context, c Config, servers servers, ready *readine
 
 // serve is run with the database.
 func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers, ready *readiness, log *slog.Logger) error {
-	settings, err := c.RankingSettings()
-	if err != nil {
-		return err
-	}
 	client, err := telegram.NewClient(c.Token, c.TelegramURL)
 	if err != nil {
 		return err
@@ -94,7 +90,7 @@ func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 	}
 	publishMenu(ctx, client, log)
 
-	b := newInstance(c, pools, client, self, settings, log)
+	b := newInstance(c, pools, client, self, log)
 	defer b.sender.Close() // before the pools
 	if !b.polls {
 		b.webhookPipeline.worker.BeCareful("with a webhook, it is not known whether the last run stopped cleanly")
@@ -113,7 +109,7 @@ func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 			working.Go(func() error { return servers.public.Run(ctx) })
 		}
 		working.Go(func() error {
-			return leadership{b.lease, c.leaseTimes().renewal, b.released, log}.lead(ctx, b.work)
+			return leadership{b.lease, c.leaseRenewal, b.released, log}.lead(ctx, b.work)
 		})
 		return working.Wait()
 	})
@@ -150,21 +146,21 @@ type pipeline struct {
 	worker  *intake.Worker
 }
 
-func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self telegram.Self, settings ranking.Settings, log *slog.Logger) *instance {
+func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self telegram.Self, log *slog.Logger) *instance {
 	b := &instance{pools: pools, client: client, self: self, released: make(chan struct{}, 1), polls: c.WebhookURL == "", log: log}
-	b.lease = postgres.NewLease(pools.Auxiliary, postgres.LeaderLease, instanceName(), c.leaseTimes().duration)
+	b.lease = postgres.NewLease(pools.Auxiliary, postgres.LeaderLease, instanceName(), c.leaseDuration)
 	b.lease.Log, b.lease.Others = log, []*pgxpool.Pool{pools.Commands, pools.Questions}
 	b.admins = telegram.NewAdminCache(client, time.Now)
 	b.notifier = postgres.NewNotifier(pools.Auxiliary, postgres.Events{
-		Wake:          func(lanes ...outbox.Lane) { b.dispatcher.Wake(lanes...) },
+		Wake:          func(l outbox.Lane) { b.dispatcher.Wake(l) },
 		LeaseReleased: func() { signal(b.released) },
 		AdminsChanged: b.admins.Forget,
 		Began:         b.admins.ForgetAll,
 	}, log)
-	b.webhookPipeline = b.newPipeline(nil, self, settings)
-	b.pollPipeline = b.newPipeline(b.lease, self, settings)
+	b.webhookPipeline = b.newPipeline(nil, c.rankingSettings())
+	b.pollPipeline = b.newPipeline(b.lease, c.rankingSettings())
 
-	sending := c.outboxSettings()
+	sending := c.outbox
 	sending.ChatMigrated = func(ctx context.Context, from, to int64) error {
 		return b.pollPipeline.service.MoveChat(ctx, ranking.ExternalChatID(from), ranking.ExternalChatID(to))
 	}
@@ -172,26 +168,26 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 	views := stats.NewService(pgstats.NewStore(pools.Questions, pools.Commands), nil)
 	b.sender = bot.NewSender(client, self, log).WithViews(views)
 	store := pgoutbox.NewStore(pools.Auxiliary)
-	b.boards = newBoards(store, c.boards, func(lanes ...outbox.Lane) { b.dispatcher.Wake(lanes...) }, log)
+	b.boards = newBoards(store, c.boardInterval, func(lanes ...outbox.Lane) { b.dispatcher.Wake(lanes...) }, log)
 	sending.Touched, sending.BoardBegins = b.boards.touch, b.boards.noteUpdate
 	b.dispatcher = outbox.NewDispatcher(store, b.sender, log, sending)
 	return b
 }
 
 // newPipeline returns the pipeline of updates. Its writes need the lease, unless that is nil.
-func (b *instance) newPipeline(lease *postgres.Lease, self telegram.Self, settings ranking.Settings) pipeline {
+func (b *instance) newPipeline(lease *postgres.Lease, settings ranking.Settings) pipeline {
 	store := pgranking.NewStore(b.pools.Commands, b.committed).WithLease(lease)
 	store.Auxiliary, store.Now, store.Log = b.pools.Auxiliary, b.client.Now, b.log
 	deadLetters := pgintake.NewDeadLetters(b.pools.Commands)
 	deadLetters.Lease, deadLetters.Committed, deadLetters.Now = lease, b.committed, b.client.Now
 	service := ranking.NewService(store, b.log, settings)
 	questions := stats.NewService(pgstats.NewStore(b.pools.Questions, b.pools.Commands), service)
-	router := bot.NewRouter(service, questions, b.admins, self, b.client.Now)
+	router := bot.NewRouter(service, questions, b.admins, b.self, b.client.Now)
 	router.WhenMembersChange(func(chat ranking.ExternalChatID) {
 		b.admins.Forget(chat)
 		b.notifier.AdminsChanged(chat)
 	})
-	onDead := bot.NewDeadLetterHandler(deadLetters, self, store.RetryLater, b.client.Now, b.log)
+	onDead := bot.NewDeadLetterHandler(deadLetters, b.self, store.RetryLater, b.client.Now, b.log)
 	attempts := pgintake.NewUpdateAttempts(b.pools.Commands, lease)
 	return pipeline{service, intake.NewWorker(router.Handle, onDead, attempts, store.Blame, b.log)}
 }

@@ -22,7 +22,6 @@ const (
 	boardTimeout = 5 * time.Second
 )
 
-// boardStore queues updates of boards.
 type boardStore interface {
 	// QueueBoards queues an update of the board of each of these chats that has one, and returns those chats.
 	QueueBoards(ctx context.Context, chats []outbox.ChatID) ([]outbox.ChatID, error)
@@ -136,7 +135,7 @@ func (b *boards) queueTouched(ctx context.Context) (wait time.Duration) {
 	return wait
 }
 
-// queue queues updates and wakes their lanes. It reports whether that succeeded.
+// queue queues updates and wakes their lanes. It says whether that succeeded.
 func (b *boards) queue(ctx context.Context, queue func(context.Context) ([]outbox.ChatID, error)) bool {
 	storeCtx, cancel := context.WithTimeout(ctx, boardTimeout)
 	defer cancel()

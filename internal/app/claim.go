@@ -21,7 +21,6 @@ func claimDatabase(ctx context.Context, pool *pgxpool.Pool, self telegram.Self) 
 	return &otherBotError{owner, self}
 }
 
-// otherBotError reports that the database belongs to another bot.
 type otherBotError struct {
 	owner ranking.UserID
 	self  telegram.Self

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/url"
 	"os"
@@ -33,7 +32,10 @@ type Config struct {
 	// Sources are where the settings come from. Their faults are listed with the others.
 	Sources Sources `kong:"-"`
 
-	resultLimit int // set by Resolve; negative for no limit
+	// set by Resolve
+	undoWindow  time.Duration
+	logLevel    slog.Level
+	resultLimit int // negative for no limit
 }
 
 // TelegramConfig says which bot this is, and at which Bot API server.
@@ -66,17 +68,14 @@ func (c *Config) Resolve() error {
 	c.LogFormat = orDefault(c.LogFormat, "text")
 	c.UndoWindow = orDefault(c.UndoWindow, "24h")
 	c.AskUnusual = orDefault(c.AskUnusual, "on")
-
-	faults := slices.Concat(c.Sources.faults, c.TelegramConfig.Resolve())
-	faults = append(faults, c.DatabaseConfig.Faults()...)
+	faults := slices.Concat(c.Sources.faults, c.TelegramConfig.Resolve(), c.DatabaseConfig.Faults())
 	if c.WebhookURL != "" {
 		faults = append(faults, c.WebhookConfig.Faults(c.TelegramURL)...)
 	}
-	if window, err := time.ParseDuration(c.UndoWindow); err != nil || window < time.Minute || window%time.Minute != 0 {
+	if c.undoWindow = duration(c.UndoWindow); c.undoWindow < time.Minute || c.undoWindow%time.Minute != 0 {
 		faults = append(faults, "UNDO_WINDOW must be a duration in whole minutes, such as 90m or 24h")
 	}
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+	if err := c.logLevel.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		faults = append(faults, "LOG_LEVEL must be debug, info, warn or error")
 	}
 	if c.LogFormat != "text" && c.LogFormat != "json" {
@@ -147,26 +146,17 @@ func telegramFault(address string) string {
 	}
 }
 
-// RankingSettings returns the ranking settings of a resolved configuration.
-func (c *Config) RankingSettings() (ranking.Settings, error) {
-	window, err := time.ParseDuration(c.UndoWindow)
-	if err != nil {
-		return ranking.Settings{}, fmt.Errorf("read undo window: %w", err)
-	}
-	return ranking.Settings{UndoWindow: window, ResultsPerMinute: c.resultLimit, AskUnusual: c.AskUnusual == "on"}, nil
+func (c *Config) rankingSettings() ranking.Settings {
+	return ranking.Settings{UndoWindow: c.undoWindow, ResultsPerMinute: c.resultLimit, AskUnusual: c.AskUnusual == "on"}
 }
 
 // Logger returns the logger of a resolved configuration. It writes to standard error.
-func (c *Config) Logger() (*slog.Logger, error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
-		return nil, fmt.Errorf("read log level: %w", err)
-	}
-	options := &slog.HandlerOptions{Level: level}
+func (c *Config) Logger() *slog.Logger {
+	options := &slog.HandlerOptions{Level: c.logLevel}
 	if c.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(os.Stderr, options)), nil
+		return slog.New(slog.NewJSONHandler(os.Stderr, options))
 	}
-	return slog.New(slog.NewTextHandler(os.Stderr, options)), nil
+	return slog.New(slog.NewTextHandler(os.Stderr, options))
 }
 
 func orDefault(value, fallback string) string {

@@ -18,7 +18,6 @@ import (
 	"elobot/migrations"
 )
 
-// database is the database of a running bot.
 type database struct {
 	pools postgres.Pools
 	own   *pgtemp.Server // nil if the operator provides the server

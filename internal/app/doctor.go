@@ -47,7 +47,13 @@ type doctor struct {
 	config *Config
 	report func(Finding)
 	self   telegram.Self // zero if unknown
-	clocks []namedClock  // that could be read
+	clocks []aheadClock  // that could be read
+}
+
+// aheadClock is a clock, and how far it is ahead of that of this machine.
+type aheadClock struct {
+	name  string
+	ahead time.Duration
 }
 
 // Examine examines everything that the bot needs, and reports each finding. It changes nothing, but starts the bot's
@@ -107,9 +113,9 @@ func (d *doctor) telegram(ctx context.Context) {
 		d.self = self
 		d.account()
 		d.updates(ctx, client)
-		now, known := client.Clock()
-		read := time.Now()
-		d.clocks = append(d.clocks, namedClock{"Telegram", func() (time.Time, bool) { return now.Add(time.Since(read)), known }})
+		if now, known := client.Clock(); known {
+			d.clocks = append(d.clocks, aheadClock{"Telegram", time.Until(now)})
+		}
 		return nil
 	})
 	switch {
@@ -121,7 +127,6 @@ func (d *doctor) telegram(ctx context.Context) {
 	}
 }
 
-// account reports what Telegram says about the bot.
 func (d *doctor) account() {
 	d.well("token", "it is that of @%s (%d)", d.self.Username, d.self.ID)
 	if d.self.JoinsGroups {
@@ -137,7 +142,6 @@ func (d *doctor) account() {
 	}
 }
 
-// updates reports how updates arrive.
 func (d *doctor) updates(ctx context.Context, client *telegram.Client) {
 	polls := d.config.WebhookURL == ""
 	state, err := client.Webhook(ctx, d.config.Webhook())
@@ -220,7 +224,6 @@ func patiently[T any](ctx context.Context, step func(context.Context) (T, error)
 	return result, err
 }
 
-// absolute returns the full path of a folder, if it can be found.
 func absolute(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		return full
@@ -230,8 +233,7 @@ func absolute(path string) string {
 
 // server reports what does not need the bot's tables.
 func (d *doctor) server(f postgres.ServerFacts, name string) {
-	read := time.Now()
-	d.clocks = append(d.clocks, namedClock{"database", func() (time.Time, bool) { return f.Now.Add(time.Since(read)), true }})
+	d.clocks = append(d.clocks, aheadClock{"database", time.Until(f.Now)})
 	switch {
 	case f.Major < oldestPostgres:
 		d.wrong("database", "PostgreSQL %s at %s is too old: upgrade it to %d or newer", f.Version, name, oldestPostgres)
@@ -295,7 +297,6 @@ func (d *doctor) schema(ctx context.Context, pool *pgxpool.Pool) {
 	}
 }
 
-// detached names the groups without a chat.
 func (d *doctor) detached(ctx context.Context, pool *pgxpool.Pool) {
 	groups, err := patiently(ctx, func(ctx context.Context) ([]ranking.DetachedGroup, error) {
 		return pgranking.NewStore(pool, func(outbox.Lane) {}).DetachedGroups(ctx, 0)
@@ -308,7 +309,6 @@ func (d *doctor) detached(ctx context.Context, pool *pgxpool.Pool) {
 	}
 }
 
-// notices says how many notices wait.
 func notices(n int) string {
 	if n == 1 {
 		return "1 notice waits"
@@ -316,7 +316,6 @@ func notices(n int) string {
 	return fmt.Sprintf("%d notices wait", n)
 }
 
-// owner reports which bot the database belongs to.
 func (d *doctor) owner(f postgres.WorkFacts) {
 	switch {
 	case f.Owner == 0 || d.self.ID == 0:
@@ -339,18 +338,12 @@ func (d *doctor) lease(f postgres.WorkFacts) {
 	}
 }
 
-// compareClocks reports whether the clocks that could be read agree.
+// compareClocks is true if the clocks that could be read agree.
 func (d *doctor) compareClocks() {
-	base := time.Now().Round(0)
 	var differ, agree []string
 	for _, c := range d.clocks {
-		now, known := c.now()
-		if !known {
-			continue
-		}
-		ahead := now.Sub(base)
-		text := fmt.Sprintf("%s %+.0f s", c.name, math.Round(ahead.Seconds())+0) // no −0
-		if ahead.Abs() > clockTolerance {
+		text := fmt.Sprintf("%s %+.0f s", c.name, math.Round(c.ahead.Seconds())+0) // no −0
+		if c.ahead.Abs() > clockTolerance {
 			differ = append(differ, text)
 		} else {
 			agree = append(agree, text)

@@ -160,7 +160,6 @@ func (s source) Updates(ctx context.Context, offset int64, wait time.Duration) (
 	return s.Source.Updates(ctx, offset, wait)
 }
 
-// awaitLease waits until the lease is valid.
 func (s source) awaitLease(ctx context.Context) error {
 	const interval = 100 * time.Millisecond
 	for s.lease.Remaining() <= 0 {

@@ -23,7 +23,7 @@ const (
 	stopTimeout = 20 * time.Second
 )
 
-// own reports whether the bot keeps its own database.
+// own is true if the bot keeps its own database.
 func (c DatabaseConfig) own() bool { return c.DatabaseURL == "" }
 
 // ownDir returns the folder of the bot's own database, and a note for the operator if that is not the usual place. It returns a
@@ -77,7 +77,6 @@ func serverOptions(dir string, report func(string)) pgtemp.Options {
 	}
 }
 
-// startOwn starts the bot's own server.
 func (c DatabaseConfig) startOwn(ctx context.Context, log *slog.Logger) (*pgtemp.Server, error) {
 	dir, note, err := c.ownDir()
 	if err != nil {

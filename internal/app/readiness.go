@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/web"
 	"elobot/migrations"
@@ -54,14 +55,14 @@ func (r *readiness) started(b *instance, clocks []namedClock) {
 }
 
 // stats returns the stats of the instance. Before it runs they are those of one on standby.
-func (r *readiness) stats() web.Stats {
+func (r *readiness) stats() outbox.Stats {
 	if current := r.running.Load(); current != nil {
-		return web.Stats{Stats: current.bot.dispatcher.Stats()}
+		return current.bot.dispatcher.Stats()
 	}
-	return web.Stats{}
+	return outbox.Stats{}
 }
 
-// check reports whether the instance runs, and the database answers and has the schema of this release. Clocks and the lease
+// check is true if the instance runs, and the database answers and has the schema of this release. Clocks and the lease
 // are only reported.
 func (r *readiness) check(ctx context.Context) web.Readiness {
 	state := web.Readiness{Ahead: make(map[string]float64)}

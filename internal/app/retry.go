@@ -21,14 +21,7 @@ func (c *Config) Router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Clie
 	if err := c.Resolve(); err != nil {
 		return nil, nil, err
 	}
-	log, err := c.Logger()
-	if err != nil {
-		return nil, nil, err
-	}
-	settings, err := c.RankingSettings()
-	if err != nil {
-		return nil, nil, err
-	}
+	log := c.Logger()
 	client, err := telegram.NewClient(c.Token, c.TelegramURL)
 	if err != nil {
 		return nil, nil, err
@@ -47,6 +40,6 @@ func (c *Config) Router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Clie
 	// no wake-up: the running bot finds new notices by itself
 	store := pgranking.NewStore(pool, func(outbox.Lane) {})
 	store.Now, store.Log = client.Now, log
-	service := ranking.NewService(store, log, settings)
+	service := ranking.NewService(store, log, c.rankingSettings())
 	return client, bot.NewRouter(service, stats.NewService(pgstats.NewStore(pool, pool), service), client, self, client.Now), nil
 }

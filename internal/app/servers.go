@@ -23,7 +23,6 @@ type ServingConfig struct {
 	AdminAddr  string `env:"ADMIN_ADDR" placeholder:"ADDRESS" help:"Private address to serve the metrics and health checks at, such as 127.0.0.1:8081 (default: nowhere)."`
 }
 
-// faults returns the faults of the addresses.
 func (c ServingConfig) faults() (faults []string) {
 	for _, setting := range []struct{ name, address, example string }{
 		{"LISTEN_ADDR", c.ListenAddr, "such as :8080 or 127.0.0.1:8080"}, {"ADMIN_ADDR", c.AdminAddr, "such as 127.0.0.1:8081 or :8081"},
@@ -129,7 +128,6 @@ func (s servers) run(ctx context.Context, c *Config) error {
 	return serving.Wait()
 }
 
-// addWebhook adds the webhook and listens for it.
 func (s servers) addWebhook(ctx context.Context, b *instance, c *Config) error {
 	path, err := c.webhookPath()
 	if err != nil {

@@ -35,14 +35,9 @@ type SendingConfig struct {
 	LeaseDuration     string `env:"LEASE_DURATION" placeholder:"DURATION" help:"How long the lease of a leader that crashed keeps other instances from taking over (default: 10s)."`
 	LeaseRenewal      string `env:"LEASE_RENEWAL" placeholder:"DURATION" help:"How often the leader renews its lease (default: 3s)."`
 
-	outbox outbox.Settings // set by Resolve, like lease
-	lease  leaseTimes
-	boards time.Duration
-}
-
-// leaseTimes are the duration of the lease and how often the leader renews it.
-type leaseTimes struct {
-	duration, renewal time.Duration
+	// set by Resolve
+	outbox                                     outbox.Settings
+	boardInterval, leaseDuration, leaseRenewal time.Duration
 }
 
 // Resolve reads the settings and returns their faults.
@@ -67,26 +62,20 @@ func (c *SendingConfig) Resolve() []string {
 		r.wrong("SEND_MAX_TOTAL must be at least SEND_MAX_PER_CHAT")
 	}
 
-	if c.boards = duration(orDefault(c.BoardInterval, "10s")); c.boards < shortestBoardInterval || c.boards > longestWindow {
+	if c.boardInterval = duration(orDefault(c.BoardInterval, "10s")); c.boardInterval < shortestBoardInterval || c.boardInterval > longestWindow {
 		r.wrong("BOARD_INTERVAL must be a duration from 100ms to 1h, such as 10s")
 	}
-	c.lease.duration = duration(orDefault(c.LeaseDuration, "10s"))
-	if c.lease.duration < 500*time.Millisecond {
+	c.leaseDuration = duration(orDefault(c.LeaseDuration, "10s"))
+	if c.leaseDuration < 500*time.Millisecond {
 		r.wrong("LEASE_DURATION must be a duration of at least 500ms, such as 10s")
 	}
-	c.lease.renewal = duration(orDefault(c.LeaseRenewal, "3s"))
-	if c.lease.renewal < shortestRenewal || c.lease.duration > 0 && c.lease.renewal > c.lease.duration/5*2 {
+	c.leaseRenewal = duration(orDefault(c.LeaseRenewal, "3s"))
+	if c.leaseRenewal < shortestRenewal || c.leaseDuration > 0 && c.leaseRenewal > c.leaseDuration/5*2 {
 		r.wrong("LEASE_RENEWAL must be a duration from 100ms to two fifths of LEASE_DURATION, such as 3s for 10s")
 	}
-	c.outbox.SendTimeout = min(c.lease.duration/2, longestRequest)
+	c.outbox.SendTimeout = min(c.leaseDuration/2, longestRequest)
 	return r.faults
 }
-
-// outboxSettings returns the dispatcher's settings of a resolved configuration.
-func (c *SendingConfig) outboxSettings() outbox.Settings { return c.outbox }
-
-// leaseTimes returns the lease's times of a resolved configuration.
-func (c *SendingConfig) leaseTimes() leaseTimes { return c.lease }
 
 // settingsReader parses settings and collects one sentence for each fault. The sentences do not quote the value, which may
 // be a secret that was pasted there by mistake.
@@ -106,7 +95,6 @@ func (r *settingsReader) number(name, value string, fallback, low, high int) int
 	return 0
 }
 
-// toggle returns whether the value is on.
 func (r *settingsReader) toggle(name, value string) bool {
 	if value != "on" && value != "off" {
 		r.wrong(name + " must be on or off")
@@ -143,7 +131,6 @@ func (r *settingsReader) windows(name, value string) []outbox.Window {
 	return all
 }
 
-// chats returns Telegram ids of chats.
 func (r *settingsReader) chats(name, value string) []int64 {
 	if value == "" {
 		return nil

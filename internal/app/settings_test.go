@@ -33,13 +33,17 @@ type sending struct {
 }
 
 func sendingOf(c *Config) sending {
-	return sending{c.outboxSettings(), c.leaseTimes().duration, c.leaseTimes().renewal}
+	return sending{c.outbox, c.leaseDuration, c.leaseRenewal}
 }
 
 func defaultSending() sending {
 	return sending{
 		Outbox: outbox.Settings{
-			Parallel: 32, SendTimeout: 5 * time.Second, Limits: outbox.MessengerLimits(),
+			Parallel: 32, SendTimeout: 5 * time.Second, Limits: outbox.Limits{
+				Private: []outbox.Window{{N: 1, Per: time.Second}},
+				Group:   []outbox.Window{{N: 20, Per: time.Minute}, {N: 5, Per: 5 * time.Second}},
+				Total:   []outbox.Window{{N: 30, Per: time.Second}},
+			},
 			Bounds: outbox.Bounds{Merge: 64, MaxWaiting: 1000}, WaitingTotal: 100_000, MaxFailures: 8,
 		},
 		Lease: 10 * time.Second, Renews: 3 * time.Second,

@@ -32,7 +32,6 @@ type Sources struct {
 	unknown []string // names of the file that are no settings
 }
 
-// lineName is a name in a line of the file.
 type lineName struct {
 	name string
 	line int
@@ -162,7 +161,6 @@ func (s *Sources) Check() error {
 	return &ConfigError{s.faults}
 }
 
-// logUnknown names what has no effect.
 func (s *Sources) logUnknown(ctx context.Context, log *slog.Logger) {
 	if len(s.unknown) > 0 {
 		log.WarnContext(ctx, "names that are no settings have no effect", "file", s.path, "names", strings.Join(s.unknown, ", "))

@@ -25,7 +25,6 @@ const (
 	timerTimeout = 5 * time.Second
 )
 
-// timerService is the part of the ranking service that timers need.
 type timerService interface {
 	DueTimers(ctx context.Context, after ranking.Timer, limit int) ([]ranking.Timer, error)
 	FireTimer(ctx context.Context, t ranking.Timer) error

@@ -46,7 +46,6 @@ func (c WebhookConfig) Webhook() telegram.Webhook {
 	return telegram.Webhook{URL: c.WebhookURL, Secret: c.WebhookSecret}
 }
 
-// webhookPath returns the path that serves the webhook.
 func (c WebhookConfig) webhookPath() (string, error) {
 	u, err := url.Parse(c.WebhookURL)
 	if err != nil {

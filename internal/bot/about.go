@@ -11,7 +11,7 @@ import (
 
 func aboutFeature() feature {
 	return feature{
-		commands: []Command{{Name: "about", Where: Everywhere, Handle: (*Router).about, Menu: InPrivate}},
+		commands: []Command{{Name: "about", Where: Everywhere, Handle: (*Router).about}},
 	}
 }
 

@@ -3,12 +3,12 @@ package bot
 import (
 	"testing"
 
-	"elobot/internal/ranking"
+	"elobot/internal/notice"
 )
 
 // goldenAbout has all that may be known, and the least.
-func goldenAbout() map[string]ranking.Notice {
-	return map[string]ranking.Notice{
+func goldenAbout() map[string]notice.Notice {
+	return map[string]notice.Notice{
 		"released": About{Bot: "elo_bot", Release: "1.2.0", Source: "https://example.org/elobot?a=1&b=2"},
 		"built":    About{Bot: "elo_bot"},
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 	"elobot/internal/telegram"
@@ -123,7 +124,7 @@ func BenchmarkRender(b *testing.B) {
 	w := wordsFor("")
 	for _, c := range []struct {
 		name string
-		n    ranking.Notice
+		n    notice.Notice
 	}{
 		{"match", goldenMatches()["new_and_reported"]},
 		{"teams", goldenTeamsAndSets()["tens"]},

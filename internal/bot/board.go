@@ -18,9 +18,7 @@ import (
 
 func boardFeature() feature {
 	return feature{
-		commands: []Command{{
-			Name: "board", Where: InGroups, Handle: (*Router).board, Topic: aboutSettings, Help: true, Menu: InGroups, Admins: true,
-		}},
+		commands: []Command{{Name: "board", Where: InGroups, Handle: (*Router).board, Topic: aboutSettings, Admins: true}},
 	}
 }
 
@@ -59,11 +57,7 @@ func (s *Sender) readBoard(ctx context.Context, m outbox.Message) (stats.Board, 
 
 // boardMessage renders a board. As long as it is on, it has a mark by which it can be found.
 func (s *Sender) boardMessage(m outbox.Message, b stats.Board) outgoing {
-	w := wordsOf(m)
-	out := outgoing{html: w.board(b)}
-	if w.tables {
-		out.table = w.boardTable(b)
-	}
+	out := boardView.show(b, m.Items[0], wordsOf(m))
 	if !b.On {
 		return out
 	}
@@ -107,7 +101,7 @@ func (s *Sender) endBoard(ctx context.Context, m outbox.Message, b stats.Board) 
 	return outbox.Receipt{MessageID: id, Ended: true}, nil
 }
 
-// unpin unpins a message, and reports whether it did. If that is impossible, it stays as it is: it was unpinned or deleted, or the bot
+// unpin unpins a message, and says whether it did. If that is impossible, it stays as it is: it was unpinned or deleted, or the bot
 // has lost the right.
 func (s *Sender) unpin(ctx context.Context, m outbox.Message, id int64) (done bool, err error) {
 	_, err = s.client.Call(ctx, "unpinChatMessage", &botapi.UnpinChatMessageParams{ChatID: m.ExternalChat, MessageID: int(id)})
@@ -144,7 +138,7 @@ func (r *Router) board(ctx context.Context, req request) error {
 	return r.rankings.Do(ctx, req.origin, ranking.ChangeBoard{Change: change, IsAdmin: r.isAdmin(req.origin)})
 }
 
-var _ = shows(view[stats.Board]{text: words.board, table: words.boardTable})
+var boardView = shows(view[stats.Board]{text: words.board, table: words.boardTable})
 
 // board shows the ranking, and if it is true no more, when it was.
 func (w words) board(b stats.Board) string {

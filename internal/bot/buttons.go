@@ -32,7 +32,9 @@ func copyButton(text string, w words) [][]button {
 }
 
 // inviteButton returns the button that adds the bot to a group.
-func inviteButton(w words) [][]button { return [][]button{{{text: w.addToGroup()}}} }
+func inviteButton(w words) [][]button {
+	return [][]button{{{text: w.Text("button.add_to_group", nil)}}}
+}
 
 // undoes returns the number of the match that a button of the message undoes, or 0.
 func (o outgoing) undoes() int {
@@ -46,15 +48,6 @@ func (o outgoing) undoes() int {
 	}
 	return 0
 }
-
-// addToGroup returns the label of the button that adds the bot to a group.
-func (w words) addToGroup() string { return w.Text("button.add_to_group", nil) }
-
-// undo returns the label of the button that undoes a match.
-func (w words) undo() string { return w.Text("button.undo", nil) }
-
-// restore returns the label of the button that takes an undo back.
-func (w words) restore() string { return w.Text("button.restore", nil) }
 
 // cancel returns the label of the button that cancels a prompt.
 func (w words) cancel() string { return w.Text("button.cancel", nil) }

@@ -99,7 +99,7 @@ func (q *callbackQuery) origin(now time.Time) (o ranking.Origin, ok bool) {
 	return o, true
 }
 
-// hasChat reports whether the button was pressed in a chat that the bot can write to.
+// hasChat is true if the button was pressed in a chat that the bot can write to.
 func (q *callbackQuery) hasChat() bool {
 	return q.Message != nil && q.Message.Chat.ID != 0 && q.Message.Chat.Type != "channel"
 }
@@ -133,9 +133,17 @@ func pageButton[A any](
 }
 
 // asking returns the callback of the buttons that show the answer to another question, as pageButton does.
-func asking[A any](code, command string, parse func(args string) (A, bool), query func(A) stats.Query) Callback {
-	return pageButton(code, command, parse, func(r *Router, ctx context.Context, p press, args A) error {
-		return r.stats.Show(ctx, p.origin, query(args))
+func asking[Q stats.Query](code, command string, parse func(args string) (Q, bool)) Callback {
+	return pageButton(code, command, parse, func(r *Router, ctx context.Context, p press, q Q) error {
+		return r.stats.Show(ctx, p.origin, q)
+	})
+}
+
+// askingAbout is asking for a question about a player.
+func askingAbout(code, command string, query func(ranking.PlayerID) stats.Query) Callback {
+	return asking(code, command, func(args string) (stats.Query, bool) {
+		player, ok := parsePlayer(args)
+		return query(player), ok
 	})
 }
 

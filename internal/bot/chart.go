@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"elobot/internal/chart"
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -23,14 +24,12 @@ func chartFeature() feature {
 	return feature{
 		commands: []Command{{
 			Name: "chart", Aliases: []string{"graph", "plot"},
-			Where: InGroups, Handle: (*Router).chart, Topic: aboutStatistics, Help: true, Menu: InGroups,
+			Where: InGroups, Handle: (*Router).chart, Topic: aboutStatistics,
 		}},
 		callbacks: []Callback{
 			pageButton(chartCode, "chart", parseChart, (*Router).turnChart),
 			// a page cannot become a picture and turn back, so the chart is a message of its own
-			asking(postChartCode, "chart", parsePlayer, func(p ranking.PlayerID) stats.Query {
-				return stats.PlayerChartQuery{Player: p}
-			}),
+			askingAbout(postChartCode, "chart", func(p ranking.PlayerID) stats.Query { return stats.PlayerChartQuery{Player: p} }),
 		},
 	}
 }
@@ -82,15 +81,11 @@ func parseChart(args string) (n stats.Chart, ok bool) {
 	return n, known && chartData(n) == callbackData(chartCode, args)
 }
 
-var _ = shows(view[stats.Chart]{text: words.chart, buttons: chartButtons})
+var chartView = shows(view[stats.Chart]{text: words.chart, buttons: chartButtons})
 
 // chart returns the caption of a chart. It names those who have a number in the picture.
 func (w words) chart(n stats.Chart) string {
-	title := w.Text("chart.title", nil)
-	if n.Title != "" {
-		title = w.Text("chart.title_of", args{"Title": showText(n.Title)})
-	}
-	lines := []string{title, "<i>" + w.Text("chart.period."+string(n.Period), nil) + "</i>"}
+	lines := []string{w.titleOf("chart.title", n.Title), "<i>" + w.Text("chart.period."+string(n.Period), nil) + "</i>"}
 	names := make([]string, len(n.Players))
 	for i, name := range n.Players {
 		names[i] = drawnName(name)
@@ -102,6 +97,11 @@ func (w words) chart(n stats.Chart) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// NoPhotos says instead of a picture that the bot may not send photos to the chat. It is never stored: only the attempt shows it.
+type NoPhotos struct{}
+
+var _ = notice.Register[NoPhotos](notice.Kind{Name: "no_photos", Purpose: notice.Answer})
 
 var _ = shows(view[NoPhotos]{text: words.noPhotos, line: words.noPhotos})
 

@@ -88,7 +88,7 @@ func (c *pictures) of(row int64, drawInto func(context.Context, *picture) error)
 	c.forgetOld()
 	p := c.made[row]
 	if p == nil {
-		p = newPicture()
+		p = &picture{ready: make(chan struct{})}
 		c.made[row] = p
 		if c.ctx.Err() == nil {
 			c.runs.Go(func() { c.run(p, drawInto) })
@@ -96,8 +96,6 @@ func (c *pictures) of(row int64, drawInto func(context.Context, *picture) error)
 	}
 	return p
 }
-
-func newPicture() *picture { return &picture{ready: make(chan struct{})} }
 
 // run makes a picture when a slot is free.
 func (c *pictures) run(p *picture, drawInto func(context.Context, *picture) error) {

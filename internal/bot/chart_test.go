@@ -16,6 +16,7 @@ import (
 
 	"elobot/internal/botsim"
 	"elobot/internal/chart"
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -351,7 +352,7 @@ func TestTheLongestCaptionFits(t *testing.T) {
 			n.Players[i].Name = "é" + strings.Repeat("\u0301", 100)
 		}
 	}
-	inEachLanguage(t, func(t *testing.T, _ words, send func(ranking.Notice) botsim.Message) {
+	inEachLanguage(t, func(t *testing.T, _ words, send func(notice.Notice) botsim.Message) {
 		t.Helper()
 		if m := send(n); len([]rune(m.Text)) > 900 { // far from the limit
 			t.Errorf("%d characters", len([]rune(m.Text)))

@@ -11,6 +11,8 @@ import (
 
 	"elobot/internal/catalog"
 	"elobot/internal/command"
+	"elobot/internal/notice"
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/telegram"
 )
@@ -22,12 +24,13 @@ type Command struct {
 	Aliases []string
 	Where   Where
 	Handle  func(r *Router, ctx context.Context, req request) error
-	Topic   helpTopic // where /help lists it, empty for nowhere
+	Topic   helpTopic // where /help and the menus of groups list it, empty for nowhere
 	Short   bool      // the first page of /help in groups lists it too
-	Help    bool      // it has a help text of its own, besides its lines in /help
-	Menu    Where     // the menus that list it
 	Admins  bool      // of groups, only the menu of admins lists it
 }
+
+// hasHelp is true if the command has a help text of its own, besides its lines in /help.
+func (c Command) hasHelp() bool { return c.Topic != "" && c.Name != nameHelp }
 
 // Where is a set of kinds of chats.
 type Where uint8
@@ -89,9 +92,11 @@ var (
 )
 
 // parsed returns a handler that parses the arguments of a command, and answers the command if they are malformed.
-func parsed[A any](parse func(request) (A, error), handle func(*Router, context.Context, request, A) error) func(*Router, context.Context, request) error {
+func parsed[A any](
+	parse func(command.Command) (A, error), handle func(*Router, context.Context, request, A) error,
+) func(*Router, context.Context, request) error {
 	return func(r *Router, ctx context.Context, req request) error {
-		args, err := parse(req)
+		args, err := parse(req.command)
 		if form, ok := wrongForm(req.command, err); ok {
 			req.origin.Malformed = req.command.Name
 			form.Corrected, _ = command.CorrectAmendment(req.command, err)
@@ -114,12 +119,6 @@ func findCommand(name string) (Command, bool) {
 	return Command{}, false
 }
 
-// isKnown reports whether the bot has a command with this name or alias.
-func isKnown(name string) bool {
-	_, ok := findCommand(name)
-	return ok
-}
-
 // loggedName returns the name of a command for the log, which must not contain text that people chose.
 func loggedName(name string) string {
 	if c, ok := findCommand(name); ok {
@@ -138,7 +137,7 @@ func (r *Router) dispatch(ctx context.Context, req request) error {
 	switch {
 	case !ok:
 		return r.unknownCommand(ctx, req, private || req.command.Addressed)
-	case c.Help && req.command.WantsHelp():
+	case c.hasHelp() && req.command.WantsHelp():
 		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: Help{Topic: c.Name, Private: private}})
 	case private && c.Where&InPrivate == 0:
 		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: GroupOnly{Command: c.Name}})
@@ -167,16 +166,31 @@ func menusIn(w words, code string) []telegram.Menu {
 	admins := telegram.Menu{Scope: telegram.GroupAdmins, Language: code}
 	private := telegram.Menu{Scope: telegram.PrivateChats, Language: code}
 	for _, c := range commands() {
-		if c.Menu&InGroups != 0 {
+		if c.Topic != "" {
 			line := models.BotCommand{Command: c.Name, Description: w.menuLine(c.Name, InGroups)}
 			admins.Commands = append(admins.Commands, line)
 			if !c.Admins {
 				members.Commands = append(members.Commands, line)
 			}
 		}
-		if c.Menu&InPrivate != 0 {
+		if c.Where&InPrivate != 0 {
 			private.Commands = append(private.Commands, models.BotCommand{Command: c.Name, Description: w.menuLine(c.Name, InPrivate)})
 		}
 	}
 	return []telegram.Menu{members, admins, private}
+}
+
+// GroupOnly says that a command needs a group.
+type GroupOnly struct {
+	Command string `json:"command"`
+}
+
+var _ = notice.Register[GroupOnly](notice.Kind{Name: "group_only", Purpose: notice.Answer, Alone: true, Refuses: true})
+
+var _ = shows(view[GroupOnly]{text: words.groupOnly, buttons: groupOnlyButtons})
+
+func groupOnlyButtons(_ GroupOnly, _ outbox.Item, w words) [][]button { return inviteButton(w) }
+
+func (w words) groupOnly(n GroupOnly) string {
+	return w.Text("command.group_only", args{"Command": n.Command})
 }

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"encoding/json"
+	"html"
 	"log/slog"
 	"runtime/debug"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"elobot/internal/command"
 	"elobot/internal/intake"
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 	"elobot/internal/telegram"
 )
@@ -19,7 +21,7 @@ type Letters interface {
 	intake.DeadLetters
 	// SaveAndNotify stores a dead letter and a notice for its origin in one transaction. If the same update becomes a dead
 	// letter again, there is no second notice.
-	SaveAndNotify(ctx context.Context, letter intake.DeadLetter, o ranking.Origin, n ranking.Notice) error
+	SaveAndNotify(ctx context.Context, letter intake.DeadLetter, o ranking.Origin, n notice.Notice) error
 }
 
 // DeadLetterHandler is the bot's intake.DeadLetters: it stores the updates that could not be handled. If such an update was
@@ -34,7 +36,7 @@ type DeadLetterHandler struct {
 
 var _ intake.DeadLetters = (*DeadLetterHandler)(nil)
 
-// NewDeadLetterHandler returns a handler for the bot with this account. unavailable reports whether an error of letters is
+// NewDeadLetterHandler returns a handler for the bot with this account. unavailable says whether an error of letters is
 // not the fault of the dead letter, such as an outage of the database. now is Telegram's clock; it dates button presses, which
 // have no date of their own.
 func NewDeadLetterHandler(
@@ -118,7 +120,8 @@ func (h *DeadLetterHandler) commandOrigin(m *message, damaged bool) (o ranking.O
 	if o.Sender != nil && o.Sender.ID == 0 { // the sender cannot be read
 		o.Sender = nil
 	}
-	meant := !o.Chat.IsGroup() || c.Addressed || isKnown(c.Name)
+	_, known := findCommand(c.Name)
+	meant := !o.Chat.IsGroup() || c.Addressed || known
 	return o, cleanName(m.Text), loggedName(c.Name), ok && meant
 }
 
@@ -129,4 +132,20 @@ func headLength(text string) int {
 		return i
 	}
 	return len(text)
+}
+
+// CommandFailed says that a command could not be handled because of a fault of the bot.
+type CommandFailed struct {
+	Command string `json:"command,omitempty"` // as written, possibly shortened; empty for a button press
+}
+
+var _ = notice.Register[CommandFailed](notice.Kind{Name: "command_failed", Purpose: notice.Outcome})
+
+var _ = shows(view[CommandFailed]{text: words.commandFailed, line: words.commandFailed, personal: true})
+
+func (w words) commandFailed(n CommandFailed) string {
+	if n.Command == "" {
+		return w.Text("failed.press", nil)
+	}
+	return w.Text("failed.command", args{"Command": html.EscapeString(cleanName(n.Command))})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/intake"
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 	"elobot/internal/telegram"
 )
@@ -19,7 +20,7 @@ import (
 type fakeLetters struct {
 	kept   []intake.DeadLetter
 	origin ranking.Origin
-	notice ranking.Notice
+	notice notice.Notice
 	alone  bool // the last one was stored without a notice
 
 	notifyErr, keepErr error
@@ -30,7 +31,7 @@ func (f *fakeLetters) Save(_ context.Context, l intake.DeadLetter) error {
 	return f.keepErr
 }
 
-func (f *fakeLetters) SaveAndNotify(_ context.Context, l intake.DeadLetter, o ranking.Origin, n ranking.Notice) error {
+func (f *fakeLetters) SaveAndNotify(_ context.Context, l intake.DeadLetter, o ranking.Origin, n notice.Notice) error {
 	if f.notifyErr != nil {
 		return f.notifyErr
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/botsim"
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -36,7 +37,7 @@ func (p *post) sendCard(t *testing.T) botsim.Message {
 }
 
 // editOf returns an edit that makes a message of the group show this notice.
-func (p *post) editOf(t *testing.T, message int, notices ...ranking.Notice) outbox.Message {
+func (p *post) editOf(t *testing.T, message int, notices ...notice.Notice) outbox.Message {
 	t.Helper()
 	m := messageOf(t, p.group.ID(), notices...)
 	m.Action, m.Target = outbox.Edit, int64(message)
@@ -50,7 +51,7 @@ func TestButtonsOfCards(t *testing.T) {
 	fixed := cardOf42()
 	fixed.Was = &ranking.OldScore{Score: [2]int{3, 2}}
 	for what, c := range map[string]struct {
-		notice ranking.Notice
+		notice notice.Notice
 		want   [][]botsim.Button
 	}{
 		"a card":                {cardOf42(), undoButtons},
@@ -279,7 +280,7 @@ func TestWhatWasAcceptedIsDone(t *testing.T) {
 }
 
 // callbackAnswer returns the answer to a button press.
-func (p *post) callbackAnswer(t *testing.T, press string, n ranking.Notice) outbox.Message {
+func (p *post) callbackAnswer(t *testing.T, press string, n notice.Notice) outbox.Message {
 	t.Helper()
 	m := messageOf(t, p.group.ID(), n)
 	m.Action, m.Lane.Kind, m.Row.Button, m.Items[0].Button = outbox.CallbackAnswer, outbox.CallbackAnswers, press, press
@@ -289,7 +290,7 @@ func (p *post) callbackAnswer(t *testing.T, press string, n ranking.Notice) outb
 func TestCallbackAnswerOfAPress(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		notice ranking.Notice
+		notice notice.Notice
 		want   string
 	}{
 		"undone":  {ranking.MatchUndone{Number: 42, Sides: aliceAndBob(3, 1, 16)}, "Match #42 undone: \u2068Alice\u2069 3:1 \u2068Bob\u2069 no longer counts."},

@@ -31,7 +31,7 @@ func (r *Router) edited(ctx context.Context, in intake.Update, m *message) error
 	return r.dispatch(logged(ctx, in, loggedName(c.Name)), req)
 }
 
-// isEditInTime reports whether a person edited the message within the editWindow.
+// isEditInTime is true if a person edited the message within the editWindow.
 func (m *message) isEditInTime() bool {
 	after := m.EditDate - m.Date
 	return m.isFromPerson() && m.ID != 0 && m.Date > 0 && after >= 0 && after <= editWindow

@@ -126,7 +126,7 @@ func (s *Sender) show(ctx context.Context, e *boardUpdate) error {
 	return err
 }
 
-// isObsolete reports whether an edit failed because the message does not exist or cannot be edited.
+// isObsolete is true if an edit failed because the message does not exist or cannot be edited.
 func isObsolete(err error) bool {
 	return err != nil && telegram.Failure(err).Class == outbox.Obsolete
 }
@@ -141,7 +141,7 @@ func (s *Sender) mark(object string) string {
 	return `<a href="` + html.EscapeString(link.String()) + `">` + joiner + "</a>"
 }
 
-// marks reports whether a link marks this object. It ignores the bot's name in the link, because a bot can be renamed.
+// marks is true if a link marks this object. It ignores the bot's name in the link, because a bot can be renamed.
 func marks(link, object string) bool {
 	u, err := url.Parse(link)
 	return err == nil && u.Host == "t.me" && u.Query().Get(objectParam) == object
@@ -171,7 +171,7 @@ func (s *Sender) pinned(ctx context.Context, m outbox.Message) (int64, error) {
 	return 0, nil
 }
 
-// hasMark reports whether a part of a message has a link that marks this object, however deep it is. Texts have a list of entities,
+// hasMark is true if a part of a message has a link that marks this object, however deep it is. Texts have a list of entities,
 // tables have blocks of nested texts.
 func hasMark(part any, object string) bool {
 	switch part := part.(type) {

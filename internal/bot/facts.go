@@ -67,17 +67,23 @@ func (w words) inMatch(value string, m stats.MatchRef) string {
 }
 
 // boldNames returns the names of a side in bold: both of two, or the first one and the number of the others.
-func (w words) boldNames(names []ranking.Name) string {
-	switch len(names) {
-	case 0:
-		return ""
-	case 1:
-		return boldName(names[0])
-	case 2:
-		return boldName(names[0]) + " &amp; " + boldName(names[1])
-	default:
-		return w.Plural("names.others", len(names)-1, args{"Names": boldName(names[0])})
+func (w words) boldNames(names []ranking.Name) string { return w.side(namesAs(names, boldName), 2, 1) }
+
+// side joins the names of a side. If it has more than most, only the first few are named, and the others are counted.
+func (w words) side(names []string, most, few int) string {
+	if len(names) <= most {
+		return strings.Join(names, " &amp; ")
 	}
+	return w.Plural("names.others", len(names)-few, args{"Names": strings.Join(names[:few], " &amp; ")})
+}
+
+// namesAs returns names as show renders them.
+func namesAs(names []ranking.Name, show func(ranking.Name) string) []string {
+	shown := make([]string, len(names))
+	for i, n := range names {
+		shown[i] = show(n)
+	}
+	return shown
 }
 
 func boldName(n ranking.Name) string { return "<b>" + showName(n) + "</b>" }

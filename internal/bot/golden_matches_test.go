@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"elobot/internal/botsim"
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -29,7 +30,7 @@ func matchRows() []stats.MatchRow {
 	}
 }
 
-func goldenMatchLists() map[string]ranking.Notice {
+func goldenMatchLists() map[string]notice.Notice {
 	rows := matchRows()
 	own := slices.Clone(rows)
 	for i, change := range []*int{new(12), new(0), nil, new(-8), new(130)} {
@@ -37,7 +38,7 @@ func goldenMatchLists() map[string]ranking.Notice {
 	}
 	odd := []stats.MatchRow{{Number: 1, Played: rows[0].Played, Sides: [2][]ranking.Name{{called(hostile)}, {{Name: "Bob", Mark: "bob_2"}}}, Score: [2]int{1, 0}}}
 	alice := called("Alice")
-	return map[string]ranking.Notice{
+	return map[string]notice.Notice{
 		"of_group":         stats.MatchPage{Title: "Table tennis", Rows: rows, Newer: true, Older: true},
 		"of_group_first":   stats.MatchPage{Rows: rows[:1], Older: true},
 		"of_group_none":    stats.MatchPage{Title: "Table tennis"},
@@ -49,7 +50,7 @@ func goldenMatchLists() map[string]ranking.Notice {
 	}
 }
 
-func goldenOdds() map[string]ranking.Notice {
+func goldenOdds() map[string]notice.Notice {
 	player := func(name string, elo, win, lose, draw int) stats.OddsPlayer {
 		return stats.OddsPlayer{Name: called(name), Elo: elo, Win: win, Lose: lose, Draw: draw}
 	}
@@ -69,7 +70,7 @@ func goldenOdds() map[string]ranking.Notice {
 		many[0] = append(slices.Clone(many[0]), newcomer(player("Eve", 1500, 16, -16, 0)))
 		many[1] = append(slices.Clone(many[1]), newcomer(player("Kim", 1500, 16, -16, 0)), newcomer(player("Zoë", 1500, 16, -16, 0)))
 	}
-	return map[string]ranking.Notice{
+	return map[string]notice.Notice{
 		"singles":        stats.Odds{Sides: single(alice, bob), Expected: 64, Draws: true},
 		"no_draws":       stats.Odds{Sides: single(alice, bob), Expected: 64},
 		"margin":         stats.Odds{Sides: single(alice, newcomer(bob)), Expected: 64, Draws: true, Margin: true},
@@ -91,7 +92,7 @@ func TestTheLongestMatchListFits(t *testing.T) {
 	inEachLanguage(t, testTheLongestMatchListFits)
 }
 
-func testTheLongestMatchListFits(_ *testing.T, _ words, send func(ranking.Notice) botsim.Message) {
+func testTheLongestMatchListFits(_ *testing.T, _ words, send func(notice.Notice) botsim.Message) {
 	for _, raw := range longestNames {
 		name := ranking.Name{Name: raw, Mark: strings.Repeat("W", 32)}
 		for _, size := range []int{1, 2, 10} {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -40,7 +41,7 @@ func everything() stats.MyStanding {
 	}
 }
 
-func goldenMe() map[string]ranking.Notice {
+func goldenMe() map[string]notice.Notice {
 	me := stats.MyStanding{
 		Name: called("Alice"), Position: 3, Total: 12, Elo: 1532, Best: 1560, Won: 12, Drawn: 1, Lost: 5, Streak: 3, Form: "ldwwlwlwww",
 	}
@@ -63,7 +64,7 @@ func goldenMe() map[string]ranking.Notice {
 		return all
 	}
 	hostileGroup := stats.GroupStanding{Title: hostile, Position: 1, Total: 2, Elo: 1516, Won: 1}
-	return map[string]ranking.Notice{
+	return map[string]notice.Notice{
 		"wins":          me,
 		"losses":        with(me, func(n *stats.MyStanding) { n.Streak = -2 }),
 		"no_streak":     with(me, func(n *stats.MyStanding) { n.Streak = 1 }),

@@ -108,7 +108,7 @@ func rename(notice reflect.Value, next func() string) (count int) {
 }
 
 // renamed returns a copy of a notice whose first name is that of a script, and the next ones those of the scripts that follow.
-func renamed(t *testing.T, n ranking.Notice, script int) (named ranking.Notice, count int) {
+func renamed(t *testing.T, n notice.Notice, script int) (named notice.Notice, count int) {
 	t.Helper()
 	content := reflect.New(reflect.TypeOf(n))
 	if err := json.Unmarshal(itemOf(t, n).Payload, content.Interface()); err != nil {
@@ -118,7 +118,7 @@ func renamed(t *testing.T, n ranking.Notice, script int) (named ranking.Notice, 
 		script++
 		return scripts[(script-1)%len(scripts)].name
 	})
-	return content.Elem().Interface().(ranking.Notice), count
+	return content.Elem().Interface().(notice.Notice), count
 }
 
 // TestGoldenNames compares the notices with names of several scripts with testdata/golden/<language>/names.txtar, and

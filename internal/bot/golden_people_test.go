@@ -3,11 +3,12 @@ package bot
 import (
 	"time"
 
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
 
-func goldenHeadToHeads() map[string]ranking.Notice {
+func goldenHeadToHeads() map[string]notice.Notice {
 	alice, bob := called("Alice"), called("Bob")
 	met := stats.HeadToHead{
 		A: alice, B: bob, Won: 7, Drawn: 1, Lost: 4, For: 31, Against: 24, Gained: 38, Ratings: [2]int{1600, 1500}, Expected: 6401,
@@ -22,7 +23,7 @@ func goldenHeadToHeads() map[string]ranking.Notice {
 	}
 	never := stats.HeadToHead{A: alice, B: bob, Ratings: [2]int{1500, 1500}, Expected: 5000}
 	stranger := ranking.Name{Player: 9, Name: "Bob"}
-	return map[string]ranking.Notice{
+	return map[string]notice.Notice{
 		"met":      met,
 		"once":     with(func(n *stats.HeadToHead) { n.Won, n.Drawn, n.Lost, n.Last = 0, 0, 1, n.Last[2:3] }),
 		"no_draws": with(func(n *stats.HeadToHead) { n.NoDraws, n.Drawn = true, 0 }),
@@ -34,7 +35,7 @@ func goldenHeadToHeads() map[string]ranking.Notice {
 	}
 }
 
-func goldenRecords() map[string]ranking.Notice {
+func goldenRecords() map[string]notice.Notice {
 	in := func(number, day int) *stats.MatchRef { return &stats.MatchRef{Number: number, At: onDay(day)} }
 	all := stats.Records{
 		Title:   "Table tennis",
@@ -50,7 +51,7 @@ func goldenRecords() map[string]ranking.Notice {
 		return n
 	}
 	month := time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC)
-	return map[string]ranking.Notice{
+	return map[string]notice.Notice{
 		"all_time":    all,
 		"of_month":    with(func(n *stats.Records) { n.Month = month }),
 		"first_match": stats.Records{Streak: &stats.Record{Name: called("Alice"), Value: 1, In: in(1, 1)}, Rating: &stats.Record{Name: called("Alice"), Value: 1516, In: in(1, 1)}, Played: &stats.Record{Name: called("Alice"), Value: 1}},
@@ -64,11 +65,11 @@ func goldenRecords() map[string]ranking.Notice {
 	}
 }
 
-func goldenCharts() map[string]ranking.Notice {
+func goldenCharts() map[string]notice.Notice {
 	numbered := func(id ranking.PlayerID, name, mark string) ranking.Name {
 		return ranking.Name{Player: id, Name: name, Mark: mark}
 	}
-	return map[string]ranking.Notice{
+	return map[string]notice.Notice{
 		"month": stats.Chart{Title: "Table tennis", Period: stats.Month, Players: []ranking.Name{numbered(41, "Alice", ""), numbered(1312, "Bob", "bob_2")}},
 		"numbers": stats.Chart{Title: "Table tennis", Period: stats.ThreeMonths, ByMatch: true, Players: []ranking.Name{
 			numbered(1, "Анна", ""), numbered(2, "محمد", ""), numbered(3, "太郎", "2"), numbered(4, "Bob 🎾", "")}},
@@ -77,10 +78,10 @@ func goldenCharts() map[string]ranking.Notice {
 	}
 }
 
-func goldenUnclearPeople() map[string]ranking.Notice {
+func goldenUnclearPeople() map[string]notice.Notice {
 	near := []ranking.Name{called("Robert Smith"), called("Robertson")}
 	same := []ranking.Name{{Name: "Bob", Mark: "bob"}, {Name: "Bob", Mark: "2"}}
-	return map[string]ranking.Notice{
+	return map[string]notice.Notice{
 		"unknown_name": stats.UnclearPeople{Reason: stats.UnknownName, Command: "stats", Word: "golf"},
 		"similar_name": stats.UnclearPeople{Reason: stats.UnknownName, Command: "h2h", Word: "robert", Near: near},
 		"several":      stats.UnclearPeople{Reason: stats.SeveralNamed, Command: "h2h", Word: "bob", Near: same},

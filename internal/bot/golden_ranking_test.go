@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -27,7 +28,7 @@ func newcomers() []stats.Row {
 	}
 }
 
-func goldenRankings() map[string]ranking.Notice {
+func goldenRankings() map[string]notice.Notice {
 	own := stats.Row{Position: 27, Name: called("Zoë"), Elo: 1388, Won: 1, Lost: 9, Mine: true}
 	tied := rankingRows(4)
 	tied[1].Position, tied[1].Elo = 1, tied[0].Elo
@@ -52,7 +53,7 @@ func goldenRankings() map[string]ranking.Notice {
 		}
 		return n
 	}
-	return map[string]ranking.Notice{
+	return map[string]notice.Notice{
 		"empty":         stats.RankingPage{Title: "Table tennis"},
 		"one":           stats.RankingPage{Title: "Table tennis", Rows: rankingRows(1), Total: 1},
 		"without_title": stats.RankingPage{Rows: rankingRows(2), Total: 2},

@@ -3,10 +3,11 @@ package bot
 import (
 	"slices"
 
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
 
-func goldenNotRecorded() map[string]ranking.Notice {
+func goldenNotRecorded() map[string]notice.Notice {
 	match := func(score [2]int, a, b []ranking.Name) ranking.RejectedResult {
 		return ranking.RejectedResult{Command: "match", NamedResult: ranking.NamedResult{Sides: [2][]ranking.Name{a, b}, Score: score}}
 	}
@@ -22,7 +23,7 @@ func goldenNotRecorded() map[string]ranking.Notice {
 		{Command: "fix", Number: 42, NamedResult: ranking.NamedResult{Score: [2]int{3, 2}}}, {Command: "fix", Last: true, NamedResult: ranking.NamedResult{Score: [2]int{3, 2}}},
 		{Command: "fix", Number: 42, NamedResult: ranking.NamedResult{Score: [2]int{2, 1}, Sets: sets.Sets}}, {Command: "fix", NamedResult: ranking.NamedResult{Score: [2]int{3, 2}}},
 	}
-	return map[string]ranking.Notice{
+	return map[string]notice.Notice{
 		"one":      ranking.NotRecorded{Limit: 60, Items: all[:1]},
 		"of_one":   ranking.NotRecorded{Limit: 1, Items: all[:2]},
 		"each":     ranking.NotRecorded{Limit: 60, Items: all},
@@ -33,10 +34,10 @@ func goldenNotRecorded() map[string]ranking.Notice {
 	}
 }
 
-func goldenFixOffers() map[string]ranking.Notice {
+func goldenFixOffers() map[string]notice.Notice {
 	won := ranking.OldScore{Score: [2]int{3, 1}}
 	inSets := []ranking.SetScore{{11, 7}, {9, 11}, {11, 5}}
-	return map[string]ranking.Notice{
+	return map[string]notice.Notice{
 		"score":    ranking.FixOffer{Number: 42, Score: [2]int{3, 2}, Was: won},
 		"to_sets":  ranking.FixOffer{Number: 42, Score: [2]int{2, 1}, Sets: inSets, Was: won},
 		"of_sets":  ranking.FixOffer{Number: 42, Score: [2]int{3, 1}, Was: ranking.OldScore{Score: [2]int{2, 1}, Sets: inSets}},

@@ -3,12 +3,13 @@ package bot
 import (
 	"time"
 
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
 
-func goldenChangedSettings() map[string]ranking.Notice {
-	return map[string]ranking.Notice{
+func goldenChangedSettings() map[string]notice.Notice {
+	return map[string]notice.Notice{
 		"k":             ranking.SettingChanged{Name: "k", Before: "32", After: "40"},
 		"start":         ranking.SettingChanged{Name: "start", Before: "1500", After: "1000"},
 		"draws":         ranking.SettingChanged{Name: "draws", Before: "on", After: "off"},
@@ -24,11 +25,11 @@ func goldenChangedSettings() map[string]ranking.Notice {
 	}
 }
 
-func goldenBoards() map[string]ranking.Notice {
+func goldenBoards() map[string]notice.Notice {
 	board := stats.Board{RankingPage: page(1516), On: true}
 	ended := board
 	ended.On, ended.AsOf = false, time.Date(2026, 3, 4, 15, 6, 7, 0, time.UTC)
-	return map[string]ranking.Notice{
+	return map[string]notice.Notice{
 		"on": board, "ended": ended, "ended_empty": stats.Board{AsOf: ended.AsOf},
 		"is_on": ranking.BoardState{On: true}, "none": ranking.BoardState{}, "turned_on": ranking.BoardState{On: true, Changed: true},
 		"moved": ranking.BoardState{On: true, Changed: true, Moved: true}, "turned_off": ranking.BoardState{Changed: true},
@@ -36,7 +37,7 @@ func goldenBoards() map[string]ranking.Notice {
 	}
 }
 
-func goldenSettings() map[string]ranking.Notice {
+func goldenSettings() map[string]notice.Notice {
 	changed := ranking.Rules{Start: 1000, UnevenTeamsAllowed: true, RatingRules: ranking.RatingRules{
 		K: 40, Provisional: ranking.Provisional{K: 48, Matches: 10}, Margin: true,
 	}}
@@ -44,7 +45,7 @@ func goldenSettings() map[string]ranking.Notice {
 	page := func(rules ranking.Rules, display ranking.Display, by *ranking.Reporter) ranking.SettingsPage {
 		return ranking.SettingsPage{GroupSettings: ranking.GroupSettings{Rules: rules, Display: display}, ChangedBy: by}
 	}
-	return map[string]ranking.Notice{
+	return map[string]notice.Notice{
 		"default": page(ranking.DefaultRules(), ranking.DefaultDisplay(), nil),
 		"changed": page(changed, ranking.Display{Language: "de-AT", Tables: true, DarkCharts: true}, &ranking.Reporter{Name: &alice}),
 		"hostile": page(changed, ranking.DefaultDisplay(), &ranking.Reporter{Name: &hostileName}),

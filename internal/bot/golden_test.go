@@ -68,7 +68,7 @@ func compareGolden(t *testing.T, language catalog.Language) {
 }
 
 // shown returns all that people see of a notice.
-func (o outgoing) shown(notice ranking.Notice) string {
+func (o outgoing) shown(notice notice.Notice) string {
 	text := o.html + "\n"
 	for _, row := range o.buttons {
 		line := ""
@@ -136,10 +136,10 @@ func TestGoldenFilesAreComplete(t *testing.T) {
 	}
 }
 
-func goldenNotices(t *testing.T) map[string]ranking.Notice {
+func goldenNotices(t *testing.T) map[string]notice.Notice {
 	t.Helper()
-	all := map[string]ranking.Notice{}
-	add := func(prefix string, some map[string]ranking.Notice) {
+	all := map[string]notice.Notice{}
+	add := func(prefix string, some map[string]notice.Notice) {
 		for name, n := range some {
 			all[prefix+"/"+name] = n
 		}
@@ -168,14 +168,14 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	add("report", goldenReportPrompts())
 	add("wizard", goldenWizards())
 	add("which", goldenWhich())
-	add("command_failed", map[string]ranking.Notice{
+	add("command_failed", map[string]notice.Notice{
 		"command": CommandFailed{Command: "/match @bob 3:1"}, "press": CommandFailed{}, "hostile": CommandFailed{Command: hostile},
 	})
 	all["chart/no_photos"] = NoPhotos{}
 	add("results_summary", goldenSummaries())
 	all["group_detached/both"] = ranking.GroupDetached{Kept: 12, Detached: 1}
 	add("setting_changed", goldenChangedSettings())
-	add("joined", map[string]ranking.Notice{
+	add("joined", map[string]notice.Notice{
 		"new":             ranking.Joined{Name: called("Alice"), Elo: 1500},
 		"again":           ranking.Joined{Name: called("Alice"), Elo: 1500, Already: true},
 		"played":          ranking.Joined{Name: called("Alice"), Elo: 1516, Already: true, Played: 3},
@@ -289,7 +289,7 @@ func side(name ranking.Name, score, before, after int) ranking.Side {
 	return ranking.Side{Score: score, Players: []ranking.RatingChange{{Name: name, Before: before, After: after}}}
 }
 
-func goldenMatches() map[string]ranking.Notice {
+func goldenMatches() map[string]notice.Notice {
 	alice, bob, carol := called("Alice"), called("Bob"), called("Carol")
 	win := ranking.MatchRecorded{Number: 7, Sides: [2]ranking.Side{side(alice, 3, 1500, 1516), side(bob, 1, 1500, 1484)}}
 	with := func(change func(*ranking.MatchRecorded)) ranking.MatchRecorded {
@@ -300,7 +300,7 @@ func goldenMatches() map[string]ranking.Notice {
 	sides := func(a, b ranking.Side) ranking.MatchRecorded {
 		return with(func(m *ranking.MatchRecorded) { m.Sides = [2]ranking.Side{a, b} })
 	}
-	return map[string]ranking.Notice{
+	return map[string]notice.Notice{
 		"win":                 with(func(m *ranking.MatchRecorded) { m.Tag = "Aa0_-zZ9" }),
 		"lost_by_first_named": sides(side(bob, 3, 1484, 1502), side(alice, 0, 1516, 1498)),
 		"draw":                sides(side(alice, 2, 1600, 1592), side(bob, 2, 1400, 1408)),

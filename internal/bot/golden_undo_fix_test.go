@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"elobot/internal/command"
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
 
-// comesOfAPress reports whether a notice can answer a button press.
-func comesOfAPress(n ranking.Notice) bool {
+// comesOfAPress is true if a notice can answer a button press.
+func comesOfAPress(n notice.Notice) bool {
 	switch n.(type) {
 	case ranking.MatchUndone, ranking.MatchRestored, ranking.SettingChanged, ranking.Refusal, CommandFailed:
 		return true
@@ -80,7 +81,7 @@ func aliceAndBob(a, b, change int) [2]ranking.Side {
 	return [2]ranking.Side{members(a, change, "Alice"), members(b, -change, "Bob")}
 }
 
-func goldenTeamsAndSets() map[string]ranking.Notice {
+func goldenTeamsAndSets() map[string]notice.Notice {
 	tens := [2]ranking.Side{members(21, 16, ten...), members(19, -16, otherTen...)}
 	var newcomers []ranking.Name
 	for _, n := range append(slices.Clone(ten), otherTen...) {
@@ -90,7 +91,7 @@ func goldenTeamsAndSets() map[string]ranking.Notice {
 	ownK[0].Players[1].After += 16
 	ownK[0].Players[7].After += 8
 	ownK[1].Players[0].After -= 16
-	return map[string]ranking.Notice{
+	return map[string]notice.Notice{
 		"own_k":     ranking.MatchRecorded{Number: 7, Sides: ownK},
 		"sets":      ranking.MatchRecorded{Number: 7, Sides: aliceAndBob(2, 1, 16), Sets: three},
 		"sets_drew": ranking.MatchRecorded{Number: 7, Sides: aliceAndBob(1, 1, 0), Sets: []ranking.SetScore{{11, 7}, {9, 11}}},
@@ -108,10 +109,10 @@ func goldenTeamsAndSets() map[string]ranking.Notice {
 	}
 }
 
-func goldenAmendedCards() map[string]ranking.Notice {
+func goldenAmendedCards() map[string]notice.Notice {
 	alice, hostileName := called("Alice"), called(hostile)
 	teams := [2]ranking.Side{members(10, 16, pair...), members(8, -16, "Carol", "Dave")}
-	return map[string]ranking.Notice{
+	return map[string]notice.Notice{
 		"fixed": ranking.MatchRecorded{Number: 42, Sides: aliceAndBob(3, 2, 16), Was: &ranking.OldScore{Score: [2]int{3, 1}}},
 		"fixed_other_winner": ranking.MatchRecorded{
 			Number: 42, Sides: aliceAndBob(3, 1, 16), Was: &ranking.OldScore{Score: [2]int{1, 3}}, ReportedBy: &ranking.Reporter{},
@@ -156,10 +157,10 @@ var unmoved = ranking.Moved{Ratings: []ranking.RatingChange{
 	{Name: called("Alice"), Before: 1500, After: 1500}, {Name: called("Bob"), Before: 1490, After: 1490},
 }}
 
-func goldenUndone() map[string]ranking.Notice {
+func goldenUndone() map[string]notice.Notice {
 	alice, hostileName := called("Alice"), called(hostile)
 	byAlice := ranking.Reporter{Name: &alice}
-	return map[string]ranking.Notice{
+	return map[string]notice.Notice{
 		"win":        ranking.MatchUndone{Number: 42, Sides: aliceAndBob(3, 1, 16), By: byAlice, Moved: moved(0)},
 		"by_admin":   ranking.MatchUndone{Number: 42, Sides: aliceAndBob(3, 1, 16), Moved: moved(0)},
 		"sets":       ranking.MatchUndone{Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three, By: byAlice, Moved: moved(0)},
@@ -182,13 +183,13 @@ func goldenUndone() map[string]ranking.Notice {
 	}
 }
 
-func goldenRestored() map[string]ranking.Notice {
+func goldenRestored() map[string]notice.Notice {
 	alice, hostileName := called("Alice"), called(hostile)
 	byAlice := ranking.Reporter{Name: &alice}
 	back := ranking.Moved{Ratings: []ranking.RatingChange{
 		{Name: called("Alice"), Before: 1484, After: 1500}, {Name: called("Bob"), Before: 1506, After: 1490},
 	}}
-	return map[string]ranking.Notice{
+	return map[string]notice.Notice{
 		"win":        ranking.MatchRestored{Number: 42, Sides: aliceAndBob(3, 1, 16), By: byAlice, Moved: back},
 		"by_admin":   ranking.MatchRestored{Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three, Moved: back},
 		"none_moved": ranking.MatchRestored{Number: 42, Sides: aliceAndBob(2, 2, 0), By: byAlice, Moved: unmoved},
@@ -199,13 +200,13 @@ func goldenRestored() map[string]ranking.Notice {
 	}
 }
 
-func goldenFixed() map[string]ranking.Notice {
+func goldenFixed() map[string]notice.Notice {
 	alice, hostileName := called("Alice"), called(hostile)
 	byAlice := ranking.Reporter{Name: &alice}
 	was := func(a, b int, sets ...ranking.SetScore) ranking.OldScore {
 		return ranking.OldScore{Score: [2]int{a, b}, Sets: sets}
 	}
-	return map[string]ranking.Notice{
+	return map[string]notice.Notice{
 		"score":            ranking.MatchFixed{Number: 42, Sides: aliceAndBob(3, 2, 16), Was: was(3, 1), By: byAlice, Moved: unmoved},
 		"other_winner":     ranking.MatchFixed{Number: 42, Sides: aliceAndBob(3, 1, 16), Was: was(1, 3), By: byAlice, Moved: moved(3)},
 		"by_older_release": ranking.MatchFixed{Number: 42, Sides: aliceAndBob(1, 3, -16), Was: was(3, 1), By: byAlice, Moved: moved(3)},
@@ -224,14 +225,14 @@ func goldenFixed() map[string]ranking.Notice {
 	}
 }
 
-func goldenMerged() map[string]ranking.Notice {
+func goldenMerged() map[string]notice.Notice {
 	bobby := ranking.Moved{Ratings: []ranking.RatingChange{{Name: called("Bobby"), Before: 1500, After: 1512}}}
 	with := func(undone ...int) ranking.PlayersMerged {
 		return ranking.PlayersMerged{Username: "bob", Name: called("Bobby"), Undone: undone, Moved: bobby}
 	}
 	others := with()
 	others.Others = 3
-	return map[string]ranking.Notice{
+	return map[string]notice.Notice{
 		"players":     with(),
 		"with_others": others,
 		"one_undone":  with(4),
@@ -246,9 +247,9 @@ func goldenMerged() map[string]ranking.Notice {
 	}
 }
 
-func goldenUndoPrompts() map[string]ranking.Notice {
+func goldenUndoPrompts() map[string]notice.Notice {
 	zoe := called("Zoe")
-	return map[string]ranking.Notice{
+	return map[string]notice.Notice{
 		"prompt_as_group": ranking.UndoPrompt{Number: 42, Sides: [2]ranking.Side{members(3, 16, "Alice"), members(1, -16, "Bob")}},
 		"prompt": ranking.UndoPrompt{
 			Tag:    "Aa0_-zZ9",

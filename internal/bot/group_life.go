@@ -7,13 +7,14 @@ import (
 	"strings"
 	"time"
 
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
 
 // GroupLife is the part of the ranking service that handles changes of groups and their members. Its calls are idempotent,
 // like those of commands.
 type GroupLife interface {
-	BotAdded(ctx context.Context, o ranking.Origin, greeting ranking.Notice) error
+	BotAdded(ctx context.Context, o ranking.Origin, greeting notice.Notice) error
 	BotBack(ctx context.Context, o ranking.Origin) error
 	BotRemoved(ctx context.Context, o ranking.Origin) error
 	Renamed(ctx context.Context, o ranking.Origin) error
@@ -37,7 +38,7 @@ type chatMember struct {
 	User     *user  `json:"user"`
 }
 
-// isIn reports whether somebody is in the chat. With an unknown status, both isIn and isOut are false.
+// isIn is true if somebody is in the chat. With an unknown status, both isIn and isOut are false.
 func (m chatMember) isIn() bool {
 	switch m.Status {
 	case "creator", "administrator", "member":
@@ -125,7 +126,7 @@ func (u *memberUpdate) origin(what string) ranking.Origin {
 	return o
 }
 
-// isGroupLife reports whether this is a service message: the group was renamed, or somebody joined or left.
+// isGroupLife is true if this is a service message: the group was renamed, or somebody joined or left.
 func (m *message) isGroupLife() bool {
 	return m.NewChatTitle != "" || m.LeftChatMember != nil || len(m.NewChatMembers) > 0
 }
@@ -164,7 +165,7 @@ func (c chat) seen() ranking.Chat {
 	return ranking.Chat{ID: ranking.ExternalChatID(c.ID), Kind: ranking.ChatKind(c.Type), Title: cleanName(c.Title)}
 }
 
-// isKnownKind reports whether the bot can write to this kind of chat.
+// isKnownKind is true if the bot can write to this kind of chat.
 func (c chat) isKnownKind() bool {
 	return c.ID != 0 && (c.isGroup() || c.Type == string(ranking.Private))
 }

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -14,17 +15,17 @@ func headToHeadFeature() feature {
 	return feature{
 		commands: []Command{{
 			Name: "h2h", Aliases: []string{"vs", "versus"},
-			Where: InGroups, Handle: (*Router).headToHead, Topic: aboutStatistics, Help: true, Menu: InGroups,
+			Where: InGroups, Handle: (*Router).headToHead, Topic: aboutStatistics,
 		}},
 		callbacks: []Callback{
-			asking(againstCode, "h2h", parsePlayer, func(p ranking.PlayerID) stats.Query { return stats.AgainstSenderQuery{Player: p} }),
+			askingAbout(againstCode, "h2h", func(p ranking.PlayerID) stats.Query { return stats.AgainstSenderQuery{Player: p} }),
 		},
 	}
 }
 
 // headToHead handles "/h2h @bob", which is about the sender and Bob, and "/h2h @bob @carol".
 func (r *Router) headToHead(ctx context.Context, req request) error {
-	return r.stats.Show(ctx, req.origin, stats.HeadToHeadQuery{Two: func(everybody []ranking.Person) ([]ranking.Person, ranking.Notice) {
+	return r.stats.Show(ctx, req.origin, stats.HeadToHeadQuery{Two: func(everybody []ranking.Person) ([]ranking.Person, notice.Notice) {
 		people, unclear := req.meant(2, nil)(everybody)
 		switch {
 		case unclear != nil || len(people) == 2:

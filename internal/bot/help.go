@@ -12,11 +12,14 @@ import (
 	"elobot/internal/ranking"
 )
 
-const helpCode = "i" // information
+const (
+	nameHelp = "help"
+	helpCode = "i" // information
+)
 
 func helpFeature() feature {
 	return feature{
-		commands: []Command{{Name: "help", Where: Everywhere, Handle: (*Router).help, Topic: aboutSettings, Menu: Everywhere}},
+		commands: []Command{{Name: nameHelp, Where: Everywhere, Handle: (*Router).help, Topic: aboutSettings}},
 		callbacks: []Callback{
 			pageButton(helpCode, "help", parseHelp, (*Router).turnHelp),
 		},
@@ -25,7 +28,7 @@ func helpFeature() feature {
 
 func startFeature() feature {
 	return feature{
-		commands: []Command{{Name: "start", Where: Everywhere, Handle: (*Router).start, Menu: InPrivate}},
+		commands: []Command{{Name: "start", Where: Everywhere, Handle: (*Router).start}},
 	}
 }
 
@@ -65,7 +68,7 @@ func (t helpTopic) commands() []Command {
 // help handles "/help" and "/help match".
 func (r *Router) help(ctx context.Context, req request) error {
 	n := Help{Private: !req.origin.Chat.IsGroup()}
-	if c, ok := findCommand(command.Name(req.command.Args)); ok && c.Help {
+	if c, ok := findCommand(command.Name(req.command.Args)); ok && c.hasHelp() {
 		n.Topic = c.Name
 	}
 	return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: n})
@@ -92,7 +95,7 @@ const allTopics helpTopic = "all"
 func parseHelp(args string) (h Help, ok bool) {
 	if name, isCommand := strings.CutPrefix(args, "/"); isCommand {
 		c, found := findCommand(name)
-		return Help{Topic: name}, found && c.Name == name && c.Help
+		return Help{Topic: name}, found && c.Name == name && c.hasHelp()
 	}
 	if helpTopic(args) == allTopics {
 		return Help{}, true
@@ -124,7 +127,7 @@ func helpButtons(n Help, _ outbox.Item, w words) [][]button {
 		return [][]button{{show("‹ "+w.topic(c.Topic), Help{List: c.Topic})}}
 	case n.List != "":
 		for _, c := range n.List.commands() {
-			if c.Help {
+			if c.hasHelp() {
 				all = append(all, show("/"+c.Name, Help{Topic: c.Name}))
 			}
 		}

@@ -42,7 +42,7 @@ func TestHelpPages(t *testing.T) {
 			if !strings.Contains(w.help(list), w.usage(c)) {
 				t.Errorf("the page about %s does not list /%s", topic, c.Name)
 			}
-			if !c.Help {
+			if !c.hasHelp() {
 				continue
 			}
 			one := follow(list, "/"+c.Name)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"elobot/internal/command"
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -21,19 +22,12 @@ const (
 func matchesFeature() feature {
 	return feature{
 		commands: []Command{
-			{
-				Name: "matches", Aliases: []string{"games", "results"},
-				Where: InGroups, Handle: (*Router).matches, Topic: aboutStatistics, Help: true, Menu: InGroups,
-			},
-			{
-				Name: "history", Where: InGroups, Handle: (*Router).history, Topic: aboutStatistics, Help: true, Menu: InGroups,
-			},
+			{Name: "matches", Aliases: []string{"games", "results"}, Where: InGroups, Handle: (*Router).matches, Topic: aboutStatistics},
+			{Name: "history", Where: InGroups, Handle: (*Router).history, Topic: aboutStatistics},
 		},
 		callbacks: []Callback{
-			asking(matchesCode, "matches", parseMatchTurn, func(at stats.Paging) stats.Query { return stats.MatchesQuery{At: at} }),
-			asking(historyCode, "history", parseHistoryTurn, func(t historyTurn) stats.Query {
-				return stats.HistoryPageQuery{Player: t.player, At: t.at}
-			}),
+			asking(matchesCode, "matches", parseMatches),
+			asking(historyCode, "history", parseHistory),
 		},
 	}
 }
@@ -43,7 +37,7 @@ func (r *Router) matches(ctx context.Context, req request) error {
 	if req.command.Args == "" && len(req.command.Mentions) == 0 {
 		return r.stats.Show(ctx, req.origin, stats.MatchesQuery{})
 	}
-	return r.stats.Show(ctx, req.origin, stats.HistoryQuery{Who: func(everybody []ranking.Person) ([]ranking.Person, ranking.Notice) {
+	return r.stats.Show(ctx, req.origin, stats.HistoryQuery{Who: func(everybody []ranking.Person) ([]ranking.Person, notice.Notice) {
 		if _, err := req.parseNames(everybody); err == nil {
 			return nil, UnknownCommand{Meant: req.message.corrected(command.NameMatch)}
 		}
@@ -75,10 +69,10 @@ func historyButtons(n stats.HistoryPage, _ outbox.Item, w words) [][]button {
 	}
 	var before, after string
 	if n.Newer {
-		before = historyTurn{n.Name.Player, stats.Paging{Key: int64(n.Rows[0].Match), Newer: true}}.data()
+		before = historyData(stats.MatchesQuery{Player: n.Name.Player, At: stats.Paging{Key: int64(n.Rows[0].Match), Newer: true}})
 	}
 	if n.Older {
-		after = historyTurn{n.Name.Player, stats.Paging{Key: int64(n.Rows[len(n.Rows)-1].Match)}}.data()
+		after = historyData(stats.MatchesQuery{Player: n.Name.Player, At: stats.Paging{Key: int64(n.Rows[len(n.Rows)-1].Match)}})
 	}
 	player := []button{{text: w.Text("button.stats", nil), data: playerData(playerCode, n.Name.Player)}}
 	return append(turnRow(before, after), player)
@@ -114,39 +108,34 @@ func parsePaging(args string) (at stats.Paging, ok bool) {
 	return at, ok && at.Key > 0 && (at.Newer || args[0] == 'o')
 }
 
-// parseMatchTurn reads the arguments that matchTurnData writes. ok is false for all others, and for numbers that no match can have.
-func parseMatchTurn(args string) (at stats.Paging, ok bool) {
+// parseMatches reads the arguments that matchTurnData writes. ok is false for all others, and for numbers that no match can have.
+func parseMatches(args string) (q stats.MatchesQuery, ok bool) {
 	if args == firstPage {
-		return at, true
+		return q, true
 	}
-	if at, ok = parsePaging(args); ok && at.Key > 0 {
+	if q.At, ok = parsePaging(args); ok && q.At.Key > 0 {
 		_, ok = wholeNumber(args[1:])
 	}
-	return at, ok && at.Key > 0
+	return q, ok && q.At.Key > 0
 }
 
-// historyTurn says which page of whose matches a button shows. Other views may have a button for the first page.
-type historyTurn struct {
-	player ranking.PlayerID
-	at     stats.Paging
-}
-
-func (t historyTurn) data() string {
-	args := strconv.FormatInt(int64(t.player), 10)
-	if paging := showPaging(t.at); paging != "" {
+// historyData returns the data of a button for a page of a player's matches. Other views may have one for the first page.
+func historyData(q stats.MatchesQuery) string {
+	args := strconv.FormatInt(int64(q.Player), 10)
+	if paging := showPaging(q.At); paging != "" {
 		args += ":" + paging
 	}
 	return callbackData(historyCode, args)
 }
 
-// parseHistoryTurn reads the arguments that data writes. ok is false for all others.
-func parseHistoryTurn(args string) (t historyTurn, ok bool) {
+// parseHistory reads the arguments that historyData writes. ok is false for all others.
+func parseHistory(args string) (q stats.MatchesQuery, ok bool) {
 	player, paging, isPaged := strings.Cut(args, ":")
-	if t.player, ok = parseID[ranking.PlayerID](player); !ok || t.player == 0 || isPaged && paging == "" {
-		return t, false
+	if q.Player, ok = parsePlayer(player); !ok || isPaged && paging == "" {
+		return q, false
 	}
-	t.at, ok = parsePaging(paging)
-	return t, ok
+	q.At, ok = parsePaging(paging)
+	return q, ok
 }
 
 var _ = shows(view[stats.MatchPage]{text: words.matchPage, table: words.matchTable, buttons: matchButtons})
@@ -155,14 +144,7 @@ func (w words) matchPage(n stats.MatchPage) string {
 	if len(n.Rows) == 0 {
 		return w.Text("ranking.empty", nil)
 	}
-	return w.matchesTitle(n) + "\n" + w.matchRows(n.Rows)
-}
-
-func (w words) matchesTitle(n stats.MatchPage) string {
-	if n.Title == "" {
-		return w.Text("matches.title", nil)
-	}
-	return w.Text("matches.title_of", args{"Title": showText(n.Title)})
+	return w.titleOf("matches.title", n.Title) + "\n" + w.matchRows(n.Rows)
 }
 
 var _ = shows(view[stats.HistoryPage]{text: words.historyPage, table: words.historyTable, buttons: historyButtons})
@@ -197,7 +179,7 @@ func (w words) matchRows(rows []stats.MatchRow) string {
 	return strings.Join(lines, "\n")
 }
 
-// isNewDay reports whether the i-th match is the first one of its day.
+// isNewDay is true if the i-th match is the first one of its day.
 func (w words) isNewDay(rows []stats.MatchRow, i int) bool {
 	return i == 0 || w.Date(rows[i].Played) != w.Date(rows[i-1].Played)
 }
@@ -234,58 +216,46 @@ func shortName(n ranking.Name) string {
 
 // shortSide returns the players of a side, or the first of them and the number of the others.
 func (w words) shortSide(side []ranking.Name) string {
-	shown := side
-	if len(side) > maxRowSide {
-		shown = side[:1]
-	}
-	list := shortNames(shown)
-	if others := len(side) - len(shown); others > 0 {
-		return w.Plural("names.others", others, args{"Names": list})
-	}
-	return list
+	return w.side(namesAs(side, shortName), maxRowSide, 1)
 }
 
 // shortNames joins names as those of a team.
 func shortNames(names []ranking.Name) string {
-	all := make([]string, len(names))
-	for i, n := range names {
-		all[i] = shortName(n)
-	}
-	return strings.Join(all, " &amp; ")
+	return strings.Join(namesAs(names, shortName), " &amp; ")
 }
 
 // matchTable has the contents of matchPage.
 func (w words) matchTable(n stats.MatchPage) string {
-	if len(n.Rows) == 0 {
-		return ""
-	}
-	t := newTable(w.matchesTitle(n))
-	t.row(header(numberCell(w.Text("table.position", nil))), header(textCell(w.Text("table.match", nil))))
-	for i, r := range n.Rows {
-		if w.isNewDay(n.Rows, i) {
-			t.row(textCell(""), textCell("<i>"+w.Date(r.Played)+"</i>"))
-		}
-		t.row(numberCell(strconv.Itoa(r.Number)), textCell(w.matchRow(r, "")))
-	}
-	return t.end("")
+	return w.matchRowsTable(w.titleOf("matches.title", n.Title), n.Rows, false)
 }
 
 // historyTable has the contents of historyPage.
 func (w words) historyTable(n stats.HistoryPage) string {
-	if len(n.Rows) == 0 {
+	return w.matchRowsTable(w.historyTitle(n), n.Rows, true)
+}
+
+// matchRowsTable returns matches under their days, with or without a column for the changes of a rating.
+func (w words) matchRowsTable(title string, rows []stats.MatchRow, changes bool) string {
+	if len(rows) == 0 {
 		return ""
 	}
-	t := newTable(w.historyTitle(n))
-	t.row(header(numberCell(w.Text("table.position", nil))), header(textCell(w.Text("table.match", nil))), header(numberCell("±")))
-	for i, r := range n.Rows {
-		if w.isNewDay(n.Rows, i) {
-			t.row(textCell(""), textCell("<i>"+w.Date(r.Played)+"</i>"), textCell(""))
+	t := newTable(title)
+	row := func(cells ...string) {
+		if !changes {
+			cells = cells[:2]
+		}
+		t.row(cells...)
+	}
+	row(header(numberCell(w.Text("table.position", nil))), header(textCell(w.Text("table.match", nil))), header(numberCell("±")))
+	for i, r := range rows {
+		if w.isNewDay(rows, i) {
+			row(textCell(""), textCell("<i>"+w.Date(r.Played)+"</i>"), textCell(""))
 		}
 		change := ""
 		if r.Change != nil {
 			change = signed(*r.Change)
 		}
-		t.row(numberCell(strconv.Itoa(r.Number)), textCell(w.matchRow(r, "")), numberCell(change))
+		row(numberCell(strconv.Itoa(r.Number)), textCell(w.matchRow(r, "")), numberCell(change))
 	}
 	return t.end("")
 }

@@ -72,17 +72,17 @@ func TestHistoryData(t *testing.T) {
 	t.Parallel()
 	for _, key := range []int64{0, 1, math.MaxInt32, math.MaxInt64} {
 		for _, newer := range []bool{false, key > 0} {
-			want := historyTurn{math.MaxInt64, stats.Paging{Key: key, Newer: newer}}
-			args, _ := argsOf(historyCode, want.data())
-			if got, ok := parseHistoryTurn(args); !ok || got != want {
-				t.Errorf("%q says %+v, %t", want.data(), got, ok)
+			want := stats.MatchesQuery{Player: math.MaxInt64, At: stats.Paging{Key: key, Newer: newer}}
+			args, _ := argsOf(historyCode, historyData(want))
+			if got, ok := parseHistory(args); !ok || got != want {
+				t.Errorf("%q says %+v, %t", historyData(want), got, ok)
 			}
 			if key > math.MaxInt32 {
 				continue
 			}
-			args, _ = argsOf(matchesCode, matchTurnData(want.at))
-			if got, ok := parseMatchTurn(args); !ok || got != want.at {
-				t.Errorf("%q says %+v, %t", matchTurnData(want.at), got, ok)
+			args, _ = argsOf(matchesCode, matchTurnData(want.At))
+			if got, ok := parseMatches(args); !ok || got.At != want.At {
+				t.Errorf("%q says %+v, %t", matchTurnData(want.At), got, ok)
 			}
 		}
 	}
@@ -94,11 +94,11 @@ func FuzzHistoryTurn(f *testing.F) {
 		f.Add(args)
 	}
 	f.Fuzz(func(t *testing.T, args string) {
-		if turn, ok := parseHistoryTurn(args); ok && len(args) < maxData/2 && turn.data() != callbackData(historyCode, args) {
+		if turn, ok := parseHistory(args); ok && len(args) < maxData/2 && historyData(turn) != callbackData(historyCode, args) {
 			t.Errorf("%q is read as %+v", args, turn)
 		}
-		if at, ok := parseMatchTurn(args); ok && matchTurnData(at) != callbackData(matchesCode, args) {
-			t.Errorf("%q is read as %+v", args, at)
+		if q, ok := parseMatches(args); ok && matchTurnData(q.At) != callbackData(matchesCode, args) {
+			t.Errorf("%q is read as %+v", args, q)
 		}
 		if n, ok := parseCount(args); ok && fmt.Sprint(n) != args {
 			t.Errorf("%q is read as %d", args, n)

@@ -8,7 +8,7 @@ import (
 
 func joinFeature() feature {
 	return feature{
-		commands: []Command{{Name: "join", Where: InGroups, Handle: (*Router).join, Topic: aboutResults, Help: true, Menu: InGroups}},
+		commands: []Command{{Name: "join", Where: InGroups, Handle: (*Router).join, Topic: aboutResults}},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"elobot/internal/botsim"
 	"elobot/internal/catalog"
 	"elobot/internal/command"
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -23,7 +24,7 @@ func full(score, players int, name ranking.Name) ranking.Side {
 }
 
 // longestMatches returns the longest notices about a match with so many players on each side.
-func longestMatches(a, b int, raw string) map[string]ranking.Notice {
+func longestMatches(a, b int, raw string) map[string]notice.Notice {
 	const number = 999_999_999
 	name := ranking.Name{Name: raw, Mark: strings.Repeat("W", 32)}
 	by := ranking.Reporter{Name: &name}
@@ -34,7 +35,7 @@ func longestMatches(a, b int, raw string) map[string]ranking.Notice {
 	m := ranking.Moved{Ratings: slices.Repeat(all[:1], max(12, a+b)), Others: 1_000_000}
 	was := ranking.OldScore{Score: [2]int{25, 24}, Sets: sets}
 	otherScore := ranking.OldScore{Score: [2]int{999, 999}, Sets: sets}
-	return map[string]ranking.Notice{
+	return map[string]notice.Notice{
 		"card": ranking.MatchRecorded{
 			Number: number, Sides: sides, Sets: sets, NewPlayers: players, ReportedBy: &by, Was: &otherScore,
 		},
@@ -55,7 +56,7 @@ func longestMatches(a, b int, raw string) map[string]ranking.Notice {
 
 // inEachLanguage runs a test for each language with a function that sends a notice to a group in it. That checks the length of the
 // message.
-func inEachLanguage(t *testing.T, test func(t *testing.T, w words, send func(ranking.Notice) botsim.Message)) {
+func inEachLanguage(t *testing.T, test func(t *testing.T, w words, send func(notice.Notice) botsim.Message)) {
 	t.Helper()
 	for _, language := range catalog.All() {
 		t.Run(language.Tag(), func(t *testing.T) {
@@ -64,7 +65,7 @@ func inEachLanguage(t *testing.T, test func(t *testing.T, w words, send func(ran
 			group := sim.Group("Table tennis", sim.User("alice"))
 			sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler)).WithViews(&fakeViews{})
 			sender.pictures.draw = dot
-			test(t, words{Language: language}, func(n ranking.Notice) botsim.Message {
+			test(t, words{Language: language}, func(n notice.Notice) botsim.Message {
 				m := messageOf(t, group.ID(), n)
 				m.Language = language.Tag()
 				return deliver(testContext(t), t, sim, sender, group, m)
@@ -79,7 +80,7 @@ func TestTheLongestMatchFits(t *testing.T) {
 	inEachLanguage(t, testTheLongestMatchFits)
 }
 
-func testTheLongestMatchFits(t *testing.T, w words, send func(ranking.Notice) botsim.Message) {
+func testTheLongestMatchFits(t *testing.T, w words, send func(notice.Notice) botsim.Message) {
 	for _, size := range [][2]int{{1, 1}, {4, 4}, {5, 5}, {4, 5}, {4, 10}, {10, 10}} {
 		for _, raw := range longestNames {
 			for what, n := range longestMatches(size[0], size[1], raw) {
@@ -102,7 +103,7 @@ func testTheLongestMatchFits(t *testing.T, w words, send func(ranking.Notice) bo
 // TestTheLongestSummaryFits: results that do not fit are counted.
 func TestTheLongestSummaryFits(t *testing.T) {
 	t.Parallel()
-	inEachLanguage(t, func(t *testing.T, w words, send func(ranking.Notice) botsim.Message) {
+	inEachLanguage(t, func(t *testing.T, w words, send func(notice.Notice) botsim.Message) {
 		for _, raw := range longestNames {
 			card := longestMatches(4, 4, raw)["card"].(ranking.MatchRecorded)
 			n := ranking.ResultsSummary{Count: 1_000_000, Results: slices.Repeat([]ranking.MatchRecorded{card}, 5), Answers: 1_000_000}
@@ -121,7 +122,7 @@ func TestTheLongestNotRecordedFits(t *testing.T) {
 	inEachLanguage(t, testTheLongestNotRecordedFits)
 }
 
-func testTheLongestNotRecordedFits(t *testing.T, w words, send func(ranking.Notice) botsim.Message) {
+func testTheLongestNotRecordedFits(t *testing.T, w words, send func(notice.Notice) botsim.Message) {
 	for _, size := range []int{1, 4, 5, 10} {
 		for _, raw := range longestNames {
 			name := ranking.Name{Name: raw, Mark: strings.Repeat("W", 32)}
@@ -153,14 +154,14 @@ func testTheLongestNotRecordedFits(t *testing.T, w words, send func(ranking.Noti
 // TestTheLongestQuestionFits: what is asked about a report, and what was answered.
 func TestTheLongestQuestionFits(t *testing.T) {
 	t.Parallel()
-	inEachLanguage(t, func(t *testing.T, _ words, send func(ranking.Notice) botsim.Message) {
+	inEachLanguage(t, func(t *testing.T, _ words, send func(notice.Notice) botsim.Message) {
 		for _, raw := range longestNames {
 			name := ranking.Name{Name: raw, Mark: strings.Repeat("W", 32)}
 			side := slices.Repeat([]ranking.Name{name}, 10)
 			r := ranking.NamedResult{Sides: [2][]ranking.Name{side, side}, Score: [2]int{25, 24}, Sets: slices.Repeat([]ranking.SetScore{{999, 999}}, 25)}
 			option := ranking.ReportOption{Results: slices.Repeat([]ranking.NamedResult{r}, ranking.MaxReports)}
 			earlier := ranking.EarlierReport{Number: 999_999_999, By: ranking.Reporter{Name: &name}, Result: &r}
-			for _, n := range []ranking.Notice{
+			for _, n := range []notice.Notice{
 				ranking.ReportPrompt{Doubt: ranking.DoubtResults, Options: slices.Repeat([]ranking.ReportOption{option}, command.MaxReadings)},
 				ranking.ReportPrompt{
 					Doubt: ranking.DoubtDuplicate, Options: []ranking.ReportOption{option}, Earlier: &earlier,

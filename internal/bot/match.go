@@ -30,9 +30,9 @@ func cardButtons(n ranking.MatchRecorded, _ outbox.Item, w words) [][]button {
 	switch {
 	case n.Number == 0:
 	case !n.Undone:
-		return [][]button{{{text: w.undo(), data: buttonOf(n).data(undoCode)}}}
+		return [][]button{{{text: w.Text("button.undo", nil), data: buttonOf(n).data(undoCode)}}}
 	case n.UndoneBy != nil: // what a merge undid cannot come back
-		return [][]button{{{text: w.restore(), data: buttonOf(n).data(restoreCode)}}}
+		return [][]button{{{text: w.Text("button.restore", nil), data: buttonOf(n).data(restoreCode)}}}
 	}
 	return nil
 }
@@ -117,24 +117,16 @@ func showSets(sets []ranking.SetScore) string {
 
 // sideNames returns the players of a side in bold.
 func (w words) sideNames(s ranking.Side) string {
-	return w.namesOf(s, func(p ranking.RatingChange) string { return "<b>" + showName(p.Name) + "</b>" })
+	return w.namesOf(s, func(p ranking.RatingChange) string { return boldName(p.Name) })
 }
 
 // namesOf returns the players of a side as show renders them, or the first of them and the number of the others.
 func (w words) namesOf(s ranking.Side, show func(ranking.RatingChange) string) string {
-	players := s.Players
-	if len(players) > maxSideNames {
-		players = players[:shortSideNames]
-	}
-	names := make([]string, len(players))
-	for i, p := range players {
+	names := make([]string, len(s.Players))
+	for i, p := range s.Players {
 		names[i] = show(p)
 	}
-	list := strings.Join(names, " &amp; ")
-	if others := len(s.Players) - len(players); others > 0 {
-		return w.Plural("names.others", others, args{"Names": list})
-	}
-	return list
+	return w.side(names, maxSideNames, shortSideNames)
 }
 
 // movements returns the rating changes, one per line.
@@ -150,7 +142,7 @@ func (w words) movements(m ranking.Moved) string {
 	return b.String()
 }
 
-// isUnchanged reports whether no rating has changed.
+// isUnchanged is true if no rating has changed.
 func isUnchanged(m ranking.Moved) bool {
 	changed := func(r ranking.RatingChange) bool { return r.Before != r.After }
 	return m.Others == 0 && !slices.ContainsFunc(m.Ratings, changed)
@@ -181,13 +173,7 @@ func signed(n int) string {
 // notes returns the remarks at the end of a message.
 func notes(all ...string) string { return "<i>" + strings.Join(all, " · ") + "</i>" }
 
-func nameList(names []ranking.Name) string {
-	shown := make([]string, len(names))
-	for i, n := range names {
-		shown[i] = showName(n)
-	}
-	return strings.Join(shown, ", ")
-}
+func nameList(names []ranking.Name) string { return strings.Join(namesAs(names, showName), ", ") }
 
 // matchNumber returns the number of a match as a list or a line has it.
 func (w words) matchNumber(n int) string { return w.Text("numbers.match", args{"Number": n}) }
@@ -214,7 +200,8 @@ func (w words) celebration(c *ranking.Celebration) string {
 	if c == nil || len(c.Players) == 0 {
 		return ""
 	}
-	names := w.celebrated(c.Players)
+	// above them, the card has already named all players
+	names := w.side(namesAs(c.Players, boldName), shortSideNames, shortSideNames)
 	switch c.Kind {
 	case ranking.NewNumberOne:
 		return w.Text("celebration.number_one", args{"Name": names}) + "\n"
@@ -227,20 +214,6 @@ func (w words) celebration(c *ranking.Celebration) string {
 	default:
 		return ""
 	}
-}
-
-// celebrated returns the names of one side in bold, or the first of them and the number of the others: above them, the card has
-// already named them all.
-func (w words) celebrated(players []ranking.Name) string {
-	var names []string
-	for _, p := range players[:min(len(players), shortSideNames)] {
-		names = append(names, "<b>"+showName(p)+"</b>")
-	}
-	list := strings.Join(names, " &amp; ")
-	if others := len(players) - len(names); others > 0 {
-		return w.Plural("names.others", others, args{"Names": list})
-	}
-	return list
 }
 
 // maxLineRatings is how many rating changes a line lists; the others are only counted.

@@ -43,7 +43,7 @@ func merge(m outbox.Message, w words) (out outgoing, covered int) {
 	return outgoing{html: s.text(all, w)}, all
 }
 
-// add adds the line of an item, and reports whether that was possible.
+// add adds the line of an item, and says whether that was possible.
 func (s *several) add(item outbox.Item, m outbox.Message, w words) bool {
 	out, err := render(item, w)
 	if err != nil || out.line == "" {
@@ -60,7 +60,7 @@ func (s *several) add(item outbox.Item, m outbox.Message, w words) bool {
 	return s.addLine(line, undo, grow)
 }
 
-// addLine adds a line, which may grow by so much later and can be undone if undo is not 0, and reports whether there was room.
+// addLine adds a line, which may grow by so much later and can be undone if undo is not 0, and says whether there was room.
 func (s *several) addLine(line string, undo, grow int) bool {
 	units := utf16Length(plain(line)) + len("\n") + grow
 	if s.units+units > maxText-s.tail {
@@ -105,32 +105,24 @@ func addressed(name, line string, w words) string {
 	if name = cleanName(name); name == "" || strings.HasPrefix(plain(line), plain(showText(name))) {
 		return line
 	}
-	return w.addressed(showText(name), line)
+	return w.Text("several.addressed", args{"Name": showText(name), "Line": line})
 }
 
 // text returns the whole message, which covers count items.
 func (s *several) text(count int, w words) string {
 	lines := slices.Clone(s.lines)
 	if more := count - len(s.lines); more > 0 {
-		lines = append(lines, w.more(more))
+		lines = append(lines, w.Plural("several.more", more, nil))
 	}
 	if s.unanswered > 0 {
 		lines = append(lines, w.unanswered(s.unanswered))
 	}
 	text := strings.Join(lines, "\n")
 	if s.undo != 0 {
-		text += "\n\n" + w.amendment(s.undo)
+		text += "\n\n" + w.Text("several.undo", args{"Number": s.undo})
 	}
 	return text
 }
-
-// addressed puts the addressee in front of a line.
-func (w words) addressed(name, line string) string {
-	return w.Text("several.addressed", args{"Name": name, "Line": line})
-}
-
-// more says that so many items are not listed.
-func (w words) more(count int) string { return w.Plural("several.more", count, nil) }
 
 // unanswered says that so many questions got no answer.
 func (w words) unanswered(count int) string { return w.Plural("several.unanswered", count, nil) }
@@ -151,6 +143,3 @@ func (w words) resultsSummary(n ranking.ResultsSummary) string {
 	}
 	return s.text(n.Count, w)
 }
-
-// amendment says how to undo a match, with number as an example.
-func (w words) amendment(number int) string { return w.Text("several.undo", args{"Number": number}) }

@@ -19,8 +19,8 @@ import (
 )
 
 // results returns the cards of so many matches, numbered from this one.
-func results(first, count int, names ...string) []ranking.Notice {
-	var all []ranking.Notice
+func results(first, count int, names ...string) []notice.Notice {
+	var all []notice.Notice
 	for i := range count {
 		a, b := names[i%len(names)], names[(i+1)%len(names)]
 		all = append(all, ranking.MatchRecorded{
@@ -40,8 +40,8 @@ func to(m outbox.Message, addressees ...string) outbox.Message {
 }
 
 // goldenSummaries are summaries of results.
-func goldenSummaries() map[string]ranking.Notice {
-	summary := func(count, answers int, named ...ranking.Notice) ranking.ResultsSummary {
+func goldenSummaries() map[string]notice.Notice {
+	summary := func(count, answers int, named ...notice.Notice) ranking.ResultsSummary {
 		n := ranking.ResultsSummary{Count: count, Answers: answers}
 		for _, r := range named {
 			n.Results = append(n.Results, r.(ranking.MatchRecorded))
@@ -51,7 +51,7 @@ func goldenSummaries() map[string]ranking.Notice {
 	five := results(12, 5, "Alice", "Bob", "Carol", "Dave")
 	alice := called("Alice")
 	undone := ranking.MatchRecorded{Number: 13, Sides: aliceAndBob(3, 1, 16), Undone: true, UndoneBy: &ranking.Reporter{Name: &alice}}
-	return map[string]ranking.Notice{
+	return map[string]notice.Notice{
 		"one":           summary(1, 0, five[0]),
 		"five":          summary(5, 1, five...),
 		"many":          summary(1250, 3, five...),
@@ -62,7 +62,7 @@ func goldenSummaries() map[string]ranking.Notice {
 
 func goldenSeveral(t *testing.T) map[string]outbox.Message {
 	t.Helper()
-	several := func(notices ...ranking.Notice) outbox.Message { return messageOf(t, 1, notices...) }
+	several := func(notices ...notice.Notice) outbox.Message { return messageOf(t, 1, notices...) }
 	edit := func(m outbox.Message) outbox.Message {
 		m.Action, m.Target = outbox.Edit, 1
 		return m
@@ -196,7 +196,7 @@ func TestLines(t *testing.T) {
 }
 
 // drawNotice draws a notice; its text contains ids that no other notice has.
-func drawNotice(t *rapid.T, id int, name func(*rapid.T) string) ranking.Notice {
+func drawNotice(t *rapid.T, id int, name func(*rapid.T) string) notice.Notice {
 	n := called(name(t))
 	switch rapid.SampledFrom([]string{"match", "match", "match", "teams", "refusal", "joined", "form", "undone", "page", "fixed"}).Draw(t, "kind") {
 	case "refusal":
@@ -225,7 +225,7 @@ func TestMergedMessagesFit(t *testing.T) {
 	worst := rapid.OneOf(rapid.Custom(drawName), rapid.SampledFrom(longestNames))
 	name := func(t *rapid.T) string { return worst.Draw(t, "name") }
 	rapid.Check(t, func(rt *rapid.T) {
-		var notices []ranking.Notice
+		var notices []notice.Notice
 		for i := range rapid.IntRange(1, 70).Draw(rt, "items") {
 			notices = append(notices, drawNotice(rt, 700_000+i, name))
 		}
@@ -262,7 +262,7 @@ func TestNamesStayTextInLines(t *testing.T) {
 	sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
 	check := func(f fatalizer, raw string) {
 		f.Helper()
-		notices := slices.DeleteFunc(withName(raw), func(n ranking.Notice) bool {
+		notices := slices.DeleteFunc(withName(raw), func(n notice.Notice) bool {
 			return notice.KindOf(n).Alone
 		})
 		m := messageOf(t, group.ID(), notices...)

@@ -2,9 +2,12 @@ package bot
 
 import (
 	"context"
+	"html"
 	"slices"
 	"strings"
 
+	"elobot/internal/notice"
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
 
@@ -51,7 +54,7 @@ func nearest(misspelled string) string {
 	return ""
 }
 
-// isSlip reports whether two different words differ in one letter that is added, left out or replaced, or in two neighbours
+// isSlip is true if two different words differ in one letter that is added, left out or replaced, or in two neighbours
 // that are swapped.
 func isSlip(a, b string) bool {
 	if len(a) > len(b) {
@@ -72,4 +75,27 @@ func isSlip(a, b string) bool {
 	default:
 		return len(a) > 1 && a[0] == b[1] && a[1] == b[0] && a[2:] == b[2:]
 	}
+}
+
+// UnknownCommand says that there is no such command.
+type UnknownCommand struct {
+	Meant string `json:"meant,omitempty"` // what was probably meant, without the slash: a command, possibly with its arguments
+}
+
+var _ = notice.Register[UnknownCommand](notice.Kind{Name: "unknown_command", Purpose: notice.Answer, Refuses: true})
+
+var _ = shows(view[UnknownCommand]{text: words.unknownCommand, line: words.unknownCommand, buttons: unknownCommandButtons, personal: true})
+
+func unknownCommandButtons(n UnknownCommand, _ outbox.Item, w words) [][]button {
+	if !strings.Contains(n.Meant, " ") { // the name of a command alone is typed quickly
+		return nil
+	}
+	return copyButton("/"+n.Meant, w)
+}
+
+func (w words) unknownCommand(n UnknownCommand) string {
+	if n.Meant == "" {
+		return w.Text("command.unknown", nil)
+	}
+	return w.Text("command.meant", args{"Command": html.EscapeString(cleanName(n.Meant))})
 }

@@ -82,15 +82,15 @@ func cleanName(name string) string {
 	if !visible {
 		return ""
 	}
-	return shorten(strings.Join(strings.Fields(cleaned), " "))
+	return cut(strings.Join(strings.Fields(cleaned), " "), maxName, maxNameUnits)
 }
 
-// isUnprintable reports whether a rune does not belong in readable text.
+// isUnprintable is true if a rune does not belong in readable text.
 func isUnprintable(r rune) bool {
 	return !unicode.IsPrint(r) && !isPartOfCharacter(r) || r == unicode.ReplacementChar
 }
 
-// isBlank reports whether a rune is a letter or symbol that is invisible.
+// isBlank is true if a rune is a letter or symbol that is invisible.
 func isBlank(r rune) bool {
 	switch r {
 	case '\u115f', '\u1160', '\u3164', '\uffa0', '\u2800':
@@ -99,13 +99,10 @@ func isBlank(r rune) bool {
 	return false
 }
 
-// isPartOfCharacter reports whether a rune is invisible, but needed by some emoji or scripts.
+// isPartOfCharacter is true if a rune is invisible, but needed by some emoji or scripts.
 func isPartOfCharacter(r rune) bool {
 	return r == '\u200c' || r == '\u200d' || r >= 0xE0020 && r <= 0xE007F
 }
-
-// shorten cuts a long name.
-func shorten(name string) string { return cut(name, maxName, maxNameUnits) }
 
 // cut shortens a text to so many characters and fewer than so many UTF-16 units, without splitting a character.
 func cut(text string, maxCharacters, maxUnits int) string {

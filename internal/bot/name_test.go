@@ -263,12 +263,12 @@ func TestNamesStayText(t *testing.T) {
 }
 
 // withName returns notices with the name in all places.
-func withName(raw string) []ranking.Notice {
+func withName(raw string) []notice.Notice {
 	n := ranking.Name{Name: raw, Mark: raw}
 	if raw == "" {
 		n.Mark = ""
 	}
-	return []ranking.Notice{
+	return []notice.Notice{
 		ranking.MatchRecorded{
 			Number: 1, Sides: [2]ranking.Side{side(n, 3, 1500, 1516), side(n, 1, 1500, 1484)},
 			NewPlayers: []ranking.Name{n, n}, ReportedBy: &ranking.Reporter{Name: &n},
@@ -386,7 +386,7 @@ func TestNamesAreFilledIn(t *testing.T) {
 		return ranking.Side{Score: int(n), Players: []ranking.RatingChange{{Name: id(n)}}}
 	}
 	two := id(2)
-	for _, n := range []ranking.Notice{
+	for _, n := range []notice.Notice{
 		ranking.MatchRecorded{Sides: [2]ranking.Side{side(1), side(3)}, ReportedBy: &ranking.Reporter{Name: &two}},
 		ranking.MatchUndone{Sides: [2]ranking.Side{side(1), side(3)}, By: ranking.Reporter{Name: &two}},
 		ranking.NotRecorded{Items: []ranking.RejectedResult{{NamedResult: ranking.NamedResult{Sides: [2][]ranking.Name{{id(1)}, {two, id(3)}}}}}},

@@ -8,13 +8,13 @@ import (
 	"elobot/internal/outbox"
 )
 
-// isUnknown reports whether this release does not know a kind of notice. A newer one wrote the notice then.
+// isUnknown is true if this release does not know a kind of notice. A newer one wrote the notice then.
 func isUnknown(kind string) bool {
 	_, err := render(outbox.Item{Kind: kind}, wordsFor(""))
 	return errors.Is(err, errUnknownKind)
 }
 
-// needsNewerRelease reports whether a message cannot be rendered because of a kind that this release does not know. A new
+// needsNewerRelease is true if a message cannot be rendered because of a kind that this release does not know. A new
 // message may end before such an item, unless it is repeated.
 func needsNewerRelease(m outbox.Message) bool {
 	if m.Action == outbox.Send && !m.Row.PreviousUnknown {

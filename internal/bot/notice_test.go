@@ -11,7 +11,7 @@ import (
 // TestPurposes: the outcome of a command is not an answer to a question. Answers expire, outcomes do not.
 func TestPurposes(t *testing.T) {
 	t.Parallel()
-	for purpose, notices := range map[notice.Purpose][]ranking.Notice{
+	for purpose, notices := range map[notice.Purpose][]notice.Notice{
 		notice.Outcome: {
 			ranking.MatchRecorded{}, ranking.MatchUndone{}, ranking.MatchRestored{}, ranking.MatchFixed{}, ranking.Joined{},
 			ranking.Refusal{}, WrongForm{}, Greeting{}, ranking.NotRecorded{}, CommandFailed{},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"elobot/internal/command"
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -21,12 +22,8 @@ const (
 func oddsFeature() feature {
 	return feature{
 		commands: []Command{
-			{
-				Name: command.NameOdds, Where: InGroups, Handle: (*Router).odds, Topic: aboutStatistics, Help: true, Menu: InGroups,
-			},
-			{
-				Name: command.NameTeams, Where: InGroups, Handle: (*Router).teams, Topic: aboutStatistics, Help: true, Menu: InGroups,
-			},
+			{Name: command.NameOdds, Where: InGroups, Handle: (*Router).odds, Topic: aboutStatistics},
+			{Name: command.NameTeams, Where: InGroups, Handle: (*Router).teams, Topic: aboutStatistics},
 		},
 		callbacks: []Callback{
 			pageButton(teamsCode, command.NameTeams, parseCount, (*Router).turnTeams),
@@ -41,7 +38,7 @@ func (r *Router) odds(ctx context.Context, req request) error {
 }
 
 // sides returns the players whom an /odds names.
-func (req request) sides(everybody []ranking.Person) (sides [2][]ranking.Person, unclear ranking.Notice) {
+func (req request) sides(everybody []ranking.Person) (sides [2][]ranking.Person, unclear notice.Notice) {
 	a, b, err := command.ParseSides(req.command, req.sender(), req.repliedPerson(), namesOf(everybody))
 	if form, malformed := wrongForm(req.command, err); malformed {
 		return sides, form
@@ -55,7 +52,7 @@ func (r *Router) teams(ctx context.Context, req request) error {
 }
 
 // players returns the players whom a /teams names, in their order, on the first side.
-func (req request) players(everybody []ranking.Person) (sides [2][]ranking.Person, unclear ranking.Notice) {
+func (req request) players(everybody []ranking.Person) (sides [2][]ranking.Person, unclear notice.Notice) {
 	players, err := command.ParsePlayers(req.command, req.sender(), namesOf(everybody))
 	if form, malformed := wrongForm(req.command, err); malformed {
 		return sides, form
@@ -89,7 +86,7 @@ func (r *Router) turnTeams(ctx context.Context, p press, number int) error {
 	if !ok {
 		return r.unknownButton(ctx, p.origin)
 	}
-	return r.stats.Show(ctx, req.origin, stats.TeamsQuery{Players: func(everybody []ranking.Person) ([2][]ranking.Person, ranking.Notice) {
+	return r.stats.Show(ctx, req.origin, stats.TeamsQuery{Players: func(everybody []ranking.Person) ([2][]ranking.Person, notice.Notice) {
 		sides, unclear := req.players(everybody)
 		if unclear != nil || number > stats.Splits(len(sides[0])) {
 			return sides, ranking.Refusal{Code: ranking.UnknownButton}
@@ -104,7 +101,7 @@ func (r *Router) reportTeams(ctx context.Context, p press, number int) error {
 	if !ok {
 		return r.unknownButton(ctx, p.origin)
 	}
-	teams := func(everybody []ranking.Person) ([2][]ranking.Person, ranking.Notice) {
+	teams := func(everybody []ranking.Person) ([2][]ranking.Person, notice.Notice) {
 		sides, unclear := req.players(everybody)
 		split, valid := stats.SplitOf(number, len(sides[0]))
 		if unclear != nil || !valid {
@@ -155,11 +152,7 @@ func (w words) odds(n stats.Odds) string {
 	case count > maxNewNames:
 		remarks = append(remarks, w.Text("odds.new", args{"Names": w.Plural("ranking.players", count, nil)}))
 	case count > 0:
-		shown := make([]string, count)
-		for i, name := range newcomers {
-			shown[i] = shortName(name)
-		}
-		remarks = append(remarks, w.Text("odds.new", args{"Names": strings.Join(shown, ", ")}))
+		remarks = append(remarks, w.Text("odds.new", args{"Names": strings.Join(namesAs(newcomers, shortName), ", ")}))
 	}
 	if len(remarks) > 0 {
 		lines = append(lines, notes(remarks...))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"elobot/internal/command"
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -17,7 +18,7 @@ func (req request) meant(most int, otherwise *ranking.Person) ranking.Meant {
 	if req.command.Written == nameMe { // that is the sender
 		reply = nil
 	}
-	return func(everybody []ranking.Person) ([]ranking.Person, ranking.Notice) {
+	return func(everybody []ranking.Person) ([]ranking.Person, notice.Notice) {
 		n := stats.UnclearPeople{Command: req.command.Name}
 		named, err := command.ParsePeople(req.command, req.sender(), reply, namesOf(everybody))
 		var wrong *command.NameError
@@ -48,11 +49,7 @@ var _ = shows(view[stats.UnclearPeople]{text: words.unclearPeople, line: words.u
 
 // unclearPeople says why it is not clear whom a question is about.
 func (w words) unclearPeople(n stats.UnclearPeople) string {
-	names := make([]string, len(n.Near))
-	for i, name := range n.Near {
-		names[i] = "<b>" + showName(name) + "</b>"
-	}
-	with := args{"Word": showWord(n.Word), "Names": strings.Join(names, ", "), "Form": ""}
+	with := args{"Word": showWord(n.Word), "Names": strings.Join(namesAs(n.Near, boldName), ", "), "Form": ""}
 	if id := "commands." + n.Command + ".usage"; w.Has(id) {
 		with["Form"] = strings.ReplaceAll(w.Text(id, nil), "\n", " · ")
 	}

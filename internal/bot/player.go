@@ -16,10 +16,10 @@ func playerFeature() feature {
 	return feature{
 		commands: []Command{{
 			Name: "stats", Aliases: []string{nameMe, "rating", "profile"},
-			Where: Everywhere, Handle: (*Router).player, Topic: aboutStatistics, Short: true, Help: true, Menu: Everywhere,
+			Where: Everywhere, Handle: (*Router).player, Topic: aboutStatistics, Short: true,
 		}},
 		callbacks: []Callback{
-			asking(playerCode, "stats", parsePlayer, func(p ranking.PlayerID) stats.Query { return stats.PlayerQuery{Player: p} }),
+			askingAbout(playerCode, "stats", func(p ranking.PlayerID) stats.Query { return stats.PlayerQuery{Player: p} }),
 		},
 	}
 }
@@ -56,7 +56,7 @@ func playerButtons(n stats.MyStanding, _ outbox.Item, w words) [][]button {
 	}
 	return [][]button{
 		{
-			{text: w.Text("button.matches", nil), data: historyTurn{player: n.Name.Player}.data()},
+			{text: w.Text("button.matches", nil), data: historyData(stats.MatchesQuery{Player: n.Name.Player})},
 			{text: w.Text("button.against_you", nil), data: playerData(againstCode, n.Name.Player)},
 		},
 		{{text: w.Text("button.chart", nil), data: playerData(postChartCode, n.Name.Player)}},

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"elobot/internal/botsim"
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -97,7 +98,7 @@ func TestPagesOfAPlayer(t *testing.T) {
 }
 
 // pageOf returns a message that replaces another one by a notice.
-func (p *post) pageOf(t *testing.T, shown botsim.Message, n ranking.Notice) outbox.Message {
+func (p *post) pageOf(t *testing.T, shown botsim.Message, n notice.Notice) outbox.Message {
 	t.Helper()
 	m := messageOf(t, p.group.ID(), n)
 	m.Action, m.Lane.Kind, m.Target = outbox.Page, outbox.Pages, int64(shown.ID)
@@ -118,7 +119,7 @@ func TestTheLongestPageFits(t *testing.T) {
 		upset := stats.Upset{MatchRef: in, By: 9999, Beaten: side[:2]}
 		last := slices.Repeat([]stats.PlayedMatch{{MatchRef: in, Against: side[:2], Score: [2]int{999, 999}, Change: -999}}, stats.LastMatches)
 		record := stats.Record{Name: name, Value: 999_999, In: &in}
-		for _, n := range []ranking.Notice{
+		for _, n := range []notice.Notice{
 			stats.MyStanding{
 				Name: name, Position: 999_999, Total: 999_999, Elo: 10000, Best: 10000, Won: 999_999, Drawn: 999_999, Lost: 999_999, Streak: 999_999,
 				Form: strings.Repeat("w", stats.FormMatches), Last: last, BestIn: &in, Upset: &upset,

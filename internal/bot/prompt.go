@@ -75,7 +75,7 @@ func promptOf(data string) (ref ranking.PromptRef, option ranking.PromptOption, 
 	return ref, option, true
 }
 
-// AnswersPrompt reports whether a button with this data answers a question of the bot. Some questions are also answered by a reply to
+// AnswersPrompt is true if a button with this data answers a question of the bot. Some questions are also answered by a reply to
 // the message that has the button.
 func AnswersPrompt(data string) bool {
 	_, _, ok := promptOf(data)
@@ -152,7 +152,7 @@ func (w words) reportPrompt(n ranking.ReportPrompt) string {
 	return strings.Join(lines, "\n")
 }
 
-// differByPerson reports whether each option of a question is told by a person.
+// differByPerson is true if each option of a question is told by a person.
 func differByPerson(n ranking.ReportPrompt) bool {
 	return !slices.ContainsFunc(n.Options, func(o ranking.ReportOption) bool { return o.Who == nil })
 }

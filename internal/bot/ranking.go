@@ -19,12 +19,10 @@ func rankingFeature() feature {
 	return feature{
 		commands: []Command{{
 			Name: "ranking", Aliases: []string{nameTop, "top10", "leaderboard", "lb", "table", "rank", "elo"},
-			Where: InGroups, Handle: (*Router).ranking, Topic: aboutStatistics, Short: true, Help: true, Menu: InGroups,
+			Where: InGroups, Handle: (*Router).ranking, Topic: aboutStatistics, Short: true,
 		}},
 		callbacks: []Callback{
-			asking(pageCode, "ranking", parseRankingTurn, func(t rankingTurn) stats.Query {
-				return stats.RankingQuery{Page: t.page, All: t.all, Asker: t.asker}
-			}),
+			asking(pageCode, "ranking", parsePage),
 		},
 	}
 }
@@ -44,23 +42,16 @@ func (r *Router) ranking(ctx context.Context, req request) error {
 	}
 }
 
-// rankingTurn says which page of the ranking a button shows.
-type rankingTurn struct {
-	page  int
-	asker ranking.UserID // who asked for the ranking, 0 for an anonymous admin
-	all   bool           // with those who have not played for long
-}
-
 // turnButtons returns the buttons that show the pages before and after this one. A notice without the number of its page is
 // of a release that had no such buttons.
 func turnButtons(n stats.RankingPage, _ outbox.Item, _ words) [][]button {
 	var before, after string
 	first, last := n.Bounds()
 	if n.Page > 1 {
-		before = rankingTurn{n.Page - 1, n.Asker, n.All}.data()
+		before = pageData(stats.RankingQuery{Page: n.Page - 1, Asker: n.Asker, All: n.All})
 	}
 	if n.Page > 0 && first <= last && last < n.Total {
-		after = rankingTurn{n.Page + 1, n.Asker, n.All}.data()
+		after = pageData(stats.RankingQuery{Page: n.Page + 1, Asker: n.Asker, All: n.All})
 	}
 	return turnRow(before, after)
 }
@@ -68,25 +59,24 @@ func turnButtons(n stats.RankingPage, _ outbox.Item, _ words) [][]button {
 // allSuffix ends the data of a button for a ranking with those who have not played for long.
 const allSuffix = ":all"
 
-// data returns the data of the button, as in 1p:2:1001:all.
-func (t rankingTurn) data() string {
-	args := fmt.Sprintf("%d:%d", t.page, t.asker)
-	if t.all {
+// pageData returns the data of a button for a page of the ranking, as in 1p:2:1001:all.
+func pageData(q stats.RankingQuery) string {
+	args := fmt.Sprintf("%d:%d", q.Page, q.Asker)
+	if q.All {
 		args += allSuffix
 	}
 	return callbackData(pageCode, args)
 }
 
-// parseRankingTurn reads the arguments that data writes. ok is false for all others.
-func parseRankingTurn(args string) (t rankingTurn, ok bool) {
-	args, t.all = strings.CutSuffix(args, allSuffix)
+// parsePage reads the arguments that pageData writes. ok is false for all others.
+func parsePage(args string) (q stats.RankingQuery, ok bool) {
+	args, q.All = strings.CutSuffix(args, allSuffix)
 	page, asker, _ := strings.Cut(args, ":")
-	t.page, ok = wholeNumber(page)
-	if !ok || t.page == 0 {
-		return t, false
+	if q.Page, ok = parseCount(page); !ok {
+		return q, false
 	}
-	t.asker, ok = parseID[ranking.UserID](asker)
-	return t, ok
+	q.Asker, ok = parseID[ranking.UserID](asker)
+	return q, ok
 }
 
 // mine marks the line of who asked for a ranking, whoever turns its pages.
@@ -101,7 +91,7 @@ func (w words) rankingPage(n stats.RankingPage) string {
 	if len(n.Rows) == 0 && n.Hidden == 0 {
 		return w.Text("ranking.empty", nil)
 	}
-	lines := []string{w.rankingTitle(n)}
+	lines := []string{w.titleOf("ranking.title", n.Title)}
 	if len(n.Rows) == 0 {
 		lines = append(lines, w.Text("ranking.nobody", args{"Days": activeDays}))
 	}
@@ -129,13 +119,6 @@ func (w words) rankingPage(n stats.RankingPage) string {
 	return strings.Join(lines, "\n")
 }
 
-func (w words) rankingTitle(n stats.RankingPage) string {
-	if n.Title == "" {
-		return w.Text("ranking.title", nil)
-	}
-	return w.Text("ranking.title_of", args{"Title": showText(n.Title)})
-}
-
 // newcomersHead returns the line that stands before a row if that is the first newcomer on the page, or nothing.
 func (w words) newcomersHead(n stats.RankingPage, row int) string {
 	switch first := row == 0 || n.Rows[row-1].Position > 0; {
@@ -154,7 +137,7 @@ func (w words) rankingRow(n stats.RankingPage, r stats.Row) string {
 	if r.Position > len(medals) {
 		place += "."
 	}
-	name, rest := showName(r.Name), fmt.Sprintf(" %d · %s", r.Elo, rowResults(n, r))
+	name, rest := showName(r.Name), fmt.Sprintf(" %d · %s", r.Elo, wonLost(r.Won, r.Drawn, r.Lost, n.NoDraws))
 	if r.Moved != 0 {
 		rest += " " + movedBy(r)
 	}
@@ -189,14 +172,6 @@ func movedBy(r stats.Row) string {
 		return fmt.Sprintf("▼%d", -r.Moved)
 	}
 	return fmt.Sprintf("▲%d", r.Moved)
-}
-
-// rowResults returns how many matches a player has won, drawn and lost, without those drawn where nobody has.
-func rowResults(n stats.RankingPage, r stats.Row) string {
-	if n.NoDraws && r.Drawn == 0 {
-		return fmt.Sprintf("%d–%d", r.Won, r.Lost)
-	}
-	return winsDrawsLosses(r.Won, r.Drawn, r.Lost)
 }
 
 // rankingRemark says why a player has no place, or nothing.
@@ -255,7 +230,7 @@ func (w words) rankingTable(n stats.RankingPage) string {
 	if len(n.Rows) == 0 {
 		return ""
 	}
-	t := newTable(w.rankingTitle(n))
+	t := newTable(w.titleOf("ranking.title", n.Title))
 	label := "table.results"
 	if n.NoDraws {
 		label = "table.results_without_draws"
@@ -299,7 +274,8 @@ func (w words) tableCells(n stats.RankingPage, r stats.Row) []string {
 	if remark := w.rankingRemark(r); remark != "" {
 		name += " · " + remark
 	}
-	cells := []string{numberCell(place), textCell(name), numberCell(rating), numberCell(rowResults(n, r))}
+	results := wonLost(r.Won, r.Drawn, r.Lost, n.NoDraws)
+	cells := []string{numberCell(place), textCell(name), numberCell(rating), numberCell(results)}
 	switch {
 	case n.Since.IsZero():
 	case r.Moved == 0:

@@ -12,11 +12,9 @@ const recordsCode = "e"
 
 func recordsFeature() feature {
 	return feature{
-		commands: []Command{{
-			Name: "records", Where: InGroups, Handle: (*Router).records, Topic: aboutStatistics, Help: true, Menu: InGroups,
-		}},
+		commands: []Command{{Name: "records", Where: InGroups, Handle: (*Router).records, Topic: aboutStatistics}},
 		callbacks: []Callback{
-			asking(recordsCode, "records", parsePeriod, func(q stats.RecordsQuery) stats.Query { return q }),
+			asking(recordsCode, "records", parsePeriod),
 		},
 	}
 }
@@ -67,11 +65,7 @@ func (w words) recordsTitle(n stats.Records, between string) string {
 	if !n.Month.IsZero() {
 		period = w.Text("records.since", args{"Date": w.Date(n.Month)})
 	}
-	title := w.Text("records.title", nil)
-	if n.Title != "" {
-		title = w.Text("records.title_of", args{"Title": showText(n.Title)})
-	}
-	return title + between + period
+	return w.titleOf("records.title", n.Title) + between + period
 }
 
 func (w words) recordsFacts(n stats.Records) (facts []fact) {

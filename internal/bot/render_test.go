@@ -17,7 +17,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-func itemOf(t testing.TB, n ranking.Notice) outbox.Item {
+func itemOf(t testing.TB, n notice.Notice) outbox.Item {
 	t.Helper()
 	payload, err := json.Marshal(n)
 	if err != nil {
@@ -31,7 +31,7 @@ func itemOf(t testing.TB, n ranking.Notice) outbox.Item {
 }
 
 // messageOf returns a message for a chat with one or several notices.
-func messageOf(t testing.TB, to int64, notices ...ranking.Notice) outbox.Message {
+func messageOf(t testing.TB, to int64, notices ...notice.Notice) outbox.Message {
 	t.Helper()
 	m := outbox.Message{Lane: outbox.Lane{Chat: 1}, ExternalChat: to, Action: outbox.Send}
 	for i, n := range notices {
@@ -43,7 +43,7 @@ func messageOf(t testing.TB, to int64, notices ...ranking.Notice) outbox.Message
 	return m
 }
 
-func mustRender(t testing.TB, n ranking.Notice) outgoing {
+func mustRender(t testing.TB, n notice.Notice) outgoing {
 	t.Helper()
 	out, err := render(itemOf(t, n), wordsFor(""))
 	if err != nil {
@@ -54,7 +54,7 @@ func mustRender(t testing.TB, n ranking.Notice) outgoing {
 
 // throughSimulator sends a notice to a chat and returns the message as people see it. The simulator parses HTML as Telegram
 // does. The HTML must be strictly valid, and names must stay plain text.
-func throughSimulator(t testing.TB, n ranking.Notice) botsim.Message {
+func throughSimulator(t testing.TB, n notice.Notice) botsim.Message {
 	t.Helper()
 	sim, client := startSimulator(t)
 	group := sim.Group("Table tennis", sim.User("alice"))
@@ -68,7 +68,7 @@ type fatalizer interface {
 	Errorf(format string, args ...any)
 }
 
-func sendTo(t testing.TB, sim *botsim.Server, s *Sender, group *botsim.Chat, n ranking.Notice) botsim.Message {
+func sendTo(t testing.TB, sim *botsim.Server, s *Sender, group *botsim.Chat, n notice.Notice) botsim.Message {
 	t.Helper()
 	return deliver(testContext(t), t, sim, s, group, messageOf(t, group.ID(), n))
 }
@@ -222,7 +222,7 @@ func noticeKinds() []string {
 func TestEveryReasonHasItsOwnWords(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{command.NameMatch, command.NameUndo, command.NameRestore, command.NameFix} {
-		var reasons []ranking.Notice
+		var reasons []notice.Notice
 		for _, r := range constants(t, "../command", ofType("Reason")) {
 			reasons = append(reasons, WrongForm{Command: name, Reason: command.Reason(r), Detail: "x"})
 		}
@@ -232,7 +232,7 @@ func TestEveryReasonHasItsOwnWords(t *testing.T) {
 
 func TestEveryRefusalHasItsOwnWords(t *testing.T) {
 	t.Parallel()
-	var codes []ranking.Notice
+	var codes []notice.Notice
 	for _, c := range constants(t, "../ranking", ofType("RefusalCode")) {
 		codes = append(codes, ranking.Refusal{Code: ranking.RefusalCode(c), Name: "x"})
 	}
@@ -240,9 +240,9 @@ func TestEveryRefusalHasItsOwnWords(t *testing.T) {
 }
 
 // checkOwnWords fails if two notices have the same text, or one has the fallback text.
-func checkOwnWords(t *testing.T, unknown ranking.Notice, all []ranking.Notice) {
+func checkOwnWords(t *testing.T, unknown notice.Notice, all []notice.Notice) {
 	t.Helper()
-	texts := map[string]ranking.Notice{mustRender(t, unknown).html: unknown}
+	texts := map[string]notice.Notice{mustRender(t, unknown).html: unknown}
 	for _, n := range all {
 		text := mustRender(t, n).html
 		if other, twice := texts[text]; twice {

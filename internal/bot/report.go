@@ -13,7 +13,7 @@ func resultsFeature() feature {
 	return feature{
 		commands: []Command{{
 			Name: command.NameMatch, Aliases: []string{command.NameWon, command.NameLost, command.NameDraw},
-			Where: InGroups, Handle: (*Router).match, Topic: aboutResults, Short: true, Help: true, Menu: InGroups,
+			Where: InGroups, Handle: (*Router).match, Topic: aboutResults, Short: true,
 		}},
 	}
 }
@@ -177,9 +177,5 @@ func (w words) rejectedResult(d ranking.RejectedResult) string {
 
 // reportedSide returns the players of a side as reported, or the first of them and the number of the others.
 func (w words) reportedSide(players []ranking.Name) string {
-	side := ranking.Side{Players: make([]ranking.RatingChange, len(players))}
-	for i, name := range players {
-		side.Players[i].Name = name
-	}
-	return w.plainSide(side)
+	return w.side(namesAs(players, showName), maxSideNames, shortSideNames)
 }

@@ -108,7 +108,7 @@ func newRequest(m *message, o ranking.Origin, c command.Command) request {
 	return request{message: m, command: c, origin: o}
 }
 
-// isFromPerson reports whether a member of the chat wrote this message: not a bot or a channel, not forwarded, and not sent
+// isFromPerson is true if a member of the chat wrote this message: not a bot or a channel, not forwarded, and not sent
 // via a bot.
 func (m *message) isFromPerson() bool {
 	switch {
@@ -121,13 +121,13 @@ func (m *message) isFromPerson() bool {
 	}
 }
 
-// isForward reports whether the message was forwarded. Bot API servers before 7.0 use other fields for that.
+// isForward is true if the message was forwarded. Bot API servers before 7.0 use other fields for that.
 func (m *message) isForward() bool {
 	return m.IsAutomaticForward ||
 		bool(m.ForwardOrigin || m.ForwardFrom || m.ForwardFromChat || m.ForwardSenderName || m.ForwardDate)
 }
 
-// isAnonymousAdmin reports whether an admin writes as the group itself. Telegram does not say who it is.
+// isAnonymousAdmin is true if an admin writes as the group itself. Telegram does not say who it is.
 func (m *message) isAnonymousAdmin() bool {
 	return m.SenderChat != nil && m.SenderChat.ID == m.Chat.ID
 }

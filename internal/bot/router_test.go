@@ -30,7 +30,7 @@ type call struct {
 	take    ranking.Amendment
 	scores  []ranking.Score // of a fix
 	setting ranking.ChangeSetting
-	notice  ranking.Notice
+	notice  notice.Notice
 	who     ranking.Person // who has left, or the opponent of a wizard
 
 	question ranking.AmbiguousReport // if it is doubtful what is reported
@@ -203,7 +203,7 @@ func (f *fakeRankings) Do(ctx context.Context, o ranking.Origin, op ranking.Oper
 }
 
 // said describes an answer, or a page in the message with the pressed button.
-func said(o ranking.Origin, n ranking.Notice) call {
+func said(o ranking.Origin, n notice.Notice) call {
 	switch n := n.(type) {
 	case stats.Chart:
 		return call{method: fmt.Sprintf("chart %+v in %d", n, o.Pressed), origin: o}
@@ -295,11 +295,12 @@ func (f *fakeRankings) Show(_ context.Context, o ranking.Origin, q stats.Query) 
 	case stats.AgainstSenderQuery:
 		method = fmt.Sprintf("against %d", q.Player)
 	case stats.MatchesQuery:
-		if method = "matches"; o.Pressed != 0 {
+		switch method = "matches"; {
+		case q.Player != 0:
+			method = fmt.Sprintf("history of player %d %+v", q.Player, q.At)
+		case o.Pressed != 0:
 			method += fmt.Sprintf(" %+v", q.At)
 		}
-	case stats.HistoryPageQuery:
-		method = fmt.Sprintf("history of player %d %+v", q.Player, q.At)
 	case stats.StandingsQuery:
 		method = "me"
 	default:
@@ -346,7 +347,7 @@ func answered(o ranking.Origin, a ranking.PromptAnswer) string {
 	return method
 }
 
-func (f *fakeRankings) BotAdded(_ context.Context, o ranking.Origin, n ranking.Notice) error {
+func (f *fakeRankings) BotAdded(_ context.Context, o ranking.Origin, n notice.Notice) error {
 	return f.add(call{method: "added", origin: o, notice: n})
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"reflect"
 	"time"
 
 	botapi "github.com/go-telegram/bot"
@@ -23,16 +21,16 @@ const noPhotosSaid = time.Hour
 // when its turn comes, and until it is, nothing is sent.
 func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	w := wordsOf(m)
-	var n stats.Chart
-	if err := json.Unmarshal(m.Items[0].Payload, &n); err != nil {
-		return outbox.Receipt{}, telegram.Rejected(fmt.Errorf("read notice of kind %q: %w", m.Row.Kind, err))
+	n, err := read[stats.Chart](m.Items[0])
+	if err != nil {
+		return outbox.Receipt{}, telegram.Rejected(err)
 	}
-	fillNames(reflect.ValueOf(&n).Elem(), m.Items[0].Names)
 	p, err := s.picture(m, n)
 	if err != nil {
 		return outbox.Receipt{}, err
 	}
-	out := outgoing{html: w.chart(p.notice), replyTo: m.Items[0].ReplyTo, buttons: chartButtons(p.notice, m.Items[0], w)}
+	out := chartView.show(p.notice, m.Items[0], w)
+	out.replyTo = m.Items[0].ReplyTo
 	receipt, err := s.postPicture(ctx, m, out, p)
 	if isWrongFile(err) { // Telegram has lost it
 		s.pictures.setFile(p.content, "")
@@ -51,19 +49,19 @@ func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receip
 	}
 }
 
-// isRetried reports whether the same picture is soon sent again.
+// isRetried is true if the same picture is soon sent again.
 func isRetried(err error) bool {
 	var f *outbox.Failure
 	return !errors.As(err, &f) && telegram.IsTransient(err)
 }
 
-// isWrongFile reports whether Telegram no longer has the file of a picture.
+// isWrongFile is true if Telegram no longer has the file of a picture.
 func isWrongFile(err error) bool {
 	var api *telegram.APIError
 	return errors.As(err, &api) && api.Says("wrong file identifier", "wrong remote file identifier", "FILE_REFERENCE")
 }
 
-// isPhotoRefused reports whether the bot may write to the chat, but send no photos.
+// isPhotoRefused is true if the bot may write to the chat, but send no photos.
 func isPhotoRefused(err error) bool {
 	var api *telegram.APIError
 	return errors.As(err, &api) && api.Says("not enough rights to send photos", "CHAT_SEND_PHOTOS_FORBIDDEN", "CHAT_SEND_MEDIA_FORBIDDEN")

@@ -117,10 +117,10 @@ func (s *Sender) post(ctx context.Context, m outbox.Message, out outgoing) (outb
 		}
 		refusal = err
 	}
-	id, err := s.sendMessage(ctx, params)
+	id, err := s.sendAs(ctx, "sendMessage", params)
 	if err != nil && s.simplify(ctx, params, m.Row, err) {
 		refusal = nil // the table need not be at fault
-		id, err = s.sendMessage(ctx, params)
+		id, err = s.sendAs(ctx, "sendMessage", params)
 	}
 	return outbox.Receipt{MessageID: id, TableRefused: s.remember(ctx, m, refusal, err)}, err
 }
@@ -166,11 +166,6 @@ func (s *Sender) keyboard(out outgoing) *models.InlineKeyboardMarkup {
 	return &models.InlineKeyboardMarkup{InlineKeyboard: keyboard}
 }
 
-// sendMessage sends a message as text and returns its id.
-func (s *Sender) sendMessage(ctx context.Context, params *botapi.SendMessageParams) (int64, error) {
-	return s.sendAs(ctx, "sendMessage", params)
-}
-
 // sendAs sends a message by a method and returns its id. A message that Telegram accepted counts as sent even if the result
 // cannot be read; the id is 0 then.
 func (s *Sender) sendAs(ctx context.Context, method string, params any) (int64, error) {
@@ -187,7 +182,7 @@ func (s *Sender) sendAs(ctx context.Context, method string, params any) (int64, 
 	return sent.ID, nil
 }
 
-// simplify removes from a message what Telegram rejected, and reports whether there was something to remove: a plain message
+// simplify removes from a message what Telegram rejected, and says whether there was something to remove: a plain message
 // is better than none.
 func (s *Sender) simplify(ctx context.Context, params *botapi.SendMessageParams, row outbox.Item, err error) bool {
 	var api *telegram.APIError
@@ -206,7 +201,7 @@ func (s *Sender) simplify(ctx context.Context, params *botapi.SendMessageParams,
 	return true
 }
 
-// unparsed reports whether Telegram could not parse the markup of a message. That is a bug, so it is logged as an error.
+// unparsed is true if Telegram could not parse the markup of a message. That is a bug, so it is logged as an error.
 func (s *Sender) unparsed(ctx context.Context, row outbox.Item, err error) bool {
 	var api *telegram.APIError
 	if !errors.As(err, &api) || !api.Says("can't parse entities") {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/botsim"
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -139,7 +140,7 @@ func TestSendToAPrivateChat(t *testing.T) {
 func TestTheButtonIsWhereItHelps(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		notice ranking.Notice
+		notice notice.Notice
 		want   bool
 	}{
 		{Greeting{Private: true}, true},

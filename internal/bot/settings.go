@@ -20,7 +20,7 @@ func settingsFeature() feature {
 	return feature{
 		commands: []Command{{
 			Name: "settings", Aliases: []string{"language"},
-			Where: InGroups, Handle: (*Router).settings, Topic: aboutSettings, Help: true, Menu: InGroups, Admins: true,
+			Where: InGroups, Handle: (*Router).settings, Topic: aboutSettings, Admins: true,
 		}},
 		callbacks: []Callback{{Code: settingCode, Command: "settings", Handle: (*Router).pressSetting}},
 	}

@@ -16,6 +16,7 @@ import (
 
 	"elobot/internal/botsim"
 	"elobot/internal/catalog"
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -81,7 +82,7 @@ func TestTheFirstIsSentAlone(t *testing.T) {
 	t.Parallel()
 	card := results(12, 1, "Alice", "Bob")[0]
 	for what, c := range map[string]struct {
-		first, second ranking.Notice
+		first, second notice.Notice
 		buttons       bool
 	}{
 		"a card before a page":   {card, stats.RankingPage{}, true},
@@ -236,7 +237,7 @@ func TestAnEditNamesAllThatWereNamed(t *testing.T) {
 		card := func(number, change int) ranking.MatchRecorded {
 			return ranking.MatchRecorded{Number: number, Sides: [2]ranking.Side{members(3, change, team[:size]...), members(1, -change, team[:size]...)}}
 		}
-		var cards []ranking.Notice
+		var cards []notice.Notice
 		for i := range 70 {
 			cards = append(cards, card(1000+i, 1))
 		}
@@ -253,7 +254,7 @@ func TestAnEditNamesAllThatWereNamed(t *testing.T) {
 			"undone":    func(c *ranking.MatchRecorded) { c.Undone = true },
 			"unchanged": func(*ranking.MatchRecorded) {},
 		} {
-			var now []ranking.Notice
+			var now []notice.Notice
 			for _, notice := range cards[:n] {
 				c := notice.(ranking.MatchRecorded)
 				change(&c)
@@ -293,7 +294,7 @@ func TestEverythingIsSentOnce(t *testing.T) {
 		return rapid.SampledFrom([]string{"Alice", "R&D", "<b>", "محمد", family}).Draw(t, "name")
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		var waiting []ranking.Notice
+		var waiting []notice.Notice
 		var want, got []string
 		for i := range rapid.IntRange(1, 70).Draw(rt, "items") {
 			if rapid.IntRange(0, 19).Draw(rt, "unreadable") == 0 {

@@ -74,7 +74,7 @@ func newChatTimes() chatTimes {
 // add remembers a chat for some time.
 func (r chatTimes) add(chat int64, kept time.Duration) { r.until.Add(chat, r.now().Add(kept)) }
 
-// has reports whether a chat is remembered.
+// has is true if a chat is remembered.
 func (r chatTimes) has(chat int64) bool {
 	for _, id := range []int64{chat, everyChat} {
 		if until, ok := r.until.Get(id); ok && r.now().Before(until) {
@@ -84,7 +84,7 @@ func (r chatTimes) has(chat int64) bool {
 	return false
 }
 
-// isTable reports whether a message is to be sent as a table.
+// isTable is true if a message is to be sent as a table.
 func (s *Sender) isTable(m outbox.Message, out outgoing) bool {
 	return out.table != "" && !s.refusals.has(m.ExternalChat)
 }
@@ -111,19 +111,14 @@ type tableEdit struct {
 	ReplyMarkup models.ReplyMarkup       `json:"reply_markup,omitempty"`
 }
 
-// editToTable replaces a message by a table.
-func (s *Sender) editToTable(ctx context.Context, text *botapi.EditMessageTextParams, out outgoing) error {
-	return s.editMessage(ctx, tableEdit{text.ChatID, text.MessageID, rich(out), text.ReplyMarkup})
-}
-
-// isRefusal reports whether Telegram refused a table as such, as far as one can tell: the request had no effect, and the same
+// isRefusal is true if Telegram refused a table as such, as far as one can tell: the request had no effect, and the same
 // message as text may be accepted.
 func isRefusal(err error) bool {
 	var api *telegram.APIError
 	return errors.As(err, &api) && (api.Status == http.StatusNotFound || telegram.Failure(err).Class == outbox.Rejected)
 }
 
-// remember remembers for a day that Telegram refused a table, if it then accepted the text instead. It reports whether that is
+// remember remembers for a day that Telegram refused a table, if it then accepted the text instead. It says whether that is
 // so. refusal is nil if no table was tried.
 func (s *Sender) remember(ctx context.Context, m outbox.Message, refusal, textErr error) bool {
 	var api *telegram.APIError

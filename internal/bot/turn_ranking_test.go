@@ -81,10 +81,10 @@ func TestRankingTurn(t *testing.T) {
 	for _, page := range []int{1, 9, 10, math.MaxInt32} {
 		for _, asker := range []ranking.UserID{0, 1, 1<<52 - 1, math.MaxInt64} {
 			for _, all := range []bool{false, true} {
-				want := rankingTurn{page, asker, all}
-				args, _ := argsOf(pageCode, want.data())
-				if got, ok := parseRankingTurn(args); !ok || got != want {
-					t.Errorf("%q says %+v, %t", want.data(), got, ok)
+				want := stats.RankingQuery{Page: page, Asker: asker, All: all}
+				args, _ := argsOf(pageCode, pageData(want))
+				if got, ok := parsePage(args); !ok || got != want {
+					t.Errorf("%q says %+v, %t", pageData(want), got, ok)
 				}
 			}
 		}

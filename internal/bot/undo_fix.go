@@ -23,17 +23,11 @@ func amendmentFeature() feature {
 	return feature{
 		commands: []Command{
 			{
-				Name: command.NameUndo, Where: InGroups, Handle: parsed(request.matchNumber, (*Router).undo),
-				Topic: aboutCorrections, Short: true, Help: true, Menu: InGroups,
+				Name: command.NameUndo, Where: InGroups, Handle: parsed(command.ParseNumber, (*Router).undo),
+				Topic: aboutCorrections, Short: true,
 			},
-			{
-				Name: command.NameRestore, Where: InGroups, Handle: parsed(request.matchNumber, (*Router).restore),
-				Topic: aboutCorrections, Help: true, Menu: InGroups,
-			},
-			{
-				Name: command.NameFix, Where: InGroups, Handle: parsed(request.correction, (*Router).fix),
-				Topic: aboutCorrections, Help: true, Menu: InGroups,
-			},
+			{Name: command.NameRestore, Where: InGroups, Handle: parsed(command.ParseNumber, (*Router).restore), Topic: aboutCorrections},
+			{Name: command.NameFix, Where: InGroups, Handle: parsed(command.ParseFix, (*Router).fix), Topic: aboutCorrections},
 		},
 		callbacks: []Callback{
 			{Code: undoCode, Command: command.NameUndo, Handle: (*Router).pressUndo},
@@ -42,12 +36,6 @@ func amendmentFeature() feature {
 		},
 	}
 }
-
-// matchNumber reads the number of the match in an /undo or a /restore, 0 for none.
-func (req request) matchNumber() (int, error) { return command.ParseNumber(req.command) }
-
-// correction reads the arguments of a /fix.
-func (req request) correction() (command.Fix, error) { return command.ParseFix(req.command) }
 
 func (r *Router) undo(ctx context.Context, req request, number int) error {
 	return r.rankings.Do(ctx, req.origin, ranking.UndoMatch{Amendment: r.amendment(req, number)})
@@ -104,7 +92,7 @@ func (r *Router) buttonsBelow(m *message) (data []string) {
 	return data
 }
 
-// isAdmin returns a function that reports whether the sender is an admin. A command without a sender
+// isAdmin returns a function that says whether the sender is an admin. A command without a sender
 // is from an anonymous admin.
 func (r *Router) isAdmin(o ranking.Origin) func(context.Context) (bool, error) {
 	return func(ctx context.Context) (bool, error) {
@@ -338,7 +326,7 @@ func undoPromptButtons(n ranking.UndoPrompt, item outbox.Item, w words) [][]butt
 	}
 	ref := ranking.PromptRef{ID: ranking.PromptID(item.ID), Tag: n.Tag}
 	return [][]button{{
-		{text: w.undo(), data: promptData(ref, ranking.Choice(0))}, {text: w.cancel(), data: promptData(ref, ranking.Cancel{})},
+		{text: w.Text("button.undo", nil), data: promptData(ref, ranking.Choice(0))}, {text: w.cancel(), data: promptData(ref, ranking.Cancel{})},
 	}}
 }
 

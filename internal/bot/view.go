@@ -72,11 +72,24 @@ func render(item outbox.Item, w words) (outgoing, error) {
 
 // render decodes a notice and renders it.
 func (v view[N]) render(item outbox.Item, w words) (outgoing, error) {
-	var n N
+	n, err := read[N](item)
+	if err != nil {
+		return outgoing{}, err
+	}
+	return v.show(n, item, w), nil
+}
+
+// read decodes a notice, with the names of its players.
+func read[N any](item outbox.Item) (n N, err error) {
 	if err := json.Unmarshal(item.Payload, &n); err != nil {
-		return outgoing{}, fmt.Errorf("read notice of kind %q: %w", item.Kind, err)
+		return n, fmt.Errorf("read notice of kind %q: %w", item.Kind, err)
 	}
 	fillNames(reflect.ValueOf(&n).Elem(), item.Names)
+	return n, nil
+}
+
+// show renders a notice.
+func (v view[N]) show(n N, item outbox.Item, w words) outgoing {
 	out := outgoing{html: v.text(w, n), answers: v.personal}
 	if v.line != nil {
 		out.line = v.line(w, n)
@@ -87,5 +100,5 @@ func (v view[N]) render(item outbox.Item, w words) (outgoing, error) {
 	if v.buttons != nil {
 		out.buttons = v.buttons(n, item, w)
 	}
-	return out, nil
+	return out
 }

@@ -35,3 +35,11 @@ func (w words) textBy(id string, r ranking.Reporter, with args) string {
 	with["Name"] = showName(*r.Name)
 	return w.Text(id, with)
 }
+
+// titleOf returns the title of a view of a group, which may have no title itself.
+func (w words) titleOf(id, group string) string {
+	if group == "" {
+		return w.Text(id, nil)
+	}
+	return w.Text(id+"_of", args{"Title": showText(group)})
+}

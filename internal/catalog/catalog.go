@@ -110,7 +110,7 @@ func (l Language) must(c *i18n.LocalizeConfig) string {
 	return text
 }
 
-// Has reports whether there is a text.
+// Has is true if there is a text.
 func (l Language) Has(id string) bool {
 	_, err := l.localizer.Localize(&i18n.LocalizeConfig{MessageID: id})
 	var none *i18n.MessageNotFoundErr

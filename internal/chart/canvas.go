@@ -14,19 +14,19 @@ const unitsPerEm = 64
 
 // palette has the colours of a picture.
 type palette struct {
-	ground, grid, text, season, other *image.Uniform
-	lines                             [MaxHighlighted]*image.Uniform
+	ground, grid, text, other *image.Uniform
+	lines                     [MaxHighlighted]*image.Uniform
 }
 
 // palettes returns the colours on a light and on a dark ground. Those of the lines are close to the ones of Okabe and Ito,
 // which people with any colour vision can tell apart. Where many grey lines overlap, they are darker or lighter.
 func palettes() (light, dark palette) {
 	return palette{
-			ground: opaque(0xffffff), grid: opaque(0xe4e4e4), text: opaque(0x666666), season: opaque(0x888888),
+			ground: opaque(0xffffff), grid: opaque(0xe4e4e4), text: opaque(0x666666),
 			other: image.NewUniform(color.NRGBA{R: 0xac, G: 0xac, B: 0xac, A: 0x98}),
 			lines: [MaxHighlighted]*image.Uniform{opaque(0x0060a8), opaque(0xd55e00), opaque(0x009e73), opaque(0x222222)},
 		}, palette{
-			ground: opaque(0x17212b), grid: opaque(0x2b3743), text: opaque(0x95a1ad), season: opaque(0x7f8b97),
+			ground: opaque(0x17212b), grid: opaque(0x2b3743), text: opaque(0x95a1ad),
 			other: image.NewUniform(color.NRGBA{R: 0x68, G: 0x74, B: 0x80, A: 0x98}),
 			lines: [MaxHighlighted]*image.Uniform{opaque(0x56b4e9), opaque(0xe69f00), opaque(0x009e73), opaque(0xf5f5f5)},
 		}
@@ -41,7 +41,7 @@ const shades = 40
 
 // all returns all colours that a picture may have, at most 256.
 func (p palette) all() color.Palette {
-	all := color.Palette{p.ground.C, p.grid.C, p.season.C}
+	all := color.Palette{p.ground.C, p.grid.C}
 	ground := color.NRGBAModel.Convert(p.ground).(color.NRGBA)
 	for _, c := range append(p.lines[:], p.text, p.other) {
 		full := color.NRGBAModel.Convert(c.C).(color.NRGBA)

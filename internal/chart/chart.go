@@ -36,11 +36,10 @@ type Line struct {
 
 // Chart is what a picture shows.
 type Chart struct {
-	Highlighted []Line      // at most MaxHighlighted; the first has the first colour
-	Others      [][]Point   // thin grey lines
-	Seasons     []time.Time // where seasons start
-	ByMatch     bool        // the horizontal axis counts matches instead of days
-	Dark        bool        // light lines on a dark ground
+	Highlighted []Line    // at most MaxHighlighted; the first has the first colour
+	Others      [][]Point // thin grey lines
+	ByMatch     bool      // the horizontal axis counts matches instead of days
+	Dark        bool      // light lines on a dark ground
 	// Date writes a day below the horizontal axis, in the location of the points: with the year where they span more than
 	// one. Only a chart by match needs none.
 	Date func(time.Time) string

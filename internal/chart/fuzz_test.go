@@ -24,8 +24,6 @@ func fuzzed(names string, data []byte, byMatch, dark bool) Chart {
 		switch whose := int(data[0]) % 8; {
 		case whose < len(c.Highlighted):
 			c.Highlighted[whose].Points = append(c.Highlighted[whose].Points, point)
-		case whose == 7:
-			c.Seasons = append(c.Seasons, point.At)
 		default:
 			c.Others[whose%3] = append(c.Others[whose%3], point)
 		}

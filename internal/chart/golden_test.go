@@ -96,12 +96,6 @@ func goldenCharts() map[string]Chart {
 		c.Dark = strings.HasSuffix(name, "dark")
 		charts[name] = c
 	}
-	both := charts["four_of_six_200_matches_dark"]
-	both.Seasons = []time.Time{time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC), time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)}
-	both.ByMatch = true
-	charts["seasons_by_match_dark"] = both
-	both.ByMatch, both.Dark = false, false
-	charts["seasons"] = both
 	dark := charts["four_of_400_20000_matches"]
 	dark.Dark, dark.ByMatch = true, false
 	charts["four_of_400_20000_matches_dark"] = dark

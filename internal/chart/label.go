@@ -17,7 +17,7 @@ const fontSize = 38
 // font returns the one font that is used. Of the library's fonts, it alone has Cyrillic letters.
 func font() *truetype.Font { return drawing.GetFont("notosans") }
 
-// drawable reports whether the font has all characters of a name in NFC. A name that looks like the number of a line does not
+// drawable is true if the font has all characters of a name in NFC. A name that looks like the number of a line does not
 // count.
 func drawable(name string) bool {
 	if len(name) == 1 && name >= "1" && name <= "4" {

@@ -5,7 +5,6 @@ import (
 	"image"
 	"slices"
 	"strconv"
-	"time"
 )
 
 // Distances in pixels.
@@ -67,7 +66,6 @@ func (p *plot) draw() {
 	p.drawRatingAxis()
 	p.drawHorizontalAxis()
 	p.drawOthers()
-	p.drawSeasons()
 	for _, trace := range p.traces {
 		p.drawTrace(trace, lineWidth+2*casing, p.ground)
 	}
@@ -129,33 +127,6 @@ func (p *plot) drawHorizontalAxis() {
 	}
 }
 
-// drawSeasons draws a dashed line where a season starts.
-func (p *plot) drawSeasons() {
-	for _, start := range p.Seasons {
-		if !start.After(p.from) || start.After(p.to) {
-			continue
-		}
-		x := p.x.at(seconds(start))
-		if p.ByMatch {
-			x = p.x.at(float64(p.firstMatchSince(start)) - 0.5)
-		}
-		for y := p.area.Min.Y; y < p.area.Max.Y; y += 20 {
-			p.fill(vertical(x, y, min(y+10, p.area.Max.Y), 2), p.season)
-		}
-	}
-}
-
-// firstMatchSince returns the number of the first match that was played at a time or later.
-func (p *plot) firstMatchSince(start time.Time) int {
-	first := p.lastMatch
-	p.everyPoint(func(point Point) {
-		if !point.At.Before(start) {
-			first = min(first, point.Match)
-		}
-	})
-	return first
-}
-
 func (p *plot) drawOthers() {
 	width := otherWidth
 	if len(p.Others) > crowd {
@@ -212,7 +183,7 @@ func (p *plot) roomAbove(dot image.Rectangle, width int, taken []image.Rectangle
 	return image.Rectangle{}, false
 }
 
-// crossed reports whether a highlighted line runs through a box.
+// crossed is true if a highlighted line runs through a box.
 func (p *plot) crossed(box image.Rectangle) bool {
 	for _, trace := range p.traces {
 		for stroke := range trace.strokes(p.area.Max.X, lineWidth) {

@@ -31,7 +31,7 @@ type Attempts interface {
 	Begin(ctx context.Context, update int64) error
 	// End records that an attempt has returned, so that the update does not crash the process. It deletes all records of the update.
 	End(ctx context.Context, update int64) error
-	// Open reports whether an attempt at any update began lately and did not return.
+	// Open is true if an attempt at any update began lately and did not return.
 	Open(ctx context.Context) (bool, error)
 }
 
@@ -155,7 +155,6 @@ func (t *task) lost(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// record records the start of an attempt.
 func (t *task) record(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
@@ -165,7 +164,6 @@ func (t *task) record(ctx context.Context) error {
 	return nil
 }
 
-// end records that the attempt has returned.
 func (t *task) end(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()

@@ -37,7 +37,6 @@ type Poller struct {
 	inProgress map[int64]*pending // the same, by update id
 }
 
-// pending is an update in progress.
 type pending struct {
 	update Update
 	done   bool
@@ -63,7 +62,11 @@ func (p *Poller) Run(ctx context.Context) error {
 	var failures retry.Backoff
 	for ctx.Err() == nil {
 		askedAt, offset := time.Now(), p.offset
-		updates, err := p.source.Updates(ctx, p.offset, p.pollTimeout())
+		wait := longPoll
+		if len(p.queue) > 0 { // the messenger answers at once anyway
+			wait = 0
+		}
+		updates, err := p.source.Updates(ctx, offset, wait)
 		if err != nil && ctx.Err() == nil {
 			if failures == nil {
 				failures = retry.WithJitterPercent(30, retry.WithCappedDuration(20*time.Second, retry.NewExponential(500*time.Millisecond)))
@@ -82,14 +85,6 @@ func (p *Poller) Run(ctx context.Context) error {
 	}
 	p.finish(ctx)
 	return nil
-}
-
-// pollTimeout is how long a poll may wait. With updates in progress the messenger answers at once anyway.
-func (p *Poller) pollTimeout() time.Duration {
-	if len(p.queue) > 0 {
-		return 0
-	}
-	return longPoll
 }
 
 // pause waits after a failed poll, or returns the error if it is fatal.
@@ -121,19 +116,14 @@ func (p *Poller) accept(ctx context.Context, updates []Update) {
 		ticket := p.lanes.join(u.Lane)
 		p.handlers.Go(func() {
 			defer ticket.leave()
-			p.process(ctx, u, ticket)
+			if !ticket.wait(ctx) || !p.worker.persist(ctx, u) {
+				return // it stays unconfirmed
+			}
+			select {
+			case p.done <- u.ID:
+			case <-ctx.Done():
+			}
 		})
-	}
-}
-
-// process persists an update when its turn has come. If the context ends first, the update stays unconfirmed.
-func (p *Poller) process(ctx context.Context, u Update, ticket *ticket) {
-	if !ticket.wait(ctx) || !p.worker.persist(ctx, u) {
-		return
-	}
-	select {
-	case p.done <- u.ID:
-	case <-ctx.Done():
 	}
 }
 

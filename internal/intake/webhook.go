@@ -92,7 +92,7 @@ func (h *Webhook) take(w http.ResponseWriter, r *http.Request) int {
 	return http.StatusOK
 }
 
-// admits reports whether the request has the right secret, in constant time.
+// admits is true if the request has the right secret, in constant time.
 func (h *Webhook) admits(r *http.Request) bool {
 	given := sha256.Sum256([]byte(r.Header.Get(secretHeader)))
 	return subtle.ConstantTimeCompare(given[:], h.secret[:]) == 1 && !h.closed

@@ -168,7 +168,7 @@ func (t *task) attempt(ctx context.Context) (err error) {
 	return t.handle(ctx, t.update)
 }
 
-// mayRetry reports whether there is time for another attempt at an update that failed itself. The first failure starts the time.
+// mayRetry is true if there is time for another attempt at an update that failed itself. The first failure starts the time.
 func (t *task) mayRetry() bool {
 	if t.giveUp.IsZero() {
 		t.giveUp = time.Now().Add(giveUpAfter)
@@ -212,7 +212,6 @@ func (t *task) deadLetter(ctx context.Context) error {
 	return nil
 }
 
-// pause waits for d, or until the context ends.
 func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -71,7 +71,7 @@ func TestBoardsDelayNoMessages(t *testing.T) {
 			}
 			return nil
 		})
-		p := dispatch(t, store, sender, Settings{Limits: MessengerLimits()})
+		p := dispatch(t, store, sender, Settings{Limits: messengerLimits()})
 		synctest.Wait()
 		store.add(1)
 		p.Wake(1)

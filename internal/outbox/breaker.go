@@ -87,7 +87,7 @@ func (b *breaker) failed(chat ChatID, now time.Time) time.Duration {
 	return pause
 }
 
-// answered notes a request that the messenger answered. It reports whether that closed the circuit.
+// answered notes a request that the messenger answered. It says whether that closed the circuit.
 func (b *breaker) answered(chat ChatID, now time.Time) bool {
 	if b.open && !now.Before(b.until) {
 		*b = breaker{}
@@ -99,7 +99,7 @@ func (b *breaker) answered(chat ChatID, now time.Time) bool {
 	return false
 }
 
-// allows reports whether another request may start with the given number in flight.
+// allows is true if another request may start with the given number in flight.
 func (b *breaker) allows(inFlight int, now time.Time) bool {
 	return !b.open || inFlight == 0 && !now.Before(b.until)
 }
@@ -114,7 +114,7 @@ func (b *breaker) add(o attempt) {
 	b.next = (b.next + 1) % attemptMemory
 }
 
-// mostFail reports whether the last request failed in most of the recently used chats, and in at least outageChats of
+// mostFail is true if the last request failed in most of the recently used chats, and in at least outageChats of
 // them.
 func (b *breaker) mostFail(now time.Time) bool {
 	last := make(map[ChatID]bool)

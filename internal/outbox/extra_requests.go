@@ -35,7 +35,6 @@ func (r *requests) begin(ctx context.Context) error {
 	return nil
 }
 
-// count returns how many requests were made.
 func (r *requests) count() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -92,7 +91,7 @@ func (t *term) beginExtra(now time.Time) {
 	}
 }
 
-// mayBeginExtra reports whether an extra request waits and may begin now, regardless of the lease.
+// mayBeginExtra is true if an extra request waits and may begin now, regardless of the lease.
 func (t *term) mayBeginExtra(now time.Time) bool {
 	waiting := len(t.extra) // none of them is in flight
 	return waiting > 0 && t.breaker.allows(t.sending-waiting, now) && !t.pace.next(now, t.sending-waiting).After(now)

@@ -369,3 +369,13 @@ func checkBetween(t *testing.T, what string, got, low, high time.Duration) {
 		t.Errorf("%s: %v, want between %v and %v", what, got, low, high)
 	}
 }
+
+// messengerLimits returns Telegram's limits as given in https://core.telegram.org/bots/faq: about one message a second
+// in a chat (groups tolerate short bursts), 20 a minute in a group, and 30 a second in total.
+func messengerLimits() Limits {
+	return Limits{
+		Private: []Window{{1, time.Second}},
+		Group:   []Window{{20, time.Minute}, {5, 5 * time.Second}},
+		Total:   []Window{{30, time.Second}},
+	}
+}

@@ -21,7 +21,6 @@ func newBackoff() retry.Backoff {
 	return retry.WithJitterPercent(backoffJitter, retry.WithCappedDuration(maxBackoff, retry.NewExponential(firstBackoff)))
 }
 
-// nextBackoff returns the pause after another failure.
 func (l *lane) nextBackoff() time.Duration {
 	if l.backoff == nil {
 		l.backoff = newBackoff()
@@ -186,7 +185,6 @@ func (h *laneHeap) add(l *lane, order time.Time) {
 
 func (h *laneHeap) remove(l *lane) { heap.Remove(h, l.index) }
 
-// first returns the first lane, nil if there is none.
 func (h laneHeap) first() *lane {
 	if len(h) == 0 {
 		return nil

@@ -260,7 +260,7 @@ func (m *memory) finish(r Result) {
 	}
 }
 
-// isOver reports whether a row is past its deadline.
+// isOver is true if a row is past its deadline.
 func (r *row) isOver() bool { return !r.expires.IsZero() && !r.expires.After(time.Now()) }
 
 // Summarise ends what is past its deadline. If too much waits, all planned items that were never tried become one, the first of them.

@@ -63,7 +63,7 @@ func (i *instance) trigger(m moment) {
 	}
 }
 
-// leads reports whether the instance dispatches.
+// leads is true if the instance dispatches.
 func (i *instance) leads() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -169,7 +169,7 @@ func (i *instance) run(ctx context.Context, lease Lease) error {
 	return t.run(ctx)
 }
 
-// isKilled reports whether the instance is dead.
+// isKilled is true if the instance is dead.
 func (i *instance) isKilled() bool {
 	select {
 	case <-i.killed:
@@ -179,7 +179,7 @@ func (i *instance) isKilled() bool {
 	}
 }
 
-// waitThaw blocks while the instance is frozen, and reports whether it was.
+// waitThaw blocks while the instance is frozen, and says whether it was.
 func (i *instance) waitThaw() bool {
 	wasFrozen := false
 	for {
@@ -254,7 +254,7 @@ func (i *instance) kill() {
 	i.cancel()
 }
 
-// call executes a call of the store with its scripted outcome. It reports whether the effect has taken place.
+// call executes a call of the store with its scripted outcome. It says whether the effect has taken place.
 func (i *instance) call(ctx context.Context, calls *[]call, effect func() error) (bool, error) {
 	c := i.w.next(calls)
 	i.waitThaw()
@@ -345,7 +345,7 @@ func (db *database) acquire(i *instance) *heldLease {
 	return &heldLease{instance: i, epoch: db.epoch, expires: db.expires}
 }
 
-// renew renews a lease, and reports whether it is still held.
+// renew renews a lease, and says whether it is still held.
 func (db *database) renew(r *heldLease) bool {
 	r.waitThaw()
 	db.mu.Lock()

@@ -116,7 +116,7 @@ func oneIn(n int) *rapid.Generator[bool] {
 
 func drawLimits(t *rapid.T) Limits {
 	if oneIn(3).Draw(t, "usual limits") {
-		return MessengerLimits()
+		return messengerLimits()
 	}
 	return Limits{
 		Private: []Window{{1, time.Second}},

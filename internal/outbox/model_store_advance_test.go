@@ -243,12 +243,12 @@ func (db *database) summarise(epoch int64, lanes []Lane, bounds Bounds) (s Summa
 	return s, nil
 }
 
-// isOver reports whether a row is not to be sent any more.
+// isOver is true if a row is not to be sent any more.
 func (db *database) isOver(r *record) bool {
 	return !r.expires.IsZero() && !r.expires.After(time.Now()) || db.isOutdated(r)
 }
 
-// isOutdated reports whether a newer page of the same message waits.
+// isOutdated is true if a newer page of the same message waits.
 func (db *database) isOutdated(r *record) bool {
 	return r.action == Page && slices.ContainsFunc(db.rows[r.ID:], func(newer *record) bool {
 		return newer.object == r.object && newer.open()

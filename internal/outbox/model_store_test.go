@@ -118,7 +118,7 @@ func (db *database) put(a addition) {
 	})
 }
 
-// replace puts a page into the place of one of the same message that was never taken, and reports whether there was one.
+// replace puts a page into the place of one of the same message that was never taken, and says whether there was one.
 func (db *database) replace(r *record) bool {
 	for _, older := range db.rows {
 		if older.lane == r.lane && older.object == r.object && older.state == queuemodel.Waits && older.Attempts == 0 {

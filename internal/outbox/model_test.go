@@ -117,9 +117,9 @@ func TestQuickPresses(t *testing.T) {
 // pressed is a scenario of one instance that nothing befalls.
 func pressed() scenario {
 	return scenario{
-		limits: MessengerLimits(), capacity: 1, ttl: time.Minute, hosts: 1, alone: true,
+		limits: messengerLimits(), capacity: 1, ttl: time.Minute, hosts: 1, alone: true,
 		settings: Settings{
-			Limits: MessengerLimits(), Parallel: 1, PollEvery: 24 * time.Hour, SendTimeout: 5 * time.Second, MaxFailures: 2,
+			Limits: messengerLimits(), Parallel: 1, PollEvery: 24 * time.Hour, SendTimeout: 5 * time.Second, MaxFailures: 2,
 			Bounds: Bounds{Merge: 1, MaxWaiting: 1000},
 		},
 	}

@@ -27,7 +27,7 @@ func (m *maker) send(_ context.Context, message Message) error {
 	return f
 }
 
-// isMaking reports whether a message is not ready. The first call begins to make it.
+// isMaking is true if a message is not ready. The first call begins to make it.
 func (m *maker) isMaking(message Message) bool {
 	if message.Row.Kind != ofMade {
 		return false

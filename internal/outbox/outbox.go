@@ -181,7 +181,7 @@ func (f *Failure) Error() string { return fmt.Sprintf("%s: %v", f.Class, f.Err) 
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// leavesLane reports whether the item does not stay in its lane.
+// leavesLane is true if the item does not stay in its lane.
 func (f *Failure) leavesLane() bool {
 	return f.Class == Rejected || f.Class == Obsolete || f.Class == Uncertain || f.Class == Unsupported
 }

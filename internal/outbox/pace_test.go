@@ -45,7 +45,7 @@ func exceeded(spans []span, windows []Window) error {
 	return nil
 }
 
-// isFull reports whether another request at this time would exceed a window.
+// isFull is true if another request at this time would exceed a window.
 func isFull(spans []span, windows []Window, at time.Time) bool {
 	return slices.ContainsFunc(windows, func(w Window) bool { return countAt(spans, at, w.Per) >= w.N })
 }
@@ -177,7 +177,7 @@ func TestPaceIsTakenUpInFlight(t *testing.T) {
 
 func TestHorizon(t *testing.T) {
 	t.Parallel()
-	limits := MessengerLimits()
+	limits := messengerLimits()
 	if got := limits.horizon(); got != time.Minute {
 		t.Errorf("the horizon is %v, want 1m", got)
 	}

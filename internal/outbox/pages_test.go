@@ -76,7 +76,7 @@ func TestPagesDelayNoMessages(t *testing.T) {
 			}
 			return nil
 		})
-		p := dispatch(t, store, sender, Settings{Limits: MessengerLimits()})
+		p := dispatch(t, store, sender, Settings{Limits: messengerLimits()})
 		store.add(1) // before the first answer, the limits of the chat are unknown
 		p.Wake(1)
 		advance(t, time.Minute)

@@ -5,7 +5,6 @@ import (
 	"time"
 )
 
-// survey counts the contents of the store periodically.
 func (t *term) survey(ctx context.Context) {
 	const interval, largest = 10 * time.Second, 20
 	tick := time.NewTicker(interval)

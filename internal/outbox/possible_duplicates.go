@@ -10,7 +10,7 @@ import (
 // cannot be asked whether a message has arrived, and people may have read it this often.
 const MaxPossibleDuplicates = 5
 
-// isExhausted reports whether the message is given up because of possible duplicates. Repeated edits create none.
+// isExhausted is true if the message is given up because of possible duplicates. Repeated edits create none.
 func (m Message) isExhausted() bool { return m.exhaustedAfter(m.Row.PossibleDuplicates) }
 
 func (m Message) exhaustedAfter(possibleDuplicates int) bool {

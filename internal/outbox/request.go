@@ -60,7 +60,6 @@ func (t *term) callSender(ctx context.Context, r *result) {
 	}
 }
 
-// logOf returns a logger with the fields that identify the message.
 func (t *term) logOf(m Message) *slog.Logger {
 	log := t.log.With("chat_id", m.ExternalChat, "operation_id", m.Row.ID, "kind", m.Row.Kind, "action", m.Action, "key", m.Row.Key,
 		"items", len(m.Items), "attempt", m.Row.Attempts)
@@ -70,7 +69,7 @@ func (t *term) logOf(m Message) *slog.Logger {
 	return log
 }
 
-// skipRequest sets the result of a message that needs no request or must not be sent, and reports whether it did: the
+// skipRequest sets the result of a message that needs no request or must not be sent, and says whether it did: the
 // content is already shown, there are too many possible duplicates, or there is no time for it.
 func (t *term) skipRequest(ctx context.Context, r *result) bool {
 	m := r.Message
@@ -89,7 +88,6 @@ func (t *term) skipRequest(ctx context.Context, r *result) bool {
 	return true
 }
 
-// setOutcome sets the outcome of a request.
 func (r *result) setOutcome(receipt Receipt, err error) {
 	r.Receipt = receipt
 	if r.Fingerprint = receipt.Fingerprint; r.Fingerprint == "" {
@@ -240,7 +238,6 @@ func (t *term) onResult(r result, now time.Time) {
 	t.results = append(t.results, r)
 }
 
-// countRequest counts a request that has ended against the limits.
 func (t *term) countRequest(l *lane, now time.Time) {
 	t.pace.add(now)
 	l.requested(now)

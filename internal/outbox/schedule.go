@@ -233,7 +233,7 @@ func (t *term) startReady(now time.Time) {
 		t.sending+t.answeringCallbacks, t.breaker.open)
 }
 
-// hasSlot reports whether another lane may send now, regardless of the lease.
+// hasSlot is true if another lane may send now, regardless of the lease.
 func (t *term) hasSlot(now time.Time) bool {
 	return t.sending < t.settings.Parallel && t.breaker.allows(t.sending, now) && !t.pace.next(now, t.sending).After(now)
 }

@@ -46,16 +46,6 @@ type Window struct {
 	Per time.Duration
 }
 
-// MessengerLimits returns Telegram's limits as given in https://core.telegram.org/bots/faq: about one message a second
-// in a chat (groups tolerate short bursts), 20 a minute in a group, and 30 a second in total.
-func MessengerLimits() Limits {
-	return Limits{
-		Private: []Window{{1, time.Second}},
-		Group:   []Window{{20, time.Minute}, {5, 5 * time.Second}},
-		Total:   []Window{{30, time.Second}},
-	}
-}
-
 func (s Settings) withDefaults() Settings {
 	s.Parallel = cmp.Or(s.Parallel, 32)
 	s.PollEvery = cmp.Or(s.PollEvery, time.Second)

@@ -56,7 +56,6 @@ type statsRecorder struct {
 	ids      []idAt        // the newest ids of the last minute
 }
 
-// idAt is the newest id in the store at a given time.
 type idAt struct {
 	id int64
 	at time.Time
@@ -116,7 +115,6 @@ func (m *statsRecorder) waited(d time.Duration) {
 	m.turns++
 }
 
-// taken counts the items of a turn.
 func (m *statsRecorder) taken(t Turn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -126,7 +124,6 @@ func (m *statsRecorder) taken(t Turn) {
 	}
 }
 
-// summarised counts what was ended without being sent.
 func (m *statsRecorder) summarised(s Summarised) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -134,7 +131,6 @@ func (m *statsRecorder) summarised(s Summarised) {
 	m.stats.Dropped += int64(s.Dropped)
 }
 
-// finished counts the outcome of a request.
 func (m *statsRecorder) finished(r result) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

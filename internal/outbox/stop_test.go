@@ -73,7 +73,7 @@ func TestStopIsBounded(t *testing.T) {
 		"taking hangs":                  {Settings{}, nil, func(s *memory) { s.onAdvance = hangTaking }, 8500 * time.Millisecond},
 		"waiting hangs":                 {Settings{}, nil, func(s *memory) { s.onWaiting = hang }, 0},
 		"counting hangs":                {Settings{}, nil, func(s *memory) { s.onSurvey = hang }, 0},
-		"loading recent requests hangs": {Settings{Limits: MessengerLimits()}, nil, func(s *memory) { s.onRecent = hang }, 0},
+		"loading recent requests hangs": {Settings{Limits: messengerLimits()}, nil, func(s *memory) { s.onRecent = hang }, 0},
 		"persisting hangs":              {Settings{}, nil, func(s *memory) { s.onAdvance = hangWriting }, 8500 * time.Millisecond},
 		"persisting hangs, one by one":  {Settings{Parallel: 1}, nil, func(s *memory) { s.onAdvance = hangWriting }, 8500 * time.Millisecond},
 		"everything hangs":              {Settings{}, hangSend, func(s *memory) { s.onAdvance, s.onWaiting = hangWriting, hang }, 8500 * time.Millisecond},

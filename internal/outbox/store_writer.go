@@ -184,7 +184,6 @@ func (r Result) endedItems() int {
 	}
 }
 
-// coveredItems returns the number of items that the result concerns.
 func (r Result) coveredItems() int {
 	if r.Covered == 0 {
 		return len(r.Message.Items)

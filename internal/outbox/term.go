@@ -171,7 +171,6 @@ func (t *term) stop(cancelStore func()) {
 	time.AfterFunc(t.settings.timeout(true)+finishTimeout, cancelStore)
 }
 
-// isBusy reports whether anything is in flight that must be waited for.
 func (t *term) isBusy() bool {
 	return t.sending+t.answeringCallbacks > 0 || t.writer.persisting || len(t.results) > 0
 }
@@ -220,7 +219,7 @@ func (t *term) next(now time.Time) time.Time {
 	return next
 }
 
-// mayBegin reports whether the lease lasts long enough for a request with this timeout. The request ends, with a margin, before
+// mayBegin is true if the lease lasts long enough for a request with this timeout. The request ends, with a margin, before
 // another instance can take the lease.
 func (t *term) mayBegin(timeout time.Duration) bool {
 	return t.lease.Remaining() >= timeout+t.settings.SendTimeout/5
@@ -249,7 +248,6 @@ func (t *term) prepare(ctx context.Context) error {
 	})
 }
 
-// loadRecent loads the requests that still count against the limits.
 func (t *term) loadRecent(ctx context.Context) error {
 	horizon := t.settings.Limits.horizon()
 	if horizon == 0 {

@@ -109,7 +109,6 @@ func handOver(ctx context.Context, tx pgx.Tx, from, to ranking.UserID) error {
 	return tx.SendBatch(ctx, &batch).Close()
 }
 
-// checkHandOver returns an error if the database must not pass to another bot.
 func checkHandOver(ctx context.Context, tx pgx.Tx) error {
 	var running bool
 	err := tx.QueryRow(ctx, `

@@ -36,7 +36,6 @@ func encryptionOf(conn *pgx.Conn) Encryption {
 	return Encryption{Exposed: !staysInside(hosts, local, ipOf(remote))}
 }
 
-// ipOf returns the IP address of a TCP address.
 func ipOf(address net.Addr) netip.Addr {
 	if tcp, ok := address.(*net.TCPAddr); ok {
 		return tcp.AddrPort().Addr().Unmap().WithZone("")
@@ -47,7 +46,7 @@ func ipOf(address net.Addr) netip.Addr {
 // shared are the addresses that some clusters give their containers, beside the private ones.
 var shared = netip.MustParsePrefix("100.64.0.0/10")
 
-// staysInside reports whether a connection stays on this machine or in a private network of containers. A private address alone
+// staysInside is true if a connection stays on this machine or in a private network of containers. A private address alone
 // is not sufficient: most networks of offices and homes have them too. So the hosts must have names that are given inside such a
 // network only.
 func staysInside(hosts []string, local, remote netip.Addr) bool {
@@ -58,7 +57,7 @@ func staysInside(hosts []string, local, remote netip.Addr) bool {
 	return (remote.IsPrivate() || shared.Contains(remote)) && !slices.ContainsFunc(hosts, outside)
 }
 
-// isContainerName reports whether a host has the name of a container, of a service of Kubernetes, or of the machine around the
+// isContainerName is true if a host has the name of a container, of a service of Kubernetes, or of the machine around the
 // container.
 func isContainerName(host string) bool {
 	return !strings.ContainsAny(host, ".:") || strings.HasSuffix(host, ".svc") || strings.HasSuffix(host, ".svc.cluster.local") ||

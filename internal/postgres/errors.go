@@ -68,7 +68,7 @@ func Translate(err error) error {
 	return err
 }
 
-// Unavailable reports whether an error means that the database cannot be reached or cannot work at the moment, so
+// Unavailable is true if an error means that the database cannot be reached or cannot work at the moment, so
 // that the same operation will succeed later, or that another instance has to do it now. In short, the error says
 // nothing about the operation itself. A statement timeout alone does not count, see pgranking.Store.Blame.
 func Unavailable(err error) bool {

@@ -52,7 +52,7 @@ func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Le
 	}
 }
 
-// Acquire takes the lease if it is free or has expired, and reports whether it did. Each acquisition gets a greater
+// Acquire takes the lease if it is free or has expired, and says whether it did. Each acquisition gets a greater
 // epoch than all before. Asking for a lease that somebody else holds has no side effects. Transactions of the last
 // holder that are still running finish first; if that takes longer than the lock timeout, Acquire returns false. If
 // this holder already has the lease, because the answer to an earlier call was lost, it acquires it again.
@@ -76,7 +76,7 @@ func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// isHeld reports whether somebody else holds the lease, and its epoch. An expiry further ahead than the lease's
+// isHeld is true if somebody else holds the lease, and its epoch. An expiry further ahead than the lease's
 // duration was written before the clock was set back, and would keep everybody waiting. It is cut to the maximum.
 func (l *Lease) isHeld(ctx context.Context) (isHeld bool, epoch int64, err error) {
 	const read = `
@@ -191,7 +191,7 @@ func (l *Lease) Release(ctx context.Context) error {
 	return nil
 }
 
-// PredecessorCrashed reports whether the previous holder ended without releasing the lease, so that what it was
+// PredecessorCrashed is true if the previous holder ended without releasing the lease, so that what it was
 // handling may be to blame. It is also true if the answer to an earlier Acquire was lost: nothing is known then of the
 // holder before.
 func (l *Lease) PredecessorCrashed() bool {

@@ -61,7 +61,7 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
 	return nil
 }
 
-// isMigrated reports whether the database is at the newest version of the files. It returns false while another
+// isMigrated is true if the database is at the newest version of the files. It returns false while another
 // instance is committing its version: Migrate has to wait for that one. It fails with ErrTooOld or ErrTooNew if the
 // files do not know how to migrate the database.
 func isMigrated(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (bool, error) {

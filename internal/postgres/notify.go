@@ -36,9 +36,9 @@ const (
 	notifyCheck = 30 * time.Second
 )
 
-// Events are called for what any instance publishes, this one included. They must not block; nil ones are ignored.
+// Events are called for what any instance publishes, this one included. They must not block.
 type Events struct {
-	Wake          func(...outbox.Lane)         // the lanes have something new to send
+	Wake          func(outbox.Lane)            // the lane has something new to send
 	LeaseReleased func()                       // the LeaderLease is free
 	AdminsChanged func(ranking.ExternalChatID) // the chat's admins may have changed
 	// Began is called when listening begins, and whenever it begins again after an interruption that may have lost
@@ -53,37 +53,36 @@ type Notifier struct {
 	events Events
 	log    *slog.Logger
 
-	mu     sync.Mutex
-	lanes  map[outbox.Lane]struct{} // to be published, like chats
-	chats  map[ranking.ExternalChatID]struct{}
-	signal chan struct{} // there is something to publish
+	mu      sync.Mutex
+	pending map[notification]struct{}
+	signal  chan struct{} // pending is not empty
 
 	listenFailing, publishFailing bool
 }
 
+type notification struct{ channel, payload string }
+
 // NewNotifier returns a notifier in the pool's database. It does nothing until Run.
 func NewNotifier(pool *pgxpool.Pool, events Events, log *slog.Logger) *Notifier {
 	return &Notifier{
-		pool: pool, events: events, log: log,
-		lanes: make(map[outbox.Lane]struct{}), chats: make(map[ranking.ExternalChatID]struct{}),
-		signal: make(chan struct{}, 1),
+		pool: pool, events: events, log: log, pending: make(map[notification]struct{}), signal: make(chan struct{}, 1),
 	}
 }
 
-// Wake notifies the other instances, soon after it returns, that these lanes have something to send. It never blocks.
-func (n *Notifier) Wake(lanes ...outbox.Lane) { enqueue(n, n.lanes, lanes) }
+// Wake notifies the other instances, soon after it returns, that a lane has something to send. It never blocks.
+func (n *Notifier) Wake(lane outbox.Lane) { n.enqueue(notification{outboxChannel, lanePayload(lane)}) }
 
 // AdminsChanged notifies the other instances, like Wake, that the admins of a chat may have changed.
 func (n *Notifier) AdminsChanged(chat ranking.ExternalChatID) {
-	enqueue(n, n.chats, []ranking.ExternalChatID{chat})
+	n.enqueue(notification{adminsChannel, strconv.FormatInt(int64(chat), 10)})
 }
 
-func enqueue[T comparable](n *Notifier, pending map[T]struct{}, more []T) {
+func (n *Notifier) enqueue(all ...notification) {
 	n.mu.Lock()
-	for _, m := range more {
-		pending[m] = struct{}{}
+	defer n.mu.Unlock()
+	for _, one := range all {
+		n.pending[one] = struct{}{}
 	}
-	n.mu.Unlock()
 	select {
 	case n.signal <- struct{}{}:
 	default:
@@ -145,24 +144,15 @@ func (n *Notifier) report(ctx context.Context, failing *bool, err error) {
 func (n *Notifier) publish(ctx context.Context) error {
 	const sql = `SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS n (channel, payload)`
 	n.mu.Lock()
-	lanes, chats := slices.Collect(maps.Keys(n.lanes)), slices.Collect(maps.Keys(n.chats))
-	clear(n.lanes)
-	clear(n.chats)
+	pending := slices.Collect(maps.Keys(n.pending))
+	clear(n.pending)
 	n.mu.Unlock()
-	payloads := Column(lanes, lanePayload)
-	channels := Column(payloads, func(string) string { return outboxChannel })
-	for _, c := range chats {
-		channels, payloads = append(channels, adminsChannel), append(payloads, strconv.FormatInt(int64(c), 10))
-	}
-	if len(payloads) == 0 {
-		return nil
-	}
 	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTimeout)
 	defer cancel()
-	_, err := n.pool.Exec(sending, sql, channels, payloads)
+	_, err := n.pool.Exec(sending, sql, Column(pending, func(one notification) string { return one.channel }),
+		Column(pending, func(one notification) string { return one.payload }))
 	if err != nil {
-		enqueue(n, n.lanes, lanes)
-		enqueue(n, n.chats, chats)
+		n.enqueue(pending...)
 		return fmt.Errorf("notify: %w", err)
 	}
 	n.report(ctx, &n.publishFailing, nil)
@@ -184,9 +174,7 @@ func (n *Notifier) listen(ctx context.Context) error {
 		return fmt.Errorf("listen: %w", err)
 	}
 	n.report(ctx, &n.listenFailing, nil)
-	if n.events.Began != nil {
-		n.events.Began()
-	}
+	n.events.Began()
 	for end := time.Now().Add(config.MaxConnLifetime); time.Now().Before(end); {
 		notification, err := next(ctx, conn, min(notifyCheck, time.Until(end)))
 		if err != nil {
@@ -222,15 +210,15 @@ func closeConn(ctx context.Context, conn *pgx.Conn) {
 func (n *Notifier) dispatch(notification *pgconn.Notification) {
 	switch notification.Channel {
 	case outboxChannel:
-		if lane, ok := readLane(notification.Payload); ok && n.events.Wake != nil {
+		if lane, ok := readLane(notification.Payload); ok {
 			n.events.Wake(lane)
 		}
 	case leaseChannel:
-		if n.events.LeaseReleased != nil && notification.Payload == LeaderLease {
+		if notification.Payload == LeaderLease {
 			n.events.LeaseReleased()
 		}
 	case adminsChannel:
-		if chat, err := strconv.ParseInt(notification.Payload, 10, 64); n.events.AdminsChanged != nil && err == nil {
+		if chat, err := strconv.ParseInt(notification.Payload, 10, 64); err == nil {
 			n.events.AdminsChanged(ranking.ExternalChatID(chat))
 		}
 	}

@@ -47,17 +47,18 @@ func newInstance(t *testing.T, pool *pgxpool.Pool, log *slog.Logger) *instance {
 		chats: make(chan ranking.ExternalChatID, 100), began: make(chan struct{}, 100),
 	}
 	i.Notifier = postgres.NewNotifier(pool, postgres.Events{
-		Wake: func(lanes ...outbox.Lane) {
-			for _, l := range lanes {
-				i.lanes <- l
-			}
-		},
+		Wake:          func(l outbox.Lane) { i.lanes <- l },
 		LeaseReleased: func() { i.released <- struct{}{} },
 		AdminsChanged: func(chat ranking.ExternalChatID) { i.chats <- chat },
 		Began:         func() { i.began <- struct{}{} },
 	}, log)
 	i.stop = running(t, i.Notifier)
 	return i
+}
+
+// noEvents ignores all events.
+var noEvents = postgres.Events{
+	Wake: func(outbox.Lane) {}, LeaseReleased: func() {}, AdminsChanged: func(ranking.ExternalChatID) {}, Began: func() {},
 }
 
 // running runs a notifier until the returned function is called, or the test ends.
@@ -111,7 +112,8 @@ func TestNotify(t *testing.T) {
 	if n := b.pool.Stat().TotalConns(); n != 0 {
 		t.Errorf("listening takes %d connections of the pool", n)
 	}
-	a.Wake(dbtest.Chat(12), dbtest.Answers(13))
+	a.Wake(dbtest.Chat(12))
+	a.Wake(dbtest.Answers(13))
 	b.AdminsChanged(-1001)
 	a.AdminsChanged(1002)
 	lease := dbtest.Leader(b.pool, "b")
@@ -183,7 +185,7 @@ func TestNotifyBatches(t *testing.T) {
 		c.ConnConfig.Tracer = &rec
 	})
 	other := newInstance(t, dbtest.Open(t, url), slog.New(slog.DiscardHandler))
-	n := postgres.NewNotifier(pool, postgres.Events{}, slog.New(slog.DiscardHandler))
+	n := postgres.NewNotifier(pool, noEvents, slog.New(slog.DiscardHandler))
 	running(t, n)
 	awaitListeners(t, other.pool, 2)
 	conn, err := pool.Acquire(t.Context())
@@ -191,7 +193,8 @@ func TestNotifyBatches(t *testing.T) {
 	rec.Take()
 	const lanes = 3000
 	for c := range outbox.ChatID(lanes) {
-		n.Wake(dbtest.Chat(c+1), dbtest.Chat(1))
+		n.Wake(dbtest.Chat(c + 1))
+		n.Wake(dbtest.Chat(1))
 	}
 	conn.Release()
 	other.received(t, lanes)
@@ -218,7 +221,8 @@ func TestNotifyReconnects(t *testing.T) {
 		if level := dbtest.Receive(t, records); level != slog.LevelInfo {
 			t.Errorf("the second log record has level %v", level)
 		}
-		i.Wake(dbtest.Chat(2), dbtest.Chat(3))
+		i.Wake(dbtest.Chat(2))
+		i.Wake(dbtest.Chat(3))
 		i.received(t, 2)
 	}
 	i.stop()

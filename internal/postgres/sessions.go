@@ -28,7 +28,7 @@ const everySession = "SET default_transaction_isolation = 'read committed'; SET 
 // routine is the same in all languages, and unlike its code, no other warning has it.
 const standbyWait = "SyncRepWaitForLSN"
 
-// endsSession reports whether an error with this code means that the session must not be used any more: the server is
+// endsSession is true if an error with this code means that the session must not be used any more: the server is
 // shutting down, starting up or read-only, the connection is broken, or statements reach another session than before.
 func endsSession(code string) bool {
 	switch code {
@@ -87,7 +87,6 @@ func (s *sessionWatch) watch(config *pgconn.Config) {
 	}
 }
 
-// add adds a pool whose connections report to s.
 func (s *sessionWatch) add(pool *pgxpool.Pool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -78,7 +78,7 @@ func (r reportAnswer) permission(snap Snapshot) Permission {
 	return Permission{Who: Involved, Involved: r.isAboutSender(snap), Refusal: Refusal{Code: AdminsOnlyPrompt}}
 }
 
-// isAboutSender reports whether the person who pressed the button reported, or plays in one of the readings.
+// isAboutSender is true if the person who pressed the button reported, or plays in one of the readings.
 func (r reportAnswer) isAboutSender(snap Snapshot) bool {
 	if r.origin.Sender == nil {
 		return false

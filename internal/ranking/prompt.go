@@ -62,7 +62,7 @@ type Prompt struct {
 	Closed   bool
 }
 
-// is reports whether p is the prompt that ref means. A nil prompt is none.
+// is is true if p is the prompt that ref means. A nil prompt is none.
 func (p *Prompt) is(ref PromptRef) bool { return p != nil && p.tag() == ref.Tag }
 
 func (p *Prompt) tag() MatchTag {
@@ -121,7 +121,7 @@ type ClosedPrompt struct {
 type PromptAnswer struct {
 	Prompt PromptRef
 	Option PromptOption
-	// IsAdmin reports whether the sender is an admin of the chat.
+	// IsAdmin is true if the sender is an admin of the chat.
 	IsAdmin func(context.Context) (bool, error)
 }
 
@@ -209,14 +209,14 @@ func (p promptOperation) permission(snap Snapshot) Permission {
 	switch {
 	case snap.Prompt.Answerer == 0:
 		return Permission{Who: Admins, Refusal: Refusal{Code: AdminsOnlyPrompt}}
-	case p.Option == Cancel{} || p.undo.found == nil: // decide says that the match is gone, because its group was detached
+	case p.undo.found == nil: // Cancel means no match; otherwise decide says that it is gone, because its group was detached
 		return Permission{}
 	}
 	return p.undo.involved(snap)
 }
 
 func (p promptOperation) replays(Snapshot) *StoredMatch {
-	if p.late != nil || p.Option == (Cancel{}) {
+	if p.late != nil { // also with Cancel
 		return nil
 	}
 	return p.undo.found
@@ -238,7 +238,7 @@ func (p promptOperation) decide(snap Snapshot) (d Decision, err error) {
 	return d, err
 }
 
-// IsPrompt reports whether notices of a kind ask a prompt.
+// IsPrompt is true if notices of a kind ask a prompt.
 func IsPrompt(kind string) bool {
 	asking := []Notice{UndoPrompt{}, WhichPrompt{}, ReportPrompt{}, OpponentPrompt{}, NamePrompt{}, ScorePrompt{}}
 	return slices.ContainsFunc(asking, func(n Notice) bool { return notice.KindOf(n).Name == kind })

@@ -45,7 +45,7 @@ type WizardRequest struct {
 
 func (r WizardRequest) tag() MatchTag { return TagOf(r.Key) }
 
-// HasTeams reports whether both sides are known.
+// HasTeams is true if both sides are known.
 func (r WizardRequest) HasTeams() bool { return len(r.Teams[0]) > 0 }
 
 // report returns the match against an opponent, or of the teams.
@@ -108,7 +108,7 @@ type ChangedWizard struct {
 
 func (*ChangedWizard) outcome() CommandOutcome { return OutcomeAsked }
 
-// has reports whether an option is one of the wizard.
+// has is true if an option is one of the wizard.
 func (r WizardRequest) has(o PromptOption) bool {
 	switch o := o.(type) {
 	case Choice:

@@ -11,7 +11,6 @@ import (
 )
 
 const (
-	// KindChart is the kind of Chart.
 	// MaxCharted is the maximum number of players that a chart highlights.
 	MaxCharted = 4
 	// ChartedMatches is how many of the last matches a chart shows.
@@ -123,7 +122,7 @@ type ChartStore interface {
 type ChartQuery struct{ Who ranking.Meant }
 
 func (q ChartQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.AskAbout(q.Who, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+	return ranking.AskAbout(q.Who, func(ctx context.Context, players []ranking.Player) (notice.Notice, error) {
 		if len(players) == 0 {
 			return s.chartOfFirst(ctx, o)
 		}
@@ -139,13 +138,13 @@ func (q ChartQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 type PlayerChartQuery struct{ Player ranking.PlayerID }
 
 func (q PlayerChartQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(ctx context.Context) (ranking.Notice, error) {
+	return ranking.Ask(func(ctx context.Context) (notice.Notice, error) {
 		return s.chart(ctx, o, []ranking.PlayerID{q.Player})
 	}).Posted()
 }
 
 // chart returns the chart of players, or says who of them has not played. A sender who has played nowhere has the id 0.
-func (s *Service) chart(ctx context.Context, o ranking.Origin, players []ranking.PlayerID) (ranking.Notice, error) {
+func (s *Service) chart(ctx context.Context, o ranking.Origin, players []ranking.PlayerID) (notice.Notice, error) {
 	if slices.Contains(players, 0) {
 		return MyStanding{}, nil
 	}
@@ -161,7 +160,7 @@ func (s *Service) chart(ctx context.Context, o ranking.Origin, players []ranking
 
 // chartOfFirst returns the chart of the first of the ranking. A sender who is not among them takes the place of the last one. If
 // nobody has a place, those count who have not played for long.
-func (s *Service) chartOfFirst(ctx context.Context, o ranking.Origin) (ranking.Notice, error) {
+func (s *Service) chartOfFirst(ctx context.Context, o ranking.Origin) (notice.Notice, error) {
 	var page RankingPage
 	for _, all := range []bool{false, true} {
 		q := RankingQuery{Places: MaxCharted, All: all}

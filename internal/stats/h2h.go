@@ -54,7 +54,7 @@ func (n *HeadToHead) Meet(meetings []Match) {
 type HeadToHeadQuery struct{ Two ranking.Meant }
 
 func (q HeadToHeadQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.AskAbout(q.Two, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+	return ranking.AskAbout(q.Two, func(ctx context.Context, players []ranking.Player) (notice.Notice, error) {
 		return s.headToHead(ctx, o, players[0].ID, players[1].ID, 0)
 	})
 }
@@ -63,7 +63,7 @@ func (q HeadToHeadQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 type AgainstSenderQuery struct{ Player ranking.PlayerID }
 
 func (q AgainstSenderQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.AskAbout(ranking.Only(*o.Sender), func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+	return ranking.AskAbout(ranking.Only(*o.Sender), func(ctx context.Context, players []ranking.Player) (notice.Notice, error) {
 		if players[0].ID == 0 {
 			return ranking.Refusal{Code: ranking.NotPlayed}, nil
 		}
@@ -72,7 +72,7 @@ func (q AgainstSenderQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquir
 }
 
 // headToHead reads how two players did against each other. One of them is 0 if that is the sender, who has played nowhere yet.
-func (s *Service) headToHead(ctx context.Context, o ranking.Origin, a, b, back ranking.PlayerID) (ranking.Notice, error) {
+func (s *Service) headToHead(ctx context.Context, o ranking.Origin, a, b, back ranking.PlayerID) (notice.Notice, error) {
 	if a == 0 || b == 0 {
 		return MyStanding{}, nil
 	}

@@ -135,7 +135,7 @@ func (m *Match) pairOf(own Part) pair {
 	return one
 }
 
-// HasBothSides reports whether both sides have players.
+// HasBothSides is true if both sides have players.
 func (m *Match) HasBothSides() bool {
 	sides := m.ratings()
 	return len(sides[0]) > 0 && len(sides[1]) > 0

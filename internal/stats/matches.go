@@ -60,19 +60,35 @@ type MatchStore interface {
 	History(ctx context.Context, chat ranking.ExternalChatID, player ranking.PlayerID, at Paging) (HistoryPage, error)
 }
 
-// MatchesQuery asks for a page of the group's matches.
-type MatchesQuery struct{ At Paging }
-
-func (q MatchesQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(ctx context.Context) (ranking.Notice, error) { return s.matches(ctx, o, q.At) })
+// MatchesQuery asks for a page of a player's matches, or of those of the group if Player is 0.
+type MatchesQuery struct {
+	Player ranking.PlayerID
+	At     Paging
 }
 
-func (s *Service) matches(ctx context.Context, o ranking.Origin, at Paging) (ranking.Notice, error) {
+func (q MatchesQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
+	return ranking.Ask(func(ctx context.Context) (notice.Notice, error) {
+		if q.Player == 0 {
+			return s.matches(ctx, o, q.At)
+		}
+		return s.history(ctx, o, q.Player, q.At)
+	})
+}
+
+func (s *Service) matches(ctx context.Context, o ranking.Origin, at Paging) (MatchPage, error) {
 	n, err := s.store.Matches(ctx, o.Chat.ID, at)
 	if err != nil {
-		return nil, fmt.Errorf("read matches: %w", err)
+		return MatchPage{}, fmt.Errorf("read matches: %w", err)
 	}
 	n.Title = o.Chat.Title
+	return n, nil
+}
+
+func (s *Service) history(ctx context.Context, o ranking.Origin, player ranking.PlayerID, at Paging) (HistoryPage, error) {
+	n, err := s.store.History(ctx, o.Chat.ID, player, at)
+	if err != nil {
+		return HistoryPage{}, fmt.Errorf("read the history of a player: %w", err)
+	}
 	return n, nil
 }
 
@@ -81,34 +97,15 @@ func (s *Service) matches(ctx context.Context, o ranking.Origin, at Paging) (ran
 type HistoryQuery struct{ Who ranking.Meant }
 
 func (q HistoryQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.AskAbout(q.Who, func(ctx context.Context, players []ranking.Player) (ranking.Notice, error) {
+	return ranking.AskAbout(q.Who, func(ctx context.Context, players []ranking.Player) (notice.Notice, error) {
 		if len(players) == 0 {
 			return s.matches(ctx, o, Paging{})
 		}
 		p := players[0]
-		n, err := s.store.History(ctx, o.Chat.ID, p.ID, Paging{})
-		if err != nil {
-			return nil, fmt.Errorf("read the history of a player: %w", err)
-		}
+		n, err := s.history(ctx, o, p.ID, Paging{})
 		if o.Sender == nil || p.UserID != o.Sender.ID {
 			n.Name = ranking.Name{Player: p.ID} // also of somebody who plays in other groups only
 		}
-		return n, nil
-	})
-}
-
-// HistoryPageQuery asks for a page of a player's matches.
-type HistoryPageQuery struct {
-	Player ranking.PlayerID
-	At     Paging
-}
-
-func (q HistoryPageQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(ctx context.Context) (ranking.Notice, error) {
-		n, err := s.store.History(ctx, o.Chat.ID, q.Player, q.At)
-		if err != nil {
-			return nil, fmt.Errorf("read the history of a player: %w", err)
-		}
-		return n, nil
+		return n, err
 	})
 }

@@ -41,7 +41,7 @@ var _ = notice.Register[Teams](notice.Kind{Name: "teams", Purpose: notice.Answer
 type OddsQuery struct{ Sides ranking.Sides }
 
 func (q OddsQuery) inquiry(*Service, ranking.Origin) ranking.Inquiry {
-	return ranking.AskAboutMatch(q.Sides, func(l ranking.Ladder, sides [2][]ranking.Contestant) ranking.Notice {
+	return ranking.AskAboutMatch(q.Sides, func(l ranking.Ladder, sides [2][]ranking.Contestant) notice.Notice {
 		if len(sides[0]) != len(sides[1]) && !l.UnevenTeamsAllowed {
 			return ranking.Refusal{Code: ranking.UnevenTeams}
 		}
@@ -56,7 +56,7 @@ type TeamsQuery struct {
 }
 
 func (q TeamsQuery) inquiry(*Service, ranking.Origin) ranking.Inquiry {
-	return ranking.AskAboutMatch(q.Players, func(l ranking.Ladder, sides [2][]ranking.Contestant) ranking.Notice {
+	return ranking.AskAboutMatch(q.Players, func(l ranking.Ladder, sides [2][]ranking.Contestant) notice.Notice {
 		all := sides[0]
 		if len(all)%2 != 0 && !l.UnevenTeamsAllowed {
 			return ranking.Refusal{Code: ranking.OddPlayers}

@@ -55,7 +55,7 @@ func (p RankingPage) Bounds() (first, last int) {
 	return first, first + len(p.Rows) - 1
 }
 
-// HasMoved reports whether the place of a row has changed.
+// HasMoved is true if the place of a row has changed.
 func (p RankingPage) HasMoved() bool {
 	moved := func(r Row) bool { return r.Moved != 0 }
 	return slices.ContainsFunc(p.Rows, moved) || p.Own != nil && moved(*p.Own)
@@ -87,7 +87,7 @@ func (q RankingQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 			asker = &ranking.Person{ID: q.Asker}
 		}
 	}
-	return ranking.Ask(func(ctx context.Context) (ranking.Notice, error) {
+	return ranking.Ask(func(ctx context.Context) (notice.Notice, error) {
 		n, err := s.store.Ranking(ctx, o.Chat.ID, asker, q, o.SentAt)
 		if err != nil {
 			return nil, fmt.Errorf("read ranking: %w", err)

@@ -50,7 +50,7 @@ type RivalryOf struct {
 type RecordsQuery struct{ OfMonth bool }
 
 func (q RecordsQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(ctx context.Context) (ranking.Notice, error) {
+	return ranking.Ask(func(ctx context.Context) (notice.Notice, error) {
 		if !q.OfMonth {
 			n, err := s.store.Records(ctx, o.Chat.ID, o.SentAt.AddDate(-1, 0, 0))
 			if err != nil {
@@ -100,12 +100,12 @@ func higher(r *Record, p peak, name ranking.Name) *Record {
 	return &Record{Name: name, Value: p.value, In: &p.match.MatchRef}
 }
 
-// precedes reports whether a player has reached more than a value, or reached it before the match with the number.
+// precedes is true if a player has reached more than a value, or reached it before the match with the number.
 func precedes(p peak, value, number int) bool {
 	return p.value > value || p.value == value && p.match.Number < number
 }
 
-// areRivals reports whether the weaker one of the two won RivalPercent of enough matches or more.
+// areRivals is true if the weaker one of the two won RivalPercent of enough matches or more.
 func (p *pair) areRivals() bool {
 	return p.played >= MinMatches && 100*min(p.won, p.lost) >= RivalPercent*p.played
 }

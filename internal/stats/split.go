@@ -16,7 +16,7 @@ const (
 // first team, which has the first player.
 type Split uint32
 
-// Has reports whether the i-th player is in the first team.
+// Has is true if the i-th player is in the first team.
 func (s Split) Has(i int) bool { return s>>i&1 == 1 }
 
 // Divide returns the two teams.

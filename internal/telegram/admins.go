@@ -17,7 +17,7 @@ import (
 // adminsTimeout is how long a command waits for the list of admins.
 const adminsTimeout = 2 * time.Second
 
-// IsAdmin reports whether somebody is an admin of a chat. It requests the list of all admins, which Telegram returns to every
+// IsAdmin is true if somebody is an admin of a chat. It requests the list of all admins, which Telegram returns to every
 // member. Requesting a single member is guaranteed to work only for admins.
 func (c *Client) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user ranking.UserID) (bool, error) {
 	admins, err := c.Admins(ctx, chat)
@@ -54,7 +54,7 @@ func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ran
 	return admins, nil
 }
 
-// isRefusal reports whether repeating the request would give the same answer.
+// isRefusal is true if repeating the request would give the same answer.
 func isRefusal(c outbox.FailureKind) bool {
 	return c == outbox.Forbidden || c == outbox.Rejected || c == outbox.Migrated
 }

@@ -127,7 +127,7 @@ func (e *APIError) class() outbox.FailureKind {
 	}
 }
 
-// Says reports whether this is a bad request with one of these texts. Telegram offers no other way to distinguish such errors.
+// Says is true if this is a bad request with one of these texts. Telegram offers no other way to distinguish such errors.
 func (e *APIError) Says(texts ...string) bool {
 	if e.Status != http.StatusBadRequest {
 		return false
@@ -140,7 +140,7 @@ func (e *APIError) Says(texts ...string) bool {
 	return false
 }
 
-// IsTransient reports whether the same request may succeed later.
+// IsTransient is true if the same request may succeed later.
 func IsTransient(err error) bool {
 	switch Failure(err).Class {
 	case outbox.RateLimited, outbox.Unreachable, outbox.Ambiguous, outbox.Failed:

@@ -23,7 +23,6 @@ func newStatusCounts() *statusCounts {
 	}}
 }
 
-// serve calls the handler and counts the status.
 func (a *statusCounts) serve(h http.Handler, w http.ResponseWriter, r *http.Request) {
 	sw := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 	h.ServeHTTP(sw, r)
@@ -32,7 +31,6 @@ func (a *statusCounts) serve(h http.Handler, w http.ResponseWriter, r *http.Requ
 	a.counts[sw.status]++
 }
 
-// byStatus returns the number of requests for each status.
 func (a *statusCounts) byStatus() map[int]int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -52,7 +50,6 @@ func (a *statusCounts) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// statusWriter remembers the status of a response.
 type statusWriter struct {
 	http.ResponseWriter
 	status int

@@ -14,13 +14,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"elobot/internal/outbox"
-	"elobot/internal/web"
 )
 
 // distinctStats returns stats with a distinct value in each field, and these values by field name.
-func distinctStats(t *testing.T) (web.Stats, map[string]float64) {
+func distinctStats(t *testing.T) (outbox.Stats, map[string]float64) {
 	t.Helper()
-	var s web.Stats
+	var s outbox.Stats
 	values := make(map[string]float64)
 	var fill func(all reflect.Value)
 	fill = func(all reflect.Value) {
@@ -50,7 +49,7 @@ func distinctStats(t *testing.T) (web.Stats, map[string]float64) {
 func TestEveryMetric(t *testing.T) {
 	t.Parallel()
 	s, values := distinctStats(t)
-	url, _, _ := serve(t, func() web.Stats { return s })
+	url, _, _ := serve(t, func() outbox.Stats { return s })
 	text := request(t, "GET", url+"/metrics").body
 	body := request(t, "GET", url+"/api/metrics").body
 
@@ -80,7 +79,7 @@ func TestEveryMetric(t *testing.T) {
 		}
 	}
 	s.Largest = []outbox.ChatBacklog{}
-	var read web.Stats
+	var read outbox.Stats
 	if err := json.Unmarshal([]byte(body), &read); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +95,7 @@ func TestFlags(t *testing.T) {
 		"outbox_dispatching":  {Dispatching: true},
 		"outbox_circuit_open": {CircuitOpen: true},
 	} {
-		url, _, _ := serve(t, func() web.Stats { return web.Stats{Stats: s} })
+		url, _, _ := serve(t, func() outbox.Stats { return s })
 		text := request(t, "GET", url+"/metrics").body
 		for shown, value := range botMetrics(t, text) {
 			if (value == 1) != (shown == name) {
@@ -110,11 +109,11 @@ func TestFlags(t *testing.T) {
 func TestLargestChats(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[int]int{0: 0, 1: 1, 20: 20, 30: 20} {
-		var s web.Stats
+		var s outbox.Stats
 		for i := range given {
 			s.Largest = append(s.Largest, outbox.ChatBacklog{Chat: outbox.ChatID(1000 + i), Waiting: 500 - i})
 		}
-		url, _, _ := serve(t, func() web.Stats { return s })
+		url, _, _ := serve(t, func() outbox.Stats { return s })
 		text := request(t, "GET", url+"/metrics").body
 		for i := range given {
 			line := fmt.Sprintf("\nelobot_outbox_chat_waiting_items{chat=%q} %d\n", fmt.Sprint(1000+i), 500-i)
@@ -130,7 +129,7 @@ func TestLargestChats(t *testing.T) {
 
 func TestJSONWithoutChats(t *testing.T) {
 	t.Parallel()
-	url, _, _ := serve(t, func() web.Stats { return web.Stats{} })
+	url, _, _ := serve(t, func() outbox.Stats { return outbox.Stats{} })
 	if body := request(t, "GET", url+"/api/metrics").body; !strings.Contains(body, `"largest":[]`) || !strings.HasSuffix(body, "}\n") {
 		t.Errorf("/api/metrics says\n%s", body)
 	}
@@ -139,8 +138,8 @@ func TestJSONWithoutChats(t *testing.T) {
 // TestLint: names and help texts follow the conventions of Prometheus.
 func TestLint(t *testing.T) {
 	t.Parallel()
-	url, _, _ := serve(t, func() web.Stats {
-		return web.Stats{Stats: outbox.Stats{Largest: []outbox.ChatBacklog{{Chat: 1, Waiting: 1}}}}
+	url, _, _ := serve(t, func() outbox.Stats {
+		return outbox.Stats{Largest: []outbox.ChatBacklog{{Chat: 1, Waiting: 1}}}
 	})
 	text := request(t, "GET", url+"/metrics").body
 	problems, err := promlint.New(strings.NewReader(text)).Lint()
@@ -164,8 +163,8 @@ func TestDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	url, _, _ := serve(t, func() web.Stats {
-		return web.Stats{Stats: outbox.Stats{Largest: []outbox.ChatBacklog{{Chat: 1, Waiting: 1}}}}
+	url, _, _ := serve(t, func() outbox.Stats {
+		return outbox.Stats{Largest: []outbox.ChatBacklog{{Chat: 1, Waiting: 1}}}
 	})
 	text := request(t, "GET", url+"/metrics").body
 	body := request(t, "GET", url+"/api/metrics").body

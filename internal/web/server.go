@@ -12,6 +12,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"elobot/internal/outbox"
 )
 
 const (
@@ -59,7 +61,7 @@ func (s *Server) Listen(ctx context.Context, addr string) (err error) {
 
 // Metrics adds the metrics: the stats, and the counts of requests to the webhook of a server. It calls stats for each request,
 // possibly concurrently.
-func (s *Server) Metrics(stats func() Stats, webhook *Server) {
+func (s *Server) Metrics(stats func() outbox.Stats, webhook *Server) {
 	s.metrics = true
 	// a GET pattern also matches HEAD; other methods get 405
 	s.mux.Handle("GET "+MetricsPath, metricsHandler(stats, webhook.webhookStatuses, s.errorLog))

@@ -32,7 +32,7 @@ func listen(t *testing.T) *web.Server {
 
 // serve runs a server with metrics. It returns the server's URL, a function that stops it, and the channel that
 // receives the result of Run.
-func serve(t *testing.T, stats func() web.Stats) (url string, stop func(), ended <-chan error) {
+func serve(t *testing.T, stats func() outbox.Stats) (url string, stop func(), ended <-chan error) {
 	t.Helper()
 	server := listen(t)
 	server.Metrics(stats, server)
@@ -55,7 +55,7 @@ func run(t *testing.T, server *web.Server) (url string, stop func(), ended <-cha
 	return "http://" + server.Addr(), cancel, result
 }
 
-func stats() web.Stats { return web.Stats{Stats: outbox.Stats{Waiting: 7, Sent: 3}} }
+func stats() outbox.Stats { return outbox.Stats{Waiting: 7, Sent: 3} }
 
 // answer is the response to a request.
 type answer struct {
@@ -129,7 +129,7 @@ func TestManyAtATime(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	calls := 0
-	url, _, _ := serve(t, func() web.Stats {
+	url, _, _ := serve(t, func() outbox.Stats {
 		mu.Lock()
 		defer mu.Unlock()
 		calls++
@@ -157,7 +157,7 @@ func TestManyAtATime(t *testing.T) {
 func TestStopFinishesRequests(t *testing.T) {
 	t.Parallel()
 	begun, proceed := make(chan struct{}), make(chan struct{})
-	url, stop, ended := serve(t, func() web.Stats {
+	url, stop, ended := serve(t, func() outbox.Stats {
 		close(begun)
 		<-proceed
 		return stats()
@@ -186,7 +186,7 @@ func TestStopFinishesRequests(t *testing.T) {
 func TestStopIsBounded(t *testing.T) {
 	t.Parallel()
 	begun, never := make(chan struct{}), make(chan struct{})
-	url, stop, ended := serve(t, func() web.Stats {
+	url, stop, ended := serve(t, func() outbox.Stats {
 		close(begun)
 		<-never
 		return stats()
@@ -268,7 +268,7 @@ func TestWebhook(t *testing.T) {
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	var once sync.Once
-	url, _, _ := serve(t, func() web.Stats {
+	url, _, _ := serve(t, func() outbox.Stats {
 		once.Do(func() { panic("no stats") })
 		return stats()
 	})

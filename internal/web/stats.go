@@ -8,20 +8,15 @@ import (
 	"elobot/internal/outbox"
 )
 
-// Stats are the measurements of an instance.
-type Stats struct {
-	outbox.Stats
-}
-
 // statsHandler serves the metrics as JSON.
-func statsHandler(read func() Stats, webhook *statusCounts, log *slog.Logger) http.Handler {
+func statsHandler(read func() outbox.Stats, webhook *statusCounts, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := read()
 		if s.Largest == nil {
 			s.Largest = []outbox.ChatBacklog{} // "[]" instead of "null"
 		}
 		body, err := json.Marshal(struct {
-			Stats
+			outbox.Stats
 			Webhook map[int]int64 `json:"webhook_requests"` // by the status of the response
 		}{s, webhook.byStatus()})
 		if err != nil {

@@ -167,7 +167,7 @@ func (i *item) ended() bool {
 	return i.state == Sent || i.state == Dead || i.state == Expired || i.state == Uncertain || i.state == Summarised
 }
 
-// isExhausted reports whether no more possible duplicates of it may be created.
+// isExhausted is true if no more possible duplicates of it may be created.
 func (i *item) isExhausted() bool { return !i.Harmless && i.repeats >= maxCopies }
 
 // take is what was taken from the store for one request.

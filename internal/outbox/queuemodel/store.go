@@ -116,7 +116,7 @@ func (m *Model) Wrote(id int64, state State) {
 	}
 }
 
-// isOutdated reports whether an item is a page, and a newer one of the same message waits.
+// isOutdated is true if an item is a page, and a newer one of the same message waits.
 func (m *Model) isOutdated(i *item) bool {
 	all := m.lane(i.Lane).items
 	return i.Lane.Kind == Pages && slices.ContainsFunc(all[slices.Index(all, i)+1:], func(other *item) bool {

@@ -60,14 +60,10 @@ func (o *Store) queueBoards(ctx context.Context, sql string, args ...any) ([]out
 // queuePins records which boards were pinned. The first time that the bot may not pin a board, the chat is told; a failure for another
 // reason does not make it forget that. It must come after everything about the chats: whoever moves a chat locks it before its board.
 func queuePins(batch *pgx.Batch, results []outbox.Result) {
-	tried := only(results, func(r outbox.Result) bool { return r.Failure == nil && r.Pin != "" })
-	if len(tried) == 0 {
-		return
-	}
-	batch.Queue(`
+	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure == nil && r.Pin != "" }, `
 		WITH tried AS (
 		    SELECT b.chat_id, r.pin
-		    FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) AS r (chat_id, sent_to, object, pin)
+		    FROM `+theResults+`
 		    CROSS JOIN LATERAL (SELECT * FROM boards WHERE chat_id = r.chat_id LIMIT 1) AS b
 		    CROSS JOIN LATERAL (SELECT * FROM chats WHERE id = r.chat_id LIMIT 1) AS c
 		    WHERE c.telegram_chat_id = r.sent_to AND `+postgres.BoardObject+` = r.object AND b.pin <> r.pin
@@ -77,24 +73,13 @@ func queuePins(batch *pgx.Batch, results []outbox.Result) {
 		    WHERE b.chat_id = r.chat_id AND b.chat_id = ANY (ARRAY(SELECT chat_id FROM tried))
 		    RETURNING b.chat_id, b.thread_id, b.pin)
 		INSERT INTO outbox (chat_id, kind, purpose, payload, thread_id, expires_at)
-		SELECT chat_id, $5, $6, '{}', thread_id, now() + $7::interval FROM changed WHERE pin = 'refused'`,
-		postgres.Column(tried, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
-		postgres.Column(tried, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
-		postgres.Column(tried, func(r outbox.Result) string { return r.Message.Object }),
-		postgres.Column(tried, func(r outbox.Result) string { return string(r.Pin) }),
+		SELECT chat_id, $2, $3, '{}', thread_id, now() + $4::interval FROM changed WHERE pin = 'refused'`,
 		notice.KindOf(ranking.BoardNotPinned{}).Name, notice.Notification, notice.Notification.Lifetime())
 }
 
 // queueEndedObjects forgets messages that need not exist any more.
 func queueEndedObjects(batch *pgx.Batch, results []outbox.Result) {
-	ended := only(results, func(r outbox.Result) bool { return r.Failure == nil && r.Ended })
-	if len(ended) == 0 {
-		return
-	}
-	batch.Queue(`
-		DELETE FROM ensured_messages m USING unnest($1::bigint[], $2::text[], $3::bigint[]) AS r (chat_id, object, message_id)
-		WHERE m.chat_id = r.chat_id AND m.object = r.object AND m.telegram_message_id = r.message_id`,
-		postgres.Column(ended, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
-		postgres.Column(ended, func(r outbox.Result) string { return r.Message.Object }),
-		postgres.Column(ended, func(r outbox.Result) int64 { return r.Message.Target }))
+	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure == nil && r.Ended }, `
+		DELETE FROM ensured_messages m USING `+theResults+`
+		WHERE m.chat_id = r.chat_id AND m.object = r.object AND m.telegram_message_id = r.target`)
 }

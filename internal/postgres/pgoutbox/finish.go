@@ -33,14 +33,36 @@ func queueChats(batch *pgx.Batch, results []outbox.Result) {
 	queuePins(batch, results)
 }
 
-func only(results []outbox.Result, wanted func(outbox.Result) bool) []outbox.Result {
-	var some []outbox.Result
+// resultRow is what statements read of a result.
+type resultRow struct {
+	Row         int64   `json:"id"`      // the id of the row
+	Chat        int64   `json:"chat_id"` // our own id
+	SentTo      int64   `json:"sent_to"` // Telegram's id of the chat
+	Object      string  `json:"object"`
+	Target      int64   `json:"target"`
+	MessageID   int64   `json:"message_id"`
+	Fingerprint string  `json:"fingerprint"`
+	Pin         string  `json:"pin"`
+	Pause       float64 `json:"pause"` // in seconds
+}
+
+// theResults are the results that queueFor passes as $1. The planner expects about as many as there usually are, and so uses indexes.
+const theResults = `unnest($1::jsonb[]) AS result CROSS JOIN LATERAL jsonb_to_record(result) AS r (
+		    id bigint, chat_id bigint, sent_to bigint, object text, target bigint, message_id bigint, fingerprint text, pin text, pause float8)`
+
+// queueFor adds a statement about the wanted results, which it reads from theResults, unless there are none.
+func queueFor(batch *pgx.Batch, results []outbox.Result, wanted func(outbox.Result) bool, sql string, args ...any) {
+	var rows []resultRow
 	for _, r := range results {
-		if wanted(r) {
-			some = append(some, r)
+		if m := r.Message; wanted(r) {
+			rows = append(rows, resultRow{
+				m.Row.ID, int64(m.Lane.Chat), m.ExternalChat, m.Object, m.Target, r.MessageID, r.Fingerprint, string(r.Pin), r.Pause.Seconds(),
+			})
 		}
 	}
-	return some
+	if len(rows) > 0 {
+		batch.Queue(sql, append([]any{rows}, args...)...)
+	}
 }
 
 // The states of rows in the outbox.
@@ -55,17 +77,25 @@ const (
 
 // outcome is the new state of a row that was being sent.
 type outcome struct {
-	result   int   // the number of the result, from 1
-	id       int64 // of the row
-	attempts int   // the row's attempts as of the request
-	state    string
-	first    bool // of its message
-	skipped  bool // the request did not cover the row
-	deferred bool // set aside, as the row was before it was taken
-	untried  bool // put back without a request, as the row was before it was taken
+	ID       int64  `json:"id"`       // of the row
+	Attempts int    `json:"attempts"` // the row's attempts as of the request
+	State    string `json:"state"`
+	First    bool   `json:"first"`    // of its message
+	Skipped  bool   `json:"skipped"`  // the request did not cover the row
+	Deferred bool   `json:"deferred"` // set aside, as the row was before it was taken
+	Untried  bool   `json:"untried"`  // put back without a request, as the row was before it was taken
+
+	// of the result
+	SentTo      int64    `json:"sent_to"`
+	MessageID   int64    `json:"message_id"`
+	Fingerprint string   `json:"fingerprint"`
+	Language    string   `json:"language"`
+	Covered     int      `json:"covered"`
+	Reason      *string  `json:"reason"`
+	Pause       *float64 `json:"pause"`
+	Failed      bool     `json:"failed"`
 }
 
-// covered returns how many rows the result covers.
 func covered(r outbox.Result) int {
 	all := 1
 	if r.Message.Action == outbox.Send {
@@ -78,29 +108,33 @@ func covered(r outbox.Result) int {
 }
 
 // outcomes returns the new states of a message's rows.
-func outcomes(number int, r outbox.Result) []outcome {
+func outcomes(r outbox.Result) []outcome {
 	m, n := r.Message, covered(r)
-	deferred := r.Failure != nil && r.Failure.Class == outbox.Unsupported
-	untried := deferred || r.Failure != nil && r.Failure.Class == outbox.NotReady
-	rows := []outcome{{
-		result: number, id: m.Row.ID, attempts: m.Row.Attempts, state: stateOfFirst(r), first: true, deferred: deferred, untried: untried,
-	}}
+	first := outcome{
+		ID: m.Row.ID, Attempts: m.Row.Attempts, State: stateOfFirst(r), First: true,
+		SentTo: m.ExternalChat, MessageID: r.MessageID, Fingerprint: r.Fingerprint, Language: m.Language, Covered: n,
+		Reason: reason(r), Pause: pause(r),
+	}
+	if f := r.Failure; f != nil {
+		first.Deferred = f.Class == outbox.Unsupported
+		first.Untried = first.Deferred || f.Class == outbox.NotReady
+		first.Failed = f.Class == outbox.Failed
+	}
+	rows := []outcome{first}
 	if m.Action != outbox.Send {
 		return rows // the other items of an edited message were delivered before
 	}
 	for i := 1; i < len(m.Items); i++ {
-		item, skipped := m.Items[i], i >= n
-		o := outcome{result: number, id: item.ID, attempts: item.Attempts, state: stateOfOthers(r), skipped: skipped,
-			deferred: deferred && !skipped, untried: untried && !skipped}
-		if skipped {
-			o.state = planned
+		o := first
+		o.ID, o.Attempts, o.State, o.First = m.Items[i].ID, m.Items[i].Attempts, stateOfOthers(r), false
+		if i >= n {
+			o.State, o.Skipped, o.Deferred, o.Untried = planned, true, false, false
 		}
 		rows = append(rows, o)
 	}
 	return rows
 }
 
-// stateOfFirst returns the new state of a message's first row.
 func stateOfFirst(r outbox.Result) string {
 	switch f := r.Failure; {
 	case f == nil:
@@ -140,7 +174,7 @@ func reason(r outbox.Result) *string {
 	return &text
 }
 
-// freezes reports whether a result pauses the whole chat, and not only its row.
+// freezes is true if a result pauses the whole chat, and not only its row.
 func freezes(r outbox.Result) bool {
 	return r.Failure != nil && r.Failure.Class == outbox.RateLimited && r.Message.Lane.Kind != outbox.CallbackAnswers
 }
@@ -162,30 +196,24 @@ func pause(r outbox.Result) *float64 {
 // together stay together. Of rows that wait again, only the first one counts as tried.
 func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 	const sql = `
-		WITH result AS (
-		    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::integer[], $5::text[], $6::float8[],
-		                         $7::boolean[], $8::text[])
-		        WITH ORDINALITY AS r (sent_to, message_id, fingerprint, covered, reason, pause, failed, language, n)
-		), row_outcome AS (
-		    SELECT * FROM unnest($9::bigint[], $10::bigint[], $11::integer[], $12::text[], $13::boolean[], $14::boolean[],
-		                         $15::boolean[], $16::boolean[])
-		        AS w (n, id, attempts, state, first, skipped, deferred, untried)
+		WITH r AS (
+		    SELECT r.* FROM unnest($1::jsonb[]) AS outcome CROSS JOIN LATERAL jsonb_to_record(outcome) AS r (
+		        id bigint, attempts integer, state text, first boolean, skipped boolean, deferred boolean, untried boolean,
+		        sent_to bigint, message_id bigint, fingerprint text, language text, covered integer, reason text, pause float8, failed boolean)
 		), changed AS (
 		    UPDATE outbox o
-		    SET state = row_outcome.state,
-		        finished_at = CASE WHEN row_outcome.state IN ('sent', 'dead', 'expired', 'uncertain') THEN now() END,
-		        telegram_message_id = CASE WHEN row_outcome.state = 'sent' THEN r.message_id END,
-		        last_error = CASE WHEN row_outcome.skipped THEN o.last_error ELSE coalesce(r.reason, o.last_error) END,
-		        batch = CASE WHEN row_outcome.state = 'sending' OR row_outcome.state = 'sent' AND r.covered > 1 THEN o.batch END,
-		        not_before = greatest(o.not_before, CASE WHEN row_outcome.first THEN now() + make_interval(secs => r.pause) END),
-		        tried_at = CASE WHEN NOT (row_outcome.untried AND o.attempts = 1)
-		                         AND (row_outcome.first OR row_outcome.state <> 'planned') THEN o.tried_at END,
-		        deferred_at = CASE WHEN row_outcome.deferred THEN now() END,
-		        failures = o.failures + (row_outcome.first AND r.failed)::integer,
-		        attempts = o.attempts - (row_outcome.skipped OR row_outcome.untried)::integer
-		    FROM row_outcome JOIN result r USING (n)
-		    WHERE o.id = row_outcome.id AND o.id = ANY (ARRAY(SELECT id FROM row_outcome))
-		      AND o.state = 'sending' AND o.attempts = row_outcome.attempts
+		    SET state = r.state,
+		        finished_at = CASE WHEN r.state IN ('sent', 'dead', 'expired', 'uncertain') THEN now() END,
+		        telegram_message_id = CASE WHEN r.state = 'sent' THEN r.message_id END,
+		        last_error = CASE WHEN r.skipped THEN o.last_error ELSE coalesce(r.reason, o.last_error) END,
+		        batch = CASE WHEN r.state = 'sending' OR r.state = 'sent' AND r.covered > 1 THEN o.batch END,
+		        not_before = greatest(o.not_before, CASE WHEN r.first THEN now() + make_interval(secs => r.pause) END),
+		        tried_at = CASE WHEN NOT (r.untried AND o.attempts = 1) AND (r.first OR r.state <> 'planned') THEN o.tried_at END,
+		        deferred_at = CASE WHEN r.deferred THEN now() END,
+		        failures = o.failures + (r.first AND r.failed)::integer,
+		        attempts = o.attempts - (r.skipped OR r.untried)::integer
+		    FROM r
+		    WHERE o.id = r.id AND o.id = ANY (ARRAY(SELECT id FROM r)) AND o.state = 'sending' AND o.attempts = r.attempts
 		    RETURNING o.id, o.state, o.action, o.kind, o.match_id, o.payload, o.attempts, o.created_at,
 		              r.sent_to, r.message_id, r.covered, r.fingerprint, r.language, r.reason
 		), dead_letter AS (
@@ -195,130 +223,75 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		)
 		INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id, outbox_id, covered, fingerprint, language)
 		SELECT sent_to, message_id, match_id, id, covered, fingerprint, language FROM changed
-		WHERE state = 'sent' AND action = 'send' AND kind <> $17 AND match_id IS NOT NULL AND message_id > 0
+		WHERE state = 'sent' AND action = 'send' AND kind <> $2 AND match_id IS NOT NULL AND message_id > 0
 		ON CONFLICT ON CONSTRAINT match_messages_pkey DO NOTHING`
 	var rows []outcome
-	for i, r := range results {
-		rows = append(rows, outcomes(i+1, r)...)
+	for _, r := range results {
+		rows = append(rows, outcomes(r)...)
 	}
-	batch.Queue(sql,
-		postgres.Column(results, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
-		postgres.Column(results, func(r outbox.Result) int64 { return r.MessageID }),
-		postgres.Column(results, func(r outbox.Result) string { return r.Fingerprint }),
-		postgres.Column(results, covered),
-		postgres.Column(results, reason),
-		postgres.Column(results, pause),
-		postgres.Column(results, func(r outbox.Result) bool { return r.Failure != nil && r.Failure.Class == outbox.Failed }),
-		postgres.Column(results, func(r outbox.Result) string { return r.Message.Language }),
-		postgres.Column(rows, func(o outcome) int { return o.result }),
-		postgres.Column(rows, func(o outcome) int64 { return o.id }),
-		postgres.Column(rows, func(o outcome) int { return o.attempts }),
-		postgres.Column(rows, func(o outcome) string { return o.state }),
-		postgres.Column(rows, func(o outcome) bool { return o.first }),
-		postgres.Column(rows, func(o outcome) bool { return o.skipped }),
-		postgres.Column(rows, func(o outcome) bool { return o.deferred }),
-		postgres.Column(rows, func(o outcome) bool { return o.untried }),
-		notice.KindOf(ranking.ResultsSummary{}).Name)
+	batch.Queue(sql, rows, notice.KindOf(ranking.ResultsSummary{}).Name)
 }
 
 // queueEdited records the content of edited messages.
 func queueEdited(batch *pgx.Batch, results []outbox.Result) {
-	edited := only(results, func(r outbox.Result) bool {
+	queueFor(batch, results, func(r outbox.Result) bool {
 		return r.Failure == nil && r.Message.Action == outbox.Edit && r.Message.Target != 0
-	})
-	if len(edited) == 0 {
-		return
-	}
-	batch.Queue(`
+	}, `
 		UPDATE match_messages mm SET fingerprint = r.fingerprint
-		FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS r (sent_to, message_id, fingerprint)
-		WHERE mm.telegram_chat_id = r.sent_to AND mm.telegram_message_id = r.message_id`,
-		postgres.Column(edited, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
-		postgres.Column(edited, func(r outbox.Result) int64 { return r.Message.Target }),
-		postgres.Column(edited, func(r outbox.Result) string { return r.Fingerprint }))
+		FROM `+theResults+`
+		WHERE mm.telegram_chat_id = r.sent_to AND mm.telegram_message_id = r.target`)
 }
 
 // queueEnsured records which messages exist once, and their content. If the chat has got another id in the meantime,
 // they are dropped.
 func queueEnsured(batch *pgx.Batch, results []outbox.Result) {
-	ensured := only(results, func(r outbox.Result) bool {
+	queueFor(batch, results, func(r outbox.Result) bool {
 		return r.Failure == nil && r.Message.Action == outbox.Ensure && r.MessageID > 0 && !r.Ended
-	})
-	if len(ensured) == 0 {
-		return
-	}
-	batch.Queue(`
+	}, `
 		INSERT INTO ensured_messages (chat_id, object, telegram_message_id, fingerprint)
 		SELECT c.id, r.object, r.message_id, r.fingerprint
-		FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[])
-		     AS r (chat_id, sent_to, object, message_id, fingerprint)
-		JOIN chats c ON c.id = r.chat_id AND c.telegram_chat_id = r.sent_to
+		FROM `+theResults+` JOIN chats c ON c.id = r.chat_id AND c.telegram_chat_id = r.sent_to
 		ON CONFLICT ON CONSTRAINT ensured_messages_pkey DO UPDATE
-		SET telegram_message_id = excluded.telegram_message_id, fingerprint = excluded.fingerprint`,
-		postgres.Column(ensured, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
-		postgres.Column(ensured, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
-		postgres.Column(ensured, func(r outbox.Result) string { return r.Message.Object }),
-		postgres.Column(ensured, func(r outbox.Result) int64 { return r.MessageID }),
-		postgres.Column(ensured, func(r outbox.Result) string { return r.Fingerprint }))
+		SET telegram_message_id = excluded.telegram_message_id, fingerprint = excluded.fingerprint`)
 }
 
 // queuePrompts records which messages ask prompts, and lets the time to answer them begin. It must come after the new states
 // of the rows. The message of a chat that has got another id in the meantime is skipped: its id means another message by now.
 func queuePrompts(batch *pgx.Batch, results []outbox.Result) {
-	asked := only(results, func(r outbox.Result) bool { return r.Failure == nil && ranking.IsPrompt(r.Message.Row.Kind) })
-	if len(asked) == 0 {
-		return
-	}
-	batch.Queue(`
-		WITH delivered AS (
+	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure == nil && ranking.IsPrompt(r.Message.Row.Kind) }, `
+		WITH r AS (
+		    SELECT r.* FROM `+theResults+`
+		), delivered AS (
 		    UPDATE prompts p
 		    SET delivered_at = now(), telegram_message_id = (
 		        SELECT nullif(r.message_id, 0) FROM chats c WHERE c.id = p.chat_id AND c.telegram_chat_id = r.sent_to)
-		    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS r (id, sent_to, message_id)
-		    WHERE p.id = r.id AND p.id = ANY ($1) AND p.delivered_at IS NULL AND p.closed_at IS NULL
+		    FROM r
+		    WHERE p.id = r.id AND p.id = ANY (ARRAY(SELECT id FROM r)) AND p.delivered_at IS NULL AND p.closed_at IS NULL
 		      AND (SELECT o.state FROM outbox o WHERE o.id = r.id) = 'sent'
 		    RETURNING '`+ranking.PromptTimer+`' || p.id AS timer)
-		UPDATE timers SET due_at = now() + $4::interval WHERE key = ANY (ARRAY(SELECT timer FROM delivered))`,
-		postgres.Column(asked, func(r outbox.Result) int64 { return r.Message.Row.ID }),
-		postgres.Column(asked, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
-		postgres.Column(asked, func(r outbox.Result) int64 { return r.MessageID }),
-		ranking.PromptWindow)
+		UPDATE timers SET due_at = now() + $2::interval WHERE key = ANY (ARRAY(SELECT timer FROM delivered))`, ranking.PromptWindow)
 }
 
 // queueFrozen freezes chats for as long as Telegram asks. A chat that has got another id in the meantime is skipped:
 // the pause was for the old one.
 func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
-	frozen := only(results, freezes)
-	if len(frozen) == 0 {
-		return
-	}
-	batch.Queue(`
+	queueFor(batch, results, freezes, `
 		UPDATE chats c SET frozen_until = greatest(c.frozen_until, now() + make_interval(secs => r.pause))
-		FROM unnest($1::bigint[], $2::bigint[], $3::float8[]) AS r (chat_id, sent_to, pause)
-		WHERE c.id = r.chat_id AND c.telegram_chat_id = r.sent_to`,
-		postgres.Column(frozen, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
-		postgres.Column(frozen, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
-		postgres.Column(frozen, func(r outbox.Result) float64 { return r.Pause.Seconds() }))
+		FROM `+theResults+` WHERE c.id = r.chat_id AND c.telegram_chat_id = r.sent_to`)
 }
 
 // queueParked parks chats that the bot may not write to, unless a newer notice shows that the chat was active after
 // the request began. A chat that has got another id in the meantime is skipped: the request was for the old one.
 func queueParked(batch *pgx.Batch, results []outbox.Result) {
-	forbidden := only(results, func(r outbox.Result) bool { return r.Failure != nil && r.Failure.Class == outbox.Forbidden })
-	if len(forbidden) == 0 {
-		return
-	}
-	batch.Queue(`
+	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure != nil && r.Failure.Class == outbox.Forbidden }, `
+		WITH r AS (SELECT r.* FROM `+theResults+`)
 		UPDATE chats c SET parked_at = now()
-		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS r (chat_id, sent_to, id)
-		JOIN outbox tried ON tried.id = r.id
-		WHERE c.id = r.chat_id AND c.telegram_chat_id = r.sent_to AND NOT EXISTS (
-		    SELECT FROM (SELECT c.id AS chat_id, lane FROM unnest($4::smallint[]) AS active (lane)) AS l
+		FROM r
+		WHERE c.id = r.chat_id AND c.id = ANY (ARRAY(SELECT chat_id FROM r)) AND c.telegram_chat_id = r.sent_to
+		  AND NOT EXISTS (
+		    SELECT FROM (SELECT c.id AS chat_id, lane FROM unnest($2::smallint[]) AS active (lane)) AS l
 		    CROSS JOIN LATERAL (
 		        SELECT o.created_at FROM outbox o WHERE `+waits+` ORDER BY `+fromTheEnd+` LIMIT 1) AS newest
-		    WHERE newest.created_at > tried.tried_at)`,
-		postgres.Column(forbidden, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
-		postgres.Column(forbidden, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
-		postgres.Column(forbidden, func(r outbox.Result) int64 { return r.Message.Row.ID }),
+		    WHERE newest.created_at > (SELECT tried_at FROM outbox WHERE id = r.id))`,
 		[]outbox.LaneKind{outbox.Messages, outbox.CallbackAnswers, outbox.Pages})
 }

@@ -78,23 +78,16 @@ func (o *Store) Summarise(ctx context.Context, epoch int64, lanes []outbox.Lane,
 // queueSummaries records which messages tell of which matches in summaries. They count as covering one item more, so that they are
 // never known as a whole, and never edited.
 func queueSummaries(batch *pgx.Batch, results []outbox.Result) {
-	sent := only(results, func(r outbox.Result) bool {
+	queueFor(batch, results, func(r outbox.Result) bool {
 		return r.Failure == nil && r.MessageID > 0 && r.Message.Row.Kind == notice.KindOf(ranking.ResultsSummary{}).Name
-	})
-	if len(sent) == 0 {
-		return
-	}
-	batch.Queue(`
+	}, `
 		INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id, outbox_id, covered)
 		SELECT r.sent_to, r.message_id, told.match_id, r.id, 1 + count(*) OVER (PARTITION BY r.id)
-		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS r (id, sent_to, message_id)
+		FROM `+theResults+`
 		CROSS JOIN LATERAL (
 		    SELECT match_id FROM outbox WHERE id = r.id
 		    UNION ALL
 		    SELECT match_id FROM outbox WHERE batch = r.id AND state = 'expired') AS told
 		WHERE told.match_id IS NOT NULL
-		ON CONFLICT ON CONSTRAINT match_messages_pkey DO NOTHING`,
-		postgres.Column(sent, func(r outbox.Result) int64 { return r.Message.Row.ID }),
-		postgres.Column(sent, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
-		postgres.Column(sent, func(r outbox.Result) int64 { return r.MessageID }))
+		ON CONFLICT ON CONSTRAINT match_messages_pkey DO NOTHING`)
 }

@@ -13,64 +13,51 @@ import (
 )
 
 // Matches implements stats.Store.
-func (s *Store) Matches(ctx context.Context, chat ranking.ExternalChatID, at stats.Paging) (stats.MatchPage, error) {
+func (s *Store) Matches(ctx context.Context, chat ranking.ExternalChatID, at stats.Paging) (n stats.MatchPage, err error) {
 	const matches = `
 		    SELECT id FROM matches WHERE group_id = ` + postgres.ThisGroup + ` AND ladder_id = ` + postgres.ThisLadder
-	newest := matches + ` ORDER BY number DESC LIMIT ` + pageLimit
-	older := matches + ` AND number < $2 ORDER BY number DESC LIMIT ` + pageLimit
-	newer := matches + ` AND number > $2 ORDER BY number LIMIT ` + pageLimit
-	var n stats.MatchPage
-	var first, turned matchRows
-	var batch pgx.Batch
-	first.queue(&batch, newest, noPlayer, chat)
-	switch {
-	case at.Key == 0:
-	case at.Newer:
-		turned.queue(&batch, newer, noPlayer, chat, at.Key)
-	default:
-		turned.queue(&batch, older, noPlayer, chat, at.Key)
-	}
-	if err := s.send(ctx, &batch); err != nil {
-		return stats.MatchPage{}, err
-	}
-	n.Rows, n.Newer, n.Older = page(at, first, turned)
-	return n, nil
+	n.Rows, n.Newer, n.Older, err = s.readPage(ctx, new(pgx.Batch), at, matches, "number", noPlayer, chat)
+	return n, err
 }
 
 // History implements stats.Store.
-func (s *Store) History(ctx context.Context, chat ranking.ExternalChatID, id ranking.PlayerID, at stats.Paging) (stats.HistoryPage, error) {
+func (s *Store) History(
+	ctx context.Context, chat ranking.ExternalChatID, id ranking.PlayerID, at stats.Paging,
+) (n stats.HistoryPage, err error) {
 	const matches = `
 		    SELECT mp.match_id AS id FROM match_players mp CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS m
 		    WHERE mp.player_id = ` + thisOne + ` AND m.ladder_id = ` + postgres.ThisLadder
-	newest := matches + ` ORDER BY mp.match_id DESC LIMIT ` + pageLimit
-	older := matches + ` AND mp.match_id < $3 ORDER BY mp.match_id DESC LIMIT ` + pageLimit
-	newer := matches + ` AND mp.match_id > $3 ORDER BY mp.match_id LIMIT ` + pageLimit
-	var n stats.HistoryPage
-	var first, turned matchRows
 	var batch pgx.Batch
-	batch.Queue(`
-		SELECT player_id FROM group_players WHERE ladder_id = `+postgres.ThisLadder+` AND player_id = `+thisOne, chat, id,
-	).Query(func(rows pgx.Rows) error {
-		for rows.Next() { // at most once
-			if err := rows.Scan(&n.Name.Player); err != nil {
-				return err
-			}
+	var player *ranking.PlayerID
+	queueOne(&batch, &player, pgx.RowTo[ranking.PlayerID],
+		`SELECT player_id FROM group_players WHERE ladder_id = `+postgres.ThisLadder+` AND player_id = `+thisOne, chat, id)
+	n.Rows, n.Newer, n.Older, err = s.readPage(ctx, &batch, at, matches, "mp.match_id", thisOne, chat, id)
+	if player != nil {
+		n.Name.Player = *player
+	}
+	return n, err
+}
+
+// readPage runs a batch, and reads a page of the matches whose ids an SQL query returns, with the rating changes of a player. key is the
+// column that they are in the order of.
+func (s *Store) readPage(
+	ctx context.Context, batch *pgx.Batch, at stats.Paging, matches, key, player string, args ...any,
+) (rows []stats.MatchRow, newer, older bool, err error) {
+	var first, turned matchRows
+	first.queue(batch, matches+` ORDER BY `+key+` DESC LIMIT `+pageLimit, player, args...)
+	if at.Key != 0 {
+		than, order := ` < `, ` DESC`
+		if at.Newer {
+			than, order = ` > `, ``
 		}
-		return rows.Err()
-	})
-	first.queue(&batch, newest, thisOne, chat, id)
-	switch {
-	case at.Key == 0:
-	case at.Newer:
-		turned.queue(&batch, newer, thisOne, chat, id, at.Key)
-	default:
-		turned.queue(&batch, older, thisOne, chat, id, at.Key)
+		turnedTo := matches + ` AND ` + key + than + `$` + strconv.Itoa(len(args)+1) + ` ORDER BY ` + key + order + ` LIMIT ` + pageLimit
+		turned.queue(batch, turnedTo, player, append(args, at.Key)...)
 	}
-	if err := s.send(ctx, &batch); err != nil {
-		return stats.HistoryPage{}, err
+	if err := s.send(ctx, batch); err != nil {
+		return nil, false, false, err
 	}
-	n.Rows, n.Newer, n.Older = page(at, first, turned)
-	return n, nil
+	rows, newer, older = page(at, first, turned)
+	return rows, newer, older, nil
 }
 
 // pageLimit is how many matches are read for a page: one more than it shows, which says whether there is a further page.

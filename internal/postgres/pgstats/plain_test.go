@@ -443,7 +443,7 @@ func atLeast(limit, value int) int {
 	return value
 }
 
-// precedes reports whether a match of one player has the record rather than that of another one with a smaller id.
+// precedes is true if a match of one player has the record rather than that of another one with a smaller id.
 func precedes(m, other *plainMatch, value func(*plainMatch) int) bool {
 	if other == nil {
 		return true
@@ -451,7 +451,7 @@ func precedes(m, other *plainMatch, value func(*plainMatch) int) bool {
 	return cmp.Or(cmp.Compare(value(other), value(m)), cmp.Compare(m.Number, other.Number)) < 0
 }
 
-// rivalsPrecede reports whether a pair has played more than the closest rivals until now, who have no greater id.
+// rivalsPrecede is true if a pair has played more than the closest rivals until now, who have no greater id.
 func rivalsPrecede(player int64, p *plainPair, until *stats.RivalryOf, rivals *plainPair) bool {
 	return rivals == nil || p.Played > rivals.Played ||
 		p.Played == rivals.Played && until.Name.Player == ranking.PlayerID(player) && p.With.Player < rivals.With.Player

@@ -162,16 +162,7 @@ func queueOwn(batch *pgx.Batch, chat ranking.ExternalChatID, who ranking.UserID,
 		       ` + placeOf + ` AS position
 		FROM group_players s
 		WHERE s.ladder_id = ` + postgres.ThisLadder + ` AND s.player_id = ` + postgres.ThisPlayer + ` AND s.left_at IS NULL`
-	batch.Queue(sql, chat, who, since).Query(func(rows pgx.Rows) error {
-		read, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[rankedRow])
-		if err != nil {
-			return fmt.Errorf("read the asker's row of a ranking: %w", err)
-		}
-		if len(read) > 0 {
-			*own = &read[0]
-		}
-		return nil
-	})
+	queueOne(batch, own, pgx.RowToStructByNameLax[rankedRow], sql, chat, who, since)
 }
 
 // queuePlaces reads the places at the beginning of a day, those of who has a place now and had one then. A player's rating then is that

@@ -2,7 +2,6 @@ package pgstats
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -68,16 +67,12 @@ var (
 
 // queueRecord reads a record that a query of holders finds.
 func queueRecord(batch *pgx.Batch, chat ranking.ExternalChatID, sql string, to **stats.Record) {
-	batch.Queue(sql, chat).Query(func(rows pgx.Rows) error {
-		for rows.Next() { // at most once
-			r := stats.Record{In: new(stats.MatchRef)}
-			if err := rows.Scan(&r.Name.Player, &r.Value, &r.In.Number, &r.In.At); err != nil {
-				return fmt.Errorf("scan a record: %w", err)
-			}
-			r.In.At, *to = r.In.At.UTC(), &r
-		}
-		return rows.Err()
-	})
+	queueOne(batch, to, func(row pgx.CollectableRow) (stats.Record, error) {
+		r := stats.Record{In: new(stats.MatchRef)}
+		err := row.Scan(&r.Name.Player, &r.Value, &r.In.Number, &r.In.At)
+		r.In.At = r.In.At.UTC()
+		return r, err
+	}, sql, chat)
 }
 
 // queueMostMatches reads who has played most.
@@ -85,16 +80,10 @@ func queueMostMatches(batch *pgx.Batch, chat ranking.ExternalChatID, to **stats.
 	const sql = `
 		SELECT player_id, played FROM group_players WHERE ladder_id = ` + postgres.ThisLadder + ` AND played > 0
 		ORDER BY played DESC, player_id LIMIT 1`
-	batch.Queue(sql, chat).Query(func(rows pgx.Rows) error {
-		for rows.Next() { // at most once
-			var r stats.Record
-			if err := rows.Scan(&r.Name.Player, &r.Value); err != nil {
-				return fmt.Errorf("scan who played most: %w", err)
-			}
-			*to = &r
-		}
-		return rows.Err()
-	})
+	queueOne(batch, to, func(row pgx.CollectableRow) (r stats.Record, err error) {
+		err = row.Scan(&r.Name.Player, &r.Value)
+		return r, err
+	}, sql, chat)
 }
 
 // queueLargestUpset reads the largest upset that is stored, by the winner with the smallest id.
@@ -106,17 +95,12 @@ func queueLargestUpset(batch *pgx.Batch, chat ranking.ExternalChatID, to **stats
 		       ARRAY(SELECT player_id FROM match_players WHERE match_id = m.id AND side <> ` + side + ` ORDER BY place)
 		FROM (SELECT * FROM matches WHERE ladder_id = ` + postgres.ThisLadder + ` AND upset IS NOT NULL AND undone_at IS NULL
 		      ORDER BY upset DESC, number LIMIT 1) AS m`
-	batch.Queue(sql, chat).Query(func(rows pgx.Rows) error {
-		for rows.Next() { // at most once
-			var u stats.UpsetBy
-			var beaten []ranking.PlayerID
-			if err := rows.Scan(&u.Number, &u.At, &u.By, &u.Name.Player, &beaten); err != nil {
-				return fmt.Errorf("scan an upset: %w", err)
-			}
-			u.At, u.Beaten, *to = u.At.UTC(), names(beaten), &u
-		}
-		return rows.Err()
-	})
+	queueOne(batch, to, func(row pgx.CollectableRow) (u stats.UpsetBy, err error) {
+		var beaten []ranking.PlayerID
+		err = row.Scan(&u.Number, &u.At, &u.By, &u.Name.Player, &beaten)
+		u.At, u.Beaten = u.At.UTC(), names(beaten)
+		return u, err
+	}, sql, chat)
 }
 
 // queueRivalry reads which two players of whom the weaker one won stats.RivalPercent of the matches or more have played most since then.
@@ -136,14 +120,8 @@ func queueRivalry(batch *pgx.Batch, chat ranking.ExternalChatID, since time.Time
 		    GROUP BY a.player_id, b.player_id) AS pairs
 		WHERE played >= $3 AND 100 * least(won, lost) >= $4 * played
 		ORDER BY played DESC, player_id, other_id LIMIT 1`
-	batch.Queue(sql, chat, since, stats.MinMatches, stats.RivalPercent).Query(func(rows pgx.Rows) error {
-		for rows.Next() { // at most once
-			var r stats.RivalryOf
-			if err := rows.Scan(&r.Name.Player, &r.With.Player, &r.Played, &r.Won, &r.Drawn, &r.Lost); err != nil {
-				return fmt.Errorf("scan a rivalry: %w", err)
-			}
-			*to = &r
-		}
-		return rows.Err()
-	})
+	queueOne(batch, to, func(row pgx.CollectableRow) (r stats.RivalryOf, err error) {
+		err = row.Scan(&r.Name.Player, &r.With.Player, &r.Played, &r.Won, &r.Drawn, &r.Lost)
+		return r, err
+	}, sql, chat, since, stats.MinMatches, stats.RivalPercent)
 }

@@ -38,7 +38,7 @@ func (s *Store) send(ctx context.Context, batch *pgx.Batch) error {
 	return postgres.Translate(conn.SendBatch(ctx, batch).Close())
 }
 
-// isBusy reports whether all connections for questions are in use.
+// isBusy is true if all connections for questions are in use.
 func (s *Store) isBusy() bool {
 	stat := s.questions.Stat()
 	return stat.AcquiredConns() == stat.MaxConns()
@@ -46,3 +46,14 @@ func (s *Store) isBusy() bool {
 
 // titleOf reads the title of the chat $1.
 const titleOf = `SELECT coalesce((SELECT title FROM chats WHERE id = ` + postgres.ThisChat + `), '')`
+
+// queueOne queues a query that returns one row, or none: then to is not set.
+func queueOne[T any](batch *pgx.Batch, to **T, read pgx.RowToFunc[T], sql string, args ...any) {
+	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+		found, err := pgx.CollectRows(rows, read)
+		if len(found) > 0 {
+			*to = &found[0]
+		}
+		return err
+	})
+}

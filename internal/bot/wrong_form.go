@@ -32,37 +32,26 @@ func wrongForm(c command.Command, err error) (WrongForm, bool) {
 	return WrongForm{Command: c.Name, Reason: form.Reason, Detail: form.Detail, Teams: teams}, true
 }
 
-// GroupOnly says that a command needs a group.
-type GroupOnly struct {
-	Command string `json:"command"`
-}
-
-var _ = notice.Register[GroupOnly](notice.Kind{Name: "group_only", Purpose: notice.Answer, Alone: true, Refuses: true})
-
-// UnknownCommand says that there is no such command.
-type UnknownCommand struct {
-	Meant string `json:"meant,omitempty"` // what was probably meant, without the slash: a command, possibly with its arguments
-}
-
-var _ = notice.Register[UnknownCommand](notice.Kind{Name: "unknown_command", Purpose: notice.Answer, Refuses: true})
-
-// CommandFailed says that a command could not be handled because of a fault of the bot.
-type CommandFailed struct {
-	Command string `json:"command,omitempty"` // as written, possibly shortened; empty for a button press
-}
-
-var _ = notice.Register[CommandFailed](notice.Kind{Name: "command_failed", Purpose: notice.Outcome})
-
-// NoPhotos says instead of a picture that the bot may not send photos to the chat. It is never stored: only the attempt shows it.
-type NoPhotos struct{}
-
-var _ = notice.Register[NoPhotos](notice.Kind{Name: "no_photos", Purpose: notice.Answer})
-
 var _ = shows(view[WrongForm]{text: words.wrongForm, line: words.wrongForm, buttons: wrongFormButtons, personal: true})
 
 func wrongFormButtons(n WrongForm, _ outbox.Item, w words) [][]button {
 	return copyButton(n.Corrected, w)
 }
+
+// The forms of commands, as examples to copy. Inside <code> nothing becomes a link or a mention.
+const (
+	formMatch     = "<code>/match @bob 3:1</code>"
+	formBoth      = "<code>/match @alice @bob 3:1</code>"
+	formSets      = "<code>/match @bob 11:7 9:11 11:5</code>"
+	formTeams     = "<code>/match @alice @bob vs @carol @dave 10:8</code>"
+	formTeamsSets = "<code>/match @alice @bob vs @carol @dave 11:7 9:11 11:5</code>"
+	formUndo      = "<code>/undo 42</code>"
+	formRestore   = "<code>/restore 42</code>"
+	formFix       = "<code>/fix 42 3:2</code>"
+	formOdds      = "<code>/odds @bob</code>"
+	formPlayers   = "<code>/teams @alice @bob @carol @dave</code>"
+	formFixSets   = "<code>/fix 42 11:7 9:11 11:5</code>"
+)
 
 // wrongForm says what is wrong with the form of a command, and shows the right one.
 func (w words) wrongForm(n WrongForm) string {
@@ -117,37 +106,4 @@ func lineupForm(n WrongForm) string {
 		return "form.sides"
 	}
 	return "form." + string(command.ReasonPlayers)
-}
-
-var _ = shows(view[CommandFailed]{text: words.commandFailed, line: words.commandFailed, personal: true})
-
-func (w words) commandFailed(n CommandFailed) string {
-	if n.Command == "" {
-		return w.Text("failed.press", nil)
-	}
-	return w.Text("failed.command", args{"Command": html.EscapeString(cleanName(n.Command))})
-}
-
-var _ = shows(view[UnknownCommand]{text: words.unknownCommand, line: words.unknownCommand, buttons: unknownCommandButtons, personal: true})
-
-func unknownCommandButtons(n UnknownCommand, _ outbox.Item, w words) [][]button {
-	if !strings.Contains(n.Meant, " ") { // the name of a command alone is typed quickly
-		return nil
-	}
-	return copyButton("/"+n.Meant, w)
-}
-
-func (w words) unknownCommand(n UnknownCommand) string {
-	if n.Meant == "" {
-		return w.Text("command.unknown", nil)
-	}
-	return w.Text("command.meant", args{"Command": html.EscapeString(cleanName(n.Meant))})
-}
-
-var _ = shows(view[GroupOnly]{text: words.groupOnly, buttons: groupOnlyButtons})
-
-func groupOnlyButtons(_ GroupOnly, _ outbox.Item, w words) [][]button { return inviteButton(w) }
-
-func (w words) groupOnly(n GroupOnly) string {
-	return w.Text("command.group_only", args{"Command": n.Command})
 }
