@@ -170,8 +170,8 @@ func (b *bench) report(name string, n int, metrics ...metric) error {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// percentile returns the smallest value that at least p percent of the values do not exceed. values must not be empty, and p
-// must be from 0 to 100.
+// percentile returns the smallest value that at least p percent of the values do not exceed. values must not be empty, and p must be from 0
+// to 100.
 func percentile(values []time.Duration, p float64) time.Duration {
 	sorted := slices.Sorted(slices.Values(values))
 	rank := int(math.Ceil(p / 100 * float64(len(sorted))))
@@ -211,8 +211,8 @@ func (b *bench) database(ctx context.Context) (db database, drop func(), err err
 	}, nil
 }
 
-// onStage calls measure with a new workload and an empty database, and then checks that every result is recorded right, and that the simulated
-// Telegram has nothing to complain of.
+// onStage calls measure with a new workload and an empty database, and then checks that every result is recorded right, and that the
+// simulated Telegram has nothing to complain of.
 func (b *bench) onStage(ctx context.Context, groups, people int, measure func(*workload, database) error) error {
 	w, err := newWorkload(groups, people)
 	if err != nil {

@@ -34,8 +34,8 @@ type process struct {
 	err       error
 }
 
-// launch starts elobot. It is stopped when ctx ends. Its environment contains only the given variables, PATH and HOME, and its folder
-// has no .env file.
+// launch starts elobot. It is stopped when ctx ends. Its environment contains only the given variables, PATH and HOME, and its folder has
+// no .env file.
 func (b *bench) launch(ctx context.Context, subcommand string, env ...string) (*process, error) {
 	ctx, terminate := context.WithCancel(ctx)
 	p := &process{cmd: exec.CommandContext(ctx, b.elobot, subcommand), output: new(output), terminate: terminate, ended: make(chan struct{})}
@@ -79,8 +79,8 @@ func (b *bench) launchBot(ctx context.Context, sim *botsim.Server, databaseURL s
 
 var servingAt = regexp.MustCompile(`msg=serving addr=127\.0\.0\.1:\d+`)
 
-// launchServing starts a bot with a webhook and returns its endpoint. public is the address for Telegram, which all instances of a
-// bot share; empty means the bot's own endpoint. If another process takes the port first, the bot ends with an error.
+// launchServing starts a bot with a webhook and returns its endpoint. public is the address for Telegram, which all instances of a bot
+// share; empty means the bot's own endpoint. If another process takes the port first, the bot ends with an error.
 func (b *bench) launchServing(
 	ctx context.Context, sim *botsim.Server, databaseURL, public string,
 ) (bot *process, endpoint string, err error) {
@@ -114,8 +114,8 @@ func (b *bench) launchServing(
 	return bot, endpoint, nil
 }
 
-// pauseWhileCareful waits until bots with a webhook that were started before are no longer careful. The next update that each of them
-// gets ends that.
+// pauseWhileCareful waits until bots with a webhook that were started before are no longer careful. The next update that each of them gets
+// ends that.
 func (b *bench) pauseWhileCareful(ctx context.Context) error {
 	timer := time.NewTimer(b.sizes.careful)
 	defer timer.Stop()

@@ -27,8 +27,8 @@ const (
 	conflictLogLine = `msg="conflict with another transaction"`
 )
 
-// measureContention measures how much instances slow each other down when they record results of the same few players at the same
-// time. Telegram delivers the messages of a group one at a time, so the benchmark itself delivers them, to all instances in turn.
+// measureContention measures how much instances slow each other down when they record results of the same few players at the same time.
+// Telegram delivers the messages of a group one at a time, so the benchmark itself delivers them, to all instances in turn.
 func measureContention(ctx context.Context, b *bench) error {
 	for instances := 1; instances <= 3; instances++ {
 		err := b.onStage(ctx, 1, contenders, func(w *workload, db database) error { return b.contend(ctx, instances, w, db) })
@@ -39,8 +39,8 @@ func measureContention(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// contend measures the time from the first delivery until the last one is answered. By then all results are recorded, or given up after
-// too many conflicts.
+// contend measures the time from the first delivery until the last one is answered. By then all results are recorded, or given up after too
+// many conflicts.
 func (b *bench) contend(ctx context.Context, instances int, w *workload, db database) error {
 	n := b.sizes.contended
 	w.play(contenders + n)
@@ -126,8 +126,8 @@ type fleet struct {
 	client    *http.Client
 }
 
-// deliver first delivers the updates of before one at a time, so that the bot knows all players, and each instance has handled one. Then
-// it delivers updates concurrently and returns how long that took.
+// deliver first delivers the updates of before one at a time, so that the bot knows all players, and each instance has handled one. Then it
+// delivers updates concurrently and returns how long that took.
 func (f *fleet) deliver(ctx context.Context, before, updates []json.RawMessage) (time.Duration, error) {
 	for _, bot := range f.bots {
 		watched, cancel := bot.during(ctx)

@@ -20,8 +20,8 @@ import (
 //go:embed plain.sql
 var plainTables string
 
-// measureCost measures what a result costs: the same on every machine, but for the processor time. Results of known people wait, and
-// the bot records and delivers them without limits. Beside it stands a plain transaction that records a result and the message about it.
+// measureCost measures what a result costs: the same on every machine, but for the processor time. Results of known people wait, and the
+// bot records and delivers them without limits. Beside it stands a plain transaction that records a result and the message about it.
 func measureCost(ctx context.Context, b *bench) error {
 	return b.withoutNoise(ctx, func() error {
 		if err := b.costPlain(ctx); err != nil {
@@ -138,8 +138,8 @@ type counters struct {
 	lsn                                string  // where the next WAL record will be
 }
 
-// counted runs record, which records n results, and returns what each of them cost. When record returns, it uses the database no more.
-// What each statement cost is printed as progress.
+// counted runs record, which records n results, and returns what each of them cost. When record returns, it uses the database no more. What
+// each statement cost is printed as progress.
 func (b *bench) counted(ctx context.Context, db database, n int, record func() error) (metrics []metric, err error) {
 	if err := db.settle(ctx); err != nil {
 		return nil, err

@@ -24,9 +24,9 @@ const (
 	historyChunk = 50_000
 )
 
-// history is the matches of a workload's groups before the measurement, as the bot would have recorded them.
-// The groups take turns. In each group the first member plays often, the others play alike, and the last one has joined and never played. It
-// knows the schema of this release, and is deterministic.
+// history is the matches of a workload's groups before the measurement, as the bot would have recorded them. The groups take turns. In each
+// group the first member plays often, the others play alike, and the last one has joined and never played. It knows the schema of this
+// release, and is deterministic.
 //
 // Ids start at 1: a group, its chat and its ladder have the same id, and players are numbered group by group. Message ids start at a
 // billion, out of the simulator's range.

@@ -20,8 +20,8 @@ func measureThroughput(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// measureWaiting measures the time from the first request for updates, or the first result, until all results are recorded, and until
-// the bot has answered all of them.
+// measureWaiting measures the time from the first request for updates, or the first result, until all results are recorded, and until the
+// bot has answered all of them.
 func (b *bench) measureWaiting(ctx context.Context, name string, launch launcher, w *workload, db database) error {
 	n, polls := b.sizes.waiting, name == "Throughput/polling"
 	if polls {

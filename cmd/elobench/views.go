@@ -25,8 +25,8 @@ var (
 	}
 )
 
-// measureViews measures how long a member waits for the answer to each question, in ladders with few and with many matches: one question
-// at a time, each from another member. It asks about the one who plays most, an ordinary member, and the one who has never played.
+// measureViews measures how long a member waits for the answer to each question, in ladders with few and with many matches: one question at
+// a time, each from another member. It asks about the one who plays most, an ordinary member, and the one who has never played.
 func measureViews(ctx context.Context, b *bench) error {
 	for _, matches := range b.sizes.viewed {
 		err := b.onStage(ctx, 1, b.sizes.members, func(w *workload, db database) error {

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// workload is a set of groups of people who play singles, and what the bot says to them. It is deterministic: every workload plays the
-// same matches.
+// workload is a set of groups of people who play singles, and what the bot says to them. It is deterministic: every workload plays the same
+// matches.
 type workload struct {
 	sim      *botsim.Server
 	groups   []*botsim.Chat

@@ -92,9 +92,9 @@ func (r blitzReport) repeats(other blitzReport) bool {
 	return apart <= blitzWindow && (r.by != other.by || apart <= blitzAgain)
 }
 
-// TestBlitzEvenings: of the games of five evenings with many equal results, all that are reported twice are asked about, and less than
-// 5 % of the others. Each game counts once. Which of the two players reports a game is drawn too, which is the worst case: there are
-// hardly any needless questions if it is always the winner. A single evening may have more of them than 5 %.
+// TestBlitzEvenings: of the games of five evenings with many equal results, all that are reported twice are asked about, and less than 5 %
+// of the others. Each game counts once. Which of the two players reports a game is drawn too, which is the worst case: there are hardly any
+// needless questions if it is always the winner. A single evening may have more of them than 5 %.
 func TestBlitzEvenings(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)

@@ -13,8 +13,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// botFixture is a running bot with its simulator and database. Olga is the creator of every group, and therefore an admin.
-// Starting a bot takes longer than most tests do, so many of them share one.
+// botFixture is a running bot with its simulator and database. Olga is the creator of every group, and therefore an admin. Starting a bot
+// takes longer than most tests do, so many of them share one.
 type botFixture struct {
 	t                       *testing.T
 	sim                     *botsim.Server
@@ -177,8 +177,8 @@ func (b *botFixture) callbackAnswer(press string) string {
 	return visible(botsim.Message{Text: answer.Text})
 }
 
-// settle waits until all updates are handled, and all notices are sent and marked as sent. Edits of a card that is not marked
-// yet would be merged.
+// settle waits until all updates are handled, and all notices are sent and marked as sent. Edits of a card that is not marked yet would be
+// merged.
 func (b *botFixture) settle() {
 	b.t.Helper()
 	eventually(b.t, "everything is handled and sent", func() bool {

@@ -7,8 +7,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testCelebrations: the card of an upset celebrates it, once, until the match is undone. A group whose admin has switched that off
-// has plain cards.
+// testCelebrations: the card of an upset celebrates it, once, until the match is undone. A group whose admin has switched that off has
+// plain cards.
 func testCelebrations(t *testing.T, b *botFixture) {
 	const upset = "🎯 Upset of the month: Alice, rated 200 points lower!"
 	celebrating, plain := b.group("Chess"), b.group("Go")

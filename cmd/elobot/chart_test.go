@@ -35,8 +35,8 @@ func (b *botFixture) turn(m botsim.Message, label string) botsim.Message {
 	return turned
 }
 
-// testCharts: a chart is a picture with a caption, of the first of the ranking or of those who are named. Its buttons turn it in
-// place. The same one is not uploaded again.
+// testCharts: a chart is a picture with a caption, of the first of the ranking or of those who are named. Its buttons turn it in place. The
+// same one is not uploaded again.
 func testCharts(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.seen(group, b.alice, b.bob, b.carol)
@@ -97,8 +97,8 @@ func testChartsRefused(t *testing.T, b *botFixture) {
 	b.chart(group, b.alice, "/chart")
 }
 
-// testChartOfUnknownOutcome: a chart whose upload is cut off is sent again, and counted as a possible duplicate. The card after it
-// waits for its turn.
+// testChartOfUnknownOutcome: a chart whose upload is cut off is sent again, and counted as a possible duplicate. The card after it waits
+// for its turn.
 func testChartOfUnknownOutcome(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.ask(group, b.alice, "/match @bob 3:1")

@@ -39,9 +39,9 @@ func duplicateKills(requests int) (all []duplicateKill) {
 	return all
 }
 
-// TestKilledAskingAboutAnotherGame and TestKilledAskingAboutTheSameGame kill the bot at each point of a question about a duplicate
-// and of its answer. Of one game that both players report there is one question, and one match or two, as the answer says. A
-// message comes twice only if its request had been made.
+// TestKilledAskingAboutAnotherGame and TestKilledAskingAboutTheSameGame kill the bot at each point of a question about a duplicate and of
+// its answer. Of one game that both players report there is one question, and one match or two, as the answer says. A message comes twice
+// only if its request had been made.
 func TestKilledAskingAboutAnotherGame(t *testing.T) {
 	t.Parallel()
 	k := newDuplicates(t, "Another game", "✓ Bob 1:3 Alice", "answered")

@@ -54,8 +54,8 @@ type crash struct {
 	beforeCommit, beforeAcknowledgement, beforeMark int
 }
 
-// TestKilledAgainAndAgain kills the bot at random moments while results come in. Every result must be recorded once and
-// answered in order, and the bot must have counted each second copy of an answer as a possible duplicate.
+// TestKilledAgainAndAgain kills the bot at random moments while results come in. Every result must be recorded once and answered in order,
+// and the bot must have counted each second copy of an answer as a possible duplicate.
 func TestKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	c := startCrash(t, crashGroups)
@@ -139,8 +139,8 @@ func (c *crash) joinAll() {
 	c.handled = handledKeys(c.t, c.pool)
 }
 
-// killsInARow is the number of kills after which the outbox is emptied once: a notice with more possible duplicates would be
-// given up as uncertain.
+// killsInARow is the number of kills after which the outbox is emptied once: a notice with more possible duplicates would be given up as
+// uncertain.
 const killsInARow = 4
 
 // sendAll runs a bot until everything is sent, and kills it.

@@ -31,9 +31,9 @@ type killed struct {
 // anyNumber says that the point does not determine the number.
 const anyNumber = -1
 
-// TestKilledAtEachPoint kills a polling bot at each point of its work, while results are reported, undone and corrected. At
-// each point the expected commands have committed, been confirmed to Telegram and been answered. In the end everything has
-// taken effect once, in order, and has been answered; a message came twice only if its request had been made.
+// TestKilledAtEachPoint kills a polling bot at each point of its work, while results are reported, undone and corrected. At each point the
+// expected commands have committed, been confirmed to Telegram and been answered. In the end everything has taken effect once, in order,
+// and has been answered; a message came twice only if its request had been made.
 func TestKilledAtEachPoint(t *testing.T) {
 	t.Parallel()
 	k := &killed{crashes: newCrashes(t)}
@@ -268,9 +268,9 @@ func (k *killed) killMerging() (group *botsim.Chat, results int) {
 	return group, results
 }
 
-// TestKilledWhileMigrating kills the bot before and after each migration. The schema is the same as without crashes. Then two
-// bots start at the same time on a database whose migration was cut off: one of them finishes it. One of them leads, and when
-// it is killed after a renewal, the other one takes over.
+// TestKilledWhileMigrating kills the bot before and after each migration. The schema is the same as without crashes. Then two bots start at
+// the same time on a database whose migration was cut off: one of them finishes it. One of them leads, and when it is killed after a
+// renewal, the other one takes over.
 func TestKilledWhileMigrating(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)
@@ -299,8 +299,8 @@ func (c *crashes) useEmptyDatabase() {
 	c.pool = pool
 }
 
-// crashWhileMigrating starts a bot that ends at the point of its first migration, and checks the version of the database, and
-// whether it is marked as dirty.
+// crashWhileMigrating starts a bot that ends at the point of its first migration, and checks the version of the database, and whether it is
+// marked as dirty.
 func (c *crashes) crashWhileMigrating(at crashpoint.Point, want string) {
 	c.t.Helper()
 	c.at(at, 1, crashpoint.End)

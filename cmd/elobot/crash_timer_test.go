@@ -10,9 +10,8 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestTimersFireOnceWhateverHappens kills the leader while it ends a prompt that nobody has answered: before the end of the
-// transaction and after it. Then it freezes one there until another has taken over the lease. Each prompt ends once, as soon
-// as there is a leader.
+// TestTimersFireOnceWhateverHappens kills the leader while it ends a prompt that nobody has answered: before the end of the transaction and
+// after it. Then it freezes one there until another has taken over the lease. Each prompt ends once, as soon as there is a leader.
 func TestTimersFireOnceWhateverHappens(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)

@@ -15,8 +15,8 @@ type conversation struct {
 	posted []botsim.Message
 }
 
-// Advisory locks that make transactions with results wait: aloneLock those with one result, togetherLock those with several,
-// at the end of their INSERT.
+// Advisory locks that make transactions with results wait: aloneLock those with one result, togetherLock those with several, at the end of
+// their INSERT.
 const (
 	aloneLock    = 1
 	togetherLock = 2

@@ -140,8 +140,8 @@ func (c *crashes) awaitCarriedOut(bots ...*process) int {
 	return i
 }
 
-// awaitCrash waits until one of the bots has crashed as planned, and its transactions and requests have ended. It returns the
-// index of the bot.
+// awaitCrash waits until one of the bots has crashed as planned, and its transactions and requests have ended. It returns the index of the
+// bot.
 func (c *crashes) awaitCrash(bots ...*process) int {
 	c.t.Helper()
 	i := c.awaitCarriedOut(bots...)

@@ -39,8 +39,8 @@ func (d *databaseCommand) Run(ctx context.Context) error {
 	})
 }
 
-// runInCharge runs a program that decides itself what a signal means. Ctrl-C reaches it without this process, which only passes
-// on SIGTERM, and stays until the program has ended.
+// runInCharge runs a program that decides itself what a signal means. Ctrl-C reaches it without this process, which only passes on SIGTERM,
+// and stays until the program has ended.
 func runInCharge(ctx context.Context, cmd *exec.Cmd) error {
 	interrupts, terminations := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt) // never read; the program would inherit what signal.Ignore does

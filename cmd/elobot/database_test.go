@@ -25,8 +25,8 @@ func TestStopWhileWaitingForTheDatabase(t *testing.T) {
 	}
 }
 
-// TestWebhookWaitsForTheDatabase: until the database has answered, a bot with a webhook neither listens where Telegram delivers,
-// for it could not keep what it is given, nor calls Telegram.
+// TestWebhookWaitsForTheDatabase: until the database has answered, a bot with a webhook neither listens where Telegram delivers, for it
+// could not keep what it is given, nor calls Telegram.
 func TestWebhookWaitsForTheDatabase(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -66,8 +66,8 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// TestTransactionPoolingIsRefused: behind a pooler in transaction mode the bot ends at the start, with one sentence that says
-// what it needs.
+// TestTransactionPoolingIsRefused: behind a pooler in transaction mode the bot ends at the start, with one sentence that says what it
+// needs.
 func TestTransactionPoolingIsRefused(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

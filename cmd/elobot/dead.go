@@ -214,8 +214,8 @@ func (c *deadRetryCommand) Run(ctx context.Context) error {
 	})
 }
 
-// each calls do for each dead letter, even after one has failed. It prints each error at once; if there is only one dead
-// letter, or the command was interrupted, it returns the error instead.
+// each calls do for each dead letter, even after one has failed. It prints each error at once; if there is only one dead letter, or the
+// command was interrupted, it returns the error instead.
 func each(ids []postgres.DeadLetterID, do func(postgres.DeadLetterID) error) error {
 	failed := 0
 	for _, id := range ids {
@@ -331,8 +331,7 @@ func payload(raw []byte) string {
 	return escapeInvisible(indented.String())
 }
 
-// escapeInvisible escapes characters that are not visible, except line feeds, as JSON does. So they cannot control the
-// terminal.
+// escapeInvisible escapes characters that are not visible, except line feeds, as JSON does. So they cannot control the terminal.
 func escapeInvisible(text string) string {
 	var b strings.Builder
 	for _, r := range text { // invalid UTF-8 becomes U+FFFD, which is visible

@@ -9,8 +9,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testDeadCommand: the sender of a command that cannot be handled is notified, in order with the answers before and after.
-// The command is answered when it is retried, however late.
+// testDeadCommand: the sender of a command that cannot be handled is notified, in order with the answers before and after. The command is
+// answered when it is retried, however late.
 func testDeadCommand(t *testing.T, b *botFixture) {
 	l, sim, alice, group := b.letters(), b.sim, b.alice, b.group("Chess")
 	l.env = b.env

@@ -47,8 +47,7 @@ func (l letters) elobot(args ...string) (code int, stdout, stderr string) {
 
 var anyMoment = regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// must runs `elobot dead` with arguments separated by spaces, and checks its exit code and output, in which NOW stands for any
-// time.
+// must runs `elobot dead` with arguments separated by spaces, and checks its exit code and output, in which NOW stands for any time.
 func (l letters) must(args string, code int, stdout, stderr string) {
 	l.t.Helper()
 	gotCode, out, errs := l.elobot(strings.Fields(args)...)
@@ -161,8 +160,7 @@ func checkHarmless(t *testing.T, text string) {
 	}
 }
 
-// deadNoticeThatIsNot: a notice that was sent or deleted is not sent again, and dropping its dead letter does not revive a
-// notice.
+// deadNoticeThatIsNot: a notice that was sent or deleted is not sent again, and dropping its dead letter does not revive a notice.
 func deadNoticeThatIsNot(l letters) {
 	t := l.t
 	l.exec(`INSERT INTO chats (telegram_chat_id, kind, title) VALUES (-100, 'group', E'Cl\u202eub'), (5, 'private', '')`)
@@ -200,8 +198,8 @@ payload
 	l.must("list", 0, sayNoLetters, "")
 }
 
-// testDeadUpdate: the sender of a result that the database refuses is notified. A retry fails while the cause persists, and
-// records and answers the result once afterwards.
+// testDeadUpdate: the sender of a result that the database refuses is notified. A retry fails while the cause persists, and records and
+// answers the result once afterwards.
 func testDeadUpdate(t *testing.T, b *botFixture) {
 	l, alice, group := b.letters(), b.alice, b.group("Chess")
 	group.Say(alice, "/match @bob 3:1")
@@ -255,8 +253,8 @@ func testDeadUpdate(t *testing.T, b *botFixture) {
 	}
 }
 
-// deadUpdatesThatCannotBeRead: updates that cannot be decoded stay dead letters, others are handled, and none of them can
-// control the terminal.
+// deadUpdatesThatCannotBeRead: updates that cannot be decoded stay dead letters, others are handled, and none of them can control the
+// terminal.
 func deadUpdatesThatCannotBeRead(l letters) {
 	t := l.t
 	sim := startTelegram(t)

@@ -14,9 +14,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// converse lets the user take part in the group until the input ends or the user quits. Each line waits until the bot has done what the
-// one before asks for, so the output is in order whether the lines are typed on a terminal or come all at once. A terminal shows
-// typed lines itself, behind a prompt that looks like the name before a message.
+// converse lets the user take part in the group until the input ends or the user quits. Each line waits until the bot has done what the one
+// before asks for, so the output is in order whether the lines are typed on a terminal or come all at once. A terminal shows typed lines
+// itself, behind a prompt that looks like the name before a message.
 func (s *demoGroup) converse(ctx context.Context, input io.Reader, typed bool) error {
 	s.paper.typed = typed
 	s.paper.aside("\nNow you. You write as %s. %s is the group’s admin.\n%s", s.describe(s.user), s.sim.User(sceneMembers[0]).FirstName, inputHelp)
@@ -88,8 +88,8 @@ func (s *demoGroup) describe(person string) string {
 	return name
 }
 
-// repliable returns the message of the bot that a reply is meant for: commands are about what was said last, and all else answers
-// the last open question.
+// repliable returns the message of the bot that a reply is meant for: commands are about what was said last, and all else answers the last
+// open question.
 func (s *demoGroup) repliable(text string) botsim.Message {
 	if !strings.HasPrefix(text, "/") {
 		for _, m := range slices.Backward(s.withButtons) {
@@ -118,8 +118,7 @@ func (s *demoGroup) ask(ctx context.Context, from, text string, to botsim.Messag
 	return nil
 }
 
-// readLines sends the lines of the input and closes the channel at the end. Then the second channel yields the error of
-// reading, or nil.
+// readLines sends the lines of the input and closes the channel at the end. Then the second channel yields the error of reading, or nil.
 func readLines(ctx context.Context, input io.Reader) (<-chan string, <-chan error) {
 	lines, failed := make(chan string), make(chan error, 1)
 	go func() {

@@ -18,8 +18,8 @@ import (
 	"elobot/internal/postgres/pgoutbox"
 )
 
-// demoGroup is the group of the demo, between the simulated Telegram and the real bot. It shows only messages that have arrived
-// in the group.
+// demoGroup is the group of the demo, between the simulated Telegram and the real bot. It shows only messages that have arrived in the
+// group.
 type demoGroup struct {
 	sim      *botsim.Server
 	clock    *demoClock
@@ -113,8 +113,8 @@ func (s *demoGroup) playLine(ctx context.Context, l line) error {
 // pinnedNote says what people see of a board.
 const pinnedNote = "elobot posts the ranking and pins it. From now on, it edits that message after every match."
 
-// settle shows what the bot does until it has handled everything that happened in the group and sent all its answers. Only the board
-// may follow later.
+// settle shows what the bot does until it has handled everything that happened in the group and sent all its answers. Only the board may
+// follow later.
 func (s *demoGroup) settle(ctx context.Context) error {
 	return s.await(ctx, func(ctx context.Context) (bool, error) {
 		if s.sim.Pending() > 0 {

@@ -115,8 +115,8 @@ func TestDemoGroup(t *testing.T) {
 	}
 }
 
-// presses: anybody can press the buttons below the last message that has some, and sees the answer. If that undoes or restores the
-// match, the card is edited, and the next press is for its new button.
+// presses: anybody can press the buttons below the last message that has some, and sees the answer. If that undoes or restores the match,
+// the card is edited, and the next press is for its new button.
 func (k talk) presses() {
 	k.t.Helper()
 	k.inOrder(k.says("alice: /match @carol 3:0", "1", "carol: 1", "dave: 1", "carol: 1", "/ranking"),
@@ -141,8 +141,8 @@ func (k talk) answers() {
 		"Alice pressed [Copy the corrected command]", " · copies: /match @dave 3:1", "You write as “You”.", "You  /help")
 }
 
-// replies: a question is answered by a reply until it is closed, whatever was said since. Commands are about what the bot or a person
-// said last.
+// replies: a question is answered by a reply until it is closed, whatever was said since. Commands are about what the bot or a person said
+// last.
 func (k talk) replies() {
 	k.t.Helper()
 	k.inOrder(k.says("as carol", "/match", "reply to elobot: erin", "reply 3", "/ranking", "reply 3:2", "reply /undo", "reply to frank: /match 3:1",
@@ -165,8 +165,8 @@ func (k talk) explains() {
 	}
 }
 
-// alternates: each answer follows its command even when all commands come at once, and commands that the bot ignores do not
-// block the others.
+// alternates: each answer follows its command even when all commands come at once, and commands that the bot ignores do not block the
+// others.
 func (k talk) alternates() {
 	k.t.Helper()
 	k.inOrder(k.says("zoe: /match @alice 3:2", "/match@other_bot @bob 3:0", "zoe: /unknown", "", "yan: /match @bob 3:0", "no command", "  /ranking", "zoe : /match"),

@@ -17,9 +17,9 @@ type line struct {
 	later                      bool // sent some minutes later
 }
 
-// scene is the conversation that the demo plays: a newcomer's first minute, and a month of the group. Whenever it is played, it is
-// the same but for its dates: nobody plays around the day a week ago with whose places the ranking compares, and only one match is an
-// upset, so the month in which that was does not matter.
+// scene is the conversation that the demo plays: a newcomer's first minute, and a month of the group. Whenever it is played, it is the same
+// but for its dates: nobody plays around the day a week ago with whose places the ranking compares, and only one match is an upset, so the
+// month in which that was does not matter.
 var scene = []day{
 	{28, []line{
 		{from: "alice", text: "/start"},

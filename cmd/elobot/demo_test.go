@@ -19,8 +19,8 @@ var foreignSettings = []string{
 	"PGDATA=/nonexistent", "PGCONNECT_TIMEOUT=x", "PGMINPROTOCOLVERSION=x",
 }
 
-// TestDemo: the demo plays its scene with the machine's PostgreSQL, answers typed commands, ends without an error when it is
-// interrupted, and leaves no file or process behind. It ignores settings for the real bot or for another database.
+// TestDemo: the demo plays its scene with the machine's PostgreSQL, answers typed commands, ends without an error when it is interrupted,
+// and leaves no file or process behind. It ignores settings for the real bot or for another database.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	place := demoPlace(t)
@@ -67,8 +67,8 @@ func TestDemo(t *testing.T) {
 	eventually(t, "no process is left", func() bool { return len(processesNaming(t, place)) == 0 })
 }
 
-// demoPlace returns a folder with the bot, a home and a folder for temporary files, all of them accessible to every user: only
-// the user who runs the tests can access the folders of tests and of the built bot.
+// demoPlace returns a folder with the bot, a home and a folder for temporary files, all of them accessible to every user: only the user who
+// runs the tests can access the folders of tests and of the built bot.
 func demoPlace(t *testing.T) string {
 	t.Helper()
 	place, err := os.MkdirTemp("", "elobot-demo-test-") //nolint:usetesting // see above
@@ -83,8 +83,8 @@ func demoPlace(t *testing.T) string {
 	return place
 }
 
-// processesNaming returns the processes that have the folder in their command line or, if readable, in their environment or as
-// their working directory.
+// processesNaming returns the processes that have the folder in their command line or, if readable, in their environment or as their
+// working directory.
 func processesNaming(t *testing.T, folder string) []string {
 	t.Helper()
 	processes, err := filepath.Glob("/proc/[0-9]*")

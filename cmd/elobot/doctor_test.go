@@ -144,8 +144,8 @@ func TestDoctorBeforeTheFirstStart(t *testing.T) {
 	}
 }
 
-// TestDoctorWithASilentDatabase: the doctor ends although the database stops answering at any step, and reports nothing if it is
-// broken off.
+// TestDoctorWithASilentDatabase: the doctor ends although the database stops answering at any step, and reports nothing if it is broken
+// off.
 func TestDoctorWithASilentDatabase(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)

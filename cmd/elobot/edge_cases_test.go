@@ -21,8 +21,8 @@ func waiting(t *testing.T, pool *pgxpool.Pool) []string {
 		FROM outbox WHERE state <> 'sent' ORDER BY id`)
 }
 
-// TestTokenRevoked: Telegram refuses the token while replies are queued. The bot ends with a sentence about that, as it does
-// at every start with a wrong token. The queue stays as it is, and a bot with the right token sends it once and in order.
+// TestTokenRevoked: Telegram refuses the token while replies are queued. The bot ends with a sentence about that, as it does at every start
+// with a wrong token. The queue stays as it is, and a bot with the right token sends it once and in order.
 func TestTokenRevoked(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -117,8 +117,8 @@ func checkTokenEnd(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *pr
 	checkNoToken(t, sim, pool, bot)
 }
 
-// testUndoPressedByAll: two people who may undo a match and one who may not press the button at the same time. The presses
-// arrive in order by polling, or in any order by webhook. One of them undoes the match, once.
+// testUndoPressedByAll: two people who may undo a match and one who may not press the button at the same time. The presses arrive in order
+// by polling, or in any order by webhook. One of them undoes the match, once.
 func testUndoPressedByAll(t *testing.T, b *botFixture) {
 	const undone, already = "Match #1 undone: ", "Match #1 is already undone"
 	const notYours = "Only those who played or reported match #1"
@@ -176,8 +176,8 @@ func testUndoPressedByAll(t *testing.T, b *botFixture) {
 	}
 }
 
-// testStrangeUpdates: updates of unknown kinds, and data that is no update or cannot be decoded, do not affect the updates
-// around them, which are handled in order. Data that cannot be decoded becomes a dead letter with the reason.
+// testStrangeUpdates: updates of unknown kinds, and data that is no update or cannot be decoded, do not affect the updates around them,
+// which are handled in order. Data that cannot be decoded becomes a dead letter with the reason.
 func testStrangeUpdates(t *testing.T, b *botFixture) {
 	sim, pool, alice, group := b.sim, b.pool, b.alice, b.group("Chess")
 	var posted []botsim.Message

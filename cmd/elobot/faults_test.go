@@ -48,8 +48,8 @@ func testServerErrorAfterTheEffect(t *testing.T, b *botFixture) {
 	}
 }
 
-// testUpgradedGroup: a group becomes a supergroup with another id while an answer is queued. The answer goes to the
-// supergroup, and the ranking continues there.
+// testUpgradedGroup: a group becomes a supergroup with another id while an answer is queued. The answer goes to the supergroup, and the
+// ranking continues there.
 func testUpgradedGroup(t *testing.T, b *botFixture) {
 	for name, migrate := range map[string]func(*botsim.Chat) *botsim.Chat{
 		"old group first": (*botsim.Chat).Migrate, "new group first": (*botsim.Chat).MigrateNewFirst,

@@ -60,8 +60,8 @@ func testAddedToAGroup(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testUpgradedGroupIsGreetedOnce: when a group becomes a supergroup, Telegram also reports that the bot was added to it. The
-// supergroup gets no second greeting, unless that update comes before the one about the migration.
+// testUpgradedGroupIsGreetedOnce: when a group becomes a supergroup, Telegram also reports that the bot was added to it. The supergroup
+// gets no second greeting, unless that update comes before the one about the migration.
 func testUpgradedGroupIsGreetedOnce(t *testing.T, b *botFixture) {
 	hans := b.sim.AddUser(botsim.User{FirstName: "Hans", Username: "hans", LanguageCode: "de"})
 	before := count(t, b.pool, `SELECT count(*) FROM chats`)
@@ -150,8 +150,7 @@ func testRemovedFromAGroup(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testWhoLeavesIsHidden: the ranking hides people who left the group until they play or join again, whether or not the bot is
-// an admin.
+// testWhoLeavesIsHidden: the ranking hides people who left the group until they play or join again, whether or not the bot is an admin.
 func testWhoLeavesIsHidden(t *testing.T, b *botFixture) {
 	for _, admin := range []bool{false, true} {
 		group := b.group("Chess")

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestHealthChecks: an instance is ready while the database answers and has this release's schema. The process stays healthy
-// whatever happens to the database.
+// TestHealthChecks: an instance is ready while the database answers and has this release's schema. The process stays healthy whatever
+// happens to the database.
 func TestHealthChecks(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

@@ -16,8 +16,7 @@ import (
 // cardNumber finds the number of a match on its card.
 var cardNumber = regexp.MustCompile(`(?m)^Match #(\d+)`)
 
-// load reports one result in each of several groups at every tick until it is stopped. It skips groups with many unanswered
-// results.
+// load reports one result in each of several groups at every tick until it is stopped. It skips groups with many unanswered results.
 type load struct {
 	alice   botsim.User
 	groups  []*botsim.Chat

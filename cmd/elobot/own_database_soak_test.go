@@ -16,8 +16,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestOwnDatabaseKilled: the bot, its own PostgreSQL, or both at once are killed 20 times while results come in, as root and as
-// a user. Every result counts once, and the stored ratings are right. It logs how long the first start took.
+// TestOwnDatabaseKilled: the bot, its own PostgreSQL, or both at once are killed 20 times while results come in, as root and as a user.
+// Every result counts once, and the stored ratings are right. It logs how long the first start took.
 func TestOwnDatabaseKilled(t *testing.T) {
 	t.Parallel()
 	for name, credential := range users(t) {

@@ -14,8 +14,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testManyResults reports random results in all forms in which a result can be written, and compares every card and every
-// rating with the oracle.
+// testManyResults reports random results in all forms in which a result can be written, and compares every card and every rating with the
+// oracle.
 func testManyResults(t *testing.T, b *botFixture) {
 	random := rand.New(rand.NewPCG(1, 0)) // the same ones every time
 	var people []botsim.User

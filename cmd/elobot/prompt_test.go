@@ -35,8 +35,8 @@ func (b *botFixture) decide(who botsim.User, prompt botsim.Message, label string
 	return visible(now)
 }
 
-// testPrompts: an admin is asked before the match of others is undone. Only that admin can answer, once. The message that asks
-// shows what was decided.
+// testPrompts: an admin is asked before the match of others is undone. Only that admin can answer, once. The message that asks shows what
+// was decided.
 func testPrompts(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.seen(group, b.bob)

@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// proxy stands between the bot and its database. While it is stalled it forwards nothing but keeps all connections open, like
-// a network that drops all packets.
+// proxy stands between the bot and its database. While it is stalled it forwards nothing but keeps all connections open, like a network
+// that drops all packets.
 type proxy struct {
 	url     string
 	network string

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestAfterARestart runs three bots one after another. The first is killed before it can confirm anything, the second is
-// stopped, and the third handles what has come in between.
+// TestAfterARestart runs three bots one after another. The first is killed before it can confirm anything, the second is stopped, and the
+// third handles what has come in between.
 func TestAfterARestart(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)
@@ -102,8 +102,8 @@ func TestAfterARestart(t *testing.T) {
 	}
 }
 
-// checkStaysFrozen: nothing is sent to a frozen chat, not even by a bot that knows of it from the database only and sends to
-// other chats. Afterwards everything is sent in order.
+// checkStaysFrozen: nothing is sent to a frozen chat, not even by a bot that knows of it from the database only and sends to other chats.
+// Afterwards everything is sent in order.
 func checkStaysFrozen(t *testing.T, b *botFixture, stopped *botsim.Chat) {
 	t.Helper()
 	stopped.Say(b.alice, "/match @bob 3:3")
@@ -151,8 +151,7 @@ func checkEditedOnce(t *testing.T, b *botFixture, group *botsim.Chat, result bot
 	}
 }
 
-// numbers reports results in a group while Telegram's update ids restart at lower or higher numbers, as they do after a quiet
-// week.
+// numbers reports results in a group while Telegram's update ids restart at lower or higher numbers, as they do after a quiet week.
 type numbers struct {
 	*botFixture
 	group  *botsim.Chat

@@ -13,8 +13,8 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// TestConfiguration: all faults are reported together and without secrets before anything starts, whether they come from
-// flags, the environment or the file.
+// TestConfiguration: all faults are reported together and without secrets before anything starts, whether they come from flags, the
+// environment or the file.
 func TestConfiguration(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -43,8 +43,8 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
-// TestNoDatabaseThere: no server listens at DATABASE_URL. A missing passfile and an API server with a path are no faults, and unknown
-// names in the file are only named.
+// TestNoDatabaseThere: no server listens at DATABASE_URL. A missing passfile and an API server with a path are no faults, and unknown names
+// in the file are only named.
 func TestNoDatabaseThere(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -71,8 +71,8 @@ func TestDatabaseFromBeforeTheFirstRelease(t *testing.T) {
 	says(t, bot.output.String(), "from before version 0.1.0, which cannot be brought up to date: use a new database")
 }
 
-// TestNoUserInOutput: no command prints any part of the user or the password of DATABASE_URL, whether the password is not escaped or
-// the server refuses it.
+// TestNoUserInOutput: no command prints any part of the user or the password of DATABASE_URL, whether the password is not escaped or the
+// server refuses it.
 func TestNoUserInOutput(t *testing.T) {
 	t.Parallel()
 	server, err := url.Parse(pgtest.Empty(t))

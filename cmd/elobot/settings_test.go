@@ -29,8 +29,8 @@ func testSettings(t *testing.T, b *botFixture) {
 	}
 }
 
-// testTables: an admin switches tables on. The next ranking is a table, and its pages too; where Telegram refuses a table, the
-// text comes once.
+// testTables: an admin switches tables on. The next ranking is a table, and its pages too; where Telegram refuses a table, the text comes
+// once.
 func testTables(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	for i := range 10 {

@@ -33,8 +33,8 @@ const auditCommits = `
 	    END LOOP;
 	END $$`
 
-// TestOnlyTheDispatcherDoesNotWait: every transaction waits until its commit is on disk, except those in which the dispatcher records
-// what it takes and what has become of it. They change nothing that a command or the lease depends on.
+// TestOnlyTheDispatcherDoesNotWait: every transaction waits until its commit is on disk, except those in which the dispatcher records what
+// it takes and what has become of it. They change nothing that a command or the lease depends on.
 func TestOnlyTheDispatcherDoesNotWait(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

@@ -14,8 +14,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// table is a group in which results are reported, undone and corrected, by commands and buttons. It also holds the expected
-// matches and answers.
+// table is a group in which results are reported, undone and corrected, by commands and buttons. It also holds the expected matches and
+// answers.
 type table struct {
 	t               *testing.T
 	sim             *botsim.Server
@@ -204,8 +204,8 @@ func (b *table) checkCallbackAnswers() {
 	}
 }
 
-// checkAnswers compares the first copies of all answers with the expected ones, in order. Further copies must have been
-// counted as possible duplicates.
+// checkAnswers compares the first copies of all answers with the expected ones, in order. Further copies must have been counted as possible
+// duplicates.
 func (b *table) checkAnswers() {
 	b.t.Helper()
 	type counted struct{ ReplyTo, Duplicates int }

@@ -51,8 +51,8 @@ func TestTranscriptOfButtons(t *testing.T) {
 	}
 }
 
-// TestTranscriptOnATerminal: there is one prompt for each line. What comes before the line is entered does not stand behind the prompt,
-// and what answers it follows directly.
+// TestTranscriptOnATerminal: there is one prompt for each line. What comes before the line is entered does not stand behind the prompt, and
+// what answers it follows directly.
 func TestTranscriptOnATerminal(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder

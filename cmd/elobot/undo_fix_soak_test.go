@@ -21,8 +21,8 @@ type amendmentCrash struct {
 	commands int
 }
 
-// TestKilledWhileAmending kills the bot at random moments while results are undone and corrected, by commands and buttons.
-// Everything must take effect once, in order, and be answered. The ratings must be those of the matches that count.
+// TestKilledWhileAmending kills the bot at random moments while results are undone and corrected, by commands and buttons. Everything must
+// take effect once, in order, and be answered. The ratings must be those of the matches that count.
 func TestKilledWhileAmending(t *testing.T) {
 	t.Parallel()
 	c := &amendmentCrash{crash: startCrash(t, amendmentGroups)}

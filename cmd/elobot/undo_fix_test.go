@@ -81,8 +81,8 @@ func testUndoButton(t *testing.T, b *botFixture) {
 	}
 }
 
-// testUndoneByTwoAtOnce: both players press the button at the same time, and an admin sends the command. One of them undoes
-// the match, and the bot tells the others that it is already undone.
+// testUndoneByTwoAtOnce: both players press the button at the same time, and an admin sends the command. One of them undoes the match, and
+// the bot tells the others that it is already undone.
 func testUndoneByTwoAtOnce(t *testing.T, b *botFixture) {
 	edits := b.sim.CallCount("editMessageText")
 	var groups []*botsim.Chat
@@ -172,8 +172,8 @@ func testForgedButtons(t *testing.T, b *botFixture) {
 	}
 }
 
-// testAllWaysToAmend: /undo and /fix find the match by its number, by its card, by the command that reported it, and as
-// the sender's last one.
+// testAllWaysToAmend: /undo and /fix find the match by its number, by its card, by the command that reported it, and as the sender's last
+// one.
 func testAllWaysToAmend(t *testing.T, b *botFixture) {
 	type way struct {
 		command string

@@ -249,8 +249,7 @@ CHESS "Chess": cannot be repaired: a match has a side without players, or a play
 	}
 }
 
-// testVerifyShowsTheFirst: only the first differences of a group are shown, because one wrong match makes all later ones
-// differ.
+// testVerifyShowsTheFirst: only the first differences of a group are shown, because one wrong match makes all later ones differ.
 func testVerifyShowsTheFirst(t *testing.T, b *verifyFixture) {
 	const matches = 60
 	for n := 5; n <= matches; n++ { // undone matches, which must have no history

@@ -26,8 +26,8 @@ import (
 )
 
 const (
-	// databaseTimeout is how long a start waits for the database: long enough for one that starts together with the bot,
-	// short enough for an operator who waits for the error.
+	// databaseTimeout is how long a start waits for the database: long enough for one that starts together with the bot, short enough for
+	// an operator who waits for the error.
 	databaseTimeout = 20 * time.Second
 	// requestTimeout limits each request to Telegram at the start.
 	requestTimeout = 10 * time.Second
@@ -133,8 +133,8 @@ type instance struct {
 	sender     *bot.Sender
 	boards     *boards
 	admins     *telegram.AdminCache
-	// pollPipeline handles updates that the leader polls; it writes only while this instance has the lease. webhookPipeline handles
-	// updates from the webhook, on every instance.
+	// pollPipeline handles updates that the leader polls; it writes only while this instance has the lease. webhookPipeline handles updates
+	// from the webhook, on every instance.
 	pollPipeline, webhookPipeline pipeline
 	polls                         bool
 	log                           *slog.Logger
@@ -199,8 +199,8 @@ func (b *instance) committed(l outbox.Lane) {
 	}
 }
 
-// work runs the leader's work until the context ends or the lease is lost. Polling and sending stop at the same time:
-// notices committed after that wait for the next leader.
+// work runs the leader's work until the context ends or the lease is lost. Polling and sending stop at the same time: notices committed
+// after that wait for the next leader.
 func (b *instance) work(ctx context.Context) error {
 	// Another bot may have adopted the database since the start. Other errors do not matter here.
 	var other *otherBotError

@@ -31,8 +31,8 @@ type boardStore interface {
 
 // boards keeps the boards of all chats up to date. It queues an update whenever something happens in a chat, but not before the interval
 // since the last one is over: that counts from when the update was queued, and again from when it was sent, because it may wait for long.
-// What an update shows is read when it is sent, so one that is lost with the process is made good by the next leader, which begins with
-// all boards.
+// What an update shows is read when it is sent, so one that is lost with the process is made good by the next leader, which begins with all
+// boards.
 type boards struct {
 	store    boardStore
 	interval time.Duration
@@ -108,8 +108,7 @@ func (b *boards) run(ctx context.Context) {
 	}
 }
 
-// queueTouched queues updates for the touched chats whose interval is over, and returns how long the next one has to wait; 0 if none
-// waits.
+// queueTouched queues updates for the touched chats whose interval is over, and returns how long the next one has to wait; 0 if none waits.
 func (b *boards) queueTouched(ctx context.Context) (wait time.Duration) {
 	now := time.Now()
 	var due []outbox.ChatID

@@ -11,8 +11,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// claimDatabase makes sure that the database belongs to this bot. A database belongs to the first bot that runs on it. Another bot
-// would send to chats that it is not in, and edit messages that are not its own.
+// claimDatabase makes sure that the database belongs to this bot. A database belongs to the first bot that runs on it. Another bot would
+// send to chats that it is not in, and edit messages that are not its own.
 func claimDatabase(ctx context.Context, pool *pgxpool.Pool, self telegram.Self) error {
 	owner, err := postgres.ClaimBot(ctx, pool, ranking.UserID(self.ID))
 	if err != nil || owner == ranking.UserID(self.ID) {

@@ -16,8 +16,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// Config is the configuration of the bot. The values come from flags, from the environment, or from a .env file in the
-// working directory: a flag overrides the environment, and the environment overrides the file.
+// Config is the configuration of the bot. The values come from flags, from the environment, or from a .env file in the working directory: a
+// flag overrides the environment, and the environment overrides the file.
 type Config struct {
 	TelegramConfig
 	DatabaseConfig
@@ -166,8 +166,8 @@ func orDefault(value, fallback string) string {
 	return value
 }
 
-// WithClient calls a function with a Telegram client of the bot. It returns a *ConfigError if the configuration has
-// faults, or if the caller passes more of them.
+// WithClient calls a function with a Telegram client of the bot. It returns a *ConfigError if the configuration has faults, or if the
+// caller passes more of them.
 func (c *TelegramConfig) WithClient(ctx context.Context, more []string, do func(context.Context, *telegram.Client) error) error {
 	if faults := append(c.Resolve(), more...); len(faults) > 0 {
 		return &ConfigError{faults}

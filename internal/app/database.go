@@ -72,8 +72,8 @@ func (c DatabaseConfig) openPools(ctx context.Context, url string, log *slog.Log
 	return pools, nil
 }
 
-// With calls a function with the database, next to the running bot or without it. It returns a *ConfigError if the
-// configuration has faults, and an error if the schema is not that of this version.
+// With calls a function with the database, next to the running bot or without it. It returns a *ConfigError if the configuration has
+// faults, and an error if the schema is not that of this version.
 func (c DatabaseConfig) With(ctx context.Context, do func(*pgxpool.Pool) error) error {
 	if faults := c.Faults(); len(faults) > 0 {
 		return &ConfigError{faults}

@@ -56,8 +56,8 @@ type aheadClock struct {
 	ahead time.Duration
 }
 
-// Examine examines everything that the bot needs, and reports each finding. It changes nothing, but starts the bot's
-// own PostgreSQL for as long as it runs, if it is not running.
+// Examine examines everything that the bot needs, and reports each finding. It changes nothing, but starts the bot's own PostgreSQL for as
+// long as it runs, if it is not running.
 func (c *Config) Examine(ctx context.Context, report func(Finding)) {
 	d := doctor{config: c}
 	d.report = func(f Finding) {

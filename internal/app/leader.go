@@ -22,8 +22,8 @@ const (
 	leaseTimeout = 2 * time.Second
 	// acquireWarning is how often the log repeats that the lease cannot be acquired.
 	acquireWarning = time.Minute
-	// acquireTimeout limits an attempt to acquire the lease. It exceeds the database's own timeout for waiting on the last
-	// leader's writes. So the database gives up first: otherwise it might grant a lease after the client stopped waiting.
+	// acquireTimeout limits an attempt to acquire the lease. It exceeds the database's own timeout for waiting on the last leader's writes.
+	// So the database gives up first: otherwise it might grant a lease after the client stopped waiting.
 	acquireTimeout = 3 * time.Second
 )
 
@@ -35,8 +35,8 @@ type leadership struct {
 	log      *slog.Logger
 }
 
-// lead runs work whenever this instance has the lease, until the context ends or work fails. A lost lease cancels the context
-// of work. When the context ends, lead releases the lease after work has returned.
+// lead runs work whenever this instance has the lease, until the context ends or work fails. A lost lease cancels the context of work. When
+// the context ends, lead releases the lease after work has returned.
 func (l leadership) lead(ctx context.Context, work func(context.Context) error) error {
 	for l.acquire(ctx) {
 		err := l.hold(ctx, work)
@@ -100,9 +100,9 @@ func (l leadership) hold(ctx context.Context, work func(context.Context) error) 
 	return err
 }
 
-// renew renews the lease until the context ends. It returns ErrLeaseLost when another instance has the lease. It goes on
-// while the database does not answer, even after the lease has expired: sending and polling pause then, but only this
-// instance knows the results of its last requests, and it can still persist them if it gets the lease renewed.
+// renew renews the lease until the context ends. It returns ErrLeaseLost when another instance has the lease. It goes on while the database
+// does not answer, even after the lease has expired: sending and polling pause then, but only this instance knows the results of its last
+// requests, and it can still persist them if it gets the lease renewed.
 func (l leadership) renew(ctx context.Context) error {
 	timer := time.NewTimer(l.renewal)
 	defer timer.Stop()
@@ -145,8 +145,8 @@ func (l leadership) renew(ctx context.Context) error {
 	}
 }
 
-// source is where the leader polls. After its lease has expired it neither polls nor confirms: polling would end the poll of
-// its successor, and confirming is up to the successor.
+// source is where the leader polls. After its lease has expired it neither polls nor confirms: polling would end the poll of its successor,
+// and confirming is up to the successor.
 type source struct {
 	intake.Source
 	lease *postgres.Lease
@@ -189,8 +189,8 @@ func (l leadership) release(ctx context.Context) {
 	}
 }
 
-// instanceName names this process in the table of leases. Containers often have the same process id, and sometimes the same
-// host name; the random part makes the name unique.
+// instanceName names this process in the table of leases. Containers often have the same process id, and sometimes the same host name; the
+// random part makes the name unique.
 var instanceName = sync.OnceValue(func() string {
 	host, err := os.Hostname()
 	if err != nil {

@@ -49,8 +49,8 @@ func (c DatabaseConfig) ownDir() (dir, note string, err error) {
 	return dir, note, nil
 }
 
-// chooseDir chooses between the usual folder and systemDataDir, by whether PostgreSQL can use the usual one and which of them have
-// data. Data that is there must not be passed over: the bot would start over, without a word.
+// chooseDir chooses between the usual folder and systemDataDir, by whether PostgreSQL can use the usual one and which of them have data.
+// Data that is there must not be passed over: the bot would start over, without a word.
 func chooseDir(fits, hasData, systemHasData bool) (dir, note string, err error) {
 	switch {
 	case fits && systemHasData:
@@ -101,8 +101,8 @@ func (c DatabaseConfig) startOwn(ctx context.Context, log *slog.Logger) (*pgtemp
 	return server, nil
 }
 
-// WithOwn calls a function with the URL of the bot's own database, which it starts unless the bot is running. It returns a
-// *ConfigError if there is none.
+// WithOwn calls a function with the URL of the bot's own database, which it starts unless the bot is running. It returns a *ConfigError if
+// there is none.
 func (c DatabaseConfig) WithOwn(ctx context.Context, do func(url string) error) error {
 	if !c.own() || c.DataDir == noDataDir {
 		return &ConfigError{[]string{"the bot does not keep its own database: DATABASE_URL is set, or DATA_DIR is off"}}

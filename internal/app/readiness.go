@@ -62,8 +62,7 @@ func (r *readiness) stats() outbox.Stats {
 	return outbox.Stats{}
 }
 
-// check is true if the instance runs, and the database answers and has the schema of this release. Clocks and the lease
-// are only reported.
+// check is true if the instance runs, and the database answers and has the schema of this release. Clocks and the lease are only reported.
 func (r *readiness) check(ctx context.Context) web.Readiness {
 	state := web.Readiness{Ahead: make(map[string]float64)}
 	current := r.running.Load()

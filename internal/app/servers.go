@@ -46,8 +46,8 @@ type servers struct {
 	public, admin *web.Server
 }
 
-// listen listens at the configured addresses and adds health checks and metrics, which work from the start on. The public
-// server does not listen yet if it has a webhook: clients that can connect must get an answer.
+// listen listens at the configured addresses and adds health checks and metrics, which work from the start on. The public server does not
+// listen yet if it has a webhook: clients that can connect must get an answer.
 func (c *Config) listen(ctx context.Context, ready *readiness, log *slog.Logger) (servers, error) {
 	s := servers{public: web.New(log), admin: web.New(log)}
 	s.public.Health(ready.check)
@@ -98,8 +98,7 @@ func (c ServingConfig) publicAddr(webhookURL string) string {
 	}
 }
 
-// HealthURL returns the URL of a health check, such as web.ReadyPath, for this machine. It returns a *ConfigError if nothing is
-// served.
+// HealthURL returns the URL of a health check, such as web.ReadyPath, for this machine. It returns a *ConfigError if nothing is served.
 func (c ServingConfig) HealthURL(webhookURL, path string) (string, error) {
 	if faults := c.faults(); len(faults) > 0 {
 		return "", &ConfigError{faults}

@@ -77,8 +77,8 @@ func (c *SendingConfig) Resolve() []string {
 	return r.faults
 }
 
-// settingsReader parses settings and collects one sentence for each fault. The sentences do not quote the value, which may
-// be a secret that was pasted there by mistake.
+// settingsReader parses settings and collects one sentence for each fault. The sentences do not quote the value, which may be a secret that
+// was pasted there by mistake.
 type settingsReader struct {
 	faults []string
 }

@@ -19,8 +19,8 @@ import (
 	"elobot/internal/command"
 )
 
-// Sources are where settings come from apart from flags: a file of NAME=value lines, if it exists, and the environment, which
-// overrides the file. The parser resolves flags from them.
+// Sources are where settings come from apart from flags: a file of NAME=value lines, if it exists, and the environment, which overrides the
+// file. The parser resolves flags from them.
 type Sources struct {
 	path    string
 	values  map[string]string // of the file
@@ -135,8 +135,8 @@ func (s *Sources) Validate(program *kong.Application) error {
 	return nil
 }
 
-// meantBy returns the setting that a name is a slip of, or "": two letters may be wrong, and only one in a setting of fewer than
-// eight letters. Small letters for capital ones are not counted.
+// meantBy returns the setting that a name is a slip of, or "": two letters may be wrong, and only one in a setting of fewer than eight
+// letters. Small letters for capital ones are not counted.
 func meantBy(name string, settings []string) string {
 	if otherPrograms.MatchString(name) {
 		return ""

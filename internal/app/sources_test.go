@@ -75,8 +75,8 @@ func TestUnreadableLines(t *testing.T) {
 	}
 }
 
-// TestMisspeltSettings: two letters may be wrong in the name of a setting of eight letters or more, and one in a shorter one, for the
-// name to count as misspelt. Small letters always do. Names of well-known programs never do.
+// TestMisspeltSettings: two letters may be wrong in the name of a setting of eight letters or more, and one in a shorter one, for the name
+// to count as misspelt. Small letters always do. Names of well-known programs never do.
 func TestMisspeltSettings(t *testing.T) {
 	t.Parallel()
 	for name, meant := range map[string]string{

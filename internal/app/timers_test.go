@@ -57,8 +57,8 @@ func (f *fakeTimers) FireTimer(_ context.Context, t ranking.Timer) error {
 	return nil
 }
 
-// TestTimersFireInTime: a timer fires at most a minute late, and at once after downtime. Timers that fail or panic are logged
-// once per look, and hold up no others, however many they are.
+// TestTimersFireInTime: a timer fires at most a minute late, and at once after downtime. Timers that fail or panic are logged once per
+// look, and hold up no others, however many they are.
 func TestTimersFireInTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -101,8 +101,8 @@ func (s *Sender) endBoard(ctx context.Context, m outbox.Message, b stats.Board) 
 	return outbox.Receipt{MessageID: id, Ended: true}, nil
 }
 
-// unpin unpins a message, and says whether it did. If that is impossible, it stays as it is: it was unpinned or deleted, or the bot
-// has lost the right.
+// unpin unpins a message, and says whether it did. If that is impossible, it stays as it is: it was unpinned or deleted, or the bot has
+// lost the right.
 func (s *Sender) unpin(ctx context.Context, m outbox.Message, id int64) (done bool, err error) {
 	_, err = s.client.Call(ctx, "unpinChatMessage", &botapi.UnpinChatMessageParams{ChatID: m.ExternalChat, MessageID: int(id)})
 	if err == nil {

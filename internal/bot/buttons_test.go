@@ -9,8 +9,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// The sizes of buttons in Telegram for Android on a narrow phone, in density-independent pixels: a screen of 360 without the picture
-// of the bot and the margins. All buttons of a row are as wide as the widest one. What does not fit is cut.
+// The sizes of buttons in Telegram for Android on a narrow phone, in density-independent pixels: a screen of 360 without the picture of the
+// bot and the margins. All buttons of a row are as wide as the widest one. What does not fit is cut.
 const (
 	rowWidth      = 293
 	buttonPadding = 12

@@ -11,16 +11,15 @@ import (
 	"elobot/internal/stats"
 )
 
-// Callback is a command that people give with a button. The data of a button is a version, the code of its callback, and
-// arguments, as in 1u:42:0. It may be forged, so it names neither the person nor the chat: these come from Telegram.
+// Callback is a command that people give with a button. The data of a button is a version, the code of its callback, and arguments, as in
+// 1u:42:0. It may be forged, so it names neither the person nor the chat: these come from Telegram.
 type Callback struct {
 	Code    string // short, because the data is limited to 64 bytes
 	Command string // the name of the command, for the log
 	Handle  func(r *Router, ctx context.Context, p press) error
 }
 
-// callbackVersion is the first byte of the data. It changes when old buttons can no longer be read; these are then answered
-// as unknown.
+// callbackVersion is the first byte of the data. It changes when old buttons can no longer be read; these are then answered as unknown.
 const callbackVersion = "1"
 
 // maxData is Telegram's limit for the data of a button, in bytes.
@@ -111,8 +110,8 @@ func wholeNumber(text string) (n int, ok bool) {
 }
 
 // pageButton returns the callback of the buttons that replace a view by another page or another view. They edit only messages that have
-// buttons with this code: forged data must not replace the card of a match. parse reads the arguments of a button; it accepts only what
-// the bot writes there.
+// buttons with this code: forged data must not replace the card of a match. parse reads the arguments of a button; it accepts only what the
+// bot writes there.
 func pageButton[A any](
 	code, command string, parse func(args string) (A, bool), turn func(*Router, context.Context, press, A) error,
 ) Callback {
@@ -147,8 +146,8 @@ func askingAbout(code, command string, query func(ranking.PlayerID) stats.Query)
 	})
 }
 
-// turnRow returns the row with the buttons that show the pages before and after this one, none for a page that has neither.
-// The data of a button is empty if there is no such page.
+// turnRow returns the row with the buttons that show the pages before and after this one, none for a page that has neither. The data of a
+// button is empty if there is no such page.
 func turnRow(before, after string) [][]button {
 	var row []button
 	if before != "" {

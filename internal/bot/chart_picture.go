@@ -29,8 +29,8 @@ const (
 	fileKept = time.Minute
 )
 
-// pictures draws charts in the background, so that nobody waits for that: neither another chat, nor a send slot. It keeps a picture
-// until it is sent, and Telegram's file of it for a little longer. Its methods can be called concurrently.
+// pictures draws charts in the background, so that nobody waits for that: neither another chat, nor a send slot. It keeps a picture until
+// it is sent, and Telegram's file of it for a little longer. Its methods can be called concurrently.
 type pictures struct {
 	slots chan struct{}   // has as many tokens as pictures are being drawn
 	ctx   context.Context //nolint:containedctx // what pictures are made under, until close

@@ -17,8 +17,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// Command is a command that people give with a message. Dispatch, help, menus and docs/commands.md come from the
-// commands of the features; the texts about a command are in [english.command].
+// Command is a command that people give with a message. Dispatch, help, menus and docs/commands.md come from the commands of the features;
+// the texts about a command are in [english.command].
 type Command struct {
 	Name    string
 	Aliases []string
@@ -42,8 +42,8 @@ const (
 	Everywhere = InGroups | InPrivate
 )
 
-// feature is something that the bot does for people: its commands, and the buttons that belong to it. It is in one file, with the
-// words that it shows.
+// feature is something that the bot does for people: its commands, and the buttons that belong to it. It is in one file, with the words
+// that it shows.
 type feature struct {
 	commands  []Command
 	callbacks []Callback
@@ -146,8 +146,8 @@ func (r *Router) dispatch(ctx context.Context, req request) error {
 	}
 }
 
-// Menus returns the commands that Telegram offers to the members and the admins of groups and in private chats, in all languages.
-// Telegram shows people the menus in their own language, and those without a language to all others.
+// Menus returns the commands that Telegram offers to the members and the admins of groups and in private chats, in all languages. Telegram
+// shows people the menus in their own language, and those without a language to all others.
 func Menus() []telegram.Menu {
 	var all []telegram.Menu
 	for i, l := range catalog.All() {

@@ -19,13 +19,13 @@ import (
 // Letters stores dead letters, some of them together with a notice for the sender.
 type Letters interface {
 	intake.DeadLetters
-	// SaveAndNotify stores a dead letter and a notice for its origin in one transaction. If the same update becomes a dead
-	// letter again, there is no second notice.
+	// SaveAndNotify stores a dead letter and a notice for its origin in one transaction. If the same update becomes a dead letter again,
+	// there is no second notice.
 	SaveAndNotify(ctx context.Context, letter intake.DeadLetter, o ranking.Origin, n notice.Notice) error
 }
 
-// DeadLetterHandler is the bot's intake.DeadLetters: it stores the updates that could not be handled. If such an update was
-// a command for the bot, it notifies the sender that the command was not done.
+// DeadLetterHandler is the bot's intake.DeadLetters: it stores the updates that could not be handled. If such an update was a command for
+// the bot, it notifies the sender that the command was not done.
 type DeadLetterHandler struct {
 	letters     Letters
 	self        telegram.Self
@@ -36,9 +36,8 @@ type DeadLetterHandler struct {
 
 var _ intake.DeadLetters = (*DeadLetterHandler)(nil)
 
-// NewDeadLetterHandler returns a handler for the bot with this account. unavailable says whether an error of letters is
-// not the fault of the dead letter, such as an outage of the database. now is Telegram's clock; it dates button presses, which
-// have no date of their own.
+// NewDeadLetterHandler returns a handler for the bot with this account. unavailable says whether an error of letters is not the fault of
+// the dead letter, such as an outage of the database. now is Telegram's clock; it dates button presses, which have no date of their own.
 func NewDeadLetterHandler(
 	letters Letters, self telegram.Self, unavailable func(error) bool, now func() time.Time, log *slog.Logger,
 ) *DeadLetterHandler {
@@ -79,8 +78,8 @@ func (h *DeadLetterHandler) recipientOf(
 	return h.recipient(letter)
 }
 
-// recipient returns the origin of the command in an update, the notice for it, and the name of the command for the log. ok is
-// false if the update is no command, or if too little of it can be read.
+// recipient returns the origin of the command in an update, the notice for it, and the name of the command for the log. ok is false if the
+// update is no command, or if too little of it can be read.
 func (h *DeadLetterHandler) recipient(letter intake.DeadLetter) (o ranking.Origin, n CommandFailed, name string, ok bool) {
 	var u update
 	err := json.Unmarshal(letter.Update.Raw, &u) // fields of the wrong type are skipped, and all others are read
@@ -105,8 +104,8 @@ func (h *DeadLetterHandler) recipient(letter intake.DeadLetter) (o ranking.Origi
 	}
 }
 
-// commandOrigin returns the origin of a command, its text, and its name for the log. The entities of a damaged message may be
-// missing; then only its text decides whether it is a command.
+// commandOrigin returns the origin of a command, its text, and its name for the log. The entities of a damaged message may be missing; then
+// only its text decides whether it is a command.
 func (h *DeadLetterHandler) commandOrigin(m *message, damaged bool) (o ranking.Origin, text, name string, ok bool) {
 	if !m.isFromPerson() {
 		return o, "", "", false

@@ -62,8 +62,7 @@ func (s *Sender) rewrite(ctx context.Context, m outbox.Message, id int64, out ou
 	return receipt, err
 }
 
-// editMessage edits a message. It ignores the result of a successful request. "Not modified" is a success: the message was
-// edited before.
+// editMessage edits a message. It ignores the result of a successful request. "Not modified" is a success: the message was edited before.
 func (s *Sender) editMessage(ctx context.Context, params any) error {
 	_, err := s.client.Call(ctx, "editMessageText", params)
 	var api *telegram.APIError

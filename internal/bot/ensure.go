@@ -24,8 +24,8 @@ const (
 	maxCopies = 5
 )
 
-// ensure brings a message up to date that exists once in a chat. It edits the known message. If that one is unknown or gone, it edits
-// the chat's pinned message if that is marked as the same object. Otherwise it sends a new message and pins it.
+// ensure brings a message up to date that exists once in a chat. It edits the known message. If that one is unknown or gone, it edits the
+// chat's pinned message if that is marked as the same object. Otherwise it sends a new message and pins it.
 func (s *Sender) ensure(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	board, err := s.readBoard(ctx, m)
 	switch {
@@ -71,9 +71,8 @@ type boardUpdate struct {
 	receipt outbox.Receipt
 }
 
-// look looks at the chat's pinned message, which is the one to edit if the message is not known. Of two messages, the newer one is
-// kept: it was made when the other one was gone or too old, even if no process lived to persist it. The other one is a copy, and is
-// unpinned.
+// look looks at the chat's pinned message, which is the one to edit if the message is not known. Of two messages, the newer one is kept: it
+// was made when the other one was gone or too old, even if no process lived to persist it. The other one is a copy, and is unpinned.
 func (s *Sender) look(ctx context.Context, e *boardUpdate) (err error) {
 	for range maxCopies {
 		if e.pinned, err = s.pinned(ctx, e.Message); err != nil {
@@ -134,8 +133,8 @@ func isObsolete(err error) bool {
 // objectParam is the parameter of a link that names an object.
 const objectParam = "object"
 
-// mark returns the mark of an object in a message: a link on an invisible character. Unlike anything else that a bot could
-// attach to a message, Telegram keeps the link through every edit and returns it with the pinned message. Nobody can tap it.
+// mark returns the mark of an object in a message: a link on an invisible character. Unlike anything else that a bot could attach to a
+// message, Telegram keeps the link through every edit and returns it with the pinned message. Nobody can tap it.
 func (s *Sender) mark(object string) string {
 	link := url.URL{Scheme: "https", Host: "t.me", Path: s.self.Username, RawQuery: url.Values{objectParam: {object}}.Encode()}
 	return `<a href="` + html.EscapeString(link.String()) + `">` + joiner + "</a>"
@@ -171,8 +170,8 @@ func (s *Sender) pinned(ctx context.Context, m outbox.Message) (int64, error) {
 	return 0, nil
 }
 
-// hasMark is true if a part of a message has a link that marks this object, however deep it is. Texts have a list of entities,
-// tables have blocks of nested texts.
+// hasMark is true if a part of a message has a link that marks this object, however deep it is. Texts have a list of entities, tables have
+// blocks of nested texts.
 func hasMark(part any, object string) bool {
 	switch part := part.(type) {
 	case []any:
@@ -186,8 +185,8 @@ func hasMark(part any, object string) bool {
 	}
 }
 
-// pin pins the message silently. Without the right to pin, the message stays unpinned, which is no reason to send it again. After any
-// other failure, the next update of the board pins it.
+// pin pins the message silently. Without the right to pin, the message stays unpinned, which is no reason to send it again. After any other
+// failure, the next update of the board pins it.
 func (s *Sender) pin(ctx context.Context, e *boardUpdate) {
 	id := e.receipt.MessageID
 	if id == 0 {

@@ -174,8 +174,8 @@ func (w *waiting) Advance(_ context.Context, _ int64, results []outbox.Result, l
 	return turns, nil
 }
 
-// TestTextInPlaceOfATableIsPaced: a table that Telegram refuses, and the text in its place, are two requests for the total limit. Of
-// three that two chats want to make at once, two are made; the third is made when the limit allows it.
+// TestTextInPlaceOfATableIsPaced: a table that Telegram refuses, and the text in its place, are two requests for the total limit. Of three
+// that two chats want to make at once, two are made; the third is made when the limit allows it.
 func TestTextInPlaceOfATableIsPaced(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

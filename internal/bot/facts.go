@@ -88,8 +88,8 @@ func namesAs(names []ranking.Name, show func(ranking.Name) string) []string {
 
 func boldName(n ranking.Name) string { return "<b>" + showName(n) + "</b>" }
 
-// playedMatches returns matches as facts: their numbers, the scores, the changes of the rating, and the opponents, or the day if these
-// are clear.
+// playedMatches returns matches as facts: their numbers, the scores, the changes of the rating, and the opponents, or the day if these are
+// clear.
 func (w words) playedMatches(all []stats.PlayedMatch) (facts []fact) {
 	for _, m := range all {
 		f := fact{w.matchNumber(m.Number), showScore(m.Score) + " · " + signed(m.Change)}

@@ -79,8 +79,8 @@ func unescapeMarkers(text string) string {
 	return markerLine.ReplaceAllStringFunc(text, func(line string) string { return strings.TrimPrefix(line, `\`) })
 }
 
-// compareWithGolden compares a text with a section of a golden file, exactly apart from one final newline. name is the name of the file
-// and that of the section, with a slash between them. With -update it writes the section instead.
+// compareWithGolden compares a text with a section of a golden file, exactly apart from one final newline. name is the name of the file and
+// that of the section, with a slash between them. With -update it writes the section instead.
 func compareWithGolden(t *testing.T, language, name, got string) {
 	t.Helper()
 	goldenLock.Lock()

@@ -121,8 +121,8 @@ func renamed(t *testing.T, n notice.Notice, script int) (named notice.Notice, co
 	return content.Elem().Interface().(notice.Notice), count
 }
 
-// TestGoldenNames compares the notices with names of several scripts with testdata/golden/<language>/names.txtar, and
-// looks for the names in the messages as members see them.
+// TestGoldenNames compares the notices with names of several scripts with testdata/golden/<language>/names.txtar, and looks for the names
+// in the messages as members see them.
 func TestGoldenNames(t *testing.T) {
 	t.Parallel()
 	notices := goldenNotices(t)

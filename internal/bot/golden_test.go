@@ -23,8 +23,8 @@ var updateGolden = flag.Bool("update", false, "write the golden texts of the tes
 var visible = strings.NewReplacer(isolate, `\u2068`, endIsolate, `\u2069`, joiner, `\u2060`)
 
 // TestGolden compares the texts of every notice in every language with testdata/golden. A section has the stored notice, so that a renamed
-// field is noticed, then the HTML, the buttons of a reply, the line of a merged message if it differs from the HTML, and the answer
-// to a button press if the notice can be one.
+// field is noticed, then the HTML, the buttons of a reply, the line of a merged message if it differs from the HTML, and the answer to a
+// button press if the notice can be one.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for _, language := range catalog.All() {

@@ -19,8 +19,8 @@ var placeholder = regexp.MustCompile(`{{\.\w+}}`)
 // shownElsewhere are the texts that are in no golden file: those of menus, which TestTheMenus looks at, and most months.
 var shownElsewhere = regexp.MustCompile(`^(commands\.\w+\.(private_)?menu|date\.months\.\w+)$`)
 
-// TestEveryTextIsGolden: the golden files show each text of the catalog in at least one of its forms. If they do not show it, it is
-// not used any more, or nobody has looked at it in the other languages.
+// TestEveryTextIsGolden: the golden files show each text of the catalog in at least one of its forms. If they do not show it, it is not
+// used any more, or nobody has looked at it in the other languages.
 func TestEveryTextIsGolden(t *testing.T) {
 	t.Parallel()
 	w := wordsFor("en")

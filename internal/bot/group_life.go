@@ -11,8 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// GroupLife is the part of the ranking service that handles changes of groups and their members. Its calls are idempotent,
-// like those of commands.
+// GroupLife is the part of the ranking service that handles changes of groups and their members. Its calls are idempotent, like those of
+// commands.
 type GroupLife interface {
 	BotAdded(ctx context.Context, o ranking.Origin, greeting notice.Notice) error
 	BotBack(ctx context.Context, o ranking.Origin) error
@@ -61,8 +61,8 @@ func (m chatMember) isOut() bool {
 	}
 }
 
-// WhenMembersChange sets the function that the router calls when the members of a chat or their rights have changed, before it
-// handles the change. It must be called before the first update is handled.
+// WhenMembersChange sets the function that the router calls when the members of a chat or their rights have changed, before it handles the
+// change. It must be called before the first update is handled.
 func (r *Router) WhenMembersChange(forget func(ranking.ExternalChatID)) { r.forget = forget }
 
 func (r *Router) membersChanged(c chat) {
@@ -89,8 +89,8 @@ func (r *Router) botMember(ctx context.Context, u *memberUpdate) error {
 	}
 }
 
-// member handles a change of somebody's membership in a group. Telegram sends it only if the bot is an admin. Somebody who was
-// out already, such as after a lifted ban, does not leave again.
+// member handles a change of somebody's membership in a group. Telegram sends it only if the bot is an admin. Somebody who was out already,
+// such as after a lifted ban, does not leave again.
 func (r *Router) member(ctx context.Context, u *memberUpdate) error {
 	r.membersChanged(u.Chat)
 	if !u.Chat.isGroup() || !u.New.User.isPerson() {
@@ -177,8 +177,8 @@ func (c chat) isGroup() bool {
 // maxLanguageTag is the maximum length of an IETF language tag.
 const maxLanguageTag = 35
 
-// languageTag returns an IETF language tag in lower case, or an empty string if the code does not look like one: letters,
-// then parts of letters and digits, as in "zh-hans".
+// languageTag returns an IETF language tag in lower case, or an empty string if the code does not look like one: letters, then parts of
+// letters and digits, as in "zh-hans".
 func languageTag(code string) string {
 	code = strings.ToLower(code)
 	for i, part := range strings.Split(code, "-") {
@@ -193,8 +193,8 @@ func languageTag(code string) string {
 	return code
 }
 
-// migration returns the two ids of a group that has become a supergroup. Two service messages say so: the last one of the old
-// chat and the first one of the new chat. People cannot forge them. ok is false for all other messages.
+// migration returns the two ids of a group that has become a supergroup. Two service messages say so: the last one of the old chat and the
+// first one of the new chat. People cannot forge them. ok is false for all other messages.
 func (m *message) migration() (from, to ranking.ExternalChatID, ok bool) {
 	switch here := ranking.ExternalChatID(m.Chat.ID); {
 	case here == 0:

@@ -108,8 +108,8 @@ const (
 	commandsPerRow = 3
 )
 
-// helpButtons returns the buttons below the help. In a group these are on the first page those of the topics, on the page of a topic
-// those of its commands, and the way back.
+// helpButtons returns the buttons below the help. In a group these are on the first page those of the topics, on the page of a topic those
+// of its commands, and the way back.
 func helpButtons(n Help, _ outbox.Item, w words) [][]button {
 	if n.Private {
 		if n.Topic == "" {

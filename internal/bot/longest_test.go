@@ -54,8 +54,7 @@ func longestMatches(a, b int, raw string) map[string]notice.Notice {
 	}
 }
 
-// inEachLanguage runs a test for each language with a function that sends a notice to a group in it. That checks the length of the
-// message.
+// inEachLanguage runs a test for each language with a function that sends a notice to a group in it. That checks the length of the message.
 func inEachLanguage(t *testing.T, test func(t *testing.T, w words, send func(notice.Notice) botsim.Message)) {
 	t.Helper()
 	for _, language := range catalog.All() {

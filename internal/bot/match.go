@@ -13,8 +13,8 @@ import (
 
 // A match has up to twenty players. Their names, each repeated several times, would not fit into one message.
 const (
-	// A side with up to maxSideNames players is listed in full. Of a larger one, the first shortSideNames players are
-	// listed, with the number of others.
+	// A side with up to maxSideNames players is listed in full. Of a larger one, the first shortSideNames players are listed, with the
+	// number of others.
 	maxSideNames   = 4
 	shortSideNames = 2
 	// maxNewNames is how many new players are named; if there are more, they are only counted.
@@ -72,8 +72,8 @@ func (w words) outcome(sides [2]ranking.Side, sets []ranking.SetScore, more ...s
 	return w.Text("outcome."+outcomeOf(sides), args{"A": w.sideNames(sides[0]), "B": w.sideNames(sides[1]), "Score": score})
 }
 
-// outcomeOf returns what the match was for the first side. It can only have lost in a notice of an earlier release, which kept
-// the order of a card after a fix.
+// outcomeOf returns what the match was for the first side. It can only have lost in a notice of an earlier release, which kept the order of
+// a card after a fix.
 func outcomeOf(sides [2]ranking.Side) string {
 	switch {
 	case sides[0].Score == sides[1].Score:
@@ -245,8 +245,8 @@ func (w words) plainSide(s ranking.Side) string {
 	return w.namesOf(s, func(p ranking.RatingChange) string { return showName(p.Name) })
 }
 
-// ratedSide returns the players of a side with their rating changes. Of players who are only counted, it gives the smallest and
-// the largest change.
+// ratedSide returns the players of a side with their rating changes. Of players who are only counted, it gives the smallest and the largest
+// change.
 func (w words) ratedSide(s ranking.Side) string {
 	text := w.namesOf(s, func(p ranking.RatingChange) string {
 		return fmt.Sprintf("%s (%s → %d)", showName(p.Name), signed(p.After-p.Before), p.After)

@@ -28,9 +28,9 @@ type several struct {
 	unanswered int
 }
 
-// merge renders several items as one message, with a line or two each, and returns how many items it covers: as many, from
-// the first on, as fit and need not stand alone. It must cover all items if it edits a message that covers them already. Then it only
-// counts the items that do not fit.
+// merge renders several items as one message, with a line or two each, and returns how many items it covers: as many, from the first on, as
+// fit and need not stand alone. It must cover all items if it edits a message that covers them already. Then it only counts the items that
+// do not fit.
 func merge(m outbox.Message, w words) (out outgoing, covered int) {
 	all := len(m.Items)
 	s := several{grow: w.roomToGrow(), tail: w.roomForTail()}
@@ -74,8 +74,8 @@ func (s *several) addLine(line string, undo, grow int) bool {
 	return true
 }
 
-// roomToGrow returns by how much the line of a result may grow in a sent message: after a fix it also shows the old score, and
-// another side may have won.
+// roomToGrow returns by how much the line of a result may grow in a sent message: after a fix it also shows the old score, and another side
+// may have won.
 func (w words) roomToGrow() int {
 	length := func(id string, with args) int { return utf16Length(plain(w.Text(id, with))) }
 	var outcomes []int

@@ -11,12 +11,12 @@ import (
 	"elobot/internal/ranking"
 )
 
-// minMisspelled is how long an unknown command must be for an answer in a group, unless it names this bot: a shorter one may
-// well be a command of another bot of the group that happens to be similar.
+// minMisspelled is how long an unknown command must be for an answer in a group, unless it names this bot: a shorter one may well be a
+// command of another bot of the group that happens to be similar.
 const minMisspelled = 5
 
-// unknownCommand answers a command that the bot does not have. In a group, a command that may be meant for another bot is only
-// answered if it looks like one of this bot.
+// unknownCommand answers a command that the bot does not have. In a group, a command that may be meant for another bot is only answered if
+// it looks like one of this bot.
 func (r *Router) unknownCommand(ctx context.Context, req request, meantForThisBot bool) error {
 	name := nearest(req.command.Name)
 	switch {
@@ -29,8 +29,8 @@ func (r *Router) unknownCommand(ctx context.Context, req request, meantForThisBo
 	}
 }
 
-// corrected returns the command of a message with another name. It has no arguments if they do not fit into one short line, or
-// would lose whom they mention when they are copied.
+// corrected returns the command of a message with another name. It has no arguments if they do not fit into one short line, or would lose
+// whom they mention when they are copied.
 func (m *message) corrected(name string) string {
 	arguments := m.Text[headLength(m.Text):]
 	whole := strings.Join(strings.Fields(name+" "+arguments), " ")
@@ -41,8 +41,8 @@ func (m *message) corrected(name string) string {
 	return whole
 }
 
-// nearest returns the first name or alias of a command that a misspelled name differs from in one letter, or in two neighbours
-// that are swapped. It is empty if there is none.
+// nearest returns the first name or alias of a command that a misspelled name differs from in one letter, or in two neighbours that are
+// swapped. It is empty if there is none.
 func nearest(misspelled string) string {
 	for _, c := range commands() {
 		for _, name := range append([]string{c.Name}, c.Aliases...) {
@@ -54,8 +54,7 @@ func nearest(misspelled string) string {
 	return ""
 }
 
-// isSlip is true if two different words differ in one letter that is added, left out or replaced, or in two neighbours
-// that are swapped.
+// isSlip is true if two different words differ in one letter that is added, left out or replaced, or in two neighbours that are swapped.
 func isSlip(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

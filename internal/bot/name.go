@@ -19,8 +19,8 @@ import (
 const (
 	// maxName is how many characters of a name are shown, as people count them.
 	maxName = 32
-	// maxNameUnits limits a shown name in UTF-16 units, which the length of a message is counted in: a single character may
-	// carry any number of accents.
+	// maxNameUnits limits a shown name in UTF-16 units, which the length of a message is counted in: a single character may carry any
+	// number of accents.
 	maxNameUnits = 64
 
 	isolate    = "\u2068" // starts text with its own writing direction …
@@ -65,8 +65,8 @@ func displayName(u user) string {
 	return "Player " + strconv.FormatInt(u.ID, 10)
 }
 
-// cleanName removes from a name what would disturb the text around it, or could make two names look the same: control
-// characters, direction marks, extra white space. The result is empty if nothing visible is left.
+// cleanName removes from a name what would disturb the text around it, or could make two names look the same: control characters, direction
+// marks, extra white space. The result is empty if nothing visible is left.
 func cleanName(name string) string {
 	visible := false
 	cleaned := strings.Map(func(r rune) rune {
@@ -146,19 +146,18 @@ func firstUnits(text string, units int) string {
 	return text
 }
 
-// linkEnders puts an invisible joiner behind some characters, so that no part of a name becomes a mention, a command, a tag or
-// a link.
+// linkEnders puts an invisible joiner behind some characters, so that no part of a name becomes a mention, a command, a tag or a link.
 var linkEnders = strings.NewReplacer(
 	"@", "@"+joiner, "/", "/"+joiner, "#", "#"+joiner, "$", "$"+joiner, ".", "."+joiner, ":", ":"+joiner)
 
-// showText renders a text that people chose. No such text may get into a message in another way: showText cleans it, breaks
-// its links, escapes it for HTML, and isolates its writing direction.
+// showText renders a text that people chose. No such text may get into a message in another way: showText cleans it, breaks its links,
+// escapes it for HTML, and isolates its writing direction.
 func showText(text string) string {
 	return isolate + html.EscapeString(linkEnders.Replace(cleanName(text))) + endIsolate
 }
 
-// showWord is showText for a word that could not be read. It shows invisible characters as code points, such as U+202E:
-// otherwise the word would look correct or empty.
+// showWord is showText for a word that could not be read. It shows invisible characters as code points, such as U+202E: otherwise the word
+// would look correct or empty.
 func showWord(word string) string {
 	invisible := cleanName(word) == ""
 	var b strings.Builder

@@ -243,8 +243,8 @@ func FuzzName(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string) { checkName(t, raw) })
 }
 
-// TestNamesStayText sends names in all places of all texts. The simulator marks mentions, commands, tags and links as Telegram
-// does, and must find none in the names.
+// TestNamesStayText sends names in all places of all texts. The simulator marks mentions, commands, tags and links as Telegram does, and
+// must find none in the names.
 func TestNamesStayText(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

@@ -14,8 +14,8 @@ func isUnknown(kind string) bool {
 	return errors.Is(err, errUnknownKind)
 }
 
-// needsNewerRelease is true if a message cannot be rendered because of a kind that this release does not know. A new
-// message may end before such an item, unless it is repeated.
+// needsNewerRelease is true if a message cannot be rendered because of a kind that this release does not know. A new message may end before
+// such an item, unless it is repeated.
 func needsNewerRelease(m outbox.Message) bool {
 	if m.Action == outbox.Send && !m.Row.PreviousUnknown {
 		return isUnknown(m.Items[0].Kind)

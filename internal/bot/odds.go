@@ -60,8 +60,8 @@ func (req request) players(everybody []ranking.Person) (sides [2][]ranking.Perso
 	return [2][]ranking.Person{peopleOf(players)}, nil
 }
 
-// teamButtons returns the buttons below teams: those for other teams, and the one to report the result. There is no room for the
-// players in their data; they are those of the /teams that the message replies to, in the same order.
+// teamButtons returns the buttons below teams: those for other teams, and the one to report the result. There is no room for the players in
+// their data; they are those of the /teams that the message replies to, in the same order.
 func teamButtons(n stats.Teams, _ outbox.Item, w words) [][]button {
 	var turn []button
 	if n.Number > 1 {

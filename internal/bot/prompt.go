@@ -61,8 +61,8 @@ func optionOf(text string) ranking.PromptOption {
 	return ranking.Cancel{}
 }
 
-// promptOf returns the prompt that a button answers, and the answer. ok is false for data that promptData does not produce. The
-// prompt and the option need not exist.
+// promptOf returns the prompt that a button answers, and the answer. ok is false for data that promptData does not produce. The prompt and
+// the option need not exist.
 func promptOf(data string) (ref ranking.PromptRef, option ranking.PromptOption, ok bool) {
 	args, ok := argsOf(promptCode, data)
 	number, rest, _ := strings.Cut(args, ":")
@@ -75,8 +75,8 @@ func promptOf(data string) (ref ranking.PromptRef, option ranking.PromptOption, 
 	return ref, option, true
 }
 
-// AnswersPrompt is true if a button with this data answers a question of the bot. Some questions are also answered by a reply to
-// the message that has the button.
+// AnswersPrompt is true if a button with this data answers a question of the bot. Some questions are also answered by a reply to the
+// message that has the button.
 func AnswersPrompt(data string) bool {
 	_, _, ok := promptOf(data)
 	return ok
@@ -89,8 +89,8 @@ const (
 	maxPairLabel = 13
 )
 
-// reportPromptButtons returns the buttons below the question what a report means: a person or a result in each row, or the numbers of
-// the readings that the question lists.
+// reportPromptButtons returns the buttons below the question what a report means: a person or a result in each row, or the numbers of the
+// readings that the question lists.
 func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]button {
 	if item.ID == 0 {
 		return nil

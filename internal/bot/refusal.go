@@ -4,8 +4,8 @@ import "elobot/internal/ranking"
 
 var _ = shows(view[ranking.Refusal]{text: words.refusal, line: words.refusal, personal: true})
 
-// refusal says why a command was refused. A text that counts says minutes, or hours if possible. A newer release may have
-// refused for a reason that this one does not know.
+// refusal says why a command was refused. A text that counts says minutes, or hours if possible. A newer release may have refused for a
+// reason that this one does not know.
 func (w words) refusal(n ranking.Refusal) string {
 	id := "refusal." + string(n.Code)
 	with := args{"Number": n.Number}

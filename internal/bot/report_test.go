@@ -37,8 +37,8 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// TestPlayersAreReadOnlyForNames: results that mention everybody do not cost a read of the group, whatever small talk there is. A
-// player who is called like such a word can be meant all the same, if nothing else makes sense.
+// TestPlayersAreReadOnlyForNames: results that mention everybody do not cost a read of the group, whatever small talk there is. A player
+// who is called like such a word can be meant all the same, if nothing else makes sense.
 func TestPlayersAreReadOnlyForNames(t *testing.T) {
 	t.Parallel()
 	const me = "Alice@alice#1001"

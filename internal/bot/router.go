@@ -15,8 +15,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// Rankings is the part of the ranking service that the router calls. Each command commits its effect, its idempotency key and its
-// answer together. A repeated command changes nothing.
+// Rankings is the part of the ranking service that the router calls. Each command commits its effect, its idempotency key and its answer
+// together. A repeated command changes nothing.
 type Rankings interface {
 	Do(ctx context.Context, o ranking.Origin, op ranking.Operation) error
 	MoveChat(ctx context.Context, from, to ranking.ExternalChatID) error
@@ -43,8 +43,8 @@ type Router struct {
 	forget   func(ranking.ExternalChatID) // nil if nothing needs to know
 }
 
-// NewRouter returns a router for the bot with this account. now is Telegram's clock; it dates button presses, which have no
-// date of their own.
+// NewRouter returns a router for the bot with this account. now is Telegram's clock; it dates button presses, which have no date of their
+// own.
 func NewRouter(rankings Rankings, stats Stats, admins Admins, self telegram.Self, now func() time.Time) *Router {
 	return &Router{rankings: rankings, stats: stats, admins: admins, self: self, now: now}
 }
@@ -108,8 +108,7 @@ func newRequest(m *message, o ranking.Origin, c command.Command) request {
 	return request{message: m, command: c, origin: o}
 }
 
-// isFromPerson is true if a member of the chat wrote this message: not a bot or a channel, not forwarded, and not sent
-// via a bot.
+// isFromPerson is true if a member of the chat wrote this message: not a bot or a channel, not forwarded, and not sent via a bot.
 func (m *message) isFromPerson() bool {
 	switch {
 	case m.From == nil, bool(m.ViaBot), m.isForward(), m.Chat.Type == "channel":
@@ -183,8 +182,8 @@ func (m *message) key() string {
 
 func messageKey(chat, message int64) string { return fmt.Sprintf("m:%d:%d", chat, message) }
 
-// replied returns the message that this one replies to, or nil. In a forum every message may seem to reply to the one
-// that created its topic.
+// replied returns the message that this one replies to, or nil. In a forum every message may seem to reply to the one that created its
+// topic.
 func (m *message) replied() *message {
 	if m.ReplyTo == nil || m.ReplyTo.ForumTopicCreated != nil {
 		return nil
@@ -218,8 +217,8 @@ func (u *user) mentioned() command.Person {
 	return command.Person{UserID: u.ID, Username: u.Username, Name: displayName(*u), IsBot: u.IsBot}
 }
 
-// person converts a person for the ranking service. Telegram does not say whose account a mentioned username is; but the
-// usernames of all bots end in "bot", and hardly any others do.
+// person converts a person for the ranking service. Telegram does not say whose account a mentioned username is; but the usernames of all
+// bots end in "bot", and hardly any others do.
 func person(p command.Person) ranking.Person {
 	return ranking.Person{
 		ID: ranking.UserID(p.UserID), Username: p.Username, Name: p.Name, Player: ranking.PlayerID(p.Player),

@@ -821,8 +821,8 @@ func TestFieldsThatAreNull(t *testing.T) {
 	w.expect("null", "match @alice @bob 3:1")
 }
 
-// TestOtherKindsOfUpdatesAreIgnored delivers a valid message as another kind of update. Such updates may arrive although the
-// bot does not allow them, if they happened before its first request.
+// TestOtherKindsOfUpdatesAreIgnored delivers a valid message as another kind of update. Such updates may arrive although the bot does not
+// allow them, if they happened before its first request.
 func TestOtherKindsOfUpdatesAreIgnored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -885,8 +885,7 @@ func TestUndecodableUpdatesAreUnreadable(t *testing.T) {
 	}
 }
 
-// TestUnknownThingsInARepliedMessage shows why the package has its own types for updates: the library's types reject the whole
-// update.
+// TestUnknownThingsInARepliedMessage shows why the package has its own types for updates: the library's types reject the whole update.
 func TestUnknownThingsInARepliedMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -17,8 +17,8 @@ import (
 // noPhotosSaid is how long the bot does not say again that it may not send photos to a chat.
 const noPhotosSaid = time.Hour
 
-// sendChart sends a chart, or replaces the one in the message with the pressed button. The picture is not stored: it is made
-// when its turn comes, and until it is, nothing is sent.
+// sendChart sends a chart, or replaces the one in the message with the pressed button. The picture is not stored: it is made when its turn
+// comes, and until it is, nothing is sent.
 func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	w := wordsOf(m)
 	n, err := read[stats.Chart](m.Items[0])
@@ -155,8 +155,8 @@ func (s *Sender) editPhoto(ctx context.Context, m outbox.Message, text *botapi.S
 
 var errNoPicture = errors.New("the file of the picture is not known any more")
 
-// upload makes a request with a picture: by Telegram's file of it if it is known, which the parameters then name. It returns the id of
-// the message. A message that Telegram accepted counts as sent even if the result cannot be read; the id is 0 then.
+// upload makes a request with a picture: by Telegram's file of it if it is known, which the parameters then name. It returns the id of the
+// message. A message that Telegram accepted counts as sent even if the result cannot be read; the id is 0 then.
 func (s *Sender) upload(ctx context.Context, method string, known bool, params any, p *picture) (int64, error) {
 	var result json.RawMessage
 	var err error

@@ -166,8 +166,8 @@ func (s *Sender) keyboard(out outgoing) *models.InlineKeyboardMarkup {
 	return &models.InlineKeyboardMarkup{InlineKeyboard: keyboard}
 }
 
-// sendAs sends a message by a method and returns its id. A message that Telegram accepted counts as sent even if the result
-// cannot be read; the id is 0 then.
+// sendAs sends a message by a method and returns its id. A message that Telegram accepted counts as sent even if the result cannot be read;
+// the id is 0 then.
 func (s *Sender) sendAs(ctx context.Context, method string, params any) (int64, error) {
 	result, err := s.client.Call(ctx, method, params)
 	if err != nil {
@@ -182,8 +182,8 @@ func (s *Sender) sendAs(ctx context.Context, method string, params any) (int64, 
 	return sent.ID, nil
 }
 
-// simplify removes from a message what Telegram rejected, and says whether there was something to remove: a plain message
-// is better than none.
+// simplify removes from a message what Telegram rejected, and says whether there was something to remove: a plain message is better than
+// none.
 func (s *Sender) simplify(ctx context.Context, params *botapi.SendMessageParams, row outbox.Item, err error) bool {
 	var api *telegram.APIError
 	switch {

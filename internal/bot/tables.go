@@ -102,8 +102,8 @@ func (s *Sender) sendTable(ctx context.Context, text *botapi.SendMessageParams, 
 	})
 }
 
-// tableEdit are the parameters of an edit that replaces a message by a table. Those of the library always have a text, which
-// takes the place of the table.
+// tableEdit are the parameters of an edit that replaces a message by a table. Those of the library always have a text, which takes the
+// place of the table.
 type tableEdit struct {
 	ChatID      any                      `json:"chat_id"`
 	MessageID   int                      `json:"message_id"`
@@ -111,15 +111,15 @@ type tableEdit struct {
 	ReplyMarkup models.ReplyMarkup       `json:"reply_markup,omitempty"`
 }
 
-// isRefusal is true if Telegram refused a table as such, as far as one can tell: the request had no effect, and the same
-// message as text may be accepted.
+// isRefusal is true if Telegram refused a table as such, as far as one can tell: the request had no effect, and the same message as text
+// may be accepted.
 func isRefusal(err error) bool {
 	var api *telegram.APIError
 	return errors.As(err, &api) && (api.Status == http.StatusNotFound || telegram.Failure(err).Class == outbox.Rejected)
 }
 
-// remember remembers for a day that Telegram refused a table, if it then accepted the text instead. It says whether that is
-// so. refusal is nil if no table was tried.
+// remember remembers for a day that Telegram refused a table, if it then accepted the text instead. It says whether that is so. refusal is
+// nil if no table was tried.
 func (s *Sender) remember(ctx context.Context, m outbox.Message, refusal, textErr error) bool {
 	var api *telegram.APIError
 	if textErr != nil || !errors.As(refusal, &api) {

@@ -49,8 +49,8 @@ func (r *Router) fix(ctx context.Context, req request, f command.Fix) error {
 	return r.rankings.Do(ctx, req.origin, ranking.FixMatch{Amendment: r.amendment(req, f.Number), Scores: scores(f.Scores)})
 }
 
-// amendment returns the amendment of the match that a command means: the one with the number; without a number, the one whose
-// card or /match the command replies to; otherwise the sender's last one, or the last one that the sender undid.
+// amendment returns the amendment of the match that a command means: the one with the number; without a number, the one whose card or
+// /match the command replies to; otherwise the sender's last one, or the last one that the sender undid.
 func (r *Router) amendment(req request, number int) ranking.Amendment {
 	t := ranking.Amendment{Match: ranking.MatchRef{Number: number}, IsAdmin: r.isAdmin(req.origin)}
 	if to := req.message.replied(); number == 0 && to != nil {
@@ -62,9 +62,8 @@ func (r *Router) amendment(req request, number int) ranking.Amendment {
 	return t
 }
 
-// cardOf returns what the button below a card says, if the message is one of this bot. If a card was sent twice as a possible
-// duplicate, the bot knows only the second by its message id; this recognizes both. A button without a tag does not say for sure
-// which match is meant.
+// cardOf returns what the button below a card says, if the message is one of this bot. If a card was sent twice as a possible duplicate,
+// the bot knows only the second by its message id; this recognizes both. A button without a tag does not say for sure which match is meant.
 func (r *Router) cardOf(m *message) (card cardButton, ok bool) {
 	for _, data := range r.buttonsBelow(m) {
 		if card, ok := parseCardData(data); ok && card.tag != "" {
@@ -92,8 +91,7 @@ func (r *Router) buttonsBelow(m *message) (data []string) {
 	return data
 }
 
-// isAdmin returns a function that says whether the sender is an admin. A command without a sender
-// is from an anonymous admin.
+// isAdmin returns a function that says whether the sender is an admin. A command without a sender is from an anonymous admin.
 func (r *Router) isAdmin(o ranking.Origin) func(context.Context) (bool, error) {
 	return func(ctx context.Context) (bool, error) {
 		if o.Sender == nil {
@@ -179,8 +177,8 @@ func parseCardData(data string) (b cardButton, ok bool) {
 	return parseCardArgs(args)
 }
 
-// fixData returns the data of the button that accepts an offer, or an empty string if it is too long for a button: how often
-// the match has changed, and the scores.
+// fixData returns the data of the button that accepts an offer, or an empty string if it is too long for a button: how often the match has
+// changed, and the scores.
 func fixData(n ranking.FixOffer) string {
 	return callbackData(fixCode, strconv.Itoa(n.Changes)+","+strings.Join(offeredScores(n), ","))
 }
@@ -318,8 +316,7 @@ func (w words) fixedLine(n ranking.MatchFixed) string {
 	return w.textBy("fixed.line_by", n.By, with) + " " + w.movementsLine(n.Moved)
 }
 
-// undoPromptButtons returns the buttons below the question whether to undo a match. The id of a prompt is that of the item that
-// asks.
+// undoPromptButtons returns the buttons below the question whether to undo a match. The id of a prompt is that of the item that asks.
 func undoPromptButtons(n ranking.UndoPrompt, item outbox.Item, w words) [][]button {
 	if item.ID == 0 {
 		return nil

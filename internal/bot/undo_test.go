@@ -131,8 +131,7 @@ func keyboard(data ...string) any {
 	return map[string]any{"inline_keyboard": []any{row}}
 }
 
-// TestUndoAndFixAsReplies: the command may reply to the card or to the /match, which the service distinguishes. A number takes
-// precedence.
+// TestUndoAndFixAsReplies: the command may reply to the card or to the /match, which the service distinguishes. A number takes precedence.
 func TestUndoAndFixAsReplies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

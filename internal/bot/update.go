@@ -2,9 +2,8 @@ package bot
 
 import "encoding/json"
 
-// update has the parts of a Telegram update that the bot reads. It does not use the library's models: they reject a whole
-// update for one unknown type in a field that the bot never reads, so that a new kind of attachment in a replied-to message
-// would lose a result.
+// update has the parts of a Telegram update that the bot reads. It does not use the library's models: they reject a whole update for one
+// unknown type in a field that the bot never reads, so that a new kind of attachment in a replied-to message would lose a result.
 type update struct {
 	ID            int64          `json:"update_id"`
 	Message       *message       `json:"message"`
@@ -14,8 +13,8 @@ type update struct {
 	ChatMember    *memberUpdate  `json:"chat_member"`
 }
 
-// callbackQuery is a button press. If the message is too old, Telegram sends only its id and its chat; if it was sent via the
-// bot in another chat, it has no message at all.
+// callbackQuery is a button press. If the message is too old, Telegram sends only its id and its chat; if it was sent via the bot in
+// another chat, it has no message at all.
 type callbackQuery struct {
 	ID      string   `json:"id"`
 	From    *user    `json:"from"`

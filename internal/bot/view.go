@@ -26,8 +26,8 @@ type outgoing struct {
 	buttons [][]button
 }
 
-// maxCallbackAnswer is the maximum length of the answer to a button press, both in characters and in UTF-16 units: Telegram
-// does not document which of them it counts.
+// maxCallbackAnswer is the maximum length of the answer to a button press, both in characters and in UTF-16 units: Telegram does not
+// document which of them it counts.
 const maxCallbackAnswer = 200
 
 // callbackAnswer returns the message as the answer to a button press: its first line as plain text.

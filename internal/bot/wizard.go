@@ -11,8 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// startWizard handles a /match without anything else: buttons ask for the opponent and the score. The author of the message that
-// it replies to is the opponent.
+// startWizard handles a /match without anything else: buttons ask for the opponent and the score. The author of the message that it replies
+// to is the opponent.
 func (r *Router) startWizard(ctx context.Context, req request) error {
 	var opponent *ranking.Person
 	if p := req.message.repliedPerson(); p != nil && p.UserID != req.message.From.ID {
@@ -24,8 +24,8 @@ func (r *Router) startWizard(ctx context.Context, req request) error {
 	})
 }
 
-// wizardReply handles a reply to the message of a wizard, by whoever it asks: the name of the opponent, the score, or both. It
-// ignores all other messages.
+// wizardReply handles a reply to the message of a wizard, by whoever it asks: the name of the opponent, the score, or both. It ignores all
+// other messages.
 func (r *Router) wizardReply(ctx context.Context, req request) error {
 	to := req.message.replied()
 	if to == nil || req.origin.Sender == nil || !req.origin.Chat.IsGroup() {

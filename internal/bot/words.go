@@ -6,9 +6,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// words puts notices into the words of one language. Its methods return Telegram's HTML, except for the labels of buttons, which
-// are plain text. Every text that people chose must go through showText or showName. A method whose name ends in Line returns
-// what stands for the item in a merged message: one line without line breaks.
+// words puts notices into the words of one language. Its methods return Telegram's HTML, except for the labels of buttons, which are plain
+// text. Every text that people chose must go through showText or showName. A method whose name ends in Line returns what stands for the
+// item in a merged message: one line without line breaks.
 type words struct {
 	catalog.Language
 	tables bool // the chat wants tables where they help
@@ -23,8 +23,8 @@ func wordsOf(m outbox.Message) words { return words{catalog.For(m.Language), m.T
 // args are the arguments of a text.
 type args = catalog.Args
 
-// textBy returns a text that says who did something, in the argument Name. A reporter without a name is an admin who writes as
-// the group: for them there is a text of its own.
+// textBy returns a text that says who did something, in the argument Name. A reporter without a name is an admin who writes as the group:
+// for them there is a text of its own.
 func (w words) textBy(id string, r ranking.Reporter, with args) string {
 	if r.Name == nil {
 		return w.Text(id+"_admin", with)

@@ -40,8 +40,8 @@ func (r *callRecord) add(c *Call) {
 	r.calls = appendBounded(r.calls, c, r.limit)
 }
 
-// appendBounded appends v and drops the oldest entries beyond limit. It drops them in batches of half the limit, so that
-// the amortized cost of an append is constant. A limit of 0 keeps everything.
+// appendBounded appends v and drops the oldest entries beyond limit. It drops them in batches of half the limit, so that the amortized cost
+// of an append is constant. A limit of 0 keeps everything.
 func appendBounded[T any](record []T, v T, limit int) []T {
 	record = append(record, v)
 	if limit > 0 && len(record) > limit+limit/2 {
@@ -78,8 +78,7 @@ func (s *Server) callsWhere(want func(*Call) bool) []Call {
 	return found
 }
 
-// CallCount returns how many calls of a method are finished, including those dropped from the record. It takes
-// constant time.
+// CallCount returns how many calls of a method are finished, including those dropped from the record. It takes constant time.
 func (s *Server) CallCount(method string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,8 +122,8 @@ type hookList[T any] struct {
 	hooks map[int]func(T)
 }
 
-// OnCall calls f for every request before the request has any effect and before faults are chosen, so that f may add
-// a fault for this very call. f runs in the request's own goroutine and may block it; it must not call Close.
+// OnCall calls f for every request before the request has any effect and before faults are chosen, so that f may add a fault for this very
+// call. f runs in the request's own goroutine and may block it; it must not call Close.
 func (s *Server) OnCall(f func(Call)) (remove func()) { return addHook(s, &s.onCall, f) }
 
 // AfterEffect calls f for every request after it took effect or was refused, and before its response is written.

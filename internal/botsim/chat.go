@@ -65,8 +65,7 @@ type topic struct {
 	closed  bool
 }
 
-// Group makes a supergroup. The bot is a member, and the first of members is the creator. Neither updates nor messages
-// result.
+// Group makes a supergroup. The bot is a member, and the first of members is the creator. Neither updates nor messages result.
 func (s *Server) Group(title string, members ...User) *Chat {
 	return s.addGroup(kindSupergroup, title, false, members)
 }
@@ -125,8 +124,7 @@ func (s *Server) newChat(id int64, kind string) *Chat {
 	return c
 }
 
-// Private returns the private chat of the user with the bot, in which the user has started the bot. Each user has one
-// such chat.
+// Private returns the private chat of the user with the bot, in which the user has started the bot. Each user has one such chat.
 func (s *Server) Private(u User) *Chat {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,8 +139,7 @@ func (s *Server) Private(u User) *Chat {
 	return c
 }
 
-// NotStarted makes a private chat one in which the user has not written to the bot yet, and returns it. The bot cannot
-// write first.
+// NotStarted makes a private chat one in which the user has not written to the bot yet, and returns it. The bot cannot write first.
 func (c *Chat) NotStarted() *Chat {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -180,8 +177,7 @@ func (c *Chat) Title() string {
 	return c.title
 }
 
-// Messages returns all messages of the chat in order, from users and from the bot. Deleted messages are included and
-// marked.
+// Messages returns all messages of the chat in order, from users and from the bot. Deleted messages are included and marked.
 func (c *Chat) Messages() []Message { return c.collect(func(*message) bool { return true }) }
 
 // BotMessages returns the messages that the bot has sent to the chat, in order.
@@ -212,8 +208,8 @@ func (c *Chat) collect(want func(*message) bool) []Message {
 	return all
 }
 
-// WaitBot waits until the bot has sent n messages to this chat since the chat was made, and returns them all. If it
-// returns an error, it returns the messages sent so far as well.
+// WaitBot waits until the bot has sent n messages to this chat since the chat was made, and returns them all. If it returns an error, it
+// returns the messages sent so far as well.
 func (c *Chat) WaitBot(ctx context.Context, n int) ([]Message, error) {
 	err := c.s.wait(ctx, &c.botSent, func() bool { return c.botMessages >= n })
 	sent := c.BotMessages()

@@ -27,8 +27,8 @@ func (l *complaintList) add(text string) {
 	l.list = append(l.list, text)
 }
 
-// Complaints returns the mistakes that a careful bot does not make, each once: wrong parameters, and what Telegram
-// accepts, such as names in a text that become a mention or a link, and markup that is shown literally.
+// Complaints returns the mistakes that a careful bot does not make, each once: wrong parameters, and what Telegram accepts, such as names
+// in a text that become a mention or a link, and markup that is shown literally.
 func (s *Server) Complaints() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

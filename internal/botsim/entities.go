@@ -9,8 +9,8 @@ import (
 	"elobot/internal/botsim/markup"
 )
 
-// markUserText returns a text and its entities as Telegram does for a text that a user types. Tests write a mention of
-// a user without a username as [Bob 2](tg://user?id=5); all other entities are detected in the text.
+// markUserText returns a text and its entities as Telegram does for a text that a user types. Tests write a mention of a user without a
+// username as [Bob 2](tg://user?id=5); all other entities are detected in the text.
 func (s *Server) markUserText(text string) (string, []Entity) {
 	plain, mentions := markup.ParseMentions(text, s.userExists)
 	return plain, withDetected(plain, s.entities(mentions))
@@ -37,8 +37,7 @@ func (s *Server) entities(marked []markup.Entity) []Entity {
 	return all
 }
 
-// withDetected adds the entities that Telegram detects in a text to the explicit ones. It detects nothing inside code,
-// links and mentions.
+// withDetected adds the entities that Telegram detects in a text to the explicit ones. It detects nothing inside code, links and mentions.
 func withDetected(text string, explicit []Entity) []Entity {
 	all := slices.Clone(explicit)
 	for _, found := range markup.Detect(text) {

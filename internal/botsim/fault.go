@@ -157,8 +157,7 @@ func tooManyRequests(seconds int) *apiError {
 	}
 }
 
-// pause waits in real time. Only Close interrupts it: a request that has arrived is processed even if its client has
-// disconnected.
+// pause waits in real time. Only Close interrupts it: a request that has arrived is processed even if its client has disconnected.
 func (s *Server) pause(d time.Duration) error {
 	if d <= 0 {
 		return nil

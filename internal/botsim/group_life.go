@@ -7,8 +7,8 @@ const (
 	serviceNewMembers = "new_chat_members"
 )
 
-// WithoutBot makes a new group one that the bot has never been in, and returns it. The bot gets its first update from
-// the group when it is added.
+// WithoutBot makes a new group one that the bot has never been in, and returns it. The bot gets its first update from the group when it is
+// added.
 func (c *Chat) WithoutBot() *Chat {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -198,9 +198,9 @@ func (c *Chat) changeStatus(by, u User, status string) {
 	}
 }
 
-// Migrate upgrades the group to a supergroup with a new id and returns the supergroup. The bot gets three updates: the
-// service message in the old chat, its membership in the new chat, and the service message in the new chat. From then
-// on, calls with the old id are refused with an error that contains the new id.
+// Migrate upgrades the group to a supergroup with a new id and returns the supergroup. The bot gets three updates: the service message in
+// the old chat, its membership in the new chat, and the service message in the new chat. From then on, calls with the old id are refused
+// with an error that contains the new id.
 func (c *Chat) Migrate() *Chat {
 	return c.migrate((*migration).announceOld, (*migration).announceJoin, (*migration).announceNew)
 }

@@ -18,8 +18,8 @@ type Window struct {
 	Per time.Duration
 }
 
-// TelegramLimits returns the limits that Telegram documents: about one message per second in a chat, with short bursts
-// allowed, 20 per minute in a group, and 30 per second in total.
+// TelegramLimits returns the limits that Telegram documents: about one message per second in a chat, with short bursts allowed, 20 per
+// minute in a group, and 30 per second in total.
 func TelegramLimits() Limits {
 	return Limits{
 		Chat:    Window{N: 5, Per: 5 * time.Second},

@@ -78,8 +78,8 @@ func (c *Chat) mayPin() bool {
 	return c.kind == kindPrivate || c.isAdmin(c.s.bot.ID) && !c.noPins
 }
 
-// AllowPins gives the bot the right to pin messages as an admin, or takes it away. The bot gets an update. As an ordinary member it
-// never has that right.
+// AllowPins gives the bot the right to pin messages as an admin, or takes it away. The bot gets an update. As an ordinary member it never
+// has that right.
 func (c *Chat) AllowPins(allowed bool) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()

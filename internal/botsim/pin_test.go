@@ -110,8 +110,7 @@ func TestPinChatMessage(t *testing.T) {
 	}
 }
 
-// TestNewestPinnedMessageIsShown: of several pinned messages getChat returns the one sent last, no matter who pinned it
-// or when.
+// TestNewestPinnedMessageIsShown: of several pinned messages getChat returns the one sent last, no matter who pinned it or when.
 func TestNewestPinnedMessageIsShown(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)

@@ -2,8 +2,8 @@ package botsim
 
 import "time"
 
-// Say adds a user's message and sends its update. It marks commands, mentions, links and the like as Telegram does;
-// "[Bob 2](tg://user?id=1002)" becomes a mention of a user without a username.
+// Say adds a user's message and sends its update. It marks commands, mentions, links and the like as Telegram does; "[Bob
+// 2](tg://user?id=1002)" becomes a mention of a user without a username.
 func (c *Chat) Say(from User, text string) Message {
 	return c.Post(Post{From: from, Text: text})
 }

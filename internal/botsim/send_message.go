@@ -118,8 +118,8 @@ func sameContent(a, b *message) bool {
 		slices.EqualFunc(a.Buttons, b.Buttons, slices.Equal)
 }
 
-// readContent sets the content of a message that the bot writes, either a text or a rich message. It returns the entities that
-// the bot marked.
+// readContent sets the content of a message that the bot writes, either a text or a rich message. It returns the entities that the bot
+// marked.
 func (s *Server) readContent(r *request, m *message) ([]Entity, error) {
 	var rich struct {
 		HTML     string `json:"html"`

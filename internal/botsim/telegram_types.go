@@ -81,8 +81,7 @@ type CopyText struct {
 	Text string `json:"text"`
 }
 
-// SenderChat is the chat in whose name a message is written: the group itself for an anonymous admin, the channel for
-// a channel's post.
+// SenderChat is the chat in whose name a message is written: the group itself for an anonymous admin, the channel for a channel's post.
 type SenderChat struct {
 	ID       int64  `json:"id"`
 	Type     string `json:"type"`

@@ -46,9 +46,8 @@ func (s *Server) enqueue(u *updates.Update) {
 	s.enqueueForWebhook(u)
 }
 
-// Update queues a raw update and returns its id, regardless of allowed_updates. A JSON object without update_id gets
-// the next id; one with update_id keeps it, even if that id was used before. Anything else, even invalid JSON, reaches
-// the bot unchanged.
+// Update queues a raw update and returns its id, regardless of allowed_updates. A JSON object without update_id gets the next id; one with
+// update_id keeps it, even if that id was used before. Anything else, even invalid JSON, reaches the bot unchanged.
 func (s *Server) Update(raw json.RawMessage) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,8 +139,8 @@ func (s *Server) getUpdates(r *request) (any, error) {
 	return nil, errNoResponse
 }
 
-// startPoll confirms the updates below offset and returns the waiting ones. If there are none and wait is set, it makes
-// this request the waiting long poll, in place of any other.
+// startPoll confirms the updates below offset and returns the waiting ones. If there are none and wait is set, it makes this request the
+// waiting long poll, in place of any other.
 func (s *Server) startPoll(
 	offset int64, limit int, given bool, allowed []string, wait bool,
 ) (updates.List, *updates.Poll, error) {

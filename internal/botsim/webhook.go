@@ -223,8 +223,8 @@ func (s *Server) Deliveries() []Delivery {
 	return all
 }
 
-// OnDelivery calls f before every attempt. f runs in the goroutine of the update's lane and may block it; while it
-// does, the delivery counts towards max_connections. f must not call Close.
+// OnDelivery calls f before every attempt. f runs in the goroutine of the update's lane and may block it; while it does, the delivery
+// counts towards max_connections. f must not call Close.
 func (s *Server) OnDelivery(f func(Delivery)) (remove func()) { return addHook(s, &s.onDelivery, f) }
 
 func (s *Server) beginDelivery(u *updates.Update, attempt int) *Delivery {
@@ -235,8 +235,7 @@ func (s *Server) beginDelivery(u *updates.Update, attempt int) *Delivery {
 	return d
 }
 
-// endDelivery completes the record of an attempt and applies its result, unless the webhook was removed during the
-// attempt.
+// endDelivery completes the record of an attempt and applies its result, unless the webhook was removed during the attempt.
 func (s *Server) endDelivery(
 	h *activeWebhook, u *updates.Update, d *Delivery, status int, retryAfter time.Duration, failed error,
 ) time.Duration {

@@ -1,8 +1,8 @@
-// Package catalog has all texts of the bot: one file for each language, such as en.toml. It knows no notices and no commands,
-// only texts with placeholders, and how a language forms plurals and writes numbers and dates.
+// Package catalog has all texts of the bot: one file for each language, such as en.toml. It knows no notices and no commands, only texts
+// with placeholders, and how a language forms plurals and writes numbers and dates.
 //
-// The texts are Telegram's HTML, except for menus, the labels of buttons and what a press is answered with. Arguments go into
-// them unescaped.
+// The texts are Telegram's HTML, except for menus, the labels of buttons and what a press is answered with. Arguments go into them
+// unescaped.
 package catalog
 
 import (
@@ -20,8 +20,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-// tags are the languages that have a file, English first: it is the language of chats whose own has none. To add a language,
-// add its tag here and its file beside the others.
+// tags are the languages that have a file, English first: it is the language of chats whose own has none. To add a language, add its tag
+// here and its file beside the others.
 var tags = []language.Tag{
 	language.English,
 	language.German,
@@ -63,8 +63,8 @@ func mustLoad() []Language {
 	return all
 }
 
-// For returns the language for an IETF tag such as "en" or "pt-BR", or the closest one. For a tag that is empty, malformed or
-// of no language that the bot speaks, it returns English.
+// For returns the language for an IETF tag such as "en" or "pt-BR", or the closest one. For a tag that is empty, malformed or of no
+// language that the bot speaks, it returns English.
 func For(tag string) Language {
 	wanted, err := language.Parse(tag)
 	if err != nil {

@@ -94,8 +94,8 @@ func found(pattern *regexp.Regexp, text string) []string {
 	return all
 }
 
-// TestLanguages: each language has every text of the English file and no other, in every plural form that it needs, with the
-// same placeholders and the same commands to copy, in valid markup.
+// TestLanguages: each language has every text of the English file and no other, in every plural form that it needs, with the same
+// placeholders and the same commands to copy, in valid markup.
 func TestLanguages(t *testing.T) {
 	t.Parallel()
 	english := readTexts(t, language.English)
@@ -159,8 +159,8 @@ func checkText(t *testing.T, id, english, text string, single bool) {
 	}
 }
 
-// limits are the most characters that a text may have without its arguments, by the beginning of its id: what more would not be
-// seen on a phone. Answers to presses are cut at 200.
+// limits are the most characters that a text may have without its arguments, by the beginning of its id: what more would not be seen on a
+// phone. Answers to presses are cut at 200.
 var limits = map[string]int{"button.": 40, "language.": 40, "note.": 80, "refusal.": 320, "prompt.": 200, "moved.": 60, "several.": 240}
 
 // TestTextsFit: menus, buttons, toasts and remarks are short in every language.

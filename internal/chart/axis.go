@@ -8,8 +8,7 @@ import (
 // minRange is the smallest range of ratings that a picture shows: a rating that never changed is a line in the middle.
 const minRange = 60
 
-// mostTicks is the number of ticks that an axis has, or one more where both ends are ticks: a small picture has no room for
-// others.
+// mostTicks is the number of ticks that an axis has, or one more where both ends are ticks: a small picture has no room for others.
 const mostTicks = 4
 
 // extent is what the axes have to show.
@@ -102,8 +101,8 @@ var (
 	}
 )
 
-// timeTicks returns at least two round times between from and to, or both ends if there are no such times. clock says that
-// they are times of a day rather than days.
+// timeTicks returns at least two round times between from and to, or both ends if there are no such times. clock says that they are times
+// of a day rather than days.
 func timeTicks(from, to time.Time) (ticks []time.Time, clock bool) {
 	clock = from.Before(to) && to.Sub(from) < 24*time.Hour
 	intervals := dayIntervals

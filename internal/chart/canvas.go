@@ -18,8 +18,8 @@ type palette struct {
 	lines                     [MaxHighlighted]*image.Uniform
 }
 
-// palettes returns the colours on a light and on a dark ground. Those of the lines are close to the ones of Okabe and Ito,
-// which people with any colour vision can tell apart. Where many grey lines overlap, they are darker or lighter.
+// palettes returns the colours on a light and on a dark ground. Those of the lines are close to the ones of Okabe and Ito, which people
+// with any colour vision can tell apart. Where many grey lines overlap, they are darker or lighter.
 func palettes() (light, dark palette) {
 	return palette{
 			ground: opaque(0xffffff), grid: opaque(0xe4e4e4), text: opaque(0x666666),

@@ -1,7 +1,7 @@
 // Package chart draws ratings over time as a picture. It knows neither databases nor Telegram.
 //
-// A rating holds until the next match, so a line is a staircase: level while nothing changes, upright at a match. All lines
-// end where the picture ends.
+// A rating holds until the next match, so a line is a staircase: level while nothing changes, upright at a match. All lines end where the
+// picture ends.
 package chart
 
 import (
@@ -40,8 +40,8 @@ type Chart struct {
 	Others      [][]Point // thin grey lines
 	ByMatch     bool      // the horizontal axis counts matches instead of days
 	Dark        bool      // light lines on a dark ground
-	// Date writes a day below the horizontal axis, in the location of the points: with the year where they span more than
-	// one. Only a chart by match needs none.
+	// Date writes a day below the horizontal axis, in the location of the points: with the year where they span more than one. Only a chart
+	// by match needs none.
 	Date func(time.Time) string
 }
 

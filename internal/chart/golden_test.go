@@ -28,8 +28,8 @@ const (
 // names has one name for each script.
 var names = []string{"Alice", "Борис Ґалаґан", "ليلى", "王小明", "Zoë 🎱", strings.Repeat("Maximiliana ", 5) + "Rex!"}
 
-// season returns the history of the ratings of players who play a number of matches: every few hours, and the last of them
-// two weeks not at all.
+// season returns the history of the ratings of players who play a number of matches: every few hours, and the last of them two weeks not at
+// all.
 func season(players, matches int) []Line {
 	random := rand.New(rand.NewPCG(uint64(players), uint64(matches)))
 	lines := make([]Line, players)

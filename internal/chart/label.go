@@ -17,8 +17,7 @@ const fontSize = 38
 // font returns the one font that is used. Of the library's fonts, it alone has Cyrillic letters.
 func font() *truetype.Font { return drawing.GetFont("notosans") }
 
-// drawable is true if the font has all characters of a name in NFC. A name that looks like the number of a line does not
-// count.
+// drawable is true if the font has all characters of a name in NFC. A name that looks like the number of a line does not count.
 func drawable(name string) bool {
 	if len(name) == 1 && name >= "1" && name <= "4" {
 		return false
@@ -36,8 +35,8 @@ func drawable(name string) bool {
 // Label is what is written at the end of a highlighted line.
 type Label struct {
 	Text string
-	// Numbered is true if the text is the number of the line, from 1, because the name cannot be drawn or would look like another
-	// one. Then whoever shows the picture has to say whose number it is.
+	// Numbered is true if the text is the number of the line, from 1, because the name cannot be drawn or would look like another one. Then
+	// whoever shows the picture has to say whose number it is.
 	Numbered bool
 }
 
@@ -79,8 +78,8 @@ func shorten(text string, width int) string {
 	return strings.TrimSpace(string(runes)) + "…"
 }
 
-// spread moves labels apart that are centred at the given heights, ascending, so that neighbours are distance apart and
-// all are between top and bottom. It moves them as little as it can.
+// spread moves labels apart that are centred at the given heights, ascending, so that neighbours are distance apart and all are between top
+// and bottom. It moves them as little as it can.
 func spread(heights []int, distance, top, bottom int) []int {
 	type block struct{ sum, count int } // neighbours that touch, and where the first of them wants to be
 	var blocks []block

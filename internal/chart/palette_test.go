@@ -18,8 +18,8 @@ func linear(c color.Color) rgbLinear {
 	return out
 }
 
-// visions has what the eyes make of a colour: those of most people and the three kinds of colour blindness, after Machado,
-// Oliveira and Fernandes (2009).
+// visions has what the eyes make of a colour: those of most people and the three kinds of colour blindness, after Machado, Oliveira and
+// Fernandes (2009).
 var visions = map[string][3]rgbLinear{
 	"normal":       {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
 	"protanopia":   {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},
@@ -41,8 +41,8 @@ func seen(c color.Color, vision [3]rgbLinear) rgbLinear {
 	return rgbLinear{116*y - 16, 500 * (x - y), 200 * (y - z)}
 }
 
-// TestColours checks that the lines are seen on their ground (the contrast of WCAG 2.2 for graphics), and that everybody can
-// tell them apart: a difference of 2 is just seen.
+// TestColours checks that the lines are seen on their ground (the contrast of WCAG 2.2 for graphics), and that everybody can tell them
+// apart: a difference of 2 is just seen.
 func TestColours(t *testing.T) {
 	t.Parallel()
 	light, dark := palettes()

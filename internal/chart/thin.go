@@ -15,8 +15,8 @@ type column struct {
 	last        int // the height at which the line goes on
 }
 
-// thin appends points to columns of the given width. Of each column it keeps the highest, the lowest and
-// the last point; the first is between them.
+// thin appends points to columns of the given width. Of each column it keeps the highest, the lowest and the last point; the first is
+// between them.
 func (p *plot) thin(columns trace, points []Point, width int) trace {
 	for _, point := range points {
 		at := p.at(point)
@@ -31,8 +31,7 @@ func (p *plot) thin(columns trace, points []Point, width int) trace {
 	return columns
 }
 
-// strokes returns the rectangles of a line that is drawn up to a pixel. They do not overlap, unless columns are closer than
-// the width.
+// strokes returns the rectangles of a line that is drawn up to a pixel. They do not overlap, unless columns are closer than the width.
 func (t trace) strokes(end, width int) iter.Seq[image.Rectangle] {
 	return func(yield func(image.Rectangle) bool) {
 		for i, col := range t {

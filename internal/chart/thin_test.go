@@ -26,8 +26,8 @@ func drawPoints(t *rapid.T) []Point {
 	return points
 }
 
-// TestThinning checks that thinned lines lose no extreme: each column has the highest, the lowest and the last of its points,
-// and nothing else.
+// TestThinning checks that thinned lines lose no extreme: each column has the highest, the lowest and the last of its points, and nothing
+// else.
 func TestThinning(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -32,8 +32,8 @@ func TestReportsProperty(t *testing.T) {
 	})
 }
 
-// checkReports parses a command without and with names of players. What is read, written in the simplest form, must read as the
-// same matches.
+// checkReports parses a command without and with names of players. What is read, written in the simplest form, must read as the same
+// matches.
 func checkReports(t rapid.TB, c command.Command, from command.Person, reply *command.Person) {
 	t.Helper()
 	plain, plainErr := command.ParseMatch(c, from, reply, nil)

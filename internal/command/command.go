@@ -21,14 +21,11 @@ const (
 type Command struct {
 	// Name is what was written, in lower case and without the slash. It is never empty.
 	Name string
-	// Written is what was written, if Name is replaced by the command that it is an
-	// alias of; otherwise the same.
+	// Written is what was written, if Name is replaced by the command that it is an alias of; otherwise the same.
 	Written string
-	// Args is the trimmed text after the command, with each mention replaced by a
-	// space.
+	// Args is the trimmed text after the command, with each mention replaced by a space.
 	Args string
-	// Addressed says that the command names this bot, so that it is not meant for
-	// another one.
+	// Addressed says that the command names this bot, so that it is not meant for another one.
 	Addressed bool
 	// Mentions are the mentioned people, in order of appearance; nil if there are none.
 	Mentions []Person
@@ -36,10 +33,8 @@ type Command struct {
 	MentionOffsets []int
 }
 
-// Parse reads a message that begins with a command. botUsername is this bot's
-// username, without the @. ok is false for any other message, such as a command
-// to another bot, or text that contains a command further on. Parse ignores
-// entities that do not fit the text.
+// Parse reads a message that begins with a command. botUsername is this bot's username, without the @. ok is false for any other message,
+// such as a command to another bot, or text that contains a command further on. Parse ignores entities that do not fit the text.
 func Parse(text string, entities []Entity, botUsername string) (c Command, ok bool) {
 	head, found := commandHead(text, entities)
 	if !found {
@@ -54,8 +49,8 @@ func Parse(text string, entities []Entity, botUsername string) (c Command, ok bo
 	return c, true
 }
 
-// Text returns the command that a text without one stands for, such as an answer to a
-// question. botUsername is this bot's username, without the @.
+// Text returns the command that a text without one stands for, such as an answer to a question. botUsername is this bot's username, without
+// the @.
 func Text(name, text string, entities []Entity, botUsername string) Command {
 	c := Command{Name: name, Written: name, Addressed: true}
 	c.Args, c.Mentions, c.MentionOffsets = cutMentions(text, 0, entities, botUsername)
@@ -76,9 +71,8 @@ func (c Command) mentionsBefore(offset int) int {
 	return n
 }
 
-// commandHead returns the command that text begins with, including the slash and
-// the bot's name. A command is ASCII, so its length is the same in bytes and in
-// UTF-16 code units.
+// commandHead returns the command that text begins with, including the slash and the bot's name. A command is ASCII, so its length is the
+// same in bytes and in UTF-16 code units.
 func commandHead(text string, entities []Entity) (string, bool) {
 	for _, e := range entities {
 		if e.Kind != KindBotCommand || e.Offset != 0 || e.Length < 2 || e.Length > len(text) {
@@ -113,9 +107,8 @@ func isWordByte(b byte) bool {
 	return b == '_' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
 }
 
-// Person is a person in a message: named by username (a mention), or known as a
-// Telegram user (a text mention, the sender, the author of a replied-to message).
-// The zero Person is nobody.
+// Person is a person in a message: named by username (a mention), or known as a Telegram user (a text mention, the sender, the author of a
+// replied-to message). The zero Person is nobody.
 type Person struct {
 	UserID   int64  // 0 if unknown
 	Username string // without the @, in the original letter case
@@ -135,8 +128,7 @@ func (p Person) isSame(q Person) bool {
 		p.Username != "" && strings.EqualFold(p.Username, q.Username)
 }
 
-// identify returns known instead of p if they are the same person: a sender has
-// more data than a mention.
+// identify returns known instead of p if they are the same person: a sender has more data than a mention.
 func (p Person) identify(known Person) Person {
 	if !p.isSame(known) {
 		return p
@@ -153,9 +145,8 @@ func (p Person) label() string {
 	return p.Name
 }
 
-// isBotUsername is true if username is this bot's, or that of a bot which
-// Telegram shows as the sender of messages of anonymous admins and channels. Other
-// bots cannot be recognized from a mention.
+// isBotUsername is true if username is this bot's, or that of a bot which Telegram shows as the sender of messages of anonymous admins and
+// channels. Other bots cannot be recognized from a mention.
 func isBotUsername(username, botUsername string) bool {
 	for _, bot := range [...]string{botUsername, "GroupAnonymousBot", "Channel_Bot"} {
 		if username != "" && strings.EqualFold(username, bot) {

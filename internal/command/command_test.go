@@ -137,8 +137,7 @@ func TestParseMentions(t *testing.T) {
 	}
 }
 
-// TestParseBadEntities has one valid mention, of alice, among entities that do not
-// fit the text.
+// TestParseBadEntities has one valid mention, of alice, among entities that do not fit the text.
 func TestParseBadEntities(t *testing.T) {
 	t.Parallel()
 	const text = "/match 🏓 @alice דוד 3:1" // 🏓 is 7–8, @alice 10–15, דוד 17–19

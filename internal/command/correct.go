@@ -18,8 +18,8 @@ const (
 	maxSlips = 3
 )
 
-// Correct returns a /match that says what a malformed one means, ready to be sent. ok is false if that is not clear, if it would
-// leave out a word that is no filler, or if it cannot be written. The arguments are those of ParseMatch, and err is its error.
+// Correct returns a /match that says what a malformed one means, ready to be sent. ok is false if that is not clear, if it would leave out
+// a word that is no filler, or if it cannot be written. The arguments are those of ParseMatch, and err is its error.
 func Correct(c Command, sender Person, reply *Person, names *Names, err error) (text string, ok bool) {
 	args, ok := c.written()
 	if !ok {
@@ -38,8 +38,8 @@ func Correct(c Command, sender Person, reply *Person, names *Names, err error) (
 	})
 }
 
-// CorrectAmendment returns an /undo, /restore or /fix that says what a malformed one probably means, ready to be sent. It names the
-// match, because it need not be sent as a reply. err is the error of the parser.
+// CorrectAmendment returns an /undo, /restore or /fix that says what a malformed one probably means, ready to be sent. It names the match,
+// because it need not be sent as a reply. err is the error of the parser.
 func CorrectAmendment(c Command, err error) (text string, ok bool) {
 	if len(c.Mentions) > 0 {
 		return "", false
@@ -56,8 +56,8 @@ func CorrectAmendment(c Command, err error) (text string, ok bool) {
 	})
 }
 
-// correct removes slips from the arguments of a malformed command until it can be read. read returns what to write instead of it,
-// if that is clear, or else why the command is malformed.
+// correct removes slips from the arguments of a malformed command until it can be read. read returns what to write instead of it, if that
+// is clear, or else why the command is malformed.
 func correct(c Command, args string, err error, read func(Command) (text string, ok bool, err error)) (text string, ok bool) {
 	for range maxSlips {
 		if args, ok = withoutSlip(args, err); !ok {
@@ -74,8 +74,8 @@ func correct(c Command, args string, err error, read func(Command) (text string,
 	return "", false
 }
 
-// written returns the arguments with all mentions. ok is false if somebody is mentioned whose username is unknown: a copy would
-// not mention them.
+// written returns the arguments with all mentions. ok is false if somebody is mentioned whose username is unknown: a copy would not mention
+// them.
 func (c Command) written() (args string, ok bool) {
 	var b strings.Builder
 	done := 0
@@ -167,8 +167,8 @@ func withVersus(args string) string {
 	return ""
 }
 
-// text returns the command that reports a match in its usual form. ok is false if one of the players cannot be written so that
-// the same person is meant.
+// text returns the command that reports a match in its usual form. ok is false if one of the players cannot be written so that the same
+// person is meant.
 func (m Match) text(sender Person) (text string, ok bool) {
 	parts := []string{"/" + NameMatch}
 	sides := [][]Person{m.A, m.B}

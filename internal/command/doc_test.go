@@ -13,8 +13,7 @@ import (
 	"elobot/internal/command"
 )
 
-// TestDoc parses every example of the package's doc, and compares the outcome with
-// the doc.
+// TestDoc parses every example of the package's doc, and compares the outcome with the doc.
 func TestDoc(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("doc.go")
@@ -71,7 +70,8 @@ func parseDoc(text string) (command.Command, bool) {
 	return command.Parse(m.text, m.entities, botUsername)
 }
 
-// describeMatch returns a match in the form of the doc. People are usernames in lower case, or names if they are meant by those or have none.
+// describeMatch returns a match in the form of the doc. People are usernames in lower case, or names if they are meant by those or have
+// none.
 func describeMatch(m command.Match) string {
 	var parts []string
 	side := func(people []command.Person) {
@@ -91,8 +91,7 @@ func describeMatch(m command.Match) string {
 	return strings.Join(parts, " ")
 }
 
-// describe returns the outcome of a command in the form of the doc, if sam replies
-// with it to rita.
+// describe returns the outcome of a command in the form of the doc, if sam replies with it to rita.
 func describe(c command.Command) string {
 	var parts []string
 	scores := func(scores []command.Score) {

@@ -22,8 +22,8 @@ const (
 	DoubtUnknownName Doubt = "unknown_name" // nobody has a name; the readings have those with similar names
 )
 
-// Certain returns the only match of the only reading of a report. It fails with a *FormError if there is a doubt, or if there are
-// several matches.
+// Certain returns the only match of the only reading of a report. It fails with a *FormError if there is a doubt, or if there are several
+// matches.
 func Certain(r Report) (Match, error) {
 	switch {
 	case r.Doubt != DoubtNone:
@@ -95,8 +95,8 @@ func (r Report) orMirrored() Report {
 	return all
 }
 
-// likely returns the readings of a match: what its words say about the winner has to fit the score, and one of several scores
-// may be their total.
+// likely returns the readings of a match: what its words say about the winner has to fit the score, and one of several scores may be their
+// total.
 func (l line) likely(m Match) (Report, error) {
 	claim, err := l.claim()
 	if err != nil {
@@ -175,8 +175,8 @@ func points(scores []Score) (a, b int) {
 	return a, b
 }
 
-// withoutTotal returns what several scores can mean. If the first or the last one is the total of the others, it is left out. If
-// it could be their total, but does not equal the sets that were won, there are two possibilities, without it and with it.
+// withoutTotal returns what several scores can mean. If the first or the last one is the total of the others, it is left out. If it could
+// be their total, but does not equal the sets that were won, there are two possibilities, without it and with it.
 func withoutTotal(scores []Score) [][]Score {
 	if len(scores) < 3 {
 		return [][]Score{scores}

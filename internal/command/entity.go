@@ -19,8 +19,7 @@ const (
 	KindTextMention EntityKind = "text_mention"
 )
 
-// Entity is one marked piece of a message. Offset and Length are in UTF-16 code
-// units, as Telegram counts them.
+// Entity is one marked piece of a message. Offset and Length are in UTF-16 code units, as Telegram counts them.
 type Entity struct {
 	Kind           EntityKind
 	Offset, Length int
@@ -30,10 +29,8 @@ type Entity struct {
 // maxUsername is the length of the longest username that Telegram allows.
 const maxUsername = 32
 
-// cutMentions returns the trimmed text after the first headLength bytes, which
-// are ASCII, with each mention replaced by a space; the mentioned people; and
-// their offsets in args, in bytes. Of two mentions that overlap, the one that
-// begins first counts.
+// cutMentions returns the trimmed text after the first headLength bytes, which are ASCII, with each mention replaced by a space; the
+// mentioned people; and their offsets in args, in bytes. Of two mentions that overlap, the one that begins first counts.
 func cutMentions(
 	text string, headLength int, entities []Entity, botUsername string,
 ) (args string, people []Person, offsets []int) {
@@ -109,8 +106,8 @@ func (e Entity) person(piece, botUsername string) (Person, bool) {
 // position is a place in a text, counted in bytes and in UTF-16 code units.
 type position struct{ bytes, units int }
 
-// forward returns the position n code units after p. It reports false if the
-// text ends before, or if the place is in the middle of a surrogate pair.
+// forward returns the position n code units after p. It reports false if the text ends before, or if the place is in the middle of a
+// surrogate pair.
 func (p position) forward(text string, n int) (position, bool) {
 	for n > 0 {
 		if p.bytes == len(text) {
@@ -128,9 +125,8 @@ func (p position) forward(text string, n int) (position, bool) {
 	return p, true
 }
 
-// isSpace is true if r separates words. That includes control and formatting
-// characters (direction marks, joiners): they are invisible, and clients insert
-// them.
+// isSpace is true if r separates words. That includes control and formatting characters (direction marks, joiners): they are invisible, and
+// clients insert them.
 func isSpace(r rune) bool {
 	return unicode.IsSpace(r) || isInvisible(r)
 }

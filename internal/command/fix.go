@@ -53,9 +53,8 @@ func ParseFix(c Command) (Fix, error) {
 	return f, nil
 }
 
-// isMatchNumber is true if the first word of a fix is the number of a match.
-// A number before a colon or dash is part of a score. So without the number of a
-// match, every score needs a colon or dash.
+// isMatchNumber is true if the first word of a fix is the number of a match. A number before a colon or dash is part of a score. So without
+// the number of a match, every score needs a colon or dash.
 func isMatchNumber(word, after string) bool {
 	if strings.HasPrefix(word, "#") {
 		return true
@@ -64,9 +63,8 @@ func isMatchNumber(word, after string) bool {
 	return isNumber(word) && strings.IndexFunc(next, isSeparator) != 0
 }
 
-// looseNumber returns the second number of the first score whose separator does
-// not visibly touch the first number, or an empty string. In "13 :3" the 13 may be
-// the number of a match, so that half of the score is missing.
+// looseNumber returns the second number of the first score whose separator does not visibly touch the first number, or an empty string. In
+// "13 :3" the 13 may be the number of a match, so that half of the score is missing.
 func looseNumber(scores string) string {
 	for i, r := range scores {
 		if !isSeparator(r) {

@@ -243,8 +243,7 @@ func TestParseFixErrors(t *testing.T) {
 	}
 }
 
-// wantReason compares an error with a reason and a detail, which may be the key of
-// a person.
+// wantReason compares an error with a reason and a detail, which may be the key of a person.
 func wantReason(t *testing.T, n naming, args string, err error, reason command.Reason, detail string) {
 	t.Helper()
 	if c, ok := n.people[detail]; ok {

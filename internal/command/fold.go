@@ -9,12 +9,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold returns a word as names are compared: without letter case, accents, apostrophes and differences of width or style, so that
-// José is jose, Straße is strasse, İbrahim is ibrahim and Алёна is алена.
+// fold returns a word as names are compared: without letter case, accents, apostrophes and differences of width or style, so that José is
+// jose, Straße is strasse, İbrahim is ibrahim and Алёна is алена.
 //
-// A mark that makes another letter stays. Decomposition turns й into и with a breve, but no Russian reader takes й for an accented
-// и, as ё is taken for е: Май and Маи would be two people. The same goes for ї and ў. Outside Latin, Greek and Cyrillic marks may
-// be vowels, so they stay as well.
+// A mark that makes another letter stays. Decomposition turns й into и with a breve, but no Russian reader takes й for an accented и, as ё
+// is taken for е: Май and Маи would be two people. The same goes for ї and ў. Outside Latin, Greek and Cyrillic marks may be vowels, so
+// they stay as well.
 func fold(word string) string {
 	if isPlain(word) {
 		return strings.ToLower(word)

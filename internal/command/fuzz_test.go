@@ -45,8 +45,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzArgs parses any arguments with up to four mentions among them; its corpus is
-// in testdata.
+// FuzzArgs parses any arguments with up to four mentions among them; its corpus is in testdata.
 func FuzzArgs(f *testing.F) {
 	f.Fuzz(func(t *testing.T, before, between, after, last string, mentions uint8) {
 		var m message
@@ -147,8 +146,8 @@ func checkNumbers(t *testing.T, args string, match int, scores []command.Score) 
 // entitySize is the number of bytes that make an entity: kind, user, offset, length.
 const entitySize = 6
 
-// decodeEntities turns every six bytes into an entity. The user of a text mention
-// is numbered by its position, which identifies the entity of a mention.
+// decodeEntities turns every six bytes into an entity. The user of a text mention is numbered by its position, which identifies the entity
+// of a mention.
 func decodeEntities(data []byte) []command.Entity {
 	kinds := []command.EntityKind{
 		command.KindBotCommand, command.KindMention, command.KindTextMention, "bold", "",
@@ -182,8 +181,8 @@ func decodePeople(data []byte) (command.Person, *command.Person) {
 	return pool[int(data[0])%len(pool)], &reply
 }
 
-// checkCut cuts the mentions out of the text in another way, on UTF-16, and compares
-// the rest. It takes the valid entities from the mentions.
+// checkCut cuts the mentions out of the text in another way, on UTF-16, and compares the rest. It takes the valid entities from the
+// mentions.
 func checkCut(t *testing.T, text string, entities []command.Entity, c command.Command) {
 	t.Helper()
 	encoded := utf16.Encode([]rune(text))

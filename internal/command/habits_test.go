@@ -11,8 +11,8 @@ import (
 	"elobot/internal/command"
 )
 
-// TestHabits reads what people type; testdata/habits/en.txt says in which form the cases are written. At least half of the cases of
-// each language are found, not invented.
+// TestHabits reads what people type; testdata/habits/en.txt says in which form the cases are written. At least half of the cases of each
+// language are found, not invented.
 func TestHabits(t *testing.T) {
 	t.Parallel()
 	least := map[string]int{"en.txt": 300}

@@ -11,9 +11,8 @@ const (
 	MaxPlayers = 2 * MaxTeam
 )
 
-// ParseSides reads who plays against whom without a score, as in "@bob", "@alice @bob"
-// and "@alice @bob vs @carol @dave". sender, reply and names are those of ParseMatch,
-// and so are the people that it returns. Every error is a *FormError.
+// ParseSides reads who plays against whom without a score, as in "@bob", "@alice @bob" and "@alice @bob vs @carol @dave". sender, reply and
+// names are those of ParseMatch, and so are the people that it returns. Every error is a *FormError.
 func ParseSides(c Command, sender Person, reply *Person, names *Names) (a, b []Person, err error) {
 	p := parser{sender: sender}
 	if reply != nil {
@@ -27,8 +26,8 @@ func ParseSides(c Command, sender Person, reply *Person, names *Names) (a, b []P
 	return a, b, err
 }
 
-// ParsePlayers reads from MinPlayers to MaxPlayers people, in the order in which they
-// are named. sender and names are those of ParseMatch. Every error is a *FormError.
+// ParsePlayers reads from MinPlayers to MaxPlayers people, in the order in which they are named. sender and names are those of ParseMatch.
+// Every error is a *FormError.
 func ParsePlayers(c Command, sender Person, names *Names) (people []Person, err error) {
 	p := parser{sender: sender}
 	err = p.lineup(c, names, func(l line) error {
@@ -47,8 +46,8 @@ func ParsePlayers(c Command, sender Person, names *Names) (people []Person, err 
 	return people, nil
 }
 
-// lineup reads the people in a command, and calls use with them. A word that is a name and has another meaning too is a name
-// only if the command is malformed without it.
+// lineup reads the people in a command, and calls use with them. A word that is a name and has another meaning too is a name only if the
+// command is malformed without it.
 func (p parser) lineup(c Command, names *Names, use func(line) error) error {
 	var found []plainName
 	if names != nil {
@@ -62,8 +61,8 @@ func (p parser) lineup(c Command, names *Names, use func(line) error) error {
 	return err
 }
 
-// lineupOf reads the people in a command, with the names that were found in it. Those with another meaning are used only if
-// optional is true.
+// lineupOf reads the people in a command, with the names that were found in it. Those with another meaning are used only if optional is
+// true.
 func (p parser) lineupOf(c Command, found []plainName, optional bool, use func(line) error) error {
 	choice := make([]int, len(found))
 	for i, n := range found {
@@ -90,8 +89,8 @@ func (p parser) lineupOf(c Command, found []plainName, optional bool, use func(l
 	return use(l)
 }
 
-// ParseScores reads the scores of a match whose sides are known: those of the first side
-// come first, unless words say otherwise. Every error is a *FormError.
+// ParseScores reads the scores of a match whose sides are known: those of the first side come first, unless words say otherwise. Every
+// error is a *FormError.
 func ParseScores(c Command) ([]Score, error) {
 	if len(c.Mentions) > 0 {
 		return nil, formError(ReasonUnexpectedWord, c.Mentions[0].label())

@@ -7,8 +7,7 @@ const (
 	MaxTeam = 10
 )
 
-// Match is a reported result. Each side has at least one person. All people are
-// different, and none of them is a bot.
+// Match is a reported result. Each side has at least one person. All people are different, and none of them is a bot.
 type Match struct {
 	A, B   []Person
 	Self   bool    // A is the sender alone, without being mentioned
@@ -18,14 +17,13 @@ type Match struct {
 // Score is the score of a match or a set: the points of A and B, each from 0 to 999.
 type Score struct{ A, B int }
 
-// Reading is one way to read a report: the matches that it reports, in their
-// order. There is at least one.
+// Reading is one way to read a report: the matches that it reports, in their order. There is at least one.
 type Reading []Match
 
 // Report is what the arguments of a command mean.
 type Report struct {
-	// Readings are the ways to read them, the likeliest first: at least one and at most MaxReadings. Of two that differ in the winner,
-	// the first has the score as it was typed.
+	// Readings are the ways to read them, the likeliest first: at least one and at most MaxReadings. Of two that differ in the winner, the
+	// first has the score as it was typed.
 	Readings []Reading
 	// Doubt is why somebody must say which reading is meant, or whether the only one is.
 	Doubt Doubt
@@ -33,12 +31,9 @@ type Report struct {
 	Word string
 }
 
-// ParseMatch reads the arguments of /match, /won, /lost and /draw. sender is the
-// zero Person if unknown (an anonymous admin). reply is the author of the message
-// replied to, nil if there is none; its IsBot must be set for bots, including this
-// one. A mention of the sender or of the author yields that Person. names are the
-// players of the group; nil if none can be meant by a plain name. Every error is a
-// *FormError.
+// ParseMatch reads the arguments of /match, /won, /lost and /draw. sender is the zero Person if unknown (an anonymous admin). reply is the
+// author of the message replied to, nil if there is none; its IsBot must be set for bots, including this one. A mention of the sender or of
+// the author yields that Person. names are the players of the group; nil if none can be meant by a plain name. Every error is a *FormError.
 func ParseMatch(c Command, sender Person, reply *Person, names *Names) (Report, error) {
 	if c.Args == "" && len(c.Mentions) == 0 {
 		return Report{}, formError(ReasonEmpty, "")

@@ -211,8 +211,7 @@ func TestParseMatchPeopleErrors(t *testing.T) {
 	}
 }
 
-// TestParseMatchSameByTwoNames names one person by username and by id: the data of
-// the sender and of the reply connects the two.
+// TestParseMatchSameByTwoNames names one person by username and by id: the data of the sender and of the reply connects the two.
 func TestParseMatchSameByTwoNames(t *testing.T) {
 	t.Parallel()
 	known := sender()

@@ -54,8 +54,8 @@ func (n *Names) pick(indexes []int, most int) []Person {
 	return people
 }
 
-// near returns the people whose names are most similar to a folded name that nobody has, the most similar first, at most maxNear:
-// the name is one of their names, one of them begins with it, or it has at most two wrong letters.
+// near returns the people whose names are most similar to a folded name that nobody has, the most similar first, at most maxNear: the name
+// is one of their names, one of them begins with it, or it has at most two wrong letters.
 func (n *Names) near(name string) []Person {
 	typed := []rune(name)
 	type candidate struct{ person, rank int }

@@ -9,8 +9,8 @@ import (
 	"elobot/internal/command"
 )
 
-// group returns the players with these names, separated by "/". A name with an @ is a username, which may follow the name of its
-// player: "Bob @bobby". Each player has the next id from 101 on.
+// group returns the players with these names, separated by "/". A name with an @ is a username, which may follow the name of its player:
+// "Bob @bobby". Each player has the next id from 101 on.
 func group(names string) *command.Names {
 	var people []command.Person
 	for name := range strings.SplitSeq(names, "/") {

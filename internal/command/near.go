@@ -1,7 +1,7 @@
 package command
 
-// Distance returns how many letters have to be added, left out, replaced or exchanged with their neighbour to turn a into b; a
-// number above limit if there are more than limit.
+// Distance returns how many letters have to be added, left out, replaced or exchanged with their neighbour to turn a into b; a number above
+// limit if there are more than limit.
 func Distance(a, b []rune, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1

@@ -22,10 +22,10 @@ func (e *NameError) Error() string {
 	return "nobody has the name"
 }
 
-// ParsePeople reads whom a question is about, in the order in which they are named: people who are mentioned, players who are
-// meant by a plain name, and the sender by a word such as "me". If it names nobody, that is the author of the message that it
-// replies to. The words of reports, such as "vs", and numbers mean nothing here. The sender is the zero Person if unknown (an
-// anonymous admin), and reply and names may be nil, as in ParseMatch. Every error is a *NameError.
+// ParsePeople reads whom a question is about, in the order in which they are named: people who are mentioned, players who are meant by a
+// plain name, and the sender by a word such as "me". If it names nobody, that is the author of the message that it replies to. The words of
+// reports, such as "vs", and numbers mean nothing here. The sender is the zero Person if unknown (an anonymous admin), and reply and names
+// may be nil, as in ParseMatch. Every error is a *NameError.
 func ParsePeople(c Command, sender Person, reply *Person, names *Names) ([]Person, error) {
 	if names == nil {
 		names = new(Names)

@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// MayNamePlayers is true if the arguments have words or quotes that could be plain names of players. Words such as "gg" could,
-// but hardly are: see LikelyNamesPlayers.
+// MayNamePlayers is true if the arguments have words or quotes that could be plain names of players. Words such as "gg" could, but hardly
+// are: see LikelyNamesPlayers.
 func (c Command) MayNamePlayers() bool {
 	return slices.ContainsFunc(atoms(c.Args), func(a atom) bool { return !isScoreWord(a.text) }) || len(c.quotes()) > 0
 }
 
-// LikelyNamesPlayers is true if the arguments have quotes, or words that have no other meaning in a report, or that people are
-// called as well.
+// LikelyNamesPlayers is true if the arguments have quotes, or words that have no other meaning in a report, or that people are called as
+// well.
 func (c Command) LikelyNamesPlayers() bool {
 	return slices.ContainsFunc(atoms(c.Args), func(a atom) bool {
 		return !isScoreWord(a.text) && (meaningOf(a.text) == unknown || namesToo[strings.ToLower(a.text)])
@@ -171,8 +171,8 @@ func (c Command) naming(found []plainName, choice []int) Command {
 	return named
 }
 
-// find returns the names in the arguments, and the unknown words that may be names. Of several names that begin at the same word,
-// it is the longest one, unless it ends with a number and numbers is false.
+// find returns the names in the arguments, and the unknown words that may be names. Of several names that begin at the same word, it is the
+// longest one, unless it ends with a number and numbers is false.
 func (n *Names) find(c Command, numbers bool) []plainName {
 	var found []plainName
 	all, quoted := atoms(c.Args), c.quotes()
@@ -253,8 +253,8 @@ func (n *Names) unknownName(c Command, of []atom, numbers bool) int {
 	return len(of)
 }
 
-// continues is true if one name may contain both of two neighbouring atoms: white space or emoji are between them, a full
-// stop with white space behind it, or a sign without any.
+// continues is true if one name may contain both of two neighbouring atoms: white space or emoji are between them, a full stop with white
+// space behind it, or a sign without any.
 func (c Command) continues(a, b atom) bool {
 	if c.mentionsBefore(a.end) != c.mentionsBefore(b.start) {
 		return false
@@ -309,8 +309,8 @@ func (c Command) quotes() []quote {
 	return all
 }
 
-// enclosed returns the length of the text before the first closing quote at the end of a word, with the quote; 0 if there is none
-// in the line.
+// enclosed returns the length of the text before the first closing quote at the end of a word, with the quote; 0 if there is none in the
+// line.
 func enclosed(s, ends string) int {
 	for i, r := range s {
 		if r == '\n' {

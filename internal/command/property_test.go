@@ -18,9 +18,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// TestParseMatchProperty writes a random match as a command and parses it: the
-// result is the same match, however and wherever people are named, and whatever
-// other entities there are.
+// TestParseMatchProperty writes a random match as a command and parses it: the result is the same match, however and wherever people are
+// named, and whatever other entities there are.
 func TestParseMatchProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -99,8 +98,7 @@ func TestParseMatchProperty(t *testing.T) {
 	})
 }
 
-// TestParseFixProperty writes a random correction as a command and parses it, and
-// parses its match number as an undo.
+// TestParseFixProperty writes a random correction as a command and parses it, and parses its match number as an undo.
 func TestParseFixProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -196,8 +194,7 @@ func drawSet(t *rapid.T, score command.Score) string {
 
 // drawMention adds a mention of person i to the message and returns the person.
 func drawMention(t *rapid.T, m *message, i int) command.Person {
-	// The first letter distinguishes them from each other, from the sender, from the
-	// person replied to, and from bots.
+	// The first letter distinguishes them from each other, from the sender, from the person replied to, and from bots.
 	username := string("abdfhijklmnopqtuvwxyz"[i]) + rapid.StringMatching(`[A-Za-z0-9_]{3,31}`).Draw(t, "username")
 	if rapid.Bool().Draw(t, "by username") {
 		m.mark(command.KindMention, "@"+username, nil)
@@ -222,8 +219,7 @@ func drawName(t *rapid.T) string {
 	return strings.Join(parts, "")
 }
 
-// addNoise adds entities that must be ignored: of other kinds, not fitting the
-// text, without a user, or inside an earlier mention.
+// addNoise adds entities that must be ignored: of other kinds, not fitting the text, without a user, or inside an earlier mention.
 func addNoise(t *rapid.T, m *message) {
 	user := &command.Person{UserID: 777, Name: "Nobody"}
 	end := units(m.text)

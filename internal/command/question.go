@@ -18,10 +18,8 @@ type Question struct {
 // allWords are the words for everybody, in all languages of the bot.
 var allWords = wordSet(`all everyone everybody alle todos todas все всех усі всі усіх всіх`)
 
-// ParseQuestion reads the arguments of /ranking and /me: a person, named by a
-// mention or by a plain username, or a number, a word such as "all", or both. All
-// else asks for nothing in particular: what the commands show without arguments
-// answers it best.
+// ParseQuestion reads the arguments of /ranking and /me: a person, named by a mention or by a plain username, or a number, a word such as
+// "all", or both. All else asks for nothing in particular: what the commands show without arguments answers it best.
 func ParseQuestion(c Command) (q Question) {
 	if len(c.Mentions) > 0 {
 		return Question{Who: c.Mentions[0]}

@@ -2,8 +2,7 @@ package command
 
 import "strings"
 
-// Reason says what is wrong with the form of a command. Its values are stored, so
-// their meaning must not change.
+// Reason says what is wrong with the form of a command. Its values are stored, so their meaning must not change.
 type Reason string
 
 const (
@@ -11,38 +10,33 @@ const (
 	ReasonEmpty Reason = "empty"
 	// ReasonNoOpponent: nobody is mentioned, and the message is no reply to anybody.
 	ReasonNoOpponent Reason = "no_opponent"
-	// ReasonNameBothPlayers: fewer than two people are mentioned, without "vs", and the
-	// sender, who would be one of the players, is not known (an anonymous admin).
+	// ReasonNameBothPlayers: fewer than two people are mentioned, without "vs", and the sender, who would be one of the players, is not
+	// known (an anonymous admin).
 	ReasonNameBothPlayers Reason = "name_both_players"
 	// ReasonNoVersus: three or more people, and no "vs" between them.
 	ReasonNoVersus Reason = "no_versus"
-	// ReasonEmptySide: nobody is mentioned on one side of "vs", or on both. Before
-	// "vs" the sender may be left out, if known and against one person.
+	// ReasonEmptySide: nobody is mentioned on one side of "vs", or on both. Before "vs" the sender may be left out, if known and against
+	// one person.
 	ReasonEmptySide Reason = "empty_side"
-	// ReasonTooManyPeople: more than MaxTeam people on one side. Detail is the first
-	// one too many.
+	// ReasonTooManyPeople: more than MaxTeam people on one side. Detail is the first one too many.
 	ReasonTooManyPeople Reason = "too_many_people"
 	// ReasonSamePerson: one person plays twice, on either side. Detail is that person.
 	ReasonSamePerson Reason = "same_person"
 	// ReasonBot: one of the players is a bot. Detail is the bot.
 	ReasonBot Reason = "bot"
-	// ReasonUnknownMention: a word with an @ that Telegram has not marked as a
-	// mention, because it is too short for a username or not free-standing. Detail is
-	// the word.
+	// ReasonUnknownMention: a word with an @ that Telegram has not marked as a mention, because it is too short for a username or not
+	// free-standing. Detail is the word.
 	ReasonUnknownMention Reason = "unknown_mention"
-	// ReasonUnexpectedWord: a word or a separator in the wrong place, or a mention
-	// where none is allowed. Detail is the word or the person.
+	// ReasonUnexpectedWord: a word or a separator in the wrong place, or a mention where none is allowed. Detail is the word or the person.
 	ReasonUnexpectedWord Reason = "unexpected_word"
 	// ReasonNoScore: people or the number of a match, but no score.
 	ReasonNoScore Reason = "no_score"
-	// ReasonIncompleteScore: a single number, or an odd count of numbers in several
-	// scores; or a score whose first number may be that of a match. Detail is the
-	// number that lacks its other half.
+	// ReasonIncompleteScore: a single number, or an odd count of numbers in several scores; or a score whose first number may be that of a
+	// match. Detail is the number that lacks its other half.
 	ReasonIncompleteScore Reason = "incomplete_score"
 	// ReasonThirdNumber: three numbers. Detail is the third.
 	ReasonThirdNumber Reason = "third_number"
-	// ReasonSeveralScores: several scores, at least one without a colon or a dash.
-	// Detail is the word in which the second score begins.
+	// ReasonSeveralScores: several scores, at least one without a colon or a dash. Detail is the word in which the second score begins.
 	ReasonSeveralScores Reason = "several_scores"
 	// ReasonTooManySets: more than MaxSets scores.
 	ReasonTooManySets Reason = "too_many_sets"
@@ -50,33 +44,26 @@ const (
 	ReasonNegativeNumber Reason = "negative_number"
 	// ReasonDecimalNumber: a number with a point or a comma in it. Detail is the word.
 	ReasonDecimalNumber Reason = "decimal_number"
-	// ReasonForeignDigits: digits other than 0 to 9, such as full-width or Arabic ones,
-	// and keycap emoji. Detail is the word.
+	// ReasonForeignDigits: digits other than 0 to 9, such as full-width or Arabic ones, and keycap emoji. Detail is the word.
 	ReasonForeignDigits Reason = "foreign_digits"
-	// ReasonScoreTooLarge: a number of more than three digits in a score. Detail is
-	// the number.
+	// ReasonScoreTooLarge: a number of more than three digits in a score. Detail is the number.
 	ReasonScoreTooLarge Reason = "score_too_large"
-	// ReasonNoSuchNumber: a match number that cannot exist: zero, or more than nine
-	// digits. Detail is the number.
+	// ReasonNoSuchNumber: a match number that cannot exist: zero, or more than nine digits. Detail is the number.
 	ReasonNoSuchNumber Reason = "no_such_number"
 	// ReasonFreeForAll: at least three people or sides with a number each, or three sides.
 	ReasonFreeForAll Reason = "free_for_all"
-	// ReasonSeveralResults: several results in one line that cannot be told apart, or
-	// several lines of which not each is a result.
+	// ReasonSeveralResults: several results in one line that cannot be told apart, or several lines of which not each is a result.
 	ReasonSeveralResults Reason = "several_results"
-	// ReasonUnknownName: a word that can only be the name of a player, and nobody has it.
-	// Detail is the word.
+	// ReasonUnknownName: a word that can only be the name of a player, and nobody has it. Detail is the word.
 	ReasonUnknownName Reason = "unknown_name"
-	// ReasonUnclearName: a name that several players have, or that may be another word.
-	// Detail is the name.
+	// ReasonUnclearName: a name that several players have, or that may be another word. Detail is the name.
 	ReasonUnclearName Reason = "unclear_name"
 	// ReasonContradiction: the words contradict each other.
 	ReasonContradiction Reason = "contradiction"
-	// ReasonUnclearWinner: the words and the score, or the order of the words, let
-	// either side be the winner.
+	// ReasonUnclearWinner: the words and the score, or the order of the words, let either side be the winner.
 	ReasonUnclearWinner Reason = "unclear_winner"
-	// ReasonUnclearTotal: the first or the last score may be the total of the others,
-	// and does not equal the sets that were won. Detail is that score.
+	// ReasonUnclearTotal: the first or the last score may be the total of the others, and does not equal the sets that were won. Detail is
+	// that score.
 	ReasonUnclearTotal Reason = "unclear_total"
 	// ReasonPlayers: fewer than MinPlayers people, or more than MaxPlayers.
 	ReasonPlayers Reason = "players"
@@ -85,14 +72,12 @@ const (
 // FormError says why a command cannot be read.
 type FormError struct {
 	Reason Reason `json:"reason"`
-	// Detail is an excerpt of the offending word as the user wrote it, or empty. It
-	// has at most 32 runes of valid UTF-8 without control and formatting characters.
-	// It must be escaped before display.
+	// Detail is an excerpt of the offending word as the user wrote it, or empty. It has at most 32 runes of valid UTF-8 without control and
+	// formatting characters. It must be escaped before display.
 	Detail string `json:"detail,omitempty"`
 }
 
-// Error implements error. It omits Detail: the text of a message does not belong in
-// a log.
+// Error implements error. It omits Detail: the text of a message does not belong in a log.
 func (e *FormError) Error() string {
 	return "command form: " + string(e.Reason)
 }

@@ -57,8 +57,8 @@ func (p parser) parse(c Command) (Report, error) {
 	return all, nil
 }
 
-// lines reads all words of a report. If at least two lines name people and numbers,
-// each line is a report of its own; otherwise the whole text is one.
+// lines reads all words of a report. If at least two lines name people and numbers, each line is a report of its own; otherwise the whole
+// text is one.
 func (p parser) lines(c Command) ([]line, error) {
 	whole, err := p.line(c)
 	if err != nil || !strings.Contains(c.Args, "\n") || len(whole.scores.numbers) < 4 {

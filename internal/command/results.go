@@ -83,8 +83,8 @@ func (l line) orWithout(m Match, asides []int) (Report, error) {
 	return all, nil
 }
 
-// maybeEach is true if a line is about two people of whom the sender may have beaten each, as in "@bob and @carol 3:1". If
-// it is a draw, it is between the two.
+// maybeEach is true if a line is about two people of whom the sender may have beaten each, as in "@bob and @carol 3:1". If it is a draw, it
+// is between the two.
 func (p parser) maybeEach(l line) bool {
 	return l.isJoined && len(l.people) == 2 && len(l.versus)+len(l.claims) == 0 && p.senderPlays() &&
 		!slices.ContainsFunc(l.people, func(other Person) bool { return other.isSame(p.sender) })
@@ -119,8 +119,8 @@ func (l line) isSpread() bool {
 	return false
 }
 
-// several reads a line in which people stand between the scores. If every name has a score after it, each is a result of the
-// sender. Whatever else may be one result or several is in doubt.
+// several reads a line in which people stand between the scores. If every name has a score after it, each is a result of the sender.
+// Whatever else may be one result or several is in doubt.
 func (p parser) several(l line, scores []Score) (Report, error) {
 	var all Report
 	isCertain := l.scores.numbers[0].at > 0
@@ -208,9 +208,8 @@ type part struct {
 	from, to   int // the indexes of its people
 }
 
-// parts divides a line into people with the scores behind them, or before them if the line begins with a score. A word between
-// two parts belongs to the next one, or, if trailing and about the winner, to the one before. It returns nothing if people are
-// left over.
+// parts divides a line into people with the scores behind them, or before them if the line begins with a score. A word between two parts
+// belongs to the next one, or, if trailing and about the winner, to the one before. It returns nothing if people are left over.
 func (p parser) parts(l line, trailing bool) []part {
 	numbers := l.scores.numbers
 	var parts []part

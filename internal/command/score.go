@@ -27,8 +27,7 @@ type scoreText struct {
 	stray       string // the first separator that does not stand between two numbers
 }
 
-// add reads a word, which must consist of numbers and separators. at is the number
-// of people before it.
+// add reads a word, which must consist of numbers and separators. at is the number of people before it.
 func (t *scoreText) add(word string, at int) error {
 	if reason := wordFault(word); reason != "" {
 		return formError(reason, word)
@@ -62,8 +61,7 @@ func (t *scoreText) addSeparator(separator string) {
 	t.afterNumber = false
 }
 
-// count returns how many of the numbers are the second one of a score with a
-// colon or dash.
+// count returns how many of the numbers are the second one of a score with a colon or dash.
 func (t *scoreText) count() int {
 	count := 0
 	for _, n := range t.numbers {
@@ -105,8 +103,8 @@ func (t *scoreText) scores() ([]Score, error) {
 	return scores, nil
 }
 
-// half returns the number that lacks its other half, if the count is odd: the only
-// number that is not in a score with a separator, or else the last one.
+// half returns the number that lacks its other half, if the count is odd: the only number that is not in a score with a separator, or else
+// the last one.
 func (t *scoreText) half() number {
 	last := t.numbers[len(t.numbers)-1]
 	half, alone := last, 0
@@ -124,8 +122,7 @@ func (t *scoreText) half() number {
 	return half
 }
 
-// cutWord returns the first word of s, without the punctuation around it, and the
-// rest of s. If there is no word, both are empty.
+// cutWord returns the first word of s, without the punctuation around it, and the rest of s. If there is no word, both are empty.
 func cutWord(s string) (word, rest string) {
 	for word == "" && s != "" {
 		s = strings.TrimLeftFunc(s, isBreak)
@@ -135,8 +132,8 @@ func cutWord(s string) (word, rest string) {
 	return word, s
 }
 
-// wordEnd returns the length of the word that s begins with. A comma ends the word
-// only if both sides contain a separator, as in "11:7,9:11"; "3,5" is one word.
+// wordEnd returns the length of the word that s begins with. A comma ends the word only if both sides contain a separator, as in
+// "11:7,9:11"; "3,5" is one word.
 func wordEnd(s string) int {
 	end := indexOrLen(s, isBreak)
 	if bracket := strings.IndexAny(s[:end], "()[]"); bracket > 0 && // "2:1(11:7"
@@ -192,8 +189,7 @@ func wordFault(word string) Reason {
 	return ""
 }
 
-// negativeNumber returns the number with a minus sign that s begins with, or an
-// empty string. before is the part of the word before s.
+// negativeNumber returns the number with a minus sign that s begins with, or an empty string. before is the part of the word before s.
 func negativeNumber(before, s string) string {
 	sign := firstPiece(s)
 	after := s[len(sign):]

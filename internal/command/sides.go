@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// NamesTeams is true if the arguments of /match, even malformed ones, are
-// about teams: they mention more than two people, or contain a versus.
+// NamesTeams is true if the arguments of /match, even malformed ones, are about teams: they mention more than two people, or contain a
+// versus.
 func (c Command) NamesTeams() bool {
 	if len(c.Mentions) > 2 {
 		return true
@@ -48,8 +48,8 @@ func (l line) boundary() (at int, ok bool, err error) {
 	return marks[0].at, true, nil
 }
 
-// isObjectFirst is true if the versus is a preposition of the first of two people, about whom the sentence goes on: "gegen @bob
-// hat @carol 3:1 gewonnen".
+// isObjectFirst is true if the versus is a preposition of the first of two people, about whom the sentence goes on: "gegen @bob hat @carol
+// 3:1 gewonnen".
 func (l line) isObjectFirst() bool {
 	return len(l.people) == 2 && !l.isJoined && l.versus[0].at == 0 && len(l.claims) > 0 && l.claims[0].at > 0
 }
@@ -61,8 +61,8 @@ func (l line) winnersOnly() bool {
 	})
 }
 
-// hasThreeSides is true if several words separate sides, each of them other people: "@a vs @b vs @c". A dash may as well join
-// the names of a team.
+// hasThreeSides is true if several words separate sides, each of them other people: "@a vs @b vs @c". A dash may as well join the names of
+// a team.
 func (l line) hasThreeSides() bool {
 	for i, m := range l.versus {
 		if isDash(m.word) || isColonWord(m.word) || m.at == len(l.people) || i > 0 && m.at == l.versus[i-1].at {
@@ -72,8 +72,8 @@ func (l line) hasThreeSides() bool {
 	return len(l.versus) > 1
 }
 
-// scoreBetween returns where the scores stand between two equally large teams, or the first of two numbers if the other one stands
-// behind the second team, as in "@a @b 10 @c @d 8".
+// scoreBetween returns where the scores stand between two equally large teams, or the first of two numbers if the other one stands behind
+// the second team, as in "@a @b 10 @c @d 8".
 func (l line) scoreBetween() (at int, ok bool) {
 	numbers := l.scores.numbers
 	if len(l.people) < 4 || len(numbers) < 2 || 2*numbers[0].at != len(l.people) {

@@ -212,8 +212,7 @@ func TestParseMatchTeamSize(t *testing.T) {
 	}
 }
 
-// TestParseMatchSidesShareNothing: appending to one side changes neither the other
-// one nor the command.
+// TestParseMatchSidesShareNothing: appending to one side changes neither the other one nor the command.
 func TestParseMatchSidesShareNothing(t *testing.T) {
 	t.Parallel()
 	m := namings()[0].fill("/match {a} vs {b} 3:1")

@@ -8,8 +8,8 @@ import (
 // maxNumberDigits is the maximum number of digits of a match number.
 const maxNumberDigits = 9
 
-// ParseNumber reads the arguments of /undo and /restore. It returns the number of
-// the match, or 0 if none is given. Every error is a *FormError.
+// ParseNumber reads the arguments of /undo and /restore. It returns the number of the match, or 0 if none is given. Every error is a
+// *FormError.
 func ParseNumber(c Command) (number int, err error) {
 	if len(c.Mentions) > 0 {
 		return 0, formError(ReasonUnexpectedWord, c.Mentions[0].label())

@@ -22,8 +22,8 @@ var clearForms = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`WV(?:[NIM]v|[IM]p?)N`,              // /won alice & me vs bob
 }, "|") + `)$`)
 
-// objectFirst is the form of sentences without a word for winning in which the second person may be the one who did it: "с @bob я
-// сыграл 3:1".
+// objectFirst is the form of sentences without a word for winning in which the second person may be the one who did it: "с @bob я сыграл
+// 3:1".
 var objectFirst = regexp.MustCompile(`^p[NO][NIO]$`)
 
 // isUnclear is true if the words do not tell whom the score is about: the first side, as usual, or the person next to a word.
@@ -151,8 +151,8 @@ func (m mark) letter() string {
 	}
 }
 
-// withLetter returns a form with the letter of one more word. Of several words between a word for winning and a person, one counts:
-// "contra o", "con el".
+// withLetter returns a form with the letter of one more word. Of several words between a word for winning and a person, one counts: "contra
+// o", "con el".
 func withLetter(form, letter string) string {
 	last := ""
 	if form != "" {

@@ -10,9 +10,8 @@ import (
 	"elobot/internal/command"
 )
 
-// TestWinners reads sentences that say who won; testdata/winners/en.txt says in which form they are written. None may be recorded
-// with another winner, none may be corrected to a command that says something else, and where it is asked who won, the truth can be
-// answered.
+// TestWinners reads sentences that say who won; testdata/winners/en.txt says in which form they are written. None may be recorded with
+// another winner, none may be corrected to a command that says something else, and where it is asked who won, the truth can be answered.
 func TestWinners(t *testing.T) {
 	t.Parallel()
 	for _, file := range languageFiles(t, "testdata/winners") {

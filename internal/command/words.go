@@ -33,9 +33,9 @@ const (
 // isMinor is true if a word has no effect, but in a sentence that says who won.
 func (m meaning) isMinor() bool { return m == filler || m >= preposition }
 
-// vocabulary has the words that people write in reports, in all languages of the bot at once: people mix them, and no word
-// means different things in two of them. A word that is missing here only makes the bot ask for another form. No filler may tell
-// who won, also not beside another word.
+// vocabulary has the words that people write in reports, in all languages of the bot at once: people mix them, and no word means different
+// things in two of them. A word that is missing here only makes the bot ask for another form. No filler may tell who won, also not beside
+// another word.
 var vocabulary = meanings(map[meaning]string{
 	versus: `v vs v.s versus verses against 🆚 gegen contra ante frente против проти`,
 	and:    `& + and und y e и та й і`,
@@ -91,8 +91,8 @@ var plurals = wordSet(`gewannen besiegten schlugen ganaron vencieron perdieron g
 var othersWords = wordSet(`wins beats loses defeats gewinnt schlägt verliert siegt gana ganó gano venció vencio derrotó
 	pierde perdió perdio impuso superó supero cayó cayo unterliegt bezwingt superou goleou triunfou ganhou ganha venceu derrotou bateu perde perdeu fez`)
 
-// maybeOthersWords are such words if no preposition marks the person who follows: "gewann @bob", but not "gewann gegen @bob". All
-// Russian and Ukrainian verbs are too.
+// maybeOthersWords are such words if no preposition marks the person who follows: "gewann @bob", but not "gewann gegen @bob". All Russian
+// and Ukrainian verbs are too.
 var maybeOthersWords = wordSet(`gewann verlor siegte unterlag`)
 
 // anybodysWords are words for what the sender or the person before may have done, also behind a score: "@bob mit 3:1 gewonnen".
@@ -153,8 +153,8 @@ func meaningOf(word string) meaning {
 	return vocabulary[strings.ToLower(word)]
 }
 
-// bare returns a word without brackets, exclamation marks, quotes and emoji around it, without the colon after a word such as
-// "score:" or a total such as "3:1:", and without the sign that joins a word to a name, as in "me+@bob". An emoticon stays.
+// bare returns a word without brackets, exclamation marks, quotes and emoji around it, without the colon after a word such as "score:" or a
+// total such as "3:1:", and without the sign that joins a word to a name, as in "me+@bob". An emoticon stays.
 func bare(word string) string {
 	if meaningOf(word) != unknown {
 		return word

@@ -1,5 +1,5 @@
-// Package crashpoint names the points of the bot's work where a crash is most critical, so that tests can kill or stop the
-// process there. It does nothing in a program that is built without the tag crashpoints.
+// Package crashpoint names the points of the bot's work where a crash is most critical, so that tests can kill or stop the process there.
+// It does nothing in a program that is built without the tag crashpoints.
 package crashpoint
 
 import "fmt"
@@ -11,11 +11,9 @@ type Point string
 const (
 	// Applying: the changes of a command are decided, and none has been written.
 	Applying Point = "applying"
-	// Batching: the batch writer has decided whether it writes a result at once or waits to write it with others. Nothing
-	// has been written.
+	// Batching: the batch writer has decided whether it writes a result at once or waits to write it with others. Nothing has been written.
 	Batching Point = "batching"
-	// ApplyingTogether: the transaction with the changes of several results is on its way to the database, and may or may not
-	// commit.
+	// ApplyingTogether: the transaction with the changes of several results is on its way to the database, and may or may not commit.
 	ApplyingTogether Point = "applying together"
 	// Applied: the changes of a command have committed, but the caller does not know yet.
 	Applied Point = "applied"
@@ -27,8 +25,8 @@ const (
 	Requesting Point = "requesting"
 	// Requested: the answer to a request has arrived, but its result has not been written.
 	Requested Point = "requested"
-	// Making: a message that should exist once has to be sent. Pinning and Pinned come before and after it is pinned then. The
-	// request is not over at any of them.
+	// Making: a message that should exist once has to be sent. Pinning and Pinned come before and after it is pinned then. The request is
+	// not over at any of them.
 	Making  Point = "making"
 	Pinning Point = "pinning"
 	Pinned  Point = "pinned"
@@ -40,8 +38,8 @@ const (
 	Migrated  Point = "migrated"
 )
 
-// Variable is the environment variable that names the file with the plan. A process appends a full stop and its process id
-// to the file's name before it carries out the plan, so that only one of several processes does.
+// Variable is the environment variable that names the file with the plan. A process appends a full stop and its process id to the file's
+// name before it carries out the plan, so that only one of several processes does.
 const Variable = "ELOBOT_CRASHPOINT"
 
 // The actions of a plan.

@@ -80,8 +80,7 @@ func awaitPlan(path string) {
 	}
 }
 
-// stop stops the process until it gets SIGCONT. This goroutine goes no further, even if another thread handles the signal
-// first.
+// stop stops the process until it gets SIGCONT. This goroutine goes no further, even if another thread handles the signal first.
 func stop() {
 	goOn := make(chan os.Signal, 1)
 	signal.Notify(goOn, syscall.SIGCONT)

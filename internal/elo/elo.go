@@ -67,13 +67,12 @@ func MarginFactor(a, b int) float64 {
 	}
 }
 
-// Change returns how the rating of a member of side a changes when a scores s against side b. k is the member's K, times
-// G if the margin of victory counts; it must be positive. Neither side may be empty. A side is rated at the average of
-// its members.
+// Change returns how the rating of a member of side a changes when a scores s against side b. k is the member's K, times G if the margin of
+// victory counts; it must be positive. Neither side may be empty. A side is rated at the average of its members.
 //
-// For each k, a member of b changes by the opposite of what a member of a does. The change is limited by what every
-// member of the match can gain or lose, so that all ratings stay between Min and Max. If all members have the same K and
-// the sides are of equal size, the sum of their ratings therefore stays the same.
+// For each k, a member of b changes by the opposite of what a member of a does. The change is limited by what every member of the match can
+// gain or lose, so that all ratings stay between Min and Max. If all members have the same K and the sides are of equal size, the sum of
+// their ratings therefore stays the same.
 func Change(k float64, a, b []int, s Score) int {
 	// Calculate from the side that gains, so that "a beat b" and "b lost to a" are rounded alike.
 	if s == Loss || s == Draw && average(a) > average(b) {
@@ -82,8 +81,8 @@ func Change(k float64, a, b []int, s Score) int {
 	return gain(k, a, b, s)
 }
 
-// gain returns how many points a gainer wins, or a loser loses, when the gainers score s. The result is not negative if
-// the gainers score at least as expected.
+// gain returns how many points a gainer wins, or a loser loses, when the gainers score s. The result is not negative if the gainers score
+// at least as expected.
 func gain(k float64, gainers, losers []int, s Score) int {
 	points := int(math.Round(k * (float64(s) - ExpectedOf(gainers, losers))))
 	for _, r := range gainers {

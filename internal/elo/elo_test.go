@@ -17,8 +17,8 @@ func TestMain(m *testing.M) {
 
 func TestExpected(t *testing.T) {
 	t.Parallel()
-	// Two pairs are calculated by hand from the formula. The others come from the table in the FIDE Handbook, B.02,
-	// 8.1.2, which gives two digits.
+	// Two pairs are calculated by hand from the formula. The others come from the table in the FIDE Handbook, B.02, 8.1.2, which gives two
+	// digits.
 	for _, tc := range []struct {
 		a, b, want, within float64
 	}{

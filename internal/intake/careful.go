@@ -13,8 +13,8 @@ const (
 	maxCrashes = 8
 	// carefulFor is for how long careful mode lasts at least. The messenger redelivers an update within a minute.
 	carefulFor = 2 * time.Minute
-	// suspectWait is how long an update waits whose earlier attempt did not return, so that the others are answered first: it may
-	// have crashed the process.
+	// suspectWait is how long an update waits whose earlier attempt did not return, so that the others are answered first: it may have
+	// crashed the process.
 	suspectWait = 2 * time.Second
 	// endTimeout limits the time for recording that an attempt has returned.
 	endTimeout = time.Second
@@ -35,8 +35,8 @@ type Attempts interface {
 	Open(ctx context.Context) (bool, error)
 }
 
-// careful is the mode after a crash that an update may have caused: attempts run one at a time, and each is recorded before it
-// begins. So an update that crashes the process can be identified and given up.
+// careful is the mode after a crash that an update may have caused: attempts run one at a time, and each is recorded before it begins. So
+// an update that crashes the process can be identified and given up.
 type careful struct {
 	attempts Attempts
 	turn     chan struct{} // capacity 1: held by the running attempt
@@ -45,8 +45,8 @@ type careful struct {
 	until time.Time // the mode does not end before; zero: it is off
 }
 
-// BeCareful turns careful mode on for a reason, which is for the log. The mode ends when two minutes have passed and no recorded
-// attempt is open.
+// BeCareful turns careful mode on for a reason, which is for the log. The mode ends when two minutes have passed and no recorded attempt is
+// open.
 func (w *Worker) BeCareful(reason string) {
 	w.log.Info("handling updates one at a time", "reason", reason)
 	w.careful.set(time.Now().Add(carefulFor))
@@ -85,10 +85,9 @@ func (w *Worker) endIfOver(ctx context.Context) error {
 	return nil
 }
 
-// enter waits until an attempt at the update may begin. The caller must call leave when the attempt has returned. The time
-// spent in enter does not count towards giving up. It returns errCrashes after too many lost attempts. It returns at once
-// outside careful mode, and after an attempt at this update has returned: that update may wait for a lock, and others must not wait with
-// it.
+// enter waits until an attempt at the update may begin. The caller must call leave when the attempt has returned. The time spent in enter
+// does not count towards giving up. It returns errCrashes after too many lost attempts. It returns at once outside careful mode, and after
+// an attempt at this update has returned: that update may wait for a lock, and others must not wait with it.
 func (t *task) enter(ctx context.Context) (leave func(), err error) {
 	c := &t.careful
 	if c.mayEnd().IsZero() || t.returned {
@@ -112,8 +111,7 @@ func (t *task) enter(ctx context.Context) (leave func(), err error) {
 	}
 	err = t.ifRetryable(ctx, err)
 	if err == nil && lost >= maxCrashes {
-		// This attempt only stores the dead letter. If that crashes the process too, the next one does so without looking for
-		// the sender.
+		// This attempt only stores the dead letter. If that crashes the process too, the next one does so without looking for the sender.
 		t.attempts, t.silent = lost, lost > maxCrashes
 		err = fmt.Errorf("%w, %d times", errCrashes, lost)
 	}
@@ -128,8 +126,8 @@ func (t *task) enter(ctx context.Context) (leave func(), err error) {
 	}, nil
 }
 
-// ifRetryable returns an error of reading or recording attempts if a retry may succeed. It logs any other error and returns
-// nil: such an error says nothing about the update, which is handled anyway.
+// ifRetryable returns an error of reading or recording attempts if a retry may succeed. It logs any other error and returns nil: such an
+// error says nothing about the update, which is handled anyway.
 func (t *task) ifRetryable(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err

@@ -103,8 +103,8 @@ func (b *bot) checkLog(ended bool, reasons ...string) {
 	}
 }
 
-// TestCareful: for two minutes updates are handled one at a time, each recorded first, and suspects come last. Later updates are
-// handled in parallel, and not recorded.
+// TestCareful: for two minutes updates are handled one at a time, each recorded first, and suspects come last. Later updates are handled in
+// parallel, and not recorded.
 func TestCareful(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -184,8 +184,8 @@ func TestCarefulWhileAttemptsAreOpen(t *testing.T) {
 	})
 }
 
-// TestUpdateThatEndsTheProcess: after eight attempts that did not return, the update becomes a dead letter without another
-// attempt. If that crashed the process as well, nobody is notified.
+// TestUpdateThatEndsTheProcess: after eight attempts that did not return, the update becomes a dead letter without another attempt. If that
+// crashed the process as well, nobody is notified.
 func TestUpdateThatEndsTheProcess(t *testing.T) {
 	t.Parallel()
 	for lost, silent := range map[int]bool{8: false, 9: true, 12: true} {

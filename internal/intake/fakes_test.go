@@ -45,8 +45,8 @@ type ask struct {
 	shown  int
 }
 
-// messenger is a Source with Telegram's rules: an update stays until a later offset confirms it, the oldest ones are
-// returned first, and the same offset requested again too soon returns a single update.
+// messenger is a Source with Telegram's rules: an update stays until a later offset confirms it, the oldest ones are returned first, and
+// the same offset requested again too soon returns a single update.
 type messenger struct {
 	t         *testing.T
 	onUpdates func(ctx context.Context) error // runs first and may fail or hang
@@ -173,8 +173,8 @@ func (m *messenger) offsets() []int64 {
 	return slices.Compact(offsets)
 }
 
-// bot is all that a poller or a webhook needs: a messenger, a handler that returns what answer returns and reports
-// overlapping updates of a lane, and a store of dead letters.
+// bot is all that a poller or a webhook needs: a messenger, a handler that returns what answer returns and reports overlapping updates of a
+// lane, and a store of dead letters.
 type bot struct {
 	*messenger
 	t      *testing.T

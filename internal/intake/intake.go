@@ -1,5 +1,5 @@
-// Package intake receives updates and confirms an update only after it has been persisted: its transaction has committed,
-// or it has become a dead letter. The messenger redelivers everything else. The package does not look into updates.
+// Package intake receives updates and confirms an update only after it has been persisted: its transaction has committed, or it has become
+// a dead letter. The messenger redelivers everything else. The package does not look into updates.
 package intake
 
 import (
@@ -18,8 +18,8 @@ type Update struct {
 	Retried bool // an operator has it handled again: its notices are sent however late they are
 }
 
-// Handler handles an update. When it returns nil, all effects of the update have been committed. It may be called again
-// with the same update, even after it succeeded. It returns soon after the context ends.
+// Handler handles an update. When it returns nil, all effects of the update have been committed. It may be called again with the same
+// update, even after it succeeded. It returns soon after the context ends.
 type Handler func(ctx context.Context, u Update) error
 
 // ErrUnreadable is what a Handler returns for an update that it cannot read, so that a retry is pointless.
@@ -38,8 +38,8 @@ const (
 
 // Source is where updates come from. Its errors are of type *SourceError or transient.
 type Source interface {
-	// Updates confirms all updates before the offset and returns the first unconfirmed ones, at most 100. It waits up to
-	// wait for the first one. Offset 0 confirms nothing.
+	// Updates confirms all updates before the offset and returns the first unconfirmed ones, at most 100. It waits up to wait for the first
+	// one. Offset 0 confirms nothing.
 	Updates(ctx context.Context, offset int64, wait time.Duration) ([]Update, error)
 	// Confirm confirms all updates before the offset.
 	Confirm(ctx context.Context, offset int64) error

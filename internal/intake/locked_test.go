@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// An update blamed on a lock is retried for as long as it takes. Only its own lane waits with it, and all other updates that the
-// messenger returns are handled.
+// An update blamed on a lock is retried for as long as it takes. Only its own lane waits with it, and all other updates that the messenger
+// returns are handled.
 func TestBusyUpdate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -18,8 +18,8 @@ type outage struct {
 	since  time.Time // when the outage began; zero: there is none
 	seen   time.Time // when an update last failed with Unavailable
 	logged time.Time // when the log last reported the outage
-	// update is the one that last failed with Unavailable. Another outcome of it ends the outage. Other updates prove nothing:
-	// they may not need the database.
+	// update is the one that last failed with Unavailable. Another outcome of it ends the outage. Other updates prove nothing: they may not
+	// need the database.
 	update int64
 }
 
@@ -38,8 +38,8 @@ func (o *outage) noteUnavailable(ctx context.Context, update int64, err error) {
 	}
 }
 
-// noteOther records that an update had an outcome other than Unavailable. If none has failed with Unavailable for a minute, any
-// update ends the outage: the one that failed last may have gone to another instance.
+// noteOther records that an update had an outcome other than Unavailable. If none has failed with Unavailable for a minute, any update ends
+// the outage: the one that failed last may have gone to another instance.
 func (o *outage) noteOther(ctx context.Context, update int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

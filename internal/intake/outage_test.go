@@ -126,8 +126,8 @@ func TestSomeDoNotNeedDatabase(t *testing.T) {
 	})
 }
 
-// A new poller takes over the outage of its predecessor. The outage must still end, although the update that failed last does not
-// come again.
+// A new poller takes over the outage of its predecessor. The outage must still end, although the update that failed last does not come
+// again.
 func TestOutageOutlivesPoller(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// maxInProgress is how many updates can be in progress at the same time: Telegram returns at most 100 unconfirmed
-	// updates, and it opens at most 100 connections to a webhook.
+	// maxInProgress is how many updates can be in progress at the same time: Telegram returns at most 100 unconfirmed updates, and it opens
+	// at most 100 connections to a webhook.
 	maxInProgress = 100
 	longPoll      = 50 * time.Second
-	// reaskAfter is how long the poller waits before it asks for the same offset again, to get updates behind those in
-	// progress. Telegram returns a single update if the same offset is requested more than once in half a second.
+	// reaskAfter is how long the poller waits before it asks for the same offset again, to get updates behind those in progress. Telegram
+	// returns a single update if the same offset is requested more than once in half a second.
 	reaskAfter = 600 * time.Millisecond
 	// finishTimeout is how long a stopping poller waits for the updates in progress.
 	finishTimeout = 3 * time.Second
@@ -53,8 +53,8 @@ func NewPoller(source Source, worker *Worker) *Poller {
 	}
 }
 
-// Run receives updates until the context ends. Then it waits a few seconds for the updates in progress, confirms them and
-// returns nil. It returns an error only if a retry is pointless.
+// Run receives updates until the context ends. Then it waits a few seconds for the updates in progress, confirms them and returns nil. It
+// returns an error only if a retry is pointless.
 func (p *Poller) Run(ctx context.Context) error {
 	work, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer p.handlers.Wait()
@@ -103,8 +103,7 @@ func (p *Poller) pause(ctx context.Context, err error, failures retry.Backoff) e
 	return nil
 }
 
-// accept puts new updates into their lanes. It skips those in progress, which the messenger returns until they are
-// confirmed.
+// accept puts new updates into their lanes. It skips those in progress, which the messenger returns until they are confirmed.
 func (p *Poller) accept(ctx context.Context, updates []Update) {
 	for _, u := range updates {
 		if _, ok := p.inProgress[u.ID]; ok {
@@ -143,8 +142,8 @@ func (p *Poller) awaitPersisted(ctx context.Context, until time.Time, enough fun
 	}
 }
 
-// markDone marks an update as persisted and moves the offset past all persisted updates up to the first gap. It goes by the
-// order of arrival, not by id: ids may restart at a lower number.
+// markDone marks an update as persisted and moves the offset past all persisted updates up to the first gap. It goes by the order of
+// arrival, not by id: ids may restart at a lower number.
 func (p *Poller) markDone(id int64) {
 	p.inProgress[id].done = true
 	for len(p.queue) > 0 && p.queue[0].done {
@@ -154,8 +153,7 @@ func (p *Poller) markDone(id int64) {
 	}
 }
 
-// finish waits for the updates in progress and confirms them. Updates that are not confirmed are redelivered, which changes
-// nothing.
+// finish waits for the updates in progress and confirms them. Updates that are not confirmed are redelivered, which changes nothing.
 func (p *Poller) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The messenger reports an offset that confirms an update too early, and one that is requested again too soon. The poller
-// ignores updates that are returned again, persisted or not.
+// The messenger reports an offset that confirms an update too early, and one that is requested again too soon. The poller ignores updates
+// that are returned again, persisted or not.
 func TestOffset(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -12,8 +12,8 @@ const (
 	rememberRecent = time.Minute
 )
 
-// recent remembers the updates that were persisted in the last minute. A messenger that missed the confirmation redelivers
-// them; they need no second look at the database.
+// recent remembers the updates that were persisted in the last minute. A messenger that missed the confirmation redelivers them; they need
+// no second look at the database.
 type recent struct {
 	until *lru.Cache[int64, time.Time] // by update id
 }

@@ -34,8 +34,8 @@ type Webhook struct {
 	warned map[int]time.Time // when the log last reported a refusal, by response status
 }
 
-// NewWebhook returns a webhook that passes updates to the worker. It admits only requests with the secret; if the secret is
-// empty, it admits none. read turns a body into an update, and returns an error if it is not JSON or has no update id.
+// NewWebhook returns a webhook that passes updates to the worker. It admits only requests with the secret; if the secret is empty, it
+// admits none. read turns a body into an update, and returns an error if it is not JSON or has no update id.
 func NewWebhook(secret string, read func(raw []byte) (Update, error), worker *Worker) *Webhook {
 	return &Webhook{
 		secret:     sha256.Sum256([]byte(secret)),

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// giveUpAfter is how long after its first failure an update that failed itself is retried. It must be short: everything
-	// behind the update stays unconfirmed in the meantime.
+	// giveUpAfter is how long after its first failure an update that failed itself is retried. It must be short: everything behind the
+	// update stays unconfirmed in the meantime.
 	giveUpAfter = 5 * time.Second
-	// attemptTimeout limits an attempt, so that a handler that hangs fails like any other. Attempts after a failure share the
-	// deadline of the first one.
+	// attemptTimeout limits an attempt, so that a handler that hangs fails like any other. Attempts after a failure share the deadline of
+	// the first one.
 	attemptTimeout = 9 * time.Second
 	// saveTimeout limits each statement about a dead letter or about attempts.
 	saveTimeout = 3 * time.Second
@@ -37,8 +37,8 @@ type Worker struct {
 	log     *slog.Logger
 }
 
-// NewWorker returns a worker that passes updates to handle, and stores those that fail for good as dead letters. attempts serves
-// careful mode. blame says what an error of any of the three means; it may block for up to a second.
+// NewWorker returns a worker that passes updates to handle, and stores those that fail for good as dead letters. attempts serves careful
+// mode. blame says what an error of any of the three means; it may block for up to a second.
 func NewWorker(handle Handler, dead DeadLetters, attempts Attempts, blame func(error) Blame, log *slog.Logger) *Worker {
 	return &Worker{
 		handle: handle, dead: dead, blame: blame, log: log,
@@ -78,8 +78,8 @@ func (w *Worker) judge(ctx context.Context, u Update, err error) Blame {
 	return blame
 }
 
-// task is the work on one update until it is persisted. The time of attempts that end with Unavailable or Locked does not count
-// towards giving up.
+// task is the work on one update until it is persisted. The time of attempts that end with Unavailable or Locked does not count towards
+// giving up.
 type task struct {
 	*Worker
 	update   Update
@@ -98,8 +98,7 @@ func (w *Worker) begin(u Update) *task {
 	return &task{Worker: w, update: u, first: time.Now(), pause: firstRetry}
 }
 
-// extend extends the time limits by d. The next attempt gets all of attemptTimeout again: the lost time was not the update's
-// fault.
+// extend extends the time limits by d. The next attempt gets all of attemptTimeout again: the lost time was not the update's fault.
 func (t *task) extend(d time.Duration) {
 	t.deadline = time.Time{}
 	if !t.giveUp.IsZero() {
@@ -107,8 +106,8 @@ func (t *task) extend(d time.Duration) {
 	}
 }
 
-// run retries the update until it has been handled or is a dead letter. It returns an error if the context has ended, the
-// failure is Unavailable or Locked, or the dead letter could not be stored. The caller may then call run again.
+// run retries the update until it has been handled or is a dead letter. It returns an error if the context has ended, the failure is
+// Unavailable or Locked, or the dead letter could not be stored. The caller may then call run again.
 func (t *task) run(ctx context.Context) error {
 	if t.recent.has(t.update.ID) {
 		return nil

@@ -113,8 +113,8 @@ func (m mutant) overlay(t *testing.T) string {
 	return list
 }
 
-// run runs the go command in the root of the repository. The overlay is in the environment, so that it also applies to
-// programs that tests build.
+// run runs the go command in the root of the repository. The overlay is in the environment, so that it also applies to programs that tests
+// build.
 func run(ctx context.Context, overlay string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = root

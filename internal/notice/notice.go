@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Notice is a value of a registered type. It is stored as JSON until it is sent: fields may be added, but no field may change its
-// name or its meaning.
+// Notice is a value of a registered type. It is stored as JSON until it is sent: fields may be added, but no field may change its name or
+// its meaning.
 type Notice any
 
 // Purpose is the reason to send a notice.
@@ -23,8 +23,8 @@ const (
 	Notification Purpose = "notification" // something that nobody asked for
 )
 
-// Lifetime returns how long after the command a notice is still worth sending: 24 hours, as long as Telegram keeps the
-// command, but only 10 minutes for the answer to a question.
+// Lifetime returns how long after the command a notice is still worth sending: 24 hours, as long as Telegram keeps the command, but only 10
+// minutes for the answer to a question.
 func (p Purpose) Lifetime() time.Duration {
 	if p == Answer {
 		return 10 * time.Minute
@@ -36,8 +36,8 @@ func (p Purpose) Lifetime() time.Duration {
 type Kind struct {
 	Name    string  // in the store
 	Purpose Purpose // unless the notice itself is Fleeting
-	// Alone says that the notice is always a message of its own, because it has buttons or needs more than a line. All others
-	// are merged with what waits in the same chat.
+	// Alone says that the notice is always a message of its own, because it has buttons or needs more than a line. All others are merged
+	// with what waits in the same chat.
 	Alone   bool
 	Refuses bool // it says why a command did nothing
 }

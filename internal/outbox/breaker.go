@@ -6,8 +6,8 @@ import (
 	"github.com/sethvargo/go-retry"
 )
 
-// The messenger does not say whether a single chat or the whole bot has exceeded a limit. If several chats are rate
-// limited at about the same time, assume the whole bot.
+// The messenger does not say whether a single chat or the whole bot has exceeded a limit. If several chats are rate limited at about the
+// same time, assume the whole bot.
 const (
 	limitedChats    = 3                // this many chats …
 	limitedWithin   = 5 * time.Second  // … within this time
@@ -21,8 +21,8 @@ const (
 	attemptMemory = 32               // number of outcomes kept
 )
 
-// breaker is a circuit breaker that pauses all lanes. When the pause is over, one lane probes whether the messenger
-// accepts requests again. If it does, the circuit closes and the others follow.
+// breaker is a circuit breaker that pauses all lanes. When the pause is over, one lane probes whether the messenger accepts requests again.
+// If it does, the circuit closes and the others follow.
 type breaker struct {
 	open    bool          // the circuit is open
 	until   time.Time     // earliest time of the next probe
@@ -114,8 +114,7 @@ func (b *breaker) add(o attempt) {
 	b.next = (b.next + 1) % attemptMemory
 }
 
-// mostFail is true if the last request failed in most of the recently used chats, and in at least outageChats of
-// them.
+// mostFail is true if the last request failed in most of the recently used chats, and in at least outageChats of them.
 func (b *breaker) mostFail(now time.Time) bool {
 	last := make(map[ChatID]bool)
 	for i := range b.attempts { // oldest first

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// requests are those that a sender makes for one message, usually one. Each has the full timeout, without the time that it waits
-// before it begins.
+// requests are those that a sender makes for one message, usually one. Each has the full timeout, without the time that it waits before it
+// begins.
 type requests struct {
 	timeout time.Duration
 	timer   *time.Timer                 // cancels the request in flight after the timeout
@@ -42,8 +42,8 @@ func (r *requests) count() int {
 }
 
 // extraRequest is a request for a message after its first one. It waits for the total limit, because the messenger counts it like any
-// other. It does not wait for the limits of its chat, which could take a minute in the middle of a message: the next message of the
-// chat does. Its lane holds a send slot, so it has a token of the total limit before any other lane.
+// other. It does not wait for the limits of its chat, which could take a minute in the middle of a message: the next message of the chat
+// does. Its lane holds a send slot, so it has a token of the total limit before any other lane.
 type extraRequest struct {
 	lane    *lane
 	message Message

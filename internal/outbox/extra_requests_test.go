@@ -22,8 +22,8 @@ func inForms(t *testing.T, forms int, lasts time.Duration) *messenger {
 	return m
 }
 
-// Every request for a message counts. An extra one waits for the total limit, before other chats, and for nothing else; the next
-// message of the chat waits for all of them. Each request has the full timeout.
+// Every request for a message counts. An extra one waits for the total limit, before other chats, and for nothing else; the next message of
+// the chat waits for all of them. Each request has the full timeout.
 func TestExtraRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

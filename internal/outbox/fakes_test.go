@@ -370,8 +370,8 @@ func checkBetween(t *testing.T, what string, got, low, high time.Duration) {
 	}
 }
 
-// messengerLimits returns Telegram's limits as given in https://core.telegram.org/bots/faq: about one message a second
-// in a chat (groups tolerate short bursts), 20 a minute in a group, and 30 a second in total.
+// messengerLimits returns Telegram's limits as given in https://core.telegram.org/bots/faq: about one message a second in a chat (groups
+// tolerate short bursts), 20 a minute in a group, and 30 a second in total.
 func messengerLimits() Limits {
 	return Limits{
 		Private: []Window{{1, time.Second}},

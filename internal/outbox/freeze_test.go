@@ -38,8 +38,8 @@ func TestOneLaneProbes(t *testing.T) {
 		if n := store.count(rowSent); n != chats {
 			t.Errorf("%d of %d are sent", n, chats)
 		}
-		// four at first, two more before the third answer is known, then one every seven seconds or slightly more, and
-		// all of them once the circuit closes
+		// four at first, two more before the third answer is known, then one every seven seconds or slightly more, and all of them once the
+		// circuit closes
 		if n := len(sender.all()); n < chats+4+7 || n > chats+6+9 {
 			t.Errorf("%d requests for %d messages", n, chats)
 		}

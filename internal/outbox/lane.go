@@ -29,8 +29,8 @@ func (l *lane) nextBackoff() time.Duration {
 	return pause
 }
 
-// lane is the dispatcher's state of a queue: not its items, only whether there may be any and when the next may be
-// sent. It is in memory from its first wake until it has nothing to send and its pace limits nothing.
+// lane is the dispatcher's state of a queue: not its items, only whether there may be any and when the next may be sent. It is in memory
+// from its first wake until it has nothing to send and its pace limits nothing.
 type lane struct {
 	Lane
 	state     state
@@ -90,8 +90,8 @@ func (s Settings) level(l Lane, to int64, private bool, purpose notice.Purpose) 
 	return level
 }
 
-// rank returns when the lane would have started to wait at level 0. All lanes rise at the same speed, so the lane with
-// the earliest rank is first at any time.
+// rank returns when the lane would have started to wait at level 0. All lanes rise at the same speed, so the lane with the earliest rank is
+// first at any time.
 func (l *lane) rank() time.Time { return l.since.Add(-time.Duration(l.level) * levelEvery) }
 
 // chatPace is the pace of a chat. All its lanes but that of answers to buttons share it.
@@ -102,9 +102,9 @@ type chatPace struct {
 	inFlight int  // lanes that hold a send slot
 }
 
-// setLimits sets the limits of a chat. Pages and boards use at most half of them, so that messages need not wait long for the
-// other half. They also keep a second apart: of buttons that are pressed in quick succession, the last one counts, and must not wait
-// because those before it have used up what the limits allow at once.
+// setLimits sets the limits of a chat. Pages and boards use at most half of them, so that messages need not wait long for the other half.
+// They also keep a second apart: of buttons that are pressed in quick succession, the last one counts, and must not wait because those
+// before it have used up what the limits allow at once.
 func (c *chatPace) setLimits(windows []Window) {
 	c.windows, c.edits.windows, c.known = windows, nil, true
 	if len(windows) > 0 {

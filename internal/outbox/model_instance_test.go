@@ -11,8 +11,8 @@ import (
 
 var errKilled = errors.New("the process is dead")
 
-// instance is one process: a dispatcher that dispatches while it holds the lease, and the state that cuts it off when
-// it is frozen or killed.
+// instance is one process: a dispatcher that dispatches while it holds the lease, and the state that cuts it off when it is frozen or
+// killed.
 type instance struct {
 	w          *world
 	dispatcher *Dispatcher

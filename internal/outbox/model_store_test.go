@@ -54,8 +54,7 @@ type requestRecord struct {
 type database struct {
 	model  *queuemodel.Model
 	counts *tally
-	// parksAlways means that a chat is parked even if it was active after the request started, so that it need not be
-	// polled for later
+	// parksAlways means that a chat is parked even if it was active after the request started, so that it need not be polled for later
 	parksAlways bool
 
 	mu          sync.Mutex

@@ -53,8 +53,8 @@ func (s scenario) play() (map[string]int, error) {
 	return w.counts.counts, err
 }
 
-// Whatever fails, and whichever instance dispatches: each chat receives all its items in order, twice only if the store
-// counts a possible duplicate, and never faster than the limits allow.
+// Whatever fails, and whichever instance dispatches: each chat receives all its items in order, twice only if the store counts a possible
+// duplicate, and never faster than the limits allow.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -171,8 +171,8 @@ var allSituations = []string{
 	"too much waited",
 }
 
-// The scenarios drawn for TestModel cover all situations that the model is meant for. Some are rare, and depend on which of two
-// goroutines is first.
+// The scenarios drawn for TestModel cover all situations that the model is meant for. Some are rare, and depend on which of two goroutines
+// is first.
 func TestModelCoversAllSituations(t *testing.T) {
 	t.Parallel()
 	const usual, most = 200, 2000

@@ -70,8 +70,8 @@ func (m *maker) sent(chat ChatID, since time.Time) (all []sentItem) {
 	return all
 }
 
-// While a message is being made, it holds no send slot: neither other chats nor earlier messages wait for it. It is sent as soon as
-// it is ready, in its place, and asked for only once before.
+// While a message is being made, it holds no send slot: neither other chats nor earlier messages wait for it. It is sent as soon as it is
+// ready, in its place, and asked for only once before.
 func TestNotReady(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

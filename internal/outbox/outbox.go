@@ -1,11 +1,10 @@
-// Package outbox delivers notices: strictly in order within a chat, chats in parallel, within the messenger's rate
-// limits. It retries every failure that is not caused by the message itself.
+// Package outbox delivers notices: strictly in order within a chat, chats in parallel, within the messenger's rate limits. It retries every
+// failure that is not caused by the message itself.
 //
-// A [Store] holds the items from the transaction that commits their cause. A [Dispatcher] takes them from the store,
-// passes the items at the head of a lane to a [Sender] as one [Message], and persists the result. The dispatcher knows
-// neither the content of the items nor the messenger's protocol: the sender renders them and classifies each failure as
-// a [Failure]. Memory holds nothing that must survive a crash: a request whose result was not persisted counts as a
-// possible duplicate.
+// A [Store] holds the items from the transaction that commits their cause. A [Dispatcher] takes them from the store, passes the items at
+// the head of a lane to a [Sender] as one [Message], and persists the result. The dispatcher knows neither the content of the items nor the
+// messenger's protocol: the sender renders them and classifies each failure as a [Failure]. Memory holds nothing that must survive a crash:
+// a request whose result was not persisted counts as a possible duplicate.
 package outbox
 
 import (
@@ -57,8 +56,7 @@ type Item struct {
 	Kind    string
 	Payload []byte
 	Names   map[int64]Name // of the players that the payload names by their ids, and of the addressee
-	// AddresseeID and Addressee are the person who is answered: a player, or the name of somebody else. Both are zero if there
-	// is none.
+	// AddresseeID and Addressee are the person who is answered: a player, or the name of somebody else. Both are zero if there is none.
 	AddresseeID        int64
 	Addressee          string
 	ReplyTo            int64  // the message that is replied to, 0 for none
@@ -80,8 +78,8 @@ type Message struct {
 	Lane         Lane
 	ExternalChat int64 // the messenger's id of the chat
 	Private      bool  // a chat with one person
-	// Language is the language to render the message in, as an IETF tag: the chat's, that of the only person who reads it, or
-	// for Edit the one that the message was sent in.
+	// Language is the language to render the message in, as an IETF tag: the chat's, that of the only person who reads it, or for Edit the
+	// one that the message was sent in.
 	Language string
 	Tables   bool  // the chat wants tables where they help
 	Dark     bool  // the chat wants dark charts
@@ -89,17 +87,17 @@ type Message struct {
 	Action   Action
 	Purpose  notice.Purpose // of the first item
 
-	// Items are the items to render, oldest first. For Edit they are the complete content of the edited message,
-	// including the item that caused the edit; their ids are those of the rows that first sent them.
+	// Items are the items to render, oldest first. For Edit they are the complete content of the edited message, including the item that
+	// caused the edit; their ids are those of the rows that first sent them.
 	Items []Item
-	// Row is the item that the request is logged and persisted under: the first one, or for Edit the one that caused
-	// the edit. Its id is the operation id in the log and stays the same after a crash.
+	// Row is the item that the request is logged and persisted under: the first one, or for Edit the one that caused the edit. Its id is
+	// the operation id in the log and stays the same after a crash.
 	Row Item
 
 	// Object identifies the message that must exist once, for Ensure.
 	Object string
-	// Target is, for Edit, Ensure and Page, the messenger's id of the existing message, 0 if unknown. KnownFingerprint is the
-	// fingerprint of its current content.
+	// Target is, for Edit, Ensure and Page, the messenger's id of the existing message, 0 if unknown. KnownFingerprint is the fingerprint
+	// of its current content.
 	Target           int64
 	KnownFingerprint string
 
@@ -109,14 +107,14 @@ type Message struct {
 // Receipt is what a sender reports about a request.
 type Receipt struct {
 	MessageID int64 // 0 if unknown
-	// Covered is the number of items that the request covered, counted from the first. The others did not fit or must
-	// be sent alone; they wait for their turn. 0 means all.
+	// Covered is the number of items that the request covered, counted from the first. The others did not fit or must be sent alone; they
+	// wait for their turn. 0 means all.
 	Covered int
 	// Fingerprint identifies the content if only the sender knows it, because it is made when it is sent; empty otherwise.
 	Fingerprint string
 	Skipped     bool // the message shows the content already, so that nothing was sent
-	// Ended says that a message that existed once need not exist any more, for Ensure. Copies is how many others that should not
-	// exist were found and dealt with.
+	// Ended says that a message that existed once need not exist any more, for Ensure. Copies is how many others that should not exist were
+	// found and dealt with.
 	Ended  bool
 	Copies int
 	Pin    Pin // for Ensure
@@ -134,15 +132,15 @@ const (
 	PinRefused Pin = "refused" // the bot has no right to pin
 )
 
-// Sender renders a message and sends it, or as much of it as fits. It calls begin before each request. Its errors should be of
-// type *Failure; any other counts as Failed. The receipt of a failure states how many items it concerns.
+// Sender renders a message and sends it, or as much of it as fits. It calls begin before each request. Its errors should be of type
+// *Failure; any other counts as Failed. The receipt of a failure states how many items it concerns.
 type Sender interface {
 	Send(ctx context.Context, m Message, begin Begin) (Receipt, error)
 }
 
-// Begin is called before a request, which must not be made if Begin fails. The first request for a message begins at once: its lane
-// has waited for its turn. An extra one, such as for a simpler form of what was refused, waits until the total limit allows it. The
-// error is a *Failure for the sender to return.
+// Begin is called before a request, which must not be made if Begin fails. The first request for a message begins at once: its lane has
+// waited for its turn. An extra one, such as for a simpler form of what was refused, waits until the total limit allows it. The error is a
+// *Failure for the sender to return.
 type Begin func(ctx context.Context) error
 
 // FailureKind is the kind of a failure to send.
@@ -169,8 +167,7 @@ type Failure struct {
 	Class      FailureKind
 	RetryAfter time.Duration // for RateLimited: the wait that the messenger asks for
 	NewID      int64         // for Migrated: the messenger's new id of the chat
-	// Ready is closed when there is no reason to wait any more, for NotReady. Nothing is sent to the lane before, and nobody else
-	// waits.
+	// Ready is closed when there is no reason to wait any more, for NotReady. Nothing is sent to the lane before, and nobody else waits.
 	Ready <-chan struct{}
 	Err   error
 }
@@ -191,12 +188,11 @@ type Result struct {
 	Message Message
 	Receipt
 	Fingerprint string // of the content sent
-	// Failure is nil if the message was sent or already shows the content. After Ambiguous the covered items stay
-	// marked as sending, so the next request for them counts as a possible duplicate. After any other failure that does
-	// not end them they wait to be taken again.
+	// Failure is nil if the message was sent or already shows the content. After Ambiguous the covered items stay marked as sending, so the
+	// next request for them counts as a possible duplicate. After any other failure that does not end them they wait to be taken again.
 	Failure *Failure
-	// Pause is how long the failure delays requests, under any leader: all to the chat after RateLimited, otherwise only
-	// those for this item.
+	// Pause is how long the failure delays requests, under any leader: all to the chat after RateLimited, otherwise only those for this
+	// item.
 	Pause time.Duration
 	// Dead is true if the item has failed too often and becomes a dead letter.
 	Dead bool
@@ -207,8 +203,8 @@ type Turn struct {
 	Lane    Lane
 	Message *Message      // nil: nothing to send now
 	Wait    time.Duration // without a message: how long until the waiting items may be sent; 0 if none wait
-	// Over says that the first item is not to be sent any more, so that the lane has to be summarised. Wait is short then, and not 0:
-	// while somebody else is changing the item, summarising leaves it as it is.
+	// Over says that the first item is not to be sent any more, so that the lane has to be summarised. Wait is short then, and not 0: while
+	// somebody else is changing the item, summarising leaves it as it is.
 	Over bool
 }
 
@@ -248,22 +244,22 @@ type Bounds struct {
 
 // Store holds the items. Every method may be called again after an error.
 type Store interface {
-	// Resume puts the items that were set aside as Unsupported back into their lanes, in the order of their ids. It fails
-	// with ErrLeaseLost when the epoch is over.
+	// Resume puts the items that were set aside as Unsupported back into their lanes, in the order of their ids. It fails with ErrLeaseLost
+	// when the epoch is over.
 	Resume(ctx context.Context, epoch int64) error
 	// Waiting returns all lanes with waiting items, except those of parked chats.
 	Waiting(ctx context.Context, bounds Bounds) ([]Backlog, error)
-	// Recent returns the requests that ended within the given duration, made by any instance, excluding answers to
-	// buttons. An item marked as sending counts as a request made now.
+	// Recent returns the requests that ended within the given duration, made by any instance, excluding answers to buttons. An item marked
+	// as sending counts as a request made now.
 	Recent(ctx context.Context, within time.Duration) ([]Request, error)
-	// Advance persists results and then takes the next message of each lane, marked as sending; it does both or
-	// neither. A result may have been persisted before. Items that were already marked as sending are taken again as
-	// the same message and count as possible duplicates. Advance fails with ErrLeaseLost when the epoch is over.
+	// Advance persists results and then takes the next message of each lane, marked as sending; it does both or neither. A result may have
+	// been persisted before. Items that were already marked as sending are taken again as the same message and count as possible
+	// duplicates. Advance fails with ErrLeaseLost when the epoch is over.
 	Advance(ctx context.Context, epoch int64, results []Result, lanes []Lane, bounds Bounds) ([]Turn, error)
-	// Summarise ends the first items of lanes that are not to be sent any more: those past their deadline, and all pages of a message
-	// but the newest. If more items wait than Bounds.MaxWaiting, it also ends results and answers to questions that were never tried.
-	// One item tells of the results that end, in the place of the first of them. No request for such a lane may be in flight. Summarise
-	// fails with ErrLeaseLost when the epoch is over.
+	// Summarise ends the first items of lanes that are not to be sent any more: those past their deadline, and all pages of a message but
+	// the newest. If more items wait than Bounds.MaxWaiting, it also ends results and answers to questions that were never tried. One item
+	// tells of the results that end, in the place of the first of them. No request for such a lane may be in flight. Summarise fails with
+	// ErrLeaseLost when the epoch is over.
 	Summarise(ctx context.Context, epoch int64, lanes []Lane, bounds Bounds) (Summarised, error)
 	// Survey counts the contents of the store. It lists the chats with the most waiting items, at most largest of them.
 	Survey(ctx context.Context, largest int) (Survey, error)
@@ -272,8 +268,7 @@ type Store interface {
 // Lease is the right to dispatch.
 type Lease interface {
 	Epoch() int64
-	// Remaining returns how long no other instance can take the lease, whatever the clocks show. At 0 or less the lease may
-	// be over.
+	// Remaining returns how long no other instance can take the lease, whatever the clocks show. At 0 or less the lease may be over.
 	Remaining() time.Duration
 }
 
@@ -290,8 +285,8 @@ type Survey struct {
 	LastID int64
 }
 
-// ChatBacklog is the number of waiting items in a chat, which has the bot's own id: whoever may see how much waits need not
-// know who the people are.
+// ChatBacklog is the number of waiting items in a chat, which has the bot's own id: whoever may see how much waits need not know who the
+// people are.
 type ChatBacklog struct {
 	Chat    ChatID `json:"chat"`
 	Waiting int    `json:"waiting"`

@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// pace keeps requests within sliding windows. The messenger counts a request at some moment between its start and its
-// end. So pace remembers when requests ended and measures windows from an end to the next start; that is safe for any
-// network delay. A token bucket is not enough: one that allows bursts lets up to twice as many requests through in the
-// first window.
+// pace keeps requests within sliding windows. The messenger counts a request at some moment between its start and its end. So pace
+// remembers when requests ended and measures windows from an end to the next start; that is safe for any network delay. A token bucket is
+// not enough: one that allows bursts lets up to twice as many requests through in the first window.
 type pace struct {
 	windows []Window
 	ends    []time.Time // of the last requests, oldest first

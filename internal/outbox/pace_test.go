@@ -25,8 +25,8 @@ func countAt(spans []span, at time.Time, per time.Duration) int {
 	return n
 }
 
-// maxCount returns how many requests the messenger may count within a window in the worst case. It tries all windows
-// that end just after a start: in between, the number can only be smaller.
+// maxCount returns how many requests the messenger may count within a window in the worst case. It tries all windows that end just after a
+// start: in between, the number can only be smaller.
 func maxCount(spans []span, per time.Duration) int {
 	maxCount := 0
 	for _, last := range spans {

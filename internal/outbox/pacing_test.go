@@ -24,8 +24,8 @@ func (m *messenger) spans(of func(request) bool) []span {
 	return spans
 }
 
-// exceeded returns an error if the requests exceed a limit. An extra request for a message need not wait for the limits of its
-// chat, but whatever comes next in the chat must.
+// exceeded returns an error if the requests exceed a limit. An extra request for a message need not wait for the limits of its chat, but
+// whatever comes next in the chat must.
 func (m *messenger) exceeded(limits Limits) error {
 	before := make(map[ChatID][]span)
 	for _, r := range m.all() {
@@ -129,8 +129,8 @@ func TestPaceCountsEveryRequest(t *testing.T) {
 	})
 }
 
-// load is a random sequence of items, with either restarts or extra requests: what a dispatcher finds after a restart is one
-// request for each message.
+// load is a random sequence of items, with either restarts or extra requests: what a dispatcher finds after a restart is one request for
+// each message.
 type load struct {
 	limits   Limits
 	parallel int

@@ -26,8 +26,8 @@ func (m *messenger) actions(chat ChatID, since time.Time) (actions []Action, beg
 	return actions, begun
 }
 
-// Pages and messages share the limits of their chat. If both wait, the message goes first, and pages leave half of what
-// the limits allow to messages.
+// Pages and messages share the limits of their chat. If both wait, the message goes first, and pages leave half of what the limits allow to
+// messages.
 func TestPagesShareThePace(t *testing.T) {
 	t.Parallel()
 	for name, fromStore := range map[string]bool{"of a known chat": true, "of a new chat": false} {

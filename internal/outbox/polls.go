@@ -32,8 +32,8 @@ func (t *term) survey(ctx context.Context) {
 	}
 }
 
-// pollStore polls the store for lanes with something to send: those from before the start, those whose wake was lost, and
-// those whose pause is over.
+// pollStore polls the store for lanes with something to send: those from before the start, those whose wake was lost, and those whose pause
+// is over.
 func (t *term) pollStore(ctx context.Context) {
 	failing := false
 	for {

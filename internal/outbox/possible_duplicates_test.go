@@ -111,8 +111,7 @@ func TestSwallowedMessagesAreDelivered(t *testing.T) {
 	}
 }
 
-// After five possible duplicates a message is given up and the lane continues. The pauses in between grow to a quarter
-// of an hour.
+// After five possible duplicates a message is given up and the lane continues. The pauses in between grow to a quarter of an hour.
 func TestPossibleDuplicatesAreLimited(t *testing.T) {
 	t.Parallel()
 	for _, merge := range []int{1, 64} {
@@ -170,8 +169,8 @@ func (m *memory) addOrphan(chat ChatID, copies int) {
 	r.state, r.batch, r.Attempts, r.PossibleDuplicates = rowSending, r.ID, copies, copies-1
 }
 
-// A request that is repeated may take longer. It begins only if it ends before another instance can take the lease; other lanes need
-// not wait until then.
+// A request that is repeated may take longer. It begins only if it ends before another instance can take the lease; other lanes need not
+// wait until then.
 func TestRepeatedRequestFitsTheLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -69,8 +69,8 @@ func (t *term) logOf(m Message) *slog.Logger {
 	return log
 }
 
-// skipRequest sets the result of a message that needs no request or must not be sent, and says whether it did: the
-// content is already shown, there are too many possible duplicates, or there is no time for it.
+// skipRequest sets the result of a message that needs no request or must not be sent, and says whether it did: the content is already
+// shown, there are too many possible duplicates, or there is no time for it.
 func (t *term) skipRequest(ctx context.Context, r *result) bool {
 	m := r.Message
 	switch {
@@ -158,8 +158,8 @@ func (t *term) reportNewID(ctx context.Context, m Message, f *Failure) {
 	}
 }
 
-// request makes the requests of a send. Each is cancelled after the timeout. A sender that panics or does not return in time counts
-// as a failure.
+// request makes the requests of a send. Each is cancelled after the timeout. A sender that panics or does not return in time counts as a
+// failure.
 func (t *term) request(ctx context.Context, made *requests, send func(context.Context) (Receipt, error)) (Receipt, error) {
 	type answer struct {
 		receipt Receipt
@@ -265,8 +265,8 @@ func (t *term) updateBreaker(chat ChatID, r Result, now time.Time) {
 	}
 }
 
-// fingerprint identifies the content of the first covered items. It uses what the store knows, not the rendered text: a
-// new release may change texts, which is no reason to send everything again.
+// fingerprint identifies the content of the first covered items. It uses what the store knows, not the rendered text: a new release may
+// change texts, which is no reason to send everything again.
 func (m Message) fingerprint(covered int) string {
 	h := sha256.New()
 	var length [8]byte

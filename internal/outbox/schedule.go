@@ -50,8 +50,8 @@ func (t *term) touch(l Lane) {
 	}
 }
 
-// onPolled handles a poll: all lanes with waiting items. The store is authoritative for how long they have to wait,
-// because another instance may have changed the pause of a chat.
+// onPolled handles a poll: all lanes with waiting items. The store is authoritative for how long they have to wait, because another
+// instance may have changed the pause of a chat.
 func (t *term) onPolled(backlogs []Backlog, now time.Time) {
 	t.unloaded = 0
 	for _, b := range backlogs {
@@ -119,8 +119,8 @@ func (t *term) schedule(l *lane, now time.Time) {
 // pagePatience is how long a page waits for the messages of its chat. A chat that is never quiet must not keep pages from being turned.
 const pagePatience = 10 * time.Second
 
-// mayBeginAt returns the earliest moment, not before now, at which a lane may begin a request. A board waits until the chat has
-// nothing else to send, and a page for a while until no message waits.
+// mayBeginAt returns the earliest moment, not before now, at which a lane may begin a request. A board waits until the chat has nothing
+// else to send, and a page for a while until no message waits.
 func (t *term) mayBeginAt(l *lane, now time.Time) time.Time {
 	at := l.paceAllowsAt(now)
 	for _, key := range l.others() {

@@ -10,24 +10,24 @@ import (
 type Settings struct {
 	Parallel  int           // requests in flight at the same time, default 32
 	PollEvery time.Duration // interval between polls of the store for lanes that were not woken, default 1 s
-	// SendTimeout is for one request, default and maximum 5 s. One that repeats another may take eight fifths of it. A request starts
-	// only if the lease lasts longer than that, by a fifth of SendTimeout.
+	// SendTimeout is for one request, default and maximum 5 s. One that repeats another may take eight fifths of it. A request starts only
+	// if the lease lasts longer than that, by a fifth of SendTimeout.
 	SendTimeout time.Duration
 
 	Limits Limits
 	Bounds Bounds // default 64 items in a message and 1,000 waiting in a chat
-	// WaitingTotal is how many items may wait in all chats together, default 100,000. While more wait, Bounds.MaxWaiting
-	// is reduced to a tenth.
+	// WaitingTotal is how many items may wait in all chats together, default 100,000. While more wait, Bounds.MaxWaiting is reduced to a
+	// tenth.
 	WaitingTotal int
 	MaxFailures  int // requests that may end as Failed before an item becomes a dead letter, default 8
 	// Favoured lists chats, by the messenger's id, that take precedence over others of their kind.
 	Favoured []int64
 
-	// ChatMigrated is called when the messenger reports a new id of a chat. The chat waits until it succeeds. If it is nil,
-	// the chat waits until the new id becomes known in another way.
+	// ChatMigrated is called when the messenger reports a new id of a chat. The chat waits until it succeeds. If it is nil, the chat waits
+	// until the new id becomes known in another way.
 	ChatMigrated func(ctx context.Context, from, to int64) error
-	// Touched is called when something was added for a chat, or sent to it, except for boards: what boards show may have
-	// changed. It must not block. It may be nil.
+	// Touched is called when something was added for a chat, or sent to it, except for boards: what boards show may have changed. It must
+	// not block. It may be nil.
 	Touched func(ChatID)
 	// BoardBegins is called when a board of a chat begins to be brought up to date. It must not block. It may be nil.
 	BoardBegins func(ChatID)

@@ -165,8 +165,8 @@ func (m *statsRecorder) finished(r result) {
 	}
 }
 
-// storedItems returns how many rows the given number of items of a message stands for. Only Send stands for all: an edit
-// repeats items that were already sent.
+// storedItems returns how many rows the given number of items of a message stands for. Only Send stands for all: an edit repeats items that
+// were already sent.
 func (m Message) storedItems(items int) int {
 	if m.Action != Send {
 		return 1

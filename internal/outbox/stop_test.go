@@ -154,8 +154,7 @@ func TestStopPersistsLastResult(t *testing.T) {
 	})
 }
 
-// A request in flight at the stop keeps its full timeout: no request is cancelled that would have been answered, so
-// nothing is sent twice.
+// A request in flight at the stop keeps its full timeout: no request is cancelled that would have been answered, so nothing is sent twice.
 func TestStopLetsRequestsFinish(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,12 +9,12 @@ import (
 // persistRetryDelay is the pause after a failure to persist. The failed results and takes themselves wait once to twice as long.
 const persistRetryDelay = 200 * time.Millisecond
 
-// summarisedAtOnce is how many lanes are summarised before one batch. The others wait for the next poll: results of requests must not
-// wait for long.
+// summarisedAtOnce is how many lanes are summarised before one batch. The others wait for the next poll: results of requests must not wait
+// for long.
 const summarisedAtOnce = 4
 
-// storeWriter is the state of writing to the store. Only one batch is written at a time; the next one covers everything that has come
-// up meanwhile. After a failure the batches start small again, so that a result that cannot be written delays nothing else.
+// storeWriter is the state of writing to the store. Only one batch is written at a time; the next one covers everything that has come up
+// meanwhile. After a failure the batches start small again, so that a result that cannot be written delays nothing else.
 type storeWriter struct {
 	persisting bool
 	limit      int       // maximum size of a batch
@@ -171,8 +171,8 @@ func (t *term) continueLane(r result, now time.Time) {
 	}
 }
 
-// endedItems returns how many items of the message need no further request. It is approximate: a wrong number costs one
-// useless take, or a wait until the next poll.
+// endedItems returns how many items of the message need no further request. It is approximate: a wrong number costs one useless take, or a
+// wait until the next poll.
 func (r Result) endedItems() int {
 	switch {
 	case r.Failure == nil || r.Failure.Class == Uncertain || r.Failure.Class == Unsupported:

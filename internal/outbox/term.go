@@ -13,8 +13,8 @@ import (
 const (
 	// storeTimeout is for a call of the store, so that a hanging connection is noticed.
 	storeTimeout = 10 * time.Second
-	// finishTimeout is how long persisting the last results may take after the longest request has ended while stopping. A stop
-	// takes at most 10 s in all, and the lease has to be released after it.
+	// finishTimeout is how long persisting the last results may take after the longest request has ended while stopping. A stop takes at
+	// most 10 s in all, and the lease has to be released after it.
 	finishTimeout = 500 * time.Millisecond
 	// maxBatch is the maximum number of results and lanes in one call of the store.
 	maxBatch = 256
@@ -22,11 +22,11 @@ const (
 	leasePoll = 100 * time.Millisecond
 )
 
-// term is the work of a dispatcher under one lease. The goroutine of loop owns all fields except overloaded. Calls of the
-// store and requests run in goroutines of their own and report back.
+// term is the work of a dispatcher under one lease. The goroutine of loop owns all fields except overloaded. Calls of the store and
+// requests run in goroutines of their own and report back.
 //
-// A lane goes round: onWake or onPolled schedules it, startReady queues it in takes, persist takes its message, startTurn
-// starts the request, onResult queues the result, persist stores it, and continueLane schedules the lane again.
+// A lane goes round: onWake or onPolled schedules it, startReady queues it in takes, persist takes its message, startTurn starts the
+// request, onResult queues the result, persist stores it, and continueLane schedules the lane again.
 type term struct {
 	*Dispatcher
 	lease Lease
@@ -159,8 +159,8 @@ func (t *term) loop(ctx context.Context) error {
 	}
 }
 
-// stop prevents new requests. Those in flight keep their full timeout, so that no request is cancelled that would have
-// been answered; then there is a moment to persist the results.
+// stop prevents new requests. Those in flight keep their full timeout, so that no request is cancelled that would have been answered; then
+// there is a moment to persist the results.
 func (t *term) stop(cancelStore func()) {
 	t.stopping = true
 	t.acceptWakes(false)
@@ -175,8 +175,8 @@ func (t *term) isBusy() bool {
 	return t.sending+t.answeringCallbacks > 0 || t.writer.persisting || len(t.results) > 0
 }
 
-// step does everything that is possible now, and returns the time until there is more. It acts and looks ahead with the
-// same now, so that nothing in between is missed.
+// step does everything that is possible now, and returns the time until there is more. It acts and looks ahead with the same now, so that
+// nothing in between is missed.
 func (t *term) step(storeCtx context.Context, now time.Time) time.Duration {
 	t.promoteDue(now)
 	t.beginExtra(now)
@@ -219,14 +219,14 @@ func (t *term) next(now time.Time) time.Time {
 	return next
 }
 
-// mayBegin is true if the lease lasts long enough for a request with this timeout. The request ends, with a margin, before
-// another instance can take the lease.
+// mayBegin is true if the lease lasts long enough for a request with this timeout. The request ends, with a margin, before another instance
+// can take the lease.
 func (t *term) mayBegin(timeout time.Duration) bool {
 	return t.lease.Remaining() >= timeout+t.settings.SendTimeout/5
 }
 
-// prepare puts back what an older release has set aside, and loads the requests that still count against the limits;
-// nothing may be sent without them.
+// prepare puts back what an older release has set aside, and loads the requests that still count against the limits; nothing may be sent
+// without them.
 func (t *term) prepare(ctx context.Context) error {
 	backoff := retry.WithCappedDuration(time.Second, retry.NewExponential(100*time.Millisecond))
 	failing := false

@@ -116,8 +116,7 @@ func TestPollFindsItems(t *testing.T) {
 	}
 }
 
-// After a failed poll the next one follows at the usual interval, however long the failure took. The log reports it
-// once.
+// After a failed poll the next one follows at the usual interval, however long the failure took. The log reports it once.
 func TestPollFails(t *testing.T) {
 	t.Parallel()
 	for name, failing := range map[string]func(context.Context) error{

@@ -31,8 +31,8 @@ func internet(t *testing.T) *httptest.Server {
 	return server
 }
 
-// TestArchiveIsFetchedOnce also checks that fetched programs run like installed ones, also as root, that the server has the
-// right settings and access rules, and that nothing remains of a server that dies before it is stopped.
+// TestArchiveIsFetchedOnce also checks that fetched programs run like installed ones, also as root, that the server has the right settings
+// and access rules, and that nothing remains of a server that dies before it is stopped.
 func TestArchiveIsFetchedOnce(t *testing.T) {
 	t.Parallel()
 	if machinePrograms(t) == "" {

@@ -53,8 +53,8 @@ func cached(o Options, name string) (bins []string) {
 // fetcher fetches programs into a new folder. They must be able to read data of the version dataMajor, unless that is empty.
 type fetcher func(ctx context.Context, o Options, w *Watcher, folder, dataMajor string) error
 
-// fetch returns the programs in the cache that were fetched under a name and can be used, see firstSuitable. If there are none, it fills
-// a new folder and renames that when it is complete.
+// fetch returns the programs in the cache that were fetched under a name and can be used, see firstSuitable. If there are none, it fills a
+// new folder and renames that when it is complete.
 func fetch(ctx context.Context, o Options, name string, user identity, dataMajor string, fill fetcher) (found installation, err error) {
 	find := func() (installation, error) { return firstSuitable(ctx, cached(o, name), user, dataMajor) }
 	if found, err = find(); err == nil {

@@ -49,8 +49,8 @@ func (i installation) apply(cmd *exec.Cmd) {
 	}
 }
 
-// libraryPath returns the LD_LIBRARY_PATH that the programs need if they come from packages that were unpacked but not
-// installed. The system does not find the libraries otherwise.
+// libraryPath returns the LD_LIBRARY_PATH that the programs need if they come from packages that were unpacked but not installed. The
+// system does not find the libraries otherwise.
 func (i installation) libraryPath() string {
 	root, _, found := strings.Cut(i.bin, "/usr/lib/postgresql/")
 	if !found || root == "" {
@@ -67,8 +67,8 @@ func (i installation) libraryPath() string {
 	return strings.Join(folders, ":")
 }
 
-// PreferPrograms makes this process find psql and the like first where the programs are that fit the data of Options.DataDir, if there
-// are any on this machine. Others may be too old for the server.
+// PreferPrograms makes this process find psql and the like first where the programs are that fit the data of Options.DataDir, if there are
+// any on this machine. Others may be too old for the server.
 func PreferPrograms(ctx context.Context, o Options) error {
 	home, err := openFolder(o)
 	if err != nil {
@@ -96,8 +96,8 @@ func PreferPrograms(ctx context.Context, o Options) error {
 	return nil
 }
 
-// findPrograms finds or fetches the programs to run. They must be able to read data of the version dataMajor, unless that is
-// empty, and to run as user.
+// findPrograms finds or fetches the programs to run. They must be able to read data of the version dataMajor, unless that is empty, and to
+// run as user.
 func findPrograms(ctx context.Context, o Options, source Source, user identity, dataMajor string) (installation, error) {
 	switch source {
 	case Programs:
@@ -130,8 +130,8 @@ func installed(ctx context.Context, o Options, user identity, dataMajor string) 
 	return firstSuitable(ctx, bins, user, dataMajor)
 }
 
-// firstSuitable returns the first installation in the folders that can be used. If dataMajor is not empty, only that version can, because
-// a version cannot read another's data.
+// firstSuitable returns the first installation in the folders that can be used. If dataMajor is not empty, only that version can, because a
+// version cannot read another's data.
 func firstSuitable(ctx context.Context, bins []string, user identity, dataMajor string) (installation, error) {
 	var rejected []string
 	for _, bin := range bins {
@@ -158,8 +158,8 @@ func firstSuitable(ctx context.Context, bins []string, user identity, dataMajor 
 	return installation{}, errors.New(strings.Join(slices.Compact(rejected), ", "))
 }
 
-// versionTimeout limits how long a server program may take to say its version. On a busy machine that takes many seconds, and
-// a working installation must not be passed over.
+// versionTimeout limits how long a server program may take to say its version. On a busy machine that takes many seconds, and a working
+// installation must not be passed over.
 const versionTimeout = time.Minute
 
 // inspect runs the server in bin as the user, to get its version. The error is os.ErrNotExist if there are no programs.

@@ -13,8 +13,8 @@ import (
 
 var errInUse = errors.New("another process has a server running on it")
 
-// MarkerName is the file that marks a folder as one of this package. It is made before anything else, and only in an empty
-// folder. So a start writes to no folder of others, and goes on with a folder whose first start did not finish.
+// MarkerName is the file that marks a folder as one of this package. It is made before anything else, and only in an empty folder. So a
+// start writes to no folder of others, and goes on with a folder whose first start did not finish.
 const MarkerName = "elobot-folder"
 
 const markerText = "elobot keeps a PostgreSQL server in this folder. Leave the files alone, and back up the database, not the files.\n"
@@ -26,8 +26,8 @@ var ErrForeignFolder = errors.New("the folder is not empty, and was not made for
 //
 // It holds the marker, data (the server's own folder), and the files password (the superuser's), log, log.1 and lock.
 //
-// lock contains the id of the process in charge, and is locked by it, by its watcher and by its server. So the lock lasts until the
-// server has ended, even if the process is killed.
+// lock contains the id of the process in charge, and is locked by it, by its watcher and by its server. So the lock lasts until the server
+// has ended, even if the process is killed.
 type folder struct {
 	path string
 	lock *os.File // nil if this process is not in charge
@@ -55,8 +55,8 @@ func openFolder(o Options) (*folder, error) {
 	return &folder{path: path}, nil
 }
 
-// CheckFolder returns ErrForeignFolder unless a server may use the folder: it is marked or empty, or does not exist. The folder
-// lost+found, which new file systems have, does not count.
+// CheckFolder returns ErrForeignFolder unless a server may use the folder: it is marked or empty, or does not exist. The folder lost+found,
+// which new file systems have, does not count.
 func CheckFolder(path string) error {
 	entries, err := os.ReadDir(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,8 +82,8 @@ func mark(path string) error {
 	return syncFile(path)
 }
 
-// takeCharge makes this process the only one that may start a server on the folder. It waits for a server to end whose process has
-// ended: the watcher of that process may still be stopping it. While a process is in charge, it asks inUse whether to go on waiting.
+// takeCharge makes this process the only one that may start a server on the folder. It waits for a server to end whose process has ended:
+// the watcher of that process may still be stopping it. While a process is in charge, it asks inUse whether to go on waiting.
 func (f *folder) takeCharge(ctx context.Context, o Options, inUse func(pid int) (done bool, err error)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errors.New("its server neither answers nor ends: stop it"))
 	defer cancel()
@@ -211,8 +211,8 @@ func makeFolder(path string, mode fs.FileMode) error {
 	return os.Chmod(path, mode)
 }
 
-// writePrivate writes a line to a file that only its owner can read, regardless of the umask. The file is complete and on the disk, or
-// as it was before.
+// writePrivate writes a line to a file that only its owner can read, regardless of the umask. The file is complete and on the disk, or as
+// it was before.
 func writePrivate(path, content string) error {
 	partial := path + ".new"
 	if err := os.Remove(partial); err != nil && !errors.Is(err, fs.ErrNotExist) {

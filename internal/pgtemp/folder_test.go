@@ -44,8 +44,8 @@ func fill(t *testing.T, folder string, names ...string) {
 	must(t, os.CopyFS(folder, files))
 }
 
-// TestForeignFolderIsNotTouched: a folder with anything but lost+found in it and no marker is refused and left as it is, even if
-// its files have the names of a server's.
+// TestForeignFolderIsNotTouched: a folder with anything but lost+found in it and no marker is refused and left as it is, even if its files
+// have the names of a server's.
 func TestForeignFolderIsNotTouched(t *testing.T) {
 	t.Parallel()
 	for _, files := range [][]string{
@@ -130,8 +130,8 @@ func TestUseTrustsNoPort(t *testing.T) {
 	}
 }
 
-// TestReusedProcessID: a process that has the id of the last one in charge by chance is not in charge. One that is in charge is named,
-// and a server that is ending is waited for.
+// TestReusedProcessID: a process that has the id of the last one in charge by chance is not in charge. One that is in charge is named, and
+// a server that is ending is waited for.
 func TestReusedProcessID(t *testing.T) {
 	t.Parallel()
 	home := &folder{path: publicFolder(t)}

@@ -1,11 +1,10 @@
-// Package pgtemp starts a PostgreSQL server that ends together with this process, even if that is killed: a temporary one
-// for the demo, the benchmark and the tests, of which no traces remain, or one that keeps its data in a folder, for hosts
-// without a server.
+// Package pgtemp starts a PostgreSQL server that ends together with this process, even if that is killed: a temporary one for the demo, the
+// benchmark and the tests, of which no traces remain, or one that keeps its data in a folder, for hosts without a server.
 //
 // It finds, starts, stops and cleans up servers. It knows nothing about elobot: no tables, no migrations.
 //
-// Start uses the first way that works: the PostgreSQL programs on the machine, a container, or programs that it fetches
-// from an archive or from the packages of Debian or Ubuntu and keeps in a cache folder.
+// Start uses the first way that works: the PostgreSQL programs on the machine, a container, or programs that it fetches from an archive or
+// from the packages of Debian or Ubuntu and keeps in a cache folder.
 package pgtemp
 
 import (
@@ -34,9 +33,9 @@ const (
 
 // Options configure a server. The zero value means a temporary server.
 type Options struct {
-	// DataDir is a folder that keeps the data. Start creates and initialises it on first use, and refuses a folder with files
-	// of others. It contains the data folder and the superuser's password. Only one process can use it at a time. If this process
-	// is root, an unprivileged user must be able to reach the folder. Empty means a temporary folder that is removed at the end.
+	// DataDir is a folder that keeps the data. Start creates and initialises it on first use, and refuses a folder with files of others. It
+	// contains the data folder and the superuser's password. Only one process can use it at a time. If this process is root, an
+	// unprivileged user must be able to reach the folder. Empty means a temporary folder that is removed at the end.
 	DataDir string
 	// Settings are extra server settings, such as fsync=off.
 	Settings map[string]string
@@ -92,8 +91,8 @@ type Server struct {
 	stopped bool
 }
 
-// Start starts a server and returns when it answers queries. If a way fails, Start tries the next one. If all fail, the
-// error is one sentence that says what to install and why each way failed.
+// Start starts a server and returns when it answers queries. If a way fails, Start tries the next one. If all fail, the error is one
+// sentence that says what to install and why each way failed.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	home, err := openFolder(o)
 	if err != nil {
@@ -108,8 +107,8 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return startIn(ctx, o, home)
 }
 
-// Use returns the URL of the server of Options.DataDir: the running one of another process, or else one that it starts and that
-// release stops.
+// Use returns the URL of the server of Options.DataDir: the running one of another process, or else one that it starts and that release
+// stops.
 func Use(ctx context.Context, o Options) (address string, release func(context.Context) error, err error) {
 	home, err := openFolder(o)
 	if err != nil {
@@ -203,8 +202,8 @@ func (s *Server) PID() int {
 	return s.engine.pid()
 }
 
-// Pause stops the server until Resume. An immediate pause is like a crash, so that the server recovers its data on
-// Resume. Otherwise the server rolls back open transactions and shuts down cleanly.
+// Pause stops the server until Resume. An immediate pause is like a crash, so that the server recovers its data on Resume. Otherwise the
+// server rolls back open transactions and shuts down cleanly.
 func (s *Server) Pause(ctx context.Context, immediate bool) error {
 	return s.unlessStopped("pause", func() error { return s.engine.pause(ctx, immediate) })
 }
@@ -229,8 +228,8 @@ func (s *Server) unlessStopped(what string, do func() error) error {
 // stopTimeout limits each step of stopping a server before a more forceful one follows.
 const stopTimeout = 10 * time.Second
 
-// Stop stops the server and removes all temporary files. It escalates to more forceful means within a bounded time, even
-// if ctx is done already. A second call does nothing.
+// Stop stops the server and removes all temporary files. It escalates to more forceful means within a bounded time, even if ctx is done
+// already. A second call does nothing.
 func (s *Server) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -255,9 +254,9 @@ const (
 	reviveTimeout = time.Minute
 )
 
-// Keep starts the server again whenever it ends by itself, such as by SIGKILL, until the context ends. It reports the reason each
-// time, before the start. The server recovers its data and keeps its port. The error says why it cannot be started again. It is not for
-// a server that is paused.
+// Keep starts the server again whenever it ends by itself, such as by SIGKILL, until the context ends. It reports the reason each time,
+// before the start. The server recovers its data and keeps its port. The error says why it cannot be started again. It is not for a server
+// that is paused.
 func (s *Server) Keep(ctx context.Context, report func(reason error)) error {
 	tick := time.NewTicker(aliveInterval)
 	defer tick.Stop()

@@ -244,9 +244,9 @@ func becomeNobody(t *testing.T, cmd *exec.Cmd) {
 	cmd.SysProcAttr.Credential = nobody
 }
 
-// TestHostileEnvironment starts a server in the worst circumstances: the process has nothing but apt, and as root its umask
-// lets other users read nothing. Ctrl-C and a service manager signal its whole process group: the server must run until the process
-// ends, and nothing must remain of it afterwards.
+// TestHostileEnvironment starts a server in the worst circumstances: the process has nothing but apt, and as root its umask lets other
+// users read nothing. Ctrl-C and a service manager signal its whole process group: the server must run until the process ends, and nothing
+// must remain of it afterwards.
 func TestHostileEnvironment(t *testing.T) {
 	t.Parallel()
 	machine := machinePrograms(t)
@@ -299,8 +299,8 @@ func TestHostileEnvironment(t *testing.T) {
 	})
 }
 
-// TestNamedFolder uses one data folder from two processes. The first has no privileges. When it is killed, its server ends, and the
-// data stays. The server of the test then waits for that end, finds the data and runs as its owner.
+// TestNamedFolder uses one data folder from two processes. The first has no privileges. When it is killed, its server ends, and the data
+// stays. The server of the test then waits for that end, finds the data and runs as its owner.
 func TestNamedFolder(t *testing.T) {
 	t.Parallel()
 	if machinePrograms(t) == "" {

@@ -243,8 +243,8 @@ func (p *programs) checkAlive() error {
 
 // ended is true if the server's process has ended.
 //
-// It asks the system and not os/exec, which needs a goroutine for each process: leak detectors in tests would report the goroutine of
-// a server that lasts as long as the test process.
+// It asks the system and not os/exec, which needs a goroutine for each process: leak detectors in tests would report the goroutine of a
+// server that lasts as long as the test process.
 func (p *programs) ended() (bool, error) {
 	for {
 		got, err := syscall.Wait4(p.process, nil, syscall.WNOHANG, nil)

@@ -57,9 +57,9 @@ func onFreePort(start func(port int) error) error {
 // startTimeout is how long a server may say nothing. The first start in a container can take long on a slow disk.
 const startTimeout = 90 * time.Second
 
-// waitReady queries the server for its version until it succeeds. A server that accepts connections may not be ready: it
-// may be recovering, or it may be the temporary server with which a container initialises its data. checkAlive returns an
-// error if there is no point in waiting any longer.
+// waitReady queries the server for its version until it succeeds. A server that accepts connections may not be ready: it may be recovering,
+// or it may be the temporary server with which a container initialises its data. checkAlive returns an error if there is no point in
+// waiting any longer.
 func waitReady(ctx context.Context, serverURL string, checkAlive func() error) (version string, err error) {
 	err = waitFor(ctx, checkAlive, func(timeout time.Duration) (err error) {
 		version, err = askVersion(ctx, serverURL, timeout)
@@ -70,8 +70,8 @@ func waitReady(ctx context.Context, serverURL string, checkAlive func() error) (
 
 // waitFor asks until it gets an answer. A server may take any time to recover its data: to break that off would only make it start over.
 func waitFor(ctx context.Context, checkAlive func() error, ask func(timeout time.Duration) error) error {
-	// Another process may listen on the port and never respond. checkAlive then detects that the server has ended, so keep
-	// the first attempts short.
+	// Another process may listen on the port and never respond. checkAlive then detects that the server has ended, so keep the first
+	// attempts short.
 	timeout := 250 * time.Millisecond
 	deadline := time.Now().Add(startTimeout)
 	err := pollUntil(ctx, func() (bool, error) {
@@ -119,9 +119,9 @@ func askVersion(ctx context.Context, serverURL string, timeout time.Duration) (v
 	return version, nil
 }
 
-// UnsetVariables unsets all variables of PostgreSQL's programs in this process. They refer to the user's own server, and would
-// otherwise complete the URL of a server of this package. Connections of this process then demand that the server knows the
-// password without being told: another process may listen where the server was.
+// UnsetVariables unsets all variables of PostgreSQL's programs in this process. They refer to the user's own server, and would otherwise
+// complete the URL of a server of this package. Connections of this process then demand that the server knows the password without being
+// told: another process may listen where the server was.
 func UnsetVariables() error {
 	for _, pair := range os.Environ() {
 		name, _, _ := strings.Cut(pair, "=")

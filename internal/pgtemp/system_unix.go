@@ -14,8 +14,8 @@ import (
 	"syscall"
 )
 
-// lockFile opens or creates a file and locks it. The lock lasts until all processes that inherit the file have closed it. The
-// error is errInUse if another process has locked it.
+// lockFile opens or creates a file and locks it. The lock lasts until all processes that inherit the file have closed it. The error is
+// errInUse if another process has locked it.
 func lockFile(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -54,8 +54,8 @@ func syncFile(path string) error {
 // detach makes cmd not get the signals that a terminal sends to this process.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-// identity is the user that the server runs as, because PostgreSQL refuses to run as root. Without a credential it is
-// the user of this process.
+// identity is the user that the server runs as, because PostgreSQL refuses to run as root. Without a credential it is the user of this
+// process.
 type identity struct{ credential *syscall.Credential }
 
 // chooseIdentity returns the user to run the server as. If this process is root, it prefers the owner of existing data.
@@ -90,8 +90,8 @@ func lookUp(name string) (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(uidErr, gidErr) //nolint:gosec // it means that
 }
 
-// apply makes cmd run as this user with a clean environment: PGDATA, PGPORT and the like would change its behaviour, LANG
-// may name a missing locale, and HOME a folder that cmd must not touch.
+// apply makes cmd run as this user with a clean environment: PGDATA, PGPORT and the like would change its behaviour, LANG may name a
+// missing locale, and HOME a folder that cmd must not touch.
 func (id identity) apply(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: id.credential}
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH") + ":/usr/bin:/bin", "HOME=/", "LC_ALL=C", "TZ=UTC"}
@@ -118,8 +118,8 @@ func (id identity) test(folder, permission string) error {
 	return cmd.Run()
 }
 
-// Enterable is true if the server's user can enter the folder, or the nearest parent of it that exists. It matters for
-// root, as another user runs the server then.
+// Enterable is true if the server's user can enter the folder, or the nearest parent of it that exists. It matters for root, as another
+// user runs the server then.
 func Enterable(folder string) (bool, error) {
 	path, err := filepath.Abs(folder)
 	if err != nil {

@@ -50,8 +50,8 @@ var slowPrograms = map[string]string{
 	exit`,
 }
 
-// TestKilledDuringStart kills the process as soon as the start has made a certain file. Nothing must remain except a named folder, on
-// which the next start goes on.
+// TestKilledDuringStart kills the process as soon as the start has made a certain file. Nothing must remain except a named folder, on which
+// the next start goes on.
 func TestKilledDuringStart(t *testing.T) {
 	t.Parallel()
 	const temporary = "elobot-postgres-*/"

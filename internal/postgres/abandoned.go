@@ -11,15 +11,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Abandoned lists the server processes of connections that were lost before they answered. Such a process may still
-// be running the statement, or may run it later: the server may have been stalled.
+// Abandoned lists the server processes of connections that were lost before they answered. Such a process may still be running the
+// statement, or may run it later: the server may have been stalled.
 type Abandoned struct {
 	mu        sync.Mutex
 	processes []process
 }
 
-// process identifies a server process. The PID alone is not enough: after a restart of the server another process may
-// have it.
+// process identifies a server process. The PID alone is not enough: after a restart of the server another process may have it.
 type process struct {
 	PID   int32
 	Since time.Time
@@ -28,11 +27,10 @@ type process struct {
 // processKey is where a connection stores its process.
 const processKey = "process"
 
-// identify asks the server for the process of a connection. The PID that the server reports when the session starts
-// cannot be trusted: a pooler in between may have made it up.
+// identify asks the server for the process of a connection. The PID that the server reports when the session starts cannot be trusted: a
+// pooler in between may have made it up.
 func identify(ctx context.Context, conn *pgx.Conn) error {
-	// pg_stat_activity would work too, but it joins all processes with their databases and roles, and every new
-	// session would pay for that
+	// pg_stat_activity would work too, but it joins all processes with their databases and roles, and every new session would pay for that
 	const sql = `SELECT pid, backend_start FROM pg_stat_get_activity(pg_backend_pid())`
 	var p process
 	if err := conn.QueryRow(ctx, sql, pgx.QueryExecModeSimpleProtocol).Scan(&p.PID, &p.Since); err != nil {

@@ -44,8 +44,8 @@ func ParseURL(url string) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// isUnescaped is true if the user and the password of a URL may end elsewhere than at the first @. pgx would take the rest
-// of the password for a host, and look it up.
+// isUnescaped is true if the user and the password of a URL may end elsewhere than at the first @. pgx would take the rest of the password
+// for a host, and look it up.
 func isUnescaped(url string) bool {
 	scheme, rest, _ := strings.Cut(url, "://")
 	if scheme != "postgres" && scheme != "postgresql" {

@@ -51,8 +51,8 @@ func checkSecret(t *rapid.T, text string, secrets ...string) {
 	}
 }
 
-// TestNoPartOfTheUserIsShown: whatever is in user and password, nothing but the host that was meant is connected to, and no error and
-// no line of the log has any part of them, with a server that refuses and with none.
+// TestNoPartOfTheUserIsShown: whatever is in user and password, nothing but the host that was meant is connected to, and no error and no
+// line of the log has any part of them, with a server that refuses and with none.
 func TestNoPartOfTheUserIsShown(t *testing.T) {
 	t.Parallel()
 	server, err := url.Parse(pgtest.Empty(t))

@@ -11,8 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// ClaimBot assigns the database to the bot with this id unless it belongs to a bot already, and returns its owner. If
-// several bots claim it at once, one of them gets it.
+// ClaimBot assigns the database to the bot with this id unless it belongs to a bot already, and returns its owner. If several bots claim it
+// at once, one of them gets it.
 func ClaimBot(ctx context.Context, pool *pgxpool.Pool, bot ranking.UserID) (owner ranking.UserID, err error) {
 	const claim = `INSERT INTO bot (telegram_user_id) VALUES ($1) ON CONFLICT (only_one) DO NOTHING`
 	// The bot must be able to start while the database accepts no writes, so only the very first start writes.
@@ -37,8 +37,8 @@ var ErrInstanceRuns = errors.New("an instance is running")
 // DeadLetterID is the number of a dead letter, which pgintake stores.
 type DeadLetterID int64
 
-// DeadUpdatesError means that a database cannot be adopted because it has dead letters of updates. The message ids in
-// them mean other messages to another bot.
+// DeadUpdatesError means that a database cannot be adopted because it has dead letters of updates. The message ids in them mean other
+// messages to another bot.
 type DeadUpdatesError struct{ IDs []DeadLetterID }
 
 // Error implements error.
@@ -46,9 +46,8 @@ func (e *DeadUpdatesError) Error() string {
 	return fmt.Sprintf("there are dead letters of updates: %d", e.IDs)
 }
 
-// AdoptBot assigns the database to the bot with this id, and returns the previous owner, 0 for none. If that was
-// another bot, AdoptBot neutralizes the data that depends on ids known to that bot only. On ErrInstanceRuns or a
-// *DeadUpdatesError nothing has changed.
+// AdoptBot assigns the database to the bot with this id, and returns the previous owner, 0 for none. If that was another bot, AdoptBot
+// neutralizes the data that depends on ids known to that bot only. On ErrInstanceRuns or a *DeadUpdatesError nothing has changed.
 func AdoptBot(ctx context.Context, pool *pgxpool.Pool, bot ranking.UserID) (before ranking.UserID, err error) {
 	err = Transact(ctx, pool, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, `SELECT telegram_user_id FROM bot FOR UPDATE`).Scan(&before)
@@ -71,8 +70,8 @@ func AdoptBot(ctx context.Context, pool *pgxpool.Pool, bot ranking.UserID) (befo
 	return before, nil
 }
 
-// supergroups are the chats, by Telegram's id, in which a message has the same id for every bot. In all other chats
-// each bot has message ids of its own.
+// supergroups are the chats, by Telegram's id, in which a message has the same id for every bot. In all other chats each bot has message
+// ids of its own.
 const supergroups = `(SELECT telegram_chat_id FROM chats WHERE kind = 'supergroup')`
 
 // handOver neutralizes the data of one bot that would mean something else to another.
@@ -130,8 +129,8 @@ func checkHandOver(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// queueKeysOfBots adds a prefix to the keys that one bot has derived from ids of its own, and removes the prefix from
-// the keys of a bot that had the database before. So each bot finds only its own keys.
+// queueKeysOfBots adds a prefix to the keys that one bot has derived from ids of its own, and removes the prefix from the keys of a bot
+// that had the database before. So each bot finds only its own keys.
 func queueKeysOfBots(batch *pgx.Batch, table, column string, from, to ranking.UserID) {
 	const mark = `
 		UPDATE %[1]s SET %[2]s = $1::text || %[2]s

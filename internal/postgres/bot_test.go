@@ -11,8 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestAdoptBotKeepsBotsApart: data with ids that only the previous bot knows means nothing to the next bot, and keeps
-// its meaning for the first bot when that comes back. Messages in supergroups have the same ids for all bots.
+// TestAdoptBotKeepsBotsApart: data with ids that only the previous bot knows means nothing to the next bot, and keeps its meaning for the
+// first bot when that comes back. Messages in supergroups have the same ids for all bots.
 func TestAdoptBotKeepsBotsApart(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

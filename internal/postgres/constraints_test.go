@@ -11,8 +11,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// oneOfEach inserts a row into every table. All ids are 1, except for the second standing and the other players. The
-// third player has been merged into the first.
+// oneOfEach inserts a row into every table. All ids are 1, except for the second standing and the other players. The third player has been
+// merged into the first.
 const oneOfEach = `
 	INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group');
 	INSERT INTO chat_aliases (telegram_chat_id, chat_id) VALUES (-99, 1);

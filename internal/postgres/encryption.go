@@ -46,9 +46,8 @@ func ipOf(address net.Addr) netip.Addr {
 // shared are the addresses that some clusters give their containers, beside the private ones.
 var shared = netip.MustParsePrefix("100.64.0.0/10")
 
-// staysInside is true if a connection stays on this machine or in a private network of containers. A private address alone
-// is not sufficient: most networks of offices and homes have them too. So the hosts must have names that are given inside such a
-// network only.
+// staysInside is true if a connection stays on this machine or in a private network of containers. A private address alone is not
+// sufficient: most networks of offices and homes have them too. So the hosts must have names that are given inside such a network only.
 func staysInside(hosts []string, local, remote netip.Addr) bool {
 	if remote.IsLoopback() || remote == local {
 		return true
@@ -57,8 +56,7 @@ func staysInside(hosts []string, local, remote netip.Addr) bool {
 	return (remote.IsPrivate() || shared.Contains(remote)) && !slices.ContainsFunc(hosts, outside)
 }
 
-// isContainerName is true if a host has the name of a container, of a service of Kubernetes, or of the machine around the
-// container.
+// isContainerName is true if a host has the name of a container, of a service of Kubernetes, or of the machine around the container.
 func isContainerName(host string) bool {
 	return !strings.ContainsAny(host, ".:") || strings.HasSuffix(host, ".svc") || strings.HasSuffix(host, ".svc.cluster.local") ||
 		host == "host.docker.internal" || host == "host.containers.internal"

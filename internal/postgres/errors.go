@@ -24,8 +24,8 @@ const (
 // transactionTimeout is the error code for exceeding the setting transaction_timeout.
 const transactionTimeout = "25P04"
 
-// Translate wraps errors that mean something to the domain: an existing key means that the command has been handled,
-// and a clash of two transactions is a conflict. A lost lease becomes outbox.ErrLeaseLost.
+// Translate wraps errors that mean something to the domain: an existing key means that the command has been handled, and a clash of two
+// transactions is a conflict. A lost lease becomes outbox.ErrLeaseLost.
 func Translate(err error) error {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
@@ -68,9 +68,9 @@ func Translate(err error) error {
 	return err
 }
 
-// Unavailable is true if an error means that the database cannot be reached or cannot work at the moment, so
-// that the same operation will succeed later, or that another instance has to do it now. In short, the error says
-// nothing about the operation itself. A statement timeout alone does not count, see pgranking.Store.Blame.
+// Unavailable is true if an error means that the database cannot be reached or cannot work at the moment, so that the same operation will
+// succeed later, or that another instance has to do it now. In short, the error says nothing about the operation itself. A statement
+// timeout alone does not count, see pgranking.Store.Blame.
 func Unavailable(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {

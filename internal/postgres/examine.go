@@ -25,8 +25,7 @@ type ServerFacts struct {
 	Encryption
 }
 
-// ExamineServer returns the facts of a server, with or without the tables that the migrations in the files create. It changes
-// nothing.
+// ExamineServer returns the facts of a server, with or without the tables that the migrations in the files create. It changes nothing.
 func ExamineServer(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (f ServerFacts, err error) {
 	tables, err := tablesOf(files)
 	if err != nil {
@@ -58,8 +57,8 @@ func ExamineServer(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (f Serv
 // createOrDropTable matches a table that a migration creates or drops.
 var createOrDropTable = regexp.MustCompile(`(?m)^(CREATE|DROP) TABLE (\w+)`)
 
-// tablesOf returns the names of the tables that the migrations leave, and of that which holds their version. Other programs may
-// have tables in the same schema.
+// tablesOf returns the names of the tables that the migrations leave, and of that which holds their version. Other programs may have tables
+// in the same schema.
 func tablesOf(files fs.FS) ([]string, error) {
 	names, err := fs.Glob(files, "*.up.sql")
 	if err != nil {

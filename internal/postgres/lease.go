@@ -21,14 +21,13 @@ import (
 // LeaderLease is the name of the lease for dispatching the outbox.
 const LeaderLease = "leader"
 
-// Lease is an exclusive right for a limited time. The database's clock decides whether it has expired. The holder
-// measures by its own clock, starting before it asked the database, so it never believes to hold the lease for longer
-// than the database does. Lease implements outbox.Lease and may be used by several goroutines.
-// Whoever changes an exported field does so before the first use.
+// Lease is an exclusive right for a limited time. The database's clock decides whether it has expired. The holder measures by its own
+// clock, starting before it asked the database, so it never believes to hold the lease for longer than the database does. Lease implements
+// outbox.Lease and may be used by several goroutines. Whoever changes an exported field does so before the first use.
 type Lease struct {
 	Log *slog.Logger
-	// Others are other pools for the same database. When a lease statement times out, their idle sessions are dropped too: they
-	// may be dead as well, and finding that out one by one would take too long.
+	// Others are other pools for the same database. When a lease statement times out, their idle sessions are dropped too: they may be dead
+	// as well, and finding that out one by one would take too long.
 	Others []*pgxpool.Pool
 
 	pool         *pgxpool.Pool
@@ -52,10 +51,10 @@ func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Le
 	}
 }
 
-// Acquire takes the lease if it is free or has expired, and says whether it did. Each acquisition gets a greater
-// epoch than all before. Asking for a lease that somebody else holds has no side effects. Transactions of the last
-// holder that are still running finish first; if that takes longer than the lock timeout, Acquire returns false. If
-// this holder already has the lease, because the answer to an earlier call was lost, it acquires it again.
+// Acquire takes the lease if it is free or has expired, and says whether it did. Each acquisition gets a greater epoch than all before.
+// Asking for a lease that somebody else holds has no side effects. Transactions of the last holder that are still running finish first; if
+// that takes longer than the lock timeout, Acquire returns false. If this holder already has the lease, because the answer to an earlier
+// call was lost, it acquires it again.
 func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 	start := time.Now()
 	isHeld, last, err := l.isHeld(ctx)
@@ -76,8 +75,8 @@ func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// isHeld is true if somebody else holds the lease, and its epoch. An expiry further ahead than the lease's
-// duration was written before the clock was set back, and would keep everybody waiting. It is cut to the maximum.
+// isHeld is true if somebody else holds the lease, and its epoch. An expiry further ahead than the lease's duration was written before the
+// clock was set back, and would keep everybody waiting. It is cut to the maximum.
 func (l *Lease) isHeld(ctx context.Context) (isHeld bool, epoch int64, err error) {
 	const read = `
 		SELECT clock_timestamp(), coalesce(l.expires_at > clock_timestamp() AND l.holder <> $3, false), coalesce(l.epoch, 0),
@@ -104,9 +103,8 @@ func (l *Lease) isHeld(ctx context.Context) (isHeld bool, epoch int64, err error
 	return true, epoch, nil
 }
 
-// take takes the lease, whose last epoch is given. It returns the new epoch, and whether the previous holder did not
-// release the lease. It fails with pgx.ErrNoRows if somebody else was faster, or if an earlier attempt of this holder
-// has succeeded after its caller gave up.
+// take takes the lease, whose last epoch is given. It returns the new epoch, and whether the previous holder did not release the lease. It
+// fails with pgx.ErrNoRows if somebody else was faster, or if an earlier attempt of this holder has succeeded after its caller gave up.
 func (l *Lease) take(ctx context.Context, last int64) (epoch int64, crashed bool, err error) {
 	const sql = `
 		WITH before AS (SELECT holder FROM leases WHERE name = $1)
@@ -123,8 +121,8 @@ func (l *Lease) take(ctx context.Context, last int64) (epoch int64, crashed bool
 	return epoch, crashed, l.pool.SendBatch(ctx, &batch).Close()
 }
 
-// Renew extends the lease to its full duration again, even if it has expired, as long as nobody else has taken it. It
-// fails with outbox.ErrLeaseLost if somebody else has it, or if it was released.
+// Renew extends the lease to its full duration again, even if it has expired, as long as nobody else has taken it. It fails with
+// outbox.ErrLeaseLost if somebody else has it, or if it was released.
 func (l *Lease) Renew(ctx context.Context) error {
 	const sql = `
 		UPDATE leases SET expires_at = clock_timestamp() + $3::interval
@@ -168,9 +166,8 @@ func (l *Lease) resetOnTimeout(err error) error {
 	return err
 }
 
-// Release gives up the lease and notifies the others, so that they need not wait for it to expire. It removes the holder's
-// name; without that, the next holder considers this one crashed. Release fails with outbox.ErrLeaseLost if somebody else has
-// the lease.
+// Release gives up the lease and notifies the others, so that they need not wait for it to expire. It removes the holder's name; without
+// that, the next holder considers this one crashed. Release fails with outbox.ErrLeaseLost if somebody else has the lease.
 func (l *Lease) Release(ctx context.Context) error {
 	l.mu.Lock()
 	epoch := l.epoch
@@ -191,9 +188,8 @@ func (l *Lease) Release(ctx context.Context) error {
 	return nil
 }
 
-// PredecessorCrashed is true if the previous holder ended without releasing the lease, so that what it was
-// handling may be to blame. It is also true if the answer to an earlier Acquire was lost: nothing is known then of the
-// holder before.
+// PredecessorCrashed is true if the previous holder ended without releasing the lease, so that what it was handling may be to blame. It is
+// also true if the answer to an earlier Acquire was lost: nothing is known then of the holder before.
 func (l *Lease) PredecessorCrashed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -109,8 +109,8 @@ func TestLeaseReportsCrash(t *testing.T) {
 	crashed(a, false)
 }
 
-// TestLeaseTakenWithoutAnswer: when the answer is lost or too late, nobody has to wait for a holder that does not
-// know that it holds the lease. The epoch is new, so that writes under the previous one fail.
+// TestLeaseTakenWithoutAnswer: when the answer is lost or too late, nobody has to wait for a holder that does not know that it holds the
+// lease. The epoch is new, so that writes under the previous one fail.
 func TestLeaseTakenWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -137,8 +137,8 @@ func TestLeaseIsRenewedAfterItExpired(t *testing.T) {
 	mustHold(t, pool, "leader a 1 true")
 }
 
-// TestLeaseExpiresTooFarAhead: an expiry from before the clock was set back is cut to the maximum by the lease's own
-// duration. A plausible one stays, and a renewal corrects it too.
+// TestLeaseExpiresTooFarAhead: an expiry from before the clock was set back is cut to the maximum by the lease's own duration. A plausible
+// one stays, and a renewal corrects it too.
 func TestLeaseExpiresTooFarAhead(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -203,8 +203,7 @@ func TestLeaseAtOnce(t *testing.T) {
 	})
 }
 
-// TestLeaseAndWriters: writers under the lease block neither its renewal nor others who ask for it; who takes it over
-// waits for them.
+// TestLeaseAndWriters: writers under the lease block neither its renewal nor others who ask for it; who takes it over waits for them.
 func TestLeaseAndWriters(t *testing.T) {
 	t.Parallel()
 	onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {

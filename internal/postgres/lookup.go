@@ -16,8 +16,7 @@ var PlaceMatches = strconv.Itoa(ranking.PlaceMatches)
 
 // Subqueries that find what an update names. ThisChat and ThisLadder use the parameter $1, ThisPlayer $2.
 
-// ThisChat is the id of the chat with Telegram's id $1, which may also be an earlier id of the chat; null if there is
-// none.
+// ThisChat is the id of the chat with Telegram's id $1, which may also be an earlier id of the chat; null if there is none.
 const ThisChat = `coalesce((SELECT id FROM chats WHERE telegram_chat_id = $1),
 		         (SELECT chat_id FROM chat_aliases WHERE telegram_chat_id = $1))`
 
@@ -35,8 +34,8 @@ const BoardObject = `'board' || coalesce(':' || b.thread_id, '')`
 // ThisPlayer is the account of the person with the user id $2; null if there is none.
 const ThisPlayer = `(SELECT p.id FROM players p WHERE p.telegram_user_id = $2)`
 
-// SidesSwapped tells whether side B comes first on the card of a match m: it won, or it was the last to win before a fix made
-// the match a draw.
+// SidesSwapped tells whether side B comes first on the card of a match m: it won, or it was the last to win before a fix made the match a
+// draw.
 const SidesSwapped = `CASE WHEN m.score_a <> m.score_b THEN m.score_b > m.score_a ELSE coalesce(
 		           (SELECT f.old_score_b > f.old_score_a FROM match_fixes f
 		            WHERE f.match_id = m.id AND f.old_score_a <> f.old_score_b ORDER BY f.id DESC LIMIT 1), false) END`

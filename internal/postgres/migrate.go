@@ -24,14 +24,13 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// lockTimeout is how long golang-migrate waits for another instance before it migrates. Before that it creates its
-// own table, and waits as long as the context allows.
+// lockTimeout is how long golang-migrate waits for another instance before it migrates. Before that it creates its own table, and waits as
+// long as the context allows.
 const migrationLockTimeout = 5 * time.Minute
 
-// Migrate brings the database to the newest version of the files. Several instances may call it at once: one works,
-// the others wait. A step that a killed process left unfinished runs again. Migrate ends with the context, even while
-// it waits; a step that is running then is applied as a whole or not at all. If the database is up to date, Migrate
-// only reads its version, through a connection of the pool.
+// Migrate brings the database to the newest version of the files. Several instances may call it at once: one works, the others wait. A step
+// that a killed process left unfinished runs again. Migrate ends with the context, even while it waits; a step that is running then is
+// applied as a whole or not at all. If the database is up to date, Migrate only reads its version, through a connection of the pool.
 func Migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
 	switch done, err := isMigrated(ctx, pool, files); {
 	case errors.Is(err, ErrTooOld), errors.Is(err, ErrTooNew):
@@ -61,9 +60,8 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
 	return nil
 }
 
-// isMigrated is true if the database is at the newest version of the files. It returns false while another
-// instance is committing its version: Migrate has to wait for that one. It fails with ErrTooOld or ErrTooNew if the
-// files do not know how to migrate the database.
+// isMigrated is true if the database is at the newest version of the files. It returns false while another instance is committing its
+// version: Migrate has to wait for that one. It fails with ErrTooOld or ErrTooNew if the files do not know how to migrate the database.
 func isMigrated(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (bool, error) {
 	first, newest, err := versions(files)
 	if err != nil {
@@ -133,8 +131,8 @@ var (
 // ErrNoSchema means that the database has no tables of elobot.
 var ErrNoSchema = errors.New("there is nothing of elobot in this database yet: `elobot run` creates its tables")
 
-// versionOf returns the version of the database, and whether the step to it is unfinished. It fails with ErrNoSchema
-// if there is no version.
+// versionOf returns the version of the database, and whether the step to it is unfinished. It fails with ErrNoSchema if there is no
+// version.
 func versionOf(ctx context.Context, pool *pgxpool.Pool) (version uint, dirty bool, err error) {
 	err = pool.QueryRow(ctx, `SELECT version, dirty FROM schema_migrations`).Scan(&version, &dirty)
 	var pg *pgconn.PgError
@@ -168,8 +166,8 @@ func newMigration(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (*migrat
 	return m, nil
 }
 
-// closeOnDone closes the connections when the context ends. golang-migrate does not pass the context on, and would
-// wait for the lock as long as another instance holds it.
+// closeOnDone closes the connections when the context ends. golang-migrate does not pass the context on, and would wait for the lock as
+// long as another instance holds it.
 func closeOnDone(ctx context.Context, config *pgx.ConnConfig) *pgx.ConnConfig {
 	dial := config.DialFunc
 	config.DialFunc = func(dialCtx context.Context, network, address string) (net.Conn, error) {
@@ -182,9 +180,8 @@ func closeOnDone(ctx context.Context, config *pgx.ConnConfig) *pgx.ConnConfig {
 	return config
 }
 
-// atomicDriver runs each migration as one transaction that also clears the "dirty" mark, which golang-migrate sets
-// before a migration and clears after it. So a version that is dirty while we hold the lock is one whose transaction
-// was rolled back, and can simply run again.
+// atomicDriver runs each migration as one transaction that also clears the "dirty" mark, which golang-migrate sets before a migration and
+// clears after it. So a version that is dirty while we hold the lock is one whose transaction was rolled back, and can simply run again.
 type atomicDriver struct {
 	database.Driver
 	files source.Driver
@@ -201,8 +198,8 @@ func (d atomicDriver) Run(migration io.Reader) error {
 	return nil
 }
 
-// Version reports the previous version instead of a dirty one. A dirty version that the files do not contain is an
-// error, because its predecessor is unknown.
+// Version reports the previous version instead of a dirty one. A dirty version that the files do not contain is an error, because its
+// predecessor is unknown.
 func (d atomicDriver) Version() (int, bool, error) {
 	version, dirty, err := d.Driver.Version()
 	if err != nil || !dirty || version < 0 {

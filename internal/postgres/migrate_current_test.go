@@ -21,8 +21,8 @@ import (
 	"elobot/migrations"
 )
 
-// onDial calls a function before each connection that a pool makes, or that others make with its configuration, with
-// the number of connections before. If the function fails, so does the connection.
+// onDial calls a function before each connection that a pool makes, or that others make with its configuration, with the number of
+// connections before. If the function fails, so does the connection.
 func onDial(called func(before int64) error) func(*pgxpool.Config) {
 	return func(c *pgxpool.Config) {
 		var count atomic.Int64
@@ -57,8 +57,7 @@ func holdMigrationLock(t *testing.T, pool *pgxpool.Pool) {
 	dbtest.Must(t, driver.Lock())
 }
 
-// TestMigrateUpToDate: an up-to-date database needs only the one connection of the pool, and does not wait for a
-// running migration.
+// TestMigrateUpToDate: an up-to-date database needs only the one connection of the pool, and does not wait for a running migration.
 func TestMigrateUpToDate(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)

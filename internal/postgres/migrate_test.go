@@ -190,8 +190,8 @@ func TestMigrateClientKilled(t *testing.T) {
 	mustBeAtTwo(t, pool)
 }
 
-// TestMigrateKilledAfterTheStep cuts the connection of an instance when the step is committed and the instance is
-// about to clear the mark: at the first message after the answer to the step.
+// TestMigrateKilledAfterTheStep cuts the connection of an instance when the step is committed and the instance is about to clear the mark:
+// at the first message after the answer to the step.
 func TestMigrateKilledAfterTheStep(t *testing.T) {
 	t.Parallel()
 	url, files := pgtest.Empty(t), withSecond()

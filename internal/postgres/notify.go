@@ -41,13 +41,12 @@ type Events struct {
 	Wake          func(outbox.Lane)            // the lane has something new to send
 	LeaseReleased func()                       // the LeaderLease is free
 	AdminsChanged func(ranking.ExternalChatID) // the chat's admins may have changed
-	// Began is called when listening begins, and whenever it begins again after an interruption that may have lost
-	// notifications.
+	// Began is called when listening begins, and whenever it begins again after an interruption that may have lost notifications.
 	Began func()
 }
 
-// Notifier shares events between all instances by LISTEN and NOTIFY. Notifications are not stored: an instance that
-// is not listening, or has lost its connection, never gets them and must find out otherwise.
+// Notifier shares events between all instances by LISTEN and NOTIFY. Notifications are not stored: an instance that is not listening, or
+// has lost its connection, never gets them and must find out otherwise.
 type Notifier struct {
 	pool   *pgxpool.Pool
 	events Events
@@ -89,8 +88,7 @@ func (n *Notifier) enqueue(all ...notification) {
 	}
 }
 
-// Run publishes and listens until the context ends; then it returns nil. It listens on a connection of its own
-// outside the pool.
+// Run publishes and listens until the context ends; then it returns nil. It listens on a connection of its own outside the pool.
 func (n *Notifier) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	parts.Go(func() {
@@ -124,8 +122,7 @@ func (n *Notifier) retryUntilDone(ctx context.Context, failing *bool, do func(co
 	})
 }
 
-// report records whether an activity fails. It logs once when the trouble begins, and once when everything works
-// again.
+// report records whether an activity fails. It logs once when the trouble begins, and once when everything works again.
 func (n *Notifier) report(ctx context.Context, failing *bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -139,8 +136,8 @@ func (n *Notifier) report(ctx context.Context, failing *bool, err error) {
 	}
 }
 
-// publish sends all pending notifications in a transaction of their own, because a transaction that notifies blocks
-// all others that notify until it commits.
+// publish sends all pending notifications in a transaction of their own, because a transaction that notifies blocks all others that notify
+// until it commits.
 func (n *Notifier) publish(ctx context.Context) error {
 	const sql = `SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS n (channel, payload)`
 	n.mu.Lock()
@@ -159,8 +156,8 @@ func (n *Notifier) publish(ctx context.Context) error {
 	return nil
 }
 
-// listen receives notifications until the connection fails or the context ends. It returns nil when the session has
-// reached the maximum lifetime of a pooled one.
+// listen receives notifications until the connection fails or the context ends. It returns nil when the session has reached the maximum
+// lifetime of a pooled one.
 func (n *Notifier) listen(ctx context.Context) error {
 	connecting, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -187,8 +184,7 @@ func (n *Notifier) listen(ctx context.Context) error {
 	return nil
 }
 
-// next waits for the next notification. If none arrives within silence, it checks that the connection still works,
-// and returns nil.
+// next waits for the next notification. If none arrives within silence, it checks that the connection still works, and returns nil.
 func next(ctx context.Context, conn *pgx.Conn, silence time.Duration) (*pgconn.Notification, error) {
 	waiting, cancel := context.WithTimeout(ctx, silence)
 	defer cancel()

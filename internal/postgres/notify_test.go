@@ -234,8 +234,7 @@ func TestNotifyReconnects(t *testing.T) {
 	}
 }
 
-// TestListeningSessionEnds: the listening session lives no longer than those of the pool, and its replacement is not
-// logged.
+// TestListeningSessionEnds: the listening session lives no longer than those of the pool, and its replacement is not logged.
 func TestListeningSessionEnds(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
@@ -258,8 +257,8 @@ func (l levels) Handle(_ context.Context, r slog.Record) error { l <- r.Level; r
 func (l levels) WithAttrs([]slog.Attr) slog.Handler            { return l }
 func (l levels) WithGroup(string) slog.Handler                 { return l }
 
-// TestNotifyWithoutDatabase: notifications that failed are published when the database is back, with one log record
-// in between. Run ends quickly at any time.
+// TestNotifyWithoutDatabase: notifications that failed are published when the database is back, with one log record in between. Run ends
+// quickly at any time.
 func TestNotifyWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL

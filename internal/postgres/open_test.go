@@ -53,8 +53,8 @@ func TestOpenWaitsForTheDatabase(t *testing.T) {
 	}
 }
 
-// TestEverySession: every session runs at READ COMMITTED and gets warnings, whatever the URL, the role and the database say: those
-// of the pools, those outside them, and those of migrations.
+// TestEverySession: every session runs at READ COMMITTED and gets warnings, whatever the URL, the role and the database say: those of the
+// pools, those outside them, and those of migrations.
 func TestEverySession(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Empty(t)

@@ -19,19 +19,18 @@ import (
 // defaultMaxConns bounds the pool unless the URL says otherwise with pool_max_conns.
 const defaultMaxConns = 16
 
-// rowLockTimeout is how long a statement waits for a lock, in PostgreSQL's syntax. After that it fails with
-// ranking.ErrLocked, and a caller with more time tries again. So nobody who waits for a lock keeps a connection from
-// others for long.
+// rowLockTimeout is how long a statement waits for a lock, in PostgreSQL's syntax. After that it fails with ranking.ErrLocked, and a caller
+// with more time tries again. So nobody who waits for a lock keeps a connection from others for long.
 const rowLockTimeout = "'1500ms'"
 
-// Planning makes the sessions for commands and for background work plan each statement once, independently of its
-// arguments. Most statements take a tenth of a millisecond, and planning them each time takes ten times as long. All of
-// them must use indexes, which the planner would not choose for small tables, as all tables are at first. Compiling such
-// plans never pays off. Tests of the stores plan in the same way.
+// Planning makes the sessions for commands and for background work plan each statement once, independently of its arguments. Most
+// statements take a tenth of a millisecond, and planning them each time takes ten times as long. All of them must use indexes, which the
+// planner would not choose for small tables, as all tables are at first. Compiling such plans never pays off. Tests of the stores plan in
+// the same way.
 const Planning = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off"
 
-// onlyReading is the setting of sessions for questions. Such a session must never write: that fails like a write to a
-// standby, and ends the idle sessions of all pools.
+// onlyReading is the setting of sessions for questions. Such a session must never write: that fails like a write to a standby, and ends the
+// idle sessions of all pools.
 const onlyReading = "SET default_transaction_read_only = on; SET jit = off"
 
 // PingTimeout is how soon a working database answers a ping.
@@ -42,9 +41,8 @@ const (
 	closeTimeout   = 500 * time.Millisecond // for closing pools, or a connection outside them
 )
 
-// Open returns a pool of connections to the database of the URL, once the database answers. It retries for the given
-// time, so that bot and database can be started together. It fails with ErrTransactionPooling behind a pooler that
-// elobot cannot work with.
+// Open returns a pool of connections to the database of the URL, once the database answers. It retries for the given time, so that bot and
+// database can be started together. It fails with ErrTransactionPooling behind a pooler that elobot cannot work with.
 func Open(ctx context.Context, url string, timeout time.Duration, log *slog.Logger) (*pgxpool.Pool, error) {
 	o, err := newOpener(url, log)
 	if err != nil {
@@ -61,15 +59,15 @@ func Open(ctx context.Context, url string, timeout time.Duration, log *slog.Logg
 	return pool, nil
 }
 
-// Pools are the connections of a running bot to its database. When a session of one pool shows that the server has
-// changed, the idle sessions of all end.
+// Pools are the connections of a running bot to its database. When a session of one pool shows that the server has changed, the idle
+// sessions of all end.
 type Pools struct {
 	Commands *pgxpool.Pool
-	// Auxiliary is for what must go on while commands wait for locks on all connections of their pool: the lease, the
-	// dispatcher's next step, its queries of the queue, and notifications to other instances.
+	// Auxiliary is for what must go on while commands wait for locks on all connections of their pool: the lease, the dispatcher's next
+	// step, its queries of the queue, and notifications to other instances.
 	Auxiliary *pgxpool.Pool
-	// Questions is for reads of any kind and length. Its sessions cannot write, may
-	// plan a statement for its arguments, and are never those of a standby.
+	// Questions is for reads of any kind and length. Its sessions cannot write, may plan a statement for its arguments, and are never those
+	// of a standby.
 	Questions *pgxpool.Pool
 }
 
@@ -167,8 +165,8 @@ func (p Pools) Close() {
 	Close(slices.DeleteFunc([]*pgxpool.Pool{p.Commands, p.Auxiliary, p.Questions}, func(pool *pgxpool.Pool) bool { return pool == nil })...)
 }
 
-// Close closes pools, but waits for closeTimeout at most: pgx takes long to close connections whose statement was
-// canceled, and the process is about to end anyway.
+// Close closes pools, but waits for closeTimeout at most: pgx takes long to close connections whose statement was canceled, and the process
+// is about to end anyway.
 func Close(pools ...*pgxpool.Pool) {
 	closed := make(chan struct{})
 	go func() {

@@ -25,8 +25,8 @@ import (
 // rollbackTimeout is short: a server that does not answer rolls back when the connection closes.
 const rollbackTimeout = time.Second
 
-// Transact runs fn in a transaction, which commits when fn returns nil. The caller may run fn again, so fn must talk
-// to nothing but the database.
+// Transact runs fn in a transaction, which commits when fn returns nil. The caller may run fn again, so fn must talk to nothing but the
+// database.
 func Transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
 	return transact(ctx, pool, pgx.TxOptions{}, fn)
 }
@@ -46,8 +46,8 @@ func transact(ctx context.Context, pool *pgxpool.Pool, options pgx.TxOptions, fn
 	return nil
 }
 
-// Rollback ends a transaction even if its context has ended. If that fails too, the pool closes the connection and
-// the server rolls back by itself, so there is nothing to report.
+// Rollback ends a transaction even if its context has ended. If that fails too, the pool closes the connection and the server rolls back by
+// itself, so there is nothing to report.
 func Rollback(ctx context.Context, tx pgx.Tx) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 	defer cancel()

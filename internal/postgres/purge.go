@@ -22,8 +22,7 @@ const (
 	purgeBatch = 10_000
 )
 
-// EditLifetime is how long after the last change of a card it is worth editing its message. The rows of sent notices are kept for as
-// long.
+// EditLifetime is how long after the last change of a card it is worth editing its message. The rows of sent notices are kept for as long.
 const EditLifetime = 7 * 24 * time.Hour
 
 // commandLifetime is how long it is remembered that an update was handled: for longer than Telegram redelivers it, which is a day.
@@ -31,8 +30,8 @@ const commandLifetime = 72 * time.Hour
 
 var matchKind = notice.KindOf(ranking.MatchRecorded{}).Name
 
-// purges are the statements that remove old data, at most $1 rows each. Their ages are literals, so that the planner
-// can tell how few rows are that old.
+// purges are the statements that remove old data, at most $1 rows each. Their ages are literals, so that the planner can tell how few rows
+// are that old.
 var purges = []string{
 	// a match keeps its own key forever
 	`DELETE FROM handled_commands WHERE key IN (
@@ -53,8 +52,8 @@ var purges = []string{
 	`DELETE FROM outbox WHERE id IN (
 	     SELECT o.id FROM outbox o
 	     WHERE o.action = 'callback_answer' AND o.finished_at < now() - interval '1 hour' AND o.state <> 'dead' LIMIT $1)`,
-	// Notices that are set aside for a newer release are in no lane, so expire them here. A notice without a deadline expires
-	// after the week for which sent rows are kept. So do results, because the chat is notified of how many have expired.
+	// Notices that are set aside for a newer release are in no lane, so expire them here. A notice without a deadline expires after the
+	// week for which sent rows are kept. So do results, because the chat is notified of how many have expired.
 	`UPDATE outbox
 	 SET state = 'expired', finished_at = now(), last_error = coalesce(last_error, 'too late'), supersede_key = NULL
 	 WHERE id IN (
@@ -80,8 +79,8 @@ type Purger struct {
 	lease *Lease // every transaction requires it; nil: no lease is needed
 }
 
-// NewPurger returns a purger for the pool's database. Once somebody else has taken over the lease, Purge fails with
-// outbox.ErrLeaseLost, and Run ends.
+// NewPurger returns a purger for the pool's database. Once somebody else has taken over the lease, Purge fails with outbox.ErrLeaseLost,
+// and Run ends.
 func NewPurger(pool *pgxpool.Pool, lease *Lease, log *slog.Logger) *Purger {
 	return &Purger{pool: pool, lease: lease, log: log}
 }

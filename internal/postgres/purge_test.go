@@ -144,8 +144,7 @@ func TestPurgeOfParkedChats(t *testing.T) {
 	dbtest.Purge(t, pool, 0)
 }
 
-// TestRedeliveryAfterPurge: a match keeps its key, so a very late redelivery neither records it again nor gets an
-// answer.
+// TestRedeliveryAfterPurge: a match keeps its key, so a very late redelivery neither records it again nor gets an answer.
 func TestRedeliveryAfterPurge(t *testing.T) {
 	t.Parallel()
 	w := dbtest.NewWorld(t)

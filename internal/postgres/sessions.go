@@ -11,25 +11,24 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// A session ends at a random age between the two, so that sessions do not keep old settings for long and do not all
-// end together.
+// A session ends at a random age between the two, so that sessions do not keep old settings for long and do not all end together.
 const (
 	minSessionLifetime = 25 * time.Minute
 	maxSessionLifetime = 30 * time.Minute
 )
 
-// everySession sets what elobot relies on in each session, whatever server, database, role and URL say. At READ COMMITTED, a
-// statement that follows a lock sees what the lock's last holder has committed, such as another epoch of a lease. Without
-// warnings, a commit whose wait for the standby was canceled looks like any other.
+// everySession sets what elobot relies on in each session, whatever server, database, role and URL say. At READ COMMITTED, a statement that
+// follows a lock sees what the lock's last holder has committed, such as another epoch of a lease. Without warnings, a commit whose wait
+// for the standby was canceled looks like any other.
 const everySession = "SET default_transaction_isolation = 'read committed'; SET client_min_messages = warning"
 
-// standbyWait is the routine of the server in which a commit waits for the synchronous standby. If the wait is canceled, the
-// commit takes effect on this server and succeeds with a warning from there. Unlike the text of the warning, the name of the
-// routine is the same in all languages, and unlike its code, no other warning has it.
+// standbyWait is the routine of the server in which a commit waits for the synchronous standby. If the wait is canceled, the commit takes
+// effect on this server and succeeds with a warning from there. Unlike the text of the warning, the name of the routine is the same in all
+// languages, and unlike its code, no other warning has it.
 const standbyWait = "SyncRepWaitForLSN"
 
-// endsSession is true if an error with this code means that the session must not be used any more: the server is
-// shutting down, starting up or read-only, the connection is broken, or statements reach another session than before.
+// endsSession is true if an error with this code means that the session must not be used any more: the server is shutting down, starting up
+// or read-only, the connection is broken, or statements reach another session than before.
 func endsSession(code string) bool {
 	switch code {
 	case pgerrcode.ReadOnlySQLTransaction,
@@ -40,9 +39,8 @@ func endsSession(code string) bool {
 	return pgerrcode.IsConnectionException(code)
 }
 
-// sessionWatch closes each session that gets an error for which endsSession is true, and all idle sessions of the pools
-// with it. The idle ones may be just as bad, and some errors show only when a session writes: reads and pings still
-// succeed.
+// sessionWatch closes each session that gets an error for which endsSession is true, and all idle sessions of the pools with it. The idle
+// ones may be just as bad, and some errors show only when a session writes: reads and pings still succeed.
 type sessionWatch struct {
 	log   *slog.Logger
 	mu    sync.Mutex
@@ -52,8 +50,8 @@ type sessionWatch struct {
 // begunKey is where a connection stores that its session has begun.
 const begunKey = "begun"
 
-// watch makes connections with this configuration begin with everySession, and report their errors to s. Migrations and
-// LISTEN use it too, outside the pools. It sends a statement, because a pooler would refuse a startup parameter.
+// watch makes connections with this configuration begin with everySession, and report their errors to s. Migrations and LISTEN use it too,
+// outside the pools. It sends a statement, because a pooler would refuse a startup parameter.
 func (s *sessionWatch) watch(config *pgconn.Config) {
 	config.AfterConnect = func(ctx context.Context, conn *pgconn.PgConn) error {
 		if err := conn.Exec(ctx, everySession).Close(); err != nil {
@@ -74,8 +72,8 @@ func (s *sessionWatch) watch(config *pgconn.Config) {
 	config.OnPgError = func(conn *pgconn.PgConn, err *pgconn.PgError) bool {
 		switch {
 		case conn.CustomData()[begunKey] == nil:
-			// The server refuses the connection, and names the user. This says nothing about other connections: one of
-			// several hosts may be down for days.
+			// The server refuses the connection, and names the user. This says nothing about other connections: one of several hosts may be
+			// down for days.
 			err.Message = hideUser(err.Message, config.User)
 			return false
 		case !endsSession(err.Code):

@@ -62,8 +62,8 @@ func fail(t *testing.T, conn *pgxpool.Conn, code string) {
 	}
 }
 
-// TestSessionsEnd: after an error which says that the server has changed, neither that session nor an idle one is
-// used again. An error of the statement itself ends no session.
+// TestSessionsEnd: after an error which says that the server has changed, neither that session nor an idle one is used again. An error of
+// the statement itself ends no session.
 func TestSessionsEnd(t *testing.T) {
 	t.Parallel()
 	pool := openAsBot(t, pgtest.Borrow(t).URL)
@@ -224,8 +224,8 @@ func TestQuestionsOnlyRead(t *testing.T) {
 	}
 }
 
-// TestCanceledStandbyWait: a commit whose wait for the synchronous standby was canceled is one whose outcome is unknown, in whatever
-// way it was sent and in whatever language the server says so. Other warnings change nothing.
+// TestCanceledStandbyWait: a commit whose wait for the synchronous standby was canceled is one whose outcome is unknown, in whatever way it
+// was sent and in whatever language the server says so. Other warnings change nothing.
 func TestCanceledStandbyWait(t *testing.T) {
 	t.Parallel()
 	const sql = `INSERT INTO handled_commands (key) VALUES ('1') ON CONFLICT (key) DO UPDATE SET handled_at = now() RETURNING key`

@@ -25,8 +25,8 @@ type confirmed struct {
 	stored string // a condition
 }
 
-// TestStandbyCutOff: the synchronous standby is cut off, all waits for it are cut short in one of the ways in which that happens, and
-// each operation is tried again. Then the standby is promoted, and has everything that has succeeded.
+// TestStandbyCutOff: the synchronous standby is cut off, all waits for it are cut short in one of the ways in which that happens, and each
+// operation is tried again. Then the standby is promoted, and has everything that has succeeded.
 func TestStandbyCutOff(t *testing.T) {
 	t.Parallel()
 	servers := dbtest.StartPair(t)

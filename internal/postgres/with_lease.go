@@ -10,19 +10,17 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// leaseLock is the key of the advisory lock for the lease $1. Those who write under the lease share it until their
-// transaction ends. Whoever takes over the lease holds it exclusively, and so waits for all transactions that have
-// passed the check. The row of the lease would serve as well, but sharing a row lock makes the server keep track of
-// the holders.
+// leaseLock is the key of the advisory lock for the lease $1. Those who write under the lease share it until their transaction ends.
+// Whoever takes over the lease holds it exclusively, and so waits for all transactions that have passed the check. The row of the lease
+// would serve as well, but sharing a row lock makes the server keep track of the holders.
 const leaseLock = `hashtextextended('elobot lease ' || $1, 0)`
 
-// maxIdle is how long a transaction under the lease may be idle. A healthy process may well be idle for a second or
-// two.
+// maxIdle is how long a transaction under the lease may be idle. A healthy process may well be idle for a second or two.
 const maxIdle = 5 * time.Second
 
-// QueueEpoch adds the check that must be first in a batch that runs under a lease. The batch fails with
-// outbox.ErrLeaseLost if the lease has another epoch. The check must be a statement of its own: it starts after the lock
-// was granted, and so sees what the previous holder of the lock has committed.
+// QueueEpoch adds the check that must be first in a batch that runs under a lease. The batch fails with outbox.ErrLeaseLost if the lease
+// has another epoch. The check must be a statement of its own: it starts after the lock was granted, and so sees what the previous holder
+// of the lock has committed.
 func QueueEpoch(batch *pgx.Batch, name string, epoch int64) {
 	batch.Queue(`SELECT pg_advisory_xact_lock_shared(`+leaseLock+`)`, name)
 	batch.Queue(`SELECT EXISTS (SELECT FROM leases WHERE name = $1 AND epoch = $2)::lease_held`, name, epoch)
@@ -73,8 +71,8 @@ func (l *Lease) Transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx
 	})
 }
 
-// TransactOnSnapshot is Transact on a snapshot of the database: fn reads what was committed before the transaction began. If
-// another transaction has changed a row since then, fn cannot change it: that is a conflict.
+// TransactOnSnapshot is Transact on a snapshot of the database: fn reads what was committed before the transaction began. If another
+// transaction has changed a row since then, fn cannot change it: that is a conflict.
 func (l *Lease) TransactOnSnapshot(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
 	return transact(ctx, pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
 		if l != nil {

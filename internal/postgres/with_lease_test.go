@@ -81,8 +81,8 @@ func writingsIn(t *testing.T, w *dbtest.World) []writing {
 	}
 }
 
-// onBothDefaults runs a test on a database whose default isolation level is the one that elobot works at, and on one with
-// another default, where connections begin as the bot's do. None limits the wait for locks.
+// onBothDefaults runs a test on a database whose default isolation level is the one that elobot works at, and on one with another default,
+// where connections begin as the bot's do. None limits the wait for locks.
 func onBothDefaults(t *testing.T, test func(*testing.T, *pgtest.Database)) {
 	t.Helper()
 	t.Run("read committed", func(t *testing.T) {
@@ -106,8 +106,7 @@ func onBothDefaults(t *testing.T, test func(*testing.T, *pgtest.Database)) {
 	})
 }
 
-// TestUnderLostLease: after losing the lease, every write fails with outbox.ErrLeaseLost. The new holder can make all
-// of them.
+// TestUnderLostLease: after losing the lease, every write fails with outbox.ErrLeaseLost. The new holder can make all of them.
 func TestUnderLostLease(t *testing.T) {
 	t.Parallel()
 	onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {
@@ -166,8 +165,8 @@ func TestUnderLostLease(t *testing.T) {
 	})
 }
 
-// TestTakeoverWaits: whatever has begun under the lease ends before somebody else gets it, be it one batch or a
-// transaction of many statements.
+// TestTakeoverWaits: whatever has begun under the lease ends before somebody else gets it, be it one batch or a transaction of many
+// statements.
 func TestTakeoverWaits(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(ctx context.Context, s *pgranking.Store, c ranking.Changes) error{
@@ -239,8 +238,8 @@ func TestApplyAndTakeover(t *testing.T) {
 	}
 }
 
-// TestHolderStalls: a process that stalls during a transaction delays a takeover only for some time, however often
-// others ask for the lease.
+// TestHolderStalls: a process that stalls during a transaction delays a takeover only for some time, however often others ask for the
+// lease.
 func TestHolderStalls(t *testing.T) {
 	t.Parallel()
 	onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {
@@ -280,8 +279,8 @@ func TestHolderStalls(t *testing.T) {
 	})
 }
 
-// TestIdleTimeoutOfALease asks the server how long a transaction may be idle: seconds under the lease, and without
-// limit in the same session afterwards.
+// TestIdleTimeoutOfALease asks the server how long a transaction may be idle: seconds under the lease, and without limit in the same
+// session afterwards.
 func TestIdleTimeoutOfALease(t *testing.T) {
 	t.Parallel()
 	const sql = `SELECT current_setting('idle_in_transaction_session_timeout')`

@@ -11,13 +11,12 @@ import (
 type Amendment struct {
 	Match   MatchRef
 	IsAdmin func(context.Context) (bool, error)
-	// Changes is how often the match had changed when the pressed button was made, nil if no button was pressed. If it has
-	// changed since, the press is refused.
+	// Changes is how often the match had changed when the pressed button was made, nil if no button was pressed. If it has changed since,
+	// the press is refused.
 	Changes *int
 }
 
-// amendOperation is the common part of undoOperation, restoreOperation and fixOperation: how to find the match, and who may
-// amend it.
+// amendOperation is the common part of undoOperation, restoreOperation and fixOperation: how to find the match, and who may amend it.
 type amendOperation struct {
 	plain
 	Amendment
@@ -56,8 +55,7 @@ func (a amendOperation) with(snap Snapshot) amendOperation {
 	return a
 }
 
-// refusal returns a refusal if the match cannot be found or changed, is already undone, or is the sender's last one but too
-// old.
+// refusal returns a refusal if the match cannot be found or changed, is already undone, or is the sender's last one but too old.
 func (a amendOperation) refusal() Notice {
 	ref, m := a.Match, a.found
 	last := ref == MatchRef{}
@@ -82,8 +80,8 @@ func (a amendOperation) refusal() Notice {
 	return a.cannotChange()
 }
 
-// cannotChange returns a refusal if the match has changed since the pressed button was made, or if its replay would take
-// longer than an attempt may.
+// cannotChange returns a refusal if the match has changed since the pressed button was made, or if its replay would take longer than an
+// attempt may.
 func (a amendOperation) cannotChange() Notice {
 	m := a.found
 	switch {
@@ -142,8 +140,7 @@ func (a amendOperation) by(snap Snapshot) (PlayerID, Reporter) {
 	return name.Player, Reporter{Name: &name}
 }
 
-// replay applies change to the match and replays the ladder from there. It returns the rewrite, and the match as it was
-// before the change.
+// replay applies change to the match and replays the ladder from there. It returns the rewrite, and the match as it was before the change.
 func (a amendOperation) replay(reason Reason, change func(*PlayedMatch)) (Rewrite, PlayedMatch, error) {
 	played, err := a.played()
 	if err != nil {

@@ -57,8 +57,8 @@ func (r ReportRequest) origin() Origin {
 	return Origin{Key: r.Key, Chat: Chat{ID: r.Chat}, Sender: r.Reporter, SentAt: r.SentAt, ReplyTo: r.Message}
 }
 
-// newAsk returns the operation that asks about a report, of whose people some are in the snapshot already. Readings in which
-// somebody plays against themselves are left out; ok is false if none remains.
+// newAsk returns the operation that asks about a report, of whose people some are in the snapshot already. Readings in which somebody plays
+// against themselves are left out; ok is false if none remains.
 func (s *Service) newAsk(request ReportRequest, q AmbiguousReport, people participants) (ask *askOperation, ok bool) {
 	ask = &askOperation{request: request, doubt: q.Doubt, word: q.Word, people: people}
 	ask.request.Readings = nil
@@ -132,8 +132,8 @@ func (a *askOperation) ask(snap Snapshot) Decision {
 	return Decision{Effect: &NewPrompt{Kind: PromptReport, Report: &a.request}, Notice: prompt, Unadded: true}
 }
 
-// meant returns the person whom each reading means by the name in doubt, as an index into the people. It returns nil if the doubt
-// is another one, or if the readings cannot be told apart by a person each.
+// meant returns the person whom each reading means by the name in doubt, as an index into the people. It returns nil if the doubt is
+// another one, or if the readings cannot be told apart by a person each.
 func (a *askOperation) meant() []int {
 	switch a.doubt {
 	case DoubtName, DoubtUnknownName, DoubtUsername:
@@ -150,8 +150,8 @@ func (a *askOperation) meant() []int {
 	return all
 }
 
-// distinct returns the person by whom a reading differs from the others: one who does not play in all of them. Of an only reading
-// that is the person who is meant by name. It returns -1 if there is none.
+// distinct returns the person by whom a reading differs from the others: one who does not play in all of them. Of an only reading that is
+// the person who is meant by name. It returns -1 if there is none.
 func (a *askOperation) distinct(reading int) int {
 	if len(a.readings) == 1 {
 		return a.onlyNamed()

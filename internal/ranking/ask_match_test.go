@@ -103,8 +103,8 @@ func TestDuplicatesOfSeveral(t *testing.T) {
 	})
 }
 
-// TestNoDuplicates: an undone match, and another one of the same message, are no reason to ask; neither is anything if nobody
-// wants to be asked.
+// TestNoDuplicates: an undone match, and another one of the same message, are no reason to ask; neither is anything if nobody wants to be
+// asked.
 func TestNoDuplicates(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// playedHistory returns the match history of a ladder of 20 players, with the given number of matches and players per
-// side.
+// playedHistory returns the match history of a ladder of 20 players, with the given number of matches and players per side.
 func playedHistory(tb testing.TB, matches, size int) MatchHistory {
 	tb.Helper()
 	const players = 20

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Celebration is what is special about a match. A card has at most one: the first that applies, in the order of the kinds. An
-// amended card has none, because it may no longer be true.
+// Celebration is what is special about a match. A card has at most one: the first that applies, in the order of the kinds. An amended card
+// has none, because it may no longer be true.
 type Celebration struct {
 	Kind CelebrationKind `json:"kind"`
 	// Players are the winners of an upset, and otherwise one player.
@@ -66,9 +66,8 @@ func MonthOf(at time.Time) time.Time {
 	return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
 }
 
-// celebrate adds celebrations to the cards of new matches of one message. largest is the largest upset of the month before, 0 if there
-// is none. Two instances that record matches of a ladder within
-// milliseconds may both celebrate what is true of one of them.
+// celebrate adds celebrations to the cards of new matches of one message. largest is the largest upset of the month before, 0 if there is
+// none. Two instances that record matches of a ladder within milliseconds may both celebrate what is true of one of them.
 func (matches NewMatches) celebrate(leaders Leaders, largest int) {
 	numberOnes := matches.newNumberOnes(leaders)
 	for i, m := range matches {
@@ -83,8 +82,8 @@ func (matches NewMatches) celebrate(leaders Leaders, largest int) {
 	}
 }
 
-// newNumberOnes returns who is celebrated as the new number one, by the index of the match. The player stays the number one in all
-// further matches of the message.
+// newNumberOnes returns who is celebrated as the new number one, by the index of the match. The player stays the number one in all further
+// matches of the message.
 func (matches NewMatches) newNumberOnes(leaders Leaders) map[int]PlayerID {
 	f := matches.field(leaders)
 	passed := make(map[int]PlayerID)
@@ -197,8 +196,8 @@ func (matches NewMatches) isLargestUpset(i, largest int) bool {
 	return true
 }
 
-// Upset returns by how much the average rating of the losers exceeded that of the winners, rounded to a whole number. It is 0 if
-// nobody won against the odds. sides are the ratings of the players of sides A and B before the match.
+// Upset returns by how much the average rating of the losers exceeded that of the winners, rounded to a whole number. It is 0 if nobody won
+// against the odds. sides are the ratings of the players of sides A and B before the match.
 func Upset(s Score, sides [2][]int) int {
 	winners, losers := sides[0], sides[1]
 	switch {

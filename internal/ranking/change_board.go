@@ -86,8 +86,8 @@ func (b boardOperation) decide(snap Snapshot) (Decision, error) {
 	return Decision{Notice: n, Effect: changed}, nil
 }
 
-// ChangedBoard is what an admin changed about the board of a chat; nil means none. If what is stored differs from Before, Apply fails
-// with ErrConflict. The messages of both are brought up to date.
+// ChangedBoard is what an admin changed about the board of a chat; nil means none. If what is stored differs from Before, Apply fails with
+// ErrConflict. The messages of both are brought up to date.
 type ChangedBoard struct {
 	Chat          ChatID
 	Before, After *Board

@@ -56,8 +56,8 @@ func (c command) commandLog(ctx context.Context) CommandLog {
 	return l
 }
 
-// logOutcome logs the outcome of a command. It logs nothing for silent and failed commands, nor for retried ones:
-// the operator who retries it sees the outcome.
+// logOutcome logs the outcome of a command. It logs nothing for silent and failed commands, nor for retried ones: the operator who retries
+// it sees the outcome.
 func (s *Service) logOutcome(ctx context.Context, o Origin, c command, err error, started time.Time) {
 	outcome := *c.outcome
 	switch {

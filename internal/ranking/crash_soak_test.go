@@ -25,8 +25,8 @@ const (
 	crashRestarts = 4
 )
 
-// TestKilledAndRestarted is TestContention while instances are killed and the database crashes. The next instance repeats
-// all requests that a killed one left open, as the messenger does.
+// TestKilledAndRestarted is TestContention while instances are killed and the database crashes. The next instance repeats all requests that
+// a killed one left open, as the messenger does.
 func TestKilledAndRestarted(t *testing.T) {
 	t.Parallel()
 	server, g := newServer(t)
@@ -119,8 +119,8 @@ func (c *crashTest) restartAt(server *pgtemp.Server, all []time.Duration) (wait 
 	return done.Wait
 }
 
-// replace kills an instance and starts another one in its place. It kills the instance at once, or right after its next
-// commit, before it can report it.
+// replace kills an instance and starts another one in its place. It kills the instance at once, or right after its next commit, before it
+// can report it.
 func (c *crashTest) replace(slot int, atCommit bool) {
 	c.t.Helper()
 	p := c.running[slot]
@@ -143,8 +143,8 @@ func (c *crashTest) replace(slot int, atCommit bool) {
 	c.launch(slot)
 }
 
-// checkOpen finds out which open requests of a killed instance were handled. Database sessions of the instance may still
-// be working on the others, so a repeated request may conflict with itself.
+// checkOpen finds out which open requests of a killed instance were handled. Database sessions of the instance may still be working on the
+// others, so a repeated request may conflict with itself.
 func (c *crashTest) checkOpen(slot int) {
 	c.t.Helper()
 	var left []string

@@ -142,8 +142,9 @@ func (s *overtakenApply) Apply(ctx context.Context, c ranking.Changes) error {
 	return s.Store.Apply(ctx, c)
 }
 
-// TestEditsOvertaken: while an instance handles a message or an edit, another one handles an edit, the message, or the same once
-// more. Whatever comes first takes effect, unless it is refused, and nothing else does, except that an edit with another score offers to fix the match.
+// TestEditsOvertaken: while an instance handles a message or an edit, another one handles an edit, the message, or the same once more.
+// Whatever comes first takes effect, unless it is refused, and nothing else does, except that an edit with another score offers to fix the
+// match.
 func TestEditsOvertaken(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -181,8 +182,8 @@ func TestEditsOvertaken(t *testing.T) {
 	}
 }
 
-// handleOne has an instance handle a message of Alice's, or an edit of it: the result of a match against somebody, or a question.
-// A match against herself is refused.
+// handleOne has an instance handle a message of Alice's, or an edit of it: the result of a match against somebody, or a question. A match
+// against herself is refused.
 func (g *game) handleOne(t *testing.T, s *ranking.Service, message string, edit int, opponent ranking.Person) error {
 	o := from(&alice, message)
 	if edit > 0 {

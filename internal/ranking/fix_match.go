@@ -25,8 +25,8 @@ func (f FixMatch) operation(s *Service, o Origin) fixOperation {
 	return fixOperation{s.amendment(o, f.Amendment), resultOf(f.Scores)}
 }
 
-// AcceptFix corrects the result of a match as an offer suggests, whose button was pressed. The message with the offer is edited
-// to show what came of it, also if the match cannot be fixed any more: the button has served.
+// AcceptFix corrects the result of a match as an offer suggests, whose button was pressed. The message with the offer is edited to show
+// what came of it, also if the match cannot be fixed any more: the button has served.
 type AcceptFix FixMatch
 
 func (f AcceptFix) do(ctx context.Context, s *Service, o Origin) error {

@@ -175,8 +175,8 @@ func TestRulesApply(t *testing.T) {
 	o := g.origin(&alice)
 	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 1, 1)))
 	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.NoDraws})
-	// Alice loses 40·1.5 times her expected 0.381. Her third match changes her by 20 times Bob's expected 0.487, and him by 40
-	// times that, because it is only his second.
+	// Alice loses 40·1.5 times her expected 0.381. Her third match changes her by 20 times Bob's expected 0.487, and him by 40 times that,
+	// because it is only his second.
 	want := []historyRow{
 		{1, "Alice", 1500, 1516, 32, 1500, 0, 0}, {1, "Bob", 1500, 1484, 32, 1500, 0, 0},
 		{2, "Carol", 1600, 1623, 40, 1600, 0, 0}, {2, "Alice", 1516, 1493, 40, 1516, 1, 1},
@@ -230,8 +230,8 @@ func TestSettingChangedTwice(t *testing.T) {
 	}
 }
 
-// TestSettingsChangedAtOnce has several admins change settings at the same time, each by another instance. All choices take effect, and in the
-// end the message shows all of them.
+// TestSettingsChangedAtOnce has several admins change settings at the same time, each by another instance. All choices take effect, and in
+// the end the message shows all of them.
 func TestSettingsChangedAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

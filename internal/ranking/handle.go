@@ -11,16 +11,16 @@ import (
 	"elobot/internal/notice"
 )
 
-// handle is the way of every command: it reads what the command needs to know, decides, and writes. It starts over after
-// a conflict or a lock timeout. If it returns ErrConflict, ErrLocked or ErrTimeout, the command itself is not at fault.
+// handle is the way of every command: it reads what the command needs to know, decides, and writes. It starts over after a conflict or a
+// lock timeout. If it returns ErrConflict, ErrLocked or ErrTimeout, the command itself is not at fault.
 func (s *Service) handle(ctx context.Context, o Origin, c command) error {
 	started, log := time.Now(), c.commandLog(ctx)
 	c.outcome, c.admin = cmp.Or(c.outcome, new(CommandOutcome)), s.adminStatus(ctx, o, c)
 	err := s.retryOnConflict(ctx, o.Chat.ID, func(ctx context.Context, attempt int) error { return s.attempt(ctx, o, c, attempt) },
 		"update_id", log.Update, "command", log.Command, "key", o.Key, "chat_id", o.Chat.ID)
 	if !c.silent && s.shouldAskToRetry(ctx, o, err) {
-		// Giving up is an outcome too: it writes the key, so that a redelivery cannot record a match that the user has
-		// reported again by then.
+		// Giving up is an outcome too: it writes the key, so that a redelivery cannot record a match that the user has reported again by
+		// then.
 		err = s.attempt(ctx, o, c.answerOnly(Refusal{Code: TooManyAtOnce}), 1)
 	}
 	if errors.Is(err, ErrInconsistent) {
@@ -31,8 +31,8 @@ func (s *Service) handle(ctx context.Context, o Origin, c command) error {
 	return s.finish(ctx, o, c, err, started)
 }
 
-// finish logs the outcome of a command, and returns its error unless the command is done. A command that was handled before is done
-// once that is durable: the attempt that handled it may not know its outcome.
+// finish logs the outcome of a command, and returns its error unless the command is done. A command that was handled before is done once
+// that is durable: the attempt that handled it may not know its outcome.
 func (s *Service) finish(ctx context.Context, o Origin, c command, err error, started time.Time) error {
 	if errors.Is(err, ErrHandled) {
 		if failure := s.store.EnsureDurable(ctx); failure != nil {
@@ -46,9 +46,9 @@ func (s *Service) finish(ctx context.Context, o Origin, c command, err error, st
 	return nil
 }
 
-// attempt runs a command once: it reads what the command needs to know, decides, and writes. It locks the group for that from
-// the second attempt on, so that conflicts cannot repeat forever. Amendments, answers to prompts and timers lock it at once, and so
-// do commands that may add players, in a chat in which another instance was faster recently. A question never locks it.
+// attempt runs a command once: it reads what the command needs to know, decides, and writes. It locks the group for that from the second
+// attempt on, so that conflicts cannot repeat forever. Amendments, answers to prompts and timers lock it at once, and so do commands that
+// may add players, in a chat in which another instance was faster recently. A question never locks it.
 func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int) error {
 	*c.outcome = "" // of the attempt before
 	err := s.readDecideWrite(ctx, o, c, attempt, !o.Retried)
@@ -118,8 +118,8 @@ func (s *Service) read(ctx context.Context, o Origin, c command, attempt int) (s
 	return locked, snap, release, err
 }
 
-// decide returns what the command does: nothing but a refusal if the sender is over a limit, if nobody can do it, or if the sender
-// has no permission.
+// decide returns what the command does: nothing but a refusal if the sender is over a limit, if nobody can do it, or if the sender has no
+// permission.
 func (s *Service) decide(ctx context.Context, store writer, o Origin, c command, snap Snapshot) (Decision, error) {
 	if c.ignoresChat(snap) {
 		return c.operation.decide(snap)
@@ -200,8 +200,8 @@ func (c command) changes(o Origin, snap Snapshot, d Decision) Changes {
 	return changes
 }
 
-// seen returns what the command shows about its chat and its people that is not stored yet. A retried command may show an outdated
-// state, so it only adds who or what is missing. Only if adds is true, new people become players.
+// seen returns what the command shows about its chat and its people that is not stored yet. A retried command may show an outdated state,
+// so it only adds who or what is missing. Only if adds is true, new people become players.
 func (c command) seen(o Origin, snap Snapshot, adds bool) Seen {
 	if o.Trigger == ByTimer || c.ignoresChat(snap) {
 		return Seen{}
@@ -278,12 +278,12 @@ type command struct {
 	name string
 	// class is the command's rate class, empty if no person sent the command.
 	class RateBucket
-	// extra says how each match after the first one counts, and extraResults how many there are, if the command answers a
-	// question about several: the question counts as one result of whoever reported them, and the press as a press.
+	// extra says how each match after the first one counts, and extraResults how many there are, if the command answers a question about
+	// several: the question counts as one result of whoever reported them, and the press as a press.
 	extra        RateEntry
 	extraResults int
-	// isAdmin is true if the sender is an admin, nil if the operation need not know. It is called once, before the first read, even if
-	// the answer turns out not to matter; admin is the answer.
+	// isAdmin is true if the sender is an admin, nil if the operation need not know. It is called once, before the first read, even if the
+	// answer turns out not to matter; admin is the answer.
 	isAdmin func(context.Context) (bool, error)
 	admin   AdminStatus
 	// locks is true if the operation decides with the group locked from the first attempt on.

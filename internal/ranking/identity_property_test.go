@@ -191,8 +191,8 @@ func other(m playedMatch, player string) string {
 	return m.A
 }
 
-// TestSameUsernameInAllOrders: two people have the same username in two groups, one after the other, and both groups have
-// mentioned it. Whatever comes first, each group has its own people.
+// TestSameUsernameInAllOrders: two people have the same username in two groups, one after the other, and both groups have mentioned it.
+// Whatever comes first, each group has its own people.
 func TestSameUsernameInAllOrders(t *testing.T) {
 	t.Parallel()
 	bobby, zoeAsBob := bob, zoe

@@ -31,8 +31,7 @@ func Only(people ...Person) Meant {
 	return func([]Person) ([]Person, Notice) { return people, nil }
 }
 
-// Sides says who would play against whom, or why that is not clear, given who is in the group, as Meant does. All may be on the first
-// side.
+// Sides says who would play against whom, or why that is not clear, given who is in the group, as Meant does. All may be on the first side.
 type Sides func(everybody []Person) (sides [2][]Person, unclear Notice)
 
 // Ask is a question about nobody.
@@ -40,8 +39,8 @@ func Ask(read func(context.Context) (Notice, error)) Inquiry {
 	return Inquiry{read: func(ctx context.Context, _ asked) (Notice, error) { return read(ctx) }}
 }
 
-// AskAbout is a question about people whose players read gets. Somebody who is no player is not made one by being asked about: the
-// question is refused. Only the sender may be no player, and read then gets the zero Player.
+// AskAbout is a question about people whose players read gets. Somebody who is no player is not made one by being asked about: the question
+// is refused. Only the sender may be no player, and read then gets the zero Player.
 func AskAbout(who Meant, read func(context.Context, []Player) (Notice, error)) Inquiry {
 	all := func(everybody []Person) ([2][]Person, Notice) {
 		people, unclear := who(everybody)
@@ -61,8 +60,8 @@ func AskAbout(who Meant, read func(context.Context, []Player) (Notice, error)) I
 	}}
 }
 
-// AskAboutMatch is a question about people who may play against each other. The contestants are in the order of the people. Nobody
-// becomes a player by that.
+// AskAboutMatch is a question about people who may play against each other. The contestants are in the order of the people. Nobody becomes
+// a player by that.
 func AskAboutMatch(who Sides, read func(Ladder, [2][]Contestant) Notice) Inquiry {
 	return Inquiry{about: who, read: func(_ context.Context, a asked) (Notice, error) {
 		all, refusal := contestantsOf(a.snap, a.people, slices.Concat(a.sides[0], a.sides[1]))

@@ -77,8 +77,8 @@ func (o request) send(ctx context.Context, service *ranking.Service) error {
 	return fmt.Errorf("unknown kind of request %q", o.Kind)
 }
 
-// The messages to an instance after its assignment. An instance whose standard input is closed exits at once, because the
-// test that started it is gone.
+// The messages to an instance after its assignment. An instance whose standard input is closed exits at once, because the test that started
+// it is gone.
 const (
 	stopMessage = "stop" // finish open requests and exit
 	killMessage = "die"  // kill yourself after the next commit

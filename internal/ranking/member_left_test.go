@@ -74,8 +74,8 @@ func TestMemberLeft(t *testing.T) {
 	g.mustRank(t, "the departure is redelivered", "Alice Carol Bob")
 }
 
-// TestShownAgainByNextMatch: the next match brings back a player who left, even if another person records it, and even if
-// it is undone. A replay does not change who has left.
+// TestShownAgainByNextMatch: the next match brings back a player who left, even if another person records it, and even if it is undone. A
+// replay does not change who has left.
 func TestShownAgainByNextMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// merge merges an unclaimed player into the account of the same person. In ladders that rank both, the account gets the
-// matches of the unclaimed player, and the ladder is replayed from the first of them. Matches in which both played are
-// undone. Merging is idempotent and not an effect of the command that revealed it.
+// merge merges an unclaimed player into the account of the same person. In ladders that rank both, the account gets the matches of the
+// unclaimed player, and the ladder is replayed from the first of them. Matches in which both played are undone. Merging is idempotent and
+// not an effect of the command that revealed it.
 func (s *Service) merge(ctx context.Context, from, into Player) error {
 	s.log.InfoContext(ctx, "merging two players who are the same person", "from_player_id", from.ID, "into_player_id", into.ID)
 	merging, ladders, err := s.store.LockPlayers(ctx, from.ID, into.ID)
@@ -26,8 +26,8 @@ func (s *Service) merge(ctx context.Context, from, into Player) error {
 	return merging.Merge(ctx, merges)
 }
 
-// merge combines the two standings in a ladder. The result is the standing of the remaining player, with the start rating
-// of the older standing.
+// merge combines the two standings in a ladder. The result is the standing of the remaining player, with the start rating of the older
+// standing.
 func (l SharedLadder) merge(from Player) (LadderMerge, error) {
 	keep, drop := l.Into, l.From
 	m := LadderMerge{Chat: l.Chat, Drop: drop.Standing}

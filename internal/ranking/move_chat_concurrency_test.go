@@ -10,8 +10,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestMoveConcurrently has instances handle a move at the same time, while others record, join, undo and merge players in
-// both chats.
+// TestMoveConcurrently has instances handle a move at the same time, while others record, join, undo and merge players in both chats.
 func TestMoveConcurrently(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -5,8 +5,8 @@ import "elobot/internal/notice"
 // MaxRejected is the maximum number of results that a NotRecorded lists.
 const MaxRejected = 30
 
-// NotRecorded lists results that were rejected because their sender exceeded the limit per minute. Until it is sent,
-// further rejected results of the sender are added to it.
+// NotRecorded lists results that were rejected because their sender exceeded the limit per minute. Until it is sent, further rejected
+// results of the sender are added to it.
 type NotRecorded struct {
 	Limit int              `json:"limit"`          // maximum number of results per minute
 	Items []RejectedResult `json:"items"`          // the first MaxRejected results, in the order of their rejection
@@ -19,8 +19,8 @@ var _ = notice.Register[NotRecorded](notice.Kind{Name: "not_recorded", Purpose: 
 type RejectedResult struct {
 	Command     string `json:"command"` // match, undo, restore or fix
 	NamedResult        // of a match; a fix has only the scores
-	// Number is the match to be amended, 0 if unknown. Last is true if the command means the sender's last match, or the last
-	// one that the sender undid.
+	// Number is the match to be amended, 0 if unknown. Last is true if the command means the sender's last match, or the last one that the
+	// sender undid.
 	Number    int  `json:"number,omitempty"`
 	Last      bool `json:"last,omitempty"`
 	Malformed bool `json:"malformed,omitempty"` // the command could not be parsed; all fields but Command are empty

@@ -12,8 +12,8 @@ type Notice = notice.Notice
 // CallbackLifetime is the lifetime of the answer to a pressed button.
 const CallbackLifetime = 15 * time.Second
 
-// Name is a person's name in a notice. A notice stores only the id of a player, so that the name is that of the moment when
-// it is sent. The other fields are then filled in.
+// Name is a person's name in a notice. A notice stores only the id of a player, so that the name is that of the moment when it is sent. The
+// other fields are then filled in.
 type Name struct {
 	Player PlayerID `json:"player,omitempty"` // 0 for somebody who is no player
 	Name   string   `json:"name,omitempty"`
@@ -109,8 +109,7 @@ type MatchFixed struct {
 
 var _ = notice.Register[MatchFixed](notice.Kind{Name: "match_fixed", Purpose: notice.Outcome})
 
-// PlayersMerged says that an unclaimed player turned out to be another player of the ladder. The results of both now
-// belong to that player.
+// PlayersMerged says that an unclaimed player turned out to be another player of the ladder. The results of both now belong to that player.
 type PlayersMerged struct {
 	Username string `json:"username"`         // without @
 	Name     Name   `json:"name"`             // the known player

@@ -6,9 +6,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// offerFix handles an edit of the message that recorded a match. It offers to fix the match if the same sender now
-// reports another score for the same people on the same sides. Other edits get no answer, and nobody is asked what one means. offerFix
-// itself changes no match.
+// offerFix handles an edit of the message that recorded a match. It offers to fix the match if the same sender now reports another score
+// for the same people on the same sides. Other edits get no answer, and nobody is asked what one means. offerFix itself changes no match.
 func (s *Service) offerFix(ctx context.Context, o Origin, read func(everybody []Person) Reading) error {
 	original := MatchRef{Message: o.ReplyTo, Key: o.Message}
 	o.Message = "" // the offer is no command of the message

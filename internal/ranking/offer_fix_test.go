@@ -40,8 +40,8 @@ func (g *game) accept(t *testing.T, who *ranking.Person, changes int, scores ...
 	return o
 }
 
-// offered returns what the message with the offer is to show after a press. The press itself is answered without words, and
-// nothing else is sent.
+// offered returns what the message with the offer is to show after a press. The press itself is answered without words, and nothing else is
+// sent.
 func (g *game) offered(t *testing.T, o ranking.Origin) ranking.Notice {
 	t.Helper()
 	if n := g.count(t, fmt.Sprintf("outbox WHERE key = '%s' AND kind = 'acknowledged' AND action = 'callback_answer'", o.Key)); n != 1 {

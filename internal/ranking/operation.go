@@ -74,8 +74,8 @@ type resolving interface {
 	in(Snapshot) (operation, Snapshot)
 }
 
-// named is an operation that is known only once it is known who is in the group, because its message may mean people by plain names. It must
-// need whatever the operation does that read returns, apart from its People.
+// named is an operation that is known only once it is known who is in the group, because its message may mean people by plain names. It
+// must need whatever the operation does that read returns, apart from its People.
 type named struct {
 	plain
 	needed Needs

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// profileChange returns the change needed to store what a message shows about a person. ok is false if there is nothing to
-// store, as of a person who is unknown and not to be added: asking a question creates no player. A retried command may show an outdated
-// state.
+// profileChange returns the change needed to store what a message shows about a person. ok is false if there is nothing to store, as of a
+// person who is unknown and not to be added: asking a question creates no player. A retried command may show an outdated state.
 func (k Known) profileChange(o Origin, p Person) (change PlayerChange, ok bool) {
 	if k.Player == nil || !k.New && (!p.IsShownNow() || o.Retried) {
 		return change, false
@@ -39,8 +38,8 @@ func (k Known) newSighting(o Origin, p Person) *Sighting {
 // IsShownNow is true if it is the command's message that shows the person.
 func (p Person) IsShownNow() bool { return p.Player == 0 && !p.Earlier }
 
-// claimant returns the account that the unclaimed player with the person's username has turned out to be: the person's, or
-// for a mention the one that was last seen with the username. It returns nil if there is none.
+// claimant returns the account that the unclaimed player with the person's username has turned out to be: the person's, or for a mention
+// the one that was last seen with the username. It returns nil if there is none.
 func (k Known) claimant() *Player {
 	if k.Unclaimed == nil || k.Player == nil || k.Player.ID == k.Unclaimed.ID {
 		return nil
@@ -48,9 +47,9 @@ func (k Known) claimant() *Player {
 	return k.Player
 }
 
-// Identify sets the player that the person p is: the account with their id. Without an id, it is the account that was last
-// seen in the group with their username. Otherwise it is the group's unclaimed player with that username, or, unless it is 0, a new
-// player with the id added, or none.
+// Identify sets the player that the person p is: the account with their id. Without an id, it is the account that was last seen in the
+// group with their username. Otherwise it is the group's unclaimed player with that username, or, unless it is 0, a new player with the id
+// added, or none.
 func (k *Known) Identify(p Person, added PlayerID) {
 	switch {
 	case k.ByID != nil:
@@ -68,8 +67,7 @@ func (k *Known) Identify(p Person, added PlayerID) {
 	}
 }
 
-// samePerson is true if two people are visibly the same person. The store may know more, such as which user id has a
-// username.
+// samePerson is true if two people are visibly the same person. The store may know more, such as which user id has a username.
 func samePerson(p, q Person) bool {
 	return p.ID != 0 && p.ID == q.ID || p.Username != "" && strings.EqualFold(p.Username, q.Username)
 }
@@ -77,8 +75,8 @@ func samePerson(p, q Person) bool {
 // participants are the people of a command, each of them once.
 type participants []Person
 
-// add adds the person unless they are present, and returns their index. If a person is both mentioned and shown with an
-// id, add keeps the one with the id.
+// add adds the person unless they are present, and returns their index. If a person is both mentioned and shown with an id, add keeps the
+// one with the id.
 func (ps *participants) add(p Person) int {
 	i := slices.IndexFunc(*ps, func(q Person) bool { return samePerson(p, q) })
 	if i < 0 {

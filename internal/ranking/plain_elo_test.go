@@ -43,8 +43,8 @@ type standingRow struct {
 // standingTable holds standings by player.
 type standingTable map[string]standingRow
 
-// recalculate calculates standings from matches independently of the ranking and elo packages. It is the reference
-// calculation of the tests. Players without a start rating start with 1500. The history has the players of side A first.
+// recalculate calculates standings from matches independently of the ranking and elo packages. It is the reference calculation of the
+// tests. Players without a start rating start with 1500. The history has the players of side A first.
 func recalculate(starts map[string]int, bouts []countedMatch) (standingTable, []historyRow) {
 	table, history := make(standingTable), []historyRow(nil)
 	for who, start := range starts {
@@ -107,8 +107,8 @@ func (r plainRules) kOf(played int) int {
 	return r.K
 }
 
-// goalIndex is what eloratings.net says: half more for two goals, three quarters for three, and then an eighth for each.
-// But it is never more than 2.
+// goalIndex is what eloratings.net says: half more for two goals, three quarters for three, and then an eighth for each. But it is never
+// more than 2.
 func (b countedMatch) goalIndex() float64 {
 	goals := max(b.ScoreA-b.ScoreB, b.ScoreB-b.ScoreA)
 	if !b.Margin || goals < 2 {
@@ -171,8 +171,8 @@ func TestRecalculate(t *testing.T) {
 		"at the minimum": {[]countedMatch{bout([]string{"poor"}, []string{"pauper"}, 3, 0, plainRules{K: 64})}, []standingRow{
 			{"poor", 15, 10, 15, 1, 1, 0, 0, 1, 1}, {"pauper", 0, 5, 5, 1, 0, 0, 1, -1, 0},
 		}},
-		// 16 from an equal; a newcomer, rated 16 lower, wins 59 with 64·1.75 and takes 29 with 32·1.75; 3 for a draw with
-		// one rated 72 higher; 39 with 32·2 from the same
+		// 16 from an equal; a newcomer, rated 16 lower, wins 59 with 64·1.75 and takes 29 with 32·1.75; 3 for a draw with one rated 72
+		// higher; 39 with 32·2 from the same
 		"rules": {[]countedMatch{
 			bout(a, b, 5, 0), bout(c, a, 4, 1, special), bout(a, c, 2, 2, special), bout(b, c, 10, 0, special),
 		}, []standingRow{

@@ -24,8 +24,8 @@ func (g *game) odds(t *testing.T, sender *ranking.Person, a, b []ranking.Person)
 	return g.notice(t, o.Key)
 }
 
-// TestOddsComeTrue: a match that is recorded right after the question changes the ratings by just what the answer said, whatever
-// the rules are and whoever is new.
+// TestOddsComeTrue: a match that is recorded right after the question changes the ratings by just what the answer said, whatever the rules
+// are and whoever is new.
 func TestOddsComeTrue(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -119,8 +119,8 @@ func TestOddsAboutStrangers(t *testing.T) {
 	g.has(t, 1, `outbox WHERE payload->>'code' = 'odd_players'`)
 }
 
-// TestTeamsToCard goes all the way from the teams to the card: another split replaces the message, and the one that is chosen is
-// reported by whoever presses.
+// TestTeamsToCard goes all the way from the teams to the card: another split replaces the message, and the one that is chosen is reported
+// by whoever presses.
 func TestTeamsToCard(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

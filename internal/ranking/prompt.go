@@ -203,8 +203,8 @@ func (p promptOperation) refuse(snap Snapshot) Notice {
 	return nil
 }
 
-// permission checks again what was checked when the prompt was asked: people may have lost their rights since. Whoever was asked
-// may cancel all the same.
+// permission checks again what was checked when the prompt was asked: people may have lost their rights since. Whoever was asked may cancel
+// all the same.
 func (p promptOperation) permission(snap Snapshot) Permission {
 	switch {
 	case snap.Prompt.Answerer == 0:

@@ -197,8 +197,8 @@ func TestPromptRefuses(t *testing.T) {
 	g.mustEnd(t, "in the end", false, "cancelled", "answered")
 }
 
-// TestPromptEndsByItself: its message, if there is one, is edited once, and the chat is not notified. The time is counted from
-// the delivery, which the store of the outbox records.
+// TestPromptEndsByItself: its message, if there is one, is edited once, and the chat is not notified. The time is counted from the
+// delivery, which the store of the outbox records.
 func TestPromptEndsByItself(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -262,8 +262,8 @@ func TestUnansweredReports(t *testing.T) {
 	g.mustEnd(t, "unanswered,", false, "expired", "expired")
 }
 
-// TestTimersFireOnce: several leaders, of which only one can be right, fire timers while the clock jumps. What is not due
-// stays; a timer of a newer release stays too, and only its own failure is reported.
+// TestTimersFireOnce: several leaders, of which only one can be right, fire timers while the clock jumps. What is not due stays; a timer of
+// a newer release stays too, and only its own failure is reported.
 func TestTimersFireOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -293,8 +293,8 @@ func TestTimersFireOnce(t *testing.T) {
 	g.has(t, 2, "timers")
 }
 
-// TestPromptAnsweredAtOnce: of two presses on two instances, one has an effect, and the other person is told that it is too late. The
-// same goes for a timer that fires at the same time.
+// TestPromptAnsweredAtOnce: of two presses on two instances, one has an effect, and the other person is told that it is too late. The same
+// goes for a timer that fires at the same time.
 func TestPromptAnsweredAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -15,8 +15,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestAnyMatches sends random results, undos, restores, fixes, claims and changes of rules. After each it compares the standings with the reference
-// calculation for the counting matches.
+// TestAnyMatches sends random results, undos, restores, fixes, claims and changes of rules. After each it compares the standings with the
+// reference calculation for the counting matches.
 func TestAnyMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -117,8 +117,8 @@ func (s *model) account(i int) ranking.Person {
 	return p
 }
 
-// showAccount updates the model for an account that a command shows: it claims the unclaimed player with its username.
-// Without one it adds no player.
+// showAccount updates the model for an account that a command shows: it claims the unclaimed player with its username. Without one it adds
+// no player.
 func (s *model) showAccount(i int) {
 	ghost := s.unclaimed[i]
 	if ghost == nil || !s.named[i] {

@@ -1,9 +1,8 @@
 // Package ranking is the domain: groups and their ladders, the people in them, and the matches that move their ratings.
 //
-// A [Service] handles a command in three steps. It reads what the command concerns, decides in plain Go what to change,
-// and has the [Store] apply everything in one transaction: the effect, the idempotency key and the [Notice] that answers
-// the command. The package knows nothing about Telegram, SQL or wording: notices carry facts, and other packages render
-// them.
+// A [Service] handles a command in three steps. It reads what the command concerns, decides in plain Go what to change, and has the [Store]
+// apply everything in one transaction: the effect, the idempotency key and the [Notice] that answers the command. The package knows nothing
+// about Telegram, SQL or wording: notices carry facts, and other packages render them.
 package ranking
 
 import (
@@ -42,26 +41,25 @@ type Origin struct {
 	// Key is the idempotency key: commands with the same key are the same command, which takes effect only once.
 	Key     string
 	Trigger Trigger // zero means ByPress with a Button, and ByMessage without
-	// Message is the key of the message whose edit is the command, empty for all other commands. The command is ignored unless
-	// everything that was handled of the message so far was refused.
+	// Message is the key of the message whose edit is the command, empty for all other commands. The command is ignored unless everything
+	// that was handled of the message so far was refused.
 	Message string
 	Chat    Chat
 	Sender  *Person // nil for an anonymous admin
 	SentAt  time.Time
-	// Button is the id of the button press that sent the command, empty for a message. The person who pressed gets the
-	// answer; the chat is notified only if the press changes something, or is answered by a message of its own.
+	// Button is the id of the button press that sent the command, empty for a message. The person who pressed gets the answer; the chat is
+	// notified only if the press changes something, or is answered by a message of its own.
 	Button string
 	// Pressed is the message with the pressed button, or whose buttons a reply answers instead; 0 for none.
 	Pressed int64
 	// Malformed is the name of a command that reports or amends a match but could not be parsed. It is empty for all other commands.
 	Malformed string
-	// Retried is true if an operator has the command handled again. Its notices never expire, and no rate limit
-	// applies.
+	// Retried is true if an operator has the command handled again. Its notices never expire, and no rate limit applies.
 	Retried bool
 	// ReplyTo and Thread say where the answer goes: the message to reply to and the topic, 0 for none.
 	ReplyTo, Thread int64
-	// VisibleUsers are other people whom the command's message shows with their ids, such as the author of the message that it
-	// replies to. They need not take part in the command.
+	// VisibleUsers are other people whom the command's message shows with their ids, such as the author of the message that it replies to.
+	// They need not take part in the command.
 	VisibleUsers []Person
 	// Mentioned are the people whom the command's message mentions. They need not take part in the command.
 	Mentioned []Person
@@ -105,8 +103,8 @@ type Chat struct {
 	ID    ExternalChatID
 	Kind  ChatKind
 	Title string
-	// Language is the sender's language as an IETF tag, empty if unknown. A new chat gets this language. It is empty in a
-	// chat read from the store.
+	// Language is the sender's language as an IETF tag, empty if unknown. A new chat gets this language. It is empty in a chat read from
+	// the store.
 	Language string
 }
 
@@ -119,14 +117,14 @@ func (c Chat) equalExceptLanguage(o Chat) bool {
 // IsGroup is true if the chat can have ladders.
 func (c Chat) IsGroup() bool { return c.Kind != Private }
 
-// Person is a person as the messenger shows them. A person who is only mentioned has a Username and no ID. A person whom
-// the messenger shows has an ID and a Name, and possibly a Username.
+// Person is a person as the messenger shows them. A person who is only mentioned has a Username and no ID. A person whom the messenger
+// shows has an ID and a Name, and possibly a Username.
 type Person struct {
 	ID       UserID `json:"id,omitempty"`
 	Username string `json:"username,omitempty"` // without @
 	Name     string `json:"name,omitempty"`
-	// MaybeBot is true if a mention may not refer to a person at all. The command is then refused unless a message in the
-	// group has shown a person with that username.
+	// MaybeBot is true if a mention may not refer to a person at all. The command is then refused unless a message in the group has shown a
+	// person with that username.
 	MaybeBot bool `json:"maybe_bot,omitempty"`
 	// Player is the person's player if the store, and not a message, says who the person is. Then there is nothing new to store.
 	Player PlayerID `json:"player,omitempty"`
@@ -134,9 +132,8 @@ type Person struct {
 	Earlier bool `json:"-"`
 }
 
-// Player is a person as the store knows them. A player with a UserID is an account, one for all groups. A player without
-// one is unclaimed: somebody mentioned the username in a group, but no message there has shown the person yet. An
-// unclaimed player exists in that group only.
+// Player is a person as the store knows them. A player with a UserID is an account, one for all groups. A player without one is unclaimed:
+// somebody mentioned the username in a group, but no message there has shown the person yet. An unclaimed player exists in that group only.
 type Player struct {
 	ID       PlayerID
 	UserID   UserID

@@ -88,10 +88,9 @@ type unlimited interface {
 	isUnlimited(Snapshot) bool
 }
 
-// overLimit is true if a command exceeds a rate limit, and returns the answer to it. The answer is nil if the sender
-// has already been asked to slow down. What counts is when commands were sent, so that a backlog after an outage does not
-// exceed the limits. It takes no locks: if one sender's commands are handled concurrently in several chats, a few more
-// than the limit may pass.
+// overLimit is true if a command exceeds a rate limit, and returns the answer to it. The answer is nil if the sender has already been asked
+// to slow down. What counts is when commands were sent, so that a backlog after an outage does not exceed the limits. It takes no locks: if
+// one sender's commands are handled concurrently in several chats, a few more than the limit may pass.
 func (s *Service) overLimit(o Origin, c command, snap Snapshot) (n Notice, over bool) {
 	var results []RejectedResult // what the command reports or amends
 	if o, ok := c.operation.(matchOperation); ok {

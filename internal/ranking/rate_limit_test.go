@@ -316,8 +316,8 @@ func TestNoResultLimit(t *testing.T) {
 	g.checkRateClasses(t, "all", "result=61")
 }
 
-// TestAnswersCount: each result that an answer records counts for whoever reported it, whoever answers, when it is recorded. Over the
-// limit the question stays open.
+// TestAnswersCount: each result that an answer records counts for whoever reported it, whoever answers, when it is recorded. Over the limit
+// the question stays open.
 func TestAnswersCount(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

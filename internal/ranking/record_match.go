@@ -16,8 +16,8 @@ const MaxReports = 20
 
 // Report is a match as reported: the players, and the score or the scores of the sets.
 type Report struct {
-	// Key is the idempotency key of the match, empty for that of the message. Each further match of a message has #2, #3 and so on
-	// after it.
+	// Key is the idempotency key of the match, empty for that of the message. Each further match of a message has #2, #3 and so on after
+	// it.
 	Key    string   `json:"key,omitempty"`
 	A      []Person `json:"a"` // at least one each; side A's scores come first
 	B      []Person `json:"b"`
@@ -79,8 +79,8 @@ func (s *Service) reported(o Origin, r Reading) operation {
 	return malformedResult{answer{people: senderOf(o), notice: refusal}, commandMatch}
 }
 
-// newRecord returns the operation that records matches, and adds their people and the reporter to people. ok is false if
-// somebody visibly plays against themselves.
+// newRecord returns the operation that records matches, and adds their people and the reporter to people. ok is false if somebody visibly
+// plays against themselves.
 func (s *Service) newRecord(o Origin, reports []Report, people *participants) (rec *recordOperation, ok bool) {
 	rec = &recordOperation{service: s, origin: o, reports: reports, playedAt: o.SentAt}
 	key := cmp.Or(reports[0].Key, o.message())

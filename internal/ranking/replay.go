@@ -38,8 +38,8 @@ type Entry struct {
 	Before int
 	After  int
 	K      int // the player's K-factor in the match, without the margin of victory
-	// BestBefore, StreakBefore and LongestBefore belong to the standing before the match. A replay that begins with this match
-	// needs them, because they cannot be calculated backwards.
+	// BestBefore, StreakBefore and LongestBefore belong to the standing before the match. A replay that begins with this match needs them,
+	// because they cannot be calculated backwards.
 	BestBefore    int
 	StreakBefore  int
 	LongestBefore int
@@ -70,8 +70,8 @@ type RankedPlayer struct {
 // name returns the player's name for notices.
 func (p RankedPlayer) name() Name { return Name{Player: p.Player} }
 
-// play updates the standings of the players of a match played at this time, and returns the history entries, and the upset as NewMatch
-// has it. standings and entries are in the order of parts.
+// play updates the standings of the players of a match played at this time, and returns the history entries, and the upset as NewMatch has
+// it. standings and entries are in the order of parts.
 func play(rules RatingRules, score Score, at time.Time, parts []Part, standings []*Standing) (entries []Entry, upset int) {
 	var sides [2][]int
 	for i, p := range parts {
@@ -97,8 +97,8 @@ type replayer struct {
 	standings map[PlayerID]*Standing
 }
 
-// play replays a match and returns the history entries that it must have, in the order of its parts, and its upset. An undone match
-// has none.
+// play replays a match and returns the history entries that it must have, in the order of its parts, and its upset. An undone match has
+// none.
 func (r replayer) play(m *PlayedMatch) (entries []Entry, upset int, err error) {
 	if m.Undone {
 		return nil, 0, nil
@@ -191,8 +191,8 @@ func (w Rewrite) entries(m PlayedMatch) []Entry {
 	return entries
 }
 
-// initialStandings returns the standings before the first match of the history, by player. LastPlayed stays as it is, because
-// the time before cannot be calculated backwards; if the replay leaves matches out, the store corrects it.
+// initialStandings returns the standings before the first match of the history, by player. LastPlayed stays as it is, because the time
+// before cannot be calculated backwards; if the replay leaves matches out, the store corrects it.
 func (h MatchHistory) initialStandings() (map[PlayerID]*Standing, error) {
 	standings := make(map[PlayerID]*Standing, len(h.Standings))
 	for _, s := range h.Standings {
@@ -220,8 +220,8 @@ func (h MatchHistory) initialStandings() (map[PlayerID]*Standing, error) {
 	return standings, nil
 }
 
-// replay replays the history and returns the resulting changes. It calls change for each match in order, to modify it
-// before it is replayed.
+// replay replays the history and returns the resulting changes. It calls change for each match in order, to modify it before it is
+// replayed.
 func (h MatchHistory) replay(reason Reason, change func(*PlayedMatch)) (Rewrite, error) {
 	standings, err := h.initialStandings()
 	if err != nil {
@@ -255,8 +255,7 @@ func (h MatchHistory) replayFrom(standings map[PlayerID]*Standing, reason Reason
 // maxMoved is the maximum number of ratings that a notice lists.
 const maxMoved = 12
 
-// moved returns the ratings that a rewrite changes. The players in first come first, changed or not. Others follow,
-// largest change first.
+// moved returns the ratings that a rewrite changes. The players in first come first, changed or not. Others follow, largest change first.
 func (h MatchHistory) moved(w Rewrite, first []PlayerID) Moved {
 	now := make(map[PlayerID]int, len(w.Standings))
 	for _, s := range w.Standings {

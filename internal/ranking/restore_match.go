@@ -2,10 +2,10 @@ package ranking
 
 import "context"
 
-// RestoreMatch takes an undo back: the match counts again under its old number, and its ladder is replayed from there. Whoever
-// undid it may restore it within Settings.UndoWindow of the undo, and so may admins. Both times are those when the commands
-// were sent. What a merge of two players undid cannot come back, because nobody can play twice in one match. A reference to
-// no match means the last one that the sender undid.
+// RestoreMatch takes an undo back: the match counts again under its old number, and its ladder is replayed from there. Whoever undid it may
+// restore it within Settings.UndoWindow of the undo, and so may admins. Both times are those when the commands were sent. What a merge of
+// two players undid cannot come back, because nobody can play twice in one match. A reference to no match means the last one that the
+// sender undid.
 type RestoreMatch struct{ Amendment }
 
 func (r RestoreMatch) do(ctx context.Context, s *Service, o Origin) error {

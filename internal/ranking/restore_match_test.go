@@ -143,8 +143,8 @@ func TestLastUndone(t *testing.T) {
 		ranking.Refusal{Code: ranking.NotAboutAMatch})
 }
 
-// TestRestoreOfOnePersonTwice: neither what a merge undid comes back, nor what was undone before its players became one. What an
-// anonymous admin undid comes back.
+// TestRestoreOfOnePersonTwice: neither what a merge undid comes back, nor what was undone before its players became one. What an anonymous
+// admin undid comes back.
 func TestRestoreOfOnePersonTwice(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -173,8 +173,8 @@ func TestRestoreOfOnePersonTwice(t *testing.T) {
 	}
 }
 
-// TestStalePresses: a press on a button that was made before the match changed, or with forged numbers, is answered by a toast
-// only, and changes nothing.
+// TestStalePresses: a press on a button that was made before the match changed, or with forged numbers, is answered by a toast only, and
+// changes nothing.
 func TestStalePresses(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -234,8 +234,8 @@ func TestStalePresses(t *testing.T) {
 	}
 }
 
-// TestTwoPressesAtOnce has two people press the same button at the same time on two instances, 200 times: the match is undone
-// and restored in turn. Each time one of the presses has an effect, and the other a toast.
+// TestTwoPressesAtOnce has two people press the same button at the same time on two instances, 200 times: the match is undone and restored
+// in turn. Each time one of the presses has an effect, and the other a toast.
 func TestTwoPressesAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -21,8 +21,8 @@ type Result struct {
 	Sets []Score // the points of each set; none, or at least two
 }
 
-// resultOf returns the result for reported scores. A single score is the score of the match; several are the scores of
-// its sets. A drawn set counts for neither side.
+// resultOf returns the result for reported scores. A single score is the score of the match; several are the scores of its sets. A drawn
+// set counts for neither side.
 func resultOf(scores []Score) Result {
 	if len(scores) == 1 {
 		return Result{Score: scores[0]}

@@ -242,8 +242,8 @@ func TestPersistentConflict(t *testing.T) {
 	})
 }
 
-// TestCancelledBetweenRetries: a cancelled command changes nothing. A command that runs out of time between two retries
-// has time left for a refusal.
+// TestCancelledBetweenRetries: a cancelled command changes nothing. A command that runs out of time between two retries has time left for a
+// refusal.
 func TestCancelledBetweenRetries(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(context.Context) (context.Context, context.CancelFunc){

@@ -6,7 +6,8 @@ import (
 	"elobot/internal/elo"
 )
 
-// Rules are the rules of a ladder. In JSON, its fields have the names of the ladder's columns. The database holds the ranges of the numbers.
+// Rules are the rules of a ladder. In JSON, its fields have the names of the ladder's columns. The database holds the ranges of the
+// numbers.
 type Rules struct {
 	Start              int  `json:"start_elo"` // the rating of a newcomer
 	DrawsAllowed       bool `json:"draws_allowed"`
@@ -23,13 +24,12 @@ func DefaultRules() Rules {
 type RatingRules struct {
 	K int `json:"k_factor"`
 	Provisional
-	// Margin is true if the margin of victory multiplies K by elo.MarginFactor of the score. In a match in sets, the
-	// score counts sets.
+	// Margin is true if the margin of victory multiplies K by elo.MarginFactor of the score. In a match in sets, the score counts sets.
 	Margin bool `json:"margin_of_victory"`
 }
 
-// Provisional is another K-factor for a player's first matches in a ladder, zero for none. It lets newcomers reach their
-// level sooner. Their opponents keep their own K, so the changes of such a match need not add up to zero.
+// Provisional is another K-factor for a player's first matches in a ladder, zero for none. It lets newcomers reach their level sooner.
+// Their opponents keep their own K, so the changes of such a match need not add up to zero.
 type Provisional struct {
 	K       int `json:"provisional_k_factor"`
 	Matches int `json:"provisional_matches"` // how many matches
@@ -38,8 +38,7 @@ type Provisional struct {
 // String returns the two numbers, separated by a colon.
 func (p Provisional) String() string { return fmt.Sprintf("%d:%d", p.K, p.Matches) }
 
-// kAfter returns the K-factor of a player who has played that many matches in the ladder before. Undone matches do not
-// count.
+// kAfter returns the K-factor of a player who has played that many matches in the ladder before. Undone matches do not count.
 func (r RatingRules) kAfter(played int) int {
 	if played < r.Provisional.Matches {
 		return r.Provisional.K

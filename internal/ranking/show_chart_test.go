@@ -36,8 +36,8 @@ func (g *game) storedChart(t *testing.T, which string) stats.Chart {
 	return n
 }
 
-// TestShowChart: without names, a chart highlights the first of the ranking, and the sender in the place of the last. A picture is of
-// the people who are named, each once, if all of them have played.
+// TestShowChart: without names, a chart highlights the first of the ranking, and the sender in the place of the last. A picture is of the
+// people who are named, each once, if all of them have played.
 func TestShowChart(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -86,8 +86,8 @@ func (g *game) addCrowd(t *testing.T) {
 		ORDER BY p.id`)
 }
 
-// crowdPage is a page of the ranking of newCrowd, with the row of who asked for it: own is how many others come before it, -1 for
-// somebody who is not in the ranking.
+// crowdPage is a page of the ranking of newCrowd, with the row of who asked for it: own is how many others come before it, -1 for somebody
+// who is not in the ranking.
 func crowdPage(number int, asker ranking.UserID, own int) stats.RankingPage {
 	n := stats.RankingPage{Title: "Club", Page: number, Total: 450, Asker: asker}
 	for i := 10 * (number - 1); i < 10*number; i++ {

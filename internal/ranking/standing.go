@@ -78,8 +78,8 @@ func (s Standing) differs(o Standing) bool {
 	return s != o
 }
 
-// after returns the standing after a match with the given score and rating change. at is when it was played: matches may be
-// reported later than others that were played after them.
+// after returns the standing after a match with the given score and rating change. at is when it was played: matches may be reported later
+// than others that were played after them.
 func (s Standing) after(score elo.Score, change int, at time.Time) Standing {
 	if at.After(s.LastPlayed) {
 		s.LastPlayed = at

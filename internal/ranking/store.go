@@ -19,9 +19,9 @@ var (
 	ErrTimeout = errors.New("store timed out")
 )
 
-// Store is the database. Each method runs in its own transaction, except that matches recorded at the same time may share
-// one; each still succeeds or fails alone. In all methods, a former id of a chat refers to that chat. Every method may fail
-// with ErrLocked, or with ErrTimeout when the context's deadline passes. Neither means that the operation itself is at fault.
+// Store is the database. Each method runs in its own transaction, except that matches recorded at the same time may share one; each still
+// succeeds or fails alone. In all methods, a former id of a chat refers to that chat. Every method may fail with ErrLocked, or with
+// ErrTimeout when the context's deadline passes. Neither means that the operation itself is at fault.
 type Store interface {
 	// Read returns what a command needs to know, in one round trip and without locks. It stores nothing, but draws ids from sequences.
 	Read(ctx context.Context, q Query) (Snapshot, error)
@@ -32,12 +32,12 @@ type Store interface {
 	// Apply makes all changes or none, in one round trip. It may fail with ErrHandled or ErrConflict.
 	Apply(ctx context.Context, c Changes) error
 
-	// MatchHistory returns the matches of a ladder from a number on, and the standings of all who play in them. Number 0
-	// means the whole ladder, with all its standings. It may change after the read.
+	// MatchHistory returns the matches of a ladder from a number on, and the standings of all who play in them. Number 0 means the whole
+	// ladder, with all its standings. It may change after the read.
 	MatchHistory(ctx context.Context, ladder LadderID, from int) (MatchHistory, error)
 
-	// EnsureDurable returns nil once everything that was committed before is durable: a failover does not lose it. What can be read may
-	// not be durable yet, if the commit was interrupted or failed with ErrTimeout.
+	// EnsureDurable returns nil once everything that was committed before is durable: a failover does not lose it. What can be read may not
+	// be durable yet, if the commit was interrupted or failed with ErrTimeout.
 	EnsureDurable(ctx context.Context) error
 
 	// DueTimers returns up to limit timers that are due, in the order of their times and keys, beginning after the given one.
@@ -47,18 +47,17 @@ type Store interface {
 	// unclaimed one, and returns the ladders that rank both. If the player has been claimed or merged already, it returns nil.
 	LockPlayers(ctx context.Context, unclaimed, claimed PlayerID) (Merging, []SharedLadder, error)
 
-	// Move changes a chat's id with the messenger from oldID to newID, in one transaction. The old id refers to the chat
-	// forever. Waiting notices of the chat no longer reply to a message.
+	// Move changes a chat's id with the messenger from oldID to newID, in one transaction. The old id refers to the chat forever. Waiting
+	// notices of the chat no longer reply to a message.
 	//
-	// If there already is a chat with the new id, Move locks both groups and makes the two chats one, with the group that has more
-	// matches, or else the older one. If the other group has matches too, Move detaches and returns it, and notifies the chat;
-	// else its players pass to the one that remains. Sightings, notices and everything else of both chats pass to that one. Later
-	// sightings replace earlier ones. The bot is in the combined chat if it is in either, and so is every member. The settings
-	// of the older chat remain. The later greeting counts. If the older chat was greeted, waiting notices of the newer chat that
-	// answer no command are dropped.
+	// If there already is a chat with the new id, Move locks both groups and makes the two chats one, with the group that has more matches,
+	// or else the older one. If the other group has matches too, Move detaches and returns it, and notifies the chat; else its players pass
+	// to the one that remains. Sightings, notices and everything else of both chats pass to that one. Later sightings replace earlier ones.
+	// The bot is in the combined chat if it is in either, and so is every member. The settings of the older chat remain. The later greeting
+	// counts. If the older chat was greeted, waiting notices of the newer chat that answer no command are dropped.
 	//
-	// If only the chat with the new id is known, the old id refers to it too. If the move is done already, or neither id
-	// is known, nothing changes, but Move returns as EnsureDurable does.
+	// If only the chat with the new id is known, the old id refers to it too. If the move is done already, or neither id is known, nothing
+	// changes, but Move returns as EnsureDurable does.
 	Move(ctx context.Context, oldID, newID ExternalChatID) (*DetachedGroup, error)
 }
 
@@ -99,7 +98,8 @@ type Query struct {
 
 // Needs says what an operation needs to know apart from its chat. The zero value is nothing.
 type Needs struct {
-	// People is who the operation is about. The sender of a command is among them, so that every command claims the sender's unclaimed player.
+	// People is who the operation is about. The sender of a command is among them, so that every command claims the sender's unclaimed
+	// player.
 	People          []Person
 	New             int          // how many of the people, from the first on, get an id if they are no players yet
 	DuplicatesOf    time.Time    // if not zero, requests PossibleDuplicates: the matches that were reported at most SameGameWindow before or after
@@ -123,9 +123,9 @@ type ResultNeeds struct {
 	Near        bool      // requests Everybody if one of the people is only mentioned and not known
 }
 
-// MatchRef says which match of a group is meant: the one with the ID; else the one with the Number; else the one that the
-// Message shows or that the command with the Key recorded; else the last one that the sender undid, if LastUndone is true;
-// else the last one that the sender played or reported.
+// MatchRef says which match of a group is meant: the one with the ID; else the one with the Number; else the one that the Message shows or
+// that the command with the Key recorded; else the last one that the sender undid, if LastUndone is true; else the last one that the sender
+// played or reported.
 type MatchRef struct {
 	ID     MatchID
 	Number int
@@ -206,11 +206,9 @@ type StoredMatch struct {
 	Later      int       // number of later matches of the group, undone ones included
 	ReportedBy PlayerID  // 0 for an anonymous admin
 	Players    [2][]PlayerID
-	// SidesSwapped is true if side B comes first on the match's card: it won, or it was the last to win before a fix made the
-	// match a draw.
+	// SidesSwapped is true if side B comes first on the match's card: it won, or it was the last to win before a fix made the match a draw.
 	SidesSwapped bool
-	// SamePerson is true if two of the players are the same person by now. Such a match is undone: by the merge of the two, or
-	// before it.
+	// SamePerson is true if two of the players are the same person by now. Such a match is undone: by the merge of the two, or before it.
 	SamePerson bool
 	// Asked is who has an open prompt about the match; 0 stands for all admins. A prompt that has waited for its delivery for a
 	// PromptWindow does not count.
@@ -261,8 +259,8 @@ type Sighting struct {
 	At       time.Time // when the account was first shown with it
 }
 
-// PlayerChange adds or updates a player. Without a UserID, the player is an unclaimed one of the chat's group. An unclaimed
-// player who gets a UserID becomes an account.
+// PlayerChange adds or updates a player. Without a UserID, the player is an unclaimed one of the chat's group. An unclaimed player who gets
+// a UserID becomes an account.
 type PlayerChange struct {
 	Player    Player
 	New       bool       // the player is not stored yet
@@ -288,8 +286,8 @@ type Changes struct {
 	Key     string
 	Trigger Trigger        // zero means ByMessage
 	Outcome CommandOutcome // zero means OutcomeUnanswered
-	// Message is the key of the message whose edit is the command, empty for all other commands and for a refused one. It is
-	// stored with the outcome. If it already is, with another one than OutcomeRefused, Apply fails with ErrConflict.
+	// Message is the key of the message whose edit is the command, empty for all other commands and for a refused one. It is stored with
+	// the outcome. If it already is, with another one than OutcomeRefused, Apply fails with ErrConflict.
 	Message string
 	// Keyless is true if the key is not stored. The command did nothing, so it may be handled again.
 	Keyless   bool
@@ -354,8 +352,7 @@ type Card struct {
 	Notice MatchRecorded
 }
 
-// Amended holds the changes that every amendment makes. If the stored number of changes differs from Changes, Apply fails
-// with ErrConflict.
+// Amended holds the changes that every amendment makes. If the stored number of changes differs from Changes, Apply fails with ErrConflict.
 type Amended struct {
 	Match   MatchID
 	Changes int      // before the amendment
@@ -384,8 +381,8 @@ type NewMatches []*NewMatch
 
 // NewMatch is a match to be recorded.
 type NewMatch struct {
-	// Key is the match's idempotency key, unlike the command's that of the message that reports it. The matches of a message
-	// beyond the first one have #2, #3 and so on after it.
+	// Key is the match's idempotency key, unlike the command's that of the message that reports it. The matches of a message beyond the
+	// first one have #2, #3 and so on after it.
 	Key    string
 	Group  GroupID
 	Ladder LadderID

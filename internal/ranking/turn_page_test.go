@@ -44,8 +44,8 @@ func (g *game) waitingPage(t *testing.T) stats.RankingPage {
 	return page
 }
 
-// TestTurnRanking: whoever turns the page, the line below it is that of the person who asked. If the page does not exist
-// any more, the last one is shown.
+// TestTurnRanking: whoever turns the page, the line below it is that of the person who asked. If the page does not exist any more, the last
+// one is shown.
 func TestTurnRanking(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)
@@ -69,8 +69,8 @@ func TestTurnRanking(t *testing.T) {
 	}
 }
 
-// TestPressesTurnPages: each press is answered and handled once. The newest takes the place of one that waits for the same
-// message, and waits for ten minutes.
+// TestPressesTurnPages: each press is answered and handled once. The newest takes the place of one that waits for the same message, and
+// waits for ten minutes.
 func TestPressesTurnPages(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// UndoMatch undoes a match: it no longer counts, and its ladder is replayed from there. Players and the reporter may undo
-// it within Settings.UndoWindow. Admins may undo any match at any time, but they are asked first. A sender whose last match is
-// undone already is asked whether to undo the last one that counts: repeating the command must not undo match after match.
+// UndoMatch undoes a match: it no longer counts, and its ladder is replayed from there. Players and the reporter may undo it within
+// Settings.UndoWindow. Admins may undo any match at any time, but they are asked first. A sender whose last match is undone already is
+// asked whether to undo the last one that counts: repeating the command must not undo match after match.
 type UndoMatch struct{ Amendment }
 
 func (u UndoMatch) do(ctx context.Context, s *Service, o Origin) error {

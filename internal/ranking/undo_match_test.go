@@ -399,8 +399,7 @@ func TestUndoByButton(t *testing.T) {
 	}
 }
 
-// TestInconsistentHistory amends a match of a ladder with a missing history entry. The command is refused, and other
-// commands still work.
+// TestInconsistentHistory amends a match of a ladder with a missing history entry. The command is refused, and other commands still work.
 func TestInconsistentHistory(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

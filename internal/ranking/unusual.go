@@ -53,8 +53,7 @@ func (r *recordOperation) unusual(snap Snapshot) *askOperation {
 	return nil
 }
 
-// ask returns the operation that asks a question about the report. The readings name the people of the report, and perhaps
-// further ones.
+// ask returns the operation that asks a question about the report. The readings name the people of the report, and perhaps further ones.
 func (r *recordOperation) ask(q AmbiguousReport) *askOperation {
 	request := reportOf(r.origin, q)
 	request.Settled = append(slices.Clone(r.settled), q.Doubt)
@@ -107,8 +106,8 @@ func (r *recordOperation) with(mentioned, other Person) (reports []Report, ok bo
 	return reports, true
 }
 
-// duplicates returns, for each reported match that is probably the same as an earlier one, that one: with the same players on the
-// same sides, and the same result, reported by somebody else shortly before or after, or by the same person at nearly the same time.
+// duplicates returns, for each reported match that is probably the same as an earlier one, that one: with the same players on the same
+// sides, and the same result, reported by somebody else shortly before or after, or by the same person at nearly the same time.
 func (r *recordOperation) duplicates(snap Snapshot) (all []EarlierReport) {
 	if r.isSettled(DoubtDuplicate) {
 		return nil
@@ -161,8 +160,8 @@ func (r *recordOperation) playersOf(m reportedMatch, snap Snapshot) (players [2]
 	return players, true
 }
 
-// equals is true if two matches have the same players and the same result, possibly with the sides exchanged. The sets
-// matter only if both have some.
+// equals is true if two matches have the same players and the same result, possibly with the sides exchanged. The sets matter only if both
+// have some.
 func (m RecentMatch) equals(r Result, players [2][]PlayerID) bool {
 	same := func(r Result, a, b []PlayerID) bool {
 		return r.Score == m.Result.Score && (len(r.Sets) == 0 || len(m.Result.Sets) == 0 || slices.Equal(r.Sets, m.Result.Sets)) &&
@@ -176,8 +175,8 @@ func samePlayers(a, b []PlayerID) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// isNear is true if a new username of at least four characters differs by exactly one letter from the username or the name
-// of a known person, in any letter case. Digits are no letters: player1 and player2 are two people.
+// isNear is true if a new username of at least four characters differs by exactly one letter from the username or the name of a known
+// person, in any letter case. Digits are no letters: player1 and player2 are two people.
 func (p Person) isNear(username string) bool {
 	return len(username) >= 4 && (differByOneLetter(username, p.Username) || differByOneLetter(username, p.Name))
 }

@@ -9,8 +9,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestUsernamesMeanCurrentOwner: the service stores the usernames that a report shows before it looks up mentions. A
-// username that the sender gave up therefore means somebody else from the first report on.
+// TestUsernamesMeanCurrentOwner: the service stores the usernames that a report shows before it looks up mentions. A username that the
+// sender gave up therefore means somebody else from the first report on.
 func TestUsernamesMeanCurrentOwner(t *testing.T) {
 	t.Parallel()
 	robert := ranking.Person{ID: 2, Username: "robert", Name: "Bob"}

@@ -96,9 +96,9 @@ type Progress struct {
 	Matches          int
 }
 
-// Verify replays every ladder from its first match and calls found for each difference from what is stored. It verifies
-// the group of the chat, or all groups if chat is 0. It calls progress after each group and every 10,000 matches. It
-// fails with ErrNoSuchGroup if the chat has no group.
+// Verify replays every ladder from its first match and calls found for each difference from what is stored. It verifies the group of the
+// chat, or all groups if chat is 0. It calls progress after each group and every 10,000 matches. It fails with ErrNoSuchGroup if the chat
+// has no group.
 func Verify(ctx context.Context, store AuditStore, chat ExternalChatID, found func(Finding), progress func(Progress)) error {
 	return store.Audit(ctx, func(ctx context.Context, reader AuditReader) error {
 		groups, err := reader.Groups(ctx, chat)
@@ -187,8 +187,8 @@ func (lh ladderHistory) add(m *PlayedMatch) {
 	}
 }
 
-// startRating returns the rating that a standing started with. That is the stored one, unless the history begins with
-// another rating and adds up to the current one from there.
+// startRating returns the rating that a standing started with. That is the stored one, unless the history begins with another rating and
+// adds up to the current one from there.
 func (p playerHistory) startRating(s Standing) int {
 	if p.entries > 0 && p.first != s.StartElo && p.first+p.changes == s.Elo {
 		return p.first
@@ -342,8 +342,8 @@ func (l *ladderAudit) standing(t *standingAudit) {
 	differ(CountersDontAdd, s.Played, s.Won+s.Drawn+s.Lost)
 }
 
-// Repair overwrites the history and standings of a ladder with the result of its replay, in one transaction. It reports
-// whether anything had to be written. It fails with ErrInconsistent if the ladder cannot be replayed.
+// Repair overwrites the history and standings of a ladder with the result of its replay, in one transaction. It reports whether anything
+// had to be written. It fails with ErrInconsistent if the ladder cannot be replayed.
 func Repair(ctx context.Context, store Store, chat ExternalChatID, ladder LadderID) (repaired bool, err error) {
 	defer func() {
 		if err != nil {

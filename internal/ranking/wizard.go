@@ -9,8 +9,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// PromptWizard asks for a result step by step: first for the opponent, then for the score. Only the sender may answer. It
-// offers the opponents.
+// PromptWizard asks for a result step by step: first for the opponent, then for the score. Only the sender may answer. It offers the
+// opponents.
 const PromptWizard PromptKind = "wizard"
 
 // PlayedBefore is a match of the sender, for the suggestions of a wizard.
@@ -74,8 +74,8 @@ type ScoreAgainst struct {
 type WizardReply func(w WizardRequest, everybody []Person) (o PromptOption, malformed Notice)
 
 // ReplyToWizard answers a PromptWizard with what Read finds in a message, or says why it is malformed. Read gets what the wizard is about,
-// and who is in the group if the message may mean people by plain names. Unless the wizard is open and asks the sender, the message
-// is none of its business.
+// and who is in the group if the message may mean people by plain names. Unless the wizard is open and asks the sender, the message is none
+// of its business.
 type ReplyToWizard struct {
 	Wizard PromptRef
 	Read   WizardReply
@@ -124,8 +124,8 @@ func (r WizardRequest) has(o PromptOption) bool {
 	return false
 }
 
-// StartWizard asks the sender step by step for a result. If the Opponent is known, it begins with the score. If it has nobody to
-// offer, it answers with the notice Otherwise.
+// StartWizard asks the sender step by step for a result. If the Opponent is known, it begins with the score. If it has nobody to offer, it
+// answers with the notice Otherwise.
 type StartWizard struct {
 	Opponent  *Person
 	Otherwise Notice
@@ -140,8 +140,8 @@ func (w StartWizard) do(ctx context.Context, s *Service, o Origin) error {
 	return s.handle(ctx, o, command{name: "start wizard", class: RateResult, operation: op})
 }
 
-// StartTeamWizard asks the sender for the score of a match between two teams, whose people an earlier message shows. If the sender
-// plays, the own points come first.
+// StartTeamWizard asks the sender for the score of a match between two teams, whose people an earlier message shows. If the sender plays,
+// the own points come first.
 type StartTeamWizard struct{ Teams Sides }
 
 func (w StartTeamWizard) do(ctx context.Context, s *Service, o Origin) error {

@@ -112,8 +112,8 @@ func TestWizardInReply(t *testing.T) {
 	g.has(t, 1, "matches")
 }
 
-// TestWizardNames: a name that does not tell who is meant is answered in the message of the wizard, with those who may be, and a score
-// that was typed with it is the first one offered. The message can be replied to again.
+// TestWizardNames: a name that does not tell who is meant is answered in the message of the wizard, with those who may be, and a score that
+// was typed with it is the first one offered. The message can be replied to again.
 func TestWizardNames(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -15,8 +15,8 @@ const BoardRows = MaxPlaces
 // Board is what the board of a group shows, read when it is sent. All names are filled in.
 type Board struct {
 	RankingPage
-	// On is true if the group has its board there. Otherwise there is none any more, and the message says AsOf when the ranking was
-	// true for the last time.
+	// On is true if the group has its board there. Otherwise there is none any more, and the message says AsOf when the ranking was true
+	// for the last time.
 	On   bool      `json:"on,omitempty"`
 	AsOf time.Time `json:"as_of,omitzero"`
 	// ToPin is true if the message is to be pinned. A message that somebody has unpinned is not.

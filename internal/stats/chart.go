@@ -158,8 +158,8 @@ func (s *Service) chart(ctx context.Context, o ranking.Origin, players []ranking
 	return chartOf(players), nil
 }
 
-// chartOfFirst returns the chart of the first of the ranking. A sender who is not among them takes the place of the last one. If
-// nobody has a place, those count who have not played for long.
+// chartOfFirst returns the chart of the first of the ranking. A sender who is not among them takes the place of the last one. If nobody has
+// a place, those count who have not played for long.
 func (s *Service) chartOfFirst(ctx context.Context, o ranking.Origin) (notice.Notice, error) {
 	var page RankingPage
 	for _, all := range []bool{false, true} {
@@ -186,8 +186,8 @@ func (s *Service) chartOfFirst(ctx context.Context, o ranking.Origin) (notice.No
 	return chartOf(players), nil
 }
 
-// Ratings returns the ratings that a chart shows now: those of its period, or of the next longer one in which any of the
-// highlighted players has played. Of the others among them, it has their rating at the beginning.
+// Ratings returns the ratings that a chart shows now: those of its period, or of the next longer one in which any of the highlighted
+// players has played. Of the others among them, it has their rating at the beginning.
 func (s *Service) Ratings(ctx context.Context, chat ranking.ExternalChatID, n Chart, now time.Time) (Ratings, error) {
 	var r Ratings
 	for _, period := range Periods()[max(0, slices.Index(Periods(), n.Period)):] {

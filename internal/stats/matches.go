@@ -50,13 +50,13 @@ type Paging struct {
 	Newer bool
 }
 
-// MatchStore reads pages of matches. The page before the first one, and one that does not exist, is the first one. An unknown chat
-// has no matches.
+// MatchStore reads pages of matches. The page before the first one, and one that does not exist, is the first one. An unknown chat has no
+// matches.
 type MatchStore interface {
 	// Matches returns a page of a group's matches.
 	Matches(ctx context.Context, chat ranking.ExternalChatID, at Paging) (MatchPage, error)
-	// History returns a page of a player's matches in a group, none for player 0. A player who was merged into another one is the
-	// other one.
+	// History returns a page of a player's matches in a group, none for player 0. A player who was merged into another one is the other
+	// one.
 	History(ctx context.Context, chat ranking.ExternalChatID, player ranking.PlayerID, at Paging) (HistoryPage, error)
 }
 

@@ -179,8 +179,8 @@ func (q PlayerQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 	})
 }
 
-// player reads the standing and the history of a player. user is the player's account, 0 for an unclaimed player and for any other
-// than the sender.
+// player reads the standing and the history of a player. user is the player's account, 0 for an unclaimed player and for any other than the
+// sender.
 func (s *Service) player(ctx context.Context, o ranking.Origin, player ranking.PlayerID, user ranking.UserID) (notice.Notice, error) {
 	history, err := s.store.Player(ctx, o.Chat.ID, player, o.SentAt.Add(-ActiveFor))
 	if err != nil {

@@ -70,8 +70,8 @@ func (q RecordsQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 	})
 }
 
-// RecordsOf returns the records of matches, which are in the order of their numbers. Who was first holds a record, of several in
-// one match the one with the smallest id.
+// RecordsOf returns the records of matches, which are in the order of their numbers. Who was first holds a record, of several in one match
+// the one with the smallest id.
 func RecordsOf(matches []Match) (n Records) {
 	all := summariesOf(matches)
 	for _, player := range slices.Sorted(maps.Keys(all)) {

@@ -12,8 +12,8 @@ const (
 	MaxSplit = 20
 )
 
-// Split is a way to divide players into two teams whose sizes differ by at most one: bit i is set if the i-th player is in the
-// first team, which has the first player.
+// Split is a way to divide players into two teams whose sizes differ by at most one: bit i is set if the i-th player is in the first team,
+// which has the first player.
 type Split uint32
 
 // Has is true if the i-th player is in the first team.
@@ -50,9 +50,9 @@ func Splits(players int) int {
 	return ways
 }
 
-// EvenSplit returns the k-th most even way to divide players with these ratings, from 1: by the difference of the teams' average
-// ratings, and ties by the number of the Split. It compares all ways. The number of ratings must be from MinSplit to MaxSplit, and
-// k from 1 to Splits.
+// EvenSplit returns the k-th most even way to divide players with these ratings, from 1: by the difference of the teams' average ratings,
+// and ties by the number of the Split. It compares all ways. The number of ratings must be from MinSplit to MaxSplit, and k from 1 to
+// Splits.
 func EvenSplit(ratings []int, k int) Split {
 	type way struct {
 		difference int

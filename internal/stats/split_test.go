@@ -24,8 +24,8 @@ type division struct {
 	difference *big.Rat // of the averages
 }
 
-// divisions returns all ways to divide players by putting one after the other into either team, the most even first. Of equally
-// even ones, the one comes first in which the last player who is not in the same team of both is in the second team.
+// divisions returns all ways to divide players by putting one after the other into either team, the most even first. Of equally even ones,
+// the one comes first in which the last player who is not in the same team of both is in the second team.
 func divisions(ratings []int) []division {
 	var all []division
 	var divide func(player int, first, second []int)

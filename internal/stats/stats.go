@@ -1,5 +1,5 @@
-// Package stats answers questions about ratings. It only reads: the ranking service commits the answer together with the
-// question's idempotency key.
+// Package stats answers questions about ratings. It only reads: the ranking service commits the answer together with the question's
+// idempotency key.
 package stats
 
 import (
@@ -14,8 +14,8 @@ const MaxGroups = 20
 
 // Store reads the answers. An unknown chat has an empty ranking, and an unknown person has no standing.
 type Store interface {
-	// Ranking returns a part of a group's ranking, with those who have played in the time ActiveFor before now, and the asker's own row
-	// if it is not there. Of a ranking that has no such page any more, it returns the last one. asker may be nil.
+	// Ranking returns a part of a group's ranking, with those who have played in the time ActiveFor before now, and the asker's own row if
+	// it is not there. Of a ranking that has no such page any more, it returns the last one. asker may be nil.
 	Ranking(ctx context.Context, chat ranking.ExternalChatID, asker *ranking.Person, q RankingQuery, now time.Time) (RankingPage, error)
 	// Board returns the first players of a group's ranking, with their names, and whether the group has a board with that object.
 	Board(ctx context.Context, chat ranking.ExternalChatID, object string, now time.Time) (Board, error)
@@ -25,11 +25,11 @@ type Store interface {
 	HeadToHead(ctx context.Context, chat ranking.ExternalChatID, a, b ranking.PlayerID) (HeadToHead, []Match, error)
 	// MatchesOf returns the matches of a group of a time in the order of their numbers. until is not part of it.
 	MatchesOf(ctx context.Context, chat ranking.ExternalChatID, since, until time.Time) ([]Match, error)
-	// Records returns the records of a group of all time, with the rivalry since then. Only upsets of ranking.MinUpset or more are
-	// among them.
+	// Records returns the records of a group of all time, with the rivalry since then. Only upsets of ranking.MinUpset or more are among
+	// them.
 	Records(ctx context.Context, chat ranking.ExternalChatID, since time.Time) (Records, error)
-	// Standings returns a person's standings in up to limit groups. Groups in which they played most come first. Where the person
-	// has not played since then, they have no place.
+	// Standings returns a person's standings in up to limit groups. Groups in which they played most come first. Where the person has not
+	// played since then, they have no place.
 	Standings(ctx context.Context, who ranking.Person, limit int, since time.Time) (MyStandings, error)
 	MatchStore
 	ChartStore

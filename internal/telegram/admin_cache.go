@@ -27,8 +27,8 @@ type AdminSource interface {
 	Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.UserID, error)
 }
 
-// AdminCache caches who is an admin of which chat. A cached list may be wrong about a new admin, so IsAdmin returns false only
-// by a list that is at most a few seconds old.
+// AdminCache caches who is an admin of which chat. A cached list may be wrong about a new admin, so IsAdmin returns false only by a list
+// that is at most a few seconds old.
 type AdminCache struct {
 	source  AdminSource
 	now     func() time.Time
@@ -75,8 +75,7 @@ func (c *AdminCache) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, u
 	}
 }
 
-// Forget drops the cached list of a chat. The result of a look-up in progress is not cached, and later calls do not wait for
-// it.
+// Forget drops the cached list of a chat. The result of a look-up in progress is not cached, and later calls do not wait for it.
 func (c *AdminCache) Forget(chat ranking.ExternalChatID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 // adminsTimeout is how long a command waits for the list of admins.
 const adminsTimeout = 2 * time.Second
 
-// IsAdmin is true if somebody is an admin of a chat. It requests the list of all admins, which Telegram returns to every
-// member. Requesting a single member is guaranteed to work only for admins.
+// IsAdmin is true if somebody is an admin of a chat. It requests the list of all admins, which Telegram returns to every member. Requesting
+// a single member is guaranteed to work only for admins.
 func (c *Client) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user ranking.UserID) (bool, error) {
 	admins, err := c.Admins(ctx, chat)
 	return slices.Contains(admins, user), err

@@ -1,5 +1,4 @@
-// Package telegram is a client of the Bot API: requests, polling for updates, the webhook, the classes of errors, and the admins
-// of a chat.
+// Package telegram is a client of the Bot API: requests, polling for updates, the webhook, the classes of errors, and the admins of a chat.
 package telegram
 
 import (
@@ -141,8 +140,8 @@ func (c *Client) PublishMenus(ctx context.Context, menus ...Menu) error {
 	return nil
 }
 
-// allowedUpdates are the kinds of updates that the bot receives. Every request sends them, because Telegram otherwise keeps the
-// last setting.
+// allowedUpdates are the kinds of updates that the bot receives. Every request sends them, because Telegram otherwise keeps the last
+// setting.
 var allowedUpdates = []string{"message", "edited_message", "callback_query", "my_chat_member", "chat_member"}
 
 // pollMargin is how long a poll waits for its answer beyond the time that Telegram may wait.
@@ -191,9 +190,8 @@ func (c *Client) request(ctx context.Context, method string, params, result any)
 	return nil
 }
 
-// Call calls a method and returns its raw result, which may contain something new: the library of the Bot API would reject the
-// whole result for that, although the request has succeeded. Call cannot send parameters that the library encodes in its own way;
-// Upload sends files.
+// Call calls a method and returns its raw result, which may contain something new: the library of the Bot API would reject the whole result
+// for that, although the request has succeeded. Call cannot send parameters that the library encodes in its own way; Upload sends files.
 func (c *Client) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	body, err := json.Marshal(params)
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"elobot/internal/outbox"
 )
 
-// conflictWait is how long to wait when another program polls: an immediate request would only abort its poll, and its next
-// one ours.
+// conflictWait is how long to wait when another program polls: an immediate request would only abort its poll, and its next one ours.
 const conflictWait = 5 * time.Second
 
 // ErrTokenRefused means that Telegram knows no bot with this token. Its text says what to do.

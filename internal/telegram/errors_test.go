@@ -9,8 +9,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestErrorsSayWhatToDo: an operator reads a sentence first, then the method and Telegram's own words, and nothing of how the
-// request was made.
+// TestErrorsSayWhatToDo: an operator reads a sentence first, then the method and Telegram's own words, and nothing of how the request was
+// made.
 func TestErrorsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	getMe := func(ctx context.Context, c *Client) error { _, err := c.GetMe(ctx); return err }

@@ -61,11 +61,11 @@ type answer struct {
 	} `json:"parameters"`
 }
 
-// transport makes all requests. Its errors are of type *APIError or *ConnectionError: they say the status and whether the request
-// may have arrived, and never contain the URL.
+// transport makes all requests. Its errors are of type *APIError or *ConnectionError: they say the status and whether the request may have
+// arrived, and never contain the URL.
 //
-// It uses a RoundTripper instead of an http.Client: a client would follow a redirect, and send the URL with the token to the
-// other server as the referrer.
+// It uses a RoundTripper instead of an http.Client: a client would follow a redirect, and send the URL with the token to the other server
+// as the referrer.
 type transport struct {
 	pool   *http.Transport
 	clock  *clock.Remote // Telegram's
@@ -101,8 +101,7 @@ func (t transport) ask(req *http.Request) (answer, error) {
 	return a, nil
 }
 
-// withoutSecret removes the token from an error. A server or a proxy may echo the request, and errors quote what they cannot
-// parse.
+// withoutSecret removes the token from an error. A server or a proxy may echo the request, and errors quote what they cannot parse.
 func (t transport) withoutSecret(err error) error {
 	if text := err.Error(); t.masked(text) != text {
 		return errors.New(t.masked(text))

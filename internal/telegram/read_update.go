@@ -11,8 +11,8 @@ import (
 
 var errNoUpdateID = errors.New("no update id")
 
-// ReadUpdate reads the id and the lane of an update for intake. It fails only if there is no update id: all other faults are
-// left to the handler.
+// ReadUpdate reads the id and the lane of an update for intake. It fails only if there is no update id: all other faults are left to the
+// handler.
 func ReadUpdate(raw []byte) (intake.Update, error) {
 	var u struct {
 		ID            int64  `json:"update_id"`
@@ -36,9 +36,9 @@ func ReadUpdate(raw []byte) (intake.Update, error) {
 	return intake.Update{ID: u.ID, Lane: lane, Raw: raw}, nil
 }
 
-// readUpdates returns the updates of one answer. An update without a readable id must become a dead letter and be confirmed, or
-// it would block all updates behind it. Telegram numbers updates consecutively, so its id follows from its neighbour's.
-// Without a neighbour readUpdates fails, and a later poll tries again.
+// readUpdates returns the updates of one answer. An update without a readable id must become a dead letter and be confirmed, or it would
+// block all updates behind it. Telegram numbers updates consecutively, so its id follows from its neighbour's. Without a neighbour
+// readUpdates fails, and a later poll tries again.
 func readUpdates(raws []json.RawMessage) ([]intake.Update, error) {
 	updates := make([]intake.Update, len(raws))
 	var lastErr error

@@ -16,8 +16,8 @@ import (
 // webhookConnections is how many updates Telegram may deliver at the same time.
 const webhookConnections = 40
 
-// fingerprintParameter is the part of the registered address that identifies the secret. Telegram returns the address and never
-// the secret, so that a changed secret would otherwise go unnoticed.
+// fingerprintParameter is the part of the registered address that identifies the secret. Telegram returns the address and never the secret,
+// so that a changed secret would otherwise go unnoticed.
 const fingerprintParameter = "?secret_version="
 
 // Webhook is the address to which Telegram delivers updates, and the secret that it sends along.
@@ -63,8 +63,7 @@ func (c *Client) Webhook(ctx context.Context, want Webhook) (WebhookState, error
 	return s, nil
 }
 
-// SetWebhook makes Telegram deliver updates to w from now on, including the pending ones. Polling is impossible while a webhook
-// is set.
+// SetWebhook makes Telegram deliver updates to w from now on, including the pending ones. Polling is impossible while a webhook is set.
 func (c *Client) SetWebhook(ctx context.Context, w Webhook) error {
 	err := c.request(ctx, "setWebhook", &bot.SetWebhookParams{
 		URL: c.registered(w), SecretToken: w.Secret, MaxConnections: webhookConnections, AllowedUpdates: allowedUpdates,
@@ -77,8 +76,8 @@ func (c *Client) DeleteWebhook(ctx context.Context) error {
 	return c.request(ctx, "deleteWebhook", &bot.DeleteWebhookParams{}, new(bool))
 }
 
-// registered returns the address of a webhook with the fingerprint of its secret. The fingerprint does not reveal the secret to
-// anybody without the bot's token.
+// registered returns the address of a webhook with the fingerprint of its secret. The fingerprint does not reveal the secret to anybody
+// without the bot's token.
 func (c *Client) registered(w Webhook) string {
 	mac := hmac.New(sha256.New, []byte(c.http.secret))
 	mac.Write([]byte(w.Secret))

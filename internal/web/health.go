@@ -22,8 +22,8 @@ type Readiness struct {
 	Ahead map[string]float64 `json:"clocks_ahead_seconds"`
 }
 
-// Health adds the health checks: HealthPath answers 200 as long as the process does, and ReadyPath answers 503 unless the
-// instance is ready. The server calls ready for each request, possibly concurrently.
+// Health adds the health checks: HealthPath answers 200 as long as the process does, and ReadyPath answers 503 unless the instance is
+// ready. The server calls ready for each request, possibly concurrently.
 func (s *Server) Health(ready func(context.Context) Readiness) {
 	s.mux.HandleFunc("GET "+HealthPath, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")

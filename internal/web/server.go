@@ -1,6 +1,6 @@
-// Package web is the bot's HTTP server: health checks at /healthz and /readyz, metrics at /metrics for Prometheus and at
-// /api/metrics as JSON, and the webhook that receives updates from Telegram. Health checks and metrics are read-only and need
-// no authentication. Health checks say nothing that others must not know; the metrics belong on an address of their own.
+// Package web is the bot's HTTP server: health checks at /healthz and /readyz, metrics at /metrics for Prometheus and at /api/metrics as
+// JSON, and the webhook that receives updates from Telegram. Health checks and metrics are read-only and need no authentication. Health
+// checks say nothing that others must not know; the metrics belong on an address of their own.
 package web
 
 import (
@@ -59,8 +59,8 @@ func (s *Server) Listen(ctx context.Context, addr string) (err error) {
 	return nil
 }
 
-// Metrics adds the metrics: the stats, and the counts of requests to the webhook of a server. It calls stats for each request,
-// possibly concurrently.
+// Metrics adds the metrics: the stats, and the counts of requests to the webhook of a server. It calls stats for each request, possibly
+// concurrently.
 func (s *Server) Metrics(stats func() outbox.Stats, webhook *Server) {
 	s.metrics = true
 	// a GET pattern also matches HEAD; other methods get 405
@@ -73,8 +73,8 @@ func (s *Server) Webhook(path string, h http.Handler) {
 	s.webhookPath, s.webhook = path, h
 }
 
-// ServeHTTP implements http.Handler. The path of the webhook is compared literally: a mux would interpret it as a
-// pattern and redirect paths that are not clean.
+// ServeHTTP implements http.Handler. The path of the webhook is compared literally: a mux would interpret it as a pattern and redirect
+// paths that are not clean.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.webhook != nil && r.URL.Path == s.webhookPath {
 		s.webhookStatuses.serve(s.webhook, w, r)
@@ -93,8 +93,7 @@ func (s *Server) Close() {
 	}
 }
 
-// Run serves until the context ends. It then finishes requests in flight, within a bounded time, and returns nil. It
-// can be called once.
+// Run serves until the context ends. It then finishes requests in flight, within a bounded time, and returns nil. It can be called once.
 func (s *Server) Run(ctx context.Context) error {
 	if s.listener == nil {
 		<-ctx.Done()

@@ -30,8 +30,7 @@ func listen(t *testing.T) *web.Server {
 	return server
 }
 
-// serve runs a server with metrics. It returns the server's URL, a function that stops it, and the channel that
-// receives the result of Run.
+// serve runs a server with metrics. It returns the server's URL, a function that stops it, and the channel that receives the result of Run.
 func serve(t *testing.T, stats func() outbox.Stats) (url string, stop func(), ended <-chan error) {
 	t.Helper()
 	server := listen(t)

@@ -54,8 +54,8 @@ type campaign struct {
 	violations   []string // found during the campaign
 }
 
-// TestHostileCampaign reports results in thirty chats while everything around the bot fails at random. Every result must be
-// recorded once or refused, in order, with the right ratings, and answered twice only if that was counted as possible.
+// TestHostileCampaign reports results in thirty chats while everything around the bot fails at random. Every result must be recorded once
+// or refused, in order, with the right ratings, and answered twice only if that was counted as possible.
 func TestHostileCampaign(t *testing.T) {
 	t.Parallel()
 	if *seed == 0 {
@@ -143,8 +143,8 @@ func (c *campaign) showProgress(ctx context.Context) {
 	}
 }
 
-// awaitSilence waits until every update is confirmed and every answer sent. The deadline is extended by the delays that the
-// bot itself has scheduled, and by the time that sending takes after them.
+// awaitSilence waits until every update is confirmed and every answer sent. The deadline is extended by the delays that the bot itself has
+// scheduled, and by the time that sending takes after them.
 func (c *campaign) awaitSilence() {
 	c.t.Helper()
 	deadline := time.Now().Add(drainLimit)

@@ -21,8 +21,8 @@ const (
 	recoveryPercent = 60
 	// recoveryLimit is how long a command that is sent after a fault may have to wait.
 	recoveryLimit = time.Minute
-	// Every calmEvery there is no fault for calmFor. That is longer than the judge allows for the consequences of a fault, so
-	// some commands are sent that no fault excuses.
+	// Every calmEvery there is no fault for calmFor. That is longer than the judge allows for the consequences of a fault, so some commands
+	// are sent that no fault excuses.
 	calmEvery, calmFor = 5 * time.Minute, 45 * time.Second
 )
 
@@ -130,8 +130,8 @@ func (c *campaign) noteRecovery() {
 	}
 }
 
-// recover waits until a command that is sent from now on has been handled, and a message has been sent after that. If that
-// takes too long it kills the bot, so that the campaign goes on, and returns false.
+// recover waits until a command that is sent from now on has been handled, and a message has been sent after that. If that takes too long
+// it kills the bot, so that the campaign goes on, and returns false.
 func (c *campaign) recover(ctx context.Context, after string) bool {
 	begun, from := time.Now(), c.people.count()
 	sent := int64(-1)

@@ -38,8 +38,8 @@ const countryCodes = "ac ad ae af ag ai al am ao aq ar as at au aw ax az ba bb b
 	"pn pr ps pt pw py qa re ro rs ru rw sa sb sc sd se sg sh si sj sk sl sm sn so sr ss st su sv sx sy sz tc td " +
 	"tf tg th tj tk tl tm tn to tr tt tv tw tz ua ug uk us uy uz va vc ve vg vi vn vu wf ws ye yt za zm zw"
 
-// Detect returns the entities that Telegram detects in a text. It makes one pass and tries the patterns only at
-// characters with which an entity can begin.
+// Detect returns the entities that Telegram detects in a text. It makes one pass and tries the patterns only at characters with which an
+// entity can begin.
 func Detect(text string) []Entity {
 	var found []Entity
 	before, offset, wordStart := rune(0), 0, true

@@ -39,8 +39,8 @@ type htmlParser struct {
 	exists   func(user int64) bool
 }
 
-// ParseHTML returns a text without its markup, its entities in order, and warnings about parts that look like markup but
-// are shown literally or dropped. exists reports which users can be mentioned.
+// ParseHTML returns a text without its markup, its entities in order, and warnings about parts that look like markup but are shown
+// literally or dropped. exists reports which users can be mentioned.
 func ParseHTML(text string, exists func(user int64) bool) (plain string, marked []Entity, warnings []string, err error) {
 	p := &htmlParser{in: text, exists: exists}
 	for p.pos < len(p.in) {
@@ -253,8 +253,8 @@ func (p *htmlParser) endTag(at int) error {
 	return nil
 }
 
-// completeLink makes a link a mention of a user or an ordinary link. It returns false if the address is invalid: the
-// link is then plain text.
+// completeLink makes a link a mention of a user or an ordinary link. It returns false if the address is invalid: the link is then plain
+// text.
 func (p *htmlParser) completeLink(e *Entity, tag openTag) bool {
 	if tag.name != "a" {
 		return true

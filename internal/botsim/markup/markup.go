@@ -47,8 +47,8 @@ func inOrder(a, b Entity) int {
 
 var mentionOfUser = regexp.MustCompile(`\[([^\]\[]+)\]\(tg://user\?id=(\d+)\)`)
 
-// ParseMentions reads the mentions of users without a username, which tests write as [Bob 2](tg://user?id=5). It returns
-// the text with the names alone, and the mentions. exists reports which users can be mentioned.
+// ParseMentions reads the mentions of users without a username, which tests write as [Bob 2](tg://user?id=5). It returns the text with the
+// names alone, and the mentions. exists reports which users can be mentioned.
 func ParseMentions(text string, exists func(user int64) bool) (plain string, mentions []Entity) {
 	var out strings.Builder
 	rest := 0

@@ -21,8 +21,8 @@ var richBlocks = map[string]string{
 	"caption": "table", "tr": "table", "th": "tr", "td": "tr",
 }
 
-// richAttributes are the attributes of block tags and their values. An empty list stands for an attribute without a value, and nil
-// for a number.
+// richAttributes are the attributes of block tags and their values. An empty list stands for an attribute without a value, and nil for a
+// number.
 var richAttributes = map[string]map[string][]string{
 	"table": {"bordered": {}, "striped": {}},
 	"th":    {"align": {"left", "center", "right"}, "valign": {"top", "middle", "bottom"}, "colspan": nil, "rowspan": nil},

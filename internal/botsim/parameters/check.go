@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// Check returns an [Error] for the first parameter of a request that does not exist, is missing, is of the wrong type or
-// is out of range. Telegram ignores parameters that do not exist and corrects some values that are out of range, but
-// here they are errors, because the bot does not get what it asked for. As in Telegram, a JSON body may give any
-// parameter as a string, as in a form; literals are those that it gives otherwise. The values in arrays and objects must
-// have their own JSON types.
+// Check returns an [Error] for the first parameter of a request that does not exist, is missing, is of the wrong type or is out of range.
+// Telegram ignores parameters that do not exist and corrects some values that are out of range, but here they are errors, because the bot
+// does not get what it asked for. As in Telegram, a JSON body may give any parameter as a string, as in a form; literals are those that it
+// gives otherwise. The values in arrays and objects must have their own JSON types.
 func (t *Table) Check(method string, given Values, literals map[string]bool) error {
 	known, values := t.Methods[method], map[string]any{}
 	for name, text := range given {

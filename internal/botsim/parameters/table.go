@@ -71,8 +71,8 @@ var load = sync.OnceValues(func() (*Table, error) {
 	return &t, nil
 })
 
-// typeOf returns which of the types a value has, "" for none. Of several types of objects, it is the first one whose
-// required fields the object has.
+// typeOf returns which of the types a value has, "" for none. Of several types of objects, it is the first one whose required fields the
+// object has.
 func (t *Table) typeOf(v any, types []string) string {
 	found := ""
 	for _, typ := range types {
@@ -143,8 +143,8 @@ func (r rule) allows(v any) bool {
 	return (r.Min == nil || size >= *r.Min) && (r.Max == nil || size <= *r.Max)
 }
 
-// read returns a parameter's text as it is if the parameter may be a text, or else as the JSON value that it is. It
-// returns nil if the text is empty, because Telegram takes that for an absent parameter, and for null.
+// read returns a parameter's text as it is if the parameter may be a text, or else as the JSON value that it is. It returns nil if the text
+// is empty, because Telegram takes that for an absent parameter, and for null.
 func (r rule) read(text string, literal bool) any {
 	if !literal && slices.ContainsFunc(r.Types, isText) {
 		return text

@@ -28,8 +28,8 @@ type Values map[string]string
 // Files are the files of a form, by the names of their fields.
 type Files map[string][]byte
 
-// Read reads the parameters from the query string of a request and from its body, which may be of any content type that
-// Telegram supports. literals are those of a JSON body that are not strings. A file is also a parameter, file:// and its name.
+// Read reads the parameters from the query string of a request and from its body, which may be of any content type that Telegram supports.
+// literals are those of a JSON body that are not strings. A file is also a parameter, file:// and its name.
 func Read(r *http.Request, body []byte) (p Values, files Files, literals map[string]bool, err error) {
 	p, files, literals = Values{}, Files{}, map[string]bool{}
 	query, err := url.ParseQuery(r.URL.RawQuery)

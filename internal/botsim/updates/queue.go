@@ -1,9 +1,9 @@
-// Package updates is the queue of updates that wait for the bot. An update stays in it until the bot confirms it or a day
-// has passed. A getUpdates sees the first updates of the queue and confirms them by a later offset; a webhook gets them
-// one at a time from each lane and confirms each by its response.
+// Package updates is the queue of updates that wait for the bot. An update stays in it until the bot confirms it or a day has passed. A
+// getUpdates sees the first updates of the queue and confirms them by a later offset; a webhook gets them one at a time from each lane and
+// confirms each by its response.
 //
-// A queue is not safe for concurrent use: the server guards it by the lock that it also holds to change what the updates
-// report, so that they are queued in that order.
+// A queue is not safe for concurrent use: the server guards it by the lock that it also holds to change what the updates report, so that
+// they are queued in that order.
 package updates
 
 import (
@@ -97,8 +97,8 @@ func (q *Queue) ConfirmOne(u *Update) bool {
 	return true
 }
 
-// ConfirmBelow removes the updates that an offset confirms and returns their number. An offset far beyond the next id
-// confirms nothing: it dates from before the update ids restarted.
+// ConfirmBelow removes the updates that an offset confirms and returns their number. An offset far beyond the next id confirms nothing: it
+// dates from before the update ids restarted.
 func (q *Queue) ConfirmBelow(offset int64) int {
 	waiting := q.Waiting()
 	if offset < 0 {
@@ -159,8 +159,7 @@ func (q *Queue) Leave(p *Poll) {
 	}
 }
 
-// ShowFrom is Show for a getUpdates that begins, with its offset. It shows only one update to a bot that repeats an
-// offset at once.
+// ShowFrom is Show for a getUpdates that begins, with its offset. It shows only one update to a bot that repeats an offset at once.
 func (q *Queue) ShowFrom(now time.Time, offset int64, limit int) List {
 	if offset == q.lastOffset && q.lastHadUpdates && now.Sub(q.lastPoll) < sameOffsetTime {
 		limit = 1

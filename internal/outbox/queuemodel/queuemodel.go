@@ -1,6 +1,6 @@
-// Package queuemodel is a model of a correct outbound queue. It checks a queue by what is visible from outside: the
-// items added, what is taken from the store and persisted there, the requests made, and what arrives. It knows nothing
-// about how a queue works, so it must not import one.
+// Package queuemodel is a model of a correct outbound queue. It checks a queue by what is visible from outside: the items added, what is
+// taken from the store and persisted there, the requests made, and what arrives. It knows nothing about how a queue works, so it must not
+// import one.
 //
 // A [Model] must be notified of every event in order. [Model.Verdict] returns the violations that it found.
 package queuemodel
@@ -39,8 +39,8 @@ type Item struct {
 	Lane     Lane
 	Private  bool      // its chat is private
 	Deadline time.Time // from then on it may expire unsent; zero: never
-	// Object identifies what the item is about, and Says is its content. Several items may be about one object; the
-	// last one of them determines what it shows in the end.
+	// Object identifies what the item is about, and Says is its content. Several items may be about one object; the last one of them
+	// determines what it shows in the end.
 	Object, Says string
 	// Harmless is true if sending the item again creates no duplicate.
 	Harmless bool
@@ -59,8 +59,7 @@ type Rules struct {
 	MaxFailures           int      // failed requests after which an item is dead
 	// Timeout is for one request. A request for a possible duplicate may take eight fifths of it.
 	Timeout time.Duration
-	// Grace is how long to wait for a cancelled request to return. The outcome of a request that does not return by
-	// then is unknown.
+	// Grace is how long to wait for a cancelled request to return. The outcome of a request that does not return by then is unknown.
 	Grace time.Duration
 	// Prompt is true if waiting items may be delayed only by the failures that the model is notified of.
 	Prompt bool
@@ -209,8 +208,8 @@ func New(rules Rules, now func() time.Time) *Model {
 	}
 }
 
-// Verdict returns the violations found so far, and those that are visible only at the end. Call it when the queue has
-// had all the time that it needs.
+// Verdict returns the violations found so far, and those that are visible only at the end. Call it when the queue has had all the time that
+// it needs.
 func (m *Model) Verdict() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -11,9 +11,8 @@ const minBackoff = 350 * time.Millisecond
 // maxCopies is how many requests with an unknown outcome may be made for an item.
 const maxCopies = 5
 
-// ambiguousPause returns the usual pause after a request with an unknown outcome, given the number of earlier ones: 1,
-// 10, 100 s and 15 minutes for a timeout of 5 s. The actual pause may be 30 % shorter or longer, but never longer than
-// the longest of these.
+// ambiguousPause returns the usual pause after a request with an unknown outcome, given the number of earlier ones: 1, 10, 100 s and 15
+// minutes for a timeout of 5 s. The actual pause may be 30 % shorter or longer, but never longer than the longest of these.
 func ambiguousPause(i *item, before int, timeout time.Duration) time.Duration {
 	if before >= maxCopies-1 && !i.Harmless {
 		return 0 // it ends
@@ -21,8 +20,8 @@ func ambiguousPause(i *item, before int, timeout time.Duration) time.Duration {
 	return timeout * []time.Duration{1, 10, 100, 900}[min(before, 3)] / 5
 }
 
-// Begins notes that an instance starts a request for these items. An excused request is made by a process that was
-// frozen after it had checked its lease: nothing can prevent it from overlapping the next leader.
+// Begins notes that an instance starts a request for these items. An excused request is made by a process that was frozen after it had
+// checked its lease: nothing can prevent it from overlapping the next leader.
 func (m *Model) Begins(epoch int64, lane Lane, ids []int64, excused bool) *Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()

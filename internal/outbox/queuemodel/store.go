@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Took notes that items were taken from the store for one request and marked as being sent. repeated is true if they
-// were already marked, so that they are sent again.
+// Took notes that items were taken from the store for one request and marked as being sent. repeated is true if they were already marked,
+// so that they are sent again.
 func (m *Model) Took(epoch int64, lane Lane, ids []int64, repeated bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -209,8 +209,7 @@ func (m *Model) isGivenUp(r *Request) bool {
 	return !r.cancelledAt.IsZero() && m.now().Sub(r.cancelledAt) >= m.rules.Grace
 }
 
-// Unwritten returns how many requests of an instance are in flight, and how many were delivered whose result it has not
-// persisted.
+// Unwritten returns how many requests of an instance are in flight, and how many were delivered whose result it has not persisted.
 func (m *Model) Unwritten(epoch int64) (inFlight, arrived int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

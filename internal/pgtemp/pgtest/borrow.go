@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Database is a migrated database with a pool of connections, which tests borrow one after the other. Deleting its rows is
-// many times faster than creating a database and connecting to it.
+// Database is a migrated database with a pool of connections, which tests borrow one after the other. Deleting its rows is many times
+// faster than creating a database and connecting to it.
 type Database struct {
 	URL  string
 	Pool *pgxpool.Pool
@@ -23,9 +23,8 @@ type Database struct {
 	drop     func() error
 }
 
-// The maximum number of connections to one database, while it is borrowed and while it is idle. Most tests need no more
-// than maxIdleSessions. Opening a connection takes more time than many tests, and the connections of all packages must fit
-// into one server.
+// The maximum number of connections to one database, while it is borrowed and while it is idle. Most tests need no more than
+// maxIdleSessions. Opening a connection takes more time than many tests, and the connections of all packages must fit into one server.
 const (
 	maxSessions     = 16
 	maxIdleSessions = 4
@@ -54,8 +53,8 @@ func NewLasting(tb testing.TB) string {
 	return url
 }
 
-// Borrow returns a database like one from New, for the exclusive use of the test until it ends. A package that borrows
-// must run its tests with Main.
+// Borrow returns a database like one from New, for the exclusive use of the test until it ends. A package that borrows must run its tests
+// with Main.
 func Borrow(tb testing.TB) *Database {
 	tb.Helper()
 	d := takeIdle()
@@ -174,8 +173,7 @@ const (
 	maxCleanSize = 1 << 20 // bytes; deleting more rows is slower than a new database
 )
 
-// clean resets the database to its original state. It returns false if the database cannot be reused, or if that is not
-// worthwhile.
+// clean resets the database to its original state. It returns false if the database cannot be reused, or if that is not worthwhile.
 func (d *Database) clean() (reusable bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), operationTimeout)
 	defer cancel()
@@ -205,9 +203,9 @@ func (d *Database) clean() (reusable bool, err error) {
 	return err == nil, err
 }
 
-// fingerprintOf returns what identifies the state of a database except for the rows of its tables, and the size of its tables in bytes.
-// It contains the number of rows of most catalogues and the sum of their xmin, which each change increases, and whether an advisory lock
-// is held.
+// fingerprintOf returns what identifies the state of a database except for the rows of its tables, and the size of its tables in bytes. It
+// contains the number of rows of most catalogues and the sum of their xmin, which each change increases, and whether an advisory lock is
+// held.
 func fingerprintOf(ctx context.Context, pool *pgxpool.Pool) (fingerprint string, size int, err error) {
 	sql := `
 		SELECT (SELECT coalesce(sum(pg_relation_size(oid)), 0) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'),

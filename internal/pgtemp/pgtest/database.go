@@ -62,8 +62,8 @@ func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
 // operationTimeout limits creating or dropping one database. It is long enough for a busy machine.
 const operationTimeout = time.Minute
 
-// administrator creates and drops databases for the tests of this process. It uses one connection, because opening one
-// costs more than creating a database.
+// administrator creates and drops databases for the tests of this process. It uses one connection, because opening one costs more than
+// creating a database.
 type administrator struct {
 	mu   sync.Mutex
 	conn *pgx.Conn
@@ -122,8 +122,8 @@ func templateName(files fs.FS, now time.Time) (string, error) {
 	return databaseName(now.Truncate(24*time.Hour), fmt.Sprintf("template_%x", sha256.Sum256(all))[:20]), nil
 }
 
-// makeTemplate creates the migrated database from which others are cloned, unless another process has created it. It also drops
-// databases that killed processes have left on a server that outlives them.
+// makeTemplate creates the migrated database from which others are cloned, unless another process has created it. It also drops databases
+// that killed processes have left on a server that outlives them.
 func makeTemplate(ctx context.Context, server string, files fs.FS) (name string, err error) {
 	if name, err = templateName(files, time.Now()); err != nil {
 		return "", err

@@ -24,8 +24,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// New creates a database with all migrations applied and returns its URL. The database is dropped when the test ends, even
-// if connections are still open.
+// New creates a database with all migrations applied and returns its URL. The database is dropped when the test ends, even if connections
+// are still open.
 func New(tb testing.TB) string {
 	tb.Helper()
 	return temporary(tb, migrated(tb))
@@ -37,8 +37,7 @@ func Empty(tb testing.TB) string {
 	return temporary(tb, "template0")
 }
 
-// Copy creates a copy of another database, which must not have connections, and returns its URL. The copy is dropped when
-// the test ends.
+// Copy creates a copy of another database, which must not have connections, and returns its URL. The copy is dropped when the test ends.
 func Copy(tb testing.TB, of string) string {
 	tb.Helper()
 	config, err := pgx.ParseConfig(of)
@@ -94,8 +93,8 @@ func cleanupWith(tb testing.TB, end func() error) {
 	})
 }
 
-// create creates a database, and returns its URL and a function that drops it. Copying the template's files takes less processor time
-// than copying through the WAL, but needs checkpoints, which are cheap only without fsync.
+// create creates a database, and returns its URL and a function that drops it. Copying the template's files takes less processor time than
+// copying through the WAL, but needs checkpoints, which are cheap only without fsync.
 func create(tb testing.TB, template string) (url string, drop func() error) {
 	tb.Helper()
 	server, name, strategy := testServer(tb), cloneName(), "file_copy"

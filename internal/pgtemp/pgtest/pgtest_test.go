@@ -80,8 +80,8 @@ func TestDatabases(t *testing.T) {
 	}
 }
 
-// TestTemplate makes the same template concurrently, after a migration of that name was broken, as a role that may create databases
-// and nothing else. A template is another one whenever a migration is another one.
+// TestTemplate makes the same template concurrently, after a migration of that name was broken, as a role that may create databases and
+// nothing else. A template is another one whenever a migration is another one.
 func TestTemplate(t *testing.T) {
 	t.Parallel()
 	server, table := testServer(t), cloneName()

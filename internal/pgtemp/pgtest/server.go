@@ -21,9 +21,8 @@ import (
 	"elobot/migrations"
 )
 
-// Package-level state, because Go has no other place for what all tests of a process share. The first test that needs the
-// server, the template or the connection sets it up; they last until the process ends. They need no cleanup, so that
-// packages need no TestMain.
+// Package-level state, because Go has no other place for what all tests of a process share. The first test that needs the server, the
+// template or the connection sets it up; they last until the process ends. They need no cleanup, so that packages need no TestMain.
 var (
 	sharedServer     = sync.OnceValues(findServer)
 	migratedTemplate = sync.OnceValues(func() (string, error) {
@@ -94,8 +93,7 @@ func local(sources ...pgtemp.Source) func(context.Context) (url string, stop fun
 	}
 }
 
-// settings returns server settings that trade durability for speed. Autovacuum is off, so that query plans do not depend on
-// its timing.
+// settings returns server settings that trade durability for speed. Autovacuum is off, so that query plans do not depend on its timing.
 func settings() map[string]string {
 	return map[string]string{
 		"autovacuum":         "off",

@@ -15,13 +15,12 @@ import (
 	"time"
 )
 
-// The test processes of one run of go test share a server. One of them starts a process that owns the server and listens on
-// a socket. Each user of the server holds a connection to it, which the kernel closes when the user dies. The socket's name
-// is abstract, not a file: the kernel gives it to one process at a time and frees it when that process dies, so that no
-// lock or cleanup is necessary.
+// The test processes of one run of go test share a server. One of them starts a process that owns the server and listens on a socket. Each
+// user of the server holds a connection to it, which the kernel closes when the user dies. The socket's name is abstract, not a file: the
+// kernel gives it to one process at a time and frees it when that process dies, so that no lock or cleanup is necessary.
 
-// ownerVariable makes a test binary own a server instead of running its tests. Its value is the process id of the go
-// command whose tests use the server.
+// ownerVariable makes a test binary own a server instead of running its tests. Its value is the process id of the go command whose tests
+// use the server.
 const ownerVariable = "ELOBOT_PGTEST_OWNER"
 
 // idleTime is how long a server without users waits for the next one while the run continues: go test may be compiling.
@@ -30,8 +29,8 @@ const idleTime = 30 * time.Second
 // errOwnerEnded means that an owner has ended or is about to end. Another one can be started.
 var errOwnerEnded = errors.New("the process that owns the server has ended")
 
-// shareAttempts is sufficient unless owners die as soon as they start. In the delay between two attempts another process's
-// owner starts to listen, or an old owner ends.
+// shareAttempts is sufficient unless owners die as soon as they start. In the delay between two attempts another process's owner starts to
+// listen, or an old owner ends.
 const (
 	shareAttempts = 100
 	shareDelay    = 20 * time.Millisecond
@@ -85,8 +84,7 @@ func join(address *net.UnixAddr) (answer string, _ net.Conn, err error) {
 	return "", nil, errors.Join(err, conn.Close())
 }
 
-// checkSameUser returns an error if the peer belongs to another user. Any user can connect to an abstract socket, or listen
-// on one.
+// checkSameUser returns an error if the peer belongs to another user. Any user can connect to an abstract socket, or listen on one.
 func checkSameUser(conn *net.UnixConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {

@@ -33,8 +33,8 @@ const (
 	lastVariable = "ELOBOT_PGTEST_LAST"
 )
 
-// run simulates a run of go test: a shell that starts test processes, one for each line of its input. At the end of the input it kills
-// them and itself.
+// run simulates a run of go test: a shell that starts test processes, one for each line of its input. At the end of the input it kills them
+// and itself.
 type run struct {
 	t      *testing.T
 	shell  *exec.Cmd

@@ -15,8 +15,8 @@ import (
 	"elobot/internal/postgres/pgoutbox"
 )
 
-// Mail is an outbox with two chats, 1 a group and 2 a private one, and two notices in each: 1 and 3, 2 and 4. Those
-// of the group are in different topics. The test has the lease, with epoch 1.
+// Mail is an outbox with two chats, 1 a group and 2 a private one, and two notices in each: 1 and 3, 2 and 4. Those of the group are in
+// different topics. The test has the lease, with epoch 1.
 type Mail struct {
 	*pgoutbox.Store
 	Pool *pgxpool.Pool

@@ -25,8 +25,8 @@ echo "synchronous_standby_names = '*'" >>"$1/data/postgresql.auto.conf"
 cp -p "$2/data/PG_VERSION" "$2/data/standby.signal"
 echo "primary_conninfo = '$3'" >>"$2/data/postgresql.auto.conf"`
 
-// StartPair starts a primary and its standby, which stop when the test ends. The standby begins as a copy of the primary's
-// files, made while the primary is stopped.
+// StartPair starts a primary and its standby, which stop when the test ends. The standby begins as a copy of the primary's files, made
+// while the primary is stopped.
 func StartPair(t *testing.T) Pair {
 	t.Helper()
 	home, err := os.MkdirTemp("/tmp", "elobot-pair-") //nolint:usetesting // other users cannot enter t.TempDir of root

@@ -63,8 +63,7 @@ func NewProxy(t *testing.T, databaseURL string) *Proxy {
 	return p
 }
 
-// OnMessage calls watch for each message of the client before it is forwarded; if watch returns true, the connection
-// is cut instead.
+// OnMessage calls watch for each message of the client before it is forwarded; if watch returns true, the connection is cut instead.
 func (p *Proxy) OnMessage(watch func(kind byte, body []byte) (cut bool)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

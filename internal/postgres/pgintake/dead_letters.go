@@ -14,8 +14,8 @@ import (
 	"elobot/internal/postgres"
 )
 
-// DeadLetters stores what failed for good: incoming updates, as intake.DeadLetters, and notices, which the outbox adds. Whoever
-// changes an exported field does so before the first use.
+// DeadLetters stores what failed for good: incoming updates, as intake.DeadLetters, and notices, which the outbox adds. Whoever changes an
+// exported field does so before the first use.
 type DeadLetters struct {
 	// Lease is required to save a letter: without it, that fails with outbox.ErrLeaseLost. nil: no lease is needed.
 	Lease *postgres.Lease
@@ -174,9 +174,9 @@ func (d *DeadLetters) Drop(ctx context.Context, ids []postgres.DeadLetterID) ([]
 	return dropped, nil
 }
 
-// SendAgain queues the notice of a dead letter once more, at its old position in its lane, and deletes the letter. An
-// edit gets a fresh deadline, anything else none. Earlier attempts still count. It fails with ErrNoDeadLetter, or
-// with ErrNotDead if the notice is not dead; both rows stay as they are then.
+// SendAgain queues the notice of a dead letter once more, at its old position in its lane, and deletes the letter. An edit gets a fresh
+// deadline, anything else none. Earlier attempts still count. It fails with ErrNoDeadLetter, or with ErrNotDead if the notice is not dead;
+// both rows stay as they are then.
 func (d *DeadLetters) SendAgain(ctx context.Context, id postgres.DeadLetterID) error {
 	err := postgres.Transact(ctx, d.pool, func(tx pgx.Tx) error {
 		var notice int64

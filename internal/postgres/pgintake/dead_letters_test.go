@@ -24,8 +24,7 @@ type deadLetters struct {
 	*pgintake.DeadLetters
 }
 
-// newDeadLetters has three dead letters: 1 is notice 1, to the club, 2 is update 70, and 3 is notice 2, to a private
-// chat.
+// newDeadLetters has three dead letters: 1 is notice 1, to the club, 2 is update 70, and 3 is notice 2, to a private chat.
 func newDeadLetters(t *testing.T) deadLetters {
 	t.Helper()
 	m := dbtest.NewMail(t)
@@ -191,8 +190,7 @@ func TestSendAgain(t *testing.T) {
 	}
 }
 
-// TestAttemptsOfDeadLettersAddUp: the attempts of a notice that fails for good twice are summed, and it was first
-// seen when it was queued.
+// TestAttemptsOfDeadLettersAddUp: the attempts of a notice that fails for good twice are summed, and it was first seen when it was queued.
 func TestAttemptsOfDeadLettersAddUp(t *testing.T) {
 	t.Parallel()
 	m := dbtest.NewMail(t)

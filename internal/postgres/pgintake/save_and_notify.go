@@ -15,9 +15,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// SaveAndNotify stores the dead letter of an update and queues the notice for the update's origin, both or neither.
-// It notifies only of the first failure of an update. It inserts the chat if it is new, but does not mark the command
-// as handled.
+// SaveAndNotify stores the dead letter of an update and queues the notice for the update's origin, both or neither. It notifies only of the
+// first failure of an update. It inserts the chat if it is new, but does not mark the command as handled.
 func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLetter, o ranking.Origin, n ranking.Notice) error {
 	payload, err := json.Marshal(n)
 	if err != nil {

@@ -21,8 +21,8 @@ type UpdateAttempts struct {
 
 var _ intake.Attempts = (*UpdateAttempts)(nil)
 
-// NewUpdateAttempts returns the attempts in the pool's database. With a lease, Begin fails with outbox.ErrLeaseLost
-// once somebody else has taken over the lease.
+// NewUpdateAttempts returns the attempts in the pool's database. With a lease, Begin fails with outbox.ErrLeaseLost once somebody else has
+// taken over the lease.
 func NewUpdateAttempts(pool *pgxpool.Pool, lease *postgres.Lease) *UpdateAttempts {
 	return &UpdateAttempts{pool: pool, lease: lease}
 }

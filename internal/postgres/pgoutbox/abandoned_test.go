@@ -12,8 +12,8 @@ import (
 	"elobot/internal/postgres/pgoutbox"
 )
 
-// TestAbandonedAdvanceTakesNothing: the server is stalled until the caller gives up a step, and the cancel request
-// does not arrive either. When the server continues, that step takes nothing that belongs to the next one.
+// TestAbandonedAdvanceTakesNothing: the server is stalled until the caller gives up a step, and the cancel request does not arrive either.
+// When the server continues, that step takes nothing that belongs to the next one.
 func TestAbandonedAdvanceTakesNothing(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)

@@ -166,8 +166,7 @@ func blocks(t *testing.T, pool *pgxpool.Pool, s dbtest.Statement) (n int) {
 	return n
 }
 
-// TestWaitingCostsByLanes: finding the waiting lanes reads no more blocks when ten times as many notices wait in
-// them, far more than may.
+// TestWaitingCostsByLanes: finding the waiting lanes reads no more blocks when ten times as many notices wait in them, far more than may.
 func TestWaitingCostsByLanes(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder

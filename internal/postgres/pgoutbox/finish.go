@@ -11,8 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueResults records the results of messages, in a handful of statements however many there are. A result that is
-// recorded already changes no row.
+// queueResults records the results of messages, in a handful of statements however many there are. A result that is recorded already
+// changes no row.
 func queueResults(batch *pgx.Batch, results []outbox.Result) {
 	if len(results) == 0 {
 		return
@@ -25,8 +25,7 @@ func queueResults(batch *pgx.Batch, results []outbox.Result) {
 	queueSummaries(batch, results)
 }
 
-// queueChats records what results mean for whole chats. It must come after the rows, because moving a chat locks the
-// rows first, too.
+// queueChats records what results mean for whole chats. It must come after the rows, because moving a chat locks the rows first, too.
 func queueChats(batch *pgx.Batch, results []outbox.Result) {
 	queueFrozen(batch, results)
 	queueParked(batch, results)
@@ -192,8 +191,8 @@ func pause(r outbox.Result) *float64 {
 	return &seconds
 }
 
-// queueOutcomes records the new states of rows, unless another request for them has begun since. Rows that were sent
-// together stay together. Of rows that wait again, only the first one counts as tried.
+// queueOutcomes records the new states of rows, unless another request for them has begun since. Rows that were sent together stay
+// together. Of rows that wait again, only the first one counts as tried.
 func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 	const sql = `
 		WITH r AS (
@@ -242,8 +241,7 @@ func queueEdited(batch *pgx.Batch, results []outbox.Result) {
 		WHERE mm.telegram_chat_id = r.sent_to AND mm.telegram_message_id = r.target`)
 }
 
-// queueEnsured records which messages exist once, and their content. If the chat has got another id in the meantime,
-// they are dropped.
+// queueEnsured records which messages exist once, and their content. If the chat has got another id in the meantime, they are dropped.
 func queueEnsured(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool {
 		return r.Failure == nil && r.Message.Action == outbox.Ensure && r.MessageID > 0 && !r.Ended
@@ -255,8 +253,8 @@ func queueEnsured(batch *pgx.Batch, results []outbox.Result) {
 		SET telegram_message_id = excluded.telegram_message_id, fingerprint = excluded.fingerprint`)
 }
 
-// queuePrompts records which messages ask prompts, and lets the time to answer them begin. It must come after the new states
-// of the rows. The message of a chat that has got another id in the meantime is skipped: its id means another message by now.
+// queuePrompts records which messages ask prompts, and lets the time to answer them begin. It must come after the new states of the rows.
+// The message of a chat that has got another id in the meantime is skipped: its id means another message by now.
 func queuePrompts(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure == nil && ranking.IsPrompt(r.Message.Row.Kind) }, `
 		WITH r AS (
@@ -272,16 +270,16 @@ func queuePrompts(batch *pgx.Batch, results []outbox.Result) {
 		UPDATE timers SET due_at = now() + $2::interval WHERE key = ANY (ARRAY(SELECT timer FROM delivered))`, ranking.PromptWindow)
 }
 
-// queueFrozen freezes chats for as long as Telegram asks. A chat that has got another id in the meantime is skipped:
-// the pause was for the old one.
+// queueFrozen freezes chats for as long as Telegram asks. A chat that has got another id in the meantime is skipped: the pause was for the
+// old one.
 func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, freezes, `
 		UPDATE chats c SET frozen_until = greatest(c.frozen_until, now() + make_interval(secs => r.pause))
 		FROM `+theResults+` WHERE c.id = r.chat_id AND c.telegram_chat_id = r.sent_to`)
 }
 
-// queueParked parks chats that the bot may not write to, unless a newer notice shows that the chat was active after
-// the request began. A chat that has got another id in the meantime is skipped: the request was for the old one.
+// queueParked parks chats that the bot may not write to, unless a newer notice shows that the chat was active after the request began. A
+// chat that has got another id in the meantime is skipped: the request was for the old one.
 func queueParked(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure != nil && r.Failure.Class == outbox.Forbidden }, `
 		WITH r AS (SELECT r.* FROM `+theResults+`)

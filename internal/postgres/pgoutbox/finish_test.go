@@ -293,8 +293,7 @@ func TestFinishTogether(t *testing.T) {
 	}
 }
 
-// TestMessagesOfMatches records for each delivered match which message shows it, and how many notices the message
-// covers.
+// TestMessagesOfMatches records for each delivered match which message shows it, and how many notices the message covers.
 func TestMessagesOfMatches(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
@@ -309,8 +308,8 @@ func TestMessagesOfMatches(t *testing.T) {
 	}
 }
 
-// TestPossibleDuplicatesAreCounted: each request whose outcome is unknown counts for all notices that it may have covered, also for
-// those that the next one does not cover.
+// TestPossibleDuplicatesAreCounted: each request whose outcome is unknown counts for all notices that it may have covered, also for those
+// that the next one does not cover.
 func TestPossibleDuplicatesAreCounted(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
@@ -328,8 +327,7 @@ func TestPossibleDuplicatesAreCounted(t *testing.T) {
 	m.MustHaveRows(t, `state, attempts, possible_duplicates`, "1 sent 5 3", "2 sent 5 3", "3 planned 3 3", "4 planned 3 3", "5 planned 3 3")
 }
 
-// TestFailuresAddUp: a notice that fails for an unknown reason is sent alone, and dies when the dispatcher says so,
-// not before.
+// TestFailuresAddUp: a notice that fails for an unknown reason is sent alone, and dies when the dispatcher says so, not before.
 func TestFailuresAddUp(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
@@ -352,8 +350,7 @@ func TestFailuresAddUp(t *testing.T) {
 	m.MustTake(t, 1, 2, 3, 4, 5)
 }
 
-// TestLateResult: the result of an earlier request changes nothing during the next one. That happens if the answer to
-// Advance was lost.
+// TestLateResult: the result of an earlier request changes nothing during the next one. That happens if the answer to Advance was lost.
 func TestLateResult(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)

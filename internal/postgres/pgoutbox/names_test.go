@@ -14,8 +14,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// people has a group in chat 1 with a ladder of its own. Account 1 was seen there as @ann, account 2 without a username. 3 is
-// unclaimed, 4 was merged into 1, and 5 is not in the ladder.
+// people has a group in chat 1 with a ladder of its own. Account 1 was seen there as @ann, account 2 without a username. 3 is unclaimed, 4
+// was merged into 1, and 5 is not in the ladder.
 const people = `
 	INSERT INTO groups (chat_id) VALUES (1);
 	INSERT INTO ladders (group_id, is_default) VALUES (1, true), (1, false);

@@ -7,8 +7,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestPromptIsDelivered: the time to answer a prompt begins when its message is sent, once. Before, and for a message that is
-// never sent, the time is that of the expiry. A closed prompt stays as it is.
+// TestPromptIsDelivered: the time to answer a prompt begins when its message is sent, once. Before, and for a message that is never sent,
+// the time is that of the expiry. A closed prompt stays as it is.
 func TestPromptIsDelivered(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

@@ -11,8 +11,8 @@ import (
 	"elobot/internal/postgres"
 )
 
-// heads begins a query with the first row of each lane. It jumps from lane to lane over the index, so that its cost
-// depends on the number of lanes and not of rows.
+// heads begins a query with the first row of each lane. It jumps from lane to lane over the index, so that its cost depends on the number
+// of lanes and not of rows.
 const heads = `
 	WITH RECURSIVE head AS (
 	    (SELECT ` + headColumns + ` FROM outbox o WHERE o.finished_at IS NULL ORDER BY ` + inOrder + ` LIMIT 1)
@@ -58,9 +58,8 @@ func (o *Store) Waiting(ctx context.Context, bounds outbox.Bounds) ([]outbox.Bac
 	}), nil
 }
 
-// Recent implements outbox.Store. Rows that were sent together count as one request, and each possible duplicate as
-// one more. Of waiting rows, only the first one of a lane can have been tried; its request may have lasted as long as
-// outbox.LongestRequest.
+// Recent implements outbox.Store. Rows that were sent together count as one request, and each possible duplicate as one more. Of waiting
+// rows, only the first one of a lane can have been tried; its request may have lasted as long as outbox.LongestRequest.
 func (o *Store) Recent(ctx context.Context, within time.Duration) ([]outbox.Request, error) {
 	sql := heads + `, request AS (
 		    SELECT chat_id, greatest('0', now() - max(finished_at)) AS age, max(possible_duplicates) AS duplicates

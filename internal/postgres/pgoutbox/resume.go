@@ -9,8 +9,7 @@ import (
 	"elobot/internal/postgres"
 )
 
-// Resume implements outbox.Store. An edit of a message that has a newer one ends instead: it would show what is no longer
-// true.
+// Resume implements outbox.Store. An edit of a message that has a newer one ends instead: it would show what is no longer true.
 func (o *Store) Resume(ctx context.Context, epoch int64) error {
 	const sql = `
 		WITH deferred AS MATERIALIZED (

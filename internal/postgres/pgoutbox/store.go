@@ -29,17 +29,17 @@ var (
 	setAsideLane = strconv.Itoa(int(outbox.SetAside))
 )
 
-// Fragments of queries for lanes. rowLane and rowPosition are the lane and the position of an
-// outbox row o. waits is the condition that o waits in the lane l. inOrder is the order of such rows, fromTheEnd the reverse. Together
-// they leave the planner no choice but outbox_waiting_idx. If the planner could find the rows by their ids, it would do so whenever it
-// believes that most rows wait, and scan all rows that do not.
+// Fragments of queries for lanes. rowLane and rowPosition are the lane and the position of an outbox row o. waits is the condition that o
+// waits in the lane l. inOrder is the order of such rows, fromTheEnd the reverse. Together they leave the planner no choice but
+// outbox_waiting_idx. If the planner could find the rows by their ids, it would do so whenever it believes that most rows wait, and scan
+// all rows that do not.
 const (
 	rowLane     = `(o.chat_id, o.lane)`
 	rowPosition = `(o.chat_id, o.lane, o.id)`
 	waits       = `o.finished_at IS NULL AND ` + rowLane + ` >= (l.chat_id, l.lane)
 		        AND ` + rowLane + ` <= (l.chat_id, l.lane)`
-	// unfinished is finished_at IS NULL where rows are found by their ids. The index of all waiting rows cannot be used for it,
-	// which the planner would otherwise prefer in a new database.
+	// unfinished is finished_at IS NULL where rows are found by their ids. The index of all waiting rows cannot be used for it, which the
+	// planner would otherwise prefer in a new database.
 	unfinished = `o.state IN ('planned', 'sending')`
 	inOrder    = `o.chat_id, o.lane, o.id`
 	fromTheEnd = `o.chat_id DESC, o.lane DESC, o.id DESC`
@@ -50,19 +50,18 @@ const over = `(coalesce(o.expires_at <= now(), false) OR o.action = 'page' AND E
 	        SELECT FROM outbox n WHERE n.chat_id = o.chat_id AND n.edited_message_id = o.edited_message_id
 	          AND n.id > o.id AND n.finished_at IS NULL))`
 
-// pausesCount is the condition that the pauses of a row o at the head of its lane, and of its chat, are valid. A
-// pause begins with a request, or with the row. Pauses that seem to start in the future are ignored: the clock was
-// set back.
+// pausesCount is the condition that the pauses of a row o at the head of its lane, and of its chat, are valid. A pause begins with a
+// request, or with the row. Pauses that seem to start in the future are ignored: the clock was set back.
 const pausesCount = `(coalesce(o.tried_at, o.created_at) <= clock_timestamp())`
 
-// withoutSync lets a transaction commit without waiting until it is on disk, or on a standby. It is for this transaction only: the
-// session goes back to a pool that also serves the lease.
+// withoutSync lets a transaction commit without waiting until it is on disk, or on a standby. It is for this transaction only: the session
+// goes back to a pool that also serves the lease.
 const withoutSync = `SELECT set_config('synchronous_commit', 'off', true)`
 
-// Advance implements outbox.Store. It sends one pipelined batch, which the server runs as one transaction; each
-// statement sees the effects of those before it. A crash of the server within the next second may undo it, and then the messages are
-// sent again. It undoes no later transaction without this one, so commands and the lease never depend on what is lost. The batch begins
-// with the check of the lease, so that whoever takes over the lease waits for its end.
+// Advance implements outbox.Store. It sends one pipelined batch, which the server runs as one transaction; each statement sees the effects
+// of those before it. A crash of the server within the next second may undo it, and then the messages are sent again. It undoes no later
+// transaction without this one, so commands and the lease never depend on what is lost. The batch begins with the check of the lease, so
+// that whoever takes over the lease waits for its end.
 func (o *Store) Advance(ctx context.Context, epoch int64, results []outbox.Result, lanes []outbox.Lane,
 	bounds outbox.Bounds,
 ) ([]outbox.Turn, error) {

@@ -15,11 +15,11 @@ import (
 // maxSummarised is how many rows of a lane one statement looks at, so that no statement takes long.
 const maxSummarised = 1000
 
-// Summarise implements outbox.Store. Of the first rows of each lane it ends those that are over. Of a lane in which more rows wait than
-// the bound, it also ends the answers to questions and the results that were never tried. Results that end become one summary for each
-// topic, with the first five of them: the first one keeps its position and becomes the notice, and the others keep its id as their
-// batch, for queueSummaries. A summary that was never tried becomes part of the new one. Rows that somebody else is changing stay as
-// they are: they were not forgotten, and waiting for them could be a deadlock.
+// Summarise implements outbox.Store. Of the first rows of each lane it ends those that are over. Of a lane in which more rows wait than the
+// bound, it also ends the answers to questions and the results that were never tried. Results that end become one summary for each topic,
+// with the first five of them: the first one keeps its position and becomes the notice, and the others keep its id as their batch, for
+// queueSummaries. A summary that was never tried becomes part of the new one. Rows that somebody else is changing stay as they are: they
+// were not forgotten, and waiting for them could be a deadlock.
 func (o *Store) Summarise(ctx context.Context, epoch int64, lanes []outbox.Lane, bounds outbox.Bounds) (s outbox.Summarised, err error) {
 	const sql = `
 		WITH lane AS (
@@ -75,8 +75,8 @@ func (o *Store) Summarise(ctx context.Context, epoch int64, lanes []outbox.Lane,
 	return s, nil
 }
 
-// queueSummaries records which messages tell of which matches in summaries. They count as covering one item more, so that they are
-// never known as a whole, and never edited.
+// queueSummaries records which messages tell of which matches in summaries. They count as covering one item more, so that they are never
+// known as a whole, and never edited.
 func queueSummaries(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool {
 		return r.Failure == nil && r.MessageID > 0 && r.Message.Row.Kind == notice.KindOf(ranking.ResultsSummary{}).Name

@@ -234,8 +234,8 @@ func TestSummarySent(t *testing.T) {
 	}
 }
 
-// TestSummariesOfLateResults: a chat that could not be written to until it was too late gets a summary of its results, at their
-// position, as soon as it can be written to.
+// TestSummariesOfLateResults: a chat that could not be written to until it was too late gets a summary of its results, at their position,
+// as soon as it can be written to.
 func TestSummariesOfLateResults(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ pause, end string }{

@@ -67,8 +67,8 @@ func TestTakeTogether(t *testing.T) {
 	}
 }
 
-// TestTakenAgain: after a takeover the messages are the same as before, with the changes of their notices since then,
-// and without newer notices.
+// TestTakenAgain: after a takeover the messages are the same as before, with the changes of their notices since then, and without newer
+// notices.
 func TestTakenAgain(t *testing.T) {
 	t.Parallel()
 	m, first := several(t)
@@ -101,8 +101,7 @@ func TestTakenAgain(t *testing.T) {
 	}
 }
 
-// TestTakenAgainWithoutTheLate: late notices of a message are not sent again. The results among them are counted by a
-// notice of its own.
+// TestTakenAgainWithoutTheLate: late notices of a message are not sent again. The results among them are counted by a notice of its own.
 func TestTakenAgainWithoutTheLate(t *testing.T) {
 	t.Parallel()
 	m, _ := several(t)

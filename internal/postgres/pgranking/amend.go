@@ -62,8 +62,8 @@ func queueFix(batch *pgx.Batch, f *ranking.Fixed) {
 	queueRewrite(batch, f.Rewrite)
 }
 
-// queueRewrite takes a handful of statements, however much there is to rewrite. It raises an error if anything has
-// changed since it was read.
+// queueRewrite takes a handful of statements, however much there is to rewrite. It raises an error if anything has changed since it was
+// read.
 func queueRewrite(batch *pgx.Batch, w ranking.Rewrite) {
 	if len(w.Superseded) > 0 {
 		batch.Queue(`
@@ -110,8 +110,8 @@ func queueEntries(batch *pgx.Batch, w ranking.Rewrite) {
 		matches, players, before, after, k, best, streak, longest, w.Reason)
 }
 
-// queueChangedStandings overwrites standings, provided that their versions are still those that were read. It goes in
-// the order of their ids, the order in which all transactions lock them.
+// queueChangedStandings overwrites standings, provided that their versions are still those that were read. It goes in the order of their
+// ids, the order in which all transactions lock them.
 func queueChangedStandings(batch *pgx.Batch, standings []ranking.Standing) {
 	n := len(standings)
 	if n == 0 {
@@ -146,8 +146,8 @@ func queueChangedStandings(batch *pgx.Batch, standings []ranking.Standing) {
 		ids, versions, numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7], numbers[8], left, played)
 }
 
-// queueLastPlayed corrects when the players of matches that no longer count last played. A replay cannot: it does not go back
-// to their matches before.
+// queueLastPlayed corrects when the players of matches that no longer count last played. A replay cannot: it does not go back to their
+// matches before.
 func queueLastPlayed(batch *pgx.Batch, undone ...ranking.MatchID) {
 	if len(undone) == 0 {
 		return

@@ -37,8 +37,8 @@ func (s *Store) write(ctx context.Context, c ranking.Changes) error {
 }
 
 // queueChanges queues what a command writes, always in the same order, which is the order of locks after that of the lease: new chat,
-// group, key, people, standings by id, match, notices, prompt and timer, chat. A statement that does not find what was read must raise
-// an error in the server, because the rest of the batch would be committed otherwise: a false condition cannot be cast to the domain
+// group, key, people, standings by id, match, notices, prompt and timer, chat. A statement that does not find what was read must raise an
+// error in the server, because the rest of the batch would be committed otherwise: a false condition cannot be cast to the domain
 // unchanged, and that is a conflict.
 func queueChanges(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	queueNewChat(batch, c.Seen, c.Chat)
@@ -101,8 +101,8 @@ func queueEffect(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	return nil
 }
 
-// queueEffectOnChat writes what a command changes in its chat and board. It comes after the notices: the dispatcher, and whoever moves a chat,
-// lock those first.
+// queueEffectOnChat writes what a command changes in its chat and board. It comes after the notices: the dispatcher, and whoever moves a
+// chat, lock those first.
 func queueEffectOnChat(batch *pgx.Batch, c ranking.Changes) {
 	switch e := c.Effect.(type) {
 	case *ranking.ChangedSetting:
@@ -202,8 +202,8 @@ type handledKey struct {
 	outcome ranking.CommandOutcome
 }
 
-// keysOf returns the keys that a command stores. Each further match of a message has a key too, so that it counts like a message of
-// its own.
+// keysOf returns the keys that a command stores. Each further match of a message has a key too, so that it counts like a message of its
+// own.
 func keysOf(c ranking.Changes) (keys []handledKey) {
 	if c.Keyless {
 		return nil
@@ -243,8 +243,8 @@ func queueKeys(batch *pgx.Batch, keys []handledKey) {
 		postgres.Column(keys, func(k handledKey) ranking.CommandOutcome { return k.outcome }))
 }
 
-// queueMessage stores what became of the message whose command something else has triggered: an edit, or the press of a button.
-// Of a message and its edits, only one takes effect. An answer has proved its right by closing a prompt.
+// queueMessage stores what became of the message whose command something else has triggered: an edit, or the press of a button. Of a
+// message and its edits, only one takes effect. An answer has proved its right by closing a prompt.
 func queueMessage(batch *pgx.Batch, c ranking.Changes) {
 	message := c.Message
 	if matches, ok := c.Effect.(ranking.NewMatches); ok {

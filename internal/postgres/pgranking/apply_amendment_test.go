@@ -127,8 +127,8 @@ func amended(c *ranking.Changes) *ranking.Amended {
 
 func fixed(c *ranking.Changes) *ranking.Fixed { return c.Effect.(*ranking.Fixed) }
 
-// TestAmendmentIsAllOrNothing makes each statement of the batch fail, for a realistic reason and by a trigger. What
-// others have changed in the meantime stays as it is.
+// TestAmendmentIsAllOrNothing makes each statement of the batch fail, for a realistic reason and by a trigger. What others have changed in
+// the meantime stays as it is.
 func TestAmendmentIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	type changes = ranking.Changes
@@ -203,8 +203,8 @@ func TestAmendmentIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestVersionGuard changes a standing without locking the group, between a command's reading and writing: before it
-// writes, and while it waits for that standing. The foreign change survives.
+// TestVersionGuard changes a standing without locking the group, between a command's reading and writing: before it writes, and while it
+// waits for that standing. The foreign change survives.
 func TestVersionGuard(t *testing.T) {
 	t.Parallel()
 	for name := range commands {
@@ -229,8 +229,8 @@ func TestVersionGuard(t *testing.T) {
 	}
 }
 
-// mustConflict waits for the end of a command, which must fail with a conflict and write nothing. The change that it
-// conflicts with is committed.
+// mustConflict waits for the end of a command, which must fail with a conflict and write nothing. The change that it conflicts with is
+// committed.
 func (w *world) mustConflict(t *testing.T, result <-chan error) {
 	t.Helper()
 	before := w.Contents(t)
@@ -242,8 +242,7 @@ func (w *world) mustConflict(t *testing.T, result <-chan error) {
 	}
 }
 
-// TestForeignWriterInTheMiddle changes a standing while the service works on it: the service retries with the new
-// standing.
+// TestForeignWriterInTheMiddle changes a standing while the service works on it: the service retries with the new standing.
 func TestForeignWriterInTheMiddle(t *testing.T) {
 	t.Parallel()
 	w := newAmendable(t)

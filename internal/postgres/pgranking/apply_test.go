@@ -119,8 +119,8 @@ func TestParkedChatIsTriedAgain(t *testing.T) {
 	}
 }
 
-// TestApplyIsAllOrNothing makes each statement of the batch fail, for a realistic reason and by a trigger, on a
-// connection that has never seen the statements and on one that has.
+// TestApplyIsAllOrNothing makes each statement of the batch fail, for a realistic reason and by a trigger, on a connection that has never
+// seen the statements and on one that has.
 func TestApplyIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	constraint := func(name string) func(error) bool {
@@ -233,8 +233,7 @@ func TestApplyEdit(t *testing.T) {
 	}
 }
 
-// TestApplyWaitsForAnotherWriter changes a standing without locking the group: the match waits, and then finds that
-// its data is stale.
+// TestApplyWaitsForAnotherWriter changes a standing without locking the group: the match waits, and then finds that its data is stale.
 func TestApplyWaitsForAnotherWriter(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -12,8 +12,7 @@ import (
 
 var _ ranking.AuditStore = (*Store)(nil)
 
-// Audit implements ranking.AuditStore. fn sees one snapshot of the database, however long it runs. Its
-// error is returned.
+// Audit implements ranking.AuditStore. fn sees one snapshot of the database, however long it runs. Its error is returned.
 func (s *Store) Audit(ctx context.Context, fn func(context.Context, ranking.AuditReader) error) error {
 	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
@@ -95,8 +94,8 @@ func (b auditReader) IntegrityIssues(ctx context.Context, group ranking.GroupID)
 	const notAssigned = `
 		SELECT m.number FROM matches m JOIN groups g ON g.id = m.group_id
 		WHERE g.id = $1 AND m.number > g.last_match_number ORDER BY m.number LIMIT 100`
-	// Keys are kept for longer than Telegram redelivers an update, which is a day. All matches of a message have its key, with
-	// #2 and so on after the first one.
+	// Keys are kept for longer than Telegram redelivers an update, which is a day. All matches of a message have its key, with #2 and so on
+	// after the first one.
 	const withoutKey = `
 		SELECT m.number FROM matches m
 		WHERE m.group_id = $1 AND m.created_at > now() - interval '1 day'

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Blame tells what an error means for the update that caused it. After a timeout without an answer it checks whether
-// the database answers at all, which takes up to a second.
+// Blame tells what an error means for the update that caused it. After a timeout without an answer it checks whether the database answers
+// at all, which takes up to a second.
 func (s *Store) Blame(err error) intake.Blame {
 	var pg *pgconn.PgError
 	answered := errors.As(err, &pg)

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestBlame: what an error of the store means for an update. A timeout means that the database is away only if it
-// answers nothing else either. It is never the update's fault.
+// TestBlame: what an error of the store means for an update. A timeout means that the database is away only if it answers nothing else
+// either. It is never the update's fault.
 func TestBlame(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice)

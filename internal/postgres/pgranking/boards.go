@@ -11,8 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// boardLifetime is how long after a command the message of a board is worth bringing up to date. The board of a chat that cannot be
-// written to for longer is brought up to date by whatever happens in the chat next.
+// boardLifetime is how long after a command the message of a board is worth bringing up to date. The board of a chat that cannot be written
+// to for longer is brought up to date by whatever happens in the chat next.
 const boardLifetime = 24 * time.Hour
 
 // queueFoundBoard reads the board of a chat.

@@ -162,8 +162,7 @@ func TestEditsWaitForever(t *testing.T) {
 	}
 }
 
-// TestCardOfAnotherMatch: a change leaves the cards of other matches alone, and other notices that refer to the
-// match.
+// TestCardOfAnotherMatch: a change leaves the cards of other matches alone, and other notices that refer to the match.
 func TestCardOfAnotherMatch(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -194,8 +193,7 @@ func TestCardIsTakenConcurrently(t *testing.T) {
 	}
 }
 
-// TestEditIsTakenConcurrently begins to send the edit of a card while the card is changed once more: the message is
-// edited again.
+// TestEditIsTakenConcurrently begins to send the edit of a card while the card is changed once more: the message is edited again.
 func TestEditIsTakenConcurrently(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -240,8 +238,8 @@ func TestTakeWaitsForTheChange(t *testing.T) {
 	}
 }
 
-// TestMessagesOfAnUpgradedGroup: a message is found by the id that the chat had when it was sent; a message sent
-// under another id cannot be edited any more.
+// TestMessagesOfAnUpgradedGroup: a message is found by the id that the chat had when it was sent; a message sent under another id cannot be
+// edited any more.
 func TestMessagesOfAnUpgradedGroup(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)

@@ -61,8 +61,8 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// TestDeadlinesByAnotherClock: commands are dated by a clock that may differ from the database's. The age of a
-// command determines how long notices of all kinds live.
+// TestDeadlinesByAnotherClock: commands are dated by a clock that may differ from the database's. The age of a command determines how long
+// notices of all kinds live.
 func TestDeadlinesByAnotherClock(t *testing.T) {
 	t.Parallel()
 	for name, ahead := range map[string]time.Duration{"the same": 0, "behind": -2 * time.Hour, "ahead": 2 * time.Hour} {
@@ -92,8 +92,8 @@ func TestDeadlinesByAnotherClock(t *testing.T) {
 	}
 }
 
-// TestCardsLiveForADay checks the deadline of a card. The deadline passes while it is unknown whether the card was
-// sent: the result is then in a summary, which counts as a possible duplicate.
+// TestCardsLiveForADay checks the deadline of a card. The deadline passes while it is unknown whether the card was sent: the result is then
+// in a summary, which counts as a possible duplicate.
 func TestCardsLiveForADay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -116,8 +116,7 @@ func TestCardsLiveForADay(t *testing.T) {
 	m.MustWait(t)
 }
 
-// TestEditsLiveForAWeek: the edit of a card expires a week after the last change of the card, and what follows is
-// sent.
+// TestEditsLiveForAWeek: the edit of a card expires a week after the last change of the card, and what follows is sent.
 func TestEditsLiveForAWeek(t *testing.T) {
 	t.Parallel()
 	const lives = `SELECT round(extract(epoch FROM expires_at - now()) / 3600)::integer FROM outbox WHERE action = 'edit'`
@@ -138,8 +137,8 @@ func TestEditsLiveForAWeek(t *testing.T) {
 	c.MustWait(t)
 }
 
-// TestPossibleDuplicatesExpire: results that may have been sent are in a summary when it is too late, which counts as a possible
-// duplicate. Edits expire silently.
+// TestPossibleDuplicatesExpire: results that may have been sent are in a summary when it is too late, which counts as a possible duplicate.
+// Edits expire silently.
 func TestPossibleDuplicatesExpire(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)

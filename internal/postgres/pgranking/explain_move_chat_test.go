@@ -12,8 +12,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestNoMoveScansATable finds chats by earlier ids, and moves some. Joining two chats is excluded: it changes all
-// notices of one of them.
+// TestNoMoveScansATable finds chats by earlier ids, and moves some. Joining two chats is excluded: it changes all notices of one of them.
 func TestNoMoveScansATable(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder

@@ -80,8 +80,8 @@ var matchColumns = `
 		FROM groups g JOIN matches m ON m.group_id = g.id
 		WHERE g.chat_id = ` + postgres.ThisChat + ` AND `
 
-// matchQuery returns the query for the match that is meant, or for those of a message; for the sender's last match that counts, if counts is
-// true and no other one is meant. It is empty if the last match of nobody is meant.
+// matchQuery returns the query for the match that is meant, or for those of a message; for the sender's last match that counts, if counts
+// is true and no other one is meant. It is empty if the last match of nobody is meant.
 func matchQuery(q ranking.Query, ref ranking.MatchRef, counts bool) (sql string, args []any) {
 	chat, sender := q.Chat.ID, q.Sender
 	match := matchColumns

@@ -16,8 +16,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestCommitAfterItsTimeout: the server is stalled until the caller gives up, and then commits. Whoever tries the command again finds
-// that it is handled, before or while it is written again, and wakes the lanes of its chat.
+// TestCommitAfterItsTimeout: the server is stalled until the caller gives up, and then commits. Whoever tries the command again finds that
+// it is handled, before or while it is written again, and wakes the lanes of its chat.
 func TestCommitAfterItsTimeout(t *testing.T) {
 	t.Parallel()
 	for name, meanwhile := range map[string]bool{"found when it is read": false, "found when it is written": true} {

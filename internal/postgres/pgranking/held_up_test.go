@@ -27,8 +27,8 @@ var locks = map[string]string{
 	"everything":       `LOCK TABLE chats, groups, ladders, players, group_players, handled_commands, matches, outbox`,
 }
 
-// TestLockedIsNobodysFault makes commands of all kinds wait too long for locks of somebody else. Each is answered, or
-// fails with an error that says nothing against it, and has been handled exactly once when the locks are free.
+// TestLockedIsNobodysFault makes commands of all kinds wait too long for locks of somebody else. Each is answered, or fails with an error
+// that says nothing against it, and has been handled exactly once when the locks are free.
 func TestLockedIsNobodysFault(t *testing.T) {
 	t.Parallel()
 	for held, lock := range locks {

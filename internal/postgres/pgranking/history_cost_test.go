@@ -16,8 +16,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestHistoryCostsItsLength reads the last matches of a long ladder. It must not scan the earlier ones, neither for
-// the matches nor for their players.
+// TestHistoryCostsItsLength reads the last matches of a long ladder. It must not scan the earlier ones, neither for the matches nor for
+// their players.
 func TestHistoryCostsItsLength(t *testing.T) {
 	t.Parallel()
 	const stretch = 300
@@ -47,8 +47,8 @@ func TestHistoryCostsItsLength(t *testing.T) {
 	for _, s := range rec.Take() {
 		blocks += touched(t, pool, s)
 	}
-	// Reading the history entry by entry would take about four blocks each. Scanning all matches of all
-	// players takes a hundred times as much.
+	// Reading the history entry by entry would take about four blocks each. Scanning all matches of all players takes a hundred times as
+	// much.
 	if limit := 2 * stretch * 4; blocks > limit {
 		t.Errorf("%d matches took %d blocks, want at most %d", stretch, blocks, limit)
 	}

@@ -65,8 +65,7 @@ const insertMatches = `
 	       nullif(n.reply_to, 0), nullif(n.thread_id, 0), clock_timestamp() + n.time_left, match.id, nullif(n.addressee_id, 0)
 	FROM new n JOIN match USING (group_id)`
 
-// queueMatches inserts matches under the assigned numbers, with their players, history and cards. The matches must be of
-// different groups.
+// queueMatches inserts matches under the assigned numbers, with their players, history and cards. The matches must be of different groups.
 func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) error {
 	var payloads [][]byte
 	var players []matchPlayer
@@ -126,8 +125,7 @@ type matchPlayer struct {
 	place int
 }
 
-// setsText returns the points of sets in PostgreSQL's notation, because all elements of an array of arrays must have
-// the same length.
+// setsText returns the points of sets in PostgreSQL's notation, because all elements of an array of arrays must have the same length.
 func setsText(sets []ranking.Score) *string {
 	if len(sets) == 0 {
 		return nil

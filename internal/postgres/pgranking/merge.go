@@ -62,8 +62,8 @@ func (m *merging) Merge(ctx context.Context, merges []ranking.LadderMerge) error
 // Release implements ranking.Merging.
 func (m *merging) Release(ctx context.Context) { postgres.Rollback(ctx, m.tx) }
 
-// lockForMerge locks the group of the unclaimed player, and then the players. After that nobody can add the unclaimed
-// player to a ladder, because that takes the lock of its row.
+// lockForMerge locks the group of the unclaimed player, and then the players. After that nobody can add the unclaimed player to a ladder,
+// because that takes the lock of its row.
 func (s *Store) lockForMerge(ctx context.Context, from, into ranking.PlayerID) error {
 	const group = `SELECT id FROM groups WHERE id = (SELECT group_id FROM players WHERE id = $1)`
 	var locked, now []ranking.GroupID
@@ -149,8 +149,7 @@ func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]rank
 	return all, nil
 }
 
-// applyMerge writes a merge: first the ladders that both players are in, then everything of from that does not
-// conflict.
+// applyMerge writes a merge: first the ladders that both players are in, then everything of from that does not conflict.
 func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, merges []ranking.LadderMerge) error {
 	var batch pgx.Batch
 	for _, m := range merges {

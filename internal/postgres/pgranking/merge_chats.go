@@ -10,9 +10,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// mergeChats makes two chats one. The chat whose group has more matches remains, or else the older one. If the other group has matches
-// too, it is detached: its matches and unclaimed players stay as they are, without a chat. Otherwise it ends. All else passes to the chat
-// that remains. So a command that has read the other chat cannot write any more, and conflicts.
+// mergeChats makes two chats one. The chat whose group has more matches remains, or else the older one. If the other group has matches too,
+// it is detached: its matches and unclaimed players stay as they are, without a chat. Otherwise it ends. All else passes to the chat that
+// remains. So a command that has read the other chat cannot write any more, and conflicts.
 //
 // It goes through all notices of the other chat that are kept, as nothing else does. But that is rare, and there are only few of them.
 func (s *Store) mergeChats(ctx context.Context, older, newer chatRow) (ranking.ChatID, *ranking.DetachedGroup, error) {
@@ -70,8 +70,8 @@ func (s *Store) group(ctx context.Context, chat chatRow) (groupRow, error) {
 
 // queueMergeOutbox prepares the notices of two chats to be those of one.
 func queueMergeOutbox(batch *pgx.Batch, older, newer ranking.ChatID) {
-	// An upgrade to a supergroup looks as if the bot was added to a new group. Drop notices of such events (their keys
-	// begin with s:) if the older group was greeted already.
+	// An upgrade to a supergroup looks as if the bot was added to a new group. Drop notices of such events (their keys begin with s:) if
+	// the older group was greeted already.
 	batch.Queue(`
 		DELETE FROM outbox
 		WHERE chat_id = $2 AND state = 'planned' AND starts_with(key, 's:')
@@ -109,8 +109,8 @@ func queuePassOn(batch *pgx.Batch, kept, gone groupRow) {
 		kept.Ladder, gone.Ladder)
 }
 
-// queueEndGroup removes a group that has no matches. Its players pass to the other group, except for those who are there already, and
-// so do its rules if it is the older one.
+// queueEndGroup removes a group that has no matches. Its players pass to the other group, except for those who are there already, and so do
+// its rules if it is the older one.
 func queueEndGroup(batch *pgx.Batch, kept, gone groupRow, older bool) {
 	// a player who is claimed in the meantime must not be merged into an unclaimed one
 	batch.Queue(`SELECT FROM players WHERE group_id IN ($1, $2) ORDER BY id FOR UPDATE`, kept.ID, gone.ID)

@@ -33,8 +33,8 @@ func standing(name string) lock {
 	return lock{name + "'s standing", fmt.Sprintf(`SELECT FROM group_players WHERE name = '%s' FOR NO KEY UPDATE`, name)}
 }
 
-// mustLockInOrder makes a command wait for each of its locks in turn, and checks which others it holds then: those
-// before it in the order, and none after it.
+// mustLockInOrder makes a command wait for each of its locks in turn, and checks which others it holds then: those before it in the order,
+// and none after it.
 func (w *world) mustLockInOrder(t *testing.T, command func() error, order ...lock) {
 	t.Helper()
 	for at, step := range order {

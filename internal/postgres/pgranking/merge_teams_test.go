@@ -9,8 +9,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestMergeInTeams: a match with both on the same side is undone, and both stay in it. In other matches the one takes
-// the place of the other.
+// TestMergeInTeams: a match with both on the same side is undone, and both stay in it. In other matches the one takes the place of the
+// other.
 func TestMergeInTeams(t *testing.T) {
 	t.Parallel()
 	type teams [2][]ranking.Person

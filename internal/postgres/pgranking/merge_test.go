@@ -288,8 +288,8 @@ func TestClaimMeetsTheMerged(t *testing.T) {
 	w.mustConflict(t, dbtest.Start(func() error { return w.see(t, claim) }))
 }
 
-// TestMergeMeetsAMovedGroup: the group of the unclaimed player becomes part of another one while the merge waits for the
-// player. The merge has locked the former group only, so it gives up.
+// TestMergeMeetsAMovedGroup: the group of the unclaimed player becomes part of another one while the merge waits for the player. The merge
+// has locked the former group only, so it gives up.
 func TestMergeMeetsAMovedGroup(t *testing.T) {
 	t.Parallel()
 	w, from, into := newMerge(t)

@@ -47,9 +47,8 @@ type chatRow struct {
 	External ranking.ExternalChatID // the current one
 }
 
-// lockForMove returns the chats that the ids stand for. It locks their groups in the order of their ids, the ladders,
-// the waiting notices, the chats, and their boards. The dispatcher locks notices before chats too. After that nobody can record,
-// join or queue anything there.
+// lockForMove returns the chats that the ids stand for. It locks their groups in the order of their ids, the ladders, the waiting notices,
+// the chats, and their boards. The dispatcher locks notices before chats too. After that nobody can record, join or queue anything there.
 func (s *Store) lockForMove(ctx context.Context, from, to ranking.ExternalChatID) (older, newer chatRow, err error) {
 	older, newer, err = s.findForMove(ctx, from, to)
 	if err != nil || older == newer {
@@ -99,8 +98,8 @@ func queueAlias(batch *pgx.Batch, earlier ranking.ExternalChatID, chat ranking.C
 	batch.Queue(`INSERT INTO chat_aliases (telegram_chat_id, chat_id) VALUES ($1, $2)`, earlier, chat)
 }
 
-// rename gives a chat an id that no chat has. That the bot was forbidden to write under the old id, or had to wait,
-// does not apply to the new one.
+// rename gives a chat an id that no chat has. That the bot was forbidden to write under the old id, or had to wait, does not apply to the
+// new one.
 func (s *Store) rename(ctx context.Context, chat chatRow, to ranking.ExternalChatID) error {
 	var batch pgx.Batch
 	queueForgetMessages(&batch, chat.ID)
@@ -112,9 +111,9 @@ func (s *Store) rename(ctx context.Context, chat chatRow, to ranking.ExternalCha
 	return s.db.SendBatch(ctx, &batch).Close()
 }
 
-// queueForgetMessages removes references to messages from the chat's waiting notices: under another id, the same message ids
-// mean other messages. Pages end, unless they are the only ones to tell the outcome of a command: these become messages of
-// their own. match_messages needs no change, because it goes by Telegram's chat id.
+// queueForgetMessages removes references to messages from the chat's waiting notices: under another id, the same message ids mean other
+// messages. Pages end, unless they are the only ones to tell the outcome of a command: these become messages of their own. match_messages
+// needs no change, because it goes by Telegram's chat id.
 func queueForgetMessages(batch *pgx.Batch, chat ranking.ChatID) {
 	batch.Queue(`
 		UPDATE outbox SET reply_to = NULL, thread_id = NULL

@@ -41,8 +41,8 @@ func TestMoveLockOrder(t *testing.T) {
 	w.move(t)
 }
 
-// TestMoveMeetsUpsert upserts a chat by an id while that id gets another meaning. Whoever comes second waits, and
-// does not insert a chat with another chat's earlier id.
+// TestMoveMeetsUpsert upserts a chat by an id while that id gets another meaning. Whoever comes second waits, and does not insert a chat
+// with another chat's earlier id.
 func TestMoveMeetsUpsert(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -130,8 +130,8 @@ func (w *world) mustBeOneChat(t *testing.T) {
 	}
 }
 
-// TestMoveMeetsCommands makes two chats one between a command's reading and writing in the chat that goes: each command gets a
-// conflict, and takes effect in the other chat when it is retried. An undo reads with the group locked, so there the move comes before.
+// TestMoveMeetsCommands makes two chats one between a command's reading and writing in the chat that goes: each command gets a conflict,
+// and takes effect in the other chat when it is retried. An undo reads with the group locked, so there the move comes before.
 func TestMoveMeetsCommands(t *testing.T) {
 	t.Parallel()
 	for name, command := range map[string]func(*world, *ranking.Service, ranking.Origin) error{

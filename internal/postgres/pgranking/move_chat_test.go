@@ -89,8 +89,8 @@ func TestMoveRenames(t *testing.T) {
 	}
 }
 
-// TestMoveJoins: two chats become one, that of the group with more matches, or else the older one. Everything passes to it but the
-// other group's matches, standings and unclaimed players. Its messages are those of the newer chat, its settings those of the older one.
+// TestMoveJoins: two chats become one, that of the group with more matches, or else the older one. Everything passes to it but the other
+// group's matches, standings and unclaimed players. Its messages are those of the newer chat, its settings those of the older one.
 func TestMoveJoins(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -12,12 +12,11 @@ import (
 	"elobot/internal/ranking"
 )
 
-// notRecordedDelay is how long a notice of results that were not recorded waits for more of them. It delays
-// everything after it in its lane, so it is short.
+// notRecordedDelay is how long a notice of results that were not recorded waits for more of them. It delays everything after it in its
+// lane, so it is short.
 const notRecordedDelay = 3 * time.Second
 
-// queueNotRecorded adds a result that was not recorded to the waiting notice for the same sender and topic, or
-// inserts that notice.
+// queueNotRecorded adds a result that was not recorded to the waiting notice for the same sender and topic, or inserts that notice.
 func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n ranking.NotRecorded) error {
 	payload, err := encode(n)
 	if err != nil {
@@ -41,8 +40,8 @@ func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n rank
 	return nil
 }
 
-// TimeLeft returns how much is left of a lifetime that began at sentAt, or nil for an unlimited one. Both times are
-// by the messenger's clock. The caller adds the rest to the database's clock, which may show another time.
+// TimeLeft returns how much is left of a lifetime that began at sentAt, or nil for an unlimited one. Both times are by the messenger's
+// clock. The caller adds the rest to the database's clock, which may show another time.
 func TimeLeft(sentAt, now time.Time, lifetime time.Duration) *time.Duration {
 	if sentAt.IsZero() {
 		return nil
@@ -51,8 +50,8 @@ func TimeLeft(sentAt, now time.Time, lifetime time.Duration) *time.Duration {
 	return &left
 }
 
-// queueNotices inserts the notices of a command, except for the card of a new match, which queueMatches inserts. The
-// lifetime of a notice begins when its command was sent; now must be by the same clock.
+// queueNotices inserts the notices of a command, except for the card of a new match, which queueMatches inserts. The lifetime of a notice
+// begins when its command was sent; now must be by the same clock.
 func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	if c.Button != "" {
 		payload, err := encode(c.CallbackAnswer)
@@ -113,9 +112,9 @@ func queueNotice(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	return nil
 }
 
-// queueCard changes the card of a match. If the card has not been sent yet, it is sent with the new content. If it
-// has been sent, or may have been, its message is edited. When the match is rendered again together with others, the
-// current content comes from the row of the card.
+// queueCard changes the card of a match. If the card has not been sent yet, it is sent with the new content. If it has been sent, or may
+// have been, its message is edited. When the match is rendered again together with others, the current content comes from the row of the
+// card.
 func queueCard(batch *pgx.Batch, chat ranking.ChatID, key string, card ranking.Card) error {
 	payload, err := encode(card.Notice)
 	if err != nil {
@@ -144,8 +143,8 @@ func encode(n ranking.Notice) ([]byte, error) {
 	return payload, nil
 }
 
-// queuePage replaces the message with a pressed button, if a command does that. The newest press takes the place of one that
-// waits for the same message.
+// queuePage replaces the message with a pressed button, if a command does that. The newest press takes the place of one that waits for the
+// same message.
 func queuePage(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	if c.Page == nil {
 		return nil

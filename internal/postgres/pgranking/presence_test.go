@@ -12,8 +12,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// presence is the state of the only chat: language, whether it is active and parked, for how many seconds it is
-// frozen, and when it was greeted and the bot was added.
+// presence is the state of the only chat: language, whether it is active and parked, for how many seconds it is frozen, and when it was
+// greeted and the bot was added.
 const presence = `
 	SELECT concat_ws(' ', language, CASE WHEN is_active THEN 'active' END, CASE WHEN parked_at IS NOT NULL THEN 'parked' END,
 	       'frozen ' || round(extract(epoch FROM frozen_until - now()), -1),
@@ -135,8 +135,8 @@ func TestMoveAndGroupLife(t *testing.T) {
 	w.mustVerify(t)
 }
 
-// TestMoveWhenTheNewerIsGreeted: notices of events in the newer chat are dropped, unless they are being sent; every
-// command keeps its answer.
+// TestMoveWhenTheNewerIsGreeted: notices of events in the newer chat are dropped, unless they are being sent; every command keeps its
+// answer.
 func TestMoveWhenTheNewerIsGreeted(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -55,8 +55,8 @@ func queueFoundPrompt(batch *pgx.Batch, chat ranking.ExternalChatID, id ranking.
 	})
 }
 
-// queuePrompt inserts a prompt with its notice and its timer. args are those of insertNotice. Until the notice is
-// delivered, the prompt ends a PromptWindow after the notice has expired.
+// queuePrompt inserts a prompt with its notice and its timer. args are those of insertNotice. Until the notice is delivered, the prompt
+// ends a PromptWindow after the notice has expired.
 func queuePrompt(batch *pgx.Batch, p ranking.NewPrompt, args []any) {
 	var request any // nil for none
 	switch {
@@ -88,8 +88,8 @@ func queueWizard(batch *pgx.Batch, c *ranking.ChangedWizard) {
 // promptTimer is the key of the timer of the prompt with this id, as ranking.PromptID.Timer returns it.
 const promptTimer = `'` + ranking.PromptTimer + `' || id`
 
-// queueClosedPrompt closes a prompt, provided that it is open, and deletes its timer unless queueFired does. It comes after the
-// notices, because the dispatcher locks those before prompts and timers too.
+// queueClosedPrompt closes a prompt, provided that it is open, and deletes its timer unless queueFired does. It comes after the notices,
+// because the dispatcher locks those before prompts and timers too.
 func queueClosedPrompt(batch *pgx.Batch, c ranking.Changes) {
 	if c.Closes == nil {
 		return

@@ -14,8 +14,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestRecentUsage counts by the dates of commands, up to the date of the one that asks. Notices to slow down count in
-// the time after it too.
+// TestRecentUsage counts by the dates of commands, up to the date of the one that asks. Notices to slow down count in the time after it
+// too.
 func TestRecentUsage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -29,9 +29,9 @@ func (s *Store) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, er
 	return snap, nil
 }
 
-// queueRead queues what a query asks for. Each statement sees later commits than the one before. Apply checks the standings by their versions,
-// so they come before the recent matches, and those of everybody before the leaders: if a match comes in between, Apply conflicts instead
-// of missing it.
+// queueRead queues what a query asks for. Each statement sees later commits than the one before. Apply checks the standings by their
+// versions, so they come before the recent matches, and those of everybody before the leaders: if a match comes in between, Apply conflicts
+// instead of missing it.
 func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	queueChat(batch, q, snap)
 	if q.RateEntry != (ranking.RateEntry{}) {
@@ -124,9 +124,9 @@ type readChat struct {
 // people is the query for people. %[1]s are extra WITH queries, and %[2]s extra columns.
 //
 // The last join must choose as ranking.Known.Identify does. The plan stays when tables grow: with LIMIT 1, the planner looks up each row by
-// its key even in a new database, where it would scan whole groups otherwise. The first $4 people who are unknown get an id. At
-// $5, the message showed those people for whom $6 is true: a mention does not mean an account that it shows with another username, unless
-// that is older than the sighting.
+// its key even in a new database, where it would scan whole groups otherwise. The first $4 people who are unknown get an id. At $5, the
+// message showed those people for whom $6 is true: a mention does not mean an account that it shows with another username, unless that is
+// older than the sighting.
 var people = `
 		WITH here AS MATERIALIZED (
 		    SELECT g.id AS group_id, (SELECT id FROM ladders WHERE group_id = g.id AND is_default) AS ladder_id
@@ -335,8 +335,8 @@ var leaders = `
 		  AND last_played_at > $7
 		ORDER BY elo DESC, id LIMIT $8`
 
-// largestUpset is the query for the largest upset in the ladder here that counts. The month begins at $9 and ends at $10.
-// Without OFFSET, the planner may look for the month among the upsets of all time, the largest first.
+// largestUpset is the query for the largest upset in the ladder here that counts. The month begins at $9 and ends at $10. Without OFFSET,
+// the planner may look for the month among the upsets of all time, the largest first.
 const largestUpset = `
 		SELECT coalesce(max(upset), 0) FROM (
 		    SELECT upset FROM matches

@@ -20,9 +20,8 @@ func (w *world) matches(t *testing.T, chat ranking.Chat, ref ranking.MatchRef, s
 	return snap.Matches
 }
 
-// TestReadMatch reads matches by all kinds of references. There are, one after the other, two matches in the club,
-// one in the annex, a third in the club, which is undone, and a second in the annex. Carol has reported the first and
-// the third of the club.
+// TestReadMatch reads matches by all kinds of references. There are, one after the other, two matches in the club, one in the annex, a
+// third in the club, which is undone, and a second in the annex. Carol has reported the first and the third of the club.
 func TestReadMatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob, carol)

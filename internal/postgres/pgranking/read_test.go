@@ -197,8 +197,8 @@ func TestReadStandings(t *testing.T) {
 	}
 }
 
-// TestReadElsewhere: a username means nobody in a group where no account was seen with it, and an unclaimed player exists
-// only in the group where somebody was mentioned.
+// TestReadElsewhere: a username means nobody in a group where no account was seen with it, and an unclaimed player exists only in the group
+// where somebody was mentioned.
 func TestReadElsewhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, ranking.Person{Username: "dave", Name: "dave"})

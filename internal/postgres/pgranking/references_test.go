@@ -49,8 +49,8 @@ func (w *world) counts(t *testing.T, columns []string, id any) map[string]int {
 	return all
 }
 
-// newReferences returns a world in which every column that refers to a chat, a group, a ladder or a player refers to the newer
-// of two chats, or to an unclaimed player there.
+// newReferences returns a world in which every column that refers to a chat, a group, a ladder or a player refers to the newer of two
+// chats, or to an unclaimed player there.
 func newReferences(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, alice, bob)
@@ -70,8 +70,8 @@ func newReferences(t *testing.T) *world {
 	return w
 }
 
-// TestJoinedChatLeavesNothing: whatever refers to the chat that goes refers to the other one after the two have become one, also what
-// says which chat a group has had.
+// TestJoinedChatLeavesNothing: whatever refers to the chat that goes refers to the other one after the two have become one, also what says
+// which chat a group has had.
 func TestJoinedChatLeavesNothing(t *testing.T) {
 	t.Parallel()
 	w := newReferences(t)

@@ -25,8 +25,8 @@ func queueNewChat(batch *pgx.Batch, s ranking.Seen, id ranking.ChatID) {
 	}
 }
 
-// queueChangedChat stores the kind and the title of a known chat. A former id of a chat changes neither. It comes after the notices, because
-// whoever moves a chat locks those, and the group, before the chat.
+// queueChangedChat stores the kind and the title of a known chat. A former id of a chat changes neither. It comes after the notices,
+// because whoever moves a chat locks those, and the group, before the chat.
 func queueChangedChat(batch *pgx.Batch, s ranking.Seen, id ranking.ChatID) {
 	if s.Chat == nil || s.NewChat {
 		return

@@ -15,16 +15,16 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Results of known people in different groups have nothing in common, so they can share statements and a transaction. That is worth it
-// when many wait, such as after an outage: setting up the statements and committing cost the server more than a result does. Alone,
-// each takes 1.6 times as much processor time (medians of elobench's throughput). Everything else is written alone.
+// Results of known people in different groups have nothing in common, so they can share statements and a transaction. That is worth it when
+// many wait, such as after an outage: setting up the statements and committing cost the server more than a result does. Alone, each takes
+// 1.6 times as much processor time (medians of elobench's throughput). Everything else is written alone.
 
 const (
-	// resultSlots is how many transactions write results at once before further results have to wait. Those that wait
-	// are written together as soon as a slot is free. Two keep the server busy while one of them commits.
+	// resultSlots is how many transactions write results at once before further results have to wait. Those that wait are written together
+	// as soon as a slot is free. Two keep the server busy while one of them commits.
 	resultSlots = 2
-	// slotTimeout is how long a transaction holds its slot. A longer one waits for its group, and must not keep results of
-	// other groups from being written.
+	// slotTimeout is how long a transaction holds its slot. A longer one waits for its group, and must not keep results of other groups
+	// from being written.
 	slotTimeout = 100 * time.Millisecond
 	// maxTogether is how many results one transaction writes at most.
 	maxTogether = 32
@@ -32,8 +32,7 @@ const (
 	sharedTimeout = 2 * time.Second
 )
 
-// shortLockTimeout shortens a transaction's wait for locks, because all results that are written together wait for
-// it.
+// shortLockTimeout shortens a transaction's wait for locks, because all results that are written together wait for it.
 const shortLockTimeout = `SELECT set_config('lock_timeout', '100ms', true)`
 
 // errAlone tells a waiting caller to write its result itself. The caller holds a slot from then on.
@@ -171,8 +170,7 @@ func (w *resultWriter) take() []*waitingResult {
 	return together
 }
 
-// writeTogether writes several results, and tells their callers the outcome. If they must be written alone, each waits for a slot
-// again.
+// writeTogether writes several results, and tells their callers the outcome. If they must be written alone, each waits for a slot again.
 func (w *resultWriter) writeTogether(s resultStore, together []*waitingResult) {
 	defer w.holdSlot(s)()
 	err := s.writeResults(together)

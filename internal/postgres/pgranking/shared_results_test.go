@@ -34,8 +34,7 @@ var everything = map[string]string{
 		FROM outbox o JOIN matches m ON m.id = o.match_id ORDER BY 1`,
 }
 
-// TestTogetherAsAlone applies results of every kind in one transaction, and the same results each in a transaction of
-// its own.
+// TestTogetherAsAlone applies results of every kind in one transaction, and the same results each in a transaction of its own.
 func TestTogetherAsAlone(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
@@ -105,8 +104,8 @@ func TestWrittenTogether(t *testing.T) {
 	}
 }
 
-// TestTogetherOfOneGroup: of several results of one group, only one is written with those of others. The next one
-// finds that its data is stale.
+// TestTogetherOfOneGroup: of several results of one group, only one is written with those of others. The next one finds that its data is
+// stale.
 func TestTogetherOfOneGroup(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)
@@ -121,8 +120,7 @@ func TestTogetherOfOneGroup(t *testing.T) {
 	}
 }
 
-// TestTogetherWithBadOnes: a result that cannot be recorded, or whose group is locked, does not keep the others from
-// being recorded.
+// TestTogetherWithBadOnes: a result that cannot be recorded, or whose group is locked, does not keep the others from being recorded.
 func TestTogetherWithBadOnes(t *testing.T) {
 	t.Parallel()
 	is := func(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
@@ -169,8 +167,7 @@ func TestTogetherWithBadOnes(t *testing.T) {
 	}
 }
 
-// TestTogetherUnderLostLease: results that wait are not written after the lease is lost, and each caller gets that
-// error.
+// TestTogetherUnderLostLease: results that wait are not written after the lease is lost, and each caller gets that error.
 func TestTogetherUnderLostLease(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 3)
@@ -212,8 +209,8 @@ func TestGivenUpBeforeWritten(t *testing.T) {
 	}
 }
 
-// TestGivenUpWhileWritten: when a caller gives up while its result is being written with others, it learns the outcome, and the
-// others are not affected.
+// TestGivenUpWhileWritten: when a caller gives up while its result is being written with others, it learns the outcome, and the others are
+// not affected.
 func TestGivenUpWhileWritten(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)

@@ -42,8 +42,8 @@ type Store struct {
 
 var _ ranking.Store = (*Store)(nil)
 
-// NewStore returns a store in the pool's database. When something to be sent is committed, the store calls committed
-// with its lane; committed must not block.
+// NewStore returns a store in the pool's database. When something to be sent is committed, the store calls committed with its lane;
+// committed must not block.
 func NewStore(pool *pgxpool.Pool, committed func(outbox.Lane)) *Store {
 	return &Store{
 		Auxiliary: pool, Now: time.Now, Log: slog.New(slog.DiscardHandler),
@@ -51,8 +51,8 @@ func NewStore(pool *pgxpool.Pool, committed func(outbox.Lane)) *Store {
 	}
 }
 
-// WithLease returns a store whose writes fail with outbox.ErrLeaseLost once somebody else has taken over the lease.
-// So nothing that a stalled process has begun takes effect later.
+// WithLease returns a store whose writes fail with outbox.ErrLeaseLost once somebody else has taken over the lease. So nothing that a
+// stalled process has begun takes effect later.
 func (s *Store) WithLease(l *postgres.Lease) *Store {
 	clone := *s
 	clone.lease, clone.results = l, new(resultWriter)
@@ -75,8 +75,8 @@ func (s *Store) changed(chat ranking.ChatID) {
 // wake reports that the lane of a chat has something new to send.
 func (s *Store) wake(chat ranking.ChatID) { s.committed(outbox.Lane{Chat: outbox.ChatID(chat)}) }
 
-// wakeHandled reports that a command turned out to be handled already: what it sends may wait in any lane of its chat. Whoever handled
-// it may not know, if its commit was not answered in time.
+// wakeHandled reports that a command turned out to be handled already: what it sends may wait in any lane of its chat. Whoever handled it
+// may not know, if its commit was not answered in time.
 func (s *Store) wakeHandled(chat ranking.ChatID) {
 	if chat == 0 { // unknown, so that nothing is sent there
 		return
@@ -88,8 +88,8 @@ func (s *Store) wakeHandled(chat ranking.ChatID) {
 
 // EnsureDurable implements ranking.Store. With synchronous replication, a commit whose wait for the standby is canceled becomes visible
 // although the standby may not have it. A later commit waits for the standby too, and the standby gets all commits in order. Only a
-// transaction that writes waits, and this one writes nothing but a message into the log. On a standby, its first function fails as
-// a write does.
+// transaction that writes waits, and this one writes nothing but a message into the log. On a standby, its first function fails as a write
+// does.
 func (s *Store) EnsureDurable(ctx context.Context) error {
 	const sql = `SELECT pg_current_xact_id(), pg_logical_emit_message(true, 'elobot', '')`
 	if _, err := s.db.Exec(ctx, sql); err != nil {

@@ -12,8 +12,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestEveryFallbackIsLogged: when results cannot be written together, the log says so each time, with their number
-// and the reason.
+// TestEveryFallbackIsLogged: when results cannot be written together, the log says so each time, with their number and the reason.
 func TestEveryFallbackIsLogged(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 3)

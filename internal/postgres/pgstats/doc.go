@@ -1,3 +1,2 @@
-// Package pgstats reads what the questions of internal/stats ask for. It never writes, so that it can use sessions that
-// cannot.
+// Package pgstats reads what the questions of internal/stats ask for. It never writes, so that it can use sessions that cannot.
 package pgstats

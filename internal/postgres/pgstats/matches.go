@@ -69,8 +69,8 @@ const noPlayer = `NULL::bigint`
 // matchRows are the matches that were read for a page, the newest first.
 type matchRows []stats.MatchRow
 
-// page returns what a page shows, given the rows of the first page and of the one that is turned to, and whether there are newer and
-// older matches.
+// page returns what a page shows, given the rows of the first page and of the one that is turned to, and whether there are newer and older
+// matches.
 func page(at stats.Paging, first, turned matchRows) (rows []stats.MatchRow, newer, older bool) {
 	hasMore := func(rows matchRows) bool { return len(rows) > stats.PageRows }
 	switch {

@@ -31,8 +31,8 @@ type club struct {
 	keys  int
 }
 
-// TestAnyViews sends random commands to two groups, one of which may get the chat of the other one, and compares what the views show with
-// a plain calculation from the matches.
+// TestAnyViews sends random commands to two groups, one of which may get the chat of the other one, and compares what the views show with a
+// plain calculation from the matches.
 func TestAnyViews(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

@@ -105,9 +105,8 @@ func fill(page *stats.RankingPage, shown []rankedRow, own *rankedRow, before map
 	}
 }
 
-// queuePage counts the players in the ranking and those who are left out, and reads the rows of a page, or of the last page if there
-// are fewer; the first row with its place. Equal ratings share a place, and are in the order in which the players joined the
-// ladder.
+// queuePage counts the players in the ranking and those who are left out, and reads the rows of a page, or of the last page if there are
+// fewer; the first row with its place. Equal ratings share a place, and are in the order in which the players joined the ladder.
 func queuePage(
 	batch *pgx.Batch, chat ranking.ExternalChatID, number, size int, since time.Time, page *stats.RankingPage, shown *[]rankedRow,
 ) {

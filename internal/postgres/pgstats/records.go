@@ -37,8 +37,8 @@ func (s *Store) Records(ctx context.Context, chat ranking.ExternalChatID, since 
 }
 
 // holders returns a query for the first match in which a standing of the ladder reached the highest value of a column. reached is the
-// condition that the history entry h of the match m does. Of those who have reached it in the same match, it is the one with the
-// smallest id.
+// condition that the history entry h of the match m does. Of those who have reached it in the same match, it is the one with the smallest
+// id.
 func holders(column, reached string) string {
 	return `
 		WITH top AS MATERIALIZED (

@@ -11,8 +11,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// Standings implements stats.Store. It covers the groups that the bot is in and the person is a member of. The condition
-// played <> 0 keeps the planner from the index of the ranking, which it would scan in a new database.
+// Standings implements stats.Store. It covers the groups that the bot is in and the person is a member of. The condition played <> 0 keeps
+// the planner from the index of the ranking, which it would scan in a new database.
 func (s *Store) Standings(ctx context.Context, who ranking.Person, limit int, since time.Time) (stats.MyStandings, error) {
 	sql := `
 		SELECT mine.title, coalesce(places.better + 1, 0) AS position, coalesce(places.all, 0) AS total,

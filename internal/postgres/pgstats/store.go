@@ -17,8 +17,8 @@ type Store struct {
 
 var _ stats.Store = (*Store)(nil)
 
-// NewStore returns a store that reads through questions. If no connection can be had there soon, because the server accepts no
-// more, it reads through commands. It waits while all of them are in use: many slow questions must not take those of commands.
+// NewStore returns a store that reads through questions. If no connection can be had there soon, because the server accepts no more, it
+// reads through commands. It waits while all of them are in use: many slow questions must not take those of commands.
 func NewStore(questions, commands *pgxpool.Pool) *Store { return &Store{questions, commands} }
 
 // send runs a batch of queries.

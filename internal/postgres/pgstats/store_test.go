@@ -16,8 +16,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestQuestionsWithoutConnection: where the server accepts no further connections, does not answer or has become a standby,
-// questions use the connections for commands.
+// TestQuestionsWithoutConnection: where the server accepts no further connections, does not answer or has become a standby, questions use
+// the connections for commands.
 func TestQuestionsWithoutConnection(t *testing.T) {
 	t.Parallel()
 	w := dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob)

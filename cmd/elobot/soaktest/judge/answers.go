@@ -107,8 +107,8 @@ func (t *trial) readOne(message Message, text string) {
 	t.delivered(message, c, s.kind == refused)
 }
 
-// readSeveral reads a message that answers several commands. A line with a refusal does not name its command: the notices that
-// are stored with the id of this message say which commands were refused.
+// readSeveral reads a message that answers several commands. A line with a refusal does not name its command: the notices that are stored
+// with the id of this message say which commands were refused.
 func (t *trial) readSeveral(message Message, text string) {
 	var lines []delivery
 	var named []*Command
@@ -144,8 +144,8 @@ func (t *trial) readSeveral(message Message, text string) {
 	}
 }
 
-// refusedIn returns the commands that were not done and whose notices are stored with the id of a message, in their order. Of
-// several copies of a message the bot stores one id, and that copy may answer later commands as well.
+// refusedIn returns the commands that were not done and whose notices are stored with the id of a message, in their order. Of several
+// copies of a message the bot stores one id, and that copy may answer later commands as well.
 func (t *trial) refusedIn(message Message, named []*Command) []*Command {
 	stored := messageID{message.Chat, message.ID}
 	if len(t.inMessage[stored]) == 0 {

@@ -86,8 +86,8 @@ func (t *trial) judgeShares() {
 	}
 }
 
-// judgeCauses finds copies of an answer that no fault explains. The fault must strike around the time of the earlier one of
-// two copies, before its delivery is stored. The later copy may come after a long pause.
+// judgeCauses finds copies of an answer that no fault explains. The fault must strike around the time of the earlier one of two copies,
+// before its delivery is stored. The later copy may come after a long pause.
 func (t *trial) judgeCauses(c *Command) {
 	came := t.deliveries[c]
 	for i := range max(0, len(came)-1) {
@@ -158,8 +158,8 @@ func (t *trial) judgeCampaign() {
 	}
 }
 
-// fewestKinds returns the minimum number of kinds of faults in a campaign. It grows linearly with the duration, to half of all
-// kinds at halfLength, and to all of them at fullLength.
+// fewestKinds returns the minimum number of kinds of faults in a campaign. It grows linearly with the duration, to half of all kinds at
+// halfLength, and to all of them at fullLength.
 func fewestKinds(all int, lasting time.Duration) int {
 	half := float64(all) / 2
 	if lasting < halfLength {

@@ -13,8 +13,8 @@ type History struct {
 	Standings   []Standing
 	Notices     []Notice // the answers as stored by the bot, in order within each chat
 	DeadLetters []string // descriptions
-	// CleanStops are the clean stops without any other fault, while Telegram answered within 5 s: from when the first answer
-	// may have been slow until the end of the process.
+	// CleanStops are the clean stops without any other fault, while Telegram answered within 5 s: from when the first answer may have been
+	// slow until the end of the process.
 	CleanStops []Span
 	// Handled are the keys of all commands that the bot has handled, including those before the campaign.
 	Handled []string

@@ -25,9 +25,8 @@ func undo(message, number int) judge.Command {
 // plain is the number of results in the other chat of a history, which are all recorded and answered normally.
 const plain = 6
 
-// history returns a history without violations: a result, one that is undone later, one that was refused, the undo, and one
-// more result; the last two are answered in one message. Another chat has plain results. There is a fault of the database all
-// the time.
+// history returns a history without violations: a result, one that is undone later, one that was refused, the undo, and one more result;
+// the last two are answered in one message. Another chat has plain results. There is a fault of the database all the time.
 func history() *judge.History {
 	commands := []judge.Command{
 		result(1, "Ann", "Ben", 3, 1), result(2, "Ben", "Cid", 0, 2), result(3, "Cid", "Ann", 1, 0), undo(4, 2), result(5, "Ann", "Cid", 2, 2),
