@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// AmbiguousReport is what /ranking or /me asks for, beyond what they show without arguments.
+// Question is what /ranking or /me asks for, beyond what they show without arguments.
 type Question struct {
 	// Who is the person whose standing is asked for, nobody if none is named.
 	Who Person
