@@ -81,13 +81,13 @@ var mutants = []mutant{
 	},
 	{
 		name: "rules of the match not read", file: "internal/postgres/pgranking/history.go",
-		before: "&m.Provisional.Matches, &m.Margin,", after: "&m.Provisional.Matches, new(bool),",
+		before: "Matches: r.ProvisionalMatches}, Margin: r.Margin,", after: "Matches: r.ProvisionalMatches}, Margin: false,",
 		packages: "./internal/ranking", tests: "^TestAnyMatches$",
 	},
 	{
-		name: "rules overwritten", file: "internal/postgres/pgranking/apply.go",
-		before: "WHERE id = $1 AND (start_elo", after: "WHERE id = $1 OR (start_elo",
-		packages: "./internal/postgres/pgranking", tests: "^TestApplyRules$",
+		name: "setting overwritten", file: "internal/postgres/pgranking/apply.go",
+		before: "WHERE was.id = $1 AND %[3]s", after: "WHERE was.id = $1 OR %[3]s",
+		packages: "./internal/postgres/pgranking", tests: "^TestApplySetting$",
 	},
 	{
 		name: "stale press accepted", file: "internal/ranking/amendment.go",
@@ -136,7 +136,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "answers not counted", file: "internal/ranking/answer_report.go",
-		before: "c.extraResults = len(op.chosen.matches) - 1", after: "c.furtherResults = 0",
+		before: "c.extraResults = len(op.chosen.matches) - 1", after: "c.extraResults = 0",
 		packages: "./internal/ranking", tests: "^TestAnswersCount$",
 	},
 	{
