@@ -77,7 +77,7 @@ var mutants = []mutant{
 	{
 		name: "one provisional match too many", file: "internal/ranking/rules.go",
 		before: "if played < r.Provisional.Matches {", after: "if played <= r.Provisional.Matches {",
-		packages: "./internal/ranking", tests: "^TestChangeRules$",
+		packages: "./internal/ranking", tests: "^TestRulesApply$",
 	},
 	{
 		name: "rules of the match not read", file: "internal/postgres/pgranking/history.go",
