@@ -183,7 +183,7 @@ type settingOperation struct {
 }
 
 func (o settingOperation) refuse(snap Snapshot) Notice {
-	if o.Setting.Value(snap.settings()) == o.Value {
+	if before := snap.settings(); o.Setting.Value(o.Setting.With(before, o.Value)) == o.Setting.Value(before) {
 		return Refusal{Code: SameRules}
 	}
 	return nil

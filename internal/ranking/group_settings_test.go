@@ -112,6 +112,7 @@ func TestSettingRefused(t *testing.T) {
 		"a member":       {"24", nobodyIsAdmin, ranking.AdminsOnly},
 		"admins unknown": {"24", nobodyKnows, ranking.AdminsUnknown},
 		"the same value": {"32", nobodyIsAdmin, ranking.SameRules},
+		"no choice":      {"33", admin, ranking.SameRules},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -227,6 +228,34 @@ func TestSettingChangedTwice(t *testing.T) {
 	must(t, g.Do(t.Context(), first, choice("k", "24")))
 	if got := g.settings(t).Rules.K; got != 48 {
 		t.Errorf("K is %d", got)
+	}
+}
+
+// TestOneSettingChangedAtOnce has several admins give one setting different values at the same time, each by another instance. Each answer
+// continues from the one before, so no choice is lost unseen.
+func TestOneSettingChangedAtOnce(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	var all errgroup.Group
+	values := []string{"16", "24", "48"}
+	for i, value := range values {
+		service, sender := g.newInstance(), ranking.Person{ID: ranking.UserID(100 + i), Name: fmt.Sprint("Admin ", i)}
+		o := below(55, g.press(&sender))
+		all.Go(func() error { return service.Do(t.Context(), o, choice("k", value)) })
+	}
+	must(t, all.Wait())
+	after := make(map[string]string)
+	for _, payload := range texts(t, g, `SELECT payload::text FROM outbox WHERE kind = 'setting_changed'`) {
+		n := decode[ranking.SettingChanged](t, g, []byte(payload)).(ranking.SettingChanged)
+		after[n.Before] = n.After
+	}
+	now := "32"
+	for range values {
+		now = after[now]
+	}
+	if k := fmt.Sprint(g.settings(t).Rules.K); len(after) != len(values) || now != k {
+		t.Errorf("the answers %v do not lead to %s", after, k)
 	}
 }
 
