@@ -1,0 +1,20 @@
+// Package sentences has what people type when a game is over, in the languages of the bot, with the true winner of each: it judges what the
+// parser makes of them, and so must not import it.
+//
+// A file has the sentences of a language, a template a line: a mark, the sentence, and what it means in English.
+//
+//	MARK SENTENCE | GLOSS
+//
+// The marks are
+//   - form: one of the plain forms of the language, which must be recorded without a question;
+//   - clear: a native speaker has no doubt who won;
+//   - unclear: a native speaker would ask.
+//
+// In a sentence,
+//   - {W} is the winner, {L} the loser, {W2} and {L2} are their partners; {Wm}, {Wf}, {Lm} and {Lf} are a man or a woman. A dot and a case
+//     follow where a name is declined, as in {L.acc} and {Wf.dat}. If {W} is missing, the sender has won; if {L} is, the sender has lost.
+//   - {A} and {B} have drawn, each with {d} points. If {A} is missing, it is the sender.
+//   - {w} are the points of the winner, {l} those of the loser. {S} are sets with the winner's points first, {s} with the loser's.
+//
+// Lines below a heading with FIRST NAMES ONLY are clear only if names are declined, so not with usernames.
+package sentences
