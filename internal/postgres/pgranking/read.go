@@ -76,9 +76,9 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		       OR EXISTS (SELECT FROM handled_commands WHERE key = $3 AND outcome <> 'refused') AS handled,
 		       coalesce(c.id, CASE WHEN $4 THEN nextval('chats_id_seq') ELSE 0 END) AS chat, $4 AND c.id IS NULL AS new_chat,
 		       coalesce(c.telegram_chat_id, 0) AS external_chat, coalesce(c.kind, '') AS kind, coalesce(c.title, '') AS title,
-		       coalesce(to_jsonb(c), '{}') AS display, c.greeted_at, c.added_at,
+		       coalesce(to_json(c), '{}') AS display, c.greeted_at, c.added_at,
 		       coalesce(g.id, CASE WHEN $5 THEN nextval('groups_id_seq') ELSE 0 END) AS "group", $5 AND g.id IS NULL AS new_group,
-		       coalesce(l.id, CASE WHEN $5 THEN nextval('ladders_id_seq') ELSE 0 END) AS ladder, coalesce(to_jsonb(l), '{}') AS rules
+		       coalesce(l.id, CASE WHEN $5 THEN nextval('ladders_id_seq') ELSE 0 END) AS ladder, coalesce(to_json(l), '{}') AS rules
 		FROM (VALUES (true)) AS one
 		LEFT JOIN LATERAL (
 		    SELECT * FROM chats WHERE telegram_chat_id = $1
