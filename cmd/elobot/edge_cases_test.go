@@ -195,7 +195,8 @@ func testStrangeUpdates(t *testing.T, b *botFixture) {
 	strange(`{"message":17}`, true)
 	strange(fmt.Sprintf(`{"callback_query":{"id":5,"from":{"id":5},"message":{"chat":{"id":%d}}}}`, group.ID()), true)
 	strange(`true`, true)
-	want[sim.Update(json.RawMessage(`7`))] = `7` // as the last update
+	// by polling, the number of an update that cannot be read follows from a neighbour: something must come behind the last one
+	strange(`7`, true)
 	awaitAnswers(t, group, len(posted))
 	b.settle()
 	for i, m := range checkAnswered(t, pool, group, posted) {
