@@ -115,6 +115,8 @@ type Person struct {
 	Name     string // the display name, empty for a mention
 	IsBot    bool
 	Player   int64 // the player, if meant by name; the message shows nothing about them then
+	// Oblique is true if the name stands in a case that the subject of a sentence cannot have.
+	Oblique bool
 }
 
 // isKnown is true if p is identified by an id or a username.
@@ -133,7 +135,7 @@ func (p Person) identify(known Person) Person {
 	if !p.isSame(known) {
 		return p
 	}
-	known.IsBot = known.IsBot || p.IsBot
+	known.IsBot, known.Oblique = known.IsBot || p.IsBot, p.Oblique
 	return known
 }
 

@@ -98,9 +98,18 @@ func (r Report) orMirrored() Report {
 // likely returns the readings of a match: what its words say about the winner has to fit the score, and one of several scores may be their
 // total.
 func (l line) likely(m Match) (Report, error) {
-	claim, err := l.claim()
+	claim, err := l.outcome()
 	if err != nil {
 		return Report{}, err
+	}
+	first := len(m.A)
+	if m.Self {
+		first = 0
+	}
+	subject, isClear := l.subject(first, claim)
+	winner := subject
+	if claim == lost {
+		winner = 1 - subject
 	}
 	var all Report
 	possible := withoutTotal(m.Scores)
@@ -112,9 +121,10 @@ func (l line) likely(m Match) (Report, error) {
 			all.Readings = append(all.Readings, Reading{m})
 		case a == b: // "won 2:2"
 			all.Readings, all.Doubt = append(all.Readings, Reading{m}), DoubtWinner
-		case claim == drew, // "draw 3:1"
-			claim != unknown && (a > b) != (claim == won), l.isUnclear(m):
+		case claim == drew, !isClear, claim == won && a < b: // "draw 3:1", "won 1:3"
 			all.Readings, all.Doubt = append(all.Readings, Reading{m}, Reading{m.mirrored()}), DoubtWinner
+		case claim != unknown && (a > b) != (winner == 0):
+			all.Readings = append(all.Readings, Reading{m.mirrored()})
 		default:
 			all.Readings = append(all.Readings, Reading{m})
 		}
@@ -137,16 +147,16 @@ func unclearTotal(a, b []Score) string {
 	return fmt.Sprintf("%d:%d", total.A, total.B)
 }
 
-// claim returns what the words of a report say about the first side, unknown if they say nothing.
-func (l line) claim() (meaning, error) {
-	claim := unknown
+// outcome returns what the words of a report say about whoever did it, unknown if they say nothing.
+func (l line) outcome() (meaning, error) {
+	outcome := unknown
 	for _, m := range l.claims {
-		if claim != unknown && claim != m.meaning {
+		if outcome != unknown && outcome != m.meaning {
 			return unknown, formError(ReasonContradiction, "")
 		}
-		claim = m.meaning
+		outcome = m.meaning
 	}
-	return claim, nil
+	return outcome, nil
 }
 
 // mirrored returns the match with the scores of the sides exchanged.

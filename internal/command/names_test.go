@@ -95,7 +95,7 @@ func TestPlainNames(t *testing.T) {
 		{"Маи/Май", "/match май 3:1", "sam 3:1 Май"},
 		{"Маи/Май", "/match маи\u0306 3:1", "sam 3:1 Май"},
 		{"Маи/Май", "/match маи 3:1", "sam 3:1 Маи"},
-		{"Її/Ii", "/match її 3:1", "sam 3:1 Її"},
+		{"Їн/Iн", "/match їн 3:1", "sam 3:1 Їн"},
 		{"أحمد", "/match أحمد 3:1", "sam 3:1 أحمد"},
 		{"山田", "/match 山田 3:1", "sam 3:1 山田"},
 		{"がく/かく", "/match がく 3:1", "sam 3:1 がく"},
@@ -153,7 +153,7 @@ func TestNamed(t *testing.T) {
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
-	want := "[{0 alice  false 0} {11  Rita R. false 0}] [{12  Bob false 3} {9 Sam Sam S. false 0}]"
+	want := "[{0 alice  false 0 false} {11  Rita R. false 0 false}] [{12  Bob false 3 false} {9 Sam Sam S. false 0 false}]"
 	if got := fmt.Sprint(m.A, m.B); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -73,7 +73,7 @@ func (p parser) choose(c Command, names *Names, found []plainName) (Report, erro
 	if err != nil { // as when the only one with a similar name plays already
 		return Report{}, formError(ReasonUnknownName, words[0])
 	}
-	if slices.ContainsFunc(atoms(c.Args), func(a atom) bool { return isSlavicVerb(strings.ToLower(a.text)) }) {
+	if slices.ContainsFunc(atoms(c.Args), func(a atom) bool { return isSlavicVerb(a.text) }) {
 		report = report.orMirrored() // the word may be a name in another case: "Аню обыграл Дима"
 	}
 	report.Doubt, report.Word = DoubtUnknownName, words[0]

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -20,11 +21,10 @@ type line struct {
 	// sentence did: prepositions, articles, auxiliaries, and words for the sender.
 	versus, claims, roles []mark
 	names                 bool // a word stands for the sender
-	afterScore            bool // the last word was part of a score
-	isFavor               bool // the score may be for the other side, as in "3:1 for @bob"
 	isJoined              bool // "and" joins the first two people
-	isAboutOther          bool // somebody else has done something, as in "@bob hat 3:1 gewonnen"
-	isOfSender            bool // the words before have said that the sender won or lost, as in "I beat @bob 3:1 and lost to"
+	isOfSender            bool // the command, or the result before, says that the sender is the subject: "I beat @bob 3:1 and lost to @carol 1:3"
+	isSaid                bool // the first of claims stands in the command or the result before
+	isOpen                bool // the result before leaves open who plays
 }
 
 // mark is a word in a report.
@@ -35,7 +35,7 @@ type mark struct {
 	at      int  // how many people stand before it
 	numbers int  // how many numbers stand before it
 	named   bool // a person stands directly before it
-	ofOther bool // it says what somebody else than the sender did
+	verbs   []verb
 }
 
 // parse reads the arguments of a report, in which all people are mentions.
@@ -107,7 +107,7 @@ func (c Command) part(start, end int) Command {
 func (p parser) line(c Command) (line, error) {
 	l := line{scores: scoreText{numbers: make([]number, 0, 2)}}
 	if claim := claimOf(c.Written); claim != unknown {
-		l.claims, l.isOfSender = append(l.claims, mark{word: c.Written, meaning: claim}), true
+		l.claims, l.isOfSender, l.isSaid = append(l.claims, mark{word: "/" + c.Written, meaning: claim}), true, true
 	}
 	added, named := 0, false // how many mentions are people already, and whether the last thing was a person
 	add := func(before int) {
@@ -129,7 +129,6 @@ func (p parser) line(c Command) (line, error) {
 		next := following{c, rest}
 		m := l.meaningOf(word, next, named)
 		if m == me {
-			l.afterScore = false
 			l.roles = append(l.roles, l.mark(word, me, false))
 			l.people, l.names, named = append(l.people, p.sender), true, true
 			continue
@@ -141,7 +140,6 @@ func (p parser) line(c Command) (line, error) {
 		for i := range l.scores.numbers[before:] {
 			l.scores.numbers[before+i].enclosed = enclosed
 		}
-		l.afterScore = m == unknown
 		named = named && m.isMinor()
 	}
 	for ; added < len(c.Mentions); added++ {
@@ -170,18 +168,13 @@ func (l *line) add(word string, m meaning, named bool, next following) error {
 		l.isJoined = l.isJoined || named && len(l.people) == 1 && next.isPerson()
 	case versus:
 		l.versus = append(l.versus, at)
-	case favor, by, agent, preposition, article, auxiliary, has, passive:
-		if m == by {
-			l.claims[len(l.claims)-1].meaning = lost // "beaten by"
-		}
+	case over, marker, from, to, with, of, article, clitic, auxiliary, has, passive, pronoun, not:
 		l.roles = append(l.roles, at)
-		l.isFavor = l.isFavor || m == favor || m == agent
-		l.isAboutOther = l.isAboutOther || m == has
 	case won, lost, drew:
-		if len(l.people) == 0 && plurals[strings.ToLower(word)] {
+		at.verbs = verbs[strings.ToLower(word)]
+		if len(l.people) == 0 && at.isOf(several) { // the sender has not named the own team
 			return formError(ReasonUnexpectedWord, word)
 		}
-		at.ofOther = len(l.people) == 0 && next.isSubjectOf(strings.ToLower(word))
 		l.claims = append(l.claims, at)
 	case clock:
 		return formError(ReasonUnexpectedWord, word)
@@ -242,38 +235,24 @@ func (f following) isMention() bool {
 	return c.mentionsBefore(from) < c.mentionsBefore(len(c.Args)-len(next)+1)
 }
 
-// isSubjectOf is true if a word about who won or lost, in lower case, may be about the person who follows.
-func (f following) isSubjectOf(word string) bool {
-	switch {
-	case othersWords[word]:
-		return true
-	case maybeOthersWords[word], isSlavicVerb(word):
-		return f.isMention()
-	case resultWords[word]:
-		return f.isOwner()
-	default:
-		return shortResultWords[word] && !f.isPerson() && f.isOwner()
-	}
-}
-
-// isOwner is true if the next thing, without words such as "of", is a mention or a word for the sender.
-func (f following) isOwner() bool {
-	return f.isPersonBehind(func(word string) bool {
-		word = strings.ToLower(word)
-		return ofWords[word] || nameArticles[word]
-	})
-}
-
 // isObject is true if the next thing, without prepositions and articles, is a mention or a word for the sender.
 func (f following) isObject() bool {
 	return f.isPersonBehind(func(word string) bool {
-		switch meaningOf(word) {
-		case preposition, article, separator, favor, clock, by:
-			return true
-		default:
-			return strings.EqualFold(word, "the")
-		}
+		m := meaningOf(word)
+		return over <= m && m <= clitic || m == separator || m == clock || strings.EqualFold(word, "the")
 	})
+}
+
+// isWith is true if a word such as "with" is the next thing.
+func (f following) isWith() bool {
+	word, _ := cutWord(f.rest)
+	return meaningOf(bare(word)) == with
+}
+
+// isParticiple is true if the next thing is a participle about who won.
+func (f following) isParticiple() bool {
+	word, _ := cutWord(f.rest)
+	return slices.ContainsFunc(verbs[strings.ToLower(word)], func(v verb) bool { return v.role == roleWon || v.role == roleBeaten })
 }
 
 // isPersonBehind is true if a mention or a word for the sender follows, at most behind a few words that may be skipped.
@@ -300,35 +279,31 @@ func (f following) isPerson() bool {
 
 // meaningOf returns what a word stands for where it is. named says that a person stands directly before it.
 func (l *line) meaningOf(word string, next following, named bool) meaning {
-	m := meaningOf(word)
-	lower := strings.ToLower(word)
-	claim := l.lastClaim()
-	afterNumber := l.scores.afterNumber
+	m, afterNumber := meaningOf(word), l.scores.afterNumber
 	switch {
 	case (m == separator || m == times) && afterNumber && next.isNumber():
 		return separator
 	case m == times:
 		return versus
-	case toWords[lower] && (l.afterScore || claim.meaning == won) && next.isOwner():
-		return favor
-	case m == favor && next.isOwner():
-		return favor
 	case m == clock && next.isNumber():
 		return clock
-	case m == by && next.isObject() && claim.meaning == won:
-		return by
-	case m == by && next.isObject(), m != favor && ofWords[lower] && claim.isNoun() && next.isOwner(): // "vitória 3x1 do @bob"
-		return agent
-	case m == has && (named && len(l.people) == 1 || len(l.people) == 0):
-		return has
-	case m == has:
-		return auxiliary
-	case (m == separator || m == clock || m == preposition) && next.isObject():
-		return preposition
-	case m == separator, m == favor, m == clock, m == by, m == preposition:
-		return filler
 	case isDash(word) || isColonWord(word):
 		return l.meaningOfSign(next, named)
+	case m == separator && strings.EqualFold(word, "a"), m == clock && strings.EqualFold(word, "в"):
+		m = marker
+	case m == separator:
+		m = to
+	case m == clock:
+		m = of
+	case m == clitic && next.isPerson():
+		m = article
+	case m == pronoun && isWe(word) && next.isWith(): // "мы с @carol": I and @carol
+		return me
+	case strings.EqualFold(word, "he") && !next.isParticiple():
+		return pronoun
+	}
+	if over <= m && m <= article && !next.isObject() {
+		return filler
 	}
 	return m
 }
@@ -346,13 +321,9 @@ func (l *line) meaningOfSign(next following, named bool) meaning {
 	}
 }
 
-// lastClaim returns the last word that says who won, unless somebody is named behind it.
-func (l *line) lastClaim() mark {
-	last := len(l.claims) - 1
-	if last < 0 || l.claims[last].at < len(l.people) {
-		return mark{}
-	}
-	return l.claims[last]
+// isOf is true if all that a word about who won can be is about these people.
+func (m mark) isOf(people ...who) bool {
+	return len(m.verbs) > 0 && !slices.ContainsFunc(m.verbs, func(v verb) bool { return !slices.Contains(people, v.who) })
 }
 
 func isColonWord(word string) bool {

@@ -19,6 +19,7 @@ func (p parser) readings(l line) (Report, error) {
 
 // one reads a line as one match with these scores, or with an error in them.
 func (p parser) one(l line, scores []Score, scoresErr error) (Report, error) {
+	l = p.withSender(l)
 	m, err := p.players(l)
 	if err != nil {
 		return Report{}, err
@@ -233,7 +234,7 @@ func (p parser) parts(l line, trailing bool) []part {
 		}
 		s.people = slices.Clip(l.people[s.from:s.to])
 		s.names = l.names && slices.Contains(s.people, p.sender)
-		s.isFavor, s.own = l.isFavor, numbers[s.start:s.end]
+		s.own = numbers[s.start:s.end]
 		from = s.to
 	}
 	if from < len(l.people) {
@@ -251,16 +252,16 @@ func (p parser) parts(l line, trailing bool) []part {
 		s, m := partOf(parts, m, false)
 		s.roles = append(s.roles, m)
 	}
-	parts[0].isOfSender = l.isOfSender
+	parts[0].isOfSender, parts[0].isSaid = l.isOfSender, l.isSaid
 	for i := range parts[1:] {
 		before, next := parts[i], &parts[i+1]
 		said := before.claimsOf(p.sender)
-		if len(next.claims) == 0 { // "lost to @bob 1:3 and @carol 2:3"
-			next.claims = said
+		if len(next.claims) == 0 && len(said) > 0 { // "lost to @bob 1:3 and @carol 2:3"
+			next.claims, next.isSaid = said, true
 		}
+		next.isOfSender = len(said) > 0 && len(next.people) == 1
 		// In "@bob beat me 3:1 and @carol 3:2", the sender has hardly beaten Carol.
-		next.isFavor = next.isFavor || len(next.claims) == 0 && (len(before.people) > 1 && len(before.claims) > 0 || before.isFavor)
-		next.isOfSender = len(said) > 0 && len(next.people) == 1 && clearForms.MatchString(before.form(1))
+		next.isOpen = len(said) == 0 && len(before.claims) > 0 && len(next.people) == 1 || before.isOpen && len(next.claims) == 0
 	}
 	return parts
 }
@@ -284,7 +285,7 @@ func (l line) claimsOf(sender Person) []mark {
 	var all []mark
 	for _, m := range l.claims {
 		if m.at == 0 || m.at == 1 && len(l.people) > 1 && l.people[0].isSame(sender) {
-			all = append(all, mark{word: m.word, meaning: m.meaning})
+			all = append(all, mark{word: m.word, meaning: m.meaning, verbs: m.verbs})
 		}
 	}
 	return all

@@ -2,7 +2,6 @@ package command
 
 import (
 	"slices"
-	"strings"
 )
 
 // NamesTeams is true if the arguments of /match, even malformed ones, are about teams: they mention more than two people, or contain a
@@ -57,7 +56,7 @@ func (l line) isObjectFirst() bool {
 // winnersOnly is true if a line says what several people did, without the others: "@a y @b ganaron 10:8".
 func (l line) winnersOnly() bool {
 	return slices.ContainsFunc(l.claims, func(m mark) bool {
-		return m.at > 1 && m.at == len(l.people) && plurals[strings.ToLower(m.word)]
+		return m.at > 1 && m.at == len(l.people) && m.isOf(several)
 	})
 }
 
@@ -134,9 +133,36 @@ func (p parser) players(l line) (Match, error) {
 	return Match{A: people[:first:first], B: people[first:], Self: self}, nil
 }
 
+// withSender returns a line in which the sender is named who plays with somebody: "mit @carol gegen @bob und @dave gewonnen".
+func (p parser) withSender(l line) line {
+	at := slices.IndexFunc(l.roles, func(m mark) bool { return m.meaning == with && m.at == 0 })
+	isBetween := func(m mark) bool {
+		return 0 < m.at && m.at < len(l.people) && (m.meaning == versus || over <= m.meaning && m.meaning <= to)
+	}
+	if at < 0 || l.names || len(l.claims) == 0 || !slices.ContainsFunc(slices.Concat(l.versus, l.roles), isBetween) {
+		return l
+	}
+	place := l.roles[at].place
+	behind := func(marks []mark) []mark {
+		marks = slices.Clone(marks)
+		for i := range marks {
+			if marks[i].place >= place {
+				marks[i].at++
+			}
+		}
+		return marks
+	}
+	l.versus, l.claims = behind(l.versus), behind(l.claims)
+	l.roles = slices.Insert(behind(l.roles), at, mark{word: "i", meaning: me, place: place})
+	l.people, l.names = append([]Person{p.sender}, l.people...), true
+	return l
+}
+
 // claimsOfSender is true if the report begins by saying that somebody unnamed won or lost.
 func (l line) claimsOfSender() bool {
-	return slices.ContainsFunc(l.claims, func(m mark) bool { return m.at == 0 && m.meaning != drew && !m.ofOther })
+	return slices.ContainsFunc(l.claims, func(m mark) bool {
+		return m.at == 0 && (isCommand(m.word) && m.meaning != drew || m.isOf(own, anybody) && !isSlavicVerb(m.word))
+	})
 }
 
 // checkPeople fails if a player is a bot or is named twice.

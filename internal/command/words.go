@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -9,113 +10,217 @@ import (
 type meaning int
 
 const (
-	unknown     meaning = iota
-	filler              // has no effect
-	and                 // joins the people of a side; has no effect either, because mentions need no separator
-	versus              // separates the sides
-	me                  // the sender
-	won                 // the side before it won
-	lost                // the side before it lost
-	drew                // nobody won
-	separator           // between two numbers a colon, elsewhere a preposition
-	times               // between two numbers a colon, elsewhere versus
-	favor               // before a person it says for whom the score is, elsewhere it has no effect
-	clock               // before a score it makes a time of day of it, elsewhere it is a preposition
-	by                  // directly after "beaten" it says who won, before another person it is agent, elsewhere it has no effect
-	agent               // says who did something: "von @bob"
-	preposition         // before a person it says to whom somebody has done something, elsewhere it has no effect
-	article             // of a name, or a pronoun for somebody who is named elsewhere: "el", "le"
-	auxiliary           // "habe"
-	has                 // after the first name or before any it says that somebody else than the sender did it, elsewhere it is auxiliary
-	passive             // "was"
+	unknown   meaning = iota
+	filler            // can never matter
+	and               // joins the people of a side; has no effect either, because mentions need no separator
+	versus            // separates the sides: "against"
+	me                // the sender
+	won               // its subject won
+	lost              // its subject lost
+	drew              // nobody won
+	separator         // between two numbers a colon, before a person to, elsewhere filler
+	times             // between two numbers a colon, elsewhere versus
+	clock             // before a score it makes a time of day of it, elsewhere it is as of
+
+	// The following words count if a person follows, in a form of sentences; elsewhere they are fillers.
+
+	over    // stands before the one who was beaten, also behind a noun
+	marker  // stands before the other side, but not behind a noun: "le gané a @bob"
+	from    // stands before the other side behind a verb: "ganhei do @bob"
+	to      // stands before the winner behind a word for losing: "perdi para @bob"
+	with    // stands before somebody who played with or against somebody
+	of      // stands before whoever did it, or in front of something else
+	article // of a name
+
+	// The following words count in a form of sentences.
+
+	clitic    // a pronoun at the verb: "le gané"
+	auxiliary // "habe"
+	has       // the auxiliary of somebody else than the sender
+	passive   // "was"
+	pronoun   // somebody who is named elsewhere
+	not       // negation, also "almost"
 )
 
 // isMinor is true if a word has no effect, but in a sentence that says who won.
-func (m meaning) isMinor() bool { return m == filler || m >= preposition }
+func (m meaning) isMinor() bool { return m == filler || m >= over }
 
-// vocabulary has the words that people write in reports, in all languages of the bot at once: people mix them, and no word means different
-// things in two of them. A word that is missing here only makes the bot ask for another form. No filler may tell who won, also not beside
-// another word.
+// vocabulary has the words that people write in reports, in all languages of the bot at once: people mix them. A word that is missing here
+// only makes the bot ask for another form. Verbs and nouns about who won are in claims.
 var vocabulary = meanings(map[meaning]string{
 	versus: `v vs v.s versus verses against 🆚 gegen contra ante frente против проти`,
 	and:    `& + and und y e и та й і`,
 	me:     `me i myself mich ich mir yo mí eu mim я мне мені мной мною меня мене`,
-	won: `win won wins w beat beats beaten bt def defeat defeats defeated crushed smashed destroyed thrashed demolished battered clobbered hammered humiliated embarrassed slayed
-		obliterated pounded trounced walloped outplayed > victory
-		gewonnen gewann gewinne gewinnt gewannen besiegt besiege besiegten geschlagen schlug schlägt schlage schlugen sieg siegt
-		siegte siegten besiegte bezwang bezwangen bezwingt bezwingen bezwungen
-		gano ganó gané gane gana ganaron vencí venci venció vencio vencieron derroté derrotó victoria
-		impuso impusieron superó supero superaron
-		venceu venceram ganhou ganhei ganha ganharam derrotei derrotou bati bateu vitória vitoria
-		superou superaram superei goleou goleei triunfou fez
-		выиграл выиграла выиграли выиграю победил победила победили обыграл обыграла обыграли победа
-		разгромил разгромила разгромили переиграл переиграла переиграли
-		виграв виграла виграли переміг перемогла перемогли обіграв обіграла обіграли перемога
-		здолав здолала здолали переграв переграла переграли розгромив розгромила розгромили`,
-	lost: `lose lost loses loss l < verloren verlor verliert verliere niederlage
-		unterliegt unterlag unterlagen unterlegen cayó cayo cayeron perdió perdio perdí perdi pierde pierdo perdieron
-		derrota perdeu perde perderam проиграл проиграла проиграли проигрыш поражение програв програла програли програш поразка
-		уступил уступила уступили поступився поступилася поступилась поступилися поступились`,
 	drew: `draw drew draws tie tied = unentschieden remis empate empaté empató empato empataron empatamos empatei empatou empataram
 		ничья ничью вничью нічия нічию внічию`,
-	separator:   `to zu a к`,
-	times:       `x х ×`,
-	favor:       `for für para pra pro от від`,
-	clock:       `at um las às в о об`,
-	by:          `by von por pelo pela`,
-	preposition: `with of over in on mit im am nach beim an den con de del al sobre en com o os as na do da dos em с со у на над по з із зі`,
-	article:     `el la los le lo se`,
-	auxiliary:   `haben habe hab konnte`,
-	has:         `has hat ha`,
-	passive:     `was is got war wurde wurden worden`,
+	separator: `to zu a к`,
+	times:     `x х ×`,
+	clock:     `at um las às в о об`,
+	over:      `over über sobre над`,
+	marker:    `den dem al у`,
+	from:      `del do da dos das de em na nas`,
+	to:        `para pra pro an от від`,
+	with:      `with mit con com с со з із зі`,
+	of:        `of for für by von por pelo pela in on im am nach beim en as за на по`,
+	article:   `der die el los o os`,
+	clitic:    `le les lo la se`,
+	auxiliary: `have habe haben hab konnte he`,
+	has:       `has hat ha`,
+	passive:   `was is got war wurde wurden worden`,
+	pronoun:   `she him her er sie ihn ihm él ella ele ela мы ми он она его её ее ему ей він вона його її йому їй`,
+	not: `not no never didn't didnt don't dont almost nearly nicht nie kein keine fast nunca casi não nao quase
+		не ні почти чуть майже`,
 	filler: `gg ggs wp ggwp ez bg game games match matches rematch result results score scores final today yesterday tonight
-		the my just it set sets point points please pls thanks thx ty hi hey record report log add played
+		the my mine just it friendly hello hey guys everyone everybody absolutely finally lunch office set sets point points please pls thanks thx ty hi hey record report log add played
 		playing good close nice great well easy tough lol haha again finally then very narrowly comfortably convincingly singles doubles 1v1 2v2 3v3 4v4 1vs1 2vs2 bo3 bo5 bo7
 		foosball pool chess fifa tennis table ping pong ping-pong pingpong darts squash padel
 		:) :-) :( :-( :d :p xd ^^ <3 ;)
-		spiel partie match ergebnis endstand stand satz sätze das es heute gestern eben gerade bitte
+		mein meine ende moin kurz freundschaftsspiel spiel partie match ergebnis endstand stand satz sätze das es heute gestern eben gerade bitte
 		knapp klar leider endlich danke kicker tischtennis einzel doppel revanche gespielt überraschend anschließend danach glatt souverän endergebnis
-		partido partida juego resultado marcador sets un una hoy ayer total parcial parciales facilidad cerrado
-		jogo placar uma foi hoje ontem duplas parcial parciais
-		игра игру игры матч партия партию счёт счет счётом счетом результат итог сегодня вчера сыграл сыграла
+		mi mía amistoso buenas fin jaja jajaja partidazo pádel fútbol futbolín partido partida juego resultado marcador sets un una hoy ayer total parcial parciales facilidad cerrado
+		meu minha jogão kkk kkkk amistoso xadrez padel sinuca pebolim jogo placar uma foi hoje ontem duplas parcial parciais
+		моя мой моей дартс падел бильярд шахматах всем привет ахах хаха наконец-то легко игра игру игры матч партия партию счёт счет счётом счетом результат итог сегодня вчера сыграл сыграла
 		сыграли гг изи сет сеты сетам теннис кикер фифа шахматы пинг-понг итоге матче бот
-		гра гру гри партія партію рахунок рахунком підсумок сьогодні вчора зіграв зіграла зіграли теніс шахи матчі підсумку поєдинок`,
+		мій моєї більярд легко хаха нарешті дружній всім привіт гра гру гри партія партію рахунок рахунком підсумок сьогодні вчора зіграв зіграла зіграли теніс шахи матчі підсумку поєдинок`,
 })
 
-// plurals are the words for what several people did. Without these people in front of them, the sender has not named the own team.
-var plurals = wordSet(`gewannen besiegten schlugen ganaron vencieron perdieron ganharam venceram perderam superaram impusieron cayeron siegten bezwangen unterlagen
-	выиграли победили обыграли проиграли виграли перемогли обіграли програли
-	разгромили переиграли уступили здолали переграли розгромили поступилися поступились`)
+// who a verb can be about.
+type who int
 
-// othersWords are the words for what somebody else than the sender did, if nobody is named in front of them: "ganó @bob".
-var othersWords = wordSet(`wins beats loses defeats gewinnt schlägt verliert siegt gana ganó gano venció vencio derrotó
-	pierde perdió perdio impuso superó supero cayó cayo unterliegt bezwingt superou goleou triunfou ganhou ganha venceu derrotou bateu perde perdeu fez`)
+const (
+	anybody who = iota // the sender, or somebody named
+	own                // the sender: "gané"
+	others             // somebody else: "ganó"
+	several            // several people: "ganaron"
+	she                // a woman, who may be the sender: "выиграла"
+)
 
-// maybeOthersWords are such words if no preposition marks the person who follows: "gewann @bob", but not "gewann gegen @bob". All Russian
-// and Ukrainian verbs are too.
-var maybeOthersWords = wordSet(`gewann verlor siegte unterlag`)
+// The roles of verbs, which are fields of forms.
+const (
+	roleWon    = "won"
+	roleBeaten = "beaten"
+	roleNoun   = "victory"
+)
 
-// anybodysWords are words for what the sender or the person before may have done, also behind a score: "@bob mit 3:1 gewonnen".
-var anybodysWords = wordSet(`won lost gewonnen verloren gewann verlor siegte unterlag ganó gano perdió perdio ganhou perdeu
-	выиграл выиграла проиграл проиграла виграв виграла програв програла`)
+// verb is what a word about who won is in a language. Its role is a field of forms: win, won, beat, beaten or victory.
+type verb struct {
+	language string
+	role     string
+	meaning  meaning
+	who      who
+}
+
+// verbs are the words that say who won. A word may be several things: "won" is the past tense and a participle.
+var verbs = readVerbs(`
+en win anybody won: won win w bt
+en win others won: wins
+en won anybody won: won
+en beat anybody won: beat defeated crushed smashed destroyed thrashed demolished battered clobbered hammered humiliated embarrassed slayed
+en beat anybody won: obliterated pounded trounced walloped outplayed def > bt wrecked rekt schooled dominated whipped outclassed
+en beat others won: beats defeats
+en beaten anybody won: beaten defeated crushed smashed destroyed thrashed demolished outplayed wrecked schooled dominated outclassed
+en victory anybody won: victory win w
+en win anybody lost: lost lose l <
+en win others lost: loses
+en won anybody lost: lost
+en victory anybody lost: loss l
+
+de win anybody won: gewann siegte
+de win own won: gewinne
+de win others won: gewinnt siegt
+de win several won: gewannen siegten
+de won anybody won: gewonnen gesiegt
+de beat anybody won: schlug bezwang besiegte
+de beat own won: schlage besiege bezwinge
+de beat others won: schlägt besiegt bezwingt
+de beat several won: schlugen schlagen besiegten bezwangen bezwingen
+de beaten anybody won: schlagen bezwingen geschlagen besiegt bezwungen abgezogen weggehauen weggeputzt plattgemacht
+de victory anybody won: sieg
+de win anybody lost: verlor unterlag
+de win own lost: verliere
+de beat anybody lost: unterlag
+de beat others lost: unterliegt
+de win others lost: verliert unterliegt
+de win several lost: unterlagen verloren
+de won anybody lost: verloren unterlegen
+de victory anybody lost: niederlage
+
+es win anybody won: gano gane
+es win own won: gané
+es win others won: ganó gana
+es win several won: ganaron
+es won anybody won: ganado
+es beat own won: vencí derroté superé machaqué destrocé humillé goleé
+es beat others won: venció vencio derrotó impuso superó supero machacó destrozó humilló goleó barrió reventó
+es beat several won: vencieron superaron impusieron
+es beaten anybody won: vencido derrotado
+es victory anybody won: victoria
+es win own lost: perdí perdi pierdo
+es win others lost: perdió perdio pierde cayó cayo
+es win several lost: perdieron cayeron
+es won anybody lost: perdido
+es victory anybody lost: derrota
+
+pt win own won: ganhei venci triunfei goleei
+pt win others won: ganhou ganha venceu triunfou fez
+pt win several won: ganharam venceram
+pt beat own won: venci derrotei bati superei goleei amassei atropelei
+pt beat others won: venceu derrotou bateu superou goleou amassou atropelou massacrou
+pt beat several won: venceram superaram derrotaram
+pt victory anybody won: vitória vitoria
+pt win own lost: perdi
+pt win others lost: perdeu perde
+pt win several lost: perderam
+pt victory anybody lost: derrota
+
+ru win anybody won: выиграл победил
+ru win she won: выиграла победила
+ru win several won: выиграли победили
+ru beat anybody won: победил обыграл разгромил переиграл разнёс разнес порвал вынес уделал одолел раскатал
+ru beat she won: победила обыграла разгромила переиграла разнесла порвала вынесла уделала одолела раскатала
+ru beat several won: победили обыграли разгромили переиграли разнесли порвали вынесли уделали одолели раскатали
+ru victory anybody won: победа
+ru win anybody lost: проиграл уступил
+ru win she lost: проиграла уступила
+ru win several lost: проиграли уступили
+ru beat anybody lost: проиграл уступил продул слил
+ru beat she lost: проиграла уступила продула слила
+ru beat several lost: проиграли уступили продули слили
+ru victory anybody lost: поражение проигрыш
+
+uk win anybody won: виграв переміг
+uk win she won: виграла перемогла
+uk win several won: виграли перемогли
+uk beat anybody won: переміг обіграв здолав переграв розгромив подолав розніс порвав виніс розкатав
+uk beat she won: перемогла обіграла здолала переграла розгромила подолала рознесла порвала винесла розкатала
+uk beat several won: перемогли обіграли здолали переграли розгромили подолали рознесли порвали винесли розкатали
+uk victory anybody won: перемога
+uk win anybody lost: програв поступився
+uk win she lost: програла поступилася поступилась
+uk win several lost: програли поступилися поступились
+uk beat anybody lost: програв поступився
+uk beat she lost: програла поступилася поступилась
+uk beat several lost: програли поступилися поступились
+uk victory anybody lost: поразка програш
+`)
+
+// isSlavicVerb is true if a word is a Russian or Ukrainian verb about who won. Its subject may stand behind it.
+func isSlavicVerb(word string) bool {
+	return slices.ContainsFunc(verbs[strings.ToLower(word)], func(v verb) bool {
+		return (v.language == "ru" || v.language == "uk") && v.role != roleNoun
+	})
+}
+
+// isWe is true if a Russian or Ukrainian word means "we".
+func isWe(word string) bool {
+	return strings.EqualFold(word, "мы") || strings.EqualFold(word, "ми")
+}
+
+// isCommand is true if a word is the name of a command that says who won.
+func isCommand(word string) bool { return strings.HasPrefix(word, "/") }
 
 // objects are the words for the sender to whom somebody did something, as in "me ganó @bob" or "меня обыграл @bob".
 var objects = wordSet(`me mich mir mí mim меня мне мной мною мене мені`)
-
-// resultWords are nouns for a result: "victory @bob" and "Sieg für @bob" are as likely about what Bob did.
-var resultWords = wordSet(`victory sieg victoria vitória vitoria победа перемога niederlage derrota поражение поразка проигрыш програш`)
-
-// shortResultWords are such nouns only if a word of ofWords follows: "win for @bob", but not "win @bob".
-var shortResultWords = wordSet(`win w loss l`)
-
-// ofWords stand between a result and whose it is, as in "3:1 para @bob" or "vitória do @bob".
-var ofWords = wordSet(`of for für von para pra pro de del do da у в за`)
-
-// toWords say whose a result is only behind a score or a victory, as in "3:1 to @bob" or "Sieg an @bob".
-var toWords = wordSet(`to an`)
-
-// nameArticles are the articles of names behind such words, as in "3:1 para o @bob".
-var nameArticles = wordSet(`the den o a el la`)
 
 // namesToo are words of the vocabulary that are names as well.
 var namesToo = wordSet(`al an del den em ha ty victoria vitória vitoria win`)
@@ -139,6 +244,21 @@ func meanings(words map[meaning]string) map[string]meaning {
 	return all
 }
 
+// readVerbs returns the verbs that are each word.
+func readVerbs(table string) map[string][]verb {
+	people := map[string]who{"anybody": anybody, "own": own, "others": others, "several": several, "she": she}
+	outcomes := map[string]meaning{"won": won, "lost": lost}
+	all := make(map[string][]verb)
+	for row := range strings.Lines(table) {
+		head, words, _ := strings.Cut(row, ":")
+		for word := range strings.FieldsSeq(words) {
+			fields := strings.Fields(head)
+			all[word] = append(all[word], verb{fields[0], fields[1], outcomes[fields[3]], people[fields[2]]})
+		}
+	}
+	return all
+}
+
 // longestWord is the number of bytes of the longest word of the vocabulary.
 const longestWord = 32
 
@@ -150,7 +270,11 @@ func meaningOf(word string) meaning {
 	if m, ok := vocabulary[word]; ok {
 		return m
 	}
-	return vocabulary[strings.ToLower(word)]
+	word = strings.ToLower(word)
+	if all := verbs[word]; len(all) > 0 {
+		return all[0].meaning
+	}
+	return vocabulary[word]
 }
 
 // bare returns a word without brackets, exclamation marks, quotes and emoji around it, without the colon after a word such as "score:" or a

@@ -1,0 +1,337 @@
+package command
+
+import (
+	"slices"
+	"strings"
+)
+
+// forms are the sentences that leave no doubt about who won, by the language of their verb, without scores and fillers. In all others, what
+// stands first may as well be the object: "a @bob le ganó @carol", "den @bob hat @carol geschlagen".
+//
+//	S        who did it: somebody named, a team, or "I"
+//	I        who did it: only "I"
+//	O        to whom: somebody named, a team, or "me"
+//	O*       to whom: somebody whose name is declined, or "me"
+//	me       to whom: only "me"
+//	win      a verb that stands alone ("won", "lost"), and won its participle
+//	beat     a verb that takes an object ("beat"), and beaten its participle
+//	victory  a noun
+//	prep     a preposition that stands before the other side
+//	has was art se   an auxiliary, a passive one, an article, a pronoun such as "le"
+//
+// What stands in brackets may be missing; one of the words with a bar between them must be there. A verb must fit the subject, as agrees
+// says.
+var forms = map[string][]form{
+	"en": readForms(
+		"[S] win",                       // I won; bob won
+		"[S] win [prep] O",              // alice lost to bob
+		"[S] beat O",                    // alice beat bob; bob beat me
+		"[S] has won [prep O]",          // alice has won against bob
+		"[S] has beaten O",              // alice has beaten bob
+		"I prep O win",                  // I played against bob and won
+		"[was] [art] victory against O", // it was a win over bob
+	),
+	"de": readForms(
+		"[S] win [prep O]",              // alice gewinnt gegen bob
+		"[S] beat [prep] O",             // alice schlägt bob
+		"[S] has won [prep O]",          // alice hat gewonnen gegen bob
+		"S has prep O won",              // alice hat gegen bob gewonnen
+		"[has] S prep O won",            // hab mit alice gegen bob gewonnen
+		"[I] [has] prep O won",          // gegen bob gewonnen
+		"won [prep O]",                  // gewonnen gegen bob
+		"[S] has O beaten",              // alice hat bob geschlagen
+		"O beaten",                      // bob geschlagen
+		"[S] has beaten O",              // alice hat geschlagen bob
+		"I prep O win",                  // ich spielte gegen bob und gewann
+		"[was] [art] victory against O", // Sieg gegen bob
+	),
+	"es": readForms(
+		"[S] [se] win",                     // alice ganó
+		"win S",                            // ganó alice
+		"[S] [se] win|beat prep O",         // alice le ganó a bob
+		"S me win|beat",                    // alice me ganó
+		"me win|beat S",                    // me ganó alice
+		"[S] [se] has won|beaten [prep O]", // he ganado a bob
+		"S me has won|beaten",              // alice me ha ganado
+		"me has won|beaten S",              // me ha ganado alice
+		"I prep O [se] win",                // jugué contra bob y gané
+		"[was] [art] victory against O",    // victoria contra bob
+	),
+	"pt": readForms(
+		"[S] win [prep O]",              // alice ganhou do bob
+		"[S] beat [art|prep] O",         // venci o bob
+		"S me win|beat",                 // alice me venceu
+		"me win|beat S",                 // me venceu alice
+		"win [art] S",                   // ganhou a alice
+		"I prep O win",                  // joguei contra bob e ganhei
+		"[was] [art] victory against O", // vitória contra bob
+	),
+	"ru": slavicForms,
+	"uk": slavicForms,
+}
+
+var slavicForms = readForms(
+	"[S] win",           // alice выиграла
+	"[S] win prep O",    // alice выиграла у bob
+	"prep O win",        // у bob выиграл
+	"S beat O",          // alice обыграл bob
+	"[S] beat O*",       // обыграла Диму
+	"[S] O* beat",       // Диму обыграла
+	"O* beat S",         // Диму обыграла alice
+	"S me win|beat",     // alice меня обыграла
+	"me win|beat S",     // меня обыграла alice
+	"prep me win S",     // у меня выиграла alice
+	"victory against O", // победа над bob
+)
+
+// formsOfSender are what may follow if it is known that the sender won or lost, as in "/won @bob".
+var formsOfSender = readForms("[prep] [art] O", "I [prep] O", "S prep O", "")
+
+// formsWithoutVerb are those of a result whose score is about the first side, or about the sender.
+var formsWithoutVerb = readForms("[S] [against|a] [art] O", "[I] with [art] O", "S [against]", "")
+
+// form is a form of sentences: in each of its variants, a field for each side and word.
+type form [][]string
+
+func readForms(texts ...string) []form {
+	var all []form
+	for _, text := range texts {
+		all = append(all, variants(text))
+	}
+	return all
+}
+
+// variants returns the fields of a form with and without each part in brackets.
+func variants(text string) form {
+	before, rest, ok := strings.Cut(text, "[")
+	if !ok {
+		return form{strings.Fields(text)}
+	}
+	optional, after, _ := strings.Cut(rest, "]")
+	return append(variants(before+optional+after), variants(before+after)...)
+}
+
+// piece is a side or a word in a sentence.
+type piece struct {
+	mark
+	isSide    bool
+	side      int  // 0 is the first one
+	isTeam    bool // with several people
+	isSender  bool // by a word such as "me"
+	isOblique bool
+}
+
+// sentence is a form with the pieces that fill it.
+type sentence struct {
+	language             string
+	outcome              meaning
+	subject, object, aux *piece
+	claim                *piece
+	verb                 verb
+	hasPreposition       bool
+}
+
+// subject returns the side that did what the words say: 0 for the first one. ok is false if they leave that open. If they do not say who
+// won, it is the side that the score is about. first is how many of the people are on the first side.
+func (l line) subject(first int, outcome meaning) (side int, ok bool) {
+	if l.isOpen {
+		return 0, false
+	}
+	pieces := l.pieces(first)
+	at := slices.IndexFunc(pieces, func(p piece) bool { return len(p.verbs) > 0 })
+	if at < 0 {
+		pieces = slices.DeleteFunc(pieces, func(p piece) bool { return p.meaning == passive }) // "the score was 3:1"
+		all := formsWithoutVerb
+		if l.isSaid {
+			all = formsOfSender
+		}
+		for _, f := range all {
+			if s, ok := match(f, pieces, "", outcome); ok {
+				return s.subjectSide(), true
+			}
+		}
+		return 0, false
+	}
+	claim := pieces[at]
+	if l.isOfSender {
+		sender := piece{mark: mark{word: "i", meaning: me}, isSide: true, isSender: true}
+		pieces = slices.Insert(pieces, 0, sender)
+	}
+	for _, v := range claim.verbs {
+		for _, f := range forms[v.language] {
+			if s, ok := match(f, pieces, v.language, outcome); ok {
+				return s.subjectSide(), true
+			}
+		}
+	}
+	return 0, false
+}
+
+// subjectSide is the side of the subject. If it is left out, it is the sender, who is the first side, or the side other than the object's.
+func (s sentence) subjectSide() int {
+	switch {
+	case s.subject != nil:
+		return s.subject.side
+	case s.object != nil:
+		return 1 - s.object.side
+	default:
+		return 0
+	}
+}
+
+// match returns the sentence that the pieces are, if they have this form.
+func match(f form, pieces []piece, language string, outcome meaning) (sentence, bool) {
+	for _, fields := range f {
+		s := sentence{language: language, outcome: outcome}
+		if len(fields) != len(pieces) {
+			continue
+		}
+		fits := true
+		for i := range fields {
+			fits = fits && slices.ContainsFunc(strings.Split(fields[i], "|"), func(field string) bool { return s.take(field, &pieces[i]) })
+		}
+		if fits && s.agrees() {
+			return s, true
+		}
+	}
+	return sentence{}, false
+}
+
+// take tells whether a piece can fill a field of the form, and does it.
+func (s *sentence) take(field string, p *piece) bool {
+	switch field {
+	case "S":
+		s.subject = p
+		return p.isSide && !p.isOblique && (!p.isSender || p.isSubject(s.language))
+	case "I":
+		s.subject = p
+		return p.isSender && p.isSubject(s.language)
+	case "O":
+		s.object = p
+		return p.isSide && (!p.isSender || p.isObject() || s.language == "")
+	case "O*":
+		s.object = p
+		return p.isObject() || p.isOblique
+	case "me":
+		s.object = p
+		return p.isObject()
+	case "prep":
+		s.hasPreposition = true
+		return p.meaning == versus || p.meaning == over || p.meaning == marker || p.meaning == from ||
+			s.outcome == lost && (p.meaning == to || p.meaning == with && s.language == "es") // "perdí con @bob"
+	case "against":
+		return p.meaning == versus || p.meaning == over || p.meaning == to && s.outcome == lost
+	case "a":
+		return p.meaning == marker
+	case "with":
+		return p.meaning == with
+	case "has":
+		s.aux = p
+		return p.meaning == auxiliary || p.meaning == has
+	case "was":
+		return p.meaning == passive
+	case "art":
+		return p.meaning == article
+	case "se":
+		return p.meaning == clitic
+	default:
+		i := slices.IndexFunc(p.verbs, func(v verb) bool { return v.language == s.language && v.role == field })
+		if i < 0 {
+			return false
+		}
+		s.claim, s.verb = p, p.verbs[i]
+	}
+	return true
+}
+
+// isSubject is true if a word for the sender may be the subject: "I", and in English "me" in front.
+func (p *piece) isSubject(language string) bool {
+	isMe := strings.EqualFold(p.word, "me") && (language == "en" || language == "") && p.side == 0
+	return isMe || !objects[strings.ToLower(p.word)]
+}
+
+// isObject is true if a word for the sender says to whom something was done.
+func (p *piece) isObject() bool { return p.isSender && objects[strings.ToLower(p.word)] }
+
+// agrees is true if the verb fits its subject, so that no other reading is as likely.
+func (s sentence) agrees() bool {
+	if s.claim == nil {
+		return true
+	}
+	v := s.verb
+	switch subject := s.subject; {
+	case subject == nil:
+		isOfOther := v.who == others || v.who == several || s.aux != nil && s.aux.meaning == has
+		maybeOfOther := v.role == roleBeaten && s.aux == nil && len(s.claim.verbs) > 1 // "@bob besiegt"
+		return !isOfOther && !maybeOfOther && (s.object == nil || !s.object.isSender)
+	case subject.isSender:
+		return v.who != several && (s.object == nil || !s.object.isSender)
+	case v.who == own, v.who == several && !subject.isTeam:
+		return false
+	case s.object == nil && s.claim.at > 0:
+		return s.claim.named || s.aux != nil // not in "@bob 3:1 won"
+	case s.object == nil:
+		return v.who == others // "ganó @bob", but not "gewann @bob"
+	default:
+		// A feminine verb may be about either of two names that stand in the same case.
+		return v.who != she || s.hasPreposition || s.object.isSender || s.object.isOblique
+	}
+}
+
+// pieces returns the sides of a sentence and its words that may tell who won, in their order.
+func (l line) pieces(first int) []piece {
+	claims := l.claims
+	if l.isSaid {
+		claims = claims[1:]
+	}
+	words := slices.Concat(l.versus, claims, l.roles)
+	slices.SortStableFunc(words, func(a, b mark) int { return a.place - b.place })
+	var all []piece
+	for i := range len(l.people) + 1 {
+		person := piece{isSide: true}
+		for ; len(words) > 0 && words[0].at <= i; words = words[1:] {
+			if words[0].meaning == me {
+				person.mark, person.isSender = words[0], true
+				continue
+			}
+			all = withWord(all, words[0])
+		}
+		if i == len(l.people) {
+			break
+		}
+		if i >= first {
+			person.side = 1
+		}
+		person.isOblique = l.people[i].Oblique
+		all = withPerson(all, person)
+	}
+	return all
+}
+
+// withWord adds a word. Of several words in front of a person, the one that tells most counts: "contra o", "con el".
+func withWord(all []piece, word mark) []piece {
+	last := len(all) - 1
+	isBefore := func(m meaning) bool { return m == versus || over <= m && m <= article }
+	switch {
+	case last < 0 || all[last].isSide || !isBefore(all[last].meaning) || !isBefore(word.meaning):
+		return append(all, piece{mark: word})
+	case all[last].meaning == article || word.meaning == versus:
+		all[last].mark = word
+	}
+	return all
+}
+
+// withPerson adds somebody. People of one side are one piece if nothing but a word such as "with" stands between them.
+func withPerson(all []piece, person piece) []piece {
+	last := len(all) - 1
+	if last > 0 && (all[last].meaning == with || all[last].meaning == article) && all[last-1].isSide {
+		last--
+	}
+	if last < 0 || !all[last].isSide || all[last].side != person.side {
+		return append(all, person)
+	}
+	all = all[:last+1]
+	all[last].isTeam, all[last].isSender = true, false
+	all[last].isOblique = all[last].isOblique && person.isOblique
+	return all
+}

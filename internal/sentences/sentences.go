@@ -1,0 +1,227 @@
+package sentences
+
+import (
+	"embed"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+//go:embed *.txt
+var files embed.FS
+
+// Languages are the codes of the languages, in alphabetical order.
+func Languages() []string { return []string{"de", "en", "es", "pt", "ru", "uk"} }
+
+// Mark says how clear a sentence is to a native speaker.
+type Mark string
+
+// The marks.
+const (
+	Form    Mark = "form"
+	Clear   Mark = "clear"
+	Unclear Mark = "unclear"
+)
+
+// Sentence is a sentence of one language, and what it says.
+type Sentence struct {
+	Template string // as in the file
+	Gloss    string // what it means in English, as in the file
+	Text     string
+	Mark     Mark
+	// Usernames says that the people in Text are usernames with an @. Otherwise they are first names.
+	Usernames bool
+	// Declined says that a name in Text stands in another case than the nominative.
+	Declined bool
+	// Won and Lost are the names of the people on each side as in [Player.Name], empty for the sender. If IsDraw is true, neither has won.
+	Won, Lost []string
+	IsDraw    bool
+	// Scores has the winner's points first: one score, all sets, or none.
+	Scores [][2]int
+}
+
+// Player is somebody in the sentences of a language.
+type Player struct {
+	Name     string // the first name
+	Username string // without an @
+	// cases are the genitive, dative, accusative, instrumental and locative of a name that is declined.
+	cases [5]string
+}
+
+// men and women are the players of each language. No name is that of another player in any case.
+var men, women = map[string][]Player{}, map[string][]Player{}
+
+func init() {
+	for _, language := range []string{"de", "en", "es", "pt"} {
+		men[language] = []Player{{Name: "Bruno", Username: "bruno_b"}, {Name: "Oscar", Username: "oscar77"}, {Name: "Felix", Username: "felixx"}, {Name: "Victor", Username: "vic_tor"}}
+		women[language] = []Player{{Name: "Paula", Username: "paula_p"}, {Name: "Laura", Username: "laura99"}, {Name: "Carmen", Username: "carmenc"}, {Name: "Nina", Username: "nina_n"}}
+	}
+	men["ru"] = []Player{
+		{"Дима", "dima_d", [5]string{"Димы", "Диме", "Диму", "Димой", "Диме"}},
+		{"Олег", "oleg77", [5]string{"Олега", "Олегу", "Олега", "Олегом", "Олеге"}},
+		{"Сергей", "sergey_s", [5]string{"Сергея", "Сергею", "Сергея", "Сергеем", "Сергее"}},
+		{"Игорь", "igor_i", [5]string{"Игоря", "Игорю", "Игоря", "Игорем", "Игоре"}},
+	}
+	women["ru"] = []Player{
+		{"Аня", "anya_a", [5]string{"Ани", "Ане", "Аню", "Аней", "Ане"}},
+		{"Лена", "lena99", [5]string{"Лены", "Лене", "Лену", "Леной", "Лене"}},
+		{"Маша", "masha_m", [5]string{"Маши", "Маше", "Машу", "Машей", "Маше"}},
+		{"Юля", "yulia_y", [5]string{"Юли", "Юле", "Юлю", "Юлей", "Юле"}},
+	}
+	men["uk"] = []Player{
+		{"Тарас", "taras_t", [5]string{"Тараса", "Тарасу", "Тараса", "Тарасом", "Тарасі"}},
+		{"Микола", "mykola7", [5]string{"Миколи", "Миколі", "Миколу", "Миколою", "Миколі"}},
+		{"Сергій", "serhii_s", [5]string{"Сергія", "Сергію", "Сергія", "Сергієм", "Сергії"}},
+		{"Олег", "oleh_o", [5]string{"Олега", "Олегу", "Олега", "Олегом", "Олегу"}},
+	}
+	women["uk"] = []Player{
+		{"Оля", "olia_o", [5]string{"Олі", "Олі", "Олю", "Олею", "Олі"}},
+		{"Леся", "lesia9", [5]string{"Лесі", "Лесі", "Лесю", "Лесею", "Лесі"}},
+		{"Марта", "marta_m", [5]string{"Марти", "Марті", "Марту", "Мартою", "Марті"}},
+		{"Ірина", "iryna_i", [5]string{"Ірини", "Ірині", "Ірину", "Іриною", "Ірині"}},
+	}
+}
+
+// People returns everybody in the sentences of a language.
+func People(language string) []Player { return slices.Concat(men[language], women[language]) }
+
+var placeholder = regexp.MustCompile(`\{([A-Za-z0-9]+)(?:\.([a-z]+))?\}`)
+
+// All returns the sentences of a language: each template once with first names and once with usernames.
+func All(language string) ([]Sentence, error) {
+	text, err := files.ReadFile(language + ".txt")
+	if err != nil {
+		return nil, fmt.Errorf("read the templates: %w", err)
+	}
+	var all []Sentence
+	namesOnly, number := false, 0
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if heading, ok := strings.CutPrefix(line, "# "); ok {
+			namesOnly = strings.Contains(heading, "FIRST NAMES ONLY")
+			continue
+		}
+		mark, rest, _ := strings.Cut(line, " ")
+		template, gloss, ok := strings.Cut(rest, " | ")
+		if !ok {
+			return nil, fmt.Errorf("%s: a line without a gloss: %s", language, line)
+		}
+		for _, usernames := range []bool{false, true} {
+			if usernames && namesOnly {
+				continue
+			}
+			s := Sentence{Template: template, Gloss: gloss, Mark: Mark(mark), Usernames: usernames}
+			if err := s.fill(language, number); err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", language, template, err)
+			}
+			all = append(all, s)
+		}
+		number++
+	}
+	return all, nil
+}
+
+// The points of a match, and its sets with the winner's points first.
+const (
+	winnersPoints, losersPoints, drawnPoints = 3, 1, 2
+	winnersSets, losersSets                  = "11:7 9:11 11:5 11:8", "7:11 11:9 5:11 8:11"
+)
+
+var sets = [][2]int{{11, 7}, {9, 11}, {11, 5}, {11, 8}}
+
+// fill puts people and numbers into the template. People without a gender in it change with the number of the template.
+func (s *Sentence) fill(language string, number int) error {
+	roles := make(map[string]string) // the names of the people in it
+	var fault error
+	s.Text = placeholder.ReplaceAllStringFunc(s.Template, func(match string) string {
+		parts := placeholder.FindStringSubmatch(match)
+		switch parts[1] {
+		case "w":
+			s.Scores = orSingle(s.Scores, [2]int{winnersPoints, losersPoints})
+			return fmt.Sprint(winnersPoints)
+		case "l":
+			return fmt.Sprint(losersPoints)
+		case "d":
+			s.Scores = orSingle(s.Scores, [2]int{drawnPoints, drawnPoints})
+			return fmt.Sprint(drawnPoints)
+		case "S":
+			s.Scores = sets
+			return winnersSets
+		case "s":
+			s.Scores = sets
+			return losersSets
+		}
+		role, player, ok := playerOf(parts[1], language, number)
+		if !ok {
+			fault = fmt.Errorf("unknown placeholder %s", match)
+			return match
+		}
+		roles[role] = player.Name
+		if s.Usernames {
+			return "@" + player.Username
+		}
+		if parts[2] == "" {
+			return player.Name
+		}
+		i := slices.Index([]string{"gen", "dat", "acc", "ins", "loc"}, parts[2])
+		if i < 0 || player.cases[i] == "" {
+			fault = fmt.Errorf("unknown case %s", match)
+			return match
+		}
+		s.Declined = s.Declined || player.cases[i] != player.Name
+		return player.cases[i]
+	})
+	if fault != nil {
+		return fault
+	}
+	s.Won, s.Lost = sideOf(roles, "W", "W2"), sideOf(roles, "L", "L2")
+	if b, ok := roles["B"]; ok {
+		s.IsDraw, s.Won, s.Lost = true, []string{roles["A"]}, []string{b}
+	}
+	if s.Won[0] == "" && s.Lost[0] == "" {
+		return fmt.Errorf("nobody is named")
+	}
+	return nil
+}
+
+// orSingle returns the scores, or a single score if there are none: the sets count, not their total.
+func orSingle(scores [][2]int, single [2]int) [][2]int {
+	if scores == nil {
+		return [][2]int{single}
+	}
+	return scores
+}
+
+// playerOf returns who plays a role, as in W, Lf or W2, and the role without the gender.
+func playerOf(name, language string, number int) (role string, player Player, ok bool) {
+	genders := [][]Player{men[language], women[language]}
+	gender := number % 2
+	role = strings.TrimRight(name, "mf")
+	switch strings.TrimPrefix(name, role) {
+	case "m":
+		gender = 0
+	case "f":
+		gender = 1
+	}
+	at := slices.Index([]string{"W", "L", "W2", "L2"}, role)
+	if at < 0 {
+		at = slices.Index([]string{"A", "B"}, role)
+	}
+	if at < 0 {
+		return "", Player{}, false
+	}
+	if at%2 == 1 && role == name && len(role) == 1 { // so that a man plays a woman too
+		gender = (number / 2) % 2
+	}
+	return role, genders[gender][at], true
+}
+
+// sideOf returns the names on a side: the sender, who has no name, is on a side whose first member is missing.
+func sideOf(roles map[string]string, first, second string) []string {
+	side := []string{roles[first]}
+	if name, ok := roles[second]; ok {
+		side = append(side, name)
+	}
+	return side
+}
