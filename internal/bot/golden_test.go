@@ -212,7 +212,7 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 		all["wrong_form/"+name+"_mention"] = WrongForm{Command: name, Reason: command.ReasonUnexpectedWord, Detail: "@bob"}
 	}
 	all["wrong_form/corrected"] = WrongForm{
-		Command: command.NameMatch, Reason: command.ReasonForeignDigits, Detail: "٣:١", Corrected: "/match @bob 3:1",
+		Command: command.NameMatch, Reason: command.ReasonNegativeNumber, Detail: "-1", Corrected: "/match @bob 3:1",
 	}
 	all["wrong_form/unknown"] = WrongForm{Command: command.NameMatch, Reason: "of tomorrow", Detail: "x"}
 	all["wrong_form/hostile"] = WrongForm{Command: command.NameMatch, Reason: command.ReasonUnexpectedWord, Detail: hostile}
@@ -275,7 +275,7 @@ var details = map[command.Reason]string{
 	command.ReasonSeveralScores:   "9:11",
 	command.ReasonNegativeNumber:  "-1",
 	command.ReasonDecimalNumber:   "2.5",
-	command.ReasonForeignDigits:   "３",
+	command.ReasonWalkover:        "w/o",
 	command.ReasonScoreTooLarge:   "1000",
 	command.ReasonUnclearTotal:    "3:1",
 	command.ReasonUnknownName:     "robert",

@@ -24,16 +24,16 @@ func comesOfAPress(n notice.Notice) bool {
 var wrongForms = map[string][]command.Reason{
 	command.NameUndo: {
 		command.ReasonUnexpectedWord, command.ReasonNoSuchNumber, command.ReasonNegativeNumber, command.ReasonDecimalNumber,
-		command.ReasonForeignDigits, command.ReasonUnknownMention,
+		command.ReasonUnknownMention,
 	},
 	command.NameRestore: {
 		command.ReasonUnexpectedWord, command.ReasonNoSuchNumber, command.ReasonNegativeNumber, command.ReasonDecimalNumber,
-		command.ReasonForeignDigits, command.ReasonUnknownMention,
+		command.ReasonUnknownMention,
 	},
 	command.NameFix: {
 		command.ReasonEmpty, command.ReasonNoScore, command.ReasonIncompleteScore, command.ReasonThirdNumber,
 		command.ReasonSeveralScores, command.ReasonTooManySets, command.ReasonNegativeNumber, command.ReasonDecimalNumber,
-		command.ReasonForeignDigits, command.ReasonScoreTooLarge, command.ReasonNoSuchNumber, command.ReasonUnexpectedWord,
+		command.ReasonScoreTooLarge, command.ReasonNoSuchNumber, command.ReasonUnexpectedWord,
 		command.ReasonUnknownMention, command.ReasonUnclearTotal,
 	},
 }

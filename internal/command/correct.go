@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -121,35 +120,12 @@ func withoutSlip(args string, err error) (corrected string, ok bool) {
 			return "", false
 		}
 		corrected = args[:at] + " " + args[at+len(form.Detail):]
-	case ReasonForeignDigits:
-		corrected = strings.Map(asciiDigit, args)
 	case ReasonNegativeNumber:
 		corrected = strings.ReplaceAll(args, form.Detail, strings.TrimLeft(form.Detail, "-−–"))
 	case ReasonNoVersus:
 		corrected = withVersus(args)
 	}
 	return corrected, corrected != "" && corrected != args
-}
-
-// asciiDigit returns the digit 0 to 9 for any digit, and nothing for the parts of a keycap emoji that follow one.
-func asciiDigit(r rune) rune {
-	switch {
-	case r == '\uFE0F' || r == '\u20E3':
-		return -1
-	case r < utf8.RuneSelf || !unicode.Is(unicode.Nd, r):
-		return r
-	}
-	for _, block := range unicode.Nd.R16 {
-		if rune(block.Lo) <= r && r <= rune(block.Hi) {
-			return '0' + (r-rune(block.Lo))%10
-		}
-	}
-	for _, block := range unicode.Nd.R32 {
-		if rune(block.Lo) <= r && r <= rune(block.Hi) {
-			return '0' + (r-rune(block.Lo))%10
-		}
-	}
-	return r
 }
 
 // withVersus puts a versus in the middle of an even number of mentions.

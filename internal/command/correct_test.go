@@ -11,14 +11,9 @@ func TestCorrect(t *testing.T) {
 	t.Parallel()
 	names := command.NewNames([]command.Person{{UserID: 7, Name: "Béla Kovács", Player: 1}, {UserID: 8, Username: "kim", Name: "Kim", Player: 2}})
 	for text, want := range map[string]string{
-		"/match @bob ٣:١":                       "/match @bob 3:1",
-		"/match @bob 3️⃣:1️⃣ gg":                "/match @bob 3:1",
-		"/match @bob 𝟛:𝟙":                       "/match @bob 3:1",
 		"/match @bob -3:1":                      "/match @bob 3:1",
 		"/match @ann @bob @cat @dan 10:8":       "/match @ann @bob vs @cat @dan 10:8",
-		"/match bela kovacs -11:7 ９:11 11:5 gg": `/match "Béla Kovács" 11:7 9:11 11:5`,
-		"/lost @bob １:3":                        "/match @bob 1:3",
-		"/match gegen @bob ３:1 gewonnen":        "/match @bob 3:1",
+		"/match bela kovacs -11:7 9:11 11:5 gg": `/match "Béla Kovács" 11:7 9:11 11:5`,
 		// a word that the bot does not understand may be what decides
 		"/match @bob 3:1 eventide":               "",
 		"/match @bob 3:1 evening gym":            "",
@@ -26,7 +21,6 @@ func TestCorrect(t *testing.T) {
 		"/lost @bob 1:3 eventide":                "",
 		"/match размазал @bob 3:1":               "",
 		// what is missing or may mean two things is nobody's to guess
-		"/match @bob ３:1 won":               "",
 		"/match @bob":                       "",
 		"/match @bob 3":                     "",
 		"/match @ann @bob @cat 10:8":        "",

@@ -186,9 +186,14 @@ func points(scores []Score) (a, b int) {
 }
 
 // withoutTotal returns what several scores can mean. If the first or the last one is the total of the others, it is left out. If it could
-// be their total, but does not equal the sets that were won, there are two possibilities, without it and with it.
+// be their total, but does not equal the sets that were won, there are two possibilities, without it and with it. So are there if a single
+// set follows a total.
 func withoutTotal(scores []Score) [][]Score {
-	if len(scores) < 3 {
+	const mostSets = 4 // that a side has to win
+	switch {
+	case len(scores) == 2 && scores[0].A != scores[0].B && max(scores[0].A, scores[0].B) <= mostSets && max(scores[1].A, scores[1].B) > mostSets:
+		return [][]Score{scores[:1:1], scores} // "3:2, 11:9 in the fifth"
+	case len(scores) < 3:
 		return [][]Score{scores}
 	}
 	doubtful := [][]Score{scores}

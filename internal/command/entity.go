@@ -58,13 +58,13 @@ func cutMentions(
 		if !ok {
 			continue
 		}
-		left.WriteString(text[done.bytes:start.bytes])
+		left.WriteString(withASCIIDigits(text[done.bytes:start.bytes]))
 		people = append(people, p)
 		offsets = append(offsets, left.Len())
 		left.WriteByte(' ')
 		done = end
 	}
-	left.WriteString(text[done.bytes:])
+	left.WriteString(withASCIIDigits(text[done.bytes:]))
 	args = strings.TrimLeftFunc(left.String(), isSpace)
 	trimmed := left.Len() - len(args)
 	untrimmed := args

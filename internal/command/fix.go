@@ -32,7 +32,7 @@ func ParseFix(c Command) (Fix, error) {
 	for rest != "" {
 		var word string
 		word, rest = cutWord(rest)
-		if err := text.add(word, 0); err != nil {
+		if err := text.add(withColon(word), 0); err != nil {
 			return Fix{}, err
 		}
 	}

@@ -44,10 +44,10 @@ const (
 	ReasonNegativeNumber Reason = "negative_number"
 	// ReasonDecimalNumber: a number with a point or a comma in it. Detail is the word.
 	ReasonDecimalNumber Reason = "decimal_number"
-	// ReasonForeignDigits: digits other than 0 to 9, such as full-width or Arabic ones, and keycap emoji. Detail is the word.
-	ReasonForeignDigits Reason = "foreign_digits"
 	// ReasonScoreTooLarge: a number of more than three digits in a score. Detail is the number.
 	ReasonScoreTooLarge Reason = "score_too_large"
+	// ReasonWalkover: a match that was not played, which is not rated. Detail is the word that says so.
+	ReasonWalkover Reason = "walkover"
 	// ReasonNoSuchNumber: a match number that cannot exist: zero, or more than nine digits. Detail is the number.
 	ReasonNoSuchNumber Reason = "no_such_number"
 	// ReasonFreeForAll: at least three people or sides with a number each, or three sides.

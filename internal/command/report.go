@@ -123,7 +123,7 @@ func (p parser) line(c Command) (line, error) {
 		}
 		add(len(c.Args) - len(rest))
 		enclosed := isEnclosed(word)
-		if word = bare(word); word == "" {
+		if word = withoutTieBreak(bare(word)); word == "" {
 			continue
 		}
 		next := following{c, rest}
@@ -178,6 +178,8 @@ func (l *line) add(word string, m meaning, named bool, next following) error {
 		l.claims = append(l.claims, at)
 	case clock:
 		return formError(ReasonUnexpectedWord, word)
+	case walkover:
+		return formError(ReasonWalkover, word)
 	case separator:
 		return l.scores.add(":", len(l.people))
 	default:
@@ -352,12 +354,15 @@ func withSecondHalf(word string) string {
 	return word
 }
 
-// withColon returns a word such as "3x1" as "3:1".
+// withColon returns a word such as "3x1" or "6/4" with a colon.
 func withColon(word string) string {
 	for _, sign := range timesSigns {
 		if a, b, ok := strings.Cut(word, sign); ok && isNumber(a) && isNumber(b) {
 			return a + ":" + b
 		}
+	}
+	if a, b, ok := strings.Cut(word, "/"); ok && isNumber(a) && isNumber(b) && word != "1/2" { // which may be a half
+		return a + ":" + b
 	}
 	return word
 }

@@ -160,7 +160,7 @@ func indexOrLen(s string, f func(rune) bool) int {
 
 // wordFault returns why a word cannot be part of a score, or an empty Reason.
 func wordFault(word string) Reason {
-	var digits, points, foreign, at, others int
+	var digits, points, at, others int
 	for _, r := range word {
 		switch {
 		case isDigit(r):
@@ -170,8 +170,6 @@ func wordFault(word string) Reason {
 			points++
 		case r == '@':
 			at++
-		case unicode.IsNumber(r), unicode.IsMark(r): // a mark turns a digit into a keycap
-			foreign++
 		default:
 			others++
 		}
@@ -181,8 +179,6 @@ func wordFault(word string) Reason {
 		return ReasonUnknownMention
 	case others > 0, points > 0 && digits == 0:
 		return ReasonUnexpectedWord
-	case foreign > 0:
-		return ReasonForeignDigits
 	case points > 0:
 		return ReasonDecimalNumber
 	}
@@ -215,6 +211,53 @@ func value(digits string) int {
 		n = 10*n + int(digit-'0')
 	}
 	return n
+}
+
+// withASCIIDigits returns a text with the digits 0 to 9 instead of full-width, Arabic and other ones, and of keycaps. Those of a name such as
+// "Ali٣" stay.
+func withASCIIDigits(s string) string {
+	var b strings.Builder
+	var before rune
+	for rest := s; rest != ""; {
+		r, size := utf8.DecodeRuneInString(rest)
+		piece := rest[:size]
+		rest = rest[size:]
+		isKeycap := (r == '\uFE0F' || r == '\u20E3') && isDigit(before)
+		switch {
+		case isKeycap:
+			continue
+		case unicode.Is(unicode.Nd, r) && !unicode.IsLetter(before):
+			b.WriteRune(asciiDigit(r))
+		default:
+			b.WriteString(piece) // which may be invalid UTF-8
+		}
+		before = r
+	}
+	return b.String()
+}
+
+// asciiDigit returns the digit from 0 to 9 for a digit of another script: in each block of digits, these stand in their order.
+func asciiDigit(r rune) rune {
+	for _, block := range unicode.Nd.R16 {
+		if rune(block.Lo) <= r && r <= rune(block.Hi) {
+			return '0' + (r-rune(block.Lo))%10
+		}
+	}
+	for _, block := range unicode.Nd.R32 {
+		if rune(block.Lo) <= r && r <= rune(block.Hi) {
+			return '0' + (r-rune(block.Lo))%10
+		}
+	}
+	return r
+}
+
+// withoutTieBreak returns the score of a set without the points of its tie-break, as in "7-6(5)". The last bracket may be missing.
+func withoutTieBreak(word string) string {
+	set, tieBreak, ok := strings.Cut(word, "(")
+	if ok && strings.ContainsFunc(set, isSeparator) && isNumber(strings.TrimSuffix(tieBreak, ")")) {
+		return set
+	}
+	return word
 }
 
 // isNumber is true if s consists of digits.

@@ -135,8 +135,6 @@ var setErrors = []struct {
 	{"11:7;9", command.ReasonUnexpectedWord, "11:7;9"},
 	{"11:7,-9:11", command.ReasonNegativeNumber, "-9"},
 	{"11:7 9 -11", command.ReasonNegativeNumber, "-11"},
-	{"11:7 ９:11", command.ReasonForeignDigits, "９:11"},
-	{"11:7,９:11", command.ReasonForeignDigits, "９:11"},
 	{"11:7 9:1100", command.ReasonScoreTooLarge, "1100"},
 	{"11:7 @al:11", command.ReasonUnknownMention, "@al:11"},
 	{strings.Repeat("11:5 ", command.MaxSets+1), command.ReasonTooManySets, ""},

@@ -20,6 +20,7 @@ const (
 	drew              // nobody won
 	separator         // between two numbers a colon, before a person to, elsewhere filler
 	times             // between two numbers a colon, elsewhere versus
+	walkover          // says that nobody has played
 	clock             // before a score it makes a time of day of it, elsewhere it is as of
 
 	// The following words count if a person follows, in a form of sentences; elsewhere they are fillers.
@@ -56,6 +57,7 @@ var vocabulary = meanings(map[meaning]string{
 	separator: `to zu a к`,
 	times:     `x х ×`,
 	clock:     `at um las às в о об`,
+	walkover:  `w/o w.o w.o. walkover kampflos incomparecencia неявка техническая технічна`,
 	over:      `over über sobre над`,
 	marker:    `den dem al у`,
 	from:      `del do da dos das de em na nas`,
@@ -71,15 +73,15 @@ var vocabulary = meanings(map[meaning]string{
 	not: `not no never didn't didnt don't dont almost nearly nicht nie kein keine fast nunca casi não nao quase
 		не ні почти чуть майже`,
 	filler: `gg ggs wp ggwp ez bg game games match matches rematch result results score scores final today yesterday tonight
-		the my mine just it friendly hello hey guys everyone everybody absolutely finally lunch office set sets point points please pls thanks thx ty hi hey record report log add played
+		the my mine just it friendly hello hey guys everyone everybody absolutely finally lunch office third fourth fifth 3rd 4th 5th decider set sets point points please pls thanks thx ty hi hey record report log add played
 		playing good close nice great well easy tough lol haha again finally then very narrowly comfortably convincingly singles doubles 1v1 2v2 3v3 4v4 1vs1 2vs2 bo3 bo5 bo7
 		foosball pool chess fifa tennis table ping pong ping-pong pingpong darts squash padel
 		:) :-) :( :-( :d :p xd ^^ <3 ;)
-		mein meine ende moin kurz freundschaftsspiel spiel partie match ergebnis endstand stand satz sätze das es heute gestern eben gerade bitte
+		mein meine dritten vierten fünften ende moin kurz freundschaftsspiel spiel partie match ergebnis endstand stand satz sätze das es heute gestern eben gerade bitte
 		knapp klar leider endlich danke kicker tischtennis einzel doppel revanche gespielt überraschend anschließend danach glatt souverän endergebnis
-		mi mía amistoso buenas fin jaja jajaja partidazo pádel fútbol futbolín partido partida juego resultado marcador sets un una hoy ayer total parcial parciales facilidad cerrado
+		mi mía tercero cuarto quinto amistoso buenas fin jaja jajaja partidazo pádel fútbol futbolín partido partida juego resultado marcador sets un una hoy ayer total parcial parciales facilidad cerrado
 		meu minha jogão kkk kkkk amistoso xadrez padel sinuca pebolim jogo placar uma foi hoje ontem duplas parcial parciais
-		моя мой моей дартс падел бильярд шахматах всем привет ахах хаха наконец-то легко игра игру игры матч партия партию счёт счет счётом счетом результат итог сегодня вчера сыграл сыграла
+		моя мой моей третьей пятой третьем пятом дартс падел бильярд шахматах всем привет ахах хаха наконец-то легко игра игру игры матч партия партию счёт счет счётом счетом результат итог сегодня вчера сыграл сыграла
 		сыграли гг изи сет сеты сетам теннис кикер фифа шахматы пинг-понг итоге матче бот
 		мій моєї більярд легко хаха нарешті дружній всім привіт гра гру гри партія партію рахунок рахунком підсумок сьогодні вчора зіграв зіграла зіграли теніс шахи матчі підсумку поєдинок`,
 })
