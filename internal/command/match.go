@@ -48,39 +48,37 @@ func ParseMatch(c Command, sender Person, reply *Person, names *Names) (Report, 
 	if reply != nil {
 		p.replied = *reply
 	}
-	c = c.withScoreApart(names)
 	if names == nil {
 		return p.parse(c)
 	}
-	return p.parseNames(c, names)
+	return p.parseNames(c.withScoreApart(names), names)
 }
 
-// halfScore is the second half of a score at the beginning of a text.
-var halfScore = regexp.MustCompile(`^[:：\-–—−][0-9]{1,3}(?:[^0-9:：\-–—−]|$)`)
-
-// withScoreApart returns the command with the numbers that are typed directly behind a username apart from it: in "@carol3:1", Telegram
-// marks "@carol3" as a mention. If a player is called so, or by less of it, that is the username.
+// withScoreApart returns the command with the numbers that are typed directly behind the username of a player apart from it: in "@carol3:1",
+// Telegram marks "@carol3" as a mention.
 func (c Command) withScoreApart(names *Names) Command {
-	isPlayer := func(username string) bool { return names != nil && len(names.byName[foldName(username)]) > 0 }
 	for i := range min(len(c.Mentions), len(c.MentionOffsets)) {
-		full, offset := c.Mentions[i].Username, c.MentionOffsets[i]
-		username := strings.TrimRightFunc(full, isDigit)
-		behind := c.Args[min(len(c.Args), offset+1):]
-		if c.Mentions[i].Name != "" || len(full)-len(username) > maxDigits || username == full || isPlayer(full) || !halfScore.MatchString(behind) {
+		full, offset := c.Mentions[i].Username, max(0, c.MentionOffsets[i])
+		behind := strings.TrimPrefix(c.Args[min(len(c.Args), offset):], " ")
+		if !halfScore.MatchString(behind) || names.isUsername(full) {
 			continue
 		}
-		for end := range full[len(username):] {
-			if longer := full[:len(username)+end]; isPlayer(longer) {
-				username = longer
+		for digits := 1; digits <= maxDigits && digits < len(full) && isNumber(full[len(full)-digits:]); digits++ {
+			username, before := full[:len(full)-digits], len(c.Args)
+			if !names.isUsername(username) {
+				continue
 			}
-		}
-		number := full[len(username):]
-		c.Args = c.Args[:offset+1] + number + behind
-		c.Mentions, c.MentionOffsets = slices.Clone(c.Mentions), slices.Clone(c.MentionOffsets)
-		c.Mentions[i].Username = username
-		for later := i + 1; later < len(c.MentionOffsets); later++ {
-			c.MentionOffsets[later] += len(number)
+			c.Args = c.Args[:offset] + " " + full[len(username):] + behind
+			c.Mentions, c.MentionOffsets = slices.Clone(c.Mentions), slices.Clone(c.MentionOffsets)
+			c.Mentions[i].Username = username
+			for later := i + 1; later < len(c.MentionOffsets); later++ {
+				c.MentionOffsets[later] += len(c.Args) - before
+			}
+			break
 		}
 	}
 	return c
 }
+
+// halfScore is the second half of a score at the beginning of a text.
+var halfScore = regexp.MustCompile(`^[:：\-–—−][0-9]{1,3}(?:[^0-9:：\-–—−]|$)`)

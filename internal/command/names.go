@@ -46,6 +46,11 @@ func (n *Names) named(name string) []Person {
 	return n.pick(n.byName[name], MaxReadings)
 }
 
+// isUsername is true if a player has a username.
+func (n *Names) isUsername(username string) bool {
+	return slices.ContainsFunc(n.byName[foldName(username)], func(i int) bool { return strings.EqualFold(n.people[i].Username, username) })
+}
+
 func (n *Names) pick(indexes []int, most int) []Person {
 	var people []Person
 	for _, i := range indexes[:min(len(indexes), most)] {

@@ -114,6 +114,10 @@ func TestPlainNames(t *testing.T) {
 		{"A/Bob", "/match a a a a a a a bob 3:1", "sam 3:1 Bob or A 3:1 Bob or A 1:3 Bob ?name a"},
 		{"A/Bob", "/match @carol a a a a a a a bob 3:1", "carol 3:1 Bob ?name a"}, // not everything is tried
 		// unknown names
+		// a score directly behind a username
+		{"Carol @carol", "/match @carol3:1", "sam 3:1 carol"},
+		{"Carol @carol", "/match @carol3:1 11:9", "sam 3:1 carol or sam 3:1 11:9 carol ?total 11:9"},
+		{"Carol @carol/X @carol3", "/match @carol3:1", "!incomplete_score 1"},
 		{"Bob/Alice", "/match bobb 3:1", "sam 3:1 Bob ?unknown_name bobb"},
 		{"Bob Smith/Alice", "/match bob 3:1", "sam 3:1 Bob Smith ?unknown_name bob"},
 		{"Bob Smith/Alice", "/match smith 3:1", "sam 3:1 Bob Smith ?unknown_name smith"},
