@@ -58,8 +58,7 @@ func ParseMatch(c Command, sender Person, reply *Person, names *Names) (Report, 
 // Telegram marks "@carol3" as a mention.
 func (c Command) withScoreApart(names *Names) Command {
 	for i := range min(len(c.Mentions), len(c.MentionOffsets)) {
-		full, offset := c.Mentions[i].Username, max(0, c.MentionOffsets[i])
-		behind := strings.TrimPrefix(c.Args[min(len(c.Args), offset):], " ")
+		full, offset, behind := c.Mentions[i].Username, max(0, c.MentionOffsets[i]), c.behindMention(i)
 		if !halfScore.MatchString(behind) || names.isUsername(full) {
 			continue
 		}
@@ -82,3 +81,18 @@ func (c Command) withScoreApart(names *Names) Command {
 
 // halfScore is the second half of a score at the beginning of a text.
 var halfScore = regexp.MustCompile(`^[:：\-–—−][0-9]{1,3}(?:[^0-9:：\-–—−]|$)`)
+
+// behindMention returns the text behind a mention.
+func (c Command) behindMention(i int) string {
+	return strings.TrimPrefix(c.Args[min(len(c.Args), max(0, c.MentionOffsets[i])):], " ")
+}
+
+// mayTouchScore is true if a mention may be a username with a number behind it.
+func (c Command) mayTouchScore() bool {
+	for i := range min(len(c.Mentions), len(c.MentionOffsets)) {
+		if endsWithDigit(c.Mentions[i].Username) && halfScore.MatchString(c.behindMention(i)) {
+			return true
+		}
+	}
+	return false
+}

@@ -7,10 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// MayNamePlayers is true if the arguments have words or quotes that could be plain names of players. Words such as "gg" could, but hardly
+// MayNamePlayers is true if the arguments have words or quotes that could be plain names of players, or a mention that may be a username and
+// a number. Words such as "gg" could, but hardly
 // are: see LikelyNamesPlayers.
 func (c Command) MayNamePlayers() bool {
-	return slices.ContainsFunc(atoms(c.Args), func(a atom) bool { return !isScoreWord(a.text) }) || len(c.quotes()) > 0
+	isOther := func(a atom) bool { return !isScoreWord(a.text) }
+	return slices.ContainsFunc(atoms(c.Args), isOther) || len(c.quotes()) > 0 || c.mayTouchScore()
 }
 
 // LikelyNamesPlayers is true if the arguments have quotes, or words that have no other meaning in a report, or that people are called as
