@@ -59,8 +59,9 @@ var forms = map[string][]form{
 	),
 	"pt": readForms(
 		"[S] win [prep O]",              // alice ganhou do bob
+		"art S win",                     // o bob ganhou
 		"[S] beat [art|prep] O",         // venci o bob
-		"S me win|beat",                 // alice me venceu
+		"[art] S me win|beat",           // alice me venceu
 		"me win|beat S",                 // me venceu alice
 		"win [art] S",                   // ganhou a alice
 		"I prep O win",                  // joguei contra bob e ganhei

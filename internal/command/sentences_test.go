@@ -1,7 +1,9 @@
 package command_test
 
 import (
+	"flag"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,40 +15,44 @@ import (
 
 // TestSentences reads what people type when a game is over. No sentence may be recorded with a wrong winner, or corrected to a command that
 // says something else; the plain forms of each language must be recorded; and of the other sentences that are clear to a native speaker, at
-// most a third may be asked.
+// most a third may be asked. What becomes of them is in docs/sentences.md, which -update writes.
 func TestSentences(t *testing.T) {
 	t.Parallel()
+	var table, hardest strings.Builder
 	for _, language := range sentences.Languages() {
-		t.Run(language, func(t *testing.T) {
-			t.Parallel()
-			all, err := sentences.All(language)
-			if err != nil {
-				t.Fatal(err)
+		all, err := sentences.All(language)
+		if err != nil {
+			t.Fatal(err)
+		}
+		count, templates := make(map[string]int), make(map[string]bool)
+		clear, asked := 0, 0
+		fmt.Fprintf(&hardest, "\n| %s | means | what happens |\n| --- | --- | --- |\n", language)
+		for _, s := range all {
+			outcome, is := judgeSentence(t, language, s)
+			count[outcome]++
+			templates[s.Template] = true
+			isForm := s.Mark == sentences.Form && !s.Declined && !(s.Usernames && strings.Contains(s.Template, ".")) // where the case makes it clear
+			if outcome == "wrong" || outcome == "untrue" || outcome == "lossy" || isForm && outcome != "recorded" {
+				t.Errorf("%s (%s): %s: %s", s.Text, s.Gloss, outcome, is)
 			}
-			count := make(map[sentences.Mark]map[string]int)
-			for _, s := range all {
-				mark := s.Mark
-				if mark == sentences.Form && (s.Declined || s.Usernames && strings.Contains(s.Template, ".")) {
-					mark = sentences.Clear // the case of a name makes it clear
-				}
-				outcome, is := judgeSentence(t, language, s)
-				if count[mark] == nil {
-					count[mark] = make(map[string]int)
-				}
-				count[mark][outcome]++
-				if outcome == "untrue" || outcome == "wrong" || outcome == "lossy offer" || mark == sentences.Form && outcome != "recorded" {
-					t.Errorf("%s (%s): %s: %s", s.Text, s.Gloss, outcome, is)
-				} else if testing.Verbose() {
-					t.Logf("%s %s: %s", mark, outcome, s.Text)
+			if s.Mark == sentences.Clear || s.Mark == sentences.Form && !isForm {
+				clear++
+				if outcome == "asked" {
+					asked++
 				}
 			}
-			clear := count[sentences.Clear]
-			t.Logf("%v", count)
-			if 3*clear["asked"] > clear["asked"]+clear["recorded"]+clear["refused"] {
-				t.Errorf("of the clear sentences, %d are asked", clear["asked"])
+			if s.IsHard && !s.Usernames {
+				fmt.Fprintf(&hardest, "| %s | %s | %s |\n", s.Text, s.Gloss, outcome)
 			}
-		})
+			t.Logf("%s %s: %s", s.Mark, outcome, s.Text)
+		}
+		if 3*asked > clear {
+			t.Errorf("%s: of %d clear sentences, %d are asked", language, clear, asked)
+		}
+		fmt.Fprintf(&table, "| %s | %d | %d | %d | %d | %d | %d | %d |\n", language, len(templates), len(all),
+			count["recorded"], count["asked"], count["refused"], count["wrong"]+count["untrue"], count["lossy"])
 	}
+	checkSentencesPage(t, table.String(), hardest.String())
 }
 
 var username = regexp.MustCompile(`@\w+`)
@@ -77,7 +83,7 @@ func judgeSentence(t *testing.T, language string, s sentences.Sentence) (outcome
 	report, err := command.ParseMatch(c, sender, nil, names)
 	if err != nil {
 		if text, ok := command.Correct(c, sender, nil, names, err); ok {
-			return "lossy offer", text
+			return "lossy", text
 		}
 		return "refused", err.Error()
 	}
@@ -129,4 +135,34 @@ func isResult(m command.Match, s sentences.Sentence, people []command.Person) bo
 		}
 	}
 	return true
+}
+
+var updateSentences = flag.Bool("update", false, "write docs/sentences.md instead of comparing with it")
+
+// checkSentencesPage compares the page about sentences with what became of them.
+func checkSentencesPage(t *testing.T, table, hardest string) {
+	t.Helper()
+	const file = "../../docs/sentences.md"
+	page := `# What people type
+
+The parser reads results in six languages. This page says what becomes of the sentences in internal/sentences, each tried with first names and
+with usernames. ` + "`go test ./internal/command -run TestSentences -update`" + ` writes it.
+
+*Recorded* sentences have the true winner. *Asked* ones are answered with a question whose buttons include the truth. *Refused* ones have a word
+that the bot does not know, and its answer names it. *Wrong* would be a false winner, or a question without the truth, and *lossy* the offer of a
+command that says something else.
+
+| language | templates | sentences | recorded | asked | refused | wrong | lossy |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+` + table + `
+The ten sentences of each language that readers found hardest, with first names; in their meaning, {W} is the winner and {L} the loser:
+` + hardest
+	if *updateSentences {
+		if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if is, err := os.ReadFile(file); err != nil || string(is) != page {
+		t.Errorf("%s is out of date, %v", file, err)
+	}
 }

@@ -10,6 +10,8 @@
 //   - clear: a native speaker has no doubt who won;
 //   - unclear: a native speaker would ask.
 //
+// A mark with a "!" is that of one of the ten hardest sentences of the language, as readers found.
+//
 // In a sentence,
 //   - {W} is the winner, {L} the loser, {W2} and {L2} are their partners; {Wm}, {Wf}, {Lm} and {Lf} are a man or a woman. A dot and a case
 //     follow where a name is declined, as in {L.acc} and {Wf.dat}. If {W} is missing, the sender has won; if {L} is, the sender has lost.

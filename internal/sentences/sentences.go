@@ -30,6 +30,7 @@ type Sentence struct {
 	Gloss    string // what it means in English, as in the file
 	Text     string
 	Mark     Mark
+	IsHard   bool // one of the hardest of its language
 	// Usernames says that the people in Text are usernames with an @. Otherwise they are first names.
 	Usernames bool
 	// Declined says that a name in Text stands in another case than the nominative.
@@ -111,7 +112,8 @@ func All(language string) ([]Sentence, error) {
 			if usernames && namesOnly {
 				continue
 			}
-			s := Sentence{Template: template, Gloss: gloss, Mark: Mark(mark), Usernames: usernames}
+			mark, isHard := strings.CutSuffix(mark, "!")
+			s := Sentence{Template: template, Gloss: gloss, Mark: Mark(mark), IsHard: isHard, Usernames: usernames}
 			if err := s.fill(language, number); err != nil {
 				return nil, fmt.Errorf("%s: %s: %w", language, template, err)
 			}
