@@ -18,6 +18,6 @@
 //   - {A} and {B} have drawn, each with {d} points. If {A} is missing, it is the sender.
 //   - {w} are the points of the winner, {l} those of the loser. {S} are sets with the winner's points first, {s} with the loser's.
 //
-// Lines below a heading with FIRST NAMES ONLY, and those that a note at the top of a file names, are clear only if names are declined, so not
-// with usernames.
+// Where a name is declined, the mark holds for first names: a username has no cases, so that the sentence may be asked with it. Lines below a
+// heading with FIRST NAMES ONLY say the reverse, or nothing, with usernames.
 package sentences
