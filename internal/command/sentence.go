@@ -59,9 +59,9 @@ var forms = map[string][]form{
 	),
 	"pt": readForms(
 		"[S] win [prep O]",              // alice ganhou do bob
-		"art S win",                     // o bob ganhou
+		"art|a S win",                   // o bob ganhou
 		"[S] beat [art|prep] O",         // venci o bob
-		"[art] S me win|beat",           // alice me venceu
+		"[art|a] S me win|beat",         // alice me venceu
 		"me win|beat S",                 // me venceu alice
 		"win [art] S",                   // ganhou a alice
 		"I prep O win",                  // joguei contra bob e ganhei
@@ -118,6 +118,7 @@ type piece struct {
 	isSide    bool
 	side      int  // 0 is the first one
 	isTeam    bool // with several people
+	isWith    bool // a word such as "with" joins them
 	isSender  bool // by a word such as "me"
 	isOblique bool
 }
@@ -261,6 +262,8 @@ func (s sentence) agrees() bool {
 	}
 	v := s.verb
 	switch subject := s.subject; {
+	case s.object != nil && s.object.isWith && (subject == nil || !subject.isTeam):
+		return false // "@alice beat @bob with @carol"
 	case subject == nil:
 		isOfOther := v.who == others || v.who == several || s.aux != nil && s.aux.meaning == has
 		maybeOfOther := v.role == roleBeaten && s.aux == nil && len(s.claim.verbs) > 1 // "@bob besiegt"
@@ -325,14 +328,16 @@ func withWord(all []piece, word mark) []piece {
 // withPerson adds somebody. People of one side are one piece if nothing but a word such as "with" stands between them.
 func withPerson(all []piece, person piece) []piece {
 	last := len(all) - 1
+	isWith := false
 	if last > 0 && (all[last].meaning == with || all[last].meaning == article) && all[last-1].isSide {
+		isWith = all[last].meaning == with
 		last--
 	}
 	if last < 0 || !all[last].isSide || all[last].side != person.side {
 		return append(all, person)
 	}
 	all = all[:last+1]
-	all[last].isTeam, all[last].isSender = true, false
+	all[last].isTeam, all[last].isWith, all[last].isSender = true, isWith || all[last].isWith, false
 	all[last].isOblique = all[last].isOblique && person.isOblique
 	return all
 }

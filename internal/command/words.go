@@ -66,8 +66,8 @@ var vocabulary = meanings(map[meaning]string{
 	of:        `of for für by von por pelo pela in on im am nach beim en as за на по`,
 	article:   `der die el los o os`,
 	clitic:    `le les lo la se`,
-	auxiliary: `have habe haben hab konnte he`,
-	has:       `has hat ha`,
+	auxiliary: `have habe hab konnte he`,
+	has:       `has hat haben ha han`,
 	passive:   `was is got war wurde wurden worden`,
 	pronoun:   `she him her er sie ihn ihm él ella ele ela мы ми он она его её ее ему ей він вона його її йому їй`,
 	not: `not no never didn't didnt don't dont almost nearly nicht nie kein keine fast nunca casi não nao quase
@@ -79,7 +79,7 @@ var vocabulary = meanings(map[meaning]string{
 		:) :-) :( :-( :d :p xd ^^ <3 ;)
 		mein meine dritten vierten fünften ende moin kurz freundschaftsspiel spiel partie match ergebnis endstand stand satz sätze das es heute gestern eben gerade bitte
 		knapp klar leider endlich danke kicker tischtennis einzel doppel revanche gespielt überraschend anschließend danach glatt souverän endergebnis
-		mi mía tercero cuarto quinto amistoso buenas fin jaja jajaja partidazo pádel fútbol futbolín partido partida juego resultado marcador sets un una hoy ayer total parcial parciales facilidad cerrado
+		mía tercero cuarto quinto amistoso buenas fin jaja jajaja partidazo pádel fútbol futbolín partido partida juego resultado marcador sets un una hoy ayer total parcial parciales facilidad cerrado
 		meu minha jogão kkk kkkk amistoso xadrez padel sinuca pebolim jogo placar uma foi hoje ontem duplas parcial parciais
 		моя мой моей третьей пятой третьем пятом дартс падел бильярд шахматах всем привет ахах хаха наконец-то легко игра игру игры матч партия партию счёт счет счётом счетом результат итог сегодня вчера сыграл сыграла
 		сыграли гг изи сет сеты сетам теннис кикер фифа шахматы пинг-понг итоге матче бот
