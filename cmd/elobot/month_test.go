@@ -101,17 +101,19 @@ func playMonth(t *testing.T, language, script string) string {
 func pressLabel(t *testing.T, b *botFixture, group *botsim.Chat, who botsim.User, label string) {
 	t.Helper()
 	all := group.BotMessages()
+	var labels []string
 	for i := len(all) - 1; i >= 0; i-- {
 		for _, row := range all[i].Buttons {
 			for _, button := range row {
-				if button.Text == label {
-					b.press(who, all[i], button.Data)
+				is := visible(botsim.Message{Text: button.Text})
+				if labels = append(labels, is); is == label {
+					b.press(who, all[i], button.CallbackData)
 					return
 				}
 			}
 		}
 	}
-	t.Fatalf("no message has a button %q", label)
+	t.Fatalf("no message has a button %q, only %q", label, labels)
 }
 
 // news returns what the bot has sent and edited since the last call, with the labels of buttons in brackets.
@@ -136,7 +138,7 @@ func news(group *botsim.Chat, seen map[int]int) string {
 		for _, row := range m.Buttons {
 			all.WriteString(mark)
 			for _, button := range row {
-				all.WriteString(" [" + button.Text + "]")
+				all.WriteString(" [" + visible(botsim.Message{Text: button.Text}) + "]")
 			}
 			all.WriteString("\n")
 		}

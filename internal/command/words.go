@@ -69,7 +69,7 @@ var vocabulary = meanings(map[meaning]string{
 	auxiliary: `have habe hab konnte he`,
 	has:       `has hat haben ha han`,
 	passive:   `was is got war wurde wurden worden`,
-	pronoun:   `she him her er sie ihn ihm él ella ele ela мы ми он она его её ее ему ей він вона його її йому їй`,
+	pronoun:   `conmigo comigo she him her er sie ihn ihm él ella ele ela мы ми он она его её ее ему ей він вона його її йому їй`,
 	not: `not no never didn't didnt don't dont almost nearly nicht nie kein keine fast nunca casi não nao quase
 		не ні почти чуть майже`,
 	filler: `gg ggs wp ggwp ez bg game games match matches rematch result results score scores final today yesterday tonight
