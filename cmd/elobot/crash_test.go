@@ -14,6 +14,7 @@ import (
 	"elobot/internal/botsim"
 	"elobot/internal/crashpoint"
 	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres/dbtest"
 )
 
 // killed is the fixture of a polling bot that is killed at one point after the other, while people play at three tables.
@@ -276,13 +277,16 @@ func TestKilledWhileMigrating(t *testing.T) {
 	c := newCrashes(t)
 	undisturbed := c.schema()
 	c.useEmptyDatabase()
-	c.crashWhileMigrating(crashpoint.Migrating, "200 true")
-	c.crashWhileMigrating(crashpoint.Migrated, "200 false")
+	steps := dbtest.Steps(t)
+	for _, step := range steps {
+		c.crashWhileMigrating(crashpoint.Migrating, fmt.Sprint(step, " true"))
+		c.crashWhileMigrating(crashpoint.Migrated, fmt.Sprint(step, " false"))
+	}
 	if got := c.schema(); got != undisturbed {
 		t.Errorf("after all crashes the schema is\n%s\nwant\n%s", got, undisturbed)
 	}
 	c.useEmptyDatabase()
-	c.crashWhileMigrating(crashpoint.Migrating, "200 true")
+	c.crashWhileMigrating(crashpoint.Migrating, fmt.Sprint(steps[0], " true"))
 	c.startTwo()
 	if got := c.schema(); got != undisturbed {
 		t.Errorf("after two bots at once the schema is\n%s\nwant\n%s", got, undisturbed)

@@ -98,7 +98,7 @@ func (p patient) inTheDatabase() {
 		{"with a dead letter", `INSERT INTO dead_letters (kind, update_id, payload, last_error, attempts, first_seen_at) VALUES ('update', 1, '', 'x', 1, now())`,
 			`DELETE FROM dead_letters`, "✗ dead letters: `elobot dead list`"},
 		{"with another bot's database", `UPDATE bot SET telegram_user_id = telegram_user_id + 1`, `UPDATE bot SET telegram_user_id = telegram_user_id - 1`, "✗ owner: `elobot adopt`"},
-		{"with too old a schema", `UPDATE schema_migrations SET version = version - 1`, `UPDATE schema_migrations SET version = version + 1`, "✗ schema: before version 0.1.0"},
+		{"with too old a schema", `UPDATE schema_migrations SET version = version - 100`, `UPDATE schema_migrations SET version = version + 100`, "✗ schema: before version 0.1.0"},
 		{"with half a schema", `UPDATE schema_migrations SET dirty = true`, `UPDATE schema_migrations SET dirty = false`, "✗ schema: `elobot run` finishes it"},
 		{"with a newer schema", `UPDATE schema_migrations SET version = version + 1`, `UPDATE schema_migrations SET version = version - 1`, "✗ schema: a newer elobot"},
 	} {

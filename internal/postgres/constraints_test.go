@@ -294,9 +294,7 @@ var breaks = map[string][]string{
 	"outbox_counts_check": {
 		`UPDATE outbox SET attempts = -1`, `UPDATE outbox SET possible_duplicates = -1`, `UPDATE outbox SET failures = -1`,
 	},
-	"leases_pkey": {`INSERT INTO leases VALUES ('leader', 'y', 2, now())`},
-	// the primary key is older and always fails first
-	"leases_name_epoch_key":          {`ALTER TABLE leases DROP CONSTRAINT leases_pkey; INSERT INTO leases VALUES ('leader', 'y', 1, now())`},
+	"leases_pkey":                    {`INSERT INTO leases VALUES ('leader', 'y', 2, now())`},
 	"leases_epoch_check":             {`UPDATE leases SET epoch = 0`},
 	"leases_duration_check":          {`UPDATE leases SET duration = interval '0'`},
 	"update_attempts_pkey":           {`INSERT INTO update_attempts VALUES (5, 2)`},
