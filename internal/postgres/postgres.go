@@ -28,11 +28,7 @@ const rollbackTimeout = time.Second
 // Transact runs fn in a transaction, which commits when fn returns nil. The caller may run fn again, so fn must talk to nothing but the
 // database.
 func Transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
-	return transact(ctx, pool, pgx.TxOptions{}, fn)
-}
-
-func transact(ctx context.Context, pool *pgxpool.Pool, options pgx.TxOptions, fn func(pgx.Tx) error) error {
-	tx, err := pool.BeginTx(ctx, options)
+	tx, err := pool.Begin(ctx)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}

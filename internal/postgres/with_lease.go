@@ -70,20 +70,3 @@ func (l *Lease) Transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx
 		return fn(tx)
 	})
 }
-
-// TransactOnSnapshot is Transact on a snapshot of the database: fn reads what was committed before the transaction began. If another
-// transaction has changed a row since then, fn cannot change it: that is a conflict.
-func (l *Lease) TransactOnSnapshot(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
-	return transact(ctx, pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
-		if l != nil {
-			var batch pgx.Batch
-			l.Begin(&batch)
-			// The snapshot is older than the shared lock, so the epoch may have changed in between. Then this is a conflict.
-			batch.Queue(`SELECT FROM leases WHERE name = $1 FOR KEY SHARE`, l.name)
-			if err := tx.SendBatch(ctx, &batch).Close(); err != nil {
-				return err
-			}
-		}
-		return fn(tx)
-	})
-}
