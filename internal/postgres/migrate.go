@@ -24,8 +24,8 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// lockTimeout is how long golang-migrate waits for another instance before it migrates. Before that it creates its own table, and waits as
-// long as the context allows.
+// migrationLockTimeout is how long golang-migrate waits for another instance before it migrates. Before that it creates its own table, and
+// waits as long as the context allows.
 const migrationLockTimeout = 5 * time.Minute
 
 // Migrate brings the database to the newest version of the files. Several instances may call it at once: one works, the others wait. A step
