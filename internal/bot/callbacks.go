@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,6 +81,24 @@ func (r *Router) press(ctx context.Context, q *callbackQuery, retried bool) erro
 		return c.Handle(r, ctx, press{query: q, args: args, origin: o})
 	}
 	return r.unknownButton(ctx, o)
+}
+
+// buttonsBelow returns the data of the buttons below a message of this bot.
+func (r *Router) buttonsBelow(m *message) (data []string) {
+	var markup struct {
+		Keyboard [][]struct {
+			Data string `json:"callback_data"`
+		} `json:"inline_keyboard"`
+	}
+	if m.From == nil || m.From.ID != r.self.ID || json.Unmarshal(m.ReplyMarkup, &markup) != nil {
+		return nil
+	}
+	for _, row := range markup.Keyboard {
+		for _, button := range row {
+			data = append(data, button.Data)
+		}
+	}
+	return data
 }
 
 func (r *Router) unknownButton(ctx context.Context, o ranking.Origin) error {

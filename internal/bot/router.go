@@ -108,6 +108,16 @@ func newRequest(m *message, o ranking.Origin, c command.Command) request {
 	return request{message: m, command: c, origin: o}
 }
 
+// isAdmin returns a function that says whether the sender is an admin. A command without a sender is from an anonymous admin.
+func (r *Router) isAdmin(o ranking.Origin) func(context.Context) (bool, error) {
+	return func(ctx context.Context) (bool, error) {
+		if o.Sender == nil {
+			return true, nil
+		}
+		return r.admins.IsAdmin(ctx, o.Chat.ID, o.Sender.ID)
+	}
+}
+
 // isFromPerson is true if a member of the chat wrote this message: not a bot or a channel, not forwarded, and not sent via a bot.
 func (m *message) isFromPerson() bool {
 	switch {

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,34 +70,6 @@ func (r *Router) cardOf(m *message) (card cardButton, ok bool) {
 		}
 	}
 	return cardButton{}, false
-}
-
-// buttonsBelow returns the data of the buttons below a message of this bot.
-func (r *Router) buttonsBelow(m *message) (data []string) {
-	var markup struct {
-		Keyboard [][]struct {
-			Data string `json:"callback_data"`
-		} `json:"inline_keyboard"`
-	}
-	if m.From == nil || m.From.ID != r.self.ID || json.Unmarshal(m.ReplyMarkup, &markup) != nil {
-		return nil
-	}
-	for _, row := range markup.Keyboard {
-		for _, button := range row {
-			data = append(data, button.Data)
-		}
-	}
-	return data
-}
-
-// isAdmin returns a function that says whether the sender is an admin. A command without a sender is from an anonymous admin.
-func (r *Router) isAdmin(o ranking.Origin) func(context.Context) (bool, error) {
-	return func(ctx context.Context) (bool, error) {
-		if o.Sender == nil {
-			return true, nil
-		}
-		return r.admins.IsAdmin(ctx, o.Chat.ID, o.Sender.ID)
-	}
 }
 
 // pressUndo handles the button below a card.
