@@ -47,8 +47,8 @@ func (s *Service) finish(ctx context.Context, o Origin, c command, err error, st
 }
 
 // attempt runs a command once: it reads what the command needs to know, decides, and writes. It locks the group for that from the second
-// attempt on, so that conflicts cannot repeat forever. Amendments, answers to prompts and timers lock it at once, and so do commands that
-// may add players, in a chat in which another instance was faster recently. A question never locks it.
+// attempt on, so that conflicts cannot repeat forever. Amendments, changes of settings, answers to prompts and timers lock it at once. So
+// do commands that may add players, in a chat in which another instance was faster recently. A question never locks it.
 func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int) error {
 	*c.outcome = "" // of the attempt before
 	err := s.readDecideWrite(ctx, o, c, attempt, !o.Retried)
