@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
 
@@ -94,7 +95,7 @@ func handOver(ctx context.Context, tx pgx.Tx, from, to ranking.UserID) error {
 	// what only a page tells becomes a message of its own
 	batch.Queue(`
 		UPDATE outbox SET action = 'send', edited_message_id = NULL, supersede_key = NULL
-		WHERE finished_at IS NULL AND action = 'page' AND purpose = 'outcome'`)
+		WHERE finished_at IS NULL AND action = 'page' AND purpose = $1`, notice.Outcome)
 	// only the bot that sent a message can edit it, and only the bot that received a button press can answer it
 	batch.Queue(`
 		UPDATE outbox

@@ -20,7 +20,7 @@ const boardDeadline = time.Hour
 const (
 	insertBoards = `
 		INSERT INTO outbox (chat_id, kind, purpose, payload, action, object, thread_id, supersede_key, alone, expires_at)
-		SELECT b.chat_id, $1, 'notification', '{}', 'ensure', b.object, b.thread_id, b.object, true, now() + $2::interval
+		SELECT b.chat_id, $1, $2, '{}', 'ensure', b.object, b.thread_id, b.object, true, now() + $3::interval
 		FROM (`
 	ofActiveChats = `) AS b CROSS JOIN LATERAL (SELECT * FROM chats WHERE id = b.chat_id LIMIT 1) AS c
 		WHERE c.is_active AND c.parked_at IS NULL
@@ -31,7 +31,7 @@ const (
 // QueueBoards queues an update of the board of each of these chats that has one, and returns those chats.
 func (o *Store) QueueBoards(ctx context.Context, chats []outbox.ChatID) ([]outbox.ChatID, error) {
 	const sql = insertBoards + `SELECT b.chat_id, ` + postgres.BoardObject + ` AS object, b.thread_id
-		    FROM unnest($3::bigint[]) AS wanted (id) CROSS JOIN LATERAL (SELECT * FROM boards WHERE chat_id = wanted.id LIMIT 1) AS b` + ofActiveChats
+		    FROM unnest($4::bigint[]) AS wanted (id) CROSS JOIN LATERAL (SELECT * FROM boards WHERE chat_id = wanted.id LIMIT 1) AS b` + ofActiveChats
 	return o.queueBoards(ctx, sql, chats)
 }
 
@@ -46,7 +46,7 @@ func (o *Store) QueueAllBoards(ctx context.Context) ([]outbox.ChatID, error) {
 }
 
 func (o *Store) queueBoards(ctx context.Context, sql string, args ...any) ([]outbox.ChatID, error) {
-	rows, err := o.pool.Query(ctx, sql, append([]any{ranking.KindBoard, boardDeadline}, args...)...)
+	rows, err := o.pool.Query(ctx, sql, append([]any{ranking.KindBoard, notice.Notification, boardDeadline}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("queue updates of boards: %w", postgres.Translate(err))
 	}

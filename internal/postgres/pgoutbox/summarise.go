@@ -29,7 +29,7 @@ func (o *Store) Summarise(ctx context.Context, epoch int64, lanes []outbox.Lane,
 		), front AS (
 		    SELECT l.overfull, o.* FROM lane l CROSS JOIN LATERAL (
 		        SELECT o.id, o.chat_id, o.lane, o.thread_id, o.kind, o.payload, ` + over + ` AS over,
-		               o.action = 'send' AND o.kind IN ($5, $6) AS result, o.purpose = 'answer' AS answer,
+		               o.action = 'send' AND o.kind IN ($5, $6) AS result, o.purpose = $7 AS answer,
 		               o.state = 'planned' AND o.attempts = 0 AS untried
 		        FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT (SELECT $4::bigint)
 		        FOR NO KEY UPDATE OF o SKIP LOCKED) AS o
@@ -66,7 +66,7 @@ func (o *Store) Summarise(ctx context.Context, epoch int64, lanes []outbox.Lane,
 	kinds := postgres.Column(lanes, func(l outbox.Lane) outbox.LaneKind { return l.Kind })
 	args := []any{
 		chats, kinds, bounds.MaxWaiting, maxSummarised,
-		notice.KindOf(ranking.MatchRecorded{}).Name, notice.KindOf(ranking.ResultsSummary{}).Name,
+		notice.KindOf(ranking.MatchRecorded{}).Name, notice.KindOf(ranking.ResultsSummary{}).Name, notice.Answer,
 	}
 	batch.Queue(sql, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&s.Expired, &s.Dropped) })
 	if err := o.write(ctx, &batch); err != nil {

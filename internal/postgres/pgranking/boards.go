@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
+	"elobot/internal/notice"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -59,8 +60,8 @@ func queueBoard(batch *pgx.Batch, c ranking.Changes, b *ranking.ChangedBoard) {
 func queueBoardMessage(batch *pgx.Batch, c ranking.Changes, b ranking.Board) {
 	batch.Queue(`
 		INSERT INTO outbox (chat_id, key, kind, purpose, payload, action, object, thread_id, supersede_key, alone, expires_at)
-		VALUES ($1, $2, $3, 'notification', '{}', 'ensure', $4, nullif($5::bigint, 0), $4, true, now() + $6::interval)
+		VALUES ($1, $2, $3, $4, '{}', 'ensure', $5, nullif($6::bigint, 0), $5, true, now() + $7::interval)
 		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
 		SET key = excluded.key, expires_at = excluded.expires_at`,
-		c.Chat, c.Key, ranking.KindBoard, b.Object(), b.Thread, boardLifetime)
+		c.Chat, c.Key, ranking.KindBoard, notice.Notification, b.Object(), b.Thread, boardLifetime)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/notice"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -120,7 +121,7 @@ func queueForgetMessages(batch *pgx.Batch, chat ranking.ChatID) {
 		WHERE chat_id = $1 AND finished_at IS NULL AND (reply_to IS NOT NULL OR thread_id IS NOT NULL)`, chat)
 	batch.Queue(`
 		UPDATE outbox SET action = 'send', edited_message_id = NULL, supersede_key = NULL
-		WHERE chat_id = $1 AND finished_at IS NULL AND action = 'page' AND purpose = 'outcome' AND state = 'planned'`, chat)
+		WHERE chat_id = $1 AND finished_at IS NULL AND action = 'page' AND purpose = $2 AND state = 'planned'`, chat, notice.Outcome)
 	batch.Queue(`
 		UPDATE outbox
 		SET state = 'expired', finished_at = now(), last_error = 'the chat has a new id', supersede_key = NULL
