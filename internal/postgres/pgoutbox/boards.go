@@ -29,24 +29,24 @@ const (
 )
 
 // QueueBoards queues an update of the board of each of these chats that has one, and returns those chats.
-func (o *Store) QueueBoards(ctx context.Context, chats []outbox.ChatID) ([]outbox.ChatID, error) {
+func (s *Store) QueueBoards(ctx context.Context, chats []outbox.ChatID) ([]outbox.ChatID, error) {
 	const sql = insertBoards + `SELECT b.chat_id, ` + postgres.BoardObject + ` AS object, b.thread_id
 		    FROM unnest($4::bigint[]) AS wanted (id) CROSS JOIN LATERAL (SELECT * FROM boards WHERE chat_id = wanted.id LIMIT 1) AS b` + ofActiveChats
-	return o.queueBoards(ctx, sql, chats)
+	return s.queueBoards(ctx, sql, chats)
 }
 
 // QueueAllBoards is QueueBoards for all chats. It also queues an update of what is left of boards that were turned off or moved.
-func (o *Store) QueueAllBoards(ctx context.Context) ([]outbox.ChatID, error) {
+func (s *Store) QueueAllBoards(ctx context.Context) ([]outbox.ChatID, error) {
 	const sql = insertBoards + `
 		    SELECT b.chat_id, ` + postgres.BoardObject + ` AS object, b.thread_id FROM boards b
 		    UNION ALL
 		    SELECT e.chat_id, e.object, NULL FROM ensured_messages e WHERE NOT EXISTS (
 		        SELECT FROM boards b WHERE b.chat_id = e.chat_id AND ` + postgres.BoardObject + ` = e.object)` + ofActiveChats
-	return o.queueBoards(ctx, sql)
+	return s.queueBoards(ctx, sql)
 }
 
-func (o *Store) queueBoards(ctx context.Context, sql string, args ...any) ([]outbox.ChatID, error) {
-	rows, err := o.pool.Query(ctx, sql, append([]any{ranking.KindBoard, notice.Notification, boardDeadline}, args...)...)
+func (s *Store) queueBoards(ctx context.Context, sql string, args ...any) ([]outbox.ChatID, error) {
+	rows, err := s.pool.Query(ctx, sql, append([]any{ranking.KindBoard, notice.Notification, boardDeadline}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("queue updates of boards: %w", postgres.Translate(err))
 	}

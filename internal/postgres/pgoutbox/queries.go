@@ -30,7 +30,7 @@ const headColumns = `o.chat_id, o.lane, o.state, o.purpose, o.created_at, o.trie
 const chatOfHead = `(SELECT * FROM chats WHERE id = h.chat_id LIMIT 1)`
 
 // Waiting implements outbox.Store.
-func (o *Store) Waiting(ctx context.Context, bounds outbox.Bounds) ([]outbox.Backlog, error) {
+func (s *Store) Waiting(ctx context.Context, bounds outbox.Bounds) ([]outbox.Backlog, error) {
 	sql := heads + `
 		SELECT h.chat_id AS chat, h.lane AS kind, c.telegram_chat_id AS "to", c.kind = 'private' AS private, h.purpose,
 		       greatest('0', now() - h.created_at) AS age,
@@ -40,7 +40,7 @@ func (o *Store) Waiting(ctx context.Context, bounds outbox.Bounds) ([]outbox.Bac
 		           WHERE ` + waits + ` ORDER BY ` + inOrder + ` OFFSET $1) AS overfull
 		FROM head h CROSS JOIN LATERAL ` + chatOfHead + ` AS c
 		WHERE h.lane <> ` + setAsideLane + ` AND (h.lane = ` + answersLane + ` OR c.parked_at IS NULL)`
-	rows, err := o.pool.Query(ctx, sql, bounds.MaxWaiting)
+	rows, err := s.pool.Query(ctx, sql, bounds.MaxWaiting)
 	if err != nil {
 		return nil, fmt.Errorf("find waiting lanes: %w", err)
 	}
@@ -60,7 +60,7 @@ func (o *Store) Waiting(ctx context.Context, bounds outbox.Bounds) ([]outbox.Bac
 
 // Recent implements outbox.Store. Rows that were sent together count as one request, and each possible duplicate as one more. Of waiting
 // rows, only the first one of a lane can have been tried; its request may have lasted as long as outbox.LongestRequest.
-func (o *Store) Recent(ctx context.Context, within time.Duration) ([]outbox.Request, error) {
+func (s *Store) Recent(ctx context.Context, within time.Duration) ([]outbox.Request, error) {
 	sql := heads + `, request AS (
 		    SELECT chat_id, greatest('0', now() - max(finished_at)) AS age, max(possible_duplicates) AS duplicates
 		    FROM outbox
@@ -74,7 +74,7 @@ func (o *Store) Recent(ctx context.Context, within time.Duration) ([]outbox.Requ
 		SELECT h.chat_id, c.kind = 'private', h.age
 		FROM request h CROSS JOIN LATERAL ` + chatOfHead + ` AS c CROSS JOIN generate_series(0, least(h.duplicates, $3))
 		WHERE h.age < $1`
-	rows, err := o.pool.Query(ctx, sql, within, outbox.LongestRequest, outbox.MaxPossibleDuplicates)
+	rows, err := s.pool.Query(ctx, sql, within, outbox.LongestRequest, outbox.MaxPossibleDuplicates)
 	if err != nil {
 		return nil, fmt.Errorf("find recent requests: %w", err)
 	}
@@ -86,7 +86,7 @@ func (o *Store) Recent(ctx context.Context, within time.Duration) ([]outbox.Requ
 }
 
 // Survey implements outbox.Store.
-func (o *Store) Survey(ctx context.Context, largest int) (outbox.Survey, error) {
+func (s *Store) Survey(ctx context.Context, largest int) (outbox.Survey, error) {
 	sql := `
 		WITH backlog AS MATERIALIZED (
 		    SELECT chat_id, count(*) FILTER (WHERE lane <> ` + setAsideLane + `) AS waiting,
@@ -102,15 +102,16 @@ func (o *Store) Survey(ctx context.Context, largest int) (outbox.Survey, error) 
 		       (SELECT count(*) FROM backlog b JOIN chats c ON c.id = b.chat_id WHERE b.waiting > 0 AND c.parked_at IS NOT NULL),
 		       (SELECT coalesce(sum(deferred), 0)::bigint FROM backlog),
 		       (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM outbox_id_seq)`
-	var s outbox.Survey
+	var survey outbox.Survey
 	var chats []outbox.ChatID
 	var waiting []int
-	err := o.pool.QueryRow(ctx, sql, largest).Scan(&s.Waiting, &chats, &waiting, &s.Dead, &s.Frozen, &s.Parked, &s.Deferred, &s.LastID)
+	err := s.pool.QueryRow(ctx, sql, largest).Scan(
+		&survey.Waiting, &chats, &waiting, &survey.Dead, &survey.Frozen, &survey.Parked, &survey.Deferred, &survey.LastID)
 	if err != nil {
 		return outbox.Survey{}, fmt.Errorf("survey the outbox: %w", err)
 	}
 	for i := range chats {
-		s.Largest = append(s.Largest, outbox.ChatBacklog{Chat: chats[i], Waiting: waiting[i]})
+		survey.Largest = append(survey.Largest, outbox.ChatBacklog{Chat: chats[i], Waiting: waiting[i]})
 	}
-	return s, nil
+	return survey, nil
 }

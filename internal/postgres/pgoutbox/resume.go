@@ -10,7 +10,7 @@ import (
 )
 
 // Resume implements outbox.Store. An edit of a message that has a newer one ends instead: it would show what is no longer true.
-func (o *Store) Resume(ctx context.Context, epoch int64) error {
+func (s *Store) Resume(ctx context.Context, epoch int64) error {
 	const sql = `
 		WITH deferred AS MATERIALIZED (
 		    SELECT r.id, CASE r.action
@@ -28,7 +28,7 @@ func (o *Store) Resume(ctx context.Context, epoch int64) error {
 	var batch pgx.Batch
 	postgres.QueueEpoch(&batch, postgres.LeaderLease, epoch)
 	batch.Queue(sql)
-	if err := o.write(ctx, &batch); err != nil {
+	if err := s.write(ctx, &batch); err != nil {
 		return fmt.Errorf("resume what was set aside: %w", err)
 	}
 	return nil

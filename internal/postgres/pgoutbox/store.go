@@ -62,7 +62,7 @@ const withoutSync = `SELECT set_config('synchronous_commit', 'off', true)`
 // of those before it. A crash of the server within the next second may undo it, and then the messages are sent again. It undoes no later
 // transaction without this one, so commands and the lease never depend on what is lost. The batch begins with the check of the lease, so
 // that whoever takes over the lease waits for its end.
-func (o *Store) Advance(ctx context.Context, epoch int64, results []outbox.Result, lanes []outbox.Lane,
+func (s *Store) Advance(ctx context.Context, epoch int64, results []outbox.Result, lanes []outbox.Lane,
 	bounds outbox.Bounds,
 ) ([]outbox.Turn, error) {
 	var batch pgx.Batch
@@ -71,24 +71,24 @@ func (o *Store) Advance(ctx context.Context, epoch int64, results []outbox.Resul
 	queueResults(&batch, results)
 	turns := queueTurns(&batch, lanes, bounds)
 	queueChats(&batch, results)
-	if err := o.write(ctx, &batch); err != nil {
+	if err := s.write(ctx, &batch); err != nil {
 		return nil, fmt.Errorf("advance the outbox: %w", err)
 	}
 	return turns, nil
 }
 
 // write sends a batch. Batches that were abandoned without an answer are terminated first: they must not take what this one takes.
-func (o *Store) write(ctx context.Context, batch *pgx.Batch) error {
-	conn, err := o.pool.Acquire(ctx)
+func (s *Store) write(ctx context.Context, batch *pgx.Batch) error {
+	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return postgres.Translate(err)
 	}
 	defer conn.Release()
-	if err := o.abandoned.End(ctx, conn); err != nil {
+	if err := s.abandoned.End(ctx, conn); err != nil {
 		return postgres.Translate(err)
 	}
 	if err := conn.SendBatch(ctx, batch).Close(); err != nil {
-		o.abandoned.Note(conn)
+		s.abandoned.Note(conn)
 		return postgres.Translate(err)
 	}
 	return nil

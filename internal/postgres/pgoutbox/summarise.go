@@ -20,7 +20,7 @@ const maxSummarised = 1000
 // with the first five of them: the first one keeps its position and becomes the notice, and the others keep its id as their batch, for
 // queueSummaries. A summary that was never tried becomes part of the new one. Rows that somebody else is changing stay as they are: they
 // were not forgotten, and waiting for them could be a deadlock.
-func (o *Store) Summarise(ctx context.Context, epoch int64, lanes []outbox.Lane, bounds outbox.Bounds) (s outbox.Summarised, err error) {
+func (s *Store) Summarise(ctx context.Context, epoch int64, lanes []outbox.Lane, bounds outbox.Bounds) (outbox.Summarised, error) {
 	const sql = `
 		WITH lane AS (
 		    SELECT l.chat_id, l.lane, EXISTS (
@@ -68,11 +68,12 @@ func (o *Store) Summarise(ctx context.Context, epoch int64, lanes []outbox.Lane,
 		chats, kinds, bounds.MaxWaiting, maxSummarised,
 		notice.KindOf(ranking.MatchRecorded{}).Name, notice.KindOf(ranking.ResultsSummary{}).Name, notice.Answer,
 	}
-	batch.Queue(sql, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&s.Expired, &s.Dropped) })
-	if err := o.write(ctx, &batch); err != nil {
+	var ended outbox.Summarised
+	batch.Queue(sql, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&ended.Expired, &ended.Dropped) })
+	if err := s.write(ctx, &batch); err != nil {
 		return outbox.Summarised{}, fmt.Errorf("summarise lanes: %w", err)
 	}
-	return s, nil
+	return ended, nil
 }
 
 // queueSummaries records which messages tell of which matches in summaries. They count as covering one item more, so that they are never
