@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	"elobot/internal/notice"
@@ -60,7 +61,8 @@ func AllSettings() []Setting {
 		number("k", OfLadder, "k_factor", func(g *GroupSettings) *int { return &g.Rules.K }, 16, 24, 32, 48),
 		choice(
 			Setting{Name: SettingProvisional, Table: OfLadder, Columns: []string{"provisional_k_factor", "provisional_matches"}},
-			func(g *GroupSettings) *Provisional { return &g.Rules.Provisional }, Provisional.String,
+			func(g *GroupSettings) *Provisional { return &g.Rules.Provisional },
+			func(p Provisional) string { return fmt.Sprintf("%d:%d", p.K, p.Matches) },
 			Provisional{}, Provisional{K: 48, Matches: 10}, Provisional{K: 64, Matches: 10},
 		),
 		onOff("margin", OfLadder, "margin_of_victory", func(g *GroupSettings) *bool { return &g.Rules.Margin }),

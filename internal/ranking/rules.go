@@ -1,10 +1,6 @@
 package ranking
 
-import (
-	"fmt"
-
-	"elobot/internal/elo"
-)
+import "elobot/internal/elo"
 
 // Rules are the rules of a ladder. In JSON, its fields have the names of the ladder's columns. The database holds the ranges of the
 // numbers.
@@ -34,9 +30,6 @@ type Provisional struct {
 	K       int `json:"provisional_k_factor"`
 	Matches int `json:"provisional_matches"` // how many matches
 }
-
-// String returns the two numbers, separated by a colon.
-func (p Provisional) String() string { return fmt.Sprintf("%d:%d", p.K, p.Matches) }
 
 // kAfter returns the K-factor of a player who has played that many matches in the ladder before. Undone matches do not count.
 func (r RatingRules) kAfter(played int) int {
