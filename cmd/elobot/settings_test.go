@@ -14,7 +14,7 @@ func testSettings(t *testing.T, b *botFixture) {
 	frame := b.ask(group, b.olga, "/settings")
 	says(t, visible(frame), "K-factor: 32", "Draws: on")
 	says(t, b.press(b.alice, frame, "1c:k:24"), "Only the group’s admins")
-	says(t, b.press(b.olga, frame, "1c:k:24"), "Rules changed: K-factor 32 → 24.")
+	says(t, b.press(b.olga, frame, "1c:k:24"), "Changed: K-factor 32 → 24.")
 	says(t, b.press(b.olga, frame, "1c:k:24"), "That’s set already")
 	says(t, b.press(b.olga, frame, "1c:k:25"), "This button no longer works")
 	now, err := group.WaitEdits(testContext(t), frame.ID, 1)
