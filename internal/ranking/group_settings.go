@@ -186,7 +186,7 @@ type settingOperation struct {
 
 func (o settingOperation) refuse(snap Snapshot) Notice {
 	if before := snap.settings(); o.Setting.Value(o.Setting.With(before, o.Value)) == o.Setting.Value(before) {
-		return Refusal{Code: SameRules}
+		return Refusal{Code: SameSetting}
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func TestChangeSetting(t *testing.T) {
 			t.Parallel()
 			g := newGame(t)
 			now, name, chosen := defaultSettings, ranking.Name{Name: "Alice"}, 0
-			checkNotice(t, g.choose(t, &alice, choice(s.Name, s.Value(now))), ranking.Refusal{Code: ranking.SameRules})
+			checkNotice(t, g.choose(t, &alice, choice(s.Name, s.Value(now))), ranking.Refusal{Code: ranking.SameSetting})
 			for _, value := range append(s.Choices, "de") {
 				before := s.Value(now)
 				if now = s.With(now, value); s.Value(now) == before { // is chosen already, or cannot be
@@ -111,8 +111,8 @@ func TestSettingRefused(t *testing.T) {
 	}{
 		"a member":       {"24", nobodyIsAdmin, ranking.AdminsOnly},
 		"admins unknown": {"24", nobodyKnows, ranking.AdminsUnknown},
-		"the same value": {"32", nobodyIsAdmin, ranking.SameRules},
-		"no choice":      {"33", admin, ranking.SameRules},
+		"the same value": {"32", nobodyIsAdmin, ranking.SameSetting},
+		"no choice":      {"33", admin, ranking.SameSetting},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

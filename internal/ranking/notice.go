@@ -192,8 +192,8 @@ const (
 	AskedAlready     RefusalCode = "asked_already"      // the sender was asked about the match and has not answered yet
 	PromptOver       RefusalCode = "prompt_over"        // the prompt is closed
 
-	AdminsOnly RefusalCode = "admins_only" // only an admin can do this
-	SameRules  RefusalCode = "same_rules"  // the group already has these rules, or this language
+	AdminsOnly  RefusalCode = "admins_only"  // only an admin can do this
+	SameSetting RefusalCode = "same_setting" // the setting already has this value
 
 	TooManyQuestions RefusalCode = "too_many_questions" // from the sender in a minute; results still count
 	TooManyPresses   RefusalCode = "too_many_presses"   // from the person in a minute; the press was ignored

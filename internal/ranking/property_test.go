@@ -470,7 +470,7 @@ func (c *modelGroup) choose(name, value string, sender int) {
 	now := ranking.GroupSettings{Rules: c.rules}
 	before := set.Setting.Value(now)
 	if value == before {
-		c.checkRefusal(notice, ranking.Refusal{Code: ranking.SameRules})
+		c.checkRefusal(notice, ranking.Refusal{Code: ranking.SameSetting})
 		return
 	}
 	c.seen(sender)
