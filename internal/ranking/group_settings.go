@@ -185,7 +185,7 @@ type settingOperation struct {
 }
 
 func (o settingOperation) refuse(snap Snapshot) Notice {
-	if before := snap.settings(); o.Setting.Value(o.Setting.With(before, o.Value)) == o.Setting.Value(before) {
+	if before := snap.settings(); o.Setting.With(before, o.Value) == before {
 		return Refusal{Code: SameSetting}
 	}
 	return nil
