@@ -124,6 +124,8 @@ func (w words) settingValue(name, value string) string {
 		return w.Text("setting.no_provisional", nil)
 	case value == ranking.On, value == ranking.Off:
 		return w.Text("setting."+value, nil)
+	case w.Has("setting." + name + "_" + value):
+		return w.Text("setting."+name+"_"+value, nil)
 	default:
 		return value
 	}

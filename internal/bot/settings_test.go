@@ -87,3 +87,11 @@ func TestSettingsCommand(t *testing.T) {
 		}
 	}
 }
+
+// TestSettingValue: a value that is a word is shown in words if there are some. No setting has such a value so far.
+func TestSettingValue(t *testing.T) {
+	t.Parallel()
+	if got := wordsFor("").settingValue("dark", "charts"); got != "dark charts" {
+		t.Errorf("the text setting.dark_charts is not used, but %q", got)
+	}
+}
