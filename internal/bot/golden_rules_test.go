@@ -19,6 +19,7 @@ func goldenChangedSettings() map[string]notice.Notice {
 		"first_matches": ranking.SettingChanged{Name: "provisional", Before: "0:0", After: "48:10"},
 		"no_first":      ranking.SettingChanged{Name: "provisional", Before: "48:10", After: "0:0"},
 		"language":      ranking.SettingChanged{Name: "language", Before: "en", After: "de"},
+		"unknown":       ranking.SettingChanged{Name: "of_tomorrow", Before: "1", After: "2"},
 		"tables":        ranking.SettingChanged{Name: "tables", Before: "off", After: "on"}, "no_tables": ranking.SettingChanged{Name: "tables", Before: "on", After: "off"},
 		"dark_charts": ranking.SettingChanged{Name: "dark_charts", Before: "off", After: "on"}, "light_charts": ranking.SettingChanged{Name: "dark_charts", Before: "on", After: "off"},
 		"celebrations": ranking.SettingChanged{Name: "celebrations", Before: "off", After: "on"}, "no_celebrations": ranking.SettingChanged{Name: "celebrations", Before: "on", After: "off"},

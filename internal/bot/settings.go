@@ -162,10 +162,14 @@ func capitalised(text string) string {
 
 var _ = shows(view[ranking.SettingChanged]{text: words.settingChanged, line: words.settingChanged})
 
-// settingChanged says what an admin has changed: in a text for the setting and perhaps the value, or else in general.
+// settingChanged says what an admin has changed: in a text for the setting and perhaps the value, or else in general. A newer release may
+// have settings that this one does not know.
 func (w words) settingChanged(n ranking.SettingChanged) string {
 	if text, ok := w.ofSetting("changed", n.Name, n.After); ok {
 		return text
+	}
+	if !w.Has("setting." + n.Name) {
+		return w.Text("changed.unknown", nil)
 	}
 	return w.Text("setting.changed", args{
 		"Setting": w.settingName(n.Name), "Before": w.settingValue(n.Name, n.Before), "After": w.settingValue(n.Name, n.After),
