@@ -47,7 +47,7 @@ func (s *Sender) rewrite(ctx context.Context, m outbox.Message, id int64, out ou
 	var refusal error
 	if s.isTable(m, out) {
 		err := s.editMessage(ctx, tableEdit{params.ChatID, params.MessageID, rich(out), params.ReplyMarkup})
-		if !isRefusal(err) {
+		if !refusesTable(err) {
 			return receipt, err
 		}
 		refusal = err

@@ -112,7 +112,7 @@ func (s *Sender) post(ctx context.Context, m outbox.Message, out outgoing) (outb
 	var refusal error
 	if s.isTable(m, out) {
 		id, err := s.sendTable(ctx, params, out)
-		if !isRefusal(err) {
+		if !refusesTable(err) {
 			return outbox.Receipt{MessageID: id}, err
 		}
 		refusal = err

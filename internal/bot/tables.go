@@ -111,9 +111,9 @@ type tableEdit struct {
 	ReplyMarkup models.ReplyMarkup       `json:"reply_markup,omitempty"`
 }
 
-// isRefusal is true if Telegram refused a table as such, as far as one can tell: the request had no effect, and the same message as text
+// refusesTable is true if Telegram refused a table as such, as far as one can tell: the request had no effect, and the same message as text
 // may be accepted.
-func isRefusal(err error) bool {
+func refusesTable(err error) bool {
 	var api *telegram.APIError
 	return errors.As(err, &api) && (api.Status == http.StatusNotFound || telegram.Failure(err).Class == outbox.Rejected)
 }

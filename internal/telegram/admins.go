@@ -31,7 +31,7 @@ func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ran
 	result, err := c.Call(ctx, "getChatAdministrators", &bot.GetChatAdministratorsParams{ChatID: int64(chat)})
 	if err != nil {
 		var api *APIError
-		if errors.As(err, &api) && isRefusal(api.class()) {
+		if errors.As(err, &api) && isFinal(api.class()) {
 			return nil, nil
 		}
 		return nil, fmt.Errorf("get admins: %w", err)
@@ -54,7 +54,7 @@ func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ran
 	return admins, nil
 }
 
-// isRefusal is true if repeating the request would give the same answer.
-func isRefusal(c outbox.FailureKind) bool {
+// isFinal is true if repeating the request would give the same answer.
+func isFinal(c outbox.FailureKind) bool {
 	return c == outbox.Forbidden || c == outbox.Rejected || c == outbox.Migrated
 }
