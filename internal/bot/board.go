@@ -44,13 +44,13 @@ var errNoViews = errors.New("the sender has no views")
 // readBoard reads what a board shows. A failure to read is no attempt to send.
 func (s *Sender) readBoard(ctx context.Context, m outbox.Message) (stats.Board, error) {
 	if s.views == nil {
-		return stats.Board{}, &outbox.Failure{Class: outbox.Unreachable, Err: errNoViews}
+		return stats.Board{}, &outbox.Failure{Kind: outbox.Unreachable, Err: errNoViews}
 	}
 	ctx, cancel := context.WithTimeout(ctx, viewTimeout)
 	defer cancel()
 	b, err := s.views.Board(ctx, ranking.ExternalChatID(m.ExternalChat), m.Object, s.client.Now())
 	if err != nil {
-		return stats.Board{}, &outbox.Failure{Class: outbox.Unreachable, Err: err}
+		return stats.Board{}, &outbox.Failure{Kind: outbox.Unreachable, Err: err}
 	}
 	return b, nil
 }
@@ -108,7 +108,7 @@ func (s *Sender) unpin(ctx context.Context, m outbox.Message, id int64) (done bo
 	if err == nil {
 		return true, nil
 	}
-	switch f := harmless(err); f.Class {
+	switch f := harmless(err); f.Kind {
 	case outbox.Rejected, outbox.Forbidden, outbox.Obsolete:
 		s.log.InfoContext(ctx, "failed to unpin a message", "kind", m.Row.Kind, "operation_id", m.Row.ID, "error", err)
 		return false, nil
@@ -120,8 +120,8 @@ func (s *Sender) unpin(ctx context.Context, m outbox.Message, id int64) (done bo
 // harmless returns the failure of a request that can be repeated without making a duplicate.
 func harmless(err error) *outbox.Failure {
 	f := telegram.Failure(err)
-	if f.Class == outbox.Ambiguous {
-		f.Class = outbox.Unreachable
+	if f.Kind == outbox.Ambiguous {
+		f.Kind = outbox.Unreachable
 	}
 	return f
 }

@@ -72,7 +72,7 @@ func TestBoardsThatCannotBeRead(t *testing.T) {
 			ctx, cancel := context.WithTimeout(testContext(t), 10*time.Millisecond)
 			defer cancel()
 			_, err := p.sender.Send(ctx, m, atOnce)
-			if f := failureOf(t, err); f.Class != outbox.Unreachable || len(p.sim.Calls()) > 0 {
+			if f := failureOf(t, err); f.Kind != outbox.Unreachable || len(p.sim.Calls()) > 0 {
 				t.Errorf("%+v, requests %v", f, p.sim.Calls())
 			}
 		})

@@ -166,7 +166,7 @@ func (s *Sender) picture(m outbox.Message, n stats.Chart) (*picture, error) {
 	select {
 	case <-p.ready:
 	default:
-		return nil, &outbox.Failure{Class: outbox.NotReady, Ready: p.ready, Err: errDrawing}
+		return nil, &outbox.Failure{Kind: outbox.NotReady, Ready: p.ready, Err: errDrawing}
 	}
 	if p.err != nil {
 		s.pictures.drop(m.Row.ID)
@@ -177,13 +177,13 @@ func (s *Sender) picture(m outbox.Message, n stats.Chart) (*picture, error) {
 // draw makes a picture. If Telegram has a file of the same one, there is no need to.
 func (s *Sender) draw(ctx context.Context, m outbox.Message, n stats.Chart, p *picture) error {
 	if s.views == nil {
-		return &outbox.Failure{Class: outbox.Unreachable, Err: errNoViews}
+		return &outbox.Failure{Kind: outbox.Unreachable, Err: errNoViews}
 	}
 	ctx, cancel := context.WithTimeout(ctx, ratingsTimeout)
 	defer cancel()
 	r, err := s.views.Ratings(ctx, ranking.ExternalChatID(m.ExternalChat), n, s.client.Now())
 	if err != nil {
-		return &outbox.Failure{Class: outbox.Unreachable, Err: fmt.Errorf("%w: %w", errNotRead, err)}
+		return &outbox.Failure{Kind: outbox.Unreachable, Err: fmt.Errorf("%w: %w", errNotRead, err)}
 	}
 	n.Title, n.Period = r.Title, r.Period
 	p.notice = n

@@ -34,7 +34,7 @@ func whenReady(ctx context.Context, s outbox.Sender, m outbox.Message) (outbox.R
 	for {
 		receipt, err := s.Send(ctx, m, atOnce)
 		var f *outbox.Failure
-		if !errors.As(err, &f) || f.Class != outbox.NotReady {
+		if !errors.As(err, &f) || f.Kind != outbox.NotReady {
 			return receipt, err
 		}
 		<-f.Ready
@@ -102,7 +102,7 @@ func TestSendChart(t *testing.T) {
 	<-begun
 	_, again := p.sender.Send(testContext(t), m, atOnce)
 	for _, err := range []error{err, again} {
-		if f := failureOf(t, err); f.Class != outbox.NotReady || len(p.sim.Calls()) > 0 {
+		if f := failureOf(t, err); f.Kind != outbox.NotReady || len(p.sim.Calls()) > 0 {
 			t.Errorf("%+v, requests %v", f, p.sim.Calls())
 		}
 	}
@@ -176,7 +176,7 @@ func TestForgottenFile(t *testing.T) {
 	p.sim.ForgetPhotos()
 	m := p.chart(t)
 	_, err := whenReady(testContext(t), p.sender, m)
-	if f := failureOf(t, err); f.Class != outbox.Unreachable || p.sim.CallCount("sendPhoto") != 2 {
+	if f := failureOf(t, err); f.Kind != outbox.Unreachable || p.sim.CallCount("sendPhoto") != 2 {
 		t.Errorf("%+v", f)
 	}
 	if p.mustSendChart(t, m); drawn.Load() != 2 {
@@ -204,7 +204,7 @@ func TestNoPhotos(t *testing.T) {
 	}
 	turn := p.chart(t)
 	turn.Action, turn.Target = outbox.Page, int64(sent.ID)
-	if _, err := whenReady(testContext(t), p.sender, turn); failureOf(t, err).Class != outbox.Obsolete {
+	if _, err := whenReady(testContext(t), p.sender, turn); failureOf(t, err).Kind != outbox.Obsolete {
 		t.Errorf("a chart is turned: %v", err)
 	}
 	p.group.AllowPhotos(true)
@@ -218,7 +218,7 @@ func TestChartsOfUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		fault botsim.Fault
-		class outbox.FailureKind
+		kind  outbox.FailureKind
 		kept  bool
 	}{
 		"cut":        {botsim.Fault{Method: "sendPhoto", Kind: botsim.CutAfter, Times: 1}, outbox.Ambiguous, true},
@@ -231,7 +231,7 @@ func TestChartsOfUnknownOutcome(t *testing.T) {
 			p.sim.Fault(tc.fault)
 			m := p.chart(t)
 			_, err := whenReady(testContext(t), p.sender, m)
-			if f := failureOf(t, err); f.Class != tc.class || len(p.sender.pictures.made) > 0 != tc.kept {
+			if f := failureOf(t, err); f.Kind != tc.kind || len(p.sender.pictures.made) > 0 != tc.kept {
 				t.Errorf("%+v, %d pictures are kept", f, len(p.sender.pictures.made))
 			}
 			if p.mustSendChart(t, m); (drawn.Load() == 1) != tc.kept {
@@ -248,13 +248,13 @@ func TestChartsThatCannotBeMade(t *testing.T) {
 	m := p.chart(t)
 	p.views.err = errors.New("no database")
 	_, err := whenReady(testContext(t), p.sender, m)
-	if f := failureOf(t, err); f.Class != outbox.Unreachable || len(p.sim.Calls()) > 0 {
+	if f := failureOf(t, err); f.Kind != outbox.Unreachable || len(p.sim.Calls()) > 0 {
 		t.Errorf("%+v", f)
 	}
 	p.views.err = nil
 	p.sender.pictures.draw = func(chart.Chart) ([]byte, error) { panic("of the day") }
 	_, err = whenReady(testContext(t), p.sender, m)
-	if f := failureOf(t, err); f.Class != outbox.Rejected || len(p.sim.Calls()) > 0 {
+	if f := failureOf(t, err); f.Kind != outbox.Rejected || len(p.sim.Calls()) > 0 {
 		t.Errorf("%+v", f)
 	}
 	p.sender.pictures.draw = dot

@@ -26,7 +26,7 @@ func (s *Sender) edit(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 		out, _ = merge(m, w)
 	}
 	if m.Target == 0 {
-		return outbox.Receipt{}, &outbox.Failure{Class: outbox.Obsolete, Err: errNothingToEdit}
+		return outbox.Receipt{}, &outbox.Failure{Kind: outbox.Obsolete, Err: errNothingToEdit}
 	}
 	return s.rewrite(ctx, m, m.Target, out)
 }

@@ -113,7 +113,7 @@ func TestAnEditThatHasBeenMade(t *testing.T) {
 	p := newPost(t)
 	edit := p.editOf(t, p.sendCard(t).ID, undoneCard())
 	p.sim.Fault(botsim.Fault{Kind: botsim.CutAfter, Method: "editMessageText", Times: 1})
-	if _, err := p.sender.Send(testContext(t), edit, atOnce); failureOf(t, err).Class != outbox.Ambiguous {
+	if _, err := p.sender.Send(testContext(t), edit, atOnce); failureOf(t, err).Kind != outbox.Ambiguous {
 		t.Errorf("cut after: %v", err)
 	}
 	if m := p.mustSend(t, edit); m.Edits != 1 {
@@ -130,8 +130,8 @@ func TestAnEditOfNothingIsObsolete(t *testing.T) {
 		t.Parallel()
 		p := newPost(t)
 		_, err := p.sender.Send(testContext(t), p.editOf(t, 0, undoneCard()), atOnce)
-		if failure := failureOf(t, err); failure.Class != outbox.Obsolete {
-			t.Errorf("class %s: %v", failure.Class, err)
+		if failure := failureOf(t, err); failure.Kind != outbox.Obsolete {
+			t.Errorf("kind %s: %v", failure.Kind, err)
 		}
 		if n := len(p.sim.Calls()); n != 0 {
 			t.Errorf("%d requests", n)
@@ -146,8 +146,8 @@ func TestAnEditOfNothingIsObsolete(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)
 			_, err := p.sender.Send(testContext(t), p.editOf(t, message(p), undoneCard()), atOnce)
-			if failure := failureOf(t, err); failure.Class != outbox.Obsolete {
-				t.Errorf("class %s: %v", failure.Class, err)
+			if failure := failureOf(t, err); failure.Kind != outbox.Obsolete {
+				t.Errorf("kind %s: %v", failure.Kind, err)
 			}
 			if n := p.sim.CallCount("editMessageText"); n != 1 {
 				t.Errorf("%d requests", n)
@@ -156,7 +156,7 @@ func TestAnEditOfNothingIsObsolete(t *testing.T) {
 	}
 }
 
-// TestFailuresOfEditsAndCallbackAnswers checks the class of each error answer.
+// TestFailuresOfEditsAndCallbackAnswers checks the kind of each error answer.
 func TestFailuresOfEditsAndCallbackAnswers(t *testing.T) {
 	t.Parallel()
 	reject := func(status int, description string) botsim.Fault {
@@ -169,7 +169,7 @@ func TestFailuresOfEditsAndCallbackAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		action outbox.Action
 		fault  botsim.Fault
-		class  outbox.FailureKind
+		kind   outbox.FailureKind
 	}{
 		"edit: not found":       {edit, reject(400, "Bad Request: message to edit not found"), outbox.Obsolete},
 		"edit: can't be edited": {edit, reject(400, "Bad Request: message can't be edited"), outbox.Obsolete},
@@ -207,8 +207,8 @@ func TestFailuresOfEditsAndCallbackAnswers(t *testing.T) {
 			before := len(p.sim.Calls())
 			p.sim.Fault(c.fault)
 			receipt, err := p.sender.Send(testContext(t), m, atOnce)
-			if failure := failureOf(t, err); receipt != (outbox.Receipt{}) || failure.Class != c.class {
-				t.Errorf("%+v, class %s: %v", receipt, failure.Class, err)
+			if failure := failureOf(t, err); receipt != (outbox.Receipt{}) || failure.Kind != c.kind {
+				t.Errorf("%+v, kind %s: %v", receipt, failure.Kind, err)
 			}
 			if n := len(p.sim.Calls()) - before; n != 1 {
 				t.Errorf("%d requests", n)
@@ -223,8 +223,8 @@ func TestNewMessagesAreNeverObsolete(t *testing.T) {
 	p := newPost(t)
 	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: MESSAGE_ID_INVALID"})
 	_, err := p.sender.Send(testContext(t), hello(t, p.group.ID()), atOnce)
-	if failure := failureOf(t, err); failure.Class != outbox.Rejected {
-		t.Errorf("class %s: %v", failure.Class, err)
+	if failure := failureOf(t, err); failure.Kind != outbox.Rejected {
+		t.Errorf("kind %s: %v", failure.Kind, err)
 	}
 }
 
@@ -247,8 +247,8 @@ func TestAnEditThatCannotBeParsedIsMadeAsPlainText(t *testing.T) {
 	}
 	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: "editMessageText", Description: "Bad Request: can't parse entities: again"})
 	_, err := p.sender.Send(testContext(t), p.editOf(t, card.ID, undoneCard()), atOnce)
-	if failure := failureOf(t, err); failure.Class != outbox.Rejected {
-		t.Errorf("class %s: %v", failure.Class, err)
+	if failure := failureOf(t, err); failure.Kind != outbox.Rejected {
+		t.Errorf("kind %s: %v", failure.Kind, err)
 	}
 	if n := p.sim.CallCount("editMessageText"); n != 4 {
 		t.Errorf("%d requests", n)
@@ -336,8 +336,8 @@ func TestALateCallbackAnswerIsObsolete(t *testing.T) {
 	now = now.Add(151 * time.Second)
 	for what, press := range map[string]string{"late": late, "a second one": twice, "of no press": "123", "of nothing": ""} {
 		_, err := p.sender.Send(testContext(t), p.callbackAnswer(t, press, refusal), atOnce)
-		if failure := failureOf(t, err); failure.Class != outbox.Obsolete {
-			t.Errorf("%s: class %s: %v", what, failure.Class, err)
+		if failure := failureOf(t, err); failure.Kind != outbox.Obsolete {
+			t.Errorf("%s: kind %s: %v", what, failure.Kind, err)
 		}
 	}
 }

@@ -127,7 +127,7 @@ func (s *Sender) show(ctx context.Context, e *boardUpdate) error {
 
 // isObsolete is true if an edit failed because the message does not exist or cannot be edited.
 func isObsolete(err error) bool {
-	return err != nil && telegram.Failure(err).Class == outbox.Obsolete
+	return err != nil && telegram.Failure(err).Kind == outbox.Obsolete
 }
 
 // objectParam is the parameter of a link that names an object.
@@ -204,7 +204,7 @@ func (s *Sender) pin(ctx context.Context, e *boardUpdate) {
 	case err == nil:
 		e.receipt.Pin = outbox.Pinned
 		return
-	case telegram.Failure(err).Class == outbox.Forbidden:
+	case telegram.Failure(err).Kind == outbox.Forbidden:
 		e.receipt.Pin = outbox.PinRefused
 	default:
 		e.receipt.Pin = outbox.PinWanted

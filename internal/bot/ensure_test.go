@@ -317,7 +317,7 @@ func TestFailuresOfEnsure(t *testing.T) {
 	for name, c := range map[string]struct {
 		known bool // whether the message id is known
 		fault botsim.Fault
-		class outbox.FailureKind
+		kind  outbox.FailureKind
 	}{
 		"edit: 429":           {true, botsim.Fault{Method: "editMessageText", Kind: botsim.TooManyRequests, RetryAfter: 5}, outbox.RateLimited},
 		"edit: cut":           {true, botsim.Fault{Method: "editMessageText", Kind: botsim.CutAfter}, outbox.Ambiguous},
@@ -340,8 +340,8 @@ func TestFailuresOfEnsure(t *testing.T) {
 			p.sim.Fault(c.fault)
 			before := p.sim.CallCount(c.fault.Method)
 			receipt, err := p.sender.Send(testContext(t), p.board(t, 1516, target), atOnce)
-			if failure := failureOf(t, err); failure.Class != c.class || receipt != (outbox.Receipt{}) {
-				t.Errorf("%+v, class %s: %v", receipt, failure.Class, err)
+			if failure := failureOf(t, err); failure.Kind != c.kind || receipt != (outbox.Receipt{}) {
+				t.Errorf("%+v, kind %s: %v", receipt, failure.Kind, err)
 			}
 			if n := p.sim.CallCount(c.fault.Method) - before; n != 1 {
 				t.Errorf("%d requests", n)
@@ -359,8 +359,8 @@ func TestEnsureInAMigratedChat(t *testing.T) {
 		m := p.board(t, 1500, 0)
 		m.ExternalChat, m.Target = old.ID(), target
 		_, err := p.sender.Send(testContext(t), m, atOnce)
-		if failure := failureOf(t, err); failure.Class != outbox.Migrated || failure.NewID != moved.ID() {
-			t.Errorf("class %s, new id %d: %v", failure.Class, failure.NewID, err)
+		if failure := failureOf(t, err); failure.Kind != outbox.Migrated || failure.NewID != moved.ID() {
+			t.Errorf("kind %s, new id %d: %v", failure.Kind, failure.NewID, err)
 		}
 	}
 }
@@ -368,7 +368,7 @@ func TestEnsureInAMigratedChat(t *testing.T) {
 // TestTheContextEndsWhileEnsuring: a failure before sendMessage is never ambiguous.
 func TestTheContextEndsWhileEnsuring(t *testing.T) {
 	t.Parallel()
-	for method, class := range map[string]outbox.FailureKind{
+	for method, kind := range map[string]outbox.FailureKind{
 		"editMessageText": outbox.Ambiguous, "getChat": outbox.Unreachable, "sendMessage": outbox.Ambiguous, "pinChatMessage": "",
 	} {
 		t.Run(method, func(t *testing.T) {
@@ -386,14 +386,14 @@ func TestTheContextEndsWhileEnsuring(t *testing.T) {
 			})
 			receipt, err := p.sender.Send(ctx, p.board(t, 1516, m.ID), atOnce)
 			close(answered)
-			if class == "" {
+			if kind == "" {
 				if err != nil || receipt.MessageID <= int64(m.ID) {
 					t.Errorf("%+v, %v", receipt, err)
 				}
 				return
 			}
-			if failure := failureOf(t, err); failure.Class != class || !errors.Is(err, context.Canceled) {
-				t.Errorf("class %s: %v", failure.Class, err)
+			if failure := failureOf(t, err); failure.Kind != kind || !errors.Is(err, context.Canceled) {
+				t.Errorf("kind %s: %v", failure.Kind, err)
 			}
 		})
 	}

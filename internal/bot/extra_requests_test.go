@@ -109,7 +109,7 @@ func TestEveryRequestIsAskedFor(t *testing.T) {
 	}
 }
 
-var errNoMore = &outbox.Failure{Class: outbox.Unreachable, Err: errors.New("no more requests")}
+var errNoMore = &outbox.Failure{Kind: outbox.Unreachable, Err: errors.New("no more requests")}
 
 // asks is a sender whose requests ask something else.
 type asks struct {

@@ -29,5 +29,5 @@ func setAside(m outbox.Message) (outbox.Receipt, error) {
 	if !m.Row.PreviousUnknown {
 		receipt.Covered = 1
 	}
-	return receipt, &outbox.Failure{Class: outbox.Unsupported, Err: fmt.Errorf("%w %q", errUnknownKind, m.Row.Kind)}
+	return receipt, &outbox.Failure{Kind: outbox.Unsupported, Err: fmt.Errorf("%w %q", errUnknownKind, m.Row.Kind)}
 }

@@ -39,7 +39,7 @@ func TestUnknownKinds(t *testing.T) {
 			if !tc.setAside {
 				return
 			}
-			if f := failureOf(t, err); f.Class != outbox.Unsupported {
+			if f := failureOf(t, err); f.Kind != outbox.Unsupported {
 				t.Errorf("failure %+v", f)
 			}
 			if n := len(p.sim.Calls()); n != 0 {

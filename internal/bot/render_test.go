@@ -188,11 +188,11 @@ func TestWhatCannotBeRenderedIsRejectedWithoutARequest(t *testing.T) {
 	} {
 		m := outbox.Message{ExternalChat: group.ID(), Action: c.action, Items: []outbox.Item{c.item}, Row: c.item, Target: 5}
 		receipt, err := s.Send(testContext(t), m, atOnce)
-		if failure := failureOf(t, err); failure.Class != outbox.Rejected || receipt != (outbox.Receipt{Covered: c.covered}) {
+		if failure := failureOf(t, err); failure.Kind != outbox.Rejected || receipt != (outbox.Receipt{Covered: c.covered}) {
 			t.Errorf("%s %s: %+v, %v", c.action, c.item.Kind, receipt, err)
 		}
 	}
-	if _, err := s.Send(testContext(t), outbox.Message{ExternalChat: group.ID(), Action: outbox.Send}, atOnce); failureOf(t, err).Class != outbox.Failed {
+	if _, err := s.Send(testContext(t), outbox.Message{ExternalChat: group.ID(), Action: outbox.Send}, atOnce); failureOf(t, err).Kind != outbox.Failed {
 		t.Errorf("no items: %v", err)
 	}
 	if n := len(sim.Calls()); n != 0 {

@@ -34,7 +34,7 @@ func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receip
 	receipt, err := s.postPicture(ctx, m, out, p)
 	if isWrongFile(err) { // Telegram has lost it
 		s.pictures.setFile(p.content, "")
-		err = &outbox.Failure{Class: outbox.Unreachable, Err: err}
+		err = &outbox.Failure{Kind: outbox.Unreachable, Err: err}
 	}
 	if err == nil || !isRetried(err) {
 		s.pictures.drop(m.Row.ID)
@@ -43,7 +43,7 @@ func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receip
 	case !isPhotoRefused(err):
 		return receipt, err
 	case m.Action == outbox.Page:
-		return receipt, &outbox.Failure{Class: outbox.Obsolete, Err: err}
+		return receipt, &outbox.Failure{Kind: outbox.Obsolete, Err: err}
 	default:
 		return s.sayNoPhotos(ctx, m, w)
 	}
@@ -82,7 +82,7 @@ func (s *Sender) sayNoPhotos(ctx context.Context, m outbox.Message, w words) (ou
 // postPicture sends a picture with its caption, or puts them in the place of others.
 func (s *Sender) postPicture(ctx context.Context, m outbox.Message, out outgoing, p *picture) (outbox.Receipt, error) {
 	if m.Action == outbox.Page && m.Target == 0 {
-		return outbox.Receipt{}, &outbox.Failure{Class: outbox.Obsolete, Err: errNothingToEdit}
+		return outbox.Receipt{}, &outbox.Failure{Kind: outbox.Obsolete, Err: errNothingToEdit}
 	}
 	upload := s.sendPhoto
 	if m.Action == outbox.Page {
@@ -164,7 +164,7 @@ func (s *Sender) upload(ctx context.Context, method string, known bool, params a
 	case known:
 		result, err = s.client.Call(ctx, method, params)
 	case p.png == nil:
-		return 0, &outbox.Failure{Class: outbox.Unreachable, Err: errNoPicture}
+		return 0, &outbox.Failure{Kind: outbox.Unreachable, Err: errNoPicture}
 	default:
 		result, err = s.client.Upload(ctx, method, params, telegram.File{Field: photoField, Name: "chart.png", Content: p.png})
 	}

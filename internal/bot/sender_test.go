@@ -188,7 +188,7 @@ func TestADeletedCommandIsAnsweredNevertheless(t *testing.T) {
 	}
 }
 
-// TestFailures checks the class of each error answer to a new message.
+// TestFailures checks the kind of each error answer to a new message.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	reject := func(status int, description string) botsim.Fault {
@@ -196,7 +196,7 @@ func TestFailures(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		fault      botsim.Fault
-		class      outbox.FailureKind
+		kind       outbox.FailureKind
 		retryAfter time.Duration
 	}{
 		"429":                     {botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 35}, outbox.RateLimited, 35 * time.Second},
@@ -242,8 +242,8 @@ func TestFailures(t *testing.T) {
 			p.sim.Fault(c.fault)
 			receipt, err := p.sender.Send(testContext(t), hello(t, p.group.ID()), atOnce)
 			failure := failureOf(t, err)
-			if receipt != (outbox.Receipt{Covered: 1}) || failure.Class != c.class || failure.RetryAfter != c.retryAfter {
-				t.Errorf("%+v, class %s, retry after %v: %v", receipt, failure.Class, failure.RetryAfter, err)
+			if receipt != (outbox.Receipt{Covered: 1}) || failure.Kind != c.kind || failure.RetryAfter != c.retryAfter {
+				t.Errorf("%+v, kind %s, retry after %v: %v", receipt, failure.Kind, failure.RetryAfter, err)
 			}
 			if n := p.sim.CallCount("sendMessage"); n != 1 {
 				t.Errorf("%d requests", n)
@@ -265,8 +265,8 @@ func failureOf(t *testing.T, err error) *outbox.Failure {
 func TestTrueRefusals(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		chat  func(*post) int64
-		class outbox.FailureKind
+		chat func(*post) int64
+		kind outbox.FailureKind
 	}{
 		"kicked":           {func(p *post) int64 { p.group.Kick(); return p.group.ID() }, outbox.Forbidden},
 		"blocked":          {func(p *post) int64 { c := p.sim.Private(p.alice); c.Kick(); return c.ID() }, outbox.Forbidden},
@@ -277,8 +277,8 @@ func TestTrueRefusals(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)
 			_, err := p.sender.Send(testContext(t), hello(t, c.chat(p)), atOnce)
-			if failure := failureOf(t, err); failure.Class != c.class {
-				t.Errorf("class %s: %v", failure.Class, err)
+			if failure := failureOf(t, err); failure.Kind != c.kind {
+				t.Errorf("kind %s: %v", failure.Kind, err)
 			}
 		})
 	}
@@ -294,8 +294,8 @@ func TestAMigratedChatHasANewID(t *testing.T) {
 	if !errors.As(err, &api) || api.MigrateTo != moved.ID() {
 		t.Errorf("error %v leads to %+v, want %d", err, api, moved.ID())
 	}
-	if failure := failureOf(t, err); failure.Class != outbox.Migrated || failure.NewID != moved.ID() {
-		t.Errorf("class %s, new id %d, want %d", failure.Class, failure.NewID, moved.ID())
+	if failure := failureOf(t, err); failure.Kind != outbox.Migrated || failure.NewID != moved.ID() {
+		t.Errorf("kind %s, new id %d, want %d", failure.Kind, failure.NewID, moved.ID())
 	}
 }
 
@@ -304,14 +304,14 @@ func TestARefusedMessageIsNotDelivered(t *testing.T) {
 	p := newPost(t)
 	p.sim.Fault(botsim.Fault{Kind: botsim.CutAfter, Times: 1})
 	msg := hello(t, p.group.ID())
-	if _, err := p.sender.Send(testContext(t), msg, atOnce); failureOf(t, err).Class != outbox.Ambiguous {
+	if _, err := p.sender.Send(testContext(t), msg, atOnce); failureOf(t, err).Kind != outbox.Ambiguous {
 		t.Errorf("cut after: %v", err)
 	}
 	if n := len(p.group.BotMessages()); n != 1 {
 		t.Errorf("cut after: %d messages", n)
 	}
 	p.sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Times: 1})
-	if _, err := p.sender.Send(testContext(t), msg, atOnce); failureOf(t, err).Class != outbox.Ambiguous {
+	if _, err := p.sender.Send(testContext(t), msg, atOnce); failureOf(t, err).Kind != outbox.Ambiguous {
 		t.Errorf("cut before: %v", err)
 	}
 	if n := len(p.group.BotMessages()); n != 1 {
@@ -328,8 +328,8 @@ func TestNothingListens(t *testing.T) {
 	} {
 		sender := NewSender(newClient(t, address), telegram.Self{ID: 7, Username: "elo_bot"}, slog.New(slog.DiscardHandler))
 		_, err := sender.Send(testContext(t), hello(t, -100), atOnce)
-		if failure := failureOf(t, err); failure.Class != outbox.Unreachable {
-			t.Errorf("%s: class %s: %v", what, failure.Class, err)
+		if failure := failureOf(t, err); failure.Kind != outbox.Unreachable {
+			t.Errorf("%s: kind %s: %v", what, failure.Kind, err)
 		}
 	}
 }
@@ -366,8 +366,8 @@ func TestTheContextEnds(t *testing.T) {
 			})
 			_, err := p.sender.Send(ctx, hello(t, p.group.ID()), atOnce)
 			close(answered)
-			if failure := failureOf(t, err); failure.Class != outbox.Ambiguous || !errors.Is(err, reason) {
-				t.Errorf("class %s: %v", failure.Class, err)
+			if failure := failureOf(t, err); failure.Kind != outbox.Ambiguous || !errors.Is(err, reason) {
+				t.Errorf("kind %s: %v", failure.Kind, err)
 			}
 		})
 	}
@@ -377,8 +377,8 @@ func TestTheContextEnds(t *testing.T) {
 		ctx, cancel := context.WithCancel(testContext(t))
 		cancel()
 		_, err := p.sender.Send(ctx, hello(t, p.group.ID()), atOnce)
-		if failure := failureOf(t, err); failure.Class != outbox.Unreachable || !errors.Is(err, context.Canceled) {
-			t.Errorf("class %s: %v", failure.Class, err)
+		if failure := failureOf(t, err); failure.Kind != outbox.Unreachable || !errors.Is(err, context.Canceled) {
+			t.Errorf("kind %s: %v", failure.Kind, err)
 		}
 		if n := len(p.sim.Calls()); n != 0 {
 			t.Errorf("%d requests", n)
@@ -465,7 +465,7 @@ func TestSimplified(t *testing.T) {
 
 func TestSimplifiedOnlyOnce(t *testing.T) {
 	t.Parallel()
-	for description, class := range map[string]outbox.FailureKind{
+	for description, kind := range map[string]outbox.FailureKind{
 		"Bad Request: message to be replied not found":    outbox.Rejected,
 		"Bad Request: can't parse entities: once again":   outbox.Rejected,
 		"Bad Request: message thread not found and so on": outbox.Rejected,
@@ -475,8 +475,8 @@ func TestSimplifiedOnlyOnce(t *testing.T) {
 		msg.Thread = 5
 		p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: description})
 		_, err := p.sender.Send(testContext(t), msg, atOnce)
-		if failure := failureOf(t, err); failure.Class != class {
-			t.Errorf("class %s: %v", failure.Class, err)
+		if failure := failureOf(t, err); failure.Kind != kind {
+			t.Errorf("kind %s: %v", failure.Kind, err)
 		}
 		if n := p.sim.CallCount("sendMessage"); n != 2 {
 			t.Errorf("%q: %d requests", description, n)
@@ -506,8 +506,8 @@ func TestNothingToSimplify(t *testing.T) {
 		p := newPost(t)
 		p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: description})
 		_, err := p.sender.Send(testContext(t), hello(t, p.group.ID()), atOnce)
-		if failure := failureOf(t, err); failure.Class != outbox.Rejected {
-			t.Errorf("class %s: %v", failure.Class, err)
+		if failure := failureOf(t, err); failure.Kind != outbox.Rejected {
+			t.Errorf("kind %s: %v", failure.Kind, err)
 		}
 		if n := p.sim.CallCount("sendMessage"); n != 1 {
 			t.Errorf("%q: %d requests", description, n)
@@ -521,8 +521,8 @@ func TestTheSecondFailureCounts(t *testing.T) {
 	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: message to be replied not found", Times: 1})
 	p.sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 3})
 	_, err := p.sender.Send(testContext(t), answering(hello(t, p.group.ID()), 1), atOnce)
-	if failure := failureOf(t, err); failure.Class != outbox.RateLimited || failure.RetryAfter != 3*time.Second {
-		t.Errorf("class %s: %v", failure.Class, err)
+	if failure := failureOf(t, err); failure.Kind != outbox.RateLimited || failure.RetryAfter != 3*time.Second {
+		t.Errorf("kind %s: %v", failure.Kind, err)
 	}
 }
 

@@ -114,8 +114,8 @@ func TestTheFirstCannotBeRendered(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
 	receipt, _, err := p.send(t, messageOf(t, p.group.ID(), broken{}, cardOf42()))
-	if failure := failureOf(t, err); failure.Class != outbox.Rejected || receipt != (outbox.Receipt{Covered: 1}) {
-		t.Errorf("%+v, class %s: %v", receipt, failure.Class, err)
+	if failure := failureOf(t, err); failure.Kind != outbox.Rejected || receipt != (outbox.Receipt{Covered: 1}) {
+		t.Errorf("%+v, kind %s: %v", receipt, failure.Kind, err)
 	}
 	if n := len(p.sim.CallsOf("sendMessage")); n != 0 {
 		t.Errorf("%d requests", n)
@@ -146,8 +146,8 @@ func TestSeveralThatAreRefused(t *testing.T) {
 	}
 	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: of tomorrow"})
 	receipt, _, err = p.send(t, several)
-	if failure := failureOf(t, err); failure.Class != outbox.Rejected || receipt != (outbox.Receipt{Covered: 1}) {
-		t.Errorf("%+v, class %s: %v", receipt, failure.Class, err)
+	if failure := failureOf(t, err); failure.Kind != outbox.Rejected || receipt != (outbox.Receipt{Covered: 1}) {
+		t.Errorf("%+v, kind %s: %v", receipt, failure.Kind, err)
 	}
 	if n := p.sim.CallCount("sendMessage"); n != 4 {
 		t.Errorf("%d requests", n)
@@ -157,7 +157,7 @@ func TestSeveralThatAreRefused(t *testing.T) {
 // TestFailuresOfSeveral: any other failure concerns all items, and no item is sent alone.
 func TestFailuresOfSeveral(t *testing.T) {
 	t.Parallel()
-	for class, f := range map[outbox.FailureKind]botsim.Fault{
+	for kind, f := range map[outbox.FailureKind]botsim.Fault{
 		outbox.RateLimited:  {Kind: botsim.TooManyRequests, RetryAfter: 7},
 		outbox.Ambiguous:    {Kind: botsim.CutAfter},
 		outbox.Unreachable:  {Kind: botsim.Reject, Status: 500, Description: "Internal Server Error"},
@@ -172,11 +172,11 @@ func TestFailuresOfSeveral(t *testing.T) {
 		p := newPost(t)
 		p.sim.Fault(f)
 		receipt, _, err := p.send(t, p.four(t))
-		if failure := failureOf(t, err); failure.Class != class || receipt != (outbox.Receipt{Covered: 4}) {
-			t.Errorf("%s: %+v, class %s: %v", class, receipt, failure.Class, err)
+		if failure := failureOf(t, err); failure.Kind != kind || receipt != (outbox.Receipt{Covered: 4}) {
+			t.Errorf("%s: %+v, kind %s: %v", kind, receipt, failure.Kind, err)
 		}
 		if n := p.sim.CallCount("sendMessage"); n != 1 {
-			t.Errorf("%s: %d requests", class, n)
+			t.Errorf("%s: %d requests", kind, n)
 		}
 	}
 }
@@ -211,11 +211,11 @@ func TestEditOfSeveral(t *testing.T) {
 		t.Errorf("message %+v", m)
 	}
 	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: of tomorrow", Times: 1})
-	if _, _, err := p.send(t, edit); failureOf(t, err).Class != outbox.Rejected {
+	if _, _, err := p.send(t, edit); failureOf(t, err).Kind != outbox.Rejected {
 		t.Errorf("refused: %v", err)
 	}
 	p.group.Delete(m)
-	if _, _, err := p.send(t, edit); failureOf(t, err).Class != outbox.Obsolete {
+	if _, _, err := p.send(t, edit); failureOf(t, err).Kind != outbox.Obsolete {
 		t.Errorf("deleted: %v", err)
 	}
 	if n := p.sim.CallCount("sendMessage"); n != 1 {
@@ -223,7 +223,7 @@ func TestEditOfSeveral(t *testing.T) {
 	}
 	edit = p.editOf(t, p.sendCard(t).ID, undoneCard())
 	edit.Target = 0
-	if _, _, err := p.send(t, edit); failureOf(t, err).Class != outbox.Obsolete {
+	if _, _, err := p.send(t, edit); failureOf(t, err).Kind != outbox.Obsolete {
 		t.Errorf("no message: %v", err)
 	}
 }
@@ -308,7 +308,7 @@ func TestEverythingIsSentOnce(t *testing.T) {
 			m := messageOf(t, group.ID(), waiting...)
 			if _, unreadable := waiting[0].(broken); unreadable {
 				receipt, err := sender.Send(testContext(t), m, atOnce)
-				if failureOf(t, err).Class != outbox.Rejected || receipt.Covered != 1 {
+				if failureOf(t, err).Kind != outbox.Rejected || receipt.Covered != 1 {
 					rt.Fatalf("%+v, %v", receipt, err)
 				}
 				waiting = waiting[1:]
@@ -368,8 +368,8 @@ func TestTheContextEndsBetweenTwoTries(t *testing.T) {
 			p.sender.log = slog.New(slog.NewTextHandler(writing(cancel), nil))
 			p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: description, Times: 1})
 			receipt, err := p.sender.Send(ctx, p.four(t), atOnce)
-			if failure := failureOf(t, err); failure.Class != outbox.Unreachable || !errors.Is(err, context.Canceled) {
-				t.Errorf("class %s: %v", failure.Class, err)
+			if failure := failureOf(t, err); failure.Kind != outbox.Unreachable || !errors.Is(err, context.Canceled) {
+				t.Errorf("kind %s: %v", failure.Kind, err)
 			}
 			if n := len(p.sim.CallsOf("sendMessage")); n != 1 || receipt != (outbox.Receipt{Covered: covered}) {
 				t.Errorf("%d requests, %+v", n, receipt)
@@ -390,8 +390,8 @@ func TestTheContextEndsBetweenTwoTries(t *testing.T) {
 			})
 			receipt, err := p.sender.Send(ctx, p.four(t), atOnce)
 			close(answered)
-			if failure := failureOf(t, err); failure.Class != outbox.Ambiguous || !errors.Is(err, context.Canceled) {
-				t.Errorf("class %s: %v", failure.Class, err)
+			if failure := failureOf(t, err); failure.Kind != outbox.Ambiguous || !errors.Is(err, context.Canceled) {
+				t.Errorf("kind %s: %v", failure.Kind, err)
 			}
 			if receipt != (outbox.Receipt{Covered: covered}) {
 				t.Errorf("%+v", receipt)

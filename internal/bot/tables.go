@@ -115,7 +115,7 @@ type tableEdit struct {
 // may be accepted.
 func refusesTable(err error) bool {
 	var api *telegram.APIError
-	return errors.As(err, &api) && (api.Status == http.StatusNotFound || telegram.Failure(err).Class == outbox.Rejected)
+	return errors.As(err, &api) && (api.Status == http.StatusNotFound || telegram.Failure(err).Kind == outbox.Rejected)
 }
 
 // remember remembers for a day that Telegram refused a table, if it then accepted the text instead. It says whether that is so. refusal is

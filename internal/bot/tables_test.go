@@ -105,7 +105,7 @@ func TestTableNotAtFault(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		fault botsim.Fault
-		class outbox.FailureKind
+		kind  outbox.FailureKind
 		want  []string // methods
 	}{
 		"limited":   {botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 7}, outbox.RateLimited, []string{"sendRichMessage"}},
@@ -120,7 +120,7 @@ func TestTableNotAtFault(t *testing.T) {
 			remove := p.sim.Fault(tc.fault)
 			receipt, err := p.sender.Send(testContext(t), wantsTables(t, p.group.ID()), atOnce)
 			var failure *outbox.Failure
-			if !errors.As(err, &failure) || telegram.Failure(err).Class != tc.class || receipt.TableRefused {
+			if !errors.As(err, &failure) || telegram.Failure(err).Kind != tc.kind || receipt.TableRefused {
 				t.Errorf("%+v, %v", receipt, err)
 			}
 			remove()

@@ -130,7 +130,7 @@ func TestPagesEditTheirMessage(t *testing.T) {
 	p.group.Delete(shown)
 	m := messageOf(t, p.group.ID(), pageOf57(2))
 	m.Action, m.Target = outbox.Page, int64(shown.ID)
-	if _, err := p.sender.Send(testContext(t), m, atOnce); failureOf(t, err).Class != outbox.Obsolete {
+	if _, err := p.sender.Send(testContext(t), m, atOnce); failureOf(t, err).Kind != outbox.Obsolete {
 		t.Errorf("a message that is gone: %v", err)
 	}
 }

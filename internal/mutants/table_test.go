@@ -121,7 +121,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "lane not released", file: "internal/outbox/request.go",
-		before: "\tt.release(l, now)\n\tl.repeats = ", after: "\tif r.Failure == nil || r.Failure.Class != Failed {\n\t\tt.release(l, now)\n\t}\n\tl.repeats = ",
+		before: "\tt.release(l, now)\n\tl.repeats = ", after: "\tif r.Failure == nil || r.Failure.Kind != Failed {\n\t\tt.release(l, now)\n\t}\n\tl.repeats = ",
 		packages: "./internal/outbox", tests: "^(TestModel|TestPoison|TestFailuresEnd)$",
 	},
 	{

@@ -140,7 +140,7 @@ func TestDocumentedLog(t *testing.T) {
 		"obsolete":    {err: failure(Obsolete), want: logLine{"notice is obsolete", "obsolete"}},
 		"unsupported": {err: failure(Unsupported), want: logLine{"notice set aside", "unsupported"}},
 		"migrated": {
-			err: &Failure{Class: Migrated, NewID: -9, Err: errUnavailable}, want: logLine{"chat has a new id", "migrated"},
+			err: &Failure{Kind: Migrated, NewID: -9, Err: errUnavailable}, want: logLine{"chat has a new id", "migrated"},
 			values: map[string]string{"new_chat_id": "-9"},
 		},
 		"unreachable": {err: failure(Unreachable), want: logLine{retrying, "unreachable"}, values: map[string]string{"error": "scripted failure"}},

@@ -27,7 +27,7 @@ func (r *requests) begin(ctx context.Context) error {
 		r.timer.Reset(r.timeout)
 	}
 	if err != nil {
-		return &Failure{Class: Unreachable, Err: err}
+		return &Failure{Kind: Unreachable, Err: err}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -22,10 +22,10 @@ func checkBackoff(t *testing.T, begun []time.Time) {
 // Failures that are not caused by the item back off more and more, and never make it a dead letter.
 func TestBackoff(t *testing.T) {
 	t.Parallel()
-	for _, class := range []FailureKind{Unreachable, Unauthorized, Migrated, "of a new kind"} {
-		inBubble(t, string(class), func(t *testing.T) {
+	for _, kind := range []FailureKind{Unreachable, Unauthorized, Migrated, "of a new kind"} {
+		inBubble(t, string(kind), func(t *testing.T) {
 			const chat = ChatID(3)
-			errs := slices.Repeat([]error{failure(class)}, 60)
+			errs := slices.Repeat([]error{failure(kind)}, 60)
 			store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{1: errs, 3: errs[:4]}))
 			store.add(chat, chat, chat)
 			dispatch(t, store, sender, Settings{})

@@ -164,12 +164,12 @@ func (m *messenger) ids(chat ChatID) []int64 {
 	return ids
 }
 
-func failure(class FailureKind) *Failure {
-	return &Failure{Class: class, Err: errors.New("scripted failure")}
+func failure(kind FailureKind) *Failure {
+	return &Failure{Kind: kind, Err: errors.New("scripted failure")}
 }
 
 func rateLimited(advance time.Duration) *Failure {
-	return &Failure{Class: RateLimited, RetryAfter: advance, Err: errors.New("too many requests")}
+	return &Failure{Kind: RateLimited, RetryAfter: advance, Err: errors.New("too many requests")}
 }
 
 // scripted answers the requests for an item with its errors in order, then succeeds. errPanic makes the sender panic.
@@ -193,7 +193,7 @@ var errPanic = errors.New("sender is broken")
 func answersAfter(d time.Duration) func(context.Context, Message) error {
 	return func(ctx context.Context, _ Message) error {
 		if err := sleep(ctx, d); err != nil {
-			return &Failure{Class: Ambiguous, Err: err}
+			return &Failure{Kind: Ambiguous, Err: err}
 		}
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 // A hanging sender is cancelled and its slot is reused, even if it ignores the cancellation.
 func TestHangingSender(t *testing.T) {
 	t.Parallel()
-	heeding := func(ctx context.Context) error { return &Failure{Class: Ambiguous, Err: hang(ctx)} }
+	heeding := func(ctx context.Context) error { return &Failure{Kind: Ambiguous, Err: hang(ctx)} }
 	ignoring := func(context.Context) error { return sleep(context.Background(), time.Hour) }
 	late := func(ctx context.Context) error {
 		<-ctx.Done()

@@ -97,7 +97,7 @@ func TestLeaseIsLost(t *testing.T) {
 				}
 				err := hang(ctx)
 				cancelledAt = append(cancelledAt, time.Now())
-				return &Failure{Class: Ambiguous, Err: err}
+				return &Failure{Kind: Ambiguous, Err: err}
 			})
 			var lost atomic.Bool
 			var calls atomic.Int32

@@ -218,7 +218,7 @@ func (m *memory) finish(r Result) {
 	}
 	f := r.Failure
 	if f != nil {
-		switch f.Class {
+		switch f.Kind {
 		case RateLimited:
 			if until := now.Add(r.Pause); r.Message.Lane.Kind != CallbackAnswers && until.After(m.frozen[chat]) {
 				m.frozen[chat] = until
@@ -237,24 +237,24 @@ func (m *memory) finish(r Result) {
 			end(rowSent)
 			row.messageID = r.MessageID
 			continue
-		case i == 0 && (f.Class == Rejected || r.Dead):
+		case i == 0 && (f.Kind == Rejected || r.Dead):
 			end(rowDead)
-		case i == 0 && f.Class == Obsolete:
+		case i == 0 && f.Kind == Obsolete:
 			end(rowExpired)
-		case f.Class == Uncertain:
+		case f.Kind == Uncertain:
 			end(rowUncertain)
-		case f.Class == Unsupported:
+		case f.Kind == Unsupported:
 			row.state, row.batch = rowDeferred, 0
 			row.Attempts--
-		case f.Class == Ambiguous:
+		case f.Kind == Ambiguous:
 		default:
 			row.state, row.batch = rowPlanned, 0
 		}
 		row.lastError = f.Err.Error()
-		if i == 0 && f.Class == Failed {
+		if i == 0 && f.Kind == Failed {
 			row.Failures++
 		}
-		if i == 0 && (f.Class != RateLimited || row.action == CallbackAnswer) {
+		if i == 0 && (f.Kind != RateLimited || row.action == CallbackAnswer) {
 			row.notBefore = now.Add(r.Pause)
 		}
 	}

@@ -67,7 +67,7 @@ func (i *instance) Send(ctx context.Context, m Message, begin Begin) (Receipt, e
 		ready := make(chan struct{})
 		time.AfterFunc(f.wait, func() { close(ready) })
 		return receipt, fmt.Errorf("send: %w", &Failure{
-			Class: class, RetryAfter: f.wait, NewID: f.newID, Ready: ready, Err: errScripted,
+			Kind: class, RetryAfter: f.wait, NewID: f.newID, Ready: ready, Err: errScripted,
 		})
 	}
 }

@@ -68,18 +68,18 @@ func (db *database) finish(epoch int64, r Result) {
 		for _, row := range taken[:covered] {
 			db.persist(row, queuemodel.Sent)
 		}
-	case f.Class == Rejected || r.Dead:
+	case f.Kind == Rejected || r.Dead:
 		covered = 1
 		db.persist(taken[0], queuemodel.Dead)
-	case f.Class == Obsolete:
+	case f.Kind == Obsolete:
 		covered = 1
 		db.persist(taken[0], queuemodel.Expired)
-	case f.Class == Uncertain:
+	case f.Kind == Uncertain:
 		db.counts.add("an item with too many possible duplicates")
 		for _, row := range taken[:covered] {
 			db.persist(row, queuemodel.Uncertain)
 		}
-	case f.Class == Ambiguous:
+	case f.Kind == Ambiguous:
 		for _, row := range taken[:covered] {
 			db.persist(row, queuemodel.Sending)
 		}
@@ -87,10 +87,10 @@ func (db *database) finish(epoch int64, r Result) {
 		covered = 0
 	}
 	if len(taken) > 0 && f != nil && taken[0].open() {
-		if f.Class == Failed {
+		if f.Kind == Failed {
 			taken[0].Failures++
 		}
-		if f.Class != RateLimited || taken[0].lane.Kind == CallbackAnswers {
+		if f.Kind != RateLimited || taken[0].lane.Kind == CallbackAnswers {
 			taken[0].notBefore = time.Now().Add(r.Pause)
 		}
 	}
@@ -104,7 +104,7 @@ func (db *database) finishChat(epoch int64, chat *account, r Result) {
 	if r.Failure == nil || r.Message.Lane.Kind == CallbackAnswers {
 		return
 	}
-	switch r.Failure.Class {
+	switch r.Failure.Kind {
 	case RateLimited:
 		if until := time.Now().Add(r.Pause); until.After(chat.frozen) {
 			chat.frozen, chat.frozenEpoch = until, epoch

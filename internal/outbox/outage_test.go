@@ -11,13 +11,13 @@ import (
 )
 
 // unavailable fails all requests until a given time, and then succeeds. Each answer takes its time.
-func unavailable(until time.Time, class FailureKind, lasts time.Duration) func(context.Context, Message) error {
+func unavailable(until time.Time, kind FailureKind, lasts time.Duration) func(context.Context, Message) error {
 	return func(ctx context.Context, m Message) error {
 		if time.Now().Before(until) {
 			if err := sleep(ctx, lasts); err != nil {
-				return &Failure{Class: Ambiguous, Err: err}
+				return &Failure{Kind: Ambiguous, Err: err}
 			}
-			return failure(class)
+			return failure(kind)
 		}
 		return answersAfter(lasts)(ctx, m)
 	}
@@ -27,10 +27,10 @@ func unavailable(until time.Time, class FailureKind, lasts time.Duration) func(c
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	const chats, parallel, lasts = 100, 8, 10 * time.Millisecond
-	for _, class := range []FailureKind{Unreachable, Ambiguous, Unauthorized} {
-		inBubble(t, string(class), func(t *testing.T) {
+	for _, kind := range []FailureKind{Unreachable, Ambiguous, Unauthorized} {
+		inBubble(t, string(kind), func(t *testing.T) {
 			end := time.Now().Add(5 * time.Minute)
-			store, sender, book := newMemory(), newMessenger(t, unavailable(end, class, lasts)), newLogbook()
+			store, sender, book := newMemory(), newMessenger(t, unavailable(end, kind, lasts)), newLogbook()
 			for c := range ChatID(chats) {
 				store.add(c, c)
 			}
@@ -56,7 +56,7 @@ func TestOutage(t *testing.T) {
 			checkBackoff(t, probes)
 
 			advance(t, 26*time.Second+rounding+chats*2*lasts+26*time.Second)
-			if class == Ambiguous { // after several unknown outcomes the pause is longer
+			if kind == Ambiguous { // after several unknown outcomes the pause is longer
 				if n := store.count(rowSent); n < chats*2-10 {
 					t.Errorf("%d of %d are sent soon", n, chats*2)
 				}

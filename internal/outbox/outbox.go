@@ -164,7 +164,7 @@ const (
 
 // Failure is why a message was not sent.
 type Failure struct {
-	Class      FailureKind
+	Kind       FailureKind
 	RetryAfter time.Duration // for RateLimited: the wait that the messenger asks for
 	NewID      int64         // for Migrated: the messenger's new id of the chat
 	// Ready is closed when there is no reason to wait any more, for NotReady. Nothing is sent to the lane before, and nobody else waits.
@@ -173,14 +173,14 @@ type Failure struct {
 }
 
 // Error implements error.
-func (f *Failure) Error() string { return fmt.Sprintf("%s: %v", f.Class, f.Err) }
+func (f *Failure) Error() string { return fmt.Sprintf("%s: %v", f.Kind, f.Err) }
 
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
 // leavesLane is true if the item does not stay in its lane.
 func (f *Failure) leavesLane() bool {
-	return f.Class == Rejected || f.Class == Obsolete || f.Class == Uncertain || f.Class == Unsupported
+	return f.Kind == Rejected || f.Kind == Obsolete || f.Kind == Uncertain || f.Kind == Unsupported
 }
 
 // Result is the outcome of a message that was taken.

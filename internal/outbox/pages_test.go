@@ -123,14 +123,14 @@ func TestPagesDelayNoMessages(t *testing.T) {
 // While one request uses up the limit of the chat, its other lane waits for the end of that request, whatever it is.
 func TestPagesWaitForTheRequestInFlight(t *testing.T) {
 	t.Parallel()
-	for _, class := range []FailureKind{"", Unreachable, Ambiguous, Rejected, Obsolete} {
-		inBubble(t, string(class), func(t *testing.T) {
+	for _, kind := range []FailureKind{"", Unreachable, Ambiguous, Rejected, Obsolete} {
+		inBubble(t, string(kind), func(t *testing.T) {
 			store := newMemory()
 			store.private[1] = true
 			sender := newMessenger(t, func(ctx context.Context, m Message) error {
 				_ = sleep(ctx, time.Second)
-				if class != "" && m.Action == Send && m.Row.Attempts == 1 {
-					return failure(class)
+				if kind != "" && m.Action == Send && m.Row.Attempts == 1 {
+					return failure(kind)
 				}
 				return nil
 			})

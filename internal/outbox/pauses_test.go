@@ -184,13 +184,13 @@ func TestForbiddenParksChat(t *testing.T) {
 // The lane continues at once after a dead letter or an obsolete item, even if they were merged.
 func TestFinalFailuresDoNotDelay(t *testing.T) {
 	t.Parallel()
-	for class, end := range map[FailureKind]rowState{Rejected: rowDead, Obsolete: rowExpired} {
+	for kind, end := range map[FailureKind]rowState{Rejected: rowDead, Obsolete: rowExpired} {
 		for _, merge := range []int{1, 64} {
-			inBubble(t, fmt.Sprint(class, merge), func(t *testing.T) {
+			inBubble(t, fmt.Sprint(kind, merge), func(t *testing.T) {
 				const chat, items = ChatID(5), 30
 				store, sender := newMemory(), newMessenger(t, func(_ context.Context, m Message) error {
 					if m.Row.ID < items {
-						return &Failure{Class: class, Err: errors.New("can't parse entities")}
+						return &Failure{Kind: kind, Err: errors.New("can't parse entities")}
 					}
 					return nil
 				})

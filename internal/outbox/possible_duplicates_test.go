@@ -89,7 +89,7 @@ func TestSwallowedMessagesAreDelivered(t *testing.T) {
 			healed := time.Now().Add(swallows)
 			store, sender := newMemory(), newMessenger(t, func(ctx context.Context, _ Message) error {
 				if time.Now().Before(healed) {
-					return &Failure{Class: Ambiguous, Err: hang(ctx)}
+					return &Failure{Kind: Ambiguous, Err: hang(ctx)}
 				}
 				return nil
 			})

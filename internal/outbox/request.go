@@ -55,7 +55,7 @@ func (t *term) callSender(ctx context.Context, r *result) {
 	crashpoint.At(crashpoint.Requested)
 	r.setOutcome(receipt, err)
 	r.requests = made.count()
-	if r.Failure != nil && r.Failure.Class == Migrated {
+	if r.Failure != nil && r.Failure.Kind == Migrated {
 		t.reportNewID(ctx, m, r.Failure)
 	}
 }
@@ -77,11 +77,11 @@ func (t *term) skipRequest(ctx context.Context, r *result) bool {
 	case m.Target != 0 && m.Row.PossibleDuplicates == 0 && m.KnownFingerprint == r.Fingerprint:
 		r.MessageID, r.Skipped = m.Target, true
 	case m.isExhausted():
-		r.Failure = &Failure{Class: Uncertain, Err: errTooManyPossibleDuplicates}
+		r.Failure = &Failure{Kind: Uncertain, Err: errTooManyPossibleDuplicates}
 	case ctx.Err() != nil:
-		r.Failure = &Failure{Class: Unreachable, Err: errStopped}
+		r.Failure = &Failure{Kind: Unreachable, Err: errStopped}
 	case !t.mayBegin(m.timeout(t.settings)):
-		r.Failure = &Failure{Class: Unreachable, Err: errLeaseEnds}
+		r.Failure = &Failure{Kind: Unreachable, Err: errLeaseEnds}
 	default:
 		return false
 	}
@@ -94,7 +94,7 @@ func (r *result) setOutcome(receipt Receipt, err error) {
 		r.Fingerprint = r.Message.fingerprint(r.coveredItems())
 	}
 	if err != nil && !errors.As(err, &r.Failure) {
-		r.Failure = &Failure{Class: Failed, Err: err}
+		r.Failure = &Failure{Kind: Failed, Err: err}
 	}
 }
 
@@ -111,8 +111,8 @@ func logOutcome(ctx context.Context, log *slog.Logger, r Result) {
 }
 
 func logFailure(ctx context.Context, log *slog.Logger, f *Failure) {
-	log = log.With("result", f.Class, "error", f.Err)
-	switch f.Class {
+	log = log.With("result", f.Kind, "error", f.Err)
+	switch f.Kind {
 	case RateLimited:
 		log = log.With("retry_after_ms", f.RetryAfter.Milliseconds())
 		if f.RetryAfter > longWait {
@@ -174,7 +174,7 @@ func (t *term) request(ctx context.Context, made *requests, send func(context.Co
 		var a answer
 		defer func() {
 			if p := recover(); p != nil {
-				a = answer{err: &Failure{Class: Failed, Err: fmt.Errorf("sender panicked: %v", p)}}
+				a = answer{err: &Failure{Kind: Failed, Err: fmt.Errorf("sender panicked: %v", p)}}
 			}
 			answers <- a
 		}()
@@ -191,7 +191,7 @@ func (t *term) request(ctx context.Context, made *requests, send func(context.Co
 	case a := <-answers:
 		return a.receipt, a.err
 	case <-grace.C:
-		return Receipt{}, &Failure{Class: Ambiguous, Err: errHangs}
+		return Receipt{}, &Failure{Kind: Ambiguous, Err: errHangs}
 	}
 }
 
@@ -209,28 +209,28 @@ func (t *term) onResult(r result, now time.Time) {
 		t.touch(l.Lane)
 	}
 	t.release(l, now)
-	l.repeats = r.Failure != nil && !r.Failure.leavesLane() && (r.Failure.Class == Ambiguous || m.Row.PossibleDuplicates > 0)
+	l.repeats = r.Failure != nil && !r.Failure.leavesLane() && (r.Failure.Kind == Ambiguous || m.Row.PossibleDuplicates > 0)
 	switch f := r.Failure; {
-	case f == nil || f.leavesLane() || f.Class == Forbidden:
+	case f == nil || f.leavesLane() || f.Kind == Forbidden:
 		l.backoff = nil
-	case f.Class == NotReady:
+	case f.Kind == NotReady:
 		t.awaitContent(l, f.Ready)
 	case errors.Is(f.Err, errStopped), errors.Is(f.Err, errLeaseEnds): // nothing was tried, and the lane looks at the lease again
-	case f.Class == RateLimited && f.RetryAfter > 0:
+	case f.Kind == RateLimited && f.RetryAfter > 0:
 		// spread the retries of chats that were rate limited at the same time
 		r.Pause = time.Duration(float64(min(max(time.Second, f.RetryAfter), longestWait)) * (1 + 0.1*rand.Float64()))
-	case f.Class == RateLimited:
+	case f.Kind == RateLimited:
 		r.Pause = max(time.Second, l.nextBackoff())
-	case f.Class == Ambiguous && l.Kind != CallbackAnswers: // answers to buttons expire too soon for such a pause
+	case f.Kind == Ambiguous && l.Kind != CallbackAnswers: // answers to buttons expire too soon for such a pause
 		r.Pause = m.ambiguousPause(t.settings.SendTimeout)
 	default:
 		r.Pause = l.nextBackoff()
-		r.Dead = f.Class == Failed && r.Message.Row.Failures+1 >= t.settings.MaxFailures
+		r.Dead = f.Kind == Failed && r.Message.Row.Failures+1 >= t.settings.MaxFailures
 	}
 	if r.requests > 0 && l.Kind != CallbackAnswers {
 		t.updateBreaker(l.Chat, r.Result, now)
 	}
-	if f := r.Failure; f != nil && f.Class == Unsupported && !t.unsupportedLogged {
+	if f := r.Failure; f != nil && f.Kind == Unsupported && !t.unsupportedLogged {
 		t.unsupportedLogged = true
 		t.log.Warn("notices of a newer release are set aside until it leads", "kind", m.Row.Kind)
 	}
@@ -245,11 +245,11 @@ func (t *term) countRequest(l *lane, now time.Time) {
 
 // updateBreaker opens or closes the circuit depending on the outcome of a request.
 func (t *term) updateBreaker(chat ChatID, r Result, now time.Time) {
-	class := FailureKind("")
+	kind := FailureKind("")
 	if r.Failure != nil {
-		class = r.Failure.Class
+		kind = r.Failure.Kind
 	}
-	switch class {
+	switch kind {
 	case RateLimited:
 		if pause := t.breaker.rateLimited(chat, r.Pause, now); pause > 0 {
 			t.log.Warn("many chats are rate limited, circuit opened", "pause_ms", pause.Milliseconds())

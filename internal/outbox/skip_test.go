@@ -180,18 +180,18 @@ func TestMigrated(t *testing.T) {
 			store := newMemory()
 			sender := newMessenger(t, func(_ context.Context, m Message) error {
 				if m.ExternalChat != moved {
-					return &Failure{Class: Migrated, NewID: moved, Err: errors.New("the group is a supergroup")}
+					return &Failure{Kind: Migrated, NewID: moved, Err: errors.New("the group is a supergroup")}
 				}
 				return nil
 			})
 			type move struct{ From, To int64 }
 			var moves []move
 			store.add(chat, chat)
-			var classes []FailureKind
+			var kinds []FailureKind
 			store.onAdvance = func(_ context.Context, results []Result, _ []Lane) error {
 				for _, r := range results {
 					if r.Failure != nil {
-						classes = append(classes, r.Failure.Class)
+						kinds = append(kinds, r.Failure.Kind)
 					}
 				}
 				return nil
@@ -216,7 +216,7 @@ func TestMigrated(t *testing.T) {
 			if n := store.count(rowSent); n != 2 {
 				t.Errorf("%d items are sent, want 2", n)
 			}
-			if diff := cmp.Diff(slices.Repeat([]FailureKind{Migrated}, failing+1), classes); diff != "" {
+			if diff := cmp.Diff(slices.Repeat([]FailureKind{Migrated}, failing+1), kinds); diff != "" {
 				t.Errorf("persisted failures (-want +got):\n%s", diff)
 			}
 		})

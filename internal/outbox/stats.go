@@ -151,16 +151,16 @@ func (m *statsRecorder) finished(r result) {
 			stats.Merged += int64(covered)
 			stats.MergedMessages++
 		}
-	case r.Failure.Class == RateLimited:
+	case r.Failure.Kind == RateLimited:
 		stats.RateLimited++
 		if r.Failure.RetryAfter > longWait {
 			stats.LongWaits++
 		}
-	case r.Failure.Class == Uncertain:
+	case r.Failure.Kind == Uncertain:
 		stats.Uncertain += int64(r.Message.storedItems(r.coveredItems()))
-	case r.Failure.Class == Rejected || r.Dead:
+	case r.Failure.Kind == Rejected || r.Dead:
 		stats.DeadLetters++
-	case r.Failure.Class == Obsolete:
+	case r.Failure.Kind == Obsolete:
 		stats.Expired++
 	}
 }

@@ -58,7 +58,7 @@ func TestStopIsBounded(t *testing.T) {
 		}
 		return hang(ctx)
 	}
-	hangSend := func(ctx context.Context, _ Message) error { return &Failure{Class: Ambiguous, Err: hang(ctx)} }
+	hangSend := func(ctx context.Context, _ Message) error { return &Failure{Kind: Ambiguous, Err: hang(ctx)} }
 	cases := map[string]struct {
 		settings Settings
 		answer   func(context.Context, Message) error

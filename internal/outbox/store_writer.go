@@ -138,7 +138,7 @@ func (t *term) startTurn(requestCtx context.Context, l *lane, turn Turn, now tim
 	t.stats.taken(turn)
 	switch m := turn.Message; {
 	case m != nil && t.stopping:
-		t.onResult(result{lane: l, Result: Result{Message: *m, Failure: &Failure{Class: Unreachable, Err: errStopped}}}, now)
+		t.onResult(result{lane: l, Result: Result{Message: *m, Failure: &Failure{Kind: Unreachable, Err: errStopped}}}, now)
 	case m != nil:
 		t.stats.waited(now.Sub(l.readyAt))
 		if t.settings.BoardBegins != nil && l.Kind == Boards {
@@ -162,7 +162,7 @@ func (t *term) continueLane(r result, now time.Time) {
 	switch {
 	case l.woken:
 		t.schedule(l, now) // also after Forbidden: the chat may have been unparked since
-	case r.Failure != nil && r.Failure.Class == Forbidden:
+	case r.Failure != nil && r.Failure.Kind == Forbidden:
 		t.makeIdle(l, now)
 	case m.More, r.endedItems() < len(m.Items):
 		t.schedule(l, now)
@@ -175,7 +175,7 @@ func (t *term) continueLane(r result, now time.Time) {
 // wait until the next poll.
 func (r Result) endedItems() int {
 	switch {
-	case r.Failure == nil || r.Failure.Class == Uncertain || r.Failure.Class == Unsupported:
+	case r.Failure == nil || r.Failure.Kind == Uncertain || r.Failure.Kind == Unsupported:
 		return r.coveredItems()
 	case r.Dead || r.Failure.leavesLane():
 		return 1

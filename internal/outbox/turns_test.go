@@ -57,7 +57,7 @@ func TestChatsTakeTurns(t *testing.T) {
 func TestFailureError(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("too fast")
-	f := &Failure{Class: RateLimited, Err: cause}
+	f := &Failure{Kind: RateLimited, Err: cause}
 	if f.Error() != "rate_limited: too fast" || !errors.Is(f, cause) {
 		t.Errorf("Error() = %q, wraps its cause: %t", f, errors.Is(f, cause))
 	}

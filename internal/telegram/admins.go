@@ -31,7 +31,7 @@ func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ran
 	result, err := c.Call(ctx, "getChatAdministrators", &bot.GetChatAdministratorsParams{ChatID: int64(chat)})
 	if err != nil {
 		var api *APIError
-		if errors.As(err, &api) && isFinal(api.class()) {
+		if errors.As(err, &api) && isFinal(api.kind()) {
 			return nil, nil
 		}
 		return nil, fmt.Errorf("get admins: %w", err)

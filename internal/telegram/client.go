@@ -1,4 +1,4 @@
-// Package telegram is a client of the Bot API: requests, polling for updates, the webhook, the classes of errors, and the admins of a chat.
+// Package telegram is a client of the Bot API: requests, polling for updates, the webhook, the kinds of errors, and the admins of a chat.
 package telegram
 
 import (

@@ -20,7 +20,7 @@ var ErrTokenRefused = errors.New("the token is refused by Telegram, perhaps beca
 
 // explain says in the words of an operator what an error of a method means that needs nothing but a valid token.
 func (c *Client) explain(err error) error {
-	switch Failure(err).Class {
+	switch Failure(err).Kind {
 	case outbox.Unauthorized:
 		return fmt.Errorf("%w (%w)", ErrTokenRefused, err)
 	case outbox.Unreachable, outbox.Ambiguous:
@@ -38,7 +38,7 @@ var ErrWebhookRefused = errors.New("the webhook is refused by Telegram: WEBHOOK_
 func webhookError(err error) error {
 	var api *APIError
 	switch {
-	case !errors.As(err, &api) || api.class() != outbox.Rejected:
+	case !errors.As(err, &api) || api.kind() != outbox.Rejected:
 		return err
 	case api.Says("resolve host", "name resolution"): // this may pass
 		return fmt.Errorf("the host in WEBHOOK_URL is not found by Telegram: check the name, or wait until it is known (%w)", err)
@@ -76,28 +76,28 @@ func Failure(err error) *outbox.Failure {
 	if errors.As(err, &own) {
 		return own
 	}
-	f := &outbox.Failure{Class: outbox.Failed, Err: err}
+	f := &outbox.Failure{Kind: outbox.Failed, Err: err}
 	var api *APIError
 	var connection *ConnectionError
 	switch {
 	case errors.As(err, &connection):
-		f.Class = outbox.Unreachable
+		f.Kind = outbox.Unreachable
 		if connection.Connected {
-			f.Class = outbox.Ambiguous
+			f.Kind = outbox.Ambiguous
 		}
 	case errors.As(err, &api):
-		f.Class, f.RetryAfter, f.NewID = api.class(), api.RetryAfter, api.MigrateTo
+		f.Kind, f.RetryAfter, f.NewID = api.kind(), api.RetryAfter, api.MigrateTo
 	}
 	return f
 }
 
 // Rejected returns the failure of a message that is itself at fault, and was not sent to Telegram.
 func Rejected(err error) *outbox.Failure {
-	return &outbox.Failure{Class: outbox.Rejected, Err: err}
+	return &outbox.Failure{Kind: outbox.Rejected, Err: err}
 }
 
-// class classifies the error. An answer without a description is not the Bot API's own.
-func (e *APIError) class() outbox.FailureKind {
+// kind classifies the error. An answer without a description is not the Bot API's own.
+func (e *APIError) kind() outbox.FailureKind {
 	switch own := e.Description != ""; {
 	case e.Status == http.StatusTooManyRequests:
 		return outbox.RateLimited
@@ -141,7 +141,7 @@ func (e *APIError) Says(texts ...string) bool {
 
 // IsTransient is true if the same request may succeed later.
 func IsTransient(err error) bool {
-	switch Failure(err).Class {
+	switch Failure(err).Kind {
 	case outbox.RateLimited, outbox.Unreachable, outbox.Ambiguous, outbox.Failed:
 		return true
 	default:

@@ -144,8 +144,8 @@ func SentAs(m outbox.Message, id int64) outbox.Result {
 }
 
 // Failed is the result of a message that failed, with a pause of an hour.
-func Failed(m outbox.Message, class outbox.FailureKind) outbox.Result {
-	return outbox.Result{Message: m, Pause: time.Hour, Failure: &outbox.Failure{Class: class, Err: errors.New("why")}}
+func Failed(m outbox.Message, kind outbox.FailureKind) outbox.Result {
+	return outbox.Result{Message: m, Pause: time.Hour, Failure: &outbox.Failure{Kind: kind, Err: errors.New("why")}}
 }
 
 // MustWait checks which chats have something to send that need not wait any longer.

@@ -115,9 +115,9 @@ func outcomes(r outbox.Result) []outcome {
 		Reason: reason(r), Pause: pause(r),
 	}
 	if f := r.Failure; f != nil {
-		first.Deferred = f.Class == outbox.Unsupported
-		first.Untried = first.Deferred || f.Class == outbox.NotReady
-		first.Failed = f.Class == outbox.Failed
+		first.Deferred = f.Kind == outbox.Unsupported
+		first.Untried = first.Deferred || f.Kind == outbox.NotReady
+		first.Failed = f.Kind == outbox.Failed
 	}
 	rows := []outcome{first}
 	if m.Action != outbox.Send {
@@ -138,13 +138,13 @@ func stateOfFirst(r outbox.Result) string {
 	switch f := r.Failure; {
 	case f == nil:
 		return sent
-	case f.Class == outbox.Rejected || f.Class == outbox.Failed && r.Dead:
+	case f.Kind == outbox.Rejected || f.Kind == outbox.Failed && r.Dead:
 		return dead
-	case f.Class == outbox.Obsolete:
+	case f.Kind == outbox.Obsolete:
 		return expired
-	case f.Class == outbox.Uncertain:
+	case f.Kind == outbox.Uncertain:
 		return uncertain
-	case f.Class == outbox.Ambiguous:
+	case f.Kind == outbox.Ambiguous:
 		return sending
 	default:
 		return planned
@@ -163,10 +163,10 @@ func stateOfOthers(r outbox.Result) string {
 
 // reason returns the text of a failure, nil if there was none.
 func reason(r outbox.Result) *string {
-	if r.Failure == nil || r.Failure.Class == outbox.NotReady {
+	if r.Failure == nil || r.Failure.Kind == outbox.NotReady {
 		return nil
 	}
-	text := string(r.Failure.Class)
+	text := string(r.Failure.Kind)
 	if r.Failure.Err != nil {
 		text = cmp.Or(postgres.Storable(r.Failure.Err.Error()), text)
 	}
@@ -175,7 +175,7 @@ func reason(r outbox.Result) *string {
 
 // freezes is true if a result pauses the whole chat, and not only its row.
 func freezes(r outbox.Result) bool {
-	return r.Failure != nil && r.Failure.Class == outbox.RateLimited && r.Message.Lane.Kind != outbox.CallbackAnswers
+	return r.Failure != nil && r.Failure.Kind == outbox.RateLimited && r.Message.Lane.Kind != outbox.CallbackAnswers
 }
 
 // pause returns for how many seconds the first row must wait, nil if the row itself need not wait.
@@ -183,7 +183,7 @@ func pause(r outbox.Result) *float64 {
 	if r.Failure == nil || freezes(r) {
 		return nil
 	}
-	switch r.Failure.Class {
+	switch r.Failure.Kind {
 	case outbox.Forbidden, outbox.Rejected, outbox.Obsolete, outbox.Uncertain, outbox.Unsupported:
 		return nil
 	}
@@ -281,7 +281,7 @@ func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
 // queueParked parks chats that the bot may not write to, unless a newer notice shows that the chat was active after the request began. A
 // chat that has got another id in the meantime is skipped: the request was for the old one.
 func queueParked(batch *pgx.Batch, results []outbox.Result) {
-	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure != nil && r.Failure.Class == outbox.Forbidden }, `
+	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure != nil && r.Failure.Kind == outbox.Forbidden }, `
 		WITH r AS (SELECT r.* FROM `+theResults+`)
 		UPDATE chats c SET parked_at = now()
 		FROM r

@@ -17,7 +17,7 @@ import (
 func TestFinishFailures(t *testing.T) {
 	t.Parallel()
 	const waits = "planned attempts 1 duplicates 0 message 0 error why finished false"
-	for class, tc := range map[outbox.FailureKind]struct {
+	for kind, tc := range map[outbox.FailureKind]struct {
 		row   string
 		waits string // the row's pause and failures
 		chat  string // the state of its chat
@@ -47,7 +47,7 @@ func TestFinishFailures(t *testing.T) {
 			"expired attempts 1 duplicates 0 message 0 error why finished true", "0", "", "3", []outbox.ChatID{1, 2}, "3 duplicates 1",
 		},
 	} {
-		t.Run(string(class), func(t *testing.T) {
+		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			m := newMail(t)
 			dbtest.Exec(t, m.Pool, `UPDATE outbox SET created_at = now() - interval '1 minute'`)
@@ -62,7 +62,7 @@ func TestFinishFailures(t *testing.T) {
 				}
 				return s
 			}
-			r := dbtest.Failed(m.MustTake(t, 1, 1), class)
+			r := dbtest.Failed(m.MustTake(t, 1, 1), kind)
 			m.Finish(t, r)
 			m.Finish(t, r) // may be repeated
 			if got := m.Row(t, 1); got != tc.row {
@@ -92,7 +92,7 @@ func TestFinishFailures(t *testing.T) {
 				       || ' ' || (first_seen_at = (SELECT created_at FROM outbox WHERE id = 1))
 				FROM dead_letters`)
 			var want []string
-			if class == outbox.Rejected {
+			if kind == outbox.Rejected {
 				want = []string{`notice 1 {"n": 1} why 1 true`}
 			}
 			if diff := cmp.Diff(want, letters, cmpopts.EquateEmpty()); diff != "" {
@@ -143,17 +143,17 @@ func TestFinishTextThatCannotBeStored(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
 	id := int64(0)
-	for _, class := range []outbox.FailureKind{outbox.Unreachable, outbox.Ambiguous, outbox.Rejected, outbox.Obsolete} {
-		for text, want := range map[string]string{"<b>\x00Bad\xff gateway": "<b>\ufffdBad\ufffd gateway", "": string(class)} {
+	for _, kind := range []outbox.FailureKind{outbox.Unreachable, outbox.Ambiguous, outbox.Rejected, outbox.Obsolete} {
+		for text, want := range map[string]string{"<b>\x00Bad\xff gateway": "<b>\ufffdBad\ufffd gateway", "": string(kind)} {
 			id++
 			dbtest.Exec(t, m.Pool, `UPDATE outbox SET state = 'dead', finished_at = now() WHERE finished_at IS NULL`)
 			dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = NULL, parked_at = NULL`)
 			m.others(t, 1, notice.Outcome)
-			r := dbtest.Failed(m.MustTake(t, 1, id), class)
+			r := dbtest.Failed(m.MustTake(t, 1, id), kind)
 			r.Failure.Err = errors.New(text)
 			m.Finish(t, r)
 			if got := dbtest.Value[string](t, m.Pool, `SELECT last_error FROM outbox WHERE id = $1`, id); got != want {
-				t.Errorf("%s: the error is %q, want %q", class, got, want)
+				t.Errorf("%s: the error is %q, want %q", kind, got, want)
 			}
 		}
 	}
@@ -227,7 +227,7 @@ func TestFinishTogether(t *testing.T) {
 	waits := func(id int) string { return fmt.Sprintf("%d planned 0 0", id) }
 	tried := func(id int) string { return fmt.Sprintf("%d planned 1 0", id) }
 	for name, tc := range map[string]struct {
-		class   outbox.FailureKind // empty: sent
+		kind    outbox.FailureKind // empty: sent
 		covered int
 		rows    []string // state, attempts, possible duplicates, batch, whether tried, whether it has to wait
 		next    []int64
@@ -260,8 +260,8 @@ func TestFinishTogether(t *testing.T) {
 			t.Parallel()
 			m, message := several(t)
 			r := dbtest.SentAs(message, 71)
-			if tc.class != "" {
-				r = dbtest.Failed(message, tc.class)
+			if tc.kind != "" {
+				r = dbtest.Failed(message, tc.kind)
 			}
 			r.Covered = tc.covered
 			for range 2 { // may be repeated
@@ -270,7 +270,7 @@ func TestFinishTogether(t *testing.T) {
 					CASE WHEN not_before > now() THEN 'w' END`, tc.rows...)
 			}
 			covered := 0
-			if tc.class != "" {
+			if tc.kind != "" {
 				if covered = tc.covered; covered == 0 {
 					covered = 5
 				}
@@ -285,7 +285,7 @@ func TestFinishTogether(t *testing.T) {
 				t.Errorf("next (-want +got):\n%s", diff)
 			}
 			for i := range tc.next {
-				if duplicates := next.Items[i].PossibleDuplicates == 1; duplicates != (tc.class == outbox.Ambiguous) {
+				if duplicates := next.Items[i].PossibleDuplicates == 1; duplicates != (tc.kind == outbox.Ambiguous) {
 					t.Errorf("next is %+v", next.Items[i])
 				}
 			}

@@ -48,22 +48,22 @@ func TestPages(t *testing.T) {
 // TestEndsOfPages: a page is edited again after a failure, and ends without a dead letter if its message is gone.
 func TestEndsOfPages(t *testing.T) {
 	t.Parallel()
-	for class, want := range map[outbox.FailureKind]string{
+	for kind, want := range map[outbox.FailureKind]string{
 		"": "sent 71", outbox.Ambiguous: "sending", outbox.Unreachable: "planned", outbox.RateLimited: "planned", outbox.Forbidden: "planned",
 		outbox.Obsolete: "expired", outbox.Rejected: "dead",
 	} {
-		t.Run(string(class), func(t *testing.T) {
+		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			m := newEmptyMail(t)
 			dbtest.Exec(t, m.Pool, aPage, 71)
 			taken := m.Turn(t, dbtest.Pages(1)).Message
 			r := dbtest.SentAs(*taken, taken.Target)
-			if class != "" {
-				r = dbtest.Failed(*taken, class)
+			if kind != "" {
+				r = dbtest.Failed(*taken, kind)
 			}
 			m.Finish(t, r)
 			m.MustHaveRows(t, `concat_ws(' ', state, telegram_message_id)`, "1 "+want)
-			frozen, parked := class == outbox.RateLimited, class == outbox.Forbidden
+			frozen, parked := kind == outbox.RateLimited, kind == outbox.Forbidden
 			chat := dbtest.Value[string](t, m.Pool, `SELECT concat(frozen_until IS NOT NULL, parked_at IS NOT NULL) FROM chats WHERE id = 1`)
 			short := map[bool]string{true: "t", false: "f"}
 			if chat != short[frozen]+short[parked] {
@@ -76,10 +76,10 @@ func TestEndsOfPages(t *testing.T) {
 // TestNewestPage: of the pages of a message that wait, the newest is sent, whatever has become of those before it.
 func TestNewestPage(t *testing.T) {
 	t.Parallel()
-	for _, class := range []outbox.FailureKind{
+	for _, kind := range []outbox.FailureKind{
 		outbox.NotReady, outbox.RateLimited, outbox.Unreachable, outbox.Failed, outbox.Ambiguous, outbox.Migrated, outbox.Unauthorized,
 	} {
-		t.Run(string(class), func(t *testing.T) {
+		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			m := newEmptyMail(t)
 			press := func(message int) { dbtest.Exec(t, m.Pool, aPage, message) }
@@ -87,7 +87,7 @@ func TestNewestPage(t *testing.T) {
 			tried := m.Turn(t, dbtest.Pages(1)).Message
 			press(71) // while it is in flight
 			press(72)
-			m.Finish(t, dbtest.Failed(*tried, class))
+			m.Finish(t, dbtest.Failed(*tried, kind))
 			dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = NULL; UPDATE outbox SET not_before = NULL`)
 			turn := m.Turn(t, dbtest.Pages(1))
 			if diff := cmp.Diff([]int64{2}, dbtest.IDs(turn.Message)); diff != "" {

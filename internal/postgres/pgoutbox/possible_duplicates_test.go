@@ -13,9 +13,9 @@ func TestPossibleDuplicatesStayTogether(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
 	m.results(t, 2)
-	fail := func(class outbox.FailureKind) {
+	fail := func(kind outbox.FailureKind) {
 		t.Helper()
-		r := dbtest.Failed(m.MustTake(t, 1, 1, 2), class)
+		r := dbtest.Failed(m.MustTake(t, 1, 1, 2), kind)
 		r.Pause = 0
 		m.Finish(t, r)
 	}

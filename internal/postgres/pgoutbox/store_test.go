@@ -102,8 +102,8 @@ func TestOutboxRoundTrips(t *testing.T) {
 	}))
 	lanes := []outbox.Lane{dbtest.Chat(1), dbtest.Chat(2), dbtest.Answers(1)}
 	var results []outbox.Result
-	for _, class := range []outbox.FailureKind{outbox.RateLimited, outbox.Forbidden, outbox.Rejected} {
-		results = append(results, dbtest.Failed(outbox.Message{Lane: dbtest.Chat(99), Action: outbox.Send}, class))
+	for _, kind := range []outbox.FailureKind{outbox.RateLimited, outbox.Forbidden, outbox.Rejected} {
+		results = append(results, dbtest.Failed(outbox.Message{Lane: dbtest.Chat(99), Action: outbox.Send}, kind))
 	}
 	for _, action := range []outbox.Action{outbox.Send, outbox.Edit, outbox.Ensure} {
 		results = append(results, dbtest.SentAs(outbox.Message{Lane: dbtest.Chat(99), Action: action, Target: 7}, 7))

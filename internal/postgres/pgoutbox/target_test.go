@@ -100,18 +100,18 @@ func TestEditedAsAWhole(t *testing.T) {
 // TestEditFails: the result of an edit concerns only its own row, whatever else the message shows.
 func TestEditFails(t *testing.T) {
 	t.Parallel()
-	for class, want := range map[outbox.FailureKind]string{
+	for kind, want := range map[outbox.FailureKind]string{
 		outbox.Rejected: "6 edit dead", outbox.Obsolete: "6 edit expired", outbox.Unreachable: "6 edit planned", outbox.Ambiguous: "6 edit sending",
 	} {
 		m, message := several(t)
 		m.Finish(t, dbtest.SentAs(message, 71))
 		m.edit(t, 3)
-		r := dbtest.Failed(*m.Take(t, 1), class)
+		r := dbtest.Failed(*m.Take(t, 1), kind)
 		r.Covered = 2
 		m.Finish(t, r)
 		m.MustHaveRows(t, `action, state`, "1 send sent", "2 send sent", "3 send sent", "4 send sent", "5 send sent", want)
 		if got := dbtest.Value[int](t, m.Pool, `SELECT count(*) FROM match_messages WHERE fingerprint = 'print 71'`); got != 3 {
-			t.Errorf("%s: %d messages have their old content", class, got)
+			t.Errorf("%s: %d messages have their old content", kind, got)
 		}
 	}
 }
