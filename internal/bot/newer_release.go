@@ -17,7 +17,7 @@ func isUnknown(kind string) bool {
 // needsNewerRelease is true if a message cannot be rendered because of a kind that this release does not know. A new message may end before
 // such an item, unless it is repeated.
 func needsNewerRelease(m outbox.Message) bool {
-	if m.Action == outbox.Send && !m.Row.PreviousUnknown {
+	if m.Action == outbox.Send && !m.Row.Repeated {
 		return isUnknown(m.Items[0].Kind)
 	}
 	return isUnknown(m.Row.Kind) || slices.ContainsFunc(m.Items, func(i outbox.Item) bool { return isUnknown(i.Kind) })
@@ -26,7 +26,7 @@ func needsNewerRelease(m outbox.Message) bool {
 // setAside returns the outcome of a message that waits for a newer release: all of it, or only its first item.
 func setAside(m outbox.Message) (outbox.Receipt, error) {
 	var receipt outbox.Receipt
-	if !m.Row.PreviousUnknown {
+	if !m.Row.Repeated {
 		receipt.Covered = 1
 	}
 	return receipt, &outbox.Failure{Kind: outbox.Unsupported, Err: fmt.Errorf("%w %q", errUnknownKind, m.Row.Kind)}

@@ -13,7 +13,7 @@ func TestUnknownKinds(t *testing.T) {
 	joined := outbox.Item{ID: 1, Kind: "joined", Payload: []byte(`{"name": {"name": "Alice"}}`)}
 	unknown := outbox.Item{ID: 2, Kind: "of_tomorrow", Payload: []byte(`{}`)}
 	again := joined
-	again.PreviousUnknown = true
+	again.Repeated = true
 	for name, tc := range map[string]struct {
 		action   outbox.Action
 		items    []outbox.Item

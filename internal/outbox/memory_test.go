@@ -322,7 +322,7 @@ func (m *memory) take(l Lane, bounds Bounds) Turn {
 		Purpose: head.purpose, Target: head.target, KnownFingerprint: head.known, More: len(open) > n,
 	}
 	for _, r := range open[:n] {
-		if r.PreviousUnknown = r.state == rowSending; r.PreviousUnknown {
+		if r.Repeated = r.state == rowSending; r.Repeated {
 			r.PossibleDuplicates++
 		}
 		r.Attempts++

@@ -169,7 +169,7 @@ func (db *database) take(epoch int64, l Lane, bounds Bounds) Turn {
 	}
 	var ids []int64
 	for _, r := range open[:n] {
-		if r.PreviousUnknown = repeated; repeated {
+		if r.Repeated = repeated; repeated {
 			r.PossibleDuplicates++
 		}
 		r.Attempts++

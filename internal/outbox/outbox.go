@@ -63,7 +63,7 @@ type Item struct {
 	Button             string // id of the button press that is answered, empty for none
 	Attempts           int    // requests started, including the one about to start
 	PossibleDuplicates int    // requests with an unknown outcome
-	PreviousUnknown    bool   // the outcome of the previous request is unknown
+	Repeated           bool   // the outcome of the previous request is unknown
 	Failures           int    // requests that ended as Failed
 }
 

@@ -119,7 +119,7 @@ func (m *statsRecorder) taken(t Turn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	stats := &m.stats
-	if t.Message != nil && t.Message.Row.PreviousUnknown && !t.Message.isExhausted() {
+	if t.Message != nil && t.Message.Row.Repeated && !t.Message.isExhausted() {
 		stats.PossibleDuplicates += int64(t.Message.storedItems(len(t.Message.Items)))
 	}
 }

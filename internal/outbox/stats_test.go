@@ -125,11 +125,11 @@ func TestCounters(t *testing.T) {
 	t.Parallel()
 	message := func(action Action, items int) Message { return Message{Action: action, Items: make([]Item, items)} }
 	repeated := func(m Message, repeated bool) Turn {
-		m.Row = Item{PossibleDuplicates: 2, PreviousUnknown: repeated}
+		m.Row = Item{PossibleDuplicates: 2, Repeated: repeated}
 		return Turn{Message: &m}
 	}
 	ending := func(m Message) Turn {
-		m.Row = Item{PossibleDuplicates: MaxPossibleDuplicates, PreviousUnknown: true}
+		m.Row = Item{PossibleDuplicates: MaxPossibleDuplicates, Repeated: true}
 		return Turn{Message: &m}
 	}
 	taken := func(turn Turn) func(*statsRecorder) { return func(m *statsRecorder) { m.taken(turn) } }

@@ -52,7 +52,7 @@ func TestRepeatedMessageIsSetAside(t *testing.T) {
 	m.MustHaveRows(t, `concat_ws(' ', state, lane, attempts, possible_duplicates, tried_at IS NOT NULL)`,
 		"1 planned 3 1 1 t", "2 planned 3 1 1 f", "3 planned 3 1 1 f")
 	dbtest.Must(t, m.Resume(t.Context(), 1))
-	if taken := m.MustTake(t, 1, 1, 2, 3); taken.Row.PossibleDuplicates != 1 || taken.Row.PreviousUnknown {
+	if taken := m.MustTake(t, 1, 1, 2, 3); taken.Row.PossibleDuplicates != 1 || taken.Row.Repeated {
 		t.Errorf("taken %+v", taken.Row)
 	}
 }

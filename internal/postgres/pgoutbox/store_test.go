@@ -31,7 +31,7 @@ func TestTake(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	// messages that were taken and not finished come again, as possible duplicates
-	item.Attempts, item.PossibleDuplicates, item.PreviousUnknown = 2, 1, true
+	item.Attempts, item.PossibleDuplicates, item.Repeated = 2, 1, true
 	want.Items, want.Row = []outbox.Item{item}, item
 	if diff := cmp.Diff(&want, m.Take(t, 1)); diff != "" {
 		t.Errorf("again (-want +got):\n%s", diff)

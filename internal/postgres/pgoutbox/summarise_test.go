@@ -198,7 +198,7 @@ func TestSummarySent(t *testing.T) {
 			}
 			message := m.Take(t, 1)
 			if message == nil || message.Row.Kind != "results_summary" || len(message.Items) != 1 || message.Row.ReplyTo != 0 ||
-				message.Row.Attempts != 1 || message.Row.PossibleDuplicates != possible || message.Row.PreviousUnknown != (possible > 0) {
+				message.Row.Attempts != 1 || message.Row.PossibleDuplicates != possible || message.Row.Repeated != (possible > 0) {
 				t.Fatalf("took %+v", message)
 			}
 			again := m.Take(t, 1) // after a crash

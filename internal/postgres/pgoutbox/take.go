@@ -29,7 +29,7 @@ func queueTurns(batch *pgx.Batch, lanes []outbox.Lane, bounds outbox.Bounds) []o
 const itemColumns = `coalesce(i.id, 0) AS id, coalesce(i.key, '') AS key, coalesce(i.kind, '') AS kind, i.payload,
 		       ` + postgres.NamesOfPlayers + ` AS names, coalesce(i.addressee_id, 0) AS addressee_id, coalesce(i.addressee, '') AS addressee,
 		       coalesce(i.reply_to, 0) AS reply_to, coalesce(i.callback_query_id, '') AS button, coalesce(i.attempts, 0) AS attempts,
-		       coalesce(i.possible_duplicates, 0) AS possible_duplicates, coalesce(i.repeated, false) AS previous_unknown,
+		       coalesce(i.possible_duplicates, 0) AS possible_duplicates, coalesce(i.repeated, false) AS repeated,
 		       coalesce(i.failures, 0) AS failures`
 
 // mergeable is the condition that a row o can be sent in one message with the head l of its lane, provided that all rows between them can.

@@ -86,7 +86,7 @@ func TestTakenAgain(t *testing.T) {
 	want.More = true
 	want.Items = slices.Clone(first.Items)
 	for i := range want.Items {
-		want.Items[i].Attempts, want.Items[i].PossibleDuplicates, want.Items[i].PreviousUnknown = 2, 1, true
+		want.Items[i].Attempts, want.Items[i].PossibleDuplicates, want.Items[i].Repeated = 2, 1, true
 	}
 	want.Items[2].Payload = []byte(`{"number": 3}`)
 	want.Row = want.Items[0]

@@ -151,7 +151,7 @@ func TestPossibleDuplicatesExpire(t *testing.T) {
 		t.Errorf("%d have expired", s.Expired)
 	}
 	taken := c.MustTake(t, 1, 1)
-	if i := taken.Row; i.Kind != "results_summary" || i.PossibleDuplicates != 1 || !i.PreviousUnknown {
+	if i := taken.Row; i.Kind != "results_summary" || i.PossibleDuplicates != 1 || !i.Repeated {
 		t.Errorf("the notice is %+v", i)
 	}
 }
