@@ -157,7 +157,7 @@ func (c command) ignoresChat(snap Snapshot) bool { return c.knownChatOnly && sna
 // changes returns what to write: the decision of a command, and what every command has.
 func (c command) changes(o Origin, snap Snapshot, d Decision) Changes {
 	adds := !d.Unadded && !isRefusal(d.said())
-	d.Edits = cmp.Or(d.Edits, o.Pressed)
+	d.PageMessageID = cmp.Or(d.PageMessageID, o.Pressed)
 	changes := Changes{
 		Decision: d, Seen: c.seen(o, snap, adds), Key: o.Key, Trigger: o.trigger(), Chat: snap.ChatID, RateEntry: c.rateEntry(o, d.Notice),
 		Extra: c.extra, ConsumesTimer: o.Trigger == ByTimer, Addressee: c.sender(o, snap, adds), Language: o.Chat.Language, Private: !o.Chat.IsGroup(),

@@ -310,9 +310,9 @@ type Decision struct {
 	Effect Effect // nil for none
 	// Notice is a message to the chat, nil for none. A NotRecorded is merged with one of the same sender that is still waiting.
 	Notice Notice
-	// Page replaces the content of the message Edits, nil for none.
-	Page  Notice
-	Edits int64 // 0 means the origin's Pressed
+	// Page replaces the content of the message PageMessageID, nil for none.
+	Page          Notice
+	PageMessageID int64 // 0 means the origin's Pressed
 	// CallbackAnswer answers the press of a button; nil means the Notice, or no words if there is a Page.
 	CallbackAnswer Notice
 	Closes         *ClosedPrompt // the prompt that the command closes, nil for none

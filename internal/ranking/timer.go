@@ -63,7 +63,7 @@ func (e expiredPrompt) decide(snap Snapshot) (Decision, error) {
 	}
 	d.Closes = &ClosedPrompt{ID: p.ID, As: PromptExpired}
 	if p.Message != 0 {
-		d.Page, d.Edits = p.dropped(), p.Message
+		d.Page, d.PageMessageID = p.dropped(), p.Message
 	}
 	return d, nil
 }

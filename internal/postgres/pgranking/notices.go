@@ -161,7 +161,7 @@ func queuePage(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
 		SET key = excluded.key, kind = excluded.kind, purpose = excluded.purpose, payload = excluded.payload,
 		    addressee = excluded.addressee, addressee_id = excluded.addressee_id, expires_at = excluded.expires_at`,
-		c.Chat, c.Key, kind.Name, kind.Purpose, payload, c.Addressee.Name, c.Edits, fmt.Sprintf("page:%d", c.Edits),
+		c.Chat, c.Key, kind.Name, kind.Purpose, payload, c.Addressee.Name, c.PageMessageID, fmt.Sprintf("page:%d", c.PageMessageID),
 		TimeLeft(c.SentAt, now, kind.Purpose.Lifetime()), c.Addressee.Player)
 	return nil
 }
