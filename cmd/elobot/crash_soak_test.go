@@ -329,7 +329,7 @@ func (c *crash) check() {
 	}
 }
 
-// checkGroup compares the first copies of the cards with the expected ones, and returns the number of further copies.
+// checkGroup compares the first copies of the cards with the expected ones, and returns the number of other copies.
 func (c *crash) checkGroup(i int, group *botsim.Chat) (copies int) {
 	next := len(c.people) // after the answers to /join
 	seen := make(map[int]bool)

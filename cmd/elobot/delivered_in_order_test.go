@@ -22,7 +22,7 @@ func deliveredNumbers(t *testing.T, chat *botsim.Chat) []int {
 }
 
 // checkDeliveredInOrder checks that the first n matches of a group were delivered, the first copies in order. It returns the number of
-// further copies.
+// other copies.
 func checkDeliveredInOrder(t *testing.T, chat *botsim.Chat, n int) (copies int) {
 	t.Helper()
 	next := 1

@@ -281,7 +281,7 @@ func checkAnswered(t *testing.T, pool *pgxpool.Pool, group *botsim.Chat, posted 
 }
 
 // checkAnsweredAfter is checkAnswered after a crash of PostgreSQL, unless crashed is zero. Of an answer that came in the second before,
-// there may be one further copy that is not counted.
+// there may be one more copy that is not counted.
 func checkAnsweredAfter(t *testing.T, crashed time.Time, pool *pgxpool.Pool, group *botsim.Chat, posted []botsim.Message) []botsim.Message {
 	t.Helper()
 	type counted struct{ ReplyTo, Duplicates int }

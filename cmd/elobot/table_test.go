@@ -204,7 +204,7 @@ func (b *table) checkCallbackAnswers() {
 	}
 }
 
-// checkAnswers compares the first copies of all answers with the expected ones, in order. Further copies must have been counted as possible
+// checkAnswers compares the first copies of all answers with the expected ones, in order. Other copies must have been counted as possible
 // duplicates.
 func (b *table) checkAnswers() {
 	b.t.Helper()

@@ -25,7 +25,7 @@ func goldenReportPrompts() map[string]ranking.Notice {
 	results.Tag = "Aa0_-zZ9"
 	several := asks(ranking.DoubtDuplicate, "", option(result(alice, bob, 3, 1), result(alice, carol, 3, 2), result(alice, zoe, 0, 3)))
 	several.Earlier = &ranking.EarlierReport{Number: 42, By: ranking.Reporter{Name: &bob}, Result: new(result(alice, bob, 3, 1))}
-	several.Further = []ranking.EarlierReport{{Number: 40, By: ranking.Reporter{Name: &alice}, Same: true, Result: new(result(alice, zoe, 0, 3))}}
+	several.MoreEarlier = []ranking.EarlierReport{{Number: 40, By: ranking.Reporter{Name: &alice}, Same: true, Result: new(result(alice, zoe, 0, 3))}}
 	sets := []ranking.SetScore{{11, 5}, {9, 11}, {11, 7}, {11, 9}}
 	marked := bob
 	marked.Mark = "@bobby"

@@ -164,7 +164,7 @@ func TestTheLongestQuestionFits(t *testing.T) {
 				ranking.ReportPrompt{Doubt: ranking.DoubtResults, Options: slices.Repeat([]ranking.ReportOption{option}, command.MaxReadings)},
 				ranking.ReportPrompt{
 					Doubt: ranking.DoubtDuplicate, Options: []ranking.ReportOption{option}, Earlier: &earlier,
-					Further: slices.Repeat([]ranking.EarlierReport{earlier}, ranking.MaxReports-1),
+					MoreEarlier: slices.Repeat([]ranking.EarlierReport{earlier}, ranking.MaxReports-1),
 				},
 				ranking.ReportChosen{Results: option.Results},
 			} {

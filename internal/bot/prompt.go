@@ -175,7 +175,7 @@ func (w words) question(n ranking.ReportPrompt) string {
 	switch n.Doubt {
 	case ranking.DoubtDuplicate:
 		lines := []string{w.repeated(id, *n.Earlier)}
-		for _, e := range n.Further {
+		for _, e := range n.MoreEarlier {
 			lines = append(lines, w.repeated(id, e))
 		}
 		return joinUpTo(maxListed, lines, "\n")

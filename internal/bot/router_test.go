@@ -26,7 +26,7 @@ type call struct {
 	method  string
 	origin  ranking.Origin
 	report  ranking.Report
-	further []ranking.Report // of the same message
+	more    []ranking.Report // of the same message
 	take    ranking.Amendment
 	scores  []ranking.Score // of a fix
 	setting ranking.ChangeSetting
@@ -44,7 +44,7 @@ func (c call) String() string {
 	switch c.method {
 	case "match":
 		all := []string{"match " + reported(c.report)}
-		for _, r := range c.further {
+		for _, r := range c.more {
 			all = append(all, reported(r))
 		}
 		return strings.Join(all, " and ")
@@ -223,7 +223,7 @@ func (f *fakeRankings) report(o ranking.Origin, r ranking.Reading) error {
 	case r.Question != nil:
 		return f.add(call{method: "ask", origin: o, question: *r.Question})
 	default:
-		return f.add(call{method: "match", origin: o, report: r.Reports[0], further: r.Reports[1:]})
+		return f.add(call{method: "match", origin: o, report: r.Reports[0], more: r.Reports[1:]})
 	}
 }
 

@@ -98,7 +98,7 @@ type Post struct {
 	ThreadID   int
 	SenderChat *SenderChat
 	Date       time.Time // zero: now
-	// Extra holds further fields of the message object, for example {"via_bot": …} or {"forward_origin": …}.
+	// Extra holds more fields of the message object, for example {"via_bot": …} or {"forward_origin": …}.
 	Extra map[string]any
 }
 

@@ -34,7 +34,7 @@ type Command struct {
 }
 
 // Parse reads a message that begins with a command. botUsername is this bot's username, without the @. ok is false for any other message,
-// such as a command to another bot, or text that contains a command further on. Parse ignores entities that do not fit the text.
+// such as a command to another bot, or text with a command in the middle. Parse ignores entities that do not fit the text.
 func Parse(text string, entities []Entity, botUsername string) (c Command, ok bool) {
 	head, found := commandHead(text, entities)
 	if !found {

@@ -27,7 +27,7 @@ func TestHabits(t *testing.T) {
 	}
 }
 
-// TestGrammar reads further cases of the same form, which make the tables complete.
+// TestGrammar reads more cases of the same form, which make the tables complete.
 func TestGrammar(t *testing.T) {
 	t.Parallel()
 	for _, file := range languageFiles(t, "testdata/grammar") {

@@ -110,7 +110,7 @@ func TestChangeProperties(t *testing.T) {
 
 func TestMarginFactor(t *testing.T) {
 	t.Parallel()
-	// the values of https://eloratings.net/about: half more for two goals, 3/4 for three, 1/8 for each further one
+	// the values of https://eloratings.net/about: half more for two goals, 3/4 for three, 1/8 for each more
 	want := []float64{1, 1, 1.5, 1.75, 1.875, 2, 2, 2}
 	for difference, factor := range want {
 		for _, least := range []int{0, 3} {

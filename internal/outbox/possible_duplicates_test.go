@@ -203,7 +203,7 @@ func TestRepeatedRequestFitsTheLease(t *testing.T) {
 	})
 }
 
-// A repeated request that is in flight at a stop is waited for, so that there is no further copy.
+// A repeated request that is in flight at a stop is waited for, so that there is no other copy.
 func TestStopWaitsForRepeatedRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

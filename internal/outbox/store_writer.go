@@ -171,7 +171,7 @@ func (t *term) continueLane(r result, now time.Time) {
 	}
 }
 
-// endedItems returns how many items of the message need no further request. It is approximate: a wrong number costs one useless take, or a
+// endedItems returns how many items of the message need no more requests. It is approximate: a wrong number costs one useless take, or a
 // wait until the next poll.
 func (r Result) endedItems() int {
 	switch {

@@ -117,7 +117,7 @@ func (a *askOperation) decide(snap Snapshot) (Decision, error) {
 func (a *askOperation) ask(snap Snapshot) Decision {
 	prompt := ReportPrompt{Tag: a.request.tag(), Doubt: a.doubt, Word: a.word}
 	if len(a.earlier) > 0 {
-		prompt.Earlier, prompt.Further = &a.earlier[0], a.earlier[1:]
+		prompt.Earlier, prompt.MoreEarlier = &a.earlier[0], a.earlier[1:]
 	}
 	meant := a.meant()
 	for i, rec := range a.readings {
@@ -189,9 +189,9 @@ type ReportPrompt struct {
 	Doubt   Doubt          `json:"doubt"`
 	Word    string         `json:"word,omitempty"` // the name in doubt
 	Options []ReportOption `json:"options"`        // at least one
-	// Earlier is what was reported before, if that is the doubt, and Further are others if that is so of several results.
-	Earlier *EarlierReport  `json:"earlier,omitempty"`
-	Further []EarlierReport `json:"further,omitempty"`
+	// Earlier is what was reported before, if that is the doubt, and MoreEarlier are others if that is so of several results.
+	Earlier     *EarlierReport  `json:"earlier,omitempty"`
+	MoreEarlier []EarlierReport `json:"further,omitempty"`
 }
 
 var _ = notice.Register[ReportPrompt](notice.Kind{Name: "report_prompt", Purpose: notice.Outcome, Alone: true})

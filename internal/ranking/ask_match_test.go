@@ -97,9 +97,9 @@ func TestDuplicatesOfSeveral(t *testing.T) {
 	prompt, _ := g.report(t, &zoe, 2, again...).(ranking.ReportPrompt)
 	prompt.Options = nil
 	checkNotice(t, prompt, ranking.ReportPrompt{
-		Doubt:   ranking.DoubtDuplicate,
-		Earlier: &ranking.EarlierReport{Number: 1, By: by("Alice"), Result: new(result([2]int{1, 3}, "Bob", "Alice"))},
-		Further: []ranking.EarlierReport{{Number: 2, By: by("Carol"), Result: new(result([2]int{0, 3}, "Zoe", "Carol"))}},
+		Doubt:       ranking.DoubtDuplicate,
+		Earlier:     &ranking.EarlierReport{Number: 1, By: by("Alice"), Result: new(result([2]int{1, 3}, "Bob", "Alice"))},
+		MoreEarlier: []ranking.EarlierReport{{Number: 2, By: by("Carol"), Result: new(result([2]int{0, 3}, "Zoe", "Carol"))}},
 	})
 }
 

@@ -82,7 +82,7 @@ func (matches NewMatches) celebrate(leaders Leaders, largest int) {
 	}
 }
 
-// newNumberOnes returns who is celebrated as the new number one, by the index of the match. The player stays the number one in all further
+// newNumberOnes returns who is celebrated as the new number one, by the index of the match. The player stays the number one in all later
 // matches of the message.
 func (matches NewMatches) newNumberOnes(leaders Leaders) map[int]PlayerID {
 	f := matches.field(leaders)

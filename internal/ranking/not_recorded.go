@@ -5,7 +5,7 @@ import "elobot/internal/notice"
 // MaxRejected is the maximum number of results that a NotRecorded lists.
 const MaxRejected = 30
 
-// NotRecorded lists results that were rejected because their sender exceeded the limit per minute. Until it is sent, further rejected
+// NotRecorded lists results that were rejected because their sender exceeded the limit per minute. Until it is sent, more rejected
 // results of the sender are added to it.
 type NotRecorded struct {
 	Limit int              `json:"limit"`          // maximum number of results per minute

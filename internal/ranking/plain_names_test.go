@@ -108,7 +108,7 @@ func TestNamedTeams(t *testing.T) {
 	g.has(t, 4, "players")
 }
 
-// TestRoundTripsOfNames: it takes no further round trip to find out who is meant by a plain name.
+// TestRoundTripsOfNames: it takes no extra round trip to find out who is meant by a plain name.
 func TestRoundTripsOfNames(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)

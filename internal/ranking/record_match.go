@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// FurtherMatch separates the key of a message from the number of a match after its first one, in the key of that match.
-const FurtherMatch = "#"
+// ExtraMatch separates the key of a message from the number of a match, in the keys of all its matches but the first.
+const ExtraMatch = "#"
 
 // MaxReports is how many matches a message can report.
 const MaxReports = 20
 
 // Report is a match as reported: the players, and the score or the scores of the sets.
 type Report struct {
-	// Key is the idempotency key of the match, empty for that of the message. Each further match of a message has #2, #3 and so on after
-	// it.
+	// Key is the idempotency key of the match, empty for that of the message. The next matches of a message have #2, #3 and so on
+	// after it.
 	Key    string   `json:"key,omitempty"`
 	A      []Person `json:"a"` // at least one each; side A's scores come first
 	B      []Person `json:"b"`
@@ -87,7 +87,7 @@ func (s *Service) newRecord(o Origin, reports []Report, people *participants) (r
 	for i, r := range reports {
 		m := reportedMatch{key: key, result: resultOf(r.Scores), even: len(r.A) == len(r.B)}
 		if i > 0 {
-			m.key = key + FurtherMatch + strconv.Itoa(i+1)
+			m.key = key + ExtraMatch + strconv.Itoa(i+1)
 		}
 		for side, players := range [][]Person{r.A, r.B} {
 			for _, p := range players {

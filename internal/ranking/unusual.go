@@ -53,7 +53,7 @@ func (r *recordOperation) unusual(snap Snapshot) *askOperation {
 	return nil
 }
 
-// ask returns the operation that asks a question about the report. The readings name the people of the report, and perhaps further ones.
+// ask returns the operation that asks a question about the report. The readings name the people of the report, and perhaps others.
 func (r *recordOperation) ask(q AmbiguousReport) *askOperation {
 	request := reportOf(r.origin, q)
 	request.Settled = append(slices.Clone(r.settled), q.Doubt)

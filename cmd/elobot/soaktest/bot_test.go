@@ -35,7 +35,7 @@ type bot struct {
 	process *life
 	webhook bool // the next process uses the webhook
 	closing bool
-	over    chan struct{} // closed when no further process will be started
+	over    chan struct{} // closed when no more processes will be started
 }
 
 // life is one process of the bot.

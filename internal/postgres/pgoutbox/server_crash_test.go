@@ -62,7 +62,7 @@ func (r *readers) copies(t *testing.T) map[string]int {
 }
 
 // TestServerCrash: what the dispatcher writes need not survive a crash of the server, which it does not wait for. Nevertheless every result
-// stays recorded and is told, in order, and no crash makes more than one further copy of it.
+// stays recorded and is told, in order, and no crash makes more than one other copy of it.
 func TestServerCrash(t *testing.T) {
 	t.Parallel()
 	// the server's own writer flushes so late that a crash loses what no commit has waited for

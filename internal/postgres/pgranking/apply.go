@@ -202,7 +202,7 @@ type handledKey struct {
 	outcome ranking.CommandOutcome
 }
 
-// keysOf returns the keys that a command stores. Each further match of a message has a key too, so that it counts like a message of its
+// keysOf returns the keys that a command stores. Each other match of a message has a key too, so that it counts like a message of its
 // own.
 func keysOf(c ranking.Changes) (keys []handledKey) {
 	if c.Keyless {
@@ -248,7 +248,7 @@ func queueKeys(batch *pgx.Batch, keys []handledKey) {
 func queueMessage(batch *pgx.Batch, c ranking.Changes) {
 	message := c.Message
 	if matches, ok := c.Effect.(ranking.NewMatches); ok {
-		message, _, _ = strings.Cut(matches[0].Key, ranking.FurtherMatch)
+		message, _, _ = strings.Cut(matches[0].Key, ranking.ExtraMatch)
 	}
 	if c.Keyless || message == "" || message == c.Key {
 		return

@@ -101,7 +101,7 @@ func (b auditReader) IntegrityIssues(ctx context.Context, group ranking.GroupID)
 		WHERE m.group_id = $1 AND m.created_at > now() - interval '1 day'
 		  AND NOT EXISTS (
 		      SELECT FROM handled_commands h
-		      WHERE h.key = split_part(m.idempotency_key, '` + ranking.FurtherMatch + `', 1) AND h.outcome = 'recorded')
+		      WHERE h.key = split_part(m.idempotency_key, '` + ranking.ExtraMatch + `', 1) AND h.outcome = 'recorded')
 		ORDER BY m.number LIMIT 100`
 	const duplicateKey = `
 		SELECT m.number FROM matches m

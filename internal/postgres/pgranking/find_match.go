@@ -93,7 +93,7 @@ func matchQuery(q ranking.Query, ref ranking.MatchRef, counts bool) (sql string,
 		    UNION ALL
 		    SELECT made.id FROM generate_series(1, $4::integer) AS n CROSS JOIN LATERAL (
 		        SELECT * FROM matches
-		        WHERE idempotency_key = $3 || CASE WHEN n > 1 THEN '` + ranking.FurtherMatch + `' || n ELSE '' END LIMIT 1) AS made))
+		        WHERE idempotency_key = $3 || CASE WHEN n > 1 THEN '` + ranking.ExtraMatch + `' || n ELSE '' END LIMIT 1) AS made))
 		ORDER BY m.number`
 	last := match + `m.number = (
 		    SELECT max(number) FROM players sender CROSS JOIN LATERAL (

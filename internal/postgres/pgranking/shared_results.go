@@ -20,7 +20,7 @@ import (
 // 1.6 times as much processor time (medians of elobench's throughput). Everything else is written alone.
 
 const (
-	// resultSlots is how many transactions write results at once before further results have to wait. Those that wait are written together
+	// resultSlots is how many transactions write results at once before other results have to wait. Those that wait are written together
 	// as soon as a slot is free. Two keep the server busy while one of them commits.
 	resultSlots = 2
 	// slotTimeout is how long a transaction holds its slot. A longer one waits for its group, and must not keep results of other groups

@@ -59,7 +59,7 @@ func (s *Store) WithLease(l *postgres.Lease) *Store {
 	return &clone
 }
 
-// inside returns a store whose statements run in an open transaction, which needs no further lease.
+// inside returns a store whose statements run in an open transaction, which needs no lease of its own.
 func (s *Store) inside(tx querier) *Store {
 	clone := *s
 	clone.db, clone.lease, clone.results = tx, nil, nil

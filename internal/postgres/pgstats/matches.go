@@ -60,7 +60,7 @@ func (s *Store) readPage(
 	return rows, newer, older, nil
 }
 
-// pageLimit is how many matches are read for a page: one more than it shows, which says whether there is a further page.
+// pageLimit is how many matches are read for a page: one more than it shows, which says whether there is another page.
 var pageLimit = strconv.Itoa(stats.PageRows + 1)
 
 // noPlayer is the player of whom no rating changes are read.

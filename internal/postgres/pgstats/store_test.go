@@ -16,7 +16,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestQuestionsWithoutConnection: where the server accepts no further connections, does not answer or has become a standby, questions use
+// TestQuestionsWithoutConnection: where the server accepts no more connections, does not answer or has become a standby, questions use
 // the connections for commands.
 func TestQuestionsWithoutConnection(t *testing.T) {
 	t.Parallel()
@@ -44,7 +44,7 @@ func TestQuestionsWithoutConnection(t *testing.T) {
 	}
 }
 
-// TestBusyQuestions: while all connections for questions are in use, further questions wait, and leave those of commands alone.
+// TestBusyQuestions: while all connections for questions are in use, other questions wait, and leave those of commands alone.
 func TestBusyQuestions(t *testing.T) {
 	t.Parallel()
 	w := dbtest.NewWorld(t, dbtest.Alice)

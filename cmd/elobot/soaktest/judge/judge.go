@@ -35,7 +35,7 @@ const listKind = "not_recorded"
 type Verdict struct {
 	Results, Recorded, Refused  int // numbers of reported, recorded and refused results
 	Undos, Undone, UndosRefused int // the same for undos
-	Answers, Copies, Possible   int // numbers of different answers, further copies, and copies counted as possible
+	Answers, Copies, Possible   int // numbers of different answers, other copies, and copies counted as possible
 	MostOfOne                   int // maximum number of copies of one answer, including the first
 	LateRefusals                int // number of lists of unrecorded results that came after the answer to a later command
 	FarFromFaults               int // number of commands whose refusal no fault of the bot or the database would excuse
