@@ -43,7 +43,7 @@ func (req request) reading(everybody []ranking.Person) ranking.Reading {
 	if report.Doubt == command.DoubtNone {
 		return ranking.Reading{Reports: readings[0]}
 	}
-	return ranking.Reading{Question: &ranking.AmbiguousReport{Doubt: ranking.Doubt(report.Doubt), Word: report.Word, Readings: readings}}
+	return ranking.Reading{Ambiguous: &ranking.AmbiguousReport{Doubt: ranking.Doubt(report.Doubt), Word: report.Word, Readings: readings}}
 }
 
 // parse reads the result in a command. Every error is a *command.FormError.

@@ -33,8 +33,8 @@ type call struct {
 	notice  notice.Notice
 	who     ranking.Person // who has left, or the opponent of a wizard
 
-	question ranking.AmbiguousReport // if it is doubtful what is reported
-	offer    int64                   // the message of an accepted offer
+	ambiguous ranking.AmbiguousReport
+	offer     int64 // the message of an accepted offer
 
 	from, to ranking.ExternalChatID // of MoveChat only
 }
@@ -50,14 +50,14 @@ func (c call) String() string {
 		return strings.Join(all, " and ")
 	case "ask":
 		var readings []string
-		for _, reading := range c.question.Readings {
+		for _, reading := range c.ambiguous.Readings {
 			var all []string
 			for _, r := range reading {
 				all = append(all, reported(r))
 			}
 			readings = append(readings, strings.Join(all, " and "))
 		}
-		return fmt.Sprintf("ask %s %s: %s", c.question.Doubt, c.question.Word, strings.Join(readings, ", or "))
+		return fmt.Sprintf("ask %s %s: %s", c.ambiguous.Doubt, c.ambiguous.Word, strings.Join(readings, ", or "))
 	case "wizard":
 		return "wizard " + who(c.who)
 	case "undo", "restore":
@@ -120,7 +120,7 @@ func team(people []ranking.Person) string {
 	return strings.Join(all, "+")
 }
 
-// who describes a person as "Name@username#id", without unknown parts, and with a "?" if doubtful.
+// who describes a person as "Name@username#id", without unknown parts, and with a "?" if it may be a bot.
 func who(p ranking.Person) string {
 	s := strings.ReplaceAll(p.Name, " ", "_")
 	if p.Username != "" {
@@ -220,8 +220,8 @@ func (f *fakeRankings) report(o ranking.Origin, r ranking.Reading) error {
 	case r.Malformed != nil:
 		o.Malformed = "match"
 		return f.add(call{method: "answer", origin: o, notice: r.Malformed})
-	case r.Question != nil:
-		return f.add(call{method: "ask", origin: o, question: *r.Question})
+	case r.Ambiguous != nil:
+		return f.add(call{method: "ask", origin: o, ambiguous: *r.Ambiguous})
 	default:
 		return f.add(call{method: "match", origin: o, report: r.Reports[0], more: r.Reports[1:]})
 	}

@@ -191,14 +191,14 @@ func TestNothingToOffer(t *testing.T) {
 	}
 }
 
-// TestUnreadableEdit: an edit that cannot be read, or is doubtful, of a message that recorded a match gets no answer.
+// TestUnreadableEdit: an edit that cannot be read, or means several things, of a message that recorded a match gets no answer.
 func TestUnreadableEdit(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	o := g.origin(&alice)
 	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
 	doubt := ranking.AmbiguousReport{Doubt: ranking.DoubtTotal, Readings: [][]ranking.Report{{singles(alice, bob, 3, 1)}, {singles(alice, bob, 1, 3)}}}
-	for _, reading := range []ranking.Reading{{Malformed: ranking.Refusal{}}, {Question: &doubt}} {
+	for _, reading := range []ranking.Reading{{Malformed: ranking.Refusal{}}, {Ambiguous: &doubt}} {
 		edit := g.origin(&alice)
 		edit.Message, edit.Trigger = o.Key, ranking.ByEdit
 		must(t, g.Do(t.Context(), edit, ranking.ReadReport{Read: func([]ranking.Person) ranking.Reading { return reading }}))

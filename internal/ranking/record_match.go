@@ -27,13 +27,13 @@ type Report struct {
 // Reading is what a message says about matches: one of the fields is set.
 type Reading struct {
 	Reports   []Report         // in their order
-	Question  *AmbiguousReport // if it is doubtful what it reports
+	Ambiguous *AmbiguousReport // if it can mean several things
 	Malformed Notice           // why it cannot be read
 }
 
 // ReadReport records the matches that a message reports, in their order, updates the ratings of all players and notifies the group: all of
-// the matches or none. There may be at most MaxReports. If it is doubtful what is reported, or something about it is unusual, it asks
-// first. Read reads the message, given who is in the group; nobody is given unless it may mean people by plain names.
+// the matches or none. There may be at most MaxReports. If the message can mean several things, or something is unusual, it asks first. Read
+// reads the message, given who is in the group; nobody is given unless it may mean people by plain names.
 //
 // An edit of a message that was handled before corrects the match that it recorded: ReadReport offers to fix the match, as offerFix says.
 type ReadReport struct {
@@ -58,8 +58,8 @@ func (s *Service) RecordMatch(ctx context.Context, o Origin, reports ...Report) 
 // reported returns the operation for what a message says.
 func (s *Service) reported(o Origin, r Reading) operation {
 	readings := [][]Report{r.Reports}
-	if r.Question != nil {
-		readings = r.Question.Readings
+	if r.Ambiguous != nil {
+		readings = r.Ambiguous.Readings
 	}
 	var refusal Notice = Refusal{Code: SamePlayer}
 	switch {
@@ -67,8 +67,8 @@ func (s *Service) reported(o Origin, r Reading) operation {
 		refusal = r.Malformed
 	case slices.ContainsFunc(readings, func(r []Report) bool { return len(r) > MaxReports }):
 		refusal = Refusal{Code: TooManyMatches, Matches: MaxReports}
-	case r.Question != nil:
-		if ask, ok := s.newAsk(reportOf(o, *r.Question), *r.Question, nil); ok {
+	case r.Ambiguous != nil:
+		if ask, ok := s.newAsk(reportOf(o, *r.Ambiguous), *r.Ambiguous, nil); ok {
 			return ask
 		}
 	default:

@@ -137,20 +137,20 @@ func TestRefusals(t *testing.T) {
 			&alice, alice, bob, [2]int{2, 2}, `UPDATE ladders SET draws_allowed = false`, ranking.Refusal{Code: ranking.NoDraws},
 		},
 		"no draws, but a win": {&alice, alice, bob, [2]int{3, 2}, `UPDATE ladders SET draws_allowed = false`, nil},
-		"doubtful": {
+		"maybe a bot": {
 			&alice, alice, ranking.Person{Username: "chess_bot", MaybeBot: true}, [2]int{3, 1}, "",
 			ranking.Refusal{Code: ranking.NotAPerson, Name: "chess_bot"},
 		},
-		"doubtful first": {
+		"maybe a bot first": {
 			&alice, ranking.Person{Username: "chess_bot", MaybeBot: true}, alice, [2]int{3, 1}, "",
 			ranking.Refusal{Code: ranking.NotAPerson, Name: "chess_bot"},
 		},
-		"doubtful and only mentioned before": {
+		"maybe a bot, and only mentioned before": {
 			&alice, alice, ranking.Person{Username: "robot", MaybeBot: true}, [2]int{3, 1},
 			`INSERT INTO players (group_id, username, display_name) SELECT id, 'robot', 'robot' FROM groups`,
 			ranking.Refusal{Code: ranking.NotAPerson, Name: "robot"},
 		},
-		"doubtful and seen before": {&alice, alice, ranking.Person{Username: "bob", MaybeBot: true}, [2]int{3, 1}, "", nil},
+		"maybe a bot, and seen before": {&alice, alice, ranking.Person{Username: "bob", MaybeBot: true}, [2]int{3, 1}, "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

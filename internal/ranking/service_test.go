@@ -92,7 +92,7 @@ func (g *game) record(t *testing.T, sender *ranking.Person, a, b ranking.Person,
 // doubt reports something that needs an answer before it counts.
 func (g *game) doubt(t *testing.T, o ranking.Origin, q ranking.AmbiguousReport) {
 	t.Helper()
-	must(t, g.Do(t.Context(), o, ranking.ReadReport{Read: func([]ranking.Person) ranking.Reading { return ranking.Reading{Question: &q} }}))
+	must(t, g.Do(t.Context(), o, ranking.ReadReport{Read: func([]ranking.Person) ranking.Reading { return ranking.Reading{Ambiguous: &q} }}))
 }
 
 // everybody returns who is in the group, as a message can name them.
