@@ -28,7 +28,7 @@ type demoGroup struct {
 	messages <-chan botsim.Message
 	leave    func()
 	last     map[string]botsim.Message // the last message of each person
-	user     string                    // whom the user writes as
+	user     string                    // who the user writes as
 
 	seen        int              // number of messages and edits that have arrived
 	answers     int              // number of the bot's among them that are shown

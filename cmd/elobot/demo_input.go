@@ -10,7 +10,7 @@ import (
 // input is what a line of the conversation means.
 type input struct {
 	verb   verb
-	who    string // who does it, or whom verbBecome makes the user; empty for whoever the user is
+	who    string // who does it, or who the user becomes; empty for the user
 	to     string // to whom a reply goes
 	text   string // of a message
 	button int

@@ -92,7 +92,7 @@ func (w words) roomForTail() int {
 	return utf16Length(plain(end.text(largest, w)))
 }
 
-// addresseeOf returns the name of the person whom an item answers, empty if there is none.
+// addresseeOf returns the name of the person that an item answers, empty if there is none.
 func addresseeOf(item outbox.Item) string {
 	if name, ok := item.Names[item.AddresseeID]; ok {
 		return name.Name

@@ -30,7 +30,7 @@ func (r *Router) unknownCommand(ctx context.Context, req request, meantForThisBo
 }
 
 // corrected returns the command of a message with another name. It has no arguments if they do not fit into one short line, or would lose
-// whom they mention when they are copied.
+// their mentions when they are copied.
 func (m *message) corrected(name string) string {
 	arguments := m.Text[headLength(m.Text):]
 	whole := strings.Join(strings.Fields(name+" "+arguments), " ")

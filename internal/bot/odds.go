@@ -37,7 +37,7 @@ func (r *Router) odds(ctx context.Context, req request) error {
 	return r.stats.Show(ctx, req.origin, stats.OddsQuery{Sides: req.sides})
 }
 
-// sides returns the players whom an /odds names.
+// sides returns the players that an /odds names.
 func (req request) sides(everybody []ranking.Person) (sides [2][]ranking.Person, unclear notice.Notice) {
 	a, b, err := command.ParseSides(req.command, req.sender(), req.repliedPerson(), namesOf(everybody))
 	if form, malformed := wrongForm(req.command, err); malformed {
@@ -51,7 +51,7 @@ func (r *Router) teams(ctx context.Context, req request) error {
 	return r.stats.Show(ctx, req.origin, stats.TeamsQuery{Players: req.players, K: 1})
 }
 
-// players returns the players whom a /teams names, in their order, on the first side.
+// players returns the players that a /teams names, in their order, on the first side.
 func (req request) players(everybody []ranking.Person) (sides [2][]ranking.Person, unclear notice.Notice) {
 	players, err := command.ParsePlayers(req.command, req.sender(), namesOf(everybody))
 	if form, malformed := wrongForm(req.command, err); malformed {

@@ -11,7 +11,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// meant returns the people whom a question in a group is about, at most so many: those whom it names, or else the author of the message
+// meant returns the people that a question in a group is about, at most so many: those that it names, or else the author of the message
 // that it replies to, or else the one that is given, if any.
 func (req request) meant(most int, otherwise *ranking.Person) ranking.Meant {
 	reply := req.repliedPerson()
@@ -47,7 +47,7 @@ func (req request) meant(most int, otherwise *ranking.Person) ranking.Meant {
 
 var _ = shows(view[stats.UnclearPeople]{text: words.unclearPeople, line: words.unclearPeople, personal: true})
 
-// unclearPeople says why it is not clear whom a question is about.
+// unclearPeople says why it is not clear who a question is about.
 func (w words) unclearPeople(n stats.UnclearPeople) string {
 	with := args{"Word": showWord(n.Word), "Names": strings.Join(namesAs(n.Near, boldName), ", "), "Form": ""}
 	if id := "commands." + n.Command + ".usage"; w.Has(id) {

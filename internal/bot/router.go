@@ -99,7 +99,7 @@ type request struct {
 	message  *message
 	command  command.Command
 	origin   ranking.Origin
-	opponent *command.Person // whom the message is about if it names nobody, nil for the author of the message that it replies to
+	opponent *command.Person // who the message is about if it names nobody, nil for the author of the message that it replies to
 }
 
 // newRequest returns a request with the command in a message, or that a message stands for.
@@ -153,7 +153,7 @@ func (m *message) origin() ranking.Origin {
 	return o
 }
 
-// shown returns the people whom a message shows with their ids, apart from its sender.
+// shown returns the people that a message shows with their ids, apart from its sender.
 func (m *message) shown() (shown []ranking.Person) {
 	if p := m.repliedPerson(); p != nil {
 		shown = append(shown, person(*p))

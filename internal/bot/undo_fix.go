@@ -229,7 +229,7 @@ func (w words) undoPrompt(n ranking.UndoPrompt) string {
 		id = "prompt.undo_named"
 		with["Name"] = showName(*n.Asked.Name)
 	}
-	if n.Undone != 0 { // only people who are no anonymous admins have a last match
+	if n.Undone != 0 { // anonymous admins have no last match
 		id = "prompt.undo_before"
 		with["Undone"] = n.Undone
 	}

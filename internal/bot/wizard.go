@@ -138,7 +138,7 @@ func unclearOpponent(report command.Report, err error, sender command.Person) *r
 	return u
 }
 
-// opponentOf returns whom the sender alone has played alone. ok is false if the matches are others.
+// opponentOf returns the only opponent of the sender, who plays alone. ok is false if the matches are others.
 func opponentOf(reading command.Reading, sender command.Person) (opponent command.Person, ok bool) {
 	m := reading[0]
 	if len(reading) > 1 || len(m.A) > 1 || len(m.B) > 1 || m.A[0].UserID != sender.UserID {

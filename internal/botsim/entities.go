@@ -21,7 +21,7 @@ func (s *Server) userExists(id int64) bool {
 	return ok
 }
 
-// entities returns entities as the Bot API encodes them, with the users whom they mention.
+// entities returns entities as the Bot API encodes them, with the users that they mention.
 func (s *Server) entities(marked []markup.Entity) []Entity {
 	var all []Entity
 	for _, e := range marked {

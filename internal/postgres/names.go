@@ -1,8 +1,8 @@
 package postgres
 
 // NamesOfPlayers are the names of all players that an outbox row i names by their ids, as a JSON object of outbox.Name; null if there are
-// none. A player is called as in the group of the row's chat. A merged player is called like the one into whom they were merged. Players
-// with the same name in the ladder have a mark: the username, or else a number.
+// none. A player is called as in the group of the row's chat. A merged player is called like the remaining one. Players with the same name
+// in the ladder have a mark: the username, or else a number.
 //
 // The planner expects far more ids than there are. With LIMIT 1 it looks up each row by its key nevertheless. Nearly all who are named have
 // a standing, and then no player is read.

@@ -42,7 +42,7 @@ type reportAnswer struct {
 	origin   Origin
 	reporter *Person // who sent the report, nil for an anonymous admin
 	people   participants
-	added    int // how many of the people, from the first on, are added if they are no players
+	added    int // how many of the people, from the first on, are added unless they are players
 	readings []*recordOperation
 	known    bool             // the option is one of the readings
 	chosen   *recordOperation // if known

@@ -132,7 +132,7 @@ func (a *askOperation) ask(snap Snapshot) Decision {
 	return Decision{Effect: &NewPrompt{Kind: PromptReport, Report: &a.request}, Notice: prompt, Unadded: true}
 }
 
-// meant returns the person whom each reading means by the name in doubt, as an index into the people. It returns nil if the doubt is
+// meant returns the person that each reading means by the name in doubt, as an index into the people. It returns nil if the doubt is
 // another one, or if the readings cannot be told apart by a person each.
 func (a *askOperation) meant() []int {
 	switch a.doubt {
@@ -150,7 +150,7 @@ func (a *askOperation) meant() []int {
 	return all
 }
 
-// distinct returns the person by whom a reading differs from the others: one who does not play in all of them. Of an only reading that is
+// distinct returns the person that makes a reading differ from the others: one who does not play in all of them. Of an only reading that is
 // the person who is meant by name. It returns -1 if there is none.
 func (a *askOperation) distinct(reading int) int {
 	if len(a.readings) == 1 {
@@ -199,7 +199,7 @@ var _ = notice.Register[ReportPrompt](notice.Kind{Name: "report_prompt", Purpose
 // ReportOption is a reading of a report.
 type ReportOption struct {
 	Results []NamedResult `json:"results"`
-	// Who is whom the reading means by the name in doubt, nil if the doubt is another one.
+	// Who is the person that the reading means by the name in doubt, nil if the doubt is another one.
 	Who *Name `json:"who,omitempty"`
 	New bool  `json:"new,omitempty"` // Who would be a new player
 }

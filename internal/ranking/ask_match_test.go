@@ -278,7 +278,7 @@ func TestAskMatch(t *testing.T) {
 	}
 }
 
-// TestQuestionAfterQuestion: an answer may lead to another question, also for somebody who is no player yet. Neither adds one.
+// TestQuestionAfterQuestion: an answer may lead to another question, also for a non-player. Neither adds one.
 func TestQuestionAfterQuestion(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

@@ -242,7 +242,7 @@ func (m *NewMatch) winners() (names []Name) {
 	return names
 }
 
-// personal returns what is special for the first player for whom anything is: a personal best before a streak.
+// personal returns what is special for the first player who has anything special: a personal best before a streak.
 func (m *NewMatch) personal() *Celebration {
 	players := m.inCardOrder()
 	for _, p := range players {

@@ -78,7 +78,7 @@ func (s *Service) Renamed(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "renamed", func(Snapshot) Decision { return Decision{Presence: NoChange} })
 }
 
-// MembersSeen records who is in a group: the people whom the origin shows. Those who are unknown stay so. It does nothing in an unknown
+// MembersSeen records who is in a group: the people that the origin shows. Those who are unknown stay so. It does nothing in an unknown
 // chat.
 func (s *Service) MembersSeen(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "members seen", func(Snapshot) Decision { return Decision{Presence: NoChange} })

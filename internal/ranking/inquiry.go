@@ -14,7 +14,7 @@ type Inquiry struct {
 	read  func(context.Context, asked) (Notice, error)
 }
 
-// asked are the people whom a question is about.
+// asked are the people that a question is about.
 type asked struct {
 	origin Origin
 	snap   Snapshot
@@ -22,7 +22,7 @@ type asked struct {
 	sides  [2][]int     // who is meant, as indexes into people
 }
 
-// Meant says whom a question is about, or why that is not clear, given who is in the group. Nobody is given unless the message may mean
+// Meant says who a question is about, or why that is not clear, given who is in the group. Nobody is given unless the message may mean
 // people by plain names.
 type Meant func(everybody []Person) (people []Person, unclear Notice)
 
@@ -39,8 +39,8 @@ func Ask(read func(context.Context) (Notice, error)) Inquiry {
 	return Inquiry{read: func(ctx context.Context, _ asked) (Notice, error) { return read(ctx) }}
 }
 
-// AskAbout is a question about people whose players read gets. Somebody who is no player is not made one by being asked about: the question
-// is refused. Only the sender may be no player, and read then gets the zero Player.
+// AskAbout is a question about people whose players read gets. A question about a non-player is refused, and does not add a player. Only
+// the sender need not be one: read then gets the zero Player.
 func AskAbout(who Meant, read func(context.Context, []Player) (Notice, error)) Inquiry {
 	all := func(everybody []Person) ([2][]Person, Notice) {
 		people, unclear := who(everybody)

@@ -15,7 +15,7 @@ const CallbackLifetime = 15 * time.Second
 // Name is a person's name in a notice. A notice stores only the id of a player, so that the name is that of the moment when it is sent. The
 // other fields are then filled in.
 type Name struct {
-	Player PlayerID `json:"player,omitempty"` // 0 for somebody who is no player
+	Player PlayerID `json:"player,omitempty"` // 0 for a non-player
 	Name   string   `json:"name,omitempty"`
 	// Mark distinguishes players with the same name in a ladder: the username, or else a number.
 	Mark string `json:"mark,omitempty"`
@@ -127,7 +127,7 @@ type GroupDetached struct {
 
 var _ = notice.Register[GroupDetached](notice.Kind{Name: "group_detached", Purpose: notice.Notification})
 
-// Moved lists how a replay changed the current ratings. The players whom the notice is about come first, changed or not.
+// Moved lists how a replay changed the current ratings. The players that the notice is about come first, changed or not.
 type Moved struct {
 	Ratings []RatingChange `json:"ratings"`
 	Others  int            `json:"others,omitempty"` // number of changed ratings that are not listed

@@ -98,7 +98,7 @@ func (n named) in(snap Snapshot) (operation, Snapshot) {
 	return op, snap
 }
 
-// known returns what is known of a person. The operation may be about the sender, those whom the message mentions or shows, and those who
+// known returns what is known of a person. The operation may be about the sender, those that the message mentions or shows, and those who
 // are in the group.
 func (n named) known(snap Snapshot, p Person) Known {
 	if p.Player != 0 {

@@ -106,7 +106,7 @@ func (ps participants) areOfEarlierMessage(sender participants) {
 	}
 }
 
-// complete replaces each mention of somebody whom the message shows with an id.
+// complete replaces each mention of somebody that the message shows with an id.
 func (ps participants) complete(shown []Person) {
 	for i, p := range ps {
 		at := slices.IndexFunc(shown, func(q Person) bool { return samePerson(p, q) })

@@ -58,10 +58,10 @@ type Origin struct {
 	Retried bool
 	// ReplyTo and Thread say where the answer goes: the message to reply to and the topic, 0 for none.
 	ReplyTo, Thread int64
-	// VisibleUsers are other people whom the command's message shows with their ids, such as the author of the message that it replies to.
+	// VisibleUsers are other people that the command's message shows with their ids, such as the author of the message that it replies to.
 	// They need not take part in the command.
 	VisibleUsers []Person
-	// Mentioned are the people whom the command's message mentions. They need not take part in the command.
+	// Mentioned are the people that the command's message mentions. They need not take part in the command.
 	Mentioned []Person
 	// Names is true if the message may mean people by plain names: it can only be read when it is known who is in the group.
 	Names bool
@@ -117,7 +117,7 @@ func (c Chat) equalExceptLanguage(o Chat) bool {
 // IsGroup is true if the chat can have ladders.
 func (c Chat) IsGroup() bool { return c.Kind != Private }
 
-// Person is a person as the messenger shows them. A person who is only mentioned has a Username and no ID. A person whom the messenger
+// Person is a person as the messenger shows them. A person who is only mentioned has a Username and no ID. A person that the messenger
 // shows has an ID and a Name, and possibly a Username.
 type Person struct {
 	ID       UserID `json:"id,omitempty"`

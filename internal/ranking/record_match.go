@@ -245,7 +245,7 @@ func (r *recordOperation) play(snap Snapshot, reported reportedMatch, current ma
 	return m
 }
 
-// card returns the card of a match, with the players whom it adds to the ladder.
+// card returns the card of a match, with the players that it adds to the ladder.
 func (r *recordOperation) card(m *NewMatch, added []Name) MatchRecorded {
 	var sides [2]Side
 	for _, p := range m.Players {
@@ -264,7 +264,7 @@ func (r *recordOperation) card(m *NewMatch, added []Name) MatchRecorded {
 	return n
 }
 
-// reportedBy returns who reported the matches, 0 for an anonymous admin and for somebody who is no player.
+// reportedBy returns who reported the matches, 0 for an anonymous admin and for a non-player.
 func (r *recordOperation) reportedBy(snap Snapshot) PlayerID {
 	if r.origin.Sender == nil || snap.People[r.reporter].Player == nil {
 		return 0

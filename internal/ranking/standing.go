@@ -112,7 +112,7 @@ func (s *Standing) count(score elo.Score, n int) {
 	}
 }
 
-// standing returns the person's standing, or a new one in the ladder. That of somebody who is no player has no player.
+// standing returns the person's standing, or a new one in the ladder. That of a non-player has no Player.
 func (k Known) standing(l Ladder) Standing {
 	if k.Standing != nil {
 		return *k.Standing

@@ -87,7 +87,7 @@ type Query struct {
 	Message string // the key of the message whose edit is the command, empty for none
 	Chat    Chat
 	Sender  *Person   // who sent the command, nil for an anonymous admin
-	Shown   []Person  // others whom the message shows
+	Shown   []Person  // others that the message shows
 	SentAt  time.Time // when the message showed its people, zero if that may be long ago
 	// KnownChat is true if the command is nothing in an unknown chat. Otherwise, a chat, a group and a ladder that are not stored yet get
 	// an id.
@@ -101,7 +101,7 @@ type Needs struct {
 	// People is who the operation is about. The sender of a command is among them, so that every command claims the sender's unclaimed
 	// player.
 	People          []Person
-	New             int          // how many of the people, from the first on, get an id if they are no players yet
+	New             int          // how many of the people, from the first on, get an id unless they are players already
 	DuplicatesOf    time.Time    // if not zero, requests PossibleDuplicates: the matches that were reported at most SameGameWindow before or after
 	DuplicateScores []Score      // only those with one of these scores, in either order; none: with any score
 	Result          *ResultNeeds // requests Leaders and LargestUpset, and perhaps Everybody; there are People
@@ -148,7 +148,7 @@ type Snapshot struct {
 	// NewGroup is true if the group and its ladder are not stored yet. A new ladder has the DefaultRules.
 	NewGroup bool
 	People   []Known // in the order of the query's people
-	Shown    []Known // in the order of those whom the query's message shows
+	Shown    []Known // in the order of those that the query's message shows
 
 	Display     Display     // of the chat
 	Greeted     time.Time   // when the chat was last greeted, zero if not since the bot was added
@@ -248,7 +248,7 @@ type Known struct {
 	Sighting   *Sighting // of ByID in the group, or nil
 }
 
-// person returns the player as a person whom the store knows.
+// person returns the player as a person that the store knows.
 func (k Known) person() Person {
 	return Person{ID: k.Player.UserID, Username: k.Player.Username, Name: k.Player.Name, Player: k.Player.ID}
 }
@@ -317,7 +317,7 @@ type Decision struct {
 	CallbackAnswer Notice
 	Closes         *ClosedPrompt // the prompt that the command closes, nil for none
 	Presence       Presence      // what the command shows about the bot's presence in the chat
-	// Unadded is true if people who are no players stay so: the command only asks about them.
+	// Unadded is true if the command adds no players: it only asks about people.
 	Unadded bool
 }
 

@@ -209,7 +209,7 @@ func (w startWizard) decide(snap Snapshot) (Decision, error) {
 	return d, nil
 }
 
-// opponents returns whom the wizard offers: those whom the sender has played most, or else anybody in the group.
+// opponents returns the people that the wizard offers: those that the sender has played most, or else anybody in the group.
 func (w startWizard) opponents(snap Snapshot) []Person {
 	switch {
 	case w.opponent != nil:
@@ -279,7 +279,7 @@ func mostFrequent[T any](all []T, counts []int, limit int) []T {
 	return sorted[:min(len(sorted), limit)]
 }
 
-// askOpponent asks for the opponent, with a page of those whom the wizard offers. id is 0 in the message that begins the prompt.
+// askOpponent asks for the opponent, with a page of those that the wizard offers. id is 0 in the message that begins the prompt.
 func (r WizardRequest) askOpponent(id PromptID, page int) OpponentPrompt {
 	first := (page - 1) * OpponentsPerPage
 	n := OpponentPrompt{Prompt: id, Tag: r.tag(), First: first, Total: len(r.Opponents)}
@@ -414,7 +414,7 @@ func (w wizardAnswer) decide(snap Snapshot) (d Decision, err error) {
 	return d, nil
 }
 
-// OpponentPrompt asks whom the sender has played against.
+// OpponentPrompt asks who the opponent was.
 type OpponentPrompt struct {
 	Prompt    PromptID `json:"prompt,omitempty"` // 0 in the message that begins the prompt, whose id it is
 	Tag       MatchTag `json:"tag,omitempty"`

@@ -5,7 +5,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// PeopleReason is why it is not clear whom a question is about. Its values are stored, so their meaning must not change.
+// PeopleReason is why it is not clear who a question is about. Its values are stored, so their meaning must not change.
 type PeopleReason string
 
 // The reasons.
@@ -15,10 +15,10 @@ const (
 	NobodyNamed   PeopleReason = "nobody"       // the question is about somebody, and names nobody
 	TooManyNamed  PeopleReason = "too_many"     // more people than the question can be about
 	NameBoth      PeopleReason = "name_both"    // the sender, who would be one of the two, is an anonymous admin
-	SamePersonTwo PeopleReason = "same_person"  // the two whom the question is about are one person
+	SamePersonTwo PeopleReason = "same_person"  // the two that the question is about are one person
 )
 
-// UnclearPeople says why it is not clear whom a question is about.
+// UnclearPeople says why it is not clear who a question is about.
 type UnclearPeople struct {
 	Reason  PeopleReason   `json:"reason"`
 	Command string         `json:"command"` // the question

@@ -40,9 +40,9 @@ type MyStanding struct {
 	BestIn    *MatchRef     `json:"best_in,omitempty"`
 	Upset     *Upset        `json:"upset,omitempty"`
 	Most      *Pairing      `json:"most,omitempty"`      // the opponent of most matches
-	Favourite *Pairing      `json:"favourite,omitempty"` // the opponent against whom the player does better than expected, and most so
-	Hardest   *Pairing      `json:"hardest,omitempty"`   // the one against whom the player does worse than expected, and most so
-	Partner   *Pairing      `json:"partner,omitempty"`   // the one together with whom the player does better than expected, and most so
+	Favourite *Pairing      `json:"favourite,omitempty"` // the opponent with the results furthest above what was expected
+	Hardest   *Pairing      `json:"hardest,omitempty"`   // the one with the results furthest below that
+	Partner   *Pairing      `json:"partner,omitempty"`   // the teammate with the results furthest above what was expected
 }
 
 var _ = notice.Register[MyStanding](notice.Kind{Name: "my_standing", Purpose: notice.Answer, Alone: true})

@@ -40,7 +40,7 @@ type UpsetBy struct {
 // RivalPercent is how many per cent of the matches between rivals the weaker one wins at least.
 const RivalPercent = 40
 
-// RivalryOf is a pair of players of whom the weaker one won RivalPercent or more of at least MinMatches matches.
+// RivalryOf is a pair of players whose weaker one won RivalPercent or more of at least MinMatches matches.
 type RivalryOf struct {
 	Name ranking.Name `json:"name"` // one of the two, from whose view the matches are counted
 	Pairing

@@ -51,7 +51,7 @@ func NewService(store Store, answerer Answerer) *Service { return &Service{store
 
 // Query is what is asked for.
 type Query interface {
-	// inquiry returns the question: whom it is about, and how its answer is read.
+	// inquiry returns the question: who it is about, and how its answer is read.
 	inquiry(s *Service, o ranking.Origin) ranking.Inquiry
 }
 

@@ -81,7 +81,7 @@ func TestAdminsAreKept(t *testing.T) {
 	})
 }
 
-// TestNobodyIsRefusedByAnOldList: a new admin is recognized soon, and somebody who is no admin cannot cause a request each time.
+// TestNobodyIsRefusedByAnOldList: a new admin is recognized soon, and a non-admin cannot cause a request each time.
 func TestNobodyIsRefusedByAnOldList(t *testing.T) {
 	t.Parallel()
 	testCache(t, func(c *cached) {

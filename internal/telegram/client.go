@@ -95,7 +95,7 @@ func (c *Client) GetMe(ctx context.Context) (Self, error) {
 	return Self{ID: me.ID, Username: me.Username, JoinsGroups: me.CanJoinGroups, ReadsAll: me.CanReadAllGroupMessages}, nil
 }
 
-// Scope is where a menu is shown, and to whom.
+// Scope is where a menu is shown, and who sees it.
 type Scope string
 
 // The scopes of the bot's menus.

@@ -22,7 +22,7 @@ func By(key string, sender ranking.Person) ranking.Origin {
 	return ranking.Origin{Key: key, Chat: Club, Sender: &sender, SentAt: SentAt, ReplyTo: 7, Thread: 8}
 }
 
-// Number is an amendment of the match with that number, by a person who is no admin.
+// Number is an amendment of the match with that number, by a person without admin rights.
 func Number(n int) ranking.Amendment {
 	return ranking.Amendment{
 		Match:   ranking.MatchRef{Number: n},

@@ -125,8 +125,8 @@ type readChat struct {
 //
 // The last join must choose as ranking.Known.Identify does. The plan stays when tables grow: with LIMIT 1, the planner looks up each row by
 // its key even in a new database, where it would scan whole groups otherwise. The first $4 people who are unknown get an id. At $5, the
-// message showed those people for whom $6 is true: a mention does not mean an account that it shows with another username, unless that is
-// older than the sighting.
+// message showed the people where $6 is true: a mention does not mean an account that it shows with another username, unless that is older
+// than the sighting.
 var people = `
 		WITH here AS MATERIALIZED (
 		    SELECT g.id AS group_id, (SELECT id FROM ladders WHERE group_id = g.id AND is_default) AS ladder_id

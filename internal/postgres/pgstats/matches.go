@@ -63,7 +63,7 @@ func (s *Store) readPage(
 // pageLimit is how many matches are read for a page: one more than it shows, which says whether there is another page.
 var pageLimit = strconv.Itoa(stats.PageRows + 1)
 
-// noPlayer is the player of whom no rating changes are read.
+// noPlayer stands for no player, so that no rating changes are read.
 const noPlayer = `NULL::bigint`
 
 // matchRows are the matches that were read for a page, the newest first.

@@ -12,7 +12,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// thisOne is the player with the id $2, or whom that one turned out to be: the id may be that of an old button.
+// thisOne is the player with the id $2, or the one that this player was merged into: the id may be that of an old button.
 const thisOne = `coalesce((SELECT merged_into FROM players WHERE id = $2), $2::bigint)`
 
 // Player implements stats.Store.

@@ -103,7 +103,7 @@ func queueLargestUpset(batch *pgx.Batch, chat ranking.ExternalChatID, to **stats
 	}, sql, chat)
 }
 
-// queueRivalry reads which two players of whom the weaker one won stats.RivalPercent of the matches or more have played most since then.
+// queueRivalry reads which two rivals, as stats.RivalryOf says, have played most since then.
 func queueRivalry(batch *pgx.Batch, chat ranking.ExternalChatID, since time.Time, to **stats.RivalryOf) {
 	const sql = `
 		SELECT * FROM (
