@@ -21,7 +21,7 @@ func (s *Service) answerReport(ctx context.Context, o Origin, a PromptAnswer, p 
 	}
 	people.areOfEarlierMessage(senderOf(o))
 	op.people = people
-	c := command{name: "answer prompt", class: RatePress, isAdmin: a.IsAdmin, locks: true}
+	c := command{name: "answer prompt", bucket: RatePress, isAdmin: a.IsAdmin, locks: true}
 	if op.known {
 		op.chosen.people = people
 		c.extraResults = len(op.chosen.matches) - 1

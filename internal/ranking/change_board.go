@@ -42,7 +42,7 @@ type ChangeBoard struct {
 
 func (b ChangeBoard) do(ctx context.Context, s *Service, o Origin) error {
 	return s.handle(ctx, o, command{
-		name: "change board", class: RateQuestion, isAdmin: b.IsAdmin,
+		name: "change board", bucket: RateQuestion, isAdmin: b.IsAdmin,
 		operation: boardOperation{adminsOnly: adminsOnly{people: senderOf(o)}, origin: o, change: b.Change},
 	})
 }

@@ -26,7 +26,7 @@ func (g Greet) do(ctx context.Context, s *Service, o Origin) error {
 		}
 		return Decision{Notice: g.Greeting, Effect: &greeted}
 	}
-	return s.handle(ctx, o, command{name: "greet", class: RateQuestion, operation: event{people: senderOf(o), fn: decide}})
+	return s.handle(ctx, o, command{name: "greet", bucket: RateQuestion, operation: event{people: senderOf(o), fn: decide}})
 }
 
 // BotAdded handles the addition of the bot to a group. The group's language becomes that of the person who added the bot. The bot greets

@@ -147,7 +147,7 @@ type ShowSettings struct {
 
 func (c ShowSettings) do(ctx context.Context, s *Service, o Origin) error {
 	return s.handle(ctx, o, command{
-		name: "show settings", class: RateQuestion, isAdmin: c.IsAdmin, operation: settingsOperation{adminsOnly{people: senderOf(o)}},
+		name: "show settings", bucket: RateQuestion, isAdmin: c.IsAdmin, operation: settingsOperation{adminsOnly{people: senderOf(o)}},
 	})
 }
 
@@ -174,7 +174,7 @@ type ChangeSetting struct {
 
 func (c ChangeSetting) do(ctx context.Context, s *Service, o Origin) error {
 	return s.handle(ctx, o, command{
-		name: "change setting", class: RatePress, isAdmin: c.IsAdmin, locks: true,
+		name: "change setting", bucket: RatePress, isAdmin: c.IsAdmin, locks: true,
 		operation: settingOperation{adminsOnly{people: senderOf(o), adds: true}, c},
 	})
 }

@@ -276,8 +276,8 @@ func (s *Service) identify(ctx context.Context, o Origin, c command, snap Snapsh
 type command struct {
 	operation
 	name string
-	// class is the command's rate class, empty if no person sent the command.
-	class RateBucket
+	// bucket is how the command counts, empty if no person sent it.
+	bucket RateBucket
 	// extra says how each match after the first one counts, and extraResults how many there are, if the command answers a question about
 	// several: the question counts as one result of whoever reported them, and the press as a press.
 	extra        RateEntry
@@ -298,9 +298,9 @@ type command struct {
 	outcome *CommandOutcome
 }
 
-// answerOnly returns a command with the same rate class that changes nothing and is answered with the notice.
+// answerOnly returns a command of the same bucket that changes nothing and is answered with the notice.
 func (c command) answerOnly(n Notice) command {
-	return command{class: c.class, outcome: c.outcome, operation: answer{notice: n}}
+	return command{bucket: c.bucket, outcome: c.outcome, operation: answer{notice: n}}
 }
 
 // query returns what to read for the command.

@@ -80,9 +80,9 @@ func (q Inquiry) Posted() Inquiry {
 }
 
 func (q Inquiry) do(ctx context.Context, s *Service, o Origin) error {
-	c := command{name: "answer", class: RateQuestion}
+	c := command{name: "answer", bucket: RateQuestion}
 	if o.Button != "" {
-		c.name, c.class = "press", RatePress // a press always gets an answer, up to a limit of its own
+		c.name, c.bucket = "press", RatePress // a press always gets an answer, up to a limit of its own
 	}
 	if q.about == nil {
 		c.operation = q.of(o, asked{people: senderOf(o)})

@@ -225,7 +225,7 @@ func TestOffersCountAsQuestions(t *testing.T) {
 	if offer := g.edit(t, g.origin(&alice), "m:1", singles(alice, bob, 3, 2)); offer != nil {
 		t.Errorf("offered over the limit: %+v", offer)
 	}
-	g.checkRateClasses(t, "all", "question=20 result=1")
+	g.checkBuckets(t, "all", "question=20 result=1")
 }
 
 // TestOfferAfterMove: an edit from before a move is answered in the new chat, without a reply.

@@ -42,7 +42,7 @@ func TestPressLimit(t *testing.T) {
 	for range 10 {
 		pressed(press(&alice, 30), slowDown)
 	}
-	g.checkRateClasses(t, "after 70 presses", "press=60 result=1")
+	g.checkBuckets(t, "after 70 presses", "press=60 result=1")
 	g.has(t, 61, "handled_commands")
 	pressed(press(&bob, 30), unknown)
 	redelivered := press(&alice, 30)

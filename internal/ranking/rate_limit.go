@@ -22,7 +22,7 @@ type SenderID int64
 // RateBucket is how a command counts towards the rate limits.
 type RateBucket string
 
-// The rate classes.
+// The buckets.
 const (
 	RateQuestion RateBucket = "question" // an answered question
 	RateSlowed   RateBucket = "slowed"   // a question that was answered by TooManyQuestions
@@ -38,7 +38,7 @@ type RateEntry struct {
 	At     time.Time
 }
 
-// RecentUsage counts a sender's commands by class, in the RateWindow that ends when the current command was sent.
+// RecentUsage counts a sender's commands by bucket, in the RateWindow that ends when the current command was sent.
 type RecentUsage struct {
 	Questions int
 	Results   int
@@ -59,7 +59,7 @@ func (o Origin) sender() SenderID {
 
 // rateEntry returns how the command counts if it is answered with the notice. n is nil while there is no answer.
 func (c command) rateEntry(o Origin, n Notice) RateEntry {
-	rateEntry := RateEntry{Bucket: c.class, Sender: o.sender(), At: o.SentAt}
+	rateEntry := RateEntry{Bucket: c.bucket, Sender: o.sender(), At: o.SentAt}
 	switch n := n.(type) {
 	case NotRecorded:
 		rateEntry.Bucket = RateRefused
@@ -100,12 +100,12 @@ func (s *Service) overLimit(o Origin, c command, snap Snapshot) (n Notice, over 
 	switch limit := s.settings.ResultsPerMinute; {
 	case o.Retried, u != nil && u.isUnlimited(snap):
 		return nil, false
-	case c.class == RateQuestion && snap.RecentUsage.Questions >= maxQuestions:
+	case c.bucket == RateQuestion && snap.RecentUsage.Questions >= maxQuestions:
 		if snap.RecentUsage.Slowed > 0 {
 			return nil, true
 		}
 		return Refusal{Code: TooManyQuestions}, true
-	case c.class == RatePress && limit > 0 && snap.RecentUsage.Presses >= maxPresses:
+	case c.bucket == RatePress && limit > 0 && snap.RecentUsage.Presses >= maxPresses:
 		return Refusal{Code: TooManyPresses}, true
 	case limit > 0 && len(results) > 0 && snap.RecentUsage.Results+len(results) > limit:
 		if o.Button != "" {

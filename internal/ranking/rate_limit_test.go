@@ -27,17 +27,17 @@ func (g *game) at(sender *ranking.Person, seconds int) ranking.Origin {
 	return o
 }
 
-// rateClasses counts the keys by rate class, such as "question=20 slowed=1".
-func (g *game) rateClasses(t *testing.T) string {
+// buckets counts the keys by bucket, such as "question=20 slowed=1".
+func (g *game) buckets(t *testing.T) string {
 	t.Helper()
 	return texts(t, g, `
 		SELECT coalesce(string_agg(rate_class || '=' || n, ' ' ORDER BY rate_class), '')
 		FROM (SELECT rate_class, count(*) AS n FROM handled_commands WHERE rate_class IS NOT NULL GROUP BY rate_class) s`)[0]
 }
 
-func (g *game) checkRateClasses(t *testing.T, what, want string) {
+func (g *game) checkBuckets(t *testing.T, what, want string) {
 	t.Helper()
-	if got := g.rateClasses(t); got != want {
+	if got := g.buckets(t); got != want {
 		t.Errorf("%s: %s, want %s", what, got, want)
 	}
 }
@@ -46,18 +46,18 @@ func (g *game) checkRateClasses(t *testing.T, what, want string) {
 func (g *game) askRanking(t *testing.T, s *ranking.Service, o ranking.Origin) string {
 	t.Helper()
 	must(t, g.questions(s).Show(t.Context(), o, stats.RankingQuery{Page: 1}))
-	class := texts(t, g, `SELECT rate_class FROM handled_commands WHERE key = $1`, o.Key)
+	bucket := texts(t, g, `SELECT rate_class FROM handled_commands WHERE key = $1`, o.Key)
 	notices := g.count(t, fmt.Sprintf("outbox WHERE key = '%s'", o.Key))
 	switch {
-	case len(class) == 0 && notices == 0:
+	case len(bucket) == 0 && notices == 0:
 		return "nothing"
-	case len(class) == 1 && notices == 1 && class[0] == "question":
+	case len(bucket) == 1 && notices == 1 && bucket[0] == "question":
 		return "answered"
-	case len(class) == 1 && notices == 1 && class[0] == "slowed":
+	case len(bucket) == 1 && notices == 1 && bucket[0] == "slowed":
 		checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.TooManyQuestions})
 		return "slowed"
 	}
-	t.Fatalf("rate classes %v, %d notices", class, notices)
+	t.Fatalf("buckets %v, %d notices", bucket, notices)
 	return ""
 }
 
@@ -81,7 +81,7 @@ func TestQuestionLimit(t *testing.T) {
 		}
 	}
 	must(t, g.ShowRanking(t.Context(), last)) // redelivered
-	g.checkRateClasses(t, "after 25 questions", "question=20 slowed=1")
+	g.checkBuckets(t, "after 25 questions", "question=20 slowed=1")
 	if got := g.askRanking(t, g.Service, g.at(&bob, 48)); got != "answered" {
 		t.Errorf("another sender: %s", got)
 	}
@@ -134,9 +134,9 @@ func TestWhatIsAQuestion(t *testing.T) {
 		must(t, g.Do(t.Context(), g.at(&alice, 2), ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}}))
 		must(t, g.ShowMe(t.Context(), g.at(&alice, 3)))
 	}
-	g.checkRateClasses(t, "after 20 questions", "question=20")
+	g.checkBuckets(t, "after 20 questions", "question=20")
 	must(t, g.Do(t.Context(), g.at(&alice, 4), ranking.Join{}))
-	g.checkRateClasses(t, "after one more", "question=20 slowed=1")
+	g.checkBuckets(t, "after one more", "question=20 slowed=1")
 	// Button presses have a limit of their own.
 	for range 3 {
 		press := g.at(&alice, 5)
@@ -146,14 +146,14 @@ func TestWhatIsAQuestion(t *testing.T) {
 			t.Errorf("a press is answered %d times", n)
 		}
 	}
-	g.checkRateClasses(t, "after three presses", "press=3 question=20 slowed=1")
+	g.checkBuckets(t, "after three presses", "press=3 question=20 slowed=1")
 	// Joining another group changes something, so the limit does not apply.
 	elsewhere := g.at(&alice, 6)
 	elsewhere.Chat = ranking.Chat{ID: -200, Kind: ranking.Group, Title: "Other"}
 	must(t, g.Do(t.Context(), elsewhere, ranking.Join{}))
 	g.has(t, 2, "group_players")
 	must(t, g.Do(t.Context(), ranking.Origin{Key: "nobody", Chat: club}, ranking.Say{Notice: ranking.Refusal{}}))
-	g.checkRateClasses(t, "after a command without a sender", "press=3 question=21 slowed=1")
+	g.checkBuckets(t, "after a command without a sender", "press=3 question=21 slowed=1")
 }
 
 // TestBacklogIsNotLimited: commands that were sent over hours and are delivered together are all handled.
@@ -168,7 +168,7 @@ func TestBacklogIsNotLimited(t *testing.T) {
 	for i := range 70 {
 		must(t, g.RecordMatch(t.Context(), g.at(&alice, 2*i), singles(alice, bob, 3, i%3)))
 	}
-	g.checkRateClasses(t, "all", "question=25 result=70")
+	g.checkBuckets(t, "all", "question=25 result=70")
 	g.has(t, 70, "matches")
 }
 
@@ -198,7 +198,7 @@ func TestResultLimit(t *testing.T) {
 		must(t, services[i%2].RecordMatch(t.Context(), o, r))
 	}
 	must(t, g.RecordMatch(t.Context(), refused, singles(ghost, alice, 69, 1))) // redelivered
-	g.checkRateClasses(t, "after 70 results", "refused=10 result=60")
+	g.checkBuckets(t, "after 70 results", "refused=10 result=60")
 	g.has(t, 60, "matches")
 	g.has(t, 2, "players")
 	want := ranking.NotRecorded{Limit: 60}
@@ -253,9 +253,9 @@ func TestWhatIsAResult(t *testing.T) {
 		must(t, g.Do(t.Context(), malformed("fix"), ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}}))
 	}
 	everything()
-	g.checkRateClasses(t, "all", "result=6")
+	g.checkBuckets(t, "all", "result=6")
 	everything()
-	g.checkRateClasses(t, "all again", "refused=6 result=6")
+	g.checkBuckets(t, "all again", "refused=6 result=6")
 	all := g.notRecorded(t, `true`)
 	if len(all) != 1 {
 		t.Fatalf("%d notices of rejected results, want 1", len(all))
@@ -282,7 +282,7 @@ func TestWhatIsAResult(t *testing.T) {
 	if n := g.count(t, "handled_commands WHERE key = '"+press.Key+"'"); n != 1 {
 		t.Error("the key of a refused press is not stored: a redelivery could succeed")
 	}
-	g.checkRateClasses(t, "after a press", "refused=7 result=6")
+	g.checkBuckets(t, "after a press", "refused=7 result=6")
 	if got := g.notRecorded(t, `true`); len(got) != 1 || len(got[0].Items) != 6 {
 		t.Errorf("the chat is notified of a refused press: %+v", got)
 	}
@@ -313,7 +313,7 @@ func TestNoResultLimit(t *testing.T) {
 	for range 61 {
 		must(t, g.RecordMatch(t.Context(), g.origin(&alice), singles(alice, bob, 3, 1)))
 	}
-	g.checkRateClasses(t, "all", "result=61")
+	g.checkBuckets(t, "all", "result=61")
 }
 
 // TestAnswersCount: each result that an answer records counts for whoever reported it, whoever answers, when it is recorded. Over the limit
@@ -329,7 +329,7 @@ func TestAnswersCount(t *testing.T) {
 		}})
 		ids = append(ids, g.newestPrompt(t))
 	}
-	g.checkRateClasses(t, "after the questions", "result=3")
+	g.checkBuckets(t, "after the questions", "result=3")
 	answer := func(sender *ranking.Person, question, second int, option ranking.PromptOption) ranking.Origin {
 		o := g.at(sender, second)
 		o.Button = o.Key
@@ -337,12 +337,12 @@ func TestAnswersCount(t *testing.T) {
 		return o
 	}
 	answer(&bob, 2, 30, ranking.Choice(1)) // the last one first
-	g.checkRateClasses(t, "after an answer", "press=1 result=5")
+	g.checkBuckets(t, "after an answer", "press=1 result=5")
 	checkNotice(t, g.callbackAnswer(t, answer(&carol, 1, 31, ranking.Choice(1))), ranking.Refusal{Code: ranking.TooManyResults})
 	g.has(t, 3, "matches")
 	answer(&bob, 0, 32, ranking.Choice(0)) // a single result is counted already
 	answer(&alice, 1, 62, ranking.Choice(1))
-	g.checkRateClasses(t, "after all answers", "press=3 refused=1 result=7")
+	g.checkBuckets(t, "after all answers", "press=3 refused=1 result=7")
 	g.has(t, 7, "matches")
 	g.mustEnd(t, "all answered", false, "answered", "answered", "answered")
 }

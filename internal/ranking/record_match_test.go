@@ -229,7 +229,7 @@ func TestSeveralInOneMessage(t *testing.T) {
 	if diff := cmp.Diff([]string{"m:-100:7", "m:-100:7#2", "m:-100:7#3"}, keys); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
 	}
-	g.checkRateClasses(t, "each match counts", "result=3")
+	g.checkBuckets(t, "each match counts", "result=3")
 	must(t, g.RecordMatch(t.Context(), from(&alice, "m:-100:7"), reports...))
 	must(t, g.RecordMatch(t.Context(), from(&alice, "m:-100:10"), singles(alice, zoe, 3, 1), singles(alice, alice, 3, 1)))
 	g.has(t, 3, "matches")

@@ -71,7 +71,7 @@ func (say Say) do(ctx context.Context, s *Service, o Origin) error {
 		return Ask(func(context.Context) (Notice, error) { return say.Notice, nil }).do(ctx, s, o)
 	}
 	said := answer{people: senderOf(o), notice: say.Notice}
-	return s.handle(ctx, o, command{name: "answer", class: RateResult, operation: malformedResult{said, o.Malformed}})
+	return s.handle(ctx, o, command{name: "answer", bucket: RateResult, operation: malformedResult{said, o.Malformed}})
 }
 
 // handleMessage handles a command whose operation read finds in a message, given who is in the group if the message may mean people by

@@ -220,7 +220,7 @@ func keysOf(c ranking.Changes) (keys []handledKey) {
 	return keys
 }
 
-// queueKeys inserts the keys of commands, with the rate classes of the commands.
+// queueKeys inserts the keys of commands, with the buckets of the commands.
 func queueKeys(batch *pgx.Batch, keys []handledKey) {
 	if len(keys) == 0 {
 		return
