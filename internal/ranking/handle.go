@@ -101,7 +101,7 @@ func (s *Service) read(ctx context.Context, o Origin, c command, attempt int) (s
 	q, release := c.query(o), func() {}
 	_, asks := c.operation.(question)
 	if n, ok := c.operation.(named); ok {
-		asks = n.needed.Result == nil
+		asks = n.mayNeed.Result == nil
 	}
 	contended := q.New > 0 && s.contended.happenedWithin(o.Chat.ID, time.Now(), contentionMemory)
 	if asks || !c.locks && attempt == 1 && !contended {

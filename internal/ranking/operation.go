@@ -78,11 +78,11 @@ type resolving interface {
 // must need whatever the operation does that read returns, apart from its People.
 type named struct {
 	plain
-	needed Needs
-	read   func(everybody []Person) operation
+	mayNeed Needs
+	read    func(everybody []Person) operation
 }
 
-func (n named) needs() Needs { return n.needed }
+func (n named) needs() Needs { return n.mayNeed }
 
 func (n named) in(snap Snapshot) (operation, Snapshot) {
 	op := n.read(snap.everybody())
@@ -104,7 +104,7 @@ func (n named) known(snap Snapshot, p Person) Known {
 	if p.Player != 0 {
 		return snap.Everybody[slices.IndexFunc(snap.Everybody, func(k Known) bool { return k.Player.ID == p.Player })]
 	}
-	return snap.People[slices.IndexFunc(n.needed.People, func(q Person) bool { return samePerson(p, q) })]
+	return snap.People[slices.IndexFunc(n.mayNeed.People, func(q Person) bool { return samePerson(p, q) })]
 }
 
 // question answers with a notice that is read elsewhere.

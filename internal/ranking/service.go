@@ -92,7 +92,7 @@ func (s *Service) handleMessage(ctx context.Context, o Origin, c command, needs 
 	if o.Button != "" {
 		people.areOfEarlierMessage(senderOf(o))
 	}
-	c.operation = named{needed: needs, read: read}
+	c.operation = named{mayNeed: needs, read: read}
 	return s.handle(ctx, o, c)
 }
 
