@@ -136,7 +136,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "answers not counted", file: "internal/ranking/answer_report.go",
-		before: "c.extraResults = len(op.chosen.matches) - 1", after: "c.extraResults = 0",
+		before: "j.extraResults = len(op.chosen.matches) - 1", after: "j.extraResults = 0",
 		packages: "./internal/ranking", tests: "^TestAnswersCount$",
 	},
 	{

@@ -36,7 +36,7 @@ func (s *Service) amendment(o Origin, a Amendment) amendOperation {
 
 // amend handles an amendment.
 func (s *Service) amend(ctx context.Context, name string, o Origin, a Amendment, op operation) error {
-	return s.handle(ctx, o, command{name: name, bucket: RateResult, isAdmin: a.IsAdmin, locks: true, operation: op})
+	return s.handle(ctx, o, job{name: name, bucket: RateResult, isAdmin: a.IsAdmin, locks: true, operation: op})
 }
 
 func (a amendOperation) needs() Needs {

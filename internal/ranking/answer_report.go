@@ -21,19 +21,19 @@ func (s *Service) answerReport(ctx context.Context, o Origin, a PromptAnswer, p 
 	}
 	people.areOfEarlierMessage(senderOf(o))
 	op.people = people
-	c := command{name: "answer prompt", bucket: RatePress, isAdmin: a.IsAdmin, locks: true}
+	j := job{name: "answer prompt", bucket: RatePress, isAdmin: a.IsAdmin, locks: true}
 	if op.known {
 		op.chosen.people = people
-		c.extraResults = len(op.chosen.matches) - 1
+		j.extraResults = len(op.chosen.matches) - 1
 	}
-	c.operation = op
-	if c.extraResults > 0 { // they count when they are recorded: questions must not be saved up
-		c.extra = RateEntry{Bucket: RateResult, Sender: p.Report.origin().sender(), At: o.SentAt}.orNone()
+	j.operation = op
+	if j.extraResults > 0 { // they count when they are recorded: questions must not be saved up
+		j.extra = RateEntry{Bucket: RateResult, Sender: p.Report.origin().sender(), At: o.SentAt}.orNone()
 	}
 	if p.Report.Chat == o.Chat.ID {
 		o.ReplyTo = p.Report.Message
 	}
-	return s.handle(ctx, o, c)
+	return s.handle(ctx, o, j)
 }
 
 // reportAnswer is an answer to a PromptReport.

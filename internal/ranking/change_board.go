@@ -41,7 +41,7 @@ type ChangeBoard struct {
 }
 
 func (b ChangeBoard) do(ctx context.Context, s *Service, o Origin) error {
-	return s.handle(ctx, o, command{
+	return s.handle(ctx, o, job{
 		name: "change board", bucket: RateQuestion, isAdmin: b.IsAdmin,
 		operation: boardOperation{adminsOnly: adminsOnly{people: senderOf(o)}, origin: o, change: b.Change},
 	})

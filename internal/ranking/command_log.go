@@ -50,18 +50,18 @@ func (l CommandLog) Done(ctx context.Context, log *slog.Logger, o Origin, outcom
 }
 
 // commandLog returns the log fields from the context. Without a name there, it uses the command's own.
-func (c command) commandLog(ctx context.Context) CommandLog {
+func (j job) commandLog(ctx context.Context) CommandLog {
 	l, _ := ctx.Value(commandLogKey{}).(CommandLog)
-	l.Command = cmp.Or(l.Command, c.name)
+	l.Command = cmp.Or(l.Command, j.name)
 	return l
 }
 
 // logOutcome logs the outcome of a command. It logs nothing for silent and failed commands, nor for retried ones: the operator who retries
 // it sees the outcome.
-func (s *Service) logOutcome(ctx context.Context, o Origin, c command, err error, started time.Time) {
-	outcome := *c.outcome
+func (s *Service) logOutcome(ctx context.Context, o Origin, j job, err error, started time.Time) {
+	outcome := *j.outcome
 	switch {
-	case c.unlogged, o.Retried:
+	case j.unlogged, o.Retried:
 		return
 	case (o.Trigger == ByEdit || o.Trigger == ByTimer) && (errors.Is(err, ErrHandled) || errors.Is(err, errUnanswered)): // most edits change nothing
 		return
@@ -72,13 +72,13 @@ func (s *Service) logOutcome(ctx context.Context, o Origin, c command, err error
 	case err != nil, outcome == "":
 		return
 	}
-	c.commandLog(ctx).Done(ctx, s.log, o, outcome, time.Since(started))
+	j.commandLog(ctx).Done(ctx, s.log, o, outcome, time.Since(started))
 }
 
 // outcomeOf returns the outcome of the command if it makes the changes.
-func (c command) outcomeOf(changes Changes) CommandOutcome {
+func (j job) outcomeOf(changes Changes) CommandOutcome {
 	notice := changes.said()
-	_, malformed := c.operation.(malformedResult)
+	_, malformed := j.operation.(malformedResult)
 	switch {
 	case isRefusal(notice), malformed:
 		return OutcomeRefused

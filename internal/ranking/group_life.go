@@ -26,7 +26,7 @@ func (g Greet) do(ctx context.Context, s *Service, o Origin) error {
 		}
 		return Decision{Notice: g.Greeting, Effect: &greeted}
 	}
-	return s.handle(ctx, o, command{name: "greet", bucket: RateQuestion, operation: event{people: senderOf(o), fn: decide}})
+	return s.handle(ctx, o, job{name: "greet", bucket: RateQuestion, operation: event{people: senderOf(o), fn: decide}})
 }
 
 // BotAdded handles the addition of the bot to a group. The group's language becomes that of the person who added the bot. The bot greets
@@ -49,7 +49,7 @@ func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error
 		added.At = o.SentAt
 		return Decision{Presence: BotActive, Effect: added, Notice: greeting}
 	}
-	return s.handle(ctx, o, command{name: "bot added", silent: true, unlogged: true, operation: event{fn: decide}})
+	return s.handle(ctx, o, job{name: "bot added", silent: true, unlogged: true, operation: event{fn: decide}})
 }
 
 // simultaneous is true if two times are close enough for the addition of the bot and /start to be one event.
@@ -96,14 +96,14 @@ func (s *Service) MemberLeft(ctx context.Context, o Origin, who Person) error {
 		left.LeftAt = o.SentAt
 		return Decision{Presence: NoChange, Effect: (*ChangedStanding)(&left)}
 	}
-	return s.handle(ctx, o, command{
+	return s.handle(ctx, o, job{
 		name: "member left", knownChatOnly: true, silent: true, unlogged: true, operation: event{people: participants{who}, fn: leave},
 	})
 }
 
 // event handles a change of a known chat that involves no players.
 func (s *Service) event(ctx context.Context, o Origin, name string, decide func(Snapshot) Decision) error {
-	return s.handle(ctx, o, command{
+	return s.handle(ctx, o, job{
 		name: name, knownChatOnly: true, silent: true, unlogged: true,
 		operation: event{fn: decide},
 	})

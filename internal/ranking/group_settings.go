@@ -146,7 +146,7 @@ type ShowSettings struct {
 }
 
 func (c ShowSettings) do(ctx context.Context, s *Service, o Origin) error {
-	return s.handle(ctx, o, command{
+	return s.handle(ctx, o, job{
 		name: "show settings", bucket: RateQuestion, isAdmin: c.IsAdmin, operation: settingsOperation{adminsOnly{people: senderOf(o)}},
 	})
 }
@@ -173,7 +173,7 @@ type ChangeSetting struct {
 }
 
 func (c ChangeSetting) do(ctx context.Context, s *Service, o Origin) error {
-	return s.handle(ctx, o, command{
+	return s.handle(ctx, o, job{
 		name: "change setting", bucket: RatePress, isAdmin: c.IsAdmin, locks: true,
 		operation: settingOperation{adminsOnly{people: senderOf(o), adds: true}, c},
 	})

@@ -13,35 +13,35 @@ import (
 
 // handle is the way of every command: it reads what the command needs to know, decides, and writes. It starts over after a conflict or a
 // lock timeout. If it returns ErrConflict, ErrLocked or ErrTimeout, the command itself is not at fault.
-func (s *Service) handle(ctx context.Context, o Origin, c command) error {
-	started, log := time.Now(), c.commandLog(ctx)
-	c.outcome, c.admin = cmp.Or(c.outcome, new(CommandOutcome)), s.adminStatus(ctx, o, c)
-	err := s.retryOnConflict(ctx, o.Chat.ID, func(ctx context.Context, attempt int) error { return s.attempt(ctx, o, c, attempt) },
+func (s *Service) handle(ctx context.Context, o Origin, j job) error {
+	started, log := time.Now(), j.commandLog(ctx)
+	j.outcome, j.admin = cmp.Or(j.outcome, new(CommandOutcome)), s.adminStatus(ctx, o, j)
+	err := s.retryOnConflict(ctx, o.Chat.ID, func(ctx context.Context, attempt int) error { return s.attempt(ctx, o, j, attempt) },
 		"update_id", log.Update, "command", log.Command, "key", o.Key, "chat_id", o.Chat.ID)
-	if !c.silent && s.shouldAskToRetry(ctx, o, err) {
+	if !j.silent && s.shouldAskToRetry(ctx, o, err) {
 		// Giving up is an outcome too: it writes the key, so that a redelivery cannot record a match that the user has reported again by
 		// then.
-		err = s.attempt(ctx, o, c.answerOnly(Refusal{Code: TooManyAtOnce}), 1)
+		err = s.attempt(ctx, o, j.answerOnly(Refusal{Code: TooManyAtOnce}), 1)
 	}
 	if errors.Is(err, ErrInconsistent) {
 		s.log.ErrorContext(ctx, "stored ratings are inconsistent, run `elobot verify` for details", "command", log.Command,
 			"key", o.Key, "chat_id", o.Chat.ID, "error", err)
-		err = s.attempt(ctx, o, c.answerOnly(Refusal{Code: Inconsistent}), 1)
+		err = s.attempt(ctx, o, j.answerOnly(Refusal{Code: Inconsistent}), 1)
 	}
-	return s.finish(ctx, o, c, err, started)
+	return s.finish(ctx, o, j, err, started)
 }
 
 // finish logs the outcome of a command, and returns its error unless the command is done. A command that was handled before is done once
 // that is durable: the attempt that handled it may not know its outcome.
-func (s *Service) finish(ctx context.Context, o Origin, c command, err error, started time.Time) error {
+func (s *Service) finish(ctx context.Context, o Origin, j job, err error, started time.Time) error {
 	if errors.Is(err, ErrHandled) {
 		if failure := s.store.EnsureDurable(ctx); failure != nil {
 			err = failure
 		}
 	}
-	s.logOutcome(ctx, o, c, err, started)
+	s.logOutcome(ctx, o, j, err, started)
 	if err != nil && !errors.Is(err, ErrHandled) && !errors.Is(err, errUnanswered) {
-		return fmt.Errorf("%s: %w", c.name, err)
+		return fmt.Errorf("%s: %w", j.name, err)
 	}
 	return nil
 }
@@ -49,11 +49,11 @@ func (s *Service) finish(ctx context.Context, o Origin, c command, err error, st
 // attempt runs a command once: it reads what the command needs to know, decides, and writes. It locks the group for that from the second
 // attempt on, so that conflicts cannot repeat forever. Amendments, changes of settings, answers to prompts and timers lock it at once. So
 // do commands that may add players, in a chat in which another instance was faster recently. A question never locks it.
-func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int) error {
-	*c.outcome = "" // of the attempt before
-	err := s.readDecideWrite(ctx, o, c, attempt, !o.Retried)
+func (s *Service) attempt(ctx context.Context, o Origin, j job, attempt int) error {
+	*j.outcome = "" // of the attempt before
+	err := s.readDecideWrite(ctx, o, j, attempt, !o.Retried)
 	if errors.Is(err, errIdentified) {
-		err = s.readDecideWrite(ctx, o, c, attempt, false)
+		err = s.readDecideWrite(ctx, o, j, attempt, false)
 	}
 	return err
 }
@@ -63,8 +63,8 @@ var errIdentified = errors.New("people were identified")
 
 // readDecideWrite does what attempt says. If somebody turns out to be an unclaimed player, it stores that instead, provided that identifies
 // is true, and returns errIdentified.
-func (s *Service) readDecideWrite(ctx context.Context, o Origin, c command, attempt int, identifies bool) error {
-	store, snap, release, err := s.read(ctx, o, c, attempt)
+func (s *Service) readDecideWrite(ctx context.Context, o Origin, j job, attempt int, identifies bool) error {
+	store, snap, release, err := s.read(ctx, o, j, attempt)
 	defer release()
 	switch {
 	case err != nil:
@@ -72,22 +72,22 @@ func (s *Service) readDecideWrite(ctx context.Context, o Origin, c command, atte
 	case snap.Handled:
 		return ErrHandled
 	}
-	if op, ok := c.operation.(resolving); ok {
-		c.operation, snap = op.in(snap)
+	if op, ok := j.operation.(resolving); ok {
+		j.operation, snap = op.in(snap)
 	}
 	if identifies && isUnidentified(snap) {
 		release()
-		if err := s.identify(ctx, o, c, snap); err != nil {
+		if err := s.identify(ctx, o, j, snap); err != nil {
 			return err
 		}
 		return errIdentified
 	}
-	snap.Admin = c.admin
-	d, err := s.decide(ctx, store, o, c, snap)
+	snap.Admin = j.admin
+	d, err := s.decide(ctx, store, o, j, snap)
 	if err != nil {
 		return err
 	}
-	return store.Apply(ctx, c.changes(o, snap, d))
+	return store.Apply(ctx, j.changes(o, snap, d))
 }
 
 // writer is what is left to do of a Store or a Locked after the read.
@@ -97,14 +97,14 @@ type writer interface {
 }
 
 // read reads what a command needs to know, and locks the group before if this attempt does. release ends the lock.
-func (s *Service) read(ctx context.Context, o Origin, c command, attempt int) (store writer, snap Snapshot, release func(), err error) {
-	q, release := c.query(o), func() {}
-	_, asks := c.operation.(question)
-	if n, ok := c.operation.(named); ok {
+func (s *Service) read(ctx context.Context, o Origin, j job, attempt int) (store writer, snap Snapshot, release func(), err error) {
+	q, release := j.query(o), func() {}
+	_, asks := j.operation.(question)
+	if n, ok := j.operation.(named); ok {
 		asks = n.mayNeed.Result == nil
 	}
 	contended := q.New > 0 && s.contended.happenedWithin(o.Chat.ID, time.Now(), contentionMemory)
-	if asks || !c.locks && attempt == 1 && !contended {
+	if asks || !j.locks && attempt == 1 && !contended {
 		snap, err = s.store.Read(ctx, q)
 		return s.store, snap, release, err
 	}
@@ -120,24 +120,24 @@ func (s *Service) read(ctx context.Context, o Origin, c command, attempt int) (s
 
 // decide returns what the command does: nothing but a refusal if the sender is over a limit, if nobody can do it, or if the sender has no
 // permission.
-func (s *Service) decide(ctx context.Context, store writer, o Origin, c command, snap Snapshot) (Decision, error) {
-	if c.ignoresChat(snap) {
-		return c.operation.decide(snap)
+func (s *Service) decide(ctx context.Context, store writer, o Origin, j job, snap Snapshot) (Decision, error) {
+	if j.ignoresChat(snap) {
+		return j.operation.decide(snap)
 	}
-	switch refusal, over := s.overLimit(o, c, snap); {
-	case over && (refusal == nil || c.silent):
+	switch refusal, over := s.overLimit(o, j, snap); {
+	case over && (refusal == nil || j.silent):
 		return Decision{}, errUnanswered
 	case over:
 		return Decision{Notice: refusal}, nil
 	}
-	if refusal := c.refuse(snap); refusal != nil {
+	if refusal := j.refuse(snap); refusal != nil {
 		return Decision{Notice: refusal}, nil
 	}
-	if refusal := c.permission(snap).refusal(snap); refusal != nil {
+	if refusal := j.permission(snap).refusal(snap); refusal != nil {
 		return Decision{Notice: refusal}, nil
 	}
 	var err error
-	switch op := c.operation.(type) {
+	switch op := j.operation.(type) {
 	case replaying:
 		if m := op.replays(snap); m != nil {
 			snap.History, err = store.MatchHistory(ctx, m.Ladder, m.Number)
@@ -148,19 +148,19 @@ func (s *Service) decide(ctx context.Context, store writer, o Origin, c command,
 	if err != nil {
 		return Decision{}, err
 	}
-	return c.operation.decide(snap)
+	return j.operation.decide(snap)
 }
 
 // ignoresChat is true if the command changes nothing because the chat is unknown. Then only its key is stored.
-func (c command) ignoresChat(snap Snapshot) bool { return c.knownChatOnly && snap.ChatID == 0 }
+func (j job) ignoresChat(snap Snapshot) bool { return j.knownChatOnly && snap.ChatID == 0 }
 
 // changes returns what to write: the decision of a command, and what every command has.
-func (c command) changes(o Origin, snap Snapshot, d Decision) Changes {
+func (j job) changes(o Origin, snap Snapshot, d Decision) Changes {
 	adds := !d.Unadded && !isRefusal(d.said())
 	d.PageMessageID = cmp.Or(d.PageMessageID, o.Pressed)
 	changes := Changes{
-		Decision: d, Seen: c.seen(o, snap, adds), Key: o.Key, Trigger: o.trigger(), Chat: snap.ChatID, RateEntry: c.rateEntry(o, d.Notice),
-		Extra: c.extra, ConsumesTimer: o.Trigger == ByTimer, Addressee: c.sender(o, snap, adds), Language: o.Chat.Language, Private: !o.Chat.IsGroup(),
+		Decision: d, Seen: j.seen(o, snap, adds), Key: o.Key, Trigger: o.trigger(), Chat: snap.ChatID, RateEntry: j.rateEntry(o, d.Notice),
+		Extra: j.extra, ConsumesTimer: o.Trigger == ByTimer, Addressee: j.sender(o, snap, adds), Language: o.Chat.Language, Private: !o.Chat.IsGroup(),
 	}
 	switch {
 	case !o.Retried:
@@ -192,25 +192,25 @@ func (c command) changes(o Origin, snap Snapshot, d Decision) Changes {
 		}
 		changes.Page = nil
 	}
-	changes.Outcome = c.outcomeOf(changes)
+	changes.Outcome = j.outcomeOf(changes)
 	if changes.Outcome != OutcomeRefused { // after a refusal, the next edit is handled too
 		changes.Message = o.Message
 	}
-	*c.outcome = changes.Outcome
+	*j.outcome = changes.Outcome
 	return changes
 }
 
 // seen returns what the command shows about its chat and its people that is not stored yet. A retried command may show an outdated state,
 // so it only adds who or what is missing. Only if adds is true, new people become players.
-func (c command) seen(o Origin, snap Snapshot, adds bool) Seen {
-	if o.Trigger == ByTimer || c.ignoresChat(snap) {
+func (j job) seen(o Origin, snap Snapshot, adds bool) Seen {
+	if o.Trigger == ByTimer || j.ignoresChat(snap) {
 		return Seen{}
 	}
 	seen := Seen{Group: snap.Group, Ladder: snap.Ladder, NewChat: snap.NewChat, NewGroup: snap.NewGroup}
 	if seen.NewChat || seen.NewGroup || !o.Retried && !snap.Chat.equalExceptLanguage(o.Chat) {
 		seen.Chat = &o.Chat
 	}
-	people := slices.Concat(c.needs().People, o.VisibleUsers)
+	people := slices.Concat(j.needs().People, o.VisibleUsers)
 	for i, k := range slices.Concat(snap.People, snap.Shown) {
 		change, ok := k.profileChange(o, people[i])
 		isSame := func(other PlayerChange) bool { return other.Player.ID == change.Player.ID }
@@ -232,11 +232,11 @@ func (d Decision) said() Notice {
 }
 
 // sender returns the name of the command's sender, zero for an anonymous admin.
-func (c command) sender(o Origin, snap Snapshot, adds bool) Name {
+func (j job) sender(o Origin, snap Snapshot, adds bool) Name {
 	if o.Sender == nil {
 		return Name{}
 	}
-	for i, p := range c.needs().People {
+	for i, p := range j.needs().People {
 		if k := snap.People[i]; p.ID == o.Sender.ID && k.Player != nil && (adds || !k.New) {
 			return k.Player.name()
 		}
@@ -251,7 +251,7 @@ func isUnidentified(snap Snapshot) bool {
 
 // identify makes sure that everybody has one player. It merges unclaimed players into the accounts of the same people, and stores who
 // claims one. Neither is an effect of the command. One broken ladder must not lock anybody out of the others.
-func (s *Service) identify(ctx context.Context, o Origin, c command, snap Snapshot) error {
+func (s *Service) identify(ctx context.Context, o Origin, j job, snap Snapshot) error {
 	claims := false
 	for _, k := range slices.Concat(snap.People, snap.Shown) {
 		claims = claims || k.Claimed
@@ -269,11 +269,11 @@ func (s *Service) identify(ctx context.Context, o Origin, c command, snap Snapsh
 	if !claims {
 		return nil
 	}
-	return s.store.Apply(ctx, Changes{Decision: Decision{Presence: NoChange}, Seen: c.seen(o, snap, false), Keyless: true, Chat: snap.ChatID})
+	return s.store.Apply(ctx, Changes{Decision: Decision{Presence: NoChange}, Seen: j.seen(o, snap, false), Keyless: true, Chat: snap.ChatID})
 }
 
-// command is a command or an event that the service handles.
-type command struct {
+// job is a command or an event, with the way in which the service handles it.
+type job struct {
 	operation
 	name string
 	// bucket is how the command counts, empty if no person sent it.
@@ -294,20 +294,20 @@ type command struct {
 	silent bool
 	// unlogged is true for events, whose outcomes are not logged.
 	unlogged bool
-	// outcome is set once the changes are decided. It is a pointer because commands are passed by value.
+	// outcome is set once the changes are decided. It is a pointer because jobs are passed by value.
 	outcome *CommandOutcome
 }
 
-// answerOnly returns a command of the same bucket that changes nothing and is answered with the notice.
-func (c command) answerOnly(n Notice) command {
-	return command{bucket: c.bucket, outcome: c.outcome, operation: answer{notice: n}}
+// answerOnly returns a job of the same bucket that changes nothing and is answered with the notice.
+func (j job) answerOnly(n Notice) job {
+	return job{bucket: j.bucket, outcome: j.outcome, operation: answer{notice: n}}
 }
 
 // query returns what to read for the command.
-func (c command) query(o Origin) Query {
+func (j job) query(o Origin) Query {
 	q := Query{
-		Needs: c.needs(), Key: o.Key, Message: o.Message, Chat: o.Chat, Sender: o.Sender, Shown: o.VisibleUsers, KnownChat: c.knownChatOnly,
-		RateEntry: c.rateEntry(o, nil), Extra: c.extra,
+		Needs: j.needs(), Key: o.Key, Message: o.Message, Chat: o.Chat, Sender: o.Sender, Shown: o.VisibleUsers, KnownChat: j.knownChatOnly,
+		RateEntry: j.rateEntry(o, nil), Extra: j.extra,
 	}
 	if !o.Retried {
 		q.SentAt = o.SentAt

@@ -80,15 +80,15 @@ func (q Inquiry) Posted() Inquiry {
 }
 
 func (q Inquiry) do(ctx context.Context, s *Service, o Origin) error {
-	c := command{name: "answer", bucket: RateQuestion}
+	j := job{name: "answer", bucket: RateQuestion}
 	if o.Button != "" {
-		c.name, c.bucket = "press", RatePress // a press always gets an answer, up to a limit of its own
+		j.name, j.bucket = "press", RatePress // a press always gets an answer, up to a limit of its own
 	}
 	if q.about == nil {
-		c.operation = q.of(o, asked{people: senderOf(o)})
-		return s.handle(ctx, o, c)
+		j.operation = q.of(o, asked{people: senderOf(o)})
+		return s.handle(ctx, o, j)
 	}
-	return s.handleMessage(ctx, o, c, Needs{}, func(everybody []Person) operation {
+	return s.handleMessage(ctx, o, j, Needs{}, func(everybody []Person) operation {
 		sides, unclear := q.about(everybody)
 		if unclear != nil {
 			return answer{people: senderOf(o), notice: unclear}

@@ -12,7 +12,7 @@ func (Join) do(ctx context.Context, s *Service, o Origin) error {
 	if o.Sender == nil {
 		return s.Do(ctx, o, Say{Refusal{Code: NobodyToJoin}})
 	}
-	return s.handle(ctx, o, command{name: "join", bucket: RateQuestion, operation: joinOperation{sender: *o.Sender, at: o.SentAt}})
+	return s.handle(ctx, o, job{name: "join", bucket: RateQuestion, operation: joinOperation{sender: *o.Sender, at: o.SentAt}})
 }
 
 type joinOperation struct {

@@ -11,8 +11,8 @@ import (
 func (s *Service) offerFix(ctx context.Context, o Origin, read func(everybody []Person) Reading) error {
 	original := MatchRef{Message: o.ReplyTo, Key: o.Message}
 	o.Message = "" // the offer is no command of the message
-	c := command{name: "offer fix", bucket: RateQuestion, knownChatOnly: true, silent: true}
-	return s.handleMessage(ctx, o, c, Needs{Match: &original}, func(everybody []Person) operation {
+	j := job{name: "offer fix", bucket: RateQuestion, knownChatOnly: true, silent: true}
+	return s.handleMessage(ctx, o, j, Needs{Match: &original}, func(everybody []Person) operation {
 		return correctionIn(o, original, read(everybody))
 	})
 }

@@ -175,11 +175,11 @@ func (p Permission) refusal(snap Snapshot) Notice {
 func (p Permission) asAdmin() bool { return p.Who == Admins || p.Who == Involved && !p.Involved }
 
 // adminStatus asks whether the sender of a command is an admin, if its operation needs to know.
-func (s *Service) adminStatus(ctx context.Context, o Origin, c command) AdminStatus {
-	if c.isAdmin == nil {
+func (s *Service) adminStatus(ctx context.Context, o Origin, j job) AdminStatus {
+	if j.isAdmin == nil {
 		return AdminUnknown
 	}
-	switch admin, err := c.isAdmin(ctx); {
+	switch admin, err := j.isAdmin(ctx); {
 	case err != nil:
 		s.log.WarnContext(ctx, "failed to check whether the sender is an admin", "key", o.Key, "chat_id", o.Chat.ID, "error", err)
 		return AdminUnknown

@@ -148,7 +148,7 @@ func (a PromptAnswer) do(ctx context.Context, s *Service, o Origin) error {
 			op.undo.origin.Sender = nil // it was asked anonymously, so nobody is named
 		}
 	}
-	return s.handle(ctx, o, command{name: "answer prompt", bucket: RatePress, isAdmin: a.IsAdmin, locks: true, operation: op})
+	return s.handle(ctx, o, job{name: "answer prompt", bucket: RatePress, isAdmin: a.IsAdmin, locks: true, operation: op})
 }
 
 // findPrompt reads a prompt, and perhaps who is in the group.

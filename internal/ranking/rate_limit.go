@@ -58,8 +58,8 @@ func (o Origin) sender() SenderID {
 }
 
 // rateEntry returns how the command counts if it is answered with the notice. n is nil while there is no answer.
-func (c command) rateEntry(o Origin, n Notice) RateEntry {
-	rateEntry := RateEntry{Bucket: c.bucket, Sender: o.sender(), At: o.SentAt}
+func (j job) rateEntry(o Origin, n Notice) RateEntry {
+	rateEntry := RateEntry{Bucket: j.bucket, Sender: o.sender(), At: o.SentAt}
 	switch n := n.(type) {
 	case NotRecorded:
 		rateEntry.Bucket = RateRefused
@@ -91,28 +91,28 @@ type unlimited interface {
 // overLimit is true if a command exceeds a rate limit, and returns the answer to it. The answer is nil if the sender has already been asked
 // to slow down. What counts is when commands were sent, so that a backlog after an outage does not exceed the limits. It takes no locks: if
 // one sender's commands are handled concurrently in several chats, a few more than the limit may pass.
-func (s *Service) overLimit(o Origin, c command, snap Snapshot) (n Notice, over bool) {
+func (s *Service) overLimit(o Origin, j job, snap Snapshot) (n Notice, over bool) {
 	var results []RejectedResult // what the command reports or amends
-	if o, ok := c.operation.(matchOperation); ok {
+	if o, ok := j.operation.(matchOperation); ok {
 		results = o.rejectedResults(snap)
 	}
-	u, _ := c.operation.(unlimited)
+	u, _ := j.operation.(unlimited)
 	switch limit := s.settings.ResultsPerMinute; {
 	case o.Retried, u != nil && u.isUnlimited(snap):
 		return nil, false
-	case c.bucket == RateQuestion && snap.RecentUsage.Questions >= maxQuestions:
+	case j.bucket == RateQuestion && snap.RecentUsage.Questions >= maxQuestions:
 		if snap.RecentUsage.Slowed > 0 {
 			return nil, true
 		}
 		return Refusal{Code: TooManyQuestions}, true
-	case c.bucket == RatePress && limit > 0 && snap.RecentUsage.Presses >= maxPresses:
+	case j.bucket == RatePress && limit > 0 && snap.RecentUsage.Presses >= maxPresses:
 		return Refusal{Code: TooManyPresses}, true
 	case limit > 0 && len(results) > 0 && snap.RecentUsage.Results+len(results) > limit:
 		if o.Button != "" {
 			return Refusal{Code: TooManyResults}, true
 		}
 		return NotRecorded{Limit: limit, Items: results}, true
-	case limit > 0 && c.extraResults > 0 && snap.ExtraUsage.Results+c.extraResults > limit:
+	case limit > 0 && j.extraResults > 0 && snap.ExtraUsage.Results+j.extraResults > limit:
 		return Refusal{Code: TooManyResults}, true
 	}
 	return nil, false

@@ -41,10 +41,10 @@ type ReadReport struct {
 }
 
 func (r ReadReport) do(ctx context.Context, s *Service, o Origin) error {
-	c := command{name: "record match", bucket: RateResult, outcome: new(CommandOutcome)}
+	j := job{name: "record match", bucket: RateResult, outcome: new(CommandOutcome)}
 	needs := (&recordOperation{service: s, playedAt: o.SentAt}).needs() // of any report: its people and scores are not known yet
-	err := s.handleMessage(ctx, o, c, needs, func(everybody []Person) operation { return s.reported(o, r.Read(everybody)) })
-	if isNew := *c.outcome != ""; err != nil || isNew || o.Message == "" {
+	err := s.handleMessage(ctx, o, j, needs, func(everybody []Person) operation { return s.reported(o, r.Read(everybody)) })
+	if isNew := *j.outcome != ""; err != nil || isNew || o.Message == "" {
 		return err
 	}
 	return s.offerFix(ctx, o, r.Read)

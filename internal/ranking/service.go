@@ -71,15 +71,15 @@ func (say Say) do(ctx context.Context, s *Service, o Origin) error {
 		return Ask(func(context.Context) (Notice, error) { return say.Notice, nil }).do(ctx, s, o)
 	}
 	said := answer{people: senderOf(o), notice: say.Notice}
-	return s.handle(ctx, o, command{name: "answer", bucket: RateResult, operation: malformedResult{said, o.Malformed}})
+	return s.handle(ctx, o, job{name: "answer", bucket: RateResult, operation: malformedResult{said, o.Malformed}})
 }
 
 // handleMessage handles a command whose operation read finds in a message, given who is in the group if the message may mean people by
 // plain names. If so, needs says what the operation may need to know besides. Only a report adds players.
-func (s *Service) handleMessage(ctx context.Context, o Origin, c command, needs Needs, read func(everybody []Person) operation) error {
+func (s *Service) handleMessage(ctx context.Context, o Origin, j job, needs Needs, read func(everybody []Person) operation) error {
 	if !o.Names {
-		c.operation = read(nil)
-		return s.handle(ctx, o, c)
+		j.operation = read(nil)
+		return s.handle(ctx, o, j)
 	}
 	people := senderOf(o)
 	for _, p := range slices.Concat(o.Mentioned, o.VisibleUsers) {
@@ -92,8 +92,8 @@ func (s *Service) handleMessage(ctx context.Context, o Origin, c command, needs 
 	if o.Button != "" {
 		people.areOfEarlierMessage(senderOf(o))
 	}
-	c.operation = named{mayNeed: needs, read: read}
-	return s.handle(ctx, o, c)
+	j.operation = named{mayNeed: needs, read: read}
+	return s.handle(ctx, o, j)
 }
 
 // Acknowledged answers a button press without words: the message with the button shows the outcome.

@@ -42,7 +42,7 @@ func (s *Service) FireTimer(ctx context.Context, t Timer) error {
 		return fmt.Errorf("%w: %s", ErrUnknownTimer, t.Key)
 	}
 	o := Origin{Key: t.Key, Chat: Chat{ID: t.Chat}, Trigger: ByTimer}
-	return s.handle(ctx, o, command{name: "timer", knownChatOnly: true, silent: true, locks: true, operation: expiredPrompt{id: PromptID(id)}})
+	return s.handle(ctx, o, job{name: "timer", knownChatOnly: true, silent: true, locks: true, operation: expiredPrompt{id: PromptID(id)}})
 }
 
 // expiredPrompt ends a prompt that nobody has answered in time.

@@ -88,7 +88,7 @@ func (r ReplyToWizard) do(ctx context.Context, s *Service, o Origin) error {
 	case err != nil:
 		return err
 	case snap.Handled: // it has closed the wizard
-		return s.finish(ctx, o, command{name: "answer prompt", outcome: new(CommandOutcome)}, ErrHandled, time.Now())
+		return s.finish(ctx, o, job{name: "answer prompt", outcome: new(CommandOutcome)}, ErrHandled, time.Now())
 	case !p.is(r.Wizard), p.Wizard == nil, p.Closed, o.Sender == nil, p.Wizard.Reporter.ID != o.Sender.ID:
 		return nil
 	}
@@ -137,7 +137,7 @@ func (w StartWizard) do(ctx context.Context, s *Service, o Origin) error {
 		return s.Do(ctx, o, Say{w.Otherwise})
 	}
 	op := startWizard{origin: o, people: senderOf(o), opponent: w.Opponent, otherwise: w.Otherwise}
-	return s.handle(ctx, o, command{name: "start wizard", bucket: RateResult, operation: op})
+	return s.handle(ctx, o, job{name: "start wizard", bucket: RateResult, operation: op})
 }
 
 // StartTeamWizard asks the sender for the score of a match between two teams, whose people an earlier message shows. If the sender plays,
@@ -145,8 +145,8 @@ func (w StartWizard) do(ctx context.Context, s *Service, o Origin) error {
 type StartTeamWizard struct{ Teams Sides }
 
 func (w StartTeamWizard) do(ctx context.Context, s *Service, o Origin) error {
-	c := command{name: "start wizard", bucket: RatePress}
-	return s.handleMessage(ctx, o, c, Needs{Played: SuggestedFrom}, func(everybody []Person) operation {
+	j := job{name: "start wizard", bucket: RatePress}
+	return s.handleMessage(ctx, o, j, Needs{Played: SuggestedFrom}, func(everybody []Person) operation {
 		teams, unclear := w.Teams(everybody)
 		if unclear != nil {
 			return answer{people: senderOf(o), notice: unclear}
@@ -347,7 +347,7 @@ func (s *Service) answerWizard(ctx context.Context, o Origin, a PromptAnswer, p 
 	if o.Button != "" && p.Wizard.Chat == o.Chat.ID {
 		o.ReplyTo = p.Wizard.Message
 	}
-	return s.handle(ctx, o, command{name: "answer prompt", bucket: RatePress, locks: true, operation: op})
+	return s.handle(ctx, o, job{name: "answer prompt", bucket: RatePress, locks: true, operation: op})
 }
 
 // wizardAnswer is an answer to a PromptWizard: a page, an opponent, a result, or cancel.
