@@ -70,7 +70,7 @@ func TestQuickPressesOnAChart(t *testing.T) {
 		return ranking.Origin{Key: key, Chat: ranking.Chat{ID: ranking.ExternalChatID(group.ID()), Kind: ranking.Supergroup}, Sender: &alice, SentAt: time.Now()}
 	}
 	err = errors.Join(
-		service.RecordMatch(t.Context(), by("match"), dbtest.Singles(alice, ranking.Person{ID: 2, Name: "Bob"}, ranking.Score{A: 3, B: 1})),
+		service.Do(t.Context(), by("match"), dbtest.Reported(dbtest.Singles(alice, ranking.Person{ID: 2, Name: "Bob"}, ranking.Score{A: 3, B: 1}))),
 		questions.Show(t.Context(), by("chart"), stats.ChartQuery{Who: ranking.Only()}))
 	if err != nil {
 		t.Fatal(err)

@@ -100,7 +100,7 @@ func prepare(t *testing.T, pool *pgxpool.Pool, n int) []confirmed {
 	}
 	record := func(number int) func(context.Context, *pgxpool.Pool) error {
 		return func(ctx context.Context, pool *pgxpool.Pool) error {
-			return on(pool).RecordMatch(ctx, by(number), dbtest.Singles(dbtest.Alice, dbtest.Bob, ranking.Score{A: 3, B: 1}))
+			return on(pool).Do(ctx, by(number), dbtest.Reported(dbtest.Singles(dbtest.Alice, dbtest.Bob, ranking.Score{A: 3, B: 1})))
 		}
 	}
 	dbtest.Must(t, record(1)(t.Context(), pool))

@@ -50,11 +50,6 @@ func (r ReadReport) do(ctx context.Context, s *Service, o Origin) error {
 	return s.offerFix(ctx, o, r.Read)
 }
 
-// RecordMatch reports matches.
-func (s *Service) RecordMatch(ctx context.Context, o Origin, reports ...Report) error {
-	return s.Do(ctx, o, ReadReport{func([]Person) Reading { return Reading{Reports: reports} }})
-}
-
 // reported returns the operation for what a message says.
 func (s *Service) reported(o Origin, r Reading) operation {
 	readings := [][]Report{r.Reports}

@@ -35,11 +35,16 @@ func Singles(a, b ranking.Person, scores ...ranking.Score) ranking.Report {
 	return ranking.Report{A: []ranking.Person{a}, B: []ranking.Person{b}, Scores: scores}
 }
 
+// Reported is a message that reports matches.
+func Reported(reports ...ranking.Report) ranking.ReadReport {
+	return ranking.ReadReport{Read: func([]ranking.Person) ranking.Reading { return ranking.Reading{Reports: reports} }}
+}
+
 // Record makes Bob report a match.
 func (w *World) Record(t *testing.T, key string, a, b ranking.Person, scoreA, scoreB int) {
 	t.Helper()
 	report := Singles(a, b, ranking.Score{A: scoreA, B: scoreB})
-	Must(t, Service(w.Store).RecordMatch(t.Context(), By(key, Bob), report))
+	Must(t, Service(w.Store).Do(t.Context(), By(key, Bob), Reported(report)))
 }
 
 // Undo undoes the match with that number.

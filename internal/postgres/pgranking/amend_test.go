@@ -49,7 +49,7 @@ func (w *world) plan(t *testing.T, command func(*ranking.Service) error) ranking
 // commands amend the matches of newAmendable.
 var commands = map[string]func(context.Context, *ranking.Service) error{
 	"match": func(ctx context.Context, s *ranking.Service) error {
-		return s.RecordMatch(ctx, dbtest.By("k", carol), aliceBeatsBob)
+		return s.Do(ctx, dbtest.By("k", carol), dbtest.Reported(aliceBeatsBob))
 	},
 	"undo": func(ctx context.Context, s *ranking.Service) error {
 		return s.Do(ctx, dbtest.By("k", alice), ranking.UndoMatch{Amendment: dbtest.Number(2)})

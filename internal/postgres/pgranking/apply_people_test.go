@@ -47,7 +47,7 @@ func TestMeetAtOnce(t *testing.T) {
 				store := pgranking.NewStore(w.Pool, dbtest.Ignore)
 				s := dbtest.Service(&together{Store: store, looking: &looking, conflicts: &conflicts})
 				go func() {
-					results <- s.RecordMatch(t.Context(), in(tc.chats[i], fmt.Sprint(i), alice), dbtest.Singles(alice, tc.as[i], won))
+					results <- s.Do(t.Context(), in(tc.chats[i], fmt.Sprint(i), alice), dbtest.Reported(dbtest.Singles(alice, tc.as[i], won)))
 				}()
 			}
 			for range 2 {
@@ -116,7 +116,7 @@ func TestPeopleInTwoGroupsAtOnce(t *testing.T) {
 					slices.Reverse(people)
 				}
 				report := ranking.Report{A: people[:2], B: people[2:], Scores: []ranking.Score{won}}
-				err := s.RecordMatch(t.Context(), in(chat, fmt.Sprint(chat.Title, round), people[0]), report)
+				err := s.Do(t.Context(), in(chat, fmt.Sprint(chat.Title, round), people[0]), dbtest.Reported(report))
 				finished <- struct{}{}
 				if err != nil {
 					return err

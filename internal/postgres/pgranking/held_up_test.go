@@ -82,7 +82,7 @@ func everyKind(s *ranking.Service, questions *stats.Service) []action {
 		return ranking.Report{A: []ranking.Person{alice}, B: []ranking.Person{p}, Scores: []ranking.Score{{A: 3, B: 1}}}
 	}
 	record := func(key string, r ranking.Report) func(context.Context) error {
-		return func(ctx context.Context) error { return s.RecordMatch(ctx, origin(key, &alice), r) }
+		return func(ctx context.Context) error { return s.Do(ctx, origin(key, &alice), dbtest.Reported(r)) }
 	}
 	unclaimed := ranking.Person{Username: "zoe"}
 	named := zoe
@@ -111,7 +111,7 @@ func everyKind(s *ranking.Service, questions *stats.Service) []action {
 		{name: "move", silent: true, before: func(ctx context.Context) error {
 			o := origin("newer", &alice)
 			o.Chat = upgraded
-			return s.RecordMatch(ctx, o, aliceBeatsBob)
+			return s.Do(ctx, o, dbtest.Reported(aliceBeatsBob))
 		}, run: func(ctx context.Context) error { return s.MoveChat(ctx, club.ID, upgraded.ID) }},
 	}
 }

@@ -165,7 +165,7 @@ func TestMergeAmongRecordings(t *testing.T) {
 				for j, left := 0, each; left > 0; j++ {
 					o := in(chat, fmt.Sprint(i, reporter.Name, j), reporter)
 					pair := pairs[(i+j)%len(pairs)]
-					if err := s.RecordMatch(t.Context(), o, dbtest.Singles(pair[0], pair[1], ranking.Score{A: 1 + j%3, B: 2})); err != nil {
+					if err := s.Do(t.Context(), o, dbtest.Reported(dbtest.Singles(pair[0], pair[1], ranking.Score{A: 1 + j%3, B: 2}))); err != nil {
 						return err
 					}
 					if reported.Add(1) == each {

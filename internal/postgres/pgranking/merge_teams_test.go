@@ -17,7 +17,7 @@ func TestMergeInTeams(t *testing.T) {
 	record := func(w *world, key string, m teams) {
 		t.Helper()
 		report := ranking.Report{A: m[0], B: m[1], Scores: []ranking.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 11, B: 8}}}
-		dbtest.Must(t, dbtest.Service(w.Store).RecordMatch(t.Context(), dbtest.By(key, bob), report))
+		dbtest.Must(t, dbtest.Service(w.Store).Do(t.Context(), dbtest.By(key, bob), dbtest.Reported(report)))
 	}
 	w, as := newWorld(t, alice, bob, carol, zoe), newWorld(t, alice, bob, carol, zoe)
 	record(w, "1", teams{{al, bob}, {carol, zoe}})

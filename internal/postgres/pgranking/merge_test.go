@@ -30,7 +30,7 @@ func in(chat ranking.Chat, key string, sender ranking.Person) ranking.Origin {
 func (w *world) recordIn(t *testing.T, chat ranking.Chat, key string, a, b ranking.Person, scoreA, scoreB int) {
 	t.Helper()
 	report := dbtest.Singles(a, b, ranking.Score{A: scoreA, B: scoreB})
-	dbtest.Must(t, dbtest.Service(w.Store).RecordMatch(t.Context(), in(chat, key, bob), report))
+	dbtest.Must(t, dbtest.Service(w.Store).Do(t.Context(), in(chat, key, bob), dbtest.Reported(report)))
 }
 
 // newMerge returns a world in which Alice and al are ranked in the club, and only Alice in the attic.
@@ -245,7 +245,7 @@ func TestRecordingMeetsTheMerged(t *testing.T) {
 			prepare(w)
 			into := w.ID(t, "Alice")
 			record := func(s *ranking.Service) error {
-				return s.RecordMatch(t.Context(), in(club, "k", bob), dbtest.Singles(al, bob, ranking.Score{A: 3, B: 1}))
+				return s.Do(t.Context(), in(club, "k", bob), dbtest.Reported(dbtest.Singles(al, bob, ranking.Score{A: 3, B: 1})))
 			}
 			c := w.plan(t, record)
 			w.Answer(t, "m", renamed)
@@ -267,7 +267,7 @@ func TestNewStandingWaitsForTheMerge(t *testing.T) {
 	w.Upsert(t, dbtest.AsNew(ranking.Person{Username: "al", Name: "al"}))
 	from, into := w.ID(t, "al"), w.ID(t, "Alice")
 	c := w.plan(t, func(s *ranking.Service) error {
-		return s.RecordMatch(t.Context(), dbtest.By("k", bob), dbtest.Singles(al, bob, ranking.Score{A: 3, B: 1}))
+		return s.Do(t.Context(), dbtest.By("k", bob), dbtest.Reported(dbtest.Singles(al, bob, ranking.Score{A: 3, B: 1})))
 	})
 	merges := w.planMerge(t)
 	merging, _, err := w.Store.LockPlayers(t.Context(), from, into)

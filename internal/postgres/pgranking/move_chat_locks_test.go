@@ -136,7 +136,7 @@ func TestMoveMeetsCommands(t *testing.T) {
 	t.Parallel()
 	for name, command := range map[string]func(*world, *ranking.Service, ranking.Origin) error{
 		"match": func(_ *world, s *ranking.Service, o ranking.Origin) error {
-			return s.RecordMatch(context.Background(), o, dbtest.Singles(bob, carol, ranking.Score{A: 3, B: 1}))
+			return s.Do(context.Background(), o, dbtest.Reported(dbtest.Singles(bob, carol, ranking.Score{A: 3, B: 1})))
 		},
 		"join": func(_ *world, s *ranking.Service, o ranking.Origin) error {
 			return s.Do(context.Background(), o, ranking.Join{})

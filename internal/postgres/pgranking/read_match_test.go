@@ -29,7 +29,7 @@ func TestReadMatch(t *testing.T) {
 	w.recordIn(t, club, "m:-100:2", carol, alice, 2, 2)
 	w.recordIn(t, annex, "m:-200:1", carol, bob, 0, 1)
 	report := dbtest.Singles(alice, bob, ranking.Score{A: 11, B: 7}, ranking.Score{A: 7, B: 11}, ranking.Score{A: 8, B: 11})
-	dbtest.Must(t, dbtest.Service(w.Store).RecordMatch(t.Context(), dbtest.By("m:-100:3", carol), report))
+	dbtest.Must(t, dbtest.Service(w.Store).Do(t.Context(), dbtest.By("m:-100:3", carol), dbtest.Reported(report)))
 	w.Undo(t, "u", bob, 3)
 	dbtest.Exec(t, w.Pool, `INSERT INTO match_messages SELECT -100, 71, id FROM matches WHERE idempotency_key = 'm:-100:1'`)
 	dbtest.Exec(t, w.Pool, `INSERT INTO match_messages SELECT -200, 72, id FROM matches WHERE idempotency_key = 'm:-200:1'`)

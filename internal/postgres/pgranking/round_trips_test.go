@@ -53,7 +53,7 @@ func countRoundTrips(t *testing.T, under func(*pgranking.Store, *pgxpool.Pool) *
 		return ranking.Origin{Key: key, Chat: club, Sender: &carol, SentAt: time.Unix(1_700_000_000, 0)}
 	}
 	record := func(key string) error {
-		return service.RecordMatch(t.Context(), origin(key), aliceBeatsBob)
+		return service.Do(t.Context(), origin(key), dbtest.Reported(aliceBeatsBob))
 	}
 	ids := int64(1000)
 	newcomer := func() ranking.Person {
@@ -70,25 +70,25 @@ func countRoundTrips(t *testing.T, under func(*pgranking.Store, *pgxpool.Pool) *
 		{"edited match", func(key string) error {
 			o := origin(key)
 			o.Message, o.Trigger = "m:"+key, ranking.ByEdit
-			return service.RecordMatch(t.Context(), o, aliceBeatsBob)
+			return service.Do(t.Context(), o, dbtest.Reported(aliceBeatsBob))
 		}, 2},
 		{"match of new people", func(key string) error {
-			return service.RecordMatch(t.Context(), origin(key), dbtest.Singles(newcomer(), newcomer(), won))
+			return service.Do(t.Context(), origin(key), dbtest.Reported(dbtest.Singles(newcomer(), newcomer(), won)))
 		}, 2},
 		{"match under another name", func(key string) error {
 			renamed := alice
 			renamed.Name = newcomer().Name
-			return service.RecordMatch(t.Context(), origin(key), dbtest.Singles(renamed, bob, won))
+			return service.Do(t.Context(), origin(key), dbtest.Reported(dbtest.Singles(renamed, bob, won)))
 		}, 2},
 		{"match in a new chat", func(key string) error {
 			o := origin(key)
 			ids++
 			o.Chat = ranking.Chat{ID: ranking.ExternalChatID(-ids), Kind: ranking.Group, Title: key}
-			return service.RecordMatch(t.Context(), o, aliceBeatsBob)
+			return service.Do(t.Context(), o, dbtest.Reported(aliceBeatsBob))
 		}, 2},
 		{"match after a conflict", func(key string) error {
 			foreign := func() { dbtest.Exec(t, d.Pool, `UPDATE group_players SET version = version + 1 WHERE name = 'Bob'`) }
-			return dbtest.Service(meddler{store, foreign}).RecordMatch(t.Context(), origin(key), aliceBeatsBob)
+			return dbtest.Service(meddler{store, foreign}).Do(t.Context(), origin(key), dbtest.Reported(aliceBeatsBob))
 		}, 2 + 2 + again},
 		{"undo", func(key string) error {
 			return service.Do(t.Context(), origin(key), ranking.UndoMatch{Amendment: ranking.Amendment{}})

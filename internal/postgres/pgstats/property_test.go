@@ -97,7 +97,7 @@ func (c *club) recordOne() {
 	a := c.draw("size", 1, 2)
 	report := ranking.Report{A: people[:a], B: people[2 : 2+a], Scores: []ranking.Score{{A: c.draw("a", 0, 2), B: c.draw("b", 0, 2)}}}
 	c.now = c.now.Add(time.Duration(c.draw("hours later", 0, 40)) * time.Hour)
-	c.send(func(ctx context.Context, o ranking.Origin) error { return c.RecordMatch(ctx, o, report) })
+	c.send(func(ctx context.Context, o ranking.Origin) error { return c.Do(ctx, o, dbtest.Reported(report)) })
 }
 
 func (c *club) amendment() ranking.Amendment {
