@@ -101,7 +101,7 @@ func TestPlainNames(t *testing.T) {
 		{"がく/かく", "/match がく 3:1", "sam 3:1 がく"},
 		// words with a meaning
 		{"Me/Bob", "/match me bob 3:1", "sam 3:1 Bob or Me 3:1 Bob ?name me"},
-		{"Win/Bob", "/match win bob 3:1", "sam 3:1 Bob or Win 3:1 Bob ?name win"},
+		{"Win/Bob", "/match win bob 3:1", "sam 3:1 Bob or sam 1:3 Bob or Win 3:1 Bob ?name win"},
 		{"Win/Bob", "/match win against bob 3:1", "sam 3:1 Bob or Win 3:1 Bob ?name win"},
 		{"Will/Bob", "/match will bob 3:1", "Will 3:1 Bob"},
 		{"Max/A", "/match a max 3:1", "sam 3:1 Max or A 3:1 Max ?name a"},

@@ -20,11 +20,12 @@ type line struct {
 	// versus are the words between sides, claims those that say who won or lost, and roles those that tell which of the people in the
 	// sentence did: prepositions, articles, auxiliaries, and words for the sender.
 	versus, claims, roles []mark
-	names                 bool // a word stands for the sender
-	isJoined              bool // "and" joins the first two people
-	isOfSender            bool // the command, or the result before, says that the sender is the subject: "I beat @bob 3:1 and lost to @carol 1:3"
-	isSaid                bool // the first of claims stands in the command or the result before
-	isOpen                bool // the result before leaves open who plays
+	names                 bool  // a word stands for the sender
+	isJoined              bool  // "and" joins the first two people
+	isOfSender            bool  // the command, or the result before, says that the sender is the subject: "I beat @bob 3:1 and lost to @carol 1:3"
+	isSaid                bool  // the first of claims stands in the command or the result before
+	isOpen                bool  // something else leaves open who won
+	apart                 []int // the indexes of people who do not belong to the one before, at least in a sentence about who won
 }
 
 // mark is a word in a report.
@@ -35,6 +36,7 @@ type mark struct {
 	at      int  // how many people stand before it
 	numbers int  // how many numbers stand before it
 	named   bool // a person stands directly before it
+	isApart bool // a comma or the like stands between
 	verbs   []verb
 }
 
@@ -105,37 +107,51 @@ func (c Command) part(start, end int) Command {
 
 // line reads the words of a line, and puts its people in their order.
 func (p parser) line(c Command) (line, error) {
-	l := line{scores: scoreText{numbers: make([]number, 0, 2)}}
+	l := line{scores: scoreText{numbers: make([]number, 0, 2)}, isOpen: isQuestion(c.Args)}
 	if claim := claimOf(c.Written); claim != unknown {
 		l.claims, l.isOfSender, l.isSaid = append(l.claims, mark{word: "/" + c.Written, meaning: claim}), true, true
 	}
-	added, named := 0, false // how many mentions are people already, and whether the last thing was a person
+	added, named, last := 0, false, 0 // how many mentions are people already, whether the last thing was a person, and where the last one stands
 	add := func(before int) {
 		for ; added < c.mentionsBefore(before); added++ {
-			l.people, named = append(l.people, c.Mentions[added].identify(p.sender).identify(p.replied)), true
+			at := min(max(last, c.MentionOffsets[added]), len(c.Args))
+			l.addPerson(c.Mentions[added].identify(p.sender).identify(p.replied), c.Args[last:at], false)
+			named, last = true, at
 		}
 	}
+	var telling meaning // the last word but those without an effect
+	days := make(map[meaning]bool)
 	for rest := c.Args; rest != ""; {
 		var word string
 		word, rest = cutWord(rest)
 		if word == "" {
 			break
 		}
-		add(len(c.Args) - len(rest))
-		enclosed := isEnclosed(word)
+		end := len(c.Args) - len(rest)
+		add(end)
+		enclosed, between := isEnclosed(word), c.Args[min(last, end):end]
 		if word = withoutTieBreak(bare(word)); word == "" {
 			continue
 		}
 		next := following{c, rest}
 		m := l.meaningOf(word, next, named)
+		isClaim := m == won || m == lost
+		l.isOpen = l.isOpen || isClaim && telling == oneSet || m == oneSet && (telling == won || telling == lost)
+		if days[m] = true; m == oneSet || !m.isMinor() {
+			telling = m
+		}
 		if m == me {
 			l.roles = append(l.roles, l.mark(word, me, false))
-			l.people, l.names, named = append(l.people, p.sender), true, true
+			l.addPerson(p.sender, between, true)
+			l.names, named, last = true, true, end
 			continue
 		}
 		before := len(l.scores.numbers)
 		if err := l.add(word, m, named, next); err != nil {
 			return line{}, err
+		}
+		if isClaim && named {
+			l.claims[len(l.claims)-1].isApart = hasPause(between)
 		}
 		for i := range l.scores.numbers[before:] {
 			l.scores.numbers[before+i].enclosed = enclosed
@@ -145,7 +161,34 @@ func (p parser) line(c Command) (line, error) {
 	for ; added < len(c.Mentions); added++ {
 		l.people = append(l.people, c.Mentions[added].identify(p.sender).identify(p.replied))
 	}
+	l.isOpen = l.isOpen || days[past] && days[present] && len(l.claims) > 0
 	return l, nil
+}
+
+// addPerson adds somebody. between is the text since the person before: without a word such as "and" in it, a comma or a word for the sender
+// makes an address of that person, as in "@bob, I beat @carol".
+func (l *line) addPerson(p Person, between string, isSender bool) {
+	isAnd := slices.ContainsFunc(strings.Fields(between), func(word string) bool { return meaningOf(bare(word)) == and })
+	switch before := len(l.people); {
+	case isAnd: // "@alice, @bob and @carol"
+		for i := before - 1; len(l.apart) > 0 && l.apart[len(l.apart)-1] == i; i-- {
+			l.apart = l.apart[:len(l.apart)-1]
+		}
+	case before > 0 && (isSender || hasPause(between)):
+		l.apart = append(l.apart, before)
+	}
+	l.people = append(l.people, p)
+}
+
+// isQuestion is true if a text asks for a score: "@bob beat @carol 3:1?"
+func isQuestion(text string) bool {
+	score, ok := strings.CutSuffix(strings.TrimRightFunc(text, isSpace), "?")
+	return ok && endsWithDigit(score)
+}
+
+// hasPause is true if a text has a sign at which a reader pauses.
+func hasPause(text string) bool {
+	return strings.ContainsAny(text, ",;:!–—") || strings.Contains(text, " - ")
 }
 
 // isEnclosed is true if a word is in brackets of its own.
@@ -163,12 +206,12 @@ func (l *line) mark(word string, m meaning, named bool) mark {
 func (l *line) add(word string, m meaning, named bool, next following) error {
 	at := l.mark(word, m, named)
 	switch m {
-	case filler:
+	case filler, oneSet, past, present:
 	case and:
 		l.isJoined = l.isJoined || named && len(l.people) == 1 && next.isPerson()
 	case versus:
 		l.versus = append(l.versus, at)
-	case over, marker, from, to, with, of, article, clitic, auxiliary, has, passive, pronoun, not:
+	case mood, over, marker, from, to, with, of, article, clitic, auxiliary, has, passive, pronoun, not:
 		l.roles = append(l.roles, at)
 	case won, lost, drew:
 		at.verbs = verbs[strings.ToLower(word)]
@@ -254,7 +297,7 @@ func (f following) isWith() bool {
 // isParticiple is true if the next thing is a participle about who won.
 func (f following) isParticiple() bool {
 	word, _ := cutWord(f.rest)
-	return slices.ContainsFunc(verbs[strings.ToLower(word)], func(v verb) bool { return v.role == roleWon || v.role == roleBeaten })
+	return slices.ContainsFunc(verbs[strings.ToLower(word)], func(v verb) bool { return v.language == "es" && (v.role == roleWon || v.role == roleBeaten) })
 }
 
 // isPersonBehind is true if a mention or a word for the sender follows, at most behind a few words that may be skipped.
@@ -291,6 +334,8 @@ func (l *line) meaningOf(word string, next following, named bool) meaning {
 		return clock
 	case isDash(word) || isColonWord(word):
 		return l.meaningOfSign(next, named)
+	case m == mood && !named && !next.isPerson() && strings.Contains("🏆👑🥇", word):
+		return filler // it is the sender who is glad
 	case m == separator && strings.EqualFold(word, "a"), m == clock && strings.EqualFold(word, "в"):
 		m = marker
 	case m == separator:
@@ -304,7 +349,7 @@ func (l *line) meaningOf(word string, next following, named bool) meaning {
 	case strings.EqualFold(word, "he") && !next.isParticiple():
 		return pronoun
 	}
-	if over <= m && m <= article && !next.isObject() {
+	if isShare := m == of && named && next.isNumber() && len(l.people) == 1 && len(l.claims) == 0; over <= m && m <= article && !next.isObject() && !isShare { // "@bob by 3:1"
 		return filler
 	}
 	return m

@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // readings returns the ways to read a line.
@@ -260,8 +261,9 @@ func (p parser) parts(l line, trailing bool) []part {
 			next.claims, next.isSaid = said, true
 		}
 		next.isOfSender = len(said) > 0 && len(next.people) == 1
-		// In "@bob beat me 3:1 and @carol 3:2", the sender has hardly beaten Carol.
-		next.isOpen = len(said) == 0 && len(before.claims) > 0 && len(next.people) == 1 || before.isOpen && len(next.claims) == 0
+		// In "@bob beat me 3:1 and @carol 3:2", the sender has hardly beaten Carol, nor lost in "lost to @bob 1:3 and @carol 3:1".
+		isTurned := next.isSaid && before.own[0].exceeds(before.own[1]) != next.own[0].exceeds(next.own[1])
+		next.isOpen = len(said) == 0 && len(before.claims) > 0 && len(next.people) == 1 || before.isOpen && len(next.claims) == 0 || isTurned
 	}
 	return parts
 }
@@ -282,6 +284,12 @@ func partOf(parts []part, m mark, trailing bool) (*part, mark) {
 
 // claimsOf returns what a line says about who won, as if it were said of the sender who is not named, if it is about them.
 func (l line) claimsOf(sender Person) []mark {
+	isOfOther := func(r mark) bool {
+		return r.meaning == me && objects[strings.ToLower(r.word)] || r.meaning == passive || r.meaning == of
+	}
+	if slices.ContainsFunc(l.roles, isOfOther) {
+		return nil
+	}
 	var all []mark
 	for _, m := range l.claims {
 		if m.at == 0 || m.at == 1 && len(l.people) > 1 && l.people[0].isSame(sender) {

@@ -155,6 +155,7 @@ func (l line) subject(first int, outcome meaning) (side int, ok bool) {
 		return 0, false
 	}
 	claim := pieces[at]
+	pieces = slices.DeleteFunc(pieces, func(p piece) bool { return p.meaning == mood })
 	if l.isOfSender {
 		sender := piece{mark: mark{word: "i", meaning: me}, isSide: true, isSender: true}
 		pieces = slices.Insert(pieces, 0, sender)
@@ -220,11 +221,11 @@ func (s *sentence) take(field string, p *piece) bool {
 	case "prep":
 		s.hasPreposition = true
 		return p.meaning == versus || p.meaning == over || p.meaning == marker || p.meaning == from ||
-			s.outcome == lost && (p.meaning == to || p.meaning == with && s.language == "es") // "perdí con @bob"
+			s.outcome == lost && (p.meaning == to || p.meaning == with && strings.EqualFold(p.word, "con")) // "perdí con @bob"
 	case "against":
 		return p.meaning == versus || p.meaning == over || p.meaning == to && s.outcome == lost
 	case "a":
-		return p.meaning == marker
+		return p.meaning == marker && (s.subject != nil || strings.EqualFold(p.word, "a") || strings.EqualFold(p.word, "al"))
 	case "with":
 		return p.meaning == with
 	case "has":
@@ -266,16 +267,22 @@ func (s sentence) agrees() bool {
 		return false // "@alice beat @bob with @carol"
 	case subject == nil:
 		isOfOther := v.who == others || v.who == several || s.aux != nil && s.aux.meaning == has
-		maybeOfOther := v.role == roleBeaten && s.aux == nil && len(s.claim.verbs) > 1 // "@bob besiegt"
+		maybeOfOther := v.role == roleBeaten && s.aux == nil && len(s.claim.verbs) > 1 || // "@bob besiegt"
+			v.role == roleBeat && v.meaning == lost && !s.object.isOblique // "unterlag @bob"
 		return !isOfOther && !maybeOfOther && (s.object == nil || !s.object.isSender)
 	case subject.isSender:
-		return v.who != several && (s.object == nil || !s.object.isSender)
-	case v.who == own, v.who == several && !subject.isTeam:
+		return v.who != several && v.who != others && (s.object == nil || !s.object.isSender)
+	case v.who == own, v.who == several && !subject.isTeam, !subject.isTeam && s.aux != nil && s.aux.meaning == auxiliary:
 		return false
+	case s.claim.isApart && s.claim.at == 1:
+		return false // "@bob, lost 1:3" is said to Bob
+	case subject.isTeam && !subject.isWith && v.who != several && s.aux == nil && v.language != "en" && v.language != "es" && v.language != "pt":
+		return false // "@bob und @carol schlug @dave"
 	case s.object == nil && s.claim.at > 0:
 		return s.claim.named || s.aux != nil // not in "@bob 3:1 won"
 	case s.object == nil:
-		return v.who == others // "ganó @bob", but not "gewann @bob"
+		takesObject := func(w verb) bool { return w.language == v.language && w.role == roleBeat }
+		return v.who == others && !slices.ContainsFunc(s.claim.verbs, takesObject) // "ganó @bob", but neither "gewann @bob" nor "venceu @bob"
 	default:
 		// A feminine verb may be about either of two names that stand in the same case.
 		return v.who != she || s.hasPreposition || s.object.isSender || s.object.isOblique
@@ -307,6 +314,7 @@ func (l line) pieces(first int) []piece {
 			person.side = 1
 		}
 		person.isOblique = l.people[i].Oblique
+		person.isApart = len(l.claims) > 0 && slices.Contains(l.apart, i)
 		all = withPerson(all, person)
 	}
 	return all
@@ -333,7 +341,7 @@ func withPerson(all []piece, person piece) []piece {
 		isWith = all[last].meaning == with
 		last--
 	}
-	if last < 0 || !all[last].isSide || all[last].side != person.side {
+	if last < 0 || !all[last].isSide || all[last].side != person.side || person.isApart && !isWith {
 		return append(all, person)
 	}
 	all = all[:last+1]

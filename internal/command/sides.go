@@ -139,7 +139,7 @@ func (p parser) withSender(l line) line {
 	isBetween := func(m mark) bool {
 		return 0 < m.at && m.at < len(l.people) && (m.meaning == versus || over <= m.meaning && m.meaning <= to)
 	}
-	if at < 0 || l.names || len(l.claims) == 0 || !slices.ContainsFunc(slices.Concat(l.versus, l.roles), isBetween) {
+	if at < 0 || l.names || !slices.ContainsFunc(slices.Concat(l.versus, l.roles), isBetween) {
 		return l
 	}
 	place := l.roles[at].place

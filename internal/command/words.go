@@ -12,6 +12,10 @@ type meaning int
 const (
 	unknown   meaning = iota
 	filler            // can never matter
+	oneSet            // a part of a match: "set". Beside a word about who won, it leaves open who won the match
+	past              // an earlier day, which with present makes two results of one
+	present           // today
+	mood              // an emoji that says as much as a word about who won, where there is none
 	and               // joins the people of a side; has no effect either, because mentions need no separator
 	versus            // separates the sides: "against"
 	me                // the sender
@@ -44,14 +48,18 @@ const (
 )
 
 // isMinor is true if a word has no effect, but in a sentence that says who won.
-func (m meaning) isMinor() bool { return m == filler || m >= over }
+func (m meaning) isMinor() bool { return filler <= m && m <= mood || m >= over }
 
 // vocabulary has the words that people write in reports, in all languages of the bot at once: people mix them. A word that is missing here
 // only makes the bot ask for another form. Verbs and nouns about who won are in claims.
 var vocabulary = meanings(map[meaning]string{
-	versus: `v vs v.s versus verses against 🆚 gegen contra ante frente против проти`,
-	and:    `& + and und y e и та й і`,
-	me:     `me i myself mich ich mir yo mí eu mim я мне мені мной мною меня мене`,
+	versus:  `v vs v.s versus verses against 🆚 gegen contra ante frente против проти`,
+	and:     `& + and und y e и та й і`,
+	me:      `me i myself mich ich mir yo mí eu mim я мне мені мной мною меня мене`,
+	oneSet:  `set third fourth fifth 3rd 4th 5th satz dritten vierten fünften parcial tercero cuarto quinto сет третьей пятой третьем пятом партию партію гру`,
+	past:    `yesterday gestern ayer ontem вчера вчора`,
+	present: `today tonight heute hoy hoje сегодня сьогодні`,
+	mood:    `🏆 👑 🥇 😭 ❌`,
 	drew: `draw drew draws tie tied = unentschieden remis empate empaté empató empato empataron empatamos empatei empatou empataram
 		ничья ничью вничью нічия нічию внічию`,
 	separator: `to zu a к`,
@@ -66,24 +74,24 @@ var vocabulary = meanings(map[meaning]string{
 	of:        `of for für by von por pelo pela in on im am nach beim en as за на по`,
 	article:   `der die el los o os`,
 	clitic:    `le les lo la se`,
-	auxiliary: `have habe hab konnte he`,
-	has:       `has hat haben ha han`,
-	passive:   `was is got war wurde wurden worden`,
-	pronoun:   `conmigo comigo she him her er sie ihn ihm él ella ele ela мы ми он она его её ее ему ей він вона його її йому їй`,
+	auxiliary: `have habe hab he`,
+	has:       `has hat haben konnte ha han`,
+	passive:   `foi was is got war wurde wurden worden`,
+	pronoun:   `mine mein meine mía meu minha мой моя моей мій моя моєї conmigo comigo she him her er sie ihn ihm él ella ele ela мы ми он она его её ее ему ей він вона його її йому їй`,
 	not: `not no never didn't didnt don't dont almost nearly nicht nie kein keine fast nunca casi não nao quase
 		не ні почти чуть майже`,
-	filler: `gg ggs wp ggwp ez bg game games match matches rematch result results score scores final today yesterday tonight
-		the my mine just it friendly hello hey guys everyone everybody absolutely finally lunch office third fourth fifth 3rd 4th 5th decider set sets point points please pls thanks thx ty hi hey record report log add played
+	filler: `gg ggs wp ggwp ez bg game games match matches rematch result results score scores final
+		the my just it friendly hello hey guys everyone everybody absolutely finally lunch office decider sets point points please pls thanks thx ty hi hey record report log add played
 		playing good close nice great well easy tough lol haha again finally then very narrowly comfortably convincingly singles doubles 1v1 2v2 3v3 4v4 1vs1 2vs2 bo3 bo5 bo7
 		foosball pool chess fifa tennis table ping pong ping-pong pingpong darts squash padel
 		:) :-) :( :-( :d :p xd ^^ <3 ;)
-		mein meine dritten vierten fünften ende moin kurz freundschaftsspiel spiel partie match ergebnis endstand stand satz sätze das es heute gestern eben gerade bitte
+		ende moin kurz freundschaftsspiel spiel partie match ergebnis endstand stand sätze das es eben gerade bitte
 		knapp klar leider endlich danke kicker tischtennis einzel doppel revanche gespielt überraschend anschließend danach glatt souverän endergebnis
-		mía tercero cuarto quinto amistoso buenas fin jaja jajaja partidazo pádel fútbol futbolín partido partida juego resultado marcador sets un una hoy ayer total parcial parciales facilidad cerrado
-		meu minha jogão kkk kkkk amistoso xadrez padel sinuca pebolim jogo placar uma foi hoje ontem duplas parcial parciais
-		моя мой моей третьей пятой третьем пятом дартс падел бильярд шахматах всем привет ахах хаха наконец-то легко игра игру игры матч партия партию счёт счет счётом счетом результат итог сегодня вчера сыграл сыграла
-		сыграли гг изи сет сеты сетам теннис кикер фифа шахматы пинг-понг итоге матче бот
-		мій моєї більярд легко хаха нарешті дружній всім привіт гра гру гри партія партію рахунок рахунком підсумок сьогодні вчора зіграв зіграла зіграли теніс шахи матчі підсумку поєдинок`,
+		amistoso buenas fin jaja jajaja partidazo pádel fútbol futbolín partido partida juego resultado marcador sets un una total parciales facilidad cerrado
+		jogão kkk kkkk amistoso xadrez padel sinuca pebolim jogo placar uma duplas parciais
+		дартс падел бильярд шахматах всем привет ахах хаха наконец-то легко игра игру игры матч партия счёт счет счётом счетом результат итог сыграл сыграла
+		сыграли гг изи сеты сетам теннис кикер фифа шахматы пинг-понг итоге матче бот
+		більярд легко хаха нарешті дружній всім привіт гра гри партія рахунок рахунком підсумок зіграв зіграла зіграли теніс шахи матчі підсумку поєдинок`,
 })
 
 // who a verb can be about.
@@ -99,6 +107,7 @@ const (
 
 // The roles of verbs, which are fields of forms.
 const (
+	roleBeat   = "beat"
 	roleWon    = "won"
 	roleBeaten = "beaten"
 	roleNoun   = "victory"
@@ -114,8 +123,9 @@ type verb struct {
 
 // verbs are the words that say who won. A word may be several things: "won" is the past tense and a participle.
 var verbs = readVerbs(`
-en win anybody won: won win w bt
+en win anybody won: won
 en win others won: wins
+en win several won: win
 en won anybody won: won
 en beat anybody won: beat defeated crushed smashed destroyed thrashed demolished battered clobbered hammered humiliated embarrassed slayed
 en beat anybody won: obliterated pounded trounced walloped outplayed def > bt wrecked rekt schooled dominated whipped outclassed
@@ -147,9 +157,9 @@ de win several lost: unterlagen verloren
 de won anybody lost: verloren unterlegen
 de victory anybody lost: niederlage
 
-es win anybody won: gano gane
+es win anybody won: gane
 es win own won: gané
-es win others won: ganó gana
+es win others won: ganó gano gana
 es win several won: ganaron
 es won anybody won: ganado
 es beat own won: vencí derroté superé machaqué destrocé humillé goleé
@@ -163,7 +173,7 @@ es win several lost: perdieron cayeron
 es won anybody lost: perdido
 es victory anybody lost: derrota
 
-pt win own won: ganhei venci triunfei goleei
+pt win own won: ganhei venci triunfei
 pt win others won: ganhou ganha venceu triunfou fez
 pt win several won: ganharam venceram
 pt beat own won: venci derrotei bati superei goleei amassei atropelei
