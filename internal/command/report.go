@@ -137,7 +137,7 @@ func (p parser) line(c Command) (line, error) {
 		m := l.meaningOf(word, next, named)
 		isClaim := m == won || m == lost
 		l.isOpen = l.isOpen || isClaim && telling == oneSet || m == oneSet && (telling == won || telling == lost)
-		if days[m] = true; m == oneSet || !m.isMinor() {
+		if days[m] = true; m == oneSet || !m.isMinor() && m != me {
 			telling = m
 		}
 		if m == me {

@@ -77,11 +77,11 @@ var vocabulary = meanings(map[meaning]string{
 	auxiliary: `have habe hab he`,
 	has:       `has hat haben konnte ha han`,
 	passive:   `foi was is got war wurde wurden worden`,
-	pronoun:   `mine mein meine mía meu minha мой моя моей мій моя моєї conmigo comigo she him her er sie ihn ihm él ella ele ela мы ми он она его её ее ему ей він вона його її йому їй`,
+	pronoun:   `my mine mein meine mía meu minha мой моя моей мій моя моєї conmigo comigo she him her er sie ihn ihm él ella ele ela мы ми он она его её ее ему ей він вона його її йому їй`,
 	not: `not no never didn't didnt don't dont almost nearly nicht nie kein keine fast nunca casi não nao quase
 		не ні почти чуть майже`,
 	filler: `gg ggs wp ggwp ez bg game games match matches rematch result results score scores final
-		the my just it friendly hello hey guys everyone everybody absolutely finally lunch office decider sets point points please pls thanks thx ty hi hey record report log add played
+		the just it friendly hello hey guys everyone everybody absolutely finally lunch office decider sets point points please pls thanks thx ty hi hey record report log add played
 		playing good close nice great well easy tough lol haha again finally then very narrowly comfortably convincingly singles doubles 1v1 2v2 3v3 4v4 1vs1 2vs2 bo3 bo5 bo7
 		foosball pool chess fifa tennis table ping pong ping-pong pingpong darts squash padel
 		:) :-) :( :-( :d :p xd ^^ <3 ;)
