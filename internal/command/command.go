@@ -115,6 +115,10 @@ type Person struct {
 	Name     string // the display name, empty for a mention
 	IsBot    bool
 	Player   int64 // the player, if meant by name; the message shows nothing about them then
+	// Former are the usernames that a player had in the group before, in lower case, with spaces between.
+	Former string
+	// Left is true if a player has left the group. Their names mean somebody else then, if anybody else has them.
+	Left bool
 	// Oblique is true if the name stands in a case that the subject of a sentence cannot have.
 	Oblique bool
 }

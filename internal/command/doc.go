@@ -45,11 +45,14 @@
 //	colon     = ":" | "："
 //	dash      = "-" | "–" | "—" | "−"
 //
-// A name is the name or the username of a player of the group, without regard to
-// letter case, accents and punctuation, as fold says. The longest name counts, and
-// quotes make one name of all words in them. It is cut out of the text as a mention
-// is. If several players have the name, or it is a word of the vocabulary as well,
-// there is a reading for each that makes a complete report. If nobody has the name,
+// A name is the name, the first name or the username of a player of the group,
+// without regard to letter case, accents and punctuation, as fold says. Russian and
+// Ukrainian names may stand in any case, as nominatives says; the subject of a
+// sentence cannot be in an oblique one. The longest name counts, and quotes make one
+// name of all words in them. It is cut out of the text as a mention is, with the @
+// of what is too short for a mention. If several players have the name, or it is a
+// word of the vocabulary as well, there is a reading for each that makes a complete
+// report. Those who have left count if nobody else has the name. If nobody has it,
 // there are readings with the players whose names are similar.
 //
 // White space includes line breaks, invisible formatting characters, mentions,

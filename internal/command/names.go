@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // maxNear is the maximum number of players that are offered for an unknown name.
@@ -13,37 +15,72 @@ const maxNear = 5
 // Names are the names by which the players of a group can be meant. They may be used concurrently.
 type Names struct {
 	people  []Person
-	byName  map[string][]int // folded names and usernames to indexes of people
+	byName  map[string][]int // folded names, first names and usernames to indexes of people
+	former  map[string][]int // former usernames to indexes of people
 	longest int              // the number of atoms of the longest name
 }
 
-// NewNames returns the names and usernames of people.
+// NewNames returns the names, the first names and the usernames of people.
 func NewNames(people []Person) *Names {
-	n := &Names{people: people, byName: make(map[string][]int, len(people))}
+	n := &Names{people: people, byName: make(map[string][]int, 2*len(people)), former: make(map[string][]int)}
 	for i, p := range people {
 		if !p.isKnown() || p.IsBot {
 			continue
 		}
-		name, username := foldName(p.Name), foldName(p.Username)
-		n.add(name, i)
-		if username != name {
-			n.add(username, i)
+		n.add(foldName(p.Name), i)
+		n.add(foldName(p.Username), i)
+		for username := range strings.FieldsSeq(p.Former) {
+			n.former[username] = append(n.former[username], i)
+		}
+	}
+	for i, p := range people { // after those who are called just so
+		if p.isKnown() && !p.IsBot {
+			n.add(firstName(foldName(p.Name)), i)
 		}
 	}
 	return n
 }
 
 func (n *Names) add(name string, person int) {
-	if name == "" {
+	if name == "" || slices.Contains(n.byName[name], person) {
 		return
 	}
 	n.byName[name] = append(n.byName[name], person)
 	n.longest = max(n.longest, strings.Count(name, " ")+1)
 }
 
-// named returns the people with a folded name, at most MaxReadings.
+// firstName returns the first word of a folded name, or nothing if it is one that people do not use as a name, such as the "The" of "The
+// Rock".
+func firstName(name string) string {
+	first, _, _ := strings.Cut(name, " ")
+	if word := norm.NFC.String(first); isScoreWord(word) || meaningOf(word) != unknown && !namesToo[word] {
+		return ""
+	}
+	return first
+}
+
+// IsNameOf is true if a word is the name or the first name of somebody.
+func IsNameOf(word, name string) bool {
+	folded, name := foldName(word), foldName(name)
+	return folded != "" && (folded == name || folded == firstName(name))
+}
+
+// named returns the people whom a folded name means, at most MaxReadings: those who are called so, or whose name it is in another case. Of
+// those who have left it means nobody if somebody else is there.
 func (n *Names) named(name string) []Person {
-	return n.pick(n.byName[name], MaxReadings)
+	called := n.byName[name]
+	all := n.pick(called, len(called))
+	for _, i := range n.declined(name, len(called) > 0) {
+		if !slices.Contains(all, n.people[i]) {
+			all = append(all, n.people[i])
+			all[len(all)-1].Oblique = true
+		}
+	}
+	present := slices.DeleteFunc(slices.Clone(all), func(p Person) bool { return p.Left })
+	if len(present) > 0 {
+		all = present
+	}
+	return all[:min(len(all), MaxReadings)]
 }
 
 // isUsername is true if a player has a username.
@@ -59,12 +96,15 @@ func (n *Names) pick(indexes []int, most int) []Person {
 	return people
 }
 
-// near returns the people whose names are most similar to a folded name that nobody has, the most similar first, at most maxNear: the name
-// is one of their names, one of them begins with it, or it has at most two wrong letters.
+// near returns the people whose names are most similar to a folded name that nobody has, the most similar first, at most maxNear: they had
+// it as a username, it is one of their names, one of them begins with it, or it has at most two wrong letters.
 func (n *Names) near(name string) []Person {
 	typed := []rune(name)
 	type candidate struct{ person, rank int }
 	var found []candidate
+	for _, i := range n.former[name] {
+		found = append(found, candidate{i, 0})
+	}
 	for key, people := range n.byName {
 		if rank, ok := similarity(name, typed, key); ok {
 			for _, i := range people {

@@ -9,14 +9,18 @@ import (
 	"elobot/internal/command"
 )
 
-// group returns the players with these names, separated by "/". A name with an @ is a username, which may follow the name of its player:
-// "Bob @bobby". Each player has the next id from 101 on.
+// group returns the players with these names, separated by "/". A name with an @ is a username, which may follow the name of its player, and
+// a former username it: "Bob @bobby was bob_one". Whose name ends with " -" has left. Each player has the next id from 101 on.
 func group(names string) *command.Names {
 	var people []command.Person
 	for name := range strings.SplitSeq(names, "/") {
+		name, former, _ := strings.Cut(name, " was ")
 		name, username, _ := strings.Cut(name, "@")
+		name, left := strings.CutSuffix(name, " -")
 		n := int64(len(people) + 1)
-		people = append(people, command.Person{UserID: 100 + n, Username: strings.TrimSpace(username), Name: strings.TrimSpace(name), Player: n})
+		people = append(people, command.Person{
+			UserID: 100 + n, Username: strings.TrimSpace(username), Name: strings.TrimSpace(name), Player: n, Former: former, Left: left,
+		})
 	}
 	return command.NewNames(people)
 }
@@ -56,14 +60,14 @@ func TestPlainNames(t *testing.T) {
 		{"Big Bob/Bob", "/match Big\u00a0Bob vs bob 3:1", "Big Bob 3:1 Bob"},
 		{"Jean-Luc", "/match jean luc 3:1", "sam 3:1 Jean-Luc"},
 		{"Jean-Luc/Jean/Luc", "/match jean-luc 3:1", "sam 3:1 Jean-Luc"},
-		{"Jean-Luc/Jean/Luc", "/match jean - luc 3:1", "Jean 3:1 Luc"},
+		{"Jean-Luc/Jean/Luc", "/match jean - luc 3:1", "Jean 3:1 Luc or Jean-Luc 3:1 Luc ?name jean"},
 		{"J. R. Smith", "/match j.r. smith 3:1", "sam 3:1 J. R. Smith"},
 		{"🔥 Bob 🔥", "/match bob 3:1", "sam 3:1 🔥 Bob 🔥"},
 		{"Bob Smith (work)", "/match bob smith work 3:1", "sam 3:1 Bob Smith (work)"},
 		{"Bob 2/Bob", "/match bob 2 3:1", "sam 3:1 Bob 2"},
-		{"Bob 2/Bob", "/match bob 2:1", "sam 2:1 Bob"},
-		{"Bob 2/Bob", "/match bob 2 1", "sam 2:1 Bob"},
-		{"Bob 2/Bob", "/match bob 3:1", "sam 3:1 Bob"},
+		{"Bob 2/Bob", "/match bob 2:1", "sam 2:1 Bob or sam 2:1 Bob 2 ?name bob"},
+		{"Bob 2/Bob", "/match bob 2 1", "sam 2:1 Bob or sam 2:1 Bob 2 ?name bob"},
+		{"Bob 2/Bob", "/match bob 3:1", "sam 3:1 Bob or sam 3:1 Bob 2 ?name bob"},
 		{"007", "/match 007 3:1", "!third_number 1"},
 		// quotes
 		{"007", `/match "007" 3:1`, "sam 3:1 007"},
@@ -113,16 +117,33 @@ func TestPlainNames(t *testing.T) {
 		{"Bob/BOB", "/match bob bob 3:1", "Bob 3:1 BOB or BOB 3:1 Bob ?name bob"},
 		{"A/Bob", "/match a a a a a a a bob 3:1", "sam 3:1 Bob or A 3:1 Bob or A 1:3 Bob ?name a"},
 		{"A/Bob", "/match @carol a a a a a a a bob 3:1", "carol 3:1 Bob ?name a"}, // not everything is tried
+		// words that are no names
+		{"Bob/Alice", "/match bob 3:1 :D", "sam 3:1 Bob"},
+		{"Bob/Alice", "/match bob 3:1 ;-)", "sam 3:1 Bob"},
+		{"Bob/Alice", "/match bob 3:1 twice", "!unexpected_word twice"},
+		{"Bob/Alice", "/match bob 3:1 gestern", "sam 3:1 Bob"},
+		{"Bob/Alice", "/match bob 3:1 учора", "sam 3:1 Bob"},
 		// unknown names
 		// a score directly behind a username
 		{"Carol @carol", "/match @carol3:1", "sam 3:1 carol"},
 		{"Carol @carol", "/match @carol3:1 11:9", "sam 3:1 carol or sam 3:1 11:9 carol ?total 11:9"},
 		{"Carol @carol/X @carol3", "/match @carol3:1", "!incomplete_score 1"},
 		{"Bob/Alice", "/match bobb 3:1", "sam 3:1 Bob ?unknown_name bobb"},
-		{"Bob Smith/Alice", "/match bob 3:1", "sam 3:1 Bob Smith ?unknown_name bob"},
+		{"Bob Smith/Alice", "/match bob 3:1", "sam 3:1 Bob Smith"},
+		{"Jürgen Groß/Alice", "/match jurgen 3:2", "sam 3:2 Jürgen Groß"},
+		{"Bob/Bob Smith/Alice", "/match bob 3:1", "sam 3:1 Bob or sam 3:1 Bob Smith ?name bob"},
+		{"Bob/Bob Smith/Alice", "/match bob smith 3:1", "sam 3:1 Bob Smith"},
+		{"Bob -/Bob Smith/Alice", "/match bob 3:1", "sam 3:1 Bob Smith"}, // the other one has left
+		{"Bob -/Alice", "/match bob 3:1", "sam 3:1 Bob"},
+		{"Bob -/Bob Smith -", "/match bob 3:1", "sam 3:1 Bob or sam 3:1 Bob Smith ?name bob"},
+		{"The Rock/Bob", "/match beat the bob 3:1", "sam 3:1 Bob"},
+		{"Victoria Smith/Bob", "/match victoria 3:1", "sam 3:1 rita or sam 1:3 rita or sam 3:1 Victoria Smith ?name victoria"},
+		{"Alex @sasha_1 was alex_one/Bob", "/match alex_one 3:1", "sam 3:1 Alex ?unknown_name alex_one"},
 		{"Bob Smith/Alice", "/match smith 3:1", "sam 3:1 Bob Smith ?unknown_name smith"},
-		{"Robertson/Robrt/Robert Smith", "/match robert 3:1", "sam 3:1 Robert Smith or sam 3:1 Robrt or sam 3:1 Robertson ?unknown_name robert"},
+		{"Robertson/Robrt/Robert Smith", "/match robert 3:1", "sam 3:1 Robert Smith"},
 		{"Big Bob/Alice", "/match bigg bob 3:1", "sam 3:1 Big Bob ?unknown_name bigg bob"},
+		{"Bob/Alice", "/match bobb vs alise 3:1", "Bob 3:1 Alice ?unknown_name bobb"},
+		{"Bob/Alice", "/match bobb vs xena 3:1", "!unknown_name xena"},
 		{"Bob/Alice", "/match zorro 3:1", "!unknown_name zorro"},
 		{"Bob/Alice", "/match zorro vs xena 3:1", "!unknown_name zorro"},
 		{"Bob/Alice", "/match bob tickled alice 3:1", "!unexpected_word tickled"},
@@ -144,6 +165,64 @@ func TestPlainNames(t *testing.T) {
 	}
 }
 
+// TestNamesInCases reads names in any case, in reports of sam. Such a name is not that of the subject.
+func TestNamesInCases(t *testing.T) {
+	t.Parallel()
+	const russian, ukrainian = "Дима/Аня/Сергей/Игорь/Олег/Павел/Саша/Мария/Дмитрий Козлов", "Оксана/Ольга/Вероніка/Сергій/Петро/Тарас/Ігор/Василь/Надія"
+	for _, tc := range []struct{ group, text, want string }{
+		{russian, "/match с Димой 3:1", "sam 3:1 Дима"},
+		{russian, "/match у Димы 3:1", "sam 3:1 Дима or sam 1:3 Дима ?winner"},
+		{russian, "/match против Сергея 3:1", "sam 3:1 Сергей"},
+		{russian, "/match с Сергеем 3:1", "sam 3:1 Сергей"},
+		{russian, "/match с Игорем 3:1", "sam 3:1 Игорь"},
+		{russian, "/match выиграл у Олега 3:1", "sam 3:1 Олег"},
+		{russian, "/match проиграл Павлу 1:3", "sam 1:3 Павел"},
+		{russian, "/match с Сашей 3:1", "sam 3:1 Саша"},
+		{russian, "/match с Марией 3:1", "sam 3:1 Мария"},
+		{russian, "/match против Дмитрия 3:1", "sam 3:1 Дмитрий Козлов"},
+		{russian, "/match с Дмитрием Козловым 3:1", "sam 3:1 Дмитрий Козлов"},
+		{russian, "/match Дима обыграл Аню 3:1", "Дима 3:1 Аня"},
+		{russian, "/match Аня обыграла Диму 3:1", "Аня 3:1 Дима"},
+		{russian, "/match обыграл Диму 3:1", "sam 3:1 Дима"},
+		{russian, "/match победа Димы 3:1", "sam 3:1 Дима or sam 1:3 Дима ?winner"},
+		{russian, "/match Аню обыграл Дима 3:1", "Аня 1:3 Дима"},
+		{russian, "/match Олегом 3:1 Дима", "Олег 3:1 Дима or Олег 1:3 Дима ?winner"},
+		{ukrainian, "/match з Оксаною 3:1", "sam 3:1 Оксана"},
+		{ukrainian, "/match програв Ользі 1:3", "sam 1:3 Ольга"},
+		{ukrainian, "/match програв Вероніці 1:3", "sam 1:3 Вероніка"},
+		{ukrainian, "/match з Сергієм 3:1", "sam 3:1 Сергій"},
+		{ukrainian, "/match проти Петра 3:1", "sam 3:1 Петро"},
+		{ukrainian, "/match програв Тарасові 1:3", "sam 1:3 Тарас"},
+		{ukrainian, "/match з Ігорем 3:1", "sam 3:1 Ігор"},
+		{ukrainian, "/match виграв у Василя 3:1", "sam 3:1 Василь"},
+		{ukrainian, "/match з Надією 3:1", "sam 3:1 Надія"},
+		// what fits two is asked, and so is what may be somebody else
+		{"Саша/Сашко", "/match Саші 3:1", "sam 3:1 Саша"},
+		{"Женя/Жень", "/match с Женю 3:1", "sam 3:1 Женя or sam 3:1 Жень ?name Женю"},
+		{"Александр/Александра", "/match Александра 3:1", "sam 3:1 Александра or sam 3:1 Александр ?name Александра"},
+		{"Александр/Bob", "/match Александра 3:1", "sam 3:1 Александр ?unknown_name Александра"},
+		{"Ян/Bob", "/match Яна 3:1", "sam 3:1 Ян ?unknown_name Яна"},
+		{"Bob/Alice", "/match Bobом 3:1", "sam 3:1 Bob ?unknown_name Bobом"},
+	} {
+		c, _ := parseDoc(tc.text)
+		if got := describeReadings(c, nil, group(tc.group)); got != tc.want {
+			t.Errorf("%s: %q: %s, want %s", tc.group, tc.text, got, tc.want)
+		}
+	}
+}
+
+// TestUnmarkedMentions: an @ before a name that is no username, because it is too short or not in Latin letters, is not marked by Telegram.
+func TestUnmarkedMentions(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"@bob 3:1": "sam 3:1 Bob", "@Дима 3:1": "sam 3:1 Дима", "@alice @bob 3:1": "Alice 3:1 Bob", "@zed 3:1": "!unknown_mention @zed",
+	} {
+		if got := describeReadings(command.Command{Name: "match", Args: args}, nil, group("Bob/Дима/Alice")); got != want {
+			t.Errorf("%s: %s, want %s", args, got, want)
+		}
+	}
+}
+
 // TestNamed checks who is meant by a plain name.
 func TestNamed(t *testing.T) {
 	t.Parallel()
@@ -157,7 +236,7 @@ func TestNamed(t *testing.T) {
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
-	want := "[{0 alice  false 0 false} {11  Rita R. false 0 false}] [{12  Bob false 3 false} {9 Sam Sam S. false 0 false}]"
+	want := "[{0 alice  false 0  false false} {11  Rita R. false 0  false false}] [{12  Bob false 3  false false} {9 Sam Sam S. false 0  false false}]"
 	if got := fmt.Sprint(m.A, m.B); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

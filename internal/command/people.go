@@ -74,9 +74,8 @@ func (n *Names) mentioned(c Command) []namedPerson {
 	for _, a := range atoms(c.Args) {
 		switch {
 		case slices.ContainsFunc(found, func(name plainName) bool { return name.start <= a.start && a.end <= name.end }):
-		case c.isMarked(a):
-			name := n.name(c, []atom{a}, a.start, a.end)
-			all = append(all, namedPerson{plainName: name})
+		case c.isMarked(a): // nobody is called so
+			all = append(all, namedPerson{plainName: n.name(c, []atom{a}, a.start, a.end)})
 		case meaningOf(strings.ToLower(a.text)) == me:
 			all = append(all, namedPerson{plainName: plainName{start: a.start}, isSender: true})
 		}

@@ -63,13 +63,22 @@ func (p parser) choose(c Command, names *Names, found []plainName) (Report, erro
 	if _, err := p.each(c, withStrangers); err != nil {
 		return p.each(c, known)
 	}
-	if len(words) > 1 {
+	if len(words) > maxUnknown {
 		return Report{}, formError(ReasonUnknownName, words[0])
 	}
 	withNear := slices.Clone(found)
-	withNear[slices.IndexFunc(found, isUnknown)].people = names.near(foldName(words[0]))
-	if slices.ContainsFunc(withNear, isUnknown) {
-		return Report{}, formError(ReasonUnknownName, words[0])
+	most := plainName{word: words[0]} // the name that tells the readings apart
+	for i, n := range withNear {
+		if !isUnknown(n) {
+			continue
+		}
+		withNear[i].people = names.near(foldName(n.word))
+		switch count := len(withNear[i].people); {
+		case count == 0:
+			return Report{}, formError(ReasonUnknownName, n.word)
+		case count > max(1, len(most.people)):
+			most = withNear[i]
+		}
 	}
 	report, err := p.each(c, withNear)
 	if err != nil { // as when the only one with a similar name plays already
@@ -78,9 +87,12 @@ func (p parser) choose(c Command, names *Names, found []plainName) (Report, erro
 	if slices.ContainsFunc(atoms(c.Args), func(a atom) bool { return isSlavicVerb(a.text) }) {
 		report = report.orMirrored() // the word may be a name in another case: "Аню обыграл Дима"
 	}
-	report.Doubt, report.Word = DoubtUnknownName, words[0]
+	report.Doubt, report.Word = DoubtUnknownName, most.word
 	return report, nil
 }
+
+// maxUnknown is how many unknown names of a report are compared with those of all players.
+const maxUnknown = 3
 
 // maxChoices is the maximum number of ways to understand names that are tried, and maxManyChoices if there are more than manyNames.
 const (
@@ -174,7 +186,8 @@ func (c Command) naming(found []plainName, choice []int) Command {
 }
 
 // find returns the names in the arguments, and the unknown words that may be names. Of several names that begin at the same word, it is the
-// longest one, unless it ends with a number and numbers is false.
+// longest one, unless it ends with a number and numbers is false. A name with an @ is one if somebody has it: Telegram marks no mention that
+// is too short for a username, as in "@bob".
 func (n *Names) find(c Command, numbers bool) []plainName {
 	var found []plainName
 	all, quoted := atoms(c.Args), c.quotes()
@@ -188,6 +201,17 @@ func (n *Names) find(c Command, numbers bool) []plainName {
 				found, i = append(found, name), end
 			}
 			quoted = quoted[1:]
+			continue
+		}
+		if c.isMarked(all[i]) {
+			if name := n.name(c, all[i:i+1], all[i].start-len("@"), all[i].end); len(name.people) > 0 {
+				found = append(found, name)
+			}
+			i++
+			continue
+		}
+		if c.isEmoticon(all[i]) {
+			i++
 			continue
 		}
 		count, isKnown := n.longestName(c, all[i:], numbers)
@@ -235,7 +259,7 @@ func (n *Names) longestName(c Command, of []atom, numbers bool) (count int, ok b
 		key.WriteString(fold(a.text))
 		isScore := isScoreWord(a.text)
 		hasWord = hasWord || !isScore
-		if hasWord && (numbers || !isScore) && len(n.byName[key.String()]) > 0 {
+		if hasWord && (numbers || !isScore) && len(n.named(key.String())) > 0 {
 			count = i + 1
 		}
 	}
@@ -245,7 +269,7 @@ func (n *Names) longestName(c Command, of []atom, numbers bool) (count int, ok b
 // unknownName returns how many atoms are unknown words, until a known name begins.
 func (n *Names) unknownName(c Command, of []atom, numbers bool) int {
 	for i, a := range of {
-		if i > 0 && !c.continues(of[i-1], a) || c.isMarked(a) || isReadable(of[i:i+1]) {
+		if i > 0 && !c.continues(of[i-1], a) || c.isMarked(a) || isReadable(of[i:i+1]) || countWords[strings.ToLower(a.text)] {
 			return i
 		}
 		if _, isKnown := n.longestName(c, of[i:], numbers); isKnown {
@@ -271,6 +295,13 @@ func (c Command) continues(a, b atom) bool {
 
 // isMarked is true if an @ stands before an atom: it is a mention that Telegram has not marked.
 func (c Command) isMarked(a atom) bool { return strings.HasSuffix(c.Args[:a.start], "@") }
+
+// isEmoticon is true if an atom is the letter in a smiley such as ":D".
+func (c Command) isEmoticon(a atom) bool {
+	before := strings.TrimRightFunc(c.Args[:a.start], func(r rune) bool { return !isSpace(r) })
+	eyes, after := c.Args[len(before):a.start], c.Args[a.end:]
+	return eyes != "" && meaningOf(eyes+a.text+after[:indexOrLen(after, isSpace)]) != unknown
+}
 
 // isReadable is true if atoms have a meaning in a report without being names.
 func isReadable(of []atom) bool {

@@ -57,7 +57,7 @@ var vocabulary = meanings(map[meaning]string{
 	and:     `& + and und y e и та й і`,
 	me:      `me i myself mich ich mir yo mí eu mim я мне мені мной мною меня мене`,
 	oneSet:  `set third fourth fifth 3rd 4th 5th satz dritten vierten fünften parcial tercero cuarto quinto сет третьей пятой третьем пятом партию партію гру`,
-	past:    `yesterday gestern ayer ontem вчера вчора`,
+	past:    `yesterday gestern ayer ontem вчера вчора учора`,
 	present: `today tonight heute hoy hoje сегодня сьогодні`,
 	mood:    `🏆 👑 🥇 😭 ❌`,
 	drew: `draw drew draws tie tied = unentschieden remis empate empaté empató empato empataron empatamos empatei empatou empataram
@@ -84,7 +84,7 @@ var vocabulary = meanings(map[meaning]string{
 		the just it friendly hello hey guys everyone everybody absolutely finally lunch office decider sets point points please pls thanks thx ty hi hey record report log add played
 		playing good close nice great well easy tough lol haha again finally then very narrowly comfortably convincingly singles doubles 1v1 2v2 3v3 4v4 1vs1 2vs2 bo3 bo5 bo7
 		foosball pool chess fifa tennis table ping pong ping-pong pingpong darts squash padel
-		:) :-) :( :-( :d :p xd ^^ <3 ;)
+		:) :-) :( :-( :d :p xd ^^ <3 ;) -)
 		ende moin kurz freundschaftsspiel spiel partie match ergebnis endstand stand sätze das es eben gerade bitte
 		knapp klar leider endlich danke kicker tischtennis einzel doppel revanche gespielt überraschend anschließend danach glatt souverän endergebnis
 		amistoso buenas fin jaja jajaja partidazo pádel fútbol futbolín partido partida juego resultado marcador sets un una total parciales facilidad cerrado
@@ -236,6 +236,9 @@ var objects = wordSet(`me mich mir mí mim меня мне мной мною м�
 
 // namesToo are words of the vocabulary that are names as well.
 var namesToo = wordSet(`al an del den em ha ty victoria vitória vitoria win`)
+
+// countWords are words that say how often, which no name does. What they mean is not clear: "beat @bob 3:1 twice".
+var countWords = wordSet(`twice times zweimal dreimal mal veces vez vezes дважды трижды раз раза двічі тричі рази разів`)
 
 func wordSet(words string) map[string]bool {
 	set := make(map[string]bool)

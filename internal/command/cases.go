@@ -1,0 +1,92 @@
+package command
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// ending says how names with an ending in the nominative end in the other cases.
+type ending struct {
+	nominative string
+	others     []string
+}
+
+// endings are those of Russian and Ukrainian names, folded. A name without an ending ends with a consonant.
+var endings = [...]ending{
+	// Russian
+	declension("а", "ы и е у ой ей"), // Дима, Саша
+	declension("я", "и е ю ей"),      // Катя, Мария
+	declension("й", "я ю ем е"),      // Сергей
+	declension("ий", "ии"),           // Дмитрий
+	declension("ь", "я ю ем е"),      // Игорь
+	declension("", "а у ом ем ым е"), // Олег, Ильич, Иванов
+	declension("ел", "ла лу лом ле"), // Павел
+	// Ukrainian
+	declension("а", "и і у ою ею"),          // Оксана, Саша
+	declension("га", "зі"),                  // Ольга
+	declension("ка", "ці"),                  // Вероніка
+	declension("я", "і ї ю ею єю"),          // Катя, Надія
+	declension("й", "я ю єві єм"),           // Андрій
+	declension("ій", "ії"),                  // Сергій
+	declension("ь", "я ю еві ем"),           // Василь
+	declension("о", "а у ові ом"),           // Петро
+	declension("", "а у ові ом я ю еві ем"), // Тарас, Ігор
+}
+
+func declension(nominative, others string) ending {
+	return ending{fold(nominative), strings.Fields(fold(others))}
+}
+
+// ownNames are names that look like another case of somebody else's name: Александра need not be Александр.
+var ownNames = wordSet(fold(`александра валентина валерия виталия евгения юлия богдана владислава мирослава руслана святослава станислава ярослава
+	олександра валерія віталія євгенія юлія ивана яна дана кира ника вика тома тима мира мари софи люси`))
+
+// nominatives returns the words of which a folded word may be another case.
+func nominatives(word string) (all []string) {
+	if r, _ := utf8.DecodeRuneInString(word); !isCyrillic(r) || meaningOf(norm.NFC.String(word)) != unknown {
+		return nil
+	}
+	for _, e := range endings {
+		for _, other := range e.others {
+			stem, ok := strings.CutSuffix(word, other)
+			if ok && utf8.RuneCountInString(stem) > 1 && (e.nominative != "" || endsWithConsonant(stem)) {
+				all = append(all, stem+e.nominative)
+			}
+		}
+	}
+	return all
+}
+
+// endsWithConsonant is true if a folded Cyrillic word ends with a consonant other than й.
+func endsWithConsonant(word string) bool {
+	r, _ := utf8.DecodeLastRuneInString(word)
+	return isCyrillic(r) && !strings.ContainsRune("аеиоуыэюяьіє", r)
+}
+
+// declined returns the people whose name a folded name of one or two words is in another case than the nominative: "с Димой", "у Дмитрия
+// Козлова". A name that somebody else may have means them only if isName says that there is such a player, so that it is asked about.
+func (n *Names) declined(name string, isName bool) (people []int) {
+	first, last, _ := strings.Cut(name, " ")
+	if ownNames[first] && !isName {
+		return nil
+	}
+	if last == "" {
+		for _, nominative := range nominatives(first) {
+			people = append(people, n.byName[nominative]...)
+		}
+	} else {
+		for _, a := range append(nominatives(first), first) {
+			for _, b := range append(nominatives(last), last) {
+				people = append(people, n.byName[a+" "+b]...)
+			}
+		}
+	}
+	slices.Sort(people)
+	return slices.Compact(people)
+}
+
+func isCyrillic(r rune) bool { return unicode.Is(unicode.Cyrillic, r) }
