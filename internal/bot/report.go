@@ -91,7 +91,9 @@ func namesOf(players []ranking.Person) *command.Names {
 
 // namedPlayer converts a player who is meant by name.
 func namedPlayer(p ranking.Person) command.Person {
-	return command.Person{UserID: int64(p.ID), Username: p.Username, Name: p.Name, Player: int64(p.Player)}
+	return command.Person{
+		UserID: int64(p.ID), Username: p.Username, Name: p.Name, Player: int64(p.Player), Former: p.Former, Left: p.Left,
+	}
 }
 
 // readingsOf converts the readings of a report for the ranking service.

@@ -20,7 +20,7 @@ const (
 	DoubtWinner      Doubt = "winner"       // the words and the score name different winners
 	DoubtName        Doubt = "name"         // several players have the name
 	DoubtUnknownName Doubt = "unknown_name" // nobody has the name; the readings have those who are called nearly so
-	DoubtUsername    Doubt = "username"     // the username is new, and nearly that of somebody else
+	DoubtUsername    Doubt = "username"     // the username is new, and may mean somebody else
 	DoubtDuplicate   Doubt = "duplicate"    // the same result was reported shortly before
 )
 
@@ -46,7 +46,7 @@ type ReportRequest struct {
 func reportOf(o Origin, q AmbiguousReport) ReportRequest {
 	return ReportRequest{
 		Key: o.message(), Chat: o.Chat.ID, Message: o.ReplyTo, SentAt: o.SentAt, Reporter: o.Sender, Readings: q.Readings,
-		Settled: []Doubt{q.Doubt},
+		Settled: []Doubt{q.settles()},
 	}
 }
 

@@ -228,6 +228,30 @@ func TestNearUsernames(t *testing.T) {
 	}
 }
 
+// TestUsernamesOfKnownPlayers: a new username that is the name or a former username of somebody is asked about.
+func TestUsernamesOfKnownPlayers(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	maria, david := ranking.Person{ID: 31, Username: "masha77", Name: "María García"}, ranking.Person{ID: 32, Username: "davey_k", Name: "Dave"}
+	sasha := ranking.Person{ID: 33, Username: "Alex_One", Name: "Alex"}
+	g.report(t, &maria, 0, singles(maria, david, 3, 0))
+	g.report(t, &sasha, 1, singles(sasha, david, 3, 0))
+	sasha.Username, sasha.Name = "sasha_new", "Sasha"
+	g.report(t, &sasha, 2, singles(sasha, david, 3, 1))
+	for username, want := range map[string]string{"maria": "María García", "DAVE": "Dave", "alex_one": "Sasha", "garcia": "", "alexa": ""} {
+		got := ""
+		if n, ok := g.report(t, &alice, 3, singles(alice, ranking.Person{Username: username}, 3, 0)).(ranking.ReportPrompt); ok {
+			got = n.Options[0].Who.Name
+			if len(n.Options) != 2 || !n.Options[1].New || n.Options[1].Who.Name != "@"+username {
+				t.Errorf("@%s: the options are %+v", username, n.Options)
+			}
+		}
+		if got != want {
+			t.Errorf("@%s may be %q, want %q", username, got, want)
+		}
+	}
+}
+
 func TestNearUsernameAnswered(t *testing.T) {
 	t.Parallel()
 	for option, want := range map[ranking.PromptOption]string{ranking.Choice(0): "Carol Bob", ranking.Choice(1): "Carol bobb"} {

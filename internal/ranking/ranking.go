@@ -130,6 +130,10 @@ type Person struct {
 	Player PlayerID `json:"player,omitempty"`
 	// Earlier is true if an earlier message has shown the person, so that nothing about somebody who is known is new.
 	Earlier bool `json:"-"`
+	// Former are the usernames that a Player had in the group before, in lower case, with spaces between.
+	Former string `json:"-"`
+	// Left is true if a Player has left the group.
+	Left bool `json:"-"`
 }
 
 // Player is a person as the store knows them. A player with a UserID is an account, one for all groups. A player without one is unclaimed:

@@ -246,11 +246,15 @@ type Known struct {
 	Claimed    bool      // the player is Unclaimed, and a message shows the person's account for the first time
 	Standing   *Standing // of Player, or nil
 	Sighting   *Sighting // of ByID in the group, or nil
+	Former     string    // of one of Everybody: the Person's Former
 }
 
 // person returns the player as a person that the store knows.
 func (k Known) person() Person {
-	return Person{ID: k.Player.UserID, Username: k.Player.Username, Name: k.Player.Name, Player: k.Player.ID}
+	left := k.Standing != nil && !k.Standing.LeftAt.IsZero()
+	return Person{
+		ID: k.Player.UserID, Username: k.Player.Username, Name: k.Player.Name, Player: k.Player.ID, Former: k.Former, Left: left,
+	}
 }
 
 // Sighting says that a message in a group has shown an account with a username, possibly none.

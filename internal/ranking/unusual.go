@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	names "elobot/internal/command"
 )
 
 const (
@@ -56,18 +58,31 @@ func (r *recordOperation) unusual(snap Snapshot) *askOperation {
 // ask returns the operation that asks a question about the report. The readings name the people of the report, and perhaps others.
 func (r *recordOperation) ask(q AmbiguousReport) *askOperation {
 	request := reportOf(r.origin, q)
-	request.Settled = append(slices.Clone(r.settled), q.Doubt)
+	request.Settled = append(slices.Clone(r.settled), q.settles())
 	ask, _ := r.service.newAsk(request, q, r.people)
 	return ask
 }
 
-// nearUsername asks about the first new username that is nearly that of somebody else.
+// settles returns what is not asked again once the question is answered.
+func (q AmbiguousReport) settles() Doubt {
+	if q.Doubt == DoubtUsername {
+		return settlingUsername(q.Word)
+	}
+	return q.Doubt
+}
+
+// settlingUsername is what says that a new username was asked about: others may be in doubt, too.
+func settlingUsername(username string) Doubt {
+	return DoubtUsername + ":" + Doubt(strings.ToLower(username))
+}
+
+// nearUsername asks about the first new username that may mean somebody else.
 func (r *recordOperation) nearUsername(snap Snapshot) (q AmbiguousReport, ok bool) {
 	if r.isSettled(DoubtUsername) {
 		return q, false
 	}
 	for i, p := range r.people {
-		if !r.plays(i) || !r.isNew(i, snap) {
+		if !r.plays(i) || !r.isNew(i, snap) || r.isSettled(settlingUsername(p.Username)) {
 			continue
 		}
 		var readings [][]Report
@@ -175,10 +190,12 @@ func samePlayers(a, b []PlayerID) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// isNear is true if a new username of at least four characters differs by exactly one letter from the username or the name of a known
-// person, in any letter case. Digits are no letters: player1 and player2 are two people.
+// isNear is true if a new username may mean a known person: it is a former username or the name of the person, or has at least four
+// characters and differs from the username or the name by exactly one letter, in any letter case. Digits are no letters: player1 and player2
+// are two people.
 func (p Person) isNear(username string) bool {
-	return len(username) >= 4 && (differByOneLetter(username, p.Username) || differByOneLetter(username, p.Name))
+	return slices.Contains(strings.Fields(p.Former), strings.ToLower(username)) || names.IsNameOf(username, p.Name) ||
+		len(username) >= 4 && (differByOneLetter(username, p.Username) || differByOneLetter(username, p.Name))
 }
 
 func differByOneLetter(a, b string) bool {

@@ -20,6 +20,10 @@ func TestEverybody(t *testing.T) {
 	w.Play(t, "1", alice, mona)
 	w.Play(t, "2", bob, mona)
 	w.checkPeople(t, alice, mona, bob)
+	dbtest.Exec(t, w.Pool, `UPDATE sightings SET former = '{al,ally}' WHERE username = 'alice'`)
+	renamed := alice
+	renamed.Former = "al ally"
+	w.checkPeople(t, renamed, mona, bob)
 }
 
 // TestEverybodyDuringMerge: mona, who has just been merged into Carol, still has a standing.
@@ -53,7 +57,9 @@ func (w *world) checkPeople(t *testing.T, want ...ranking.Person) {
 	for name, known := range map[string][]ranking.Known{"near": near.Everybody, "all": all.Everybody} {
 		var got []ranking.Person
 		for _, k := range known {
-			got = append(got, ranking.Person{ID: k.Player.UserID, Username: k.Player.Username, Name: k.Player.Name, Player: k.Player.ID})
+			got = append(got, ranking.Person{
+				ID: k.Player.UserID, Username: k.Player.Username, Name: k.Player.Name, Player: k.Player.ID, Former: k.Former,
+			})
 		}
 		slices.SortFunc(got, byPlayer)
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {

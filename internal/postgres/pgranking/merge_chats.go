@@ -98,9 +98,9 @@ func queuePassOn(batch *pgx.Batch, kept, gone groupRow) {
 		WHERE s.group_id IN ($1, $2) AND o.group_id IN ($1, $2) AND s.player_id = o.player_id
 		  AND (o.seen_at, o.group_id) > (s.seen_at, s.group_id)`, kept.ID, gone.ID)
 	batch.Queue(`
-		UPDATE sightings s SET username = NULL FROM sightings o
-		WHERE s.group_id IN ($1, $2) AND o.group_id IN ($1, $2) AND lower(s.username) = lower(o.username)
-		  AND (o.seen_at, o.player_id) > (s.seen_at, s.player_id)`, kept.ID, gone.ID)
+		UPDATE sightings known SET username = NULL, former = `+formerUsernames+` FROM sightings o
+		WHERE known.group_id IN ($1, $2) AND o.group_id IN ($1, $2) AND lower(known.username) = lower(o.username)
+		  AND (o.seen_at, o.player_id) > (known.seen_at, known.player_id)`, kept.ID, gone.ID)
 	batch.Queue(`UPDATE sightings SET group_id = $1 WHERE group_id = $2`, kept.ID, gone.ID)
 	// a member of either group is a member
 	batch.Queue(`

@@ -241,18 +241,23 @@ func playerColumns(p string) string {
 // playerFields returns the scan targets for playerColumns.
 func playerFields(p *ranking.Player) []any { return []any{&p.ID, &p.UserID, &p.Username, &p.Name} }
 
-// everybody are those who are in a ladder, whose id must follow, with their names there. Whoever has just been merged into another player
-// is that one.
-const everybody = `
+// everybodyIn is the end of a query for those who are in a ladder, with their names there and how they were seen in its group. Whoever has
+// just been merged into another player is that one.
+func everybodyIn(group, ladder string) string {
+	return `
 		FROM group_players s
 		JOIN players p ON p.id = s.player_id
 		JOIN players account ON account.id = coalesce(p.merged_into, p.id)
-		WHERE s.ladder_id = `
+		LEFT JOIN LATERAL (
+		    SELECT array_to_string(former, ' ') AS former FROM sightings
+		    WHERE group_id = ` + group + ` AND player_id = account.id LIMIT 1) AS seen ON true
+		WHERE s.ladder_id = ` + ladder
+}
 
 // everybodyHere is the query for everybody in the ladder here, as a JSON array of personHere.
-const everybodyHere = `
-		SELECT jsonb_agg(jsonb_build_object('player', account.id, 'user', account.telegram_user_id, 'username', account.username, 'name', s.name)
-		           ORDER BY s.player_id)` + everybody + `(SELECT ladder_id FROM here)`
+var everybodyHere = `
+		SELECT jsonb_agg(jsonb_build_object('player', account.id, 'user', account.telegram_user_id, 'username', account.username, 'name', s.name,
+		           'former', seen.former) ORDER BY s.player_id)` + everybodyIn(`(SELECT group_id FROM here)`, `(SELECT ladder_id FROM here)`)
 
 // personHere is somebody in the ladder here.
 type personHere struct {
@@ -260,6 +265,7 @@ type personHere struct {
 	User     ranking.UserID   `json:"user"`
 	Username string           `json:"username"`
 	Name     string           `json:"name"`
+	Former   string           `json:"former"`
 }
 
 // knownHere decodes what everybodyHere returns.
@@ -267,7 +273,9 @@ func knownHere(encoded []byte) (all []ranking.Known, err error) {
 	var people []personHere
 	err = json.Unmarshal(encoded, &people)
 	for _, p := range people {
-		all = append(all, ranking.Known{Player: &ranking.Player{ID: p.Player, UserID: p.User, Username: p.Username, Name: p.Name}})
+		all = append(all, ranking.Known{
+			Player: &ranking.Player{ID: p.Player, UserID: p.User, Username: p.Username, Name: p.Name}, Former: p.Former,
+		})
 	}
 	return all, err
 }
@@ -276,14 +284,14 @@ func knownHere(encoded []byte) (all []ranking.Known, err error) {
 func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 	sql := `
 		SELECT ` + playerColumns("account") + `,
-		       ` + postgres.StandingColumns + everybody + postgres.ThisLadder + ` ORDER BY s.id`
+		       ` + postgres.StandingColumns + `, coalesce(seen.former, '')` + everybodyIn(postgres.ThisGroup, postgres.ThisLadder) + ` ORDER BY s.id`
 	batch.Queue(sql, q.Chat.ID).Query(func(rows pgx.Rows) (err error) {
 		*all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (ranking.Known, error) {
 			var p ranking.Player
 			var s ranking.Standing
-			err := row.Scan(append(playerFields(&p), postgres.StandingFields(&s)...)...)
-			p.Name = s.Name
 			k := ranking.Known{Player: &p}
+			err := row.Scan(slices.Concat(playerFields(&p), postgres.StandingFields(&s), []any{&k.Former})...)
+			p.Name = s.Name
 			if s.Player == p.ID {
 				k.Standing = &s
 			}

@@ -109,16 +109,21 @@ func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange
 	}
 }
 
+// formerUsernames are the former usernames of a known sighting whose username ends, with that one.
+const formerUsernames = `array_remove(array_append(array_remove(known.former, lower(known.username)), lower(known.username)), NULL)`
+
 // queueSighting records with which username an account was seen in a group. Nobody else has that username there from then on, except for
 // somebody who was seen with it later.
 func queueSighting(batch *pgx.Batch, group ranking.GroupID, account ranking.PlayerID, s ranking.Sighting) {
 	batch.Queue(`
-		UPDATE sightings SET username = NULL
+		UPDATE sightings AS known SET username = NULL, former = `+formerUsernames+`
 		WHERE group_id = $1 AND lower(username) = lower($3) AND player_id <> $2 AND seen_at <= $4`, group, account, s.Username, s.At)
 	batch.Queue(`
 		INSERT INTO sightings AS known (group_id, player_id, username, seen_at)
 		SELECT $1, $2, nullif($3, ''), $4
 		WHERE NOT EXISTS (SELECT FROM sightings later WHERE later.group_id = $1 AND lower(later.username) = lower($3))
-		ON CONFLICT ON CONSTRAINT sightings_pkey DO UPDATE SET username = excluded.username, seen_at = excluded.seen_at
+		ON CONFLICT ON CONSTRAINT sightings_pkey DO UPDATE
+		SET username = excluded.username, seen_at = excluded.seen_at, 
+		    former = array_remove(`+formerUsernames+`, lower(excluded.username))
 		WHERE known.seen_at <= excluded.seen_at`, group, account, s.Username, s.At)
 }

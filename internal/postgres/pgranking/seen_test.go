@@ -260,11 +260,12 @@ func TestSightings(t *testing.T) {
 	}{
 		"two":              {[]step{{alice, "alice", 1}, {bob, "bob", 2}}, []string{"Alice alice 1", "Bob bob 2"}},
 		"none":             {[]step{{alice, "", 1}, {bob, "", 2}}, []string{"Alice - 1", "Bob - 2"}},
-		"another one":      {[]step{{alice, "alice", 1}, {alice, "al", 2}}, []string{"Alice al 2"}},
-		"given up":         {[]step{{alice, "alice", 1}, {alice, "", 2}}, []string{"Alice - 2"}},
-		"taken over":       {[]step{{alice, "al", 1}, {bob, "AL", 2}}, []string{"Alice - 1", "Bob AL 2"}},
-		"given back":       {[]step{{alice, "al", 1}, {bob, "al", 2}, {alice, "al", 3}}, []string{"Alice al 3", "Bob - 2"}},
-		"swapped":          {[]step{{alice, "a", 1}, {bob, "b", 1}, {alice, "b", 2}, {bob, "a", 2}}, []string{"Alice b 2", "Bob a 2"}},
+		"another one":      {[]step{{alice, "alice", 1}, {alice, "Al", 2}}, []string{"Alice Al 2 alice"}},
+		"given up":         {[]step{{alice, "alice", 1}, {alice, "", 2}}, []string{"Alice - 2 alice"}},
+		"taken over":       {[]step{{alice, "al", 1}, {bob, "AL", 2}}, []string{"Alice - 1 al", "Bob AL 2"}},
+		"given back":       {[]step{{alice, "al", 1}, {bob, "al", 2}, {alice, "al", 3}}, []string{"Alice al 3", "Bob - 2 al"}},
+		"swapped":          {[]step{{alice, "a", 1}, {bob, "b", 1}, {alice, "b", 2}, {bob, "a", 2}}, []string{"Alice b 2 a", "Bob a 2 b"}},
+		"back and forth":   {[]step{{alice, "a", 1}, {alice, "b", 2}, {alice, "c", 3}, {alice, "a", 4}}, []string{"Alice a 4 b c"}},
 		"late":             {[]step{{alice, "new", 2}, {alice, "old", 1}}, []string{"Alice new 2"}},
 		"late, taken over": {[]step{{bob, "al", 2}, {alice, "al", 1}}, []string{"Bob al 2"}},
 	} {
@@ -284,7 +285,7 @@ func TestSightings(t *testing.T) {
 				}
 			}
 			got := dbtest.Values[string](t, w.Pool, `
-				SELECT concat_ws(' ', p.display_name, coalesce(s.username, '-'), extract(epoch FROM s.seen_at)::int)
+				SELECT concat_ws(' ', p.display_name, coalesce(s.username, '-'), extract(epoch FROM s.seen_at)::int, nullif(array_to_string(s.former, ' '), ''))
 				FROM sightings s JOIN players p ON p.id = s.player_id ORDER BY 1`)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
