@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -50,19 +49,16 @@ const (
 	axisMatch = "m"
 )
 
-// idBase keeps the ids of four players short enough for the data of a button.
-const idBase = 36
-
 // chartData returns the data of a button that shows a chart, as in 1g:month:d:1a,1b; empty if it is too long.
 func chartData(n stats.Chart) string {
-	axis, ids := axisDate, make([]string, len(n.Players))
+	axis, players := axisDate, make([]ranking.PlayerID, len(n.Players))
 	if n.ByMatch {
 		axis = axisMatch
 	}
 	for i, name := range n.Players {
-		ids[i] = strconv.FormatInt(int64(name.Player), idBase)
+		players[i] = name.Player
 	}
-	return callbackData(chartCode, strings.Join([]string{string(n.Period), axis, strings.Join(ids, ",")}, ":"))
+	return callbackData(chartCode, strings.Join([]string{string(n.Period), axis, showIDs(players)}, ":"))
 }
 
 // parseChart reads the arguments that chartData writes. ok is false for all others.
@@ -70,14 +66,11 @@ func parseChart(args string) (n stats.Chart, ok bool) {
 	period, rest, _ := strings.Cut(args, ":")
 	axis, ids, _ := strings.Cut(rest, ":")
 	n.Period, n.ByMatch = stats.Period(period), axis == axisMatch
-	for id := range strings.SplitSeq(ids, ",") {
-		player, err := strconv.ParseInt(id, idBase, 64)
-		if err != nil || player <= 0 {
-			return n, false
-		}
-		n.Players = append(n.Players, ranking.Name{Player: ranking.PlayerID(player)})
+	players, ok := parseIDs(ids)
+	for _, p := range players {
+		n.Players = append(n.Players, ranking.Name{Player: p})
 	}
-	known := slices.Contains(stats.Periods(), n.Period) && len(n.Players) <= stats.MaxCharted
+	known := ok && slices.Contains(stats.Periods(), n.Period) && len(n.Players) <= stats.MaxCharted
 	return n, known && chartData(n) == callbackData(chartCode, args)
 }
 

@@ -55,6 +55,7 @@ func features() []feature {
 		startFeature(),
 		resultsFeature(),
 		promptsFeature(),
+		peopleFeature(),
 		rankingFeature(),
 		playerFeature(),
 		headToHeadFeature(),

@@ -53,7 +53,8 @@ var goldenWithNames = map[string]string{
 	"head_to_head":    "h2h/met",
 	"chart":           "chart/numbers",
 	"records":         "records/all_time",
-	"unclear_people":  "people/similar_name",
+	"unclear_people":  "people/unknown_name",
+	"who_meant":       "people/similar_name",
 	"match_page":      "matches/of_group",
 	"history_page":    "matches/of_player",
 	"odds":            "odds/doubles",
@@ -88,6 +89,8 @@ func rename(notice reflect.Value, next func() string) (count int) {
 		case *stats.Records:
 			words = &n.Title
 		case *stats.UnclearPeople:
+			words = &n.Word
+		case *stats.WhoMeant:
 			words = &n.Word
 		case *time.Time:
 			return 0

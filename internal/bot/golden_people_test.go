@@ -79,17 +79,17 @@ func goldenCharts() map[string]notice.Notice {
 }
 
 func goldenUnclearPeople() map[string]notice.Notice {
-	near := []ranking.Name{called("Robert Smith"), called("Robertson")}
-	same := []ranking.Name{{Name: "Bob", Mark: "bob"}, {Name: "Bob", Mark: "2"}}
+	near := []ranking.Name{{Player: 1, Name: "Robert Smith"}, {Player: 2, Name: "Robertson"}}
+	same := []ranking.Name{{Player: 1, Name: "Bob", Mark: "bob"}, {Player: 2, Name: "Bob", Mark: "2"}}
 	return map[string]notice.Notice{
 		"unknown_name": stats.UnclearPeople{Reason: stats.UnknownName, Command: "stats", Word: "golf"},
-		"similar_name": stats.UnclearPeople{Reason: stats.UnknownName, Command: "h2h", Word: "robert", Near: near},
-		"several":      stats.UnclearPeople{Reason: stats.SeveralNamed, Command: "h2h", Word: "bob", Near: same},
+		"similar_name": stats.WhoMeant{Doubt: ranking.DoubtUnknownName, Word: "robert", People: near},
+		"several":      stats.WhoMeant{Doubt: ranking.DoubtName, Word: "bob", People: same, Picked: []ranking.PlayerID{3}},
 		"nobody":       stats.UnclearPeople{Reason: stats.NobodyNamed, Command: "h2h"},
 		"name_both":    stats.UnclearPeople{Reason: stats.NameBoth, Command: "h2h"},
 		"too_many":     stats.UnclearPeople{Reason: stats.TooManyNamed, Command: "h2h"},
 		"same_person":  stats.UnclearPeople{Reason: stats.SamePersonTwo, Command: "h2h"},
-		"hostile":      stats.UnclearPeople{Reason: stats.UnknownName, Command: "stats", Word: hostile, Near: []ranking.Name{called(hostile)}},
+		"hostile":      stats.UnclearPeople{Reason: stats.UnknownName, Command: "stats", Word: hostile},
 		"tomorrow":     stats.UnclearPeople{Reason: "of tomorrow", Command: "tomorrow"},
 	}
 }

@@ -32,10 +32,10 @@ func (r *Router) headToHead(ctx context.Context, req request) error {
 			return people, unclear
 		case len(people) == 0:
 			return nil, stats.UnclearPeople{Reason: stats.NobodyNamed, Command: "h2h"}
-		case req.origin.Sender == nil:
+		case req.message.isAnonymousAdmin():
 			return nil, stats.UnclearPeople{Reason: stats.NameBoth, Command: "h2h"}
 		default:
-			return []ranking.Person{*req.origin.Sender, people[0]}, nil
+			return []ranking.Person{person(req.sender()), people[0]}, nil
 		}
 	}})
 }

@@ -26,8 +26,8 @@ func oddsFeature() feature {
 			{Name: command.NameTeams, Where: InGroups, Handle: (*Router).teams, Topic: aboutStatistics},
 		},
 		callbacks: []Callback{
-			pageButton(teamsCode, command.NameTeams, parseCount, (*Router).turnTeams),
-			pageButton(reportCode, command.NameTeams, parseCount, (*Router).reportTeams),
+			pageButton(teamsCode, command.NameTeams, parseTeams, (*Router).turnTeams),
+			pageButton(reportCode, command.NameTeams, parseTeams, (*Router).reportTeams),
 		},
 	}
 }
@@ -39,7 +39,10 @@ func (r *Router) odds(ctx context.Context, req request) error {
 
 // sides returns the players that an /odds names.
 func (req request) sides(everybody []ranking.Person) (sides [2][]ranking.Person, unclear notice.Notice) {
-	a, b, err := command.ParseSides(req.command, req.sender(), req.repliedPerson(), namesOf(everybody))
+	a, b, err := command.ParseSides(req.command, req.sender(), req.repliedPerson(), req.names(everybody))
+	if unclear := req.unclear(err); unclear != nil {
+		return sides, unclear
+	}
 	if form, malformed := wrongForm(req.command, err); malformed {
 		return sides, form
 	}
@@ -48,12 +51,15 @@ func (req request) sides(everybody []ranking.Person) (sides [2][]ranking.Person,
 
 // teams handles "/teams @a @b @c @d".
 func (r *Router) teams(ctx context.Context, req request) error {
-	return r.stats.Show(ctx, req.origin, stats.TeamsQuery{Players: req.players, K: 1})
+	return r.stats.Show(ctx, req.origin, stats.TeamsQuery{Players: req.players, K: 1, Picked: req.picked})
 }
 
 // players returns the players that a /teams names, in their order, on the first side.
 func (req request) players(everybody []ranking.Person) (sides [2][]ranking.Person, unclear notice.Notice) {
-	players, err := command.ParsePlayers(req.command, req.sender(), namesOf(everybody))
+	players, err := command.ParsePlayers(req.command, req.sender(), req.names(everybody))
+	if unclear := req.unclear(err); unclear != nil {
+		return sides, unclear
+	}
 	if form, malformed := wrongForm(req.command, err); malformed {
 		return sides, form
 	}
@@ -65,13 +71,36 @@ func (req request) players(everybody []ranking.Person) (sides [2][]ranking.Perso
 func teamButtons(n stats.Teams, _ outbox.Item, w words) [][]button {
 	var turn []button
 	if n.Number > 1 {
-		turn = append(turn, button{text: "‹", data: callbackData(teamsCode, strconv.Itoa(n.Number-1))})
+		turn = append(turn, button{text: "‹", data: teamsData(teamsCode, n.Number-1, n.Picked)})
 	}
 	if n.Number < n.Of {
-		turn = append(turn, button{text: w.Text("button.next_teams", nil), data: callbackData(teamsCode, strconv.Itoa(n.Number+1))})
+		turn = append(turn, button{text: w.Text("button.next_teams", nil), data: teamsData(teamsCode, n.Number+1, n.Picked)})
 	}
-	report := []button{{text: w.Text("button.report_teams", nil), data: callbackData(reportCode, strconv.Itoa(int(n.Split)))}}
+	report := []button{{text: w.Text("button.report_teams", nil), data: teamsData(reportCode, int(n.Split), n.Picked)}}
 	return [][]button{turn, report}
+}
+
+// someTeams are teams that a button means: the number of a division, and the players whom the unclear names of the command mean.
+type someTeams struct {
+	number int
+	picked []ranking.PlayerID
+}
+
+// teamsData returns the data of a button about teams, as in 1n:2 or 1n:2:1a,1b.
+func teamsData(code string, number int, picked []ranking.PlayerID) string {
+	if len(picked) == 0 {
+		return callbackData(code, strconv.Itoa(number))
+	}
+	return callbackData(code, strconv.Itoa(number)+":"+showIDs(picked))
+}
+
+// parseTeams reads the arguments that teamsData writes. ok is false for all others.
+func parseTeams(args string) (t someTeams, ok bool) {
+	number, ids, several := strings.Cut(args, ":")
+	if t.number, ok = parseCount(number); ok && several {
+		t.picked, ok = parseIDs(ids)
+	}
+	return t, ok
 }
 
 // parseCount reads a positive number.
@@ -81,29 +110,29 @@ func parseCount(args string) (n int, ok bool) {
 }
 
 // turnTeams handles the buttons for other teams. The ratings may have changed since, so the teams are divided again.
-func (r *Router) turnTeams(ctx context.Context, p press, number int) error {
-	req, ok := r.teamsBelow(p)
+func (r *Router) turnTeams(ctx context.Context, p press, t someTeams) error {
+	req, ok := r.teamsBelow(p, t.picked)
 	if !ok {
 		return r.unknownButton(ctx, p.origin)
 	}
 	return r.stats.Show(ctx, req.origin, stats.TeamsQuery{Players: func(everybody []ranking.Person) ([2][]ranking.Person, notice.Notice) {
 		sides, unclear := req.players(everybody)
-		if unclear != nil || number > stats.Splits(len(sides[0])) {
+		if unclear != nil || t.number > stats.Splits(len(sides[0])) {
 			return sides, ranking.Refusal{Code: ranking.UnknownButton}
 		}
 		return sides, nil
-	}, K: number})
+	}, K: t.number, Picked: t.picked})
 }
 
 // reportTeams handles the button that reports a result of teams. Whoever presses it is asked for the score.
-func (r *Router) reportTeams(ctx context.Context, p press, number int) error {
-	req, ok := r.teamsBelow(p)
+func (r *Router) reportTeams(ctx context.Context, p press, t someTeams) error {
+	req, ok := r.teamsBelow(p, t.picked)
 	if !ok {
 		return r.unknownButton(ctx, p.origin)
 	}
 	teams := func(everybody []ranking.Person) ([2][]ranking.Person, notice.Notice) {
 		sides, unclear := req.players(everybody)
-		split, valid := stats.SplitOf(number, len(sides[0]))
+		split, valid := stats.SplitOf(t.number, len(sides[0]))
 		if unclear != nil || !valid {
 			return sides, ranking.Refusal{Code: ranking.UnknownButton}
 		}
@@ -113,19 +142,10 @@ func (r *Router) reportTeams(ctx context.Context, p press, number int) error {
 }
 
 // teamsBelow returns the /teams that the message with a pressed button replies to. ok is false if it is gone.
-func (r *Router) teamsBelow(p press) (req request, ok bool) {
-	to := p.query.Message.replied()
-	if to == nil || to.From == nil {
-		return req, false
-	}
-	c, ok := command.Parse(to.Text, to.commandEntities(), r.self.Username)
-	if known, _ := findCommand(c.Name); !ok || known.Name != command.NameTeams {
-		return req, false
-	}
-	c.Name = command.NameTeams
-	req = newRequest(to, p.origin, c)
-	req.origin.Mentioned = append(req.origin.Mentioned, person(to.From.mentioned())) // by "me"
-	return req, true
+func (r *Router) teamsBelow(p press, picked []ranking.PlayerID) (req request, ok bool) {
+	req, c, ok := r.commandBelow(p)
+	req.picked = picked
+	return req, ok && c.Name == command.NameTeams
 }
 
 var _ = shows(view[stats.Odds]{text: words.odds})

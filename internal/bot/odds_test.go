@@ -22,7 +22,7 @@ func TestOddsCommands(t *testing.T) {
 		"/odds":                              `answer wrong_form {"command":"odds","reason":"no_opponent"}`,
 		"/odds @bob 3:1":                     `answer wrong_form {"command":"odds","reason":"unexpected_word","detail":"3:1"}`,
 		"/odds @bob @dave @carol":            `answer wrong_form {"command":"odds","reason":"no_versus"}`,
-		"/odds zed":                          `answer wrong_form {"command":"odds","reason":"unknown_name","detail":"zed"}`,
+		"/odds zed":                          `answer unclear_people {"reason":"unknown_name","command":"odds","word":"zed"}`,
 		"/odds help":                         `answer help {"topic":"odds"}`,
 		"/teams @bob me carol eve":           "teams @bob+" + me + "+Carol@carol#1003+Eve@eve",
 		"/teams":                             `answer wrong_form {"command":"teams","reason":"players"}`,
@@ -56,17 +56,18 @@ func TestTeamTurns(t *testing.T) {
 	w := newWorld(t)
 	request, answer := w.teamsBelow("/teams me @bob [Dan 2](tg://user?id=1004) @eve")
 	for data, want := range map[string]string{
-		"1n:2":  fmt.Sprintf("teams %s 2 in %d", players, answer.ID),
-		"1n:1":  fmt.Sprintf("teams %s 1 in %d", players, answer.ID),
-		"1n:3":  fmt.Sprintf("teams %s 3 in %d", players, answer.ID),
-		"1w:3":  "wizard Alice@alice#1001+@bob Dan_2#1004+@eve",
-		"1w:9":  "wizard Alice@alice#1001+@eve @bob+Dan_2#1004",
-		"1n:4":  unknownButton,
-		"1n:0":  unknownButton,
-		"1n:02": unknownButton,
-		"1w:1":  unknownButton,
-		"1w:6":  unknownButton,
-		"1w:19": unknownButton,
+		"1n:2":    fmt.Sprintf("teams %s 2 in %d", players, answer.ID),
+		"1n:2:1a": fmt.Sprintf("teams %s 2 in %d", players, answer.ID),
+		"1n:1":    fmt.Sprintf("teams %s 1 in %d", players, answer.ID),
+		"1n:3":    fmt.Sprintf("teams %s 3 in %d", players, answer.ID),
+		"1w:3":    "wizard Alice@alice#1001+@bob Dan_2#1004+@eve",
+		"1w:9":    "wizard Alice@alice#1001+@eve @bob+Dan_2#1004",
+		"1n:4":    unknownButton,
+		"1n:0":    unknownButton,
+		"1n:02":   unknownButton,
+		"1w:1":    unknownButton,
+		"1w:6":    unknownButton,
+		"1w:19":   unknownButton,
 	} {
 		id := w.sim.Press(w.carol, answer, data)
 		o := w.expect(data, want)[0].origin

@@ -1,17 +1,26 @@
 package bot
 
 import (
+	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"elobot/internal/command"
 	"elobot/internal/notice"
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
 
-// meant returns the people that a question in a group is about, at most so many: those that it names, or else the author of the message
+const pickCode = "k"
+
+func peopleFeature() feature {
+	return feature{callbacks: []Callback{pageButton(pickCode, "question", parseIDs, (*Router).pick)}}
+}
+
+// meant returns the people whom a question in a group is about, at most so many: those whom it names, or else the author of the message
 // that it replies to, or else the one that is given, if any.
 func (req request) meant(most int, otherwise *ranking.Person) ranking.Meant {
 	reply := req.repliedPerson()
@@ -19,22 +28,12 @@ func (req request) meant(most int, otherwise *ranking.Person) ranking.Meant {
 		reply = nil
 	}
 	return func(everybody []ranking.Person) ([]ranking.Person, notice.Notice) {
-		n := stats.UnclearPeople{Command: req.command.Name}
-		named, err := command.ParsePeople(req.command, req.sender(), reply, namesOf(everybody))
-		var wrong *command.NameError
-		switch {
-		case errors.As(err, &wrong):
-			n.Reason, n.Word = stats.UnknownName, wrong.Word
-			if wrong.Several {
-				n.Reason = stats.SeveralNamed
-			}
-			for _, p := range wrong.People {
-				n.Near = append(n.Near, ranking.Name{Player: ranking.PlayerID(p.Player)})
-			}
-			return nil, n
+		named, err := command.ParsePeople(req.command, req.sender(), reply, req.names(everybody))
+		switch unclear := req.unclear(err); {
+		case unclear != nil:
+			return nil, unclear
 		case len(named) > most:
-			n.Reason = stats.TooManyNamed
-			return nil, n
+			return nil, stats.UnclearPeople{Reason: stats.TooManyNamed, Command: req.command.Name}
 		case slices.Contains(named, command.Person{}): // an anonymous admin
 			return nil, ranking.Refusal{Code: ranking.NobodyToShow}
 		case len(named) == 0 && otherwise != nil:
@@ -45,20 +44,119 @@ func (req request) meant(most int, otherwise *ranking.Person) ranking.Meant {
 	}
 }
 
+// names returns the names by which a question can mean players, with the picked ones.
+func (req request) names(everybody []ranking.Person) *command.Names {
+	names := namesOf(everybody)
+	if names == nil {
+		return nil
+	}
+	picked := make([]int64, len(req.picked))
+	for i, p := range req.picked {
+		picked[i] = int64(p)
+	}
+	return names.Picking(picked)
+}
+
+// unclear says whom a question may mean if a name in it does not tell, or that nobody is called so. It returns nil if err says neither.
+func (req request) unclear(err error) notice.Notice {
+	var wrong *command.NameError
+	if !errors.As(err, &wrong) {
+		return nil
+	}
+	if len(wrong.People) == 0 {
+		return stats.UnclearPeople{Reason: stats.UnknownName, Command: req.command.Name, Word: wrong.Word}
+	}
+	n := stats.WhoMeant{Doubt: ranking.DoubtUnknownName, Word: wrong.Word, Picked: req.picked}
+	if wrong.Several {
+		n.Doubt = ranking.DoubtName
+	}
+	for _, p := range wrong.People {
+		n.People = append(n.People, ranking.Name{Player: ranking.PlayerID(p.Player)})
+	}
+	return n
+}
+
 var _ = shows(view[stats.UnclearPeople]{text: words.unclearPeople, line: words.unclearPeople, personal: true})
 
 // unclearPeople says why it is not clear who a question is about.
 func (w words) unclearPeople(n stats.UnclearPeople) string {
-	with := args{"Word": showWord(n.Word), "Names": strings.Join(namesAs(n.Near, boldName), ", "), "Form": ""}
+	with := args{"Word": showWord(n.Word), "Form": ""}
 	if id := "commands." + n.Command + ".usage"; w.Has(id) {
 		with["Form"] = strings.ReplaceAll(w.Text(id, nil), "\n", " · ")
 	}
 	id := "people." + string(n.Reason)
-	switch {
-	case n.Reason == stats.UnknownName && len(n.Near) > 0:
-		id = "people.similar_name"
-	case !w.Has(id):
+	if !w.Has(id) {
 		id = "refusal.unknown"
 	}
 	return w.Text(id, with)
+}
+
+var _ = shows(view[stats.WhoMeant]{text: words.whoMeant, buttons: whoMeantButtons})
+
+func (w words) whoMeant(n stats.WhoMeant) string {
+	return w.Text("question."+string(n.Doubt), args{"Word": showWord(n.Word)})
+}
+
+// whoMeantButtons returns a button for each person who may be meant. There is no room for the question in their data; it is that of the
+// message that they reply to.
+func whoMeantButtons(n stats.WhoMeant, _ outbox.Item, w words) (rows [][]button) {
+	for _, name := range n.People {
+		if data := callbackData(pickCode, showIDs(append(slices.Clone(n.Picked), name.Player))); data != "" {
+			rows = append(rows, []button{{text: w.personLabel(name, false), data: data}})
+		}
+	}
+	return rows
+}
+
+// pick handles the buttons that say whom an unclear name in a question means: it answers the question, or asks about the next such name.
+func (r *Router) pick(ctx context.Context, p press, picked []ranking.PlayerID) error {
+	req, c, ok := r.commandBelow(p)
+	if !ok || c.Topic != aboutStatistics { // the message may have been edited since
+		return r.unknownButton(ctx, p.origin)
+	}
+	req.picked = picked
+	return c.Handle(r, ctx, req)
+}
+
+// commandBelow returns the command that the message with a pressed button replies to. ok is false if it is gone.
+func (r *Router) commandBelow(p press) (req request, known Command, ok bool) {
+	to := p.query.Message.replied()
+	if to == nil || to.From == nil {
+		return req, known, false
+	}
+	c, ok := command.Parse(to.Text, to.commandEntities(), r.self.Username)
+	if !ok {
+		return req, known, false
+	}
+	if known, ok = findCommand(c.Name); !ok {
+		return req, known, false
+	}
+	c.Name = known.Name
+	req = newRequest(to, p.origin, c)
+	req.origin.Mentioned = append(req.origin.Mentioned, person(to.From.mentioned())) // by "me"
+	return req, known, true
+}
+
+// idBase keeps the ids of several players short enough for the data of a button.
+const idBase = 36
+
+// showIDs writes the ids of players in the data of a button, as in 1a,1b.
+func showIDs(players []ranking.PlayerID) string {
+	ids := make([]string, len(players))
+	for i, p := range players {
+		ids[i] = strconv.FormatInt(int64(p), idBase)
+	}
+	return strings.Join(ids, ",")
+}
+
+// parseIDs reads what showIDs writes of at least one player. ok is false for all else.
+func parseIDs(text string) (players []ranking.PlayerID, ok bool) {
+	for id := range strings.SplitSeq(text, ",") {
+		player, err := strconv.ParseInt(id, idBase, 64)
+		if err != nil || player <= 0 {
+			return nil, false
+		}
+		players = append(players, ranking.PlayerID(player))
+	}
+	return players, showIDs(players) == text
 }

@@ -35,8 +35,8 @@ func TestQuestionsAboutPeople(t *testing.T) {
 		{"/h2h", unclear(`"reason":"nobody","command":"h2h"`), "Alice@alice#1001 against Bob@bob#1002"},
 		{"/h2h jose muller", "Alice@alice#1001 against José_Müller#1003", "Alice@alice#1001 against José_Müller#1003"},
 		{"/h2h bob - zoe_b", "Bob@bob#1002 against zoe_b@zoe_b", ""},
-		{"/stats ann", unclear(`"reason":"several","command":"stats","word":"ann","near":[{"player":15},{"player":16}]`), ""},
-		{"/stats bobb", unclear(`"reason":"unknown_name","command":"stats","word":"bobb","near":[{"player":12}]`), ""},
+		{"/stats ann", `answer who_meant {"doubt":"name","word":"ann","people":[{"player":15},{"player":16}]}`, ""},
+		{"/stats bobb", `answer who_meant {"doubt":"unknown_name","word":"bobb","people":[{"player":12}]}`, ""},
 		{"/h2h bob golf", unclear(`"reason":"unknown_name","command":"h2h","word":"golf"`), ""},
 	} {
 		t.Run(tc.text, func(t *testing.T) {
@@ -52,6 +52,38 @@ func TestQuestionsAboutPeople(t *testing.T) {
 				w.expect("in a reply: "+tc.text, tc.replying)
 			}
 		})
+	}
+}
+
+// TestUnclearNamesGoOn: a button below the question who is meant goes on with what was asked, and asks about the next unclear name.
+func TestUnclearNamesGoOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.rankings.people = []ranking.Person{
+		{ID: 1003, Username: "carol", Name: "Carol", Player: 13}, {ID: 1005, Name: "Ann", Player: 15}, {ID: 1006, Name: "Ann", Player: 16},
+		{ID: 1007, Name: "Dan", Player: 37}, {ID: 1008, Name: "Dan", Player: 38},
+	}
+	for _, tc := range []struct{ text, data, want string }{
+		{"/stats ann", "1k:g", "standing of Ann#1006"},
+		{"/h2h ann", "1k:f", "Alice@alice#1001 against Ann#1005"},
+		{"/h2h carol ann", "1k:f", "Carol@carol#1003 against Ann#1005"},
+		{"/h2h carrol carol", "1k:d", "Carol@carol#1003 against Carol@carol#1003"},
+		{"/h2h ann dan", "1k:f", `answer who_meant {"doubt":"name","word":"dan","people":[{"player":37},{"player":38}],"picked":[15]}`},
+		{"/h2h ann dan", "1k:f,11", "Ann#1005 against Dan#1007"},
+		{"/h2h ann dan", "1k:11,f", `answer who_meant {"doubt":"name","word":"ann","people":[{"player":15},{"player":16}],"picked":[37,15]}`},
+		{"/history ann", "1k:g", "history of Ann#1006"},
+		{"/chart ann carol", "1k:g", "chart of Ann#1006+Carol@carol#1003"},
+		{"/odds dan", "1k:11", "odds Alice@alice#1001 Dan#1007"},
+		{"/teams me ann carol dan", "1k:f,12", "teams Alice@alice#1001+Ann#1005+Carol@carol#1003+Dan#1008 1"},
+		{"/match ann 3:1", "1k:f", unknownButton},
+		{"hello", "1k:f", unknownButton},
+	} {
+		asked := w.group.Say(w.alice, tc.text)
+		w.handle()
+		w.sim.Press(w.bob, w.replyBelow(w.group, asked.ID, "1k:f"), tc.data)
+		if got := strings.Split(w.handle()[0].String(), " in ")[0]; got != tc.want {
+			t.Errorf("%s, %s: %s, want %s", tc.text, tc.data, got, tc.want)
+		}
 	}
 }
 
@@ -130,7 +162,7 @@ func TestTheLongestPageFits(t *testing.T) {
 				Title: strings.Repeat("W", 255), Streak: &record, Rating: &record, Upset: &stats.UpsetBy{Name: name, Upset: upset}, Played: &record,
 				Rivalry: &stats.RivalryOf{Name: name, Pairing: pair},
 			},
-			stats.UnclearPeople{Reason: stats.SeveralNamed, Command: "h2h", Word: raw, Near: side},
+			stats.WhoMeant{Doubt: ranking.DoubtName, Word: raw, People: side[:8]},
 		} {
 			sent := messageOf(t, group.ID(), n)
 			for _, sent.Tables = range []bool{false, true} {

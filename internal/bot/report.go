@@ -61,9 +61,9 @@ func (req request) parseNames(everybody []ranking.Person) (command.Report, error
 	return req.parse(everybody)
 }
 
-// sender returns who sent the command, the zero Person for an anonymous admin.
+// sender returns who sent the command, whoever presses a button below its answer; the zero Person for an anonymous admin.
 func (req request) sender() command.Person {
-	if req.origin.Sender == nil {
+	if req.message.isAnonymousAdmin() {
 		return command.Person{}
 	}
 	return req.message.From.mentioned()

@@ -99,7 +99,8 @@ type request struct {
 	message  *message
 	command  command.Command
 	origin   ranking.Origin
-	opponent *command.Person // who the message is about if it names nobody, nil for the author of the message that it replies to
+	opponent *command.Person    // whom the message is about if it names nobody, nil for the author of the message that it replies to
+	picked   []ranking.PlayerID // whom the first unclear names in a question mean
 }
 
 // newRequest returns a request with the command in a message, or that a message stands for.

@@ -98,8 +98,7 @@ func (w words) wrongForm(n WrongForm) string {
 // lineupForm returns the text about a malformed /odds or /teams. Those about the words in it are the same for all commands.
 func lineupForm(n WrongForm) string {
 	switch n.Reason {
-	case command.ReasonSamePerson, command.ReasonBot, command.ReasonUnknownMention, command.ReasonUnexpectedWord,
-		command.ReasonUnknownName, command.ReasonUnclearName:
+	case command.ReasonSamePerson, command.ReasonBot, command.ReasonUnknownMention, command.ReasonUnexpectedWord:
 		return "form." + string(n.Reason)
 	}
 	if n.Command == command.NameOdds {

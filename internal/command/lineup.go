@@ -12,7 +12,7 @@ const (
 )
 
 // ParseSides reads who plays against whom without a score, as in "@bob", "@alice @bob" and "@alice @bob vs @carol @dave". sender, reply and
-// names are those of ParseMatch, and so are the people that it returns. Every error is a *FormError.
+// names are those of ParseMatch, and so are the people that it returns. Every error is a *FormError or a *NameError.
 func ParseSides(c Command, sender Person, reply *Person, names *Names) (a, b []Person, err error) {
 	p := parser{sender: sender}
 	if reply != nil {
@@ -27,7 +27,7 @@ func ParseSides(c Command, sender Person, reply *Person, names *Names) (a, b []P
 }
 
 // ParsePlayers reads from MinPlayers to MaxPlayers people, in the order in which they are named. sender and names are those of ParseMatch.
-// Every error is a *FormError.
+// Every error is a *FormError or a *NameError.
 func ParsePlayers(c Command, sender Person, names *Names) (people []Person, err error) {
 	p := parser{sender: sender}
 	err = p.lineup(c, names, func(l line) error {
@@ -49,13 +49,13 @@ func ParsePlayers(c Command, sender Person, names *Names) (people []Person, err 
 // lineup reads the people in a command, and calls use with them. A word that is a name and has another meaning too is a name only if the
 // command is malformed without it.
 func (p parser) lineup(c Command, names *Names, use func(line) error) error {
-	var found []plainName
-	if names != nil {
-		found = names.find(c, true)
+	if names == nil {
+		names = new(Names)
 	}
-	err := p.lineupOf(c, found, false, use)
+	found := names.find(c, true)
+	err := p.lineupOf(c, names, found, false, use)
 	isOptional := func(n plainName) bool { return n.isOptional }
-	if err != nil && slices.ContainsFunc(found, isOptional) && p.lineupOf(c, found, true, use) == nil {
+	if err != nil && slices.ContainsFunc(found, isOptional) && p.lineupOf(c, names, found, true, use) == nil {
 		return nil
 	}
 	return err
@@ -63,17 +63,19 @@ func (p parser) lineup(c Command, names *Names, use func(line) error) error {
 
 // lineupOf reads the people in a command, with the names that were found in it. Those with another meaning are used only if optional is
 // true.
-func (p parser) lineupOf(c Command, found []plainName, optional bool, use func(line) error) error {
+func (p parser) lineupOf(c Command, names *Names, found []plainName, optional bool, use func(line) error) error {
+	found, picked := slices.Clone(found), names.picked
 	choice := make([]int, len(found))
 	for i, n := range found {
-		switch {
-		case n.isOptional && !optional:
+		if n.isOptional && !optional {
 			choice[i] = -1
-		case len(n.people) == 0:
-			return formError(ReasonUnknownName, n.word)
-		case len(n.people) > 1:
-			return formError(ReasonUnclearName, n.word)
+			continue
 		}
+		person, rest, err := names.resolve(n, picked)
+		if err != nil {
+			return err
+		}
+		found[i].people, picked = []Person{person}, rest
 	}
 	l, err := p.line(c.naming(found, choice))
 	switch form := (*FormError)(nil); {

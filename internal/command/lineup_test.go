@@ -19,10 +19,16 @@ func lineup(people []command.Person) string {
 	return strings.Join(all, "+")
 }
 
-// fault returns the reason and the detail of a *command.FormError.
+// fault describes a *command.FormError or a *command.NameError.
 func fault(err error) string {
 	var form *command.FormError
-	if !errors.As(err, &form) {
+	var name *command.NameError
+	switch {
+	case errors.As(err, &name) && name.Several:
+		return "several are " + name.Word + ": " + lineup(name.People)
+	case errors.As(err, &name):
+		return strings.TrimSuffix("nobody is "+name.Word+": "+lineup(name.People), ": ")
+	case !errors.As(err, &form):
 		return "no form error"
 	}
 	return strings.TrimSpace(string(form.Reason) + " " + form.Detail)
@@ -69,9 +75,9 @@ func TestParseSides(t *testing.T) {
 		"@bob 3":               "unexpected_word 3",
 		"@bob 1000":            "unexpected_word 1000",
 		"@bob won":             "unexpected_word won",
-		"dan":                  "unclear_name dan",
-		"zed":                  "unknown_name zed",
-		"@alice near @bob":     "unknown_name near",
+		"dan":                  "several are dan: Dan+Dan",
+		"zed":                  "nobody is zed",
+		"@alice near @bob":     "nobody is near",
 		"@alice @Alice":        "same_person @Alice",
 		"@sam":                 "same_person @Sam",
 		"@elobot":              "bot @elobot",
@@ -116,8 +122,8 @@ func TestParsePlayers(t *testing.T) {
 		"@alice @bob vs @carol @dave": "unexpected_word vs",
 		"@alice @bob @carol @dave 2":  "unexpected_word 2",
 		"@alice @bob @carol @ALICE":   "same_person @ALICE",
-		"@alice @bob @carol zed":      "unknown_name zed",
-		"@alice @bob @carol dan":      "unclear_name dan",
+		"@alice @bob @carol zed":      "nobody is zed",
+		"@alice @bob @carol dan":      "several are dan: Dan+Dan",
 		"@alice @bob @carol @elobot":  "bot @elobot",
 	} {
 		people, err := command.ParsePlayers(read(t, "/teams "+args), sender(), clubNames())
@@ -166,7 +172,7 @@ func checkLineups(t *testing.T, c command.Command, from command.Person, reply *c
 				t.Fatalf("%q: %v against %v", c.Args, a, b)
 			}
 		} else {
-			checkFormError(t, err)
+			checkLineupError(t, err)
 		}
 		people, err := command.ParsePlayers(c, from, names)
 		if err == nil {
@@ -175,13 +181,20 @@ func checkLineups(t *testing.T, c command.Command, from command.Person, reply *c
 				t.Fatalf("%q: %v", c.Args, people)
 			}
 		} else {
-			checkFormError(t, err)
+			checkLineupError(t, err)
 		}
 	}
 	if scores, err := command.ParseScores(c); err != nil {
 		checkFormError(t, err)
 	} else if len(scores) == 0 || len(c.Mentions) > 0 {
 		t.Fatalf("%q: %v", c.Args, scores)
+	}
+}
+
+func checkLineupError(t *testing.T, err error) {
+	t.Helper()
+	if name := (*command.NameError)(nil); !errors.As(err, &name) {
+		checkFormError(t, err)
 	}
 }
 

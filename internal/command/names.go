@@ -18,6 +18,32 @@ type Names struct {
 	byName  map[string][]int // folded names, first names and usernames to indexes of people
 	former  map[string][]int // former usernames to indexes of people
 	longest int              // the number of atoms of the longest name
+	picked  []int64          // the players whom the first unclear names of a question mean
+}
+
+// Picking returns the names for a question whose first unclear names mean these players.
+func (n *Names) Picking(players []int64) *Names {
+	picking := *n
+	picking.picked = players
+	return &picking
+}
+
+// resolve returns the person whom a name in a question means, and the picked players who remain for the names after it. It fails with a
+// *NameError if that is not clear.
+func (n *Names) resolve(name plainName, picked []int64) (p Person, rest []int64, err error) {
+	if len(name.people) == 1 {
+		return name.people[0], picked, nil
+	}
+	maybe := name.people
+	if len(maybe) == 0 {
+		maybe = n.near(foldName(name.word))
+	}
+	if len(picked) > 0 {
+		if at := slices.IndexFunc(maybe, func(p Person) bool { return p.Player == picked[0] }); at >= 0 {
+			return maybe[at], picked[1:], nil
+		}
+	}
+	return p, nil, &NameError{Word: name.word, People: maybe, Several: len(name.people) > 1}
 }
 
 // NewNames returns the names, the first names and the usernames of people.

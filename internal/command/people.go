@@ -33,21 +33,20 @@ func ParsePeople(c Command, sender Person, reply *Person, names *Names) ([]Perso
 	all := names.mentioned(c)
 	slices.SortStableFunc(all, func(a, b namedPerson) int { return cmp.Compare(a.start, b.start) })
 	var people []Person
+	picked := names.picked
 	for _, n := range all {
-		switch {
-		case n.isSender:
+		if n.isSender {
 			people = append(people, sender)
-		case len(n.people) == 1:
-			p := n.people[0].identify(sender)
-			if reply != nil {
-				p = p.identify(*reply)
-			}
-			people = append(people, p)
-		case len(n.people) > 1:
-			return nil, &NameError{Word: n.word, People: n.people, Several: true}
-		default:
-			return nil, &NameError{Word: n.word, People: names.near(foldName(n.word))}
+			continue
 		}
+		p, rest, err := names.resolve(n.plainName, picked)
+		if err != nil {
+			return nil, err
+		}
+		if p, picked = p.identify(sender), rest; reply != nil {
+			p = p.identify(*reply)
+		}
+		people = append(people, p)
 	}
 	if people == nil && reply != nil {
 		people = []Person{*reply}

@@ -91,7 +91,7 @@ func (q Inquiry) do(ctx context.Context, s *Service, o Origin) error {
 	return s.handleMessage(ctx, o, j, Needs{}, func(everybody []Person) operation {
 		sides, unclear := q.about(everybody)
 		if unclear != nil {
-			return answer{people: senderOf(o), notice: unclear}
+			return question{people: senderOf(o), edits: o.Pressed != 0, ask: func(context.Context, Snapshot) (Notice, error) { return unclear, nil }}
 		}
 		a := asked{people: senderOf(o)}
 		a.sides = a.people.addSides(sides)

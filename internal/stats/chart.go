@@ -118,11 +118,12 @@ type ChartStore interface {
 	Ratings(ctx context.Context, chat ranking.ExternalChatID, players []ranking.PlayerID, since time.Time) (Ratings, error)
 }
 
-// ChartQuery asks for the chart of people, or without any for that of the first of the ranking. The sender is one of them.
+// ChartQuery asks for the chart of people, or without any for that of the first of the ranking. The sender is one of them. A pressed button
+// is answered by a message of its own.
 type ChartQuery struct{ Who ranking.Meant }
 
 func (q ChartQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.AskAbout(q.Who, func(ctx context.Context, players []ranking.Player) (notice.Notice, error) {
+	chart := ranking.AskAbout(q.Who, func(ctx context.Context, players []ranking.Player) (notice.Notice, error) {
 		if len(players) == 0 {
 			return s.chartOfFirst(ctx, o)
 		}
@@ -132,6 +133,10 @@ func (q ChartQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 		}
 		return s.chart(ctx, o, ids)
 	})
+	if o.Button != "" {
+		return chart.Posted()
+	}
+	return chart
 }
 
 // PlayerChartQuery asks for the chart of a player. A pressed button is answered by a message of its own.

@@ -33,6 +33,8 @@ type Teams struct {
 	Split  Split `json:"split"`  // of the players as they were named
 	Number int   `json:"number"` // of the split, from 1 for the most even one
 	Of     int   `json:"of"`     // how many there are
+	// Picked are the players whom the unclear names of the command mean.
+	Picked []ranking.PlayerID `json:"picked,omitempty"`
 }
 
 var _ = notice.Register[Teams](notice.Kind{Name: "teams", Purpose: notice.Answer, Alone: true})
@@ -53,6 +55,7 @@ func (q OddsQuery) inquiry(*Service, ranking.Origin) ranking.Inquiry {
 type TeamsQuery struct {
 	Players ranking.Sides
 	K       int
+	Picked  []ranking.PlayerID // the players whom the unclear names of the command mean
 }
 
 func (q TeamsQuery) inquiry(*Service, ranking.Origin) ranking.Inquiry {
@@ -66,7 +69,7 @@ func (q TeamsQuery) inquiry(*Service, ranking.Origin) ranking.Inquiry {
 			ratings[i] = c.Standing.Elo
 		}
 		split := EvenSplit(ratings, q.K)
-		return Teams{Odds: oddsOf(l, Divide(split, all)), Split: split, Number: q.K, Of: Splits(len(all))}
+		return Teams{Odds: oddsOf(l, Divide(split, all)), Split: split, Number: q.K, Of: Splits(len(all)), Picked: q.Picked}
 	})
 }
 
