@@ -59,6 +59,9 @@ func (w words) matchRecorded(n ranking.MatchRecorded) string {
 	if n.ReportedBy != nil {
 		all = append(all, w.textBy("note.reported_by", *n.ReportedBy, nil))
 	}
+	if n.Past {
+		all = append(all, w.Text("note.past", nil))
+	}
 	if n.Was != nil {
 		all = append(all, w.correctedFrom(n))
 	}

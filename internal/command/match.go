@@ -17,6 +17,7 @@ const (
 type Match struct {
 	A, B   []Person
 	Self   bool    // A is the sender alone, without being mentioned
+	Past   bool    // a word says that it was played on another day
 	Scores []Score // one, or the sets in the order in which they were played
 }
 

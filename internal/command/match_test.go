@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -293,5 +294,28 @@ func wantFormError(
 	}
 	if diff := cmp.Diff(command.Match{}, got); diff != "" {
 		t.Errorf("%q: a match with an error: %s", m.text, diff)
+	}
+}
+
+// TestPast: a word for another day concerns every result of its line.
+func TestPast(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]bool{
+		"/match @bob 3:1": {false}, "/match @bob 3:1 yesterday": {true}, "/match Gestern: @bob 3:1, @carol 3:2": {true, true},
+		"/match @bob 3:1 вчера\n@carol 3:2": {true, false}, "/match @bob 3:1 today": {false},
+	} {
+		c, _ := parseDoc(text)
+		report, err := command.ParseMatch(c, sender(), nil, nil)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		var got []bool
+		for _, m := range report.Readings[0] {
+			got = append(got, m.Past)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
 	}
 }

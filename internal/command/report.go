@@ -24,6 +24,7 @@ type line struct {
 	isJoined              bool  // "and" joins the first two people
 	isOfSender            bool  // the command, or the result before, says that the sender is the subject: "I beat @bob 3:1 and lost to @carol 1:3"
 	isSaid                bool  // the first of claims stands in the command or the result before
+	isPast                bool  // it was played on another day
 	isOpen                bool  // something else leaves open who won
 	apart                 []int // the indexes of people who do not belong to the one before, at least in a sentence about who won
 }
@@ -161,7 +162,7 @@ func (p parser) line(c Command) (line, error) {
 	for ; added < len(c.Mentions); added++ {
 		l.people = append(l.people, c.Mentions[added].identify(p.sender).identify(p.replied))
 	}
-	l.isOpen = l.isOpen || days[past] && days[present] && len(l.claims) > 0
+	l.isPast, l.isOpen = days[past], l.isOpen || days[past] && days[present] && len(l.claims) > 0
 	return l, nil
 }
 

@@ -97,7 +97,8 @@ func (p parser) orEach(report Report) Report {
 	for _, reading := range report.Readings {
 		m := reading[0]
 		report.Readings = append(report.Readings, Reading{
-			{A: []Person{p.sender}, B: m.A, Self: true, Scores: m.Scores}, {A: []Person{p.sender}, B: m.B, Self: true, Scores: m.Scores},
+			{A: []Person{p.sender}, B: m.A, Self: true, Past: m.Past, Scores: m.Scores},
+			{A: []Person{p.sender}, B: m.B, Self: true, Past: m.Past, Scores: m.Scores},
 		})
 	}
 	report.Doubt, report.Word = DoubtResults, ""
@@ -162,7 +163,7 @@ func (p parser) between(l line, scores []Score) []Reading {
 		if a.at != 2*i+1 || b.at != 2*i+1 || checkPeople(pair) != nil || l.names && !p.senderPlays() {
 			return nil
 		}
-		r = append(r, Match{A: pair[:1:1], B: pair[1:2:2], Scores: []Score{s}})
+		r = append(r, Match{A: pair[:1:1], B: pair[1:2:2], Past: l.isPast, Scores: []Score{s}})
 	}
 	return []Reading{r}
 }
@@ -235,7 +236,7 @@ func (p parser) parts(l line, trailing bool) []part {
 		}
 		s.people = slices.Clip(l.people[s.from:s.to])
 		s.names = l.names && slices.Contains(s.people, p.sender)
-		s.own = numbers[s.start:s.end]
+		s.isPast, s.own = l.isPast, numbers[s.start:s.end]
 		from = s.to
 	}
 	if from < len(l.people) {

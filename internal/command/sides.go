@@ -130,7 +130,7 @@ func (p parser) players(l line) (Match, error) {
 		return Match{}, err
 	}
 	first := max(1, len(a))
-	return Match{A: people[:first:first], B: people[first:], Self: self}, nil
+	return Match{A: people[:first:first], B: people[first:], Self: self, Past: l.isPast}, nil
 }
 
 // withSender returns a line in which the sender is named who plays with somebody: "mit @carol gegen @bob und @dave gewonnen".

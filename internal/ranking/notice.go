@@ -29,6 +29,7 @@ type MatchRecorded struct {
 	Sets       []SetScore `json:"sets,omitempty"`        // the points of each set, if the score counts sets
 	NewPlayers []Name     `json:"new_players,omitempty"` // who was not in the ladder before
 	ReportedBy *Reporter  `json:"reported_by,omitempty"` // nil if one of the players reported it
+	Past       bool       `json:"past,omitempty"`        // it was played on another day, but counts from when it was reported
 	Was        *OldScore  `json:"was,omitempty"`         // the score before the last fix
 	Undone     bool       `json:"undone,omitempty"`      // the match no longer counts
 	UndoneBy   *Reporter  `json:"undone_by,omitempty"`   // nil if a merge of two players undid it

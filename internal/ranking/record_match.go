@@ -21,7 +21,8 @@ type Report struct {
 	Key    string   `json:"key,omitempty"`
 	A      []Person `json:"a"` // at least one each; side A's scores come first
 	B      []Person `json:"b"`
-	Scores []Score  `json:"scores"` // at least one
+	Scores []Score  `json:"scores"`         // at least one
+	Past   bool     `json:"past,omitempty"` // it was played on another day, but counts from when it is reported
 }
 
 // Reading is what a message says about matches: one of the fields is set.
@@ -80,7 +81,7 @@ func (s *Service) newRecord(o Origin, reports []Report, people *participants) (r
 	rec = &recordOperation{service: s, origin: o, reports: reports, playedAt: o.SentAt}
 	key := cmp.Or(reports[0].Key, o.message())
 	for i, r := range reports {
-		m := reportedMatch{key: key, result: resultOf(r.Scores), even: len(r.A) == len(r.B)}
+		m := reportedMatch{key: key, result: resultOf(r.Scores), even: len(r.A) == len(r.B), past: r.Past}
 		if i > 0 {
 			m.key = key + ExtraMatch + strconv.Itoa(i+1)
 		}
@@ -121,6 +122,7 @@ type reportedMatch struct {
 	key     string
 	result  Result
 	even    bool  // the sides have the same number of players
+	past    bool  // it was played on another day
 	players []int // indexes into the people
 	sides   []int // the side of each player, 1 or 2
 }
@@ -237,6 +239,7 @@ func (r *recordOperation) play(snap Snapshot, reported reportedMatch, current ma
 	}
 	m.ReportedBy = r.reportedBy(snap)
 	m.Card = r.card(m, added)
+	m.Card.Past = reported.past
 	return m
 }
 

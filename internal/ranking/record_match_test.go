@@ -56,6 +56,18 @@ func TestRecordMatch(t *testing.T) {
 	}
 }
 
+// TestPast: the card says that a match of another day counts from now on.
+func TestPast(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	yesterday := singles(alice, bob, 3, 1)
+	yesterday.Past = true
+	must(t, g.RecordMatch(t.Context(), g.origin(&alice), yesterday, singles(alice, carol, 3, 1)))
+	if diff := cmp.Diff([]string{"true", "false"}, texts(t, g, `SELECT (payload ? 'past')::text FROM outbox ORDER BY id`)); diff != "" {
+		t.Errorf("cards with the remark (-want +got):\n%s", diff)
+	}
+}
+
 func TestRedelivery(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
