@@ -37,7 +37,7 @@ func testCelebrations(t *testing.T, b *botFixture) {
 func testHelpPages(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	help := b.ask(group, b.alice, "/help")
-	says(t, visible(help), "/match @bob 3:1", "/ranking", "/undo")
+	says(t, visible(help), "/match @bobby 3:1", "/ranking", "/undo")
 	for i, step := range []struct{ data, want string }{
 		{"1i:corrections", "/restore 42"}, {"1i:/fix", "/fix 42 11:7 9:11 11:5"}, {"1i:corrections", "/restore 42"}, {"1i:all", "Commands"},
 	} {

@@ -41,7 +41,7 @@ func testAddedToAGroup(t *testing.T, b *botFixture) {
 				t.Fatalf("added %d times, but sent %d greetings", n+1, got)
 			}
 			greeting := group.BotMessages()[n]
-			says(t, visible(greeting), "/match @bob 3:1", "/ranking", "/help")
+			says(t, visible(greeting), "/match @bobby 3:1", "/ranking", "/help")
 			if lines := strings.Count(greeting.Text, "–"); lines != 3 {
 				t.Errorf("the greeting has %d lines on how to begin, want 3:\n%s", lines, greeting.Text)
 			}

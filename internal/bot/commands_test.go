@@ -2,11 +2,15 @@ package bot
 
 import (
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/catalog"
 )
 
 // commandsPage returns the page about the commands in the documentation.
@@ -63,6 +67,25 @@ func TestCommandsPage(t *testing.T) {
 	}
 	if diff := cmp.Diff(commandsPage(), string(page)); diff != "" {
 		t.Errorf("docs/commands.md (-table +page):\n%s", diff)
+	}
+}
+
+// TestExamplesMention: Telegram marks no mention that is too short, so the examples that people may copy have none.
+func TestExamplesMention(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../catalog/*.toml")
+	if err != nil || len(files) != len(catalog.All()) {
+		t.Fatal(files, err)
+	}
+	mention := regexp.MustCompile(`(?:^|[^\w@/.])@\w{1,4}\b`)
+	for _, file := range append(files, "wrong_form.go", "../../README.md", "../../docs/commands.md", "../../docs/configuration.md") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if short := mention.FindAllString(string(text), -1); short != nil {
+			t.Errorf("%s: %q", file, short)
+		}
 	}
 }
 

@@ -201,7 +201,7 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 		}
 	}
 	for _, name := range []string{command.NameOdds, command.NameTeams} {
-		for _, r := range []command.Reason{command.ReasonNoOpponent, command.ReasonPlayers, command.ReasonUnexpectedWord, command.ReasonUnknownName} {
+		for _, r := range []command.Reason{command.ReasonNoOpponent, command.ReasonPlayers, command.ReasonUnexpectedWord} {
 			all["wrong_form/of_"+name+"_"+string(r)] = WrongForm{Command: name, Reason: r, Detail: details[r]}
 		}
 	}

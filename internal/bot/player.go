@@ -27,11 +27,11 @@ func playerFeature() feature {
 // nameMe is the alias of /stats that is always about the sender.
 const nameMe = "me"
 
-// player handles "/stats", "/stats @bob" and "/me".
+// player handles "/stats", "/stats @bobby" and "/me".
 func (r *Router) player(ctx context.Context, req request) error {
 	if !req.origin.Chat.IsGroup() {
 		if len(req.command.Mentions) > 0 || req.command.MayNamePlayers() {
-			return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: GroupOnly{Command: "stats @bob"}})
+			return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: GroupOnly{Command: "stats @bobby"}})
 		}
 		return r.stats.Show(ctx, req.origin, stats.StandingsQuery{})
 	}

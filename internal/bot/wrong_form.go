@@ -40,16 +40,16 @@ func wrongFormButtons(n WrongForm, _ outbox.Item, w words) [][]button {
 
 // The forms of commands, as examples to copy. Inside <code> nothing becomes a link or a mention.
 const (
-	formMatch     = "<code>/match @bob 3:1</code>"
-	formBoth      = "<code>/match @alice @bob 3:1</code>"
-	formSets      = "<code>/match @bob 11:7 9:11 11:5</code>"
-	formTeams     = "<code>/match @alice @bob vs @carol @dave 10:8</code>"
-	formTeamsSets = "<code>/match @alice @bob vs @carol @dave 11:7 9:11 11:5</code>"
+	formMatch     = "<code>/match @bobby 3:1</code>"
+	formBoth      = "<code>/match @alice @bobby 3:1</code>"
+	formSets      = "<code>/match @bobby 11:7 9:11 11:5</code>"
+	formTeams     = "<code>/match @alice @bobby vs @carol @david 10:8</code>"
+	formTeamsSets = "<code>/match @alice @bobby vs @carol @david 11:7 9:11 11:5</code>"
 	formUndo      = "<code>/undo 42</code>"
 	formRestore   = "<code>/restore 42</code>"
 	formFix       = "<code>/fix 42 3:2</code>"
-	formOdds      = "<code>/odds @bob</code>"
-	formPlayers   = "<code>/teams @alice @bob @carol @dave</code>"
+	formOdds      = "<code>/odds @bobby</code>"
+	formPlayers   = "<code>/teams @alice @bobby @carol @david</code>"
 	formFixSets   = "<code>/fix 42 11:7 9:11 11:5</code>"
 )
 
