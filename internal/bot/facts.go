@@ -92,7 +92,7 @@ func boldName(n ranking.Name) string { return "<b>" + showName(n) + "</b>" }
 // clear.
 func (w words) playedMatches(all []stats.PlayedMatch) (facts []fact) {
 	for _, m := range all {
-		f := fact{w.matchNumber(m.Number), showScore(m.Score) + " · " + signed(m.Change)}
+		f := fact{w.matchNumber(m.Number), w.scoreAlone(m.Score) + " · " + signed(m.Change)}
 		if len(m.Against) > 0 {
 			f.label += " " + w.boldNames(m.Against)
 		} else {

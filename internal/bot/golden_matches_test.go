@@ -38,7 +38,11 @@ func goldenMatchLists() map[string]notice.Notice {
 	}
 	odd := []stats.MatchRow{{Number: 1, Played: rows[0].Played, Sides: [2][]ranking.Name{{called(hostile)}, {{Name: "Bob", Mark: "bob_2"}}}, Score: [2]int{1, 0}}}
 	alice := called("Alice")
+	noScore := slices.Clone(rows[:3])
+	noScore[0].Score, noScore[1].Score, noScore[2].Was = [2]int{0, -1}, [2]int{-1, -1}, &[2]int{0, -1}
+	noScore[2].Undone = false
 	return map[string]notice.Notice{
+		"no_score":         stats.MatchPage{Rows: noScore},
 		"of_group":         stats.MatchPage{Title: "Table tennis", Rows: rows, Newer: true, Older: true},
 		"of_group_first":   stats.MatchPage{Rows: rows[:1], Older: true},
 		"of_group_none":    stats.MatchPage{Title: "Table tennis"},

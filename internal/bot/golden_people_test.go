@@ -27,6 +27,10 @@ func goldenHeadToHeads() map[string]notice.Notice {
 		"met":      met,
 		"once":     with(func(n *stats.HeadToHead) { n.Won, n.Drawn, n.Lost, n.Last = 0, 0, 1, n.Last[2:3] }),
 		"no_draws": with(func(n *stats.HeadToHead) { n.NoDraws, n.Drawn = true, 0 }),
+		"no_score": with(func(n *stats.HeadToHead) {
+			n.For, n.Against = 0, 0
+			n.Last = []stats.PlayedMatch{against(57, 21, 0, -1, 12), against(54, 20, -1, -1, 0), against(41, 3, -1, 0, -16)}
+		}),
 		"opened":   with(func(n *stats.HeadToHead) { n.Back = 2 }),
 		"hostile":  with(func(n *stats.HeadToHead) { n.A, n.B = called(hostile), ranking.Name{Name: "Bob", Mark: "2"} }),
 		"certain":  with(func(n *stats.HeadToHead) { n.Ratings, n.Expected = [2]int{3000, 100}, 10_000 }),

@@ -38,6 +38,7 @@ func goldenFixOffers() map[string]notice.Notice {
 	won := ranking.OldScore{Score: [2]int{3, 1}}
 	inSets := []ranking.SetScore{{11, 7}, {9, 11}, {11, 5}}
 	return map[string]notice.Notice{
+		"no_score": ranking.FixOffer{Number: 42, Score: [2]int{-1, 0}, Was: ranking.OldScore{Score: [2]int{0, -1}}},
 		"score":    ranking.FixOffer{Number: 42, Score: [2]int{3, 2}, Was: won},
 		"to_sets":  ranking.FixOffer{Number: 42, Score: [2]int{2, 1}, Sets: inSets, Was: won},
 		"of_sets":  ranking.FixOffer{Number: 42, Score: [2]int{3, 1}, Was: ranking.OldScore{Score: [2]int{2, 1}, Sets: inSets}},

@@ -26,6 +26,8 @@ func goldenReportPrompts() map[string]ranking.Notice {
 	several := asks(ranking.DoubtDuplicate, "", option(result(alice, bob, 3, 1), result(alice, carol, 3, 2), result(alice, zoe, 0, 3)))
 	several.Earlier = &ranking.EarlierReport{Number: 42, By: ranking.Reporter{Name: &bob}, Result: new(result(alice, bob, 3, 1))}
 	several.MoreEarlier = []ranking.EarlierReport{{Number: 40, By: ranking.Reporter{Name: &alice}, Same: true, Result: new(result(alice, zoe, 0, 3))}}
+	completes := repeats(ranking.EarlierReport{Number: 42, By: ranking.Reporter{Name: &bob}})
+	completes.Completes = true
 	sets := []ranking.SetScore{{11, 5}, {9, 11}, {11, 7}, {11, 9}}
 	marked := bob
 	marked.Mark = "@bobby"
@@ -36,6 +38,8 @@ func goldenReportPrompts() map[string]ranking.Notice {
 		"total": asks(ranking.DoubtTotal, "", option(result(alice, bob, 3, 1, sets...)),
 			option(result(alice, bob, 4, 1, append([]ranking.SetScore{{3, 1}}, sets...)...))),
 		"winner":               asks(ranking.DoubtWinner, "", option(result(alice, bob, 3, 1)), option(result(alice, bob, 1, 3))),
+		"winner_no_score":      asks(ranking.DoubtWinner, "", option(result(alice, bob, 1, 2)), option(result(alice, bob, -1, -1)), option(result(alice, bob, 0, -1))),
+		"duplicate_completes":  completes,
 		"winner_teams":         asks(ranking.DoubtWinner, "", option(teams), option(ranking.NamedResult{Sides: [2][]ranking.Name{teams.Sides[1], teams.Sides[0]}, Score: teams.Score})),
 		"name":                 asks(ranking.DoubtName, "bob", who(bob, false), who(marked, false)),
 		"unknown_name":         asks(ranking.DoubtUnknownName, "bobb", who(bob, false), who(zoe, false)),

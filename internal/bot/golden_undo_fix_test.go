@@ -92,10 +92,12 @@ func goldenTeamsAndSets() map[string]notice.Notice {
 	ownK[0].Players[7].After += 8
 	ownK[1].Players[0].After -= 16
 	return map[string]notice.Notice{
-		"own_k":     ranking.MatchRecorded{Number: 7, Sides: ownK},
-		"sets":      ranking.MatchRecorded{Number: 7, Sides: aliceAndBob(2, 1, 16), Sets: three},
-		"sets_drew": ranking.MatchRecorded{Number: 7, Sides: aliceAndBob(1, 1, 0), Sets: []ranking.SetScore{{11, 7}, {9, 11}}},
-		"teams":     ranking.MatchRecorded{Number: 7, Sides: [2]ranking.Side{members(10, 16, pair...), members(8, -16, "Carol", "Dave")}},
+		"own_k":         ranking.MatchRecorded{Number: 7, Sides: ownK},
+		"no_score":      ranking.MatchRecorded{Number: 7, Sides: aliceAndBob(0, -1, 16)},
+		"no_score_drew": ranking.MatchRecorded{Number: 7, Sides: aliceAndBob(-1, -1, 0)},
+		"sets":          ranking.MatchRecorded{Number: 7, Sides: aliceAndBob(2, 1, 16), Sets: three},
+		"sets_drew":     ranking.MatchRecorded{Number: 7, Sides: aliceAndBob(1, 1, 0), Sets: []ranking.SetScore{{11, 7}, {9, 11}}},
+		"teams":         ranking.MatchRecorded{Number: 7, Sides: [2]ranking.Side{members(10, 16, pair...), members(8, -16, "Carol", "Dave")}},
 		"teams_sets": ranking.MatchRecorded{
 			Number: 7, Sides: [2]ranking.Side{members(2, 16, pair...), members(1, -16, "Carol", "Dave")}, Sets: three,
 		},
@@ -161,6 +163,7 @@ func goldenUndone() map[string]notice.Notice {
 	alice, hostileName := called("Alice"), called(hostile)
 	byAlice := ranking.Reporter{Name: &alice}
 	return map[string]notice.Notice{
+		"no_score":   ranking.MatchUndone{Number: 42, Sides: aliceAndBob(0, -1, 16), By: byAlice, Moved: moved(0)},
 		"win":        ranking.MatchUndone{Number: 42, Sides: aliceAndBob(3, 1, 16), By: byAlice, Moved: moved(0)},
 		"by_admin":   ranking.MatchUndone{Number: 42, Sides: aliceAndBob(3, 1, 16), Moved: moved(0)},
 		"sets":       ranking.MatchUndone{Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three, By: byAlice, Moved: moved(0)},
@@ -207,11 +210,14 @@ func goldenFixed() map[string]notice.Notice {
 		return ranking.OldScore{Score: [2]int{a, b}, Sets: sets}
 	}
 	return map[string]notice.Notice{
-		"score":            ranking.MatchFixed{Number: 42, Sides: aliceAndBob(3, 2, 16), Was: was(3, 1), By: byAlice, Moved: unmoved},
-		"other_winner":     ranking.MatchFixed{Number: 42, Sides: aliceAndBob(3, 1, 16), Was: was(1, 3), By: byAlice, Moved: moved(3)},
-		"by_older_release": ranking.MatchFixed{Number: 42, Sides: aliceAndBob(1, 3, -16), Was: was(3, 1), By: byAlice, Moved: moved(3)},
-		"to_a_draw":        ranking.MatchFixed{Number: 42, Sides: aliceAndBob(2, 2, 0), Was: was(3, 1), Moved: moved(0)},
-		"to_sets":          ranking.MatchFixed{Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three, Was: was(3, 1), By: byAlice, Moved: unmoved},
+		"score_added":       ranking.MatchFixed{Number: 42, Sides: aliceAndBob(3, 2, 16), Was: was(0, -1), By: byAlice, Moved: unmoved},
+		"no_score":          ranking.MatchFixed{Number: 42, Sides: aliceAndBob(0, -1, 16), Was: was(-1, 0), By: byAlice, Moved: moved(0)},
+		"no_score_any_more": ranking.MatchFixed{Number: 42, Sides: aliceAndBob(-1, -1, 0), Was: was(3, 1), By: byAlice, Moved: moved(0)},
+		"score":             ranking.MatchFixed{Number: 42, Sides: aliceAndBob(3, 2, 16), Was: was(3, 1), By: byAlice, Moved: unmoved},
+		"other_winner":      ranking.MatchFixed{Number: 42, Sides: aliceAndBob(3, 1, 16), Was: was(1, 3), By: byAlice, Moved: moved(3)},
+		"by_older_release":  ranking.MatchFixed{Number: 42, Sides: aliceAndBob(1, 3, -16), Was: was(3, 1), By: byAlice, Moved: moved(3)},
+		"to_a_draw":         ranking.MatchFixed{Number: 42, Sides: aliceAndBob(2, 2, 0), Was: was(3, 1), Moved: moved(0)},
+		"to_sets":           ranking.MatchFixed{Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three, Was: was(3, 1), By: byAlice, Moved: unmoved},
 		"sets": ranking.MatchFixed{
 			Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three, Was: was(2, 1, ranking.SetScore{11, 7}, ranking.SetScore{9, 11}, ranking.SetScore{11, 6}),
 			By: byAlice, Moved: unmoved,

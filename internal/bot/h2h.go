@@ -72,13 +72,11 @@ func (w words) headToHeadTitle(n stats.HeadToHead) string {
 
 // headToHeadFacts are all from the view of the first player.
 func (w words) headToHeadFacts(n stats.HeadToHead) []fact {
-	return []fact{
-		w.fact("meetings", w.Number(n.Met())),
-		w.resultsFact(n.Won, n.Drawn, n.Lost, n.NoDraws),
-		w.fact("points", showScore([2]int{n.For, n.Against})),
-		w.fact("net", signed(n.Gained)),
-		w.expected(n),
+	facts := []fact{w.fact("meetings", w.Number(n.Met())), w.resultsFact(n.Won, n.Drawn, n.Lost, n.NoDraws)}
+	if n.For+n.Against > 0 { // nobody may have counted any
+		facts = append(facts, w.fact("points", writtenScore([2]int{n.For, n.Against})))
 	}
+	return append(facts, w.fact("net", signed(n.Gained)), w.expected(n))
 }
 
 // expected says which score is expected of the first player now.

@@ -71,17 +71,27 @@ func (w words) matchRecorded(n ranking.MatchRecorded) string {
 
 // outcome says who won, with the score, and in brackets the sets and more.
 func (w words) outcome(sides [2]ranking.Side, sets []ranking.SetScore, more ...string) string {
-	score := showScore(scoreOf(sides)) + brackets(append([]string{showSets(sets)}, more...)...)
-	return w.Text("outcome."+outcomeOf(sides), args{"A": w.sideNames(sides[0]), "B": w.sideNames(sides[1]), "Score": score})
+	return w.outcomeText(sides, "", w.sideNames, brackets(append([]string{showSets(sets)}, more...)...))
 }
 
-// outcomeOf returns what the match was for the first side. It can only have lost in a notice of an earlier release, which kept the order of
-// a card after a fix.
-func outcomeOf(sides [2]ranking.Side) string {
+// outcomeText says who won, in the form of a text of the catalog, with the score if there is one, and what comes after it.
+func (w words) outcomeText(sides [2]ranking.Side, form string, show func(ranking.Side) string, after string) string {
+	score, with := scoreOf(sides), args{"A": show(sides[0]), "B": show(sides[1])}
+	id := "outcome." + outcomeOf(score)
+	if !hasPoints(score) {
+		return w.Text(id+"_only", with) + after
+	}
+	with["Score"] = showScore(score) + after
+	return w.Text(id+form, with)
+}
+
+// outcomeOf returns what a match was for the first side. On a card, it can only have lost in a notice of an earlier release, which kept the
+// order of a card after a fix.
+func outcomeOf(score [2]int) string {
 	switch {
-	case sides[0].Score == sides[1].Score:
+	case score[0] == score[1]:
 		return "drew"
-	case sides[0].Score < sides[1].Score:
+	case score[0] < score[1]:
 		return "lost"
 	default:
 		return "won"
@@ -99,7 +109,27 @@ func (w words) resultOf(sides [2]ranking.Side, show func(ranking.Side) string) s
 
 func scoreOf(sides [2]ranking.Side) [2]int { return [2]int{sides[0].Score, sides[1].Score} }
 
-func showScore(score [2]int) string { return fmt.Sprintf("%d:%d", score[0], score[1]) }
+// hasPoints is true if a score is more than who has won.
+func hasPoints(score [2]int) bool { return ranking.Score{A: score[0], B: score[1]}.HasPoints() }
+
+// showScore returns what stands between two sides: their score, or a trophy next to the one that has won.
+func showScore(score [2]int) string {
+	if hasPoints(score) {
+		return writtenScore(score)
+	}
+	return map[string]string{"won": "🏆 –", "lost": "– 🏆", "drew": "="}[outcomeOf(score)]
+}
+
+// scoreAlone returns a score where no sides are, or what the match was for the first one.
+func (w words) scoreAlone(score [2]int) string {
+	if hasPoints(score) {
+		return writtenScore(score)
+	}
+	return w.Text("score."+outcomeOf(score), nil)
+}
+
+// writtenScore returns a score as commands and the data of buttons have it.
+func writtenScore(score [2]int) string { return fmt.Sprintf("%d:%d", score[0], score[1]) }
 
 // brackets returns the non-empty texts in brackets, or an empty string.
 func brackets(all ...string) string {
@@ -239,8 +269,7 @@ func (w words) matchLine(n ranking.MatchRecorded) string {
 
 // outcomeLine says in a line who won, with the score and what comes after it.
 func (w words) outcomeLine(sides [2]ranking.Side, show func(ranking.Side) string, after string) string {
-	score := showScore(scoreOf(sides)) + after
-	return w.Text("outcome."+outcomeOf(sides)+"_line", args{"A": show(sides[0]), "B": show(sides[1]), "Score": score})
+	return w.outcomeText(sides, "_line", show, after)
 }
 
 // plainSide returns the players of a side.

@@ -192,10 +192,8 @@ func (w words) matchRow(r stats.MatchRow, change string) string {
 		return "<s>" + text + "</s>" + change + " · " + w.Text("note.undone", nil)
 	case r.Was == nil:
 		return text + change
-	case *r.Was == r.Score:
-		return text + change + " · " + w.Text("note.sets_corrected", nil)
 	default:
-		return text + change + " · " + w.Text("note.corrected_from", args{"Score": showScore(*r.Was)})
+		return text + change + " · " + w.correction(*r.Was, r.Score)
 	}
 }
 

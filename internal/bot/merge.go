@@ -79,10 +79,14 @@ func (s *several) addLine(line string, undo, grow int) bool {
 func (w words) roomToGrow() int {
 	length := func(id string, with args) int { return utf16Length(plain(w.Text(id, with))) }
 	var outcomes []int
+	longest := 0 // of the old scores
 	for _, outcome := range []string{"won", "drew", "lost"} {
-		outcomes = append(outcomes, length("outcome."+outcome+"_line", args{"A": "", "B": "", "Score": ""}))
+		outcomes = append(outcomes, length("outcome."+outcome+"_line", args{"A": "", "B": "", "Score": ""}),
+			length("outcome."+outcome+"_only", args{"A": "", "B": ""}))
+		longest = max(longest, length("score."+outcome, nil))
 	}
-	remark := max(length("note.sets_corrected", nil), length("note.corrected_from", args{"Score": "999:999"}))
+	old := strings.Repeat("9", max(longest, len("999:999")))
+	remark := max(length("note.sets_corrected", nil), length("note.score_added", nil), length("note.corrected_from", args{"Score": old}))
 	return len(" · ") + remark + slices.Max(outcomes) - slices.Min(outcomes) + numbersGrow
 }
 

@@ -39,6 +39,8 @@ func optionData(option ranking.PromptOption) string {
 		return fmt.Sprintf("p%d", o)
 	case ranking.ScoreAgainst:
 		return fmt.Sprintf("s%d-%d:%d", o.Opponent, o.Score.A, o.Score.B)
+	case ranking.Complete:
+		return "complete"
 	default:
 		return "cancel"
 	}
@@ -57,6 +59,9 @@ func optionOf(text string) ranking.PromptOption {
 	}
 	if _, err := fmt.Sscanf(text, "%d", &choice); err == nil {
 		return choice
+	}
+	if text == "complete" {
+		return ranking.Complete{}
 	}
 	return ranking.Cancel{}
 }
@@ -111,6 +116,11 @@ func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]
 		default:
 			numbers = append(numbers, button{text: strconv.Itoa(i + 1), data: data})
 		}
+	}
+	if n.Completes {
+		result := n.Options[0].Results[0]
+		label := w.Text("button.complete", args{"Number": n.Earlier.Number, "Score": showScore(result.Score)})
+		rows = append(rows, []button{{text: label, data: promptData(ref, ranking.Complete{})}})
 	}
 	return append(rows, append(numbers, button{text: w.cancel(), data: promptData(ref, ranking.Cancel{})}))
 }

@@ -148,6 +148,9 @@ func (w words) notRecorded(n ranking.NotRecorded) string {
 
 // rejectedResult returns a line about a result that was not recorded, undone or corrected.
 func (w words) rejectedResult(d ranking.RejectedResult) string {
+	if len(d.Sides[0]) > 0 && !hasPoints(d.Score) {
+		return w.namedResult(d.NamedResult)
+	}
 	if len(d.Sides[0]) > 0 {
 		return w.Text("not_recorded.result", args{
 			"A": w.reportedSide(d.Sides[0]), "B": w.reportedSide(d.Sides[1]), "Score": showScore(d.Score) + brackets(showSets(d.Sets)),
@@ -162,7 +165,7 @@ func (w words) rejectedResult(d ranking.RejectedResult) string {
 	case len(d.Sets) > 0:
 		parts = append(parts, showSets(d.Sets))
 	default:
-		parts = append(parts, showScore(d.Score))
+		parts = append(parts, w.scoreAlone(d.Score))
 	}
 	written := "<code>" + strings.Join(parts, " ") + "</code>"
 	switch {

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,11 +158,11 @@ func fixData(n ranking.FixOffer) string {
 // offeredScores returns the scores of an offer in the form of a command.
 func offeredScores(n ranking.FixOffer) []string {
 	if len(n.Sets) == 0 {
-		return []string{showScore(n.Score)}
+		return []string{writtenScore(n.Score)}
 	}
 	var all []string
 	for _, s := range n.Sets {
-		all = append(all, showScore(s))
+		all = append(all, writtenScore(s))
 	}
 	return all
 }
@@ -173,11 +174,9 @@ func fixArgs(args string) (changes int, scores []ranking.Score, ok bool) {
 		return 0, nil, false
 	}
 	for one := range strings.SplitSeq(list, ",") {
-		a, b, _ := strings.Cut(one, ":")
-		first, firstErr := strconv.ParseUint(a, 10, 16)
-		second, secondErr := strconv.ParseUint(b, 10, 16)
-		s := ranking.Score{A: int(first), B: int(second)}
-		if firstErr != nil || secondErr != nil || max(s.A, s.B) > ranking.MaxPoints || showScore([2]int{s.A, s.B}) != one {
+		var s ranking.Score
+		_, err := fmt.Sscanf(one, "%d:%d", &s.A, &s.B)
+		if err != nil || !s.IsValid() || !s.HasPoints() && list != one || writtenScore([2]int{s.A, s.B}) != one {
 			return 0, nil, false
 		}
 		scores = append(scores, s)
@@ -199,10 +198,19 @@ func (w words) undoneBy(n ranking.MatchRecorded) string {
 
 // correctedFrom says what the score was before the fix.
 func (w words) correctedFrom(n ranking.MatchRecorded) string {
-	if n.Was.Score == scoreOf(n.Sides) {
+	return w.correction(n.Was.Score, scoreOf(n.Sides))
+}
+
+// correction says what the score was before a fix, where only the new one is shown.
+func (w words) correction(was, score [2]int) string {
+	switch {
+	case was == score:
 		return w.Text("note.sets_corrected", nil)
+	case !hasPoints(was) && outcomeOf(was) == outcomeOf(score):
+		return w.Text("note.score_added", nil)
+	default:
+		return w.Text("note.corrected_from", args{"Score": w.scoreAlone(was)})
 	}
-	return w.Text("note.corrected_from", args{"Score": showScore(n.Was.Score)})
 }
 
 var _ = shows(view[ranking.MatchUndone]{text: words.matchUndone, line: words.undoneLine})
@@ -256,16 +264,24 @@ func (w words) undoDropped(n ranking.UndoDropped) string {
 var _ = shows(view[ranking.MatchFixed]{text: words.matchFixed, line: words.fixedLine})
 
 func (w words) matchFixed(n ranking.MatchFixed) string {
-	was := w.Text("note.was", args{"Score": showScore(n.Was.Score)})
+	was := w.was(n)
 	switch {
 	case n.Was.Score != scoreOf(n.Sides):
 	case len(n.Was.Sets) == 0:
-		was = w.Text("note.was_without_sets", args{"Score": showScore(n.Was.Score)})
+		was = w.Text("note.was_without_sets", args{"Score": writtenScore(n.Was.Score)})
 	default:
 		was = w.Text("note.was", args{"Score": showSets(n.Was.Sets)})
 	}
 	with := args{"Number": n.Number, "Outcome": w.outcome(n.Sides, n.Sets, was)}
 	return strings.TrimSuffix(w.textBy("fixed.card_by", n.By, with)+"\n"+w.movements(n.Moved), "\n")
+}
+
+// was says what the score of a corrected match was.
+func (w words) was(n ranking.MatchFixed) string {
+	if score := scoreOf(n.Sides); !hasPoints(n.Was.Score) && outcomeOf(n.Was.Score) == outcomeOf(score) {
+		return w.Text("note.score_added", nil)
+	}
+	return w.Text("note.was", args{"Score": w.scoreAlone(n.Was.Score)})
 }
 
 func (w words) undoneLine(n ranking.MatchUndone) string {
@@ -281,7 +297,7 @@ func (w words) restoredLine(n ranking.MatchRestored) string {
 func (w words) fixedLine(n ranking.MatchFixed) string {
 	was := w.Text("note.sets_corrected", nil)
 	if n.Was.Score != scoreOf(n.Sides) {
-		was = w.Text("note.was", args{"Score": showScore(n.Was.Score)})
+		was = w.was(n)
 	}
 	with := args{"Number": n.Number, "Outcome": w.outcomeLine(n.Sides, w.plainSide, brackets(was))}
 	return w.textBy("fixed.line_by", n.By, with) + " " + w.movementsLine(n.Moved)
@@ -337,7 +353,12 @@ func fixOfferButtons(n ranking.FixOffer, item outbox.Item, w words) [][]button {
 }
 
 func (w words) fixOffer(n ranking.FixOffer) string {
-	scores := func(score [2]int, sets []ranking.SetScore) string { return showScore(score) + brackets(showSets(sets)) }
+	scores := func(score [2]int, sets []ranking.SetScore) string {
+		return w.scoreAlone(score) + brackets(showSets(sets))
+	}
+	if !hasPoints(n.Score) { // no command says so
+		return w.Text("fix_offer.outcome", args{"Number": n.Number, "New": scores(n.Score, nil), "Old": scores(n.Was.Score, n.Was.Sets)})
+	}
 	return w.Text("fix_offer.card", args{
 		"Number": n.Number, "New": scores(n.Score, n.Sets), "Old": scores(n.Was.Score, n.Was.Sets),
 		"Scores": strings.Join(offeredScores(n), " "),
@@ -346,5 +367,9 @@ func (w words) fixOffer(n ranking.FixOffer) string {
 
 // fixTo returns the label of the button that corrects a match.
 func (w words) fixTo(n ranking.FixOffer) string {
-	return w.Text("button.fix", args{"Scores": strings.Join(offeredScores(n), " ")})
+	scores := strings.Join(offeredScores(n), " ")
+	if !hasPoints(n.Score) {
+		scores = w.scoreAlone(n.Score)
+	}
+	return w.Text("button.fix", args{"Scores": scores})
 }

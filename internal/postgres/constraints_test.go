@@ -179,6 +179,12 @@ var breaks = map[string][]string{
 		`UPDATE matches SET score_a = -1`, `UPDATE matches SET score_b = -1`,
 		`UPDATE matches SET score_a = 1000`, `UPDATE matches SET score_b = 1000`,
 	},
+	"matches_winner_check": {
+		`UPDATE matches SET winner = 1`, `UPDATE matches SET score_a = NULL`, `UPDATE matches SET score_b = NULL`,
+		`UPDATE matches SET score_a = NULL, score_b = NULL`, `UPDATE matches SET score_a = NULL, score_b = NULL, winner = 3`,
+		`UPDATE matches SET score_a = NULL, winner = 0`, `UPDATE matches SET score_b = NULL, winner = 0`,
+		`UPDATE matches SET score_a = NULL, score_b = NULL, winner = 1, sets = '{{11,7},{9,11}}'`,
+	},
 	"matches_k_factor_check": {`UPDATE matches SET k_factor = 0`, `UPDATE matches SET k_factor = 1001`},
 	"matches_provisional_check": {
 		`UPDATE matches SET provisional_k_factor = 64`, `UPDATE matches SET provisional_matches = 10`,
@@ -207,6 +213,14 @@ var breaks = map[string][]string{
 		OVERRIDING SYSTEM VALUE VALUES (1, 1, 0, 0, 1, 1)`},
 	"match_fixes_match_id_fkey": {anotherFix + `(99, 0, 0, NULL, 1, 1, NULL, 1)`},
 	"match_fixes_fixed_by_fkey": {anotherFix + `(1, 0, 0, NULL, 1, 1, NULL, 99)`},
+	"match_fixes_winner_check": {
+		anotherFix + `(1, NULL, NULL, NULL, 1, 1, NULL, 1)`, anotherFix + `(1, 0, 0, NULL, NULL, NULL, NULL, 1)`,
+		`UPDATE match_fixes SET old_winner = 1`, `UPDATE match_fixes SET new_winner = 1`,
+		`UPDATE match_fixes SET old_score_a = NULL, old_score_b = NULL, old_winner = 3`,
+		`UPDATE match_fixes SET new_score_a = NULL, new_score_b = NULL, new_winner = -1`,
+		`UPDATE match_fixes SET old_score_a = NULL, old_score_b = NULL, old_winner = 1, old_sets = '{{11,7},{9,11}}'`,
+		`UPDATE match_fixes SET new_score_a = NULL, new_score_b = NULL, new_winner = 1, new_sets = '{{11,7},{9,11}}'`,
+	},
 	"match_fixes_score_check": {
 		anotherFix + `(1, -1, 0, NULL, 1, 1, NULL, 1)`, anotherFix + `(1, 1000, 0, NULL, 1, 1, NULL, 1)`,
 		anotherFix + `(1, 0, -1, NULL, 1, 1, NULL, 1)`, anotherFix + `(1, 0, 1000, NULL, 1, 1, NULL, 1)`,
@@ -216,6 +230,7 @@ var breaks = map[string][]string{
 	"match_fixes_change_check": {
 		anotherFix + `(1, 3, 1, NULL, 3, 1, NULL, 1)`,
 		anotherFix + `(1, 2, 0, '{{11,7},{11,9}}', 2, 0, '{{11,7},{11,9}}', 1)`,
+		`INSERT INTO match_fixes (match_id, old_winner, new_winner) VALUES (1, 1, 1)`,
 	},
 	"match_messages_pkey":          {`INSERT INTO match_messages VALUES (-100, 7, 1)`},
 	"match_messages_match_id_fkey": {`INSERT INTO match_messages VALUES (-100, 7, 99)`},
@@ -365,6 +380,10 @@ func TestConstraintsLetThrough(t *testing.T) {
 		`UPDATE matches SET sets = '{{0,999},{999,0}}'`,
 		`UPDATE matches SET sets = array_fill(11::smallint, ARRAY[25, 2])`,
 		`UPDATE matches SET sets = NULL`,
+		`UPDATE matches SET score_a = NULL, score_b = NULL, winner = 0`,
+		`INSERT INTO match_fixes (match_id, old_winner, new_winner) VALUES (1, 1, 2)`,
+		`INSERT INTO match_fixes (match_id, old_winner, new_score_a, new_score_b) VALUES (1, 1, 3, 2)`,
+		`UPDATE matches SET score_a = 3, score_b = 1, winner = NULL`,
 		anotherFix + `(1, 0, 999, NULL, 999, 0, NULL, NULL)`,
 		anotherFix + `(1, 2, 0, '{{11,7},{11,9}}', 2, 0, '{{11,7},{11,8}}', 2)`,
 		anotherFix + `(1, 2, 0, NULL, 2, 0, '{{11,7},{11,8}}', 2)`,

@@ -34,8 +34,18 @@ const BoardObject = `'board' || coalesce(':' || b.thread_id, '')`
 // ThisPlayer is the account of the person with the user id $2; null if there is none.
 const ThisPlayer = `(SELECT p.id FROM players p WHERE p.telegram_user_id = $2)`
 
+// Score is the score of a match m as the columns of ranking.Score. If it has no points, the winner has 0, and ranking.NoPoints stands for all
+// others.
+const Score = `coalesce(m.score_a, (m.winner = 1)::integer - 1) AS score_a, coalesce(m.score_b, (m.winner = 2)::integer - 1) AS score_b`
+
+// Winner is the side that won a match m, 0 for a draw.
+const Winner = `coalesce(m.winner, CASE WHEN m.score_a > m.score_b THEN 1 WHEN m.score_a < m.score_b THEN 2 ELSE 0 END)`
+
+// oldWinner is the side that won a match before a fix f.
+const oldWinner = `coalesce(f.old_winner, CASE WHEN f.old_score_a > f.old_score_b THEN 1 WHEN f.old_score_a < f.old_score_b THEN 2 ELSE 0 END)`
+
 // SidesSwapped tells whether side B comes first on the card of a match m: it won, or it was the last to win before a fix made the match a
 // draw.
-const SidesSwapped = `CASE WHEN m.score_a <> m.score_b THEN m.score_b > m.score_a ELSE coalesce(
-		           (SELECT f.old_score_b > f.old_score_a FROM match_fixes f
-		            WHERE f.match_id = m.id AND f.old_score_a <> f.old_score_b ORDER BY f.id DESC LIMIT 1), false) END`
+const SidesSwapped = `2 = CASE WHEN ` + Winner + ` <> 0 THEN ` + Winner + ` ELSE coalesce(
+		           (SELECT ` + oldWinner + ` FROM match_fixes f
+		            WHERE f.match_id = m.id AND ` + oldWinner + ` <> 0 ORDER BY f.id DESC LIMIT 1), 0) END`

@@ -84,6 +84,31 @@ func TestMigrationsUpDownUp(t *testing.T) {
 	}
 }
 
+// TestResultsWithoutScoreDown: on the way down, a result without a score gets the one with the smallest margin, which rates it alike.
+func TestResultsWithoutScoreDown(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.Open(t, pgtest.Empty(t))
+	dbtest.Migrate(t, pool, migrations.FS)
+	dbtest.Exec(t, pool, oneOfEach)
+	dbtest.Exec(t, pool, `
+		INSERT INTO matches (group_id, ladder_id, number, winner, k_factor, played_at, idempotency_key)
+		SELECT 1, 1, 2 + winner, winner, 32, now(), 'm:-100:' || (2 + winner) FROM generate_series(0, 2) AS winner;
+		DELETE FROM match_fixes;
+		INSERT INTO match_fixes (match_id, old_winner, new_winner) VALUES (1, 1, 2);
+		INSERT INTO match_fixes (match_id, old_winner, new_score_a, new_score_b) VALUES (1, 2, 0, 1)`)
+	down, err := fs.ReadFile(migrations.FS, "000202_results_without_score.down.sql")
+	dbtest.Must(t, err)
+	dbtest.Exec(t, pool, string(down))
+	got := dbtest.Values[string](t, pool, `SELECT concat_ws(' ', number, score_a, score_b) FROM matches ORDER BY number`)
+	if diff := cmp.Diff([]string{"1 3 1", "2 0 0", "3 1 0", "4 0 1"}, got); diff != "" {
+		t.Errorf("the matches (-want +got):\n%s", diff)
+	}
+	got = dbtest.Values[string](t, pool, `SELECT concat_ws(' ', old_score_a, old_score_b, new_score_a, new_score_b) FROM match_fixes`)
+	if diff := cmp.Diff([]string{"1 0 0 1"}, got); diff != "" {
+		t.Errorf("the fixes (-want +got):\n%s", diff)
+	}
+}
+
 func TestMigrateAtOnce(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.Empty(t))

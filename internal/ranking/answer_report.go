@@ -8,6 +8,14 @@ import (
 
 // answerReport handles the answer to a PromptReport.
 func (s *Service) answerReport(ctx context.Context, o Origin, a PromptAnswer, p *Prompt) error {
+	if p.Report.Chat == o.Chat.ID {
+		o.ReplyTo = p.Report.Message
+	}
+	if c := p.Report.Completes; c != nil && a.Option == (Complete{}) {
+		match := MatchRef{Number: c.Number, Key: c.Key, Tag: TagOf(c.Key)}
+		f := FixMatch{Amendment{Match: match, Changes: &c.Changes, IsAdmin: a.IsAdmin}, c.Scores}
+		return s.amend(ctx, "complete match", o, f.Amendment, acceptedFix{fixOperation: f.operation(s, o), prompt: a.Prompt})
+	}
 	op := reportAnswer{PromptAnswer: a, origin: o, reporter: p.Report.Reporter}
 	people := senderOf(o)
 	if reports, ok := chosen(a.Option, p.Report.Readings); ok {
@@ -29,9 +37,6 @@ func (s *Service) answerReport(ctx context.Context, o Origin, a PromptAnswer, p 
 	j.operation = op
 	if j.extraResults > 0 { // they count when they are recorded: questions must not be saved up
 		j.extra = RateEntry{Bucket: RateResult, Sender: p.Report.origin().sender(), At: o.SentAt}.orNone()
-	}
-	if p.Report.Chat == o.Chat.ID {
-		o.ReplyTo = p.Report.Message
 	}
 	return s.handle(ctx, o, j)
 }

@@ -40,6 +40,16 @@ type ReportRequest struct {
 	Reporter *Person        `json:"reporter,omitempty"` // nil for an anonymous admin
 	Readings [][]Report     `json:"readings"`
 	Settled  []Doubt        `json:"settled,omitempty"` // what is not asked again
+	// Completes is the earlier match that a duplicate may complete, nil if it adds nothing to it.
+	Completes *Completion `json:"completes,omitempty"`
+}
+
+// Completion is the score of a match that was reported without one.
+type Completion struct {
+	Number  int     `json:"number"` // of the match, like Key and Changes
+	Key     string  `json:"key"`
+	Changes int     `json:"changes,omitempty"`
+	Scores  []Score `json:"scores"` // in the order of its report
 }
 
 // reportOf returns what is asked about a report.
@@ -118,6 +128,7 @@ func (a *askOperation) ask(snap Snapshot) Decision {
 	prompt := ReportPrompt{Tag: a.request.tag(), Doubt: a.doubt, Word: a.word}
 	if len(a.earlier) > 0 {
 		prompt.Earlier, prompt.MoreEarlier = &a.earlier[0], a.earlier[1:]
+		prompt.Completes = a.request.Completes != nil
 	}
 	meant := a.meant()
 	for i, rec := range a.readings {
@@ -192,6 +203,8 @@ type ReportPrompt struct {
 	// Earlier is what was reported before, if that is the doubt, and MoreEarlier are others if that is so of several results.
 	Earlier     *EarlierReport  `json:"earlier,omitempty"`
 	MoreEarlier []EarlierReport `json:"further,omitempty"`
+	// Completes is true if the result has the score that Earlier lacks.
+	Completes bool `json:"completes,omitempty"`
 }
 
 var _ = notice.Register[ReportPrompt](notice.Kind{Name: "report_prompt", Purpose: notice.Outcome, Alone: true})

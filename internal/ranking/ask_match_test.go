@@ -21,7 +21,9 @@ func newAskingGame(t *testing.T) *game {
 }
 
 func newAskingService(g *game) *ranking.Service {
-	return ranking.NewService(newStore(g.pool), slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1, AskUnusual: true})
+	return ranking.NewService(newStore(g.pool), slog.New(slog.DiscardHandler), ranking.Settings{
+		ResultsPerMinute: -1, AskUnusual: true, UndoWindow: 100 * 365 * 24 * time.Hour, // presses are sent now, reports at some time
+	})
 }
 
 // report has a person report results, a number of seconds after the first command, and returns what is sent to the chat.
@@ -63,6 +65,10 @@ func TestDuplicates(t *testing.T) {
 		"another score":                 {singles(alice, bob, 3, 1), singles(alice, bob, 3, 2), &bob, 0, false},
 		"another opponent":              {singles(alice, bob, 3, 1), singles(alice, carol, 3, 1), &carol, 0, false},
 		"a draw":                        {singles(alice, bob, 2, 2), singles(bob, alice, 2, 2), &bob, 0, true},
+		"without the score":             {singles(alice, bob, 3, 1), without(bob, alice, ranking.Loss), &bob, 0, true},
+		"both without a score":          {without(alice, bob, ranking.Win), without(bob, alice, ranking.Loss), &bob, 0, true},
+		"another winner, no score":      {singles(alice, bob, 3, 1), without(bob, alice, ranking.Win), &bob, 0, false},
+		"a draw, no score":              {without(alice, bob, ranking.Draw), singles(bob, alice, 2, 2), &bob, 0, true},
 		"sets, and their total":         {sets, singles(bob, alice, 1, 3), &bob, 0, true},
 		"sets":                          {sets, mirrored, &bob, 0, true},
 		"other sets":                    {sets, otherSets, &bob, 0, false},

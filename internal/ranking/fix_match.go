@@ -33,12 +33,19 @@ func (f AcceptFix) do(ctx context.Context, s *Service, o Origin) error {
 	return s.amend(ctx, "accept fix", o, f.Amendment, acceptedFix{fixOperation: FixMatch(f).operation(s, o)})
 }
 
-// acceptedFix is a press of the button of an offer.
+// acceptedFix is a press of the button of an offer, or of a prompt whose report completes the match.
 type acceptedFix struct {
 	fixOperation
+	prompt PromptRef // the prompt; zero for an offer
 
 	// What follows from the snapshot.
 	late Notice // why the match cannot be fixed any more, nil if it can
+}
+
+func (f acceptedFix) needs() Needs {
+	needs := f.fixOperation.needs()
+	needs.Prompt = f.prompt.ID
+	return needs
 }
 
 func (f acceptedFix) in(snap Snapshot) (operation, Snapshot) {
@@ -48,8 +55,13 @@ func (f acceptedFix) in(snap Snapshot) (operation, Snapshot) {
 }
 
 // refuse refuses the button. If the match is there, the offer ends, which others may not make it do.
-func (f acceptedFix) refuse(Snapshot) Notice {
-	if f.found == nil {
+func (f acceptedFix) refuse(snap Snapshot) Notice {
+	switch {
+	case f.prompt.ID != 0 && !snap.Prompt.is(f.prompt):
+		return Refusal{Code: UnknownButton}
+	case f.prompt.ID != 0 && snap.Prompt.Closed:
+		return Refusal{Code: PromptOver}
+	case f.found == nil:
 		return f.late
 	}
 	return nil
@@ -67,6 +79,9 @@ func (f acceptedFix) decide(snap Snapshot) (d Decision, err error) {
 		d, err = f.fixOperation.decide(snap)
 	}
 	d.Page, d.Notice = d.Notice, nil
+	if f.prompt.ID != 0 {
+		d.Closes = &ClosedPrompt{ID: f.prompt.ID, As: PromptAnswered}
+	}
 	return d, err
 }
 

@@ -24,12 +24,16 @@ type PromptKind string
 // PromptUndo asks whether to undo a match, its only Choice.
 const PromptUndo PromptKind = "undo"
 
-// PromptOption is an answer to a prompt: Cancel, or a Choice. Of a PromptWizard it can also be an OpponentPage, a ScoreAgainst, or what
-// somebody types instead of pressing a button: []Report for the result, a Person for the opponent, or an UnclearOpponent.
+// PromptOption is an answer to a prompt: Cancel, or a Choice. Of a PromptReport it can also be Complete, of a PromptWizard an OpponentPage, a
+// ScoreAgainst, or what somebody types instead of pressing a button: []Report for the result, a Person for the opponent, or an
+// UnclearOpponent.
 type PromptOption any
 
 // Cancel is an answer to every prompt.
 type Cancel struct{}
+
+// Complete is the answer that a reported match is the earlier one, which gets its score.
+type Complete struct{}
 
 // Choice is the position of what is meant among all that a prompt offers, from 0.
 type Choice int

@@ -218,7 +218,8 @@ func (c *modelGroup) anyScores() []ranking.Score {
 	score := rapid.Custom(func(rt *rapid.T) ranking.Score {
 		return ranking.Score{A: rapid.IntRange(0, 4).Draw(rt, "a"), B: rapid.IntRange(0, 4).Draw(rt, "b")}
 	})
-	return rapid.SliceOfN(score, 1, 3).Draw(c.rt, "scores")
+	without := rapid.SampledFrom([][]ranking.Score{{ranking.Win}, {ranking.Loss}, {ranking.Draw}})
+	return rapid.OneOf(rapid.SliceOfN(score, 1, 3), without).Draw(c.rt, "scores")
 }
 
 func (c *modelGroup) recordAny(rt *rapid.T) {

@@ -138,6 +138,10 @@ func (r *recordOperation) needs() Needs {
 		Result: &ResultNeeds{r.leaderQuery(), MonthOf(r.playedAt), !r.isSettled(DoubtUsername)},
 	}
 	for _, m := range r.matches {
+		if !m.result.HasPoints() {
+			needs.DuplicateScores = nil
+			break
+		}
 		needs.DuplicateScores = append(needs.DuplicateScores, m.result.Score)
 	}
 	return needs

@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"slices"
 
 	"elobot/internal/elo"
@@ -9,10 +10,34 @@ import (
 // MaxPoints is the most points of a side in a Score.
 const MaxPoints = 999
 
-// Score is the score of a match or of one set, from 0 to MaxPoints for each side.
+// NoPoints stands in a Score for the points of a side where nobody counted any. The winner then has 0, and after a draw both have NoPoints.
+const NoPoints = -1
+
+// Score is the score of a match or of one set, from 0 to MaxPoints for each side. That of a match may be a Win, a Loss or a Draw of side A
+// without points.
 type Score struct {
 	A int `json:"a"`
 	B int `json:"b"`
+}
+
+// The scores without points.
+var (
+	Win  = Score{0, NoPoints}
+	Loss = Score{NoPoints, 0}
+	Draw = Score{NoPoints, NoPoints}
+)
+
+// HasPoints is true if the score is more than who has won.
+func (s Score) HasPoints() bool { return min(s.A, s.B) != NoPoints }
+
+// IsValid is true if a match can have the score.
+func (s Score) IsValid() bool {
+	return min(s.A, s.B) >= 0 && max(s.A, s.B) <= MaxPoints || s == Win || s == Loss || s == Draw
+}
+
+// isSame is true if two scores may be of the same match: a score without points is that of everybody with the same winner.
+func (s Score) isSame(o Score) bool {
+	return s == o || s.HasPoints() != o.HasPoints() && cmp.Compare(s.A, s.B) == cmp.Compare(o.A, o.B)
 }
 
 // Result is the result of a match. In a match played in sets, the score counts the sets that each side won.

@@ -103,7 +103,7 @@ type Needs struct {
 	People          []Person
 	New             int          // how many of the people, from the first on, get an id unless they are players already
 	DuplicatesOf    time.Time    // if not zero, requests PossibleDuplicates: the matches that were reported at most SameGameWindow before or after
-	DuplicateScores []Score      // only those with one of these scores, in either order; none: with any score
+	DuplicateScores []Score      // only those with one of these scores, in either order, or without one; none: all
 	Result          *ResultNeeds // requests Leaders and LargestUpset, and perhaps Everybody; there are People
 	Everybody       bool         // requests Everybody
 	Match           *MatchRef    // requests Matches

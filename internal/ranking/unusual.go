@@ -18,6 +18,8 @@ const (
 // RecentMatch is a match that counts, with what tells whether two reports mean the same one.
 type RecentMatch struct {
 	Number     int
+	Key        string
+	Changes    int // see MatchRecorded
 	Result     Result
 	PlayedAt   time.Time // when it was reported
 	ReportedBy PlayerID  // 0 for an anonymous admin
@@ -49,7 +51,7 @@ func (r *recordOperation) unusual(snap Snapshot) *askOperation {
 	}
 	if earlier := r.duplicates(snap); len(earlier) > 0 {
 		ask := r.ask(AmbiguousReport{Doubt: DoubtDuplicate, Readings: [][]Report{r.reports}})
-		ask.earlier = earlier
+		ask.earlier, ask.request.Completes = earlier, r.completion(snap)
 		return ask
 	}
 	return nil
@@ -128,38 +130,55 @@ func (r *recordOperation) duplicates(snap Snapshot) (all []EarlierReport) {
 		return nil
 	}
 	for i, m := range r.matches {
-		earlier := r.duplicateOf(m, snap)
-		if earlier == nil {
+		other := r.duplicateOf(m, snap)
+		if other == nil {
 			continue
+		}
+		earlier := EarlierReport{Number: other.Number, Same: other.ReportedBy == r.reportedBy(snap)}
+		if other.ReportedBy != 0 {
+			earlier.By.Name = &Name{Player: other.ReportedBy}
 		}
 		if len(r.matches) > 1 {
 			earlier.Result = &r.namedResults(snap)[i]
 		}
-		all = append(all, *earlier)
+		all = append(all, earlier)
 	}
 	return all
 }
 
 // duplicateOf returns the match that is probably the same as a reported one, nil if there is none.
-func (r *recordOperation) duplicateOf(m reportedMatch, snap Snapshot) *EarlierReport {
+func (r *recordOperation) duplicateOf(m reportedMatch, snap Snapshot) *RecentMatch {
 	players, ok := r.playersOf(m, snap)
 	if !ok {
 		return nil // somebody is new
 	}
 	by := r.reportedBy(snap)
-	for _, other := range snap.PossibleDuplicates {
+	for i, other := range snap.PossibleDuplicates {
 		apart := r.playedAt.Sub(other.PlayedAt).Abs()
-		same := other.ReportedBy == by
-		if apart > SameGameWindow || same && apart > repeatWindow || !other.equals(m.result, players) {
+		if apart > SameGameWindow || other.ReportedBy == by && apart > repeatWindow || !other.equals(m.result, players) {
 			continue
 		}
-		earlier := &EarlierReport{Number: other.Number, Same: same}
-		if other.ReportedBy != 0 {
-			earlier.By.Name = &Name{Player: other.ReportedBy}
-		}
-		return earlier
+		return &snap.PossibleDuplicates[i]
 	}
 	return nil
+}
+
+// completion returns the score that the only reported match adds to an earlier one without a score, nil if it adds none.
+func (r *recordOperation) completion(snap Snapshot) *Completion {
+	m := r.matches[0]
+	other := r.duplicateOf(m, snap)
+	if len(r.matches) > 1 || other == nil || other.Result.HasPoints() || !m.result.HasPoints() {
+		return nil
+	}
+	result := m.result
+	if players, _ := r.playersOf(m, snap); !samePlayers(players[0], other.Players[0]) {
+		result = result.swapped()
+	}
+	c := &Completion{Number: other.Number, Key: other.Key, Changes: other.Changes, Scores: result.Sets}
+	if len(c.Scores) == 0 {
+		c.Scores = []Score{result.Score}
+	}
+	return c
 }
 
 // playersOf returns the players of the sides of a match. ok is false if one of them is new.
@@ -175,11 +194,11 @@ func (r *recordOperation) playersOf(m reportedMatch, snap Snapshot) (players [2]
 	return players, true
 }
 
-// equals is true if two matches have the same players and the same result, possibly with the sides exchanged. The sets matter only if both
-// have some.
+// equals is true if two matches have the same players and the same result, possibly with the sides exchanged. The points and the sets
+// matter only if both have some.
 func (m RecentMatch) equals(r Result, players [2][]PlayerID) bool {
 	same := func(r Result, a, b []PlayerID) bool {
-		return r.Score == m.Result.Score && (len(r.Sets) == 0 || len(m.Result.Sets) == 0 || slices.Equal(r.Sets, m.Result.Sets)) &&
+		return r.Score.isSame(m.Result.Score) && (len(r.Sets) == 0 || len(m.Result.Sets) == 0 || slices.Equal(r.Sets, m.Result.Sets)) &&
 			samePlayers(a, m.Players[0]) && samePlayers(b, m.Players[1])
 	}
 	return same(r, players[0], players[1]) || same(r.swapped(), players[1], players[0])

@@ -116,8 +116,7 @@ func (r WizardRequest) has(o PromptOption) bool {
 	case OpponentPage:
 		return o > 0 && int(o) <= (len(r.Opponents)+OpponentsPerPage-1)/OpponentsPerPage
 	case ScoreAgainst:
-		valid := min(o.Score.A, o.Score.B) >= 0 && max(o.Score.A, o.Score.B) <= MaxPoints
-		return valid && (r.has(o.Opponent) || r.HasTeams() && o.Opponent == 0)
+		return o.Score.IsValid() && (r.has(o.Opponent) || r.HasTeams() && o.Opponent == 0)
 	case Cancel, []Report, Person, UnclearOpponent:
 		return true
 	}
@@ -256,7 +255,9 @@ func likelyScores(played []PlayedBefore, draws bool) []Score {
 		counts[at] += by
 	}
 	for _, m := range played {
-		count(m.Score, 1)
+		if m.Score.HasPoints() {
+			count(m.Score, 1)
+		}
 	}
 	for _, s := range []Score{{1, 0}, {0, 1}, {2, 1}, {1, 2}, {2, 0}, {0, 2}} {
 		count(s, 0)

@@ -42,7 +42,7 @@ func (p *peak) reach(value int, m *Match) {
 // pair is what a player did against another one, or together with another one.
 type pair struct {
 	results
-	pointsFor, pointsAgainst int // the scores of the player's side and of the other one
+	pointsFor, pointsAgainst int // the points of the player's side and of the other one, in matches that have a score
 	gained                   int // by how much the player's rating changed
 	surplus                  int // by how much the player's side scored more than expected, in ten-thousandths of a win
 }
@@ -121,7 +121,10 @@ func (m *Match) pairOf(own Part) pair {
 	if own.Side == 2 {
 		expected = scoreUnit - expected
 	}
-	one := pair{results: results{played: 1}, pointsFor: points[0], pointsAgainst: points[1], gained: own.After - own.Before}
+	one := pair{results: results{played: 1}, gained: own.After - own.Before}
+	if m.Score.HasPoints() {
+		one.pointsFor, one.pointsAgainst = points[0], points[1]
+	}
 	score := elo.ScoreOf(points[0], points[1])
 	switch score {
 	case elo.Win:

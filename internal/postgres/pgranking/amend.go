@@ -46,19 +46,21 @@ func queueRestore(batch *pgx.Batch, r *ranking.Restored) {
 }
 
 func queueFix(batch *pgx.Batch, f *ranking.Fixed) {
+	oldA, oldB, oldWinner := scoreColumns(f.Old.Score)
+	newA, newB, newWinner := scoreColumns(f.New.Score)
 	batch.Queue(`
 		WITH fixed AS (
-		    UPDATE matches SET score_a = $5, score_b = $6, sets = $7, changes = changes + 1
+		    UPDATE matches SET score_a = $5, score_b = $6, sets = $7, winner = $11, changes = changes + 1
 		    WHERE id = $1 AND changes = $9 AND undone_at IS NULL
-		      AND score_a = $2 AND score_b = $3 AND sets IS NOT DISTINCT FROM $4::smallint[]
+		      AND (score_a, score_b, sets, winner) IS NOT DISTINCT FROM ($2::integer, $3::integer, $4::smallint[], $10::smallint)
 		    RETURNING 1
 		), noted AS (
 		    INSERT INTO match_fixes
-		        (match_id, old_score_a, old_score_b, old_sets, new_score_a, new_score_b, new_sets, fixed_by)
-		    SELECT $1, $2, $3, $4, $5, $6, $7, nullif($8::bigint, 0) FROM fixed
+		        (match_id, old_score_a, old_score_b, old_sets, new_score_a, new_score_b, new_sets, fixed_by, old_winner, new_winner)
+		    SELECT $1, $2, $3, $4, $5, $6, $7, nullif($8::bigint, 0), $10, $11 FROM fixed
 		)
 		SELECT EXISTS (SELECT FROM fixed)::unchanged`,
-		f.Match, f.Old.A, f.Old.B, setPoints(f.Old.Sets), f.New.A, f.New.B, setPoints(f.New.Sets), f.By, f.Changes)
+		f.Match, oldA, oldB, setPoints(f.Old.Sets), newA, newB, setPoints(f.New.Sets), f.By, f.Changes, oldWinner, newWinner)
 	queueRewrite(batch, f.Rewrite)
 }
 

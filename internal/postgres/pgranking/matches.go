@@ -33,17 +33,17 @@ const insertMatches = `
 	                         $7::integer[], $8::integer[], $9::boolean[],
 	                         $10::bigint[], $11::timestamptz[], $12::text[], $13::bigint[], $14::text[], $15::text[],
 	                         $16::jsonb[], $17::text[], $18::bigint[], $19::bigint[], $20::interval[],
-	                         $21::bigint[], $22::text[], $23::integer[])
+	                         $21::bigint[], $22::text[], $23::integer[], $34::smallint[])
 	        AS n (group_id, ladder_id, score_a, score_b, sets, k_factor,
 	              provisional_k_factor, provisional_matches, margin_of_victory,
 	              reported_by, played_at, key, chat_id, kind, purpose,
-	              payload, addressee, reply_to, thread_id, time_left, addressee_id, command, upset)
+	              payload, addressee, reply_to, thread_id, time_left, addressee_id, command, upset, winner)
 	), match AS (
 	    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, sets, k_factor, provisional_k_factor,
-	                         provisional_matches, margin_of_victory, reported_by, played_at, idempotency_key, upset)
+	                         provisional_matches, margin_of_victory, reported_by, played_at, idempotency_key, upset, winner)
 	    SELECT g.id, n.ladder_id, g.last_match_number, n.score_a, n.score_b, n.sets::smallint[], n.k_factor,
 	           n.provisional_k_factor, n.provisional_matches, n.margin_of_victory, nullif(n.reported_by, 0), n.played_at, n.key,
-	           nullif(n.upset, 0)
+	           nullif(n.upset, 0), n.winner
 	    FROM new n JOIN groups g ON g.id = n.group_id
 	    RETURNING id, group_id, number
 	), sides AS (
@@ -69,7 +69,10 @@ const insertMatches = `
 func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) error {
 	var payloads [][]byte
 	var players []matchPlayer
+	var a, b, winner []*int
 	for _, m := range matches {
+		pointsA, pointsB, won := scoreColumns(m.Score)
+		a, b, winner = append(a, pointsA), append(b, pointsB), append(winner, won)
 		payload, err := encode(m.Card)
 		if err != nil {
 			return err
@@ -82,8 +85,7 @@ func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) error {
 	batch.Queue(insertMatches,
 		postgres.Column(matches, func(m newMatch) ranking.GroupID { return m.Group }),
 		postgres.Column(matches, func(m newMatch) ranking.LadderID { return m.Ladder }),
-		postgres.Column(matches, func(m newMatch) int { return m.A }),
-		postgres.Column(matches, func(m newMatch) int { return m.B }),
+		a, b,
 		postgres.Column(matches, func(m newMatch) *string { return setsText(m.Sets) }),
 		postgres.Column(matches, func(m newMatch) int { return m.K }),
 		postgres.Column(matches, func(m newMatch) int { return m.Provisional.K }),
@@ -114,7 +116,8 @@ func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) error {
 		postgres.Column(players, func(p matchPlayer) int { return p.K }),
 		postgres.Column(players, func(p matchPlayer) int { return p.Before.BestElo }),
 		postgres.Column(players, func(p matchPlayer) int { return p.Before.Streak }),
-		postgres.Column(players, func(p matchPlayer) int { return p.Before.Longest }))
+		postgres.Column(players, func(p matchPlayer) int { return p.Before.Longest }),
+		winner)
 	return nil
 }
 
@@ -136,6 +139,20 @@ func setsText(sets []ranking.Score) *string {
 	}
 	text := "{" + strings.Join(pairs, ",") + "}"
 	return &text
+}
+
+// scoreColumns returns a score in its stored form: the points, or else the side that won, 0 for a draw.
+func scoreColumns(s ranking.Score) (a, b, winner *int) {
+	switch {
+	case s.HasPoints():
+		return &s.A, &s.B, nil
+	case s == ranking.Win:
+		return nil, nil, new(1)
+	case s == ranking.Loss:
+		return nil, nil, new(2)
+	default:
+		return nil, nil, new(0)
+	}
 }
 
 // resultRow is the result of a match as its columns have it.

@@ -306,8 +306,8 @@ func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBe
 	const sql = `
 		SELECT last.id, last.own, last.other, coalesce(p.telegram_user_id, 0), coalesce(p.username, ''), p.display_name, p.id
 		FROM (
-		    SELECT m.id, mp.side, CASE mp.side WHEN 1 THEN m.score_a ELSE m.score_b END AS own,
-		           CASE mp.side WHEN 1 THEN m.score_b ELSE m.score_a END AS other
+		    SELECT m.id, mp.side, coalesce(CASE mp.side WHEN 1 THEN m.score_a ELSE m.score_b END, $4) AS own,
+		           coalesce(CASE mp.side WHEN 1 THEN m.score_b ELSE m.score_a END, $4) AS other
 		    FROM match_players mp CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS m
 		    WHERE mp.player_id = ` + postgres.ThisPlayer + ` AND m.ladder_id = ` + postgres.ThisLadder + ` AND m.undone_at IS NULL
 		    ORDER BY mp.match_id DESC LIMIT $3) AS last
@@ -319,7 +319,7 @@ func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBe
 		score ranking.Score
 		ranking.Person
 	}
-	batch.Queue(sql, q.Chat.ID, q.Sender.ID, q.Played).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, q.Chat.ID, q.Sender.ID, q.Played, ranking.NoPoints).Query(func(rows pgx.Rows) error {
 		opponents, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (o opponent, err error) {
 			err = row.Scan(&o.match, &o.score.A, &o.score.B, &o.ID, &o.Username, &o.Name, &o.Player)
 			return o, err
@@ -357,13 +357,13 @@ const maxRecent = 200
 // queueEqualResults reads the recent matches of a group that may be the same as reported ones.
 func queueEqualResults(batch *pgx.Batch, q ranking.Query, recent *[]ranking.RecentMatch) {
 	const sql = `
-		SELECT m.number, m.score_a, m.score_b, m.sets, m.played_at, coalesce(m.reported_by, 0) AS reported_by,
+		SELECT m.number, m.idempotency_key AS key, m.changes, ` + postgres.Score + `, m.sets, m.played_at, coalesce(m.reported_by, 0) AS reported_by,
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1) AS side_a,
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2) AS side_b
 		FROM matches m
 		WHERE m.group_id = ` + postgres.ThisGroup + `
 		  AND m.played_at BETWEEN $2::timestamptz - $3::interval AND $2::timestamptz + $3::interval AND m.undone_at IS NULL
-		  AND ($4::integer[] IS NULL OR (least(m.score_a, m.score_b), greatest(m.score_a, m.score_b)) IN (
+		  AND ($4::integer[] IS NULL OR m.winner IS NOT NULL OR (least(m.score_a, m.score_b), greatest(m.score_a, m.score_b)) IN (
 		      SELECT least(a, b), greatest(a, b) FROM unnest($4::integer[], $5::integer[]) AS score (a, b)))
 		ORDER BY m.played_at DESC LIMIT $6`
 	var a, b []int // nil for any score
@@ -377,7 +377,9 @@ func queueEqualResults(batch *pgx.Batch, q ranking.Query, recent *[]ranking.Rece
 }
 
 type recentMatch struct {
-	Number int
+	Number  int
+	Key     string
+	Changes int
 	resultRow
 	PlayedAt     time.Time
 	ReportedBy   ranking.PlayerID
@@ -386,7 +388,8 @@ type recentMatch struct {
 
 func (m recentMatch) match() ranking.RecentMatch {
 	return ranking.RecentMatch{
-		Number: m.Number, Result: m.result(), PlayedAt: m.PlayedAt, ReportedBy: m.ReportedBy, Players: [2][]ranking.PlayerID{m.SideA, m.SideB},
+		Number: m.Number, Key: m.Key, Changes: m.Changes, Result: m.result(), PlayedAt: m.PlayedAt, ReportedBy: m.ReportedBy,
+		Players: [2][]ranking.PlayerID{m.SideA, m.SideB},
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // that no plan reads a whole table.
 func queueCounted(batch *pgx.Batch, matches *[]stats.Match, ids string, args ...any) {
 	sql := `
-		SELECT m.number, m.played_at AS at, m.score_a, m.score_b, p.player_id AS player, p.side, h.id IS NOT NULL AS has_entry,
+		SELECT m.number, m.played_at AS at, ` + postgres.Score + `, p.player_id AS player, p.side, h.id IS NOT NULL AS has_entry,
 		       coalesce(h.elo_before, 0) AS before, coalesce(h.elo_after, 0) AS after, coalesce(h.streak_before, 0) AS streak_before
 		FROM (` + ids + `) AS wanted
 		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = wanted.match_id LIMIT 1) AS m

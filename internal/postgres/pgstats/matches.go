@@ -86,10 +86,11 @@ func page(at stats.Paging, first, turned matchRows) (rows []stats.MatchRow, newe
 // queue reads the matches whose ids the SQL query matches returns, with the rating changes of a player.
 func (r *matchRows) queue(batch *pgx.Batch, matches, player string, args ...any) {
 	sql := `
-		SELECT m.id, m.number, m.played_at, m.score_a, m.score_b, m.undone_at IS NOT NULL AS undone, ` + postgres.SidesSwapped + ` AS swapped,
+		SELECT m.id, m.number, m.played_at, ` + postgres.Score + `, m.undone_at IS NOT NULL AS undone, ` + postgres.SidesSwapped + ` AS swapped,
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place) AS side_a,
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2 ORDER BY mp.place) AS side_b,
-		       fix.id IS NOT NULL AS fixed, coalesce(fix.old_score_a, 0) AS old_score_a, coalesce(fix.old_score_b, 0) AS old_score_b,
+		       fix.id IS NOT NULL AS fixed, coalesce(fix.old_score_a, (fix.old_winner = 1)::integer - 1, 0) AS old_score_a,
+		       coalesce(fix.old_score_b, (fix.old_winner = 2)::integer - 1, 0) AS old_score_b,
 		       (SELECT h.elo_after - h.elo_before FROM elo_history h
 		        WHERE h.match_id = m.id AND h.player_id = ` + player + ` AND h.superseded_at = 'infinity') AS change
 		FROM (` + matches + `) AS shown

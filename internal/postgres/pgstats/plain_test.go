@@ -24,7 +24,7 @@ type plainMatch struct {
 	Number                     int
 	Played                     time.Time
 	Player                     int64
-	Own, Other                 int
+	Own, Other                 int // without points, 0 for the winner and -1 for all others
 	Before, After              int
 	Partners, Opponents        []int64
 	OwnRatings, OthersRatings  []int
@@ -36,7 +36,9 @@ func readPlain(t *testing.T, pool *pgxpool.Pool, ladder int64) []*plainMatch {
 	t.Helper()
 	rows, err := pool.Query(t.Context(), `
 		WITH parts AS (
-		    SELECT m.id, m.number, m.played_at, m.score_a, m.score_b, mp.player_id, mp.side, h.elo_before, h.elo_after
+		    SELECT m.id, m.number, m.played_at, mp.player_id,
+		           CASE WHEN winner IS NULL THEN score_a WHEN winner = 1 THEN 0 ELSE -1 END AS score_a,
+		           CASE WHEN winner IS NULL THEN score_b WHEN winner = 2 THEN 0 ELSE -1 END AS score_b, mp.side, h.elo_before, h.elo_after
 		    FROM matches m JOIN match_players mp ON mp.match_id = m.id
 		    JOIN elo_history h ON h.match_id = m.id AND h.player_id = mp.player_id AND h.superseded_at = 'infinity'
 		    WHERE m.undone_at IS NULL AND m.ladder_id = $1)
@@ -341,7 +343,10 @@ func pairs(own []*plainMatch, others func(*plainMatch) []int64) map[int64]*plain
 				p.Drawn++
 				score = 5_000
 			}
-			p.own, p.other, p.gained, p.surplus = p.own+m.Own, p.other+m.Other, p.gained+m.After-m.Before, p.surplus+score-m.expected
+			if m.Own >= 0 && m.Other >= 0 {
+				p.own, p.other = p.own+m.Own, p.other+m.Other
+			}
+			p.gained, p.surplus = p.gained+m.After-m.Before, p.surplus+score-m.expected
 		}
 	}
 	return all

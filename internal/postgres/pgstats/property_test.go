@@ -95,9 +95,17 @@ func (c *club) recordOne() {
 		people[i] = c.person(n, n < 2 || rapid.Bool().Draw(c.rt, "known"))
 	}
 	a := c.draw("size", 1, 2)
-	report := ranking.Report{A: people[:a], B: people[2 : 2+a], Scores: []ranking.Score{{A: c.draw("a", 0, 2), B: c.draw("b", 0, 2)}}}
+	report := ranking.Report{A: people[:a], B: people[2 : 2+a], Scores: []ranking.Score{c.score(2)}}
 	c.now = c.now.Add(time.Duration(c.draw("hours later", 0, 40)) * time.Hour)
 	c.send(func(ctx context.Context, o ranking.Origin) error { return c.Do(ctx, o, dbtest.Reported(report)) })
+}
+
+// score returns a score of at most so many points, or one without points.
+func (c *club) score(most int) ranking.Score {
+	if c.draw("without points", 0, 3) == 0 {
+		return []ranking.Score{ranking.Win, ranking.Loss, ranking.Draw}[c.draw("outcome", 0, 2)]
+	}
+	return ranking.Score{A: c.draw("a", 0, most), B: c.draw("b", 0, most)}
 }
 
 func (c *club) amendment() ranking.Amendment {
@@ -121,7 +129,7 @@ func (c *club) restore(*rapid.T) {
 }
 
 func (c *club) fix(*rapid.T) {
-	a, score := c.amendment(), ranking.Score{A: c.draw("a", 0, 3), B: c.draw("b", 0, 3)}
+	a, score := c.amendment(), c.score(3)
 	c.send(func(ctx context.Context, o ranking.Origin) error {
 		return c.Do(ctx, o, ranking.FixMatch{Amendment: a, Scores: []ranking.Score{score}})
 	})

@@ -62,7 +62,7 @@ func holders(column, reached string) string {
 var (
 	highestRating = holders(`CASE WHEN best_elo > start_elo THEN best_elo END`, `h.elo_after = top.value`)
 	longestStreak = holders(`nullif(longest_streak, 0)`,
-		`greatest(h.streak_before, 0) + 1 = top.value AND CASE p.side WHEN 1 THEN m.score_a > m.score_b ELSE m.score_b > m.score_a END`)
+		`greatest(h.streak_before, 0) + 1 = top.value AND p.side = `+postgres.Winner)
 )
 
 // queueRecord reads a record that a query of holders finds.
@@ -88,11 +88,10 @@ func queueMostMatches(batch *pgx.Batch, chat ranking.ExternalChatID, to **stats.
 
 // queueLargestUpset reads the largest upset that is stored, by the winner with the smallest id.
 func queueLargestUpset(batch *pgx.Batch, chat ranking.ExternalChatID, to **stats.UpsetBy) {
-	const side = `CASE WHEN m.score_a > m.score_b THEN 1 ELSE 2 END`
 	const sql = `
 		SELECT m.number, m.played_at, m.upset,
-		       (SELECT min(player_id) FROM match_players WHERE match_id = m.id AND side = ` + side + `),
-		       ARRAY(SELECT player_id FROM match_players WHERE match_id = m.id AND side <> ` + side + ` ORDER BY place)
+		       (SELECT min(player_id) FROM match_players WHERE match_id = m.id AND side = ` + postgres.Winner + `),
+		       ARRAY(SELECT player_id FROM match_players WHERE match_id = m.id AND side <> ` + postgres.Winner + ` ORDER BY place)
 		FROM (SELECT * FROM matches WHERE ladder_id = ` + postgres.ThisLadder + ` AND upset IS NOT NULL AND undone_at IS NULL
 		      ORDER BY upset DESC, number LIMIT 1) AS m`
 	queueOne(batch, to, func(row pgx.CollectableRow) (u stats.UpsetBy, err error) {
@@ -108,9 +107,9 @@ func queueRivalry(batch *pgx.Batch, chat ranking.ExternalChatID, since time.Time
 	const sql = `
 		SELECT * FROM (
 		    SELECT a.player_id, b.player_id AS other_id, count(*) AS played,
-		           count(*) FILTER (WHERE CASE a.side WHEN 1 THEN m.score_a > m.score_b ELSE m.score_b > m.score_a END) AS won,
-		           count(*) FILTER (WHERE m.score_a = m.score_b) AS drawn,
-		           count(*) FILTER (WHERE CASE b.side WHEN 1 THEN m.score_a > m.score_b ELSE m.score_b > m.score_a END) AS lost
+		           count(*) FILTER (WHERE a.side = ` + postgres.Winner + `) AS won,
+		           count(*) FILTER (WHERE ` + postgres.Winner + ` = 0) AS drawn,
+		           count(*) FILTER (WHERE b.side = ` + postgres.Winner + `) AS lost
 		    FROM (SELECT * FROM matches
 		          WHERE group_id = ` + postgres.ThisGroup + ` AND ladder_id = ` + postgres.ThisLadder + ` AND played_at >= $2
 		            AND undone_at IS NULL OFFSET 0) AS m

@@ -1,0 +1,95 @@
+package ranking_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"elobot/internal/ranking"
+)
+
+// without returns a report without points.
+func without(a, b ranking.Person, outcome ranking.Score) ranking.Report {
+	return singles(a, b, outcome.A, outcome.B)
+}
+
+// storedScores returns the scores of all matches, and who won those without a score.
+func (g *game) storedScores(t *testing.T) []string {
+	t.Helper()
+	return texts(t, g, `SELECT concat_ws(' ', coalesce(score_a::text, '–'), coalesce(score_b::text, '–'), winner) FROM matches ORDER BY number`)
+}
+
+// TestNoScore: a match without a score changes ratings as one with the smallest margin, and a fix adds the score, or corrects who won.
+func TestNoScore(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	for _, r := range []ranking.Report{without(alice, bob, ranking.Win), without(alice, carol, ranking.Loss), without(bob, carol, ranking.Draw)} {
+		must(t, g.RecordMatch(t.Context(), g.origin(&alice), r))
+	}
+	if diff := cmp.Diff([]string{"– – 1", "– – 2", "– – 0"}, g.storedScores(t)); diff != "" {
+		t.Errorf("stored (-want +got):\n%s", diff)
+	}
+	card := ranking.MatchRecorded{
+		Number: 2, Sides: [2]ranking.Side{side(0, "Carol", 1500, 1517), side(ranking.NoPoints, "Alice", 1516, 1499)},
+		NewPlayers: []ranking.Name{{Name: "Carol"}},
+	}
+	if diff := cmp.Diff([]ranking.MatchRecorded{card}, g.cards(t, 2), cmpopts.EquateEmpty(), untagged); diff != "" {
+		t.Errorf("the card (-want +got):\n%s", diff)
+	}
+	fixed := g.fix(t, &alice, matchNumber(1), ranking.Score{A: 3, B: 2}).(ranking.MatchFixed)
+	if want := (ranking.OldScore{Score: [2]int{0, ranking.NoPoints}}); !cmp.Equal(want, fixed.Was) || fixed.Ratings[0].Before != fixed.Ratings[0].After {
+		t.Errorf("the score is added as in %+v", fixed)
+	}
+	checkNotice(t, g.fix(t, &alice, matchNumber(2), ranking.Win), ranking.Refusal{Code: ranking.SameScore, Number: 2})
+	g.fix(t, &alice, matchNumber(2), ranking.Loss) // in the order of the card: now Alice has won
+	g.fix(t, &bob, matchNumber(3), ranking.Score{A: 1, B: 1})
+	if diff := cmp.Diff([]string{"3 2", "– – 1", "1 1"}, g.storedScores(t)); diff != "" {
+		t.Errorf("after the fixes (-want +got):\n%s", diff)
+	}
+	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(2)}))
+	must(t, g.Do(t.Context(), g.origin(&alice), ranking.RestoreMatch{Amendment: matchNumber(2)}))
+	fixes := texts(t, g, `SELECT concat_ws(' ', coalesce(old_score_a::text, '–'), coalesce(old_winner::text, '–'),
+		coalesce(new_score_a::text, '–'), coalesce(new_winner::text, '–')) FROM match_fixes ORDER BY id`)
+	if diff := cmp.Diff([]string{"– 1 3 –", "– 2 – 1", "– 0 1 –"}, fixes); diff != "" {
+		t.Errorf("the fixes (-want +got):\n%s", diff)
+	}
+	g.verifyClean(t)
+}
+
+// TestComplete: if somebody reports the score of a match that was recorded without one, a button adds it to that match, in whichever order
+// the two reports name the players.
+func TestComplete(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &alice, 0, without(alice, bob, ranking.Win))
+	asked := g.report(t, &bob, 60, singles(bob, alice, 1, 3)).(ranking.ReportPrompt)
+	if !asked.Completes {
+		t.Fatalf("the question is %+v", asked)
+	}
+	key := g.pressWizard(t, &bob, ranking.Complete{})
+	fixed := g.answer(t, key, page).(ranking.MatchFixed)
+	if fixed.Number != 1 || fixed.Sides[0].Score != 3 || fixed.Sides[0].Players[0].Name.Name != "Alice" {
+		t.Errorf("the match is %+v", fixed)
+	}
+	if diff := cmp.Diff([]string{"3 1"}, g.storedScores(t)); diff != "" {
+		t.Errorf("stored (-want +got):\n%s", diff)
+	}
+	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.Complete{}), toast), ranking.Refusal{Code: ranking.PromptOver})
+	g.mustEnd(t, "after it is complete", false, "answered")
+	if asked := g.report(t, &bob, 60, without(bob, alice, ranking.Loss)).(ranking.ReportPrompt); asked.Completes {
+		t.Errorf("there is nothing to complete: %+v", asked)
+	}
+	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.Complete{}), toast), ranking.Refusal{Code: ranking.UnknownButton})
+}
+
+// TestCompleteChanged: the button does not overwrite what somebody has corrected in the meantime.
+func TestCompleteChanged(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &alice, 0, without(alice, bob, ranking.Win))
+	g.report(t, &bob, 60, singles(alice, bob, 3, 1))
+	g.fix(t, &alice, matchNumber(1), ranking.Score{A: 3, B: 0})
+	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.Complete{}), page), ranking.Refusal{Code: ranking.ChangedSince, Number: 1})
+	g.mustEnd(t, "after the press", false, "answered")
+}
