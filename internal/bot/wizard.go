@@ -128,7 +128,7 @@ func unclearOpponent(report command.Report, err error, sender command.Person) *r
 		if p := person(opponent); !slices.Contains(u.People, p) {
 			u.People = append(u.People, p)
 		}
-		if scores := reading[0].Scores; u.Score == nil && len(scores) == 1 {
+		if scores := reading[0].Scores; u.Score == nil && len(scores) == 1 && scores[0].HasPoints() {
 			u.Score = new(ranking.Score(scores[0]))
 		}
 	}

@@ -16,7 +16,7 @@ import (
 func TestReportsProperty(t *testing.T) {
 	t.Parallel()
 	const pieces = `@alice @bob @carol @dave @sam bob Bob "big_bob" win me I vs - : , and & / beat won lost lost_to drew to for by 3:1 1:3 2:2
-		11:7 9:11 3 1 3-1 (2:1 11:7 9:11 5:11) gg zorro hat 3x1 x . 🏆 = > @alice:3 bobb`
+		11:7 9:11 3 1 3-1 (2:1 11:7 9:11 5:11) gg zorro hat 3x1 x . 🏆 = > @alice:3 bobb ½-½ 1/2`
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.SampledFrom(strings.Fields(pieces)), 1, 10).Draw(t, "words")
 		separator := rapid.SampledFrom([]string{" ", " ", " ", "\n"})
@@ -90,7 +90,7 @@ func checkCanonical(t rapid.TB, want command.Match) {
 	}
 }
 
-// canonical returns the report of a match such as "/match @a 3:1 @b" or "/match @a @b vs @c @d 11:7 9:11".
+// canonical returns the report of a match such as "/match @a 3:1 @b", "/match @a beat @b" or "/match @a @b vs @c @d 11:7 9:11".
 func canonical(of command.Match) message {
 	var m message
 	m.mark(command.KindBotCommand, "/match", nil)
@@ -110,7 +110,10 @@ func canonical(of command.Match) message {
 		scores = append(scores, fmt.Sprintf("%d:%d", s.A, s.B))
 	}
 	between, behind := " "+strings.Join(scores, " "), ""
-	if len(of.A)+len(of.B) > 2 {
+	switch score := of.Scores[0]; {
+	case !score.HasPoints():
+		between = map[string]string{"won": " beat", "lost": " lost to", "drew": " ½-½"}[describeScore(score)]
+	case len(of.A)+len(of.B) > 2:
 		between, behind = " vs", between
 	}
 	side(of.A)

@@ -146,13 +146,17 @@ func withVersus(args string) string {
 // text returns the command that reports a match in its usual form. ok is false if one of the players cannot be written so that the same
 // person is meant.
 func (m Match) text(sender Person) (text string, ok bool) {
-	parts := []string{"/" + NameMatch}
+	name, hasPoints := NameMatch, m.Scores[0].HasPoints()
+	if !hasPoints {
+		name = m.Scores[0].command()
+	}
+	parts := []string{"/" + name}
 	sides := [][]Person{m.A, m.B}
 	if m.Self || len(m.A) == 1 && len(m.B) == 1 && m.A[0].isSame(sender) {
 		sides = sides[1:]
 	}
 	for i, side := range sides {
-		if i > 0 && len(m.A)+len(m.B) > 2 {
+		if i > 0 && (len(m.A)+len(m.B) > 2 || !hasPoints) {
 			parts = append(parts, "vs")
 		}
 		for _, p := range side {
@@ -166,13 +170,20 @@ func (m Match) text(sender Person) (text string, ok bool) {
 			}
 		}
 	}
+	if !hasPoints {
+		return strings.Join(parts, " "), true
+	}
 	return strings.Join(parts, " ") + writtenScores(m.Scores), true
 }
 
-// writtenScores returns scores with a space before each.
+// writtenScores returns scores with a space before each. The only one without points is a draw.
 func writtenScores(all []Score) string {
 	var b strings.Builder
 	for _, s := range all {
+		if s == draw {
+			b.WriteString(" ½-½")
+			continue
+		}
 		fmt.Fprintf(&b, " %d:%d", s.A, s.B)
 	}
 	return b.String()

@@ -69,7 +69,8 @@
 // have a meaning in a match: fillers ("gg") and "and" are white space; "me" is the
 // sender; "to" and "x" between two numbers are colons. /won, /lost, /draw and words
 // such as "won", "lost" and "drew" say how the match ended, and separate the sides if
-// no versus does.
+// no versus does. With such words, a match needs no score: it is a win, a loss or a draw
+// without points. "½-½" and "0.5-0.5" are "drew", and "1/2" may be that or 1:2.
 //
 // A sentence with a word that says who won counts only if it has one of the forms of
 // its language, such as "@alice beat @bob", "gegen @bob gewonnen", "le gané a @bob"
@@ -118,6 +119,10 @@
 //	/match @bob was beaten by @carl 1:3   ReasonUnclearWinner
 //	/match lost to @bob 3:1               sam 1:3 bob
 //	/match 3:1 for @bob                   ReasonUnclearWinner
+//	/won @bob                             sam won bob
+//	/match @bob won                       sam lost bob
+//	/match @alice ½-½ @bob                alice drew bob
+//	/match @bob 1/2                       ReasonUnclearWinner
 //	/match @bob 3:1 and @carl 3:2         ReasonSeveralResults
 //	/match @a 10 @b 7 @c 3                ReasonFreeForAll
 //	/match @alice @bob vs @carl @dora 3:1 alice bob 3:1 carl dora
@@ -157,6 +162,7 @@
 //	/restore 42                           match 42
 //	/fix 42 3:2                           match 42 3:2
 //	/fix 42 3 2                           match 42 3:2
+//	/fix 42 ½-½                           match 42 drew
 //	/fix 3:2                              the match is not given 3:2
 //	/fix 13 :3                            ReasonIncompleteScore "3"
 //	/fix                                  ReasonEmpty

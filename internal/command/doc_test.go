@@ -85,10 +85,23 @@ func describeMatch(m command.Match) string {
 	}
 	side(m.A)
 	for _, s := range m.Scores {
-		parts = append(parts, fmt.Sprintf("%d:%d", s.A, s.B))
+		parts = append(parts, describeScore(s))
 	}
 	side(m.B)
 	return strings.Join(parts, " ")
+}
+
+func describeScore(s command.Score) string {
+	switch {
+	case s.HasPoints():
+		return fmt.Sprintf("%d:%d", s.A, s.B)
+	case s.A > s.B:
+		return "won"
+	case s.A < s.B:
+		return "lost"
+	default:
+		return "drew"
+	}
 }
 
 // describe returns the outcome of a command in the form of the doc, if sam replies with it to rita.
@@ -96,7 +109,7 @@ func describe(c command.Command) string {
 	var parts []string
 	scores := func(scores []command.Score) {
 		for _, s := range scores {
-			parts = append(parts, fmt.Sprintf("%d:%d", s.A, s.B))
+			parts = append(parts, describeScore(s))
 		}
 	}
 	number := func(n int) {

@@ -28,6 +28,10 @@ func ParseFix(c Command) (Fix, error) {
 		}
 		f.Number, rest = n, after
 	}
+	if word, after := cutWord(rest); meaningOf(word) == drew && strings.TrimFunc(after, isBreak) == "" {
+		f.Scores = []Score{draw}
+		return f, nil
+	}
 	text := scoreText{numbers: make([]number, 0, 2)}
 	for rest != "" {
 		var word string

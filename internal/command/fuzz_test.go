@@ -73,7 +73,7 @@ func checkParsers(t *testing.T, c command.Command, from command.Person, reply *c
 		checkNumbers(t, c.Args, 0, got.Scores)
 	} else {
 		checkFormError(t, err)
-		checkCorrected(t, "/match ")(command.Correct(c, from, reply, nil, err))
+		checkCorrected(t, "/")(command.Correct(c, from, reply, nil, err))
 		if got.A != nil || got.B != nil || got.Self || got.Scores != nil {
 			t.Fatalf("%+v with error %v", got, err)
 		}
@@ -118,6 +118,9 @@ func checkNumbers(t *testing.T, args string, match int, scores []command.Score) 
 	var want []int
 	if match != 0 {
 		want = append(want, match)
+	}
+	if len(scores) == 1 && !scores[0].HasPoints() {
+		return // words say it
 	}
 	for _, s := range scores {
 		if s.A < 0 || s.A > 999 || s.B < 0 || s.B > 999 {

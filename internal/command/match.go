@@ -21,8 +21,22 @@ type Match struct {
 	Scores []Score // one, or the sets in the order in which they were played
 }
 
-// Score is the score of a match or a set: the points of A and B, each from 0 to 999.
+// Score is the score of a match or a set: the points of A and B, each from 0 to 999. The only score of a match may be a win, a loss or a
+// draw of A without points.
 type Score struct{ A, B int }
+
+// NoPoints stands for the points of a side where nobody counted any. The winner then has 0.
+const NoPoints = -1
+
+// The scores without points.
+var (
+	win  = Score{0, NoPoints}
+	loss = Score{NoPoints, 0}
+	draw = Score{NoPoints, NoPoints}
+)
+
+// HasPoints is true if the score is more than who has won.
+func (s Score) HasPoints() bool { return min(s.A, s.B) != NoPoints }
 
 // Reading is one way to read a report: the matches that it reports, in their order. There is at least one.
 type Reading []Match
@@ -42,7 +56,8 @@ type Report struct {
 // author of the message replied to, nil if there is none; its IsBot must be set for bots, including this one. A mention of the sender or of
 // the author yields that Person. names are the players of the group; nil if none can be meant by a plain name. Every error is a *FormError.
 func ParseMatch(c Command, sender Person, reply *Person, names *Names) (Report, error) {
-	if c.Args == "" && len(c.Mentions) == 0 {
+	answers := reply != nil && !reply.IsBot && claimOf(c.Written) != unknown // /won in reply to the opponent says it all
+	if c.Args == "" && len(c.Mentions) == 0 && !answers {
 		return Report{}, formError(ReasonEmpty, "")
 	}
 	p := parser{sender: sender}

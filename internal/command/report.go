@@ -27,6 +27,7 @@ type line struct {
 	isPast                bool  // it was played on another day
 	isOpen                bool  // something else leaves open who won
 	apart                 []int // the indexes of people who do not belong to the one before, at least in a sentence about who won
+	isHalf                bool  // the score is written "1/2", which may be half a point for each
 }
 
 // mark is a word in a report.
@@ -130,7 +131,8 @@ func (p parser) line(c Command) (line, error) {
 		}
 		end := len(c.Args) - len(rest)
 		add(end)
-		enclosed, between := isEnclosed(word), c.Args[min(last, end):end]
+		enclosed := isEnclosed(word)
+		between, _, _ := strings.Cut(c.Args[min(last, end):end], word)
 		if word = withoutTieBreak(bare(word)); word == "" {
 			continue
 		}
@@ -230,6 +232,9 @@ func (l *line) add(word string, m meaning, named bool, next following) error {
 		if named && !l.scores.afterNumber {
 			word = cutColon(word)
 		}
+		if word == "1/2" {
+			l.isHalf, word = true, "1:2"
+		}
 		if next.isNumber() {
 			word = withSecondHalf(word)
 		}
@@ -241,9 +246,9 @@ func (l *line) add(word string, m meaning, named bool, next following) error {
 // claimOf returns what a command says about who won.
 func claimOf(name string) meaning {
 	switch name {
-	case NameWon:
+	case NameWon, "win":
 		return won
-	case NameLost:
+	case NameLost, "lose":
 		return lost
 	case NameDraw:
 		return drew

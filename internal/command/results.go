@@ -12,6 +12,9 @@ func (p parser) readings(l line) (Report, error) {
 		return Report{}, formError(ReasonFreeForAll, "")
 	}
 	scores, err := l.scores.scores()
+	if outcome, ok := l.withoutScore(); ok {
+		scores, err = []Score{outcome}, nil
+	}
 	if err == nil && len(l.people) > 1 && l.isSpread() {
 		return p.several(l, scores)
 	}
@@ -30,6 +33,10 @@ func (p parser) one(l line, scores []Score, scoresErr error) (Report, error) {
 	}
 	m.Scores = scores
 	report, err := l.likely(m)
+	if err == nil && l.isHalf && len(scores) == 1 && scores[0].HasPoints() {
+		report.or(Report{Readings: []Reading{{Match{A: m.A, B: m.B, Self: m.Self, Scores: []Score{draw}}}}})
+		report.Doubt = DoubtWinner
+	}
 	if aside := l.asides(scores); err == nil && len(aside) > 0 && len(report.Readings[0][0].Scores) == len(scores) {
 		report, err = l.orWithout(m, aside)
 	}

@@ -60,7 +60,8 @@ var vocabulary = meanings(map[meaning]string{
 	past:    `yesterday gestern ayer ontem вчера вчора учора`,
 	present: `today tonight heute hoy hoje сегодня сьогодні`,
 	mood:    `🏆 👑 🥇 😭 ❌`,
-	drew: `draw drew draws tie tied = unentschieden remis empate empaté empató empato empataron empatamos empatei empatou empataram
+	drew: `draw drew draws tie tied = ½ ½-½ ½–½ ½:½ 0.5-0.5 0.5–0.5 0.5:0.5 0,5-0,5 0,5–0,5 0,5:0,5 1/2-1/2 1/2–1/2
+		unentschieden remis empate empaté empató empato empataron empatamos empatei empatou empataram
 		ничья ничью вничью нічия нічию внічию`,
 	separator: `to zu a к`,
 	times:     `x х ×`,
