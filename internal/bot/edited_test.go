@@ -58,7 +58,7 @@ func TestEditedCommands(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"/match @bob 3":  `answer wrong_form {"command":"match","reason":"incomplete_score","detail":"3"}`,
-		"/match @bob":    `answer wrong_form {"command":"match","reason":"no_score"}`,
+		"/match @bob":    "score Alice@alice#1001 @bob",
 		"/match help":    `answer help {"topic":"match"}`,
 		"/undo":          "undo last",
 		"/undo 9":        "undo #9",
@@ -247,7 +247,7 @@ func TestResultsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for text, want := range map[string]string{
-		"/match @bob": "match", "/match x": "match", "/undo x": "undo", "/fix": "fix", "/fix x": "fix",
+		"/match @bob": "", "/match @bob 3": "match", "/match x": "match", "/undo x": "undo", "/fix": "fix", "/fix x": "fix",
 		"/match @bob 3:1": "", "/undo": "", "/fix 3:2": "", "/match help": "", "/help match": "", "/ranking": "", "/join": "",
 	} {
 		w.group.Say(w.alice, text)

@@ -85,6 +85,10 @@ func goldenWizards() map[string]ranking.Notice {
 		"name":          ranking.NamePrompt{Prompt: 9, Tag: "Aa0_-zZ9", Doubt: ranking.DoubtName, Word: "bob", Opponents: names[:2], First: 8, More: true},
 		"name_hostile":  ranking.NamePrompt{Prompt: 9, Doubt: ranking.DoubtUnknownName, Word: hostile},
 		"score":         ranking.ScorePrompt{Tag: "Aa0_-zZ9", Opponent: names[0], Scores: [][2]int{{3, 1}, {1, 3}, {3, 0}, {1, 0}, {0, 1}}},
+		"score_none":    ranking.ScorePrompt{Opponent: names[0], Scores: [][2]int{{3, 1}, {0, -1}, {-1, 0}, {-1, -1}}},
+		"score_teams": ranking.ScorePrompt{
+			Scores: [][2]int{{3, 1}, {0, -1}, {-1, 0}}, Teams: [2][]ranking.Name{{called("Alice")}, {called("Bob"), called("Maximilian Mustermann")}},
+		},
 		"score_hostile": ranking.ScorePrompt{Prompt: 9, At: 3, Opponent: called(hostile), Scores: [][2]int{{1, 0}, {0, 1}}},
 	}
 }

@@ -37,7 +37,7 @@ func (r *Router) odds(ctx context.Context, req request) error {
 	return r.stats.Show(ctx, req.origin, stats.OddsQuery{Sides: req.sides})
 }
 
-// sides returns the players that an /odds names.
+// sides returns the players that an /odds names, or a /match whose score is missing.
 func (req request) sides(everybody []ranking.Person) (sides [2][]ranking.Person, unclear notice.Notice) {
 	a, b, err := command.ParseSides(req.command, req.sender(), req.repliedPerson(), req.names(everybody))
 	if unclear := req.unclear(err); unclear != nil {

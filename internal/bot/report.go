@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"elobot/internal/command"
 	"elobot/internal/ranking"
@@ -26,7 +27,8 @@ func (r *Router) match(ctx context.Context, req request) error {
 	// Most results mention everybody, and have no other words than "gg": they can be read without the players of the group.
 	said := req.reading(nil)
 	if req.origin.Names && (req.command.LikelyNamesPlayers() || said.Malformed != nil) {
-		return r.rankings.Do(ctx, req.origin, ranking.ReadReport{Read: req.reading})
+		noScore := !strings.ContainsFunc(req.command.Args, unicode.IsNumber)
+		return r.rankings.Do(ctx, req.origin, ranking.ReadReport{Read: req.reading, NoScore: noScore})
 	}
 	req.origin.Names = false
 	return r.rankings.Do(ctx, req.origin, ranking.ReadReport{Read: func([]ranking.Person) ranking.Reading { return said }})
@@ -37,7 +39,11 @@ func (req request) reading(everybody []ranking.Person) ranking.Reading {
 	report, err := req.parse(everybody)
 	if form, malformed := wrongForm(req.command, err); malformed {
 		form.Corrected, _ = command.Correct(req.command, req.sender(), req.repliedPerson(), namesOf(everybody), err)
-		return ranking.Reading{Malformed: form}
+		reading := ranking.Reading{Malformed: form}
+		if form.Reason == command.ReasonNoScore {
+			reading.Sides, _ = req.sides(everybody)
+		}
+		return reading
 	}
 	readings := readingsOf(report)
 	if report.Doubt == command.DoubtNone {

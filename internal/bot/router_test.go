@@ -217,6 +217,8 @@ func said(o ranking.Origin, n notice.Notice) call {
 
 func (f *fakeRankings) report(o ranking.Origin, r ranking.Reading) error {
 	switch {
+	case len(r.Sides[0]) > 0 && o.Sender != nil:
+		return f.add(call{method: "score " + team(r.Sides[0]) + " " + team(r.Sides[1]), origin: o})
 	case r.Malformed != nil:
 		o.Malformed = "match"
 		return f.add(call{method: "answer", origin: o, notice: r.Malformed})
@@ -459,7 +461,6 @@ func none(want string) []string {
 
 func TestCommandsInAGroup(t *testing.T) {
 	t.Parallel()
-	const empty, noScore = `{"command":"match","reason":"empty"}`, `{"command":"match","reason":"no_score"}`
 	for text, want := range map[string]string{
 		"/match @bob 3:1":           "match Alice@alice#1001 @bob 3:1",
 		"/match @alice @bob 3:1":    "match Alice@alice#1001 @bob 3:1",
@@ -488,13 +489,14 @@ func TestCommandsInAGroup(t *testing.T) {
 		"/match":                                     "wizard ",
 		"/match@elo_bot":                             "wizard ",
 		"/undo match 42":                             `answer wrong_form {"command":"undo","reason":"unexpected_word","detail":"match","corrected":"/undo 42"}`,
-		"/match @bob":                                "answer wrong_form " + noScore,
+		"/match @bob":                                "score Alice@alice#1001 @bob",
+		"/match @bob @carol":                         "score @bob @carol",
 		"/match 3:1":                                 `answer wrong_form {"command":"match","reason":"no_opponent"}`,
 		"/match @alice 3:1":                          `answer wrong_form {"command":"match","reason":"same_person","detail":"@alice"}`,
 		"/match @elo_bot 3:1":                        `answer wrong_form {"command":"match","reason":"bot","detail":"@elo_bot"}`,
 		"/match @a @b 3:1":                           `answer wrong_form {"command":"match","reason":"unknown_mention","detail":"@a"}`,
 		"/match @GroupAnonymousBot @bob 3:1":         `answer wrong_form {"command":"match","reason":"bot","detail":"@GroupAnonymousBot"}`,
-		"/match @bob Versus. @carol":                 `answer wrong_form {"command":"match","reason":"no_score","teams":true}`,
+		"/match @bob Versus. @carol":                 "score @bob @carol",
 		"/match @alice @bob @carol":                  `answer wrong_form {"command":"match","reason":"no_versus","teams":true}`,
 		"/match @alice @bob @carol 3:x":              `answer wrong_form {"command":"match","reason":"unexpected_word","detail":"3:x","teams":true}`,
 		"/match @ab v 3:1":                           `answer wrong_form {"command":"match","reason":"unknown_mention","detail":"@ab","teams":true}`,

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"elobot/internal/command"
 	"elobot/internal/outbox"
@@ -208,21 +209,52 @@ func nameButtons(n ranking.NamePrompt, _ outbox.Item, w words) [][]button {
 	return append(rows, append(last, button{text: w.cancel(), data: promptData(ref, ranking.Cancel{})}))
 }
 
-// scoreButtons returns the buttons below the question for the score, three in a row.
+// scoreButtons returns the buttons below the question for the score: three scores in a row, then two of those for who has won.
 func scoreButtons(n ranking.ScorePrompt, item outbox.Item, w words) [][]button {
 	ref := wizardPrompt(n.Prompt, n.Tag, item.ID)
 	if ref.ID == 0 {
 		return nil
 	}
 	var rows [][]button
+	var without []button // a score
 	for i, s := range n.Scores {
+		option := ranking.ScoreAgainst{Opponent: n.At, Score: ranking.Score{A: s[0], B: s[1]}}
+		b := button{text: w.scoreLabel(n, s), data: promptData(ref, option)}
+		if !hasPoints(s) {
+			without = append(without, b)
+			continue
+		}
 		if i%3 == 0 {
 			rows = append(rows, nil)
 		}
-		option := ranking.ScoreAgainst{Opponent: n.At, Score: ranking.Score{A: s[0], B: s[1]}}
-		rows[len(rows)-1] = append(rows[len(rows)-1], button{text: showScore(s), data: promptData(ref, option)})
+		rows[len(rows)-1] = append(rows[len(rows)-1], b)
 	}
-	return append(rows, []button{{text: w.cancel(), data: promptData(ref, ranking.Cancel{})}})
+	without = append(without, button{text: w.cancel(), data: promptData(ref, ranking.Cancel{})})
+	return slices.AppendSeq(rows, slices.Chunk(without, 2))
+}
+
+// scoreLabel returns the label of a button for a score, or for who has won.
+func (w words) scoreLabel(n ranking.ScorePrompt, score [2]int) string {
+	outcome := outcomeOf(score)
+	switch {
+	case hasPoints(score):
+		return writtenScore(score)
+	case len(n.Teams[0]) == 0 || outcome == "drew":
+		return w.Text("wizard."+outcome, nil)
+	case outcome == "won":
+		return winnerLabel(n.Teams[0])
+	default:
+		return winnerLabel(n.Teams[1])
+	}
+}
+
+// winnerLabel returns the label of a button that says that a side has won.
+func winnerLabel(names []ranking.Name) string {
+	var all []string
+	for _, n := range names {
+		all = append(all, cleanName(n.Name))
+	}
+	return "🏆 " + cut(strings.Join(all, " & "), maxPairLabel, maxNameUnits)
 }
 
 // wizardPrompt returns the prompt of a wizard's message, which has the id of the item that begins it.

@@ -93,3 +93,29 @@ func TestCompleteChanged(t *testing.T) {
 	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.Complete{}), page), ranking.Refusal{Code: ranking.ChangedSince, Number: 1})
 	g.mustEnd(t, "after the press", false, "answered")
 }
+
+// TestMissingScore: a report that lacks only the score is answered with the question for it.
+func TestMissingScore(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 7, 5)
+	missing := func(a, b ranking.Person) ranking.Notice {
+		o := g.origin(&alice)
+		reading := ranking.Reading{Malformed: ranking.Refusal{Code: "no_score"}, Sides: [2][]ranking.Person{{a}, {b}}}
+		must(t, g.Do(t.Context(), o, ranking.ReadReport{Read: func([]ranking.Person) ranking.Reading { return reading }}))
+		return g.notice(t, o.Key)
+	}
+	asked, ok := missing(alice, zoe).(ranking.ScorePrompt)
+	if !ok || asked.Opponent.Name != "Zoe" || asked.Scores[0] != [2]int{7, 5} || len(asked.Scores) != 9 {
+		t.Errorf("the question is %+v", asked)
+	}
+	g.pressWizard(t, &alice, ranking.ScoreAgainst{Score: ranking.Loss})
+	if asked, ok = missing(bob, carol).(ranking.ScorePrompt); !ok || asked.Teams[0][0].Name != "Bob" || asked.Teams[1][0].Name != "Carol" {
+		t.Errorf("the question is %+v", asked)
+	}
+	g.pressWizard(t, &alice, ranking.ScoreAgainst{Score: ranking.Score{A: 2, B: 0}})
+	if diff := cmp.Diff([]string{"7 5", "– – 2", "2 0"}, g.storedScores(t)); diff != "" {
+		t.Errorf("stored (-want +got):\n%s", diff)
+	}
+	g.verifyClean(t)
+}

@@ -30,6 +30,8 @@ type Reading struct {
 	Reports   []Report         // in their order
 	Ambiguous *AmbiguousReport // if it can mean several things
 	Malformed Notice           // why it cannot be read
+	// Sides are those of a match whose score is missing, beside Malformed. The sender is asked for the score.
+	Sides [2][]Person
 }
 
 // ReadReport records the matches that a message reports, in their order, updates the ratings of all players and notifies the group: all of
@@ -39,11 +41,16 @@ type Reading struct {
 // An edit of a message that was handled before corrects the match that it recorded: ReadReport offers to fix the match, as offerFix says.
 type ReadReport struct {
 	Read func(everybody []Person) Reading
+	// NoScore is true if the message has no number, so that Read may find nothing but Sides.
+	NoScore bool
 }
 
 func (r ReadReport) do(ctx context.Context, s *Service, o Origin) error {
 	j := job{name: "record match", bucket: RateResult, outcome: new(CommandOutcome)}
 	needs := (&recordOperation{service: s, playedAt: o.SentAt}).needs() // of any report: its people and scores are not known yet
+	if r.NoScore {
+		needs.Played = SuggestedFrom
+	}
 	err := s.handleMessage(ctx, o, j, needs, func(everybody []Person) operation { return s.reported(o, r.Read(everybody)) })
 	if isNew := *j.outcome != ""; err != nil || isNew || o.Message == "" {
 		return err
@@ -59,6 +66,8 @@ func (s *Service) reported(o Origin, r Reading) operation {
 	}
 	var refusal Notice = Refusal{Code: SamePlayer}
 	switch {
+	case len(r.Sides[0]) > 0 && o.Sender != nil:
+		return wizardOf(o, r.Sides)
 	case r.Malformed != nil:
 		refusal = r.Malformed
 	case slices.ContainsFunc(readings, func(r []Report) bool { return len(r) > MaxReports }):

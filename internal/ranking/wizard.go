@@ -24,9 +24,9 @@ const (
 	SuggestedFrom = 50
 	// OpponentsPerPage is how many opponents a wizard shows at once.
 	OpponentsPerPage = 8
-	// maxOpponents is how many opponents a wizard offers.
-	maxOpponents = 48
-	// suggestedScores is how many scores a wizard offers.
+	// maxOpponents is how many opponents a wizard offers: all of nearly every group.
+	maxOpponents = 200
+	// suggestedScores is how many scores with points a wizard offers.
 	suggestedScores = 6
 )
 
@@ -39,6 +39,7 @@ type WizardRequest struct {
 	Reporter  Person         `json:"reporter"`
 	Opponents []Person       `json:"opponents"` // the likeliest first
 	Scores    []Score        `json:"scores"`    // the likeliest first; the reporter's points first
+	NoDraws   bool           `json:"no_draws,omitempty"`
 	// Teams are the sides if both are known; then there are no Opponents. Their first side is the first of a score.
 	Teams [2][]Person `json:"teams,omitzero"`
 }
@@ -150,15 +151,25 @@ func (w StartTeamWizard) do(ctx context.Context, s *Service, o Origin) error {
 		if unclear != nil {
 			return answer{people: senderOf(o), notice: unclear}
 		}
-		isSender := func(p Person) bool { return samePerson(p, *o.Sender) }
-		if slices.ContainsFunc(teams[1], isSender) {
-			teams[0], teams[1] = teams[1], teams[0]
-		}
-		op := startWizard{origin: o, people: senderOf(o), teams: teams}
-		op.playing = op.people.addSides(teams)
+		op := wizardOf(o, teams)
 		op.people.areOfEarlierMessage(senderOf(o))
 		return op
 	})
+}
+
+// wizardOf returns the operation that asks the sender for the score of a match between these sides.
+func wizardOf(o Origin, sides [2][]Person) startWizard {
+	op := startWizard{origin: o, people: senderOf(o)}
+	isSender := func(p Person) bool { return samePerson(p, *o.Sender) }
+	if slices.ContainsFunc(sides[1], isSender) {
+		sides[0], sides[1] = sides[1], sides[0]
+	}
+	if len(sides[0])+len(sides[1]) == 2 && isSender(sides[0][0]) {
+		op.opponent = &sides[1][0]
+		return op
+	}
+	op.teams, op.playing = sides, op.people.addSides(sides)
+	return op
 }
 
 // startWizard begins a PromptWizard.
@@ -186,7 +197,8 @@ func (w startWizard) rejectedResults(Snapshot) []RejectedResult {
 func (w startWizard) decide(snap Snapshot) (Decision, error) {
 	r := &WizardRequest{
 		Key: w.origin.message(), Chat: w.origin.Chat.ID, Message: w.origin.ReplyTo, SentAt: w.origin.SentAt, Reporter: *w.origin.Sender,
-		Opponents: w.opponents(snap), Scores: likelyScores(snap.LastMatches, snap.Ladder.DrawsAllowed), Teams: w.teams,
+		Opponents: w.opponents(snap), Scores: likelyScores(snap.LastMatches, snap.Ladder.DrawsAllowed),
+		NoDraws: !snap.Ladder.DrawsAllowed, Teams: w.teams,
 	}
 	d := Decision{Effect: &NewPrompt{Kind: PromptWizard, Wizard: r}}
 	switch {
@@ -197,7 +209,10 @@ func (w startWizard) decide(snap Snapshot) (Decision, error) {
 				prompt.Teams[side] = append(prompt.Teams[side], w.people[person].shownName(snap.People[person]))
 			}
 		}
-		d.Notice, d.CallbackAnswer = prompt, Acknowledged{}
+		d.Notice = prompt
+		if w.origin.Button != "" {
+			d.CallbackAnswer = Acknowledged{}
+		}
 	case w.opponent != nil:
 		d.Notice = r.askScore(0, 0)
 	case len(r.Opponents) > 0:
@@ -208,7 +223,7 @@ func (w startWizard) decide(snap Snapshot) (Decision, error) {
 	return d, nil
 }
 
-// opponents returns the people that the wizard offers: those that the sender has played most, or else anybody in the group.
+// opponents returns the people that the wizard offers: everybody in the group, and first those that the sender has played most.
 func (w startWizard) opponents(snap Snapshot) []Person {
 	switch {
 	case w.opponent != nil:
@@ -218,7 +233,7 @@ func (w startWizard) opponents(snap Snapshot) []Person {
 	}
 	var all []Person
 	var counts []int
-	count := func(p Person) {
+	count := func(p Person, by int) {
 		if samePerson(p, *w.origin.Sender) {
 			return
 		}
@@ -227,17 +242,15 @@ func (w startWizard) opponents(snap Snapshot) []Person {
 			all, counts = append(all, p), append(counts, 0)
 			at = len(all) - 1
 		}
-		counts[at]++
+		counts[at] += by
 	}
 	for _, m := range snap.LastMatches {
 		for _, p := range m.Opponents {
-			count(p)
+			count(p, 1)
 		}
 	}
-	if len(snap.LastMatches) == 0 {
-		for _, p := range snap.everybody() {
-			count(p)
-		}
+	for _, p := range snap.everybody() {
+		count(p, 0)
 	}
 	return mostFrequent(all, counts, maxOpponents)
 }
@@ -295,10 +308,13 @@ func (r WizardRequest) askScore(id PromptID, at Choice) ScorePrompt {
 	return ScorePrompt{Prompt: id, Tag: r.tag(), At: at, Opponent: r.Opponents[at].shownName(Known{}), Scores: r.scores()}
 }
 
-// scores returns the scores that the wizard offers.
+// scores returns the scores that the wizard offers: those without points last.
 func (r WizardRequest) scores() (all [][2]int) {
-	for _, s := range r.Scores {
-		all = append(all, [2]int{s.A, s.B})
+	offered := slices.Concat(r.Scores, []Score{Win, Loss, Draw})
+	for _, s := range offered {
+		if s != Draw || !r.NoDraws {
+			all = append(all, [2]int{s.A, s.B})
+		}
 	}
 	return all
 }
@@ -445,7 +461,7 @@ type ScorePrompt struct {
 	Tag      MatchTag `json:"tag,omitempty"`
 	At       Choice   `json:"at"` // of the opponent
 	Opponent Name     `json:"opponent,omitzero"`
-	Scores   [][2]int `json:"scores"` // the likeliest first; the sender's points first
+	Scores   [][2]int `json:"scores"` // the likeliest first, those without points last; the sender's points first
 	// Teams are the sides if there is no Opponent. The points of the first one come first.
 	Teams [2][]Name `json:"teams,omitzero"`
 }

@@ -46,16 +46,16 @@ func TestWizard(t *testing.T) {
 	}
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(4)}))
 	o, asked := g.startWizard(t, &alice, nil)
-	checkNotice(t, asked, ranking.OpponentPrompt{Opponents: []ranking.Name{{Name: "Bob"}, {Name: "Carol"}}, Total: 2})
+	checkNotice(t, asked, ranking.OpponentPrompt{Opponents: []ranking.Name{{Name: "Bob"}, {Name: "Carol"}, {Name: "Zoe"}}, Total: 3})
 	id := g.newestPrompt(t)
-	scores := [][2]int{{3, 1}, {3, 0}, {1, 0}, {0, 1}, {2, 1}, {1, 2}}
+	scores := [][2]int{{3, 1}, {3, 0}, {1, 0}, {0, 1}, {2, 1}, {1, 2}, {0, -1}, {-1, 0}, {-1, -1}}
 	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, ranking.Choice(0)), page),
 		ranking.ScorePrompt{Prompt: id.ID, Opponent: ranking.Name{Name: "Bob"}, Scores: scores})
 	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, against(0, 3, 0)), toast),
 		ranking.Refusal{Code: ranking.NotYourPrompt})
 	for _, unknown := range []ranking.PromptOption{
-		nil, ranking.Choice(2), ranking.Choice(-1), ranking.OpponentPage(2), ranking.OpponentPage(0), ranking.OpponentPage(math.MaxInt),
-		against(0, 3, 1000), against(0, -3, 1), against(2, 3, 1), against(-1, 3, 1),
+		nil, ranking.Choice(3), ranking.Choice(-1), ranking.OpponentPage(2), ranking.OpponentPage(0), ranking.OpponentPage(math.MaxInt),
+		against(0, 3, 1000), against(0, -3, 1), against(0, 3, -1), against(3, 3, 1), against(-1, 3, 1),
 	} {
 		checkNotice(t, g.answer(t, g.pressWizard(t, &alice, unknown), toast), ranking.Refusal{Code: ranking.UnknownButton})
 	}
@@ -102,7 +102,7 @@ func TestWizardInReply(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	_, asked := g.startWizard(t, &alice, &bob)
-	if n, ok := asked.(ranking.ScorePrompt); !ok || n.Opponent.Name != "Bob" || len(n.Scores) != 6 {
+	if n, ok := asked.(ranking.ScorePrompt); !ok || n.Opponent.Name != "Bob" || len(n.Scores) != 9 {
 		t.Errorf("the question is %+v", asked)
 	}
 	if n := g.count(t, "players WHERE username = 'bob'"); n != 0 {
@@ -127,17 +127,17 @@ func TestWizardNames(t *testing.T) {
 		return g.answer(t, o.Key, page)
 	}
 	checkNotice(t, typed(ranking.UnclearOpponent{Doubt: ranking.DoubtUnknownName, Word: "xyz"}),
-		ranking.NamePrompt{Prompt: id.ID, Doubt: ranking.DoubtUnknownName, Word: "xyz", First: 1, More: true})
+		ranking.NamePrompt{Prompt: id.ID, Doubt: ranking.DoubtUnknownName, Word: "xyz", First: 3, More: true})
 	checkNotice(t, typed(ranking.UnclearOpponent{Doubt: ranking.DoubtName, Word: "c", People: []ranking.Person{carol, zoe}, Score: &ranking.Score{A: 7, B: 5}}),
-		ranking.NamePrompt{Prompt: id.ID, Doubt: ranking.DoubtName, Word: "c", Opponents: []ranking.Name{{Name: "Carol"}, {Name: "Zoe"}}, First: 1, More: true})
-	asked, ok := g.answer(t, g.pressWizard(t, &alice, ranking.Choice(2)), page).(ranking.ScorePrompt)
-	if !ok || asked.Opponent.Name != "Zoe" || asked.Scores[0] != [2]int{7, 5} || len(asked.Scores) != 6 {
+		ranking.NamePrompt{Prompt: id.ID, Doubt: ranking.DoubtName, Word: "c", Opponents: []ranking.Name{{Name: "Carol"}, {Name: "Zoe"}}, First: 3, More: true})
+	asked, ok := g.answer(t, g.pressWizard(t, &alice, ranking.Choice(4)), page).(ranking.ScorePrompt)
+	if !ok || asked.Opponent.Name != "Zoe" || asked.Scores[0] != [2]int{7, 5} || len(asked.Scores) != 9 {
 		t.Errorf("the question for the score is %+v", asked)
 	}
-	if back, ok := g.answer(t, g.pressWizard(t, &alice, ranking.OpponentPage(1)), page).(ranking.OpponentPrompt); !ok || back.Total != 3 {
+	if back, ok := g.answer(t, g.pressWizard(t, &alice, ranking.OpponentPage(1)), page).(ranking.OpponentPrompt); !ok || back.Total != 5 {
 		t.Errorf("the first page is %+v", back)
 	}
-	g.pressWizard(t, &alice, against(2, 7, 5))
+	g.pressWizard(t, &alice, against(4, 7, 5))
 	g.has(t, 1, "matches WHERE score_a = 7")
 }
 
