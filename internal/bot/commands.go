@@ -132,6 +132,11 @@ func loggedName(name string) string {
 func (r *Router) dispatch(ctx context.Context, req request) error {
 	private := !req.origin.Chat.IsGroup()
 	c, ok := findCommand(req.command.Name)
+	if split, hasNumber := req.command.SplitNumber(); !ok && hasNumber {
+		if c, ok = findCommand(split.Name); ok {
+			req.command = split
+		}
+	}
 	if ok {
 		req.command.Name = c.Name
 	}

@@ -48,6 +48,7 @@ var goldenWithNames = map[string]string{
 	"report_chosen":   "report/chosen",
 	"report_dropped":  "report/cancelled",
 	"ranking_page":    "ranking/newcomers",
+	"month_ranking":   "ranking/of_month",
 	ranking.KindBoard: "board/on",
 	"my_standing":     "me/everything",
 	"head_to_head":    "h2h/met",
@@ -81,6 +82,8 @@ func rename(notice reflect.Value, next func() string) (count int) {
 		case *ranking.Name:
 			words = &n.Name
 		case *stats.RankingPage:
+			words = &n.Title
+		case *stats.MonthRanking:
 			words = &n.Title
 		case *stats.MatchPage:
 			words = &n.Title

@@ -53,19 +53,25 @@ func goldenRankings() map[string]notice.Notice {
 		}
 		return n
 	}
+	month := time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC)
 	return map[string]notice.Notice{
-		"empty":         stats.RankingPage{Title: "Table tennis"},
-		"one":           stats.RankingPage{Title: "Table tennis", Rows: rankingRows(1), Total: 1},
-		"without_title": stats.RankingPage{Rows: rankingRows(2), Total: 2},
-		"ten":           page(1, 10, rankingRows(10), nil),
-		"first_page":    page(1, 31, withOwn(rankingRows(10), 1), nil),
-		"second_page":   page(2, 57, withOwn(rankingRows(20)[10:], 4), nil),
-		"last_page":     page(4, 31, []stats.Row{own}, nil),
-		"top":           page(0, 31, rankingRows(3), func(n *stats.RankingPage) { n.Own = &own }),
-		"anonymous":     page(2, 57, rankingRows(20)[10:], func(n *stats.RankingPage) { n.Asker = 0 }),
-		"old_release":   stats.RankingPage{Title: "Table tennis", Rows: rankingRows(20), Total: 31, Own: &own},
-		"ties":          stats.RankingPage{Title: "Table tennis", Rows: tied, Total: 4},
-		"hostile":       stats.RankingPage{Title: hostile, Rows: []stats.Row{{Position: 1, Name: called(hostile), Elo: 1500, Won: 1}}, Total: 1},
+		"of_month": stats.MonthRanking{Title: "Table tennis", Month: month, Rows: []stats.MonthRow{
+			{Name: called("Alice"), Gained: 38, Won: 7, Drawn: 1, Lost: 4}, {Name: called("Zoë"), Drawn: 1}, {Name: called("Bob"), Gained: -38, Lost: 3},
+		}},
+		"of_month_hostile": stats.MonthRanking{Title: hostile, Month: month, Rows: []stats.MonthRow{{Name: called(hostile), Gained: 16, Won: 1}}},
+		"of_new_month":     stats.MonthRanking{Month: month},
+		"empty":            stats.RankingPage{Title: "Table tennis"},
+		"one":              stats.RankingPage{Title: "Table tennis", Rows: rankingRows(1), Total: 1},
+		"without_title":    stats.RankingPage{Rows: rankingRows(2), Total: 2},
+		"ten":              page(1, 10, rankingRows(10), nil),
+		"first_page":       page(1, 31, withOwn(rankingRows(10), 1), nil),
+		"second_page":      page(2, 57, withOwn(rankingRows(20)[10:], 4), nil),
+		"last_page":        page(4, 31, []stats.Row{own}, nil),
+		"top":              page(0, 31, rankingRows(3), func(n *stats.RankingPage) { n.Own = &own }),
+		"anonymous":        page(2, 57, rankingRows(20)[10:], func(n *stats.RankingPage) { n.Asker = 0 }),
+		"old_release":      stats.RankingPage{Title: "Table tennis", Rows: rankingRows(20), Total: 31, Own: &own},
+		"ties":             stats.RankingPage{Title: "Table tennis", Rows: tied, Total: 4},
+		"hostile":          stats.RankingPage{Title: hostile, Rows: []stats.Row{{Position: 1, Name: called(hostile), Elo: 1500, Won: 1}}, Total: 1},
 		"moved": page(1, 57, withOwn(decided, 3), func(n *stats.RankingPage) {
 			n.NoDraws, n.Since = true, week
 		}),

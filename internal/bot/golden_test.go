@@ -214,6 +214,9 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	all["wrong_form/corrected"] = WrongForm{
 		Command: command.NameMatch, Reason: command.ReasonNegativeNumber, Detail: "-1", Corrected: "/match @bob 3:1",
 	}
+	for _, name := range []string{"ranking", "records", "settings", "stats"} {
+		all["wrong_form/of_"+name] = WrongForm{Command: name, Reason: command.ReasonUnexpectedWord, Detail: "5"}
+	}
 	all["wrong_form/unknown"] = WrongForm{Command: command.NameMatch, Reason: "of tomorrow", Detail: "x"}
 	all["wrong_form/hostile"] = WrongForm{Command: command.NameMatch, Reason: command.ReasonUnexpectedWord, Detail: hostile}
 	for where, private := range map[string]bool{"group": false, "private": true} {

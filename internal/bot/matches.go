@@ -32,10 +32,11 @@ func matchesFeature() feature {
 	}
 }
 
-// matches handles "/matches", and "/matches @bob" like "/history @bob". Who reports a result with it means /match.
+// matches handles "/matches" and "/matches 2", and "/matches @bob" like "/history @bob". Who reports a result with it means /match.
 func (r *Router) matches(ctx context.Context, req request) error {
-	if req.command.Args == "" && len(req.command.Mentions) == 0 {
-		return r.stats.Show(ctx, req.origin, stats.MatchesQuery{})
+	q := command.ParseQuestion(req.command)
+	if q == (command.Question{Number: q.Number}) {
+		return r.stats.Show(ctx, req.origin, stats.MatchesQuery{At: stats.Paging{Page: q.Number}})
 	}
 	return r.stats.Show(ctx, req.origin, stats.HistoryQuery{Who: func(everybody []ranking.Person) ([]ranking.Person, notice.Notice) {
 		if _, err := req.parseNames(everybody); err == nil {
@@ -45,9 +46,13 @@ func (r *Router) matches(ctx context.Context, req request) error {
 	}})
 }
 
-// history handles "/history" and "/history @bob". An anonymous admin, who has no history, gets the matches of the group.
+// history handles "/history", "/history 2" and "/history @bob". An anonymous admin, who has no history, gets the matches of the group.
 func (r *Router) history(ctx context.Context, req request) error {
-	return r.stats.Show(ctx, req.origin, stats.HistoryQuery{Who: req.meant(1, req.origin.Sender)})
+	var at stats.Paging
+	if q := command.ParseQuestion(req.command); q == (command.Question{Number: q.Number}) {
+		at.Page, req.command.Args = q.Number, ""
+	}
+	return r.stats.Show(ctx, req.origin, stats.HistoryQuery{Who: req.meant(1, req.origin.Sender), At: at})
 }
 
 // matchButtons returns the buttons that show the pages before and after one.

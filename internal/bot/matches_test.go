@@ -17,7 +17,8 @@ func TestHistoryCommands(t *testing.T) {
 		"/matches":          "matches",
 		"/games":            "matches",
 		"/results@elo_bot":  "matches",
-		"/matches 2":        "matches",
+		"/matches 2":        "matches page 2",
+		"/history 2":        "history of Alice@alice#1001 page 2",
 		"/matches @bob":     "history of @bob",
 		"/matches carol":    "history of Carol@carol#1003",
 		"/history":          "history of Alice@alice#1001",
@@ -42,11 +43,11 @@ func TestHistoryTurns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, tc := range []struct{ below, data, want string }{
-		{"1m:o48", "1m:o38", "matches {Key:38 Newer:false}"},
-		{"1m:o48", "1m:n57", "matches {Key:57 Newer:true}"},
-		{"1m:o48", "1m:0", "matches {Key:0 Newer:false}"},
-		{"1h:7", "1h:7", "history of player 7 {Key:0 Newer:false}"}, // below another view
-		{"1h:7:o123", "1h:8:n9", "history of player 8 {Key:9 Newer:true}"},
+		{"1m:o48", "1m:o38", "matches after 38"},
+		{"1m:o48", "1m:n57", "matches before 57"},
+		{"1m:o48", "1m:0", "matches"},
+		{"1h:7", "1h:7", "history of player 7"}, // below another view
+		{"1h:7:o123", "1h:8:n9", "history of player 8 before 9"},
 	} {
 		page := w.below(w.group, tc.below)
 		w.sim.Press(w.bob, page, tc.data)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"elobot/internal/command"
 	"elobot/internal/notice"
@@ -32,6 +33,8 @@ func (req request) meant(most int, otherwise *ranking.Person) ranking.Meant {
 		switch unclear := req.unclear(err); {
 		case unclear != nil:
 			return nil, unclear
+		case len(named) == 0 && numberIn(req.command.Args) != "":
+			return nil, unexpected(req.command, numberIn(req.command.Args))
 		case len(named) > most:
 			return nil, stats.UnclearPeople{Reason: stats.TooManyNamed, Command: req.command.Name}
 		case slices.Contains(named, command.Person{}): // an anonymous admin
@@ -42,6 +45,16 @@ func (req request) meant(most int, otherwise *ranking.Person) ranking.Meant {
 			return peopleOf(named), nil
 		}
 	}
+}
+
+// numberIn returns the first number in the arguments of a question about people, to which it means nothing; empty if there is none.
+func numberIn(args string) string {
+	for word := range strings.FieldsSeq(args) {
+		if strings.ContainsFunc(word, unicode.IsNumber) {
+			return word
+		}
+	}
+	return ""
 }
 
 // names returns the names by which a question can mean players, with the picked ones.

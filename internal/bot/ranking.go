@@ -30,11 +30,15 @@ func rankingFeature() feature {
 // nameTop is the alias of /ranking whose number is one of places. The others, as in "/leaderboard 2", have that of a page.
 const nameTop = "top"
 
-// ranking handles "/ranking", "/ranking 2", "/ranking all", "/top 3" and "/elo @bob".
+// ranking handles "/ranking", "/ranking 2", "/ranking all", "/ranking month", "/top 3" and "/elo @bob".
 func (r *Router) ranking(ctx context.Context, req request) error {
 	switch q := command.ParseQuestion(req.command); {
 	case q.Who != command.Person{}:
 		return r.player(ctx, req)
+	case q.Unknown != "":
+		return r.notUnderstood(ctx, req, q.Unknown)
+	case q.Month:
+		return r.stats.Show(ctx, req.origin, stats.MonthQuery{})
 	case q.Number > 0 && req.command.Written == nameTop:
 		return r.stats.Show(ctx, req.origin, stats.RankingQuery{Places: q.Number, All: q.All})
 	default:
@@ -117,6 +121,21 @@ func (w words) rankingPage(n stats.RankingPage) string {
 		lines = append(lines, hidden)
 	}
 	return strings.Join(lines, "\n")
+}
+
+var _ = shows(view[stats.MonthRanking]{text: words.monthRanking})
+
+// monthRanking shows who has gained most in a month.
+func (w words) monthRanking(n stats.MonthRanking) string {
+	title := w.titleOf("ranking.title", n.Title) + "\n" + w.Text("records.since", args{"Date": w.Date(n.Month)})
+	if len(n.Rows) == 0 {
+		return paragraphs([]string{title, w.Text("ranking.none_in_month", nil)})
+	}
+	var lines []string
+	for _, r := range n.Rows {
+		lines = append(lines, fmt.Sprintf("%s · <b>%s</b> · %s", boldName(r.Name), signed(r.Gained), winsDrawsLosses(r.Won, r.Drawn, r.Lost)))
+	}
+	return paragraphs([]string{title}, lines, []string{notes(w.Text("ranking.won_drawn_lost", nil))})
 }
 
 // newcomersHead returns the line that stands before a row if that is the first newcomer on the page, or nothing.

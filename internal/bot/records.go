@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"elobot/internal/command"
 	"elobot/internal/outbox"
 	"elobot/internal/stats"
 )
@@ -19,9 +20,13 @@ func recordsFeature() feature {
 	}
 }
 
-// records handles /records.
+// records handles "/records" and "/records month".
 func (r *Router) records(ctx context.Context, req request) error {
-	return r.stats.Show(ctx, req.origin, stats.RecordsQuery{})
+	q := command.ParseQuestion(req.command)
+	if q != (command.Question{All: q.All, Month: q.Month}) {
+		return r.notUnderstood(ctx, req, req.command.FirstWord())
+	}
+	return r.stats.Show(ctx, req.origin, stats.RecordsQuery{OfMonth: q.Month})
 }
 
 // The periods of records in the data of buttons.

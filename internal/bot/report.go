@@ -13,7 +13,7 @@ import (
 func resultsFeature() feature {
 	return feature{
 		commands: []Command{{
-			Name: command.NameMatch, Aliases: []string{command.NameWon, command.NameLost, command.NameDraw},
+			Name: command.NameMatch, Aliases: []string{command.NameWon, "win", command.NameLost, "lose", command.NameDraw, "result", "game"},
 			Where: InGroups, Handle: (*Router).match, Topic: aboutResults, Short: true,
 		}},
 	}
@@ -21,7 +21,7 @@ func resultsFeature() feature {
 
 // match handles /match, /won, /lost and /draw. Without anything else, a wizard asks for the result.
 func (r *Router) match(ctx context.Context, req request) error {
-	if req.command.Args == "" && len(req.command.Mentions) == 0 && req.command.Written == command.NameMatch {
+	if req.command.Args == "" && len(req.command.Mentions) == 0 && !req.command.SaysWhoWon() {
 		return r.startWizard(ctx, req)
 	}
 	// Most results mention everybody, and have no other words than "gg": they can be read without the players of the group.

@@ -270,7 +270,7 @@ func (f *fakeRankings) Show(_ context.Context, o ranking.Origin, q stats.Query) 
 	case stats.HeadToHeadQuery:
 		return f.addAbout(o, q.Two, "", func(people string) string { return strings.ReplaceAll(people, "+", " against ") })
 	case stats.HistoryQuery:
-		return f.addAbout(o, q.Who, "matches", func(people string) string { return "history of " + people })
+		return f.addAbout(o, q.Who, "matches"+pageOf(q.At), func(people string) string { return "history of " + people + pageOf(q.At) })
 	case stats.ChartQuery:
 		return f.addAbout(o, q.Who, "chart of ", func(people string) string { return "chart of " + people })
 	case stats.OddsQuery:
@@ -289,7 +289,7 @@ func (f *fakeRankings) Show(_ context.Context, o ranking.Origin, q stats.Query) 
 			method += fmt.Sprintf(" for %d", q.Asker)
 		}
 	case stats.RecordsQuery:
-		if method = "records"; o.Pressed != 0 {
+		if method = "records"; o.Pressed != 0 || q.OfMonth {
 			method += fmt.Sprintf(" of the month %t", q.OfMonth)
 		}
 	case stats.PlayerQuery:
@@ -299,10 +299,12 @@ func (f *fakeRankings) Show(_ context.Context, o ranking.Origin, q stats.Query) 
 	case stats.MatchesQuery:
 		switch method = "matches"; {
 		case q.Player != 0:
-			method = fmt.Sprintf("history of player %d %+v", q.Player, q.At)
-		case o.Pressed != 0:
-			method += fmt.Sprintf(" %+v", q.At)
+			method = fmt.Sprintf("history of player %d%s", q.Player, pageOf(q.At))
+		default:
+			method += pageOf(q.At)
 		}
+	case stats.MonthQuery:
+		method = "ranking of the month"
 	case stats.StandingsQuery:
 		method = "me"
 	default:
@@ -312,6 +314,20 @@ func (f *fakeRankings) Show(_ context.Context, o ranking.Origin, q stats.Query) 
 		method += fmt.Sprintf(" in %d", o.Pressed)
 	}
 	return f.add(call{method: method, origin: o})
+}
+
+// pageOf describes a page of matches, but for the first one.
+func pageOf(at stats.Paging) string {
+	switch {
+	case at.Page > 0:
+		return fmt.Sprintf(" page %d", at.Page)
+	case at.Key == 0:
+		return ""
+	case at.Newer:
+		return fmt.Sprintf(" before %d", at.Key)
+	default:
+		return fmt.Sprintf(" after %d", at.Key)
+	}
 }
 
 // rankingOf describes a part of the ranking.
@@ -461,6 +477,9 @@ func none(want string) []string {
 
 func TestCommandsInAGroup(t *testing.T) {
 	t.Parallel()
+	unexpected := func(name, word string) string {
+		return fmt.Sprintf(`answer wrong_form {"command":%q,"reason":"unexpected_word","detail":%q}`, name, word)
+	}
 	for text, want := range map[string]string{
 		"/match @bob 3:1":           "match Alice@alice#1001 @bob 3:1",
 		"/match @alice @bob 3:1":    "match Alice@alice#1001 @bob 3:1",
@@ -491,6 +510,18 @@ func TestCommandsInAGroup(t *testing.T) {
 		"/undo match 42":                             `answer wrong_form {"command":"undo","reason":"unexpected_word","detail":"match","corrected":"/undo 42"}`,
 		"/match @bob":                                "score Alice@alice#1001 @bob",
 		"/match @bob @carol":                         "score @bob @carol",
+		"/won @bob":                                  "match Alice@alice#1001 @bob 0:-1",
+		"/win @bob 3:1":                              "match Alice@alice#1001 @bob 3:1",
+		"/lose @bob":                                 "match Alice@alice#1001 @bob -1:0",
+		"/draw @bob":                                 "match Alice@alice#1001 @bob -1:-1",
+		"/match @bob won":                            "match Alice@alice#1001 @bob -1:0",
+		"/match @bob 1/2":                            "ask winner : Alice@alice#1001 @bob 1:2, or Alice@alice#1001 @bob -1:-1",
+		"/won":                                       `answer wrong_form {"command":"match","reason":"empty"}`,
+		"/result":                                    "wizard ",
+		"/game @bob 3:1":                             "match Alice@alice#1001 @bob 3:1",
+		"/undo2":                                     "undo #2",
+		"/fix42 3:2":                                 "fix #42 3:2",
+		"/match3:1 @bob":                             "match Alice@alice#1001 @bob 3:1",
 		"/match 3:1":                                 `answer wrong_form {"command":"match","reason":"no_opponent"}`,
 		"/match @alice 3:1":                          `answer wrong_form {"command":"match","reason":"same_person","detail":"@alice"}`,
 		"/match @elo_bot 3:1":                        `answer wrong_form {"command":"match","reason":"bot","detail":"@elo_bot"}`,
@@ -503,18 +534,23 @@ func TestCommandsInAGroup(t *testing.T) {
 		"/match @alice & @bob near":                  `answer wrong_form {"command":"match","reason":"unexpected_word","detail":"near"}`,
 
 		"/ranking": "ranking", "/top": "ranking", "/leaderboard": "ranking", "/TOP@elo_bot": "ranking",
-		"/ranking of all": "ranking", "/ranking@other_bot": ignored, "/top@other_bot": ignored,
+		"/ranking of all": `answer unclear_people {"reason":"unknown_name","command":"ranking","word":"all"}`, "/ranking@other_bot": ignored, "/top@other_bot": ignored,
 		"/join": "join", "/Join@Elo_Bot": "join", "/join@other_bot": ignored,
 		"/top10": "ranking", "/lb": "ranking", "/table": "ranking", "/rank": "ranking", "/elo": "ranking",
-		"/top 3": "top 3", "/TOP@elo_bot 3": "top 3", "/top 0": "ranking", "/top 2 3": "ranking", "/top -1": "ranking", "/top10 3": "ranking page 3",
+		"/top 3": "top 3", "/TOP@elo_bot 3": "top 3", "/top 0": "ranking", "/top 2 3": unexpected("ranking", "2 3"), "/top -1": unexpected("ranking", "-1"), "/top3": "top 3", "/top10 3": "ranking page 3",
 		"/ranking 2": "ranking page 2", "/leaderboard 2": "ranking page 2", "/lb #2": "ranking page 2", "/ranking 0": "ranking",
-		"/ranking 99999999999999999999": "ranking", "/top abc": `answer unclear_people {"reason":"unknown_name","command":"ranking","word":"abc"}`,
+		"/ranking 99999999999999999999": unexpected("ranking", "99999999999999999999"), "/ranking month": "ranking of the month", "/top abc": `answer unclear_people {"reason":"unknown_name","command":"ranking","word":"abc"}`,
 		"/ranking all": "ranking of all", "/ranking ALL 2": "ranking page 2 of all", "/leaderboard 2 alle": "ranking page 2 of all",
-		"/top 3 todos": "top 3 of all", "/top все": "ranking of all", "/ranking усі": "ranking of all", "/ranking 2 0": "ranking",
+		"/top 3 todos": "top 3 of all", "/top все": "ranking of all", "/ranking усі": "ranking of all", "/ranking 2 0": unexpected("ranking", "2 0"),
+		"/matches": "matches", "/matches 2": "matches page 2", "/matches2": "matches page 2", "/matches @bob": "history of @bob",
+		"/matches 2 3": unexpected("matches", "2"), "/history 2": "history of Alice@alice#1001 page 2", "/history @bob 2": "history of @bob",
+		"/settings": "settings", "/settings k 24": "setting k to 24 in 0", "/settings K 20": unexpected("settings", "K 20"),
+		"/settings margin ON": "setting margin to on in 0", "/language pt-br": "setting language to pt-BR in 0", "/language": "settings",
+		"/settings k": unexpected("settings", "k"), "/settings k 24 now": unexpected("settings", "k 24 now"), "/settings @bob": unexpected("settings", "@bob"),
 		"/elo @bob":                       "standing of @bob",
 		"/elo [Dan 2](tg://user?id=1004)": "standing of Dan_2#1004", "/ranking of @bob 3": "standing of @bob",
 		"/me bob": `answer unclear_people {"reason":"unknown_name","command":"stats","word":"bob"}`,
-		"/rating": "standing of Alice@alice#1001", "/profile": "standing of Alice@alice#1001", "/me 3": "standing of Alice@alice#1001", "/rating @bob": "standing of @bob", "/profile @bob!": "standing of @bob",
+		"/rating": "standing of Alice@alice#1001", "/profile": "standing of Alice@alice#1001", "/me 3": unexpected("stats", "3"), "/rating @bob": "standing of @bob", "/profile @bob!": "standing of @bob",
 		"/me [Dan 2](tg://user?id=1004)": "standing of Dan_2#1004",
 		"/me":                            "standing of Alice@alice#1001", "/Me@elo_bot": "standing of Alice@alice#1001", "/me of all": `answer unclear_people {"reason":"unknown_name","command":"stats","word":"all"}`, "/me@other_bot": ignored,
 		"/stats": "standing of Alice@alice#1001", "/stats @bob": "standing of @bob", "/stats me": "standing of Alice@alice#1001", "/stats@other_bot": ignored,
@@ -522,7 +558,8 @@ func TestCommandsInAGroup(t *testing.T) {
 		"/h2h": `answer unclear_people {"reason":"nobody","command":"h2h"}`, "/h2h @bob": "Alice@alice#1001 against @bob",
 		"/h2h @bob vs @carol": "@bob against @carol", "/h2h @bob me": "@bob against Alice@alice#1001",
 		"/h2h @bob @carol @dan": `answer unclear_people {"reason":"too_many","command":"h2h"}`,
-		"/h2h help":             `answer help {"topic":"h2h"}`, "/records": "records", "/records help": `answer help {"topic":"records"}`, "/records@other_bot": ignored,
+		"/h2h help":             `answer help {"topic":"h2h"}`, "/records": "records", "/records month": "records of the month true", "/records Monat": "records of the month true",
+		"/records all": "records", "/records @bob": unexpected("records", "@bob"), "/records year": unexpected("records", "year"), "/records help": `answer help {"topic":"records"}`, "/records@other_bot": ignored,
 		"/start": "greet greeting {}", "/start@elo_bot": "greet greeting {}", "/START true": "greet greeting {}",
 		"/start help": "greet greeting {}", "/start@other_bot": ignored,
 

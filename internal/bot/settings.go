@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -26,8 +27,23 @@ func settingsFeature() feature {
 	}
 }
 
+// settings handles "/settings", "/settings k 24" and "/language de".
 func (r *Router) settings(ctx context.Context, req request) error {
-	return r.rankings.Do(ctx, req.origin, ranking.ShowSettings{IsAdmin: r.isAdmin(req.origin)})
+	words := strings.Fields(strings.ToLower(req.command.Args))
+	if req.command.Written == ranking.SettingLanguage && len(words) > 0 {
+		words = append([]string{ranking.SettingLanguage}, words...)
+	}
+	if len(words) == 0 && len(req.command.Mentions) == 0 {
+		return r.rankings.Do(ctx, req.origin, ranking.ShowSettings{IsAdmin: r.isAdmin(req.origin)})
+	}
+	if len(words) == 2 {
+		s, _ := ranking.FindSetting(words[0])
+		values := slices.Concat(offered(s)...)
+		if at := slices.IndexFunc(values, func(v string) bool { return strings.EqualFold(v, words[1]) }); at >= 0 {
+			return r.rankings.Do(ctx, req.origin, ranking.ChangeSetting{Setting: s, Value: values[at], IsAdmin: r.isAdmin(req.origin)})
+		}
+	}
+	return r.notUnderstood(ctx, req, cmp.Or(req.command.Args, req.command.FirstWord()))
 }
 
 // pressSetting handles the buttons below the settings. Like the buttons of pages, it edits only messages that have such buttons.

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"context"
 	"errors"
 	"html"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"elobot/internal/command"
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
+	"elobot/internal/ranking"
 )
 
 // WrongForm says what is wrong with the form of a command.
@@ -30,6 +32,15 @@ func wrongForm(c command.Command, err error) (WrongForm, bool) {
 	}
 	teams := c.Name == command.NameMatch && c.NamesTeams()
 	return WrongForm{Command: c.Name, Reason: form.Reason, Detail: form.Detail, Teams: teams}, true
+}
+
+// notUnderstood answers a question that has a word which means nothing in it.
+func (r *Router) notUnderstood(ctx context.Context, req request, word string) error {
+	return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: unexpected(req.command, word)})
+}
+
+func unexpected(c command.Command, word string) WrongForm {
+	return WrongForm{Command: c.Name, Reason: command.ReasonUnexpectedWord, Detail: command.Excerpt(word)}
 }
 
 var _ = shows(view[WrongForm]{text: words.wrongForm, line: words.wrongForm, buttons: wrongFormButtons, personal: true})
@@ -71,6 +82,8 @@ func (w words) wrongForm(n WrongForm) string {
 		form, sets = formTeams, formTeamsSets
 	case n.Reason == command.ReasonUnclearWinner:
 		form = formBoth
+	case n.Command != command.NameMatch: // a question
+		form = strings.ReplaceAll(w.Text("commands."+n.Command+".usage", nil), "\n", " · ")
 	}
 	if n.Corrected != "" {
 		form = "<code>" + html.EscapeString(cleanName(n.Corrected)) + "</code>"
@@ -83,6 +96,7 @@ func (w words) wrongForm(n WrongForm) string {
 	case n.Command == command.NameOdds, n.Command == command.NameTeams:
 		id = lineupForm(n)
 	case n.Command == command.NameMatch:
+	case !isAmendment(n.Command): // "@bob" is unexpected there like any other word
 	case n.Reason == command.ReasonUnknownMention, n.Reason == command.ReasonUnexpectedWord && strings.HasPrefix(n.Detail, "@"):
 		id = "form.number_not_name"
 	}
@@ -93,6 +107,10 @@ func (w words) wrongForm(n WrongForm) string {
 		"Word": showWord(n.Detail), "Form": form, "Sets": sets, "MaxTeam": command.MaxTeam, "MaxSets": command.MaxSets,
 		"Min": command.MinPlayers, "Max": command.MaxPlayers,
 	})
+}
+
+func isAmendment(name string) bool {
+	return name == command.NameUndo || name == command.NameRestore || name == command.NameFix
 }
 
 // lineupForm returns the text about a malformed /odds or /teams. Those about the words in it are the same for all commands.

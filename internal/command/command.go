@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -47,6 +48,35 @@ func Parse(text string, entities []Entity, botUsername string) (c Command, ok bo
 	c = Command{Name: Name(name), Written: Name(name), Addressed: addressed}
 	c.Args, c.Mentions, c.MentionOffsets = cutMentions(text, len(head), entities, botUsername)
 	return c, true
+}
+
+// SplitNumber returns a command whose name ends with a number, such as /undo2, as if a space were in front of the number. ok is false for
+// all others.
+func (c Command) SplitNumber() (split Command, ok bool) {
+	name := strings.TrimRightFunc(c.Name, isDigit)
+	number := c.Name[len(name):]
+	if number == "" {
+		return c, false
+	}
+	split = c
+	split.Name, split.Written, split.Args = name, name, strings.TrimSpace(number+" "+c.Args)
+	split.MentionOffsets = slices.Clone(c.MentionOffsets)
+	for i := range split.MentionOffsets {
+		split.MentionOffsets[i] += len(number) + len(" ")
+	}
+	return split, true
+}
+
+// SaysWhoWon is true if the name of the command says who won, as in /won.
+func (c Command) SaysWhoWon() bool { return claimOf(c.Written) != unknown }
+
+// FirstWord returns the first word of the arguments, or the first person if there are only mentions.
+func (c Command) FirstWord() string {
+	word, _ := cutWord(c.Args)
+	if word == "" && len(c.Mentions) > 0 {
+		return c.Mentions[0].label()
+	}
+	return word
 }
 
 // Text returns the command that a text without one stands for, such as an answer to a question. botUsername is this bot's username, without

@@ -3,46 +3,48 @@ package command
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
-// Question is what /ranking or /me asks for, beyond what they show without arguments.
+// Question is what a question such as /ranking asks for, beyond what it shows without arguments.
 type Question struct {
-	// Who is the person whose standing is asked for, nobody if none is named.
+	// Who is the person whose standing is asked for, nobody if none is named. If it is a plain name, it may be nobody's.
 	Who Person
 	// Number is the number of a page or of places, 0 if none is given.
 	Number int
 	// All is true if all players are asked for.
 	All bool
+	// Month is true if the current month is asked for.
+	Month bool
+	// Unknown is what cannot be understood, or empty.
+	Unknown string
 }
 
 // allWords are the words for everybody, in all languages of the bot.
 var allWords = wordSet(`all everyone everybody alle todos todas все всех усі всі усіх всіх`)
 
-// ParseQuestion reads the arguments of /ranking and /me: a person, named by a mention or by a plain username, or a number, a word such as
-// "all", or both. All else asks for nothing in particular: what the commands show without arguments answers it best.
+// monthWords are the words for a month, in all languages of the bot.
+var monthWords = wordSet(`month monat mes mês месяц місяць`)
+
+// ParseQuestion reads the arguments of /ranking, /matches, /history and /records: a person, a month, or a number, a word such as "all", or
+// both.
 func ParseQuestion(c Command) (q Question) {
 	if len(c.Mentions) > 0 {
 		return Question{Who: c.Mentions[0]}
 	}
 	words := questionWords(c.Args)
-	for i, word := range words {
-		if len(words) <= 2 && allWords[strings.ToLower(word)] {
-			q.All, words = true, slices.Delete(words, i, i+1)
-			break
-		}
-	}
-	if len(words) == 0 {
-		return q
-	}
-	switch word := words[0]; {
-	case len(words) > 1 || !isWord(word) || len(word) > maxUsername:
-		return Question{}
-	case isNumber(word) && len(word) <= maxNumberDigits:
-		q.Number = value(word)
-	case isNumber(word) || q.All:
-		return Question{}
+	others := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return allWords[strings.ToLower(word)] })
+	q.All = len(others)+1 == len(words)
+	switch {
+	case len(words) == 0, q.All && len(others) == 0:
+	case len(words) == 1 && monthWords[strings.ToLower(words[0])]:
+		q.Month = true
+	case len(others) == 1 && isNumber(others[0]) && len(others[0]) <= maxNumberDigits:
+		q.Number = value(others[0])
+	case strings.ContainsFunc(strings.Join(others, ""), unicode.IsLetter):
+		return Question{Who: Person{Name: strings.Join(words, " ")}}
 	default:
-		q.Who.Username = word
+		return Question{Unknown: strings.Join(words, " ")}
 	}
 	return q
 }

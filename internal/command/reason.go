@@ -86,10 +86,11 @@ func (e *FormError) Error() string {
 const maxDetail = 32
 
 func formError(reason Reason, word string) error {
-	return &FormError{Reason: reason, Detail: excerpt(word)}
+	return &FormError{Reason: reason, Detail: Excerpt(word)}
 }
 
-func excerpt(word string) string {
+// Excerpt returns a word as a Detail.
+func Excerpt(word string) string {
 	var b strings.Builder
 	runes := 0
 	for _, r := range word {

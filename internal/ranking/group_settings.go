@@ -162,7 +162,8 @@ func (s Snapshot) settings() GroupSettings {
 	return GroupSettings{Rules: s.Ladder.Rules, Display: s.Display}
 }
 
-// ChangeSetting changes a setting of the group at the press of a button below a SettingsPage, which is edited. Only admins may do so. Rules
+// ChangeSetting changes a setting of the group by a command, or at the press of a button below a SettingsPage, which is edited. Only admins
+// may do so. Rules
 // apply from the next match on; recorded matches and the start ratings of players in the ladder stay as they are. A match that another
 // instance is just recording may still be played under the old rules. Messages that were sent before keep their language, also when they
 // are edited.
@@ -173,15 +174,20 @@ type ChangeSetting struct {
 }
 
 func (c ChangeSetting) do(ctx context.Context, s *Service, o Origin) error {
+	bucket := RateQuestion
+	if o.Button != "" {
+		bucket = RatePress
+	}
 	return s.handle(ctx, o, job{
-		name: "change setting", bucket: RatePress, isAdmin: c.IsAdmin, locks: true,
-		operation: settingOperation{adminsOnly{people: senderOf(o), adds: true}, c},
+		name: "change setting", bucket: bucket, isAdmin: c.IsAdmin, locks: true,
+		operation: settingOperation{adminsOnly{people: senderOf(o), adds: true}, c, o.Button == ""},
 	})
 }
 
 type settingOperation struct {
 	adminsOnly
 	ChangeSetting
+	typed bool // not pressed
 }
 
 func (o settingOperation) refuse(snap Snapshot) Notice {
@@ -192,12 +198,14 @@ func (o settingOperation) refuse(snap Snapshot) Notice {
 }
 
 func (o settingOperation) decide(snap Snapshot) (Decision, error) {
-	before, name := snap.settings(), snap.senderName()
+	before := snap.settings()
 	changed := &ChangedSetting{Chat: snap.ChatID, Ladder: snap.Ladder.ID, Setting: o.Setting, Before: before, After: o.Setting.With(before, o.Value)}
-	return Decision{
-		Effect: changed, Page: SettingsPage{changed.After, &Reporter{Name: &name}},
-		CallbackAnswer: SettingChanged{Name: o.Setting.Name, Before: o.Setting.Value(before), After: o.Value},
-	}, nil
+	said := SettingChanged{Name: o.Setting.Name, Before: o.Setting.Value(before), After: o.Value}
+	if o.typed {
+		return Decision{Effect: changed, Notice: said}, nil
+	}
+	name := snap.senderName()
+	return Decision{Effect: changed, Page: SettingsPage{changed.After, &Reporter{Name: &name}}, CallbackAnswer: said}, nil
 }
 
 // ChangedSetting is a new value of a setting. If the stored value is not that of Before, Apply fails with ErrConflict.

@@ -68,6 +68,26 @@ func TestShowSettings(t *testing.T) {
 	g.has(t, 0, "players")
 }
 
+// TestTypedSetting: a setting that is changed by a command is told to the chat. An anonymous admin may change it too.
+func TestTypedSetting(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	typed := func(sender *ranking.Person, c ranking.ChangeSetting) ranking.Notice {
+		o := g.origin(sender)
+		must(t, g.Do(t.Context(), o, c))
+		return g.notice(t, o.Key)
+	}
+	checkNotice(t, typed(&alice, choice("k", "24")), ranking.SettingChanged{Name: "k", Before: "32", After: "24"})
+	checkNotice(t, typed(nil, choice("margin", "on")), ranking.SettingChanged{Name: "margin", Before: "off", After: "on"})
+	checkNotice(t, typed(&alice, choice("k", "24")), ranking.Refusal{Code: ranking.SameSetting})
+	c := choice("k", "16")
+	c.IsAdmin = nobodyIsAdmin
+	checkNotice(t, typed(&bob, c), ranking.Refusal{Code: ranking.AdminsOnly})
+	if rules := g.settings(t).Rules; rules.K != 24 || !rules.Margin {
+		t.Errorf("the rules are %+v", rules)
+	}
+}
+
 // TestChangeSetting has an admin choose each value of each setting, in a chat that the bot does not know yet. The message with the buttons
 // shows the new settings, who pressed sees what has changed, and the chat gets no other message.
 func TestChangeSetting(t *testing.T) {

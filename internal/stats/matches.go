@@ -48,6 +48,8 @@ type Paging struct {
 	Key int64
 	// Newer is true for the page with the matches before it, and false for that with the matches after it.
 	Newer bool
+	// Page is the number of the page, from 1, if there is no Key.
+	Page int
 }
 
 // MatchStore reads pages of matches. The page before the first one, and one that does not exist, is the first one. An unknown chat has no
@@ -92,17 +94,20 @@ func (s *Service) history(ctx context.Context, o ranking.Origin, player ranking.
 	return n, nil
 }
 
-// HistoryQuery asks for the newest matches of a person in the group, who may be the sender: for those of the whole group, if nobody is
+// HistoryQuery asks for a page of the matches of a person in the group, who may be the sender: for those of the whole group, if nobody is
 // meant.
-type HistoryQuery struct{ Who ranking.Meant }
+type HistoryQuery struct {
+	Who ranking.Meant
+	At  Paging
+}
 
 func (q HistoryQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 	return ranking.AskAbout(q.Who, func(ctx context.Context, players []ranking.Player) (notice.Notice, error) {
 		if len(players) == 0 {
-			return s.matches(ctx, o, Paging{})
+			return s.matches(ctx, o, q.At)
 		}
 		p := players[0]
-		n, err := s.history(ctx, o, p.ID, Paging{})
+		n, err := s.history(ctx, o, p.ID, q.At)
 		if o.Sender == nil || p.UserID != o.Sender.ID {
 			n.Name = ranking.Name{Player: p.ID} // also of somebody who plays in other groups only
 		}

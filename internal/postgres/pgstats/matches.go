@@ -45,13 +45,17 @@ func (s *Store) readPage(
 ) (rows []stats.MatchRow, newer, older bool, err error) {
 	var first, turned matchRows
 	first.queue(batch, matches+` ORDER BY `+key+` DESC LIMIT `+pageLimit, player, args...)
-	if at.Key != 0 {
+	switch {
+	case at.Key != 0:
 		than, order := ` < `, ` DESC`
 		if at.Newer {
 			than, order = ` > `, ``
 		}
 		turnedTo := matches + ` AND ` + key + than + `$` + strconv.Itoa(len(args)+1) + ` ORDER BY ` + key + order + ` LIMIT ` + pageLimit
 		turned.queue(batch, turnedTo, player, append(args, at.Key)...)
+	case at.Page > 1:
+		offset := min(at.Page-1, maxPage) * stats.PageRows
+		turned.queue(batch, matches+` ORDER BY `+key+` DESC LIMIT `+pageLimit+` OFFSET `+strconv.Itoa(offset), player, args...)
 	}
 	if err := s.send(ctx, batch); err != nil {
 		return nil, false, false, err
@@ -62,6 +66,9 @@ func (s *Store) readPage(
 
 // pageLimit is how many matches are read for a page: one more than it shows, which says whether there is another page.
 var pageLimit = strconv.Itoa(stats.PageRows + 1)
+
+// maxPage is the last page that can be asked for by its number: the database reads all matches before it.
+const maxPage = 1000
 
 // noPlayer stands for no player, so that no rating changes are read.
 const noPlayer = `NULL::bigint`

@@ -150,8 +150,13 @@ func TestPaging(t *testing.T) {
 					t.Errorf("%d %s: back to page %d, newer %t, older %t (-want +got):\n%s", count, what, at, back.newer, back.older, diff)
 				}
 			}
+			for at, p := range pages {
+				if numbered := r.read(stats.Paging{Page: at + 1}); !cmp.Equal(numbers(p.rows), numbers(numbered.rows)) || numbered.older != p.older {
+					t.Errorf("%d %s: page %d by its number is %v", count, what, at+1, numbers(numbered.rows))
+				}
+			}
 			last := pages[len(pages)-1].rows
-			for _, at := range []stats.Paging{{Key: r.key(first.rows[min(2, count-1)]), Newer: true}, {Key: r.key(last[len(last)-1])}} {
+			for _, at := range []stats.Paging{{Key: r.key(first.rows[min(2, count-1)]), Newer: true}, {Key: r.key(last[len(last)-1])}, {Page: 9}} {
 				if p := r.read(at); p.newer || p.older != first.older || !slices.Equal(numbers(p.rows), numbers(first.rows)) {
 					t.Errorf("%d %s, at %+v: %v, want the first page", count, what, at, numbers(p.rows))
 				}

@@ -3,6 +3,7 @@ package pgstats_test
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"math/big"
 	"slices"
@@ -129,9 +130,37 @@ func (c *club) compare() {
 	ofMonth := stats.RecordsOf(played)
 	ofMonth.Month = month
 	c.compareView(l.records(month), ofMonth, err)
+	c.compareView(l.month(month), stats.MonthRowsOf(played), err)
 	if a.User != 0 {
 		c.compareStandings(ctx, chat, a, l)
 	}
+}
+
+// month returns who has gained most since then.
+func (l *plainLadder) month(since time.Time) (rows []stats.MonthRow) {
+	all := make(map[int64]stats.MonthRow)
+	for _, m := range l.matches {
+		if m.Played.Before(since) {
+			continue
+		}
+		r := all[m.Player]
+		r.Name.Player = ranking.PlayerID(m.Player)
+		r.Gained += m.After - m.Before
+		switch {
+		case m.Own > m.Other:
+			r.Won++
+		case m.Own < m.Other:
+			r.Lost++
+		default:
+			r.Drawn++
+		}
+		all[m.Player] = r
+	}
+	rows = slices.Collect(maps.Values(all))
+	slices.SortFunc(rows, func(a, b stats.MonthRow) int {
+		return cmp.Or(b.Gained-a.Gained, int(a.Name.Player-b.Name.Player))
+	})
+	return rows
 }
 
 func (c *club) compareView(want, got any, err error) {
