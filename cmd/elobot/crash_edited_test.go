@@ -33,7 +33,7 @@ func TestKilledBetweenEdits(t *testing.T) {
 		got := collect(t, k.pool, pgx.RowTo[string], `
 			SELECT concat_ws(' ', o.kind, o.state, o.reply_to) FROM outbox o JOIN chats c ON c.id = o.chat_id
 			WHERE c.telegram_chat_id = $1 ORDER BY o.id`, group.ID())
-		want := []string{"wrong_form sent 1", "wrong_form sent 1", "match_recorded sent 1", "fix_offer sent 1"}
+		want := []string{"score_prompt sent 1", "wrong_form sent 1", "match_recorded sent 1", "fix_offer sent 1"}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("killed at %q, the notices are (-want +got):\n%s", point, diff)
 		}

@@ -66,7 +66,7 @@ func testEditedCommands(t *testing.T, b *botFixture) {
 		says(t, visible(awaitAnswers(t, group, answers)[answers-1]), want)
 		return m
 	}
-	result := say("/match @bob", "The score is missing")
+	result := say("/match @bob", "how did it end?")
 	says(t, edit(result, "/match @alice 3:1"), "play twice")
 	says(t, edit(result, "/match @bob 3:1"), "Match #1")
 	group.Edit(result, "/ranking") // ignored

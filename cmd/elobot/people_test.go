@@ -56,7 +56,7 @@ func testTeamsAndSets(t *testing.T, b *botFixture) {
 		"/match @alice @bob @carol @olga 3:1":     {"Who played together?", "vs"},
 		"/match @alice @bob vs 3:1":               {"missing", "vs"},
 		"/match @alice @bob vs @carol @alice 3:1": {"can’t play twice"},
-		"/match @alice @bob vs @carol @olga":      {"The score is missing"},
+		"/match @alice @bob vs @carol @olga":      {"how did it end?"},
 		"/match @alice @bob 11 7 9 11":            {"colon", "11:7 9:11"},
 		"/macth @bob 3:1":                         {"Did you mean /match @bob 3:1?"},
 	} {

@@ -119,3 +119,20 @@ func TestMissingScore(t *testing.T) {
 	}
 	g.verifyClean(t)
 }
+
+// TestMissingScoreEdited: an edit may add the score instead of a button. Then the button adds no second match.
+func TestMissingScoreEdited(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	o := g.origin(&alice)
+	report := func(o ranking.Origin, r ranking.Reading) {
+		must(t, g.Do(t.Context(), o, ranking.ReadReport{Read: func([]ranking.Person) ranking.Reading { return r }}))
+	}
+	report(o, ranking.Reading{Malformed: ranking.Refusal{Code: "no_score"}, Sides: [2][]ranking.Person{{alice}, {bob}}})
+	report(editOf(&alice, o.Key, 1), ranking.Reading{Reports: []ranking.Report{singles(alice, bob, 3, 1)}})
+	g.pressWizard(t, &alice, ranking.ScoreAgainst{Score: ranking.Loss})
+	if diff := cmp.Diff([]string{"3 1"}, g.storedScores(t)); diff != "" {
+		t.Errorf("stored (-want +got):\n%s", diff)
+	}
+	g.verifyClean(t)
+}

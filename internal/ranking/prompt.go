@@ -101,9 +101,16 @@ type NewPrompt struct {
 	Report   *ReportRequest // of a PromptReport
 	Wizard   *WizardRequest // of a PromptWizard
 	Which    *WhichRequest  // of a PromptWhich
+	// Incomplete is true if the command lacks what is asked for, so that an edit may add it.
+	Incomplete bool
 }
 
-func (*NewPrompt) outcome() CommandOutcome { return OutcomeAsked }
+func (n *NewPrompt) outcome() CommandOutcome {
+	if n.Incomplete {
+		return OutcomeRefused
+	}
+	return OutcomeAsked
+}
 
 // PromptEnd is how a prompt was closed.
 type PromptEnd string

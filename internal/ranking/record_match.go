@@ -67,7 +67,9 @@ func (s *Service) reported(o Origin, r Reading) operation {
 	var refusal Notice = Refusal{Code: SamePlayer}
 	switch {
 	case len(r.Sides[0]) > 0 && o.Sender != nil:
-		return wizardOf(o, r.Sides)
+		ask := wizardOf(o, r.Sides)
+		ask.isReport = true
+		return ask
 	case r.Malformed != nil:
 		refusal = r.Malformed
 	case slices.ContainsFunc(readings, func(r []Report) bool { return len(r) > MaxReports }):

@@ -179,6 +179,7 @@ type startWizard struct {
 	people    participants
 	opponent  *Person
 	otherwise Notice
+	isReport  bool // that lacks the score
 
 	teams   [2][]Person // none unless both sides are known
 	playing [2][]int    // the indexes of the teams in the people
@@ -200,7 +201,7 @@ func (w startWizard) decide(snap Snapshot) (Decision, error) {
 		Opponents: w.opponents(snap), Scores: likelyScores(snap.LastMatches, snap.Ladder.DrawsAllowed),
 		NoDraws: !snap.Ladder.DrawsAllowed, Teams: w.teams,
 	}
-	d := Decision{Effect: &NewPrompt{Kind: PromptWizard, Wizard: r}}
+	d := Decision{Effect: &NewPrompt{Kind: PromptWizard, Wizard: r, Incomplete: w.isReport}}
 	switch {
 	case r.HasTeams():
 		prompt := ScorePrompt{Tag: r.tag(), Scores: r.scores()}
