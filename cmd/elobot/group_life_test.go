@@ -191,14 +191,13 @@ func testWhoLeavesIsHidden(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testIgnoredSenders: the bot ignores commands of bots and channels, and forwarded messages.
+// testIgnoredSenders: the bot ignores commands of bots, in channels, and forwarded messages.
 func testIgnoredSenders(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	channel := &botsim.SenderChat{ID: -1001234567890, Type: "channel", Title: "News"}
 	robot := b.sim.AddUser(botsim.User{FirstName: "Helper", Username: "helper_bot", IsBot: true})
 	for _, p := range []botsim.Post{
 		{From: robot},
-		{From: botsim.User{ID: 136817688, IsBot: true, FirstName: "Channel", Username: "Channel_Bot"}, SenderChat: channel},
 		{From: botsim.User{ID: 777000, FirstName: "Telegram"}, SenderChat: channel, Extra: map[string]any{"is_automatic_forward": true}},
 		{From: b.alice, Extra: map[string]any{"forward_origin": json.RawMessage(
 			`{"type":"user","date":1,"sender_user":{"id":5,"is_bot":false,"first_name":"E"}}`)}},

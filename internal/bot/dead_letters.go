@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"encoding/json"
 	"html"
 	"log/slog"
 	"runtime/debug"
@@ -81,8 +80,7 @@ func (h *DeadLetterHandler) recipientOf(
 // recipient returns the origin of the command in an update, the notice for it, and the name of the command for the log. ok is false if the
 // update is no command, or if too little of it can be read.
 func (h *DeadLetterHandler) recipient(letter intake.DeadLetter) (o ranking.Origin, n CommandFailed, name string, ok bool) {
-	var u update
-	err := json.Unmarshal(letter.Update.Raw, &u) // fields of the wrong type are skipped, and all others are read
+	u, err := readUpdate(letter.Update.Raw)
 	switch {
 	case u.CallbackQuery != nil:
 		o, ok = u.CallbackQuery.origin(h.now())

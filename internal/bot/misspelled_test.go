@@ -24,7 +24,7 @@ func TestIsSlip(t *testing.T) {
 func TestMisspelledCommands(t *testing.T) {
 	t.Parallel()
 	meant := func(command string) string { return `answer unknown_command {"meant":"` + command + `"}` }
-	const unknown = "answer unknown_command {}"
+	const unknown, greeting = "answer unknown_command {}", `answer greeting {"private":true}`
 	long := strings.Repeat("a", 26)
 	for text, want := range map[string][2]string{ // in a group and in private
 		"/matsh":                                {meant("match"), meant("match")},
@@ -38,14 +38,14 @@ func TestMisspelledCommands(t *testing.T) {
 		"/leaderbord 2":                         {meant("leaderboard 2"), meant("leaderboard 2")},
 		"/mach @bob 3:1":                        {ignored, meant("match @bob 3:1")},
 		"/mach@elo_bot":                         {meant("match"), meant("match")},
-		"/mach@other_bot":                       {ignored, ignored},
-		"/matsh@other_bot":                      {ignored, ignored},
+		"/mach@other_bot":                       {ignored, greeting},
+		"/matsh@other_bot":                      {ignored, greeting},
 		"/hel":                                  {ignored, meant("help")},
 		"/rematch @bob 3:1":                     {ignored, unknown},
 		"/matchdays @bob 3:1":                   {ignored, unknown},
 		"/matchdays@elo_bot":                    {unknown, unknown},
 		"/matches @bob 3:1":                     {meant("match @bob 3:1"), `answer group_only {"command":"matches"}`},
-		"/":                                     {ignored, ignored},
+		"/":                                     {ignored, greeting},
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()

@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -53,8 +52,8 @@ var _ intake.Handler = (*Router)(nil).Handle
 
 // Handle is the bot's intake.Handler: it turns one update into a call of the service, or ignores it.
 func (r *Router) Handle(ctx context.Context, in intake.Update) error {
-	var u update
-	if err := json.Unmarshal(in.Raw, &u); err != nil {
+	u, err := readUpdate(in.Raw)
+	if err != nil {
 		return fmt.Errorf("%w: %w", intake.ErrUnreadable, err)
 	}
 	switch {
@@ -77,16 +76,27 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	if m.isGroupLife() {
 		return r.groupLife(ctx, m)
 	}
-	if !m.isFromPerson() {
+	if !m.isFromPerson() && !m.isFromChannel() {
 		return nil
 	}
 	c, ok := command.Parse(m.Text, m.commandEntities(), r.self.Username)
 	req := newRequest(m, m.origin(), c)
 	req.origin.Retried = in.Retried
-	if !ok { // perhaps the answer to a wizard; all else is ignored
+	_, known := findCommand(c.Name)
+	switch {
+	case m.isFromChannel():
+		if !ok || !known {
+			return nil
+		}
+		return r.rankings.Do(logged(ctx, in, loggedName(c.Name)), req.origin, ranking.Say{Notice: ranking.Refusal{Code: ranking.SentAsChannel}})
+	case ok:
+		return r.dispatch(logged(ctx, in, loggedName(c.Name)), req)
+	case req.origin.Chat.IsGroup(): // perhaps the answer to a wizard; all else is ignored
 		return r.wizardReply(logged(ctx, in, command.NameMatch), req)
+	case m.Text != "": // whoever writes to the bot alone expects an answer
+		return r.start(logged(ctx, in, "start"), req)
 	}
-	return r.dispatch(logged(ctx, in, loggedName(c.Name)), req)
+	return nil
 }
 
 // logged returns a context that adds the update and the command to the log.
@@ -122,13 +132,23 @@ func (r *Router) isAdmin(o ranking.Origin) func(context.Context) (bool, error) {
 // isFromPerson is true if a member of the chat wrote this message: not a bot or a channel, not forwarded, and not sent via a bot.
 func (m *message) isFromPerson() bool {
 	switch {
-	case m.From == nil, bool(m.ViaBot), m.isForward(), m.Chat.Type == "channel":
+	case !m.isWritten():
 		return false
 	case m.SenderChat != nil:
 		return m.isAnonymousAdmin()
 	default:
 		return !m.From.IsBot
 	}
+}
+
+// isFromChannel is true if a member of the group wrote this message as a channel. Telegram does not say who it is.
+func (m *message) isFromChannel() bool {
+	return m.isWritten() && m.SenderChat != nil && m.SenderChat.Type == "channel"
+}
+
+// isWritten is true if this message was written in its chat, which is no channel: not forwarded, and not sent via a bot.
+func (m *message) isWritten() bool {
+	return m.From != nil && !bool(m.ViaBot) && !m.isForward() && m.Chat.Type != "channel"
 }
 
 // isForward is true if the message was forwarded. Bot API servers before 7.0 use other fields for that.
@@ -146,7 +166,7 @@ func (m *message) isAnonymousAdmin() bool {
 func (m *message) origin() ranking.Origin {
 	o := m.replyTarget()
 	o.Key, o.SentAt = m.key(), time.Unix(m.Date, 0).UTC()
-	if !m.isAnonymousAdmin() {
+	if m.SenderChat == nil {
 		sender := person(m.From.mentioned())
 		o.Sender, o.Chat.Language = &sender, languageTag(m.From.LanguageCode)
 	}

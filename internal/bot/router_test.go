@@ -609,9 +609,9 @@ func TestCommandsInAPrivateChat(t *testing.T) {
 		"/records":         `answer group_only {"command":"records"}`,
 		"/unknown":         "answer unknown_command {}",
 		"/unknown help":    "answer unknown_command {}",
-		"/start@other_bot": ignored,
-		"hello":            ignored,
-		"3:1":              ignored,
+		"/start@other_bot": `answer greeting {"private":true}`,
+		"hello":            `answer greeting {"private":true}`,
+		"3:1":              `answer greeting {"private":true}`,
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
@@ -824,8 +824,6 @@ func TestMessagesOfNoPersonAreIgnored(t *testing.T) {
 	alice := botsim.User{ID: 1001, FirstName: "Alice"}
 	for name, p := range map[string]botsim.Post{
 		"a bot":                         {From: botsim.User{ID: 77, IsBot: true, FirstName: "Helper", Username: "helper_bot"}},
-		"a channel":                     {From: botsim.User{ID: 136817688, IsBot: true, FirstName: "Channel"}, SenderChat: channel},
-		"a person as a channel":         {From: botsim.User{ID: 1001, FirstName: "Alice"}, SenderChat: channel},
 		"nobody":                        {SenderChat: channel},
 		"an automatic forward":          {From: botsim.User{ID: 777000, FirstName: "Telegram"}, SenderChat: channel, Extra: map[string]any{"is_automatic_forward": true}},
 		"an automatic forward alone":    {From: alice, Extra: map[string]any{"is_automatic_forward": true}},
@@ -847,6 +845,54 @@ func TestMessagesOfNoPersonAreIgnored(t *testing.T) {
 			w.expect(name)
 		})
 	}
+}
+
+// TestWrittenAsAChannel: whoever writes as a channel is told why a command does nothing.
+func TestWrittenAsAChannel(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"/match @bob 3:1": `answer refusal {"code":"sent_as_channel"}`, "/ranking": `answer refusal {"code":"sent_as_channel"}`,
+		"/match@other_bot @bob 3:1": ignored, "/unknown": ignored, "@bob 3:1": ignored,
+	} {
+		w := newWorld(t)
+		m := w.group.Post(botsim.Post{
+			From: botsim.User{ID: 136817688, IsBot: true, FirstName: "Channel", Username: "Channel_Bot"}, Text: text,
+			SenderChat: &botsim.SenderChat{ID: -1001234567890, Type: "channel", Title: "News"},
+		})
+		for _, c := range w.expect(text, none(want)...) {
+			if c.origin.Sender != nil || c.origin.ReplyTo != int64(m.ID) {
+				t.Errorf("%s: origin %+v", text, c.origin)
+			}
+		}
+	}
+}
+
+// TestCaptions: the caption of a photo is read as a text is, also if it is edited.
+func TestCaptions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	captioned := func(p botsim.Post, caption string) botsim.Post {
+		head := map[string]any{"type": "bot_command", "offset": 0, "length": strings.Index(caption+" ", " ")}
+		mention := map[string]any{"type": "mention", "offset": strings.Index(caption, "@"), "length": len("@bob")}
+		p.Extra = map[string]any{"photo": []any{}, "caption": caption, "caption_entities": []any{head, mention}}
+		return p
+	}
+	w.group.Post(captioned(botsim.Post{From: w.alice}, "/match @bob 3:1"))
+	w.expect("a caption", "match Alice@alice#1001 @bob 3:1")
+	w.group.Post(captioned(botsim.Post{From: w.alice}, "final against @bob 3:1"))
+	w.expect("a caption without a command")
+	w.group.Post(captioned(botsim.Post{From: w.alice, Text: "hello"}, "/match @bob 3:1"))
+	w.expect("a text counts")
+	var posted struct {
+		Message json.RawMessage `json:"message"`
+	}
+	w.group.Post(captioned(botsim.Post{From: w.alice}, "/match @bob 3:2"))
+	if err := json.Unmarshal(w.fetch()[0].Raw, &posted); err != nil {
+		t.Fatal(err)
+	}
+	edited := strings.Replace(string(posted.Message), `"date"`, fmt.Sprintf(`"edit_date":%d,"date"`, worldTime.Unix()), 1)
+	w.sim.Update(json.RawMessage(`{"edited_message":` + edited + `}`))
+	w.expect("an edited caption", "match Alice@alice#1001 @bob 3:2")
 }
 
 // TestFieldsThatAreNull: a null counts as absent.

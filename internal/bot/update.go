@@ -13,6 +13,24 @@ type update struct {
 	ChatMember    *memberUpdate  `json:"chat_member"`
 }
 
+// readUpdate decodes an update. Fields of the wrong type are skipped, and all others are read, whatever the error. The caption of a photo, a
+// video and so on becomes the text of its message: a command there is a command.
+func readUpdate(raw []byte) (u update, err error) {
+	err = json.Unmarshal(raw, &u)
+	messages := []*message{u.Message, u.EditedMessage}
+	if u.CallbackQuery != nil {
+		messages = append(messages, u.CallbackQuery.Message)
+	}
+	for _, m := range messages {
+		for ; m != nil; m = m.ReplyTo {
+			if m.Text == "" {
+				m.Text, m.Entities = m.Caption, m.CaptionEntities
+			}
+		}
+	}
+	return u, err
+}
+
 // callbackQuery is a button press. If the message is too old, Telegram sends only its id and its chat; if it was sent via the bot in
 // another chat, it has no message at all.
 type callbackQuery struct {
@@ -51,6 +69,8 @@ type message struct {
 	ForumTopicCreated  json.RawMessage `json:"forum_topic_created"`
 	Text               string          `json:"text"`
 	Entities           []entity        `json:"entities"`
+	Caption            string          `json:"caption"`
+	CaptionEntities    []entity        `json:"caption_entities"`
 	ReplyMarkup        json.RawMessage `json:"reply_markup"`
 	MigrateTo          int64           `json:"migrate_to_chat_id"`
 	MigrateFrom        int64           `json:"migrate_from_chat_id"`

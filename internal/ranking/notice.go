@@ -193,6 +193,8 @@ const (
 	AskedAlready     RefusalCode = "asked_already"      // the sender was asked about the match and has not answered yet
 	PromptOver       RefusalCode = "prompt_over"        // the prompt is closed
 
+	SentAsChannel RefusalCode = "sent_as_channel" // a channel may be anybody
+
 	AdminsOnly  RefusalCode = "admins_only"  // only an admin can do this
 	SameSetting RefusalCode = "same_setting" // the setting already has this value
 
