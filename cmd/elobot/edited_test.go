@@ -76,14 +76,14 @@ func testEditedCommands(t *testing.T, b *botFixture) {
 	says(t, visible(awaitAnswers(t, group, answers)[answers-1]), "Match #1 undone")
 	group.Edit(result, "/match @bob 3:0") // ignored
 
-	typo := group.Say(b.alice, "/matc @bob 3:0")
+	typo := say("/matc @bob 3:0", "Did you mean /match @bob 3:0")
 	says(t, edit(typo, "/match @bob 3:0"), "Match #2")
 	undo := say("/undo 99", "There is no match #99")
 	says(t, edit(undo, "/undo 2"), "Match #2 undone")
 	question := group.Say(b.alice, "rankin")
 	says(t, edit(question, "/ranking@"+b.sim.Bot().Username), "No matches yet")
 	group.Edit(question, "/match @bob 2:0") // ignored
-	late := group.Post(botsim.Post{From: b.alice, Text: "/matc @bob 3:1", Date: time.Now().Add(-301 * time.Second)})
+	late := group.Post(botsim.Post{From: b.alice, Text: "/mat @bob 3:1", Date: time.Now().Add(-301 * time.Second)})
 	group.Edit(late, "/match @bob 3:1")
 
 	// an edit overtakes its message

@@ -68,7 +68,8 @@ func TestEditedCommands(t *testing.T) {
 		"/join":          "join",
 		"/start":         "greet greeting {}",
 		"/matc@elo_bot":  `answer unknown_command {"meant":"match"}`,
-		"/matc @bob 3:1": ignored,
+		"/matc @bob 3:1": `answer unknown_command {"meant":"match @bob 3:1"}`,
+		"/mat @bob 3:1":  ignored,
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()

@@ -11,16 +11,16 @@ import (
 	"elobot/internal/ranking"
 )
 
-// minMisspelled is how long an unknown command must be for an answer in a group, unless it names this bot: a shorter one may well be a
-// command of another bot of the group that happens to be similar.
-const minMisspelled = 5
+// minMisspelled is how long an unknown command, and the similar one of this bot, must be for an answer in a group, unless it names this
+// bot: a shorter one, such as /stop beside /top, may well be a command of another bot of the group that happens to be similar.
+const minMisspelled = 4
 
 // unknownCommand answers a command that the bot does not have. In a group, a command that may be meant for another bot is only answered if
 // it looks like one of this bot.
 func (r *Router) unknownCommand(ctx context.Context, req request, meantForThisBot bool) error {
 	name := nearest(req.command.Name)
 	switch {
-	case name != "" && (meantForThisBot || len(req.command.Name) >= minMisspelled):
+	case name != "" && (meantForThisBot || min(len(req.command.Name), len(name)) >= minMisspelled):
 		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: UnknownCommand{Meant: req.message.corrected(name)}})
 	case meantForThisBot:
 		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: UnknownCommand{}})
@@ -41,20 +41,21 @@ func (m *message) corrected(name string) string {
 	return whole
 }
 
-// nearest returns the first name or alias of a command that a misspelled name differs from in one letter, or in two neighbours that are
-// swapped. It is empty if there is none.
-func nearest(misspelled string) string {
+// nearest returns the first name or alias of a command that a misspelled name is a slip of, but one without its last letter if there is one:
+// /stat is /stats rather than /start. It is empty if there is none.
+func nearest(misspelled string) (nearest string) {
 	for _, c := range commands() {
 		for _, name := range append([]string{c.Name}, c.Aliases...) {
-			if isSlip(misspelled, name) {
-				return name
+			if isSlip(misspelled, name) && (nearest == "" || strings.HasPrefix(name, misspelled)) {
+				nearest = name
 			}
 		}
 	}
-	return ""
+	return nearest
 }
 
-// isSlip is true if two different words differ in one letter that is added, left out or replaced, or in two neighbours that are swapped.
+// isSlip is true if two different words differ in one letter that is added, left out or replaced, or in two neighbours that are swapped. A
+// replaced letter makes another word of a short one: /list is not /lost.
 func isSlip(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -70,7 +71,7 @@ func isSlip(a, b string) bool {
 	case len(a) != len(b) || a == "":
 		return false
 	case a[1:] == b[1:]:
-		return true
+		return same+len(a) > minMisspelled
 	default:
 		return len(a) > 1 && a[0] == b[1] && a[1] == b[0] && a[2:] == b[2:]
 	}

@@ -13,6 +13,11 @@ func TestIsSlip(t *testing.T) {
 			t.Errorf("%s is no slip of %s", word, name)
 		}
 	}
+	for short, name := range map[string]string{"list": "lost", "tip": "top"} {
+		if isSlip(short, name) {
+			t.Errorf("%s is a slip of %s", short, name)
+		}
+	}
 	for _, word := range []string{"", "match", "mat", "matches", "catcm", "tamch", "mtcah", "mcath2", "chat", "mtahc", "m", "rematch"} {
 		if isSlip(word, name) || isSlip(name, word) {
 			t.Errorf("%s is a slip of %s", word, name)
@@ -36,7 +41,11 @@ func TestMisspelledCommands(t *testing.T) {
 		"/matsh [Dan 2](tg://user?id=1004) 3:1": {meant("match"), meant("match")},
 		"/matsh <b>":                            {meant(`match \u003cb\u003e`), meant(`match \u003cb\u003e`)},
 		"/leaderbord 2":                         {meant("leaderboard 2"), meant("leaderboard 2")},
-		"/mach @bob 3:1":                        {ignored, meant("match @bob 3:1")},
+		"/mach @bob 3:1":                        {meant("match @bob 3:1"), meant("match @bob 3:1")},
+		"/stat":                                 {meant("stats"), meant("stats")},
+		"/hepl":                                 {meant("help"), meant("help")},
+		"/stop":                                 {ignored, meant("top")},
+		"/list":                                 {ignored, unknown},
 		"/mach@elo_bot":                         {meant("match"), meant("match")},
 		"/mach@other_bot":                       {ignored, greeting},
 		"/matsh@other_bot":                      {ignored, greeting},
