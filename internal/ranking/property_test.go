@@ -95,6 +95,7 @@ type entity struct {
 
 type modelMatch struct {
 	sides      [2][]*entity
+	reporter   *entity
 	scores     []ranking.Score
 	playedAt   time.Time
 	rules      ranking.RatingRules
@@ -231,10 +232,11 @@ func (c *modelGroup) recordAny(rt *rapid.T) {
 	a, b := total(report.Scores)
 	refusal := c.refusal(a, b, first == second)
 	c.showAccount(sender)
+	var reporter *entity
 	if refusal == "" {
-		c.seen(sender)
+		reporter = c.seen(sender)
 	}
-	m := &modelMatch{scores: report.Scores, rules: c.rules.RatingRules, turned: b > a}
+	m := &modelMatch{reporter: reporter, scores: report.Scores, rules: c.rules.RatingRules, turned: b > a}
 	for i, who := range order[:first+second] {
 		person, entityOf := ranking.Person{Username: c.username(who)}, c.mentioned
 		if rapid.Bool().Draw(rt, "by account") || who == sender {
@@ -364,8 +366,14 @@ func (c *modelGroup) restoreAny(rt *rapid.T) {
 				number = i + 1
 			}
 		}
-		if number == 0 {
-			c.checkRefusal(notice, ranking.Refusal{Code: ranking.NothingToRestore, Minutes: 1440})
+		if number == 0 { // perhaps it is restored already: the last match that counts says so
+			want := ranking.Refusal{Code: ranking.NothingToRestore, Minutes: 1440}
+			for i, m := range c.matches {
+				if e := c.known[sender]; !m.undone && e != nil && (m.reporter == e || slices.Contains(slices.Concat(m.sides[0], m.sides[1]), e)) {
+					want = ranking.Refusal{Code: ranking.NotUndone, Number: i + 1}
+				}
+			}
+			c.checkRefusal(notice, want)
 			return
 		}
 	}

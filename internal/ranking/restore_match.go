@@ -16,12 +16,19 @@ func (r RestoreMatch) do(ctx context.Context, s *Service, o Origin) error {
 
 type restoreOperation struct{ amendOperation }
 
+func (r restoreOperation) needs() Needs {
+	needs := r.amendOperation.needs()
+	needs.LastCounted = r.Match.LastUndone
+	return needs
+}
+
 func (r restoreOperation) in(snap Snapshot) (operation, Snapshot) {
 	return restoreOperation{r.with(snap)}, snap
 }
 
-// refuse returns why the match cannot be restored, nil if it can.
-func (r restoreOperation) refuse(Snapshot) Notice {
+// refuse returns why the match cannot be restored, nil if it can. If the sender has undone nothing, or has restored it, the last match
+// that counts says so.
+func (r restoreOperation) refuse(snap Snapshot) Notice {
 	ref, m := r.Match, r.found
 	switch {
 	case ref.LastUndone && r.origin.Sender == nil:
@@ -32,6 +39,8 @@ func (r restoreOperation) refuse(Snapshot) Notice {
 		return Refusal{Code: NoSuchMatch, Number: ref.Number}
 	case m == nil && !ref.LastUndone:
 		return Refusal{Code: NotAboutAMatch}
+	case m == nil && snap.Counted != nil && !r.amendOperation.expired(snap.Counted):
+		return Refusal{Code: NotUndone, Number: snap.Counted.Number}
 	case m == nil, ref.LastUndone && m.Undone && r.expired():
 		return Refusal{Code: NothingToRestore, Minutes: r.minutes()}
 	case r.isStale():

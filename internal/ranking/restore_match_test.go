@@ -41,6 +41,7 @@ func TestRestoreMatch(t *testing.T) {
 		t.Errorf("the card (-want +got):\n%s", diff)
 	}
 	checkNotice(t, g.restore(t, &alice, matchNumber(1)), ranking.Refusal{Code: ranking.NotUndone, Number: 1})
+	checkNotice(t, g.restore(t, &alice, ranking.Amendment{IsAdmin: nobodyIsAdmin}), ranking.Refusal{Code: ranking.NotUndone, Number: 1})
 	g.verifyClean(t)
 
 	// it is a match like any other again
@@ -86,7 +87,8 @@ func TestWhoMayRestore(t *testing.T) {
 		"an anonymous admin, too late":  {nil, 1, day + time.Second, true, ranking.Refusal{Code: ranking.UndoneLongAgo, Number: 1, Minutes: 1440}},
 		"the last one":                  {&bob, 0, day, false, ranking.Refusal{}},
 		"the last one, too late":        {&bob, 0, day + time.Second, false, ranking.Refusal{Code: ranking.NothingToRestore, Minutes: 1440}},
-		"the last one of another":       {&alice, 0, 0, true, ranking.Refusal{Code: ranking.NothingToRestore, Minutes: 1440}},
+		"who undid nothing":             {&alice, 0, 0, true, ranking.Refusal{Code: ranking.NotUndone, Number: 3}},
+		"who played nothing lately":     {&alice, 0, day + time.Second, true, ranking.Refusal{Code: ranking.NothingToRestore, Minutes: 1440}},
 		"the last one, anonymously":     {nil, 0, 0, true, ranking.Refusal{Code: ranking.WhichUndone}},
 		"no such match":                 {&bob, 9, 0, true, ranking.Refusal{Code: ranking.NoSuchMatch, Number: 9}},
 		"a match that counts":           {&bob, 3, 0, true, ranking.Refusal{Code: ranking.NotUndone, Number: 3}},

@@ -98,7 +98,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		{Name: "restore", Run: func(ctx context.Context) error { // without the number
 			restore := admin(0)
 			return s.Do(ctx, in(club, "restore", known), ranking.RestoreMatch{Amendment: restore})
-		}, Want: 2 + 4 + 2 + 8 + 1},
+		}, Want: 2 + 5 + 2 + 8 + 1},
 		{Name: "fix", Run: func(ctx context.Context) error {
 			return s.Do(ctx, in(club, "fix", known), ranking.FixMatch{Amendment: admin(41), Scores: []ranking.Score{{A: 1, B: 3}}})
 		}, Want: 2 + 4 + 2 + 8 + 1},
