@@ -49,6 +49,12 @@ func (w words) matchRecorded(n ranking.MatchRecorded) string {
 	}
 	b.WriteString(w.celebration(n.Celebration))
 	all := []string{match}
+	b.WriteString(notes(append(all, w.remarks(n)...)...))
+	return b.String()
+}
+
+// remarks says who is new in a match that counts, who has reported it, and what it was corrected from.
+func (w words) remarks(n ranking.MatchRecorded) (all []string) {
 	switch count := len(n.NewPlayers); {
 	case count == 0:
 	case count <= maxNewNames:
@@ -65,8 +71,7 @@ func (w words) matchRecorded(n ranking.MatchRecorded) string {
 	if n.Was != nil {
 		all = append(all, w.correctedFrom(n))
 	}
-	b.WriteString(notes(all...))
-	return b.String()
+	return all
 }
 
 // outcome says who won, with the score, and in brackets the sets and more.
@@ -258,13 +263,7 @@ func (w words) matchLine(n ranking.MatchRecorded) string {
 		return strings.Join([]string{number, "<s>" + w.outcomeLine(n.Sides, w.plainSide, "") + "</s>", w.Text("note.undone", nil)}, " · ")
 	}
 	line := []string{number, w.outcomeLine(n.Sides, w.ratedSide, "")}
-	if n.ReportedBy != nil {
-		line = append(line, w.textBy("note.reported_by", *n.ReportedBy, nil))
-	}
-	if n.Was != nil {
-		line = append(line, w.correctedFrom(n))
-	}
-	return strings.Join(line, " · ")
+	return strings.Join(append(line, w.remarks(n)...), " · ")
 }
 
 // outcomeLine says in a line who won, with the score and what comes after it.
