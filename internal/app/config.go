@@ -26,7 +26,7 @@ type Config struct {
 	LogLevel    string `env:"LOG_LEVEL" placeholder:"LEVEL" help:"Lowest level to log: debug, info, warn or error (default: info)."`
 	LogFormat   string `env:"LOG_FORMAT" placeholder:"FORMAT" help:"Log format: text or json (default: text)."`
 	ResultLimit string `env:"RESULT_LIMIT" placeholder:"N" help:"How many results, undos, restores and corrections each person may send per minute, or off for no limit (default: 60)."`
-	AskUnusual  string `env:"ASK_UNUSUAL" placeholder:"on|off" help:"Whether to ask about results that are probably a mistake: the same one reported twice, or a new username that is nearly a known one: on or off (default: on)."`
+	AskUnusual  string `env:"ASK_UNUSUAL" placeholder:"on|off" help:"Whether to ask about results that are probably a mistake: the same one reported twice, a new username that is nearly a known one, or a correction that changes the winner: on or off (default: on)."`
 	ServingConfig
 	SendingConfig `group:"Sending"`
 	// Sources are where the settings come from. Their faults are listed with the others.

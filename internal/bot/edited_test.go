@@ -201,6 +201,30 @@ func TestPressOfAnOffer(t *testing.T) {
 	w.expect("in a private chat", unknownButton)
 }
 
+// TestPressOfAWinnerOffer: the button says which match it means, and the scores in the order of its card.
+func TestPressOfAWinnerOffer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sets := []ranking.SetScore{{11, 7}, {9, 11}, {11, 5}, {13, 11}, {11, 13}, {12, 10}, {11, 13}}
+	for want, n := range map[string]ranking.WinnerOffer{
+		"1:3":                                    {Number: 42, Tag: "Aa0_-zZ9", Changes: 1, Sides: aliceAndBob(3, 1, 16)},
+		"7:11 11:9 5:11 11:13 13:11 10:12 13:11": {Number: 999_999, Tag: "Aa0_-zZ9", Changes: 9, Sides: aliceAndBob(4, 3, 16), Sets: sets},
+	} {
+		offer := w.below(w.group, winnerData(n))
+		w.sim.Press(w.bob, offer, winnerData(n))
+		c := w.expect(want, fmt.Sprintf("fix #%d Aa0_-zZ9 %s in %d", n.Number, want, offer.ID))[0]
+		if c.take.Changes == nil || *c.take.Changes != n.Changes {
+			t.Errorf("%s: changes %v", want, c.take.Changes)
+		}
+		w.sim.Press(w.bob, w.below(w.group, "1f:0,3:2"), winnerData(n))
+		w.expect("below another message", unknownButton)
+	}
+	for _, data := range []string{"1r:42:0,3:1", "1r:42:0:Aa0_-zZ9", "1r:42:0:Aa0_-zZ9,", "1r:0:0:Aa0_-zZ9,3:1", "1r:42:0:Aa0_-zZ9,3:1000"} {
+		w.sim.Press(w.bob, w.below(w.group, data), data)
+		w.expect(data, unknownButton)
+	}
+}
+
 func TestFixData(t *testing.T) {
 	t.Parallel()
 	for _, n := range []ranking.FixOffer{

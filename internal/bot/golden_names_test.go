@@ -39,6 +39,7 @@ var goldenWithNames = map[string]string{
 	"settings":        "settings/changed",
 	"not_recorded":    "not_recorded/each",
 	"undo_prompt":     "undo/prompt",
+	"winner_offer":    "fix_offer/winner",
 	"which_prompt":    "which/two",
 	"undo_dropped":    "undo/cancelled",
 	"report_prompt":   "report/winner_teams",

@@ -17,6 +17,7 @@ const (
 	undoCode    = "u"
 	restoreCode = "b" // back
 	fixCode     = "f"
+	winnerCode  = "r" // reversed
 )
 
 func amendmentFeature() feature {
@@ -33,6 +34,7 @@ func amendmentFeature() feature {
 			{Code: undoCode, Command: command.NameUndo, Handle: (*Router).pressUndo},
 			{Code: restoreCode, Command: command.NameRestore, Handle: (*Router).pressRestore},
 			{Code: fixCode, Command: command.NameFix, Handle: (*Router).pressFix},
+			{Code: winnerCode, Command: command.NameFix, Handle: (*Router).pressWinner},
 		},
 	}
 }
@@ -46,7 +48,9 @@ func (r *Router) restore(ctx context.Context, req request, number int) error {
 }
 
 func (r *Router) fix(ctx context.Context, req request, f command.Fix) error {
-	return r.rankings.Do(ctx, req.origin, ranking.FixMatch{Amendment: r.amendment(req, f.Number), Scores: scores(f.Scores)})
+	// Many sets do not fit on the button of a question.
+	sure := len(f.Scores) > maxAskedScores
+	return r.rankings.Do(ctx, req.origin, ranking.FixMatch{Amendment: r.amendment(req, f.Number), Scores: scores(f.Scores), Sure: sure})
 }
 
 // amendment returns the amendment of the match that a command means: the one with the number; without a number, the one whose card or
@@ -108,6 +112,18 @@ func (r *Router) pressFix(ctx context.Context, p press) error {
 	return r.rankings.Do(ctx, p.origin, ranking.AcceptFix{Amendment: fix, Scores: scores})
 }
 
+// pressWinner handles the button of an offer to make the loser of a match its winner.
+func (r *Router) pressWinner(ctx context.Context, p press) error {
+	head, list, _ := strings.Cut(p.args, ",")
+	card, ok := parseCardArgs(head)
+	scores, isList := scoreArgs(list)
+	if !ok || !isList || card.tag == "" || !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data) {
+		return r.unknownButton(ctx, p.origin)
+	}
+	fix := ranking.Amendment{Match: card.match(), Changes: &card.changes, IsAdmin: r.isAdmin(p.origin)}
+	return r.rankings.Do(ctx, p.origin, ranking.AcceptFix{Amendment: fix, Scores: scores})
+}
+
 // cardButton is what a button below the card of a match says: which match it is, and how often it has changed.
 type cardButton struct {
 	number, changes int
@@ -152,16 +168,29 @@ func parseCardData(data string) (b cardButton, ok bool) {
 // fixData returns the data of the button that accepts an offer, or an empty string if it is too long for a button: how often the match has
 // changed, and the scores.
 func fixData(n ranking.FixOffer) string {
-	return callbackData(fixCode, strconv.Itoa(n.Changes)+","+strings.Join(offeredScores(n), ","))
+	return callbackData(fixCode, strconv.Itoa(n.Changes)+","+strings.Join(writtenScores(n.Score, n.Sets), ","))
 }
 
-// offeredScores returns the scores of an offer in the form of a command.
-func offeredScores(n ranking.FixOffer) []string {
-	if len(n.Sets) == 0 {
-		return []string{writtenScore(n.Score)}
+// maxAskedScores is how many scores a WinnerOffer has at most, so that they fit on its button: those of seven sets such as 11:13.
+const maxAskedScores = 7
+
+// winnerData returns the data of the button that makes the loser of a match its winner. The scores are in the order of the card so far.
+func winnerData(n ranking.WinnerOffer) string {
+	score, sets := scoreOf(n.Sides), slices.Clone(n.Sets)
+	for i, s := range sets {
+		sets[i] = ranking.SetScore{s[1], s[0]}
+	}
+	card := cardButton{n.Number, n.Changes, n.Tag}
+	return callbackData(winnerCode, card.args()+","+strings.Join(writtenScores([2]int{score[1], score[0]}, sets), ","))
+}
+
+// writtenScores returns a score, or its sets, in the form of a command.
+func writtenScores(score [2]int, sets []ranking.SetScore) []string {
+	if len(sets) == 0 {
+		return []string{writtenScore(score)}
 	}
 	var all []string
-	for _, s := range n.Sets {
+	for _, s := range sets {
 		all = append(all, writtenScore(s))
 	}
 	return all
@@ -173,15 +202,21 @@ func fixArgs(args string) (changes int, scores []ranking.Score, ok bool) {
 	if changes, ok = wholeNumber(first); !ok {
 		return 0, nil, false
 	}
+	scores, ok = scoreArgs(list)
+	return changes, scores, ok
+}
+
+// scoreArgs reads a list of scores as the data of a button has it. ok is false for scores that no command can have.
+func scoreArgs(list string) (scores []ranking.Score, ok bool) {
 	for one := range strings.SplitSeq(list, ",") {
 		var s ranking.Score
 		_, err := fmt.Sscanf(one, "%d:%d", &s.A, &s.B)
 		if err != nil || !s.IsValid() || !s.HasPoints() && list != one || writtenScore([2]int{s.A, s.B}) != one {
-			return 0, nil, false
+			return nil, false
 		}
 		scores = append(scores, s)
 	}
-	return changes, scores, len(scores) <= command.MaxSets
+	return scores, len(scores) <= command.MaxSets
 }
 
 // undoneBy says who or what undid a match.
@@ -347,7 +382,7 @@ var _ = shows(view[ranking.FixOffer]{text: words.fixOffer, buttons: fixOfferButt
 // fixOfferButtons returns the button that accepts an offer. Without the reply nobody knows which match is meant.
 func fixOfferButtons(n ranking.FixOffer, item outbox.Item, w words) [][]button {
 	if data := fixData(n); item.ReplyTo != 0 && data != "" {
-		return [][]button{{{text: w.fixTo(n), data: data}}}
+		return [][]button{{{text: w.fixTo(n.Score, n.Sets), data: data}}}
 	}
 	return nil
 }
@@ -361,15 +396,29 @@ func (w words) fixOffer(n ranking.FixOffer) string {
 	}
 	return w.Text("fix_offer.card", args{
 		"Number": n.Number, "New": scores(n.Score, n.Sets), "Old": scores(n.Was.Score, n.Was.Sets),
-		"Scores": strings.Join(offeredScores(n), " "),
+		"Scores": strings.Join(writtenScores(n.Score, n.Sets), " "),
 	})
 }
 
 // fixTo returns the label of the button that corrects a match.
-func (w words) fixTo(n ranking.FixOffer) string {
-	scores := strings.Join(offeredScores(n), " ")
-	if !hasPoints(n.Score) {
-		scores = w.scoreAlone(n.Score)
+func (w words) fixTo(score [2]int, sets []ranking.SetScore) string {
+	scores := strings.Join(writtenScores(score, sets), " ")
+	if !hasPoints(score) {
+		scores = w.scoreAlone(score)
 	}
 	return w.Text("button.fix", args{"Scores": scores})
+}
+
+var _ = shows(view[ranking.WinnerOffer]{text: words.winnerOffer, buttons: winnerOfferButtons})
+
+func winnerOfferButtons(n ranking.WinnerOffer, _ outbox.Item, w words) [][]button {
+	if data := winnerData(n); data != "" {
+		return [][]button{{{text: w.fixTo(scoreOf(n.Sides), n.Sets), data: data}}}
+	}
+	return nil
+}
+
+// winnerOffer asks whether the loser of a match has won it.
+func (w words) winnerOffer(n ranking.WinnerOffer) string {
+	return w.Text("fix_offer.winner", args{"Number": n.Number, "Winner": w.sideNames(n.Sides[1]), "Outcome": w.outcome(n.Sides, n.Sets)})
 }

@@ -13,7 +13,7 @@ func (s *Service) answerReport(ctx context.Context, o Origin, a PromptAnswer, p 
 	}
 	if c := p.Report.Completes; c != nil && a.Option == (Complete{}) {
 		match := MatchRef{Number: c.Number, Key: c.Key, Tag: TagOf(c.Key)}
-		f := FixMatch{Amendment{Match: match, Changes: &c.Changes, IsAdmin: a.IsAdmin}, c.Scores}
+		f := FixMatch{Amendment: Amendment{Match: match, Changes: &c.Changes, IsAdmin: a.IsAdmin}, Scores: c.Scores}
 		return s.amend(ctx, "complete match", o, f.Amendment, acceptedFix{fixOperation: f.operation(s, o), prompt: a.Prompt})
 	}
 	op := reportAnswer{PromptAnswer: a, origin: o, reporter: p.Report.Reporter}

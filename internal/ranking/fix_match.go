@@ -3,6 +3,8 @@ package ranking
 import (
 	"context"
 	"slices"
+
+	"elobot/internal/notice"
 )
 
 // FixMatch corrects the result of a match. The match keeps its number and its position in the ladder, and the ladder is
@@ -12,17 +14,22 @@ import (
 //   - by the command that recorded it: the order of that command;
 //   - by number or by its card: the order of the card, which changes if a fix makes the other side the winner;
 //   - as the sender's last match: the sender's own score first if they played, else the order of the command.
+//
+// A fix that makes the loser the winner is probably a mistake, so it is offered first, unless Sure is true.
 type FixMatch struct {
 	Amendment
 	Scores []Score
+	Sure   bool
 }
 
 func (f FixMatch) do(ctx context.Context, s *Service, o Origin) error {
-	return s.amend(ctx, "fix match", o, f.Amendment, f.operation(s, o))
+	op := f.operation(s, o)
+	op.asks = s.settings.AskUnusual && !f.Sure
+	return s.amend(ctx, "fix match", o, f.Amendment, op)
 }
 
 func (f FixMatch) operation(s *Service, o Origin) fixOperation {
-	return fixOperation{s.amendment(o, f.Amendment), resultOf(f.Scores)}
+	return fixOperation{amendOperation: s.amendment(o, f.Amendment), result: resultOf(f.Scores)}
 }
 
 // AcceptFix corrects the result of a match as an offer suggests, whose button was pressed. The message with the offer is edited to show
@@ -88,10 +95,12 @@ func (f acceptedFix) decide(snap Snapshot) (d Decision, err error) {
 type fixOperation struct {
 	amendOperation
 	result Result
+	asks   bool // before it makes the loser the winner
 }
 
 func (f fixOperation) in(snap Snapshot) (operation, Snapshot) {
-	return fixOperation{f.with(snap), f.result}, snap
+	f.amendOperation = f.with(snap)
+	return f, snap
 }
 
 // corrected returns the new result in the stored order of the sides.
@@ -131,6 +140,9 @@ func (f fixOperation) replays(Snapshot) *StoredMatch { return f.found }
 func (f fixOperation) decide(snap Snapshot) (Decision, error) {
 	f.history = snap.History
 	m, corrected := f.found, f.corrected(snap)
+	if f.asks && (m.Result.A-m.Result.B)*(corrected.A-corrected.B) < 0 {
+		return f.offer(corrected)
+	}
 	rewrite, played, err := f.replay(ByFix, func(m *PlayedMatch) { m.Result = corrected })
 	if err != nil {
 		return Decision{}, err
@@ -149,3 +161,26 @@ func (f fixOperation) decide(snap Snapshot) (Decision, error) {
 	card.Was = &was
 	return Decision{Effect: &Fixed{f.amended(by, rewrite, card), m.Result, corrected}, Notice: notice}, nil
 }
+
+// offer offers a fix that makes the loser the winner.
+func (f fixOperation) offer(corrected Result) (Decision, error) {
+	played, err := f.played()
+	if err != nil {
+		return Decision{}, err
+	}
+	card := cardOf(f.found, corrected, played.Parts, played.entries())
+	return Decision{Notice: WinnerOffer{
+		Number: f.found.Number, Tag: TagOf(f.found.Key), Changes: f.found.Changes, Sides: card.Sides, Sets: card.Sets,
+	}}, nil
+}
+
+// WinnerOffer offers a fix that makes the loser of a match its winner.
+type WinnerOffer struct {
+	Number  int        `json:"number"`
+	Tag     MatchTag   `json:"tag"`
+	Changes int        `json:"changes,omitempty"` // of the match so far
+	Sides   [2]Side    `json:"sides"`             // after the fix: the loser so far comes first
+	Sets    []SetScore `json:"sets,omitempty"`
+}
+
+var _ = notice.Register[WinnerOffer](notice.Kind{Name: "winner_offer", Purpose: notice.Answer, Alone: true})

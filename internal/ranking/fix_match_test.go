@@ -46,6 +46,59 @@ func TestFixMatch(t *testing.T) {
 	}
 }
 
+// TestFixThatChangesTheWinner: it is offered first. The button fixes the match as long as that has not changed.
+func TestFixThatChangesTheWinner(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		by    *ranking.Person
+		match ranking.MatchRef
+		score ranking.Score
+		sure  bool
+		asks  bool
+	}{
+		"by number":     {&alice, ranking.MatchRef{Number: 1}, ranking.Score{A: 1, B: 3}, false, true},
+		"by its report": {&alice, ranking.MatchRef{Message: 5, Key: "m:1"}, ranking.Score{A: 3, B: 1}, false, true},
+		"the last one":  {&bob, ranking.MatchRef{}, ranking.Score{A: 1, B: 3}, false, true},
+		"surely":        {&bob, ranking.MatchRef{}, ranking.Score{A: 1, B: 3}, true, false},
+		"to a draw":     {&bob, ranking.MatchRef{}, ranking.Score{A: 3, B: 3}, false, false},
+		"by one point":  {&bob, ranking.MatchRef{}, ranking.Score{A: 2, B: 1}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newAskingGame(t)
+			g.record(t, &alice, alice, bob, 1, 3)
+			o := g.origin(tc.by)
+			fix := ranking.FixMatch{Amendment: ranking.Amendment{Match: tc.match, IsAdmin: nobodyIsAdmin}, Scores: []ranking.Score{tc.score}, Sure: tc.sure}
+			must(t, g.Do(t.Context(), o, fix))
+			offer, asked := g.notice(t, o.Key).(ranking.WinnerOffer)
+			if asked != tc.asks {
+				t.Fatalf("offered: %+v", g.notice(t, o.Key))
+			}
+			if !asked {
+				g.has(t, 1, "match_fixes")
+				return
+			}
+			g.has(t, 0, "match_fixes")
+			if offer.Number != 1 || offer.Sides[0].Score != 3 || offer.Sides[0].Players[0].Name.Name != "Alice" || offer.Tag != ranking.TagOf("m:1") {
+				t.Errorf("offer %+v", offer)
+			}
+			card := ranking.Amendment{Match: ranking.MatchRef{Number: 1, Tag: offer.Tag}, Changes: &offer.Changes, IsAdmin: nobodyIsAdmin}
+			accept := ranking.AcceptFix{Amendment: card, Scores: []ranking.Score{{A: 1, B: 3}}}
+			press := g.press(tc.by)
+			press.SentAt = o.SentAt
+			must(t, g.Do(t.Context(), below(77, press), accept))
+			if n, ok := g.offered(t, press).(ranking.MatchFixed); !ok || n.Sides[0].Players[0].Name.Name != "Alice" {
+				t.Errorf("the button is answered with %+v", n)
+			}
+			again := g.press(tc.by)
+			again.SentAt = o.SentAt
+			must(t, g.Do(t.Context(), below(77, again), accept))
+			checkNotice(t, g.offered(t, again), ranking.Refusal{Code: ranking.ChangedSince, Number: 1})
+			g.verifyClean(t)
+		})
+	}
+}
+
 // TestFixInCommandOrder fixes a match in reply to the command that recorded it.
 func TestFixInCommandOrder(t *testing.T) {
 	t.Parallel()

@@ -32,8 +32,8 @@ type Settings struct {
 	LongestReplay int
 	// ResultsPerMinute limits the results of one sender, default 60. A negative value disables this limit and that on button presses.
 	ResultsPerMinute int
-	// AskUnusual is true if a result that is probably a mistake is asked about: one that was reported already, or a new username that
-	// differs by one letter from a known one.
+	// AskUnusual is true if a result that is probably a mistake is asked about: one that was reported already, a new username that differs
+	// by one letter from a known one, or a fix that makes the loser the winner.
 	AskUnusual bool
 }
 

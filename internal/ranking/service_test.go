@@ -190,6 +190,8 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 		return decode[ranking.ReportDropped](t, g, payload)
 	case "match_fixed":
 		return decode[ranking.MatchFixed](t, g, payload)
+	case "winner_offer":
+		return decode[ranking.WinnerOffer](t, g, payload)
 	}
 	t.Fatalf("unknown kind of notice %q", kind)
 	return nil
