@@ -9,7 +9,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testEditedResult: editing a command records no second match. The bot offers a correction, and the button makes it.
+// testEditedResult: editing a command records no second match. The bot offers a correction of the players or the score, and the button makes
+// it.
 func testEditedResult(t *testing.T, b *botFixture) {
 	alice, bob, carol := b.alice, b.bob, b.carol
 	group := b.group("Chess")
@@ -22,11 +23,12 @@ func testEditedResult(t *testing.T, b *botFixture) {
 	old := group.Post(botsim.Post{From: alice, Text: "/match @carol 2:0", Date: time.Now().Add(-10 * time.Minute)})
 	group.Edit(old, "/match @carol 2:1")
 	group.Edit(posted, "/match @bob 11:7 9:11 5:11")
-	all := awaitAnswers(t, group, 3)
-	if all[1].ReplyTo != old.ID {
-		t.Errorf("the second answer is %+v", all[1])
+	all := awaitAnswers(t, group, 4)
+	says(t, visible(all[1]), "now says Alice 3:1 @carol, but match #1 still counts as Alice 1:3 bob")
+	if all[2].ReplyTo != old.ID {
+		t.Errorf("the third answer is %+v", all[2])
 	}
-	offer := all[2]
+	offer := all[3]
 	says(t, visible(offer), "/match now says 1:2 (11:7 9:11 5:11)", "match #1 still counts as 1:3", "/fix 11:7 9:11 5:11")
 	if offer.ReplyTo != posted.ID || len(offer.Buttons) != 1 || offer.Buttons[0][0].Text != "Fix to 11:7 9:11 5:11?" {
 		t.Fatalf("the offer is %+v", offer)
@@ -39,7 +41,7 @@ func testEditedResult(t *testing.T, b *botFixture) {
 	must(t, err)
 	says(t, visible(edited), "Bob beat Alice 2:1 (7:11 11:9 11:5)", "corrected from 3:1")
 	b.settle()
-	if n := b.matches(group); n != 2 || len(group.BotMessages()) != 3 {
+	if n := b.matches(group); n != 2 || len(group.BotMessages()) != 4 {
 		t.Errorf("there are %d matches and %d messages", n, len(group.BotMessages()))
 	}
 }

@@ -33,8 +33,10 @@ func goldenReportPrompts() map[string]ranking.Notice {
 	marked.Mark = "@bobby"
 	hostileName := called(hostile)
 	teams := ranking.NamedResult{Sides: [2][]ranking.Name{{alice, bob}, {carol, zoe}}, Score: [2]int{10, 8}}
+	players := asks(ranking.DoubtPlayers, "", option(result(alice, carol, 3, 1)))
+	players.Earlier = &ranking.EarlierReport{Number: 42, Result: new(result(alice, bob, 3, 1))}
 	return map[string]ranking.Notice{
-		"results": results,
+		"results": results, "players": players,
 		"total": asks(ranking.DoubtTotal, "", option(result(alice, bob, 3, 1, sets...)),
 			option(result(alice, bob, 4, 1, append([]ranking.SetScore{{3, 1}}, sets...)...))),
 		"winner":               asks(ranking.DoubtWinner, "", option(result(alice, bob, 3, 1)), option(result(alice, bob, 1, 3))),
@@ -44,6 +46,8 @@ func goldenReportPrompts() map[string]ranking.Notice {
 		"name":                 asks(ranking.DoubtName, "bob", who(bob, false), who(marked, false)),
 		"unknown_name":         asks(ranking.DoubtUnknownName, "bobb", who(bob, false), who(zoe, false)),
 		"username":             asks(ranking.DoubtUsername, "bobb", who(bob, false), who(called("@bobb"), true)),
+		"line":                 asks(ranking.DoubtLine, "@dave 3:x", option(result(alice, bob, 3, 1), result(alice, carol, 3, 2))),
+		"line_and_one":         asks(ranking.DoubtLine, "what a game", option(result(alice, bob, 3, 1))),
 		"duplicate":            repeats(ranking.EarlierReport{Number: 42, By: ranking.Reporter{Name: &bob}}),
 		"duplicate_as_group":   repeats(ranking.EarlierReport{Number: 42}),
 		"duplicate_of_oneself": repeats(ranking.EarlierReport{Number: 42, By: ranking.Reporter{Name: &alice}, Same: true}),
@@ -53,6 +57,8 @@ func goldenReportPrompts() map[string]ranking.Notice {
 		"cancelled":            ranking.ReportDropped{By: &ranking.Reporter{Name: &zoe}},
 		"cancelled_as_group":   ranking.ReportDropped{By: &ranking.Reporter{}},
 		"expired":              ranking.ReportDropped{},
+		"expired_in_part":      ranking.ReportDropped{Results: []ranking.NamedResult{result(alice, bob, 3, 1), result(alice, carol, 3, 2)}},
+		"match_kept":           ranking.ReportDropped{Kept: true},
 	}
 }
 

@@ -218,6 +218,10 @@ func goldenFixed() map[string]notice.Notice {
 		"by_older_release":  ranking.MatchFixed{Number: 42, Sides: aliceAndBob(1, 3, -16), Was: was(3, 1), By: byAlice, Moved: moved(3)},
 		"to_a_draw":         ranking.MatchFixed{Number: 42, Sides: aliceAndBob(2, 2, 0), Was: was(3, 1), Moved: moved(0)},
 		"to_sets":           ranking.MatchFixed{Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three, Was: was(3, 1), By: byAlice, Moved: unmoved},
+		"players": ranking.MatchFixed{
+			Number: 42, Sides: aliceAndBob(3, 1, 16), By: byAlice, Moved: moved(3),
+			Before: &ranking.NamedResult{Sides: [2][]ranking.Name{{called("Alice")}, {called("Carol")}}, Score: [2]int{3, 1}},
+		},
 		"sets": ranking.MatchFixed{
 			Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three, Was: was(2, 1, ranking.SetScore{11, 7}, ranking.SetScore{9, 11}, ranking.SetScore{11, 6}),
 			By: byAlice, Moved: unmoved,

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -87,6 +88,11 @@ func AnswersPrompt(data string) bool {
 	return ok
 }
 
+// promptRef returns the prompt of a message, which has the id of the item that begins it.
+func promptRef(id ranking.PromptID, tag ranking.MatchTag, item int64) ranking.PromptRef {
+	return ranking.PromptRef{ID: cmp.Or(id, ranking.PromptID(item)), Tag: tag}
+}
+
 // How many characters of a name the label of a button shows: alone, with a word in front, and two in a row.
 const (
 	maxLabel     = 28
@@ -97,10 +103,10 @@ const (
 // reportPromptButtons returns the buttons below the question what a report means: a person or a result in each row, or the numbers of the
 // readings that the question lists.
 func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]button {
-	if item.ID == 0 {
+	ref := promptRef(n.Prompt, n.Tag, item.ID)
+	if ref.ID == 0 {
 		return nil
 	}
-	ref := ranking.PromptRef{ID: ranking.PromptID(item.ID), Tag: n.Tag}
 	var rows [][]button
 	numbers := make([]button, 0, len(n.Options)+1)
 	results := w.resultLabels(n)
@@ -109,6 +115,10 @@ func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]
 		switch {
 		case differByPerson(n):
 			rows = append(rows, []button{{text: w.personLabel(*o.Who, o.New), data: data}})
+		case n.Doubt == ranking.DoubtPlayers:
+			numbers = append(numbers, button{text: w.Text("button.replace", nil), data: data})
+		case n.Doubt == ranking.DoubtLine:
+			rows = append(rows, []button{{text: w.Plural("button.record_others", len(o.Results), nil), data: data}})
 		case n.Doubt == ranking.DoubtDuplicate:
 			numbers = append(numbers, button{text: w.Text("button.another_game", nil), data: data})
 		case results != nil:
@@ -152,7 +162,8 @@ var _ = shows(view[ranking.ReportPrompt]{text: words.reportPrompt, buttons: repo
 // others are listed.
 func (w words) reportPrompt(n ranking.ReportPrompt) string {
 	question := w.question(n)
-	if n.Doubt == ranking.DoubtDuplicate || differByPerson(n) || w.resultLabels(n) != nil {
+	asksOne := n.Doubt == ranking.DoubtDuplicate || n.Doubt == ranking.DoubtLine || n.Doubt == ranking.DoubtPlayers
+	if asksOne || differByPerson(n) || w.resultLabels(n) != nil {
 		return question
 	}
 	lines := []string{question}
@@ -189,7 +200,9 @@ func (w words) question(n ranking.ReportPrompt) string {
 			lines = append(lines, w.repeated(id, e))
 		}
 		return joinUpTo(maxListed, lines, "\n")
-	case ranking.DoubtName, ranking.DoubtUnknownName:
+	case ranking.DoubtPlayers:
+		return w.Text(id, args{"Number": n.Earlier.Number, "Old": w.namedResult(*n.Earlier.Result), "New": w.namedResult(n.Options[0].Results[0])})
+	case ranking.DoubtName, ranking.DoubtUnknownName, ranking.DoubtLine:
 		return w.Text(id, args{"Word": showWord(n.Word)})
 	case ranking.DoubtUsername:
 		return w.Text(id, args{"Word": showText("@" + n.Word)})
@@ -245,9 +258,17 @@ func (w words) reportChosen(n ranking.ReportChosen) string {
 
 var _ = shows(view[ranking.ReportDropped]{text: words.reportDropped, line: words.reportDropped})
 
+// reportDropped says that a report was not recorded, and which of its results if others were.
 func (w words) reportDropped(n ranking.ReportDropped) string {
-	if n.By == nil {
-		return w.Text("question.unanswered", nil)
+	text := w.Text("question.unanswered", nil)
+	switch {
+	case n.Kept:
+		text = w.Text("question.kept", nil)
+	case n.By != nil:
+		text = w.textBy("question.cancelled_by", *n.By, nil)
 	}
-	return w.textBy("question.cancelled_by", *n.By, nil)
+	if len(n.Results) > 0 {
+		text += " (" + w.namedResults(n.Results, "; ", maxListed) + ")"
+	}
+	return text
 }

@@ -301,6 +301,8 @@ var _ = shows(view[ranking.MatchFixed]{text: words.matchFixed, line: words.fixed
 func (w words) matchFixed(n ranking.MatchFixed) string {
 	was := w.was(n)
 	switch {
+	case n.Before != nil:
+		was = w.Text("note.was", args{"Score": w.namedResult(*n.Before)})
 	case n.Was.Score != scoreOf(n.Sides):
 	case len(n.Was.Sets) == 0:
 		was = w.Text("note.was_without_sets", args{"Score": writtenScore(n.Was.Score)})
@@ -331,7 +333,10 @@ func (w words) restoredLine(n ranking.MatchRestored) string {
 
 func (w words) fixedLine(n ranking.MatchFixed) string {
 	was := w.Text("note.sets_corrected", nil)
-	if n.Was.Score != scoreOf(n.Sides) {
+	switch {
+	case n.Before != nil:
+		was = w.Text("note.was", args{"Score": w.namedResult(*n.Before)})
+	case n.Was.Score != scoreOf(n.Sides):
 		was = w.was(n)
 	}
 	with := args{"Number": n.Number, "Outcome": w.outcomeLine(n.Sides, w.plainSide, brackets(was))}

@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -172,7 +171,7 @@ func (w words) scorePrompt(n ranking.ScorePrompt) string {
 
 // opponentButtons returns the buttons below the question for the opponent: two in a row, then those that turn the page.
 func opponentButtons(n ranking.OpponentPrompt, item outbox.Item, w words) [][]button {
-	ref := wizardPrompt(n.Prompt, n.Tag, item.ID)
+	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	if ref.ID == 0 {
 		return nil
 	}
@@ -211,7 +210,7 @@ func nameButtons(n ranking.NamePrompt, _ outbox.Item, w words) [][]button {
 
 // scoreButtons returns the buttons below the question for the score: three scores in a row, then two of those for who has won.
 func scoreButtons(n ranking.ScorePrompt, item outbox.Item, w words) [][]button {
-	ref := wizardPrompt(n.Prompt, n.Tag, item.ID)
+	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	if ref.ID == 0 {
 		return nil
 	}
@@ -255,9 +254,4 @@ func winnerLabel(names []ranking.Name) string {
 		all = append(all, cleanName(n.Name))
 	}
 	return "🏆 " + cut(strings.Join(all, " & "), maxPairLabel, maxNameUnits)
-}
-
-// wizardPrompt returns the prompt of a wizard's message, which has the id of the item that begins it.
-func wizardPrompt(id ranking.PromptID, tag ranking.MatchTag, item int64) ranking.PromptRef {
-	return ranking.PromptRef{ID: cmp.Or(id, ranking.PromptID(item)), Tag: tag}
 }

@@ -11,7 +11,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "message not claimed", file: "internal/postgres/pgranking/apply.go",
-		before: "WHERE c.outcome = 'refused' OR excluded.trigger <> 'edit'", after: "WHERE true",
+		before: "WHERE c.outcome IN ('refused', 'asked') OR excluded.trigger <> 'edit'", after: "WHERE true",
 		packages: "./internal/ranking", tests: "^TestEditsOvertaken$",
 	},
 	{
@@ -133,6 +133,11 @@ var mutants = []mutant{
 		name: "same result not asked about", file: "internal/ranking/unusual.go",
 		before: "if apart > SameGameWindow ||", after: "if apart >= SameGameWindow ||",
 		packages: "./internal/ranking", tests: "^TestDuplicates$",
+	},
+	{
+		name: "answer after an edit", file: "internal/ranking/answer_report.go",
+		before: ", r.known && len(snap.Matches) != r.chosen.recorded:", after: ":",
+		packages: "./internal/ranking", tests: "^TestEditRecordsWhatIsOpen$",
 	},
 	{
 		name: "answers not counted", file: "internal/ranking/answer_report.go",

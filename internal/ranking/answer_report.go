@@ -20,7 +20,7 @@ func (s *Service) answerReport(ctx context.Context, o Origin, a PromptAnswer, p 
 	people := senderOf(o)
 	if reports, ok := chosen(a.Option, p.Report.Readings); ok {
 		op.chosen, op.known = s.newRecord(p.Report.origin(), reports, &people)
-		op.chosen.settled = p.Report.Settled
+		op.chosen.settled, op.chosen.recorded = p.Report.Settled, p.Report.Recorded
 		op.added = len(people)
 	}
 	for _, reports := range p.Report.Readings {
@@ -35,6 +35,10 @@ func (s *Service) answerReport(ctx context.Context, o Origin, a PromptAnswer, p 
 		j.extraResults = len(op.chosen.matches) - 1
 	}
 	j.operation = op
+	if r := p.Report.Replaces; r != nil {
+		a := Amendment{Match: MatchRef{ID: r.Match}, Changes: &r.Changes, IsAdmin: a.IsAdmin}
+		j.operation = playersAnswer{reportAnswer: op, amend: s.amendment(o, a)}
+	}
 	if j.extraResults > 0 { // they count when they are recorded: questions must not be saved up
 		j.extra = RateEntry{Bucket: RateResult, Sender: p.Report.origin().sender(), At: o.SentAt}.orNone()
 	}
@@ -57,6 +61,7 @@ func (r reportAnswer) needs() Needs {
 	var needs Needs
 	if r.known {
 		needs = r.chosen.needs()
+		needs.Match = &MatchRef{Key: r.chosen.origin.message()}
 	}
 	needs.People, needs.New, needs.Prompt = r.people, r.added, r.Prompt.ID
 	return needs
@@ -69,7 +74,7 @@ func (r reportAnswer) refuse(snap Snapshot) Notice {
 		return Refusal{Code: UnknownButton}
 	case r.reporter != nil && !r.isAboutSender(snap):
 		return Refusal{Code: NotYourReport}
-	case snap.Prompt.Closed:
+	case snap.Prompt.Closed, r.known && len(snap.Matches) != r.chosen.recorded:
 		return Refusal{Code: PromptOver}
 	}
 	return nil
@@ -114,14 +119,16 @@ func (r reportAnswer) decide(snap Snapshot) (d Decision, err error) {
 	closes := &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered}
 	if r.Option == (Cancel{}) {
 		closes.As = PromptCancelled
-		return Decision{Closes: closes, Page: ReportDropped{By: &by}}, nil
+		return Decision{Closes: closes, Page: snap.Prompt.Report.dropped(&by)}, nil
 	}
-	if d, err = decideUnlessRefused(r.chosen, snap); err != nil {
+	switch d, err = decideUnlessRefused(r.chosen, snap); {
+	case err != nil:
 		return Decision{}, err
-	}
-	if d.Effect != nil {
+	case d.Asks != nil:
+		return d.inPlaceOf(snap.Prompt.ID), nil
+	case d.Effect != nil:
 		d.Page = ReportChosen{Results: r.chosen.namedResults(snap), By: by}
-	} else { // it is refused, which it need not have been when it was asked
+	default: // it is refused, which it need not have been when it was asked
 		d.Page, d.Notice = d.Notice, nil
 	}
 	d.Closes = closes
@@ -138,7 +145,28 @@ var _ = notice.Register[ReportChosen](notice.Kind{Name: "report_chosen", Purpose
 
 // ReportDropped says that a report was not recorded, because its ReportPrompt was cancelled or not answered.
 type ReportDropped struct {
-	By *Reporter `json:"by,omitempty"` // who cancelled; nil if nobody answered in time
+	By      *Reporter     `json:"by,omitempty"`      // who cancelled; nil if nobody answered in time
+	Results []NamedResult `json:"results,omitempty"` // those of the report that are dropped, if others are recorded
+	Kept    bool          `json:"kept,omitempty"`    // the report would have replaced a match, which stays as it is
+}
+
+// dropped returns what a prompt says when its report is dropped. by is who cancelled, nil if nobody answered in time.
+func (r ReportRequest) dropped(by *Reporter) ReportDropped {
+	d := ReportDropped{By: by, Kept: r.Replaces != nil}
+	if r.Recorded == 0 {
+		return d
+	}
+	for _, report := range r.Readings[0] {
+		result := resultOf(report.Scores)
+		named := NamedResult{Score: [2]int{result.A, result.B}, Sets: result.setScores()}
+		for side, people := range [][]Person{report.A, report.B} {
+			for _, p := range people {
+				named.Sides[side] = append(named.Sides[side], p.shownName(Known{}))
+			}
+		}
+		d.Results = append(d.Results, named)
+	}
+	return d
 }
 
 var _ = notice.Register[ReportDropped](notice.Kind{Name: "report_dropped", Purpose: notice.Outcome})

@@ -20,14 +20,16 @@ const (
 	DoubtWinner      Doubt = "winner"       // the words and the score name different winners
 	DoubtName        Doubt = "name"         // several players have the name
 	DoubtUnknownName Doubt = "unknown_name" // nobody has the name; the readings have those who are called nearly so
+	DoubtLine        Doubt = "line"         // a line cannot be read; the only reading has the results of the others
 	DoubtUsername    Doubt = "username"     // the username is new, and may mean somebody else
+	DoubtPlayers     Doubt = "players"      // the message of a match that is recorded reports other players
 	DoubtDuplicate   Doubt = "duplicate"    // the same result was reported shortly before
 )
 
 // AmbiguousReport is a report that needs an answer before it counts.
 type AmbiguousReport struct {
 	Doubt    Doubt
-	Word     string     // the name in doubt, if it is one
+	Word     string     // the name in doubt, or the line, if it is one
 	Readings [][]Report // what the report may mean, the likeliest first; at least one
 }
 
@@ -42,6 +44,10 @@ type ReportRequest struct {
 	Settled  []Doubt        `json:"settled,omitempty"` // what is not asked again
 	// Completes is the earlier match that a duplicate may complete, nil if it adds nothing to it.
 	Completes *Completion `json:"completes,omitempty"`
+	// Recorded is how many matches of the message are recorded. If there are more when the answer comes, an edit has taken its place.
+	Recorded int `json:"recorded,omitempty"`
+	// Replaces is the match that the report replaces, nil if it reports a new one.
+	Replaces *MatchChoice `json:"replaces,omitempty"`
 }
 
 // Completion is the score of a match that was reported without one.
@@ -60,7 +66,14 @@ func reportOf(o Origin, q AmbiguousReport) ReportRequest {
 	}
 }
 
-func (r ReportRequest) tag() MatchTag { return TagOf(r.Key) }
+// tag is another one after each question: a second press of a button must not answer the next question.
+func (r ReportRequest) tag() MatchTag {
+	keys := []string{r.Key}
+	for _, d := range r.Settled {
+		keys = append(keys, string(d))
+	}
+	return TagOf(keys...)
+}
 
 // origin returns the origin of the report.
 func (r ReportRequest) origin() Origin {
@@ -140,7 +153,16 @@ func (a *askOperation) ask(snap Snapshot) Decision {
 		}
 		prompt.Options = append(prompt.Options, option)
 	}
-	return Decision{Effect: &NewPrompt{Kind: PromptReport, Report: &a.request}, Notice: prompt, Unadded: true}
+	return Decision{Asks: &NewPrompt{Kind: PromptReport, Report: &a.request}, Notice: prompt, Unadded: true}
+}
+
+// inPlaceOf returns a decision that asks about a report, and does so in the message of the prompt that it answers.
+func (d Decision) inPlaceOf(prompt PromptID) Decision {
+	if question, ok := d.Notice.(ReportPrompt); ok {
+		question.Prompt, d.Asks.ID = prompt, prompt
+		d.Page, d.Notice = question, nil
+	}
+	return d
 }
 
 // meant returns the person that each reading means by the name in doubt, as an index into the people. It returns nil if the doubt is
@@ -196,11 +218,13 @@ func (a *askOperation) onlyNamed() int {
 
 // ReportPrompt asks which reading of a report is meant, or whether it counts at all.
 type ReportPrompt struct {
+	Prompt  PromptID       `json:"prompt,omitempty"` // 0 in the message that begins the prompt, whose id it is
 	Tag     MatchTag       `json:"tag,omitempty"`
 	Doubt   Doubt          `json:"doubt"`
-	Word    string         `json:"word,omitempty"` // the name in doubt
+	Word    string         `json:"word,omitempty"` // the name in doubt, or the line
 	Options []ReportOption `json:"options"`        // at least one
-	// Earlier is what was reported before, if that is the doubt, and MoreEarlier are others if that is so of several results.
+	// Earlier is what was reported before, if that or the players are the doubt, and MoreEarlier are
+	// others if that is so of several results.
 	Earlier     *EarlierReport  `json:"earlier,omitempty"`
 	MoreEarlier []EarlierReport `json:"further,omitempty"`
 	// Completes is true if the result has the score that Earlier lacks.

@@ -308,7 +308,8 @@ func TestAskMatch(t *testing.T) {
 	}
 }
 
-// TestQuestionAfterQuestion: an answer may lead to another question, also for a non-player. Neither adds one.
+// TestQuestionAfterQuestion: an answer may lead to another question, also for a non-player. It takes the place of the first
+// one in the same message, whose buttons no longer count. Neither adds a player.
 func TestQuestionAfterQuestion(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -318,22 +319,142 @@ func TestQuestionAfterQuestion(t *testing.T) {
 	g.doubt(t, o, ranking.AmbiguousReport{Doubt: ranking.DoubtWinner, Readings: [][]ranking.Report{
 		{singles(zoe, bobb, 3, 1)}, {singles(zoe, bobb, 1, 3)},
 	}})
-	answer := func(option ranking.PromptOption) string {
+	answer := func(prompt ranking.PromptRef, option ranking.PromptOption) string {
 		p := g.origin(&zoe)
 		p.Button, p.SentAt = p.Key, time.Now()
-		must(t, g.Do(t.Context(), below(77, p), ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option}))
+		must(t, g.Do(t.Context(), below(77, p), ranking.PromptAnswer{Prompt: prompt, Option: option}))
 		return p.Key
 	}
-	key := answer(ranking.Choice(1))
-	next, ok := g.answer(t, key, "action = 'send'").(ranking.ReportPrompt)
-	if !ok || next.Doubt != ranking.DoubtUsername || len(next.Options) != 2 {
+	first := g.newestPrompt(t)
+	next, ok := g.answer(t, answer(first, ranking.Choice(1)), page).(ranking.ReportPrompt)
+	if !ok || next.Doubt != ranking.DoubtUsername || len(next.Options) != 2 || next.Prompt != first.ID {
 		t.Fatalf("the next question is %+v", next)
 	}
-	checkNotice(t, g.answer(t, key, page), ranking.ReportChosen{Results: []ranking.NamedResult{result([2]int{1, 3}, "Zoe", "@bobb")}, By: by("Zoe")})
+	checkNotice(t, g.answer(t, answer(first, ranking.Choice(1)), toast), ranking.Refusal{Code: ranking.UnknownButton})
 	g.has(t, 2, "players")
-	answer(ranking.Choice(1))
+	key := answer(ranking.PromptRef{ID: first.ID, Tag: next.Tag}, ranking.Choice(1))
+	checkNotice(t, g.answer(t, key, page), ranking.ReportChosen{Results: []ranking.NamedResult{result([2]int{1, 3}, "Zoe", "@bobb")}, By: by("Zoe")})
 	g.has(t, 1, "matches WHERE score_b = 3")
-	g.mustEnd(t, "both answered", false, "answered", "answered")
+	g.has(t, 2, "outbox WHERE action = 'send' AND kind = 'match_recorded'")
+	g.mustEnd(t, "answered", false, "answered")
+}
+
+// TestOneOfSeveralRepeated: of three results, one of which was just reported, the others are recorded at once, under their own keys. The
+// answer to the question decides about that one alone, once.
+func TestOneOfSeveralRepeated(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &alice, 0, singles(alice, bob, 3, 1)) // m:1
+	o := g.at(&bob, 2)
+	deliver := func() {
+		t.Helper()
+		must(t, g.RecordMatch(t.Context(), o, singles(bob, carol, 3, 0), singles(bob, alice, 1, 3), singles(bob, zoe, 3, 2)))
+	}
+	deliver()
+	deliver()
+	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:2 Bob Carol 3:0", "m:2#3 Bob Zoe 3:2")
+	checkNotice(t, g.notice(t, o.Key), ranking.ReportPrompt{
+		Doubt: ranking.DoubtDuplicate, Options: []ranking.ReportOption{{Results: []ranking.NamedResult{result([2]int{1, 3}, "Bob", "Alice")}}},
+		Earlier: &ranking.EarlierReport{Number: 1, By: by("Alice"), Result: new(result([2]int{1, 3}, "Bob", "Alice"))},
+	})
+	prompt := g.newestPrompt(t)
+	press := func() ranking.Origin {
+		p := below(77, g.press(&bob))
+		must(t, g.Do(t.Context(), p, ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)}))
+		must(t, g.Do(t.Context(), p, ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)})) // redelivered
+		return p
+	}
+	checkNotice(t, g.answer(t, press().Key, page), ranking.ReportChosen{
+		Results: []ranking.NamedResult{result([2]int{1, 3}, "Bob", "Alice")}, By: by("Bob"),
+	})
+	checkNotice(t, g.answer(t, press().Key, toast), ranking.Refusal{Code: ranking.PromptOver})
+	deliver()
+	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:2 Bob Carol 3:0", "m:2#3 Bob Zoe 3:2", "m:2#2 Bob Alice 1:3")
+	g.verifyClean(t)
+}
+
+// TestPartIsDropped: what is said if a part of a report is dropped names it, because the rest is recorded.
+func TestPartIsDropped(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &alice, 0, singles(alice, bob, 3, 1)) // m:1
+	g.report(t, &bob, 2, singles(bob, alice, 1, 3), singles(bob, carol, 3, 0))
+	press := below(77, g.press(&alice))
+	must(t, g.Do(t.Context(), press, ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: ranking.Cancel{}}))
+	checkNotice(t, g.answer(t, press.Key, page), ranking.ReportDropped{
+		By: new(by("Alice")), Results: []ranking.NamedResult{result([2]int{1, 3}, "Bob", "Alice")},
+	})
+	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:2#2 Bob Carol 3:0")
+	g.verifyClean(t)
+}
+
+// TestBadLine: the button of a question about a line that cannot be read records the other lines. If the line is corrected in the message,
+// before or after that, it is recorded too, and nothing twice.
+func TestBadLine(t *testing.T) {
+	t.Parallel()
+	others := []ranking.Report{singles(alice, bob, 3, 1), singles(alice, zoe, 3, 0)}
+	all := []ranking.Report{others[0], singles(alice, carol, 3, 2), others[1]}
+	for _, editsFirst := range []bool{false, true} {
+		g := newAskingGame(t)
+		o := g.origin(&alice)
+		g.doubt(t, o, ranking.AmbiguousReport{Doubt: ranking.DoubtLine, Word: "carol 3:x", Readings: [][]ranking.Report{others}})
+		prompt, want := g.newestPrompt(t), []string{"m:1 Alice Bob 3:1", "m:1#2 Alice Zoe 3:0", "m:1#3 Alice Carol 3:2"}
+		press := func() {
+			t.Helper()
+			must(t, g.Do(t.Context(), below(77, g.press(&alice)), ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)}))
+		}
+		if !editsFirst {
+			press()
+			g.hasMatches(t, want[:2]...)
+		} else {
+			want = []string{"m:1 Alice Bob 3:1", "m:1#2 Alice Carol 3:2", "m:1#3 Alice Zoe 3:0"}
+		}
+		edit := g.at(&alice, 60)
+		edit.Message, edit.Trigger = o.Key, ranking.ByEdit
+		must(t, g.RecordMatch(t.Context(), edit, all...))
+		press()
+		g.hasMatches(t, want...)
+		g.verifyClean(t)
+	}
+}
+
+// TestAnswerThatRecordsAPart: the answer to a question about several results records those that are new, and the question that it leads to
+// is about the other ones.
+func TestAnswerThatRecordsAPart(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &alice, 0, singles(alice, bob, 3, 1)) // m:1
+	o := g.at(&bob, 2)
+	g.doubt(t, o, ranking.AmbiguousReport{Doubt: ranking.DoubtResults, Readings: [][]ranking.Report{
+		{singles(bob, alice, 1, 3), singles(bob, carol, 3, 0)}, {singles(alice, carol, 3, 0)},
+	}})
+	prompt := g.newestPrompt(t)
+	answer := func() ranking.Notice {
+		p := below(77, g.press(&bob))
+		must(t, g.Do(t.Context(), p, ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)}))
+		return g.answer(t, p.Key, page)
+	}
+	next := answer().(ranking.ReportPrompt)
+	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:2#2 Bob Carol 3:0")
+	prompt.Tag = next.Tag
+	if _, ok := answer().(ranking.ReportChosen); !ok || next.Prompt != prompt.ID || next.Doubt != ranking.DoubtDuplicate {
+		t.Errorf("the next question is %+v", next)
+	}
+	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:2#2 Bob Carol 3:0", "m:2 Bob Alice 1:3")
+	g.verifyClean(t)
+}
+
+// hasMatches checks the matches in the order of their numbers: key, sides and score.
+func (g *game) hasMatches(t *testing.T, want ...string) {
+	t.Helper()
+	got := texts(t, g, `
+		SELECT m.idempotency_key || ' ' || (SELECT string_agg(s.name, ' ' ORDER BY mp.place) FROM match_players mp
+		           JOIN group_players s ON s.player_id = mp.player_id AND s.ladder_id = m.ladder_id WHERE mp.match_id = m.id)
+		       || ' ' || score_a || ':' || score_b
+		FROM matches m ORDER BY number`)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("matches (-want +got):\n%s", diff)
+	}
 }
 
 // TestOnlyOneMeant: if there is only one player whom an unknown name may mean, the question is about that player.

@@ -84,6 +84,8 @@ func (j job) outcomeOf(changes Changes) CommandOutcome {
 		return OutcomeRefused
 	case changes.Effect != nil && changes.Effect.outcome() != "":
 		return changes.Effect.outcome()
+	case changes.Asks != nil:
+		return OutcomeAsked
 	case notice == nil:
 		return OutcomeUnanswered
 	default:

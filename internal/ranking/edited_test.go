@@ -78,7 +78,6 @@ func TestEditedIntoWhatIsAsked(t *testing.T) {
 	must(t, g.RecordMatch(t.Context(), from(&alice, message), singles(alice, alice, 3, 1)))
 	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 1), singles(alice, bob, 3, 1)))
 	id := g.newestPrompt(t)
-	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 2), singles(alice, bob, 3, 0)))
 	press := g.origin(&alice)
 	press.Button = press.Key
 	must(t, g.Do(t.Context(), below(77, press), ranking.PromptAnswer{Prompt: id, Option: ranking.Choice(0), IsAdmin: nobodyIsAdmin}))

@@ -162,6 +162,9 @@ func (j job) changes(o Origin, snap Snapshot, d Decision) Changes {
 		Decision: d, Seen: j.seen(o, snap, adds), Key: o.Key, Trigger: o.trigger(), Chat: snap.ChatID, RateEntry: j.rateEntry(o, d.Notice),
 		Extra: j.extra, ConsumesTimer: o.Trigger == ByTimer, Addressee: j.sender(o, snap, adds), Language: o.Chat.Language, Private: !o.Chat.IsGroup(),
 	}
+	if _, records := d.Effect.(NewMatches); records && changes.RateEntry.Bucket == RateQuestion { // an edit that reports more than before
+		changes.RateEntry.Bucket = RateResult
+	}
 	switch {
 	case !o.Retried:
 		changes.SentAt = o.SentAt

@@ -105,12 +105,13 @@ func TestPromptsOfOtherMatches(t *testing.T) {
 		"report": {func(o ranking.Origin) error {
 			g.doubt(t, o, ranking.AmbiguousReport{Doubt: ranking.DoubtWinner, Readings: [][]ranking.Report{{singles(alice, bob, 5, 1)}}})
 			return nil
-		}, nil, []ranking.PromptOption{ranking.Choice(0), ranking.Cancel{}}},
+		}, []string{"m:-100:9:report", "winner"}, []ranking.PromptOption{ranking.Choice(0), ranking.Cancel{}}},
 		"wizard": {func(o ranking.Origin) error {
 			return g.Do(t.Context(), o, ranking.StartWizard{Opponent: &bob, Otherwise: ranking.Refusal{Code: "nobody"}})
 		}, nil, []ranking.PromptOption{against(0, 5, 1), ranking.OpponentPage(1), ranking.Cancel{}}},
 	} {
 		o := g.origin(&zoe)
+		o.Key = "m:-100:9:" + name
 		must(t, tc.ask(o))
 		if tc.keys == nil {
 			tc.keys = []string{o.Key}

@@ -98,13 +98,15 @@ type MatchRestored struct {
 
 var _ = notice.Register[MatchRestored](notice.Kind{Name: "match_restored", Purpose: notice.Outcome})
 
-// MatchFixed says that the score of a match was corrected.
+// MatchFixed says that the score of a match was corrected, or its players.
 type MatchFixed struct {
 	Number int        `json:"number"`
 	Sides  [2]Side    `json:"sides"` // with the new score and ratings
 	Sets   []SetScore `json:"sets,omitempty"`
 	Was    OldScore   `json:"was"`
-	By     Reporter   `json:"by"`
+	// Before is the match before its players were corrected, in the order of its report; nil if they are the same.
+	Before *NamedResult `json:"before,omitempty"`
+	By     Reporter     `json:"by"`
 	Moved
 }
 

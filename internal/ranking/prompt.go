@@ -87,13 +87,16 @@ func (p Prompt) dropped() Notice {
 	switch p.Kind {
 	case PromptUndo, PromptWhich:
 		return UndoDropped{Number: p.Number}
+	case PromptReport:
+		return p.Report.dropped(nil)
 	default:
 		return ReportDropped{}
 	}
 }
 
-// NewPrompt asks a question. The notice of the same changes is the message that asks.
+// NewPrompt asks a question.
 type NewPrompt struct {
+	ID       PromptID // of an open prompt that asks this instead; 0 for a new one. If it is closed, Apply fails with ErrConflict.
 	Kind     PromptKind
 	Match    MatchID        // of a PromptUndo, like all until Answerer
 	Changes  int            // of the match
@@ -101,15 +104,6 @@ type NewPrompt struct {
 	Report   *ReportRequest // of a PromptReport
 	Wizard   *WizardRequest // of a PromptWizard
 	Which    *WhichRequest  // of a PromptWhich
-	// Incomplete is true if the command lacks what is asked for, so that an edit may add it.
-	Incomplete bool
-}
-
-func (n *NewPrompt) outcome() CommandOutcome {
-	if n.Incomplete {
-		return OutcomeRefused
-	}
-	return OutcomeAsked
 }
 
 // PromptEnd is how a prompt was closed.

@@ -16,8 +16,8 @@ const MaxReports = 20
 
 // Report is a match as reported: the players, and the score or the scores of the sets.
 type Report struct {
-	// Key is the idempotency key of the match, empty for that of the message. The next matches of a message have #2, #3 and so on
-	// after it.
+	// Key is the idempotency key of the match. If it is empty, that is the key of the message; the next matches of a message have #2, #3
+	// and so on after it.
 	Key    string   `json:"key,omitempty"`
 	A      []Person `json:"a"` // at least one each; side A's scores come first
 	B      []Person `json:"b"`
@@ -34,11 +34,12 @@ type Reading struct {
 	Sides [2][]Person
 }
 
-// ReadReport records the matches that a message reports, in their order, updates the ratings of all players and notifies the group: all of
-// the matches or none. There may be at most MaxReports. If the message can mean several things, or something is unusual, it asks first. Read
-// reads the message, given who is in the group; nobody is given unless it may mean people by plain names.
+// ReadReport records the matches that a message reports, in their order, updates the ratings of all players and notifies the group. There
+// may be at most MaxReports. If the message can mean several things, or something is unusual, it asks first; but matches that were
+// reported shortly before do not hold up the others. Read reads the message, given who is in the group; nobody is given unless it may mean
+// people by plain names.
 //
-// An edit of a message that was handled before corrects the match that it recorded: ReadReport offers to fix the match, as offerFix says.
+// An edit of a message that was handled before is handled as handleEdit says.
 type ReadReport struct {
 	Read func(everybody []Person) Reading
 	// NoScore is true if the message has no number, so that Read may find nothing but Sides.
@@ -55,7 +56,7 @@ func (r ReadReport) do(ctx context.Context, s *Service, o Origin) error {
 	if isNew := *j.outcome != ""; err != nil || isNew || o.Message == "" {
 		return err
 	}
-	return s.offerFix(ctx, o, r.Read)
+	return s.handleEdit(ctx, o, r.Read)
 }
 
 // reported returns the operation for what a message says.
@@ -68,7 +69,6 @@ func (s *Service) reported(o Origin, r Reading) operation {
 	switch {
 	case len(r.Sides[0]) > 0 && o.Sender != nil:
 		ask := wizardOf(o, r.Sides)
-		ask.isReport = true
 		return ask
 	case r.Malformed != nil:
 		refusal = r.Malformed
@@ -90,12 +90,8 @@ func (s *Service) reported(o Origin, r Reading) operation {
 // plays against themselves.
 func (s *Service) newRecord(o Origin, reports []Report, people *participants) (rec *recordOperation, ok bool) {
 	rec = &recordOperation{service: s, origin: o, reports: reports, playedAt: o.SentAt}
-	key := cmp.Or(reports[0].Key, o.message())
 	for i, r := range reports {
-		m := reportedMatch{key: key, result: resultOf(r.Scores), even: len(r.A) == len(r.B), past: r.Past}
-		if i > 0 {
-			m.key = key + ExtraMatch + strconv.Itoa(i+1)
-		}
+		m := reportedMatch{key: cmp.Or(r.Key, matchKey(o.message(), i)), result: resultOf(r.Scores), even: len(r.A) == len(r.B), past: r.Past}
 		for side, players := range [][]Person{r.A, r.B} {
 			for _, p := range players {
 				at := people.add(p)
@@ -115,6 +111,31 @@ func (s *Service) newRecord(o Origin, reports []Report, people *participants) (r
 	return rec, true
 }
 
+// matchKey returns the key of a match of a message, the first of which is 0.
+func matchKey(message string, i int) string {
+	if i == 0 {
+		return message
+	}
+	return message + ExtraMatch + strconv.Itoa(i+1)
+}
+
+// those returns the operation for some of the matches, nil for none.
+func (r *recordOperation) those(meant func(i int) bool) *recordOperation {
+	some := *r
+	some.matches, some.reports = nil, nil
+	for i, m := range r.matches {
+		if meant(i) {
+			report := r.reports[i]
+			report.Key = m.key
+			some.matches, some.reports = append(some.matches, m), append(some.reports, report)
+		}
+	}
+	if len(some.matches) == 0 {
+		return nil
+	}
+	return &some
+}
+
 // recordOperation records matches.
 type recordOperation struct {
 	plain
@@ -126,6 +147,7 @@ type recordOperation struct {
 	playedAt time.Time
 	reporter int     // index into people; meaningless for an anonymous admin
 	settled  []Doubt // what was asked already
+	recorded int     // how many other matches of the message are recorded already
 }
 
 // reportedMatch is a match to be recorded.
@@ -200,15 +222,28 @@ func (m reportedMatch) hasDuplicatePlayer(snap Snapshot) bool {
 	return false
 }
 
-func (r *recordOperation) decide(snap Snapshot) (Decision, error) {
-	if ask := r.unusual(snap); ask != nil {
-		return ask.ask(snap), nil
+// decide asks first if something about the report is unusual. Of several matches, only those that were reported before wait for the answer.
+func (r *recordOperation) decide(snap Snapshot) (d Decision, err error) {
+	if q, ok := r.nearUsername(snap); ok {
+		return r.ask(q).ask(snap), nil
 	}
-	matches := r.playAll(snap)
+	earlier := r.duplicates(snap)
+	if repeated := r.those(func(i int) bool { return earlier[i] != nil }); repeated != nil {
+		d = repeated.askAboutDuplicates(snap, slices.DeleteFunc(slices.Clone(earlier), func(e *EarlierReport) bool { return e == nil }))
+	}
+	fresh := r.those(func(i int) bool { return earlier[i] == nil })
+	if fresh == nil {
+		return d, nil
+	}
+	matches := fresh.playAll(snap)
 	if snap.Display.Celebrations {
 		matches.celebrate(Leaders{r.leaderQuery(), snap.Leaders}, snap.LargestUpset)
 	}
-	return Decision{Effect: matches}, nil
+	if d.Asks != nil {
+		d.Asks.Report.Recorded += len(matches)
+	}
+	d.Effect, d.Unadded = matches, false
+	return d, nil
 }
 
 // playAll returns the matches with the changes that they make to the standings of their players, who must be known.

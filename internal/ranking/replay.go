@@ -123,8 +123,9 @@ func (r replayer) play(m *PlayedMatch) (entries []Entry, upset int, err error) {
 // Rewrite holds the changes that a replay makes to the history and the standings.
 type Rewrite struct {
 	Reason     Reason
-	Superseded []OldEntry // current entries that no longer apply
-	Entries    []NewEntry // entries that replace them
+	Superseded []OldEntry       // current entries that no longer apply
+	Players    []ReplacedPlayer // whose entries are among the superseded ones
+	Entries    []NewEntry       // entries that replace them
 	Upsets     []ChangedUpset
 	Standings  []Standing // sorted by id, each with the version that was read
 }

@@ -138,7 +138,7 @@ type MatchRef struct {
 
 // Snapshot is what a Query returns.
 type Snapshot struct {
-	// Handled is true if the key is already stored, or the message with an outcome other than OutcomeRefused.
+	// Handled is true if the key is already stored, or the message with an outcome other than OutcomeRefused and OutcomeAsked.
 	Handled bool
 	ChatID  ChatID // 0 for an unknown chat
 	Chat    Chat   // as stored
@@ -291,7 +291,7 @@ type Changes struct {
 	Trigger Trigger        // zero means ByMessage
 	Outcome CommandOutcome // zero means OutcomeUnanswered
 	// Message is the key of the message whose edit is the command, empty for all other commands and for a refused one. It is stored with
-	// the outcome. If it already is, with another one than OutcomeRefused, Apply fails with ErrConflict.
+	// the outcome. If it already is, with another one than OutcomeRefused and OutcomeAsked, Apply fails with ErrConflict.
 	Message string
 	// Keyless is true if the key is not stored. The command did nothing, so it may be handled again.
 	Keyless   bool
@@ -312,6 +312,9 @@ type Changes struct {
 // Decision is what an operation decides. The zero value changes and says nothing.
 type Decision struct {
 	Effect Effect // nil for none
+	// Asks is a prompt that the command asks, perhaps about what is left of a message; nil for none. The Notice is the message that asks. A
+	// prompt with an ID is open, and asks something else from now on: the Page does.
+	Asks *NewPrompt
 	// Notice is a message to the chat, nil for none. A NotRecorded is merged with one of the same sender that is still waiting.
 	Notice Notice
 	// Page replaces the content of the message PageMessageID, nil for none.
@@ -326,7 +329,7 @@ type Decision struct {
 }
 
 // Effect is what a command changes: NewMatches, an *Undone, *Restored, *Fixed, *NewStanding, *ChangedStanding, *ChangedSetting,
-// *ChangedBoard, *NewPrompt, *ChangedWizard or *Greeted.
+// *ChangedBoard or *Greeted.
 type Effect interface {
 	// outcome returns the command's outcome for the log; empty if it follows from the notice.
 	outcome() CommandOutcome
@@ -374,10 +377,11 @@ type Undone struct {
 // Restored is an undone match that is to count again.
 type Restored struct{ Amended }
 
-// Fixed is a match whose result is corrected.
+// Fixed is a match whose result is corrected, or whose players. Those of its standings that have no ID are new.
 type Fixed struct {
 	Amended
 	Old, New Result
+	Ladder   LadderID // of the match
 }
 
 // NewMatches are matches of one group to be recorded in this order. There is at least one.

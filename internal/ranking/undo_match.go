@@ -92,7 +92,7 @@ func (u undoOperation) ask(snap Snapshot) (Decision, error) {
 		prompt.Played = u.found.PlayedAt.UTC()
 	}
 	return Decision{
-		Effect:         &NewPrompt{Kind: PromptUndo, Match: u.found.ID, Changes: u.found.Changes, Answerer: by},
+		Asks:           &NewPrompt{Kind: PromptUndo, Match: u.found.ID, Changes: u.found.Changes, Answerer: by},
 		Notice:         prompt,
 		CallbackAnswer: Acknowledged{},
 	}, nil

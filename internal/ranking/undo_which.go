@@ -64,7 +64,7 @@ func (u undoOperation) askWhich(snap Snapshot) Decision {
 	}
 	request.Tag = TagOf(keys...)
 	prompt.Tag = request.Tag
-	return Decision{Effect: &NewPrompt{Kind: PromptWhich, Answerer: by, Which: &request}, Notice: prompt}
+	return Decision{Asks: &NewPrompt{Kind: PromptWhich, Answerer: by, Which: &request}, Notice: prompt}
 }
 
 // WhichPrompt asks which of several matches is to be undone.

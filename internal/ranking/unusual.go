@@ -44,23 +44,20 @@ func (r *recordOperation) isNew(person int, snap Snapshot) bool {
 	return r.people[person].ID == 0 && !snap.People[person].isPlayer()
 }
 
-// unusual returns the question about what is readable, but hardly meant; nil if there is none.
-func (r *recordOperation) unusual(snap Snapshot) *askOperation {
-	if q, ok := r.nearUsername(snap); ok {
-		return r.ask(q)
+// askAboutDuplicates asks whether matches that were reported before were played again.
+func (r *recordOperation) askAboutDuplicates(snap Snapshot, earlier []*EarlierReport) Decision {
+	ask := r.ask(AmbiguousReport{Doubt: DoubtDuplicate, Readings: [][]Report{r.reports}})
+	for _, e := range earlier {
+		ask.earlier = append(ask.earlier, *e)
 	}
-	if earlier := r.duplicates(snap); len(earlier) > 0 {
-		ask := r.ask(AmbiguousReport{Doubt: DoubtDuplicate, Readings: [][]Report{r.reports}})
-		ask.earlier, ask.request.Completes = earlier, r.completion(snap)
-		return ask
-	}
-	return nil
+	ask.request.Completes = r.completion(snap)
+	return ask.ask(snap)
 }
 
 // ask returns the operation that asks a question about the report. The readings name the people of the report, and perhaps others.
 func (r *recordOperation) ask(q AmbiguousReport) *askOperation {
 	request := reportOf(r.origin, q)
-	request.Settled = append(slices.Clone(r.settled), q.settles())
+	request.Settled, request.Recorded = append(slices.Clone(r.settled), q.settles()), r.recorded
 	ask, _ := r.service.newAsk(request, q, r.people)
 	return ask
 }
@@ -123,25 +120,25 @@ func (r *recordOperation) with(mentioned, other Person) (reports []Report, ok bo
 	return reports, true
 }
 
-// duplicates returns, for each reported match that is probably the same as an earlier one, that one: with the same players on the same
-// sides, and the same result, reported by somebody else shortly before or after, or by the same person at nearly the same time.
-func (r *recordOperation) duplicates(snap Snapshot) (all []EarlierReport) {
+// duplicates returns, for each reported match, the earlier one that is probably the same, nil if there is none: with the same players on
+// the same sides, and the same result, reported by somebody else shortly before or after, or by the same person at nearly the same time.
+func (r *recordOperation) duplicates(snap Snapshot) []*EarlierReport {
+	all := make([]*EarlierReport, len(r.matches))
 	if r.isSettled(DoubtDuplicate) {
-		return nil
+		return all
 	}
 	for i, m := range r.matches {
 		other := r.duplicateOf(m, snap)
 		if other == nil {
 			continue
 		}
-		earlier := EarlierReport{Number: other.Number, Same: other.ReportedBy == r.reportedBy(snap)}
+		all[i] = &EarlierReport{Number: other.Number, Same: other.ReportedBy == r.reportedBy(snap)}
 		if other.ReportedBy != 0 {
-			earlier.By.Name = &Name{Player: other.ReportedBy}
+			all[i].By.Name = &Name{Player: other.ReportedBy}
 		}
 		if len(r.matches) > 1 {
-			earlier.Result = &r.namedResults(snap)[i]
+			all[i].Result = &r.namedResults(snap)[i]
 		}
-		all = append(all, earlier)
 	}
 	return all
 }

@@ -101,14 +101,6 @@ func (r ReplyToWizard) do(ctx context.Context, s *Service, o Origin) error {
 	return s.answerWizard(ctx, o, PromptAnswer{Prompt: r.Wizard, Option: option}, p)
 }
 
-// ChangedWizard is what an answer adds to a PromptWizard. If the prompt is closed, Apply fails with ErrConflict.
-type ChangedWizard struct {
-	Prompt PromptID
-	Wizard WizardRequest
-}
-
-func (*ChangedWizard) outcome() CommandOutcome { return OutcomeAsked }
-
 // has is true if an option is one of the wizard.
 func (r WizardRequest) has(o PromptOption) bool {
 	switch o := o.(type) {
@@ -179,7 +171,6 @@ type startWizard struct {
 	people    participants
 	opponent  *Person
 	otherwise Notice
-	isReport  bool // that lacks the score
 
 	teams   [2][]Person // none unless both sides are known
 	playing [2][]int    // the indexes of the teams in the people
@@ -201,7 +192,7 @@ func (w startWizard) decide(snap Snapshot) (Decision, error) {
 		Opponents: w.opponents(snap), Scores: likelyScores(snap.LastMatches, snap.Ladder.DrawsAllowed),
 		NoDraws: !snap.Ladder.DrawsAllowed, Teams: w.teams,
 	}
-	d := Decision{Effect: &NewPrompt{Kind: PromptWizard, Wizard: r, Incomplete: w.isReport}}
+	d := Decision{Asks: &NewPrompt{Kind: PromptWizard, Wizard: r}}
 	switch {
 	case r.HasTeams():
 		prompt := ScorePrompt{Tag: r.tag(), Scores: r.scores()}
@@ -383,6 +374,7 @@ func (w wizardAnswer) needs() Needs {
 	var needs Needs
 	if w.chosen != nil {
 		needs = w.chosen.needs()
+		needs.Match = &MatchRef{Key: w.chosen.origin.message()}
 	}
 	needs.People, needs.Prompt = w.people, w.Prompt.ID
 	return needs
@@ -391,11 +383,11 @@ func (w wizardAnswer) needs() Needs {
 // refuse returns why the prompt cannot be answered so, nil if it can.
 func (w wizardAnswer) refuse(snap Snapshot) Notice {
 	switch {
-	case !snap.Prompt.is(w.Prompt), !w.known:
+	case !snap.Prompt.is(w.Prompt), snap.Prompt.Wizard == nil, !w.known:
 		return Refusal{Code: UnknownButton}
 	case w.origin.Sender == nil, w.origin.Sender.ID != w.reporter:
 		return Refusal{Code: NotYourPrompt}
-	case snap.Prompt.Closed:
+	case snap.Prompt.Closed, len(snap.Matches) > 0: // an edit may have reported the result
 		return Refusal{Code: PromptOver}
 	}
 	return nil
@@ -407,23 +399,26 @@ func (w wizardAnswer) decide(snap Snapshot) (d Decision, err error) {
 	r := snap.Prompt.Wizard
 	switch o := w.Option.(type) {
 	case ScoreAgainst, []Report:
-		if d, err = decideUnlessRefused(w.chosen, snap); err != nil || d.Effect == nil {
-			return d, err
+		switch d, err = decideUnlessRefused(w.chosen, snap); {
+		case d.Asks != nil:
+			d = d.inPlaceOf(prompt)
+		case d.Effect != nil:
+			d.Page = ReportChosen{Results: w.chosen.namedResults(snap), By: by}
+			d.Closes = &ClosedPrompt{ID: prompt, As: PromptAnswered}
 		}
-		d.Page = ReportChosen{Results: w.chosen.namedResults(snap), By: by}
-		d.Closes = &ClosedPrompt{ID: prompt, As: PromptAnswered}
+		return d, err
 	case OpponentPage:
 		d.Page = r.askOpponent(prompt, int(o))
 	case Choice:
 		d.Page = r.askScore(prompt, o)
 	case UnclearOpponent:
 		with := r.with(o)
-		d.Effect = &ChangedWizard{prompt, with}
+		d.Asks = &NewPrompt{ID: prompt, Kind: PromptWizard, Wizard: &with}
 		d.Page = with.askWho(prompt, o)
 	case Person:
 		with := *r
 		with.Opponents = append(slices.Clone(r.Opponents), o)
-		d.Effect = &ChangedWizard{prompt, with}
+		d.Asks = &NewPrompt{ID: prompt, Kind: PromptWizard, Wizard: &with}
 		d.Page = with.askScore(prompt, Choice(len(r.Opponents)))
 	case Cancel:
 		d.Page = ReportDropped{By: &by}

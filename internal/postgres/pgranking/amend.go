@@ -58,10 +58,24 @@ func queueFix(batch *pgx.Batch, f *ranking.Fixed) {
 		    INSERT INTO match_fixes
 		        (match_id, old_score_a, old_score_b, old_sets, new_score_a, new_score_b, new_sets, fixed_by, old_winner, new_winner)
 		    SELECT $1, $2, $3, $4, $5, $6, $7, nullif($8::bigint, 0), $10, $11 FROM fixed
+		    WHERE NOT $12 OR ($2::integer, $3::integer, $4::smallint[], $10::smallint) IS DISTINCT FROM ($5::integer, $6::integer, $7::smallint[], $11::smallint)
 		)
 		SELECT EXISTS (SELECT FROM fixed)::unchanged`,
-		f.Match, oldA, oldB, setPoints(f.Old.Sets), newA, newB, setPoints(f.New.Sets), f.By, f.Changes, oldWinner, newWinner)
-	queueRewrite(batch, f.Rewrite)
+		f.Match, oldA, oldB, setPoints(f.Old.Sets), newA, newB, setPoints(f.New.Sets), f.By, f.Changes, oldWinner, newWinner, len(f.Rewrite.Players) > 0)
+	rewrite := f.Rewrite
+	isNew := func(s ranking.Standing) bool { return s.ID == 0 }
+	rewrite.Standings = slices.DeleteFunc(slices.Clone(rewrite.Standings), isNew)
+	queueRewrite(batch, rewrite)
+	for _, s := range f.Rewrite.Standings {
+		if isNew(s) {
+			queueNewStanding(batch, f.Ladder, s)
+		}
+	}
+	if len(rewrite.Players) > 0 {
+		batch.Queue(`
+			UPDATE group_players s SET last_played_at = (`+lastPlayed+`) WHERE s.ladder_id = $1 AND s.player_id = ANY ($2)`,
+			f.Ladder, postgres.Column(rewrite.Players, func(r ranking.ReplacedPlayer) ranking.PlayerID { return r.From }))
+	}
 }
 
 // queueRewrite takes a handful of statements, however much there is to rewrite. It raises an error if anything has changed since it was
@@ -78,6 +92,18 @@ func queueRewrite(batch *pgx.Batch, w ranking.Rewrite) {
 			postgres.Column(w.Superseded, func(e ranking.OldEntry) ranking.HistoryID { return e.ID }),
 			postgres.Column(w.Superseded, func(e ranking.OldEntry) ranking.MatchID { return e.Match }),
 			postgres.Column(w.Superseded, func(e ranking.OldEntry) ranking.PlayerID { return e.Player }))
+	}
+	if len(w.Players) > 0 { // the superseded entries of a player pass to the one who takes the place
+		batch.Queue(`
+			WITH replaced AS (
+			    UPDATE match_players mp SET player_id = r.into_id
+			    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS r (match_id, from_id, into_id)
+			    WHERE mp.match_id = r.match_id AND mp.player_id = r.from_id
+			    RETURNING 1)
+			SELECT (count(*) = cardinality($1))::unchanged FROM replaced`,
+			postgres.Column(w.Players, func(r ranking.ReplacedPlayer) ranking.MatchID { return r.Match }),
+			postgres.Column(w.Players, func(r ranking.ReplacedPlayer) ranking.PlayerID { return r.From }),
+			postgres.Column(w.Players, func(r ranking.ReplacedPlayer) ranking.PlayerID { return r.To }))
 	}
 	queueEntries(batch, w)
 	if len(w.Upsets) > 0 {
@@ -148,6 +174,12 @@ func queueChangedStandings(batch *pgx.Batch, standings []ranking.Standing) {
 		ids, versions, numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7], numbers[8], left, played)
 }
 
+// lastPlayed reads when the player of the standing s last played a match that counts.
+const lastPlayed = `
+		    SELECT max(m.played_at) FROM match_players mp
+		    CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id AND undone_at IS NULL LIMIT 1) AS m
+		    WHERE mp.player_id = s.player_id AND m.ladder_id = s.ladder_id`
+
 // queueLastPlayed corrects when the players of matches that no longer count last played. A replay cannot: it does not go back to their
 // matches before.
 func queueLastPlayed(batch *pgx.Batch, undone ...ranking.MatchID) {
@@ -155,10 +187,7 @@ func queueLastPlayed(batch *pgx.Batch, undone ...ranking.MatchID) {
 		return
 	}
 	batch.Queue(`
-		UPDATE group_players s SET last_played_at = (
-		    SELECT max(m.played_at) FROM match_players mp
-		    CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id AND undone_at IS NULL LIMIT 1) AS m
-		    WHERE mp.player_id = s.player_id AND m.ladder_id = s.ladder_id)
+		UPDATE group_players s SET last_played_at = (`+lastPlayed+`)
 		FROM matches undone JOIN match_players mp ON mp.match_id = undone.id
 		WHERE undone.id = ANY ($1) AND s.ladder_id = undone.ladder_id AND s.player_id = mp.player_id`, undone)
 }

@@ -58,6 +58,7 @@ func queueChanges(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	if err := queueNotices(batch, now, c); err != nil {
 		return err
 	}
+	queueChangedPrompt(batch, c.Asks)
 	queueClosedPrompt(batch, c)
 	queueFired(batch, c)
 	queueChangedChat(batch, c.Seen, c.Chat)
@@ -95,8 +96,6 @@ func queueEffect(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 		queueRestore(batch, e)
 	case *ranking.Fixed:
 		queueFix(batch, e)
-	case *ranking.ChangedWizard:
-		queueWizard(batch, e)
 	}
 	return nil
 }
@@ -250,14 +249,15 @@ func queueMessage(batch *pgx.Batch, c ranking.Changes) {
 	if matches, ok := c.Effect.(ranking.NewMatches); ok {
 		message, _, _ = strings.Cut(matches[0].Key, ranking.ExtraMatch)
 	}
-	if c.Keyless || message == "" || message == c.Key {
+	adds := c.Trigger == ranking.ByEdit && c.Message == "" // to what the message has recorded, under keys that were free
+	if c.Keyless || message == "" || message == c.Key || adds {
 		return
 	}
 	batch.Queue(`
 		WITH stored AS (
 		    INSERT INTO handled_commands AS c (key, trigger, outcome) VALUES ($1, $2, $3)
 		    ON CONFLICT ON CONSTRAINT handled_commands_pkey DO UPDATE SET trigger = excluded.trigger, outcome = excluded.outcome
-		    WHERE c.outcome = 'refused' OR excluded.trigger <> 'edit'
+		    WHERE c.outcome IN ('refused', 'asked') OR excluded.trigger <> 'edit'
 		    RETURNING 1)
 		SELECT EXISTS (SELECT FROM stored)::unchanged`,
 		message, cmp.Or(c.Trigger, ranking.ByMessage), c.Outcome)

@@ -192,7 +192,7 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestApplyEdit: the edit of a message takes effect unless the message has. It waits for the message, if that is being handled.
+// TestApplyEdit: the edit of a message takes effect unless the message has; a question is no effect. It waits for the message, if that is being handled.
 func TestApplyEdit(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -201,7 +201,7 @@ func TestApplyEdit(t *testing.T) {
 		want    error
 	}{
 		"refused": {ranking.OutcomeRefused, true, nil}, "recorded": {ranking.OutcomeRecorded, true, ranking.ErrConflict},
-		"asked": {ranking.OutcomeAsked, true, ranking.ErrConflict}, "rolled back": {ranking.OutcomeRecorded, false, nil},
+		"asked": {ranking.OutcomeAsked, true, nil}, "rolled back": {ranking.OutcomeRecorded, false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -117,7 +117,7 @@ func matchQuery(q ranking.Query, ref ranking.MatchRef, counts bool) (sql string,
 		return byID, []any{chat, ref.ID}
 	case ref.Number != 0:
 		return byNumber, []any{chat, ref.Number}
-	case ref.Message != 0:
+	case ref.Message != 0, ref.Key != "":
 		return ofMessage, []any{chat, ref.Message, ref.Key, ranking.MaxReports}
 	case sender != nil && ref.LastUndone:
 		return lastUndone, []any{chat, sender.ID}

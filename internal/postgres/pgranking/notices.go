@@ -104,8 +104,8 @@ func queueNotice(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 		c.Chat, c.Key, kind.Name, kind.Purpose, payload, c.Addressee.Name, c.ReplyTo, c.Thread,
 		TimeLeft(c.SentAt, now, kind.Purpose.Lifetime()), c.Addressee.Player, kind.Alone, language,
 	}
-	if p, ok := c.Effect.(*ranking.NewPrompt); ok {
-		queuePrompt(batch, *p, args)
+	if c.Asks != nil && c.Asks.ID == 0 {
+		queuePrompt(batch, *c.Asks, args)
 	} else {
 		batch.Queue(insertNotice, args...)
 	}

@@ -58,15 +58,6 @@ func queueFoundPrompt(batch *pgx.Batch, chat ranking.ExternalChatID, id ranking.
 // queuePrompt inserts a prompt with its notice and its timer. args are those of insertNotice. Until the notice is delivered, the prompt
 // ends a PromptWindow after the notice has expired.
 func queuePrompt(batch *pgx.Batch, p ranking.NewPrompt, args []any) {
-	var request any // nil for none
-	switch {
-	case p.Report != nil:
-		request = p.Report
-	case p.Wizard != nil:
-		request = p.Wizard
-	case p.Which != nil:
-		request = p.Which
-	}
 	batch.Queue(`
 		WITH notice AS (`+insertNotice+`
 		    RETURNING id, chat_id, expires_at
@@ -75,14 +66,30 @@ func queuePrompt(batch *pgx.Batch, p ranking.NewPrompt, args []any) {
 		    SELECT id, chat_id, $13, nullif($14::bigint, 0), $15, nullif($16::bigint, 0), $17 FROM notice)
 		INSERT INTO timers (key, chat_id, due_at)
 		SELECT `+promptTimer+`, chat_id, coalesce(expires_at, now() + $18::interval) + $19::interval FROM notice`,
-		append(args, p.Kind, p.Match, p.Changes, p.Answerer, request, undeliveredWindow, ranking.PromptWindow)...)
+		append(args, p.Kind, p.Match, p.Changes, p.Answerer, request(p), undeliveredWindow, ranking.PromptWindow)...)
 }
 
-// queueWizard stores what an answer adds to a wizard, provided that it is open.
-func queueWizard(batch *pgx.Batch, c *ranking.ChangedWizard) {
+// request returns what a prompt asks about that is no match yet, nil if there is none.
+func request(p ranking.NewPrompt) any {
+	switch {
+	case p.Report != nil:
+		return p.Report
+	case p.Wizard != nil:
+		return p.Wizard
+	case p.Which != nil:
+		return p.Which
+	}
+	return nil
+}
+
+// queueChangedPrompt stores what a prompt asks from now on, provided that it is open.
+func queueChangedPrompt(batch *pgx.Batch, p *ranking.NewPrompt) {
+	if p == nil || p.ID == 0 {
+		return
+	}
 	batch.Queue(`
-		WITH changed AS (UPDATE prompts SET request = $2 WHERE id = $1 AND closed_at IS NULL RETURNING 1)
-		SELECT EXISTS (SELECT FROM changed)::unchanged`, c.Prompt, c.Wizard)
+		WITH changed AS (UPDATE prompts SET kind = $2, request = $3 WHERE id = $1 AND closed_at IS NULL RETURNING 1)
+		SELECT EXISTS (SELECT FROM changed)::unchanged`, p.ID, p.Kind, request(*p))
 }
 
 // promptTimer is the key of the timer of the prompt with this id, as ranking.PromptID.Timer returns it.

@@ -73,7 +73,7 @@ func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	const sql = `
 		SELECT EXISTS (SELECT FROM handled_commands WHERE key = $2)
-		       OR EXISTS (SELECT FROM handled_commands WHERE key = $3 AND outcome <> 'refused') AS handled,
+		       OR EXISTS (SELECT FROM handled_commands WHERE key = $3 AND outcome NOT IN ('refused', 'asked')) AS handled,
 		       coalesce(c.id, CASE WHEN $4 THEN nextval('chats_id_seq') ELSE 0 END) AS chat, $4 AND c.id IS NULL AS new_chat,
 		       coalesce(c.telegram_chat_id, 0) AS external_chat, coalesce(c.kind, '') AS kind, coalesce(c.title, '') AS title,
 		       coalesce(to_json(c), '{}') AS display, c.greeted_at, c.added_at,

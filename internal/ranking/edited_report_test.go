@@ -2,9 +2,13 @@ package ranking_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/ranking"
 )
@@ -132,6 +136,104 @@ func TestOfferFix(t *testing.T) {
 	})
 }
 
+// TestEditRecordsWhatIsOpen: an edit of a message with several results records what the message has not recorded, once and under a free key
+// of the message. What it has recorded stays. If that cannot be told apart, the edit does nothing.
+func TestEditRecordsWhatIsOpen(t *testing.T) {
+	t.Parallel()
+	bobAlice, bobCarol, bobZoe := singles(bob, alice, 1, 3), singles(bob, carol, 3, 0), singles(bob, zoe, 3, 2)
+	for name, tc := range map[string]struct {
+		edit []ranking.Report // of Carol, Alice and Zoe, of which the second one is asked about
+		want []string         // what is recorded then
+	}{
+		"another score of the open one": {[]ranking.Report{bobCarol, singles(bob, alice, 2, 3), bobZoe}, []string{"m:2#2 Bob Alice 2:3"}},
+		"another opponent":              {[]ranking.Report{bobCarol, singles(bob, carol, 3, 1), bobZoe}, []string{"m:2#2 Bob Carol 3:1"}},
+		"the open one is gone":          {[]ranking.Report{bobCarol, bobZoe}, nil},
+		"it is asked about again":       {[]ranking.Report{bobCarol, bobAlice, bobZoe}, nil},
+		"another order":                 {[]ranking.Report{bobZoe, bobCarol, singles(bob, alice, 2, 3)}, []string{"m:2#2 Bob Alice 2:3"}},
+		"two more": {
+			[]ranking.Report{bobCarol, singles(bob, alice, 2, 3), bobZoe, singles(bob, zoe, 0, 3)},
+			[]string{"m:2#2 Bob Alice 2:3", "m:2#4 Bob Zoe 0:3"},
+		},
+		"a recorded one is changed as well":  {[]ranking.Report{bobCarol, singles(bob, alice, 2, 3), singles(bob, zoe, 3, 1)}, []string{"m:2#2 Bob Alice 2:3"}},
+		"a recorded one is gone":             {[]ranking.Report{bobCarol, singles(bob, alice, 2, 3)}, nil},
+		"a recorded one may be changed":      {[]ranking.Report{bobCarol, singles(bob, alice, 2, 3), singles(alice, carol, 3, 2)}, nil},
+		"none of them can be meant any more": {[]ranking.Report{singles(bob, alice, 2, 3)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newAskingGame(t)
+			g.report(t, &alice, 0, singles(alice, bob, 3, 1)) // m:1
+			g.report(t, &bob, 2, bobCarol, bobAlice, bobZoe)
+			first := g.newestPrompt(t)
+			before := []string{"m:1 Alice Bob 3:1", "m:2 Bob Carol 3:0", "m:2#3 Bob Zoe 3:2"}
+			g.hasMatches(t, before...)
+			edit := g.at(&bob, 60)
+			edit.Message, edit.Trigger = "m:2", ranking.ByEdit
+			again := edit
+			again.Key += "again"
+			for _, o := range []ranking.Origin{edit, edit, again} { // redelivered, and once more for a change that nobody sees
+				must(t, g.RecordMatch(t.Context(), o, tc.edit...))
+			}
+			g.hasMatches(t, slices.Concat(before, tc.want)...)
+			press := below(77, g.press(&bob))
+			must(t, g.Do(t.Context(), press, ranking.PromptAnswer{Prompt: first, Option: ranking.Choice(0)}))
+			if len(tc.want) > 0 { // the edit has taken the place of the question
+				checkNotice(t, g.answer(t, press.Key, toast), ranking.Refusal{Code: ranking.PromptOver})
+				g.hasMatches(t, slices.Concat(before, tc.want)...)
+			} else {
+				g.hasMatches(t, slices.Concat(before, []string{"m:2#2 Bob Alice 1:3"})...)
+			}
+			g.verifyClean(t)
+		})
+	}
+}
+
+// TestEditAndAnswerAtOnce: of an edit and the answer to the question about the same result, on two instances, one records it.
+func TestEditAndAnswerAtOnce(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &alice, 0, singles(alice, bob, 3, 1), singles(alice, carol, 3, 1), singles(alice, zoe, 3, 1))
+	for round := range 10 {
+		first, o := g.at(&alice, 3600*(round+1)), g.at(&bob, 3600*(round+1))
+		must(t, g.RecordMatch(t.Context(), first, singles(alice, bob, 3, 1)))
+		must(t, g.RecordMatch(t.Context(), o, singles(bob, carol, 3, 0), singles(bob, alice, 1, 3)))
+		before, prompt := g.count(t, "matches"), g.newestPrompt(t)
+		edit, press := g.at(&bob, 3600*(round+1)+2), below(77, g.press(&bob))
+		edit.Message, edit.Trigger = o.Key, ranking.ByEdit
+		a, b := newAskingService(g), newAskingService(g)
+		var both errgroup.Group
+		both.Go(func() error {
+			return a.RecordMatch(t.Context(), edit, singles(bob, carol, 3, 0), singles(bob, alice, 2, 3))
+		})
+		both.Go(func() error {
+			return b.Do(t.Context(), press, ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)})
+		})
+		must(t, both.Wait())
+		if n := g.count(t, "matches"); n != before+1 {
+			t.Fatalf("round %d: %d matches are recorded, want 1", round, n-before)
+		}
+	}
+	g.verifyClean(t)
+}
+
+// TestEditOfAQuestion: a message that only led to a question is read again if it is edited. Then its question is over.
+func TestEditOfAQuestion(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	o := g.origin(&alice)
+	g.doubt(t, o, ranking.AmbiguousReport{Doubt: ranking.DoubtWinner, Readings: [][]ranking.Report{{singles(alice, bob, 3, 1)}, {singles(alice, bob, 1, 3)}}})
+	prompt := g.newestPrompt(t)
+	edit := g.at(&alice, 60)
+	edit.Message, edit.Trigger = o.Key, ranking.ByEdit
+	must(t, g.RecordMatch(t.Context(), edit, singles(alice, bob, 1, 3)))
+	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1))) // redelivered
+	press := below(77, g.press(&alice))
+	must(t, g.Do(t.Context(), press, ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)}))
+	checkNotice(t, g.answer(t, press.Key, toast), ranking.Refusal{Code: ranking.PromptOver})
+	g.hasMatches(t, o.Key+" Alice Bob 1:3")
+	g.verifyClean(t)
+}
+
 // TestNothingToOffer: only another score of the same match is offered.
 func TestNothingToOffer(t *testing.T) {
 	t.Parallel()
@@ -159,8 +261,6 @@ func TestNothingToOffer(t *testing.T) {
 		"a draw":                     {&bob, "m:4", singles(alice, bob, 2, 2), true},
 		"the same score":             {&bob, "m:4", singles(alice, bob, 3, 1), false},
 		"sides exchanged":            {&bob, "m:4", singles(bob, alice, 3, 2), false},
-		"others":                     {&bob, "m:4", singles(alice, carol, 3, 2), false},
-		"others who are not known":   {&bob, "m:4", singles(alice, nobody, 3, 2), false},
 		"one more":                   {&bob, "m:4", ranking.Report{A: team(alice), B: team(bob, carol), Scores: other}, false},
 		"one in both teams":          {&alice, "m:1", ranking.Report{A: team(bob, alice), B: team(carol, alice), Scores: other}, false},
 		"one twice in a team":        {&alice, "m:1", ranking.Report{A: team(alice, alice), B: team(carol, zoe), Scores: other}, false},
@@ -188,6 +288,66 @@ func TestNothingToOffer(t *testing.T) {
 	g.exec(t, `INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id) SELECT -100, 7, id FROM matches WHERE number = 4`)
 	if offer := g.edit(t, g.origin(&bob), "m:5", singles(alice, bob, 3, 2)); offer != nil {
 		t.Errorf("offered for a card: %+v", offer)
+	}
+}
+
+// TestEditToOtherPlayers: an edit that names another opponent, known or new, is offered as a correction of the same match, which those may
+// make who may fix it. Then the match counts as if it had been reported so.
+func TestEditToOtherPlayers(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &alice, 0, singles(alice, bob, 3, 1))    // m:1
+	g.report(t, &carol, 1000, singles(carol, bob, 3, 0)) // m:2
+	edited := func(report ranking.Report) (ranking.ReportPrompt, ranking.PromptRef) {
+		t.Helper()
+		edit := g.at(&alice, 60)
+		edit.Message, edit.Trigger = "m:1", ranking.ByEdit
+		must(t, g.RecordMatch(t.Context(), edit, report))
+		return g.notice(t, edit.Key).(ranking.ReportPrompt), g.newestPrompt(t)
+	}
+	press := func(who *ranking.Person, prompt ranking.PromptRef, which string) ranking.Notice {
+		t.Helper()
+		o := below(77, g.press(who))
+		o.SentAt = g.at(who, 120).SentAt
+		answer := ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0), IsAdmin: nobodyIsAdmin}
+		must(t, g.Do(t.Context(), o, answer))
+		must(t, g.Do(t.Context(), o, answer)) // redelivered
+		return g.answer(t, o.Key, which)
+	}
+	newcomer := ranking.Person{Username: "newcomer"}
+	n, prompt := edited(singles(alice, newcomer, 2, 3))
+	checkNotice(t, n, ranking.ReportPrompt{
+		Doubt: ranking.DoubtPlayers, Options: []ranking.ReportOption{{Results: []ranking.NamedResult{result([2]int{2, 3}, "Alice", "@newcomer")}}},
+		Earlier: &ranking.EarlierReport{Number: 1, Result: new(result([2]int{3, 1}, "Alice", "Bob"))},
+	})
+	g.has(t, 3, "players")
+	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:2 Carol Bob 3:0")
+	checkNotice(t, press(&carol, prompt, toast), ranking.Refusal{Code: ranking.NotYours, Number: 1})
+	if n, ok := press(&bob, prompt, page).(ranking.MatchFixed); !ok || n.Sides[0].Players[0].Name.Name != "newcomer" || n.Sides[0].Score != 3 ||
+		len(n.Moved.Ratings) != 4 || n.Before.Sides[1][0].Name != "Bob" {
+		t.Errorf("the answer is %+v", n)
+	}
+	checkNotice(t, press(&bob, prompt, toast), ranking.Refusal{Code: ranking.PromptOver})
+	g.hasMatches(t, "m:1 Alice newcomer 2:3", "m:2 Carol Bob 3:0")
+	g.verifyClean(t)
+
+	n, prompt = edited(singles(alice, zoe, 3, 1))
+	if n.Earlier.Result.Sides[1][0].Name != "newcomer" {
+		t.Errorf("the question is %+v", n)
+	}
+	must(t, g.Do(t.Context(), g.at(&alice, 100), ranking.UndoMatch{Amendment: matchNumber(1)}))
+	checkNotice(t, press(&alice, prompt, toast), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1, Minutes: 1440})
+	must(t, g.Do(t.Context(), g.at(&alice, 101), ranking.RestoreMatch{Amendment: matchNumber(1)}))
+	checkNotice(t, press(&alice, prompt, toast), ranking.Refusal{Code: ranking.ChangedSince, Number: 1})
+	_, prompt = edited(singles(alice, carol, 3, 1))
+	press(&alice, prompt, page)
+	g.hasMatches(t, "m:1 Alice Carol 3:1", "m:2 Carol Bob 3:0")
+	g.verifyClean(t)
+	want, _ := recalculate(nil, []countedMatch{{A: []string{"Alice"}, B: []string{"Carol"}, ScoreA: 3, ScoreB: 1}, {A: []string{"Carol"}, B: []string{"Bob"}, ScoreA: 3}})
+	got := g.standingTable(t, club.ID, byName)
+	delete(got, "newcomer")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the standings (-want +got):\n%s", diff)
 	}
 }
 

@@ -1,0 +1,162 @@
+package ranking
+
+import "slices"
+
+// ReplacedPlayer takes the place of another player in a match.
+type ReplacedPlayer struct {
+	Match    MatchID
+	From, To PlayerID
+}
+
+// replacedPlayers returns who takes whose place in a match so that it has these players. ok is false unless both sides keep their sizes, and
+// nobody who stays changes places.
+func replacedPlayers(m *StoredMatch, players [2][]PlayerID) (all []ReplacedPlayer, ok bool) {
+	for side := range players {
+		if len(players[side]) != len(m.Players[side]) {
+			return nil, false
+		}
+		for i, p := range players[side] {
+			was := m.Players[side][i]
+			switch {
+			case was == p:
+			case slices.Contains(m.players(), p):
+				return nil, false
+			default:
+				all = append(all, ReplacedPlayer{m.ID, was, p})
+			}
+		}
+	}
+	return all, len(all) > 0
+}
+
+// playerIDs returns the players of the sides of a match. Those who are new have an id already.
+func (m reportedMatch) playerIDs(snap Snapshot) (players [2][]PlayerID) {
+	for i, person := range m.players {
+		if p := snap.People[person].Player; p != nil {
+			side := &players[m.sides[i]-1]
+			*side = append(*side, p.ID)
+		}
+	}
+	return players
+}
+
+// offerPlayers asks whether to replace the players of a match by those in its edited message.
+func (e editedReport) offerPlayers(snap Snapshot, m *StoredMatch) Decision {
+	if _, ok := replacedPlayers(m, e.record.matches[0].playerIDs(snap)); !ok || m.Undone {
+		return Decision{}
+	}
+	ask := e.record.ask(AmbiguousReport{Doubt: DoubtPlayers, Readings: [][]Report{e.record.reports}})
+	ask.request.Replaces = &MatchChoice{m.ID, m.Changes}
+	ask.earlier = []EarlierReport{{Number: m.Number, Result: new(m.named())}}
+	return ask.ask(snap)
+}
+
+// named describes the match in the order of its report.
+func (m *StoredMatch) named() NamedResult {
+	r := NamedResult{Score: [2]int{m.Result.A, m.Result.B}, Sets: m.Result.setScores()}
+	for side, players := range m.Players {
+		for _, id := range players {
+			r.Sides[side] = append(r.Sides[side], Name{Player: id})
+		}
+	}
+	return r
+}
+
+// playersAnswer is the answer to the question whether to replace the players of a match.
+type playersAnswer struct {
+	reportAnswer
+	amend amendOperation
+}
+
+func (p playersAnswer) needs() Needs {
+	needs := p.reportAnswer.needs()
+	needs.Match = &p.amend.Match
+	return needs
+}
+
+func (p playersAnswer) in(snap Snapshot) (operation, Snapshot) {
+	p.amend = p.amend.with(snap)
+	return p, snap
+}
+
+// refuse returns why the players cannot be replaced, nil if they can.
+func (p playersAnswer) refuse(snap Snapshot) Notice {
+	switch {
+	case !snap.Prompt.is(p.Prompt), !p.known && p.Option != Cancel{}:
+		return Refusal{Code: UnknownButton}
+	case snap.Prompt.Closed:
+		return Refusal{Code: PromptOver}
+	case !p.known:
+		return nil
+	}
+	if n := p.amend.refusal(); n != nil {
+		return n
+	}
+	if _, ok := replacedPlayers(p.amend.found, p.chosen.matches[0].playerIDs(snap)); !ok {
+		return Refusal{Code: ChangedSince, Number: p.amend.found.Number}
+	}
+	return p.chosen.refuse(snap)
+}
+
+// permission is that of whoever may fix the match.
+func (p playersAnswer) permission(snap Snapshot) Permission {
+	if p.amend.found == nil {
+		return Permission{}
+	}
+	return p.amend.involved(snap)
+}
+
+func (p playersAnswer) replays(Snapshot) *StoredMatch {
+	if !p.known {
+		return nil
+	}
+	return p.amend.found
+}
+
+func (p playersAnswer) decide(snap Snapshot) (Decision, error) {
+	if !p.known {
+		return p.reportAnswer.decide(snap)
+	}
+	m, reported := p.amend.found, p.chosen.matches[0]
+	players := reported.playerIDs(snap)
+	replaced, _ := replacedPlayers(m, players)
+	p.amend.history = snap.History
+	for _, person := range reported.players {
+		k := snap.People[person]
+		if isThere := func(s RankedPlayer) bool { return s.Player == k.Player.ID }; !slices.ContainsFunc(p.amend.history.Standings, isThere) {
+			standing := k.standing(snap.Ladder).presentAt(m.PlayedAt)
+			p.amend.history.Standings = append(slices.Clip(p.amend.history.Standings), RankedPlayer{Standing: standing})
+		}
+	}
+	change := func(played *PlayedMatch) {
+		played.Result = reported.result
+		for _, r := range replaced {
+			part := &played.Parts[slices.IndexFunc(played.Parts, func(part Part) bool { return part.Player == r.From })]
+			part.Player, part.Entry = r.To, nil
+		}
+	}
+	rewrite, played, err := p.amend.replay(ByFix, change)
+	if err != nil {
+		return Decision{}, err
+	}
+	rewrite.Players = replaced
+	for _, part := range played.Parts {
+		if gone := func(r ReplacedPlayer) bool { return r.From == part.Player }; part.Entry != nil && slices.ContainsFunc(replaced, gone) {
+			rewrite.Superseded = append(rewrite.Superseded, OldEntry{part.Entry.ID, m.ID, part.Player})
+		}
+	}
+	played.Parts = slices.Clone(played.Parts)
+	change(&played)
+	before, now := m.named(), *m
+	now.Players = players
+	by, reporter := p.amend.by(snap)
+	card := cardOf(&now, reported.result, played.Parts, rewrite.entries(played))
+	fixed := &Fixed{Amended: p.amend.amended(by, rewrite, card), Old: m.Result, New: reported.result, Ladder: m.Ladder}
+	return Decision{
+		Effect: fixed, Closes: &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered},
+		Page: MatchFixed{
+			Number: m.Number, Sides: card.Sides, Sets: card.Sets, Before: &before, By: reporter,
+			Moved: p.amend.history.moved(rewrite, slices.Concat(now.players(), m.players())),
+		},
+	}, nil
+}
