@@ -26,7 +26,8 @@ func (r *Router) match(ctx context.Context, req request) error {
 	}
 	// Most results mention everybody, and have no other words than "gg": they can be read without the players of the group.
 	said := req.reading(nil)
-	if req.origin.Names && (req.command.LikelyNamesPlayers() || said.Malformed != nil) {
+	isUnread := said.Malformed != nil || said.Ambiguous != nil && said.Ambiguous.Doubt == ranking.DoubtLine
+	if req.origin.Names && (req.command.LikelyNamesPlayers() || isUnread) {
 		noScore := !strings.ContainsFunc(req.command.Args, unicode.IsNumber)
 		return r.rankings.Do(ctx, req.origin, ranking.ReadReport{Read: req.reading, NoScore: noScore})
 	}
@@ -60,7 +61,7 @@ func (req request) parse(everybody []ranking.Person) (command.Report, error) {
 // parseNames does what parse does. A word such as "gg" is a name only if the result cannot be read otherwise.
 func (req request) parseNames(everybody []ranking.Person) (command.Report, error) {
 	if !req.command.LikelyNamesPlayers() {
-		if report, err := req.parse(nil); err == nil {
+		if report, err := req.parse(nil); err == nil && report.Doubt != command.DoubtLine {
 			return report, nil
 		}
 	}

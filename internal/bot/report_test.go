@@ -25,6 +25,7 @@ func TestReports(t *testing.T) {
 		"/match carl 3:1":                     "ask unknown_name carl: " + me + " Carol#1006 3:1",
 		"/match @bob 3:1 11:5 9:11 11:7 11:9": "match " + me + " @bob 11:5 9:11 11:7 11:9",
 		"/match a @bob le ganó carol 3-1":     "ask winner : @bob Carol#1006 3:1, or @bob Carol#1006 1:3",
+		"/match @bob 3:1\ncarol 3:x\nkim 3:0": "ask line carol 3:x: " + me + " @bob 3:1 and " + me + " kim@kim 3:0",
 		"/lost @bob 3:1":                      "match " + me + " @bob 1:3",
 	} {
 		t.Run(text, func(t *testing.T) {

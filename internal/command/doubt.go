@@ -20,6 +20,7 @@ const (
 	DoubtWinner      Doubt = "winner"       // the words and the score may name different winners, or one of them none
 	DoubtName        Doubt = "name"         // several players have a name, or a name may be another word
 	DoubtUnknownName Doubt = "unknown_name" // nobody has a name; the readings have those with similar names
+	DoubtLine        Doubt = "line"         // a line cannot be read; the only reading has the matches of the others
 )
 
 // Certain returns the only match of the only reading of a report. It fails with a *FormError if there is a doubt, or if there are several

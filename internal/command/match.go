@@ -64,6 +64,17 @@ func ParseMatch(c Command, sender Person, reply *Person, names *Names) (Report, 
 	if reply != nil {
 		p.replied = *reply
 	}
+	report, err := p.read(c, names)
+	if err != nil {
+		if others, ok := p.withoutBadLine(c, names); ok {
+			return others, nil
+		}
+	}
+	return report, err
+}
+
+// read reads the arguments of a report. Without names, nobody can be meant by a plain name.
+func (p parser) read(c Command, names *Names) (Report, error) {
 	if names == nil {
 		return p.parse(c)
 	}

@@ -95,7 +95,7 @@ func (p parser) lines(c Command) ([]line, error) {
 
 // part returns the command with a part of its arguments, from one offset to another.
 func (c Command) part(start, end int) Command {
-	isLast := end == len(c.Args)
+	isLast := end == len(c.Args) && (start == end || c.Args[end-1] != '\n')
 	c.Args = c.Args[start:end]
 	mentions, offsets := c.Mentions, c.MentionOffsets
 	c.Mentions, c.MentionOffsets = nil, nil

@@ -306,3 +306,40 @@ func (l line) claimsOf(sender Person) []mark {
 	}
 	return all
 }
+
+// withoutBadLine reads a report with a line for each result, one of which cannot be read. ok is false unless all the others are clear. A bad
+// line that begins with a number may be a set of the result above.
+func (p parser) withoutBadLine(c Command, names *Names) (others Report, ok bool) {
+	others = Report{Doubt: DoubtLine, Readings: []Reading{nil}}
+	start := 0
+	for text := range strings.SplitAfterSeq(c.Args, "\n") {
+		part := c.part(start, start+len(text))
+		start += len(text)
+		written := part.asWritten()
+		if written == "" {
+			continue
+		}
+		switch report, err := p.read(part, names); {
+		case err == nil && report.Doubt == DoubtNone:
+			others.Readings[0] = append(others.Readings[0], report.Readings[0]...)
+		case err == nil, others.Word != "", startsWithDigit(written):
+			return Report{}, false
+		default:
+			others.Word = written
+		}
+	}
+	return others, others.Word != "" && len(others.Readings[0]) > 0
+}
+
+// asWritten returns the arguments with all mentions, in one line.
+func (c Command) asWritten() string {
+	var b strings.Builder
+	done := 0
+	for i := range min(len(c.Mentions), len(c.MentionOffsets)) {
+		at := min(max(done, c.MentionOffsets[i]), len(c.Args))
+		b.WriteString(c.Args[done:at] + " " + c.Mentions[i].label() + " ")
+		done = at
+	}
+	b.WriteString(c.Args[done:])
+	return strings.Join(strings.Fields(b.String()), " ")
+}
