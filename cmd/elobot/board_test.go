@@ -125,12 +125,12 @@ func testBoardMovement(t *testing.T, b *botFixture) {
 	group := b.group("Darts")
 	group.Promote(b.sim.Bot())
 	b.ask(group, b.olga, "/board on")
-	for n := range 12 {
-		report := "/match @bob 3:1"
-		if n >= 5 {
-			report = "/match @bob 0:3"
-		}
-		b.ask(group, b.alice, report)
+	for range 3 { // so that three have places
+		b.ask(group, b.alice, "/match @bob 3:1")
+		b.ask(group, b.alice, "/match @carol 2:2")
+	}
+	for range 7 {
+		b.ask(group, b.alice, "/match @bob 0:3")
 	}
 	b.settle()
 	board := b.awaitBoard(group, true, "bob 1")
@@ -139,10 +139,10 @@ func testBoardMovement(t *testing.T, b *botFixture) {
 	}
 	const early = `
 		FROM ladders l JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id
-		WHERE l.id = m.ladder_id AND c.title = 'Darts' AND m.number <= 5`
+		WHERE l.id = m.ladder_id AND c.title = 'Darts' AND m.number <= 6`
 	b.exec(`UPDATE matches m SET played_at = played_at - interval '8 days'` + early)
 	b.ask(group, b.alice, "/match @bob 0:3")
-	b.awaitBoard(group, true, "▲1")
+	b.awaitBoard(group, true, "▲2")
 	b.exec(`UPDATE matches m SET played_at = played_at + interval '8 days'` + early)
 }
 

@@ -132,10 +132,10 @@ func (k talk) presses() {
 // numbers are for the message before it.
 func (k talk) answers() {
 	k.t.Helper()
-	k.inOrder(k.says("/settings", "as alice", "/settings", "16", "/match @bob 3:1", "/match @bob 3:1", "2", "2", "1", "/mathc @dave 3:1", "1", "as you", "/help"),
+	k.inOrder(k.says("/settings", "as alice", "/settings", "20", "/match @bob 3:1", "/match @bob 3:1", "2", "2", "1", "/mathc @dave 3:1", "1", "as you", "/help"),
 		"You  /settings", "Only the group’s admins", "You write as “Alice”, the group’s admin.",
-		"Alice  /settings", "│ [9] Celebrations off   [10] ✓ Celebrations on\n", "│ [16] K 16   [17] K 24   [18] ✓ K 32   [19] K 48\n",
-		"Alice pressed [K 16] below “Settings”", "edited its earlier message:", "K-factor: 16", "│ [16] ✓ K 16   [17] K 24   [18] K 32",
+		"Alice  /settings", "│ [9] Celebrations off   [10] ✓ Celebrations on\n", "│ [20] K 16   [21] K 24   [22] ✓ K 32   [23] K 48\n",
+		"Alice pressed [K 16] below “Settings”", "edited its earlier message:", "K-factor: 16", "│ [20] ✓ K 16   [21] K 24   [22] K 32",
 		"Another game?\n         │ [1] Another game   [2] Cancel\n", "Alice pressed [Cancel] below “You’ve just reported this result", "Not recorded: Alice cancelled.",
 		"There is no button 2 below “Alice beat Bob 3:1”. The last one is 1.", "Alice pressed [Undo] below “Alice beat Bob 3:1”", "Match #33 undone",
 		"Alice pressed [Copy the corrected command]", " · copies: /match @dave 3:1", "You write as “You”.", "You  /help")

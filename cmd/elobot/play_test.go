@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -146,56 +147,58 @@ func checkRanking(t *testing.T, group *botsim.Chat, asker botsim.User, truth *or
 			got = append(got, strings.TrimPrefix(line, "▸ "))
 		}
 	}
-	ranked, newcomers := truth.ranking()
-	for _, section := range [][][]string{ranked, newcomers} {
-		for _, tied := range section {
-			now := slices.Clone(got[:min(len(got), len(tied))]) // in any order
-			slices.Sort(now)
-			if !slices.Equal(now, tied) {
-				t.Fatalf("the ranking has %q instead of %q:\n%s", now, tied, page)
-			}
-			got = got[len(tied):]
+	for _, tied := range truth.ranking() {
+		now := slices.Clone(got[:min(len(got), len(tied))]) // in any order
+		slices.Sort(now)
+		if !slices.Equal(now, tied) {
+			t.Fatalf("the ranking has %q instead of %q:\n%s", now, tied, page)
 		}
+		got = got[len(tied):]
 	}
 	if len(got) > 0 || strings.Contains(page, "▸ ") != strings.Contains(page, " "+asker.FirstName+" ") {
 		t.Errorf("the ranking has other lines %q, or marks the wrong one:\n%s", got, page)
 	}
 }
 
-// ranking returns the lines of the players with a place and of the newcomers, sorted within each rating.
-func (o *oracle) ranking() (ranked, newcomers [][]string) {
-	names := slices.SortedFunc(maps.Keys(o.ratings), func(a, b string) int { return o.ratings[b] - o.ratings[a] })
-	draws := slices.ContainsFunc(names, func(name string) bool { return o.record[name][1] > 0 })
-	add := func(to *[][]string, name, line string, last *int) {
-		if len(*to) == 0 || *last != o.ratings[name] {
-			*to = append(*to, nil)
+// ranking returns the lines of the ranking: those of each rating together, sorted. Newcomers come after the others, unless fewer than three
+// players have a place.
+func (o *oracle) ranking() (lines [][]string) {
+	played := func(name string) int { return o.record[name][0] + o.record[name][1] + o.record[name][2] }
+	isNew := func(name string) bool { return played(name) < 3 }
+	names := slices.Collect(maps.Keys(o.ratings))
+	unplaced := len(slices.DeleteFunc(slices.Clone(names), isNew)) < 3
+	isLast := func(name string) int {
+		if isNew(name) && !unplaced {
+			return 1
 		}
-		*last = o.ratings[name]
-		tied := &(*to)[len(*to)-1]
+		return 0
+	}
+	order := func(a, b string) int { return cmp.Or(isLast(a)-isLast(b), o.ratings[b]-o.ratings[a]) }
+	slices.SortFunc(names, order)
+	draws := slices.ContainsFunc(names, func(name string) bool { return o.record[name][1] > 0 })
+	place := 0
+	for i, name := range names {
+		if i == 0 || order(names[i-1], name) != 0 {
+			place = i + 1
+			lines = append(lines, nil)
+		}
+		mark := fmt.Sprintf("%d.", place)
+		switch {
+		case isNew(name):
+			mark = "?"
+		case unplaced:
+			mark = "•"
+		case place <= 3:
+			mark = []string{"🥇", "🥈", "🥉"}[place-1]
+		}
+		r := o.record[name]
+		line := fmt.Sprintf("%s %s %d · %d–%d–%d", mark, name, o.ratings[name], r[0], r[1], r[2])
+		if !draws {
+			line = fmt.Sprintf("%s %s %d · %d–%d", mark, name, o.ratings[name], r[0], r[2])
+		}
+		tied := &lines[len(lines)-1]
 		*tied = append(*tied, line)
 		slices.Sort(*tied)
 	}
-	var lastRanked, lastNew, place int
-	count := 0
-	for _, name := range names {
-		r := o.record[name]
-		line := fmt.Sprintf("%s %d · %d–%d–%d", name, o.ratings[name], r[0], r[1], r[2])
-		if !draws {
-			line = fmt.Sprintf("%s %d · %d–%d", name, o.ratings[name], r[0], r[2])
-		}
-		played := r[0] + r[1] + r[2]
-		if played < 5 {
-			add(&newcomers, name, fmt.Sprintf("? %s · %d of 5 matches", line, played), &lastNew)
-			continue
-		}
-		if count++; o.ratings[name] != lastRanked {
-			place = count
-		}
-		medal := fmt.Sprintf("%d.", place)
-		if place <= 3 {
-			medal = []string{"🥇", "🥈", "🥉"}[place-1]
-		}
-		add(&ranked, name, medal+" "+line, &lastRanked)
-	}
-	return ranked, newcomers
+	return lines
 }

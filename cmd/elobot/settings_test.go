@@ -41,7 +41,7 @@ func testTables(t *testing.T, b *botFixture) {
 	if !ranking.Rich {
 		t.Errorf("the ranking is no table:\n%s", visible(ranking))
 	}
-	says(t, visible(ranking), "# | Player | Rating | W–L", "🥇 | Alice | ", "1–10 of 11 players")
+	says(t, visible(ranking), "# | Player | Rating | W–L", "• | Alice | ", "1–10 of 11 players")
 	b.sim.Press(b.bob, ranking, fmt.Sprintf("1p:2:%d", b.bob.ID))
 	page, err := group.WaitEdits(testContext(t), ranking.ID, 1)
 	if err != nil || !page.Rich {

@@ -28,7 +28,7 @@ func everything() stats.MyStanding {
 	alice := called("Alice")
 	alice.Player = 1
 	return stats.MyStanding{
-		Name: alice, Position: 3, Total: 12, Elo: 1532, Best: 1560, Won: 12, Drawn: 1, Lost: 5, Streak: 3,
+		Name: alice, Position: 3, Total: 12, PlaceMatches: 3, Elo: 1532, Best: 1560, Won: 12, Drawn: 1, Lost: 5, Streak: 3,
 		Form: "ldwwlwlwww",
 		Last: []stats.PlayedMatch{
 			against(57, 21, 3, 1, 12, "Bob"), against(55, 20, 10, 8, 7, "Carol", "Dave"), against(54, 20, 3, 0, 9, "Bob"),
@@ -43,14 +43,14 @@ func everything() stats.MyStanding {
 
 func goldenMe() map[string]notice.Notice {
 	me := stats.MyStanding{
-		Name: called("Alice"), Position: 3, Total: 12, Elo: 1532, Best: 1560, Won: 12, Drawn: 1, Lost: 5, Streak: 3, Form: "ldwwlwlwww",
+		Name: called("Alice"), Position: 3, Total: 12, PlaceMatches: 3, Elo: 1532, Best: 1560, Won: 12, Drawn: 1, Lost: 5, Streak: 3, Form: "ldwwlwlwww",
 	}
 	with := func(of stats.MyStanding, change func(*stats.MyStanding)) stats.MyStanding {
 		change(&of)
 		return of
 	}
 	newcomer := stats.MyStanding{
-		Name: everything().Name, Elo: 1509, Best: 1516, Won: 1, Lost: 1, Streak: -1, Form: "wl",
+		Name: everything().Name, PlaceMatches: 3, Elo: 1509, Best: 1516, Won: 1, Lost: 1, Streak: -1, Form: "wl",
 		Last: []stats.PlayedMatch{against(58, 21, 1, 3, -7, "Carol"), against(57, 21, 3, 1, 16, "Bob")},
 		Most: &stats.Pairing{With: called("Bob"), Played: 1, Won: 1},
 	}
@@ -75,6 +75,8 @@ func goldenMe() map[string]notice.Notice {
 		"everything":    everything(),
 		"newcomer":      newcomer,
 		"one_match":     with(newcomer, func(n *stats.MyStanding) { n.Lost, n.Streak, n.Form, n.Last = 0, 1, "w", n.Last[1:] }),
+		"unplaced":      with(everything(), func(n *stats.MyStanding) { n.Position, n.Total = 0, 0 }),
+		"of_unplaced":   with(me, func(n *stats.MyStanding) { n.Other, n.Position, n.Total = true, 0, 0 }),
 		"inactive":      with(everything(), func(n *stats.MyStanding) { n.Position, n.Total, n.Inactive = 0, 0, true }),
 		"left":          with(me, func(n *stats.MyStanding) { n.Position, n.Left = 0, true }),
 		"joined":        stats.MyStanding{Name: called("Alice"), Elo: 1500, Best: 1500},
@@ -88,7 +90,8 @@ func goldenMe() map[string]notice.Notice {
 		"groups_none":   stats.MyStandings{},
 		"groups_one":    stats.MyStandings{Groups: groups(1)},
 		"groups_states": stats.MyStandings{Groups: []stats.GroupStanding{
-			{Title: "Chess", Position: 1, Total: 9, Elo: 1620, Won: 20, Lost: 3, NoDraws: true}, {Title: "Darts", Elo: 1516, Won: 2}, {Title: "Padel", Elo: 1480, Won: 5, Lost: 8},
+			{Title: "Chess", Position: 1, Total: 9, Elo: 1620, Won: 20, Lost: 3, NoDraws: true}, {Title: "Darts", PlaceMatches: 3, Elo: 1516, Won: 2},
+			{Title: "Go", PlaceMatches: 3, Elo: 1520, Won: 3}, {Title: "Padel", PlaceMatches: 3, Inactive: true, Elo: 1480, Won: 5, Lost: 8},
 		}},
 		"groups_hostile": stats.MyStandings{Groups: []stats.GroupStanding{hostileGroup, {Position: 2, Total: 2, Elo: 1484, Won: 4, Lost: 1}}},
 		"groups_twenty":  stats.MyStandings{Groups: groups(20)},

@@ -29,6 +29,8 @@ func newcomers() []stats.Row {
 }
 
 func goldenRankings() map[string]notice.Notice {
+	unplaced := newcomers() // but the first two
+	unplaced[0].Lost, unplaced[1].Lost = 5, 5
 	own := stats.Row{Position: 27, Name: called("Zoë"), Elo: 1388, Won: 1, Lost: 9, Mine: true}
 	tied := rankingRows(4)
 	tied[1].Position, tied[1].Elo = 1, tied[0].Elo
@@ -47,7 +49,7 @@ func goldenRankings() map[string]notice.Notice {
 	ownMoved, ownNew, ownIdle := own, stats.Row{Name: called("Zoë"), Elo: 1500, Mine: true}, own
 	ownMoved.Moved, ownIdle.Position, ownIdle.Inactive = 4, 0, true
 	page := func(number, total int, rows []stats.Row, change func(*stats.RankingPage)) stats.RankingPage {
-		n := stats.RankingPage{Title: "Table tennis", Page: number, Rows: rows, Total: total, Asker: 1001}
+		n := stats.RankingPage{Title: "Table tennis", Page: number, Rows: rows, Total: total, Asker: 1001, PlaceMatches: 5}
 		if change != nil {
 			change(&n)
 		}
@@ -80,7 +82,8 @@ func goldenRankings() map[string]notice.Notice {
 			n.NoDraws, n.Since = true, week
 		}),
 		"newcomers_page": page(3, 23, newcomers(), nil),
-		"newcomers_only": page(1, 3, withOwn(newcomers(), 0), func(n *stats.RankingPage) { n.NoDraws = true }),
+		"newcomers_only": page(1, 3, withOwn(newcomers(), 0), func(n *stats.RankingPage) { n.NoDraws, n.Unplaced = true, true }),
+		"unplaced":       page(1, 3, unplaced, func(n *stats.RankingPage) { n.Unplaced = true }),
 		"own_newcomer":   page(1, 57, decided, func(n *stats.RankingPage) { n.NoDraws, n.Since, n.Own = true, week, &ownNew }),
 		"own_inactive":   page(1, 6, decided, func(n *stats.RankingPage) { n.NoDraws, n.Since, n.Own, n.Hidden = true, week, &ownIdle, 1 }),
 		"hidden":         page(2, 57, rankingRows(10), func(n *stats.RankingPage) { n.Hidden = 12 }),

@@ -11,6 +11,7 @@ import (
 func goldenChangedSettings() map[string]notice.Notice {
 	return map[string]notice.Notice{
 		"k":             ranking.SettingChanged{Name: "k", Before: "32", After: "40"},
+		"place":         ranking.SettingChanged{Name: "place", Before: "3", After: "5"},
 		"start":         ranking.SettingChanged{Name: "start", Before: "1500", After: "1000"},
 		"draws":         ranking.SettingChanged{Name: "draws", Before: "on", After: "off"},
 		"uneven":        ranking.SettingChanged{Name: "uneven", Before: "off", After: "on"},
@@ -39,7 +40,7 @@ func goldenBoards() map[string]notice.Notice {
 }
 
 func goldenSettings() map[string]notice.Notice {
-	changed := ranking.Rules{Start: 1000, UnevenTeamsAllowed: true, RatingRules: ranking.RatingRules{
+	changed := ranking.Rules{Start: 1000, PlaceMatches: 1, UnevenTeamsAllowed: true, RatingRules: ranking.RatingRules{
 		K: 40, Provisional: ranking.Provisional{K: 48, Matches: 10}, Margin: true,
 	}}
 	alice, hostileName := called("Alice"), called(hostile)

@@ -86,7 +86,7 @@ func (w words) myStandings(n stats.MyStandings) string {
 	return strings.Join(append(lines, "<i>"+w.Text("me.legend", nil)+"</i>"), "\n")
 }
 
-// groupStanding is the line of one group. A newcomer has no place yet, and neither has somebody who does not play any more.
+// groupStanding is the line of one group.
 func (w words) groupStanding(g stats.GroupStanding) string {
 	title := w.Text("me.unnamed", nil)
 	if g.Title != "" {
@@ -95,10 +95,12 @@ func (w words) groupStanding(g stats.GroupStanding) string {
 	place := w.Text("me.place", args{"Place": g.Position, "Total": g.Total})
 	switch {
 	case g.Position > 0:
-	case g.Played() < stats.MinMatches:
-		place = w.newcomer(g.Played())
-	default:
+	case g.Played() < g.PlaceMatches:
+		place = w.Text("ranking.new", nil)
+	case g.Inactive:
 		place = w.Text("me.away", nil)
+	default:
+		place = w.Text("me.no_places", nil)
 	}
 	return w.Text("me.group", args{
 		"Title": title, "Place": place, "Rating": g.Elo, "Results": wonLost(g.Won, g.Drawn, g.Lost, g.NoDraws),
@@ -128,22 +130,20 @@ func (w words) whereStands(n stats.MyStanding) string {
 		id = "me.left"
 	case n.Played() == 0:
 		id = "me.not_played"
-	case n.Played() < stats.MinMatches:
+	case n.Played() < n.PlaceMatches:
 		id = "me.newcomer"
-	case n.Position == 0:
+	case n.Inactive:
 		id = "me.inactive"
+	case n.Position == 0:
+		id = "me.unplaced"
 	}
 	if n.Other {
 		id += "_of"
 	}
 	return w.Text(id, args{
-		"Name": showName(n.Name), "Place": n.Position, "Total": n.Total, "Rating": n.Elo, "Matches": w.newcomer(n.Played()),
+		"Name": showName(n.Name), "Place": n.Position, "Total": n.Total, "Rating": n.Elo,
+		"Matches": w.Plural("me.matches", n.PlaceMatches, args{"Played": n.Played()}),
 	})
-}
-
-// newcomer says how many matches a newcomer has played, of those that are needed for a place.
-func (w words) newcomer(played int) string {
-	return w.Plural("me.matches", stats.MinMatches, args{"Played": played})
 }
 
 // playerFacts are the facts about a player alone.
@@ -201,21 +201,20 @@ func (w words) othersFacts(n stats.MyStanding) (facts []fact) {
 	return facts
 }
 
-// playerTable has the contents of player, for somebody who has a place or is a newcomer.
+// playerTable has the contents of player, for somebody whom the ranking shows.
 func (w words) playerTable(n stats.MyStanding) string {
-	place := w.newcomer(n.Played())
-	switch {
-	case n.Left || n.Played() == 0:
-		return ""
-	case n.Position > 0:
-		place = w.Text("table.place_of", args{"Place": n.Position, "Total": n.Total})
-	case n.Played() >= stats.MinMatches:
+	if n.Left || n.Inactive || n.Played() == 0 {
 		return ""
 	}
-	t := newTable(boldName(n.Name))
-	t.facts([]fact{{w.Text("table.place", nil), place}, {w.Text("table.rating", nil), strconv.Itoa(n.Elo)}})
+	t, remark := newTable(boldName(n.Name)), ""
+	if n.Position > 0 {
+		t.facts([]fact{{w.Text("table.place", nil), w.Text("table.place_of", args{"Place": n.Position, "Total": n.Total})}})
+	} else {
+		remark = w.placesBegin(n.PlaceMatches, n.Played() >= n.PlaceMatches)
+	}
+	t.facts([]fact{{w.Text("table.rating", nil), strconv.Itoa(n.Elo)}})
 	t.facts(w.playerFacts(n))
 	t.facts(w.playedMatches(n.Last))
 	t.facts(w.othersFacts(n))
-	return t.end("")
+	return t.end(remark)
 }

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -99,13 +100,7 @@ func (w words) rankingPage(n stats.RankingPage) string {
 	if len(n.Rows) == 0 {
 		lines = append(lines, w.Text("ranking.nobody", args{"Days": activeDays}))
 	}
-	for i, r := range n.Rows {
-		switch head := w.newcomersHead(n, i); {
-		case head != "" && i > 0:
-			lines = append(lines, "", head)
-		case head != "":
-			lines = append(lines, head)
-		}
+	for _, r := range n.Rows {
 		lines = append(lines, w.rankingRow(n, r))
 	}
 	if n.Own != nil && len(n.Rows) > 0 {
@@ -138,21 +133,9 @@ func (w words) monthRanking(n stats.MonthRanking) string {
 	return paragraphs([]string{title}, lines, []string{notes(w.Text("ranking.won_drawn_lost", nil))})
 }
 
-// newcomersHead returns the line that stands before a row if that is the first newcomer on the page, or nothing.
-func (w words) newcomersHead(n stats.RankingPage, row int) string {
-	switch first := row == 0 || n.Rows[row-1].Position > 0; {
-	case n.Rows[row].Position > 0 || !first:
-		return ""
-	case row == 0 && n.Page <= 1:
-		return w.Plural("ranking.all_new", stats.MinMatches, nil)
-	default:
-		return "<i>" + w.Text("ranking.newcomers", nil) + "</i>"
-	}
-}
-
 // rankingRow returns the line of a player, as in "4. Alice 1516 · 12–5 ▲2".
 func (w words) rankingRow(n stats.RankingPage, r stats.Row) string {
-	place := medal(r)
+	place := medal(n, r)
 	if r.Position > len(medals) {
 		place += "."
 	}
@@ -160,8 +143,8 @@ func (w words) rankingRow(n stats.RankingPage, r stats.Row) string {
 	if r.Moved != 0 {
 		rest += " " + movedBy(r)
 	}
-	if remark := w.rankingRemark(r); remark != "" {
-		rest += " · " + remark
+	if r.Inactive {
+		rest += " · " + w.inactive()
 	}
 	if r.Mine {
 		return "<b>" + mine + place + " " + name + rest + "</b>"
@@ -171,17 +154,22 @@ func (w words) rankingRow(n stats.RankingPage, r stats.Row) string {
 
 var medals = [...]string{"🥇", "🥈", "🥉"}
 
-// medal returns a player's place, as a medal if it is one of the first three.
-func medal(r stats.Row) string {
+// newMark stands in front of newcomers, where others have their places.
+const newMark = "?"
+
+// medal returns a player's place, as a medal if it is one of the first three, or what stands for none.
+func medal(n stats.RankingPage, r stats.Row) string {
 	switch {
 	case r.Inactive:
 		return "–"
-	case r.Position == 0:
-		return "?"
-	case r.Position <= len(medals):
-		return medals[r.Position-1]
-	default:
+	case r.Position > len(medals):
 		return strconv.Itoa(r.Position)
+	case r.Position > 0:
+		return medals[r.Position-1]
+	case n.IsNew(r):
+		return newMark
+	default:
+		return "•"
 	}
 }
 
@@ -193,17 +181,8 @@ func movedBy(r stats.Row) string {
 	return fmt.Sprintf("▲%d", r.Moved)
 }
 
-// rankingRemark says why a player has no place, or nothing.
-func (w words) rankingRemark(r stats.Row) string {
-	switch {
-	case r.Inactive:
-		return w.Text("ranking.inactive", args{"Days": activeDays})
-	case r.Position == 0:
-		return w.Plural("ranking.played_of", stats.MinMatches, args{"Played": r.Played()})
-	default:
-		return ""
-	}
-}
+// inactive says why somebody is left out.
+func (w words) inactive() string { return w.Text("ranking.inactive", args{"Days": activeDays}) }
 
 // activeDays is for how many days the ranking shows somebody who does not play.
 const activeDays = int(stats.ActiveFor / (24 * time.Hour))
@@ -221,7 +200,22 @@ func (w words) rankingNotes(n stats.RankingPage) []string {
 	if !n.Since.IsZero() {
 		notes = append(notes, w.Text("ranking.moved", args{"Date": w.Date(n.Since)}))
 	}
+	hasNew := slices.ContainsFunc(n.Rows, n.IsNew) || n.Own != nil && !n.Own.Inactive && n.IsNew(*n.Own)
+	if hasNew {
+		notes = append(notes, newMark+" "+w.Text("ranking.new", nil))
+	}
+	if hasNew || n.Unplaced {
+		notes = append(notes, w.placesBegin(n.PlaceMatches, n.Unplaced))
+	}
 	return notes
+}
+
+// placesBegin says how many matches give a place. unplaced is true as long as nobody has one.
+func (w words) placesBegin(matches int, unplaced bool) string {
+	if unplaced {
+		return w.Plural("ranking.no_places", matches, nil)
+	}
+	return w.Plural("ranking.place_after", matches, nil)
 }
 
 // shownPlayers says which players a page shows, out of how many.
@@ -260,21 +254,15 @@ func (w words) rankingTable(n stats.RankingPage) string {
 		heads = append(heads, header(numberCell(moves)))
 	}
 	t.row(heads...)
-	between := func(number, name string) { // a row that is no player's
-		cells := []string{textCell(number), textCell(name)}
-		for range heads[len(cells):] {
-			cells = append(cells, textCell(""))
-		}
-		t.row(cells...)
-	}
-	for i, r := range n.Rows {
-		if head := w.newcomersHead(n, i); head != "" {
-			between("", head)
-		}
+	for _, r := range n.Rows {
 		t.row(w.tableCells(n, r)...)
 	}
 	if n.Own != nil {
-		between("…", "")
+		cells := []string{textCell("…")}
+		for range heads[1:] {
+			cells = append(cells, textCell(""))
+		}
+		t.row(cells...)
 		t.row(w.tableCells(n, *n.Own)...)
 	}
 	notes := w.rankingNotes(n)
@@ -286,12 +274,12 @@ func (w words) rankingTable(n stats.RankingPage) string {
 
 // tableCells returns the cells of a player.
 func (w words) tableCells(n stats.RankingPage, r stats.Row) []string {
-	place, name, rating := medal(r), "<b>"+showName(r.Name)+"</b>", strconv.Itoa(r.Elo)
+	place, name, rating := medal(n, r), "<b>"+showName(r.Name)+"</b>", strconv.Itoa(r.Elo)
 	if r.Mine {
 		place, rating = "<b>"+mine+place+"</b>", "<b>"+rating+"</b>"
 	}
-	if remark := w.rankingRemark(r); remark != "" {
-		name += " · " + remark
+	if r.Inactive {
+		name += " · " + w.inactive()
 	}
 	results := wonLost(r.Won, r.Drawn, r.Lost, n.NoDraws)
 	cells := []string{numberCell(place), textCell(name), numberCell(rating), numberCell(results)}

@@ -67,6 +67,8 @@ func offered(s ranking.Setting) [][]string {
 		return slices.Collect(slices.Chunk(tags, 2))
 	case ranking.SettingProvisional:
 		return [][]string{s.Choices[:1], s.Choices[1:]}
+	case ranking.SettingPlace:
+		return slices.Collect(slices.Chunk(s.Choices, 2))
 	default:
 		return [][]string{s.Choices}
 	}
@@ -109,6 +111,9 @@ func (w words) settingButton(s ranking.Setting, value string) string {
 		return w.Text("button.no_provisional", nil)
 	case s.Name == ranking.SettingProvisional:
 		return w.Plural("button.provisional", matches, args{"K": k})
+	case s.Name == ranking.SettingPlace:
+		count, _ := strconv.Atoi(value)
+		return w.Plural("facts.matches", count, nil)
 	default:
 		text, _ := w.ofSetting("button", s.Name, value)
 		return text

@@ -85,9 +85,10 @@ var breaks = map[string][]string{
 	"ladders_group_id_id_key": {`ALTER TABLE matches DROP CONSTRAINT matches_ladder_id_fkey;
 		ALTER TABLE ladders DROP CONSTRAINT ladders_pkey CASCADE;
 		INSERT INTO ladders (id, group_id, is_default) OVERRIDING SYSTEM VALUE VALUES (1, 1, false)`},
-	"ladders_group_id_fkey":   {`INSERT INTO ladders (group_id, is_default) VALUES (99, true)`},
-	"ladders_start_elo_check": {`UPDATE ladders SET start_elo = -1`, `UPDATE ladders SET start_elo = 10001`},
-	"ladders_k_factor_check":  {`UPDATE ladders SET k_factor = 0`, `UPDATE ladders SET k_factor = 1001`},
+	"ladders_group_id_fkey":       {`INSERT INTO ladders (group_id, is_default) VALUES (99, true)`},
+	"ladders_start_elo_check":     {`UPDATE ladders SET start_elo = -1`, `UPDATE ladders SET start_elo = 10001`},
+	"ladders_k_factor_check":      {`UPDATE ladders SET k_factor = 0`, `UPDATE ladders SET k_factor = 1001`},
+	"ladders_place_matches_check": {`UPDATE ladders SET place_matches = 0`, `UPDATE ladders SET place_matches = 101`},
 	"ladders_provisional_check": {
 		`UPDATE ladders SET provisional_k_factor = 64`, `UPDATE ladders SET provisional_matches = 10`,
 		`UPDATE ladders SET provisional_k_factor = 1001, provisional_matches = 10`,

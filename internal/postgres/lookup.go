@@ -2,17 +2,11 @@ package postgres
 
 import (
 	"fmt"
-	"strconv"
 	"time"
-
-	"elobot/internal/ranking"
 )
 
 // Interval returns a constant of SQL.
 func Interval(d time.Duration) string { return fmt.Sprintf(`interval '%d seconds'`, int(d.Seconds())) }
-
-// PlaceMatches is ranking.PlaceMatches in SQL.
-var PlaceMatches = strconv.Itoa(ranking.PlaceMatches)
 
 // Subqueries that find what an update names. ThisChat and ThisLadder use the parameter $1, ThisPlayer $2.
 

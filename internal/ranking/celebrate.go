@@ -28,15 +28,14 @@ const (
 )
 
 const (
-	// PlaceMatches is how many matches a player needs for a place in the ranking.
-	PlaceMatches = 5
+	// MinPlaces is how many players need the matches for a place before anybody has one. Until then, nobody is number one either.
+	MinPlaces = 3
 	// PlaceLifetime is for how long somebody who does not play keeps the place.
 	PlaceLifetime = 60 * 24 * time.Hour
 
 	// MinUpset is the smallest upset that is stored and celebrated.
 	MinUpset = 100
 
-	minRanked      = 3  // a ranking of fewer players has no number one to celebrate
 	maxLeaders     = 64 // hardly ever do all of so many play in one message
 	matchesToABest = 10 // in a player's first matches, a personal best is nothing special
 	streakStep     = 5
@@ -57,7 +56,8 @@ type Leader struct {
 // Leaders are players at the top of a ranking, the highest rating first.
 type Leaders struct {
 	LeaderQuery
-	Found []Leader
+	Found        []Leader
+	PlaceMatches int // the rule of the ladder
 }
 
 // MonthOf returns the first day of the calendar month (of UTC) that a time is in.
@@ -110,8 +110,9 @@ func (matches NewMatches) newNumberOnes(leaders Leaders) map[int]PlayerID {
 
 // field is the part of a ranking that decides who is its number one.
 type field struct {
-	places map[PlayerID]place // of all who play in the message
-	others []Leader           // the first of all others
+	places       map[PlayerID]place // of all who play in the message
+	others       []Leader           // the first of all others
+	placeMatches int                // the rule of the ladder
 }
 
 type place struct {
@@ -121,7 +122,7 @@ type place struct {
 
 // field returns the field before the matches.
 func (matches NewMatches) field(leaders Leaders) field {
-	f := field{places: make(map[PlayerID]place), others: slices.Clone(leaders.Found)}
+	f := field{places: make(map[PlayerID]place), others: slices.Clone(leaders.Found), placeMatches: leaders.PlaceMatches}
 	for _, m := range matches {
 		for _, p := range m.Players {
 			if _, seen := f.places[p.Before.Player]; seen {
@@ -136,7 +137,7 @@ func (matches NewMatches) field(leaders Leaders) field {
 
 // mayInclude is true if a player is in the ranking, or may be because not all of the ranking was read.
 func (l Leaders) mayInclude(s Standing) bool {
-	if s.Played < PlaceMatches || !s.LeftAt.IsZero() {
+	if s.Played < l.PlaceMatches || !s.LeftAt.IsZero() {
 		return false
 	}
 	found := func(leader Leader) bool { return leader.Standing == s.ID }
@@ -147,7 +148,7 @@ func (l Leaders) mayInclude(s Standing) bool {
 // update changes the field to what it is after a match.
 func (f field) update(m *NewMatch) {
 	for _, p := range m.Players {
-		f.places[p.After.Player] = place{p.After.Elo, p.After.Played >= PlaceMatches && p.After.LeftAt.IsZero()}
+		f.places[p.After.Player] = place{p.After.Elo, p.After.Played >= f.placeMatches && p.After.LeftAt.IsZero()}
 	}
 }
 
@@ -175,7 +176,7 @@ func (f field) isFirst(player PlayerID) bool {
 // numberOne returns who of the message is alone at the top of the ranking, 0 if nobody is or the ranking is too short.
 func (f field) numberOne() PlayerID {
 	for player, p := range f.places {
-		if highest, others := f.highest(player); p.ranked && p.elo > highest && others+1 >= minRanked {
+		if highest, others := f.highest(player); p.ranked && p.elo > highest && others+1 >= MinPlaces {
 			return player
 		}
 	}

@@ -72,6 +72,7 @@ func TestNumberOneInTheRanking(t *testing.T) {
 			t.Parallel()
 			g := newGame(t)
 			rated(t, g, map[ranking.Person]int{alice: 1500, bob: 1500, carol: 1600, zoe: 1505, {ID: 5, Name: "Eve"}: 1400})
+			g.setRules(t, ranking.Rules{Start: 1500, PlaceMatches: 5, RatingRules: ranking.RatingRules{K: 32}})
 			g.exec(t, `UPDATE group_players SET `+tc.change+` WHERE name = 'Carol'`)
 			checkCelebration(t, name, g.record(t, &bob, alice, bob, 3, 1), tc.want)
 			if tc.want != nil {

@@ -57,6 +57,7 @@ func AllSettings() []Setting {
 		onOff("tables", OfChat, "tables", func(g *GroupSettings) *bool { return &g.Display.Tables }),
 		onOff("celebrations", OfChat, "celebrations", func(g *GroupSettings) *bool { return &g.Display.Celebrations }),
 		onOff("dark_charts", OfChat, "dark_charts", func(g *GroupSettings) *bool { return &g.Display.DarkCharts }),
+		number(SettingPlace, OfLadder, "place_matches", func(g *GroupSettings) *int { return &g.Rules.PlaceMatches }, 1, 3, 5, 10),
 		number("start", OfLadder, "start_elo", func(g *GroupSettings) *int { return &g.Rules.Start }, 1000, 1200, 1500),
 		number("k", OfLadder, "k_factor", func(g *GroupSettings) *int { return &g.Rules.K }, 16, 24, 32, 48),
 		choice(
@@ -71,9 +72,10 @@ func AllSettings() []Setting {
 	}
 }
 
-// The settings whose values are neither numbers nor On and Off.
+// The settings whose values are not shown as they are.
 const (
 	SettingLanguage    = "language"
+	SettingPlace       = "place"
 	SettingProvisional = "provisional"
 )
 

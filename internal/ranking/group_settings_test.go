@@ -36,7 +36,8 @@ func (g *game) storeRules(t *testing.T, chat ranking.ExternalChatID, rules ranki
 	t.Helper()
 	g.exec(t, `
 		UPDATE ladders l
-		SET start_elo = r.start_elo, k_factor = r.k_factor, draws_allowed = r.draws_allowed, uneven_teams_allowed = r.uneven_teams_allowed,
+		SET start_elo = r.start_elo, place_matches = r.place_matches, k_factor = r.k_factor, draws_allowed = r.draws_allowed,
+		    uneven_teams_allowed = r.uneven_teams_allowed,
 		    provisional_k_factor = r.provisional_k_factor, provisional_matches = r.provisional_matches, margin_of_victory = r.margin_of_victory
 		FROM jsonb_populate_record(NULL::ladders, $2) AS r, groups g JOIN chats c ON c.id = g.chat_id
 		WHERE l.group_id = g.id AND c.telegram_chat_id = $1`, chat, rules)
@@ -194,7 +195,7 @@ func TestRulesApply(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 0)
-	g.setRules(t, ranking.Rules{Start: 1600, UnevenTeamsAllowed: true, RatingRules: ranking.RatingRules{
+	g.setRules(t, ranking.Rules{Start: 1600, PlaceMatches: 1, UnevenTeamsAllowed: true, RatingRules: ranking.RatingRules{
 		K: 20, Provisional: ranking.Provisional{K: 40, Matches: 2}, Margin: true,
 	}})
 	g.record(t, &alice, carol, alice, 3, 1)

@@ -237,7 +237,7 @@ func (r *recordOperation) decide(snap Snapshot) (d Decision, err error) {
 	}
 	matches := fresh.playAll(snap)
 	if snap.Display.Celebrations {
-		matches.celebrate(Leaders{r.leaderQuery(), snap.Leaders}, snap.LargestUpset)
+		matches.celebrate(Leaders{r.leaderQuery(), snap.Leaders, snap.Ladder.PlaceMatches}, snap.LargestUpset)
 	}
 	if d.Asks != nil {
 		d.Asks.Report.Recorded += len(matches)

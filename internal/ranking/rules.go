@@ -5,7 +5,8 @@ import "elobot/internal/elo"
 // Rules are the rules of a ladder. In JSON, its fields have the names of the ladder's columns. The database holds the ranges of the
 // numbers.
 type Rules struct {
-	Start              int  `json:"start_elo"` // the rating of a newcomer
+	Start              int  `json:"start_elo"`     // the rating of a newcomer
+	PlaceMatches       int  `json:"place_matches"` // how many matches give a place in the ranking
 	DrawsAllowed       bool `json:"draws_allowed"`
 	UnevenTeamsAllowed bool `json:"uneven_teams_allowed"` // the sides may differ in size
 	RatingRules
@@ -13,7 +14,7 @@ type Rules struct {
 
 // DefaultRules are the rules of a new ladder.
 func DefaultRules() Rules {
-	return Rules{Start: 1500, DrawsAllowed: true, RatingRules: RatingRules{K: 32}}
+	return Rules{Start: 1500, PlaceMatches: 3, DrawsAllowed: true, RatingRules: RatingRules{K: 32}}
 }
 
 // RatingRules are the rules that decide how a match changes ratings. A match keeps those that it was played under.

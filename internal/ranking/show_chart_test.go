@@ -48,7 +48,7 @@ func TestShowChart(t *testing.T) {
 		must(t, questions.Show(t.Context(), o, stats.ChartQuery{Who: ranking.Only(people...)}))
 		return o.Key
 	}
-	checkNotice(t, g.notice(t, ask(&alice)), stats.RankingPage{Title: "Club", NoDraws: true, All: true})
+	checkNotice(t, g.notice(t, ask(&alice)), stats.RankingPage{Title: "Club", NoDraws: true, All: true, Unplaced: true})
 	for range 5 { // until they are no newcomers
 		g.record(t, &alice, alice, bob, 3, 1)
 		g.record(t, &alice, carol, zoe, 3, 1)

@@ -47,28 +47,31 @@ func TestShowMeInAGroup(t *testing.T) {
 		return standingIn(t, g.askStanding(t, club, who))
 	}
 	name := func(n string) ranking.Name { return ranking.Name{Name: n} }
-	checkNotice(t, ask(&zoe), stats.MyStanding{Name: name("Zoe"), Elo: 1500, Best: 1500})
+	checkNotice(t, ask(&zoe), stats.MyStanding{Name: name("Zoe"), PlaceMatches: 3, Elo: 1500, Best: 1500})
 	checkNotice(t, ask(&alice), stats.MyStanding{
-		Name: name("Alice"), Elo: 1499, Best: 1516, Won: 1, Drawn: 1, Lost: 1, Streak: -1, Form: "wdl",
+		Name: name("Alice"), PlaceMatches: 3, Elo: 1499, Best: 1516, Won: 1, Drawn: 1, Lost: 1, Streak: -1, Form: "wdl",
 	})
-	for range 4 { // nobody but Alice and Carol has a place then
+	for range 4 {
 		g.record(t, &alice, alice, carol, 2, 2)
 	}
+	g.record(t, &bob, bob, zoe, 2, 2) // the third match of Bob, and the last one that gives a place
 	alices := stats.MyStanding{
-		Name: name("Alice"), Position: 2, Total: 2, Elo: 1503, Best: 1516, Won: 1, Drawn: 5, Lost: 1, Form: "wdldddd",
+		Name: name("Alice"), Position: 2, Total: 3, PlaceMatches: 3, Elo: 1503, Best: 1516, Won: 1, Drawn: 5, Lost: 1, Form: "wdldddd",
 	}
 	checkNotice(t, ask(&alice), alices)
-	carols := stats.MyStanding{Name: name("Carol"), Position: 1, Total: 2, Elo: 1512, Best: 1516, Won: 1, Drawn: 5, Form: "wddddd"}
+	carols := stats.MyStanding{
+		Name: name("Carol"), Position: 1, Total: 3, PlaceMatches: 3, Elo: 1512, Best: 1516, Won: 1, Drawn: 5, Form: "wddddd",
+	}
 	checkNotice(t, ask(&carol), carols)
 	g.memberLeft(t, carol, time.Minute)
 	carols.Position, carols.Total, carols.Left = 0, 0, true
 	checkNotice(t, ask(&carol), carols)
-	alices.Position, alices.Total = 1, 1
+	alices.Position, alices.Total = 0, 0 // only two are left
 	checkNotice(t, ask(&alice), alices)
 	o := g.origin(&alice)
 	o.SentAt = o.SentAt.Add(stats.ActiveFor)
 	must(t, g.ShowMe(t.Context(), o))
-	alices.Position, alices.Total, alices.Inactive = 0, 0, true
+	alices.Inactive = true
 	checkNotice(t, standingIn(t, g.notice(t, o.Key)), alices)
 }
 
@@ -127,19 +130,20 @@ func TestShowMeInPrivate(t *testing.T) {
 	joined.Chat = group(6)
 	must(t, g.Do(t.Context(), joined, ranking.Join{}))
 	checkNotice(t, g.askStanding(t, alicePrivate, &alice), stats.MyStandings{Groups: []stats.GroupStanding{
-		{Title: "Club 2", Elo: 1499, Won: 1, Lost: 1},
-		{Title: "Club 1", Elo: 1516, Won: 1},
+		{Title: "Club 2", PlaceMatches: 3, Elo: 1499, Won: 1, Lost: 1},
+		{Title: "Club 1", PlaceMatches: 3, Elo: 1516, Won: 1},
 	}})
 	for range 4 {
 		play(1, alice, bob)
+		play(1, zoe, carol)
 	}
 	must(t, g.BotAdded(t.Context(), g.eventOrigin(group(5), time.Hour), greeting{}))
 	must(t, g.MemberLeft(t.Context(), g.eventOrigin(group(1), time.Hour), bob))
 	groups := g.askStanding(t, alicePrivate, &alice).(stats.MyStandings)
 	checkNotice(t, groups, stats.MyStandings{Groups: []stats.GroupStanding{
-		{Title: "Club 1", Position: 1, Total: 1, Elo: groups.Groups[0].Elo, Won: 5},
-		{Title: "Club 2", Elo: 1499, Won: 1, Lost: 1},
-		{Title: "Club 5", Elo: 1516, Won: 1},
+		{Title: "Club 1", Position: 1, Total: 3, PlaceMatches: 3, Elo: groups.Groups[0].Elo, Won: 5},
+		{Title: "Club 2", PlaceMatches: 3, Elo: 1499, Won: 1, Lost: 1},
+		{Title: "Club 5", PlaceMatches: 3, Elo: 1516, Won: 1},
 	}})
 	checkNotice(t, g.askStanding(t, alicePrivate, nil), ranking.Refusal{Code: ranking.NobodyToShow})
 	for n := range 21 {

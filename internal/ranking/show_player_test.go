@@ -29,7 +29,7 @@ func TestShowTop(t *testing.T) {
 	} {
 		o := g.origin(tc.sender)
 		must(t, g.questions(g.Service).Show(t.Context(), o, stats.RankingQuery{Places: tc.places}))
-		want := stats.RankingPage{Title: "Club", Total: 4, Rows: slices.Clone(all[:tc.rows]), NoDraws: true}
+		want := stats.RankingPage{Title: "Club", Total: 4, PlaceMatches: 3, Unplaced: true, Rows: slices.Clone(all[:tc.rows]), NoDraws: true}
 		if tc.sender != nil {
 			own := all[tc.own]
 			want.Asker, own.Mine = tc.sender.ID, true
@@ -77,7 +77,7 @@ func TestShowPlayer(t *testing.T) {
 		checkNotice(t, standingIn(t, show(sender, who)), want)
 	}
 	name := func(n string) ranking.Name { return ranking.Name{Name: n} }
-	bobs := stats.MyStanding{Name: name("Bob"), Elo: 1484, Best: 1500, Lost: 1, Streak: -1, Form: "l", Other: true}
+	bobs := stats.MyStanding{Name: name("Bob"), PlaceMatches: 3, Elo: 1484, Best: 1500, Lost: 1, Streak: -1, Form: "l", Other: true}
 	for _, sender := range []*ranking.Person{nil, &alice, {ID: 999, Name: "Nobody"}} {
 		for _, who := range []ranking.Person{bob, {Username: "BOB"}, {ID: bob.ID, Name: "Bob"}} {
 			check(sender, who, bobs)
@@ -86,9 +86,9 @@ func TestShowPlayer(t *testing.T) {
 	own := bobs
 	own.Other = false
 	check(&bob, ranking.Person{Username: "bob"}, own)
-	check(&alice, dave, stats.MyStanding{Name: name("dave"), Elo: 1484, Best: 1500, Lost: 1, Streak: -1, Form: "l", Other: true})
-	check(&alice, carol, stats.MyStanding{Name: name("Carol"), Elo: 1516, Best: 1516, Won: 1, Streak: 1, Form: "w", Left: true, Other: true})
-	check(&alice, zoe, stats.MyStanding{Name: name("Zoe"), Elo: 1500, Best: 1500, Other: true})
+	check(&alice, dave, stats.MyStanding{Name: name("dave"), PlaceMatches: 3, Elo: 1484, Best: 1500, Lost: 1, Streak: -1, Form: "l", Other: true})
+	check(&alice, carol, stats.MyStanding{Name: name("Carol"), PlaceMatches: 3, Elo: 1516, Best: 1516, Won: 1, Streak: 1, Form: "w", Left: true, Other: true})
+	check(&alice, zoe, stats.MyStanding{Name: name("Zoe"), PlaceMatches: 3, Elo: 1500, Best: 1500, Other: true})
 	checkNotice(t, show(&alice, ranking.Person{Username: "erin"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@erin"})
 	checkNotice(t, show(&alice, ranking.Person{ID: 998, Name: "Erin"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "Erin"})
 	if n := g.count(t, "players"); n != players {

@@ -25,7 +25,7 @@ func (g *game) page(t *testing.T, sender *ranking.Person) stats.RankingPage {
 func TestShowRanking(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	checkNotice(t, g.page(t, &zoe), stats.RankingPage{Title: "Club", Page: 1, Asker: zoe.ID, NoDraws: true})
+	checkNotice(t, g.page(t, &zoe), stats.RankingPage{Title: "Club", Page: 1, Asker: zoe.ID, NoDraws: true, Unplaced: true})
 	if n := g.count(t, "players"); n != 0 {
 		t.Errorf("asking created %d players", n)
 	}
@@ -41,7 +41,7 @@ func TestShowRanking(t *testing.T) {
 	zoes := row(0, "Zoe", 1500, 0, 0, 0) // has not played
 	zoes.Mine = true
 	for _, asker := range []*ranking.Person{nil, &alice, &zoe, {ID: 999, Name: "Nobody"}} {
-		want := stats.RankingPage{Title: "Club", Page: 1, Total: 4, Rows: []stats.Row{
+		want := stats.RankingPage{Title: "Club", Page: 1, Total: 4, PlaceMatches: 3, Unplaced: true, Rows: []stats.Row{
 			row(0, "Carol", 1516, 1, 1, 0), row(0, "Alice", 1516, 1, 1, 0), // Carol entered the ladder first
 			row(0, "Bob", 1484, 0, 0, 1), row(0, "dave", 1484, 0, 0, 1),
 		}}
@@ -56,13 +56,36 @@ func TestShowRanking(t *testing.T) {
 		}
 		checkNotice(t, g.page(t, asker), want)
 	}
-	g.record(t, &alice, carol, bob, 3, 1)
-	g.record(t, &alice, carol, bob, 3, 1)
-	g.record(t, &alice, carol, bob, 3, 1)
-	want := g.page(t, nil)
-	if first := want.Rows[0]; first.Position != 1 || first.Name.Name != "Carol" || want.Rows[1].Position != 0 {
-		t.Errorf("after five matches: %+v", want)
+}
+
+// TestPlacesBegin: until three players have the matches for a place, there is one list by rating. How many matches that are is a rule, which
+// applies at once.
+func TestPlacesBegin(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	check := func(what, want string) {
+		t.Helper()
+		got := ""
+		for _, r := range g.page(t, nil).Rows {
+			got += fmt.Sprintf("%d %s ", r.Position, r.Name.Name)
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", what, got, want)
+		}
 	}
+	dave := ranking.Person{ID: 104, Name: "Dave"}
+	for range 3 {
+		g.record(t, &alice, alice, bob, 3, 1)
+	}
+	g.record(t, &alice, carol, dave, 3, 1)
+	g.record(t, &alice, carol, dave, 3, 1)
+	check("two with three matches", "0 Alice 0 Carol 0 Dave 0 Bob ")
+	g.record(t, &alice, carol, zoe, 2, 2)
+	check("three with three", "1 Alice 2 Carol 3 Bob 0 Zoe 0 Dave ")
+	checkNotice(t, g.choose(t, &alice, choice(ranking.SettingPlace, "5")), ranking.SettingChanged{Name: ranking.SettingPlace, Before: "3", After: "5"})
+	check("nobody with five", "0 Alice 0 Carol 0 Zoe 0 Dave 0 Bob ")
+	g.choose(t, &alice, choice(ranking.SettingPlace, "1"))
+	check("all with one", "1 Alice 2 Carol 3 Zoe 4 Dave 5 Bob ")
 }
 
 // newCrowd is a game with 500 people. 450 of them have played, and four share each rating.
@@ -89,7 +112,7 @@ func (g *game) addCrowd(t *testing.T) {
 // crowdPage is a page of the ranking of newCrowd, with the row of who asked for it: own is how many others come before it, -1 for somebody
 // who is not in the ranking.
 func crowdPage(number int, asker ranking.UserID, own int) stats.RankingPage {
-	n := stats.RankingPage{Title: "Club", Page: number, Total: 450, Asker: asker}
+	n := stats.RankingPage{Title: "Club", Page: number, Total: 450, Asker: asker, PlaceMatches: 3}
 	for i := 10 * (number - 1); i < 10*number; i++ {
 		n.Rows = append(n.Rows, crowdRow(i))
 	}

@@ -15,11 +15,14 @@ type GroupStanding struct {
 	Title    string `json:"title"`
 	Position int    `json:"position"` // 0 for a player who has no place in the ranking
 	Total    int    `json:"total"`    // number of players who have one
-	Elo      int    `json:"elo"`
-	Won      int    `json:"won"`
-	Drawn    int    `json:"drawn"`
-	Lost     int    `json:"lost"`
-	NoDraws  bool   `json:"no_draws,omitempty"` // the ladder has none
+	// PlaceMatches is how many matches give a place.
+	PlaceMatches int  `json:"place_matches,omitempty"`
+	Elo          int  `json:"elo"`
+	Won          int  `json:"won"`
+	Drawn        int  `json:"drawn"`
+	Lost         int  `json:"lost"`
+	NoDraws      bool `json:"no_draws,omitempty"` // the ladder has none
+	Inactive     bool `json:"inactive,omitempty"` // the ranking leaves the player out, who has not played for long
 }
 
 // Played returns the number of matches.

@@ -11,6 +11,8 @@ import (
 )
 
 const (
+	// MinMatches is how many matches two players need for one to be a best or worst opponent or partner, or a rival.
+	MinMatches = 5
 	// FormMatches is how many of the last matches a player's form has, LastMatches how many of them are listed.
 	FormMatches = 10
 	LastMatches = 5
@@ -21,13 +23,15 @@ type MyStanding struct {
 	Name     ranking.Name `json:"name,omitzero"`      // zero for a person without a standing
 	Position int          `json:"position,omitempty"` // 0 for a player who has no place in the ranking
 	Total    int          `json:"total,omitempty"`    // number of players who have one
-	Elo      int          `json:"elo,omitempty"`
-	Best     int          `json:"best,omitempty"`
-	Won      int          `json:"won,omitempty"`
-	Drawn    int          `json:"drawn,omitempty"`
-	Lost     int          `json:"lost,omitempty"`
-	NoDraws  bool         `json:"no_draws,omitempty"` // the ladder has none
-	Streak   int          `json:"streak,omitempty"`   // wins in a row, or losses in a row as a negative number
+	// PlaceMatches is how many matches give a place.
+	PlaceMatches int  `json:"place_matches,omitempty"`
+	Elo          int  `json:"elo,omitempty"`
+	Best         int  `json:"best,omitempty"`
+	Won          int  `json:"won,omitempty"`
+	Drawn        int  `json:"drawn,omitempty"`
+	Lost         int  `json:"lost,omitempty"`
+	NoDraws      bool `json:"no_draws,omitempty"` // the ladder has none
+	Streak       int  `json:"streak,omitempty"`   // wins in a row, or losses in a row as a negative number
 	// Left is true for a player who left the group. The ranking does not show them until they play or join again.
 	Left bool `json:"left,omitempty"`
 	// Inactive is true for a player whose last match is so long ago that the ranking leaves them out.

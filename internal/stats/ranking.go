@@ -15,8 +15,6 @@ const (
 	PageRows = 10
 	// MaxPlaces is the maximum number of first rows that a RankingPage has: as many as fit into a message, whatever the names are.
 	MaxPlaces = 20
-	// MinMatches is how many matches a player needs for a place in the ranking, and for a best or worst opponent or partner.
-	MinMatches = ranking.PlaceMatches
 	// ActiveFor is for how long the ranking shows somebody who does not play.
 	ActiveFor = ranking.PlaceLifetime
 )
@@ -38,7 +36,12 @@ type RankingPage struct {
 	Total int            `json:"total"`           // number of players on all pages
 	Asker ranking.UserID `json:"asker,omitempty"` // who asked for the ranking; 0 for an anonymous admin
 	Own   *Row           `json:"own,omitempty"`   // the asker's row, if it is not among Rows
-	All   bool           `json:"all,omitempty"`   // it also has players who have not played for long
+	// PlaceMatches is how many matches give a place.
+	PlaceMatches int `json:"place_matches,omitempty"`
+	// Unplaced is true if fewer than ranking.MinPlaces players have played so many. Then nobody has a place, and newcomers are among the
+	// others.
+	Unplaced bool `json:"unplaced,omitempty"`
+	All      bool `json:"all,omitempty"` // it also has players who have not played for long
 	// Hidden is the number of players who are left out because they have not played for long.
 	Hidden int `json:"hidden,omitempty"`
 	// NoDraws is true if nobody in the ranking has drawn a match.
@@ -55,6 +58,9 @@ func (p RankingPage) Bounds() (first, last int) {
 	return first, first + len(p.Rows) - 1
 }
 
+// IsNew is true if the player of a row is a newcomer.
+func (p RankingPage) IsNew(r Row) bool { return r.Played() < p.PlaceMatches }
+
 // HasMoved is true if the place of a row has changed.
 func (p RankingPage) HasMoved() bool {
 	moved := func(r Row) bool { return r.Moved != 0 }
@@ -63,7 +69,7 @@ func (p RankingPage) HasMoved() bool {
 
 // Row is one line of a ranking. Equal ratings share a place.
 type Row struct {
-	Position int          `json:"position"` // the place; 0 for a newcomer, and for an inactive player
+	Position int          `json:"position"` // the place; 0 for a newcomer, for an inactive player, and as long as there are no places
 	Name     ranking.Name `json:"name"`
 	Elo      int          `json:"elo"`
 	Won      int          `json:"won"`

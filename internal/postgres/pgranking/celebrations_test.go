@@ -15,6 +15,7 @@ func TestLeaders(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
 	w.Play(t, "1", alice, bob)
+	dbtest.Exec(t, w.Pool, `UPDATE ladders SET place_matches = 5`)
 	dbtest.Exec(t, w.Pool, `UPDATE group_players SET played = 5, drawn = 4, last_played_at = '2023-11-01'`)
 	dbtest.Exec(t, w.Pool, `INSERT INTO players (telegram_user_id, display_name) SELECT 1000000 + n, 'x' FROM generate_series(1, 300) n`)
 	dbtest.Exec(t, w.Pool, `

@@ -129,8 +129,9 @@ type readChat struct {
 // than the sighting.
 var people = `
 		WITH here AS MATERIALIZED (
-		    SELECT g.id AS group_id, (SELECT id FROM ladders WHERE group_id = g.id AND is_default) AS ladder_id
-		    FROM (SELECT ` + postgres.ThisGroup + ` AS id OFFSET 0) AS g)%[1]s
+		    SELECT g.id AS group_id, l.id AS ladder_id, l.place_matches
+		    FROM (SELECT ` + postgres.ThisGroup + ` AS id OFFSET 0) AS g
+		    LEFT JOIN LATERAL (SELECT * FROM ladders WHERE group_id = g.id AND is_default LIMIT 1) AS l ON true)%[1]s
 		SELECT ` + playerColumns("by_id") + `,
 		       ` + playerColumns("by_name") + `,
 		       ` + playerColumns("unclaimed") + `,
@@ -337,9 +338,9 @@ func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBe
 
 // leaders is the query for the players at the top of the ranking of the ladder here. $7 says since when they have played, and $8 how many
 // there are at most.
-var leaders = `
+const leaders = `
 		SELECT id, elo FROM group_players
-		WHERE ladder_id = (SELECT ladder_id FROM here) AND played >= ` + postgres.PlaceMatches + ` AND left_at IS NULL
+		WHERE ladder_id = (SELECT ladder_id FROM here) AND played >= (SELECT place_matches FROM here) AND left_at IS NULL
 		  AND last_played_at > $7
 		ORDER BY elo DESC, id LIMIT $8`
 

@@ -90,7 +90,7 @@ func TestReadKnownChat(t *testing.T) {
 	want := ranking.Snapshot{
 		ChatID: 1, Chat: club, Group: 1, Display: ranking.DefaultDisplay(),
 		Ladder: ranking.Ladder{ID: 1, Rules: ranking.Rules{
-			Start: 1500, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32},
+			Start: 1500, PlaceMatches: 3, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32},
 		}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -98,12 +98,12 @@ func TestReadKnownChat(t *testing.T) {
 	}
 	dbtest.Exec(t, w.Pool, `INSERT INTO handled_commands VALUES ('unused')`)
 	dbtest.Exec(t, w.Pool, `UPDATE ladders 
-		SET start_elo = 1000, k_factor = 24, draws_allowed = false, uneven_teams_allowed = true,
+		SET start_elo = 1000, place_matches = 10, k_factor = 24, draws_allowed = false, uneven_teams_allowed = true,
 		    provisional_k_factor = 48, provisional_matches = 5, margin_of_victory = true`)
 	dbtest.Exec(t, w.Pool, `INSERT INTO ladders (group_id, is_default, k_factor) VALUES (1, false, 99)`)
 	want.Handled = true
 	want.Ladder = ranking.Ladder{ID: 1, Rules: ranking.Rules{
-		Start: 1000, UnevenTeamsAllowed: true,
+		Start: 1000, PlaceMatches: 10, UnevenTeamsAllowed: true,
 		RatingRules: ranking.RatingRules{K: 24, Provisional: ranking.Provisional{K: 48, Matches: 5}, Margin: true},
 	}}
 	if diff := cmp.Diff(want, w.Read(t)); diff != "" {

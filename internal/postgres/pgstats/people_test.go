@@ -46,7 +46,7 @@ func TestPlayer(t *testing.T) {
 		}
 	}
 	want := stats.MyStanding{
-		Name: name(alice), Elo: 1564, Best: 1564, Won: 4, Streak: 4, Form: "www",
+		Name: name(alice), PlaceMatches: 3, Elo: 1564, Best: 1564, Won: 4, Streak: 4, Form: "www",
 		Last: []stats.PlayedMatch{last(4, carol), last(3, bob), last(1, bob)}, BestIn: &stats.MatchRef{Number: 4, At: played},
 		Most: &stats.Pairing{With: name(bob), Played: 2, Won: 2},
 	}
@@ -64,7 +64,7 @@ func TestPlayer(t *testing.T) {
 	}
 }
 
-// TestPlaces: newcomers, those who left and those who do not play have no place; equal ratings share one.
+// TestPlaces: newcomers, those who left and those who do not play have no place; equal ratings share one. Nobody has one unless three have.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	w, store, alice, _, _ := crowd(t)
@@ -76,11 +76,14 @@ func TestPlaces(t *testing.T) {
 		position, total int
 		inactive        bool
 	}{
-		{`UPDATE group_players SET played = 4 WHERE player_id = $1`, 0, 0, false},
-		{`UPDATE group_players SET played = 5, won = 5 WHERE player_id = $1`, 2, 2, false},
-		{`UPDATE group_players SET elo = 1700, best_elo = 1700 WHERE player_id = $1`, 1, 2, false},
-		{`UPDATE group_players SET left_at = now() WHERE name = 'X' AND $1 > 0`, 1, 1, false},
-		{`UPDATE group_players SET left_at = NULL, last_played_at = last_played_at - interval '1 day' WHERE name = 'X' AND $1 > 0`, 1, 1, false},
+		{`UPDATE ladders SET place_matches = 4 WHERE $1 > 0`, 0, 0, false}, // Bob has played 3
+		{`UPDATE ladders SET place_matches = 3 WHERE $1 > 0`, 2, 3, false},
+		{`UPDATE group_players SET elo = 1700, best_elo = 1700 WHERE player_id = $1`, 1, 3, false},
+		{`UPDATE group_players SET played = 2, won = 2, streak = 2, longest_streak = 2 WHERE player_id = $1`, 0, 0, false},
+		{`UPDATE group_players SET played = 4, won = 4 WHERE player_id = $1`, 1, 3, false},
+		{`UPDATE group_players SET left_at = now() WHERE name = 'X' AND $1 > 0`, 0, 0, false},
+		{`UPDATE group_players SET played = 3, won = 3 - lost WHERE name = 'Carol' AND $1 > 0`, 1, 3, false},
+		{`UPDATE group_players SET left_at = NULL, last_played_at = last_played_at - interval '1 day' WHERE name = 'X' AND $1 > 0`, 1, 3, false},
 		{`UPDATE group_players SET last_played_at = last_played_at - interval '1 day' WHERE player_id = $1`, 0, 0, true},
 	} {
 		dbtest.Exec(t, w.Pool, tc.sql, alice)

@@ -95,6 +95,7 @@ type plainLadder struct {
 	matches []*plainMatch // those that count, per player
 	since   time.Time     // who has not played since then has no place
 	noDraws bool
+	needed  int // how many matches give a place
 }
 
 // plainMember is what a ladder knows of a player apart from matches.
@@ -181,7 +182,8 @@ func (c *club) compareStandings(ctx context.Context, chat ranking.ExternalChatID
 	}
 	p := l.player(m)
 	want := stats.GroupStanding{
-		Title: "Club", Position: p.Position, Total: p.Total, Elo: p.Elo, Won: p.Won, Drawn: p.Drawn, Lost: p.Lost, NoDraws: l.noDraws,
+		Title: "Club", Position: p.Position, Total: p.Total, PlaceMatches: l.needed, Elo: p.Elo, Won: p.Won, Drawn: p.Drawn, Lost: p.Lost,
+		NoDraws: l.noDraws, Inactive: p.Inactive,
 	}
 	if p.Played() > 0 && !slices.Contains(got.Groups, want) {
 		c.rt.Errorf("the standings of player %d have no %+v of %d:\n%+v", m.Player, want, chat, got)
@@ -193,6 +195,7 @@ func (c *club) plainLadder(chat ranking.ExternalChatID) *plainLadder {
 	for _, ladder := range dbtest.Values[int64](c.t, c.pool, `
 		SELECT l.id FROM ladders l JOIN groups g ON g.id = l.group_id JOIN chats ch ON ch.id = g.chat_id WHERE ch.telegram_chat_id = $1`, chat) {
 		l.noDraws = !dbtest.Value[bool](c.t, c.pool, `SELECT draws_allowed FROM ladders WHERE id = $1`, ladder)
+		l.needed = dbtest.Value[int](c.t, c.pool, `SELECT place_matches FROM ladders WHERE id = $1`, ladder)
 		l.matches = readPlain(c.t, c.pool, ladder)
 		rows, err := c.pool.Query(c.t.Context(), `
 			SELECT s.player_id, coalesce(p.telegram_user_id, 0), s.start_elo, s.left_at IS NOT NULL
@@ -215,14 +218,14 @@ func (l *plainLadder) of(player int64) (own []*plainMatch) {
 	return own
 }
 
-// rating returns a member's rating, and whether they have a place in the ranking.
+// rating returns a member's rating, and whether they have a place in the ranking if three have.
 func (l *plainLadder) rating(m plainMember) (elo int, placed bool) {
 	own := l.of(m.Player)
 	elo, active := m.StartElo, false
 	for _, played := range own {
 		elo, active = played.After, active || played.Played.After(l.since)
 	}
-	return elo, len(own) >= 5 && active && !m.Left
+	return elo, len(own) >= l.needed && active && !m.Left
 }
 
 // ranking returns the ranking, with how many places everybody has moved in a week.
@@ -243,9 +246,12 @@ func (l *plainLadder) ranking(now time.Time) (rows []stats.Row) {
 			}
 			elo, own = later.Before, own[:len(own)-1]
 		}
-		if len(own) >= 5 {
+		if len(own) >= l.needed {
 			then[m.Player] = elo
 		}
+	}
+	if len(then) < 3 {
+		clear(then)
 	}
 	for i, r := range rows {
 		elo, had := then[int64(r.Name.Player)]
@@ -261,8 +267,8 @@ func (l *plainLadder) ranking(now time.Time) (rows []stats.Row) {
 		rows[i].Moved = before - r.Position
 	}
 	slices.SortStableFunc(rows, func(a, b stats.Row) int {
-		isNew := func(r stats.Row) int { return min(1, max(0, 5-r.Won-r.Drawn-r.Lost)) }
-		return cmp.Or(isNew(a)-isNew(b), b.Elo-a.Elo)
+		placeless := func(r stats.Row) int { return max(0, 1-r.Position) }
+		return cmp.Or(placeless(a)-placeless(b), b.Elo-a.Elo)
 	})
 	return rows
 }
@@ -271,7 +277,7 @@ func (l *plainLadder) player(m plainMember) stats.MyStanding {
 	own := l.of(m.Player)
 	n := stats.MyStanding{Name: ranking.Name{Player: ranking.PlayerID(m.Player)}, Best: m.StartElo, NoDraws: l.noDraws, Left: m.Left}
 	elo, placed := l.rating(m)
-	n.Elo = elo
+	n.Elo, n.PlaceMatches = elo, l.needed
 	if placed {
 		n.Position = 1
 		for _, other := range l.members {
@@ -282,6 +288,9 @@ func (l *plainLadder) player(m plainMember) stats.MyStanding {
 				}
 			}
 		}
+	}
+	if n.Total < 3 {
+		n.Position, n.Total = 0, 0
 	}
 	n.Inactive = len(own) > 0
 	for _, m := range own {

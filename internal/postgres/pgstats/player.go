@@ -33,13 +33,13 @@ func queuePlayer(batch *pgx.Batch, chat ranking.ExternalChatID, player ranking.P
 	sql := `
 		SELECT s.player_id, s.elo, s.start_elo, s.best_elo AS best, s.won, s.drawn, s.lost, s.streak, s.left_at IS NOT NULL AS "left",
 		       coalesce(s.last_played_at <= $3, false) AS inactive, NOT l.draws_allowed AS no_draws,
-		       coalesce(places.better + 1, 0) AS position, coalesce(places.all, 0) AS total
+		       l.place_matches, coalesce(places.better + 1, 0) AS position, coalesce(places.all, 0) AS total
 		FROM ladders l
 		CROSS JOIN LATERAL (SELECT * FROM group_players WHERE ladder_id = l.id AND player_id = ` + thisOne + ` LIMIT 1) AS s
 		LEFT JOIN LATERAL (
 		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > s.elo) AS better, bool_or(o.id = s.id) AS shows
-		    FROM group_players o WHERE o.ladder_id = l.id AND ` + hasPlace + `
-		) AS places ON places.shows
+		    FROM group_players o WHERE o.ladder_id = l.id AND ` + hasPlace("l.place_matches") + `
+		) AS places ON places.shows AND places.all >= ` + minPlaces + `
 		WHERE l.id = ` + postgres.ThisLadder
 	type standingRow struct {
 		PlayerID ranking.PlayerID

@@ -146,7 +146,8 @@ func (c *club) showUp(*rapid.T) {
 }
 
 func (c *club) rules(*rapid.T) {
-	dbtest.Exec(c.t, c.pool, fmt.Sprintf(`UPDATE ladders SET k_factor = %d`, c.draw("k", 10, 400))) // ratings so far apart that there are upsets
+	// ratings so far apart that there are upsets
+	dbtest.Exec(c.t, c.pool, `UPDATE ladders SET k_factor = $1, place_matches = $2`, c.draw("k", 10, 400), c.draw("matches for a place", 1, 20))
 }
 
 func (c *club) move(*rapid.T) {

@@ -3,6 +3,7 @@ package pgstats
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -15,16 +16,17 @@ import (
 // isListed is the condition that the ranking has the standing o: a member who has played since $3.
 const isListed = `o.played > 0 AND o.left_at IS NULL AND o.last_played_at > $3::timestamptz`
 
-// hasPlace is the condition that the standing o has a place in the ranking: a member who is no newcomer and has played since $3.
-var hasPlace = `o.played >= ` + postgres.PlaceMatches + ` AND o.left_at IS NULL AND o.last_played_at > $3::timestamptz`
+// hasPlace is the condition that the standing o has a place in a ranking where so many matches give one, provided that minPlaces have: a
+// member who is no newcomer and has played since $3.
+func hasPlace(matches string) string {
+	return `o.played >= ` + matches + ` AND o.left_at IS NULL AND o.last_played_at > $3::timestamptz`
+}
 
-// isNew is the condition that the standing o is one of a newcomer.
-var isNew = `o.played < ` + postgres.PlaceMatches
+// placeMatches is how many matches give a place in ThisLadder.
+const placeMatches = `(SELECT place_matches FROM ladders WHERE id = ` + postgres.ThisLadder + `)`
 
-// placeOf is the place of the standing s, 0 if it has none.
-var placeOf = `CASE WHEN s.played >= ` + postgres.PlaceMatches + ` AND s.left_at IS NULL AND s.last_played_at > $3::timestamptz
-		            THEN (SELECT 1 + count(*) FROM group_players o WHERE o.ladder_id = s.ladder_id AND ` + hasPlace + ` AND o.elo > s.elo)
-		            ELSE 0 END`
+// minPlaces is ranking.MinPlaces in SQL.
+var minPlaces = strconv.Itoa(ranking.MinPlaces)
 
 // comparedDays is how many days ago the places are from with which those of the rows are compared.
 const comparedDays = 7
@@ -87,7 +89,7 @@ func fill(page *stats.RankingPage, shown []rankedRow, own *rankedRow, before map
 	first, _ := page.Bounds()
 	for i, r := range shown {
 		switch { // the first row has its place
-		case i == 0 || r.Played() < stats.MinMatches:
+		case i == 0 || r.Position == 0:
 		case r.Elo == shown[i-1].Elo:
 			r.Position = shown[i-1].Position
 		default:
@@ -113,30 +115,33 @@ func queuePage(
 	sql := `
 		WITH counted AS MATERIALIZED (
 		    SELECT count(*) FILTER (WHERE active) AS total, count(*) FILTER (WHERE NOT active) AS hidden,
-		           coalesce(bool_or(drawn > 0 AND active), false) AS has_draws
-		    FROM (SELECT o.drawn, o.last_played_at > $3 AS active FROM group_players o
+		           coalesce(bool_or(drawn > 0 AND active), false) AS has_draws, ` + placeMatches + ` AS place_matches,
+		           count(*) FILTER (WHERE active AND played >= ` + placeMatches + `) < ` + minPlaces + ` AS unplaced
+		    FROM (SELECT o.drawn, o.played, o.last_played_at > $3 AS active FROM group_players o
 		          WHERE o.ladder_id = ` + postgres.ThisLadder + ` AND o.played > 0 AND o.left_at IS NULL) AS ranked
 		), skipped AS MATERIALIZED (
 		    SELECT greatest(0, least(($2::bigint - 1) * $4::bigint, (total - 1) / $4 * $4)) AS rows FROM counted
 		), page AS MATERIALIZED (
-		    SELECT o.id, o.elo, ` + isNew + ` AS is_new FROM group_players o
+		    SELECT o.id, o.elo, o.played < (SELECT place_matches FROM counted) OR (SELECT unplaced FROM counted) AS placeless
+		    FROM group_players o
 		    WHERE o.ladder_id = ` + postgres.ThisLadder + ` AND ` + isListed + `
-		    ORDER BY (` + isNew + `), o.elo DESC, o.id OFFSET (SELECT rows FROM skipped) LIMIT $4
+		    ORDER BY placeless, o.elo DESC, o.id OFFSET (SELECT rows FROM skipped) LIMIT $4
 		), first AS MATERIALIZED (
-		    SELECT elo, id FROM page WHERE NOT is_new ORDER BY elo DESC, id LIMIT 1
+		    SELECT elo, id FROM page WHERE NOT placeless ORDER BY elo DESC, id LIMIT 1
 		)
-		SELECT counted.total, counted.hidden, NOT counted.has_draws AS no_draws, coalesce(s.player_id, 0) AS player,
+		SELECT counted.total, counted.hidden, NOT counted.has_draws AS no_draws, coalesce(counted.place_matches, 0) AS place_matches,
+		       counted.unplaced, coalesce(s.player_id, 0) AS player,
 		       coalesce(s.elo, 0) AS elo, coalesce(s.won, 0) AS won, coalesce(s.drawn, 0) AS drawn, coalesce(s.lost, 0) AS lost,
-		       CASE WHEN page.is_new THEN 0 ELSE 1 + skipped.rows - (
+		       CASE WHEN page.placeless THEN 0 ELSE 1 + skipped.rows - (
 		           SELECT count(*) FROM group_players o
-		           WHERE o.ladder_id = ` + postgres.ThisLadder + ` AND ` + hasPlace + `
+		           WHERE o.ladder_id = ` + postgres.ThisLadder + ` AND ` + hasPlace(placeMatches) + `
 		             AND o.elo = (SELECT elo FROM first) AND o.id < (SELECT id FROM first)) END AS position
 		FROM counted CROSS JOIN skipped LEFT JOIN page ON true
 		LEFT JOIN LATERAL (SELECT * FROM group_players WHERE id = page.id LIMIT 1) AS s ON true
-		ORDER BY page.is_new, page.elo DESC, page.id`
+		ORDER BY page.placeless, page.elo DESC, page.id`
 	type pageRow struct {
-		Total, Hidden int
-		NoDraws       bool
+		Total, Hidden, PlaceMatches int
+		NoDraws, Unplaced           bool
 		rankedRow
 	}
 	batch.Queue(sql, chat, number, since, size).Query(func(rows pgx.Rows) error {
@@ -146,6 +151,7 @@ func queuePage(
 		}
 		for _, r := range read { // one without a player if the page has none
 			page.Total, page.Hidden, page.NoDraws = r.Total, r.Hidden, r.NoDraws
+			page.PlaceMatches, page.Unplaced = r.PlaceMatches, r.Unplaced
 			if r.Player != 0 {
 				*shown = append(*shown, r.rankedRow)
 			}
@@ -158,14 +164,18 @@ func queuePage(
 func queueOwn(batch *pgx.Batch, chat ranking.ExternalChatID, who ranking.UserID, since time.Time, own **rankedRow) {
 	sql := `
 		SELECT s.player_id AS player, s.elo, s.won, s.drawn, s.lost, coalesce(s.last_played_at <= $3, false) AS inactive,
-		       ` + placeOf + ` AS position
+		       CASE WHEN places.shows AND places.all >= ` + minPlaces + ` THEN places.better + 1 ELSE 0 END AS position
 		FROM group_players s
+		CROSS JOIN LATERAL (
+		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > s.elo) AS better, bool_or(o.id = s.id) AS shows
+		    FROM group_players o WHERE o.ladder_id = s.ladder_id AND ` + hasPlace(placeMatches) + `
+		) AS places
 		WHERE s.ladder_id = ` + postgres.ThisLadder + ` AND s.player_id = ` + postgres.ThisPlayer + ` AND s.left_at IS NULL`
 	queueOne(batch, own, pgx.RowToStructByNameLax[rankedRow], sql, chat, who, since)
 }
 
-// queuePlaces reads the places at the beginning of a day, those of who has a place now and had one then. A player's rating then is that
-// before the first match since.
+// queuePlaces reads the places at the beginning of a day, those of who has a place now and had one then, none if these are too few. A
+// player's rating then is that before the first match since.
 func queuePlaces(batch *pgx.Batch, chat ranking.ExternalChatID, day, since time.Time, places map[ranking.PlayerID]int) {
 	sql := `
 		WITH ladder AS MATERIALIZED (
@@ -180,7 +190,8 @@ func queuePlaces(batch *pgx.Batch, chat ranking.ExternalChatID, day, since time.
 		)
 		SELECT o.player_id, rank() OVER (ORDER BY coalesce(later.elo, o.elo) DESC)
 		FROM group_players o LEFT JOIN later ON later.player_id = o.player_id
-		WHERE o.ladder_id = (SELECT id FROM ladder) AND ` + hasPlace + ` AND o.played - coalesce(later.played, 0) >= ` + postgres.PlaceMatches
+		WHERE o.ladder_id = (SELECT id FROM ladder) AND ` + hasPlace(placeMatches) + `
+		  AND o.played - coalesce(later.played, 0) >= ` + placeMatches
 	batch.Queue(sql, chat, day, since).Query(func(rows pgx.Rows) error {
 		var player ranking.PlayerID
 		var place int
@@ -190,6 +201,9 @@ func queuePlaces(batch *pgx.Batch, chat ranking.ExternalChatID, day, since time.
 		})
 		if err != nil {
 			return fmt.Errorf("read the places of a week ago: %w", err)
+		}
+		if len(places) < ranking.MinPlaces {
+			clear(places)
 		}
 		return nil
 	})

@@ -24,8 +24,9 @@ type member struct {
 	Left                  bool
 }
 
-// rankingOf is the ranking of the members as a plain calculation: all rows, and how many are left out.
-func rankingOf(members []member, all bool) (rows []stats.Row, hidden int) {
+// rankingOf is the ranking of the members as a plain calculation, if so many matches give a place: all rows, how many have a place, and how
+// many are left out.
+func rankingOf(members []member, matches int, all bool) (rows []stats.Row, placed, hidden int) {
 	var listed []stats.Row
 	for i, m := range members {
 		row := stats.Row{Name: ranking.Name{Player: ranking.PlayerID(i + 1)}, Elo: m.Elo, Won: m.Won, Drawn: m.Drawn, Lost: m.Lost}
@@ -39,10 +40,18 @@ func rankingOf(members []member, all bool) (rows []stats.Row, hidden int) {
 	}
 	slices.SortStableFunc(listed, func(a, b stats.Row) int { return cmp.Compare(b.Elo, a.Elo) })
 	for _, row := range listed {
-		if row.Played() >= 5 {
+		if row.Played() >= matches {
+			placed++
+		}
+	}
+	if placed < 3 {
+		return listed, 0, hidden
+	}
+	for _, row := range listed {
+		if row.Played() >= matches {
 			row.Position = 1
 			for _, better := range listed {
-				if better.Played() >= 5 && better.Elo > row.Elo {
+				if better.Played() >= matches && better.Elo > row.Elo {
 					row.Position++
 				}
 			}
@@ -50,18 +59,18 @@ func rankingOf(members []member, all bool) (rows []stats.Row, hidden int) {
 		}
 	}
 	for _, row := range listed {
-		if row.Played() < 5 {
+		if row.Played() < matches {
 			rows = append(rows, row)
 		}
 	}
-	return rows, hidden
+	return rows, placed, hidden
 }
 
 // pageOf is a part of a ranking as a plain calculation.
-func pageOf(members []member, asker int, q stats.RankingQuery) stats.RankingPage {
-	rows, hidden := rankingOf(members, q.All)
+func pageOf(members []member, matches, asker int, q stats.RankingQuery) stats.RankingPage {
+	rows, placed, hidden := rankingOf(members, matches, q.All)
 	n := stats.RankingPage{
-		Page: q.Page, Total: len(rows), All: q.All, Hidden: hidden,
+		Page: q.Page, Total: len(rows), All: q.All, Hidden: hidden, PlaceMatches: matches, Unplaced: placed == 0,
 		NoDraws: !slices.ContainsFunc(rows, func(r stats.Row) bool { return r.Drawn > 0 }),
 	}
 	own := stats.Row{Position: -1}
@@ -111,7 +120,9 @@ func TestAnyRanking(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		members := rapid.SliceOfN(anybody(draws.Draw(rt, "draws")), 0, 45).Draw(rt, "members")
+		matches := rapid.SampledFrom([]int{1, 3, 5, 10}).Draw(rt, "matches for a place")
 		dbtest.Exec(t, pool, `DELETE FROM group_players`)
+		dbtest.Exec(t, pool, `UPDATE ladders SET place_matches = $1`, matches)
 		for i, m := range members {
 			played := m.Won + m.Drawn + m.Lost
 			dbtest.Exec(t, pool, `
@@ -129,7 +140,7 @@ func TestAnyRanking(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			if diff := gocmp.Diff(pageOf(members, asker, q), got, cmpopts.EquateEmpty()); diff != "" {
+			if diff := gocmp.Diff(pageOf(members, matches, asker, q), got, cmpopts.EquateEmpty()); diff != "" {
 				rt.Fatalf("%+v of %d (-calculated +read):\n%s", q, asker, diff)
 			}
 		}

@@ -16,9 +16,11 @@ import (
 func (s *Store) Standings(ctx context.Context, who ranking.Person, limit int, since time.Time) (stats.MyStandings, error) {
 	sql := `
 		SELECT mine.title, coalesce(places.better + 1, 0) AS position, coalesce(places.all, 0) AS total,
-		       mine.elo, mine.won, mine.drawn, mine.lost, NOT mine.draws_allowed AS no_draws, mine.groups
+		       mine.elo, mine.won, mine.drawn, mine.lost, NOT mine.draws_allowed AS no_draws, mine.place_matches,
+		       coalesce(mine.last_played_at <= $3, false) AS inactive, mine.groups
 		FROM (
-		    SELECT s.id, s.ladder_id, c.title, s.elo, s.played, s.won, s.drawn, s.lost, l.draws_allowed, count(*) OVER () AS groups
+		    SELECT s.id, s.ladder_id, c.title, s.elo, s.played, s.won, s.drawn, s.lost, s.last_played_at, l.draws_allowed, l.place_matches,
+		           count(*) OVER () AS groups
 		    FROM group_players s
 		    JOIN ladders l ON l.id = s.ladder_id AND l.is_default
 		    JOIN groups g ON g.id = l.group_id
@@ -28,8 +30,8 @@ func (s *Store) Standings(ctx context.Context, who ranking.Person, limit int, si
 		) AS mine
 		LEFT JOIN LATERAL (
 		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > mine.elo) AS better, bool_or(o.id = mine.id) AS shows
-		    FROM group_players o WHERE o.ladder_id = mine.ladder_id AND ` + hasPlace + `
-		) AS places ON places.shows
+		    FROM group_players o WHERE o.ladder_id = mine.ladder_id AND ` + hasPlace("mine.place_matches") + `
+		) AS places ON places.shows AND places.all >= ` + minPlaces + `
 		ORDER BY mine.played DESC, mine.id`
 	var n stats.MyStandings
 	var batch pgx.Batch
