@@ -79,10 +79,10 @@ func testBoardLife(t *testing.T, b *botFixture) {
 	b.awaitBoard(group, true, "Alice 1516")
 	group.Rename(b.olga, "Table tennis")
 	b.awaitBoard(group, true, "Table tennis")
-	frame := b.ask(group, b.olga, "/settings")
+	frame := b.ask(group, b.olga, "/language")
 	b.press(b.olga, frame, "1c:language:de")
 	b.awaitBoard(group, true, "Rangliste")
-	b.press(b.olga, frame, "1c:language:en")
+	b.choose(b.olga, frame, "1c:language", "1c:language:en")
 	group.Leave(b.bob)
 	eventually(t, "the board shows who is left", func() bool {
 		m, ok := boardOf(group)

@@ -169,6 +169,16 @@ func (b *botFixture) press(from botsim.User, m botsim.Message, data string) stri
 	return b.callbackAnswer(b.sim.Press(from, m, data))
 }
 
+// choose presses buttons of a message one after the other, each below what the one before has made of it. It returns the last answer.
+func (b *botFixture) choose(from botsim.User, m botsim.Message, path ...string) (answer string) {
+	b.t.Helper()
+	for _, data := range path {
+		answer = b.press(from, m, data)
+		b.settle()
+	}
+	return answer
+}
+
 // callbackAnswer waits for the callback answer of a press.
 func (b *botFixture) callbackAnswer(press string) string {
 	b.t.Helper()

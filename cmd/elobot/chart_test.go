@@ -58,7 +58,7 @@ func testCharts(t *testing.T, b *botFixture) {
 	b.ask(group, b.bob, "/match @alice 3:1")
 	next := b.chart(group, b.alice, "/chart @bob alice")
 	frame := b.ask(group, b.olga, "/settings")
-	b.press(b.olga, frame, "1c:dark_charts:on")
+	b.choose(b.olga, frame, "1c:display", "1c:dark_charts:on")
 	dark := b.chart(group, b.alice, "/chart @bob alice")
 	if next.Photo.FileID == first.Photo.FileID || dark.Photo.FileID == next.Photo.FileID {
 		t.Errorf("photos %s, %s after a match, %s in the dark", first.Photo.FileID, next.Photo.FileID, dark.Photo.FileID)

@@ -128,14 +128,16 @@ func (k talk) presses() {
 		"You  /ranking", "6 players")
 }
 
-// answers: any button of a message can be pressed, also the tenth and those that only copy. When a question has lost its buttons, the
-// numbers are for the message before it.
+// answers: any button of a message can be pressed, also those that a press has put there, and those that only copy. When a question has
+// lost its buttons, the numbers are for the message before it.
 func (k talk) answers() {
 	k.t.Helper()
-	k.inOrder(k.says("/settings", "as alice", "/settings", "20", "/match @bob 3:1", "/match @bob 3:1", "2", "2", "1", "/mathc @dave 3:1", "1", "as you", "/help"),
+	k.inOrder(k.says("/settings", "as alice", "/settings", "2", "2", "1", "/match @bob 3:1", "/match @bob 3:1", "2", "2", "1", "/mathc @dave 3:1", "1", "as you", "/help"),
 		"You  /settings", "Only the group’s admins", "You write as “Alice”, the group’s admin.",
-		"Alice  /settings", "│ [9] Celebrations off   [10] ✓ Celebrations on\n", "│ [20] K 16   [21] K 24   [22] ✓ K 32   [23] K 48\n",
-		"Alice pressed [K 16] below “Settings”", "edited its earlier message:", "K-factor: 16", "│ [20] ✓ K 16   [21] K 24   [22] K 32",
+		"Alice  /settings", "│ [1] Display ›   [2] Ratings ›\n",
+		"Alice pressed [Ratings ›] below “Settings”", "│ [2] K-factor ›\n",
+		"Alice pressed [K-factor ›] below “Settings”", "│ [1] K 16   [2] K 24   [3] ✓ K 32   [4] K 48\n",
+		"Alice pressed [K 16] below “Settings”", "edited its earlier message:", "K-factor: 16",
 		"Another game?\n         │ [1] Another game   [2] Cancel\n", "Alice pressed [Cancel] below “You’ve just reported this result", "Not recorded: Alice cancelled.",
 		"There is no button 2 below “Alice beat Bob 3:1”. The last one is 1.", "Alice pressed [Undo] below “Alice beat Bob 3:1”", "Match #33 undone",
 		"Alice pressed [Copy the corrected command]", " · copies: /match @dave 3:1", "You write as “You”.", "You  /help")

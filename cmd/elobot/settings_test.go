@@ -13,15 +13,16 @@ func testSettings(t *testing.T, b *botFixture) {
 	says(t, visible(b.ask(group, b.alice, "/settings")), "Only the group’s admins")
 	frame := b.ask(group, b.olga, "/settings")
 	says(t, visible(frame), "K-factor: 32", "Draws: on")
-	says(t, b.press(b.alice, frame, "1c:k:24"), "Only the group’s admins")
-	says(t, b.press(b.olga, frame, "1c:k:24"), "Changed: K-factor 32 → 24.")
-	says(t, b.press(b.olga, frame, "1c:k:24"), "That’s set already")
-	says(t, b.press(b.olga, frame, "1c:k:25"), "This button no longer works")
-	now, err := group.WaitEdits(testContext(t), frame.ID, 1)
+	says(t, b.press(b.alice, frame, "1c:rating"), "Only the group’s admins")
+	says(t, b.choose(b.olga, frame, "1c:rating", "1c:k", "1c:k:24"), "Changed: K-factor 32 → 24.")
+	now, err := group.WaitEdits(testContext(t), frame.ID, 3)
 	must(t, err)
 	says(t, visible(now), "K-factor: 24", "changed by Olga")
+	says(t, b.choose(b.olga, frame, "1c:k", "1c:k:24"), "That’s set already")
+	says(t, b.press(b.alice, frame, "1c:k:48"), "Only the group’s admins")
+	says(t, b.press(b.olga, frame, "1c:k:25"), "This button no longer works")
 	says(t, visible(b.ask(group, b.alice, "/match @bob 3:1")), "Alice +12 → 1512")
-	says(t, b.press(b.olga, now, "1c:draws:off"), "draws on → off")
+	says(t, b.choose(b.olga, frame, "1c:rating", "1c:all", "1c:reporting", "1c:draws:off"), "draws on → off")
 	says(t, visible(b.ask(group, b.alice, "/match @bob 2:2")), "This ranking has no draws")
 	b.settle()
 	if n := len(group.BotMessages()); n != 4 {
@@ -36,7 +37,7 @@ func testTables(t *testing.T, b *botFixture) {
 	for i := range 10 {
 		b.ask(group, b.alice, fmt.Sprintf("/match @player%c 3:1", 'a'+i))
 	}
-	says(t, b.press(b.olga, b.ask(group, b.olga, "/settings"), "1c:tables:on"), "tables from now on")
+	says(t, b.choose(b.olga, b.ask(group, b.olga, "/settings"), "1c:display", "1c:tables:on"), "tables from now on")
 	ranking := b.ask(group, b.bob, "/ranking")
 	if !ranking.Rich {
 		t.Errorf("the ranking is no table:\n%s", visible(ranking))

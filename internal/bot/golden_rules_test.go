@@ -47,9 +47,15 @@ func goldenSettings() map[string]notice.Notice {
 	page := func(rules ranking.Rules, display ranking.Display, by *ranking.Reporter) ranking.SettingsPage {
 		return ranking.SettingsPage{GroupSettings: ranking.GroupSettings{Rules: rules, Display: display}, ChangedBy: by}
 	}
-	return map[string]notice.Notice{
+	all := map[string]notice.Notice{
 		"default": page(ranking.DefaultRules(), ranking.DefaultDisplay(), nil),
 		"changed": page(changed, ranking.Display{Language: "de-AT", Tables: true, DarkCharts: true}, &ranking.Reporter{Name: &alice}),
 		"hostile": page(changed, ranking.DefaultDisplay(), &ranking.Reporter{Name: &hostileName}),
 	}
+	for _, open := range settingPages()[1:] {
+		n := page(ranking.DefaultRules(), ranking.DefaultDisplay(), nil)
+		n.Open = open
+		all["open_"+open] = n
+	}
+	return all
 }

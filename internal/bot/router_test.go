@@ -193,7 +193,7 @@ func (f *fakeRankings) Do(ctx context.Context, o ranking.Origin, op ranking.Oper
 	case ranking.ChangeBoard:
 		c.method, c.take = "board "+string(op.Change), ranking.Amendment{IsAdmin: op.IsAdmin}
 	case ranking.ShowSettings:
-		c.method, c.take = "settings", ranking.Amendment{IsAdmin: op.IsAdmin}
+		c.method, c.take = strings.TrimSpace("settings "+op.Open), ranking.Amendment{IsAdmin: op.IsAdmin}
 	case ranking.ChangeSetting:
 		c.method, c.setting = "setting", op
 	default:

@@ -27,14 +27,18 @@ func settingsFeature() feature {
 	}
 }
 
-// settings handles "/settings", "/settings k 24" and "/language de".
+// settings handles "/settings", "/language", which opens the choice of the language, "/settings k 24" and "/language de".
 func (r *Router) settings(ctx context.Context, req request) error {
 	words := strings.Fields(strings.ToLower(req.command.Args))
 	if req.command.Written == ranking.SettingLanguage && len(words) > 0 {
 		words = append([]string{ranking.SettingLanguage}, words...)
 	}
 	if len(words) == 0 && len(req.command.Mentions) == 0 {
-		return r.rankings.Do(ctx, req.origin, ranking.ShowSettings{IsAdmin: r.isAdmin(req.origin)})
+		show := ranking.ShowSettings{IsAdmin: r.isAdmin(req.origin)}
+		if req.command.Written == ranking.SettingLanguage {
+			show.Open = ranking.SettingLanguage
+		}
+		return r.rankings.Do(ctx, req.origin, show)
 	}
 	if len(words) == 2 {
 		s, _ := ranking.FindSetting(words[0])
@@ -46,14 +50,36 @@ func (r *Router) settings(ctx context.Context, req request) error {
 	return r.notUnderstood(ctx, req, cmp.Or(req.command.Args, req.command.FirstWord()))
 }
 
-// pressSetting handles the buttons below the settings. Like the buttons of pages, it edits only messages that have such buttons.
+// allGroups stands for all groups in the data of a button.
+const allGroups = "all"
+
+// pressSetting handles the buttons below the settings, as in 1c:k:24, which chooses a value, and 1c:k, 1c:rating and 1c:all, which open what
+// there is to choose. Like the buttons of pages, it edits only messages that have such buttons.
 func (r *Router) pressSetting(ctx context.Context, p press) error {
-	name, value, _ := strings.Cut(p.args, ":")
-	s, ok := ranking.FindSetting(name)
-	if !ok || !slices.Contains(slices.Concat(offered(s)...), value) || !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data) {
+	name, value, chooses := strings.Cut(p.args, ":")
+	s, isSetting := ranking.FindSetting(name)
+	switch {
+	case !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data):
+		return r.unknownButton(ctx, p.origin)
+	case isSetting && slices.Contains(slices.Concat(offered(s)...), value):
+		return r.rankings.Do(ctx, p.origin, ranking.ChangeSetting{Setting: s, Value: value, IsAdmin: r.isAdmin(p.origin)})
+	case name == allGroups && !chooses:
+		return r.rankings.Do(ctx, p.origin, ranking.ShowSettings{IsAdmin: r.isAdmin(p.origin)})
+	case (isSetting || settingsOf(name) != nil) && !chooses:
+		return r.rankings.Do(ctx, p.origin, ranking.ShowSettings{Open: name, IsAdmin: r.isAdmin(p.origin)})
+	default:
 		return r.unknownButton(ctx, p.origin)
 	}
-	return r.rankings.Do(ctx, p.origin, ranking.ChangeSetting{Setting: s, Value: value, IsAdmin: r.isAdmin(p.origin)})
+}
+
+// settingsOf returns the settings of a group, none if there is no such group.
+func settingsOf(group string) (all []ranking.Setting) {
+	for _, s := range ranking.AllSettings() {
+		if string(s.Group) == group {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // offered returns the values that buttons offer, row by row. A row has as many as one can read on a phone in all languages.
@@ -85,22 +111,47 @@ func valueOf(s ranking.Setting, g ranking.GroupSettings) string {
 
 var _ = shows(view[ranking.SettingsPage]{text: words.settingsPage, buttons: settingButtons})
 
-// settingButtons returns the buttons below the settings. The current values are marked.
+// settingButtons returns the buttons below the settings, at most eight: those that open a group, those of a group, or the values of a
+// setting. In a group, a setting that is on or off shows its values, and so does one that is alone there.
 func settingButtons(n ranking.SettingsPage, _ outbox.Item, w words) (rows [][]button) {
-	for _, s := range ranking.AllSettings() {
-		current := valueOf(s, n.GroupSettings)
-		for _, values := range offered(s) {
-			var row []button
-			for _, value := range values {
-				row = append(row, button{text: choice(w.settingButton(s, value), value == current), data: settingData(s.Name, value)})
-			}
-			rows = append(rows, row)
+	if s, ok := ranking.FindSetting(n.Open); ok {
+		return append(w.valueButtons(n, s), []button{{text: "‹ " + w.settingGroup(s.Group), data: openData(string(s.Group))}})
+	}
+	group := settingsOf(n.Open)
+	for _, s := range group {
+		if len(s.Choices) == 2 || len(group) == 1 {
+			rows = append(rows, w.valueButtons(n, s)...)
+		} else {
+			rows = append(rows, []button{{text: capitalised(w.settingName(s.Name)) + " ›", data: openData(s.Name)}})
 		}
+	}
+	if group != nil {
+		return append(rows, []button{{text: "‹ " + w.topic(aboutSettings), data: openData(allGroups)}})
+	}
+	var all []button
+	for _, g := range ranking.SettingGroups() {
+		all = append(all, button{text: w.settingGroup(g) + " ›", data: openData(string(g))})
+	}
+	return slices.Collect(slices.Chunk(all, topicsPerRow))
+}
+
+// valueButtons returns the buttons that choose a value of a setting. The current one is marked.
+func (w words) valueButtons(n ranking.SettingsPage, s ranking.Setting) (rows [][]button) {
+	current := valueOf(s, n.GroupSettings)
+	for _, values := range offered(s) {
+		var row []button
+		for _, value := range values {
+			row = append(row, button{text: choice(w.settingButton(s, value), value == current), data: settingData(s.Name, value)})
+		}
+		rows = append(rows, row)
 	}
 	return rows
 }
 
 func settingData(name, value string) string { return callbackData(settingCode, name+":"+value) }
+
+// openData returns the data of a button that opens a group or a setting.
+func openData(name string) string { return callbackData(settingCode, name) }
 
 // settingButton returns the label of a button that gives a setting a value.
 func (w words) settingButton(s ranking.Setting, value string) string {
@@ -162,18 +213,26 @@ func provisional(value string) (k string, matches int) {
 // languageName returns what speakers of a language call it.
 func languageName(tag string) string { return catalog.For(tag).Text("language.name", nil) }
 
+func (w words) settingGroup(g ranking.SettingGroup) string {
+	return w.Text("setting.about_"+string(g), nil)
+}
+
 func (w words) settingsPage(n ranking.SettingsPage) string {
-	lines := []string{w.Text("setting.title", nil)}
-	for _, s := range ranking.AllSettings() {
-		lines = append(lines, w.Text("setting.line", args{
-			"Setting": capitalised(w.settingName(s.Name)), "Value": w.settingValue(s.Name, valueOf(s, n.GroupSettings)),
-		}))
+	all := [][]string{{w.Text("setting.title", nil)}}
+	for _, g := range ranking.SettingGroups() {
+		lines := []string{"<b>" + w.settingGroup(g) + "</b>"}
+		for _, s := range settingsOf(string(g)) {
+			lines = append(lines, w.Text("setting.line", args{
+				"Setting": capitalised(w.settingName(s.Name)), "Value": w.settingValue(s.Name, valueOf(s, n.GroupSettings)),
+			}))
+		}
+		all = append(all, lines)
 	}
 	remarks := []string{w.Text("note.rules_from_next_match", nil)}
 	if by := n.ChangedBy; by != nil && by.Name != nil {
 		remarks = append(remarks, w.Text("note.changed_by", args{"Name": showName(*by.Name)}))
 	}
-	return strings.Join(append(lines, notes(remarks...)), "\n")
+	return paragraphs(append(all, []string{notes(remarks...)})...)
 }
 
 func capitalised(text string) string {

@@ -6,71 +6,104 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/botsim"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
 
-// TestPressSetting: only the buttons of a message that has them change a setting.
-func TestPressSetting(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	var all []string
-	for _, row := range settingButtons(ranking.SettingsPage{}, outbox.Item{}, wordsFor("")) {
+// settingPages are the pages of the settings to which buttons lead, the first one first.
+func settingPages() []string {
+	pages := []string{""}
+	for i := 0; i < len(pages); i++ {
+		for _, data := range dataBelow(pages[i], ranking.GroupSettings{}) {
+			name := strings.TrimPrefix(data, "1c:")
+			if name != "all" && !strings.Contains(name, ":") && !slices.Contains(pages, name) {
+				pages = append(pages, name)
+			}
+		}
+	}
+	return pages
+}
+
+// dataBelow returns the data of the buttons below a page of the settings.
+func dataBelow(page string, now ranking.GroupSettings) (all []string) {
+	for _, row := range settingButtons(ranking.SettingsPage{GroupSettings: now, Open: page}, outbox.Item{}, wordsFor("")) {
 		for _, b := range row {
 			all = append(all, b.data)
 		}
 	}
-	shown := w.below(w.group, all...)
-	for _, data := range all {
-		name, value, _ := strings.Cut(strings.TrimPrefix(data, "1c:"), ":")
-		id := w.sim.Press(w.bob, shown, data)
-		o := w.expect(data, fmt.Sprintf("setting %s to %s in %d", name, value, shown.ID))[0].origin
-		if o.Key != "c:"+id || o.Button != id || o.Sender.ID != 1002 {
-			t.Errorf("%s: origin %+v", data, o)
+	return all
+}
+
+// TestPressSetting: only the buttons of a message that has them open and change settings.
+func TestPressSetting(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, page := range settingPages() {
+		below := dataBelow(page, ranking.GroupSettings{})
+		shown := w.below(w.group, below...)
+		for _, data := range below {
+			name, value, chooses := strings.Cut(strings.TrimPrefix(data, "1c:"), ":")
+			want := strings.TrimSpace("settings " + strings.TrimPrefix(name, "all"))
+			if chooses {
+				want = fmt.Sprintf("setting %s to %s in %d", name, value, shown.ID)
+			}
+			id := w.sim.Press(w.bob, shown, data)
+			o := w.expect(data, want)[0].origin
+			if o.Key != "c:"+id || o.Button != id || o.Sender.ID != 1002 {
+				t.Errorf("%s: origin %+v", data, o)
+			}
 		}
 	}
 	for _, data := range []string{
-		"1c", "1c:", "1c:k", "1c:k:25", "1c:k:-24", "1c:k:024", "1c:k:24:1", "1c:start:10001", "1c:provisional:48:9", "1c:provisional:48",
-		"1c:margin:2", "1c:margin:ON", "1c:tables:", "1c:language:xx", "1c:language:", "1c:x:1", "1C:k:24", "2c:k:24",
+		"1c", "1c:", "1c:k:", "1c:k:25", "1c:k:-24", "1c:k:024", "1c:k:24:1", "1c:start:10001", "1c:provisional:48:9", "1c:provisional:48",
+		"1c:margin:2", "1c:margin:ON", "1c:tables:", "1c:language:xx", "1c:language:", "1c:x", "1c:x:1", "1c:all:", "1c:rating:", "1C:k:24", "2c:k:24",
 	} {
 		w.sim.Press(w.alice, w.below(w.group, data), data)
 		w.expect(fmt.Sprintf("%q", data), unknownButton)
 	}
 	for what, m := range map[string]botsim.Message{"below a card": w.below(w.group, "1u:42:0"), "without buttons": w.card(w.group, 0)} {
-		w.sim.Press(w.alice, m, "1c:k:24")
-		w.expect(what, unknownButton)
+		for _, data := range []string{"1c:k:24", "1c:k", "1c:all"} {
+			w.sim.Press(w.alice, m, data)
+			w.expect(what, unknownButton)
+		}
 	}
 }
 
-// TestSettingButtons: of the values of a setting, only the current one is marked, and all data fits into a button.
+// TestSettingButtons: buttons lead to all values and back, there are never more than eight, and of the values of a setting, only the
+// current one is marked.
 func TestSettingButtons(t *testing.T) {
 	t.Parallel()
 	usual := ranking.GroupSettings{Rules: ranking.DefaultRules(), Display: ranking.DefaultDisplay()}
-	for _, chosen := range ranking.AllSettings() {
-		for _, value := range slices.Concat(offered(chosen)...) {
-			now := chosen.With(usual, value)
-			marked := map[string]string{}
-			for _, row := range settingButtons(ranking.SettingsPage{GroupSettings: now}, outbox.Item{}, wordsFor("")) {
+	found := map[string]bool{}
+	for i, page := range settingPages() {
+		below := dataBelow(page, usual)
+		if len(below) > 8 {
+			t.Errorf("below %q are %d buttons", page, len(below))
+		}
+		for _, data := range below {
+			found[data] = true
+		}
+		if back := strings.TrimPrefix(below[len(below)-1], "1c:"); page != "" && back != "all" && !slices.Contains(settingPages()[:i], back) {
+			t.Errorf("the last button below %q leads to %q", page, back)
+		}
+	}
+	for _, s := range ranking.AllSettings() {
+		for _, value := range slices.Concat(offered(s)...) {
+			if !found[settingData(s.Name, value)] {
+				t.Errorf("no button leads to %s %s", s.Name, value)
+			}
+			n := ranking.SettingsPage{GroupSettings: s.With(usual, value), Open: s.Name}
+			var marked []string
+			for _, row := range settingButtons(n, outbox.Item{}, wordsFor("")) {
 				for _, b := range row {
-					name, value, _ := strings.Cut(strings.TrimPrefix(b.data, "1c:"), ":")
-					if name == "" {
-						t.Fatalf("%q has no data", b.text)
-					}
 					if strings.HasPrefix(b.text, chosenMark) {
-						marked[name] += value
+						marked = append(marked, b.data)
 					}
 				}
 			}
-			want := map[string]string{}
-			for _, s := range ranking.AllSettings() {
-				want[s.Name] = s.Value(now)
-			}
-			want[chosen.Name] = value
-			if diff := cmp.Diff(want, marked); diff != "" {
-				t.Errorf("with %+v, marked (-want +got):\n%s", now, diff)
+			if want := []string{settingData(s.Name, value)}; !slices.Equal(marked, want) {
+				t.Errorf("of %s, %q is marked, want %q", s.Name, marked, want)
 			}
 		}
 	}
@@ -79,6 +112,8 @@ func TestSettingButtons(t *testing.T) {
 func TestSettingsCommand(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.group.Say(w.alice, "/language")
+	w.expect("/language", "settings language")
 	for who, want := range map[botsim.User]bool{w.alice: true, w.bob: false} { // she has created the group
 		w.group.Say(who, "/settings")
 		c := w.expect("/settings", "settings")[0]

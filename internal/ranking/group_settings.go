@@ -30,45 +30,52 @@ func DefaultDisplay() Display { return Display{Language: DefaultLanguage, Celebr
 // Setting is one of the GroupSettings. Its values are strings, which also stand in the data of buttons.
 type Setting struct {
 	Name    string
+	Group   SettingGroup
 	Choices []string // the values that can be chosen; none for the language, whose values are those that the bot speaks
-	Table   SettingsTable
-	Columns []string // of the table
+	Columns []string // of the Table
 	get     func(GroupSettings) string
 	set     func(g *GroupSettings, value string)
 }
 
-// SettingsTable is the table that holds a setting.
-type SettingsTable string
+// SettingGroup is what settings are about. They are shown together.
+type SettingGroup string
 
-// The tables that hold settings.
+// The groups.
 const (
-	OfChat   SettingsTable = "chats"
-	OfLadder SettingsTable = "ladders"
+	AboutDisplay   SettingGroup = "display"
+	AboutRating    SettingGroup = "rating"
+	AboutPlaces    SettingGroup = "places"
+	AboutReporting SettingGroup = "reporting"
 )
+
+// SettingGroups returns the groups in the order in which they are shown.
+func SettingGroups() []SettingGroup {
+	return []SettingGroup{AboutDisplay, AboutRating, AboutPlaces, AboutReporting}
+}
 
 // AllSettings returns the settings in the order in which they are shown.
 func AllSettings() []Setting {
 	return []Setting{
 		{
-			Name: SettingLanguage, Table: OfChat, Columns: []string{"language", "language_chosen"},
+			Name: SettingLanguage, Group: AboutDisplay, Columns: []string{"language", "language_chosen"},
 			get: func(g GroupSettings) string { return g.Display.Language },
 			set: func(g *GroupSettings, tag string) { g.Display.Language, g.Display.LanguageChosen = tag, true },
 		},
-		onOff("tables", OfChat, "tables", func(g *GroupSettings) *bool { return &g.Display.Tables }),
-		onOff("celebrations", OfChat, "celebrations", func(g *GroupSettings) *bool { return &g.Display.Celebrations }),
-		onOff("dark_charts", OfChat, "dark_charts", func(g *GroupSettings) *bool { return &g.Display.DarkCharts }),
-		number(SettingPlace, OfLadder, "place_matches", func(g *GroupSettings) *int { return &g.Rules.PlaceMatches }, 1, 3, 5, 10),
-		number("start", OfLadder, "start_elo", func(g *GroupSettings) *int { return &g.Rules.Start }, 1000, 1200, 1500),
-		number("k", OfLadder, "k_factor", func(g *GroupSettings) *int { return &g.Rules.K }, 16, 24, 32, 48),
+		onOff("tables", AboutDisplay, "tables", func(g *GroupSettings) *bool { return &g.Display.Tables }),
+		onOff("celebrations", AboutDisplay, "celebrations", func(g *GroupSettings) *bool { return &g.Display.Celebrations }),
+		onOff("dark_charts", AboutDisplay, "dark_charts", func(g *GroupSettings) *bool { return &g.Display.DarkCharts }),
+		number("start", AboutRating, "start_elo", func(g *GroupSettings) *int { return &g.Rules.Start }, 1000, 1200, 1500),
+		number("k", AboutRating, "k_factor", func(g *GroupSettings) *int { return &g.Rules.K }, 16, 24, 32, 48),
 		choice(
-			Setting{Name: SettingProvisional, Table: OfLadder, Columns: []string{"provisional_k_factor", "provisional_matches"}},
+			Setting{Name: SettingProvisional, Group: AboutRating, Columns: []string{"provisional_k_factor", "provisional_matches"}},
 			func(g *GroupSettings) *Provisional { return &g.Rules.Provisional },
 			func(p Provisional) string { return fmt.Sprintf("%d:%d", p.K, p.Matches) },
 			Provisional{}, Provisional{K: 48, Matches: 10}, Provisional{K: 64, Matches: 10},
 		),
-		onOff("margin", OfLadder, "margin_of_victory", func(g *GroupSettings) *bool { return &g.Rules.Margin }),
-		onOff("draws", OfLadder, "draws_allowed", func(g *GroupSettings) *bool { return &g.Rules.DrawsAllowed }),
-		onOff("uneven", OfLadder, "uneven_teams_allowed", func(g *GroupSettings) *bool { return &g.Rules.UnevenTeamsAllowed }),
+		onOff("margin", AboutRating, "margin_of_victory", func(g *GroupSettings) *bool { return &g.Rules.Margin }),
+		number(SettingPlace, AboutPlaces, "place_matches", func(g *GroupSettings) *int { return &g.Rules.PlaceMatches }, 1, 3, 5, 10),
+		onOff("draws", AboutReporting, "draws_allowed", func(g *GroupSettings) *bool { return &g.Rules.DrawsAllowed }),
+		onOff("uneven", AboutReporting, "uneven_teams_allowed", func(g *GroupSettings) *bool { return &g.Rules.UnevenTeamsAllowed }),
 	}
 }
 
@@ -85,18 +92,18 @@ const (
 	Off = "off"
 )
 
-func onOff(name string, table SettingsTable, column string, field func(*GroupSettings) *bool) Setting {
+func onOff(name string, group SettingGroup, column string, field func(*GroupSettings) *bool) Setting {
 	show := func(on bool) string {
 		if on {
 			return On
 		}
 		return Off
 	}
-	return choice(Setting{Name: name, Table: table, Columns: []string{column}}, field, show, false, true)
+	return choice(Setting{Name: name, Group: group, Columns: []string{column}}, field, show, false, true)
 }
 
-func number(name string, table SettingsTable, column string, field func(*GroupSettings) *int, choices ...int) Setting {
-	return choice(Setting{Name: name, Table: table, Columns: []string{column}}, field, strconv.Itoa, choices...)
+func number(name string, group SettingGroup, column string, field func(*GroupSettings) *int, choices ...int) Setting {
+	return choice(Setting{Name: name, Group: group, Columns: []string{column}}, field, strconv.Itoa, choices...)
 }
 
 // choice completes a setting that is a field. show writes its values.
@@ -125,6 +132,23 @@ func FindSetting(name string) (s Setting, ok bool) {
 	return s, false
 }
 
+// SettingsTable is the table that holds a setting.
+type SettingsTable string
+
+// The tables that hold settings.
+const (
+	OfChat   SettingsTable = "chats"
+	OfLadder SettingsTable = "ladders"
+)
+
+// Table returns the table that holds the setting.
+func (s Setting) Table() SettingsTable {
+	if s.Group == AboutDisplay {
+		return OfChat
+	}
+	return OfLadder
+}
+
 // Value returns the value of the setting.
 func (s Setting) Value(g GroupSettings) string { return s.get(g) }
 
@@ -137,26 +161,42 @@ func (s Setting) With(g GroupSettings, value string) GroupSettings {
 // SettingsPage shows the settings of a group, with buttons to change them.
 type SettingsPage struct {
 	GroupSettings
-	ChangedBy *Reporter `json:"changed_by,omitempty"` // who pressed a button last, nil if nobody has yet
+	Open      string    `json:"open,omitempty"`       // the group or the setting that the buttons are about, empty for all groups
+	ChangedBy *Reporter `json:"changed_by,omitempty"` // who has just chosen a value, nil if nobody has
 }
 
 var _ = notice.Register[SettingsPage](notice.Kind{Name: "settings", Purpose: notice.Answer, Alone: true})
 
-// ShowSettings answers an admin with the settings of the group.
+// ShowSettings answers an admin with the settings of the group, or opens a part of them at the press of a button below a SettingsPage, which
+// is edited.
 type ShowSettings struct {
+	Open    string                              // as in SettingsPage
 	IsAdmin func(context.Context) (bool, error) // whether the sender is an admin of the chat
 }
 
 func (c ShowSettings) do(ctx context.Context, s *Service, o Origin) error {
+	bucket := RateQuestion
+	if o.Button != "" {
+		bucket = RatePress
+	}
 	return s.handle(ctx, o, job{
-		name: "show settings", bucket: RateQuestion, isAdmin: c.IsAdmin, operation: settingsOperation{adminsOnly{people: senderOf(o)}},
+		name: "show settings", bucket: bucket, isAdmin: c.IsAdmin,
+		operation: settingsOperation{adminsOnly{people: senderOf(o)}, c.Open, o.Button != ""},
 	})
 }
 
-type settingsOperation struct{ adminsOnly }
+type settingsOperation struct {
+	adminsOnly
+	open  string
+	edits bool
+}
 
-func (settingsOperation) decide(snap Snapshot) (Decision, error) {
-	return Decision{Notice: SettingsPage{GroupSettings: snap.settings()}}, nil
+func (o settingsOperation) decide(snap Snapshot) (Decision, error) {
+	page := SettingsPage{GroupSettings: snap.settings(), Open: o.open}
+	if o.edits {
+		return Decision{Page: page}, nil
+	}
+	return Decision{Notice: page}, nil
 }
 
 // settings returns the settings of the group.
@@ -207,7 +247,7 @@ func (o settingOperation) decide(snap Snapshot) (Decision, error) {
 		return Decision{Effect: changed, Notice: said}, nil
 	}
 	name := snap.senderName()
-	return Decision{Effect: changed, Page: SettingsPage{changed.After, &Reporter{Name: &name}}, CallbackAnswer: said}, nil
+	return Decision{Effect: changed, Page: SettingsPage{changed.After, string(o.Setting.Group), &Reporter{Name: &name}}, CallbackAnswer: said}, nil
 }
 
 // ChangedSetting is a new value of a setting. If the stored value is not that of Before, Apply fails with ErrConflict.

@@ -64,6 +64,14 @@ func TestShowSettings(t *testing.T) {
 		return g.notice(t, o.Key)
 	}
 	checkNotice(t, show(admin), ranking.SettingsPage{GroupSettings: defaultSettings}) // in a new group
+	open := func(isAdmin func(context.Context) (bool, error), where string) ranking.Notice {
+		t.Helper()
+		o := below(55, g.press(&alice))
+		must(t, g.Do(t.Context(), o, ranking.ShowSettings{Open: "rating", IsAdmin: isAdmin}))
+		return g.answer(t, o.Key, where)
+	}
+	checkNotice(t, open(admin, "action = 'page' AND edited_message_id = 55"), ranking.SettingsPage{GroupSettings: defaultSettings, Open: "rating"})
+	checkNotice(t, open(nobodyIsAdmin, toast), ranking.Refusal{Code: ranking.AdminsOnly})
 	checkNotice(t, show(nobodyIsAdmin), ranking.Refusal{Code: ranking.AdminsOnly})
 	checkNotice(t, show(unknown), ranking.Refusal{Code: ranking.AdminsUnknown})
 	g.has(t, 0, "players")
@@ -109,7 +117,7 @@ func TestChangeSetting(t *testing.T) {
 				must(t, g.Do(t.Context(), o, choice(s.Name, value)))
 				checkNotice(t, g.answer(t, o.Key, toast), ranking.SettingChanged{Name: s.Name, Before: s.Value(before), After: value})
 				checkNotice(t, g.answer(t, o.Key, "action = 'page' AND edited_message_id = 55 AND language IS NULL"),
-					ranking.SettingsPage{GroupSettings: now, ChangedBy: &ranking.Reporter{Name: &name}})
+					ranking.SettingsPage{GroupSettings: now, Open: string(s.Group), ChangedBy: &ranking.Reporter{Name: &name}})
 				if got := g.settings(t); got != now {
 					t.Errorf("the settings are %+v, want %+v", got, now)
 				}

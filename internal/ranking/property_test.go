@@ -442,7 +442,7 @@ func (c *modelGroup) changeRules(rt *rapid.T) {
 	if rapid.Bool().Draw(rt, "by button") {
 		var rules []ranking.Setting
 		for _, s := range ranking.AllSettings() {
-			if s.Table == ranking.OfLadder {
+			if s.Table() == ranking.OfLadder {
 				rules = append(rules, s)
 			}
 		}

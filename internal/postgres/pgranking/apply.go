@@ -304,7 +304,7 @@ func queueGreeted(batch *pgx.Batch, chat ranking.ChatID, g *ranking.Greeted) {
 // queueSetting writes a setting, provided that it is still what was read. In JSON, the settings have the names of the columns.
 func queueSetting(batch *pgx.Batch, c *ranking.ChangedSetting) {
 	id, before, after := any(c.Chat), any(c.Before.Display), any(c.After.Display)
-	if c.Setting.Table == ranking.OfLadder {
+	if c.Setting.Table() == ranking.OfLadder {
 		id, before, after = c.Ladder, c.Before.Rules, c.After.Rules
 	}
 	var set, unchanged []string
@@ -319,5 +319,5 @@ func queueSetting(batch *pgx.Batch, c *ranking.ChangedSetting) {
 		    WHERE was.id = $1 AND %[3]s
 		    RETURNING 1)
 		SELECT EXISTS (SELECT FROM changed)::unchanged`,
-		c.Setting.Table, strings.Join(set, ", "), strings.Join(unchanged, " AND ")), id, before, after)
+		c.Setting.Table(), strings.Join(set, ", "), strings.Join(unchanged, " AND ")), id, before, after)
 }

@@ -154,7 +154,7 @@ func queueEndChat(batch *pgx.Batch, kept, gone ranking.ChatID, older, newer chat
 func copied(table ranking.SettingsTable) string {
 	var all []string
 	for _, s := range ranking.AllSettings() {
-		if s.Table == table {
+		if s.Table() == table {
 			for _, column := range s.Columns {
 				all = append(all, column+" = older."+column)
 			}
