@@ -18,7 +18,7 @@ import (
 
 func boardFeature() feature {
 	return feature{
-		commands: []Command{{Name: "board", Where: InGroups, Handle: (*Router).board, Topic: aboutSettings, Admins: true}},
+		commands: []Command{{Name: "board", Where: InGroups, Handle: (*Router).board, Topic: aboutSettings}},
 	}
 }
 

@@ -24,9 +24,8 @@ type Command struct {
 	Aliases []string
 	Where   Where
 	Handle  func(r *Router, ctx context.Context, req request) error
-	Topic   helpTopic // where /help and the menus of groups list it, empty for nowhere
+	Topic   helpTopic // where /help lists it, empty for nowhere
 	Short   bool      // the first page of /help in groups lists it too
-	Admins  bool      // of groups, only the menu of admins lists it
 }
 
 // hasHelp is true if the command has a help text of its own, besides its lines in /help.
@@ -49,7 +48,7 @@ type feature struct {
 	callbacks []Callback
 }
 
-// features returns all features, in the order of the help and the menus.
+// features returns all features, in the order of the help.
 func features() []feature {
 	return []feature{
 		startFeature(),
@@ -152,6 +151,16 @@ func (r *Router) dispatch(ctx context.Context, req request) error {
 	}
 }
 
+// The commands that Telegram offers in groups: to members at most twelve, which one can read at a glance, and to admins at most six more.
+// All others work when typed, and the buttons of /help, /settings and /stats lead to them.
+var (
+	memberMenu = []string{
+		command.NameMatch, "ranking", "stats", "h2h", "history", "chart", "records", command.NameOdds, command.NameTeams, command.NameUndo,
+		command.NameFix, nameHelp,
+	}
+	adminMenu = []string{"settings", "board"}
+)
+
 // Menus returns the commands that Telegram offers to the members and the admins of groups and in private chats, in all languages. Telegram
 // shows people the menus in their own language, and those without a language to all others.
 func Menus() []telegram.Menu {
@@ -171,14 +180,14 @@ func menusIn(w words, code string) []telegram.Menu {
 	members := telegram.Menu{Scope: telegram.GroupMembers, Language: code}
 	admins := telegram.Menu{Scope: telegram.GroupAdmins, Language: code}
 	private := telegram.Menu{Scope: telegram.PrivateChats, Language: code}
+	for _, name := range memberMenu {
+		members.Commands = append(members.Commands, models.BotCommand{Command: name, Description: w.menuLine(name, InGroups)})
+	}
+	admins.Commands = slices.Clone(members.Commands)
+	for _, name := range adminMenu {
+		admins.Commands = append(admins.Commands, models.BotCommand{Command: name, Description: w.menuLine(name, InGroups)})
+	}
 	for _, c := range commands() {
-		if c.Topic != "" {
-			line := models.BotCommand{Command: c.Name, Description: w.menuLine(c.Name, InGroups)}
-			admins.Commands = append(admins.Commands, line)
-			if !c.Admins {
-				members.Commands = append(members.Commands, line)
-			}
-		}
 		if c.Where&InPrivate != 0 {
 			private.Commands = append(private.Commands, models.BotCommand{Command: c.Name, Description: w.menuLine(c.Name, InPrivate)})
 		}

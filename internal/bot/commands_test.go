@@ -89,7 +89,7 @@ func TestExamplesMention(t *testing.T) {
 	}
 }
 
-// TestCommandTable: names are unique, all texts exist, and the menus respect Telegram's limits.
+// TestCommandTable: names are unique, all texts exist, and the menus are short and respect Telegram's limits.
 func TestCommandTable(t *testing.T) {
 	t.Parallel()
 	var names []string
@@ -107,11 +107,23 @@ func TestCommandTable(t *testing.T) {
 		if c.Topic != "" && !slices.Contains(helpTopics(), c.Topic) {
 			t.Errorf("/%s has the topic %q", c.Name, c.Topic)
 		}
-		for _, where := range []Where{InGroups, InPrivate} {
-			if line := wordsFor("").menuLine(c.Name, where); len([]rune(line)) > 256 || line == "" {
-				t.Errorf("/%s has a menu line that is empty or too long", c.Name)
+	}
+	for _, m := range menusIn(wordsFor(""), "") {
+		for _, c := range m.Commands {
+			if n := len([]rune(c.Description)); n == 0 || n > 256 {
+				t.Errorf("/%s has a menu line of %d characters", c.Command, n)
 			}
 		}
+	}
+	for _, menu := range [][]string{memberMenu, adminMenu} {
+		for _, name := range menu {
+			if c, ok := findCommand(name); !ok || c.Name != name || c.Where&InGroups == 0 {
+				t.Errorf("a menu of groups has /%s", name)
+			}
+		}
+	}
+	if len(memberMenu) > 12 || len(adminMenu) > 6 {
+		t.Errorf("the menus have %d commands for members, and %d more for admins", len(memberMenu), len(adminMenu))
 	}
 	slices.Sort(names)
 	if once := slices.Compact(slices.Clone(names)); len(once) != len(names) {

@@ -21,7 +21,7 @@ func settingsFeature() feature {
 	return feature{
 		commands: []Command{{
 			Name: "settings", Aliases: []string{"language"},
-			Where: InGroups, Handle: (*Router).settings, Topic: aboutSettings, Admins: true,
+			Where: InGroups, Handle: (*Router).settings, Topic: aboutSettings,
 		}},
 		callbacks: []Callback{{Code: settingCode, Command: "settings", Handle: (*Router).pressSetting}},
 	}
