@@ -58,7 +58,7 @@ func goldenRecords() map[string]notice.Notice {
 	return map[string]notice.Notice{
 		"all_time":    all,
 		"of_month":    with(func(n *stats.Records) { n.Month = month }),
-		"first_match": stats.Records{Streak: &stats.Record{Name: called("Alice"), Value: 1, In: in(1, 1)}, Rating: &stats.Record{Name: called("Alice"), Value: 1516, In: in(1, 1)}, Played: &stats.Record{Name: called("Alice"), Value: 1}},
+		"first_match": stats.Records{Rating: &stats.Record{Name: called("Alice"), Value: 1516, In: in(1, 1)}, Played: &stats.Record{Name: called("Alice"), Value: 1}},
 		"teams": with(func(n *stats.Records) {
 			upset := *n.Upset
 			n.Upset, upset.Beaten = &upset, []ranking.Name{called("Dave"), called("Fay"), called("Gus")}

@@ -37,6 +37,9 @@ type UpsetBy struct {
 	Upset
 }
 
+// MinStreak is how many wins in a row are a record at least.
+const MinStreak = 2
+
 // RivalPercent is how many per cent of the matches between rivals the weaker one wins at least.
 const RivalPercent = 40
 
@@ -76,7 +79,10 @@ func RecordsOf(matches []Match) (n Records) {
 	all := summariesOf(matches)
 	for _, player := range slices.Sorted(maps.Keys(all)) {
 		s, name := all[player], ranking.Name{Player: player}
-		n.Streak, n.Rating = higher(n.Streak, s.streak, name), higher(n.Rating, s.best, name)
+		n.Rating = higher(n.Rating, s.best, name)
+		if s.streak.value >= MinStreak {
+			n.Streak = higher(n.Streak, s.streak, name)
+		}
 		if n.Played == nil || s.played > n.Played.Value {
 			n.Played = &Record{Name: name, Value: s.played}
 		}

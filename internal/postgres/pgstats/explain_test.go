@@ -34,11 +34,11 @@ const tenYears = `
 	    WHERE m.idempotency_key LIKE 'busy:%' AND member.n = CASE
 	        WHEN side = 1 AND m.number % 20 = 0 THEN 0 ELSE 1 + (m.number * 7 + (side - 1) * (1 + m.number / 998)) % 998 END;
 	INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
-	    SELECT match_id, player_id, 1500, 1548 - 32 * side, 32, 1700, 0, 0, 'match' FROM match_players mp JOIN matches m ON m.id = match_id
+	    SELECT match_id, player_id, 1500, 1548 - 32 * side, 32, 1700, 1, 1, 'match' FROM match_players mp JOIN matches m ON m.id = match_id
 	    WHERE m.idempotency_key LIKE 'busy:%';
 	UPDATE group_players s SET elo = 1400 + n % 97, best_elo = CASE n WHEN 0 THEN 1516 ELSE 1500 END, last_played_at = now(),
 	        played = CASE n WHEN 999 THEN 0 ELSE 9 END, won = CASE n WHEN 999 THEN 0 ELSE 9 END, lost = 0,
-	        longest_streak = CASE n WHEN 0 THEN 1 ELSE 0 END
+	        longest_streak = CASE n WHEN 0 THEN 2 ELSE 0 END
 	    FROM member WHERE s.ladder_id = 150 AND s.player_id = member.player_id;
 	INSERT INTO boards (chat_id) SELECT id FROM chats`
 

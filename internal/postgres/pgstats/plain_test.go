@@ -440,7 +440,7 @@ func (l *plainLadder) records(month time.Time) stats.Records {
 	n := stats.Records{Month: month}
 	var bests [3]*plainMatch // of the longest streak, the highest rating and the biggest upset
 	values := [3]func(*plainMatch) int{
-		func(m *plainMatch) int { return m.streak }, func(m *plainMatch) int { return m.After }, func(m *plainMatch) int { return m.surprise },
+		func(m *plainMatch) int { return atLeast(2, m.streak) }, func(m *plainMatch) int { return m.After }, func(m *plainMatch) int { return m.surprise },
 	}
 	var rivals *plainPair
 	for _, member := range slices.SortedFunc(slices.Values(l.members), func(a, b plainMember) int { return cmp.Compare(a.Player, b.Player) }) {

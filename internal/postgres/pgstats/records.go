@@ -2,6 +2,7 @@ package pgstats
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -58,10 +59,10 @@ func holders(column, reached string) string {
 		ORDER BY m.number, top.player_id LIMIT 1`
 }
 
-// A rating with which somebody began is no record.
+// Neither a rating with which somebody began nor a single win is a record.
 var (
 	highestRating = holders(`CASE WHEN best_elo > start_elo THEN best_elo END`, `h.elo_after = top.value`)
-	longestStreak = holders(`nullif(longest_streak, 0)`,
+	longestStreak = holders(fmt.Sprintf(`CASE WHEN longest_streak >= %d THEN longest_streak END`, stats.MinStreak),
 		`greatest(h.streak_before, 0) + 1 = top.value AND p.side = `+postgres.Winner)
 )
 
