@@ -76,7 +76,7 @@ func parseChart(args string) (n stats.Chart, ok bool) {
 
 var chartView = shows(view[stats.Chart]{text: words.chart, buttons: chartButtons})
 
-// chart returns the caption of a chart. It names those who have a number in the picture.
+// chart returns the caption of a chart. It names those who have a letter in the picture.
 func (w words) chart(n stats.Chart) string {
 	lines := []string{w.titleOf("chart.title", n.Title), "<i>" + w.Text("chart.period."+string(n.Period), nil) + "</i>"}
 	names := make([]string, len(n.Players))
@@ -84,8 +84,8 @@ func (w words) chart(n stats.Chart) string {
 		names[i] = drawnName(name)
 	}
 	for i, label := range chart.Labels(names) {
-		if label.Numbered {
-			lines = append(lines, label.Text+" "+showName(n.Players[i]))
+		if label.Lettered {
+			lines = append(lines, label.Text+": "+showName(n.Players[i]))
 		}
 	}
 	return strings.Join(lines, "\n")

@@ -121,7 +121,7 @@ func TestSendChart(t *testing.T) {
 	turn := messageOf(t, p.group.ID(), stats.Chart{Players: []ranking.Name{{Player: 1, Name: "Анна 🎾"}}, Period: stats.AllTime, ByMatch: true})
 	turn.Row.ID, turn.Action, turn.Target = 4, outbox.Page, int64(sent.ID)
 	turned := p.mustSendChart(t, turn)
-	if turned.ID != sent.ID || turned.Edits != 1 || turned.Photo.Width != 1 || !strings.HasSuffix(turned.Text, "\n1 "+isolate+"Анна 🎾"+endIsolate) {
+	if turned.ID != sent.ID || turned.Edits != 1 || turned.Photo.Width != 1 || !strings.HasSuffix(turned.Text, "\nA: "+isolate+"Анна 🎾"+endIsolate) {
 		t.Errorf("turned to %+v", turned)
 	}
 	if turned.Buttons[0][2].Text != "✓ All" || turned.Buttons[1][1].Text != "✓ By match" {
@@ -360,8 +360,8 @@ func TestTheLongestCaptionFits(t *testing.T) {
 	})
 }
 
-// TestNumbersInChartsAreExplained: also those of names that are cut to the same.
-func TestNumbersInChartsAreExplained(t *testing.T) {
+// TestLettersInChartsAreExplained: also those of names that are cut to the same.
+func TestLettersInChartsAreExplained(t *testing.T) {
 	t.Parallel()
 	p, _ := newCharts(t, 1500, 1516)
 	long := "Maximiliana Alexandra "
@@ -371,7 +371,7 @@ func TestNumbersInChartsAreExplained(t *testing.T) {
 	}
 	m := messageOf(t, p.group.ID(), n)
 	m.Row.ID = 1
-	shown := func(i int) string { return fmt.Sprint("\n", i+1, " ", isolate, n.Players[i].Name, endIsolate) }
+	shown := func(i int) string { return "\n" + "ABC"[i:i+1] + ": " + isolate + n.Players[i].Name + endIsolate }
 	if sent := p.mustSendChart(t, m); !strings.HasSuffix(sent.Text, "The last month"+shown(0)+shown(2)) {
 		t.Errorf("the caption is %q", sent.Text)
 	}

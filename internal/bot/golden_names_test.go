@@ -163,7 +163,7 @@ func TestGoldenNames(t *testing.T) {
 					for _, sent.Tables = range []bool{false, true} {
 						m := deliver(testContext(t), t, sim, sender, group, sent)
 						shown := fmt.Sprint(m.Text, m.Buttons)
-						if kind == "chart" && !chart.Labels([]string{s.name})[0].Numbered {
+						if kind == "chart" && !chart.Labels([]string{s.name})[0].Lettered {
 							continue // the picture shows it
 						}
 						if first := string([]rune(s.name)[:min(4, len([]rune(s.name)))]); !strings.Contains(shown, first) {

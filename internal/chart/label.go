@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -17,9 +16,9 @@ const fontSize = 38
 // font returns the one font that is used. Of the library's fonts, it alone has Cyrillic letters.
 func font() *truetype.Font { return drawing.GetFont("notosans") }
 
-// drawable is true if the font has all characters of a name in NFC. A name that looks like the number of a line does not count.
+// drawable is true if the font has all characters of a name in NFC. A name that looks like the letter of a line does not count.
 func drawable(name string) bool {
-	if len(name) == 1 && name >= "1" && name <= "4" {
+	if len(name) == 1 && name >= letter(0) && name < letter(MaxHighlighted) {
 		return false
 	}
 	f := font()
@@ -35,10 +34,13 @@ func drawable(name string) bool {
 // Label is what is written at the end of a highlighted line.
 type Label struct {
 	Text string
-	// Numbered is true if the text is the number of the line, from 1, because the name cannot be drawn or would look like another one. Then
-	// whoever shows the picture has to say whose number it is.
-	Numbered bool
+	// Lettered is true if the text is the letter of the line, from A, because the name cannot be drawn or would look like another one. A
+	// number would look like a place. Whoever shows the picture has to say whose letter it is.
+	Lettered bool
 }
+
+// letter returns the letter of a line.
+func letter(line int) string { return string(rune('A' + line)) }
 
 // Labels returns the labels of highlighted lines with these names. Long names are cut.
 func Labels(names []string) []Label {
@@ -51,7 +53,7 @@ func Labels(names []string) []Label {
 	}
 	for i, label := range labels {
 		if count[label.Text] != 1 {
-			labels[i] = Label{strconv.Itoa(i + 1), true}
+			labels[i] = Label{letter(i), true}
 		}
 	}
 	return labels

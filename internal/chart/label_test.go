@@ -2,23 +2,22 @@ package chart
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
-func TestNumberedLabels(t *testing.T) {
+func TestLetteredLabels(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
 		"Alice": true, "@alice_b": true, "Zoë Nuñez-Ørsted": true, "Nguyễn": true, "Zoe\u0308": true,
-		"Борис": true, "Ґалаґан Їжак": true, "Ўладзімір": true, "Әлия": true, "Ωμέγα": true, "Anna 2": true, "5": true,
+		"Борис": true, "Ґалаґан Їжак": true, "Ўладзімір": true, "Әлия": true, "Ωμέγα": true, "Anna 2": true, "1": true, "E": true,
 		"ليلى": false, "王小明": false, "さくら": false, "민준": false, "שרה": false, "अनु": false, "สมชาย": false,
-		"Zoë 🎱": false, "Ann ♥": false, "🇧🇷": false, "1": false, "4": false,
+		"Zoë 🎱": false, "Ann ♥": false, "🇧🇷": false, "A": false, "D": false,
 		"": false, " ": false, "A\u0335\u0336": false, "A\u200dB": false, "\u202eAnn": false, "A\nB": false,
 	} {
-		if label := Labels([]string{name})[0]; label.Numbered == want || (label.Text == "1") == want {
+		if label := Labels([]string{name})[0]; label.Lettered == want || (label.Text == "A") == want {
 			t.Errorf("%q has the label %+v", name, label)
 		}
 	}
@@ -29,13 +28,13 @@ func TestLabels(t *testing.T) {
 	long := strings.Repeat("Maximiliana ", 5) + "Rex!"
 	for _, tc := range []struct{ names, want []string }{
 		{nil, nil},
-		{[]string{"Alice", "王小明", " Борис ", "Zoë 🎱"}, []string{"Alice", "2", "Борис", "4"}},
-		{[]string{long, "Zoe\u0308", long + "!"}, []string{"1", "Zoë", "3"}},
-		{[]string{"2", long}, []string{"1", "Maximiliana M…"}},
+		{[]string{"Alice", "王小明", " Борис ", "Zoë 🎱"}, []string{"Alice", "B", "Борис", "D"}},
+		{[]string{long, "Zoe\u0308", long + "!"}, []string{"A", "Zoë", "C"}},
+		{[]string{"B", long}, []string{"A", "Maximiliana M…"}},
 	} {
 		var got []string
 		for i, label := range Labels(tc.names) {
-			if got = append(got, label.Text); label.Numbered != (label.Text == strconv.Itoa(i+1)) {
+			if got = append(got, label.Text); label.Lettered != (label.Text == string("ABCD"[i])) {
 				t.Errorf("%q: %+v", tc.names, label)
 			}
 		}
