@@ -16,9 +16,15 @@ import (
 	"elobot/internal/telegram"
 )
 
+const restCode = "r"
+
 func boardFeature() feature {
 	return feature{
 		commands: []Command{{Name: "board", Where: InGroups, Handle: (*Router).board, Topic: aboutSettings}},
+		callbacks: []Callback{
+			// the board must stay, so the rest is a message of its own
+			asking(restCode, "board", func(args string) (stats.RestQuery, bool) { return stats.RestQuery{}, args == "" }),
+		},
 	}
 }
 
@@ -138,7 +144,15 @@ func (r *Router) board(ctx context.Context, req request) error {
 	return r.rankings.Do(ctx, req.origin, ranking.ChangeBoard{Change: change, IsAdmin: r.isAdmin(req.origin)})
 }
 
-var boardView = shows(view[stats.Board]{text: words.board, table: words.boardTable})
+var boardView = shows(view[stats.Board]{text: words.board, table: words.boardTable, buttons: boardButtons})
+
+// boardButtons returns the button that shows the players who do not fit on the board.
+func boardButtons(b stats.Board, _ outbox.Item, w words) [][]button {
+	if !b.On || !b.HasMore() {
+		return nil
+	}
+	return [][]button{{{text: w.Text("button.rest", nil), data: callbackData(restCode, "")}}}
+}
 
 // board shows the ranking, and if it is true no more, when it was.
 func (w words) board(b stats.Board) string {

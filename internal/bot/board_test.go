@@ -185,7 +185,8 @@ func TestBoardsThatAreTooOld(t *testing.T) {
 	}
 }
 
-// TestEndsOfBoards: the message says when it was true for the last time, is unpinned, and can be taken for a board no more.
+// TestEndsOfBoards: the message says when it was true for the last time, loses its button, is unpinned, and can be taken for a board no
+// more.
 func TestEndsOfBoards(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -198,7 +199,7 @@ func TestEndsOfBoards(t *testing.T) {
 		p := newPost(t)
 		p.group.Promote(p.sim.Bot())
 		board := p.board(t, 1500, 0)
-		board.Tables = c.tables
+		board.Tables, p.views.board.Total = c.tables, 31
 		m := p.mustSend(t, board)
 		if c.known {
 			board.Target = int64(m.ID)
@@ -211,6 +212,9 @@ func TestEndsOfBoards(t *testing.T) {
 		after, _ := p.group.Message(m.ID)
 		if !r.Ended || !strings.Contains(after.Text, "4 March 2026, 15:06 UTC") || strings.Contains(after.HTML, "object=board") || after.Rich != c.tables {
 			t.Errorf("%+v, %+v", r, after)
+		}
+		if len(m.Buttons) != 1 || len(after.Buttons) != 0 {
+			t.Errorf("buttons %+v, then %+v", m.Buttons, after.Buttons)
 		}
 		if n := len(p.group.AllPinned()); n != 0 && c.fault == nil {
 			t.Errorf("%d messages are pinned", n)
@@ -246,4 +250,16 @@ func TestBoardsAsTables(t *testing.T) {
 		}
 		id = m.ID
 	}
+}
+
+// TestRestOfBoard: the button below a board asks for those who come after it.
+func TestRestOfBoard(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.sim.Press(w.bob, w.below(w.group, "1r:"), "1r:")
+	w.expect("below a board", "post the rest")
+	w.sim.Press(w.bob, w.card(w.group, 0), "1r:")
+	w.expect("below a card", unknownButton)
+	w.sim.Press(w.bob, w.below(w.group, "1r:2"), "1r:2")
+	w.expect("with an argument", unknownButton)
 }

@@ -29,10 +29,12 @@ func goldenChangedSettings() map[string]notice.Notice {
 
 func goldenBoards() map[string]notice.Notice {
 	board := stats.Board{RankingPage: page(1516), On: true}
-	ended := board
+	long := board
+	long.Rows, long.Total = rankingRows(20), 31
+	ended := long
 	ended.On, ended.AsOf = false, time.Date(2026, 3, 4, 15, 6, 7, 0, time.UTC)
 	return map[string]notice.Notice{
-		"on": board, "ended": ended, "ended_empty": stats.Board{AsOf: ended.AsOf},
+		"on": board, "long": long, "ended": ended, "ended_empty": stats.Board{AsOf: ended.AsOf},
 		"is_on": ranking.BoardState{On: true}, "none": ranking.BoardState{}, "turned_on": ranking.BoardState{On: true, Changed: true},
 		"moved": ranking.BoardState{On: true, Changed: true, Moved: true}, "turned_off": ranking.BoardState{Changed: true},
 		"not_pinned": ranking.BoardNotPinned{},

@@ -283,7 +283,9 @@ func (f *fakeRankings) Show(_ context.Context, o ranking.Origin, q stats.Query) 
 			return fmt.Sprintf("teams %s %d in %d", players, q.K, o.Pressed)
 		})
 	case stats.PlayerChartQuery:
-		method = fmt.Sprintf("post the chart of %d", q.Player)
+		return f.add(call{method: fmt.Sprintf("post the chart of %d", q.Player), origin: o})
+	case stats.RestQuery:
+		return f.add(call{method: "post the rest", origin: o})
 	case stats.RankingQuery:
 		if method = rankingOf(q); o.Pressed != 0 {
 			method += fmt.Sprintf(" for %d", q.Asker)
@@ -310,7 +312,7 @@ func (f *fakeRankings) Show(_ context.Context, o ranking.Origin, q stats.Query) 
 	default:
 		return fmt.Errorf("unknown question %T", q)
 	}
-	if _, isPosted := q.(stats.PlayerChartQuery); o.Pressed != 0 && !isPosted {
+	if o.Pressed != 0 {
 		method += fmt.Sprintf(" in %d", o.Pressed)
 	}
 	return f.add(call{method: method, origin: o})

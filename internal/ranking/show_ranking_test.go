@@ -150,3 +150,14 @@ func TestRankingOfMany(t *testing.T) {
 		}
 	}
 }
+
+// TestRestOfBoard posts the page after the players on the board, for whoever presses.
+func TestRestOfBoard(t *testing.T) {
+	t.Parallel()
+	g := newCrowd(t)
+	o := below(78, g.press(&ranking.Person{ID: 1023, Name: "P1023"}))
+	must(t, g.questions(g.Service).Show(t.Context(), o, stats.RestQuery{}))
+	if diff := cmp.Diff(crowdPage(3, 1023, 23), g.answer(t, o.Key, "action = 'send'")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -23,6 +23,9 @@ type Board struct {
 	ToPin bool `json:"-"`
 }
 
+// HasMore is true if the ranking has more players than the board.
+func (b Board) HasMore() bool { return b.Total > len(b.Rows) }
+
 var _ = notice.Register[Board](notice.Kind{Name: ranking.KindBoard, Purpose: notice.Notification, Alone: true})
 
 // Board returns what the board of a group shows now. object is what identifies its message in the chat.
@@ -35,4 +38,11 @@ func (s *Service) Board(ctx context.Context, chat ranking.ExternalChatID, object
 		b.AsOf = now.UTC()
 	}
 	return b, nil
+}
+
+// RestQuery asks for the players of the ranking who come after those on its board. A pressed button is answered by a message of its own.
+type RestQuery struct{}
+
+func (RestQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
+	return RankingQuery{Page: 1 + BoardRows/PageRows, Asker: o.Sender.ID}.inquiry(s, o).Posted()
 }
