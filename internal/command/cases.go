@@ -80,6 +80,9 @@ func (n *Names) declined(name string, isName bool) (people []int) {
 		}
 	} else {
 		for _, a := range append(nominatives(first), first) {
+			if len(n.byName[a]) == 0 { // it is nobody's first name
+				continue
+			}
 			for _, b := range append(nominatives(last), last) {
 				people = append(people, n.byName[a+" "+b]...)
 			}
