@@ -16,7 +16,7 @@ import (
 	"elobot/internal/telegram"
 )
 
-const restCode = "r"
+const restCode = "a" // all
 
 func boardFeature() feature {
 	return feature{

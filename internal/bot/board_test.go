@@ -256,10 +256,10 @@ func TestBoardsAsTables(t *testing.T) {
 func TestRestOfBoard(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.sim.Press(w.bob, w.below(w.group, "1r:"), "1r:")
+	w.sim.Press(w.bob, w.below(w.group, "1a:"), "1a:")
 	w.expect("below a board", "post the rest")
-	w.sim.Press(w.bob, w.card(w.group, 0), "1r:")
+	w.sim.Press(w.bob, w.card(w.group, 0), "1a:")
 	w.expect("below a card", unknownButton)
-	w.sim.Press(w.bob, w.below(w.group, "1r:2"), "1r:2")
+	w.sim.Press(w.bob, w.below(w.group, "1a:2"), "1a:2")
 	w.expect("with an argument", unknownButton)
 }

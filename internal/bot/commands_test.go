@@ -125,6 +125,14 @@ func TestCommandTable(t *testing.T) {
 	if len(memberMenu) > 12 || len(adminMenu) > 6 {
 		t.Errorf("the menus have %d commands for members, and %d more for admins", len(memberMenu), len(adminMenu))
 	}
+	var codes []string
+	for _, c := range tables().callbacks {
+		codes = append(codes, c.Code)
+	}
+	slices.Sort(codes)
+	if once := slices.Compact(slices.Clone(codes)); len(once) != len(codes) {
+		t.Errorf("a code of buttons is used twice: %q", codes)
+	}
 	slices.Sort(names)
 	if once := slices.Compact(slices.Clone(names)); len(once) != len(names) {
 		t.Errorf("a name is used twice: %q", names)

@@ -96,7 +96,7 @@ func (w words) wrongForm(n WrongForm) string {
 	case n.Command == command.NameOdds, n.Command == command.NameTeams:
 		id = lineupForm(n)
 	case n.Command == command.NameMatch:
-	case !isAmendment(n.Command): // "@bob" is unexpected there like any other word
+	case !isAmendment(n.Command): // "@bobby" is unexpected there like any other word
 	case n.Reason == command.ReasonUnknownMention, n.Reason == command.ReasonUnexpectedWord && strings.HasPrefix(n.Detail, "@"):
 		id = "form.number_not_name"
 	}
