@@ -51,7 +51,7 @@ const (
 func (m meaning) isMinor() bool { return filler <= m && m <= mood || m >= over }
 
 // vocabulary has the words that people write in reports, in all languages of the bot at once: people mix them. A word that is missing here
-// only makes the bot ask for another form. Verbs and nouns about who won are in claims.
+// only makes the bot ask for another form. Those about who won are in verbs.
 var vocabulary = meanings(map[meaning]string{
 	versus:  `v vs v.s versus verses against 🆚 gegen contra ante frente против проти`,
 	and:     `& + and und y e и та й і`,
@@ -78,7 +78,7 @@ var vocabulary = meanings(map[meaning]string{
 	auxiliary: `have habe hab he`,
 	has:       `has hat haben konnte ha han`,
 	passive:   `foi was is got war wurde wurden worden`,
-	pronoun:   `my mine mein meine mía meu minha мой моя моей мій моя моєї conmigo comigo she him her er sie ihn ihm él ella ele ela мы ми он она его её ее ему ей він вона його її йому їй`,
+	pronoun:   `my mine mein meine mía meu minha мой моя моей мій моєї conmigo comigo she him her er sie ihn ihm él ella ele ela мы ми он она его её ее ему ей він вона його її йому їй`,
 	not: `not no never didn't didnt don't dont almost nearly nicht nie kein keine fast nunca casi não nao quase
 		не ні почти чуть майже`,
 	filler: `gg ggs wp ggwp ez bg game games match matches rematch result results score scores final

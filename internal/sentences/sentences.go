@@ -50,42 +50,57 @@ type Player struct {
 	cases [5]string
 }
 
-// men and women are the players of each language. No name is that of another player in any case.
-var men, women = map[string][]Player{}, map[string][]Player{}
+// cast are the players of a language.
+type cast struct{ men, women []Player }
 
-func init() {
-	for _, language := range []string{"de", "en", "es", "pt"} {
-		men[language] = []Player{{Name: "Bruno", Username: "bruno_b"}, {Name: "Oscar", Username: "oscar77"}, {Name: "Felix", Username: "felixx"}, {Name: "Victor", Username: "vic_tor"}}
-		women[language] = []Player{{Name: "Paula", Username: "paula_p"}, {Name: "Laura", Username: "laura99"}, {Name: "Carmen", Username: "carmenc"}, {Name: "Nina", Username: "nina_n"}}
-	}
-	men["ru"] = []Player{
-		{"Дима", "dima_d", [5]string{"Димы", "Диме", "Диму", "Димой", "Диме"}},
-		{"Олег", "oleg77", [5]string{"Олега", "Олегу", "Олега", "Олегом", "Олеге"}},
-		{"Сергей", "sergey_s", [5]string{"Сергея", "Сергею", "Сергея", "Сергеем", "Сергее"}},
-		{"Игорь", "igor_i", [5]string{"Игоря", "Игорю", "Игоря", "Игорем", "Игоре"}},
-	}
-	women["ru"] = []Player{
-		{"Аня", "anya_a", [5]string{"Ани", "Ане", "Аню", "Аней", "Ане"}},
-		{"Лена", "lena99", [5]string{"Лены", "Лене", "Лену", "Леной", "Лене"}},
-		{"Маша", "masha_m", [5]string{"Маши", "Маше", "Машу", "Машей", "Маше"}},
-		{"Юля", "yulia_y", [5]string{"Юли", "Юле", "Юлю", "Юлей", "Юле"}},
-	}
-	men["uk"] = []Player{
-		{"Тарас", "taras_t", [5]string{"Тараса", "Тарасу", "Тараса", "Тарасом", "Тарасі"}},
-		{"Микола", "mykola7", [5]string{"Миколи", "Миколі", "Миколу", "Миколою", "Миколі"}},
-		{"Сергій", "serhii_s", [5]string{"Сергія", "Сергію", "Сергія", "Сергієм", "Сергії"}},
-		{"Олег", "oleh_o", [5]string{"Олега", "Олегу", "Олега", "Олегом", "Олегу"}},
-	}
-	women["uk"] = []Player{
-		{"Оля", "olia_o", [5]string{"Олі", "Олі", "Олю", "Олею", "Олі"}},
-		{"Леся", "lesia9", [5]string{"Лесі", "Лесі", "Лесю", "Лесею", "Лесі"}},
-		{"Марта", "marta_m", [5]string{"Марти", "Марті", "Марту", "Мартою", "Марті"}},
-		{"Ірина", "iryna_i", [5]string{"Ірини", "Ірині", "Ірину", "Іриною", "Ірині"}},
-	}
+// casts are the players of each language. No name is that of another player in any case.
+var casts = map[string]cast{
+	"de": western, "en": western, "es": western, "pt": western,
+	"ru": {
+		men: []Player{
+			{"Дима", "dima_d", [5]string{"Димы", "Диме", "Диму", "Димой", "Диме"}},
+			{"Олег", "oleg77", [5]string{"Олега", "Олегу", "Олега", "Олегом", "Олеге"}},
+			{"Сергей", "sergey_s", [5]string{"Сергея", "Сергею", "Сергея", "Сергеем", "Сергее"}},
+			{"Игорь", "igor_i", [5]string{"Игоря", "Игорю", "Игоря", "Игорем", "Игоре"}},
+		},
+		women: []Player{
+			{"Аня", "anya_a", [5]string{"Ани", "Ане", "Аню", "Аней", "Ане"}},
+			{"Лена", "lena99", [5]string{"Лены", "Лене", "Лену", "Леной", "Лене"}},
+			{"Маша", "masha_m", [5]string{"Маши", "Маше", "Машу", "Машей", "Маше"}},
+			{"Юля", "yulia_y", [5]string{"Юли", "Юле", "Юлю", "Юлей", "Юле"}},
+		},
+	},
+	"uk": {
+		men: []Player{
+			{"Тарас", "taras_t", [5]string{"Тараса", "Тарасу", "Тараса", "Тарасом", "Тарасі"}},
+			{"Микола", "mykola7", [5]string{"Миколи", "Миколі", "Миколу", "Миколою", "Миколі"}},
+			{"Сергій", "serhii_s", [5]string{"Сергія", "Сергію", "Сергія", "Сергієм", "Сергії"}},
+			{"Олег", "oleh_o", [5]string{"Олега", "Олегу", "Олега", "Олегом", "Олегу"}},
+		},
+		women: []Player{
+			{"Оля", "olia_o", [5]string{"Олі", "Олі", "Олю", "Олею", "Олі"}},
+			{"Леся", "lesia9", [5]string{"Лесі", "Лесі", "Лесю", "Лесею", "Лесі"}},
+			{"Марта", "marta_m", [5]string{"Марти", "Марті", "Марту", "Мартою", "Марті"}},
+			{"Ірина", "iryna_i", [5]string{"Ірини", "Ірині", "Ірину", "Іриною", "Ірині"}},
+		},
+	},
+}
+
+var western = cast{
+	men: []Player{
+		{Name: "Bruno", Username: "bruno_b"}, {Name: "Oscar", Username: "oscar77"},
+		{Name: "Felix", Username: "felixx"}, {Name: "Victor", Username: "vic_tor"},
+	},
+	women: []Player{
+		{Name: "Paula", Username: "paula_p"}, {Name: "Laura", Username: "laura99"},
+		{Name: "Carmen", Username: "carmenc"}, {Name: "Nina", Username: "nina_n"},
+	},
 }
 
 // People returns everybody in the sentences of a language.
-func People(language string) []Player { return slices.Concat(men[language], women[language]) }
+func People(language string) []Player {
+	return slices.Concat(casts[language].men, casts[language].women)
+}
 
 var placeholder = regexp.MustCompile(`\{([A-Za-z0-9]+)(?:\.([a-z]+))?\}`)
 
@@ -197,7 +212,7 @@ func orSingle(scores [][2]int, single [2]int) [][2]int {
 
 // playerOf returns who plays a role, as in W, Lf or W2, and the role without the gender.
 func playerOf(name, language string, number int) (role string, player Player, ok bool) {
-	genders := [][]Player{men[language], women[language]}
+	genders := [][]Player{casts[language].men, casts[language].women}
 	gender := number % 2
 	role = strings.TrimRight(name, "mf")
 	switch strings.TrimPrefix(name, role) {
