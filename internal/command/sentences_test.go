@@ -25,18 +25,18 @@ func TestSentences(t *testing.T) {
 			t.Fatal(err)
 		}
 		count, templates := make(map[string]int), make(map[string]bool)
-		clear, asked := 0, 0
+		plain, asked := 0, 0
 		fmt.Fprintf(&hardest, "\n| %s | means | what happens |\n| --- | --- | --- |\n", language)
 		for _, s := range all {
 			outcome, is := judgeSentence(t, language, s)
 			count[outcome]++
 			templates[s.Template] = true
-			isForm := s.Mark == sentences.Form && !(s.Usernames && strings.Contains(s.Template, ".")) // where the case makes it clear
+			isForm := s.Mark == sentences.Form && (!s.Usernames || !strings.Contains(s.Template, ".")) // a case makes it clear
 			if outcome == "wrong" || outcome == "untrue" || outcome == "lossy" || isForm && outcome != "recorded" {
 				t.Errorf("%s (%s): %s: %s", s.Text, s.Gloss, outcome, is)
 			}
 			if s.Mark == sentences.Clear || s.Mark == sentences.Form && !isForm {
-				clear++
+				plain++
 				if outcome == "asked" {
 					asked++
 				}
@@ -46,8 +46,8 @@ func TestSentences(t *testing.T) {
 			}
 			t.Logf("%s %s: %s", s.Mark, outcome, s.Text)
 		}
-		if 3*asked > clear {
-			t.Errorf("%s: of %d clear sentences, %d are asked", language, clear, asked)
+		if 3*asked > plain {
+			t.Errorf("%s: of %d clear sentences, %d are asked", language, plain, asked)
 		}
 		fmt.Fprintf(&table, "| %s | %d | %d | %d | %d | %d | %d | %d |\n", language, len(templates), len(all),
 			count["recorded"], count["asked"], count["refused"], count["wrong"]+count["untrue"], count["lossy"])
@@ -123,7 +123,8 @@ func isResult(m command.Match, s sentences.Sentence, people []command.Person) bo
 	}
 	won, lost := slices.Sorted(slices.Values(s.Won)), slices.Sorted(slices.Values(s.Lost))
 	straight := slices.Equal(side(m.A), won) && slices.Equal(side(m.B), lost)
-	if !straight && !(slices.Equal(side(m.A), lost) && slices.Equal(side(m.B), won)) || len(m.Scores) != len(s.Scores) {
+	turned := slices.Equal(side(m.A), lost) && slices.Equal(side(m.B), won)
+	if !straight && !turned || len(m.Scores) != len(s.Scores) {
 		return false
 	}
 	for i, score := range m.Scores {

@@ -70,7 +70,7 @@ func TestOfferIsOver(t *testing.T) {
 		},
 		"undone": {
 			func(g *game) { g.undo(t, &bob, matchNumber(1)) },
-			ranking.Refusal{Code: ranking.UndoneAlready, Number: 1, Minutes: 100 * 365 * 24 * 60},
+			ranking.Refusal{Code: ranking.UndoneAlready, Number: 1, Minutes: 1440},
 		},
 		"no draws": {
 			func(g *game) { g.exec(t, `UPDATE ladders SET draws_allowed = false`) },
