@@ -71,7 +71,7 @@ func endsWithConsonant(word string) bool {
 // Козлова". A name that somebody else may have means them only if isName says that there is such a player, so that it is asked about.
 func (n *Names) declined(name string, isName bool) (people []int) {
 	first, last, _ := strings.Cut(name, " ")
-	if ownNames[first] && !isName {
+	if ownNames[first] && !isName || strings.Contains(last, " ") {
 		return nil
 	}
 	if last == "" {

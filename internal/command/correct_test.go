@@ -19,7 +19,7 @@ func TestCorrect(t *testing.T) {
 		"/match @bob 3:1 evening gym":            "",
 		"/match bela kovacs 11:7 9:11 11:5 golf": "",
 		"/lost @bob 1:3 eventide":                "",
-		"/match размазал @bob 3:1":               "",
+		"/match отметелил @bob 3:1":              "",
 		// what is missing or may mean two things is nobody's to guess
 		"/match @bob":                       "",
 		"/match @bob 3":                     "",

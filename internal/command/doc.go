@@ -41,9 +41,12 @@
 //	scores    = score | set set { set }         at most 25 sets
 //	score     = number white space number | set
 //	set       = number [ white space ] ( colon | dash ) [ white space ] number
-//	number    = 1 to 3 ASCII digits
-//	colon     = ":" | "："
+//	number    = 1 to 3 digits, of any script
+//	colon     = ":" | "：" | "/" | "x"
 //	dash      = "-" | "–" | "—" | "−"
+//
+// The points of a tie-break may stand in brackets behind a set, as in "7-6(5)". Several
+// scores with few points, as in "3:1 2:3", may as well be several matches.
 //
 // A name is the name, the first name or the username of a player of the group,
 // without regard to letter case, accents and punctuation, as fold says. Russian and

@@ -12,6 +12,9 @@ import (
 // maxNear is the maximum number of players that are offered for an unknown name.
 const maxNear = 5
 
+// maxWords is how many words of a name are looked up together; longer names need quotes.
+const maxWords = 6
+
 // Names are the names by which the players of a group can be meant. They may be used concurrently.
 type Names struct {
 	people  []Person
@@ -60,8 +63,15 @@ func NewNames(people []Person) *Names {
 		}
 	}
 	for i, p := range people { // after those who are called just so
-		if p.isKnown() && !p.IsBot {
-			n.add(firstName(foldName(p.Name)), i)
+		if !p.isKnown() || p.IsBot {
+			continue
+		}
+		words := strings.Fields(foldName(p.Name))
+		n.add(firstName(foldName(p.Name)), i)
+		if len(words) > 1 && firstName(foldName(p.Name)) != "" {
+			initial, _ := utf8.DecodeRuneInString(words[len(words)-1])
+			n.add(words[0]+" "+string(initial), i) // "Stefan M."
+			n.add(words[0]+" "+words[1], i)        // "José Luis"
 		}
 	}
 	return n
@@ -72,7 +82,7 @@ func (n *Names) add(name string, person int) {
 		return
 	}
 	n.byName[name] = append(n.byName[name], person)
-	n.longest = max(n.longest, strings.Count(name, " ")+1)
+	n.longest = max(n.longest, min(strings.Count(name, " ")+1, maxWords))
 }
 
 // firstName returns the first word of a folded name, or nothing if it is one that people do not use as a name, such as the "The" of "The
@@ -126,6 +136,9 @@ func (n *Names) pick(indexes []int, most int) []Person {
 // it as a username, it is one of their names, one of them begins with it, or it has at most two wrong letters.
 func (n *Names) near(name string) []Person {
 	typed := []rune(name)
+	if len(typed) == 1 {
+		return nil
+	}
 	type candidate struct{ person, rank int }
 	var found []candidate
 	for _, i := range n.former[name] {

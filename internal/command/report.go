@@ -49,7 +49,10 @@ func (p parser) parse(c Command) (Report, error) {
 		return Report{}, err
 	}
 	var all Report
-	for _, l := range lines {
+	for i, l := range lines {
+		if i > 0 && l.isSaid && l.winsFirst() != lines[0].winsFirst() {
+			l.isOpen = true // "/lost @bob 1:3", and below it "@carol 3:1"
+		}
 		of, err := p.readings(l)
 		if err != nil {
 			return Report{}, err
@@ -59,6 +62,12 @@ func (p parser) parse(c Command) (Report, error) {
 		}
 	}
 	return all, nil
+}
+
+// winsFirst is true if the first number of the first score is the larger one.
+func (l line) winsFirst() bool {
+	all := l.scores.numbers
+	return len(all) > 1 && all[0].exceeds(all[1])
 }
 
 // lines reads all words of a report. If at least two lines name people and numbers, each line is a report of its own; otherwise the whole
@@ -132,7 +141,8 @@ func (p parser) line(c Command) (line, error) {
 		end := len(c.Args) - len(rest)
 		add(end)
 		enclosed := isEnclosed(word)
-		between, _, _ := strings.Cut(c.Args[min(last, end):end], word)
+		between := c.Args[min(last, end):end]
+		between = between[:max(0, strings.LastIndex(between, word))]
 		if word = withoutTieBreak(bare(word)); word == "" {
 			continue
 		}
@@ -185,13 +195,15 @@ func (l *line) addPerson(p Person, between string, isSender bool) {
 
 // isQuestion is true if a text asks for a score: "@bob beat @carol 3:1?"
 func isQuestion(text string) bool {
-	score, ok := strings.CutSuffix(strings.TrimRightFunc(text, isSpace), "?")
-	return ok && endsWithDigit(score)
+	score := strings.TrimRightFunc(text, func(r rune) bool { return isSpace(r) || r == '!' || r == '?' })
+	last := score[strings.LastIndexFunc(score, isSpace)+1:]
+	isClaim := meaningOf(last) == won || meaningOf(last) == lost
+	return (endsWithDigit(score) || isClaim) && strings.Contains(text[len(score):], "?")
 }
 
 // hasPause is true if a text has a sign at which a reader pauses.
 func hasPause(text string) bool {
-	return strings.ContainsAny(text, ",;:!–—") || strings.Contains(text, " - ")
+	return strings.ContainsAny(text, ".,;:!?…()[]–—\n") || strings.Contains(text, " - ")
 }
 
 // isEnclosed is true if a word is in brackets of its own.

@@ -43,7 +43,30 @@ func (p parser) one(l line, scores []Score, scoresErr error) (Report, error) {
 	if a, b := points(scores); err == nil && a != b && p.maybeEach(l) {
 		return p.orEach(report), nil
 	}
+	if err == nil && report.Doubt == DoubtNone && mayBeMatches(m.Scores) {
+		return orSeparate(report), nil
+	}
 	return report, err
+}
+
+// mayBeMatches is true if scores are hardly those of sets, but each that of a match: "3:1 2:3".
+func mayBeMatches(scores []Score) bool {
+	const fewest, most = 2, 5 // points of who wins a match of several sets
+	isOfMatch := func(s Score) bool { return fewest <= max(s.A, s.B) && max(s.A, s.B) <= most }
+	return len(scores) > 1 && !slices.ContainsFunc(scores, func(s Score) bool { return !isOfMatch(s) })
+}
+
+// orSeparate adds to a match with several scores that each of them is a match.
+func orSeparate(report Report) Report {
+	var each Reading
+	for _, s := range report.Readings[0][0].Scores {
+		m := report.Readings[0][0]
+		m.Scores = []Score{s}
+		each = append(each, m)
+	}
+	report.Readings = append(report.Readings, each)
+	report.Doubt, report.Word = DoubtResults, ""
+	return report
 }
 
 // asides returns the indexes of scores in brackets of their own behind others, which may be those of a half-time or a tie-break: "5:3
@@ -295,7 +318,7 @@ func (l line) claimsOf(sender Person) []mark {
 	isOfOther := func(r mark) bool {
 		return r.meaning == me && objects[strings.ToLower(r.word)] || r.meaning == passive || r.meaning == of
 	}
-	if slices.ContainsFunc(l.roles, isOfOther) {
+	if slices.ContainsFunc(l.roles, isOfOther) || slices.ContainsFunc(l.claims, func(m mark) bool { return m.isOf(others, several) }) {
 		return nil
 	}
 	var all []mark

@@ -16,7 +16,7 @@ import (
 //	win      a verb that stands alone ("won", "lost"), and won its participle
 //	beat     a verb that takes an object ("beat"), and beaten its participle
 //	victory  a noun
-//	prep     a preposition that stands before the other side
+//	prep     a preposition that stands before the other side; against and with if only such ones, a if only "a @bob"
 //	has was art se   an auxiliary, a passive one, an article, a pronoun such as "le"
 //
 // What stands in brackets may be missing; one of the words with a bar between them must be there. A verb must fit the subject, as agrees
@@ -42,19 +42,21 @@ var forms = map[string][]form{
 		"[S] has O beaten",              // alice hat bob geschlagen
 		"O beaten",                      // bob geschlagen
 		"[S] has beaten O",              // alice hat geschlagen bob
-		"I prep O win",                  // ich spielte gegen bob und gewann
+		"I prep O win",                  // ich gegen bob, gewann
 		"[was] [art] victory against O", // Sieg gegen bob
 	),
 	"es": readForms(
-		"[S] [se] win",                     // alice ganó
-		"win S",                            // ganó alice
+		"[S] win",                          // alice ganó
+		"[I] se win",                       // le gané
+		"art S win",                        // el bob ganó
+		"win [art] S",                      // ganó alice
 		"[S] [se] win|beat prep O",         // alice le ganó a bob
-		"S me win|beat",                    // alice me ganó
-		"me win|beat S",                    // me ganó alice
+		"[art] S me win|beat",              // la alice me ganó
+		"me win|beat [art] S",              // me ganó alice
 		"[S] [se] has won|beaten [prep O]", // he ganado a bob
 		"S me has won|beaten",              // alice me ha ganado
 		"me has won|beaten S",              // me ha ganado alice
-		"I prep O [se] win",                // jugué contra bob y gané
+		"I prep O [se] win",                // yo contra bob, gané
 		"[was] [art] victory against O",    // victoria contra bob
 	),
 	"pt": readForms(
@@ -63,8 +65,8 @@ var forms = map[string][]form{
 		"[S] beat [art|prep] O",         // venci o bob
 		"[art|a] S me win|beat",         // alice me venceu
 		"me win|beat S",                 // me venceu alice
-		"win [art] S",                   // ganhou a alice
-		"I prep O win",                  // joguei contra bob e ganhei
+		"win [art] S",                   // ganhou o bob
+		"I prep O win",                  // eu contra bob, ganhei
 		"[was] [art] victory against O", // vitória contra bob
 	),
 	"ru": slavicForms,
@@ -149,7 +151,8 @@ func (l line) subject(first int, outcome meaning) (side int, ok bool) {
 		}
 		for _, f := range all {
 			if s, ok := match(f, pieces, "", outcome); ok {
-				return s.subjectSide(), true
+				isOfOther := l.isSaid && s.subject != nil && !s.subject.isSender && s.object.isSender // "/lost @bob vs me"
+				return s.subjectSide(), !isOfOther
 			}
 		}
 		return 0, false

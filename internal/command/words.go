@@ -57,16 +57,16 @@ var vocabulary = meanings(map[meaning]string{
 	and:     `& + and und y e и та й і`,
 	me:      `me i myself mich ich mir yo mí eu mim я мне мені мной мною меня мене`,
 	oneSet:  `set third fourth fifth 3rd 4th 5th satz dritten vierten fünften parcial tercero cuarto quinto сет третьей пятой третьем пятом партию партію гру`,
-	past:    `yesterday gestern ayer ontem вчера вчора учора`,
+	past:    `yesterday gestern vorgestern ayer anoche ontem вчера вчора учора`,
 	present: `today tonight heute hoy hoje сегодня сьогодні`,
 	mood:    `🏆 👑 🥇 😭 ❌`,
 	drew: `draw drew draws tie tied = ½ ½-½ ½–½ ½:½ 0.5-0.5 0.5–0.5 0.5:0.5 0,5-0,5 0,5–0,5 0,5:0,5 1/2-1/2 1/2–1/2
-		unentschieden remis empate empaté empató empato empataron empatamos empatei empatou empataram
+		unentschieden remis empate empaté empató empato empataron empatamos tablas empatei empatou empataram
 		ничья ничью вничью нічия нічию внічию`,
 	separator: `to zu a к`,
 	times:     `x х ×`,
 	clock:     `at um las às в о об`,
-	walkover:  `w/o w.o w.o. walkover kampflos incomparecencia неявка техническая технічна`,
+	walkover:  `w/o wo w.o w.o. walkover kampflos incomparecencia тп неявка техническая технічна`,
 	over:      `over über sobre над`,
 	marker:    `den dem al у`,
 	from:      `del do da dos das de em na nas`,
@@ -86,13 +86,13 @@ var vocabulary = meanings(map[meaning]string{
 		playing good close nice great well easy tough lol haha again finally then very narrowly comfortably convincingly singles doubles 1v1 2v2 3v3 4v4 1vs1 2vs2 bo3 bo5 bo7
 		foosball pool chess fifa tennis table ping pong ping-pong pingpong darts squash padel
 		:) :-) :( :-( :d :p xd ^^ <3 ;) -)
-		ende moin kurz freundschaftsspiel spiel partie match ergebnis endstand stand sätze das es eben gerade bitte
+		mal aber nur auch schade prost yeah super glückwunsch training halbfinale finale runde entscheidungssatz ende moin kurz freundschaftsspiel spiel partie match ergebnis endstand stand sätze das es eben gerade bitte
 		knapp klar leider endlich danke kicker tischtennis einzel doppel revanche gespielt überraschend anschließend danach glatt souverän endergebnis
-		amistoso buenas fin jaja jajaja partidazo pádel fútbol futbolín partido partida juego resultado marcador sets un una total parciales facilidad cerrado
+		goleada quedamos vergüenza suerte amistoso buenas fin jaja jajaja partidazo pádel fútbol futbolín partido partida juego resultado marcador sets un una total parciales facilidad cerrado
 		jogão kkk kkkk amistoso xadrez padel sinuca pebolim jogo placar uma duplas parciais
-		дартс падел бильярд шахматах всем привет ахах хаха наконец-то легко игра игру игры матч партия счёт счет счётом счетом результат итог сыграл сыграла
+		спасибо пожалуйста круто жёстко жестко красиво утром днём днем вечером ночью настольный партиям пенальти боевая всухую ура дартс падел бильярд шахматах всем привет ахах хаха наконец-то легко игра игру игры матч партия счёт счет счётом счетом результат итог сыграл сыграла
 		сыграли гг изи сеты сетам теннис кикер фифа шахматы пинг-понг итоге матче бот
-		більярд легко хаха нарешті дружній всім привіт гра гри партія рахунок рахунком підсумок зіграв зіграла зіграли теніс шахи матчі підсумку поєдинок`,
+		дякую будь ласка круто ввечері вранці настільний більярд легко хаха нарешті дружній всім привіт гра гри партія рахунок рахунком підсумок зіграв зіграла зіграли теніс шахи матчі підсумку поєдинок`,
 })
 
 // who a verb can be about.
@@ -133,7 +133,7 @@ en beat anybody won: obliterated pounded trounced walloped outplayed def > bt wr
 en beat others won: beats defeats
 en beaten anybody won: beaten defeated crushed smashed destroyed thrashed demolished outplayed wrecked schooled dominated outclassed
 en victory anybody won: victory win w
-en win anybody lost: lost lose l <
+en win anybody lost: lost lose <
 en win others lost: loses
 en won anybody lost: lost
 en victory anybody lost: loss l
@@ -161,16 +161,16 @@ de victory anybody lost: niederlage
 es win anybody won: gane
 es win own won: gané
 es win others won: ganó gano gana
-es win several won: ganaron
+es win several won: ganaron ganamos
 es won anybody won: ganado
 es beat own won: vencí derroté superé machaqué destrocé humillé goleé
 es beat others won: venció vencio derrotó impuso superó supero machacó destrozó humilló goleó barrió reventó
-es beat several won: vencieron superaron impusieron
+es beat several won: vencieron superaron impusieron vencimos derrotamos
 es beaten anybody won: vencido derrotado
 es victory anybody won: victoria
 es win own lost: perdí perdi pierdo
 es win others lost: perdió perdio pierde cayó cayo
-es win several lost: perdieron cayeron
+es win several lost: perdieron cayeron perdimos
 es won anybody lost: perdido
 es victory anybody lost: derrota
 
@@ -186,12 +186,12 @@ pt win others lost: perdeu perde
 pt win several lost: perderam
 pt victory anybody lost: derrota
 
-ru win anybody won: выиграл победил
-ru win she won: выиграла победила
-ru win several won: выиграли победили
-ru beat anybody won: победил обыграл разгромил переиграл разнёс разнес порвал вынес уделал одолел раскатал
-ru beat she won: победила обыграла разгромила переиграла разнесла порвала вынесла уделала одолела раскатала
-ru beat several won: победили обыграли разгромили переиграли разнесли порвали вынесли уделали одолели раскатали
+ru win anybody won: выиграл выйграл победил
+ru win she won: выиграла выйграла победила
+ru win several won: выиграли выйграли победили
+ru beat anybody won: победил обыграл разгромил переиграл разнёс разнес порвал вынес уделал одолел раскатал раздавил размазал уничтожил
+ru beat she won: победила обыграла разгромила переиграла разнесла порвала вынесла уделала одолела раскатала раздавила размазала уничтожила
+ru beat several won: победили обыграли разгромили переиграли разнесли порвали вынесли уделали одолели раскатали раздавили размазали уничтожили
 ru victory anybody won: победа
 ru win anybody lost: проиграл уступил
 ru win she lost: проиграла уступила

@@ -244,7 +244,7 @@ func TestUsernamesOfKnownPlayers(t *testing.T) {
 	g.report(t, &sasha, 1, singles(sasha, david, 3, 0))
 	sasha.Username, sasha.Name = "sasha_new", "Sasha"
 	g.report(t, &sasha, 2, singles(sasha, david, 3, 1))
-	for username, want := range map[string]string{"maria": "María García", "DAVE": "Dave", "alex_one": "Sasha", "garcia": "", "alexa": ""} {
+	for username, want := range map[string]string{"maria": "María García", "DAVE": "Dave", "alex_one": "Sasha", "davey": "Dave", "davey_": "Dave", "daveyk": "Dave", "garcia": "", "alexa": ""} {
 		got := ""
 		if n, ok := g.report(t, &alice, 3, singles(alice, ranking.Person{Username: username}, 3, 0)).(ranking.ReportPrompt); ok {
 			got = n.Options[0].Who.Name

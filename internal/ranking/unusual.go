@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	names "elobot/internal/command"
 )
@@ -211,7 +212,13 @@ func samePlayers(a, b []PlayerID) bool {
 // are two people.
 func (p Person) isNear(username string) bool {
 	return slices.Contains(strings.Fields(p.Former), strings.ToLower(username)) || names.IsNameOf(username, p.Name) ||
-		len(username) >= 4 && (differByOneLetter(username, p.Username) || differByOneLetter(username, p.Name))
+		len(username) >= 4 && (differByOneLetter(username, p.Username) || differByOneLetter(username, p.Name) || beginsUsername(username, p.Username))
+}
+
+// beginsUsername is true if a username is what stands before a "_" or a digit in another one, as in @dima and @dima_sokol.
+func beginsUsername(username, other string) bool {
+	rest, ok := strings.CutPrefix(strings.ToLower(other), strings.ToLower(username))
+	return ok && rest != "" && !unicode.IsLetter(rune(rest[0]))
 }
 
 func differByOneLetter(a, b string) bool {
@@ -222,6 +229,6 @@ func differByOneLetter(a, b string) bool {
 	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
-	isLetter := func(s string) bool { return s == "" || len(s) == 1 && 'a' <= s[0] && s[0] <= 'z' }
+	isLetter := func(s string) bool { return s == "" || s == "_" || len(s) == 1 && 'a' <= s[0] && s[0] <= 'z' }
 	return a != b && isLetter(a) && isLetter(b)
 }
