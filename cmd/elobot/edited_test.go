@@ -30,12 +30,12 @@ func testEditedResult(t *testing.T, b *botFixture) {
 	}
 	offer := all[3]
 	says(t, visible(offer), "/match now says 1:2 (11:7 9:11 5:11)", "match #1 still counts as 1:3", "/fix 11:7 9:11 5:11")
-	if offer.ReplyTo != posted.ID || len(offer.Buttons) != 1 || offer.Buttons[0][0].Text != "Fix to 11:7 9:11 5:11?" {
+	if offer.ReplyTo != posted.ID || len(offer.Buttons) != 1 || offer.Buttons[0][0].Text != "Fix to 11:7 9:11 5:11" {
 		t.Fatalf("the offer is %+v", offer)
 	}
 	button := offer.Buttons[0][0].CallbackData
 	says(t, b.press(carol, offer, button), "Only those who played")
-	says(t, b.decide(bob, offer, "Fix to 11:7 9:11 5:11?"), "Match #1 corrected by Bob: Bob beat Alice 2:1 (7:11 11:9 11:5; was 3:1)")
+	says(t, b.decide(bob, offer, "Fix to 11:7 9:11 5:11"), "Match #1 corrected by Bob: Bob beat Alice 2:1 (7:11 11:9 11:5; was 3:1)")
 	says(t, b.press(alice, offer, button), "This button no longer works")
 	edited, err := group.WaitEdits(testContext(t), card.ID, 1)
 	must(t, err)

@@ -31,7 +31,7 @@ func TestAfterARestore(t *testing.T) {
 	for _, who := range []botsim.User{b.alice, b.bob, b.olga} {
 		says(t, b.press(who, lost, undoButton(t, lost)), gone)
 	}
-	says(t, b.press(b.alice, lostOffer, dataOf(t, lostOffer, "Fix to 3:2?")), gone)
+	says(t, b.press(b.alice, lostOffer, dataOf(t, lostOffer, "Fix to 3:2")), gone)
 	says(t, visible(b.answer(group.Reply(b.bob, lost, "/undo"))), gone)
 	says(t, visible(b.answer(group.Reply(b.bob, lost, "/fix 1:3"))), gone)
 	says(t, visible(b.answer(group.Reply(b.bob, lost, "/restore"))), gone)

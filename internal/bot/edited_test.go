@@ -260,7 +260,7 @@ func TestOfferNeedsWhatItAnswers(t *testing.T) {
 	}
 	request := p.group.Say(p.sim.User("alice"), "/match @bob 3:2")
 	offer.Items[0].ReplyTo = int64(request.ID)
-	want := [][]botsim.Button{{{Text: "Fix to 3:2?", CallbackData: "1f:0,3:2"}}}
+	want := [][]botsim.Button{{{Text: "Fix to 3:2", CallbackData: "1f:0,3:2"}}}
 	sent := p.mustSend(t, offer)
 	if diff := cmp.Diff(want, sent.Buttons); diff != "" || sent.ReplyTo != request.ID {
 		t.Errorf("in reply to %d, buttons (-want +got):\n%s", sent.ReplyTo, diff)

@@ -418,7 +418,8 @@ var _ = shows(view[ranking.WinnerOffer]{text: words.winnerOffer, buttons: winner
 
 func winnerOfferButtons(n ranking.WinnerOffer, _ outbox.Item, w words) [][]button {
 	if data := winnerData(n); data != "" {
-		return [][]button{{{text: w.fixTo(scoreOf(n.Sides), n.Sets), data: data}}}
+		winner := cut(plain(w.plainSide(n.Sides[0])), maxNewLabel, maxNameUnits)
+		return [][]button{{{text: w.Text("button.winner", args{"Winner": winner}), data: data}}}
 	}
 	return nil
 }
