@@ -17,7 +17,7 @@ type Records struct {
 	Month   time.Time  `json:"month,omitzero"`    // its first day in UTC, zero for all time
 	Streak  *Record    `json:"streak,omitempty"`  // the most wins in a row, and the match that completed them
 	Rating  *Record    `json:"rating,omitempty"`  // the highest rating, and the first match that led to it
-	Upset   *UpsetBy   `json:"upset,omitempty"`   // the victory over the side whose rating was higher by most
+	Upset   *UpsetBy   `json:"upset,omitempty"`   // the victory over the side whose rating was higher by most, ranking.MinUpset or more
 	Played  *Record    `json:"played,omitempty"`  // the most matches; without a match
 	Rivalry *RivalryOf `json:"rivalry,omitempty"` // the two of most matches among those who are close; of all time, in the last year
 }
@@ -86,7 +86,7 @@ func RecordsOf(matches []Match) (n Records) {
 		if n.Played == nil || s.played > n.Played.Value {
 			n.Played = &Record{Name: name, Value: s.played}
 		}
-		if m := s.upset.match; m != nil && (n.Upset == nil || precedes(s.upset, n.Upset.By, n.Upset.Number)) {
+		if m := s.upset.match; s.upset.value >= ranking.MinUpset && (n.Upset == nil || precedes(s.upset, n.Upset.By, n.Upset.Number)) {
 			n.Upset = &UpsetBy{Name: name, Upset: Upset{MatchRef: m.MatchRef, By: s.upset.value, Beaten: m.opponentsOf(player)}}
 		}
 		for _, other := range slices.Sorted(maps.Keys(s.opponents)) {

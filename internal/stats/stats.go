@@ -25,8 +25,7 @@ type Store interface {
 	HeadToHead(ctx context.Context, chat ranking.ExternalChatID, a, b ranking.PlayerID) (HeadToHead, []Match, error)
 	// MatchesOf returns the matches of a group of a time in the order of their numbers. until is not part of it.
 	MatchesOf(ctx context.Context, chat ranking.ExternalChatID, since, until time.Time) ([]Match, error)
-	// Records returns the records of a group of all time, with the rivalry since then. Only upsets of ranking.MinUpset or more are among
-	// them.
+	// Records returns the records of a group of all time, with the rivalry since then.
 	Records(ctx context.Context, chat ranking.ExternalChatID, since time.Time) (Records, error)
 	// Standings returns a person's standings in up to limit groups. Groups in which they played most come first. Where the person has not
 	// played since then, they have no place.

@@ -440,16 +440,16 @@ func (l *plainLadder) records(month time.Time) stats.Records {
 	n := stats.Records{Month: month}
 	var bests [3]*plainMatch // of the longest streak, the highest rating and the biggest upset
 	values := [3]func(*plainMatch) int{
-		func(m *plainMatch) int { return atLeast(2, m.streak) }, func(m *plainMatch) int { return m.After }, func(m *plainMatch) int { return m.surprise },
+		func(m *plainMatch) int { return atLeast(2, m.streak) }, func(m *plainMatch) int { return m.After },
+		func(m *plainMatch) int { return atLeast(ranking.MinUpset, m.surprise) },
 	}
 	var rivals *plainPair
 	for _, member := range slices.SortedFunc(slices.Values(l.members), func(a, b plainMember) int { return cmp.Compare(a.Player, b.Player) }) {
 		own, records := l.of(member.Player), values
 		if !month.IsZero() {
 			own = slices.DeleteFunc(own, func(m *plainMatch) bool { return !ranking.MonthOf(m.Played).Equal(month) })
-		} else { // who began with their best rating has reached none, and only larger upsets are stored
+		} else { // who began with their best rating has reached none
 			records[1] = func(m *plainMatch) int { return atLeast(member.StartElo+1, m.After) }
-			records[2] = func(m *plainMatch) int { return atLeast(ranking.MinUpset, m.surprise) }
 		}
 		if len(own) > 0 && (n.Played == nil || len(own) > n.Played.Value) {
 			n.Played = &stats.Record{Name: namesOf([]int64{member.Player})[0], Value: len(own)}
