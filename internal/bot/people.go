@@ -59,15 +59,11 @@ func numberIn(args string) string {
 
 // names returns the names by which a question can mean players, with the picked ones.
 func (req request) names(everybody []ranking.Person) *command.Names {
-	names := namesOf(everybody)
-	if names == nil {
-		return nil
-	}
 	picked := make([]int64, len(req.picked))
 	for i, p := range req.picked {
 		picked[i] = int64(p)
 	}
-	return names.Picking(picked)
+	return namesOf(everybody).Picking(picked)
 }
 
 // unclear says whom a question may mean if a name in it does not tell, or that nobody is called so. It returns nil if err says neither.

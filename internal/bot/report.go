@@ -25,21 +25,23 @@ func (r *Router) match(ctx context.Context, req request) error {
 		return r.startWizard(ctx, req)
 	}
 	// Most results mention everybody, and have no other words than "gg": they can be read without the players of the group.
-	said := req.reading(nil)
+	said := req.reading(nil, nil)
 	isUnread := said.Malformed != nil || said.Ambiguous != nil && said.Ambiguous.Doubt == ranking.DoubtLine
 	if req.origin.Names && (req.command.LikelyNamesPlayers() || isUnread) {
 		noScore := !strings.ContainsFunc(req.command.Args, unicode.IsNumber)
-		return r.rankings.Do(ctx, req.origin, ranking.ReadReport{Read: req.reading, NoScore: noScore})
+		read := func(everybody []ranking.Person) ranking.Reading { return req.reading(everybody, namesOf(everybody)) }
+		return r.rankings.Do(ctx, req.origin, ranking.ReadReport{Read: read, NoScore: noScore})
 	}
 	req.origin.Names = false
 	return r.rankings.Do(ctx, req.origin, ranking.ReadReport{Read: func([]ranking.Person) ranking.Reading { return said }})
 }
 
-// reading returns what a result says.
-func (req request) reading(everybody []ranking.Person) ranking.Reading {
-	report, err := req.parse(everybody)
+// reading returns what a result says. If names is nil, only people who are mentioned are read; a group without players has names, but none
+// that is known.
+func (req request) reading(everybody []ranking.Person, names *command.Names) ranking.Reading {
+	report, err := req.parse(names)
 	if form, malformed := wrongForm(req.command, err); malformed {
-		form.Corrected, _ = command.Correct(req.command, req.sender(), req.repliedPerson(), namesOf(everybody), err)
+		form.Corrected, _ = command.Correct(req.command, req.sender(), req.repliedPerson(), names, err)
 		reading := ranking.Reading{Malformed: form}
 		if form.Reason == command.ReasonNoScore {
 			reading.Sides, _ = req.sides(everybody)
@@ -54,8 +56,8 @@ func (req request) reading(everybody []ranking.Person) ranking.Reading {
 }
 
 // parse reads the result in a command. Every error is a *command.FormError.
-func (req request) parse(everybody []ranking.Person) (command.Report, error) {
-	return command.ParseMatch(req.command, req.sender(), req.repliedPerson(), namesOf(everybody))
+func (req request) parse(names *command.Names) (command.Report, error) {
+	return command.ParseMatch(req.command, req.sender(), req.repliedPerson(), names)
 }
 
 // parseNames does what parse does. A word such as "gg" is a name only if the result cannot be read otherwise.
@@ -65,7 +67,7 @@ func (req request) parseNames(everybody []ranking.Person) (command.Report, error
 			return report, nil
 		}
 	}
-	return req.parse(everybody)
+	return req.parse(namesOf(everybody))
 }
 
 // sender returns who sent the command, whoever presses a button below its answer; the zero Person for an anonymous admin.
@@ -84,11 +86,8 @@ func (req request) repliedPerson() *command.Person {
 	return req.message.repliedPerson()
 }
 
-// namesOf returns the names by which players can be meant, nil if there are none.
+// namesOf returns the names by which players can be meant. In a group without players, a name is unknown.
 func namesOf(players []ranking.Person) *command.Names {
-	if len(players) == 0 {
-		return nil
-	}
 	all := make([]command.Person, len(players))
 	for i, p := range players {
 		all[i] = namedPlayer(p)

@@ -38,6 +38,22 @@ func TestReports(t *testing.T) {
 	}
 }
 
+// TestNamesInAGroupWithoutPlayers: in a new group, a first name is a name that nobody has yet.
+func TestNamesInAGroupWithoutPlayers(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"/match robert 3:1": `answer wrong_form {"command":"match","reason":"unknown_name","detail":"robert"}`,
+		"/match @bob 3:1":   "match Alice@alice#1001 @bob 3:1",
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.group.Say(w.alice, text)
+			w.expect(text, want)
+		})
+	}
+}
+
 // TestPlayersAreReadOnlyForNames: results that mention everybody do not cost a read of the group, whatever small talk there is. A player
 // who is called like such a word can be meant all the same, if nothing else makes sense.
 func TestPlayersAreReadOnlyForNames(t *testing.T) {
