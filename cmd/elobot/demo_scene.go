@@ -39,7 +39,7 @@ var scene = []day{
 		{from: "carol", press: "Cancel"},
 		{from: "alice", text: "/match @bob 1:3"},
 		{from: "alice", text: "/fix 3:1", replyTo: "alice"},
-		{from: "alice", press: "Fix to 3:1"},
+		{from: "alice", press: "Yes, a win for Alice"},
 		{from: "dave", text: "/match @carol 3:0"},
 		{from: "carol", text: "we have not even played!"},
 		{from: "carol", text: "/undo"},

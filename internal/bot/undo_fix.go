@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"fmt"
+	"html"
 	"slices"
 	"strconv"
 	"strings"
@@ -418,7 +419,8 @@ var _ = shows(view[ranking.WinnerOffer]{text: words.winnerOffer, buttons: winner
 
 func winnerOfferButtons(n ranking.WinnerOffer, _ outbox.Item, w words) [][]button {
 	if data := winnerData(n); data != "" {
-		winner := cut(plain(w.plainSide(n.Sides[0])), maxNewLabel, maxNameUnits)
+		name := func(p ranking.RatingChange) string { return html.EscapeString(w.personLabel(p.Name, false)) }
+		winner := cut(plain(w.namesOf(n.Sides[0], name)), maxNewLabel, maxNameUnits)
 		return [][]button{{{text: w.Text("button.winner", args{"Winner": winner}), data: data}}}
 	}
 	return nil
