@@ -88,6 +88,9 @@ func (f acceptedFix) decide(snap Snapshot) (d Decision, err error) {
 	d.Page, d.Notice = d.Notice, nil
 	if f.prompt.ID != 0 {
 		d.Closes = &ClosedPrompt{ID: f.prompt.ID, As: PromptAnswered}
+		if d.Effect != nil {
+			d.Closes.Settles = snap.Prompt.Report.Key
+		}
 	}
 	return d, err
 }

@@ -83,6 +83,17 @@ func TestComplete(t *testing.T) {
 	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.Complete{}), toast), ranking.Refusal{Code: ranking.UnknownButton})
 }
 
+// TestEditAfterComplete: a report whose score a button has added to an earlier match is no report of another one if its message is edited.
+func TestEditAfterComplete(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &alice, 0, without(alice, bob, ranking.Win)) // m:1
+	g.report(t, &bob, 60, singles(bob, alice, 1, 3))         // m:2
+	g.pressWizard(t, &bob, ranking.Complete{})
+	must(t, g.RecordMatch(t.Context(), editOf(&bob, "m:2", 1), singles(bob, alice, 2, 3)))
+	g.hasMatches(t, "m:1 Alice Bob 3:1")
+}
+
 // TestCompleteChanged: the button does not overwrite what somebody has corrected in the meantime.
 func TestCompleteChanged(t *testing.T) {
 	t.Parallel()

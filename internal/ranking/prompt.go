@@ -120,6 +120,9 @@ const (
 type ClosedPrompt struct {
 	ID PromptID
 	As PromptEnd
+	// Settles is the key of the message that led to the prompt, if its edits are no reports any more although no match has its key;
+	// otherwise it is empty.
+	Settles string
 }
 
 // PromptAnswer is the press of a button below a prompt, or a reply to it. The message of the prompt is edited to show what was decided.

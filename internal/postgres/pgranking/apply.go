@@ -245,6 +245,10 @@ func queueKeys(batch *pgx.Batch, keys []handledKey) {
 // queueMessage stores what became of the message whose command something else has triggered: an edit, or the press of a button. Of a
 // message and its edits, only one takes effect. An answer has proved its right by closing a prompt.
 func queueMessage(batch *pgx.Batch, c ranking.Changes) {
+	if c.Closes != nil && c.Closes.Settles != "" { // of a message that has recorded others, that remains
+		batch.Queue(`UPDATE handled_commands SET trigger = $2, outcome = $3 WHERE key = $1 AND outcome = 'asked'`,
+			c.Closes.Settles, c.Trigger, c.Outcome)
+	}
 	message := c.Message
 	if matches, ok := c.Effect.(ranking.NewMatches); ok {
 		message, _, _ = strings.Cut(matches[0].Key, ranking.ExtraMatch)
