@@ -234,6 +234,29 @@ func TestEditOfAQuestion(t *testing.T) {
 	g.verifyClean(t)
 }
 
+// TestEditClosesQuestions: once an edit has taken effect, no button of a question about the message says or does anything else, nor does the
+// end of its time. A question that the edit itself leads to stays.
+func TestEditClosesQuestions(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &alice, 0, without(alice, bob, ranking.Win)) // m:1
+	g.report(t, &bob, 60, singles(bob, alice, 1, 3))         // m:2, asked about
+	g.startWizard(t, &carol, nil)                            // m:3, which stays open
+	asked := rows[ranking.PromptRef](t, g, `SELECT p.id, payload ->> 'tag' FROM prompts p JOIN outbox o USING (id) ORDER BY id`)[0]
+	g.exec(t, `UPDATE prompts SET delivered_at = now(), telegram_message_id = 77`)
+	edit := g.at(&bob, 90)
+	edit.Message, edit.Trigger = "m:2", ranking.ByEdit
+	must(t, g.RecordMatch(t.Context(), edit, singles(bob, alice, 1, 3), singles(bob, carol, 3, 0)))
+	g.mustEnd(t, "after the edit", false, "cancelled", "open", "open")
+	for _, option := range []ranking.PromptOption{ranking.Complete{}, ranking.Cancel{}, ranking.Choice(0)} {
+		press := below(77, g.press(&bob))
+		must(t, g.Do(t.Context(), press, ranking.PromptAnswer{Prompt: asked, Option: option, IsAdmin: nobodyIsAdmin}))
+		checkNotice(t, g.answer(t, press.Key, toast), ranking.Refusal{Code: ranking.PromptOver})
+	}
+	g.pressWizard(t, &bob, ranking.Complete{})
+	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:2#2 Bob Carol 3:0")
+}
+
 // TestNothingToOffer: only another score of the same match is offered.
 func TestNothingToOffer(t *testing.T) {
 	t.Parallel()

@@ -58,6 +58,7 @@ func queueChanges(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	if err := queueNotices(batch, now, c); err != nil {
 		return err
 	}
+	queueOvertakenPrompts(batch, c)
 	queueChangedPrompt(batch, c.Asks)
 	queueClosedPrompt(batch, c)
 	queueFired(batch, c)
@@ -249,10 +250,7 @@ func queueMessage(batch *pgx.Batch, c ranking.Changes) {
 		batch.Queue(`UPDATE handled_commands SET trigger = $2, outcome = $3 WHERE key = $1 AND outcome = 'asked'`,
 			c.Closes.Settles, c.Trigger, c.Outcome)
 	}
-	message := c.Message
-	if matches, ok := c.Effect.(ranking.NewMatches); ok {
-		message, _, _ = strings.Cut(matches[0].Key, ranking.ExtraMatch)
-	}
+	message := messageOf(c)
 	adds := c.Trigger == ranking.ByEdit && c.Message == "" // to what the message has recorded, under keys that were free
 	if c.Keyless || message == "" || message == c.Key || adds {
 		return
@@ -265,6 +263,15 @@ func queueMessage(batch *pgx.Batch, c ranking.Changes) {
 		    RETURNING 1)
 		SELECT EXISTS (SELECT FROM stored)::unchanged`,
 		message, cmp.Or(c.Trigger, ranking.ByMessage), c.Outcome)
+}
+
+// messageOf returns the key of the message that has caused what takes effect: that of the matches, or of the edit.
+func messageOf(c ranking.Changes) string {
+	if matches, ok := c.Effect.(ranking.NewMatches); ok {
+		message, _, _ := strings.Cut(matches[0].Key, ranking.ExtraMatch)
+		return message
+	}
+	return c.Message
 }
 
 // queuePresence records what a command shows about the bot's membership in its chat.

@@ -112,6 +112,10 @@ func TestNoCommandScansATable(t *testing.T) {
 		{Name: "answer to an edit", Run: func(ctx context.Context) error {
 			return store.Apply(ctx, ranking.Changes{Key: "e", Message: "m", Trigger: ranking.ByEdit, Outcome: ranking.OutcomeAnswered, Chat: snap.ChatID, Decision: ranking.Decision{Notice: ranking.Joined{}}})
 		}, Want: 4},
+		{Name: "edit that takes effect", Run: func(ctx context.Context) error {
+			effect := &ranking.Greeted{Before: snap.Greeted, At: time.Now()}
+			return store.Apply(ctx, ranking.Changes{Key: "e2", Message: "m2", Trigger: ranking.ByEdit, Outcome: ranking.OutcomeAnswered, Chat: snap.ChatID, Decision: ranking.Decision{Effect: effect}})
+		}, Want: 5},
 		{Name: "setting of a ladder", Run: choose("k", "24"), Want: 4},
 		{Name: "setting of a chat", Run: choose("tables", "on"), Want: 4},
 		{Name: "exclusively", Run: func(ctx context.Context) error {

@@ -82,6 +82,19 @@ func request(p ranking.NewPrompt) any {
 	return nil
 }
 
+// queueOvertakenPrompts closes what was asked about a message before an edit of it took effect, but not what the edit asks itself.
+func queueOvertakenPrompts(batch *pgx.Batch, c ranking.Changes) {
+	if c.Trigger != ranking.ByEdit || c.Effect == nil {
+		return
+	}
+	batch.Queue(`
+		WITH overtaken AS (
+		    UPDATE prompts SET closed_at = now(), closed_as = 'cancelled'
+		    WHERE chat_id = $1 AND closed_at IS NULL AND asked_at < now() AND request ->> 'key' = $2
+		    RETURNING id)
+		DELETE FROM timers WHERE key = ANY (ARRAY(SELECT `+promptTimer+` FROM overtaken))`, c.Chat, messageOf(c))
+}
+
 // queueChangedPrompt stores what a prompt asks from now on, provided that it is open.
 func queueChangedPrompt(batch *pgx.Batch, p *ranking.NewPrompt) {
 	if p == nil || p.ID == 0 {
