@@ -309,7 +309,7 @@ func TestAskMatch(t *testing.T) {
 }
 
 // TestQuestionAfterQuestion: an answer may lead to another question, also for a non-player. It takes the place of the first
-// one in the same message, whose buttons no longer count. Neither adds a player.
+// one in the same message, whose buttons no longer count, and has time of its own. Neither adds a player.
 func TestQuestionAfterQuestion(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -326,7 +326,9 @@ func TestQuestionAfterQuestion(t *testing.T) {
 		return p.Key
 	}
 	first := g.newestPrompt(t)
+	g.due(t)
 	next, ok := g.answer(t, answer(first, ranking.Choice(1)), page).(ranking.ReportPrompt)
+	g.has(t, 1, "timers WHERE due_at BETWEEN now() + interval '4 minutes' AND now() + interval '5 minutes'")
 	if !ok || next.Doubt != ranking.DoubtUsername || len(next.Options) != 2 || next.Prompt != first.ID {
 		t.Fatalf("the next question is %+v", next)
 	}

@@ -95,7 +95,7 @@ func queueOvertakenPrompts(batch *pgx.Batch, c ranking.Changes) {
 		DELETE FROM timers WHERE key = ANY (ARRAY(SELECT `+promptTimer+` FROM overtaken))`, c.Chat, messageOf(c))
 }
 
-// queueChangedPrompt stores what a prompt asks from now on, provided that it is open.
+// queueChangedPrompt stores what a prompt asks from now on, provided that it is open. Its time begins anew.
 func queueChangedPrompt(batch *pgx.Batch, p *ranking.NewPrompt) {
 	if p == nil || p.ID == 0 {
 		return
@@ -103,6 +103,7 @@ func queueChangedPrompt(batch *pgx.Batch, p *ranking.NewPrompt) {
 	batch.Queue(`
 		WITH changed AS (UPDATE prompts SET kind = $2, request = $3 WHERE id = $1 AND closed_at IS NULL RETURNING 1)
 		SELECT EXISTS (SELECT FROM changed)::unchanged`, p.ID, p.Kind, request(*p))
+	batch.Queue(`UPDATE timers SET due_at = now() + $2::interval WHERE key = $1`, p.ID.Timer(), ranking.PromptWindow)
 }
 
 // promptTimer is the key of the timer of the prompt with this id, as ranking.PromptID.Timer returns it.
