@@ -109,6 +109,20 @@ func TestDuplicatesOfSeveral(t *testing.T) {
 	})
 }
 
+// TestSameResultTwice: of two equal results, only one is the same as a match that was reported before.
+func TestSameResultTwice(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &alice, 0, singles(alice, bob, 3, 1)) // m:1
+	twice := []ranking.Report{singles(bob, alice, 1, 3), singles(bob, alice, 1, 3)}
+	g.report(t, &bob, 2, twice...)
+	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:2#2 Bob Alice 1:3")
+	prompt, _ := g.report(t, &alice, 4, twice...).(ranking.ReportPrompt)
+	if len(prompt.MoreEarlier) != 1 || prompt.Earlier.Number == prompt.MoreEarlier[0].Number {
+		t.Errorf("the question is %+v", prompt)
+	}
+}
+
 // TestNoDuplicates: an undone match, and another one of the same message, are no reason to ask; neither is anything if nobody wants to be
 // asked.
 func TestNoDuplicates(t *testing.T) {

@@ -123,16 +123,19 @@ func (r *recordOperation) with(mentioned, other Person) (reports []Report, ok bo
 
 // duplicates returns, for each reported match, the earlier one that is probably the same, nil if there is none: with the same players on
 // the same sides, and the same result, reported by somebody else shortly before or after, or by the same person at nearly the same time.
+// No two of them are the same as one earlier match.
 func (r *recordOperation) duplicates(snap Snapshot) []*EarlierReport {
 	all := make([]*EarlierReport, len(r.matches))
 	if r.isSettled(DoubtDuplicate) {
 		return all
 	}
+	var found []int // the numbers of the earlier matches
 	for i, m := range r.matches {
-		other := r.duplicateOf(m, snap)
+		other := r.duplicateOf(m, snap, found...)
 		if other == nil {
 			continue
 		}
+		found = append(found, other.Number)
 		all[i] = &EarlierReport{Number: other.Number, Same: other.ReportedBy == r.reportedBy(snap)}
 		if other.ReportedBy != 0 {
 			all[i].By.Name = &Name{Player: other.ReportedBy}
@@ -144,8 +147,8 @@ func (r *recordOperation) duplicates(snap Snapshot) []*EarlierReport {
 	return all
 }
 
-// duplicateOf returns the match that is probably the same as a reported one, nil if there is none.
-func (r *recordOperation) duplicateOf(m reportedMatch, snap Snapshot) *RecentMatch {
+// duplicateOf returns the match that is probably the same as a reported one, apart from some, nil if there is none.
+func (r *recordOperation) duplicateOf(m reportedMatch, snap Snapshot, except ...int) *RecentMatch {
 	players, ok := r.playersOf(m, snap)
 	if !ok {
 		return nil // somebody is new
@@ -153,7 +156,8 @@ func (r *recordOperation) duplicateOf(m reportedMatch, snap Snapshot) *RecentMat
 	by := r.reportedBy(snap)
 	for i, other := range snap.PossibleDuplicates {
 		apart := r.playedAt.Sub(other.PlayedAt).Abs()
-		if apart > SameGameWindow || other.ReportedBy == by && apart > repeatWindow || !other.equals(m.result, players) {
+		if apart > SameGameWindow || other.ReportedBy == by && apart > repeatWindow || !other.equals(m.result, players) ||
+			slices.Contains(except, other.Number) {
 			continue
 		}
 		return &snap.PossibleDuplicates[i]
