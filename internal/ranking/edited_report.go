@@ -101,7 +101,7 @@ func (e editedReport) compare(snap Snapshot) (c comparison) {
 			return c
 		}
 		keys[m.Key] = true
-		if !find(m, func(r reportedMatch) bool { return r.result.equal(m.Result) && e.plays(snap, r, m) }) {
+		if !find(m, func(r reportedMatch) bool { return r.result.isOf(m) && e.plays(snap, r, m) }) {
 			changed = append(changed, m)
 		}
 	}
@@ -128,6 +128,11 @@ func (e editedReport) compare(snap Snapshot) (c comparison) {
 		}
 	}
 	return c
+}
+
+// isOf is true if the match has this result, or has got its score since it was reported without one.
+func (r Result) isOf(m *StoredMatch) bool {
+	return r.equal(m.Result) || !r.HasPoints() && r.isSame(m.Result.Score)
 }
 
 // isBy is true if the sender is a player; 0 stands for an anonymous admin.

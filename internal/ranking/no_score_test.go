@@ -94,6 +94,20 @@ func TestEditAfterComplete(t *testing.T) {
 	g.hasMatches(t, "m:1 Alice Bob 3:1")
 }
 
+// TestEditOfWhatIsComplete: an edit of a report without a score, whose match has a score by now, offers to correct only who has won.
+func TestEditOfWhatIsComplete(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	must(t, g.RecordMatch(t.Context(), g.origin(&alice), without(alice, bob, ranking.Win)))
+	g.fix(t, &alice, matchNumber(1), ranking.Score{A: 3, B: 1})
+	if offer := g.edit(t, g.origin(&alice), "m:1", without(alice, bob, ranking.Win)); offer != nil {
+		t.Errorf("the same winner is offered: %+v", offer)
+	}
+	if offer := g.edit(t, g.origin(&alice), "m:1", without(alice, bob, ranking.Loss)); offer == nil {
+		t.Error("another winner is not offered")
+	}
+}
+
 // TestCompleteChanged: the button does not overwrite what somebody has corrected in the meantime.
 func TestCompleteChanged(t *testing.T) {
 	t.Parallel()
