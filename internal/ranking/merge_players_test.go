@@ -132,3 +132,20 @@ func TestMergeConflicts(t *testing.T) {
 	g.has(t, 2, "group_players")
 	g.verifyClean(t)
 }
+
+// TestMergeWithoutMatches: somebody who has no match any more, because an edit made it somebody else's, is merged as well.
+func TestMergeWithoutMatches(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &carol, 0, singles(carol, ranking.Person{Username: "zed"}, 3, 1)) // m:1
+	edit := g.at(&carol, 60)
+	edit.Message, edit.Trigger = "m:1", ranking.ByEdit
+	must(t, g.RecordMatch(t.Context(), edit, singles(carol, bob, 3, 1)))
+	g.pressWizard(t, &carol, ranking.Choice(0))
+	must(t, g.Do(t.Context(), g.origin(&alice), ranking.Join{}))
+	renamed := alice
+	renamed.Username = "zed"
+	must(t, g.Do(t.Context(), g.origin(&renamed), ranking.Join{}))
+	g.has(t, 1, "players WHERE merged_into IS NOT NULL")
+	g.hasMatches(t, "m:1 Carol Bob 3:1")
+}

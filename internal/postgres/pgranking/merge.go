@@ -109,9 +109,9 @@ func (s *Store) collectGroups(ctx context.Context, groups *[]ranking.GroupID, sq
 // shared reads the ladders in which both players are ranked.
 func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]ranking.SharedLadder, error) {
 	const ladders = `
-		SELECT l.id, g.chat_id, (
+		SELECT l.id, g.chat_id, coalesce((
 		    SELECT min(m.number) FROM match_players mp JOIN matches m ON m.id = mp.match_id
-		    WHERE mp.player_id IN ($1, $2) AND m.ladder_id = l.id)
+		    WHERE mp.player_id IN ($1, $2) AND m.ladder_id = l.id), g.last_match_number + 1)
 		FROM group_players f
 		JOIN ladders l ON l.id = f.ladder_id
 		JOIN groups g ON g.id = l.group_id
@@ -120,7 +120,7 @@ func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]rank
 	type ladderRow struct {
 		Ladder ranking.LadderID
 		Chat   ranking.ChatID
-		First  int // the number of the first match of either
+		First  int // the number of the first match of either, or else of the next match
 	}
 	rows, err := s.db.Query(ctx, ladders, from, into)
 	if err != nil {
