@@ -302,6 +302,7 @@ func TestNothingToOffer(t *testing.T) {
 	if offer := g.edit(t, g.origin(&bob), "m:4", singles(alice, bob, 2, 2)); offer != nil {
 		t.Errorf("a draw is offered in a ladder without draws: %+v", offer)
 	}
+	g.edit(t, g.origin(&bob), "m:4", singles(alice, carol, 2, 2)) // nobody is asked whether to replace Bob
 	elsewhere := g.origin(&bob)
 	elsewhere.Chat.ID = -200
 	if offer := g.edit(t, elsewhere, "m:4", singles(alice, bob, 3, 2)); offer != nil {

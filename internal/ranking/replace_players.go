@@ -42,7 +42,7 @@ func (m reportedMatch) playerIDs(snap Snapshot) (players [2][]PlayerID) {
 
 // offerPlayers asks whether to replace the players of a match by those in its edited message.
 func (e editedReport) offerPlayers(snap Snapshot, m *StoredMatch) Decision {
-	if _, ok := replacedPlayers(m, e.record.matches[0].playerIDs(snap)); !ok || m.Undone {
+	if _, ok := replacedPlayers(m, e.record.matches[0].playerIDs(snap)); !ok || m.Undone || e.record.refuse(snap) != nil {
 		return Decision{}
 	}
 	ask := e.record.ask(AmbiguousReport{Doubt: DoubtPlayers, Readings: [][]Report{e.record.reports}})
