@@ -21,7 +21,7 @@ const (
 	OutcomeFixed          CommandOutcome = "fixed"
 	OutcomeJoined         CommandOutcome = "joined"
 	OutcomeSettingChanged CommandOutcome = "setting_changed"
-	OutcomeAsked          CommandOutcome = "asked" // a prompt asks whether to do it
+	OutcomeAsked          CommandOutcome = "asked" // a prompt asks for a part of a result, or whether to record it
 	OutcomeAnswered       CommandOutcome = "answered"
 	OutcomeRefused        CommandOutcome = "refused"
 	OutcomeUnanswered     CommandOutcome = "unanswered"  // over the rate limit, or no answer was needed
@@ -84,7 +84,7 @@ func (j job) outcomeOf(changes Changes) CommandOutcome {
 		return OutcomeRefused
 	case changes.Effect != nil && changes.Effect.outcome() != "":
 		return changes.Effect.outcome()
-	case changes.Asks != nil:
+	case changes.Asks != nil && (changes.Asks.Report != nil || changes.Asks.Wizard != nil):
 		return OutcomeAsked
 	case notice == nil:
 		return OutcomeUnanswered

@@ -122,6 +122,20 @@ func TestEditsOfOtherCommands(t *testing.T) {
 	}
 }
 
+// TestEditOfAnUndo: a message that has led to the question whether to undo a match is no other command if it is edited.
+func TestEditOfAnUndo(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	g.record(t, &zoe, zoe, bob, 3, 1)
+	const message = "m:-100:7"
+	must(t, g.Do(t.Context(), from(&zoe, message), ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}}))
+	g.respond(t, g.press(&zoe), g.newestPrompt(t), ranking.Choice(0))
+	must(t, g.Do(t.Context(), editOf(&zoe, message, 1), ranking.UndoMatch{Amendment: ranking.Amendment{IsAdmin: admin}}))
+	g.mustEnd(t, "after the edit", true, "answered")
+	g.has(t, 1, "matches WHERE undone_at IS NOT NULL")
+}
+
 // refusing is a refusal of another package.
 type refusing struct{}
 

@@ -42,7 +42,7 @@ type Origin struct {
 	Key     string
 	Trigger Trigger // zero means ByPress with a Button, and ByMessage without
 	// Message is the key of the message whose edit is the command, empty for all other commands. The command is ignored unless everything
-	// that was handled of the message so far was refused, or only led to a question.
+	// that was handled of the message so far was refused, or only led to a question about a result.
 	Message string
 	Chat    Chat
 	Sender  *Person // nil for an anonymous admin
