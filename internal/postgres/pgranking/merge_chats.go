@@ -92,7 +92,14 @@ func queuePassOn(batch *pgx.Batch, kept, gone groupRow) {
 		batch.Queue(`UPDATE `+table+` SET chat_id = $1 WHERE chat_id = $2`, kept.Chat, gone.Chat)
 	}
 	batch.Queue(`UPDATE groups SET former_chat_id = $1 WHERE former_chat_id = $2`, kept.Chat, gone.Chat)
-	// the later sighting counts, of an account as well as of a username
+	// the later sighting counts, of an account as well as of a username; what an account was called before is kept
+	batch.Queue(`
+		UPDATE sightings known SET former = nullif(ARRAY(
+		    SELECT name FROM unnest(o.former || lower(o.username) || known.former) WITH ORDINALITY AS all_names (name, at)
+		    WHERE name IS NOT NULL AND name IS DISTINCT FROM lower(known.username) GROUP BY name ORDER BY max(at)), '{}')
+		FROM sightings o
+		WHERE known.group_id IN ($1, $2) AND o.group_id IN ($1, $2) AND known.player_id = o.player_id
+		  AND (o.seen_at, o.group_id) < (known.seen_at, known.group_id)`, kept.ID, gone.ID)
 	batch.Queue(`
 		DELETE FROM sightings s USING sightings o
 		WHERE s.group_id IN ($1, $2) AND o.group_id IN ($1, $2) AND s.player_id = o.player_id

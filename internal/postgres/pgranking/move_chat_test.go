@@ -159,6 +159,28 @@ func TestMoveJoins(t *testing.T) {
 	}
 }
 
+// TestMoveKeepsFormerUsernames: of somebody who was seen in both chats, the usernames before the last one are kept, the latest last.
+func TestMoveKeepsFormerUsernames(t *testing.T) {
+	t.Parallel()
+	for name, older := range map[string]int{"newer in the newer": 1, "newer in the older": 2} {
+		w := newWorld(t, alice, bob)
+		w.recordIn(t, club, "1", alice, bob, 3, 1)
+		w.recordIn(t, dbtest.Upgraded, "2", carol, bob, 3, 1)
+		dbtest.Exec(t, w.Pool, `
+			UPDATE sightings s SET username = 'Bobby', former = '{robert,bob}', seen_at = '2020-01-01'
+			FROM players p WHERE p.id = s.player_id AND p.username = 'bob' AND s.group_id = $1`, older)
+		dbtest.Exec(t, w.Pool, `
+			UPDATE sightings s SET former = '{rob,robert}'
+			FROM players p WHERE p.id = s.player_id AND p.username = 'bob' AND s.group_id = 3 - $1`, older)
+		w.move(t)
+		got := dbtest.Values[string](t, w.Pool, `
+			SELECT concat_ws(' ', s.username, s.former) FROM sightings s JOIN players p ON p.id = s.player_id ORDER BY 1`)
+		if diff := cmp.Diff([]string{"alice", "bob {bobby,rob,robert}", "carol"}, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 // mergeable gives the club and the supergroup what passes from one to the other.
 func (w *world) mergeable(t *testing.T) {
 	t.Helper()
