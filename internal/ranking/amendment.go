@@ -16,7 +16,8 @@ type Amendment struct {
 	Changes *int
 }
 
-// amendOperation is the common part of undoOperation, restoreOperation and fixOperation: how to find the match, and who may amend it.
+// amendOperation is the common part of undoOperation, restoreOperation, fixOperation and playersAnswer: how to find the match, and who may amend
+// it.
 type amendOperation struct {
 	plain
 	Amendment

@@ -205,10 +205,9 @@ func (s Snapshot) settings() GroupSettings {
 }
 
 // ChangeSetting changes a setting of the group by a command, or at the press of a button below a SettingsPage, which is edited. Only admins
-// may do so. Rules
-// apply from the next match on; recorded matches and the start ratings of players in the ladder stay as they are. A match that another
-// instance is just recording may still be played under the old rules. Messages that were sent before keep their language, also when they
-// are edited.
+// may do so. Rules apply from the next match on; recorded matches and the start ratings of players in the ladder stay as they are. A match
+// that another instance is just recording may still be played under the old rules. Messages that were sent before keep their language, also
+// when they are edited.
 type ChangeSetting struct {
 	Setting Setting
 	Value   string

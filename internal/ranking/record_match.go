@@ -68,8 +68,7 @@ func (s *Service) reported(o Origin, r Reading) operation {
 	var refusal Notice = Refusal{Code: SamePlayer}
 	switch {
 	case len(r.Sides[0]) > 0 && o.Sender != nil:
-		ask := wizardOf(o, r.Sides)
-		return ask
+		return wizardOf(o, r.Sides)
 	case r.Malformed != nil:
 		refusal = r.Malformed
 	case slices.ContainsFunc(readings, func(r []Report) bool { return len(r) > MaxReports }):

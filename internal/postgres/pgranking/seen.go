@@ -123,7 +123,7 @@ func queueSighting(batch *pgx.Batch, group ranking.GroupID, account ranking.Play
 		SELECT $1, $2, nullif($3, ''), $4
 		WHERE NOT EXISTS (SELECT FROM sightings later WHERE later.group_id = $1 AND lower(later.username) = lower($3))
 		ON CONFLICT ON CONSTRAINT sightings_pkey DO UPDATE
-		SET username = excluded.username, seen_at = excluded.seen_at, 
+		SET username = excluded.username, seen_at = excluded.seen_at,
 		    former = array_remove(`+formerUsernames+`, lower(excluded.username))
 		WHERE known.seen_at <= excluded.seen_at`, group, account, s.Username, s.At)
 }
