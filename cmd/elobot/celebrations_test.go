@@ -10,7 +10,7 @@ import (
 // testCelebrations: the card of an upset celebrates it, once, until the match is undone. A group whose admin has switched that off has
 // plain cards.
 func testCelebrations(t *testing.T, b *botFixture) {
-	const upset = "🎯 Upset of the month: Alice, rated 200 points lower!"
+	const upset = "🎯 Upset of the month: Alice won although rated 200 points lower!"
 	celebrating, plain := b.group("Chess"), b.group("Go")
 	says(t, b.choose(b.olga, b.ask(plain, b.olga, "/settings"), "1c:display", "1c:celebrations:off"), "No more celebrations")
 	for in, want := range map[*botsim.Chat]int{celebrating: 1, plain: 0} {
