@@ -4,9 +4,10 @@
 // the divisor of 400 that FIDE uses:
 //
 //	expected score   E = 1 / (1 + 10^((Rb−Ra)/400))
-//	change           round(K·G·(S−E))
+//	change           round(K·G·(S−E)), and at least 1 if the match was decided
 //
-// G is 1, or [MarginFactor] if the margin of victory counts.
+// G is 1, or [MarginFactor] if the margin of victory counts. The minimum of a point is elobot's own: without it, a favourite would gain
+// nothing from a win against somebody rated far lower, and the underdog could try for free.
 package elo
 
 import "math"
@@ -70,9 +71,9 @@ func MarginFactor(a, b int) float64 {
 // Change returns how the rating of a member of side a changes when a scores s against side b. k is the member's K, times G if the margin of
 // victory counts; it must be positive. Neither side may be empty. A side is rated at the average of its members.
 //
-// For each k, a member of b changes by the opposite of what a member of a does. The change is limited by what every member of the match can
-// gain or lose, so that all ratings stay between Min and Max. If all members have the same K and the sides are of equal size, the sum of
-// their ratings therefore stays the same.
+// For each k, a member of b changes by the opposite of what a member of a does. After a win or a loss that is at least 1. The change is
+// limited by what every member of the match can gain or lose, so that all ratings stay between Min and Max. If all members have the same K
+// and the sides are of equal size, the sum of their ratings therefore stays the same.
 func Change(k float64, a, b []int, s Score) int {
 	// Calculate from the side that gains, so that "a beat b" and "b lost to a" are rounded alike.
 	if s == Loss || s == Draw && average(a) > average(b) {
@@ -85,6 +86,9 @@ func Change(k float64, a, b []int, s Score) int {
 // at least as expected.
 func gain(k float64, gainers, losers []int, s Score) int {
 	points := int(math.Round(k * (float64(s) - ExpectedOf(gainers, losers))))
+	if s == Win {
+		points = max(points, 1)
+	}
 	for _, r := range gainers {
 		points = min(points, Max-r)
 	}

@@ -49,6 +49,12 @@ func TestChange(t *testing.T) {
 		{"equals, drawn", 32, []int{1500}, []int{1500}, elo.Draw, 0},
 		{"the favourite wins", 32, []int{1900}, []int{1500}, elo.Win, 3},
 		{"the favourite loses", 32, []int{1900}, []int{1500}, elo.Loss, -29},
+		{"the favourite wins by far", 32, []int{2300}, []int{1500}, elo.Win, 1},
+		{"the favourite wins by farther", 10, []int{9000}, []int{1500}, elo.Win, 1},
+		{"the outsider loses", 32, []int{1500}, []int{2300}, elo.Loss, -1},
+		{"nobody has more to lose", 32, []int{elo.Max - 1}, []int{elo.Min}, elo.Win, 0},
+		{"nobody has more to gain", 32, []int{elo.Max}, []int{elo.Min + 1}, elo.Win, 0},
+		{"an expected draw moves nothing", 32, []int{1500}, []int{1501}, elo.Draw, 0},
 		{"the favourite draws", 32, []int{1900}, []int{1500}, elo.Draw, -13},
 		{"the outsider draws", 32, []int{1500}, []int{1900}, elo.Draw, 13},
 		{"a smaller K", 10, []int{1500}, []int{1500}, elo.Win, 5},
@@ -84,6 +90,16 @@ func TestChangeProperties(t *testing.T) {
 		if s == elo.Win && change < 0 || s == elo.Loss && change > 0 {
 			t.Fatalf("score %v changes the rating by %d", s, change)
 		}
+		room := elo.Max
+		for _, r := range winners(a, b, s) {
+			room = min(room, elo.Max-r)
+		}
+		for _, r := range winners(b, a, s) {
+			room = min(room, r-elo.Min)
+		}
+		if s != elo.Draw && change == 0 && room > 0 {
+			t.Fatalf("score %v moves nothing, where %d points could be", s, room)
+		}
 		if float64(max(change, -change)) > math.Round(k) {
 			t.Fatalf("change is %d with K-factor %v", change, k)
 		}
@@ -106,6 +122,14 @@ func TestChangeProperties(t *testing.T) {
 			t.Fatalf("with the same K-factor, the sum of all ratings changes by %d", sum)
 		}
 	})
+}
+
+// winners returns the first of two sides if it wins, otherwise the second.
+func winners(a, b []int, s elo.Score) []int {
+	if s == elo.Win {
+		return a
+	}
+	return b
 }
 
 func TestMarginFactor(t *testing.T) {

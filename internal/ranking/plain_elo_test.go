@@ -85,7 +85,11 @@ func recalculate(starts map[string]int, bouts []countedMatch) (standingTable, []
 			}
 			for _, who := range names {
 				before, k := table[who], b.kOf(table[who].Played)
-				points := min(room, int(math.Round(float64(k)*b.goalIndex()*surplus)))
+				points := int(math.Round(float64(k) * b.goalIndex() * surplus))
+				if b.ScoreA != b.ScoreB && points == 0 { // a decided match always moves something
+					points = 1
+				}
+				points = min(room, points)
 				if side != winner {
 					points = -points
 				}

@@ -18,10 +18,17 @@ func (l ladder) standing(name string) Standing {
 	return Standing{Elo: startElo}
 }
 
-// gain returns what the first of two players gains with a score of 1, ½ or 0.
+// gain returns what the first of two players gains with a score of 1, ½ or 0. A decided match always moves a point.
 func gain(first, second int, score float64) int {
 	expected := 1 / (1 + math.Pow(10, float64(second-first)/400))
-	return int(math.Round(kFactor * (score - expected)))
+	change := int(math.Round(kFactor * (score - expected)))
+	switch {
+	case change == 0 && score == 1:
+		return 1
+	case change == 0 && score == 0:
+		return -1
+	}
+	return change
 }
 
 func (l ladder) play(g Game) {
