@@ -29,11 +29,11 @@ type heldViews struct {
 	drawn       atomic.Int32
 }
 
-func (v *heldViews) Ratings(ctx context.Context, chat ranking.ExternalChatID, n stats.Chart, now time.Time) (stats.Ratings, error) {
+func (v *heldViews) Ratings(ctx context.Context, n stats.Chart, now time.Time) (stats.Ratings, error) {
 	v.drawn.Add(1)
 	v.begun <- struct{}{}
 	<-v.goOn
-	return v.Views.Ratings(ctx, chat, n, now)
+	return v.Views.Ratings(ctx, n, now)
 }
 
 // TestQuickPressesOnAChart: whatever is pressed while a chart is being drawn, only the last of it is drawn after that, and shown.

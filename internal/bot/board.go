@@ -20,7 +20,7 @@ const restCode = "a" // all
 
 func boardFeature() feature {
 	return feature{
-		commands: []Command{{Name: "board", Where: InGroups, Handle: (*Router).board, Topic: aboutSettings}},
+		commands: []Command{{Name: "board", Where: InGroups, Handle: (*Router).board, Topic: aboutSettings, OfLadder: true}},
 		callbacks: []Callback{
 			// the board must stay, so the rest is a message of its own
 			asking(restCode, "board", func(args string) (stats.RestQuery, bool) { return stats.RestQuery{}, args == "" }),
@@ -30,10 +30,10 @@ func boardFeature() feature {
 
 // Views reads what messages show whose content is made when they are sent.
 type Views interface {
-	// Board returns what the board of a group shows. object is what identifies its message in the chat.
-	Board(ctx context.Context, chat ranking.ExternalChatID, object string, now time.Time) (stats.Board, error)
-	// Ratings returns the ratings that a chart of a group shows.
-	Ratings(ctx context.Context, chat ranking.ExternalChatID, n stats.Chart, now time.Time) (stats.Ratings, error)
+	// Board returns what a board shows. object is what identifies its message in the chat.
+	Board(ctx context.Context, object string, now time.Time) (stats.Board, error)
+	// Ratings returns the ratings that a chart shows.
+	Ratings(ctx context.Context, n stats.Chart, now time.Time) (stats.Ratings, error)
 }
 
 // WithViews sets where the sender reads what boards and charts show. It must be called before the first message is sent.
@@ -54,7 +54,7 @@ func (s *Sender) readBoard(ctx context.Context, m outbox.Message) (stats.Board, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, viewTimeout)
 	defer cancel()
-	b, err := s.views.Board(ctx, ranking.ExternalChatID(m.ExternalChat), m.Object, s.client.Now())
+	b, err := s.views.Board(ctx, m.Object, s.client.Now())
 	if err != nil {
 		return stats.Board{}, &outbox.Failure{Kind: outbox.Unreachable, Err: err}
 	}
@@ -177,7 +177,7 @@ func (w words) boardTable(b stats.Board) string {
 	return before + " · " + w.boardAsOf(b) + captionEnd + after
 }
 
-var _ = shows(view[ranking.BoardState]{text: words.boardState, line: words.boardState})
+var _ = shows(view[ranking.BoardState]{text: words.boardState, line: words.boardState, ofLadder: true})
 
 func (w words) boardState(n ranking.BoardState) string {
 	id := "board.none"

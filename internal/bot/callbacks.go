@@ -13,7 +13,7 @@ import (
 )
 
 // Callback is a command that people give with a button. The data of a button is a version, the code of its callback, and arguments, as in
-// 1u:42:0. It may be forged, so it names neither the person nor the chat: these come from Telegram.
+// 1u:42:0. In a group with several ladders, the ladder follows, as in 1p:2:1001@7. The data may be forged, so it names neither the person nor the chat: these come from Telegram.
 type Callback struct {
 	Code    string // short, because the data is limited to 64 bytes
 	Command string // the name of the command, for the log
@@ -42,11 +42,31 @@ func callbackData(code, args string) string {
 	return data
 }
 
+// ladderMark separates the ladder from the rest of the data of a button.
+const ladderMark = "@"
+
+// dataInLadder adds a ladder to the data of a button, if there is room. Where there is none, the button acts on a match, whose ladder counts.
+func dataInLadder(data string, ladder ranking.LadderID) string {
+	in := data + ladderMark + strconv.FormatInt(int64(ladder), 10)
+	if data == "" || len(in) > maxData {
+		return data
+	}
+	return in
+}
+
+// ladderOf returns the ladder in the data of a button, 0 for none.
+func ladderOf(data string) ranking.LadderID {
+	_, id, _ := strings.Cut(data, ladderMark)
+	ladder, _ := parseID[ranking.LadderID](id)
+	return ladder
+}
+
 // findCallback returns the callback of a button and its arguments.
 func findCallback(data string) (c Callback, args string, ok bool) {
 	if len(data) > maxData {
 		return c, "", false
 	}
+	data, _, _ = strings.Cut(data, ladderMark)
 	head, args, _ := strings.Cut(data, ":")
 	for _, c := range tables().callbacks {
 		if head == callbackVersion+c.Code {
@@ -76,7 +96,7 @@ func (r *Router) press(ctx context.Context, q *callbackQuery, retried bool) erro
 	if !ok {
 		return nil
 	}
-	o.Retried = retried
+	o.Retried, o.Ladder = retried, ladderOf(q.Data)
 	if c, args, ok := findCallback(q.Data); ok && o.Chat.IsGroup() {
 		return c.Handle(r, ctx, press{query: q, args: args, origin: o})
 	}

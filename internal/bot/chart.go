@@ -23,7 +23,7 @@ func chartFeature() feature {
 	return feature{
 		commands: []Command{{
 			Name: "chart", Aliases: []string{"graph", "plot"},
-			Where: InGroups, Handle: (*Router).chart, Topic: aboutStatistics,
+			Where: InGroups, Handle: (*Router).chart, Topic: aboutStatistics, OfLadder: true,
 		}},
 		callbacks: []Callback{
 			pageButton(chartCode, "chart", parseChart, (*Router).turnChart),

@@ -13,7 +13,6 @@ import (
 
 	"elobot/internal/chart"
 	"elobot/internal/outbox"
-	"elobot/internal/ranking"
 	"elobot/internal/stats"
 	"elobot/internal/telegram"
 )
@@ -181,7 +180,7 @@ func (s *Sender) draw(ctx context.Context, m outbox.Message, n stats.Chart, p *p
 	}
 	ctx, cancel := context.WithTimeout(ctx, ratingsTimeout)
 	defer cancel()
-	r, err := s.views.Ratings(ctx, ranking.ExternalChatID(m.ExternalChat), n, s.client.Now())
+	r, err := s.views.Ratings(ctx, n, s.client.Now())
 	if err != nil {
 		return &outbox.Failure{Kind: outbox.Unreachable, Err: fmt.Errorf("%w: %w", errNotRead, err)}
 	}

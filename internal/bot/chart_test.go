@@ -308,7 +308,7 @@ type slowViews struct {
 	reading atomic.Int32
 }
 
-func (v *slowViews) Ratings(ctx context.Context, _ ranking.ExternalChatID, _ stats.Chart, _ time.Time) (stats.Ratings, error) {
+func (v *slowViews) Ratings(ctx context.Context, _ stats.Chart, _ time.Time) (stats.Ratings, error) {
 	v.reading.Add(1)
 	defer v.reading.Add(-1)
 	v.begun <- struct{}{}

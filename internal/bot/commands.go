@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,6 +27,8 @@ type Command struct {
 	Handle  func(r *Router, ctx context.Context, req request) error
 	Topic   helpTopic // where /help lists it, empty for nowhere
 	Short   bool      // the first page of /help in groups lists it too
+	// OfLadder is true if its first words may name the ladder that it is about.
+	OfLadder bool
 }
 
 // hasHelp is true if the command has a help text of its own, besides its lines in /help.
@@ -65,6 +68,7 @@ func features() []feature {
 		amendmentFeature(),
 		joinFeature(),
 		settingsFeature(),
+		ladderFeature(),
 		boardFeature(),
 		helpFeature(),
 		aboutFeature(),
@@ -147,8 +151,23 @@ func (r *Router) dispatch(ctx context.Context, req request) error {
 	case private && c.Where&InPrivate == 0:
 		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: GroupOnly{Command: c.Name}})
 	default:
-		return c.Handle(r, ctx, req)
+		return r.handle(ctx, c, req)
 	}
+}
+
+// handle calls the handler of a command. If its first words turn out to name a ladder, it calls it again without them.
+func (r *Router) handle(ctx context.Context, c Command, req request) error {
+	if c.OfLadder {
+		req.origin.Words = req.command.FirstWords(ranking.MaxLadderWords)
+	}
+	err := c.Handle(r, ctx, req)
+	var named *ranking.LadderNamed
+	if errors.As(err, &named) {
+		req.command = req.command.WithoutWords(named.Words)
+		req.origin.Ladder, req.origin.Words = named.Ladder, ""
+		err = c.Handle(r, ctx, req)
+	}
+	return err
 }
 
 // The commands that Telegram offers in groups: to members at most twelve, which one can read at a glance, and to admins at most six more.
@@ -158,7 +177,7 @@ var (
 		command.NameMatch, "ranking", "stats", "h2h", "history", "chart", "records", command.NameOdds, command.NameTeams, command.NameUndo,
 		command.NameFix, nameHelp,
 	}
-	adminMenu = []string{"settings", "board"}
+	adminMenu = []string{"settings", "board", nameLadder}
 )
 
 // Menus returns the commands that Telegram offers to the members and the admins of groups and in private chats, in all languages. Telegram

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"html"
 	"log/slog"
 	"runtime/debug"
 	"strings"
@@ -144,5 +143,5 @@ func (w words) commandFailed(n CommandFailed) string {
 	if n.Command == "" {
 		return w.Text("failed.press", nil)
 	}
-	return w.Text("failed.command", args{"Command": html.EscapeString(cleanName(n.Command))})
+	return w.Text("failed.command", args{"Command": codeText(n.Command)})
 }

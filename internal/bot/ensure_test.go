@@ -29,7 +29,7 @@ type fakeViews struct {
 	wait  bool // until the context ends
 }
 
-func (f *fakeViews) Board(ctx context.Context, _ ranking.ExternalChatID, _ string, _ time.Time) (stats.Board, error) {
+func (f *fakeViews) Board(ctx context.Context, _ string, _ time.Time) (stats.Board, error) {
 	if f.wait {
 		<-ctx.Done()
 		return stats.Board{}, ctx.Err()
@@ -37,7 +37,7 @@ func (f *fakeViews) Board(ctx context.Context, _ ranking.ExternalChatID, _ strin
 	return f.board, f.err
 }
 
-func (f *fakeViews) Ratings(_ context.Context, _ ranking.ExternalChatID, n stats.Chart, _ time.Time) (stats.Ratings, error) {
+func (f *fakeViews) Ratings(_ context.Context, n stats.Chart, _ time.Time) (stats.Ratings, error) {
 	r := stats.Ratings{Title: cmp.Or(f.title, n.Title), Period: n.Period, Players: make([][]stats.Rating, len(n.Players))}
 	r.Players[0] = f.given
 	return r, f.err

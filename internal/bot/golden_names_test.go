@@ -35,6 +35,7 @@ var goldenWithNames = map[string]string{
 	"match_undone":    "undone/win",
 	"match_restored":  "restored/win",
 	"match_fixed":     "fixed/score",
+	"match_moved":     "moved/by_alice",
 	"players_merged":  "merged/players",
 	"settings":        "settings/changed",
 	"not_recorded":    "not_recorded/each",

@@ -151,6 +151,8 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	add("restored", goldenRestored())
 	add("fixed", goldenFixed())
 	add("merged", goldenMerged())
+	add("ladder", goldenLadders())
+	add("moved", goldenMoved())
 	add("ranking", goldenRankings())
 	add("matches", goldenMatchLists())
 	add("odds", goldenOdds())
@@ -227,7 +229,7 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 				all["help/about_"+string(topic)] = Help{List: topic}
 			}
 		}
-		for _, topic := range append(slices.Clone(groupCommands), "stats", "settings", "board") {
+		for _, topic := range append(slices.Clone(groupCommands), "stats", "settings", "board", nameLadder) {
 			all["help/"+topic+"_"+where] = Help{Topic: topic, Private: private}
 		}
 	}

@@ -15,7 +15,7 @@ func headToHeadFeature() feature {
 	return feature{
 		commands: []Command{{
 			Name: "h2h", Aliases: []string{"vs", "versus"},
-			Where: InGroups, Handle: (*Router).headToHead, Topic: aboutStatistics,
+			Where: InGroups, Handle: (*Router).headToHead, Topic: aboutStatistics, OfLadder: true,
 		}},
 		callbacks: []Callback{
 			askingAbout(againstCode, "h2h", func(p ranking.PlayerID) stats.Query { return stats.AgainstSenderQuery{Player: p} }),
@@ -48,7 +48,7 @@ func headToHeadButtons(n stats.HeadToHead, _ outbox.Item, w words) [][]button {
 	return [][]button{{{text: w.Text("button.back", nil), data: playerData(playerCode, n.Back)}}}
 }
 
-var _ = shows(view[stats.HeadToHead]{text: words.headToHead, table: words.headToHeadTable, buttons: headToHeadButtons})
+var _ = shows(view[stats.HeadToHead]{text: words.headToHead, table: words.headToHeadTable, buttons: headToHeadButtons, ofLadder: true})
 
 // headToHead shows how two players did against each other.
 func (w words) headToHead(n stats.HeadToHead) string {

@@ -23,7 +23,7 @@ const (
 	maxNumbers = 10
 )
 
-var _ = shows(view[ranking.MatchRecorded]{text: words.matchRecorded, line: words.matchLine, buttons: cardButtons})
+var _ = shows(view[ranking.MatchRecorded]{text: words.matchRecorded, line: words.matchLine, buttons: cardButtons, ofLadder: true})
 
 // cardButtons returns the button below the card of a match.
 func cardButtons(n ranking.MatchRecorded, _ outbox.Item, w words) [][]button {

@@ -22,8 +22,8 @@ const (
 func matchesFeature() feature {
 	return feature{
 		commands: []Command{
-			{Name: "matches", Aliases: []string{"games", "results"}, Where: InGroups, Handle: (*Router).matches, Topic: aboutStatistics},
-			{Name: "history", Where: InGroups, Handle: (*Router).history, Topic: aboutStatistics},
+			{Name: "matches", Aliases: []string{"games", "results"}, Where: InGroups, Handle: (*Router).matches, Topic: aboutStatistics, OfLadder: true},
+			{Name: "history", Where: InGroups, Handle: (*Router).history, Topic: aboutStatistics, OfLadder: true},
 		},
 		callbacks: []Callback{
 			asking(matchesCode, "matches", parseMatches),
@@ -152,7 +152,7 @@ func (w words) matchPage(n stats.MatchPage) string {
 	return w.titleOf("matches.title", n.Title) + "\n" + w.matchRows(n.Rows)
 }
 
-var _ = shows(view[stats.HistoryPage]{text: words.historyPage, table: words.historyTable, buttons: historyButtons})
+var _ = shows(view[stats.HistoryPage]{text: words.historyPage, table: words.historyTable, buttons: historyButtons, ofLadder: true})
 
 func (w words) historyPage(n stats.HistoryPage) string {
 	switch {

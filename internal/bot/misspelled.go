@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"html"
 	"slices"
 	"strings"
 
@@ -97,5 +96,5 @@ func (w words) unknownCommand(n UnknownCommand) string {
 	if n.Meant == "" {
 		return w.Text("command.unknown", nil)
 	}
-	return w.Text("command.meant", args{"Command": html.EscapeString(cleanName(n.Meant))})
+	return w.Text("command.meant", args{"Command": codeText(n.Meant)})
 }

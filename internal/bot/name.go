@@ -150,6 +150,9 @@ func firstUnits(text string, units int) string {
 var linkEnders = strings.NewReplacer(
 	"@", "@"+joiner, "/", "/"+joiner, "#", "#"+joiner, "$", "$"+joiner, ".", "."+joiner, ":", ":"+joiner)
 
+// codeText returns a text that people chose, for a command to copy inside <code>.
+func codeText(text string) string { return html.EscapeString(cleanName(text)) }
+
 // showText renders a text that people chose. No such text may get into a message in another way: showText cleans it, breaks its links,
 // escapes it for HTML, and isolates its writing direction.
 func showText(text string) string {

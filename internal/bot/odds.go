@@ -22,8 +22,8 @@ const (
 func oddsFeature() feature {
 	return feature{
 		commands: []Command{
-			{Name: command.NameOdds, Where: InGroups, Handle: (*Router).odds, Topic: aboutStatistics},
-			{Name: command.NameTeams, Where: InGroups, Handle: (*Router).teams, Topic: aboutStatistics},
+			{Name: command.NameOdds, Where: InGroups, Handle: (*Router).odds, Topic: aboutStatistics, OfLadder: true},
+			{Name: command.NameTeams, Where: InGroups, Handle: (*Router).teams, Topic: aboutStatistics, OfLadder: true},
 		},
 		callbacks: []Callback{
 			pageButton(teamsCode, command.NameTeams, parseTeams, (*Router).turnTeams),
@@ -148,7 +148,7 @@ func (r *Router) teamsBelow(p press, picked []ranking.PlayerID) (req request, ok
 	return req, ok && c.Name == command.NameTeams
 }
 
-var _ = shows(view[stats.Odds]{text: words.odds})
+var _ = shows(view[stats.Odds]{text: words.odds, ofLadder: true})
 
 // odds says what to expect of each side, and how the ratings would change.
 func (w words) odds(n stats.Odds) string {
@@ -222,7 +222,7 @@ func (w words) changes(p stats.OddsPlayer, draws bool) string {
 	return w.Text("odds.changes_draw", with)
 }
 
-var _ = shows(view[stats.Teams]{text: words.teams, buttons: teamButtons})
+var _ = shows(view[stats.Teams]{text: words.teams, buttons: teamButtons, ofLadder: true})
 
 func (w words) teams(n stats.Teams) string {
 	title := w.Text("odds.best_teams", nil)

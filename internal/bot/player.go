@@ -16,7 +16,7 @@ func playerFeature() feature {
 	return feature{
 		commands: []Command{{
 			Name: "stats", Aliases: []string{nameMe, "rating", "profile"},
-			Where: Everywhere, Handle: (*Router).player, Topic: aboutStatistics, Short: true,
+			Where: Everywhere, Handle: (*Router).player, Topic: aboutStatistics, Short: true, OfLadder: true,
 		}},
 		callbacks: []Callback{
 			askingAbout(playerCode, "stats", func(p ranking.PlayerID) stats.Query { return stats.PlayerQuery{Player: p} }),
@@ -107,7 +107,7 @@ func (w words) groupStanding(g stats.GroupStanding) string {
 	})
 }
 
-var _ = shows(view[stats.MyStanding]{text: words.player, table: words.playerTable, buttons: playerButtons})
+var _ = shows(view[stats.MyStanding]{text: words.player, table: words.playerTable, buttons: playerButtons, ofLadder: true})
 
 // player shows the standing and the history of a player.
 func (w words) player(n stats.MyStanding) string {

@@ -20,7 +20,7 @@ func rankingFeature() feature {
 	return feature{
 		commands: []Command{{
 			Name: "ranking", Aliases: []string{nameTop, "top10", "leaderboard", "lb", "table", "rank", "elo"},
-			Where: InGroups, Handle: (*Router).ranking, Topic: aboutStatistics, Short: true,
+			Where: InGroups, Handle: (*Router).ranking, Topic: aboutStatistics, Short: true, OfLadder: true,
 		}},
 		callbacks: []Callback{
 			asking(pageCode, "ranking", parsePage),

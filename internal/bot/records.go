@@ -13,7 +13,7 @@ const recordsCode = "e"
 
 func recordsFeature() feature {
 	return feature{
-		commands: []Command{{Name: "records", Where: InGroups, Handle: (*Router).records, Topic: aboutStatistics}},
+		commands: []Command{{Name: "records", Where: InGroups, Handle: (*Router).records, Topic: aboutStatistics, OfLadder: true}},
 		callbacks: []Callback{
 			asking(recordsCode, "records", parsePeriod),
 		},

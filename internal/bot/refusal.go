@@ -19,10 +19,11 @@ func (w words) refusal(n ranking.Refusal) string {
 		return w.Plural(id, n.Matches, with)
 	case ranking.NotPlayed:
 		return w.Text("me.not_played", nil)
-	case ranking.TooManyMatches:
+	case ranking.TooManyMatches, ranking.TooManyLadders:
 		with["Matches"] = n.Matches
-	case ranking.NotAPerson, ranking.NoSuchPlayer:
-		with["Name"] = showText(n.Name)
+	case ranking.NotAPerson, ranking.NoSuchPlayer, ranking.LadderName, ranking.LadderExists, ranking.NoSuchLadder, ranking.DefaultLadder,
+		ranking.LadderArchived, ranking.SameLadder:
+		with["Name"], with["Code"] = showText(n.Name), codeText(n.Name)
 	case ranking.UndoneAlready:
 		if n.Minutes > 0 {
 			id += "_restore"

@@ -14,7 +14,7 @@ func resultsFeature() feature {
 	return feature{
 		commands: []Command{{
 			Name: command.NameMatch, Aliases: []string{command.NameWon, "win", command.NameLost, "lose", command.NameDraw, "result", "game"},
-			Where: InGroups, Handle: (*Router).match, Topic: aboutResults, Short: true,
+			Where: InGroups, Handle: (*Router).match, Topic: aboutResults, Short: true, OfLadder: true,
 		}},
 	}
 }

@@ -91,7 +91,10 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 		return r.rankings.Do(logged(ctx, in, loggedName(c.Name)), req.origin, ranking.Say{Notice: ranking.Refusal{Code: ranking.SentAsChannel}})
 	case ok:
 		return r.dispatch(logged(ctx, in, loggedName(c.Name)), req)
-	case req.origin.Chat.IsGroup(): // perhaps the answer to a wizard; all else is ignored
+	case req.origin.Chat.IsGroup(): // perhaps the answer to a question; all else is ignored
+		if ok, err := r.firstLadder(logged(ctx, in, nameLadder), req); ok {
+			return err
+		}
 		return r.wizardReply(logged(ctx, in, command.NameMatch), req)
 	case m.Text != "": // whoever writes to the bot alone expects an answer
 		return r.start(logged(ctx, in, "start"), req)
@@ -166,6 +169,9 @@ func (m *message) isAnonymousAdmin() bool {
 func (m *message) origin() ranking.Origin {
 	o := m.replyTarget()
 	o.Key, o.SentAt = m.key(), time.Unix(m.Date, 0).UTC()
+	if to := m.replied(); to != nil {
+		o.Replied = ranking.MatchRef{Message: to.ID, Key: messageKey(m.Chat.ID, to.ID)}
+	}
 	if m.SenderChat == nil {
 		sender := person(m.From.mentioned())
 		o.Sender, o.Chat.Language = &sender, languageTag(m.From.LanguageCode)

@@ -118,11 +118,12 @@ func (s *Sender) post(ctx context.Context, m outbox.Message, out outgoing) (outb
 		refusal = err
 	}
 	id, err := s.sendAs(ctx, "sendMessage", params)
+	gone := saysThreadGone(err)
 	if err != nil && s.simplify(ctx, params, m.Row, err) {
 		refusal = nil // the table need not be at fault
 		id, err = s.sendAs(ctx, "sendMessage", params)
 	}
-	return outbox.Receipt{MessageID: id, TableRefused: s.remember(ctx, m, refusal, err)}, err
+	return outbox.Receipt{MessageID: id, TableRefused: s.remember(ctx, m, refusal, err), ThreadGone: gone}, err
 }
 
 func (s *Sender) params(m outbox.Message, out outgoing) *botapi.SendMessageParams {
@@ -199,6 +200,12 @@ func (s *Sender) simplify(ctx context.Context, params *botapi.SendMessageParams,
 		return false
 	}
 	return true
+}
+
+// saysThreadGone is true if the topic of a message does not exist any more.
+func saysThreadGone(err error) bool {
+	var api *telegram.APIError
+	return errors.As(err, &api) && api.Says("thread not found", "TOPIC_DELETED")
 }
 
 // unparsed is true if Telegram could not parse the markup of a message. That is a bug, so it is logged as an error.

@@ -21,7 +21,7 @@ func settingsFeature() feature {
 	return feature{
 		commands: []Command{{
 			Name: "settings", Aliases: []string{"language"},
-			Where: InGroups, Handle: (*Router).settings, Topic: aboutSettings,
+			Where: InGroups, Handle: (*Router).settings, Topic: aboutSettings, OfLadder: true,
 		}},
 		callbacks: []Callback{{Code: settingCode, Command: "settings", Handle: (*Router).pressSetting}},
 	}
@@ -109,7 +109,7 @@ func valueOf(s ranking.Setting, g ranking.GroupSettings) string {
 	return s.Value(g)
 }
 
-var _ = shows(view[ranking.SettingsPage]{text: words.settingsPage, buttons: settingButtons})
+var _ = shows(view[ranking.SettingsPage]{text: words.settingsPage, buttons: settingButtons, ofLadder: true})
 
 // settingButtons returns the buttons below the settings, at most eight: those that open a group, those of a group, or the values of a
 // setting. In a group, a setting that is on or off shows its values, and so does one that is alone there.

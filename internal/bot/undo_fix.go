@@ -29,7 +29,7 @@ func amendmentFeature() feature {
 				Topic: aboutCorrections, Short: true,
 			},
 			{Name: command.NameRestore, Where: InGroups, Handle: parsed(command.ParseNumber, (*Router).restore), Topic: aboutCorrections},
-			{Name: command.NameFix, Where: InGroups, Handle: parsed(command.ParseFix, (*Router).fix), Topic: aboutCorrections},
+			{Name: command.NameFix, Where: InGroups, Handle: (*Router).fixOrMove, Topic: aboutCorrections},
 		},
 		callbacks: []Callback{
 			{Code: undoCode, Command: command.NameUndo, Handle: (*Router).pressUndo},
@@ -46,6 +46,18 @@ func (r *Router) undo(ctx context.Context, req request, number int) error {
 
 func (r *Router) restore(ctx context.Context, req request, number int) error {
 	return r.rankings.Do(ctx, req.origin, ranking.RestoreMatch{Amendment: r.amendment(req, number)})
+}
+
+// fixOrMove handles "/fix 42 3:2", and "/fix 42 padel", which moves the match to that ladder.
+func (r *Router) fixOrMove(ctx context.Context, req request) error {
+	_, err := command.ParseFix(req.command)
+	number, ladder, ok := command.LadderAfter(req.command)
+	form, malformed := wrongForm(req.command, err)
+	if !ok || !malformed {
+		return parsed(command.ParseFix, (*Router).fix)(r, ctx, req)
+	}
+	form.Corrected, _ = command.CorrectAmendment(req.command, err)
+	return r.rankings.Do(ctx, req.origin, ranking.MoveMatch{Amendment: r.amendment(req, number), Name: ladder, Otherwise: form})
 }
 
 func (r *Router) fix(ctx context.Context, req request, f command.Fix) error {
@@ -249,14 +261,14 @@ func (w words) correction(was, score [2]int) string {
 	}
 }
 
-var _ = shows(view[ranking.MatchUndone]{text: words.matchUndone, line: words.undoneLine})
+var _ = shows(view[ranking.MatchUndone]{text: words.matchUndone, line: words.undoneLine, ofLadder: true})
 
 func (w words) matchUndone(n ranking.MatchUndone) string {
 	return w.Text("undone.card", args{"Number": n.Number, "Result": w.result(n.Sides, n.Sets)}) + "\n" +
 		w.movements(n.Moved) + notes(w.textBy("note.undone_by", n.By, nil))
 }
 
-var _ = shows(view[ranking.MatchRestored]{text: words.matchRestored, line: words.restoredLine})
+var _ = shows(view[ranking.MatchRestored]{text: words.matchRestored, line: words.restoredLine, ofLadder: true})
 
 func (w words) matchRestored(n ranking.MatchRestored) string {
 	return w.Text("restored.card", args{"Number": n.Number, "Result": w.result(n.Sides, n.Sets)}) + "\n" +
@@ -297,7 +309,7 @@ func (w words) undoDropped(n ranking.UndoDropped) string {
 	return w.textBy(id+"_cancelled_by", *n.By, with)
 }
 
-var _ = shows(view[ranking.MatchFixed]{text: words.matchFixed, line: words.fixedLine})
+var _ = shows(view[ranking.MatchFixed]{text: words.matchFixed, line: words.fixedLine, ofLadder: true})
 
 func (w words) matchFixed(n ranking.MatchFixed) string {
 	was := w.was(n)

@@ -9,6 +9,7 @@ import (
 
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
+	"elobot/internal/ranking"
 )
 
 // outgoing is a rendered message.
@@ -48,6 +49,8 @@ type view[N any] struct {
 	table func(words, N) string
 	// buttons returns the rows of buttons below a notice that is sent alone. The item is what the notice was read from.
 	buttons func(N, outbox.Item, words) [][]button
+	// ofLadder says that the notice has no title, and names its ladder first.
+	ofLadder bool
 	// personal says that the notice is meant for one person. Not all such notices contain the name.
 	personal bool
 }
@@ -67,7 +70,21 @@ func render(item outbox.Item, w words) (outgoing, error) {
 	if !ok {
 		return outgoing{}, fmt.Errorf("%w %q", errUnknownKind, item.Kind)
 	}
-	return show(item, w)
+	var n struct{ Ladder *ranking.LadderLabel }
+	if err := json.Unmarshal(item.Payload, &n); err != nil {
+		return outgoing{}, fmt.Errorf("read the ladder of a notice: %w", err)
+	}
+	if n.Ladder == nil {
+		return show(item, w)
+	}
+	w.ladder = n.Ladder.Name
+	out, err := show(item, w)
+	for _, row := range out.buttons {
+		for i := range row {
+			row[i].data = dataInLadder(row[i].data, n.Ladder.ID)
+		}
+	}
+	return out, err
 }
 
 // render decodes a notice and renders it.
@@ -93,6 +110,9 @@ func (v view[N]) show(n N, item outbox.Item, w words) outgoing {
 	out := outgoing{html: v.text(w, n), answers: v.personal}
 	if v.line != nil {
 		out.line = v.line(w, n)
+	}
+	if v.ofLadder {
+		out.html, out.line = w.inLadder(out.html), w.inLadder(out.line)
 	}
 	if v.table != nil && w.tables {
 		out.table = v.table(w, n)

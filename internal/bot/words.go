@@ -1,6 +1,9 @@
 package bot
 
 import (
+	"slices"
+	"strings"
+
 	"elobot/internal/catalog"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
@@ -11,14 +14,17 @@ import (
 // item in a merged message: one line without line breaks.
 type words struct {
 	catalog.Language
-	tables bool // the chat wants tables where they help
+	tables bool   // the chat wants tables where they help
+	ladder string // the ladder that the notice is about, if its group has several; otherwise empty
 }
 
 // wordsFor returns the words for an IETF language tag.
 func wordsFor(tag string) words { return words{Language: catalog.For(tag)} }
 
 // wordsOf returns the words for a message.
-func wordsOf(m outbox.Message) words { return words{catalog.For(m.Language), m.Tables} }
+func wordsOf(m outbox.Message) words {
+	return words{Language: catalog.For(m.Language), tables: m.Tables}
+}
 
 // args are the arguments of a text.
 type args = catalog.Args
@@ -36,10 +42,19 @@ func (w words) textBy(id string, r ranking.Reporter, with args) string {
 	return w.Text(id, with)
 }
 
-// titleOf returns the title of a view of a group, which may have no title itself.
+// titleOf returns the title of a view of a ladder. The group may have no title itself.
 func (w words) titleOf(id, group string) string {
-	if group == "" {
+	names := slices.DeleteFunc([]string{group, w.ladder}, func(name string) bool { return name == "" })
+	if len(names) == 0 {
 		return w.Text(id, nil)
 	}
-	return w.Text(id+"_of", args{"Title": showText(group)})
+	return w.Text(id+"_of", args{"Title": showText(strings.Join(names, " · "))})
+}
+
+// inLadder puts the name of the ladder in front of a text, if there is one.
+func (w words) inLadder(text string) string {
+	if w.ladder == "" || text == "" {
+		return text
+	}
+	return showText(w.ladder) + " · " + text
 }

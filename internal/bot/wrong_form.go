@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"errors"
-	"html"
 	"strings"
 
 	"elobot/internal/command"
@@ -86,7 +85,7 @@ func (w words) wrongForm(n WrongForm) string {
 		form = strings.ReplaceAll(w.Text("commands."+n.Command+".usage", nil), "\n", " · ")
 	}
 	if n.Corrected != "" {
-		form = "<code>" + html.EscapeString(cleanName(n.Corrected)) + "</code>"
+		form = "<code>" + codeText(n.Corrected) + "</code>"
 		sets = form
 	}
 	id := "form." + string(n.Reason)

@@ -3,6 +3,7 @@ package command
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // The names of the commands whose arguments have a grammar of their own.
@@ -77,6 +78,32 @@ func (c Command) FirstWord() string {
 		return c.Mentions[0].label()
 	}
 	return word
+}
+
+// FirstWords returns the first words of the arguments, at most n of them, with a space between. There are none after a mention.
+func (c Command) FirstWords(n int) string {
+	args := c.Args
+	if len(c.MentionOffsets) > 0 {
+		args = args[:min(len(args), max(0, c.MentionOffsets[0]))]
+	}
+	words := strings.Fields(args)
+	return strings.Join(words[:min(n, len(words))], " ")
+}
+
+// WithoutWords returns the command without the first n words of its arguments, which no mention is among.
+func (c Command) WithoutWords(n int) Command {
+	rest := c.Args
+	isWritten := func(r rune) bool { return !unicode.IsSpace(r) }
+	for range n {
+		rest = strings.TrimLeftFunc(rest, isWritten)
+		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
+	}
+	cut := len(c.Args) - len(rest)
+	c.Args, c.MentionOffsets = rest, slices.Clone(c.MentionOffsets)
+	for i := range c.MentionOffsets {
+		c.MentionOffsets[i] -= cut
+	}
+	return c
 }
 
 // Text returns the command that a text without one stands for, such as an answer to a question. botUsername is this bot's username, without

@@ -120,6 +120,8 @@ type Receipt struct {
 	Pin    Pin // for Ensure
 	// TableRefused says that the messenger refused the message as a table, so that it was sent as text.
 	TableRefused bool
+	// ThreadGone says that the topic of the message does not exist any more, so that it was sent without one.
+	ThreadGone bool
 }
 
 // Pin says whether a message was pinned.

@@ -36,7 +36,10 @@ const oneOfEach = `
 	INSERT INTO bot (telegram_user_id) VALUES (7);
 	INSERT INTO update_attempts VALUES (5, 1);
 	INSERT INTO ensured_messages VALUES (1, 'board', 7, '');
-	INSERT INTO boards (chat_id) VALUES (1);
+	INSERT INTO boards (chat_id, ladder_id) VALUES (1, 1);
+	INSERT INTO ladders (group_id, is_default, name, archived_at) VALUES (1, false, 'padel', now());
+	INSERT INTO topics VALUES (1, 8, 2);
+	INSERT INTO match_moves (match_id, old_ladder_id, new_ladder_id) VALUES (1, 2, 1);
 	INSERT INTO prompts (id, chat_id, kind, match_id) VALUES (1, 1, 'undo', 1);
 	INSERT INTO timers VALUES ('t:prompt:1', 1, now());
 	INSERT INTO dead_letters (kind, update_id, outbox_id, payload, last_error, attempts, first_seen_at)
@@ -267,7 +270,21 @@ var breaks = map[string][]string{
 		anotherEntry + `(1, 1, 1500, 1516, 32, 1500, 0, 0, 'undo', 'infinity')`,
 		anotherEntry + `(1, 1, 1500, 1516, 32, 1500, 0, 0, 'undo', now()), (1, 1, 1500, 1516, 32, 1500, 0, 0, 'fix', now())`,
 	},
-	"boards_pkey":                    {`INSERT INTO boards (chat_id) VALUES (1)`},
+	"boards_pkey":                    {`INSERT INTO boards (chat_id, ladder_id) VALUES (1, 1)`},
+	"boards_ladder_id_fkey":          {`UPDATE boards SET ladder_id = 99`},
+	"ladders_name_check":             {`UPDATE ladders SET name = ''`, `UPDATE ladders SET name = repeat('x', 25)`},
+	"ladders_name_key":               {`UPDATE ladders SET name = 'PADEL' WHERE id = 1`},
+	"ladders_archived_check":         {`UPDATE ladders SET archived_at = now()`},
+	"topics_pkey":                    {`INSERT INTO topics VALUES (1, 8, 1)`},
+	"topics_chat_id_fkey":            {`UPDATE topics SET chat_id = 99`},
+	"topics_ladder_id_fkey":          {`UPDATE topics SET ladder_id = 99`},
+	"topics_thread_id_check":         {`UPDATE topics SET thread_id = 0`},
+	"match_moves_pkey":               {`INSERT INTO match_moves OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 2)`},
+	"match_moves_match_id_fkey":      {`UPDATE match_moves SET match_id = 99`},
+	"match_moves_old_ladder_id_fkey": {`UPDATE match_moves SET old_ladder_id = 99`},
+	"match_moves_new_ladder_id_fkey": {`UPDATE match_moves SET new_ladder_id = 99`},
+	"match_moves_moved_by_fkey":      {`UPDATE match_moves SET moved_by = 99`},
+	"match_moves_ladders_check":      {`UPDATE match_moves SET old_ladder_id = 1`},
 	"boards_chat_id_fkey":            {`UPDATE boards SET chat_id = 99`},
 	"boards_thread_id_check":         {`UPDATE boards SET thread_id = 0`},
 	"boards_pin_check":               {`UPDATE boards SET pin = ''`},

@@ -8,22 +8,23 @@ import (
 // Interval returns a constant of SQL.
 func Interval(d time.Duration) string { return fmt.Sprintf(`interval '%d seconds'`, int(d.Seconds())) }
 
-// Subqueries that find what an update names. ThisChat and ThisLadder use the parameter $1, ThisPlayer $2.
+// Subqueries that find what an update names. ThisChat and ThisGroup use the parameter $1, ThisPlayer $2.
 
 // ThisChat is the id of the chat with Telegram's id $1, which may also be an earlier id of the chat; null if there is none.
 const ThisChat = `coalesce((SELECT id FROM chats WHERE telegram_chat_id = $1),
 		         (SELECT chat_id FROM chat_aliases WHERE telegram_chat_id = $1))`
 
-// ThisLadder is the id of the default ladder of ThisChat.
-const ThisLadder = `(
-		    SELECT l.id FROM groups g JOIN ladders l ON l.group_id = g.id AND l.is_default
-		    WHERE g.chat_id = ` + ThisChat + `)`
-
 // ThisGroup is the group of ThisChat.
 const ThisGroup = `(SELECT id FROM groups WHERE chat_id = ` + ThisChat + `)`
 
+// LadderOf is the ladder of a group: the one with the id that a parameter has, or else the default one.
+func LadderOf(group, parameter string) string {
+	return `(
+		    SELECT id FROM ladders WHERE group_id = ` + group + ` ORDER BY id = ` + parameter + ` DESC, is_default DESC LIMIT 1)`
+}
+
 // BoardObject is what identifies the message of a board b in its chat, as ranking.Board.Object does.
-const BoardObject = `'board' || coalesce(':' || b.thread_id, '')`
+const BoardObject = `'board:' || b.ladder_id || coalesce(':' || b.thread_id, '')`
 
 // ThisPlayer is the account of the person with the user id $2; null if there is none.
 const ThisPlayer = `(SELECT p.id FROM players p WHERE p.telegram_user_id = $2)`

@@ -2,7 +2,7 @@ package postgres
 
 // NamesOfPlayers are the names of all players that an outbox row i names by their ids, as a JSON object of outbox.Name; null if there are
 // none. A player is called as in the group of the row's chat. A merged player is called like the remaining one. Players with the same name
-// in the ladder have a mark: the username, or else a number.
+// in the group have a mark: the username, or else a number.
 //
 // The planner expects far more ids than there are. With LIMIT 1 it looks up each row by its key nevertheless. Nearly all who are named have
 // a standing, and then no player is read.
@@ -13,20 +13,22 @@ const NamesOfPlayers = `(
 		                ELSE (SELECT username FROM sightings WHERE group_id = g.group_id AND player_id = p.id) END
 		            FROM players p WHERE p.id = called.id), (1 + namesakes.earlier)::text) ELSE '' END))
 		    FROM (SELECT (SELECT id FROM groups WHERE chat_id = i.chat_id) AS group_id OFFSET 0) AS g
-		    CROSS JOIN LATERAL (SELECT (SELECT id FROM ladders WHERE group_id = g.group_id AND is_default) AS id OFFSET 0) AS l
+		    CROSS JOIN LATERAL (SELECT ARRAY(SELECT id FROM ladders WHERE group_id = g.group_id) AS ids OFFSET 0) AS l
 		    CROSS JOIN LATERAL (
 		        SELECT (jsonb_path_query(i.payload, '$.**.player'))::bigint AS id
 		        UNION SELECT i.addressee_id WHERE i.addressee_id IS NOT NULL
 		    ) AS wanted
 		    CROSS JOIN LATERAL (
-		        SELECT player_id AS id, id AS standing_id, name FROM group_players WHERE ladder_id = l.id AND player_id = wanted.id
+		        (SELECT player_id AS id, id AS standing_id, name FROM group_players
+		         WHERE ladder_id = ANY (l.ids) AND player_id = wanted.id ORDER BY id LIMIT 1)
 		        UNION ALL
 		        SELECT p.id, s.id, coalesce(s.name, p.display_name)
 		        FROM (SELECT coalesce(merged_into, id) AS id FROM players WHERE id = wanted.id LIMIT 1) AS one
 		        CROSS JOIN LATERAL (SELECT * FROM players WHERE id = one.id LIMIT 1) AS p
-		        LEFT JOIN LATERAL (SELECT * FROM group_players WHERE ladder_id = l.id AND player_id = p.id LIMIT 1) AS s ON true
+		        LEFT JOIN LATERAL (
+		            SELECT * FROM group_players WHERE ladder_id = ANY (l.ids) AND player_id = p.id ORDER BY id LIMIT 1) AS s ON true
 		        LIMIT 1) AS called
 		    CROSS JOIN LATERAL (
-		        SELECT count(*) AS others, count(*) FILTER (WHERE called.standing_id IS NULL OR o.id < called.standing_id) AS earlier
+		        SELECT count(DISTINCT o.player_id) AS others, count(DISTINCT o.player_id) FILTER (WHERE o.player_id < called.id) AS earlier
 		        FROM group_players o
-		        WHERE o.ladder_id = l.id AND o.id IS DISTINCT FROM called.standing_id AND lower(o.name) = lower(called.name)) AS namesakes)`
+		        WHERE o.ladder_id = ANY (l.ids) AND o.player_id <> called.id AND lower(o.name) = lower(called.name)) AS namesakes)`

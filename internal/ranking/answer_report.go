@@ -8,6 +8,7 @@ import (
 
 // answerReport handles the answer to a PromptReport.
 func (s *Service) answerReport(ctx context.Context, o Origin, a PromptAnswer, p *Prompt) error {
+	o.Ladder = p.Report.Ladder
 	if p.Report.Chat == o.Chat.ID {
 		o.ReplyTo = p.Report.Message
 	}

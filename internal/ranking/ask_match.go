@@ -40,6 +40,7 @@ type ReportRequest struct {
 	Message  int64          `json:"message,omitempty"`
 	SentAt   time.Time      `json:"sent_at"`
 	Reporter *Person        `json:"reporter,omitempty"` // nil for an anonymous admin
+	Ladder   LadderID       `json:"ladder,omitempty"`   // 0 for the default one
 	Readings [][]Report     `json:"readings"`
 	Settled  []Doubt        `json:"settled,omitempty"` // what is not asked again
 	// Completes is the earlier match that a duplicate may complete, nil if it adds nothing to it.
@@ -138,6 +139,7 @@ func (a *askOperation) decide(snap Snapshot) (Decision, error) {
 
 // ask returns the question.
 func (a *askOperation) ask(snap Snapshot) Decision {
+	a.request.Ladder = snap.Ladder.ID
 	prompt := ReportPrompt{Tag: a.request.tag(), Doubt: a.doubt, Word: a.word}
 	if len(a.earlier) > 0 {
 		prompt.Earlier, prompt.MoreEarlier = &a.earlier[0], a.earlier[1:]

@@ -2,7 +2,9 @@ package ranking
 
 import (
 	"context"
+	"fmt"
 	"strconv"
+	"strings"
 
 	"elobot/internal/notice"
 )
@@ -10,17 +12,27 @@ import (
 // KindBoard is the kind of the notice of a board. What is stored of it says nothing: what it shows is read when it is sent.
 const KindBoard = "board"
 
-// Board is the board of a group: a message in the chat, or in one of its topics, that always shows the ranking.
+// Board is the board of a ladder: a message in the chat, or in one of its topics, that always shows the ranking.
 type Board struct {
+	Ladder LadderID
 	Thread int64 // the topic, 0 for none
 }
 
 // Object returns what identifies the message of the board in its chat.
 func (b Board) Object() string {
-	if b.Thread == 0 {
-		return KindBoard
+	object := fmt.Sprintf("%s:%d", KindBoard, b.Ladder)
+	if b.Thread != 0 {
+		object += fmt.Sprintf(":%d", b.Thread)
 	}
-	return KindBoard + ":" + strconv.FormatInt(b.Thread, 10)
+	return object
+}
+
+// LadderOfBoard returns the ladder whose board an object identifies, 0 if it identifies none.
+func LadderOfBoard(object string) LadderID {
+	rest, _ := strings.CutPrefix(object, KindBoard+":")
+	id, _, _ := strings.Cut(rest, ":")
+	n, _ := strconv.ParseInt(id, 10, 64)
+	return LadderID(n)
 }
 
 // BoardChange is what /board asks for.
@@ -33,7 +45,7 @@ const (
 	TurnBoardOff BoardChange = "off"
 )
 
-// ChangeBoard turns the board of a group on, in the topic of the command, or off. A group has one board: it moves if it is turned on in
+// ChangeBoard turns the board of a ladder on, in the topic of the command, or off. A ladder has one board: it moves if it is turned on in
 // another topic. Only admins may do so; everybody may ask.
 type ChangeBoard struct {
 	Change  BoardChange
@@ -67,9 +79,9 @@ func (b boardOperation) decide(snap Snapshot) (Decision, error) {
 	changed := &ChangedBoard{Chat: snap.ChatID, Before: before, After: before}
 	switch {
 	case b.change == TurnBoardOn && snap.Chat.ID == b.origin.Chat.ID:
-		changed.After = &Board{Thread: b.origin.Thread}
+		changed.After = &Board{Ladder: snap.Ladder.ID, Thread: b.origin.Thread}
 	case b.change == TurnBoardOn: // the chat has a new id, and its topics with it
-		changed.After = &Board{}
+		changed.After = &Board{Ladder: snap.Ladder.ID}
 	case b.change == TurnBoardOff:
 		changed.After = nil
 	}
@@ -86,7 +98,7 @@ func (b boardOperation) decide(snap Snapshot) (Decision, error) {
 	return Decision{Notice: n, Effect: changed}, nil
 }
 
-// ChangedBoard is what an admin changed about the board of a chat; nil means none. If what is stored differs from Before, Apply fails with
+// ChangedBoard is what an admin changed about the board of a ladder; nil means none. If what is stored differs from Before, Apply fails with
 // ErrConflict. The messages of both are brought up to date.
 type ChangedBoard struct {
 	Chat          ChatID
@@ -95,7 +107,7 @@ type ChangedBoard struct {
 
 func (*ChangedBoard) outcome() CommandOutcome { return OutcomeSettingChanged }
 
-// BoardState says whether a group has a board.
+// BoardState says whether a ladder has a board.
 type BoardState struct {
 	On      bool `json:"on,omitempty"`
 	Changed bool `json:"changed,omitempty"` // the command has turned it on or off

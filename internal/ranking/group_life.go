@@ -88,13 +88,11 @@ func (s *Service) MembersSeen(ctx context.Context, o Origin) error {
 // unknown chat or for a person without a standing, and it never creates a player.
 func (s *Service) MemberLeft(ctx context.Context, o Origin, who Person) error {
 	leave := func(snap Snapshot) Decision {
-		standing := snap.People[0].Standing
-		if standing == nil || !standing.LeftAt.IsZero() || standing.LastPlayed.After(o.SentAt) {
-			return Decision{Presence: NoChange}
+		d := Decision{Presence: NoChange}
+		if p := snap.People[0].Player; p != nil {
+			d.Effect = &Left{Group: snap.Group, Player: p.ID, At: o.SentAt}
 		}
-		left := *standing
-		left.LeftAt = o.SentAt
-		return Decision{Presence: NoChange, Effect: (*ChangedStanding)(&left)}
+		return d
 	}
 	return s.handle(ctx, o, job{
 		name: "member left", knownChatOnly: true, silent: true, unlogged: true, operation: event{people: participants{who}, fn: leave},

@@ -71,9 +71,17 @@ func (s *Service) readDecideWrite(ctx context.Context, o Origin, j job, attempt 
 		return err
 	case snap.Handled:
 		return ErrHandled
+	case snap.NamedWords > 0:
+		return &LadderNamed{Ladder: snap.Applies, Words: snap.NamedWords}
 	}
+	unresolved := j
 	if op, ok := j.operation.(resolving); ok {
 		j.operation, snap = op.in(snap)
+	}
+	if l := j.ladder(o, snap); l != o.Ladder {
+		release()
+		o.Ladder = l
+		return s.readDecideWrite(ctx, o, unresolved, attempt, identifies)
 	}
 	if identifies && isUnidentified(snap) {
 		release()
@@ -93,7 +101,7 @@ func (s *Service) readDecideWrite(ctx context.Context, o Origin, j job, attempt 
 // writer is what is left to do of a Store or a Locked after the read.
 type writer interface {
 	Apply(ctx context.Context, c Changes) error
-	MatchHistory(ctx context.Context, ladder LadderID, from int) (MatchHistory, error)
+	MatchHistory(ctx context.Context, ladder LadderID, from int, others ...PlayerID) (MatchHistory, error)
 }
 
 // read reads what a command needs to know, and locks the group before if this attempt does. release ends the lock.
@@ -141,6 +149,9 @@ func (s *Service) decide(ctx context.Context, store writer, o Origin, j job, sna
 	case replaying:
 		if m := op.replays(snap); m != nil {
 			snap.History, err = store.MatchHistory(ctx, m.Ladder, m.Number)
+			if op, ok := j.operation.(moving); ok && err == nil {
+				snap.Into, err = store.MatchHistory(ctx, op.into(), m.Number, m.players()...)
+			}
 		}
 	case question:
 		snap.Answer, err = op.ask(ctx, snap)
@@ -170,6 +181,9 @@ func (j job) changes(o Origin, snap Snapshot, d Decision) Changes {
 		changes.SentAt = o.SentAt
 	case d.Presence == ChatSeen: // a retried command may be old
 		changes.Presence = NoChange
+	}
+	if snap.Several {
+		changes.Ladder = cmp.Or(d.Ladder, snap.Ladder.label())
 	}
 	moved := snap.Chat.ID != o.Chat.ID // the chat has a new id, and its message ids have started over
 	if !moved {
@@ -289,6 +303,8 @@ type job struct {
 	// answer turns out not to matter; admin is the answer.
 	isAdmin func(context.Context) (bool, error)
 	admin   AdminStatus
+	// ofGroup is true if the operation is about the group, whatever ladder applies.
+	ofGroup bool
 	// locks is true if the operation decides with the group locked from the first attempt on.
 	locks bool
 	// knownChatOnly is true if the command does nothing in an unknown chat and does not create the chat.
@@ -310,7 +326,7 @@ func (j job) answerOnly(n Notice) job {
 func (j job) query(o Origin) Query {
 	q := Query{
 		Needs: j.needs(), Key: o.Key, Message: o.Message, Chat: o.Chat, Sender: o.Sender, Shown: o.VisibleUsers, KnownChat: j.knownChatOnly,
-		RateEntry: j.rateEntry(o, nil), Extra: j.extra,
+		Ladder: o.Ladder, Thread: o.Thread, Words: o.Words, Replied: o.Replied, RateEntry: j.rateEntry(o, nil), Extra: j.extra,
 	}
 	if !o.Retried {
 		q.SentAt = o.SentAt

@@ -34,14 +34,14 @@ func Only(people ...Person) Meant {
 // Sides says who would play against whom, or why that is not clear, given who is in the group, as Meant does. All may be on the first side.
 type Sides func(everybody []Person) (sides [2][]Person, unclear Notice)
 
-// Ask is a question about nobody.
-func Ask(read func(context.Context) (Notice, error)) Inquiry {
-	return Inquiry{read: func(ctx context.Context, _ asked) (Notice, error) { return read(ctx) }}
+// Ask is a question about nobody, perhaps about the ladder that read gets: the one that applies where it was asked.
+func Ask(read func(context.Context, Ladder) (Notice, error)) Inquiry {
+	return Inquiry{read: func(ctx context.Context, a asked) (Notice, error) { return read(ctx, a.snap.Ladder) }}
 }
 
-// AskAbout is a question about people whose players read gets. A question about a non-player is refused, and does not add a player. Only
+// AskAbout is a question about people whose players read gets, in a ladder. A question about a non-player is refused, and does not add a player. Only
 // the sender need not be one: read then gets the zero Player.
-func AskAbout(who Meant, read func(context.Context, []Player) (Notice, error)) Inquiry {
+func AskAbout(who Meant, read func(context.Context, Ladder, []Player) (Notice, error)) Inquiry {
 	all := func(everybody []Person) ([2][]Person, Notice) {
 		people, unclear := who(everybody)
 		return [2][]Person{people}, unclear
@@ -56,7 +56,7 @@ func AskAbout(who Meant, read func(context.Context, []Player) (Notice, error)) I
 				return Refusal{Code: NoSuchPlayer, Name: cmp.Or(a.people[at].Name, "@"+a.people[at].Username)}, nil
 			}
 		}
-		return read(ctx, players)
+		return read(ctx, a.snap.Ladder, players)
 	}}
 }
 

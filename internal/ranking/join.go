@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Join gives the sender a standing in the group's ladder. A player who left is shown in the ranking again.
+// Join gives the sender a standing in the group's default ladder. A player who left is shown in all rankings of the group again.
 type Join struct{}
 
 func (Join) do(ctx context.Context, s *Service, o Origin) error {
 	if o.Sender == nil {
 		return s.Do(ctx, o, Say{Refusal{Code: NobodyToJoin}})
 	}
-	return s.handle(ctx, o, job{name: "join", bucket: RateQuestion, operation: joinOperation{sender: *o.Sender, at: o.SentAt}})
+	return s.handle(ctx, o, job{name: "join", bucket: RateQuestion, ofGroup: true, operation: joinOperation{sender: *o.Sender, at: o.SentAt}})
 }
 
 type joinOperation struct {
@@ -43,7 +43,7 @@ func (j joinOperation) decide(snap Snapshot) (Decision, error) {
 		return Decision{Notice: joined, Effect: &NewStanding{Ladder: snap.Ladder.ID, Standing: standing}}, nil
 	case present != standing:
 		joined.Back = true
-		return Decision{Notice: joined, Effect: (*ChangedStanding)(&present)}, nil
+		return Decision{Notice: joined, Effect: &CameBack{Group: snap.Group, Player: standing.Player, At: j.at}}, nil
 	default:
 		return Decision{Notice: joined}, nil
 	}

@@ -200,6 +200,14 @@ const (
 	AdminsOnly  RefusalCode = "admins_only"  // only an admin can do this
 	SameSetting RefusalCode = "same_setting" // the setting already has this value
 
+	LadderName     RefusalCode = "ladder_name"      // no ladder can be called Name
+	LadderExists   RefusalCode = "ladder_exists"    // another ladder of the group is called Name
+	NoSuchLadder   RefusalCode = "no_such_ladder"   // no ladder of the group is called Name
+	TooManyLadders RefusalCode = "too_many_ladders" // the group has Matches ladders, and can have no more
+	DefaultLadder  RefusalCode = "default_ladder"   // Name is the default ladder, which cannot be archived
+	LadderArchived RefusalCode = "ladder_archived"  // Name is an archived ladder
+	SameLadder     RefusalCode = "same_ladder"      // the match is in the ladder Name already
+
 	TooManyQuestions RefusalCode = "too_many_questions" // from the sender in a minute; results still count
 	TooManyPresses   RefusalCode = "too_many_presses"   // from the person in a minute; the press was ignored
 	TooManyResults   RefusalCode = "too_many_results"   // from the sender in a minute; the press changed nothing
@@ -208,11 +216,11 @@ const (
 // Refusal says why nothing was changed.
 type Refusal struct {
 	Code   RefusalCode `json:"code"`
-	Name   string      `json:"name,omitempty"`   // the person it is about, where the code says so
+	Name   string      `json:"name,omitempty"`   // the person or the ladder it is about, where the code says so
 	Number int         `json:"number,omitempty"` // the match it is about
 	// Minutes is how long the players and the reporter may amend a match, and an undone match can be restored.
 	Minutes int `json:"minutes,omitempty"`
-	Matches int `json:"matches,omitempty"`
+	Matches int `json:"matches,omitempty"` // or ladders, where the code says so
 }
 
 var _ = notice.Register[Refusal](notice.Kind{Name: "refusal", Purpose: notice.Outcome, Refuses: true})

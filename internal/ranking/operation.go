@@ -24,6 +24,11 @@ type replaying interface {
 	replays(Snapshot) *StoredMatch
 }
 
+// moving is a replaying operation that moves the match to another ladder, and replays that too.
+type moving interface {
+	into() LadderID
+}
+
 // matchOperation is an operation that reports or amends a match.
 type matchOperation interface {
 	// rejectedResults describes the results in a NotRecorded. There is at least one.

@@ -58,6 +58,12 @@ type Origin struct {
 	Retried bool
 	// ReplyTo and Thread say where the answer goes: the message to reply to and the topic, 0 for none.
 	ReplyTo, Thread int64
+	// Ladder is the ladder that the command or the pressed button names, 0 for none.
+	Ladder LadderID
+	// Words are the first words of the command's arguments, if they may name a ladder. If they do, the command fails with a LadderNamed.
+	Words string
+	// Replied is the match that the message which the command replies to may be about; zero if it replies to none.
+	Replied MatchRef
 	// VisibleUsers are other people that the command's message shows with their ids, such as the author of the message that it replies to.
 	// They need not take part in the command.
 	VisibleUsers []Person
@@ -147,6 +153,8 @@ type Player struct {
 
 // Ladder is everything in a group that is rated together, with its rules.
 type Ladder struct {
-	ID LadderID
+	ID       LadderID
+	Name     string // empty for a group's only ladder that nobody has named
+	Archived bool   // it gets no more matches
 	Rules
 }

@@ -197,6 +197,8 @@ func (r *recordOperation) refuseMatch(snap Snapshot, m reportedMatch) Notice {
 		}
 	}
 	switch l := snap.Ladder; {
+	case l.Archived:
+		return Refusal{Code: LadderArchived, Name: l.Name}
 	case m.hasDuplicatePlayer(snap):
 		return Refusal{Code: SamePlayer}
 	case m.result.A == m.result.B && !l.DrawsAllowed:

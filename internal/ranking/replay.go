@@ -144,6 +144,7 @@ const (
 	ByUndo    Reason = "undo"
 	ByRestore Reason = "restore"
 	ByFix     Reason = "fix"
+	ByMove    Reason = "move"
 	ByMerge   Reason = "merge"
 	ByRepair  Reason = "repair"
 )

@@ -162,12 +162,12 @@ func TestRecentConflict(t *testing.T) {
 		}
 		store.left.Store(1)
 		locked = nil
-		read := func(context.Context) (ranking.Notice, error) { return ranking.Refusal{}, nil } // it may take long
+		read := func(context.Context, ranking.Ladder) (ranking.Notice, error) { return ranking.Refusal{}, nil } // it may take long
 		must(t, service.Do(t.Context(), from(&alice, "m:7"), ranking.Ask(read)))
 		store.left.Store(1)
 		named := from(&alice, "m:8")
 		named.Names = true
-		must(t, service.Do(t.Context(), named, ranking.AskAbout(ranking.Only(alice), func(context.Context, []ranking.Player) (ranking.Notice, error) {
+		must(t, service.Do(t.Context(), named, ranking.AskAbout(ranking.Only(alice), func(context.Context, ranking.Ladder, []ranking.Player) (ranking.Notice, error) {
 			return ranking.Refusal{}, nil
 		})))
 		if diff := cmp.Diff([]bool{false, false, false, false}, locked); diff != "" {

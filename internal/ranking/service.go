@@ -68,7 +68,7 @@ type Say struct{ Notice Notice }
 
 func (say Say) do(ctx context.Context, s *Service, o Origin) error {
 	if o.Malformed == "" {
-		return Ask(func(context.Context) (Notice, error) { return say.Notice, nil }).do(ctx, s, o)
+		return Ask(func(context.Context, Ladder) (Notice, error) { return say.Notice, nil }).do(ctx, s, o)
 	}
 	said := answer{people: senderOf(o), notice: say.Notice}
 	return s.handle(ctx, o, job{name: "answer", bucket: RateResult, operation: malformedResult{said, o.Malformed}})

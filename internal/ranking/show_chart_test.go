@@ -14,6 +14,9 @@ import (
 func (g *game) charted(t *testing.T, names ...string) stats.Chart {
 	t.Helper()
 	n := stats.Chart{Period: stats.Month}
+	if err := g.pool.QueryRow(t.Context(), `SELECT id FROM ladders`).Scan(&n.Ladder); err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range names {
 		var player ranking.PlayerID
 		if err := g.pool.QueryRow(t.Context(), `SELECT id FROM players WHERE display_name = $1`, name).Scan(&player); err != nil {
@@ -113,14 +116,14 @@ func TestRatingsOfAPeriod(t *testing.T) {
 	for days, want := range map[int]stats.Period{1: stats.Month, 40: stats.ThreeMonths, 400: stats.AllTime} {
 		g.exec(t, `UPDATE matches SET played_at = $1 WHERE number = 1`, now.AddDate(0, 0, -days))
 		g.exec(t, `UPDATE matches SET played_at = $1 WHERE number = 2`, now.AddDate(0, 0, -days/2))
-		r, err := g.questions(g.Service).Ratings(t.Context(), club.ID, g.charted(t, "Bob"), now)
+		r, err := g.questions(g.Service).Ratings(t.Context(), g.charted(t, "Bob"), now)
 		if err != nil || r.Period != want || len(r.Players[0]) != 2 || r.Title != "Club" {
 			t.Errorf("after %d days: %+v, %v", days, r, err)
 		}
 		if days != 40 {
 			continue // Zoe has played in the same period
 		}
-		r, err = g.questions(g.Service).Ratings(t.Context(), club.ID, g.charted(t, "Bob", "Zoe"), now)
+		r, err = g.questions(g.Service).Ratings(t.Context(), g.charted(t, "Bob", "Zoe"), now)
 		level := []stats.Rating{{At: now.AddDate(0, 0, -days/2).UTC(), Match: 1, Elo: 1484}}
 		if zoes := r.Players[1]; err != nil || r.Period != stats.Month || fmt.Sprint(r.Players[0]) != fmt.Sprint(level) || len(zoes) != 2 {
 			t.Errorf("of both: %+v, %v", r, err)

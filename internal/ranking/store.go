@@ -32,9 +32,9 @@ type Store interface {
 	// Apply makes all changes or none, in one round trip. It may fail with ErrHandled or ErrConflict.
 	Apply(ctx context.Context, c Changes) error
 
-	// MatchHistory returns the matches of a ladder from a number on, and the standings of all who play in them. Number 0 means the whole
-	// ladder, with all its standings. It may change after the read.
-	MatchHistory(ctx context.Context, ladder LadderID, from int) (MatchHistory, error)
+	// MatchHistory returns the matches of a ladder from a number on, and the standings of all who play in them, and of others who have one.
+	// Number 0 means the whole ladder, with all its standings. It may change after the read.
+	MatchHistory(ctx context.Context, ladder LadderID, from int, others ...PlayerID) (MatchHistory, error)
 
 	// EnsureDurable returns nil once everything that was committed before is durable: a failover does not lose it. What can be read may not
 	// be durable yet, if the commit was interrupted or failed with ErrTimeout.
@@ -64,7 +64,7 @@ type Store interface {
 // Locked is a transaction that locks a group: nobody else records, amends or merges in it. Apply or Rewrite commits it.
 type Locked interface {
 	Apply(ctx context.Context, c Changes) error
-	MatchHistory(ctx context.Context, ladder LadderID, from int) (MatchHistory, error)
+	MatchHistory(ctx context.Context, ladder LadderID, from int, others ...PlayerID) (MatchHistory, error)
 	// Rewrite writes the changes of a replay, and nothing else.
 	Rewrite(ctx context.Context, w Rewrite) error
 	// Release ends the transaction. If it is not committed, it changes nothing.
@@ -92,6 +92,11 @@ type Query struct {
 	// KnownChat is true if the command is nothing in an unknown chat. Otherwise, a chat, a group and a ladder that are not stored yet get
 	// an id.
 	KnownChat bool
+	// Ladder is the ladder to read, 0 for the group's default one. Thread, Words and Replied, as in Origin, say which one Applies.
+	Ladder    LadderID
+	Thread    int64
+	Words     string
+	Replied   MatchRef
 	RateEntry RateEntry // if not zero, requests RecentUsage for its sender and time
 	Extra     RateEntry // if not zero, requests ExtraUsage for its sender and time
 }
@@ -113,6 +118,7 @@ type Needs struct {
 	Prompt        PromptID // requests Prompt
 	Played        int      // requests that many LastMatches
 	Board         bool     // requests Board
+	Ladders       bool     // requests Ladders
 	Timer         bool     // requests Due
 }
 
@@ -144,7 +150,12 @@ type Snapshot struct {
 	Chat    Chat   // as stored
 	NewChat bool   // the chat is not stored yet
 	Group   GroupID
-	Ladder  Ladder // the group's default ladder
+	Ladder  Ladder // that of the query
+	// Applies is the ladder that the query's Words name, its Replied match is in, or its Thread is bound to, in this order; 0 for the default
+	// one. NamedWords is how many of the Words name it.
+	Applies    LadderID
+	NamedWords int
+	Several    bool // the group has several ladders
 	// NewGroup is true if the group and its ladder are not stored yet. A new ladder has the DefaultRules.
 	NewGroup bool
 	People   []Known // in the order of the query's people
@@ -160,21 +171,23 @@ type Snapshot struct {
 	// Leaders are players at the top of the ranking that the query asks for, read together with the standings of the People.
 	Leaders      []Leader
 	LargestUpset int            // of the month that the query asks for, 0 if there is none
-	Everybody    []Known        // who is in the default ladder: only Player, and Standing if the query asks for Everybody; never newer than Leaders and PossibleDuplicates
+	Everybody    []Known        // who is in a ladder of the group: only Player, and Standing if the query asks for Everybody; never newer than Leaders and PossibleDuplicates
 	Matches      []StoredMatch  // those that the MatchRef means, in the order of their numbers; several only if it is a message
 	Counted      *StoredMatch   // the last match that counts of those that the sender played or reported, nil if there is none
 	Prompt       *Prompt        // nil if the chat has no prompt with this id
-	LastMatches  []PlayedBefore // of the sender in the default ladder, those that count, the newest first
-	Board        *Board         // nil if the chat has none
+	LastMatches  []PlayedBefore // of the sender in the ladder, those that count, the newest first
+	Board        *Board         // of the ladder, nil if it has none
+	Ladders      []GroupLadder  // of the group, the oldest first
 	Due          bool           // there is a timer with the command's key, and it is due
 
 	// The service adds what a decision needs beyond that.
 	Admin   AdminStatus  // of the sender, if the operation asks
 	History MatchHistory // of the ladder of the match that the operation replays, from that match on
+	Into    MatchHistory // of the ladder that it moves the match to, from that match on
 	Answer  Notice       // that the operation has read elsewhere
 }
 
-// everybody returns the people who are in the default ladder.
+// everybody returns the people who are in a ladder of the group.
 func (s Snapshot) everybody() []Person {
 	people := make([]Person, len(s.Everybody))
 	for i, k := range s.Everybody {
@@ -221,6 +234,7 @@ func (m *StoredMatch) players() []PlayerID { return slices.Concat(m.Players[0], 
 // SharedLadder is a ladder that ranks both of two players to be merged.
 type SharedLadder struct {
 	Chat         ChatID
+	Label        *LadderLabel // nil if its group has no other ladder
 	From         RankedPlayer // the player to be removed
 	Into         RankedPlayer // the remaining player
 	MatchHistory MatchHistory // from the first match of either player on
@@ -229,7 +243,8 @@ type SharedLadder struct {
 // LadderMerge holds the changes of a merge in a ladder that ranks both players.
 type LadderMerge struct {
 	Chat    ChatID
-	Drop    Standing // of the removed player
+	Label   *LadderLabel // nil if its group has no other ladder
+	Drop    Standing     // of the removed player
 	Rewrite Rewrite
 	Undone  []MatchID // matches in which both players took part
 	Cards   []Card
@@ -246,14 +261,14 @@ type Known struct {
 	Claimed    bool      // the player is Unclaimed, and a message shows the person's account for the first time
 	Standing   *Standing // of Player, or nil
 	Sighting   *Sighting // of ByID in the group, or nil
-	Former     string    // of one of Everybody: the Person's Former
+	Former     string    // of one of Everybody, as Left: the Person's Former
+	Left       bool      // the player has left the group
 }
 
 // person returns the player as a person that the store knows.
 func (k Known) person() Person {
-	left := k.Standing != nil && !k.Standing.LeftAt.IsZero()
 	return Person{
-		ID: k.Player.UserID, Username: k.Player.Username, Name: k.Player.Name, Player: k.Player.ID, Former: k.Former, Left: left,
+		ID: k.Player.UserID, Username: k.Player.Username, Name: k.Player.Name, Player: k.Player.ID, Former: k.Former, Left: k.Left,
 	}
 }
 
@@ -304,6 +319,8 @@ type Changes struct {
 	Button          string // the id of the button press that CallbackAnswer answers
 	ReplyTo, Thread int64  // of Notice, and of the cards of new matches
 	Addressee       Name   // the person who is answered, zero if unknown
+	// Ladder is what the notices are about, if the group has several ladders; otherwise nil.
+	Ladder *LadderLabel
 	// Language is the sender's, as an IETF tag, empty if unknown. CallbackAnswer is in it, and so is Notice if Private is true.
 	Language string
 	Private  bool // the chat is the sender's alone
@@ -324,12 +341,14 @@ type Decision struct {
 	CallbackAnswer Notice
 	Closes         *ClosedPrompt // the prompt that the command closes, nil for none
 	Presence       Presence      // what the command shows about the bot's presence in the chat
+	// Ladder is what the notices are about if it is not the ladder of the snapshot; nil if it is.
+	Ladder *LadderLabel
 	// Unadded is true if the command adds no players: it only asks about people.
 	Unadded bool
 }
 
-// Effect is what a command changes: NewMatches, an *Undone, *Restored, *Fixed, *NewStanding, *ChangedStanding, *ChangedSetting,
-// *ChangedBoard or *Greeted.
+// Effect is what a command changes: NewMatches, an *Undone, *Restored, *Fixed, *MovedMatch, *NewStanding, *Left, *CameBack,
+// *ChangedSetting, *ChangedBoard, *ChangedLadder or *Greeted.
 type Effect interface {
 	// outcome returns the command's outcome for the log; empty if it follows from the notice.
 	outcome() CommandOutcome
@@ -418,13 +437,25 @@ type NewStanding struct {
 	Standing Standing
 }
 
-// ChangedStanding is a standing that changes without a match, with the version that was read.
-type ChangedStanding Standing
+// Left says that a player left a group. Of the standings there, it changes those of a member who has not played since then.
+type Left struct {
+	Group  GroupID
+	Player PlayerID
+	At     time.Time
+}
 
-func (NewMatches) outcome() CommandOutcome       { return OutcomeRecorded }
-func (*Undone) outcome() CommandOutcome          { return OutcomeUndone }
-func (*Restored) outcome() CommandOutcome        { return OutcomeRestored }
-func (*Fixed) outcome() CommandOutcome           { return OutcomeFixed }
-func (*NewStanding) outcome() CommandOutcome     { return OutcomeJoined }
-func (*ChangedStanding) outcome() CommandOutcome { return OutcomeJoined }
-func (*Greeted) outcome() CommandOutcome         { return "" }
+// CameBack says that a player who left a group is there again.
+type CameBack struct {
+	Group  GroupID
+	Player PlayerID
+	At     time.Time
+}
+
+func (NewMatches) outcome() CommandOutcome   { return OutcomeRecorded }
+func (*Undone) outcome() CommandOutcome      { return OutcomeUndone }
+func (*Restored) outcome() CommandOutcome    { return OutcomeRestored }
+func (*Fixed) outcome() CommandOutcome       { return OutcomeFixed }
+func (*NewStanding) outcome() CommandOutcome { return OutcomeJoined }
+func (*Left) outcome() CommandOutcome        { return "" }
+func (*CameBack) outcome() CommandOutcome    { return OutcomeJoined }
+func (*Greeted) outcome() CommandOutcome     { return "" }

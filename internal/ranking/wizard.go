@@ -36,6 +36,7 @@ type WizardRequest struct {
 	Chat      ExternalChatID `json:"chat"` // where Message means that message
 	Message   int64          `json:"message,omitempty"`
 	SentAt    time.Time      `json:"sent_at"`
+	Ladder    LadderID       `json:"ladder,omitempty"` // 0 for the default one
 	Reporter  Person         `json:"reporter"`
 	Opponents []Person       `json:"opponents"` // the likeliest first
 	Scores    []Score        `json:"scores"`    // the likeliest first; the reporter's points first
@@ -182,13 +183,20 @@ func (w startWizard) needs() Needs {
 	return Needs{People: w.people, Played: SuggestedFrom, Everybody: w.opponent == nil && !w.hasTeams()}
 }
 
+func (w startWizard) refuse(snap Snapshot) Notice {
+	if snap.Ladder.Archived {
+		return Refusal{Code: LadderArchived, Name: snap.Ladder.Name}
+	}
+	return nil
+}
+
 func (w startWizard) rejectedResults(Snapshot) []RejectedResult {
 	return []RejectedResult{{Command: commandMatch, Malformed: true}}
 }
 
 func (w startWizard) decide(snap Snapshot) (Decision, error) {
 	r := &WizardRequest{
-		Key: w.origin.message(), Chat: w.origin.Chat.ID, Message: w.origin.ReplyTo, SentAt: w.origin.SentAt, Reporter: *w.origin.Sender,
+		Key: w.origin.message(), Chat: w.origin.Chat.ID, Message: w.origin.ReplyTo, SentAt: w.origin.SentAt, Ladder: snap.Ladder.ID, Reporter: *w.origin.Sender,
 		Opponents: w.opponents(snap), Scores: likelyScores(snap.LastMatches, snap.Ladder.DrawsAllowed),
 		NoDraws: !snap.Ladder.DrawsAllowed, Teams: w.teams,
 	}
@@ -341,6 +349,7 @@ func (r WizardRequest) askWho(id PromptID, u UnclearOpponent) NamePrompt {
 
 // answerWizard handles the answer to a PromptWizard.
 func (s *Service) answerWizard(ctx context.Context, o Origin, a PromptAnswer, p *Prompt) error {
+	o.Ladder = p.Wizard.Ladder
 	op := wizardAnswer{PromptAnswer: a, origin: o, reporter: p.Wizard.Reporter.ID, people: senderOf(o), known: p.Wizard.has(a.Option)}
 	reports, _ := a.Option.([]Report)
 	if score, ok := a.Option.(ScoreAgainst); ok && op.known {

@@ -12,10 +12,10 @@ import (
 // BoardRows is the maximum number of players on a board.
 const BoardRows = MaxPlaces
 
-// Board is what the board of a group shows, read when it is sent. All names are filled in.
+// Board is what the board of a ladder shows, read when it is sent. All names are filled in.
 type Board struct {
 	RankingPage
-	// On is true if the group has its board there. Otherwise there is none any more, and the message says AsOf when the ranking was true
+	// On is true if the ladder has its board there. Otherwise there is none any more, and the message says AsOf when the ranking was true
 	// for the last time.
 	On   bool      `json:"on,omitempty"`
 	AsOf time.Time `json:"as_of,omitzero"`
@@ -28,9 +28,9 @@ func (b Board) HasMore() bool { return b.Total > len(b.Rows) }
 
 var _ = notice.Register[Board](notice.Kind{Name: ranking.KindBoard, Purpose: notice.Notification, Alone: true})
 
-// Board returns what the board of a group shows now. object is what identifies its message in the chat.
-func (s *Service) Board(ctx context.Context, chat ranking.ExternalChatID, object string, now time.Time) (Board, error) {
-	b, err := s.store.Board(ctx, chat, object, now)
+// Board returns what a board shows now. object is what identifies its message in the chat.
+func (s *Service) Board(ctx context.Context, object string, now time.Time) (Board, error) {
+	b, err := s.store.Board(ctx, ranking.LadderOfBoard(object), object, now)
 	if err != nil {
 		return Board{}, fmt.Errorf("read the board: %w", err)
 	}

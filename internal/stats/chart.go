@@ -44,10 +44,11 @@ func (p Period) start(now time.Time) time.Time {
 
 // Chart says what a chart shows. The ratings are read when it is sent.
 type Chart struct {
-	Players []ranking.Name `json:"players"` // who is highlighted, at most MaxCharted
-	Period  Period         `json:"period"`  // or the next longer one in which any of them has played
-	ByMatch bool           `json:"by_match,omitempty"`
-	Title   string         `json:"title,omitempty"` // of the group; read when it is sent
+	Ladder  ranking.LadderID `json:"of_ladder"`
+	Players []ranking.Name   `json:"players"` // who is highlighted, at most MaxCharted
+	Period  Period           `json:"period"`  // or the next longer one in which any of them has played
+	ByMatch bool             `json:"by_match,omitempty"`
+	Title   string           `json:"title,omitempty"` // of the group; read when it is sent
 }
 
 var _ = notice.Register[Chart](notice.Kind{Name: "chart", Purpose: notice.Answer, Alone: true})
@@ -61,9 +62,9 @@ func (n Chart) players() []ranking.PlayerID {
 	return ids
 }
 
-// chartOf returns a chart of players, each once.
-func chartOf(players []ranking.PlayerID) Chart {
-	n := Chart{Period: Month}
+// chartOf returns a chart of players of a ladder, each once.
+func chartOf(l ranking.Ladder, players []ranking.PlayerID) Chart {
+	n := Chart{Ladder: l.ID, Period: Month}
 	for _, p := range players {
 		if name := (ranking.Name{Player: p}); !slices.Contains(n.Players, name) {
 			n.Players = append(n.Players, name)
@@ -112,10 +113,10 @@ func (r Ratings) levelLines() {
 
 // ChartStore reads charts.
 type ChartStore interface {
-	// HavePlayed reports which of the players have played in a group.
-	HavePlayed(ctx context.Context, chat ranking.ExternalChatID, players []ranking.PlayerID) ([]bool, error)
+	// HavePlayed reports which of the players have played in a ladder.
+	HavePlayed(ctx context.Context, ladder ranking.LadderID, players []ranking.PlayerID) ([]bool, error)
 	// Ratings returns the ratings of players after the matches since then, and those of all others.
-	Ratings(ctx context.Context, chat ranking.ExternalChatID, players []ranking.PlayerID, since time.Time) (Ratings, error)
+	Ratings(ctx context.Context, ladder ranking.LadderID, players []ranking.PlayerID, since time.Time) (Ratings, error)
 }
 
 // ChartQuery asks for the chart of people, or without any for that of the first of the ranking. The sender is one of them. A pressed button
@@ -123,15 +124,15 @@ type ChartStore interface {
 type ChartQuery struct{ Who ranking.Meant }
 
 func (q ChartQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	chart := ranking.AskAbout(q.Who, func(ctx context.Context, players []ranking.Player) (notice.Notice, error) {
+	chart := ranking.AskAbout(q.Who, func(ctx context.Context, l ranking.Ladder, players []ranking.Player) (notice.Notice, error) {
 		if len(players) == 0 {
-			return s.chartOfFirst(ctx, o)
+			return s.chartOfFirst(ctx, o, l)
 		}
 		ids := make([]ranking.PlayerID, len(players))
 		for i, p := range players {
 			ids[i] = p.ID
 		}
-		return s.chart(ctx, o, ids)
+		return s.chart(ctx, l, ids)
 	})
 	if o.Button != "" {
 		return chart.Posted()
@@ -143,33 +144,33 @@ func (q ChartQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 type PlayerChartQuery struct{ Player ranking.PlayerID }
 
 func (q PlayerChartQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(ctx context.Context) (notice.Notice, error) {
-		return s.chart(ctx, o, []ranking.PlayerID{q.Player})
+	return ranking.Ask(func(ctx context.Context, l ranking.Ladder) (notice.Notice, error) {
+		return s.chart(ctx, l, []ranking.PlayerID{q.Player})
 	}).Posted()
 }
 
 // chart returns the chart of players, or says who of them has not played. A sender who has played nowhere has the id 0.
-func (s *Service) chart(ctx context.Context, o ranking.Origin, players []ranking.PlayerID) (notice.Notice, error) {
+func (s *Service) chart(ctx context.Context, l ranking.Ladder, players []ranking.PlayerID) (notice.Notice, error) {
 	if slices.Contains(players, 0) {
 		return MyStanding{}, nil
 	}
-	played, err := s.store.HavePlayed(ctx, o.Chat.ID, players)
+	played, err := s.store.HavePlayed(ctx, l.ID, players)
 	if err != nil {
 		return nil, fmt.Errorf("read who has played: %w", err)
 	}
 	if i := slices.Index(played, false); i >= 0 {
 		return MyStanding{Other: true, Name: ranking.Name{Player: players[i]}}, nil
 	}
-	return chartOf(players), nil
+	return chartOf(l, players), nil
 }
 
 // chartOfFirst returns the chart of the first of the ranking. A sender who is not among them takes the place of the last one. If nobody has
 // a place, those count who have not played for long.
-func (s *Service) chartOfFirst(ctx context.Context, o ranking.Origin) (notice.Notice, error) {
+func (s *Service) chartOfFirst(ctx context.Context, o ranking.Origin, l ranking.Ladder) (notice.Notice, error) {
 	var page RankingPage
 	for _, all := range []bool{false, true} {
 		q := RankingQuery{Places: MaxCharted, All: all}
-		n, err := s.store.Ranking(ctx, o.Chat.ID, o.Sender, q, o.SentAt.Add(-ActiveFor))
+		n, err := s.store.Ranking(ctx, l.ID, o.Sender, q, o.SentAt.Add(-ActiveFor))
 		if err != nil {
 			return nil, fmt.Errorf("read ranking: %w", err)
 		}
@@ -188,16 +189,16 @@ func (s *Service) chartOfFirst(ctx context.Context, o ranking.Origin) (notice.No
 	if own := page.Own; own != nil && own.Played() > 0 {
 		players = append(players[:min(len(players), MaxCharted-1)], own.Name.Player)
 	}
-	return chartOf(players), nil
+	return chartOf(l, players), nil
 }
 
 // Ratings returns the ratings that a chart shows now: those of its period, or of the next longer one in which any of the highlighted
 // players has played. Of the others among them, it has their rating at the beginning.
-func (s *Service) Ratings(ctx context.Context, chat ranking.ExternalChatID, n Chart, now time.Time) (Ratings, error) {
+func (s *Service) Ratings(ctx context.Context, n Chart, now time.Time) (Ratings, error) {
 	var r Ratings
 	for _, period := range Periods()[max(0, slices.Index(Periods(), n.Period)):] {
 		var err error
-		if r, err = s.store.Ratings(ctx, chat, n.players(), period.start(now)); err != nil {
+		if r, err = s.store.Ratings(ctx, n.Ladder, n.players(), period.start(now)); err != nil {
 			return Ratings{}, fmt.Errorf("read the ratings of a chart: %w", err)
 		}
 		r.Period = period

@@ -54,8 +54,8 @@ func (n *HeadToHead) Meet(meetings []Match) {
 type HeadToHeadQuery struct{ Two ranking.Meant }
 
 func (q HeadToHeadQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.AskAbout(q.Two, func(ctx context.Context, players []ranking.Player) (notice.Notice, error) {
-		return s.headToHead(ctx, o, players[0].ID, players[1].ID, 0)
+	return ranking.AskAbout(q.Two, func(ctx context.Context, l ranking.Ladder, players []ranking.Player) (notice.Notice, error) {
+		return s.headToHead(ctx, l, players[0].ID, players[1].ID, 0)
 	})
 }
 
@@ -63,20 +63,20 @@ func (q HeadToHeadQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 type AgainstSenderQuery struct{ Player ranking.PlayerID }
 
 func (q AgainstSenderQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.AskAbout(ranking.Only(*o.Sender), func(ctx context.Context, players []ranking.Player) (notice.Notice, error) {
+	return ranking.AskAbout(ranking.Only(*o.Sender), func(ctx context.Context, l ranking.Ladder, players []ranking.Player) (notice.Notice, error) {
 		if players[0].ID == 0 {
 			return ranking.Refusal{Code: ranking.NotPlayed}, nil
 		}
-		return s.headToHead(ctx, o, players[0].ID, q.Player, q.Player)
+		return s.headToHead(ctx, l, players[0].ID, q.Player, q.Player)
 	})
 }
 
 // headToHead reads how two players did against each other. One of them is 0 if that is the sender, who has played nowhere yet.
-func (s *Service) headToHead(ctx context.Context, o ranking.Origin, a, b, back ranking.PlayerID) (notice.Notice, error) {
+func (s *Service) headToHead(ctx context.Context, l ranking.Ladder, a, b, back ranking.PlayerID) (notice.Notice, error) {
 	if a == 0 || b == 0 {
 		return MyStanding{}, nil
 	}
-	n, meetings, err := s.store.HeadToHead(ctx, o.Chat.ID, a, b)
+	n, meetings, err := s.store.HeadToHead(ctx, l.ID, a, b)
 	if err != nil {
 		return nil, fmt.Errorf("read the meetings of two players: %w", err)
 	}

@@ -52,14 +52,14 @@ type Paging struct {
 	Page int
 }
 
-// MatchStore reads pages of matches. The page before the first one, and one that does not exist, is the first one. An unknown chat has no
-// matches.
+// MatchStore reads pages of matches. The page before the first one, and one that does not exist, is the first one. An unknown ladder has
+// no matches.
 type MatchStore interface {
-	// Matches returns a page of a group's matches.
-	Matches(ctx context.Context, chat ranking.ExternalChatID, at Paging) (MatchPage, error)
-	// History returns a page of a player's matches in a group, none for player 0. A player who was merged into another one is the other
+	// Matches returns a page of a ladder's matches.
+	Matches(ctx context.Context, ladder ranking.LadderID, at Paging) (MatchPage, error)
+	// History returns a page of a player's matches in a ladder, none for player 0. A player who was merged into another one is the other
 	// one.
-	History(ctx context.Context, chat ranking.ExternalChatID, player ranking.PlayerID, at Paging) (HistoryPage, error)
+	History(ctx context.Context, ladder ranking.LadderID, player ranking.PlayerID, at Paging) (HistoryPage, error)
 }
 
 // MatchesQuery asks for a page of a player's matches, or of those of the group if Player is 0.
@@ -69,16 +69,16 @@ type MatchesQuery struct {
 }
 
 func (q MatchesQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(ctx context.Context) (notice.Notice, error) {
+	return ranking.Ask(func(ctx context.Context, l ranking.Ladder) (notice.Notice, error) {
 		if q.Player == 0 {
-			return s.matches(ctx, o, q.At)
+			return s.matches(ctx, o, l, q.At)
 		}
-		return s.history(ctx, o, q.Player, q.At)
+		return s.history(ctx, l, q.Player, q.At)
 	})
 }
 
-func (s *Service) matches(ctx context.Context, o ranking.Origin, at Paging) (MatchPage, error) {
-	n, err := s.store.Matches(ctx, o.Chat.ID, at)
+func (s *Service) matches(ctx context.Context, o ranking.Origin, l ranking.Ladder, at Paging) (MatchPage, error) {
+	n, err := s.store.Matches(ctx, l.ID, at)
 	if err != nil {
 		return MatchPage{}, fmt.Errorf("read matches: %w", err)
 	}
@@ -86,8 +86,8 @@ func (s *Service) matches(ctx context.Context, o ranking.Origin, at Paging) (Mat
 	return n, nil
 }
 
-func (s *Service) history(ctx context.Context, o ranking.Origin, player ranking.PlayerID, at Paging) (HistoryPage, error) {
-	n, err := s.store.History(ctx, o.Chat.ID, player, at)
+func (s *Service) history(ctx context.Context, l ranking.Ladder, player ranking.PlayerID, at Paging) (HistoryPage, error) {
+	n, err := s.store.History(ctx, l.ID, player, at)
 	if err != nil {
 		return HistoryPage{}, fmt.Errorf("read the history of a player: %w", err)
 	}
@@ -102,12 +102,12 @@ type HistoryQuery struct {
 }
 
 func (q HistoryQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.AskAbout(q.Who, func(ctx context.Context, players []ranking.Player) (notice.Notice, error) {
+	return ranking.AskAbout(q.Who, func(ctx context.Context, l ranking.Ladder, players []ranking.Player) (notice.Notice, error) {
 		if len(players) == 0 {
-			return s.matches(ctx, o, q.At)
+			return s.matches(ctx, o, l, q.At)
 		}
 		p := players[0]
-		n, err := s.history(ctx, o, p.ID, q.At)
+		n, err := s.history(ctx, l, p.ID, q.At)
 		if o.Sender == nil || p.UserID != o.Sender.ID {
 			n.Name = ranking.Name{Player: p.ID} // also of somebody who plays in other groups only
 		}

@@ -33,9 +33,9 @@ type MonthRow struct {
 type MonthQuery struct{}
 
 func (MonthQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(ctx context.Context) (notice.Notice, error) {
+	return ranking.Ask(func(ctx context.Context, l ranking.Ladder) (notice.Notice, error) {
 		month := ranking.MonthOf(o.SentAt)
-		matches, err := s.store.MatchesOf(ctx, o.Chat.ID, month, month.AddDate(0, 1, 0))
+		matches, err := s.store.MatchesOf(ctx, l.ID, month, month.AddDate(0, 1, 0))
 		if err != nil {
 			return nil, fmt.Errorf("read the matches of a month: %w", err)
 		}

@@ -160,14 +160,14 @@ func (p pair) with(other ranking.PlayerID) Pairing {
 type PersonQuery struct{ Who ranking.Meant }
 
 func (q PersonQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.AskAbout(q.Who, func(ctx context.Context, players []ranking.Player) (notice.Notice, error) {
+	return ranking.AskAbout(q.Who, func(ctx context.Context, l ranking.Ladder, players []ranking.Player) (notice.Notice, error) {
 		if len(players) == 0 {
 			return ranking.Refusal{Code: ranking.NobodyToShow}, nil
 		}
 		if players[0].ID == 0 { // the sender, who has played nowhere yet
 			return MyStanding{}, nil
 		}
-		return s.player(ctx, o, players[0].ID, players[0].UserID)
+		return s.player(ctx, o, l, players[0].ID, players[0].UserID)
 	})
 }
 
@@ -175,18 +175,20 @@ func (q PersonQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 type PlayerQuery struct{ Player ranking.PlayerID }
 
 func (q PlayerQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.AskAbout(ranking.Only(*o.Sender), func(ctx context.Context, players []ranking.Player) (notice.Notice, error) {
+	return ranking.AskAbout(ranking.Only(*o.Sender), func(ctx context.Context, l ranking.Ladder, players []ranking.Player) (notice.Notice, error) {
 		if players[0].ID == q.Player {
-			return s.player(ctx, o, q.Player, o.Sender.ID)
+			return s.player(ctx, o, l, q.Player, o.Sender.ID)
 		}
-		return s.player(ctx, o, q.Player, 0)
+		return s.player(ctx, o, l, q.Player, 0)
 	})
 }
 
 // player reads the standing and the history of a player. user is the player's account, 0 for an unclaimed player and for any other than the
 // sender.
-func (s *Service) player(ctx context.Context, o ranking.Origin, player ranking.PlayerID, user ranking.UserID) (notice.Notice, error) {
-	history, err := s.store.Player(ctx, o.Chat.ID, player, o.SentAt.Add(-ActiveFor))
+func (s *Service) player(
+	ctx context.Context, o ranking.Origin, l ranking.Ladder, player ranking.PlayerID, user ranking.UserID,
+) (notice.Notice, error) {
+	history, err := s.store.Player(ctx, l.ID, player, o.SentAt.Add(-ActiveFor))
 	if err != nil {
 		return nil, fmt.Errorf("read the history of a player: %w", err)
 	}
@@ -201,7 +203,7 @@ func (s *Service) player(ctx context.Context, o ranking.Origin, player ranking.P
 type StandingsQuery struct{}
 
 func (StandingsQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(ctx context.Context) (notice.Notice, error) {
+	return ranking.Ask(func(ctx context.Context, _ ranking.Ladder) (notice.Notice, error) {
 		if o.Sender == nil {
 			return ranking.Refusal{Code: ranking.NobodyToShow}, nil
 		}

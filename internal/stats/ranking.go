@@ -93,8 +93,8 @@ func (q RankingQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 			asker = &ranking.Person{ID: q.Asker}
 		}
 	}
-	return ranking.Ask(func(ctx context.Context) (notice.Notice, error) {
-		n, err := s.store.Ranking(ctx, o.Chat.ID, asker, q, o.SentAt)
+	return ranking.Ask(func(ctx context.Context, l ranking.Ladder) (notice.Notice, error) {
+		n, err := s.store.Ranking(ctx, l.ID, asker, q, o.SentAt)
 		if err != nil {
 			return nil, fmt.Errorf("read ranking: %w", err)
 		}

@@ -53,9 +53,9 @@ type RivalryOf struct {
 type RecordsQuery struct{ OfMonth bool }
 
 func (q RecordsQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(ctx context.Context) (notice.Notice, error) {
+	return ranking.Ask(func(ctx context.Context, l ranking.Ladder) (notice.Notice, error) {
 		if !q.OfMonth {
-			n, err := s.store.Records(ctx, o.Chat.ID, o.SentAt.AddDate(-1, 0, 0))
+			n, err := s.store.Records(ctx, l.ID, o.SentAt.AddDate(-1, 0, 0))
 			if err != nil {
 				return nil, fmt.Errorf("read the records of all time: %w", err)
 			}
@@ -63,7 +63,7 @@ func (q RecordsQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 			return n, nil
 		}
 		month := ranking.MonthOf(o.SentAt)
-		matches, err := s.store.MatchesOf(ctx, o.Chat.ID, month, month.AddDate(0, 1, 0))
+		matches, err := s.store.MatchesOf(ctx, l.ID, month, month.AddDate(0, 1, 0))
 		if err != nil {
 			return nil, fmt.Errorf("read the matches of a month: %w", err)
 		}

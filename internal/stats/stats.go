@@ -12,22 +12,22 @@ import (
 // MaxGroups is the maximum number of groups in the answer to /me.
 const MaxGroups = 20
 
-// Store reads the answers. An unknown chat has an empty ranking, and an unknown person has no standing.
+// Store reads the answers. An unknown ladder has an empty ranking, and an unknown person has no standing.
 type Store interface {
-	// Ranking returns a part of a group's ranking, with those who have played in the time ActiveFor before now, and the asker's own row if
+	// Ranking returns a part of a ladder's ranking, with those who have played in the time ActiveFor before now, and the asker's own row if
 	// it is not there. Of a ranking that has no such page any more, it returns the last one. asker may be nil.
-	Ranking(ctx context.Context, chat ranking.ExternalChatID, asker *ranking.Person, q RankingQuery, now time.Time) (RankingPage, error)
-	// Board returns the first players of a group's ranking, with their names, and whether the group has a board with that object.
-	Board(ctx context.Context, chat ranking.ExternalChatID, object string, now time.Time) (Board, error)
-	// Player returns a player's standing and history in a group. Who has not played since then has no place in the ranking.
-	Player(ctx context.Context, chat ranking.ExternalChatID, player ranking.PlayerID, since time.Time) (PlayerHistory, error)
+	Ranking(ctx context.Context, ladder ranking.LadderID, asker *ranking.Person, q RankingQuery, now time.Time) (RankingPage, error)
+	// Board returns the first players of a ladder's ranking, with their names, and whether the ladder has a board with that object.
+	Board(ctx context.Context, ladder ranking.LadderID, object string, now time.Time) (Board, error)
+	// Player returns a player's standing and history in a ladder. Who has not played since then has no place in the ranking.
+	Player(ctx context.Context, ladder ranking.LadderID, player ranking.PlayerID, since time.Time) (PlayerHistory, error)
 	// HeadToHead returns two players with their ratings, and the matches in which they were opponents, in the order of their numbers.
-	HeadToHead(ctx context.Context, chat ranking.ExternalChatID, a, b ranking.PlayerID) (HeadToHead, []Match, error)
-	// MatchesOf returns the matches of a group of a time in the order of their numbers. until is not part of it.
-	MatchesOf(ctx context.Context, chat ranking.ExternalChatID, since, until time.Time) ([]Match, error)
-	// Records returns the records of a group of all time, with the rivalry since then.
-	Records(ctx context.Context, chat ranking.ExternalChatID, since time.Time) (Records, error)
-	// Standings returns a person's standings in up to limit groups. Groups in which they played most come first. Where the person has not
+	HeadToHead(ctx context.Context, ladder ranking.LadderID, a, b ranking.PlayerID) (HeadToHead, []Match, error)
+	// MatchesOf returns the matches of a ladder of a time in the order of their numbers. until is not part of it.
+	MatchesOf(ctx context.Context, ladder ranking.LadderID, since, until time.Time) ([]Match, error)
+	// Records returns the records of a ladder of all time, with the rivalry since then.
+	Records(ctx context.Context, ladder ranking.LadderID, since time.Time) (Records, error)
+	// Standings returns a person's standings in up to limit ladders. Those in which they played most come first. Where the person has not
 	// played since then, they have no place.
 	Standings(ctx context.Context, who ranking.Person, limit int, since time.Time) (MyStandings, error)
 	MatchStore

@@ -183,3 +183,15 @@ func (w *World) ID(t *testing.T, name string) ranking.PlayerID {
 	t.Helper()
 	return Value[ranking.PlayerID](t, w.Pool, `SELECT id FROM players WHERE display_name = $1`, name)
 }
+
+// Ladder returns the default ladder of a chat, 0 for none.
+func Ladder(t *testing.T, pool *pgxpool.Pool, chat ranking.ExternalChatID) ranking.LadderID {
+	t.Helper()
+	ids := Values[ranking.LadderID](t, pool, `
+		SELECT l.id FROM ladders l JOIN groups g ON g.id = l.group_id AND l.is_default WHERE g.chat_id = coalesce(
+		    (SELECT id FROM chats WHERE telegram_chat_id = $1), (SELECT chat_id FROM chat_aliases WHERE telegram_chat_id = $1))`, chat)
+	if len(ids) == 0 {
+		return 0
+	}
+	return ids[0]
+}

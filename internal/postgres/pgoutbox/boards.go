@@ -3,6 +3,7 @@ package pgoutbox
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -28,10 +29,10 @@ const (
 		RETURNING chat_id`
 )
 
-// QueueBoards queues an update of the board of each of these chats that has one, and returns those chats.
+// QueueBoards queues an update of the boards of these chats, and returns those that have any.
 func (s *Store) QueueBoards(ctx context.Context, chats []outbox.ChatID) ([]outbox.ChatID, error) {
 	const sql = insertBoards + `SELECT b.chat_id, ` + postgres.BoardObject + ` AS object, b.thread_id
-		    FROM unnest($4::bigint[]) AS wanted (id) CROSS JOIN LATERAL (SELECT * FROM boards WHERE chat_id = wanted.id LIMIT 1) AS b` + ofActiveChats
+		    FROM unnest($4::bigint[]) AS wanted (id) CROSS JOIN LATERAL (SELECT * FROM boards WHERE chat_id = wanted.id OFFSET 0) AS b` + ofActiveChats
 	return s.queueBoards(ctx, sql, chats)
 }
 
@@ -54,7 +55,8 @@ func (s *Store) queueBoards(ctx context.Context, sql string, args ...any) ([]out
 	if err != nil {
 		return nil, fmt.Errorf("queue updates of boards: %w", postgres.Translate(err))
 	}
-	return chats, nil
+	slices.Sort(chats)
+	return slices.Compact(chats), nil
 }
 
 // queuePins records which boards were pinned. The first time that the bot may not pin a board, the chat is told; a failure for another
@@ -62,15 +64,15 @@ func (s *Store) queueBoards(ctx context.Context, sql string, args ...any) ([]out
 func queuePins(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure == nil && r.Pin != "" }, `
 		WITH tried AS (
-		    SELECT b.chat_id, r.pin
+		    SELECT b.ladder_id, r.pin
 		    FROM `+theResults+`
-		    CROSS JOIN LATERAL (SELECT * FROM boards WHERE chat_id = r.chat_id LIMIT 1) AS b
+		    CROSS JOIN LATERAL (SELECT * FROM boards WHERE chat_id = r.chat_id OFFSET 0) AS b
 		    CROSS JOIN LATERAL (SELECT * FROM chats WHERE id = r.chat_id LIMIT 1) AS c
 		    WHERE c.telegram_chat_id = r.sent_to AND `+postgres.BoardObject+` = r.object AND b.pin <> r.pin
 		      AND (r.pin <> 'wanted' OR b.pin = 'pinned')
 		), changed AS (
 		    UPDATE boards b SET pin = r.pin FROM tried r
-		    WHERE b.chat_id = r.chat_id AND b.chat_id = ANY (ARRAY(SELECT chat_id FROM tried))
+		    WHERE b.ladder_id = r.ladder_id AND b.ladder_id = ANY (ARRAY(SELECT ladder_id FROM tried))
 		    RETURNING b.chat_id, b.thread_id, b.pin)
 		INSERT INTO outbox (chat_id, kind, purpose, payload, thread_id, expires_at)
 		SELECT chat_id, $2, $3, '{}', thread_id, now() + $4::interval FROM changed WHERE pin = 'refused'`,

@@ -29,9 +29,9 @@ func TestNoTurnScansATable(t *testing.T) {
 		    SELECT ladder_id, 'match_recorded', '{}', 'edit', id, 'card:' || id FROM matches WHERE ladder_id BETWEEN 81 AND 96 AND number = 7;
 		INSERT INTO outbox (chat_id, kind, payload, action, edited_message_id, supersede_key)
 		    SELECT n, 'ranking_page', '{}', 'page', 7, 'page:7' FROM generate_series(41, 56) n;
-		INSERT INTO outbox (chat_id, kind, payload, action, object) SELECT n, 'board', '{}', 'ensure', 'board' FROM generate_series(61, 76) n;
+		INSERT INTO outbox (chat_id, kind, payload, action, object) SELECT n, 'board', '{}', 'ensure', 'board:' || n FROM generate_series(61, 76) n;
 		INSERT INTO outbox (chat_id, kind, payload) SELECT n % 2 + 141, 'match_recorded', '{}' FROM generate_series(1, 300) n;
-		INSERT INTO boards (chat_id) SELECT id FROM chats WHERE id > 60;
+		INSERT INTO boards (chat_id, ladder_id) SELECT g.chat_id, l.id FROM ladders l JOIN groups g ON g.id = l.group_id WHERE g.chat_id > 60;
 		INSERT INTO outbox (chat_id, kind, payload, action, match_id, deferred_at)
 		    SELECT ladder_id, 'of_tomorrow', '{}', 'edit', id, now() FROM matches WHERE ladder_id BETWEEN 21 AND 24 AND number = 7;
 		INSERT INTO outbox (chat_id, kind, payload, action, edited_message_id, deferred_at)

@@ -35,11 +35,11 @@ func TestNames(t *testing.T) {
 		sql  string
 		want map[int64]outbox.Name
 	}{
-		"different": {``, map[int64]outbox.Name{
-			1: name("Alex", ""), 2: name("Bob", ""), 3: name("carol", ""), 4: name("Alex", ""), 5: name("Eve", ""),
+		"different, but for two in different ladders": {``, map[int64]outbox.Name{
+			1: name("Alex", "ann"), 2: name("Bob", ""), 3: name("carol", ""), 4: name("Alex", "ann"), 5: name("Alex", "2"),
 		}},
 		"called otherwise in the group": {`UPDATE group_players SET name = 'Al' WHERE player_id = 1`, map[int64]outbox.Name{
-			1: name("Al", ""), 2: name("Bob", ""), 3: name("carol", ""), 4: name("Al", ""), 5: name("Eve", ""),
+			1: name("Al", ""), 2: name("Bob", ""), 3: name("carol", ""), 4: name("Al", ""), 5: name("Alex", ""),
 		}},
 		"all the same": {`UPDATE players SET display_name = 'alex'; UPDATE group_players SET name = 'alex'`, map[int64]outbox.Name{
 			1: name("alex", "ann"), 2: name("alex", "2"), 3: name("alex", "carol"), 4: name("alex", "ann"), 5: name("alex", "4"),
@@ -81,7 +81,7 @@ func TestNamesWhereverTaken(t *testing.T) {
 		want map[int64]outbox.Name
 	}{
 		"shown before": {names(edit), map[int64]outbox.Name{2: {Name: "Bob"}}},
-		"edit":         {edit.Row.Names, map[int64]outbox.Name{1: {Name: "Alex"}}},
+		"edit":         {edit.Row.Names, map[int64]outbox.Name{1: {Name: "Alex", Mark: "ann"}}},
 		"answer":       {names(m.Turn(t, dbtest.Answers(1)).Message), map[int64]outbox.Name{3: {Name: "carol"}}},
 		"private chat": {names(m.Take(t, 2)), map[int64]outbox.Name{1: {Name: "Alex"}}},
 	} {
@@ -91,7 +91,7 @@ func TestNamesWhereverTaken(t *testing.T) {
 	}
 	m.MustAdvance(t, dbtest.Bounds, []outbox.Result{{Message: *edit, Receipt: outbox.Receipt{MessageID: 7}}})
 	addressed := m.Take(t, 1)
-	if diff := cmp.Diff(map[int64]outbox.Name{5: {Name: "Eve"}}, names(addressed)); diff != "" || addressed.Items[0].AddresseeID != 5 {
+	if diff := cmp.Diff(map[int64]outbox.Name{5: {Name: "Alex", Mark: "2"}}, names(addressed)); diff != "" || addressed.Items[0].AddresseeID != 5 {
 		t.Errorf("addressee %d (-want +got):\n%s", addressed.Items[0].AddresseeID, diff)
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/dbtest"
-	"elobot/internal/ranking"
 )
 
 // edit adds an edit of a match's card.
@@ -168,7 +167,10 @@ func TestEnsure(t *testing.T) {
 func TestPins(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
-	dbtest.Exec(t, m.Pool, `INSERT INTO boards (chat_id) VALUES (1)`)
+	dbtest.Exec(t, m.Pool, `
+		INSERT INTO groups (chat_id) VALUES (1);
+		INSERT INTO ladders (group_id, is_default) VALUES (1, true);
+		INSERT INTO boards (chat_id, ladder_id) VALUES (1, 1)`)
 	for i, tc := range []struct {
 		tried outbox.Pin
 		want  string
@@ -177,7 +179,7 @@ func TestPins(t *testing.T) {
 		{outbox.PinRefused, "refused, told 1 times"}, {outbox.Pinned, "pinned, told 1 times"}, {"", "pinned, told 1 times"},
 		{outbox.PinWanted, "wanted, told 1 times"}, {outbox.PinRefused, "refused, told 2 times"},
 	} {
-		board := outbox.Message{Lane: outbox.Lane{Chat: 1, Kind: outbox.Boards}, ExternalChat: -100, Action: outbox.Ensure, Object: ranking.KindBoard}
+		board := outbox.Message{Lane: outbox.Lane{Chat: 1, Kind: outbox.Boards}, ExternalChat: -100, Action: outbox.Ensure, Object: "board:1"}
 		m.Finish(t, outbox.Result{Message: board, Receipt: outbox.Receipt{Pin: tc.tried}})
 		got := dbtest.Value[string](t, m.Pool, `
 			SELECT pin || ', told ' || (SELECT count(*) FROM outbox WHERE kind = 'board_not_pinned') || ' times' FROM boards`)

@@ -20,6 +20,8 @@ func amendedBy(e ranking.Effect) *ranking.Amended {
 		return &e.Amended
 	case *ranking.Fixed:
 		return &e.Amended
+	case *ranking.MovedMatch:
+		return &e.Amended
 	}
 	return nil
 }
@@ -62,20 +64,46 @@ func queueFix(batch *pgx.Batch, f *ranking.Fixed) {
 		)
 		SELECT EXISTS (SELECT FROM fixed)::unchanged`,
 		f.Match, oldA, oldB, setPoints(f.Old.Sets), newA, newB, setPoints(f.New.Sets), f.By, f.Changes, oldWinner, newWinner, len(f.Rewrite.Players) > 0)
-	rewrite := f.Rewrite
+	queueRewriteOf(batch, f.Ladder, f.Rewrite)
+	if len(f.Rewrite.Players) > 0 {
+		queueLastPlayedBy(batch, f.Ladder, postgres.Column(f.Rewrite.Players, func(r ranking.ReplacedPlayer) ranking.PlayerID { return r.From }))
+	}
+}
+
+func queueMove(batch *pgx.Batch, m *ranking.MovedMatch) {
+	batch.Queue(`
+		WITH moved AS (
+		    UPDATE matches SET ladder_id = $4, k_factor = $6, provisional_k_factor = $7, provisional_matches = $8, margin_of_victory = $9,
+		        changes = changes + 1
+		    WHERE id = $1 AND changes = $2 AND ladder_id = $3 AND undone_at IS NULL
+		    RETURNING 1
+		), noted AS (
+		    INSERT INTO match_moves (match_id, old_ladder_id, new_ladder_id, moved_by) SELECT $1, $3, $4, nullif($5::bigint, 0) FROM moved
+		)
+		SELECT EXISTS (SELECT FROM moved)::unchanged`,
+		m.Match, m.Changes, m.From, m.To, m.By, m.Rules.K, m.Rules.Provisional.K, m.Rules.Provisional.Matches, m.Rules.Margin)
+	queueRewrite(batch, m.Rewrite)
+	queueRewriteOf(batch, m.To, m.Into)
+	queueLastPlayedBy(batch, m.From, postgres.Column(m.Rewrite.Superseded, func(e ranking.OldEntry) ranking.PlayerID { return e.Player }))
+}
+
+// queueRewriteOf is queueRewrite for a ladder in which some of the standings are new.
+func queueRewriteOf(batch *pgx.Batch, ladder ranking.LadderID, w ranking.Rewrite) {
+	all := w.Standings
 	isNew := func(s ranking.Standing) bool { return s.ID == 0 }
-	rewrite.Standings = slices.DeleteFunc(slices.Clone(rewrite.Standings), isNew)
-	queueRewrite(batch, rewrite)
-	for _, s := range f.Rewrite.Standings {
+	w.Standings = slices.DeleteFunc(slices.Clone(all), isNew)
+	queueRewrite(batch, w)
+	for _, s := range all {
 		if isNew(s) {
-			queueNewStanding(batch, f.Ladder, s)
+			queueNewStanding(batch, ladder, s)
 		}
 	}
-	if len(rewrite.Players) > 0 {
-		batch.Queue(`
-			UPDATE group_players s SET last_played_at = (`+lastPlayed+`) WHERE s.ladder_id = $1 AND s.player_id = ANY ($2)`,
-			f.Ladder, postgres.Column(rewrite.Players, func(r ranking.ReplacedPlayer) ranking.PlayerID { return r.From }))
-	}
+}
+
+// queueLastPlayedBy corrects when players of a ladder last played, some of whose matches are not theirs any more.
+func queueLastPlayedBy(batch *pgx.Batch, ladder ranking.LadderID, players []ranking.PlayerID) {
+	batch.Queue(`
+		UPDATE group_players s SET last_played_at = (`+lastPlayed+`) WHERE s.ladder_id = $1 AND s.player_id = ANY ($2)`, ladder, players)
 }
 
 // queueRewrite takes a handful of statements, however much there is to rewrite. It raises an error if anything has changed since it was

@@ -89,14 +89,18 @@ func queueEffect(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 		return queueNewMatches(batch, now, c, e)
 	case *ranking.NewStanding:
 		queueNewStanding(batch, e.Ladder, e.Standing)
-	case *ranking.ChangedStanding:
-		queueChangedStandings(batch, []ranking.Standing{ranking.Standing(*e)})
+	case *ranking.Left:
+		queuePresentIn(batch, e.Group, e.Player, `left_at = $3`, `left_at IS NULL AND coalesce(last_played_at <= $3, true)`, e.At)
+	case *ranking.CameBack:
+		queuePresentIn(batch, e.Group, e.Player, `left_at = NULL`, `left_at <= $3`, e.At)
 	case *ranking.Undone:
 		queueUndo(batch, e)
 	case *ranking.Restored:
 		queueRestore(batch, e)
 	case *ranking.Fixed:
 		queueFix(batch, e)
+	case *ranking.MovedMatch:
+		queueMove(batch, e)
 	}
 	return nil
 }
@@ -109,6 +113,8 @@ func queueEffectOnChat(batch *pgx.Batch, c ranking.Changes) {
 		queueSetting(batch, e)
 	case *ranking.ChangedBoard:
 		queueBoard(batch, c, e)
+	case *ranking.ChangedLadder:
+		queueLadder(batch, c, e)
 	case *ranking.Greeted:
 		queueGreeted(batch, c.Chat, e)
 	}
@@ -178,6 +184,13 @@ func lastStandings(matches ranking.NewMatches) []ranking.Standing {
 		}
 	}
 	return last
+}
+
+// queuePresentIn changes whether a player is shown in the ladders of a group.
+func queuePresentIn(batch *pgx.Batch, group ranking.GroupID, player ranking.PlayerID, change, where string, at time.Time) {
+	batch.Queue(`
+		UPDATE group_players SET `+change+`, version = version + 1
+		WHERE ladder_id = ANY (ARRAY(SELECT id FROM ladders WHERE group_id = $1)) AND player_id = $2 AND `+where, group, player, at)
 }
 
 func queueNewStanding(batch *pgx.Batch, ladder ranking.LadderID, s ranking.Standing) {

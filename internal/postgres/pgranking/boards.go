@@ -16,11 +16,12 @@ import (
 // to for longer is brought up to date by whatever happens in the chat next.
 const boardLifetime = 24 * time.Hour
 
-// queueFoundBoard reads the board of a chat.
-func queueFoundBoard(batch *pgx.Batch, chat ranking.ExternalChatID, found **ranking.Board) {
-	batch.Queue(`SELECT thread_id FROM boards WHERE chat_id = `+postgres.ThisChat, chat).QueryRow(func(row pgx.Row) error {
+// queueFoundBoard reads the board of a ladder of a chat.
+func queueFoundBoard(batch *pgx.Batch, q ranking.Query, found **ranking.Board) {
+	sql := `SELECT ladder_id, thread_id FROM boards WHERE ladder_id = ` + postgres.LadderOf(postgres.ThisGroup, "$2")
+	batch.Queue(sql, q.Chat.ID, q.Ladder).QueryRow(func(row pgx.Row) error {
 		var b ranking.Board
-		err := row.Scan((*zeronull.Int8)(&b.Thread))
+		err := row.Scan(&b.Ladder, (*zeronull.Int8)(&b.Thread))
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
@@ -29,7 +30,7 @@ func queueFoundBoard(batch *pgx.Batch, chat ranking.ExternalChatID, found **rank
 	})
 }
 
-// queueBoard turns the board of a chat on or off, provided that it is still as it was read. The messages come first: whoever moves a chat
+// queueBoard turns the board of a ladder on or off, provided that it is still as it was read. The messages come first: whoever moves a chat
 // locks its notices before its board.
 func queueBoard(batch *pgx.Batch, c ranking.Changes, b *ranking.ChangedBoard) {
 	if b.Before != nil && (b.After == nil || *b.Before != *b.After) {
@@ -38,8 +39,8 @@ func queueBoard(batch *pgx.Batch, c ranking.Changes, b *ranking.ChangedBoard) {
 	if b.After == nil {
 		batch.Queue(`
 			WITH changed AS (
-			    DELETE FROM boards WHERE chat_id = $1 AND thread_id IS NOT DISTINCT FROM nullif($2::bigint, 0) RETURNING 1)
-			SELECT EXISTS (SELECT FROM changed)::unchanged`, b.Chat, b.Before.Thread)
+			    DELETE FROM boards WHERE ladder_id = $1 AND thread_id IS NOT DISTINCT FROM nullif($2::bigint, 0) RETURNING 1)
+			SELECT EXISTS (SELECT FROM changed)::unchanged`, b.Before.Ladder, b.Before.Thread)
 		return
 	}
 	queueBoardMessage(batch, c, *b.After)
@@ -49,11 +50,11 @@ func queueBoard(batch *pgx.Batch, c ranking.Changes, b *ranking.ChangedBoard) {
 	}
 	batch.Queue(`
 		WITH changed AS (
-		    INSERT INTO boards AS b (chat_id, thread_id) VALUES ($1, nullif($2::bigint, 0))
+		    INSERT INTO boards AS b (chat_id, thread_id, ladder_id) VALUES ($1, nullif($2::bigint, 0), $4)
 		    ON CONFLICT ON CONSTRAINT boards_pkey DO UPDATE SET thread_id = excluded.thread_id, turned_on_at = now(), pin = 'wanted'
 		    WHERE b.thread_id IS NOT DISTINCT FROM nullif($3::bigint, 0)
 		    RETURNING 1)
-		SELECT EXISTS (SELECT FROM changed)::unchanged`, b.Chat, b.After.Thread, before.Thread)
+		SELECT EXISTS (SELECT FROM changed)::unchanged`, b.Chat, b.After.Thread, before.Thread, b.After.Ladder)
 }
 
 // queueBoardMessage lets the message of a board be brought up to date, whether the board is on by then or not.

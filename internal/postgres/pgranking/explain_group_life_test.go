@@ -32,9 +32,8 @@ func TestNoGroupLifeScansATable(t *testing.T) {
 			return err
 		}, Want: 2},
 		{Name: "left", Run: func(ctx context.Context) error {
-			left := *snap.People[0].Standing
-			left.LeftAt = time.Now()
-			return store.Apply(ctx, ranking.Changes{Key: "left", Chat: snap.ChatID, Decision: ranking.Decision{Effect: (*ranking.ChangedStanding)(&left)}})
+			left := &ranking.Left{Group: snap.Group, Player: snap.People[0].Player.ID, At: time.Now()}
+			return store.Apply(ctx, ranking.Changes{Key: "left", Chat: snap.ChatID, Decision: ranking.Decision{Effect: left}})
 		}, Want: 3},
 		{Name: "added", Run: apply(ranking.Changes{
 			Key: "added", Chat: 150, Decision: ranking.Decision{Notice: stats.RankingPage{}, Presence: ranking.BotActive, Effect: &ranking.Greeted{At: time.Now(), Added: time.Now(), Language: "de"}},

@@ -41,7 +41,7 @@ func TestNoMoveScansATable(t *testing.T) {
 			return err
 		}, Want: 2},
 		{Name: "ranking", Run: func(ctx context.Context) error {
-			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, late.ID, &alice, stats.RankingQuery{Page: 2}, time.Now())
+			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, dbtest.Ladder(t, plain, late.ID), &alice, stats.RankingQuery{Page: 2}, time.Now())
 			if len(got.Rows) != stats.PageRows {
 				t.Errorf("read %+v", got)
 			}
@@ -55,7 +55,7 @@ func TestNoMoveScansATable(t *testing.T) {
 			}
 			return err
 		}, Want: 1 + 1 + 1 + 1},
-		{Name: "move of a chat in which much waits", Run: move(-3, -2_000_003), Want: 1 + 2 + 5 + 2 + 8 + 1},
+		{Name: "move of a chat in which much waits", Run: move(-3, -2_000_003), Want: 1 + 2 + 5 + 2 + 9 + 1},
 		{Name: "move that is done", Run: move(-3, -2_000_003), Want: 1 + 2 + 1 + 1},
 		{Name: "move of an unknown chat", Run: move(-2_000_004, -4), Want: 1 + 2 + 5 + 2 + 3 + 1},
 		{Name: "move of nobody", Run: move(-3_000_000, -4_000_000), Want: 1 + 2 + 1 + 1},

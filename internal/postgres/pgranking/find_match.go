@@ -99,7 +99,7 @@ func matchQuery(q ranking.Query, ref ranking.MatchRef, counts bool) (sql string,
 		    SELECT max(number) FROM players sender CROSS JOIN LATERAL (
 		        (SELECT played.number FROM match_players mp
 		         CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS played
-		         WHERE mp.player_id = sender.id AND played.ladder_id = ` + postgres.ThisLadder + `
+		         WHERE mp.player_id = sender.id AND played.group_id = ` + postgres.ThisGroup + `
 		           AND (NOT $3 OR played.undone_at IS NULL)
 		         ORDER BY mp.match_id DESC LIMIT 1)
 		        UNION ALL

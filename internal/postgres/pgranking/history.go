@@ -12,17 +12,20 @@ import (
 )
 
 // MatchHistory implements ranking.Store.
-func (s *Store) MatchHistory(ctx context.Context, ladder ranking.LadderID, from int) (ranking.MatchHistory, error) {
-	return matchHistory(ctx, s.db, ladder, from)
+func (s *Store) MatchHistory(ctx context.Context, ladder ranking.LadderID, from int, others ...ranking.PlayerID) (ranking.MatchHistory, error) {
+	return matchHistory(ctx, s.db, ladder, from, others)
 }
 
-func matchHistory(ctx context.Context, db querier, ladder ranking.LadderID, from int) (ranking.MatchHistory, error) {
+func matchHistory(
+	ctx context.Context, db querier, ladder ranking.LadderID, from int, others []ranking.PlayerID,
+) (ranking.MatchHistory, error) {
 	// the array is built once; a join would scan all matches of each player in the ladder
 	const playing = postgres.RankedPlayers + `$1 AND s.player_id = ANY (ARRAY(
 		    SELECT DISTINCT mp.player_id FROM matches m JOIN match_players mp ON mp.match_id = m.id
-		    WHERE ` + ofLadder + ` AND m.number >= $2))
+		    WHERE ` + ofLadder + ` AND m.number >= $2
+		    UNION SELECT unnest($3::bigint[])))
 		ORDER BY s.id`
-	sql, args := playing, []any{ladder, from}
+	sql, args := playing, []any{ladder, from, others}
 	if from == 0 {
 		sql, args = allRankedPlayers, args[:1]
 	}

@@ -59,8 +59,8 @@ func (l *locked) Apply(ctx context.Context, c ranking.Changes) error {
 }
 
 // MatchHistory implements ranking.Locked.
-func (l *locked) MatchHistory(ctx context.Context, ladder ranking.LadderID, from int) (ranking.MatchHistory, error) {
-	return matchHistory(ctx, l.conn, ladder, from)
+func (l *locked) MatchHistory(ctx context.Context, ladder ranking.LadderID, from int, others ...ranking.PlayerID) (ranking.MatchHistory, error) {
+	return matchHistory(ctx, l.conn, ladder, from, others)
 }
 
 // Rewrite implements ranking.Locked.

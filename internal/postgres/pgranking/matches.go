@@ -73,7 +73,7 @@ func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) error {
 	for _, m := range matches {
 		pointsA, pointsB, won := scoreColumns(m.Score)
 		a, b, winner = append(a, pointsA), append(b, pointsB), append(winner, won)
-		payload, err := encode(m.Card)
+		payload, err := encode(m.Card, m.Changes.Ladder)
 		if err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) error {
 	}
 	batch.Queue(insertMatches,
 		postgres.Column(matches, func(m newMatch) ranking.GroupID { return m.Group }),
-		postgres.Column(matches, func(m newMatch) ranking.LadderID { return m.Ladder }),
+		postgres.Column(matches, func(m newMatch) ranking.LadderID { return m.NewMatch.Ladder }),
 		a, b,
 		postgres.Column(matches, func(m newMatch) *string { return setsText(m.Sets) }),
 		postgres.Column(matches, func(m newMatch) int { return m.K }),

@@ -109,7 +109,7 @@ func (s *Store) collectGroups(ctx context.Context, groups *[]ranking.GroupID, sq
 // shared reads the ladders in which both players are ranked.
 func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]ranking.SharedLadder, error) {
 	const ladders = `
-		SELECT l.id, g.chat_id, coalesce((
+		SELECT l.id, g.chat_id, CASE WHEN (SELECT count(*) FROM ladders WHERE group_id = g.id) > 1 THEN l.name ELSE '' END, coalesce((
 		    SELECT min(m.number) FROM match_players mp JOIN matches m ON m.id = mp.match_id
 		    WHERE mp.player_id IN ($1, $2) AND m.ladder_id = l.id), g.last_match_number + 1)
 		FROM group_players f
@@ -120,7 +120,8 @@ func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]rank
 	type ladderRow struct {
 		Ladder ranking.LadderID
 		Chat   ranking.ChatID
-		First  int // the number of the first match of either, or else of the next match
+		Name   string // empty if its group has no other ladder
+		First  int    // the number of the first match of either, or else of the next match
 	}
 	rows, err := s.db.Query(ctx, ladders, from, into)
 	if err != nil {
@@ -133,6 +134,9 @@ func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]rank
 	all := make([]ranking.SharedLadder, len(ladderRows))
 	for i, m := range ladderRows {
 		all[i].Chat = m.Chat
+		if m.Name != "" {
+			all[i].Label = &ranking.LadderLabel{ID: m.Ladder, Name: m.Name}
+		}
 		if all[i].MatchHistory, err = s.MatchHistory(ctx, m.Ladder, m.First); err != nil {
 			return nil, err
 		}
@@ -177,11 +181,11 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 		FROM players p WHERE p.id = $2 AND s.player_id = $1`, from, into)
 	queueMerged(&batch, from, into)
 	for _, m := range merges {
-		if err := queueNotices(&batch, s.Now(), ranking.Changes{Chat: m.Chat, Decision: ranking.Decision{Notice: m.Notice}}); err != nil {
+		if err := queueNotices(&batch, s.Now(), ranking.Changes{Chat: m.Chat, Ladder: m.Label, Decision: ranking.Decision{Notice: m.Notice}}); err != nil {
 			return err
 		}
 		for _, card := range m.Cards {
-			if err := queueCard(&batch, m.Chat, "", card); err != nil {
+			if err := queueCard(&batch, m.Chat, "", card, m.Label); err != nil {
 				return err
 			}
 		}

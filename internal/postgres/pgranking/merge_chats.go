@@ -30,6 +30,7 @@ func (s *Store) mergeChats(ctx context.Context, older, newer chatRow) (ranking.C
 	var batch pgx.Batch
 	queueForgetMessages(&batch, older.ID)
 	queueMergeOutbox(&batch, older.ID, newer.ID)
+	queueMergeBoards(&batch, kept, gone, newer.ID)
 	queuePassOn(&batch, kept, gone)
 	var detached *ranking.DetachedGroup
 	if gone.Last > 0 {
@@ -82,13 +83,31 @@ func queueMergeOutbox(batch *pgx.Batch, older, newer ranking.ChatID) {
 		WHERE o.chat_id IN ($1, $2) AND o.supersede_key IS NOT NULL AND EXISTS (
 		    SELECT FROM outbox later
 		    WHERE later.chat_id IN ($1, $2) AND later.supersede_key = o.supersede_key AND later.id > o.id)`, older, newer)
-	// of two boards that of the newer chat remains, because its message can still be edited
-	batch.Queue(`DELETE FROM boards WHERE chat_id = $1 AND EXISTS (SELECT FROM boards WHERE chat_id = $2)`, older, newer)
+}
+
+// queueMergeBoards leaves the boards of the ladders that remain. Of two boards of the default ladders that of the newer chat remains, because
+// its message can still be edited.
+func queueMergeBoards(batch *pgx.Batch, kept, gone groupRow, newer ranking.ChatID) {
+	from, to := ranking.Board{Ladder: gone.Ladder}.Object(), ranking.Board{Ladder: kept.Ladder}.Object()
+	if gone.Chat == newer {
+		batch.Queue(`DELETE FROM boards WHERE ladder_id = $1 AND EXISTS (SELECT FROM boards WHERE ladder_id = $2)`, kept.Ladder, gone.Ladder)
+	}
+	batch.Queue(`
+		UPDATE boards SET ladder_id = $1 WHERE ladder_id = $2 AND NOT EXISTS (SELECT FROM boards WHERE ladder_id = $1)`, kept.Ladder, gone.Ladder)
+	batch.Queue(`
+		UPDATE ensured_messages SET object = $2 || substr(object, length($1) + 1)
+		WHERE chat_id = $3 AND (object = $1 OR starts_with(object, $1 || ':'))`, from, to, gone.Chat)
+	batch.Queue(`
+		UPDATE outbox SET object = $2 || substr(object, length($1) + 1), supersede_key = $2 || substr(supersede_key, length($1) + 1)
+		WHERE chat_id = $3 AND finished_at IS NULL AND (object = $1 OR starts_with(object, $1 || ':'))`, from, to, gone.Chat)
+	ladders := `(SELECT id FROM ladders WHERE group_id = $1)`
+	batch.Queue(`DELETE FROM boards WHERE ladder_id IN `+ladders, gone.ID)
+	batch.Queue(`DELETE FROM topics WHERE ladder_id IN `+ladders, gone.ID)
 }
 
 // queuePassOn passes all of a chat to another one but what its group consists of.
 func queuePassOn(batch *pgx.Batch, kept, gone groupRow) {
-	for _, table := range []string{"ensured_messages", "boards", "outbox", "prompts", "timers", "chat_aliases"} {
+	for _, table := range []string{"ensured_messages", "boards", "topics", "outbox", "prompts", "timers", "chat_aliases"} {
 		batch.Queue(`UPDATE `+table+` SET chat_id = $1 WHERE chat_id = $2`, kept.Chat, gone.Chat)
 	}
 	batch.Queue(`UPDATE groups SET former_chat_id = $1 WHERE former_chat_id = $2`, kept.Chat, gone.Chat)

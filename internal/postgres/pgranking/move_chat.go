@@ -60,7 +60,7 @@ func (s *Store) lockForMove(ctx context.Context, from, to ranking.ExternalChatID
 		`SELECT FROM ladders WHERE group_id IN (SELECT id FROM groups WHERE chat_id = ANY ($1)) ORDER BY id FOR UPDATE`,
 		`SELECT FROM outbox WHERE chat_id = ANY ($1) AND finished_at IS NULL ORDER BY id FOR NO KEY UPDATE`,
 		`SELECT FROM chats WHERE id = ANY ($1) ORDER BY id FOR UPDATE`,
-		`SELECT FROM boards WHERE chat_id = ANY ($1) ORDER BY chat_id FOR UPDATE`,
+		`SELECT FROM boards WHERE chat_id = ANY ($1) ORDER BY ladder_id FOR UPDATE`,
 	} {
 		if _, err := s.db.Exec(ctx, lock, []ranking.ChatID{older.ID, newer.ID}); err != nil {
 			return older, newer, fmt.Errorf("lock the chats and their rows: %w", err)
@@ -128,5 +128,6 @@ func queueForgetMessages(batch *pgx.Batch, chat ranking.ChatID) {
 		WHERE chat_id = $1 AND finished_at IS NULL AND action = 'page'`, chat)
 	batch.Queue(`DELETE FROM ensured_messages WHERE chat_id = $1`, chat)
 	batch.Queue(`UPDATE boards SET thread_id = NULL, pin = 'wanted' WHERE chat_id = $1`, chat)
+	batch.Queue(`DELETE FROM topics WHERE chat_id = $1`, chat)
 	batch.Queue(`UPDATE prompts SET telegram_message_id = NULL WHERE chat_id = $1 AND telegram_message_id IS NOT NULL`, chat)
 }

@@ -130,7 +130,7 @@ func TestMoveJoins(t *testing.T) {
 				FROM chats`, "de t t f t 2040-01-02 03:04:05")
 			w.mustYield(t, `SELECT concat_ws(' ', chat_id, thread_id, pin) FROM boards`, fmt.Sprintf("%d 9 pinned", tc.kept))
 			w.mustYield(t, `SELECT concat_ws(' ', chat_id, object, telegram_message_id) FROM ensured_messages ORDER BY object`,
-				fmt.Sprintf("%d board 6", tc.kept), fmt.Sprintf("%d other 7", tc.kept))
+				fmt.Sprintf("%d board:%[1]d 6", tc.kept), fmt.Sprintf("%d other 7", tc.kept))
 			w.mustYield(t, `SELECT concat_ws(' ', id, chat_id, 'had ' || former_chat_id, last_match_number) FROM groups ORDER BY chat_id`,
 				fmt.Sprintf("%d %[1]d %d", tc.kept, max(tc.older, tc.newer)),
 				fmt.Sprintf("%d had %d %d", 3-tc.kept, tc.kept, min(tc.older, tc.newer)))
@@ -189,8 +189,8 @@ func (w *world) mergeable(t *testing.T) {
 		    frozen_until = now(), parked_at = now() WHERE id = 1;
 		UPDATE chats SET frozen_until = '2040-01-02T03:04:05Z' WHERE id = 2;
 		INSERT INTO chat_aliases VALUES (-98, 1), (-99, 2);
-		INSERT INTO ensured_messages VALUES (1, 'board', 5, ''), (2, 'board', 6, ''), (2, 'other', 7, '');
-		INSERT INTO boards (chat_id, thread_id, pin) VALUES (1, 8, 'refused'), (2, 9, 'pinned');
+		INSERT INTO ensured_messages VALUES (1, 'board:1', 5, ''), (2, 'board:2', 6, ''), (2, 'other', 7, '');
+		INSERT INTO boards (chat_id, ladder_id, thread_id, pin) VALUES (1, 1, 8, 'refused'), (2, 2, 9, 'pinned');
 		INSERT INTO match_messages VALUES (-100, 71, 1), (-1000100, 72, 2);
 		DELETE FROM outbox;
 		INSERT INTO outbox (chat_id, kind, payload, state, reply_to, thread_id, supersede_key, finished_at) VALUES
@@ -229,7 +229,7 @@ func TestEarlierIDs(t *testing.T) {
 	if diff := cmp.Diff(now, late, cmpopts.EquateEmpty()); diff != "" || late.Chat != dbtest.Upgraded || late.ChatID != 1 {
 		t.Errorf("read by the earlier id (-now +late):\n%s\n%+v", diff, late)
 	}
-	if page, err := pgstats.NewStore(w.Pool, w.Pool).Ranking(t.Context(), club.ID, nil, stats.RankingQuery{Page: 20}, time.Time{}); err != nil || len(page.Rows) != 2 || page.Total != 2 {
+	if page, err := pgstats.NewStore(w.Pool, w.Pool).Ranking(t.Context(), dbtest.Ladder(t, w.Pool, club.ID), nil, stats.RankingQuery{Page: 20}, time.Time{}); err != nil || len(page.Rows) != 2 || page.Total != 2 {
 		t.Errorf("the ranking by the earlier id is %+v (%v)", page, err)
 	}
 	for _, tc := range []struct {

@@ -1,8 +1,10 @@
 package pgranking
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -18,7 +20,7 @@ const notRecordedDelay = 3 * time.Second
 
 // queueNotRecorded adds a result that was not recorded to the waiting notice for the same sender and topic, or inserts that notice.
 func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n ranking.NotRecorded) error {
-	payload, err := encode(n)
+	payload, err := encode(n, c.Ladder)
 	if err != nil {
 		return err
 	}
@@ -54,7 +56,7 @@ func TimeLeft(sentAt, now time.Time, lifetime time.Duration) *time.Duration {
 // begins when its command was sent; now must be by the same clock.
 func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	if c.Button != "" {
-		payload, err := encode(c.CallbackAnswer)
+		payload, err := encode(c.CallbackAnswer, c.Ladder)
 		if err != nil {
 			return err
 		}
@@ -72,7 +74,7 @@ func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 		return err
 	}
 	if a := amendedBy(c.Effect); a != nil {
-		return queueCard(batch, c.Chat, c.Key, ranking.Card{Match: a.Match, Notice: a.Card})
+		return queueCard(batch, c.Chat, c.Key, ranking.Card{Match: a.Match, Notice: a.Card}, c.Ladder)
 	}
 	return nil
 }
@@ -91,7 +93,7 @@ func queueNotice(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	if c.Notice == nil {
 		return nil
 	}
-	payload, err := encode(c.Notice)
+	payload, err := encode(c.Notice, c.Ladder)
 	if err != nil {
 		return err
 	}
@@ -115,8 +117,8 @@ func queueNotice(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 // queueCard changes the card of a match. If the card has not been sent yet, it is sent with the new content. If it has been sent, or may
 // have been, its message is edited. When the match is rendered again together with others, the current content comes from the row of the
 // card.
-func queueCard(batch *pgx.Batch, chat ranking.ChatID, key string, card ranking.Card) error {
-	payload, err := encode(card.Notice)
+func queueCard(batch *pgx.Batch, chat ranking.ChatID, key string, card ranking.Card, ladder *ranking.LadderLabel) error {
+	payload, err := encode(card.Notice, ladder)
 	if err != nil {
 		return err
 	}
@@ -135,8 +137,19 @@ func queueCard(batch *pgx.Batch, chat ranking.ChatID, key string, card ranking.C
 	return nil
 }
 
-func encode(n ranking.Notice) ([]byte, error) {
+// encode returns a notice as it is stored: with the label of its ladder, if it has one.
+func encode(n ranking.Notice, ladder *ranking.LadderLabel) ([]byte, error) {
 	payload, err := json.Marshal(n)
+	if err == nil && ladder != nil {
+		var label []byte
+		label, err = json.Marshal(ladder)
+		rest := bytes.TrimPrefix(payload, []byte("{"))
+		payload = slices.Concat([]byte(`{"ladder":`), label)
+		if !bytes.Equal(rest, []byte("}")) {
+			payload = append(payload, ',')
+		}
+		payload = append(payload, rest...)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("encode notice: %w", err)
 	}
@@ -149,7 +162,7 @@ func queuePage(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	if c.Page == nil {
 		return nil
 	}
-	payload, err := encode(c.Page)
+	payload, err := encode(c.Page, c.Ladder)
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,10 @@ func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		queueLastMatches(batch, q, &snap.LastMatches)
 	}
 	if q.Board {
-		queueFoundBoard(batch, q.Chat.ID, &snap.Board)
+		queueFoundBoard(batch, q, &snap.Board)
+	}
+	if q.Ladders {
+		queueLadders(batch, q, &snap.Ladders)
 	}
 	if q.Timer {
 		queueDue(batch, q.Key, &snap.Due)
@@ -78,20 +81,39 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		       coalesce(c.telegram_chat_id, 0) AS external_chat, coalesce(c.kind, '') AS kind, coalesce(c.title, '') AS title,
 		       coalesce(to_json(c), '{}') AS display, c.greeted_at, c.added_at,
 		       coalesce(g.id, CASE WHEN $5 THEN nextval('groups_id_seq') ELSE 0 END) AS "group", $5 AND g.id IS NULL AS new_group,
-		       coalesce(l.id, CASE WHEN $5 THEN nextval('ladders_id_seq') ELSE 0 END) AS ladder, coalesce(to_json(l), '{}') AS rules
+		       coalesce(l.id, CASE WHEN $5 THEN nextval('ladders_id_seq') ELSE 0 END) AS ladder, coalesce(to_json(l), '{}') AS rules,
+		       coalesce(l.name, '') AS name, l.archived_at IS NOT NULL AS archived, coalesce(l.ladders > 1, false) AS several,
+		       coalesce(named.id, told.id, topic.id, 0) AS applies, coalesce(cardinality(string_to_array(named.name, ' ')), 0) AS named_words
 		FROM (VALUES (true)) AS one
 		LEFT JOIN LATERAL (
 		    SELECT * FROM chats WHERE telegram_chat_id = $1
 		    UNION ALL SELECT c.* FROM chat_aliases a JOIN chats c ON c.id = a.chat_id WHERE a.telegram_chat_id = $1
 		    LIMIT 1) AS c ON true
 		LEFT JOIN groups g ON g.chat_id = c.id
-		LEFT JOIN ladders l ON l.group_id = g.id AND l.is_default`
+		LEFT JOIN LATERAL (
+		    SELECT *, count(*) OVER () AS ladders FROM ladders WHERE group_id = g.id ORDER BY id = $6 DESC, is_default DESC LIMIT 1) AS l ON true
+		LEFT JOIN LATERAL (
+		    SELECT id, name FROM ladders
+		    WHERE l.name IS NOT NULL AND group_id = g.id AND starts_with(lower($8) || ' ', lower(name) || ' ')
+		    ORDER BY length(name) DESC LIMIT 1) AS named ON true
+		LEFT JOIN LATERAL (
+		    SELECT ladder_id AS id FROM matches
+		    WHERE l.ladders > 1 AND group_id = g.id AND id = coalesce(
+		        (SELECT match_id FROM match_messages WHERE telegram_chat_id = $1 AND telegram_message_id = $9 LIMIT 1),
+		        (SELECT id FROM matches WHERE idempotency_key = $10))) AS told ON true
+		LEFT JOIN LATERAL (
+		    SELECT ladder_id AS id FROM topics WHERE l.ladders > 1 AND chat_id = c.id AND thread_id = $7) AS topic ON true`
 	adds := !q.KnownChat
-	batch.Queue(sql, q.Chat.ID, q.Key, zeronull.Text(q.Message), adds, adds && q.Chat.IsGroup()).Query(func(rows pgx.Rows) error {
+	args := []any{
+		q.Chat.ID, q.Key, zeronull.Text(q.Message), adds, adds && q.Chat.IsGroup(), q.Ladder, q.Thread, q.Words, q.Replied.Message,
+		q.Replied.Key,
+	}
+	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[readChat])
 		snap.Handled, snap.ChatID, snap.NewChat, snap.Group, snap.NewGroup = r.Handled, r.Chat, r.NewChat, r.Group, r.NewGroup
 		snap.Chat, snap.Display = ranking.Chat{ID: r.ExternalChat, Kind: r.Kind, Title: r.Title}, r.Display
-		snap.Ladder = ranking.Ladder{ID: r.Ladder, Rules: r.Rules}
+		snap.Ladder = ranking.Ladder{ID: r.Ladder, Name: r.Name, Archived: r.Archived, Rules: r.Rules}
+		snap.Several, snap.Applies, snap.NamedWords = r.Several, r.Applies, r.NamedWords
 		snap.Greeted, snap.Added = time.Time(r.GreetedAt), time.Time(r.AddedAt)
 		if snap.NewChat {
 			snap.Chat, snap.Display = q.Chat, ranking.DefaultDisplay()
@@ -119,6 +141,10 @@ type readChat struct {
 	NewGroup           bool
 	Ladder             ranking.LadderID
 	Rules              ranking.Rules
+	Name               string
+	Archived, Several  bool
+	Applies            ranking.LadderID
+	NamedWords         int
 }
 
 // people is the query for people. %[1]s are extra WITH queries, and %[2]s extra columns.
@@ -126,12 +152,13 @@ type readChat struct {
 // The last join must choose as ranking.Known.Identify does. The plan stays when tables grow: with LIMIT 1, the planner looks up each row by
 // its key even in a new database, where it would scan whole groups otherwise. The first $4 people who are unknown get an id. At $5, the
 // message showed the people where $6 is true: a mention does not mean an account that it shows with another username, unless that is older
-// than the sighting.
+// than the sighting. $7 is the ladder.
 var people = `
 		WITH here AS MATERIALIZED (
 		    SELECT g.id AS group_id, l.id AS ladder_id, l.place_matches
 		    FROM (SELECT ` + postgres.ThisGroup + ` AS id OFFSET 0) AS g
-		    LEFT JOIN LATERAL (SELECT * FROM ladders WHERE group_id = g.id AND is_default LIMIT 1) AS l ON true)%[1]s
+		    LEFT JOIN LATERAL (
+		        SELECT * FROM ladders WHERE group_id = g.id ORDER BY id = $7 DESC, is_default DESC LIMIT 1) AS l ON true)%[1]s
 		SELECT ` + playerColumns("by_id") + `,
 		       ` + playerColumns("by_name") + `,
 		       ` + playerColumns("unclaimed") + `,
@@ -169,7 +196,7 @@ var (
 	peopleOfResult = fmt.Sprintf(people, `, leaders AS MATERIALIZED (`+leaders+`)`, `,
 		       (SELECT array_agg(id ORDER BY elo DESC, id) FROM leaders), (SELECT array_agg(elo ORDER BY elo DESC, id) FROM leaders),
 		       (`+largestUpset+`),
-		       CASE WHEN $11 AND person.user_id = 0 AND coalesce(by_name.id, unclaimed.id) IS NULL THEN (`+everybodyHere+`) END`)
+		       CASE WHEN $12 AND person.user_id = 0 AND coalesce(by_name.id, unclaimed.id) IS NULL THEN (`+everybodyHere+`) END`)
 )
 
 func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
@@ -179,7 +206,7 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	for i, p := range people {
 		ids[i], usernames[i], now[i] = int64(p.ID), p.Username, p.IsShownNow()
 	}
-	sql, arguments := onlyPeople, []any{q.Chat.ID, ids, usernames, q.New, zeronull.Timestamptz(q.SentAt), now}
+	sql, arguments := onlyPeople, []any{q.Chat.ID, ids, usernames, q.New, zeronull.Timestamptz(q.SentAt), now, q.Ladder}
 	var standings []int64 // of the leaders; pgx scans arrays of other types slowly
 	var elos []int32
 	var everybody []byte
@@ -242,25 +269,28 @@ func playerColumns(p string) string {
 // playerFields returns the scan targets for playerColumns.
 func playerFields(p *ranking.Player) []any { return []any{&p.ID, &p.UserID, &p.Username, &p.Name} }
 
-// everybodyIn is the end of a query for those who are in a ladder, with their names there and how they were seen in its group. Whoever has
-// just been merged into another player is that one.
+// everybodyIn is the end of a query for those who are in a ladder of a group, with their names there and how they were seen in the group. s
+// is their standing in one of the ladders, in this one if they have one there: then here is true. Whoever has just been merged into another
+// player is that one.
 func everybodyIn(group, ladder string) string {
 	return `
-		FROM group_players s
-		JOIN players p ON p.id = s.player_id
-		JOIN players account ON account.id = coalesce(p.merged_into, p.id)
+		FROM (
+		    SELECT DISTINCT ON (account) s.*, coalesce(p.merged_into, p.id) AS account, s.ladder_id = ` + ladder + ` AS here
+		    FROM ladders l JOIN group_players s ON s.ladder_id = l.id JOIN players p ON p.id = s.player_id
+		    WHERE l.group_id = ` + group + `
+		    ORDER BY account, here DESC, s.id) AS s
+		JOIN players account ON account.id = s.account
 		LEFT JOIN LATERAL (
 		    SELECT array_to_string(former, ' ') AS former FROM sightings
-		    WHERE group_id = ` + group + ` AND player_id = account.id LIMIT 1) AS seen ON true
-		WHERE s.ladder_id = ` + ladder
+		    WHERE group_id = ` + group + ` AND player_id = account.id LIMIT 1) AS seen ON true`
 }
 
-// everybodyHere is the query for everybody in the ladder here, as a JSON array of personHere.
+// everybodyHere is the query for everybody in the group here, as a JSON array of personHere.
 var everybodyHere = `
 		SELECT jsonb_agg(jsonb_build_object('player', account.id, 'user', account.telegram_user_id, 'username', account.username, 'name', s.name,
 		           'former', seen.former) ORDER BY s.player_id)` + everybodyIn(`(SELECT group_id FROM here)`, `(SELECT ladder_id FROM here)`)
 
-// personHere is somebody in the ladder here.
+// personHere is somebody in the group here.
 type personHere struct {
 	Player   ranking.PlayerID `json:"player"`
 	User     ranking.UserID   `json:"user"`
@@ -281,19 +311,22 @@ func knownHere(encoded []byte) (all []ranking.Known, err error) {
 	return all, err
 }
 
-// queueEverybody reads who is in the default ladder of a chat.
+// queueEverybody reads who is in a ladder of a chat, with the standings in the ladder of the query.
 func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 	sql := `
 		SELECT ` + playerColumns("account") + `,
-		       ` + postgres.StandingColumns + `, coalesce(seen.former, '')` + everybodyIn(postgres.ThisGroup, postgres.ThisLadder) + ` ORDER BY s.id`
-	batch.Queue(sql, q.Chat.ID).Query(func(rows pgx.Rows) (err error) {
+		       ` + postgres.StandingColumns + `, coalesce(seen.former, ''), s.left_at IS NOT NULL, s.here` +
+		everybodyIn(postgres.ThisGroup, postgres.LadderOf(postgres.ThisGroup, "$2")) + `
+		ORDER BY s.id`
+	batch.Queue(sql, q.Chat.ID, q.Ladder).Query(func(rows pgx.Rows) (err error) {
 		*all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (ranking.Known, error) {
 			var p ranking.Player
 			var s ranking.Standing
+			var here bool
 			k := ranking.Known{Player: &p}
-			err := row.Scan(slices.Concat(playerFields(&p), postgres.StandingFields(&s), []any{&k.Former})...)
+			err := row.Scan(slices.Concat(playerFields(&p), postgres.StandingFields(&s), []any{&k.Former, &k.Left, &here})...)
 			p.Name = s.Name
-			if s.Player == p.ID {
+			if here && s.Player == p.ID {
 				k.Standing = &s
 			}
 			return k, err
@@ -302,15 +335,15 @@ func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 	})
 }
 
-// queueLastMatches reads the last matches of the sender in the default ladder of a chat that count.
+// queueLastMatches reads the last matches of the sender in a ladder of a chat that count.
 func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBefore) {
-	const sql = `
+	sql := `
 		SELECT last.id, last.own, last.other, coalesce(p.telegram_user_id, 0), coalesce(p.username, ''), p.display_name, p.id
 		FROM (
 		    SELECT m.id, mp.side, coalesce(CASE mp.side WHEN 1 THEN m.score_a ELSE m.score_b END, $4) AS own,
 		           coalesce(CASE mp.side WHEN 1 THEN m.score_b ELSE m.score_a END, $4) AS other
 		    FROM match_players mp CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS m
-		    WHERE mp.player_id = ` + postgres.ThisPlayer + ` AND m.ladder_id = ` + postgres.ThisLadder + ` AND m.undone_at IS NULL
+		    WHERE mp.player_id = ` + postgres.ThisPlayer + ` AND m.ladder_id = ` + postgres.LadderOf(postgres.ThisGroup, "$5") + ` AND m.undone_at IS NULL
 		    ORDER BY mp.match_id DESC LIMIT $3) AS last
 		CROSS JOIN LATERAL (SELECT * FROM match_players WHERE match_id = last.id AND side <> last.side ORDER BY place) AS against
 		CROSS JOIN LATERAL (SELECT * FROM players WHERE id = against.player_id LIMIT 1) AS p
@@ -320,7 +353,7 @@ func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBe
 		score ranking.Score
 		ranking.Person
 	}
-	batch.Queue(sql, q.Chat.ID, q.Sender.ID, q.Played, ranking.NoPoints).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, q.Chat.ID, q.Sender.ID, q.Played, ranking.NoPoints, q.Ladder).Query(func(rows pgx.Rows) error {
 		opponents, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (o opponent, err error) {
 			err = row.Scan(&o.match, &o.score.A, &o.score.B, &o.ID, &o.Username, &o.Name, &o.Player)
 			return o, err
@@ -336,33 +369,33 @@ func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBe
 	})
 }
 
-// leaders is the query for the players at the top of the ranking of the ladder here. $7 says since when they have played, and $8 how many
+// leaders is the query for the players at the top of the ranking of the ladder here. $8 says since when they have played, and $9 how many
 // there are at most.
 const leaders = `
 		SELECT id, elo FROM group_players
 		WHERE ladder_id = (SELECT ladder_id FROM here) AND played >= (SELECT place_matches FROM here) AND left_at IS NULL
-		  AND last_played_at > $7
-		ORDER BY elo DESC, id LIMIT $8`
+		  AND last_played_at > $8
+		ORDER BY elo DESC, id LIMIT $9`
 
-// largestUpset is the query for the largest upset in the ladder here that counts. The month begins at $9 and ends at $10. Without OFFSET,
+// largestUpset is the query for the largest upset in the ladder here that counts. The month begins at $10 and ends at $11. Without OFFSET,
 // the planner may look for the month among the upsets of all time, the largest first.
 const largestUpset = `
 		SELECT coalesce(max(upset), 0) FROM (
 		    SELECT upset FROM matches
-		    WHERE ladder_id = (SELECT ladder_id FROM here) AND upset IS NOT NULL AND undone_at IS NULL AND played_at >= $9 AND played_at < $10
+		    WHERE ladder_id = (SELECT ladder_id FROM here) AND upset IS NOT NULL AND undone_at IS NULL AND played_at >= $10 AND played_at < $11
 		    OFFSET 0) AS of_month`
 
 // maxRecent is how many recent matches are read at most.
 const maxRecent = 200
 
-// queueEqualResults reads the recent matches of a group that may be the same as reported ones.
+// queueEqualResults reads the recent matches of a ladder that may be the same as reported ones.
 func queueEqualResults(batch *pgx.Batch, q ranking.Query, recent *[]ranking.RecentMatch) {
-	const sql = `
+	sql := `
 		SELECT m.number, m.idempotency_key AS key, m.changes, ` + postgres.Score + `, m.sets, m.played_at, coalesce(m.reported_by, 0) AS reported_by,
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1) AS side_a,
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2) AS side_b
 		FROM matches m
-		WHERE m.group_id = ` + postgres.ThisGroup + `
+		WHERE m.group_id = ` + postgres.ThisGroup + ` AND m.ladder_id = ` + postgres.LadderOf(postgres.ThisGroup, "$7") + `
 		  AND m.played_at BETWEEN $2::timestamptz - $3::interval AND $2::timestamptz + $3::interval AND m.undone_at IS NULL
 		  AND ($4::integer[] IS NULL OR m.winner IS NOT NULL OR (least(m.score_a, m.score_b), greatest(m.score_a, m.score_b)) IN (
 		      SELECT least(a, b), greatest(a, b) FROM unnest($4::integer[], $5::integer[]) AS score (a, b)))
@@ -371,7 +404,7 @@ func queueEqualResults(batch *pgx.Batch, q ranking.Query, recent *[]ranking.Rece
 	for _, s := range q.DuplicateScores {
 		a, b = append(a, s.A), append(b, s.B)
 	}
-	batch.Queue(sql, q.Chat.ID, q.DuplicatesOf, ranking.SameGameWindow, a, b, maxRecent).Query(func(rows pgx.Rows) (err error) {
+	batch.Queue(sql, q.Chat.ID, q.DuplicatesOf, ranking.SameGameWindow, a, b, maxRecent, q.Ladder).Query(func(rows pgx.Rows) (err error) {
 		*recent, err = pgx.CollectRows(rows, postgres.RowTo(recentMatch.match))
 		return err
 	})

@@ -101,7 +101,7 @@ func TestReadKnownChat(t *testing.T) {
 		SET start_elo = 1000, place_matches = 10, k_factor = 24, draws_allowed = false, uneven_teams_allowed = true,
 		    provisional_k_factor = 48, provisional_matches = 5, margin_of_victory = true`)
 	dbtest.Exec(t, w.Pool, `INSERT INTO ladders (group_id, is_default, k_factor) VALUES (1, false, 99)`)
-	want.Handled = true
+	want.Handled, want.Several = true, true
 	want.Ladder = ranking.Ladder{ID: 1, Rules: ranking.Rules{
 		Start: 1000, PlaceMatches: 10, UnevenTeamsAllowed: true,
 		RatingRules: ranking.RatingRules{K: 24, Provisional: ranking.Provisional{K: 48, Matches: 5}, Margin: true},

@@ -61,7 +61,10 @@ func newReferences(t *testing.T) *world {
 		INSERT INTO chat_aliases VALUES (-99, 2);
 		INSERT INTO groups (former_chat_id) VALUES (2);
 		INSERT INTO ensured_messages VALUES (2, 'board', 5, '');
-		INSERT INTO boards (chat_id) VALUES (2);
+		INSERT INTO boards (chat_id, ladder_id) VALUES (2, 2);
+		INSERT INTO topics VALUES (2, 8, 2);
+		INSERT INTO ladders (group_id, is_default, name) VALUES (2, false, 'padel');
+		INSERT INTO match_moves (match_id, old_ladder_id, new_ladder_id, moved_by) VALUES (2, 3, 2, 1), (2, 2, 3, 1);
 		INSERT INTO prompts (id, chat_id, kind, match_id) VALUES (1, 2, 'undo', 2);
 		INSERT INTO timers VALUES ('t:prompt:1', 2, now());
 		INSERT INTO match_messages VALUES (-1000100, 7, 2);
@@ -97,7 +100,7 @@ func TestMergedPlayerLeavesNothing(t *testing.T) {
 	t.Parallel()
 	// accounts only: an unclaimed player has sent no command and was never seen
 	neverUnclaimed := []string{
-		"match_fixes.fixed_by → players", "matches.reported_by → players", "matches.undone_by → players", "players.merged_into → players",
+		"match_fixes.fixed_by → players", "match_moves.moved_by → players", "matches.reported_by → players", "matches.undone_by → players", "players.merged_into → players",
 		"prompts.answerer_id → players", "sightings.player_id → players",
 	}
 	// read by way of players.merged_into, like the ids in payloads
@@ -158,7 +161,8 @@ func TestWhatIsKept(t *testing.T) {
 	purged := slices.DeleteFunc(before, func(table string) bool { return slices.Contains(kept, table) })
 	wantKept := []string{
 		"boards", "chat_aliases", "chats", "elo_history", "ensured_messages", "group_players", "groups", "ladders", "match_fixes",
-		"match_messages", "match_players", "matches", "players", "sightings", "timers",
+		"match_messages", "match_moves", "match_players", "matches", "players", "sightings", "timers",
+		"topics",
 	}
 	wantPurged := []string{"dead_letters", "handled_commands", "outbox", "prompts", "update_attempts"}
 	if diff := cmp.Diff(wantKept, kept); diff != "" {

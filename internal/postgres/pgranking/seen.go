@@ -105,7 +105,9 @@ func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange
 	}
 	if c.Standing != 0 {
 		batch.Queue(`
-			UPDATE group_players s SET name = (SELECT display_name FROM players WHERE id = s.player_id) WHERE id = $1`, c.Standing)
+			UPDATE group_players s SET name = (SELECT display_name FROM players WHERE id = s.player_id)
+			WHERE player_id = (SELECT player_id FROM group_players WHERE id = $1)
+			  AND ladder_id = ANY (ARRAY(SELECT id FROM ladders WHERE group_id = $2))`, c.Standing, group)
 	}
 }
 

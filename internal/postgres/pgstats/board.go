@@ -15,8 +15,8 @@ import (
 )
 
 // Board implements stats.Store.
-func (s *Store) Board(ctx context.Context, chat ranking.ExternalChatID, object string, now time.Time) (stats.Board, error) {
-	page, err := s.Ranking(ctx, chat, nil, stats.RankingQuery{Places: stats.BoardRows}, now)
+func (s *Store) Board(ctx context.Context, ladder ranking.LadderID, object string, now time.Time) (stats.Board, error) {
+	page, err := s.Ranking(ctx, ladder, nil, stats.RankingQuery{Places: stats.BoardRows}, now)
 	if err != nil {
 		return stats.Board{}, err
 	}
@@ -27,8 +27,8 @@ func (s *Store) Board(ctx context.Context, chat ranking.ExternalChatID, object s
 	}
 	names := make(map[ranking.PlayerID]ranking.Name)
 	var batch pgx.Batch
-	batch.Queue(titleOf, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&b.Title) })
-	batch.Queue(`SELECT pin = 'wanted' FROM boards b WHERE chat_id = `+postgres.ThisChat+` AND `+postgres.BoardObject+` = $2`, chat, object).
+	batch.Queue(title, ladder).QueryRow(func(row pgx.Row) error { return row.Scan(&b.Title) })
+	batch.Queue(`SELECT pin = 'wanted' FROM boards b WHERE ladder_id = $1 AND `+postgres.BoardObject+` = $2`, ladder, object).
 		QueryRow(func(row pgx.Row) error {
 			err := row.Scan(&b.ToPin)
 			if b.On = err == nil; errors.Is(err, pgx.ErrNoRows) {
@@ -38,7 +38,7 @@ func (s *Store) Board(ctx context.Context, chat ranking.ExternalChatID, object s
 		})
 	batch.Queue(`
 		SELECT `+postgres.NamesOfPlayers+`
-		FROM (SELECT `+postgres.ThisChat+` AS chat_id, $2::jsonb AS payload, NULL::bigint AS addressee_id) AS i`, chat, payload).
+		FROM (SELECT `+thisChat+` AS chat_id, $2::jsonb AS payload, NULL::bigint AS addressee_id) AS i`, ladder, payload).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&names) })
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.Board{}, err

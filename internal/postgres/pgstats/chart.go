@@ -9,22 +9,21 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
-	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
 
 // HavePlayed implements stats.Store.
-func (s *Store) HavePlayed(ctx context.Context, chat ranking.ExternalChatID, players []ranking.PlayerID) ([]bool, error) {
+func (s *Store) HavePlayed(ctx context.Context, ladder ranking.LadderID, players []ranking.PlayerID) ([]bool, error) {
 	const sql = `
 		SELECT coalesce((
 		    SELECT played > 0 FROM group_players
-		    WHERE ladder_id = ` + postgres.ThisLadder + ` AND player_id = coalesce((SELECT merged_into FROM players WHERE id = asked.id), asked.id)
+		    WHERE ladder_id = ` + thisLadder + ` AND player_id = coalesce((SELECT merged_into FROM players WHERE id = asked.id), asked.id)
 		), false)
 		FROM unnest($2::bigint[]) WITH ORDINALITY AS asked (id, n) ORDER BY n`
 	var played []bool
 	var batch pgx.Batch
-	batch.Queue(sql, chat, players).Query(func(rows pgx.Rows) (err error) {
+	batch.Queue(sql, ladder, players).Query(func(rows pgx.Rows) (err error) {
 		played, err = pgx.CollectRows(rows, pgx.RowTo[bool])
 		return err
 	})
@@ -34,12 +33,12 @@ func (s *Store) HavePlayed(ctx context.Context, chat ranking.ExternalChatID, pla
 
 // Ratings implements stats.Store. The matches are found by their time, so that those before the period are not read.
 func (s *Store) Ratings(
-	ctx context.Context, chat ranking.ExternalChatID, players []ranking.PlayerID, since time.Time,
+	ctx context.Context, ladder ranking.LadderID, players []ranking.PlayerID, since time.Time,
 ) (stats.Ratings, error) {
 	const sql = `
 		WITH last AS MATERIALIZED (
 		    SELECT id, number, played_at FROM matches
-		    WHERE group_id = ` + postgres.ThisGroup + ` AND ladder_id = ` + postgres.ThisLadder + ` AND undone_at IS NULL
+		    WHERE group_id = ` + thisGroup + ` AND ladder_id = ` + thisLadder + ` AND undone_at IS NULL
 		      AND played_at > coalesce($2::timestamptz, '-infinity')
 		    ORDER BY played_at DESC, number DESC LIMIT $3
 		)
@@ -51,12 +50,12 @@ func (s *Store) Ratings(
 	var known []ranking.PlayerID
 	series := make(map[ranking.PlayerID][]stats.Rating)
 	var batch pgx.Batch
-	batch.Queue(titleOf, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&r.Title) })
+	batch.Queue(title, ladder).QueryRow(func(row pgx.Row) error { return row.Scan(&r.Title) })
 	batch.Queue(`
-		SELECT one.id, (SELECT elo FROM group_players WHERE ladder_id = `+postgres.ThisLadder+` AND player_id = one.id AND played > 0)
+		SELECT one.id, (SELECT elo FROM group_players WHERE ladder_id = `+thisLadder+` AND player_id = one.id AND played > 0)
 		FROM unnest($2::bigint[]) WITH ORDINALITY AS asked (id, n)
 		CROSS JOIN LATERAL (SELECT coalesce((SELECT merged_into FROM players WHERE id = asked.id), asked.id) AS id) AS one
-		ORDER BY n`, chat, players).Query(func(rows pgx.Rows) error {
+		ORDER BY n`, ladder, players).Query(func(rows pgx.Rows) error {
 		var player ranking.PlayerID
 		var elo *int
 		_, err := pgx.ForEachRow(rows, []any{&player, &elo}, func() error {
@@ -65,7 +64,7 @@ func (s *Store) Ratings(
 		})
 		return err
 	})
-	batch.Queue(sql, chat, zeronull.Timestamptz(since), stats.ChartedMatches).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, ladder, zeronull.Timestamptz(since), stats.ChartedMatches).Query(func(rows pgx.Rows) error {
 		return collectRatings(rows, series)
 	})
 	if err := s.send(ctx, &batch); err != nil {

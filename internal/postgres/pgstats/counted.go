@@ -12,7 +12,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// queueCounted reads those of some matches that count in ThisLadder, in the order of their numbers. ids is a query for their ids as
+// queueCounted reads those of some matches that count in thisLadder, in the order of their numbers. ids is a query for their ids as
 // match_id. It leaves out a match that lacks a side or an entry in the history, which elobot verify reports. The subqueries are fenced, so
 // that no plan reads a whole table.
 func queueCounted(batch *pgx.Batch, matches *[]stats.Match, ids string, args ...any) {
@@ -24,7 +24,7 @@ func queueCounted(batch *pgx.Batch, matches *[]stats.Match, ids string, args ...
 		CROSS JOIN LATERAL (SELECT * FROM match_players WHERE match_id = m.id OFFSET 0) AS p
 		LEFT JOIN LATERAL (
 		    SELECT * FROM elo_history WHERE match_id = m.id AND player_id = p.player_id AND superseded_at = 'infinity' LIMIT 1) AS h ON true
-		WHERE m.ladder_id = ` + postgres.ThisLadder + ` AND m.undone_at IS NULL
+		WHERE m.ladder_id = ` + thisLadder + ` AND m.undone_at IS NULL
 		ORDER BY m.number, p.side, p.place`
 	type partRow struct {
 		Number         int
@@ -67,7 +67,7 @@ const ofPair = `
 		    WHERE one.player_id = ` + thisOne + `
 		      AND (SELECT true FROM match_players o WHERE o.match_id = one.match_id AND o.player_id = ` + otherOne + ` AND o.side <> one.side)`
 
-// ofTime are the matches of ThisGroup from $2 until before $3.
+// ofTime are the matches of thisGroup from $2 until before $3.
 const ofTime = `
 		    SELECT id AS match_id FROM matches
-		    WHERE group_id = ` + postgres.ThisGroup + ` AND played_at >= $2 AND played_at < $3`
+		    WHERE group_id = ` + thisGroup + ` AND played_at >= $2 AND played_at < $3`

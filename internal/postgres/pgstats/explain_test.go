@@ -40,9 +40,9 @@ const tenYears = `
 	        played = CASE n WHEN 999 THEN 0 ELSE 9 END, won = CASE n WHEN 999 THEN 0 ELSE 9 END, lost = 0,
 	        longest_streak = CASE n WHEN 0 THEN 2 ELSE 0 END
 	    FROM member WHERE s.ladder_id = 150 AND s.player_id = member.player_id;
-	INSERT INTO boards (chat_id) SELECT id FROM chats`
+	INSERT INTO boards (chat_id, ladder_id) SELECT g.chat_id, l.id FROM groups g JOIN ladders l ON l.group_id = g.id AND l.is_default`
 
-const viewedClub = ranking.ExternalChatID(-150)
+const viewedLadder = ranking.LadderID(150)
 
 // TestViewsOfManyMatches checks all views that this package reads, those about players for the one with the most matches, for an ordinary
 // one, and for one with none. No view scans a table, and only the records of all time and charts read more of a ladder's matches than those
@@ -125,7 +125,7 @@ func viewsOfGroup(t *testing.T, store *pgstats.Store, ofMonth, ofAll int) (all [
 			want = 1
 		}
 		all = append(all, view{dbtest.Explained{Name: name, Run: func(ctx context.Context) error {
-			n, err := store.Ranking(ctx, viewedClub, nil, q, now)
+			n, err := store.Ranking(ctx, viewedLadder, nil, q, now)
 			if len(n.Rows) != max(stats.PageRows, q.Places) || n.Total != 999 {
 				t.Errorf("%s of the ranking is %+v", name, n)
 			}
@@ -133,20 +133,20 @@ func viewsOfGroup(t *testing.T, store *pgstats.Store, ofMonth, ofAll int) (all [
 		}, Want: want}, ofMonth})
 	}
 	all = append(all, view{dbtest.Explained{Name: "the board", Run: func(ctx context.Context) error {
-		n, err := store.Board(ctx, viewedClub, "board", now)
+		n, err := store.Board(ctx, viewedLadder, "board:150", now)
 		if len(n.Rows) != stats.BoardRows || n.Rows[0].Name.Name == "" || n.Title == "" {
 			t.Errorf("the board is %+v", n)
 		}
 		return err
 	}, Want: 5}, ofMonth})
 	all = append(all, view{dbtest.Explained{Name: "records of all time", Run: func(ctx context.Context) error {
-		n, err := store.Records(ctx, viewedClub, now.AddDate(-1, 0, 0))
+		n, err := store.Records(ctx, viewedLadder, now.AddDate(-1, 0, 0))
 		if n.Streak == nil || n.Rating == nil || n.Upset == nil || n.Upset.By != 200 || n.Played == nil {
 			t.Errorf("the records are %+v", n)
 		}
 		return err
 	}, Want: 5}, ofAll}, view{dbtest.Explained{Name: "records of a month", Run: func(ctx context.Context) error {
-		matches, err := store.MatchesOf(ctx, viewedClub, now.AddDate(-5, 0, 0), now.AddDate(-5, 1, 0))
+		matches, err := store.MatchesOf(ctx, viewedLadder, now.AddDate(-5, 0, 0), now.AddDate(-5, 1, 0))
 		if len(matches) < 700 {
 			t.Errorf("%d matches of a month", len(matches))
 		}
@@ -154,7 +154,7 @@ func viewsOfGroup(t *testing.T, store *pgstats.Store, ofMonth, ofAll int) (all [
 	}, Want: 1}, ofMonth})
 	for name, at := range pagings(40) {
 		all = append(all, view{dbtest.Explained{Name: name + " page of matches", Run: func(ctx context.Context) error {
-			n, err := store.Matches(ctx, viewedClub, at)
+			n, err := store.Matches(ctx, viewedLadder, at)
 			if len(n.Rows) != stats.PageRows {
 				t.Errorf("the %s page has %d matches", name, len(n.Rows))
 			}
@@ -181,11 +181,11 @@ func viewsOfPlayer(
 		}, Want: want}, matches})
 	}
 	check("the own row of a ranking", 3, 850, func(ctx context.Context) (bool, error) {
-		n, err := store.Ranking(ctx, viewedClub, &who, stats.RankingQuery{Page: 2}, now)
+		n, err := store.Ranking(ctx, viewedLadder, &who, stats.RankingQuery{Page: 2}, now)
 		return len(n.Rows) > 0 && hasPlayed, err
 	})
 	check("the page", 2, own, func(ctx context.Context) (bool, error) {
-		h, err := store.Player(ctx, viewedClub, p, since)
+		h, err := store.Player(ctx, viewedLadder, p, since)
 		n := h.View()
 		return n.Position > 0 && n.Total == 999 && len(n.Last) > 0 && n.Most != nil, err
 	})
@@ -194,27 +194,27 @@ func viewsOfPlayer(
 		return len(n.Groups) > 0 && hasPlayed, err
 	})
 	check("the comparison", 2, own, func(ctx context.Context) (bool, error) {
-		_, meetings, err := store.HeadToHead(ctx, viewedClub, p, other)
+		_, meetings, err := store.HeadToHead(ctx, viewedLadder, p, other)
 		return len(meetings) > 0, err
 	})
 	for name, at := range pagings(match) {
 		check(fmt.Sprintf("%s page of the history", name), statementsOf(at), 2*own, func(ctx context.Context) (bool, error) {
-			n, err := store.History(ctx, viewedClub, p, at)
+			n, err := store.History(ctx, viewedLadder, p, at)
 			return len(n.Rows) > 0, err
 		})
 	}
 	check("whether one has played", 1, 0, func(ctx context.Context) (bool, error) {
-		played, err := store.HavePlayed(ctx, viewedClub, []ranking.PlayerID{p})
+		played, err := store.HavePlayed(ctx, viewedLadder, []ranking.PlayerID{p})
 		return played[0], err
 	})
 	for name, begin := range map[string]time.Time{"all time": {}, "years": time.Date(2015, time.May, 1, 0, 0, 0, 0, time.UTC)} {
 		check("the chart of "+name, 3, ofAll, func(ctx context.Context) (bool, error) {
-			n, err := store.Ratings(ctx, viewedClub, []ranking.PlayerID{p}, begin)
+			n, err := store.Ratings(ctx, viewedLadder, []ranking.PlayerID{p}, begin)
 			return len(n.Players[0]) > 0, err
 		})
 	}
 	check("the chart of nothing", 3, 1, func(ctx context.Context) (bool, error) {
-		n, err := store.Ratings(ctx, viewedClub, []ranking.PlayerID{p}, since.AddDate(100, 0, 0))
+		n, err := store.Ratings(ctx, viewedLadder, []ranking.PlayerID{p}, since.AddDate(100, 0, 0))
 		return len(n.Others) == 0 && hasPlayed, err
 	})
 	return all

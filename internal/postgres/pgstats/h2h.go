@@ -6,7 +6,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -16,13 +15,13 @@ const otherOne = `coalesce((SELECT merged_into FROM players WHERE id = $3), $3::
 
 // HeadToHead implements stats.Store.
 func (s *Store) HeadToHead(
-	ctx context.Context, chat ranking.ExternalChatID, a, b ranking.PlayerID,
+	ctx context.Context, ladder ranking.LadderID, a, b ranking.PlayerID,
 ) (n stats.HeadToHead, meetings []stats.Match, err error) {
 	n = stats.HeadToHead{A: ranking.Name{Player: a}, B: ranking.Name{Player: b}}
 	var joined [2]bool
 	var batch pgx.Batch
-	queueRivals(&batch, chat, &n, &joined)
-	queueCounted(&batch, &meetings, ofPair, chat, a, b)
+	queueRivals(&batch, ladder, &n, &joined)
+	queueCounted(&batch, &meetings, ofPair, ladder, a, b)
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.HeadToHead{}, nil, err
 	}
@@ -35,15 +34,15 @@ func (s *Store) HeadToHead(
 }
 
 // queueRivals reads the ratings of both players, and whether they are in the ladder.
-func queueRivals(batch *pgx.Batch, chat ranking.ExternalChatID, n *stats.HeadToHead, joined *[2]bool) {
+func queueRivals(batch *pgx.Batch, ladder ranking.LadderID, n *stats.HeadToHead, joined *[2]bool) {
 	const sql = `
 		SELECT ids.a, ids.b, NOT l.draws_allowed, coalesce(a.elo, 0), coalesce(b.elo, 0), a.id IS NOT NULL, b.id IS NOT NULL
 		FROM (SELECT ` + thisOne + ` AS a, ` + otherOne + ` AS b) AS ids
 		CROSS JOIN ladders l
 		LEFT JOIN LATERAL (SELECT * FROM group_players WHERE ladder_id = l.id AND player_id = ids.a LIMIT 1) AS a ON true
 		LEFT JOIN LATERAL (SELECT * FROM group_players WHERE ladder_id = l.id AND player_id = ids.b LIMIT 1) AS b ON true
-		WHERE l.id = ` + postgres.ThisLadder
-	batch.Queue(sql, chat, n.A.Player, n.B.Player).Query(func(rows pgx.Rows) error {
+		WHERE l.id = ` + thisLadder
+	batch.Queue(sql, ladder, n.A.Player, n.B.Player).Query(func(rows pgx.Rows) error {
 		for rows.Next() { // at most once
 			err := rows.Scan(&n.A.Player, &n.B.Player, &n.NoDraws, &n.Ratings[0], &n.Ratings[1], &joined[0], &joined[1])
 			if err != nil {

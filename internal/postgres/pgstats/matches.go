@@ -13,25 +13,25 @@ import (
 )
 
 // Matches implements stats.Store.
-func (s *Store) Matches(ctx context.Context, chat ranking.ExternalChatID, at stats.Paging) (n stats.MatchPage, err error) {
+func (s *Store) Matches(ctx context.Context, ladder ranking.LadderID, at stats.Paging) (n stats.MatchPage, err error) {
 	const matches = `
-		    SELECT id FROM matches WHERE group_id = ` + postgres.ThisGroup + ` AND ladder_id = ` + postgres.ThisLadder
-	n.Rows, n.Newer, n.Older, err = s.readPage(ctx, new(pgx.Batch), at, matches, "number", noPlayer, chat)
+		    SELECT id FROM matches WHERE group_id = ` + thisGroup + ` AND ladder_id = ` + thisLadder
+	n.Rows, n.Newer, n.Older, err = s.readPage(ctx, new(pgx.Batch), at, matches, "number", noPlayer, ladder)
 	return n, err
 }
 
 // History implements stats.Store.
 func (s *Store) History(
-	ctx context.Context, chat ranking.ExternalChatID, id ranking.PlayerID, at stats.Paging,
+	ctx context.Context, ladder ranking.LadderID, id ranking.PlayerID, at stats.Paging,
 ) (n stats.HistoryPage, err error) {
 	const matches = `
 		    SELECT mp.match_id AS id FROM match_players mp CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS m
-		    WHERE mp.player_id = ` + thisOne + ` AND m.ladder_id = ` + postgres.ThisLadder
+		    WHERE mp.player_id = ` + thisOne + ` AND m.ladder_id = ` + thisLadder
 	var batch pgx.Batch
 	var player *ranking.PlayerID
 	queueOne(&batch, &player, pgx.RowTo[ranking.PlayerID],
-		`SELECT player_id FROM group_players WHERE ladder_id = `+postgres.ThisLadder+` AND player_id = `+thisOne, chat, id)
-	n.Rows, n.Newer, n.Older, err = s.readPage(ctx, &batch, at, matches, "mp.match_id", thisOne, chat, id)
+		`SELECT player_id FROM group_players WHERE ladder_id = `+thisLadder+` AND player_id = `+thisOne, ladder, id)
+	n.Rows, n.Newer, n.Older, err = s.readPage(ctx, &batch, at, matches, "mp.match_id", thisOne, ladder, id)
 	if player != nil {
 		n.Name.Player = *player
 	}

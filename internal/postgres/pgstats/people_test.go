@@ -35,7 +35,7 @@ func TestPlayer(t *testing.T) {
 	zoe := w.ID(t, "Zoe")
 	read := func(p ranking.PlayerID) stats.MyStanding {
 		t.Helper()
-		h, err := store.Player(t.Context(), dbtest.Club.ID, p, played.Add(-time.Hour))
+		h, err := store.Player(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), p, played.Add(-time.Hour))
 		dbtest.Must(t, err)
 		return h.View()
 	}
@@ -87,7 +87,7 @@ func TestPlaces(t *testing.T) {
 		{`UPDATE group_players SET last_played_at = last_played_at - interval '1 day' WHERE player_id = $1`, 0, 0, true},
 	} {
 		dbtest.Exec(t, w.Pool, tc.sql, alice)
-		h, err := store.Player(t.Context(), dbtest.Club.ID, alice, played.Add(-time.Hour))
+		h, err := store.Player(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), alice, played.Add(-time.Hour))
 		n := h.Standing
 		if err != nil || n.Position != tc.position || n.Total != tc.total || n.Inactive != tc.inactive {
 			t.Errorf("%s: %+v, %v", tc.sql, n, err)
@@ -104,7 +104,7 @@ func TestHeadToHead(t *testing.T) {
 	w, store, alice, bob, carol := crowd(t)
 	read := func(a, b ranking.PlayerID) stats.HeadToHead {
 		t.Helper()
-		n, meetings, err := store.HeadToHead(t.Context(), dbtest.Club.ID, a, b)
+		n, meetings, err := store.HeadToHead(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), a, b)
 		dbtest.Must(t, err)
 		n.Meet(meetings)
 		return n
@@ -153,7 +153,7 @@ func TestRecords(t *testing.T) {
 	month := time.Date(2023, time.November, 1, 0, 0, 0, 0, time.UTC)
 	read := func() stats.Records {
 		t.Helper()
-		n, err := store.Records(t.Context(), dbtest.Club.ID, month)
+		n, err := store.Records(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), month)
 		dbtest.Must(t, err)
 		return n
 	}
@@ -180,18 +180,18 @@ func TestRecords(t *testing.T) {
 	if n := read(); n.Rating != nil {
 		t.Errorf("the rating with which somebody began is a record: %+v", n.Rating)
 	}
-	if matches, err := store.MatchesOf(t.Context(), dbtest.Club.ID, played, played.Add(time.Second)); err != nil || len(matches) != 2 {
+	if matches, err := store.MatchesOf(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), played, played.Add(time.Second)); err != nil || len(matches) != 2 {
 		t.Errorf("with an entry missing in the history, the matches are %+v, %v", matches, err)
 	}
 	dbtest.Exec(t, w.Pool, `
 		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
 		SELECT id, $1, 1500, 1516, 32, 1500, 0, 0, 'match' FROM matches WHERE number = 3`, carol)
-	matches, err := store.MatchesOf(t.Context(), dbtest.Club.ID, played, played.Add(time.Second))
+	matches, err := store.MatchesOf(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), played, played.Add(time.Second))
 	if err != nil || len(matches) != 3 || matches[2].Number != 4 {
 		t.Errorf("the matches of a second are %+v, %v", matches, err)
 	}
 	for _, begin := range []time.Time{played.Add(-time.Second), played.Add(time.Second)} {
-		if matches, err = store.MatchesOf(t.Context(), dbtest.Club.ID, begin, begin.Add(time.Second)); err != nil || len(matches) > 0 {
+		if matches, err = store.MatchesOf(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), begin, begin.Add(time.Second)); err != nil || len(matches) > 0 {
 			t.Errorf("the matches of another second are %+v, %v", matches, err)
 		}
 	}

@@ -109,25 +109,26 @@ type plainMember struct {
 // compare compares the ranking, the views of two players and of their meetings, and the records with a plain calculation.
 func (c *club) compare() {
 	chat := c.chats[c.draw("chat", 0, len(c.chats)-1)]
+	ladder := dbtest.Ladder(c.t, c.pool, chat)
 	l := c.plainLadder(chat)
 	if len(l.members) == 0 {
 		return
 	}
 	a, b := l.members[c.draw("a", 0, len(l.members)-1)], l.members[c.draw("b", 0, len(l.members)-1)]
 	ctx := c.t.Context()
-	page, err := c.store.Ranking(ctx, chat, nil, stats.RankingQuery{Places: stats.MaxPlaces}, c.now)
+	page, err := c.store.Ranking(ctx, ladder, nil, stats.RankingQuery{Places: stats.MaxPlaces}, c.now)
 	c.compareView(l.ranking(c.now), page.Rows, err)
-	history, err := c.store.Player(ctx, chat, ranking.PlayerID(a.Player), l.since)
+	history, err := c.store.Player(ctx, ladder, ranking.PlayerID(a.Player), l.since)
 	c.compareView(l.player(a), history.View(), err)
 	if a.Player != b.Player {
-		met, meetings, err := c.store.HeadToHead(ctx, chat, ranking.PlayerID(a.Player), ranking.PlayerID(b.Player))
+		met, meetings, err := c.store.HeadToHead(ctx, ladder, ranking.PlayerID(a.Player), ranking.PlayerID(b.Player))
 		met.Meet(meetings)
 		c.compareView(l.headToHead(a, b), met, err)
 	}
-	all, err := c.store.Records(ctx, chat, time.Time{})
+	all, err := c.store.Records(ctx, ladder, time.Time{})
 	c.compareView(l.records(time.Time{}), all, err)
 	month := ranking.MonthOf(c.now)
-	played, err := c.store.MatchesOf(ctx, chat, month, month.AddDate(0, 1, 0))
+	played, err := c.store.MatchesOf(ctx, ladder, month, month.AddDate(0, 1, 0))
 	ofMonth := stats.RecordsOf(played)
 	ofMonth.Month = month
 	c.compareView(l.records(month), ofMonth, err)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -17,11 +16,11 @@ const thisOne = `coalesce((SELECT merged_into FROM players WHERE id = $2), $2::b
 
 // Player implements stats.Store.
 func (s *Store) Player(
-	ctx context.Context, chat ranking.ExternalChatID, player ranking.PlayerID, since time.Time,
+	ctx context.Context, ladder ranking.LadderID, player ranking.PlayerID, since time.Time,
 ) (h stats.PlayerHistory, err error) {
 	var batch pgx.Batch
-	queuePlayer(&batch, chat, player, since, &h)
-	queueCounted(&batch, &h.Matches, ofPlayer, chat, player)
+	queuePlayer(&batch, ladder, player, since, &h)
+	queueCounted(&batch, &h.Matches, ofPlayer, ladder, player)
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.PlayerHistory{}, err
 	}
@@ -29,7 +28,7 @@ func (s *Store) Player(
 }
 
 // queuePlayer reads a standing and its place. Without a standing, nothing is set.
-func queuePlayer(batch *pgx.Batch, chat ranking.ExternalChatID, player ranking.PlayerID, since time.Time, h *stats.PlayerHistory) {
+func queuePlayer(batch *pgx.Batch, ladder ranking.LadderID, player ranking.PlayerID, since time.Time, h *stats.PlayerHistory) {
 	sql := `
 		SELECT s.player_id, s.elo, s.start_elo, s.best_elo AS best, s.won, s.drawn, s.lost, s.streak, s.left_at IS NOT NULL AS "left",
 		       coalesce(s.last_played_at <= $3, false) AS inactive, NOT l.draws_allowed AS no_draws,
@@ -40,13 +39,13 @@ func queuePlayer(batch *pgx.Batch, chat ranking.ExternalChatID, player ranking.P
 		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > s.elo) AS better, bool_or(o.id = s.id) AS shows
 		    FROM group_players o WHERE o.ladder_id = l.id AND ` + hasPlace("l.place_matches") + `
 		) AS places ON places.shows AND places.all >= ` + minPlaces + `
-		WHERE l.id = ` + postgres.ThisLadder
+		WHERE l.id = ` + thisLadder
 	type standingRow struct {
 		PlayerID ranking.PlayerID
 		StartElo int
 		stats.MyStanding
 	}
-	batch.Queue(sql, chat, player, since).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, ladder, player, since).Query(func(rows pgx.Rows) error {
 		found, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[standingRow])
 		if err != nil {
 			return fmt.Errorf("read the standing of a player: %w", err)

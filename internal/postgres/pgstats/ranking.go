@@ -22,8 +22,8 @@ func hasPlace(matches string) string {
 	return `o.played >= ` + matches + ` AND o.left_at IS NULL AND o.last_played_at > $3::timestamptz`
 }
 
-// placeMatches is how many matches give a place in ThisLadder.
-const placeMatches = `(SELECT place_matches FROM ladders WHERE id = ` + postgres.ThisLadder + `)`
+// placeMatches is how many matches give a place in thisLadder.
+const placeMatches = `(SELECT place_matches FROM ladders WHERE id = ` + thisLadder + `)`
 
 // minPlaces is ranking.MinPlaces in SQL.
 var minPlaces = strconv.Itoa(ranking.MinPlaces)
@@ -48,7 +48,7 @@ func (r rankedRow) row(before map[ranking.PlayerID]int) stats.Row {
 
 // Ranking implements stats.Store.
 func (s *Store) Ranking(
-	ctx context.Context, chat ranking.ExternalChatID, asker *ranking.Person, q stats.RankingQuery, now time.Time,
+	ctx context.Context, ladder ranking.LadderID, asker *ranking.Person, q stats.RankingQuery, now time.Time,
 ) (stats.RankingPage, error) {
 	number, size := q.Page, stats.PageRows
 	if q.Places > 0 {
@@ -64,12 +64,12 @@ func (s *Store) Ranking(
 	var own *rankedRow
 	before := make(map[ranking.PlayerID]int)
 	var batch pgx.Batch
-	queuePage(&batch, chat, number, size, since, &page, &shown)
+	queuePage(&batch, ladder, number, size, since, &page, &shown)
 	if asker != nil {
-		queueOwn(&batch, chat, asker.ID, since, &own)
+		queueOwn(&batch, ladder, asker.ID, since, &own)
 	}
 	if !q.All {
-		queuePlaces(&batch, chat, week, since, before)
+		queuePlaces(&batch, ladder, week, since, before)
 	}
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.RankingPage{}, err
@@ -110,7 +110,7 @@ func fill(page *stats.RankingPage, shown []rankedRow, own *rankedRow, before map
 // queuePage counts the players in the ranking and those who are left out, and reads the rows of a page, or of the last page if there are
 // fewer; the first row with its place. Equal ratings share a place, and are in the order in which the players joined the ladder.
 func queuePage(
-	batch *pgx.Batch, chat ranking.ExternalChatID, number, size int, since time.Time, page *stats.RankingPage, shown *[]rankedRow,
+	batch *pgx.Batch, ladder ranking.LadderID, number, size int, since time.Time, page *stats.RankingPage, shown *[]rankedRow,
 ) {
 	sql := `
 		WITH counted AS MATERIALIZED (
@@ -118,13 +118,13 @@ func queuePage(
 		           coalesce(bool_or(drawn > 0 AND active), false) AS has_draws, ` + placeMatches + ` AS place_matches,
 		           count(*) FILTER (WHERE active AND played >= ` + placeMatches + `) < ` + minPlaces + ` AS unplaced
 		    FROM (SELECT o.drawn, o.played, o.last_played_at > $3 AS active FROM group_players o
-		          WHERE o.ladder_id = ` + postgres.ThisLadder + ` AND o.played > 0 AND o.left_at IS NULL) AS ranked
+		          WHERE o.ladder_id = ` + thisLadder + ` AND o.played > 0 AND o.left_at IS NULL) AS ranked
 		), skipped AS MATERIALIZED (
 		    SELECT greatest(0, least(($2::bigint - 1) * $4::bigint, (total - 1) / $4 * $4)) AS rows FROM counted
 		), page AS MATERIALIZED (
 		    SELECT o.id, o.elo, o.played < (SELECT place_matches FROM counted) OR (SELECT unplaced FROM counted) AS placeless
 		    FROM group_players o
-		    WHERE o.ladder_id = ` + postgres.ThisLadder + ` AND ` + isListed + `
+		    WHERE o.ladder_id = ` + thisLadder + ` AND ` + isListed + `
 		    ORDER BY placeless, o.elo DESC, o.id OFFSET (SELECT rows FROM skipped) LIMIT $4
 		), first AS MATERIALIZED (
 		    SELECT elo, id FROM page WHERE NOT placeless ORDER BY elo DESC, id LIMIT 1
@@ -134,7 +134,7 @@ func queuePage(
 		       coalesce(s.elo, 0) AS elo, coalesce(s.won, 0) AS won, coalesce(s.drawn, 0) AS drawn, coalesce(s.lost, 0) AS lost,
 		       CASE WHEN page.placeless THEN 0 ELSE 1 + skipped.rows - (
 		           SELECT count(*) FROM group_players o
-		           WHERE o.ladder_id = ` + postgres.ThisLadder + ` AND ` + hasPlace(placeMatches) + `
+		           WHERE o.ladder_id = ` + thisLadder + ` AND ` + hasPlace(placeMatches) + `
 		             AND o.elo = (SELECT elo FROM first) AND o.id < (SELECT id FROM first)) END AS position
 		FROM counted CROSS JOIN skipped LEFT JOIN page ON true
 		LEFT JOIN LATERAL (SELECT * FROM group_players WHERE id = page.id LIMIT 1) AS s ON true
@@ -144,7 +144,7 @@ func queuePage(
 		NoDraws, Unplaced           bool
 		rankedRow
 	}
-	batch.Queue(sql, chat, number, since, size).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, ladder, number, since, size).Query(func(rows pgx.Rows) error {
 		read, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[pageRow])
 		if err != nil {
 			return fmt.Errorf("read the rows of a ranking: %w", err)
@@ -161,7 +161,7 @@ func queuePage(
 }
 
 // queueOwn reads the row of a member of the group. Who has not played yet is a newcomer.
-func queueOwn(batch *pgx.Batch, chat ranking.ExternalChatID, who ranking.UserID, since time.Time, own **rankedRow) {
+func queueOwn(batch *pgx.Batch, ladder ranking.LadderID, who ranking.UserID, since time.Time, own **rankedRow) {
 	sql := `
 		SELECT s.player_id AS player, s.elo, s.won, s.drawn, s.lost, coalesce(s.last_played_at <= $3, false) AS inactive,
 		       CASE WHEN places.shows AND places.all >= ` + minPlaces + ` THEN places.better + 1 ELSE 0 END AS position
@@ -170,16 +170,16 @@ func queueOwn(batch *pgx.Batch, chat ranking.ExternalChatID, who ranking.UserID,
 		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > s.elo) AS better, bool_or(o.id = s.id) AS shows
 		    FROM group_players o WHERE o.ladder_id = s.ladder_id AND ` + hasPlace(placeMatches) + `
 		) AS places
-		WHERE s.ladder_id = ` + postgres.ThisLadder + ` AND s.player_id = ` + postgres.ThisPlayer + ` AND s.left_at IS NULL`
-	queueOne(batch, own, pgx.RowToStructByNameLax[rankedRow], sql, chat, who, since)
+		WHERE s.ladder_id = ` + thisLadder + ` AND s.player_id = ` + postgres.ThisPlayer + ` AND s.left_at IS NULL`
+	queueOne(batch, own, pgx.RowToStructByNameLax[rankedRow], sql, ladder, who, since)
 }
 
 // queuePlaces reads the places at the beginning of a day, those of who has a place now and had one then, none if these are too few. A
 // player's rating then is that before the first match since.
-func queuePlaces(batch *pgx.Batch, chat ranking.ExternalChatID, day, since time.Time, places map[ranking.PlayerID]int) {
+func queuePlaces(batch *pgx.Batch, ladder ranking.LadderID, day, since time.Time, places map[ranking.PlayerID]int) {
 	sql := `
 		WITH ladder AS MATERIALIZED (
-		    SELECT ` + postgres.ThisLadder + ` AS id, ` + postgres.ThisGroup + ` AS group_id
+		    SELECT ` + thisLadder + ` AS id, ` + thisGroup + ` AS group_id
 		), later AS MATERIALIZED (
 		    SELECT h.player_id, count(*) AS played, (array_agg(h.elo_before ORDER BY m.number))[1] AS elo
 		    FROM (SELECT * FROM matches
@@ -192,7 +192,7 @@ func queuePlaces(batch *pgx.Batch, chat ranking.ExternalChatID, day, since time.
 		FROM group_players o LEFT JOIN later ON later.player_id = o.player_id
 		WHERE o.ladder_id = (SELECT id FROM ladder) AND ` + hasPlace(placeMatches) + `
 		  AND o.played - coalesce(later.played, 0) >= ` + placeMatches
-	batch.Queue(sql, chat, day, since).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, ladder, day, since).Query(func(rows pgx.Rows) error {
 		var player ranking.PlayerID
 		var place int
 		_, err := pgx.ForEachRow(rows, []any{&player, &place}, func() error {

@@ -136,7 +136,7 @@ func TestAnyRanking(t *testing.T) {
 				q.Page, q.Places = 0, rapid.IntRange(1, 20).Draw(rt, "places")
 			}
 			asker := rapid.IntRange(0, 45).Draw(rt, "asker") // the last one is not in the ladder
-			got, err := store.Ranking(t.Context(), dbtest.Club.ID, &ranking.Person{ID: ranking.UserID(asker + 1)}, q, now)
+			got, err := store.Ranking(t.Context(), dbtest.Ladder(t, pool, dbtest.Club.ID), &ranking.Person{ID: ranking.UserID(asker + 1)}, q, now)
 			if err != nil {
 				rt.Fatal(err)
 			}

@@ -13,9 +13,9 @@ import (
 )
 
 // MatchesOf implements stats.Store.
-func (s *Store) MatchesOf(ctx context.Context, chat ranking.ExternalChatID, since, until time.Time) (matches []stats.Match, err error) {
+func (s *Store) MatchesOf(ctx context.Context, ladder ranking.LadderID, since, until time.Time) (matches []stats.Match, err error) {
 	var batch pgx.Batch
-	queueCounted(&batch, &matches, ofTime, chat, since, until)
+	queueCounted(&batch, &matches, ofTime, ladder, since, until)
 	if err := s.send(ctx, &batch); err != nil {
 		return nil, err
 	}
@@ -23,14 +23,14 @@ func (s *Store) MatchesOf(ctx context.Context, chat ranking.ExternalChatID, sinc
 }
 
 // Records implements stats.Store.
-func (s *Store) Records(ctx context.Context, chat ranking.ExternalChatID, since time.Time) (stats.Records, error) {
+func (s *Store) Records(ctx context.Context, ladder ranking.LadderID, since time.Time) (stats.Records, error) {
 	var n stats.Records
 	var batch pgx.Batch
-	queueRecord(&batch, chat, highestRating, &n.Rating)
-	queueRecord(&batch, chat, longestStreak, &n.Streak)
-	queueMostMatches(&batch, chat, &n.Played)
-	queueLargestUpset(&batch, chat, &n.Upset)
-	queueRivalry(&batch, chat, since, &n.Rivalry)
+	queueRecord(&batch, ladder, highestRating, &n.Rating)
+	queueRecord(&batch, ladder, longestStreak, &n.Streak)
+	queueMostMatches(&batch, ladder, &n.Played)
+	queueLargestUpset(&batch, ladder, &n.Upset)
+	queueRivalry(&batch, ladder, since, &n.Rivalry)
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.Records{}, err
 	}
@@ -45,7 +45,7 @@ func holders(column, reached string) string {
 		WITH top AS MATERIALIZED (
 		    SELECT player_id, value FROM (
 		        SELECT player_id, ` + column + ` AS value, rank() OVER (ORDER BY ` + column + ` DESC) AS place
-		        FROM group_players WHERE ladder_id = ` + postgres.ThisLadder + ` AND ` + column + ` IS NOT NULL) AS s
+		        FROM group_players WHERE ladder_id = ` + thisLadder + ` AND ` + column + ` IS NOT NULL) AS s
 		    WHERE place = 1
 		)
 		SELECT top.player_id, top.value, m.number, m.played_at
@@ -55,7 +55,7 @@ func holders(column, reached string) string {
 		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = p.match_id AND undone_at IS NULL LIMIT 1) AS m
 		CROSS JOIN LATERAL (
 		    SELECT * FROM elo_history WHERE match_id = m.id AND player_id = top.player_id AND superseded_at = 'infinity' LIMIT 1) AS h
-		WHERE m.ladder_id = ` + postgres.ThisLadder + ` AND ` + reached + `
+		WHERE m.ladder_id = ` + thisLadder + ` AND ` + reached + `
 		ORDER BY m.number, top.player_id LIMIT 1`
 }
 
@@ -67,44 +67,44 @@ var (
 )
 
 // queueRecord reads a record that a query of holders finds.
-func queueRecord(batch *pgx.Batch, chat ranking.ExternalChatID, sql string, to **stats.Record) {
+func queueRecord(batch *pgx.Batch, ladder ranking.LadderID, sql string, to **stats.Record) {
 	queueOne(batch, to, func(row pgx.CollectableRow) (stats.Record, error) {
 		r := stats.Record{In: new(stats.MatchRef)}
 		err := row.Scan(&r.Name.Player, &r.Value, &r.In.Number, &r.In.At)
 		r.In.At = r.In.At.UTC()
 		return r, err
-	}, sql, chat)
+	}, sql, ladder)
 }
 
 // queueMostMatches reads who has played most.
-func queueMostMatches(batch *pgx.Batch, chat ranking.ExternalChatID, to **stats.Record) {
+func queueMostMatches(batch *pgx.Batch, ladder ranking.LadderID, to **stats.Record) {
 	const sql = `
-		SELECT player_id, played FROM group_players WHERE ladder_id = ` + postgres.ThisLadder + ` AND played > 0
+		SELECT player_id, played FROM group_players WHERE ladder_id = ` + thisLadder + ` AND played > 0
 		ORDER BY played DESC, player_id LIMIT 1`
 	queueOne(batch, to, func(row pgx.CollectableRow) (r stats.Record, err error) {
 		err = row.Scan(&r.Name.Player, &r.Value)
 		return r, err
-	}, sql, chat)
+	}, sql, ladder)
 }
 
 // queueLargestUpset reads the largest upset that is stored, by the winner with the smallest id.
-func queueLargestUpset(batch *pgx.Batch, chat ranking.ExternalChatID, to **stats.UpsetBy) {
+func queueLargestUpset(batch *pgx.Batch, ladder ranking.LadderID, to **stats.UpsetBy) {
 	const sql = `
 		SELECT m.number, m.played_at, m.upset,
 		       (SELECT min(player_id) FROM match_players WHERE match_id = m.id AND side = ` + postgres.Winner + `),
 		       ARRAY(SELECT player_id FROM match_players WHERE match_id = m.id AND side <> ` + postgres.Winner + ` ORDER BY place)
-		FROM (SELECT * FROM matches WHERE ladder_id = ` + postgres.ThisLadder + ` AND upset IS NOT NULL AND undone_at IS NULL
+		FROM (SELECT * FROM matches WHERE ladder_id = ` + thisLadder + ` AND upset IS NOT NULL AND undone_at IS NULL
 		      ORDER BY upset DESC, number LIMIT 1) AS m`
 	queueOne(batch, to, func(row pgx.CollectableRow) (u stats.UpsetBy, err error) {
 		var beaten []ranking.PlayerID
 		err = row.Scan(&u.Number, &u.At, &u.By, &u.Name.Player, &beaten)
 		u.At, u.Beaten = u.At.UTC(), names(beaten)
 		return u, err
-	}, sql, chat)
+	}, sql, ladder)
 }
 
 // queueRivalry reads which two rivals, as stats.RivalryOf says, have played most since then.
-func queueRivalry(batch *pgx.Batch, chat ranking.ExternalChatID, since time.Time, to **stats.RivalryOf) {
+func queueRivalry(batch *pgx.Batch, ladder ranking.LadderID, since time.Time, to **stats.RivalryOf) {
 	const sql = `
 		SELECT * FROM (
 		    SELECT a.player_id, b.player_id AS other_id, count(*) AS played,
@@ -112,7 +112,7 @@ func queueRivalry(batch *pgx.Batch, chat ranking.ExternalChatID, since time.Time
 		           count(*) FILTER (WHERE ` + postgres.Winner + ` = 0) AS drawn,
 		           count(*) FILTER (WHERE b.side = ` + postgres.Winner + `) AS lost
 		    FROM (SELECT * FROM matches
-		          WHERE group_id = ` + postgres.ThisGroup + ` AND ladder_id = ` + postgres.ThisLadder + ` AND played_at >= $2
+		          WHERE group_id = ` + thisGroup + ` AND ladder_id = ` + thisLadder + ` AND played_at >= $2
 		            AND undone_at IS NULL OFFSET 0) AS m
 		    CROSS JOIN LATERAL (SELECT * FROM match_players WHERE match_id = m.id OFFSET 0) AS a
 		    CROSS JOIN LATERAL (
@@ -123,5 +123,5 @@ func queueRivalry(batch *pgx.Batch, chat ranking.ExternalChatID, since time.Time
 	queueOne(batch, to, func(row pgx.CollectableRow) (r stats.RivalryOf, err error) {
 		err = row.Scan(&r.Name.Player, &r.With.Player, &r.Played, &r.Won, &r.Drawn, &r.Lost)
 		return r, err
-	}, sql, chat, since, stats.MinMatches, stats.RivalPercent)
+	}, sql, ladder, since, stats.MinMatches, stats.RivalPercent)
 }

@@ -44,8 +44,15 @@ func (s *Store) isBusy() bool {
 	return stat.AcquiredConns() == stat.MaxConns()
 }
 
-// titleOf reads the title of the chat $1.
-const titleOf = `SELECT coalesce((SELECT title FROM chats WHERE id = ` + postgres.ThisChat + `), '')`
+// The ladder that a question is about, its group, and the chat of that.
+const (
+	thisLadder = `$1::bigint`
+	thisGroup  = `(SELECT group_id FROM ladders WHERE id = $1)`
+	thisChat   = `(SELECT g.chat_id FROM ladders l JOIN groups g ON g.id = l.group_id WHERE l.id = $1)`
+)
+
+// title reads the title of thisChat.
+const title = `SELECT coalesce((SELECT title FROM chats WHERE id = ` + thisChat + `), '')`
 
 // queueOne queues a query that returns one row, or none: then to is not set.
 func queueOne[T any](batch *pgx.Batch, to **T, read pgx.RowToFunc[T], sql string, args ...any) {

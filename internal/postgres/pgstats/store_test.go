@@ -37,7 +37,7 @@ func TestQuestionsWithoutConnection(t *testing.T) {
 		"silent":  dbtest.Open(t, "postgres://elobot@"+silent.Addr().String()+"/elobot"),
 		"standby": dbtest.OpenPools(t, standby).Questions,
 	} {
-		page, err := pgstats.NewStore(questions, w.Pool).Ranking(t.Context(), dbtest.Club.ID, nil, stats.RankingQuery{Page: 20}, time.Time{})
+		page, err := pgstats.NewStore(questions, w.Pool).Ranking(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), nil, stats.RankingQuery{Page: 20}, time.Time{})
 		if err != nil || len(page.Rows) != 2 {
 			t.Errorf("%s: the ranking is %+v, %v", name, page, err)
 		}
@@ -52,14 +52,15 @@ func TestBusyQuestions(t *testing.T) {
 	store := pgstats.NewStore(questions, w.Pool)
 	slow, err := questions.Acquire(t.Context())
 	dbtest.Must(t, err)
+	ladder := dbtest.Ladder(t, w.Pool, dbtest.Club.ID)
 	before := w.Pool.Stat().AcquireCount()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*postgres.PingTimeout)
 	defer cancel()
-	if _, err := store.Records(ctx, dbtest.Club.ID, time.Time{}); err == nil || w.Pool.Stat().AcquireCount() != before {
+	if _, err := store.Records(ctx, ladder, time.Time{}); err == nil || w.Pool.Stat().AcquireCount() != before {
 		t.Errorf("the question used %d connections of commands: %v", w.Pool.Stat().AcquireCount()-before, err)
 	}
 	slow.Release()
-	if _, err := store.Records(t.Context(), dbtest.Club.ID, time.Time{}); err != nil {
+	if _, err := store.Records(t.Context(), ladder, time.Time{}); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,0 +1,91 @@
+package bot
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"elobot/internal/catalog"
+	"elobot/internal/notice"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+func goldenLadders() map[string]notice.Notice {
+	ladders := []ranking.ListedLadder{
+		{Name: "chess", Default: true, Here: true}, {Name: "padel", Topics: 1}, {Name: hostile, Topics: 2, Archived: true},
+	}
+	changed := func(change ranking.LadderChange) ranking.LadderChanged {
+		return ranking.LadderChanged{Change: change, Name: "padel"}
+	}
+	all := map[string]notice.Notice{
+		"one":           ranking.LadderList{Ladders: ladders[:1:1]},
+		"hostile_three": ranking.LadderList{Ladders: ladders},
+		"first":         ranking.FirstLadderPrompt{Name: "padel"},
+		"long":          ranking.FirstLadderPrompt{Name: strings.Repeat("𝔓", ranking.MaxLadderName)},
+		"added":         changed(ranking.AddLadder),
+		"both":          ranking.LadderChanged{Change: ranking.AddLadder, Name: "padel", First: "chess"},
+		"used":          changed(ranking.UseLadder),
+		"topic":         ranking.LadderChanged{Change: ranking.UseLadder, Name: "padel", Topic: true, Again: true},
+		"called":        changed(ranking.RenameLadder),
+		"hostile":       ranking.LadderChanged{Change: ranking.RenameLadder, Name: hostile, Was: "padel"},
+		"stored":        changed(ranking.ArchiveLadder),
+	}
+	all["unnamed"] = ranking.LadderList{Ladders: []ranking.ListedLadder{{Default: true, Here: true}}}
+	return all
+}
+
+func goldenMoved() map[string]notice.Notice {
+	alice := called("Alice")
+	move := ranking.MatchMoved{Number: 42, Sides: aliceAndBob(3, 1, 16), From: "chess", To: "padel", Moved: moved(0), Into: moved(2)}
+	byAlice := move
+	byAlice.By = ranking.Reporter{Name: &alice}
+	return map[string]notice.Notice{"by_admin": move, "by_alice": byAlice}
+}
+
+// TestNoticesOfALadder: in a group with several ladders, a notice names its own, and the buttons below it are about the same one.
+func TestNoticesOfALadder(t *testing.T) {
+	t.Parallel()
+	for _, n := range []notice.Notice{
+		ranking.MatchRecorded{Number: 42, Tag: "abc", Sides: aliceAndBob(3, 1, 16)}, goldenUndone()["win"], goldenRestored()["win"],
+		goldenFixed()["no_score"], stats.RankingPage{Title: "Club", Rows: []stats.Row{{Name: called("Alice"), Elo: 1516, Won: 1}}, Total: 30, Page: 2},
+		goldenOdds()["singles"], stats.HeadToHead{A: called("Alice"), B: called("Bob")}, stats.Chart{Title: "Club", Period: stats.Month}, ranking.SettingsPage{}, ranking.BoardState{On: true},
+	} {
+		if n == nil {
+			t.Fatal("there is no such notice")
+		}
+		item := itemOf(t, n)
+		item.Payload = inPadel(t, item.Payload)
+		out, err := render(item, words{Language: catalog.All()[0]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.html, "padel &lt;1&gt;") || out.line != "" && !strings.Contains(out.line, "padel &lt;1&gt;") {
+			t.Errorf("%T does not name its ladder: %q, %q", n, out.html, out.line)
+		}
+		for _, b := range slices.Concat(out.buttons...) {
+			if b.data != "" && ladderOf(b.data) != 7 {
+				t.Errorf("%T: the button %q is not about its ladder", n, b.data)
+			}
+		}
+	}
+	if got := ladderOf(dataInLadder(strings.Repeat("x", maxData-1), 7)); got != 0 {
+		t.Errorf("a button without room is about ladder %d", got)
+	}
+}
+
+// inPadel returns the payload of a notice about a ladder.
+func inPadel(t *testing.T, payload []byte) []byte {
+	t.Helper()
+	fields := make(map[string]any)
+	if err := json.Unmarshal(payload, &fields); err != nil {
+		t.Fatal(err)
+	}
+	fields["ladder"] = ranking.LadderLabel{ID: 7, Name: "padel <1>"}
+	payload, err := json.Marshal(fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return payload
+}

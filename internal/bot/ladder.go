@@ -1,0 +1,155 @@
+package bot
+
+import (
+	"context"
+	"strings"
+	"unicode"
+
+	"elobot/internal/command"
+	"elobot/internal/outbox"
+	"elobot/internal/ranking"
+)
+
+const (
+	nameLadder = "ladder"
+	ladderCode = "l"
+)
+
+func ladderFeature() feature {
+	return feature{
+		commands: []Command{{Name: nameLadder, Where: InGroups, Handle: (*Router).ladder, Topic: aboutSettings}},
+		callbacks: []Callback{
+			pageButton(ladderCode, nameLadder, parseAskedLadder, func(r *Router, ctx context.Context, p press, _ string) error {
+				return r.rankings.Do(ctx, p.origin, ranking.ChangeLadder{})
+			}),
+		},
+	}
+}
+
+// ladder handles "/ladder", "/ladder new padel", "/ladder use padel", "/ladder rename padel tennis" and "/ladder archive padel".
+func (r *Router) ladder(ctx context.Context, req request) error {
+	words := strings.FieldsFunc(req.command.Args, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(`"“”„«»`, c) })
+	change := ranking.ChangeLadder{IsAdmin: r.isAdmin(req.origin)}
+	if len(words) > 0 {
+		change.Change, change.Name = ranking.LadderChange(strings.ToLower(words[0])), strings.Join(words[1:], " ")
+	}
+	switch change.Change {
+	case ranking.ListLadders:
+		return r.rankings.Do(ctx, req.origin, change)
+	case ranking.AddLadder, ranking.UseLadder, ranking.RenameLadder, ranking.ArchiveLadder:
+		if change.Name != "" {
+			return r.changeLadder(ctx, req, change)
+		}
+	}
+	return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: Help{Topic: nameLadder}})
+}
+
+// changeLadder changes a ladder, unless it would get a name that means something else in a command.
+func (r *Router) changeLadder(ctx context.Context, req request, change ranking.ChangeLadder) error {
+	if change.Change == ranking.AddLadder || change.Change == ranking.RenameLadder {
+		for _, name := range []string{change.Name, change.First} {
+			if name != "" && (!command.CanNameLadder(name) || len(req.command.Mentions) > 0) {
+				return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: ranking.Refusal{Code: ranking.LadderName, Name: command.Excerpt(name)}})
+			}
+		}
+	}
+	return r.rankings.Do(ctx, req.origin, change)
+}
+
+// firstLadder handles the answer to a FirstLadderPrompt: what the group's only ladder is called. ok is false for all other messages.
+func (r *Router) firstLadder(ctx context.Context, req request) (ok bool, err error) {
+	to := req.message.replied()
+	if to == nil {
+		return false, nil
+	}
+	for _, data := range r.buttonsBelow(to) {
+		if args, isAsked := argsOf(ladderCode, data); isAsked {
+			first := strings.Join(strings.Fields(req.message.Text), " ")
+			change := ranking.ChangeLadder{Change: ranking.AddLadder, Name: args, First: first, IsAdmin: r.isAdmin(req.origin)}
+			return true, r.changeLadder(ctx, req, change)
+		}
+	}
+	return false, nil
+}
+
+// parseAskedLadder reads the arguments of the button below a FirstLadderPrompt: the name of the ladder that is to be added.
+func parseAskedLadder(args string) (name string, ok bool) { return args, args != "" }
+
+var _ = shows(view[ranking.FirstLadderPrompt]{text: words.firstLadderPrompt, buttons: firstLadderButtons})
+
+func (w words) firstLadderPrompt(n ranking.FirstLadderPrompt) string {
+	return w.Text("ladder.first", args{"Name": showText(n.Name)})
+}
+
+// firstLadderButtons returns the button by which a reply to the question is recognized. A name that does not fit on it cannot be asked about
+// so; the text names the other way.
+func firstLadderButtons(n ranking.FirstLadderPrompt, _ outbox.Item, w words) [][]button {
+	data := callbackData(ladderCode, n.Name)
+	if data == "" {
+		return nil
+	}
+	return [][]button{{{text: w.cancel(), data: data}}}
+}
+
+var _ = shows(view[ranking.LadderList]{text: words.ladderList})
+
+func (w words) ladderList(n ranking.LadderList) string {
+	if len(n.Ladders) == 1 && n.Ladders[0].Name == "" {
+		return w.Text("ladder.only", nil)
+	}
+	lines := []string{w.Text("ladder.title", nil)}
+	for _, l := range n.Ladders {
+		marks := []string{"<b>" + showText(l.Name) + "</b>"}
+		for _, m := range []struct {
+			id string
+			is bool
+		}{{"here", l.Here}, {"default", l.Default}, {"archived", l.Archived}} {
+			if m.is {
+				marks = append(marks, w.Text("ladder."+m.id, nil))
+			}
+		}
+		if l.Topics > 0 {
+			marks = append(marks, w.Plural("ladder.topics", l.Topics, nil))
+		}
+		lines = append(lines, "• "+strings.Join(marks, " · "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+var _ = shows(view[ranking.LadderChanged]{text: words.ladderChanged, line: words.ladderChanged})
+
+func (w words) ladderChanged(n ranking.LadderChanged) string {
+	id, with := "ladder."+string(n.Change), args{"Name": showText(n.Name), "Code": codeText(n.Name), "Other": showText(n.Was + n.First)}
+	switch {
+	case n.Change == ranking.AddLadder && n.First != "":
+		id = "ladder.new_and_first"
+	case n.Change == ranking.RenameLadder && n.Was == "":
+		id = "ladder.named"
+	case n.Change == ranking.UseLadder && n.Topic:
+		id = "ladder.use_in_topic"
+	}
+	text := w.Text(id, with)
+	if n.Again {
+		text += " " + w.Text("ladder.again", nil)
+	}
+	return text
+}
+
+var _ = shows(view[ranking.MatchMoved]{text: words.matchMoved, line: words.movedLine})
+
+func (w words) matchMoved(n ranking.MatchMoved) string {
+	with := args{"Number": n.Number, "Result": w.result(n.Sides, n.Sets), "From": showText(n.From), "To": showText(n.To)}
+	text := w.textBy("move.card_by", n.By, with)
+	for _, ladder := range []struct {
+		name  string
+		moved ranking.Moved
+	}{{n.From, n.Moved}, {n.To, n.Into}} {
+		text += "\n\n<b>" + showText(ladder.name) + "</b>\n" + strings.TrimSuffix(w.movements(ladder.moved), "\n")
+	}
+	return text
+}
+
+func (w words) movedLine(n ranking.MatchMoved) string {
+	with := args{"Number": n.Number, "Result": w.resultOf(n.Sides, w.plainSide), "From": showText(n.From), "To": showText(n.To)}
+	return w.textBy("move.card_by", n.By, with)
+}

@@ -1,0 +1,34 @@
+package command
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// CanNameLadder is true if a name can stand in front of the arguments of a command without meaning anything else there: it has a letter, none
+// of the signs of mentions, commands and scores, and no word that says who won, on which day, or which part of a view is meant.
+func CanNameLadder(name string) bool {
+	if !strings.ContainsFunc(name, unicode.IsLetter) || strings.ContainsAny(name, "@#/:<>\n") {
+		return false
+	}
+	return !slices.ContainsFunc(strings.Fields(name), func(word string) bool {
+		switch strings.ToLower(word) {
+		case "new", "use", "rename", "archive", "last", "all", "month", "season", "on", "off", "help":
+			return true
+		}
+		return claimOf(strings.ToLower(word)) != unknown || meaningOf(word) != unknown && meaningOf(word) != filler
+	})
+}
+
+// LadderAfter returns what a /fix says after the number of a match, if that may be the name of a ladder: the number is 0 if there is none.
+func LadderAfter(c Command) (number int, name string, ok bool) {
+	word, rest := cutWord(c.Args)
+	if !isMatchNumber(word, rest) {
+		rest = c.Args
+	} else if number, _ = matchNumber(word); number == 0 {
+		return 0, "", false
+	}
+	name = strings.Join(strings.Fields(rest), " ")
+	return number, name, len(c.Mentions) == 0 && CanNameLadder(name)
+}

@@ -1,0 +1,70 @@
+package pgranking
+
+import (
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/notice"
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// queueLadders reads the ladders of a chat, the oldest first.
+func queueLadders(batch *pgx.Batch, q ranking.Query, all *[]ranking.GroupLadder) {
+	const sql = `
+		SELECT l.id, to_json(l) AS rules, coalesce(l.name, '') AS name, l.archived_at IS NOT NULL AS archived, l.is_default,
+		       (SELECT count(*) FROM topics WHERE ladder_id = l.id) AS topics
+		FROM ladders l WHERE l.group_id = ` + postgres.ThisGroup + ` ORDER BY l.id`
+	type ladderRow struct {
+		ID        ranking.LadderID
+		Rules     ranking.Rules
+		Name      string
+		Archived  bool
+		IsDefault bool
+		Topics    int
+	}
+	batch.Queue(sql, q.Chat.ID).Query(func(rows pgx.Rows) (err error) {
+		*all, err = pgx.CollectRows(rows, postgres.RowTo(func(r ladderRow) ranking.GroupLadder {
+			l := ranking.Ladder{ID: r.ID, Name: r.Name, Archived: r.Archived, Rules: r.Rules}
+			return ranking.GroupLadder{Ladder: l, Default: r.IsDefault, Topics: r.Topics}
+		}))
+		return err
+	})
+}
+
+// queueLadder changes the ladders of a group. The group is locked, so that what was read is still so.
+func queueLadder(batch *pgx.Batch, c ranking.Changes, l *ranking.ChangedLadder) {
+	const named = `UPDATE ladders SET name = $2 WHERE id = $1`
+	switch l.Change {
+	case ranking.AddLadder:
+		if l.First != 0 {
+			batch.Queue(named, l.First, l.Names[0])
+		}
+		batch.Queue(`INSERT INTO ladders (group_id, is_default, name) VALUES ($1, false, $2)`, l.Group, l.Names[len(l.Names)-1])
+	case ranking.RenameLadder:
+		batch.Queue(named, l.Ladder, l.Names[0])
+	case ranking.UseLadder:
+		batch.Queue(`UPDATE ladders SET archived_at = NULL WHERE id = $1`, l.Ladder)
+		if l.Thread != 0 {
+			batch.Queue(`
+				INSERT INTO topics (chat_id, thread_id, ladder_id) VALUES ($1, $2, $3)
+				ON CONFLICT ON CONSTRAINT topics_pkey DO UPDATE SET ladder_id = excluded.ladder_id`, l.Chat, l.Thread, l.Ladder)
+			break
+		}
+		batch.Queue(`UPDATE ladders SET is_default = false WHERE group_id = $1 AND is_default`, l.Group)
+		batch.Queue(`UPDATE ladders SET is_default = true WHERE id = $1`, l.Ladder)
+	case ranking.ArchiveLadder:
+		batch.Queue(`UPDATE ladders SET archived_at = now() WHERE id = $1`, l.Ladder)
+		queueEndedBoard(batch, c, l.Ladder)
+	}
+}
+
+// queueEndedBoard turns the board of a ladder off, if it has one.
+func queueEndedBoard(batch *pgx.Batch, c ranking.Changes, ladder ranking.LadderID) {
+	batch.Queue(`
+		WITH b AS (DELETE FROM boards WHERE ladder_id = $6 RETURNING *)
+		INSERT INTO outbox (chat_id, key, kind, purpose, payload, action, object, thread_id, supersede_key, alone, expires_at)
+		SELECT $1, $2, $3, $4, '{}', 'ensure', `+postgres.BoardObject+`, thread_id, `+postgres.BoardObject+`, true, now() + $5::interval FROM b
+		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
+		SET key = excluded.key, expires_at = excluded.expires_at`,
+		c.Chat, c.Key, ranking.KindBoard, notice.Notification, boardLifetime, ladder)
+}

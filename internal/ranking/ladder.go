@@ -1,0 +1,285 @@
+package ranking
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"elobot/internal/notice"
+)
+
+const (
+	// MaxLadders is how many ladders a group can have that are not archived.
+	MaxLadders = 10
+	// MaxLadderName is the maximum length of a ladder's name, in characters.
+	MaxLadderName = 24
+	// MaxLadderWords is how many words a ladder's name has at most, with a space between.
+	MaxLadderWords = 4
+)
+
+// LadderLabel is what a notice says about its ladder, so that the buttons below it are about the same one.
+type LadderLabel struct {
+	ID   LadderID `json:"id"`
+	Name string   `json:"name"`
+}
+
+func (l Ladder) label() *LadderLabel { return &LadderLabel{l.ID, l.Name} }
+
+// LadderNamed says that a command names a ladder with its first Words. It is not handled yet: whoever has it without them in the Ladder.
+type LadderNamed struct {
+	Ladder LadderID
+	Words  int
+}
+
+// Error implements error.
+func (e *LadderNamed) Error() string { return fmt.Sprintf("the command names ladder %d", e.Ladder) }
+
+// ladder returns the ladder that a command is about: that of the match that it amends, else the one that it names, else the one that applies
+// where it was sent. It is that of the origin if the snapshot has it.
+func (j job) ladder(o Origin, snap Snapshot) LadderID {
+	meant := cmp.Or(o.Ladder, snap.Applies)
+	if op, ok := j.operation.(replaying); ok {
+		if m := op.replays(snap); m != nil {
+			meant = m.Ladder
+		}
+	}
+	if meant == snap.Ladder.ID || j.ofGroup {
+		return o.Ladder
+	}
+	return meant
+}
+
+// GroupLadder is a ladder as the list of a group shows it.
+type GroupLadder struct {
+	Ladder
+	Default bool // it applies wherever no other one does
+	Topics  int  // how many topics are bound to it
+}
+
+// findLadder returns the ladder with a name, in any letter case.
+func findLadder(all []GroupLadder, name string) *GroupLadder {
+	i := slices.IndexFunc(all, func(l GroupLadder) bool { return l.Name != "" && strings.EqualFold(l.Name, name) })
+	if i < 0 {
+		return nil
+	}
+	return &all[i]
+}
+
+// LadderChange is what /ladder asks for.
+type LadderChange string
+
+// The changes.
+const (
+	ListLadders   LadderChange = "" // changes nothing
+	AddLadder     LadderChange = "new"
+	UseLadder     LadderChange = "use"
+	RenameLadder  LadderChange = "rename"
+	ArchiveLadder LadderChange = "archive"
+)
+
+// ChangeLadder lists the ladders of a group, or changes one. Only admins may change them; everybody may ask.
+type ChangeLadder struct {
+	Change LadderChange
+	// Name is that of the ladder. RenameLadder has the new name, perhaps after the old one.
+	Name string
+	// First is what the group's only ladder is called, if it has no name yet and another one is added. Without it, that is asked.
+	First   string
+	IsAdmin func(context.Context) (bool, error)
+}
+
+func (c ChangeLadder) do(ctx context.Context, s *Service, o Origin) error {
+	return s.handle(ctx, o, job{
+		name: "change ladder", bucket: RateQuestion, isAdmin: c.IsAdmin, ofGroup: true, locks: c.Change != ListLadders,
+		operation: ladderOperation{adminsOnly: adminsOnly{people: senderOf(o)}, ChangeLadder: c, origin: o},
+	})
+}
+
+type ladderOperation struct {
+	adminsOnly
+	ChangeLadder
+	origin Origin
+}
+
+func (l ladderOperation) needs() Needs {
+	return Needs{People: l.people, Ladders: true, Everybody: l.names()}
+}
+
+// names is true if a ladder gets a name.
+func (l ladderOperation) names() bool { return l.Change == AddLadder || l.Change == RenameLadder }
+
+func (l ladderOperation) permission(snap Snapshot) Permission {
+	if l.Change == ListLadders {
+		return Permission{}
+	}
+	return l.adminsOnly.permission(snap)
+}
+
+// ladders returns the ladder that is meant, nil for none, and the names that ladders get.
+func (l ladderOperation) meant(snap Snapshot) (meant *GroupLadder, names []string) {
+	switch l.Change {
+	case AddLadder:
+		if l.First != "" {
+			names = append(names, l.First)
+		}
+		return nil, append(names, l.Name)
+	case RenameLadder:
+		words := strings.Fields(l.Name)
+		for n := len(words) - 1; n > 0; n-- {
+			if meant = findLadder(snap.Ladders, strings.Join(words[:n], " ")); meant != nil {
+				return meant, []string{strings.Join(words[n:], " ")}
+			}
+		}
+		return snap.here(), []string{l.Name}
+	default:
+		return findLadder(snap.Ladders, l.Name), nil
+	}
+}
+
+// here returns the ladder that applies where the command was sent.
+func (s Snapshot) here() *GroupLadder {
+	for i := range s.Ladders {
+		if l := &s.Ladders[i]; s.Applies == l.ID || s.Applies == 0 && l.Default {
+			return l
+		}
+	}
+	return nil
+}
+
+func (l ladderOperation) refuse(snap Snapshot) Notice {
+	meant, names := l.meant(snap)
+	if l.Change == ListLadders {
+		return nil
+	}
+	for i, name := range names {
+		switch other := findLadder(snap.Ladders, name); {
+		case !l.canBeName(snap, name):
+			return Refusal{Code: LadderName, Name: name}
+		case other != nil && (meant == nil || other.ID != meant.ID || other.Name == name), slices.Contains(names[:i], name):
+			return Refusal{Code: LadderExists, Name: name}
+		}
+	}
+	active := 0
+	for _, g := range snap.Ladders {
+		if !g.Archived {
+			active++
+		}
+	}
+	switch {
+	case l.Change == AddLadder && active >= MaxLadders:
+		return Refusal{Code: TooManyLadders, Matches: MaxLadders}
+	case l.Change == AddLadder:
+		return nil
+	case meant == nil:
+		return Refusal{Code: NoSuchLadder, Name: l.Name}
+	case l.Change == ArchiveLadder && meant.Default:
+		return Refusal{Code: DefaultLadder, Name: meant.Name}
+	case l.Change == ArchiveLadder && meant.Archived:
+		return Refusal{Code: LadderArchived, Name: meant.Name}
+	}
+	return nil
+}
+
+// canBeName is true if a ladder may have this name: it must not be that of a player, so that nobody who is named becomes a ladder.
+func (l ladderOperation) canBeName(snap Snapshot, name string) bool {
+	if name == "" || utf8.RuneCountInString(name) > MaxLadderName || len(strings.Fields(name)) > MaxLadderWords {
+		return false
+	}
+	return !slices.ContainsFunc(snap.everybody(), func(p Person) bool {
+		first, _, _ := strings.Cut(p.Name, " ")
+		return strings.EqualFold(p.Name, name) || strings.EqualFold(first, name) || strings.EqualFold(p.Username, name)
+	})
+}
+
+func (l ladderOperation) decide(snap Snapshot) (Decision, error) {
+	meant, names := l.meant(snap)
+	changed := &ChangedLadder{Change: l.Change, Chat: snap.ChatID, Group: snap.Group, Thread: l.origin.Thread}
+	if snap.Chat.ID != l.origin.Chat.ID { // the chat has a new id, and its topics with it
+		changed.Thread = 0
+	}
+	said := LadderChanged{Change: l.Change, Topic: changed.Thread != 0}
+	switch l.Change {
+	case ListLadders:
+		if l.origin.Pressed != 0 {
+			return Decision{Page: snap.ladderList()}, nil
+		}
+		return Decision{Notice: snap.ladderList()}, nil
+	case AddLadder:
+		if only := snap.Ladders[0]; len(snap.Ladders) == 1 && only.Name == "" {
+			if l.First == "" {
+				return Decision{Notice: FirstLadderPrompt{Name: l.Name}}, nil
+			}
+			changed.First, said.First = only.ID, l.First
+		}
+		changed.Names, said.Name = names, l.Name
+	case RenameLadder:
+		changed.Ladder, changed.Names = meant.ID, names
+		said.Name, said.Was = names[0], meant.Name
+	default:
+		changed.Ladder, said.Name = meant.ID, meant.Name
+		said.Again = l.Change == UseLadder && meant.Archived
+	}
+	return Decision{Notice: said, Effect: changed}, nil
+}
+
+func (s Snapshot) ladderList() LadderList {
+	var n LadderList
+	here := s.here()
+	for _, l := range s.Ladders {
+		n.Ladders = append(n.Ladders, ListedLadder{
+			Name: l.Name, Default: l.Default, Archived: l.Archived, Topics: l.Topics, Here: here != nil && here.ID == l.ID,
+		})
+	}
+	return n
+}
+
+// ChangedLadder is what an admin has changed about the ladders of a group, which is locked.
+type ChangedLadder struct {
+	Change LadderChange
+	Chat   ChatID
+	Group  GroupID
+	Ladder LadderID // the one that is changed, 0 for a new one
+	First  LadderID // the group's only ladder if it gets a name too, otherwise 0
+	Names  []string // the name that the ladder gets, after that of First if there is one
+	Thread int64    // the topic in which it is used from now on, 0 if it becomes the default one
+}
+
+func (*ChangedLadder) outcome() CommandOutcome { return OutcomeSettingChanged }
+
+// LadderList shows the ladders of a group.
+type LadderList struct {
+	Ladders []ListedLadder `json:"ladders"` // the oldest first
+}
+
+// ListedLadder is a ladder in a LadderList.
+type ListedLadder struct {
+	Name     string `json:"name,omitempty"`    // empty for a group's only ladder that nobody has named
+	Default  bool   `json:"default,omitempty"` // it applies wherever no other one does
+	Here     bool   `json:"here,omitempty"`    // it applies where it was asked for
+	Archived bool   `json:"archived,omitempty"`
+	Topics   int    `json:"topics,omitempty"` // how many topics are bound to it
+}
+
+var _ = notice.Register[LadderList](notice.Kind{Name: "ladder_list", Purpose: notice.Answer, Alone: true})
+
+// FirstLadderPrompt asks what the group's only ladder is called, before another one is added with the Name. Whoever is an admin answers
+// with a reply.
+type FirstLadderPrompt struct {
+	Name string `json:"name"`
+}
+
+var _ = notice.Register[FirstLadderPrompt](notice.Kind{Name: "first_ladder_prompt", Purpose: notice.Answer, Alone: true})
+
+// LadderChanged says what has changed about a ladder.
+type LadderChanged struct {
+	Change LadderChange `json:"change"`
+	Name   string       `json:"name"`
+	First  string       `json:"first,omitempty"` // what the group's only ladder is called from now on
+	Was    string       `json:"was,omitempty"`   // what it was called before, empty if it had no name
+	Topic  bool         `json:"topic,omitempty"` // it is used in the topic, not as the default one
+	Again  bool         `json:"again,omitempty"` // it was archived before
+}
+
+var _ = notice.Register[LadderChanged](notice.Kind{Name: "ladder_changed", Purpose: notice.Outcome})

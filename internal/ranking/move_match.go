@@ -1,0 +1,155 @@
+package ranking
+
+import (
+	"context"
+	"slices"
+
+	"elobot/internal/notice"
+)
+
+// MoveMatch moves a match to another ladder of the group, as if it had been reported there: it counts under the rules of that ladder, and
+// both ladders are replayed from there. Whoever may undo a match may move it.
+type MoveMatch struct {
+	Amendment
+	Name      string // of the ladder
+	Otherwise Notice // what is said if no ladder has the name
+}
+
+func (m MoveMatch) do(ctx context.Context, s *Service, o Origin) error {
+	op := moveOperation{amendOperation: s.amendment(o, m.Amendment), name: m.Name, otherwise: m.Otherwise}
+	return s.amend(ctx, "move match", o, m.Amendment, op)
+}
+
+type moveOperation struct {
+	amendOperation
+	name      string
+	otherwise Notice
+
+	// What follows from the snapshot.
+	to *GroupLadder // the ladder with the name, nil if there is none
+}
+
+func (m moveOperation) needs() Needs {
+	needs := m.amendOperation.needs()
+	needs.Ladders = true
+	return needs
+}
+
+func (m moveOperation) in(snap Snapshot) (operation, Snapshot) {
+	m.amendOperation, m.to = m.with(snap), findLadder(snap.Ladders, m.name)
+	return m, snap
+}
+
+// refuse returns why the match cannot be moved, nil if it can.
+func (m moveOperation) refuse(Snapshot) Notice {
+	if m.to == nil {
+		return m.otherwise
+	}
+	if n := m.refusal(); n != nil {
+		return n
+	}
+	switch found := m.found; {
+	case m.to.ID == found.Ladder:
+		return Refusal{Code: SameLadder, Number: found.Number, Name: m.to.Name}
+	case m.to.Archived:
+		return Refusal{Code: LadderArchived, Name: m.to.Name}
+	case found.Result.A == found.Result.B && !m.to.DrawsAllowed:
+		return Refusal{Code: NoDraws}
+	case len(found.Players[0]) != len(found.Players[1]) && !m.to.UnevenTeamsAllowed:
+		return Refusal{Code: UnevenTeams}
+	}
+	return nil
+}
+
+func (m moveOperation) permission(snap Snapshot) Permission { return m.involved(snap) }
+
+func (m moveOperation) replays(Snapshot) *StoredMatch {
+	if m.to == nil {
+		return nil
+	}
+	return m.found
+}
+
+func (m moveOperation) into() LadderID { return m.to.ID }
+
+func (m moveOperation) rejectedResults(Snapshot) []RejectedResult {
+	return []RejectedResult{m.rejected(commandFix)}
+}
+
+func (m moveOperation) decide(snap Snapshot) (Decision, error) {
+	m.history = snap.History
+	out, played, err := m.replay(ByMove, func(p *PlayedMatch) { p.Undone = true })
+	if err != nil {
+		return Decision{}, err
+	}
+	into, moved, err := m.replayInto(snap, played)
+	if err != nil {
+		return Decision{}, err
+	}
+	by, reporter := m.by(snap)
+	card := cardOf(m.found, m.found.Result, moved.Parts, into.entries(moved))
+	from := snap.Ladder
+	return Decision{
+		Ladder: m.to.label(),
+		Effect: &MovedMatch{
+			Amended: m.amended(by, out, card), From: m.found.Ladder, To: m.to.ID, Rules: m.to.RatingRules, Into: into,
+		},
+		Notice: MatchMoved{
+			Number: m.found.Number, Sides: card.Sides, Sets: card.Sets, By: reporter, From: from.Name, To: m.to.Name,
+			Moved: m.history.moved(out, m.found.players()), Into: snap.Into.moved(into, m.found.players()),
+		},
+	}, nil
+}
+
+// replayInto replays the ladder that the match is moved to, with the match. It returns the rewrite, and the match as it is there.
+func (m moveOperation) replayInto(snap Snapshot, played PlayedMatch) (Rewrite, PlayedMatch, error) {
+	moved, history := played, snap.Into
+	moved.RatingRules, moved.Upset, moved.Parts = m.to.RatingRules, 0, slices.Clone(played.Parts)
+	for i := range moved.Parts {
+		p := &moved.Parts[i]
+		p.Entry = nil
+		of := func(s RankedPlayer) bool { return s.Player == p.Player }
+		if !slices.ContainsFunc(history.Standings, of) {
+			old := snap.History.Standings[slices.IndexFunc(snap.History.Standings, of)]
+			start := m.to.Start
+			standing := Standing{Player: old.Player, Name: old.Name, Elo: start, StartElo: start, BestElo: start, LeftAt: old.LeftAt}
+			history.Standings = append(slices.Clip(history.Standings), RankedPlayer{Standing: standing})
+		}
+	}
+	standings, err := history.initialStandings()
+	if err != nil {
+		return Rewrite{}, moved, err
+	}
+	at := slices.IndexFunc(history.Matches, func(later PlayedMatch) bool { return later.Number > moved.Number })
+	if at < 0 {
+		at = len(history.Matches)
+	}
+	history.Matches = slices.Insert(slices.Clone(history.Matches), at, moved)
+	rewrite, err := history.replayFrom(standings, ByMove, func(*PlayedMatch) {})
+	return rewrite, moved, err
+}
+
+// MovedMatch is a match that is moved to another ladder, where it counts under other rules. Into is the rewrite of that ladder; its
+// standings without an ID are new.
+type MovedMatch struct {
+	Amended
+	From, To LadderID
+	Rules    RatingRules
+	Into     Rewrite
+}
+
+func (*MovedMatch) outcome() CommandOutcome { return OutcomeFixed }
+
+// MatchMoved says that a match was moved to another ladder.
+type MatchMoved struct {
+	Number int        `json:"number"`
+	Sides  [2]Side    `json:"sides"` // with the ratings in the ladder where it is now
+	Sets   []SetScore `json:"sets,omitempty"`
+	By     Reporter   `json:"by"`
+	From   string     `json:"from"` // the names of the ladders
+	To     string     `json:"to"`
+	Moved             // the ratings in the ladder where it was
+	Into   Moved      `json:"into"` // those in the one where it is now
+}
+
+var _ = notice.Register[MatchMoved](notice.Kind{Name: "match_moved", Purpose: notice.Outcome})
