@@ -138,7 +138,7 @@ func testRemovedFromAGroup(t *testing.T, b *botFixture) {
 		t.Errorf("%d greetings", n)
 	}
 	private.Say(jana, "/me")
-	says(t, visible(awaitAnswers(t, private, 2)[1]), "Chess new · 1515 · 1–1–0")
+	says(t, visible(awaitAnswers(t, private, 2)[1]), "Chess too few matches · 1515 · 1–1–0")
 
 	private.Kick()
 	b.settle()
