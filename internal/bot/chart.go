@@ -40,7 +40,7 @@ func (r *Router) chart(ctx context.Context, req request) error {
 
 // turnChart handles the buttons that show another period, or another axis.
 func (r *Router) turnChart(ctx context.Context, p press, n stats.Chart) error {
-	return r.rankings.Do(ctx, p.origin, ranking.Say{Notice: n})
+	return r.stats.Show(ctx, p.origin, stats.SameChartQuery{Chart: n})
 }
 
 // The axes of a chart in the data of buttons.

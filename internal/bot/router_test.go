@@ -205,8 +205,6 @@ func (f *fakeRankings) Do(ctx context.Context, o ranking.Origin, op ranking.Oper
 // said describes an answer, or a page in the message with the pressed button.
 func said(o ranking.Origin, n notice.Notice) call {
 	switch n := n.(type) {
-	case stats.Chart:
-		return call{method: fmt.Sprintf("chart %+v in %d", n, o.Pressed), origin: o}
 	case Help:
 		if o.Pressed != 0 {
 			return call{method: "page", origin: o, notice: n, offer: o.Pressed}
@@ -282,6 +280,8 @@ func (f *fakeRankings) Show(_ context.Context, o ranking.Origin, q stats.Query) 
 			}
 			return fmt.Sprintf("teams %s %d in %d", players, q.K, o.Pressed)
 		})
+	case stats.SameChartQuery:
+		return f.add(call{method: fmt.Sprintf("chart %+v in %d", q.Chart, o.Pressed), origin: o})
 	case stats.PlayerChartQuery:
 		return f.add(call{method: fmt.Sprintf("post the chart of %d", q.Player), origin: o})
 	case stats.RestQuery:

@@ -149,6 +149,16 @@ func (q PlayerChartQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry 
 	}).Posted()
 }
 
+// SameChartQuery asks for a chart again, of another period or along another axis.
+type SameChartQuery struct{ Chart }
+
+func (q SameChartQuery) inquiry(*Service, ranking.Origin) ranking.Inquiry {
+	return ranking.Ask(func(_ context.Context, l ranking.Ladder) (notice.Notice, error) {
+		q.Ladder = l.ID
+		return q.Chart, nil
+	})
+}
+
 // chart returns the chart of players, or says who of them has not played. A sender who has played nowhere has the id 0.
 func (s *Service) chart(ctx context.Context, l ranking.Ladder, players []ranking.PlayerID) (notice.Notice, error) {
 	if slices.Contains(players, 0) {
