@@ -72,7 +72,7 @@ func render(item outbox.Item, w words) (outgoing, error) {
 	}
 	var n struct{ Ladder *ranking.LadderLabel }
 	if err := json.Unmarshal(item.Payload, &n); err != nil {
-		return outgoing{}, fmt.Errorf("read the ladder of a notice: %w", err)
+		return outgoing{}, fmt.Errorf("read notice of kind %q: %w", item.Kind, err)
 	}
 	if n.Ladder == nil {
 		return show(item, w)
