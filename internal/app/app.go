@@ -275,3 +275,38 @@ func publishMenu(ctx context.Context, client *telegram.Client, log *slog.Logger)
 		log.WarnContext(ctx, "failed to publish the command menus, they may be outdated until the next start", "error", err)
 	}
 }
+
+// source is where the leader polls. After its lease has expired it neither polls nor confirms: polling would end the poll of its successor,
+// and confirming is up to the successor.
+type source struct {
+	intake.Source
+	lease *postgres.Lease
+}
+
+// Updates implements intake.Source.
+func (s source) Updates(ctx context.Context, offset int64, wait time.Duration) ([]intake.Update, error) {
+	if err := s.awaitLease(ctx); err != nil {
+		return nil, err
+	}
+	return s.Source.Updates(ctx, offset, wait)
+}
+
+func (s source) awaitLease(ctx context.Context) error {
+	const interval = 100 * time.Millisecond
+	for s.lease.Remaining() <= 0 {
+		select {
+		case <-time.After(interval):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// Confirm implements intake.Source.
+func (s source) Confirm(ctx context.Context, offset int64) error {
+	if s.lease.Remaining() <= 0 {
+		return nil
+	}
+	return s.Source.Confirm(ctx, offset)
+}

@@ -1,6 +1,11 @@
 package bot
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+
+	"elobot/internal/ranking"
+)
 
 // update has the parts of a Telegram update that the bot reads. It does not use the library's models: they reject a whole update for one
 // unknown type in a field that the bot never reads, so that a new kind of attachment in a replied-to message would lose a result.
@@ -100,4 +105,98 @@ type entity struct {
 	Offset int    `json:"offset"`
 	Length int    `json:"length"`
 	User   *user  `json:"user"`
+}
+
+// memberUpdate says that the membership of a person or of the bot in a chat has changed.
+type memberUpdate struct {
+	Chat chat       `json:"chat"`
+	From *user      `json:"from"`
+	Date int64      `json:"date"`
+	Old  chatMember `json:"old_chat_member"`
+	New  chatMember `json:"new_chat_member"`
+}
+
+type chatMember struct {
+	Status   string `json:"status"`
+	IsMember bool   `json:"is_member"` // only for the status "restricted"
+	MayPin   bool   `json:"can_pin_messages"`
+	User     *user  `json:"user"`
+}
+
+// isIn is true if somebody is in the chat. With an unknown status, both isIn and isOut are false.
+func (m chatMember) isIn() bool {
+	switch m.Status {
+	case "creator", "administrator", "member":
+		return true
+	case "restricted":
+		return m.IsMember
+	default:
+		return false
+	}
+}
+
+func (m chatMember) isOut() bool {
+	switch m.Status {
+	case "left", "kicked":
+		return true
+	case "restricted":
+		return !m.IsMember
+	default:
+		return false
+	}
+}
+
+// isGroupLife is true if this is a service message: the group was renamed, or somebody joined or left.
+func (m *message) isGroupLife() bool {
+	return m.NewChatTitle != "" || m.LeftChatMember != nil || len(m.NewChatMembers) > 0
+}
+
+func (u *user) isPerson() bool { return u != nil && u.ID != 0 && !u.IsBot }
+
+// seen returns the chat as the ranking service sees it.
+func (c chat) seen() ranking.Chat {
+	return ranking.Chat{ID: ranking.ExternalChatID(c.ID), Kind: ranking.ChatKind(c.Type), Title: cleanName(c.Title)}
+}
+
+// isKnownKind is true if the bot can write to this kind of chat.
+func (c chat) isKnownKind() bool {
+	return c.ID != 0 && (c.isGroup() || c.Type == string(ranking.Private))
+}
+
+func (c chat) isGroup() bool {
+	return c.ID != 0 && (c.Type == string(ranking.Group) || c.Type == string(ranking.Supergroup))
+}
+
+// maxLanguageTag is the maximum length of an IETF language tag.
+const maxLanguageTag = 35
+
+// languageTag returns an IETF language tag in lower case, or an empty string if the code does not look like one: letters, then parts of
+// letters and digits, as in "zh-hans".
+func languageTag(code string) string {
+	code = strings.ToLower(code)
+	for i, part := range strings.Split(code, "-") {
+		isForeign := func(r rune) bool { return (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') }
+		if len(part) > 8 || part == "" || i == 0 && len(part) == 1 || strings.ContainsFunc(part, isForeign) {
+			return ""
+		}
+	}
+	if len(code) > maxLanguageTag {
+		return ""
+	}
+	return code
+}
+
+// migration returns the two ids of a group that has become a supergroup. Two service messages say so: the last one of the old chat and the
+// first one of the new chat. People cannot forge them. ok is false for all other messages.
+func (m *message) migration() (from, to ranking.ExternalChatID, ok bool) {
+	switch here := ranking.ExternalChatID(m.Chat.ID); {
+	case here == 0:
+		return 0, 0, false
+	case m.MigrateTo != 0:
+		return here, ranking.ExternalChatID(m.MigrateTo), true
+	case m.MigrateFrom != 0:
+		return ranking.ExternalChatID(m.MigrateFrom), here, true
+	default:
+		return 0, 0, false
+	}
 }

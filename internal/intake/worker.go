@@ -7,7 +7,11 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
+	"sync"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"elobot/internal/crashpoint"
 )
@@ -217,5 +221,129 @@ func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-timer.C:
 	case <-ctx.Done():
+	}
+}
+
+const (
+	// maxRecent and rememberRecent say how many persisted updates are remembered, and for how long.
+	maxRecent      = 1000
+	rememberRecent = time.Minute
+)
+
+// recent remembers the updates that were persisted in the last minute. A messenger that missed the confirmation redelivers them; they need
+// no second look at the database.
+type recent struct {
+	until *lru.Cache[int64, time.Time] // by update id
+}
+
+func newRecent() *recent {
+	until, err := lru.New[int64, time.Time](maxRecent)
+	if err != nil { // only if the size is not positive
+		panic(err)
+	}
+	return &recent{until}
+}
+
+func (r *recent) add(id int64) { r.until.Add(id, time.Now().Add(rememberRecent)) }
+
+func (r *recent) has(id int64) bool {
+	until, ok := r.until.Get(id)
+	return ok && time.Now().Before(until)
+}
+
+// outageLogEvery is how often the log reports a continuing outage.
+const outageLogEvery = time.Minute
+
+// outage is whether the database is unavailable, so that the log reports an outage once for all updates.
+type outage struct {
+	log *slog.Logger
+
+	mu     sync.Mutex
+	since  time.Time // when the outage began; zero: there is none
+	seen   time.Time // when an update last failed with Unavailable
+	logged time.Time // when the log last reported the outage
+	// update is the one that last failed with Unavailable. Another outcome of it ends the outage. Other updates prove nothing: they may not
+	// need the database.
+	update int64
+}
+
+// noteUnavailable records that an update failed with Unavailable.
+func (o *outage) noteUnavailable(ctx context.Context, update int64, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.seen, o.update = time.Now(), update
+	if o.since.IsZero() {
+		o.since, o.logged = o.seen, time.Time{}
+	}
+	if o.seen.Sub(o.logged) >= outageLogEvery {
+		o.logged = o.seen
+		o.log.ErrorContext(ctx, "database unavailable, updates have to wait",
+			"unavailable_ms", o.seen.Sub(o.since).Milliseconds(), "error", err)
+	}
+}
+
+// noteOther records that an update had an outcome other than Unavailable. If none has failed with Unavailable for a minute, any update ends
+// the outage: the one that failed last may have gone to another instance.
+func (o *outage) noteOther(ctx context.Context, update int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.since.IsZero() || o.update != update && time.Since(o.seen) < outageLogEvery {
+		return
+	}
+	o.log.InfoContext(ctx, "database available again, handling updates", "unavailable_ms", o.seen.Sub(o.since).Milliseconds())
+	o.since = time.Time{}
+}
+
+// lanes serializes the updates of each lane. Different lanes run in parallel.
+type lanes struct {
+	mu      sync.Mutex
+	waiting map[int64][]*ticket // by lane, in the order of arrival; the first one has its turn
+}
+
+// ticket is the position of one update in its lane.
+type ticket struct {
+	lanes *lanes
+	lane  int64
+	turn  chan struct{} // closed when its turn has come
+}
+
+func newLanes() *lanes { return &lanes{waiting: make(map[int64][]*ticket)} }
+
+// join returns a ticket at the end of a lane. The caller must call leave, whether its turn came or not.
+func (l *lanes) join(lane int64) *ticket {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := &ticket{lanes: l, lane: lane, turn: make(chan struct{})}
+	l.waiting[lane] = append(l.waiting[lane], t)
+	if l.waiting[lane][0] == t {
+		close(t.turn)
+	}
+	return t
+}
+
+// wait returns true when the ticket's turn has come, and false if the context ends first.
+func (t *ticket) wait(ctx context.Context) bool {
+	select {
+	case <-t.turn:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
+}
+
+// leave removes the ticket from its lane, and passes the turn on if it had come.
+func (t *ticket) leave() {
+	l := t.lanes
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	queue := l.waiting[t.lane]
+	at := slices.Index(queue, t)
+	queue = slices.Delete(queue, at, at+1)
+	if len(queue) == 0 {
+		delete(l.waiting, t.lane)
+		return
+	}
+	l.waiting[t.lane] = queue
+	if at == 0 {
+		close(queue[0].turn)
 	}
 }

@@ -45,7 +45,7 @@ var mutants = []mutant{
 		packages: "./internal/ranking", tests: "^TestLongestStreakIsReplayed$",
 	},
 	{
-		name: "no version check", file: "internal/postgres/pgranking/amend.go",
+		name: "no version check", file: "internal/postgres/pgranking/matches.go",
 		before: "WHERE s.id = w.id AND s.version = w.version", after: "WHERE s.id = w.id",
 		packages: "./internal/postgres/pgranking", tests: "^TestVersionGuard$",
 	},
@@ -60,7 +60,7 @@ var mutants = []mutant{
 		packages: "./internal/intake", tests: "^TestWebhookDatabaseAway$",
 	},
 	{
-		name: "no epoch check", file: "internal/postgres/with_lease.go",
+		name: "no epoch check", file: "internal/postgres/lease.go",
 		before: "WHERE name = $1 AND epoch = $2)::lease_held", after: "WHERE name = $1 AND epoch >= $2)::lease_held",
 		packages: "./internal/postgres", tests: "^TestUnderLostLease$",
 	},
@@ -75,7 +75,7 @@ var mutants = []mutant{
 		packages: "./internal/ranking", tests: "^TestUndoMatch$",
 	},
 	{
-		name: "one provisional match too many", file: "internal/ranking/rules.go",
+		name: "one provisional match too many", file: "internal/ranking/rating.go",
 		before: "if played < r.Provisional.Matches {", after: "if played <= r.Provisional.Matches {",
 		packages: "./internal/ranking", tests: "^TestRulesApply$",
 	},

@@ -5,8 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/sethvargo/go-retry"
 
 	"elobot/internal/notice"
 )
@@ -333,3 +337,208 @@ func (j job) query(o Origin) Query {
 	}
 	return q
 }
+
+const (
+	// A conflicting command is retried up to maxRetries times, after 100, 200 and 400 ms.
+	maxRetries   = 3
+	firstBackoff = 100 * time.Millisecond
+	// lockRetryDelay is the wait before a command retries after ErrLocked.
+	lockRetryDelay = 100 * time.Millisecond
+	// defaultTimeout bounds a command whose context has no deadline.
+	defaultTimeout = 10 * time.Second
+	// defaultReplay is how many later matches an amendment may replay. On two cores that others use too, a replay of so many that rewrites
+	// half of them takes less than a quarter of the time of an attempt, so it fits on a machine that is several times slower.
+	defaultReplay = 10_000
+	// contentionMemory is how long it is remembered that another instance was faster in a chat.
+	contentionMemory = time.Second
+	// timeoutMemory is how long the timeout of a command is remembered.
+	timeoutMemory = 10 * time.Minute
+)
+
+// retryOnConflict calls try until it does not conflict with another transaction, up to maxRetries+1 times. It retries ErrLocked for as long
+// as there is time. It leaves a quarter of the context's time for a refusal if all attempts fail. logAttrs are added to its log messages.
+func (s *Service) retryOnConflict(ctx context.Context, chat ExternalChatID, try func(ctx context.Context, attempt int) error,
+	logAttrs ...any,
+) error {
+	left := defaultTimeout
+	if deadline, ok := ctx.Deadline(); ok {
+		left = time.Until(deadline)
+	}
+	ctx, cancel := context.WithTimeout(ctx, left*3/4)
+	defer cancel()
+	attempt := 0
+	var conflict error // the error of the last attempt, if it was a conflict
+	backoff := retry.WithMaxRetries(maxRetries, retry.NewExponential(firstBackoff))
+	err := retry.Do(ctx, backoff, func(ctx context.Context) error {
+		attempt++
+		conflict = nil
+		err := s.retryWhileLocked(ctx, func() error { return try(ctx, attempt) }, logAttrs...)
+		if !errors.Is(err, ErrConflict) {
+			return err
+		}
+		s.contended.record(chat, time.Now())
+		s.log.WarnContext(ctx, "conflict with another transaction",
+			slices.Concat(logAttrs, []any{"attempt", attempt, "error", err})...)
+		conflict = err
+		return retry.RetryableError(err)
+	})
+	if conflict != nil { // not the deadline, which may have passed during the backoff
+		return conflict
+	}
+	return err
+}
+
+// retryWhileLocked retries while try fails with ErrLocked, as long as there is time for another attempt like the last.
+func (s *Service) retryWhileLocked(ctx context.Context, try func() error, logAttrs ...any) error {
+	deadline, _ := ctx.Deadline()
+	for attempt := 1; ; attempt++ {
+		started := time.Now()
+		err := try()
+		if !errors.Is(err, ErrLocked) {
+			return err
+		}
+		s.log.WarnContext(ctx, "lock held by another session",
+			slices.Concat(logAttrs, []any{"attempt", attempt, "error", err})...)
+		if time.Until(deadline) < lockRetryDelay+time.Since(started) {
+			return err
+		}
+		timer := time.NewTimer(lockRetryDelay)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		}
+	}
+}
+
+// shouldAskToRetry is true if to answer a failed command by asking its sender to try again. After ErrTimeout it does so only if the command
+// timed out before and the store responds. The first timeout may only mean that the database stalled, and each command gets one full
+// attempt against a working database.
+func (s *Service) shouldAskToRetry(ctx context.Context, o Origin, err error) bool {
+	switch {
+	case ctx.Err() != nil:
+		return false
+	case errors.Is(err, ErrConflict), errors.Is(err, ErrLocked):
+		return true
+	case !errors.Is(err, ErrTimeout):
+		return false
+	}
+	if _, err := s.store.Read(ctx, Query{Key: o.Key, Chat: o.Chat, KnownChat: true}); err != nil {
+		return false
+	}
+	timedOutBefore := s.timedOut.happenedWithin(o.Key, time.Now(), timeoutMemory)
+	s.timedOut.record(o.Key, time.Now())
+	return timedOutBefore
+}
+
+// maxRecent bounds the number of keys that a recentEvents remembers.
+const maxRecent = 1000
+
+// recentEvents remembers when the event with a key last happened.
+type recentEvents[K comparable] struct {
+	lastSeen *lru.Cache[K, time.Time]
+}
+
+func newRecentEvents[K comparable]() recentEvents[K] {
+	lastSeen, err := lru.New[K, time.Time](maxRecent)
+	if err != nil { // only for a size that is not positive
+		panic(err)
+	}
+	return recentEvents[K]{lastSeen}
+}
+
+// record notes that the event happened now.
+func (r recentEvents[K]) record(key K, now time.Time) { r.lastSeen.Add(key, now) }
+
+// happenedWithin is true if the event happened within the window that ends now.
+func (r recentEvents[K]) happenedWithin(key K, now time.Time, window time.Duration) bool {
+	at, ok := r.lastSeen.Get(key)
+	return ok && now.Sub(at) <= window
+}
+
+// CommandOutcome is the outcome of a command. It is logged, and stored with the command's key, except for those that store no key.
+type CommandOutcome string
+
+// The outcomes. A failed command has none, because it is retried.
+const (
+	OutcomeRecorded       CommandOutcome = "recorded"
+	OutcomeUndone         CommandOutcome = "undone"
+	OutcomeRestored       CommandOutcome = "restored"
+	OutcomeFixed          CommandOutcome = "fixed"
+	OutcomeJoined         CommandOutcome = "joined"
+	OutcomeSettingChanged CommandOutcome = "setting_changed"
+	OutcomeAsked          CommandOutcome = "asked" // a prompt asks for a part of a result, or whether to record it
+	OutcomeAnswered       CommandOutcome = "answered"
+	OutcomeRefused        CommandOutcome = "refused"
+	OutcomeUnanswered     CommandOutcome = "unanswered"  // over the rate limit, or no answer was needed
+	OutcomeDuplicate      CommandOutcome = "duplicate"   // already handled
+	OutcomeDeadLetter     CommandOutcome = "dead_letter" // failed for good
+)
+
+// CommandLog holds the log fields of a command that only the caller of the service knows.
+type CommandLog struct {
+	Update  int64  // the messenger's id of the update that contained the command
+	Command string // the name of the command, or of the button that was pressed
+}
+
+type commandLogKey struct{}
+
+// With returns a context that carries the log fields to the service. They affect nothing but the log.
+func (l CommandLog) With(ctx context.Context) context.Context {
+	return context.WithValue(ctx, commandLogKey{}, l)
+}
+
+// Done logs the end of a command.
+func (l CommandLog) Done(ctx context.Context, log *slog.Logger, o Origin, outcome CommandOutcome, took time.Duration) {
+	log.LogAttrs(ctx, slog.LevelInfo, "command handled", slog.Int64("update_id", l.Update), slog.String("key", o.Key),
+		slog.Int64("chat_id", int64(o.Chat.ID)), slog.String("command", l.Command), slog.String("outcome", string(outcome)),
+		slog.Int64("duration_ms", took.Milliseconds()))
+}
+
+// commandLog returns the log fields from the context. Without a name there, it uses the command's own.
+func (j job) commandLog(ctx context.Context) CommandLog {
+	l, _ := ctx.Value(commandLogKey{}).(CommandLog)
+	l.Command = cmp.Or(l.Command, j.name)
+	return l
+}
+
+// logOutcome logs the outcome of a command. It logs nothing for silent and failed commands, nor for retried ones: the operator who retries
+// it sees the outcome.
+func (s *Service) logOutcome(ctx context.Context, o Origin, j job, err error, started time.Time) {
+	outcome := *j.outcome
+	switch {
+	case j.unlogged, o.Retried:
+		return
+	case (o.Trigger == ByEdit || o.Trigger == ByTimer) && (errors.Is(err, ErrHandled) || errors.Is(err, errUnanswered)): // most edits change nothing
+		return
+	case errors.Is(err, ErrHandled):
+		outcome = OutcomeDuplicate
+	case errors.Is(err, errUnanswered):
+		outcome = OutcomeUnanswered
+	case err != nil, outcome == "":
+		return
+	}
+	j.commandLog(ctx).Done(ctx, s.log, o, outcome, time.Since(started))
+}
+
+// outcomeOf returns the outcome of the command if it makes the changes.
+func (j job) outcomeOf(changes Changes) CommandOutcome {
+	notice := changes.said()
+	_, malformed := j.operation.(malformedResult)
+	switch {
+	case isRefusal(notice), malformed:
+		return OutcomeRefused
+	case changes.Effect != nil && changes.Effect.outcome() != "":
+		return changes.Effect.outcome()
+	case changes.Asks != nil && (changes.Asks.Report != nil || changes.Asks.Wizard != nil):
+		return OutcomeAsked
+	case notice == nil:
+		return OutcomeUnanswered
+	default:
+		return OutcomeAnswered
+	}
+}
+
+// isRefusal is true if a notice says why a command did nothing.
+func isRefusal(n Notice) bool { return n != nil && notice.KindOf(n).Refuses }

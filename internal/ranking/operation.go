@@ -194,3 +194,45 @@ func (s *Service) adminStatus(ctx context.Context, o Origin, j job) AdminStatus 
 		return NoAdmin
 	}
 }
+
+// Operation is what a command asks the service to do.
+type Operation interface {
+	do(ctx context.Context, s *Service, o Origin) error
+}
+
+// Do handles a command.
+func (s *Service) Do(ctx context.Context, o Origin, op Operation) error { return op.do(ctx, s, o) }
+
+// Say answers a question, or a command that could not be parsed. It changes nothing else. The answer to a pressed button replaces the
+// message with the button, unless it is a refusal.
+type Say struct{ Notice Notice }
+
+func (say Say) do(ctx context.Context, s *Service, o Origin) error {
+	if o.Malformed == "" {
+		return Ask(func(context.Context, Ladder) (Notice, error) { return say.Notice, nil }).do(ctx, s, o)
+	}
+	said := answer{people: senderOf(o), notice: say.Notice}
+	return s.handle(ctx, o, job{name: "answer", bucket: RateResult, operation: malformedResult{said, o.Malformed}})
+}
+
+// handleMessage handles a command whose operation read finds in a message, given who is in the group if the message may mean people by
+// plain names. If so, needs says what the operation may need to know besides. Only a report adds players.
+func (s *Service) handleMessage(ctx context.Context, o Origin, j job, needs Needs, read func(everybody []Person) operation) error {
+	if !o.Names {
+		j.operation = read(nil)
+		return s.handle(ctx, o, j)
+	}
+	people := senderOf(o)
+	for _, p := range slices.Concat(o.Mentioned, o.VisibleUsers) {
+		people.add(p)
+	}
+	needs.People, needs.Everybody = people, true
+	if needs.Result != nil {
+		needs.New = len(people)
+	}
+	if o.Button != "" {
+		people.areOfEarlierMessage(senderOf(o))
+	}
+	j.operation = named{mayNeed: needs, read: read}
+	return s.handle(ctx, o, j)
+}

@@ -129,3 +129,14 @@ func (p Player) name() Name { return Name{Player: p.ID} }
 
 // senderName returns the name of the sender of a command whose people begin with the sender.
 func (s Snapshot) senderName() Name { return s.People[0].Player.name() }
+
+// isAccount is true if a message has shown the person.
+func (k Known) isAccount() bool { return k.Player != nil && k.Player.UserID != 0 }
+
+// isPlayer is true if the person is a player already.
+func (k Known) isPlayer() bool { return k.Player != nil && !k.New }
+
+// isSame is true if two people are known to be the same player.
+func (k Known) isSame(o Known) bool {
+	return k.Player != nil && o.Player != nil && k.Player.ID == o.Player.ID
+}

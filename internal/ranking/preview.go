@@ -59,14 +59,3 @@ func contestantsOf(snap Snapshot, people participants, playing []int) (all []Con
 	}
 	return all, nil
 }
-
-// isAccount is true if a message has shown the person.
-func (k Known) isAccount() bool { return k.Player != nil && k.Player.UserID != 0 }
-
-// isPlayer is true if the person is a player already.
-func (k Known) isPlayer() bool { return k.Player != nil && !k.New }
-
-// isSame is true if two people are known to be the same player.
-func (k Known) isSame(o Known) bool {
-	return k.Player != nil && o.Player != nil && k.Player.ID == o.Player.ID
-}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"elobot/internal/elo"
 )
 
 // ErrInconsistent means that the stored data of a ladder is inconsistent, so that it cannot be replayed. Verify says where.
@@ -23,32 +21,6 @@ type PlayedMatch struct {
 	Undone   bool
 	Upset    int    // see NewMatch
 	Parts    []Part // side 1 first
-}
-
-// Part is a player's participation in a match.
-type Part struct {
-	Player PlayerID
-	Side   int    // 1 is A, 2 is B
-	Entry  *Entry // the current history entry; nil if there is none, as for an undone match
-}
-
-// Entry is a history entry: how a match changed a standing.
-type Entry struct {
-	ID     HistoryID
-	Before int
-	After  int
-	K      int // the player's K-factor in the match, without the margin of victory
-	// BestBefore, StreakBefore and LongestBefore belong to the standing before the match. A replay that begins with this match needs them,
-	// because they cannot be calculated backwards.
-	BestBefore    int
-	StreakBefore  int
-	LongestBefore int
-}
-
-// differs is true if two entries differ in anything but their ids.
-func (e Entry) differs(o Entry) bool {
-	e.ID, o.ID = 0, 0
-	return e != o
 }
 
 // MatchHistory holds the matches of a ladder from some match to the last one.
@@ -69,28 +41,6 @@ type RankedPlayer struct {
 
 // name returns the player's name for notices.
 func (p RankedPlayer) name() Name { return Name{Player: p.Player} }
-
-// play updates the standings of the players of a match played at this time, and returns the history entries, and the upset as NewMatch has
-// it. standings and entries are in the order of parts.
-func play(rules RatingRules, score Score, at time.Time, parts []Part, standings []*Standing) (entries []Entry, upset int) {
-	var sides [2][]int
-	for i, p := range parts {
-		sides[p.Side-1] = append(sides[p.Side-1], standings[i].Elo)
-	}
-	margin := rules.marginFactor(score)
-	entries = make([]Entry, len(parts))
-	for i, p := range parts {
-		s, outcome := standings[i], score.of(p.Side)
-		e := Entry{Before: s.Elo, K: rules.kAfter(s.Played), BestBefore: s.BestElo, StreakBefore: s.Streak, LongestBefore: s.Longest}
-		*s = s.after(outcome, elo.Change(float64(e.K)*margin, sides[p.Side-1], sides[2-p.Side], outcome), at)
-		e.After = s.Elo
-		entries[i] = e
-	}
-	if upset = Upset(score, sides); upset < MinUpset {
-		upset = 0
-	}
-	return entries, upset
-}
 
 // replayer replays matches one after the other, starting from standings.
 type replayer struct {

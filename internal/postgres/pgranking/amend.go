@@ -1,11 +1,9 @@
 package pgranking
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
@@ -164,42 +162,6 @@ func queueEntries(batch *pgx.Batch, w ranking.Rewrite) {
 		FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[], $6::integer[], $7::integer[],
 		            $8::integer[]) AS e`,
 		matches, players, before, after, k, best, streak, longest, w.Reason)
-}
-
-// queueChangedStandings overwrites standings, provided that their versions are still those that were read. It goes in the order of their
-// ids, the order in which all transactions lock them.
-func queueChangedStandings(batch *pgx.Batch, standings []ranking.Standing) {
-	n := len(standings)
-	if n == 0 {
-		return
-	}
-	standings = slices.SortedFunc(slices.Values(standings), func(a, b ranking.Standing) int { return cmp.Compare(a.ID, b.ID) })
-	ids, versions := make([]int64, n), make([]int64, n)
-	var numbers [9][]int32
-	for i := range numbers {
-		numbers[i] = make([]int32, n)
-	}
-	left, played := make([]zeronull.Timestamptz, n), make([]zeronull.Timestamptz, n)
-	for i, s := range standings {
-		ids[i], versions[i] = int64(s.ID), s.Version
-		left[i], played[i] = zeronull.Timestamptz(s.LeftAt), zeronull.Timestamptz(s.LastPlayed)
-		for j, number := range [...]int{s.Elo, s.StartElo, s.BestElo, s.Played, s.Won, s.Drawn, s.Lost, s.Streak, s.Longest} {
-			numbers[j][i] = int32(number)
-		}
-	}
-	batch.Queue(`
-		WITH changed AS (
-		    UPDATE group_players s
-		    SET elo = w.elo, start_elo = w.start_elo, best_elo = w.best_elo, played = w.played, won = w.won,
-		        drawn = w.drawn, lost = w.lost, streak = w.streak, longest_streak = w.longest_streak, left_at = w.left_at,
-		        last_played_at = w.last_played_at, version = s.version + 1
-		    FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[], $6::integer[],
-		                $7::integer[], $8::integer[], $9::integer[], $10::integer[], $11::integer[], $12::timestamptz[], $13::timestamptz[])
-		         AS w (id, version, elo, start_elo, best_elo, played, won, drawn, lost, streak, longest_streak, left_at, last_played_at)
-		    WHERE s.id = w.id AND s.version = w.version
-		    RETURNING 1)
-		SELECT (count(*) = cardinality($1))::unchanged FROM changed`,
-		ids, versions, numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7], numbers[8], left, played)
 }
 
 // lastPlayed reads when the player of the standing s last played a match that counts.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -145,66 +144,11 @@ func notifies(c ranking.Changes) bool {
 	return c.Notice != nil || recorded
 }
 
-// queueNewMatches inserts matches of one group, whose first number is assigned, and what they change.
-func queueNewMatches(batch *pgx.Batch, now time.Time, c ranking.Changes, matches ranking.NewMatches) error {
-	var known []ranking.Standing
-	for _, s := range lastStandings(matches) {
-		if s.ID == 0 {
-			queueNewStanding(batch, matches[0].Ladder, s)
-		} else {
-			known = append(known, s)
-		}
-	}
-	queueChangedStandings(batch, known)
-	for i, m := range matches {
-		if i > 0 {
-			queueNumbers(batch, []ranking.GroupID{m.Group})
-		}
-		if err := queueMatches(batch, now, []newMatch{{m, c}}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// lastStandings returns the standing of each player after the last of the player's matches.
-func lastStandings(matches ranking.NewMatches) []ranking.Standing {
-	var last []ranking.Standing
-	for i, m := range matches {
-		for _, p := range m.Players {
-			at := -1
-			if i > 0 {
-				at = slices.IndexFunc(last, func(s ranking.Standing) bool { return s.Player == p.After.Player })
-			}
-			if at < 0 {
-				last = append(last, p.After)
-			} else {
-				last[at] = p.After
-			}
-		}
-	}
-	return last
-}
-
 // queuePresentIn changes whether a player is shown in the ladders of a group.
 func queuePresentIn(batch *pgx.Batch, group ranking.GroupID, player ranking.PlayerID, change, where string, at time.Time) {
 	batch.Queue(`
 		UPDATE group_players SET `+change+`, version = version + 1
 		WHERE ladder_id = ANY (ARRAY(SELECT id FROM ladders WHERE group_id = $1)) AND player_id = $2 AND `+where, group, player, at)
-}
-
-func queueNewStanding(batch *pgx.Batch, ladder ranking.LadderID, s ranking.Standing) {
-	// a player who has been merged into another one in the meantime must not join a ladder again
-	batch.Queue(`
-		WITH player AS (
-		    SELECT id FROM players WHERE id = $2 AND merged_into IS NULL FOR KEY SHARE
-		), added AS (
-		    INSERT INTO group_players
-		        (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, streak, longest_streak, last_played_at)
-		    SELECT $1, id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 FROM player
-		    RETURNING 1)
-		SELECT EXISTS (SELECT FROM added)::unchanged`,
-		ladder, s.Player, s.Name, s.Elo, s.StartElo, s.BestElo, s.Played, s.Won, s.Drawn, s.Lost, s.Streak, s.Longest, zeronull.Timestamptz(s.LastPlayed))
 }
 
 // handledKey is a key to be stored.

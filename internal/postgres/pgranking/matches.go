@@ -1,11 +1,14 @@
 package pgranking
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"elobot/internal/notice"
 	"elobot/internal/postgres"
@@ -176,4 +179,95 @@ func setPoints(sets []ranking.Score) [][]int16 {
 		points = append(points, []int16{int16(s.A), int16(s.B)})
 	}
 	return points
+}
+
+// queueChangedStandings overwrites standings, provided that their versions are still those that were read. It goes in the order of their
+// ids, the order in which all transactions lock them.
+func queueChangedStandings(batch *pgx.Batch, standings []ranking.Standing) {
+	n := len(standings)
+	if n == 0 {
+		return
+	}
+	standings = slices.SortedFunc(slices.Values(standings), func(a, b ranking.Standing) int { return cmp.Compare(a.ID, b.ID) })
+	ids, versions := make([]int64, n), make([]int64, n)
+	var numbers [9][]int32
+	for i := range numbers {
+		numbers[i] = make([]int32, n)
+	}
+	left, played := make([]zeronull.Timestamptz, n), make([]zeronull.Timestamptz, n)
+	for i, s := range standings {
+		ids[i], versions[i] = int64(s.ID), s.Version
+		left[i], played[i] = zeronull.Timestamptz(s.LeftAt), zeronull.Timestamptz(s.LastPlayed)
+		for j, number := range [...]int{s.Elo, s.StartElo, s.BestElo, s.Played, s.Won, s.Drawn, s.Lost, s.Streak, s.Longest} {
+			numbers[j][i] = int32(number)
+		}
+	}
+	batch.Queue(`
+		WITH changed AS (
+		    UPDATE group_players s
+		    SET elo = w.elo, start_elo = w.start_elo, best_elo = w.best_elo, played = w.played, won = w.won,
+		        drawn = w.drawn, lost = w.lost, streak = w.streak, longest_streak = w.longest_streak, left_at = w.left_at,
+		        last_played_at = w.last_played_at, version = s.version + 1
+		    FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[], $6::integer[],
+		                $7::integer[], $8::integer[], $9::integer[], $10::integer[], $11::integer[], $12::timestamptz[], $13::timestamptz[])
+		         AS w (id, version, elo, start_elo, best_elo, played, won, drawn, lost, streak, longest_streak, left_at, last_played_at)
+		    WHERE s.id = w.id AND s.version = w.version
+		    RETURNING 1)
+		SELECT (count(*) = cardinality($1))::unchanged FROM changed`,
+		ids, versions, numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7], numbers[8], left, played)
+}
+
+// queueNewMatches inserts matches of one group, whose first number is assigned, and what they change.
+func queueNewMatches(batch *pgx.Batch, now time.Time, c ranking.Changes, matches ranking.NewMatches) error {
+	var known []ranking.Standing
+	for _, s := range lastStandings(matches) {
+		if s.ID == 0 {
+			queueNewStanding(batch, matches[0].Ladder, s)
+		} else {
+			known = append(known, s)
+		}
+	}
+	queueChangedStandings(batch, known)
+	for i, m := range matches {
+		if i > 0 {
+			queueNumbers(batch, []ranking.GroupID{m.Group})
+		}
+		if err := queueMatches(batch, now, []newMatch{{m, c}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lastStandings returns the standing of each player after the last of the player's matches.
+func lastStandings(matches ranking.NewMatches) []ranking.Standing {
+	var last []ranking.Standing
+	for i, m := range matches {
+		for _, p := range m.Players {
+			at := -1
+			if i > 0 {
+				at = slices.IndexFunc(last, func(s ranking.Standing) bool { return s.Player == p.After.Player })
+			}
+			if at < 0 {
+				last = append(last, p.After)
+			} else {
+				last[at] = p.After
+			}
+		}
+	}
+	return last
+}
+
+func queueNewStanding(batch *pgx.Batch, ladder ranking.LadderID, s ranking.Standing) {
+	// a player who has been merged into another one in the meantime must not join a ladder again
+	batch.Queue(`
+		WITH player AS (
+		    SELECT id FROM players WHERE id = $2 AND merged_into IS NULL FOR KEY SHARE
+		), added AS (
+		    INSERT INTO group_players
+		        (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, streak, longest_streak, last_played_at)
+		    SELECT $1, id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 FROM player
+		    RETURNING 1)
+		SELECT EXISTS (SELECT FROM added)::unchanged`,
+		ladder, s.Player, s.Name, s.Elo, s.StartElo, s.BestElo, s.Played, s.Won, s.Drawn, s.Lost, s.Streak, s.Longest, zeronull.Timestamptz(s.LastPlayed))
 }

@@ -2,9 +2,11 @@ package telegram
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"elobot/internal/intake"
 )
@@ -71,4 +73,42 @@ type inChat struct {
 	Chat struct {
 		ID int64 `json:"id"`
 	} `json:"chat"`
+}
+
+// allowedUpdates are the kinds of updates that the bot receives. Every request sends them, because Telegram otherwise keeps the last
+// setting.
+var allowedUpdates = []string{"message", "edited_message", "callback_query", "my_chat_member", "chat_member"}
+
+// pollMargin is how long a poll waits for its answer beyond the time that Telegram may wait.
+const pollMargin = 10 * time.Second
+
+var _ intake.Source = (*Client)(nil)
+
+// Updates implements intake.Source.
+func (c *Client) Updates(ctx context.Context, offset int64, wait time.Duration) ([]intake.Update, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait+pollMargin)
+	defer cancel()
+	var raws []json.RawMessage
+	err := c.getUpdates(ctx, pollParams{Offset: offset, Limit: 100, Timeout: int(wait.Seconds()), Allowed: allowedUpdates}, &raws)
+	if err != nil {
+		return nil, err
+	}
+	return readUpdates(raws)
+}
+
+// Confirm implements intake.Source.
+func (c *Client) Confirm(ctx context.Context, offset int64) error {
+	var ignored []json.RawMessage // these updates stay unconfirmed and are delivered again
+	return c.getUpdates(ctx, pollParams{Offset: offset, Limit: 1, Allowed: allowedUpdates}, &ignored)
+}
+
+type pollParams struct {
+	Offset  int64    `json:"offset,omitempty"`
+	Limit   int      `json:"limit"`
+	Timeout int      `json:"timeout"` // seconds
+	Allowed []string `json:"allowed_updates"`
+}
+
+func (c *Client) getUpdates(ctx context.Context, params pollParams, updates *[]json.RawMessage) error {
+	return pollError(c.request(ctx, "getUpdates", params, updates))
 }
