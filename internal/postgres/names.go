@@ -20,13 +20,13 @@ const NamesOfPlayers = `(
 		    ) AS wanted
 		    CROSS JOIN LATERAL (
 		        (SELECT player_id AS id, id AS standing_id, name FROM group_players
-		         WHERE ladder_id = ANY (l.ids) AND player_id = wanted.id ORDER BY id LIMIT 1)
+		         WHERE ladder_id = ANY (l.ids) AND player_id = wanted.id LIMIT 1)
 		        UNION ALL
 		        SELECT p.id, s.id, coalesce(s.name, p.display_name)
 		        FROM (SELECT coalesce(merged_into, id) AS id FROM players WHERE id = wanted.id LIMIT 1) AS one
 		        CROSS JOIN LATERAL (SELECT * FROM players WHERE id = one.id LIMIT 1) AS p
 		        LEFT JOIN LATERAL (
-		            SELECT * FROM group_players WHERE ladder_id = ANY (l.ids) AND player_id = p.id ORDER BY id LIMIT 1) AS s ON true
+		            SELECT * FROM group_players WHERE ladder_id = ANY (l.ids) AND player_id = p.id LIMIT 1) AS s ON true
 		        LIMIT 1) AS called
 		    CROSS JOIN LATERAL (
 		        SELECT count(DISTINCT o.player_id) AS others, count(DISTINCT o.player_id) FILTER (WHERE o.player_id < called.id) AS earlier
