@@ -49,7 +49,21 @@ func TestNoCommandScansATable(t *testing.T) {
 			})
 		}
 	}
+	dbtest.Exec(t, plain, `
+		UPDATE ladders SET name = 'chess' WHERE id < 150;
+		INSERT INTO ladders (group_id, is_default, name) SELECT id, false, 'padel' FROM groups WHERE id < 150;
+		INSERT INTO topics SELECT g.chat_id, thread, l.id FROM ladders l JOIN groups g ON g.id = l.group_id, generate_series(2, 9) AS thread WHERE name = 'padel';
+		ANALYZE ladders, topics`)
 	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{
+		{Name: "read which ladder applies", Run: func(ctx context.Context) error {
+			q := ranking.Query{Key: "k", Chat: ranking.Chat{ID: -140, Kind: ranking.Group}, Words: "pad", Thread: 7, Replied: ranking.MatchRef{Message: 1, Key: "m"}}
+			q.Ladders = true
+			snap, err := store.Read(ctx, q)
+			if snap.Applies == 0 || snap.NamedWords != 0 || len(snap.Ladders) != 2 {
+				t.Errorf("ladder %d applies, named by %d words, of %d", snap.Applies, snap.NamedWords, len(snap.Ladders))
+			}
+			return err
+		}, Want: 2},
 		{Name: "read people", Run: func(ctx context.Context) (err error) {
 			snap, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: ranking.Needs{People: people}})
 			return err
