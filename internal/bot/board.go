@@ -63,7 +63,7 @@ func (s *Sender) readBoard(ctx context.Context, m outbox.Message) (stats.Board, 
 
 // boardMessage renders a board. As long as it is on, it has a mark by which it can be found.
 func (s *Sender) boardMessage(m outbox.Message, b stats.Board) outgoing {
-	out := boardView.show(b, m.Items[0], wordsOf(m))
+	out := boardView.show(b, m.Items[0], wordsOf(m)).inLadder(ranking.LadderOfBoard(m.Object))
 	if !b.On {
 		return out
 	}

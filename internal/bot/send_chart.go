@@ -29,7 +29,11 @@ func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receip
 	if err != nil {
 		return outbox.Receipt{}, err
 	}
-	out := chartView.show(p.notice, m.Items[0], w)
+	ladder, err := ladderLabel(m.Items[0])
+	if err != nil {
+		return outbox.Receipt{}, telegram.Rejected(err)
+	}
+	out := chartView.show(p.notice, m.Items[0], w).inLadder(ladder.ID)
 	out.replyTo = m.Items[0].ReplyTo
 	receipt, err := s.postPicture(ctx, m, out, p)
 	if isWrongFile(err) { // Telegram has lost it
@@ -90,6 +94,7 @@ func (s *Sender) postPicture(ctx context.Context, m outbox.Message, out outgoing
 	}
 	params := s.params(m, out)
 	id, err := upload(ctx, m, params, p)
+	gone := saysThreadGone(err)
 	if err != nil && s.simplify(ctx, params, m.Row, err) {
 		id, err = upload(ctx, m, params, p)
 	}
@@ -97,7 +102,7 @@ func (s *Sender) postPicture(ctx context.Context, m outbox.Message, out outgoing
 	if errors.As(err, &api) && api.Says("message is not modified") {
 		id, err = m.Target, nil
 	}
-	return outbox.Receipt{MessageID: id}, err
+	return outbox.Receipt{MessageID: id, ThreadGone: gone}, err
 }
 
 // photoField is the name of the picture in a form.

@@ -70,21 +70,35 @@ func render(item outbox.Item, w words) (outgoing, error) {
 	if !ok {
 		return outgoing{}, fmt.Errorf("%w %q", errUnknownKind, item.Kind)
 	}
-	var n struct{ Ladder *ranking.LadderLabel }
-	if err := json.Unmarshal(item.Payload, &n); err != nil {
-		return outgoing{}, fmt.Errorf("read notice of kind %q: %w", item.Kind, err)
+	ladder, err := ladderLabel(item)
+	if err != nil {
+		return outgoing{}, err
 	}
-	if n.Ladder == nil {
-		return show(item, w)
-	}
-	w.ladder = n.Ladder.Name
+	w.ladder = ladder.Name
 	out, err := show(item, w)
-	for _, row := range out.buttons {
+	return out.inLadder(ladder.ID), err
+}
+
+// ladderLabel returns the label of the ladder that a notice is about, zero if its group has no other one.
+func ladderLabel(item outbox.Item) (label ranking.LadderLabel, err error) {
+	n := struct{ Ladder *ranking.LadderLabel }{&label}
+	if err := json.Unmarshal(item.Payload, &n); err != nil {
+		return label, fmt.Errorf("read notice of kind %q: %w", item.Kind, err)
+	}
+	return label, nil
+}
+
+// inLadder returns the message with buttons that are about a ladder, unless it is 0.
+func (o outgoing) inLadder(ladder ranking.LadderID) outgoing {
+	if ladder == 0 {
+		return o
+	}
+	for _, row := range o.buttons {
 		for i := range row {
-			row[i].data = dataInLadder(row[i].data, n.Ladder.ID)
+			row[i].data = dataInLadder(row[i].data, ladder)
 		}
 	}
-	return out, err
+	return o
 }
 
 // render decodes a notice and renders it.

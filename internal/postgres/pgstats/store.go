@@ -51,8 +51,11 @@ const (
 	thisChat   = `(SELECT g.chat_id FROM ladders l JOIN groups g ON g.id = l.group_id WHERE l.id = $1)`
 )
 
-// title reads the title of thisChat.
-const title = `SELECT coalesce((SELECT title FROM chats WHERE id = ` + thisChat + `), '')`
+// title reads the title of thisChat, with the name of thisLadder if there are others.
+const title = `
+		SELECT coalesce((SELECT title FROM chats WHERE id = ` + thisChat + `), '') || coalesce((
+		    SELECT ' · ' || name FROM ladders l
+		    WHERE id = ` + thisLadder + ` AND (SELECT count(*) > 1 FROM ladders WHERE group_id = l.group_id)), '')`
 
 // queueOne queues a query that returns one row, or none: then to is not set.
 func queueOne[T any](batch *pgx.Batch, to **T, read pgx.RowToFunc[T], sql string, args ...any) {
