@@ -70,6 +70,7 @@ func optionOf(text string) ranking.PromptOption {
 // promptOf returns the prompt that a button answers, and the answer. ok is false for data that promptData does not produce. The prompt and
 // the option need not exist.
 func promptOf(data string) (ref ranking.PromptRef, option ranking.PromptOption, ok bool) {
+	data, _, _ = strings.Cut(data, ladderMark)
 	args, ok := argsOf(promptCode, data)
 	number, rest, _ := strings.Cut(args, ":")
 	tag, text, _ := strings.Cut(rest, ":")

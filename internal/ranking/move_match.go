@@ -82,7 +82,7 @@ func (m moveOperation) decide(snap Snapshot) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	into, moved, err := m.replayInto(snap, played)
+	into, moved, history, err := m.replayInto(snap, played)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -96,14 +96,15 @@ func (m moveOperation) decide(snap Snapshot) (Decision, error) {
 		},
 		Notice: MatchMoved{
 			Number: m.found.Number, Sides: card.Sides, Sets: card.Sets, By: reporter, From: from.Name, To: m.to.Name,
-			Moved: m.history.moved(out, m.found.players()), Into: snap.Into.moved(into, m.found.players()),
+			Moved: m.history.moved(out, m.found.players()), Into: history.moved(into, m.found.players()),
 		},
 	}, nil
 }
 
-// replayInto replays the ladder that the match is moved to, with the match. It returns the rewrite, and the match as it is there.
-func (m moveOperation) replayInto(snap Snapshot, played PlayedMatch) (Rewrite, PlayedMatch, error) {
-	moved, history := played, snap.Into
+// replayInto replays the ladder that the match is moved to, with the match. It returns the rewrite, the match as it is there, and the history
+// with it and with the standings that its players had before.
+func (m moveOperation) replayInto(snap Snapshot, played PlayedMatch) (w Rewrite, moved PlayedMatch, history MatchHistory, err error) {
+	moved, history = played, snap.Into
 	moved.RatingRules, moved.Upset, moved.Parts = m.to.RatingRules, 0, slices.Clone(played.Parts)
 	for i := range moved.Parts {
 		p := &moved.Parts[i]
@@ -118,15 +119,15 @@ func (m moveOperation) replayInto(snap Snapshot, played PlayedMatch) (Rewrite, P
 	}
 	standings, err := history.initialStandings()
 	if err != nil {
-		return Rewrite{}, moved, err
+		return w, moved, history, err
 	}
 	at := slices.IndexFunc(history.Matches, func(later PlayedMatch) bool { return later.Number > moved.Number })
 	if at < 0 {
 		at = len(history.Matches)
 	}
 	history.Matches = slices.Insert(slices.Clone(history.Matches), at, moved)
-	rewrite, err := history.replayFrom(standings, ByMove, func(*PlayedMatch) {})
-	return rewrite, moved, err
+	w, err = history.replayFrom(standings, ByMove, func(*PlayedMatch) {})
+	return w, moved, history, err
 }
 
 // MovedMatch is a match that is moved to another ladder, where it counts under other rules. Into is the rewrite of that ladder; its
