@@ -69,7 +69,7 @@ func (c Command) SplitNumber() (split Command, ok bool) {
 }
 
 // SaysWhoWon is true if the name of the command says who won, as in /won.
-func (c Command) SaysWhoWon() bool { return claimOf(c.Written) != unknown }
+func (c Command) SaysWhoWon() bool { return commandOutcome(c.Written) != unknown }
 
 // FirstWord returns the first word of the arguments, or the first person if there are only mentions.
 func (c Command) FirstWord() string {
@@ -117,15 +117,6 @@ func Text(name, text string, entities []Entity, botUsername string) Command {
 // WantsHelp is true if the command asks for help, as in "/match help".
 func (c Command) WantsHelp() bool {
 	return len(c.Mentions) == 0 && strings.EqualFold(c.Args, "help")
-}
-
-// mentionsBefore returns how many of the mentions stand before an offset in Args.
-func (c Command) mentionsBefore(offset int) int {
-	n := 0
-	for n < min(len(c.Mentions), len(c.MentionOffsets)) && c.MentionOffsets[n] < offset {
-		n++
-	}
-	return n
 }
 
 // commandHead returns the command that text begins with, including the slash and the bot's name. A command is ASCII, so its length is the

@@ -1,43 +1,27 @@
-// Package command parses the text and the entities of a chat message into typed
-// commands. It finds the name of the command, the mentioned people, and the
-// arguments: for /match, the sides and the score; for /undo, /restore
-// and /fix, the match and its right score.
+// Package command parses the text and the entities of a chat message into typed commands: the name of the command, the people in it, and its
+// arguments.
 //
-// It owns the syntax of commands and nothing else. It is pure: it uses no
-// database and no network, keeps no state, logs nothing, and has no texts for
-// users. A malformed command is a [FormError], and one that can be understood in
-// several ways is a [Report] with several readings; another package renders both. It
-// must not decide what the rules of a ladder allow (draws, uneven sides), who a
-// username belongs to, or which matches exist. All its input is untrusted, so it
-// must not panic for any text and any entities.
+// It owns the syntax of commands and nothing else. It is pure: it uses no database and no network, keeps no state, logs nothing, and has no
+// texts for users. A malformed command is a [FormError], and one that can be understood in several ways is a [Report] with several readings;
+// another package renders both. It must not decide what the rules of a ladder allow (draws, uneven sides), who a username belongs to, or
+// which matches exist. All its input is untrusted, so it must not panic for any text and any entities.
 //
 // # Commands
 //
 //	message  = "/" name [ "@" bot ] [ arguments ]
 //	name     = letters, digits and "_", in any letter case
 //
-// The command is the bot_command entity at offset 0. A command addressed to
-// another bot is ignored. Examples:
+// The command is the bot_command entity at offset 0. A command addressed to another bot is ignored.
 //
-//	/start
-//	/Match@ThisBot @alice @bob 3:1
-//	/top                 the name is "top"; the caller knows aliases
 //	/match help          WantsHelp
 //
 // # Matches
 //
-// The arguments of /match are people and scores. People are mentions, marked by
-// entities of kind mention (@alice) or text_mention (a name with its user). They
-// may stand anywhere among the words. They are cut out of the text before it is
-// read, so that a name such as "Bob 2" does no harm:
+// The arguments of /match are people and scores. People are mentions, or names of players; they may stand anywhere among the words, and are
+// cut out before the text is read, so that a name such as "Bob 2" does no harm. The rest without the versus must be scores:
 //
-//	people    = [ person [ person ] ]
-//	          | { person } versus { person }
-//	person    = mention | name
+//	people    = [ person [ person ] ] | { person } versus { person }
 //	versus    = "v" | "vs" | "versus" | …       in any letter case
-//
-// The rest without the versus must be:
-//
 //	scores    = score | set set { set }         at most 25 sets
 //	score     = number white space number | set
 //	set       = number [ white space ] ( colon | dash ) [ white space ] number
@@ -45,92 +29,59 @@
 //	colon     = ":" | "：" | "/" | "x"
 //	dash      = "-" | "–" | "—" | "−"
 //
-// The points of a tie-break may stand in brackets behind a set, as in "7-6(5)". Several
-// scores with few points, as in "3:1 2:3", may as well be several matches.
+// The points of a tie-break may stand in brackets behind a set, as in "7-6(5)".
 //
-// A name is the name, the first name or the username of a player of the group,
-// without regard to letter case, accents and punctuation, as fold says. Russian and
-// Ukrainian names may stand in any case, as nominatives says; the subject of a
-// sentence cannot be in an oblique one. The longest name counts, and quotes make one
-// name of all words in them. It is cut out of the text as a mention is, with the @
-// of what is too short for a mention. If several players have the name, or it is a
-// word of the vocabulary as well, there is a reading for each that makes a complete
-// report. Those who have left count if nobody else has the name. If nobody has it,
-// there are readings with the players whose names are similar.
+// A name is the name, the first name or the username of a player of the group, as fold compares them, in Russian and Ukrainian in any case;
+// the subject of a sentence cannot be in an oblique one. The longest name counts, and quotes make one name of all words in them. If several
+// players have the name, or it is a word of the vocabulary as well, there is a reading for each that makes a complete report. Those who have
+// left count if nobody else has the name. If nobody has it, there are readings with the players whose names are similar.
 //
-// White space includes line breaks, invisible formatting characters, mentions,
-// commas, semicolons, slashes and bars at either end of a word, and a full stop
-// after it. Inside a word these signs are white space if there is a colon or dash
-// both in the part before them and in the part after them, and so is a bracket behind
-// a score, as in "2:1(11:7". Brackets, quotes, exclamation marks, emoji and emoticons
-// around a word are white space in a match, and so are a colon or a dash after a name
-// or in front of everything. A dash or a colon between two names is a versus. A dash
-// that touches the number after it, but not one before it, is a minus sign: "3-1" and
-// "3 - 1" are scores, "3 -1" is not.
+// White space includes line breaks, invisible characters, mentions, commas, semicolons, slashes and bars at either end of a word, and a full
+// stop after it; inside a word, these signs are white space between two scores. Brackets, quotes, exclamation marks, emoji and emoticons
+// around a word are white space in a match, and so are a colon or a dash after a name or in front of everything. A dash or a colon between
+// two names is a versus. A dash that touches the number after it, but not one before it, is a minus sign.
 //
-// The words of the vocabulary, in all languages of the bot and in any letter case,
-// have a meaning in a match: fillers ("gg") and "and" are white space; "me" is the
-// sender; "to" and "x" between two numbers are colons. /won, /lost, /draw and words
-// such as "won", "lost" and "drew" say how the match ended, and separate the sides if
-// no versus does. With such words, a match needs no score: it is a win, a loss or a draw
-// without points. "½-½" and "0.5-0.5" are "drew", and "1/2" may be that or 1:2.
+// The words of the vocabulary, in all languages of the bot, have a meaning in a match: fillers ("gg") and "and" are white space; "me" is the
+// sender; "to" and "x" between two numbers are colons. /won, /lost, /draw and words such as "won", "lost" and "drew" say how the match ended,
+// and separate the sides if no versus does. With them, a match needs no score. "½-½" is "drew", and "1/2" may be that or 1:2.
 //
-// A sentence with a word that says who won counts only if it has one of the forms of
-// its language, such as "@alice beat @bob", "gegen @bob gewonnen", "le gané a @bob"
-// or "выиграл у @bob"; see forms. Every other one is in doubt: its object may stand
-// first ("a @alice le ganó @bob"), it may be passive, negated or about a pronoun. After
-// a word for losing, the loser has the smaller number, in whichever order it is typed;
-// after a word for winning, a smaller number first is in doubt. So is a score that a
-// word gives to somebody ("3:1 for @bob").
+// A sentence with a word that says who won counts only if it has one of the forms of its language, such as "@alice beat @bob", "gegen @bob
+// gewonnen" or "le gané a @bob"; see forms. Every other one is in doubt: its object may stand first, it may be passive, negated or about a
+// pronoun. After a word for losing, the loser has the smaller number, in whichever order it is typed; after a word for winning, a smaller
+// number first is in doubt. So is a score that a word gives to somebody ("3:1 for @bob").
 //
-// A score between two teams of the same size separates them, and so do the points of
-// each team behind it. If "and" joins two people, and nothing else says who played
-// whom, the sender may have played each of them.
+// A score between two teams of the same size separates them, and so do the points of each team behind it. If "and" joins two people, and
+// nothing else says who played whom, the sender may have played each of them. Several scores with few points may be several matches.
 //
-// If at least two lines have people and numbers, each line is a report. If in one
-// line each person has scores behind the name, each is a result of the sender; a
-// score between two people or two teams is one result. Other lines in which people
-// stand between the scores are in doubt: each part of people with scores behind them
-// (or before them, if the line begins with a score) may be a result, and all of it
-// may be one. If neither is complete, that is an error.
+// If at least two lines have people and numbers, each line is a report. If in one line each person has scores behind the name, each is a
+// result of the sender; a score between two people or two teams is one result. Other lines in which people stand between the scores are in
+// doubt.
 //
-// Of at least three scores, the first or the last one is their total if no number
-// in it exceeds the count of the others, and each of the others has a number that
-// does. It is left out if it equals the sets that were won. If it does not, there
-// is a reading without it and one with it.
+// Of at least three scores, the first or the last one is their total if no number in it exceeds the count of the others, and each of the
+// others has a number that does. It is left out if it equals the sets that were won; if not, there is a reading without it and one with it.
 //
-// The first number of each score belongs to the first side. Without a versus
-// there is one person on each side: with one mention the first is the sender;
-// with none, the second one is the person replied to. With a versus there are 1
-// to 10 people on each side, those mentioned before and after it; but before a
-// single person the sender may be left out. Nobody plays twice.
-//
-// In these examples sam replies to a message of rita:
+// The first number of each score belongs to the first side. Without a versus there is one person on each side: with one mention the first is
+// the sender; with none, the second one is the person replied to. With a versus there are 1 to 10 people on each side; but before a single
+// person the sender may be left out. Nobody plays twice. In these examples sam replies to a message of rita:
 //
 //	/match @alice @bob 3 1                alice 3:1 bob
 //	/match @bob 3-1                       sam 3:1 bob
 //	/match 3:1                            sam 3:1 rita
-//	/match @alice vs @bob 3:1             alice 3:1 bob
 //	/match @alice @bob 11:7 9:11 11:5     alice 11:7 9:11 11:5 bob
 //	/match @bob 3:1 11:5 9:11 11:7 11:9   sam 11:5 9:11 11:7 11:9 bob
 //	/match @bob 2:1 11:5 9:11 11:7 11:9   ReasonUnclearTotal "2:1"
-//	/match @alice beat @bob 3:1           alice 3:1 bob
 //	/match I lost to @bob, 1 to 3!        sam 1:3 bob
 //	/match @alice beat @bob 1:3           ReasonUnclearWinner
-//	/lost @bob 1:3                        sam 1:3 bob
 //	/draw @bob 2:1                        ReasonUnclearWinner
 //	/match @bob was beaten by @carl 1:3   ReasonUnclearWinner
 //	/match lost to @bob 3:1               sam 1:3 bob
-//	/match 3:1 for @bob                   ReasonUnclearWinner
 //	/won @bob                             sam won bob
 //	/match @bob won                       sam lost bob
 //	/match @alice ½-½ @bob                alice drew bob
-//	/match @bob 1/2                       ReasonUnclearWinner
 //	/match @bob 3:1 and @carl 3:2         ReasonSeveralResults
 //	/match @a 10 @b 7 @c 3                ReasonFreeForAll
 //	/match @alice @bob vs @carl @dora 3:1 alice bob 3:1 carl dora
 //	/match @a @b 10, @c @d 8              a b 10:8 c d
-//	/match @alice 3 v @bob 1              alice 3:1 bob
 //	/match                                ReasonEmpty
 //	/match @alice @bob                    ReasonNoScore
 //	/match @alice @bob @carl 3:1          ReasonNoVersus
@@ -145,21 +96,17 @@
 //
 // # Corrections
 //
-// /undo, /restore and /fix name a match by its number, or name none. Scores and
-// white space are as in /match, but a mention is an error, and so is "&", "+" or
-// "and".
+// /undo, /restore and /fix name a match by its number, or name none. Scores and white space are as in /match, but a mention is an error, and
+// so is "&", "+" or "and".
 //
 //	undo      = [ match ]
-//	restore   = [ match ]
 //	fix       = [ match ] scores
 //	match     = [ "#" ] 1 to 9 ASCII digits, not all of them zero
 //
-// A number at the beginning of a fix is that of the match unless a colon or dash
-// follows it. So if no match is given, each score needs a colon or dash, and it
-// must touch the number before it: "13 :3" may be match 13 with half a score.
+// A number at the beginning of a fix is that of the match unless a colon or dash follows it. So if no match is given, each score needs a
+// colon or dash, and it must touch the number before it: "13 :3" may be match 13 with half a score.
 //
 //	/undo                                 the match is not given
-//	/undo 42                              match 42
 //	/undo match 42                        ReasonUnexpectedWord "match"
 //	/undo 0                               ReasonNoSuchNumber "0"
 //	/restore 42                           match 42
@@ -168,21 +115,16 @@
 //	/fix 42 ½-½                           match 42 drew
 //	/fix 3:2                              the match is not given 3:2
 //	/fix 13 :3                            ReasonIncompleteScore "3"
-//	/fix                                  ReasonEmpty
 //	/fix 42 3                             ReasonIncompleteScore "3"
 //	/fix #42: 3:2                         ReasonUnexpectedWord "#42:"
 //
 // # Lineups
 //
-// /odds names two sides as /match does, without a score, and /teams names from 4 to
-// 20 people. Words without an effect are those of /match; all others are errors.
+// /odds names two sides as /match does, without a score, and /teams names from 4 to 20 people. Words without an effect are those of /match;
+// all others are errors.
 //
-//	/odds @bob                            sam – bob
 //	/odds me & @alice vs @bob @carl       sam alice – bob carl
-//	/odds                                 sam – rita
-//	/odds @alice @bob @carl               ReasonNoVersus
 //	/odds @bob 3:1                        ReasonUnexpectedWord "3:1"
 //	/teams @alice, @bob, @carl and me     alice bob carl sam
-//	/teams @alice @bob                    ReasonPlayers
 //	/teams @alice @bob vs @carl @dora     ReasonUnexpectedWord "vs"
 package command

@@ -113,7 +113,7 @@ func (l line) likely(m Match) (Report, error) {
 		winner = 1 - subject
 	}
 	var all Report
-	possible := withoutTotal(m.Scores)
+	possible := l.possible(m.Scores)
 	for _, scores := range possible {
 		m.Scores = scores
 		a, b := points(scores)
@@ -136,28 +136,39 @@ func (l line) likely(m Match) (Report, error) {
 	return all, nil
 }
 
-// unclearTotal returns the score that one of two ways to read scores leaves out.
-func unclearTotal(a, b []Score) string {
-	if len(a) < len(b) {
-		a, b = b, a
+// unclearTotal returns the first score that the first of two ways to read scores leaves out.
+func unclearTotal(without, with []Score) string {
+	at := 0
+	for at < len(without) && without[at] == with[at] {
+		at++
 	}
-	total := a[0]
-	if total == b[0] {
-		total = a[len(a)-1]
-	}
-	return fmt.Sprintf("%d:%d", total.A, total.B)
+	return fmt.Sprintf("%d:%d", with[at].A, with[at].B)
 }
 
 // outcome returns what the words of a report say about whoever did it, unknown if they say nothing.
 func (l line) outcome() (meaning, error) {
-	outcome := unknown
-	for _, m := range l.claims {
-		if outcome != unknown && outcome != m.meaning {
+	outcome := l.said
+	for _, p := range l.claims() {
+		if outcome != unknown && outcome != p.meaning {
 			return unknown, formError(ReasonContradiction, "")
 		}
-		outcome = m.meaning
+		outcome = p.meaning
 	}
 	return outcome, nil
+}
+
+// withoutScore returns the score of a line that only says who won, as likely needs it. ok is false if it says nothing about that.
+func (l line) withoutScore() (s Score, ok bool) {
+	outcome := l.said
+	if claims := l.claims(); outcome == unknown && len(claims) > 0 {
+		outcome = claims[0].meaning
+	}
+	isHalf := l.isHalf && len(l.scores.numbers) == 2 && outcome == drew // "/draw 1/2"
+	if len(l.scores.numbers) > 0 && !isHalf || l.scores.stray != "" || l.scores.open != "" {
+		return Score{}, false
+	}
+	s, ok = map[meaning]Score{won: win, lost: loss, drew: draw}[outcome]
+	return s, ok
 }
 
 // mirrored returns the match with the scores of the sides exchanged.
@@ -186,33 +197,58 @@ func points(scores []Score) (a, b int) {
 	return a, b
 }
 
+// possible returns what the scores of a line can mean: all of them, or without what may be a total or an aside.
+func (l line) possible(scores []Score) [][]Score {
+	all := withoutTotal(scores)
+	if sets := l.withoutAsides(scores); len(all[0]) == len(scores) && len(sets) < len(scores) {
+		return [][]Score{sets, scores}
+	}
+	return all
+}
+
+// withoutAsides leaves out the scores in brackets of their own behind others that may be those of a half-time or a tie-break: "5:3 (3:1)",
+// "7:6 (7:4) 6:4".
+func (l line) withoutAsides(scores []Score) []Score {
+	var all []Score
+	numbers := l.scores.numbers
+	for i, s := range scores {
+		if i == 0 || numbers[0].isEnclosed || !numbers[2*i].isEnclosed || !isAside(s, scores[i-1]) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// isAside is true if a score in brackets may be that of the first half of another one, or of its tie-break.
+func isAside(s, of Score) bool {
+	return s.A <= of.A && s.B <= of.B || max(of.A, of.B) == 7 && min(of.A, of.B) == 6
+}
+
 // withoutTotal returns what several scores can mean. If the first or the last one is the total of the others, it is left out. If it could
 // be their total, but does not equal the sets that were won, there are two possibilities, without it and with it. So are there if a single
 // set follows a total.
 func withoutTotal(scores []Score) [][]Score {
 	const mostSets = 4 // that a side has to win
-	switch {
-	case len(scores) == 2 && scores[0].A != scores[0].B && max(scores[0].A, scores[0].B) <= mostSets && max(scores[1].A, scores[1].B) > mostSets:
+	switch last := len(scores) - 1; {
+	case last == 1 && scores[0].A != scores[0].B && max(scores[0].A, scores[0].B) <= mostSets && max(scores[1].A, scores[1].B) > mostSets:
 		return [][]Score{scores[:1:1], scores} // "3:2, 11:9 in the fifth"
-	case len(scores) < 3:
+	case last < 2:
+		return [][]Score{scores}
+	case isTotal(scores[0], scores[1:]):
+		return orWithTotal(scores[0], scores[1:], scores)
+	case isTotal(scores[last], scores[:last]):
+		return orWithTotal(scores[last], scores[:last], scores)
+	default:
 		return [][]Score{scores}
 	}
-	doubtful := [][]Score{scores}
-	for _, at := range [...]int{0, len(scores) - 1} {
-		total := scores[at]
-		sets := scores[1:]
-		if at > 0 {
-			sets = scores[:at]
-		}
-		if !isTotal(total, sets) {
-			continue
-		}
-		if a, b := points(sets); total == (Score{A: a, B: b}) {
-			return [][]Score{sets}
-		}
-		doubtful = append([][]Score{sets}, doubtful...)
+}
+
+// orWithTotal returns sets, and if their total is another one, all scores as well.
+func orWithTotal(total Score, sets, all []Score) [][]Score {
+	if a, b := points(sets); total == (Score{A: a, B: b}) {
+		return [][]Score{sets}
 	}
-	return doubtful
+	return [][]Score{sets, all}
 }
 
 // isTotal is true if a score can be the total of sets: it is no larger than their count, and no set could be such a total.

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf16"
-	"unicode/utf8"
 )
 
 // EntityKind is Telegram's type of an entity.
@@ -44,27 +43,26 @@ func cutMentions(
 	slices.SortStableFunc(marks, func(a, b Entity) int { return cmp.Compare(a.Offset, b.Offset) })
 
 	var left strings.Builder
-	done := position{bytes: headLength, units: headLength}
+	places, done := unitPlaces(text), headLength
 	for _, e := range marks {
-		if e.Offset < done.units {
+		if e.Offset >= len(places) || e.Length >= len(places)-e.Offset {
 			continue
 		}
-		start, startFits := done.forward(text, e.Offset-done.units)
-		end, endFits := start.forward(text, e.Length)
-		if !startFits || !endFits {
+		start, end := places[e.Offset], places[e.Offset+e.Length]
+		if start < done || end < start {
 			continue
 		}
-		p, ok := e.person(text[start.bytes:end.bytes], botUsername)
+		p, ok := e.person(text[start:end], botUsername)
 		if !ok {
 			continue
 		}
-		left.WriteString(withASCIIDigits(text[done.bytes:start.bytes]))
+		left.WriteString(withASCIIDigits(text[done:start]))
 		people = append(people, p)
 		offsets = append(offsets, left.Len())
 		left.WriteByte(' ')
 		done = end
 	}
-	left.WriteString(withASCIIDigits(text[done.bytes:]))
+	left.WriteString(withASCIIDigits(text[done:]))
 	args = strings.TrimLeftFunc(left.String(), isSpace)
 	trimmed := left.Len() - len(args)
 	untrimmed := args
@@ -103,26 +101,17 @@ func (e Entity) person(piece, botUsername string) (Person, bool) {
 	return p, true
 }
 
-// position is a place in a text, counted in bytes and in UTF-16 code units.
-type position struct{ bytes, units int }
-
-// forward returns the position n code units after p. It reports false if the text ends before, or if the place is in the middle of a
-// surrogate pair.
-func (p position) forward(text string, n int) (position, bool) {
-	for n > 0 {
-		if p.bytes == len(text) {
-			return p, false
+// unitPlaces returns where each UTF-16 code unit of a text begins, in bytes, and where the text ends. In the middle of a surrogate pair it is
+// -1.
+func unitPlaces(text string) []int {
+	places := make([]int, 0, len(text)+1)
+	for i, r := range text {
+		places = append(places, i)
+		if utf16.RuneLen(r) > 1 {
+			places = append(places, -1)
 		}
-		r, size := utf8.DecodeRuneInString(text[p.bytes:])
-		units := utf16.RuneLen(r)
-		if units > n {
-			return p, false
-		}
-		p.bytes += size
-		p.units += units
-		n -= units
 	}
-	return p, true
+	return append(places, len(text))
 }
 
 // isSpace is true if r separates words. That includes control and formatting characters (direction marks, joiners): they are invisible, and

@@ -1,8 +1,8 @@
 package command
 
 import (
+	"regexp"
 	"strings"
-	"unicode"
 )
 
 // Fix is the right result of a match that was recorded with a wrong one.
@@ -36,7 +36,7 @@ func ParseFix(c Command) (Fix, error) {
 	for rest != "" {
 		var word string
 		word, rest = cutWord(rest)
-		if err := text.add(withColon(word), 0); err != nil {
+		if err := text.add(withColon(word, false), 0); err != nil {
 			return Fix{}, err
 		}
 	}
@@ -44,10 +44,8 @@ func ParseFix(c Command) (Fix, error) {
 	if err != nil {
 		return Fix{}, err
 	}
-	if f.Number == 0 {
-		if loose := looseNumber(c.Args); loose != "" {
-			return Fix{}, formError(ReasonIncompleteScore, loose)
-		}
+	if loose := looseScore.FindStringSubmatch(c.Args); f.Number == 0 && loose != nil {
+		return Fix{}, formError(ReasonIncompleteScore, loose[1])
 	}
 	meant := withoutTotal(scores)
 	if len(meant) > 1 {
@@ -67,17 +65,6 @@ func isMatchNumber(word, after string) bool {
 	return isNumber(word) && strings.IndexFunc(next, isSeparator) != 0
 }
 
-// looseNumber returns the second number of the first score whose separator does not visibly touch the first number, or an empty string. In
-// "13 :3" the 13 may be the number of a match, so that half of the score is missing.
-func looseNumber(scores string) string {
-	for i, r := range scores {
-		if !isSeparator(r) {
-			continue
-		}
-		before := strings.TrimRightFunc(scores[:i], func(r rune) bool { return unicode.Is(unicode.Cf, r) })
-		if !endsWithDigit(before) {
-			return firstPiece(scores[i+indexOrLen(scores[i:], isDigit):])
-		}
-	}
-	return ""
-}
+// looseScore is a score whose separator does not visibly touch its first number, with the second one. In "13 :3" the 13 may be the number of
+// a match, so that half of the score is missing.
+var looseScore = regexp.MustCompile(`(?:^|[^0-9\p{Cf}])\p{Cf}*[:：\-–—−][^0-9]*([0-9]+)`)

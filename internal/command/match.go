@@ -56,68 +56,47 @@ type Report struct {
 // author of the message replied to, nil if there is none; its IsBot must be set for bots, including this one. A mention of the sender or of
 // the author yields that Person. names are the players of the group; nil if none can be meant by a plain name. Every error is a *FormError.
 func ParseMatch(c Command, sender Person, reply *Person, names *Names) (Report, error) {
-	answers := reply != nil && !reply.IsBot && claimOf(c.Written) != unknown // /won in reply to the opponent says it all
+	answers := reply != nil && !reply.IsBot && c.SaysWhoWon() // /won in reply to the opponent says it all
 	if c.Args == "" && len(c.Mentions) == 0 && !answers {
 		return Report{}, formError(ReasonEmpty, "")
 	}
-	p := parser{sender: sender}
-	if reply != nil {
-		p.replied = *reply
-	}
-	report, err := p.read(c, names)
+	p := newParser(c, sender, reply)
+	report, err := p.parseNames(c.text(), names)
 	if err != nil {
-		if others, ok := p.withoutBadLine(c, names); ok {
+		if others, ok := p.withoutBadLine(c.text(), names); ok {
 			return others, nil
 		}
 	}
 	return report, err
 }
 
-// read reads the arguments of a report. Without names, nobody can be meant by a plain name.
-func (p parser) read(c Command, names *Names) (Report, error) {
-	if names == nil {
-		return p.parse(c)
-	}
-	return p.parseNames(c.withScoreApart(names), names)
-}
-
-// withScoreApart returns the command with the numbers that are typed directly behind the username of a player apart from it: in "@carol3:1",
+// withScoresApart returns the text with the numbers that are typed directly behind the username of a player apart from it: in "@carol3:1",
 // Telegram marks "@carol3" as a mention.
-func (c Command) withScoreApart(names *Names) Command {
-	for i := range min(len(c.Mentions), len(c.MentionOffsets)) {
-		full, offset, behind := c.Mentions[i].Username, max(0, c.MentionOffsets[i]), c.behindMention(i)
-		if !halfScore.MatchString(behind) || names.isUsername(full) {
+func (t text) withScoresApart(names *Names) text {
+	parts, people := strings.Split(t.written, placeholder), slices.Clone(t.people)
+	for i, p := range people {
+		full := p.Username
+		if !halfScore.MatchString(parts[i+1]) || names.isUsername(full) {
 			continue
 		}
-		for digits := 1; digits <= maxDigits && digits < len(full) && isNumber(full[len(full)-digits:]); digits++ {
-			username, before := full[:len(full)-digits], len(c.Args)
-			if !names.isUsername(username) {
-				continue
+		for at := len(full) - 1; at > 0 && len(full)-at <= maxDigits && isNumber(full[at:]); at-- {
+			if names.isUsername(full[:at]) {
+				people[i].Username, parts[i+1] = full[:at], " "+full[at:]+parts[i+1]
+				break
 			}
-			c.Args = c.Args[:offset] + " " + full[len(username):] + behind
-			c.Mentions, c.MentionOffsets = slices.Clone(c.Mentions), slices.Clone(c.MentionOffsets)
-			c.Mentions[i].Username = username
-			for later := i + 1; later < len(c.MentionOffsets); later++ {
-				c.MentionOffsets[later] += len(c.Args) - before
-			}
-			break
 		}
 	}
-	return c
+	return text{strings.Join(parts, placeholder), people}
 }
 
 // halfScore is the second half of a score at the beginning of a text.
 var halfScore = regexp.MustCompile(`^[:：\-–—−][0-9]{1,3}(?:[^0-9:：\-–—−]|$)`)
 
-// behindMention returns the text behind a mention.
-func (c Command) behindMention(i int) string {
-	return strings.TrimPrefix(c.Args[min(len(c.Args), max(0, c.MentionOffsets[i])):], " ")
-}
-
 // mayTouchScore is true if a mention may be a username with a number behind it.
-func (c Command) mayTouchScore() bool {
-	for i := range min(len(c.Mentions), len(c.MentionOffsets)) {
-		if endsWithDigit(c.Mentions[i].Username) && halfScore.MatchString(c.behindMention(i)) {
+func (t text) mayTouchScore() bool {
+	parts := strings.Split(t.written, placeholder)
+	for i, p := range t.people {
+		if endsWithDigit(p.Username) && halfScore.MatchString(parts[i+1]) {
 			return true
 		}
 	}

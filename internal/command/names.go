@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -31,31 +32,11 @@ func (n *Names) Picking(players []int64) *Names {
 	return &picking
 }
 
-// resolve returns the person whom a name in a question means, and the picked players who remain for the names after it. It fails with a
-// *NameError if that is not clear.
-func (n *Names) resolve(name plainName, picked []int64) (p Person, rest []int64, err error) {
-	if len(name.people) == 1 {
-		return name.people[0], picked, nil
-	}
-	maybe := name.people
-	if len(maybe) == 0 {
-		maybe = n.near(foldName(name.word))
-	}
-	if len(picked) > 0 {
-		if at := slices.IndexFunc(maybe, func(p Person) bool { return p.Player == picked[0] }); at >= 0 {
-			return maybe[at], picked[1:], nil
-		}
-	}
-	return p, nil, &NameError{Word: name.word, People: maybe, Several: len(name.people) > 1}
-}
-
 // NewNames returns the names, the first names and the usernames of people.
 func NewNames(people []Person) *Names {
+	people = slices.DeleteFunc(slices.Clone(people), func(p Person) bool { return !p.isKnown() || p.IsBot })
 	n := &Names{people: people, byName: make(map[string][]int, 2*len(people)), former: make(map[string][]int)}
 	for i, p := range people {
-		if !p.isKnown() || p.IsBot {
-			continue
-		}
 		n.add(foldName(p.Name), i)
 		n.add(foldName(p.Username), i)
 		for username := range strings.FieldsSeq(p.Former) {
@@ -63,15 +44,13 @@ func NewNames(people []Person) *Names {
 		}
 	}
 	for i, p := range people { // after those who are called just so
-		if !p.isKnown() || p.IsBot {
-			continue
-		}
-		words := strings.Fields(foldName(p.Name))
-		n.add(firstName(foldName(p.Name)), i)
-		if len(words) > 1 && firstName(foldName(p.Name)) != "" {
+		name := foldName(p.Name)
+		first := firstName(name)
+		n.add(first, i)
+		if words := strings.Fields(name); len(words) > 1 && first != "" {
 			initial, _ := utf8.DecodeRuneInString(words[len(words)-1])
-			n.add(words[0]+" "+string(initial), i) // "Stefan M."
-			n.add(words[0]+" "+words[1], i)        // "José Luis"
+			n.add(first+" "+string(initial), i) // "Stefan M."
+			n.add(first+" "+words[1], i)        // "José Luis"
 		}
 	}
 	return n
@@ -139,30 +118,20 @@ func (n *Names) near(name string) []Person {
 	if len(typed) == 1 {
 		return nil
 	}
-	type candidate struct{ person, rank int }
-	var found []candidate
-	for _, i := range n.former[name] {
-		found = append(found, candidate{i, 0})
-	}
+	ranks := make(map[int]int) // of people, 0 for the most similar name
 	for key, people := range n.byName {
 		if rank, ok := similarity(name, typed, key); ok {
 			for _, i := range people {
-				found = append(found, candidate{i, rank})
+				if before, known := ranks[i]; !known || rank < before {
+					ranks[i] = rank
+				}
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.person, b.person))
-	})
-	var best []int
-	for _, c := range found {
-		if !slices.Contains(best, c.person) {
-			best = append(best, c.person)
-		}
-		if len(best) == maxNear {
-			break
-		}
+	for _, i := range n.former[name] {
+		ranks[i] = 0
 	}
+	best := slices.SortedFunc(maps.Keys(ranks), func(a, b int) int { return cmp.Or(cmp.Compare(ranks[a], ranks[b]), cmp.Compare(a, b)) })
 	return n.pick(best, maxNear)
 }
 
@@ -173,33 +142,13 @@ func similarity(name string, typed []rune, key string) (rank int, ok bool) {
 		return 0, true // the first name
 	case at > 0 && strings.HasSuffix(key, " "+name):
 		return 1, true // the last name
-	case at == 0:
+	case at >= 0:
 		return 3, true
-	case at > 0:
-		return 5, true
 	}
 	limit := min(2, (len(typed)-1)/2) // two wrong letters of three would be another name
-	d := nearest(typed, key, limit)
+	wrong := Distance(typed, []rune(key), limit)
 	for word := range strings.FieldsSeq(key) {
-		d = min(d, nearest(typed, word, limit)+1)
+		wrong = min(wrong, Distance(typed, []rune(word), limit))
 	}
-	switch {
-	case d == 1:
-		return 2, true
-	case d <= limit+1 && limit > 0:
-		return 3 + d, true
-	default:
-		return 0, false
-	}
-}
-
-// nearest returns the distance between two names; a number above limit+1 if it is above limit.
-func nearest(typed []rune, key string, limit int) int {
-	if runes := utf8.RuneCountInString(key); runes > len(typed)+limit || runes < len(typed)-limit {
-		return limit + 2
-	}
-	if d := Distance(typed, []rune(key), limit); d <= limit {
-		return d
-	}
-	return limit + 2
+	return 2 * wrong, wrong <= limit
 }

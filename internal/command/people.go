@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 )
@@ -30,23 +29,19 @@ func ParsePeople(c Command, sender Person, reply *Person, names *Names) ([]Perso
 	if names == nil {
 		names = new(Names)
 	}
-	all := names.mentioned(c)
-	slices.SortStableFunc(all, func(a, b namedPerson) int { return cmp.Compare(a.start, b.start) })
+	t, err := names.resolve(c.text(), func(n plainName) bool { return !meaningOf(n.word).isSender() })
+	if err != nil {
+		return nil, err
+	}
+	p := newParser(c, sender, reply)
 	var people []Person
-	picked := names.picked
-	for _, n := range all {
-		if n.isSender {
-			people = append(people, sender)
-			continue
+	for _, w := range t.words() {
+		if name, isUnknown := strings.CutPrefix(w.string, "@"); isUnknown && name != "" { // nobody is called so
+			return nil, &NameError{Word: name, People: names.near(foldName(name))}
 		}
-		p, rest, err := names.resolve(n.plainName, picked)
-		if err != nil {
-			return nil, err
+		if w.isPerson() {
+			people = append(people, p.personOf(w))
 		}
-		if p, picked = p.identify(sender), rest; reply != nil {
-			p = p.identify(*reply)
-		}
-		people = append(people, p)
 	}
 	if people == nil && reply != nil {
 		people = []Person{*reply}
@@ -54,30 +49,32 @@ func ParsePeople(c Command, sender Person, reply *Person, names *Names) ([]Perso
 	return people, nil
 }
 
-// namedPerson is a place in the arguments of a question where somebody is named.
-type namedPerson struct {
-	plainName
-	isSender bool
-}
-
-// mentioned returns where somebody is named in the arguments of a question, in any order.
-func (n *Names) mentioned(c Command) []namedPerson {
-	var all []namedPerson
-	for i, p := range c.Mentions {
-		all = append(all, namedPerson{plainName: plainName{start: c.MentionOffsets[i], people: []Person{p}}})
-	}
-	found := slices.DeleteFunc(n.find(c, true), func(name plainName) bool { return meaningOf(name.word) == me })
-	for _, name := range found {
-		all = append(all, namedPerson{plainName: name})
-	}
-	for _, a := range atoms(c.Args) {
-		switch {
-		case slices.ContainsFunc(found, func(name plainName) bool { return name.start <= a.start && a.end <= name.end }):
-		case c.isMarked(a): // nobody is called so
-			all = append(all, namedPerson{plainName: n.name(c, []atom{a}, a.start, a.end)})
-		case meaningOf(strings.ToLower(a.text)) == me:
-			all = append(all, namedPerson{plainName: plainName{start: a.start}, isSender: true})
+// resolve returns the text with the people whom its names mean. uses says whether a name counts as one. It fails with a *NameError if it is
+// not clear whom one means.
+func (n *Names) resolve(t text, uses func(plainName) bool) (text, error) {
+	found, picked := n.find(t, true), n.picked
+	for i := range found {
+		name := &found[i]
+		if !uses(*name) {
+			continue
+		}
+		maybe := name.people
+		if len(maybe) == 0 {
+			maybe = n.near(foldName(name.word))
+		}
+		isPicked := func(p Person) bool { return len(picked) > 0 && p.Player == picked[0] }
+		switch at := slices.IndexFunc(maybe, isPicked); {
+		case len(name.people) == 1:
+		case at >= 0:
+			name.people, picked = maybe[at:at+1], picked[1:]
+		default:
+			return text{}, &NameError{Word: name.word, People: maybe, Several: len(name.people) > 1}
 		}
 	}
-	return all
+	for _, name := range slices.Backward(found) {
+		if uses(name) {
+			t = t.with(name.people[0], name.start, name.end)
+		}
+	}
+	return t, nil
 }

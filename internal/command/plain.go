@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -8,11 +9,10 @@ import (
 )
 
 // MayNamePlayers is true if the arguments have words or quotes that could be plain names of players, or a mention that may be a username and
-// a number. Words such as "gg" could, but hardly
-// are: see LikelyNamesPlayers.
+// a number. Words such as "gg" could, but hardly are: see LikelyNamesPlayers.
 func (c Command) MayNamePlayers() bool {
 	isOther := func(a atom) bool { return !isScoreWord(a.text) }
-	return slices.ContainsFunc(atoms(c.Args), isOther) || len(c.quotes()) > 0 || c.mayTouchScore()
+	return slices.ContainsFunc(atoms(c.Args), isOther) || len(c.text().quotes()) > 0 || c.text().mayTouchScore()
 }
 
 // LikelyNamesPlayers is true if the arguments have quotes, or words that have no other meaning in a report, or that people are called as
@@ -20,7 +20,7 @@ func (c Command) MayNamePlayers() bool {
 func (c Command) LikelyNamesPlayers() bool {
 	return slices.ContainsFunc(atoms(c.Args), func(a atom) bool {
 		return !isScoreWord(a.text) && (meaningOf(a.text) == unknown || namesToo[strings.ToLower(a.text)])
-	}) || len(c.quotes()) > 0
+	}) || len(c.text().quotes()) > 0
 }
 
 // plainName is a place in the arguments where a player may be meant by name.
@@ -31,199 +31,185 @@ type plainName struct {
 	isOptional bool     // the words have another meaning as well
 }
 
-// parseNames reads the arguments of a report in which people may be named without a mention.
-func (p parser) parseNames(c Command, names *Names) (Report, error) {
-	report, err := p.choose(c, names, names.find(c, true))
+// ways is how many ways there are to understand the name.
+func (n plainName) ways() int {
+	if n.isOptional {
+		return len(n.people) + 1
+	}
+	return len(n.people)
+}
+
+// parseNames reads a report in which people may be named without a mention, unless names is nil.
+func (p parser) parseNames(t text, names *Names) (Report, error) {
+	if names == nil {
+		return p.parse(t)
+	}
+	t = t.withScoresApart(names)
+	report, err := p.choose(t, names, names.find(t, true))
 	if err == nil {
 		return report, nil
 	}
 	// "bob 2 1" may be about Bob, even if somebody is called Bob 2.
-	if shorter, err := p.choose(c, names, names.find(c, false)); err == nil {
+	if shorter, err := p.choose(t, names, names.find(t, false)); err == nil {
 		return shorter, nil
 	}
 	return report, err
 }
 
-// choose reads the arguments with the names in them, in all ways to understand the names.
-func (p parser) choose(c Command, names *Names, found []plainName) (Report, error) {
-	isUnknown := func(n plainName) bool { return len(n.people) == 0 }
-	known := slices.DeleteFunc(slices.Clone(found), isUnknown)
-	if len(known) == len(found) {
-		return p.each(c, found)
-	}
-	// Only if the report is complete with somebody instead of the unknown word is it a name.
-	var words []string
-	withStrangers := slices.Clone(found)
+// maxUnknown is how many unknown names of a report are compared with those of all players.
+const maxUnknown = 3
+
+// choose reads a text with the names in it, in all ways to understand the names.
+func (p parser) choose(t text, names *Names, found []plainName) (Report, error) {
+	var known, withStrangers, withNear []plainName
+	var unknownWords []string
 	for i, n := range found {
-		if isUnknown(n) {
-			withStrangers[i].people = []Person{{UserID: -1 - int64(i)}}
-			words = append(words, n.word)
-		}
-	}
-	if _, err := p.each(c, withStrangers); err != nil {
-		return p.each(c, known)
-	}
-	if len(words) > maxUnknown {
-		return Report{}, formError(ReasonUnknownName, words[0])
-	}
-	withNear := slices.Clone(found)
-	most := plainName{word: words[0]} // the name that tells the readings apart
-	for i, n := range withNear {
-		if !isUnknown(n) {
+		if len(n.people) > 0 {
+			known, withStrangers = append(known, n), append(withStrangers, n)
 			continue
 		}
-		withNear[i].people = names.near(foldName(n.word))
-		switch count := len(withNear[i].people); {
-		case count == 0:
-			return Report{}, formError(ReasonUnknownName, n.word)
-		case count > max(1, len(most.people)):
-			most = withNear[i]
+		n.people = []Person{{UserID: -1 - int64(i)}}
+		withStrangers, unknownWords = append(withStrangers, n), append(unknownWords, n.word)
+	}
+	if len(unknownWords) == 0 {
+		return p.tryAll(t, known)
+	}
+	// Only if the report is complete with somebody instead of the unknown word is it a name.
+	if _, err := p.tryAll(t, withStrangers); err != nil {
+		return p.tryAll(t, known)
+	}
+	unknownName := formError(ReasonUnknownName, unknownWords[0])
+	if len(unknownWords) > maxUnknown {
+		return Report{}, unknownName
+	}
+	most := plainName{word: unknownWords[0]} // the name that tells the readings apart
+	for _, n := range found {
+		if len(n.people) == 0 {
+			if n.people = names.near(foldName(n.word)); len(n.people) == 0 {
+				return Report{}, formError(ReasonUnknownName, n.word)
+			}
+			if len(n.people) > max(1, len(most.people)) {
+				most = n
+			}
 		}
+		withNear = append(withNear, n)
 	}
-	report, err := p.each(c, withNear)
+	report, err := p.tryAll(t, withNear)
 	if err != nil { // as when the only one with a similar name plays already
-		return Report{}, formError(ReasonUnknownName, words[0])
+		return Report{}, unknownName
 	}
-	if slices.ContainsFunc(atoms(c.Args), func(a atom) bool { return isSlavicVerb(a.text) }) {
+	if slices.ContainsFunc(atoms(t.written), func(a atom) bool { return slices.ContainsFunc(verbs[strings.ToLower(a.text)], verb.isSlavic) }) {
 		report = report.orMirrored() // the word may be a name in another case: "Аню обыграл Дима"
 	}
 	report.Doubt, report.Word = DoubtUnknownName, most.word
 	return report, nil
 }
 
-// maxUnknown is how many unknown names of a report are compared with those of all players.
-const maxUnknown = 3
-
-// maxChoices is the maximum number of ways to understand names that are tried, and maxManyChoices if there are more than manyNames.
+// maxWays is the maximum number of ways to understand names that are tried, and maxManyWays if there are more than manyNames.
 const (
-	maxChoices     = 64
-	manyNames      = 4 * MaxTeam
-	maxManyChoices = MaxReadings
+	maxWays     = 64
+	manyNames   = 4 * MaxTeam
+	maxManyWays = MaxReadings
 )
 
-// each reads the arguments with each choice of people for the names, and without those that have another meaning.
-func (p parser) each(c Command, found []plainName) (Report, error) {
-	var all Report
-	var first []int // the choice of the first reading
-	var firstErr error
-	choice := make([]int, len(found)) // indexes of people, -1 for none
-	for i, n := range found {
-		if n.isOptional {
-			choice[i] = -1
-		}
-	}
-	most, tried := maxChoices, false
+// tryAll reads a text with each choice of people for the names, and without those that have another meaning.
+func (p parser) tryAll(t text, found []plainName) (Report, error) {
+	most, ways := maxWays, 1
 	if len(found) > manyNames {
-		most = maxManyChoices
+		most = maxManyWays
 	}
-	for i := 0; i < most && !tried; i++ {
-		switch report, err := p.parse(c.naming(found, choice)); {
-		case err != nil && firstErr == nil:
-			firstErr = err
+	for _, n := range found {
+		ways = min(ways*n.ways(), most+1)
+	}
+	var all Report
+	var firstErr error
+	first := -1 // the way of the first reading
+	for way := range min(ways, most) {
+		switch report, err := p.parse(t.naming(found, way)); {
 		case err != nil:
-		case first == nil:
-			all, first = report, slices.Clone(choice)
+			firstErr = cmp.Or(firstErr, err)
+		case first < 0:
+			all, first = report, way
 		case all.or(report):
-			at := 0
-			for choice[at] == first[at] {
-				at++
-			}
-			all.Doubt, all.Word = DoubtName, found[at].word
+			all.Doubt, all.Word = DoubtName, unclearName(found, first, way)
 		}
-		tried = !nextChoice(found, choice)
 	}
 	switch {
-	case first == nil:
+	case first < 0:
 		return Report{}, firstErr
-	case !tried && all.Doubt == DoubtNone: // it may mean something else as well
-		at := slices.IndexFunc(found, func(n plainName) bool { return n.isOptional || len(n.people) > 1 })
+	case ways > most && all.Doubt == DoubtNone: // it may mean something else as well
+		at := slices.IndexFunc(found, func(n plainName) bool { return n.ways() > 1 })
 		all.Doubt, all.Word = DoubtName, found[at].word
 	}
 	return all, nil
 }
 
-// nextChoice turns a choice into the next one. It reports false after the last one.
-func nextChoice(found []plainName, choice []int) bool {
-	for i := len(choice) - 1; i >= 0; i-- {
-		if choice[i]++; choice[i] < len(found[i].people) {
-			return true
+// naming returns the text with people instead of their names, in one of the ways to understand these. The last name changes first; a word
+// with another meaning is no name at first.
+func (t text) naming(found []plainName, way int) text {
+	for _, n := range slices.Backward(found) {
+		choice := way % n.ways()
+		way /= n.ways()
+		if n.isOptional {
+			choice--
 		}
-		choice[i] = 0
-		if found[i].isOptional {
-			choice[i] = -1
+		if choice >= 0 {
+			t = t.with(n.people[choice], n.start, n.end)
 		}
 	}
-	return false
+	return t
 }
 
-// naming returns the command with the chosen people as mentions instead of their names.
-func (c Command) naming(found []plainName, choice []int) Command {
-	named := c
-	var args strings.Builder
-	named.Mentions, named.MentionOffsets = nil, nil
-	done, added := 0, 0
-	mentions := func(before int) {
-		for ; added < len(c.Mentions) && c.MentionOffsets[added] <= before; added++ {
-			named.Mentions = append(named.Mentions, c.Mentions[added])
-			named.MentionOffsets = append(named.MentionOffsets, args.Len()+c.MentionOffsets[added]-done)
+// unclearName returns the first name that means something else in another way to understand the names.
+func unclearName(found []plainName, way, other int) (word string) {
+	for _, n := range slices.Backward(found) {
+		if way%n.ways() != other%n.ways() {
+			word = n.word
 		}
+		way, other = way/n.ways(), other/n.ways()
 	}
-	for i, n := range found {
-		if choice[i] < 0 {
-			continue
-		}
-		mentions(n.start)
-		args.WriteString(c.Args[done:n.start])
-		named.Mentions = append(named.Mentions, n.people[choice[i]])
-		named.MentionOffsets = append(named.MentionOffsets, args.Len())
-		args.WriteByte(' ')
-		done = n.end
-	}
-	mentions(len(c.Args))
-	args.WriteString(c.Args[done:])
-	named.Args = args.String()
-	return named
+	return word
 }
 
 // find returns the names in the arguments, and the unknown words that may be names. Of several names that begin at the same word, it is the
 // longest one, unless it ends with a number and numbers is false. A name with an @ is one if somebody has it: Telegram marks no mention that
 // is too short for a username, as in "@bob".
-func (n *Names) find(c Command, numbers bool) []plainName {
+func (n *Names) find(t text, numbers bool) []plainName {
 	var found []plainName
-	all, quoted := atoms(c.Args), c.quotes()
+	all, quoted := atoms(t.written), t.quotes()
 	for i := 0; i < len(all); {
 		if len(quoted) > 0 && all[i].start >= quoted[0].start {
 			end := i
 			for end < len(all) && all[end].end <= quoted[0].end {
 				end++
 			}
-			if name, ok := n.quoted(c, quoted[0], all[i:end]); ok {
+			if name, ok := n.quoted(t, quoted[0], all[i:end]); ok {
 				found, i = append(found, name), end
 			}
 			quoted = quoted[1:]
 			continue
 		}
-		if c.isMarked(all[i]) {
-			if name := n.name(c, all[i:i+1], all[i].start-len("@"), all[i].end); len(name.people) > 0 {
+		if t.isMarked(all[i]) {
+			if name := n.name(t, all[i:i+1], all[i].start-len("@"), all[i].end); len(name.people) > 0 {
 				found = append(found, name)
 			}
 			i++
 			continue
 		}
-		if c.isEmoticon(all[i]) {
+		if t.isEmoticon(all[i]) {
 			i++
 			continue
 		}
-		count, isKnown := n.longestName(c, all[i:], numbers)
+		count, isKnown := n.longestName(t, all[i:], numbers)
 		if !isKnown {
-			count = n.unknownName(c, all[i:], numbers)
+			count = n.unknownName(t, all[i:], numbers)
 		}
 		if count == 0 {
 			i++
 			continue
 		}
 		of := all[i : i+count]
-		name := n.name(c, of, of[0].start, of[count-1].end)
+		name := n.name(t, of, of[0].start, of[count-1].end)
 		name.isOptional = isReadable(of)
 		found, i = append(found, name), i+count
 	}
@@ -231,26 +217,26 @@ func (n *Names) find(c Command, numbers bool) []plainName {
 }
 
 // name returns the name that consists of atoms.
-func (n *Names) name(c Command, of []atom, start, end int) plainName {
-	word := c.Args[of[0].start:of[len(of)-1].end]
+func (n *Names) name(t text, of []atom, start, end int) plainName {
+	word := t.written[of[0].start:of[len(of)-1].end]
 	return plainName{start: start, end: end, word: word, people: n.named(foldName(word))}
 }
 
 // quoted returns the name in quotes. ok is false if the quotes are around words that are no name.
-func (n *Names) quoted(c Command, q quote, of []atom) (name plainName, ok bool) {
+func (n *Names) quoted(t text, q quote, of []atom) (name plainName, ok bool) {
 	if len(of) == 0 {
 		return name, false
 	}
-	name = n.name(c, of, q.start, q.end)
+	name = n.name(t, of, q.start, q.end)
 	return name, len(name.people) > 0 || !isReadable(of)
 }
 
 // longestName returns how many atoms the longest known name has that begins with the first one.
-func (n *Names) longestName(c Command, of []atom, numbers bool) (count int, ok bool) {
+func (n *Names) longestName(t text, of []atom, numbers bool) (count int, ok bool) {
 	var key strings.Builder
 	hasWord := false
 	for i, a := range of[:min(len(of), n.longest)] {
-		if i > 0 && !c.continues(of[i-1], a) || c.isMarked(a) {
+		if i > 0 && !t.continues(of[i-1], a) || t.isMarked(a) {
 			break
 		}
 		if i > 0 {
@@ -267,12 +253,12 @@ func (n *Names) longestName(c Command, of []atom, numbers bool) (count int, ok b
 }
 
 // unknownName returns how many atoms are unknown words, until a known name begins.
-func (n *Names) unknownName(c Command, of []atom, numbers bool) int {
+func (n *Names) unknownName(t text, of []atom, numbers bool) int {
 	for i, a := range of {
-		if i > 0 && !c.continues(of[i-1], a) || c.isMarked(a) || isReadable(of[i:i+1]) || countWords[strings.ToLower(a.text)] {
+		if i > 0 && !t.continues(of[i-1], a) || t.isMarked(a) || isReadable(of[i:i+1]) || countWords[strings.ToLower(a.text)] {
 			return i
 		}
-		if _, isKnown := n.longestName(c, of[i:], numbers); isKnown {
+		if _, isKnown := n.longestName(t, of[i:], numbers); isKnown {
 			return i
 		}
 	}
@@ -281,12 +267,9 @@ func (n *Names) unknownName(c Command, of []atom, numbers bool) int {
 
 // continues is true if one name may contain both of two neighbouring atoms: white space or emoji are between them, a full stop with white
 // space behind it, or a sign without any.
-func (c Command) continues(a, b atom) bool {
-	if c.mentionsBefore(a.end) != c.mentionsBefore(b.start) {
-		return false
-	}
-	gap := c.Args[a.end:b.start]
-	if strings.Contains(gap, "\n") {
+func (t text) continues(a, b atom) bool {
+	gap := t.written[a.end:b.start]
+	if strings.ContainsAny(gap, "\n"+placeholder) {
 		return false
 	}
 	spaces := strings.TrimFunc(strings.TrimPrefix(gap, "."), func(r rune) bool { return isSpace(r) || isDecoration(r) && unicode.IsSymbol(r) })
@@ -294,13 +277,13 @@ func (c Command) continues(a, b atom) bool {
 }
 
 // isMarked is true if an @ stands before an atom: it is a mention that Telegram has not marked.
-func (c Command) isMarked(a atom) bool { return strings.HasSuffix(c.Args[:a.start], "@") }
+func (t text) isMarked(a atom) bool { return strings.HasSuffix(t.written[:a.start], "@") }
 
 // isEmoticon is true if an atom is the letter in a smiley such as ":D".
-func (c Command) isEmoticon(a atom) bool {
-	before := strings.TrimRightFunc(c.Args[:a.start], func(r rune) bool { return !isSpace(r) })
-	eyes, after := c.Args[len(before):a.start], c.Args[a.end:]
-	return eyes != "" && meaningOf(eyes+a.text+after[:indexOrLen(after, isSpace)]) != unknown
+func (t text) isEmoticon(a atom) bool {
+	before := strings.TrimRightFunc(t.written[:a.start], func(r rune) bool { return !isBreak(r) })
+	eyes, after := t.written[len(before):a.start], t.written[a.end:]
+	return eyes != "" && meaningOf(eyes+a.text+after[:indexOrLen(after, isBreak)]) != unknown
 }
 
 // isReadable is true if atoms have a meaning in a report without being names.
@@ -310,7 +293,7 @@ func isReadable(of []atom) bool {
 
 // isScoreWord is true if a word can only be part of a score: a number in any script, or "3x1".
 func isScoreWord(word string) bool {
-	return isNumber(strings.ReplaceAll(withColon(word), ":", "")) ||
+	return isNumber(strings.ReplaceAll(withColon(word, false), ":", "")) ||
 		strings.TrimFunc(word, func(r rune) bool { return unicode.IsNumber(r) || unicode.IsMark(r) }) == ""
 }
 
@@ -323,13 +306,13 @@ var closing = map[rune]string{
 }
 
 // quotes returns what is enclosed in quotes at the edges of words.
-func (c Command) quotes() []quote {
+func (t text) quotes() []quote {
 	var all []quote
 	afterWord := false
-	for i := 0; i < len(c.Args); {
-		r, size := utf8.DecodeRuneInString(c.Args[i:])
+	for i := 0; i < len(t.written); {
+		r, size := utf8.DecodeRuneInString(t.written[i:])
 		if ends := closing[r]; ends != "" && !afterWord {
-			if length := enclosed(c.Args[i+size:], ends); length > 0 && c.mentionsBefore(i) == c.mentionsBefore(i+size+length) {
+			if length := enclosed(t.written[i+size:], ends); length > 0 {
 				all = append(all, quote{i, i + size + length})
 				i += size + length
 				afterWord = true
@@ -346,7 +329,7 @@ func (c Command) quotes() []quote {
 // line.
 func enclosed(s, ends string) int {
 	for i, r := range s {
-		if r == '\n' {
+		if strings.ContainsRune("\n"+placeholder, r) {
 			return 0
 		}
 		after := i + utf8.RuneLen(r)

@@ -5,68 +5,36 @@ import "strings"
 // Reason says what is wrong with the form of a command. Its values are stored, so their meaning must not change.
 type Reason string
 
+// The reasons, with what Detail is.
 const (
-	// ReasonEmpty: the command has no arguments, as when it was tapped in the menu.
-	ReasonEmpty Reason = "empty"
-	// ReasonNoOpponent: nobody is mentioned, and the message is no reply to anybody.
-	ReasonNoOpponent Reason = "no_opponent"
-	// ReasonNameBothPlayers: fewer than two people are mentioned, without "vs", and the sender, who would be one of the players, is not
-	// known (an anonymous admin).
-	ReasonNameBothPlayers Reason = "name_both_players"
-	// ReasonNoVersus: three or more people, and no "vs" between them.
-	ReasonNoVersus Reason = "no_versus"
-	// ReasonEmptySide: nobody is mentioned on one side of "vs", or on both. Before "vs" the sender may be left out, if known and against
-	// one person.
-	ReasonEmptySide Reason = "empty_side"
-	// ReasonTooManyPeople: more than MaxTeam people on one side. Detail is the first one too many.
-	ReasonTooManyPeople Reason = "too_many_people"
-	// ReasonSamePerson: one person plays twice, on either side. Detail is that person.
-	ReasonSamePerson Reason = "same_person"
-	// ReasonBot: one of the players is a bot. Detail is the bot.
-	ReasonBot Reason = "bot"
-	// ReasonUnknownMention: a word with an @ that Telegram has not marked as a mention, because it is too short for a username or not
-	// free-standing. Detail is the word.
-	ReasonUnknownMention Reason = "unknown_mention"
-	// ReasonUnexpectedWord: a word or a separator in the wrong place, or a mention where none is allowed. Detail is the word or the person.
-	ReasonUnexpectedWord Reason = "unexpected_word"
-	// ReasonNoScore: people or the number of a match, but no score.
-	ReasonNoScore Reason = "no_score"
-	// ReasonIncompleteScore: a single number, or an odd count of numbers in several scores; or a score whose first number may be that of a
-	// match. Detail is the number that lacks its other half.
-	ReasonIncompleteScore Reason = "incomplete_score"
-	// ReasonThirdNumber: three numbers. Detail is the third.
-	ReasonThirdNumber Reason = "third_number"
-	// ReasonSeveralScores: several scores, at least one without a colon or a dash. Detail is the word in which the second score begins.
-	ReasonSeveralScores Reason = "several_scores"
-	// ReasonTooManySets: more than MaxSets scores.
-	ReasonTooManySets Reason = "too_many_sets"
-	// ReasonNegativeNumber: a number with a minus sign. Detail is the number.
-	ReasonNegativeNumber Reason = "negative_number"
-	// ReasonDecimalNumber: a number with a point or a comma in it. Detail is the word.
-	ReasonDecimalNumber Reason = "decimal_number"
-	// ReasonScoreTooLarge: a number of more than three digits in a score. Detail is the number.
-	ReasonScoreTooLarge Reason = "score_too_large"
-	// ReasonWalkover: a match that was not played, which is not rated. Detail is the word that says so.
-	ReasonWalkover Reason = "walkover"
-	// ReasonNoSuchNumber: a match number that cannot exist: zero, or more than nine digits. Detail is the number.
-	ReasonNoSuchNumber Reason = "no_such_number"
-	// ReasonFreeForAll: at least three people or sides with a number each, or three sides.
-	ReasonFreeForAll Reason = "free_for_all"
-	// ReasonSeveralResults: several results in one line that cannot be told apart, or several lines of which not each is a result.
-	ReasonSeveralResults Reason = "several_results"
-	// ReasonUnknownName: a word that can only be the name of a player, and nobody has it. Detail is the word.
-	ReasonUnknownName Reason = "unknown_name"
-	// ReasonUnclearName: a name that several players have, or that may be another word. Detail is the name.
-	ReasonUnclearName Reason = "unclear_name"
-	// ReasonContradiction: the words contradict each other.
-	ReasonContradiction Reason = "contradiction"
-	// ReasonUnclearWinner: the words and the score, or the order of the words, let either side be the winner.
-	ReasonUnclearWinner Reason = "unclear_winner"
-	// ReasonUnclearTotal: the first or the last score may be the total of the others, and does not equal the sets that were won. Detail is
-	// that score.
-	ReasonUnclearTotal Reason = "unclear_total"
-	// ReasonPlayers: fewer than MinPlayers people, or more than MaxPlayers.
-	ReasonPlayers Reason = "players"
+	ReasonEmpty           Reason = "empty"             // no arguments, as when the command was tapped in the menu
+	ReasonNoOpponent      Reason = "no_opponent"       // nobody is mentioned, and the message is no reply to anybody
+	ReasonNameBothPlayers Reason = "name_both_players" // one person is missing, and the sender is not known: an anonymous admin
+	ReasonNoVersus        Reason = "no_versus"         // three or more people, and no "vs" between them
+	ReasonEmptySide       Reason = "empty_side"        // nobody on one side of "vs", unless it is the sender against one person
+	ReasonTooManyPeople   Reason = "too_many_people"   // more than MaxTeam people on one side: the first one too many
+	ReasonSamePerson      Reason = "same_person"       // one person plays twice, on either side: that person
+	ReasonBot             Reason = "bot"               // one of the players is a bot: the bot
+	ReasonUnknownMention  Reason = "unknown_mention"   // a word with an @ that Telegram has not marked as a mention: the word
+	ReasonUnexpectedWord  Reason = "unexpected_word"   // a word, a separator or a mention in the wrong place: the word or the person
+	ReasonNoScore         Reason = "no_score"          // people or the number of a match, but no score
+	ReasonIncompleteScore Reason = "incomplete_score"  // a number lacks its other half, or may be that of a match: the number
+	ReasonThirdNumber     Reason = "third_number"      // three numbers: the third
+	ReasonSeveralScores   Reason = "several_scores"    // several scores, one without a colon or a dash: the word in which the second begins
+	ReasonTooManySets     Reason = "too_many_sets"     // more than MaxSets scores
+	ReasonNegativeNumber  Reason = "negative_number"   // a number with a minus sign: the number
+	ReasonDecimalNumber   Reason = "decimal_number"    // a number with a point or a comma in it: the word
+	ReasonScoreTooLarge   Reason = "score_too_large"   // a number of more than three digits in a score: the number
+	ReasonWalkover        Reason = "walkover"          // a match that was not played, which is not rated: the word that says so
+	ReasonNoSuchNumber    Reason = "no_such_number"    // a match number that cannot exist, zero or more than nine digits: the number
+	ReasonFreeForAll      Reason = "free_for_all"      // at least three people or sides with a number each, or three sides
+	ReasonSeveralResults  Reason = "several_results"   // several results in one line that cannot be told apart, or lines that are not each one
+	ReasonUnknownName     Reason = "unknown_name"      // a word that can only be the name of a player, and nobody has it: the word
+	ReasonUnclearName     Reason = "unclear_name"      // a name that several players have, or that may be another word: the name
+	ReasonContradiction   Reason = "contradiction"     // the words contradict each other
+	ReasonUnclearWinner   Reason = "unclear_winner"    // the words and the score, or the order of the words, let either side be the winner
+	ReasonUnclearTotal    Reason = "unclear_total"     // the first or the last score may be the total of the others: that score
+	ReasonPlayers         Reason = "players"           // fewer than MinPlayers people, or more than MaxPlayers
 )
 
 // FormError says why a command cannot be read.

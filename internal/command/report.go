@@ -7,52 +7,56 @@ import (
 )
 
 // parser reads a report.
-type parser struct{ sender, replied Person }
+type parser struct {
+	sender, replied Person
+	said            meaning // what the name of the command says about the sender: won, lost, drew, or unknown
+}
+
+// newParser returns a parser of the arguments of a command.
+func newParser(c Command, sender Person, reply *Person) parser {
+	p := parser{sender: sender, said: commandOutcome(c.Written)}
+	if reply != nil {
+		p.replied = *reply
+	}
+	return p
+}
 
 // senderPlays is true if the sender can be one of the players.
 func (p parser) senderPlays() bool { return p.sender.isKnown() && !p.sender.IsBot }
 
 // line is what one result says, or several in one line.
 type line struct {
-	scores scoreText
-	own    []number // the numbers of this result, if it is one of several in the line
-	people []Person
-	// versus are the words between sides, claims those that say who won or lost, and roles those that tell which of the people in the
-	// sentence did: prepositions, articles, auxiliaries, and words for the sender.
-	versus, claims, roles []mark
-	names                 bool  // a word stands for the sender
-	isJoined              bool  // "and" joins the first two people
-	isOfSender            bool  // the command, or the result before, says that the sender is the subject: "I beat @bob 3:1 and lost to @carol 1:3"
-	isSaid                bool  // the first of claims stands in the command or the result before
-	isPast                bool  // it was played on another day
-	isOpen                bool  // something else leaves open who won
-	apart                 []int // the indexes of people who do not belong to the one before, at least in a sentence about who won
-	isHalf                bool  // the score is written "1/2", which may be half a point for each
+	words      []word
+	scores     scoreText
+	people     []Person
+	pieces     []piece // the people and the words that may tell who won, in their order
+	said       meaning // what the command, or the result before, says about who won
+	isOfSender bool    // it says so of the sender, who is the subject: "I beat @bob 3:1 and lost to @carol 1:3"
+	names      bool    // a word stands for the sender
+	isJoined   bool    // "and" joins the first two people
+	isPast     bool    // it was played on another day
+	isOpen     bool    // something else leaves open who won
+	isHalf     bool    // the score is written "1/2", which may be half a point for each
 }
 
-// mark is a word in a report.
-type mark struct {
-	word    string
-	meaning meaning
-	place   int  // where it stands among the words
-	at      int  // how many people stand before it
-	numbers int  // how many numbers stand before it
-	named   bool // a person stands directly before it
-	isApart bool // a comma or the like stands between
-	verbs   []verb
-}
-
-// parse reads the arguments of a report, in which all people are mentions.
-func (p parser) parse(c Command) (Report, error) {
-	lines, err := p.lines(c)
+// parse reads a report in which all people are mentioned.
+func (p parser) parse(t text) (Report, error) {
+	lines, err := p.lines(t)
 	if err != nil {
 		return Report{}, err
 	}
-	var all Report
 	for i, l := range lines {
-		if i > 0 && l.isSaid && l.winsFirst() != lines[0].winsFirst() {
-			l.isOpen = true // "/lost @bob 1:3", and below it "@carol 3:1"
+		if l.said != unknown && l.winsFirst() != lines[0].winsFirst() {
+			lines[i].isOpen = true // "/lost @bob 1:3", and below it "@carol 3:1"
 		}
+	}
+	return p.each(lines)
+}
+
+// each reads lines, each of which is a result.
+func (p parser) each(lines []line) (Report, error) {
+	var all Report
+	for _, l := range lines {
 		of, err := p.readings(l)
 		if err != nil {
 			return Report{}, err
@@ -72,191 +76,186 @@ func (l line) winsFirst() bool {
 
 // lines reads all words of a report. If at least two lines name people and numbers, each line is a report of its own; otherwise the whole
 // text is one.
-func (p parser) lines(c Command) ([]line, error) {
-	whole, err := p.line(c)
-	if err != nil || !strings.Contains(c.Args, "\n") || len(whole.scores.numbers) < 4 {
+func (p parser) lines(t text) ([]line, error) {
+	whole, err := p.line(t)
+	if err != nil || len(whole.scores.numbers) < 4 {
 		return []line{whole}, err
 	}
-	var complete, partial []line
-	start := 0
-	for text := range strings.SplitAfterSeq(c.Args, "\n") {
-		l, err := p.line(c.part(start, start+len(text)))
+	var complete []line
+	isPartial := false
+	for _, t := range t.lines() {
+		l, err := p.line(t)
 		if err != nil {
 			return nil, err
 		}
-		start += len(text)
 		switch hasPeople, hasNumbers := len(l.people) > 0, len(l.scores.numbers) > 0; {
 		case hasPeople && hasNumbers:
 			complete = append(complete, l)
-		case hasPeople || hasNumbers || len(l.versus)+len(l.claims) > 0:
-			partial = append(partial, l)
+		case hasPeople || hasNumbers || len(l.all(versus, won, lost, drew)) > 0:
+			isPartial = true
 		}
 	}
 	switch {
 	case len(complete) < 2:
 		return []line{whole}, nil
-	case len(partial) > 0:
+	case isPartial:
 		return nil, formError(ReasonSeveralResults, "")
 	default:
 		return complete, nil
 	}
 }
 
-// part returns the command with a part of its arguments, from one offset to another.
-func (c Command) part(start, end int) Command {
-	isLast := end == len(c.Args) && (start == end || c.Args[end-1] != '\n')
-	c.Args = c.Args[start:end]
-	mentions, offsets := c.Mentions, c.MentionOffsets
-	c.Mentions, c.MentionOffsets = nil, nil
-	for i := range min(len(mentions), len(offsets)) {
-		if offsets[i] >= start && (offsets[i] < end || isLast) {
-			c.Mentions, c.MentionOffsets = append(c.Mentions, mentions[i]), append(c.MentionOffsets, offsets[i]-start)
-		}
-	}
-	return c
+// line reads a text as one line.
+func (p parser) line(t text) (line, error) {
+	l, err := p.read(t.words())
+	l.isOpen = l.isOpen || isQuestion(t.written)
+	return l, err
 }
 
-// line reads the words of a line, and puts its people in their order.
-func (p parser) line(c Command) (line, error) {
-	l := line{scores: scoreText{numbers: make([]number, 0, 2)}, isOpen: isQuestion(c.Args)}
-	if claim := claimOf(c.Written); claim != unknown {
-		l.claims, l.isOfSender, l.isSaid = append(l.claims, mark{word: "/" + c.Written, meaning: claim}), true, true
-	}
-	added, named, last := 0, false, 0 // how many mentions are people already, whether the last thing was a person, and where the last one stands
-	add := func(before int) {
-		for ; added < c.mentionsBefore(before); added++ {
-			at := min(max(last, c.MentionOffsets[added]), len(c.Args))
-			l.addPerson(c.Mentions[added].identify(p.sender).identify(p.replied), c.Args[last:at], false)
-			named, last = true, at
-		}
-	}
-	var telling meaning // the last word but those without an effect
+// read reads the words of a line.
+func (p parser) read(words []word) (line, error) {
+	l := line{words: words, said: p.said, isOfSender: p.said != unknown, scores: scoreText{numbers: make([]number, 0, 2)}}
+	var named, pauses, joins bool // a person stands directly before; a pause, or a word such as "and", between here and the last person
+	var telling meaning           // the last word but those without an effect
 	days := make(map[meaning]bool)
-	for rest := c.Args; rest != ""; {
-		var word string
-		word, rest = cutWord(rest)
-		if word == "" {
-			break
-		}
-		end := len(c.Args) - len(rest)
-		add(end)
-		enclosed := isEnclosed(word)
-		between := c.Args[min(last, end):end]
-		between = between[:max(0, strings.LastIndex(between, word))]
-		if word = withoutTieBreak(bare(word)); word == "" {
+	for i, w := range words {
+		next := following(words[i+1:])
+		w.meaning = l.meaningOf(w, next, named)
+		pauses = pauses || hasPause(w.before)
+		if w.isPerson() {
+			l.addPerson(p.personOf(w), w, pauses, joins)
+			named, pauses, joins = true, false, false
 			continue
 		}
-		next := following{c, rest}
-		m := l.meaningOf(word, next, named)
-		isClaim := m == won || m == lost
-		l.isOpen = l.isOpen || isClaim && telling == oneSet || m == oneSet && (telling == won || telling == lost)
-		if days[m] = true; m == oneSet || !m.isMinor() && m != me {
-			telling = m
+		isClaim := w.meaning == won || w.meaning == lost
+		l.isOpen = l.isOpen || isClaim && telling == oneSet || w.meaning == oneSet && (telling == won || telling == lost)
+		if days[w.meaning] = true; w.meaning == oneSet || !w.meaning.isMinor() {
+			telling = w.meaning
 		}
-		if m == me {
-			l.roles = append(l.roles, l.mark(word, me, false))
-			l.addPerson(p.sender, between, true)
-			l.names, named, last = true, true, end
-			continue
-		}
-		before := len(l.scores.numbers)
-		if err := l.add(word, m, named, next); err != nil {
+		if err := l.add(w, next, named, pauses); err != nil {
 			return line{}, err
 		}
-		if isClaim && named {
-			l.claims[len(l.claims)-1].isApart = hasPause(between)
-		}
-		for i := range l.scores.numbers[before:] {
-			l.scores.numbers[before+i].enclosed = enclosed
-		}
-		named = named && m.isMinor()
+		joins = joins || w.meaning == and
+		pauses = pauses || hasPause(w.typed) || w.typed == "-"
+		named = named && w.meaning.isMinor()
 	}
-	for ; added < len(c.Mentions); added++ {
-		l.people = append(l.people, c.Mentions[added].identify(p.sender).identify(p.replied))
+	l.isPast, l.isOpen = days[past], l.isOpen || days[past] && days[present] && l.hasClaim()
+	if at := l.missingSender(); at >= 0 {
+		return p.read(slices.Insert(slices.Clone(words), at, word{string: "i", meaning: me}))
 	}
-	l.isPast, l.isOpen = days[past], l.isOpen || days[past] && days[present] && len(l.claims) > 0
 	return l, nil
 }
 
-// addPerson adds somebody. between is the text since the person before: without a word such as "and" in it, a comma or a word for the sender
-// makes an address of that person, as in "@bob, I beat @carol".
-func (l *line) addPerson(p Person, between string, isSender bool) {
-	isAnd := slices.ContainsFunc(strings.Fields(between), func(word string) bool { return meaningOf(bare(word)) == and })
-	switch before := len(l.people); {
-	case isAnd: // "@alice, @bob and @carol"
-		for i := before - 1; len(l.apart) > 0 && l.apart[len(l.apart)-1] == i; i-- {
-			l.apart = l.apart[:len(l.apart)-1]
-		}
-	case before > 0 && (isSender || hasPause(between)):
-		l.apart = append(l.apart, before)
+// personOf returns whom a word names.
+func (p parser) personOf(w word) Person {
+	if w.person == nil {
+		return p.sender
 	}
-	l.people = append(l.people, p)
+	return w.person.identify(p.sender).identify(p.replied)
 }
+
+// addPerson adds somebody. Without a word such as "and" since the person before, a pause or a word for the sender makes an address of that
+// person, as in "@bob, I beat @carol".
+func (l *line) addPerson(p Person, w word, pauses, joins bool) {
+	for i := len(l.pieces) - 1; joins && i >= 0; i-- { // "@alice, @bob and @carol"
+		if before := &l.pieces[i]; before.isSide && before.isApart {
+			before.isApart = false
+		} else if before.isSide {
+			break
+		}
+	}
+	isSender := w.meaning.isSender()
+	isApart := !joins && len(l.people) > 0 && (isSender || pauses)
+	l.pieces = append(l.pieces, piece{word: w, isSide: true, isSender: isSender, isOblique: p.Oblique, isApart: isApart})
+	l.people, l.names = append(l.people, p), l.names || isSender
+}
+
+// missingSender returns before which word the sender is missing who plays with somebody: "mit @carol gegen @bob und @dave gewonnen". It is
+// -1 if nobody is missing.
+func (l line) missingSender() int {
+	with := slices.IndexFunc(l.pieces, func(p piece) bool { return p.meaning.isWith() && p.at == 0 })
+	isBetween := func(p piece) bool {
+		return 0 < p.at && p.at < len(l.people) && (p.meaning == versus || over <= p.meaning && p.meaning <= to)
+	}
+	if with < 0 || l.names || !slices.ContainsFunc(l.pieces, isBetween) {
+		return -1
+	}
+	return l.pieces[with].index
+}
+
+// all returns the words with one of these meanings.
+func (l line) all(meanings ...meaning) []piece {
+	return slices.DeleteFunc(slices.Clone(l.pieces), func(p piece) bool { return p.isSide || !slices.Contains(meanings, p.meaning) })
+}
+
+// claims returns the words that say who won.
+func (l line) claims() []piece { return l.all(won, lost, drew) }
+
+// hasClaim is true if the line or the command says who won.
+func (l line) hasClaim() bool { return l.said != unknown || len(l.claims()) > 0 }
 
 // isQuestion is true if a text asks for a score: "@bob beat @carol 3:1?"
 func isQuestion(text string) bool {
-	score := strings.TrimRightFunc(text, func(r rune) bool { return isSpace(r) || r == '!' || r == '?' })
-	last := score[strings.LastIndexFunc(score, isSpace)+1:]
+	said := strings.TrimRightFunc(text, func(r rune) bool { return isSpace(r) || strings.ContainsRune("!?"+placeholder, r) })
+	last := said[strings.LastIndexFunc(said, isSpace)+1:]
 	isClaim := meaningOf(last) == won || meaningOf(last) == lost
-	return (endsWithDigit(score) || isClaim) && strings.Contains(text[len(score):], "?")
+	return (endsWithDigit(said) || isClaim) && strings.Contains(text[len(said):], "?")
 }
 
 // hasPause is true if a text has a sign at which a reader pauses.
-func hasPause(text string) bool {
-	return strings.ContainsAny(text, ".,;:!?…()[]–—\n") || strings.Contains(text, " - ")
-}
+func hasPause(text string) bool { return strings.ContainsAny(text, ".,;:!?…()[]–—\n") }
 
 // isEnclosed is true if a word is in brackets of its own.
 func isEnclosed(word string) bool {
-	return word != "" && strings.ContainsAny(word[:1], "([") && strings.ContainsAny(word[len(word)-1:], ")]")
+	return strings.ContainsAny(word[:1], "([") && strings.ContainsAny(word[len(word)-1:], ")]")
 }
 
-// mark returns a word where the line ends so far.
-func (l *line) mark(word string, m meaning, named bool) mark {
-	place := len(l.versus) + len(l.claims) + len(l.roles)
-	return mark{word: word, meaning: m, place: place, at: len(l.people), numbers: len(l.scores.numbers), named: named}
-}
-
-// add adds a word that names nobody. named says that a person stands directly before it.
-func (l *line) add(word string, m meaning, named bool, next following) error {
-	at := l.mark(word, m, named)
-	switch m {
-	case filler, oneSet, past, present:
+// add adds a word that names nobody. named says that a person stands directly before it, and pauses that there is a pause between.
+func (l *line) add(w word, next following, named, pauses bool) error {
+	p := piece{
+		word: w, index: len(l.words) - len(next) - 1, at: len(l.people), numbers: len(l.scores.numbers), isNamed: named, isApart: named && pauses,
+	}
+	switch w.meaning {
+	case filler, the, oneSet, past, present:
 	case and:
-		l.isJoined = l.isJoined || named && len(l.people) == 1 && next.isPerson()
-	case versus:
-		l.versus = append(l.versus, at)
-	case mood, over, marker, from, to, with, of, article, clitic, auxiliary, has, passive, pronoun, not:
-		l.roles = append(l.roles, at)
+		l.isJoined = l.isJoined || named && len(l.people) == 1 && next.next().isPerson()
 	case won, lost, drew:
-		at.verbs = verbs[strings.ToLower(word)]
-		if len(l.people) == 0 && at.isOf(several) { // the sender has not named the own team
-			return formError(ReasonUnexpectedWord, word)
+		p.verbs = verbs[strings.ToLower(w.string)]
+		if len(l.people) == 0 && p.isOf(several) { // the sender has not named the own team
+			return formError(ReasonUnexpectedWord, w.string)
 		}
-		l.claims = append(l.claims, at)
+		l.pieces = append(l.pieces, p)
 	case clock:
-		return formError(ReasonUnexpectedWord, word)
+		return formError(ReasonUnexpectedWord, w.string)
 	case walkover:
-		return formError(ReasonWalkover, word)
+		return formError(ReasonWalkover, w.string)
 	case separator:
 		return l.scores.add(":", len(l.people))
+	case unknown:
+		return l.addScore(w, next, named)
 	default:
-		if named && !l.scores.afterNumber {
-			word = cutColon(word)
-		}
-		if word == "1/2" {
-			l.isHalf, word = true, "1:2"
-		}
-		if next.isNumber() {
-			word = withSecondHalf(word)
-		}
-		return l.scores.add(withColon(word), len(l.people))
+		l.pieces = append(l.pieces, p)
 	}
 	return nil
 }
 
-// claimOf returns what a command says about who won.
-func claimOf(name string) meaning {
+// addScore adds a word that is none of the vocabulary. named says that a person stands directly before it.
+func (l *line) addScore(w word, next following, named bool) error {
+	s := w.string
+	if named && !l.scores.afterNumber { // "@bob:3:1" and "@bob:3"
+		if rest := strings.TrimLeftFunc(s, isColon); startsWithDigit(rest) {
+			s = rest
+		}
+	}
+	if s == "1/2" {
+		l.isHalf, s = true, "1:2"
+	}
+	l.scores.isEnclosed = isEnclosed(w.typed)
+	return l.scores.add(withColon(s, next.isNumber()), len(l.people))
+}
+
+// commandOutcome returns what the name of a command says about who won.
+func commandOutcome(name string) meaning {
 	switch name {
 	case NameWon, "win":
 		return won
@@ -269,105 +268,35 @@ func claimOf(name string) meaning {
 	}
 }
 
-// following is what stands behind a word in the arguments of a command.
-type following struct {
-	command Command
-	rest    string
-}
-
-// isNumber is true if the next thing begins with a digit.
-func (f following) isNumber() bool {
-	word, _ := cutWord(f.rest)
-	return startsWithDigit(strings.TrimLeftFunc(word, isDecoration)) && !f.isMention()
-}
-
-// isWord is true if a word that names nobody is the next thing.
-func (f following) isWord() bool {
-	word, _ := cutWord(f.rest)
-	return !f.isMention() && meaningOf(bare(word)).isMinor()
-}
-
-// isMention is true if a mention is the next thing.
-func (f following) isMention() bool {
-	c := f.command
-	from := len(c.Args) - len(f.rest)
-	next := strings.TrimLeftFunc(f.rest, isBreak)
-	if next == "" {
-		return c.mentionsBefore(from) < len(c.Mentions)
-	}
-	return c.mentionsBefore(from) < c.mentionsBefore(len(c.Args)-len(next)+1)
-}
-
-// isObject is true if the next thing, without prepositions and articles, is a mention or a word for the sender.
-func (f following) isObject() bool {
-	return f.isPersonBehind(func(word string) bool {
-		m := meaningOf(word)
-		return over <= m && m <= clitic || m == separator || m == clock || strings.EqualFold(word, "the")
-	})
-}
-
-// isWith is true if a word such as "with" is the next thing.
-func (f following) isWith() bool {
-	word, _ := cutWord(f.rest)
-	return meaningOf(bare(word)) == with
-}
-
-// isParticiple is true if the next thing is a participle about who won.
-func (f following) isParticiple() bool {
-	word, _ := cutWord(f.rest)
-	return slices.ContainsFunc(verbs[strings.ToLower(word)], func(v verb) bool { return v.language == "es" && (v.role == roleWon || v.role == roleBeaten) })
-}
-
-// isPersonBehind is true if a mention or a word for the sender follows, at most behind a few words that may be skipped.
-func (f following) isPersonBehind(skips func(word string) bool) bool {
-	const most = 3
-	for range most {
-		if f.isPerson() {
-			return true
-		}
-		word, rest := cutWord(f.rest)
-		if !skips(bare(word)) {
-			return false
-		}
-		f.rest = rest
-	}
-	return f.isPerson()
-}
-
-// isPerson is true if a mention or a word for the sender is the next thing.
-func (f following) isPerson() bool {
-	word, _ := cutWord(f.rest)
-	return f.isMention() || meaningOf(bare(word)) == me
+// elsewhere are the meanings of words with several, where no other one fits.
+var elsewhere = map[meaning]meaning{
+	separator: to, times: versus, clock: of, clockOrMarker: marker, joy: mood, we: pronoun, heOrHave: pronoun,
 }
 
 // meaningOf returns what a word stands for where it is. named says that a person stands directly before it.
-func (l *line) meaningOf(word string, next following, named bool) meaning {
-	m, afterNumber := meaningOf(word), l.scores.afterNumber
+func (l *line) meaningOf(w word, behind following, named bool) meaning {
+	m, next := w.meaning, behind.next()
 	switch {
-	case (m == separator || m == times) && afterNumber && next.isNumber():
+	case m.isColon() && l.scores.afterNumber && behind.isNumber():
 		return separator
-	case m == times:
-		return versus
-	case m == clock && next.isNumber():
+	case (m == clock || m == clockOrMarker) && behind.isNumber():
 		return clock
-	case isDash(word) || isColonWord(word):
-		return l.meaningOfSign(next, named)
-	case m == mood && !named && !next.isPerson() && strings.Contains("🏆👑🥇", word):
+	case isSign(w.string):
+		return l.meaningOfSign(behind, named)
+	case m == joy && !named && !next.isPerson():
 		return filler // it is the sender who is glad
-	case m == separator && strings.EqualFold(word, "a"), m == clock && strings.EqualFold(word, "в"):
-		m = marker
-	case m == separator:
-		m = to
-	case m == clock:
-		m = of
+	case m == we && next.meaning.isWith():
+		return me
+	case m == heOrHave && next.isParticiple():
+		return auxiliary
 	case m == clitic && next.isPerson():
 		m = article
-	case m == pronoun && isWe(word) && next.isWith(): // "мы с @carol": I and @carol
-		return me
-	case strings.EqualFold(word, "he") && !next.isParticiple():
-		return pronoun
 	}
-	if isShare := m == of && named && next.isNumber() && len(l.people) == 1 && len(l.claims) == 0; over <= m && m <= article && !next.isObject() && !isShare { // "@bob by 3:1"
+	if other, ok := elsewhere[m]; ok {
+		m = other
+	}
+	isShare := m == of && named && behind.isNumber() && len(l.people) == 1 && !l.hasClaim() // "@bob by 3:1"
+	if over <= m && m <= article && !behind.isObject() && !isShare {
 		return filler
 	}
 	return m
@@ -375,56 +304,37 @@ func (l *line) meaningOf(word string, next following, named bool) meaning {
 
 // meaningOfSign returns what a colon or a dash stands for: between two people it separates the sides, behind a name or in front of
 // everything it is punctuation, and otherwise it is part of a score.
-func (l *line) meaningOfSign(next following, named bool) meaning {
+func (l *line) meaningOfSign(behind following, named bool) meaning {
+	next := behind.next()
+	isBeforeWord := next.person == nil && next.meaning.isMinor() && !next.meaning.isColon()
 	switch {
-	case named && next.isMention():
+	case named && next.person != nil:
 		return versus
-	case named, len(l.people)+len(l.scores.numbers) == 0 && !next.isNumber(), l.scores.afterNumber && next.isWord():
+	case named, len(l.people)+len(l.scores.numbers) == 0 && !behind.isNumber(), l.scores.afterNumber && isBeforeWord:
 		return filler
 	default:
 		return unknown
 	}
 }
 
-// isOf is true if all that a word about who won can be is about these people.
-func (m mark) isOf(people ...who) bool {
-	return len(m.verbs) > 0 && !slices.ContainsFunc(m.verbs, func(v verb) bool { return !slices.Contains(people, v.who) })
-}
-
-func isColonWord(word string) bool {
-	r, size := utf8.DecodeRuneInString(word)
-	return size == len(word) && isColon(r)
-}
-
-// cutColon removes the colon between a name and its score, as in "@bob:3:1" and "@bob:3".
-func cutColon(word string) string {
-	if rest := strings.TrimLeftFunc(word, isColon); startsWithDigit(rest) {
-		return rest
-	}
-	return word
+// isSign is true if a word is a colon or a dash.
+func isSign(s string) bool {
+	r, size := utf8.DecodeRuneInString(s)
+	return size == len(s) && isSeparator(r)
 }
 
 // timesSigns are the letters and signs that people write between two numbers.
-var timesSigns = [...]string{"x", "X", "х", "Х", "×"}
+const timesSigns = "xXхХ×"
 
-// withSecondHalf returns a word such as "3x", before another number, as "3:".
-func withSecondHalf(word string) string {
-	for _, sign := range timesSigns {
-		if a, ok := strings.CutSuffix(word, sign); ok && isNumber(a) {
-			return a + ":"
-		}
+// withColon returns a word such as "3x1" or "6/4" with a colon, and so "3x" in front of another number.
+func withColon(word string, isBeforeNumber bool) string {
+	at := strings.IndexAny(word, timesSigns+"/")
+	if at < 0 || word == "1/2" { // which may be a half
+		return word
 	}
-	return word
-}
-
-// withColon returns a word such as "3x1" or "6/4" with a colon.
-func withColon(word string) string {
-	for _, sign := range timesSigns {
-		if a, b, ok := strings.Cut(word, sign); ok && isNumber(a) && isNumber(b) {
-			return a + ":" + b
-		}
-	}
-	if a, b, ok := strings.Cut(word, "/"); ok && isNumber(a) && isNumber(b) && word != "1/2" { // which may be a half
+	_, size := utf8.DecodeRuneInString(word[at:])
+	a, sign, b := word[:at], word[at:at+size], word[at+size:]
+	if isNumber(a) && (isNumber(b) || b == "" && isBeforeNumber && sign != "/") {
 		return a + ":" + b
 	}
 	return word

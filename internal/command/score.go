@@ -16,7 +16,8 @@ type number struct {
 	word      string // the whole word that contains it
 	separator string // the colon or dash between it and the previous number, or empty
 	at        int    // how many people stand before it
-	enclosed  bool   // its score is in brackets of its own
+
+	isEnclosed bool // its score is in brackets of its own
 }
 
 // exceeds is true if a number is larger than another one.
@@ -28,6 +29,7 @@ type scoreText struct {
 	afterNumber bool   // the last piece was a number
 	open        string // a separator whose second number is still to come
 	stray       string // the first separator that does not stand between two numbers
+	isEnclosed  bool   // the word is in brackets of its own
 }
 
 // add reads a word, which must consist of numbers and separators. at is the number of people before it.
@@ -48,7 +50,7 @@ func (t *scoreText) add(word string, at int) error {
 		if len(piece) > maxDigits {
 			return formError(ReasonScoreTooLarge, piece)
 		}
-		t.numbers = append(t.numbers, number{text: piece, word: word, separator: t.open, at: at})
+		t.numbers = append(t.numbers, number{text: piece, word: word, separator: t.open, at: at, isEnclosed: t.isEnclosed})
 		t.afterNumber, t.open = true, ""
 	}
 	return nil
@@ -123,42 +125,6 @@ func (t *scoreText) half() number {
 		return last
 	}
 	return half
-}
-
-// cutWord returns the first word of s, without the punctuation around it, and the rest of s. If there is no word, both are empty.
-func cutWord(s string) (word, rest string) {
-	for word == "" && s != "" {
-		s = strings.TrimLeftFunc(s, isBreak)
-		end := wordEnd(s)
-		word, s = strings.TrimRight(s[:end], ",;./|"), s[end:]
-	}
-	return word, s
-}
-
-// wordEnd returns the length of the word that s begins with. A comma ends the word only if both sides contain a separator, as in
-// "11:7,9:11"; "3,5" is one word.
-func wordEnd(s string) int {
-	end := indexOrLen(s, isBreak)
-	if bracket := strings.IndexAny(s[:end], "()[]"); bracket > 0 && // "2:1(11:7"
-		endsWithDigit(s[:bracket]) && strings.ContainsFunc(s[:bracket], isSeparator) && strings.ContainsFunc(s[bracket:end], isSeparator) {
-		return bracket
-	}
-	rest := strings.TrimLeftFunc(s[end:], isComma)
-	if rest == s[end:] {
-		return end // at white space
-	}
-	next := rest[:indexOrLen(rest, isBreak)]
-	if strings.ContainsFunc(s[:end], isSeparator) && strings.ContainsFunc(next, isSeparator) {
-		return end
-	}
-	return indexOrLen(s, isSpace)
-}
-
-func indexOrLen(s string, f func(rune) bool) int {
-	if i := strings.IndexFunc(s, f); i >= 0 {
-		return i
-	}
-	return len(s)
 }
 
 // wordFault returns why a word cannot be part of a score, or an empty Reason.
@@ -239,19 +205,13 @@ func withASCIIDigits(s string) string {
 	return b.String()
 }
 
-// asciiDigit returns the digit from 0 to 9 for a digit of another script: in each block of digits, these stand in their order.
+// asciiDigit returns the digit from 0 to 9 for a digit of another script: ten stand in their order, and other digits only before ten.
 func asciiDigit(r rune) rune {
-	for _, block := range unicode.Nd.R16 {
-		if rune(block.Lo) <= r && r <= rune(block.Hi) {
-			return '0' + (r-rune(block.Lo))%10
-		}
+	zero := r
+	for unicode.Is(unicode.Nd, zero-1) {
+		zero--
 	}
-	for _, block := range unicode.Nd.R32 {
-		if rune(block.Lo) <= r && r <= rune(block.Hi) {
-			return '0' + (r-rune(block.Lo))%10
-		}
-	}
-	return r
+	return '0' + (r-zero)%10
 }
 
 // withoutTieBreak returns the score of a set without the points of its tie-break, as in "7-6(5)". The last bracket may be missing.
@@ -277,7 +237,7 @@ func isDashRune(r rune) bool { return r == '-' || r == '–' || r == '—' || r 
 // isComma is true if r stands between words, or between scores in one word, as in "11:7,9:11" and "11:7/9:11".
 func isComma(r rune) bool { return strings.ContainsRune(",;/|", r) }
 
-func isBreak(r rune) bool { return isComma(r) || isSpace(r) }
+func isBreak(r rune) bool { return isComma(r) || isSpace(r) || string(r) == placeholder }
 
 func isDash(s string) bool {
 	r, size := utf8.DecodeRuneInString(s)

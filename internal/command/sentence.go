@@ -93,8 +93,11 @@ var formsOfSender = readForms("[prep] [art] O", "I [prep] O", "S prep O", "")
 // formsWithoutVerb are those of a result whose score is about the first side, or about the sender.
 var formsWithoutVerb = readForms("[S] [against|a] [art] O", "[I] with [art] O", "S [against]", "")
 
+// field is what a piece of a sentence must be: one of these.
+type field []string
+
 // form is a form of sentences: in each of its variants, a field for each side and word.
-type form [][]string
+type form [][]field
 
 func readForms(texts ...string) []form {
 	var all []form
@@ -107,16 +110,36 @@ func readForms(texts ...string) []form {
 // variants returns the fields of a form with and without each part in brackets.
 func variants(text string) form {
 	before, rest, ok := strings.Cut(text, "[")
-	if !ok {
-		return form{strings.Fields(text)}
+	if ok {
+		optional, after, _ := strings.Cut(rest, "]")
+		return append(variants(before+optional+after), variants(before+after)...)
 	}
-	optional, after, _ := strings.Cut(rest, "]")
-	return append(variants(before+optional+after), variants(before+after)...)
+	var fields []field
+	for one := range strings.FieldsSeq(text) {
+		fields = append(fields, strings.Split(one, "|"))
+	}
+	return form{fields}
 }
+
+// fieldMeanings are the meanings of the words in a field, and toWinner those of more words behind a word for losing.
+var (
+	fieldMeanings = map[string][]meaning{
+		"prep": {versus, over, marker, personalA, from}, "against": {versus, over}, "a": {personalA}, "with": {with, withOrTo},
+		"has": {auxiliary, has}, "was": {passive}, "art": {article}, "se": {clitic},
+	}
+	toWinner = map[string][]meaning{"prep": {to, withOrTo}, "against": {to}}
+)
 
 // piece is a side or a word in a sentence.
 type piece struct {
-	mark
+	word
+	index   int    // among the words of the line
+	at      int    // how many people stand before it
+	numbers int    // how many numbers stand before it
+	isNamed bool   // a person stands directly before it
+	isApart bool   // a pause, or the like, stands between it and the person before
+	verbs   []verb // what it can be, if it says who won
+
 	isSide    bool
 	side      int  // 0 is the first one
 	isTeam    bool // with several people
@@ -125,10 +148,32 @@ type piece struct {
 	isOblique bool
 }
 
+// isSubject is true if a word for the sender may be the subject: "I", and in English "me" in front.
+func (p piece) isSubject(language string) bool {
+	return p.meaning == me || p.meaning == meOrI && (language == "en" || language == "") && p.side == 0
+}
+
+// isObject is true if a word for the sender says to whom something was done.
+func (p piece) isObject() bool { return p.isSender && p.meaning != me }
+
+// verb returns the verb of a language that a word is in a role.
+func (p piece) verb(language, role string) (v verb, ok bool) {
+	i := slices.IndexFunc(p.verbs, func(v verb) bool { return v.language == language && v.role == role })
+	if i < 0 {
+		return verb{}, false
+	}
+	return p.verbs[i], true
+}
+
+// isOf is true if all that a word about who won can be is about these people.
+func (p piece) isOf(people ...who) bool {
+	return len(p.verbs) > 0 && !slices.ContainsFunc(p.verbs, func(v verb) bool { return !slices.Contains(people, v.who) })
+}
+
 // sentence is a form with the pieces that fill it.
 type sentence struct {
 	language             string
-	outcome              meaning
+	outcome              meaning // what its word about who won means
 	subject, object, aux *piece
 	claim                *piece
 	verb                 verb
@@ -141,33 +186,26 @@ func (l line) subject(first int, outcome meaning) (side int, ok bool) {
 	if l.isOpen {
 		return 0, false
 	}
-	pieces := l.pieces(first)
+	pieces := l.sentence(first)
 	at := slices.IndexFunc(pieces, func(p piece) bool { return len(p.verbs) > 0 })
 	if at < 0 {
 		pieces = slices.DeleteFunc(pieces, func(p piece) bool { return p.meaning == passive }) // "the score was 3:1"
 		all := formsWithoutVerb
-		if l.isSaid {
+		if l.said != unknown {
 			all = formsOfSender
 		}
-		for _, f := range all {
-			if s, ok := match(f, pieces, "", outcome); ok {
-				isOfOther := l.isSaid && s.subject != nil && !s.subject.isSender && s.object.isSender // "/lost @bob vs me"
-				return s.subjectSide(), !isOfOther
-			}
-		}
-		return 0, false
+		s, ok := match(all, pieces, "", outcome)
+		isOfOther := ok && l.said != unknown && s.subject != nil && !s.subject.isSender && s.object.isSender // "/lost @bob vs me"
+		return s.subjectSide(), ok && !isOfOther
 	}
 	claim := pieces[at]
 	pieces = slices.DeleteFunc(pieces, func(p piece) bool { return p.meaning == mood })
 	if l.isOfSender {
-		sender := piece{mark: mark{word: "i", meaning: me}, isSide: true, isSender: true}
-		pieces = slices.Insert(pieces, 0, sender)
+		pieces = slices.Insert(pieces, 0, piece{word: word{meaning: me}, isSide: true, isSender: true})
 	}
 	for _, v := range claim.verbs {
-		for _, f := range forms[v.language] {
-			if s, ok := match(f, pieces, v.language, outcome); ok {
-				return s.subjectSide(), true
-			}
+		if s, ok := match(forms[v.language], pieces, v.language, outcome); ok {
+			return s.subjectSide(), true
 		}
 	}
 	return 0, false
@@ -185,79 +223,61 @@ func (s sentence) subjectSide() int {
 	}
 }
 
-// match returns the sentence that the pieces are, if they have this form.
-func match(f form, pieces []piece, language string, outcome meaning) (sentence, bool) {
-	for _, fields := range f {
+// match returns the sentence that the pieces are, if they have one of these forms.
+func match(forms []form, pieces []piece, language string, outcome meaning) (sentence, bool) {
+	for _, fields := range slices.Concat(forms...) {
 		s := sentence{language: language, outcome: outcome}
-		if len(fields) != len(pieces) {
-			continue
-		}
-		fits := true
-		for i := range fields {
-			fits = fits && slices.ContainsFunc(strings.Split(fields[i], "|"), func(field string) bool { return s.take(field, &pieces[i]) })
-		}
-		if fits && s.agrees() {
+		if len(fields) == len(pieces) && s.fill(fields, pieces) && s.agrees() {
 			return s, true
 		}
 	}
 	return sentence{}, false
 }
 
-// take tells whether a piece can fill a field of the form, and does it.
-func (s *sentence) take(field string, p *piece) bool {
-	switch field {
-	case "S":
-		s.subject = p
-		return p.isSide && !p.isOblique && (!p.isSender || p.isSubject(s.language))
-	case "I":
-		s.subject = p
-		return p.isSender && p.isSubject(s.language)
-	case "O":
-		s.object = p
-		return p.isSide && (!p.isSender || p.isObject() || s.language == "")
-	case "O*":
-		s.object = p
-		return p.isObject() || p.isOblique
-	case "me":
-		s.object = p
-		return p.isObject()
-	case "prep":
-		s.hasPreposition = true
-		return p.meaning == versus || p.meaning == over || p.meaning == marker || p.meaning == from ||
-			s.outcome == lost && (p.meaning == to || p.meaning == with && strings.EqualFold(p.word, "con")) // "perdí con @bob"
-	case "against":
-		return p.meaning == versus || p.meaning == over || p.meaning == to && s.outcome == lost
-	case "a":
-		return p.meaning == marker && (s.subject != nil || strings.EqualFold(p.word, "a") || strings.EqualFold(p.word, "al"))
-	case "with":
-		return p.meaning == with
-	case "has":
-		s.aux = p
-		return p.meaning == auxiliary || p.meaning == has
-	case "was":
-		return p.meaning == passive
-	case "art":
-		return p.meaning == article
-	case "se":
-		return p.meaning == clitic
-	default:
-		i := slices.IndexFunc(p.verbs, func(v verb) bool { return v.language == s.language && v.role == field })
-		if i < 0 {
+// fill fills the fields with the pieces. It reports false if one does not fit.
+func (s *sentence) fill(fields []field, pieces []piece) bool {
+	for i, one := range fields {
+		p := &pieces[i]
+		at := slices.IndexFunc(one, func(name string) bool { return s.fits(name, p) })
+		if at < 0 {
 			return false
 		}
-		s.claim, s.verb = p, p.verbs[i]
+		switch name := one[at]; name {
+		case "S", "I":
+			s.subject = p
+		case "O", "O*", "me":
+			s.object = p
+		case "has":
+			s.aux = p
+		case "prep":
+			s.hasPreposition = true
+		default:
+			if v, ok := p.verb(s.language, name); ok {
+				s.claim, s.verb = p, v
+			}
+		}
 	}
 	return true
 }
 
-// isSubject is true if a word for the sender may be the subject: "I", and in English "me" in front.
-func (p *piece) isSubject(language string) bool {
-	isMe := strings.EqualFold(p.word, "me") && (language == "en" || language == "") && p.side == 0
-	return isMe || !objects[strings.ToLower(p.word)]
+// fits is true if a piece can fill a field.
+func (s *sentence) fits(name string, p *piece) bool {
+	switch name {
+	case "S":
+		return p.isSide && !p.isOblique && (!p.isSender || p.isSubject(s.language))
+	case "I":
+		return p.isSender && p.isSubject(s.language)
+	case "O":
+		return p.isSide && (!p.isSender || p.isObject() || s.language == "")
+	case "O*":
+		return p.isObject() || p.isOblique
+	case "me":
+		return p.isObject()
+	}
+	_, isVerb := p.verb(s.language, name)
+	isWord := slices.Contains(fieldMeanings[name], p.meaning) || s.outcome == lost && slices.Contains(toWinner[name], p.meaning)
+	return isVerb || isWord || name == "a" && p.meaning == marker && s.subject != nil
 }
-
-// isObject is true if a word for the sender says to whom something was done.
-func (p *piece) isObject() bool { return p.isSender && objects[strings.ToLower(p.word)] }
 
 // agrees is true if the verb fits its subject, so that no other reading is as likely.
 func (s sentence) agrees() bool {
@@ -282,7 +302,7 @@ func (s sentence) agrees() bool {
 	case subject.isTeam && !subject.isWith && v.who != several && s.aux == nil && v.language != "en" && v.language != "es" && v.language != "pt":
 		return false // "@bob und @carol schlug @dave"
 	case s.object == nil && s.claim.at > 0:
-		return s.claim.named || s.aux != nil // not in "@bob 3:1 won"
+		return s.claim.isNamed || s.aux != nil // not in "@bob 3:1 won"
 	case s.object == nil:
 		takesObject := func(w verb) bool { return w.language == v.language && w.role == roleBeat }
 		return v.who == others && !slices.ContainsFunc(s.claim.verbs, takesObject) // "ganó @bob", but neither "gewann @bob" nor "venceu @bob"
@@ -292,63 +312,51 @@ func (s sentence) agrees() bool {
 	}
 }
 
-// pieces returns the sides of a sentence and its words that may tell who won, in their order.
-func (l line) pieces(first int) []piece {
-	claims := l.claims
-	if l.isSaid {
-		claims = claims[1:]
-	}
-	words := slices.Concat(l.versus, claims, l.roles)
-	slices.SortStableFunc(words, func(a, b mark) int { return a.place - b.place })
+// sentence returns the sides and the words that may tell who won, in their order. first is how many of the people are on the first side.
+func (l line) sentence(first int) []piece {
 	var all []piece
-	for i := range len(l.people) + 1 {
-		person := piece{isSide: true}
-		for ; len(words) > 0 && words[0].at <= i; words = words[1:] {
-			if words[0].meaning == me {
-				person.mark, person.isSender = words[0], true
-				continue
-			}
-			all = withWord(all, words[0])
+	people := 0
+	for _, p := range l.pieces {
+		if !p.isSide {
+			all = withWord(all, p)
+			continue
 		}
-		if i == len(l.people) {
-			break
+		if people >= first {
+			p.side = 1
 		}
-		if i >= first {
-			person.side = 1
-		}
-		person.isOblique = l.people[i].Oblique
-		person.isApart = len(l.claims) > 0 && slices.Contains(l.apart, i)
-		all = withPerson(all, person)
+		p.isApart = p.isApart && l.hasClaim()
+		all = withPerson(all, p)
+		people++
 	}
 	return all
 }
 
 // withWord adds a word. Of several words in front of a person, the one that tells most counts: "contra o", "con el".
-func withWord(all []piece, word mark) []piece {
+func withWord(all []piece, p piece) []piece {
 	last := len(all) - 1
 	isBefore := func(m meaning) bool { return m == versus || over <= m && m <= article }
 	switch {
-	case last < 0 || all[last].isSide || !isBefore(all[last].meaning) || !isBefore(word.meaning):
-		return append(all, piece{mark: word})
-	case all[last].meaning == article || word.meaning == versus:
-		all[last].mark = word
+	case last < 0 || !isBefore(all[last].meaning) || !isBefore(p.meaning):
+		return append(all, p)
+	case all[last].meaning == article || p.meaning == versus:
+		all[last] = p
 	}
 	return all
 }
 
 // withPerson adds somebody. People of one side are one piece if nothing but a word such as "with" stands between them.
-func withPerson(all []piece, person piece) []piece {
+func withPerson(all []piece, p piece) []piece {
 	last := len(all) - 1
 	isWith := false
-	if last > 0 && (all[last].meaning == with || all[last].meaning == article) && all[last-1].isSide {
-		isWith = all[last].meaning == with
+	if last > 0 && (all[last].meaning.isWith() || all[last].meaning == article) && all[last-1].isSide {
+		isWith = all[last].meaning != article
 		last--
 	}
-	if last < 0 || !all[last].isSide || all[last].side != person.side || person.isApart && !isWith {
-		return append(all, person)
+	if last < 0 || !all[last].isSide || all[last].side != p.side || p.isApart && !isWith {
+		return append(all, p)
 	}
 	all = all[:last+1]
 	all[last].isTeam, all[last].isWith, all[last].isSender = true, isWith || all[last].isWith, false
-	all[last].isOblique = all[last].isOblique && person.isOblique
+	all[last].isOblique = all[last].isOblique && p.isOblique
 	return all
 }

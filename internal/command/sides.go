@@ -1,74 +1,58 @@
 package command
 
-import (
-	"slices"
-)
+import "slices"
 
 // NamesTeams is true if the arguments of /match, even malformed ones, are about teams: they mention more than two people, or contain a
 // versus.
 func (c Command) NamesTeams() bool {
-	if len(c.Mentions) > 2 {
-		return true
-	}
-	for rest := c.Args; rest != ""; {
-		var word string
-		word, rest = cutWord(rest)
-		if meaningOf(word) == versus {
-			return true
-		}
-	}
-	return false
+	return len(c.Mentions) > 2 || slices.ContainsFunc(c.text().words(), func(w word) bool { return w.meaning == versus })
 }
 
 // boundary returns how many people are on the first side. ok is false if no word says so.
 func (l line) boundary() (at int, ok bool, err error) {
-	marks := l.versus
-	if len(marks) == 0 || l.isObjectFirst() {
-		marks = nil
-		for _, claim := range l.claims {
-			if 0 < claim.at && claim.at < len(l.people) {
-				marks = append(marks, claim)
-			}
-		}
+	words := l.all(versus)
+	if len(words) == 0 || l.isObjectFirst() {
+		words = slices.DeleteFunc(l.claims(), func(p piece) bool { return p.at == 0 || p.at == len(l.people) })
 	}
-	if len(marks) == 0 && l.winnersOnly() {
+	switch {
+	case len(words) == 1:
+		return words[0].at, true, nil
+	case len(words) == 0 && l.winnersOnly():
 		return 0, false, formError(ReasonEmptySide, "")
-	}
-	if len(marks) == 0 {
+	case len(words) == 0:
 		at, ok = l.scoreBetween()
 		return at, ok, nil
+	case l.hasThreeSides():
+		return 0, false, formError(ReasonFreeForAll, "")
+	default:
+		return 0, false, formError(ReasonUnexpectedWord, words[1].string)
 	}
-	if len(marks) > 1 {
-		if l.hasThreeSides() {
-			return 0, false, formError(ReasonFreeForAll, "")
-		}
-		return 0, false, formError(ReasonUnexpectedWord, marks[1].word)
-	}
-	return marks[0].at, true, nil
 }
 
 // isObjectFirst is true if the versus is a preposition of the first of two people, about whom the sentence goes on: "gegen @bob hat @carol
 // 3:1 gewonnen".
 func (l line) isObjectFirst() bool {
-	return len(l.people) == 2 && !l.isJoined && l.versus[0].at == 0 && len(l.claims) > 0 && l.claims[0].at > 0
+	claims := l.claims()
+	return len(l.people) == 2 && !l.isJoined && l.all(versus)[0].at == 0 && len(claims) > 0 && claims[0].at > 0
 }
 
 // winnersOnly is true if a line says what several people did, without the others: "@a y @b ganaron 10:8".
 func (l line) winnersOnly() bool {
-	return slices.ContainsFunc(l.claims, func(m mark) bool {
-		return m.at > 1 && m.at == len(l.people) && m.isOf(several)
+	return slices.ContainsFunc(l.claims(), func(p piece) bool {
+		return p.at > 1 && p.at == len(l.people) && p.isOf(several)
 	})
 }
 
 // hasThreeSides is true if several words separate sides, each of them other people: "@a vs @b vs @c". A dash may as well join the names of
 // a team.
 func (l line) hasThreeSides() bool {
-	for i, m := range l.versus {
-		if isDash(m.word) || isColonWord(m.word) || m.at == len(l.people) || i > 0 && m.at == l.versus[i-1].at {
+	words := l.all(versus)
+	for i, p := range words {
+		if isSign(p.string) || p.at == len(l.people) || i > 0 && p.at == words[i-1].at {
 			return false
 		}
 	}
-	return len(l.versus) > 1
+	return len(words) > 1
 }
 
 // scoreBetween returns where the scores stand between two equally large teams, or the first of two numbers if the other one stands behind
@@ -89,7 +73,7 @@ func (p parser) players(l line) (Match, error) {
 	if err != nil {
 		return Match{}, err
 	}
-	switch onlySender := len(l.people) == 1 && l.names && !l.claimsOfSender(); {
+	switch onlySender := len(l.people) == 1 && l.names && !l.isOfUnnamed(); {
 	case divided:
 	case onlySender && p.replied.isKnown():
 		at, divided = 1, true
@@ -102,7 +86,7 @@ func (p parser) players(l line) (Match, error) {
 	switch {
 	case l.names && !p.senderPlays():
 		return Match{}, formError(ReasonNameBothPlayers, "")
-	case !divided && len(l.people) > 2, !divided && len(l.people) == 2 && l.claimsOfSender() && !l.names:
+	case !divided && len(l.people) > 2, !divided && len(l.people) == 2 && l.isOfUnnamed() && !l.names:
 		return Match{}, formError(ReasonNoVersus, "")
 	case len(a) > MaxTeam:
 		return Match{}, formError(ReasonTooManyPeople, a[MaxTeam].label())
@@ -133,35 +117,10 @@ func (p parser) players(l line) (Match, error) {
 	return Match{A: people[:first:first], B: people[first:], Self: self, Past: l.isPast}, nil
 }
 
-// withSender returns a line in which the sender is named who plays with somebody: "mit @carol gegen @bob und @dave gewonnen".
-func (p parser) withSender(l line) line {
-	at := slices.IndexFunc(l.roles, func(m mark) bool { return m.meaning == with && m.at == 0 })
-	isBetween := func(m mark) bool {
-		return 0 < m.at && m.at < len(l.people) && (m.meaning == versus || over <= m.meaning && m.meaning <= to)
-	}
-	if at < 0 || l.names || !slices.ContainsFunc(slices.Concat(l.versus, l.roles), isBetween) {
-		return l
-	}
-	place := l.roles[at].place
-	behind := func(marks []mark) []mark {
-		marks = slices.Clone(marks)
-		for i := range marks {
-			if marks[i].place >= place {
-				marks[i].at++
-			}
-		}
-		return marks
-	}
-	l.versus, l.claims = behind(l.versus), behind(l.claims)
-	l.roles = slices.Insert(behind(l.roles), at, mark{word: "i", meaning: me, place: place})
-	l.people, l.names = append([]Person{p.sender}, l.people...), true
-	return l
-}
-
-// claimsOfSender is true if the report begins by saying that somebody unnamed won or lost.
-func (l line) claimsOfSender() bool {
-	return slices.ContainsFunc(l.claims, func(m mark) bool {
-		return m.at == 0 && (isCommand(m.word) && m.meaning != drew || m.isOf(own, anybody) && !isSlavicVerb(m.word))
+// isOfUnnamed is true if the report begins by saying that somebody unnamed won or lost.
+func (l line) isOfUnnamed() bool {
+	return l.said == won || l.said == lost || slices.ContainsFunc(l.claims(), func(p piece) bool {
+		return p.at == 0 && p.isOf(own, anybody) && !p.verbs[0].isSlavic()
 	})
 }
 

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 )
@@ -10,79 +9,111 @@ import (
 type meaning int
 
 const (
-	unknown   meaning = iota
-	filler            // can never matter
-	oneSet            // a part of a match: "set". Beside a word about who won, it leaves open who won the match
-	past              // an earlier day, which with present makes two results of one
-	present           // today
-	mood              // an emoji that says as much as a word about who won, where there is none
-	and               // joins the people of a side; has no effect either, because mentions need no separator
-	versus            // separates the sides: "against"
-	me                // the sender
-	won               // its subject won
-	lost              // its subject lost
-	drew              // nobody won
-	separator         // between two numbers a colon, before a person to, elsewhere filler
-	times             // between two numbers a colon, elsewhere versus
-	walkover          // says that nobody has played
-	clock             // before a score it makes a time of day of it, elsewhere it is as of
+	unknown       meaning = iota
+	filler                // can never matter
+	the                   // a filler that may stand between a preposition and a name
+	oneSet                // a part of a match: "set". Beside a word about who won, it leaves open who won the match
+	past                  // an earlier day, which with present makes two results of one
+	present               // today
+	joy                   // an emoji of the winner, which is a mood beside a person and elsewhere a filler
+	mood                  // an emoji that says as much as a word about who won, where there is none
+	and                   // joins the people of a side; has no effect either, because mentions need no separator
+	versus                // separates the sides: "against"
+	me                    // the sender as a subject: "I"
+	meOrI                 // the sender as an object, or as a subject in front: "me"
+	toMe                  // the sender as an object: "mich"
+	won                   // its subject won
+	lost                  // its subject lost
+	drew                  // nobody won
+	separator             // between two numbers a colon, before a person to, elsewhere filler
+	times                 // between two numbers a colon, elsewhere versus
+	walkover              // says that nobody has played
+	clock                 // before a score it makes a time of day of it, elsewhere it is as of
+	clockOrMarker         // before a score it makes a time of day of it, elsewhere it is as marker
 
 	// The following words count if a person follows, in a form of sentences; elsewhere they are fillers.
 
-	over    // stands before the one who was beaten, also behind a noun
-	marker  // stands before the other side, but not behind a noun: "le gané a @bob"
-	from    // stands before the other side behind a verb: "ganhei do @bob"
-	to      // stands before the winner behind a word for losing: "perdi para @bob"
-	with    // stands before somebody who played with or against somebody
-	of      // stands before whoever did it, or in front of something else
-	article // of a name
+	over      // stands before the one who was beaten, also behind a noun
+	marker    // stands before the other side, but not behind a noun: "den @bob"
+	personalA // is as marker, between two numbers as separator: "le gané a @bob 3 a 1"
+	from      // stands before the other side behind a verb: "ganhei do @bob"
+	to        // stands before the winner behind a word for losing: "perdi para @bob"
+	with      // stands before somebody who played with or against somebody
+	withOrTo  // is as with, and behind a word for losing as to: "perdí con @bob"
+	of        // stands before whoever did it, or in front of something else
+	article   // of a name
+	clitic    // a pronoun at the verb: "le gané"; in front of a person an article
 
 	// The following words count in a form of sentences.
 
-	clitic    // a pronoun at the verb: "le gané"
 	auxiliary // "habe"
 	has       // the auxiliary of somebody else than the sender
+	heOrHave  // before a Spanish participle an auxiliary, elsewhere a pronoun: "he"
 	passive   // "was"
 	pronoun   // somebody who is named elsewhere
+	we        // before a word such as with it is the sender: "мы с @carol"; elsewhere a pronoun
 	not       // negation, also "almost"
 )
 
 // isMinor is true if a word has no effect, but in a sentence that says who won.
 func (m meaning) isMinor() bool { return filler <= m && m <= mood || m >= over }
 
+// isSender is true if a word stands for the sender.
+func (m meaning) isSender() bool { return me <= m && m <= toMe }
+
+// isColon is true if a word may be the colon between two numbers.
+func (m meaning) isColon() bool { return m == separator || m == times || m == personalA }
+
+// isWith is true if a word joins two people.
+func (m meaning) isWith() bool { return m == with || m == withOrTo }
+
+// isBeforePerson is true if a word counts only if a person follows.
+func (m meaning) isBeforePerson() bool {
+	return over <= m && m <= clitic || m == separator || m == clock || m == clockOrMarker
+}
+
 // vocabulary has the words that people write in reports, in all languages of the bot at once: people mix them. A word that is missing here
 // only makes the bot ask for another form. Those about who won are in verbs.
 var vocabulary = meanings(map[meaning]string{
 	versus:  `v vs v.s versus verses against 🆚 gegen contra ante frente против проти`,
+	the:     `the`,
 	and:     `& + and und y e и та й і`,
-	me:      `me i myself mich ich mir yo mí eu mim я мне мені мной мною меня мене`,
+	me:      `i myself ich yo eu я`,
+	meOrI:   `me`,
+	toMe:    `mich mir mí mim мне мені мной мною меня мене`,
 	oneSet:  `set third fourth fifth 3rd 4th 5th satz dritten vierten fünften parcial tercero cuarto quinto сет третьей пятой третьем пятом партию партію гру`,
 	past:    `yesterday gestern vorgestern ayer anoche ontem вчера вчора учора`,
 	present: `today tonight heute hoy hoje сегодня сьогодні`,
-	mood:    `🏆 👑 🥇 😭 ❌`,
+	joy:     `🏆 👑 🥇`,
+	mood:    `😭 ❌`,
 	drew: `draw drew draws tie tied = ½ ½-½ ½–½ ½:½ 0.5-0.5 0.5–0.5 0.5:0.5 0,5-0,5 0,5–0,5 0,5:0,5 1/2-1/2 1/2–1/2
 		unentschieden remis empate empaté empató empato empataron empatamos tablas empatei empatou empataram
 		ничья ничью вничью нічия нічию внічию`,
-	separator: `to zu a к`,
-	times:     `x х ×`,
-	clock:     `at um las às в о об`,
-	walkover:  `w/o wo w.o w.o. walkover kampflos incomparecencia тп неявка техническая технічна`,
-	over:      `over über sobre над`,
-	marker:    `den dem al у`,
-	from:      `del do da dos das de em na nas`,
-	to:        `para pra pro an от від`,
-	with:      `with mit con com с со з із зі`,
-	of:        `of for für by von por pelo pela in on im am nach beim en as за на по`,
-	article:   `der die el los o os`,
-	clitic:    `le les lo la se`,
-	auxiliary: `have habe hab he`,
-	has:       `has hat haben konnte ha han`,
-	passive:   `foi was is got war wurde wurden worden`,
-	pronoun:   `my mine mein meine mía meu minha мой моя моей мій моєї conmigo comigo she him her er sie ihn ihm él ella ele ela мы ми он она его её ее ему ей він вона його її йому їй`,
+	separator:     `to zu к`,
+	times:         `x х ×`,
+	clock:         `at um las às о об`,
+	clockOrMarker: `в`,
+	walkover:      `w/o wo w.o w.o. walkover kampflos incomparecencia тп неявка техническая технічна`,
+	over:          `over über sobre над`,
+	marker:        `den dem у`,
+	personalA:     `a al`,
+	from:          `del do da dos das de em na nas`,
+	to:            `para pra pro an от від`,
+	with:          `with mit com с со з із зі`,
+	withOrTo:      `con`,
+	of:            `of for für by von por pelo pela in on im am nach beim en as за на по`,
+	article:       `der die el los o os`,
+	clitic:        `le les lo la se`,
+	auxiliary:     `have habe hab`,
+	heOrHave:      `he`,
+	has:           `has hat haben konnte ha han`,
+	passive:       `foi was is got war wurde wurden worden`,
+	pronoun:       `my mine mein meine mía meu minha мой моя моей мій моєї conmigo comigo she him her er sie ihn ihm él ella ele ela он она его её ее ему ей він вона його її йому їй`,
+	we:            `мы ми`,
 	not: `not no never didn't didnt don't dont almost nearly nicht nie kein keine fast nunca casi não nao quase
 		не ні почти чуть майже`,
 	filler: `gg ggs wp ggwp ez bg game games match matches rematch result results score scores final
-		the just it friendly hello hey guys everyone everybody absolutely finally lunch office decider sets point points please pls thanks thx ty hi hey record report log add played
+		just it friendly hello hey guys everyone everybody absolutely finally lunch office decider sets point points please pls thanks thx ty hi hey record report log add played
 		playing good close nice great well easy tough lol haha again finally then very narrowly comfortably convincingly singles doubles 1v1 2v2 3v3 4v4 1vs1 2vs2 bo3 bo5 bo7
 		foosball pool chess fifa tennis table ping pong ping-pong pingpong darts squash padel
 		:) :-) :( :-( :d :p xd ^^ <3 ;) -)
@@ -217,23 +248,10 @@ uk beat several lost: програли поступилися поступили
 uk victory anybody lost: поразка програш
 `)
 
-// isSlavicVerb is true if a word is a Russian or Ukrainian verb about who won. Its subject may stand behind it.
-func isSlavicVerb(word string) bool {
-	return slices.ContainsFunc(verbs[strings.ToLower(word)], func(v verb) bool {
-		return (v.language == "ru" || v.language == "uk") && v.role != roleNoun
-	})
+// isSlavic is true if it is a Russian or Ukrainian verb. Its subject may stand behind it.
+func (v verb) isSlavic() bool {
+	return (v.language == "ru" || v.language == "uk") && v.role != roleNoun
 }
-
-// isWe is true if a Russian or Ukrainian word means "we".
-func isWe(word string) bool {
-	return strings.EqualFold(word, "мы") || strings.EqualFold(word, "ми")
-}
-
-// isCommand is true if a word is the name of a command that says who won.
-func isCommand(word string) bool { return strings.HasPrefix(word, "/") }
-
-// objects are the words for the sender to whom somebody did something, as in "me ganó @bob" or "меня обыграл @bob".
-var objects = wordSet(`me mich mir mí mim меня мне мной мною мене мені`)
 
 // namesToo are words of the vocabulary that are names as well.
 var namesToo = wordSet(`al an del den em ha ty victoria vitória vitoria win`)

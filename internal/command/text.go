@@ -1,0 +1,170 @@
+package command
+
+import (
+	"slices"
+	"strings"
+)
+
+// placeholder stands for a person in a text.
+const placeholder = "\uFFFC"
+
+// text is the arguments of a command, with a placeholder for each of the people who are mentioned or named.
+type text struct {
+	written string
+	people  []Person // in the order of their placeholders
+}
+
+// text returns the arguments with the mentions in their places.
+func (c Command) text() text {
+	args := strings.ReplaceAll(c.Args, placeholder, "\u2003") // a space of the same length
+	var b strings.Builder
+	done := 0
+	for i := range c.Mentions {
+		at := len(args)
+		if i < len(c.MentionOffsets) {
+			at = min(max(done, c.MentionOffsets[i]), at)
+		}
+		b.WriteString(args[done:at] + placeholder)
+		done = at
+		if strings.HasPrefix(args[at:], " ") { // which Args has for the mention
+			done++
+		}
+	}
+	b.WriteString(args[done:])
+	return text{b.String(), c.Mentions}
+}
+
+// with returns the text with a person in place of a part of it.
+func (t text) with(p Person, start, end int) text {
+	at := strings.Count(t.written[:start], placeholder)
+	return text{t.written[:start] + placeholder + t.written[end:], slices.Insert(slices.Clone(t.people), at, p)}
+}
+
+// lines returns the lines of the text.
+func (t text) lines() []text {
+	var all []text
+	people := t.people
+	for written := range strings.SplitSeq(t.written, "\n") {
+		count := strings.Count(written, placeholder)
+		all, people = append(all, text{written, people[:count:count]}), people[count:]
+	}
+	return all
+}
+
+// label returns the text as it was typed, in one line.
+func (t text) label() string {
+	written := t.written
+	for _, p := range t.people {
+		written = strings.Replace(written, placeholder, " "+p.label()+" ", 1)
+	}
+	return strings.Join(strings.Fields(written), " ")
+}
+
+// word is a word in a text, or somebody.
+type word struct {
+	string  string  // without decoration around it; empty for a person
+	person  *Person // nil for a word
+	meaning meaning
+	typed   string // the word with its decoration
+	before  string // what stands in front of it, from the end of the word before
+}
+
+// isPerson is true if a word names somebody, who may be the sender.
+func (w word) isPerson() bool { return w.person != nil || w.meaning.isSender() }
+
+// isParticiple is true if a word is a Spanish participle about who won.
+func (w word) isParticiple() bool {
+	return slices.ContainsFunc(verbs[strings.ToLower(w.string)], func(v verb) bool {
+		return v.language == "es" && (v.role == roleWon || v.role == roleBeaten)
+	})
+}
+
+// words returns the words and the people of the text. Decoration alone is no word.
+func (t text) words() []word {
+	var all []word
+	before := ""
+	for i, part := range strings.Split(t.written, placeholder) {
+		if i > 0 {
+			all, before = append(all, word{person: &t.people[i-1], before: before}), ""
+		}
+		for part != "" {
+			typed, rest := cutWord(part)
+			start := strings.Index(part, typed)
+			end := start + len(typed)
+			before += part[:start]
+			if s := withoutTieBreak(bare(typed)); s != "" {
+				all = append(all, word{string: s, meaning: meaningOf(s), typed: typed, before: before})
+				before = ""
+			} else {
+				before += typed
+			}
+			before += part[end : len(part)-len(rest)]
+			part = rest
+		}
+	}
+	return all
+}
+
+// following are the words behind a word.
+type following []word
+
+// next returns the first of them, or no word.
+func (f following) next() word {
+	if len(f) == 0 {
+		return word{}
+	}
+	return f[0]
+}
+
+// isNumber is true if the next word begins with a digit.
+func (f following) isNumber() bool { return startsWithDigit(f.next().string) }
+
+// isObject is true if somebody follows, at most behind a few prepositions and articles.
+func (f following) isObject() bool {
+	const most = 3
+	for _, w := range f[:min(len(f), most+1)] {
+		if w.isPerson() {
+			return true
+		}
+		if w.meaning != the && !w.meaning.isBeforePerson() {
+			return false
+		}
+	}
+	return false
+}
+
+// cutWord returns the first word of s, without the punctuation around it, and the rest of s. If there is no word, both are empty.
+func cutWord(s string) (word, rest string) {
+	for word == "" && s != "" {
+		s = strings.TrimLeftFunc(s, isBreak)
+		end := wordEnd(s)
+		word, s = strings.TrimRight(s[:end], ",;./|"), s[end:]
+	}
+	return word, s
+}
+
+// wordEnd returns the length of the word that s begins with. A comma ends the word only if both sides contain a separator, as in
+// "11:7,9:11"; "3,5" is one word.
+func wordEnd(s string) int {
+	end := indexOrLen(s, isBreak)
+	if bracket := strings.IndexAny(s[:end], "()[]"); bracket > 0 && // "2:1(11:7"
+		endsWithDigit(s[:bracket]) && strings.ContainsFunc(s[:bracket], isSeparator) && strings.ContainsFunc(s[bracket:end], isSeparator) {
+		return bracket
+	}
+	rest := strings.TrimLeftFunc(s[end:], isComma)
+	if rest == s[end:] {
+		return end // at white space
+	}
+	next := rest[:indexOrLen(rest, isBreak)]
+	if strings.ContainsFunc(s[:end], isSeparator) && strings.ContainsFunc(next, isSeparator) {
+		return end
+	}
+	return indexOrLen(s, isSpace)
+}
+
+func indexOrLen(s string, f func(rune) bool) int {
+	if i := strings.IndexFunc(s, f); i >= 0 {
+		return i
+	}
+	return len(s)
+}
