@@ -94,9 +94,8 @@ var halfScore = regexp.MustCompile(`^[:：\-–—−][0-9]{1,3}(?:[^0-9:：\-�
 
 // mayTouchScore is true if a mention may be a username with a number behind it.
 func (t text) mayTouchScore() bool {
-	parts := strings.Split(t.written, placeholder)
-	for i, p := range t.people {
-		if endsWithDigit(p.Username) && halfScore.MatchString(parts[i+1]) {
+	for i, behind := range strings.Split(t.written, placeholder)[1:] {
+		if endsWithDigit(t.people[i].Username) && halfScore.MatchString(behind) {
 			return true
 		}
 	}

@@ -308,19 +308,16 @@ var closing = map[rune]string{
 // quotes returns what is enclosed in quotes at the edges of words.
 func (t text) quotes() []quote {
 	var all []quote
-	afterWord := false
-	for i := 0; i < len(t.written); {
-		r, size := utf8.DecodeRuneInString(t.written[i:])
-		if ends := closing[r]; ends != "" && !afterWord {
-			if length := enclosed(t.written[i+size:], ends); length > 0 {
-				all = append(all, quote{i, i + size + length})
-				i += size + length
-				afterWord = true
-				continue
+	end := 0
+	for i, r := range t.written {
+		before, _ := utf8.DecodeLastRuneInString(t.written[:i])
+		if ends := closing[r]; ends != "" && i >= end && (i == 0 || isBreak(before) || before == '(') {
+			start := i + utf8.RuneLen(r)
+			if length := enclosed(t.written[start:], ends); length > 0 {
+				end = start + length
+				all = append(all, quote{i, end})
 			}
 		}
-		afterWord = !isBreak(r) && r != '('
-		i += size
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -32,18 +33,16 @@ type scoreText struct {
 	isEnclosed  bool   // the word is in brackets of its own
 }
 
+// scorePiece is a number or a separator.
+var scorePiece = regexp.MustCompile(`[0-9]+|[^0-9]`)
+
 // add reads a word, which must consist of numbers and separators. at is the number of people before it.
 func (t *scoreText) add(word string, at int) error {
-	if reason := wordFault(word); reason != "" {
-		return formError(reason, word)
+	if err := wordFault(word, word); err != nil {
+		return err
 	}
-	for rest := word; rest != ""; {
-		if negative := negativeNumber(word[:len(word)-len(rest)], rest); negative != "" {
-			return formError(ReasonNegativeNumber, negative)
-		}
-		piece := firstPiece(rest)
-		rest = rest[len(piece):]
-		if !startsWithDigit(piece) {
+	for _, piece := range scorePiece.FindAllString(word, -1) {
+		if !isNumber(piece) {
 			t.addSeparator(piece)
 			continue
 		}
@@ -127,50 +126,30 @@ func (t *scoreText) half() number {
 	return half
 }
 
-// wordFault returns why a word cannot be part of a score, or an empty Reason.
-func wordFault(word string) Reason {
-	var digits, points, at, others int
-	for _, r := range word {
-		switch {
-		case isDigit(r):
-			digits++
-		case isSeparator(r):
-		case r == '.', r == ',':
-			points++
-		case r == '@':
-			at++
-		default:
-			others++
-		}
-	}
+const (
+	digits     = "0123456789"
+	separators = ":：-–—−"
+)
+
+// negativeNumber is a number with a minus sign: a dash that touches it, but no number before it.
+var negativeNumber = regexp.MustCompile(`(?:^|[^0-9])([-–—−][0-9]+)`)
+
+// wordFault returns why the end of a word, or all of it, cannot be part of a score, or nil.
+func wordFault(end, word string) error {
+	hasPoint := strings.ContainsAny(end, ".,")
+	negative := negativeNumber.FindStringSubmatch(end)
 	switch {
-	case at > 0:
-		return ReasonUnknownMention
-	case others > 0, points > 0 && digits == 0:
-		return ReasonUnexpectedWord
-	case points > 0:
-		return ReasonDecimalNumber
+	case strings.Contains(end, "@"):
+		return formError(ReasonUnknownMention, word)
+	case strings.Trim(end, digits+separators+".,") != "", hasPoint && !strings.ContainsAny(end, digits):
+		return formError(ReasonUnexpectedWord, word)
+	case hasPoint:
+		return formError(ReasonDecimalNumber, word)
+	case negative != nil:
+		return formError(ReasonNegativeNumber, negative[1])
+	default:
+		return nil
 	}
-	return ""
-}
-
-// negativeNumber returns the number with a minus sign that s begins with, or an empty string. before is the part of the word before s.
-func negativeNumber(before, s string) string {
-	sign := firstPiece(s)
-	after := s[len(sign):]
-	if !isDash(sign) || !startsWithDigit(after) || endsWithDigit(before) {
-		return ""
-	}
-	return sign + firstPiece(after)
-}
-
-// firstPiece returns the number, or else the character, that s begins with.
-func firstPiece(s string) string {
-	if startsWithDigit(s) {
-		return s[:len(s)-len(strings.TrimLeftFunc(s, isDigit))]
-	}
-	_, size := utf8.DecodeRuneInString(s)
-	return s[:size]
 }
 
 // value converts digits to a number. There must be few enough for an int.
@@ -182,33 +161,27 @@ func value(digits string) int {
 	return n
 }
 
-// withASCIIDigits returns a text with the digits 0 to 9 instead of full-width, Arabic and other ones, and of keycaps. Those of a name such as
-// "Ali٣" stay.
+// anyDigits are digits of any script and of keycaps. Those behind a letter are part of a name such as "Ali٣".
+var anyDigits = regexp.MustCompile(`\pL\p{Nd}+|\p{Nd}+[\x{FE0F}\x{20E3}]*`)
+
+// withASCIIDigits returns a text with the digits 0 to 9 instead of full-width, Arabic and other ones, and of keycaps.
 func withASCIIDigits(s string) string {
-	var b strings.Builder
-	var before rune
-	for rest := s; rest != ""; {
-		r, size := utf8.DecodeRuneInString(rest)
-		piece := rest[:size]
-		rest = rest[size:]
-		isKeycap := (r == '\uFE0F' || r == '\u20E3') && isDigit(before)
-		switch {
-		case isKeycap:
-			continue
-		case unicode.Is(unicode.Nd, r) && !unicode.IsLetter(before):
-			b.WriteRune(asciiDigit(r))
-		default:
-			b.WriteString(piece) // which may be invalid UTF-8
+	return anyDigits.ReplaceAllStringFunc(s, func(match string) string {
+		if first, _ := utf8.DecodeRuneInString(match); unicode.IsLetter(first) {
+			return match
 		}
-		before = r
-	}
-	return b.String()
+		return strings.Map(asciiDigit, match)
+	})
 }
 
-// asciiDigit returns the digit from 0 to 9 for a digit of another script: ten stand in their order, and other digits only before ten.
+// asciiDigit returns the digit from 0 to 9 for a digit of another script, and nothing for all else. Ten digits stand in their order, and in
+// front of them only other ten.
 func asciiDigit(r rune) rune {
+	if !unicode.IsDigit(r) {
+		return -1
+	}
 	zero := r
-	for unicode.Is(unicode.Nd, zero-1) {
+	for unicode.IsDigit(zero - 1) {
 		zero--
 	}
 	return '0' + (r-zero)%10
@@ -228,21 +201,14 @@ func isNumber(s string) bool { return s != "" && strings.TrimLeftFunc(s, isDigit
 
 func isDigit(r rune) bool { return '0' <= r && r <= '9' }
 
-func isSeparator(r rune) bool { return isColon(r) || isDashRune(r) }
+func isSeparator(r rune) bool { return strings.ContainsRune(separators, r) }
 
 func isColon(r rune) bool { return r == ':' || r == '：' }
-
-func isDashRune(r rune) bool { return r == '-' || r == '–' || r == '—' || r == '−' }
 
 // isComma is true if r stands between words, or between scores in one word, as in "11:7,9:11" and "11:7/9:11".
 func isComma(r rune) bool { return strings.ContainsRune(",;/|", r) }
 
 func isBreak(r rune) bool { return isComma(r) || isSpace(r) || string(r) == placeholder }
-
-func isDash(s string) bool {
-	r, size := utf8.DecodeRuneInString(s)
-	return size == len(s) && isDashRune(r)
-}
 
 func startsWithDigit(s string) bool { return s != "" && isDigit(rune(s[0])) }
 

@@ -23,7 +23,7 @@ func ParseNumber(c Command) (number int, err error) {
 		return 0, err
 	}
 	if word, _ = cutWord(rest); word != "" {
-		return 0, formError(cmp.Or(wordFault(word), ReasonUnexpectedWord), word)
+		return 0, cmp.Or(wordFault(word, word), formError(ReasonUnexpectedWord, word))
 	}
 	return number, nil
 }
@@ -31,16 +31,12 @@ func ParseNumber(c Command) (number int, err error) {
 // matchNumber reads the number of a match, with or without a leading #.
 func matchNumber(word string) (int, error) {
 	digits := strings.TrimPrefix(word, "#")
-	if reason := wordFault(digits); reason != "" {
-		return 0, formError(reason, word)
-	}
-	if negative := negativeNumber("", digits); negative != "" {
-		return 0, formError(ReasonNegativeNumber, negative)
-	}
-	if !isNumber(digits) {
+	switch err := wordFault(digits, word); {
+	case err != nil:
+		return 0, err
+	case !isNumber(digits):
 		return 0, formError(ReasonUnexpectedWord, word)
-	}
-	if len(digits) > maxNumberDigits || value(digits) == 0 {
+	case len(digits) > maxNumberDigits || value(digits) == 0:
 		return 0, formError(ReasonNoSuchNumber, digits)
 	}
 	return value(digits), nil

@@ -127,14 +127,14 @@ var vocabulary = meanings(map[meaning]string{
 })
 
 // who a verb can be about.
-type who int
+type who string
 
 const (
-	anybody who = iota // the sender, or somebody named
-	own                // the sender: "gané"
-	others             // somebody else: "ganó"
-	several            // several people: "ganaron"
-	she                // a woman, who may be the sender: "выиграла"
+	anybody who = "anybody" // the sender, or somebody named
+	own     who = "own"     // the sender: "gané"
+	others  who = "others"  // somebody else: "ganó"
+	several who = "several" // several people: "ganaron"
+	she     who = "she"     // a woman, who may be the sender: "выиграла"
 )
 
 // The roles of verbs, which are fields of forms.
@@ -147,10 +147,9 @@ const (
 
 // verb is what a word about who won is in a language. Its role is a field of forms: win, won, beat, beaten or victory.
 type verb struct {
-	language string
-	role     string
-	meaning  meaning
-	who      who
+	language, role string
+	who            who
+	meaning        meaning
 }
 
 // verbs are the words that say who won. A word may be several things: "won" is the past tense and a participle.
@@ -280,14 +279,13 @@ func meanings(words map[meaning]string) map[string]meaning {
 
 // readVerbs returns the verbs that are each word.
 func readVerbs(table string) map[string][]verb {
-	people := map[string]who{"anybody": anybody, "own": own, "others": others, "several": several, "she": she}
 	outcomes := map[string]meaning{"won": won, "lost": lost}
 	all := make(map[string][]verb)
 	for row := range strings.Lines(table) {
 		head, words, _ := strings.Cut(row, ":")
 		for word := range strings.FieldsSeq(words) {
-			fields := strings.Fields(head)
-			all[word] = append(all[word], verb{fields[0], fields[1], outcomes[fields[3]], people[fields[2]]})
+			of := strings.Fields(head)
+			all[word] = append(all[word], verb{language: of[0], role: of[1], who: who(of[2]), meaning: outcomes[of[3]]})
 		}
 	}
 	return all
