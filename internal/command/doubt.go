@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -36,20 +37,14 @@ func Certain(r Report) (Match, error) {
 	}
 }
 
+// doubtReasons are the reasons of doubts; that of all others is ReasonSeveralResults.
+var doubtReasons = map[Doubt]Reason{
+	DoubtTotal: ReasonUnclearTotal, DoubtWinner: ReasonUnclearWinner, DoubtName: ReasonUnclearName, DoubtUnknownName: ReasonUnknownName,
+}
+
 // form returns the error that says what the doubt is.
 func (r Report) form() error {
-	switch r.Doubt {
-	case DoubtTotal:
-		return formError(ReasonUnclearTotal, r.Word)
-	case DoubtWinner:
-		return formError(ReasonUnclearWinner, "")
-	case DoubtName:
-		return formError(ReasonUnclearName, r.Word)
-	case DoubtUnknownName:
-		return formError(ReasonUnknownName, r.Word)
-	default:
-		return formError(ReasonSeveralResults, "")
-	}
+	return formError(cmp.Or(doubtReasons[r.Doubt], ReasonSeveralResults), r.Word)
 }
 
 // and returns the report that has the matches of two reports. It fails if there are too many ways to read both.
@@ -86,14 +81,12 @@ func (r *Report) or(other Report) bool {
 
 // orMirrored adds the other winner to each reading that is one match.
 func (r Report) orMirrored() Report {
-	all := Report{Doubt: r.Doubt, Word: r.Word}
 	for _, reading := range r.Readings {
-		all.or(Report{Readings: []Reading{reading}})
 		if len(reading) == 1 {
-			all.or(Report{Readings: []Reading{{reading[0].mirrored()}}})
+			r.or(Report{Readings: []Reading{{reading[0].mirrored()}}})
 		}
 	}
-	return all
+	return r
 }
 
 // likely returns the readings of a match: what its words say about the winner has to fit the score, and one of several scores may be their

@@ -8,10 +8,10 @@ import (
 
 // readings returns the ways to read a line.
 func (p parser) readings(l line) (Report, error) {
-	if l.isFreeForAll() {
+	scores, err := l.scores.scores()
+	if l.isFreeForAll(err == nil) {
 		return Report{}, formError(ReasonFreeForAll, "")
 	}
-	scores, err := l.scores.scores()
 	if outcome, ok := l.withoutScore(); ok {
 		scores, err = []Score{outcome}, nil
 	}
@@ -91,10 +91,10 @@ func (p parser) orEach(report Report) Report {
 	return report
 }
 
-// isFreeForAll is true if the line has at least three people or sides, with a number for each.
-func (l line) isFreeForAll() bool {
+// isFreeForAll is true if the line has at least three people or sides, with a number for each that is not part of a score.
+func (l line) isFreeForAll(hasScores bool) bool {
 	count, sides := len(l.scores.numbers), len(l.all(versus))+1
-	return count >= 3 && (sides == 1 && len(l.people) == count && l.scores.count()%(count-1) < 2 || sides == count)
+	return count >= 3 && (sides == 1 && len(l.people) == count && !hasScores || sides == count)
 }
 
 // isSpread is true if people stand between the scores.
@@ -111,26 +111,20 @@ func (l line) isSpread() bool {
 // several reads a line in which people stand between the scores. If every name has a score after it, each is a result of the sender.
 // Whatever else may be one result or several is in doubt.
 func (p parser) several(l line, scores []Score) (Report, error) {
-	var all Report
-	isCertain := l.scores.numbers[0].at > 0
-	for _, trailing := range [...]bool{false, true} {
-		if of, err := p.results(l, trailing); err == nil && all.or(of) {
-			all.Doubt, all.Word = of.Doubt, of.Word
-			isCertain = isCertain && p.playsEach(of)
-		}
-	}
-	if maybeOne := len(all.Readings) == 0 || !isCertain || l.hasWordAfterScore(); maybeOne && !l.isOfUnnamed() {
+	all, err := p.results(l)
+	isCertain := err == nil && l.scores.numbers[0].at > 0 && p.playsEach(all)
+	if (!isCertain || l.hasWordAfterScore()) && !l.isOfUnnamed() {
 		if of, err := p.one(l, scores, nil); err == nil {
 			isCertain = !all.or(of) && isCertain
 		}
 	}
 	if len(all.Readings) == 0 {
-		all.Readings, isCertain = p.between(l, scores), false
+		all.Readings = p.between(l, scores)
 	}
 	switch {
 	case len(all.Readings) == 0:
 		return Report{}, formError(ReasonSeveralResults, "")
-	case !isCertain || len(all.Readings) > 1 && all.Doubt == DoubtNone:
+	case !isCertain:
 		all.Doubt, all.Word = DoubtResults, ""
 	}
 	return all, nil
@@ -172,9 +166,9 @@ func (l line) hasWordAfterScore() bool {
 
 // results reads each part of a line as a result of its own. A result says of the sender what the one before says, if it does not say who won
 // itself: "lost to @bob 1:3 and @carol 2:3".
-func (p parser) results(l line, trailing bool) (Report, error) {
+func (p parser) results(l line) (Report, error) {
 	var all []line
-	for _, words := range parts(l.words, trailing) {
+	for _, words := range parts(l.words) {
 		next, err := p.read(words)
 		if err != nil {
 			return Report{}, err
@@ -224,31 +218,32 @@ func (l line) ofSender(sender Person) meaning {
 }
 
 // parts divides the words of a line into people with the scores behind them, or before them if the line begins with a score. A word between
-// two parts belongs to the next one, or, if trailing and about the winner, to the one before.
-func parts(words []word, trailing bool) [][]word {
+// two parts belongs to the next one, but for a word about the winner that directly follows one without such a word: "gegen @bob 3:1 gewonnen".
+func parts(words []word) [][]word {
 	type kind int
 	const (
-		other kind = iota
+		none kind = iota
 		person
 		score
 	)
 	var all [][]word
 	var first, last kind
+	isClaim := func(w word) bool { return won <= w.meaning && w.meaning <= drew }
 	start, end := 0, 0 // of a part
 	for i, w := range words {
-		is := other
-		switch isClaim := won <= w.meaning && w.meaning <= drew; {
+		var is kind
+		switch {
 		case w.isPerson():
 			is = person
 		case w.meaning == unknown && strings.ContainsFunc(w.string, isDigit):
 			is = score
-		case isClaim && trailing:
-			end = i + 1
-		}
-		if is == other {
+		default:
 			continue
 		}
-		if first = cmp.Or(first, is); is == first && last != other && last != first { // the next part begins
+		if first = cmp.Or(first, is); is == first && last != none && last != first { // the next part begins
+			if next := words[end]; isClaim(next) && !hasPause(next.before) && !slices.ContainsFunc(words[start:end], isClaim) {
+				end++
+			}
 			all, start = append(all, words[start:end:end]), end
 		}
 		last, end = is, i+1

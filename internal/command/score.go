@@ -65,25 +65,12 @@ func (t *scoreText) addSeparator(separator string) {
 	t.afterNumber = false
 }
 
-// count returns how many of the numbers are the second one of a score with a colon or dash.
-func (t *scoreText) count() int {
-	count := 0
-	for _, n := range t.numbers {
-		if n.separator != "" {
-			count++
-		}
-	}
-	return count
-}
-
 // scores returns the scores that were read. Several scores need a separator each.
 func (t *scoreText) scores() ([]Score, error) {
 	count := len(t.numbers)
 	switch {
 	case count == 0:
 		return nil, formError(ReasonNoScore, "")
-	case count == 1:
-		return nil, formError(ReasonIncompleteScore, t.numbers[0].text)
 	case count == 3:
 		return nil, formError(ReasonThirdNumber, t.numbers[2].text)
 	case count > 2*MaxSets:
@@ -110,20 +97,18 @@ func (t *scoreText) scores() ([]Score, error) {
 // half returns the number that lacks its other half, if the count is odd: the only number that is not in a score with a separator, or else
 // the last one.
 func (t *scoreText) half() number {
-	last := t.numbers[len(t.numbers)-1]
-	half, alone := last, 0
+	var alone []number
 	for i := 0; i < len(t.numbers); i++ {
 		if i+1 < len(t.numbers) && t.numbers[i+1].separator != "" {
 			i++ // a score
-			continue
+		} else {
+			alone = append(alone, t.numbers[i])
 		}
-		half = t.numbers[i]
-		alone++
 	}
-	if alone > 1 {
-		return last
+	if len(alone) == 1 {
+		return alone[0]
 	}
-	return half
+	return t.numbers[len(t.numbers)-1]
 }
 
 const (

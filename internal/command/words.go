@@ -291,17 +291,8 @@ func readVerbs(table string) map[string][]verb {
 	return all
 }
 
-// longestWord is the number of bytes of the longest word of the vocabulary.
-const longestWord = 32
-
 // meaningOf returns what a word stands for, in any letter case.
 func meaningOf(word string) meaning {
-	if len(word) > longestWord {
-		return unknown
-	}
-	if m, ok := vocabulary[word]; ok {
-		return m
-	}
 	word = strings.ToLower(word)
 	if all := verbs[word]; len(all) > 0 {
 		return all[0].meaning
@@ -312,25 +303,22 @@ func meaningOf(word string) meaning {
 // bare returns a word without brackets, exclamation marks, quotes and emoji around it, without the colon after a word such as "score:" or a
 // total such as "3:1:", and without the sign that joins a word to a name, as in "me+@bob". An emoticon stays.
 func bare(word string) string {
-	if meaningOf(word) != unknown {
+	trimmed := strings.TrimFunc(word, isDecoration)
+	before, joined := strings.TrimRightFunc(trimmed, isColon), strings.Trim(trimmed, "&+")
+	switch {
+	case meaningOf(word) != unknown:
 		return word
-	}
-	word = strings.TrimFunc(word, isDecoration)
-	before := strings.TrimRightFunc(word, isColon)
-	if meaningOf(before) != unknown || endsWithDigit(before) && strings.ContainsFunc(before, isSeparator) {
+	case meaningOf(before) != unknown, endsWithDigit(before) && strings.ContainsFunc(before, isSeparator):
 		return before
-	}
-	if joined := strings.Trim(word, "&+"); meaningOf(joined) != unknown {
+	case meaningOf(joined) != unknown:
 		return joined
+	default:
+		return trimmed
 	}
-	return word
 }
 
 // isDecoration is true if people put r around words or scores without a meaning.
 func isDecoration(r rune) bool {
-	switch r {
-	case '(', ')', '[', ']', '{', '}', '!', '?', '¡', '¿', '"', '\'', '“', '”', '„', '«', '»', '…', '\uFE0F':
-		return true
-	}
-	return r != unicode.ReplacementChar && unicode.In(r, unicode.So, unicode.Sk)
+	isSymbol := unicode.In(r, unicode.So, unicode.Sk) && r != unicode.ReplacementChar
+	return isSymbol || strings.ContainsRune("()[]{}!?¡¿\"'“”„«»…\uFE0F", r)
 }
