@@ -67,25 +67,16 @@ func endsWithConsonant(word string) bool {
 	return isCyrillic(r) && !strings.ContainsRune("аеиоуыэюяьіє", r)
 }
 
-// declined returns the people whose name a folded name of one or two words is in another case than the nominative: "с Димой", "у Дмитрия
-// Козлова". A name that somebody else may have means them only if isName says that there is such a player, so that it is asked about.
+// declined returns the people whose name of one or two words, folded, stands in another case: "с Димой", "у Дмитрия Козлова". A name that
+// somebody else may have means them only if isName says that there is such a player, so that it is asked about.
 func (n *Names) declined(name string, isName bool) (people []int) {
 	first, last, _ := strings.Cut(name, " ")
 	if ownNames[first] && !isName || strings.Contains(last, " ") {
 		return nil
 	}
-	if last == "" {
-		for _, nominative := range nominatives(first) {
-			people = append(people, n.byName[nominative]...)
-		}
-	} else {
-		for _, a := range append(nominatives(first), first) {
-			if len(n.byName[a]) == 0 { // it is nobody's first name
-				continue
-			}
-			for _, b := range append(nominatives(last), last) {
-				people = append(people, n.byName[a+" "+b]...)
-			}
+	for _, a := range append(nominatives(first), first) {
+		for _, b := range append(nominatives(last), last) {
+			people = append(people, n.byName[strings.TrimSuffix(a+" "+b, " ")]...)
 		}
 	}
 	slices.Sort(people)

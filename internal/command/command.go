@@ -3,7 +3,6 @@ package command
 import (
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // The names of the commands whose arguments have a grammar of their own.
@@ -51,8 +50,7 @@ func Parse(text string, entities []Entity, botUsername string) (c Command, ok bo
 	return c, true
 }
 
-// SplitNumber returns a command whose name ends with a number, such as /undo2, as if a space were in front of the number. ok is false for
-// all others.
+// SplitNumber returns a command whose name ends with a number, such as /undo2, as if a space were in front of it; ok is false for others.
 func (c Command) SplitNumber() (split Command, ok bool) {
 	name := strings.TrimRightFunc(c.Name, isDigit)
 	number := c.Name[len(name):]
@@ -80,34 +78,7 @@ func (c Command) FirstWord() string {
 	return word
 }
 
-// FirstWords returns the first words of the arguments, at most n of them, with a space between. There are none after a mention.
-func (c Command) FirstWords(n int) string {
-	args := c.Args
-	if len(c.MentionOffsets) > 0 {
-		args = args[:min(len(args), max(0, c.MentionOffsets[0]))]
-	}
-	words := strings.Fields(args)
-	return strings.Join(words[:min(n, len(words))], " ")
-}
-
-// WithoutWords returns the command without the first n words of its arguments, which no mention is among.
-func (c Command) WithoutWords(n int) Command {
-	rest := c.Args
-	isWritten := func(r rune) bool { return !unicode.IsSpace(r) }
-	for range n {
-		rest = strings.TrimLeftFunc(rest, isWritten)
-		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
-	}
-	cut := len(c.Args) - len(rest)
-	c.Args, c.MentionOffsets = rest, slices.Clone(c.MentionOffsets)
-	for i := range c.MentionOffsets {
-		c.MentionOffsets[i] -= cut
-	}
-	return c
-}
-
-// Text returns the command that a text without one stands for, such as an answer to a question. botUsername is this bot's username, without
-// the @.
+// Text returns the command that a text without one stands for, such as an answer to a question. botUsername is as for Parse.
 func Text(name, text string, entities []Entity, botUsername string) Command {
 	c := Command{Name: name, Written: name, Addressed: true}
 	c.Args, c.Mentions, c.MentionOffsets = cutMentions(text, 0, entities, botUsername)
@@ -119,8 +90,7 @@ func (c Command) WantsHelp() bool {
 	return len(c.Mentions) == 0 && strings.EqualFold(c.Args, "help")
 }
 
-// commandHead returns the command that text begins with, including the slash and the bot's name. A command is ASCII, so its length is the
-// same in bytes and in UTF-16 code units.
+// commandHead returns the command that text begins with. It is ASCII: its length is the same in bytes and in UTF-16 code units.
 func commandHead(text string, entities []Entity) (string, bool) {
 	for _, e := range entities {
 		if e.Kind != KindBotCommand || e.Offset != 0 || e.Length < 2 || e.Length > len(text) {
@@ -202,10 +172,6 @@ func (p Person) label() string {
 // isBotUsername is true if username is this bot's, or that of a bot which Telegram shows as the sender of messages of anonymous admins and
 // channels. Other bots cannot be recognized from a mention.
 func isBotUsername(username, botUsername string) bool {
-	for _, bot := range [...]string{botUsername, "GroupAnonymousBot", "Channel_Bot"} {
-		if username != "" && strings.EqualFold(username, bot) {
-			return true
-		}
-	}
-	return false
+	bots := []string{botUsername, "GroupAnonymousBot", "Channel_Bot"}
+	return username != "" && slices.ContainsFunc(bots, func(bot string) bool { return strings.EqualFold(username, bot) })
 }

@@ -52,8 +52,7 @@ func CorrectAmendment(c Command, err error) (text string, ok bool) {
 	})
 }
 
-// correct removes slips from a malformed text until it can be read. read returns what to write instead of it, nothing if that is not clear,
-// or why the text is malformed.
+// correct removes slips from a malformed text until read says what to write instead of it: nothing if that is not clear.
 func correct(written string, err error, read func(written string) (string, error)) (text string, ok bool) {
 	for range maxSlips {
 		if written, ok = withoutSlip(written, err); !ok {
@@ -90,8 +89,7 @@ func withoutSlip(written string, err error) (corrected string, ok bool) {
 // outcomeCommands are the commands that report a score without points.
 var outcomeCommands = map[Score]string{win: NameWon, loss: NameLost, draw: NameDraw}
 
-// command returns the command that reports a match in its usual form, or nothing if one of the players cannot be written so that the same
-// person is meant.
+// command returns the command that reports a match, or nothing if one of the players cannot be written so that the same person is meant.
 func (m Match) command(sender Person) string {
 	name := cmp.Or(outcomeCommands[m.Scores[0]], NameMatch)
 	parts := []string{"/" + name}

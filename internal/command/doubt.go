@@ -24,8 +24,7 @@ const (
 	DoubtLine        Doubt = "line"         // a line cannot be read; the only reading has the matches of the others
 )
 
-// Certain returns the only match of the only reading of a report. It fails with a *FormError if there is a doubt, or if there are several
-// matches.
+// Certain returns the only match of the only reading of a report. Otherwise it fails with a *FormError.
 func Certain(r Report) (Match, error) {
 	switch {
 	case r.Doubt != DoubtNone:
@@ -89,8 +88,7 @@ func (r Report) orMirrored() Report {
 	return r
 }
 
-// likely returns the readings of a match: what its words say about the winner has to fit the score, and one of several scores may be their
-// total.
+// likely returns the readings of a match: its words about the winner have to fit the score, and one of several scores may be the total.
 func (l line) likely(m Match) (Report, error) {
 	claim, err := l.outcome()
 	if err != nil {
@@ -199,8 +197,7 @@ func (l line) possible(scores []Score) [][]Score {
 	return all
 }
 
-// withoutAsides leaves out the scores in brackets of their own behind others that may be those of a half-time or a tie-break: "5:3 (3:1)",
-// "7:6 (7:4) 6:4".
+// withoutAsides leaves out scores in brackets that may be those of a half-time or a tie-break: "5:3 (3:1)", "7:6 (7:4) 6:4".
 func (l line) withoutAsides(scores []Score) []Score {
 	var all []Score
 	numbers := l.scores.numbers
@@ -217,9 +214,8 @@ func isAside(s, of Score) bool {
 	return s.A <= of.A && s.B <= of.B || max(of.A, of.B) == 7 && min(of.A, of.B) == 6
 }
 
-// withoutTotal returns what several scores can mean. If the first or the last one is the total of the others, it is left out. If it could
-// be their total, but does not equal the sets that were won, there are two possibilities, without it and with it. So are there if a single
-// set follows a total.
+// withoutTotal returns what several scores can mean. If the first or the last one is the total of the others, it is left out. If it does not
+// equal the sets that were won, or if a single set follows it, it may be the total or a set.
 func withoutTotal(scores []Score) [][]Score {
 	const mostSets = 4 // that a side has to win
 	switch last := len(scores) - 1; {

@@ -101,8 +101,7 @@ func (e Entity) person(piece, botUsername string) (Person, bool) {
 	return p, true
 }
 
-// unitPlaces returns where each UTF-16 code unit of a text begins, in bytes, and where the text ends. In the middle of a surrogate pair it is
-// -1.
+// unitPlaces returns where each UTF-16 code unit of a text begins, and where the text ends, in bytes; -1 in the middle of a pair.
 func unitPlaces(text string) []int {
 	places := make([]int, 0, len(text)+1)
 	for i, r := range text {
@@ -114,8 +113,7 @@ func unitPlaces(text string) []int {
 	return append(places, len(text))
 }
 
-// isSpace is true if r separates words. That includes control and formatting characters (direction marks, joiners): they are invisible, and
-// clients insert them.
+// isSpace is true if r separates words. Clients insert invisible characters, such as direction marks and joiners.
 func isSpace(r rune) bool {
 	return unicode.IsSpace(r) || isInvisible(r)
 }

@@ -20,22 +20,20 @@ func ParseFix(c Command) (Fix, error) {
 		return Fix{}, formError(ReasonEmpty, "")
 	}
 	var f Fix
-	rest := c.Args
-	if word, after := cutWord(rest); isMatchNumber(word, after) {
-		n, err := matchNumber(word)
+	words := fields(c.Args)
+	if namesMatch(words) {
+		n, err := matchNumber(words[0])
 		if err != nil {
 			return Fix{}, err
 		}
-		f.Number, rest = n, after
+		f.Number, words = n, words[1:]
 	}
-	if word, after := cutWord(rest); meaningOf(word) == drew && strings.TrimFunc(after, isBreak) == "" {
+	if len(words) == 1 && meaningOf(words[0]) == drew {
 		f.Scores = []Score{draw}
 		return f, nil
 	}
-	text := scoreText{numbers: make([]number, 0, 2)}
-	for rest != "" {
-		var word string
-		word, rest = cutWord(rest)
+	var text scoreText
+	for _, word := range words {
 		if err := text.add(withColon(word, false), 0); err != nil {
 			return Fix{}, err
 		}
@@ -55,16 +53,14 @@ func ParseFix(c Command) (Fix, error) {
 	return f, nil
 }
 
-// isMatchNumber is true if the first word of a fix is the number of a match. A number before a colon or dash is part of a score. So without
-// the number of a match, every score needs a colon or dash.
-func isMatchNumber(word, after string) bool {
-	if strings.HasPrefix(word, "#") {
-		return true
+// namesMatch is true if the first word of a fix is the number of a match. A number before a colon or dash is part of a score.
+func namesMatch(words []string) bool {
+	if len(words) == 0 {
+		return false
 	}
-	next, _ := cutWord(after)
-	return isNumber(word) && strings.IndexFunc(next, isSeparator) != 0
+	isScore := len(words) > 1 && strings.IndexFunc(words[1], isSeparator) == 0
+	return strings.HasPrefix(words[0], "#") || isNumber(words[0]) && !isScore
 }
 
-// looseScore is a score whose separator does not visibly touch its first number, with the second one. In "13 :3" the 13 may be the number of
-// a match, so that half of the score is missing.
+// looseScore is a score whose separator does not touch its first number: the 13 in "13 :3" may be a match, and half of the score missing.
 var looseScore = regexp.MustCompile(`(?:^|[^0-9\p{Cf}])\p{Cf}*[:：\-–—−][^0-9]*([0-9]+)`)

@@ -32,3 +32,29 @@ func LadderAfter(c Command) (number int, name string, ok bool) {
 	name = strings.Join(strings.Fields(rest), " ")
 	return number, name, len(c.Mentions) == 0 && CanNameLadder(name)
 }
+
+// FirstWords returns the first words of the arguments, at most n of them, with a space between. There are none after a mention.
+func (c Command) FirstWords(n int) string {
+	args := c.Args
+	if len(c.MentionOffsets) > 0 {
+		args = args[:min(len(args), max(0, c.MentionOffsets[0]))]
+	}
+	words := strings.Fields(args)
+	return strings.Join(words[:min(n, len(words))], " ")
+}
+
+// WithoutWords returns the command without the first n words of its arguments, which no mention is among.
+func (c Command) WithoutWords(n int) Command {
+	rest := c.Args
+	isWritten := func(r rune) bool { return !unicode.IsSpace(r) }
+	for range n {
+		rest = strings.TrimLeftFunc(rest, isWritten)
+		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
+	}
+	cut := len(c.Args) - len(rest)
+	c.Args, c.MentionOffsets = rest, slices.Clone(c.MentionOffsets)
+	for i := range c.MentionOffsets {
+		c.MentionOffsets[i] -= cut
+	}
+	return c
+}

@@ -43,8 +43,7 @@ func ParsePlayers(c Command, sender Person, names *Names) (people []Person, err 
 	return people, nil
 }
 
-// lineup reads the people in a command, and calls use with them. A word that is a name and has another meaning too is a name only if the
-// command is malformed without it.
+// lineup calls use with the people in a command. A word with another meaning is a name only if the command is malformed without it.
 func (p parser) lineup(c Command, names *Names, use func(line) error) error {
 	if names == nil {
 		names = new(Names)
@@ -76,8 +75,7 @@ func (p parser) lineupOf(t text, names *Names, uses func(plainName) bool, use fu
 	return use(l)
 }
 
-// ParseScores reads the scores of a match whose sides are known: those of the first side come first, unless words say otherwise. Every
-// error is a *FormError.
+// ParseScores reads the scores of a match with known sides, those of the first side first. Every error is a *FormError.
 func ParseScores(c Command) ([]Score, error) {
 	if len(c.Mentions) > 0 {
 		return nil, formError(ReasonUnexpectedWord, c.Mentions[0].label())

@@ -64,8 +64,7 @@ func (n *Names) add(name string, person int) {
 	n.longest = max(n.longest, min(strings.Count(name, " ")+1, maxWords))
 }
 
-// firstName returns the first word of a folded name, or nothing if it is one that people do not use as a name, such as the "The" of "The
-// Rock".
+// firstName returns the first word of a folded name, or nothing if people do not use it as a name, such as the "The" of "The Rock".
 func firstName(name string) string {
 	first, _, _ := strings.Cut(name, " ")
 	if word := norm.NFC.String(first); isScoreWord(word) || meaningOf(word) != unknown && !namesToo[word] {
@@ -80,8 +79,8 @@ func IsNameOf(word, name string) bool {
 	return folded != "" && (folded == name || folded == firstName(name))
 }
 
-// named returns the people whom a folded name means, at most MaxReadings: those who are called so, or whose name it is in another case. Of
-// those who have left it means nobody if somebody else is there.
+// named returns the people, at most MaxReadings, who are called so, or whose name it is in another case. Those who have left are meant only
+// if nobody else is.
 func (n *Names) named(name string) []Person {
 	called := n.byName[name]
 	all := n.pick(called, len(called))

@@ -1,7 +1,6 @@
 package command
 
-// Distance returns how many letters have to be added, left out, replaced or exchanged with their neighbour to turn a into b; a number above
-// limit if there are more than limit.
+// Distance returns how many letters have to be added, removed, replaced or swapped to turn a into b; more than limit if there are more.
 func Distance(a, b []rune, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1

@@ -21,10 +21,9 @@ func (e *NameError) Error() string {
 	return "nobody has the name"
 }
 
-// ParsePeople reads whom a question is about, in the order in which they are named: people who are mentioned, players who are meant by a
-// plain name, and the sender by a word such as "me". If it names nobody, that is the author of the message that it replies to. The words of
-// reports, such as "vs", and numbers mean nothing here. The sender is the zero Person if unknown (an anonymous admin), and reply and names
-// may be nil, as in ParseMatch. Every error is a *NameError.
+// ParsePeople reads whom a question is about, in order: people who are mentioned, players who are meant by name, and the sender by a word such
+// as "me". If it names nobody, that is the author of the message that it replies to. All other words mean nothing here. The arguments may be
+// missing as in ParseMatch. Every error is a *NameError.
 func ParsePeople(c Command, sender Person, reply *Person, names *Names) ([]Person, error) {
 	if names == nil {
 		names = new(Names)
@@ -49,8 +48,7 @@ func ParsePeople(c Command, sender Person, reply *Person, names *Names) ([]Perso
 	return people, nil
 }
 
-// resolve returns the text with the people whom its names mean. uses says whether a name counts as one. It fails with a *NameError if it is
-// not clear whom one means.
+// resolve returns the text with the people whom the names in it mean that uses selects. It fails with a *NameError if one is not clear.
 func (n *Names) resolve(t text, uses func(plainName) bool) (text, error) {
 	found, picked := n.find(t, true), n.picked
 	for i := range found {

@@ -15,8 +15,7 @@ func (c Command) MayNamePlayers() bool {
 	return slices.ContainsFunc(atoms(c.Args), isOther) || len(c.text().quotes()) > 0 || c.text().mayTouchScore()
 }
 
-// LikelyNamesPlayers is true if the arguments have quotes, or words that have no other meaning in a report, or that people are called as
-// well.
+// LikelyNamesPlayers is true if the arguments have quotes, words without another meaning, or words that people are called as well.
 func (c Command) LikelyNamesPlayers() bool {
 	return slices.ContainsFunc(atoms(c.Args), func(a atom) bool {
 		return !isScoreWord(a.text) && (meaningOf(a.text) == unknown || namesToo[strings.ToLower(a.text)])
@@ -144,8 +143,7 @@ func (p parser) tryAll(t text, found []plainName) (Report, error) {
 	return all, nil
 }
 
-// naming returns the text with people instead of their names, in one of the ways to understand these. The last name changes first; a word
-// with another meaning is no name at first.
+// naming returns the text with names understood in one of all ways: the last name changes first, and may not be one at first.
 func (t text) naming(found []plainName, way int) text {
 	for _, n := range slices.Backward(found) {
 		choice := way % n.ways()
@@ -171,9 +169,8 @@ func unclearName(found []plainName, way, other int) (word string) {
 	return word
 }
 
-// find returns the names in the arguments, and the unknown words that may be names. Of several names that begin at the same word, it is the
-// longest one, unless it ends with a number and numbers is false. A name with an @ is one if somebody has it: Telegram marks no mention that
-// is too short for a username, as in "@bob".
+// find returns the names in a text, and the unknown words that may be names. Of several names that begin at a word, it is the longest one that
+// ends with a number only if numbers is true. An @ before a name is part of it: in "@bob", which is too short, Telegram marks no mention.
 func (n *Names) find(t text, numbers bool) []plainName {
 	var found []plainName
 	all, quoted := atoms(t.written), t.quotes()
@@ -265,8 +262,7 @@ func (n *Names) unknownName(t text, of []atom, numbers bool) int {
 	return len(of)
 }
 
-// continues is true if one name may contain both of two neighbouring atoms: white space or emoji are between them, a full stop with white
-// space behind it, or a sign without any.
+// continues is true if one name may contain both of two neighbouring atoms: no word, and no sign but one as in "Jean-Luc", separates them.
 func (t text) continues(a, b atom) bool {
 	gap := t.written[a.end:b.start]
 	if strings.ContainsAny(gap, "\n"+placeholder) {
@@ -322,8 +318,7 @@ func (t text) quotes() []quote {
 	return all
 }
 
-// enclosed returns the length of the text before the first closing quote at the end of a word, with the quote; 0 if there is none in the
-// line.
+// enclosed returns the length of the text up to the first closing quote at the end of a word in this line, 0 if there is none.
 func enclosed(s, ends string) int {
 	for i, r := range s {
 		if strings.ContainsRune("\n"+placeholder, r) {

@@ -26,13 +26,16 @@ var allWords = wordSet(`all everyone everybody alle todos todas все всех 
 // monthWords are the words for a month, in all languages of the bot.
 var monthWords = wordSet(`month monat mes mês месяц місяць`)
 
-// ParseQuestion reads the arguments of /ranking, /matches, /history and /records: a person, a month, or a number, a word such as "all", or
-// both.
+// ParseQuestion reads the arguments of /ranking, /matches, /history and /records: a person, a month, a number, a word such as "all".
 func ParseQuestion(c Command) (q Question) {
 	if len(c.Mentions) > 0 {
 		return Question{Who: c.Mentions[0]}
 	}
-	words := questionWords(c.Args)
+	words := fields(c.Args)
+	words = words[:min(len(words), 3)]
+	for i := range words {
+		words[i] = strings.TrimLeft(words[i], "@#")
+	}
 	others := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return allWords[strings.ToLower(word)] })
 	q.All = len(others)+1 == len(words)
 	switch {
@@ -47,12 +50,4 @@ func ParseQuestion(c Command) (q Question) {
 		return Question{Unknown: strings.Join(words, " ")}
 	}
 	return q
-}
-
-// questionWords returns the first words of the arguments of a question, three at most.
-func questionWords(args string) (words []string) {
-	for word, rest := cutWord(args); word != "" && len(words) < 3; word, rest = cutWord(rest) {
-		words = append(words, strings.TrimLeft(word, "@#"))
-	}
-	return words
 }

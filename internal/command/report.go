@@ -74,8 +74,7 @@ func (l line) winsFirst() bool {
 	return len(all) > 1 && all[0].exceeds(all[1])
 }
 
-// lines reads all words of a report. If at least two lines name people and numbers, each line is a report of its own; otherwise the whole
-// text is one.
+// lines reads all words of a report. If at least two lines name people and numbers, each line is a result; otherwise the text is one.
 func (p parser) lines(t text) ([]line, error) {
 	whole, err := p.line(t)
 	if err != nil || len(whole.scores.numbers) < 4 {
@@ -154,8 +153,7 @@ func (p parser) personOf(w word) Person {
 	return w.person.identify(p.sender).identify(p.replied)
 }
 
-// addPerson adds somebody. Without a word such as "and" since the person before, a pause or a word for the sender makes an address of that
-// person, as in "@bob, I beat @carol".
+// addPerson adds somebody. Without a word such as "and", a pause or "I" makes an address of the person before: "@bob, I beat @carol".
 func (l *line) addPerson(p Person, w word, pauses, joins bool) {
 	for i := len(l.pieces) - 1; joins && i >= 0; i-- { // "@alice, @bob and @carol"
 		if before := &l.pieces[i]; before.isSide && before.isApart {
@@ -170,8 +168,7 @@ func (l *line) addPerson(p Person, w word, pauses, joins bool) {
 	l.people, l.names = append(l.people, p), l.names || isSender
 }
 
-// missingSender returns before which word the sender is missing who plays with somebody: "mit @carol gegen @bob und @dave gewonnen". It is
-// -1 if nobody is missing.
+// missingSender returns before which word the sender is missing, or -1: "mit @carol gegen @bob und @dave gewonnen".
 func (l line) missingSender() int {
 	with := slices.IndexFunc(l.pieces, func(p piece) bool { return p.meaning.isWith() && p.at == 0 })
 	isBetween := func(p piece) bool {
@@ -302,8 +299,7 @@ func (l *line) meaningOf(w word, behind following, named bool) meaning {
 	return m
 }
 
-// meaningOfSign returns what a colon or a dash stands for: between two people it separates the sides, behind a name or in front of
-// everything it is punctuation, and otherwise it is part of a score.
+// meaningOfSign returns what a colon or a dash stands for: it separates two people, is punctuation, or is part of a score.
 func (l *line) meaningOfSign(behind following, named bool) meaning {
 	next := behind.next()
 	isBeforeWord := next.person == nil && next.meaning.isMinor() && !next.meaning.isColon()

@@ -71,8 +71,7 @@ func orSeparate(report Report) Report {
 	return report
 }
 
-// maybeEach is true if a line is about two people of whom the sender may have beaten each, as in "@bob and @carol 3:1". If it is a draw, it
-// is between the two.
+// maybeEach is true if the sender may have beaten each of two people, as in "@bob and @carol 3:1".
 func (p parser) maybeEach(l line) bool {
 	return l.isJoined && len(l.people) == 2 && !l.hasClaim() && len(l.all(versus)) == 0 && p.senderPlays() &&
 		!slices.ContainsFunc(l.people, func(other Person) bool { return other.isSame(p.sender) })
@@ -108,8 +107,7 @@ func (l line) isSpread() bool {
 	return false
 }
 
-// several reads a line in which people stand between the scores. If every name has a score after it, each is a result of the sender.
-// Whatever else may be one result or several is in doubt.
+// several reads a line in which people stand between the scores. It is in doubt, unless every name has a score of the sender behind it.
 func (p parser) several(l line, scores []Score) (Report, error) {
 	all, err := p.results(l)
 	isCertain := err == nil && l.scores.numbers[0].at > 0 && p.playsEach(all)
@@ -164,8 +162,7 @@ func (l line) hasWordAfterScore() bool {
 	})
 }
 
-// results reads each part of a line as a result of its own. A result says of the sender what the one before says, if it does not say who won
-// itself: "lost to @bob 1:3 and @carol 2:3".
+// results reads each part of a line as a result, which may continue the one before: "lost to @bob 1:3 and @carol 2:3".
 func (p parser) results(l line) (Report, error) {
 	var all []line
 	for _, words := range parts(l.words) {
@@ -228,7 +225,6 @@ func parts(words []word) [][]word {
 	)
 	var all [][]word
 	var first, last kind
-	isClaim := func(w word) bool { return won <= w.meaning && w.meaning <= drew }
 	start, end := 0, 0 // of a part
 	for i, w := range words {
 		var is kind
@@ -241,7 +237,7 @@ func parts(words []word) [][]word {
 			continue
 		}
 		if first = cmp.Or(first, is); is == first && last != none && last != first { // the next part begins
-			if next := words[end]; isClaim(next) && !hasPause(next.before) && !slices.ContainsFunc(words[start:end], isClaim) {
+			if next := words[end]; next.isClaim() && !hasPause(next.before) && !slices.ContainsFunc(words[start:end], word.isClaim) {
 				end++
 			}
 			all, start = append(all, words[start:end:end]), end
@@ -251,8 +247,8 @@ func parts(words []word) [][]word {
 	return append(all, words[start:])
 }
 
-// withoutBadLine reads a report with a line for each result, one of which cannot be read. ok is false unless all the others are clear. A bad
-// line that begins with a number may be a set of the result above.
+// withoutBadLine reads a report one line of which cannot be read. ok is false unless all the others are clear. A bad line that begins with a
+// number may be a set of the result above.
 func (p parser) withoutBadLine(t text, names *Names) (others Report, ok bool) {
 	others = Report{Doubt: DoubtLine, Readings: []Reading{nil}}
 	for _, line := range t.lines() {

@@ -94,8 +94,7 @@ func (t *scoreText) scores() ([]Score, error) {
 	return scores, nil
 }
 
-// half returns the number that lacks its other half, if the count is odd: the only number that is not in a score with a separator, or else
-// the last one.
+// half returns the number that lacks its other half: the only one outside of scores with a separator, or else the last one.
 func (t *scoreText) half() number {
 	var alone []number
 	for i := 0; i < len(t.numbers); i++ {
@@ -159,8 +158,7 @@ func withASCIIDigits(s string) string {
 	})
 }
 
-// asciiDigit returns the digit from 0 to 9 for a digit of another script, and nothing for all else. Ten digits stand in their order, and in
-// front of them only other ten.
+// asciiDigit returns the digit from 0 to 9 for a digit of any script, nothing for all else: digits stand in blocks of ten.
 func asciiDigit(r rune) rune {
 	if !unicode.IsDigit(r) {
 		return -1

@@ -2,8 +2,7 @@ package command
 
 import "slices"
 
-// NamesTeams is true if the arguments of /match, even malformed ones, are about teams: they mention more than two people, or contain a
-// versus.
+// NamesTeams is true if the arguments of /match, even malformed ones, are about teams: more than two mentions, or a versus.
 func (c Command) NamesTeams() bool {
 	return len(c.Mentions) > 2 || slices.ContainsFunc(c.text().words(), func(w word) bool { return w.meaning == versus })
 }
@@ -29,8 +28,7 @@ func (l line) boundary() (at int, ok bool, err error) {
 	}
 }
 
-// isObjectFirst is true if the versus is a preposition of the first of two people, about whom the sentence goes on: "gegen @bob hat @carol
-// 3:1 gewonnen".
+// isObjectFirst is true if the versus belongs to the first of two people: "gegen @bob hat @carol 3:1 gewonnen".
 func (l line) isObjectFirst() bool {
 	claims := l.claims()
 	return len(l.people) == 2 && !l.isJoined && l.all(versus)[0].at == 0 && len(claims) > 0 && claims[0].at > 0
@@ -43,8 +41,7 @@ func (l line) winnersOnly() bool {
 	})
 }
 
-// hasThreeSides is true if several words separate sides, each of them other people: "@a vs @b vs @c". A dash may as well join the names of
-// a team.
+// hasThreeSides is true if several words separate sides, as in "@a vs @b vs @c". A dash may as well join the names of a team.
 func (l line) hasThreeSides() bool {
 	words := l.all(versus)
 	for i, p := range words {
@@ -55,8 +52,7 @@ func (l line) hasThreeSides() bool {
 	return len(words) > 1
 }
 
-// scoreBetween returns where the scores stand between two equally large teams, or the first of two numbers if the other one stands behind
-// the second team, as in "@a @b 10 @c @d 8".
+// scoreBetween returns where the scores separate two equally large teams, as in "@a @b 10:8 @c @d" and "@a @b 10 @c @d 8".
 func (l line) scoreBetween() (at int, ok bool) {
 	numbers := l.scores.numbers
 	if len(l.people) < 4 || len(numbers) < 2 || 2*numbers[0].at != len(l.people) {
@@ -102,11 +98,10 @@ func (p parser) players(l line) (Match, error) {
 	default:
 		self = true
 	}
-	people := make([]Person, 0, max(2, len(l.people)))
+	people := slices.Clone(l.people)
 	if self {
-		people = append(people, p.sender)
+		people = slices.Insert(people, 0, p.sender)
 	}
-	people = append(people, l.people...)
 	if len(people) == 1 {
 		people = append(people, p.replied)
 	}
@@ -126,16 +121,12 @@ func (l line) isOfUnnamed() bool {
 
 // checkPeople fails if a player is a bot or is named twice.
 func checkPeople(people []Person) error {
-	for _, p := range people {
-		if p.IsBot {
-			return formError(ReasonBot, p.label())
-		}
+	if at := slices.IndexFunc(people, func(p Person) bool { return p.IsBot }); at >= 0 {
+		return formError(ReasonBot, people[at].label())
 	}
 	for i, p := range people {
-		for _, other := range people[:i] {
-			if p.isSame(other) {
-				return formError(ReasonSamePerson, p.label())
-			}
+		if slices.ContainsFunc(people[:i], p.isSame) {
+			return formError(ReasonSamePerson, p.label())
 		}
 	}
 	return nil

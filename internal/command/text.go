@@ -72,6 +72,9 @@ type word struct {
 // isPerson is true if a word names somebody, who may be the sender.
 func (w word) isPerson() bool { return w.person != nil || w.meaning.isSender() }
 
+// isClaim is true if a word says who won.
+func (w word) isClaim() bool { return won <= w.meaning && w.meaning <= drew }
+
 // isParticiple is true if a word is a Spanish participle about who won.
 func (w word) isParticiple() bool {
 	return slices.ContainsFunc(verbs[strings.ToLower(w.string)], func(v verb) bool {
@@ -143,8 +146,15 @@ func cutWord(s string) (word, rest string) {
 	return word, s
 }
 
-// wordEnd returns the length of the word that s begins with. A comma ends the word only if both sides contain a separator, as in
-// "11:7,9:11"; "3,5" is one word.
+// fields returns the words of s, without the punctuation around them.
+func fields(s string) (all []string) {
+	for word, rest := cutWord(s); word != ""; word, rest = cutWord(rest) {
+		all = append(all, word)
+	}
+	return all
+}
+
+// wordEnd returns the length of the word that s begins with. A comma ends it only between two scores: "11:7,9:11", not "3,5".
 func wordEnd(s string) int {
 	end := indexOrLen(s, isBreak)
 	if bracket := strings.IndexAny(s[:end], "()[]"); bracket > 0 && // "2:1(11:7"

@@ -8,24 +8,20 @@ import (
 // maxNumberDigits is the maximum number of digits of a match number.
 const maxNumberDigits = 9
 
-// ParseNumber reads the arguments of /undo and /restore. It returns the number of the match, or 0 if none is given. Every error is a
-// *FormError.
+// ParseNumber reads the arguments of /undo and /restore: the number of a match, 0 if none is given. Every error is a *FormError.
 func ParseNumber(c Command) (number int, err error) {
-	if len(c.Mentions) > 0 {
+	words := fields(c.Args)
+	switch {
+	case len(c.Mentions) > 0:
 		return 0, formError(ReasonUnexpectedWord, c.Mentions[0].label())
-	}
-	word, rest := cutWord(c.Args)
-	if word == "" {
+	case len(words) == 0:
 		return 0, nil
 	}
-	number, err = matchNumber(word)
-	if err != nil {
-		return 0, err
+	number, err = matchNumber(words[0])
+	if err == nil && len(words) > 1 {
+		return 0, cmp.Or(wordFault(words[1], words[1]), formError(ReasonUnexpectedWord, words[1]))
 	}
-	if word, _ = cutWord(rest); word != "" {
-		return 0, cmp.Or(wordFault(word, word), formError(ReasonUnexpectedWord, word))
-	}
-	return number, nil
+	return number, err
 }
 
 // matchNumber reads the number of a match, with or without a leading #.
