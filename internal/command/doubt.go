@@ -188,13 +188,25 @@ func points(scores []Score) (a, b int) {
 	return a, b
 }
 
-// possible returns what the scores of a line can mean: all of them, or without what may be a total or an aside.
+// possible returns what several scores can mean: all of them, or without what may be a total or an aside. If the first or the last one is the
+// total of the others, it is left out; if it does not equal the sets that were won, it may be a set as well.
 func (l line) possible(scores []Score) [][]Score {
-	all := withoutTotal(scores)
-	if sets := l.withoutAsides(scores); len(all[0]) == len(scores) && len(sets) < len(scores) {
-		return [][]Score{sets, scores}
+	last := len(scores) - 1
+	sets, total := scores, Score{}
+	switch {
+	case last > 1 && isTotal(scores[0], scores[1:]):
+		sets, total = scores[1:], scores[0]
+	case last > 1 && isTotal(scores[last], scores[:last]):
+		sets, total = scores[:last], scores[last]
+	case last == 1 && isBeforeSet(scores[0], scores[1]):
+		sets = scores[:1:1]
+	default:
+		sets = l.withoutAsides(scores)
 	}
-	return all
+	if a, b := points(sets); len(sets) == len(scores) || total == (Score{A: a, B: b}) {
+		return [][]Score{sets}
+	}
+	return [][]Score{sets, scores}
 }
 
 // withoutAsides leaves out scores in brackets that may be those of a half-time or a tie-break: "5:3 (3:1)", "7:6 (7:4) 6:4".
@@ -214,30 +226,10 @@ func isAside(s, of Score) bool {
 	return s.A <= of.A && s.B <= of.B || max(of.A, of.B) == 7 && min(of.A, of.B) == 6
 }
 
-// withoutTotal returns what several scores can mean. If the first or the last one is the total of the others, it is left out. If it does not
-// equal the sets that were won, or if a single set follows it, it may be the total or a set.
-func withoutTotal(scores []Score) [][]Score {
+// isBeforeSet is true if a score may be the total of sets of which only one is named: "3:2, 11:9 in the fifth".
+func isBeforeSet(total, set Score) bool {
 	const mostSets = 4 // that a side has to win
-	switch last := len(scores) - 1; {
-	case last == 1 && scores[0].A != scores[0].B && max(scores[0].A, scores[0].B) <= mostSets && max(scores[1].A, scores[1].B) > mostSets:
-		return [][]Score{scores[:1:1], scores} // "3:2, 11:9 in the fifth"
-	case last < 2:
-		return [][]Score{scores}
-	case isTotal(scores[0], scores[1:]):
-		return orWithTotal(scores[0], scores[1:], scores)
-	case isTotal(scores[last], scores[:last]):
-		return orWithTotal(scores[last], scores[:last], scores)
-	default:
-		return [][]Score{scores}
-	}
-}
-
-// orWithTotal returns sets, and if their total is another one, all scores as well.
-func orWithTotal(total Score, sets, all []Score) [][]Score {
-	if a, b := points(sets); total == (Score{A: a, B: b}) {
-		return [][]Score{sets}
-	}
-	return [][]Score{sets, all}
+	return total.A != total.B && max(total.A, total.B) <= mostSets && max(set.A, set.B) > mostSets
 }
 
 // isTotal is true if a score can be the total of sets: it is no larger than their count, and no set could be such a total.

@@ -45,7 +45,7 @@ func ParseFix(c Command) (Fix, error) {
 	if loose := looseScore.FindStringSubmatch(c.Args); f.Number == 0 && loose != nil {
 		return Fix{}, formError(ReasonIncompleteScore, loose[1])
 	}
-	meant := withoutTotal(scores)
+	meant := line{scores: text}.possible(scores)
 	if len(meant) > 1 {
 		return Fix{}, formError(ReasonUnclearTotal, unclearTotal(meant[0], meant[1]))
 	}

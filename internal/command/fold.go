@@ -1,9 +1,9 @@
 package command
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -19,43 +19,27 @@ func fold(word string) string {
 	if isPlain(word) {
 		return strings.ToLower(word)
 	}
-	var b strings.Builder
-	var base rune // the last letter
-	for _, r := range norm.NFKD.String(caseFold.String(norm.NFKD.String(word))) {
-		switch {
-		case isApostrophe(r):
-		case isAccent(r):
-			if isOwnLetter(base, r) {
-				b.WriteRune(r)
-			}
-		case plainLetters[r] != "":
-			b.WriteString(plainLetters[r])
-			base = r
-		default:
-			b.WriteRune(r)
-			base = r
+	decomposed := norm.NFKD.String(caseFold.String(norm.NFKD.String(word)))
+	return strings.Map(func(r rune) rune {
+		if isAccent(r) {
+			return -1
 		}
-	}
-	return b.String()
+		return r
+	}, plainLetters.Replace(decomposed))
 }
 
 var caseFold = cases.Fold() // it has no state
 
-// plainLetters are letters that do not decompose, and what people write who do not have them on the keyboard.
-var plainLetters = map[rune]string{
-	'ı': "i", 'ł': "l", 'ø': "o", 'đ': "d", 'ð': "d", 'æ': "ae", 'œ': "oe", 'þ': "th", 'ħ': "h", 'ŋ': "n",
-}
+// plainLetters replaces the marks that make another letter; letters that do not decompose, as people write who do not have them on the
+// keyboard; and apostrophes.
+var plainLetters = strings.NewReplacer(
+	"и\u0306", "й", "у\u0306", "ў", "і\u0308", "ї",
+	"ı", "i", "ł", "l", "ø", "o", "đ", "d", "ð", "d", "æ", "ae", "œ", "oe", "þ", "th", "ħ", "h", "ŋ", "n",
+	"'", "", "’", "", "ʼ", "", "`", "",
+)
 
 // isAccent is true if r is a mark of the Latin, Greek or Cyrillic script.
 func isAccent(r rune) bool { return '\u0300' <= r && r <= '\u036f' || r == '\ufe0f' }
-
-// isOwnLetter is true if a mark turns a letter into another one: й, ў or ї.
-func isOwnLetter(base, mark rune) bool {
-	const breve, diaeresis = '\u0306', '\u0308'
-	return mark == breve && (base == 'и' || base == 'у') || mark == diaeresis && base == 'і'
-}
-
-func isApostrophe(r rune) bool { return r == '\'' || r == '’' || r == 'ʼ' || r == '`' || r == '´' }
 
 // isPlain is true if s has ASCII letters, digits and "_" only.
 func isPlain(s string) bool { return s == "" || isWord(s) }
@@ -66,38 +50,19 @@ type atom struct {
 	start, end int
 }
 
+// atomPattern matches an atom.
+var atomPattern = regexp.MustCompile("[\\pL\\pN_][\\pL\\pN\\pM_]*(?:['’ʼ`´][\\pL\\pN_][\\pL\\pN\\pM_]*)*")
+
 // atoms returns the atoms of a text.
 func atoms(s string) []atom {
 	var all []atom
-	for i := 0; i < len(s); {
-		end := i + atomLength(s[i:])
-		if end == i {
-			_, size := utf8.DecodeRuneInString(s[i:])
-			i += size
-			continue
-		}
-		all = append(all, atom{text: s[i:end], start: i, end: end})
-		i = end
+	for _, at := range atomPattern.FindAllStringIndex(s, -1) {
+		all = append(all, atom{text: s[at[0]:at[1]], start: at[0], end: at[1]})
 	}
 	return all
 }
 
-// atomLength returns the length of the atom that s begins with, 0 if there is none.
-func atomLength(s string) int {
-	end, apostrophe := 0, false
-	for i, r := range s {
-		switch {
-		case isNameRune(r), unicode.IsMark(r) && i > 0 && !apostrophe:
-			end, apostrophe = i+utf8.RuneLen(r), false
-		case isApostrophe(r) && end > 0 && !apostrophe:
-			apostrophe = true
-		default:
-			return end
-		}
-	}
-	return end
-}
-
+// isNameRune is true if an atom may begin with r.
 func isNameRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 // foldName returns the atoms of a name, folded: two names are equal if these are.

@@ -325,7 +325,8 @@ func enclosed(s, ends string) int {
 			return 0
 		}
 		after := i + utf8.RuneLen(r)
-		if i > 0 && strings.ContainsRune(ends, r) && atomLength(s[after:]) == 0 {
+		next, _ := utf8.DecodeRuneInString(s[after:])
+		if i > 0 && strings.ContainsRune(ends, r) && !isNameRune(next) {
 			return after
 		}
 	}

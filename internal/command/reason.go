@@ -59,17 +59,12 @@ func formError(reason Reason, word string) error {
 
 // Excerpt returns a word as a Detail.
 func Excerpt(word string) string {
-	var b strings.Builder
-	runes := 0
-	for _, r := range word {
+	visible := strings.Map(func(r rune) rune {
 		if isInvisible(r) {
-			continue
+			return -1
 		}
-		if runes == maxDetail {
-			break
-		}
-		b.WriteRune(r)
-		runes++
-	}
-	return b.String()
+		return r
+	}, word)
+	runes := []rune(visible)
+	return string(runes[:min(len(runes), maxDetail)])
 }

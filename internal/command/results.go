@@ -43,9 +43,9 @@ func (p parser) one(l line, scores []Score, scoresErr error) (Report, error) {
 	a, b := points(scores)
 	switch {
 	case a != b && p.maybeEach(l):
-		return p.orEach(report), nil
+		return report.orResults(p.againstEach), nil
 	case report.Doubt == DoubtNone && mayBeMatches(scores):
-		return orSeparate(report), nil
+		return report.orResults(separate), nil
 	default:
 		return report, nil
 	}
@@ -58,17 +58,22 @@ func mayBeMatches(scores []Score) bool {
 	return len(scores) > 1 && !slices.ContainsFunc(scores, func(s Score) bool { return !isOfMatch(s) })
 }
 
-// orSeparate adds to a match with several scores that each of them is a match.
-func orSeparate(report Report) Report {
-	var each Reading
-	for _, s := range report.Readings[0][0].Scores {
-		m := report.Readings[0][0]
+// orResults adds to each reading of one match that it is several results.
+func (r Report) orResults(results func(Match) Reading) Report {
+	for _, reading := range r.Readings {
+		r.Readings = append(r.Readings, results(reading[0]))
+	}
+	r.Doubt, r.Word = DoubtResults, ""
+	return r
+}
+
+// separate returns each score of a match as a match.
+func separate(m Match) (each Reading) {
+	for _, s := range m.Scores {
 		m.Scores = []Score{s}
 		each = append(each, m)
 	}
-	report.Readings = append(report.Readings, each)
-	report.Doubt, report.Word = DoubtResults, ""
-	return report
+	return each
 }
 
 // maybeEach is true if the sender may have beaten each of two people, as in "@bob and @carol 3:1".
@@ -77,17 +82,12 @@ func (p parser) maybeEach(l line) bool {
 		!slices.ContainsFunc(l.people, func(other Person) bool { return other.isSame(p.sender) })
 }
 
-// orEach adds to each reading of a match between two people that the sender has played each of them.
-func (p parser) orEach(report Report) Report {
-	for _, reading := range report.Readings {
-		m := reading[0]
-		report.Readings = append(report.Readings, Reading{
-			{A: []Person{p.sender}, B: m.A, Self: true, Past: m.Past, Scores: m.Scores},
-			{A: []Person{p.sender}, B: m.B, Self: true, Past: m.Past, Scores: m.Scores},
-		})
+// againstEach returns the match between two people as one of the sender against each of them.
+func (p parser) againstEach(m Match) (each Reading) {
+	for _, opponent := range [][]Person{m.A, m.B} {
+		each = append(each, Match{A: []Person{p.sender}, B: opponent, Self: true, Past: m.Past, Scores: m.Scores})
 	}
-	report.Doubt, report.Word = DoubtResults, ""
-	return report
+	return each
 }
 
 // isFreeForAll is true if the line has at least three people or sides, with a number for each that is not part of a score.

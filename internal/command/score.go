@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -138,10 +139,7 @@ func wordFault(end, word string) error {
 
 // value converts digits to a number. There must be few enough for an int.
 func value(digits string) int {
-	n := 0
-	for _, digit := range []byte(digits) {
-		n = 10*n + int(digit-'0')
-	}
+	n, _ := strconv.Atoi(digits)
 	return n
 }
 
