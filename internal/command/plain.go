@@ -55,75 +55,55 @@ func (p parser) parseNames(t text, names *Names) (Report, error) {
 	return report, err
 }
 
-// maxUnknown is how many unknown names of a report are compared with those of all players.
-const maxUnknown = 3
-
 // choose reads a text with the names in it, in all ways to understand the names.
 func (p parser) choose(t text, names *Names, found []plainName) (Report, error) {
-	var known, withStrangers, withNear []plainName
-	var unknownWords []string
-	for i, n := range found {
-		if len(n.people) > 0 {
-			known, withStrangers = append(known, n), append(withStrangers, n)
-			continue
-		}
-		n.people = []Person{{UserID: -1 - int64(i)}}
-		withStrangers, unknownWords = append(withStrangers, n), append(unknownWords, n.word)
-	}
-	if len(unknownWords) == 0 {
-		return p.tryAll(t, known)
+	isUnknown := func(n plainName) bool { return len(n.people) == 0 }
+	at := slices.IndexFunc(found, isUnknown)
+	if at < 0 {
+		return p.tryAll(t, found)
 	}
 	// Only if the report is complete with somebody instead of the unknown word is it a name.
-	if _, err := p.tryAll(t, withStrangers); err != nil {
-		return p.tryAll(t, known)
-	}
-	unknownName := formError(ReasonUnknownName, unknownWords[0])
-	if len(unknownWords) > maxUnknown {
-		return Report{}, unknownName
-	}
-	most := plainName{word: unknownWords[0]} // the name that tells the readings apart
-	for _, n := range found {
-		if len(n.people) == 0 {
-			if n.people = names.near(foldName(n.word)); len(n.people) == 0 {
-				return Report{}, formError(ReasonUnknownName, n.word)
-			}
-			if len(n.people) > max(1, len(most.people)) {
-				most = n
-			}
+	withStrangers, withNear := slices.Clone(found), slices.Clone(found)
+	for i, n := range found {
+		if isUnknown(n) {
+			withStrangers[i].people = []Person{{UserID: -1 - int64(i)}}
 		}
-		withNear = append(withNear, n)
+	}
+	if _, err := p.tryAll(t, withStrangers); err != nil {
+		return p.tryAll(t, slices.DeleteFunc(found, isUnknown))
+	}
+	for i, n := range found {
+		if isUnknown(n) {
+			withNear[i].people = names.near(foldName(n.word))
+		}
+	}
+	if none := slices.IndexFunc(withNear, isUnknown); none >= 0 {
+		return Report{}, formError(ReasonUnknownName, found[none].word)
 	}
 	report, err := p.tryAll(t, withNear)
 	if err != nil { // as when the only one with a similar name plays already
-		return Report{}, unknownName
+		return Report{}, formError(ReasonUnknownName, found[at].word)
 	}
 	if slices.ContainsFunc(atoms(t.written), func(a atom) bool { return slices.ContainsFunc(verbs[strings.ToLower(a.text)], verb.isSlavic) }) {
 		report = report.orMirrored() // the word may be a name in another case: "Аню обыграл Дима"
 	}
-	report.Doubt, report.Word = DoubtUnknownName, most.word
+	report.Doubt, report.Word = DoubtUnknownName, found[at].word
 	return report, nil
 }
 
-// maxWays is the maximum number of ways to understand names that are tried, and maxManyWays if there are more than manyNames.
-const (
-	maxWays     = 64
-	manyNames   = 4 * MaxTeam
-	maxManyWays = MaxReadings
-)
+// maxWays is the maximum number of ways to understand names that are tried.
+const maxWays = 64
 
 // tryAll reads a text with each choice of people for the names, and without those that have another meaning.
 func (p parser) tryAll(t text, found []plainName) (Report, error) {
-	most, ways := maxWays, 1
-	if len(found) > manyNames {
-		most = maxManyWays
-	}
+	ways := 1
 	for _, n := range found {
-		ways = min(ways*n.ways(), most+1)
+		ways = min(ways*n.ways(), maxWays+1)
 	}
 	var all Report
 	var firstErr error
 	first := -1 // the way of the first reading
-	for way := range min(ways, most) {
+	for way := range min(ways, maxWays) {
 		switch report, err := p.parse(t.naming(found, way)); {
 		case err != nil:
 			firstErr = cmp.Or(firstErr, err)
@@ -136,7 +116,7 @@ func (p parser) tryAll(t text, found []plainName) (Report, error) {
 	switch {
 	case first < 0:
 		return Report{}, firstErr
-	case ways > most && all.Doubt == DoubtNone: // it may mean something else as well
+	case ways > maxWays && all.Doubt == DoubtNone: // it may mean something else as well
 		at := slices.IndexFunc(found, func(n plainName) bool { return n.ways() > 1 })
 		all.Doubt, all.Word = DoubtName, found[at].word
 	}
