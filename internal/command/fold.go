@@ -3,7 +3,6 @@ package command
 import (
 	"regexp"
 	"strings"
-	"unicode"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -61,9 +60,6 @@ func atoms(s string) []atom {
 	}
 	return all
 }
-
-// isNameRune is true if an atom may begin with r.
-func isNameRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 // foldName returns the atoms of a name, folded: two names are equal if these are.
 func foldName(name string) string {

@@ -101,3 +101,24 @@ func (t text) mayTouchScore() bool {
 	}
 	return false
 }
+
+// ParseScores reads the scores of a match with known sides, those of the first side first. Every error is a *FormError.
+func ParseScores(c Command) ([]Score, error) {
+	if len(c.Mentions) > 0 {
+		return nil, formError(ReasonUnexpectedWord, c.Mentions[0].label())
+	}
+	first, second := Person{UserID: -1}, Person{UserID: -2} // nobody has such an id
+	report, err := parser{}.parse(text{placeholder + placeholder + c.Args, []Person{first, second}})
+	if err != nil {
+		return nil, err
+	}
+	m, err := Certain(report)
+	switch {
+	case err != nil:
+		return nil, err
+	case m.A[0] == first:
+		return m.Scores, nil
+	default:
+		return m.mirrored().Scores, nil
+	}
+}

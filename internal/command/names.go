@@ -151,3 +151,30 @@ func similarity(name string, typed []rune, key string) (rank int, ok bool) {
 	}
 	return 2 * wrong, wrong <= limit
 }
+
+// Distance returns how many letters have to be added, removed, replaced or swapped to turn a into b; more than limit if there are more.
+func Distance(a, b []rune, limit int) int {
+	if len(a)-len(b) > limit || len(b)-len(a) > limit {
+		return limit + 1
+	}
+	before, last, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range a {
+		next[0] = i + 1
+		for j := range b {
+			isSame, isSwapped := a[i] == b[j], i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j]
+			switch replaced := last[j]; {
+			case isSame:
+				next[j+1] = replaced
+			case isSwapped:
+				next[j+1] = 1 + min(last[j+1], next[j], replaced, before[j-1])
+			default:
+				next[j+1] = 1 + min(last[j+1], next[j], replaced)
+			}
+		}
+		before, last, next = last, next, before
+	}
+	return last[len(b)]
+}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"slices"
 	"strings"
 )
@@ -75,4 +76,74 @@ func (n *Names) resolve(t text, uses func(plainName) bool) (text, error) {
 		}
 	}
 	return t, nil
+}
+
+// The numbers of people that /teams divides.
+const (
+	MinPlayers = 4
+	MaxPlayers = 2 * MaxTeam
+)
+
+// ParseSides reads who plays against whom without a score, as in "@bob", "@alice @bob" and "@alice @bob vs @carol @dave". sender, reply and
+// names are those of ParseMatch, and so are the people that it returns. Every error is a *FormError or a *NameError.
+func ParseSides(c Command, sender Person, reply *Person, names *Names) (a, b []Person, err error) {
+	p := newParser(c, sender, reply)
+	err = p.lineup(c, names, func(l line) error {
+		m, err := p.players(l)
+		a, b = m.A, m.B
+		return err
+	})
+	return a, b, err
+}
+
+// ParsePlayers reads from MinPlayers to MaxPlayers people, in the order in which they are named. sender and names are those of ParseMatch.
+// Every error is a *FormError or a *NameError.
+func ParsePlayers(c Command, sender Person, names *Names) (people []Person, err error) {
+	p := newParser(c, sender, nil)
+	err = p.lineup(c, names, func(l line) error {
+		switch count := len(l.people); {
+		case len(l.all(versus)) > 0:
+			return formError(ReasonUnexpectedWord, l.all(versus)[0].string)
+		case l.names && !p.senderPlays(), count < MinPlayers, count > MaxPlayers:
+			return formError(ReasonPlayers, "")
+		}
+		people = slices.Clone(l.people)
+		return checkPeople(people)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return people, nil
+}
+
+// lineup calls use with the people in a command. A word with another meaning is a name only if the command is malformed without it.
+func (p parser) lineup(c Command, names *Names, use func(line) error) error {
+	if names == nil {
+		names = new(Names)
+	}
+	err := p.lineupOf(c.text(), names, func(n plainName) bool { return !n.isOptional }, use)
+	if err != nil && p.lineupOf(c.text(), names, func(plainName) bool { return true }, use) == nil {
+		return nil
+	}
+	return err
+}
+
+// lineupOf reads the people in a text with the names that it uses.
+func (p parser) lineupOf(t text, names *Names, uses func(plainName) bool, use func(line) error) error {
+	t, err := names.resolve(t, uses)
+	if err != nil {
+		return err
+	}
+	l, err := p.line(t)
+	switch form := (*FormError)(nil); {
+	case errors.As(err, &form) && form.Reason != ReasonUnknownMention: // what is no person may look like part of a score
+		return formError(ReasonUnexpectedWord, form.Detail)
+	case err != nil:
+		return err
+	case len(l.scores.numbers) > 0:
+		return formError(ReasonUnexpectedWord, l.scores.numbers[0].word)
+	case len(l.claims()) > 0:
+		return formError(ReasonUnexpectedWord, l.claims()[0].string)
+	}
+	return use(l)
 }

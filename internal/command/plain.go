@@ -2,10 +2,10 @@ package command
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // MayNamePlayers is true if the arguments have words or quotes that could be plain names of players, or a mention that may be a username and
@@ -273,42 +273,17 @@ func isScoreWord(word string) bool {
 		strings.TrimFunc(word, func(r rune) bool { return unicode.IsNumber(r) || unicode.IsMark(r) }) == ""
 }
 
-// quote is a place in the arguments that is enclosed in quotes, with them.
-type quote struct{ start, end int }
+// quotePattern matches what is in quotes between a break and the end of a word.
+var quotePattern = regexp.MustCompile(`(?:^|[\s\pZ\p{Cf},;/|(\x{FFFC}])(` +
+	strings.ReplaceAll(`"…["”]|'…['’]|“…[”"]|”…”|„…[“”"]|‘…[’']|‚…[‘’']|«…»|»…«`, "…", `[^\n\x{FFFC}]+?`) + `)\B`)
 
-// closing are the quotes that can end what a quote begins.
-var closing = map[rune]string{
-	'"': `"”`, '\'': `'’`, '“': `”"`, '”': `”`, '„': `“”"`, '‘': `’'`, '‚': `‘’'`, '«': `»`, '»': `«`,
-}
-
-// quotes returns what is enclosed in quotes at the edges of words.
-func (t text) quotes() []quote {
-	var all []quote
-	end := 0
-	for i, r := range t.written {
-		before, _ := utf8.DecodeLastRuneInString(t.written[:i])
-		if ends := closing[r]; ends != "" && i >= end && (i == 0 || isBreak(before) || before == '(') {
-			start := i + utf8.RuneLen(r)
-			if length := enclosed(t.written[start:], ends); length > 0 {
-				end = start + length
-				all = append(all, quote{i, end})
-			}
-		}
+// quotes returns the places of what is in quotes.
+func (t text) quotes() (all []quote) {
+	for _, at := range quotePattern.FindAllStringSubmatchIndex(t.written, -1) {
+		all = append(all, quote{start: at[2], end: at[3]})
 	}
 	return all
 }
 
-// enclosed returns the length of the text up to the first closing quote at the end of a word in this line, 0 if there is none.
-func enclosed(s, ends string) int {
-	for i, r := range s {
-		if strings.ContainsRune("\n"+placeholder, r) {
-			return 0
-		}
-		after := i + utf8.RuneLen(r)
-		next, _ := utf8.DecodeRuneInString(s[after:])
-		if i > 0 && strings.ContainsRune(ends, r) && !isNameRune(next) {
-			return after
-		}
-	}
-	return 0
-}
+// quote is a place in the arguments that is enclosed in quotes, with them.
+type quote struct{ start, end int }
