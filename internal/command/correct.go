@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -114,15 +113,10 @@ func (m Match) command(sender Person) string {
 	return strings.Join(parts, " ") + writtenScores(m.Scores)
 }
 
-// writtenScores returns scores with a space before each. The only one without points is a draw.
-func writtenScores(all []Score) string {
-	var b strings.Builder
+// writtenScores returns scores with a space before each.
+func writtenScores(all []Score) (written string) {
 	for _, s := range all {
-		if s == draw {
-			b.WriteString(" ½-½")
-			continue
-		}
-		fmt.Fprintf(&b, " %d:%d", s.A, s.B)
+		written += " " + s.String()
 	}
-	return b.String()
+	return written
 }

@@ -2,7 +2,6 @@ package command
 
 import (
 	"cmp"
-	"fmt"
 	"reflect"
 	"slices"
 )
@@ -133,7 +132,7 @@ func unclearTotal(without, with []Score) string {
 	for at < len(without) && without[at] == with[at] {
 		at++
 	}
-	return fmt.Sprintf("%d:%d", with[at].A, with[at].B)
+	return with[at].String()
 }
 
 // outcome returns what the words of a report say about whoever did it, unknown if they say nothing.

@@ -33,13 +33,10 @@ const maxUsername = 32
 func cutMentions(
 	text string, headLength int, entities []Entity, botUsername string,
 ) (args string, people []Person, offsets []int) {
-	var marks []Entity
-	for _, e := range entities {
-		isMention := e.Kind == KindMention || e.Kind == KindTextMention
-		if isMention && e.Offset >= headLength && e.Length > 0 {
-			marks = append(marks, e)
-		}
+	isOther := func(e Entity) bool {
+		return e.Kind != KindMention && e.Kind != KindTextMention || e.Offset < headLength || e.Length <= 0
 	}
+	marks := slices.DeleteFunc(slices.Clone(entities), isOther)
 	slices.SortStableFunc(marks, func(a, b Entity) int { return cmp.Compare(a.Offset, b.Offset) })
 
 	var left strings.Builder
@@ -63,20 +60,16 @@ func cutMentions(
 		done = end
 	}
 	left.WriteString(withASCIIDigits(text[done:]))
-	args = strings.TrimLeftFunc(left.String(), isSpace)
-	trimmed := left.Len() - len(args)
-	untrimmed := args
-	args = strings.TrimRightFunc(args, isSpace)
-	if len(offsets) > 0 { // a person in a line of their own stays there
-		last := max(len(args), offsets[len(offsets)-1]-trimmed)
-		if strings.Contains(untrimmed[len(args):last], "\n") {
-			args = untrimmed[:last]
-		}
+	all := left.String()
+	start := len(all) - len(strings.TrimLeftFunc(all, isSpace))
+	stop := max(start, len(strings.TrimRightFunc(all, isSpace)))
+	if last := len(offsets) - 1; last >= 0 && strings.Contains(all[stop:max(stop, offsets[last])], "\n") {
+		stop = offsets[last] // a person in a line of their own stays there
 	}
 	for i := range offsets {
-		offsets[i] = min(max(0, offsets[i]-trimmed), len(args))
+		offsets[i] = min(max(start, offsets[i]), stop) - start
 	}
-	return args, people, offsets
+	return all[start:stop], people, offsets
 }
 
 // person returns the mentioned person; piece is the text that the entity marks.

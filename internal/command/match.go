@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,6 +35,14 @@ var (
 	loss = Score{NoPoints, 0}
 	draw = Score{NoPoints, NoPoints}
 )
+
+// String returns the score as it is typed.
+func (s Score) String() string {
+	if s == draw {
+		return "½-½"
+	}
+	return fmt.Sprintf("%d:%d", s.A, s.B)
+}
 
 // HasPoints is true if the score is more than who has won.
 func (s Score) HasPoints() bool { return min(s.A, s.B) != NoPoints }

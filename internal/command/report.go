@@ -115,8 +115,7 @@ func (p parser) line(t text) (line, error) {
 func (p parser) read(words []word) (line, error) {
 	l := line{words: words, said: p.said, isOfSender: p.said != unknown, scores: scoreText{numbers: make([]number, 0, 2)}}
 	var named, pauses, joins bool // a person stands directly before; a pause, or a word such as "and", between here and the last person
-	var telling meaning           // the last word but those without an effect
-	days := make(map[meaning]bool)
+	has := make(map[meaning]bool)
 	for i, w := range words {
 		next := following(words[i+1:])
 		w.meaning = l.meaningOf(w, next, named)
@@ -126,11 +125,7 @@ func (p parser) read(words []word) (line, error) {
 			named, pauses, joins = true, false, false
 			continue
 		}
-		isClaim := w.meaning == won || w.meaning == lost
-		l.isOpen = l.isOpen || isClaim && telling == oneSet || w.meaning == oneSet && (telling == won || telling == lost)
-		if days[w.meaning] = true; w.meaning == oneSet || !w.meaning.isMinor() {
-			telling = w.meaning
-		}
+		has[w.meaning] = true
 		if err := l.add(w, next, named, pauses); err != nil {
 			return line{}, err
 		}
@@ -138,7 +133,7 @@ func (p parser) read(words []word) (line, error) {
 		pauses = pauses || hasPause(w.typed) || w.typed == "-"
 		named = named && w.meaning.isMinor()
 	}
-	l.isPast, l.isOpen = days[past], l.isOpen || days[past] && days[present] && l.hasClaim()
+	l.isPast, l.isOpen = has[past], (has[oneSet] || has[past] && has[present]) && l.hasClaim()
 	if at := l.missingSender(); at >= 0 {
 		return p.read(slices.Insert(slices.Clone(words), at, word{string: "i", meaning: me}))
 	}
