@@ -67,7 +67,7 @@ func (c Command) SplitNumber() (split Command, ok bool) {
 }
 
 // SaysWhoWon is true if the name of the command says who won, as in /won.
-func (c Command) SaysWhoWon() bool { return commandOutcome(c.Written) != unknown }
+func (c Command) SaysWhoWon() bool { return commandOutcomes[c.Written] != unknown }
 
 // FirstWord returns the first word of the arguments, or the first person if there are only mentions.
 func (c Command) FirstWord() string {
@@ -97,7 +97,7 @@ func commandHead(text string, entities []Entity) (string, bool) {
 			continue
 		}
 		head, rest := text[:e.Length], text[e.Length:]
-		if head[0] != '/' || rest != "" && isWordByte(rest[0]) {
+		if head[0] != '/' || rest != "" && isWord(rest[:1]) {
 			continue
 		}
 		name, bot, addressed := strings.Cut(head[1:], "@")
@@ -111,19 +111,11 @@ func commandHead(text string, entities []Entity) (string, bool) {
 // Name returns the name of a command: "match" for "match", "/Match" and "MATCH".
 func Name(word string) string { return strings.ToLower(strings.TrimPrefix(word, "/")) }
 
-// isWord is true if s consists of the characters of commands and usernames.
-func isWord(s string) bool {
-	for i := range len(s) {
-		if !isWordByte(s[i]) {
-			return false
-		}
-	}
-	return s != ""
-}
+// wordBytes are the characters of commands and usernames.
+const wordBytes = digits + "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-func isWordByte(b byte) bool {
-	return b == '_' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
-}
+// isWord is true if s consists of the characters of commands and usernames.
+func isWord(s string) bool { return s != "" && strings.Trim(s, wordBytes) == "" }
 
 // Person is a person in a message: named by username (a mention), or known as a Telegram user (a text mention, the sender, the author of a
 // replied-to message). The zero Person is nobody.

@@ -9,12 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-const (
-	// maxCorrected is the maximum number of characters of a corrected command: Telegram's limit for a text to be copied.
-	maxCorrected = 256
-	// maxSlips is how many slips Correct corrects in one command.
-	maxSlips = 3
-)
+// maxCorrected is the maximum number of characters of a corrected command: Telegram's limit for a text to be copied.
+const maxCorrected = 256
 
 // Correct returns a /match that says what a malformed one means, ready to be sent. ok is false if that is not clear, if it would leave out
 // a word that is no filler, or if it cannot be written. The arguments are those of ParseMatch, and err is its error.
@@ -51,16 +47,13 @@ func CorrectAmendment(c Command, err error) (text string, ok bool) {
 	})
 }
 
-// correct removes slips from a malformed text until read says what to write instead of it: nothing if that is not clear.
+// correct removes the slip that makes a text malformed. read returns what to write instead of it: nothing if that is not clear.
 func correct(written string, err error, read func(written string) (string, error)) (text string, ok bool) {
-	for range maxSlips {
-		if written, ok = withoutSlip(written, err); !ok {
-			return "", false
-		}
-		if text, err = read(written); err == nil {
-			break
-		}
+	written, ok = withoutSlip(written, err)
+	if !ok {
+		return "", false
 	}
+	text, err = read(written)
 	if err != nil || text == "" || utf8.RuneCountInString(text) > maxCorrected {
 		return "", false
 	}

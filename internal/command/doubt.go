@@ -233,14 +233,6 @@ func isBeforeSet(total, set Score) bool {
 
 // isTotal is true if a score can be the total of sets: it is no larger than their count, and no set could be such a total.
 func isTotal(total Score, sets []Score) bool {
-	count := len(sets)
-	if total.A > count || total.B > count {
-		return false
-	}
-	for _, s := range sets {
-		if max(s.A, s.B) <= count {
-			return false
-		}
-	}
-	return true
+	isSmall := func(s Score) bool { return max(s.A, s.B) <= len(sets) }
+	return isSmall(total) && !slices.ContainsFunc(sets, isSmall)
 }

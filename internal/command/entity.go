@@ -75,17 +75,11 @@ func cutMentions(
 // person returns the mentioned person; piece is the text that the entity marks.
 func (e Entity) person(piece, botUsername string) (Person, bool) {
 	var p Person
-	switch e.Kind {
-	case KindMention:
-		username, marked := strings.CutPrefix(piece, "@")
-		if !marked || !isWord(username) || len(username) > maxUsername {
-			return Person{}, false
-		}
+	username, isMarked := strings.CutPrefix(piece, "@")
+	switch {
+	case e.Kind == KindMention && isMarked && isWord(username) && len(username) <= maxUsername:
 		p.Username = username
-	case KindTextMention:
-		if e.User == nil || e.User.UserID <= 0 {
-			return Person{}, false
-		}
+	case e.Kind == KindTextMention && e.User != nil && e.User.UserID > 0:
 		p = *e.User
 	default:
 		return Person{}, false

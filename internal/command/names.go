@@ -83,7 +83,7 @@ func IsNameOf(word, name string) bool {
 // if nobody else is.
 func (n *Names) named(name string) []Person {
 	called := n.byName[name]
-	all := n.pick(called, len(called))
+	all := n.pick(called)
 	for _, i := range n.declined(name, len(called) > 0) {
 		if !slices.Contains(all, n.people[i]) {
 			all = append(all, n.people[i])
@@ -102,9 +102,8 @@ func (n *Names) isUsername(username string) bool {
 	return slices.ContainsFunc(n.byName[foldName(username)], func(i int) bool { return strings.EqualFold(n.people[i].Username, username) })
 }
 
-func (n *Names) pick(indexes []int, most int) []Person {
-	var people []Person
-	for _, i := range indexes[:min(len(indexes), most)] {
+func (n *Names) pick(indexes []int) (people []Person) {
+	for _, i := range indexes {
 		people = append(people, n.people[i])
 	}
 	return people
@@ -131,7 +130,7 @@ func (n *Names) near(name string) []Person {
 		ranks[i] = 0
 	}
 	best := slices.SortedFunc(maps.Keys(ranks), func(a, b int) int { return cmp.Or(cmp.Compare(ranks[a], ranks[b]), cmp.Compare(a, b)) })
-	return n.pick(best, maxNear)
+	return n.pick(best[:min(len(best), maxNear)])
 }
 
 // similarity ranks how similar a name is to what was typed, 0 for the most similar. ok is false if it is not.

@@ -14,7 +14,7 @@ type parser struct {
 
 // newParser returns a parser of the arguments of a command.
 func newParser(c Command, sender Person, reply *Person) parser {
-	p := parser{sender: sender, said: commandOutcome(c.Written)}
+	p := parser{sender: sender, said: commandOutcomes[c.Written]}
 	if reply != nil {
 		p.replied = *reply
 	}
@@ -246,19 +246,8 @@ func (l *line) addScore(w word, next following, named bool) error {
 	return l.scores.add(withColon(s, next.isNumber()), len(l.people))
 }
 
-// commandOutcome returns what the name of a command says about who won.
-func commandOutcome(name string) meaning {
-	switch name {
-	case NameWon, "win":
-		return won
-	case NameLost, "lose":
-		return lost
-	case NameDraw:
-		return drew
-	default:
-		return unknown
-	}
-}
+// commandOutcomes are what the names of commands say about who won.
+var commandOutcomes = map[string]meaning{NameWon: won, "win": won, NameLost: lost, "lose": lost, NameDraw: drew}
 
 // elsewhere are the meanings of words with several, where no other one fits.
 var elsewhere = map[meaning]meaning{
