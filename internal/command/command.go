@@ -1,6 +1,7 @@
 package command
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -37,16 +38,12 @@ type Command struct {
 // Parse reads a message that begins with a command. botUsername is this bot's username, without the @. ok is false for any other message,
 // such as a command to another bot, or text with a command in the middle. Parse ignores entities that do not fit the text.
 func Parse(text string, entities []Entity, botUsername string) (c Command, ok bool) {
-	head, found := commandHead(text, entities)
-	if !found {
+	head := commandHead(text, entities)
+	if head == nil || head[2] != "" && !strings.EqualFold(head[2], botUsername) {
 		return Command{}, false
 	}
-	name, bot, addressed := strings.Cut(head[1:], "@")
-	if addressed && !strings.EqualFold(bot, botUsername) {
-		return Command{}, false
-	}
-	c = Command{Name: Name(name), Written: Name(name), Addressed: addressed}
-	c.Args, c.Mentions, c.MentionOffsets = cutMentions(text, len(head), entities, botUsername)
+	c = Command{Name: Name(head[1]), Written: Name(head[1]), Addressed: head[2] != ""}
+	c.Args, c.Mentions, c.MentionOffsets = cutMentions(text, len(head[0]), entities, botUsername)
 	return c, true
 }
 
@@ -86,26 +83,23 @@ func Text(name, text string, entities []Entity, botUsername string) Command {
 }
 
 // WantsHelp is true if the command asks for help, as in "/match help".
-func (c Command) WantsHelp() bool {
-	return len(c.Mentions) == 0 && strings.EqualFold(c.Args, "help")
-}
+func (c Command) WantsHelp() bool { return len(c.Mentions) == 0 && strings.EqualFold(c.Args, "help") }
 
-// commandHead returns the command that text begins with. It is ASCII: its length is the same in bytes and in UTF-16 code units.
-func commandHead(text string, entities []Entity) (string, bool) {
+// commandPattern matches a command, with its name and the name of a bot.
+var commandPattern = regexp.MustCompile(`^/(\w+)(?:@(\w+))?$`)
+
+// commandHead returns the match of the command that text begins with. It is ASCII: its length is the same in bytes and in code units.
+func commandHead(text string, entities []Entity) []string {
 	for _, e := range entities {
-		if e.Kind != KindBotCommand || e.Offset != 0 || e.Length < 2 || e.Length > len(text) {
+		if e.Kind != KindBotCommand || e.Offset != 0 || e.Length < 0 || e.Length > len(text) {
 			continue
 		}
-		head, rest := text[:e.Length], text[e.Length:]
-		if head[0] != '/' || rest != "" && isWord(rest[:1]) {
-			continue
-		}
-		name, bot, addressed := strings.Cut(head[1:], "@")
-		if isWord(name) && (!addressed || isWord(bot)) {
-			return head, true
+		isWhole := e.Length == len(text) || !isWord(text[e.Length:e.Length+1])
+		if head := commandPattern.FindStringSubmatch(text[:e.Length]); head != nil && isWhole {
+			return head
 		}
 	}
-	return "", false
+	return nil
 }
 
 // Name returns the name of a command: "match" for "match", "/Match" and "MATCH".
@@ -134,14 +128,11 @@ type Person struct {
 }
 
 // isKnown is true if p is identified by an id or a username.
-func (p Person) isKnown() bool {
-	return p.UserID != 0 || p.Username != ""
-}
+func (p Person) isKnown() bool { return p.UserID != 0 || p.Username != "" }
 
 // isSame is true if p and q have the same id or username.
 func (p Person) isSame(q Person) bool {
-	return p.UserID != 0 && p.UserID == q.UserID ||
-		p.Username != "" && strings.EqualFold(p.Username, q.Username)
+	return p.UserID != 0 && p.UserID == q.UserID || p.Username != "" && strings.EqualFold(p.Username, q.Username)
 }
 
 // identify returns known instead of p if they are the same person: a sender has more data than a mention.

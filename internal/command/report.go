@@ -80,28 +80,25 @@ func (p parser) lines(t text) ([]line, error) {
 	if err != nil || len(whole.scores.numbers) < 4 {
 		return []line{whole}, err
 	}
-	var complete []line
-	isPartial := false
+	var all []line
+	complete := 0
 	for _, t := range t.lines() {
 		l, err := p.line(t)
 		if err != nil {
 			return nil, err
 		}
-		switch hasPeople, hasNumbers := len(l.people) > 0, len(l.scores.numbers) > 0; {
-		case hasPeople && hasNumbers:
-			complete = append(complete, l)
-		case hasPeople || hasNumbers || len(l.all(versus, won, lost, drew)) > 0:
-			isPartial = true
+		hasPeople, hasNumbers := len(l.people) > 0, len(l.scores.numbers) > 0
+		if hasPeople && hasNumbers {
+			complete++
+		}
+		if hasPeople || hasNumbers || len(l.all(versus, won, lost, drew)) > 0 {
+			all = append(all, l)
 		}
 	}
-	switch {
-	case len(complete) < 2:
+	if complete < 2 {
 		return []line{whole}, nil
-	case isPartial:
-		return nil, formError(ReasonSeveralResults, "")
-	default:
-		return complete, nil
 	}
+	return all, nil
 }
 
 // line reads a text as one line.
@@ -134,7 +131,8 @@ func (p parser) read(words []word) (line, error) {
 		named = named && w.meaning.isMinor()
 	}
 	l.isPast, l.isOpen = has[past], (has[oneSet] || has[past] && has[present]) && l.hasClaim()
-	if at := l.missingSender(); at >= 0 {
+	if l.missesSender() {
+		at := slices.IndexFunc(words, func(w word) bool { return w.meaning.isWith() })
 		return p.read(slices.Insert(slices.Clone(words), at, word{string: "i", meaning: me}))
 	}
 	return l, nil
@@ -163,16 +161,13 @@ func (l *line) addPerson(p Person, w word, pauses, joins bool) {
 	l.people, l.names = append(l.people, p), l.names || isSender
 }
 
-// missingSender returns before which word the sender is missing, or -1: "mit @carol gegen @bob und @dave gewonnen".
-func (l line) missingSender() int {
-	with := slices.IndexFunc(l.pieces, func(p piece) bool { return p.meaning.isWith() && p.at == 0 })
+// missesSender is true if the sender is left out who plays with somebody: "mit @carol gegen @bob und @dave gewonnen".
+func (l line) missesSender() bool {
+	isWith := func(p piece) bool { return p.meaning.isWith() && p.at == 0 }
 	isBetween := func(p piece) bool {
 		return 0 < p.at && p.at < len(l.people) && (p.meaning == versus || over <= p.meaning && p.meaning <= to)
 	}
-	if with < 0 || l.names || !slices.ContainsFunc(l.pieces, isBetween) {
-		return -1
-	}
-	return l.pieces[with].index
+	return !l.names && slices.ContainsFunc(l.pieces, isWith) && slices.ContainsFunc(l.pieces, isBetween)
 }
 
 // all returns the words with one of these meanings.
@@ -204,9 +199,7 @@ func isEnclosed(word string) bool {
 
 // add adds a word that names nobody. named says that a person stands directly before it, and pauses that there is a pause between.
 func (l *line) add(w word, next following, named, pauses bool) error {
-	p := piece{
-		word: w, index: len(l.words) - len(next) - 1, at: len(l.people), numbers: len(l.scores.numbers), isNamed: named, isApart: named && pauses,
-	}
+	p := piece{word: w, at: len(l.people), isNamed: named, isApart: named && pauses}
 	switch w.meaning {
 	case filler, the, oneSet, past, present:
 	case and:

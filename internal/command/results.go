@@ -1,10 +1,6 @@
 package command
 
-import (
-	"cmp"
-	"slices"
-	"strings"
-)
+import "slices"
 
 // readings returns the ways to read a line.
 func (p parser) readings(l line) (Report, error) {
@@ -109,9 +105,10 @@ func (l line) isSpread() bool {
 
 // several reads a line in which people stand between the scores. It is in doubt, unless every name has a score of the sender behind it.
 func (p parser) several(l line, scores []Score) (Report, error) {
-	all, err := p.results(l)
-	isCertain := err == nil && l.scores.numbers[0].at > 0 && p.playsEach(all)
-	if (!isCertain || l.hasWordAfterScore()) && !l.isOfUnnamed() {
+	parts, isClear := l.parts()
+	all, err := p.results(l, parts)
+	isCertain := err == nil && p.playsEach(all)
+	if (!isCertain || !isClear) && !l.isOfUnnamed() {
 		if of, err := p.one(l, scores, nil); err == nil {
 			isCertain = !all.or(of) && isCertain
 		}
@@ -155,17 +152,10 @@ func (p parser) playsEach(r Report) bool {
 	return true
 }
 
-// hasWordAfterScore is true if a word says who won or separates sides between a score and the next person.
-func (l line) hasWordAfterScore() bool {
-	return slices.ContainsFunc(l.all(versus, won, lost, drew), func(m piece) bool {
-		return m.at > 0 && m.numbers > 0 && m.at < len(l.people) && l.scores.numbers[m.numbers-1].at == m.at
-	})
-}
-
 // results reads each part of a line as a result, which may continue the one before: "lost to @bob 1:3 and @carol 2:3".
-func (p parser) results(l line) (Report, error) {
+func (p parser) results(l line, parts [][]word) (Report, error) {
 	var all []line
-	for _, words := range parts(l.words) {
+	for _, words := range parts {
 		next, err := p.read(words)
 		if err != nil {
 			return Report{}, err
@@ -216,35 +206,28 @@ func (l line) ofSender(sender Person) meaning {
 
 // parts divides the words of a line into people with the scores behind them, or before them if the line begins with a score. A word between
 // two parts belongs to the next one, but for a word about the winner that directly follows one without such a word: "gegen @bob 3:1 gewonnen".
-func parts(words []word) [][]word {
-	type kind int
-	const (
-		none kind = iota
-		person
-		score
-	)
-	var all [][]word
-	var first, last kind
-	start, end := 0, 0 // of a part
-	for i, w := range words {
-		var is kind
-		switch {
-		case w.isPerson():
-			is = person
-		case w.meaning == unknown && strings.ContainsFunc(w.string, isDigit):
-			is = score
-		default:
+// isClear is false if the line begins with a score, or if a word between two parts says who won or separates sides.
+func (l line) parts() (all [][]word, isClear bool) {
+	var first, last word // the first and the last person or score
+	start, end := 0, 0   // of a part, which ends with the last one
+	for i, w := range l.words {
+		if !w.isPerson() && !w.isScore() {
 			continue
 		}
-		if first = cmp.Or(first, is); is == first && last != none && last != first { // the next part begins
-			if next := words[end]; next.isClaim() && !hasPause(next.before) && !slices.ContainsFunc(words[start:end], word.isClaim) {
+		if end == 0 {
+			first, isClear = w, w.isPerson()
+		} else if w.isPerson() == first.isPerson() && w.isPerson() != last.isPerson() { // the next part begins
+			between := l.words[end:i]
+			isClear = isClear && !slices.ContainsFunc(between, func(w word) bool { return w.isClaim() || w.meaning == versus })
+			isFollowed := len(between) > 0 && between[0].isClaim() && !hasPause(between[0].before)
+			if isFollowed && !slices.ContainsFunc(l.words[start:end], word.isClaim) {
 				end++
 			}
-			all, start = append(all, words[start:end:end]), end
+			all, start = append(all, l.words[start:end:end]), end
 		}
-		last, end = is, i+1
+		last, end = w, i+1
 	}
-	return append(all, words[start:])
+	return append(all, l.words[start:]), isClear
 }
 
 // withoutBadLine reads a report one line of which cannot be read. ok is false unless all the others are clear. A bad line that begins with a

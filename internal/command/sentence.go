@@ -133,9 +133,7 @@ var (
 // piece is a side or a word in a sentence.
 type piece struct {
 	word
-	index   int    // among the words of the line
 	at      int    // how many people stand before it
-	numbers int    // how many numbers stand before it
 	isNamed bool   // a person stands directly before it
 	isApart bool   // a pause, or the like, stands between it and the person before
 	verbs   []verb // what it can be, if it says who won

@@ -36,9 +36,7 @@ func (l line) isObjectFirst() bool {
 
 // winnersOnly is true if a line says what several people did, without the others: "@a y @b ganaron 10:8".
 func (l line) winnersOnly() bool {
-	return slices.ContainsFunc(l.claims(), func(p piece) bool {
-		return p.at > 1 && p.at == len(l.people) && p.isOf(several)
-	})
+	return slices.ContainsFunc(l.claims(), func(p piece) bool { return p.at > 1 && p.at == len(l.people) && p.isOf(several) })
 }
 
 // hasThreeSides is true if several words separate sides, as in "@a vs @b vs @c". A dash may as well join the names of a team.

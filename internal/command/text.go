@@ -75,6 +75,9 @@ func (w word) isPerson() bool { return w.person != nil || w.meaning.isSender() }
 // isClaim is true if a word says who won.
 func (w word) isClaim() bool { return won <= w.meaning && w.meaning <= drew }
 
+// isScore is true if a word has numbers of a score.
+func (w word) isScore() bool { return w.meaning == unknown && strings.ContainsFunc(w.string, isDigit) }
+
 // isParticiple is true if a word is a Spanish participle about who won.
 func (w word) isParticiple() bool {
 	return slices.ContainsFunc(verbs[strings.ToLower(w.string)], func(v verb) bool {
