@@ -1,10 +1,10 @@
 // Package command parses the text and the entities of a chat message into typed commands: the name of the command, the people in it, and its
 // arguments.
 //
-// It owns the syntax of commands and nothing else. It is pure: it uses no database and no network, keeps no state, logs nothing, and has no
-// texts for users. A malformed command is a [FormError], and one that can be understood in several ways is a [Report] with several readings;
-// another package renders both. It must not decide what the rules of a ladder allow (draws, uneven sides), who a username belongs to, or
-// which matches exist. All its input is untrusted, so it must not panic for any text and any entities.
+// It owns the syntax of commands and nothing else. It is pure: no database, no network, no state, no log, no texts for users. A malformed
+// command is a [FormError], and one that can be understood in several ways is a [Report] with several readings; another package renders both.
+// It must not decide what the rules of a ladder allow, who a username belongs to, or which matches exist. All its input is untrusted, so it
+// must not panic for any text and any entities.
 //
 // # Commands
 //
@@ -12,8 +12,6 @@
 //	name     = letters, digits and "_", in any letter case
 //
 // The command is the bot_command entity at offset 0. A command addressed to another bot is ignored.
-//
-//	/match help          WantsHelp
 //
 // # Matches
 //
@@ -29,17 +27,15 @@
 //	colon     = ":" | "：" | "/" | "x"
 //	dash      = "-" | "–" | "—" | "−"
 //
-// The points of a tie-break may stand in brackets behind a set, as in "7-6(5)".
-//
 // A name is the name, the first name or the username of a player of the group, as fold compares them, in Russian and Ukrainian in any case;
 // the subject of a sentence cannot be in an oblique one. The longest name counts, and quotes make one name of all words in them. If several
 // players have the name, or it is a word of the vocabulary as well, there is a reading for each that makes a complete report. Those who have
 // left count if nobody else has the name. If nobody has it, there are readings with the players whose names are similar.
 //
-// White space includes line breaks, invisible characters, mentions, commas, semicolons, slashes and bars at either end of a word, and a full
-// stop after it; inside a word, these signs are white space between two scores. Brackets, quotes, exclamation marks, emoji and emoticons
-// around a word are white space in a match, and so are a colon or a dash after a name or in front of everything. A dash or a colon between
-// two names is a versus. A dash that touches the number after it, but not one before it, is a minus sign.
+// White space includes invisible characters, mentions, commas, semicolons, slashes and bars at either end of a word, and a full stop after it;
+// inside a word, these signs are white space between two scores. In a match, so are brackets, quotes, emoji and the like around a word, and a
+// colon or a dash after a name or in front of everything. A dash or a colon between two names is a versus. A dash that touches the number
+// after it, but not one before it, is a minus sign.
 //
 // The words of the vocabulary, in all languages of the bot, have a meaning in a match: fillers ("gg") and "and" are white space; "me" is the
 // sender; "to" and "x" between two numbers are colons. /won, /lost, /draw and words such as "won", "lost" and "drew" say how the match ended,
@@ -99,7 +95,6 @@
 // /undo, /restore and /fix name a match by its number, or name none. Scores and white space are as in /match, but a mention is an error, and
 // so is "&", "+" or "and".
 //
-//	undo      = [ match ]
 //	fix       = [ match ] scores
 //	match     = [ "#" ] 1 to 9 ASCII digits, not all of them zero
 //

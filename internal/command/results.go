@@ -105,10 +105,10 @@ func (l line) isSpread() bool {
 
 // several reads a line in which people stand between the scores. It is in doubt, unless every name has a score of the sender behind it.
 func (p parser) several(l line, scores []Score) (Report, error) {
-	parts, isClear := l.parts()
+	parts, hasWordBetween := l.parts()
 	all, err := p.results(l, parts)
-	isCertain := err == nil && p.playsEach(all)
-	if (!isCertain || !isClear) && !l.isOfUnnamed() {
+	isCertain := err == nil && l.scores.numbers[0].at > 0 && p.playsEach(all)
+	if (!isCertain || hasWordBetween) && !l.isOfUnnamed() {
 		if of, err := p.one(l, scores, nil); err == nil {
 			isCertain = !all.or(of) && isCertain
 		}
@@ -206,8 +206,8 @@ func (l line) ofSender(sender Person) meaning {
 
 // parts divides the words of a line into people with the scores behind them, or before them if the line begins with a score. A word between
 // two parts belongs to the next one, but for a word about the winner that directly follows one without such a word: "gegen @bob 3:1 gewonnen".
-// isClear is false if the line begins with a score, or if a word between two parts says who won or separates sides.
-func (l line) parts() (all [][]word, isClear bool) {
+// hasWordBetween is true if a word between two parts says who won or separates sides.
+func (l line) parts() (all [][]word, hasWordBetween bool) {
 	var first, last word // the first and the last person or score
 	start, end := 0, 0   // of a part, which ends with the last one
 	for i, w := range l.words {
@@ -215,10 +215,11 @@ func (l line) parts() (all [][]word, isClear bool) {
 			continue
 		}
 		if end == 0 {
-			first, isClear = w, w.isPerson()
+			first = w
 		} else if w.isPerson() == first.isPerson() && w.isPerson() != last.isPerson() { // the next part begins
 			between := l.words[end:i]
-			isClear = isClear && !slices.ContainsFunc(between, func(w word) bool { return w.isClaim() || w.meaning == versus })
+			separates := func(w word) bool { return w.isClaim() || w.meaning == versus }
+			hasWordBetween = hasWordBetween || slices.ContainsFunc(between, separates)
 			isFollowed := len(between) > 0 && between[0].isClaim() && !hasPause(between[0].before)
 			if isFollowed && !slices.ContainsFunc(l.words[start:end], word.isClaim) {
 				end++
@@ -227,7 +228,7 @@ func (l line) parts() (all [][]word, isClear bool) {
 		}
 		last, end = w, i+1
 	}
-	return append(all, l.words[start:]), isClear
+	return append(all, l.words[start:]), hasWordBetween
 }
 
 // withoutBadLine reads a report one line of which cannot be read. ok is false unless all the others are clear. A bad line that begins with a
