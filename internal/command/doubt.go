@@ -88,11 +88,7 @@ func (r Report) orMirrored() Report {
 }
 
 // likely returns the readings of a match: its words about the winner have to fit the score, and one of several scores may be the total.
-func (l line) likely(m Match) (Report, error) {
-	claim, err := l.outcome()
-	if err != nil {
-		return Report{}, err
-	}
+func (l line) likely(m Match, claim meaning) Report {
 	first := len(m.A)
 	if m.Self {
 		first = 0
@@ -123,7 +119,7 @@ func (l line) likely(m Match) (Report, error) {
 	if len(possible) > 1 {
 		all.Doubt, all.Word = DoubtTotal, unclearTotal(possible[0], possible[1])
 	}
-	return all, nil
+	return all
 }
 
 // unclearTotal returns the first score that the first of two ways to read scores leaves out.
@@ -147,18 +143,17 @@ func (l line) outcome() (meaning, error) {
 	return outcome, nil
 }
 
-// withoutScore returns the score of a line that only says who won, as likely needs it. ok is false if it says nothing about that.
-func (l line) withoutScore() (s Score, ok bool) {
-	outcome := l.said
-	if claims := l.claims(); outcome == unknown && len(claims) > 0 {
-		outcome = claims[0].meaning
-	}
+// withoutPoints are the scores of a match of which only the outcome is known.
+var withoutPoints = map[meaning]Score{won: win, lost: loss, drew: draw}
+
+// scoresOf returns the scores of a line, or the outcome if it has none.
+func (l line) scoresOf(outcome meaning) ([]Score, error) {
 	isHalf := l.isHalf && len(l.scores.numbers) == 2 && outcome == drew // "/draw 1/2"
-	if len(l.scores.numbers) > 0 && !isHalf || l.scores.stray != "" || l.scores.open != "" {
-		return Score{}, false
+	hasScore := len(l.scores.numbers) > 0 && !isHalf || l.scores.stray != "" || l.scores.open != ""
+	if s, ok := withoutPoints[outcome]; ok && !hasScore {
+		return []Score{s}, nil
 	}
-	s, ok = map[meaning]Score{won: win, lost: loss, drew: draw}[outcome]
-	return s, ok
+	return l.scores.scores()
 }
 
 // mirrored returns the match with the scores of the sides exchanged.

@@ -110,10 +110,7 @@ func ParsePlayers(c Command, sender Person, names *Names) (people []Person, err 
 		people = slices.Clone(l.people)
 		return checkPeople(people)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return people, nil
+	return people, err
 }
 
 // lineup calls use with the people in a command. A word with another meaning is a name only if the command is malformed without it.

@@ -5,33 +5,33 @@ import "slices"
 // readings returns the ways to read a line.
 func (p parser) readings(l line) (Report, error) {
 	scores, err := l.scores.scores()
-	if l.isFreeForAll(err == nil) {
+	switch {
+	case l.isFreeForAll(err == nil):
 		return Report{}, formError(ReasonFreeForAll, "")
-	}
-	if outcome, ok := l.withoutScore(); ok {
-		scores, err = []Score{outcome}, nil
-	}
-	if err == nil && len(l.people) > 1 && l.isSpread() {
+	case err == nil && len(l.people) > 1 && l.isSpread():
 		return p.several(l, scores)
+	default:
+		return p.one(l)
 	}
-	return p.one(l, scores, err)
 }
 
-// one reads a line as one match with these scores, or with an error in them.
-func (p parser) one(l line, scores []Score, scoresErr error) (Report, error) {
+// one reads a line as one match.
+func (p parser) one(l line) (Report, error) {
 	m, err := p.players(l)
 	if err != nil {
 		return Report{}, err
 	}
-	if scoresErr != nil {
-		return Report{}, scoresErr
-	}
-	m.Scores = scores
-	report, err := l.likely(m)
+	outcome, err := l.outcome()
 	if err != nil {
 		return Report{}, err
 	}
-	if l.isHalf && len(scores) == 1 && scores[0].HasPoints() {
+	scores, err := l.scoresOf(outcome)
+	if err != nil {
+		return Report{}, err
+	}
+	m.Scores = scores
+	report := l.likely(m, outcome)
+	if l.isHalf && scores[0].HasPoints() {
 		m.Scores = []Score{draw}
 		report.or(Report{Readings: []Reading{{m}}})
 		report.Doubt = DoubtWinner
@@ -109,7 +109,7 @@ func (p parser) several(l line, scores []Score) (Report, error) {
 	all, err := p.results(l, parts)
 	isCertain := err == nil && l.scores.numbers[0].at > 0 && p.playsEach(all)
 	if (!isCertain || hasWordBetween) && !l.isOfUnnamed() {
-		if of, err := p.one(l, scores, nil); err == nil {
+		if of, err := p.one(l); err == nil {
 			isCertain = !all.or(of) && isCertain
 		}
 	}
