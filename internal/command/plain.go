@@ -160,10 +160,16 @@ func (n *Names) find(t text, numbers bool) []plainName {
 			for end < len(all) && all[end].end <= quoted[0].end {
 				end++
 			}
-			if name, ok := n.quoted(t, quoted[0], all[i:end]); ok {
-				found, i = append(found, name), end
+			if of := all[i:end]; len(of) > 0 {
+				if name := n.name(t, of, quoted[0].start, quoted[0].end); len(name.people) > 0 || !isReadable(of) {
+					found, i = append(found, name), end
+				}
 			}
 			quoted = quoted[1:]
+			continue
+		}
+		if t.isEmoticon(all[i]) {
+			i++
 			continue
 		}
 		if t.isMarked(all[i]) {
@@ -173,14 +179,7 @@ func (n *Names) find(t text, numbers bool) []plainName {
 			i++
 			continue
 		}
-		if t.isEmoticon(all[i]) {
-			i++
-			continue
-		}
-		count, isKnown := n.longestName(t, all[i:], numbers)
-		if !isKnown {
-			count = n.unknownName(t, all[i:], numbers)
-		}
+		count := cmp.Or(n.longestName(t, all[i:], numbers), n.unknownName(t, all[i:], numbers))
 		if count == 0 {
 			i++
 			continue
@@ -199,43 +198,27 @@ func (n *Names) name(t text, of []atom, start, end int) plainName {
 	return plainName{start: start, end: end, word: word, people: n.named(foldName(word))}
 }
 
-// quoted returns the name in quotes. ok is false if the quotes are around words that are no name.
-func (n *Names) quoted(t text, q quote, of []atom) (name plainName, ok bool) {
-	if len(of) == 0 {
-		return name, false
-	}
-	name = n.name(t, of, q.start, q.end)
-	return name, len(name.people) > 0 || !isReadable(of)
-}
-
 // longestName returns how many atoms the longest known name has that begins with the first one.
-func (n *Names) longestName(t text, of []atom, numbers bool) (count int, ok bool) {
-	var key strings.Builder
+func (n *Names) longestName(t text, of []atom, numbers bool) (count int) {
 	hasWord := false
 	for i, a := range of[:min(len(of), n.longest)] {
-		if i > 0 && !t.continues(of[i-1], a) || t.isMarked(a) {
+		if i > 0 && !t.continues(of[i-1], a) {
 			break
 		}
-		if i > 0 {
-			key.WriteByte(' ')
-		}
-		key.WriteString(fold(a.text))
 		isScore := isScoreWord(a.text)
 		hasWord = hasWord || !isScore
-		if hasWord && (numbers || !isScore) && len(n.named(key.String())) > 0 {
+		if hasWord && (numbers || !isScore) && len(n.named(foldName(t.written[of[0].start:a.end]))) > 0 {
 			count = i + 1
 		}
 	}
-	return count, count > 0
+	return count
 }
 
 // unknownName returns how many atoms are unknown words, until a known name begins.
 func (n *Names) unknownName(t text, of []atom, numbers bool) int {
 	for i, a := range of {
-		if i > 0 && !t.continues(of[i-1], a) || t.isMarked(a) || isReadable(of[i:i+1]) || countWords[strings.ToLower(a.text)] {
-			return i
-		}
-		if _, isKnown := n.longestName(t, of[i:], numbers); isKnown {
+		isOther := isReadable(of[i:i+1]) || countWords[strings.ToLower(a.text)] || n.longestName(t, of[i:], numbers) > 0
+		if isOther || i > 0 && !t.continues(of[i-1], a) {
 			return i
 		}
 	}
@@ -277,13 +260,10 @@ func isScoreWord(word string) bool {
 var quotePattern = regexp.MustCompile(`(?:^|[\s\pZ\p{Cf},;/|(\x{FFFC}])(` +
 	strings.ReplaceAll(`"…["”]|'…['’]|“…[”"]|”…”|„…[“”"]|‘…[’']|‚…[‘’']|«…»|»…«`, "…", `[^\n\x{FFFC}]+?`) + `)\B`)
 
-// quotes returns the places of what is in quotes.
-func (t text) quotes() (all []quote) {
+// quotes returns the places of what is in quotes, with them.
+func (t text) quotes() (all []plainName) {
 	for _, at := range quotePattern.FindAllStringSubmatchIndex(t.written, -1) {
-		all = append(all, quote{start: at[2], end: at[3]})
+		all = append(all, plainName{start: at[2], end: at[3]})
 	}
 	return all
 }
-
-// quote is a place in the arguments that is enclosed in quotes, with them.
-type quote struct{ start, end int }
