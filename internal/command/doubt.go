@@ -94,10 +94,7 @@ func (l line) likely(m Match, claim meaning) Report {
 		first = 0
 	}
 	subject, isClear := l.subject(first, claim)
-	winner := subject
-	if claim == lost {
-		winner = 1 - subject
-	}
+	isFirst := (subject == 0) == (claim == won) // who won, if somebody has
 	var all Report
 	possible := l.possible(m.Scores)
 	for _, scores := range possible {
@@ -110,7 +107,7 @@ func (l line) likely(m Match, claim meaning) Report {
 			all.Readings, all.Doubt = append(all.Readings, Reading{m}), DoubtWinner
 		case claim == drew, !isClear, claim == won && a < b: // "draw 3:1", "won 1:3"
 			all.Readings, all.Doubt = append(all.Readings, Reading{m}, Reading{m.mirrored()}), DoubtWinner
-		case claim != unknown && (a > b) != (winner == 0):
+		case claim != unknown && (a > b) != isFirst:
 			all.Readings = append(all.Readings, Reading{m.mirrored()})
 		default:
 			all.Readings = append(all.Readings, Reading{m})

@@ -117,17 +117,13 @@ func ParseScores(c Command) ([]Score, error) {
 		return nil, formError(ReasonUnexpectedWord, c.Mentions[0].label())
 	}
 	first, second := Person{UserID: -1}, Person{UserID: -2} // nobody has such an id
-	report, err := parser{}.parse(text{placeholder + placeholder + c.Args, []Person{first, second}})
+	report, err := parser{}.parse(text{placeholder + placeholder + c.text().written, []Person{first, second}})
 	if err != nil {
 		return nil, err
 	}
 	m, err := Certain(report)
-	switch {
-	case err != nil:
-		return nil, err
-	case m.A[0] == first:
-		return m.Scores, nil
-	default:
-		return m.mirrored().Scores, nil
+	if err == nil && m.A[0] == second {
+		m = m.mirrored()
 	}
+	return m.Scores, err
 }

@@ -297,6 +297,21 @@ func wantFormError(
 	}
 }
 
+// TestPlaceholder: the character that stands for a person in a text is a space if somebody types it.
+func TestPlaceholder(t *testing.T) {
+	t.Parallel()
+	c, _ := parseDoc("/match \uFFFC@bob \uFFFC3:1\uFFFC")
+	if got := describeReadings(c, nil, group("Alice")); got != "sam 3:1 bob" {
+		t.Errorf("a report: %s", got)
+	}
+	if scores, err := command.ParseScores(command.Command{Args: "\uFFFC3:1"}); err != nil || len(scores) != 1 {
+		t.Errorf("scores: %v, %v", scores, err)
+	}
+	if _, err := command.ParseFix(command.Command{Args: "1 3:\uFFFC1"}); err != nil {
+		t.Errorf("a fix: %v", err)
+	}
+}
+
 // TestPast: a word for another day concerns every result of its line.
 func TestPast(t *testing.T) {
 	t.Parallel()

@@ -163,14 +163,12 @@ func Distance(a, b []rune, limit int) int {
 	for i := range a {
 		next[0] = i + 1
 		for j := range b {
-			isSame, isSwapped := a[i] == b[j], i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j]
-			switch replaced := last[j]; {
-			case isSame:
-				next[j+1] = replaced
-			case isSwapped:
-				next[j+1] = 1 + min(last[j+1], next[j], replaced, before[j-1])
-			default:
-				next[j+1] = 1 + min(last[j+1], next[j], replaced)
+			next[j+1] = last[j]
+			if a[i] != b[j] {
+				next[j+1] = 1 + min(last[j], last[j+1], next[j])
+			}
+			if isSwapped := i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j]; isSwapped {
+				next[j+1] = min(next[j+1], 1+before[j-1])
 			}
 		}
 		before, last, next = last, next, before

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -26,9 +27,7 @@ func (e *NameError) Error() string {
 // as "me". If it names nobody, that is the author of the message that it replies to. All other words mean nothing here. The arguments may be
 // missing as in ParseMatch. Every error is a *NameError.
 func ParsePeople(c Command, sender Person, reply *Person, names *Names) ([]Person, error) {
-	if names == nil {
-		names = new(Names)
-	}
+	names = cmp.Or(names, new(Names))
 	t, err := names.resolve(c.text(), func(n plainName) bool { return !meaningOf(n.word).isSender() })
 	if err != nil {
 		return nil, err
@@ -115,9 +114,7 @@ func ParsePlayers(c Command, sender Person, names *Names) (people []Person, err 
 
 // lineup calls use with the people in a command. A word with another meaning is a name only if the command is malformed without it.
 func (p parser) lineup(c Command, names *Names, use func(line) error) error {
-	if names == nil {
-		names = new(Names)
-	}
+	names = cmp.Or(names, new(Names))
 	err := p.lineupOf(c.text(), names, func(n plainName) bool { return !n.isOptional }, use)
 	if err != nil && p.lineupOf(c.text(), names, func(plainName) bool { return true }, use) == nil {
 		return nil

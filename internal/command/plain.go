@@ -168,10 +168,6 @@ func (n *Names) find(t text, numbers bool) []plainName {
 			quoted = quoted[1:]
 			continue
 		}
-		if t.isEmoticon(all[i]) {
-			i++
-			continue
-		}
 		if t.isMarked(all[i]) {
 			if name := n.name(t, all[i:i+1], all[i].start-len("@"), all[i].end); len(name.people) > 0 {
 				found = append(found, name)
@@ -180,7 +176,7 @@ func (n *Names) find(t text, numbers bool) []plainName {
 			continue
 		}
 		count := cmp.Or(n.longestName(t, all[i:], numbers), n.unknownName(t, all[i:], numbers))
-		if count == 0 {
+		if count == 0 || t.isEmoticon(all[i]) {
 			i++
 			continue
 		}
