@@ -31,7 +31,7 @@ func (p parser) one(l line) (Report, error) {
 	}
 	m.Scores = scores
 	report := l.likely(m, outcome)
-	if l.isHalf && scores[0].HasPoints() {
+	if l.isHalf && len(scores) == 1 && scores[0].HasPoints() {
 		m.Scores = []Score{draw}
 		report.or(Report{Readings: []Reading{{m}}})
 		report.Doubt = DoubtWinner
