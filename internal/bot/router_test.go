@@ -546,7 +546,7 @@ func TestCommandsInAGroup(t *testing.T) {
 		"/top 3 todos": "top 3 of all", "/top все": "ranking of all", "/ranking усі": "ranking of all", "/ranking 2 0": unexpected("ranking", "2 0"),
 		"/matches": "matches", "/matches 2": "matches page 2", "/matches2": "matches page 2", "/matches @bob": "history of @bob",
 		"/matches 2 3": unexpected("matches", "2"), "/history 2": "history of Alice@alice#1001 page 2", "/history @bob 2": "history of @bob",
-		"/settings": "settings", "/settings k 24": "setting k to 24 in 0", "/settings K 20": unexpected("settings", "K 20"),
+		"/settings": "settings", "/settings k 24": "setting k to 24 in 0", "/settings K 20": "settings k",
 		"/settings margin ON": "setting margin to on in 0", "/language pt-br": "setting language to pt-BR in 0", "/language": "settings language",
 		"/settings k": unexpected("settings", "k"), "/settings k 24 now": unexpected("settings", "k 24 now"), "/settings @bob": unexpected("settings", "@bob"),
 		"/elo @bob":                       "standing of @bob",

@@ -41,10 +41,13 @@ func (r *Router) settings(ctx context.Context, req request) error {
 		return r.rankings.Do(ctx, req.origin, show)
 	}
 	if len(words) == 2 {
-		s, _ := ranking.FindSetting(words[0])
+		s, isSetting := ranking.FindSetting(words[0])
 		values := slices.Concat(offered(s)...)
 		if at := slices.IndexFunc(values, func(v string) bool { return strings.EqualFold(v, words[1]) }); at >= 0 {
 			return r.rankings.Do(ctx, req.origin, ranking.ChangeSetting{Setting: s, Value: values[at], IsAdmin: r.isAdmin(req.origin)})
+		}
+		if isSetting { // there is no such value: show those that there are
+			return r.rankings.Do(ctx, req.origin, ranking.ShowSettings{Open: s.Name, IsAdmin: r.isAdmin(req.origin)})
 		}
 	}
 	return r.notUnderstood(ctx, req, cmp.Or(req.command.Args, req.command.FirstWord()))

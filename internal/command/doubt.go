@@ -183,7 +183,8 @@ func points(scores []Score) (a, b int) {
 // total of the others, it is left out; if it does not equal the sets that were won, it may be a set as well.
 func (l line) possible(scores []Score) [][]Score {
 	last := len(scores) - 1
-	sets, total := scores, Score{}
+	var sets []Score
+	var total Score
 	switch {
 	case last > 1 && isTotal(scores[0], scores[1:]):
 		sets, total = scores[1:], scores[0]

@@ -128,6 +128,7 @@ func checkNumbers(t *testing.T, args string, match int, scores []command.Score) 
 		}
 		want = append(want, s.A, s.B)
 	}
+	args = regexp.MustCompile(`(?m)^[ \t]*[0-9]+[.)][ \t]+([^0-9\s]|$)`).ReplaceAllString(args, "$1") // the numbers of a list
 	var got []int
 	for _, digits := range regexp.MustCompile(`[0-9]+`).FindAllString(args, -1) {
 		n, err := strconv.Atoi(digits)

@@ -69,15 +69,19 @@ func ParseMatch(c Command, sender Person, reply *Person, names *Names) (Report, 
 	if c.Args == "" && len(c.Mentions) == 0 && !answers {
 		return Report{}, formError(ReasonEmpty, "")
 	}
-	p := newParser(c, sender, reply)
-	report, err := p.parseNames(c.text(), names)
+	p, t := newParser(c, sender, reply), c.text()
+	t.written = listNumber.ReplaceAllString(t.written, "$1")
+	report, err := p.parseNames(t, names)
 	if err != nil {
-		if others, ok := p.withoutBadLine(c.text(), names); ok {
+		if others, ok := p.withoutBadLine(t, names); ok {
 			return others, nil
 		}
 	}
 	return report, err
 }
+
+// listNumber is the number of a line in a list, and what follows it: "1. @bob 3:1".
+var listNumber = regexp.MustCompile(`(?m)^[ \t]*[0-9]{1,2}[.)][ \t]+([^0-9\s])`)
 
 // withScoresApart returns the text with the numbers that are typed directly behind the username of a player apart from it: in "@carol3:1",
 // Telegram marks "@carol3" as a mention.

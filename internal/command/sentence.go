@@ -38,6 +38,7 @@ var forms = map[string][]form{
 		"S has prep O won",              // alice hat gegen bob gewonnen
 		"[has] S prep O won",            // hab mit alice gegen bob gewonnen
 		"[I] [has] prep O won",          // gegen bob gewonnen
+		"prep O has I won",              // gegen bob habe ich gewonnen
 		"won [prep O]",                  // gewonnen gegen bob
 		"[S] has O beaten",              // alice hat bob geschlagen
 		"O beaten",                      // bob geschlagen
