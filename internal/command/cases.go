@@ -45,6 +45,17 @@ func declension(nominative, others string) ending {
 var ownNames = wordSet(fold(`александра валентина валерия виталия евгения юлия богдана владислава мирослава руслана святослава станислава ярослава
 	олександра валерія віталія євгенія юлія ивана яна дана кира ника вика тома тима мира мари софи люси`))
 
+// mensNames are names of men that end as those of women do.
+var mensNames = wordSet(fold(`алеша андрюша боря вадя валера ваня вася витя вова володя гена гоша гриша дима женя жора игорёша илья кеша кирюша
+	коля костя кузьма леня леха леша лева лука микита микола миша никита ілля олекса паша петя рома саша сева сема сеня серега сережа сева слава
+	степа тема тимоха толя тоша фома федя шура эдя юра яша`))
+
+// isWoman is true if a name ends as those of Russian and Ukrainian women do.
+func isWoman(name string) bool {
+	first, _, _ := strings.Cut(foldName(name), " ")
+	return (strings.HasSuffix(first, "а") || strings.HasSuffix(first, "я")) && !mensNames[first]
+}
+
 // nominatives returns the words of which a folded word may be another case.
 func nominatives(word string) (all []string) {
 	if r, _ := utf8.DecodeRuneInString(word); !isCyrillic(r) || meaningOf(norm.NFC.String(word)) != unknown {

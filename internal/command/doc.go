@@ -119,7 +119,5 @@
 // all others are errors.
 //
 //	/odds me & @alice vs @bob @carl       sam alice – bob carl
-//	/odds @bob 3:1                        ReasonUnexpectedWord "3:1"
 //	/teams @alice, @bob, @carl and me     alice bob carl sam
-//	/teams @alice @bob vs @carl @dora     ReasonUnexpectedWord "vs"
 package command

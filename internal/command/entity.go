@@ -101,10 +101,6 @@ func unitPlaces(text string) []int {
 }
 
 // isSpace is true if r separates words. Clients insert invisible characters, such as direction marks and joiners.
-func isSpace(r rune) bool {
-	return unicode.IsSpace(r) || isInvisible(r)
-}
+func isSpace(r rune) bool { return unicode.IsSpace(r) || isInvisible(r) }
 
-func isInvisible(r rune) bool {
-	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
-}
+func isInvisible(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }

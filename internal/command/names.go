@@ -118,11 +118,10 @@ func (n *Names) near(name string) []Person {
 	}
 	ranks := make(map[int]int) // of people, 0 for the most similar name
 	for key, people := range n.byName {
-		if rank, ok := similarity(name, typed, key); ok {
-			for _, i := range people {
-				if before, known := ranks[i]; !known || rank < before {
-					ranks[i] = rank
-				}
+		rank, ok := similarity(name, typed, key)
+		for _, i := range people {
+			if before, known := ranks[i]; ok && (!known || rank < before) {
+				ranks[i] = rank
 			}
 		}
 	}

@@ -45,18 +45,17 @@ func (p parser) parse(t text) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	for i, l := range lines {
-		if l.said != unknown && l.winsFirst() != lines[0].winsFirst() {
-			lines[i].isOpen = true // "/lost @bob 1:3", and below it "@carol 3:1"
-		}
-	}
 	return p.each(lines)
 }
 
-// each reads lines, each of which is a result.
+// each reads lines, each of which is a result. After "lost to @bob 1:3", the sender need not have lost in "and @carol 3:1".
 func (p parser) each(lines []line) (Report, error) {
 	var all Report
-	for _, l := range lines {
+	for i, l := range lines {
+		if i > 0 && l.said != unknown {
+			l.isOpen = l.isOpen || lines[i-1].isOpen || l.winsFirst() != lines[i-1].winsFirst()
+			lines[i].isOpen = l.isOpen
+		}
 		of, err := p.readings(l)
 		if err != nil {
 			return Report{}, err
@@ -157,7 +156,7 @@ func (l *line) addPerson(p Person, w word, pauses, joins bool) {
 	}
 	isSender := w.meaning.isSender()
 	isApart := !joins && len(l.people) > 0 && (isSender || pauses)
-	l.pieces = append(l.pieces, piece{word: w, isSide: true, isSender: isSender, isOblique: p.Oblique, isApart: isApart})
+	l.pieces = append(l.pieces, piece{word: w, isSide: true, isSender: isSender, isOblique: p.Oblique, isApart: isApart, isWoman: isWoman(p.Name)})
 	l.people, l.names = append(l.people, p), l.names || isSender
 }
 

@@ -180,9 +180,8 @@ func (l *line) follow(before line, sender Person) {
 	if isSilent {
 		l.said = said
 	}
-	// In "@bob beat me 3:1 and @carol 3:2", the sender has hardly beaten Carol, nor lost in "lost to @bob 1:3 and @carol 3:1".
-	isTurned := l.said != unknown && before.winsFirst() != l.winsFirst()
-	l.isOpen = said == unknown && before.hasClaim() && isAlone || before.isOpen && isSilent || isTurned
+	// In "@bob beat me 3:1 and @carol 3:2", the sender has hardly beaten Carol.
+	l.isOpen = said == unknown && before.hasClaim() && isAlone || before.isOpen && isSilent
 }
 
 // ofSender returns what a line says about who won, if the sender is its subject; otherwise unknown.

@@ -144,6 +144,7 @@ type piece struct {
 	isTeam    bool // with several people
 	isWith    bool // a word such as "with" joins them
 	isSender  bool // by a word such as "me"
+	isWoman   bool // by her name
 	isOblique bool
 }
 
@@ -296,8 +297,8 @@ func (s sentence) agrees() bool {
 		return v.who != several && v.who != others && (s.object == nil || !s.object.isSender)
 	case v.who == own, v.who == several && !subject.isTeam, !subject.isTeam && s.aux != nil && s.aux.meaning == auxiliary:
 		return false
-	case s.claim.isApart && s.claim.at == 1:
-		return false // "@bob, lost 1:3" is said to Bob
+	case s.claim.isApart && s.claim.at == 1, subject.isWoman && v.who == anybody && v.isSlavic():
+		return false // "@bob, lost 1:3" is said to Bob, and "Аня обыграл Дима" about him
 	case subject.isTeam && !subject.isWith && v.who != several && s.aux == nil && v.language != "en" && v.language != "es" && v.language != "pt":
 		return false // "@bob und @carol schlug @dave"
 	case s.object == nil && s.claim.at > 0:

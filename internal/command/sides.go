@@ -76,7 +76,7 @@ func (p parser) players(l line) (Match, error) {
 		at = max(0, len(l.people)-1) // the last person is the second side
 	}
 	a, b := l.people[:at], l.people[at:]
-	self := false
+	self := len(a) == 0 || len(b) == 0
 	switch {
 	case l.names && !p.senderPlays():
 		return Match{}, formError(ReasonNameBothPlayers, "")
@@ -86,15 +86,13 @@ func (p parser) players(l line) (Match, error) {
 		return Match{}, formError(ReasonTooManyPeople, a[MaxTeam].label())
 	case len(b) > MaxTeam:
 		return Match{}, formError(ReasonTooManyPeople, b[MaxTeam].label())
-	case len(a) > 0 && len(b) > 0:
+	case !self:
 	case divided && (!p.senderPlays() || len(b) != 1):
 		return Match{}, formError(ReasonEmptySide, "")
 	case !p.senderPlays():
 		return Match{}, formError(ReasonNameBothPlayers, "")
 	case len(b) == 0 && !p.replied.isKnown():
 		return Match{}, formError(ReasonNoOpponent, "")
-	default:
-		self = true
 	}
 	people := slices.Clone(l.people)
 	if self {
