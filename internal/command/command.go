@@ -21,18 +21,12 @@ const (
 
 // Command is a message that begins with a command for this bot.
 type Command struct {
-	// Name is what was written, in lower case and without the slash. It is never empty.
-	Name string
-	// Written is what was written, if Name is replaced by the command that it is an alias of; otherwise the same.
-	Written string
-	// Args is the trimmed text after the command, with each mention replaced by a space.
-	Args string
-	// Addressed says that the command names this bot, so that it is not meant for another one.
-	Addressed bool
-	// Mentions are the mentioned people, in order of appearance; nil if there are none.
-	Mentions []Person
-	// MentionOffsets are the positions of the Mentions in Args, in bytes.
-	MentionOffsets []int
+	Name           string   // what was written, in lower case and without the slash; never empty
+	Written        string   // what was written, if Name is replaced by the command that it is an alias of; otherwise the same
+	Args           string   // the trimmed text after the command, with each mention replaced by a space
+	Addressed      bool     // the command names this bot, so that it is not meant for another one
+	Mentions       []Person // the mentioned people, in order of appearance; nil if there are none
+	MentionOffsets []int    // the positions of the Mentions in Args, in bytes
 }
 
 // Parse reads a message that begins with a command. botUsername is this bot's username, without the @. ok is false for any other message,
@@ -118,13 +112,10 @@ type Person struct {
 	Username string // without the @, in the original letter case
 	Name     string // the display name, empty for a mention
 	IsBot    bool
-	Player   int64 // the player, if meant by name; the message shows nothing about them then
-	// Former are the usernames that a player had in the group before, in lower case, with spaces between.
-	Former string
-	// Left is true if a player has left the group. Their names mean somebody else then, if anybody else has them.
-	Left bool
-	// Oblique is true if the name stands in a case that the subject of a sentence cannot have.
-	Oblique bool
+	Player   int64  // the player, if meant by name; the message shows nothing about them then
+	Former   string // the usernames that a player had in the group before, in lower case, with spaces between
+	Left     bool   // a player has left the group: their names mean somebody else, if anybody else has them
+	Oblique  bool   // the name stands in a case that the subject of a sentence cannot have
 }
 
 // isKnown is true if p is identified by an id or a username.

@@ -8,10 +8,8 @@ import (
 )
 
 const (
-	// MaxSets is the maximum number of scores in a match.
-	MaxSets = 25
-	// MaxTeam is the maximum number of people on one side of a match.
-	MaxTeam = 10
+	MaxSets = 25 // the maximum number of scores in a match
+	MaxTeam = 10 // the maximum number of people on one side of a match
 )
 
 // Match is a reported result. Each side has at least one person. All people are different, and none of them is a bot.
@@ -55,10 +53,8 @@ type Report struct {
 	// Readings are the ways to read them, the likeliest first: at least one and at most MaxReadings. Of two that differ in the winner, the
 	// first has the score as it was typed.
 	Readings []Reading
-	// Doubt is why somebody must say which reading is meant, or whether the only one is.
-	Doubt Doubt
-	// Word is the name that is in doubt, or the score that may be a total, or empty.
-	Word string
+	Doubt    Doubt  // why somebody must say which reading is meant, or whether the only one is
+	Word     string // the name that is in doubt, or the score that may be a total, or empty
 }
 
 // ParseMatch reads the arguments of /match, /won, /lost and /draw. sender is the zero Person if unknown (an anonymous admin). reply is the

@@ -8,16 +8,11 @@ import (
 
 // Question is what a question such as /ranking asks for, beyond what it shows without arguments.
 type Question struct {
-	// Who is the person whose standing is asked for, nobody if none is named. If it is a plain name, it may be nobody's.
-	Who Person
-	// Number is the number of a page or of places, 0 if none is given.
-	Number int
-	// All is true if all players are asked for.
-	All bool
-	// Month is true if the current month is asked for.
-	Month bool
-	// Unknown is what cannot be understood, or empty.
-	Unknown string
+	Who     Person // whose standing is asked for, nobody if none is named; if it is a plain name, it may be nobody's
+	Number  int    // the number of a page or of places, 0 if none is given
+	All     bool   // all players are asked for
+	Month   bool   // the current month is asked for
+	Unknown string // what cannot be understood, or empty
 }
 
 // allWords are the words for everybody, in all languages of the bot.
