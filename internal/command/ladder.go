@@ -17,19 +17,20 @@ func CanNameLadder(name string) bool {
 		case "new", "use", "rename", "archive", "last", "all", "month", "season", "on", "off", "help":
 			return true
 		}
-		return claimOf(strings.ToLower(word)) != unknown || meaningOf(word) != unknown && meaningOf(word) != filler
+		return commandOutcomes[strings.ToLower(word)] != unknown || meaningOf(word) != unknown && meaningOf(word) != filler
 	})
 }
 
-// LadderAfter returns what a /fix says after the number of a match, if that may be the name of a ladder: the number is 0 if there is none.
+// LadderAfter returns what a /fix says after the number of a match, if that may be the name of a ladder. The number is 0 if there is none.
 func LadderAfter(c Command) (number int, name string, ok bool) {
-	word, rest := cutWord(c.Args)
-	if !isMatchNumber(word, rest) {
-		rest = c.Args
-	} else if number, _ = matchNumber(word); number == 0 {
-		return 0, "", false
+	words := fields(c.Args)
+	if namesMatch(words) {
+		if number, _ = matchNumber(words[0]); number == 0 {
+			return 0, "", false
+		}
+		words = words[1:]
 	}
-	name = strings.Join(strings.Fields(rest), " ")
+	name = strings.Join(words, " ")
 	return number, name, len(c.Mentions) == 0 && CanNameLadder(name)
 }
 
