@@ -34,6 +34,8 @@ const nameTop = "top"
 // ranking handles "/ranking", "/ranking 2", "/ranking all", "/ranking month", "/top 3" and "/elo @bob".
 func (r *Router) ranking(ctx context.Context, req request) error {
 	switch q := command.ParseQuestion(req.command); {
+	case q.Who.Name != "" && command.IsFiller(q.Who.Name): // "/ranking padel" where the only ranking is that of padel
+		return r.stats.Show(ctx, req.origin, stats.RankingQuery{Page: 1})
 	case q.Who != command.Person{}:
 		return r.player(ctx, req)
 	case q.Unknown != "":

@@ -21,6 +21,11 @@ func CanNameLadder(name string) bool {
 	})
 }
 
+// IsFiller is true if all words of a text can never matter, such as the name of a game.
+func IsFiller(text string) bool {
+	return !slices.ContainsFunc(strings.Fields(text), func(word string) bool { return meaningOf(word) != filler })
+}
+
 // LadderAfter returns what a /fix says after the number of a match, if that may be the name of a ladder. The number is 0 if there is none.
 func LadderAfter(c Command) (number int, name string, ok bool) {
 	words := fields(c.Args)
@@ -55,7 +60,7 @@ func (c Command) WithoutWords(n int) Command {
 	cut := len(c.Args) - len(rest)
 	c.Args, c.MentionOffsets = rest, slices.Clone(c.MentionOffsets)
 	for i := range c.MentionOffsets {
-		c.MentionOffsets[i] -= cut
+		c.MentionOffsets[i] = max(0, c.MentionOffsets[i]-cut)
 	}
 	return c
 }

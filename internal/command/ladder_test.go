@@ -1,0 +1,70 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// TestNamesOfLadders: what means something else at the beginning of a command names no ladder, and games do.
+func TestNamesOfLadders(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"padel", "chess", "Table tennis", "шахматы", "tischtennis", "3x3", "Mixed 2", "🎱 pool"} {
+		if !CanNameLadder(name) {
+			t.Errorf("%q is no name", name)
+		}
+	}
+	for _, name := range []string{
+		"", "12", "3:1", "3-1", "#4", "@padel", "/padel", "won", "Lost", "draw", "lose", "gewonnen", "gané", "perdeu", "выиграл", "програв", "new", "use",
+		"last", "all", "month", "season", "off", "padel won", "vs", "<b>",
+	} {
+		if CanNameLadder(name) {
+			t.Errorf("%q is a name", name)
+		}
+	}
+}
+
+// TestWordsOfLadders: the words in front of everything else may name a ladder, and a command can be read without them.
+func TestWordsOfLadders(t *testing.T) {
+	t.Parallel()
+	bob := Person{Username: "bob"}
+	for _, tc := range []struct {
+		args         string
+		offsets      []int
+		first        string
+		without      string
+		withoutAt    []int
+		number       int
+		ladder       string
+		namesALadder bool
+	}{
+		{"padel  6:3", []int{6}, "padel", "6:3", []int{0}, 0, "padel 6:3", false},
+		{"padel\n  3:1", []int{7}, "padel", "3:1", []int{0}, 0, "padel 3:1", false},
+		{" padel 6:3", []int{0}, "", "", nil, 0, "", false},
+		{"table tennis 3:1", nil, "table tennis", "tennis 3:1", nil, 0, "table tennis 3:1", false},
+		{"42 padel", nil, "42 padel", "padel", nil, 42, "padel", true},
+		{"#42 table tennis", nil, "#42 table", "table tennis", nil, 42, "table tennis", true},
+		{"padel", nil, "padel", "", nil, 0, "padel", true},
+		{"0 padel", nil, "0 padel", "padel", nil, 0, "", false},
+	} {
+		c := Command{Name: NameFix, Args: tc.args, MentionOffsets: tc.offsets}
+		for range tc.offsets {
+			c.Mentions = append(c.Mentions, bob)
+		}
+		if got := c.FirstWords(2); got != tc.first {
+			t.Errorf("%q begins with %q, want %q", tc.args, got, tc.first)
+		}
+		if tc.first == "" {
+			continue
+		}
+		w := c.WithoutWords(1)
+		if w.Args != tc.without || !slices.Equal(w.MentionOffsets, tc.withoutAt) {
+			t.Errorf("%q without its first word is %q, %v", tc.args, w.Args, w.MentionOffsets)
+		}
+		number, name, ok := LadderAfter(c)
+		got := fmt.Sprint(number, ok)
+		if want := fmt.Sprint(tc.number, tc.namesALadder); got != want || ok && name != tc.ladder {
+			t.Errorf("%q: match %d, ladder %q, %t", tc.args, number, name, ok)
+		}
+	}
+}
