@@ -57,7 +57,7 @@ func (e editedReport) decide(snap Snapshot) (Decision, error) {
 	case now.open != nil:
 		return decideUnlessRefused(now.open, snap)
 	case now.corrected != nil:
-		return e.offerFix(snap, now.corrected)
+		return e.offerFix(snap, now)
 	case now.replaced != nil:
 		if d := e.offerPlayers(snap, now.replaced); d.Asks != nil {
 			return d, nil
@@ -69,7 +69,9 @@ func (e editedReport) decide(snap Snapshot) (Decision, error) {
 // comparison is what an edited message reports, compared with the matches that it has recorded.
 type comparison struct {
 	open      *recordOperation // what it has not recorded, nil for nothing
-	corrected *StoredMatch     // the only match, if only its score has changed
+	corrected *StoredMatch     // the only match, if the same people have played it with another result
+	result    Result           // that one, in the order of the recorded match
+	exchanged bool             // the message names the sides the other way round
 	replaced  *StoredMatch     // the only match, if others have played
 }
 
@@ -101,15 +103,23 @@ func (e editedReport) compare(snap Snapshot) (c comparison) {
 			return c
 		}
 		keys[m.Key] = true
-		if !find(m, func(r reportedMatch) bool { return r.result.isOf(m) && e.plays(snap, r, m) }) {
+		same := func(r reportedMatch) bool {
+			result, _, ok := e.resultOf(snap, r, m)
+			return ok && result.isOf(m)
+		}
+		if !find(m, same) {
 			changed = append(changed, m)
 		}
 	}
 	for _, m := range changed {
-		isFound := find(m, func(r reportedMatch) bool { return e.plays(snap, r, m) })
+		isFound := find(m, func(r reportedMatch) bool {
+			_, _, ok := e.resultOf(snap, r, m)
+			return ok
+		})
 		switch isOnly := len(stored) == 1 && len(reported) == 1; {
 		case isFound && isOnly:
 			c.corrected = m
+			c.result, c.exchanged, _ = e.resultOf(snap, reported[0], m)
 		case isOnly:
 			return comparison{replaced: m}
 		case !isFound:
@@ -140,23 +150,53 @@ func (e editedReport) isBy(snap Snapshot, reporter PlayerID) bool {
 	return reporter == e.record.reportedBy(snap) && (reporter == 0) == (e.origin.Sender == nil)
 }
 
-// plays is true if the sides of a reported match are those of a recorded one.
-func (e editedReport) plays(snap Snapshot, r reportedMatch, m *StoredMatch) bool {
-	players, ok := e.record.playersOf(r, snap)
-	return ok && samePlayers(players[0], m.Players[0]) && samePlayers(players[1], m.Players[1])
+// resultOf returns the result of a reported match in the order of a recorded one. ok is false unless the sides are the same, perhaps
+// exchanged.
+func (e editedReport) resultOf(snap Snapshot, r reportedMatch, m *StoredMatch) (result Result, exchanged, ok bool) {
+	players, known := e.record.playersOf(r, snap)
+	switch {
+	case !known:
+		return result, false, false
+	case samePlayers(players[0], m.Players[0]) && samePlayers(players[1], m.Players[1]):
+		return r.result, false, true
+	default:
+		return r.result.swapped(), true, samePlayers(players[0], m.Players[1]) && samePlayers(players[1], m.Players[0])
+	}
 }
 
-// offerFix offers to fix a match.
-func (e editedReport) offerFix(snap Snapshot, m *StoredMatch) (Decision, error) {
-	r := e.record.matches[0].result
-	if m.Undone || r.A == r.B && !snap.Ladder.DrawsAllowed {
+// offerFix offers to fix a match, or says that it is undone. If the message names the sides the other way round, so that the other one has
+// won, it offers that.
+func (e editedReport) offerFix(snap Snapshot, now comparison) (Decision, error) {
+	m, r := now.corrected, now.result
+	switch {
+	case m.Undone:
+		return Decision{Unadded: true, Notice: Refusal{Code: UndoneAlready, Number: m.Number}}, nil
+	case r.A == r.B && !snap.Ladder.DrawsAllowed:
 		return Decision{}, errUnanswered
+	case now.exchanged && (m.Result.A-m.Result.B)*(r.A-r.B) < 0:
+		return Decision{Unadded: true, Notice: m.winnerOffer(r)}, nil
 	}
 	return Decision{Unadded: true, Notice: FixOffer{
 		Number: m.Number, Changes: m.Changes,
 		Score: [2]int{r.A, r.B}, Sets: r.setScores(),
 		Was: OldScore{Score: [2]int{m.Result.A, m.Result.B}, Sets: m.Result.setScores()},
 	}}, nil
+}
+
+// winnerOffer offers a result that makes the loser of the match its winner.
+func (m *StoredMatch) winnerOffer(r Result) WinnerOffer {
+	players := m.Players
+	if r.B > r.A {
+		r, players[0], players[1] = r.swapped(), players[1], players[0]
+	}
+	offer := WinnerOffer{Number: m.Number, Tag: TagOf(m.Key), Changes: m.Changes, Sets: r.setScores()}
+	for side, score := range []int{r.A, r.B} {
+		offer.Sides[side].Score = score
+		for _, p := range players[side] {
+			offer.Sides[side].Players = append(offer.Sides[side].Players, RatingChange{Name: Name{Player: p}})
+		}
+	}
+	return offer
 }
 
 // FixOffer offers to fix the score of a match whose command was edited. All scores are in the order of the command.

@@ -288,7 +288,8 @@ func TestNothingToOffer(t *testing.T) {
 		"of a third":                 {&bob, "m:4", singles(alice, bob, 3, 2), true},
 		"a draw":                     {&bob, "m:4", singles(alice, bob, 2, 2), true},
 		"the same score":             {&bob, "m:4", singles(alice, bob, 3, 1), false},
-		"sides exchanged":            {&bob, "m:4", singles(bob, alice, 3, 2), false},
+		"sides exchanged":            {&bob, "m:4", singles(bob, alice, 2, 3), true},
+		"the same, sides exchanged":  {&bob, "m:4", singles(bob, alice, 1, 3), false},
 		"one more":                   {&bob, "m:4", ranking.Report{A: team(alice), B: team(bob, carol), Scores: other}, false},
 		"one in both teams":          {&alice, "m:1", ranking.Report{A: team(bob, alice), B: team(carol, alice), Scores: other}, false},
 		"one twice in a team":        {&alice, "m:1", ranking.Report{A: team(alice, alice), B: team(carol, zoe), Scores: other}, false},
@@ -296,7 +297,6 @@ func TestNothingToOffer(t *testing.T) {
 		"by an anonymous admin":      {nil, "m:4", singles(alice, bob, 3, 2), false},
 		"of an anonymous one by one": {&alice, "m:2", singles(alice, bob, 3, 2), false},
 		"by somebody not known":      {&nobody, "m:2", singles(alice, bob, 3, 2), false},
-		"undone":                     {&alice, "m:3", singles(alice, bob, 3, 2), false},
 		"what was no match":          {&alice, "m:5", singles(alice, bob, 3, 2), false},
 	} {
 		if offer := g.edit(t, g.origin(tc.sender), tc.made, tc.report); (offer != nil) != tc.want {
@@ -318,6 +318,27 @@ func TestNothingToOffer(t *testing.T) {
 	if offer := g.edit(t, g.origin(&bob), "m:5", singles(alice, bob, 3, 2)); offer != nil {
 		t.Errorf("offered for a card: %+v", offer)
 	}
+}
+
+// TestEditOfTheWinner: an edit that names the players the other way round, so that the other one has won, offers that. Of an undone match
+// it is said that it is undone.
+func TestEditOfTheWinner(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1) // m:1
+	edit := func() ranking.Notice {
+		t.Helper()
+		o := g.origin(&alice)
+		o.Message = "m:1"
+		must(t, g.RecordMatch(t.Context(), o, singles(bob, alice, 3, 2)))
+		return g.answer(t, o.Key, "action = 'send'")
+	}
+	side := func(score int, who string) ranking.Side {
+		return ranking.Side{Score: score, Players: []ranking.RatingChange{{Name: name(who)}}}
+	}
+	checkNotice(t, edit(), ranking.WinnerOffer{Number: 1, Tag: ranking.TagOf("m:1"), Sides: [2]ranking.Side{side(3, "Bob"), side(2, "Alice")}})
+	g.undo(t, &alice, matchNumber(1))
+	checkNotice(t, edit(), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1})
 }
 
 // TestEditToOtherPlayers: an edit that names another opponent, known or new, is offered as a correction of the same match, which those may

@@ -63,7 +63,7 @@ func TestEditedCommands(t *testing.T) {
 		t.Errorf("matches (-want +got):\n%s", diff)
 	}
 	got = texts(t, g, `SELECT concat_ws(' ', key, trigger, outcome, rate_class) FROM handled_commands WHERE key LIKE '%:-100:7%' ORDER BY key`)
-	want := []string{"e:-100:7:1 edit refused result", "e:-100:7:2 edit recorded result", "e:-100:7:3 edit answered question", "m:-100:7 edit recorded result"}
+	want := []string{"e:-100:7:1 edit refused result", "e:-100:7:2 edit recorded result", "e:-100:7:3 edit answered question", "e:-100:7:7 edit refused question", "m:-100:7 edit recorded result"}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
 	}
