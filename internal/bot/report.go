@@ -40,7 +40,8 @@ func (r *Router) match(ctx context.Context, req request) error {
 // that is known.
 func (req request) reading(everybody []ranking.Person, names *command.Names) ranking.Reading {
 	report, err := req.parse(names)
-	if form, malformed := wrongForm(req.command, err); malformed {
+	if err != nil {
+		form, _ := wrongForm(req.command, err)
 		form.Corrected, _ = command.Correct(req.command, req.sender(), req.repliedPerson(), names, err)
 		reading := ranking.Reading{Malformed: form}
 		if form.Reason == command.ReasonNoScore {

@@ -5,8 +5,8 @@ package mutants
 var mutants = []mutant{
 	{
 		name: "no unique key", file: "internal/postgres/pgranking/apply.go",
-		before:   "AS c (key, sender, sent_at, rate_class, trigger, outcome)`,",
-		after:    "AS c (key, sender, sent_at, rate_class, trigger, outcome) ON CONFLICT DO NOTHING`,",
+		before:   "jsonb_populate_record(NULL::handled_commands, one) AS c`, keys)",
+		after:    "jsonb_populate_record(NULL::handled_commands, one) AS c ON CONFLICT DO NOTHING`, keys)",
 		packages: "./internal/ranking ./internal/postgres/pgranking", tests: "^(TestRedelivery|TestApplySameKeyAtOnce)$",
 	},
 	{

@@ -92,9 +92,9 @@ type unlimited interface {
 // to slow down. What counts is when commands were sent, so that a backlog after an outage does not exceed the limits. It takes no locks: if
 // one sender's commands are handled concurrently in several chats, a few more than the limit may pass.
 func (s *Service) overLimit(o Origin, j job, snap Snapshot) (n Notice, over bool) {
-	var results []RejectedResult // what the command reports or amends
-	if o, ok := j.operation.(matchOperation); ok {
-		results = o.rejectedResults(snap)
+	var results []RejectedResult // what the command reports or amends, if that may be too much
+	if op, ok := j.operation.(matchOperation); ok && snap.RecentUsage.Results+MaxReports > s.settings.ResultsPerMinute {
+		results = op.rejectedResults(snap)
 	}
 	u, _ := j.operation.(unlimited)
 	switch limit := s.settings.ResultsPerMinute; {

@@ -53,25 +53,26 @@ func (r RatingRules) marginFactor(s Score) float64 {
 	return 1
 }
 
-// Standing is a player's rating, counters and streak in a ladder. Ratings are between elo.Min and elo.Max.
+// Standing is a player's rating, counters and streak in a ladder. Ratings are between elo.Min and elo.Max. In JSON, its fields have the names
+// of the columns.
 type Standing struct {
-	ID       StandingID // 0 if not stored yet
-	Player   PlayerID
-	Name     string // the player's last name in this group
-	Elo      int
-	StartElo int
-	BestElo  int
-	Version  int64 // changes with every write; a write needs the version that was read
-	Played   int
-	Won      int
-	Drawn    int
-	Lost     int
-	Streak   int // wins in a row, or losses in a row as a negative number
-	Longest  int // the most wins in a row
+	ID       StandingID `json:"id"` // 0 if not stored yet
+	Player   PlayerID   `json:"player_id"`
+	Name     string     `json:"name"` // the player's last name in this group
+	Elo      int        `json:"elo"`
+	StartElo int        `json:"start_elo"`
+	BestElo  int        `json:"best_elo"`
+	Version  int64      `json:"version"` // changes with every write; a write needs the version that was read
+	Played   int        `json:"played"`
+	Won      int        `json:"won"`
+	Drawn    int        `json:"drawn"`
+	Lost     int        `json:"lost"`
+	Streak   int        `json:"streak"`         // wins in a row, or losses in a row as a negative number
+	Longest  int        `json:"longest_streak"` // the most wins in a row
 	// LastPlayed is when the last match that counts was played, zero for never.
-	LastPlayed time.Time
+	LastPlayed time.Time `json:"last_played_at,omitzero"`
 	// LeftAt is when the player left the group, zero for a member. The ranking does not show players who left.
-	LeftAt time.Time
+	LeftAt time.Time `json:"left_at,omitzero"`
 }
 
 // initial returns the standing as it was before its first match.
@@ -177,17 +178,17 @@ type Part struct {
 	Entry  *Entry // the current history entry; nil if there is none, as for an undone match
 }
 
-// Entry is a history entry: how a match changed a standing.
+// Entry is a history entry: how a match changed a standing. In JSON, its fields have the names of the columns.
 type Entry struct {
-	ID     HistoryID
-	Before int
-	After  int
-	K      int // the player's K-factor in the match, without the margin of victory
+	ID     HistoryID `json:"-"`
+	Before int       `json:"elo_before"`
+	After  int       `json:"elo_after"`
+	K      int       `json:"k_factor"` // the player's K-factor in the match, without the margin of victory
 	// BestBefore, StreakBefore and LongestBefore belong to the standing before the match. A replay that begins with this match needs them,
 	// because they cannot be calculated backwards.
-	BestBefore    int
-	StreakBefore  int
-	LongestBefore int
+	BestBefore    int `json:"best_before"`
+	StreakBefore  int `json:"streak_before"`
+	LongestBefore int `json:"longest_before"`
 }
 
 // differs is true if two entries differ in anything but their ids.

@@ -4,8 +4,9 @@ import "slices"
 
 // ReplacedPlayer takes the place of another player in a match.
 type ReplacedPlayer struct {
-	Match    MatchID
-	From, To PlayerID
+	Match MatchID  `json:"match_id"`
+	From  PlayerID `json:"from_id"`
+	To    PlayerID `json:"into_id"`
 }
 
 // replacedPlayers returns who takes whose place in a match so that it has these players. ok is false unless both sides keep their sizes, and

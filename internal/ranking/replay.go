@@ -82,8 +82,8 @@ type Rewrite struct {
 
 // ChangedUpset is a match whose upset has changed.
 type ChangedUpset struct {
-	Match MatchID
-	Upset int // see NewMatch
+	Match MatchID `json:"id"`
+	Upset int     `json:"upset"` // see NewMatch
 }
 
 // Reason is why the history was rewritten.
@@ -101,15 +101,15 @@ const (
 
 // OldEntry is a history entry that no longer applies.
 type OldEntry struct {
-	ID     HistoryID
-	Match  MatchID
-	Player PlayerID
+	ID     HistoryID `json:"id"`
+	Match  MatchID   `json:"match_id"`
+	Player PlayerID  `json:"player_id"`
 }
 
 // NewEntry is a history entry to be appended.
 type NewEntry struct {
-	Match  MatchID
-	Player PlayerID
+	Match  MatchID  `json:"match_id"`
+	Player PlayerID `json:"player_id"`
 	Entry
 }
 

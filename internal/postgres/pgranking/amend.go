@@ -111,57 +111,33 @@ func queueRewrite(batch *pgx.Batch, w ranking.Rewrite) {
 		batch.Queue(`
 			WITH superseded AS (
 			    UPDATE elo_history h SET superseded_at = clock_timestamp()
-			    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS old (id, match_id, player_id)
+			    FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_to_record(one) AS old (id bigint, match_id bigint, player_id bigint)
 			    WHERE h.id = old.id AND h.match_id = old.match_id AND h.player_id = old.player_id AND h.superseded_at = 'infinity'
 			    RETURNING 1)
-			SELECT (count(*) = cardinality($1))::unchanged FROM superseded`,
-			postgres.Column(w.Superseded, func(e ranking.OldEntry) ranking.HistoryID { return e.ID }),
-			postgres.Column(w.Superseded, func(e ranking.OldEntry) ranking.MatchID { return e.Match }),
-			postgres.Column(w.Superseded, func(e ranking.OldEntry) ranking.PlayerID { return e.Player }))
+			SELECT (count(*) = cardinality($1))::unchanged FROM superseded`, w.Superseded)
 	}
 	if len(w.Players) > 0 { // the superseded entries of a player pass to the one who takes the place
 		batch.Queue(`
 			WITH replaced AS (
 			    UPDATE match_players mp SET player_id = r.into_id
-			    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS r (match_id, from_id, into_id)
+			    FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_to_record(one) AS r (match_id bigint, from_id bigint, into_id bigint)
 			    WHERE mp.match_id = r.match_id AND mp.player_id = r.from_id
 			    RETURNING 1)
-			SELECT (count(*) = cardinality($1))::unchanged FROM replaced`,
-			postgres.Column(w.Players, func(r ranking.ReplacedPlayer) ranking.MatchID { return r.Match }),
-			postgres.Column(w.Players, func(r ranking.ReplacedPlayer) ranking.PlayerID { return r.From }),
-			postgres.Column(w.Players, func(r ranking.ReplacedPlayer) ranking.PlayerID { return r.To }))
+			SELECT (count(*) = cardinality($1))::unchanged FROM replaced`, w.Players)
 	}
-	queueEntries(batch, w)
+	if len(w.Entries) > 0 {
+		batch.Queue(`
+			INSERT INTO elo_history
+			    (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
+			SELECT e.match_id, e.player_id, e.elo_before, e.elo_after, e.k_factor, e.best_before, e.streak_before, e.longest_before, $2
+			FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_populate_record(NULL::elo_history, one) AS e`, w.Entries, w.Reason)
+	}
 	if len(w.Upsets) > 0 {
 		batch.Queue(`
 			UPDATE matches m SET upset = nullif(u.upset, 0)
-			FROM unnest($1::bigint[], $2::integer[]) AS u (id, upset) WHERE m.id = u.id`,
-			postgres.Column(w.Upsets, func(u ranking.ChangedUpset) ranking.MatchID { return u.Match }),
-			postgres.Column(w.Upsets, func(u ranking.ChangedUpset) int { return u.Upset }))
+			FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_to_record(one) AS u (id bigint, upset integer) WHERE m.id = u.id`, w.Upsets)
 	}
 	queueChangedStandings(batch, w.Standings)
-}
-
-func queueEntries(batch *pgx.Batch, w ranking.Rewrite) {
-	n := len(w.Entries)
-	if n == 0 {
-		return
-	}
-	matches, players := make([]int64, n), make([]int64, n)
-	before, after, k := make([]int32, n), make([]int32, n), make([]int32, n)
-	best, streak, longest := make([]int32, n), make([]int32, n), make([]int32, n)
-	for i, e := range w.Entries {
-		matches[i], players[i] = int64(e.Match), int64(e.Player)
-		before[i], after[i], k[i] = int32(e.Before), int32(e.After), int32(e.K)
-		best[i], streak[i], longest[i] = int32(e.BestBefore), int32(e.StreakBefore), int32(e.LongestBefore)
-	}
-	batch.Queue(`
-		INSERT INTO elo_history
-		    (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
-		SELECT e.*, $9
-		FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[], $6::integer[], $7::integer[],
-		            $8::integer[]) AS e`,
-		matches, players, before, after, k, best, streak, longest, w.Reason)
 }
 
 // lastPlayed reads when the player of the standing s last played a match that counts.

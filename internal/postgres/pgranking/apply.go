@@ -29,9 +29,7 @@ func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 func (s *Store) write(ctx context.Context, c ranking.Changes) error {
 	var batch pgx.Batch
 	s.lease.Require(&batch)
-	if err := queueChanges(&batch, s.Now(), c); err != nil {
-		return err
-	}
+	queueChanges(&batch, s.Now(), c)
 	return s.sendChanges(ctx, s.db, &batch, c)
 }
 
@@ -39,7 +37,7 @@ func (s *Store) write(ctx context.Context, c ranking.Changes) error {
 // group, key, people, standings by id, match, notices, prompt and timer, chat. A statement that does not find what was read must raise an
 // error in the server, because the rest of the batch would be committed otherwise: a false condition cannot be cast to the domain
 // unchanged, and that is a conflict.
-func queueChanges(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
+func queueChanges(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	queueNewChat(batch, c.Seen, c.Chat)
 	matches, _ := c.Effect.(ranking.NewMatches)
 	switch {
@@ -50,28 +48,35 @@ func queueChanges(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	}
 	queueKeys(batch, keysOf(c))
 	queueMessage(batch, c)
-	queueSeenPeople(batch, c.Seen)
-	if err := queueEffect(batch, now, c); err != nil {
-		return err
+	if len(c.Seen.People) > 0 {
+		queueSeenPeople(batch, c.Seen)
 	}
-	if err := queueNotices(batch, now, c); err != nil {
-		return err
+	queueEffect(batch, now, c)
+	queueNotices(batch, now, c)
+	if c.Trigger == ranking.ByEdit && c.Effect != nil {
+		queueOvertakenPrompts(batch, c)
 	}
-	queueOvertakenPrompts(batch, c)
-	queueChangedPrompt(batch, c.Asks)
-	queueClosedPrompt(batch, c)
-	queueFired(batch, c)
-	queueChangedChat(batch, c.Seen, c.Chat)
+	if c.Asks != nil && c.Asks.ID != 0 {
+		queueChangedPrompt(batch, *c.Asks)
+	}
+	if c.Closes != nil {
+		queueClosedPrompt(batch, c)
+	}
+	if c.ConsumesTimer {
+		queueFired(batch, c.Key)
+	}
+	if c.Seen.Chat != nil && !c.Seen.NewChat {
+		queueChangedChat(batch, *c.Seen.Chat, c.Chat)
+	}
 	queuePresence(batch, c)
 	queueEffectOnChat(batch, c)
-	return nil
 }
 
 // sendChanges sends a batch that writes a command and commits it.
 func (s *Store) sendChanges(ctx context.Context, db querier, batch *pgx.Batch, c ranking.Changes) error {
 	crashpoint.At(crashpoint.Applying)
-	if err := postgres.Translate(db.SendBatch(ctx, batch).Close()); err != nil {
-		if errors.Is(err, ranking.ErrHandled) {
+	if err := db.SendBatch(ctx, batch).Close(); err != nil {
+		if err = postgres.Translate(err); errors.Is(err, ranking.ErrHandled) {
 			s.wakeHandled(c.Chat)
 		}
 		return fmt.Errorf("apply: %w", err)
@@ -82,10 +87,10 @@ func (s *Store) sendChanges(ctx context.Context, db querier, batch *pgx.Batch, c
 }
 
 // queueEffect writes what a command changes, apart from what queueEffectOnChat does.
-func queueEffect(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
+func queueEffect(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	switch e := c.Effect.(type) {
 	case ranking.NewMatches:
-		return queueNewMatches(batch, now, c, e)
+		queueNewMatches(batch, now, c, e)
 	case *ranking.NewStanding:
 		queueNewStanding(batch, e.Ladder, e.Standing)
 	case *ranking.Left:
@@ -101,7 +106,6 @@ func queueEffect(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	case *ranking.MovedMatch:
 		queueMove(batch, e)
 	}
-	return nil
 }
 
 // queueEffectOnChat writes what a command changes in its chat and board. It comes after the notices: the dispatcher, and whoever moves a
@@ -151,12 +155,14 @@ func queuePresentIn(batch *pgx.Batch, group ranking.GroupID, player ranking.Play
 		WHERE ladder_id = ANY (ARRAY(SELECT id FROM ladders WHERE group_id = $1)) AND player_id = $2 AND `+where, group, player, at)
 }
 
-// handledKey is a key to be stored.
+// handledKey is a key to be stored. In JSON, its fields have the names of the columns.
 type handledKey struct {
-	key     string
-	rate    ranking.RateEntry
-	trigger ranking.Trigger
-	outcome ranking.CommandOutcome
+	Key     string                 `json:"key"`
+	Sender  ranking.SenderID       `json:"sender,omitzero"`
+	SentAt  time.Time              `json:"sent_at,omitzero"`
+	Bucket  ranking.RateBucket     `json:"rate_class,omitzero"`
+	Trigger ranking.Trigger        `json:"trigger"`
+	Outcome ranking.CommandOutcome `json:"outcome"`
 }
 
 // keysOf returns the keys that a command stores. Each other match of a message has a key too, so that it counts like a message of its
@@ -165,13 +171,12 @@ func keysOf(c ranking.Changes) (keys []handledKey) {
 	if c.Keyless {
 		return nil
 	}
-	key := handledKey{c.Key, c.RateEntry, cmp.Or(c.Trigger, ranking.ByMessage), cmp.Or(c.Outcome, ranking.OutcomeUnanswered)}
-	keys = append(keys, key)
+	trigger, outcome := cmp.Or(c.Trigger, ranking.ByMessage), cmp.Or(c.Outcome, ranking.OutcomeUnanswered)
+	keys = append(keys, handledKey{c.Key, c.RateEntry.Sender, c.RateEntry.At, c.RateEntry.Bucket, trigger, outcome})
 	if matches, ok := c.Effect.(ranking.NewMatches); ok {
-		key.rate = cmp.Or(c.Extra, c.RateEntry)
+		rate := cmp.Or(c.Extra, c.RateEntry)
 		for _, m := range matches[1:] {
-			key.key = m.Key
-			keys = append(keys, key)
+			keys = append(keys, handledKey{m.Key, rate.Sender, rate.At, rate.Bucket, trigger, outcome})
 		}
 	}
 	return keys
@@ -184,20 +189,8 @@ func queueKeys(batch *pgx.Batch, keys []handledKey) {
 	}
 	batch.Queue(`
 		INSERT INTO handled_commands (key, sender, sent_at, rate_class, trigger, outcome)
-		SELECT key, nullif(sender, 0), sent_at, nullif(rate_class, ''), trigger, outcome
-		FROM unnest($1::text[], $2::bigint[], $3::timestamptz[], $4::text[], $5::text[], $6::text[])
-		    AS c (key, sender, sent_at, rate_class, trigger, outcome)`,
-		postgres.Column(keys, func(k handledKey) string { return k.key }),
-		postgres.Column(keys, func(k handledKey) ranking.SenderID { return k.rate.Sender }),
-		postgres.Column(keys, func(k handledKey) *time.Time {
-			if k.rate == (ranking.RateEntry{}) {
-				return nil
-			}
-			return &k.rate.At
-		}),
-		postgres.Column(keys, func(k handledKey) string { return string(k.rate.Bucket) }),
-		postgres.Column(keys, func(k handledKey) ranking.Trigger { return k.trigger }),
-		postgres.Column(keys, func(k handledKey) ranking.CommandOutcome { return k.outcome }))
+		SELECT c.key, c.sender, c.sent_at, c.rate_class, c.trigger, c.outcome
+		FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_populate_record(NULL::handled_commands, one) AS c`, keys)
 }
 
 // queueMessage stores what became of the message whose command something else has triggered: an edit, or the press of a button. Of a

@@ -23,9 +23,7 @@ func (s *Store) ApplyTogether(all ...ranking.Changes) error {
 // ChangeCard changes the card of a match.
 func (s *Store) ChangeCard(ctx context.Context, key string, chat ranking.ChatID, card ranking.Card) error {
 	var batch pgx.Batch
-	if err := queueCard(&batch, chat, key, card, nil); err != nil {
-		return err
-	}
+	queueCard(&batch, chat, key, card, nil)
 	return s.db.SendBatch(ctx, &batch).Close()
 }
 

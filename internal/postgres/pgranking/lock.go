@@ -51,9 +51,7 @@ func (s *Store) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, rank
 // Apply implements ranking.Locked.
 func (l *locked) Apply(ctx context.Context, c ranking.Changes) error {
 	var batch pgx.Batch
-	if err := queueChanges(&batch, l.store.Now(), c); err != nil {
-		return err
-	}
+	queueChanges(&batch, l.store.Now(), c)
 	batch.Queue(`COMMIT`)
 	return l.store.sendChanges(ctx, l.conn, &batch, c)
 }

@@ -2,16 +2,13 @@ package pgranking
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"elobot/internal/notice"
-	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
 
@@ -29,119 +26,93 @@ type newMatch struct {
 	ranking.Changes
 }
 
-// insertMatches inserts matches of different groups at once.
+// insertMatches inserts matches of different groups at once. Each is a matchRow.
 const insertMatches = `
 	WITH new AS (
-	    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::text[], $6::integer[],
-	                         $7::integer[], $8::integer[], $9::boolean[],
-	                         $10::bigint[], $11::timestamptz[], $12::text[], $13::bigint[], $14::text[], $15::text[],
-	                         $16::jsonb[], $17::text[], $18::bigint[], $19::bigint[], $20::interval[],
-	                         $21::bigint[], $22::text[], $23::integer[], $34::smallint[])
-	        AS n (group_id, ladder_id, score_a, score_b, sets, k_factor,
-	              provisional_k_factor, provisional_matches, margin_of_victory,
-	              reported_by, played_at, key, chat_id, kind, purpose,
-	              payload, addressee, reply_to, thread_id, time_left, addressee_id, command, upset, winner)
+	    SELECT n.* FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_to_record(one) AS n (
+	        group_id bigint, ladder_id bigint, score_a integer, score_b integer, winner smallint, sets smallint[], upset integer,
+	        k_factor integer, provisional_k_factor integer, provisional_matches integer, margin_of_victory boolean,
+	        reported_by bigint, played_at timestamptz, key text, players jsonb,
+	        chat_id bigint, command text, card jsonb, addressee text, addressee_id bigint, reply_to bigint, thread_id bigint, time_left bigint)
 	), match AS (
 	    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, sets, k_factor, provisional_k_factor,
 	                         provisional_matches, margin_of_victory, reported_by, played_at, idempotency_key, upset, winner)
-	    SELECT g.id, n.ladder_id, g.last_match_number, n.score_a, n.score_b, n.sets::smallint[], n.k_factor,
-	           n.provisional_k_factor, n.provisional_matches, n.margin_of_victory, nullif(n.reported_by, 0), n.played_at, n.key,
-	           nullif(n.upset, 0), n.winner
+	    SELECT g.id, n.ladder_id, g.last_match_number, n.score_a, n.score_b, n.sets, n.k_factor, n.provisional_k_factor,
+	           n.provisional_matches, n.margin_of_victory, n.reported_by, n.played_at, n.key, n.upset, n.winner
 	    FROM new n JOIN groups g ON g.id = n.group_id
 	    RETURNING id, group_id, number
+	), player AS (
+	    SELECT match.id AS match_id, p.*
+	    FROM new n JOIN match USING (group_id) CROSS JOIN LATERAL jsonb_to_recordset(n.players) AS p (
+	        player_id bigint, side smallint, place smallint, elo_before integer, elo_after integer, k_factor integer,
+	        best_before integer, streak_before integer, longest_before integer)
 	), sides AS (
-	    INSERT INTO match_players (match_id, player_id, side, place)
-	    SELECT match.id, p.player_id, p.side, p.place
-	    FROM unnest($24::bigint[], $25::bigint[], $26::smallint[], $27::smallint[])
-	         AS p (group_id, player_id, side, place) JOIN match USING (group_id)
+	    INSERT INTO match_players (match_id, player_id, side, place) SELECT match_id, player_id, side, place FROM player
 	), history AS (
 	    INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
-	    SELECT match.id, p.player_id, p.elo_before, p.elo_after, p.k_factor, p.best_before, p.streak_before, p.longest_before, 'match'
-	    FROM unnest($24::bigint[], $25::bigint[], $27::smallint[], $28::integer[], $29::integer[], $30::integer[],
-	                $31::integer[], $32::integer[], $33::integer[])
-	         AS p (group_id, player_id, place, elo_before, elo_after, k_factor, best_before, streak_before, longest_before)
-	         JOIN match USING (group_id)
-	    ORDER BY match.id, p.place
+	    SELECT match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, 'match'
+	    FROM player ORDER BY match_id, place
 	)
 	INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, match_id, addressee_id)
-	SELECT n.chat_id, n.command, n.kind, n.purpose, n.payload || jsonb_build_object('number', match.number), n.addressee,
-	       nullif(n.reply_to, 0), nullif(n.thread_id, 0), clock_timestamp() + n.time_left, match.id, nullif(n.addressee_id, 0)
+	SELECT n.chat_id, n.command, $2, $3, n.card || jsonb_build_object('number', match.number), n.addressee, n.reply_to, n.thread_id,
+	       clock_timestamp() + n.time_left * interval '1 microsecond', match.id, n.addressee_id
 	FROM new n JOIN match USING (group_id)`
 
+// matchRow is what insertMatches reads of a match. The fields are called as there.
+type matchRow struct {
+	Group  ranking.GroupID  `json:"group_id"`
+	Ladder ranking.LadderID `json:"ladder_id"`
+	ScoreA *int             `json:"score_a"`
+	ScoreB *int             `json:"score_b"`
+	Winner *int             `json:"winner"`
+	Sets   [][]int16        `json:"sets"`
+	Upset  int              `json:"upset,omitzero"`
+	ranking.RatingRules
+	ReportedBy  ranking.PlayerID `json:"reported_by,omitzero"`
+	PlayedAt    time.Time        `json:"played_at"`
+	Key         string           `json:"key"`
+	Players     []playerRow      `json:"players"`
+	Chat        ranking.ChatID   `json:"chat_id"`
+	Command     string           `json:"command"`
+	Card        labelled         `json:"card"`
+	Addressee   string           `json:"addressee"`
+	AddresseeID ranking.PlayerID `json:"addressee_id,omitzero"`
+	ReplyTo     int64            `json:"reply_to,omitzero"`
+	Thread      int64            `json:"thread_id,omitzero"`
+	TimeLeft    *int64           `json:"time_left"` // in microseconds
+}
+
+// playerRow is what insertMatches reads of a player of a match.
+type playerRow struct {
+	Player ranking.PlayerID `json:"player_id"`
+	Side   int              `json:"side"`
+	Place  int              `json:"place"` // among the players of the match, from 1
+	ranking.Entry
+}
+
 // queueMatches inserts matches under the assigned numbers, with their players, history and cards. The matches must be of different groups.
-func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) error {
-	var payloads [][]byte
-	var players []matchPlayer
-	var a, b, winner []*int
-	for _, m := range matches {
-		pointsA, pointsB, won := scoreColumns(m.Score)
-		a, b, winner = append(a, pointsA), append(b, pointsB), append(winner, won)
-		payload, err := encode(m.Card, m.Changes.Ladder)
-		if err != nil {
-			return err
+func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) {
+	kind := notice.KindOf(ranking.MatchRecorded{})
+	rows := make([]matchRow, len(matches))
+	for i, m := range matches {
+		a, b, winner := scoreColumns(m.Score)
+		rows[i] = matchRow{
+			Group: m.Group, Ladder: m.NewMatch.Ladder, ScoreA: a, ScoreB: b, Winner: winner, Sets: setPoints(m.Sets), Upset: m.Upset,
+			RatingRules: m.RatingRules, ReportedBy: m.ReportedBy, PlayedAt: m.PlayedAt, Key: m.NewMatch.Key, Players: make([]playerRow, len(m.Players)),
+			Chat: m.Chat, Command: m.Changes.Key, Card: labelled{m.Card, m.Changes.Ladder}, Addressee: m.Addressee.Name, AddresseeID: m.Addressee.Player,
+			ReplyTo: m.ReplyTo, Thread: m.Thread,
 		}
-		payloads = append(payloads, payload)
-		for i, p := range m.Players {
-			players = append(players, matchPlayer{p, m.Group, i + 1})
+		if left := TimeLeft(m.SentAt, now, kind.Purpose.Lifetime()); left != nil {
+			rows[i].TimeLeft = new(left.Microseconds())
+		}
+		for place, p := range m.Players {
+			rows[i].Players[place] = playerRow{p.Before.Player, p.Side, place + 1, ranking.Entry{
+				Before: p.Before.Elo, After: p.After.Elo, K: p.K,
+				BestBefore: p.Before.BestElo, StreakBefore: p.Before.Streak, LongestBefore: p.Before.Longest,
+			}}
 		}
 	}
-	batch.Queue(insertMatches,
-		postgres.Column(matches, func(m newMatch) ranking.GroupID { return m.Group }),
-		postgres.Column(matches, func(m newMatch) ranking.LadderID { return m.NewMatch.Ladder }),
-		a, b,
-		postgres.Column(matches, func(m newMatch) *string { return setsText(m.Sets) }),
-		postgres.Column(matches, func(m newMatch) int { return m.K }),
-		postgres.Column(matches, func(m newMatch) int { return m.Provisional.K }),
-		postgres.Column(matches, func(m newMatch) int { return m.Provisional.Matches }),
-		postgres.Column(matches, func(m newMatch) bool { return m.Margin }),
-		postgres.Column(matches, func(m newMatch) ranking.PlayerID { return m.ReportedBy }),
-		postgres.Column(matches, func(m newMatch) time.Time { return m.PlayedAt }),
-		postgres.Column(matches, func(m newMatch) string { return m.NewMatch.Key }),
-		postgres.Column(matches, func(m newMatch) ranking.ChatID { return m.Chat }),
-		postgres.Column(matches, func(m newMatch) string { return notice.KindOf(m.Card).Name }),
-		postgres.Column(matches, func(m newMatch) string { return string(notice.KindOf(m.Card).Purpose) }),
-		payloads,
-		postgres.Column(matches, func(m newMatch) string { return m.Addressee.Name }),
-		postgres.Column(matches, func(m newMatch) int64 { return m.ReplyTo }),
-		postgres.Column(matches, func(m newMatch) int64 { return m.Thread }),
-		postgres.Column(matches, func(m newMatch) *time.Duration {
-			return TimeLeft(m.SentAt, now, notice.KindOf(m.Card).Purpose.Lifetime())
-		}),
-		postgres.Column(matches, func(m newMatch) ranking.PlayerID { return m.Addressee.Player }),
-		postgres.Column(matches, func(m newMatch) string { return m.Changes.Key }),
-		postgres.Column(matches, func(m newMatch) int { return m.Upset }),
-		postgres.Column(players, func(p matchPlayer) ranking.GroupID { return p.group }),
-		postgres.Column(players, func(p matchPlayer) ranking.PlayerID { return p.Before.Player }),
-		postgres.Column(players, func(p matchPlayer) int { return p.Side }),
-		postgres.Column(players, func(p matchPlayer) int { return p.place }),
-		postgres.Column(players, func(p matchPlayer) int { return p.Before.Elo }),
-		postgres.Column(players, func(p matchPlayer) int { return p.After.Elo }),
-		postgres.Column(players, func(p matchPlayer) int { return p.K }),
-		postgres.Column(players, func(p matchPlayer) int { return p.Before.BestElo }),
-		postgres.Column(players, func(p matchPlayer) int { return p.Before.Streak }),
-		postgres.Column(players, func(p matchPlayer) int { return p.Before.Longest }),
-		winner)
-	return nil
-}
-
-// matchPlayer is a player of a new match; place is the position among its players, from 1.
-type matchPlayer struct {
-	ranking.MatchPlayer
-	group ranking.GroupID
-	place int
-}
-
-// setsText returns the points of sets in PostgreSQL's notation, because all elements of an array of arrays must have the same length.
-func setsText(sets []ranking.Score) *string {
-	if len(sets) == 0 {
-		return nil
-	}
-	pairs := make([]string, len(sets))
-	for i, s := range sets {
-		pairs[i] = fmt.Sprintf("{%d,%d}", s.A, s.B)
-	}
-	text := "{" + strings.Join(pairs, ",") + "}"
-	return &text
+	batch.Queue(insertMatches, rows, kind.Name, kind.Purpose)
 }
 
 // scoreColumns returns a score in its stored form: the points, or else the side that won, 0 for a draw.
@@ -184,23 +155,8 @@ func setPoints(sets []ranking.Score) [][]int16 {
 // queueChangedStandings overwrites standings, provided that their versions are still those that were read. It goes in the order of their
 // ids, the order in which all transactions lock them.
 func queueChangedStandings(batch *pgx.Batch, standings []ranking.Standing) {
-	n := len(standings)
-	if n == 0 {
+	if len(standings) == 0 {
 		return
-	}
-	standings = slices.SortedFunc(slices.Values(standings), func(a, b ranking.Standing) int { return cmp.Compare(a.ID, b.ID) })
-	ids, versions := make([]int64, n), make([]int64, n)
-	var numbers [9][]int32
-	for i := range numbers {
-		numbers[i] = make([]int32, n)
-	}
-	left, played := make([]zeronull.Timestamptz, n), make([]zeronull.Timestamptz, n)
-	for i, s := range standings {
-		ids[i], versions[i] = int64(s.ID), s.Version
-		left[i], played[i] = zeronull.Timestamptz(s.LeftAt), zeronull.Timestamptz(s.LastPlayed)
-		for j, number := range [...]int{s.Elo, s.StartElo, s.BestElo, s.Played, s.Won, s.Drawn, s.Lost, s.Streak, s.Longest} {
-			numbers[j][i] = int32(number)
-		}
 	}
 	batch.Queue(`
 		WITH changed AS (
@@ -208,17 +164,15 @@ func queueChangedStandings(batch *pgx.Batch, standings []ranking.Standing) {
 		    SET elo = w.elo, start_elo = w.start_elo, best_elo = w.best_elo, played = w.played, won = w.won,
 		        drawn = w.drawn, lost = w.lost, streak = w.streak, longest_streak = w.longest_streak, left_at = w.left_at,
 		        last_played_at = w.last_played_at, version = s.version + 1
-		    FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[], $6::integer[],
-		                $7::integer[], $8::integer[], $9::integer[], $10::integer[], $11::integer[], $12::timestamptz[], $13::timestamptz[])
-		         AS w (id, version, elo, start_elo, best_elo, played, won, drawn, lost, streak, longest_streak, left_at, last_played_at)
+		    FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_populate_record(NULL::group_players, one) AS w
 		    WHERE s.id = w.id AND s.version = w.version
 		    RETURNING 1)
 		SELECT (count(*) = cardinality($1))::unchanged FROM changed`,
-		ids, versions, numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7], numbers[8], left, played)
+		slices.SortedFunc(slices.Values(standings), func(a, b ranking.Standing) int { return cmp.Compare(a.ID, b.ID) }))
 }
 
 // queueNewMatches inserts matches of one group, whose first number is assigned, and what they change.
-func queueNewMatches(batch *pgx.Batch, now time.Time, c ranking.Changes, matches ranking.NewMatches) error {
+func queueNewMatches(batch *pgx.Batch, now time.Time, c ranking.Changes, matches ranking.NewMatches) {
 	var known []ranking.Standing
 	for _, s := range lastStandings(matches) {
 		if s.ID == 0 {
@@ -232,11 +186,8 @@ func queueNewMatches(batch *pgx.Batch, now time.Time, c ranking.Changes, matches
 		if i > 0 {
 			queueNumbers(batch, []ranking.GroupID{m.Group})
 		}
-		if err := queueMatches(batch, now, []newMatch{{m, c}}); err != nil {
-			return err
-		}
+		queueMatches(batch, now, []newMatch{{m, c}})
 	}
-	return nil
 }
 
 // lastStandings returns the standing of each player after the last of the player's matches.

@@ -181,13 +181,9 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 		FROM players p WHERE p.id = $2 AND s.player_id = $1`, from, into)
 	queueMerged(&batch, from, into)
 	for _, m := range merges {
-		if err := queueNotices(&batch, s.Now(), ranking.Changes{Chat: m.Chat, Ladder: m.Label, Decision: ranking.Decision{Notice: m.Notice}}); err != nil {
-			return err
-		}
+		queueNotices(&batch, s.Now(), ranking.Changes{Chat: m.Chat, Ladder: m.Label, Decision: ranking.Decision{Notice: m.Notice}})
 		for _, card := range m.Cards {
-			if err := queueCard(&batch, m.Chat, "", card, m.Label); err != nil {
-				return err
-			}
+			queueCard(&batch, m.Chat, "", card, m.Label)
 		}
 	}
 	return s.db.SendBatch(ctx, &batch).Close()

@@ -37,9 +37,7 @@ func (s *Store) mergeChats(ctx context.Context, older, newer chatRow) (ranking.C
 		detached = &ranking.DetachedGroup{Group: gone.ID, Matches: gone.Last, Chat: newer.External}
 		batch.Queue(`UPDATE groups SET chat_id = NULL, former_chat_id = $2 WHERE id = $1`, gone.ID, kept.Chat)
 		notice := ranking.GroupDetached{Kept: kept.Last, Detached: gone.Last}
-		if err := queueNotices(&batch, s.Now(), ranking.Changes{Chat: kept.Chat, Decision: ranking.Decision{Notice: notice}}); err != nil {
-			return 0, nil, err
-		}
+		queueNotices(&batch, s.Now(), ranking.Changes{Chat: kept.Chat, Decision: ranking.Decision{Notice: notice}})
 	} else {
 		queueEndGroup(&batch, kept, gone, gone.Chat == older.ID)
 	}

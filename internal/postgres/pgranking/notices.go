@@ -19,11 +19,7 @@ import (
 const notRecordedDelay = 3 * time.Second
 
 // queueNotRecorded adds a result that was not recorded to the waiting notice for the same sender and topic, or inserts that notice.
-func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n ranking.NotRecorded) error {
-	payload, err := encode(n, c.Ladder)
-	if err != nil {
-		return err
-	}
+func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n ranking.NotRecorded) {
 	kind := notice.KindOf(n)
 	batch.Queue(`
 		INSERT INTO outbox AS waiting
@@ -36,10 +32,9 @@ func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n rank
 		        THEN jsonb_set(waiting.payload, '{items}', (waiting.payload -> 'items') || (excluded.payload -> 'items'))
 		        ELSE jsonb_set(waiting.payload, '{more}',
 		            to_jsonb(coalesce((waiting.payload -> 'more')::integer, 0) + 1)) END`,
-		c.Chat, c.Key, kind.Name, kind.Purpose, payload, c.Addressee.Name, c.ReplyTo, c.Thread,
+		c.Chat, c.Key, kind.Name, kind.Purpose, labelled{n, c.Ladder}, c.Addressee.Name, c.ReplyTo, c.Thread,
 		TimeLeft(c.SentAt, now, kind.Purpose.Lifetime()), fmt.Sprintf("refused:%d:%d", c.RateEntry.Sender, c.Thread),
 		ranking.MaxRejected, notRecordedDelay, c.Addressee.Player, kind.Alone)
-	return nil
 }
 
 // TimeLeft returns how much is left of a lifetime that began at sentAt, or nil for an unlimited one. Both times are by the messenger's
@@ -54,29 +49,26 @@ func TimeLeft(sentAt, now time.Time, lifetime time.Duration) *time.Duration {
 
 // queueNotices inserts the notices of a command, except for the card of a new match, which queueMatches inserts. The lifetime of a notice
 // begins when its command was sent; now must be by the same clock.
-func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
+func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	if c.Button != "" {
-		payload, err := encode(c.CallbackAnswer, c.Ladder)
-		if err != nil {
-			return err
-		}
 		kind := notice.KindOf(c.CallbackAnswer)
 		batch.Queue(`
 			INSERT INTO outbox (chat_id, key, kind, purpose, payload, action, callback_query_id, expires_at, language)
 			VALUES ($1, $2, $3, $4, $5, 'callback_answer', $6, clock_timestamp() + $7::interval, nullif($8, ''))`,
-			c.Chat, c.Key, kind.Name, kind.Purpose, payload, c.Button,
+			c.Chat, c.Key, kind.Name, kind.Purpose, labelled{c.CallbackAnswer, c.Ladder}, c.Button,
 			TimeLeft(c.SentAt, now, ranking.CallbackLifetime), c.Language)
 	}
-	if err := queuePage(batch, now, c); err != nil {
-		return err
+	if c.Page != nil {
+		queuePage(batch, now, c)
 	}
-	if err := queueNotice(batch, now, c); err != nil {
-		return err
+	if n, ok := c.Notice.(ranking.NotRecorded); ok {
+		queueNotRecorded(batch, now, c, n)
+	} else if c.Notice != nil {
+		queueNotice(batch, now, c)
 	}
 	if a := amendedBy(c.Effect); a != nil {
-		return queueCard(batch, c.Chat, c.Key, ranking.Card{Match: a.Match, Notice: a.Card}, c.Ladder)
+		queueCard(batch, c.Chat, c.Key, ranking.Card{Match: a.Match, Notice: a.Card}, c.Ladder)
 	}
-	return nil
 }
 
 // insertNotice inserts a notice that is a message of its own.
@@ -85,25 +77,15 @@ const insertNotice = `
 	VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), clock_timestamp() + $9::interval,
 	        nullif($10::bigint, 0), $11, nullif($12, ''))`
 
-// queueNotice inserts the message of a command, if there is one.
-func queueNotice(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
-	if n, ok := c.Notice.(ranking.NotRecorded); ok {
-		return queueNotRecorded(batch, now, c, n)
-	}
-	if c.Notice == nil {
-		return nil
-	}
-	payload, err := encode(c.Notice, c.Ladder)
-	if err != nil {
-		return err
-	}
+// queueNotice inserts the message of a command.
+func queueNotice(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	language := ""
 	if c.Private {
 		language = c.Language
 	}
 	kind := notice.KindOf(c.Notice)
 	args := []any{
-		c.Chat, c.Key, kind.Name, kind.Purpose, payload, c.Addressee.Name, c.ReplyTo, c.Thread,
+		c.Chat, c.Key, kind.Name, kind.Purpose, labelled{c.Notice, c.Ladder}, c.Addressee.Name, c.ReplyTo, c.Thread,
 		TimeLeft(c.SentAt, now, kind.Purpose.Lifetime()), c.Addressee.Player, kind.Alone, language,
 	}
 	if c.Asks != nil && c.Asks.ID == 0 {
@@ -111,17 +93,12 @@ func queueNotice(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	} else {
 		batch.Queue(insertNotice, args...)
 	}
-	return nil
 }
 
 // queueCard changes the card of a match. If the card has not been sent yet, it is sent with the new content. If it has been sent, or may
 // have been, its message is edited. When the match is rendered again together with others, the current content comes from the row of the
 // card.
-func queueCard(batch *pgx.Batch, chat ranking.ChatID, key string, card ranking.Card, ladder *ranking.LadderLabel) error {
-	payload, err := encode(card.Notice, ladder)
-	if err != nil {
-		return err
-	}
+func queueCard(batch *pgx.Batch, chat ranking.ChatID, key string, card ranking.Card, ladder *ranking.LadderLabel) {
 	kind := notice.KindOf(card.Notice)
 	batch.Queue(`
 		WITH card AS (
@@ -133,39 +110,33 @@ func queueCard(batch *pgx.Batch, chat ranking.ChatID, key string, card ranking.C
 		WHERE NOT EXISTS (SELECT FROM card WHERE state = 'planned')
 		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
 		SET kind = excluded.kind, payload = excluded.payload, key = excluded.key, expires_at = excluded.expires_at`,
-		chat, card.Match, kind.Name, kind.Purpose, payload, key, postgres.EditLifetime)
-	return nil
+		chat, card.Match, kind.Name, kind.Purpose, labelled{card.Notice, ladder}, key, postgres.EditLifetime)
 }
 
-// encode returns a notice as it is stored: with the label of its ladder, if it has one.
-func encode(n ranking.Notice, ladder *ranking.LadderLabel) ([]byte, error) {
-	payload, err := json.Marshal(n)
-	if err == nil && ladder != nil {
-		var label []byte
-		label, err = json.Marshal(ladder)
-		rest := bytes.TrimPrefix(payload, []byte("{"))
-		payload = slices.Concat([]byte(`{"ladder":`), label)
-		if !bytes.Equal(rest, []byte("}")) {
-			payload = append(payload, ',')
-		}
-		payload = append(payload, rest...)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("encode notice: %w", err)
-	}
-	return payload, nil
+// labelled is a notice as it is stored: with the label of its ladder, if it has one.
+type labelled struct {
+	notice ranking.Notice
+	ladder *ranking.LadderLabel
 }
 
-// queuePage replaces the message with a pressed button, if a command does that. The newest press takes the place of one that waits for the
+// MarshalJSON implements json.Marshaler.
+func (l labelled) MarshalJSON() ([]byte, error) {
+	payload, err := json.Marshal(l.notice)
+	if err != nil || l.ladder == nil {
+		return payload, err
+	}
+	label, err := json.Marshal(l.ladder)
+	start := slices.Concat([]byte(`{"ladder":`), label)
+	rest := bytes.TrimPrefix(payload, []byte("{"))
+	if !bytes.Equal(rest, []byte("}")) {
+		start = append(start, ',')
+	}
+	return append(start, rest...), err
+}
+
+// queuePage replaces the message with a pressed button. The newest press takes the place of one that waits for the
 // same message.
-func queuePage(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
-	if c.Page == nil {
-		return nil
-	}
-	payload, err := encode(c.Page, c.Ladder)
-	if err != nil {
-		return err
-	}
+func queuePage(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	kind := notice.KindOf(c.Page)
 	batch.Queue(`
 		INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, addressee_id, action, edited_message_id, supersede_key,
@@ -174,7 +145,6 @@ func queuePage(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
 		SET key = excluded.key, kind = excluded.kind, purpose = excluded.purpose, payload = excluded.payload,
 		    addressee = excluded.addressee, addressee_id = excluded.addressee_id, expires_at = excluded.expires_at`,
-		c.Chat, c.Key, kind.Name, kind.Purpose, payload, c.Addressee.Name, c.PageMessageID, fmt.Sprintf("page:%d", c.PageMessageID),
+		c.Chat, c.Key, kind.Name, kind.Purpose, labelled{c.Page, c.Ladder}, c.Addressee.Name, c.PageMessageID, fmt.Sprintf("page:%d", c.PageMessageID),
 		TimeLeft(c.SentAt, now, kind.Purpose.Lifetime()), c.Addressee.Player)
-	return nil
 }

@@ -84,9 +84,6 @@ func request(p ranking.NewPrompt) any {
 
 // queueOvertakenPrompts closes what was asked about a message before an edit of it took effect, but not what the edit asks itself.
 func queueOvertakenPrompts(batch *pgx.Batch, c ranking.Changes) {
-	if c.Trigger != ranking.ByEdit || c.Effect == nil {
-		return
-	}
 	batch.Queue(`
 		WITH overtaken AS (
 		    UPDATE prompts SET closed_at = now(), closed_as = 'cancelled'
@@ -96,13 +93,10 @@ func queueOvertakenPrompts(batch *pgx.Batch, c ranking.Changes) {
 }
 
 // queueChangedPrompt stores what a prompt asks from now on, provided that it is open. Its time begins anew.
-func queueChangedPrompt(batch *pgx.Batch, p *ranking.NewPrompt) {
-	if p == nil || p.ID == 0 {
-		return
-	}
+func queueChangedPrompt(batch *pgx.Batch, p ranking.NewPrompt) {
 	batch.Queue(`
 		WITH changed AS (UPDATE prompts SET kind = $2, request = $3 WHERE id = $1 AND closed_at IS NULL RETURNING 1)
-		SELECT EXISTS (SELECT FROM changed)::unchanged`, p.ID, p.Kind, request(*p))
+		SELECT EXISTS (SELECT FROM changed)::unchanged`, p.ID, p.Kind, request(p))
 	batch.Queue(`UPDATE timers SET due_at = now() + $2::interval WHERE key = $1`, p.ID.Timer(), ranking.PromptWindow)
 }
 
@@ -112,9 +106,6 @@ const promptTimer = `'` + ranking.PromptTimer + `' || id`
 // queueClosedPrompt closes a prompt, provided that it is open, and deletes its timer unless queueFired does. It comes after the notices,
 // because the dispatcher locks those before prompts and timers too.
 func queueClosedPrompt(batch *pgx.Batch, c ranking.Changes) {
-	if c.Closes == nil {
-		return
-	}
 	batch.Queue(`
 		WITH closed AS (
 		    UPDATE prompts SET closed_at = now(), closed_as = $2 WHERE id = $1 AND closed_at IS NULL

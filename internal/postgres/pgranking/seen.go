@@ -27,20 +27,14 @@ func queueNewChat(batch *pgx.Batch, s ranking.Seen, id ranking.ChatID) {
 
 // queueChangedChat stores the kind and the title of a known chat. A former id of a chat changes neither. It comes after the notices,
 // because whoever moves a chat locks those, and the group, before the chat.
-func queueChangedChat(batch *pgx.Batch, s ranking.Seen, id ranking.ChatID) {
-	if s.Chat == nil || s.NewChat {
-		return
-	}
+func queueChangedChat(batch *pgx.Batch, c ranking.Chat, id ranking.ChatID) {
 	batch.Queue(`
 		UPDATE chats SET kind = $3, title = $4 WHERE id = $1 AND telegram_chat_id = $2 AND (kind, title) IS DISTINCT FROM ($3, $4)`,
-		id, s.Chat.ID, s.Chat.Kind, s.Chat.Title)
+		id, c.ID, c.Kind, c.Title)
 }
 
 // queueSeenPeople stores what a command shows about people.
 func queueSeenPeople(batch *pgx.Batch, s ranking.Seen) {
-	if len(s.People) == 0 {
-		return
-	}
 	changes := inLockOrder(s.People)
 	var names []string // that new unclaimed players have, or accounts were seen with
 	for _, c := range changes {

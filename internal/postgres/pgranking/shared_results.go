@@ -222,9 +222,7 @@ func (s *Store) writeResults(results []*waitingResult) (err error) {
 	queueNumbers(&batch, groups)
 	queueKeys(&batch, keys)
 	queueChangedStandings(&batch, standings)
-	if err := queueMatches(&batch, s.Now(), matches); err != nil {
-		return err
-	}
+	queueMatches(&batch, s.Now(), matches)
 	queueSeen(&batch, chats)
 	crashpoint.At(crashpoint.Applying)
 	sent := s.db.SendBatch(ctx, &batch)

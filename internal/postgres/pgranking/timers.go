@@ -34,12 +34,9 @@ func queueDue(batch *pgx.Batch, key string, due *bool) {
 		QueryRow(func(row pgx.Row) error { return row.Scan(due) })
 }
 
-// queueFired deletes the timer that has caused the changes, provided that it is still there and due.
-func queueFired(batch *pgx.Batch, c ranking.Changes) {
-	if !c.ConsumesTimer {
-		return
-	}
+// queueFired deletes the timer with this key, provided that it is still there and due.
+func queueFired(batch *pgx.Batch, key string) {
 	batch.Queue(`
 		WITH fired AS (DELETE FROM timers WHERE key = $1 AND due_at <= clock_timestamp() RETURNING 1)
-		SELECT EXISTS (SELECT FROM fired)::unchanged`, c.Key)
+		SELECT EXISTS (SELECT FROM fired)::unchanged`, key)
 }
