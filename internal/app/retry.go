@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -41,5 +42,6 @@ func (c *Config) Router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Clie
 	store := pgranking.NewStore(pool, func(outbox.Lane) {})
 	store.Now, store.Log = client.Now, log
 	service := ranking.NewService(store, log, c.rankingSettings())
-	return client, bot.NewRouter(service, stats.NewService(pgstats.NewStore(pool, pool), service), client, self, client.Now), nil
+	questions := stats.NewService(pgstats.NewStore(pool, pool), service)
+	return client, bot.NewRouter(service, questions, telegram.NewAdminCache(client, time.Now), self, client.Now), nil
 }

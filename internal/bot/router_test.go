@@ -410,11 +410,19 @@ type world struct {
 
 var worldTime = time.Date(2026, 5, 4, 12, 30, 15, 0, time.UTC)
 
+// uncached are the admins as they are now.
+type uncached struct{ *telegram.Client }
+
+func (u uncached) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user ranking.UserID) (bool, error) {
+	admins, err := u.Admins(ctx, chat)
+	return slices.Contains(admins, user), err
+}
+
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	sim, client := startSimulator(t, botsim.WithClock(func() time.Time { return worldTime }))
 	w := &world{t: t, sim: sim, client: client, rankings: &fakeRankings{}}
-	w.router = NewRouter(w.rankings, w.rankings, client, selfOf(sim), func() time.Time { return worldTime.Add(time.Minute) })
+	w.router = NewRouter(w.rankings, w.rankings, uncached{client}, selfOf(sim), func() time.Time { return worldTime.Add(time.Minute) })
 	w.alice, w.bob, w.carol, w.nameless = sim.User("alice"), sim.User("bob"), sim.User("carol"), sim.User("Dan 2")
 	w.group = sim.Group("Table tennis", w.alice, w.bob, w.carol, w.nameless)
 	return w

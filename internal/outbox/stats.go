@@ -21,7 +21,7 @@ type Stats struct {
 	WaitingLanes int     `json:"waiting_lanes"`        // lanes that may send now and wait for their turn
 	PausedLanes  int     `json:"paused_lanes"`         // lanes with something to send that may not send yet
 	InFlight     int     `json:"in_flight"`            // requests in flight
-	AverageWait  float64 `json:"average_wait_seconds"` // seconds that a ready lane waited, over the last 1,000 turns
+	AverageWait  float64 `json:"average_wait_seconds"` // seconds that a ready lane waited, over about the last 1,000 turns
 	CircuitOpen  bool    `json:"circuit_open"`         // all lanes are paused, because many chats are rate limited or most requests fail
 
 	Sent               int64 `json:"sent"`                // messages sent
@@ -41,7 +41,7 @@ type Stats struct {
 }
 
 const (
-	keptWaits  = 1000        // turns over which waiting is averaged
+	keptWaits  = 1000        // about as many turns count in the average wait
 	rateWindow = time.Minute // time over which the rate of new items is measured
 )
 
@@ -50,10 +50,8 @@ type statsRecorder struct {
 	mu    sync.Mutex
 	stats Stats
 
-	waits    [keptWaits]time.Duration
-	turns    int
-	waitedIn time.Duration // the sum of waits
-	ids      []idAt        // the newest ids of the last minute
+	turns int    // since the start, up to keptWaits
+	ids   []idAt // the newest ids of the last minute
 }
 
 type idAt struct {
@@ -66,9 +64,6 @@ func (m *statsRecorder) read() Stats {
 	defer m.mu.Unlock()
 	stats := m.stats
 	stats.Largest = slices.Clone(stats.Largest)
-	if n := min(m.turns, keptWaits); n > 0 {
-		stats.AverageWait = m.waitedIn.Seconds() / float64(n)
-	}
 	return stats
 }
 
@@ -105,14 +100,12 @@ func (m *statsRecorder) lanes(waiting, paused, inFlight int, circuitOpen bool) {
 	stats.WaitingLanes, stats.PausedLanes, stats.InFlight, stats.CircuitOpen = waiting, paused, inFlight, circuitOpen
 }
 
-// waited notes how long a lane waited for its turn.
+// waited notes how long a lane waited for its turn. Earlier turns count the less, the longer ago they are.
 func (m *statsRecorder) waited(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	slot := &m.waits[m.turns%keptWaits]
-	m.waitedIn += d - *slot
-	*slot = d
-	m.turns++
+	m.turns = min(m.turns+1, keptWaits)
+	m.stats.AverageWait += (d.Seconds() - m.stats.AverageWait) / float64(m.turns)
 }
 
 func (m *statsRecorder) taken(t Turn) {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/go-telegram/bot"
@@ -17,14 +16,8 @@ import (
 // adminsTimeout is how long a command waits for the list of admins.
 const adminsTimeout = 2 * time.Second
 
-// IsAdmin is true if somebody is an admin of a chat. It requests the list of all admins, which Telegram returns to every member. Requesting
-// a single member is guaranteed to work only for admins.
-func (c *Client) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user ranking.UserID) (bool, error) {
-	admins, err := c.Admins(ctx, chat)
-	return slices.Contains(admins, user), err
-}
-
-// Admins implements AdminSource. It returns no admins for a chat that the bot may not ask about.
+// Admins implements AdminSource. It requests the list of all admins, which Telegram returns to every member: requesting a single member is
+// guaranteed to work only for admins. It returns no admins for a chat that the bot may not ask about.
 func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.UserID, error) {
 	ctx, cancel := context.WithTimeout(ctx, adminsTimeout)
 	defer cancel()

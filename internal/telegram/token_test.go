@@ -53,7 +53,7 @@ func requests(client *Client) map[string]func(context.Context) error {
 			return err
 		},
 		"getChatAdministrators": func(ctx context.Context) error {
-			_, err := client.IsAdmin(ctx, -100, 1)
+			_, err := client.Admins(ctx, -100)
 			return err
 		},
 	}

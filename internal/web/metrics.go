@@ -66,7 +66,7 @@ var metrics = []metric{
 		func(s *outbox.Stats) float64 { return float64(s.PausedLanes) }),
 	gauge("outbox_requests_in_flight", "Requests to Telegram in flight.",
 		func(s *outbox.Stats) float64 { return float64(s.InFlight) }),
-	gauge("outbox_average_wait_seconds", "Average time that a lane that may send waits for its turn, over the last 1,000 turns.",
+	gauge("outbox_average_wait_seconds", "Average time that a lane that may send waits for its turn, over about the last 1,000 turns.",
 		func(s *outbox.Stats) float64 { return s.AverageWait }),
 	gauge("outbox_circuit_open", "1 if all lanes are paused, because many chats are rate limited or most requests fail.",
 		func(s *outbox.Stats) float64 { return flag(s.CircuitOpen) }),
