@@ -91,13 +91,7 @@ func isUnprintable(r rune) bool {
 }
 
 // isBlank is true if a rune is a letter or symbol that is invisible.
-func isBlank(r rune) bool {
-	switch r {
-	case '\u115f', '\u1160', '\u3164', '\uffa0', '\u2800':
-		return true
-	}
-	return false
-}
+func isBlank(r rune) bool { return strings.ContainsRune("\u115f\u1160\u3164\uffa0\u2800", r) }
 
 // isPartOfCharacter is true if a rune is invisible, but needed by some emoji or scripts.
 func isPartOfCharacter(r rune) bool {

@@ -119,11 +119,7 @@ func checkHandOver(ctx context.Context, tx pgx.Tx) error {
 	if running {
 		return ErrInstanceRuns
 	}
-	rows, err := tx.Query(ctx, `SELECT id FROM dead_letters WHERE kind = 'update' ORDER BY id`)
-	if err != nil {
-		return err
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[DeadLetterID])
+	ids, err := Collect(ctx, tx, "look for dead letters", pgx.RowTo[DeadLetterID], `SELECT id FROM dead_letters WHERE kind = 'update' ORDER BY id`)
 	if err == nil && len(ids) > 0 {
 		err = &DeadUpdatesError{ids}
 	}

@@ -55,6 +55,24 @@ func Storable(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
 }
 
+// Collect runs a query and reads its rows. what says for its error what it does.
+func Collect[T any](ctx context.Context, db Querier, what string, read pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
+	rows, err := db.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, Translate(err))
+	}
+	all, err := pgx.CollectRows(rows, read)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, Translate(err))
+	}
+	return all, nil
+}
+
+// Querier is a pool, a connection or a transaction.
+type Querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
 // RowTo reads a row by the names of its columns, and returns the value that it stands for.
 func RowTo[R, T any](value func(R) T) pgx.RowToFunc[T] {
 	return func(row pgx.CollectableRow) (T, error) {

@@ -228,13 +228,13 @@ func (r *recordOperation) decide(snap Snapshot) (d Decision, err error) {
 	if q, ok := r.nearUsername(snap); ok {
 		return r.ask(q).ask(snap), nil
 	}
-	earlier := r.duplicates(snap)
-	if repeated := r.those(func(i int) bool { return earlier[i] != nil }); repeated != nil {
-		d = repeated.askAboutDuplicates(snap, slices.DeleteFunc(slices.Clone(earlier), func(e *EarlierReport) bool { return e == nil }))
-	}
-	fresh := r.those(func(i int) bool { return earlier[i] == nil })
-	if fresh == nil {
-		return d, nil
+	fresh := r
+	if at, earlier := r.duplicates(snap); len(at) > 0 {
+		isRepeated := func(i int) bool { return slices.Contains(at, i) }
+		d = r.those(isRepeated).askAboutDuplicates(snap, earlier)
+		if fresh = r.those(func(i int) bool { return !isRepeated(i) }); fresh == nil {
+			return d, nil
+		}
 	}
 	matches := fresh.playAll(snap)
 	if snap.Display.Celebrations {

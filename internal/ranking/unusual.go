@@ -46,11 +46,9 @@ func (r *recordOperation) isNew(person int, snap Snapshot) bool {
 }
 
 // askAboutDuplicates asks whether matches that were reported before were played again.
-func (r *recordOperation) askAboutDuplicates(snap Snapshot, earlier []*EarlierReport) Decision {
+func (r *recordOperation) askAboutDuplicates(snap Snapshot, earlier []EarlierReport) Decision {
 	ask := r.ask(AmbiguousReport{Doubt: DoubtDuplicate, Readings: [][]Report{r.reports}})
-	for _, e := range earlier {
-		ask.earlier = append(ask.earlier, *e)
-	}
+	ask.earlier = earlier
 	ask.request.Completes = r.completion(snap)
 	return ask.ask(snap)
 }
@@ -121,13 +119,12 @@ func (r *recordOperation) with(mentioned, other Person) (reports []Report, ok bo
 	return reports, true
 }
 
-// duplicates returns, for each reported match, the earlier one that is probably the same, nil if there is none: with the same players on
-// the same sides, and the same result, reported by somebody else shortly before or after, or by the same person at nearly the same time.
-// No two of them are the same as one earlier match.
-func (r *recordOperation) duplicates(snap Snapshot) []*EarlierReport {
-	all := make([]*EarlierReport, len(r.matches))
+// duplicates returns which of the reported matches are probably the same as an earlier one, by their indexes, and the earlier ones: with
+// the same players on the same sides, and the same result, reported by somebody else shortly before or after, or by the same person at nearly
+// the same time. No two of them are the same as one earlier match.
+func (r *recordOperation) duplicates(snap Snapshot) (at []int, earlier []EarlierReport) {
 	if r.isSettled(DoubtDuplicate) {
-		return all
+		return nil, nil
 	}
 	var found []int // the numbers of the earlier matches
 	for i, m := range r.matches {
@@ -136,15 +133,16 @@ func (r *recordOperation) duplicates(snap Snapshot) []*EarlierReport {
 			continue
 		}
 		found = append(found, other.Number)
-		all[i] = &EarlierReport{Number: other.Number, Same: other.ReportedBy == r.reportedBy(snap)}
+		e := EarlierReport{Number: other.Number, Same: other.ReportedBy == r.reportedBy(snap)}
 		if other.ReportedBy != 0 {
-			all[i].By.Name = &Name{Player: other.ReportedBy}
+			e.By.Name = &Name{Player: other.ReportedBy}
 		}
 		if len(r.matches) > 1 {
-			all[i].Result = &r.namedResults(snap)[i]
+			e.Result = &r.namedResults(snap)[i]
 		}
+		at, earlier = append(at, i), append(earlier, e)
 	}
-	return all
+	return at, earlier
 }
 
 // duplicateOf returns the match that is probably the same as a reported one, apart from some, nil if there is none.

@@ -119,9 +119,9 @@ func (r deadLetterRow) letter() DeadLetter {
 func (d *DeadLetters) List(ctx context.Context, limit int) (letters []DeadLetter, total int, err error) {
 	const sql = selectDeadLetters + `, count(*) OVER () AS total` + fromDeadLetters + `
 		ORDER BY d.last_seen_at DESC, d.id DESC LIMIT $1`
-	rows, err := d.collect(ctx, sql, limit)
+	rows, err := postgres.Collect(ctx, d.pool, "list dead letters", pgx.RowToStructByNameLax[deadLetterRow], sql, limit)
 	if err != nil {
-		return nil, 0, fmt.Errorf("list dead letters: %w", err)
+		return nil, 0, err
 	}
 	for _, r := range rows {
 		total = r.Total
@@ -133,45 +133,31 @@ func (d *DeadLetters) List(ctx context.Context, limit int) (letters []DeadLetter
 func (d *DeadLetters) Find(ctx context.Context, ids []postgres.DeadLetterID) ([]DeadLetter, error) {
 	const sql = selectDeadLetters + fromDeadLetters + `
 		WHERE coalesce(cardinality($1::bigint[]), 0) = 0 OR d.id = ANY ($1) ORDER BY d.id`
-	rows, err := d.collect(ctx, sql, ids)
-	if err != nil {
-		return nil, fmt.Errorf("find dead letters: %w", err)
-	}
-	return postgres.Column(rows, deadLetterRow.letter), nil
+	return postgres.Collect(ctx, d.pool, "find dead letters", readDeadLetter, sql, ids)
 }
 
 // Open returns a dead letter with its payload.
 func (d *DeadLetters) Open(ctx context.Context, id postgres.DeadLetterID) (DeadLetter, error) {
 	const sql = selectDeadLetters + `, d.payload` + fromDeadLetters + ` WHERE d.id = $1`
-	rows, err := d.collect(ctx, sql, id)
-	switch {
-	case err != nil:
-		return DeadLetter{}, fmt.Errorf("open dead letter %d: %w", id, err)
-	case len(rows) == 0:
-		return DeadLetter{}, ErrNoDeadLetter
+	letters, err := postgres.Collect(ctx, d.pool, fmt.Sprint("open dead letter ", id), readDeadLetter, sql, id)
+	if err == nil && len(letters) == 0 {
+		err = ErrNoDeadLetter
 	}
-	return rows[0].letter(), nil
+	if err != nil {
+		return DeadLetter{}, err
+	}
+	return letters[0], nil
 }
 
-func (d *DeadLetters) collect(ctx context.Context, sql string, args ...any) ([]deadLetterRow, error) {
-	rows, err := d.pool.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByNameLax[deadLetterRow])
+func readDeadLetter(row pgx.CollectableRow) (DeadLetter, error) {
+	r, err := pgx.RowToStructByNameLax[deadLetterRow](row)
+	return r.letter(), err
 }
 
 // Drop deletes the dead letters with these ids, and returns the ids that it has found. The rows of notices stay dead.
 func (d *DeadLetters) Drop(ctx context.Context, ids []postgres.DeadLetterID) ([]postgres.DeadLetterID, error) {
-	rows, err := d.pool.Query(ctx, `DELETE FROM dead_letters WHERE id = ANY ($1) RETURNING id`, ids)
-	if err != nil {
-		return nil, fmt.Errorf("drop dead letters: %w", err)
-	}
-	dropped, err := pgx.CollectRows(rows, pgx.RowTo[postgres.DeadLetterID])
-	if err != nil {
-		return nil, fmt.Errorf("drop dead letters: %w", err)
-	}
-	return dropped, nil
+	return postgres.Collect(ctx, d.pool, "drop dead letters", pgx.RowTo[postgres.DeadLetterID],
+		`DELETE FROM dead_letters WHERE id = ANY ($1) RETURNING id`, ids)
 }
 
 // SendAgain queues the notice of a dead letter once more, at its old position in its lane, and deletes the letter. An edit gets a fresh

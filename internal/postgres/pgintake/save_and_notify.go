@@ -2,7 +2,6 @@ package pgintake
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -18,10 +17,6 @@ import (
 // SaveAndNotify stores the dead letter of an update and queues the notice for the update's origin, both or neither. It notifies only of the
 // first failure of an update. It inserts the chat if it is new, but does not mark the command as handled.
 func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLetter, o ranking.Origin, n ranking.Notice) error {
-	payload, err := json.Marshal(n)
-	if err != nil {
-		return fmt.Errorf("encode notice: %w", err)
-	}
 	kind := notice.KindOf(n)
 	action, lane, button, lifetime := outbox.Send, outbox.Messages, (*string)(nil), kind.Purpose.Lifetime()
 	if o.Button != "" {
@@ -63,7 +58,7 @@ func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLette
 		       CASE WHEN chat.same THEN nullif($15::bigint, 0) END, clock_timestamp() + $16::interval, $17
 		FROM letter, chat WHERE letter.new
 		RETURNING chat_id`,
-		append(updateLetterArgs(letter), o.Chat.ID, o.Key, kind.Name, kind.Purpose, payload, postgres.Storable(addressee), action, button,
+		append(updateLetterArgs(letter), o.Chat.ID, o.Key, kind.Name, kind.Purpose, n, postgres.Storable(addressee), action, button,
 			o.ReplyTo, o.Thread, pgranking.TimeLeft(o.SentAt, d.Now(), lifetime), kind.Alone)...).Query(func(rows pgx.Rows) (err error) {
 		notified, err = pgx.CollectRows(rows, pgx.RowTo[outbox.ChatID])
 		return err

@@ -2,7 +2,6 @@ package pgoutbox
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -47,16 +46,10 @@ func (s *Store) QueueAllBoards(ctx context.Context) ([]outbox.ChatID, error) {
 }
 
 func (s *Store) queueBoards(ctx context.Context, sql string, args ...any) ([]outbox.ChatID, error) {
-	rows, err := s.pool.Query(ctx, sql, append([]any{ranking.KindBoard, notice.Notification, boardDeadline}, args...)...)
-	if err != nil {
-		return nil, fmt.Errorf("queue updates of boards: %w", postgres.Translate(err))
-	}
-	chats, err := pgx.CollectRows(rows, pgx.RowTo[outbox.ChatID])
-	if err != nil {
-		return nil, fmt.Errorf("queue updates of boards: %w", postgres.Translate(err))
-	}
+	chats, err := postgres.Collect(ctx, s.pool, "queue updates of boards", pgx.RowTo[outbox.ChatID], sql,
+		append([]any{ranking.KindBoard, notice.Notification, boardDeadline}, args...)...)
 	slices.Sort(chats)
-	return slices.Compact(chats), nil
+	return slices.Compact(chats), err
 }
 
 // queuePins records which boards were pinned. The first time that the bot may not pin a board, the chat is told; a failure for another

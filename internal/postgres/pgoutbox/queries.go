@@ -40,22 +40,16 @@ func (s *Store) Waiting(ctx context.Context, bounds outbox.Bounds) ([]outbox.Bac
 		           WHERE ` + waits + ` ORDER BY ` + inOrder + ` OFFSET $1) AS overfull
 		FROM head h CROSS JOIN LATERAL ` + chatOfHead + ` AS c
 		WHERE h.lane <> ` + setAsideLane + ` AND (h.lane = ` + answersLane + ` OR c.parked_at IS NULL)`
-	rows, err := s.pool.Query(ctx, sql, bounds.MaxWaiting)
-	if err != nil {
-		return nil, fmt.Errorf("find waiting lanes: %w", err)
-	}
 	type laneRow struct {
 		outbox.Lane
 		outbox.Backlog
 	}
-	lanes, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[laneRow])
-	if err != nil {
-		return nil, fmt.Errorf("find waiting lanes: %w", err)
-	}
-	return postgres.Column(lanes, func(r laneRow) outbox.Backlog {
+	backlog := func(row pgx.CollectableRow) (outbox.Backlog, error) {
+		r, err := pgx.RowToStructByNameLax[laneRow](row)
 		r.Backlog.Lane = r.Lane
-		return r.Backlog
-	}), nil
+		return r.Backlog, err
+	}
+	return postgres.Collect(ctx, s.pool, "find waiting lanes", backlog, sql, bounds.MaxWaiting)
 }
 
 // Recent implements outbox.Store. Rows that were sent together count as one request, and each possible duplicate as one more. Of waiting
@@ -74,15 +68,8 @@ func (s *Store) Recent(ctx context.Context, within time.Duration) ([]outbox.Requ
 		SELECT h.chat_id, c.kind = 'private', h.age
 		FROM request h CROSS JOIN LATERAL ` + chatOfHead + ` AS c CROSS JOIN generate_series(0, least(h.duplicates, $3))
 		WHERE h.age < $1`
-	rows, err := s.pool.Query(ctx, sql, within, outbox.LongestRequest, outbox.MaxPossibleDuplicates)
-	if err != nil {
-		return nil, fmt.Errorf("find recent requests: %w", err)
-	}
-	requests, err := pgx.CollectRows(rows, pgx.RowToStructByPos[outbox.Request])
-	if err != nil {
-		return nil, fmt.Errorf("find recent requests: %w", err)
-	}
-	return requests, nil
+	return postgres.Collect(ctx, s.pool, "find recent requests", pgx.RowToStructByPos[outbox.Request], sql,
+		within, outbox.LongestRequest, outbox.MaxPossibleDuplicates)
 }
 
 // Survey implements outbox.Store.

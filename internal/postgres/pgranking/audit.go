@@ -32,18 +32,11 @@ func (b auditReader) Groups(ctx context.Context, chat ranking.ExternalChatID) ([
 		FROM groups g JOIN chats c ON c.id = coalesce(g.chat_id, g.former_chat_id)
 		WHERE $1::bigint = 0 OR c.id = ` + postgres.ThisChat + `
 		ORDER BY g.id`
-	rows, err := b.tx.Query(ctx, sql, chat)
-	if err != nil {
-		return nil, fmt.Errorf("read groups: %w", err)
+	groups, err := postgres.Collect(ctx, b.tx, "read groups", pgx.RowToStructByPos[ranking.AuditedGroup], sql, chat)
+	if err == nil && chat != 0 && len(groups) == 0 {
+		err = fmt.Errorf("%w: %d", ranking.ErrNoSuchGroup, chat)
 	}
-	groups, err := pgx.CollectRows(rows, pgx.RowToStructByPos[ranking.AuditedGroup])
-	if err != nil {
-		return nil, fmt.Errorf("read groups: %w", err)
-	}
-	if chat != 0 && len(groups) == 0 {
-		return nil, fmt.Errorf("%w: %d", ranking.ErrNoSuchGroup, chat)
-	}
-	return groups, nil
+	return groups, err
 }
 
 // DetachedGroups returns the groups without a chat: those that have had the given one, or all if chat is 0.
@@ -51,28 +44,12 @@ func (s *Store) DetachedGroups(ctx context.Context, chat ranking.ExternalChatID)
 	const sql = `
 		SELECT g.id, g.last_match_number, c.telegram_chat_id, c.title FROM groups g JOIN chats c ON c.id = g.former_chat_id
 		WHERE g.former_chat_id IS NOT NULL AND ($1::bigint = 0 OR c.id = ` + postgres.ThisChat + `) ORDER BY g.id`
-	rows, err := s.db.Query(ctx, sql, chat)
-	if err != nil {
-		return nil, fmt.Errorf("read groups without a chat: %w", postgres.Translate(err))
-	}
-	groups, err := pgx.CollectRows(rows, pgx.RowToStructByPos[ranking.DetachedGroup])
-	if err != nil {
-		return nil, fmt.Errorf("read groups without a chat: %w", postgres.Translate(err))
-	}
-	return groups, nil
+	return postgres.Collect(ctx, s.db, "read groups without a chat", pgx.RowToStructByPos[ranking.DetachedGroup], sql, chat)
 }
 
 // Standings implements ranking.AuditReader.
 func (b auditReader) Standings(ctx context.Context, ladder ranking.LadderID) ([]ranking.RankedPlayer, error) {
-	rows, err := b.tx.Query(ctx, allRankedPlayers, ladder)
-	if err != nil {
-		return nil, fmt.Errorf("read standings: %w", err)
-	}
-	standings, err := pgx.CollectRows(rows, postgres.ScanRankedPlayer)
-	if err != nil {
-		return nil, fmt.Errorf("read standings: %w", err)
-	}
-	return standings, nil
+	return postgres.Collect(ctx, b.tx, "read standings", postgres.ScanRankedPlayer, allRankedPlayers, ladder)
 }
 
 // Matches implements ranking.AuditReader.

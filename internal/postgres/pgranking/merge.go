@@ -66,8 +66,11 @@ func (m *merging) Release(ctx context.Context) { postgres.Rollback(ctx, m.tx) }
 // because that takes the lock of its row.
 func (s *Store) lockForMerge(ctx context.Context, from, into ranking.PlayerID) error {
 	const group = `SELECT id FROM groups WHERE id = (SELECT group_id FROM players WHERE id = $1)`
-	var locked, now []ranking.GroupID
-	if err := s.collectGroups(ctx, &locked, group+` FOR NO KEY UPDATE`, from); err != nil {
+	find := func(lock string) ([]ranking.GroupID, error) {
+		return postgres.Collect(ctx, s.db, "find the group of a player", pgx.RowTo[ranking.GroupID], group+lock, from)
+	}
+	locked, err := find(` FOR NO KEY UPDATE`)
+	if err != nil {
 		return err
 	}
 	const unclaimed = `
@@ -86,22 +89,12 @@ func (s *Store) lockForMerge(ctx context.Context, from, into ranking.PlayerID) e
 		}
 	}
 	// without locks: whoever holds another group may be waiting for the player
-	if err := s.collectGroups(ctx, &now, group, from); err != nil {
+	now, err := find("")
+	if err != nil {
 		return err
 	}
 	if !slices.Equal(locked, now) {
 		return fmt.Errorf("%w: player %d has another group", ranking.ErrConflict, from)
-	}
-	return nil
-}
-
-func (s *Store) collectGroups(ctx context.Context, groups *[]ranking.GroupID, sql string, player ranking.PlayerID) error {
-	rows, err := s.db.Query(ctx, sql, player)
-	if err == nil {
-		*groups, err = pgx.CollectRows(rows, pgx.RowTo[ranking.GroupID])
-	}
-	if err != nil {
-		return fmt.Errorf("find the group of player %d: %w", player, err)
 	}
 	return nil
 }
@@ -123,13 +116,9 @@ func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]rank
 		Name   string // empty if its group has no other ladder
 		First  int    // the number of the first match of either, or else of the next match
 	}
-	rows, err := s.db.Query(ctx, ladders, from, into)
+	ladderRows, err := postgres.Collect(ctx, s.db, "read ladders", pgx.RowToStructByPos[ladderRow], ladders, from, into)
 	if err != nil {
-		return nil, fmt.Errorf("read ladders: %w", err)
-	}
-	ladderRows, err := pgx.CollectRows(rows, pgx.RowToStructByPos[ladderRow])
-	if err != nil {
-		return nil, fmt.Errorf("read ladders: %w", err)
+		return nil, err
 	}
 	all := make([]ranking.SharedLadder, len(ladderRows))
 	for i, m := range ladderRows {

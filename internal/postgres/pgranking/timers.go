@@ -2,7 +2,6 @@ package pgranking
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,15 +16,7 @@ func (s *Store) DueTimers(ctx context.Context, after ranking.Timer, limit int) (
 		FROM (SELECT * FROM timers WHERE due_at <= now() AND (due_at, key) > ($1, $2) ORDER BY due_at, key LIMIT $3) AS t
 		CROSS JOIN LATERAL (SELECT * FROM chats WHERE id = t.chat_id LIMIT 1) AS c
 		ORDER BY t.due_at, t.key`
-	rows, err := s.db.Query(ctx, sql, after.DueAt, after.Key, limit)
-	if err != nil {
-		return nil, fmt.Errorf("read due timers: %w", postgres.Translate(err))
-	}
-	due, err := pgx.CollectRows(rows, pgx.RowToStructByPos[ranking.Timer])
-	if err != nil {
-		return nil, fmt.Errorf("read due timers: %w", postgres.Translate(err))
-	}
-	return due, nil
+	return postgres.Collect(ctx, s.db, "read due timers", pgx.RowToStructByPos[ranking.Timer], sql, after.DueAt, after.Key, limit)
 }
 
 // queueDue reads whether there is a timer with this key, and it is due.
