@@ -28,7 +28,7 @@ func TestBoardsThatShowTheirContentAreSkipped(t *testing.T) {
 	p := newPost(t)
 	p.group.Promote(p.sim.Bot())
 	now := time.Now()
-	p.sender.looked.now = func() time.Time { return now }
+	p.sender.looked.Now = func() time.Time { return now }
 	made := p.update(t, p.board(t, 1500, 0))
 	board := p.board(t, 1500, int(made.MessageID))
 	board.KnownFingerprint = made.Fingerprint

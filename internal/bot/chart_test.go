@@ -189,7 +189,7 @@ func TestNoPhotos(t *testing.T) {
 	t.Parallel()
 	p, _ := newCharts(t, 1500, 1516)
 	now := time.Now()
-	p.sender.noPhotos.now = func() time.Time { return now }
+	p.sender.noPhotos.Now = func() time.Time { return now }
 	sent := p.mustSendChart(t, p.chart(t))
 	p.group.AllowPhotos(false)
 	p.rate(1500, 1520)

@@ -37,7 +37,7 @@ func (s *Sender) ensure(ctx context.Context, m outbox.Message) (outbox.Receipt, 
 	e := boardUpdate{Message: m, out: s.boardMessage(m, board), id: m.Target}
 	e.receipt.Fingerprint = s.fingerprint(m, e.out)
 	shown := m.Target != 0 && m.KnownFingerprint == e.receipt.Fingerprint && m.Row.PossibleDuplicates == 0
-	look := m.Target == 0 || m.Row.PossibleDuplicates > 0 || !s.looked.has(m.ExternalChat)
+	look := m.Target == 0 || m.Row.PossibleDuplicates > 0 || !s.looked.Has(m.ExternalChat)
 	if shown && !look && !board.ToPin {
 		e.receipt.MessageID, e.receipt.Skipped = m.Target, true
 		return e.receipt, nil
@@ -96,7 +96,7 @@ func (s *Sender) look(ctx context.Context, e *boardUpdate) (err error) {
 			break
 		}
 	}
-	s.looked.add(e.ExternalChat, lookEvery)
+	s.looked.Add(e.ExternalChat, lookEvery)
 	return nil
 }
 

@@ -73,12 +73,12 @@ func isPhotoRefused(err error) bool {
 
 // sayNoPhotos says instead of a chart that the bot may not send photos, but not again and again.
 func (s *Sender) sayNoPhotos(ctx context.Context, m outbox.Message, w words) (outbox.Receipt, error) {
-	if s.noPhotos.has(m.ExternalChat) {
+	if s.noPhotos.Has(m.ExternalChat) {
 		return outbox.Receipt{}, nil
 	}
 	receipt, err := s.post(ctx, m, outgoing{html: w.noPhotos(NoPhotos{}), replyTo: m.Items[0].ReplyTo})
 	if err == nil {
-		s.noPhotos.add(m.ExternalChat, noPhotosSaid)
+		s.noPhotos.Add(m.ExternalChat, noPhotosSaid)
 	}
 	return receipt, err
 }

@@ -15,6 +15,7 @@ import (
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
+	"elobot/internal/recent"
 	"elobot/internal/stats"
 	"elobot/internal/telegram"
 )
@@ -25,9 +26,10 @@ type Sender struct {
 	self   telegram.Self
 	log    *slog.Logger
 
-	refusals chatTimes // of tables
-	looked   chatTimes // where the pinned message need not be looked at
-	noPhotos chatTimes // where the bot has said that it may not send photos
+	// chats by Telegram's id
+	refusals *recent.Set[int64] // where tables were refused
+	looked   *recent.Set[int64] // where the pinned message need not be looked at
+	noPhotos *recent.Set[int64] // where the bot has said that it may not send photos
 	views    Views
 	pictures *pictures
 }
@@ -37,10 +39,13 @@ var _ outbox.Sender = (*Sender)(nil)
 // NewSender returns a sender for the bot with this account.
 func NewSender(client *telegram.Client, self telegram.Self, log *slog.Logger) *Sender {
 	return &Sender{
-		client: client, self: self, log: log, pictures: newPictures(),
-		refusals: newChatTimes(), looked: newChatTimes(), noPhotos: newChatTimes(),
+		client: client, self: self, log: log, pictures: newPictures(), refusals: recent.NewSet[int64](maxChats),
+		looked: recent.NewSet[int64](maxChats), noPhotos: recent.NewSet[int64](maxChats),
 	}
 }
+
+// maxChats is for how many chats a sender remembers a thing.
+const maxChats = 10_000
 
 // Close ends the drawing of charts, which would go on in the background: when it returns, nothing reads ratings any more.
 func (s *Sender) Close() { s.pictures.close() }

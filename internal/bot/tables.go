@@ -9,7 +9,6 @@ import (
 
 	botapi "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
-	lru "github.com/hashicorp/golang-lru/v2"
 
 	"elobot/internal/outbox"
 	"elobot/internal/telegram"
@@ -18,8 +17,6 @@ import (
 const (
 	// refusalKept is how long a chat gets text after Telegram refused a table there.
 	refusalKept = 24 * time.Hour
-	// maxRefusals is for how many chats that is remembered.
-	maxRefusals = 10_000
 	// everyChat stands for all chats, if the Bot API server does not know tables.
 	everyChat = 0
 )
@@ -57,36 +54,9 @@ func header(cell string) string {
 	return strings.ReplaceAll(strings.Replace(cell, "<td", "<th", 1), "</td>", "</th>")
 }
 
-// chatTimes remembers chats for some time, such as where Telegram refused something.
-type chatTimes struct {
-	until *lru.Cache[int64, time.Time]
-	now   func() time.Time
-}
-
-func newChatTimes() chatTimes {
-	until, err := lru.New[int64, time.Time](maxRefusals)
-	if err != nil { // only if the size is not positive
-		panic(err)
-	}
-	return chatTimes{until, time.Now}
-}
-
-// add remembers a chat for some time.
-func (r chatTimes) add(chat int64, kept time.Duration) { r.until.Add(chat, r.now().Add(kept)) }
-
-// has is true if a chat is remembered.
-func (r chatTimes) has(chat int64) bool {
-	for _, id := range []int64{chat, everyChat} {
-		if until, ok := r.until.Get(id); ok && r.now().Before(until) {
-			return true
-		}
-	}
-	return false
-}
-
 // isTable is true if a message is to be sent as a table.
 func (s *Sender) isTable(m outbox.Message, out outgoing) bool {
-	return out.table != "" && !s.refusals.has(m.ExternalChat)
+	return out.table != "" && !s.refusals.Has(m.ExternalChat) && !s.refusals.Has(everyChat)
 }
 
 // rich returns the content of a table message.
@@ -129,7 +99,7 @@ func (s *Sender) remember(ctx context.Context, m outbox.Message, refusal, textEr
 	if api.Status == http.StatusNotFound { // no such method
 		chat = everyChat
 	}
-	s.refusals.add(chat, refusalKept)
+	s.refusals.Add(chat, refusalKept)
 	s.log.WarnContext(ctx, "Telegram refused a table, sending text for a day", "everywhere", chat == everyChat,
 		"kind", m.Row.Kind, "operation_id", m.Row.ID, "error", refusal)
 	return true

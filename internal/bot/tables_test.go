@@ -62,7 +62,7 @@ func TestTableRefused(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)
 			now := time.Now()
-			p.sender.refusals.now = func() time.Time { return now }
+			p.sender.refusals.Now = func() time.Time { return now }
 			refuse := func(method string) {
 				p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: method, Status: tc.status, Description: "Not Found: method not found", Times: 1})
 			}

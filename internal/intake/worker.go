@@ -11,9 +11,8 @@ import (
 	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
 	"elobot/internal/crashpoint"
+	"elobot/internal/recent"
 )
 
 const (
@@ -28,6 +27,9 @@ const (
 	// Waits between attempts, whatever the failure: they double from firstRetry to lastRetry.
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = time.Second
+	// maxRecent and rememberRecent say how many persisted updates are remembered, and for how long.
+	maxRecent      = 1000
+	rememberRecent = time.Minute
 )
 
 // Worker persists updates, from polling and webhook alike.
@@ -36,9 +38,11 @@ type Worker struct {
 	dead    DeadLetters
 	blame   func(error) Blame
 	outage  outage
-	recent  *recent
 	careful careful
 	log     *slog.Logger
+	// recent are the updates that were persisted lately. A messenger that missed the confirmation redelivers them; they need no second look at
+	// the database.
+	recent *recent.Set[int64]
 }
 
 // NewWorker returns a worker that passes updates to handle, and stores those that fail for good as dead letters. attempts serves careful
@@ -47,7 +51,7 @@ func NewWorker(handle Handler, dead DeadLetters, attempts Attempts, blame func(e
 	return &Worker{
 		handle: handle, dead: dead, blame: blame, log: log,
 		outage:  outage{log: log},
-		recent:  newRecent(),
+		recent:  recent.NewSet[int64](maxRecent),
 		careful: careful{attempts: attempts, turn: make(chan struct{}, 1)},
 	}
 }
@@ -113,7 +117,7 @@ func (t *task) extend(d time.Duration) {
 // run retries the update until it has been handled or is a dead letter. It returns an error if the context has ended, the failure is
 // Unavailable or Locked, or the dead letter could not be stored. The caller may then call run again.
 func (t *task) run(ctx context.Context) error {
-	if t.recent.has(t.update.ID) {
+	if t.recent.Has(t.update.ID) {
 		return nil
 	}
 	for t.reason == nil {
@@ -134,7 +138,7 @@ func (t *task) run(ctx context.Context) error {
 			return err
 		case err == nil:
 			crashpoint.At(crashpoint.Handled)
-			t.recent.add(t.update.ID)
+			t.recent.Add(t.update.ID, rememberRecent)
 			return nil
 		case blame == Permanent:
 			t.reason = err
@@ -209,46 +213,17 @@ func (t *task) deadLetter(ctx context.Context) error {
 		}
 		return err
 	}
-	t.recent.add(t.update.ID)
+	t.recent.Add(t.update.ID, rememberRecent)
 	t.log.ErrorContext(ctx, "gave up on an update, stored it as a dead letter", "update_id", t.update.ID,
 		"attempts", letter.Attempts, "error", letter.LastError)
 	return nil
 }
 
 func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 	case <-ctx.Done():
 	}
-}
-
-const (
-	// maxRecent and rememberRecent say how many persisted updates are remembered, and for how long.
-	maxRecent      = 1000
-	rememberRecent = time.Minute
-)
-
-// recent remembers the updates that were persisted in the last minute. A messenger that missed the confirmation redelivers them; they need
-// no second look at the database.
-type recent struct {
-	until *lru.Cache[int64, time.Time] // by update id
-}
-
-func newRecent() *recent {
-	until, err := lru.New[int64, time.Time](maxRecent)
-	if err != nil { // only if the size is not positive
-		panic(err)
-	}
-	return &recent{until}
-}
-
-func (r *recent) add(id int64) { r.until.Add(id, time.Now().Add(rememberRecent)) }
-
-func (r *recent) has(id int64) bool {
-	until, ok := r.until.Get(id)
-	return ok && time.Now().Before(until)
 }
 
 // outageLogEvery is how often the log reports a continuing outage.

@@ -61,11 +61,9 @@ func (t *term) pollStore(ctx context.Context) {
 			// with many waiting lanes the query is slow; do not keep the database busy with it
 			interval = max(interval, 10*took)
 		}
-		pause := time.NewTimer(interval)
 		select {
-		case <-pause.C:
+		case <-time.After(interval):
 		case <-ctx.Done():
-			pause.Stop()
 			return
 		}
 	}

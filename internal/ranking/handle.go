@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/sethvargo/go-retry"
 
 	"elobot/internal/notice"
@@ -115,13 +114,13 @@ func (s *Service) read(ctx context.Context, o Origin, j job, attempt int) (store
 	if n, ok := j.operation.(named); ok {
 		asks = n.mayNeed.Result == nil
 	}
-	contended := q.New > 0 && s.contended.happenedWithin(o.Chat.ID, time.Now(), contentionMemory)
+	contended := q.New > 0 && s.contended.Has(o.Chat.ID)
 	if asks || !j.locks && attempt == 1 && !contended {
 		snap, err = s.store.Read(ctx, q)
 		return s.store, snap, release, err
 	}
 	if contended { // as long as commands follow each other, none of them need fail to find out that it is still so
-		s.contended.record(o.Chat.ID, time.Now())
+		s.contended.Add(o.Chat.ID, contentionMemory)
 	}
 	locked, snap, err := s.store.Lock(ctx, q)
 	if err == nil {
@@ -353,6 +352,8 @@ const (
 	contentionMemory = time.Second
 	// timeoutMemory is how long the timeout of a command is remembered.
 	timeoutMemory = 10 * time.Minute
+	// maxRemembered is how many chats and commands are remembered so.
+	maxRemembered = 1000
 )
 
 // retryOnConflict calls try until it does not conflict with another transaction, up to maxRetries+1 times. It retries ErrLocked for as long
@@ -376,7 +377,7 @@ func (s *Service) retryOnConflict(ctx context.Context, chat ExternalChatID, try 
 		if !errors.Is(err, ErrConflict) {
 			return err
 		}
-		s.contended.record(chat, time.Now())
+		s.contended.Add(chat, contentionMemory)
 		s.log.WarnContext(ctx, "conflict with another transaction",
 			slices.Concat(logAttrs, []any{"attempt", attempt, "error", err})...)
 		conflict = err
@@ -402,11 +403,9 @@ func (s *Service) retryWhileLocked(ctx context.Context, try func() error, logAtt
 		if time.Until(deadline) < lockRetryDelay+time.Since(started) {
 			return err
 		}
-		timer := time.NewTimer(lockRetryDelay)
 		select {
-		case <-timer.C:
+		case <-time.After(lockRetryDelay):
 		case <-ctx.Done():
-			timer.Stop()
 			return err
 		}
 	}
@@ -427,34 +426,9 @@ func (s *Service) shouldAskToRetry(ctx context.Context, o Origin, err error) boo
 	if _, err := s.store.Read(ctx, Query{Key: o.Key, Chat: o.Chat, KnownChat: true}); err != nil {
 		return false
 	}
-	timedOutBefore := s.timedOut.happenedWithin(o.Key, time.Now(), timeoutMemory)
-	s.timedOut.record(o.Key, time.Now())
+	timedOutBefore := s.timedOut.Has(o.Key)
+	s.timedOut.Add(o.Key, timeoutMemory)
 	return timedOutBefore
-}
-
-// maxRecent bounds the number of keys that a recentEvents remembers.
-const maxRecent = 1000
-
-// recentEvents remembers when the event with a key last happened.
-type recentEvents[K comparable] struct {
-	lastSeen *lru.Cache[K, time.Time]
-}
-
-func newRecentEvents[K comparable]() recentEvents[K] {
-	lastSeen, err := lru.New[K, time.Time](maxRecent)
-	if err != nil { // only for a size that is not positive
-		panic(err)
-	}
-	return recentEvents[K]{lastSeen}
-}
-
-// record notes that the event happened now.
-func (r recentEvents[K]) record(key K, now time.Time) { r.lastSeen.Add(key, now) }
-
-// happenedWithin is true if the event happened within the window that ends now.
-func (r recentEvents[K]) happenedWithin(key K, now time.Time, window time.Duration) bool {
-	at, ok := r.lastSeen.Get(key)
-	return ok && now.Sub(at) <= window
 }
 
 // CommandOutcome is the outcome of a command. It is logged, and stored with the command's key, except for those that store no key.

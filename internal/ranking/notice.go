@@ -87,14 +87,8 @@ type MatchUndone struct {
 
 var _ = notice.Register[MatchUndone](notice.Kind{Name: "match_undone", Purpose: notice.Outcome})
 
-// MatchRestored says that an undone match counts again.
-type MatchRestored struct {
-	Number int        `json:"number"`
-	Sides  [2]Side    `json:"sides"` // with the new ratings
-	Sets   []SetScore `json:"sets,omitempty"`
-	By     Reporter   `json:"by"`
-	Moved
-}
+// MatchRestored says that an undone match counts again. The ratings are the new ones.
+type MatchRestored MatchUndone
 
 var _ = notice.Register[MatchRestored](notice.Kind{Name: "match_restored", Purpose: notice.Outcome})
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"elobot/internal/notice"
+	"elobot/internal/recent"
 )
 
 // Service handles the commands of all groups. Each of its methods commits the command's effect, its key and its answer together, or returns
@@ -16,9 +17,9 @@ type Service struct {
 	settings Settings
 	// contended are the chats in which another instance was faster recently, so that a command had a conflict. Locking the group at once is
 	// cheaper there than failing at commit.
-	contended recentEvents[ExternalChatID]
+	contended *recent.Set[ExternalChatID]
 	// timedOut are the keys of commands that timed out.
-	timedOut recentEvents[string]
+	timedOut *recent.Set[string]
 }
 
 // Settings are the settings of a Service. A zero field means its default.
@@ -48,7 +49,7 @@ func NewService(store Store, log *slog.Logger, settings Settings) *Service {
 	}
 	return &Service{
 		store: store, log: log, settings: settings,
-		contended: newRecentEvents[ExternalChatID](), timedOut: newRecentEvents[string](),
+		contended: recent.NewSet[ExternalChatID](maxRemembered), timedOut: recent.NewSet[string](maxRemembered),
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
@@ -212,13 +211,15 @@ func lastStandings(matches ranking.NewMatches) []ranking.Standing {
 func queueNewStanding(batch *pgx.Batch, ladder ranking.LadderID, s ranking.Standing) {
 	// a player who has been merged into another one in the meantime must not join a ladder again
 	batch.Queue(`
-		WITH player AS (
-		    SELECT id FROM players WHERE id = $2 AND merged_into IS NULL FOR KEY SHARE
+		WITH new AS (
+		    SELECT * FROM jsonb_populate_record(NULL::group_players, $2)
+		), player AS (
+		    SELECT id FROM players WHERE id = (SELECT player_id FROM new) AND merged_into IS NULL FOR KEY SHARE
 		), added AS (
 		    INSERT INTO group_players
 		        (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, streak, longest_streak, last_played_at)
-		    SELECT $1, id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 FROM player
+		    SELECT $1, p.id, n.name, n.elo, n.start_elo, n.best_elo, n.played, n.won, n.drawn, n.lost, n.streak, n.longest_streak, n.last_played_at
+		    FROM player p CROSS JOIN new n
 		    RETURNING 1)
-		SELECT EXISTS (SELECT FROM added)::unchanged`,
-		ladder, s.Player, s.Name, s.Elo, s.StartElo, s.BestElo, s.Played, s.Won, s.Drawn, s.Lost, s.Streak, s.Longest, zeronull.Timestamptz(s.LastPlayed))
+		SELECT EXISTS (SELECT FROM added)::unchanged`, ladder, s)
 }

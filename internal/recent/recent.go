@@ -1,0 +1,34 @@
+// Package recent remembers for some time what has happened.
+package recent
+
+import (
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+)
+
+// Set holds keys, each for some time. If there are too many, it forgets the one that was used least recently. It may be used by several
+// goroutines.
+type Set[K comparable] struct {
+	Now func() time.Time // whoever changes it does so before the first use
+
+	until *lru.Cache[K, time.Time]
+}
+
+// NewSet returns a set of at most so many keys, which must be at least one.
+func NewSet[K comparable](size int) *Set[K] {
+	until, err := lru.New[K, time.Time](size)
+	if err != nil { // only if the size is not positive
+		panic(err)
+	}
+	return &Set[K]{Now: time.Now, until: until}
+}
+
+// Add remembers a key from now on.
+func (s *Set[K]) Add(key K, kept time.Duration) { s.until.Add(key, s.Now().Add(kept)) }
+
+// Has is true if a key is remembered.
+func (s *Set[K]) Has(key K) bool {
+	until, ok := s.until.Get(key)
+	return ok && s.Now().Before(until)
+}
