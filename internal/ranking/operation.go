@@ -3,6 +3,7 @@ package ranking
 import (
 	"context"
 	"slices"
+	"time"
 )
 
 // operation is what a command does. Its methods are pure: they neither read nor write, and may be called again.
@@ -201,7 +202,10 @@ type Operation interface {
 }
 
 // Do handles a command.
-func (s *Service) Do(ctx context.Context, o Origin, op Operation) error { return op.do(ctx, s, o) }
+func (s *Service) Do(ctx context.Context, o Origin, op Operation) error {
+	o.SentAt = o.SentAt.Truncate(time.Microsecond) // the store is no more precise
+	return op.do(ctx, s, o)
+}
 
 // Say answers a question, or a command that could not be parsed. It changes nothing else. The answer to a pressed button replaces the
 // message with the button, unless it is a refusal.
