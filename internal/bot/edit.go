@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	botapi "github.com/go-telegram/bot"
-	"github.com/go-telegram/bot/models"
 
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
@@ -34,19 +33,10 @@ func (s *Sender) edit(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 // rewrite replaces the text and the buttons of an existing message.
 func (s *Sender) rewrite(ctx context.Context, m outbox.Message, id int64, out outgoing) (outbox.Receipt, error) {
 	receipt := outbox.Receipt{MessageID: id}
-	params := &botapi.EditMessageTextParams{
-		ChatID:             m.ExternalChat,
-		MessageID:          int(id),
-		Text:               out.html,
-		ParseMode:          models.ParseModeHTML,
-		LinkPreviewOptions: &models.LinkPreviewOptions{IsDisabled: botapi.True()},
-	}
-	if keyboard := s.keyboard(out); keyboard != nil {
-		params.ReplyMarkup = keyboard
-	}
+	params := s.editParams(m, id, out)
 	var refusal error
 	if s.isTable(m, out) {
-		err := s.editMessage(ctx, tableEdit{params.ChatID, params.MessageID, rich(out), params.ReplyMarkup})
+		err := s.editMessage(ctx, params.asTable(out))
 		if !refusesTable(err) {
 			return receipt, err
 		}

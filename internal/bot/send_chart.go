@@ -6,7 +6,6 @@ import (
 	"errors"
 	"time"
 
-	botapi "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
 	"elobot/internal/outbox"
@@ -88,15 +87,17 @@ func (s *Sender) postPicture(ctx context.Context, m outbox.Message, out outgoing
 	if m.Action == outbox.Page && m.Target == 0 {
 		return outbox.Receipt{}, &outbox.Failure{Kind: outbox.Obsolete, Err: errNothingToEdit}
 	}
-	upload := s.sendPhoto
-	if m.Action == outbox.Page {
-		upload = s.editPhoto
-	}
 	params := s.params(m, out)
-	id, err := upload(ctx, m, params, p)
+	upload := func() (int64, error) {
+		if m.Action == outbox.Page {
+			return s.editPhoto(ctx, m.Target, *params, p)
+		}
+		return s.sendPhoto(ctx, *params, p)
+	}
+	id, err := upload()
 	gone := saysThreadGone(err)
 	if err != nil && s.simplify(ctx, params, m.Row, err) {
-		id, err = upload(ctx, m, params, p)
+		id, err = upload()
 	}
 	var api *telegram.APIError
 	if errors.As(err, &api) && api.Says("message is not modified") {
@@ -108,33 +109,10 @@ func (s *Sender) postPicture(ctx context.Context, m outbox.Message, out outgoing
 // photoField is the name of the picture in a form.
 const photoField = "photo"
 
-// photoParams are the parameters of sendPhoto. Those of the library can be encoded by the library alone.
-type photoParams struct {
-	ChatID              any                     `json:"chat_id"`
-	MessageThreadID     int                     `json:"message_thread_id,omitempty"`
-	Photo               string                  `json:"photo,omitempty"` // Telegram's file; empty for an upload
-	Caption             string                  `json:"caption,omitempty"`
-	ParseMode           models.ParseMode        `json:"parse_mode,omitempty"`
-	DisableNotification bool                    `json:"disable_notification,omitempty"`
-	ReplyParameters     *models.ReplyParameters `json:"reply_parameters,omitempty"`
-	ReplyMarkup         models.ReplyMarkup      `json:"reply_markup,omitempty"`
-}
-
 // sendPhoto sends a picture as a new message.
-func (s *Sender) sendPhoto(ctx context.Context, _ outbox.Message, text *botapi.SendMessageParams, p *picture) (int64, error) {
-	photo := s.pictures.file(p.content)
-	return s.upload(ctx, "sendPhoto", photo != "", photoParams{
-		ChatID: text.ChatID, MessageThreadID: text.MessageThreadID, Photo: photo, Caption: text.Text, ParseMode: text.ParseMode,
-		DisableNotification: text.DisableNotification, ReplyParameters: text.ReplyParameters, ReplyMarkup: text.ReplyMarkup,
-	}, p)
-}
-
-// photoEdit are the parameters of editMessageMedia.
-type photoEdit struct {
-	ChatID      any                `json:"chat_id"`
-	MessageID   int64              `json:"message_id"`
-	Media       photoMedia         `json:"media"`
-	ReplyMarkup models.ReplyMarkup `json:"reply_markup,omitempty"`
+func (s *Sender) sendPhoto(ctx context.Context, text parameters, p *picture) (int64, error) {
+	text.Photo, text.Caption, text.Text, text.Preview = s.pictures.file(p.content), text.Text, "", nil
+	return s.upload(ctx, "sendPhoto", text.Photo != "", text, p)
 }
 
 type photoMedia struct {
@@ -145,16 +123,13 @@ type photoMedia struct {
 }
 
 // editPhoto replaces the picture of a message.
-func (s *Sender) editPhoto(ctx context.Context, m outbox.Message, text *botapi.SendMessageParams, p *picture) (int64, error) {
+func (s *Sender) editPhoto(ctx context.Context, id int64, text parameters, p *picture) (int64, error) {
 	photo := s.pictures.file(p.content)
 	media := photoMedia{Type: "photo", Media: photo, Caption: text.Text, ParseMode: text.ParseMode}
 	if photo == "" {
 		media.Media = "attach://" + photoField
 	}
-	id, err := s.upload(ctx, "editMessageMedia", photo != "", photoEdit{text.ChatID, m.Target, media, text.ReplyMarkup}, p)
-	if err == nil {
-		id = m.Target
-	}
+	_, err := s.upload(ctx, "editMessageMedia", photo != "", parameters{Chat: text.Chat, Edited: id, Media: &media, Keyboard: text.Keyboard}, p)
 	return id, err
 }
 

@@ -116,7 +116,7 @@ func (s *Sender) post(ctx context.Context, m outbox.Message, out outgoing) (outb
 	params := s.params(m, out)
 	var refusal error
 	if s.isTable(m, out) {
-		id, err := s.sendTable(ctx, params, out)
+		id, err := s.sendAs(ctx, "sendRichMessage", params.asTable(out))
 		if !refusesTable(err) {
 			return outbox.Receipt{MessageID: id}, err
 		}
@@ -131,24 +131,50 @@ func (s *Sender) post(ctx context.Context, m outbox.Message, out outgoing) (outb
 	return outbox.Receipt{MessageID: id, TableRefused: s.remember(ctx, m, refusal, err), ThreadGone: gone}, err
 }
 
-func (s *Sender) params(m outbox.Message, out outgoing) *botapi.SendMessageParams {
-	params := &botapi.SendMessageParams{
-		ChatID:              m.ExternalChat,
-		Text:                out.html,
-		ParseMode:           models.ParseModeHTML,
-		DisableNotification: !m.Private,
-		LinkPreviewOptions:  &models.LinkPreviewOptions{IsDisabled: botapi.True()},
-	}
+// parameters are those of the methods that send or edit a message: each takes some of them. The library's own cannot be those of a picture
+// or an edited table, which it encodes in its own way.
+type parameters struct {
+	Chat      int64                        `json:"chat_id"`
+	Edited    int64                        `json:"message_id,omitempty"`
+	Thread    int64                        `json:"message_thread_id,omitempty"`
+	Text      string                       `json:"text,omitempty"`
+	Table     *models.InputRichMessage     `json:"rich_message,omitempty"`
+	Photo     string                       `json:"photo,omitempty"` // Telegram's file; empty for an upload
+	Media     *photoMedia                  `json:"media,omitempty"`
+	Caption   string                       `json:"caption,omitempty"`
+	ParseMode models.ParseMode             `json:"parse_mode,omitempty"`
+	Preview   *models.LinkPreviewOptions   `json:"link_preview_options,omitempty"`
+	Silent    bool                         `json:"disable_notification,omitempty"`
+	Reply     *models.ReplyParameters      `json:"reply_parameters,omitempty"`
+	Keyboard  *models.InlineKeyboardMarkup `json:"reply_markup,omitempty"`
+}
+
+// params returns the parameters of a new text message.
+func (s *Sender) params(m outbox.Message, out outgoing) *parameters {
+	params := s.editParams(m, 0, out)
+	params.Silent = !m.Private
 	if m.Thread != generalTopic {
-		params.MessageThreadID = int(m.Thread)
+		params.Thread = m.Thread
 	}
 	if out.replyTo != 0 {
-		params.ReplyParameters = &models.ReplyParameters{MessageID: int(out.replyTo), AllowSendingWithoutReply: true}
-	}
-	if keyboard := s.keyboard(out); keyboard != nil {
-		params.ReplyMarkup = keyboard
+		params.Reply = &models.ReplyParameters{MessageID: int(out.replyTo), AllowSendingWithoutReply: true}
 	}
 	return params
+}
+
+// editParams returns the parameters of a text that replaces that of a message.
+func (s *Sender) editParams(m outbox.Message, id int64, out outgoing) *parameters {
+	return &parameters{
+		Chat: m.ExternalChat, Edited: id, Text: out.html, ParseMode: models.ParseModeHTML,
+		Preview: &models.LinkPreviewOptions{IsDisabled: botapi.True()}, Keyboard: s.keyboard(out),
+	}
+}
+
+// asTable returns the parameters of the same message as a table.
+func (p parameters) asTable(out outgoing) parameters {
+	p.Text, p.ParseMode, p.Preview = "", "", nil
+	p.Table = &models.InputRichMessage{HTML: out.table, SkipEntityDetection: true}
+	return p
 }
 
 // keyboard returns the buttons below a message, or nil.
@@ -190,15 +216,15 @@ func (s *Sender) sendAs(ctx context.Context, method string, params any) (int64, 
 
 // simplify removes from a message what Telegram rejected, and says whether there was something to remove: a plain message is better than
 // none.
-func (s *Sender) simplify(ctx context.Context, params *botapi.SendMessageParams, row outbox.Item, err error) bool {
+func (s *Sender) simplify(ctx context.Context, params *parameters, row outbox.Item, err error) bool {
 	var api *telegram.APIError
 	switch {
 	case !errors.As(err, &api):
 		return false
-	case params.ReplyParameters != nil && api.Says("message to be replied not found", "replied message not found"):
-		params.ReplyParameters = nil
-	case params.MessageThreadID != 0 && api.Says("thread not found", "TOPIC_CLOSED", "TOPIC_DELETED"):
-		params.MessageThreadID, params.ReplyParameters = 0, nil
+	case params.Reply != nil && api.Says("message to be replied not found", "replied message not found"):
+		params.Reply = nil
+	case params.Thread != 0 && api.Says("thread not found", "TOPIC_CLOSED", "TOPIC_DELETED"):
+		params.Thread, params.Reply = 0, nil
 	case s.unparsed(ctx, row, err):
 		params.Text, params.ParseMode = plain(params.Text), ""
 	default:

@@ -7,9 +7,6 @@ import (
 	"strings"
 	"time"
 
-	botapi "github.com/go-telegram/bot"
-	"github.com/go-telegram/bot/models"
-
 	"elobot/internal/outbox"
 	"elobot/internal/telegram"
 )
@@ -57,28 +54,6 @@ func header(cell string) string {
 // isTable is true if a message is to be sent as a table.
 func (s *Sender) isTable(m outbox.Message, out outgoing) bool {
 	return out.table != "" && !s.refusals.Has(m.ExternalChat) && !s.refusals.Has(everyChat)
-}
-
-// rich returns the content of a table message.
-func rich(out outgoing) *models.InputRichMessage {
-	return &models.InputRichMessage{HTML: out.table, SkipEntityDetection: true}
-}
-
-// sendTable sends a message as a table.
-func (s *Sender) sendTable(ctx context.Context, text *botapi.SendMessageParams, out outgoing) (int64, error) {
-	return s.sendAs(ctx, "sendRichMessage", &botapi.SendRichMessageParams{
-		ChatID: text.ChatID, MessageThreadID: text.MessageThreadID, RichMessage: *rich(out), DisableNotification: text.DisableNotification,
-		ReplyParameters: text.ReplyParameters, ReplyMarkup: text.ReplyMarkup,
-	})
-}
-
-// tableEdit are the parameters of an edit that replaces a message by a table. Those of the library always have a text, which takes the
-// place of the table.
-type tableEdit struct {
-	ChatID      any                      `json:"chat_id"`
-	MessageID   int                      `json:"message_id"`
-	RichMessage *models.InputRichMessage `json:"rich_message"`
-	ReplyMarkup models.ReplyMarkup       `json:"reply_markup,omitempty"`
 }
 
 // refusesTable is true if Telegram refused a table as such, as far as one can tell: the request had no effect, and the same message as text
