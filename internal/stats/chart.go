@@ -143,7 +143,7 @@ func (q ChartQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 // PlayerChartQuery asks for the chart of a player. A pressed button is answered by a message of its own.
 type PlayerChartQuery struct{ Player ranking.PlayerID }
 
-func (q PlayerChartQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
+func (q PlayerChartQuery) inquiry(s *Service, _ ranking.Origin) ranking.Inquiry {
 	return ranking.Ask(func(ctx context.Context, l ranking.Ladder) (notice.Notice, error) {
 		return s.chart(ctx, l, []ranking.PlayerID{q.Player})
 	}).Posted()

@@ -53,7 +53,7 @@ func (n *HeadToHead) Meet(meetings []Match) {
 // HeadToHeadQuery asks how two people did against each other.
 type HeadToHeadQuery struct{ Two ranking.Meant }
 
-func (q HeadToHeadQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
+func (q HeadToHeadQuery) inquiry(s *Service, _ ranking.Origin) ranking.Inquiry {
 	return ranking.AskAbout(q.Two, func(ctx context.Context, l ranking.Ladder, players []ranking.Player) (notice.Notice, error) {
 		return s.headToHead(ctx, l, players[0].ID, players[1].ID, 0)
 	})
