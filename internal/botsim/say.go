@@ -67,6 +67,18 @@ func (c *Chat) CloseTopic(id int) {
 	}
 }
 
+// DeleteTopic deletes a topic with its messages: the bot can no longer write in it. As in Telegram, the bot gets no update.
+func (c *Chat) DeleteTopic(id int) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	delete(c.topics, id)
+	for _, m := range c.messages {
+		if m.ThreadID == id {
+			m.Deleted = true
+		}
+	}
+}
+
 // Edit changes the text of a user's message. As in Telegram, an edit that leaves the text unchanged is an update too.
 func (c *Chat) Edit(m Message, text string) Message { return c.EditAt(m, text, time.Time{}) }
 

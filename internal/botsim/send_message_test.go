@@ -257,4 +257,9 @@ func TestTopics(t *testing.T) {
 	equal(t, "threads", threads, []int{created.ID, 0, created.ID})
 	forum.CloseTopic(created.ID)
 	bot.refused(t, "sendMessage", send(fields{"message_thread_id": created.ID}), 400, "Bad Request: TOPIC_CLOSED")
+	forum.DeleteTopic(created.ID)
+	bot.refused(t, "sendMessage", send(fields{"message_thread_id": created.ID}), 400, "Bad Request: message thread not found")
+	if m, _ := forum.Message(created.ID); !m.Deleted {
+		t.Error("a message outlives its topic")
+	}
 }
