@@ -47,10 +47,14 @@ func goldenMoved() map[string]notice.Notice {
 // TestNoticesOfALadder: in a group with several ladders, a notice names its own, and the buttons below it are about the same one.
 func TestNoticesOfALadder(t *testing.T) {
 	t.Parallel()
+	winner, _ := goldenReportPrompts()["winner"].(ranking.ReportPrompt)
+	winner.Tag = "Aa0_-zZ9"
 	for _, n := range []notice.Notice{
 		ranking.MatchRecorded{Number: 42, Tag: "abc", Sides: aliceAndBob(3, 1, 16)}, goldenUndone()["win"], goldenRestored()["win"],
 		goldenFixed()["no_score"], stats.RankingPage{Title: "Club", Rows: []stats.Row{{Name: called("Alice"), Elo: 1516, Won: 1}}, Total: 30, Page: 2},
 		goldenOdds()["singles"], stats.HeadToHead{A: called("Alice"), B: called("Bob")}, stats.Chart{Title: "Club", Period: stats.Month}, ranking.SettingsPage{}, ranking.BoardState{On: true},
+		goldenUndoPrompts()["prompt"], goldenWhich()["two"], winner, goldenWizards()["opponent"], goldenWizards()["score"],
+		stats.RankingPage{}, stats.MatchPage{}, ranking.SettingChanged{Name: "k", Before: "32", After: "24"},
 	} {
 		if n == nil {
 			t.Fatal("there is no such notice")
@@ -67,6 +71,9 @@ func TestNoticesOfALadder(t *testing.T) {
 		for _, b := range slices.Concat(out.buttons...) {
 			if b.data != "" && ladderOf(b.data) != 7 {
 				t.Errorf("%T: the button %q is not about its ladder", n, b.data)
+			}
+			if ranking.IsPrompt(notice.KindOf(n).Name) && !AnswersPrompt(b.data) {
+				t.Errorf("%T: the button %q answers no question", n, b.data)
 			}
 		}
 	}

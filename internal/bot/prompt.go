@@ -157,7 +157,7 @@ func (r *Router) pressPrompt(ctx context.Context, p press) error {
 	return r.rankings.Do(ctx, p.origin, ranking.PromptAnswer{Prompt: ref, Option: option, IsAdmin: r.isAdmin(p.origin)})
 }
 
-var _ = shows(view[ranking.ReportPrompt]{text: words.reportPrompt, buttons: reportPromptButtons})
+var _ = shows(view[ranking.ReportPrompt]{text: words.reportPrompt, buttons: reportPromptButtons, ofLadder: true})
 
 // reportPrompt asks which reading of a report is meant. Readings that differ by a person, or are short, are told apart by the buttons;
 // others are listed.

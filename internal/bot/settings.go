@@ -112,7 +112,7 @@ func valueOf(s ranking.Setting, g ranking.GroupSettings) string {
 	return s.Value(g)
 }
 
-var _ = shows(view[ranking.SettingsPage]{text: words.settingsPage, buttons: settingButtons, ofLadder: true})
+var _ = shows(view[ranking.SettingsPage]{text: words.settingsPage, buttons: settingButtons})
 
 // settingButtons returns the buttons below the settings, at most eight: those that open a group, those of a group, or the values of a
 // setting. In a group, a setting that is on or off shows its values, and so does one that is alone there.
@@ -223,8 +223,11 @@ func (w words) settingGroup(g ranking.SettingGroup) string {
 func (w words) settingsPage(n ranking.SettingsPage) string {
 	all := [][]string{{w.Text("setting.title", nil)}}
 	for _, g := range ranking.SettingGroups() {
-		lines := []string{"<b>" + w.settingGroup(g) + "</b>"}
-		for _, s := range settingsOf(string(g)) {
+		group, lines := settingsOf(string(g)), []string{"<b>" + w.settingGroup(g) + "</b>"}
+		if w.ladder != "" && group[0].Table() == ranking.OfLadder {
+			lines[0] += " · " + showText(w.ladder)
+		}
+		for _, s := range group {
 			lines = append(lines, w.Text("setting.line", args{
 				"Setting": capitalised(w.settingName(s.Name)), "Value": w.settingValue(s.Name, valueOf(s, n.GroupSettings)),
 			}))
@@ -248,6 +251,14 @@ var _ = shows(view[ranking.SettingChanged]{text: words.settingChanged, line: wor
 // settingChanged says what an admin has changed: in a text for the setting and perhaps the value, or else in general. A newer release may
 // have settings that this one does not know.
 func (w words) settingChanged(n ranking.SettingChanged) string {
+	text := w.changed(n)
+	if s, ok := ranking.FindSetting(n.Name); ok && s.Table() == ranking.OfLadder {
+		return w.inLadder(text)
+	}
+	return text
+}
+
+func (w words) changed(n ranking.SettingChanged) string {
 	if text, ok := w.ofSetting("changed", n.Name, n.After); ok {
 		return text
 	}

@@ -279,7 +279,7 @@ var _ = shows(view[ranking.UndoPrompt]{text: words.undoPrompt, buttons: undoProm
 
 // undoPrompt asks whether to undo a match.
 func (w words) undoPrompt(n ranking.UndoPrompt) string {
-	with := args{"Number": n.Number, "Outcome": w.outcome(n.Sides, n.Sets)}
+	with := args{"Number": n.Number, "Outcome": w.inLadder(w.outcome(n.Sides, n.Sets))}
 	id := "prompt.undo"
 	if n.Asked.Name != nil {
 		id = "prompt.undo_named"
@@ -384,7 +384,7 @@ func whichPromptButtons(n ranking.WhichPrompt, item outbox.Item, w words) [][]bu
 	return append(rows, []button{{text: w.cancel(), data: promptData(ref, ranking.Cancel{})}})
 }
 
-var _ = shows(view[ranking.WhichPrompt]{text: words.whichPrompt, buttons: whichPromptButtons})
+var _ = shows(view[ranking.WhichPrompt]{text: words.whichPrompt, buttons: whichPromptButtons, ofLadder: true})
 
 // whichPrompt asks which of several matches is to be undone.
 func (w words) whichPrompt(n ranking.WhichPrompt) string {

@@ -147,19 +147,19 @@ func opponentOf(reading command.Reading, sender command.Person) (opponent comman
 	return m.B[0], true
 }
 
-var _ = shows(view[ranking.OpponentPrompt]{text: words.opponentPrompt, buttons: opponentButtons})
+var _ = shows(view[ranking.OpponentPrompt]{text: words.opponentPrompt, buttons: opponentButtons, ofLadder: true})
 
 // opponentPrompt asks for the opponent.
 func (w words) opponentPrompt(ranking.OpponentPrompt) string { return w.Text("wizard.opponent", nil) }
 
-var _ = shows(view[ranking.NamePrompt]{text: words.namePrompt, buttons: nameButtons})
+var _ = shows(view[ranking.NamePrompt]{text: words.namePrompt, buttons: nameButtons, ofLadder: true})
 
 // namePrompt asks who is meant by the name of an opponent.
 func (w words) namePrompt(n ranking.NamePrompt) string {
 	return w.Text("question."+string(n.Doubt), args{"Word": showWord(n.Word)}) + " " + w.Text("wizard.name", nil)
 }
 
-var _ = shows(view[ranking.ScorePrompt]{text: words.scorePrompt, buttons: scoreButtons})
+var _ = shows(view[ranking.ScorePrompt]{text: words.scorePrompt, buttons: scoreButtons, ofLadder: true})
 
 // scorePrompt asks for the score.
 func (w words) scorePrompt(n ranking.ScorePrompt) string {
