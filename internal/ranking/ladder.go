@@ -107,6 +107,14 @@ func (l ladderOperation) needs() Needs {
 	return Needs{People: l.people, Ladders: true, Everybody: l.names()}
 }
 
+// in adds the ladder of a group that is new: it is stored with what the command changes.
+func (l ladderOperation) in(snap Snapshot) (operation, Snapshot) {
+	if snap.NewGroup {
+		snap.Ladders = []GroupLadder{{Ladder: snap.Ladder, Default: true}}
+	}
+	return l, snap
+}
+
 // names is true if a ladder gets a name.
 func (l ladderOperation) names() bool { return l.Change == AddLadder || l.Change == RenameLadder }
 

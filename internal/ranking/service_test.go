@@ -190,6 +190,14 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 		return decode[ranking.ReportDropped](t, g, payload)
 	case "match_fixed":
 		return decode[ranking.MatchFixed](t, g, payload)
+	case "ladder_list":
+		return decode[ranking.LadderList](t, g, payload)
+	case "ladder_changed":
+		return decode[ranking.LadderChanged](t, g, payload)
+	case "first_ladder_prompt":
+		return decode[ranking.FirstLadderPrompt](t, g, payload)
+	case "match_moved":
+		return decode[ranking.MatchMoved](t, g, payload)
 	case "winner_offer":
 		return decode[ranking.WinnerOffer](t, g, payload)
 	}
