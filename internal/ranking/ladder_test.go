@@ -16,6 +16,28 @@ func (g *game) changeLadder(t *testing.T, change ranking.LadderChange, name, fir
 	return g.notice(t, o.Key)
 }
 
+// TestMoveToALadderWithoutThePlayers: what is said of a moved match shows its players in both ladders, in the order of the card.
+func TestMoveToALadderWithoutThePlayers(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 1, 3)
+	g.changeLadder(t, ranking.AddLadder, "padel", "chess")
+	o := g.origin(&alice)
+	must(t, g.Do(t.Context(), o, ranking.MoveMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}}, Name: "padel"}))
+	moved, ok := g.notice(t, o.Key).(ranking.MatchMoved)
+	if !ok {
+		t.Fatalf("%+v", g.notice(t, o.Key))
+	}
+	change := func(name string, before, after int) ranking.RatingChange {
+		return ranking.RatingChange{Name: ranking.Name{Name: name}, Before: before, After: after}
+	}
+	checkNotice(t, moved, ranking.MatchMoved{
+		Number: 1, Sides: moved.Sides, By: moved.By, From: "chess", To: "padel",
+		Moved: ranking.Moved{Ratings: []ranking.RatingChange{change("Bob", 1516, 1500), change("Alice", 1484, 1500)}},
+		Into:  ranking.Moved{Ratings: []ranking.RatingChange{change("Bob", 1500, 1516), change("Alice", 1500, 1484)}},
+	})
+}
+
 // TestLaddersOfANewGroup: the first command in a group may be one about its ladders.
 func TestLaddersOfANewGroup(t *testing.T) {
 	t.Parallel()

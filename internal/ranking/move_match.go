@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -96,9 +97,22 @@ func (m moveOperation) decide(snap Snapshot) (Decision, error) {
 		},
 		Notice: MatchMoved{
 			Number: m.found.Number, Sides: card.Sides, Sets: card.Sets, By: reporter, From: from.Name, To: m.to.Name,
-			Moved: m.history.moved(out, m.found.players()), Into: history.moved(into, m.found.players()),
+			Moved: m.moved(m.history, out, card), Into: m.moved(history, into, card),
 		},
 	}, nil
+}
+
+// moved returns the ratings that the rewrite of a ladder changes. Those of the players come first, in the order of the card, which is that of
+// the other ladder too.
+func (m moveOperation) moved(h MatchHistory, w Rewrite, card MatchRecorded) Moved {
+	var players []PlayerID
+	for _, p := range slices.Concat(card.Sides[0].Players, card.Sides[1].Players) {
+		players = append(players, p.Name.Player)
+	}
+	all := h.moved(w, players)
+	at := func(c RatingChange) int { return slices.Index(players, c.Name.Player) }
+	slices.SortStableFunc(all.Ratings[:len(players)], func(a, b RatingChange) int { return cmp.Compare(at(a), at(b)) })
+	return all
 }
 
 // replayInto replays the ladder that the match is moved to, with the match. It returns the rewrite, the match as it is there, and the history
