@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"elobot/internal/command"
 	"elobot/internal/notice"
 )
 
@@ -67,6 +68,9 @@ func findLadder(all []GroupLadder, name string) *GroupLadder {
 	}
 	return &all[i]
 }
+
+// noSuchLadder says that no ladder has a name, which may be any text.
+func noSuchLadder(name string) Refusal { return Refusal{Code: NoSuchLadder, Name: command.Excerpt(name)} }
 
 // LadderChange is what /ladder asks for.
 type LadderChange string
@@ -181,11 +185,9 @@ func (l ladderOperation) refuse(snap Snapshot) Notice {
 	case l.Change == AddLadder:
 		return nil
 	case meant == nil:
-		return Refusal{Code: NoSuchLadder, Name: l.Name}
+		return noSuchLadder(l.Name)
 	case l.Change == ArchiveLadder && meant.Default:
 		return Refusal{Code: DefaultLadder, Name: meant.Name}
-	case l.Change == ArchiveLadder && meant.Archived:
-		return Refusal{Code: LadderArchived, Name: meant.Name}
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
+	"unicode"
 
 	"elobot/internal/notice"
 )
@@ -13,7 +15,7 @@ import (
 type MoveMatch struct {
 	Amendment
 	Name      string // of the ladder
-	Otherwise Notice // what is said if no ladder has the name
+	Otherwise Notice // what is said if no ladder has the name, and it is not likely to be meant for one
 }
 
 func (m MoveMatch) do(ctx context.Context, s *Service, o Origin) error {
@@ -42,8 +44,12 @@ func (m moveOperation) in(snap Snapshot) (operation, Snapshot) {
 }
 
 // refuse returns why the match cannot be moved, nil if it can.
-func (m moveOperation) refuse(Snapshot) Notice {
-	if m.to == nil {
+func (m moveOperation) refuse(snap Snapshot) Notice {
+	switch {
+	case m.to != nil:
+	case snap.Several && !strings.ContainsFunc(m.name, unicode.IsNumber): // a wrong score has one
+		return noSuchLadder(m.name)
+	default:
 		return m.otherwise
 	}
 	if n := m.refusal(); n != nil {

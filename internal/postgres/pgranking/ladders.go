@@ -53,7 +53,7 @@ func queueLadder(batch *pgx.Batch, c ranking.Changes, l *ranking.ChangedLadder) 
 		batch.Queue(`UPDATE ladders SET is_default = false WHERE group_id = $1 AND is_default`, l.Group)
 		batch.Queue(`UPDATE ladders SET is_default = true WHERE id = $1`, l.Ladder)
 	case ranking.ArchiveLadder:
-		batch.Queue(`UPDATE ladders SET archived_at = now() WHERE id = $1`, l.Ladder)
+		batch.Queue(`UPDATE ladders SET archived_at = coalesce(archived_at, now()) WHERE id = $1`, l.Ladder)
 		queueEndedBoard(batch, c, l.Ladder)
 	}
 }
