@@ -159,12 +159,13 @@ func (r *Router) dispatch(ctx context.Context, req request) error {
 func (r *Router) handle(ctx context.Context, c Command, req request) error {
 	if c.OfLadder {
 		req.origin.Words = req.command.FirstWords(ranking.MaxLadderWords)
+		req.origin.LaterWords = req.command.LaterWords(ranking.MaxLadderWords)
 	}
 	err := c.Handle(r, ctx, req)
 	var named *ranking.LadderNamed
 	if errors.As(err, &named) {
-		req.command = req.command.WithoutWords(named.Words)
-		req.origin.Ladder, req.origin.Words = named.Ladder, ""
+		req.command = req.command.WithoutWords(named.Words, named.LaterWords...)
+		req.origin.Ladder, req.origin.Words, req.origin.LaterWords = named.Ladder, "", nil
 		err = c.Handle(r, ctx, req)
 	}
 	return err

@@ -40,27 +40,62 @@ func LadderAfter(c Command) (number int, name string, ok bool) {
 }
 
 // FirstWords returns the first words of the arguments, at most n of them, with a space between. There are none after a mention.
-func (c Command) FirstWords(n int) string {
-	args := c.Args
-	if len(c.MentionOffsets) > 0 {
-		args = args[:min(len(args), max(0, c.MentionOffsets[0]))]
+func (c Command) FirstWords(n int) string { return c.firstWords(0, len(c.Args), n) }
+
+// LaterWords returns the first words of each line after the first one, as FirstWords does.
+func (c Command) LaterWords(n int) (all []string) {
+	for _, start := range c.laterLines() {
+		line, _, _ := strings.Cut(c.Args[start:], "\n")
+		all = append(all, c.firstWords(start, start+len(line), n))
 	}
-	words := strings.Fields(args)
+	return all
+}
+
+func (c Command) firstWords(start, end, n int) string {
+	for _, mention := range c.MentionOffsets {
+		if start <= mention && mention < end {
+			end = mention
+		}
+	}
+	words := strings.Fields(c.Args[start:end])
 	return strings.Join(words[:min(n, len(words))], " ")
 }
 
-// WithoutWords returns the command without the first n words of its arguments, which no mention is among.
-func (c Command) WithoutWords(n int) Command {
-	rest := c.Args
+// laterLines returns where in the arguments the lines after the first one begin.
+func (c Command) laterLines() (starts []int) {
+	for i, r := range c.Args {
+		if r == '\n' {
+			starts = append(starts, i+1)
+		}
+	}
+	return starts
+}
+
+// WithoutWords returns the command without the first n words of its arguments, and without the first words of its later lines, of each as many
+// as later says. No mention is among them.
+func (c Command) WithoutWords(n int, later ...int) Command {
+	starts := c.laterLines()
+	c.MentionOffsets = slices.Clone(c.MentionOffsets)
+	for i := len(later) - 1; i >= 0; i-- {
+		c = c.withoutWords(starts[i], later[i], func(r rune) bool { return r != '\n' && unicode.IsSpace(r) })
+	}
+	return c.withoutWords(0, n, unicode.IsSpace)
+}
+
+func (c Command) withoutWords(start, n int, isBlank func(rune) bool) Command {
+	rest := c.Args[start:]
 	isWritten := func(r rune) bool { return !unicode.IsSpace(r) }
 	for range n {
+		rest = strings.TrimLeftFunc(rest, isBlank)
 		rest = strings.TrimLeftFunc(rest, isWritten)
-		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
+		rest = strings.TrimLeftFunc(rest, isBlank)
 	}
-	cut := len(c.Args) - len(rest)
-	c.Args, c.MentionOffsets = rest, slices.Clone(c.MentionOffsets)
-	for i := range c.MentionOffsets {
-		c.MentionOffsets[i] = max(0, c.MentionOffsets[i]-cut)
+	cut := len(c.Args) - start - len(rest)
+	c.Args = c.Args[:start] + rest
+	for i, mention := range c.MentionOffsets {
+		if mention >= start {
+			c.MentionOffsets[i] = max(start, mention-cut) // it stays in its line
+		}
 	}
 	return c
 }

@@ -74,8 +74,16 @@ func (s *Service) readDecideWrite(ctx context.Context, o Origin, j job, attempt 
 		return err
 	case snap.Handled:
 		return ErrHandled
-	case snap.NamedWords > 0:
-		return &LadderNamed{Ladder: snap.Applies, Words: snap.NamedWords}
+	case snap.NamedWords > 0 || len(o.LaterWords) > 0:
+		named, refusal := snap.named(o.LaterWords)
+		if named != nil {
+			return named
+		}
+		o.Words, o.LaterWords = "", nil
+		if refusal != nil {
+			release()
+			return s.readDecideWrite(ctx, o, j.answerOnly(refusal), attempt, identifies)
+		}
 	}
 	unresolved := j
 	if op, ok := j.operation.(resolving); ok {
@@ -331,6 +339,7 @@ func (j job) query(o Origin) Query {
 		Needs: j.needs(), Key: o.Key, Message: o.Message, Chat: o.Chat, Sender: o.Sender, Shown: o.VisibleUsers, KnownChat: j.knownChatOnly,
 		Ladder: o.Ladder, Thread: o.Thread, Words: o.Words, Replied: o.Replied, RateEntry: j.rateEntry(o, nil), Extra: j.extra,
 	}
+	q.Ladders = q.Ladders || len(o.LaterWords) > 0
 	if !o.Retried {
 		q.SentAt = o.SentAt
 	}

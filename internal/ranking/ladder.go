@@ -29,14 +29,47 @@ type LadderLabel struct {
 
 func (l Ladder) label() *LadderLabel { return &LadderLabel{l.ID, l.Name} }
 
-// LadderNamed says that a command names a ladder with its first Words. It is not handled yet: whoever has it without them in the Ladder.
+// LadderNamed says that a command names a ladder with its first Words, or those of later lines. It is not handled yet: whoever has it without
+// them in the Ladder.
 type LadderNamed struct {
-	Ladder LadderID
-	Words  int
+	Ladder     LadderID
+	Words      int
+	LaterWords []int // how many of each line after the first one
 }
 
 // Error implements error.
 func (e *LadderNamed) Error() string { return fmt.Sprintf("the command names ladder %d", e.Ladder) }
+
+// named returns how a command names its ladder, nil if it does not. All lines of a command are about one ladder: it is refused if a later line
+// names another one.
+func (s Snapshot) named(later []string) (named *LadderNamed, refusal Notice) {
+	here := s.here()
+	n, is := LadderNamed{Ladder: s.Applies, Words: s.NamedWords}, s.NamedWords > 0
+	for _, line := range later {
+		l, words := ladderAt(s.Ladders, line)
+		if l != nil && l.ID != here.ID {
+			return nil, Refusal{Code: OtherLadder, Name: l.Name}
+		}
+		n.LaterWords, is = append(n.LaterWords, words), is || words > 0
+	}
+	if !is {
+		return nil, nil
+	}
+	if here != nil {
+		n.Ladder = here.ID
+	}
+	return &n, nil
+}
+
+// ladderAt returns the ladder with the longest name at the beginning of a text, and how many words that has.
+func ladderAt(all []GroupLadder, text string) (l *GroupLadder, words int) {
+	for at := strings.Fields(text); len(at) > 0; at = at[:len(at)-1] {
+		if l := findLadder(all, strings.Join(at, " ")); l != nil {
+			return l, len(at)
+		}
+	}
+	return nil, 0
+}
 
 // ladder returns the ladder that a command is about: that of the match that it amends, else the one that it names, else the one that applies
 // where it was sent. It is that of the origin if the snapshot has it.
@@ -70,7 +103,9 @@ func findLadder(all []GroupLadder, name string) *GroupLadder {
 }
 
 // noSuchLadder says that no ladder has a name, which may be any text.
-func noSuchLadder(name string) Refusal { return Refusal{Code: NoSuchLadder, Name: command.Excerpt(name)} }
+func noSuchLadder(name string) Refusal {
+	return Refusal{Code: NoSuchLadder, Name: command.Excerpt(name)}
+}
 
 // LadderChange is what /ladder asks for.
 type LadderChange string

@@ -199,6 +199,7 @@ const (
 	NoSuchLadder   RefusalCode = "no_such_ladder"   // no ladder of the group is called Name
 	TooManyLadders RefusalCode = "too_many_ladders" // the group has Matches ladders, and can have no more
 	DefaultLadder  RefusalCode = "default_ladder"   // Name is the default ladder, which cannot be archived
+	OtherLadder    RefusalCode = "other_ladder"     // a later line of a report names the ladder Name
 	LadderArchived RefusalCode = "ladder_archived"  // Name is an archived ladder
 	SameLadder     RefusalCode = "same_ladder"      // the match is in the ladder Name already
 

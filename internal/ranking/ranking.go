@@ -62,6 +62,8 @@ type Origin struct {
 	Ladder LadderID
 	// Words are the first words of the command's arguments, if they may name a ladder. If they do, the command fails with a LadderNamed.
 	Words string
+	// LaterWords are those of each line after the first one.
+	LaterWords []string
 	// Replied is the match that the message which the command replies to may be about; zero if it replies to none.
 	Replied MatchRef
 	// VisibleUsers are other people that the command's message shows with their ids, such as the author of the message that it replies to.
