@@ -12,7 +12,7 @@ func joinFeature() feature {
 	}
 }
 
-var _ = shows(view[ranking.Joined]{text: words.joined, line: words.joined, personal: true})
+var _ = shows(view[ranking.Joined]{text: words.joined, line: words.joined, personal: true, ofLadder: true})
 
 func (w words) joined(n ranking.Joined) string {
 	with := args{"Name": showName(n.Name), "Rating": n.Elo}
