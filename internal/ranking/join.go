@@ -38,12 +38,13 @@ func (j joinOperation) decide(snap Snapshot) (Decision, error) {
 		Already: known.Standing != nil,
 		Played:  standing.Played,
 	}
+	back := CameBack{Group: snap.Group, Players: []PlayerID{standing.Player}, At: j.at}
 	switch present := standing.presentAt(j.at); {
 	case known.Standing == nil:
-		return Decision{Notice: joined, Effect: &NewStanding{Ladder: snap.Ladder.ID, Standing: standing}}, nil
+		return Decision{Notice: joined, Effect: &NewStanding{snap.Ladder.ID, standing, back}}, nil
 	case present != standing:
 		joined.Back = true
-		return Decision{Notice: joined, Effect: &CameBack{Group: snap.Group, Player: standing.Player, At: j.at}}, nil
+		return Decision{Notice: joined, Effect: &back}, nil
 	default:
 		return Decision{Notice: joined}, nil
 	}

@@ -133,7 +133,7 @@ func (m moveOperation) replayInto(snap Snapshot, played PlayedMatch) (w Rewrite,
 		if !slices.ContainsFunc(history.Standings, of) {
 			old := snap.History.Standings[slices.IndexFunc(snap.History.Standings, of)]
 			start := m.to.Start
-			standing := Standing{Player: old.Player, Name: old.Name, Elo: start, StartElo: start, BestElo: start, LeftAt: old.LeftAt}
+			standing := Standing{Player: old.Player, Name: old.Name, Elo: start, StartElo: start, BestElo: start}
 			history.Standings = append(slices.Clip(history.Standings), RankedPlayer{Standing: standing})
 		}
 	}

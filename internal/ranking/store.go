@@ -401,6 +401,7 @@ type Fixed struct {
 	Amended
 	Old, New Result
 	Ladder   LadderID // of the match
+	CameBack          // who has got into the match
 }
 
 // NewMatches are matches of one group to be recorded in this order. There is at least one.
@@ -431,24 +432,25 @@ type MatchPlayer struct {
 	After  Standing
 }
 
-// NewStanding is a player's first standing in a ladder.
+// NewStanding is a player's first standing in a ladder. A player who has left is in all ladders of the group again.
 type NewStanding struct {
 	Ladder   LadderID
 	Standing Standing
+	CameBack
 }
 
-// Left says that a player left a group. Of the standings there, it changes those of a member who has not played since then.
+// Left says that a player left a group: all ladders there, unless the player has left before, or has played in one of them since then.
 type Left struct {
 	Group  GroupID
 	Player PlayerID
 	At     time.Time
 }
 
-// CameBack says that a player who left a group is there again.
+// CameBack says that players who may have left a group before are there again, in all ladders.
 type CameBack struct {
-	Group  GroupID
-	Player PlayerID
-	At     time.Time
+	Group   GroupID
+	Players []PlayerID
+	At      time.Time
 }
 
 func (NewMatches) outcome() CommandOutcome   { return OutcomeRecorded }

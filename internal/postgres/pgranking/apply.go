@@ -43,7 +43,7 @@ func queueChanges(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	switch {
 	case len(matches) > 0:
 		queueNumbers(batch, []ranking.GroupID{matches[0].Group})
-	case len(c.Seen.People) > 0: // nobody else adds the same names
+	case len(c.Seen.People) > 0, changesPresence(c.Effect): // nobody else adds the same names, or records a match of who left
 		batch.Queue(`SELECT FROM groups WHERE id = $1 FOR NO KEY UPDATE`, c.Seen.Group)
 	}
 	queueKeys(batch, keysOf(c))
@@ -93,16 +93,22 @@ func queueEffect(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 		queueNewMatches(batch, now, c, e)
 	case *ranking.NewStanding:
 		queueNewStanding(batch, e.Ladder, e.Standing)
+		if c.Ladder != nil {
+			queueCameBack(batch, e.CameBack)
+		}
 	case *ranking.Left:
-		queuePresentIn(batch, e.Group, e.Player, `left_at = $3`, `left_at IS NULL AND coalesce(last_played_at <= $3, true)`, e.At)
+		queueLeft(batch, e)
 	case *ranking.CameBack:
-		queuePresentIn(batch, e.Group, e.Player, `left_at = NULL`, `left_at <= $3`, e.At)
+		queueCameBack(batch, *e)
 	case *ranking.Undone:
 		queueUndo(batch, e)
 	case *ranking.Restored:
 		queueRestore(batch, e)
 	case *ranking.Fixed:
 		queueFix(batch, e)
+		if c.Ladder != nil {
+			queueCameBack(batch, e.CameBack)
+		}
 	case *ranking.MovedMatch:
 		queueMove(batch, e)
 	}
@@ -148,11 +154,45 @@ func notifies(c ranking.Changes) bool {
 	return c.Notice != nil || recorded
 }
 
-// queuePresentIn changes whether a player is shown in the ladders of a group.
-func queuePresentIn(batch *pgx.Batch, group ranking.GroupID, player ranking.PlayerID, change, where string, at time.Time) {
+// laddersOfGroup are the ladders of the group $1.
+const laddersOfGroup = `ANY (ARRAY(SELECT id FROM ladders WHERE group_id = $1))`
+
+// changesPresence is true if an effect changes who is in a group, and nothing else.
+func changesPresence(e ranking.Effect) bool {
+	switch e.(type) {
+	case *ranking.Left, *ranking.CameBack:
+		return true
+	}
+	return false
+}
+
+func queueLeft(batch *pgx.Batch, l *ranking.Left) {
 	batch.Queue(`
-		UPDATE group_players SET `+change+`, version = version + 1
-		WHERE ladder_id = ANY (ARRAY(SELECT id FROM ladders WHERE group_id = $1)) AND player_id = $2 AND `+where, group, player, at)
+		UPDATE group_players s SET left_at = $3, version = version + 1
+		WHERE ladder_id = `+laddersOfGroup+` AND player_id = $2 AND left_at IS NULL AND NOT EXISTS (
+		    SELECT FROM group_players WHERE ladder_id = `+laddersOfGroup+` AND player_id = $2 AND last_played_at > $3)`, l.Group, l.Player, l.At)
+}
+
+func queueCameBack(batch *pgx.Batch, b ranking.CameBack) {
+	if len(b.Players) == 0 {
+		return
+	}
+	batch.Queue(`
+		UPDATE group_players SET left_at = NULL, version = version + 1
+		WHERE ladder_id = `+laddersOfGroup+` AND player_id = ANY ($2) AND left_at <= $3`, b.Group, b.Players, b.At)
+}
+
+// returning returns who may have left the other ladders of the group, but plays one of the matches.
+func returning(matches ranking.NewMatches) ranking.CameBack {
+	back := ranking.CameBack{Group: matches[0].Group, At: matches[0].PlayedAt}
+	for _, m := range matches {
+		for _, p := range m.Players {
+			if p.Before.ID == 0 || !p.Before.LeftAt.Equal(p.After.LeftAt) {
+				back.Players = append(back.Players, p.Before.Player)
+			}
+		}
+	}
+	return back
 }
 
 // handledKey is a key to be stored. In JSON, its fields have the names of the columns.

@@ -34,7 +34,7 @@ func TestNoGroupLifeScansATable(t *testing.T) {
 		{Name: "left", Run: func(ctx context.Context) error {
 			left := &ranking.Left{Group: snap.Group, Player: snap.People[0].Player.ID, At: time.Now()}
 			return store.Apply(ctx, ranking.Changes{Key: "left", Chat: snap.ChatID, Decision: ranking.Decision{Effect: left}})
-		}, Want: 3},
+		}, Want: 4},
 		{Name: "added", Run: apply(ranking.Changes{
 			Key: "added", Chat: 150, Decision: ranking.Decision{Notice: stats.RankingPage{}, Presence: ranking.BotActive, Effect: &ranking.Greeted{At: time.Now(), Added: time.Now(), Language: "de"}},
 		}), Want: 5},

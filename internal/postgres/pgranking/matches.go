@@ -181,6 +181,9 @@ func queueNewMatches(batch *pgx.Batch, now time.Time, c ranking.Changes, matches
 		}
 	}
 	queueChangedStandings(batch, known)
+	if c.Ladder != nil {
+		queueCameBack(batch, returning(matches))
+	}
 	for i, m := range matches {
 		if i > 0 {
 			queueNumbers(batch, []ranking.GroupID{m.Group})
@@ -209,7 +212,7 @@ func lastStandings(matches ranking.NewMatches) []ranking.Standing {
 }
 
 func queueNewStanding(batch *pgx.Batch, ladder ranking.LadderID, s ranking.Standing) {
-	// a player who has been merged into another one in the meantime must not join a ladder again
+	// a player who has been merged into another one in the meantime must not join a ladder again; who has left a ladder has left the group
 	batch.Queue(`
 		WITH new AS (
 		    SELECT * FROM jsonb_populate_record(NULL::group_players, $2)
@@ -217,8 +220,13 @@ func queueNewStanding(batch *pgx.Batch, ladder ranking.LadderID, s ranking.Stand
 		    SELECT id FROM players WHERE id = (SELECT player_id FROM new) AND merged_into IS NULL FOR KEY SHARE
 		), added AS (
 		    INSERT INTO group_players
-		        (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, streak, longest_streak, last_played_at)
-		    SELECT $1, p.id, n.name, n.elo, n.start_elo, n.best_elo, n.played, n.won, n.drawn, n.lost, n.streak, n.longest_streak, n.last_played_at
+		        (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, streak, longest_streak, last_played_at,
+		         left_at)
+		    SELECT $1, p.id, n.name, n.elo, n.start_elo, n.best_elo, n.played, n.won, n.drawn, n.lost, n.streak, n.longest_streak, n.last_played_at, (
+		        SELECT left_at FROM group_players
+		        WHERE player_id = p.id AND left_at IS NOT NULL AND ladder_id = ANY (ARRAY(
+		            SELECT id FROM ladders WHERE group_id = (SELECT group_id FROM ladders WHERE id = $1)))
+		        LIMIT 1)
 		    FROM player p CROSS JOIN new n
 		    RETURNING 1)
 		SELECT EXISTS (SELECT FROM added)::unchanged`, ladder, s)

@@ -168,6 +168,12 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 	batch.Queue(`
 		UPDATE group_players s SET player_id = p.id, name = p.display_name, version = s.version + 1
 		FROM players p WHERE p.id = $2 AND s.player_id = $1`, from, into)
+	// the unclaimed player has not left
+	batch.Queue(`
+		UPDATE group_players s SET left_at = NULL, version = version + 1
+		WHERE player_id = $1 AND left_at IS NOT NULL AND EXISTS (
+		    SELECT FROM group_players o JOIN ladders l ON l.id = o.ladder_id
+		    WHERE o.player_id = $1 AND o.left_at IS NULL AND l.group_id = (SELECT group_id FROM ladders WHERE id = s.ladder_id))`, into)
 	queueMerged(&batch, from, into)
 	for _, m := range merges {
 		queueNotices(&batch, s.Now(), ranking.Changes{Chat: m.Chat, Ladder: m.Label, Decision: ranking.Decision{Notice: m.Notice}})

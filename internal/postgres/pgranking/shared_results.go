@@ -68,7 +68,8 @@ func sharedResult(c ranking.Changes) *ranking.NewMatch {
 		c.Seen.Chat != nil || len(c.Seen.People) > 0 {
 		return nil
 	}
-	if slices.ContainsFunc(matches[0].Players, func(p ranking.MatchPlayer) bool { return p.Before.ID == 0 }) {
+	if slices.ContainsFunc(matches[0].Players, func(p ranking.MatchPlayer) bool { return p.Before.ID == 0 }) ||
+		c.Ladder != nil && len(returning(matches).Players) > 0 {
 		return nil
 	}
 	return matches[0]
