@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -43,6 +44,12 @@ func (e editedReport) needs() Needs {
 	}
 	needs.Match = &e.original
 	return needs
+}
+
+// amends returns the match that it offers to correct.
+func (e editedReport) amends(snap Snapshot) *StoredMatch {
+	now := e.compare(snap)
+	return cmp.Or(now.corrected, now.replaced)
 }
 
 func (e editedReport) rejectedResults(snap Snapshot) []RejectedResult {

@@ -75,10 +75,15 @@ func ladderAt(all []GroupLadder, text string) (l *GroupLadder, words int) {
 // where it was sent. It is that of the origin if the snapshot has it.
 func (j job) ladder(o Origin, snap Snapshot) LadderID {
 	meant := cmp.Or(o.Ladder, snap.Applies)
-	if op, ok := j.operation.(replaying); ok {
-		if m := op.replays(snap); m != nil {
-			meant = m.Ladder
-		}
+	var m *StoredMatch
+	switch op := j.operation.(type) {
+	case replaying:
+		m = op.replays(snap)
+	case amending:
+		m = op.amends(snap)
+	}
+	if m != nil {
+		meant = m.Ladder
 	}
 	if meant == snap.Ladder.ID || j.ofGroup {
 		return o.Ladder

@@ -25,6 +25,12 @@ type replaying interface {
 	replays(Snapshot) *StoredMatch
 }
 
+// amending is an operation about a match that it does not replay itself.
+type amending interface {
+	// amends returns the match, nil for none.
+	amends(Snapshot) *StoredMatch
+}
+
 // moving is a replaying operation that moves the match to another ladder, and replays that too.
 type moving interface {
 	into() LadderID
