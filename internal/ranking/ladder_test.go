@@ -59,18 +59,3 @@ func TestLaddersOfANewGroup(t *testing.T) {
 		})
 	}
 }
-
-// TestEditOfMovedMatch: an edit of a report whose match was moved is about the ladder where the match is.
-func TestEditOfMovedMatch(t *testing.T) {
-	t.Parallel()
-	g := newLadders(t)
-	g.moveTo(t, 1, "padel")
-	g.exec(t, `UPDATE ladders SET draws_allowed = name = 'padel'`)
-	if offer := g.edit(t, g.at(&alice, 60), "m:1", singles(alice, bob, 2, 2)); offer == nil || offer.Number != 1 {
-		t.Errorf("the edit offers %+v", offer)
-	}
-	if n, ok := g.fix(t, &alice, matchNumber(1), ranking.Score{A: 2, B: 2}).(ranking.MatchFixed); !ok {
-		t.Errorf("the fix is answered with %+v", n)
-	}
-	g.mustHaveRatings(t, "the match is fixed", "chess Alice 1500", "chess Bob 1500", "padel Alice 1500", "padel Bob 1500")
-}

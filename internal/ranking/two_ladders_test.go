@@ -2,10 +2,12 @@ package ranking_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/ranking"
 )
@@ -99,4 +101,102 @@ func TestAbsentInAllLadders(t *testing.T) {
 	must(t, g.Do(t.Context(), g.at(&zoe, 150), ranking.Join{}))
 	g.mustHaveRatings(t, "one who left another ladder joins", "chess Alice 1500", "chess Bob 1516", "chess Carol 1484", "chess Zoe 1500",
 		"padel Alice 1529", "padel Bob 1485", "padel Carol 1501", "padel Zoe 1485")
+}
+
+// TestEditOfMovedMatch: an edit of a report whose match was moved is about the ladder where the match is.
+func TestEditOfMovedMatch(t *testing.T) {
+	t.Parallel()
+	g := newLadders(t)
+	g.moveTo(t, 1, "padel")
+	g.exec(t, `UPDATE ladders SET draws_allowed = name = 'padel'`)
+	if offer := g.edit(t, g.at(&alice, 60), "m:1", singles(alice, bob, 2, 2)); offer == nil || offer.Number != 1 {
+		t.Errorf("the edit offers %+v", offer)
+	}
+	if n, ok := g.fix(t, &alice, matchNumber(1), ranking.Score{A: 2, B: 2}).(ranking.MatchFixed); !ok {
+		t.Errorf("the fix is answered with %+v", n)
+	}
+	g.mustHaveRatings(t, "the match is fixed", "chess Alice 1500", "chess Bob 1500", "padel Alice 1500", "padel Bob 1500")
+}
+
+// TestArchivedLadder: nothing gets into an archived ladder, wherever it is bound; what is in it can be undone and moved out.
+func TestArchivedLadder(t *testing.T) {
+	t.Parallel()
+	g := newLadders(t)
+	g.mustChangeLadder(t, ranking.ChangeLadder{Change: ranking.UseLadder, Name: "padel"}, 8)
+	g.record(t, &alice, alice, bob, 3, 1) // in the topic
+	g.record(t, &alice, alice, bob, 3, 2)
+	g.mustChangeLadder(t, ranking.ChangeLadder{Change: ranking.ArchiveLadder, Name: "padel"}, 0)
+	archived := ranking.Refusal{Code: ranking.LadderArchived, Name: "padel"}
+	checkNotice(t, g.record(t, &alice, alice, bob, 3, 0), archived)
+	checkNotice(t, g.recordIn(t, "padel", 60, singles(alice, bob, 3, 0)), archived)
+	checkNotice(t, g.moveTo(t, 1, "padel"), archived)
+	g.mustHaveRatings(t, "it is archived", "chess Alice 1516", "chess Bob 1484", "padel Alice 1531", "padel Bob 1469")
+	if n, ok := g.moveTo(t, 2, "chess").(ranking.MatchMoved); !ok {
+		t.Errorf("the move is answered with %+v", n)
+	}
+	g.undo(t, &alice, matchNumber(3))
+	g.mustHaveRatings(t, "it is empty", "chess Alice 1531", "chess Bob 1469", "padel Alice 1500", "padel Bob 1500")
+	g.mustChangeLadder(t, ranking.ChangeLadder{Change: ranking.UseLadder, Name: "padel"}, 8)
+	g.record(t, &alice, alice, bob, 3, 1)
+	g.mustHaveRatings(t, "it is used again", "chess Alice 1531", "chess Bob 1469", "padel Alice 1516", "padel Bob 1484")
+}
+
+// TestLaddersAtOnce has two instances record in a ladder, move matches in and out, and archive it, all at the same time.
+func TestLaddersAtOnce(t *testing.T) {
+	t.Parallel()
+	g := newLadders(t)
+	g.mustChangeLadder(t, ranking.ChangeLadder{Change: ranking.UseLadder, Name: "padel"}, 8)
+	var work errgroup.Group
+	people := []ranking.Person{alice, bob, carol, zoe}
+	var keys []string
+	for n, sender := range people {
+		s := g.newInstance()
+		origins := make([]ranking.Origin, 12)
+		for i := range origins {
+			origins[i] = g.at(&sender, 60*i)
+			keys = append(keys, origins[i].Key)
+		}
+		work.Go(func() error {
+			for i, o := range origins {
+				var do ranking.Operation
+				switch {
+				case n < 2:
+					if err := s.RecordMatch(t.Context(), o, singles(sender, people[(n+1+i%3)%4], 3, i%4)); err != nil {
+						return err
+					}
+					continue
+				case n == 2:
+					name := []string{"chess", "padel"}[i%2]
+					do = ranking.MoveMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: i/2 + 1}, IsAdmin: admin}, Name: name}
+				case i%2 == 0:
+					do = ranking.ChangeLadder{Change: ranking.ArchiveLadder, Name: "padel", IsAdmin: admin}
+				default:
+					do = ranking.ChangeLadder{Change: ranking.UseLadder, Name: "padel", IsAdmin: admin}
+				}
+				if err := s.Do(t.Context(), o, do); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	must(t, work.Wait())
+	g.has(t, 0, fmt.Sprintf(`handled_commands WHERE outcome = 'refused' AND key IN (SELECT key FROM outbox WHERE payload ->> 'code' = '%s')`, ranking.TooManyAtOnce))
+	g.has(t, len(keys)+3, "handled_commands")
+	archived, recorded := false, 0
+	for _, n := range rows[struct{ Kind, Change, Ladder string }](t, g, `
+		SELECT kind, coalesce(payload ->> 'change', ''), coalesce(payload -> 'ladder' ->> 'name', payload ->> 'to', '') FROM outbox ORDER BY id`) {
+		switch {
+		case n.Kind == "ladder_changed":
+			archived = ranking.LadderChange(n.Change) == ranking.ArchiveLadder
+		case n.Ladder == "padel" && (n.Kind == "match_recorded" || n.Kind == "match_moved"):
+			if recorded++; archived {
+				t.Errorf("%s in an archived ladder", n.Kind)
+			}
+		}
+	}
+	if recorded == 0 {
+		t.Error("no match got into the ladder that was archived")
+	}
+	g.verifyClean(t)
 }

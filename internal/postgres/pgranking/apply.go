@@ -43,6 +43,9 @@ func queueChanges(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	switch {
 	case len(matches) > 0:
 		queueNumbers(batch, []ranking.GroupID{matches[0].Group})
+		if c.Ladder != nil {
+			queueNotArchived(batch, []ranking.LadderID{matches[0].Ladder})
+		}
 	case len(c.Seen.People) > 0, changesPresence(c.Effect): // nobody else adds the same names, or records a match of who left
 		batch.Queue(`SELECT FROM groups WHERE id = $1 FOR NO KEY UPDATE`, c.Seen.Group)
 	}

@@ -58,6 +58,15 @@ func queueLadder(batch *pgx.Batch, c ranking.Changes, l *ranking.ChangedLadder) 
 	}
 }
 
+// queueNotArchived ensures that ladders of groups that have several are not archived. Their groups are locked.
+func queueNotArchived(batch *pgx.Batch, ladders []ranking.LadderID) {
+	if len(ladders) == 0 {
+		return
+	}
+	batch.Queue(`
+		SELECT (count(*) = cardinality($1::bigint[]))::unchanged FROM ladders WHERE id = ANY ($1) AND archived_at IS NULL`, ladders)
+}
+
 // queueEndedBoard turns the board of a ladder off, if it has one.
 func queueEndedBoard(batch *pgx.Batch, c ranking.Changes, ladder ranking.LadderID) {
 	batch.Queue(`

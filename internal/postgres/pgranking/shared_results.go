@@ -209,18 +209,23 @@ func (s *Store) writeResults(results []*waitingResult) (err error) {
 	var standings []ranking.Standing
 	var matches []newMatch
 	var chats []ranking.ChatID
+	var ladders []ranking.LadderID // those of groups with several
 	for _, r := range results {
 		groups = append(groups, r.match.Group)
 		keys = append(keys, keysOf(r.changes)...)
 		standings = append(standings, lastStandings(ranking.NewMatches{r.match})...)
 		matches = append(matches, newMatch{r.match, r.changes})
 		chats = append(chats, r.changes.Chat)
+		if r.changes.Ladder != nil {
+			ladders = append(ladders, r.match.Ladder)
+		}
 	}
 	var batch pgx.Batch
 	batch.Queue(shortLockTimeout)
 	s.lease.Require(&batch)
 	batch.Queue(`SELECT FROM groups WHERE id = ANY ($1) FOR NO KEY UPDATE NOWAIT`, groups) // none waits for the group of another one
 	queueNumbers(&batch, groups)
+	queueNotArchived(&batch, ladders)
 	queueKeys(&batch, keys)
 	queueChangedStandings(&batch, standings)
 	queueMatches(&batch, s.Now(), matches)
