@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/plainladder"
 	"elobot/internal/ranking"
 )
 
@@ -333,17 +334,17 @@ func (t contentionCheck) checkMatches(l *answerLog) {
 // checkTable compares the standings with those calculated from the counting matches.
 func (t contentionCheck) checkTable(l *answerLog) {
 	t.Helper()
-	var bouts []countedMatch
+	var bouts []plainladder.Match
 	for _, number := range slices.Sorted(maps.Keys(l.claims)) {
 		if c := l.claims[number]; !c.Undone {
-			bouts = append(bouts, countedMatch{A: c.A, B: c.B, ScoreA: c.ScoreA, ScoreB: c.ScoreB})
+			bouts = append(bouts, plainladder.Match{A: c.A, B: c.B, ScoreA: c.ScoreA, ScoreB: c.ScoreB})
 		}
 	}
 	got, sum := t.g.standingTable(t.T, club.ID, byName), 0
 	for _, p := range got {
 		sum += p.Elo
 	}
-	want, _ := recalculate(nil, bouts)
+	want := plainladder.Play(nil, bouts).Standings
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("standings (-want +got):\n%s", diff)
 	}

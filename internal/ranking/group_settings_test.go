@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/plainladder"
 	"elobot/internal/ranking"
 )
 
@@ -29,18 +30,19 @@ func (g *game) choose(t *testing.T, sender *ranking.Person, c ranking.ChangeSett
 // setRules stores rules of the club, also those that no button offers.
 func (g *game) setRules(t *testing.T, rules ranking.Rules) {
 	t.Helper()
-	g.storeRules(t, club.ID, rules)
+	g.storeRules(t, laddersOf, int64(club.ID), rules)
 }
 
-func (g *game) storeRules(t *testing.T, chat ranking.ExternalChatID, rules ranking.Rules) {
+// storeRules stores rules of ladders.
+func (g *game) storeRules(t *testing.T, ladders string, id int64, rules ranking.Rules) {
 	t.Helper()
 	g.exec(t, `
 		UPDATE ladders l
 		SET start_elo = r.start_elo, place_matches = r.place_matches, k_factor = r.k_factor, draws_allowed = r.draws_allowed,
 		    uneven_teams_allowed = r.uneven_teams_allowed,
 		    provisional_k_factor = r.provisional_k_factor, provisional_matches = r.provisional_matches, margin_of_victory = r.margin_of_victory
-		FROM jsonb_populate_record(NULL::ladders, $2) AS r, groups g JOIN chats c ON c.id = g.chat_id
-		WHERE l.group_id = g.id AND c.telegram_chat_id = $1`, chat, rules)
+		FROM jsonb_populate_record(NULL::ladders, $2) AS r, groups g JOIN chats ch ON ch.id = g.chat_id
+		WHERE l.group_id = g.id AND `+ladders, id, rules)
 }
 
 // settings returns the stored settings of the club.
@@ -213,10 +215,10 @@ func TestRulesApply(t *testing.T) {
 	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.NoDraws})
 	// Alice loses 40·1.5 times her expected 0.381. Her third match changes her by 20 times Bob's expected 0.487, and him by 40 times that,
 	// because it is only his second.
-	want := []historyRow{
-		{1, "Alice", 1500, 1516, 32, 1500, 0, 0}, {1, "Bob", 1500, 1484, 32, 1500, 0, 0},
-		{2, "Carol", 1600, 1623, 40, 1600, 0, 0}, {2, "Alice", 1516, 1493, 40, 1516, 1, 1},
-		{3, "Alice", 1493, 1503, 20, 1516, -1, 1}, {3, "Bob", 1484, 1465, 40, 1500, -1, 0},
+	want := []plainladder.Entry{
+		historyEntry(1, "Alice", 1500, 1516, 32, 1500, 0, 0), historyEntry(1, "Bob", 1500, 1484, 32, 1500, 0, 0),
+		historyEntry(2, "Carol", 1600, 1623, 40, 1600, 0, 0), historyEntry(2, "Alice", 1516, 1493, 40, 1516, 1, 1),
+		historyEntry(3, "Alice", 1493, 1503, 20, 1516, -1, 1), historyEntry(3, "Bob", 1484, 1465, 40, 1500, -1, 0),
 	}
 	if got := g.currentHistory(t, club.ID, byName); !slices.Equal(got, want) {
 		t.Errorf("the history is\n%v, want\n%v", got, want)
@@ -238,16 +240,16 @@ func TestUndoneMatchIsNotAmongTheFirst(t *testing.T) {
 	g.setRules(t, rules)
 	g.record(t, &alice, alice, carol, 1, 0)
 	g.undo(t, &alice, matchNumber(1))
-	want := []historyRow{{2, "Alice", 1500, 1532, 64, 1500, 0, 0}, {2, "Carol", 1500, 1468, 64, 1500, 0, 0}}
+	want := []plainladder.Entry{historyEntry(2, "Alice", 1500, 1532, 64, 1500, 0, 0), historyEntry(2, "Carol", 1500, 1468, 64, 1500, 0, 0)}
 	if got := g.currentHistory(t, club.ID, byName); !slices.Equal(got, want) {
 		t.Errorf("the history is\n%v, want\n%v", got, want)
 	}
-	superseded := rows[historyRow](t, g, `
+	superseded := rows[plainladder.Entry](t, g, `
 		SELECT m.number, p.display_name, elo_before, elo_after, h.k_factor, best_before, streak_before, longest_before
 		FROM elo_history h JOIN matches m ON m.id = h.match_id JOIN players p ON p.id = h.player_id
 		WHERE superseded_at < 'infinity' AND number = 2 ORDER BY h.id`)
 	// Carol gains and loses as much as before, but from a higher Alice
-	before := []historyRow{{2, "Alice", 1516, 1531, 32, 1516, 1, 1}, {2, "Carol", 1500, 1469, 64, 1500, 0, 0}}
+	before := []plainladder.Entry{historyEntry(2, "Alice", 1516, 1531, 32, 1516, 1, 1), historyEntry(2, "Carol", 1500, 1469, 64, 1500, 0, 0)}
 	if !slices.Equal(superseded, before) {
 		t.Errorf("superseded are\n%v, want\n%v", superseded, before)
 	}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/plainladder"
 	"elobot/internal/ranking"
 )
 
@@ -150,7 +151,7 @@ func (g *identityGame) check(t *testing.T) {
 			FROM matches m JOIN groups g ON g.id = m.group_id JOIN chats c ON c.id = g.chat_id
 			WHERE c.telegram_chat_id = $1 ORDER BY m.number`, 1, 2), chat)
 		var want []playedMatch
-		var counted []countedMatch
+		var counted []plainladder.Match
 		for _, m := range of.matches {
 			if m.Undone { // the one that was merged is still a player of it
 				for _, player := range []*string{&m.A, &m.B} {
@@ -159,7 +160,7 @@ func (g *identityGame) check(t *testing.T) {
 					}
 				}
 			} else {
-				counted = append(counted, countedMatch{A: []string{m.A}, B: []string{m.B}, ScoreA: 3, ScoreB: 1})
+				counted = append(counted, plainladder.Match{A: []string{m.A}, B: []string{m.B}, ScoreA: 3, ScoreB: 1})
 			}
 			want = append(want, m)
 		}
@@ -172,7 +173,7 @@ func (g *identityGame) check(t *testing.T) {
 				delete(table, who)
 			}
 		}
-		wanted, _ := recalculate(nil, counted)
+		wanted := plainladder.Play(nil, counted).Standings
 		if diff := cmp.Diff(wanted, table); diff != "" {
 			g.tb.Errorf("standings in %d (-want +got):\n%s", chat, diff)
 		}

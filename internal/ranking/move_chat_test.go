@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/plainladder"
 	"elobot/internal/ranking"
 )
 
@@ -18,8 +19,8 @@ type upgrade struct {
 	*game
 	older, newer ranking.Chat
 	messages     map[ranking.ExternalChatID]int
-	before       []countedMatch // matches of the older chat, and after the move of the one that goes on
-	since        []countedMatch // matches of the newer chat before the move
+	before       []plainladder.Match // matches of the older chat, and after the move of the one that goes on
+	since        []plainladder.Match // matches of the newer chat before the move
 	moved        bool
 }
 
@@ -50,7 +51,7 @@ func (u *upgrade) report(t *testing.T, chat ranking.Chat, winner, loser ranking.
 	if chat.ID == u.newer.ID && !u.moved {
 		list = &u.since
 	}
-	*list = append(*list, countedMatch{A: []string{winner.Name}, B: []string{loser.Name}, ScoreA: 3, ScoreB: 1})
+	*list = append(*list, plainladder.Match{A: []string{winner.Name}, B: []string{loser.Name}, ScoreA: 3, ScoreB: 1})
 }
 
 // move moves the older chat to the id of the newer one.
@@ -105,8 +106,8 @@ func (u *upgrade) mustBeOne(t *testing.T) {
 		t.Errorf("the matches (-want +got):\n%s", diff)
 	}
 	got := u.standingTable(t, u.newer.ID, byName)
-	maps.DeleteFunc(got, func(_ string, p standingRow) bool { return p.Played == 0 })
-	table, _ := recalculate(nil, u.before)
+	maps.DeleteFunc(got, func(_ string, p plainladder.Standing) bool { return p.Played == 0 })
+	table := plainladder.Play(nil, u.before).Standings
 	if diff := cmp.Diff(table, got); diff != "" {
 		t.Errorf("the ranking (-reference +stored):\n%s", diff)
 	}

@@ -2,8 +2,10 @@ package ranking_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"elobot/internal/plainladder"
 	"elobot/internal/ranking"
 )
 
@@ -27,7 +30,7 @@ func TestAnyMatches(t *testing.T) {
 			"":       func(*rapid.T) { c.compare() },
 			"record": c.recordAny, "undo": c.undoAny, "restore": c.restoreAny, "fix": c.fixAny, "show up": c.showUsername, "rules": c.changeRules,
 		})
-		c.compareHistory()
+		c.compareMatches()
 	})
 }
 
@@ -62,13 +65,15 @@ var defaultRules = ranking.Rules{Start: 1500, PlaceMatches: 3, DrawsAllowed: tru
 
 // newGroup creates a group, which the first person has joined.
 func (s *model) newGroup() *modelGroup {
+	only := &modelLadder{entries: make(map[*entity]entry), rules: defaultRules}
 	c := &modelGroup{
-		model: s, entries: make(map[*entity]entry), rules: defaultRules,
-		chat: ranking.ExternalChatID(-1000*s.id - int64(len(s.groups))),
+		model: s, chat: ranking.ExternalChatID(-1000*s.id - int64(len(s.groups))),
+		ladders: []*modelLadder{only}, standard: only, topics: make(map[int64]*modelLadder), left: make(map[*entity]time.Time),
 	}
 	s.groups = append(s.groups, c)
 	c.command(c.people[0], func(o ranking.Origin) error { return c.Do(c.t.Context(), o, ranking.Join{}) })
-	c.addEntry(c.seen(0))
+	c.addEntry(only, c.seen(0))
+	c.readLadders()
 	c.choose("uneven", ranking.On, 0)
 	c.compare()
 	return c
@@ -78,10 +83,22 @@ func (s *model) newGroup() *modelGroup {
 type modelGroup struct {
 	*model
 	chat     ranking.ExternalChatID
-	matches  []*modelMatch
-	entries  map[*entity]entry // who is in the ladder
-	rules    ranking.Rules
+	matches  []*modelMatch  // of all ladders
+	ladders  []*modelLadder // the oldest first
+	standard *modelLadder   // applies where no other one does
+	topics   map[int64]*modelLadder
+	left     map[*entity]time.Time // who has left the group, and when
 	commands int
+	place    place // of the commands from now on
+}
+
+// modelLadder is the expected state of a ladder.
+type modelLadder struct {
+	id       int64
+	name     string
+	archived bool
+	rules    ranking.Rules
+	entries  map[*entity]entry // who is in the ladder
 }
 
 // entry is how a player entered a ladder: their position in the order of entries, and their start rating.
@@ -94,6 +111,9 @@ type entity struct {
 }
 
 type modelMatch struct {
+	key        string
+	message    string // the key of the message that reported it
+	ladder     *modelLadder
 	sides      [2][]*entity
 	reporter   *entity
 	scores     []ranking.Score
@@ -146,22 +166,24 @@ func (s *model) seen(i int) *entity {
 }
 
 func (c *modelGroup) merge(from, into *entity) {
-	merged, there := c.entries[from]
-	if !there {
-		return
+	for _, l := range c.ladders {
+		merged, there := l.entries[from]
+		if !there {
+			continue
+		}
+		delete(c.left, into) // an unclaimed player has not left
+		delete(l.entries, from)
+		kept, both := l.entries[into]
+		if !both {
+			kept = merged
+		}
+		if merged.order < kept.order {
+			kept.start = merged.start
+		}
+		l.entries[into] = kept
 	}
-	delete(c.entries, from)
-	kept, both := c.entries[into]
-	if !both {
-		kept = merged
-	}
-	if merged.order < kept.order {
-		kept.start = merged.start
-	}
-	c.entries[into] = kept
 	for _, m := range c.matches {
-		all := slices.Concat(m.sides[0], m.sides[1])
-		if slices.Contains(all, from) && slices.Contains(all, into) {
+		if all := m.players(); slices.Contains(all, from) && slices.Contains(all, into) {
 			m.merged, m.undone, m.samePerson = m.merged || !m.undone, true, true
 			continue
 		}
@@ -175,6 +197,8 @@ func (c *modelGroup) merge(from, into *entity) {
 	}
 }
 
+func (m *modelMatch) players() []*entity { return slices.Concat(m.sides[0], m.sides[1]) }
+
 // mentioned returns the entity to which a username refers.
 func (s *model) mentioned(i int) *entity {
 	if e := s.known[i]; e != nil && s.named[i] {
@@ -186,20 +210,41 @@ func (s *model) mentioned(i int) *entity {
 	return s.unclaimed[i]
 }
 
-func (c *modelGroup) addEntry(e *entity) {
-	if _, there := c.entries[e]; !there {
+func (c *modelGroup) addEntry(l *modelLadder, e *entity) {
+	if _, there := l.entries[e]; !there {
 		c.entryCount++
-		c.entries[e] = entry{c.entryCount, c.rules.Start}
+		l.entries[e] = entry{c.entryCount, l.rules.Start}
+	}
+}
+
+// isThere notes that a player was in the group at a time.
+func (c *modelGroup) isThere(e *entity, at time.Time) {
+	if left, gone := c.left[e]; gone && !left.After(at) {
+		delete(c.left, e)
 	}
 }
 
 // command sends a command and returns the answer.
 func (c *modelGroup) command(sender ranking.Person, send func(ranking.Origin) error) ranking.Notice {
 	o := c.origin(sender)
-	if err := send(o); err != nil {
+	c.send(o, send)
+	return c.answer(c.t, o.Key, "reply_to = 7")
+}
+
+// send sends a command. If its first words turn out to name a ladder, it sends it again without them.
+func (c *modelGroup) send(o ranking.Origin, send func(ranking.Origin) error) {
+	err := send(o)
+	var named *ranking.LadderNamed
+	if l := c.place.named; l != nil {
+		if words := len(strings.Fields(l.name)); !errors.As(err, &named) || *named != (ranking.LadderNamed{Ladder: ranking.LadderID(l.id), Words: words}) {
+			c.rt.Fatalf("command %d: %v, want that it names ladder %d", c.commands, err, l.id)
+		}
+		o.Ladder, o.Words = named.Ladder, ""
+		err = send(o)
+	}
+	if err != nil {
 		c.rt.Fatalf("command %d: %v", c.commands, err)
 	}
-	return c.notice(c.t, o.Key)
 }
 
 func (c *modelGroup) origin(sender ranking.Person) ranking.Origin {
@@ -208,6 +253,15 @@ func (c *modelGroup) origin(sender ranking.Person) ranking.Origin {
 	o := from(&sender, fmt.Sprintf("m:%d:%d", c.chat, c.commands))
 	o.SentAt = o.SentAt.Add(time.Duration(c.sent) * 4 * time.Second) // slow enough to stay below the question limit
 	o.Chat = ranking.Chat{ID: c.chat, Kind: ranking.Supergroup, Title: "Any"}
+	c.place.in(&o)
+	return o
+}
+
+// press returns the origin of a button press.
+func (c *modelGroup) press(sender ranking.Person) ranking.Origin {
+	o := c.origin(sender)
+	o.Key = strings.Replace(o.Key, "m:", "c:", 1)
+	o.Button = o.Key
 	return o
 }
 
@@ -223,61 +277,101 @@ func (c *modelGroup) anyScores() []ranking.Score {
 	return rapid.OneOf(rapid.SliceOfN(score, 1, 3), without).Draw(c.rt, "scores")
 }
 
+// recordAny records results of one message.
 func (c *modelGroup) recordAny(rt *rapid.T) {
-	sender := c.anyPerson("sender")
-	order := rapid.Permutation(indexes(len(c.people))).Draw(rt, "players")
-	first := rapid.IntRange(1, min(3, len(order)-1)).Draw(rt, "first side")
-	second := rapid.IntRange(1, min(3, len(order)-first)).Draw(rt, "second side")
-	report := ranking.Report{Scores: c.anyScores()}
-	a, b := total(report.Scores)
-	refusal := c.refusal(a, b, first == second)
+	c.goAnywhere(rt)
+	defer c.goHome()
+	ladder, sender := c.applies(), c.anyPerson("sender")
 	c.showAccount(sender)
-	var reporter *entity
-	if refusal == "" {
-		reporter = c.seen(sender)
+	byAccount := make(map[int]bool)
+	for who := range c.people {
+		byAccount[who] = rapid.Bool().Draw(rt, "by account") || who == sender
 	}
-	m := &modelMatch{reporter: reporter, scores: report.Scores, rules: c.rules.RatingRules, turned: b > a}
-	for i, who := range order[:first+second] {
-		person, entityOf := ranking.Person{Username: c.username(who)}, c.mentioned
-		if rapid.Bool().Draw(rt, "by account") || who == sender {
-			person, entityOf = c.account(who), c.seen
-			c.showAccount(who)
+	type side struct{ players [2][]int }
+	var reports []ranking.Report
+	var sides []side
+	refusal := ranking.Refusal{}
+	for range rapid.SampledFrom([]int{1, 1, 1, 2, 3}).Draw(rt, "matches") {
+		order := rapid.Permutation(indexes(len(c.people))).Draw(rt, "players")
+		first := rapid.IntRange(1, min(3, len(order)-1)).Draw(rt, "first side")
+		second := rapid.IntRange(1, min(3, len(order)-first)).Draw(rt, "second side")
+		report := ranking.Report{Scores: c.anyScores()}
+		players := side{[2][]int{order[:first], order[first : first+second]}}
+		for i, to := range []*[]ranking.Person{&report.A, &report.B} {
+			for _, who := range players.players[i] {
+				if byAccount[who] {
+					c.showAccount(who)
+				}
+				*to = append(*to, c.person(who, byAccount[who]))
+			}
 		}
-		if i < first {
-			report.A = append(report.A, person)
-		} else {
-			report.B = append(report.B, person)
-		}
-		if side := min(1, i/first); refusal == "" { // a refused result adds no players
-			m.sides[side] = append(m.sides[side], entityOf(who))
+		reports, sides = append(reports, report), append(sides, players)
+		if a, b := total(report.Scores); refusal.Code == "" {
+			refusal = ladder.refusal(a, b, first == second)
 		}
 	}
+	var at time.Time
+	var key string
 	notice := c.command(c.account(sender), func(o ranking.Origin) error {
-		m.playedAt = o.SentAt
-		return c.RecordMatch(c.t.Context(), o, report)
+		at, key = o.SentAt, o.Key
+		return c.RecordMatch(c.t.Context(), o, reports...)
 	})
-	if refusal != "" {
-		c.checkRefusal(notice, ranking.Refusal{Code: refusal})
+	if refusal.Code != "" { // a refused result adds no players
+		c.checkRefusal(notice, refusal)
 		return
 	}
-	if card, ok := notice.(ranking.MatchRecorded); !ok || card.Number != len(c.matches)+1 {
-		rt.Fatalf("match %d is answered with %+v", len(c.matches)+1, notice)
+	if card, ok := notice.(ranking.MatchRecorded); !ok || card.Number != len(c.matches)+len(reports) {
+		rt.Fatalf("%d matches after %d are answered with %+v", len(reports), len(c.matches), notice)
 	}
-	c.matches = append(c.matches, m)
-	for _, e := range slices.Concat(m.sides[0], m.sides[1]) {
-		c.addEntry(e)
+	reporter := c.seen(sender)
+	for i, report := range reports {
+		a, b := total(report.Scores)
+		m := &modelMatch{
+			key: key, message: key, ladder: ladder, reporter: reporter, scores: report.Scores, playedAt: at, rules: ladder.rules.RatingRules, turned: b > a,
+		}
+		if i > 0 {
+			m.key += fmt.Sprint(ranking.ExtraMatch, i+1)
+		}
+		for side, players := range sides[i].players {
+			for _, who := range players {
+				m.sides[side] = append(m.sides[side], c.entityOf(who, byAccount[who]))
+			}
+		}
+		c.matches = append(c.matches, m)
+		for _, e := range m.players() {
+			c.addEntry(ladder, e)
+			c.isThere(e, at)
+		}
 	}
 }
 
-// refusal returns why the rules do not permit a result; empty if they do.
-func (c *modelGroup) refusal(a, b int, even bool) ranking.RefusalCode {
-	switch {
-	case a == b && !c.rules.DrawsAllowed:
-		return ranking.NoDraws
-	case !even && !c.rules.UnevenTeamsAllowed:
-		return ranking.UnevenTeams
+// person is somebody in a report: an account that the message shows, or a username that it mentions.
+func (s *model) person(who int, byAccount bool) ranking.Person {
+	if byAccount {
+		return s.account(who)
 	}
-	return ""
+	return ranking.Person{Username: s.username(who)}
+}
+
+// entityOf returns the player whom a report that takes effect means.
+func (s *model) entityOf(who int, byAccount bool) *entity {
+	if byAccount {
+		return s.seen(who)
+	}
+	return s.mentioned(who)
+}
+
+// refusal returns why a result is not recorded; without a code if it is.
+func (l *modelLadder) refusal(a, b int, even bool) ranking.Refusal {
+	switch {
+	case l.archived:
+		return ranking.Refusal{Code: ranking.LadderArchived, Name: l.name}
+	case a == b && !l.rules.DrawsAllowed:
+		return ranking.Refusal{Code: ranking.NoDraws}
+	case !even && !l.rules.UnevenTeamsAllowed:
+		return ranking.Refusal{Code: ranking.UnevenTeams}
+	}
+	return ranking.Refusal{}
 }
 
 func indexes(n int) []int {
@@ -305,8 +399,7 @@ func (c *modelGroup) amendAny(rt *rapid.T, send func(ranking.Origin, ranking.Ame
 		refusal, _ := notice.(ranking.Refusal)
 		refusal.Minutes = 0 // whether it can be restored
 		c.checkRefusal(refusal, ranking.Refusal{Code: ranking.UndoneAlready, Number: number})
-	case notice == ranking.Notice(ranking.Refusal{Code: ranking.SameScore, Number: number}),
-		notice == ranking.Notice(ranking.Refusal{Code: ranking.NoDraws}):
+	case isRefusal(notice):
 		return notice, c.matches[number-1], number
 	default:
 		c.seen(sender)
@@ -314,6 +407,11 @@ func (c *modelGroup) amendAny(rt *rapid.T, send func(ranking.Origin, ranking.Ame
 		return notice, c.matches[number-1], number
 	}
 	return nil, nil, 0
+}
+
+func isRefusal(n ranking.Notice) bool {
+	_, ok := n.(ranking.Refusal)
+	return ok
 }
 
 func (c *modelGroup) checkRefusal(got ranking.Notice, want ranking.Refusal) {
@@ -332,9 +430,7 @@ func (c *modelGroup) undoAny(rt *rapid.T) {
 		return
 	}
 	if _, asked := notice.(ranking.UndoPrompt); asked {
-		o := from(&sender, fmt.Sprintf("c:%d:%d", c.chat, c.commands))
-		o.Chat, o.Button, o.SentAt = ranking.Chat{ID: c.chat, Kind: ranking.Supergroup, Title: "Any"}, o.Key, time.Now()
-		notice = c.respond(c.t, o, c.newestPrompt(c.t), ranking.Choice(0))
+		notice = c.respond(c.t, c.press(sender), c.newestPrompt(c.t), ranking.Choice(0))
 	}
 	if n, ok := notice.(ranking.MatchUndone); !ok || n.Number != number {
 		rt.Fatalf("undoing match %d is answered with %+v", number, notice)
@@ -369,7 +465,7 @@ func (c *modelGroup) restoreAny(rt *rapid.T) {
 		if number == 0 { // perhaps it is restored already: the last match that counts says so
 			want := ranking.Refusal{Code: ranking.NothingToRestore, Minutes: 1440}
 			for i, m := range c.matches {
-				if e := c.known[sender]; !m.undone && e != nil && (m.reporter == e || slices.Contains(slices.Concat(m.sides[0], m.sides[1]), e)) {
+				if e := c.known[sender]; !m.undone && e != nil && (m.reporter == e || slices.Contains(m.players(), e)) {
 					want = ranking.Refusal{Code: ranking.NotUndone, Number: i + 1}
 				}
 			}
@@ -416,7 +512,7 @@ func (c *modelGroup) fixAny(rt *rapid.T) {
 		return
 	}
 	a, b := total(stored)
-	if c.refusal(a, b, true) != "" {
+	if a == b && !m.ladder.rules.DrawsAllowed {
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.NoDraws})
 		return
 	}
@@ -447,10 +543,13 @@ func (c *modelGroup) changeRules(rt *rapid.T) {
 			}
 		}
 		s := rapid.SampledFrom(rules).Draw(rt, "setting")
+		c.goAnywhere(rt)
+		defer c.goHome()
 		c.choose(s.Name, rapid.SampledFrom(s.Choices).Draw(rt, "value"), c.anyPerson("admin"))
 		return
 	}
-	rules := &c.rules
+	ladder := c.anyLadder(rt, "ladder")
+	rules := &ladder.rules
 	for _, draw := range rapid.SliceOfN(rapid.SampledFrom([]func(){
 		func() { rules.Start = rapid.SampledFrom([]int{5, 1200, 1500}).Draw(rt, "start") },
 		func() { rules.PlaceMatches = rapid.IntRange(1, 6).Draw(rt, "matches for a place") },
@@ -462,7 +561,7 @@ func (c *modelGroup) changeRules(rt *rapid.T) {
 	}), 1, 4).Draw(rt, "changes") {
 		draw()
 	}
-	c.storeRules(c.t, c.chat, c.rules)
+	c.storeRules(c.t, ladderWithID, ladder.id, ladder.rules)
 }
 
 var provisionals = []ranking.Provisional{{}, {K: 64, Matches: 2}, {K: 15, Matches: 4}, {K: 1000, Matches: 1}, {K: 100, Matches: 100}}
@@ -473,11 +572,9 @@ func (c *modelGroup) choose(name, value string, sender int) {
 	o := c.origin(c.account(sender))
 	o.Button, o.Pressed = o.Key, 55
 	set := choice(name, value)
-	if err := c.Do(c.t.Context(), o, set); err != nil {
-		c.rt.Fatalf("command %d: %v", c.commands, err)
-	}
-	notice := c.answer(c.t, o.Key, toast)
-	now := ranking.GroupSettings{Rules: c.rules}
+	c.send(o, func(o ranking.Origin) error { return c.Do(c.t.Context(), o, set) })
+	notice, ladder := c.answer(c.t, o.Key, toast), c.applies()
+	now := ranking.GroupSettings{Rules: ladder.rules}
 	before := set.Setting.Value(now)
 	if value == before {
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.SameSetting})
@@ -487,7 +584,7 @@ func (c *modelGroup) choose(name, value string, sender int) {
 	if n, ok := notice.(ranking.SettingChanged); !ok || n.Before != before || n.After != value {
 		c.rt.Fatalf("%s for %s is answered with %+v", value, name, notice)
 	}
-	c.rules = set.Setting.With(now, value).Rules
+	ladder.rules = set.Setting.With(now, value).Rules
 }
 
 // total returns the sets that each side won, or the score if there are no sets.
@@ -522,85 +619,97 @@ func (s *model) namesOf(entities []*entity) []string {
 	return names
 }
 
-// compare compares the standings and the history with the reference calculation for the counting matches.
+// compare compares the ladders with what a plain calculation makes of the matches that count.
 func (c *modelGroup) compare() {
-	starts := make(map[string]int)
-	for e, entry := range c.entries {
-		starts[c.nameOf(e)] = entry.start
-	}
-	var bouts []countedMatch
-	for i, m := range c.matches {
-		if !m.undone {
+	for _, l := range c.ladders {
+		starts, left := make(map[string]int), []string(nil)
+		for e, entry := range l.entries {
+			starts[c.nameOf(e)] = entry.start
+			if _, gone := c.left[e]; gone {
+				left = append(left, c.nameOf(e))
+			}
+		}
+		slices.Sort(left)
+		var counted []plainladder.Match
+		for i, m := range c.matches {
+			if m.undone || m.ladder != l {
+				continue
+			}
 			a, b := total(m.scores)
-			bouts = append(bouts, countedMatch{
-				Number: i + 1, A: c.namesOf(m.sides[0]), B: c.namesOf(m.sides[1]), ScoreA: a, ScoreB: b,
-				plainRules: plainRules{m.rules.K, m.rules.Provisional.K, m.rules.Provisional.Matches, m.rules.Margin},
+			counted = append(counted, plainladder.Match{
+				Number: i + 1, A: c.namesOf(m.sides[0]), B: c.namesOf(m.sides[1]), ScoreA: a, ScoreB: b, At: m.playedAt,
+				Rules: plainladder.Rules{
+					K: m.rules.K, ProvisionalK: m.rules.Provisional.K, ProvisionalMatches: m.rules.Provisional.Matches, Margin: m.rules.Margin,
+				},
 			})
 		}
-	}
-	table, history := recalculate(starts, bouts)
-	if diff := cmp.Diff(table, c.standingTable(c.t, c.chat, byIdentity)); diff != "" {
-		c.rt.Fatalf("after %d commands the standings differ (-model +stored):\n%s", c.commands, diff)
-	}
-	if diff := cmp.Diff(c.lastPlayed(), c.storedLastPlayed(), cmpopts.EquateApproxTime(0)); diff != "" {
-		c.rt.Fatalf("after %d commands it differs when players last played (-model +stored):\n%s", c.commands, diff)
-	}
-	if diff := cmp.Diff(history, c.currentHistory(c.t, c.chat, byIdentity), cmpopts.EquateEmpty()); diff != "" {
-		c.rt.Fatalf("after %d commands the history differs (-model +stored):\n%s", c.commands, diff)
-	}
-}
-
-// lastPlayed returns when the players in the ladder last played, by the matches that count.
-func (c *modelGroup) lastPlayed() map[string]time.Time {
-	last := make(map[string]time.Time)
-	for e := range c.entries {
-		last[c.nameOf(e)] = time.Time{}
-	}
-	for _, m := range c.matches {
-		for _, who := range c.namesOf(slices.Concat(m.sides[0], m.sides[1])) {
-			if !m.undone && m.playedAt.After(last[who]) {
-				last[who] = m.playedAt
+		want := plainladder.Play(starts, counted)
+		for _, differing := range []struct{ what, diff string }{
+			{"standings", cmp.Diff(want.Standings, c.storedStandings(c.t, ladderWithID, l.id, byIdentity))},
+			{"times of last matches", cmp.Diff(want.LastPlayed, c.storedLastPlayed(l), cmpopts.EquateApproxTime(0))},
+			{"entries", cmp.Diff(want.Entries, c.storedEntries(c.t, ladderWithID, l.id, byIdentity), cmpopts.EquateEmpty())},
+			{"upsets", cmp.Diff(want.Upsets, c.storedUpsets(l))},
+			{"absent players", cmp.Diff(left, c.storedLeft(l), cmpopts.EquateEmpty())},
+		} {
+			if differing.diff != "" {
+				c.rt.Fatalf("after %d commands the %s of ladder %q differ (-model +stored):\n%s", c.commands, differing.what, l.name, differing.diff)
 			}
 		}
 	}
-	return last
 }
 
-func (c *modelGroup) storedLastPlayed() map[string]time.Time {
+func (c *modelGroup) storedLastPlayed(l *modelLadder) map[string]time.Time {
 	all := make(map[string]time.Time)
 	for _, p := range rows[struct {
 		Who string
-		At  *time.Time
+		At  time.Time
 	}](c.t, c.game, `
-		SELECT `+byIdentity+`, s.last_played_at
-		FROM group_players s JOIN players p ON p.id = s.player_id JOIN ladders l ON l.id = s.ladder_id
-		JOIN groups g ON g.id = l.group_id JOIN chats ch ON ch.id = g.chat_id
-		WHERE ch.telegram_chat_id = $1`, c.chat) {
-		all[p.Who] = time.Time{}
-		if p.At != nil {
-			all[p.Who] = *p.At
-		}
+		SELECT `+byIdentity+`, s.last_played_at FROM group_players s JOIN players p ON p.id = s.player_id
+		WHERE s.ladder_id = $1 AND s.last_played_at IS NOT NULL`, l.id) {
+		all[p.Who] = p.At
 	}
 	return all
 }
 
-// compareHistory checks that the history has one current entry for each player of each counting match, and no others.
-func (c *modelGroup) compareHistory() {
-	type entries struct{ Number, Parts, Current int }
-	var want []entries
+func (c *modelGroup) storedUpsets(l *modelLadder) map[int]int {
+	all := make(map[int]int)
+	for _, m := range rows[struct{ Number, Upset int }](c.t, c.game, `
+		SELECT number, upset FROM matches WHERE ladder_id = $1 AND upset IS NOT NULL AND undone_at IS NULL`, l.id) {
+		all[m.Number] = m.Upset
+	}
+	return all
+}
+
+// storedLeft returns who is in a ladder and has left the group.
+func (c *modelGroup) storedLeft(l *modelLadder) []string {
+	all := texts(c.t, c.game, `
+		SELECT `+byIdentity+` FROM group_players s JOIN players p ON p.id = s.player_id WHERE s.ladder_id = $1 AND s.left_at IS NOT NULL`, l.id)
+	slices.Sort(all)
+	return all
+}
+
+// compareMatches checks that each match is in its ladder, and that the history has one current entry for each player of each match that
+// counts, and no others.
+func (c *modelGroup) compareMatches() {
+	type match struct {
+		Number         int
+		Ladder         int64
+		Parts, Current int
+	}
+	var want []match
 	for i, m := range c.matches {
-		e := entries{Number: i + 1, Parts: len(m.sides[0]) + len(m.sides[1])}
+		e := match{Number: i + 1, Ladder: m.ladder.id, Parts: len(m.players())}
 		if !m.undone {
 			e.Current = e.Parts
 		}
 		want = append(want, e)
 	}
-	stored := rows[entries](c.t, c.game, `
-		SELECT m.number, count(*), count(h.id) FROM matches m JOIN match_players mp ON mp.match_id = m.id
+	stored := rows[match](c.t, c.game, `
+		SELECT m.number, m.ladder_id, count(*), count(h.id) FROM matches m JOIN match_players mp ON mp.match_id = m.id
 		LEFT JOIN elo_history h ON h.match_id = m.id AND h.player_id = mp.player_id AND h.superseded_at = 'infinity'
 		JOIN groups g ON g.id = m.group_id JOIN chats ch ON ch.id = g.chat_id
-		WHERE ch.telegram_chat_id = $1 GROUP BY m.number ORDER BY m.number`, c.chat)
+		WHERE ch.telegram_chat_id = $1 GROUP BY m.id ORDER BY m.number`, c.chat)
 	if diff := cmp.Diff(want, stored, cmpopts.EquateEmpty()); diff != "" {
-		c.rt.Fatalf("the history differs (-model +stored):\n%s", diff)
+		c.rt.Fatalf("the matches differ (-model +stored):\n%s", diff)
 	}
 }

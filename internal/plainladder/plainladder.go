@@ -1,0 +1,164 @@
+// Package plainladder plays a whole ladder from its start, in the plainest way. It is what tests compare the bot's ladders with, so it
+// shares nothing with the code that it judges. Only tests import it.
+package plainladder
+
+import (
+	"math"
+	"time"
+)
+
+// Match is a match that counts, with the names of its players.
+type Match struct {
+	Number         int
+	A, B           []string
+	ScoreA, ScoreB int
+	At             time.Time
+	Rules
+}
+
+// Rules are the rules that rate a match.
+type Rules struct {
+	K                  int // 0 for 32
+	ProvisionalK       int
+	ProvisionalMatches int // fewer matches of a player count with ProvisionalK
+	Margin             bool
+}
+
+// Standing is what all matches of a player lead to.
+type Standing struct {
+	Who                                                string
+	Elo, Start, Best, Played, Won, Drawn, Lost, Streak int
+	Longest                                            int
+}
+
+// Standings are those of all players of a ladder, by name.
+type Standings map[string]Standing
+
+// Entry is how a match changes a standing.
+type Entry struct {
+	Number                         int
+	Who                            string
+	Before, After, K, Best, Streak int // Best, Streak and Longest are those before the match
+	Longest                        int
+}
+
+// Ladder is what all matches of a ladder lead to.
+type Ladder struct {
+	Standings  Standings
+	Entries    []Entry              // of each match the players of side A first
+	Upsets     map[int]int          // of the matches that have one, by number
+	LastPlayed map[string]time.Time // by player
+}
+
+// leastUpset is the least number of points that makes an upset.
+const leastUpset = 100
+
+// Play plays matches in their order. Players without a start rating start with 1500.
+func Play(starts map[string]int, matches []Match) Ladder {
+	l := Ladder{Standings: make(Standings), Upsets: make(map[int]int), LastPlayed: make(map[string]time.Time)}
+	for who, start := range starts {
+		l.Standings[who] = Standing{Who: who, Elo: start, Start: start, Best: start}
+	}
+	for _, m := range matches {
+		l.play(m)
+	}
+	return l
+}
+
+func (l *Ladder) play(m Match) {
+	sides := [2][]string{m.A, m.B}
+	var average [2]float64
+	for side, names := range sides {
+		for _, who := range names {
+			if _, there := l.Standings[who]; !there {
+				l.Standings[who] = Standing{Who: who, Elo: 1500, Start: 1500, Best: 1500}
+			}
+			if m.At.After(l.LastPlayed[who]) {
+				l.LastPlayed[who] = m.At
+			}
+			average[side] += float64(l.Standings[who].Elo)
+		}
+		average[side] /= float64(len(names))
+	}
+	score := 0.5
+	if m.ScoreA != m.ScoreB {
+		score = float64(max(0, min(1, m.ScoreA-m.ScoreB)))
+	}
+	winner := 0 // the side that gains
+	surplus := score - 1/(1+math.Pow(10, (average[1]-average[0])/400))
+	if surplus < 0 {
+		winner, surplus = 1, -surplus
+	}
+	if upset := int(math.Round(average[1-winner] - average[winner])); m.ScoreA != m.ScoreB && upset >= leastUpset {
+		l.Upsets[m.Number] = upset
+	}
+	room := 10_000 // what every member can gain or lose
+	for _, who := range sides[winner] {
+		room = min(room, 10_000-l.Standings[who].Elo)
+	}
+	for _, who := range sides[1-winner] {
+		room = min(room, l.Standings[who].Elo)
+	}
+	for side, names := range sides {
+		own, other := m.ScoreA, m.ScoreB
+		if side == 1 {
+			own, other = other, own
+		}
+		for _, who := range names {
+			before, k := l.Standings[who], m.kOf(l.Standings[who].Played)
+			points := int(math.Round(float64(k) * m.goalIndex() * surplus))
+			if m.ScoreA != m.ScoreB && points == 0 { // a decided match always moves something
+				points = 1
+			}
+			points = min(room, points)
+			if side != winner {
+				points = -points
+			}
+			after := before.play(points, own, other)
+			l.Standings[who] = after
+			l.Entries = append(l.Entries, Entry{m.Number, who, before.Elo, after.Elo, k, before.Best, before.Streak, before.Longest})
+		}
+	}
+}
+
+func (r Rules) kOf(played int) int {
+	switch {
+	case played < r.ProvisionalMatches:
+		return r.ProvisionalK
+	case r.K == 0:
+		return 32
+	}
+	return r.K
+}
+
+// goalIndex is what eloratings.net says: half more for two goals, three quarters for three, and then an eighth for each. But it is never
+// more than 2.
+func (m Match) goalIndex() float64 {
+	goals := max(m.ScoreA-m.ScoreB, m.ScoreB-m.ScoreA)
+	if !m.Margin || goals < 2 {
+		return 1
+	}
+	if goals == 2 {
+		return 1 + 1.0/2
+	}
+	return math.Min(1+3.0/4+float64(goals-3)/8, 2)
+}
+
+func (p Standing) play(change, own, other int) Standing {
+	p.Elo += change
+	p.Best = max(p.Best, p.Elo)
+	p.Played++
+	switch {
+	case own > other:
+		p.Won++
+		p.Streak = max(0, p.Streak) + 1
+		p.Longest = max(p.Longest, p.Streak)
+	case own < other:
+		p.Lost++
+		p.Streak = min(0, p.Streak) - 1
+	default:
+		p.Drawn++
+		p.Streak = 0
+	}
+	return p
+}

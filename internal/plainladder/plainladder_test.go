@@ -1,0 +1,65 @@
+package plainladder
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestPlay(t *testing.T) {
+	t.Parallel()
+	bout := func(a, b []string, scoreA, scoreB int, rules ...Rules) Match {
+		m := Match{A: a, B: b, ScoreA: scoreA, ScoreB: scoreB}
+		if len(rules) > 0 {
+			m.Rules = rules[0]
+		}
+		return m
+	}
+	special := Rules{K: 32, ProvisionalK: 64, ProvisionalMatches: 1, Margin: true}
+	a, b, c := []string{"a"}, []string{"b"}, []string{"c"}
+	ab, cd, ac, bd := []string{"a", "b"}, []string{"c", "d"}, []string{"a", "c"}, []string{"b", "d"}
+	for name, test := range map[string]struct {
+		matches []Match
+		want    []Standing
+	}{
+		// a wins 16 from an equal, b wins 17 back from one rated 32 higher, then a draw of nearly equals
+		"singles": {[]Match{bout(a, b, 3, 0), bout(b, a, 3, 0), bout(a, b, 1, 1)}, []Standing{
+			{"a", 1499, 1500, 1516, 3, 1, 1, 1, 0, 1}, {"b", 1501, 1500, 1501, 3, 1, 1, 1, 0, 1},
+		}},
+		// 1516:1484, a draw of equal sides, 15 from one rated 32 lower, 18 from a side rated 47 higher
+		"doubles": {[]Match{bout(ab, cd, 3, 0), bout(ac, bd, 2, 2), bout(a, c, 1, 0), bout(ab, cd, 0, 1)}, []Standing{
+			{"a", 1513, 1500, 1531, 4, 2, 1, 1, -1, 1}, {"b", 1498, 1500, 1516, 3, 1, 1, 1, -1, 1},
+			{"c", 1487, 1500, 1500, 4, 1, 1, 2, 1, 1}, {"d", 1502, 1500, 1502, 3, 1, 1, 1, 1, 1},
+		}},
+		"uneven": {[]Match{bout(a, cd, 0, 1)}, []Standing{
+			{"a", 1484, 1500, 1500, 1, 0, 0, 1, -1, 0}, {"c", 1516, 1500, 1516, 1, 1, 0, 0, 1, 1}, {"d", 1516, 1500, 1516, 1, 1, 0, 0, 1, 1},
+		}},
+		// half of K, limited by the loser's rating
+		"at the minimum": {[]Match{bout([]string{"poor"}, []string{"pauper"}, 3, 0, Rules{K: 64})}, []Standing{
+			{"poor", 15, 10, 15, 1, 1, 0, 0, 1, 1}, {"pauper", 0, 5, 5, 1, 0, 0, 1, -1, 0},
+		}},
+		// 16 from an equal; a newcomer, rated 16 lower, wins 59 with 64·1.75 and takes 29 with 32·1.75; 3 for a draw with one rated 72
+		// higher; 39 with 32·2 from the same
+		"rules": {[]Match{
+			bout(a, b, 5, 0), bout(c, a, 4, 1, special), bout(a, c, 2, 2, special), bout(b, c, 10, 0, special),
+		}, []Standing{
+			{"a", 1490, 1500, 1516, 3, 1, 1, 1, 0, 1}, {"b", 1523, 1500, 1523, 2, 1, 0, 1, 1, 1}, {"c", 1517, 1500, 1559, 3, 1, 1, 1, -1, 1},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want := make(Standings)
+			for _, p := range test.want {
+				want[p.Who] = p
+			}
+			starts := make(map[string]int)
+			for _, p := range test.want {
+				starts[p.Who] = p.Start
+			}
+			got := Play(starts, test.matches).Standings
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("table (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

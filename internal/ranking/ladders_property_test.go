@@ -1,0 +1,316 @@
+package ranking_test
+
+import (
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"elobot/internal/ranking"
+)
+
+// TestAnyLadders does what TestAnyMatches does in a group with several ladders and topics, and changes the ladders. Matches move between
+// them, the players of matches are replaced, and people join and leave.
+func TestAnyLadders(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	var groups atomic.Int64
+	rapid.Check(t, func(rt *rapid.T) {
+		c := newSociety(t, rt, g, groups.Add(1)).newGroup()
+		c.mustChange(ranking.ChangeLadder{Change: ranking.AddLadder, First: "chess", Name: "table tennis"}, 0, "")
+		rt.Repeat(map[string]func(*rapid.T){
+			"":       func(*rapid.T) { c.compare() },
+			"record": c.recordAny, "record more": c.recordAny, "undo": c.undoAny, "restore": c.restoreAny, "fix": c.fixAny,
+			"move": c.moveAny, "move again": c.moveAny, "replace": c.replaceAny,
+			"show up": c.showUsername, "join": c.joinAny, "leave": c.leaveAny, "rules": c.changeRules, "ladder": c.changeLadders,
+		})
+		c.compareMatches()
+		if found := verify(t, g.store); len(found) > 0 {
+			rt.Fatalf("verify finds %+v", found)
+		}
+	})
+}
+
+// place is where a command is sent, and what it says about the ladder that it means.
+type place struct {
+	thread  int64        // the topic, 0 for none
+	named   *modelLadder // its first words name it, nil for none
+	replied *modelMatch  // it replies to the report of this match, nil for none
+}
+
+func (p place) in(o *ranking.Origin) {
+	o.Thread = p.thread
+	if p.named != nil {
+		o.Words = strings.ToUpper(p.named.name) + " and more"
+	}
+	if p.replied != nil {
+		o.Replied = ranking.MatchRef{Key: p.replied.key}
+	}
+}
+
+// applies returns the ladder that a command means that names none and amends no match.
+func (c *modelGroup) applies() *modelLadder {
+	switch p := c.place; {
+	case p.named != nil:
+		return p.named
+	case p.replied != nil:
+		return p.replied.ladder
+	case c.topics[p.thread] != nil:
+		return c.topics[p.thread]
+	}
+	return c.standard
+}
+
+// goAnywhere has the next commands sent anywhere.
+func (c *modelGroup) goAnywhere(rt *rapid.T) {
+	if len(c.ladders) == 1 {
+		return
+	}
+	c.place.thread = rapid.SampledFrom([]int64{0, 8, 9}).Draw(rt, "topic")
+	switch how := rapid.SampledFrom([]string{"here", "here", "named", "reply"}).Draw(rt, "ladder by"); {
+	case how == "named":
+		c.place.named = c.anyLadder(rt, "named")
+	case how == "reply" && len(c.matches) > 0:
+		c.place.replied = rapid.SampledFrom(c.matches).Draw(rt, "replied")
+	}
+}
+
+func (c *modelGroup) goHome() { c.place = place{} }
+
+func (c *modelGroup) anyLadder(rt *rapid.T, label string) *modelLadder {
+	return c.ladders[rapid.IntRange(0, len(c.ladders)-1).Draw(rt, label)]
+}
+
+// readLadders reads the ids of the ladders that are new.
+func (c *modelGroup) readLadders() {
+	for i, id := range rows[struct{ ID int64 }](c.t, c.game, `
+		SELECT l.id FROM ladders l JOIN groups g ON g.id = l.group_id JOIN chats ch ON ch.id = g.chat_id
+		WHERE `+laddersOf+` ORDER BY l.id`, c.chat) {
+		c.ladders[i].id = id.ID
+	}
+}
+
+func (c *modelGroup) moveAny(rt *rapid.T) {
+	to := c.anyLadder(rt, "to")
+	notice, m, number := c.amendAny(rt, func(o ranking.Origin, a ranking.Amendment) error {
+		return c.Do(c.t.Context(), o, ranking.MoveMatch{Amendment: a, Name: strings.ToUpper(to.name), Otherwise: ranking.Refusal{Code: "no_ladder"}})
+	})
+	if m == nil {
+		return
+	}
+	a, b := total(m.scores)
+	refusal := to.refusal(a, b, len(m.sides[0]) == len(m.sides[1]))
+	if m.ladder == to {
+		refusal = ranking.Refusal{Code: ranking.SameLadder, Number: number, Name: to.name}
+	}
+	if refusal.Code != "" {
+		c.checkRefusal(notice, refusal)
+		return
+	}
+	if n, ok := notice.(ranking.MatchMoved); !ok || n.Number != number || n.From != m.ladder.name || n.To != to.name {
+		rt.Fatalf("moving match %d is answered with %+v", number, notice)
+	}
+	m.ladder, m.rules = to, to.rules.RatingRules
+	for _, e := range m.players() {
+		c.addEntry(to, e)
+	}
+}
+
+// replaceAny edits the message of a match so that others have played it, and accepts what that offers.
+func (c *modelGroup) replaceAny(rt *rapid.T) {
+	var all []int
+	for i, m := range c.matches {
+		ofMessage := func(o *modelMatch) bool { return o.message == m.message }
+		if !m.undone && !m.ladder.archived && len(m.players()) < len(c.people) && slices.Index(c.matches, m) == slices.IndexFunc(c.matches, ofMessage) &&
+			(i+1 == len(c.matches) || !ofMessage(c.matches[i+1])) {
+			all = append(all, i)
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	number := rapid.SampledFrom(all).Draw(rt, "match") + 1
+	m := c.matches[number-1]
+	sender := m.reporter.who
+	type player struct {
+		who       int
+		byAccount bool
+	}
+	var sides [2][]player
+	var free []int
+	for who := range c.people {
+		if !slices.ContainsFunc(m.players(), func(e *entity) bool { return e.who == who }) {
+			free = append(free, who)
+		}
+	}
+	if len(free) == 0 {
+		return
+	}
+	replaced := rapid.IntRange(0, len(m.players())-1).Draw(rt, "replaced")
+	for side, entities := range m.sides {
+		for _, e := range entities {
+			p := player{e.who, !e.unclaimed}
+			if replaced == 0 {
+				p.who = rapid.SampledFrom(free).Draw(rt, "by")
+				p.byAccount = rapid.Bool().Draw(rt, "by account") || p.who == sender
+			}
+			replaced--
+			sides[side] = append(sides[side], p)
+		}
+	}
+	scores := c.anyScores()
+	a, b := total(scores)
+	if m.ladder.refusal(a, b, len(m.sides[0]) == len(m.sides[1])).Code != "" {
+		return
+	}
+	c.showAccount(sender)
+	var report ranking.Report
+	report.Scores = scores
+	for side, to := range []*[]ranking.Person{&report.A, &report.B} {
+		for _, p := range sides[side] {
+			if p.byAccount {
+				c.showAccount(p.who)
+			}
+			*to = append(*to, c.person(p.who, p.byAccount))
+		}
+	}
+	if m.undone { // somebody who is shown was another one of its players
+		return
+	}
+	c.place.thread = rapid.SampledFrom([]int64{0, 8, 9}).Draw(rt, "topic")
+	defer c.goHome()
+	edit := c.origin(c.account(sender))
+	edit.Message, edit.Trigger = m.message, ranking.ByEdit
+	c.send(edit, func(o ranking.Origin) error { return c.RecordMatch(c.t.Context(), o, report) })
+	if n, ok := c.answer(c.t, edit.Key, "reply_to = 7").(ranking.ReportPrompt); !ok || n.Doubt != ranking.DoubtPlayers {
+		rt.Fatalf("an edit of match %d is answered with %+v", number, n)
+	}
+	presser := c.anyPerson("presser")
+	c.showAccount(presser)
+	notice := c.respond(c.t, c.press(c.account(presser)), c.newestPrompt(c.t), ranking.Choice(0))
+	if n, ok := notice.(ranking.MatchFixed); !ok || n.Number != number {
+		rt.Fatalf("replacing the players of match %d is answered with %+v", number, notice)
+	}
+	c.seen(presser)
+	m.scores = scores
+	if a != b {
+		m.turned = b > a
+	}
+	for side, players := range sides {
+		for i, p := range players {
+			m.sides[side][i] = c.entityOf(p.who, p.byAccount)
+			c.addEntry(m.ladder, m.sides[side][i])
+			c.isThere(m.sides[side][i], m.playedAt)
+		}
+	}
+}
+
+func (c *modelGroup) joinAny(rt *rapid.T) {
+	c.goAnywhere(rt)
+	c.place.named, c.place.replied = nil, nil
+	defer c.goHome()
+	who := c.anyPerson("who")
+	c.showAccount(who)
+	o := c.origin(c.account(who))
+	c.send(o, func(o ranking.Origin) error { return c.Do(c.t.Context(), o, ranking.Join{}) })
+	c.addEntry(c.standard, c.seen(who))
+	c.isThere(c.seen(who), o.SentAt)
+}
+
+func (c *modelGroup) leaveAny(*rapid.T) {
+	who := c.anyPerson("who")
+	c.showAccount(who)
+	o := c.origin(c.account(who))
+	o.Sender, o.Key = nil, "s:"+o.Key
+	c.send(o, func(o ranking.Origin) error { return c.MemberLeft(c.t.Context(), o, c.account(who)) })
+	e := c.known[who]
+	if _, gone := c.left[e]; e != nil && !gone {
+		c.left[e] = o.SentAt
+	}
+}
+
+// ladderNames are names of ladders, some of which begin with others.
+var ladderNames = []string{"chess", "table tennis", "table", "padel", "Padel doubles"}
+
+// changeLadders has an admin change the ladders of the group.
+func (c *modelGroup) changeLadders(rt *rapid.T) {
+	change := ranking.ChangeLadder{
+		Change: rapid.SampledFrom([]ranking.LadderChange{
+			ranking.AddLadder, ranking.UseLadder, ranking.UseLadder, ranking.RenameLadder, ranking.ArchiveLadder, ranking.ArchiveLadder,
+		}).Draw(rt, "change"),
+		Name: rapid.SampledFrom(ladderNames).Draw(rt, "name"),
+	}
+	thread := rapid.SampledFrom([]int64{0, 8, 9}).Draw(rt, "topic")
+	if change.Change == ranking.AddLadder && len(c.ladders) == 3 {
+		change.Change = ranking.UseLadder
+	}
+	was := ""
+	if change.Change == ranking.RenameLadder && rapid.Bool().Draw(rt, "other") {
+		was = c.anyLadder(rt, "renamed").name
+	}
+	c.mustChange(change, thread, was)
+}
+
+// mustChange has an admin change a ladder in a topic. was is the name of the one that is renamed, empty for the one that applies there.
+func (c *modelGroup) mustChange(change ranking.ChangeLadder, thread int64, was string) {
+	c.place.thread = thread
+	defer c.goHome()
+	find := func(name string) *modelLadder {
+		i := slices.IndexFunc(c.ladders, func(l *modelLadder) bool { return strings.EqualFold(l.name, name) })
+		if i < 0 {
+			return nil
+		}
+		return c.ladders[i]
+	}
+	meant, same := find(change.Name), find(change.Name)
+	name := change.Name
+	if change.Change == ranking.RenameLadder {
+		if meant = c.applies(); was != "" {
+			meant, change.Name = find(was), was+" "+name
+		} else if first, rest, two := strings.Cut(name, " "); two && find(first) != nil {
+			meant, name, same = find(first), rest, find(rest)
+		}
+	}
+	change.IsAdmin = admin
+	sender := c.anyPerson("admin")
+	c.showAccount(sender)
+	notice := c.command(c.account(sender), func(o ranking.Origin) error { return c.Do(c.t.Context(), o, change) })
+	var refusal ranking.Refusal
+	switch {
+	case change.Change == ranking.AddLadder && same != nil, change.Change == ranking.RenameLadder && same != nil && (same != meant || same.name == name):
+		refusal = ranking.Refusal{Code: ranking.LadderExists, Name: name}
+	case change.Change != ranking.AddLadder && meant == nil:
+		refusal = ranking.Refusal{Code: ranking.NoSuchLadder, Name: name}
+	case change.Change == ranking.ArchiveLadder && meant == c.standard:
+		refusal = ranking.Refusal{Code: ranking.DefaultLadder, Name: meant.name}
+	case change.Change == ranking.ArchiveLadder && meant.archived:
+		refusal = ranking.Refusal{Code: ranking.LadderArchived, Name: meant.name}
+	}
+	if refusal.Code != "" {
+		c.checkRefusal(notice, refusal)
+		return
+	}
+	if n, ok := notice.(ranking.LadderChanged); !ok || n.Change != change.Change {
+		c.rt.Fatalf("%+v is answered with %+v", change, notice)
+	}
+	switch change.Change {
+	case ranking.AddLadder:
+		if c.ladders[0].name == "" {
+			c.ladders[0].name = change.First
+		}
+		c.ladders = append(c.ladders, &modelLadder{name: name, rules: defaultRules, entries: make(map[*entity]entry)})
+		c.readLadders()
+	case ranking.RenameLadder:
+		meant.name = name
+	case ranking.ArchiveLadder:
+		meant.archived = true
+	case ranking.UseLadder:
+		if meant.archived = false; thread == 0 {
+			c.standard = meant
+		} else {
+			c.topics[thread] = meant
+		}
+	}
+}

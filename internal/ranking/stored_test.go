@@ -1,0 +1,62 @@
+package ranking_test
+
+import (
+	"testing"
+
+	"elobot/internal/plainladder"
+	"elobot/internal/ranking"
+)
+
+// The keys of plainladder.Standings: names, or ids that do not change with the name.
+const (
+	byName     = "s.name"
+	byIdentity = "coalesce(p.telegram_user_id::text, p.username)"
+)
+
+// The ladders whose data is read, by an id.
+const (
+	ladderWithID = "l.id = $1"
+	laddersOf    = "ch.telegram_chat_id = $1"
+)
+
+// standingTable returns the stored standings in the ladder of a chat.
+func (g *game) standingTable(t *testing.T, chat ranking.ExternalChatID, who string) plainladder.Standings {
+	t.Helper()
+	return g.storedStandings(t, laddersOf, int64(chat), who)
+}
+
+func (g *game) storedStandings(t *testing.T, ladders string, id int64, who string) plainladder.Standings {
+	t.Helper()
+	all := make(plainladder.Standings)
+	for _, p := range rows[plainladder.Standing](t, g, `
+		SELECT `+who+`, s.elo, s.start_elo, s.best_elo, s.played, s.won, s.drawn, s.lost, s.streak, s.longest_streak
+		FROM group_players s JOIN players p ON p.id = s.player_id JOIN ladders l ON l.id = s.ladder_id
+		JOIN groups g ON g.id = l.group_id JOIN chats ch ON ch.id = g.chat_id
+		WHERE `+ladders, id) {
+		all[p.Who] = p
+	}
+	return all
+}
+
+// currentHistory returns the current history of a chat's matches, in the order of their numbers, those of side A first.
+func (g *game) currentHistory(t *testing.T, chat ranking.ExternalChatID, who string) []plainladder.Entry {
+	t.Helper()
+	return g.storedEntries(t, laddersOf, int64(chat), who)
+}
+
+func (g *game) storedEntries(t *testing.T, ladders string, id int64, who string) []plainladder.Entry {
+	t.Helper()
+	return rows[plainladder.Entry](t, g, `
+		SELECT m.number, `+who+`, h.elo_before, h.elo_after, h.k_factor, h.best_before, h.streak_before, h.longest_before
+		FROM elo_history h JOIN matches m ON m.id = h.match_id JOIN match_players mp USING (match_id, player_id)
+		JOIN players p ON p.id = h.player_id
+		JOIN ladders l ON l.id = m.ladder_id JOIN group_players s ON s.ladder_id = l.id AND s.player_id = h.player_id
+		JOIN groups g ON g.id = m.group_id JOIN chats ch ON ch.id = g.chat_id
+		WHERE `+ladders+` AND h.superseded_at = 'infinity'
+		ORDER BY m.number, mp.side, mp.place`, id)
+}
+
+// historyEntry is how a match changed a standing; best, streak and longest are those before it.
+func historyEntry(number int, who string, before, after, k, best, streak, longest int) plainladder.Entry {
+	return plainladder.Entry{Number: number, Who: who, Before: before, After: after, K: k, Best: best, Streak: streak, Longest: longest}
+}
