@@ -76,7 +76,7 @@ func testEditedCommands(t *testing.T, b *botFixture) {
 	group.Reply(b.alice, result, "/undo")
 	answers++
 	says(t, visible(awaitAnswers(t, group, answers)[answers-1]), "Match #1 undone")
-	group.Edit(result, "/match @bob 3:0") // ignored
+	says(t, edit(result, "/match @bob 3:0"), "Match #1 is already undone")
 
 	typo := say("/matc @bob 3:0", "Did you mean /match @bob 3:0")
 	says(t, edit(typo, "/match @bob 3:0"), "Match #2")

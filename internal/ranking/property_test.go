@@ -236,7 +236,7 @@ func (c *modelGroup) send(o ranking.Origin, send func(ranking.Origin) error) {
 	err := send(o)
 	var named *ranking.LadderNamed
 	if l := c.place.named; l != nil {
-		if words := len(strings.Fields(l.name)); !errors.As(err, &named) || *named != (ranking.LadderNamed{Ladder: ranking.LadderID(l.id), Words: words}) {
+		if words := len(strings.Fields(l.name)); !errors.As(err, &named) || named.Ladder != ranking.LadderID(l.id) || named.Words != words {
 			c.rt.Fatalf("command %d: %v, want that it names ladder %d", c.commands, err, l.id)
 		}
 		o.Ladder, o.Words = named.Ladder, ""
