@@ -13,11 +13,23 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestMonth plays a month of a group in another language, and compares what the bot says. The files in testdata/month are both the script and
-// the transcript: lines that begin with "|" are the bot's, and "~" stands before those of an edited message. -update writes them.
+// TestMonth plays a month of a group in another language.
 func TestMonth(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/month/*.txt")
+	playFolder(t, "testdata/month", (*script).quiet)
+}
+
+// TestEvening plays an evening of a club that has a ladder for each of two games, and topics for both.
+func TestEvening(t *testing.T) {
+	t.Parallel()
+	playFolder(t, "testdata/evening", (*script).says)
+}
+
+// playFolder plays the scripts of a folder, one for each language, and compares what the bot says. The files are both the scripts and the
+// transcripts: lines that begin with "|" are the bot's, and "~" stands before those of an edited message. -update writes them.
+func playFolder(t *testing.T, folder string, answered func(s *script, who botsim.User, answer string)) {
+	t.Helper()
+	files, err := filepath.Glob(folder + "/*.txt")
 	must(t, err)
 	if len(files) < 2 {
 		t.Fatalf("there are %d transcripts", len(files))
@@ -28,130 +40,240 @@ func TestMonth(t *testing.T) {
 			t.Parallel()
 			text, err := os.ReadFile(file)
 			must(t, err)
-			got := playMonth(t, language, string(text))
+			got := playScript(t, language, string(text), answered)
 			if flag.Lookup("update").Value.String() == "true" {
 				must(t, os.WriteFile(file, []byte(got), 0o600))
 			} else if got != string(text) {
-				t.Errorf("the month differs from %s:\n%s", file, got)
+				t.Errorf("what was said differs from %s:\n%s", file, got)
 			}
 		})
 	}
 }
 
-// playMonth plays the lines of a script:
+// script is a script that is being played. Its lines are:
 //
 //	# Name @username        a member; the first one has added the bot
 //	— 21 —                  how many days ago it is from here on
+//	= Padel                 what follows is said in this topic, which is created; in "General"; or in "private" chats with the bot
+//	x Padel                 the topic is deleted; what is said in it from here on was on its way
 //	Name: text              a message; "\n" is a new line
 //	Name > button           a press of the button with this label, below the last message that has it
 //	Name ^ text             a reply to the last message of somebody else
-func playMonth(t *testing.T, language, script string) string {
+//	Name ^ "words" text     a reply to the last message of the bot with these words
+//	Name % text             an edit of the last message
+type script struct {
+	*botFixture
+	language string
+	answered func(s *script, who botsim.User, answer string)
+	people   map[string]botsim.User
+	members  []botsim.User
+	isForum  bool
+	group    *botsim.Chat
+	topics   map[string]int
+	thread   int  // the topic in which people speak
+	private  bool // they speak in private chats
+	last     botsim.Message
+	paper    strings.Builder
+	seen     map[[2]int64]int // messages of the bot, by their chat, to the number of their edits
+}
+
+// playScript plays the lines of a script, and returns them with what the bot says.
+func playScript(t *testing.T, language, text string, answered func(s *script, who botsim.User, answer string)) string {
 	t.Helper()
-	b := newBotFixture(t)
-	launch(t, append(plainEnvironment(b.sim, b.url), "SEND_LIMIT_PRIVATE=off", "SEND_LIMIT_GROUP=off", "SEND_LIMIT_TOTAL=off", "SEND_MERGE=off", "ASK_UNUSUAL="), "run")
-	people := make(map[string]botsim.User)
-	var members []botsim.User
-	var group *botsim.Chat
-	var paper strings.Builder
-	var lastOther botsim.Message
-	seen := make(map[int]int) // messages of the bot to the number of their edits
-	for line := range strings.Lines(script) {
+	s := &script{
+		botFixture: newBotFixture(t), language: language, answered: answered, isForum: strings.Contains(text, "\n= "),
+		people: make(map[string]botsim.User), topics: map[string]int{"General": 0}, seen: make(map[[2]int64]int),
+	}
+	launch(t, append(plainEnvironment(s.sim, s.url), "SEND_LIMIT_PRIVATE=off", "SEND_LIMIT_GROUP=off", "SEND_LIMIT_TOTAL=off", "SEND_MERGE=off", "ASK_UNUSUAL="), "run")
+	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
 		if strings.HasPrefix(line, "|") || strings.HasPrefix(line, "~") {
 			continue
 		}
-		paper.WriteString(line + "\n")
-		switch {
-		case line == "":
-		case strings.HasPrefix(line, "# "):
-			name, username, _ := strings.Cut(line[2:], " @")
-			first, last, _ := strings.Cut(name, " ")
-			u := b.sim.AddUser(botsim.User{FirstName: first, LastName: last, Username: username, LanguageCode: language})
-			people[first], members = u, append(members, u)
-		case strings.HasPrefix(line, "— "):
-			if group == nil {
-				b.later.Store(-30 * 24 * 60 * 60)
-				group = b.sim.Group("Club", members...)
-				group.Promote(b.sim.Bot())
-			}
-			days, err := strconv.Atoi(strings.Trim(line, "— "))
-			must(t, err)
-			b.later.Store(-int64(days) * 24 * 60 * 60)
-		default:
-			b.later.Add(20)
-			at := strings.IndexAny(line, ":>^")
-			who, what := people[strings.TrimSpace(line[:at])], strings.ReplaceAll(strings.TrimSpace(line[at+1:]), `\n`, "\n")
-			switch line[at] {
-			case '>':
-				pressLabel(t, b, group, who, what)
-			case '^':
-				group.Reply(who, lastOther, what)
-			default:
-				lastOther = group.Say(who, what)
-			}
-			b.settle()
-			paper.WriteString(news(group, seen))
+		s.paper.WriteString(line + "\n")
+		s.play(line)
+	}
+	verifyClean(t, s.url)
+	return withoutLocalDates(s.paper.String())
+}
+
+// play plays a line.
+func (s *script) play(line string) {
+	s.t.Helper()
+	mark, rest, _ := strings.Cut(line, " ")
+	switch mark {
+	case "":
+	case "#":
+		name, username, _ := strings.Cut(rest, " @")
+		first, last, _ := strings.Cut(name, " ")
+		u := s.sim.AddUser(botsim.User{FirstName: first, LastName: last, Username: username, LanguageCode: s.language})
+		s.people[first], s.members = u, append(s.members, u)
+	case "—":
+		if s.group == nil {
+			s.later.Store(-30 * 24 * 60 * 60)
+			s.addGroup()
+		}
+		days, err := strconv.Atoi(strings.Trim(rest, "— "))
+		must(s.t, err)
+		s.later.Store(-int64(days) * 24 * 60 * 60)
+	case "=":
+		s.private = rest == "private"
+		if _, ok := s.topics[rest]; !ok && !s.private {
+			s.topics[rest] = s.group.Topic(s.members[0], rest).ID
+		}
+		s.thread = s.topics[rest]
+	case "x":
+		s.group.DeleteTopic(s.topics[rest])
+	default:
+		s.say(line)
+	}
+}
+
+func (s *script) addGroup() {
+	if s.isForum {
+		s.group = s.sim.Forum("Club", s.members...)
+	} else {
+		s.group = s.sim.Group("Club", s.members...)
+	}
+	s.group.Promote(s.sim.Bot())
+}
+
+// say plays a line in which somebody does something, and notes what the bot answers.
+func (s *script) say(line string) {
+	s.t.Helper()
+	s.later.Add(20)
+	at := strings.IndexAny(line, ":>^%")
+	name, what := strings.TrimSpace(line[:max(0, at)]), strings.ReplaceAll(strings.TrimSpace(line[at+1:]), `\n`, "\n")
+	who, ok := s.people[name]
+	if !ok {
+		s.t.Fatalf("%s\nwho says %q?", &s.paper, line)
+	}
+	chat, thread, answer := s.group, s.thread, ""
+	if s.private {
+		chat, thread = s.sim.Private(who), 0
+	}
+	switch line[at] {
+	case '>':
+		answer = s.pressLabel(chat, who, what)
+	case '^':
+		to := s.last
+		if words, text, quoted := strings.Cut(strings.TrimPrefix(what, `"`), `" `); quoted {
+			to, what = s.botMessage(words), text
+		}
+		chat.Reply(who, to, what)
+	case '%':
+		chat.Edit(s.last, what)
+	default:
+		s.last = chat.Post(botsim.Post{From: who, Text: what, ThreadID: thread})
+	}
+	s.settle()
+	s.news(s.group)
+	for _, m := range s.members {
+		if c := s.sim.Chat(m.ID); c != nil {
+			s.news(c)
 		}
 	}
-	verifyClean(t, b.url)
-	return withoutLocalDates(paper.String())
+	if answer != "" {
+		s.answered(s, who, answer)
+	}
+}
+
+// quiet does not note the answer to a press: what it changes says the same.
+func (*script) quiet(botsim.User, string) {}
+
+// says notes the answer to a press, which only one person sees.
+func (s *script) says(who botsim.User, answer string) {
+	fmt.Fprintf(&s.paper, "| (%s: %s)\n", who.FirstName, answer)
+}
+
+// botMessage returns the last message of the bot in the group with these words.
+func (s *script) botMessage(words string) botsim.Message {
+	s.t.Helper()
+	all := s.group.BotMessages()
+	for i := len(all) - 1; i >= 0; i-- {
+		if strings.Contains(visible(all[i]), words) && !all[i].Deleted {
+			return all[i]
+		}
+	}
+	s.t.Fatalf("%s\nthe bot has not said %q", &s.paper, words)
+	return botsim.Message{}
 }
 
 // pressLabel presses the button with a label below the last message that has it.
-func pressLabel(t *testing.T, b *botFixture, group *botsim.Chat, who botsim.User, label string) {
-	t.Helper()
-	all := group.BotMessages()
+func (s *script) pressLabel(chat *botsim.Chat, who botsim.User, label string) (answer string) {
+	s.t.Helper()
+	all := chat.BotMessages()
 	var labels []string
 	for i := len(all) - 1; i >= 0; i-- {
 		for _, row := range all[i].Buttons {
 			for _, button := range row {
 				is := visible(botsim.Message{Text: button.Text})
-				if labels = append(labels, is); is == label {
-					b.press(who, all[i], button.CallbackData)
-					return
+				if labels = append(labels, is); is == label && !all[i].Deleted {
+					return s.press(who, all[i], button.CallbackData)
 				}
 			}
 		}
 	}
-	t.Fatalf("no message has a button %q, only %q", label, labels)
+	s.t.Fatalf("%s\nno message has a button %q, only %q", &s.paper, label, labels)
+	return ""
 }
 
-// news returns what the bot has sent and edited since the last call, with the labels of buttons in brackets.
-func news(group *botsim.Chat, seen map[int]int) string {
-	var all strings.Builder
-	for _, m := range group.BotMessages() {
-		edits, known := seen[m.ID]
+// news notes what the bot has sent and edited in a chat since the last call, with the labels of buttons in brackets. Where people do not
+// speak now, it says in which topic.
+func (s *script) news(chat *botsim.Chat) {
+	for _, m := range chat.BotMessages() {
+		key := [2]int64{m.ChatID, int64(m.ID)}
+		edits, known := s.seen[key]
 		if known && edits == m.Edits {
 			continue
 		}
-		seen[m.ID] = m.Edits
+		s.seen[key] = m.Edits
 		mark := "|"
 		if known {
 			mark = "~"
 		}
+		if chat == s.group && (s.private || m.ThreadID != s.thread) {
+			fmt.Fprintf(&s.paper, "%s (%s)\n", mark, s.topic(m.ThreadID))
+		}
 		if m.Photo != nil {
-			fmt.Fprintf(&all, "%s (%s)\n", mark, "picture")
+			fmt.Fprintf(&s.paper, "%s (%s)\n", mark, "picture")
 		}
 		for line := range strings.Lines(visible(m)) {
-			all.WriteString(strings.TrimRight(mark+" "+strings.TrimRight(line, "\n"), " ") + "\n")
+			s.paper.WriteString(strings.TrimRight(mark+" "+strings.TrimRight(line, "\n"), " ") + "\n")
 		}
 		for _, row := range m.Buttons {
-			all.WriteString(mark)
+			s.paper.WriteString(mark)
 			for _, button := range row {
-				all.WriteString(" [" + visible(botsim.Message{Text: button.Text}) + "]")
+				s.paper.WriteString(" [" + visible(botsim.Message{Text: button.Text}) + "]")
 			}
-			all.WriteString("\n")
+			s.paper.WriteString("\n")
 		}
 	}
-	return all.String()
 }
 
-var localDates = regexp.MustCompile(`(?i)\d{1,2}(\.| de) (` + monthNames + `)( de)?( \d{4})?`)
+// topic returns the name of a topic.
+func (s *script) topic(thread int) string {
+	for name, id := range s.topics {
+		if id == thread {
+			return name
+		}
+	}
+	return "?"
+}
 
-const monthNames = `januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre`
+var (
+	localDates = regexp.MustCompile(`(?i)\d{1,2}(\.| de|) (` + otherMonths + `|` + monthNames + `)( de)?( \d{4})?`)
+	months     = regexp.MustCompile(`(?i)\b(` + monthNames + `)\b( de)?( \d{4})?`)
+	times      = regexp.MustCompile(`\d\d:\d\d UTC`)
+)
 
-// withoutLocalDates replaces the dates in a text, which depend on when the month is played.
+const (
+	monthNames = `januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre`
+	// otherMonths are only known after a day.
+	otherMonths = `january|february|march|may|june|july|october|december|января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря`
+)
+
+// withoutLocalDates replaces the dates and times in a text, which depend on when it is played.
 func withoutLocalDates(text string) string {
-	text = localDates.ReplaceAllString(text, "DATUM")
-	return regexp.MustCompile(`(?i)\b(`+monthNames+`)\b( de)?( \d{4})?`).ReplaceAllString(text, "MONAT")
+	return times.ReplaceAllString(months.ReplaceAllString(localDates.ReplaceAllString(text, "DATUM"), "MONAT"), "HH:MM UTC")
 }
