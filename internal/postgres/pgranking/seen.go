@@ -97,11 +97,11 @@ func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange
 			    RETURNING 1)
 			SELECT EXISTS (SELECT FROM changed)::unchanged`, p.ID, p.UserID, p.Username, p.Name)
 	}
-	if c.Standing != 0 {
+	if c.Standing != 0 || !c.New && !c.Mentioned { // perhaps one in another ladder has the old name
 		batch.Queue(`
-			UPDATE group_players s SET name = (SELECT display_name FROM players WHERE id = s.player_id)
-			WHERE player_id = (SELECT player_id FROM group_players WHERE id = $1)
-			  AND ladder_id = ANY (ARRAY(SELECT id FROM ladders WHERE group_id = $2))`, c.Standing, group)
+			UPDATE group_players s SET name = p.display_name FROM players p
+			WHERE p.id = $1 AND s.player_id = p.id AND s.name <> p.display_name
+			  AND s.ladder_id = ANY (ARRAY(SELECT id FROM ladders WHERE group_id = $2))`, p.ID, group)
 	}
 }
 
