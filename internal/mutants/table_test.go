@@ -70,6 +70,31 @@ var mutants = []mutant{
 		packages: "./internal/elo", tests: "^TestChange$",
 	},
 	{
+		name: "favourite gains nothing", file: "internal/elo/elo.go",
+		before: "points = max(points, 1)", after: "points = max(points, 0)",
+		packages: "./internal/elo", tests: "^TestChange$",
+	},
+	{
+		name: "ladder left not replayed", file: "internal/postgres/pgranking/amend.go",
+		before: "\tqueueRewrite(batch, m.Rewrite)\n\tqueueRewriteOf(batch, m.To, m.Into)", after: "\tqueueRewriteOf(batch, m.To, m.Into)",
+		packages: "./internal/ranking", tests: "^TestArchivedLadder$",
+	},
+	{
+		name: "archived meanwhile", file: "internal/postgres/pgranking/ladders.go",
+		before: "WHERE id = ANY ($1) AND archived_at IS NULL", after: "WHERE id = ANY ($1)",
+		packages: "./internal/ranking", tests: "^TestRecordedWhileArchived$",
+	},
+	{
+		name: "binding outlives its topic", file: "internal/postgres/pgoutbox/finish.go",
+		before: "return r.ThreadGone }", after: "return false }",
+		packages: "./internal/postgres/pgoutbox", tests: "^TestBindingEndsWithTheTopic$",
+	},
+	{
+		name: "duplicates of other ladders", file: "internal/postgres/pgranking/read.go",
+		before: "if m.Ladder == snap.Ladder.ID {", after: "if m.Ladder != 0 {",
+		packages: "./internal/ranking", tests: "^TestDuplicatesOfALadder$",
+	},
+	{
 		name: "replayed from the wrong match", file: "internal/ranking/replay.go",
 		before: "if !seen[p.Player] {", after: "if seen[p.Player] = false; !seen[p.Player] {",
 		packages: "./internal/ranking", tests: "^TestUndoMatch$",

@@ -1,14 +1,17 @@
 package ranking_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
 )
 
@@ -141,6 +144,33 @@ func TestArchivedLadder(t *testing.T) {
 	g.mustHaveRatings(t, "it is used again", "chess Alice 1531", "chess Bob 1469", "padel Alice 1516", "padel Bob 1484")
 }
 
+// archivingStore does something between the read and the first write of a command.
+type archivingStore struct {
+	*pgranking.Store
+	first  sync.Once
+	before func()
+}
+
+func (s *archivingStore) Apply(ctx context.Context, c ranking.Changes) error {
+	s.first.Do(s.before)
+	return s.Store.Apply(ctx, c)
+}
+
+// TestRecordedWhileArchived: a result is refused if its ladder is archived after it was read.
+func TestRecordedWhileArchived(t *testing.T) {
+	t.Parallel()
+	g := newLadders(t)
+	g.mustChangeLadder(t, ranking.ChangeLadder{Change: ranking.UseLadder, Name: "padel"}, 8)
+	g.record(t, &alice, alice, bob, 3, 1)
+	other := newService(&archivingStore{Store: newStore(g.pool), before: func() {
+		g.mustChangeLadder(t, ranking.ChangeLadder{Change: ranking.ArchiveLadder, Name: "padel"}, 0)
+	}})
+	o := g.origin(&alice)
+	must(t, other.RecordMatch(t.Context(), o, singles(alice, bob, 3, 2)))
+	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.LadderArchived, Name: "padel"})
+	g.mustHaveRatings(t, "the result is refused", "chess Alice 1516", "chess Bob 1484", "padel Alice 1516", "padel Bob 1484")
+}
+
 // TestLaddersAtOnce has two instances record in a ladder, move matches in and out, and archive it, all at the same time.
 func TestLaddersAtOnce(t *testing.T) {
 	t.Parallel()
@@ -199,4 +229,17 @@ func TestLaddersAtOnce(t *testing.T) {
 		t.Error("no match got into the ladder that was archived")
 	}
 	g.verifyClean(t)
+}
+
+// TestDuplicatesOfALadder: the same result in another ladder is another game.
+func TestDuplicatesOfALadder(t *testing.T) {
+	t.Parallel()
+	g := newLadders(t)
+	g.Service = newAskingService(g)
+	if n, ok := g.recordIn(t, "padel", 5, singles(alice, bob, 3, 1)).(ranking.MatchRecorded); !ok {
+		t.Errorf("the result of another ladder is answered with %+v", n)
+	}
+	if n, ok := g.recordIn(t, "padel", 10, singles(alice, bob, 3, 1)).(ranking.ReportPrompt); !ok || n.Doubt != ranking.DoubtDuplicate {
+		t.Errorf("the same result of this ladder is answered with %+v", n)
+	}
 }
