@@ -4,6 +4,10 @@ ALTER TABLE elo_history
     DROP CONSTRAINT elo_history_reason_check,
     ADD CONSTRAINT elo_history_reason_check CHECK (reason IN ('match', 'undo', 'restore', 'fix', 'merge', 'repair'));
 
+DROP INDEX matches_ladder_id_number_idx;
+DROP INDEX matches_played_at_idx;
+CREATE INDEX matches_played_at_idx ON matches (group_id, played_at);
+
 DROP TABLE match_moves;
 
 DELETE FROM boards b WHERE NOT EXISTS (SELECT FROM ladders l WHERE l.id = b.ladder_id AND l.is_default);

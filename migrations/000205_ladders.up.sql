@@ -26,6 +26,7 @@ CREATE INDEX topics_ladder_id_idx ON topics (ladder_id);
 ALTER TABLE boards ADD COLUMN ladder_id bigint;
 UPDATE boards b SET ladder_id = (
     SELECT l.id FROM groups g JOIN ladders l ON l.group_id = g.id AND l.is_default WHERE g.chat_id = b.chat_id);
+DELETE FROM boards WHERE ladder_id IS NULL;
 ALTER TABLE boards
     ALTER ladder_id SET NOT NULL,
     DROP CONSTRAINT boards_pkey,
@@ -34,9 +35,9 @@ ALTER TABLE boards
 -- the boards of a chat
 CREATE INDEX boards_chat_id_idx ON boards (chat_id);
 -- what identifies the message of a board names the ladder
+DELETE FROM ensured_messages m WHERE object ~ '^board(:|$)' AND NOT EXISTS (SELECT FROM boards WHERE chat_id = m.chat_id);
 UPDATE ensured_messages m SET object = regexp_replace(object, '^board', 'board:' || b.ladder_id) FROM boards b
-    WHERE b.chat_id = m.chat_id AND (m.object = 'board' OR starts_with(m.object, 'board:'));
-DELETE FROM ensured_messages WHERE object = 'board';
+    WHERE b.chat_id = m.chat_id AND m.object ~ '^board(:|$)';
 UPDATE outbox SET state = 'expired', finished_at = now(), last_error = 'boards belong to ladders', supersede_key = NULL
     WHERE action = 'ensure' AND finished_at IS NULL;
 
@@ -61,4 +62,11 @@ CREATE INDEX match_moves_match_id_idx ON match_moves (match_id);
 
 ALTER TABLE elo_history
     DROP CONSTRAINT elo_history_reason_check,
-    ADD CONSTRAINT elo_history_reason_check CHECK (reason IN ('match', 'undo', 'restore', 'fix', 'move', 'merge', 'repair'));
+    -- whatever fulfilled the old condition fulfils this one
+    ADD CONSTRAINT elo_history_reason_check CHECK (reason IN ('match', 'undo', 'restore', 'fix', 'move', 'merge', 'repair')) NOT VALID;
+
+-- Views of a time, charts and duplicates are about one ladder.
+DROP INDEX matches_played_at_idx;
+CREATE INDEX matches_played_at_idx ON matches (ladder_id, played_at);
+-- the matches of a ladder, the newest first
+CREATE INDEX matches_ladder_id_number_idx ON matches (ladder_id, number);

@@ -28,7 +28,7 @@ func ladderFeature() feature {
 
 // ladder handles "/ladder", "/ladder new padel", "/ladder use padel", "/ladder rename padel tennis" and "/ladder archive padel".
 func (r *Router) ladder(ctx context.Context, req request) error {
-	words := strings.FieldsFunc(req.command.Args, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(`"“”„«»`, c) })
+	words := unquotedWords(req.command.Args)
 	change := ranking.ChangeLadder{IsAdmin: r.isAdmin(req.origin)}
 	if len(words) > 0 {
 		change.Change, change.Name = ranking.LadderChange(strings.ToLower(words[0])), strings.Join(words[1:], " ")
@@ -44,11 +44,18 @@ func (r *Router) ladder(ctx context.Context, req request) error {
 	return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: Help{Topic: nameLadder}})
 }
 
+// unquotedWords returns the words of a text without quotes.
+func unquotedWords(text string) []string {
+	return strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(`"“”„«»`, c) })
+}
+
 // changeLadder changes a ladder, unless it would get a name that means something else in a command.
 func (r *Router) changeLadder(ctx context.Context, req request, change ranking.ChangeLadder) error {
 	if change.Change == ranking.AddLadder || change.Change == ranking.RenameLadder {
 		for _, name := range []string{change.Name, change.First} {
-			if name != "" && (!command.CanNameLadder(name) || len(req.command.Mentions) > 0) {
+			first, _, _ := strings.Cut(strings.ToLower(name), " ")
+			_, isSetting := ranking.FindSetting(first)
+			if name != "" && (!command.CanNameLadder(name) || isSetting || len(req.command.Mentions) > 0) {
 				return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: ranking.Refusal{Code: ranking.LadderName, Name: command.Excerpt(name)}})
 			}
 		}
@@ -64,7 +71,7 @@ func (r *Router) firstLadder(ctx context.Context, req request) (ok bool, err err
 	}
 	for _, data := range r.buttonsBelow(to) {
 		if args, isAsked := argsOf(ladderCode, data); isAsked {
-			first := strings.Join(strings.Fields(req.message.Text), " ")
+			first := strings.Join(unquotedWords(req.message.Text), " ")
 			change := ranking.ChangeLadder{Change: ranking.AddLadder, Name: args, First: first, IsAdmin: r.isAdmin(req.origin)}
 			return true, r.changeLadder(ctx, req, change)
 		}

@@ -6,7 +6,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-var _ = shows(view[ranking.PlayersMerged]{text: words.playersMerged, line: words.playersMergedLine})
+var _ = shows(view[ranking.PlayersMerged]{text: words.playersMerged, line: words.playersMergedLine, ofLadder: true})
 
 func (w words) playersMerged(n ranking.PlayersMerged) string {
 	return strings.TrimSuffix(strings.Join(append(w.mergedPlayers(n), w.movements(n.Moved)), "\n"), "\n")

@@ -9,7 +9,7 @@ import (
 // CanNameLadder is true if a name can stand in front of the arguments of a command without meaning anything else there: it has a letter, none
 // of the signs of mentions, commands and scores, and no word that says who won, on which day, or which part of a view is meant.
 func CanNameLadder(name string) bool {
-	if !strings.ContainsFunc(name, unicode.IsLetter) || strings.ContainsAny(name, "@#/:<>\n") {
+	if !strings.ContainsFunc(name, unicode.IsLetter) || strings.ContainsAny(name, "@#/:<>,;.!?|\n") {
 		return false
 	}
 	return !slices.ContainsFunc(strings.Fields(name), func(word string) bool {
@@ -17,7 +17,7 @@ func CanNameLadder(name string) bool {
 		case "new", "use", "rename", "archive", "last", "all", "month", "season", "on", "off", "help":
 			return true
 		}
-		return commandOutcomes[strings.ToLower(word)] != unknown || meaningOf(word) != unknown && meaningOf(word) != filler
+		return allWords[strings.ToLower(word)] || monthWords[strings.ToLower(word)] || commandOutcomes[strings.ToLower(word)] != unknown || meaningOf(word) != unknown && meaningOf(word) != filler
 	})
 }
 

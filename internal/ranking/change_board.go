@@ -67,6 +67,13 @@ type boardOperation struct {
 
 func (b boardOperation) needs() Needs { return Needs{People: b.people, Board: true} }
 
+func (b boardOperation) refuse(snap Snapshot) Notice {
+	if b.change == TurnBoardOn && snap.Ladder.Archived {
+		return Refusal{Code: LadderArchived, Name: snap.Ladder.Name}
+	}
+	return nil
+}
+
 func (b boardOperation) permission(snap Snapshot) Permission {
 	if b.change == ShowBoard {
 		return Permission{}

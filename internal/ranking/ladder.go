@@ -184,6 +184,9 @@ func (l ladderOperation) meant(snap Snapshot) (meant *GroupLadder, names []strin
 				return meant, []string{strings.Join(words[n:], " ")}
 			}
 		}
+		if len(words) > 1 && len(snap.Ladders) > 1 { // one of the words is probably a slip
+			return nil, nil
+		}
 		return snap.here(), []string{l.Name}
 	default:
 		return findLadder(snap.Ladders, l.Name), nil
@@ -220,7 +223,7 @@ func (l ladderOperation) refuse(snap Snapshot) Notice {
 		}
 	}
 	switch {
-	case l.Change == AddLadder && active >= MaxLadders:
+	case active >= MaxLadders && (l.Change == AddLadder || l.Change == UseLadder && meant != nil && meant.Archived):
 		return Refusal{Code: TooManyLadders, Matches: MaxLadders}
 	case l.Change == AddLadder:
 		return nil

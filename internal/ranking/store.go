@@ -151,7 +151,7 @@ type Snapshot struct {
 	NewChat bool   // the chat is not stored yet
 	Group   GroupID
 	Ladder  Ladder // that of the query
-	// Applies is the ladder that the query's Words name, its Replied match is in, or its Thread is bound to, in this order; 0 for the default
+	// Applies is the ladder that the query's Words name, its Replied match or matches are in, or its Thread is bound to, in this order; 0 for the default
 	// one. NamedWords is how many of the Words name it.
 	Applies    LadderID
 	NamedWords int

@@ -104,7 +104,7 @@ func matchQuery(q ranking.Query, ref ranking.MatchRef, counts bool) (sql string,
 		         ORDER BY mp.match_id DESC LIMIT 1)
 		        UNION ALL
 		        (SELECT max(r.number) FROM matches r
-		         WHERE r.group_id = ` + postgres.ThisGroup + ` AND r.played_at >= $4 AND r.reported_by = sender.id
+		         WHERE r.ladder_id = ANY (ARRAY(SELECT id FROM ladders WHERE group_id = ` + postgres.ThisGroup + `)) AND r.played_at >= $4 AND r.reported_by = sender.id
 		           AND (NOT $3 OR r.undone_at IS NULL))
 		    ) AS of_sender
 		    WHERE sender.id = ` + postgres.ThisPlayer + `)`

@@ -53,7 +53,7 @@ func matchHistory(
 const allRankedPlayers = postgres.RankedPlayers + `$1 ORDER BY s.id`
 
 // ofLadder is the condition that the match m belongs to the ladder $1.
-const ofLadder = `m.group_id = (SELECT group_id FROM ladders WHERE id = $1) AND m.ladder_id = $1`
+const ofLadder = `m.ladder_id = $1`
 
 // playedMatches has one row for each player in a match.
 const playedMatches = `

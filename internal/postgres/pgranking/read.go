@@ -47,7 +47,7 @@ func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		queuePeople(batch, q, snap)
 	}
 	if !q.DuplicatesOf.IsZero() {
-		queueEqualResults(batch, q, snap)
+		queueEqualResults(batch, q, &snap.PossibleDuplicates)
 	}
 	if q.Match != nil {
 		queueMatchesMeant(batch, q, *q.Match, &snap.Matches)
@@ -84,9 +84,10 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		       coalesce(l.id, CASE WHEN $5 THEN nextval('ladders_id_seq') ELSE 0 END) AS ladder, coalesce(to_json(l), '{}') AS rules,
 		       coalesce(l.name, '') AS name, l.archived_at IS NOT NULL AS archived, coalesce(l.ladders > 1, false) AS several,
 		       coalesce(named.id, CASE WHEN l.ladders > 1 THEN coalesce((
-		           SELECT ladder_id FROM (SELECT * FROM matches WHERE id = coalesce(
-		               (SELECT match_id FROM match_messages WHERE telegram_chat_id = $1 AND telegram_message_id = $9 LIMIT 1),
-		               (SELECT id FROM matches WHERE idempotency_key = $10)) LIMIT 1) AS replied WHERE group_id = g.id),
+		           SELECT CASE WHEN min(m.ladder_id) = max(m.ladder_id) THEN min(m.ladder_id) END
+		           FROM (SELECT match_id AS id FROM match_messages WHERE telegram_chat_id = $1 AND telegram_message_id = $9
+		                 UNION ALL SELECT id FROM matches WHERE idempotency_key = $10) AS shown
+		           CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = shown.id LIMIT 1) AS m WHERE m.group_id = g.id),
 		           (SELECT ladder_id FROM topics WHERE chat_id = c.id AND thread_id = $7)) END, 0) AS applies,
 		       coalesce(cardinality(string_to_array(named.name, ' ')), 0) AS named_words
 		FROM (VALUES (true)) AS one
@@ -387,13 +388,13 @@ const largestUpset = `
 const maxRecent = 200
 
 // queueEqualResults reads the recent matches of a ladder that may be the same as reported ones.
-func queueEqualResults(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
-	const sql = `
-		SELECT m.ladder_id AS ladder, m.number, m.idempotency_key AS key, m.changes, ` + postgres.Score + `, m.sets, m.played_at, coalesce(m.reported_by, 0) AS reported_by,
+func queueEqualResults(batch *pgx.Batch, q ranking.Query, recent *[]ranking.RecentMatch) {
+	sql := `
+		SELECT m.number, m.idempotency_key AS key, m.changes, ` + postgres.Score + `, m.sets, m.played_at, coalesce(m.reported_by, 0) AS reported_by,
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1) AS side_a,
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2) AS side_b
 		FROM matches m
-		WHERE m.group_id = ` + postgres.ThisGroup + `
+		WHERE m.ladder_id = ` + postgres.LadderOf(postgres.ThisGroup, "$7") + `
 		  AND m.played_at BETWEEN $2::timestamptz - $3::interval AND $2::timestamptz + $3::interval AND m.undone_at IS NULL
 		  AND ($4::integer[] IS NULL OR m.winner IS NOT NULL OR (least(m.score_a, m.score_b), greatest(m.score_a, m.score_b)) IN (
 		      SELECT least(a, b), greatest(a, b) FROM unnest($4::integer[], $5::integer[]) AS score (a, b)))
@@ -402,19 +403,13 @@ func queueEqualResults(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot
 	for _, s := range q.DuplicateScores {
 		a, b = append(a, s.A), append(b, s.B)
 	}
-	batch.Queue(sql, q.Chat.ID, q.DuplicatesOf, ranking.SameGameWindow, a, b, maxRecent).Query(func(rows pgx.Rows) (err error) {
-		found, err := pgx.CollectRows(rows, pgx.RowToStructByName[recentMatch])
-		for _, m := range found {
-			if m.Ladder == snap.Ladder.ID {
-				snap.PossibleDuplicates = append(snap.PossibleDuplicates, m.match())
-			}
-		}
+	batch.Queue(sql, q.Chat.ID, q.DuplicatesOf, ranking.SameGameWindow, a, b, maxRecent, q.Ladder).Query(func(rows pgx.Rows) (err error) {
+		*recent, err = pgx.CollectRows(rows, postgres.RowTo(recentMatch.match))
 		return err
 	})
 }
 
 type recentMatch struct {
-	Ladder  ranking.LadderID
 	Number  int
 	Key     string
 	Changes int

@@ -38,7 +38,7 @@ func (s *Store) Ratings(
 	const sql = `
 		WITH last AS MATERIALIZED (
 		    SELECT id, number, played_at FROM matches
-		    WHERE group_id = ` + thisGroup + ` AND ladder_id = ` + thisLadder + ` AND undone_at IS NULL
+		    WHERE ladder_id = ` + thisLadder + ` AND undone_at IS NULL
 		      AND played_at > coalesce($2::timestamptz, '-infinity')
 		    ORDER BY played_at DESC, number DESC LIMIT $3
 		)

@@ -67,7 +67,7 @@ const ofPair = `
 		    WHERE one.player_id = ` + thisOne + `
 		      AND (SELECT true FROM match_players o WHERE o.match_id = one.match_id AND o.player_id = ` + otherOne + ` AND o.side <> one.side)`
 
-// ofTime are the matches of thisGroup from $2 until before $3.
+// ofTime are the matches of thisLadder from $2 until before $3.
 const ofTime = `
 		    SELECT id AS match_id FROM matches
-		    WHERE group_id = ` + thisGroup + ` AND played_at >= $2 AND played_at < $3`
+		    WHERE ladder_id = ` + thisLadder + ` AND played_at >= $2 AND played_at < $3`

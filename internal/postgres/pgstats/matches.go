@@ -15,7 +15,7 @@ import (
 // Matches implements stats.Store.
 func (s *Store) Matches(ctx context.Context, ladder ranking.LadderID, at stats.Paging) (n stats.MatchPage, err error) {
 	const matches = `
-		    SELECT id FROM matches WHERE group_id = ` + thisGroup + ` AND ladder_id = ` + thisLadder
+		    SELECT id FROM matches WHERE ladder_id = ` + thisLadder
 	n.Rows, n.Newer, n.Older, err = s.readPage(ctx, new(pgx.Batch), at, matches, "number", noPlayer, ladder)
 	return n, err
 }

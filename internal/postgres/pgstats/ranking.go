@@ -179,11 +179,11 @@ func queueOwn(batch *pgx.Batch, ladder ranking.LadderID, who ranking.UserID, sin
 func queuePlaces(batch *pgx.Batch, ladder ranking.LadderID, day, since time.Time, places map[ranking.PlayerID]int) {
 	sql := `
 		WITH ladder AS MATERIALIZED (
-		    SELECT ` + thisLadder + ` AS id, ` + thisGroup + ` AS group_id
+		    SELECT ` + thisLadder + ` AS id
 		), later AS MATERIALIZED (
 		    SELECT h.player_id, count(*) AS played, (array_agg(h.elo_before ORDER BY m.number))[1] AS elo
 		    FROM (SELECT * FROM matches
-		          WHERE group_id = (SELECT group_id FROM ladder) AND ladder_id = (SELECT id FROM ladder) AND played_at >= $2
+		          WHERE ladder_id = (SELECT id FROM ladder) AND played_at >= $2
 		            AND undone_at IS NULL OFFSET 0) AS m
 		    CROSS JOIN LATERAL (SELECT * FROM elo_history WHERE match_id = m.id AND superseded_at = 'infinity' OFFSET 0) AS h
 		    GROUP BY h.player_id

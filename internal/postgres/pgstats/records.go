@@ -112,7 +112,7 @@ func queueRivalry(batch *pgx.Batch, ladder ranking.LadderID, since time.Time, to
 		           count(*) FILTER (WHERE ` + postgres.Winner + ` = 0) AS drawn,
 		           count(*) FILTER (WHERE b.side = ` + postgres.Winner + `) AS lost
 		    FROM (SELECT * FROM matches
-		          WHERE group_id = ` + thisGroup + ` AND ladder_id = ` + thisLadder + ` AND played_at >= $2
+		          WHERE ladder_id = ` + thisLadder + ` AND played_at >= $2
 		            AND undone_at IS NULL OFFSET 0) AS m
 		    CROSS JOIN LATERAL (SELECT * FROM match_players WHERE match_id = m.id OFFSET 0) AS a
 		    CROSS JOIN LATERAL (

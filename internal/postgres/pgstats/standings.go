@@ -15,11 +15,11 @@ import (
 // the planner from the index of the ranking, which it would scan in a new database.
 func (s *Store) Standings(ctx context.Context, who ranking.Person, limit int, since time.Time) (stats.MyStandings, error) {
 	sql := `
-		SELECT mine.title || coalesce(' · ' || mine.name, '') AS title, coalesce(places.better + 1, 0) AS position, coalesce(places.all, 0) AS total,
+		SELECT mine.title || CASE WHEN (SELECT count(*) > 1 FROM ladders WHERE group_id = mine.group_id) THEN ' · ' || mine.name ELSE '' END AS title, coalesce(places.better + 1, 0) AS position, coalesce(places.all, 0) AS total,
 		       mine.elo, mine.won, mine.drawn, mine.lost, NOT mine.draws_allowed AS no_draws, mine.place_matches,
 		       coalesce(mine.last_played_at <= $3, false) AS inactive, mine.groups
 		FROM (
-		    SELECT s.id, s.ladder_id, c.title, l.name, s.elo, s.played, s.won, s.drawn, s.lost, s.last_played_at, l.draws_allowed, l.place_matches,
+		    SELECT s.id, s.ladder_id, c.title, l.name, l.group_id, s.elo, s.played, s.won, s.drawn, s.lost, s.last_played_at, l.draws_allowed, l.place_matches,
 		           count(*) OVER () AS groups
 		    FROM group_players s
 		    JOIN ladders l ON l.id = s.ladder_id

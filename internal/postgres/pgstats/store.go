@@ -44,10 +44,9 @@ func (s *Store) isBusy() bool {
 	return stat.AcquiredConns() == stat.MaxConns()
 }
 
-// The ladder that a question is about, its group, and the chat of that.
+// The ladder that a question is about, and its chat.
 const (
 	thisLadder = `$1::bigint`
-	thisGroup  = `(SELECT group_id FROM ladders WHERE id = $1)`
 	thisChat   = `(SELECT g.chat_id FROM ladders l JOIN groups g ON g.id = l.group_id WHERE l.id = $1)`
 )
 
