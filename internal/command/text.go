@@ -53,11 +53,11 @@ func (t text) lines() []text {
 
 // label returns the text as it was typed, in one line.
 func (t text) label() string {
-	written := t.written
-	for _, p := range t.people {
-		written = strings.Replace(written, placeholder, " "+p.label()+" ", 1)
+	parts := strings.Split(t.written, placeholder)
+	for i, p := range t.people {
+		parts[i+1] = " " + p.label() + " " + parts[i+1]
 	}
-	return strings.Join(strings.Fields(written), " ")
+	return strings.Join(strings.Fields(strings.Join(parts, "")), " ")
 }
 
 // word is a word in a text, or somebody.
