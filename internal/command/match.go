@@ -68,7 +68,7 @@ func ParseMatch(c Command, sender Person, reply *Person, names *Names) (Report, 
 	p, t := newParser(c, sender, reply), c.text()
 	t.written = listNumber.ReplaceAllString(t.written, "$1")
 	report, err := p.parseNames(t, names)
-	if err != nil {
+	if err != nil && strings.Contains(t.written, "\n") {
 		if others, ok := p.withoutBadLine(t, names); ok {
 			return others, nil
 		}

@@ -69,12 +69,7 @@ func (n *Names) resolve(t text, uses func(plainName) bool) (text, error) {
 			return text{}, &NameError{Word: name.word, People: maybe, Several: len(name.people) > 1}
 		}
 	}
-	for _, name := range slices.Backward(found) {
-		if uses(name) {
-			t = t.with(name.people[0], name.start, name.end)
-		}
-	}
-	return t, nil
+	return t.with(slices.DeleteFunc(found, func(name plainName) bool { return !uses(name) })), nil
 }
 
 // The numbers of people that /teams divides.

@@ -96,14 +96,17 @@ const maxWays = 64
 
 // tryAll reads a text with each choice of people for the names, and without those that have another meaning.
 func (p parser) tryAll(t text, found []plainName) (Report, error) {
-	ways := 1
+	ways, most := 1, maxWays
+	if len(found) > 4*MaxTeam { // too many for a match, even if each is named twice
+		most = MaxReadings
+	}
 	for _, n := range found {
-		ways = min(ways*n.ways(), maxWays+1)
+		ways = min(ways*n.ways(), most+1)
 	}
 	var all Report
 	var firstErr error
 	first := -1 // the way of the first reading
-	for way := range min(ways, maxWays) {
+	for way := range min(ways, most) {
 		switch report, err := p.parse(t.naming(found, way)); {
 		case err != nil:
 			firstErr = cmp.Or(firstErr, err)
@@ -116,7 +119,7 @@ func (p parser) tryAll(t text, found []plainName) (Report, error) {
 	switch {
 	case first < 0:
 		return Report{}, firstErr
-	case ways > maxWays && all.Doubt == DoubtNone: // it may mean something else as well
+	case ways > most && all.Doubt == DoubtNone: // it may mean something else as well
 		at := slices.IndexFunc(found, func(n plainName) bool { return n.ways() > 1 })
 		all.Doubt, all.Word = DoubtName, found[at].word
 	}
@@ -125,6 +128,7 @@ func (p parser) tryAll(t text, found []plainName) (Report, error) {
 
 // naming returns the text with names understood in one of all ways: the last name changes first, and may not be one at first.
 func (t text) naming(found []plainName, way int) text {
+	var chosen []plainName
 	for _, n := range slices.Backward(found) {
 		choice := way % n.ways()
 		way /= n.ways()
@@ -132,10 +136,12 @@ func (t text) naming(found []plainName, way int) text {
 			choice--
 		}
 		if choice >= 0 {
-			t = t.with(n.people[choice], n.start, n.end)
+			n.people = n.people[choice:]
+			chosen = append(chosen, n)
 		}
 	}
-	return t
+	slices.Reverse(chosen)
+	return t.with(chosen)
 }
 
 // unclearName returns the first name that means something else in another way to understand the names.
@@ -236,9 +242,10 @@ func (t text) isMarked(a atom) bool { return strings.HasSuffix(t.written[:a.star
 
 // isEmoticon is true if an atom is the letter in a smiley such as ":D".
 func (t text) isEmoticon(a atom) bool {
-	before := strings.TrimRightFunc(t.written[:a.start], func(r rune) bool { return !isBreak(r) })
-	eyes, after := t.written[len(before):a.start], t.written[a.end:]
-	return eyes != "" && meaningOf(eyes+a.text+after[:indexOrLen(after, isBreak)]) != unknown
+	const longest = 2 // bytes of eyes, and of what follows the letter
+	eyes, after := t.written[max(0, a.start-longest):a.start], t.written[a.end:min(a.end+longest, len(t.written))]
+	eyes, after = eyes[strings.LastIndexFunc(eyes, isBreak)+1:], after[:indexOrLen(after, isBreak)]
+	return eyes != "" && meaningOf(eyes+a.text+after) != unknown
 }
 
 // isReadable is true if atoms have a meaning in a report without being names.

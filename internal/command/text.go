@@ -34,10 +34,20 @@ func (c Command) text() text {
 	return text{b.String(), c.Mentions}
 }
 
-// with returns the text with a person in place of a part of it.
-func (t text) with(p Person, start, end int) text {
-	at := strings.Count(t.written[:start], placeholder)
-	return text{t.written[:start] + placeholder + t.written[end:], slices.Insert(slices.Clone(t.people), at, p)}
+// with returns the text with the first person of each name in place of the name.
+func (t text) with(names []plainName) text {
+	var b strings.Builder
+	var people []Person
+	done, rest := 0, t.people
+	for _, n := range names {
+		before := t.written[done:n.start]
+		count := strings.Count(before, placeholder)
+		b.WriteString(before + placeholder)
+		people, rest = append(append(people, rest[:count]...), n.people[0]), rest[count:]
+		done = n.end
+	}
+	b.WriteString(t.written[done:])
+	return text{b.String(), append(people, rest...)}
 }
 
 // lines returns the lines of the text.
