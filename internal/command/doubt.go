@@ -77,16 +77,6 @@ func (r *Report) or(other Report) bool {
 	return added
 }
 
-// orMirrored adds the other winner to each reading that is one match.
-func (r Report) orMirrored() Report {
-	for _, reading := range r.Readings {
-		if len(reading) == 1 {
-			r.or(Report{Readings: []Reading{{reading[0].mirrored()}}})
-		}
-	}
-	return r
-}
-
 // likely returns the readings of a match: its words about the winner have to fit the score, and one of several scores may be the total.
 func (l line) likely(m Match, claim meaning) Report {
 	first := len(m.A)

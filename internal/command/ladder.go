@@ -12,18 +12,18 @@ func CanNameLadder(name string) bool {
 	if !strings.ContainsFunc(name, unicode.IsLetter) || strings.ContainsAny(name, "@#/:<>,;.!?|\n") {
 		return false
 	}
-	return !slices.ContainsFunc(strings.Fields(name), func(word string) bool {
-		switch strings.ToLower(word) {
-		case "new", "use", "rename", "archive", "last", "all", "month", "season", "on", "off", "help":
-			return true
-		}
-		return allWords[strings.ToLower(word)] || monthWords[strings.ToLower(word)] || commandOutcomes[strings.ToLower(word)] != unknown || meaningOf(word) != unknown && meaningOf(word) != filler
+	return !slices.ContainsFunc(strings.Fields(strings.ToLower(name)), func(word string) bool {
+		m := meaningOf(word)
+		return viewWords[word] || allWords[word] || monthWords[word] || commandOutcomes[word] != unknown || m != unknown && !m.isFiller()
 	})
 }
 
+// viewWords are what the arguments of a command say in front of a name.
+var viewWords = wordSet(`new use rename archive last all month season on off help`)
+
 // IsFiller is true if all words of a text can never matter, such as the name of a game.
 func IsFiller(text string) bool {
-	return !slices.ContainsFunc(strings.Fields(text), func(word string) bool { return meaningOf(word) != filler })
+	return !slices.ContainsFunc(strings.Fields(text), func(word string) bool { return !meaningOf(word).isFiller() })
 }
 
 // LadderAfter returns what a /fix says after the number of a match, if that may be the name of a ladder. The number is 0 if there is none.

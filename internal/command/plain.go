@@ -80,12 +80,11 @@ func (p parser) choose(t text, names *Names, found []plainName) (Report, error) 
 	if none := slices.IndexFunc(withNear, isUnknown); none >= 0 {
 		return Report{}, formError(ReasonUnknownName, found[none].word)
 	}
+	// The word may be a name in another case: "Аню обыграл Дима".
+	p.isOpen = slices.ContainsFunc(atoms(t.written), func(a atom) bool { return slices.ContainsFunc(verbs[strings.ToLower(a.text)], verb.isSlavic) })
 	report, err := p.tryAll(t, withNear)
 	if err != nil { // as when the only one with a similar name plays already
 		return Report{}, formError(ReasonUnknownName, found[at].word)
-	}
-	if slices.ContainsFunc(atoms(t.written), func(a atom) bool { return slices.ContainsFunc(verbs[strings.ToLower(a.text)], verb.isSlavic) }) {
-		report = report.orMirrored() // the word may be a name in another case: "Аню обыграл Дима"
 	}
 	report.Doubt, report.Word = DoubtUnknownName, found[at].word
 	return report, nil

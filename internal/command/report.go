@@ -10,6 +10,7 @@ import (
 type parser struct {
 	sender, replied Person
 	said            meaning // what the name of the command says about the sender: won, lost, drew, or unknown
+	isOpen          bool    // who won is open, whatever the words say
 }
 
 // newParser returns a parser of the arguments of a command.
@@ -129,7 +130,7 @@ func (p parser) read(words []word) (line, error) {
 		pauses = pauses || hasPause(w.typed) || w.typed == "-"
 		named = named && w.meaning.isMinor()
 	}
-	l.isPast, l.isOpen = has[past], (has[oneSet] || has[past] && has[present]) && l.hasClaim()
+	l.isPast, l.isOpen = has[past], p.isOpen || (has[oneSet] || has[past] && has[present]) && l.hasClaim()
 	if l.missesSender() {
 		at := slices.IndexFunc(words, func(w word) bool { return w.meaning.isWith() })
 		return p.read(slices.Insert(slices.Clone(words), at, word{string: "i", meaning: me}))

@@ -66,9 +66,22 @@ func (t *scoreText) addSeparator(separator string) {
 	t.afterNumber = false
 }
 
-// scores returns the scores that were read. Several scores need a separator each.
+// scores returns the scores that were read. Several scores need a separator each. If a number lacks its other half, it is the only one
+// outside of scores with a separator, or else the last one.
 func (t *scoreText) scores() ([]Score, error) {
-	count := len(t.numbers)
+	var scores []Score
+	var alone []number
+	stray, count := cmp.Or(t.stray, t.open), len(t.numbers)
+	for i := 0; i < count; i++ {
+		a := t.numbers[i]
+		if i+1 == count || t.numbers[i+1].separator == "" {
+			alone = append(alone, a)
+			continue
+		}
+		i++
+		scores = append(scores, Score{A: value(a.text), B: value(t.numbers[i].text)})
+		stray = cmp.Or(stray, a.separator) // between two scores
+	}
 	switch {
 	case count == 0:
 		return nil, formError(ReasonNoScore, "")
@@ -76,39 +89,18 @@ func (t *scoreText) scores() ([]Score, error) {
 		return nil, formError(ReasonThirdNumber, t.numbers[2].text)
 	case count > 2*MaxSets:
 		return nil, formError(ReasonTooManySets, "")
+	case len(alone) == 1:
+		return nil, formError(ReasonIncompleteScore, alone[0].text)
 	case count%2 != 0:
-		return nil, formError(ReasonIncompleteScore, t.half().text)
-	}
-	stray := cmp.Or(t.stray, t.open)
-	scores := make([]Score, 0, count/2)
-	for i := 0; i < count; i += 2 {
-		a, b := t.numbers[i], t.numbers[i+1]
-		if count > 2 && b.separator == "" {
-			return nil, formError(ReasonSeveralScores, t.numbers[2].word)
-		}
-		stray = cmp.Or(stray, a.separator) // between two scores
-		scores = append(scores, Score{A: value(a.text), B: value(b.text)})
-	}
-	if stray != "" {
+		return nil, formError(ReasonIncompleteScore, t.numbers[count-1].text)
+	case count > 2 && len(alone) > 0:
+		return nil, formError(ReasonSeveralScores, t.numbers[2].word)
+	case stray != "":
 		return nil, formError(ReasonUnexpectedWord, stray)
+	case len(alone) > 0:
+		return []Score{{A: value(alone[0].text), B: value(alone[1].text)}}, nil
 	}
 	return scores, nil
-}
-
-// half returns the number that lacks its other half: the only one outside of scores with a separator, or else the last one.
-func (t *scoreText) half() number {
-	var alone []number
-	for i := 0; i < len(t.numbers); i++ {
-		if i+1 < len(t.numbers) && t.numbers[i+1].separator != "" {
-			i++ // a score
-		} else {
-			alone = append(alone, t.numbers[i])
-		}
-	}
-	if len(alone) == 1 {
-		return alone[0]
-	}
-	return t.numbers[len(t.numbers)-1]
 }
 
 const (

@@ -55,6 +55,9 @@ const (
 	not       // negation, also "almost"
 )
 
+// isFiller is true if a word can never matter.
+func (m meaning) isFiller() bool { return m == filler || m == the }
+
 // isMinor is true if a word has no effect, but in a sentence that says who won.
 func (m meaning) isMinor() bool { return filler <= m && m <= mood || m >= over }
 
