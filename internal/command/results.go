@@ -4,12 +4,12 @@ import "slices"
 
 // readings returns the ways to read a line.
 func (p parser) readings(l line) (Report, error) {
-	scores, err := l.scores.scores()
+	_, err := l.scores.scores()
 	switch {
 	case l.isFreeForAll(err == nil):
 		return Report{}, formError(ReasonFreeForAll, "")
 	case err == nil && len(l.people) > 1 && l.isSpread():
-		return p.several(l, scores)
+		return p.several(l)
 	default:
 		return p.one(l)
 	}
@@ -104,7 +104,7 @@ func (l line) isSpread() bool {
 }
 
 // several reads a line in which people stand between the scores. It is in doubt, unless every name has a score of the sender behind it.
-func (p parser) several(l line, scores []Score) (Report, error) {
+func (p parser) several(l line) (Report, error) {
 	parts, hasWordBetween := l.parts()
 	all, err := p.results(l, parts)
 	isCertain := err == nil && l.scores.numbers[0].at > 0 && p.playsEach(all)
@@ -113,9 +113,6 @@ func (p parser) several(l line, scores []Score) (Report, error) {
 			isCertain = !all.or(of) && isCertain
 		}
 	}
-	if len(all.Readings) == 0 {
-		all.Readings = p.between(l, scores)
-	}
 	switch {
 	case len(all.Readings) == 0:
 		return Report{}, formError(ReasonSeveralResults, "")
@@ -123,23 +120,6 @@ func (p parser) several(l line, scores []Score) (Report, error) {
 		all.Doubt, all.Word = DoubtResults, ""
 	}
 	return all, nil
-}
-
-// between reads a line as matches with the score between two people each, as in "@a 3:1 @b, @c 3:2 @d".
-func (p parser) between(l line, scores []Score) []Reading {
-	if len(l.people) != 2*len(scores) || l.hasClaim() || len(l.all(versus)) > 0 {
-		return nil
-	}
-	var r Reading
-	for i, s := range scores {
-		a, b := l.scores.numbers[2*i], l.scores.numbers[2*i+1]
-		pair := l.people[2*i : 2*i+2]
-		if a.at != 2*i+1 || b.at != 2*i+1 || checkPeople(pair) != nil || l.names && !p.senderPlays() {
-			return nil
-		}
-		r = append(r, Match{A: pair[:1:1], B: pair[1:2:2], Past: l.isPast, Scores: []Score{s}})
-	}
-	return []Reading{r}
 }
 
 // playsEach is true if the sender plays alone against somebody else in all matches.
@@ -203,19 +183,24 @@ func (l line) ofSender(sender Person) meaning {
 	return unknown
 }
 
-// parts divides the words of a line into people with the scores behind them, or before them if the line begins with a score. A word between
-// two parts belongs to the next one, but for a word about the winner that directly follows one without such a word: "gegen @bob 3:1 gewonnen".
-// hasWordBetween is true if a word between two parts says who won or separates sides.
+// parts divides the words of a line into people with the scores behind them, before them if the line begins with a score, or between two, as
+// in "@alice 3:1 @bob, @carol 3:2 @dave". A word between two parts belongs to the next one, but for a word about the winner that directly
+// follows one without such a word: "gegen @bob 3:1 gewonnen". hasWordBetween is true if such a word, or one that separates sides, is between.
 func (l line) parts() (all [][]word, hasWordBetween bool) {
+	isBetween := len(l.people) == len(l.scores.numbers) && l.scores.numbers[0].at == 1
 	var first, last word // the first and the last person or score
 	start, end := 0, 0   // of a part, which ends with the last one
 	for i, w := range l.words {
 		if !w.isPerson() && !w.isScore() {
 			continue
 		}
+		isNext := w.isPerson() == first.isPerson() && w.isPerson() != last.isPerson()
+		if isBetween {
+			isNext = w.isPerson() && last.isPerson()
+		}
 		if end == 0 {
 			first = w
-		} else if w.isPerson() == first.isPerson() && w.isPerson() != last.isPerson() { // the next part begins
+		} else if isNext {
 			between := l.words[end:i]
 			separates := func(w word) bool { return w.isClaim() || w.meaning == versus }
 			hasWordBetween = hasWordBetween || slices.ContainsFunc(between, separates)
