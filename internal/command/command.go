@@ -48,13 +48,18 @@ func (c Command) SplitNumber() (split Command, ok bool) {
 	if number == "" {
 		return c, false
 	}
-	split = c
-	split.Name, split.Written, split.Args = name, name, strings.TrimSpace(number+" "+c.Args)
-	split.MentionOffsets = slices.Clone(c.MentionOffsets)
-	for i := range split.MentionOffsets {
-		split.MentionOffsets[i] += len(number) + len(" ")
-	}
+	split = c.moved(strings.TrimSpace(number+" "+c.Args), len(number)+len(" "))
+	split.Name, split.Written = name, name
 	return split, true
+}
+
+// moved returns the command with other arguments, in which the mentions stand further behind by some bytes.
+func (c Command) moved(args string, by int) Command {
+	c.Args, c.MentionOffsets = args, slices.Clone(c.MentionOffsets)
+	for i := range c.MentionOffsets {
+		c.MentionOffsets[i] = max(0, c.MentionOffsets[i]+by)
+	}
+	return c
 }
 
 // SaysWhoWon is true if the name of the command says who won, as in /won.
