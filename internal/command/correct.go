@@ -9,9 +9,6 @@ import (
 	"unicode/utf8"
 )
 
-// maxCorrected is the maximum number of characters of a corrected command: Telegram's limit for a text to be copied.
-const maxCorrected = 256
-
 // Correct returns a /match that says what a malformed one means, ready to be sent. ok is false if that is not clear, if it would leave out
 // a word that is no filler, or if it cannot be written. The arguments are those of ParseMatch, and err is its error.
 func Correct(c Command, sender Person, reply *Person, names *Names, err error) (text string, ok bool) {
@@ -49,12 +46,13 @@ func CorrectAmendment(c Command, err error) (text string, ok bool) {
 
 // correct removes the slip that makes a text malformed. read returns what to write instead of it: nothing if that is not clear.
 func correct(written string, err error, read func(written string) (string, error)) (text string, ok bool) {
+	const most = 256 // characters, as Telegram allows for a text to be copied
 	written, ok = withoutSlip(written, err)
 	if !ok {
 		return "", false
 	}
 	text, err = read(written)
-	if err != nil || text == "" || utf8.RuneCountInString(text) > maxCorrected {
+	if err != nil || text == "" || utf8.RuneCountInString(text) > most {
 		return "", false
 	}
 	return text, true

@@ -25,9 +25,6 @@ type Entity struct {
 	User           *Person // of a text mention
 }
 
-// maxUsername is the length of the longest username that Telegram allows.
-const maxUsername = 32
-
 // cutMentions returns the trimmed text after the first headLength bytes, which are ASCII, with each mention replaced by a space; the
 // mentioned people; and their offsets in args, in bytes. Of two mentions that overlap, the one that begins first counts.
 func cutMentions(
@@ -74,10 +71,11 @@ func cutMentions(
 
 // person returns the mentioned person; piece is the text that the entity marks.
 func (e Entity) person(piece, botUsername string) (Person, bool) {
+	const longest = 32 // of the usernames that Telegram allows
 	var p Person
 	username, isMarked := strings.CutPrefix(piece, "@")
 	switch {
-	case e.Kind == KindMention && isMarked && isWord(username) && len(username) <= maxUsername:
+	case e.Kind == KindMention && isMarked && isWord(username) && len(username) <= longest:
 		p.Username = username
 	case e.Kind == KindTextMention && e.User != nil && e.User.UserID > 0:
 		p = *e.User

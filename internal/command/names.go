@@ -10,11 +10,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxNear is the maximum number of players that are offered for an unknown name.
-const maxNear = 5
-
-// maxWords is how many words of a name are looked up together; longer names need quotes.
-const maxWords = 6
+const (
+	maxNear  = 5 // the maximum number of players that are offered for an unknown name
+	maxWords = 6 // how many words of a name are looked up together; longer names need quotes
+)
 
 // Names are the names by which the players of a group can be meant. They may be used concurrently.
 type Names struct {

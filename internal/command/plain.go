@@ -11,8 +11,8 @@ import (
 // MayNamePlayers is true if the arguments have words or quotes that could be plain names of players, or a mention that may be a username and
 // a number. Words such as "gg" could, but hardly are: see LikelyNamesPlayers.
 func (c Command) MayNamePlayers() bool {
-	isOther := func(a atom) bool { return !isScoreWord(a.text) }
-	return slices.ContainsFunc(atoms(c.Args), isOther) || len(c.text().quotes()) > 0 || c.text().mayTouchScore()
+	isWord := func(a atom) bool { return !isScoreWord(a.text) }
+	return slices.ContainsFunc(atoms(c.Args), isWord) || len(c.text().quotes()) > 0 || c.text().mayTouchScore()
 }
 
 // LikelyNamesPlayers is true if the arguments have quotes, words without another meaning, or words that people are called as well.
@@ -90,12 +90,9 @@ func (p parser) choose(t text, names *Names, found []plainName) (Report, error) 
 	return report, nil
 }
 
-// maxWays is the maximum number of ways to understand names that are tried.
-const maxWays = 64
-
 // tryAll reads a text with each choice of people for the names, and without those that have another meaning.
 func (p parser) tryAll(t text, found []plainName) (Report, error) {
-	ways, most := 1, maxWays
+	ways, most := 1, 64         // tried at most
 	if len(found) > 4*MaxTeam { // too many for a match, even if each is named twice
 		most = MaxReadings
 	}

@@ -50,15 +50,13 @@ func (e *FormError) Error() string {
 	return "command form: " + string(e.Reason)
 }
 
-// maxDetail is the maximum length of Detail in runes.
-const maxDetail = 32
-
 func formError(reason Reason, word string) error {
 	return &FormError{Reason: reason, Detail: Excerpt(word)}
 }
 
 // Excerpt returns a word as a Detail.
 func Excerpt(word string) string {
+	const most = 32 // runes
 	visible := strings.Map(func(r rune) rune {
 		if isInvisible(r) {
 			return -1
@@ -66,5 +64,5 @@ func Excerpt(word string) string {
 		return r
 	}, word)
 	runes := []rune(visible)
-	return string(runes[:min(len(runes), maxDetail)])
+	return string(runes[:min(len(runes), most)])
 }

@@ -95,12 +95,7 @@ func (l line) isFreeForAll(hasScores bool) bool {
 // isSpread is true if people stand between the scores.
 func (l line) isSpread() bool {
 	all := l.scores.numbers
-	for i := 2; i < len(all); i += 2 {
-		if all[i].at != all[0].at {
-			return true
-		}
-	}
-	return false
+	return len(all) > 2 && slices.ContainsFunc(all[2:], func(n number) bool { return n.at != all[0].at })
 }
 
 // several reads a line in which people stand between the scores. It is in doubt, unless every name has a score of the sender behind it.
@@ -124,12 +119,9 @@ func (p parser) several(l line) (Report, error) {
 
 // playsEach is true if the sender plays alone against somebody else in all matches.
 func (p parser) playsEach(r Report) bool {
-	for _, m := range slices.Concat(r.Readings...) {
-		if len(m.A)+len(m.B) > 2 || !m.A[0].isSame(p.sender) && !m.B[0].isSame(p.sender) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(slices.Concat(r.Readings...), func(m Match) bool {
+		return len(m.A)+len(m.B) > 2 || !m.A[0].isSame(p.sender) && !m.B[0].isSame(p.sender)
+	})
 }
 
 // results reads each part of a line as a result, which may continue the one before: "lost to @bob 1:3 and @carol 2:3".

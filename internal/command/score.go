@@ -9,9 +9,6 @@ import (
 	"unicode/utf8"
 )
 
-// maxDigits is the maximum number of digits of a number in a score.
-const maxDigits = 3
-
 // number is one of the two numbers of a score.
 type number struct {
 	text      string
@@ -104,6 +101,7 @@ func (t *scoreText) scores() ([]Score, error) {
 }
 
 const (
+	maxDigits  = 3 // the maximum number of digits of a number in a score
 	digits     = "0123456789"
 	separators = ":：-–—−"
 )

@@ -227,7 +227,7 @@ func (s sentence) subjectSide() int {
 func match(forms []form, pieces []piece, language string, outcome meaning) (sentence, bool) {
 	for _, fields := range slices.Concat(forms...) {
 		s := sentence{language: language, outcome: outcome}
-		if len(fields) == len(pieces) && s.fill(fields, pieces) && s.agrees() {
+		if len(fields) == len(pieces) && s.fill(fields, pieces) && (s.claim == nil || s.agrees()) {
 			return s, true
 		}
 	}
@@ -281,9 +281,6 @@ func (s *sentence) fits(name string, p *piece) bool {
 
 // agrees is true if the verb fits its subject, so that no other reading is as likely.
 func (s sentence) agrees() bool {
-	if s.claim == nil {
-		return true
-	}
 	v := s.verb
 	switch subject := s.subject; {
 	case s.object != nil && s.object.isWith && (subject == nil || !subject.isTeam):

@@ -25,10 +25,7 @@ func (c Command) text() text {
 			at = min(max(done, c.MentionOffsets[i]), at)
 		}
 		b.WriteString(args[done:at] + placeholder)
-		done = at
-		if strings.HasPrefix(args[at:], " ") { // which Args has for the mention
-			done++
-		}
+		done = len(args) - len(strings.TrimPrefix(args[at:], " ")) // Args has a space for the mention
 	}
 	b.WriteString(args[done:])
 	return text{b.String(), c.Mentions}
