@@ -135,15 +135,9 @@ func (f following) isNumber() bool { return startsWithDigit(f.next().string) }
 // isObject is true if somebody follows, at most behind a few prepositions and articles.
 func (f following) isObject() bool {
 	const most = 3
-	for _, w := range f[:min(len(f), most+1)] {
-		if w.isPerson() {
-			return true
-		}
-		if w.meaning != the && !w.meaning.isBeforePerson() {
-			return false
-		}
-	}
-	return false
+	near := f[:min(len(f), most+1)]
+	at := slices.IndexFunc(near, func(w word) bool { return w.meaning != the && !w.meaning.isBeforePerson() })
+	return at >= 0 && near[at].isPerson()
 }
 
 // cutWord returns the first word of s, without the punctuation around it, and the rest of s. If there is no word, both are empty.
