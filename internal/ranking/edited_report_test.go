@@ -477,7 +477,7 @@ func TestRedeliveredNoticesNeverExpire(t *testing.T) {
 	for _, row := range texts(t, g, `SELECT kind || ' ' || (expires_at IS NULL) FROM outbox WHERE action <> 'edit' ORDER BY id`) {
 		got = append(got, strings.ReplaceAll(row, "match_", ""))
 	}
-	want := "recorded false,ranking_page false,undone false,undone false," +
+	want := "recorded false,ranking_page false,undone false,undone false,refusal false," +
 		"recorded true,ranking_page true,refusal true,fix_offer true"
 	if s := strings.Join(got, ","); s != want {
 		t.Errorf("notices are %s, want %s", s, want)

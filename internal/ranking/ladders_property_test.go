@@ -271,6 +271,8 @@ func (c *modelGroup) mustChange(change ranking.ChangeLadder, thread int64, was s
 			meant, change.Name = find(was), was+" "+name
 		} else if first, rest, two := strings.Cut(name, " "); two && find(first) != nil {
 			meant, name, same = find(first), rest, find(rest)
+		} else if two && len(c.ladders) > 1 { // perhaps a slip
+			meant, same = nil, nil
 		}
 	}
 	change.IsAdmin = admin
