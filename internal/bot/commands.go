@@ -157,16 +157,21 @@ func (r *Router) dispatch(ctx context.Context, req request) error {
 
 // handle calls the handler of a command. If its first words turn out to name a ladder, it calls it again without them.
 func (r *Router) handle(ctx context.Context, c Command, req request) error {
+	return req.inLadder(c, func(req request) error { return c.Handle(r, ctx, req) })
+}
+
+// inLadder handles a command. If its first words turn out to name a ladder, they are removed, and it is handled again.
+func (req request) inLadder(c Command, handle func(request) error) error {
 	if c.OfLadder {
 		req.origin.Words = req.command.FirstWords(ranking.MaxLadderWords)
 		req.origin.LaterWords = req.command.LaterWords(ranking.MaxLadderWords)
 	}
-	err := c.Handle(r, ctx, req)
+	err := handle(req)
 	var named *ranking.LadderNamed
 	if errors.As(err, &named) {
 		req.command = req.command.WithoutWords(named.Words, named.LaterWords...)
 		req.origin.Ladder, req.origin.Words, req.origin.LaterWords = named.Ladder, "", nil
-		err = c.Handle(r, ctx, req)
+		err = handle(req)
 	}
 	return err
 }

@@ -111,41 +111,40 @@ func parseCount(args string) (n int, ok bool) {
 
 // turnTeams handles the buttons for other teams. The ratings may have changed since, so the teams are divided again.
 func (r *Router) turnTeams(ctx context.Context, p press, t someTeams) error {
-	req, ok := r.teamsBelow(p, t.picked)
-	if !ok {
-		return r.unknownButton(ctx, p.origin)
-	}
-	return r.stats.Show(ctx, req.origin, stats.TeamsQuery{Players: func(everybody []ranking.Person) ([2][]ranking.Person, notice.Notice) {
-		sides, unclear := req.players(everybody)
-		if unclear != nil || t.number > stats.Splits(len(sides[0])) {
-			return sides, ranking.Refusal{Code: ranking.UnknownButton}
-		}
-		return sides, nil
-	}, K: t.number, Picked: t.picked})
+	return r.teamsBelow(ctx, p, t.picked, func(req request) error {
+		return r.stats.Show(ctx, req.origin, stats.TeamsQuery{Players: func(everybody []ranking.Person) ([2][]ranking.Person, notice.Notice) {
+			sides, unclear := req.players(everybody)
+			if unclear != nil || t.number > stats.Splits(len(sides[0])) {
+				return sides, ranking.Refusal{Code: ranking.UnknownButton}
+			}
+			return sides, nil
+		}, K: t.number, Picked: t.picked})
+	})
 }
 
 // reportTeams handles the button that reports a result of teams. Whoever presses it is asked for the score.
 func (r *Router) reportTeams(ctx context.Context, p press, t someTeams) error {
-	req, ok := r.teamsBelow(p, t.picked)
-	if !ok {
-		return r.unknownButton(ctx, p.origin)
-	}
-	teams := func(everybody []ranking.Person) ([2][]ranking.Person, notice.Notice) {
-		sides, unclear := req.players(everybody)
-		split, valid := stats.SplitOf(t.number, len(sides[0]))
-		if unclear != nil || !valid {
-			return sides, ranking.Refusal{Code: ranking.UnknownButton}
+	return r.teamsBelow(ctx, p, t.picked, func(req request) error {
+		teams := func(everybody []ranking.Person) ([2][]ranking.Person, notice.Notice) {
+			sides, unclear := req.players(everybody)
+			split, valid := stats.SplitOf(t.number, len(sides[0]))
+			if unclear != nil || !valid {
+				return sides, ranking.Refusal{Code: ranking.UnknownButton}
+			}
+			return stats.Divide(split, sides[0]), nil
 		}
-		return stats.Divide(split, sides[0]), nil
-	}
-	return r.rankings.Do(ctx, req.origin, ranking.StartTeamWizard{Teams: teams})
+		return r.rankings.Do(ctx, req.origin, ranking.StartTeamWizard{Teams: teams})
+	})
 }
 
-// teamsBelow returns the /teams that the message with a pressed button replies to. ok is false if it is gone.
-func (r *Router) teamsBelow(p press, picked []ranking.PlayerID) (req request, ok bool) {
+// teamsBelow handles the /teams that the message with a pressed button replies to. If it is gone, the button is unknown.
+func (r *Router) teamsBelow(ctx context.Context, p press, picked []ranking.PlayerID, handle func(request) error) error {
 	req, c, ok := r.commandBelow(p)
+	if !ok || c.Name != command.NameTeams {
+		return r.unknownButton(ctx, p.origin)
+	}
 	req.picked = picked
-	return req, ok && c.Name == command.NameTeams
+	return req.inLadder(c, handle)
 }
 
 var _ = shows(view[stats.Odds]{text: words.odds, ofLadder: true})

@@ -124,7 +124,7 @@ func (r *Router) pick(ctx context.Context, p press, picked []ranking.PlayerID) e
 		return r.unknownButton(ctx, p.origin)
 	}
 	req.picked = picked
-	return c.Handle(r, ctx, req)
+	return r.handle(ctx, c, req)
 }
 
 // commandBelow returns the command that the message with a pressed button replies to. ok is false if it is gone.

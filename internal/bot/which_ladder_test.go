@@ -1,0 +1,345 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/catalog"
+	"elobot/internal/intake"
+	"elobot/internal/notice"
+	"elobot/internal/outbox"
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres/pgranking"
+	"elobot/internal/postgres/pgstats"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+	"elobot/internal/telegram"
+)
+
+// club is a group whose default ladder is chess. Topic 20 is bound to zorb, and topic 30 to darts, which is archived. Of each of them Alice
+// and Bob have played a match, with the numbers 1 to 3. Everybody is an admin.
+type club struct {
+	t      *testing.T
+	pool   *pgxpool.Pool
+	router *Router
+	now    time.Time
+	last   int64 // the id of the last message or press
+}
+
+// answers are what the club has said of a command: where the answer is, and the notices.
+type answers struct {
+	ladder string // of the first notice that names one
+	items  []outbox.Item
+	to     fields // the message that they answer
+}
+
+const (
+	ownTopic      = 20
+	archivedTopic = 30
+	clubID        = -1002000000001
+)
+
+func (c *club) IsAdmin(context.Context, ranking.ExternalChatID, ranking.UserID) (bool, error) {
+	return true, nil
+}
+
+func newClub(t *testing.T) *club {
+	t.Helper()
+	pool, err := pgxpool.New(t.Context(), pgtest.New(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	rankings := ranking.NewService(
+		pgranking.NewStore(pool, func(outbox.Lane) {}), slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1, AskUnusual: true})
+	c := &club{t: t, pool: pool, now: time.Now().Add(-20 * time.Hour).Truncate(time.Second)}
+	questions := stats.NewService(pgstats.NewStore(pool, pool), rankings)
+	c.router = NewRouter(rankings, questions, c, telegram.Self{ID: 99, Username: "elobot"}, func() time.Time { return c.now })
+	c.say(0, nil, "/match @bobby 6:1")
+	c.exec(`UPDATE ladders SET name = 'chess'`)
+	for name, thread := range map[string]int{"zorb": ownTopic, "darts": archivedTopic} {
+		c.exec(`INSERT INTO ladders (group_id, is_default, name) SELECT id, false, $1 FROM groups`, name)
+		c.exec(`INSERT INTO topics (chat_id, thread_id, ladder_id) SELECT chats.id, $2, ladders.id FROM chats, ladders WHERE name = $1`, name, thread)
+	}
+	c.say(ownTopic, nil, "/match @bobby 6:2")
+	c.say(archivedTopic, nil, "/match @bobby 6:3")
+	c.exec(`UPDATE ladders SET archived_at = now() WHERE name = 'darts'`)
+	return c
+}
+
+func (c *club) exec(sql string, args ...any) {
+	c.t.Helper()
+	if _, err := c.pool.Exec(c.t.Context(), sql, args...); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+type fields = map[string]any
+
+// message returns a message of Alice in a topic, which may reply to another one.
+func (c *club) message(thread int, to fields, text string) fields {
+	c.now = c.now.Add(time.Minute) // so that nobody asks too often
+	c.last++
+	m := fields{
+		"message_id": c.last, "date": c.now.Unix(), "chat": fields{"id": clubID, "type": "supergroup", "title": "Club"},
+		"from": fields{"id": 7, "first_name": "Alice", "username": "alice"}, "text": text,
+	}
+	if thread != 0 {
+		m["message_thread_id"], m["is_topic_message"] = thread, true
+	}
+	if to != nil {
+		m["reply_to_message"] = to
+	}
+	head, _, _ := strings.Cut(text, " ")
+	if strings.HasPrefix(head, "/") {
+		m["entities"] = []fields{{"type": "bot_command", "offset": 0, "length": len(head)}}
+	}
+	for at := range text {
+		if text[at] == '@' {
+			name, _, _ := strings.Cut(text[at:], " ")
+			entities, _ := m["entities"].([]fields)
+			m["entities"] = append(entities, fields{"type": "mention", "offset": at, "length": len(name)})
+		}
+	}
+	return m
+}
+
+// say handles a message and returns what is said.
+func (c *club) say(thread int, to fields, text string) answers {
+	c.t.Helper()
+	m := c.message(thread, to, text)
+	s := c.handle(fields{"message": m})
+	s.to = m
+	return s
+}
+
+// edit handles an edit of a message.
+func (c *club) edit(m fields, text string) answers {
+	c.t.Helper()
+	edited := c.message(0, nil, text)
+	edited["message_id"], edited["date"], edited["edit_date"] = m["message_id"], m["date"], m["date"]
+	return c.handle(fields{"edited_message": edited})
+}
+
+// press handles the press of a button below a message of the bot, in General.
+func (c *club) press(to fields, out outgoing, data string) answers {
+	c.t.Helper()
+	below := c.message(0, to, "")
+	below["from"] = fields{"id": 99, "is_bot": true, "first_name": "elobot", "username": "elobot"}
+	var rows [][]fields
+	for _, row := range out.buttons {
+		for _, b := range row {
+			rows = append(rows, []fields{{"text": b.text, "callback_data": b.data}})
+		}
+	}
+	below["reply_markup"] = fields{"inline_keyboard": rows}
+	s := c.handle(fields{"callback_query": fields{
+		"id": fmt.Sprint(c.last), "from": fields{"id": 7, "first_name": "Alice", "username": "alice"}, "message": below, "data": data,
+	}})
+	s.to = to
+	return s
+}
+
+func (c *club) handle(update fields) (s answers) {
+	c.t.Helper()
+	var before int64
+	if err := c.pool.QueryRow(c.t.Context(), `SELECT coalesce(max(id), 0) FROM outbox`).Scan(&before); err != nil {
+		c.t.Fatal(err)
+	}
+	raw, err := json.Marshal(update)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if err := c.router.Handle(c.t.Context(), intake.Update{ID: c.last, Raw: raw}); err != nil {
+		c.t.Fatalf("%s: %v", raw, err)
+	}
+	rows, _ := c.pool.Query(c.t.Context(), `
+		SELECT id, kind, payload, coalesce(reply_to, 0) FROM outbox WHERE id > $1 AND kind <> 'acknowledged' ORDER BY id`, before)
+	s.items, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (item outbox.Item, err error) {
+		return item, row.Scan(&item.ID, &item.Kind, &item.Payload, &item.ReplyTo)
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, item := range slices.Backward(s.items) {
+		if label, err := ladderLabel(item); err == nil && label.Name != "" {
+			s.ladder = label.Name
+		}
+	}
+	return s
+}
+
+// TestWhichLadder sends each command of the table in General, in the topic of another ladder, with the name of that ladder, in reply to the
+// report of a match of that ladder, and in the topic of an archived one. Its answer must be about the right ladder.
+func TestWhichLadder(t *testing.T) {
+	t.Parallel()
+	anywhere := func(ladder string) [5]string { return [5]string{ladder, ladder, ladder, ladder, ladder} }
+	var (
+		ofLadder = [5]string{"chess", "zorb", "zorb", "zorb", "darts"}
+		unnamed  = [5]string{"chess", "zorb", "", "zorb", "darts"}
+	)
+	rows := map[string]struct {
+		args   string
+		want   [5]string // in General, in the topic, with the name, in reply, in the topic of the archived ladder; empty: not tried
+		before string    // a command that must come first
+	}{
+		"start":    {"", unnamed, ""},
+		"match":    {"@bobby 3:1", ofLadder, ""},
+		"ranking":  {"", ofLadder, ""},
+		"stats":    {"", ofLadder, ""},
+		"h2h":      {"@bobby", ofLadder, ""},
+		"records":  {"", ofLadder, ""},
+		"matches":  {"", ofLadder, ""},
+		"history":  {"", ofLadder, ""},
+		"chart":    {"@bobby", ofLadder, ""},
+		"odds":     {"@bobby", ofLadder, ""},
+		"teams":    {"@alice @bobby @carol @dave", ofLadder, ""},
+		"undo":     {"2", [5]string{"zorb", "zorb", "", "zorb", "zorb"}, "/restore 2"},
+		"restore":  {"2", [5]string{"zorb", "zorb", "", "zorb", "zorb"}, "/undo 2"},
+		"fix":      {"2 6:%d", [5]string{"zorb", "zorb", "", "zorb", "zorb"}, ""},
+		"join":     {"", anywhere("chess"), ""}, // it is for the group
+		"settings": {"", ofLadder, ""},
+		"ladder":   {"", anywhere("chess"), ""}, // its list says which one applies
+		"board":    {"", ofLadder, ""},
+		"help":     {"", unnamed, ""},
+		"about":    {"", unnamed, ""},
+	}
+	for _, cmd := range commands() {
+		row, ok := rows[cmd.Name]
+		if !ok {
+			t.Errorf("/%s has no row: say which ladder it means", cmd.Name)
+			continue
+		}
+		if named := row.want[2] == "zorb"; named != cmd.OfLadder {
+			t.Errorf("/%s: it may begin with the name of a ladder: %t", cmd.Name, cmd.OfLadder)
+		}
+		t.Run(cmd.Name, func(t *testing.T) {
+			t.Parallel()
+			c := newClub(t)
+			reported := c.message(0, nil, "/match @bobby 6:2")
+			reported["message_id"] = 2
+			for i, place := range []struct {
+				name   string
+				thread int
+				words  string
+				to     fields
+			}{{name: "General"}, {name: "topic", thread: ownTopic}, {name: "name", words: "zorb "}, {name: "reply", to: reported}, {name: "archived", thread: archivedTopic}} {
+				if row.want[i] == "" {
+					continue
+				}
+				if row.before != "" {
+					c.say(0, nil, row.before)
+				}
+				args := row.args
+				if strings.Contains(args, "%d") {
+					args = fmt.Sprintf(args, 3+i%2)
+				}
+				got := c.say(place.thread, place.to, strings.TrimSpace("/"+cmd.Name+" "+place.words+args))
+				if len(got.items) == 0 || got.ladder != row.want[i] {
+					t.Errorf("/%s, %s: the answer is about %q, want %q: %s", cmd.Name, place.name, got.ladder, row.want[i], payloads(got))
+				}
+			}
+		})
+	}
+}
+
+// payloads returns notices for an error message.
+func payloads(s answers) string {
+	var all []string
+	for _, item := range s.items {
+		all = append(all, item.Kind+" "+string(item.Payload))
+	}
+	return strings.Join(all, "\n")
+}
+
+// TestWhichLadderOfAButton presses the buttons below answers about zorb in General, where chess applies: what they lead to is about zorb too.
+// Each callback of the table must be among them.
+func TestWhichLadderOfAButton(t *testing.T) {
+	t.Parallel()
+	ofGroup := []string{helpCode, ladderCode}
+	c := newClub(t)
+	type below struct {
+		kind string
+		out  outgoing
+		data string
+		to   fields
+	}
+	var next []below
+	seen, codes := make(map[string]bool), make(map[string]bool)
+	english := words{Language: catalog.All()[0]}
+	add := func(kind string, out outgoing, to fields) {
+		for _, b := range slices.Concat(out.buttons...) {
+			if found, _, ok := findCallback(b.data); ok && !codes[found.Code+kind] && !seen[b.data] {
+				seen[b.data] = true
+				next = append(next, below{kind, out, b.data, to})
+			}
+		}
+	}
+	look := func(s answers) {
+		for _, item := range s.items {
+			out, err := render(item, english)
+			if err != nil {
+				t.Fatal(err)
+			}
+			add(item.Kind, out, s.to)
+		}
+	}
+	for i := range 12 { // more than a page of matches and of players
+		c.say(ownTopic, nil, fmt.Sprintf("/match @player%d 3:%d", i, i%3))
+	}
+	report := c.message(ownTopic, nil, "/match @bobby 3:0")
+	look(c.handle(fields{"message": report}))
+	edited := c.edit(report, "/match @bobby 3:1")
+	edited.to = report
+	look(edited)
+	for _, text := range []string{
+		"/match zorb", "/match zorb @bobby", "/ranking zorb", "/stats zorb", "/stats zorb @bobby", "/records zorb", "/matches zorb",
+		"/history zorb", "/chart zorb", "/teams zorb @alice @bobby @player1 @player2", "/settings zorb", "/h2h zorb @bobby", "/fix 2 2:6",
+		"/help", "/stats zorb play",
+	} {
+		look(c.say(0, nil, text))
+	}
+	// what is only sent to be edited, or pinned
+	c.say(0, nil, "/undo 2")
+	var card ranking.MatchRecorded
+	var zorb ranking.LadderID
+	row := c.pool.QueryRow(t.Context(), `SELECT o.payload, m.ladder_id FROM outbox o, matches m WHERE o.key = m.idempotency_key AND m.number = 2`)
+	if err := row.Scan(&card, &zorb); err != nil {
+		t.Fatal(err)
+	}
+	card.Undone, card.UndoneBy, card.Changes = true, &ranking.Reporter{}, 1
+	board := stats.Board{RankingPage: stats.RankingPage{Rows: make([]stats.Row, 1), Total: 99}, On: true}
+	for _, n := range []notice.Notice{card, board, ranking.FirstLadderPrompt{Name: "go"}} {
+		out, err := render(itemOf(t, n), english)
+		if err != nil {
+			t.Fatal(err)
+		}
+		add(notice.KindOf(n).Name, out.inLadder(zorb), nil)
+	}
+	for len(next) > 0 && len(seen) < 400 {
+		b := next[0]
+		next = next[1:]
+		found, _, _ := findCallback(b.data)
+		got := c.press(b.to, b.out, b.data)
+		codes[found.Code], codes[found.Code+b.kind] = true, true
+		unknown := strings.Contains(payloads(got), string(ranking.UnknownButton)) || found.Code == pickCode && strings.Contains(payloads(got), "unclear_people")
+		if unknown || !slices.Contains(ofGroup, found.Code) && got.ladder != "zorb" {
+			t.Errorf("%s below %s leads to %q: %s", b.data, b.kind, got.ladder, payloads(got))
+		}
+		look(got)
+	}
+	for _, callback := range tables().callbacks {
+		if !codes[callback.Code] {
+			t.Errorf("no button of %s (%s) was pressed", callback.Command, callback.Code)
+		}
+	}
+}
