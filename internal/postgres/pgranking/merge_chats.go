@@ -84,7 +84,8 @@ func queueMergeOutbox(batch *pgx.Batch, older, newer ranking.ChatID) {
 }
 
 // queueMergeBoards leaves the boards of the ladders that remain. Of two boards of the default ladders that of the newer chat remains, because
-// its message can still be edited.
+// its message can still be edited. Those of other ladders that do not remain end, and their messages with them: there is nothing left that
+// they could show.
 func queueMergeBoards(batch *pgx.Batch, kept, gone groupRow, newer ranking.ChatID) {
 	from, to := ranking.Board{Ladder: gone.Ladder}.Object(), ranking.Board{Ladder: kept.Ladder}.Object()
 	if gone.Chat == newer {
@@ -99,6 +100,13 @@ func queueMergeBoards(batch *pgx.Batch, kept, gone groupRow, newer ranking.ChatI
 		UPDATE outbox SET object = $2 || substr(object, length($1) + 1), supersede_key = $2 || substr(supersede_key, length($1) + 1)
 		WHERE chat_id = $3 AND finished_at IS NULL AND (object = $1 OR starts_with(object, $1 || ':'))`, from, to, gone.Chat)
 	ladders := `(SELECT id FROM ladders WHERE group_id = $1)`
+	ended := `chat_id = $1 AND EXISTS (
+		    SELECT FROM ladders l
+		    WHERE l.group_id = $2 AND l.id <> $3 AND starts_with(object || ':', '` + ranking.KindBoard + `:' || l.id || ':'))`
+	batch.Queue(`DELETE FROM ensured_messages WHERE `+ended, gone.Chat, gone.ID, gone.Ladder)
+	batch.Queue(`
+		UPDATE outbox SET state = 'expired', finished_at = now(), last_error = 'the ladder is not in this chat any more', supersede_key = NULL
+		WHERE finished_at IS NULL AND `+ended, gone.Chat, gone.ID, gone.Ladder)
 	batch.Queue(`DELETE FROM boards WHERE ladder_id IN `+ladders, gone.ID)
 	batch.Queue(`DELETE FROM topics WHERE ladder_id IN `+ladders, gone.ID)
 }
@@ -126,11 +134,17 @@ func queuePassOn(batch *pgx.Batch, kept, gone groupRow) {
 		WHERE known.group_id IN ($1, $2) AND o.group_id IN ($1, $2) AND lower(known.username) = lower(o.username)
 		  AND (o.seen_at, o.player_id) > (known.seen_at, known.player_id)`, kept.ID, gone.ID)
 	batch.Queue(`UPDATE sightings SET group_id = $1 WHERE group_id = $2`, kept.ID, gone.ID)
-	// a member of either group is a member
+	queueMembersOfBoth(batch, kept, gone)
+}
+
+// queueMembersOfBoth lets everybody who is a member of one group be a member of another one, if they are in its ladders.
+func queueMembersOfBoth(batch *pgx.Batch, group, of groupRow) {
 	batch.Queue(`
-		UPDATE group_players s SET left_at = NULL, version = s.version + 1 FROM group_players o
-		WHERE s.ladder_id = $1 AND o.ladder_id = $2 AND o.player_id = s.player_id AND s.left_at IS NOT NULL AND o.left_at IS NULL`,
-		kept.Ladder, gone.Ladder)
+		UPDATE group_players s SET left_at = NULL, version = s.version + 1
+		WHERE s.ladder_id = `+laddersOfGroup+` AND s.left_at IS NOT NULL AND EXISTS (
+		    SELECT FROM group_players o
+		    WHERE o.ladder_id = ANY (ARRAY(SELECT id FROM ladders WHERE group_id = $2)) AND o.player_id = s.player_id AND o.left_at IS NULL)`,
+		group.ID, of.ID)
 }
 
 // queueEndGroup removes a group that has no matches. Its players pass to the other group, except for those who are there already, and so do
@@ -145,6 +159,7 @@ func queueEndGroup(batch *pgx.Batch, kept, gone groupRow, older bool) {
 		      WHERE theirs.group_id = $2 AND ours.group_id = $1) AS same
 		WHERE p.id = same.theirs OR p.merged_into = same.theirs`, kept.ID, gone.ID)
 	batch.Queue(`UPDATE players SET group_id = $1 WHERE group_id = $2`, kept.ID, gone.ID)
+	queueMembersOfBoth(batch, gone, kept)
 	batch.Queue(`
 		UPDATE group_players s SET ladder_id = $1, version = s.version + 1
 		WHERE s.ladder_id = $2 AND NOT EXISTS (

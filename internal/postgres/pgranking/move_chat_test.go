@@ -159,6 +159,56 @@ func TestMoveJoins(t *testing.T) {
 	}
 }
 
+// TestMoveJoinsLadders: of two chats with two ladders each, the ladders of the group that goes on remain, with their boards. So does the
+// board of the other default ladder, but nothing that shows or means the other ladders. Topics of the older chat are none of the newer one.
+func TestMoveJoinsLadders(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		newer  int // matches; the older group has one
+		boards []string
+		topics []string
+		ends   string // the object of what ends
+	}{
+		"the older goes on":  {1, []string{"1 1", "1 3"}, nil, "board:4"},
+		"the newer goes on":  {2, []string{"2 2", "2 4"}, []string{"2 8 4"}, "board:3"},
+		"the newer is empty": {0, []string{"1 1", "1 3"}, nil, "board:4"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, alice, bob)
+			w.recordIn(t, club, "older", alice, bob, 3, 1)
+			dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, dbtest.Upgraded, nil))
+			for i := range tc.newer {
+				w.recordIn(t, dbtest.Upgraded, fmt.Sprint("newer ", i), alice, bob, 3, 1)
+			}
+			dbtest.Exec(t, w.Pool, `
+				UPDATE ladders SET name = 'chess';
+				INSERT INTO ladders (group_id, is_default, name) VALUES (1, false, 'padel'), (2, false, 'padel');
+				INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, left_at)
+				    SELECT l.id, p.id, 'Alice', 1500, 1500, 1500, now() FROM ladders l CROSS JOIN players p WHERE l.id = 3 AND p.username = 'alice';
+				UPDATE group_players s SET left_at = now() FROM players p WHERE p.id = s.player_id AND p.username = 'alice' AND ladder_id = 1;
+				INSERT INTO topics VALUES (1, 8, 3), (2, 8, 4);
+				INSERT INTO boards (chat_id, ladder_id) VALUES (1, 1), (1, 3), (2, 2), (2, 4);
+				DELETE FROM outbox;
+				INSERT INTO ensured_messages VALUES (1, 'board:1', 5, ''), (1, 'board:3:8', 6, ''), (2, 'board:2', 7, ''), (2, 'board:4', 8, '');
+				INSERT INTO outbox (chat_id, kind, payload, action, object, supersede_key) VALUES
+				    (1, 'board', '{}', 'ensure', 'board:3', 'board:3'), (2, 'board', '{}', 'ensure', 'board:4', 'board:4')`)
+			w.move(t)
+			w.mustYield(t, `SELECT concat_ws(' ', chat_id, ladder_id) FROM boards ORDER BY 1`, tc.boards...)
+			w.mustYield(t, `SELECT concat_ws(' ', chat_id, thread_id, ladder_id) FROM topics ORDER BY 1`, tc.topics...)
+			w.mustYield(t, `SELECT object FROM outbox WHERE state = 'expired'`, tc.ends)
+			w.mustYield(t, `
+				SELECT object FROM ensured_messages WHERE substring(object FROM '[0-9]+')::bigint NOT IN (SELECT ladder_id FROM boards)`)
+			w.mustYield(t, `SELECT DISTINCT is_default::text FROM ladders l JOIN groups g ON g.id = l.group_id WHERE g.chat_id IS NOT NULL ORDER BY 1`,
+				"false", "true")
+			if tc.newer == 1 {
+				w.mustYield(t, `SELECT ladder_id::text FROM group_players WHERE left_at IS NOT NULL`)
+			}
+			w.mustVerify(t)
+		})
+	}
+}
+
 // TestMoveKeepsFormerUsernames: of somebody who was seen in both chats, the usernames before the last one are kept, the latest last.
 func TestMoveKeepsFormerUsernames(t *testing.T) {
 	t.Parallel()
