@@ -72,9 +72,13 @@ func ladderAt(all []GroupLadder, text string) (l *GroupLadder, words int) {
 }
 
 // ladder returns the ladder that a command is about: that of the match that it amends, else the one that it names, else the one that applies
-// where it was sent. It is that of the origin if the snapshot has it.
+// where it was sent. A button that names none was made when the group had one ladder, and means that. It is that of the origin if the snapshot
+// has it.
 func (j job) ladder(o Origin, snap Snapshot) LadderID {
 	meant := cmp.Or(o.Ladder, snap.Applies)
+	if o.Button != "" {
+		meant = cmp.Or(o.Ladder, snap.Oldest)
+	}
 	var m *StoredMatch
 	switch op := j.operation.(type) {
 	case replaying:

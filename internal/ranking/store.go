@@ -155,7 +155,8 @@ type Snapshot struct {
 	// one. NamedWords is how many of the Words name it.
 	Applies    LadderID
 	NamedWords int
-	Several    bool // the group has several ladders
+	Several    bool     // the group has several ladders
+	Oldest     LadderID // of the group, 0 if none is stored
 	// NewGroup is true if the group and its ladder are not stored yet. A new ladder has the DefaultRules.
 	NewGroup bool
 	People   []Known // in the order of the query's people

@@ -13,14 +13,18 @@ import (
 
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // newLadders returns a game in which the club has the ladders chess, which is the default one, and padel.
-func newLadders(t *testing.T) *game {
+func newLadders(t *testing.T) *game { return newChessAnd(t, "padel") }
+
+// newChessAnd returns a game in which the club has the ladder chess, which is the default one, and another one.
+func newChessAnd(t *testing.T, name string) *game {
 	t.Helper()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
-	g.mustChangeLadder(t, ranking.ChangeLadder{Change: ranking.AddLadder, First: "chess", Name: "padel"}, 0)
+	g.mustChangeLadder(t, ranking.ChangeLadder{Change: ranking.AddLadder, First: "chess", Name: name}, 0)
 	return g
 }
 
@@ -241,5 +245,25 @@ func TestDuplicatesOfALadder(t *testing.T) {
 	}
 	if n, ok := g.recordIn(t, "padel", 10, singles(alice, bob, 3, 1)).(ranking.ReportPrompt); !ok || n.Doubt != ranking.DoubtDuplicate {
 		t.Errorf("the same result of this ladder is answered with %+v", n)
+	}
+}
+
+// TestButtonsOfTheOnlyLadder: a button that was made when the group had one ladder stays about that one, whatever counts there since.
+func TestButtonsOfTheOnlyLadder(t *testing.T) {
+	t.Parallel()
+	g := newChessAnd(t, "zork")
+	for _, topic := range []int64{8, 0} { // in the topic of the button, and as the default one
+		g.mustChangeLadder(t, ranking.ChangeLadder{Change: ranking.UseLadder, Name: "zork"}, topic)
+		if page := g.turn(t, &bob, alice.ID, 1); page.Hidden != 2 {
+			t.Errorf("zork counts in topic %d: the button shows %+v", topic, page)
+		}
+		var zork ranking.LadderID
+		must(t, g.pool.QueryRow(t.Context(), `SELECT id FROM ladders WHERE name = 'zork'`).Scan(&zork))
+		o := below(78, g.press(&bob))
+		o.Ladder = zork
+		must(t, g.questions(g.Service).Show(t.Context(), o, stats.RankingQuery{Page: 1}))
+		if page, ok := g.answer(t, o.Key, "edited_message_id = 78").(stats.RankingPage); !ok || page.Hidden != 0 {
+			t.Errorf("zork counts in topic %d: a button about it shows %+v", topic, page)
+		}
 	}
 }

@@ -83,6 +83,7 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		       coalesce(g.id, CASE WHEN $5 THEN nextval('groups_id_seq') ELSE 0 END) AS "group", $5 AND g.id IS NULL AS new_group,
 		       coalesce(l.id, CASE WHEN $5 THEN nextval('ladders_id_seq') ELSE 0 END) AS ladder, coalesce(to_json(l), '{}') AS rules,
 		       coalesce(l.name, '') AS name, l.archived_at IS NOT NULL AS archived, coalesce(l.ladders > 1, false) AS several,
+		       coalesce(l.oldest, 0) AS oldest,
 		       coalesce(named.id, CASE WHEN l.ladders > 1 THEN coalesce((
 		           SELECT CASE WHEN min(m.ladder_id) = max(m.ladder_id) THEN min(m.ladder_id) END
 		           FROM (SELECT match_id AS id FROM match_messages WHERE telegram_chat_id = $1 AND telegram_message_id = $9
@@ -97,7 +98,8 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		    LIMIT 1) AS c ON true
 		LEFT JOIN groups g ON g.chat_id = c.id
 		LEFT JOIN LATERAL (
-		    SELECT *, count(*) OVER () AS ladders FROM ladders WHERE group_id = g.id ORDER BY id = $6 DESC, is_default DESC LIMIT 1) AS l ON true
+		    SELECT *, count(*) OVER () AS ladders, min(id) OVER () AS oldest FROM ladders
+		    WHERE group_id = g.id ORDER BY id = $6 DESC, is_default DESC LIMIT 1) AS l ON true
 		LEFT JOIN LATERAL (
 		    SELECT id, name FROM ladders
 		    WHERE l.name IS NOT NULL AND group_id = g.id AND starts_with(lower($8) || ' ', lower(name) || ' ')
@@ -112,7 +114,7 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		snap.Handled, snap.ChatID, snap.NewChat, snap.Group, snap.NewGroup = r.Handled, r.Chat, r.NewChat, r.Group, r.NewGroup
 		snap.Chat, snap.Display = ranking.Chat{ID: r.ExternalChat, Kind: r.Kind, Title: r.Title}, r.Display
 		snap.Ladder = ranking.Ladder{ID: r.Ladder, Name: r.Name, Archived: r.Archived, Rules: r.Rules}
-		snap.Several, snap.Applies, snap.NamedWords = r.Several, r.Applies, r.NamedWords
+		snap.Several, snap.Oldest, snap.Applies, snap.NamedWords = r.Several, r.Oldest, r.Applies, r.NamedWords
 		snap.Greeted, snap.Added = time.Time(r.GreetedAt), time.Time(r.AddedAt)
 		if snap.NewChat {
 			snap.Chat, snap.Display = q.Chat, ranking.DefaultDisplay()
@@ -142,7 +144,7 @@ type readChat struct {
 	Rules              ranking.Rules
 	Name               string
 	Archived, Several  bool
-	Applies            ranking.LadderID
+	Oldest, Applies    ranking.LadderID
 	NamedWords         int
 }
 

@@ -88,7 +88,7 @@ func TestReadKnownChat(t *testing.T) {
 	w := newWorld(t)
 	got := w.Read(t)
 	want := ranking.Snapshot{
-		ChatID: 1, Chat: club, Group: 1, Display: ranking.DefaultDisplay(),
+		ChatID: 1, Chat: club, Group: 1, Oldest: 1, Display: ranking.DefaultDisplay(),
 		Ladder: ranking.Ladder{ID: 1, Rules: ranking.Rules{
 			Start: 1500, PlaceMatches: 3, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32},
 		}},
