@@ -25,6 +25,12 @@ func TestEvening(t *testing.T) {
 	playFolder(t, "testdata/evening", (*script).says)
 }
 
+// TestNamedLadder plays what a group says that names its ladder in front, a word that means nothing else.
+func TestNamedLadder(t *testing.T) {
+	t.Parallel()
+	playFolder(t, "testdata/named_ladder", (*script).says)
+}
+
 // playFolder plays the scripts of a folder, one for each language, and compares what the bot says. The files are both the scripts and the
 // transcripts: lines that begin with "|" are the bot's, and "~" stands before those of an edited message. -update writes them.
 func playFolder(t *testing.T, folder string, answered func(s *script, who botsim.User, answer string)) {

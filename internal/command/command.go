@@ -24,6 +24,7 @@ type Command struct {
 	Name           string   // what was written, in lower case and without the slash; never empty
 	Written        string   // what was written, if Name is replaced by the command that it is an alias of; otherwise the same
 	Args           string   // the trimmed text after the command, with each mention replaced by a space
+	Ladder         string   // the first words of the arguments, if WithoutWords has cut them because they name a ladder
 	Addressed      bool     // the command names this bot, so that it is not meant for another one
 	Mentions       []Person // the mentioned people, in order of appearance; nil if there are none
 	MentionOffsets []int    // the positions of the Mentions in Args, in bytes

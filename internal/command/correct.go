@@ -19,7 +19,7 @@ func Correct(c Command, sender Person, reply *Person, names *Names, err error) (
 		if err != nil || report.Doubt != DoubtNone || len(report.Readings[0]) > 1 {
 			return "", err
 		}
-		return report.Readings[0][0].command(sender), nil
+		return report.Readings[0][0].command(sender, c.Ladder), nil
 	})
 }
 
@@ -79,10 +79,14 @@ func withoutSlip(written string, err error) (corrected string, ok bool) {
 // outcomeCommands are the commands that report a score without points.
 var outcomeCommands = map[Score]string{win: NameWon, loss: NameLost, draw: NameDraw}
 
-// command returns the command that reports a match, or nothing if one of the players cannot be written so that the same person is meant.
-func (m Match) command(sender Person) string {
+// command returns the command that reports a match in a ladder, empty for the one that applies. It returns nothing if one of the players cannot
+// be written so that the same person is meant.
+func (m Match) command(sender Person, ladder string) string {
 	name := cmp.Or(outcomeCommands[m.Scores[0]], NameMatch)
 	parts := []string{"/" + name}
+	if ladder != "" {
+		parts = append(parts, ladder)
+	}
 	isSenders := m.Self || len(m.A) == 1 && len(m.B) == 1 && m.A[0].isSame(sender)
 	for i, p := range slices.Concat(m.A, m.B) {
 		if i == len(m.A) && !isSenders && (len(m.A)+len(m.B) > 2 || name != NameMatch) {

@@ -48,6 +48,23 @@ func TestCorrect(t *testing.T) {
 	}
 }
 
+// TestCorrectInALadder: the corrected command names the ladder that the malformed one has named.
+func TestCorrectInALadder(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"/match zork @bob -3:1":        "/match zork @bob 3:1",
+		"/won Zork @bob -3:1":          "/match Zork @bob 3:1",
+		"/match zork @a @b @c @d 10:8": "/match zork @a @b vs @c @d 10:8",
+	} {
+		c, _ := parseHabit(text)
+		c = c.WithoutWords(1)
+		_, err := command.ParseMatch(c, sender(), nil, nil)
+		if got, _ := command.Correct(c, sender(), nil, nil, err); got != want {
+			t.Errorf("%s: %v: %q, want %q", text, err, got, want)
+		}
+	}
+}
+
 // TestCorrectAmendment: corrections name the match, because nobody can tell whether they will be sent as a reply.
 func TestCorrectAmendment(t *testing.T) {
 	t.Parallel()

@@ -75,6 +75,7 @@ func (c Command) laterLines() (starts []int) {
 // as later says. No mention is among them.
 func (c Command) WithoutWords(n int, later ...int) Command {
 	starts := c.laterLines()
+	c.Ladder = c.FirstWords(n)
 	c.MentionOffsets = slices.Clone(c.MentionOffsets)
 	for i := len(later) - 1; i >= 0; i-- {
 		c = c.withoutWords(starts[i], later[i], func(r rune) bool { return r != '\n' && unicode.IsSpace(r) })
