@@ -96,3 +96,27 @@ func inPadel(t *testing.T, payload []byte) []byte {
 	}
 	return payload
 }
+
+// TestCommandsInALadder: the commands that a text about a ladder offers name that ladder.
+func TestCommandsInALadder(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		notice notice.Notice
+		want   string
+	}{
+		{stats.RankingPage{}, "match padel &lt;1&gt; @bobby 3:1"}, {stats.MatchPage{}, "match padel &lt;1&gt; @bobby 3:1"},
+		{stats.Records{}, "match padel &lt;1&gt; @bobby 3:1"},
+	} {
+		for _, l := range catalog.All() {
+			item := itemOf(t, tc.notice)
+			item.Payload = inPadel(t, item.Payload)
+			out, err := render(item, words{Language: l})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(out.html, "<code>/"+tc.want+"</code>") {
+				t.Errorf("%T in %s: %q", tc.notice, l.Tag(), out.html)
+			}
+		}
+	}
+}

@@ -147,7 +147,7 @@ var _ = shows(view[stats.MatchPage]{text: words.matchPage, table: words.matchTab
 
 func (w words) matchPage(n stats.MatchPage) string {
 	if len(n.Rows) == 0 {
-		return w.inLadder(w.Text("ranking.empty", nil))
+		return w.inLadder(w.Text("ranking.empty", args{"Ladder": w.ladderWords()}))
 	}
 	return w.titleOf("matches.title", n.Title) + "\n" + w.matchRows(n.Rows)
 }

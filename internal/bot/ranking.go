@@ -96,7 +96,7 @@ var _ = shows(view[stats.RankingPage]{text: words.rankingPage, table: words.rank
 
 func (w words) rankingPage(n stats.RankingPage) string {
 	if len(n.Rows) == 0 && n.Hidden == 0 {
-		return w.inLadder(w.Text("ranking.empty", nil))
+		return w.inLadder(w.Text("ranking.empty", args{"Ladder": w.ladderWords()}))
 	}
 	lines := []string{w.titleOf("ranking.title", n.Title)}
 	if len(n.Rows) == 0 {

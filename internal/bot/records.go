@@ -59,7 +59,7 @@ func (w words) records(n stats.Records) string {
 		if !n.Month.IsZero() {
 			id = "records.none_in_month"
 		}
-		return paragraphs([]string{title, w.Text(id, nil)})
+		return paragraphs([]string{title, w.Text(id, args{"Ladder": w.ladderWords()})})
 	}
 	return paragraphs([]string{title}, w.factLines(facts))
 }

@@ -58,3 +58,11 @@ func (w words) inLadder(text string) string {
 	}
 	return showText(w.ladder) + " · " + text
 }
+
+// ladderWords returns what names the ladder behind the name of a command that is shown as code: nothing if there is none.
+func (w words) ladderWords() string {
+	if w.ladder == "" {
+		return ""
+	}
+	return codeText(w.ladder) + " "
+}
