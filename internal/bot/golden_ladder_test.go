@@ -44,6 +44,12 @@ func goldenMoved() map[string]notice.Notice {
 	return map[string]notice.Notice{"by_admin": move, "by_alice": byAlice}
 }
 
+func goldenMoveHints() map[string]notice.Notice {
+	return map[string]notice.Notice{
+		"chess": ranking.MoveHint{Number: 42, In: "chess", To: "padel"}, "hostile": ranking.MoveHint{Number: 42, In: "padel", To: hostile},
+	}
+}
+
 // TestNoticesOfALadder: in a group with several ladders, a notice names its own, and the buttons below it are about the same one.
 func TestNoticesOfALadder(t *testing.T) {
 	t.Parallel()

@@ -153,6 +153,7 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	add("merged", goldenMerged())
 	add("ladder", goldenLadders())
 	add("moved", goldenMoved())
+	add("move_hint", goldenMoveHints())
 	add("ranking", goldenRankings())
 	add("matches", goldenMatchLists())
 	add("odds", goldenOdds())

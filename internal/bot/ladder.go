@@ -160,3 +160,9 @@ func (w words) movedLine(n ranking.MatchMoved) string {
 	with := args{"Number": n.Number, "Result": w.resultOf(n.Sides, w.plainSide), "From": showText(n.From), "To": showText(n.To)}
 	return w.textBy("move.card_by", n.By, with)
 }
+
+var _ = shows(view[ranking.MoveHint]{text: words.moveHint, line: words.moveHint, personal: true})
+
+func (w words) moveHint(n ranking.MoveHint) string {
+	return w.Text("move.hint", args{"Number": n.Number, "In": showText(n.In), "To": showText(n.To), "Code": codeText(n.To)})
+}

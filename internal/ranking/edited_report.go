@@ -3,6 +3,7 @@ package ranking
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"elobot/internal/notice"
@@ -10,12 +11,13 @@ import (
 
 // handleEdit handles an edit of a message that has recorded matches. They stay. What the message reports besides is recorded, each under a
 // key of the message that is still free. If it reports another score for the only match, or other players, handleEdit offers to correct that
-// match. Nobody is asked what an edit means, and other edits get no answer.
+// match. If all that it adds is the name of another ladder, handleEdit says how to move the match there. Nobody is asked what an edit means, and
+// other edits get no answer.
 func (s *Service) handleEdit(ctx context.Context, o Origin, read func(everybody []Person) Reading) error {
 	original := MatchRef{Message: o.ReplyTo, Key: o.Message}
 	j := job{name: "handle edit", bucket: RateQuestion, knownChatOnly: true, silent: true, locks: true}
 	needs := (&recordOperation{service: s, playedAt: o.SentAt}).needs()
-	needs.Match = &original
+	needs.Match, needs.Ladders = &original, o.Ladder != 0
 	of := o
 	o.Message = "" // it is no command of the message
 	return s.handleMessage(ctx, o, j, needs, func(everybody []Person) operation {
@@ -42,7 +44,7 @@ func (e editedReport) needs() Needs {
 	if e.record != nil {
 		needs = e.record.needs()
 	}
-	needs.Match = &e.original
+	needs.Match, needs.Ladders = &e.original, e.origin.Ladder != 0
 	return needs
 }
 
@@ -69,6 +71,8 @@ func (e editedReport) decide(snap Snapshot) (Decision, error) {
 		if d := e.offerPlayers(snap, now.replaced); d.Asks != nil {
 			return d, nil
 		}
+	case now.elsewhere != nil:
+		return Decision{Unadded: true, Notice: e.moveHint(snap, now.elsewhere)}, nil
 	}
 	return Decision{}, errUnanswered
 }
@@ -80,6 +84,7 @@ type comparison struct {
 	result    Result           // that one, in the order of the recorded match
 	exchanged bool             // the message names the sides the other way round
 	replaced  *StoredMatch     // the only match, if others have played
+	elsewhere *StoredMatch     // a match that is in another ladder than the message names, if nothing else has changed
 }
 
 // compare compares the report with the recorded matches. It is empty if somebody else has reported them, or if one of them is not there any
@@ -143,6 +148,10 @@ func (e editedReport) compare(snap Snapshot) (c comparison) {
 			key := matchKey(e.original.Key, next)
 			c.open.matches[i].key, c.open.reports[i].Key, keys[key] = key, key, true
 		}
+	} else if named := e.origin.Ladder; named != 0 && c.corrected == nil {
+		if i := slices.IndexFunc(stored, func(m StoredMatch) bool { return m.Ladder != named && !m.Undone }); i >= 0 {
+			c.elsewhere = &stored[i]
+		}
 	}
 	return c
 }
@@ -205,6 +214,29 @@ func (m *StoredMatch) winnerOffer(r Result) WinnerOffer {
 	}
 	return offer
 }
+
+// moveHint says how to move a match to the ladder that the message names.
+func (e editedReport) moveHint(snap Snapshot, m *StoredMatch) MoveHint {
+	hint := MoveHint{Number: m.Number}
+	for _, l := range snap.Ladders {
+		switch l.ID {
+		case m.Ladder:
+			hint.In = l.Name
+		case e.origin.Ladder:
+			hint.To = l.Name
+		}
+	}
+	return hint
+}
+
+// MoveHint says how to move a match whose command was edited to name another ladder.
+type MoveHint struct {
+	Number int    `json:"number"`
+	In     string `json:"in"` // the ladder where the match is
+	To     string `json:"to"` // the one that the edited command names
+}
+
+var _ = notice.Register[MoveHint](notice.Kind{Name: "move_hint", Purpose: notice.Answer})
 
 // FixOffer offers to fix the score of a match whose command was edited. All scores are in the order of the command.
 type FixOffer struct {
