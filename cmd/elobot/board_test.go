@@ -67,7 +67,7 @@ func testBoardLife(t *testing.T, b *botFixture) {
 	if board.ReplyTo != 0 || !board.Silent {
 		t.Errorf("%+v", board)
 	}
-	says(t, visible(b.ask(group, b.alice, "/board")), "has a board")
+	says(t, visible(b.ask(group, b.alice, "/board")), "is a board")
 	b.ask(group, b.alice, "/match @bob 3:1")
 	first := b.awaitBoard(group, true, "Alice 1516", "bob 1484")
 	if first.ID != board.ID {
