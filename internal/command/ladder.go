@@ -1,6 +1,7 @@
 package command
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -61,11 +62,14 @@ func (c Command) firstWords(start, end, n int) string {
 	return strings.Join(words[:min(n, len(words))], " ")
 }
 
-// laterLines returns where in the arguments the lines after the first one begin.
+// repeatedCommand matches the command that people write in front of each line.
+var repeatedCommand = regexp.MustCompile(`^[^\S\n]*/[A-Za-z]\w*(@\w+)?[^\S\n]?`)
+
+// laterLines returns where in the arguments the lines after the first one begin, behind a repeated command.
 func (c Command) laterLines() (starts []int) {
 	for i, r := range c.Args {
 		if r == '\n' {
-			starts = append(starts, i+1)
+			starts = append(starts, i+1+len(repeatedCommand.FindString(c.Args[i+1:])))
 		}
 	}
 	return starts

@@ -26,3 +26,19 @@ func TestWordsOfLines(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestWordsBehindARepeatedCommand: many write the command in front of each line.
+func TestWordsBehindARepeatedCommand(t *testing.T) {
+	t.Parallel()
+	c := command.Command{
+		Name: "match", Args: "zork   3:1\n/match chess   2:0\n /Match@elobot  zork   1:0\n/match   zork 1:0\n/match\n/3 zork\n/match zork bob 3:1", // each mention is a space
+		Mentions: make([]command.Person, 4), MentionOffsets: []int{5, 24, 51, 64},
+	}
+	if diff := cmp.Diff([]string{"chess", "zork", "", "", "/3 zork", "zork bob 3:1"}, c.LaterWords(4)); diff != "" {
+		t.Error(diff)
+	}
+	c = c.WithoutWords(1, 1, 1, 0, 0, 0, 1)
+	if diff := cmp.Diff("3:1\n/match 2:0\n /Match@elobot 1:0\n/match   zork 1:0\n/match\n/3 zork\n/match bob 3:1", c.Args); diff != "" {
+		t.Error(diff)
+	}
+}
