@@ -40,7 +40,8 @@ func LadderAfter(c Command) (number int, name string, ok bool) {
 	return number, name, len(c.Mentions) == 0 && CanNameLadder(name)
 }
 
-// FirstWords returns the first words of the arguments, at most n of them, with a space between. There are none after a mention.
+// FirstWords returns the first words of the arguments, at most n of them, with a space between and without punctuation behind them. There are
+// none after a mention.
 func (c Command) FirstWords(n int) string { return c.firstWords(0, len(c.Args), n) }
 
 // LaterWords returns the first words of each line after the first one, as FirstWords does.
@@ -59,7 +60,11 @@ func (c Command) firstWords(start, end, n int) string {
 		}
 	}
 	words := strings.Fields(c.Args[start:end])
-	return strings.Join(words[:min(n, len(words))], " ")
+	words = words[:min(n, len(words))]
+	for i := range words {
+		words[i] = strings.TrimRight(words[i], ":,.!")
+	}
+	return strings.Join(words, " ")
 }
 
 // repeatedCommand matches the command that people write in front of each line.

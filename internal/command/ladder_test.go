@@ -38,6 +38,8 @@ func TestWordsOfLadders(t *testing.T) {
 		ladder       string
 		namesALadder bool
 	}{
+		{"zork:  6:3", []int{6}, "zork", "6:3", []int{0}, 0, "", false},
+		{"zork!, 6:3", nil, "zork 6:3", "6:3", nil, 0, "", false},
 		{"padel  6:3", []int{6}, "padel", "6:3", []int{0}, 0, "padel 6:3", false},
 		{"padel\n  3:1", []int{7}, "padel", "3:1", []int{0}, 0, "padel 3:1", false},
 		{" padel 6:3", []int{0}, "", "", nil, 0, "", false},
