@@ -191,7 +191,7 @@ func (w words) boardState(n ranking.BoardState) string {
 	case n.On:
 		id = "board.is_on"
 	}
-	return w.Text(id, nil)
+	return w.Text(id, args{"Ladder": w.ladderWords()})
 }
 
 var _ = shows(view[ranking.BoardNotPinned]{text: words.boardNotPinned, line: words.boardNotPinned})

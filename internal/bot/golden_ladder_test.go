@@ -111,7 +111,8 @@ func TestCommandsInALadder(t *testing.T) {
 		want   string
 	}{
 		{stats.RankingPage{}, "match padel &lt;1&gt; @bobby 3:1"}, {stats.MatchPage{}, "match padel &lt;1&gt; @bobby 3:1"},
-		{stats.Records{}, "match padel &lt;1&gt; @bobby 3:1"},
+		{stats.Records{}, "match padel &lt;1&gt; @bobby 3:1"}, {ranking.BoardState{}, "board padel &lt;1&gt; on"},
+		{ranking.BoardState{On: true}, "board padel &lt;1&gt; off"}, {ranking.BoardState{On: true, Changed: true}, "board padel &lt;1&gt; off"},
 	} {
 		for _, l := range catalog.All() {
 			item := itemOf(t, tc.notice)
