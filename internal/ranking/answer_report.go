@@ -75,7 +75,7 @@ func (r reportAnswer) refuse(snap Snapshot) Notice {
 		return Refusal{Code: UnknownButton}
 	case r.reporter != nil && !r.isAboutSender(snap):
 		return Refusal{Code: NotYourReport}
-	case snap.Prompt.Closed, r.known && len(snap.Matches) != r.chosen.recorded:
+	case snap.Prompt.Closed, !snap.Prompt.isOf(snap.Ladder), r.known && len(snap.Matches) != r.chosen.recorded:
 		return Refusal{Code: PromptOver}
 	}
 	return nil

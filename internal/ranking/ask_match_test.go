@@ -536,3 +536,17 @@ func TestEarlierNames(t *testing.T) {
 	}
 	g.has(t, 2, "matches")
 }
+
+// TestLadderOfAPromptIsGone: what was asked about a ladder that the group has no more is not recorded in another one.
+func TestLadderOfAPromptIsGone(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &alice, 0, singles(alice, bob, 3, 1)) // m:1
+	g.report(t, &bob, 2, singles(bob, alice, 1, 3))
+	prompt := g.newestPrompt(t)
+	g.exec(t, `UPDATE prompts SET request = jsonb_set(request, '{ladder}', '99')`)
+	press := below(77, g.press(&bob))
+	must(t, g.Do(t.Context(), press, ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)}))
+	checkNotice(t, g.answer(t, press.Key, toast), ranking.Refusal{Code: ranking.PromptOver})
+	g.hasMatches(t, "m:1 Alice Bob 3:1")
+}

@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -80,6 +81,19 @@ func (p *Prompt) tag() MatchTag {
 	default:
 		return TagOf(p.Key)
 	}
+}
+
+// isOf is true if what the prompt asks about belongs to a ladder. That of the prompt may have ended, with the group of a chat that has become
+// one with another.
+func (p *Prompt) isOf(l Ladder) bool {
+	asked := l.ID
+	switch {
+	case p.Report != nil:
+		asked = cmp.Or(p.Report.Ladder, l.ID)
+	case p.Wizard != nil:
+		asked = cmp.Or(p.Wizard.Ladder, l.ID)
+	}
+	return asked == l.ID
 }
 
 // dropped returns what the message says if nobody answers in time.

@@ -396,7 +396,7 @@ func (w wizardAnswer) refuse(snap Snapshot) Notice {
 		return Refusal{Code: UnknownButton}
 	case w.origin.Sender == nil, w.origin.Sender.ID != w.reporter:
 		return Refusal{Code: NotYourPrompt}
-	case snap.Prompt.Closed, len(snap.Matches) > 0: // an edit may have reported the result
+	case snap.Prompt.Closed, !snap.Prompt.isOf(snap.Ladder), len(snap.Matches) > 0: // an edit may have reported the result
 		return Refusal{Code: PromptOver}
 	}
 	return nil
