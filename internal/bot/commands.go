@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -170,7 +171,8 @@ func (req request) inLadder(c Command, handle func(request) error) error {
 	var named *ranking.LadderNamed
 	if errors.As(err, &named) {
 		req.command = req.command.WithoutWords(named.Words, named.LaterWords...)
-		req.origin.Ladder, req.origin.Words, req.origin.LaterWords = named.Ladder, "", nil
+		// a button knows its ladder by the id: another one may have the name by now
+		req.origin.Ladder, req.origin.Words, req.origin.LaterWords = cmp.Or(req.origin.Ladder, named.Ladder), "", nil
 		err = handle(req)
 	}
 	return err
