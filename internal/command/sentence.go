@@ -353,7 +353,9 @@ func withPerson(all []piece, p piece) []piece {
 		return append(all, p)
 	}
 	all = all[:last+1]
-	all[last].isTeam, all[last].isWith, all[last].isSender = true, isWith || all[last].isWith, false
-	all[last].isOblique = all[last].isOblique && p.isOblique
+	team := &all[last]
+	isObject := func(p piece) bool { return p.isOblique || p.meaning == toMe }
+	team.isOblique = isObject(*team) || !isWith && isObject(p) // "меня с @bob", "@bob und mich"
+	team.isTeam, team.isWith, team.isSender = true, isWith || team.isWith, false
 	return all
 }
