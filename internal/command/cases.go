@@ -56,6 +56,18 @@ func isWoman(name string) bool {
 	return (strings.HasSuffix(first, "а") || strings.HasSuffix(first, "я")) && !mensNames[first]
 }
 
+// womensNamesToo are names of men that are names of women as well.
+var womensNamesToo = wordSet(fold(`валера вася женя паша саша сева слава шура`))
+
+// isMan is true if a name ends as only those of Russian and Ukrainian men do.
+func isMan(name string) bool {
+	first, _, _ := strings.Cut(foldName(name), " ")
+	if mensNames[first] {
+		return !womensNamesToo[first]
+	}
+	return endsWithConsonant(first) && !strings.HasSuffix(first, "ь") || strings.HasSuffix(first, "й")
+}
+
 // nominatives returns the words of which a folded word may be another case.
 func nominatives(word string) (all []string) {
 	if r, _ := utf8.DecodeRuneInString(word); !isCyrillic(r) || meaningOf(norm.NFC.String(word)) != unknown {

@@ -145,6 +145,7 @@ type piece struct {
 	isWith    bool // a word such as "with" joins them
 	isSender  bool // by a word such as "me"
 	isWoman   bool // by her name
+	isMan     bool // by his name
 	isOblique bool
 }
 
@@ -294,8 +295,8 @@ func (s sentence) agrees() bool {
 		return v.who != several && v.who != others && (s.object == nil || !s.object.isSender)
 	case v.who == own, v.who == several && !subject.isTeam, !subject.isTeam && s.aux != nil && s.aux.meaning == auxiliary:
 		return false
-	case s.claim.isApart && s.claim.at == 1, subject.isWoman && v.who == anybody && v.isSlavic():
-		return false // "@bob, lost 1:3" is said to Bob, and "Аня обыграл Дима" about him
+	case s.claim.isApart && s.claim.at == 1, subject.isWoman && v.who == anybody && v.isSlavic(), subject.isMan && v.who == she:
+		return false // "@bob, lost 1:3" and "Дима проиграла 1:3" are said to them, and "Аня обыграл Дима" about Dima
 	case subject.isTeam && !subject.isWith && v.who != several && s.aux == nil && v.language != "en" && v.language != "es" && v.language != "pt":
 		return false // "@bob und @carol schlug @dave"
 	case s.object == nil && s.claim.at > 0:
