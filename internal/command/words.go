@@ -16,7 +16,7 @@ const (
 	past                  // an earlier day, which with present makes two results of one
 	present               // today
 	joy                   // an emoji of the winner, which is a mood beside a person and elsewhere a filler
-	mood                  // an emoji that says as much as a word about who won, where there is none
+	mood                  // an emoji or a word that says as much as one about who won, where there is none
 	and                   // joins the people of a side; has no effect either, because mentions need no separator
 	versus                // separates the sides: "against"
 	me                    // the sender as a subject: "I"
@@ -88,7 +88,7 @@ var vocabulary = meanings(map[meaning]string{
 	past:    `yesterday gestern vorgestern ayer anoche ontem вчера вчора учора`,
 	present: `today tonight heute hoy hoje сегодня сьогодні`,
 	joy:     `🏆 👑 🥇`,
-	mood:    `😭 ❌`,
+	mood:    `😭 ❌ leider schade glückwunsch`,
 	drew: `draw drew draws tie tied = ½ ½-½ ½–½ ½:½ 0.5-0.5 0.5–0.5 0.5:0.5 0,5-0,5 0,5–0,5 0,5:0,5 1/2-1/2 1/2–1/2
 		unentschieden remis empate empaté empató empato empataron empatamos tablas empatei empatou empataram
 		ничья ничью вничью нічия нічию внічию`,
@@ -120,8 +120,8 @@ var vocabulary = meanings(map[meaning]string{
 		playing good close nice great well easy tough lol haha again finally then very narrowly comfortably convincingly singles doubles 1v1 2v2 3v3 4v4 1vs1 2vs2 bo3 bo5 bo7
 		foosball pool chess fifa tennis table ping pong ping-pong pingpong darts squash padel
 		:) :-) :( :-( :d :p xd ^^ <3 ;) -)
-		mal aber nur auch schade prost yeah super glückwunsch training halbfinale finale runde entscheidungssatz ende moin kurz freundschaftsspiel spiel partie match ergebnis endstand stand sätze das es eben gerade bitte
-		knapp klar leider endlich danke kicker tischtennis einzel doppel revanche gespielt überraschend anschließend danach glatt souverän endergebnis
+		mal aber nur auch prost yeah super training halbfinale finale runde entscheidungssatz ende moin kurz freundschaftsspiel spiel partie match ergebnis endstand stand sätze das es eben gerade bitte
+		knapp klar endlich danke kicker tischtennis einzel doppel revanche gespielt überraschend anschließend danach glatt souverän endergebnis
 		goleada quedamos vergüenza suerte amistoso buenas fin jaja jajaja partidazo pádel fútbol futbolín partido partida juego resultado marcador sets un una total parciales facilidad cerrado
 		jogão kkk kkkk amistoso xadrez padel sinuca pebolim jogo placar uma duplas parciais
 		спасибо пожалуйста круто жёстко жестко красиво утром днём днем вечером ночью настольный партиям пенальти боевая всухую ура дартс падел бильярд шахматах всем привет ахах хаха наконец-то легко игра игру игры матч партия счёт счет счётом счетом результат итог сыграл сыграла
@@ -191,8 +191,7 @@ de win several lost: unterlagen verloren
 de won anybody lost: verloren unterlegen
 de victory anybody lost: niederlage
 
-es win anybody won: gane
-es win own won: gané
+es win own won: gané gane
 es win others won: ganó gano gana
 es win several won: ganaron ganamos
 es won anybody won: ganado
