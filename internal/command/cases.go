@@ -1,6 +1,7 @@
 package command
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -105,5 +106,18 @@ func (n *Names) declined(name string, isName bool) (people []int) {
 	slices.Sort(people)
 	return slices.Compact(people)
 }
+
+// isAccusative is true if a folded name with another ending than in the nominative can stand in the accusative.
+func isAccusative(name, nominative string) bool {
+	first, _, _ := strings.Cut(name, " ")
+	nominative, _, _ = strings.Cut(nominative, " ")
+	if strings.HasSuffix(nominative, "а") || strings.HasSuffix(nominative, "я") {
+		return accusativeOfA.MatchString(first)
+	}
+	return strings.HasSuffix(first, "а") || strings.HasSuffix(first, "я")
+}
+
+// accusativeOfA matches the accusative of names that end with "а" or "я". "Димою" is another case.
+var accusativeOfA = regexp.MustCompile(`[^оеє][ую]$`)
 
 func isCyrillic(r rune) bool { return unicode.Is(unicode.Cyrillic, r) }

@@ -122,6 +122,7 @@ type Person struct {
 	Former   string // the usernames that a player had in the group before, in lower case, with spaces between
 	Left     bool   // a player has left the group: their names mean somebody else, if anybody else has them
 	Oblique  bool   // the name stands in a case that the subject of a sentence cannot have
+	Whom     bool   // that case is the accusative
 }
 
 // isKnown is true if p is identified by an id or a username.
@@ -137,7 +138,7 @@ func (p Person) identify(known Person) Person {
 	if !p.isSame(known) {
 		return p
 	}
-	known.IsBot, known.Oblique = known.IsBot || p.IsBot, p.Oblique
+	known.IsBot, known.Oblique, known.Whom = known.IsBot || p.IsBot, p.Oblique, p.Whom
 	return known
 }
 

@@ -85,8 +85,9 @@ func (n *Names) named(name string) []Person {
 	all := n.pick(called)
 	for _, i := range n.declined(name, len(called) > 0) {
 		if !slices.Contains(all, n.people[i]) {
-			all = append(all, n.people[i])
-			all[len(all)-1].Oblique = true
+			p := n.people[i]
+			p.Oblique, p.Whom = true, isAccusative(name, foldName(p.Name))
+			all = append(all, p)
 		}
 	}
 	present := slices.DeleteFunc(slices.Clone(all), func(p Person) bool { return p.Left })

@@ -197,7 +197,7 @@ func TestNamesInCases(t *testing.T) {
 		{ukrainian, "/match виграв у Василя 3:1", "sam 3:1 Василь"},
 		{ukrainian, "/match з Надією 3:1", "sam 3:1 Надія"},
 		// what fits two is asked, and so is what may be somebody else
-		{"Саша/Сашко", "/match Саші 3:1", "sam 3:1 Саша"},
+		{"Саша/Сашко", "/match проти Саші 3:1", "sam 3:1 Саша"},
 		{"Женя/Жень", "/match с Женю 3:1", "sam 3:1 Женя or sam 3:1 Жень ?name Женю"},
 		{"Александр/Александра", "/match Александра 3:1", "sam 3:1 Александра or sam 3:1 Александр ?name Александра"},
 		{"Александр/Bob", "/match Александра 3:1", "sam 3:1 Александр ?unknown_name Александра"},
@@ -236,7 +236,7 @@ func TestNamed(t *testing.T) {
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
-	want := "[{0 alice  false 0  false false} {11  Rita R. false 0  false false}] [{12  Bob false 3  false false} {9 Sam Sam S. false 0  false false}]"
+	want := "[{0 alice  false 0  false false false} {11  Rita R. false 0  false false false}] [{12  Bob false 3  false false false} {9 Sam Sam S. false 0  false false false}]"
 	if got := fmt.Sprint(m.A, m.B); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

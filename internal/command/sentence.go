@@ -147,6 +147,7 @@ type piece struct {
 	isWoman   bool // by her name
 	isMan     bool // by his name
 	isOblique bool
+	isWhom    bool // in the accusative
 }
 
 // isSubject is true if a word for the sender may be the subject: "I", and in English "me" in front.
@@ -196,6 +197,10 @@ func (l line) subject(first int, outcome meaning) (side int, ok bool) {
 			all = formsOfSender
 		}
 		s, ok := match(all, pieces, "", outcome)
+		isOther := func(p piece) bool { return !p.isSide }
+		if ok && l.said == unknown && s.object != nil && s.object.isOblique && !s.object.isWhom && !slices.ContainsFunc(pieces, isOther) {
+			return 0, false // "Олегу 3:1" may be what he won or what he lost
+		}
 		isOfOther := ok && l.said != unknown && s.subject != nil && !s.subject.isSender && s.object.isSender // "/lost @bob vs me"
 		return s.subjectSide(), ok && !isOfOther
 	}
@@ -284,6 +289,8 @@ func (s *sentence) fits(name string, p *piece) bool {
 func (s sentence) agrees() bool {
 	v := s.verb
 	switch subject := s.subject; {
+	case v.isSlavic() && v.meaning == lost && s.object != nil && s.object.isWhom && !s.hasPreposition:
+		return false // who loses does so to somebody in the dative: "слил Олега"
 	case s.object != nil && s.object.isWith && (subject == nil || !subject.isTeam):
 		return false // "@alice beat @bob with @carol"
 	case subject == nil:
