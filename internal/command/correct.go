@@ -65,7 +65,7 @@ func withoutSlip(written string, err error) (corrected string, ok bool) {
 		return "", false
 	}
 	switch people := strings.Count(written, placeholder); {
-	case form.Reason == ReasonUnexpectedWord && meaningOf(form.Detail) == filler: // any other word may be the one that decides
+	case form.Reason == ReasonUnexpectedWord && meaningOf(form.Detail).isFiller(): // any other word may be the one that decides
 		corrected = strings.Replace(written, form.Detail, " ", 1)
 	case form.Reason == ReasonNegativeNumber:
 		corrected = strings.ReplaceAll(written, form.Detail, strings.TrimLeft(form.Detail, "-−–"))

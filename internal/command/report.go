@@ -112,6 +112,7 @@ func (p parser) line(t text) (line, error) {
 func (p parser) read(words []word) (line, error) {
 	l := line{words: words, said: p.said, isOfSender: p.said != unknown, scores: scoreText{numbers: make([]number, 0, 2)}}
 	var named, pauses, joins bool // a person stands directly before; a pause, or a word such as "and", between here and the last person
+	var greets, isGreeted bool    // a greeting stands directly before, or before the last person
 	has := make(map[meaning]bool)
 	for i, w := range words {
 		next := following(words[i+1:])
@@ -120,13 +121,14 @@ func (p parser) read(words []word) (line, error) {
 		if w.isPerson() {
 			l.addPerson(p.personOf(w), w, pauses, joins)
 			named, pauses, joins = true, false, false
+			isGreeted, greets = greets && !hasPause(w.before), false
 			continue
 		}
 		has[w.meaning] = true
-		if err := l.add(w, next, named, pauses); err != nil {
+		if err := l.add(w, next, named, pauses || isGreeted); err != nil {
 			return line{}, err
 		}
-		joins = joins || w.meaning == and
+		joins, greets = joins || w.meaning == and, w.meaning == greeting && !hasPause(w.typed)
 		pauses = pauses || hasPause(w.typed) || w.typed == "-"
 		named = named && w.meaning.isMinor()
 	}
@@ -201,7 +203,7 @@ func isEnclosed(word string) bool {
 func (l *line) add(w word, next following, named, pauses bool) error {
 	p := piece{word: w, at: len(l.people), isNamed: named, isApart: named && pauses}
 	switch w.meaning {
-	case filler, the, oneSet, past, present:
+	case filler, greeting, the, oneSet, past, present:
 	case and:
 		l.isJoined = l.isJoined || named && len(l.people) == 1 && next.next().isPerson()
 	case won, lost, drew:

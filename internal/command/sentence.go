@@ -136,7 +136,7 @@ type piece struct {
 	word
 	at      int    // how many people stand before it
 	isNamed bool   // a person stands directly before it
-	isApart bool   // a pause, or the like, stands between it and the person before
+	isApart bool   // a pause stands between it and the person before, or a greeting in front of that person
 	verbs   []verb // what it can be, if it says who won
 
 	isSide    bool
@@ -288,6 +288,7 @@ func (s *sentence) fits(name string, p *piece) bool {
 // agrees is true if the verb fits its subject, so that no other reading is as likely.
 func (s sentence) agrees() bool {
 	v := s.verb
+	isToSender := s.object != nil && s.object.isSender
 	switch subject := s.subject; {
 	case v.isSlavic() && v.meaning == lost && s.object != nil && s.object.isWhom && !s.hasPreposition:
 		return false // who loses does so to somebody in the dative: "слил Олега"
@@ -297,13 +298,15 @@ func (s sentence) agrees() bool {
 		isOfOther := v.who == others || v.who == several || s.aux != nil && s.aux.meaning == has
 		maybeOfOther := v.role == roleBeaten && s.aux == nil && len(s.claim.verbs) > 1 || // "@bob besiegt"
 			v.role == roleBeat && v.meaning == lost && !s.object.isOblique // "unterlag @bob"
-		return !isOfOther && !maybeOfOther && (s.object == nil || !s.object.isSender)
+		return !isOfOther && !maybeOfOther && !isToSender
 	case subject.isSender:
-		return v.who != several && v.who != others && (s.object == nil || !s.object.isSender)
+		return v.who != several && v.who != others && !isToSender
 	case v.who == own, v.who == several && !subject.isTeam, !subject.isTeam && s.aux != nil && s.aux.meaning == auxiliary:
 		return false
-	case s.claim.isApart && s.claim.at == 1, subject.isWoman && v.who == anybody && v.isSlavic(), subject.isMan && v.who == she:
-		return false // "@bob, lost 1:3" and "Дима проиграла 1:3" are said to them, and "Аня обыграл Дима" about Dima
+	case s.claim.isApart && s.claim.at == 1 && !isToSender:
+		return false // "@bob, lost 1:3" and "thanks @bob lost 1:3" are said to Bob
+	case subject.isWoman && v.who == anybody && v.isSlavic(), subject.isMan && v.who == she:
+		return false // "Аня обыграл Дима" is about Dima, and "Дима проиграла" is said to him
 	case subject.isTeam && !subject.isWith && v.who != several && s.aux == nil && v.language != "en" && v.language != "es" && v.language != "pt":
 		return false // "@bob und @carol schlug @dave"
 	case s.object == nil && s.claim.at > 0:

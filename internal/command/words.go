@@ -11,6 +11,7 @@ type meaning int
 const (
 	unknown       meaning = iota
 	filler                // can never matter
+	greeting              // a filler that is said to whoever is named behind it
 	the                   // a filler that may stand between a preposition and a name
 	oneSet                // a part of a match: "set". Beside a word about who won, it leaves open who won the match
 	past                  // an earlier day, which with present makes two results of one
@@ -56,7 +57,7 @@ const (
 )
 
 // isFiller is true if a word can never matter.
-func (m meaning) isFiller() bool { return m == filler || m == the }
+func (m meaning) isFiller() bool { return filler <= m && m <= the }
 
 // isMinor is true if a word has no effect, but in a sentence that says who won.
 func (m meaning) isMinor() bool { return filler <= m && m <= mood || m >= over }
@@ -115,18 +116,19 @@ var vocabulary = meanings(map[meaning]string{
 	we:            `мы ми`,
 	not: `not no never didn't didnt don't dont almost nearly nicht nie kein keine fast nunca casi não nao quase
 		не ні почти чуть майже`,
-	filler: `gg ggs wp ggwp ez bg game games match matches rematch result results score scores final
-		just it friendly hello hey guys everyone everybody absolutely finally lunch office decider sets point points please pls thanks thx ty hi hey record report log add played
+	greeting: `gg ggs wp ggwp hello hey thanks thx ty hi danke moin suerte buenas спасибо привет привіт дякую гг played`,
+	filler: `ez bg game games match matches rematch result results score scores final
+		just it friendly guys everyone everybody absolutely finally lunch office decider sets point points please pls hey record report log add
 		playing good close nice great well easy tough lol haha again finally then very narrowly comfortably convincingly singles doubles 1v1 2v2 3v3 4v4 1vs1 2vs2 bo3 bo5 bo7
 		foosball pool chess fifa tennis table ping pong ping-pong pingpong darts squash padel
 		:) :-) :( :-( :d :p xd ^^ <3 ;) -)
-		mal aber nur auch prost yeah super training halbfinale finale runde entscheidungssatz ende moin kurz freundschaftsspiel spiel partie match ergebnis endstand stand sätze das es eben gerade bitte
-		knapp klar endlich danke kicker tischtennis einzel doppel revanche gespielt überraschend anschließend danach glatt souverän endergebnis
-		goleada quedamos vergüenza suerte amistoso buenas fin jaja jajaja partidazo pádel fútbol futbolín partido partida juego resultado marcador sets un una total parciales facilidad cerrado
+		mal aber nur auch prost yeah super training halbfinale finale runde entscheidungssatz ende kurz freundschaftsspiel spiel partie match ergebnis endstand stand sätze das es eben gerade bitte
+		knapp klar endlich kicker tischtennis einzel doppel revanche gespielt überraschend anschließend danach glatt souverän endergebnis
+		goleada quedamos vergüenza amistoso fin jaja jajaja partidazo pádel fútbol futbolín partido partida juego resultado marcador sets un una total parciales facilidad cerrado
 		jogão kkk kkkk amistoso xadrez padel sinuca pebolim jogo placar uma duplas parciais
-		спасибо пожалуйста круто жёстко жестко красиво утром днём днем вечером ночью настольный партиям пенальти боевая всухую ура дартс падел бильярд шахматах всем привет ахах хаха наконец-то легко игра игру игры матч партия счёт счет счётом счетом результат итог сыграл сыграла
-		сыграли гг изи сеты сетам теннис кикер фифа шахматы пинг-понг итоге матче бот
-		дякую будь ласка круто ввечері вранці настільний більярд легко хаха нарешті дружній всім привіт гра гри партія рахунок рахунком підсумок зіграв зіграла зіграли теніс шахи матчі підсумку поєдинок`,
+		пожалуйста круто жёстко жестко красиво утром днём днем вечером ночью настольный партиям пенальти боевая всухую ура дартс падел бильярд шахматах всем ахах хаха наконец-то легко игра игру игры матч партия счёт счет счётом счетом результат итог сыграл сыграла
+		сыграли изи сеты сетам теннис кикер фифа шахматы пинг-понг итоге матче бот
+		будь ласка круто ввечері вранці настільний більярд легко хаха нарешті дружній всім гра гри партія рахунок рахунком підсумок зіграв зіграла зіграли теніс шахи матчі підсумку поєдинок`,
 })
 
 // who a verb can be about.
