@@ -91,6 +91,7 @@ func (p parser) lines(t text) ([]line, error) {
 		if hasPeople && hasNumbers {
 			complete++
 		}
+		l.isOpen = l.isOpen || !hasNumbers && len(l.all(won, lost)) > 0 // it may be about the results below: "@bob lost to"
 		if hasPeople || hasNumbers || len(l.all(versus, won, lost, drew)) > 0 {
 			all = append(all, l)
 		}
@@ -104,7 +105,8 @@ func (p parser) lines(t text) ([]line, error) {
 // line reads a text as one line.
 func (p parser) line(t text) (line, error) {
 	l, err := p.read(t.words())
-	l.isOpen = l.isOpen || isQuestion(t.written)
+	_, answer, _ := strings.Cut(t.written, "?")
+	l.isOpen = l.isOpen || isQuestion(t.written) || l.hasClaim() && strings.ContainsFunc(answer, isDigit) // "@bob beat @carol? 3:1"
 	return l, err
 }
 

@@ -191,6 +191,9 @@ func (l line) subject(first int, outcome meaning) (side int, ok bool) {
 	pieces := l.sentence(first)
 	at := slices.IndexFunc(pieces, func(p piece) bool { return len(p.verbs) > 0 })
 	if at < 0 {
+		if len(pieces) == 2 && pieces[0].isSide && !pieces[0].isSender && pieces[1].meaning == passive {
+			return 0, false // "@bob got it 3:1"
+		}
 		pieces = slices.DeleteFunc(pieces, func(p piece) bool { return p.meaning == passive }) // "the score was 3:1"
 		all := formsWithoutVerb
 		if l.said != unknown {
