@@ -99,6 +99,17 @@ func (p parser) lines(t text) ([]line, error) {
 	if complete < 2 {
 		return []line{whole}, nil
 	}
+	isUnnamed := func(p piece) bool { return p.at == 0 && !p.isOf(others, several) }
+	var leads, isOfOther bool
+	for i, l := range all {
+		isOfUnnamed := len(l.people) == 1 && !l.names && slices.ContainsFunc(l.claims(), isUnnamed)
+		mayContinue := leads && !l.hasClaim() && l.winsFirst() || isOfOther && isOfUnnamed
+		all[i].isOpen = l.isOpen || mayContinue && p.said == unknown
+		// "lost to @bob 3:1" begins with the points of the winner, and so may the lines below.
+		leads = leads || l.winsFirst() && l.ofSender(p.sender) == lost
+		// Who beat somebody in the lines below "@bob lost to @carol 1:3" may be Bob.
+		isOfOther = isOfOther && isOfUnnamed || l.hasClaim() && len(l.people) > 1 && !l.names
+	}
 	return all, nil
 }
 

@@ -1,6 +1,10 @@
 package command
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // readings returns the ways to read a line.
 func (p parser) readings(l line) (Report, error) {
@@ -207,6 +211,12 @@ func (l line) parts() (all [][]word, hasWordBetween bool) {
 	return append(all, l.words[start:]), hasWordBetween
 }
 
+// isHeading is true if a line without numbers may say of whom the lines below are, or who won: "lost:".
+func (t text) isHeading(names *Names) bool {
+	isOfPerson := len(t.people) > 0 || slices.ContainsFunc(cmp.Or(names, new(Names)).find(t, true), func(n plainName) bool { return len(n.people) > 0 })
+	return !strings.ContainsFunc(t.written, isDigit) && (isOfPerson || slices.ContainsFunc(t.words(), word.isClaim))
+}
+
 // withoutBadLine reads a report one line of which cannot be read. ok is false unless all the others are clear. A bad line that begins with a
 // number may be a set of the result above.
 func (p parser) withoutBadLine(t text, names *Names) (others Report, ok bool) {
@@ -219,7 +229,7 @@ func (p parser) withoutBadLine(t text, names *Names) (others Report, ok bool) {
 		switch report, err := p.parseNames(line, names); {
 		case err == nil && report.Doubt == DoubtNone:
 			others.Readings[0] = append(others.Readings[0], report.Readings[0]...)
-		case err == nil, others.Word != "", startsWithDigit(written):
+		case err == nil, others.Word != "", startsWithDigit(written), len(others.Readings[0]) == 0 && line.isHeading(names):
 			return Report{}, false
 		default:
 			others.Word = written
