@@ -46,7 +46,30 @@ func (p parser) parse(t text) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	return p.each(lines)
+	report, err := p.each(lines)
+	if m, ok := table(lines); ok && err == nil {
+		report.or(Report{Readings: []Reading{{m}}})
+		report.Doubt, report.Word = DoubtResults, ""
+	}
+	return report, err
+}
+
+// table returns the match of two people with the points of their sets in columns: "@bob 6 4" above "@carol 3 6".
+func table(lines []line) (m Match, ok bool) {
+	isRow := func(l line) bool {
+		all := l.scores.numbers
+		return len(l.people) == 1 && len(l.pieces) == 1 && len(all) == 2 && all[0].separator == "" && all[1].separator == "" && all[0].at == 1
+	}
+	if len(lines) != 2 || !isRow(lines[0]) || !isRow(lines[1]) || lines[0].said != unknown {
+		return Match{}, false
+	}
+	a, b := lines[0], lines[1]
+	for i, n := range a.scores.numbers {
+		m.Scores = append(m.Scores, Score{A: value(n.text), B: value(b.scores.numbers[i].text)})
+	}
+	isTie := func(s Score) bool { return s.A == s.B }
+	m.A, m.B = a.people, b.people
+	return m, !slices.ContainsFunc(m.Scores, isTie) && checkPeople(slices.Concat(m.A, m.B)) == nil
 }
 
 // each reads lines, each of which is a result. After "lost to @bob 1:3", the sender need not have lost in "and @carol 3:1".
@@ -99,18 +122,23 @@ func (p parser) lines(t text) ([]line, error) {
 	if complete < 2 {
 		return []line{whole}, nil
 	}
-	isUnnamed := func(p piece) bool { return p.at == 0 && !p.isOf(others, several) }
 	var leads, isOfOther bool
 	for i, l := range all {
-		isOfUnnamed := len(l.people) == 1 && !l.names && slices.ContainsFunc(l.claims(), isUnnamed)
-		mayContinue := leads && !l.hasClaim() && l.winsFirst() || isOfOther && isOfUnnamed
+		mayContinue := leads && !l.hasClaim() && l.winsFirst() || isOfOther && l.isWithoutSubject()
 		all[i].isOpen = l.isOpen || mayContinue && p.said == unknown
 		// "lost to @bob 3:1" begins with the points of the winner, and so may the lines below.
 		leads = leads || l.winsFirst() && l.ofSender(p.sender) == lost
 		// Who beat somebody in the lines below "@bob lost to @carol 1:3" may be Bob.
-		isOfOther = isOfOther && isOfUnnamed || l.hasClaim() && len(l.people) > 1 && !l.names
+		isOfOther = isOfOther && l.isWithoutSubject() || len(l.people) > 1 && !l.names
 	}
 	return all, nil
+}
+
+// isWithoutSubject is true if a line says what somebody unnamed did to the only person in it.
+func (l line) isWithoutSubject() bool {
+	return len(l.people) == 1 && !l.names && slices.ContainsFunc(l.all(won, lost, versus), func(p piece) bool {
+		return l.people[0].Oblique || p.at == 0 && (p.meaning == versus || !p.isOf(others, several))
+	})
 }
 
 // line reads a text as one line.
