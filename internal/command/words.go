@@ -16,7 +16,7 @@ const (
 	oneSet                // a part of a match: "set". Beside a word about who won, it leaves open who won the match
 	past                  // an earlier day, which with present makes two results of one
 	present               // today
-	joy                   // an emoji of the winner, which is a mood beside a person and elsewhere a filler
+	joy                   // an emoji of the winner, or of a rank, which is a mood beside a person and elsewhere a filler
 	mood                  // an emoji or a word that says as much as one about who won, where there is none
 	and                   // joins the people of a side; has no effect either, because mentions need no separator
 	versus                // separates the sides: "against"
@@ -88,8 +88,8 @@ var vocabulary = meanings(map[meaning]string{
 	oneSet:  `set third fourth fifth 3rd 4th 5th satz dritten vierten fünften parcial tercero cuarto quinto сет третьей пятой третьем пятом партию партію гру`,
 	past:    `yesterday gestern vorgestern ayer anoche ontem вчера вчора учора`,
 	present: `today tonight heute hoy hoje сегодня сьогодні`,
-	joy:     `🏆 👑 🥇`,
-	mood:    `😭 ❌ leider schade glückwunsch`,
+	joy:     `🏆 👑 🥇 🥈 ✅ 🎉 👏 💪`,
+	mood:    `😭 ❌ 😢 😞 😔 😟 🙁 ☹ ☹️ 😡 🤦 👎 :( :-( leider schade glückwunsch vergüenza`,
 	drew: `draw drew draws tie tied = ½ ½-½ ½–½ ½:½ 0.5-0.5 0.5–0.5 0.5:0.5 0,5-0,5 0,5–0,5 0,5:0,5 1/2-1/2 1/2–1/2
 		unentschieden remis empate empaté empató empato empataron empatamos tablas empatei empatou empataram
 		ничья ничью вничью нічия нічию внічию`,
@@ -121,10 +121,10 @@ var vocabulary = meanings(map[meaning]string{
 		just it friendly guys everyone everybody absolutely finally lunch office decider sets point points please pls hey record report log add
 		playing good close nice great well easy tough lol haha again finally then very narrowly comfortably convincingly singles doubles 1v1 2v2 3v3 4v4 1vs1 2vs2 bo3 bo5 bo7
 		foosball pool chess fifa tennis table ping pong ping-pong pingpong darts squash padel
-		:) :-) :( :-( :d :p xd ^^ <3 ;) -)
+		:) :-) :d :p xd ^^ <3 ;) -)
 		mal aber nur auch prost yeah super training halbfinale finale runde entscheidungssatz ende kurz freundschaftsspiel spiel partie match ergebnis endstand stand sätze das es eben gerade bitte
 		knapp klar endlich kicker tischtennis einzel doppel revanche gespielt überraschend anschließend danach glatt souverän endergebnis
-		goleada quedamos vergüenza amistoso fin jaja jajaja partidazo pádel fútbol futbolín partido partida juego resultado marcador sets un una total parciales facilidad cerrado
+		goleada quedamos amistoso fin jaja jajaja partidazo pádel fútbol futbolín partido partida juego resultado marcador sets un una total parciales facilidad cerrado
 		jogão kkk kkkk amistoso xadrez padel sinuca pebolim jogo placar uma duplas parciais
 		пожалуйста круто жёстко жестко красиво утром днём днем вечером ночью настольный партиям пенальти боевая всухую ура дартс падел бильярд шахматах всем ахах хаха наконец-то легко игра игру игры матч партия счёт счет счётом счетом результат итог сыграл сыграла
 		сыграли изи сеты сетам теннис кикер фифа шахматы пинг-понг итоге матче бот
