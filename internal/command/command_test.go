@@ -110,7 +110,7 @@ func TestParseMentions(t *testing.T) {
 				"/x 🏓 {a} שלום {b} 𝔵 {bot}{c}", "🏓   שלום   𝔵",
 				[]string{"{a}", "{b}", "{bot}", "{c}"}, []int{5, 16, 22, 22},
 			},
-			{"/x {a}{a}\n{me} end", "end", []string{"{a}", "{a}", "{me}"}, []int{0, 0, 0}},
+			{"/x {a}{a}\n{me} end", "\n  end", []string{"{a}", "{a}", "{me}"}, []int{0, 0, 1}},
 		} {
 			t.Run(n.name+" "+tc.template, func(t *testing.T) {
 				t.Parallel()

@@ -60,8 +60,14 @@ func cutMentions(
 	all := left.String()
 	start := len(all) - len(strings.TrimLeftFunc(all, isSpace))
 	stop := max(start, len(strings.TrimRightFunc(all, isSpace)))
+	// A person in a line of their own stays there.
+	for leading, _ := slices.BinarySearch(offsets, start); leading > 0 && start < len(all); leading-- {
+		if at := offsets[leading-1]; strings.Contains(all[at:start], "\n") {
+			start = at + len(" ")
+		}
+	}
 	if last := len(offsets) - 1; last >= 0 && strings.Contains(all[stop:max(stop, offsets[last])], "\n") {
-		stop = offsets[last] // a person in a line of their own stays there
+		stop = offsets[last]
 	}
 	for i := range offsets {
 		offsets[i] = min(max(start, offsets[i]), stop) - start
