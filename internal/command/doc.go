@@ -50,8 +50,8 @@
 // nothing else says who played whom, the sender may have played each of them. Several scores with few points may be several matches.
 //
 // If at least two lines have people and numbers, each line is a report. If in one line each person has scores behind the name, each is a
-// result of the sender; a score between two people or two teams is one result. Other lines in which people stand between the scores are in
-// doubt.
+// result of the sender, unless the first score is the total of those behind the second person; a score between two people or two teams is one
+// result. Other lines in which people stand between the scores are in doubt.
 //
 // Of at least three scores, the first or the last one is their total if no number in it exceeds the count of the others, and each of the
 // others has a number that does. It is left out if it equals the sets that were won; if not, there is a reading without it and one with it.

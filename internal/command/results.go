@@ -104,10 +104,14 @@ func (l line) isSpread() bool {
 
 // several reads a line in which people stand between the scores. It is in doubt, unless every name has a score of the sender behind it.
 func (p parser) several(l line) (Report, error) {
+	isOne, maybeOne := l.isTotalBetween()
+	if of, err := p.one(l); isOne && err == nil {
+		return of, nil
+	}
 	parts, hasWordBetween := l.parts()
 	all, err := p.results(l, parts)
-	isCertain := err == nil && l.scores.numbers[0].at > 0 && p.playsEach(all)
-	if (!isCertain || hasWordBetween) && !l.isOfUnnamed() {
+	isCertain := err == nil && l.scores.numbers[0].at > 0 && p.playsEach(all) && !slices.ContainsFunc(all.Readings, Reading.hasTotal)
+	if (!isCertain || hasWordBetween || maybeOne) && !l.isOfUnnamed() {
 		if of, err := p.one(l); err == nil {
 			isCertain = !all.or(of) && isCertain
 		}
@@ -119,6 +123,30 @@ func (p parser) several(l line) (Report, error) {
 		all.Doubt, all.Word = DoubtResults, ""
 	}
 	return all, nil
+}
+
+// isTotalBetween is true if the first score stands between two sides and is the total of the others, which stand behind both: "@alice 3:1 @bob
+// (11:7 9:11 11:5 11:8)". maybe is true if it may be, or if the others are in brackets.
+func (l line) isTotalBetween() (is, maybe bool) {
+	scores, err := l.scores.scores()
+	all := l.scores.numbers
+	isApart := func(n number) bool { return n.at != len(l.people) }
+	if err != nil || 2*all[0].at != len(l.people) || all[1].at != all[0].at || slices.ContainsFunc(all[2:], isApart) {
+		return false, false
+	}
+	a, b := points(scores[1:])
+	maybe = isTotal(scores[0], scores[1:])
+	return maybe && len(scores) > 2 && scores[0] == Score{A: a, B: b}, maybe || all[2].isEnclosed
+}
+
+// hasTotal is true if the score of a match may be the total of the next one: "@a 2:1 @b (6:4 4:6 6:2), @c 2:0 @d (6:4 6:3)".
+func (r Reading) hasTotal() bool {
+	for i, m := range r[1:] {
+		if before := r[i].Scores; len(before) == 1 && len(m.Scores) > 1 && isTotal(before[0], m.Scores) {
+			return true
+		}
+	}
+	return false
 }
 
 // playsEach is true if the sender plays alone against somebody else in all matches.
