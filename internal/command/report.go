@@ -200,7 +200,10 @@ func (l *line) addPerson(p Person, w word, pauses, joins bool) {
 	}
 	isSender := w.meaning.isSender()
 	isApart := !joins && len(l.people) > 0 && (isSender || pauses)
-	l.pieces = append(l.pieces, piece{word: w, isSide: true, isSender: isSender, isOblique: p.Oblique, isWhom: p.Whom, isApart: isApart, isWoman: isWoman(p.Name), isMan: isMan(p.Name)})
+	l.pieces = append(l.pieces, piece{
+		word: w, isSide: true, isSender: isSender, isApart: isApart,
+		isOblique: p.Oblique, isWhom: p.Whom, isWoman: isWoman(p.Name), isMan: isMan(p.Name),
+	})
 	l.people, l.names = append(l.people, p), l.names || isSender
 }
 

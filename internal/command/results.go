@@ -241,7 +241,8 @@ func (l line) parts() (all [][]word, hasWordBetween bool) {
 
 // isHeading is true if a line without numbers may say of whom the lines below are, or who won: "lost:".
 func (t text) isHeading(names *Names) bool {
-	isOfPerson := len(t.people) > 0 || slices.ContainsFunc(cmp.Or(names, new(Names)).find(t, true), func(n plainName) bool { return len(n.people) > 0 })
+	isKnown := func(n plainName) bool { return len(n.people) > 0 }
+	isOfPerson := len(t.people) > 0 || slices.ContainsFunc(cmp.Or(names, new(Names)).find(t, true), isKnown)
 	return !strings.ContainsFunc(t.written, isDigit) && (isOfPerson || slices.ContainsFunc(t.words(), word.isClaim))
 }
 
