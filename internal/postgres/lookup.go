@@ -17,10 +17,10 @@ const ThisChat = `coalesce((SELECT id FROM chats WHERE telegram_chat_id = $1),
 // ThisGroup is the group of ThisChat.
 const ThisGroup = `(SELECT id FROM groups WHERE chat_id = ` + ThisChat + `)`
 
-// LadderOf is the ladder of a group: the one with the id that a parameter has, or else the default one.
+// LadderOf is the ladder of a group with the id that a parameter has, the default one for 0.
 func LadderOf(group, parameter string) string {
 	return `(
-		    SELECT id FROM ladders WHERE group_id = ` + group + ` ORDER BY id = ` + parameter + ` DESC, is_default DESC LIMIT 1)`
+		    SELECT id FROM ladders WHERE group_id = ` + group + ` AND CASE ` + parameter + `::bigint WHEN 0 THEN is_default ELSE id = ` + parameter + ` END)`
 }
 
 // BoardObject is what identifies the message of a board b in its chat, as ranking.Board.Object does.

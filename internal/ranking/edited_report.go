@@ -17,7 +17,7 @@ func (s *Service) handleEdit(ctx context.Context, o Origin, read func(everybody 
 	original := MatchRef{Message: o.ReplyTo, Key: o.Message}
 	j := job{name: "handle edit", bucket: RateQuestion, knownChatOnly: true, silent: true, locks: true}
 	needs := (&recordOperation{service: s, playedAt: o.SentAt}).needs()
-	needs.Match, needs.Ladders = &original, o.Ladder != 0
+	needs.Match = &original
 	of := o
 	o.Message = "" // it is no command of the message
 	return s.handleMessage(ctx, o, j, needs, func(everybody []Person) operation {
@@ -44,7 +44,7 @@ func (e editedReport) needs() Needs {
 	if e.record != nil {
 		needs = e.record.needs()
 	}
-	needs.Match, needs.Ladders = &e.original, e.origin.Ladder != 0
+	needs.Match = &e.original
 	return needs
 }
 

@@ -74,8 +74,8 @@ func (s *Service) readDecideWrite(ctx context.Context, o Origin, j job, attempt 
 		return err
 	case snap.Handled:
 		return ErrHandled
-	case snap.NamedWords > 0 || len(o.LaterWords) > 0:
-		named, refusal := snap.named(o.LaterWords)
+	case o.Words != "" || len(o.LaterWords) > 0:
+		named, refusal := snap.named(o.Words, o.LaterWords)
 		if named != nil {
 			return named
 		}
@@ -92,6 +92,11 @@ func (s *Service) readDecideWrite(ctx context.Context, o Origin, j job, attempt 
 	if l := j.ladder(o, snap); l != o.Ladder {
 		release()
 		o.Ladder = l
+		return s.readDecideWrite(ctx, o, unresolved, attempt, identifies)
+	}
+	if unresolved.mayMeanOthers(snap) {
+		release()
+		unresolved.everybody = true
 		return s.readDecideWrite(ctx, o, unresolved, attempt, identifies)
 	}
 	if identifies && isUnidentified(snap) {
@@ -193,7 +198,7 @@ func (j job) changes(o Origin, snap Snapshot, d Decision) Changes {
 	case d.Presence == ChatSeen: // a retried command may be old
 		changes.Presence = NoChange
 	}
-	if snap.Several {
+	if len(snap.Ladders) > 1 {
 		changes.Ladder = cmp.Or(d.Ladder, snap.Ladder.label())
 	}
 	moved := snap.Chat.ID != o.Chat.ID // the chat has a new id, and its message ids have started over
@@ -314,6 +319,8 @@ type job struct {
 	// answer turns out not to matter; admin is the answer.
 	isAdmin func(context.Context) (bool, error)
 	admin   AdminStatus
+	// everybody is true if the operation needs Everybody after all.
+	everybody bool
 	// ofGroup is true if the operation is about the group, whatever ladder applies.
 	ofGroup bool
 	// locks is true if the operation decides with the group locked from the first attempt on.
@@ -337,13 +344,27 @@ func (j job) answerOnly(n Notice) job {
 func (j job) query(o Origin) Query {
 	q := Query{
 		Needs: j.needs(), Key: o.Key, Message: o.Message, Chat: o.Chat, Sender: o.Sender, Shown: o.VisibleUsers, KnownChat: j.knownChatOnly,
-		Ladder: o.Ladder, Thread: o.Thread, Words: o.Words, Replied: o.Replied, RateEntry: j.rateEntry(o, nil), Extra: j.extra,
+		Ladder: o.Ladder, Thread: o.Thread, Replied: o.Replied, RateEntry: j.rateEntry(o, nil), Extra: j.extra,
 	}
-	q.Ladders = q.Ladders || len(o.LaterWords) > 0
+	q.Everybody = q.Everybody || j.everybody
 	if !o.Retried {
 		q.SentAt = o.SentAt
 	}
 	return q
+}
+
+// mayMeanOthers is true if the command would record a result of somebody who is unknown, and was read without those who may be meant.
+func (j job) mayMeanOthers(snap Snapshot) bool {
+	n := j.needs()
+	if j.everybody || n.Everybody || n.Result == nil || !n.Result.Near {
+		return false
+	}
+	for i, k := range snap.People {
+		if n.People[i].ID == 0 && !k.isPlayer() {
+			return true
+		}
+	}
+	return false
 }
 
 const (

@@ -42,9 +42,13 @@ func (e *LadderNamed) Error() string { return fmt.Sprintf("the command names lad
 
 // named returns how a command names its ladder, nil if it does not. All lines of a command are about one ladder: it is refused if a later line
 // names another one.
-func (s Snapshot) named(later []string) (named *LadderNamed, refusal Notice) {
-	here := s.here()
-	n, is := LadderNamed{Ladder: s.Applies, Words: s.NamedWords}, s.NamedWords > 0
+func (s Snapshot) named(first string, later []string) (named *LadderNamed, refusal Notice) {
+	here, words := ladderAt(s.Ladders, first)
+	is := words > 0
+	if !is {
+		here = s.here()
+	}
+	n := LadderNamed{Words: words}
 	for _, line := range later {
 		l, words := ladderAt(s.Ladders, line)
 		if l != nil && l.ID != here.ID {
@@ -75,9 +79,12 @@ func ladderAt(all []GroupLadder, text string) (l *GroupLadder, words int) {
 // where it was sent. A button that names none was made when the group had one ladder, and means that. It is that of the origin if the snapshot
 // has it.
 func (j job) ladder(o Origin, snap Snapshot) LadderID {
+	if o.Ladder != 0 && snap.Ladder.ID == 0 { // a button from before the chat became that of another group
+		return 0
+	}
 	meant := cmp.Or(o.Ladder, snap.Applies)
-	if o.Button != "" {
-		meant = cmp.Or(o.Ladder, snap.Oldest)
+	if o.Button != "" && len(snap.Ladders) > 0 {
+		meant = cmp.Or(o.Ladder, snap.Ladders[0].ID)
 	}
 	var m *StoredMatch
 	switch op := j.operation.(type) {
@@ -152,15 +159,7 @@ type ladderOperation struct {
 }
 
 func (l ladderOperation) needs() Needs {
-	return Needs{People: l.people, Ladders: true, Everybody: l.names()}
-}
-
-// in adds the ladder of a group that is new: it is stored with what the command changes.
-func (l ladderOperation) in(snap Snapshot) (operation, Snapshot) {
-	if snap.NewGroup {
-		snap.Ladders = []GroupLadder{{Ladder: snap.Ladder, Default: true}}
-	}
-	return l, snap
+	return Needs{People: l.people, Topics: true, Everybody: l.names()}
 }
 
 // names is true if a ladder gets a name.

@@ -32,12 +32,6 @@ type moveOperation struct {
 	to *GroupLadder // the ladder with the name, nil if there is none
 }
 
-func (m moveOperation) needs() Needs {
-	needs := m.amendOperation.needs()
-	needs.Ladders = true
-	return needs
-}
-
 func (m moveOperation) in(snap Snapshot) (operation, Snapshot) {
 	m.amendOperation, m.to = m.with(snap), findLadder(snap.Ladders, m.name)
 	return m, snap
@@ -47,7 +41,7 @@ func (m moveOperation) in(snap Snapshot) (operation, Snapshot) {
 func (m moveOperation) refuse(snap Snapshot) Notice {
 	switch {
 	case m.to != nil:
-	case snap.Several && !strings.ContainsFunc(m.name, unicode.IsNumber): // a wrong score has one
+	case len(snap.Ladders) > 1 && !strings.ContainsFunc(m.name, unicode.IsNumber): // a wrong score has one
 		return noSuchLadder(m.name)
 	default:
 		return m.otherwise

@@ -92,10 +92,9 @@ type Query struct {
 	// KnownChat is true if the command is nothing in an unknown chat. Otherwise, a chat, a group and a ladder that are not stored yet get
 	// an id.
 	KnownChat bool
-	// Ladder is the ladder to read, 0 for the group's default one. Thread, Words and Replied, as in Origin, say which one Applies.
+	// Ladder is the ladder to read, 0 for the group's default one. Thread and Replied, as in Origin, say which one Applies.
 	Ladder    LadderID
 	Thread    int64
-	Words     string
 	Replied   MatchRef
 	RateEntry RateEntry // if not zero, requests RecentUsage for its sender and time
 	Extra     RateEntry // if not zero, requests ExtraUsage for its sender and time
@@ -109,7 +108,7 @@ type Needs struct {
 	New             int          // how many of the people, from the first on, get an id unless they are players already
 	DuplicatesOf    time.Time    // if not zero, requests PossibleDuplicates: the matches that were reported at most SameGameWindow before or after
 	DuplicateScores []Score      // only those with one of these scores, in either order, or without one; none: all
-	Result          *ResultNeeds // requests Leaders and LargestUpset, and perhaps Everybody; there are People
+	Result          *ResultNeeds // requests Leaders and LargestUpset; there are People
 	Everybody       bool         // requests Everybody
 	Match           *MatchRef    // requests Matches
 	// ReportedSince limits which matches that the sender reported, and did not play, may be the last one that is meant, or Counted.
@@ -118,7 +117,7 @@ type Needs struct {
 	Prompt        PromptID // requests Prompt
 	Played        int      // requests that many LastMatches
 	Board         bool     // requests Board
-	Ladders       bool     // requests Ladders
+	Topics        bool     // requests the Topics of the Ladders
 	Timer         bool     // requests Due
 }
 
@@ -126,7 +125,8 @@ type Needs struct {
 type ResultNeeds struct {
 	LeaderQuery           // requests Leaders
 	Month       time.Time // the first day of the month whose LargestUpset is requested
-	Near        bool      // requests Everybody if one of the people is only mentioned and not known
+	// Near is true if the operation needs Everybody if one of the people is only mentioned and not known. The store need not know.
+	Near bool
 }
 
 // MatchRef says which match of a group is meant: the one with the ID; else the one with the Number; else the one that the Message shows or
@@ -150,13 +150,10 @@ type Snapshot struct {
 	Chat    Chat   // as stored
 	NewChat bool   // the chat is not stored yet
 	Group   GroupID
-	Ladder  Ladder // that of the query
-	// Applies is the ladder that the query's Words name, its Replied match or matches are in, or its Thread is bound to, in this order; 0 for the default
-	// one. NamedWords is how many of the Words name it.
-	Applies    LadderID
-	NamedWords int
-	Several    bool     // the group has several ladders
-	Oldest     LadderID // of the group, 0 if none is stored
+	Ladders []GroupLadder // of the group, the oldest first
+	Ladder  Ladder        // that of the query, zero if the group does not have it
+	// Applies is the ladder that the query's Replied match or matches are in, or else its Thread is bound to; 0 for the default one.
+	Applies LadderID
 	// NewGroup is true if the group and its ladder are not stored yet. A new ladder has the DefaultRules.
 	NewGroup bool
 	People   []Known // in the order of the query's people
@@ -172,13 +169,12 @@ type Snapshot struct {
 	// Leaders are players at the top of the ranking that the query asks for, read together with the standings of the People.
 	Leaders      []Leader
 	LargestUpset int            // of the month that the query asks for, 0 if there is none
-	Everybody    []Known        // who is in a ladder of the group: only Player, and Standing if the query asks for Everybody; never newer than Leaders and PossibleDuplicates
+	Everybody    []Known        // who is in a ladder of the group: Player and Standing; never newer than Leaders and PossibleDuplicates
 	Matches      []StoredMatch  // those that the MatchRef means, in the order of their numbers; several only if it is a message
 	Counted      *StoredMatch   // the last match that counts of those that the sender played or reported, nil if there is none
 	Prompt       *Prompt        // nil if the chat has no prompt with this id
 	LastMatches  []PlayedBefore // of the sender in the ladder, those that count, the newest first
 	Board        *Board         // of the ladder, nil if it has none
-	Ladders      []GroupLadder  // of the group, the oldest first
 	Due          bool           // there is a timer with the command's key, and it is due
 
 	// The service adds what a decision needs beyond that.

@@ -47,50 +47,18 @@ func (w *world) checkPeople(t *testing.T, want ...ranking.Person) {
 		}
 		want[i].Player = ranking.PlayerID(dbtest.Value[int64](t, w.Pool, "SELECT id FROM players WHERE display_name = $1", p.Name))
 	}
-	needs := ranking.Needs{People: []ranking.Person{{Username: "unknown"}}, Result: &ranking.ResultNeeds{Near: true}}
-	near, err := w.Store.Read(t.Context(), ranking.Query{Chat: club, Needs: needs})
-	dbtest.Must(t, err)
 	all, err := w.Store.Read(t.Context(), ranking.Query{Chat: club, Needs: ranking.Needs{Everybody: true}})
 	dbtest.Must(t, err)
 	byPlayer := func(a, b ranking.Person) int { return int(a.Player - b.Player) }
 	slices.SortFunc(want, byPlayer)
-	for name, known := range map[string][]ranking.Known{"near": near.Everybody, "all": all.Everybody} {
-		var got []ranking.Person
-		for _, k := range known {
-			got = append(got, ranking.Person{
-				ID: k.Player.UserID, Username: k.Player.Username, Name: k.Player.Name, Player: k.Player.ID, Former: k.Former,
-			})
-		}
-		slices.SortFunc(got, byPlayer)
-		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
-}
-
-// TestEverybodyNear: everybody is read only if somebody is mentioned who is unknown.
-func TestEverybodyNear(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, alice, bob, ranking.Person{Username: "dave", Name: "dave"})
-	w.Play(t, "1", alice, bob)
-	unknown := ranking.Person{Username: "unknown"}
-	for name, tc := range map[string]struct {
-		near   bool
-		people []ranking.Person
-		want   int
-	}{
-		"mentioned, unknown":   {true, []ranking.Person{alice, unknown}, 2},
-		"several":              {true, []ranking.Person{unknown, {Username: "other"}, alice}, 2},
-		"mentioned, unclaimed": {true, []ranking.Person{{Username: "DAVE"}}, 0},
-		"mentioned, known":     {true, []ranking.Person{{Username: "bob"}}, 0},
-		"seen, unknown":        {true, []ranking.Person{carol}, 0},
-		"not requested":        {false, []ranking.Person{unknown}, 0},
-	} {
-		snap, err := w.Store.Read(t.Context(), ranking.Query{
-			Chat: club, Needs: ranking.Needs{People: tc.people, New: len(tc.people), Result: &ranking.ResultNeeds{Near: tc.near}},
+	var got []ranking.Person
+	for _, k := range all.Everybody {
+		got = append(got, ranking.Person{
+			ID: k.Player.UserID, Username: k.Player.Username, Name: k.Player.Name, Player: k.Player.ID, Former: k.Former,
 		})
-		if err != nil || len(snap.Everybody) != tc.want {
-			t.Errorf("%s: %d people are read, %v", name, len(snap.Everybody), err)
-		}
+	}
+	slices.SortFunc(got, byPlayer)
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -65,10 +65,10 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		}, Want: 2},
 		{Name: "answer", Run: func(ctx context.Context) error { // to a player with another name in the group
 			return s.Do(ctx, in(club, "answer", known), ranking.Say{Notice: ranking.Refusal{}})
-		}, Want: 3 + 6},
+		}, Want: 3 + 6 + 1},
 		{Name: "ask", Run: func(ctx context.Context) error {
 			return s.Do(ctx, in(club, "ask", known), ranking.UndoMatch{Amendment: admin(40)})
-		}, Want: 2 + 4 + 2 + 3 + 1},
+		}, Want: 2 + 4 + 2 + 3 + 1 + 1},
 		{Name: "delivery of a prompt", Run: func(ctx context.Context) error {
 			item := outbox.Item{ID: newestPrompt(t, plain), Attempts: 1, Kind: "undo_prompt"}
 			dbtest.Exec(t, plain, `UPDATE outbox SET state = 'sending', attempts = 1 WHERE id = $1`, item.ID)
@@ -98,10 +98,10 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		{Name: "restore", Run: func(ctx context.Context) error { // without the number
 			restore := admin(0)
 			return s.Do(ctx, in(club, "restore", known), ranking.RestoreMatch{Amendment: restore})
-		}, Want: 2 + 5 + 2 + 8 + 1},
+		}, Want: 2 + 5 + 2 + 8 + 1 + 1},
 		{Name: "fix", Run: func(ctx context.Context) error {
 			return s.Do(ctx, in(club, "fix", known), ranking.FixMatch{Amendment: admin(41), Scores: []ranking.Score{{A: 1, B: 3}}})
-		}, Want: 2 + 4 + 2 + 8 + 1},
+		}, Want: 2 + 4 + 2 + 8 + 1 + 1},
 		{Name: "card that waits", Run: func(ctx context.Context) error {
 			id := dbtest.Value[ranking.MatchID](t, plain, `SELECT id FROM matches WHERE ladder_id = 150 AND number = 40`)
 			return store.ChangeCard(ctx, "card", 150, ranking.Card{Match: id})

@@ -56,14 +56,14 @@ func TestNoCommandScansATable(t *testing.T) {
 		ANALYZE ladders, topics`)
 	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{
 		{Name: "read which ladder applies", Run: func(ctx context.Context) error {
-			q := ranking.Query{Key: "k", Chat: ranking.Chat{ID: -140, Kind: ranking.Group}, Words: "pad", Thread: 7, Replied: ranking.MatchRef{Message: 1, Key: "m"}}
-			q.Ladders = true
+			q := ranking.Query{Key: "k", Chat: ranking.Chat{ID: -140, Kind: ranking.Group}, Thread: 7, Replied: ranking.MatchRef{Message: 1, Key: "m"}}
+			q.Topics = true
 			snap, err := store.Read(ctx, q)
-			if snap.Applies == 0 || snap.NamedWords != 0 || len(snap.Ladders) != 2 {
-				t.Errorf("ladder %d applies, named by %d words, of %d", snap.Applies, snap.NamedWords, len(snap.Ladders))
+			if snap.Applies == 0 || len(snap.Ladders) != 2 {
+				t.Errorf("ladder %d of %d applies", snap.Applies, len(snap.Ladders))
 			}
 			return err
-		}, Want: 2},
+		}, Want: 3},
 		{Name: "read people", Run: func(ctx context.Context) (err error) {
 			snap, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: ranking.Needs{People: people}})
 			return err
@@ -76,7 +76,7 @@ func TestNoCommandScansATable(t *testing.T) {
 		{Name: "read for a result", Run: func(ctx context.Context) (err error) {
 			leaders := ranking.LeaderQuery{ActiveSince: time.Now().Add(-24 * time.Hour), Limit: 5}
 			_, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: ranking.Needs{
-				People: people, Result: &ranking.ResultNeeds{LeaderQuery: leaders, Month: ranking.MonthOf(time.Now()), Near: true},
+				People: people, Result: &ranking.ResultNeeds{LeaderQuery: leaders, Month: ranking.MonthOf(time.Now())},
 			}})
 			return err
 		}, Want: 2},

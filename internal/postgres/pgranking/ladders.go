@@ -8,25 +8,32 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueLadders reads the ladders of a chat, the oldest first.
-func queueLadders(batch *pgx.Batch, q ranking.Query, all *[]ranking.GroupLadder) {
+// queueApplies reads which ladder applies: that of the matches that the message replied to shows, or else that of the topic.
+func queueApplies(batch *pgx.Batch, q ranking.Query, ladder *ranking.LadderID) {
 	const sql = `
-		SELECT l.id, to_json(l) AS rules, coalesce(l.name, '') AS name, l.archived_at IS NOT NULL AS archived, l.is_default,
-		       (SELECT count(*) FROM topics WHERE ladder_id = l.id) AS topics
-		FROM ladders l WHERE l.group_id = ` + postgres.ThisGroup + ` ORDER BY l.id`
-	type ladderRow struct {
-		ID        ranking.LadderID
-		Rules     ranking.Rules
-		Name      string
-		Archived  bool
-		IsDefault bool
-		Topics    int
-	}
-	batch.Queue(sql, q.Chat.ID).Query(func(rows pgx.Rows) (err error) {
-		*all, err = pgx.CollectRows(rows, postgres.RowTo(func(r ladderRow) ranking.GroupLadder {
-			l := ranking.Ladder{ID: r.ID, Name: r.Name, Archived: r.Archived, Rules: r.Rules}
-			return ranking.GroupLadder{Ladder: l, Default: r.IsDefault, Topics: r.Topics}
-		}))
+		SELECT coalesce((
+		    SELECT CASE WHEN min(m.ladder_id) = max(m.ladder_id) THEN min(m.ladder_id) END
+		    FROM (SELECT match_id AS id FROM match_messages WHERE telegram_chat_id = $1 AND telegram_message_id = $2
+		          UNION ALL SELECT id FROM matches WHERE idempotency_key = $3) AS shown
+		    CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = shown.id LIMIT 1) AS m WHERE m.group_id = ` + postgres.ThisGroup + `),
+		    (SELECT ladder_id FROM topics WHERE chat_id = ` + postgres.ThisChat + ` AND thread_id = $4), 0)`
+	batch.Queue(sql, q.Chat.ID, q.Replied.Message, q.Replied.Key, q.Thread).QueryRow(func(row pgx.Row) error { return row.Scan(ladder) })
+}
+
+// queueTopics reads to how many topics of a chat each of its ladders is bound.
+func queueTopics(batch *pgx.Batch, chat ranking.ExternalChatID, ladders *[]ranking.GroupLadder) {
+	const sql = `SELECT ladder_id, count(*) FROM topics WHERE chat_id = ` + postgres.ThisChat + ` GROUP BY ladder_id`
+	batch.Queue(sql, chat).Query(func(rows pgx.Rows) error {
+		var ladder ranking.LadderID
+		var topics int
+		_, err := pgx.ForEachRow(rows, []any{&ladder, &topics}, func() error {
+			for i := range *ladders {
+				if l := &(*ladders)[i]; l.ID == ladder {
+					l.Topics = topics
+				}
+			}
+			return nil
+		})
 		return err
 	})
 }

@@ -3,7 +3,6 @@ package pgranking
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -34,6 +33,9 @@ func (s *Store) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, er
 // instead of missing it.
 func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	queueChat(batch, q, snap)
+	if q.Thread != 0 || q.Replied != (ranking.MatchRef{}) {
+		queueApplies(batch, q, &snap.Applies)
+	}
 	if q.RateEntry != (ranking.RateEntry{}) {
 		queueRecentUsage(batch, q.RateEntry, &snap.RecentUsage)
 	}
@@ -64,8 +66,8 @@ func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	if q.Board {
 		queueFoundBoard(batch, q, &snap.Board)
 	}
-	if q.Ladders {
-		queueLadders(batch, q, &snap.Ladders)
+	if q.Topics {
+		queueTopics(batch, q.Chat.ID, &snap.Ladders)
 	}
 	if q.Timer {
 		queueDue(batch, q.Key, &snap.Due)
@@ -81,54 +83,40 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		       coalesce(c.telegram_chat_id, 0) AS external_chat, coalesce(c.kind, '') AS kind, coalesce(c.title, '') AS title,
 		       coalesce(to_json(c), '{}') AS display, c.greeted_at, c.added_at,
 		       coalesce(g.id, CASE WHEN $5 THEN nextval('groups_id_seq') ELSE 0 END) AS "group", $5 AND g.id IS NULL AS new_group,
-		       coalesce(l.id, CASE WHEN $5 THEN nextval('ladders_id_seq') ELSE 0 END) AS ladder, coalesce(to_json(l), '{}') AS rules,
-		       coalesce(l.name, '') AS name, l.archived_at IS NOT NULL AS archived, coalesce(l.ladders > 1, false) AS several,
-		       coalesce(l.oldest, 0) AS oldest,
-		       coalesce(named.id, CASE WHEN l.ladders > 1 THEN coalesce((
-		           SELECT CASE WHEN min(m.ladder_id) = max(m.ladder_id) THEN min(m.ladder_id) END
-		           FROM (SELECT match_id AS id FROM match_messages WHERE telegram_chat_id = $1 AND telegram_message_id = $9
-		                 UNION ALL SELECT id FROM matches WHERE idempotency_key = $10) AS shown
-		           CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = shown.id LIMIT 1) AS m WHERE m.group_id = g.id),
-		           (SELECT ladder_id FROM topics WHERE chat_id = c.id AND thread_id = $7)) END, 0) AS applies,
-		       coalesce(cardinality(string_to_array(named.name, ' ')), 0) AS named_words
+		       CASE WHEN $5 AND g.id IS NULL THEN nextval('ladders_id_seq') ELSE 0 END AS new_ladder,
+		       ARRAY(SELECT to_json(l) FROM ladders l WHERE group_id = g.id) AS ladders
 		FROM (VALUES (true)) AS one
 		LEFT JOIN LATERAL (
 		    SELECT * FROM chats WHERE telegram_chat_id = $1
 		    UNION ALL SELECT c.* FROM chat_aliases a JOIN chats c ON c.id = a.chat_id WHERE a.telegram_chat_id = $1
 		    LIMIT 1) AS c ON true
-		LEFT JOIN groups g ON g.chat_id = c.id
-		LEFT JOIN LATERAL (
-		    SELECT *, count(*) OVER () AS ladders, min(id) OVER () AS oldest FROM ladders
-		    WHERE group_id = g.id ORDER BY id = $6 DESC, is_default DESC LIMIT 1) AS l ON true
-		LEFT JOIN LATERAL (
-		    SELECT id, name FROM ladders
-		    WHERE l.name IS NOT NULL AND group_id = g.id AND starts_with(lower($8) || ' ', lower(name) || ' ')
-		    ORDER BY length(name) DESC LIMIT 1) AS named ON true`
+		LEFT JOIN groups g ON g.chat_id = c.id`
 	adds := !q.KnownChat
-	args := []any{
-		q.Chat.ID, q.Key, zeronull.Text(q.Message), adds, adds && q.Chat.IsGroup(), q.Ladder, q.Thread, q.Words, q.Replied.Message,
-		q.Replied.Key,
-	}
-	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, q.Chat.ID, q.Key, zeronull.Text(q.Message), adds, adds && q.Chat.IsGroup()).Query(func(rows pgx.Rows) error {
 		r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[readChat])
 		snap.Handled, snap.ChatID, snap.NewChat, snap.Group, snap.NewGroup = r.Handled, r.Chat, r.NewChat, r.Group, r.NewGroup
 		snap.Chat, snap.Display = ranking.Chat{ID: r.ExternalChat, Kind: r.Kind, Title: r.Title}, r.Display
-		snap.Ladder = ranking.Ladder{ID: r.Ladder, Name: r.Name, Archived: r.Archived, Rules: r.Rules}
-		snap.Several, snap.Oldest, snap.Applies, snap.NamedWords = r.Several, r.Oldest, r.Applies, r.NamedWords
 		snap.Greeted, snap.Added = time.Time(r.GreetedAt), time.Time(r.AddedAt)
 		if snap.NewChat {
 			snap.Chat, snap.Display = q.Chat, ranking.DefaultDisplay()
 			snap.Display.Language = cmp.Or(q.Chat.Language, snap.Display.Language)
 			snap.Chat.Language = ""
 		}
+		snap.Ladders = postgres.Column(r.Ladders, ladderRow.ladder)
+		slices.SortFunc(snap.Ladders, func(a, b ranking.GroupLadder) int { return cmp.Compare(a.ID, b.ID) })
 		if snap.NewGroup {
-			snap.Ladder.Rules = ranking.DefaultRules()
+			snap.Ladders = []ranking.GroupLadder{{Ladder: ranking.Ladder{ID: r.NewLadder, Rules: ranking.DefaultRules()}, Default: true}}
+		}
+		for _, l := range snap.Ladders {
+			if l.ID == q.Ladder || l.Default && q.Ladder == 0 {
+				snap.Ladder = l.Ladder
+			}
 		}
 		return err
 	})
 }
 
-// readChat is a chat with its group and ladder.
+// readChat is a chat with its group and ladders.
 type readChat struct {
 	Handled            bool
 	Chat               ranking.ChatID
@@ -140,12 +128,21 @@ type readChat struct {
 	GreetedAt, AddedAt zeronull.Timestamptz
 	Group              ranking.GroupID
 	NewGroup           bool
-	Ladder             ranking.LadderID
-	Rules              ranking.Rules
-	Name               string
-	Archived, Several  bool
-	Oldest, Applies    ranking.LadderID
-	NamedWords         int
+	NewLadder          ranking.LadderID
+	Ladders            []ladderRow
+}
+
+// ladderRow is a row of ladders.
+type ladderRow struct {
+	ID         ranking.LadderID `json:"id"`
+	Name       string           `json:"name"`
+	ArchivedAt *time.Time       `json:"archived_at"`
+	IsDefault  bool             `json:"is_default"`
+	ranking.Rules
+}
+
+func (r ladderRow) ladder() ranking.GroupLadder {
+	return ranking.GroupLadder{Ladder: ranking.Ladder{ID: r.ID, Name: r.Name, Archived: r.ArchivedAt != nil, Rules: r.Rules}, Default: r.IsDefault}
 }
 
 // people is the query for people. %[1]s are extra WITH queries, and %[2]s extra columns.
@@ -159,7 +156,7 @@ var people = `
 		    SELECT g.id AS group_id, l.id AS ladder_id, l.place_matches
 		    FROM (SELECT ` + postgres.ThisGroup + ` AS id OFFSET 0) AS g
 		    LEFT JOIN LATERAL (
-		        SELECT * FROM ladders WHERE group_id = g.id ORDER BY id = $7 DESC, is_default DESC LIMIT 1) AS l ON true)%[1]s
+		        SELECT * FROM ladders WHERE group_id = g.id AND CASE $7::bigint WHEN 0 THEN is_default ELSE id = $7 END LIMIT 1) AS l ON true)%[1]s
 		SELECT ` + playerColumns("by_id") + `,
 		       ` + playerColumns("by_name") + `,
 		       ` + playerColumns("unclaimed") + `,
@@ -192,12 +189,10 @@ var people = `
 
 var (
 	onlyPeople = fmt.Sprintf(people, "", "")
-	// What a result needs to know besides is read in the same statement, so that the leaders are no older than the standings. PostgreSQL
-	// reads everybody only if the case comes up.
+	// What a result needs to know besides is read in the same statement, so that the leaders are no older than the standings.
 	peopleOfResult = fmt.Sprintf(people, `, leaders AS MATERIALIZED (`+leaders+`)`, `,
 		       (SELECT array_agg(id ORDER BY elo DESC, id) FROM leaders), (SELECT array_agg(elo ORDER BY elo DESC, id) FROM leaders),
-		       (`+largestUpset+`),
-		       CASE WHEN $12 AND person.user_id = 0 AND coalesce(by_name.id, unclaimed.id) IS NULL THEN (`+everybodyHere+`) END`)
+		       (`+largestUpset+`)`)
 )
 
 func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
@@ -210,20 +205,16 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	sql, arguments := onlyPeople, []any{q.Chat.ID, ids, usernames, q.New, zeronull.Timestamptz(q.SentAt), now, q.Ladder}
 	var standings []int64 // of the leaders; pgx scans arrays of other types slowly
 	var elos []int32
-	var everybody []byte
 	var extra []any
 	if r := q.Result; r != nil {
-		sql, extra = peopleOfResult, []any{&standings, &elos, &snap.LargestUpset, &everybody}
-		arguments = append(arguments, r.ActiveSince, r.Limit, r.Month, r.Month.AddDate(0, 1, 0), r.Near && !q.Everybody)
+		sql, extra = peopleOfResult, []any{&standings, &elos, &snap.LargestUpset}
+		arguments = append(arguments, r.ActiveSince, r.Limit, r.Month, r.Month.AddDate(0, 1, 0))
 	}
 	batch.Queue(sql, arguments...).Query(func(rows pgx.Rows) error {
 		place := 0
 		known, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (ranking.Known, error) {
 			k, err := scanKnown(row, people[place], extra...)
 			place++
-			if err == nil && everybody != nil && snap.Everybody == nil {
-				snap.Everybody, err = knownHere(everybody)
-			}
 			return k, err
 		})
 		for i, id := range standings {
@@ -284,32 +275,6 @@ func everybodyIn(group, ladder string) string {
 		LEFT JOIN LATERAL (
 		    SELECT array_to_string(former, ' ') AS former FROM sightings
 		    WHERE group_id = ` + group + ` AND player_id = account.id LIMIT 1) AS seen ON true`
-}
-
-// everybodyHere is the query for everybody in the group here, as a JSON array of personHere.
-var everybodyHere = `
-		SELECT jsonb_agg(jsonb_build_object('player', account.id, 'user', account.telegram_user_id, 'username', account.username, 'name', s.name,
-		           'former', seen.former) ORDER BY s.player_id)` + everybodyIn(`(SELECT group_id FROM here)`, `(SELECT ladder_id FROM here)`)
-
-// personHere is somebody in the group here.
-type personHere struct {
-	Player   ranking.PlayerID `json:"player"`
-	User     ranking.UserID   `json:"user"`
-	Username string           `json:"username"`
-	Name     string           `json:"name"`
-	Former   string           `json:"former"`
-}
-
-// knownHere decodes what everybodyHere returns.
-func knownHere(encoded []byte) (all []ranking.Known, err error) {
-	var people []personHere
-	err = json.Unmarshal(encoded, &people)
-	for _, p := range people {
-		all = append(all, ranking.Known{
-			Player: &ranking.Player{ID: p.Player, UserID: p.User, Username: p.Username, Name: p.Name}, Former: p.Former,
-		})
-	}
-	return all, err
 }
 
 // queueEverybody reads who is in a ladder of a chat, with the standings in the ladder of the query.

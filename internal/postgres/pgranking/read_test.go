@@ -87,11 +87,11 @@ func TestReadKnownChat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	got := w.Read(t)
+	first := ranking.Ladder{ID: 1, Rules: ranking.Rules{
+		Start: 1500, PlaceMatches: 3, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32},
+	}}
 	want := ranking.Snapshot{
-		ChatID: 1, Chat: club, Group: 1, Oldest: 1, Display: ranking.DefaultDisplay(),
-		Ladder: ranking.Ladder{ID: 1, Rules: ranking.Rules{
-			Start: 1500, PlaceMatches: 3, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32},
-		}},
+		ChatID: 1, Chat: club, Group: 1, Display: ranking.DefaultDisplay(), Ladder: first, Ladders: []ranking.GroupLadder{{Ladder: first, Default: true}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -100,12 +100,14 @@ func TestReadKnownChat(t *testing.T) {
 	dbtest.Exec(t, w.Pool, `UPDATE ladders 
 		SET start_elo = 1000, place_matches = 10, k_factor = 24, draws_allowed = false, uneven_teams_allowed = true,
 		    provisional_k_factor = 48, provisional_matches = 5, margin_of_victory = true`)
-	dbtest.Exec(t, w.Pool, `INSERT INTO ladders (group_id, is_default, k_factor) VALUES (1, false, 99)`)
-	want.Handled, want.Several = true, true
-	want.Ladder = ranking.Ladder{ID: 1, Rules: ranking.Rules{
+	dbtest.Exec(t, w.Pool, `INSERT INTO ladders (group_id, is_default, k_factor, name, archived_at) VALUES (1, false, 99, 'padel', now())`)
+	second := first
+	second.ID, second.K, second.Name, second.Archived = 2, 99, "padel", true
+	first = ranking.Ladder{ID: 1, Rules: ranking.Rules{
 		Start: 1000, PlaceMatches: 10, UnevenTeamsAllowed: true,
 		RatingRules: ranking.RatingRules{K: 24, Provisional: ranking.Provisional{K: 48, Matches: 5}, Margin: true},
 	}}
+	want.Handled, want.Ladder, want.Ladders = true, first, []ranking.GroupLadder{{Ladder: first, Default: true}, {Ladder: second}}
 	if diff := cmp.Diff(want, w.Read(t)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
