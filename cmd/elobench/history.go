@@ -73,7 +73,7 @@ func (w *workload) writeHistory(ctx context.Context, b *bench, db database, matc
 	}
 	const sequences = `
 		SELECT setval(pg_get_serial_sequence(t, 'id'), n) FROM (VALUES
-		    ('chats', $1::bigint), ('groups', $1), ('ladders', $1), ('players', $2), ('matches', $3)) AS last (t, n)`
+		    ('chats', $1::bigint), ('groups', $1), ('ladders', $1), ('seasons', $1), ('players', $2), ('matches', $3)) AS last (t, n)`
 	if _, err := db.Exec(ctx, sequences, len(h.groups), len(h.groups)*len(h.people[0]), h.matches); err != nil {
 		return fmt.Errorf("set the sequences: %w", err)
 	}
@@ -108,7 +108,7 @@ func (*history) copy(ctx context.Context, db database, tables []*rows) error {
 
 // play plays the matches from first to last and returns their rows.
 func (h *history) play(first, last int) []*rows {
-	matches := &rows{table: "matches", columns: []string{"id", "group_id", "ladder_id", "number", "score_a", "score_b", "k_factor",
+	matches := &rows{table: "matches", columns: []string{"id", "group_id", "ladder_id", "season_id", "number", "score_a", "score_b", "k_factor",
 		"reported_by", "played_at", "idempotency_key", "created_at", "upset"}}
 	players := &rows{table: "match_players", columns: []string{"match_id", "player_id", "side"}}
 	entries := &rows{table: "elo_history", columns: []string{"match_id", "player_id", "elo_before", "elo_after", "k_factor", "best_before",
@@ -135,7 +135,7 @@ func (h *history) play(first, last int) []*rows {
 		if n := ranking.Upset(ranking.Score{A: score[0], B: score[1]}, [2][]int{before[:1], before[1:]}); n >= ranking.MinUpset {
 			upset = n
 		}
-		matches.add(id, group+1, group+1, number, score[0], score[1], historyK, playerOf(one), at, fmt.Sprintf("m:%d:%d", chat, message), at,
+		matches.add(id, group+1, group+1, group+1, number, score[0], score[1], historyK, playerOf(one), at, fmt.Sprintf("m:%d:%d", chat, message), at,
 			upset)
 		messages.add(chat, message+1, id)
 		for side, member := range [2]int{one, other} {
@@ -169,17 +169,19 @@ func (s *standing) add(outcome elo.Score, change int, at time.Time) {
 func (h *history) members() []*rows {
 	chats := &rows{table: "chats", columns: []string{"id", "telegram_chat_id", "kind", "title"}}
 	groups := &rows{table: "groups", columns: []string{"id", "chat_id", "last_match_number"}}
-	ladders := &rows{table: "ladders", columns: []string{"id", "group_id", "is_default"}}
+	ladders := &rows{table: "ladders", columns: []string{"id", "group_id", "is_default", "season_id"}}
+	seasons := &rows{table: "seasons", columns: []string{"id", "group_id", "ladder_id", "number"}}
 	players := &rows{table: "players", columns: []string{"id", "telegram_user_id", "username", "display_name"}}
 	sightings := &rows{table: "sightings", columns: []string{"group_id", "player_id", "username", "seen_at"}}
-	standings := &rows{table: "group_players", columns: []string{"ladder_id", "player_id", "name", "elo", "start_elo", "best_elo", "played",
+	standings := &rows{table: "group_players", columns: []string{"season_id", "player_id", "name", "elo", "start_elo", "best_elo", "played",
 		"won", "drawn", "lost", "streak", "longest_streak", "last_played_at"}}
 	for g, group := range h.groups {
 		last := (h.matches + len(h.groups) - 1 - g) / len(h.groups)
 		h.numbers[group.ID()] = last
 		chats.add(g+1, group.ID(), "supergroup", group.Title())
 		groups.add(g+1, g+1, last)
-		ladders.add(g+1, g+1, true)
+		ladders.add(g+1, g+1, true, g+1)
+		seasons.add(g+1, g+1, g+1, 1)
 		for p, u := range h.people[g] {
 			s, player := h.standings[g][p], g*len(h.people[g])+p+1
 			players.add(player, u.ID, u.Username, u.FirstName)
@@ -187,5 +189,5 @@ func (h *history) members() []*rows {
 			standings.add(g+1, player, u.FirstName, s.elo, 1500, s.best, s.played, s.won, s.drawn, s.lost, s.streak, s.longest, s.lastPlayed)
 		}
 	}
-	return []*rows{chats, groups, ladders, players, sightings, standings}
+	return []*rows{chats, groups, ladders, seasons, players, sightings, standings}
 }

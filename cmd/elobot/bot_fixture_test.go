@@ -227,7 +227,7 @@ func (b *botFixture) standings(group *botsim.Chat) []standing {
 	b.t.Helper()
 	return collect(b.t, b.pool, pgx.RowToStructByPos[standing], `
 		SELECT s.id, s.elo, s.played, s.name, coalesce(p.telegram_user_id, 0)
-		FROM group_players s JOIN players p ON p.id = s.player_id JOIN ladders l ON l.id = s.ladder_id
+		FROM group_players s JOIN players p ON p.id = s.player_id JOIN ladders l ON l.season_id = s.season_id
 		JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id WHERE c.telegram_chat_id = $1`, group.ID())
 }
 

@@ -17,8 +17,8 @@ func testCelebrations(t *testing.T, b *botFixture) {
 		b.join(in, b.alice, b.bob)
 		b.exec(`
 			UPDATE group_players SET elo = 1700, start_elo = 1700, best_elo = 1700
-			WHERE name = 'Bob' AND ladder_id = (
-			    SELECT l.id FROM ladders l JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id
+			WHERE name = 'Bob' AND season_id = (
+			    SELECT l.season_id FROM ladders l JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id
 			    WHERE c.telegram_chat_id = $1)`, in.ID())
 		card := b.ask(in, b.alice, "/match @bob 3:1")
 		if got := strings.Count(visible(card), upset); got != want {

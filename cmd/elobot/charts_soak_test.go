@@ -19,11 +19,11 @@ import (
 const chartedHistory = `
 	CREATE TEMP TABLE charted AS SELECT g.id, l.id AS ladder, row_number() OVER (ORDER BY g.id) AS n FROM groups g JOIN ladders l ON l.group_id = g.id LIMIT 50;
 	INSERT INTO players (telegram_user_id, display_name) SELECT 5000000 + n * 100 + i, 'Player ' || i FROM charted, generate_series(1, 20) i;
-	INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, last_played_at)
+	INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo, played, won, last_played_at)
 	    SELECT c.ladder, p.id, p.display_name, 1700 - i, 1500, 1800, 200, 200, now()
 	    FROM charted c, generate_series(1, 20) i, players p WHERE p.telegram_user_id = 5000000 + c.n * 100 + i;
-	INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
-	    SELECT id, ladder, 1000 + m, 3, 1, 32, now() - (2001 - m) * interval '4 hours', 'x:' || id || ':' || m FROM charted, generate_series(1, 2000) m;
+	INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
+	    SELECT id, ladder, ladder, 1000 + m, 3, 1, 32, now() - (2001 - m) * interval '4 hours', 'x:' || id || ':' || m FROM charted, generate_series(1, 2000) m;
 	INSERT INTO match_players (match_id, player_id, side)
 	    SELECT m.id, p.id, side FROM charted c JOIN matches m ON m.group_id = c.id AND m.number > 1000,
 	        generate_series(1, 2) side, players p

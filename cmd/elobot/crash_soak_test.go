@@ -357,7 +357,7 @@ func (c *crash) checkGroup(i int, group *botsim.Chat) (copies int) {
 	for name, elo := range c.truths[i].ratings {
 		stored := count(c.t, c.pool, `
 			SELECT s.elo FROM group_players s
-			JOIN ladders l ON l.id = s.ladder_id JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id
+			JOIN ladders l ON l.season_id = s.season_id JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id
 			WHERE c.telegram_chat_id = $1 AND s.name = $2`, group.ID(), name)
 		if stored != elo {
 			c.t.Errorf("group %d: %s has %s, want %d", i+1, name, strconv.Itoa(stored), elo)

@@ -37,7 +37,7 @@ func TestThirtyPeopleAtOnce(t *testing.T) {
 	}
 	if _, err := pool.Exec(testContext(t), `
 		WITH more AS (INSERT INTO players (telegram_user_id, display_name) SELECT id, 'P' || n FROM unnest($1::bigint[]) WITH ORDINALITY AS p (id, n) RETURNING id, display_name)
-		INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, played, drawn, last_played_at)
+		INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo, played, drawn, last_played_at)
 		SELECT l.id, more.id, more.display_name, 1400, 1400, 1400, 1, 1, now() FROM more, ladders l`, players); err != nil {
 		t.Fatal(err)
 	}

@@ -31,6 +31,12 @@ func TestNamedLadder(t *testing.T) {
 	playFolder(t, "testdata/named_ladder", (*script).says)
 }
 
+// TestYear plays a year of a club that starts seasons in two ladders.
+func TestYear(t *testing.T) {
+	t.Parallel()
+	playFolder(t, "testdata/year", (*script).says)
+}
+
 // playFolder plays the scripts of a folder, one for each language, and compares what the bot says. The files are both the scripts and the
 // transcripts: lines that begin with "|" are the bot's, and "~" stands before those of an edited message. -update writes them.
 func playFolder(t *testing.T, folder string, answered func(s *script, who botsim.User, answer string)) {

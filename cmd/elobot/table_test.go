@@ -308,7 +308,7 @@ func (b *table) checkStored(truth *oracle) {
 	}
 	for _, got := range collect(b.t, b.pool, pgx.RowToStructByPos[standing], `
 		SELECT s.name, s.elo, s.won, s.drawn, s.lost FROM group_players s
-		JOIN ladders l ON l.id = s.ladder_id JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id
+		JOIN ladders l ON l.season_id = s.season_id JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id
 		WHERE c.telegram_chat_id = $1`, b.group.ID()) {
 		elo, played := truth.ratings[got.Name]
 		if !played {

@@ -47,16 +47,16 @@ func (v *verifyCommand) Run(ctx context.Context) error {
 
 func (v *verifyCommand) with(ctx context.Context, pool *pgxpool.Pool) error {
 	store := pgranking.NewStore(pool, func(outbox.Lane) {})
-	differences, ladders, err := v.verify(ctx, store)
+	differences, seasons, err := v.verify(ctx, store)
 	switch {
 	case err != nil || differences == 0:
 		return err
-	case len(ladders) == 0:
+	case len(seasons) == 0:
 		return errDiffers
 	case !v.Repair:
 		return errRepairable
 	}
-	switch repaired, err := repairAll(ctx, store, ladders); {
+	switch repaired, err := repairAll(ctx, store, seasons); {
 	case err != nil:
 		return err
 	case repaired == 0:
@@ -69,17 +69,17 @@ func (v *verifyCommand) with(ctx context.Context, pool *pgxpool.Pool) error {
 	return err
 }
 
-// ladder is a ladder with differences that can be repaired.
-type ladder struct {
+// season is a season of a ladder with differences that can be repaired.
+type season struct {
 	chat  ranking.ExternalChatID
-	id    ranking.LadderID
+	id    ranking.SeasonID
 	label string
 }
 
-// verify prints the differences. It returns their number, and the ladders with differences that can be repaired.
-func (v *verifyCommand) verify(ctx context.Context, store *pgranking.Store) (int, []ladder, error) {
+// verify prints the differences. It returns their number, and the seasons with differences that can be repaired.
+func (v *verifyCommand) verify(ctx context.Context, store *pgranking.Store) (int, []season, error) {
 	var differences int
-	var ladders []ladder
+	var seasons []season
 	var last ranking.Progress
 	groups := make(map[string]int) // number of differences in each group
 	due := time.Now().Add(progressInterval)
@@ -92,8 +92,8 @@ func (v *verifyCommand) verify(ctx context.Context, store *pgranking.Store) (int
 		case n == shownFindings+1:
 			fmt.Printf("%s: … and more differences that are not shown\n", label(f))
 		}
-		if l := (ladder{f.Chat, f.Ladder, label(f)}); f.Problem.Repairable() && !slices.Contains(ladders, l) {
-			ladders = append(ladders, l)
+		if s := (season{f.Chat, f.Season, label(f)}); f.Problem.Repairable() && !slices.Contains(seasons, s) {
+			seasons = append(seasons, s)
 		}
 	}
 	err := ranking.Verify(ctx, store, ranking.ExternalChatID(v.Group), found, func(p ranking.Progress) {
@@ -122,7 +122,7 @@ func (v *verifyCommand) verify(ctx context.Context, store *pgranking.Store) (int
 	for _, d := range detached {
 		fmt.Printf("Without a chat: %s, with %s. Another group has the chat.\n", d, counted(d.Matches, "match", "matches"))
 	}
-	return differences, ladders, nil
+	return differences, seasons, nil
 }
 
 // counted returns a number with its noun in the singular or plural.
@@ -133,9 +133,9 @@ func counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// repairAll repairs ladders, each in its own transaction, and returns how many of them it changed.
-func repairAll(ctx context.Context, store ranking.Store, ladders []ladder) (n int, err error) {
-	for _, l := range ladders {
+// repairAll repairs seasons, each in its own transaction, and returns how many of them it changed.
+func repairAll(ctx context.Context, store ranking.Store, seasons []season) (n int, err error) {
+	for _, l := range seasons {
 		switch repaired, err := ranking.Repair(ctx, store, l.chat, l.id); {
 		case errors.Is(err, ranking.ErrInconsistent):
 			fmt.Printf("%s: cannot be repaired: a match has a side without players, or a player without a standing\n", l.label)

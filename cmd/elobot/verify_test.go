@@ -145,8 +145,8 @@ func testVerifyWithoutAChat(t *testing.T, b *verifyFixture) {
 	for _, sql := range []string{
 		"UPDATE groups SET chat_id = NULL, former_chat_id = chat_id WHERE chat_id = (SELECT id FROM chats WHERE telegram_chat_id = GO)",
 		"INSERT INTO groups (chat_id) SELECT id FROM chats WHERE telegram_chat_id = GO",
-		"INSERT INTO ladders (group_id, is_default) SELECT max(id), true FROM groups",
-		"UPDATE group_players SET streak = 0 WHERE streak = 1 AND ladder_id = 2",
+		"WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) SELECT max(id), true, nextval('seasons_id_seq') FROM groups RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l",
+		"UPDATE group_players SET streak = 0 WHERE streak = 1 AND season_id = 2",
 	} {
 		b.exec(t, sql)
 	}
@@ -255,9 +255,9 @@ func testVerifyShowsTheFirst(t *testing.T, b *verifyFixture) {
 	for n := 5; n <= matches; n++ { // undone matches, which must have no history
 		b.exec(t, fmt.Sprintf(`
 			WITH m AS (
-			    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key,
+			    INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key,
 			                         undone_at, created_at)
-			    VALUES (1, 1, %[1]d, 1, 0, 32, now(), %[1]d, now(), now() - interval '1 year') RETURNING id
+			    VALUES (1, 1, 1, %[1]d, 1, 0, 32, now(), %[1]d, now(), now() - interval '1 year') RETURNING id
 			), mp AS (
 			    INSERT INTO match_players SELECT id, side, side, 1 FROM m, (VALUES (1), (2)) AS s (side) RETURNING match_id
 			)

@@ -70,6 +70,7 @@ func features() []feature {
 		joinFeature(),
 		settingsFeature(),
 		ladderFeature(),
+		seasonFeature(),
 		boardFeature(),
 		helpFeature(),
 		aboutFeature(),
@@ -185,7 +186,7 @@ var (
 		command.NameMatch, "ranking", "stats", "h2h", "history", "chart", "records", command.NameOdds, command.NameTeams, command.NameUndo,
 		command.NameFix, nameHelp,
 	}
-	adminMenu = []string{"settings", "board", nameLadder}
+	adminMenu = []string{"settings", "board", nameLadder, nameSeason}
 )
 
 // Menus returns the commands that Telegram offers to the members and the admins of groups and in private chats, in all languages. Telegram

@@ -25,8 +25,13 @@ type fakeViews struct {
 	board stats.Board
 	title string         // of the group of charts
 	given []stats.Rating // of the first player of charts
+	ended stats.SeasonEnd
 	err   error
 	wait  bool // until the context ends
+}
+
+func (f *fakeViews) SeasonEnd(context.Context, string) (stats.SeasonEnd, map[ranking.PlayerID]ranking.Name, error) {
+	return f.ended, map[ranking.PlayerID]ranking.Name{1: {Name: "Alice"}, 2: {Name: "Bob"}, 3: {Name: "Carol"}}, f.err
 }
 
 func (f *fakeViews) Board(ctx context.Context, _ string, _ time.Time) (stats.Board, error) {

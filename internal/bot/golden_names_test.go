@@ -65,6 +65,8 @@ var goldenWithNames = map[string]string{
 	"my_standings":    "me/groups_one",
 	"wrong_form":      "wrong_form/hostile",
 	"command_failed":  "command_failed/command",
+	"season_table":    "season/over",
+	"season_ended":    "season/told",
 }
 
 // rename gives all names in a notice, and other words of people, the next name each. It returns how many there were.

@@ -153,6 +153,7 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	add("merged", goldenMerged())
 	add("ladder", goldenLadders())
 	add("moved", goldenMoved())
+	add("season", goldenSeasons())
 	add("move_hint", goldenMoveHints())
 	add("ranking", goldenRankings())
 	add("matches", goldenMatchLists())
@@ -194,6 +195,7 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	}
 	all["refusal/too_late_by_one_minute"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 1}
 	all["refusal/too_late_by_one_hour"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 60}
+	all["refusal/no_season_over"] = ranking.Refusal{Code: ranking.NoSuchSeason}
 	all["refusal/unknown"] = ranking.Refusal{Code: "of tomorrow"}
 	for _, r := range constants(t, "../command", ofType("Reason")) {
 		all["wrong_form/"+r] = WrongForm{Command: command.NameMatch, Reason: command.Reason(r), Detail: details[command.Reason(r)]}
@@ -230,7 +232,7 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 				all["help/about_"+string(topic)] = Help{List: topic}
 			}
 		}
-		for _, topic := range append(slices.Clone(groupCommands), "stats", "settings", "board", nameLadder) {
+		for _, topic := range append(slices.Clone(groupCommands), "stats", "settings", "board", nameLadder, nameSeason) {
 			all["help/"+topic+"_"+where] = Help{Topic: topic, Private: private}
 		}
 	}

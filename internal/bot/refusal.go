@@ -24,6 +24,10 @@ func (w words) refusal(n ranking.Refusal) string {
 	case ranking.NotAPerson, ranking.NoSuchPlayer, ranking.LadderName, ranking.LadderExists, ranking.NoSuchLadder, ranking.DefaultLadder,
 		ranking.LadderArchived, ranking.OtherLadder, ranking.SameLadder:
 		with["Name"], with["Code"] = showText(n.Name), codeText(n.Name)
+	case ranking.NoSuchSeason:
+		if n.Number == 0 {
+			id = "refusal.no_season_over"
+		}
 	case ranking.UndoneAlready:
 		if n.Minutes > 0 {
 			id += "_restore"

@@ -77,6 +77,8 @@ func (s *Sender) Send(ctx context.Context, m outbox.Message, begin outbox.Begin)
 		receipt, err = s.edit(ctx, m)
 	case m.Action == outbox.Ensure && m.Row.Kind == ranking.KindBoard:
 		receipt, err = s.ensure(ctx, m)
+	case m.Action == outbox.Ensure && m.Row.Kind == ranking.KindSeason:
+		receipt, err = s.tellSeason(ctx, m)
 	case m.Action == outbox.CallbackAnswer:
 		err = s.answerPress(ctx, m)
 	default:

@@ -67,7 +67,7 @@ func newClub(t *testing.T) *club {
 	c.say(0, nil, "/match @bobby 6:1")
 	c.exec(`UPDATE ladders SET name = 'chess'`)
 	for name, thread := range map[string]int{"zorb": ownTopic, "darts": archivedTopic} {
-		c.exec(`INSERT INTO ladders (group_id, is_default, name) SELECT id, false, $1 FROM groups`, name)
+		c.exec(`WITH l AS (INSERT INTO ladders (group_id, is_default, name, season_id) SELECT id, false, $1, nextval('seasons_id_seq') FROM groups RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`, name)
 		c.exec(`INSERT INTO topics (chat_id, thread_id, ladder_id) SELECT chats.id, $2, ladders.id FROM chats, ladders WHERE name = $1`, name, thread)
 	}
 	c.say(ownTopic, nil, "/match @bobby 6:2")
@@ -210,6 +210,7 @@ func TestWhichLadder(t *testing.T) {
 		"settings": {"", ofLadder, ""},
 		"ladder":   {"", anywhere("chess"), ""}, // its list says which one applies
 		"board":    {"", ofLadder, ""},
+		"season":   {"", ofLadder, ""},
 		"help":     {"", unnamed, ""},
 		"about":    {"", unnamed, ""},
 	}
@@ -304,7 +305,7 @@ func TestWhichLadderOfAButton(t *testing.T) {
 	for _, text := range []string{
 		"/match zorb", "/match zorb @bobby", "/ranking zorb", "/stats zorb", "/stats zorb @bobby", "/records zorb", "/matches zorb",
 		"/history zorb", "/chart zorb", "/teams zorb @alice @bobby @player1 @player2", "/settings zorb", "/h2h zorb @bobby", "/fix 2 2:6",
-		"/help", "/stats zorb play",
+		"/help", "/stats zorb play", "/season zorb new",
 	} {
 		look(c.say(0, nil, text))
 	}

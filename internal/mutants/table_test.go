@@ -91,7 +91,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "duplicates of other ladders", file: "internal/postgres/pgranking/read.go",
-		before: "WHERE m.ladder_id = ` + postgres.LadderOf(postgres.ThisGroup, \"$7\") + `", after: "WHERE m.group_id = ` + postgres.ThisGroup + ` AND $7 >= 0",
+		before: "WHERE m.ladder_id = ` + postgres.LadderOf(\"id\", postgres.ThisGroup, \"$7\") + `", after: "WHERE m.group_id = ` + postgres.ThisGroup + ` AND $7 >= 0",
 		packages: "./internal/ranking", tests: "^TestDuplicatesOfALadder$",
 	},
 	{

@@ -17,14 +17,15 @@ const oneOfEach = `
 	INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group');
 	INSERT INTO chat_aliases (telegram_chat_id, chat_id) VALUES (-99, 1);
 	INSERT INTO groups (chat_id, last_match_number) VALUES (1, 1);
-	INSERT INTO ladders (group_id, is_default) VALUES (1, true);
+	WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) VALUES (1, true, nextval('seasons_id_seq')) RETURNING *)
+	    INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
 	INSERT INTO players (telegram_user_id, group_id, username, display_name) VALUES (11, NULL, 'alice', 'Alice'), (NULL, 1, 'bob', 'bob');
 	INSERT INTO players (merged_into, display_name) VALUES (1, 'al');
 	INSERT INTO sightings VALUES (1, 1, 'alice', now());
-	INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, lost, streak, longest_streak) VALUES
+	INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo, played, won, lost, streak, longest_streak) VALUES
 	    (1, 1, 'Alice', 1516, 1500, 1516, 1, 1, 0, 1, 1), (1, 2, 'bob', 1484, 1500, 1500, 1, 0, 1, -1, 0);
-	INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, reported_by, played_at, idempotency_key)
-	    VALUES (1, 1, 1, 3, 1, 32, 1, now(), 'm:-100:1');
+	INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, reported_by, played_at, idempotency_key)
+	    VALUES (1, 1, 1, 1, 3, 1, 32, 1, now(), 'm:-100:1');
 	INSERT INTO match_players SELECT id, side, side, 1 FROM matches, generate_series(1, 2) AS side;
 	INSERT INTO match_fixes (match_id, old_score_a, old_score_b, new_score_a, new_score_b) VALUES (1, 3, 2, 3, 1);
 	INSERT INTO match_messages VALUES (-100, 7, 1);
@@ -37,7 +38,9 @@ const oneOfEach = `
 	INSERT INTO update_attempts VALUES (5, 1);
 	INSERT INTO ensured_messages VALUES (1, 'board', 7, '');
 	INSERT INTO boards (chat_id, ladder_id) VALUES (1, 1);
-	INSERT INTO ladders (group_id, is_default, name, archived_at) VALUES (1, false, 'padel', now());
+	WITH l AS (INSERT INTO ladders (group_id, is_default, name, archived_at, season_id)
+	    VALUES (1, false, 'padel', now(), nextval('seasons_id_seq')) RETURNING *)
+	    INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
 	INSERT INTO topics VALUES (1, 8, 2);
 	INSERT INTO match_moves (match_id, old_ladder_id, new_ladder_id) VALUES (1, 2, 1);
 	INSERT INTO prompts (id, chat_id, kind, match_id) VALUES (1, 1, 'undo', 1);
@@ -47,7 +50,7 @@ const oneOfEach = `
 
 const (
 	anotherMatch = `INSERT INTO matches
-		(id, group_id, ladder_id, number, score_a, score_b, k_factor, reported_by, played_at, idempotency_key)
+		(id, group_id, ladder_id, season_id, number, score_a, score_b, k_factor, reported_by, played_at, idempotency_key)
 		OVERRIDING SYSTEM VALUE VALUES `
 	anotherFix = `INSERT INTO match_fixes
 		(match_id, old_score_a, old_score_b, old_sets, new_score_a, new_score_b, new_sets, fixed_by) VALUES `
@@ -83,12 +86,29 @@ var breaks = map[string][]string{
 	"groups_last_match_number_check": {`UPDATE groups SET last_match_number = -1`},
 	"groups_chat_check":              {`UPDATE groups SET chat_id = NULL`, `UPDATE groups SET former_chat_id = chat_id`},
 	"groups_former_chat_id_fkey":     {`INSERT INTO groups (former_chat_id) VALUES (99)`},
-	"ladders_pkey":                   {`INSERT INTO ladders (id, group_id, is_default) OVERRIDING SYSTEM VALUE VALUES (1, 1, false)`},
+	"ladders_pkey":                   {`INSERT INTO ladders (id, group_id, is_default, season_id) OVERRIDING SYSTEM VALUE VALUES (1, 1, false, 1)`},
 	// the primary key is older and always fails first
-	"ladders_group_id_id_key": {`ALTER TABLE matches DROP CONSTRAINT matches_ladder_id_fkey;
+	"ladders_group_id_id_key": {`ALTER TABLE seasons DROP CONSTRAINT seasons_ladder_id_fkey;
 		ALTER TABLE ladders DROP CONSTRAINT ladders_pkey CASCADE;
-		INSERT INTO ladders (id, group_id, is_default) OVERRIDING SYSTEM VALUE VALUES (1, 1, false)`},
-	"ladders_group_id_fkey":       {`INSERT INTO ladders (group_id, is_default) VALUES (99, true)`},
+		INSERT INTO ladders (id, group_id, is_default, season_id) OVERRIDING SYSTEM VALUE VALUES (1, 1, false, 1)`},
+	"ladders_group_id_fkey":  {`INSERT INTO ladders (group_id, is_default, season_id) VALUES (99, true, 1)`},
+	"ladders_season_id_fkey": {`SET CONSTRAINTS ALL IMMEDIATE; UPDATE ladders SET season_id = 3 - season_id`},
+	"seasons_pkey":           {`INSERT INTO seasons (id, group_id, ladder_id, number, starts_at) OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 2, now())`},
+	"seasons_ladder_id_number_key": {
+		`INSERT INTO seasons (group_id, ladder_id, number, starts_at) VALUES (1, 1, 2, now()), (1, 1, 2, now())`,
+	},
+	// the primary key is older and always fails first
+	"seasons_group_id_ladder_id_id_key": {`ALTER TABLE ladders DROP CONSTRAINT ladders_season_id_fkey;
+		ALTER TABLE matches DROP CONSTRAINT matches_season_id_fkey;
+		ALTER TABLE seasons DROP CONSTRAINT seasons_pkey CASCADE;
+		INSERT INTO seasons (id, group_id, ladder_id, number, starts_at) OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 2, now())`},
+	"seasons_ladder_id_fkey": {`INSERT INTO seasons (group_id, ladder_id, number) VALUES (1, 99, 1)`},
+	"seasons_number_check": {
+		`INSERT INTO seasons (group_id, ladder_id, number) VALUES (1, 1, 0)`, `INSERT INTO seasons (group_id, ladder_id, number) VALUES (1, 1, 2)`,
+		`UPDATE seasons SET starts_at = now()`,
+	},
+	"seasons_name_check":          {`UPDATE seasons SET name = ''`, `UPDATE seasons SET name = repeat('x', 25)`},
+	"seasons_ends_at_check":       {`INSERT INTO seasons (group_id, ladder_id, number, starts_at, ends_at) VALUES (1, 1, 2, now(), now())`},
 	"ladders_start_elo_check":     {`UPDATE ladders SET start_elo = -1`, `UPDATE ladders SET start_elo = 10001`},
 	"ladders_k_factor_check":      {`UPDATE ladders SET k_factor = 0`, `UPDATE ladders SET k_factor = 1001`},
 	"ladders_place_matches_check": {`UPDATE ladders SET place_matches = 0`, `UPDATE ladders SET place_matches = 101`},
@@ -99,7 +119,7 @@ var breaks = map[string][]string{
 		`UPDATE ladders SET provisional_k_factor = -1, provisional_matches = 10`,
 		`UPDATE ladders SET provisional_k_factor = 64, provisional_matches = -1`,
 	},
-	"ladders_default_key": {`INSERT INTO ladders (group_id, is_default) VALUES (1, true)`},
+	"ladders_default_key": {`INSERT INTO ladders (group_id, is_default, season_id) VALUES (1, true, 1)`},
 	"players_pkey": {
 		`INSERT INTO players (id, group_id, username, display_name) OVERRIDING SYSTEM VALUE VALUES (1, 1, 'new', 'new')`,
 	},
@@ -132,16 +152,16 @@ var breaks = map[string][]string{
 	"sightings_username_check":   {`UPDATE sightings SET username = ''`},
 	"sightings_username_key":     {`INSERT INTO sightings VALUES (1, 2, 'ALICE', now())`},
 	"group_players_pkey": {`INSERT INTO players (group_id, username, display_name) VALUES (1, 'new', 'new');
-		INSERT INTO group_players (id, ladder_id, player_id, name, elo, start_elo, best_elo)
+		INSERT INTO group_players (id, season_id, player_id, name, elo, start_elo, best_elo)
 		OVERRIDING SYSTEM VALUE VALUES (1, 1, 3, 'new', 1, 1, 1)`},
-	"group_players_ladder_id_player_id_key": {
-		`INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo) VALUES (1, 1, 'x', 1, 1, 1)`,
+	"group_players_season_id_player_id_key": {
+		`INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo) VALUES (1, 1, 'x', 1, 1, 1)`,
 	},
-	"group_players_ladder_id_fkey": {
-		`INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo) VALUES (99, 1, 'x', 1, 1, 1)`,
+	"group_players_season_id_fkey": {
+		`INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo) VALUES (99, 1, 'x', 1, 1, 1)`,
 	},
 	"group_players_player_id_fkey": {
-		`INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo) VALUES (1, 99, 'x', 1, 1, 1)`,
+		`INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo) VALUES (1, 99, 'x', 1, 1, 1)`,
 	},
 	"group_players_elo_check": {
 		`UPDATE group_players SET elo = -1`,
@@ -168,17 +188,17 @@ var breaks = map[string][]string{
 		`UPDATE group_players SET longest_streak = 0 WHERE id = 1`, `UPDATE group_players SET longest_streak = 2 WHERE id = 1`,
 		`UPDATE group_players SET longest_streak = -1 WHERE id = 2`,
 	},
-	"matches_pkey":                {anotherMatch + `(1, 1, 1, 2, 0, 0, 32, NULL, now(), 'new')`},
-	"matches_group_id_number_key": {anotherMatch + `(9, 1, 1, 1, 0, 0, 32, NULL, now(), 'new')`},
-	"matches_idempotency_key_key": {anotherMatch + `(9, 1, 1, 2, 0, 0, 32, NULL, now(), 'm:-100:1')`},
+	"matches_pkey":                {anotherMatch + `(1, 1, 1, 1, 2, 0, 0, 32, NULL, now(), 'new')`},
+	"matches_group_id_number_key": {anotherMatch + `(9, 1, 1, 1, 1, 0, 0, 32, NULL, now(), 'new')`},
+	"matches_idempotency_key_key": {anotherMatch + `(9, 1, 1, 1, 2, 0, 0, 32, NULL, now(), 'm:-100:1')`},
 	// that group has no ladder either, and the trigger for that constraint may fire first
-	"matches_ladder_id_fkey": {
-		anotherMatch + `(9, 1, 99, 2, 0, 0, 32, NULL, now(), 'new')`,
+	"matches_season_id_fkey": {
+		anotherMatch + `(9, 1, 99, 99, 2, 0, 0, 32, NULL, now(), 'new')`,
 		`INSERT INTO chats (telegram_chat_id, kind) VALUES (5, 'group');
 		INSERT INTO groups (chat_id) SELECT max(id) FROM chats; UPDATE matches SET group_id = (SELECT max(id) FROM groups)`,
 	},
-	"matches_reported_by_fkey": {anotherMatch + `(9, 1, 1, 2, 0, 0, 32, 99, now(), 'new')`},
-	"matches_number_check":     {anotherMatch + `(9, 1, 1, 0, 0, 0, 32, NULL, now(), 'new')`},
+	"matches_reported_by_fkey": {anotherMatch + `(9, 1, 1, 1, 2, 0, 0, 32, 99, now(), 'new')`},
+	"matches_number_check":     {anotherMatch + `(9, 1, 1, 1, 0, 0, 0, 32, NULL, now(), 'new')`},
 	"matches_score_check": {
 		`UPDATE matches SET score_a = -1`, `UPDATE matches SET score_b = -1`,
 		`UPDATE matches SET score_a = 1000`, `UPDATE matches SET score_b = 1000`,

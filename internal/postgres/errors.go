@@ -53,7 +53,7 @@ func Translate(err error) error {
 		case "handled_commands_pkey", "matches_idempotency_key_key":
 			return fmt.Errorf("%w: %w", ranking.ErrHandled, err)
 		case "players_telegram_user_id_key", "players_unclaimed_key", "sightings_pkey", "sightings_username_key",
-			"group_players_ladder_id_player_id_key":
+			"group_players_season_id_player_id_key":
 			return fmt.Errorf("%w: %w", ranking.ErrConflict, err) // both inserted the same person
 		case "chats_telegram_chat_id_key", "chats_no_alias", "chat_aliases_pkey", "chat_aliases_no_chat", "groups_chat_id_key", "ladders_default_key":
 			return fmt.Errorf("%w: %w", ranking.ErrConflict, err) // both inserted the same chat, or it is being moved
@@ -61,7 +61,7 @@ func Translate(err error) error {
 	case pgerrcode.ForeignKeyViolation:
 		switch pg.ConstraintName {
 		case "outbox_chat_id_fkey", "chat_aliases_chat_id_fkey", "groups_chat_id_fkey", "ladders_group_id_fkey",
-			"group_players_ladder_id_fkey", "players_group_id_fkey", "sightings_group_id_fkey":
+			"group_players_season_id_fkey", "players_group_id_fkey", "sightings_group_id_fkey":
 			return fmt.Errorf("%w: %w", ranking.ErrConflict, err) // the chat was joined with another one
 		}
 	}

@@ -8,6 +8,10 @@ import (
 // Interval returns a constant of SQL.
 func Interval(d time.Duration) string { return fmt.Sprintf(`interval '%d seconds'`, int(d.Seconds())) }
 
+// FirstSeason inserts the first season of the new ladders that a query before it calls l.
+const FirstSeason = `
+		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`
+
 // Subqueries that find what an update names. ThisChat and ThisGroup use the parameter $1, ThisPlayer $2.
 
 // ThisChat is the id of the chat with Telegram's id $1, which may also be an earlier id of the chat; null if there is none.
@@ -17,10 +21,10 @@ const ThisChat = `coalesce((SELECT id FROM chats WHERE telegram_chat_id = $1),
 // ThisGroup is the group of ThisChat.
 const ThisGroup = `(SELECT id FROM groups WHERE chat_id = ` + ThisChat + `)`
 
-// LadderOf is the ladder of a group with the id that a parameter has, the default one for 0.
-func LadderOf(group, parameter string) string {
+// LadderOf is a column of the ladder of a group with the id that a parameter has, the default one for 0.
+func LadderOf(column, group, parameter string) string {
 	return `(
-		    SELECT id FROM ladders WHERE group_id = ` + group + ` AND CASE ` + parameter + `::bigint WHEN 0 THEN is_default ELSE id = ` + parameter + ` END)`
+		    SELECT ` + column + ` FROM ladders WHERE group_id = ` + group + ` AND CASE ` + parameter + `::bigint WHEN 0 THEN is_default ELSE id = ` + parameter + ` END)`
 }
 
 // BoardObject is what identifies the message of a board b in its chat, as ranking.Board.Object does.

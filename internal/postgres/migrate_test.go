@@ -91,8 +91,8 @@ func TestResultsWithoutScoreDown(t *testing.T) {
 	dbtest.Migrate(t, pool, migrations.FS)
 	dbtest.Exec(t, pool, oneOfEach)
 	dbtest.Exec(t, pool, `
-		INSERT INTO matches (group_id, ladder_id, number, winner, k_factor, played_at, idempotency_key)
-		SELECT 1, 1, 2 + winner, winner, 32, now(), 'm:-100:' || (2 + winner) FROM generate_series(0, 2) AS winner;
+		INSERT INTO matches (group_id, ladder_id, season_id, number, winner, k_factor, played_at, idempotency_key)
+		SELECT 1, 1, 1, 2 + winner, winner, 32, now(), 'm:-100:' || (2 + winner) FROM generate_series(0, 2) AS winner;
 		DELETE FROM match_fixes;
 		INSERT INTO match_fixes (match_id, old_winner, new_winner) VALUES (1, 1, 2);
 		INSERT INTO match_fixes (match_id, old_winner, new_score_a, new_score_b) VALUES (1, 2, 0, 1)`)

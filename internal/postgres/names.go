@@ -13,22 +13,22 @@ const NamesOfPlayers = `(
 		                ELSE (SELECT username FROM sightings WHERE group_id = g.group_id AND player_id = p.id) END
 		            FROM players p WHERE p.id = called.id), (1 + namesakes.earlier)::text) ELSE '' END))
 		    FROM (SELECT (SELECT id FROM groups WHERE chat_id = i.chat_id) AS group_id OFFSET 0) AS g
-		    CROSS JOIN LATERAL (SELECT ARRAY(SELECT id FROM ladders WHERE group_id = g.group_id) AS ids OFFSET 0) AS l
+		    CROSS JOIN LATERAL (SELECT ARRAY(SELECT season_id FROM ladders WHERE group_id = g.group_id) AS seasons OFFSET 0) AS l
 		    CROSS JOIN LATERAL (
 		        SELECT (jsonb_path_query(i.payload, '$.**.player'))::bigint AS id
 		        UNION SELECT i.addressee_id WHERE i.addressee_id IS NOT NULL
 		    ) AS wanted
 		    CROSS JOIN LATERAL (
 		        (SELECT player_id AS id, id AS standing_id, name FROM group_players
-		         WHERE ladder_id = ANY (l.ids) AND player_id = wanted.id LIMIT 1)
+		         WHERE season_id = ANY (l.seasons) AND player_id = wanted.id LIMIT 1)
 		        UNION ALL
 		        SELECT p.id, s.id, coalesce(s.name, p.display_name)
 		        FROM (SELECT coalesce(merged_into, id) AS id FROM players WHERE id = wanted.id LIMIT 1) AS one
 		        CROSS JOIN LATERAL (SELECT * FROM players WHERE id = one.id LIMIT 1) AS p
 		        LEFT JOIN LATERAL (
-		            SELECT * FROM group_players WHERE ladder_id = ANY (l.ids) AND player_id = p.id LIMIT 1) AS s ON true
+		            SELECT * FROM group_players WHERE season_id = ANY (l.seasons) AND player_id = p.id LIMIT 1) AS s ON true
 		        LIMIT 1) AS called
 		    CROSS JOIN LATERAL (
 		        SELECT count(DISTINCT o.player_id) AS others, count(DISTINCT o.player_id) FILTER (WHERE o.player_id < called.id) AS earlier
 		        FROM group_players o
-		        WHERE o.ladder_id = ANY (l.ids) AND o.player_id <> called.id AND lower(o.name) = lower(called.name)) AS namesakes)`
+		        WHERE o.season_id = ANY (l.seasons) AND o.player_id <> called.id AND lower(o.name) = lower(called.name)) AS namesakes)`

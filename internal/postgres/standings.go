@@ -7,13 +7,13 @@ import (
 	"elobot/internal/ranking"
 )
 
-// RankedPlayers reads standings. The id of the ladder must follow.
+// RankedPlayers reads standings. The id of the season must follow.
 const RankedPlayers = `
 	SELECT ` + StandingColumns + `,
-	       p.merged_into IS NOT NULL, coalesce(p.group_id <> (SELECT group_id FROM ladders WHERE id = s.ladder_id), false)
+	       p.merged_into IS NOT NULL, coalesce(p.group_id <> (SELECT group_id FROM seasons WHERE id = s.season_id), false)
 	FROM group_players s
 	JOIN players p ON p.id = s.player_id
-	WHERE s.ladder_id = `
+	WHERE s.season_id = `
 
 // ScanRankedPlayer reads a row of RankedPlayers.
 func ScanRankedPlayer(row pgx.CollectableRow) (ranking.RankedPlayer, error) {

@@ -108,6 +108,9 @@ func (a amendOperation) isStale() bool { return a.Changes != nil && *a.Changes !
 // involved returns the permission of those who play in the match or reported it.
 func (a amendOperation) involved(snap Snapshot) Permission {
 	m, p := a.found, Permission{Who: Involved, Refusal: Refusal{Code: NotYours, Number: a.found.Number}}
+	if snap.isOver(m.Season) {
+		return Permission{Who: Admins, Refusal: Refusal{Code: SeasonClosed, Number: m.Number}}
+	}
 	if a.origin.Sender == nil || snap.People[0].Player == nil {
 		return p
 	}

@@ -465,7 +465,7 @@ func (g *game) hasMatches(t *testing.T, want ...string) {
 	t.Helper()
 	got := texts(t, g, `
 		SELECT m.idempotency_key || ' ' || (SELECT string_agg(s.name, ' ' ORDER BY mp.place) FROM match_players mp
-		           JOIN group_players s ON s.player_id = mp.player_id AND s.ladder_id = m.ladder_id WHERE mp.match_id = m.id)
+		           JOIN group_players s ON s.player_id = mp.player_id AND s.season_id = m.season_id WHERE mp.match_id = m.id)
 		       || ' ' || score_a || ':' || score_b
 		FROM matches m ORDER BY number`)
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -162,7 +162,7 @@ func (f fixOperation) decide(snap Snapshot) (Decision, error) {
 		Moved: f.history.moved(rewrite, m.players()),
 	}
 	card.Was = &was
-	return Decision{Effect: &Fixed{Amended: f.amended(by, rewrite, card), Old: m.Result, New: corrected, Ladder: m.Ladder}, Notice: notice}, nil
+	return Decision{Effect: &Fixed{Amended: f.amended(by, rewrite, card), Old: m.Result, New: corrected, Season: m.Season}, Notice: notice}, nil
 }
 
 // offer offers a fix that makes the loser the winner.

@@ -89,9 +89,12 @@ func (s *Service) readDecideWrite(ctx context.Context, o Origin, j job, attempt 
 	if op, ok := j.operation.(resolving); ok {
 		j.operation, snap = op.in(snap)
 	}
-	if l := j.ladder(o, snap); l != o.Ladder {
+	switch ladder, season, err := s.about(ctx, o, j, snap); {
+	case err != nil:
+		return err
+	case ladder != o.Ladder || season != o.Season:
 		release()
-		o.Ladder = l
+		o.Ladder, o.Season = ladder, season
 		return s.readDecideWrite(ctx, o, unresolved, attempt, identifies)
 	}
 	if unresolved.mayMeanOthers(snap) {
@@ -117,7 +120,7 @@ func (s *Service) readDecideWrite(ctx context.Context, o Origin, j job, attempt 
 // writer is what is left to do of a Store or a Locked after the read.
 type writer interface {
 	Apply(ctx context.Context, c Changes) error
-	MatchHistory(ctx context.Context, ladder LadderID, from int, others ...PlayerID) (MatchHistory, error)
+	MatchHistory(ctx context.Context, season SeasonID, from int, others ...PlayerID) (MatchHistory, error)
 }
 
 // read reads what a command needs to know, and locks the group before if this attempt does. release ends the lock.
@@ -164,9 +167,11 @@ func (s *Service) decide(ctx context.Context, store writer, o Origin, j job, sna
 	switch op := j.operation.(type) {
 	case replaying:
 		if m := op.replays(snap); m != nil {
-			snap.History, err = store.MatchHistory(ctx, m.Ladder, m.Number)
+			snap.History, err = store.MatchHistory(ctx, m.Season, m.Number)
 			if op, ok := j.operation.(moving); ok && err == nil {
-				snap.Into, err = store.MatchHistory(ctx, op.into(), m.Number, m.players()...)
+				if snap.IntoSeason, err = s.seasonAt(ctx, *op.into(), m.PlayedAt); err == nil {
+					snap.Into, err = store.MatchHistory(ctx, snap.IntoSeason, m.Number, m.players()...)
+				}
 			}
 		}
 	case question:
@@ -197,6 +202,12 @@ func (j job) changes(o Origin, snap Snapshot, d Decision) Changes {
 		changes.SentAt = o.SentAt
 	case d.Presence == ChatSeen: // a retried command may be old
 		changes.Presence = NoChange
+	}
+	if snap.isOver(snap.Season) && d.Effect != nil {
+		changes.Corrected = append(changes.Corrected, snap.Season)
+	}
+	if m, ok := d.Effect.(*MovedMatch); ok && snap.isOver(m.To) {
+		changes.Corrected = append(changes.Corrected, m.To)
 	}
 	if len(snap.Ladders) > 1 {
 		changes.Ladder = cmp.Or(d.Ladder, snap.Ladder.label())
@@ -344,7 +355,7 @@ func (j job) answerOnly(n Notice) job {
 func (j job) query(o Origin) Query {
 	q := Query{
 		Needs: j.needs(), Key: o.Key, Message: o.Message, Chat: o.Chat, Sender: o.Sender, Shown: o.VisibleUsers, KnownChat: j.knownChatOnly,
-		Ladder: o.Ladder, Thread: o.Thread, Replied: o.Replied, RateEntry: j.rateEntry(o, nil), Extra: j.extra,
+		Ladder: o.Ladder, Season: o.Season, Thread: o.Thread, Replied: o.Replied, RateEntry: j.rateEntry(o, nil), Extra: j.extra,
 	}
 	q.Everybody = q.Everybody || j.everybody
 	if !o.Retried {

@@ -41,7 +41,7 @@ func (j joinOperation) decide(snap Snapshot) (Decision, error) {
 	back := CameBack{Group: snap.Group, Players: []PlayerID{standing.Player}, At: j.at}
 	switch present := standing.presentAt(j.at); {
 	case known.Standing == nil:
-		return Decision{Notice: joined, Effect: &NewStanding{snap.Ladder.ID, standing, back}}, nil
+		return Decision{Notice: joined, Effect: &NewStanding{snap.Season, standing, back}}, nil
 	case present != standing:
 		joined.Back = true
 		return Decision{Notice: joined, Effect: &back}, nil

@@ -86,14 +86,7 @@ func (j job) ladder(o Origin, snap Snapshot) LadderID {
 	if o.Button != "" && len(snap.Ladders) > 0 {
 		meant = cmp.Or(o.Ladder, snap.Ladders[0].ID)
 	}
-	var m *StoredMatch
-	switch op := j.operation.(type) {
-	case replaying:
-		m = op.replays(snap)
-	case amending:
-		m = op.amends(snap)
-	}
-	if m != nil {
+	if m := j.match(snap); m != nil {
 		meant = m.Ladder
 	}
 	if meant == snap.Ladder.ID || j.ofGroup {

@@ -13,9 +13,9 @@ func longLadder(tb testing.TB, g *game, n int) {
 	for _, sql := range []string{
 		`INSERT INTO chats (telegram_chat_id, kind, title) VALUES (-100, 'group', 'Club')`,
 		`INSERT INTO groups (chat_id) SELECT id FROM chats`,
-		`INSERT INTO ladders (group_id, is_default) SELECT id, true FROM groups`,
+		`WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) SELECT id, true, nextval('seasons_id_seq') FROM groups RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`,
 		`INSERT INTO players (telegram_user_id, username, display_name) SELECT i, 'user_' || i, 'User ' || i FROM generate_series(1, 20) i`,
-		`INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo)
+		`INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo)
 		 SELECT l.id, p.id, p.display_name, 1500, 1500, 1500 FROM ladders l, players p`,
 	} {
 		if _, err := g.pool.Exec(tb.Context(), sql); err != nil {
@@ -24,8 +24,8 @@ func longLadder(tb testing.TB, g *game, n int) {
 	}
 	_, err := g.pool.Exec(tb.Context(), `
 		WITH played AS (
-		    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, reported_by, played_at, idempotency_key)
-		    SELECT l.group_id, l.id, i, i % 4, 1 + i % 3, 32, 1 + i % 20, now(), 'm:-100:' || i
+		    INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, reported_by, played_at, idempotency_key)
+		    SELECT l.group_id, l.id, l.id, i, i % 4, 1 + i % 3, 32, 1 + i % 20, now(), 'm:-100:' || i
 		    FROM ladders l, generate_series(1, $1) i
 		    RETURNING id, number, idempotency_key
 		), keys AS (

@@ -102,8 +102,8 @@ func TestButtonsAfterMove(t *testing.T) {
 			t.Errorf("the button of match %d, #%d, undoes %d, want %d", tc.match, tc.number, got, tc.undone)
 		}
 		g.exec(t, `UPDATE matches SET undone_at = NULL, undone_by = NULL, changes = 0`)
-		ladder := rows1[ranking.LadderID](t, g, `SELECT ladder_id FROM matches WHERE id = 1`)[0]
-		if _, err := ranking.Repair(t.Context(), g.store, u.newer.ID, ladder); err != nil {
+		season := rows1[ranking.SeasonID](t, g, `SELECT season_id FROM matches WHERE id = 1`)[0]
+		if _, err := ranking.Repair(t.Context(), g.store, u.newer.ID, season); err != nil {
 			t.Fatal(err)
 		}
 	}

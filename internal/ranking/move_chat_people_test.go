@@ -34,7 +34,7 @@ func TestMoveAndPeople(t *testing.T) {
 			       CASE WHEN p.group_id IS NULL THEN s.username ELSE p.username END, gp.played)
 			FROM groups g JOIN ladders l ON l.group_id = g.id CROSS JOIN players p
 			LEFT JOIN sightings s ON s.player_id = p.id AND s.group_id = g.id
-			LEFT JOIN group_players gp ON gp.player_id = p.id AND gp.ladder_id = l.id
+			LEFT JOIN group_players gp ON gp.player_id = p.id AND gp.season_id = l.id
 			WHERE p.merged_into IS NULL AND (s.player_id IS NOT NULL OR gp.player_id IS NOT NULL) ORDER BY 1`)
 	}
 	detached := []string{"f 1 0", "f 2 2", "f 26 0", "f unclaimed DAVE 1", "f unclaimed erin 1"}

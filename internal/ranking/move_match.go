@@ -71,7 +71,7 @@ func (m moveOperation) replays(Snapshot) *StoredMatch {
 	return m.found
 }
 
-func (m moveOperation) into() LadderID { return m.to.ID }
+func (m moveOperation) into() *Ladder { return &m.to.Ladder }
 
 func (m moveOperation) rejectedResults(Snapshot) []RejectedResult {
 	return []RejectedResult{m.rejected(commandFix)}
@@ -93,7 +93,7 @@ func (m moveOperation) decide(snap Snapshot) (Decision, error) {
 	return Decision{
 		Ladder: m.to.label(),
 		Effect: &MovedMatch{
-			Amended: m.amended(by, out, card), From: m.found.Ladder, To: m.to.ID, Rules: m.to.RatingRules, Into: into,
+			Amended: m.amended(by, out, card), From: m.found.Season, To: snap.IntoSeason, Rules: m.to.RatingRules, Into: into,
 		},
 		Notice: MatchMoved{
 			Number: m.found.Number, Sides: card.Sides, Sets: card.Sets, By: reporter, From: from.Name, To: m.to.Name,
@@ -148,7 +148,7 @@ func (m moveOperation) replayInto(snap Snapshot, played PlayedMatch) (w Rewrite,
 // standings without an ID are new.
 type MovedMatch struct {
 	Amended
-	From, To LadderID
+	From, To SeasonID
 	Rules    RatingRules
 	Into     Rewrite
 }

@@ -201,6 +201,11 @@ const (
 	DefaultLadder  RefusalCode = "default_ladder"   // Name is the default ladder, which cannot be archived
 	OtherLadder    RefusalCode = "other_ladder"     // a later line of a report names the ladder Name
 	LadderArchived RefusalCode = "ladder_archived"  // Name is an archived ladder
+	SeasonName     RefusalCode = "season_name"      // Name cannot be that of a season
+	SeasonEnded    RefusalCode = "season_ended"     // the season that a button ends is over
+	SeasonEmpty    RefusalCode = "season_empty"     // nobody has played in the season that would end
+	NoSuchSeason   RefusalCode = "no_such_season"   // Number is no season of the ladder, or none has ended yet if it is 0
+	SeasonClosed   RefusalCode = "season_closed"    // Number is a match of a season that is over, which only admins may change
 	SameLadder     RefusalCode = "same_ladder"      // the match is in the ladder Name already
 
 	TooManyQuestions RefusalCode = "too_many_questions" // from the sender in a minute; results still count

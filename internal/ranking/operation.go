@@ -31,9 +31,15 @@ type amending interface {
 	amends(Snapshot) *StoredMatch
 }
 
+// dated is an operation that reports matches.
+type dated interface {
+	// at returns when they were played: the time of the message decides in which season they count.
+	at() time.Time
+}
+
 // moving is a replaying operation that moves the match to another ladder, and replays that too.
 type moving interface {
-	into() LadderID
+	into() *Ladder
 }
 
 // matchOperation is an operation that reports or amends a match.

@@ -665,7 +665,7 @@ func (c *modelGroup) storedLastPlayed(l *modelLadder) map[string]time.Time {
 		At  time.Time
 	}](c.t, c.game, `
 		SELECT `+byIdentity+`, s.last_played_at FROM group_players s JOIN players p ON p.id = s.player_id
-		WHERE s.ladder_id = $1 AND s.last_played_at IS NOT NULL`, l.id) {
+		WHERE s.season_id = $1 AND s.last_played_at IS NOT NULL`, l.id) {
 		all[p.Who] = p.At
 	}
 	return all
@@ -683,7 +683,7 @@ func (c *modelGroup) storedUpsets(l *modelLadder) map[int]int {
 // storedLeft returns who is in a ladder and has left the group.
 func (c *modelGroup) storedLeft(l *modelLadder) []string {
 	all := texts(c.t, c.game, `
-		SELECT `+byIdentity+` FROM group_players s JOIN players p ON p.id = s.player_id WHERE s.ladder_id = $1 AND s.left_at IS NOT NULL`, l.id)
+		SELECT `+byIdentity+` FROM group_players s JOIN players p ON p.id = s.player_id WHERE s.season_id = $1 AND s.left_at IS NOT NULL`, l.id)
 	slices.Sort(all)
 	return all
 }

@@ -26,6 +26,8 @@ type (
 	GroupID int64
 	// LadderID is the id of a ladder of a group.
 	LadderID int64
+	// SeasonID is the id of a season of a ladder.
+	SeasonID int64
 	// PlayerID is the id of a player.
 	PlayerID int64
 	// StandingID is the id of a player's standing in a ladder.
@@ -60,6 +62,8 @@ type Origin struct {
 	ReplyTo, Thread int64
 	// Ladder is the ladder that the command or the pressed button names, 0 for none.
 	Ladder LadderID
+	// Season is the season of that ladder that the command is about, 0 for the one that goes on. The service finds it.
+	Season SeasonID
 	// Words are the first words of the command's arguments, if they may name a ladder. If they do, the command fails with a LadderNamed.
 	Words string
 	// LaterWords are those of each line after the first one.
@@ -153,10 +157,11 @@ type Player struct {
 	Name     string
 }
 
-// Ladder is everything in a group that is rated together, with its rules.
+// Ladder is everything in a group that is rated together, season by season, with its rules.
 type Ladder struct {
 	ID       LadderID
 	Name     string // empty for a group's only ladder that nobody has named
 	Archived bool   // it gets no more matches
+	Season   Season // the one that goes on
 	Rules
 }

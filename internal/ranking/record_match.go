@@ -179,6 +179,8 @@ func (r *recordOperation) needs() Needs {
 	return needs
 }
 
+func (r *recordOperation) at() time.Time { return r.playedAt }
+
 // refuse returns why the matches are not recorded, nil if they may be.
 func (r *recordOperation) refuse(snap Snapshot) Notice {
 	for _, m := range r.matches {
@@ -260,7 +262,7 @@ func (r *recordOperation) playAll(snap Snapshot) NewMatches {
 // play returns a match with the changes that it makes to the standings of its players.
 func (r *recordOperation) play(snap Snapshot, reported reportedMatch, current map[PlayerID]*Standing) *NewMatch {
 	m := &NewMatch{
-		Key: reported.key, Group: snap.Group, Ladder: snap.Ladder.ID, RatingRules: snap.Ladder.RatingRules, Result: reported.result,
+		Key: reported.key, Group: snap.Group, Ladder: snap.Ladder.ID, Season: snap.Season, RatingRules: snap.Ladder.RatingRules, Result: reported.result,
 		PlayedAt: r.playedAt, Players: make([]MatchPlayer, len(reported.players)),
 	}
 	parts, standings := make([]Part, len(m.Players)), make([]*Standing, len(m.Players))

@@ -152,7 +152,7 @@ func (p playersAnswer) decide(snap Snapshot) (Decision, error) {
 	now.Players = players
 	by, reporter := p.amend.by(snap)
 	card := cardOf(&now, reported.result, played.Parts, rewrite.entries(played))
-	fixed := &Fixed{Amended: p.amend.amended(by, rewrite, card), Old: m.Result, New: reported.result, Ladder: m.Ladder}
+	fixed := &Fixed{Amended: p.amend.amended(by, rewrite, card), Old: m.Result, New: reported.result, Season: m.Season}
 	fixed.CameBack = CameBack{Group: snap.Group, At: m.PlayedAt}
 	for _, r := range replaced {
 		fixed.Players = append(fixed.Players, r.To)

@@ -150,6 +150,12 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 		return decode[ranking.Refusal](t, g, payload)
 	case "acknowledged":
 		return decode[ranking.Acknowledged](t, g, payload)
+	case "season_prompt":
+		return decode[ranking.SeasonPrompt](t, g, payload)
+	case "season_started":
+		return decode[ranking.SeasonStarted](t, g, payload)
+	case "season_table":
+		return decode[stats.SeasonTable](t, g, payload)
 	case "odds":
 		return decode[stats.Odds](t, g, payload)
 	case "teams":

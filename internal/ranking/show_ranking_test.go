@@ -102,7 +102,7 @@ func (g *game) addCrowd(t *testing.T) {
 	g.page(t, nil)
 	g.exec(t, `INSERT INTO players (telegram_user_id, display_name) SELECT n, 'P' || n FROM generate_series(1000, 1499) n`)
 	g.exec(t, `
-		INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, played, drawn, last_played_at)
+		INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo, played, drawn, last_played_at)
 		SELECT l.id, p.id, p.display_name, e, 1500, greatest(e, 1500), played, played, CASE WHEN played > 0 THEN now() END
 		FROM ladders l, players p, LATERAL (SELECT 2000 - (telegram_user_id - 1000) / 4 AS e) AS rated,
 		     LATERAL (SELECT 5 * (telegram_user_id < 1450)::int AS played) AS active

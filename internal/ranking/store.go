@@ -34,12 +34,14 @@ type Store interface {
 
 	// MatchHistory returns the matches of a ladder from a number on, and the standings of all who play in them, and of others who have one.
 	// Number 0 means the whole ladder, with all its standings. It may change after the read.
-	MatchHistory(ctx context.Context, ladder LadderID, from int, others ...PlayerID) (MatchHistory, error)
+	MatchHistory(ctx context.Context, season SeasonID, from int, others ...PlayerID) (MatchHistory, error)
 
 	// EnsureDurable returns nil once everything that was committed before is durable: a failover does not lose it. What can be read may not
 	// be durable yet, if the commit was interrupted or failed with ErrTimeout.
 	EnsureDurable(ctx context.Context) error
 
+	// SeasonAt returns the season of a ladder in which a message of this time reports a match.
+	SeasonAt(ctx context.Context, ladder LadderID, at time.Time) (SeasonID, error)
 	// DueTimers returns up to limit timers that are due, in the order of their times and keys, beginning after the given one.
 	DueTimers(ctx context.Context, after Timer, limit int) ([]Timer, error)
 
@@ -64,7 +66,7 @@ type Store interface {
 // Locked is a transaction that locks a group: nobody else records, amends or merges in it. Apply or Rewrite commits it.
 type Locked interface {
 	Apply(ctx context.Context, c Changes) error
-	MatchHistory(ctx context.Context, ladder LadderID, from int, others ...PlayerID) (MatchHistory, error)
+	MatchHistory(ctx context.Context, season SeasonID, from int, others ...PlayerID) (MatchHistory, error)
 	// Rewrite writes the changes of a replay, and nothing else.
 	Rewrite(ctx context.Context, w Rewrite) error
 	// Release ends the transaction. If it is not committed, it changes nothing.
@@ -93,7 +95,9 @@ type Query struct {
 	// an id.
 	KnownChat bool
 	// Ladder is the ladder to read, 0 for the group's default one. Thread and Replied, as in Origin, say which one Applies.
-	Ladder    LadderID
+	Ladder LadderID
+	// Season is the season of that ladder to read, 0 for the one that goes on.
+	Season    SeasonID
 	Thread    int64
 	Replied   MatchRef
 	RateEntry RateEntry // if not zero, requests RecentUsage for its sender and time
@@ -152,6 +156,7 @@ type Snapshot struct {
 	Group   GroupID
 	Ladders []GroupLadder // of the group, the oldest first
 	Ladder  Ladder        // that of the query, zero if the group does not have it
+	Season  SeasonID      // that of the query; it is over unless it is the one of the Ladder
 	// Applies is the ladder that the query's Replied match or matches are in, or else its Thread is bound to; 0 for the default one.
 	Applies LadderID
 	// NewGroup is true if the group and its ladder are not stored yet. A new ladder has the DefaultRules.
@@ -178,10 +183,11 @@ type Snapshot struct {
 	Due          bool           // there is a timer with the command's key, and it is due
 
 	// The service adds what a decision needs beyond that.
-	Admin   AdminStatus  // of the sender, if the operation asks
-	History MatchHistory // of the ladder of the match that the operation replays, from that match on
-	Into    MatchHistory // of the ladder that it moves the match to, from that match on
-	Answer  Notice       // that the operation has read elsewhere
+	Admin      AdminStatus  // of the sender, if the operation asks
+	History    MatchHistory // of the ladder of the match that the operation replays, from that match on
+	Into       MatchHistory // of the season that it moves the match to, from that match on
+	IntoSeason SeasonID
+	Answer     Notice // that the operation has read elsewhere
 }
 
 // everybody returns the people who are in a ladder of the group.
@@ -206,6 +212,7 @@ type StoredMatch struct {
 	ID         MatchID
 	Key        string // its idempotency key
 	Ladder     LadderID
+	Season     SeasonID
 	Number     int
 	Result     Result
 	PlayedAt   time.Time
@@ -228,9 +235,10 @@ type StoredMatch struct {
 // players returns the players of both sides.
 func (m *StoredMatch) players() []PlayerID { return slices.Concat(m.Players[0], m.Players[1]) }
 
-// SharedLadder is a ladder that ranks both of two players to be merged.
+// SharedLadder is a season of a ladder that ranks both of two players to be merged.
 type SharedLadder struct {
 	Chat         ChatID
+	Season       SeasonID
 	Label        *LadderLabel // nil if its group has no other ladder
 	From         RankedPlayer // the player to be removed
 	Into         RankedPlayer // the remaining player
@@ -240,6 +248,7 @@ type SharedLadder struct {
 // LadderMerge holds the changes of a merge in a ladder that ranks both players.
 type LadderMerge struct {
 	Chat    ChatID
+	Season  SeasonID
 	Label   *LadderLabel // nil if its group has no other ladder
 	Drop    Standing     // of the removed player
 	Rewrite Rewrite
@@ -302,6 +311,8 @@ type Changes struct {
 	Key     string
 	Trigger Trigger        // zero means ByMessage
 	Outcome CommandOutcome // zero means OutcomeUnanswered
+	// Corrected are the seasons that are over and whose final tables may change.
+	Corrected []SeasonID
 	// Message is the key of the message whose edit is the command, empty for all other commands and for a refused one. It is stored with
 	// the outcome. If it already is, with another one than OutcomeRefused and OutcomeAsked, Apply fails with ErrConflict.
 	Message string
@@ -397,7 +408,7 @@ type Restored struct{ Amended }
 type Fixed struct {
 	Amended
 	Old, New Result
-	Ladder   LadderID // of the match
+	Season   SeasonID // of the match
 	CameBack          // who has got into the match
 }
 
@@ -411,6 +422,7 @@ type NewMatch struct {
 	Key    string
 	Group  GroupID
 	Ladder LadderID
+	Season SeasonID
 	RatingRules
 	Result
 	ReportedBy PlayerID // 0 for an anonymous admin
@@ -429,9 +441,9 @@ type MatchPlayer struct {
 	After  Standing
 }
 
-// NewStanding is a player's first standing in a ladder. A player who has left is in all ladders of the group again.
+// NewStanding is a player's first standing in a season. A player who has left is in all ladders of the group again.
 type NewStanding struct {
-	Ladder   LadderID
+	Season   SeasonID
 	Standing Standing
 	CameBack
 }

@@ -30,7 +30,7 @@ func (g *game) storedStandings(t *testing.T, ladders string, id int64, who strin
 	all := make(plainladder.Standings)
 	for _, p := range rows[plainladder.Standing](t, g, `
 		SELECT `+who+`, s.elo, s.start_elo, s.best_elo, s.played, s.won, s.drawn, s.lost, s.streak, s.longest_streak
-		FROM group_players s JOIN players p ON p.id = s.player_id JOIN ladders l ON l.id = s.ladder_id
+		FROM group_players s JOIN players p ON p.id = s.player_id JOIN ladders l ON l.season_id = s.season_id
 		JOIN groups g ON g.id = l.group_id JOIN chats ch ON ch.id = g.chat_id
 		WHERE `+ladders, id) {
 		all[p.Who] = p
@@ -50,7 +50,7 @@ func (g *game) storedEntries(t *testing.T, ladders string, id int64, who string)
 		SELECT m.number, `+who+`, h.elo_before, h.elo_after, h.k_factor, h.best_before, h.streak_before, h.longest_before
 		FROM elo_history h JOIN matches m ON m.id = h.match_id JOIN match_players mp USING (match_id, player_id)
 		JOIN players p ON p.id = h.player_id
-		JOIN ladders l ON l.id = m.ladder_id JOIN group_players s ON s.ladder_id = l.id AND s.player_id = h.player_id
+		JOIN ladders l ON l.id = m.ladder_id JOIN group_players s ON s.season_id = l.id AND s.player_id = h.player_id
 		JOIN groups g ON g.id = m.group_id JOIN chats ch ON ch.id = g.chat_id
 		WHERE `+ladders+` AND h.superseded_at = 'infinity'
 		ORDER BY m.number, mp.side, mp.place`, id)

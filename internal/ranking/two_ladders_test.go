@@ -72,7 +72,7 @@ func (g *game) ratings(t *testing.T) []string {
 	t.Helper()
 	return texts(t, g, `
 		SELECT concat_ws(' ', l.name, s.name, s.elo, CASE WHEN s.left_at IS NOT NULL THEN 'left' END)
-		FROM group_players s JOIN ladders l ON l.id = s.ladder_id ORDER BY l.id, s.name`)
+		FROM group_players s JOIN ladders l ON l.season_id = s.season_id ORDER BY l.id, s.name`)
 }
 
 func (g *game) mustHaveRatings(t *testing.T, what string, want ...string) {

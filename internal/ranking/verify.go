@@ -18,10 +18,10 @@ type AuditStore interface {
 type AuditReader interface {
 	// Groups returns all groups if chat is 0, else those that the chat has or has had. It fails with ErrNoSuchGroup if there are none.
 	Groups(ctx context.Context, chat ExternalChatID) ([]AuditedGroup, error)
-	// Standings returns all standings of a ladder.
-	Standings(ctx context.Context, ladder LadderID) ([]RankedPlayer, error)
-	// Matches calls yield for each match of a ladder, in the order of their numbers, until yield returns an error.
-	Matches(ctx context.Context, ladder LadderID, yield func(PlayedMatch) error) error
+	// Standings returns all standings of a season.
+	Standings(ctx context.Context, season SeasonID) ([]RankedPlayer, error)
+	// Matches calls yield for each match of a season, in the order of their numbers, until yield returns an error.
+	Matches(ctx context.Context, season SeasonID, yield func(PlayedMatch) error) error
 	// IntegrityIssues returns the matches of a group with integrity issues, at most 100 of each kind.
 	IntegrityIssues(ctx context.Context, group GroupID) (IntegrityIssues, error)
 }
@@ -36,7 +36,7 @@ type AuditedGroup struct {
 	Group GroupID
 	// Detached is true if it is a DetachedGroup. Then it had the chat.
 	Detached bool
-	Ladders  []LadderID
+	Seasons  []SeasonID // of its ladders
 }
 
 // IntegrityIssues lists the numbers of matches with integrity issues.
@@ -83,7 +83,7 @@ type Finding struct {
 	Chat         ExternalChatID
 	Title        string  // of the group
 	Detached     GroupID // the group if it is a DetachedGroup, 0 for that of the chat
-	Ladder       LadderID
+	Season       SeasonID
 	Problem      Problem
 	Number       int    // of the match, 0 for none
 	Player       string // name, empty for none
@@ -96,7 +96,7 @@ type Progress struct {
 	Matches          int
 }
 
-// Verify replays every ladder from its first match and calls found for each difference from what is stored. It verifies the group of the
+// Verify replays every season of every ladder from its first match and calls found for each difference from what is stored. It verifies the group of the
 // chat, or all groups if chat is 0. It calls progress after each group and every 10,000 matches. It fails with ErrNoSuchGroup if the chat
 // has no group.
 func Verify(ctx context.Context, store AuditStore, chat ExternalChatID, found func(Finding), progress func(Progress)) error {
@@ -148,9 +148,9 @@ func (a audit) group(ctx context.Context, g AuditedGroup) error {
 			a.found(Finding{Problem: l.problem, Number: n})
 		}
 	}
-	for _, ladder := range g.Ladders {
-		if err := a.ladder(ctx, ladder); err != nil {
-			return fmt.Errorf("ladder %d: %w", ladder, err)
+	for _, season := range g.Seasons {
+		if err := a.season(ctx, season); err != nil {
+			return fmt.Errorf("season %d: %w", season, err)
 		}
 	}
 	return nil
@@ -170,10 +170,10 @@ type playerHistory struct {
 	changes int // the sum of all rating changes
 }
 
-// ladderHistory summarizes the history entries of all players of a ladder.
-type ladderHistory map[PlayerID]playerHistory
+// seasonHistory summarizes the history entries of all players of a season.
+type seasonHistory map[PlayerID]playerHistory
 
-func (lh ladderHistory) add(m *PlayedMatch) {
+func (lh seasonHistory) add(m *PlayedMatch) {
 	for _, part := range m.Parts {
 		if e := part.Entry; e != nil {
 			p := lh[part.Player]
@@ -196,21 +196,21 @@ func (p playerHistory) startRating(s Standing) int {
 	return s.StartElo
 }
 
-func (a audit) ladder(ctx context.Context, ladder LadderID) error {
-	standings, err := a.reader.Standings(ctx, ladder)
+func (a audit) season(ctx context.Context, season SeasonID) error {
+	standings, err := a.reader.Standings(ctx, season)
 	if err != nil {
 		return err
 	}
-	history := make(ladderHistory)
-	err = a.reader.Matches(ctx, ladder, func(m PlayedMatch) error {
+	history := make(seasonHistory)
+	err = a.reader.Matches(ctx, season, func(m PlayedMatch) error {
 		history.add(&m)
 		return ctx.Err()
 	})
 	if err != nil {
 		return err
 	}
-	l := ladderAudit{
-		audit: a, ladder: ladder, replayer: replayer{initialStandings(standings, history)},
+	l := seasonAudit{
+		audit: a, season: season, replayer: replayer{initialStandings(standings, history)},
 		audits: make(map[PlayerID]*standingAudit, len(standings)), namesakes: make(map[string]int, len(standings)),
 	}
 	for _, s := range standings {
@@ -229,7 +229,7 @@ func (a audit) ladder(ctx context.Context, ladder LadderID) error {
 			l.report(WrongStart, nil, s.Player, fmt.Sprint(s.StartElo), fmt.Sprint(t.lastRating))
 		}
 	}
-	err = a.reader.Matches(ctx, ladder, func(m PlayedMatch) error {
+	err = a.reader.Matches(ctx, season, func(m PlayedMatch) error {
 		l.match(&m)
 		if *a.matches++; *a.matches%10_000 == 0 {
 			a.progress()
@@ -246,7 +246,7 @@ func (a audit) ladder(ctx context.Context, ladder LadderID) error {
 }
 
 // initialStandings returns the standings before the first match.
-func initialStandings(standings []RankedPlayer, history ladderHistory) map[PlayerID]*Standing {
+func initialStandings(standings []RankedPlayer, history seasonHistory) map[PlayerID]*Standing {
 	all := make(map[PlayerID]*Standing, len(standings))
 	for _, s := range standings {
 		s.StartElo = history[s.Player].startRating(s.Standing)
@@ -256,10 +256,10 @@ func initialStandings(standings []RankedPlayer, history ladderHistory) map[Playe
 	return all
 }
 
-// ladderAudit is the verification of one ladder.
-type ladderAudit struct {
+// seasonAudit is the verification of one season.
+type seasonAudit struct {
 	audit
-	ladder   LadderID
+	season   SeasonID
 	replayer replayer
 	audits   map[PlayerID]*standingAudit
 	// namesakes counts the players with each name, in lower case.
@@ -268,8 +268,8 @@ type ladderAudit struct {
 	replayFailed bool
 }
 
-func (l *ladderAudit) report(p Problem, m *PlayedMatch, player PlayerID, stored, want string) {
-	f := Finding{Ladder: l.ladder, Problem: p, Stored: stored, Want: want}
+func (l *seasonAudit) report(p Problem, m *PlayedMatch, player PlayerID, stored, want string) {
+	f := Finding{Season: l.season, Problem: p, Stored: stored, Want: want}
 	if m != nil {
 		f.Number = m.Number
 	}
@@ -282,7 +282,7 @@ func (l *ladderAudit) report(p Problem, m *PlayedMatch, player PlayerID, stored,
 	l.found(f)
 }
 
-func (l *ladderAudit) match(m *PlayedMatch) {
+func (l *seasonAudit) match(m *PlayedMatch) {
 	if len(m.Sets) > 0 {
 		if want := resultOf(m.Sets).Score; m.Score != want {
 			l.report(WrongSets, m, 0, m.Score.String(), want.String())
@@ -312,7 +312,7 @@ func (l *ladderAudit) match(m *PlayedMatch) {
 }
 
 // checkChain checks that a history entry begins where the player's previous one ended.
-func (l *ladderAudit) checkChain(m *PlayedMatch, p Part) {
+func (l *seasonAudit) checkChain(m *PlayedMatch, p Part) {
 	t := l.audits[p.Player]
 	if t == nil || p.Entry == nil {
 		return
@@ -323,7 +323,7 @@ func (l *ladderAudit) checkChain(m *PlayedMatch, p Part) {
 	t.lastRating = p.Entry.After
 }
 
-func (l *ladderAudit) standing(t *standingAudit) {
+func (l *seasonAudit) standing(t *standingAudit) {
 	s, want := t.stored.Standing, *l.replayer.standings[t.stored.Player]
 	differ := func(p Problem, stored, replayed any) {
 		if stored != replayed {
@@ -342,12 +342,12 @@ func (l *ladderAudit) standing(t *standingAudit) {
 	differ(CountersDontAdd, s.Played, s.Won+s.Drawn+s.Lost)
 }
 
-// Repair overwrites the history and standings of a ladder with the result of its replay, in one transaction. It reports whether anything
-// had to be written. It fails with ErrInconsistent if the ladder cannot be replayed.
-func Repair(ctx context.Context, store Store, chat ExternalChatID, ladder LadderID) (repaired bool, err error) {
+// Repair overwrites the history and standings of a season with the result of its replay, in one transaction. It reports whether anything
+// had to be written. It fails with ErrInconsistent if it cannot be replayed.
+func Repair(ctx context.Context, store Store, chat ExternalChatID, season SeasonID) (repaired bool, err error) {
 	defer func() {
 		if err != nil {
-			repaired, err = false, fmt.Errorf("repair ladder %d of group %d: %w", ladder, chat, err)
+			repaired, err = false, fmt.Errorf("repair season %d of group %d: %w", season, chat, err)
 		}
 	}()
 	locked, _, err := store.Lock(ctx, Query{Chat: Chat{ID: chat}, KnownChat: true})
@@ -355,11 +355,11 @@ func Repair(ctx context.Context, store Store, chat ExternalChatID, ladder Ladder
 		return false, err
 	}
 	defer locked.Release(ctx)
-	stored, err := locked.MatchHistory(ctx, ladder, 0)
+	stored, err := locked.MatchHistory(ctx, season, 0)
 	if err != nil {
 		return false, err
 	}
-	history := make(ladderHistory)
+	history := make(seasonHistory)
 	for i := range stored.Matches {
 		history.add(&stored.Matches[i])
 	}

@@ -19,7 +19,7 @@ import (
 // describe formats a finding in the club.
 func describe(t *testing.T, f ranking.Finding) string {
 	t.Helper()
-	if f.Chat != club.ID || f.Title != club.Title || f.Player != "" && f.Ladder != 1 {
+	if f.Chat != club.ID || f.Title != club.Title || f.Player != "" && f.Season != 1 {
 		t.Errorf("found outside of the club: %+v", f)
 	}
 	text := string(f.Problem)
@@ -146,14 +146,14 @@ type interruptedReader struct {
 	do func(context.Context) error
 }
 
-func (d interruptedReader) Standings(ctx context.Context, ladder ranking.LadderID) ([]ranking.RankedPlayer, error) {
+func (d interruptedReader) Standings(ctx context.Context, ladder ranking.SeasonID) ([]ranking.RankedPlayer, error) {
 	if err := d.do(ctx); err != nil {
 		return nil, err
 	}
 	return d.AuditReader.Standings(ctx, ladder)
 }
 
-func (d interruptedReader) Matches(ctx context.Context, ladder ranking.LadderID, yield func(ranking.PlayedMatch) error) error {
+func (d interruptedReader) Matches(ctx context.Context, ladder ranking.SeasonID, yield func(ranking.PlayedMatch) error) error {
 	if err := d.do(ctx); err != nil {
 		return err
 	}
@@ -229,14 +229,14 @@ func (l longAudit) Audit(ctx context.Context, fn func(context.Context, ranking.A
 }
 
 func (l longAudit) Groups(context.Context, ranking.ExternalChatID) ([]ranking.AuditedGroup, error) {
-	return []ranking.AuditedGroup{{Chat: club.ID, Title: club.Title, Group: 1, Ladders: []ranking.LadderID{1}}}, nil
+	return []ranking.AuditedGroup{{Chat: club.ID, Title: club.Title, Group: 1, Seasons: []ranking.SeasonID{1}}}, nil
 }
 
-func (l longAudit) Standings(context.Context, ranking.LadderID) ([]ranking.RankedPlayer, error) {
+func (l longAudit) Standings(context.Context, ranking.SeasonID) ([]ranking.RankedPlayer, error) {
 	return nil, nil
 }
 
-func (l longAudit) Matches(_ context.Context, _ ranking.LadderID, yield func(ranking.PlayedMatch) error) error {
+func (l longAudit) Matches(_ context.Context, _ ranking.SeasonID, yield func(ranking.PlayedMatch) error) error {
 	for n := range l.matches {
 		if err := yield(ranking.PlayedMatch{Number: n + 1, Undone: true}); err != nil {
 			return err

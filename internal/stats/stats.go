@@ -32,6 +32,7 @@ type Store interface {
 	Standings(ctx context.Context, who ranking.Person, limit int, since time.Time) (MyStandings, error)
 	MatchStore
 	ChartStore
+	SeasonStore
 }
 
 // Answerer commits the answer to a question, as ranking.Service does.

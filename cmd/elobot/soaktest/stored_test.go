@@ -63,7 +63,7 @@ func (d *database) history(ctx context.Context) (h judge.History, err error) {
 	}
 	h.Standings, err = collect(ctx, d, pgx.RowToStructByPos[judge.Standing], `
 		SELECT c.telegram_chat_id, s.name, s.elo, s.won, s.drawn, s.lost
-		FROM group_players s JOIN ladders l ON l.id = s.ladder_id JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id`)
+		FROM group_players s JOIN ladders l ON l.season_id = s.season_id JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id`)
 	if err != nil {
 		return h, fmt.Errorf("read standings: %w", err)
 	}

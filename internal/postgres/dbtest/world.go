@@ -112,7 +112,7 @@ func (w *World) Read(t *testing.T, people ...ranking.Person) ranking.Snapshot {
 // Match returns the changes by which the first person of the snapshot beats the second, 16 points either way.
 func Match(snap ranking.Snapshot, key string) ranking.Changes {
 	m := &ranking.NewMatch{
-		Key: key, Group: snap.Group, Ladder: snap.Ladder.ID, RatingRules: snap.Ladder.RatingRules,
+		Key: key, Group: snap.Group, Ladder: snap.Ladder.ID, Season: snap.Ladder.Season.ID, RatingRules: snap.Ladder.RatingRules,
 		Result: ranking.Result{Score: ranking.Score{A: 3, B: 1}}, ReportedBy: snap.People[0].Player.ID, PlayedAt: time.Unix(1_700_000_000, 0),
 		Card: ranking.MatchRecorded{Sides: [2]ranking.Side{{Score: 3}, {Score: 1}}},
 	}

@@ -39,9 +39,11 @@ func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLette
 			INSERT INTO groups (chat_id) SELECT id FROM chats WHERE telegram_chat_id = $1
 			ON CONFLICT ON CONSTRAINT groups_chat_id_key DO NOTHING`, o.Chat.ID)
 		batch.Queue(`
-			INSERT INTO ladders (group_id, is_default)
-			SELECT g.id, true FROM groups g JOIN chats c ON c.id = g.chat_id WHERE c.telegram_chat_id = $1
-			ON CONFLICT (group_id) WHERE is_default DO NOTHING`, o.Chat.ID)
+			WITH l AS (
+			    INSERT INTO ladders (group_id, is_default, season_id)
+			    SELECT g.id, true, nextval('seasons_id_seq') FROM groups g JOIN chats c ON c.id = g.chat_id WHERE c.telegram_chat_id = $1
+			    ON CONFLICT (group_id) WHERE is_default DO NOTHING
+			    RETURNING *)`+postgres.FirstSeason, o.Chat.ID)
 	}
 	var notified []outbox.ChatID
 	batch.Queue(`

@@ -213,9 +213,9 @@ func several(t *testing.T) (mail, outbox.Message) {
 	m := newEmptyMail(t)
 	dbtest.Exec(t, m.Pool, `
 		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 9);
-		INSERT INTO ladders (group_id, is_default) VALUES (1, true);
-		INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
-		    SELECT 1, 1, n, 3, 1, 32, now(), 'm:' || n FROM generate_series(1, 9) n;
+		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) VALUES (1, true, nextval('seasons_id_seq')) RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
+		INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
+		    SELECT 1, 1, 1, n, 3, 1, 32, now(), 'm:' || n FROM generate_series(1, 9) n;
 		INSERT INTO outbox (chat_id, kind, payload, match_id, created_at)
 		    SELECT 1, 'match_recorded', '{}', CASE WHEN n IN (1, 3, 4) THEN n END, now() - interval '1 minute' FROM generate_series(1, 5) n`)
 	return m, m.MustTake(t, 1, 1, 2, 3, 4, 5)
@@ -368,7 +368,7 @@ func TestBindingEndsWithTheTopic(t *testing.T) {
 	m := newMail(t)
 	dbtest.Exec(t, m.Pool, `
 		INSERT INTO groups (id, chat_id) OVERRIDING SYSTEM VALUE VALUES (91, 1);
-		INSERT INTO ladders (id, group_id, is_default) OVERRIDING SYSTEM VALUE VALUES (92, 91, true);
+		WITH l AS (INSERT INTO ladders (id, group_id, is_default, season_id) OVERRIDING SYSTEM VALUE VALUES (92, 91, true, nextval('seasons_id_seq')) RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
 		INSERT INTO topics (chat_id, thread_id, ladder_id) VALUES (1, 8, 92), (1, 9, 92), (2, 8, 92);
 		UPDATE outbox SET thread_id = 8 WHERE id = 1`)
 	r := dbtest.SentAs(m.MustTake(t, 1, 1), 7)

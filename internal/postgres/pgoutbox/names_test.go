@@ -18,13 +18,13 @@ import (
 // was merged into 1, and 5 is not in the ladder.
 const people = `
 	INSERT INTO groups (chat_id) VALUES (1);
-	INSERT INTO ladders (group_id, is_default) VALUES (1, true), (1, false);
+	WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) VALUES (1, true, nextval('seasons_id_seq')), (1, false, nextval('seasons_id_seq')) RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
 	INSERT INTO players (telegram_user_id, username, display_name) VALUES (11, 'elsewhere', 'Alex'), (12, 'elsewhere', 'Bob');
 	INSERT INTO players (group_id, username, display_name) VALUES (1, 'carol', 'carol');
 	INSERT INTO players (merged_into, display_name) VALUES (1, 'alexander');
 	INSERT INTO players (telegram_user_id, display_name) VALUES (15, 'Eve');
 	INSERT INTO sightings VALUES (1, 1, 'ann', now()), (1, 2, NULL, now());
-	INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo) VALUES
+	INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo) VALUES
 	    (1, 1, 'Alex', 1, 1, 1), (1, 2, 'Bob', 1, 1, 1), (1, 3, 'carol', 1, 1, 1), (2, 5, 'Alex', 1, 1, 1);`
 
 func TestNames(t *testing.T) {
@@ -62,7 +62,7 @@ func TestNamesWhereverTaken(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
 	dbtest.Exec(t, m.Pool, people+`
-		INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key) VALUES (1, 1, 1, 3, 1, 32, now(), 'm');
+		INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key) VALUES (1, 1, 1, 1, 3, 1, 32, now(), 'm');
 		INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id, outbox_id) VALUES (-100, 7, 1, 1);
 		INSERT INTO outbox (chat_id, kind, payload, match_id, action, callback_query_id, addressee_id, addressee, state, finished_at, telegram_message_id) VALUES
 		    (1, 'k', '{"player": 2}', 1, 'send', NULL, NULL, '', 'sent', now(), 7), (1, 'k', '{"player": 1}', 1, 'edit', NULL, NULL, '', 'planned', NULL, NULL),
@@ -107,7 +107,7 @@ func TestNamesTellApart(t *testing.T) {
 		m := dbtest.MailIn(d.Pool)
 		dbtest.Exec(t, d.Pool, dbtest.TheLease)
 		dbtest.Exec(t, d.Pool, `INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'supergroup');
-			INSERT INTO groups (chat_id) VALUES (1); INSERT INTO ladders (group_id, is_default) VALUES (1, true)`)
+			INSERT INTO groups (chat_id) VALUES (1); WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) VALUES (1, true, nextval('seasons_id_seq')) RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`)
 		var wanted []string
 		for i, name := range rapid.SliceOfN(rapid.SampledFrom([]string{"Alex", "ALEX", "Bob"}), 2, 6).Draw(rt, "names") {
 			id := i + 1
@@ -119,7 +119,7 @@ func TestNamesTellApart(t *testing.T) {
 			} else {
 				dbtest.Exec(t, d.Pool, `INSERT INTO players (group_id, username, display_name) VALUES (1, $1, $2)`, fmt.Sprint("user_", id), name)
 			}
-			dbtest.Exec(t, d.Pool, `INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo) VALUES (1, $1, $2, 1, 1, 1)`, id, name)
+			dbtest.Exec(t, d.Pool, `INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo) VALUES (1, $1, $2, 1, 1, 1)`, id, name)
 			wanted = append(wanted, fmt.Sprintf(`{"player": %d}`, id))
 		}
 		dbtest.Exec(t, d.Pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (1, 'k', $1)`, "["+strings.Join(wanted, ",")+"]")

@@ -20,11 +20,11 @@ func (m mail) results(t *testing.T, n int) {
 	t.Helper()
 	dbtest.Exec(t, m.Pool, `
 		INSERT INTO groups (chat_id) VALUES (1) ON CONFLICT DO NOTHING;
-		INSERT INTO ladders (group_id, is_default) SELECT id, true FROM groups ON CONFLICT DO NOTHING`)
+		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) SELECT id, true, nextval('seasons_id_seq') FROM groups ON CONFLICT DO NOTHING RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`)
 	dbtest.Exec(t, m.Pool, `
 		WITH new AS (
-		    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
-		    SELECT l.group_id, l.id, n, 3, 1, 32, now(), 'm:' || n
+		    INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
+		    SELECT l.group_id, l.id, l.id, n, 3, 1, 32, now(), 'm:' || n
 		    FROM ladders l, (SELECT count(*) FROM matches) AS old, generate_series(old.count + 1, old.count + $1) AS n
 		    RETURNING id, number)
 		INSERT INTO outbox (chat_id, kind, payload, match_id, reply_to)

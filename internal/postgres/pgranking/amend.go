@@ -62,21 +62,21 @@ func queueFix(batch *pgx.Batch, f *ranking.Fixed) {
 		)
 		SELECT EXISTS (SELECT FROM fixed)::unchanged`,
 		f.Match, oldA, oldB, setPoints(f.Old.Sets), newA, newB, setPoints(f.New.Sets), f.By, f.Changes, oldWinner, newWinner, len(f.Rewrite.Players) > 0)
-	queueRewriteOf(batch, f.Ladder, f.Rewrite)
+	queueRewriteOf(batch, f.Season, f.Rewrite)
 	if len(f.Rewrite.Players) > 0 {
-		queueLastPlayedBy(batch, f.Ladder, postgres.Column(f.Rewrite.Players, func(r ranking.ReplacedPlayer) ranking.PlayerID { return r.From }))
+		queueLastPlayedBy(batch, f.Season, postgres.Column(f.Rewrite.Players, func(r ranking.ReplacedPlayer) ranking.PlayerID { return r.From }))
 	}
 }
 
 func queueMove(batch *pgx.Batch, m *ranking.MovedMatch) {
 	batch.Queue(`
 		WITH moved AS (
-		    UPDATE matches SET ladder_id = $4, k_factor = $6, provisional_k_factor = $7, provisional_matches = $8, margin_of_victory = $9,
+		    UPDATE matches SET ladder_id = (SELECT ladder_id FROM seasons WHERE id = $4), season_id = $4, k_factor = $6, provisional_k_factor = $7, provisional_matches = $8, margin_of_victory = $9,
 		        changes = changes + 1
-		    WHERE id = $1 AND changes = $2 AND ladder_id = $3 AND undone_at IS NULL
+		    WHERE id = $1 AND changes = $2 AND season_id = $3 AND undone_at IS NULL
 		    RETURNING 1
 		), noted AS (
-		    INSERT INTO match_moves (match_id, old_ladder_id, new_ladder_id, moved_by) SELECT $1, $3, $4, nullif($5::bigint, 0) FROM moved
+		    INSERT INTO match_moves (match_id, old_ladder_id, new_ladder_id, moved_by) SELECT $1, old.ladder_id, new.ladder_id, nullif($5::bigint, 0) FROM moved, seasons old, seasons new WHERE old.id = $3 AND new.id = $4
 		)
 		SELECT EXISTS (SELECT FROM moved)::unchanged`,
 		m.Match, m.Changes, m.From, m.To, m.By, m.Rules.K, m.Rules.Provisional.K, m.Rules.Provisional.Matches, m.Rules.Margin)
@@ -85,23 +85,23 @@ func queueMove(batch *pgx.Batch, m *ranking.MovedMatch) {
 	queueLastPlayedBy(batch, m.From, postgres.Column(m.Rewrite.Superseded, func(e ranking.OldEntry) ranking.PlayerID { return e.Player }))
 }
 
-// queueRewriteOf is queueRewrite for a ladder in which some of the standings are new.
-func queueRewriteOf(batch *pgx.Batch, ladder ranking.LadderID, w ranking.Rewrite) {
+// queueRewriteOf is queueRewrite for a season in which some of the standings are new.
+func queueRewriteOf(batch *pgx.Batch, season ranking.SeasonID, w ranking.Rewrite) {
 	all := w.Standings
 	isNew := func(s ranking.Standing) bool { return s.ID == 0 }
 	w.Standings = slices.DeleteFunc(slices.Clone(all), isNew)
 	queueRewrite(batch, w)
 	for _, s := range all {
 		if isNew(s) {
-			queueNewStanding(batch, ladder, s)
+			queueNewStanding(batch, season, s)
 		}
 	}
 }
 
-// queueLastPlayedBy corrects when players of a ladder last played, some of whose matches are not theirs any more.
-func queueLastPlayedBy(batch *pgx.Batch, ladder ranking.LadderID, players []ranking.PlayerID) {
+// queueLastPlayedBy corrects when players of a season last played, some of whose matches are not theirs any more.
+func queueLastPlayedBy(batch *pgx.Batch, season ranking.SeasonID, players []ranking.PlayerID) {
 	batch.Queue(`
-		UPDATE group_players s SET last_played_at = (`+lastPlayed+`) WHERE s.ladder_id = $1 AND s.player_id = ANY ($2)`, ladder, players)
+		UPDATE group_players s SET last_played_at = (`+lastPlayed+`) WHERE s.season_id = $1 AND s.player_id = ANY ($2)`, season, players)
 }
 
 // queueRewrite takes a handful of statements, however much there is to rewrite. It raises an error if anything has changed since it was
@@ -144,7 +144,7 @@ func queueRewrite(batch *pgx.Batch, w ranking.Rewrite) {
 const lastPlayed = `
 		    SELECT max(m.played_at) FROM match_players mp
 		    CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id AND undone_at IS NULL LIMIT 1) AS m
-		    WHERE mp.player_id = s.player_id AND m.ladder_id = s.ladder_id`
+		    WHERE mp.player_id = s.player_id AND m.season_id = s.season_id`
 
 // queueLastPlayed corrects when the players of matches that no longer count last played. A replay cannot: it does not go back to their
 // matches before.
@@ -155,5 +155,5 @@ func queueLastPlayed(batch *pgx.Batch, undone ...ranking.MatchID) {
 	batch.Queue(`
 		UPDATE group_players s SET last_played_at = (`+lastPlayed+`)
 		FROM matches undone JOIN match_players mp ON mp.match_id = undone.id
-		WHERE undone.id = ANY ($1) AND s.ladder_id = undone.ladder_id AND s.player_id = mp.player_id`, undone)
+		WHERE undone.id = ANY ($1) AND s.season_id = undone.season_id AND s.player_id = mp.player_id`, undone)
 }

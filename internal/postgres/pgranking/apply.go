@@ -73,6 +73,9 @@ func queueChanges(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	}
 	queuePresence(batch, c)
 	queueEffectOnChat(batch, c)
+	for _, season := range c.Corrected {
+		queueCorrected(batch, c.Chat, c.Key, season)
+	}
 }
 
 // sendChanges sends a batch that writes a command and commits it.
@@ -95,7 +98,7 @@ func queueEffect(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	case ranking.NewMatches:
 		queueNewMatches(batch, now, c, e)
 	case *ranking.NewStanding:
-		queueNewStanding(batch, e.Ladder, e.Standing)
+		queueNewStanding(batch, e.Season, e.Standing)
 		if c.Ladder != nil {
 			queueCameBack(batch, e.CameBack)
 		}
@@ -127,6 +130,8 @@ func queueEffectOnChat(batch *pgx.Batch, c ranking.Changes) {
 		queueBoard(batch, c, e)
 	case *ranking.ChangedLadder:
 		queueLadder(batch, c, e)
+	case *ranking.NewSeason:
+		queueNewSeason(batch, c, e)
 	case *ranking.Greeted:
 		queueGreeted(batch, c.Chat, e)
 	}
@@ -157,8 +162,8 @@ func notifies(c ranking.Changes) bool {
 	return c.Notice != nil || recorded
 }
 
-// laddersOfGroup are the ladders of the group $1.
-const laddersOfGroup = `ANY (ARRAY(SELECT id FROM ladders WHERE group_id = $1))`
+// goingOn are the seasons of the group $1 that go on.
+const goingOn = `ANY (ARRAY(SELECT season_id FROM ladders WHERE group_id = $1))`
 
 // changesPresence is true if an effect changes who is in a group, and nothing else.
 func changesPresence(e ranking.Effect) bool {
@@ -172,8 +177,8 @@ func changesPresence(e ranking.Effect) bool {
 func queueLeft(batch *pgx.Batch, l *ranking.Left) {
 	batch.Queue(`
 		UPDATE group_players s SET left_at = $3, version = version + 1
-		WHERE ladder_id = `+laddersOfGroup+` AND player_id = $2 AND left_at IS NULL AND NOT EXISTS (
-		    SELECT FROM group_players WHERE ladder_id = `+laddersOfGroup+` AND player_id = $2 AND last_played_at > $3)`, l.Group, l.Player, l.At)
+		WHERE season_id = `+goingOn+` AND player_id = $2 AND left_at IS NULL AND NOT EXISTS (
+		    SELECT FROM group_players WHERE season_id = `+goingOn+` AND player_id = $2 AND last_played_at > $3)`, l.Group, l.Player, l.At)
 }
 
 func queueCameBack(batch *pgx.Batch, b ranking.CameBack) {
@@ -182,7 +187,7 @@ func queueCameBack(batch *pgx.Batch, b ranking.CameBack) {
 	}
 	batch.Queue(`
 		UPDATE group_players SET left_at = NULL, version = version + 1
-		WHERE ladder_id = `+laddersOfGroup+` AND player_id = ANY ($2) AND left_at <= $3`, b.Group, b.Players, b.At)
+		WHERE season_id = `+goingOn+` AND player_id = ANY ($2) AND left_at <= $3`, b.Group, b.Players, b.At)
 }
 
 // returning returns who may have left the other ladders of the group, but plays one of the matches.

@@ -69,7 +69,7 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 		t.Errorf("applied twice: %v", err)
 	}
 	join := ranking.Changes{Key: "2", Chat: snap.ChatID, Decision: ranking.Decision{Notice: ranking.Joined{}, Effect: &ranking.NewStanding{
-		Ladder: snap.Ladder.ID, Standing: ranking.Standing{
+		Season: snap.Ladder.Season.ID, Standing: ranking.Standing{
 			Player: snap.People[0].Player.ID, Name: "Alice", Elo: 1500, StartElo: 1500, BestElo: 1500,
 		},
 	}}}
@@ -149,7 +149,7 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 		"standing is there": {"", func(c *ranking.Changes) { recorded(c).Players[1].After.ID = 0 }, is(ranking.ErrConflict), ""},
 		"bad rating":        {"", func(c *ranking.Changes) { recorded(c).Players[1].After.Elo = -1 }, constraint("group_players_elo_check"), ""},
 		"bad score":         {"", func(c *ranking.Changes) { recorded(c).A = 1000 }, constraint("matches_score_check"), ""},
-		"other's ladder":    {"", func(c *ranking.Changes) { recorded(c).Ladder = 99 }, constraint("matches_ladder_id_fkey"), ""},
+		"other's ladder":    {"", func(c *ranking.Changes) { recorded(c).Ladder = 99 }, constraint("matches_season_id_fkey"), ""},
 		"bad side":          {"", func(c *ranking.Changes) { recorded(c).Players[1].Side = 3 }, constraint("match_players_side_check"), ""},
 		"bad history":       {"", func(c *ranking.Changes) { recorded(c).Players[0].Before.Elo = -1 }, constraint("elo_history_elo_check"), ""},
 		"no chat":           {"", func(c *ranking.Changes) { c.Chat = 99 }, constraint("outbox_chat_id_fkey"), ""},

@@ -28,7 +28,7 @@ type auditReader struct{ tx pgx.Tx }
 // Groups implements ranking.AuditReader.
 func (b auditReader) Groups(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.AuditedGroup, error) {
 	const sql = `
-		SELECT c.telegram_chat_id, c.title, g.id, g.chat_id IS NULL, ARRAY(SELECT l.id FROM ladders l WHERE l.group_id = g.id ORDER BY l.id)
+		SELECT c.telegram_chat_id, c.title, g.id, g.chat_id IS NULL, ARRAY(SELECT id FROM seasons WHERE group_id = g.id ORDER BY ladder_id, number)
 		FROM groups g JOIN chats c ON c.id = coalesce(g.chat_id, g.former_chat_id)
 		WHERE $1::bigint = 0 OR c.id = ` + postgres.ThisChat + `
 		ORDER BY g.id`
@@ -48,13 +48,13 @@ func (s *Store) DetachedGroups(ctx context.Context, chat ranking.ExternalChatID)
 }
 
 // Standings implements ranking.AuditReader.
-func (b auditReader) Standings(ctx context.Context, ladder ranking.LadderID) ([]ranking.RankedPlayer, error) {
-	return postgres.Collect(ctx, b.tx, "read standings", postgres.ScanRankedPlayer, allRankedPlayers, ladder)
+func (b auditReader) Standings(ctx context.Context, season ranking.SeasonID) ([]ranking.RankedPlayer, error) {
+	return postgres.Collect(ctx, b.tx, "read standings", postgres.ScanRankedPlayer, allRankedPlayers, season)
 }
 
 // Matches implements ranking.AuditReader.
-func (b auditReader) Matches(ctx context.Context, ladder ranking.LadderID, yield func(ranking.PlayedMatch) error) error {
-	rows, err := b.tx.Query(ctx, playedMatches, ladder, 0)
+func (b auditReader) Matches(ctx context.Context, season ranking.SeasonID, yield func(ranking.PlayedMatch) error) error {
+	rows, err := b.tx.Query(ctx, playedMatches, season, 0)
 	if err != nil {
 		return fmt.Errorf("read matches: %w", err)
 	}

@@ -18,7 +18,7 @@ const boardLifetime = 24 * time.Hour
 
 // queueFoundBoard reads the board of a ladder of a chat.
 func queueFoundBoard(batch *pgx.Batch, q ranking.Query, found **ranking.Board) {
-	sql := `SELECT ladder_id, thread_id FROM boards WHERE ladder_id = ` + postgres.LadderOf(postgres.ThisGroup, "$2")
+	sql := `SELECT ladder_id, thread_id FROM boards WHERE ladder_id = ` + postgres.LadderOf("id", postgres.ThisGroup, "$2")
 	batch.Queue(sql, q.Chat.ID, q.Ladder).QueryRow(func(row pgx.Row) error {
 		var b ranking.Board
 		err := row.Scan(&b.Ladder, (*zeronull.Int8)(&b.Thread))

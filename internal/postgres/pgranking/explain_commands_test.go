@@ -17,12 +17,12 @@ func TestNoCommandScansATable(t *testing.T) {
 	pool, plain := dbtest.NewYears(t, &rec)
 	store := pgranking.NewStore(pool, dbtest.Ignore)
 	club := ranking.Chat{ID: -150, Kind: ranking.Group, Title: "Club 150"}
-	players := dbtest.Values[int64](t, plain, `SELECT player_id FROM group_players WHERE ladder_id = 150 ORDER BY id LIMIT 2`)
+	players := dbtest.Values[int64](t, plain, `SELECT player_id FROM group_players WHERE season_id = 150 ORDER BY id LIMIT 2`)
 	var elsewhere [2]ranking.Snapshot
 	for i := range elsewhere {
 		var two []ranking.Person
 		for _, id := range dbtest.Values[int64](t, plain, `
-			SELECT player_id FROM group_players WHERE ladder_id = $1 AND player_id % 7 <> 3 ORDER BY id LIMIT 2`, 151+i) {
+			SELECT player_id FROM group_players WHERE season_id = $1 AND player_id % 7 <> 3 ORDER BY id LIMIT 2`, 151+i) {
 			two = append(two, ranking.Person{ID: ranking.UserID(id)})
 		}
 		chat := ranking.Chat{ID: ranking.ExternalChatID(-151 - i), Kind: ranking.Group}
@@ -51,7 +51,7 @@ func TestNoCommandScansATable(t *testing.T) {
 	}
 	dbtest.Exec(t, plain, `
 		UPDATE ladders SET name = 'chess' WHERE id < 150;
-		INSERT INTO ladders (group_id, is_default, name) SELECT id, false, 'padel' FROM groups WHERE id < 150;
+		WITH l AS (INSERT INTO ladders (group_id, is_default, name, season_id) SELECT id, false, 'padel', nextval('seasons_id_seq') FROM groups WHERE id < 150 RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
 		INSERT INTO topics SELECT g.chat_id, thread, l.id FROM ladders l JOIN groups g ON g.id = l.group_id, generate_series(2, 9) AS thread WHERE name = 'padel';
 		ANALYZE ladders, topics`)
 	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{

@@ -20,7 +20,7 @@ func TestNoGroupLifeScansATable(t *testing.T) {
 	club := ranking.Chat{ID: -150, Kind: ranking.Group, Title: "Club 150"}
 	player := dbtest.Value[int64](t, plain, `
 		SELECT s.player_id FROM group_players s JOIN players p ON p.id = s.player_id
-		WHERE ladder_id = 150 AND telegram_user_id IS NOT NULL ORDER BY s.id OFFSET 5 LIMIT 1`)
+		WHERE season_id = 150 AND telegram_user_id IS NOT NULL ORDER BY s.id OFFSET 5 LIMIT 1`)
 	people := []ranking.Person{{ID: ranking.UserID(player), Name: "Somebody"}}
 	var snap ranking.Snapshot
 	apply := func(c ranking.Changes) func(context.Context) error {

@@ -42,6 +42,7 @@ type storedMatch struct {
 	ID     ranking.MatchID
 	Key    string
 	Ladder ranking.LadderID
+	Season ranking.SeasonID
 	Number int
 	resultRow
 	PlayedAt     time.Time
@@ -59,7 +60,7 @@ type storedMatch struct {
 func (m storedMatch) match() ranking.StoredMatch {
 	undoneAt := time.Time(m.UndoneAt)
 	return ranking.StoredMatch{
-		ID: m.ID, Key: m.Key, Ladder: m.Ladder, Number: m.Number, Result: m.result(), PlayedAt: m.PlayedAt,
+		ID: m.ID, Key: m.Key, Ladder: m.Ladder, Season: m.Season, Number: m.Number, Result: m.result(), PlayedAt: m.PlayedAt,
 		Undone: !undoneAt.IsZero(), UndoneAt: undoneAt, UndoneBy: m.UndoneBy, Changes: m.Changes, Later: m.Later, ReportedBy: m.ReportedBy,
 		Players: [2][]ranking.PlayerID{m.SideA, m.SideB}, SidesSwapped: m.SidesSwapped, SamePerson: m.SamePerson, Asked: m.Asked,
 	}
@@ -67,7 +68,7 @@ func (m storedMatch) match() ranking.StoredMatch {
 
 // matchColumns reads the matches of a chat that a condition selects.
 var matchColumns = `
-		SELECT m.id, m.idempotency_key AS key, m.ladder_id AS ladder, m.number, ` + postgres.Score + `, m.sets, m.played_at, m.undone_at,
+		SELECT m.id, m.idempotency_key AS key, m.ladder_id AS ladder, m.season_id AS season, m.number, ` + postgres.Score + `, m.sets, m.played_at, m.undone_at,
 		       coalesce(m.undone_by, 0) AS undone_by, m.changes, g.last_match_number - m.number AS later,
 		       coalesce(m.reported_by, 0) AS reported_by,
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place) AS side_a,

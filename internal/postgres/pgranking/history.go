@@ -12,20 +12,20 @@ import (
 )
 
 // MatchHistory implements ranking.Store.
-func (s *Store) MatchHistory(ctx context.Context, ladder ranking.LadderID, from int, others ...ranking.PlayerID) (ranking.MatchHistory, error) {
-	return matchHistory(ctx, s.db, ladder, from, others)
+func (s *Store) MatchHistory(ctx context.Context, season ranking.SeasonID, from int, others ...ranking.PlayerID) (ranking.MatchHistory, error) {
+	return matchHistory(ctx, s.db, season, from, others)
 }
 
 func matchHistory(
-	ctx context.Context, db querier, ladder ranking.LadderID, from int, others []ranking.PlayerID,
+	ctx context.Context, db querier, season ranking.SeasonID, from int, others []ranking.PlayerID,
 ) (ranking.MatchHistory, error) {
-	// the array is built once; a join would scan all matches of each player in the ladder
+	// the array is built once; a join would scan all matches of each player in the season
 	const playing = postgres.RankedPlayers + `$1 AND s.player_id = ANY (ARRAY(
 		    SELECT DISTINCT mp.player_id FROM matches m JOIN match_players mp ON mp.match_id = m.id
-		    WHERE ` + ofLadder + ` AND m.number >= $2
+		    WHERE ` + ofSeason + ` AND m.number >= $2
 		    UNION SELECT unnest($3::bigint[])))
 		ORDER BY s.id`
-	sql, args := playing, []any{ladder, from, others}
+	sql, args := playing, []any{season, from, others}
 	if from == 0 {
 		sql, args = allRankedPlayers, args[:1]
 	}
@@ -36,7 +36,7 @@ func matchHistory(
 		history.Standings, err = pgx.CollectRows(rows, postgres.ScanRankedPlayer)
 		return err
 	})
-	batch.Queue(playedMatches, ladder, from).Query(func(rows pgx.Rows) error {
+	batch.Queue(playedMatches, season, from).Query(func(rows pgx.Rows) error {
 		defer rows.Close()
 		return eachMatch(rows, func(m ranking.PlayedMatch) error {
 			history.Matches = append(history.Matches, m)
@@ -49,11 +49,11 @@ func matchHistory(
 	return history, nil
 }
 
-// allRankedPlayers reads all ranked players of a ladder.
+// allRankedPlayers reads all ranked players of a season.
 const allRankedPlayers = postgres.RankedPlayers + `$1 ORDER BY s.id`
 
-// ofLadder is the condition that the match m belongs to the ladder $1.
-const ofLadder = `m.ladder_id = $1`
+// ofSeason is the condition that the match m belongs to the season $1.
+const ofSeason = `m.ladder_id = (SELECT ladder_id FROM seasons WHERE id = $1) AND m.season_id = $1`
 
 // playedMatches has one row for each player in a match.
 const playedMatches = `
@@ -65,7 +65,7 @@ const playedMatches = `
 	FROM matches m
 	JOIN match_players mp ON mp.match_id = m.id
 	LEFT JOIN elo_history h ON h.match_id = m.id AND h.player_id = mp.player_id AND h.superseded_at = 'infinity'
-	WHERE ` + ofLadder + ` AND m.number >= $2
+	WHERE ` + ofSeason + ` AND m.number >= $2
 	ORDER BY m.number, mp.side, mp.place, mp.player_id`
 
 // playedRow is a row of playedMatches.

@@ -46,7 +46,9 @@ func queueLadder(batch *pgx.Batch, c ranking.Changes, l *ranking.ChangedLadder) 
 		if l.First != 0 {
 			batch.Queue(named, l.First, l.Names[0])
 		}
-		batch.Queue(`INSERT INTO ladders (group_id, is_default, name) VALUES ($1, false, $2)`, l.Group, l.Names[len(l.Names)-1])
+		batch.Queue(`
+			WITH l AS (
+			    INSERT INTO ladders (group_id, is_default, name, season_id) VALUES ($1, false, $2, nextval('seasons_id_seq')) RETURNING *)`+postgres.FirstSeason, l.Group, l.Names[len(l.Names)-1])
 	case ranking.RenameLadder:
 		batch.Queue(named, l.Ladder, l.Names[0])
 	case ranking.UseLadder:

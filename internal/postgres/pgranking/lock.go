@@ -57,8 +57,8 @@ func (l *locked) Apply(ctx context.Context, c ranking.Changes) error {
 }
 
 // MatchHistory implements ranking.Locked.
-func (l *locked) MatchHistory(ctx context.Context, ladder ranking.LadderID, from int, others ...ranking.PlayerID) (ranking.MatchHistory, error) {
-	return matchHistory(ctx, l.conn, ladder, from, others)
+func (l *locked) MatchHistory(ctx context.Context, season ranking.SeasonID, from int, others ...ranking.PlayerID) (ranking.MatchHistory, error) {
+	return matchHistory(ctx, l.conn, season, from, others)
 }
 
 // Rewrite implements ranking.Locked.

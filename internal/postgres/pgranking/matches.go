@@ -29,14 +29,14 @@ type newMatch struct {
 const insertMatches = `
 	WITH new AS (
 	    SELECT n.* FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_to_record(one) AS n (
-	        group_id bigint, ladder_id bigint, score_a integer, score_b integer, winner smallint, sets smallint[], upset integer,
+	        group_id bigint, ladder_id bigint, season_id bigint, score_a integer, score_b integer, winner smallint, sets smallint[], upset integer,
 	        k_factor integer, provisional_k_factor integer, provisional_matches integer, margin_of_victory boolean,
 	        reported_by bigint, played_at timestamptz, key text, players jsonb,
 	        chat_id bigint, command text, card jsonb, addressee text, addressee_id bigint, reply_to bigint, thread_id bigint, time_left bigint)
 	), match AS (
-	    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, sets, k_factor, provisional_k_factor,
+	    INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, sets, k_factor, provisional_k_factor,
 	                         provisional_matches, margin_of_victory, reported_by, played_at, idempotency_key, upset, winner)
-	    SELECT g.id, n.ladder_id, g.last_match_number, n.score_a, n.score_b, n.sets, n.k_factor, n.provisional_k_factor,
+	    SELECT g.id, n.ladder_id, n.season_id, g.last_match_number, n.score_a, n.score_b, n.sets, n.k_factor, n.provisional_k_factor,
 	           n.provisional_matches, n.margin_of_victory, n.reported_by, n.played_at, n.key, n.upset, n.winner
 	    FROM new n JOIN groups g ON g.id = n.group_id
 	    RETURNING id, group_id, number
@@ -61,6 +61,7 @@ const insertMatches = `
 type matchRow struct {
 	Group  ranking.GroupID  `json:"group_id"`
 	Ladder ranking.LadderID `json:"ladder_id"`
+	Season ranking.SeasonID `json:"season_id"`
 	ScoreA *int             `json:"score_a"`
 	ScoreB *int             `json:"score_b"`
 	Winner *int             `json:"winner"`
@@ -96,7 +97,7 @@ func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) {
 	for i, m := range matches {
 		a, b, winner := scoreColumns(m.Score)
 		rows[i] = matchRow{
-			Group: m.Group, Ladder: m.NewMatch.Ladder, ScoreA: a, ScoreB: b, Winner: winner, Sets: setPoints(m.Sets), Upset: m.Upset,
+			Group: m.Group, Ladder: m.NewMatch.Ladder, Season: m.Season, ScoreA: a, ScoreB: b, Winner: winner, Sets: setPoints(m.Sets), Upset: m.Upset,
 			RatingRules: m.RatingRules, ReportedBy: m.ReportedBy, PlayedAt: m.PlayedAt, Key: m.NewMatch.Key, Players: make([]playerRow, len(m.Players)),
 			Chat: m.Chat, Command: m.Changes.Key, Card: labelled{m.Card, m.Changes.Ladder}, Addressee: m.Addressee.Name, AddresseeID: m.Addressee.Player,
 			ReplyTo: m.ReplyTo, Thread: m.Thread,
@@ -175,7 +176,7 @@ func queueNewMatches(batch *pgx.Batch, now time.Time, c ranking.Changes, matches
 	var known []ranking.Standing
 	for _, s := range lastStandings(matches) {
 		if s.ID == 0 {
-			queueNewStanding(batch, matches[0].Ladder, s)
+			queueNewStanding(batch, matches[0].Season, s)
 		} else {
 			known = append(known, s)
 		}
@@ -211,7 +212,7 @@ func lastStandings(matches ranking.NewMatches) []ranking.Standing {
 	return last
 }
 
-func queueNewStanding(batch *pgx.Batch, ladder ranking.LadderID, s ranking.Standing) {
+func queueNewStanding(batch *pgx.Batch, season ranking.SeasonID, s ranking.Standing) {
 	// a player who has been merged into another one in the meantime must not join a ladder again; who has left a ladder has left the group
 	batch.Queue(`
 		WITH new AS (
@@ -220,14 +221,14 @@ func queueNewStanding(batch *pgx.Batch, ladder ranking.LadderID, s ranking.Stand
 		    SELECT id FROM players WHERE id = (SELECT player_id FROM new) AND merged_into IS NULL FOR KEY SHARE
 		), added AS (
 		    INSERT INTO group_players
-		        (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, streak, longest_streak, last_played_at,
+		        (season_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, streak, longest_streak, last_played_at,
 		         left_at)
 		    SELECT $1, p.id, n.name, n.elo, n.start_elo, n.best_elo, n.played, n.won, n.drawn, n.lost, n.streak, n.longest_streak, n.last_played_at, (
 		        SELECT left_at FROM group_players
-		        WHERE player_id = p.id AND left_at IS NOT NULL AND ladder_id = ANY (ARRAY(
-		            SELECT id FROM ladders WHERE group_id = (SELECT group_id FROM ladders WHERE id = $1)))
+		        WHERE player_id = p.id AND left_at IS NOT NULL AND season_id = ANY (ARRAY(
+		            SELECT season_id FROM ladders WHERE group_id = (SELECT group_id FROM seasons WHERE id = $1)))
 		        LIMIT 1)
 		    FROM player p CROSS JOIN new n
 		    RETURNING 1)
-		SELECT EXISTS (SELECT FROM added)::unchanged`, ladder, s)
+		SELECT EXISTS (SELECT FROM added)::unchanged`, season, s)
 }

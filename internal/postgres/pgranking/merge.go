@@ -99,38 +99,40 @@ func (s *Store) lockForMerge(ctx context.Context, from, into ranking.PlayerID) e
 	return nil
 }
 
-// shared reads the ladders in which both players are ranked.
+// shared reads the seasons of ladders in which both players are ranked.
 func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]ranking.SharedLadder, error) {
-	const ladders = `
-		SELECT l.id, g.chat_id, CASE WHEN (SELECT count(*) FROM ladders WHERE group_id = g.id) > 1 THEN l.name ELSE '' END, coalesce((
+	const seasons = `
+		SELECT season.id, l.id, g.chat_id, CASE WHEN (SELECT count(*) FROM ladders WHERE group_id = g.id) > 1 THEN l.name ELSE '' END, coalesce((
 		    SELECT min(m.number) FROM match_players mp JOIN matches m ON m.id = mp.match_id
-		    WHERE mp.player_id IN ($1, $2) AND m.ladder_id = l.id), g.last_match_number + 1)
+		    WHERE mp.player_id IN ($1, $2) AND m.season_id = season.id), g.last_match_number + 1)
 		FROM group_players f
-		JOIN ladders l ON l.id = f.ladder_id
+		JOIN seasons season ON season.id = f.season_id
+		JOIN ladders l ON l.id = season.ladder_id
 		JOIN groups g ON g.id = l.group_id
-		WHERE f.player_id = $1 AND EXISTS (SELECT FROM group_players i WHERE i.ladder_id = l.id AND i.player_id = $2)
-		ORDER BY l.id`
-	type ladderRow struct {
+		WHERE f.player_id = $1 AND EXISTS (SELECT FROM group_players i WHERE i.season_id = season.id AND i.player_id = $2)
+		ORDER BY season.id`
+	type seasonRow struct {
+		Season ranking.SeasonID
 		Ladder ranking.LadderID
 		Chat   ranking.ChatID
 		Name   string // empty if its group has no other ladder
 		First  int    // the number of the first match of either, or else of the next match
 	}
-	ladderRows, err := postgres.Collect(ctx, s.db, "read ladders", pgx.RowToStructByPos[ladderRow], ladders, from, into)
+	rows, err := postgres.Collect(ctx, s.db, "read seasons", pgx.RowToStructByPos[seasonRow], seasons, from, into)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]ranking.SharedLadder, len(ladderRows))
-	for i, m := range ladderRows {
-		all[i].Chat = m.Chat
+	all := make([]ranking.SharedLadder, len(rows))
+	for i, m := range rows {
+		all[i].Chat, all[i].Season = m.Chat, m.Season
 		if m.Name != "" {
 			all[i].Label = &ranking.LadderLabel{ID: m.Ladder, Name: m.Name}
 		}
-		if all[i].MatchHistory, err = s.MatchHistory(ctx, m.Ladder, m.First); err != nil {
+		if all[i].MatchHistory, err = s.MatchHistory(ctx, m.Season, m.First); err != nil {
 			return nil, err
 		}
 		for player, to := range map[ranking.PlayerID]*ranking.RankedPlayer{from: &all[i].From, into: &all[i].Into} {
-			rows, err := s.db.Query(ctx, postgres.RankedPlayers+`$1 AND s.player_id = $2`, m.Ladder, player)
+			rows, err := s.db.Query(ctx, postgres.RankedPlayers+`$1 AND s.player_id = $2`, m.Season, player)
 			if err != nil {
 				return nil, fmt.Errorf("read standing: %w", err)
 			}
@@ -172,10 +174,11 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 	batch.Queue(`
 		UPDATE group_players s SET left_at = NULL, version = version + 1
 		WHERE player_id = $1 AND left_at IS NOT NULL AND EXISTS (
-		    SELECT FROM group_players o JOIN ladders l ON l.id = o.ladder_id
-		    WHERE o.player_id = $1 AND o.left_at IS NULL AND l.group_id = (SELECT group_id FROM ladders WHERE id = s.ladder_id))`, into)
+		    SELECT FROM group_players o JOIN seasons of ON of.id = o.season_id
+		    WHERE o.player_id = $1 AND o.left_at IS NULL AND of.group_id = (SELECT group_id FROM seasons WHERE id = s.season_id))`, into)
 	queueMerged(&batch, from, into)
 	for _, m := range merges {
+		queueCorrected(&batch, m.Chat, "", m.Season)
 		queueNotices(&batch, s.Now(), ranking.Changes{Chat: m.Chat, Ladder: m.Label, Decision: ranking.Decision{Notice: m.Notice}})
 		for _, card := range m.Cards {
 			queueCard(&batch, m.Chat, "", card, m.Label)

@@ -52,16 +52,17 @@ func (s *Store) mergeChats(ctx context.Context, older, newer chatRow) (ranking.C
 type groupRow struct {
 	ID     ranking.GroupID
 	Chat   ranking.ChatID
-	Ladder ranking.LadderID
+	Ladder ranking.LadderID // and its season that goes on
+	Season ranking.SeasonID
 	Last   int // the number of its last match
 }
 
 func (s *Store) group(ctx context.Context, chat chatRow) (groupRow, error) {
 	const sql = `
-		SELECT g.id, g.chat_id, l.id, g.last_match_number FROM groups g JOIN ladders l ON l.group_id = g.id AND l.is_default
+		SELECT g.id, g.chat_id, l.id, l.season_id, g.last_match_number FROM groups g JOIN ladders l ON l.group_id = g.id AND l.is_default
 		WHERE g.chat_id = $1`
 	var g groupRow
-	if err := s.db.QueryRow(ctx, sql, chat.ID).Scan(&g.ID, &g.Chat, &g.Ladder, &g.Last); err != nil {
+	if err := s.db.QueryRow(ctx, sql, chat.ID).Scan(&g.ID, &g.Chat, &g.Ladder, &g.Season, &g.Last); err != nil {
 		return g, fmt.Errorf("read the group of the chat with id %d in the table: %w", chat.ID, err)
 	}
 	return g, nil
@@ -141,9 +142,9 @@ func queuePassOn(batch *pgx.Batch, kept, gone groupRow) {
 func queueMembersOfBoth(batch *pgx.Batch, group, of groupRow) {
 	batch.Queue(`
 		UPDATE group_players s SET left_at = NULL, version = s.version + 1
-		WHERE s.ladder_id = `+laddersOfGroup+` AND s.left_at IS NOT NULL AND EXISTS (
+		WHERE s.season_id = `+goingOn+` AND s.left_at IS NOT NULL AND EXISTS (
 		    SELECT FROM group_players o
-		    WHERE o.ladder_id = ANY (ARRAY(SELECT id FROM ladders WHERE group_id = $2)) AND o.player_id = s.player_id AND o.left_at IS NULL)`,
+		    WHERE o.season_id = ANY (ARRAY(SELECT season_id FROM ladders WHERE group_id = $2)) AND o.player_id = s.player_id AND o.left_at IS NULL)`,
 		group.ID, of.ID)
 }
 
@@ -161,14 +162,14 @@ func queueEndGroup(batch *pgx.Batch, kept, gone groupRow, older bool) {
 	batch.Queue(`UPDATE players SET group_id = $1 WHERE group_id = $2`, kept.ID, gone.ID)
 	queueMembersOfBoth(batch, gone, kept)
 	batch.Queue(`
-		UPDATE group_players s SET ladder_id = $1, version = s.version + 1
-		WHERE s.ladder_id = $2 AND NOT EXISTS (
-		    SELECT FROM group_players known WHERE known.ladder_id = $1 AND known.player_id = s.player_id)`, kept.Ladder, gone.Ladder)
+		UPDATE group_players s SET season_id = $1, version = s.version + 1
+		WHERE s.season_id = $2 AND NOT EXISTS (
+		    SELECT FROM group_players known WHERE known.season_id = $1 AND known.player_id = s.player_id)`, kept.Season, gone.Season)
 	if older {
 		batch.Queue(`
 			UPDATE ladders l SET `+copied(ranking.OfLadder)+` FROM ladders older WHERE l.id = $1 AND older.id = $2`, kept.Ladder, gone.Ladder)
 	}
-	batch.Queue(`DELETE FROM group_players WHERE ladder_id IN (SELECT id FROM ladders WHERE group_id = $1)`, gone.ID)
+	batch.Queue(`DELETE FROM group_players WHERE season_id IN (SELECT id FROM seasons WHERE group_id = $1)`, gone.ID)
 	batch.Queue(`DELETE FROM ladders WHERE group_id = $1`, gone.ID)
 	batch.Queue(`DELETE FROM groups WHERE id = $1`, gone.ID)
 }

@@ -235,7 +235,7 @@ func (w *world) mustReplay(t *testing.T) {
 		ratings[winner], ratings[loser] = ratings[winner]+gain, ratings[loser]-gain
 	}
 	got := make(map[string]int)
-	for _, s := range dbtest.Values[[]int](t, w.Pool, `SELECT ARRAY[ladder_id, player_id, elo] FROM group_players`) {
+	for _, s := range dbtest.Values[[]int](t, w.Pool, `SELECT ARRAY[season_id, player_id, elo] FROM group_players`) {
 		got[fmt.Sprint(s[0], s[1])] = s[2]
 	}
 	if diff := cmp.Diff(ratings, got); diff != "" {

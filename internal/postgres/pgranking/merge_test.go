@@ -48,7 +48,7 @@ func newMerge(t *testing.T) (w *world, from, into ranking.PlayerID) {
 
 // standings are all standings, without their ids and versions.
 const standings = `SELECT concat_ws(' ', title, s.name, p.display_name, elo, s.start_elo, best_elo, played, won, drawn, lost, streak)
-	FROM group_players s JOIN ladders l ON l.id = ladder_id JOIN groups g ON g.id = group_id JOIN chats c ON c.id = chat_id
+	FROM group_players s JOIN ladders l ON l.season_id = s.season_id JOIN groups g ON g.id = group_id JOIN chats c ON c.id = chat_id
 	JOIN players p ON p.id = player_id ORDER BY 1`
 
 func TestMerge(t *testing.T) {

@@ -89,7 +89,7 @@ func TestMoveMeetsUpsert(t *testing.T) {
 				INSERT INTO groups (chat_id) SELECT id FROM chats WHERE telegram_chat_id = $1 ON CONFLICT DO NOTHING`, tc.introduced.ID)
 			dbtest.Must(t, err)
 			_, err = tx.Exec(t.Context(), `
-				INSERT INTO ladders (group_id, is_default) SELECT id, true FROM groups ON CONFLICT DO NOTHING`)
+				WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) SELECT id, true, nextval('seasons_id_seq') FROM groups ON CONFLICT DO NOTHING RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`)
 			dbtest.Must(t, err)
 			moving := dbtest.Start(func() error { return dbtest.Service(w.Store).MoveChat(t.Context(), club.ID, dbtest.Upgraded.ID) })
 			dbtest.Await(t, w.Pool, dbtest.Blocked)
@@ -178,7 +178,7 @@ func TestMoveMeetsCommands(t *testing.T) {
 				}
 				w.mustYield(t, fmt.Sprintf(`
 					SELECT concat_ws(' ', last_match_number, k_factor,
-					       (SELECT count(*) FROM group_players WHERE ladder_id = l.id), former_chat_id IS NOT NULL)
+					       (SELECT count(*) FROM group_players WHERE season_id = l.season_id), former_chat_id IS NOT NULL)
 					FROM groups g JOIN ladders l ON l.group_id = g.id WHERE g.id = %d`, left), "1 32 2 t")
 				w.mustVerify(t)
 			})

@@ -57,8 +57,8 @@ func TestMoveRenames(t *testing.T) {
 		INSERT INTO outbox (chat_id, kind, payload, state, action, edited_message_id, supersede_key, purpose) VALUES
 		    (1, 'g', '{}', 'planned', 'page', 7, 'page:7', 'answer'), (1, 'h', '{}', 'sending', 'page', 7, NULL, 'answer'),
 		    (2, 'i', '{}', 'planned', 'page', 7, 'page:7', 'answer');
-		INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
-		    VALUES (1, 1, 1, 3, 1, 32, now(), 'm:-100:1');
+		INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
+		    VALUES (1, 1, 1, 1, 3, 1, 32, now(), 'm:-100:1');
 		INSERT INTO match_messages VALUES (-100, 7, 1);
 		INSERT INTO handled_commands VALUES ('m:-100:1')`)
 	kept := w.Contents(t)
@@ -183,10 +183,10 @@ func TestMoveJoinsLadders(t *testing.T) {
 			}
 			dbtest.Exec(t, w.Pool, `
 				UPDATE ladders SET name = 'chess';
-				INSERT INTO ladders (group_id, is_default, name) VALUES (1, false, 'padel'), (2, false, 'padel');
-				INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, left_at)
+				WITH l AS (INSERT INTO ladders (group_id, is_default, name, season_id) VALUES (1, false, 'padel', nextval('seasons_id_seq')), (2, false, 'padel', nextval('seasons_id_seq')) RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
+				INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo, left_at)
 				    SELECT l.id, p.id, 'Alice', 1500, 1500, 1500, now() FROM ladders l CROSS JOIN players p WHERE l.id = 3 AND p.username = 'alice';
-				UPDATE group_players s SET left_at = now() FROM players p WHERE p.id = s.player_id AND p.username = 'alice' AND ladder_id = 1;
+				UPDATE group_players s SET left_at = now() FROM players p WHERE p.id = s.player_id AND p.username = 'alice' AND season_id = 1;
 				INSERT INTO topics VALUES (1, 8, 3), (2, 8, 4);
 				INSERT INTO boards (chat_id, ladder_id) VALUES (1, 1), (1, 3), (2, 2), (2, 4);
 				DELETE FROM outbox;
@@ -202,7 +202,7 @@ func TestMoveJoinsLadders(t *testing.T) {
 			w.mustYield(t, `SELECT DISTINCT is_default::text FROM ladders l JOIN groups g ON g.id = l.group_id WHERE g.chat_id IS NOT NULL ORDER BY 1`,
 				"false", "true")
 			if tc.newer == 1 {
-				w.mustYield(t, `SELECT ladder_id::text FROM group_players WHERE left_at IS NOT NULL`)
+				w.mustYield(t, `SELECT season_id::text FROM group_players WHERE left_at IS NOT NULL`)
 			}
 			w.mustVerify(t)
 		})

@@ -125,12 +125,12 @@ func TestMoveAndGroupLife(t *testing.T) {
 	dbtest.Exec(t, w.Pool, `
 		UPDATE chats SET is_active = false, greeted_at = to_timestamp(100) WHERE id = 1;
 		UPDATE chats SET greeted_at = to_timestamp(50), added_at = to_timestamp(50) WHERE id = 2;
-		UPDATE group_players SET left_at = to_timestamp(100 * ladder_id) WHERE name = 'Alice';
-		UPDATE group_players SET left_at = to_timestamp(7) WHERE name = 'Carol' AND ladder_id = 1;
-		UPDATE group_players SET left_at = to_timestamp(7) WHERE name = 'Bob' AND ladder_id = 2`)
+		UPDATE group_players SET left_at = to_timestamp(100 * season_id) WHERE name = 'Alice';
+		UPDATE group_players SET left_at = to_timestamp(7) WHERE name = 'Carol' AND season_id = 1;
+		UPDATE group_players SET left_at = to_timestamp(7) WHERE name = 'Bob' AND season_id = 2`)
 	w.move(t)
 	w.mustYield(t, presence, "en active greeted 100")
-	w.mustYield(t, `SELECT concat_ws(' ', name, extract(epoch FROM left_at)::bigint) FROM group_players WHERE ladder_id = 1 ORDER BY name`,
+	w.mustYield(t, `SELECT concat_ws(' ', name, extract(epoch FROM left_at)::bigint) FROM group_players WHERE season_id = 1 ORDER BY name`,
 		"Alice 100", "Bob", "Carol")
 	w.mustVerify(t)
 }

@@ -84,7 +84,9 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		       coalesce(to_json(c), '{}') AS display, c.greeted_at, c.added_at,
 		       coalesce(g.id, CASE WHEN $5 THEN nextval('groups_id_seq') ELSE 0 END) AS "group", $5 AND g.id IS NULL AS new_group,
 		       CASE WHEN $5 AND g.id IS NULL THEN nextval('ladders_id_seq') ELSE 0 END AS new_ladder,
-		       ARRAY(SELECT to_json(l) FROM ladders l WHERE group_id = g.id) AS ladders
+		       CASE WHEN $5 AND g.id IS NULL THEN nextval('seasons_id_seq') ELSE 0 END AS new_season,
+		       ARRAY(
+		           SELECT json_build_object('ladder', l, 'season', s) FROM ladders l JOIN seasons s ON s.id = l.season_id WHERE l.group_id = g.id) AS ladders
 		FROM (VALUES (true)) AS one
 		LEFT JOIN LATERAL (
 		    SELECT * FROM chats WHERE telegram_chat_id = $1
@@ -105,11 +107,14 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		snap.Ladders = postgres.Column(r.Ladders, ladderRow.ladder)
 		slices.SortFunc(snap.Ladders, func(a, b ranking.GroupLadder) int { return cmp.Compare(a.ID, b.ID) })
 		if snap.NewGroup {
-			snap.Ladders = []ranking.GroupLadder{{Ladder: ranking.Ladder{ID: r.NewLadder, Rules: ranking.DefaultRules()}, Default: true}}
+			first := ranking.Season{ID: r.NewSeason, Number: 1}
+			snap.Ladders = []ranking.GroupLadder{
+				{Ladder: ranking.Ladder{ID: r.NewLadder, Season: first, Rules: ranking.DefaultRules()}, Default: true},
+			}
 		}
 		for _, l := range snap.Ladders {
 			if l.ID == q.Ladder || l.Default && q.Ladder == 0 {
-				snap.Ladder = l.Ladder
+				snap.Ladder, snap.Season = l.Ladder, cmp.Or(q.Season, l.Season.ID)
 			}
 		}
 		return err
@@ -129,20 +134,28 @@ type readChat struct {
 	Group              ranking.GroupID
 	NewGroup           bool
 	NewLadder          ranking.LadderID
+	NewSeason          ranking.SeasonID
 	Ladders            []ladderRow
 }
 
-// ladderRow is a row of ladders.
+// ladderRow is a row of ladders with the season that goes on.
 type ladderRow struct {
-	ID         ranking.LadderID `json:"id"`
-	Name       string           `json:"name"`
-	ArchivedAt *time.Time       `json:"archived_at"`
-	IsDefault  bool             `json:"is_default"`
-	ranking.Rules
+	Ladder struct {
+		ID         ranking.LadderID `json:"id"`
+		Name       string           `json:"name"`
+		ArchivedAt *time.Time       `json:"archived_at"`
+		IsDefault  bool             `json:"is_default"`
+		ranking.Rules
+	}
+	Season ranking.Season
 }
 
 func (r ladderRow) ladder() ranking.GroupLadder {
-	return ranking.GroupLadder{Ladder: ranking.Ladder{ID: r.ID, Name: r.Name, Archived: r.ArchivedAt != nil, Rules: r.Rules}, Default: r.IsDefault}
+	l := r.Ladder
+	return ranking.GroupLadder{
+		Ladder:  ranking.Ladder{ID: l.ID, Name: l.Name, Archived: l.ArchivedAt != nil, Season: r.Season, Rules: l.Rules},
+		Default: l.IsDefault,
+	}
 }
 
 // people is the query for people. %[1]s are extra WITH queries, and %[2]s extra columns.
@@ -150,10 +163,11 @@ func (r ladderRow) ladder() ranking.GroupLadder {
 // The last join must choose as ranking.Known.Identify does. The plan stays when tables grow: with LIMIT 1, the planner looks up each row by
 // its key even in a new database, where it would scan whole groups otherwise. The first $4 people who are unknown get an id. At $5, the
 // message showed the people where $6 is true: a mention does not mean an account that it shows with another username, unless that is older
-// than the sighting. $7 is the ladder.
+// than the sighting. $7 is the ladder, and $8 its season, as
+// in a query.
 var people = `
 		WITH here AS MATERIALIZED (
-		    SELECT g.id AS group_id, l.id AS ladder_id, l.place_matches
+		    SELECT g.id AS group_id, l.id AS ladder_id, CASE $8::bigint WHEN 0 THEN l.season_id ELSE $8 END AS season_id, l.place_matches
 		    FROM (SELECT ` + postgres.ThisGroup + ` AS id OFFSET 0) AS g
 		    LEFT JOIN LATERAL (
 		        SELECT * FROM ladders WHERE group_id = g.id AND CASE $7::bigint WHEN 0 THEN is_default ELSE id = $7 END LIMIT 1) AS l ON true)%[1]s
@@ -182,7 +196,7 @@ var people = `
 		    WHERE group_id = here.group_id AND lower(username) = lower(person.username) LIMIT 1) AS unclaimed ON true
 		LEFT JOIN LATERAL (
 		    SELECT * FROM group_players
-		    WHERE ladder_id = here.ladder_id
+		    WHERE season_id = here.season_id
 		      AND player_id = coalesce(by_id.id, by_name.id, unclaimed.id)
 		    LIMIT 1) AS s ON true
 		ORDER BY person.place`
@@ -202,7 +216,7 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	for i, p := range people {
 		ids[i], usernames[i], now[i] = int64(p.ID), p.Username, p.IsShownNow()
 	}
-	sql, arguments := onlyPeople, []any{q.Chat.ID, ids, usernames, q.New, zeronull.Timestamptz(q.SentAt), now, q.Ladder}
+	sql, arguments := onlyPeople, []any{q.Chat.ID, ids, usernames, q.New, zeronull.Timestamptz(q.SentAt), now, q.Ladder, q.Season}
 	var standings []int64 // of the leaders; pgx scans arrays of other types slowly
 	var elos []int32
 	var extra []any
@@ -264,11 +278,11 @@ func playerFields(p *ranking.Player) []any { return []any{&p.ID, &p.UserID, &p.U
 // everybodyIn is the end of a query for those who are in a ladder of a group, with their names there and how they were seen in the group. s
 // is their standing in one of the ladders, in this one if they have one there: then here is true. Whoever has just been merged into another
 // player is that one.
-func everybodyIn(group, ladder string) string {
+func everybodyIn(group, season string) string {
 	return `
 		FROM (
-		    SELECT DISTINCT ON (account) s.*, coalesce(p.merged_into, p.id) AS account, s.ladder_id = ` + ladder + ` AS here
-		    FROM ladders l JOIN group_players s ON s.ladder_id = l.id JOIN players p ON p.id = s.player_id
+		    SELECT DISTINCT ON (account) s.*, coalesce(p.merged_into, p.id) AS account, s.season_id = ` + season + ` AS here
+		    FROM ladders l JOIN group_players s ON s.season_id IN (l.season_id, ` + season + `) JOIN players p ON p.id = s.player_id
 		    WHERE l.group_id = ` + group + `
 		    ORDER BY account, here DESC, s.id) AS s
 		JOIN players account ON account.id = s.account
@@ -282,9 +296,9 @@ func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 	sql := `
 		SELECT ` + playerColumns("account") + `,
 		       ` + postgres.StandingColumns + `, coalesce(seen.former, ''), s.left_at IS NOT NULL, s.here` +
-		everybodyIn(postgres.ThisGroup, postgres.LadderOf(postgres.ThisGroup, "$2")) + `
+		everybodyIn(postgres.ThisGroup, `coalesce(nullif($3::bigint, 0), `+postgres.LadderOf("season_id", postgres.ThisGroup, "$2")+`)`) + `
 		ORDER BY s.id`
-	batch.Queue(sql, q.Chat.ID, q.Ladder).Query(func(rows pgx.Rows) (err error) {
+	batch.Queue(sql, q.Chat.ID, q.Ladder, q.Season).Query(func(rows pgx.Rows) (err error) {
 		*all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (ranking.Known, error) {
 			var p ranking.Player
 			var s ranking.Standing
@@ -309,7 +323,7 @@ func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBe
 		    SELECT m.id, mp.side, coalesce(CASE mp.side WHEN 1 THEN m.score_a ELSE m.score_b END, $4) AS own,
 		           coalesce(CASE mp.side WHEN 1 THEN m.score_b ELSE m.score_a END, $4) AS other
 		    FROM match_players mp CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS m
-		    WHERE mp.player_id = ` + postgres.ThisPlayer + ` AND m.ladder_id = ` + postgres.LadderOf(postgres.ThisGroup, "$5") + ` AND m.undone_at IS NULL
+		    WHERE mp.player_id = ` + postgres.ThisPlayer + ` AND m.ladder_id = ` + postgres.LadderOf("id", postgres.ThisGroup, "$5") + ` AND m.undone_at IS NULL
 		    ORDER BY mp.match_id DESC LIMIT $3) AS last
 		CROSS JOIN LATERAL (SELECT * FROM match_players WHERE match_id = last.id AND side <> last.side ORDER BY place) AS against
 		CROSS JOIN LATERAL (SELECT * FROM players WHERE id = against.player_id LIMIT 1) AS p
@@ -335,20 +349,20 @@ func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBe
 	})
 }
 
-// leaders is the query for the players at the top of the ranking of the ladder here. $8 says since when they have played, and $9 how many
+// leaders is the query for the players at the top of the ranking of the ladder here. $9 says since when they have played, and $10 how many
 // there are at most.
 const leaders = `
 		SELECT id, elo FROM group_players
-		WHERE ladder_id = (SELECT ladder_id FROM here) AND played >= (SELECT place_matches FROM here) AND left_at IS NULL
-		  AND last_played_at > $8
-		ORDER BY elo DESC, id LIMIT $9`
+		WHERE season_id = (SELECT season_id FROM here) AND played >= (SELECT place_matches FROM here) AND left_at IS NULL
+		  AND last_played_at > $9
+		ORDER BY elo DESC, id LIMIT $10`
 
-// largestUpset is the query for the largest upset in the ladder here that counts. The month begins at $10 and ends at $11. Without OFFSET,
+// largestUpset is the query for the largest upset in the ladder here that counts. The month begins at $11 and ends at $12. Without OFFSET,
 // the planner may look for the month among the upsets of all time, the largest first.
 const largestUpset = `
 		SELECT coalesce(max(upset), 0) FROM (
 		    SELECT upset FROM matches
-		    WHERE ladder_id = (SELECT ladder_id FROM here) AND upset IS NOT NULL AND undone_at IS NULL AND played_at >= $10 AND played_at < $11
+		    WHERE ladder_id = (SELECT ladder_id FROM here) AND upset IS NOT NULL AND undone_at IS NULL AND played_at >= $11 AND played_at < $12
 		    OFFSET 0) AS of_month`
 
 // maxRecent is how many recent matches are read at most.
@@ -361,7 +375,7 @@ func queueEqualResults(batch *pgx.Batch, q ranking.Query, recent *[]ranking.Rece
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1) AS side_a,
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2) AS side_b
 		FROM matches m
-		WHERE m.ladder_id = ` + postgres.LadderOf(postgres.ThisGroup, "$7") + `
+		WHERE m.ladder_id = ` + postgres.LadderOf("id", postgres.ThisGroup, "$7") + `
 		  AND m.played_at BETWEEN $2::timestamptz - $3::interval AND $2::timestamptz + $3::interval AND m.undone_at IS NULL
 		  AND ($4::integer[] IS NULL OR m.winner IS NOT NULL OR (least(m.score_a, m.score_b), greatest(m.score_a, m.score_b)) IN (
 		      SELECT least(a, b), greatest(a, b) FROM unnest($4::integer[], $5::integer[]) AS score (a, b)))

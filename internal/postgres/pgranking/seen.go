@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
 
@@ -21,7 +22,9 @@ func queueNewChat(batch *pgx.Batch, s ranking.Seen, id ranking.ChatID) {
 	}
 	if s.NewGroup {
 		batch.Queue(`INSERT INTO groups (id, chat_id) OVERRIDING SYSTEM VALUE VALUES ($1, $2)`, s.Group, id)
-		batch.Queue(`INSERT INTO ladders (id, group_id, is_default) OVERRIDING SYSTEM VALUE VALUES ($1, $2, true)`, s.Ladder.ID, s.Group)
+		batch.Queue(`
+			WITH l AS (
+			    INSERT INTO ladders (id, group_id, is_default, season_id) OVERRIDING SYSTEM VALUE VALUES ($1, $2, true, $3) RETURNING *)`+postgres.FirstSeason, s.Ladder.ID, s.Group, s.Ladder.Season.ID)
 	}
 }
 
@@ -101,7 +104,7 @@ func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange
 		batch.Queue(`
 			UPDATE group_players s SET name = p.display_name FROM players p
 			WHERE p.id = $1 AND s.player_id = p.id AND s.name <> p.display_name
-			  AND s.ladder_id = ANY (ARRAY(SELECT id FROM ladders WHERE group_id = $2))`, p.ID, group)
+			  AND s.season_id = ANY (ARRAY(SELECT season_id FROM ladders WHERE group_id = $2))`, p.ID, group)
 	}
 }
 

@@ -19,8 +19,8 @@ func TestApplySetting(t *testing.T) {
 			w := newWorld(t, alice)
 			dbtest.Exec(t, w.Pool, `
 				WITH chat AS (INSERT INTO chats (telegram_chat_id, kind) VALUES (-7, 'group') RETURNING id),
-				     other AS (INSERT INTO groups (chat_id) SELECT id FROM chat RETURNING id)
-				INSERT INTO ladders (group_id, is_default) SELECT id, true FROM other`) // never changes
+				     other AS (INSERT INTO groups (chat_id) SELECT id FROM chat RETURNING id),
+				     l AS (INSERT INTO ladders (group_id, is_default, season_id) SELECT id, true, nextval('seasons_id_seq') FROM other RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`) // never changes
 			untouched := func() string {
 				return dbtest.Value[string](t, w.Pool, `
 					SELECT concat(to_jsonb(c), to_jsonb(l)) FROM chats c JOIN groups g ON g.chat_id = c.id JOIN ladders l ON l.group_id = g.id

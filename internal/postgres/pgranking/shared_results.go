@@ -65,7 +65,7 @@ type waitingResult struct {
 func sharedResult(c ranking.Changes) *ranking.NewMatch {
 	matches, _ := c.Effect.(ranking.NewMatches)
 	if len(matches) != 1 || matches[0].Key != c.Key || c.Closes != nil || c.Notice != nil || c.Presence != ranking.ChatSeen ||
-		c.Seen.Chat != nil || len(c.Seen.People) > 0 {
+		c.Seen.Chat != nil || len(c.Seen.People) > 0 || len(c.Corrected) > 0 {
 		return nil
 	}
 	if slices.ContainsFunc(matches[0].Players, func(p ranking.MatchPlayer) bool { return p.Before.ID == 0 }) ||

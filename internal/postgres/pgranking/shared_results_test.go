@@ -23,7 +23,7 @@ var everything = map[string]string{
 	"handled commands": `SELECT concat_ws(' ', key, sender, sent_at, rate_class, trigger, outcome) FROM handled_commands ORDER BY 1`,
 	"chats":            `SELECT concat_ws(' ', id, parked_at IS NULL, is_active) FROM chats ORDER BY 1`,
 	"standings": `SELECT to_jsonb(s) - '{id,player_id,created_at}'::text[] || jsonb_build_object('who', p.display_name) FROM group_players s
-		JOIN players p ON p.id = s.player_id ORDER BY ladder_id, p.display_name`,
+		JOIN players p ON p.id = s.player_id ORDER BY season_id, p.display_name`,
 	"matches": `SELECT to_jsonb(m) - '{id,created_at}'::text[] FROM matches m ORDER BY idempotency_key`,
 	"who played": `SELECT concat_ws(' ', m.idempotency_key, p.display_name, side, place)
 		FROM match_players JOIN matches m ON m.id = match_id JOIN players p ON p.id = player_id ORDER BY 1`,

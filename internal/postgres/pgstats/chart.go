@@ -18,7 +18,7 @@ func (s *Store) HavePlayed(ctx context.Context, ladder ranking.LadderID, players
 	const sql = `
 		SELECT coalesce((
 		    SELECT played > 0 FROM group_players
-		    WHERE ladder_id = ` + thisLadder + ` AND player_id = coalesce((SELECT merged_into FROM players WHERE id = asked.id), asked.id)
+		    WHERE season_id = ` + thisSeason + ` AND player_id = coalesce((SELECT merged_into FROM players WHERE id = asked.id), asked.id)
 		), false)
 		FROM unnest($2::bigint[]) WITH ORDINALITY AS asked (id, n) ORDER BY n`
 	var played []bool
@@ -52,7 +52,7 @@ func (s *Store) Ratings(
 	var batch pgx.Batch
 	batch.Queue(title, ladder).QueryRow(func(row pgx.Row) error { return row.Scan(&r.Title) })
 	batch.Queue(`
-		SELECT one.id, (SELECT elo FROM group_players WHERE ladder_id = `+thisLadder+` AND player_id = one.id AND played > 0)
+		SELECT one.id, (SELECT elo FROM group_players WHERE season_id = `+thisSeason+` AND player_id = one.id AND played > 0)
 		FROM unnest($2::bigint[]) WITH ORDINALITY AS asked (id, n)
 		CROSS JOIN LATERAL (SELECT coalesce((SELECT merged_into FROM players WHERE id = asked.id), asked.id) AS id) AS one
 		ORDER BY n`, ladder, players).Query(func(rows pgx.Rows) error {

@@ -64,8 +64,8 @@ func TestRatingsAreLimited(t *testing.T) {
 	w, store, alice, _, _ := crowd(t)
 	const matches = stats.ChartedMatches + 10
 	dbtest.FillFast(t, w.Pool, `
-		INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
-		    SELECT g.id, l.id, 1000 + n, 1, 0, 32, now() + n * interval '1 minute', 'x:' || n
+		INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
+		    SELECT g.id, l.id, l.id, 1000 + n, 1, 0, 32, now() + n * interval '1 minute', 'x:' || n
 		    FROM groups g JOIN ladders l ON l.group_id = g.id, generate_series(1, 20010) n;
 		INSERT INTO match_players (match_id, player_id, side)
 		    SELECT m.id, p.id, p.side FROM matches m,

@@ -19,14 +19,14 @@ import (
 // tenYears adds 100,000 matches of ten years to ladder 150, in which 1,000 players are: the busiest one plays 5,000 of them, the others 200
 // each, and the last one has joined and never played.
 const tenYears = `
-	INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo)
+	INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo)
 	    SELECT 150, id, 'Name ' || id % 50, 1400 + id % 97, 1500, 1500 FROM players p
-	    WHERE NOT EXISTS (SELECT FROM group_players s WHERE s.ladder_id = 150 AND s.player_id = p.id) ORDER BY telegram_user_id LIMIT 940;
+	    WHERE NOT EXISTS (SELECT FROM group_players s WHERE s.season_id = 150 AND s.player_id = p.id) ORDER BY telegram_user_id LIMIT 940;
 	CREATE TEMP TABLE member AS
 	    SELECT player_id, row_number() OVER (ORDER BY (p.telegram_user_id IS NULL)::integer, s.id) - 1 AS n
-	    FROM group_players s JOIN players p ON p.id = s.player_id WHERE ladder_id = 150;
-	INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, upset, idempotency_key)
-	    SELECT group_id, id, n, 3, 1, 32, now() - (100051 - n) * interval '53 minutes', CASE WHEN n % 100 = 0 THEN 100 + n / 1000 END, 'busy:' || n
+	    FROM group_players s JOIN players p ON p.id = s.player_id WHERE season_id = 150;
+	INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, upset, idempotency_key)
+	    SELECT group_id, id, id, n, 3, 1, 32, now() - (100051 - n) * interval '53 minutes', CASE WHEN n % 100 = 0 THEN 100 + n / 1000 END, 'busy:' || n
 	    FROM ladders, generate_series(51, 100050) n WHERE id = 150;
 	INSERT INTO match_players (match_id, player_id, side)
 	    SELECT m.id, member.player_id, side
@@ -39,7 +39,7 @@ const tenYears = `
 	UPDATE group_players s SET elo = 1400 + n % 97, best_elo = CASE n WHEN 0 THEN 1516 ELSE 1500 END, last_played_at = now(),
 	        played = CASE n WHEN 999 THEN 0 ELSE 9 END, won = CASE n WHEN 999 THEN 0 ELSE 9 END, lost = 0,
 	        longest_streak = CASE n WHEN 0 THEN 2 ELSE 0 END
-	    FROM member WHERE s.ladder_id = 150 AND s.player_id = member.player_id;
+	    FROM member WHERE s.season_id = 150 AND s.player_id = member.player_id;
 	INSERT INTO boards (chat_id, ladder_id) SELECT g.chat_id, l.id FROM groups g JOIN ladders l ON l.group_id = g.id AND l.is_default`
 
 const viewedLadder = ranking.LadderID(150)
@@ -57,7 +57,7 @@ func TestViewsOfManyMatches(t *testing.T) {
 	players := dbtest.Values[ranking.PlayerID](t, plain, `
 		SELECT player_id FROM match_players mp JOIN matches m ON m.id = match_id WHERE m.ladder_id = 150
 		GROUP BY player_id ORDER BY count(*) DESC, player_id`)
-	idle := dbtest.Value[ranking.PlayerID](t, plain, `SELECT player_id FROM group_players WHERE ladder_id = 150 AND played = 0`)
+	idle := dbtest.Value[ranking.PlayerID](t, plain, `SELECT player_id FROM group_players WHERE season_id = 150 AND played = 0`)
 	const ofMonth, ofAll = 2 * 850, 100_000 // an id that was found is read as a match
 	views := viewsOfGroup(t, store, ofMonth, ofAll)
 	for name, p := range map[string]ranking.PlayerID{"the busiest": players[0], "an ordinary player": players[1], "an idle player": idle} {

@@ -39,8 +39,8 @@ func queueRivals(batch *pgx.Batch, ladder ranking.LadderID, n *stats.HeadToHead,
 		SELECT ids.a, ids.b, NOT l.draws_allowed, coalesce(a.elo, 0), coalesce(b.elo, 0), a.id IS NOT NULL, b.id IS NOT NULL
 		FROM (SELECT ` + thisOne + ` AS a, ` + otherOne + ` AS b) AS ids
 		CROSS JOIN ladders l
-		LEFT JOIN LATERAL (SELECT * FROM group_players WHERE ladder_id = l.id AND player_id = ids.a LIMIT 1) AS a ON true
-		LEFT JOIN LATERAL (SELECT * FROM group_players WHERE ladder_id = l.id AND player_id = ids.b LIMIT 1) AS b ON true
+		LEFT JOIN LATERAL (SELECT * FROM group_players WHERE season_id = l.season_id AND player_id = ids.a LIMIT 1) AS a ON true
+		LEFT JOIN LATERAL (SELECT * FROM group_players WHERE season_id = l.season_id AND player_id = ids.b LIMIT 1) AS b ON true
 		WHERE l.id = ` + thisLadder
 	batch.Queue(sql, ladder, n.A.Player, n.B.Player).Query(func(rows pgx.Rows) error {
 		for rows.Next() { // at most once

@@ -30,7 +30,7 @@ func (s *Store) History(
 	var batch pgx.Batch
 	var player *ranking.PlayerID
 	queueOne(&batch, &player, pgx.RowTo[ranking.PlayerID],
-		`SELECT player_id FROM group_players WHERE ladder_id = `+thisLadder+` AND player_id = `+thisOne, ladder, id)
+		`SELECT player_id FROM group_players WHERE season_id = `+thisSeason+` AND player_id = `+thisOne, ladder, id)
 	n.Rows, n.Newer, n.Older, err = s.readPage(ctx, &batch, at, matches, "mp.match_id", thisOne, ladder, id)
 	if player != nil {
 		n.Name.Player = *player

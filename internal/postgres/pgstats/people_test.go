@@ -69,7 +69,7 @@ func TestPlaces(t *testing.T) {
 	t.Parallel()
 	w, store, alice, _, _ := crowd(t)
 	dbtest.Exec(t, w.Pool, `
-		INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, left_at, last_played_at)
+		INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo, played, won, left_at, last_played_at)
 		SELECT (SELECT min(id) FROM ladders), $2, 'X', 1700, 1500, 1700, 9, 9, NULL, $1`, played, w.ID(t, "Zoe"))
 	for _, tc := range []struct {
 		sql             string

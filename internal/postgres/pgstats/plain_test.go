@@ -200,7 +200,7 @@ func (c *club) plainLadder(chat ranking.ExternalChatID) *plainLadder {
 		l.matches = readPlain(c.t, c.pool, ladder)
 		rows, err := c.pool.Query(c.t.Context(), `
 			SELECT s.player_id, coalesce(p.telegram_user_id, 0), s.start_elo, s.left_at IS NOT NULL
-			FROM group_players s JOIN players p ON p.id = s.player_id WHERE s.ladder_id = $1 ORDER BY s.id`, ladder)
+			FROM group_players s JOIN players p ON p.id = s.player_id WHERE s.season_id = $1 ORDER BY s.id`, ladder)
 		if err == nil {
 			l.members, err = pgx.CollectRows(rows, pgx.RowToStructByPos[plainMember])
 		}

@@ -34,10 +34,10 @@ func queuePlayer(batch *pgx.Batch, ladder ranking.LadderID, player ranking.Playe
 		       coalesce(s.last_played_at <= $3, false) AS inactive, NOT l.draws_allowed AS no_draws,
 		       l.place_matches, coalesce(places.better + 1, 0) AS position, coalesce(places.all, 0) AS total
 		FROM ladders l
-		CROSS JOIN LATERAL (SELECT * FROM group_players WHERE ladder_id = l.id AND player_id = ` + thisOne + ` LIMIT 1) AS s
+		CROSS JOIN LATERAL (SELECT * FROM group_players WHERE season_id = l.season_id AND player_id = ` + thisOne + ` LIMIT 1) AS s
 		LEFT JOIN LATERAL (
 		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > s.elo) AS better, bool_or(o.id = s.id) AS shows
-		    FROM group_players o WHERE o.ladder_id = l.id AND ` + hasPlace("l.place_matches") + `
+		    FROM group_players o WHERE o.season_id = l.season_id AND ` + hasPlace("l.place_matches") + `
 		) AS places ON places.shows AND places.all >= ` + minPlaces + `
 		WHERE l.id = ` + thisLadder
 	type standingRow struct {

@@ -118,13 +118,13 @@ func queuePage(
 		           coalesce(bool_or(drawn > 0 AND active), false) AS has_draws, ` + placeMatches + ` AS place_matches,
 		           count(*) FILTER (WHERE active AND played >= ` + placeMatches + `) < ` + minPlaces + ` AS unplaced
 		    FROM (SELECT o.drawn, o.played, o.last_played_at > $3 AS active FROM group_players o
-		          WHERE o.ladder_id = ` + thisLadder + ` AND o.played > 0 AND o.left_at IS NULL) AS ranked
+		          WHERE o.season_id = ` + thisSeason + ` AND o.played > 0 AND o.left_at IS NULL) AS ranked
 		), skipped AS MATERIALIZED (
 		    SELECT greatest(0, least(($2::bigint - 1) * $4::bigint, (total - 1) / $4 * $4)) AS rows FROM counted
 		), page AS MATERIALIZED (
 		    SELECT o.id, o.elo, o.played < (SELECT place_matches FROM counted) OR (SELECT unplaced FROM counted) AS placeless
 		    FROM group_players o
-		    WHERE o.ladder_id = ` + thisLadder + ` AND ` + isListed + `
+		    WHERE o.season_id = ` + thisSeason + ` AND ` + isListed + `
 		    ORDER BY placeless, o.elo DESC, o.id OFFSET (SELECT rows FROM skipped) LIMIT $4
 		), first AS MATERIALIZED (
 		    SELECT elo, id FROM page WHERE NOT placeless ORDER BY elo DESC, id LIMIT 1
@@ -134,7 +134,7 @@ func queuePage(
 		       coalesce(s.elo, 0) AS elo, coalesce(s.won, 0) AS won, coalesce(s.drawn, 0) AS drawn, coalesce(s.lost, 0) AS lost,
 		       CASE WHEN page.placeless THEN 0 ELSE 1 + skipped.rows - (
 		           SELECT count(*) FROM group_players o
-		           WHERE o.ladder_id = ` + thisLadder + ` AND ` + hasPlace(placeMatches) + `
+		           WHERE o.season_id = ` + thisSeason + ` AND ` + hasPlace(placeMatches) + `
 		             AND o.elo = (SELECT elo FROM first) AND o.id < (SELECT id FROM first)) END AS position
 		FROM counted CROSS JOIN skipped LEFT JOIN page ON true
 		LEFT JOIN LATERAL (SELECT * FROM group_players WHERE id = page.id LIMIT 1) AS s ON true
@@ -168,9 +168,9 @@ func queueOwn(batch *pgx.Batch, ladder ranking.LadderID, who ranking.UserID, sin
 		FROM group_players s
 		CROSS JOIN LATERAL (
 		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > s.elo) AS better, bool_or(o.id = s.id) AS shows
-		    FROM group_players o WHERE o.ladder_id = s.ladder_id AND ` + hasPlace(placeMatches) + `
+		    FROM group_players o WHERE o.season_id = s.season_id AND ` + hasPlace(placeMatches) + `
 		) AS places
-		WHERE s.ladder_id = ` + thisLadder + ` AND s.player_id = ` + postgres.ThisPlayer + ` AND s.left_at IS NULL`
+		WHERE s.season_id = ` + thisSeason + ` AND s.player_id = ` + postgres.ThisPlayer + ` AND s.left_at IS NULL`
 	queueOne(batch, own, pgx.RowToStructByNameLax[rankedRow], sql, ladder, who, since)
 }
 
@@ -179,18 +179,18 @@ func queueOwn(batch *pgx.Batch, ladder ranking.LadderID, who ranking.UserID, sin
 func queuePlaces(batch *pgx.Batch, ladder ranking.LadderID, day, since time.Time, places map[ranking.PlayerID]int) {
 	sql := `
 		WITH ladder AS MATERIALIZED (
-		    SELECT ` + thisLadder + ` AS id
+		    SELECT ` + thisLadder + ` AS id, ` + thisSeason + ` AS season_id
 		), later AS MATERIALIZED (
 		    SELECT h.player_id, count(*) AS played, (array_agg(h.elo_before ORDER BY m.number))[1] AS elo
 		    FROM (SELECT * FROM matches
-		          WHERE ladder_id = (SELECT id FROM ladder) AND played_at >= $2
+		          WHERE ladder_id = (SELECT id FROM ladder) AND season_id = (SELECT season_id FROM ladder) AND played_at >= $2
 		            AND undone_at IS NULL OFFSET 0) AS m
 		    CROSS JOIN LATERAL (SELECT * FROM elo_history WHERE match_id = m.id AND superseded_at = 'infinity' OFFSET 0) AS h
 		    GROUP BY h.player_id
 		)
 		SELECT o.player_id, rank() OVER (ORDER BY coalesce(later.elo, o.elo) DESC)
 		FROM group_players o LEFT JOIN later ON later.player_id = o.player_id
-		WHERE o.ladder_id = (SELECT id FROM ladder) AND ` + hasPlace(placeMatches) + `
+		WHERE o.season_id = (SELECT season_id FROM ladder) AND ` + hasPlace(placeMatches) + `
 		  AND o.played - coalesce(later.played, 0) >= ` + placeMatches
 	batch.Queue(sql, ladder, day, since).Query(func(rows pgx.Rows) error {
 		var player ranking.PlayerID

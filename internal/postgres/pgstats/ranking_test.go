@@ -105,7 +105,7 @@ func TestAnyRanking(t *testing.T) {
 	dbtest.Exec(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind, title) VALUES (-100, 'group', 'Club');
 		INSERT INTO groups (chat_id) SELECT id FROM chats;
-		INSERT INTO ladders (group_id, is_default) SELECT id, true FROM groups;
+		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) SELECT id, true, nextval('seasons_id_seq') FROM groups RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
 		INSERT INTO players (telegram_user_id, display_name) SELECT n, 'P' FROM generate_series(1, 45) n`)
 	now := time.Date(2026, time.November, 11, 0, 0, 0, 0, time.UTC)
 	draws := rapid.IntRange(0, 1)
@@ -126,7 +126,7 @@ func TestAnyRanking(t *testing.T) {
 		for i, m := range members {
 			played := m.Won + m.Drawn + m.Lost
 			dbtest.Exec(t, pool, `
-				INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, last_played_at, left_at)
+				INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, last_played_at, left_at)
 				VALUES (1, $1, 'P', $2, 1500, 1510, $3, $4, $5, $6, CASE WHEN $3 > 0 THEN $7::timestamptz END, CASE WHEN $8 THEN $7::timestamptz END)`,
 				i+1, m.Elo, played, m.Won, m.Drawn, m.Lost, now.AddDate(0, 0, -m.Days), m.Left)
 		}

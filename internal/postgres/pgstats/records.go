@@ -45,7 +45,7 @@ func holders(column, reached string) string {
 		WITH top AS MATERIALIZED (
 		    SELECT player_id, value FROM (
 		        SELECT player_id, ` + column + ` AS value, rank() OVER (ORDER BY ` + column + ` DESC) AS place
-		        FROM group_players WHERE ladder_id = ` + thisLadder + ` AND ` + column + ` IS NOT NULL) AS s
+		        FROM group_players WHERE season_id = ` + anySeason + ` AND ` + column + ` IS NOT NULL) AS s
 		    WHERE place = 1
 		)
 		SELECT top.player_id, top.value, m.number, m.played_at
@@ -79,8 +79,8 @@ func queueRecord(batch *pgx.Batch, ladder ranking.LadderID, sql string, to **sta
 // queueMostMatches reads who has played most.
 func queueMostMatches(batch *pgx.Batch, ladder ranking.LadderID, to **stats.Record) {
 	const sql = `
-		SELECT player_id, played FROM group_players WHERE ladder_id = ` + thisLadder + ` AND played > 0
-		ORDER BY played DESC, player_id LIMIT 1`
+		SELECT player_id, sum(played) AS played FROM group_players WHERE season_id = ` + anySeason + ` AND played > 0
+		GROUP BY player_id ORDER BY played DESC, player_id LIMIT 1`
 	queueOne(batch, to, func(row pgx.CollectableRow) (r stats.Record, err error) {
 		err = row.Scan(&r.Name.Player, &r.Value)
 		return r, err
@@ -95,12 +95,15 @@ func queueLargestUpset(batch *pgx.Batch, ladder ranking.LadderID, to **stats.Ups
 		       ARRAY(SELECT player_id FROM match_players WHERE match_id = m.id AND side <> ` + postgres.Winner + ` ORDER BY place)
 		FROM (SELECT * FROM matches WHERE ladder_id = ` + thisLadder + ` AND upset IS NOT NULL AND undone_at IS NULL
 		      ORDER BY upset DESC, number LIMIT 1) AS m`
-	queueOne(batch, to, func(row pgx.CollectableRow) (u stats.UpsetBy, err error) {
-		var beaten []ranking.PlayerID
-		err = row.Scan(&u.Number, &u.At, &u.By, &u.Name.Player, &beaten)
-		u.At, u.Beaten = u.At.UTC(), names(beaten)
-		return u, err
-	}, sql, ladder)
+	queueOne(batch, to, readUpset, sql, ladder)
+}
+
+// readUpset reads an upset with the smallest id of a winner and the losers.
+func readUpset(row pgx.CollectableRow) (u stats.UpsetBy, err error) {
+	var beaten []ranking.PlayerID
+	err = row.Scan(&u.Number, &u.At, &u.By, &u.Name.Player, &beaten)
+	u.At, u.Beaten = u.At.UTC(), names(beaten)
+	return u, err
 }
 
 // queueRivalry reads which two rivals, as stats.RivalryOf says, have played most since then.

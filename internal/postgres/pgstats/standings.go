@@ -19,10 +19,10 @@ func (s *Store) Standings(ctx context.Context, who ranking.Person, limit int, si
 		       mine.elo, mine.won, mine.drawn, mine.lost, NOT mine.draws_allowed AS no_draws, mine.place_matches,
 		       coalesce(mine.last_played_at <= $3, false) AS inactive, mine.groups
 		FROM (
-		    SELECT s.id, s.ladder_id, c.title, l.name, l.group_id, s.elo, s.played, s.won, s.drawn, s.lost, s.last_played_at, l.draws_allowed, l.place_matches,
+		    SELECT s.id, s.season_id, c.title, l.name, l.group_id, s.elo, s.played, s.won, s.drawn, s.lost, s.last_played_at, l.draws_allowed, l.place_matches,
 		           count(*) OVER () AS groups
 		    FROM group_players s
-		    JOIN ladders l ON l.id = s.ladder_id
+		    JOIN ladders l ON l.season_id = s.season_id AND l.id = (SELECT ladder_id FROM seasons WHERE id = s.season_id)
 		    JOIN groups g ON g.id = l.group_id
 		    JOIN chats c ON c.id = g.chat_id AND c.is_active
 		    WHERE s.player_id = ` + postgres.ThisPlayer + ` AND s.played <> 0 AND s.left_at IS NULL
@@ -30,7 +30,7 @@ func (s *Store) Standings(ctx context.Context, who ranking.Person, limit int, si
 		) AS mine
 		LEFT JOIN LATERAL (
 		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > mine.elo) AS better, bool_or(o.id = mine.id) AS shows
-		    FROM group_players o WHERE o.ladder_id = mine.ladder_id AND ` + hasPlace("mine.place_matches") + `
+		    FROM group_players o WHERE o.season_id = mine.season_id AND ` + hasPlace("mine.place_matches") + `
 		) AS places ON places.shows AND places.all >= ` + minPlaces + `
 		ORDER BY mine.played DESC, mine.id`
 	var n stats.MyStandings

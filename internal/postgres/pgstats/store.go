@@ -44,9 +44,11 @@ func (s *Store) isBusy() bool {
 	return stat.AcquiredConns() == stat.MaxConns()
 }
 
-// The ladder that a question is about, and its chat.
+// The ladder that a question is about, its season that goes on, the condition for any of its seasons, and its chat.
 const (
 	thisLadder = `$1::bigint`
+	thisSeason = `(SELECT season_id FROM ladders WHERE id = $1)`
+	anySeason  = `ANY (ARRAY(SELECT id FROM seasons WHERE ladder_id = $1))`
 	thisChat   = `(SELECT g.chat_id FROM ladders l JOIN groups g ON g.id = l.group_id WHERE l.id = $1)`
 )
 

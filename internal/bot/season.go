@@ -1,0 +1,216 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"elobot/internal/notice"
+	"elobot/internal/outbox"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+	"elobot/internal/telegram"
+)
+
+const (
+	nameSeason = "season"
+	seasonCode = "ns" // new season
+)
+
+func seasonFeature() feature {
+	return feature{
+		commands: []Command{{Name: nameSeason, Where: InGroups, Handle: (*Router).season, Topic: aboutStatistics, OfLadder: true}},
+		callbacks: []Callback{
+			pageButton(seasonCode, nameSeason, parseStart, func(r *Router, ctx context.Context, p press, start ranking.StartSeason) error {
+				start.IsAdmin = r.isAdmin(p.origin)
+				return r.rankings.Do(ctx, p.origin, start)
+			}),
+		},
+	}
+}
+
+// season handles "/season", "/season 2", "/season last" and "/season new Spring".
+func (r *Router) season(ctx context.Context, req request) error {
+	words := unquotedWords(req.command.Args)
+	switch {
+	case len(words) == 0:
+		return r.stats.Show(ctx, req.origin, stats.SeasonQuery{})
+	case strings.EqualFold(words[0], "new"):
+		start := ranking.StartSeason{Name: strings.Join(words[1:], " "), IsAdmin: r.isAdmin(req.origin)}
+		return r.rankings.Do(ctx, req.origin, start)
+	case len(words) == 1 && strings.EqualFold(words[0], "last"):
+		return r.stats.Show(ctx, req.origin, stats.SeasonQuery{Number: stats.LastSeason})
+	case len(words) == 1:
+		if number, ok := parseCount(strings.TrimPrefix(words[0], "#")); ok {
+			return r.stats.Show(ctx, req.origin, stats.SeasonQuery{Number: number})
+		}
+	}
+	return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: Help{Topic: nameSeason}})
+}
+
+// startData returns the data of the button that starts a season.
+func startData(n ranking.SeasonPrompt) string {
+	return callbackData(seasonCode, fmt.Sprintf("%d:%s", n.Ends, n.Name))
+}
+
+// parseStart reads the arguments that startData writes. ok is false for all others.
+func parseStart(args string) (start ranking.StartSeason, ok bool) {
+	ends, name, _ := strings.Cut(args, ":")
+	start.Name = name
+	start.Ends, ok = parseID[ranking.SeasonID](ends)
+	return start, ok && start.Ends != 0
+}
+
+var _ = shows(view[ranking.SeasonPrompt]{text: words.seasonPrompt, buttons: seasonButtons, ofLadder: true})
+
+func (w words) seasonPrompt(n ranking.SeasonPrompt) string {
+	return paragraphs([]string{
+		w.Text("season.ask", args{"Ended": w.seasonName(n.Number, n.Ended), "New": w.seasonName(n.Number+1, n.Name)}),
+		w.Plural("season.will_end", n.Players, nil) + " " + w.Text("season.will_start", args{"Rating": n.Start}),
+	})
+}
+
+func seasonButtons(n ranking.SeasonPrompt, _ outbox.Item, w words) [][]button {
+	return [][]button{{{text: w.Text("button.start_season", nil), data: startData(n)}}}
+}
+
+// seasonName returns what a season is called, as in "season 2 (Spring)".
+func (w words) seasonName(number int, name string) string {
+	if name == "" {
+		return w.Text("season.number", args{"Number": number})
+	}
+	return w.Text("season.named", args{"Number": number, "Name": showText(name)})
+}
+
+var _ = shows(view[ranking.SeasonStarted]{text: words.seasonStarted, line: words.seasonStarted, ofLadder: true})
+
+func (w words) seasonStarted(n ranking.SeasonStarted) string {
+	return w.Text("season.started", args{"New": w.seasonName(n.Number, n.Name)})
+}
+
+var (
+	_ = shows(view[stats.SeasonTable]{text: words.seasonTable})
+	_ = shows(view[stats.SeasonEnd]{text: words.seasonEnd})
+)
+
+func (w words) seasonEnd(n stats.SeasonEnd) string {
+	text := w.seasonTable(n.SeasonTable)
+	if n.Corrected {
+		text = w.Text("season.corrected", nil) + "\n" + text
+	}
+	return text
+}
+
+// seasonTable shows a season: who stands where, and what was remarkable.
+func (w words) seasonTable(n stats.SeasonTable) string {
+	id := "season.goes_on"
+	if n.Over {
+		id = "season.is_over"
+	}
+	head := []string{w.Text(id, args{"Season": w.seasonName(n.Number, n.Name), "Title": showText(n.Title)})}
+	switch from, to := !n.Since.IsZero(), !n.Until.IsZero(); {
+	case from && to:
+		head = append(head, w.Date(n.Since)+" – "+w.Date(n.Until))
+	case from:
+		head = append(head, w.Text("records.since", args{"Date": w.Date(n.Since)}))
+	case to:
+		head = append(head, w.Text("season.until", args{"Date": w.Date(n.Until)}))
+	}
+	if len(n.Rows) == 0 {
+		return paragraphs(head, []string{w.Text("season.empty", args{"Ladder": w.ladderWords()})})
+	}
+	var lines []string
+	for _, r := range n.Rows {
+		lines = append(lines, w.seasonRow(n, r))
+	}
+	if n.More > 0 {
+		lines = append(lines, w.Plural("season.more", n.More, nil))
+	}
+	return paragraphs(head, lines, w.factLines(w.seasonFacts(n)))
+}
+
+// seasonRow returns the line of a player, as in "🥇 Alice 1642 · 12–3".
+func (w words) seasonRow(n stats.SeasonTable, r stats.SeasonRow) string {
+	place := "•"
+	switch {
+	case r.Place > len(medals) || r.Place > 0 && !n.HasMedals():
+		place = strconv.Itoa(r.Place) + "."
+	case r.Place > 0:
+		place = medals[r.Place-1]
+	}
+	return fmt.Sprintf("%s <b>%s</b> %d · %s", place, showName(r.Name), r.Elo, wonLost(r.Won, r.Drawn, r.Lost, n.NoDraws))
+}
+
+func (w words) seasonFacts(n stats.SeasonTable) (facts []fact) {
+	if r := n.Played; r != nil {
+		facts = append(facts, w.fact("played", boldName(r.Name)+" · "+w.Number(r.Value)))
+	}
+	if u := n.Upset; u != nil {
+		value := w.Text("facts.upset_by", args{"Name": boldName(u.Name), "Names": w.boldNames(u.Beaten), "By": u.By})
+		facts = append(facts, w.fact("upset", w.inMatch(value, u.MatchRef)))
+	}
+	if r := n.Streak; r != nil {
+		facts = append(facts, w.fact("longest", boldName(r.Name)+" · "+w.Plural("me.wins", r.Value, nil)))
+	}
+	return facts
+}
+
+// tellSeason brings the message up to date that tells how a season ended, or sends it. If it cannot be edited any more, and something has
+// changed, there is another one.
+func (s *Sender) tellSeason(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
+	n, names, err := s.readSeason(ctx, m)
+	if err != nil {
+		return outbox.Receipt{}, err
+	}
+	out, err := renderSeason(m, n, names)
+	if err != nil {
+		return outbox.Receipt{}, telegram.Rejected(err)
+	}
+	receipt := outbox.Receipt{MessageID: m.Target, Fingerprint: s.fingerprint(m, out)}
+	if m.Target != 0 && m.KnownFingerprint == receipt.Fingerprint && m.Row.PossibleDuplicates == 0 {
+		receipt.Skipped = true
+		return receipt, nil
+	}
+	if m.Target != 0 {
+		if _, err := s.rewrite(ctx, m, m.Target, out); !isObsolete(err) {
+			return receipt, err
+		}
+		n.Corrected = true
+		if out, err = renderSeason(m, n, names); err != nil {
+			return outbox.Receipt{}, telegram.Rejected(err)
+		}
+	}
+	sent, err := s.post(ctx, m, out)
+	receipt.MessageID, receipt.ThreadGone = sent.MessageID, sent.ThreadGone
+	return receipt, err
+}
+
+// readSeason reads how the season of a message ended. A failure to read is no attempt to send.
+func (s *Sender) readSeason(ctx context.Context, m outbox.Message) (stats.SeasonEnd, map[ranking.PlayerID]ranking.Name, error) {
+	if s.views == nil {
+		return stats.SeasonEnd{}, nil, &outbox.Failure{Kind: outbox.Unreachable, Err: errNoViews}
+	}
+	ctx, cancel := context.WithTimeout(ctx, viewTimeout)
+	defer cancel()
+	n, names, err := s.views.SeasonEnd(ctx, m.Object)
+	if err != nil {
+		return n, nil, &outbox.Failure{Kind: outbox.Unreachable, Err: err}
+	}
+	return n, names, nil
+}
+
+// renderSeason renders how the season of a message ended.
+func renderSeason(m outbox.Message, n stats.SeasonEnd, names map[ranking.PlayerID]ranking.Name) (outgoing, error) {
+	payload, err := json.Marshal(n)
+	if err != nil {
+		return outgoing{}, fmt.Errorf("encode a season: %w", err)
+	}
+	item := m.Items[0]
+	item.Kind, item.Payload, item.Names = notice.KindOf(n).Name, payload, make(map[int64]outbox.Name, len(names))
+	for player, name := range names {
+		item.Names[int64(player)] = outbox.Name{Name: name.Name, Mark: name.Mark}
+	}
+	return render(item, wordsOf(m))
+}

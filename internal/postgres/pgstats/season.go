@@ -1,0 +1,92 @@
+package pgstats
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// Season implements stats.Store.
+func (s *Store) Season(ctx context.Context, ladder ranking.LadderID, number int) (n stats.SeasonTable, err error) {
+	const sql = `
+		SELECT s.id FROM seasons s JOIN ladders l ON l.id = s.ladder_id
+		WHERE s.ladder_id = $1 AND CASE $2::integer WHEN 0 THEN s.id = l.season_id WHEN $3 THEN s.id <> l.season_id ELSE s.number = $2 END
+		ORDER BY s.number DESC LIMIT 1`
+	var id ranking.SeasonID
+	var batch pgx.Batch
+	batch.Queue(sql, ladder, number, stats.LastSeason).QueryRow(func(row pgx.Row) error {
+		if err := row.Scan(&id); !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		return nil
+	})
+	if err := s.send(ctx, &batch); err != nil || id == 0 {
+		return n, err
+	}
+	return s.season(ctx, id)
+}
+
+// season reads a season.
+func (s *Store) season(ctx context.Context, id ranking.SeasonID) (n stats.SeasonTable, err error) {
+	const season = `
+		SELECT c.title || CASE WHEN (SELECT count(*) > 1 FROM ladders WHERE group_id = l.group_id) THEN ' · ' || l.name ELSE '' END,
+		       s.number, coalesce(s.name, ''), s.starts_at, s.ends_at, l.season_id <> s.id, NOT l.draws_allowed,
+		       coalesce(s.place_matches, l.place_matches)
+		FROM seasons s JOIN ladders l ON l.id = s.ladder_id JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id
+		WHERE s.id = $1`
+	const standings = `
+		SELECT player_id AS player, elo, won, drawn, lost, longest_streak FROM group_players
+		WHERE season_id = $1 AND played > 0 ORDER BY elo DESC, id`
+	const upset = `
+		SELECT m.number, m.played_at, m.upset,
+		       (SELECT min(player_id) FROM match_players WHERE match_id = m.id AND side = ` + postgres.Winner + `),
+		       ARRAY(SELECT player_id FROM match_players WHERE match_id = m.id AND side <> ` + postgres.Winner + ` ORDER BY place)
+		FROM (SELECT * FROM matches WHERE ladder_id = (SELECT ladder_id FROM seasons WHERE id = $1) AND season_id = $1
+		        AND upset IS NOT NULL AND undone_at IS NULL
+		      ORDER BY upset DESC, number LIMIT 1) AS m`
+	var placeMatches int
+	var all []stats.SeasonStanding
+	var batch pgx.Batch
+	batch.Queue(season, id).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&n.Title, &n.Number, &n.Name, (*zeronull.Timestamptz)(&n.Since), (*zeronull.Timestamptz)(&n.Until), &n.Over, &n.NoDraws,
+			&placeMatches)
+	})
+	batch.Queue(standings, id).Query(func(rows pgx.Rows) (err error) {
+		all, err = pgx.CollectRows(rows, pgx.RowToStructByName[stats.SeasonStanding])
+		return err
+	})
+	queueOne(&batch, &n.Upset, readUpset, upset, id)
+	if err := s.send(ctx, &batch); err != nil {
+		return stats.SeasonTable{}, err
+	}
+	n.SetStandings(all, placeMatches)
+	return n, nil
+}
+
+// SeasonEnd implements stats.Store.
+func (s *Store) SeasonEnd(ctx context.Context, id ranking.SeasonID) (stats.SeasonTable, map[ranking.PlayerID]ranking.Name, error) {
+	n, err := s.season(ctx, id)
+	if err != nil {
+		return n, nil, err
+	}
+	payload, err := json.Marshal(n)
+	if err != nil {
+		return n, nil, fmt.Errorf("encode a season: %w", err)
+	}
+	var names map[ranking.PlayerID]ranking.Name
+	var batch pgx.Batch
+	batch.Queue(`
+		SELECT `+postgres.NamesOfPlayers+`
+		FROM (SELECT (SELECT g.chat_id FROM seasons s JOIN groups g ON g.id = s.group_id WHERE s.id = $1) AS chat_id,
+		             $2::jsonb AS payload, NULL::bigint AS addressee_id) AS i`, id, payload).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&names) })
+	return n, names, s.send(ctx, &batch)
+}

@@ -1,0 +1,104 @@
+package ranking_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// startSeason has an admin start a season at a second.
+func (g *game) startSeason(t *testing.T, seconds int, name string) ranking.Notice {
+	t.Helper()
+	o := g.at(&alice, seconds)
+	must(t, g.Do(t.Context(), o, ranking.StartSeason{Name: name, IsAdmin: admin}))
+	asked, ok := g.notice(t, o.Key).(ranking.SeasonPrompt)
+	if !ok {
+		return g.notice(t, o.Key)
+	}
+	o = g.at(&alice, seconds)
+	o.Button, o.Pressed = o.Key, 5
+	must(t, g.Do(t.Context(), o, ranking.StartSeason{Name: asked.Name, Ends: asked.Ends, IsAdmin: admin}))
+	return g.answer(t, o.Key, "action = 'page'")
+}
+
+// seasons returns the ratings in all seasons, such as "1 Alice 1516 1–0".
+func (g *game) seasons(t *testing.T) []string {
+	t.Helper()
+	return texts(t, g, `
+		SELECT concat_ws(' ', n.number, s.name, s.elo, s.won || '–' || s.lost) FROM group_players s JOIN seasons n ON n.id = s.season_id
+		WHERE s.played > 0 ORDER BY n.ladder_id, n.number, s.name`)
+}
+
+func (g *game) mustHaveSeasons(t *testing.T, what string, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, g.seasons(t)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// told returns the messages about ends of seasons that wait to be sent.
+func (g *game) told(t *testing.T) []string {
+	t.Helper()
+	return texts(t, g, `SELECT object FROM outbox WHERE action = 'ensure' AND state = 'planned' ORDER BY id`)
+}
+
+// TestSeasons: everybody starts a season afresh, and a match counts in the season in which its message was sent, however late it arrives.
+func TestSeasons(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	if n := g.startSeason(t, 0, ""); n != (ranking.Refusal{Code: ranking.SeasonEmpty}) {
+		t.Errorf("a season without a match ends: %+v", n)
+	}
+	must(t, g.RecordMatch(t.Context(), g.at(&alice, 10), singles(alice, bob, 3, 1)))
+	g.startSeason(t, 60, "Spring")
+	if diff := cmp.Diff([]string{"season:1"}, g.told(t)); diff != "" {
+		t.Errorf("told at the end (-want +got):\n%s", diff)
+	}
+	must(t, g.RecordMatch(t.Context(), g.at(&alice, 70), singles(bob, alice, 3, 1)))
+	must(t, g.RecordMatch(t.Context(), g.at(&alice, 50), singles(alice, bob, 3, 1)))
+	must(t, g.RecordMatch(t.Context(), g.at(&alice, 55), singles(alice, carol, 3, 1)))
+	g.mustHaveSeasons(t, "late results", "1 Alice 1546 3–0", "1 Bob 1469 0–2", "1 Carol 1485 0–1", "2 Alice 1484 0–1", "2 Bob 1516 1–0")
+	g.verifyClean(t)
+
+	// only admins change what is over
+	o := g.at(&alice, 80)
+	refused := matchNumber(1)
+	refused.IsAdmin = nobodyIsAdmin
+	must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: refused}))
+	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.SeasonClosed, Number: 1})
+	g.exec(t, `UPDATE outbox SET state = 'sent', finished_at = now(), supersede_key = NULL WHERE action = 'ensure'`)
+	g.exec(t, `INSERT INTO ensured_messages VALUES (1, 'season:1', 5, '')`)
+	allowed := matchNumber(1)
+	allowed.IsAdmin = admin
+	g.undo(t, &alice, allowed)
+	g.mustHaveSeasons(t, "undone when it was over", "1 Alice 1531 2–0", "1 Bob 1484 0–1", "1 Carol 1485 0–1", "2 Alice 1484 0–1", "2 Bob 1516 1–0")
+	if diff := cmp.Diff([]string{"season:1"}, g.told(t)); diff != "" {
+		t.Errorf("corrected (-want +got):\n%s", diff)
+	}
+	g.verifyClean(t)
+
+	if n := g.startSeason(t, 100, ""); n != (ranking.SeasonStarted{Number: 3, Ended: 2}) {
+		t.Errorf("the third season is started with %+v", n)
+	}
+	must(t, g.RecordMatch(t.Context(), g.at(&alice, 95), singles(alice, bob, 3, 1)))
+	must(t, g.RecordMatch(t.Context(), g.at(&alice, 5), singles(bob, alice, 3, 1)))
+	g.mustHaveSeasons(t, "late results of two seasons", "1 Alice 1513 2–1", "1 Bob 1502 1–1", "1 Carol 1485 0–1",
+		"2 Alice 1501 1–1", "2 Bob 1499 1–1")
+	g.verifyClean(t)
+	for number, want := range map[int]string{0: "3 []", stats.LastSeason: "2 [Alice 1501 Bob 1499]", 1: "1 [Alice 1513 Bob 1502 Carol 1485]"} {
+		o := g.at(&alice, 110)
+		must(t, g.questions(g.Service).Show(t.Context(), o, stats.SeasonQuery{Number: number}))
+		n, _ := g.notice(t, o.Key).(stats.SeasonTable)
+		rows := []string{}
+		for _, r := range n.Rows {
+			rows = append(rows, fmt.Sprint(r.Name.Name, " ", r.Elo))
+		}
+		if got := fmt.Sprint(n.Number, " ", rows); got != want {
+			t.Errorf("season %d is %s, want %s", number, got, want)
+		}
+	}
+}
