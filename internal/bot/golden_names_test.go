@@ -67,6 +67,7 @@ var goldenWithNames = map[string]string{
 	"command_failed":  "command_failed/command",
 	"season_table":    "season/over",
 	"season_ended":    "season/told",
+	"all_time":        "season/all_time",
 }
 
 // rename gives all names in a notice, and other words of people, the next name each. It returns how many there were.

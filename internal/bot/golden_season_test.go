@@ -32,6 +32,10 @@ func goldenSeasons() map[string]notice.Notice {
 		"empty":       stats.SeasonTable{Title: "Chess Club", Number: 1},
 		"hostile_one": stats.SeasonTable{Title: hostile, Number: 2, Name: hostile, Rows: []stats.SeasonRow{{Name: called(hostile), Elo: 1500, Drawn: 1}}},
 		"told":        stats.SeasonEnd{SeasonTable: over},
-		"corrected":   stats.SeasonEnd{SeasonTable: two, Corrected: true},
+		"all_time": stats.AllSeasons{Title: "Chess Club", More: 1, Rows: []stats.AllTimeRow{
+			{Name: alice, Titles: 2, Seasons: 3, Won: 25, Drawn: 1, Lost: 10, Best: 1642, BestIn: 2}, {Name: bob, Seasons: 1, Lost: 1, Best: 1500, BestIn: 1},
+		}},
+		"all_time_empty": stats.AllSeasons{Title: "Chess Club"},
+		"corrected":      stats.SeasonEnd{SeasonTable: two, Corrected: true},
 	}
 }

@@ -31,8 +31,12 @@ func rankingFeature() feature {
 // nameTop is the alias of /ranking whose number is one of places. The others, as in "/leaderboard 2", have that of a page.
 const nameTop = "top"
 
-// ranking handles "/ranking", "/ranking 2", "/ranking all", "/ranking month", "/top 3" and "/elo @bob".
+// ranking handles "/ranking", "/ranking 2", "/ranking all", "/ranking month", "/ranking season 2", "/top 3" and "/elo @bob".
 func (r *Router) ranking(ctx context.Context, req request) error {
+	if first, rest, _ := strings.Cut(strings.TrimSpace(req.command.Args), " "); strings.EqualFold(first, nameSeason) {
+		req.command.Args = rest
+		return r.season(ctx, req)
+	}
 	switch q := command.ParseQuestion(req.command); {
 	case q.Who.Name != "" && command.IsFiller(q.Who.Name): // "/ranking padel" where the only ranking is that of padel
 		return r.stats.Show(ctx, req.origin, stats.RankingQuery{Page: 1})

@@ -21,7 +21,10 @@ const (
 
 func seasonFeature() feature {
 	return feature{
-		commands: []Command{{Name: nameSeason, Where: InGroups, Handle: (*Router).season, Topic: aboutStatistics, OfLadder: true}},
+		commands: []Command{
+			{Name: nameSeason, Where: InGroups, Handle: (*Router).season, Topic: aboutStatistics, OfLadder: true},
+			{Name: "alltime", Where: InGroups, Handle: (*Router).allTime, Topic: aboutStatistics, OfLadder: true},
+		},
 		callbacks: []Callback{
 			pageButton(seasonCode, nameSeason, parseStart, func(r *Router, ctx context.Context, p press, start ranking.StartSeason) error {
 				start.IsAdmin = r.isAdmin(p.origin)
@@ -48,6 +51,14 @@ func (r *Router) season(ctx context.Context, req request) error {
 		}
 	}
 	return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: Help{Topic: nameSeason}})
+}
+
+// allTime handles "/alltime".
+func (r *Router) allTime(ctx context.Context, req request) error {
+	if word := req.command.FirstWord(); word != "" {
+		return r.notUnderstood(ctx, req, word)
+	}
+	return r.stats.Show(ctx, req.origin, stats.AllTimeQuery{})
 }
 
 // startData returns the data of the button that starts a season.
@@ -155,6 +166,30 @@ func (w words) seasonFacts(n stats.SeasonTable) (facts []fact) {
 		facts = append(facts, w.fact("longest", boldName(r.Name)+" · "+w.Plural("me.wins", r.Value, nil)))
 	}
 	return facts
+}
+
+var _ = shows(view[stats.AllSeasons]{text: words.allTime})
+
+// allTime shows what people have achieved, as in "🏆×2 Alice · 25–3 · 3 seasons · best 1642 in season 2".
+func (w words) allTime(n stats.AllSeasons) string {
+	title := []string{w.Text("season.all_time", args{"Title": showText(n.Title)})}
+	if len(n.Rows) == 0 {
+		return paragraphs(title, []string{w.Text("records.none", args{"Ladder": w.ladderWords()})})
+	}
+	var lines []string
+	for _, r := range n.Rows {
+		mark := "•"
+		if r.Titles > 0 {
+			mark = fmt.Sprintf("🏆×%d", r.Titles)
+		}
+		best := w.Text("season.best", args{"Rating": r.Best, "Season": w.seasonName(r.BestIn, "")})
+		lines = append(lines, fmt.Sprintf("%s %s · %s · %s · %s", mark, boldName(r.Name), winsDrawsLosses(r.Won, r.Drawn, r.Lost),
+			w.Plural("season.count", r.Seasons, nil), best))
+	}
+	if n.More > 0 {
+		lines = append(lines, w.Plural("season.more", n.More, nil))
+	}
+	return paragraphs(title, lines)
 }
 
 // tellSeason brings the message up to date that tells how a season ended, or sends it. If it cannot be edited any more, and something has

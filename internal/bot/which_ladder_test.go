@@ -211,6 +211,7 @@ func TestWhichLadder(t *testing.T) {
 		"ladder":   {"", anywhere("chess"), ""}, // its list says which one applies
 		"board":    {"", ofLadder, ""},
 		"season":   {"", ofLadder, ""},
+		"alltime":  {"", ofLadder, ""},
 		"help":     {"", unnamed, ""},
 		"about":    {"", unnamed, ""},
 	}

@@ -1,8 +1,10 @@
 package stats
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"elobot/internal/notice"
@@ -108,6 +110,18 @@ type SeasonStore interface {
 	Season(ctx context.Context, ladder ranking.LadderID, number int) (SeasonTable, error)
 	// SeasonEnd returns a season with the names of its players.
 	SeasonEnd(ctx context.Context, id ranking.SeasonID) (SeasonTable, map[ranking.PlayerID]ranking.Name, error)
+	// SeasonResults returns the standings in all seasons of a ladder of those who have played in them, in the order of the seasons and of the
+	// ratings.
+	SeasonResults(ctx context.Context, ladder ranking.LadderID) ([]SeasonResult, error)
+}
+
+// SeasonResult is a standing in one of several seasons.
+type SeasonResult struct {
+	Season       int  // its number
+	Over         bool // the season
+	PlaceMatches int  // how many matches give a place in it
+	Best         int  // the highest rating in it
+	SeasonStanding
 }
 
 // LastSeason is the number of the season that was the last to end.
@@ -141,4 +155,87 @@ func (s *Service) SeasonEnd(ctx context.Context, object string) (SeasonEnd, map[
 		return SeasonEnd{}, nil, fmt.Errorf("read how a season ended: %w", err)
 	}
 	return SeasonEnd{SeasonTable: n}, names, nil
+}
+
+// AllSeasons is what people have achieved in all seasons of a ladder.
+type AllSeasons struct {
+	Title string       `json:"title"` // of the group
+	Rows  []AllTimeRow `json:"rows"`  // those with most titles first, then those with most matches
+	More  int          `json:"more,omitempty"`
+}
+
+var _ = notice.Register[AllSeasons](notice.Kind{Name: "all_time", Purpose: notice.Answer, Alone: true})
+
+// AllTimeRow is what a player has achieved. A title is the first place in a season that is over and has medals.
+type AllTimeRow struct {
+	Name    ranking.Name `json:"name"`
+	Titles  int          `json:"titles,omitempty"`
+	Seasons int          `json:"seasons"` // in which the player has played
+	Won     int          `json:"won"`
+	Drawn   int          `json:"drawn"`
+	Lost    int          `json:"lost"`
+	Best    int          `json:"best"`    // the highest rating
+	BestIn  int          `json:"best_in"` // the number of the first season with it
+}
+
+func (r AllTimeRow) played() int { return r.Won + r.Drawn + r.Lost }
+
+// AllSeasonsOf returns what people have achieved.
+func AllSeasonsOf(results []SeasonResult) (n AllSeasons) {
+	rows := make(map[ranking.PlayerID]*AllTimeRow)
+	for _, r := range results {
+		row := rows[r.Player]
+		if row == nil {
+			row = &AllTimeRow{Name: ranking.Name{Player: r.Player}}
+			rows[r.Player] = row
+		}
+		row.Seasons++
+		row.Won, row.Drawn, row.Lost = row.Won+r.Won, row.Drawn+r.Drawn, row.Lost+r.Lost
+		if r.Best > row.Best {
+			row.Best, row.BestIn = r.Best, r.Season
+		}
+	}
+	for len(results) > 0 {
+		next := slices.IndexFunc(results, func(r SeasonResult) bool { return r.Season != results[0].Season })
+		if next < 0 {
+			next = len(results)
+		}
+		season := results[:next]
+		results = results[next:]
+		var t SeasonTable
+		standings := make([]SeasonStanding, len(season))
+		for i, r := range season {
+			standings[i] = r.SeasonStanding
+		}
+		t.SetStandings(standings, season[0].PlaceMatches)
+		for _, r := range t.Rows {
+			if r.Place == 1 && season[0].Over && t.HasMedals() {
+				rows[r.Name.Player].Titles++
+			}
+		}
+	}
+	for _, row := range rows {
+		n.Rows = append(n.Rows, *row)
+	}
+	slices.SortFunc(n.Rows, func(a, b AllTimeRow) int {
+		return cmp.Or(b.Titles-a.Titles, b.played()-a.played(), b.Best-a.Best, cmp.Compare(a.Name.Player, b.Name.Player))
+	})
+	n.More = max(0, len(n.Rows)-SeasonRows)
+	n.Rows = n.Rows[:len(n.Rows)-n.More]
+	return n
+}
+
+// AllTimeQuery asks for what people have achieved in all seasons of the ladder.
+type AllTimeQuery struct{}
+
+func (AllTimeQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
+	return ranking.Ask(func(ctx context.Context, l ranking.Ladder) (notice.Notice, error) {
+		results, err := s.store.SeasonResults(ctx, l.ID)
+		if err != nil {
+			return nil, fmt.Errorf("read all seasons: %w", err)
+		}
+		n := AllSeasonsOf(results)
+		n.Title = o.Chat.Title
+		return n, nil
+	})
 }

@@ -64,6 +64,18 @@ func TestNoCommandScansATable(t *testing.T) {
 			}
 			return err
 		}, Want: 3},
+		{Name: "the season of a time", Run: func(ctx context.Context) error {
+			_, err := store.SeasonAt(ctx, 140, time.Now())
+			return err
+		}, Want: 1},
+		{Name: "read a season that is over", Run: func(ctx context.Context) error {
+			_, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, Season: 1, Needs: ranking.Needs{People: people, Everybody: true}})
+			return err
+		}, Want: 3},
+		{Name: "start a season", Run: func(ctx context.Context) error {
+			effect := &ranking.NewSeason{Ladder: 149, Ends: 149, Name: "Spring", At: time.Now()}
+			return store.Apply(ctx, ranking.Changes{Key: "season", Chat: 149, Corrected: []ranking.SeasonID{1}, Decision: ranking.Decision{Effect: effect}})
+		}, Want: 5},
 		{Name: "read people", Run: func(ctx context.Context) (err error) {
 			snap, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: ranking.Needs{People: people}})
 			return err

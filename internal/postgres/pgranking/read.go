@@ -275,15 +275,16 @@ func playerColumns(p string) string {
 // playerFields returns the scan targets for playerColumns.
 func playerFields(p *ranking.Player) []any { return []any{&p.ID, &p.UserID, &p.Username, &p.Name} }
 
-// everybodyIn is the end of a query for those who are in a ladder of a group, with their names there and how they were seen in the group. s
-// is their standing in one of the ladders, in this one if they have one there: then here is true. Whoever has just been merged into another
+// everybodyIn is the end of a query for those who are in a season of a group that goes on, or in a given one, with their names there and how
+// they were seen in the group. s is their standing in one of them, in the given one if they have one there: then here is true. Whoever has just been merged into another
 // player is that one.
 func everybodyIn(group, season string) string {
 	return `
 		FROM (
 		    SELECT DISTINCT ON (account) s.*, coalesce(p.merged_into, p.id) AS account, s.season_id = ` + season + ` AS here
-		    FROM ladders l JOIN group_players s ON s.season_id IN (l.season_id, ` + season + `) JOIN players p ON p.id = s.player_id
-		    WHERE l.group_id = ` + group + `
+		    FROM (SELECT season_id FROM ladders WHERE group_id = ` + group + ` UNION SELECT ` + season + `) AS l
+		    CROSS JOIN LATERAL (SELECT * FROM group_players WHERE season_id = l.season_id OFFSET 0) AS s
+		    CROSS JOIN LATERAL (SELECT * FROM players WHERE id = s.player_id LIMIT 1) AS p
 		    ORDER BY account, here DESC, s.id) AS s
 		JOIN players account ON account.id = s.account
 		LEFT JOIN LATERAL (

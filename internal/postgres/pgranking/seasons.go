@@ -28,14 +28,14 @@ func queueNewSeason(batch *pgx.Batch, c ranking.Changes, n *ranking.NewSeason) {
 	batch.Queue(`
 		WITH ended AS (
 		    UPDATE seasons s SET ends_at = $2, place_matches = l.place_matches
-		    FROM ladders l WHERE s.id = $1 AND l.season_id = s.id AND l.archived_at IS NULL
+		    FROM ladders l WHERE s.id = $1 AND l.id = s.ladder_id AND l.season_id = s.id AND l.archived_at IS NULL
 		    RETURNING s.*, l.start_elo
 		), new AS (
 		    INSERT INTO seasons (group_id, ladder_id, number, name, starts_at)
 		    SELECT group_id, ladder_id, number + 1, nullif($3, ''), $2 FROM ended
 		    RETURNING *
 		), ladder AS (
-		    UPDATE ladders l SET season_id = new.id FROM new WHERE l.id = new.ladder_id
+		    UPDATE ladders SET season_id = (SELECT id FROM new) WHERE id = (SELECT ladder_id FROM new)
 		), standing AS (
 		    INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo, left_at)
 		    SELECT new.id, s.player_id, s.name, ended.start_elo, ended.start_elo, ended.start_elo, s.left_at

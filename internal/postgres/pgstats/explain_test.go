@@ -132,6 +132,25 @@ func viewsOfGroup(t *testing.T, store *pgstats.Store, ofMonth, ofAll int) (all [
 			return err
 		}, Want: want}, ofMonth})
 	}
+	all = append(all, view{dbtest.Explained{Name: "a season", Run: func(ctx context.Context) error {
+		n, err := store.Season(ctx, viewedLadder, 0)
+		if len(n.Rows) != stats.SeasonRows || n.Number != 1 {
+			t.Errorf("the season is %+v", n)
+		}
+		return err
+	}, Want: 4}, 1}, view{dbtest.Explained{Name: "the end of a season", Run: func(ctx context.Context) error {
+		n, names, err := store.SeasonEnd(ctx, ranking.SeasonID(viewedLadder))
+		if len(n.Rows) != stats.SeasonRows || names[n.Rows[0].Name.Player].Name == "" {
+			t.Errorf("the end of the season is %+v, with the names %v", n, names)
+		}
+		return err
+	}, Want: 4}, 1}, view{dbtest.Explained{Name: "all seasons", Run: func(ctx context.Context) error {
+		results, err := store.SeasonResults(ctx, viewedLadder)
+		if len(results) < 999 {
+			t.Errorf("there are %d results of seasons", len(results))
+		}
+		return err
+	}, Want: 1}, 0})
 	all = append(all, view{dbtest.Explained{Name: "the board", Run: func(ctx context.Context) error {
 		n, err := store.Board(ctx, viewedLadder, "board:150", now)
 		if len(n.Rows) != stats.BoardRows || n.Rows[0].Name.Name == "" || n.Title == "" {

@@ -90,3 +90,20 @@ func (s *Store) SeasonEnd(ctx context.Context, id ranking.SeasonID) (stats.Seaso
 		QueryRow(func(row pgx.Row) error { return row.Scan(&names) })
 	return n, names, s.send(ctx, &batch)
 }
+
+// SeasonResults implements stats.Store.
+func (s *Store) SeasonResults(ctx context.Context, ladder ranking.LadderID) (results []stats.SeasonResult, err error) {
+	const sql = `
+		SELECT n.number AS season, l.season_id <> n.id AS over, coalesce(n.place_matches, l.place_matches) AS place_matches, s.best_elo AS best,
+		       s.player_id AS player, s.elo, s.won, s.drawn, s.lost, s.longest_streak
+		FROM seasons n JOIN ladders l ON l.id = n.ladder_id
+		CROSS JOIN LATERAL (SELECT * FROM group_players WHERE season_id = n.id AND played > 0 OFFSET 0) AS s
+		WHERE n.ladder_id = $1
+		ORDER BY n.number, s.elo DESC, s.id`
+	var batch pgx.Batch
+	batch.Queue(sql, ladder).Query(func(rows pgx.Rows) (err error) {
+		results, err = pgx.CollectRows(rows, pgx.RowToStructByName[stats.SeasonResult])
+		return err
+	})
+	return results, s.send(ctx, &batch)
+}
