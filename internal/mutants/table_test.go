@@ -95,6 +95,27 @@ var mutants = []mutant{
 		packages: "./internal/ranking", tests: "^TestDuplicatesOfALadder$",
 	},
 	{
+		name: "season by arrival", file: "internal/ranking/season.go",
+		before: "if !at.Before(l.Season.Starts) {", after: "if !at.IsZero() {",
+		packages: "./internal/ranking", tests: "^TestSeasons$",
+	},
+	{
+		name: "start rating of the season before", file: "internal/postgres/pgranking/seasons.go",
+		before:   "SELECT new.id, s.player_id, s.name, ended.start_elo, ended.start_elo, ended.start_elo, s.left_at",
+		after:    "SELECT new.id, s.player_id, s.name, s.elo, s.elo, s.elo, s.left_at",
+		packages: "./internal/ranking", tests: "^TestSeasons$",
+	},
+	{
+		name: "final table not told again", file: "internal/ranking/handle.go",
+		before: "changes.Corrected = append(changes.Corrected, snap.Season)", after: "_ = snap.Season",
+		packages: "./internal/ranking", tests: "^TestSeasons$",
+	},
+	{
+		name: "season ends unnoticed", file: "internal/postgres/pgranking/seasons.go",
+		before: "UPDATE group_players SET version = version + 1 WHERE season_id = $1", after: "SELECT",
+		packages: "./internal/ranking", tests: "^TestSeasonEndsMeanwhile$",
+	},
+	{
 		name: "replayed from the wrong match", file: "internal/ranking/replay.go",
 		before: "if !seen[p.Player] {", after: "if seen[p.Player] = false; !seen[p.Player] {",
 		packages: "./internal/ranking", tests: "^TestUndoMatch$",

@@ -102,3 +102,21 @@ func TestSeasons(t *testing.T) {
 		}
 	}
 }
+
+// TestSeasonEndsMeanwhile: a result of the new season that was read before that started is not recorded in the old one, neither that of
+// people who are in it nor that of others.
+func TestSeasonEndsMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, two := range map[string][2]ranking.Person{"known": {alice, bob}, "new": {carol, zoe}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGame(t)
+			must(t, g.RecordMatch(t.Context(), g.at(&alice, 10), singles(alice, bob, 3, 1)))
+			other := newService(&archivingStore{Store: newStore(g.pool), before: func() { g.startSeason(t, 60, "") }})
+			must(t, other.RecordMatch(t.Context(), g.at(&two[0], 70), singles(two[0], two[1], 3, 1)))
+			g.mustHaveSeasons(t, "a result of the new season", "1 Alice 1516 1–0", "1 Bob 1484 0–1",
+				fmt.Sprintf("2 %s 1516 1–0", two[0].Name), fmt.Sprintf("2 %s 1484 0–1", two[1].Name))
+			g.verifyClean(t)
+		})
+	}
+}
