@@ -11,5 +11,5 @@ ALTER TABLE group_players RENAME season_id TO ladder_id;
 ALTER TABLE group_players ADD CONSTRAINT group_players_ladder_id_fkey FOREIGN KEY (ladder_id) REFERENCES ladders (id);
 ALTER TABLE group_players RENAME CONSTRAINT group_players_season_id_player_id_key TO group_players_ladder_id_player_id_key;
 
-ALTER TABLE ladders DROP CONSTRAINT ladders_season_id_fkey, DROP COLUMN season_id;
+ALTER TABLE ladders DROP CONSTRAINT ladders_season_id_fkey, DROP COLUMN season_id, DROP COLUMN season_halfway;
 DROP TABLE seasons;

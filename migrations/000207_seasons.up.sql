@@ -13,6 +13,8 @@ CREATE TABLE seasons (
     ends_at   timestamptz,
     -- how many matches gave a place when it ended; null while it goes on
     place_matches integer,
+    -- whether people began the next season half-way back to the start rating; null while it goes on
+    halfway boolean,
     CONSTRAINT seasons_pkey PRIMARY KEY (id),
     CONSTRAINT seasons_ladder_id_number_key UNIQUE (ladder_id, number),
     -- lets a match prove that its season belongs to its ladder, and that to its group
@@ -28,7 +30,9 @@ SELECT setval('seasons_id_seq', coalesce(max(id), 1), max(id) IS NOT NULL) FROM 
 
 ALTER TABLE ladders
     -- the season that goes on, the last one
-    ADD COLUMN season_id bigint;
+    ADD COLUMN season_id bigint,
+    -- people begin a season half-way between the rating with which they ended the one before and the start rating
+    ADD COLUMN season_halfway boolean NOT NULL DEFAULT false;
 UPDATE ladders SET season_id = id;
 ALTER TABLE ladders
     ALTER season_id SET NOT NULL,

@@ -12,7 +12,7 @@ func goldenSeasons() map[string]notice.Notice {
 	since, until := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 	alice, bob, carol, dave := called("Alice"), called("Bob"), called("Carol"), called("Dave")
 	rows := []stats.SeasonRow{
-		{Name: alice, Place: 1, Elo: 1642, Won: 12, Lost: 3}, {Name: bob, Place: 2, Elo: 1510, Won: 7, Drawn: 1, Lost: 7},
+		{Name: alice, Place: 1, Elo: 1642, Next: 1571, Won: 12, Lost: 3}, {Name: bob, Place: 2, Elo: 1510, Won: 7, Drawn: 1, Lost: 7},
 		{Name: carol, Place: 2, Elo: 1510, Won: 5, Lost: 5}, {Name: dave, Place: 4, Elo: 1400, Won: 1, Lost: 9}, {Name: called("Eve"), Elo: 1516, Won: 1},
 	}
 	over := stats.SeasonTable{
@@ -22,6 +22,7 @@ func goldenSeasons() map[string]notice.Notice {
 	}
 	two := stats.SeasonTable{Title: "Chess Club", Number: 1, Until: since, Over: true, Rows: rows[:2], NoDraws: true}
 	return map[string]notice.Notice{
+		"ask_halfway": ranking.SeasonPrompt{Ends: 5, Number: 1, Players: 12, Start: 1500, Halfway: true},
 		"ask":         ranking.SeasonPrompt{Ends: 5, Number: 1, Players: 12, Start: 1500},
 		"hostile_ask": ranking.SeasonPrompt{Ends: 5, Number: 2, Ended: "Spring", Name: hostile, Players: 1, Start: 1000},
 		"started":     ranking.SeasonStarted{Number: 2, Ended: 1},

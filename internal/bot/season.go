@@ -77,9 +77,13 @@ func parseStart(args string) (start ranking.StartSeason, ok bool) {
 var _ = shows(view[ranking.SeasonPrompt]{text: words.seasonPrompt, buttons: seasonButtons, ofLadder: true})
 
 func (w words) seasonPrompt(n ranking.SeasonPrompt) string {
+	start := "season.will_start"
+	if n.Halfway {
+		start = "season.will_start_halfway"
+	}
 	return paragraphs([]string{
 		w.Text("season.ask", args{"Ended": w.seasonName(n.Number, n.Ended), "New": w.seasonName(n.Number+1, n.Name)}),
-		w.Plural("season.will_end", n.Players, nil) + " " + w.Text("season.will_start", args{"Rating": n.Start}),
+		w.Plural("season.will_end", n.Players, nil) + " " + w.Text(start, args{"Rating": n.Start}),
 	})
 }
 
@@ -142,7 +146,7 @@ func (w words) seasonTable(n stats.SeasonTable) string {
 	return paragraphs(head, lines, w.factLines(w.seasonFacts(n)))
 }
 
-// seasonRow returns the line of a player, as in "🥇 Alice 1642 · 12–3".
+// seasonRow returns the line of a player, as in "🥇 Alice 1642 · 12–3", or "🥇 Alice 1642 → 1571 · 12–3".
 func (w words) seasonRow(n stats.SeasonTable, r stats.SeasonRow) string {
 	place := "•"
 	switch {
@@ -151,7 +155,11 @@ func (w words) seasonRow(n stats.SeasonTable, r stats.SeasonRow) string {
 	case r.Place > 0:
 		place = medals[r.Place-1]
 	}
-	return fmt.Sprintf("%s <b>%s</b> %d · %s", place, showName(r.Name), r.Elo, wonLost(r.Won, r.Drawn, r.Lost, n.NoDraws))
+	rating := strconv.Itoa(r.Elo)
+	if r.Next != 0 {
+		rating += " → " + strconv.Itoa(r.Next)
+	}
+	return fmt.Sprintf("%s <b>%s</b> %s · %s", place, showName(r.Name), rating, wonLost(r.Won, r.Drawn, r.Lost, n.NoDraws))
 }
 
 func (w words) seasonFacts(n stats.SeasonTable) (facts []fact) {
@@ -172,7 +180,7 @@ var _ = shows(view[stats.AllSeasons]{text: words.allTime})
 
 // allTime shows what people have achieved, as in "🏆×2 Alice · 25–3 · 3 seasons · best 1642 in season 2".
 func (w words) allTime(n stats.AllSeasons) string {
-	title := []string{w.Text("season.all_time", args{"Title": showText(n.Title)})}
+	title := []string{w.titleOf("season.all_time", n.Title)}
 	if len(n.Rows) == 0 {
 		return paragraphs(title, []string{w.Text("records.none", args{"Ladder": w.ladderWords()})})
 	}

@@ -101,7 +101,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "start rating of the season before", file: "internal/postgres/pgranking/seasons.go",
-		before:   "SELECT new.id, s.player_id, s.name, ended.start_elo, ended.start_elo, ended.start_elo, s.left_at",
+		before:   "SELECT new.id, s.player_id, s.name, begins.elo, begins.elo, begins.elo, s.left_at",
 		after:    "SELECT new.id, s.player_id, s.name, s.elo, s.elo, s.elo, s.left_at",
 		packages: "./internal/ranking", tests: "^TestSeasons$",
 	},

@@ -72,6 +72,7 @@ func AllSettings() []Setting {
 			func(p Provisional) string { return fmt.Sprintf("%d:%d", p.K, p.Matches) },
 			Provisional{}, Provisional{K: 48, Matches: 10}, Provisional{K: 64, Matches: 10},
 		),
+		onOff("halfway", AboutRating, "season_halfway", func(g *GroupSettings) *bool { return &g.Rules.Halfway }),
 		onOff("margin", AboutRating, "margin_of_victory", func(g *GroupSettings) *bool { return &g.Rules.Margin }),
 		number(SettingPlace, AboutPlaces, "place_matches", func(g *GroupSettings) *int { return &g.Rules.PlaceMatches }, 1, 3, 5, 10),
 		onOff("draws", AboutReporting, "draws_allowed", func(g *GroupSettings) *bool { return &g.Rules.DrawsAllowed }),

@@ -14,6 +14,8 @@ type Rules struct {
 	PlaceMatches       int  `json:"place_matches"` // how many matches give a place in the ranking
 	DrawsAllowed       bool `json:"draws_allowed"`
 	UnevenTeamsAllowed bool `json:"uneven_teams_allowed"` // the sides may differ in size
+	// Halfway is true if people begin a season half-way between the rating with which they ended the one before and the start rating.
+	Halfway bool `json:"season_halfway"`
 	RatingRules
 }
 

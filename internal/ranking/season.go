@@ -122,7 +122,7 @@ func (n seasonOperation) decide(snap Snapshot) (Decision, error) {
 	ending := snap.Ladder.Season
 	if n.Ends == 0 {
 		return Decision{Notice: SeasonPrompt{
-			Ends: ending.ID, Number: ending.Number, Ended: ending.Name, Name: n.Name, Players: n.players(snap), Start: snap.Ladder.Start,
+			Ends: ending.ID, Number: ending.Number, Ended: ending.Name, Name: n.Name, Players: n.players(snap), Start: snap.Ladder.Start, Halfway: snap.Ladder.Halfway,
 		}}, nil
 	}
 	// a message has the second in which it was sent
@@ -146,11 +146,12 @@ func (*NewSeason) outcome() CommandOutcome { return OutcomeSettingChanged }
 // SeasonPrompt says what starting a season will do, with a button that starts it.
 type SeasonPrompt struct {
 	Ends    SeasonID `json:"ends"`
-	Number  int      `json:"number"`          // of the season that will end
-	Ended   string   `json:"ended,omitempty"` // its name
-	Name    string   `json:"name,omitempty"`  // of the new one
-	Players int      `json:"players"`         // how many have played in the season that will end
-	Start   int      `json:"start"`           // the rating with which everybody starts
+	Number  int      `json:"number"`            // of the season that will end
+	Ended   string   `json:"ended,omitempty"`   // its name
+	Name    string   `json:"name,omitempty"`    // of the new one
+	Players int      `json:"players"`           // how many have played in the season that will end
+	Start   int      `json:"start"`             // the rating with which everybody starts
+	Halfway bool     `json:"halfway,omitempty"` // they start half-way between their rating and that
 }
 
 var _ = notice.Register[SeasonPrompt](notice.Kind{Name: "season_prompt", Purpose: notice.Answer, Alone: true})

@@ -120,3 +120,24 @@ func TestSeasonEndsMeanwhile(t *testing.T) {
 		})
 	}
 }
+
+// TestHalfway: where the rules say so, people begin a season half-way between their rating and the start rating, and a correction of the
+// season before does not change that.
+func TestHalfway(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	must(t, g.RecordMatch(t.Context(), g.at(&alice, 10), singles(alice, bob, 3, 1)))
+	must(t, g.RecordMatch(t.Context(), g.at(&alice, 20), singles(alice, bob, 3, 1)))
+	g.exec(t, `UPDATE ladders SET season_halfway = true`)
+	g.startSeason(t, 60, "")
+	must(t, g.RecordMatch(t.Context(), g.at(&alice, 50), singles(bob, alice, 3, 1)))
+	must(t, g.RecordMatch(t.Context(), g.at(&alice, 70), singles(alice, bob, 2, 2)))
+	g.mustHaveSeasons(t, "half-way", "1 Alice 1512 2–1", "1 Bob 1488 1–2", "2 Alice 1514 0–0", "2 Bob 1486 0–0")
+	g.verifyClean(t)
+	o := g.at(&alice, 110)
+	must(t, g.questions(g.Service).Show(t.Context(), o, stats.SeasonQuery{Number: 1}))
+	n, _ := g.notice(t, o.Key).(stats.SeasonTable)
+	if len(n.Rows) != 2 || n.Rows[0].Next != 1515 || n.Rows[1].Next != 1485 {
+		t.Errorf("the next ratings: %+v", n.Rows)
+	}
+}

@@ -44,6 +44,7 @@ type SeasonRow struct {
 	Name  ranking.Name `json:"name"`
 	Place int          `json:"place,omitempty"` // 0 for none; equal ratings share one, and the next ones are left out
 	Elo   int          `json:"elo"`
+	Next  int          `json:"next,omitempty"` // the rating with which the player began the next season half-way back, 0 otherwise
 	Won   int          `json:"won"`
 	Drawn int          `json:"drawn"`
 	Lost  int          `json:"lost"`
@@ -58,6 +59,7 @@ type SeasonStanding struct {
 	Elo              int
 	Won, Drawn, Lost int
 	LongestStreak    int
+	Next             int // see SeasonRow
 }
 
 func (s SeasonStanding) played() int { return s.Won + s.Drawn + s.Lost }
@@ -74,7 +76,7 @@ func (n *SeasonTable) SetStandings(all []SeasonStanding, placeMatches int) {
 	hasPlace := func(s SeasonStanding) bool { return placed < ranking.MinPlaces || s.played() >= placeMatches }
 	var rows, others []SeasonRow
 	for _, s := range all {
-		row := SeasonRow{Name: ranking.Name{Player: s.Player}, Elo: s.Elo, Won: s.Won, Drawn: s.Drawn, Lost: s.Lost}
+		row := SeasonRow{Name: ranking.Name{Player: s.Player}, Elo: s.Elo, Next: s.Next, Won: s.Won, Drawn: s.Drawn, Lost: s.Lost}
 		switch before := len(rows); {
 		case !hasPlace(s):
 			others = append(others, row)

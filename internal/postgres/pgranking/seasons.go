@@ -27,7 +27,7 @@ func (s *Store) SeasonAt(ctx context.Context, ladder ranking.LadderID, at time.T
 func queueNewSeason(batch *pgx.Batch, c ranking.Changes, n *ranking.NewSeason) {
 	batch.Queue(`
 		WITH ended AS (
-		    UPDATE seasons s SET ends_at = $2, place_matches = l.place_matches
+		    UPDATE seasons s SET ends_at = $2, place_matches = l.place_matches, halfway = l.season_halfway
 		    FROM ladders l WHERE s.id = $1 AND l.id = s.ladder_id AND l.season_id = s.id AND l.archived_at IS NULL
 		    RETURNING s.*, l.start_elo
 		), new AS (
@@ -38,8 +38,10 @@ func queueNewSeason(batch *pgx.Batch, c ranking.Changes, n *ranking.NewSeason) {
 		    UPDATE ladders SET season_id = (SELECT id FROM new) WHERE id = (SELECT ladder_id FROM new)
 		), standing AS (
 		    INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo, left_at)
-		    SELECT new.id, s.player_id, s.name, ended.start_elo, ended.start_elo, ended.start_elo, s.left_at
-		    FROM new, ended, group_players s WHERE s.season_id = $1 ORDER BY s.id
+		    SELECT new.id, s.player_id, s.name, begins.elo, begins.elo, begins.elo, s.left_at
+		    FROM new, ended, group_players s, LATERAL (
+		        SELECT ended.start_elo + CASE WHEN ended.halfway AND s.played > 0 THEN (s.elo - ended.start_elo) / 2 ELSE 0 END AS elo) AS begins
+		    WHERE s.season_id = $1 ORDER BY s.id
 		), old AS (
 		    UPDATE group_players SET version = version + 1 WHERE season_id = $1
 		)

@@ -43,8 +43,13 @@ func (s *Store) season(ctx context.Context, id ranking.SeasonID) (n stats.Season
 		FROM seasons s JOIN ladders l ON l.id = s.ladder_id JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id
 		WHERE s.id = $1`
 	const standings = `
-		SELECT player_id AS player, elo, won, drawn, lost, longest_streak FROM group_players
-		WHERE season_id = $1 AND played > 0 ORDER BY elo DESC, id`
+		SELECT s.player_id AS player, s.elo, s.won, s.drawn, s.lost, s.longest_streak, coalesce(next.start_elo, 0) AS next
+		FROM (SELECT * FROM group_players WHERE season_id = $1 AND played > 0) AS s
+		LEFT JOIN (
+		    SELECT later.id FROM seasons n JOIN seasons later ON later.ladder_id = n.ladder_id AND later.number = n.number + 1
+		    WHERE n.id = $1 AND n.halfway) AS later ON true
+		LEFT JOIN LATERAL (SELECT * FROM group_players WHERE season_id = later.id AND player_id = s.player_id LIMIT 1) AS next ON true
+		ORDER BY s.elo DESC, s.id`
 	const upset = `
 		SELECT m.number, m.played_at, m.upset,
 		       (SELECT min(player_id) FROM match_players WHERE match_id = m.id AND side = ` + postgres.Winner + `),
@@ -95,7 +100,7 @@ func (s *Store) SeasonEnd(ctx context.Context, id ranking.SeasonID) (stats.Seaso
 func (s *Store) SeasonResults(ctx context.Context, ladder ranking.LadderID) (results []stats.SeasonResult, err error) {
 	const sql = `
 		SELECT n.number AS season, l.season_id <> n.id AS over, coalesce(n.place_matches, l.place_matches) AS place_matches, s.best_elo AS best,
-		       s.player_id AS player, s.elo, s.won, s.drawn, s.lost, s.longest_streak
+		       s.player_id AS player, s.elo, s.won, s.drawn, s.lost, s.longest_streak, 0 AS next
 		FROM seasons n JOIN ladders l ON l.id = n.ladder_id
 		CROSS JOIN LATERAL (SELECT * FROM group_players WHERE season_id = n.id AND played > 0 OFFSET 0) AS s
 		WHERE n.ladder_id = $1
