@@ -117,6 +117,15 @@ func timeTicks(from, to time.Time) (ticks []time.Time, clock bool) {
 	return []time.Time{from, to}, clock
 }
 
+// firstHour returns the beginning of a day: 1:00 if clocks are put forward at midnight.
+func firstHour(year int, month time.Month, day int, zone *time.Location) time.Time {
+	midnight := time.Date(year, month, day, 0, 0, 0, 0, zone)
+	if midnight.Hour() == 0 {
+		return midnight
+	}
+	return time.Date(year, month, day, 1, 0, 0, 0, zone)
+}
+
 // between returns multiples of an interval between two times, at most one more than an axis can have.
 func (i interval) between(from, to time.Time) []time.Time {
 	year, month, day := from.Date()
@@ -127,8 +136,7 @@ func (i interval) between(from, to time.Time) []time.Time {
 	const mostBefore = 24 * 60 // the minutes of a day
 	var ticks []time.Time
 	for k := 0; k <= mostBefore+mostTicks && len(ticks) <= mostTicks; k++ {
-		t := time.Date(year, month+time.Month(k*i.months), day+k*i.days, 0, 0, 0, 0, from.Location()).
-			Add(time.Duration(k) * i.clock)
+		t := firstHour(year, month+time.Month(k*i.months), day+k*i.days, from.Location()).Add(time.Duration(k) * i.clock)
 		if t.After(to) {
 			break
 		}
