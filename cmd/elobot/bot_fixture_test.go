@@ -103,6 +103,7 @@ func TestWithSharedBot(t *testing.T) {
 		{"edited result", testEditedResult}, {"edited commands", testEditedCommands},
 		{"added to a group", testAddedToAGroup},
 		{"settings", testSettings},
+		{"time zone", testTimeZone},
 		{"tables", testTables},
 		{"charts", testCharts}, {"chart of a player", testChartOfAPlayer}, {"charts refused", testChartsRefused},
 		{"chart of unknown outcome", testChartOfUnknownOutcome},

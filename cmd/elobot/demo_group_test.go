@@ -132,9 +132,9 @@ func (k talk) presses() {
 // lost its buttons, the numbers are for the message before it.
 func (k talk) answers() {
 	k.t.Helper()
-	k.inOrder(k.says("/settings", "as alice", "/settings", "2", "2", "1", "/match @bob 3:1", "/match @bob 3:1", "2", "2", "1", "/mathc @dave 3:1", "1", "as you", "/help"),
+	k.inOrder(k.says("/settings", "as alice", "/settings", "3", "2", "1", "/match @bob 3:1", "/match @bob 3:1", "2", "2", "1", "/mathc @dave 3:1", "1", "as you", "/help"),
 		"You  /settings", "Only the group’s admins", "You write as “Alice”, the group’s admin.",
-		"Alice  /settings", "│ [1] Display ›   [2] Ratings ›\n",
+		"Alice  /settings", "│ [1] Display ›   [2] Time ›\n",
 		"Alice pressed [Ratings ›] below “Settings”", "│ [2] K-factor ›\n",
 		"Alice pressed [K-factor ›] below “Settings”", "│ [1] K 16   [2] K 24   [3] ✓ K 32   [4] K 48\n",
 		"Alice pressed [K 16] below “Settings”", "edited its earlier message:", "K-factor: 16",

@@ -30,7 +30,7 @@ func boardFeature() feature {
 
 // Views reads what messages show whose content is made when they are sent.
 type Views interface {
-	// Board returns what a board shows. object is what identifies its message in the chat.
+	// Board returns what a board shows. object is what identifies its message in the chat. now is in the time zone of the chat.
 	Board(ctx context.Context, object string, now time.Time) (stats.Board, error)
 	// SeasonEnd returns how a season ended, with the names of its players. object is what identifies its message in the chat.
 	SeasonEnd(ctx context.Context, object string) (stats.SeasonEnd, map[ranking.PlayerID]ranking.Name, error)
@@ -56,7 +56,7 @@ func (s *Sender) readBoard(ctx context.Context, m outbox.Message) (stats.Board, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, viewTimeout)
 	defer cancel()
-	b, err := s.views.Board(ctx, m.Object, s.client.Now())
+	b, err := s.views.Board(ctx, m.Object, s.client.Now().In(zoneOf(m)))
 	if err != nil {
 		return stats.Board{}, &outbox.Failure{Kind: outbox.Unreachable, Err: err}
 	}
@@ -166,7 +166,7 @@ func (w words) board(b stats.Board) string {
 }
 
 func (w words) boardAsOf(b stats.Board) string {
-	return w.Text("board.as_of", args{"Date": w.Date(b.AsOf), "Time": b.AsOf.UTC().Format("15:04")})
+	return w.Text("board.as_of", args{"Date": w.Date(b.AsOf), "Time": w.local(b.AsOf).Format("15:04 MST")})
 }
 
 // boardTable has the contents of board.

@@ -186,13 +186,14 @@ func (s *Sender) draw(ctx context.Context, m outbox.Message, n stats.Chart, p *p
 	}
 	n.Title, n.Period = r.Title, r.Period
 	p.notice = n
-	c := chartOf(n, r)
+	w := wordsOf(m)
+	c := w.chartOf(n, r)
 	c.Dark = m.Dark
-	p.content = contentOf(c, m.Language)
+	p.content = contentOf(c, m.Language, m.TimeZone)
 	if s.pictures.file(p.content) != "" {
 		return nil
 	}
-	c.Date = wordsOf(m).chartDay(timeShown(r))
+	c.Date = w.chartDay(timeShown(r))
 	if p.png, err = s.pictures.draw(c); err != nil {
 		return telegram.Rejected(err)
 	}
@@ -200,19 +201,19 @@ func (s *Sender) draw(ctx context.Context, m outbox.Message, n stats.Chart, p *p
 }
 
 // chartOf returns what a picture shows, apart from the language.
-func chartOf(n stats.Chart, r stats.Ratings) chart.Chart {
+func (w words) chartOf(n stats.Chart, r stats.Ratings) chart.Chart {
 	c := chart.Chart{ByMatch: n.ByMatch}
 	for i, points := range r.Players {
-		c.Highlighted = append(c.Highlighted, chart.Line{Name: drawnName(n.Players[i]), Points: pointsOf(points)})
+		c.Highlighted = append(c.Highlighted, chart.Line{Name: drawnName(n.Players[i]), Points: w.pointsOf(points)})
 	}
 	for _, points := range r.Others {
-		c.Others = append(c.Others, pointsOf(points))
+		c.Others = append(c.Others, w.pointsOf(points))
 	}
 	return c
 }
 
 // contentOf identifies a picture.
-func contentOf(c chart.Chart, language string) (id content) {
+func contentOf(c chart.Chart, language, zone string) (id content) {
 	h := sha256.New()
 	add := func(points []chart.Point) {
 		encoded := binary.AppendUvarint(nil, uint64(len(points)))
@@ -223,7 +224,7 @@ func contentOf(c chart.Chart, language string) (id content) {
 		}
 		_, _ = h.Write(encoded) // a hash never fails
 	}
-	_, _ = fmt.Fprintln(h, language, c.Dark, c.ByMatch, len(c.Highlighted))
+	_, _ = fmt.Fprintln(h, language, zone, c.Dark, c.ByMatch, len(c.Highlighted))
 	for _, line := range c.Highlighted {
 		_, _ = fmt.Fprintf(h, "%q", line.Name)
 		add(line.Points)
@@ -235,9 +236,10 @@ func contentOf(c chart.Chart, language string) (id content) {
 	return id
 }
 
-func pointsOf(ratings []stats.Rating) []chart.Point {
+func (w words) pointsOf(ratings []stats.Rating) []chart.Point {
 	points := make([]chart.Point, len(ratings))
 	for i, r := range ratings {
+		r.At = w.local(r.At)
 		points[i] = chart.Point(r)
 	}
 	return points

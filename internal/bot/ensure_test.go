@@ -28,13 +28,16 @@ type fakeViews struct {
 	ended stats.SeasonEnd
 	err   error
 	wait  bool // until the context ends
+
+	zone *time.Location // of the time for which the board was last read
 }
 
 func (f *fakeViews) SeasonEnd(context.Context, string) (stats.SeasonEnd, map[ranking.PlayerID]ranking.Name, error) {
 	return f.ended, map[ranking.PlayerID]ranking.Name{1: {Name: "Alice"}, 2: {Name: "Bob"}, 3: {Name: "Carol"}}, f.err
 }
 
-func (f *fakeViews) Board(ctx context.Context, _ string, _ time.Time) (stats.Board, error) {
+func (f *fakeViews) Board(ctx context.Context, _ string, now time.Time) (stats.Board, error) {
+	f.zone = now.Location()
 	if f.wait {
 		<-ctx.Done()
 		return stats.Board{}, ctx.Err()

@@ -20,6 +20,7 @@ func goldenChangedSettings() map[string]notice.Notice {
 		"first_match":   ranking.SettingChanged{Name: "provisional", Before: "0:0", After: "64:1"},
 		"first_matches": ranking.SettingChanged{Name: "provisional", Before: "0:0", After: "48:10"},
 		"no_first":      ranking.SettingChanged{Name: "provisional", Before: "48:10", After: "0:0"},
+		"zone":          ranking.SettingChanged{Name: "zone", Before: "UTC", After: "America/New_York"},
 		"language":      ranking.SettingChanged{Name: "language", Before: "en", After: "de"},
 		"unknown":       ranking.SettingChanged{Name: "of_tomorrow", Before: "1", After: "2"},
 		"tables":        ranking.SettingChanged{Name: "tables", Before: "off", After: "on"}, "no_tables": ranking.SettingChanged{Name: "tables", Before: "on", After: "off"},
@@ -52,7 +53,7 @@ func goldenSettings() map[string]notice.Notice {
 	}
 	all := map[string]notice.Notice{
 		"default": page(ranking.DefaultRules(), ranking.DefaultDisplay(), nil),
-		"changed": page(changed, ranking.Display{Language: "de-AT", Tables: true, DarkCharts: true}, &ranking.Reporter{Name: &alice}),
+		"changed": page(changed, ranking.Display{Language: "de-AT", Tables: true, DarkCharts: true, TimeZone: "America/New_York"}, &ranking.Reporter{Name: &alice}),
 		"hostile": page(changed, ranking.DefaultDisplay(), &ranking.Reporter{Name: &hostileName}),
 	}
 	for _, open := range settingPages()[1:] {

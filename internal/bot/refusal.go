@@ -22,7 +22,7 @@ func (w words) refusal(n ranking.Refusal) string {
 	case ranking.TooManyMatches, ranking.TooManyLadders:
 		with["Matches"] = n.Matches
 	case ranking.NotAPerson, ranking.NoSuchPlayer, ranking.LadderName, ranking.LadderExists, ranking.NoSuchLadder, ranking.DefaultLadder,
-		ranking.LadderArchived, ranking.OtherLadder, ranking.SameLadder:
+		ranking.LadderArchived, ranking.OtherLadder, ranking.SameLadder, ranking.UnknownZone:
 		with["Name"], with["Code"] = showText(n.Name), codeText(n.Name)
 	case ranking.NoSuchSeason:
 		if n.Number == 0 {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"elobot/internal/catalog"
+	"elobot/internal/command"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
@@ -27,7 +28,8 @@ func settingsFeature() feature {
 	}
 }
 
-// settings handles "/settings", "/language", which opens the choice of the language, "/settings k 24" and "/language de".
+// settings handles "/settings", "/language", which opens the choice of the language, "/settings k 24", "/settings zone america/new york" and
+// "/language de".
 func (r *Router) settings(ctx context.Context, req request) error {
 	words := strings.Fields(strings.ToLower(req.command.Args))
 	if req.command.Written == ranking.SettingLanguage && len(words) > 0 {
@@ -39,6 +41,9 @@ func (r *Router) settings(ctx context.Context, req request) error {
 			show.Open = ranking.SettingLanguage
 		}
 		return r.rankings.Do(ctx, req.origin, show)
+	}
+	if len(words) > 1 && words[0] == ranking.SettingZone {
+		return r.changeZone(ctx, req, strings.Join(strings.Fields(req.command.Args)[1:], " "))
 	}
 	if len(words) == 2 {
 		s, isSetting := ranking.FindSetting(words[0])
@@ -53,14 +58,25 @@ func (r *Router) settings(ctx context.Context, req request) error {
 	return r.notUnderstood(ctx, req, cmp.Or(req.command.Args, req.command.FirstWord()))
 }
 
+// changeZone handles the time zone that somebody has typed.
+func (r *Router) changeZone(ctx context.Context, req request, typed string) error {
+	name, ok := ranking.FindTimeZone(typed)
+	if !ok {
+		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: ranking.Refusal{Code: ranking.UnknownZone, Name: command.Excerpt(typed)}})
+	}
+	s, _ := ranking.FindSetting(ranking.SettingZone)
+	return r.rankings.Do(ctx, req.origin, ranking.ChangeSetting{Setting: s, Value: name, IsAdmin: r.isAdmin(req.origin)})
+}
+
 // allGroups stands for all groups in the data of a button.
 const allGroups = "all"
 
-// pressSetting handles the buttons below the settings, as in 1c:k:24, which chooses a value, and 1c:k, 1c:rating and 1c:all, which open what
-// there is to choose. Like the buttons of pages, it edits only messages that have such buttons.
+// pressSetting handles the buttons below the settings, as in 1c:k:24, which chooses a value, and 1c:k, 1c:rating, 1c:zone_europe and
+// 1c:all, which open what there is to choose. Like the buttons of pages, it edits only messages that have such buttons.
 func (r *Router) pressSetting(ctx context.Context, p press) error {
 	name, value, chooses := strings.Cut(p.args, ":")
 	s, isSetting := ranking.FindSetting(name)
+	_, isRegion := findZoneRegion(name)
 	switch {
 	case !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data):
 		return r.unknownButton(ctx, p.origin)
@@ -68,7 +84,7 @@ func (r *Router) pressSetting(ctx context.Context, p press) error {
 		return r.rankings.Do(ctx, p.origin, ranking.ChangeSetting{Setting: s, Value: value, IsAdmin: r.isAdmin(p.origin)})
 	case name == allGroups && !chooses:
 		return r.rankings.Do(ctx, p.origin, ranking.ShowSettings{IsAdmin: r.isAdmin(p.origin)})
-	case (isSetting || settingsOf(name) != nil) && !chooses:
+	case (isSetting || isRegion || settingsOf(name) != nil) && !chooses:
 		return r.rankings.Do(ctx, p.origin, ranking.ShowSettings{Open: name, IsAdmin: r.isAdmin(p.origin)})
 	default:
 		return r.unknownButton(ctx, p.origin)
@@ -94,6 +110,8 @@ func offered(s ranking.Setting) [][]string {
 			tags = append(tags, l.Tag())
 		}
 		return slices.Collect(slices.Chunk(tags, 2))
+	case ranking.SettingZone:
+		return append(offeredZones(zoneRegions()...), []string{ranking.UTC})
 	case ranking.SettingProvisional:
 		return [][]string{s.Choices[:1], s.Choices[1:]}
 	case ranking.SettingPlace:
@@ -114,9 +132,13 @@ func valueOf(s ranking.Setting, g ranking.GroupSettings) string {
 
 var _ = shows(view[ranking.SettingsPage]{text: words.settingsPage, buttons: settingButtons})
 
-// settingButtons returns the buttons below the settings, at most eight: those that open a group, those of a group, or the values of a
-// setting. In a group, a setting that is on or off shows its values, and so does one that is alone there.
+// settingButtons returns the buttons below the settings, at most eight: those that open a group, those of a group, the values of a
+// setting, or the time zones of a region. In a group, a setting that is on or off shows its values, and so does one that is alone there.
 func settingButtons(n ranking.SettingsPage, _ outbox.Item, w words) (rows [][]button) {
+	if r, ok := findZoneRegion(n.Open); ok {
+		zone, _ := ranking.FindSetting(ranking.SettingZone)
+		return append(w.choiceButtons(n, zone, offeredZones(r)), []button{{text: "‹ " + w.settingGroup(zone.Group), data: openData(string(zone.Group))}})
+	}
 	if s, ok := ranking.FindSetting(n.Open); ok {
 		return append(w.valueButtons(n, s), []button{{text: "‹ " + w.settingGroup(s.Group), data: openData(string(s.Group))}})
 	}
@@ -138,10 +160,18 @@ func settingButtons(n ranking.SettingsPage, _ outbox.Item, w words) (rows [][]bu
 	return slices.Collect(slices.Chunk(all, topicsPerRow))
 }
 
-// valueButtons returns the buttons that choose a value of a setting. The current one is marked.
-func (w words) valueButtons(n ranking.SettingsPage, s ranking.Setting) (rows [][]button) {
+// valueButtons returns the buttons that choose a value of a setting, or open what there is to choose.
+func (w words) valueButtons(n ranking.SettingsPage, s ranking.Setting) [][]button {
+	if s.Name == ranking.SettingZone {
+		return w.zoneButtons(valueOf(s, n.GroupSettings))
+	}
+	return w.choiceButtons(n, s, offered(s))
+}
+
+// choiceButtons returns rows of buttons that choose a value of a setting. The current one is marked.
+func (w words) choiceButtons(n ranking.SettingsPage, s ranking.Setting, offered [][]string) (rows [][]button) {
 	current := valueOf(s, n.GroupSettings)
-	for _, values := range offered(s) {
+	for _, values := range offered {
 		var row []button
 		for _, value := range values {
 			row = append(row, button{text: choice(w.settingButton(s, value), value == current), data: settingData(s.Name, value)})
@@ -161,6 +191,8 @@ func (w words) settingButton(s ranking.Setting, value string) string {
 	switch k, matches := provisional(value); {
 	case s.Name == ranking.SettingLanguage:
 		return languageName(value)
+	case s.Name == ranking.SettingZone:
+		return cityOf(value)
 	case s.Name == ranking.SettingProvisional && matches == 0:
 		return w.Text("button.no_provisional", nil)
 	case s.Name == ranking.SettingProvisional:
@@ -235,6 +267,9 @@ func (w words) settingsPage(n ranking.SettingsPage) string {
 		all = append(all, lines)
 	}
 	remarks := []string{w.Text("note.rules_from_next_match", nil)}
+	if _, isRegion := findZoneRegion(n.Open); isRegion || n.Open == string(ranking.AboutTime) {
+		remarks = []string{w.Text("note.other_zones", nil)}
+	}
 	if by := n.ChangedBy; by != nil && by.Name != nil {
 		remarks = append(remarks, w.Text("note.changed_by", args{"Name": showName(*by.Name)}))
 	}

@@ -93,11 +93,11 @@ func TestSettingButtons(t *testing.T) {
 			if !found[settingData(s.Name, value)] {
 				t.Errorf("no button leads to %s %s", s.Name, value)
 			}
-			n := ranking.SettingsPage{GroupSettings: s.With(usual, value), Open: s.Name}
 			var marked []string
-			for _, row := range settingButtons(n, outbox.Item{}, wordsFor("")) {
-				for _, b := range row {
-					if strings.HasPrefix(b.text, chosenMark) {
+			for _, page := range settingPages() {
+				n := ranking.SettingsPage{GroupSettings: s.With(usual, value), Open: page}
+				for _, b := range slices.Concat(settingButtons(n, outbox.Item{}, wordsFor(""))...) {
+					if strings.HasPrefix(b.text, chosenMark) && strings.HasPrefix(b.data, settingData(s.Name, "")) {
 						marked = append(marked, b.data)
 					}
 				}

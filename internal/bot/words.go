@@ -1,8 +1,10 @@
 package bot
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"elobot/internal/catalog"
 	"elobot/internal/outbox"
@@ -14,8 +16,9 @@ import (
 // item in a merged message: one line without line breaks.
 type words struct {
 	catalog.Language
-	tables bool   // the chat wants tables where they help
-	ladder string // the ladder that the notice is about, if its group has several; otherwise empty
+	tables bool           // the chat wants tables where they help
+	zone   *time.Location // of the chat; nil for UTC
+	ladder string         // the ladder that the notice is about, if its group has several; otherwise empty
 }
 
 // wordsFor returns the words for an IETF language tag.
@@ -23,8 +26,17 @@ func wordsFor(tag string) words { return words{Language: catalog.For(tag)} }
 
 // wordsOf returns the words for a message.
 func wordsOf(m outbox.Message) words {
-	return words{Language: catalog.For(m.Language), tables: m.Tables}
+	return words{Language: catalog.For(m.Language), tables: m.Tables, zone: zoneOf(m)}
 }
+
+// zoneOf returns the time zone of the chat that a message goes to.
+func zoneOf(m outbox.Message) *time.Location { return ranking.Display{TimeZone: m.TimeZone}.Zone() }
+
+// local returns a time in the time zone of the chat.
+func (w words) local(at time.Time) time.Time { return at.In(cmp.Or(w.zone, time.UTC)) }
+
+// Date writes the day of a time in the time zone of the chat.
+func (w words) Date(at time.Time) string { return w.Language.Date(w.local(at)) }
 
 // args are the arguments of a text.
 type args = catalog.Args

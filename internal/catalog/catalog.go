@@ -132,9 +132,8 @@ func (l Language) Number(n int) string {
 	return strconv.Itoa(n) + groups
 }
 
-// Date writes a day, in UTC: the bot does not know in which time zone a group is.
+// Date writes the day of a time, in the time zone of the time.
 func (l Language) Date(at time.Time) string {
-	at = at.UTC()
 	month := l.Text("date.months."+strings.ToLower(at.Month().String()), nil)
 	return l.Text("date.day", Args{"Day": at.Day(), "Month": month, "Year": at.Year()})
 }

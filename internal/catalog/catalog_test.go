@@ -242,10 +242,10 @@ func TestNumber(t *testing.T) {
 
 func TestDate(t *testing.T) {
 	t.Parallel()
-	at := time.Date(2026, time.November, 3, 23, 30, 0, 0, time.FixedZone("", -3600)) // the next day in UTC
+	at := time.Date(2026, time.November, 3, 23, 30, 0, 0, time.FixedZone("", -3600)) // when it is the next day in UTC
 	for tag, want := range map[string]string{
-		"en": "4 November 2026", "de": "4. November 2026", "es": "4 de noviembre de 2026", "pt-BR": "4 de novembro de 2026",
-		"ru": "4 ноября 2026 г.", "uk": "4 листопада 2026 р.",
+		"en": "3 November 2026", "de": "3. November 2026", "es": "3 de noviembre de 2026", "pt-BR": "3 de novembro de 2026",
+		"ru": "3 ноября 2026 г.", "uk": "3 листопада 2026 р.",
 	} {
 		if got := For(tag).Date(at); got != want {
 			t.Errorf("%s: %q, want %q", tag, got, want)

@@ -81,9 +81,10 @@ type Message struct {
 	// Language is the language to render the message in, as an IETF tag: the chat's, that of the only person who reads it, or for Edit the
 	// one that the message was sent in.
 	Language string
-	Tables   bool  // the chat wants tables where they help
-	Dark     bool  // the chat wants dark charts
-	Thread   int64 // the topic of the message, 0 for none
+	Tables   bool   // the chat wants tables where they help
+	Dark     bool   // the chat wants dark charts
+	TimeZone string // the IANA name of the chat's time zone
+	Thread   int64  // the topic of the message, 0 for none
 	Action   Action
 	Purpose  notice.Purpose // of the first item
 

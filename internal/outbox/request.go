@@ -284,6 +284,9 @@ func (m Message) fingerprint(covered int) string {
 	if m.Dark {
 		write("dark")
 	}
+	if m.TimeZone != "UTC" { // which was every chat's when the first fingerprints were stored
+		write(m.TimeZone)
+	}
 	for _, item := range m.Items[:covered] {
 		write(item.Kind, string(item.Payload), item.Addressee)
 		for _, id := range slices.Sorted(maps.Keys(item.Names)) {

@@ -102,6 +102,7 @@ func TestFingerprint(t *testing.T) {
 	differs("a mark", 2, func(m *Message) { m.Items[1].Names = map[int64]Name{1: {Name: "g", Mark: "h"}} })
 	differs("tables", 2, func(m *Message) { m.Tables = true })
 	differs("dark charts", 2, func(m *Message) { m.Dark = true })
+	differs("time zone", 2, func(m *Message) { m.TimeZone = "Europe/Berlin" })
 	differs("field boundaries", 2, func(m *Message) { m.Items[0].Kind, m.Items[0].Payload = "ab", []byte("c") })
 	differs("the order", 2, func(m *Message) { slices.Reverse(m.Items) })
 

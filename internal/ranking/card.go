@@ -76,7 +76,7 @@ type CelebrationKind string
 // The kinds of celebrations.
 const (
 	NewNumberOne  CelebrationKind = "number_one" // the player has passed everybody else in the ranking
-	UpsetOfMonth  CelebrationKind = "upset"      // the largest upset of the calendar month, in UTC
+	UpsetOfMonth  CelebrationKind = "upset"      // the largest upset of the calendar month in the time zone of the group
 	PersonalBest  CelebrationKind = "best"       // the player's rating was lower than the best one, and is higher now
 	WinningStreak CelebrationKind = "streak"     // the player's wins in a row are a multiple of streakStep
 )
@@ -112,12 +112,6 @@ type Leaders struct {
 	LeaderQuery
 	Found        []Leader
 	PlaceMatches int // the rule of the ladder
-}
-
-// MonthOf returns the first day of the calendar month (of UTC) that a time is in.
-func MonthOf(at time.Time) time.Time {
-	at = at.UTC()
-	return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
 }
 
 // celebrate adds celebrations to the cards of new matches of one message. largest is the largest upset of the month before, 0 if there is

@@ -22,16 +22,20 @@ type Display struct {
 	Tables         bool `json:"tables"`       // rankings and standings are tables
 	Celebrations   bool `json:"celebrations"` // cards say what is special about their matches
 	DarkCharts     bool `json:"dark_charts"`
+	// TimeZone is the IANA name of the zone in which days and months begin and dates are shown.
+	TimeZone string `json:"time_zone"`
 }
 
 // DefaultDisplay returns how the bot shows things in a new chat.
-func DefaultDisplay() Display { return Display{Language: DefaultLanguage, Celebrations: true} }
+func DefaultDisplay() Display {
+	return Display{Language: DefaultLanguage, Celebrations: true, TimeZone: UTC}
+}
 
 // Setting is one of the GroupSettings. Its values are strings, which also stand in the data of buttons.
 type Setting struct {
 	Name    string
 	Group   SettingGroup
-	Choices []string // the values that can be chosen; none for the language, whose values are those that the bot speaks
+	Choices []string // the values that can be chosen; none for the language and the time zone, which have values of their own
 	Columns []string // of the Table
 	get     func(GroupSettings) string
 	set     func(g *GroupSettings, value string)
@@ -43,6 +47,7 @@ type SettingGroup string
 // The groups.
 const (
 	AboutDisplay   SettingGroup = "display"
+	AboutTime      SettingGroup = "time"
 	AboutRating    SettingGroup = "rating"
 	AboutPlaces    SettingGroup = "places"
 	AboutReporting SettingGroup = "reporting"
@@ -50,7 +55,7 @@ const (
 
 // SettingGroups returns the groups in the order in which they are shown.
 func SettingGroups() []SettingGroup {
-	return []SettingGroup{AboutDisplay, AboutRating, AboutPlaces, AboutReporting}
+	return []SettingGroup{AboutDisplay, AboutTime, AboutRating, AboutPlaces, AboutReporting}
 }
 
 // AllSettings returns the settings in the order in which they are shown.
@@ -64,6 +69,15 @@ func AllSettings() []Setting {
 		onOff("tables", AboutDisplay, "tables", func(g *GroupSettings) *bool { return &g.Display.Tables }),
 		onOff("celebrations", AboutDisplay, "celebrations", func(g *GroupSettings) *bool { return &g.Display.Celebrations }),
 		onOff("dark_charts", AboutDisplay, "dark_charts", func(g *GroupSettings) *bool { return &g.Display.DarkCharts }),
+		{
+			Name: SettingZone, Group: AboutTime, Columns: []string{"time_zone"},
+			get: func(g GroupSettings) string { return g.Display.Zone().String() },
+			set: func(g *GroupSettings, zone string) {
+				if name, ok := FindTimeZone(zone); ok {
+					g.Display.TimeZone = name
+				}
+			},
+		},
 		number("start", AboutRating, "start_elo", func(g *GroupSettings) *int { return &g.Rules.Start }, 1000, 1200, 1500),
 		number("k", AboutRating, "k_factor", func(g *GroupSettings) *int { return &g.Rules.K }, 16, 24, 32, 48),
 		choice(
@@ -85,6 +99,7 @@ const (
 	SettingLanguage    = "language"
 	SettingPlace       = "place"
 	SettingProvisional = "provisional"
+	SettingZone        = "zone"
 )
 
 // The values of a switch.
@@ -144,7 +159,7 @@ const (
 
 // Table returns the table that holds the setting.
 func (s Setting) Table() SettingsTable {
-	if s.Group == AboutDisplay {
+	if s.Group == AboutDisplay || s.Group == AboutTime {
 		return OfChat
 	}
 	return OfLadder

@@ -108,7 +108,14 @@ func TestChangeSetting(t *testing.T) {
 			t.Parallel()
 			g := newGame(t)
 			now, name, chosen := defaultSettings, ranking.Name{Name: "Alice"}, 0
-			for _, value := range append(s.Choices, "de", "de") {
+			values := s.Choices
+			switch s.Name {
+			case ranking.SettingZone:
+				values = []string{"Europe/Berlin", "Local", "Europe/Berlin", "Mars/Olympus_Mons", "America/Argentina/Buenos_Aires", "UTC"}
+			default:
+				values = append(values, "de", "de")
+			}
+			for _, value := range values {
 				before := now
 				if now = s.With(now, value); now == before { // is chosen already, or cannot be
 					checkNotice(t, g.choose(t, &alice, choice(s.Name, value)), ranking.Refusal{Code: ranking.SameSetting})

@@ -64,6 +64,15 @@ func (s *Service) attempt(ctx context.Context, o Origin, j job, attempt int) err
 // errIdentified means that an attempt has only stored who somebody is.
 var errIdentified = errors.New("people were identified")
 
+// otherMonth means that the operation needs the LargestUpset of this month instead. A command is read before the time zone of its chat is
+// known, so it gets that of the month in UTC, which only an upset in another zone cannot do with.
+type otherMonth time.Time
+
+// Error implements error.
+func (m otherMonth) Error() string {
+	return "the month in the chat's time zone began at " + time.Time(m).String()
+}
+
 // readDecideWrite does what attempt says. If somebody turns out to be an unclaimed player, it stores that instead, provided that identifies
 // is true, and returns errIdentified.
 func (s *Service) readDecideWrite(ctx context.Context, o Origin, j job, attempt int, identifies bool) error {
@@ -111,6 +120,11 @@ func (s *Service) readDecideWrite(ctx context.Context, o Origin, j job, attempt 
 	}
 	snap.Admin = j.admin
 	d, err := s.decide(ctx, store, o, j, snap)
+	if other := (otherMonth{}); errors.As(err, &other) {
+		release()
+		unresolved.month = time.Time(other)
+		return s.readDecideWrite(ctx, o, unresolved, attempt, identifies)
+	}
 	if err != nil {
 		return err
 	}
@@ -133,12 +147,14 @@ func (s *Service) read(ctx context.Context, o Origin, j job, attempt int) (store
 	contended := q.New > 0 && s.contended.Has(o.Chat.ID)
 	if asks || !j.locks && attempt == 1 && !contended {
 		snap, err = s.store.Read(ctx, q)
+		snap.UpsetMonth = q.upsetMonth()
 		return s.store, snap, release, err
 	}
 	if contended { // as long as commands follow each other, none of them need fail to find out that it is still so
 		s.contended.Add(o.Chat.ID, contentionMemory)
 	}
 	locked, snap, err := s.store.Lock(ctx, q)
+	snap.UpsetMonth = q.upsetMonth()
 	if err == nil {
 		release = func() { locked.Release(ctx) }
 	}
@@ -332,6 +348,8 @@ type job struct {
 	admin   AdminStatus
 	// everybody is true if the operation needs Everybody after all.
 	everybody bool
+	// month is the one whose LargestUpset the operation needs after all, zero for the one that it has named itself.
+	month time.Time
 	// ofGroup is true if the operation is about the group, whatever ladder applies.
 	ofGroup bool
 	// locks is true if the operation decides with the group locked from the first attempt on.
@@ -358,6 +376,10 @@ func (j job) query(o Origin) Query {
 		Ladder: o.Ladder, Season: o.Season, Thread: o.Thread, Replied: o.Replied, RateEntry: j.rateEntry(o, nil), Extra: j.extra,
 	}
 	q.Everybody = q.Everybody || j.everybody
+	if q.Result != nil && !j.month.IsZero() {
+		result := *q.Result
+		result.Month, q.Result = j.month, &result
+	}
 	if !o.Retried {
 		q.SentAt = o.SentAt
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 )
 
 // Inquiry is an operation that answers with a notice that is read elsewhere. It is read again after a conflict. The answer to a pressed
@@ -34,9 +35,17 @@ func Only(people ...Person) Meant {
 // Sides says who would play against whom, or why that is not clear, given who is in the group, as Meant does. All may be on the first side.
 type Sides func(everybody []Person) (sides [2][]Person, unclear Notice)
 
-// Ask is a question about nobody, perhaps about the ladder that read gets: the one that applies where it was asked.
-func Ask(read func(context.Context, Ladder) (Notice, error)) Inquiry {
-	return Inquiry{read: func(ctx context.Context, a asked) (Notice, error) { return read(ctx, a.snap.Ladder) }}
+// Where says where a question was asked: which ladder applies there, and the time zone of the chat.
+type Where struct {
+	Ladder
+	Zone *time.Location
+}
+
+// Ask is a question about nobody, perhaps about where it was asked, which read gets.
+func Ask(read func(context.Context, Where) (Notice, error)) Inquiry {
+	return Inquiry{read: func(ctx context.Context, a asked) (Notice, error) {
+		return read(ctx, Where{a.snap.Ladder, a.snap.Display.Zone()})
+	}}
 }
 
 // AskAbout is a question about people whose players read gets, in a ladder. A question about a non-player is refused, and does not add a player. Only

@@ -193,6 +193,7 @@ const (
 
 	AdminsOnly  RefusalCode = "admins_only"  // only an admin can do this
 	SameSetting RefusalCode = "same_setting" // the setting already has this value
+	UnknownZone RefusalCode = "unknown_zone" // Name is no time zone
 
 	LadderName     RefusalCode = "ladder_name"      // no ladder can be called Name
 	LadderExists   RefusalCode = "ladder_exists"    // another ladder of the group is called Name
@@ -216,7 +217,7 @@ const (
 // Refusal says why nothing was changed.
 type Refusal struct {
 	Code   RefusalCode `json:"code"`
-	Name   string      `json:"name,omitempty"`   // the person or the ladder it is about, where the code says so
+	Name   string      `json:"name,omitempty"`   // the person, the ladder or the time zone it is about, where the code says so
 	Number int         `json:"number,omitempty"` // the match it is about
 	// Minutes is how long the players and the reporter may amend a match, and an undone match can be restored.
 	Minutes int `json:"minutes,omitempty"`

@@ -15,7 +15,7 @@ type operation interface {
 	// permission says who may do it. Where decide refuses anyway, that is anybody, so that decide's refusal is the one that is said.
 	permission(Snapshot) Permission
 	// decide returns what the command changes and what is said, or a refusal. It is called once for each attempt. It fails with
-	// ErrInconsistent, and with errUnanswered if nothing is to be stored or said.
+	// ErrInconsistent, with errUnanswered if nothing is to be stored or said, and with otherMonth.
 	decide(Snapshot) (Decision, error)
 }
 
@@ -225,7 +225,7 @@ type Say struct{ Notice Notice }
 
 func (say Say) do(ctx context.Context, s *Service, o Origin) error {
 	if o.Malformed == "" {
-		return Ask(func(context.Context, Ladder) (Notice, error) { return say.Notice, nil }).do(ctx, s, o)
+		return Ask(func(context.Context, Where) (Notice, error) { return say.Notice, nil }).do(ctx, s, o)
 	}
 	said := answer{people: senderOf(o), notice: say.Notice}
 	return s.handle(ctx, o, job{name: "answer", bucket: RateResult, operation: malformedResult{said, o.Malformed}})

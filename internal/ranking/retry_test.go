@@ -162,7 +162,7 @@ func TestRecentConflict(t *testing.T) {
 		}
 		store.left.Store(1)
 		locked = nil
-		read := func(context.Context, ranking.Ladder) (ranking.Notice, error) { return ranking.Refusal{}, nil } // it may take long
+		read := func(context.Context, ranking.Where) (ranking.Notice, error) { return ranking.Refusal{}, nil } // it may take long
 		must(t, service.Do(t.Context(), from(&alice, "m:7"), ranking.Ask(read)))
 		store.left.Store(1)
 		named := from(&alice, "m:8")

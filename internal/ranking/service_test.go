@@ -140,6 +140,8 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 		return decode[ranking.MatchRecorded](t, g, payload)
 	case "ranking_page":
 		return decode[stats.RankingPage](t, g, payload)
+	case "month_ranking":
+		return decode[stats.MonthRanking](t, g, payload)
 	case "settings":
 		return decode[ranking.SettingsPage](t, g, payload)
 	case "setting_changed":

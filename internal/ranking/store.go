@@ -128,9 +128,17 @@ type Needs struct {
 // ResultNeeds says what an operation needs to know to record a result of its people.
 type ResultNeeds struct {
 	LeaderQuery           // requests Leaders
-	Month       time.Time // the first day of the month whose LargestUpset is requested
+	Month       time.Time // the first instant, in its zone, of the month whose LargestUpset is requested
 	// Near is true if the operation needs Everybody if one of the people is only mentioned and not known. The store need not know.
 	Near bool
+}
+
+// upsetMonth returns the month whose LargestUpset is requested, zero if none is.
+func (q Query) upsetMonth() time.Time {
+	if q.Result == nil {
+		return time.Time{}
+	}
+	return q.Result.Month
 }
 
 // MatchRef says which match of a group is meant: the one with the ID; else the one with the Number; else the one that the Message shows or
@@ -184,6 +192,7 @@ type Snapshot struct {
 
 	// The service adds what a decision needs beyond that.
 	Admin      AdminStatus  // of the sender, if the operation asks
+	UpsetMonth time.Time    // the month that LargestUpset is of
 	History    MatchHistory // of the ladder of the match that the operation replays, from that match on
 	Into       MatchHistory // of the season that it moves the match to, from that match on
 	IntoSeason SeasonID

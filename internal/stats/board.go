@@ -28,7 +28,8 @@ func (b Board) HasMore() bool { return b.Total > len(b.Rows) }
 
 var _ = notice.Register[Board](notice.Kind{Name: ranking.KindBoard, Purpose: notice.Notification, Alone: true})
 
-// Board returns what a board shows now. object is what identifies its message in the chat.
+// Board returns what a board shows now. object is what identifies its message in the chat. now is in the time
+// zone of the chat.
 func (s *Service) Board(ctx context.Context, object string, now time.Time) (Board, error) {
 	b, err := s.store.Board(ctx, ranking.LadderOfBoard(object), object, now)
 	if err != nil {

@@ -144,8 +144,8 @@ func (q ChartQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 type PlayerChartQuery struct{ Player ranking.PlayerID }
 
 func (q PlayerChartQuery) inquiry(s *Service, _ ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(ctx context.Context, l ranking.Ladder) (notice.Notice, error) {
-		return s.chart(ctx, l, []ranking.PlayerID{q.Player})
+	return ranking.Ask(func(ctx context.Context, here ranking.Where) (notice.Notice, error) {
+		return s.chart(ctx, here.Ladder, []ranking.PlayerID{q.Player})
 	}).Posted()
 }
 
@@ -153,8 +153,8 @@ func (q PlayerChartQuery) inquiry(s *Service, _ ranking.Origin) ranking.Inquiry 
 type SameChartQuery struct{ Chart }
 
 func (q SameChartQuery) inquiry(*Service, ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(_ context.Context, l ranking.Ladder) (notice.Notice, error) {
-		q.Ladder = l.ID
+	return ranking.Ask(func(_ context.Context, here ranking.Where) (notice.Notice, error) {
+		q.Ladder = here.ID
 		return q.Chart, nil
 	})
 }

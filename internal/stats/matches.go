@@ -69,11 +69,11 @@ type MatchesQuery struct {
 }
 
 func (q MatchesQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(ctx context.Context, l ranking.Ladder) (notice.Notice, error) {
+	return ranking.Ask(func(ctx context.Context, here ranking.Where) (notice.Notice, error) {
 		if q.Player == 0 {
-			return s.matches(ctx, o, l, q.At)
+			return s.matches(ctx, o, here.Ladder, q.At)
 		}
-		return s.history(ctx, l, q.Player, q.At)
+		return s.history(ctx, here.Ladder, q.Player, q.At)
 	})
 }
 

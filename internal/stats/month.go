@@ -14,7 +14,7 @@ import (
 // MonthRanking shows who has gained most in a month.
 type MonthRanking struct {
 	Title string     `json:"title"` // of the group
-	Month time.Time  `json:"month"` // its first day in UTC
+	Month time.Time  `json:"month"` // its first instant
 	Rows  []MonthRow `json:"rows"`  // at most MaxPlaces
 }
 
@@ -33,9 +33,9 @@ type MonthRow struct {
 type MonthQuery struct{}
 
 func (MonthQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(ctx context.Context, l ranking.Ladder) (notice.Notice, error) {
-		month := ranking.MonthOf(o.SentAt)
-		matches, err := s.store.MatchesOf(ctx, l.ID, month, month.AddDate(0, 1, 0))
+	return ranking.Ask(func(ctx context.Context, here ranking.Where) (notice.Notice, error) {
+		month := ranking.MonthOf(o.SentAt, here.Zone)
+		matches, err := s.store.MatchesOf(ctx, here.ID, month, ranking.LaterMonth(month, 1))
 		if err != nil {
 			return nil, fmt.Errorf("read the matches of a month: %w", err)
 		}

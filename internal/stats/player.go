@@ -203,7 +203,7 @@ func (s *Service) player(
 type StandingsQuery struct{}
 
 func (StandingsQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(ctx context.Context, _ ranking.Ladder) (notice.Notice, error) {
+	return ranking.Ask(func(ctx context.Context, _ ranking.Where) (notice.Notice, error) {
 		if o.Sender == nil {
 			return ranking.Refusal{Code: ranking.NobodyToShow}, nil
 		}

@@ -46,7 +46,7 @@ type RankingPage struct {
 	Hidden int `json:"hidden,omitempty"`
 	// NoDraws is true if nobody in the ranking has drawn a match.
 	NoDraws bool `json:"no_draws,omitempty"`
-	// Since is the day, in UTC, with whose places those of the rows are compared; zero if no place has changed.
+	// Since is the beginning of the day with whose places those of the rows are compared; zero if no place has changed.
 	Since time.Time `json:"since,omitzero"`
 }
 
@@ -93,8 +93,8 @@ func (q RankingQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 			asker = &ranking.Person{ID: q.Asker}
 		}
 	}
-	return ranking.Ask(func(ctx context.Context, l ranking.Ladder) (notice.Notice, error) {
-		n, err := s.store.Ranking(ctx, l.ID, asker, q, o.SentAt)
+	return ranking.Ask(func(ctx context.Context, here ranking.Where) (notice.Notice, error) {
+		n, err := s.store.Ranking(ctx, here.ID, asker, q, o.SentAt.In(here.Zone))
 		if err != nil {
 			return nil, fmt.Errorf("read ranking: %w", err)
 		}

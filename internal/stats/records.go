@@ -14,7 +14,7 @@ import (
 // Records are the records of a group, of one month or of all time. A record that nobody holds is nil.
 type Records struct {
 	Title   string     `json:"title"`             // of the group
-	Month   time.Time  `json:"month,omitzero"`    // its first day in UTC, zero for all time
+	Month   time.Time  `json:"month,omitzero"`    // its first instant, zero for all time
 	Streak  *Record    `json:"streak,omitempty"`  // the most wins in a row, and the match that completed them
 	Rating  *Record    `json:"rating,omitempty"`  // the highest rating, and the first match that led to it
 	Upset   *UpsetBy   `json:"upset,omitempty"`   // the victory over the side whose rating was higher by most, ranking.MinUpset or more
@@ -53,17 +53,17 @@ type RivalryOf struct {
 type RecordsQuery struct{ OfMonth bool }
 
 func (q RecordsQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(ctx context.Context, l ranking.Ladder) (notice.Notice, error) {
+	return ranking.Ask(func(ctx context.Context, here ranking.Where) (notice.Notice, error) {
 		if !q.OfMonth {
-			n, err := s.store.Records(ctx, l.ID, o.SentAt.AddDate(-1, 0, 0))
+			n, err := s.store.Records(ctx, here.ID, o.SentAt.AddDate(-1, 0, 0))
 			if err != nil {
 				return nil, fmt.Errorf("read the records of all time: %w", err)
 			}
 			n.Title = o.Chat.Title
 			return n, nil
 		}
-		month := ranking.MonthOf(o.SentAt)
-		matches, err := s.store.MatchesOf(ctx, l.ID, month, month.AddDate(0, 1, 0))
+		month := ranking.MonthOf(o.SentAt, here.Zone)
+		matches, err := s.store.MatchesOf(ctx, here.ID, month, ranking.LaterMonth(month, 1))
 		if err != nil {
 			return nil, fmt.Errorf("read the matches of a month: %w", err)
 		}

@@ -135,8 +135,8 @@ type SeasonQuery struct {
 }
 
 func (q SeasonQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(ctx context.Context, l ranking.Ladder) (notice.Notice, error) {
-		n, err := s.store.Season(ctx, l.ID, q.Number)
+	return ranking.Ask(func(ctx context.Context, at ranking.Where) (notice.Notice, error) {
+		n, err := s.store.Season(ctx, at.Ladder.ID, q.Number)
 		if err != nil {
 			return nil, fmt.Errorf("read a season: %w", err)
 		}
@@ -231,8 +231,8 @@ func AllSeasonsOf(results []SeasonResult) (n AllSeasons) {
 type AllTimeQuery struct{}
 
 func (AllTimeQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(ctx context.Context, l ranking.Ladder) (notice.Notice, error) {
-		results, err := s.store.SeasonResults(ctx, l.ID)
+	return ranking.Ask(func(ctx context.Context, at ranking.Where) (notice.Notice, error) {
+		results, err := s.store.SeasonResults(ctx, at.Ladder.ID)
 		if err != nil {
 			return nil, fmt.Errorf("read all seasons: %w", err)
 		}

@@ -19,12 +19,13 @@ func TestTake(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
 	dbtest.Exec(t, m.Pool, `UPDATE outbox SET key = 'm:-100:7', addressee = 'Alice', purpose = 'answer', failures = 2 WHERE id = 1`)
+	dbtest.Exec(t, m.Pool, `UPDATE chats SET time_zone = 'Asia/Tokyo' WHERE id = 1`)
 	m.MustWait(t, 1, 2)
 	item := outbox.Item{
 		ID: 1, Key: "m:-100:7", Kind: "a", Payload: []byte(`{"n": 1}`), Addressee: "Alice", ReplyTo: 7, Attempts: 1, Failures: 2,
 	}
 	want := outbox.Message{
-		Lane: dbtest.Chat(1), ExternalChat: -100, Language: "en", Thread: 8, Action: outbox.Send, Purpose: notice.Answer,
+		Lane: dbtest.Chat(1), ExternalChat: -100, Language: "en", TimeZone: "Asia/Tokyo", Thread: 8, Action: outbox.Send, Purpose: notice.Answer,
 		Items: []outbox.Item{item}, Row: item, More: true,
 	}
 	if diff := cmp.Diff(outbox.Turn{Lane: dbtest.Chat(1), Message: &want}, m.Turn(t, dbtest.Chat(1))); diff != "" {
@@ -41,7 +42,7 @@ func TestTake(t *testing.T) {
 		{ID: 2, Kind: "b", Payload: []byte(`{"n": 2}`), Attempts: 1}, {ID: 4, Kind: "d", Payload: []byte(`{"n": 4}`), Attempts: 1},
 	}
 	private := &outbox.Message{
-		Lane: dbtest.Chat(2), ExternalChat: 5, Private: true, Language: "en", Action: outbox.Send, Purpose: notice.Outcome,
+		Lane: dbtest.Chat(2), ExternalChat: 5, Private: true, Language: "en", TimeZone: "UTC", Action: outbox.Send, Purpose: notice.Outcome,
 		Items: two, Row: two[0],
 	}
 	if diff := cmp.Diff(private, m.Take(t, 2)); diff != "" {

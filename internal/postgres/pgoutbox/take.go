@@ -47,7 +47,7 @@ const mergeable = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AN
 // wait.
 var takeRows = `
 	WITH lane AS (
-	    SELECT l.n, l.chat_id, l.lane, c.telegram_chat_id, c.kind = 'private' AS private, c.language, c.tables, c.dark_charts,
+	    SELECT l.n, l.chat_id, l.lane, c.telegram_chat_id, c.kind = 'private' AS private, c.language, c.tables, c.dark_charts, c.time_zone,
 	           l.lane <> ` + answersLane + ` AND c.parked_at IS NOT NULL AS parked,
 	           CASE WHEN l.lane <> ` + answersLane + ` THEN c.frozen_until END AS frozen_until
 	    FROM unnest($1::bigint[], $2::smallint[]) WITH ORDINALITY AS l (chat_id, lane, n)
@@ -90,7 +90,7 @@ var takeRows = `
 	    UPDATE chats SET frozen_until = NULL WHERE id = ANY (ARRAY(SELECT chat_id FROM ready WHERE thaws)))
 	SELECT l.n, CASE WHEN h.parked THEN '0' WHEN h.over THEN '10 ms' ELSE greatest('0', h.due - now()) END::interval AS wait,
 	       h.over AND NOT h.parked AS over, l.telegram_chat_id AS external_chat, l.private, coalesce(i.language, l.language) AS language,
-	       l.tables, l.dark_charts AS dark, coalesce(CASE WHEN i.id = i.first THEN (
+	       l.tables, l.dark_charts AS dark, l.time_zone, coalesce(CASE WHEN i.id = i.first THEN (
 	           SELECT true FROM outbox o
 	           WHERE o.finished_at IS NULL AND ` + rowPosition + ` > (l.chat_id, l.lane, i.last)
 	             AND ` + rowLane + ` <= (l.chat_id, l.lane)

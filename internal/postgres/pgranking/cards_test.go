@@ -88,7 +88,7 @@ func TestCardOnItsWay(t *testing.T) {
 	c.Finish(t, dbtest.SentAs(card, 71))
 	edit := c.Take(t, 1)
 	want := outbox.Message{
-		Lane: dbtest.Chat(1), ExternalChat: -100, Language: "en", Action: outbox.Edit, Purpose: notice.Outcome,
+		Lane: dbtest.Chat(1), ExternalChat: -100, Language: "en", TimeZone: "UTC", Action: outbox.Edit, Purpose: notice.Outcome,
 		Target: 71, KnownFingerprint: "print 71",
 		Row:   outbox.Item{Key: "3", Kind: "match_recorded", Attempts: 1},
 		Items: []outbox.Item{{ID: 1, Key: "1", Kind: "match_recorded", ReplyTo: 7, Attempts: 1}},

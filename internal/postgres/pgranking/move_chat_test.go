@@ -126,8 +126,8 @@ func TestMoveJoins(t *testing.T) {
 				t.Errorf("outbox (-want +got):\n%s", diff)
 			}
 			w.mustYield(t, `
-				SELECT concat_ws(' ', language, language_chosen, tables, celebrations, dark_charts, frozen_until AT TIME ZONE 'UTC', parked_at)
-				FROM chats`, "de t t f t 2040-01-02 03:04:05")
+				SELECT concat_ws(' ', language, language_chosen, tables, celebrations, dark_charts, time_zone, frozen_until AT TIME ZONE 'UTC', parked_at)
+				FROM chats`, "de t t f t Asia/Tokyo 2040-01-02 03:04:05")
 			w.mustYield(t, `SELECT concat_ws(' ', chat_id, thread_id, pin) FROM boards`, fmt.Sprintf("%d 9 pinned", tc.kept))
 			w.mustYield(t, `SELECT concat_ws(' ', chat_id, object, telegram_message_id) FROM ensured_messages ORDER BY object`,
 				fmt.Sprintf("%d board:%[1]d 6", tc.kept), fmt.Sprintf("%d other 7", tc.kept))
@@ -235,7 +235,7 @@ func TestMoveKeepsFormerUsernames(t *testing.T) {
 func (w *world) mergeable(t *testing.T) {
 	t.Helper()
 	dbtest.Exec(t, w.Pool, `
-		UPDATE chats SET language = 'de', language_chosen = true, tables = true, celebrations = false, dark_charts = true,
+		UPDATE chats SET language = 'de', language_chosen = true, tables = true, celebrations = false, dark_charts = true, time_zone = 'Asia/Tokyo',
 		    frozen_until = now(), parked_at = now() WHERE id = 1;
 		UPDATE chats SET frozen_until = '2040-01-02T03:04:05Z' WHERE id = 2;
 		INSERT INTO chat_aliases VALUES (-98, 1), (-99, 2);

@@ -222,7 +222,7 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	var extra []any
 	if r := q.Result; r != nil {
 		sql, extra = peopleOfResult, []any{&standings, &elos, &snap.LargestUpset}
-		arguments = append(arguments, r.ActiveSince, r.Limit, r.Month, r.Month.AddDate(0, 1, 0))
+		arguments = append(arguments, r.ActiveSince, r.Limit, r.Month, ranking.LaterMonth(r.Month, 1))
 	}
 	batch.Queue(sql, arguments...).Query(func(rows pgx.Rows) error {
 		place := 0

@@ -32,7 +32,7 @@ func TestApplySetting(t *testing.T) {
 				t.Errorf("a new group has %+v", before)
 			}
 			after := before
-			for _, value := range append(s.Choices, "de") {
+			for _, value := range append(s.Choices, "de", "Asia/Tokyo") {
 				if other := s.With(before, value); other != before {
 					after = other
 				}

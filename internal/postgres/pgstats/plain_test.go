@@ -127,8 +127,8 @@ func (c *club) compare() {
 	}
 	all, err := c.store.Records(ctx, ladder, time.Time{})
 	c.compareView(l.records(time.Time{}), all, err)
-	month := ranking.MonthOf(c.now)
-	played, err := c.store.MatchesOf(ctx, ladder, month, month.AddDate(0, 1, 0))
+	month := ranking.MonthOf(c.now, c.now.Location())
+	played, err := c.store.MatchesOf(ctx, ladder, month, ranking.LaterMonth(month, 1))
 	ofMonth := stats.RecordsOf(played)
 	ofMonth.Month = month
 	c.compareView(l.records(month), ofMonth, err)
@@ -231,7 +231,8 @@ func (l *plainLadder) rating(m plainMember) (elo int, placed bool) {
 
 // ranking returns the ranking, with how many places everybody has moved in a week.
 func (l *plainLadder) ranking(now time.Time) (rows []stats.Row) {
-	day := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -7)
+	year, month, today := now.Date()
+	day := time.Date(year, month, today-7, 0, 0, 0, 0, now.Location())
 	then := make(map[int64]int) // the ratings a week ago of who has had a place since
 	for _, m := range l.members {
 		p, own := l.player(m), l.of(m.Player)
@@ -448,7 +449,7 @@ func (l *plainLadder) records(month time.Time) stats.Records {
 	for _, member := range slices.SortedFunc(slices.Values(l.members), func(a, b plainMember) int { return cmp.Compare(a.Player, b.Player) }) {
 		own, records := l.of(member.Player), values
 		if !month.IsZero() {
-			own = slices.DeleteFunc(own, func(m *plainMatch) bool { return !ranking.MonthOf(m.Played).Equal(month) })
+			own = slices.DeleteFunc(own, func(m *plainMatch) bool { return !ranking.MonthOf(m.Played, month.Location()).Equal(month) })
 		} else { // who began with their best rating has reached none
 			records[1] = func(m *plainMatch) int { return atLeast(member.StartElo+1, m.After) }
 		}

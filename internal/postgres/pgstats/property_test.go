@@ -45,7 +45,7 @@ func TestAnyViews(t *testing.T) {
 				ranking.Settings{ResultsPerMinute: -1, UndoWindow: 1_000 * time.Hour}),
 			store: pgstats.NewStore(pool, pool),
 			chats: []ranking.ExternalChatID{ranking.ExternalChatID(-1_000*id - 1), ranking.ExternalChatID(-1_000*id - 2)},
-			now:   time.Now().AddDate(0, 0, -100),
+			now:   time.Now().AddDate(0, 0, -100).In(rapid.SampledFrom([]*time.Location{time.UTC, time.FixedZone("", 20_700)}).Draw(rt, "zone")),
 		}
 		for range 20 {
 			c.recordOne()

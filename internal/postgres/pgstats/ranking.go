@@ -58,7 +58,7 @@ func (s *Store) Ranking(
 	if q.All {
 		since = time.Time{}
 	}
-	week := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -comparedDays)
+	week := ranking.LaterDay(now, -comparedDays)
 	page := stats.RankingPage{All: q.All}
 	var shown []rankedRow
 	var own *rankedRow

@@ -1,0 +1,72 @@
+package bot
+
+import (
+	"slices"
+	"strings"
+
+	"elobot/internal/ranking"
+)
+
+// zoneRegion is a part of the world, with as many well-known cities as fit below the settings. All other zones can be typed.
+type zoneRegion struct {
+	name  string // what opens it, and the id of its label
+	zones []string
+}
+
+// zoneRegions returns the regions in the order of their buttons.
+func zoneRegions() []zoneRegion {
+	return []zoneRegion{
+		{"zone_europe", []string{
+			"Europe/London", "Europe/Madrid", "Europe/Berlin", "Europe/Athens", "Europe/Kyiv", "Europe/Istanbul", "Europe/Moscow",
+		}},
+		{"zone_america", []string{
+			"America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles", "America/Mexico_City", "America/Sao_Paulo",
+			"America/Argentina/Buenos_Aires",
+		}},
+		{"zone_asia", []string{
+			"Asia/Jerusalem", "Asia/Dubai", "Asia/Tashkent", "Asia/Kolkata", "Asia/Bangkok", "Asia/Shanghai", "Asia/Tokyo",
+		}},
+		{"zone_africa", []string{
+			"Africa/Casablanca", "Africa/Accra", "Africa/Algiers", "Africa/Lagos", "Africa/Cairo", "Africa/Johannesburg", "Africa/Nairobi",
+		}},
+		{"zone_australia", []string{
+			"Australia/Perth", "Australia/Darwin", "Australia/Adelaide", "Australia/Brisbane", "Australia/Sydney", "Australia/Melbourne",
+			"Australia/Hobart",
+		}},
+		{"zone_pacific", []string{
+			"Pacific/Guam", "Pacific/Port_Moresby", "Pacific/Auckland", "Pacific/Fiji", "Pacific/Tongatapu", "Pacific/Apia", "Pacific/Honolulu",
+		}},
+	}
+}
+
+// findZoneRegion returns the region that a button opens.
+func findZoneRegion(name string) (r zoneRegion, ok bool) {
+	all := zoneRegions()
+	if at := slices.IndexFunc(all, func(r zoneRegion) bool { return r.name == name }); at >= 0 {
+		return all[at], true
+	}
+	return r, false
+}
+
+// offeredZones returns the time zones that buttons offer: those of a region in rows, or without a region all of them.
+func offeredZones(regions ...zoneRegion) (rows [][]string) {
+	for _, r := range regions {
+		rows = append(rows, slices.Collect(slices.Chunk(r.zones, 2))...)
+	}
+	return rows
+}
+
+// zoneButtons returns the buttons that open a region, and the one that chooses UTC.
+func (w words) zoneButtons(current string) [][]button {
+	var all []button
+	for _, r := range zoneRegions() {
+		all = append(all, button{text: w.Text("button."+r.name, nil) + " ›", data: openData(r.name)})
+	}
+	all = append(all, button{text: choice(ranking.UTC, current == ranking.UTC), data: settingData(ranking.SettingZone, ranking.UTC)})
+	return slices.Collect(slices.Chunk(all, 2))
+}
+
+// cityOf returns what a button calls a time zone.
+func cityOf(zone string) string {
+	return strings.ReplaceAll(zone[strings.LastIndex(zone, "/")+1:], "_", " ")
+}

@@ -1,0 +1,80 @@
+package ranking_test
+
+import (
+	"testing"
+	"time"
+
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// TestMonthOfTheGroup: a month begins when it does in the time zone of the group, for the views of a month and for the largest upset.
+func TestMonthOfTheGroup(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	rated(t, g, map[ranking.Person]int{alice: 1500, bob: 1700})
+	at := func(text string) time.Time {
+		sent, err := time.Parse(time.RFC3339, text)
+		must(t, err)
+		return sent
+	}
+	win := func(sent time.Time) ranking.Notice {
+		g.exec(t, `UPDATE group_players SET elo = CASE name WHEN 'Alice' THEN 1500 WHEN 'Bob' THEN 1700 ELSE elo END, streak = 0`)
+		o := g.origin(&alice)
+		o.SentAt = sent
+		must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
+		return g.notice(t, o.Key)
+	}
+	largest := celebrating(ranking.UpsetOfMonth, 200, "Alice")
+	checkCelebration(t, "before", win(at("2023-11-01T02:00:00Z")), largest)
+	for zone, want := range map[string]*ranking.Celebration{
+		"UTC": nil, "America/New_York": largest, "Europe/Berlin": nil, "Atlantis/Poseidonis": nil, // which a newer release may know
+	} {
+		g.exec(t, `UPDATE chats SET time_zone = $1`, zone)
+		g.exec(t, `UPDATE matches SET upset = NULL WHERE number > 1`)
+		checkCelebration(t, zone, win(at("2023-11-14T22:00:00Z")), want)
+	}
+	for _, tc := range []struct {
+		zone, asked, begins string
+		played              int
+	}{
+		{"UTC", "2023-11-30T23:30:00Z", "2023-11-01T00:00:00Z", 5},
+		{"America/New_York", "2023-12-01T04:59:59Z", "2023-11-01T04:00:00Z", 4},
+		{"Europe/Berlin", "2023-11-30T23:30:00Z", "2023-11-30T23:00:00Z", 0},
+	} {
+		g.exec(t, `UPDATE chats SET time_zone = $1`, tc.zone)
+		o := g.origin(&alice)
+		o.SentAt = at(tc.asked)
+		must(t, g.questions(g.Service).Show(t.Context(), o, stats.MonthQuery{}))
+		month := g.notice(t, o.Key).(stats.MonthRanking)
+		played := 0
+		for _, r := range month.Rows {
+			played = max(played, r.Won)
+		}
+		if !month.Month.Equal(at(tc.begins)) || played != tc.played {
+			t.Errorf("in %s, the month begins at %s, and %d matches were played in it", tc.zone, month.Month, played)
+		}
+		o = g.origin(&alice)
+		o.SentAt = at(tc.asked)
+		must(t, g.questions(g.Service).Show(t.Context(), o, stats.RecordsQuery{OfMonth: true}))
+		if records := g.notice(t, o.Key).(stats.Records); !records.Month.Equal(at(tc.begins)) || (records.Played == nil) != (played == 0) {
+			t.Errorf("in %s, the records are %+v", tc.zone, records)
+		}
+	}
+}
+
+// TestWeekOfTheGroup: the day with whose places those of now are compared begins when it does in the time zone of the group.
+func TestWeekOfTheGroup(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	rated(t, g, map[ranking.Person]int{alice: 1500, bob: 1510, carol: 1400})
+	o := g.origin(&alice)
+	o.SentAt = time.Date(2023, time.November, 7, 3, 0, 0, 0, time.UTC) // 6 November in New York
+	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
+	for zone, want := range map[string]string{"UTC": "2023-11-07T00:00:00Z", "America/New_York": "0001-01-01T00:00:00Z"} {
+		g.exec(t, `UPDATE chats SET time_zone = $1`, zone)
+		if got := g.page(t, &alice).Since.UTC().Format(time.RFC3339); got != want { // asked on 14 November in both
+			t.Errorf("in %s, the places are those since %s, want %s", zone, got, want)
+		}
+	}
+}
