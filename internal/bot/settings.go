@@ -137,10 +137,10 @@ var _ = shows(view[ranking.SettingsPage]{text: words.settingsPage, buttons: sett
 func settingButtons(n ranking.SettingsPage, _ outbox.Item, w words) (rows [][]button) {
 	if r, ok := findZoneRegion(n.Open); ok {
 		zone, _ := ranking.FindSetting(ranking.SettingZone)
-		return append(w.choiceButtons(n, zone, offeredZones(r)), []button{{text: "‹ " + w.settingGroup(zone.Group), data: openData(string(zone.Group))}})
+		return append(w.choiceButtons(n, zone, offeredZones(r)), w.backTo(zone.Group))
 	}
 	if s, ok := ranking.FindSetting(n.Open); ok {
-		return append(w.valueButtons(n, s), []button{{text: "‹ " + w.settingGroup(s.Group), data: openData(string(s.Group))}})
+		return append(w.valueButtons(n, s), w.backTo(s.Group))
 	}
 	group := settingsOf(n.Open)
 	for _, s := range group {
@@ -158,6 +158,11 @@ func settingButtons(n ranking.SettingsPage, _ outbox.Item, w words) (rows [][]bu
 		all = append(all, button{text: w.settingGroup(g) + " ›", data: openData(string(g))})
 	}
 	return slices.Collect(slices.Chunk(all, topicsPerRow))
+}
+
+// backTo returns the row with the button that leads back to a group.
+func (w words) backTo(g ranking.SettingGroup) []button {
+	return []button{{text: "‹ " + w.settingGroup(g), data: openData(string(g))}}
 }
 
 // valueButtons returns the buttons that choose a value of a setting, or open what there is to choose.

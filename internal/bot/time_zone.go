@@ -48,7 +48,7 @@ func findZoneRegion(name string) (r zoneRegion, ok bool) {
 	return r, false
 }
 
-// offeredZones returns the time zones that buttons offer: those of a region in rows, or without a region all of them.
+// offeredZones returns the time zones of regions, as rows of buttons.
 func offeredZones(regions ...zoneRegion) (rows [][]string) {
 	for _, r := range regions {
 		rows = append(rows, slices.Collect(slices.Chunk(r.zones, 2))...)

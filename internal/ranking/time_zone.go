@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
-	_ "time/tzdata" // so that every release knows the same zones on every machine: images and Windows may have none
+	_ "time/tzdata" // so that all zones are known everywhere: images and Windows may have none, other machines old ones
 )
 
 // UTC is the zone of a chat until its admins choose another one.
