@@ -21,7 +21,7 @@ CREATE TABLE seasons (
     CONSTRAINT seasons_group_id_ladder_id_id_key UNIQUE (group_id, ladder_id, id),
     CONSTRAINT seasons_ladder_id_fkey FOREIGN KEY (group_id, ladder_id) REFERENCES ladders (group_id, id) ON DELETE CASCADE,
     CONSTRAINT seasons_number_check CHECK (number >= 1 AND (number = 1) = (starts_at IS NULL)),
-    CONSTRAINT seasons_name_check CHECK (char_length(name) BETWEEN 1 AND 24),
+    CONSTRAINT seasons_name_check CHECK (char_length(name) BETWEEN 1 AND 32),
     CONSTRAINT seasons_ends_at_check CHECK (ends_at > starts_at)
 );
 -- the first season of a ladder has the id of the ladder, so that standings need not change

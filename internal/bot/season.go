@@ -133,6 +133,9 @@ func (w words) seasonTable(n stats.SeasonTable) string {
 	case to:
 		head = append(head, w.Text("season.until", args{"Date": w.Date(n.Until)}))
 	}
+	if len(n.Rows) == 0 && n.Over { // its matches do not count any more
+		return paragraphs(head)
+	}
 	if len(n.Rows) == 0 {
 		return paragraphs(head, []string{w.Text("season.empty", args{"Ladder": w.ladderWords()})})
 	}
@@ -206,6 +209,11 @@ func (s *Sender) tellSeason(ctx context.Context, m outbox.Message) (outbox.Recei
 	n, names, err := s.readSeason(ctx, m)
 	if err != nil {
 		return outbox.Receipt{}, err
+	}
+	if m.Target == 0 { // the message may be lost that told it first
+		if err := json.Unmarshal(m.Items[0].Payload, &n); err != nil {
+			return outbox.Receipt{}, telegram.Rejected(fmt.Errorf("read notice of kind %q: %w", m.Row.Kind, err))
+		}
 	}
 	out, err := renderSeason(m, n, names)
 	if err != nil {

@@ -95,6 +95,11 @@ var mutants = []mutant{
 		packages: "./internal/ranking", tests: "^TestDuplicatesOfALadder$",
 	},
 	{
+		name: "final table refreshed as a board", file: "internal/postgres/pgoutbox/boards.go",
+		before: "WHERE starts_with(e.object, 'board:') AND NOT EXISTS (", after: "WHERE NOT EXISTS (",
+		packages: "./internal/postgres/pgoutbox", tests: "^TestOnlyBoardsAreRefreshed$",
+	},
+	{
 		name: "season by arrival", file: "internal/ranking/season.go",
 		before: "if !at.Before(l.Season.Starts) {", after: "if !at.IsZero() {",
 		packages: "./internal/ranking", tests: "^TestSeasons$",

@@ -108,7 +108,7 @@ var breaks = map[string][]string{
 		`INSERT INTO seasons (group_id, ladder_id, number) VALUES (1, 1, 0)`, `INSERT INTO seasons (group_id, ladder_id, number) VALUES (1, 1, 2)`,
 		`UPDATE seasons SET starts_at = now()`,
 	},
-	"seasons_name_check":          {`UPDATE seasons SET name = ''`, `UPDATE seasons SET name = repeat('x', 25)`},
+	"seasons_name_check":          {`UPDATE seasons SET name = ''`, `UPDATE seasons SET name = repeat('x', 33)`},
 	"seasons_ends_at_check":       {`INSERT INTO seasons (group_id, ladder_id, number, starts_at, ends_at) VALUES (1, 1, 2, now(), now())`},
 	"ladders_start_elo_check":     {`UPDATE ladders SET start_elo = -1`, `UPDATE ladders SET start_elo = 10001`},
 	"ladders_k_factor_check":      {`UPDATE ladders SET k_factor = 0`, `UPDATE ladders SET k_factor = 1001`},

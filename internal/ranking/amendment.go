@@ -28,7 +28,7 @@ type amendOperation struct {
 	// What follows from the snapshot.
 	found   *StoredMatch  // the match that is meant, nil if there is none
 	several []StoredMatch // the matches of the message that is meant, if there are several; then found is nil
-	history MatchHistory  // of its ladder from the match on
+	history MatchHistory  // of its season from the match on
 }
 
 func (s *Service) amendment(o Origin, a Amendment) amendOperation {
@@ -109,7 +109,7 @@ func (a amendOperation) isStale() bool { return a.Changes != nil && *a.Changes !
 func (a amendOperation) involved(snap Snapshot) Permission {
 	m, p := a.found, Permission{Who: Involved, Refusal: Refusal{Code: NotYours, Number: a.found.Number}}
 	if snap.isOver(m.Season) {
-		return Permission{Who: Admins, Refusal: Refusal{Code: SeasonClosed, Number: m.Number}}
+		return correctedByAdmins(m)
 	}
 	if a.origin.Sender == nil || snap.People[0].Player == nil {
 		return p

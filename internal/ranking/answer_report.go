@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"context"
+	"time"
 
 	"elobot/internal/notice"
 )
@@ -66,6 +67,14 @@ func (r reportAnswer) needs() Needs {
 	}
 	needs.People, needs.New, needs.Prompt = r.people, r.added, r.Prompt.ID
 	return needs
+}
+
+// at is zero if the answer records nothing.
+func (r reportAnswer) at() time.Time {
+	if !r.known {
+		return time.Time{}
+	}
+	return r.chosen.playedAt
 }
 
 // refuse returns why the prompt cannot be answered so, nil if it can.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"elobot/internal/notice"
 )
@@ -46,6 +47,14 @@ func (e editedReport) needs() Needs {
 	}
 	needs.Match = &e.original
 	return needs
+}
+
+// at is zero if the edit records nothing.
+func (e editedReport) at() time.Time {
+	if e.record == nil {
+		return time.Time{}
+	}
+	return e.record.playedAt
 }
 
 // amends returns the match that it offers to correct.

@@ -98,7 +98,7 @@ func (s *Service) readDecideWrite(ctx context.Context, o Origin, j job, attempt 
 	if op, ok := j.operation.(resolving); ok {
 		j.operation, snap = op.in(snap)
 	}
-	switch ladder, season, err := s.about(ctx, o, j, snap); {
+	switch ladder, season, err := about(ctx, store, o, j, snap); {
 	case err != nil:
 		return err
 	case ladder != o.Ladder || season != o.Season:
@@ -135,6 +135,7 @@ func (s *Service) readDecideWrite(ctx context.Context, o Origin, j job, attempt 
 type writer interface {
 	Apply(ctx context.Context, c Changes) error
 	MatchHistory(ctx context.Context, season SeasonID, from int, others ...PlayerID) (MatchHistory, error)
+	SeasonAt(ctx context.Context, ladder LadderID, at time.Time) (SeasonID, error)
 }
 
 // read reads what a command needs to know, and locks the group before if this attempt does. release ends the lock.
@@ -185,7 +186,7 @@ func (s *Service) decide(ctx context.Context, store writer, o Origin, j job, sna
 		if m := op.replays(snap); m != nil {
 			snap.History, err = store.MatchHistory(ctx, m.Season, m.Number)
 			if op, ok := j.operation.(moving); ok && err == nil {
-				if snap.IntoSeason, err = s.seasonAt(ctx, *op.into(), m.PlayedAt); err == nil {
+				if snap.IntoSeason, err = seasonAt(ctx, store, *op.into(), m.PlayedAt); err == nil {
 					snap.Into, err = store.MatchHistory(ctx, snap.IntoSeason, m.Number, m.players()...)
 				}
 			}

@@ -30,7 +30,7 @@ func (s *Service) merge(ctx context.Context, from, into Player) error {
 // standing.
 func (l SharedLadder) merge(from Player) (LadderMerge, error) {
 	keep, drop := l.Into, l.From
-	m := LadderMerge{Chat: l.Chat, Season: l.Season, Label: l.Label, Drop: drop.Standing}
+	m := LadderMerge{Chat: l.Chat, Season: l.Season, Over: l.Over, Label: l.Label, Drop: drop.Standing}
 	if !slices.ContainsFunc(l.MatchHistory.Standings, func(c RankedPlayer) bool { return c.ID == keep.ID }) {
 		l.MatchHistory.Standings = append(l.MatchHistory.Standings, keep) // joined, but not played yet
 	}

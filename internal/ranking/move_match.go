@@ -62,7 +62,12 @@ func (m moveOperation) refuse(snap Snapshot) Notice {
 	return nil
 }
 
-func (m moveOperation) permission(snap Snapshot) Permission { return m.involved(snap) }
+func (m moveOperation) permission(snap Snapshot) Permission {
+	if m.to != nil && m.found != nil && m.found.PlayedAt.Before(m.to.Season.Starts) { // it would be in a season that is over
+		return correctedByAdmins(m.found)
+	}
+	return m.involved(snap)
+}
 
 func (m moveOperation) replays(Snapshot) *StoredMatch {
 	if m.to == nil {

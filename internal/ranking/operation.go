@@ -31,9 +31,9 @@ type amending interface {
 	amends(Snapshot) *StoredMatch
 }
 
-// dated is an operation that reports matches.
+// dated is an operation that may report matches.
 type dated interface {
-	// at returns when they were played: the time of the message decides in which season they count.
+	// at returns when they were played, zero for none: the time of the message decides in which season they count.
 	at() time.Time
 }
 

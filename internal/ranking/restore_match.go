@@ -59,6 +59,9 @@ func (r restoreOperation) refuse(snap Snapshot) Notice {
 func (r restoreOperation) expired() bool { return r.origin.SentAt.Sub(r.found.UndoneAt) > r.window }
 
 func (r restoreOperation) permission(snap Snapshot) Permission {
+	if snap.isOver(r.found.Season) {
+		return correctedByAdmins(r.found)
+	}
 	return Permission{
 		Who:      Involved,
 		Involved: r.origin.Sender != nil && snap.People[0].Player != nil && snap.People[0].Player.ID == r.found.UndoneBy,

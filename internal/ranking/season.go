@@ -34,19 +34,20 @@ func (j job) match(snap Snapshot) *StoredMatch {
 
 // about returns the ladder and the season that a command is about, as an Origin has them. A match that is amended stays in its season; when
 // the message was sent decides about a new one.
-func (s *Service) about(ctx context.Context, o Origin, j job, snap Snapshot) (LadderID, SeasonID, error) {
+func about(ctx context.Context, store writer, o Origin, j job, snap Snapshot) (LadderID, SeasonID, error) {
 	ladder := j.ladder(o, snap)
 	if ladder != o.Ladder || snap.NewGroup {
 		return ladder, 0, nil
 	}
 	op, isDated := j.operation.(dated)
+	isDated = isDated && !op.at().IsZero()
 	switch m := j.match(snap); {
 	case m != nil && snap.isOver(m.Season):
 		return ladder, m.Season, nil
 	case m == nil && isDated && o.Season != 0:
 		return ladder, o.Season, nil
 	case m == nil && isDated:
-		season, err := s.seasonAt(ctx, snap.Ladder, op.at())
+		season, err := seasonAt(ctx, store, snap.Ladder, op.at())
 		if season == snap.Ladder.Season.ID {
 			season = 0
 		}
@@ -56,16 +57,21 @@ func (s *Service) about(ctx context.Context, o Origin, j job, snap Snapshot) (La
 }
 
 // seasonAt returns the season of a ladder in which a message of this time reports a match.
-func (s *Service) seasonAt(ctx context.Context, l Ladder, at time.Time) (SeasonID, error) {
+func seasonAt(ctx context.Context, store writer, l Ladder, at time.Time) (SeasonID, error) {
 	if !at.Before(l.Season.Starts) {
 		return l.Season.ID, nil
 	}
-	return s.store.SeasonAt(ctx, l.ID, at)
+	return store.SeasonAt(ctx, l.ID, at)
 }
 
 // isOver is true if a season of the group does not go on.
 func (s Snapshot) isOver(season SeasonID) bool {
 	return season != 0 && !slices.ContainsFunc(s.Ladders, func(l GroupLadder) bool { return l.Season.ID == season })
+}
+
+// correctedByAdmins is the permission to amend a match of a season that is over.
+func correctedByAdmins(m *StoredMatch) Permission {
+	return Permission{Who: Admins, Refusal: Refusal{Code: SeasonClosed, Number: m.Number}}
 }
 
 // MaxSeasonName is the maximum length of a season's name, in bytes: the button that starts the season has it.

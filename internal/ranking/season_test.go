@@ -71,7 +71,6 @@ func TestSeasons(t *testing.T) {
 	must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: refused}))
 	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.SeasonClosed, Number: 1})
 	g.exec(t, `UPDATE outbox SET state = 'sent', finished_at = now(), supersede_key = NULL WHERE action = 'ensure'`)
-	g.exec(t, `INSERT INTO ensured_messages VALUES (1, 'season:1', 5, '')`)
 	allowed := matchNumber(1)
 	allowed.IsAdmin = admin
 	g.undo(t, &alice, allowed)
@@ -139,5 +138,75 @@ func TestHalfway(t *testing.T) {
 	n, _ := g.notice(t, o.Key).(stats.SeasonTable)
 	if len(n.Rows) != 2 || n.Rows[0].Next != 1515 || n.Rows[1].Next != 1485 {
 		t.Errorf("the next ratings: %+v", n.Rows)
+	}
+}
+
+// TestSeasonOfAnAnswer: a result that is asked about counts in the season of its report, whenever it is answered, and an edit in that of its
+// own time.
+func TestSeasonOfAnAnswer(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	must(t, g.RecordMatch(t.Context(), g.at(&alice, 5), singles(alice, bob, 3, 1)))
+	if _, asked := g.report(t, &bob, 10, singles(alice, bob, 3, 1)).(ranking.ReportPrompt); !asked {
+		t.Fatalf("a repeated report is not asked about")
+	}
+	g.startSeason(t, 60, "")
+	press := g.press(&bob)
+	press.SentAt = g.at(&bob, 70).SentAt
+	g.respond(t, press, g.newestPrompt(t), ranking.Choice(0))
+	g.mustHaveSeasons(t, "answered in the next season", "1 Alice 1531 2–0", "1 Bob 1469 0–2")
+	g.verifyClean(t)
+}
+
+// TestOnlyAdminsCorrectSeasons: whoever undid a match cannot restore it once its season is over, nor can anybody but an admin move a match
+// into a season that is over.
+func TestOnlyAdminsCorrectSeasons(t *testing.T) {
+	t.Parallel()
+	g := newLadders(t) // with match 1 in chess
+	g.recordIn(t, "padel", 10, singles(alice, bob, 3, 1))
+	g.recordIn(t, "padel", 20, singles(alice, bob, 3, 1))
+	o := g.at(&alice, 30)
+	must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: matchNumber(2)}))
+	if _, asked := g.notice(t, o.Key).(ranking.UndoPrompt); asked {
+		press := g.press(&alice)
+		press.SentAt = o.SentAt
+		g.respond(t, press, g.newestPrompt(t), ranking.Choice(0))
+	}
+	g.inLadder(t, "padel", &alice, 40, func(o ranking.Origin) error {
+		return g.Do(t.Context(), o, ranking.StartSeason{IsAdmin: admin})
+	})
+	prompt := rows1[ranking.SeasonID](t, g, `SELECT season_id FROM ladders WHERE name = 'padel'`)[0]
+	o = g.at(&alice, 50)
+	o.Button, o.Pressed, o.Ladder = o.Key, 5, ranking.LadderID(rows1[int64](t, g, `SELECT id FROM ladders WHERE name = 'padel'`)[0])
+	must(t, g.Do(t.Context(), o, ranking.StartSeason{Ends: prompt, IsAdmin: admin}))
+	before := g.seasons(t)
+	o = g.at(&alice, 60)
+	must(t, g.Do(t.Context(), o, ranking.RestoreMatch{Amendment: matchNumber(2)}))
+	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.SeasonClosed, Number: 2})
+	o = g.at(&alice, 61)
+	must(t, g.Do(t.Context(), o, ranking.MoveMatch{Amendment: matchNumber(1), Name: "padel"}))
+	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.SeasonClosed, Number: 1})
+	if diff := cmp.Diff(before, g.seasons(t)); diff != "" {
+		t.Errorf("changed (-want +got):\n%s", diff)
+	}
+	allowed := matchNumber(1)
+	allowed.IsAdmin = admin
+	o = g.at(&alice, 62)
+	must(t, g.Do(t.Context(), o, ranking.MoveMatch{Amendment: allowed, Name: "padel"}))
+	if _, ok := g.notice(t, o.Key).(ranking.MatchMoved); !ok {
+		t.Errorf("an admin moves a match into a season that is over: %+v", g.notice(t, o.Key))
+	}
+	g.verifyClean(t)
+}
+
+// TestJoinedMeanwhile: who joins while a season ends is in the one that goes on.
+func TestJoinedMeanwhile(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	must(t, g.RecordMatch(t.Context(), g.at(&alice, 10), singles(alice, bob, 3, 1)))
+	other := newService(&archivingStore{Store: newStore(g.pool), before: func() { g.startSeason(t, 60, "") }})
+	must(t, other.Do(t.Context(), g.at(&carol, 70), ranking.Join{}))
+	if got := texts(t, g, `SELECT season_id::text FROM group_players WHERE name = 'Carol'`); len(got) != 1 || got[0] == "1" {
+		t.Errorf("Carol is in the seasons %q", got)
 	}
 }

@@ -32,8 +32,8 @@ type Store interface {
 	// Apply makes all changes or none, in one round trip. It may fail with ErrHandled or ErrConflict.
 	Apply(ctx context.Context, c Changes) error
 
-	// MatchHistory returns the matches of a ladder from a number on, and the standings of all who play in them, and of others who have one.
-	// Number 0 means the whole ladder, with all its standings. It may change after the read.
+	// MatchHistory returns the matches of a season from a number on, and the standings of all who play in them, and of others who have one.
+	// Number 0 means the whole season, with all its standings. It may change after the read.
 	MatchHistory(ctx context.Context, season SeasonID, from int, others ...PlayerID) (MatchHistory, error)
 
 	// EnsureDurable returns nil once everything that was committed before is durable: a failover does not lose it. What can be read may not
@@ -67,6 +67,7 @@ type Store interface {
 type Locked interface {
 	Apply(ctx context.Context, c Changes) error
 	MatchHistory(ctx context.Context, season SeasonID, from int, others ...PlayerID) (MatchHistory, error)
+	SeasonAt(ctx context.Context, ladder LadderID, at time.Time) (SeasonID, error)
 	// Rewrite writes the changes of a replay, and nothing else.
 	Rewrite(ctx context.Context, w Rewrite) error
 	// Release ends the transaction. If it is not committed, it changes nothing.
@@ -193,7 +194,7 @@ type Snapshot struct {
 	// The service adds what a decision needs beyond that.
 	Admin      AdminStatus  // of the sender, if the operation asks
 	UpsetMonth time.Time    // the month that LargestUpset is of
-	History    MatchHistory // of the ladder of the match that the operation replays, from that match on
+	History    MatchHistory // of the season of the match that the operation replays, from that match on
 	Into       MatchHistory // of the season that it moves the match to, from that match on
 	IntoSeason SeasonID
 	Answer     Notice // that the operation has read elsewhere
@@ -248,16 +249,18 @@ func (m *StoredMatch) players() []PlayerID { return slices.Concat(m.Players[0], 
 type SharedLadder struct {
 	Chat         ChatID
 	Season       SeasonID
+	Over         bool         // the season
 	Label        *LadderLabel // nil if its group has no other ladder
 	From         RankedPlayer // the player to be removed
 	Into         RankedPlayer // the remaining player
 	MatchHistory MatchHistory // from the first match of either player on
 }
 
-// LadderMerge holds the changes of a merge in a ladder that ranks both players.
+// LadderMerge holds the changes of a merge in a season that ranks both players.
 type LadderMerge struct {
 	Chat    ChatID
 	Season  SeasonID
+	Over    bool         // the season: what told its end is corrected, and nothing else is said
 	Label   *LadderLabel // nil if its group has no other ladder
 	Drop    Standing     // of the removed player
 	Rewrite Rewrite

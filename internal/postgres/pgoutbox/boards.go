@@ -40,7 +40,7 @@ func (s *Store) QueueAllBoards(ctx context.Context) ([]outbox.ChatID, error) {
 	const sql = insertBoards + `
 		    SELECT b.chat_id, ` + postgres.BoardObject + ` AS object, b.thread_id FROM boards b
 		    UNION ALL
-		    SELECT e.chat_id, e.object, NULL FROM ensured_messages e WHERE NOT EXISTS (
+		    SELECT e.chat_id, e.object, NULL FROM ensured_messages e WHERE starts_with(e.object, 'board:') AND NOT EXISTS (
 		        SELECT FROM boards b WHERE b.chat_id = e.chat_id AND ` + postgres.BoardObject + ` = e.object)` + ofActiveChats
 	return s.queueBoards(ctx, sql)
 }

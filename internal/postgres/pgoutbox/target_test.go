@@ -188,3 +188,17 @@ func TestPins(t *testing.T) {
 		}
 	}
 }
+
+// TestOnlyBoardsAreRefreshed: bringing all boards up to date leaves other messages alone that exist once.
+func TestOnlyBoardsAreRefreshed(t *testing.T) {
+	t.Parallel()
+	m := newMail(t)
+	dbtest.Exec(t, m.Pool, `INSERT INTO ensured_messages VALUES (1, 'season:1', 5, ''), (1, 'season:2:8', 6, ''), (1, 'board:7', 7, '')`)
+	if _, err := m.Store.QueueAllBoards(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got := dbtest.Values[string](t, m.Pool, `SELECT object FROM outbox WHERE action = 'ensure'`)
+	if diff := cmp.Diff([]string{"board:7"}, got); diff != "" {
+		t.Errorf("refreshed (-want +got):\n%s", diff)
+	}
+}

@@ -98,6 +98,8 @@ func queueEffect(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	case ranking.NewMatches:
 		queueNewMatches(batch, now, c, e)
 	case *ranking.NewStanding:
+		batch.Queue(`SELECT FROM groups WHERE id = $1 FOR NO KEY UPDATE`, c.Seen.Group)
+		queueGoesOn(batch, e.Season)
 		queueNewStanding(batch, e.Season, e.Standing)
 		if c.Ladder != nil {
 			queueCameBack(batch, e.CameBack)

@@ -182,6 +182,9 @@ func queueNewMatches(batch *pgx.Batch, now time.Time, c ranking.Changes, matches
 		}
 	}
 	queueChangedStandings(batch, known)
+	if len(known) == 0 && len(c.Corrected) == 0 { // no version tells
+		queueGoesOn(batch, matches[0].Season)
+	}
 	if c.Ladder != nil {
 		queueCameBack(batch, returning(matches))
 	}
@@ -213,16 +216,12 @@ func lastStandings(matches ranking.NewMatches) []ranking.Standing {
 }
 
 func queueNewStanding(batch *pgx.Batch, season ranking.SeasonID, s ranking.Standing) {
-	// a player who has been merged into another one in the meantime must not join a ladder again, nor play in a season that has ended before;
-	// who has left a ladder has left the group
+	// a player who has been merged into another one in the meantime must not join a ladder again; who has left a ladder has left the group
 	batch.Queue(`
 		WITH new AS (
 		    SELECT * FROM jsonb_populate_record(NULL::group_players, $2)
 		), player AS (
-		    SELECT id FROM players
-		    WHERE id = (SELECT player_id FROM new) AND merged_into IS NULL
-		      AND NOT EXISTS (SELECT FROM seasons WHERE id = $1 AND ends_at <= (SELECT last_played_at FROM new))
-		    FOR KEY SHARE
+		    SELECT id FROM players WHERE id = (SELECT player_id FROM new) AND merged_into IS NULL FOR KEY SHARE
 		), added AS (
 		    INSERT INTO group_players
 		        (season_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, streak, longest_streak, last_played_at,

@@ -102,7 +102,7 @@ func (s *Store) lockForMerge(ctx context.Context, from, into ranking.PlayerID) e
 // shared reads the seasons of ladders in which both players are ranked.
 func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]ranking.SharedLadder, error) {
 	const seasons = `
-		SELECT season.id, l.id, g.chat_id, CASE WHEN (SELECT count(*) FROM ladders WHERE group_id = g.id) > 1 THEN l.name ELSE '' END, coalesce((
+		SELECT season.id, l.season_id <> season.id, l.id, g.chat_id, CASE WHEN (SELECT count(*) FROM ladders WHERE group_id = g.id) > 1 THEN l.name ELSE '' END, coalesce((
 		    SELECT min(m.number) FROM match_players mp JOIN matches m ON m.id = mp.match_id
 		    WHERE mp.player_id IN ($1, $2) AND m.season_id = season.id), g.last_match_number + 1)
 		FROM group_players f
@@ -113,6 +113,7 @@ func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]rank
 		ORDER BY season.id`
 	type seasonRow struct {
 		Season ranking.SeasonID
+		Over   bool
 		Ladder ranking.LadderID
 		Chat   ranking.ChatID
 		Name   string // empty if its group has no other ladder
@@ -124,7 +125,7 @@ func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]rank
 	}
 	all := make([]ranking.SharedLadder, len(rows))
 	for i, m := range rows {
-		all[i].Chat, all[i].Season = m.Chat, m.Season
+		all[i].Chat, all[i].Season, all[i].Over = m.Chat, m.Season, m.Over
 		if m.Name != "" {
 			all[i].Label = &ranking.LadderLabel{ID: m.Ladder, Name: m.Name}
 		}
@@ -144,7 +145,7 @@ func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]rank
 	return all, nil
 }
 
-// applyMerge writes a merge: first the ladders that both players are in, then everything of from that does not conflict.
+// applyMerge writes a merge: first the seasons that both players are in, then everything of from that does not conflict.
 func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, merges []ranking.LadderMerge) error {
 	var batch pgx.Batch
 	for _, m := range merges {
@@ -178,7 +179,10 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 		    WHERE o.player_id = $1 AND o.left_at IS NULL AND of.group_id = (SELECT group_id FROM seasons WHERE id = s.season_id))`, into)
 	queueMerged(&batch, from, into)
 	for _, m := range merges {
-		queueCorrected(&batch, m.Chat, "", m.Season)
+		if m.Over {
+			queueCorrected(&batch, m.Chat, "", m.Season)
+			continue
+		}
 		queueNotices(&batch, s.Now(), ranking.Changes{Chat: m.Chat, Ladder: m.Label, Decision: ranking.Decision{Notice: m.Notice}})
 		for _, card := range m.Cards {
 			queueCard(&batch, m.Chat, "", card, m.Label)

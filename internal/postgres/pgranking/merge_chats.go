@@ -108,8 +108,19 @@ func queueMergeBoards(batch *pgx.Batch, kept, gone groupRow, newer ranking.ChatI
 	batch.Queue(`
 		UPDATE outbox SET state = 'expired', finished_at = now(), last_error = 'the ladder is not in this chat any more', supersede_key = NULL
 		WHERE finished_at IS NULL AND `+ended, gone.Chat, gone.ID, gone.Ladder)
+	queueEndedSeasons(batch, gone)
 	batch.Queue(`DELETE FROM boards WHERE ladder_id IN `+ladders, gone.ID)
 	batch.Queue(`DELETE FROM topics WHERE ladder_id IN `+ladders, gone.ID)
+}
+
+// queueEndedSeasons ends the messages that tell how seasons of a group ended that has no chat any more.
+func queueEndedSeasons(batch *pgx.Batch, gone groupRow) {
+	of := `chat_id = $1 AND EXISTS (
+		    SELECT FROM seasons s WHERE s.group_id = $2 AND starts_with(object || ':', 'season:' || s.id || ':'))`
+	batch.Queue(`DELETE FROM ensured_messages WHERE `+of, gone.Chat, gone.ID)
+	batch.Queue(`
+		UPDATE outbox SET state = 'expired', finished_at = now(), last_error = 'the season is not in this chat any more', supersede_key = NULL
+		WHERE finished_at IS NULL AND `+of, gone.Chat, gone.ID)
 }
 
 // queuePassOn passes all of a chat to another one but what its group consists of.

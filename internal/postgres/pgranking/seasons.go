@@ -13,10 +13,19 @@ import (
 )
 
 // SeasonAt implements ranking.Store.
-func (s *Store) SeasonAt(ctx context.Context, ladder ranking.LadderID, at time.Time) (season ranking.SeasonID, err error) {
+func (s *Store) SeasonAt(ctx context.Context, ladder ranking.LadderID, at time.Time) (ranking.SeasonID, error) {
+	return seasonAt(ctx, s.db, ladder, at)
+}
+
+// SeasonAt implements ranking.Locked.
+func (l *locked) SeasonAt(ctx context.Context, ladder ranking.LadderID, at time.Time) (ranking.SeasonID, error) {
+	return seasonAt(ctx, l.conn, ladder, at)
+}
+
+func seasonAt(ctx context.Context, db querier, ladder ranking.LadderID, at time.Time) (season ranking.SeasonID, err error) {
 	const sql = `
 		SELECT id FROM seasons WHERE ladder_id = $1 AND (starts_at IS NULL OR starts_at <= $2) ORDER BY number DESC LIMIT 1`
-	if err := s.db.QueryRow(ctx, sql, ladder, at).Scan(&season); err != nil {
+	if err := db.QueryRow(ctx, sql, ladder, at).Scan(&season); err != nil {
 		return 0, fmt.Errorf("find the season of a ladder: %w", postgres.Translate(err))
 	}
 	return season, nil
@@ -46,21 +55,38 @@ func queueNewSeason(batch *pgx.Batch, c ranking.Changes, n *ranking.NewSeason) {
 		    UPDATE group_players SET version = version + 1 WHERE season_id = $1
 		)
 		SELECT EXISTS (SELECT FROM new)::unchanged`, n.Ends, n.At, n.Name)
-	batch.Queue(`
-		INSERT INTO outbox (chat_id, key, kind, purpose, payload, action, object, thread_id, supersede_key, alone)
-		SELECT $1, $2, $3, $4, '{}', 'ensure', place.object, place.thread_id, place.object, true
-		FROM (SELECT $5 || coalesce(':' || thread_id, '') AS object, thread_id FROM (
-		    SELECT CASE WHEN EXISTS (SELECT FROM boards WHERE ladder_id = $6) THEN (SELECT thread_id FROM boards WHERE ladder_id = $6)
-		        ELSE (SELECT min(thread_id) FROM topics WHERE ladder_id = $6) END AS thread_id) AS topic) AS place`,
-		c.Chat, c.Key, ranking.KindSeason, notice.Notification, ranking.SeasonObject(n.Ends), n.Ladder)
+	queueTold(batch, c.Chat, c.Key, n.Ends, "{}")
 }
 
-// queueCorrected lets the message that told how a season ended be brought up to date, if there is one.
+// queueCorrected lets the message that told how a season ended be brought up to date, if the season is over.
 func queueCorrected(batch *pgx.Batch, chat ranking.ChatID, key string, season ranking.SeasonID) {
+	queueTold(batch, chat, key, season, `{"corrected": true}`)
+}
+
+// queueGoesOn ensures that a season goes on that did when it was read. Its group is locked.
+func queueGoesOn(batch *pgx.Batch, season ranking.SeasonID) {
 	batch.Queue(`
+		SELECT EXISTS (
+		    SELECT FROM ladders WHERE season_id = $1 AND id = (SELECT ladder_id FROM seasons WHERE id = $1))::unchanged`, season)
+}
+
+// queueTold queues the message that tells how a season has ended. It stays where it is, or else will be; else it is where the ladder's board
+// is, or the ladder's topic.
+func queueTold(batch *pgx.Batch, chat ranking.ChatID, key string, season ranking.SeasonID, payload string) {
+	batch.Queue(`
+		WITH ended AS (
+		    SELECT s.id, s.ladder_id FROM seasons s JOIN ladders l ON l.id = s.ladder_id WHERE s.id = $5 AND l.season_id <> s.id
+		), place AS (
+		    SELECT coalesce(
+		        (SELECT object FROM ensured_messages WHERE chat_id = $1 AND (object = $6 OR starts_with(object, $6 || ':')) LIMIT 1),
+		        (SELECT object FROM outbox WHERE chat_id = $1 AND finished_at IS NULL AND action = 'ensure'
+		            AND (object = $6 OR starts_with(object, $6 || ':')) LIMIT 1),
+		        $6 || coalesce(':' || CASE WHEN EXISTS (SELECT FROM boards b WHERE b.ladder_id = ended.ladder_id)
+		            THEN (SELECT thread_id FROM boards b WHERE b.ladder_id = ended.ladder_id)
+		            ELSE (SELECT min(thread_id) FROM topics t WHERE t.ladder_id = ended.ladder_id) END, '')) AS object
+		    FROM ended)
 		INSERT INTO outbox (chat_id, key, kind, purpose, payload, action, object, thread_id, supersede_key, alone)
-		SELECT chat_id, $2, $3, $4, '{}', 'ensure', object, nullif(split_part(object, ':', 3), '')::bigint, object, true
-		FROM ensured_messages WHERE chat_id = $1 AND (object = $5 OR starts_with(object, $5 || ':'))
+		SELECT $1, $2, $3, $4, $7, 'ensure', object, nullif(split_part(object, ':', 3), '')::bigint, object, true FROM place
 		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE SET key = excluded.key`,
-		chat, key, ranking.KindSeason, notice.Notification, ranking.SeasonObject(season))
+		chat, key, ranking.KindSeason, notice.Notification, season, ranking.SeasonObject(season), payload)
 }

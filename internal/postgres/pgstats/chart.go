@@ -17,8 +17,8 @@ import (
 func (s *Store) HavePlayed(ctx context.Context, ladder ranking.LadderID, players []ranking.PlayerID) ([]bool, error) {
 	const sql = `
 		SELECT coalesce((
-		    SELECT played > 0 FROM group_players
-		    WHERE season_id = ` + thisSeason + ` AND player_id = coalesce((SELECT merged_into FROM players WHERE id = asked.id), asked.id)
+		    SELECT bool_or(played > 0) FROM group_players
+		    WHERE season_id = ` + anySeason + ` AND player_id = coalesce((SELECT merged_into FROM players WHERE id = asked.id), asked.id)
 		), false)
 		FROM unnest($2::bigint[]) WITH ORDINALITY AS asked (id, n) ORDER BY n`
 	var played []bool
@@ -37,7 +37,7 @@ func (s *Store) Ratings(
 ) (stats.Ratings, error) {
 	const sql = `
 		WITH last AS MATERIALIZED (
-		    SELECT id, number, played_at FROM matches
+		    SELECT id, season_id, number, played_at FROM matches
 		    WHERE ladder_id = ` + thisLadder + ` AND undone_at IS NULL
 		      AND played_at > coalesce($2::timestamptz, '-infinity')
 		    ORDER BY played_at DESC, number DESC LIMIT $3
@@ -45,7 +45,7 @@ func (s *Store) Ratings(
 		SELECT h.player_id, last.played_at, last.number, h.elo_before, h.elo_after
 		FROM last
 		CROSS JOIN LATERAL (SELECT * FROM elo_history WHERE match_id = last.id AND superseded_at = 'infinity' OFFSET 0) AS h
-		ORDER BY last.number`
+		ORDER BY last.season_id, last.number` // a later season has a higher id
 	r := stats.Ratings{Players: make([][]stats.Rating, len(players))}
 	var known []ranking.PlayerID
 	series := make(map[ranking.PlayerID][]stats.Rating)

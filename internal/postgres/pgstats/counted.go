@@ -13,9 +13,9 @@ import (
 )
 
 // queueCounted reads those of some matches that count in thisLadder, in the order of their numbers. ids is a query for their ids as
-// match_id. It leaves out a match that lacks a side or an entry in the history, which elobot verify reports. The subqueries are fenced, so
-// that no plan reads a whole table.
-func queueCounted(batch *pgx.Batch, matches *[]stats.Match, ids string, args ...any) {
+// match_id, and season is a condition for the matches m. It leaves out a match that lacks a side or an entry in the history, which elobot
+// verify reports. The subqueries are fenced, so that no plan reads a whole table.
+func queueCounted(batch *pgx.Batch, matches *[]stats.Match, ids, season string, args ...any) {
 	sql := `
 		SELECT m.number, m.played_at AS at, ` + postgres.Score + `, p.player_id AS player, p.side, h.id IS NOT NULL AS has_entry,
 		       coalesce(h.elo_before, 0) AS before, coalesce(h.elo_after, 0) AS after, coalesce(h.streak_before, 0) AS streak_before
@@ -24,7 +24,7 @@ func queueCounted(batch *pgx.Batch, matches *[]stats.Match, ids string, args ...
 		CROSS JOIN LATERAL (SELECT * FROM match_players WHERE match_id = m.id OFFSET 0) AS p
 		LEFT JOIN LATERAL (
 		    SELECT * FROM elo_history WHERE match_id = m.id AND player_id = p.player_id AND superseded_at = 'infinity' LIMIT 1) AS h ON true
-		WHERE m.ladder_id = ` + thisLadder + ` AND m.undone_at IS NULL
+		WHERE m.ladder_id = ` + thisLadder + ` AND ` + season + ` AND m.undone_at IS NULL
 		ORDER BY m.number, p.side, p.place`
 	type partRow struct {
 		Number         int
@@ -56,6 +56,9 @@ func queueCounted(batch *pgx.Batch, matches *[]stats.Match, ids string, args ...
 		return nil
 	})
 }
+
+// ofAnySeason is the condition for matches of all seasons.
+const ofAnySeason = `true`
 
 // ofPlayer are the matches of the player thisOne.
 const ofPlayer = `

@@ -21,7 +21,7 @@ func (s *Store) HeadToHead(
 	var joined [2]bool
 	var batch pgx.Batch
 	queueRivals(&batch, ladder, &n, &joined)
-	queueCounted(&batch, &meetings, ofPair, ladder, a, b)
+	queueCounted(&batch, &meetings, ofPair, ofAnySeason, ladder, a, b)
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.HeadToHead{}, nil, err
 	}

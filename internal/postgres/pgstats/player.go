@@ -20,7 +20,7 @@ func (s *Store) Player(
 ) (h stats.PlayerHistory, err error) {
 	var batch pgx.Batch
 	queuePlayer(&batch, ladder, player, since, &h)
-	queueCounted(&batch, &h.Matches, ofPlayer, ladder, player)
+	queueCounted(&batch, &h.Matches, ofPlayer, `m.season_id = `+thisSeason, ladder, player)
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.PlayerHistory{}, err
 	}

@@ -15,7 +15,7 @@ import (
 // MatchesOf implements stats.Store.
 func (s *Store) MatchesOf(ctx context.Context, ladder ranking.LadderID, since, until time.Time) (matches []stats.Match, err error) {
 	var batch pgx.Batch
-	queueCounted(&batch, &matches, ofTime, ladder, since, until)
+	queueCounted(&batch, &matches, ofTime, ofAnySeason, ladder, since, until)
 	if err := s.send(ctx, &batch); err != nil {
 		return nil, err
 	}
