@@ -181,9 +181,9 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 	for _, m := range merges {
 		if m.Over {
 			queueCorrected(&batch, m.Chat, "", m.Season)
-			continue
+		} else {
+			queueNotices(&batch, s.Now(), ranking.Changes{Chat: m.Chat, Ladder: m.Label, Decision: ranking.Decision{Notice: m.Notice}})
 		}
-		queueNotices(&batch, s.Now(), ranking.Changes{Chat: m.Chat, Ladder: m.Label, Decision: ranking.Decision{Notice: m.Notice}})
 		for _, card := range m.Cards {
 			queueCard(&batch, m.Chat, "", card, m.Label)
 		}
