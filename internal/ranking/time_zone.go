@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	_ "time/tzdata" // so that all zones are known everywhere: images and Windows may have none, other machines old ones
 )
@@ -32,13 +33,22 @@ func FindTimeZone(written string) (name string, ok bool) {
 
 // Zone returns the time zone, or UTC if this release does not know it.
 func (d Display) Zone() *time.Location {
-	if name, ok := FindTimeZone(d.TimeZone); ok {
-		if zone, err := time.LoadLocation(name); err == nil {
-			return zone
-		}
+	if d.TimeZone == UTC || !slices.Contains(timeZoneNames, d.TimeZone) {
+		return time.UTC
 	}
-	return time.UTC
+	if zone, ok := loadedZones.Load(d.TimeZone); ok {
+		return zone.(*time.Location)
+	}
+	zone, err := time.LoadLocation(d.TimeZone)
+	if err != nil {
+		return time.UTC
+	}
+	loadedZones.Store(d.TimeZone, zone)
+	return zone
 }
+
+// loadedZones has the zones that are in use: to load one is to read a file.
+var loadedZones sync.Map
 
 // MonthOf returns the first instant of the calendar month that a time is in, in a zone.
 func MonthOf(at time.Time, zone *time.Location) time.Time { return LaterMonth(at.In(zone), 0) }
