@@ -80,7 +80,7 @@ func testBoardLife(t *testing.T, b *botFixture) {
 	group.Rename(b.olga, "Table tennis")
 	b.awaitBoard(group, true, "Table tennis")
 	frame := b.ask(group, b.olga, "/language")
-	b.press(b.olga, frame, "1c:language:de")
+	b.choose(b.olga, frame, "1c:language:de")
 	b.awaitBoard(group, true, "Rangliste")
 	b.choose(b.olga, frame, "1c:language", "1c:language:en")
 	group.Leave(b.bob)
