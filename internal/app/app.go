@@ -133,6 +133,7 @@ type instance struct {
 	sender     *bot.Sender
 	boards     *boards
 	admins     *telegram.AdminCache
+	outage     outage
 	// pollPipeline handles updates that the leader polls; it writes only while this instance has the lease. webhookPipeline handles updates
 	// from the webhook, on every instance.
 	pollPipeline, webhookPipeline pipeline
@@ -219,7 +220,7 @@ func (b *instance) work(ctx context.Context) error {
 		return b.poll(ctx)
 	})
 	parts.Go(func() error { return postgres.NewPurger(b.pools.Commands, b.lease, b.log).Run(ctx) })
-	for _, run := range []func(context.Context){timers{b.pollPipeline.service, b.log}.run, b.boards.run} {
+	for _, run := range []func(context.Context){timers{b.pollPipeline.service, &b.outage, b.log}.run, b.boards.run} {
 		parts.Go(func() error {
 			run(ctx)
 			return nil
@@ -237,7 +238,7 @@ func (b *instance) poll(ctx context.Context) error {
 	if b.lease.PredecessorCrashed() {
 		b.pollPipeline.worker.BeCareful("the last process that polled did not stop cleanly, so one of its updates may have crashed it")
 	}
-	return intake.NewPoller(source{b.client, b.lease}, b.pollPipeline.worker).Run(ctx)
+	return intake.NewPoller(source{b.client, b.lease, &b.outage}, b.pollPipeline.worker).Run(ctx)
 }
 
 // signal puts a token into a channel that holds one, unless there is one already.
@@ -280,7 +281,8 @@ func publishMenu(ctx context.Context, client *telegram.Client, log *slog.Logger)
 // and confirming is up to the successor.
 type source struct {
 	intake.Source
-	lease *postgres.Lease
+	lease  *postgres.Lease
+	outage *outage
 }
 
 // Updates implements intake.Source.
@@ -288,12 +290,17 @@ func (s source) Updates(ctx context.Context, offset int64, wait time.Duration) (
 	if err := s.awaitLease(ctx); err != nil {
 		return nil, err
 	}
-	return s.Source.Updates(ctx, offset, wait)
+	updates, err := s.Source.Updates(ctx, offset, wait)
+	if err != nil {
+		s.outage.goesOn()
+	}
+	return updates, err
 }
 
 func (s source) awaitLease(ctx context.Context) error {
 	const interval = 100 * time.Millisecond
 	for s.lease.Remaining() <= 0 {
+		s.outage.goesOn()
 		select {
 		case <-time.After(interval):
 		case <-ctx.Done():

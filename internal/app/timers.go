@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -33,11 +35,24 @@ type timerService interface {
 // timers fires the timers that are due.
 type timers struct {
 	service timerService
+	outage  *outage
 	log     *slog.Logger
 }
 
+// outage is the last moment at which something kept messages from arriving or from being handled.
+type outage struct{ last atomic.Pointer[time.Time] }
+
+func (o *outage) goesOn() {
+	now := time.Now()
+	o.last.Store(&now)
+}
+
+// over returns how long the outage has been over.
+func (o *outage) over() time.Duration { return time.Since(*o.last.Load()) }
+
 // run looks for due timers at once and then at intervals, until the context ends or the lease is lost.
 func (t timers) run(ctx context.Context) {
+	t.outage.goesOn() // nobody has led until now
 	tick := time.NewTicker(timerInterval)
 	defer tick.Stop()
 	for {
@@ -45,6 +60,7 @@ func (t timers) run(ctx context.Context) {
 		case ctx.Err() != nil, errors.Is(err, outbox.ErrLeaseLost):
 			return
 		case err != nil:
+			t.outage.goesOn()
 			t.log.WarnContext(ctx, "failed to look for due timers, retrying later", "error", err)
 		}
 		select {
@@ -81,6 +97,9 @@ func (t timers) fireAll(ctx context.Context, due []ranking.Timer) error {
 	firing, ctx := errgroup.WithContext(ctx)
 	firing.SetLimit(timersInParallel)
 	for _, timer := range due {
+		if strings.HasPrefix(timer.Key, ranking.SeasonTimer) && t.outage.over() < ranking.AfterSeason {
+			continue // messages from before the end of the season may still arrive
+		}
 		firing.Go(func() error {
 			switch err := t.fire(ctx, timer); {
 			case ctx.Err() != nil:

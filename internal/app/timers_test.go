@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -78,7 +79,7 @@ func TestTimersFireInTime(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			timers{f, slog.New(slog.NewTextHandler(&logged, nil))}.run(ctx)
+			timers{f, new(outage), slog.New(slog.NewTextHandler(&logged, nil))}.run(ctx)
 		}()
 		time.Sleep(200 * time.Second) //nolint:forbidigo // the clock of synctest
 		synctest.Wait()
@@ -99,6 +100,32 @@ func TestTimersFireInTime(t *testing.T) {
 	})
 }
 
+// TestSeasonsEndAfterAnOutage: a season ends a minute after the leader has taken over, or after the last outage, and no other timer waits.
+func TestSeasonsEndAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeTimers{fired: make(map[string]time.Duration), begun: time.Now()}
+		f.add(ranking.SeasonTimer+"1:1", -time.Hour)
+		f.add("t:other", -time.Hour)
+		f.add(ranking.SeasonTimer+"2:2", 100*time.Second)
+		var messages outage
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go timers{f, &messages, slog.New(slog.DiscardHandler)}.run(ctx)
+		time.Sleep(95 * time.Second) //nolint:forbidigo // the clock of synctest
+		messages.goesOn()
+		time.Sleep(105 * time.Second) //nolint:forbidigo // the clock of synctest
+		stop()
+		synctest.Wait()
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		want := map[string]time.Duration{"t:other": 0, ranking.SeasonTimer + "1:1": time.Minute, ranking.SeasonTimer + "2:2": 180 * time.Second}
+		if !maps.Equal(f.fired, want) {
+			t.Errorf("fired %v, want %v", f.fired, want)
+		}
+	})
+}
+
 // TestTimersStopWithoutTheLease: nothing more is tried once the lease is lost.
 func TestTimersStopWithoutTheLease(t *testing.T) {
 	t.Parallel()
@@ -109,6 +136,6 @@ func TestTimersStopWithoutTheLease(t *testing.T) {
 			f.add(key, 0)
 			f.fail[key] = func() error { return fmt.Errorf("fire timer: %w", outbox.ErrLeaseLost) }
 		}
-		timers{f, slog.New(slog.DiscardHandler)}.run(t.Context()) // it returns
+		timers{f, new(outage), slog.New(slog.DiscardHandler)}.run(t.Context()) // it returns
 	})
 }

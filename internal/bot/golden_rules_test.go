@@ -16,6 +16,9 @@ func goldenChangedSettings() map[string]notice.Notice {
 		"draws":         ranking.SettingChanged{Name: "draws", Before: "on", After: "off"},
 		"uneven":        ranking.SettingChanged{Name: "uneven", Before: "off", After: "on"},
 		"margin":        ranking.SettingChanged{Name: "margin", Before: "off", After: "on"},
+		"monthly":       ranking.SettingChanged{Name: "seasons", Before: "manual", After: "monthly"},
+		"quarterly":     ranking.SettingChanged{Name: "seasons", Before: "monthly", After: "quarterly"},
+		"manual":        ranking.SettingChanged{Name: "seasons", Before: "quarterly", After: "manual"},
 		"halfway":       ranking.SettingChanged{Name: "halfway", Before: "off", After: "on"},
 		"first_match":   ranking.SettingChanged{Name: "provisional", Before: "0:0", After: "64:1"},
 		"first_matches": ranking.SettingChanged{Name: "provisional", Before: "0:0", After: "48:10"},
@@ -44,7 +47,7 @@ func goldenBoards() map[string]notice.Notice {
 }
 
 func goldenSettings() map[string]notice.Notice {
-	changed := ranking.Rules{Start: 1000, PlaceMatches: 1, UnevenTeamsAllowed: true, RatingRules: ranking.RatingRules{
+	changed := ranking.Rules{Start: 1000, PlaceMatches: 1, UnevenTeamsAllowed: true, SeasonMonths: 3, RatingRules: ranking.RatingRules{
 		K: 40, Provisional: ranking.Provisional{K: 48, Matches: 10}, Margin: true,
 	}}
 	alice, hostileName := called("Alice"), called(hostile)
@@ -56,6 +59,9 @@ func goldenSettings() map[string]notice.Notice {
 		"changed": page(changed, ranking.Display{Language: "de-AT", Tables: true, DarkCharts: true, TimeZone: "America/New_York"}, &ranking.Reporter{Name: &alice}),
 		"hostile": page(changed, ranking.DefaultDisplay(), &ranking.Reporter{Name: &hostileName}),
 	}
+	asksZone := page(ranking.DefaultRules(), ranking.DefaultDisplay(), &ranking.Reporter{Name: &alice})
+	asksZone.Rules.SeasonMonths, asksZone.Open = 1, ranking.SettingZone
+	all["asks_zone"] = asksZone
 	for _, open := range settingPages()[1:] {
 		n := page(ranking.DefaultRules(), ranking.DefaultDisplay(), nil)
 		n.Open = open

@@ -112,7 +112,7 @@ func offered(s ranking.Setting) [][]string {
 		return slices.Collect(slices.Chunk(tags, 2))
 	case ranking.SettingZone:
 		return append(offeredZones(zoneRegions()...), []string{ranking.UTC})
-	case ranking.SettingProvisional:
+	case ranking.SettingProvisional, ranking.SettingSeasons:
 		return [][]string{s.Choices[:1], s.Choices[1:]}
 	case ranking.SettingPlace:
 		return slices.Collect(slices.Chunk(s.Choices, 2))
@@ -272,8 +272,11 @@ func (w words) settingsPage(n ranking.SettingsPage) string {
 		all = append(all, lines)
 	}
 	remarks := []string{w.Text("note.rules_from_next_match", nil)}
-	if _, isRegion := findZoneRegion(n.Open); isRegion || n.Open == string(ranking.AboutTime) {
+	if _, isRegion := findZoneRegion(n.Open); isRegion || n.Open == string(ranking.AboutTime) || n.Open == ranking.SettingZone {
 		remarks = []string{w.Text("note.other_zones", nil)}
+		if n.Rules.SeasonMonths > 0 {
+			remarks = append([]string{w.Text("note.seasons_end", nil)}, remarks...)
+		}
 	}
 	if by := n.ChangedBy; by != nil && by.Name != nil {
 		remarks = append(remarks, w.Text("note.changed_by", args{"Name": showName(*by.Name)}))

@@ -116,6 +116,16 @@ var mutants = []mutant{
 		packages: "./internal/ranking", tests: "^TestSeasons$",
 	},
 	{
+		name: "season told by the message that ends it", file: "internal/ranking/season.go",
+		before: "Tells: !e.early || !e.at.Before(starts.Add(AfterSeason)),", after: "Tells: true,",
+		packages: "./internal/ranking", tests: "^TestAutomaticSeasons$",
+	},
+	{
+		name: "season ends in another zone", file: "internal/ranking/season.go",
+		before: "at = at.In(d.Zone())", after: "at = at.UTC()",
+		packages: "./internal/ranking", tests: "^TestSeasonsEndInTheirZone$",
+	},
+	{
 		name: "season ends unnoticed", file: "internal/postgres/pgranking/seasons.go",
 		before: "UPDATE group_players SET version = version + 1 WHERE season_id = $1", after: "SELECT",
 		packages: "./internal/ranking", tests: "^TestSeasonEndsMeanwhile$",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"elobot/internal/notice"
 )
@@ -50,12 +51,13 @@ const (
 	AboutTime      SettingGroup = "time"
 	AboutRating    SettingGroup = "rating"
 	AboutPlaces    SettingGroup = "places"
+	AboutSeasons   SettingGroup = "season"
 	AboutReporting SettingGroup = "reporting"
 )
 
 // SettingGroups returns the groups in the order in which they are shown.
 func SettingGroups() []SettingGroup {
-	return []SettingGroup{AboutDisplay, AboutTime, AboutRating, AboutPlaces, AboutReporting}
+	return []SettingGroup{AboutDisplay, AboutTime, AboutRating, AboutPlaces, AboutSeasons, AboutReporting}
 }
 
 // AllSettings returns the settings in the order in which they are shown.
@@ -86,9 +88,14 @@ func AllSettings() []Setting {
 			func(p Provisional) string { return fmt.Sprintf("%d:%d", p.K, p.Matches) },
 			Provisional{}, Provisional{K: 48, Matches: 10}, Provisional{K: 64, Matches: 10},
 		),
-		onOff("halfway", AboutRating, "season_halfway", func(g *GroupSettings) *bool { return &g.Rules.Halfway }),
 		onOff("margin", AboutRating, "margin_of_victory", func(g *GroupSettings) *bool { return &g.Rules.Margin }),
 		number(SettingPlace, AboutPlaces, "place_matches", func(g *GroupSettings) *int { return &g.Rules.PlaceMatches }, 1, 3, 5, 10),
+		choice(
+			Setting{Name: SettingSeasons, Group: AboutSeasons, Columns: []string{"season_months"}},
+			func(g *GroupSettings) *int { return &g.Rules.SeasonMonths },
+			func(months int) string { return map[int]string{0: Manual, 1: Monthly, 3: Quarterly}[months] }, 0, 1, 3,
+		),
+		onOff("halfway", AboutSeasons, "season_halfway", func(g *GroupSettings) *bool { return &g.Rules.Halfway }),
 		onOff("draws", AboutReporting, "draws_allowed", func(g *GroupSettings) *bool { return &g.Rules.DrawsAllowed }),
 		onOff("uneven", AboutReporting, "uneven_teams_allowed", func(g *GroupSettings) *bool { return &g.Rules.UnevenTeamsAllowed }),
 	}
@@ -99,6 +106,7 @@ const (
 	SettingLanguage    = "language"
 	SettingPlace       = "place"
 	SettingProvisional = "provisional"
+	SettingSeasons     = "seasons"
 	SettingZone        = "zone"
 )
 
@@ -106,6 +114,13 @@ const (
 const (
 	On  = "on"
 	Off = "off"
+)
+
+// How long seasons are.
+const (
+	Manual    = "manual" // until an admin starts the next one
+	Monthly   = "monthly"
+	Quarterly = "quarterly"
 )
 
 func onOff(name string, group SettingGroup, column string, field func(*GroupSettings) *bool) Setting {
@@ -237,13 +252,14 @@ func (c ChangeSetting) do(ctx context.Context, s *Service, o Origin) error {
 	}
 	return s.handle(ctx, o, job{
 		name: "change setting", bucket: bucket, isAdmin: c.IsAdmin, locks: true,
-		operation: settingOperation{adminsOnly{people: senderOf(o), adds: true}, c, o.Button == ""},
+		operation: settingOperation{adminsOnly{people: senderOf(o), adds: true}, c, o.SentAt, o.Button == ""},
 	})
 }
 
 type settingOperation struct {
 	adminsOnly
 	ChangeSetting
+	at    time.Time
 	typed bool // not pressed
 }
 
@@ -257,12 +273,22 @@ func (o settingOperation) refuse(snap Snapshot) Notice {
 func (o settingOperation) decide(snap Snapshot) (Decision, error) {
 	before := snap.settings()
 	changed := &ChangedSetting{Chat: snap.ChatID, Ladder: snap.Ladder.ID, Setting: o.Setting, Before: before, After: o.Setting.With(before, o.Value)}
+	changed.Seasons = seasonsUntil(o.Setting.Name, o.at, snap, changed.After)
 	said := SettingChanged{Name: o.Setting.Name, Before: o.Setting.Value(before), After: o.Value}
-	if o.typed {
+	page := SettingsPage{GroupSettings: changed.After, Open: string(o.Setting.Group)}
+	asksZone := o.Setting.Name == SettingSeasons && before.Rules.SeasonMonths == 0 && before.Display.TimeZone == UTC
+	if asksZone {
+		page.Open = SettingZone
+	}
+	switch {
+	case asksZone && o.typed:
+		return Decision{Effect: changed, Notice: page}, nil
+	case o.typed:
 		return Decision{Effect: changed, Notice: said}, nil
 	}
 	name := snap.senderName()
-	return Decision{Effect: changed, Page: SettingsPage{changed.After, string(o.Setting.Group), &Reporter{Name: &name}}, CallbackAnswer: said}, nil
+	page.ChangedBy = &Reporter{Name: &name}
+	return Decision{Effect: changed, Page: page, CallbackAnswer: said}, nil
 }
 
 // ChangedSetting is a new value of a setting. If the stored value is not that of Before, Apply fails with ErrConflict.
@@ -271,6 +297,7 @@ type ChangedSetting struct {
 	Ladder        LadderID
 	Setting       Setting
 	Before, After GroupSettings
+	Seasons       []SeasonUntil // those that end at another time
 }
 
 func (*ChangedSetting) outcome() CommandOutcome { return OutcomeSettingChanged }

@@ -55,6 +55,9 @@ func (s *Service) finish(ctx context.Context, o Origin, j job, err error, starte
 func (s *Service) attempt(ctx context.Context, o Origin, j job, attempt int) error {
 	*j.outcome = "" // of the attempt before
 	err := s.readDecideWrite(ctx, o, j, attempt, !o.Retried)
+	if errors.Is(err, errSeasonEnded) {
+		err = s.readDecideWrite(ctx, o, j, attempt, !o.Retried)
+	}
 	if errors.Is(err, errIdentified) {
 		err = s.readDecideWrite(ctx, o, j, attempt, false)
 	}
@@ -64,13 +67,15 @@ func (s *Service) attempt(ctx context.Context, o Origin, j job, attempt int) err
 // errIdentified means that an attempt has only stored who somebody is.
 var errIdentified = errors.New("people were identified")
 
-// otherMonth means that the operation needs the LargestUpset of this month instead. A command is read before the time zone of its chat is
-// known, so it gets that of the month in UTC, which only an upset in another zone cannot do with.
-type otherMonth time.Time
+// errSeasonEnded means that an attempt has only ended a season.
+var errSeasonEnded = fmt.Errorf("%w: a season has ended", ErrConflict)
+
+// upsetOf means that the operation needs the LargestUpset of this month, which few results do: only upsets may be larger.
+type upsetOf time.Time
 
 // Error implements error.
-func (m otherMonth) Error() string {
-	return "the month in the chat's time zone began at " + time.Time(m).String()
+func (m upsetOf) Error() string {
+	return "the largest upset is needed of the month that began at " + time.Time(m).String()
 }
 
 // readDecideWrite does what attempt says. If somebody turns out to be an unclaimed player, it stores that instead, provided that identifies
@@ -106,6 +111,13 @@ func (s *Service) readDecideWrite(ctx context.Context, o Origin, j job, attempt 
 		o.Ladder, o.Season = ladder, season
 		return s.readDecideWrite(ctx, o, unresolved, attempt, identifies)
 	}
+	if at := j.reportedAt(snap); o.Season == 0 && snap.Ladder.Season.endsBefore(at) {
+		release()
+		if err := s.endSeason(ctx, o, snap.Ladder, at); err != nil {
+			return err
+		}
+		return errSeasonEnded
+	}
 	if unresolved.mayMeanOthers(snap) {
 		release()
 		unresolved.everybody = true
@@ -120,9 +132,9 @@ func (s *Service) readDecideWrite(ctx context.Context, o Origin, j job, attempt 
 	}
 	snap.Admin = j.admin
 	d, err := s.decide(ctx, store, o, j, snap)
-	if other := (otherMonth{}); errors.As(err, &other) {
+	if month := (upsetOf{}); errors.As(err, &month) {
 		release()
-		unresolved.month = time.Time(other)
+		unresolved.month = time.Time(month)
 		return s.readDecideWrite(ctx, o, unresolved, attempt, identifies)
 	}
 	if err != nil {
@@ -209,7 +221,7 @@ func (j job) changes(o Origin, snap Snapshot, d Decision) Changes {
 	d.PageMessageID = cmp.Or(d.PageMessageID, o.Pressed)
 	changes := Changes{
 		Decision: d, Seen: j.seen(o, snap, adds), Key: o.Key, Trigger: o.trigger(), Chat: snap.ChatID, RateEntry: j.rateEntry(o, d.Notice),
-		Extra: j.extra, ConsumesTimer: o.Trigger == ByTimer, Addressee: j.sender(o, snap, adds), Language: o.Chat.Language, Private: !o.Chat.IsGroup(),
+		Extra: j.extra, ConsumesTimer: o.Trigger == ByTimer, Keyless: j.keyless, Addressee: j.sender(o, snap, adds), Language: o.Chat.Language, Private: !o.Chat.IsGroup(),
 	}
 	if _, records := d.Effect.(NewMatches); records && changes.RateEntry.Bucket == RateQuestion { // an edit that reports more than before
 		changes.RateEntry.Bucket = RateResult
@@ -349,7 +361,7 @@ type job struct {
 	admin   AdminStatus
 	// everybody is true if the operation needs Everybody after all.
 	everybody bool
-	// month is the one whose LargestUpset the operation needs after all, zero for the one that it has named itself.
+	// month is the one whose LargestUpset the operation needs after all, zero for none.
 	month time.Time
 	// ofGroup is true if the operation is about the group, whatever ladder applies.
 	ofGroup bool
@@ -357,6 +369,8 @@ type job struct {
 	locks bool
 	// knownChatOnly is true if the command does nothing in an unknown chat and does not create the chat.
 	knownChatOnly bool
+	// keyless is true if the key is not stored: what the command finds says whether there is anything to do.
+	keyless bool
 	// silent is true if nobody waits for the outcome. A failure is then not answered, nor is a command over a limit; the caller retries.
 	silent bool
 	// unlogged is true for events, whose outcomes are not logged.

@@ -16,6 +16,8 @@ type Rules struct {
 	UnevenTeamsAllowed bool `json:"uneven_teams_allowed"` // the sides may differ in size
 	// Halfway is true if people begin a season half-way between the rating with which they ended the one before and the start rating.
 	Halfway bool `json:"season_halfway"`
+	// SeasonMonths is how many calendar months an automatic season lasts: 1, 3, or 0 if admins start each season.
+	SeasonMonths int `json:"season_months"`
 	RatingRules
 }
 

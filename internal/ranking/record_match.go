@@ -167,7 +167,7 @@ func (r *recordOperation) plays(person int) bool {
 func (r *recordOperation) needs() Needs {
 	needs := Needs{
 		People: r.people, New: len(r.people), DuplicatesOf: r.equalAt(),
-		Result: &ResultNeeds{r.leaderQuery(), MonthOf(r.playedAt, time.UTC), !r.isSettled(DoubtUsername)},
+		Result: &ResultNeeds{LeaderQuery: r.leaderQuery(), Near: !r.isSettled(DoubtUsername)},
 	}
 	for _, m := range r.matches {
 		if !m.result.HasPoints() {
@@ -242,7 +242,7 @@ func (r *recordOperation) decide(snap Snapshot) (d Decision, err error) {
 	if snap.Display.Celebrations {
 		month := MonthOf(r.playedAt, snap.Display.Zone())
 		if !month.Equal(snap.UpsetMonth) && slices.ContainsFunc(matches, func(m *NewMatch) bool { return m.Upset > 0 }) {
-			return Decision{}, otherMonth(month)
+			return Decision{}, upsetOf(month)
 		}
 		matches.celebrate(Leaders{r.leaderQuery(), snap.Leaders, snap.Ladder.PlaceMatches}, snap.LargestUpset)
 	}

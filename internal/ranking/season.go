@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +20,11 @@ type Season struct {
 	Name   string    `json:"name"`      // empty if nobody has named it
 	Starts time.Time `json:"starts_at"` // the instant from which on messages report its matches, zero for the first one
 	Ends   time.Time `json:"ends_at"`   // the instant from which on they do not any more, zero if it goes on until an admin ends it
+}
+
+// endsBefore is true if a message of this time reports matches of a later season than one that goes on.
+func (s Season) endsBefore(at time.Time) bool {
+	return !s.Ends.IsZero() && !at.IsZero() && !at.Before(s.Ends)
 }
 
 // match returns the match that an operation amends, nil for none.
@@ -39,21 +45,27 @@ func about(ctx context.Context, store writer, o Origin, j job, snap Snapshot) (L
 	if ladder != o.Ladder || snap.NewGroup {
 		return ladder, 0, nil
 	}
-	op, isDated := j.operation.(dated)
-	isDated = isDated && !op.at().IsZero()
-	switch m := j.match(snap); {
+	switch m, at := j.match(snap), j.reportedAt(snap); {
 	case m != nil && snap.isOver(m.Season):
 		return ladder, m.Season, nil
-	case m == nil && isDated && o.Season != 0:
+	case !at.IsZero() && o.Season != 0:
 		return ladder, o.Season, nil
-	case m == nil && isDated:
-		season, err := seasonAt(ctx, store, snap.Ladder, op.at())
+	case !at.IsZero():
+		season, err := seasonAt(ctx, store, snap.Ladder, at)
 		if season == snap.Ladder.Season.ID {
 			season = 0
 		}
 		return ladder, season, err
 	}
 	return ladder, 0, nil
+}
+
+// reportedAt returns when new matches were reported, zero if the command reports none.
+func (j job) reportedAt(snap Snapshot) time.Time {
+	if op, ok := j.operation.(dated); ok && j.match(snap) == nil {
+		return op.at()
+	}
+	return time.Time{}
 }
 
 // seasonAt returns the season of a ladder in which a message of this time reports a match.
@@ -108,34 +120,34 @@ func (n seasonOperation) refuse(snap Snapshot) Notice {
 		return Refusal{Code: SeasonName, Name: n.Name}
 	case n.Ends != 0 && n.Ends != l.Season.ID:
 		return Refusal{Code: SeasonEnded}
-	case n.players(snap) == 0:
+	case played(snap) == 0:
 		return Refusal{Code: SeasonEmpty}
 	}
 	return nil
 }
 
-// players returns how many people have played in the season.
-func (n seasonOperation) players(snap Snapshot) (played int) {
+// played returns how many people have played in the season.
+func played(snap Snapshot) (people int) {
 	for _, k := range snap.Everybody {
 		if k.Standing != nil && k.Standing.Played > 0 {
-			played++
+			people++
 		}
 	}
-	return played
+	return people
 }
 
 func (n seasonOperation) decide(snap Snapshot) (Decision, error) {
 	ending := snap.Ladder.Season
 	if n.Ends == 0 {
 		return Decision{Notice: SeasonPrompt{
-			Ends: ending.ID, Number: ending.Number, Ended: ending.Name, Name: n.Name, Players: n.players(snap), Start: snap.Ladder.Start, Halfway: snap.Ladder.Halfway,
+			Ends: ending.ID, Number: ending.Number, Ended: ending.Name, Name: n.Name, Players: played(snap), Start: snap.Ladder.Start, Halfway: snap.Ladder.Halfway,
 		}}, nil
 	}
 	// a message has the second in which it was sent
 	at := n.origin.SentAt.Truncate(time.Second)
 	return Decision{
 		Page:   SeasonStarted{Number: ending.Number + 1, Name: n.Name, Ended: ending.Number},
-		Effect: &NewSeason{Ladder: snap.Ladder.ID, Ends: ending.ID, Name: n.Name, At: at},
+		Effect: &NewSeason{Ladder: snap.Ladder.ID, Ends: ending.ID, Name: n.Name, At: at, Until: snap.endOfNewSeason(at, at), Tells: true},
 	}, nil
 }
 
@@ -145,9 +157,116 @@ type NewSeason struct {
 	Ends   SeasonID
 	Name   string
 	At     time.Time
+	Until  time.Time // when the next one ends, zero if an admin will end it
+	Tells  bool      // the chat is told how the season ended, otherwise when the timer of its end fires
 }
 
 func (*NewSeason) outcome() CommandOutcome { return OutcomeSettingChanged }
+
+// AfterSeason is how long after the end of a season it is carried out and told, so that messages which were sent before have arrived.
+const AfterSeason = time.Minute
+
+// minSeason is the shortest automatic season. Time zones are up to 26 hours apart, so after the zone was changed, the next month may begin
+// only hours after the season before ended.
+const minSeason = 48 * time.Hour
+
+// endOfSeason returns when an automatic season that goes on at a time ends: when the month or the quarter does.
+func endOfSeason(at time.Time, r Rules, d Display) time.Time {
+	at = at.In(d.Zone())
+	if r.SeasonMonths == 0 {
+		return time.Time{}
+	}
+	return LaterMonth(at, r.SeasonMonths-(int(at.Month())-1)%r.SeasonMonths)
+}
+
+// endOfNewSeason returns when an automatic season ends that starts then, and goes on at a later time.
+func (s Snapshot) endOfNewSeason(starts, at time.Time) time.Time {
+	if least := starts.Add(minSeason); at.Before(least) {
+		at = least
+	}
+	return endOfSeason(at, s.Ladder.Rules, s.Display)
+}
+
+// seasonsUntil returns the seasons that end at another time once a setting has changed. A new zone moves the end to the same day there,
+// unless that has begun already.
+func seasonsUntil(setting string, now time.Time, snap Snapshot, after GroupSettings) (moved []SeasonUntil) {
+	switch setting {
+	case SettingSeasons:
+		l := snap.Ladder
+		moved = append(moved, SeasonUntil{Ladder: l.ID, Season: l.Season.ID, Until: endOfSeason(now, after.Rules, after.Display)})
+	case SettingZone:
+		for _, l := range snap.Ladders {
+			ends := l.Season.Ends
+			year, month, day := ends.In(snap.Display.Zone()).Date()
+			until := beginOfDay(year, month, day, after.Display.Zone())
+			if !ends.IsZero() && ends.After(now) && until.After(now) && until.After(l.Season.Starts) {
+				moved = append(moved, SeasonUntil{Ladder: l.ID, Season: l.Season.ID, Until: until})
+			}
+		}
+	}
+	return moved
+}
+
+// SeasonTimer is the beginning of the key of the timer that ends a season. The ids of the ladder and of the season follow.
+const SeasonTimer = "t:season:"
+
+// SeasonUntil is a season of a ladder that goes on until a time.
+type SeasonUntil struct {
+	Ladder LadderID
+	Season SeasonID
+	Until  time.Time // zero if an admin will end it
+}
+
+func (*SeasonUntil) outcome() CommandOutcome { return OutcomeSettingChanged }
+
+// Timer returns the key of the timer that ends the season.
+func (u SeasonUntil) Timer() string { return fmt.Sprintf("%s%d:%d", SeasonTimer, u.Ladder, u.Season) }
+
+// endSeason ends the season of a ladder before a message of this time, which reports a match of the next one.
+func (s *Service) endSeason(ctx context.Context, o Origin, l Ladder, at time.Time) error {
+	err := s.attempt(ctx, Origin{Chat: o.Chat, Ladder: l.ID}, job{
+		operation: seasonTimer{season: l.Season.ID, at: at, early: true},
+		outcome:   new(CommandOutcome), keyless: true, knownChatOnly: true, locks: true,
+	}, 1)
+	if errors.Is(err, errUnanswered) { // somebody else has done it
+		return nil
+	}
+	return err
+}
+
+// seasonTimer ends a season at the time that was set ahead. One without a match goes on, and so does that of an archived ladder.
+type seasonTimer struct {
+	plain
+	season SeasonID
+	at     time.Time // that of the message which does not belong to the season any more, or when the timer was due
+	early  bool      // a message ends it, not the timer
+}
+
+func (e seasonTimer) needs() Needs { return Needs{Everybody: true, Timer: !e.early} }
+
+func (e seasonTimer) decide(snap Snapshot) (Decision, error) {
+	l, d := snap.Ladder, Decision{Presence: NoChange}
+	switch goesOn := l.Season.ID == e.season; {
+	case !e.early && !snap.Due, e.early && !(goesOn && l.Season.endsBefore(e.at)):
+		return d, errUnanswered
+	case !goesOn: // a message of the next season has ended it
+		d.Effect = &ToldSeason{Season: e.season}
+	case l.Archived, played(snap) == 0, l.Season.Ends.IsZero():
+		d.Effect = &SeasonUntil{Ladder: l.ID, Season: e.season, Until: endOfSeason(e.at, l.Rules, snap.Display)}
+	default:
+		starts := l.Season.Ends
+		d.Effect = &NewSeason{
+			Ladder: l.ID, Ends: e.season, At: starts, Until: snap.endOfNewSeason(starts, e.at),
+			Tells: !e.early || !e.at.Before(starts.Add(AfterSeason)), // messages of a chat arrive in their order
+		}
+	}
+	return d, nil
+}
+
+// ToldSeason lets the chat be told how a season ended that is over.
+type ToldSeason struct{ Season SeasonID }
+
+func (*ToldSeason) outcome() CommandOutcome { return "" }
 
 // SeasonPrompt says what starting a season will do, with a button that starts it.
 type SeasonPrompt struct {

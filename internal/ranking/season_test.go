@@ -3,8 +3,11 @@ package ranking_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -208,5 +211,168 @@ func TestJoinedMeanwhile(t *testing.T) {
 	must(t, other.Do(t.Context(), g.at(&carol, 70), ranking.Join{}))
 	if got := texts(t, g, `SELECT season_id::text FROM group_players WHERE name = 'Carol'`); len(got) != 1 || got[0] == "1" {
 		t.Errorf("Carol is in the seasons %q", got)
+	}
+}
+
+// instant reads a time.
+func instant(t *testing.T, text string) time.Time {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339, text)
+	must(t, err)
+	return at
+}
+
+// chooseAt has an admin choose a value of a setting at a time.
+func (g *game) chooseAt(t *testing.T, at, setting, value string) {
+	t.Helper()
+	o := below(55, g.press(&alice))
+	o.SentAt = instant(t, at)
+	must(t, g.Do(t.Context(), o, choice(setting, value)))
+	if n, ok := g.answer(t, o.Key, toast).(ranking.SettingChanged); !ok || n.After != value {
+		t.Fatalf("%s %s: %+v", setting, value, n)
+	}
+}
+
+// reportAt has Alice report that she beat Bob.
+func (g *game) reportAt(t *testing.T, at string) {
+	t.Helper()
+	o := g.origin(&alice)
+	o.SentAt = instant(t, at)
+	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
+}
+
+// mustEndAt compares the ends of the seasons, and whether a timer waits for each.
+func (g *game) mustEndAt(t *testing.T, what string, want ...string) {
+	t.Helper()
+	got := texts(t, g, `
+		SELECT concat_ws(' ', s.number, to_char(s.ends_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+		    CASE WHEN t.due_at = s.ends_at + interval '1 minute' THEN 'waits' WHEN t.due_at IS NOT NULL THEN 'waits wrongly' END)
+		FROM seasons s LEFT JOIN timers t ON t.key = 't:season:' || s.ladder_id || ':' || s.id ORDER BY s.ladder_id, s.number`)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// TestAutomaticSeasons: a season ends with its month. The first message of the next one starts that, the timer tells, and what arrives later
+// is still recorded where it belongs.
+func TestAutomaticSeasons(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	told := func(what string, want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(want, g.told(t), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("told %s (-want +got):\n%s", what, diff)
+		}
+	}
+	g.chooseAt(t, "2025-03-10T12:00:00Z", ranking.SettingZone, "Europe/Berlin")
+	g.chooseAt(t, "2025-03-10T12:00:00Z", ranking.SettingSeasons, ranking.Monthly)
+	g.mustEndAt(t, "chosen", "1 2025-03-31T22:00:00Z waits")
+	g.reportAt(t, "2025-03-31T21:59:59Z")
+	g.reportAt(t, "2025-03-31T22:00:00Z")
+	g.reportAt(t, "2025-03-31T21:59:58Z")
+	told("while messages may still arrive")
+	g.mustHaveSeasons(t, "around midnight", "1 Alice 1531 2–0", "1 Bob 1469 0–2", "2 Alice 1516 1–0", "2 Bob 1484 0–1")
+	g.mustEndAt(t, "started by a message", "1 2025-03-31T22:00:00Z waits", "2 2025-04-30T22:00:00Z waits")
+	must(t, g.fire(t.Context(), g.newInstance()))
+	told("by the timers", "season:1", "season:2")
+	g.mustEndAt(t, "ended by timers", "1 2025-03-31T22:00:00Z", "2 2025-04-30T22:00:00Z", "3 2025-05-31T22:00:00Z waits")
+	g.exec(t, `UPDATE outbox SET state = 'sent', finished_at = now(), supersede_key = NULL WHERE action = 'ensure'`)
+	g.reportAt(t, "2025-03-31T21:59:57Z")
+	told("again after a late result", "season:1")
+
+	for range 3 { // a season without a match goes on
+		must(t, g.fire(t.Context(), g.newInstance()))
+	}
+	g.mustEndAt(t, "without a match", "1 2025-03-31T22:00:00Z", "2 2025-04-30T22:00:00Z", "3 2025-08-31T22:00:00Z waits")
+	g.reportAt(t, "2025-10-20T10:00:00Z")
+	told("of the one without a match", "season:1")
+	g.mustEndAt(t, "a message long after the end", "1 2025-03-31T22:00:00Z", "2 2025-04-30T22:00:00Z", "3 2025-10-31T23:00:00Z waits")
+	g.reportAt(t, "2025-10-31T23:01:00Z")
+	told("by a message that is later than the timer", "season:1", "season:3")
+	g.mustHaveSeasons(t, "at last", "1 Alice 1544 3–0", "1 Bob 1456 0–3", "2 Alice 1516 1–0", "2 Bob 1484 0–1",
+		"3 Alice 1516 1–0", "3 Bob 1484 0–1", "4 Alice 1516 1–0", "4 Bob 1484 0–1")
+	g.mustEndAt(t, "at last", "1 2025-03-31T22:00:00Z", "2 2025-04-30T22:00:00Z", "3 2025-10-31T23:00:00Z", "4 2025-11-30T23:00:00Z waits")
+	g.exec(t, `UPDATE ladders SET archived_at = now(), is_default = false`)
+	must(t, g.fire(t.Context(), g.newInstance()))
+	g.mustEndAt(t, "archived", "1 2025-03-31T22:00:00Z", "2 2025-04-30T22:00:00Z", "3 2025-10-31T23:00:00Z", "4 2025-12-31T23:00:00Z waits")
+	g.exec(t, `UPDATE ladders SET archived_at = NULL, is_default = true`)
+	g.chooseAt(t, "2025-12-10T12:00:00Z", ranking.SettingSeasons, ranking.Manual)
+	g.mustEndAt(t, "switched off", "1 2025-03-31T22:00:00Z", "2 2025-04-30T22:00:00Z", "3 2025-10-31T23:00:00Z", "4")
+	g.verifyClean(t)
+}
+
+// TestAutomaticSeasonsAndAdmins: an admin may end a season that would end by itself. Of several instances, one ends it.
+func TestAutomaticSeasonsAndAdmins(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	now := g.at(&alice, 0).SentAt
+	next := ranking.LaterMonth(now.Add(48*time.Hour), 1).Format(time.RFC3339)
+	g.chooseAt(t, now.Add(-time.Hour).Format(time.RFC3339), ranking.SettingSeasons, ranking.Monthly)
+	must(t, g.RecordMatch(t.Context(), g.at(&alice, 10), singles(alice, bob, 3, 1)))
+	g.startSeason(t, 60, "Cup")
+	ended := now.Add(60 * time.Second).Format(time.RFC3339)
+	g.mustEndAt(t, "by hand", "1 "+ended, "2 "+next+" waits")
+	must(t, g.RecordMatch(t.Context(), g.at(&alice, 70), singles(alice, bob, 3, 1)))
+	g.exec(t, `UPDATE timers SET due_at = now()`)
+	var firing errgroup.Group
+	for range 3 {
+		firing.Go(func() error { return g.fire(t.Context(), g.newInstance()) })
+	}
+	must(t, firing.Wait())
+	g.has(t, 3, "seasons")
+	g.has(t, 2, "outbox WHERE action = 'ensure'")
+	g.has(t, 1, "timers")
+	g.verifyClean(t)
+}
+
+// TestSeasonsEndInTheirZone: the month of a zone, over changes of its clocks, a leap day, and a day that was skipped.
+func TestSeasonsEndInTheirZone(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	for _, tc := range []struct{ zone, length, at, ends string }{
+		{"UTC", ranking.Monthly, "2024-02-29T12:00:00Z", "2024-03-01T00:00:00Z"},
+		{"Europe/Berlin", ranking.Monthly, "2024-02-29T22:59:59Z", "2024-02-29T23:00:00Z"},
+		{"Europe/Berlin", ranking.Monthly, "2025-03-29T12:00:00Z", "2025-03-31T22:00:00Z"},
+		{"Europe/Berlin", ranking.Quarterly, "2025-10-01T12:00:00Z", "2025-12-31T23:00:00Z"},
+		{"America/New_York", ranking.Monthly, "2025-03-01T04:59:59Z", "2025-03-01T05:00:00Z"},
+		{"America/New_York", ranking.Monthly, "2025-03-01T05:00:00Z", "2025-04-01T04:00:00Z"},
+		{"America/New_York", ranking.Monthly, "2025-11-01T12:00:00Z", "2025-12-01T05:00:00Z"},
+		{"Australia/Lord_Howe", ranking.Monthly, "2025-03-20T12:00:00Z", "2025-03-31T13:00:00Z"},
+		{"Australia/Lord_Howe", ranking.Monthly, "2025-04-20T12:00:00Z", "2025-04-30T13:30:00Z"},
+		{"Pacific/Apia", ranking.Monthly, "2011-12-29T12:00:00Z", "2011-12-31T10:00:00Z"},
+		{"Pacific/Apia", ranking.Quarterly, "2011-12-31T10:00:00Z", "2012-03-31T10:00:00Z"},
+		{"Africa/Cairo", ranking.Monthly, "2025-04-20T12:00:00Z", "2025-04-30T21:00:00Z"},
+		{"Africa/Cairo", ranking.Quarterly, "2025-10-30T12:00:00Z", "2025-12-31T22:00:00Z"},
+		{"Africa/Cairo", ranking.Quarterly, "2025-09-30T20:59:59Z", "2025-09-30T21:00:00Z"},
+	} {
+		g.exec(t, `UPDATE chats SET time_zone = $1`, tc.zone)
+		g.chooseAt(t, tc.at, ranking.SettingSeasons, tc.length)
+		g.mustEndAt(t, fmt.Sprint(tc), "1 "+tc.ends+" waits")
+		g.chooseAt(t, tc.at, ranking.SettingSeasons, ranking.Manual)
+	}
+}
+
+// TestZoneMovesEndOfSeason: another zone moves only the end of the season that goes on, to the same day there, unless it is that day already.
+func TestZoneMovesEndOfSeason(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ at, zone, moved, next string }{
+		"west":               {"2025-03-20T12:00:00Z", "America/New_York", "2025-04-01T04:00:00Z", "2025-05-01T04:00:00Z"},
+		"east":               {"2025-03-20T12:00:00Z", "Asia/Tokyo", "2025-03-31T15:00:00Z", "2025-04-30T15:00:00Z"},
+		"east, on that day":  {"2025-03-31T16:00:00Z", "Asia/Tokyo", "2025-03-31T22:00:00Z", "2025-04-30T15:00:00Z"},
+		"west, after it":     {"2025-03-31T22:00:10Z", "America/New_York", "2025-03-31T22:00:00Z", "2025-05-01T04:00:00Z"},
+		"east, before it":    {"2025-03-31T14:59:59Z", "Asia/Tokyo", "2025-03-31T15:00:00Z", "2025-04-30T15:00:00Z"},
+		"west, when it ends": {"2025-03-31T21:59:59Z", "America/New_York", "2025-04-01T04:00:00Z", "2025-05-01T04:00:00Z"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGame(t)
+			g.chooseAt(t, "2025-03-10T12:00:00Z", ranking.SettingZone, "Europe/Berlin")
+			g.chooseAt(t, "2025-03-10T12:00:00Z", ranking.SettingSeasons, ranking.Monthly)
+			g.reportAt(t, "2025-03-11T12:00:00Z")
+			g.chooseAt(t, tc.at, ranking.SettingZone, tc.zone)
+			g.mustEndAt(t, "the zone was changed", "1 "+tc.moved+" waits")
+			must(t, g.fire(t.Context(), g.Service))
+			g.mustEndAt(t, "the next one", "1 "+tc.moved, "2 "+tc.next+" waits")
+		})
 	}
 }

@@ -113,7 +113,7 @@ type Needs struct {
 	New             int          // how many of the people, from the first on, get an id unless they are players already
 	DuplicatesOf    time.Time    // if not zero, requests PossibleDuplicates: the matches that were reported at most SameGameWindow before or after
 	DuplicateScores []Score      // only those with one of these scores, in either order, or without one; none: all
-	Result          *ResultNeeds // requests Leaders and LargestUpset; there are People
+	Result          *ResultNeeds // requests Leaders, and perhaps LargestUpset; there are People
 	Everybody       bool         // requests Everybody
 	Match           *MatchRef    // requests Matches
 	// ReportedSince limits which matches that the sender reported, and did not play, may be the last one that is meant, or Counted.
@@ -129,7 +129,7 @@ type Needs struct {
 // ResultNeeds says what an operation needs to know to record a result of its people.
 type ResultNeeds struct {
 	LeaderQuery           // requests Leaders
-	Month       time.Time // the first instant, in its zone, of the month whose LargestUpset is requested
+	Month       time.Time // if not zero, requests the LargestUpset of the month with this first instant, in its zone
 	// Near is true if the operation needs Everybody if one of the people is only mentioned and not known. The store need not know.
 	Near bool
 }

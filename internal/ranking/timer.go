@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -36,13 +35,21 @@ var ErrUnknownTimer = errors.New("unknown timer")
 
 // FireTimer does what a timer is for. It does nothing if the timer is gone or no longer due.
 func (s *Service) FireTimer(ctx context.Context, t Timer) error {
-	text, isPrompt := strings.CutPrefix(t.Key, PromptTimer)
-	id, err := strconv.ParseInt(text, 10, 64)
-	if !isPrompt || err != nil {
+	o := Origin{Key: t.Key, Chat: Chat{ID: t.Chat}, Trigger: ByTimer}
+	j := job{name: "timer", knownChatOnly: true, silent: true, locks: true}
+	var prompt PromptID
+	var season SeasonID
+	_, _ = fmt.Sscanf(t.Key, PromptTimer+"%d", &prompt)
+	_, _ = fmt.Sscanf(t.Key, SeasonTimer+"%d:%d", &o.Ladder, &season)
+	switch t.Key {
+	case prompt.Timer():
+		j.operation = expiredPrompt{id: prompt}
+	case SeasonUntil{Ladder: o.Ladder, Season: season}.Timer():
+		j.operation, j.keyless = seasonTimer{season: season, at: t.DueAt}, true
+	default:
 		return fmt.Errorf("%w: %s", ErrUnknownTimer, t.Key)
 	}
-	o := Origin{Key: t.Key, Chat: Chat{ID: t.Chat}, Trigger: ByTimer}
-	return s.handle(ctx, o, job{name: "timer", knownChatOnly: true, silent: true, locks: true, operation: expiredPrompt{id: PromptID(id)}})
+	return s.handle(ctx, o, j)
 }
 
 // expiredPrompt ends a prompt that nobody has answered in time.

@@ -128,12 +128,19 @@ func queueEffectOnChat(batch *pgx.Batch, c ranking.Changes) {
 	switch e := c.Effect.(type) {
 	case *ranking.ChangedSetting:
 		queueSetting(batch, e)
+		for _, u := range e.Seasons {
+			queueUntil(batch, c.Chat, u)
+		}
 	case *ranking.ChangedBoard:
 		queueBoard(batch, c, e)
 	case *ranking.ChangedLadder:
 		queueLadder(batch, c, e)
 	case *ranking.NewSeason:
 		queueNewSeason(batch, c, e)
+	case *ranking.SeasonUntil:
+		queueUntil(batch, c.Chat, *e)
+	case *ranking.ToldSeason:
+		queueTold(batch, c.Chat, c.Key, e.Season, "{}")
 	case *ranking.Greeted:
 		queueGreeted(batch, c.Chat, e)
 	}
@@ -160,8 +167,11 @@ func (s *Store) wakeLanes(c ranking.Changes) {
 
 // notifies is true if changes send a message to the chat.
 func notifies(c ranking.Changes) bool {
-	_, recorded := c.Effect.(ranking.NewMatches)
-	return c.Notice != nil || recorded
+	switch c.Effect.(type) {
+	case ranking.NewMatches, *ranking.NewSeason, *ranking.ToldSeason:
+		return true
+	}
+	return c.Notice != nil || len(c.Corrected) > 0
 }
 
 // goingOn are the seasons of the group $1 that go on.

@@ -73,9 +73,13 @@ func TestNoCommandScansATable(t *testing.T) {
 			return err
 		}, Want: 3},
 		{Name: "start a season", Run: func(ctx context.Context) error {
-			effect := &ranking.NewSeason{Ladder: 149, Ends: 149, Name: "Spring", At: time.Now()}
+			effect := &ranking.NewSeason{Ladder: 149, Ends: 149, Name: "Spring", At: time.Now(), Until: time.Now().Add(time.Hour), Tells: true}
 			return store.Apply(ctx, ranking.Changes{Key: "season", Chat: 149, Corrected: []ranking.SeasonID{1}, Decision: ranking.Decision{Effect: effect}})
-		}, Want: 5},
+		}, Want: 6},
+		{Name: "a season goes on", Run: func(ctx context.Context) error {
+			effect := &ranking.SeasonUntil{Ladder: 148, Season: 148, Until: time.Now().Add(time.Hour)}
+			return store.Apply(ctx, ranking.Changes{Key: "goes on", Chat: 148, Decision: ranking.Decision{Effect: effect}})
+		}, Want: 4},
 		{Name: "read people", Run: func(ctx context.Context) (err error) {
 			snap, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: ranking.Needs{People: people}})
 			return err
@@ -86,6 +90,11 @@ func TestNoCommandScansATable(t *testing.T) {
 			return err
 		}, Want: 2},
 		{Name: "read for a result", Run: func(ctx context.Context) (err error) {
+			leaders := ranking.LeaderQuery{ActiveSince: time.Now().Add(-24 * time.Hour), Limit: 5}
+			_, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: ranking.Needs{People: people, Result: &ranking.ResultNeeds{LeaderQuery: leaders}}})
+			return err
+		}, Want: 2},
+		{Name: "read for an upset", Run: func(ctx context.Context) (err error) {
 			leaders := ranking.LeaderQuery{ActiveSince: time.Now().Add(-24 * time.Hour), Limit: 5}
 			_, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: ranking.Needs{
 				People: people, Result: &ranking.ResultNeeds{LeaderQuery: leaders, Month: ranking.MonthOf(time.Now(), time.UTC)},

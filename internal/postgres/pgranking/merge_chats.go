@@ -179,6 +179,11 @@ func queueEndGroup(batch *pgx.Batch, kept, gone groupRow, older bool) {
 	if older {
 		batch.Queue(`
 			UPDATE ladders l SET `+copied(ranking.OfLadder)+` FROM ladders older WHERE l.id = $1 AND older.id = $2`, kept.Ladder, gone.Ladder)
+		// the timer finds out when an automatic season ends
+		batch.Queue(`UPDATE seasons SET ends_at = NULL WHERE id = $1`, kept.Season)
+		batch.Queue(`
+			INSERT INTO timers (key, chat_id, due_at) VALUES ($1, $2, now()) ON CONFLICT ON CONSTRAINT timers_pkey DO UPDATE SET due_at = now()`,
+			ranking.SeasonUntil{Ladder: kept.Ladder, Season: kept.Season}.Timer(), kept.Chat)
 	}
 	batch.Queue(`DELETE FROM group_players WHERE season_id IN (SELECT id FROM seasons WHERE group_id = $1)`, gone.ID)
 	batch.Queue(`DELETE FROM ladders WHERE group_id = $1`, gone.ID)

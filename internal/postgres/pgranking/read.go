@@ -204,9 +204,8 @@ var people = `
 var (
 	onlyPeople = fmt.Sprintf(people, "", "")
 	// What a result needs to know besides is read in the same statement, so that the leaders are no older than the standings.
-	peopleOfResult = fmt.Sprintf(people, `, leaders AS MATERIALIZED (`+leaders+`)`, `,
-		       (SELECT array_agg(id ORDER BY elo DESC, id) FROM leaders), (SELECT array_agg(elo ORDER BY elo DESC, id) FROM leaders),
-		       (`+largestUpset+`)`)
+	peopleOfResult = fmt.Sprintf(people, withLeaders, leadersFound)
+	peopleOfUpset  = fmt.Sprintf(people, withLeaders, leadersFound+`, (`+largestUpset+`)`)
 )
 
 func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
@@ -221,8 +220,12 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	var elos []int32
 	var extra []any
 	if r := q.Result; r != nil {
-		sql, extra = peopleOfResult, []any{&standings, &elos, &snap.LargestUpset}
-		arguments = append(arguments, r.ActiveSince, r.Limit, r.Month, ranking.LaterMonth(r.Month, 1))
+		sql, extra = peopleOfResult, []any{&standings, &elos}
+		arguments = append(arguments, r.ActiveSince, r.Limit)
+		if !r.Month.IsZero() {
+			sql, extra = peopleOfUpset, append(extra, &snap.LargestUpset)
+			arguments = append(arguments, r.Month, ranking.LaterMonth(r.Month, 1))
+		}
 	}
 	batch.Queue(sql, arguments...).Query(func(rows pgx.Rows) error {
 		place := 0
@@ -349,6 +352,12 @@ func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBe
 		return err
 	})
 }
+
+const (
+	withLeaders  = `, leaders AS MATERIALIZED (` + leaders + `)`
+	leadersFound = `,
+		       (SELECT array_agg(id ORDER BY elo DESC, id) FROM leaders), (SELECT array_agg(elo ORDER BY elo DESC, id) FROM leaders)`
+)
 
 // leaders is the query for the players at the top of the ranking of the ladder here. $9 says since when they have played, and $10 how many
 // there are at most.

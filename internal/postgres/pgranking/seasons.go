@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"elobot/internal/notice"
 	"elobot/internal/postgres"
@@ -40,9 +41,12 @@ func queueNewSeason(batch *pgx.Batch, c ranking.Changes, n *ranking.NewSeason) {
 		    FROM ladders l WHERE s.id = $1 AND l.id = s.ladder_id AND l.season_id = s.id AND l.archived_at IS NULL
 		    RETURNING s.*, l.start_elo
 		), new AS (
-		    INSERT INTO seasons (group_id, ladder_id, number, name, starts_at)
-		    SELECT group_id, ladder_id, number + 1, nullif($3, ''), $2 FROM ended
+		    INSERT INTO seasons (group_id, ladder_id, number, name, starts_at, ends_at)
+		    SELECT group_id, ladder_id, number + 1, nullif($3, ''), $2, $4 FROM ended
 		    RETURNING *
+		), timer AS (
+		    INSERT INTO timers (key, chat_id, due_at)
+		    SELECT '`+ranking.SeasonTimer+`' || ladder_id || ':' || id, $5, ends_at + $6::interval FROM new WHERE ends_at IS NOT NULL
 		), ladder AS (
 		    UPDATE ladders SET season_id = (SELECT id FROM new) WHERE id = (SELECT ladder_id FROM new)
 		), standing AS (
@@ -54,11 +58,29 @@ func queueNewSeason(batch *pgx.Batch, c ranking.Changes, n *ranking.NewSeason) {
 		), old AS (
 		    UPDATE group_players SET version = version + 1 WHERE season_id = $1
 		)
-		SELECT EXISTS (SELECT FROM new)::unchanged`, n.Ends, n.At, n.Name)
-	queueTold(batch, c.Chat, c.Key, n.Ends, "{}")
+		SELECT EXISTS (SELECT FROM new)::unchanged`, n.Ends, n.At, n.Name, zeronull.Timestamptz(n.Until), c.Chat, ranking.AfterSeason)
+	if n.Tells {
+		batch.Queue(`DELETE FROM timers WHERE key = $1`, ranking.SeasonUntil{Ladder: n.Ladder, Season: n.Ends}.Timer())
+		queueTold(batch, c.Chat, c.Key, n.Ends, "{}")
+	}
 }
 
-// queueCorrected lets the message that told how a season ended be brought up to date, if the season is over.
+// queueUntil changes when a season ends that goes on.
+func queueUntil(batch *pgx.Batch, chat ranking.ChatID, u ranking.SeasonUntil) {
+	batch.Queue(`
+		WITH until AS (
+		    UPDATE seasons s SET ends_at = $2 FROM ladders l WHERE s.id = $1 AND l.id = s.ladder_id AND l.season_id = s.id RETURNING 1)
+		SELECT EXISTS (SELECT FROM until)::unchanged`, u.Season, zeronull.Timestamptz(u.Until))
+	if u.Until.IsZero() {
+		batch.Queue(`DELETE FROM timers WHERE key = $1`, u.Timer())
+		return
+	}
+	batch.Queue(`
+		INSERT INTO timers (key, chat_id, due_at) VALUES ($1, $2, $3)
+		ON CONFLICT ON CONSTRAINT timers_pkey DO UPDATE SET due_at = excluded.due_at`, u.Timer(), chat, u.Until.Add(ranking.AfterSeason))
+}
+
+// queueCorrected lets the message that told how a season ended be brought up to date, if the season is over and has been told.
 func queueCorrected(batch *pgx.Batch, chat ranking.ChatID, key string, season ranking.SeasonID) {
 	queueTold(batch, chat, key, season, `{"corrected": true}`)
 }
@@ -70,12 +92,14 @@ func queueGoesOn(batch *pgx.Batch, season ranking.SeasonID) {
 		    SELECT FROM ladders WHERE season_id = $1 AND id = (SELECT ladder_id FROM seasons WHERE id = $1))::unchanged`, season)
 }
 
-// queueTold queues the message that tells how a season has ended. It stays where it is, or else will be; else it is where the ladder's board
-// is, or the ladder's topic.
+// queueTold queues the message that tells how a season of the chat has ended, unless a timer will. It stays where it is, or else will be;
+// else it is where the ladder's board is, or the ladder's topic.
 func queueTold(batch *pgx.Batch, chat ranking.ChatID, key string, season ranking.SeasonID, payload string) {
 	batch.Queue(`
 		WITH ended AS (
-		    SELECT s.id, s.ladder_id FROM seasons s JOIN ladders l ON l.id = s.ladder_id WHERE s.id = $5 AND l.season_id <> s.id
+		    SELECT s.id, s.ladder_id FROM seasons s JOIN ladders l ON l.id = s.ladder_id JOIN groups g ON g.id = s.group_id
+		    WHERE s.id = $5 AND l.season_id <> s.id AND g.chat_id = $1
+		      AND NOT EXISTS (SELECT FROM timers WHERE key = '`+ranking.SeasonTimer+`' || s.ladder_id || ':' || s.id)
 		), place AS (
 		    SELECT coalesce(
 		        (SELECT object FROM ensured_messages WHERE chat_id = $1 AND (object = $6 OR starts_with(object, $6 || ':')) LIMIT 1),
