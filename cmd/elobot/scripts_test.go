@@ -1,14 +1,17 @@
 package main_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"elobot/internal/botsim"
 )
@@ -66,6 +69,8 @@ func playFolder(t *testing.T, folder string, answered func(s *script, who botsim
 //
 //	# Name @username        a member; the first one has added the bot
 //	— 21 —                  how many days ago it is from here on
+//	— 2031-03-31 21:59 —    when it is, in UTC; to come, so that no timer is due before somebody speaks
+//	! stop                  the bot stops, and what is said waits until "! start"
 //	= Padel                 what follows is said in this topic, which is created; in "General"; or in "private" chats with the bot
 //	x Padel                 the topic is deleted; what is said in it from here on was on its way
 //	Name: text              a message; "\n" is a new line
@@ -77,6 +82,7 @@ type script struct {
 	*botFixture
 	language string
 	answered func(s *script, who botsim.User, answer string)
+	bot      *process // nil while it is stopped
 	people   map[string]botsim.User
 	members  []botsim.User
 	isForum  bool
@@ -96,7 +102,7 @@ func playScript(t *testing.T, language, text string, answered func(s *script, wh
 		botFixture: newBotFixture(t), language: language, answered: answered, isForum: strings.Contains(text, "\n= "),
 		people: make(map[string]botsim.User), topics: map[string]int{"General": 0}, seen: make(map[[2]int64]int),
 	}
-	launch(t, append(plainEnvironment(s.sim, s.url), "SEND_LIMIT_PRIVATE=off", "SEND_LIMIT_GROUP=off", "SEND_LIMIT_TOTAL=off", "SEND_MERGE=off", "ASK_UNUSUAL="), "run")
+	s.start()
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
 		if strings.HasPrefix(line, "|") || strings.HasPrefix(line, "~") {
@@ -107,6 +113,12 @@ func playScript(t *testing.T, language, text string, answered func(s *script, wh
 	}
 	verifyClean(t, s.url)
 	return withoutLocalDates(s.paper.String())
+}
+
+func (s *script) start() {
+	s.t.Helper()
+	s.bot = launch(s.t, append(plainEnvironment(s.sim, s.url),
+		"SEND_LIMIT_PRIVATE=off", "SEND_LIMIT_GROUP=off", "SEND_LIMIT_TOTAL=off", "SEND_MERGE=off", "ASK_UNUSUAL="), "run")
 }
 
 // play plays a line.
@@ -125,9 +137,23 @@ func (s *script) play(line string) {
 			s.later.Store(-30 * 24 * 60 * 60)
 			s.addGroup()
 		}
-		days, err := strconv.Atoi(strings.Trim(rest, "— "))
+		text := strings.Trim(rest, "— ")
+		if days, err := strconv.Atoi(text); err == nil {
+			s.later.Store(-int64(days) * 24 * 60 * 60)
+			break
+		}
+		at, err := time.Parse("2006-01-02 15:04", text)
 		must(s.t, err)
-		s.later.Store(-int64(days) * 24 * 60 * 60)
+		s.later.Store(int64(time.Until(at) / time.Second))
+	case "!":
+		if rest == "stop" {
+			_, _ = s.bot.stop(s.t)
+			s.bot = nil
+			break
+		}
+		s.start()
+		s.settle()
+		s.allNews()
 	case "=":
 		s.private = rest == "private"
 		if _, ok := s.topics[rest]; !ok && !s.private {
@@ -178,13 +204,11 @@ func (s *script) say(line string) {
 	default:
 		s.last = chat.Post(botsim.Post{From: who, Text: what, ThreadID: thread})
 	}
-	s.settle()
-	s.news(s.group)
-	for _, m := range s.members {
-		if c := s.sim.Chat(m.ID); c != nil {
-			s.news(c)
-		}
+	if s.bot == nil {
+		return
 	}
+	s.settle()
+	s.allNews()
 	if answer != "" {
 		s.answered(s, who, answer)
 	}
@@ -230,10 +254,23 @@ func (s *script) pressLabel(chat *botsim.Chat, who botsim.User, label string) (a
 	return ""
 }
 
+// allNews notes what the bot has sent and edited in all chats since the last call.
+func (s *script) allNews() {
+	s.news(s.group)
+	for _, m := range s.members {
+		if c := s.sim.Chat(m.ID); c != nil {
+			s.news(c)
+		}
+	}
+}
+
 // news notes what the bot has sent and edited in a chat since the last call, with the labels of buttons in brackets. Where people do not
 // speak now, it says in which topic.
 func (s *script) news(chat *botsim.Chat) {
-	for _, m := range chat.BotMessages() {
+	all := chat.BotMessages()
+	// answers first: messages of several lanes come in any order
+	slices.SortStableFunc(all, func(a, b botsim.Message) int { return cmp.Compare(min(1, b.ReplyTo), min(1, a.ReplyTo)) })
+	for _, m := range all {
 		key := [2]int64{m.ChatID, int64(m.ID)}
 		edits, known := s.seen[key]
 		if known && edits == m.Edits {

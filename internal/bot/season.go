@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
@@ -125,13 +126,14 @@ func (w words) seasonTable(n stats.SeasonTable) string {
 		id = "season.is_over"
 	}
 	head := []string{w.Text(id, args{"Season": w.seasonName(n.Number, n.Name), "Title": showText(n.Title)})}
+	last := n.Until.Add(-time.Second) // a season that ends at midnight does not have the day that begins then
 	switch from, to := !n.Since.IsZero(), !n.Until.IsZero(); {
 	case from && to:
-		head = append(head, w.Date(n.Since)+" – "+w.Date(n.Until))
+		head = append(head, w.Date(n.Since)+" – "+w.Date(last))
 	case from:
 		head = append(head, w.Text("records.since", args{"Date": w.Date(n.Since)}))
 	case to:
-		head = append(head, w.Text("season.until", args{"Date": w.Date(n.Until)}))
+		head = append(head, w.Text("season.until", args{"Date": w.Date(last)}))
 	}
 	if len(n.Rows) == 0 && n.Over { // its matches do not count any more
 		return paragraphs(head)
