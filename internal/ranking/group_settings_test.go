@@ -125,8 +125,11 @@ func TestChangeSetting(t *testing.T) {
 				o := below(55, g.press(&alice))
 				must(t, g.Do(t.Context(), o, choice(s.Name, value)))
 				checkNotice(t, g.answer(t, o.Key, toast), ranking.SettingChanged{Name: s.Name, Before: s.Value(before), After: value})
-				checkNotice(t, g.answer(t, o.Key, "action = 'page' AND edited_message_id = 55 AND language IS NULL"),
-					ranking.SettingsPage{GroupSettings: now, Open: string(s.Group), ChangedBy: &ranking.Reporter{Name: &name}})
+				page := ranking.SettingsPage{GroupSettings: now, Open: string(s.Group), ChangedBy: &ranking.Reporter{Name: &name}}
+				if s.Name == ranking.SettingSeasons && chosen == 1 { // they are automatic now, and end in a time zone
+					page.Open = ranking.SettingZone
+				}
+				checkNotice(t, g.answer(t, o.Key, "action = 'page' AND edited_message_id = 55 AND language IS NULL"), page)
 				if got := g.settings(t); got != now {
 					t.Errorf("the settings are %+v, want %+v", got, now)
 				}

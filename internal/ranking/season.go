@@ -12,14 +12,13 @@ import (
 	"elobot/internal/notice"
 )
 
-// Season is a part of a ladder in which everybody starts afresh. Its matches are rated on their own. In JSON, its fields have the names of
-// its columns.
+// Season is a part of a ladder in which everybody starts afresh. Its matches are rated on their own.
 type Season struct {
-	ID     SeasonID  `json:"id"`
-	Number int       `json:"number"`    // 1, 2, 3 … in its ladder
-	Name   string    `json:"name"`      // empty if nobody has named it
-	Starts time.Time `json:"starts_at"` // the instant from which on messages report its matches, zero for the first one
-	Ends   time.Time `json:"ends_at"`   // the instant from which on they do not any more, zero if it goes on until an admin ends it
+	ID     SeasonID
+	Number int       // 1, 2, 3 … in its ladder
+	Name   string    // empty if nobody has named it
+	Starts time.Time // the instant from which on messages report its matches, zero for the first one
+	Ends   time.Time // the instant from which on they do not any more, zero if it goes on until an admin ends it
 }
 
 // endsBefore is true if a message of this time reports matches of a later season than one that goes on.

@@ -74,87 +74,84 @@ func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	}
 }
 
-// queueChat reads the chat. A sequence gives an id to what is missing and to be added.
+// queueChat reads the chat, in a row for each ladder of its group. A sequence gives an id to what is missing and to be added.
 func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	const sql = `
 		SELECT EXISTS (SELECT FROM handled_commands WHERE key = $2)
-		       OR EXISTS (SELECT FROM handled_commands WHERE key = $3 AND outcome NOT IN ('refused', 'asked')) AS handled,
-		       coalesce(c.id, CASE WHEN $4 THEN nextval('chats_id_seq') ELSE 0 END) AS chat, $4 AND c.id IS NULL AS new_chat,
-		       coalesce(c.telegram_chat_id, 0) AS external_chat, coalesce(c.kind, '') AS kind, coalesce(c.title, '') AS title,
-		       coalesce(to_json(c), '{}') AS display, c.greeted_at, c.added_at,
-		       coalesce(g.id, CASE WHEN $5 THEN nextval('groups_id_seq') ELSE 0 END) AS "group", $5 AND g.id IS NULL AS new_group,
-		       CASE WHEN $5 AND g.id IS NULL THEN nextval('ladders_id_seq') ELSE 0 END AS new_ladder,
-		       CASE WHEN $5 AND g.id IS NULL THEN nextval('seasons_id_seq') ELSE 0 END AS new_season,
-		       ARRAY(
-		           SELECT json_build_object('ladder', l, 'season', s) FROM ladders l JOIN seasons s ON s.id = l.season_id WHERE l.group_id = g.id) AS ladders
+		       OR EXISTS (SELECT FROM handled_commands WHERE key = $3 AND outcome NOT IN ('refused', 'asked')),
+		       coalesce(c.id, CASE WHEN $4 THEN nextval('chats_id_seq') ELSE 0 END), $4 AND c.id IS NULL,
+		       ` + chatColumns + `,
+		       coalesce(g.id, CASE WHEN $5 THEN nextval('groups_id_seq') ELSE 0 END), $5 AND g.id IS NULL,
+		       coalesce(l.id, CASE WHEN $5 THEN nextval('ladders_id_seq') ELSE 0 END),
+		       coalesce(s.id, CASE WHEN $5 THEN nextval('seasons_id_seq') ELSE 0 END),
+		       ` + ladderColumns + `
 		FROM (VALUES (true)) AS one
 		LEFT JOIN LATERAL (
 		    SELECT * FROM chats WHERE telegram_chat_id = $1
 		    UNION ALL SELECT c.* FROM chat_aliases a JOIN chats c ON c.id = a.chat_id WHERE a.telegram_chat_id = $1
 		    LIMIT 1) AS c ON true
-		LEFT JOIN groups g ON g.chat_id = c.id`
+		LEFT JOIN groups g ON g.chat_id = c.id
+		LEFT JOIN ladders l ON l.group_id = g.id
+		LEFT JOIN seasons s ON s.id = l.season_id`
 	adds := !q.KnownChat
 	batch.Queue(sql, q.Chat.ID, q.Key, zeronull.Text(q.Message), adds, adds && q.Chat.IsGroup()).Query(func(rows pgx.Rows) error {
-		r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[readChat])
-		snap.Handled, snap.ChatID, snap.NewChat, snap.Group, snap.NewGroup = r.Handled, r.Chat, r.NewChat, r.Group, r.NewGroup
-		snap.Chat, snap.Display = ranking.Chat{ID: r.ExternalChat, Kind: r.Kind, Title: r.Title}, r.Display
-		snap.Greeted, snap.Added = time.Time(r.GreetedAt), time.Time(r.AddedAt)
+		var l ranking.GroupLadder
+		fields := slices.Concat([]any{&snap.Handled, &snap.ChatID, &snap.NewChat}, chatFields(snap),
+			[]any{&snap.Group, &snap.NewGroup, &l.ID, &l.Season.ID}, ladderFields(&l))
+		_, err := pgx.ForEachRow(rows, fields, func() error {
+			if snap.NewGroup {
+				l.Season.Number, l.Rules, l.Default = 1, ranking.DefaultRules(), true
+			}
+			if l.ID == 0 { // a private chat, or an unknown one
+				return nil
+			}
+			snap.Ladders = append(snap.Ladders, l)
+			if l.ID == q.Ladder || l.Default && q.Ladder == 0 {
+				snap.Ladder, snap.Season = l.Ladder, cmp.Or(q.Season, l.Season.ID)
+			}
+			return nil
+		})
+		slices.SortFunc(snap.Ladders, func(a, b ranking.GroupLadder) int { return cmp.Compare(a.ID, b.ID) })
 		if snap.NewChat {
 			snap.Chat, snap.Display = q.Chat, ranking.DefaultDisplay()
 			snap.Display.Language = cmp.Or(q.Chat.Language, snap.Display.Language)
 			snap.Chat.Language = ""
 		}
-		snap.Ladders = postgres.Column(r.Ladders, ladderRow.ladder)
-		slices.SortFunc(snap.Ladders, func(a, b ranking.GroupLadder) int { return cmp.Compare(a.ID, b.ID) })
-		if snap.NewGroup {
-			first := ranking.Season{ID: r.NewSeason, Number: 1}
-			snap.Ladders = []ranking.GroupLadder{
-				{Ladder: ranking.Ladder{ID: r.NewLadder, Season: first, Rules: ranking.DefaultRules()}, Default: true},
-			}
-		}
-		for _, l := range snap.Ladders {
-			if l.ID == q.Ladder || l.Default && q.Ladder == 0 {
-				snap.Ladder, snap.Season = l.Ladder, cmp.Or(q.Season, l.Season.ID)
-			}
-		}
 		return err
 	})
 }
 
-// readChat is a chat with its group and ladders.
-type readChat struct {
-	Handled            bool
-	Chat               ranking.ChatID
-	NewChat            bool
-	ExternalChat       ranking.ExternalChatID
-	Kind               ranking.ChatKind
-	Title              string
-	Display            ranking.Display
-	GreetedAt, AddedAt zeronull.Timestamptz
-	Group              ranking.GroupID
-	NewGroup           bool
-	NewLadder          ranking.LadderID
-	NewSeason          ranking.SeasonID
-	Ladders            []ladderRow
-}
+// chatColumns are the columns of a chat c, zeros if there is none.
+const chatColumns = `coalesce(c.telegram_chat_id, 0), coalesce(c.kind, ''), coalesce(c.title, ''), coalesce(c.language, ''),
+		       coalesce(c.language_chosen, false), coalesce(c.tables, false), coalesce(c.celebrations, false), coalesce(c.dark_charts, false),
+		       coalesce(c.time_zone, ''), c.greeted_at, c.added_at`
 
-// ladderRow is a row of ladders with the season that goes on.
-type ladderRow struct {
-	Ladder struct {
-		ID         ranking.LadderID `json:"id"`
-		Name       string           `json:"name"`
-		ArchivedAt *time.Time       `json:"archived_at"`
-		IsDefault  bool             `json:"is_default"`
-		ranking.Rules
+// chatFields returns the scan targets for chatColumns.
+func chatFields(snap *ranking.Snapshot) []any {
+	d := &snap.Display
+	return []any{
+		&snap.Chat.ID, &snap.Chat.Kind, &snap.Chat.Title, &d.Language,
+		&d.LanguageChosen, &d.Tables, &d.Celebrations, &d.DarkCharts,
+		&d.TimeZone, (*zeronull.Timestamptz)(&snap.Greeted), (*zeronull.Timestamptz)(&snap.Added),
 	}
-	Season ranking.Season
 }
 
-func (r ladderRow) ladder() ranking.GroupLadder {
-	l := r.Ladder
-	return ranking.GroupLadder{
-		Ladder:  ranking.Ladder{ID: l.ID, Name: l.Name, Archived: l.ArchivedAt != nil, Season: r.Season, Rules: l.Rules},
-		Default: l.IsDefault,
+// ladderColumns are the columns of a ladder l and its season s, apart from their ids; zeros if there is none.
+const ladderColumns = `coalesce(l.name, ''), l.archived_at IS NOT NULL, coalesce(l.is_default, false), coalesce(l.start_elo, 0),
+		       coalesce(l.place_matches, 0), coalesce(l.draws_allowed, false), coalesce(l.uneven_teams_allowed, false),
+		       coalesce(l.season_halfway, false), coalesce(l.season_months, 0), coalesce(l.k_factor, 0), coalesce(l.provisional_k_factor, 0),
+		       coalesce(l.provisional_matches, 0), coalesce(l.margin_of_victory, false),
+		       coalesce(s.number, 0), coalesce(s.name, ''), s.starts_at, s.ends_at`
+
+// ladderFields returns the scan targets for ladderColumns.
+func ladderFields(l *ranking.GroupLadder) []any {
+	r, s := &l.Rules, &l.Season
+	return []any{
+		&l.Name, &l.Archived, &l.Default, &r.Start,
+		&r.PlaceMatches, &r.DrawsAllowed, &r.UnevenTeamsAllowed,
+		&r.Halfway, &r.SeasonMonths, &r.K, &r.Provisional.K,
+		&r.Provisional.Matches, &r.Margin,
+		&s.Number, &s.Name, (*zeronull.Timestamptz)(&s.Starts), (*zeronull.Timestamptz)(&s.Ends),
 	}
 }
 
