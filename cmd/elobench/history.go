@@ -33,10 +33,12 @@ const (
 type history struct {
 	*workload
 	matches int
+	seasons int       // of each ladder, with as many matches in each
 	until   time.Time // when the last match was played
 
 	random    *rand.Rand
-	standings [][]standing // by group and member
+	standings [][]standing // by group and member, in the season that goes on
+	over      *rows        // the standings of the seasons before
 }
 
 // standing is the standing of a member of a group.
@@ -49,17 +51,13 @@ type standing struct {
 
 // writeHistory fills an empty database with so many matches of the workload's groups. It leaves the database like one that has been in use
 // for a long time.
-func (w *workload) writeHistory(ctx context.Context, b *bench, db database, matches int) error {
+func (w *workload) writeHistory(ctx context.Context, b *bench, db database, matches, seasons int) error {
 	if err := b.migrate(ctx, w, db); err != nil {
 		return err
 	}
-	h := &history{workload: w, matches: matches, until: time.Now().Add(-historyAge), random: rand.New(rand.NewPCG(3, 4))}
+	h := &history{workload: w, matches: matches, seasons: seasons, over: newStandings(), until: time.Now().Add(-historyAge), random: rand.New(rand.NewPCG(3, 4))}
 	for _, people := range h.people {
-		group := make([]standing, len(people))
-		for i := range group {
-			group[i] = standing{elo: 1500, best: 1500}
-		}
-		h.standings = append(h.standings, group)
+		h.standings = append(h.standings, newcomers(len(people)))
 	}
 	for first := 1; first <= h.matches; first += historyChunk {
 		last := min(first+historyChunk-1, h.matches)
@@ -73,8 +71,8 @@ func (w *workload) writeHistory(ctx context.Context, b *bench, db database, matc
 	}
 	const sequences = `
 		SELECT setval(pg_get_serial_sequence(t, 'id'), n) FROM (VALUES
-		    ('chats', $1::bigint), ('groups', $1), ('ladders', $1), ('seasons', $1), ('players', $2), ('matches', $3)) AS last (t, n)`
-	if _, err := db.Exec(ctx, sequences, len(h.groups), len(h.groups)*len(h.people[0]), h.matches); err != nil {
+		    ('chats', $1::bigint), ('groups', $1), ('ladders', $1), ('seasons', $4), ('players', $2), ('matches', $3)) AS last (t, n)`
+	if _, err := db.Exec(ctx, sequences, len(h.groups), len(h.groups)*len(h.people[0]), h.matches, len(h.groups)*h.seasons); err != nil {
 		return fmt.Errorf("set the sequences: %w", err)
 	}
 	return db.settle(ctx)
@@ -118,6 +116,11 @@ func (h *history) play(first, last int) []*rows {
 		group, number := (id-1)%len(h.groups), (id-1)/len(h.groups)+1
 		chat := h.groups[group].ID()
 		at := h.until.Add(-historyPace / time.Duration(len(h.groups)) * time.Duration(h.matches-id)).UTC().Truncate(time.Second)
+		season := h.season(group, number)
+		if season != h.season(group, number-1) {
+			h.addStandings(h.over, group, h.season(group, number-1))
+			h.standings[group] = newcomers(len(h.standings[group]))
+		}
 		members := h.standings[group]
 		one := 1 + h.random.IntN(len(members)-2)
 		if h.random.Float64() < busyShare {
@@ -135,7 +138,7 @@ func (h *history) play(first, last int) []*rows {
 		if n := ranking.Upset(ranking.Score{A: score[0], B: score[1]}, [2][]int{before[:1], before[1:]}); n >= ranking.MinUpset {
 			upset = n
 		}
-		matches.add(id, group+1, group+1, group+1, number, score[0], score[1], historyK, playerOf(one), at, fmt.Sprintf("m:%d:%d", chat, message), at,
+		matches.add(id, group+1, group+1, season, number, score[0], score[1], historyK, playerOf(one), at, fmt.Sprintf("m:%d:%d", chat, message), at,
 			upset)
 		messages.add(chat, message+1, id)
 		for side, member := range [2]int{one, other} {
@@ -170,24 +173,68 @@ func (h *history) members() []*rows {
 	chats := &rows{table: "chats", columns: []string{"id", "telegram_chat_id", "kind", "title"}}
 	groups := &rows{table: "groups", columns: []string{"id", "chat_id", "last_match_number"}}
 	ladders := &rows{table: "ladders", columns: []string{"id", "group_id", "is_default", "season_id"}}
-	seasons := &rows{table: "seasons", columns: []string{"id", "group_id", "ladder_id", "number"}}
+	seasons := &rows{table: "seasons", columns: []string{"id", "group_id", "ladder_id", "number", "starts_at", "ends_at",
+		"place_matches", "halfway"}}
 	players := &rows{table: "players", columns: []string{"id", "telegram_user_id", "username", "display_name"}}
 	sightings := &rows{table: "sightings", columns: []string{"group_id", "player_id", "username", "seen_at"}}
-	standings := &rows{table: "group_players", columns: []string{"season_id", "player_id", "name", "elo", "start_elo", "best_elo", "played",
-		"won", "drawn", "lost", "streak", "longest_streak", "last_played_at"}}
+	standings := h.over
 	for g, group := range h.groups {
 		last := (h.matches + len(h.groups) - 1 - g) / len(h.groups)
 		h.numbers[group.ID()] = last
 		chats.add(g+1, group.ID(), "supergroup", group.Title())
 		groups.add(g+1, g+1, last)
-		ladders.add(g+1, g+1, true, g+1)
-		seasons.add(g+1, g+1, g+1, 1)
+		ladders.add(g+1, g+1, true, h.season(g, last))
+		h.addSeasons(seasons, g)
+		h.addStandings(standings, g, h.season(g, last))
 		for p, u := range h.people[g] {
-			s, player := h.standings[g][p], g*len(h.people[g])+p+1
+			player := g*len(h.people[g]) + p + 1
 			players.add(player, u.ID, u.Username, u.FirstName)
 			sightings.add(g+1, player, u.Username, h.until)
-			standings.add(g+1, player, u.FirstName, s.elo, 1500, s.best, s.played, s.won, s.drawn, s.lost, s.streak, s.longest, s.lastPlayed)
 		}
 	}
 	return []*rows{chats, groups, ladders, seasons, players, sightings, standings}
+}
+
+// season returns the id of the season of a group in which its match with a number is. Those of the first seasons are those of the groups.
+func (h *history) season(group, number int) int {
+	ofGroup := max(1, h.matches/len(h.groups))
+	return group + 1 + len(h.groups)*min(h.seasons-1, max(0, number-1)*h.seasons/ofGroup)
+}
+
+// addSeasons adds the seasons of a group. Their boundaries are about where their matches are.
+func (h *history) addSeasons(seasons *rows, group int) {
+	length := historyPace * time.Duration(h.matches) / time.Duration(len(h.groups)*h.seasons)
+	for n := range h.seasons {
+		ends := h.until.Add(-length * time.Duration(h.seasons-1-n))
+		var first, last, place, halfway any = ends.Add(-length), ends, 3, false
+		if n == 0 {
+			first = nil
+		}
+		if n == h.seasons-1 {
+			last, place, halfway = nil, nil, nil
+		}
+		seasons.add(group+1+len(h.groups)*n, group+1, group+1, n+1, first, last, place, halfway)
+	}
+}
+
+func newStandings() *rows {
+	return &rows{table: "group_players", columns: []string{"season_id", "player_id", "name", "elo", "start_elo", "best_elo", "played",
+		"won", "drawn", "lost", "streak", "longest_streak", "last_played_at"}}
+}
+
+// addStandings adds the standings of a group's members in a season.
+func (h *history) addStandings(to *rows, group, season int) {
+	for p, u := range h.people[group] {
+		s := h.standings[group][p]
+		to.add(season, group*len(h.people[group])+p+1, u.FirstName, s.elo, 1500, s.best, s.played, s.won, s.drawn, s.lost, s.streak, s.longest, s.lastPlayed)
+	}
+}
+
+// newcomers returns the standings of so many people before their first match.
+func newcomers(n int) []standing {
+	all := make([]standing, n)
+	for i := range all {
+		all[i] = standing{elo: 1500, best: 1500}
+	}
+	return all
 }

@@ -19,6 +19,7 @@ var (
 	ofLadder = []question{
 		{"ranking", "/ranking"}, {"page", "/ranking 5"}, {"all", "/ranking all"}, {"top", "/top 20"}, {"matches", "/matches"},
 		{"records", "/records"}, {"chart", "/chart"}, {"name", "/stats player_1_3"},
+		{"season", "/season"}, {"last-season", "/season last"}, {"all-time", "/alltime"},
 	}
 	ofPerson = []question{
 		{"stats", "/stats @%s"}, {"h2h", "/h2h @%s"}, {"history", "/history @%s"}, {"odds", "/odds @%s"}, {"person-chart", "/chart @%s"},
@@ -29,16 +30,18 @@ var (
 // a time, each from another member. It asks about the one who plays most, an ordinary member, and the one who has never played.
 func measureViews(ctx context.Context, b *bench) error {
 	for _, matches := range b.sizes.viewed {
-		err := b.onStage(ctx, 1, b.sizes.members, func(w *workload, db database) error {
-			if err := w.writeHistory(ctx, b, db, matches); err != nil {
-				return err
-			}
-			return b.withBot(ctx, b.launchPolling, w, db.url, func(ctx context.Context, _ *process) error {
-				return w.view(ctx, b, fmt.Sprintf("/matches=%d", matches))
+		for _, seasons := range []int{1, 12} {
+			err := b.onStage(ctx, 1, b.sizes.members, func(w *workload, db database) error {
+				if err := w.writeHistory(ctx, b, db, matches, seasons); err != nil {
+					return err
+				}
+				return b.withBot(ctx, b.launchPolling, w, db.url, func(ctx context.Context, _ *process) error {
+					return w.view(ctx, b, fmt.Sprintf("/matches=%d/seasons=%d", matches, seasons))
+				})
 			})
-		})
-		if err != nil {
-			return fmt.Errorf("%d matches: %w", matches, err)
+			if err != nil {
+				return fmt.Errorf("%d matches in %d seasons: %w", matches, seasons, err)
+			}
 		}
 	}
 	return nil

@@ -161,6 +161,9 @@ func label(f ranking.Finding) string {
 // describe returns a line about a finding: where it is and what is wrong.
 func describe(f ranking.Finding) string {
 	where := label(f)
+	if f.SeasonName != "" {
+		where += ", " + f.SeasonName
+	}
 	if f.Number != 0 {
 		where += fmt.Sprintf(", match %d", f.Number)
 	}

@@ -37,6 +37,7 @@ type AuditedGroup struct {
 	// Detached is true if it is a DetachedGroup. Then it had the chat.
 	Detached bool
 	Seasons  []SeasonID // of its ladders
+	Names    []string   // of the seasons, as in "padel, season 2"; empty for the only season of the only ladder
 }
 
 // IntegrityIssues lists the numbers of matches with integrity issues.
@@ -84,6 +85,7 @@ type Finding struct {
 	Title        string  // of the group
 	Detached     GroupID // the group if it is a DetachedGroup, 0 for that of the chat
 	Season       SeasonID
+	SeasonName   string // as in AuditedGroup
 	Problem      Problem
 	Number       int    // of the match, 0 for none
 	Player       string // name, empty for none
@@ -96,9 +98,9 @@ type Progress struct {
 	Matches          int
 }
 
-// Verify replays every season of every ladder from its first match and calls found for each difference from what is stored. It verifies the group of the
-// chat, or all groups if chat is 0. It calls progress after each group and every 10,000 matches. It fails with ErrNoSuchGroup if the chat
-// has no group.
+// Verify replays every season of every ladder from its first match and calls found for each difference from what is stored. It verifies the
+// group of the chat, or all groups if chat is 0. It calls progress after each group and every 10,000 matches. It fails with ErrNoSuchGroup
+// if the chat has no group.
 func Verify(ctx context.Context, store AuditStore, chat ExternalChatID, found func(Finding), progress func(Progress)) error {
 	return store.Audit(ctx, func(ctx context.Context, reader AuditReader) error {
 		groups, err := reader.Groups(ctx, chat)
@@ -148,8 +150,13 @@ func (a audit) group(ctx context.Context, g AuditedGroup) error {
 			a.found(Finding{Problem: l.problem, Number: n})
 		}
 	}
-	for _, season := range g.Seasons {
-		if err := a.season(ctx, season); err != nil {
+	for i, season := range g.Seasons {
+		inSeason := a
+		inSeason.found = func(f Finding) {
+			f.SeasonName = g.Names[i]
+			a.found(f)
+		}
+		if err := inSeason.season(ctx, season); err != nil {
 			return fmt.Errorf("season %d: %w", season, err)
 		}
 	}

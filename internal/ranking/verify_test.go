@@ -229,7 +229,7 @@ func (l longAudit) Audit(ctx context.Context, fn func(context.Context, ranking.A
 }
 
 func (l longAudit) Groups(context.Context, ranking.ExternalChatID) ([]ranking.AuditedGroup, error) {
-	return []ranking.AuditedGroup{{Chat: club.ID, Title: club.Title, Group: 1, Seasons: []ranking.SeasonID{1}}}, nil
+	return []ranking.AuditedGroup{{Chat: club.ID, Title: club.Title, Group: 1, Seasons: []ranking.SeasonID{1}, Names: []string{""}}}, nil
 }
 
 func (l longAudit) Standings(context.Context, ranking.SeasonID) ([]ranking.RankedPlayer, error) {
