@@ -16,6 +16,8 @@ func goldenChangedSettings() map[string]notice.Notice {
 		"draws":         ranking.SettingChanged{Name: "draws", Before: "on", After: "off"},
 		"uneven":        ranking.SettingChanged{Name: "uneven", Before: "off", After: "on"},
 		"margin":        ranking.SettingChanged{Name: "margin", Before: "off", After: "on"},
+		"hide":          ranking.SettingChanged{Name: "hide", Before: "60", After: "30"},
+		"hide_never":    ranking.SettingChanged{Name: "hide", Before: "60", After: "never"},
 		"halfway":       ranking.SettingChanged{Name: "halfway", Before: "off", After: "on"},
 		"first_match":   ranking.SettingChanged{Name: "provisional", Before: "0:0", After: "64:1"},
 		"first_matches": ranking.SettingChanged{Name: "provisional", Before: "0:0", After: "48:10"},

@@ -89,6 +89,8 @@ func AllSettings() []Setting {
 		onOff("halfway", AboutRating, "season_halfway", func(g *GroupSettings) *bool { return &g.Rules.Halfway }),
 		onOff("margin", AboutRating, "margin_of_victory", func(g *GroupSettings) *bool { return &g.Rules.Margin }),
 		number(SettingPlace, AboutPlaces, "place_matches", func(g *GroupSettings) *int { return &g.Rules.PlaceMatches }, 1, 3, 5, 10),
+		choice(Setting{Name: SettingHide, Group: AboutPlaces, Columns: []string{"hide_days"}},
+			func(g *GroupSettings) *int { return &g.Rules.HideDays }, showHideDays, 30, 60, 90, 0),
 		onOff("draws", AboutReporting, "draws_allowed", func(g *GroupSettings) *bool { return &g.Rules.DrawsAllowed }),
 		onOff("uneven", AboutReporting, "uneven_teams_allowed", func(g *GroupSettings) *bool { return &g.Rules.UnevenTeamsAllowed }),
 	}
@@ -98,6 +100,7 @@ func AllSettings() []Setting {
 const (
 	SettingLanguage    = "language"
 	SettingPlace       = "place"
+	SettingHide        = "hide"
 	SettingProvisional = "provisional"
 	SettingZone        = "zone"
 )
@@ -107,6 +110,16 @@ const (
 	On  = "on"
 	Off = "off"
 )
+
+// Never is the value of SettingHide with which the ranking shows everybody.
+const Never = "never"
+
+func showHideDays(days int) string {
+	if days == 0 {
+		return Never
+	}
+	return strconv.Itoa(days)
+}
 
 func onOff(name string, group SettingGroup, column string, field func(*GroupSettings) *bool) Setting {
 	show := func(on bool) string {

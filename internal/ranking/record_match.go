@@ -329,5 +329,5 @@ func (r *recordOperation) reportedBy(snap Snapshot) PlayerID {
 
 // leaderQuery asks for the players at the top of the ranking, however many play in the matches.
 func (r *recordOperation) leaderQuery() LeaderQuery {
-	return LeaderQuery{ActiveSince: r.playedAt.Add(-PlaceLifetime), Limit: maxLeaders}
+	return LeaderQuery{At: r.playedAt, Limit: maxLeaders}
 }

@@ -180,7 +180,7 @@ func (s *Service) chartOfFirst(ctx context.Context, o ranking.Origin, l ranking.
 	var page RankingPage
 	for _, all := range []bool{false, true} {
 		q := RankingQuery{Places: MaxCharted, All: all}
-		n, err := s.store.Ranking(ctx, l.ID, o.Sender, q, o.SentAt.Add(-ActiveFor))
+		n, err := s.store.Ranking(ctx, l.ID, o.Sender, q, o.SentAt)
 		if err != nil {
 			return nil, fmt.Errorf("read ranking: %w", err)
 		}

@@ -188,7 +188,7 @@ func (q PlayerQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 func (s *Service) player(
 	ctx context.Context, o ranking.Origin, l ranking.Ladder, player ranking.PlayerID, user ranking.UserID,
 ) (notice.Notice, error) {
-	history, err := s.store.Player(ctx, l.ID, player, o.SentAt.Add(-ActiveFor))
+	history, err := s.store.Player(ctx, l.ID, player, o.SentAt)
 	if err != nil {
 		return nil, fmt.Errorf("read the history of a player: %w", err)
 	}
@@ -207,7 +207,7 @@ func (StandingsQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 		if o.Sender == nil {
 			return ranking.Refusal{Code: ranking.NobodyToShow}, nil
 		}
-		n, err := s.store.Standings(ctx, *o.Sender, MaxGroups, o.SentAt.Add(-ActiveFor))
+		n, err := s.store.Standings(ctx, *o.Sender, MaxGroups, o.SentAt)
 		if err != nil {
 			return nil, fmt.Errorf("read standings: %w", err)
 		}

@@ -86,7 +86,7 @@ func TestNoCommandScansATable(t *testing.T) {
 			return err
 		}, Want: 2},
 		{Name: "read for a result", Run: func(ctx context.Context) (err error) {
-			leaders := ranking.LeaderQuery{ActiveSince: time.Now().Add(-24 * time.Hour), Limit: 5}
+			leaders := ranking.LeaderQuery{At: time.Now(), Limit: 5}
 			_, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: ranking.Needs{
 				People: people, Result: &ranking.ResultNeeds{LeaderQuery: leaders, Month: ranking.MonthOf(time.Now(), time.UTC)},
 			}})

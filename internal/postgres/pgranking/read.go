@@ -167,7 +167,8 @@ func (r ladderRow) ladder() ranking.GroupLadder {
 // in a query.
 var people = `
 		WITH here AS MATERIALIZED (
-		    SELECT g.id AS group_id, l.id AS ladder_id, CASE $8::bigint WHEN 0 THEN l.season_id ELSE $8 END AS season_id, l.place_matches
+		    SELECT g.id AS group_id, l.id AS ladder_id, CASE $8::bigint WHEN 0 THEN l.season_id ELSE $8 END AS season_id, l.place_matches,
+		           l.hide_days
 		    FROM (SELECT ` + postgres.ThisGroup + ` AS id OFFSET 0) AS g
 		    LEFT JOIN LATERAL (
 		        SELECT * FROM ladders WHERE group_id = g.id AND CASE $7::bigint WHEN 0 THEN is_default ELSE id = $7 END LIMIT 1) AS l ON true)%[1]s
@@ -222,7 +223,7 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	var extra []any
 	if r := q.Result; r != nil {
 		sql, extra = peopleOfResult, []any{&standings, &elos, &snap.LargestUpset}
-		arguments = append(arguments, r.ActiveSince, r.Limit, r.Month, ranking.LaterMonth(r.Month, 1))
+		arguments = append(arguments, r.At, r.Limit, r.Month, ranking.LaterMonth(r.Month, 1))
 	}
 	batch.Queue(sql, arguments...).Query(func(rows pgx.Rows) error {
 		place := 0
@@ -350,12 +351,11 @@ func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBe
 	})
 }
 
-// leaders is the query for the players at the top of the ranking of the ladder here. $9 says since when they have played, and $10 how many
-// there are at most.
-const leaders = `
+// leaders is the query for the players at the top of the ranking of the ladder here at $9. There are at most $10.
+var leaders = `
 		SELECT id, elo FROM group_players
 		WHERE season_id = (SELECT season_id FROM here) AND played >= (SELECT place_matches FROM here) AND left_at IS NULL
-		  AND last_played_at > $9
+		  AND last_played_at > (SELECT ` + postgres.ActiveSince("$9", "hide_days") + ` FROM here)
 		ORDER BY elo DESC, id LIMIT $10`
 
 // largestUpset is the query for the largest upset in the ladder here that counts. The month begins at $11 and ends at $12. Without OFFSET,
