@@ -100,6 +100,21 @@ func TestSeasons(t *testing.T) {
 			t.Errorf("season %d is %s, want %s", number, got, want)
 		}
 	}
+
+	// a chart has all seasons, each with the ratings before its first match
+	r, err := g.questions(g.Service).Ratings(t.Context(), g.charted(t, "Bob"), g.at(&alice, 200).SentAt)
+	var got []string
+	for _, p := range r.Players[0] {
+		got = append(got, fmt.Sprint(p.Match, " ", p.Elo))
+	}
+	want := []string{"2 1500", "3 1484", "6 1502", "1 1500", "2 1516", "5 1499"}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("the chart of Bob: %v (-want +got):\n%s", err, diff)
+	}
+	begun := []stats.SeasonStart{{Number: 2, At: g.at(&alice, 60).SentAt.UTC(), Match: 2}}
+	if diff := cmp.Diff(begun, r.Seasons); diff != "" {
+		t.Errorf("seasons of the chart (-want +got):\n%s", diff)
+	}
 }
 
 // TestSeasonEndsMeanwhile: a result of the new season that was read before that started is not recorded in the old one, neither that of

@@ -87,6 +87,14 @@ type Ratings struct {
 	Players [][]Rating // of the highlighted players, in their order
 	Elos    []*int     // their ratings now; nil for who has not played at all
 	Others  [][]Rating // of all others
+	Seasons []SeasonStart
+}
+
+// SeasonStart says where a season begins among the matches of a chart. The first of a player's ratings in it is that before their first match.
+type SeasonStart struct {
+	Number int
+	At     time.Time // when it began
+	Match  int       // the number of its first match
 }
 
 // levelLines lets the rating of a highlighted player hold for the whole chart, if none of their matches is on it.
