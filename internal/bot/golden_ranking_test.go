@@ -63,6 +63,7 @@ func goldenRankings() map[string]notice.Notice {
 		"of_month_hostile": stats.MonthRanking{Title: hostile, Month: month, Rows: []stats.MonthRow{{Name: called(hostile), Gained: 16, Won: 1}}},
 		"of_new_month":     stats.MonthRanking{Month: month},
 		"empty":            stats.RankingPage{Title: "Table tennis"},
+		"empty_season":     stats.RankingPage{Title: "Table tennis", Season: 2},
 		"one":              stats.RankingPage{Title: "Table tennis", Rows: rankingRows(1), Total: 1},
 		"without_title":    stats.RankingPage{Rows: rankingRows(2), Total: 2},
 		"ten":              page(1, 10, rankingRows(10), nil),

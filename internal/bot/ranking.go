@@ -99,7 +99,10 @@ const moves = "▲▼"
 var _ = shows(view[stats.RankingPage]{text: words.rankingPage, table: words.rankingTable, buttons: turnButtons})
 
 func (w words) rankingPage(n stats.RankingPage) string {
-	if len(n.Rows) == 0 && n.Hidden == 0 {
+	switch {
+	case len(n.Rows) == 0 && n.Hidden == 0 && n.Season > 0:
+		return w.inLadder(w.Text("ranking.empty_season", args{"Season": w.seasonName(n.Season, ""), "Ladder": w.ladderWords()}))
+	case len(n.Rows) == 0 && n.Hidden == 0:
 		return w.inLadder(w.Text("ranking.empty", args{"Ladder": w.ladderWords()}))
 	}
 	lines := []string{w.titleOf("ranking.title", n.Title)}

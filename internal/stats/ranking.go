@@ -46,6 +46,8 @@ type RankingPage struct {
 	HideDays int `json:"hide_days,omitempty"`
 	// NoDraws is true if nobody in the ranking has drawn a match.
 	NoDraws bool `json:"no_draws,omitempty"`
+	// Season is the number of the ladder's season, 0 for the first one.
+	Season int `json:"season,omitempty"`
 	// Since is the beginning of the day with whose places those of the rows are compared; zero if no place has changed.
 	Since time.Time `json:"since,omitzero"`
 }

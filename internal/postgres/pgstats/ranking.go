@@ -119,6 +119,7 @@ func queuePage(
 		    SELECT count(*) FILTER (WHERE active) AS total, count(*) FILTER (WHERE NOT active) AS hidden,
 		           coalesce(bool_or(drawn > 0 AND active), false) AS has_draws, ` + placeMatches + ` AS place_matches,
 		           (SELECT hide_days FROM ladders WHERE id = ` + thisLadder + `) AS hide_days,
+		           (SELECT number FROM seasons WHERE id = ` + thisSeason + ` AND number > 1) AS season,
 		           count(*) FILTER (WHERE active AND played >= ` + placeMatches + `) < ` + minPlaces + ` AS unplaced
 		    FROM (SELECT o.drawn, o.played, o.last_played_at > ` + activeSince + ` AS active FROM group_players o
 		          WHERE o.season_id = ` + thisSeason + ` AND o.played > 0 AND o.left_at IS NULL) AS ranked
@@ -133,7 +134,7 @@ func queuePage(
 		    SELECT elo, id FROM page WHERE NOT placeless ORDER BY elo DESC, id LIMIT 1
 		)
 		SELECT counted.total, counted.hidden, NOT counted.has_draws AS no_draws, coalesce(counted.place_matches, 0) AS place_matches,
-		       coalesce(counted.hide_days, 0) AS hide_days,
+		       coalesce(counted.hide_days, 0) AS hide_days, coalesce(counted.season, 0) AS season,
 		       counted.unplaced, coalesce(s.player_id, 0) AS player,
 		       coalesce(s.elo, 0) AS elo, coalesce(s.won, 0) AS won, coalesce(s.drawn, 0) AS drawn, coalesce(s.lost, 0) AS lost,
 		       CASE WHEN page.placeless THEN 0 ELSE 1 + skipped.rows - (
@@ -144,8 +145,8 @@ func queuePage(
 		LEFT JOIN LATERAL (SELECT * FROM group_players WHERE id = page.id LIMIT 1) AS s ON true
 		ORDER BY page.placeless, page.elo DESC, page.id`
 	type pageRow struct {
-		Total, Hidden, PlaceMatches, HideDays int
-		NoDraws, Unplaced                     bool
+		Total, Hidden, PlaceMatches, HideDays, Season int
+		NoDraws, Unplaced                             bool
 		rankedRow
 	}
 	batch.Queue(sql, ladder, number, now, size).Query(func(rows pgx.Rows) error {
@@ -155,7 +156,7 @@ func queuePage(
 		}
 		for _, r := range read { // one without a player if the page has none
 			page.Total, page.Hidden, page.NoDraws = r.Total, r.Hidden, r.NoDraws
-			page.PlaceMatches, page.HideDays, page.Unplaced = r.PlaceMatches, r.HideDays, r.Unplaced
+			page.PlaceMatches, page.HideDays, page.Season, page.Unplaced = r.PlaceMatches, r.HideDays, r.Season, r.Unplaced
 			if r.Player != 0 {
 				*shown = append(*shown, r.rankedRow)
 			}
