@@ -33,6 +33,9 @@ func (s *Store) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, er
 // instead of missing it.
 func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	queueChat(batch, q, snap)
+	if q.Season != 0 {
+		queueOver(batch, q.Season, &snap.Over)
+	}
 	if q.Thread != 0 || q.Replied != (ranking.MatchRef{}) {
 		queueApplies(batch, q, &snap.Applies)
 	}
