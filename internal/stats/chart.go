@@ -90,7 +90,8 @@ type Ratings struct {
 	Seasons []SeasonStart
 }
 
-// SeasonStart says where a season begins among the matches of a chart. The first of a player's ratings in it is that before their first match.
+// SeasonStart says where a season begins among the matches of a chart. The first of a player's ratings in it is that before their first
+// match.
 type SeasonStart struct {
 	Number int
 	At     time.Time // when it began

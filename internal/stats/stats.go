@@ -15,8 +15,8 @@ const MaxGroups = 20
 // Store reads the answers. An unknown ladder has an empty ranking, and an unknown person has no standing.
 type Store interface {
 	// Ranking returns a part of a ladder's ranking as it is now, with those who have not paused for so long that the ladder's rules leave
-	// them out, and the asker's own row if it is not there. Of a ranking that has no such page any more, it returns the last one. asker may be nil. now is in the time zone of
-	// the chat, in which the day begins with whose places those of now are compared.
+	// them out, and the asker's own row if it is not there. Of a ranking that has no such page any more, it returns the last one. asker may
+	// be nil. now is in the time zone of the chat, in which the day begins with whose places those of now are compared.
 	Ranking(ctx context.Context, ladder ranking.LadderID, asker *ranking.Person, q RankingQuery, now time.Time) (RankingPage, error)
 	// Board returns the first players of a ladder's ranking, with their names, and whether the ladder has a board with that object. now is as
 	// for Ranking.

@@ -34,7 +34,8 @@ func seasonAt(ctx context.Context, db querier, ladder ranking.LadderID, at time.
 // queueOver reads the number of a season, 0 if it goes on.
 func queueOver(batch *pgx.Batch, season ranking.SeasonID, number *int) {
 	batch.Queue(`
-		SELECT CASE WHEN l.season_id <> s.id THEN s.number ELSE 0 END FROM seasons s JOIN ladders l ON l.id = s.ladder_id WHERE s.id = $1`, season).
+		SELECT CASE WHEN l.season_id <> s.id THEN s.number ELSE 0 END FROM seasons s JOIN ladders l ON l.id = s.ladder_id
+		WHERE s.id = $1`, season).
 		QueryRow(func(row pgx.Row) error { return row.Scan(number) })
 }
 

@@ -34,7 +34,8 @@ func queuePlayer(batch *pgx.Batch, ladder ranking.LadderID, player ranking.Playe
 		       coalesce(s.last_played_at <= ` + activeSince + `, false) AS inactive, NOT l.draws_allowed AS no_draws,
 		       l.place_matches, coalesce(places.better + 1, 0) AS position, coalesce(places.all, 0) AS total,
 		       CASE WHEN n.number > 1 THEN json_build_object(
-		           'number', n.number, 'name', n.name, 'since', n.starts_at, 'last', ever.last, 'best', ever.best, 'best_in', ever.best_in) END AS season
+		           'number', n.number, 'name', n.name, 'since', n.starts_at, 'last', ever.last, 'best', ever.best,
+		           'best_in', ever.best_in) END AS season
 		FROM ladders l
 		JOIN seasons n ON n.id = l.season_id
 		CROSS JOIN LATERAL (SELECT * FROM group_players WHERE season_id = l.season_id AND player_id = ` + thisOne + ` LIMIT 1) AS s

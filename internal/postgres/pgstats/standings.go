@@ -26,7 +26,8 @@ func (s *Store) Standings(ctx context.Context, who ranking.Person, limit int, no
 		    JOIN groups g ON g.id = l.group_id
 		    JOIN chats c ON c.id = g.chat_id AND c.is_active
 		    WHERE s.player_id = ` + postgres.ThisPlayer + ` AND s.left_at IS NULL AND (s.played <> 0 OR EXISTS (
-		        SELECT FROM seasons e, LATERAL (SELECT FROM group_players WHERE season_id = e.id AND player_id = s.player_id AND played <> 0) AS earlier
+		        SELECT FROM seasons e, LATERAL (
+		            SELECT FROM group_players WHERE season_id = e.id AND player_id = s.player_id AND played <> 0) AS earlier
 		        WHERE e.ladder_id = l.id))
 		    ORDER BY s.played DESC, s.id LIMIT $1
 		) AS mine
