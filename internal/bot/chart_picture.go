@@ -209,6 +209,9 @@ func (w words) chartOf(n stats.Chart, r stats.Ratings) chart.Chart {
 	for _, points := range r.Others {
 		c.Others = append(c.Others, w.pointsOf(points))
 	}
+	for _, s := range r.Seasons {
+		c.Seasons = append(c.Seasons, chart.Season{Starts: s.At, Match: s.Match, Label: capitalised(w.seasonName(s.Number, ""))})
+	}
 	return c
 }
 
@@ -224,7 +227,7 @@ func contentOf(c chart.Chart, language, zone string) (id content) {
 		}
 		_, _ = h.Write(encoded) // a hash never fails
 	}
-	_, _ = fmt.Fprintln(h, language, zone, c.Dark, c.ByMatch, len(c.Highlighted))
+	_, _ = fmt.Fprintln(h, language, zone, c.Dark, c.ByMatch, len(c.Highlighted), c.Seasons)
 	for _, line := range c.Highlighted {
 		_, _ = fmt.Fprintf(h, "%q", line.Name)
 		add(line.Points)

@@ -79,6 +79,7 @@ func goldenOdds() map[string]notice.Notice {
 		"no_draws":       stats.Odds{Sides: single(alice, bob), Expected: 64},
 		"margin":         stats.Odds{Sides: single(alice, newcomer(bob)), Expected: 64, Draws: true, Margin: true},
 		"new":            stats.Odds{Sides: single(newcomer(alice), newcomer(bob)), Expected: 64, Draws: true},
+		"new_in_season":  stats.Odds{Sides: single(newcomer(alice), newcomer(bob)), Expected: 64, Season: 2},
 		"doubles":        stats.Odds{Sides: doubles, Expected: 50, Draws: true},
 		"many_new":       stats.Odds{Sides: many, Expected: 50},
 		"hostile":        stats.Odds{Sides: single(newcomer(player(hostile, 1500, 16, -16, 0)), bob), Expected: 50},

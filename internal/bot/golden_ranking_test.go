@@ -63,6 +63,7 @@ func goldenRankings() map[string]notice.Notice {
 		"of_month_hostile": stats.MonthRanking{Title: hostile, Month: month, Rows: []stats.MonthRow{{Name: called(hostile), Gained: 16, Won: 1}}},
 		"of_new_month":     stats.MonthRanking{Month: month},
 		"empty":            stats.RankingPage{Title: "Table tennis"},
+		"empty_season":     stats.RankingPage{Title: "Table tennis", Season: 2},
 		"one":              stats.RankingPage{Title: "Table tennis", Rows: rankingRows(1), Total: 1},
 		"without_title":    stats.RankingPage{Rows: rankingRows(2), Total: 2},
 		"ten":              page(1, 10, rankingRows(10), nil),
@@ -86,7 +87,7 @@ func goldenRankings() map[string]notice.Notice {
 		"unplaced":       page(1, 3, unplaced, func(n *stats.RankingPage) { n.Unplaced = true }),
 		"own_newcomer":   page(1, 57, decided, func(n *stats.RankingPage) { n.NoDraws, n.Since, n.Own = true, week, &ownNew }),
 		"own_inactive":   page(1, 6, decided, func(n *stats.RankingPage) { n.NoDraws, n.Since, n.Own, n.Hidden = true, week, &ownIdle, 1 }),
-		"hidden":         page(2, 57, rankingRows(10), func(n *stats.RankingPage) { n.Hidden = 12 }),
+		"hidden":         page(2, 57, rankingRows(10), func(n *stats.RankingPage) { n.Hidden, n.HideDays = 12, 90 }),
 		"all":            page(2, 69, withOwn(rankingRows(10), 9), func(n *stats.RankingPage) { n.All = true }),
 		"nobody_active":  page(1, 0, nil, func(n *stats.RankingPage) { n.Own, n.Hidden = &ownIdle, 3 }),
 	}

@@ -19,6 +19,8 @@ func goldenChangedSettings() map[string]notice.Notice {
 		"monthly":       ranking.SettingChanged{Name: "seasons", Before: "manual", After: "monthly"},
 		"quarterly":     ranking.SettingChanged{Name: "seasons", Before: "monthly", After: "quarterly"},
 		"manual":        ranking.SettingChanged{Name: "seasons", Before: "quarterly", After: "manual"},
+		"hide":          ranking.SettingChanged{Name: "hide", Before: "60", After: "30"},
+		"hide_never":    ranking.SettingChanged{Name: "hide", Before: "60", After: "never"},
 		"halfway":       ranking.SettingChanged{Name: "halfway", Before: "off", After: "on"},
 		"first_match":   ranking.SettingChanged{Name: "provisional", Before: "0:0", After: "64:1"},
 		"first_matches": ranking.SettingChanged{Name: "provisional", Before: "0:0", After: "48:10"},

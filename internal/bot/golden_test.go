@@ -320,6 +320,7 @@ func goldenMatches() map[string]notice.Notice {
 		"new_player":          with(func(m *ranking.MatchRecorded) { m.NewPlayers = []ranking.Name{bob} }),
 		"two_new_players":     with(func(m *ranking.MatchRecorded) { m.NewPlayers = []ranking.Name{alice, bob} }),
 		"reported_by_third":   with(func(m *ranking.MatchRecorded) { m.ReportedBy = &ranking.Reporter{Name: &carol} }),
+		"in_season":           with(func(m *ranking.MatchRecorded) { m.Season = 2 }),
 		"past":                with(func(m *ranking.MatchRecorded) { m.Past = true }),
 		"reported_by_admin":   with(func(m *ranking.MatchRecorded) { m.ReportedBy = &ranking.Reporter{} }),
 		"marked_names":        sides(side(ranking.Name{Name: "Bob", Mark: "bob_2"}, 3, 1500, 1516), side(ranking.Name{Name: "Bob", Mark: "2"}, 1, 1500, 1484)),

@@ -160,11 +160,14 @@ var unmoved = ranking.Moved{Ratings: []ranking.RatingChange{
 }}
 
 func goldenUndone() map[string]notice.Notice {
+	inSeason := moved(1)
+	inSeason.Season = 2
 	alice, hostileName := called("Alice"), called(hostile)
 	byAlice := ranking.Reporter{Name: &alice}
 	return map[string]notice.Notice{
 		"no_score":   ranking.MatchUndone{Number: 42, Sides: aliceAndBob(0, -1, 16), By: byAlice, Moved: moved(0)},
 		"win":        ranking.MatchUndone{Number: 42, Sides: aliceAndBob(3, 1, 16), By: byAlice, Moved: moved(0)},
+		"in_season":  ranking.MatchUndone{Number: 42, Sides: aliceAndBob(3, 1, 16), By: byAlice, Moved: inSeason},
 		"by_admin":   ranking.MatchUndone{Number: 42, Sides: aliceAndBob(3, 1, 16), Moved: moved(0)},
 		"sets":       ranking.MatchUndone{Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three, By: byAlice, Moved: moved(0)},
 		"one_other":  ranking.MatchUndone{Number: 42, Sides: aliceAndBob(3, 1, 16), By: byAlice, Moved: moved(1)},

@@ -68,6 +68,9 @@ func (w words) remarks(n ranking.MatchRecorded) (all []string) {
 	if n.Past {
 		all = append(all, w.Text("note.past", nil))
 	}
+	if n.Season > 0 {
+		all = append(all, w.Text("note.in_season", args{"Season": w.seasonName(n.Season, "")}))
+	}
 	if n.Was != nil {
 		all = append(all, w.correctedFrom(n))
 	}
@@ -173,11 +176,19 @@ func (w words) movements(m ranking.Moved) string {
 		return w.Text("moved.none", nil) + "\n"
 	}
 	var b strings.Builder
+	if m.Season > 0 {
+		b.WriteString(w.movedInSeason(m) + "\n")
+	}
 	writeRatings(&b, m.Ratings)
 	if m.Others > 0 {
 		b.WriteString(w.Plural("moved.others", m.Others, nil) + "\n")
 	}
 	return b.String()
+}
+
+// movedInSeason introduces the rating changes of a season that is over.
+func (w words) movedInSeason(m ranking.Moved) string {
+	return w.Text("moved.in_season", args{"Season": w.seasonName(m.Season, "")})
 }
 
 // isUnchanged is true if no rating has changed.
@@ -307,6 +318,9 @@ func (w words) movementsLine(m ranking.Moved) string {
 		moves[i] = movement(r)
 	}
 	text := strings.Join(moves, ", ")
+	if m.Season > 0 {
+		text = w.movedInSeason(m) + " " + text
+	}
 	if others := m.Others + len(m.Ratings) - len(shown); others > 0 {
 		text += " " + w.Plural("moved.others", others, nil)
 	}

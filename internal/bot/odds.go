@@ -167,11 +167,15 @@ func (w words) odds(n stats.Odds) string {
 			}
 		}
 	}
-	switch count := len(newcomers); {
-	case count > maxNewNames:
-		remarks = append(remarks, w.Text("odds.new", args{"Names": w.Plural("ranking.players", count, nil)}))
-	case count > 0:
-		remarks = append(remarks, w.Text("odds.new", args{"Names": strings.Join(namesAs(newcomers, shortName), ", ")}))
+	if count := len(newcomers); count > 0 {
+		id, with := "odds.new", args{"Names": strings.Join(namesAs(newcomers, shortName), ", "), "Season": w.seasonName(n.Season, "")}
+		if count > maxNewNames {
+			with["Names"] = w.Plural("ranking.players", count, nil)
+		}
+		if n.Season > 0 {
+			id = "odds.new_in_season"
+		}
+		remarks = append(remarks, w.Text(id, with))
 	}
 	if len(remarks) > 0 {
 		lines = append(lines, notes(remarks...))

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -51,7 +52,7 @@ func parsePlayer(args string) (player ranking.PlayerID, ok bool) {
 
 // playerButtons returns the buttons below a player's page, none for somebody who has not played.
 func playerButtons(n stats.MyStanding, _ outbox.Item, w words) [][]button {
-	if n.Played() == 0 || n.Name.Player == 0 {
+	if n.Played() == 0 && !playedBefore(n) || n.Name.Player == 0 {
 		return nil
 	}
 	return [][]button{
@@ -109,25 +110,42 @@ func (w words) groupStanding(g stats.GroupStanding) string {
 
 var _ = shows(view[stats.MyStanding]{text: words.player, table: words.playerTable, buttons: playerButtons, ofLadder: true})
 
+// playedBefore is true if the player has played in a season of the ladder.
+func playedBefore(n stats.MyStanding) bool { return n.Season != nil && n.Season.Last > 0 }
+
 // player shows the standing and the history of a player.
 func (w words) player(n stats.MyStanding) string {
 	if n.Played() == 0 && !n.Left {
 		return w.whereStands(n)
 	}
+	head := []string{w.whereStands(n)}
+	if s := n.Season; s != nil {
+		head = append(head, w.seasonNote(*s))
+	}
 	last := matchLines(w.playedMatches(n.Last))
 	if last != nil {
 		last = append([]string{w.Text("me.last", nil)}, last...)
 	}
-	return paragraphs(append([]string{w.whereStands(n)}, w.factLines(w.playerFacts(n))...), last,
-		w.factLines(w.othersFacts(n)))
+	return paragraphs(append(head, w.factLines(w.playerFacts(n))...), last, w.factLines(w.othersFacts(n)))
+}
+
+// seasonNote says which season figures are of.
+func (w words) seasonNote(s stats.PlayerSeason) string {
+	return notes(capitalised(w.seasonName(s.Number, s.Name)), w.Text("records.since", args{"Date": w.Date(s.Since)}))
 }
 
 // whereStands says which place a player has, or why none.
 func (w words) whereStands(n stats.MyStanding) string {
-	id := "me.standing"
+	id, with := "me.standing", args{
+		"Name": showName(n.Name), "Place": n.Position, "Total": n.Total, "Rating": n.Elo,
+		"Matches": w.Plural("me.matches", n.PlaceMatches, args{"Played": n.Played()}),
+	}
 	switch {
 	case n.Left:
 		id = "me.left"
+	case n.Played() == 0 && playedBefore(n):
+		id = "me.played_before"
+		with["Season"], with["Last"] = w.seasonName(n.Season.Number, ""), w.seasonName(n.Season.Last, "")
 	case n.Played() == 0:
 		id = "me.not_played"
 	case n.Played() < n.PlaceMatches:
@@ -140,10 +158,7 @@ func (w words) whereStands(n stats.MyStanding) string {
 	if n.Other {
 		id += "_of"
 	}
-	return w.Text(id, args{
-		"Name": showName(n.Name), "Place": n.Position, "Total": n.Total, "Rating": n.Elo,
-		"Matches": w.Plural("me.matches", n.PlaceMatches, args{"Played": n.Played()}),
-	})
+	return w.Text(id, with)
 }
 
 // playerFacts are the facts about a player alone.
@@ -155,7 +170,11 @@ func (w words) playerFacts(n stats.MyStanding) []fact {
 	if n.BestIn != nil {
 		best = w.inMatch(best, *n.BestIn)
 	}
-	facts := []fact{w.fact("best", best), w.resultsFact(n.Won, n.Drawn, n.Lost, n.NoDraws)}
+	facts := []fact{w.fact("best", best)}
+	if s := n.Season; s != nil && s.BestIn != s.Number {
+		facts = append(facts, w.fact("best_ever", fmt.Sprintf("%d · %s", s.Best, w.seasonName(s.BestIn, ""))))
+	}
+	facts = append(facts, w.resultsFact(n.Won, n.Drawn, n.Lost, n.NoDraws))
 	if len(n.Form) > 1 {
 		facts = append(facts, w.fact("form", w.form(n.Form)))
 	}
@@ -211,6 +230,9 @@ func (w words) playerTable(n stats.MyStanding) string {
 		t.facts([]fact{{w.Text("table.place", nil), w.Text("table.place_of", args{"Place": n.Position, "Total": n.Total})}})
 	} else {
 		remark = w.placesBegin(n.PlaceMatches, n.Played() >= n.PlaceMatches)
+	}
+	if s := n.Season; s != nil {
+		t.facts([]fact{{capitalised(w.seasonName(s.Number, s.Name)), w.Text("records.since", args{"Date": w.Date(s.Since)})}})
 	}
 	t.facts([]fact{{w.Text("table.rating", nil), strconv.Itoa(n.Elo)}})
 	t.facts(w.playerFacts(n))

@@ -1,12 +1,12 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"elobot/internal/command"
 	"elobot/internal/outbox"
@@ -99,12 +99,15 @@ const moves = "▲▼"
 var _ = shows(view[stats.RankingPage]{text: words.rankingPage, table: words.rankingTable, buttons: turnButtons})
 
 func (w words) rankingPage(n stats.RankingPage) string {
-	if len(n.Rows) == 0 && n.Hidden == 0 {
+	switch {
+	case len(n.Rows) == 0 && n.Hidden == 0 && n.Season > 0:
+		return w.inLadder(w.Text("ranking.empty_season", args{"Season": w.seasonName(n.Season, ""), "Ladder": w.ladderWords()}))
+	case len(n.Rows) == 0 && n.Hidden == 0:
 		return w.inLadder(w.Text("ranking.empty", args{"Ladder": w.ladderWords()}))
 	}
 	lines := []string{w.titleOf("ranking.title", n.Title)}
 	if len(n.Rows) == 0 {
-		lines = append(lines, w.Text("ranking.nobody", args{"Days": activeDays}))
+		lines = append(lines, w.Text("ranking.nobody", args{"Days": hideDays(n)}))
 	}
 	for _, r := range n.Rows {
 		lines = append(lines, w.rankingRow(n, r))
@@ -150,7 +153,7 @@ func (w words) rankingRow(n stats.RankingPage, r stats.Row) string {
 		rest += " " + movedBy(r)
 	}
 	if r.Inactive {
-		rest += " · " + w.inactive()
+		rest += " · " + w.inactive(n)
 	}
 	if r.Mine {
 		return "<b>" + mine + place + " " + name + rest + "</b>"
@@ -188,10 +191,12 @@ func movedBy(r stats.Row) string {
 }
 
 // inactive says why somebody is left out.
-func (w words) inactive() string { return w.Text("ranking.inactive", args{"Days": activeDays}) }
+func (w words) inactive(n stats.RankingPage) string {
+	return w.Text("ranking.inactive", args{"Days": hideDays(n)})
+}
 
-// activeDays is for how many days the ranking shows somebody who does not play.
-const activeDays = int(stats.ActiveFor / (24 * time.Hour))
+// hideDays returns after how many days without a match somebody is left out. Before this was a rule, it was what is now the default.
+func hideDays(n stats.RankingPage) int { return cmp.Or(n.HideDays, ranking.DefaultRules().HideDays) }
 
 // rankingNotes returns what explains the rows of a page.
 func (w words) rankingNotes(n stats.RankingPage) []string {
@@ -241,7 +246,7 @@ func (w words) hiddenPlayers(n stats.RankingPage) string {
 	if n.Hidden == 0 {
 		return ""
 	}
-	return w.Plural("ranking.hidden", n.Hidden, args{"Days": activeDays})
+	return w.Plural("ranking.hidden", n.Hidden, args{"Days": hideDays(n)})
 }
 
 // rankingTable has the contents of rankingPage.
@@ -285,7 +290,7 @@ func (w words) tableCells(n stats.RankingPage, r stats.Row) []string {
 		place, rating = "<b>"+mine+place+"</b>", "<b>"+rating+"</b>"
 	}
 	if r.Inactive {
-		name += " · " + w.inactive()
+		name += " · " + w.inactive(n)
 	}
 	results := wonLost(r.Won, r.Drawn, r.Lost, n.NoDraws)
 	cells := []string{numberCell(place), textCell(name), numberCell(rating), numberCell(results)}

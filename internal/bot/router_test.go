@@ -194,6 +194,8 @@ func (f *fakeRankings) Do(ctx context.Context, o ranking.Origin, op ranking.Oper
 		c.method, c.take = "board "+string(op.Change), ranking.Amendment{IsAdmin: op.IsAdmin}
 	case ranking.ShowSettings:
 		c.method, c.take = strings.TrimSpace("settings "+op.Open), ranking.Amendment{IsAdmin: op.IsAdmin}
+	case ranking.StartSeason:
+		c.method = fmt.Sprintf("start season %q after %d", op.Name, op.Ends)
 	case ranking.ChangeSetting:
 		c.method, c.setting = "setting", op
 	default:

@@ -28,6 +28,9 @@ func seasonFeature() feature {
 		},
 		callbacks: []Callback{
 			pageButton(seasonCode, nameSeason, parseStart, func(r *Router, ctx context.Context, p press, start ranking.StartSeason) error {
+				if asked := time.Unix(p.query.Message.Date, 0); p.origin.SentAt.Sub(asked) > ranking.PromptWindow {
+					return r.rankings.Do(ctx, p.origin, ranking.Say{Notice: ranking.Refusal{Code: ranking.PromptOver}})
+				}
 				start.IsAdmin = r.isAdmin(p.origin)
 				return r.rankings.Do(ctx, p.origin, start)
 			}),

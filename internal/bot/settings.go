@@ -114,7 +114,7 @@ func offered(s ranking.Setting) [][]string {
 		return append(offeredZones(zoneRegions()...), []string{ranking.UTC})
 	case ranking.SettingProvisional, ranking.SettingSeasons:
 		return [][]string{s.Choices[:1], s.Choices[1:]}
-	case ranking.SettingPlace:
+	case ranking.SettingPlace, ranking.SettingHide:
 		return slices.Collect(slices.Chunk(s.Choices, 2))
 	default:
 		return [][]string{s.Choices}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -22,12 +23,16 @@ func (w *world) below(in *botsim.Chat, data ...string) botsim.Message {
 // replyBelow returns a message as below does that replies to another one.
 func (w *world) replyBelow(in *botsim.Chat, replyTo int, data ...string) botsim.Message {
 	w.t.Helper()
+	return in.Post(w.postBelow(replyTo, data...))
+}
+
+func (w *world) postBelow(replyTo int, data ...string) botsim.Post {
 	var row []map[string]string
 	for _, d := range data {
 		row = append(row, map[string]string{"text": "x", "callback_data": d})
 	}
 	markup := map[string]any{"inline_keyboard": []any{row}}
-	return in.Post(botsim.Post{From: w.sim.Bot(), Text: "Ranking", ReplyTo: replyTo, Extra: map[string]any{"reply_markup": markup}})
+	return botsim.Post{From: w.sim.Bot(), Text: "Ranking", ReplyTo: replyTo, Extra: map[string]any{"reply_markup": markup}}
 }
 
 func TestTurnPage(t *testing.T) {
@@ -44,6 +49,20 @@ func TestTurnPage(t *testing.T) {
 		if o.Key != "c:"+id || o.Button != id || o.Sender.ID != 1002 {
 			t.Errorf("%s: origin %+v", data, o)
 		}
+	}
+}
+
+// TestStartSeason: the button that starts a season works for as long as those of other prompts.
+func TestStartSeason(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for age, want := range map[time.Duration]string{
+		ranking.PromptWindow: `start season "Spring" after 5`, ranking.PromptWindow + time.Second: `answer refusal {"code":"prompt_over"}`,
+	} {
+		prompt := w.postBelow(0, "1ns:5:Spring")
+		prompt.Date = worldTime.Add(time.Minute - age) // presses are a minute later
+		w.sim.Press(w.bob, w.group.Post(prompt), "1ns:5:Spring")
+		w.expect(age.String(), want)
 	}
 }
 

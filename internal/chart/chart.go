@@ -1,7 +1,7 @@
 // Package chart draws ratings over time as a picture. It knows neither databases nor Telegram.
 //
 // A rating holds until the next match, so a line is a staircase: level while nothing changes, upright at a match. All lines end where the
-// picture ends.
+// picture or their season ends.
 package chart
 
 import (
@@ -34,10 +34,18 @@ type Line struct {
 	Points []Point
 }
 
+// Season is a season that begins after the first point of a chart. Its points are those from Starts on.
+type Season struct {
+	Starts time.Time
+	Match  int // the number of its first match
+	Label  string
+}
+
 // Chart is what a picture shows.
 type Chart struct {
 	Highlighted []Line    // at most MaxHighlighted; the first has the first colour
 	Others      [][]Point // thin grey lines
+	Seasons     []Season  // that begin in the picture, in their order; each has a mark, where all lines end and begin anew
 	ByMatch     bool      // the horizontal axis counts matches instead of days
 	Dark        bool      // light lines on a dark ground
 	// Date writes a day below the horizontal axis, in the location of the points: with the year where they span more than one. Only a chart

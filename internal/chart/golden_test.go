@@ -90,9 +90,11 @@ func goldenCharts() map[string]Chart {
 		"level":                        chartOf([]Line{{Name: "Ann", Points: []Point{{time.Unix(1e9, 0).UTC(), 1, 1500}, {time.Unix(2e9, 0).UTC(), 90, 1500}}}}),
 		"extremes":                     chartOf([]Line{{Name: "Ann", Points: []Point{{time.Unix(1e9, 0).UTC(), 1, 0}, {time.Unix(1.001e9, 0).UTC(), 90, 10_000}}}}),
 		"none":                         {},
+		"three_seasons":                inSeasons(named(chartOf(season(6, 200)), names[:4]...)),
+		"by_match_of_three_seasons":    inSeasons(chartOf(season(6, 200))),
 	}
 	for name, c := range charts {
-		c.ByMatch = strings.HasPrefix(name, "four_of_400")
+		c.ByMatch = strings.HasPrefix(name, "four_of_400") || strings.HasPrefix(name, "by_match")
 		c.Dark = strings.HasSuffix(name, "dark")
 		charts[name] = c
 	}
@@ -100,6 +102,45 @@ func goldenCharts() map[string]Chart {
 	dark.Dark, dark.ByMatch = true, false
 	charts["four_of_400_20000_matches_dark"] = dark
 	return charts
+}
+
+// inSeasons lets a season begin with each of two matches, in which everybody is at 1500 before the first one. The first player is not in the
+// last one.
+func inSeasons(c Chart) Chart {
+	for i, first := range []int{70, 120} {
+		c.Seasons = append(c.Seasons, Season{Match: first, Label: fmt.Sprintf("Season %d", i+2)})
+	}
+	c.everyPoint(func(p Point) {
+		for i, s := range c.Seasons {
+			if p.Match == s.Match {
+				c.Seasons[i].Starts = p.At
+			}
+		}
+	})
+	anew := func(points []Point) (all []Point) {
+		before, base := 0, 0
+		for _, p := range points {
+			for _, s := range c.Seasons {
+				if before > 0 && before < s.Match && p.Match >= s.Match {
+					base = 1500 - all[len(all)-1].Elo + base
+					all = append(all, Point{At: p.At, Match: p.Match - 1, Elo: 1500})
+				}
+			}
+			before = p.Match
+			p.Elo += base
+			all = append(all, p)
+		}
+		return all
+	}
+	for i, line := range c.Highlighted {
+		c.Highlighted[i].Points = anew(line.Points)
+	}
+	for i, points := range c.Others {
+		c.Others[i] = anew(points)
+	}
+	first := &c.Highlighted[0]
+	first.Points = slices.DeleteFunc(first.Points, func(p Point) bool { return !p.At.Before(c.Seasons[1].Starts) })
+	return c
 }
 
 // TestGolden compares pictures with testdata.

@@ -30,6 +30,7 @@ type plot struct {
 	extent
 	area   image.Rectangle
 	x, y   scale
+	ends   []int // the pixels where seasons end, the last one where the plot does
 	labels []Label
 	traces []trace // of the highlighted lines
 }
@@ -56,6 +57,10 @@ func newPlot(c Chart, canvas *canvas, e extent) *plot {
 	} else {
 		p.x = newScale(seconds(e.from), seconds(e.to), 1, p.area.Min.X+dotRadius, p.area.Max.X)
 	}
+	for _, s := range c.Seasons {
+		p.ends = append(p.ends, p.at(Point{At: s.Starts, Match: s.Match - 1}).X)
+	}
+	p.ends = append(p.ends, p.area.Max.X)
 	for _, line := range c.Highlighted {
 		p.traces = append(p.traces, p.thin(nil, line.Points, 1))
 	}
@@ -65,6 +70,7 @@ func newPlot(c Chart, canvas *canvas, e extent) *plot {
 func (p *plot) draw() {
 	p.drawRatingAxis()
 	p.drawHorizontalAxis()
+	p.drawSeasons()
 	p.drawOthers()
 	for _, trace := range p.traces {
 		p.drawTrace(trace, lineWidth+2*casing, p.ground)
@@ -127,6 +133,19 @@ func (p *plot) drawHorizontalAxis() {
 	}
 }
 
+// drawSeasons marks where seasons begin, with their labels above where there is room.
+func (p *plot) drawSeasons() {
+	end := 0 // of the label before
+	for i, s := range p.Seasons {
+		x, width := p.ends[i], textWidth(s.Label)
+		p.fill(vertical(x, p.area.Min.Y, p.area.Max.Y, 2), p.palette.text)
+		if left := min(max(x-width/2, margin), Width-margin-width); left >= end {
+			p.text(s.Label, left, p.area.Min.Y-gap, p.palette.text)
+			end = left + width + gap
+		}
+	}
+}
+
 func (p *plot) drawOthers() {
 	width := otherWidth
 	if len(p.Others) > crowd {
@@ -139,9 +158,9 @@ func (p *plot) drawOthers() {
 	}
 }
 
-// drawTrace draws a line up to the end of the plot.
+// drawTrace draws a line.
 func (p *plot) drawTrace(t trace, width int, colour *image.Uniform) {
-	for stroke := range t.strokes(p.area.Max.X, width) {
+	for stroke := range t.strokes(width) {
 		p.fill(stroke, colour)
 	}
 }
@@ -186,7 +205,7 @@ func (p *plot) roomAbove(dot image.Rectangle, width int, taken []image.Rectangle
 // crossed is true if a highlighted line runs through a box.
 func (p *plot) crossed(box image.Rectangle) bool {
 	for _, trace := range p.traces {
-		for stroke := range trace.strokes(p.area.Max.X, lineWidth) {
+		for stroke := range trace.strokes(lineWidth) {
 			if stroke.Overlaps(box) {
 				return true
 			}

@@ -27,20 +27,27 @@ func drawPoints(t *rapid.T) []Point {
 }
 
 // TestThinning checks that thinned lines lose no extreme: each column has the highest, the lowest and the last of its points, and nothing
-// else.
+// else. No column has points of two seasons.
 func TestThinning(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		points, width := drawPoints(t), rapid.IntRange(1, otherColumns).Draw(t, "width")
 		c := Chart{Highlighted: []Line{{Name: "Ann", Points: points}}, ByMatch: rapid.Bool().Draw(t, "by match")}
+		begins := rapid.IntRange(0, len(points)-1).Draw(t, "first of a season")
+		if begins > 0 && points[begins].At.After(points[begins-1].At) {
+			c.Seasons = []Season{{Starts: points[begins].At, Match: begins + 1, Label: "2"}}
+		}
 		extent, _ := extentOf(c)
 		p := newPlot(c, newCanvas(false), extent)
 		var want trace
 		for i, point := range points {
-			at := p.at(point)
-			if i == 0 || at.X >= want[len(want)-1].x+width {
+			at, end := p.at(point), p.area.Max.X
+			if c.Seasons != nil && i < begins {
+				end = p.at(Point{At: points[begins].At, Match: begins}).X
+			}
+			if i == 0 || at.X >= want[len(want)-1].x+width || want[len(want)-1].end != end {
 				left := p.area.Min.X + (at.X-p.area.Min.X)/width*width
-				want = append(want, column{x: left, top: at.Y, bottom: at.Y})
+				want = append(want, column{x: left, top: at.Y, bottom: at.Y, end: end})
 			}
 			c := &want[len(want)-1]
 			c.top, c.bottom, c.last = min(c.top, at.Y), max(c.bottom, at.Y), at.Y

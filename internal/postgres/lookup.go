@@ -8,6 +8,11 @@ import (
 // Interval returns a constant of SQL.
 func Interval(d time.Duration) string { return fmt.Sprintf(`interval '%d seconds'`, int(d.Seconds())) }
 
+// ActiveSince is when whoever is in a ranking at a time has played at the earliest, if the ladder's rules hide players after so many days.
+func ActiveSince(at, hideDays string) string {
+	return `coalesce(` + at + `::timestamptz - make_interval(hours => 24 * nullif(` + hideDays + `, 0)), '-infinity')`
+}
+
 // FirstSeason inserts the first season of the new ladders that a query before it calls l.
 const FirstSeason = `
 		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`

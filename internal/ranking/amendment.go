@@ -131,7 +131,7 @@ func (a amendOperation) minutes() int { return int(a.window / time.Minute) }
 
 // amended returns the part of the effect that is common to all amendments.
 func (a amendOperation) amended(by PlayerID, rewrite Rewrite, card MatchRecorded) Amended {
-	card.Tag = TagOf(a.found.Key)
+	card.Tag, card.Season = TagOf(a.found.Key), a.history.Over
 	return Amended{Match: a.found.ID, Changes: a.found.Changes, By: by, Rewrite: rewrite, Card: card}
 }
 

@@ -84,8 +84,6 @@ const (
 const (
 	// MinPlaces is how many players need the matches for a place before anybody has one. Until then, nobody is number one either.
 	MinPlaces = 3
-	// PlaceLifetime is for how long somebody who does not play keeps the place.
-	PlaceLifetime = 60 * 24 * time.Hour
 
 	// MinUpset is the smallest upset that is stored and celebrated.
 	MinUpset = 100
@@ -95,10 +93,10 @@ const (
 	streakStep     = 5
 )
 
-// LeaderQuery asks for the players at the top of a ladder's ranking, of those who have played after a time.
+// LeaderQuery asks for the players at the top of a ladder's ranking at a time.
 type LeaderQuery struct {
-	ActiveSince time.Time
-	Limit       int // 0 for none
+	At    time.Time
+	Limit int // 0 for none
 }
 
 // Leader is a player at the top of a ranking.

@@ -45,7 +45,7 @@ func celebrated(leaders Leaders, largest int, matches ...*NewMatch) []*Celebrati
 
 // leadersAre returns the leaders of a ranking that was read to its end, or to its 20th place. Five matches give a place.
 func leadersAre(found ...Leader) Leaders {
-	return Leaders{LeaderQuery: LeaderQuery{ActiveSince: time.Unix(1, 0), Limit: 20}, Found: found, PlaceMatches: 5}
+	return Leaders{LeaderQuery: LeaderQuery{At: time.Unix(1, 0), Limit: 20}, Found: found, PlaceMatches: 5}
 }
 
 func celebrationOf(kind CelebrationKind, number int, players ...PlayerID) *Celebration {

@@ -65,14 +65,14 @@ func TestNumberOneInTheRanking(t *testing.T) {
 		"level":                {"elo = 1516", nil},
 		"of a member who left": {"left_at = now()", isOne},
 		"of a newcomer":        {"played = 4, drawn = 4", isOne},
-		"of long ago":          {"last_played_at = to_timestamp(1700000000) - interval '60 days'", isOne},
-		"of not so long ago":   {"last_played_at = to_timestamp(1700000000) - interval '60 days' + interval '1 second'", nil},
+		"of long ago":          {"last_played_at = to_timestamp(1700000000) - interval '30 days'", isOne},
+		"of not so long ago":   {"last_played_at = to_timestamp(1700000000) - interval '30 days' + interval '1 second'", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := newGame(t)
 			rated(t, g, map[ranking.Person]int{alice: 1500, bob: 1500, carol: 1600, zoe: 1505, {ID: 5, Name: "Eve"}: 1400})
-			g.setRules(t, ranking.Rules{Start: 1500, PlaceMatches: 5, RatingRules: ranking.RatingRules{K: 32}})
+			g.setRules(t, ranking.Rules{Start: 1500, PlaceMatches: 5, HideDays: 30, RatingRules: ranking.RatingRules{K: 32}})
 			g.exec(t, `UPDATE group_players SET `+tc.change+` WHERE name = 'Carol'`)
 			checkCelebration(t, name, g.record(t, &bob, alice, bob, 3, 1), tc.want)
 			if tc.want != nil {

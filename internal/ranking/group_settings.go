@@ -90,6 +90,8 @@ func AllSettings() []Setting {
 		),
 		onOff("margin", AboutRating, "margin_of_victory", func(g *GroupSettings) *bool { return &g.Rules.Margin }),
 		number(SettingPlace, AboutPlaces, "place_matches", func(g *GroupSettings) *int { return &g.Rules.PlaceMatches }, 1, 3, 5, 10),
+		choice(Setting{Name: SettingHide, Group: AboutPlaces, Columns: []string{"hide_days"}},
+			func(g *GroupSettings) *int { return &g.Rules.HideDays }, showHideDays, 30, 60, 90, 0),
 		choice(
 			Setting{Name: SettingSeasons, Group: AboutSeasons, Columns: []string{"season_months"}},
 			func(g *GroupSettings) *int { return &g.Rules.SeasonMonths },
@@ -105,6 +107,7 @@ func AllSettings() []Setting {
 const (
 	SettingLanguage    = "language"
 	SettingPlace       = "place"
+	SettingHide        = "hide"
 	SettingProvisional = "provisional"
 	SettingSeasons     = "seasons"
 	SettingZone        = "zone"
@@ -115,6 +118,16 @@ const (
 	On  = "on"
 	Off = "off"
 )
+
+// Never is the value of SettingHide with which the ranking shows everybody.
+const Never = "never"
+
+func showHideDays(days int) string {
+	if days == 0 {
+		return Never
+	}
+	return strconv.Itoa(days)
+}
 
 // How long seasons are.
 const (

@@ -38,7 +38,7 @@ func (g *game) storeRules(t *testing.T, ladders string, id int64, rules ranking.
 	t.Helper()
 	g.exec(t, `
 		UPDATE ladders l
-		SET start_elo = r.start_elo, place_matches = r.place_matches, k_factor = r.k_factor, draws_allowed = r.draws_allowed,
+		SET start_elo = r.start_elo, place_matches = r.place_matches, hide_days = r.hide_days, k_factor = r.k_factor, draws_allowed = r.draws_allowed,
 		    uneven_teams_allowed = r.uneven_teams_allowed,
 		    provisional_k_factor = r.provisional_k_factor, provisional_matches = r.provisional_matches, margin_of_victory = r.margin_of_victory
 		FROM jsonb_populate_record(NULL::ladders, $2) AS r, groups g JOIN chats ch ON ch.id = g.chat_id
@@ -215,7 +215,7 @@ func TestRulesApply(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 0)
-	g.setRules(t, ranking.Rules{Start: 1600, PlaceMatches: 1, UnevenTeamsAllowed: true, RatingRules: ranking.RatingRules{
+	g.setRules(t, ranking.Rules{Start: 1600, PlaceMatches: 1, HideDays: 30, UnevenTeamsAllowed: true, RatingRules: ranking.RatingRules{
 		K: 20, Provisional: ranking.Provisional{K: 40, Matches: 2}, Margin: true,
 	}})
 	g.record(t, &alice, carol, alice, 3, 1)

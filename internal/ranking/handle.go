@@ -197,6 +197,7 @@ func (s *Service) decide(ctx context.Context, store writer, o Origin, j job, sna
 	case replaying:
 		if m := op.replays(snap); m != nil {
 			snap.History, err = store.MatchHistory(ctx, m.Season, m.Number)
+			snap.History.Over = snap.Over
 			if op, ok := j.operation.(moving); ok && err == nil {
 				if snap.IntoSeason, err = seasonAt(ctx, store, *op.into(), m.PlayedAt); err == nil {
 					snap.Into, err = store.MatchHistory(ctx, snap.IntoSeason, m.Number, m.players()...)

@@ -94,11 +94,12 @@ func (m moveOperation) decide(snap Snapshot) (Decision, error) {
 	}
 	by, reporter := m.by(snap)
 	card := cardOf(m.found, m.found.Result, moved.Parts, into.entries(moved))
-	from := snap.Ladder
+	from, amended := snap.Ladder, m.amended(by, out, card)
+	amended.Card.Season = history.Over
 	return Decision{
 		Ladder: m.to.label(),
 		Effect: &MovedMatch{
-			Amended: m.amended(by, out, card), From: m.found.Season, To: snap.IntoSeason, Rules: m.to.RatingRules, Into: into,
+			Amended: amended, From: m.found.Season, To: snap.IntoSeason, Rules: m.to.RatingRules, Into: into,
 		},
 		Notice: MatchMoved{
 			Number: m.found.Number, Sides: card.Sides, Sets: card.Sets, By: reporter, From: from.Name, To: m.to.Name,

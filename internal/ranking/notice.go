@@ -30,6 +30,7 @@ type MatchRecorded struct {
 	NewPlayers []Name     `json:"new_players,omitempty"` // who was not in the ladder before
 	ReportedBy *Reporter  `json:"reported_by,omitempty"` // nil if one of the players reported it
 	Past       bool       `json:"past,omitempty"`        // it was played on another day, but counts from when it was reported
+	Season     int        `json:"season,omitempty"`      // the number of its season, 0 if that went on when the card was made
 	Was        *OldScore  `json:"was,omitempty"`         // the score before the last fix
 	Undone     bool       `json:"undone,omitempty"`      // the match no longer counts
 	UndoneBy   *Reporter  `json:"undone_by,omitempty"`   // nil if a merge of two players undid it
@@ -128,6 +129,7 @@ var _ = notice.Register[GroupDetached](notice.Kind{Name: "group_detached", Purpo
 type Moved struct {
 	Ratings []RatingChange `json:"ratings"`
 	Others  int            `json:"others,omitempty"` // number of changed ratings that are not listed
+	Season  int            `json:"season,omitempty"` // the number of the season that they are of, 0 if it goes on
 }
 
 // Joined says that a player is in the ladder.

@@ -61,7 +61,7 @@ func newSociety(t *testing.T, rt *rapid.T, g *game, id int64) *model {
 }
 
 // defaultRules are the rules of a new ladder.
-var defaultRules = ranking.Rules{Start: 1500, PlaceMatches: 3, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32}}
+var defaultRules = ranking.Rules{Start: 1500, PlaceMatches: 3, HideDays: 60, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32}}
 
 // newGroup creates a group, which the first person has joined.
 func (s *model) newGroup() *modelGroup {
@@ -553,6 +553,7 @@ func (c *modelGroup) changeRules(rt *rapid.T) {
 	for _, draw := range rapid.SliceOfN(rapid.SampledFrom([]func(){
 		func() { rules.Start = rapid.SampledFrom([]int{5, 1200, 1500}).Draw(rt, "start") },
 		func() { rules.PlaceMatches = rapid.IntRange(1, 6).Draw(rt, "matches for a place") },
+		func() { rules.HideDays = rapid.IntRange(0, 2).Draw(rt, "days until hidden") },
 		func() { rules.K = rapid.SampledFrom([]int{1, 31, 32, 64, 1000}).Draw(rt, "K") },
 		func() { rules.Provisional = rapid.SampledFrom(provisionals).Draw(rt, "provisional") },
 		func() { rules.Margin = !rules.Margin },

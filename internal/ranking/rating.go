@@ -12,6 +12,7 @@ import (
 type Rules struct {
 	Start              int  `json:"start_elo"`     // the rating of a newcomer
 	PlaceMatches       int  `json:"place_matches"` // how many matches give a place in the ranking
+	HideDays           int  `json:"hide_days"`     // for how many days the ranking shows somebody who does not play, 0 for ever
 	DrawsAllowed       bool `json:"draws_allowed"`
 	UnevenTeamsAllowed bool `json:"uneven_teams_allowed"` // the sides may differ in size
 	// Halfway is true if people begin a season half-way between the rating with which they ended the one before and the start rating.
@@ -23,7 +24,7 @@ type Rules struct {
 
 // DefaultRules are the rules of a new ladder.
 func DefaultRules() Rules {
-	return Rules{Start: 1500, PlaceMatches: 3, DrawsAllowed: true, RatingRules: RatingRules{K: 32}}
+	return Rules{Start: 1500, PlaceMatches: 3, HideDays: 60, DrawsAllowed: true, RatingRules: RatingRules{K: 32}}
 }
 
 // RatingRules are the rules that decide how a match changes ratings. A match keeps those that it was played under.

@@ -239,7 +239,7 @@ func (r *recordOperation) decide(snap Snapshot) (d Decision, err error) {
 		}
 	}
 	matches := fresh.playAll(snap)
-	if snap.Display.Celebrations {
+	if snap.Display.Celebrations && snap.Over == 0 {
 		month := MonthOf(r.playedAt, snap.Display.Zone())
 		if !month.Equal(snap.UpsetMonth) && slices.ContainsFunc(matches, func(m *NewMatch) bool { return m.Upset > 0 }) {
 			return Decision{}, upsetOf(month)
@@ -296,7 +296,7 @@ func (r *recordOperation) play(snap Snapshot, reported reportedMatch, current ma
 	}
 	m.ReportedBy = r.reportedBy(snap)
 	m.Card = r.card(m, added)
-	m.Card.Past = reported.past
+	m.Card.Past, m.Card.Season = reported.past, snap.Over
 	return m
 }
 
@@ -329,5 +329,5 @@ func (r *recordOperation) reportedBy(snap Snapshot) PlayerID {
 
 // leaderQuery asks for the players at the top of the ranking, however many play in the matches.
 func (r *recordOperation) leaderQuery() LeaderQuery {
-	return LeaderQuery{ActiveSince: r.playedAt.Add(-PlaceLifetime), Limit: maxLeaders}
+	return LeaderQuery{At: r.playedAt, Limit: maxLeaders}
 }

@@ -27,6 +27,7 @@ type PlayedMatch struct {
 type MatchHistory struct {
 	Matches   []PlayedMatch  // in the order of their numbers, undone ones too
 	Standings []RankedPlayer // the current standings of all their players
+	Over      int            // the number of the season if it is over, which the service adds; 0 if it goes on
 }
 
 // RankedPlayer is a standing, with what is needed to verify whose it is.
@@ -229,7 +230,7 @@ func (h MatchHistory) moved(w Rewrite, first []PlayerID) Moved {
 	}
 	slices.SortStableFunc(others, func(a, b RatingChange) int { return cmp.Compare(b.distance(), a.distance()) })
 	room := min(len(others), max(0, maxMoved-len(named)))
-	return Moved{Ratings: append(named, others[:room]...), Others: len(others) - room}
+	return Moved{Ratings: append(named, others[:room]...), Others: len(others) - room, Season: h.Over}
 }
 
 // distance returns the absolute change of the rating.

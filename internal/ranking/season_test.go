@@ -63,7 +63,11 @@ func TestSeasons(t *testing.T) {
 	}
 	must(t, g.RecordMatch(t.Context(), g.at(&alice, 70), singles(bob, alice, 3, 1)))
 	must(t, g.RecordMatch(t.Context(), g.at(&alice, 50), singles(alice, bob, 3, 1)))
-	must(t, g.RecordMatch(t.Context(), g.at(&alice, 55), singles(alice, carol, 3, 1)))
+	late := g.at(&alice, 55)
+	must(t, g.RecordMatch(t.Context(), late, singles(alice, carol, 3, 1)))
+	if card, _ := g.notice(t, late.Key).(ranking.MatchRecorded); card.Season != 1 || card.Celebration != nil {
+		t.Errorf("the card of a late result: %+v", card)
+	}
 	g.mustHaveSeasons(t, "late results", "1 Alice 1546 3–0", "1 Bob 1469 0–2", "1 Carol 1485 0–1", "2 Alice 1484 0–1", "2 Bob 1516 1–0")
 	g.verifyClean(t)
 
@@ -76,7 +80,9 @@ func TestSeasons(t *testing.T) {
 	g.exec(t, `UPDATE outbox SET state = 'sent', finished_at = now(), supersede_key = NULL WHERE action = 'ensure'`)
 	allowed := matchNumber(1)
 	allowed.IsAdmin = admin
-	g.undo(t, &alice, allowed)
+	if undone, _ := g.undo(t, &alice, allowed).(ranking.MatchUndone); undone.Moved.Season != 1 {
+		t.Errorf("the answer to an undo in a season that is over: %+v", undone)
+	}
 	g.mustHaveSeasons(t, "undone when it was over", "1 Alice 1531 2–0", "1 Bob 1484 0–1", "1 Carol 1485 0–1", "2 Alice 1484 0–1", "2 Bob 1516 1–0")
 	if diff := cmp.Diff([]string{"season:1"}, g.told(t)); diff != "" {
 		t.Errorf("corrected (-want +got):\n%s", diff)
@@ -102,6 +108,21 @@ func TestSeasons(t *testing.T) {
 		if got := fmt.Sprint(n.Number, " ", rows); got != want {
 			t.Errorf("season %d is %s, want %s", number, got, want)
 		}
+	}
+
+	// a chart has all seasons, each with the ratings before its first match
+	r, err := g.questions(g.Service).Ratings(t.Context(), g.charted(t, "Bob"), g.at(&alice, 200).SentAt)
+	var got []string
+	for _, p := range r.Players[0] {
+		got = append(got, fmt.Sprint(p.Match, " ", p.Elo))
+	}
+	want := []string{"2 1500", "3 1484", "6 1502", "1 1500", "2 1516", "5 1499"}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("the chart of Bob: %v (-want +got):\n%s", err, diff)
+	}
+	begun := []stats.SeasonStart{{Number: 2, At: g.at(&alice, 60).SentAt.UTC(), Match: 2}}
+	if diff := cmp.Diff(begun, r.Seasons); diff != "" {
+		t.Errorf("seasons of the chart (-want +got):\n%s", diff)
 	}
 }
 

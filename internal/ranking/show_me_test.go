@@ -69,7 +69,7 @@ func TestShowMeInAGroup(t *testing.T) {
 	alices.Position, alices.Total = 0, 0 // only two are left
 	checkNotice(t, ask(&alice), alices)
 	o := g.origin(&alice)
-	o.SentAt = o.SentAt.Add(stats.ActiveFor)
+	o.SentAt = o.SentAt.AddDate(0, 0, 60)
 	must(t, g.ShowMe(t.Context(), o))
 	alices.Inactive = true
 	checkNotice(t, standingIn(t, g.notice(t, o.Key)), alices)

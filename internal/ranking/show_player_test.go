@@ -29,7 +29,7 @@ func TestShowTop(t *testing.T) {
 	} {
 		o := g.origin(tc.sender)
 		must(t, g.questions(g.Service).Show(t.Context(), o, stats.RankingQuery{Places: tc.places}))
-		want := stats.RankingPage{Title: "Club", Total: 4, PlaceMatches: 3, Unplaced: true, Rows: slices.Clone(all[:tc.rows]), NoDraws: true}
+		want := stats.RankingPage{Title: "Club", Total: 4, PlaceMatches: 3, HideDays: 60, Unplaced: true, Rows: slices.Clone(all[:tc.rows]), NoDraws: true}
 		if tc.sender != nil {
 			own := all[tc.own]
 			want.Asker, own.Mine = tc.sender.ID, true

@@ -41,7 +41,7 @@ func TestShowRanking(t *testing.T) {
 	zoes := row(0, "Zoe", 1500, 0, 0, 0) // has not played
 	zoes.Mine = true
 	for _, asker := range []*ranking.Person{nil, &alice, &zoe, {ID: 999, Name: "Nobody"}} {
-		want := stats.RankingPage{Title: "Club", Page: 1, Total: 4, PlaceMatches: 3, Unplaced: true, Rows: []stats.Row{
+		want := stats.RankingPage{Title: "Club", Page: 1, Total: 4, PlaceMatches: 3, HideDays: 60, Unplaced: true, Rows: []stats.Row{
 			row(0, "Carol", 1516, 1, 1, 0), row(0, "Alice", 1516, 1, 1, 0), // Carol entered the ladder first
 			row(0, "Bob", 1484, 0, 0, 1), row(0, "dave", 1484, 0, 0, 1),
 		}}
@@ -112,7 +112,7 @@ func (g *game) addCrowd(t *testing.T) {
 // crowdPage is a page of the ranking of newCrowd, with the row of who asked for it: own is how many others come before it, -1 for somebody
 // who is not in the ranking.
 func crowdPage(number int, asker ranking.UserID, own int) stats.RankingPage {
-	n := stats.RankingPage{Title: "Club", Page: number, Total: 450, Asker: asker, PlaceMatches: 3}
+	n := stats.RankingPage{Title: "Club", Page: number, Total: 450, Asker: asker, PlaceMatches: 3, HideDays: 60}
 	for i := 10 * (number - 1); i < 10*number; i++ {
 		n.Rows = append(n.Rows, crowdRow(i))
 	}

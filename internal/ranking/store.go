@@ -166,6 +166,7 @@ type Snapshot struct {
 	Ladders []GroupLadder // of the group, the oldest first
 	Ladder  Ladder        // that of the query, zero if the group does not have it
 	Season  SeasonID      // that of the query; it is over unless it is the one of the Ladder
+	Over    int           // its number if it is over, 0 if it goes on
 	// Applies is the ladder that the query's Replied match or matches are in, or else its Thread is bound to; 0 for the default one.
 	Applies LadderID
 	// NewGroup is true if the group and its ladder are not stored yet. A new ladder has the DefaultRules.

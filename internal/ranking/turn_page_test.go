@@ -64,7 +64,7 @@ func TestTurnRanking(t *testing.T) {
 		t.Errorf("after many have left: %+v", n)
 	}
 	g.exec(t, `UPDATE group_players SET left_at = now()`)
-	if diff := cmp.Diff(stats.RankingPage{Title: "Club", Page: 1, Asker: 1333, NoDraws: true, PlaceMatches: 3, Unplaced: true}, g.turn(t, &bob, 1333, 2)); diff != "" {
+	if diff := cmp.Diff(stats.RankingPage{Title: "Club", Page: 1, Asker: 1333, NoDraws: true, PlaceMatches: 3, HideDays: 60, Unplaced: true}, g.turn(t, &bob, 1333, 2)); diff != "" {
 		t.Errorf("after all have left (-want +got):\n%s", diff)
 	}
 }

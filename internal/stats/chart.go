@@ -87,6 +87,15 @@ type Ratings struct {
 	Players [][]Rating // of the highlighted players, in their order
 	Elos    []*int     // their ratings now; nil for who has not played at all
 	Others  [][]Rating // of all others
+	Seasons []SeasonStart
+}
+
+// SeasonStart says where a season begins among the matches of a chart. The first of a player's ratings in it is that before their first
+// match.
+type SeasonStart struct {
+	Number int
+	At     time.Time // when it began
+	Match  int       // the number of its first match
 }
 
 // levelLines lets the rating of a highlighted player hold for the whole chart, if none of their matches is on it.
@@ -180,7 +189,7 @@ func (s *Service) chartOfFirst(ctx context.Context, o ranking.Origin, l ranking.
 	var page RankingPage
 	for _, all := range []bool{false, true} {
 		q := RankingQuery{Places: MaxCharted, All: all}
-		n, err := s.store.Ranking(ctx, l.ID, o.Sender, q, o.SentAt.Add(-ActiveFor))
+		n, err := s.store.Ranking(ctx, l.ID, o.Sender, q, o.SentAt)
 		if err != nil {
 			return nil, fmt.Errorf("read ranking: %w", err)
 		}

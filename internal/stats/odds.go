@@ -12,6 +12,7 @@ type Odds struct {
 	Sides    [2][]OddsPlayer `json:"sides"`
 	Expected int             `json:"expected"`         // score of the first side, in percent, from 1 to 99
 	Draws    bool            `json:"draws,omitempty"`  // the ladder has draws
+	Season   int             `json:"season,omitempty"` // the number of the ladder's season, 0 for the first one
 	Margin   bool            `json:"margin,omitempty"` // a larger margin of victory changes the ratings more; here it is the smallest
 }
 
@@ -24,7 +25,7 @@ type OddsPlayer struct {
 	Win  int          `json:"win"`
 	Lose int          `json:"lose"`
 	Draw int          `json:"draw"`
-	New  bool         `json:"new,omitempty"` // has not played yet
+	New  bool         `json:"new,omitempty"` // has not played in the season yet
 }
 
 // Teams says how players can be divided into two teams, and the odds of these.
@@ -78,6 +79,9 @@ func oddsOf(l ranking.Ladder, sides [2][]ranking.Contestant) Odds {
 	n := Odds{
 		Expected: min(99, max(1, int(math.Round(100*ranking.ExpectedScore(sides[0], sides[1]))))),
 		Draws:    l.DrawsAllowed, Margin: l.Margin,
+	}
+	if l.Season.Number > 1 {
+		n.Season = l.Season.Number
 	}
 	for i, side := range sides {
 		for _, c := range side {

@@ -38,6 +38,8 @@ type MyStanding struct {
 	Inactive bool `json:"inactive,omitempty"`
 	// Other is true if it is shown to somebody else. Then the Name is never zero.
 	Other bool `json:"other,omitempty"`
+	// Season is the season that all this is of; nil if the ladder has only one.
+	Season *PlayerSeason `json:"season,omitempty"`
 
 	Form      string        `json:"form,omitempty"` // the last matches as a row of w, d and l, the last one last
 	Last      []PlayedMatch `json:"last,omitempty"` // the last matches, the last one first
@@ -50,6 +52,16 @@ type MyStanding struct {
 }
 
 var _ = notice.Register[MyStanding](notice.Kind{Name: "my_standing", Purpose: notice.Answer, Alone: true})
+
+// PlayerSeason is the season of a ladder that goes on, with what a player has achieved in all seasons.
+type PlayerSeason struct {
+	Number int       `json:"number"`
+	Name   string    `json:"name,omitempty"`
+	Since  time.Time `json:"since"`
+	Last   int       `json:"last,omitempty"`    // the number of the last season in which the player has played, 0 for none
+	Best   int       `json:"best,omitempty"`    // the highest rating in any season
+	BestIn int       `json:"best_in,omitempty"` // the number of the first season with it
+}
 
 // Played returns the number of matches.
 func (n MyStanding) Played() int { return n.Won + n.Drawn + n.Lost }
@@ -188,7 +200,7 @@ func (q PlayerQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 func (s *Service) player(
 	ctx context.Context, o ranking.Origin, l ranking.Ladder, player ranking.PlayerID, user ranking.UserID,
 ) (notice.Notice, error) {
-	history, err := s.store.Player(ctx, l.ID, player, o.SentAt.Add(-ActiveFor))
+	history, err := s.store.Player(ctx, l.ID, player, o.SentAt)
 	if err != nil {
 		return nil, fmt.Errorf("read the history of a player: %w", err)
 	}
@@ -207,7 +219,7 @@ func (StandingsQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 		if o.Sender == nil {
 			return ranking.Refusal{Code: ranking.NobodyToShow}, nil
 		}
-		n, err := s.store.Standings(ctx, *o.Sender, MaxGroups, o.SentAt.Add(-ActiveFor))
+		n, err := s.store.Standings(ctx, *o.Sender, MaxGroups, o.SentAt)
 		if err != nil {
 			return nil, fmt.Errorf("read standings: %w", err)
 		}

@@ -15,8 +15,6 @@ const (
 	PageRows = 10
 	// MaxPlaces is the maximum number of first rows that a RankingPage has: as many as fit into a message, whatever the names are.
 	MaxPlaces = 20
-	// ActiveFor is for how long the ranking shows somebody who does not play.
-	ActiveFor = ranking.PlaceLifetime
 )
 
 // RankingQuery asks for a part of the group's ranking.
@@ -44,8 +42,12 @@ type RankingPage struct {
 	All      bool `json:"all,omitempty"` // it also has players who have not played for long
 	// Hidden is the number of players who are left out because they have not played for long.
 	Hidden int `json:"hidden,omitempty"`
+	// HideDays is after how many days without a match players are left out, 0 for never.
+	HideDays int `json:"hide_days,omitempty"`
 	// NoDraws is true if nobody in the ranking has drawn a match.
 	NoDraws bool `json:"no_draws,omitempty"`
+	// Season is the number of the ladder's season, 0 for the first one.
+	Season int `json:"season,omitempty"`
 	// Since is the beginning of the day with whose places those of the rows are compared; zero if no place has changed.
 	Since time.Time `json:"since,omitzero"`
 }

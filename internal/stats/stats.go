@@ -14,24 +14,24 @@ const MaxGroups = 20
 
 // Store reads the answers. An unknown ladder has an empty ranking, and an unknown person has no standing.
 type Store interface {
-	// Ranking returns a part of a ladder's ranking, with those who have played in the time ActiveFor before now, and the asker's own row if
-	// it is not there. Of a ranking that has no such page any more, it returns the last one. asker may be nil. now is in the time zone of
-	// the chat, in which the day begins with whose places those of now are compared.
+	// Ranking returns a part of a ladder's ranking as it is now, with those who have not paused for so long that the ladder's rules leave
+	// them out, and the asker's own row if it is not there. Of a ranking that has no such page any more, it returns the last one. asker may
+	// be nil. now is in the time zone of the chat, in which the day begins with whose places those of now are compared.
 	Ranking(ctx context.Context, ladder ranking.LadderID, asker *ranking.Person, q RankingQuery, now time.Time) (RankingPage, error)
 	// Board returns the first players of a ladder's ranking, with their names, and whether the ladder has a board with that object. now is as
 	// for Ranking.
 	Board(ctx context.Context, ladder ranking.LadderID, object string, now time.Time) (Board, error)
-	// Player returns a player's standing and history in a ladder. Who has not played since then has no place in the ranking.
-	Player(ctx context.Context, ladder ranking.LadderID, player ranking.PlayerID, since time.Time) (PlayerHistory, error)
+	// Player returns a player's standing and history in a ladder, with the place in the ranking as it is now.
+	Player(ctx context.Context, ladder ranking.LadderID, player ranking.PlayerID, now time.Time) (PlayerHistory, error)
 	// HeadToHead returns two players with their ratings, and the matches in which they were opponents, in the order of their numbers.
 	HeadToHead(ctx context.Context, ladder ranking.LadderID, a, b ranking.PlayerID) (HeadToHead, []Match, error)
 	// MatchesOf returns the matches of a ladder of a time in the order of their numbers. until is not part of it.
 	MatchesOf(ctx context.Context, ladder ranking.LadderID, since, until time.Time) ([]Match, error)
 	// Records returns the records of a ladder of all time, with the rivalry since then.
 	Records(ctx context.Context, ladder ranking.LadderID, since time.Time) (Records, error)
-	// Standings returns a person's standings in up to limit ladders. Those in which they played most come first. Where the person has not
-	// played since then, they have no place.
-	Standings(ctx context.Context, who ranking.Person, limit int, since time.Time) (MyStandings, error)
+	// Standings returns a person's standings in up to limit ladders, with the places as they are now. Those in which they played most come
+	// first.
+	Standings(ctx context.Context, who ranking.Person, limit int, now time.Time) (MyStandings, error)
 	MatchStore
 	ChartStore
 	SeasonStore

@@ -26,7 +26,7 @@ func TestLeaders(t *testing.T) {
 	for limit, want := range map[int][]ranking.Leader{
 		5: {{Standing: 1, Elo: 1516}, {Standing: 2, Elo: 1484}}, 1: {{Standing: 1, Elo: 1516}},
 	} {
-		query := ranking.LeaderQuery{ActiveSince: time.Date(2023, time.October, 1, 0, 0, 0, 0, time.UTC), Limit: limit}
+		query := ranking.LeaderQuery{At: time.Date(2023, time.November, 30, 0, 0, 0, 0, time.UTC), Limit: limit}
 		snap, err := w.Store.Read(t.Context(), ranking.Query{Chat: club, Needs: ranking.Needs{
 			People: []ranking.Person{alice}, Result: &ranking.ResultNeeds{LeaderQuery: query},
 		}})

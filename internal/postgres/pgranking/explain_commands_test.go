@@ -71,7 +71,7 @@ func TestNoCommandScansATable(t *testing.T) {
 		{Name: "read a season that is over", Run: func(ctx context.Context) error {
 			_, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, Season: 1, Needs: ranking.Needs{People: people, Everybody: true}})
 			return err
-		}, Want: 3},
+		}, Want: 4},
 		{Name: "start a season", Run: func(ctx context.Context) error {
 			effect := &ranking.NewSeason{Ladder: 149, Ends: 149, Name: "Spring", At: time.Now(), Until: time.Now().Add(time.Hour), Tells: true}
 			return store.Apply(ctx, ranking.Changes{Key: "season", Chat: 149, Corrected: []ranking.SeasonID{1}, Decision: ranking.Decision{Effect: effect}})
@@ -90,12 +90,12 @@ func TestNoCommandScansATable(t *testing.T) {
 			return err
 		}, Want: 2},
 		{Name: "read for a result", Run: func(ctx context.Context) (err error) {
-			leaders := ranking.LeaderQuery{ActiveSince: time.Now().Add(-24 * time.Hour), Limit: 5}
+			leaders := ranking.LeaderQuery{At: time.Now(), Limit: 5}
 			_, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: ranking.Needs{People: people, Result: &ranking.ResultNeeds{LeaderQuery: leaders}}})
 			return err
 		}, Want: 2},
 		{Name: "read for an upset", Run: func(ctx context.Context) (err error) {
-			leaders := ranking.LeaderQuery{ActiveSince: time.Now().Add(-24 * time.Hour), Limit: 5}
+			leaders := ranking.LeaderQuery{At: time.Now(), Limit: 5}
 			_, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: ranking.Needs{
 				People: people, Result: &ranking.ResultNeeds{LeaderQuery: leaders, Month: ranking.MonthOf(time.Now(), time.UTC)},
 			}})

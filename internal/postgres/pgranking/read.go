@@ -33,6 +33,9 @@ func (s *Store) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, er
 // instead of missing it.
 func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	queueChat(batch, q, snap)
+	if q.Season != 0 {
+		queueOver(batch, q.Season, &snap.Over)
+	}
 	if q.Thread != 0 || q.Replied != (ranking.MatchRef{}) {
 		queueApplies(batch, q, &snap.Applies)
 	}
@@ -139,7 +142,7 @@ func chatFields(snap *ranking.Snapshot) []any {
 // ladderColumns are the columns of a ladder l and its season s, apart from their ids; zeros if there is none.
 const ladderColumns = `coalesce(l.name, ''), l.archived_at IS NOT NULL, coalesce(l.is_default, false), coalesce(l.start_elo, 0),
 		       coalesce(l.place_matches, 0), coalesce(l.draws_allowed, false), coalesce(l.uneven_teams_allowed, false),
-		       coalesce(l.season_halfway, false), coalesce(l.season_months, 0), coalesce(l.k_factor, 0), coalesce(l.provisional_k_factor, 0),
+		       coalesce(l.season_halfway, false), coalesce(l.season_months, 0), coalesce(l.hide_days, 0), coalesce(l.k_factor, 0), coalesce(l.provisional_k_factor, 0),
 		       coalesce(l.provisional_matches, 0), coalesce(l.margin_of_victory, false),
 		       coalesce(s.number, 0), coalesce(s.name, ''), s.starts_at, s.ends_at`
 
@@ -149,7 +152,7 @@ func ladderFields(l *ranking.GroupLadder) []any {
 	return []any{
 		&l.Name, &l.Archived, &l.Default, &r.Start,
 		&r.PlaceMatches, &r.DrawsAllowed, &r.UnevenTeamsAllowed,
-		&r.Halfway, &r.SeasonMonths, &r.K, &r.Provisional.K,
+		&r.Halfway, &r.SeasonMonths, &r.HideDays, &r.K, &r.Provisional.K,
 		&r.Provisional.Matches, &r.Margin,
 		&s.Number, &s.Name, (*zeronull.Timestamptz)(&s.Starts), (*zeronull.Timestamptz)(&s.Ends),
 	}
@@ -164,7 +167,8 @@ func ladderFields(l *ranking.GroupLadder) []any {
 // in a query.
 var people = `
 		WITH here AS MATERIALIZED (
-		    SELECT g.id AS group_id, l.id AS ladder_id, CASE $8::bigint WHEN 0 THEN l.season_id ELSE $8 END AS season_id, l.place_matches
+		    SELECT g.id AS group_id, l.id AS ladder_id, CASE $8::bigint WHEN 0 THEN l.season_id ELSE $8 END AS season_id, l.place_matches,
+		           l.hide_days
 		    FROM (SELECT ` + postgres.ThisGroup + ` AS id OFFSET 0) AS g
 		    LEFT JOIN LATERAL (
 		        SELECT * FROM ladders WHERE group_id = g.id AND CASE $7::bigint WHEN 0 THEN is_default ELSE id = $7 END LIMIT 1) AS l ON true)%[1]s
@@ -218,7 +222,7 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	var extra []any
 	if r := q.Result; r != nil {
 		sql, extra = peopleOfResult, []any{&standings, &elos}
-		arguments = append(arguments, r.ActiveSince, r.Limit)
+		arguments = append(arguments, r.At, r.Limit)
 		if !r.Month.IsZero() {
 			sql, extra = peopleOfUpset, append(extra, &snap.LargestUpset)
 			arguments = append(arguments, r.Month, ranking.LaterMonth(r.Month, 1))
@@ -350,18 +354,17 @@ func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBe
 	})
 }
 
-const (
+var (
 	withLeaders  = `, leaders AS MATERIALIZED (` + leaders + `)`
 	leadersFound = `,
 		       (SELECT array_agg(id ORDER BY elo DESC, id) FROM leaders), (SELECT array_agg(elo ORDER BY elo DESC, id) FROM leaders)`
 )
 
-// leaders is the query for the players at the top of the ranking of the ladder here. $9 says since when they have played, and $10 how many
-// there are at most.
-const leaders = `
+// leaders is the query for the players at the top of the ranking of the ladder here at $9. There are at most $10.
+var leaders = `
 		SELECT id, elo FROM group_players
 		WHERE season_id = (SELECT season_id FROM here) AND played >= (SELECT place_matches FROM here) AND left_at IS NULL
-		  AND last_played_at > $9
+		  AND last_played_at > (SELECT ` + postgres.ActiveSince("$9", "hide_days") + ` FROM here)
 		ORDER BY elo DESC, id LIMIT $10`
 
 // largestUpset is the query for the largest upset in the ladder here that counts. The month begins at $11 and ends at $12. Without OFFSET,

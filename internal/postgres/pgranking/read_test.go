@@ -88,7 +88,7 @@ func TestReadKnownChat(t *testing.T) {
 	w := newWorld(t)
 	got := w.Read(t)
 	first := ranking.Ladder{ID: 1, Season: ranking.Season{ID: 1, Number: 1}, Rules: ranking.Rules{
-		Start: 1500, PlaceMatches: 3, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32},
+		Start: 1500, PlaceMatches: 3, HideDays: 60, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32},
 	}}
 	want := ranking.Snapshot{
 		ChatID: 1, Chat: club, Group: 1, Display: ranking.DefaultDisplay(), Ladder: first, Season: 1, Ladders: []ranking.GroupLadder{{Ladder: first, Default: true}},
@@ -98,7 +98,7 @@ func TestReadKnownChat(t *testing.T) {
 	}
 	dbtest.Exec(t, w.Pool, `INSERT INTO handled_commands VALUES ('unused')`)
 	dbtest.Exec(t, w.Pool, `UPDATE ladders 
-		SET start_elo = 1000, place_matches = 10, k_factor = 24, draws_allowed = false, uneven_teams_allowed = true,
+		SET start_elo = 1000, place_matches = 10, hide_days = 0, k_factor = 24, draws_allowed = false, uneven_teams_allowed = true,
 		    provisional_k_factor = 48, provisional_matches = 5, margin_of_victory = true`)
 	dbtest.Exec(t, w.Pool, `WITH l AS (INSERT INTO ladders (group_id, is_default, k_factor, name, archived_at, season_id) VALUES (1, false, 99, 'padel', now(), nextval('seasons_id_seq')) RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`)
 	second := first

@@ -32,6 +32,14 @@ func seasonAt(ctx context.Context, db querier, ladder ranking.LadderID, at time.
 	return season, nil
 }
 
+// queueOver reads the number of a season, 0 if it goes on.
+func queueOver(batch *pgx.Batch, season ranking.SeasonID, number *int) {
+	batch.Queue(`
+		SELECT CASE WHEN l.season_id <> s.id THEN s.number ELSE 0 END FROM seasons s JOIN ladders l ON l.id = s.ladder_id
+		WHERE s.id = $1`, season).
+		QueryRow(func(row pgx.Row) error { return row.Scan(number) })
+}
+
 // queueNewSeason ends a season and starts the next one, in which all who were in the ladder begin afresh. The versions of the standings
 // change, so that whoever has read them to record a match reads again which season goes on.
 func queueNewSeason(batch *pgx.Batch, c ranking.Changes, n *ranking.NewSeason) {

@@ -42,13 +42,14 @@ func (s *Store) Ratings(
 		      AND played_at > coalesce($2::timestamptz, '-infinity')
 		    ORDER BY played_at DESC, number DESC LIMIT $3
 		)
-		SELECT h.player_id, last.played_at, last.number, h.elo_before, h.elo_after
+		SELECT h.player_id, last.season_id, last.played_at, last.number, h.elo_before, h.elo_after
 		FROM last
 		CROSS JOIN LATERAL (SELECT * FROM elo_history WHERE match_id = last.id AND superseded_at = 'infinity' OFFSET 0) AS h
 		ORDER BY last.season_id, last.number` // a later season has a higher id
 	r := stats.Ratings{Players: make([][]stats.Rating, len(players))}
 	var known []ranking.PlayerID
 	series := make(map[ranking.PlayerID][]stats.Rating)
+	seasons := make(map[ranking.SeasonID]stats.SeasonStart)
 	var batch pgx.Batch
 	batch.Queue(title, ladder).QueryRow(func(row pgx.Row) error { return row.Scan(&r.Title) })
 	batch.Queue(`
@@ -64,8 +65,18 @@ func (s *Store) Ratings(
 		})
 		return err
 	})
-	batch.Queue(sql, ladder, zeronull.Timestamptz(since), stats.ChartedMatches).Query(func(rows pgx.Rows) error {
-		return collectRatings(rows, series)
+	batch.Queue(`SELECT id, number, starts_at FROM seasons WHERE ladder_id = $1`, ladder).Query(func(rows pgx.Rows) error {
+		var id ranking.SeasonID
+		var s stats.SeasonStart
+		_, err := pgx.ForEachRow(rows, []any{&id, &s.Number, (*zeronull.Timestamptz)(&s.At)}, func() error {
+			seasons[id] = s
+			return nil
+		})
+		return err
+	})
+	batch.Queue(sql, ladder, zeronull.Timestamptz(since), stats.ChartedMatches).Query(func(rows pgx.Rows) (err error) {
+		r.Seasons, err = collectRatings(rows, seasons, series)
+		return err
 	})
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.Ratings{}, err
@@ -81,18 +92,26 @@ func (s *Store) Ratings(
 	return r, nil
 }
 
-// collectRatings adds the ratings after matches to those of their players.
-func collectRatings(rows pgx.Rows, series map[ranking.PlayerID][]stats.Rating) error {
+// collectRatings adds the ratings after matches to those of their players. It returns the seasons that begin among them.
+func collectRatings(
+	rows pgx.Rows, seasons map[ranking.SeasonID]stats.SeasonStart, series map[ranking.PlayerID][]stats.Rating,
+) (begun []stats.SeasonStart, err error) {
 	var player ranking.PlayerID
+	var season, last ranking.SeasonID
 	var at time.Time
 	var number, before, after int
-	_, err := pgx.ForEachRow(rows, []any{&player, &at, &number, &before, &after}, func() error {
-		at := at.UTC()
-		if series[player] == nil {
-			series[player] = []stats.Rating{{At: at, Match: number - 1, Elo: before}}
+	_, err = pgx.ForEachRow(rows, []any{&player, &season, &at, &number, &before, &after}, func() error {
+		at, starts := at.UTC(), seasons[season]
+		if starts.At, starts.Match = starts.At.UTC(), number; last != 0 && season != last {
+			begun = append(begun, starts)
 		}
-		series[player] = append(series[player], stats.Rating{At: at, Match: number, Elo: after})
+		last = season
+		points := series[player]
+		if n := len(points); n == 0 || points[n-1].At.Before(starts.At) {
+			points = append(points, stats.Rating{At: at, Match: number - 1, Elo: before})
+		}
+		series[player] = append(points, stats.Rating{At: at, Match: number, Elo: after})
 		return nil
 	})
-	return err
+	return begun, err
 }

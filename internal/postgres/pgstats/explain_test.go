@@ -227,12 +227,12 @@ func viewsOfPlayer(
 		return played[0], err
 	})
 	for name, begin := range map[string]time.Time{"all time": {}, "years": time.Date(2015, time.May, 1, 0, 0, 0, 0, time.UTC)} {
-		check("the chart of "+name, 3, ofAll, func(ctx context.Context) (bool, error) {
+		check("the chart of "+name, 4, ofAll, func(ctx context.Context) (bool, error) {
 			n, err := store.Ratings(ctx, viewedLadder, []ranking.PlayerID{p}, begin)
 			return len(n.Players[0]) > 0, err
 		})
 	}
-	check("the chart of nothing", 3, 1, func(ctx context.Context) (bool, error) {
+	check("the chart of nothing", 4, 1, func(ctx context.Context) (bool, error) {
 		n, err := store.Ratings(ctx, viewedLadder, []ranking.PlayerID{p}, since.AddDate(100, 0, 0))
 		return len(n.Others) == 0 && hasPlayed, err
 	})

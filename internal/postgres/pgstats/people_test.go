@@ -35,7 +35,7 @@ func TestPlayer(t *testing.T) {
 	zoe := w.ID(t, "Zoe")
 	read := func(p ranking.PlayerID) stats.MyStanding {
 		t.Helper()
-		h, err := store.Player(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), p, played.Add(-time.Hour))
+		h, err := store.Player(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), p, played.AddDate(0, 0, 60).Add(-time.Hour))
 		dbtest.Must(t, err)
 		return h.View()
 	}
@@ -87,12 +87,12 @@ func TestPlaces(t *testing.T) {
 		{`UPDATE group_players SET last_played_at = last_played_at - interval '1 day' WHERE player_id = $1`, 0, 0, true},
 	} {
 		dbtest.Exec(t, w.Pool, tc.sql, alice)
-		h, err := store.Player(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), alice, played.Add(-time.Hour))
+		h, err := store.Player(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), alice, played.AddDate(0, 0, 60).Add(-time.Hour))
 		n := h.Standing
 		if err != nil || n.Position != tc.position || n.Total != tc.total || n.Inactive != tc.inactive {
 			t.Errorf("%s: %+v, %v", tc.sql, n, err)
 		}
-		all, err := store.Standings(t.Context(), dbtest.Alice, 20, played.Add(-time.Hour))
+		all, err := store.Standings(t.Context(), dbtest.Alice, 20, played.AddDate(0, 0, 60).Add(-time.Hour))
 		if err != nil || len(all.Groups) != 1 || all.Groups[0].Position != tc.position || all.Groups[0].Total != tc.total {
 			t.Errorf("%s: %+v, %v", tc.sql, all, err)
 		}

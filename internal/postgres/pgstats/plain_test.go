@@ -118,7 +118,7 @@ func (c *club) compare() {
 	ctx := c.t.Context()
 	page, err := c.store.Ranking(ctx, ladder, nil, stats.RankingQuery{Places: stats.MaxPlaces}, c.now)
 	c.compareView(l.ranking(c.now), page.Rows, err)
-	history, err := c.store.Player(ctx, ladder, ranking.PlayerID(a.Player), l.since)
+	history, err := c.store.Player(ctx, ladder, ranking.PlayerID(a.Player), c.now)
 	c.compareView(l.player(a), history.View(), err)
 	if a.Player != b.Player {
 		met, meetings, err := c.store.HeadToHead(ctx, ladder, ranking.PlayerID(a.Player), ranking.PlayerID(b.Player))
@@ -177,7 +177,7 @@ func (c *club) compareView(want, got any, err error) {
 
 // compareStandings compares the line of a group among the standings of a person.
 func (c *club) compareStandings(ctx context.Context, chat ranking.ExternalChatID, m plainMember, l *plainLadder) {
-	got, err := c.store.Standings(ctx, ranking.Person{ID: ranking.UserID(m.User)}, stats.MaxGroups, l.since)
+	got, err := c.store.Standings(ctx, ranking.Person{ID: ranking.UserID(m.User)}, stats.MaxGroups, c.now)
 	if err != nil {
 		c.rt.Fatal(err)
 	}
@@ -192,11 +192,14 @@ func (c *club) compareStandings(ctx context.Context, chat ranking.ExternalChatID
 }
 
 func (c *club) plainLadder(chat ranking.ExternalChatID) *plainLadder {
-	l := &plainLadder{since: c.now.Add(-stats.ActiveFor)}
+	l := new(plainLadder)
 	for _, ladder := range dbtest.Values[int64](c.t, c.pool, `
 		SELECT l.id FROM ladders l JOIN groups g ON g.id = l.group_id JOIN chats ch ON ch.id = g.chat_id WHERE ch.telegram_chat_id = $1`, chat) {
 		l.noDraws = !dbtest.Value[bool](c.t, c.pool, `SELECT draws_allowed FROM ladders WHERE id = $1`, ladder)
 		l.needed = dbtest.Value[int](c.t, c.pool, `SELECT place_matches FROM ladders WHERE id = $1`, ladder)
+		if days := dbtest.Value[int](c.t, c.pool, `SELECT hide_days FROM ladders WHERE id = $1`, ladder); days > 0 {
+			l.since = c.now.Add(-time.Duration(days) * 24 * time.Hour)
+		}
 		l.matches = readPlain(c.t, c.pool, ladder)
 		rows, err := c.pool.Query(c.t.Context(), `
 			SELECT s.player_id, coalesce(p.telegram_user_id, 0), s.start_elo, s.left_at IS NOT NULL

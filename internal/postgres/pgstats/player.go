@@ -16,10 +16,10 @@ const thisOne = `coalesce((SELECT merged_into FROM players WHERE id = $2), $2::b
 
 // Player implements stats.Store.
 func (s *Store) Player(
-	ctx context.Context, ladder ranking.LadderID, player ranking.PlayerID, since time.Time,
+	ctx context.Context, ladder ranking.LadderID, player ranking.PlayerID, now time.Time,
 ) (h stats.PlayerHistory, err error) {
 	var batch pgx.Batch
-	queuePlayer(&batch, ladder, player, since, &h)
+	queuePlayer(&batch, ladder, player, now, &h)
 	queueCounted(&batch, &h.Matches, ofPlayer, `m.season_id = `+thisSeason, ladder, player)
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.PlayerHistory{}, err
@@ -28,24 +28,36 @@ func (s *Store) Player(
 }
 
 // queuePlayer reads a standing and its place. Without a standing, nothing is set.
-func queuePlayer(batch *pgx.Batch, ladder ranking.LadderID, player ranking.PlayerID, since time.Time, h *stats.PlayerHistory) {
+func queuePlayer(batch *pgx.Batch, ladder ranking.LadderID, player ranking.PlayerID, now time.Time, h *stats.PlayerHistory) {
 	sql := `
 		SELECT s.player_id, s.elo, s.start_elo, s.best_elo AS best, s.won, s.drawn, s.lost, s.streak, s.left_at IS NOT NULL AS "left",
-		       coalesce(s.last_played_at <= $3, false) AS inactive, NOT l.draws_allowed AS no_draws,
-		       l.place_matches, coalesce(places.better + 1, 0) AS position, coalesce(places.all, 0) AS total
+		       coalesce(s.last_played_at <= ` + activeSince + `, false) AS inactive, NOT l.draws_allowed AS no_draws,
+		       l.place_matches, coalesce(places.better + 1, 0) AS position, coalesce(places.all, 0) AS total,
+		       CASE WHEN n.number > 1 THEN json_build_object(
+		           'number', n.number, 'name', n.name, 'since', n.starts_at, 'last', ever.last, 'best', ever.best,
+		           'best_in', ever.best_in) END AS season
 		FROM ladders l
+		JOIN seasons n ON n.id = l.season_id
 		CROSS JOIN LATERAL (SELECT * FROM group_players WHERE season_id = l.season_id AND player_id = ` + thisOne + ` LIMIT 1) AS s
 		LEFT JOIN LATERAL (
 		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > s.elo) AS better, bool_or(o.id = s.id) AS shows
-		    FROM group_players o WHERE o.season_id = l.season_id AND ` + hasPlace("l.place_matches") + `
+		    FROM group_players o WHERE o.season_id = l.season_id AND ` + hasPlace("l.place_matches", activeSince) + `
 		) AS places ON places.shows AND places.all >= ` + minPlaces + `
+		CROSS JOIN LATERAL (
+		    SELECT max(e.number) AS last, max(played.best_elo) AS best,
+		           (array_agg(e.number ORDER BY played.best_elo DESC, e.number))[1] AS best_in
+		    FROM seasons e
+		    CROSS JOIN LATERAL (
+		        SELECT best_elo FROM group_players WHERE season_id = e.id AND player_id = s.player_id AND played > 0 LIMIT 1) AS played
+		    WHERE e.ladder_id = l.id
+		) AS ever
 		WHERE l.id = ` + thisLadder
 	type standingRow struct {
 		PlayerID ranking.PlayerID
 		StartElo int
 		stats.MyStanding
 	}
-	batch.Queue(sql, ladder, player, since).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, ladder, player, now).Query(func(rows pgx.Rows) error {
 		found, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[standingRow])
 		if err != nil {
 			return fmt.Errorf("read the standing of a player: %w", err)

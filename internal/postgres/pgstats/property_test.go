@@ -147,7 +147,8 @@ func (c *club) showUp(*rapid.T) {
 
 func (c *club) rules(*rapid.T) {
 	// ratings so far apart that there are upsets
-	dbtest.Exec(c.t, c.pool, `UPDATE ladders SET k_factor = $1, place_matches = $2`, c.draw("k", 10, 400), c.draw("matches for a place", 1, 20))
+	dbtest.Exec(c.t, c.pool, `UPDATE ladders SET k_factor = $1, place_matches = $2, hide_days = $3`,
+		c.draw("k", 10, 400), c.draw("matches for a place", 1, 20), rapid.SampledFrom([]int{0, 1, 2, 3, 60}).Draw(c.rt, "days until hidden"))
 }
 
 func (c *club) move(*rapid.T) {

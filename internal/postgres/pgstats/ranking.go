@@ -13,13 +13,16 @@ import (
 	"elobot/internal/stats"
 )
 
-// isListed is the condition that the ranking has the standing o: a member who has played since $3.
-const isListed = `o.played > 0 AND o.left_at IS NULL AND o.last_played_at > $3::timestamptz`
+// activeSince is when whoever is in the ranking of thisLadder has played at the earliest, if now is $3.
+var activeSince = `(SELECT ` + postgres.ActiveSince("$3", "hide_days") + ` FROM ladders WHERE id = ` + thisLadder + `)`
+
+// isListed is the condition that the ranking has the standing o: a member who has played since activeSince.
+var isListed = `o.played > 0 AND o.left_at IS NULL AND o.last_played_at > ` + activeSince
 
 // hasPlace is the condition that the standing o has a place in a ranking where so many matches give one, provided that minPlaces have: a
-// member who is no newcomer and has played since $3.
-func hasPlace(matches string) string {
-	return `o.played >= ` + matches + ` AND o.left_at IS NULL AND o.last_played_at > $3::timestamptz`
+// member who is no newcomer and has played since then.
+func hasPlace(matches, since string) string {
+	return `o.played >= ` + matches + ` AND o.left_at IS NULL AND o.last_played_at > ` + since
 }
 
 // placeMatches is how many matches give a place in thisLadder.
@@ -54,22 +57,21 @@ func (s *Store) Ranking(
 	if q.Places > 0 {
 		number, size = 1, q.Places
 	}
-	since := now.Add(-stats.ActiveFor)
-	if q.All {
-		since = time.Time{}
-	}
 	week := ranking.LaterDay(now, -comparedDays)
+	if q.All {
+		now = time.Time{} // everybody has played later
+	}
 	page := stats.RankingPage{All: q.All}
 	var shown []rankedRow
 	var own *rankedRow
 	before := make(map[ranking.PlayerID]int)
 	var batch pgx.Batch
-	queuePage(&batch, ladder, number, size, since, &page, &shown)
+	queuePage(&batch, ladder, number, size, now, &page, &shown)
 	if asker != nil {
-		queueOwn(&batch, ladder, asker.ID, since, &own)
+		queueOwn(&batch, ladder, asker.ID, now, &own)
 	}
 	if !q.All {
-		queuePlaces(&batch, ladder, week, since, before)
+		queuePlaces(&batch, ladder, week, now, before)
 	}
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.RankingPage{}, err
@@ -110,14 +112,16 @@ func fill(page *stats.RankingPage, shown []rankedRow, own *rankedRow, before map
 // queuePage counts the players in the ranking and those who are left out, and reads the rows of a page, or of the last page if there are
 // fewer; the first row with its place. Equal ratings share a place, and are in the order in which the players joined the ladder.
 func queuePage(
-	batch *pgx.Batch, ladder ranking.LadderID, number, size int, since time.Time, page *stats.RankingPage, shown *[]rankedRow,
+	batch *pgx.Batch, ladder ranking.LadderID, number, size int, now time.Time, page *stats.RankingPage, shown *[]rankedRow,
 ) {
 	sql := `
 		WITH counted AS MATERIALIZED (
 		    SELECT count(*) FILTER (WHERE active) AS total, count(*) FILTER (WHERE NOT active) AS hidden,
 		           coalesce(bool_or(drawn > 0 AND active), false) AS has_draws, ` + placeMatches + ` AS place_matches,
+		           (SELECT hide_days FROM ladders WHERE id = ` + thisLadder + `) AS hide_days,
+		           (SELECT number FROM seasons WHERE id = ` + thisSeason + ` AND number > 1) AS season,
 		           count(*) FILTER (WHERE active AND played >= ` + placeMatches + `) < ` + minPlaces + ` AS unplaced
-		    FROM (SELECT o.drawn, o.played, o.last_played_at > $3 AS active FROM group_players o
+		    FROM (SELECT o.drawn, o.played, o.last_played_at > ` + activeSince + ` AS active FROM group_players o
 		          WHERE o.season_id = ` + thisSeason + ` AND o.played > 0 AND o.left_at IS NULL) AS ranked
 		), skipped AS MATERIALIZED (
 		    SELECT greatest(0, least(($2::bigint - 1) * $4::bigint, (total - 1) / $4 * $4)) AS rows FROM counted
@@ -130,28 +134,29 @@ func queuePage(
 		    SELECT elo, id FROM page WHERE NOT placeless ORDER BY elo DESC, id LIMIT 1
 		)
 		SELECT counted.total, counted.hidden, NOT counted.has_draws AS no_draws, coalesce(counted.place_matches, 0) AS place_matches,
+		       coalesce(counted.hide_days, 0) AS hide_days, coalesce(counted.season, 0) AS season,
 		       counted.unplaced, coalesce(s.player_id, 0) AS player,
 		       coalesce(s.elo, 0) AS elo, coalesce(s.won, 0) AS won, coalesce(s.drawn, 0) AS drawn, coalesce(s.lost, 0) AS lost,
 		       CASE WHEN page.placeless THEN 0 ELSE 1 + skipped.rows - (
 		           SELECT count(*) FROM group_players o
-		           WHERE o.season_id = ` + thisSeason + ` AND ` + hasPlace(placeMatches) + `
+		           WHERE o.season_id = ` + thisSeason + ` AND ` + hasPlace(placeMatches, activeSince) + `
 		             AND o.elo = (SELECT elo FROM first) AND o.id < (SELECT id FROM first)) END AS position
 		FROM counted CROSS JOIN skipped LEFT JOIN page ON true
 		LEFT JOIN LATERAL (SELECT * FROM group_players WHERE id = page.id LIMIT 1) AS s ON true
 		ORDER BY page.placeless, page.elo DESC, page.id`
 	type pageRow struct {
-		Total, Hidden, PlaceMatches int
-		NoDraws, Unplaced           bool
+		Total, Hidden, PlaceMatches, HideDays, Season int
+		NoDraws, Unplaced                             bool
 		rankedRow
 	}
-	batch.Queue(sql, ladder, number, since, size).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, ladder, number, now, size).Query(func(rows pgx.Rows) error {
 		read, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[pageRow])
 		if err != nil {
 			return fmt.Errorf("read the rows of a ranking: %w", err)
 		}
 		for _, r := range read { // one without a player if the page has none
 			page.Total, page.Hidden, page.NoDraws = r.Total, r.Hidden, r.NoDraws
-			page.PlaceMatches, page.Unplaced = r.PlaceMatches, r.Unplaced
+			page.PlaceMatches, page.HideDays, page.Season, page.Unplaced = r.PlaceMatches, r.HideDays, r.Season, r.Unplaced
 			if r.Player != 0 {
 				*shown = append(*shown, r.rankedRow)
 			}
@@ -161,22 +166,22 @@ func queuePage(
 }
 
 // queueOwn reads the row of a member of the group. Who has not played yet is a newcomer.
-func queueOwn(batch *pgx.Batch, ladder ranking.LadderID, who ranking.UserID, since time.Time, own **rankedRow) {
+func queueOwn(batch *pgx.Batch, ladder ranking.LadderID, who ranking.UserID, now time.Time, own **rankedRow) {
 	sql := `
-		SELECT s.player_id AS player, s.elo, s.won, s.drawn, s.lost, coalesce(s.last_played_at <= $3, false) AS inactive,
+		SELECT s.player_id AS player, s.elo, s.won, s.drawn, s.lost, coalesce(s.last_played_at <= ` + activeSince + `, false) AS inactive,
 		       CASE WHEN places.shows AND places.all >= ` + minPlaces + ` THEN places.better + 1 ELSE 0 END AS position
 		FROM group_players s
 		CROSS JOIN LATERAL (
 		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > s.elo) AS better, bool_or(o.id = s.id) AS shows
-		    FROM group_players o WHERE o.season_id = s.season_id AND ` + hasPlace(placeMatches) + `
+		    FROM group_players o WHERE o.season_id = s.season_id AND ` + hasPlace(placeMatches, activeSince) + `
 		) AS places
 		WHERE s.season_id = ` + thisSeason + ` AND s.player_id = ` + postgres.ThisPlayer + ` AND s.left_at IS NULL`
-	queueOne(batch, own, pgx.RowToStructByNameLax[rankedRow], sql, ladder, who, since)
+	queueOne(batch, own, pgx.RowToStructByNameLax[rankedRow], sql, ladder, who, now)
 }
 
 // queuePlaces reads the places at the beginning of a day, those of who has a place now and had one then, none if these are too few. A
 // player's rating then is that before the first match since.
-func queuePlaces(batch *pgx.Batch, ladder ranking.LadderID, day, since time.Time, places map[ranking.PlayerID]int) {
+func queuePlaces(batch *pgx.Batch, ladder ranking.LadderID, day, now time.Time, places map[ranking.PlayerID]int) {
 	sql := `
 		WITH ladder AS MATERIALIZED (
 		    SELECT ` + thisLadder + ` AS id, ` + thisSeason + ` AS season_id
@@ -190,9 +195,9 @@ func queuePlaces(batch *pgx.Batch, ladder ranking.LadderID, day, since time.Time
 		)
 		SELECT o.player_id, rank() OVER (ORDER BY coalesce(later.elo, o.elo) DESC)
 		FROM group_players o LEFT JOIN later ON later.player_id = o.player_id
-		WHERE o.season_id = (SELECT season_id FROM ladder) AND ` + hasPlace(placeMatches) + `
+		WHERE o.season_id = (SELECT season_id FROM ladder) AND ` + hasPlace(placeMatches, activeSince) + `
 		  AND o.played - coalesce(later.played, 0) >= ` + placeMatches
-	batch.Queue(sql, ladder, day, since).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, ladder, day, now).Query(func(rows pgx.Rows) error {
 		var player ranking.PlayerID
 		var place int
 		_, err := pgx.ForEachRow(rows, []any{&player, &place}, func() error {

@@ -24,15 +24,15 @@ type member struct {
 	Left                  bool
 }
 
-// rankingOf is the ranking of the members as a plain calculation, if so many matches give a place: all rows, how many have a place, and how
-// many are left out.
-func rankingOf(members []member, matches int, all bool) (rows []stats.Row, placed, hidden int) {
+// rankingOf is the ranking of the members as a plain calculation, if so many matches give a place, and so many days without one hide: all
+// rows, how many have a place, and how many are left out.
+func rankingOf(members []member, matches, days int, all bool) (rows []stats.Row, placed, hidden int) {
 	var listed []stats.Row
 	for i, m := range members {
 		row := stats.Row{Name: ranking.Name{Player: ranking.PlayerID(i + 1)}, Elo: m.Elo, Won: m.Won, Drawn: m.Drawn, Lost: m.Lost}
 		switch {
 		case row.Played() == 0 || m.Left:
-		case m.Days >= 60 && !all:
+		case days > 0 && m.Days >= days && !all:
 			hidden++
 		default:
 			listed = append(listed, row)
@@ -67,17 +67,17 @@ func rankingOf(members []member, matches int, all bool) (rows []stats.Row, place
 }
 
 // pageOf is a part of a ranking as a plain calculation.
-func pageOf(members []member, matches, asker int, q stats.RankingQuery) stats.RankingPage {
-	rows, placed, hidden := rankingOf(members, matches, q.All)
+func pageOf(members []member, matches, days, asker int, q stats.RankingQuery) stats.RankingPage {
+	rows, placed, hidden := rankingOf(members, matches, days, q.All)
 	n := stats.RankingPage{
-		Page: q.Page, Total: len(rows), All: q.All, Hidden: hidden, PlaceMatches: matches, Unplaced: placed == 0,
+		Page: q.Page, Total: len(rows), All: q.All, Hidden: hidden, PlaceMatches: matches, HideDays: days, Unplaced: placed == 0,
 		NoDraws: !slices.ContainsFunc(rows, func(r stats.Row) bool { return r.Drawn > 0 }),
 	}
 	own := stats.Row{Position: -1}
 	if asker < len(members) && !members[asker].Left {
 		m := members[asker]
 		own = stats.Row{Name: ranking.Name{Player: ranking.PlayerID(asker + 1)}, Elo: m.Elo, Won: m.Won, Drawn: m.Drawn, Lost: m.Lost, Mine: true}
-		own.Inactive = own.Played() > 0 && m.Days >= 60 && !q.All
+		own.Inactive = own.Played() > 0 && days > 0 && m.Days >= days && !q.All
 	}
 	for i, r := range rows {
 		if r.Name == own.Name {
@@ -113,7 +113,7 @@ func TestAnyRanking(t *testing.T) {
 		return rapid.Custom(func(rt *rapid.T) member {
 			return member{
 				Elo: rapid.IntRange(1490, 1510).Draw(rt, "elo"), Won: rapid.IntRange(0, 4).Draw(rt, "won"), Drawn: draws * rapid.IntRange(0, 1).Draw(rt, "drawn"),
-				Lost: rapid.IntRange(0, 4).Draw(rt, "lost"), Days: rapid.SampledFrom([]int{0, 1, 59, 60, 61}).Draw(rt, "days"),
+				Lost: rapid.IntRange(0, 4).Draw(rt, "lost"), Days: rapid.SampledFrom([]int{0, 1, 29, 30, 60, 61}).Draw(rt, "days"),
 				Left: rapid.IntRange(0, 9).Draw(rt, "left") == 0,
 			}
 		})
@@ -121,8 +121,9 @@ func TestAnyRanking(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		members := rapid.SliceOfN(anybody(draws.Draw(rt, "draws")), 0, 45).Draw(rt, "members")
 		matches := rapid.SampledFrom([]int{1, 3, 5, 10}).Draw(rt, "matches for a place")
+		days := rapid.SampledFrom([]int{0, 30, 60}).Draw(rt, "days until hidden")
 		dbtest.Exec(t, pool, `DELETE FROM group_players`)
-		dbtest.Exec(t, pool, `UPDATE ladders SET place_matches = $1`, matches)
+		dbtest.Exec(t, pool, `UPDATE ladders SET place_matches = $1, hide_days = $2`, matches, days)
 		for i, m := range members {
 			played := m.Won + m.Drawn + m.Lost
 			dbtest.Exec(t, pool, `
@@ -140,7 +141,7 @@ func TestAnyRanking(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			if diff := gocmp.Diff(pageOf(members, matches, asker, q), got, cmpopts.EquateEmpty()); diff != "" {
+			if diff := gocmp.Diff(pageOf(members, matches, days, asker, q), got, cmpopts.EquateEmpty()); diff != "" {
 				rt.Fatalf("%+v of %d (-calculated +read):\n%s", q, asker, diff)
 			}
 		}

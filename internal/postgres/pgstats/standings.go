@@ -13,24 +13,27 @@ import (
 
 // Standings implements stats.Store. It covers the groups that the bot is in and the person is a member of. The condition played <> 0 keeps
 // the planner from the index of the ranking, which it would scan in a new database.
-func (s *Store) Standings(ctx context.Context, who ranking.Person, limit int, since time.Time) (stats.MyStandings, error) {
+func (s *Store) Standings(ctx context.Context, who ranking.Person, limit int, now time.Time) (stats.MyStandings, error) {
 	sql := `
 		SELECT mine.title || CASE WHEN (SELECT count(*) > 1 FROM ladders WHERE group_id = mine.group_id) THEN ' · ' || mine.name ELSE '' END AS title, coalesce(places.better + 1, 0) AS position, coalesce(places.all, 0) AS total,
 		       mine.elo, mine.won, mine.drawn, mine.lost, NOT mine.draws_allowed AS no_draws, mine.place_matches,
-		       coalesce(mine.last_played_at <= $3, false) AS inactive, mine.groups
+		       coalesce(mine.last_played_at <= mine.active_since, false) AS inactive, mine.groups
 		FROM (
 		    SELECT s.id, s.season_id, c.title, l.name, l.group_id, s.elo, s.played, s.won, s.drawn, s.lost, s.last_played_at, l.draws_allowed, l.place_matches,
-		           count(*) OVER () AS groups
+		           ` + postgres.ActiveSince("$3", "l.hide_days") + ` AS active_since, count(*) OVER () AS groups
 		    FROM group_players s
 		    JOIN ladders l ON l.season_id = s.season_id AND l.id = (SELECT ladder_id FROM seasons WHERE id = s.season_id)
 		    JOIN groups g ON g.id = l.group_id
 		    JOIN chats c ON c.id = g.chat_id AND c.is_active
-		    WHERE s.player_id = ` + postgres.ThisPlayer + ` AND s.played <> 0 AND s.left_at IS NULL
+		    WHERE s.player_id = ` + postgres.ThisPlayer + ` AND s.left_at IS NULL AND (s.played <> 0 OR EXISTS (
+		        SELECT FROM seasons e, LATERAL (
+		            SELECT FROM group_players WHERE season_id = e.id AND player_id = s.player_id AND played <> 0) AS earlier
+		        WHERE e.ladder_id = l.id))
 		    ORDER BY s.played DESC, s.id LIMIT $1
 		) AS mine
 		LEFT JOIN LATERAL (
 		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > mine.elo) AS better, bool_or(o.id = mine.id) AS shows
-		    FROM group_players o WHERE o.season_id = mine.season_id AND ` + hasPlace("mine.place_matches") + `
+		    FROM group_players o WHERE o.season_id = mine.season_id AND ` + hasPlace("mine.place_matches", "mine.active_since") + `
 		) AS places ON places.shows AND places.all >= ` + minPlaces + `
 		ORDER BY mine.played DESC, mine.id`
 	var n stats.MyStandings
@@ -39,7 +42,7 @@ func (s *Store) Standings(ctx context.Context, who ranking.Person, limit int, si
 		stats.GroupStanding
 		Groups int // of all, shown or not
 	}
-	batch.Queue(sql, limit, who.ID, since).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, limit, who.ID, now).Query(func(rows pgx.Rows) error {
 		read, err := pgx.CollectRows(rows, pgx.RowToStructByName[groupRow])
 		for _, g := range read {
 			n.Groups, n.More = append(n.Groups, g.GroupStanding), max(0, g.Groups-limit)

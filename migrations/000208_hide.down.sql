@@ -1,0 +1,1 @@
+ALTER TABLE ladders DROP COLUMN hide_days;
