@@ -23,6 +23,7 @@ import (
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 	"elobot/internal/telegram"
+	"elobot/internal/web"
 )
 
 const (
@@ -167,6 +168,10 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 	// its questions have no answerer: what boards show is not committed
 	views := stats.NewService(pgstats.NewStore(pools.Questions, pools.Commands), nil)
 	b.sender = bot.NewSender(client, self, log).WithViews(views)
+	if c.PublicURL != "" {
+		links := web.NewLinks(c.PublicURL, c.Token)
+		b.sender.WithWeb(links.Link, links.FitsButtons())
+	}
 	store := pgoutbox.NewStore(pools.Auxiliary)
 	b.boards = newBoards(store, c.boardInterval, func(lanes ...outbox.Lane) { b.dispatcher.Wake(lanes...) }, log)
 	sending.Touched, sending.BoardBegins = b.boards.touch, b.boards.noteUpdate

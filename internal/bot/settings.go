@@ -114,7 +114,7 @@ func offered(s ranking.Setting) [][]string {
 		return append(offeredZones(zoneRegions()...), []string{ranking.UTC})
 	case ranking.SettingProvisional:
 		return [][]string{s.Choices[:1], s.Choices[1:]}
-	case ranking.SettingPlace:
+	case ranking.SettingPlace, ranking.SettingWeb:
 		return slices.Collect(slices.Chunk(s.Choices, 2))
 	default:
 		return [][]string{s.Choices}
@@ -299,6 +299,9 @@ func (w words) settingChanged(n ranking.SettingChanged) string {
 }
 
 func (w words) changed(n ranking.SettingChanged) string {
+	if n.Name == ranking.SettingWeb && n.After != ranking.Off && w.web == nil {
+		return w.Text("web.no_address", nil)
+	}
 	if text, ok := w.ofSetting("changed", n.Name, n.After); ok {
 		return text
 	}

@@ -82,7 +82,7 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		       coalesce(c.id, CASE WHEN $4 THEN nextval('chats_id_seq') ELSE 0 END) AS chat, $4 AND c.id IS NULL AS new_chat,
 		       coalesce(c.telegram_chat_id, 0) AS external_chat, coalesce(c.kind, '') AS kind, coalesce(c.title, '') AS title,
 		       coalesce(to_json(c), '{}') AS display, c.greeted_at, c.added_at,
-		       coalesce(g.id, CASE WHEN $5 THEN nextval('groups_id_seq') ELSE 0 END) AS "group", $5 AND g.id IS NULL AS new_group,
+		       coalesce(g.web_generation, 0) AS web, coalesce(g.id, CASE WHEN $5 THEN nextval('groups_id_seq') ELSE 0 END) AS "group", $5 AND g.id IS NULL AS new_group,
 		       CASE WHEN $5 AND g.id IS NULL THEN nextval('ladders_id_seq') ELSE 0 END AS new_ladder,
 		       CASE WHEN $5 AND g.id IS NULL THEN nextval('seasons_id_seq') ELSE 0 END AS new_season,
 		       ARRAY(
@@ -98,6 +98,7 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[readChat])
 		snap.Handled, snap.ChatID, snap.NewChat, snap.Group, snap.NewGroup = r.Handled, r.Chat, r.NewChat, r.Group, r.NewGroup
 		snap.Chat, snap.Display = ranking.Chat{ID: r.ExternalChat, Kind: r.Kind, Title: r.Title}, r.Display
+		snap.Web = r.Web
 		snap.Greeted, snap.Added = time.Time(r.GreetedAt), time.Time(r.AddedAt)
 		if snap.NewChat {
 			snap.Chat, snap.Display = q.Chat, ranking.DefaultDisplay()
@@ -131,6 +132,7 @@ type readChat struct {
 	Title              string
 	Display            ranking.Display
 	GreetedAt, AddedAt zeronull.Timestamptz
+	Web                int
 	Group              ranking.GroupID
 	NewGroup           bool
 	NewLadder          ranking.LadderID
