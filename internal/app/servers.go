@@ -66,6 +66,9 @@ type servers struct {
 func (c *Config) listen(ctx context.Context, ready *readiness, log *slog.Logger) (servers, error) {
 	s := servers{public: web.New(log), admin: web.New(log)}
 	s.public.Health(ready.check)
+	if c.PublicURL != "" {
+		s.public.ExpectBoard()
+	}
 	s.admin.Health(ready.check)
 	s.admin.Metrics(ready.stats, s.public)
 	if err := listenError("ADMIN_ADDR", s.admin.Listen(ctx, c.AdminAddr)); err != nil {

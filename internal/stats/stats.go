@@ -33,6 +33,7 @@ type Store interface {
 	// played since then, they have no place.
 	Standings(ctx context.Context, who ranking.Person, limit int, since time.Time) (MyStandings, error)
 	MatchStore
+	WebStore
 	ChartStore
 	SeasonStore
 }
