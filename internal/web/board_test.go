@@ -37,6 +37,7 @@ type club struct {
 	board *web.Board
 	links web.Links
 	url   string
+	stop  func()
 	reads *dbtest.Recorder // what pages read
 	group ranking.GroupID
 }
@@ -73,7 +74,7 @@ func newClub(t *testing.T) *club {
 	c.links = web.NewLinks("http://"+server.Addr(), botToken)
 	c.board = web.NewBoard(views, c.links, proxies, time.Now, slog.New(slog.DiscardHandler))
 	server.Board(c.board)
-	run(t, server)
+	_, c.stop, _ = run(t, server)
 	c.url = c.links.Link(ranking.WebBoard{Group: c.group, Generation: 2})
 	return c
 }

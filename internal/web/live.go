@@ -15,7 +15,7 @@ const (
 	// eventTimeout is how long a viewer may take to read an event before the connection is dropped.
 	eventTimeout = 5 * time.Second
 	// eventPause is the shortest time between two events.
-	eventPause = time.Second
+	eventPause = 500 * time.Millisecond
 	// heartbeat is the longest time without a sign of life, so that proxies keep the connection.
 	heartbeat = 25 * time.Second
 )
