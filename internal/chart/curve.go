@@ -82,14 +82,16 @@ func curveOf(c Chart, box image.Rectangle) Curve {
 	var path strings.Builder
 	for i, col := range p.thin(nil, points, 1) {
 		if i == 0 {
-			fmt.Fprintf(&path, "M%d %d", col.x, col.last)
-			continue
+			fmt.Fprintf(&path, "M%d %d", col.x, curve.First.Y)
+		} else {
+			fmt.Fprintf(&path, "H%d", col.x)
 		}
-		fmt.Fprintf(&path, "H%d", col.x)
 		if col.top != col.last && col.bottom != col.last {
 			fmt.Fprintf(&path, "V%dV%d", col.top, col.bottom)
 		}
-		fmt.Fprintf(&path, "V%d", col.last)
+		if i > 0 || col.last != curve.First.Y {
+			fmt.Fprintf(&path, "V%d", col.last)
+		}
 	}
 	fmt.Fprintf(&path, "H%d", box.Max.X)
 	curve.Path = path.String()

@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"image"
+	"image/color"
 	"image/draw"
 	"image/png"
 	"os"
@@ -311,7 +312,7 @@ func TestPictures(t *testing.T) {
 	}
 	const gap = 24
 	whole := image.NewRGBA(image.Rect(0, 0, parts[0].Bounds().Dx()+gap+parts[1].Bounds().Dx(), 700))
-	draw.Draw(whole, whole.Bounds(), image.NewUniform(image.Black.C), image.Point{}, draw.Src)
+	draw.Draw(whole, whole.Bounds(), image.NewUniform(color.Gray{Y: 0xcc}), image.Point{}, draw.Src)
 	draw.Draw(whole, parts[0].Bounds(), parts[0], image.Point{}, draw.Src)
 	draw.Draw(whole, parts[1].Bounds().Add(image.Pt(parts[0].Bounds().Dx()+gap, 0)), parts[1], image.Point{}, draw.Src)
 	var out bytes.Buffer

@@ -253,7 +253,7 @@ func (v *visit) Curve(ratings []stats.Rating) *chart.Curve {
 	if len(ratings) == 0 {
 		return nil
 	}
-	curve := chart.NewCurve(v.points(ratings), image.Rect(50, 10, 690, 210), v.day(ratings[len(ratings)-1].At.Sub(ratings[0].At)))
+	curve := chart.NewCurve(v.points(ratings), image.Rect(50, 10, 670, 210), v.day(ratings[len(ratings)-1].At.Sub(ratings[0].At)))
 	return &curve
 }
 
@@ -293,6 +293,9 @@ func capitalised(text string) string {
 	runes := []rune(text)
 	return strings.ToUpper(string(runes[:1])) + string(runes[1:])
 }
+
+// Percent writes a share in ten-thousandths.
+func (v *visit) Percent(share int) string { return v.T("number.percent", "Number", (share+50)/100) }
 
 // Hidden returns the ladder as forms name it, empty for the default one.
 func (v *visit) Hidden() string {
