@@ -19,6 +19,11 @@ import (
 // itself, behind a prompt that looks like the name before a message.
 func (s *demoGroup) converse(ctx context.Context, input io.Reader, typed bool) error {
 	s.paper.typed = typed
+	link, err := s.webBoard(ctx)
+	if err != nil {
+		return err
+	}
+	s.paper.aside("\nThe group as web pages: %s", link)
 	s.paper.aside("\nNow you. You write as %s. %s is the group’s admin.\n%s", s.describe(s.user), s.sim.User(sceneMembers[0]).FirstName, inputHelp)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -16,6 +17,8 @@ import (
 	"elobot/internal/botsim"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/pgoutbox"
+	"elobot/internal/ranking"
+	"elobot/internal/web"
 )
 
 // demoGroup is the group of the demo, between the simulated Telegram and the real bot. It shows only messages that have arrived in the
@@ -36,6 +39,7 @@ type demoGroup struct {
 	withButtons []botsim.Message // the bot's messages as they are shown with buttons, the one shown last at the end
 	pool        *pgxpool.Pool    // of connections to the bot's database
 	outbox      *pgoutbox.Store
+	links       web.Links
 	stopBot     context.CancelFunc
 	ended       chan struct{} // closed when the bot has ended; botErr is set then
 	botErr      error
@@ -56,6 +60,13 @@ func newDemoGroup(sim *botsim.Server, clock *demoClock, paper *transcript) *demo
 func (s *demoGroup) startBot(ctx context.Context, databaseURL string) error {
 	c := app.Config{TelegramConfig: app.TelegramConfig{Token: s.sim.Token(), TelegramURL: s.sim.URL()}, DatabaseConfig: app.DatabaseConfig{DatabaseURL: databaseURL}}
 	c.SendLimitPrivate, c.SendLimitGroup, c.SendLimitTotal = "off", "off", "off"
+	free, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("find a free port: %w", err)
+	}
+	c.ListenAddr, c.PublicURL = free.Addr().String(), "http://"+free.Addr().String()
+	_ = free.Close() // the bot listens there
+	s.links = web.NewLinks(c.PublicURL, c.Token)
 	if err := c.Resolve(); err != nil {
 		return err
 	}
@@ -72,6 +83,16 @@ func (s *demoGroup) startBot(ctx context.Context, databaseURL string) error {
 		s.botErr = app.Run(ctx, c, log)
 	}()
 	return nil
+}
+
+// webBoard turns the web board of the group on, and returns its link.
+func (s *demoGroup) webBoard(ctx context.Context) (string, error) {
+	b := ranking.WebBoard{Generation: 1}
+	err := s.pool.QueryRow(ctx, `UPDATE groups SET web_generation = $1 RETURNING id`, b.Generation).Scan(&b.Group)
+	if err != nil {
+		return "", fmt.Errorf("turn the web board of the demo on: %w", err)
+	}
+	return s.links.Link(b), nil
 }
 
 // play plays the days, which end now.

@@ -3,9 +3,11 @@ package main_test
 import (
 	"errors"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -46,6 +48,13 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	demo.await(t, "Who did you play?")
+	link := regexp.MustCompile(`http://127\.0\.0\.1:\d+/g/\S+`).FindString(demo.output.String())
+	resp, err := http.Get(link) //nolint:noctx // the demo ends soon
+	must(t, err)
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Errorf("the web board at %q is %s", link, resp.Status)
+	}
 	must(t, demo.cmd.Process.Signal(os.Interrupt))
 	if code := demo.wait(t); code != 0 {
 		t.Fatalf("exit code %d", code)

@@ -23,6 +23,7 @@ import (
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 	"elobot/internal/telegram"
+	"elobot/internal/web"
 )
 
 const (
@@ -98,6 +99,9 @@ func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 			return err
 		}
 	}
+	if b.board != nil {
+		servers.public.Board(b.board)
+	}
 	ready.started(b, []namedClock{{"database", b.lease.DatabaseNow}, {"telegram", client.Clock}})
 	parts, ctx := errgroup.WithContext(ctx)
 	notifying, stopNotifying := context.WithCancel(context.WithoutCancel(ctx))
@@ -132,6 +136,7 @@ type instance struct {
 	dispatcher *outbox.Dispatcher
 	sender     *bot.Sender
 	boards     *boards
+	board      *web.Board // of all groups on the web; nil if there are none
 	admins     *telegram.AdminCache
 	outage     outage
 	// pollPipeline handles updates that the leader polls; it writes only while this instance has the lease. webhookPipeline handles updates
@@ -156,7 +161,17 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 		Wake:          func(l outbox.Lane) { b.dispatcher.Wake(l) },
 		LeaseReleased: func() { signal(b.released) },
 		AdminsChanged: b.admins.Forget,
-		Began:         b.admins.ForgetAll,
+		WebChanged: func(group ranking.GroupID) {
+			if b.board != nil {
+				b.board.Changed(group)
+			}
+		},
+		Began: func() {
+			b.admins.ForgetAll()
+			if b.board != nil {
+				b.board.AllChanged()
+			}
+		},
 	}, log)
 	b.webhookPipeline = b.newPipeline(nil, c.rankingSettings())
 	b.pollPipeline = b.newPipeline(b.lease, c.rankingSettings())
@@ -168,6 +183,12 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 	// its questions have no answerer: what boards show is not committed
 	views := stats.NewService(pgstats.NewStore(pools.Questions, pools.Commands), nil)
 	b.sender = bot.NewSender(client, self, log).WithViews(views)
+	if c.PublicURL != "" {
+		links := web.NewLinks(c.PublicURL, c.Token)
+		b.sender.WithWeb(links.Link, links.FitsButtons())
+		proxies, _ := web.ReadProxies(c.TrustedProxies) // Resolve has read it
+		b.board = web.NewBoard(views, links, proxies, client.Now, log)
+	}
 	store := pgoutbox.NewStore(pools.Auxiliary)
 	b.boards = newBoards(store, c.boardInterval, func(lanes ...outbox.Lane) { b.dispatcher.Wake(lanes...) }, log)
 	sending.Touched, sending.BoardBegins = b.boards.touch, b.boards.noteUpdate
@@ -178,7 +199,7 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 // newPipeline returns the pipeline of updates. Its writes need the lease, unless that is nil.
 func (b *instance) newPipeline(lease *postgres.Lease, settings ranking.Settings) pipeline {
 	store := pgranking.NewStore(b.pools.Commands, b.committed).WithLease(lease)
-	store.Auxiliary, store.Now, store.Log = b.pools.Auxiliary, b.client.Now, b.log
+	store.Auxiliary, store.Now, store.Log, store.WebChanged = b.pools.Auxiliary, b.client.Now, b.log, b.notifier.WebChanged
 	deadLetters := pgintake.NewDeadLetters(b.pools.Commands)
 	deadLetters.Lease, deadLetters.Committed, deadLetters.Now = lease, b.committed, b.client.Now
 	service := ranking.NewService(store, b.log, settings)

@@ -84,7 +84,7 @@ func (c *Config) Resolve() error {
 	if c.AskUnusual != "on" && c.AskUnusual != "off" {
 		faults = append(faults, "ASK_UNUSUAL must be on or off")
 	}
-	faults = append(faults, c.ServingConfig.faults()...)
+	faults = append(faults, c.ServingConfig.faults(c.WebhookURL)...)
 	c.resultLimit = -1
 	if c.ResultLimit != "off" {
 		var r settingsReader

@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"net/url"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,12 +20,14 @@ import (
 
 // ServingConfig says where the bot serves HTTP.
 type ServingConfig struct {
-	ListenAddr string `env:"LISTEN_ADDR" placeholder:"ADDRESS" help:"Public address to serve the webhook and health checks at, such as :8080 or 127.0.0.1:8080 (default: nowhere)."`
-	Port       string `env:"PORT" placeholder:"N" help:"Public port to serve the webhook and health checks at if LISTEN_ADDR is not set (default: none)."`
-	AdminAddr  string `env:"ADMIN_ADDR" placeholder:"ADDRESS" help:"Private address to serve the metrics and health checks at, such as 127.0.0.1:8081 (default: nowhere)."`
+	ListenAddr     string `env:"LISTEN_ADDR" placeholder:"ADDRESS" help:"Public address to serve the webhook, the web boards and health checks at, such as :8080 or 127.0.0.1:8080 (default: nowhere)."`
+	Port           string `env:"PORT" placeholder:"N" help:"Public port to serve them at if LISTEN_ADDR is not set (default: none)."`
+	PublicURL      string `env:"PUBLIC_URL" placeholder:"URL" help:"Address at which browsers reach LISTEN_ADDR or PORT, such as https://elo.example.org; without it there are no web boards (default: none)."`
+	TrustedProxies string `env:"TRUSTED_PROXIES" placeholder:"ADDRESSES" help:"Addresses or networks of the proxies in front of the bot, separated by commas, such as 127.0.0.1,10.0.0.0/8: they say where a request comes from (default: none)."`
+	AdminAddr      string `env:"ADMIN_ADDR" placeholder:"ADDRESS" help:"Private address to serve the metrics and health checks at, such as 127.0.0.1:8081 (default: nowhere)."`
 }
 
-func (c ServingConfig) faults() (faults []string) {
+func (c ServingConfig) faults(webhookURL string) (faults []string) {
 	for _, setting := range []struct{ name, address, example string }{
 		{"LISTEN_ADDR", c.ListenAddr, "such as :8080 or 127.0.0.1:8080"}, {"ADMIN_ADDR", c.AdminAddr, "such as 127.0.0.1:8081 or :8081"},
 	} {
@@ -38,6 +42,17 @@ func (c ServingConfig) faults() (faults []string) {
 	if _, err := strconv.ParseUint(orDefault(c.Port, "1"), 10, 16); err != nil {
 		faults = append(faults, "PORT must be a port number such as 8080, or not set")
 	}
+	if _, err := web.ReadProxies(c.TrustedProxies); err != nil {
+		faults = append(faults, "TRUSTED_PROXIES must be addresses or networks, separated by commas, such as 127.0.0.1,10.0.0.0/8")
+	}
+	switch u, err := url.Parse(c.PublicURL); {
+	case c.PublicURL == "":
+	case err != nil, u.Hostname() == "", u.Scheme != "http" && u.Scheme != "https", strings.Trim(u.Path, "/") != "",
+		strings.ContainsAny(c.PublicURL, "?#@"): // what comes before an @ may be part of a password
+		faults = append(faults, "PUBLIC_URL must have only a scheme and a host, such as https://elo.example.org, or not be set")
+	case c.publicAddr(webhookURL) == "":
+		faults = append(faults, "PUBLIC_URL needs LISTEN_ADDR or PORT: that is where the bot serves it")
+	}
 	return faults
 }
 
@@ -51,6 +66,9 @@ type servers struct {
 func (c *Config) listen(ctx context.Context, ready *readiness, log *slog.Logger) (servers, error) {
 	s := servers{public: web.New(log), admin: web.New(log)}
 	s.public.Health(ready.check)
+	if c.PublicURL != "" {
+		s.public.ExpectBoard()
+	}
 	s.admin.Health(ready.check)
 	s.admin.Metrics(ready.stats, s.public)
 	if err := listenError("ADMIN_ADDR", s.admin.Listen(ctx, c.AdminAddr)); err != nil {
@@ -100,7 +118,7 @@ func (c ServingConfig) publicAddr(webhookURL string) string {
 
 // HealthURL returns the URL of a health check, such as web.ReadyPath, for this machine. It returns a *ConfigError if nothing is served.
 func (c ServingConfig) HealthURL(webhookURL, path string) (string, error) {
-	if faults := c.faults(); len(faults) > 0 {
+	if faults := c.faults(webhookURL); len(faults) > 0 {
 		return "", &ConfigError{faults}
 	}
 	address := orDefault(c.AdminAddr, c.publicAddr(webhookURL))

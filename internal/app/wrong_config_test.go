@@ -43,6 +43,12 @@ func TestWrongAddresses(t *testing.T) {
 		"--webhook-url=https://hush:hush@elo.example.org/ " + secret: "WEBHOOK_URL must be a web address",
 		"--webhook-url=http://elo.example.org/ " + secret:            "WEBHOOK_URL must begin with https://",
 		"--webhook-url=https://elo.example.org/readyz " + secret:     "WEBHOOK_URL must have another path",
+		"--webhook-url=https://elo.example.org/g/hush " + secret:     "WEBHOOK_URL must have another path",
+		"--port=8080 --public-url=elo.example.org/hush":              "PUBLIC_URL must have only a scheme",
+		"--port=8080 --public-url=https://hush:hush@elo.example.org": "PUBLIC_URL must have only a scheme",
+		"--port=8080 --public-url=https://elo.example.org/hush":      "PUBLIC_URL must have only a scheme",
+		"--public-url=https://elo.example.org":                       "PUBLIC_URL needs LISTEN_ADDR or PORT",
+		"--trusted-proxies=127.0.0.1,hush":                           "TRUSTED_PROXIES must be addresses",
 	} {
 		_, err := configured(t, strings.Split(strings.ReplaceAll(flags, " --", "\x00--"), "\x00")...)
 		if err == nil || !strings.Contains(err.Error(), want) {

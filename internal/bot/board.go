@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -65,7 +66,7 @@ func (s *Sender) readBoard(ctx context.Context, m outbox.Message) (stats.Board, 
 
 // boardMessage renders a board. As long as it is on, it has a mark by which it can be found.
 func (s *Sender) boardMessage(m outbox.Message, b stats.Board) outgoing {
-	out := boardView.show(b, m.Items[0], wordsOf(m)).inLadder(ranking.LadderOfBoard(m.Object))
+	out := boardView.show(b, m.Items[0], s.words(m)).inLadder(ranking.LadderOfBoard(m.Object))
 	if !b.On {
 		return out
 	}
@@ -82,6 +83,9 @@ func (s *Sender) fingerprint(m outbox.Message, out outgoing) string {
 	content := "text " + out.html
 	if s.isTable(m, out) {
 		content = "table " + out.table
+	}
+	if board := out.webBoard(); board != nil && s.web.buttons {
+		content += fmt.Sprint(" web ", *board)
 	}
 	sum := sha256.Sum256([]byte(content))
 	return "s" + hex.EncodeToString(sum[:8])
@@ -148,12 +152,16 @@ func (r *Router) board(ctx context.Context, req request) error {
 
 var boardView = shows(view[stats.Board]{text: words.board, table: words.boardTable, buttons: boardButtons})
 
-// boardButtons returns the button that shows the players who do not fit on the board.
+// boardButtons returns the buttons that show the players who do not fit on the board, and the web board.
 func boardButtons(b stats.Board, _ outbox.Item, w words) [][]button {
-	if !b.On || !b.HasMore() {
+	if !b.On {
 		return nil
 	}
-	return [][]button{{{text: w.Text("button.rest", nil), data: callbackData(restCode, "")}}}
+	rows := w.webButton(b.Web)
+	if b.HasMore() {
+		rows = append([][]button{{{text: w.Text("button.rest", nil), data: callbackData(restCode, "")}}}, rows...)
+	}
+	return rows
 }
 
 // board shows the ranking, and if it is true no more, when it was.

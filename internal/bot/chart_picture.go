@@ -186,7 +186,7 @@ func (s *Sender) draw(ctx context.Context, m outbox.Message, n stats.Chart, p *p
 	}
 	n.Title, n.Period = r.Title, r.Period
 	p.notice = n
-	w := wordsOf(m)
+	w := s.words(m)
 	c := w.chartOf(n, r)
 	c.Dark = m.Dark
 	p.content = contentOf(c, m.Language, m.TimeZone)

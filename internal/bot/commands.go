@@ -72,6 +72,7 @@ func features() []feature {
 		ladderFeature(),
 		seasonFeature(),
 		boardFeature(),
+		webFeature(),
 		helpFeature(),
 		aboutFeature(),
 	}

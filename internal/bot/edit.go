@@ -6,6 +6,7 @@ import (
 
 	botapi "github.com/go-telegram/bot"
 
+	"elobot/internal/catalog"
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
@@ -16,7 +17,7 @@ var errNothingToEdit = errors.New("no message to edit")
 
 // edit updates an existing message.
 func (s *Sender) edit(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
-	w := wordsOf(m)
+	w := s.words(m)
 	out, err := render(m.Items[0], w)
 	if err != nil {
 		return outbox.Receipt{}, telegram.Rejected(err)
@@ -32,6 +33,10 @@ func (s *Sender) edit(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 
 // rewrite replaces the text and the buttons of an existing message.
 func (s *Sender) rewrite(ctx context.Context, m outbox.Message, id int64, out outgoing) (outbox.Receipt, error) {
+	return s.withoutWebIfRejected(out, func(out outgoing) (outbox.Receipt, error) { return s.rewriteOnce(ctx, m, id, out) })
+}
+
+func (s *Sender) rewriteOnce(ctx context.Context, m outbox.Message, id int64, out outgoing) (outbox.Receipt, error) {
 	receipt := outbox.Receipt{MessageID: id}
 	params := s.editParams(m, id, out)
 	var refusal error
@@ -66,7 +71,7 @@ func (s *Sender) editMessage(ctx context.Context, params any) error {
 func (s *Sender) answerPress(ctx context.Context, m outbox.Message) error {
 	answer := &botapi.AnswerCallbackQueryParams{CallbackQueryID: m.Row.Button}
 	if m.Row.Kind != notice.KindOf(ranking.Acknowledged{}).Name {
-		out, err := render(m.Row, wordsFor(m.Language))
+		out, err := render(m.Row, words{Language: catalog.For(m.Language), web: s.web.link})
 		if err != nil && !errors.Is(err, errUnknownKind) {
 			return telegram.Rejected(err)
 		}

@@ -31,6 +31,18 @@ func goldenChangedSettings() map[string]notice.Notice {
 		"tables":        ranking.SettingChanged{Name: "tables", Before: "off", After: "on"}, "no_tables": ranking.SettingChanged{Name: "tables", Before: "on", After: "off"},
 		"dark_charts": ranking.SettingChanged{Name: "dark_charts", Before: "off", After: "on"}, "light_charts": ranking.SettingChanged{Name: "dark_charts", Before: "on", After: "off"},
 		"celebrations": ranking.SettingChanged{Name: "celebrations", Before: "off", After: "on"}, "no_celebrations": ranking.SettingChanged{Name: "celebrations", Before: "on", After: "off"},
+		"web": ranking.SettingChanged{Name: "web", Before: "off", After: "on"}, "no_web": ranking.SettingChanged{Name: "web", Before: "on", After: "off"},
+		"new_link": ranking.SettingChanged{Name: "web", Before: "on", After: "new"},
+	}
+}
+
+func goldenWeb() map[string]notice.Notice {
+	board, onWeb := stats.Board{RankingPage: page(1516), On: true}, ranking.WebBoard{Group: 5, Generation: 2}
+	board.Rows, board.Total, board.Web = rankingRows(20), 31, &onWeb
+	turned := board.RankingPage
+	turned.Page, turned.Rows = 2, turned.Rows[10:]
+	return map[string]notice.Notice{
+		"on": ranking.WebShown{Web: &onWeb}, "off": ranking.WebShown{}, "board": board, "ranking": turned,
 	}
 }
 

@@ -40,13 +40,13 @@ func compareGolden(t *testing.T, language catalog.Language) {
 	t.Helper()
 	sim, client := startSimulator(t)
 	group := sim.Group("Table tennis", sim.User("alice"))
-	sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler)).WithViews(&fakeViews{})
+	sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler)).WithViews(&fakeViews{}).WithWeb(fakeLink, true)
 	sender.pictures.draw = dot
 	for name, notice := range goldenNotices(t) {
 		t.Run(name, func(t *testing.T) {
 			item := itemOf(t, notice)
 			item.ID, item.ReplyTo = 5, 7
-			out, err := render(item, words{Language: language, tables: true})
+			out, err := render(item, words{Language: language, tables: true, web: fakeLink})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,6 +67,10 @@ func compareGolden(t *testing.T, language catalog.Language) {
 	}
 }
 
+func fakeLink(b ranking.WebBoard) string {
+	return fmt.Sprintf("https://elo.example.org/g/%d/%d/", b.Group, b.Generation)
+}
+
 // shown returns all that people see of a notice.
 func (o outgoing) shown(notice notice.Notice) string {
 	text := o.html + "\n"
@@ -76,6 +80,9 @@ func (o outgoing) shown(notice notice.Notice) string {
 			line += " [" + b.text + "] " + b.data
 			if b.copy != "" {
 				line += "copies " + b.copy
+			}
+			if b.web != nil {
+				line += "opens " + fakeLink(*b.web)
 			}
 		}
 		text += "\n" + strings.TrimSpace(line) + "\n"
@@ -161,6 +168,7 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	add("about", goldenAbout())
 	add("settings", goldenSettings())
 	add("board", goldenBoards())
+	add("web", goldenWeb())
 	add("me", goldenMe())
 	add("h2h", goldenHeadToHeads())
 	add("records", goldenRecords())
@@ -232,7 +240,7 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 				all["help/about_"+string(topic)] = Help{List: topic}
 			}
 		}
-		for _, topic := range append(slices.Clone(groupCommands), "stats", "settings", "board", nameLadder, nameSeason, "alltime") {
+		for _, topic := range append(slices.Clone(groupCommands), "stats", "settings", "board", "web", nameLadder, nameSeason, "alltime") {
 			all["help/"+topic+"_"+where] = Help{Topic: topic, Private: private}
 		}
 	}

@@ -3,16 +3,13 @@ package bot
 import (
 	"fmt"
 	"html"
-	"reflect"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf16"
 
 	"github.com/rivo/uniseg"
 
-	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
 
@@ -27,33 +24,6 @@ const (
 	endIsolate = "\u2069" // … and ends it
 	joiner     = "\u2060" // invisible, and ends a link, a mention and a command
 )
-
-// fillNames fills in the names of all players that a notice names by their ids.
-func fillNames(notice reflect.Value, names map[int64]outbox.Name) {
-	switch notice.Kind() {
-	case reflect.Pointer:
-		if !notice.IsNil() {
-			fillNames(notice.Elem(), names)
-		}
-	case reflect.Slice, reflect.Array:
-		for i := range notice.Len() {
-			fillNames(notice.Index(i), names)
-		}
-	case reflect.Struct:
-		if name, ok := notice.Addr().Interface().(*ranking.Name); ok {
-			if known, ok := names[int64(name.Player)]; ok {
-				name.Name, name.Mark = known.Name, known.Mark
-			}
-			return
-		}
-		if _, ok := notice.Addr().Interface().(*time.Time); ok {
-			return
-		}
-		for i := range notice.NumField() {
-			fillNames(notice.Field(i), names)
-		}
-	}
-}
 
 // displayName returns a person's name as it is stored.
 func displayName(u user) string {

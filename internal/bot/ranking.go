@@ -53,9 +53,9 @@ func (r *Router) ranking(ctx context.Context, req request) error {
 	}
 }
 
-// turnButtons returns the buttons that show the pages before and after this one. A notice without the number of its page is of a release
+// turnButtons returns the buttons that show the pages before and after this one, and the web board. A notice without the number of its page is of a release
 // that had no such buttons.
-func turnButtons(n stats.RankingPage, _ outbox.Item, _ words) [][]button {
+func turnButtons(n stats.RankingPage, _ outbox.Item, w words) [][]button {
 	var before, after string
 	first, last := n.Bounds()
 	if n.Page > 1 {
@@ -64,7 +64,7 @@ func turnButtons(n stats.RankingPage, _ outbox.Item, _ words) [][]button {
 	if n.Page > 0 && first <= last && last < n.Total {
 		after = pageData(stats.RankingQuery{Page: n.Page + 1, Asker: n.Asker, All: n.All})
 	}
-	return turnRow(before, after)
+	return append(turnRow(before, after), w.webButton(n.Web)...)
 }
 
 // allSuffix ends the data of a button for a ranking with those who have not played for long.

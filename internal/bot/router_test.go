@@ -192,6 +192,8 @@ func (f *fakeRankings) Do(ctx context.Context, o ranking.Origin, op ranking.Oper
 		c.method, c.notice = "greet", op.Greeting
 	case ranking.ChangeBoard:
 		c.method, c.take = "board "+string(op.Change), ranking.Amendment{IsAdmin: op.IsAdmin}
+	case ranking.ShowWeb:
+		c.method = "web"
 	case ranking.ShowSettings:
 		c.method, c.take = strings.TrimSpace("settings "+op.Open), ranking.Amendment{IsAdmin: op.IsAdmin}
 	case ranking.StartSeason:

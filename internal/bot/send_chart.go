@@ -19,7 +19,7 @@ const noPhotosSaid = time.Hour
 // sendChart sends a chart, or replaces the one in the message with the pressed button. The picture is not stored: it is made when its turn
 // comes, and until it is, nothing is sent.
 func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
-	w := wordsOf(m)
+	w := s.words(m)
 	n, err := read[stats.Chart](m.Items[0])
 	if err != nil {
 		return outbox.Receipt{}, telegram.Rejected(err)

@@ -32,6 +32,7 @@ type Sender struct {
 	noPhotos *recent.Set[int64] // where the bot has said that it may not send photos
 	views    Views
 	pictures *pictures
+	web      webLinks
 }
 
 var _ outbox.Sender = (*Sender)(nil)
@@ -92,7 +93,7 @@ func (s *Sender) Send(ctx context.Context, m outbox.Message, begin outbox.Begin)
 
 // send sends a new message: several items together, or only the first one.
 func (s *Sender) send(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
-	w := wordsOf(m)
+	w := s.words(m)
 	first, err := render(m.Items[0], w)
 	if err != nil {
 		return outbox.Receipt{Covered: 1}, telegram.Rejected(err)
@@ -115,6 +116,10 @@ func (s *Sender) send(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 
 // post sends a new message. If Telegram rejects it, post sends a simpler form of it.
 func (s *Sender) post(ctx context.Context, m outbox.Message, out outgoing) (outbox.Receipt, error) {
+	return s.withoutWebIfRejected(out, func(out outgoing) (outbox.Receipt, error) { return s.postOnce(ctx, m, out) })
+}
+
+func (s *Sender) postOnce(ctx context.Context, m outbox.Message, out outgoing) (outbox.Receipt, error) {
 	params := s.params(m, out)
 	var refusal error
 	if s.isTable(m, out) {
@@ -184,18 +189,29 @@ func (s *Sender) keyboard(out outgoing) *models.InlineKeyboardMarkup {
 	if len(out.buttons) == 0 {
 		return nil
 	}
-	keyboard := make([][]models.InlineKeyboardButton, len(out.buttons))
-	for i, row := range out.buttons {
+	var keyboard [][]models.InlineKeyboardButton
+	for _, row := range out.buttons {
+		var shownRow []models.InlineKeyboardButton
 		for _, b := range row {
 			shown := models.InlineKeyboardButton{Text: b.text, CallbackData: b.data}
 			switch {
 			case b.copy != "":
 				shown.CopyText = &models.CopyTextButton{Text: b.copy}
+			case b.web != nil && !s.web.buttons:
+				continue
+			case b.web != nil:
+				shown.URL = s.web.link(*b.web)
 			case b.data == "":
 				shown.URL = s.self.AddToGroupLink()
 			}
-			keyboard[i] = append(keyboard[i], shown)
+			shownRow = append(shownRow, shown)
 		}
+		if shownRow != nil {
+			keyboard = append(keyboard, shownRow)
+		}
+	}
+	if keyboard == nil {
+		return nil
 	}
 	return &models.InlineKeyboardMarkup{InlineKeyboard: keyboard}
 }

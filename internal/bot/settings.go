@@ -114,7 +114,7 @@ func offered(s ranking.Setting) [][]string {
 		return append(offeredZones(zoneRegions()...), []string{ranking.UTC})
 	case ranking.SettingProvisional, ranking.SettingSeasons:
 		return [][]string{s.Choices[:1], s.Choices[1:]}
-	case ranking.SettingPlace, ranking.SettingHide:
+	case ranking.SettingPlace, ranking.SettingHide, ranking.SettingWeb:
 		return slices.Collect(slices.Chunk(s.Choices, 2))
 	default:
 		return [][]string{s.Choices}
@@ -302,6 +302,9 @@ func (w words) settingChanged(n ranking.SettingChanged) string {
 }
 
 func (w words) changed(n ranking.SettingChanged) string {
+	if n.Name == ranking.SettingWeb && n.After != ranking.Off && w.web == nil {
+		return w.Text("web.no_address", nil)
+	}
 	if text, ok := w.ofSetting("changed", n.Name, n.After); ok {
 		return text
 	}

@@ -102,7 +102,7 @@ func TestSettingButtons(t *testing.T) {
 					}
 				}
 			}
-			if want := []string{settingData(s.Name, value)}; !slices.Equal(marked, want) {
+			if want := []string{settingData(s.Name, s.Value(s.With(usual, value)))}; !slices.Equal(marked, want) {
 				t.Errorf("of %s, %q is marked, want %q", s.Name, marked, want)
 			}
 		}

@@ -115,7 +115,10 @@ func read[N any](item outbox.Item) (n N, err error) {
 	if err := json.Unmarshal(item.Payload, &n); err != nil {
 		return n, fmt.Errorf("read notice of kind %q: %w", item.Kind, err)
 	}
-	fillNames(reflect.ValueOf(&n).Elem(), item.Names)
+	ranking.FillNames(&n, func(player ranking.PlayerID) (name ranking.Name, ok bool) {
+		known, ok := item.Names[int64(player)]
+		return ranking.Name{Name: known.Name, Mark: known.Mark}, ok
+	})
 	return n, nil
 }
 

@@ -212,6 +212,7 @@ func TestWhichLadder(t *testing.T) {
 		"board":    {"", ofLadder, ""},
 		"season":   {"", ofLadder, ""},
 		"alltime":  {"", ofLadder, ""},
+		"web":      {"", anywhere("chess"), ""}, // it is for the group
 		"help":     {"", unnamed, ""},
 		"about":    {"", unnamed, ""},
 	}

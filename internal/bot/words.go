@@ -16,17 +16,25 @@ import (
 // item in a merged message: one line without line breaks.
 type words struct {
 	catalog.Language
-	tables bool           // the chat wants tables where they help
-	zone   *time.Location // of the chat; nil for UTC
-	ladder string         // the ladder that the notice is about, if its group has several; otherwise empty
+	tables bool                          // the chat wants tables where they help
+	zone   *time.Location                // of the chat; nil for UTC
+	web    func(ranking.WebBoard) string // returns the link of a web board; nil if the host has none
+	ladder string                        // the ladder that the notice is about, if its group has several; otherwise empty
 }
 
 // wordsFor returns the words for an IETF language tag.
 func wordsFor(tag string) words { return words{Language: catalog.For(tag)} }
 
-// wordsOf returns the words for a message.
+// wordsOf returns the words for a message that has no link of a web board.
 func wordsOf(m outbox.Message) words {
 	return words{Language: catalog.For(m.Language), tables: m.Tables, zone: zoneOf(m)}
+}
+
+// words returns the words for a message.
+func (s *Sender) words(m outbox.Message) words {
+	w := wordsOf(m)
+	w.web = s.web.link
+	return w
 }
 
 // zoneOf returns the time zone of the chat that a message goes to.

@@ -25,6 +25,7 @@ const (
 	outboxChannel = "elobot_outbox" // a lane, as lanePayload writes it
 	leaseChannel  = "elobot_lease"  // the name of a lease that was released
 	adminsChannel = "elobot_admins" // Telegram's id of a chat
+	webChannel    = "elobot_web"    // the id of a group
 )
 
 const (
@@ -41,6 +42,7 @@ type Events struct {
 	Wake          func(outbox.Lane)            // the lane has something new to send
 	LeaseReleased func()                       // the LeaderLease is free
 	AdminsChanged func(ranking.ExternalChatID) // the chat's admins may have changed
+	WebChanged    func(ranking.GroupID)        // what the group's web board shows may have changed
 	// Began is called when listening begins, and whenever it begins again after an interruption that may have lost notifications.
 	Began func()
 }
@@ -74,6 +76,11 @@ func (n *Notifier) Wake(lane outbox.Lane) { n.enqueue(notification{outboxChannel
 // AdminsChanged notifies the other instances, like Wake, that the admins of a chat may have changed.
 func (n *Notifier) AdminsChanged(chat ranking.ExternalChatID) {
 	n.enqueue(notification{adminsChannel, strconv.FormatInt(int64(chat), 10)})
+}
+
+// WebChanged notifies all instances, this one included, that what the web board of a group shows may have changed. It never blocks.
+func (n *Notifier) WebChanged(group ranking.GroupID) {
+	n.enqueue(notification{webChannel, strconv.FormatInt(int64(group), 10)})
 }
 
 func (n *Notifier) enqueue(all ...notification) {
@@ -167,7 +174,7 @@ func (n *Notifier) listen(ctx context.Context) error {
 		return fmt.Errorf("connect to listen: %w", err)
 	}
 	defer closeConn(ctx, conn)
-	if _, err := conn.Exec(connecting, `LISTEN `+outboxChannel+`; LISTEN `+leaseChannel+`; LISTEN `+adminsChannel); err != nil {
+	if _, err := conn.Exec(connecting, `LISTEN `+outboxChannel+`; LISTEN `+leaseChannel+`; LISTEN `+adminsChannel+`; LISTEN `+webChannel); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	n.report(ctx, &n.listenFailing, nil)
@@ -212,6 +219,10 @@ func (n *Notifier) dispatch(notification *pgconn.Notification) {
 	case leaseChannel:
 		if notification.Payload == LeaderLease {
 			n.events.LeaseReleased()
+		}
+	case webChannel:
+		if group, err := strconv.ParseInt(notification.Payload, 10, 64); err == nil {
+			n.events.WebChanged(ranking.GroupID(group))
 		}
 	case adminsChannel:
 		if chat, err := strconv.ParseInt(notification.Payload, 10, 64); err == nil {

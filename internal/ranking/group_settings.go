@@ -13,6 +13,8 @@ import (
 type GroupSettings struct {
 	Rules   Rules   `json:"rules"`
 	Display Display `json:"display"`
+	// Web is the generation of the link of the group's web board: 0 if it was never on, negative while it is off.
+	Web int `json:"web_generation"`
 }
 
 // Display is how the bot shows things in a chat. In JSON, its fields have the names of the chat's columns.
@@ -53,11 +55,12 @@ const (
 	AboutPlaces    SettingGroup = "places"
 	AboutSeasons   SettingGroup = "season"
 	AboutReporting SettingGroup = "reporting"
+	AboutWeb       SettingGroup = "online"
 )
 
 // SettingGroups returns the groups in the order in which they are shown.
 func SettingGroups() []SettingGroup {
-	return []SettingGroup{AboutDisplay, AboutTime, AboutRating, AboutPlaces, AboutSeasons, AboutReporting}
+	return []SettingGroup{AboutDisplay, AboutTime, AboutRating, AboutPlaces, AboutSeasons, AboutReporting, AboutWeb}
 }
 
 // AllSettings returns the settings in the order in which they are shown.
@@ -100,6 +103,7 @@ func AllSettings() []Setting {
 		onOff("halfway", AboutSeasons, "season_halfway", func(g *GroupSettings) *bool { return &g.Rules.Halfway }),
 		onOff("draws", AboutReporting, "draws_allowed", func(g *GroupSettings) *bool { return &g.Rules.DrawsAllowed }),
 		onOff("uneven", AboutReporting, "uneven_teams_allowed", func(g *GroupSettings) *bool { return &g.Rules.UnevenTeamsAllowed }),
+		webSetting(),
 	}
 }
 
@@ -111,6 +115,7 @@ const (
 	SettingProvisional = "provisional"
 	SettingSeasons     = "seasons"
 	SettingZone        = "zone"
+	SettingWeb         = "web"
 )
 
 // The values of a switch.
@@ -182,15 +187,20 @@ type SettingsTable string
 // The tables that hold settings.
 const (
 	OfChat   SettingsTable = "chats"
+	OfGroup  SettingsTable = "groups"
 	OfLadder SettingsTable = "ladders"
 )
 
 // Table returns the table that holds the setting.
 func (s Setting) Table() SettingsTable {
-	if s.Group == AboutDisplay || s.Group == AboutTime {
+	switch s.Group {
+	case AboutDisplay, AboutTime:
 		return OfChat
+	case AboutWeb:
+		return OfGroup
+	default:
+		return OfLadder
 	}
-	return OfLadder
 }
 
 // Value returns the value of the setting.
@@ -245,7 +255,7 @@ func (o settingsOperation) decide(snap Snapshot) (Decision, error) {
 
 // settings returns the settings of the group.
 func (s Snapshot) settings() GroupSettings {
-	return GroupSettings{Rules: s.Ladder.Rules, Display: s.Display}
+	return GroupSettings{Rules: s.Ladder.Rules, Display: s.Display, Web: s.Web}
 }
 
 // ChangeSetting changes a setting of the group by a command, or at the press of a button below a SettingsPage, which is edited. Only admins
@@ -285,7 +295,9 @@ func (o settingOperation) refuse(snap Snapshot) Notice {
 
 func (o settingOperation) decide(snap Snapshot) (Decision, error) {
 	before := snap.settings()
-	changed := &ChangedSetting{Chat: snap.ChatID, Ladder: snap.Ladder.ID, Setting: o.Setting, Before: before, After: o.Setting.With(before, o.Value)}
+	changed := &ChangedSetting{
+		Chat: snap.ChatID, Group: snap.Group, Ladder: snap.Ladder.ID, Setting: o.Setting, Before: before, After: o.Setting.With(before, o.Value),
+	}
 	changed.Seasons = seasonsUntil(o.Setting.Name, o.at, snap, changed.After)
 	said := SettingChanged{Name: o.Setting.Name, Before: o.Setting.Value(before), After: o.Value}
 	page := SettingsPage{GroupSettings: changed.After, Open: string(o.Setting.Group)}
@@ -307,6 +319,7 @@ func (o settingOperation) decide(snap Snapshot) (Decision, error) {
 // ChangedSetting is a new value of a setting. If the stored value is not that of Before, Apply fails with ErrConflict.
 type ChangedSetting struct {
 	Chat          ChatID
+	Group         GroupID
 	Ladder        LadderID
 	Setting       Setting
 	Before, After GroupSettings

@@ -50,7 +50,7 @@ func (g *game) settings(t *testing.T) ranking.GroupSettings {
 	t.Helper()
 	snap, err := g.store.Read(t.Context(), ranking.Query{Key: "unknown", Chat: club})
 	must(t, err)
-	return ranking.GroupSettings{Rules: snap.Ladder.Rules, Display: snap.Display}
+	return ranking.GroupSettings{Rules: snap.Ladder.Rules, Display: snap.Display, Web: snap.Web}
 }
 
 var defaultSettings = ranking.GroupSettings{Rules: defaultRules, Display: ranking.DefaultDisplay()}

@@ -239,6 +239,9 @@ func (j job) changes(o Origin, snap Snapshot, d Decision) Changes {
 	if m, ok := d.Effect.(*MovedMatch); ok && snap.isOver(m.To) {
 		changes.Corrected = append(changes.Corrected, m.To)
 	}
+	if snap.Web > 0 {
+		changes.ShownOnWeb = snap.Group
+	}
 	if len(snap.Ladders) > 1 {
 		changes.Ladder = cmp.Or(d.Ladder, snap.Ladder.label())
 	}

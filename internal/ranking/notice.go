@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"reflect"
 	"time"
 
 	"elobot/internal/notice"
@@ -19,6 +20,37 @@ type Name struct {
 	Name   string   `json:"name,omitempty"`
 	// Mark distinguishes players with the same name in a ladder: the username, or else a number.
 	Mark string `json:"mark,omitempty"`
+}
+
+// FillNames sets the names of all players in what a pointer refers to. called returns that of a player who is known.
+func FillNames(pointer any, called func(PlayerID) (name Name, ok bool)) {
+	fillNames(reflect.ValueOf(pointer).Elem(), called)
+}
+
+func fillNames(in reflect.Value, called func(PlayerID) (name Name, ok bool)) {
+	switch in.Kind() {
+	case reflect.Pointer:
+		if !in.IsNil() {
+			fillNames(in.Elem(), called)
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range in.Len() {
+			fillNames(in.Index(i), called)
+		}
+	case reflect.Struct:
+		if name, ok := in.Addr().Interface().(*Name); ok {
+			if known, ok := called(name.Player); ok {
+				name.Name, name.Mark = known.Name, known.Mark
+			}
+			return
+		}
+		if _, ok := in.Addr().Interface().(*time.Time); ok {
+			return
+		}
+		for i := range in.NumField() {
+			fillNames(in.Field(i), called)
+		}
+	}
 }
 
 // MatchRecorded is the content of a match's card, both when the card is sent and when it is edited. The winner comes first.

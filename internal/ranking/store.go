@@ -175,6 +175,7 @@ type Snapshot struct {
 	Shown    []Known // in the order of those that the query's message shows
 
 	Display     Display     // of the chat
+	Web         int         // of the group, as in GroupSettings
 	Greeted     time.Time   // when the chat was last greeted, zero if not since the bot was added
 	Added       time.Time   // when the bot was added to the chat, zero if unknown
 	RecentUsage RecentUsage // for the RateEntry of the query
@@ -342,6 +343,8 @@ type Changes struct {
 	Addressee       Name   // the person who is answered, zero if unknown
 	// Ladder is what the notices are about, if the group has several ladders; otherwise nil.
 	Ladder *LadderLabel
+	// ShownOnWeb is the group if it has a web board, 0 if it has none.
+	ShownOnWeb GroupID
 	// Language is the sender's, as an IETF tag, empty if unknown. CallbackAnswer is in it, and so is Notice if Private is true.
 	Language string
 	Private  bool // the chat is the sender's alone

@@ -50,6 +50,8 @@ type Paging struct {
 	Newer bool
 	// Page is the number of the page, from 1, if there is no Key.
 	Page int
+	// Month is the first instant of the month whose matches are meant, zero for all.
+	Month time.Time
 }
 
 // MatchStore reads pages of matches. The page before the first one, and one that does not exist, is the first one. An unknown ladder has

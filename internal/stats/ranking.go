@@ -50,6 +50,8 @@ type RankingPage struct {
 	Season int `json:"season,omitempty"`
 	// Since is the beginning of the day with whose places those of the rows are compared; zero if no place has changed.
 	Since time.Time `json:"since,omitzero"`
+	// Web is the group's web board, nil if it is off.
+	Web *ranking.WebBoard `json:"web,omitempty"`
 }
 
 var _ = notice.Register[RankingPage](notice.Kind{Name: "ranking_page", Purpose: notice.Answer, Alone: true})

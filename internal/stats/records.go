@@ -54,23 +54,35 @@ type RecordsQuery struct{ OfMonth bool }
 
 func (q RecordsQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 	return ranking.Ask(func(ctx context.Context, here ranking.Where) (notice.Notice, error) {
-		if !q.OfMonth {
-			n, err := s.store.Records(ctx, here.ID, o.SentAt.AddDate(-1, 0, 0))
-			if err != nil {
-				return nil, fmt.Errorf("read the records of all time: %w", err)
-			}
-			n.Title = o.Chat.Title
-			return n, nil
+		var month time.Time
+		if q.OfMonth {
+			month = ranking.MonthOf(o.SentAt, here.Zone)
 		}
-		month := ranking.MonthOf(o.SentAt, here.Zone)
-		matches, err := s.store.MatchesOf(ctx, here.ID, month, ranking.LaterMonth(month, 1))
+		n, err := s.records(ctx, here.ID, month, o.SentAt)
 		if err != nil {
-			return nil, fmt.Errorf("read the matches of a month: %w", err)
+			return nil, err
 		}
-		n := RecordsOf(matches)
-		n.Title, n.Month = o.Chat.Title, month
+		n.Title = o.Chat.Title
 		return n, nil
 	})
+}
+
+// records reads the records of the month that begins then, or for zero those of all time.
+func (s *Service) records(ctx context.Context, ladder ranking.LadderID, month, now time.Time) (Records, error) {
+	if month.IsZero() {
+		n, err := s.store.Records(ctx, ladder, now.AddDate(-1, 0, 0))
+		if err != nil {
+			return n, fmt.Errorf("read the records of all time: %w", err)
+		}
+		return n, nil
+	}
+	matches, err := s.store.MatchesOf(ctx, ladder, month, ranking.LaterMonth(month, 1))
+	if err != nil {
+		return Records{}, fmt.Errorf("read the matches of a month: %w", err)
+	}
+	n := RecordsOf(matches)
+	n.Month = month
+	return n, nil
 }
 
 // RecordsOf returns the records of matches, which are in the order of their numbers. Who was first holds a record, of several in one match

@@ -119,10 +119,12 @@ type SeasonStore interface {
 
 // SeasonResult is a standing in one of several seasons.
 type SeasonResult struct {
-	Season       int  // its number
-	Over         bool // the season
-	PlaceMatches int  // how many matches give a place in it
-	Best         int  // the highest rating in it
+	Season       int // its number
+	Name         string
+	Since, Until time.Time // as in SeasonTable
+	Over         bool      // the season
+	PlaceMatches int       // how many matches give a place in it
+	Best         int       // the highest rating in it
 	SeasonStanding
 }
 
@@ -197,21 +199,9 @@ func AllSeasonsOf(results []SeasonResult) (n AllSeasons) {
 			row.Best, row.BestIn = r.Best, r.Season
 		}
 	}
-	for len(results) > 0 {
-		next := slices.IndexFunc(results, func(r SeasonResult) bool { return r.Season != results[0].Season })
-		if next < 0 {
-			next = len(results)
-		}
-		season := results[:next]
-		results = results[next:]
-		var t SeasonTable
-		standings := make([]SeasonStanding, len(season))
-		for i, r := range season {
-			standings[i] = r.SeasonStanding
-		}
-		t.SetStandings(standings, season[0].PlaceMatches)
+	for _, t := range SeasonsOf(results) {
 		for _, r := range t.Rows {
-			if r.Place == 1 && season[0].Over && t.HasMedals() {
+			if r.Place == 1 && t.Over && t.HasMedals() {
 				rows[r.Name.Player].Titles++
 			}
 		}
@@ -225,6 +215,26 @@ func AllSeasonsOf(results []SeasonResult) (n AllSeasons) {
 	n.More = max(0, len(n.Rows)-SeasonRows)
 	n.Rows = n.Rows[:len(n.Rows)-n.More]
 	return n
+}
+
+// SeasonsOf returns the seasons that have results, in their order.
+func SeasonsOf(results []SeasonResult) (all []SeasonTable) {
+	for len(results) > 0 {
+		first := results[0]
+		next := slices.IndexFunc(results, func(r SeasonResult) bool { return r.Season != first.Season })
+		if next < 0 {
+			next = len(results)
+		}
+		standings := make([]SeasonStanding, next)
+		for i, r := range results[:next] {
+			standings[i] = r.SeasonStanding
+		}
+		results = results[next:]
+		t := SeasonTable{Number: first.Season, Name: first.Name, Since: first.Since, Until: first.Until, Over: first.Over}
+		t.SetStandings(standings, first.PlaceMatches)
+		all = append(all, t)
+	}
+	return all
 }
 
 // AllTimeQuery asks for what people have achieved in all seasons of the ladder.

@@ -33,6 +33,7 @@ type Store interface {
 	// first.
 	Standings(ctx context.Context, who ranking.Person, limit int, now time.Time) (MyStandings, error)
 	MatchStore
+	WebStore
 	ChartStore
 	SeasonStore
 }

@@ -1,5 +1,5 @@
 // Package web is the bot's HTTP server: health checks at /healthz and /readyz, metrics at /metrics for Prometheus and at /api/metrics as
-// JSON, and the webhook that receives updates from Telegram. Health checks and metrics are read-only and need no authentication. Health
+// JSON, the webhook that receives updates from Telegram, and the web boards of groups. Health checks and metrics are read-only and need no authentication. Health
 // checks say nothing that others must not know; the metrics belong on an address of their own.
 package web
 
@@ -11,6 +11,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"elobot/internal/outbox"
@@ -31,7 +33,7 @@ const (
 	StatsPath   = "/api/metrics"
 )
 
-// Server serves health checks, the metrics and the webhook, as far as they are added.
+// Server serves health checks, the metrics, the webhook and web boards, as far as they are added.
 type Server struct {
 	listener        net.Listener // nil: does not listen
 	mux             *http.ServeMux
@@ -39,6 +41,8 @@ type Server struct {
 	webhookPath     string
 	webhook         http.Handler  // nil: none
 	webhookStatuses *statusCounts // of the webhook
+	board           atomic.Pointer[Board]
+	hasBoard        bool
 	errorLog        *log.Logger
 	log             *slog.Logger
 }
@@ -73,11 +77,26 @@ func (s *Server) Webhook(path string, h http.Handler) {
 	s.webhookPath, s.webhook = path, h
 }
 
+// ExpectBoard says that there will be web boards. Until then, requests for them are answered with 503. Call it before Run.
+func (s *Server) ExpectBoard() { s.hasBoard = true }
+
+// Board adds the web boards that were expected.
+func (s *Server) Board(b *Board) { s.board.Store(b) }
+
 // ServeHTTP implements http.Handler. The path of the webhook is compared literally: a mux would interpret it as a pattern and redirect
 // paths that are not clean.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.webhook != nil && r.URL.Path == s.webhookPath {
 		s.webhookStatuses.serve(s.webhook, w, r)
+		return
+	}
+	if s.hasBoard && strings.HasPrefix(r.URL.Path, BoardPath) {
+		if b := s.board.Load(); b != nil {
+			b.ServeHTTP(w, r)
+			return
+		}
+		setHeaders(w.Header())
+		refuse(w, http.StatusServiceUnavailable)
 		return
 	}
 	s.mux.ServeHTTP(w, r)
@@ -125,6 +144,9 @@ func (s *Server) Run(ctx context.Context) error {
 func (s *Server) stop(ctx context.Context, server *http.Server) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 	defer cancel()
+	if b := s.board.Load(); b != nil {
+		b.Close() // viewers would stay
+	}
 	err := server.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.log.WarnContext(ctx, "cut off requests that were still in flight")

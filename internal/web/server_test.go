@@ -12,13 +12,12 @@ import (
 	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"elobot/internal/outbox"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/web"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { dbtest.Main(m) }
 
 // listen returns a server that is not running yet.
 func listen(t *testing.T) *web.Server {
@@ -54,7 +53,7 @@ func run(t *testing.T, server *web.Server) (url string, stop func(), ended <-cha
 	return "http://" + server.Addr(), cancel, result
 }
 
-func stats() outbox.Stats { return outbox.Stats{Waiting: 7, Sent: 3} }
+func queueStats() outbox.Stats { return outbox.Stats{Waiting: 7, Sent: 3} }
 
 // answer is the response to a request.
 type answer struct {
@@ -92,7 +91,7 @@ func ask(t *testing.T, method, url string) (answer, error) {
 
 func TestPaths(t *testing.T) {
 	t.Parallel()
-	url, _, _ := serve(t, stats)
+	url, _, _ := serve(t, queueStats)
 	for _, tc := range []struct {
 		method, path      string
 		code              int
@@ -132,7 +131,7 @@ func TestManyAtATime(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		calls++
-		return stats()
+		return queueStats()
 	})
 	const each = 25
 	var all sync.WaitGroup
@@ -159,7 +158,7 @@ func TestStopFinishesRequests(t *testing.T) {
 	url, stop, ended := serve(t, func() outbox.Stats {
 		close(begun)
 		<-proceed
-		return stats()
+		return queueStats()
 	})
 	answered := make(chan error, 1)
 	go func() {
@@ -188,7 +187,7 @@ func TestStopIsBounded(t *testing.T) {
 	url, stop, ended := serve(t, func() outbox.Stats {
 		close(begun)
 		<-never
-		return stats()
+		return queueStats()
 	})
 	aborted := make(chan error, 1)
 	go func() {
@@ -242,7 +241,7 @@ func TestWebhook(t *testing.T) {
 		} {
 			server := listen(t)
 			if withStats {
-				server.Metrics(stats, server)
+				server.Metrics(queueStats, server)
 			}
 			server.Webhook(path, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.WriteHeader(http.StatusAccepted)
@@ -269,7 +268,7 @@ func TestPanic(t *testing.T) {
 	var once sync.Once
 	url, _, _ := serve(t, func() outbox.Stats {
 		once.Do(func() { panic("no stats") })
-		return stats()
+		return queueStats()
 	})
 	if a, err := ask(t, "GET", url+"/api/metrics"); err == nil {
 		t.Errorf("the first request is answered with %d", a.code)

@@ -148,6 +148,7 @@ func queueEffectOnChat(batch *pgx.Batch, c ranking.Changes) {
 
 // wakeLanes reports what a command has given to be sent.
 func (s *Store) wakeLanes(c ranking.Changes) {
+	s.showOnWeb(c)
 	if notifies(c) || amendedBy(c.Effect) != nil || c.Presence == ranking.BotActive {
 		s.wake(c.Chat)
 	}
@@ -162,6 +163,13 @@ func (s *Store) wakeLanes(c ranking.Changes) {
 	}
 	if c.Button != "" {
 		s.committed(outbox.Lane{Chat: outbox.ChatID(c.Chat), Kind: outbox.CallbackAnswers})
+	}
+}
+
+// showOnWeb reports that what a web board shows may have changed.
+func (s *Store) showOnWeb(c ranking.Changes) {
+	if c.ShownOnWeb != 0 {
+		s.WebChanged(c.ShownOnWeb)
 	}
 }
 
@@ -325,8 +333,11 @@ func queueGreeted(batch *pgx.Batch, chat ranking.ChatID, g *ranking.Greeted) {
 // queueSetting writes a setting, provided that it is still what was read. In JSON, the settings have the names of the columns.
 func queueSetting(batch *pgx.Batch, c *ranking.ChangedSetting) {
 	id, before, after := any(c.Chat), any(c.Before.Display), any(c.After.Display)
-	if c.Setting.Table() == ranking.OfLadder {
+	switch c.Setting.Table() {
+	case ranking.OfLadder:
 		id, before, after = c.Ladder, c.Before.Rules, c.After.Rules
+	case ranking.OfGroup:
+		id, before, after = c.Group, c.Before, c.After
 	}
 	var set, unchanged []string
 	for _, column := range c.Setting.Columns {

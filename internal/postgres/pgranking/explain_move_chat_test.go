@@ -46,7 +46,7 @@ func TestNoMoveScansATable(t *testing.T) {
 				t.Errorf("read %+v", got)
 			}
 			return err
-		}, Want: 3},
+		}, Want: 4},
 		{Name: "introduce", Run: func(ctx context.Context) error { return dbtest.Upsert(ctx, store, late, nil) }, Want: 1 + 1},
 		{Name: "exclusively", Run: func(ctx context.Context) error {
 			locked, _, err := store.Lock(ctx, ranking.Query{Chat: late})

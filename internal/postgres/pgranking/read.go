@@ -84,7 +84,7 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		       OR EXISTS (SELECT FROM handled_commands WHERE key = $3 AND outcome NOT IN ('refused', 'asked')),
 		       coalesce(c.id, CASE WHEN $4 THEN nextval('chats_id_seq') ELSE 0 END), $4 AND c.id IS NULL,
 		       ` + chatColumns + `,
-		       coalesce(g.id, CASE WHEN $5 THEN nextval('groups_id_seq') ELSE 0 END), $5 AND g.id IS NULL,
+		       coalesce(g.id, CASE WHEN $5 THEN nextval('groups_id_seq') ELSE 0 END), $5 AND g.id IS NULL, coalesce(g.web_generation, 0),
 		       coalesce(l.id, CASE WHEN $5 THEN nextval('ladders_id_seq') ELSE 0 END),
 		       coalesce(s.id, CASE WHEN $5 THEN nextval('seasons_id_seq') ELSE 0 END),
 		       ` + ladderColumns + `
@@ -100,7 +100,7 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	batch.Queue(sql, q.Chat.ID, q.Key, zeronull.Text(q.Message), adds, adds && q.Chat.IsGroup()).Query(func(rows pgx.Rows) error {
 		var l ranking.GroupLadder
 		fields := slices.Concat([]any{&snap.Handled, &snap.ChatID, &snap.NewChat}, chatFields(snap),
-			[]any{&snap.Group, &snap.NewGroup, &l.ID, &l.Season.ID}, ladderFields(&l))
+			[]any{&snap.Group, &snap.NewGroup, &snap.Web, &l.ID, &l.Season.ID}, ladderFields(&l))
 		_, err := pgx.ForEachRow(rows, fields, func() error {
 			if snap.NewGroup {
 				l.Season.Number, l.Rules, l.Default = 1, ranking.DefaultRules(), true
@@ -142,8 +142,8 @@ func chatFields(snap *ranking.Snapshot) []any {
 // ladderColumns are the columns of a ladder l and its season s, apart from their ids; zeros if there is none.
 const ladderColumns = `coalesce(l.name, ''), l.archived_at IS NOT NULL, coalesce(l.is_default, false), coalesce(l.start_elo, 0),
 		       coalesce(l.place_matches, 0), coalesce(l.draws_allowed, false), coalesce(l.uneven_teams_allowed, false),
-		       coalesce(l.season_halfway, false), coalesce(l.season_months, 0), coalesce(l.hide_days, 0), coalesce(l.k_factor, 0), coalesce(l.provisional_k_factor, 0),
-		       coalesce(l.provisional_matches, 0), coalesce(l.margin_of_victory, false),
+		       coalesce(l.season_halfway, false), coalesce(l.season_months, 0), coalesce(l.hide_days, 0), coalesce(l.k_factor, 0),
+		       coalesce(l.provisional_k_factor, 0), coalesce(l.provisional_matches, 0), coalesce(l.margin_of_victory, false),
 		       coalesce(s.number, 0), coalesce(s.name, ''), s.starts_at, s.ends_at`
 
 // ladderFields returns the scan targets for ladderColumns.
@@ -152,8 +152,8 @@ func ladderFields(l *ranking.GroupLadder) []any {
 	return []any{
 		&l.Name, &l.Archived, &l.Default, &r.Start,
 		&r.PlaceMatches, &r.DrawsAllowed, &r.UnevenTeamsAllowed,
-		&r.Halfway, &r.SeasonMonths, &r.HideDays, &r.K, &r.Provisional.K,
-		&r.Provisional.Matches, &r.Margin,
+		&r.Halfway, &r.SeasonMonths, &r.HideDays, &r.K,
+		&r.Provisional.K, &r.Provisional.Matches, &r.Margin,
 		&s.Number, &s.Name, (*zeronull.Timestamptz)(&s.Starts), (*zeronull.Timestamptz)(&s.Ends),
 	}
 }

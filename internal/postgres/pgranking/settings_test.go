@@ -27,7 +27,7 @@ func TestApplySetting(t *testing.T) {
 					WHERE c.telegram_chat_id = -7`)
 			}
 			others, snap := untouched(), w.Read(t, alice)
-			before := ranking.GroupSettings{Rules: snap.Ladder.Rules, Display: snap.Display}
+			before := ranking.GroupSettings{Rules: snap.Ladder.Rules, Display: snap.Display, Web: snap.Web}
 			if before != (ranking.GroupSettings{Rules: ranking.DefaultRules(), Display: ranking.DefaultDisplay()}) {
 				t.Errorf("a new group has %+v", before)
 			}
@@ -39,11 +39,11 @@ func TestApplySetting(t *testing.T) {
 			}
 			change := ranking.Changes{Key: "k", Chat: snap.ChatID, Decision: ranking.Decision{
 				Notice: ranking.SettingChanged{Name: s.Name},
-				Effect: &ranking.ChangedSetting{Chat: snap.ChatID, Ladder: snap.Ladder.ID, Setting: s, Before: before, After: after},
+				Effect: &ranking.ChangedSetting{Chat: snap.ChatID, Group: snap.Group, Ladder: snap.Ladder.ID, Setting: s, Before: before, After: after},
 			}}
 			dbtest.Must(t, w.Store.Apply(t.Context(), change))
 			snap = w.Read(t, alice)
-			if got := (ranking.GroupSettings{Rules: snap.Ladder.Rules, Display: snap.Display}); got != after || got == before {
+			if got := (ranking.GroupSettings{Rules: snap.Ladder.Rules, Display: snap.Display, Web: snap.Web}); got != after || got == before {
 				t.Errorf("the settings are %+v, want %+v", got, after)
 			}
 			if untouched() != others {

@@ -239,6 +239,7 @@ func (s *Store) writeResults(results []*waitingResult) (err error) {
 	crashpoint.At(crashpoint.Applied)
 	for _, r := range results {
 		s.wake(r.changes.Chat)
+		s.showOnWeb(r.changes)
 	}
 	return nil
 }

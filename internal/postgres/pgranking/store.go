@@ -29,6 +29,8 @@ type Store struct {
 	Auxiliary *pgxpool.Pool
 	Now       func() time.Time // the messenger's clock
 	Log       *slog.Logger
+	// WebChanged is called with a group that has a web board when something is committed there. It must not block.
+	WebChanged func(ranking.GroupID)
 
 	pool *pgxpool.Pool
 	// db is the pool, or an open transaction.
@@ -46,7 +48,7 @@ var _ ranking.Store = (*Store)(nil)
 // committed must not block.
 func NewStore(pool *pgxpool.Pool, committed func(outbox.Lane)) *Store {
 	return &Store{
-		Auxiliary: pool, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Auxiliary: pool, Now: time.Now, Log: slog.New(slog.DiscardHandler), WebChanged: func(ranking.GroupID) {},
 		pool: pool, db: pool, results: new(resultWriter), committed: committed,
 	}
 }

@@ -25,8 +25,9 @@ func (s *Store) Board(ctx context.Context, ladder ranking.LadderID, object strin
 	if err != nil {
 		return stats.Board{}, fmt.Errorf("encode a ranking: %w", err)
 	}
-	names := make(map[ranking.PlayerID]ranking.Name)
+	var names map[ranking.PlayerID]ranking.Name
 	var batch pgx.Batch
+	queueNames(&batch, ladder, payload, &names)
 	batch.Queue(title, ladder).QueryRow(func(row pgx.Row) error { return row.Scan(&b.Title) })
 	batch.Queue(`SELECT pin = 'wanted' FROM boards b WHERE ladder_id = $1 AND `+postgres.BoardObject+` = $2`, ladder, object).
 		QueryRow(func(row pgx.Row) error {
@@ -36,10 +37,6 @@ func (s *Store) Board(ctx context.Context, ladder ranking.LadderID, object strin
 			}
 			return err
 		})
-	batch.Queue(`
-		SELECT `+postgres.NamesOfPlayers+`
-		FROM (SELECT `+thisChat+` AS chat_id, $2::jsonb AS payload, NULL::bigint AS addressee_id) AS i`, ladder, payload).
-		QueryRow(func(row pgx.Row) error { return row.Scan(&names) })
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.Board{}, err
 	}

@@ -120,9 +120,9 @@ func viewsOfGroup(t *testing.T, store *pgstats.Store, ofMonth, ofAll int) (all [
 	for name, q := range map[string]stats.RankingQuery{
 		"the first page": {Page: 1}, "a late page": {Page: 90}, "a page of all": {Page: 90, All: true}, "the first places": {Places: 20},
 	} {
-		want := 2
+		want := 3
 		if q.All {
-			want = 1
+			want = 2
 		}
 		all = append(all, view{dbtest.Explained{Name: name, Run: func(ctx context.Context) error {
 			n, err := store.Ranking(ctx, viewedLadder, nil, q, now)
@@ -157,7 +157,7 @@ func viewsOfGroup(t *testing.T, store *pgstats.Store, ofMonth, ofAll int) (all [
 			t.Errorf("the board is %+v", n)
 		}
 		return err
-	}, Want: 5}, ofMonth})
+	}, Want: 6}, ofMonth})
 	all = append(all, view{dbtest.Explained{Name: "records of all time", Run: func(ctx context.Context) error {
 		n, err := store.Records(ctx, viewedLadder, now.AddDate(-1, 0, 0))
 		if n.Streak == nil || n.Rating == nil || n.Upset == nil || n.Upset.By != 200 || n.Played == nil {
@@ -171,6 +171,20 @@ func viewsOfGroup(t *testing.T, store *pgstats.Store, ofMonth, ofAll int) (all [
 		}
 		return err
 	}, Want: 1}, ofMonth})
+	all = append(all, view{dbtest.Explained{Name: "a group on the web", Run: func(ctx context.Context) error {
+		_, err := store.WebGroup(ctx, 1)
+		return err
+	}, Want: 1}, 0}, view{dbtest.Explained{Name: "names", Run: func(ctx context.Context) error {
+		_, err := store.Names(ctx, viewedLadder, []ranking.Name{{Player: 1}, {Player: 2}})
+		return err
+	}, Want: 1}, 0})
+	for name, at := range pagings(40) {
+		at.Month = now.AddDate(-5, 0, 0)
+		all = append(all, view{dbtest.Explained{Name: name + " page of matches of a month", Run: func(ctx context.Context) error {
+			_, err := store.Matches(ctx, viewedLadder, at)
+			return err
+		}, Want: statementsOf(at) - 1}, ofMonth})
+	}
 	for name, at := range pagings(40) {
 		all = append(all, view{dbtest.Explained{Name: name + " page of matches", Run: func(ctx context.Context) error {
 			n, err := store.Matches(ctx, viewedLadder, at)
@@ -199,7 +213,7 @@ func viewsOfPlayer(
 			return err
 		}, Want: want}, matches})
 	}
-	check("the own row of a ranking", 3, 850, func(ctx context.Context) (bool, error) {
+	check("the own row of a ranking", 4, 850, func(ctx context.Context) (bool, error) {
 		n, err := store.Ranking(ctx, viewedLadder, &who, stats.RankingQuery{Page: 2}, now)
 		return len(n.Rows) > 0 && hasPlayed, err
 	})
@@ -222,6 +236,10 @@ func viewsOfPlayer(
 			return len(n.Rows) > 0, err
 		})
 	}
+	check("the history of a month", 2, 2*own, func(ctx context.Context) (bool, error) {
+		_, err := store.History(ctx, viewedLadder, p, stats.Paging{Month: now.AddDate(-5, 0, 0)})
+		return hasPlayed, err
+	})
 	check("whether one has played", 1, 0, func(ctx context.Context) (bool, error) {
 		played, err := store.HavePlayed(ctx, viewedLadder, []ranking.PlayerID{p})
 		return played[0], err

@@ -14,9 +14,15 @@ import (
 
 // Matches implements stats.Store.
 func (s *Store) Matches(ctx context.Context, ladder ranking.LadderID, at stats.Paging) (n stats.MatchPage, err error) {
-	const matches = `
-		    SELECT id FROM matches WHERE ladder_id = ` + thisLadder
-	n.Rows, n.Newer, n.Older, err = s.readPage(ctx, new(pgx.Batch), at, matches, "number", noPlayer, ladder)
+	matches, args := `
+		    SELECT id FROM matches WHERE ladder_id = `+thisLadder, []any{ladder}
+	if !at.Month.IsZero() { // found by their time, so that those of other months are not read
+		matches = `
+		    SELECT id FROM (SELECT * FROM matches WHERE ladder_id = ` + thisLadder + ` AND played_at >= $2 AND played_at < $3 OFFSET 0) AS of_month
+		    WHERE true`
+		args = append(args, at.Month, ranking.LaterMonth(at.Month, 1))
+	}
+	n.Rows, n.Newer, n.Older, err = s.readPage(ctx, new(pgx.Batch), at, matches, "number", noPlayer, args...)
 	return n, err
 }
 
@@ -24,14 +30,18 @@ func (s *Store) Matches(ctx context.Context, ladder ranking.LadderID, at stats.P
 func (s *Store) History(
 	ctx context.Context, ladder ranking.LadderID, id ranking.PlayerID, at stats.Paging,
 ) (n stats.HistoryPage, err error) {
-	const matches = `
+	matches, args := `
 		    SELECT mp.match_id AS id FROM match_players mp CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS m
-		    WHERE mp.player_id = ` + thisOne + ` AND m.ladder_id = ` + thisLadder
+		    WHERE mp.player_id = `+thisOne+` AND m.ladder_id = `+thisLadder, []any{ladder, id}
+	if !at.Month.IsZero() {
+		matches += ` AND m.played_at >= $3 AND m.played_at < $4`
+		args = append(args, at.Month, ranking.LaterMonth(at.Month, 1))
+	}
 	var batch pgx.Batch
 	var player *ranking.PlayerID
 	queueOne(&batch, &player, pgx.RowTo[ranking.PlayerID],
 		`SELECT player_id FROM group_players WHERE season_id = `+thisSeason+` AND player_id = `+thisOne, ladder, id)
-	n.Rows, n.Newer, n.Older, err = s.readPage(ctx, &batch, at, matches, "mp.match_id", thisOne, ladder, id)
+	n.Rows, n.Newer, n.Older, err = s.readPage(ctx, &batch, at, matches, "mp.match_id", thisOne, args...)
 	if player != nil {
 		n.Name.Player = *player
 	}

@@ -1,0 +1,83 @@
+package bot
+
+import (
+	"context"
+	"html"
+	"slices"
+
+	"elobot/internal/outbox"
+	"elobot/internal/ranking"
+	"elobot/internal/telegram"
+)
+
+func webFeature() feature {
+	return feature{
+		commands: []Command{{Name: "web", Where: InGroups, Handle: (*Router).web, Topic: aboutStatistics}},
+	}
+}
+
+// web handles /web.
+func (r *Router) web(ctx context.Context, req request) error {
+	return r.rankings.Do(ctx, req.origin, ranking.ShowWeb{})
+}
+
+// webLinks makes the links of web boards. A link is made when it is sent, and stored nowhere.
+type webLinks struct {
+	link    func(ranking.WebBoard) string // nil if the host has no address for them
+	buttons bool                          // Telegram accepts the links in buttons
+}
+
+// WithWeb sets what makes the links of web boards, and whether Telegram accepts them in buttons. It must be called before the first message
+// is sent.
+func (s *Sender) WithWeb(link func(ranking.WebBoard) string, buttons bool) *Sender {
+	s.web = webLinks{link, buttons && link != nil}
+	return s
+}
+
+// webButton returns a row with the button that opens a web board, nothing if there is none.
+func (w words) webButton(board *ranking.WebBoard) [][]button {
+	if board == nil {
+		return nil
+	}
+	return [][]button{{{text: w.Text("button.web", nil), web: board}}}
+}
+
+// webBoard returns the web board that a button of the message opens, nil for none.
+func (o outgoing) webBoard() *ranking.WebBoard {
+	for _, row := range o.buttons {
+		for _, b := range row {
+			if b.web != nil {
+				return b.web
+			}
+		}
+	}
+	return nil
+}
+
+// withoutWebIfRejected sends a message, and if Telegram rejects it, again without the button that opens the web board: whether Telegram
+// likes an address, only Telegram knows.
+func (s *Sender) withoutWebIfRejected(out outgoing, send func(outgoing) (outbox.Receipt, error)) (outbox.Receipt, error) {
+	receipt, err := send(out)
+	if err == nil || !s.web.buttons || out.webBoard() == nil || telegram.Failure(err).Kind != outbox.Rejected {
+		return receipt, err
+	}
+	rows := make([][]button, len(out.buttons))
+	for i, row := range out.buttons {
+		rows[i] = slices.DeleteFunc(slices.Clone(row), func(b button) bool { return b.web != nil })
+	}
+	out.buttons = rows
+	return send(out)
+}
+
+var _ = shows(view[ranking.WebShown]{text: words.webShown})
+
+func (w words) webShown(n ranking.WebShown) string {
+	switch {
+	case w.web == nil:
+		return w.Text("web.no_address", nil)
+	case n.Web == nil:
+		return w.Text("web.off", nil)
+	default:
+		return w.Text("web.link", args{"Link": html.EscapeString(w.web(*n.Web))})
+	}
+}

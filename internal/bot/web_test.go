@@ -1,0 +1,93 @@
+package bot
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"elobot/internal/botsim"
+	"elobot/internal/catalog"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// TestWebButton: a ranking has a button that opens the web board, if Telegram accepts its address. If Telegram rejects it nevertheless, the
+// message comes without it.
+func TestWebButton(t *testing.T) {
+	t.Parallel()
+	shown := stats.RankingPage{Rows: rankingRows(10), Page: 1, Total: 11, Web: &ranking.WebBoard{Group: 3, Generation: 2}}
+	rejects := botsim.Fault{
+		Kind: botsim.Reject, Description: "Bad Request: inline keyboard button URL 'https://elo.example.org/g/3/2/' is invalid: Wrong HTTP URL",
+		Match: func(c botsim.Call) bool { return strings.Contains(c.Params["reply_markup"], "elo.example.org") },
+	}
+	for what, tc := range map[string]struct {
+		fits, rejected, isTable bool
+		want                    string
+	}{
+		"with it": {fits: true, want: "https://elo.example.org/g/3/2/"}, "in a table": {fits: true, isTable: true, want: "https://elo.example.org/g/3/2/"},
+		"an address for no button": {}, "rejected": {fits: true, rejected: true}, "rejected in a table": {fits: true, rejected: true, isTable: true},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			p := newPost(t)
+			p.sender.WithWeb(fakeLink, tc.fits)
+			if tc.rejected {
+				p.sim.Fault(rejects)
+			}
+			m := messageOf(t, p.group.ID(), shown)
+			m.Tables = tc.isTable
+			p.mustSend(t, m)
+			sent := p.group.BotMessages()
+			if len(sent) != 1 || sent[0].Rich != tc.isTable {
+				t.Fatalf("%+v", sent)
+			}
+			link := ""
+			for _, row := range sent[0].Buttons {
+				for _, b := range row {
+					link += b.URL
+				}
+			}
+			if link != tc.want || len(sent[0].Buttons) == 0 {
+				t.Errorf("the buttons are %+v", sent[0].Buttons)
+			}
+		})
+	}
+}
+
+// TestWebLinkIsSent: /web tells the link, or what the host of the bot must set, in all languages.
+func TestWebLinkIsSent(t *testing.T) {
+	t.Parallel()
+	board := ranking.WebShown{Web: &ranking.WebBoard{Group: 3, Generation: 2}}
+	for _, l := range catalog.All() {
+		for link, want := range map[bool]string{true: "https://elo.example.org/g/3/2/", false: "PUBLIC_URL"} {
+			w := words{Language: l}
+			if link {
+				w.web = fakeLink
+			}
+			changed := w.settingChanged(ranking.SettingChanged{Name: ranking.SettingWeb, Before: ranking.Off, After: ranking.On})
+			if text := w.webShown(board); !strings.Contains(text, want) || strings.Contains(changed, "PUBLIC_URL") == link {
+				t.Errorf("%s: %s %s", l.Tag(), text, changed)
+			}
+		}
+	}
+}
+
+// TestBoardWithWebButton: the message of a board changes when the web board is turned on or has another link, and then only.
+func TestBoardWithWebButton(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	p.sender.WithWeb(fakeLink, true)
+	prints := make(map[string]string)
+	for generation := range 3 {
+		b := stats.Board{RankingPage: page(1516), On: true}
+		if generation > 0 {
+			b.Web = &ranking.WebBoard{Group: 3, Generation: generation}
+		}
+		m := p.board(t, 1516, 0)
+		print := p.sender.fingerprint(m, p.sender.boardMessage(m, b))
+		if other, ok := prints[print]; ok {
+			t.Errorf("generations %d and %s look the same", generation, other)
+		}
+		prints[print] = fmt.Sprint(generation)
+	}
+}

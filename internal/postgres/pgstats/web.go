@@ -1,0 +1,45 @@
+package pgstats
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// WebGroup implements stats.Store.
+func (s *Store) WebGroup(ctx context.Context, group ranking.GroupID) (*stats.WebGroup, error) {
+	const sql = `
+		SELECT g.id AS "group", g.web_generation AS generation, c.title, c.language, c.time_zone, ARRAY(
+		    SELECT json_build_object('id', l.id, 'name', l.name, 'archived', l.archived_at IS NOT NULL, 'since', s.starts_at)
+		    FROM ladders l JOIN seasons s ON s.id = l.season_id WHERE l.group_id = g.id ORDER BY NOT l.is_default, l.id) AS ladders
+		FROM groups g JOIN chats c ON c.id = g.chat_id WHERE g.id = $1 AND g.web_generation > 0`
+	var found *stats.WebGroup
+	var batch pgx.Batch
+	queueOne(&batch, &found, pgx.RowToStructByName[stats.WebGroup], sql, group)
+	return found, s.send(ctx, &batch)
+}
+
+// Names implements stats.Store.
+func (s *Store) Names(ctx context.Context, ladder ranking.LadderID, answer any) (names map[ranking.PlayerID]ranking.Name, err error) {
+	payload, err := json.Marshal(answer)
+	if err != nil {
+		return nil, fmt.Errorf("encode an answer: %w", err)
+	}
+	var batch pgx.Batch
+	queueNames(&batch, ladder, payload, &names)
+	return names, s.send(ctx, &batch)
+}
+
+// queueNames reads the names of the players that a payload names by their ids, as in the group of a ladder.
+func queueNames(batch *pgx.Batch, ladder ranking.LadderID, payload []byte, names *map[ranking.PlayerID]ranking.Name) {
+	batch.Queue(`
+		SELECT `+postgres.NamesOfPlayers+`
+		FROM (SELECT `+thisChat+` AS chat_id, $2::jsonb AS payload, NULL::bigint AS addressee_id) AS i`, ladder, payload).
+		QueryRow(func(row pgx.Row) error { return row.Scan(names) })
+}

@@ -1,0 +1,272 @@
+package stats
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"elobot/internal/ranking"
+)
+
+// ErrNotThere means that a group has no such thing.
+var ErrNotThere = errors.New("the group has no such thing")
+
+// webRows is the maximum number of players on a page of a web board.
+const webRows = 1000
+
+const (
+	trendTime    = 60 * 24 * time.Hour // of a Trend
+	trendRatings = 20                  // the maximum number of ratings in a Trend
+)
+
+// WebStore reads what web boards show besides what chats do.
+type WebStore interface {
+	// WebGroup returns a group that has a web board, nil for all others.
+	WebGroup(ctx context.Context, group ranking.GroupID) (*WebGroup, error)
+	// Names returns the names of the players that an answer names by their ids, as in the group of a ladder.
+	Names(ctx context.Context, ladder ranking.LadderID, answer any) (map[ranking.PlayerID]ranking.Name, error)
+}
+
+// WebGroup is a group with a web board.
+type WebGroup struct {
+	ranking.WebBoard
+	Title    string
+	Language string // an IETF tag
+	TimeZone string
+	Ladders  []WebLadder // the default one first
+}
+
+// WebLadder is a ladder of a WebGroup.
+type WebLadder struct {
+	ID       ranking.LadderID `json:"id"`
+	Name     string           `json:"name"`
+	Archived bool             `json:"archived"`
+	Since    time.Time        `json:"since"` // the beginning of the season that goes on, zero for the first one
+}
+
+// WebGroup returns a group that has a web board. It fails with ErrNotThere for all others.
+func (s *Service) WebGroup(ctx context.Context, group ranking.GroupID) (*WebGroup, error) {
+	g, err := s.store.WebGroup(ctx, group)
+	if err != nil {
+		return nil, fmt.Errorf("read a group: %w", err)
+	}
+	if g == nil {
+		return nil, ErrNotThere
+	}
+	return g, nil
+}
+
+// WebRanking is a whole ranking: all who play, in the RankingPage, and all others.
+type WebRanking struct {
+	RankingPage
+	Paused []Row                      // who have not played for long
+	Last   []MatchRow                 // the last matches, the newest first
+	Trends map[ranking.PlayerID]Trend `json:"-"`
+}
+
+// Trend says how a player has done in the last trendTime, in the season that goes on.
+type Trend struct {
+	Form    string // the last matches as a row of w, d and l, the last one last
+	Ratings []Rating
+}
+
+// WebRanking returns the ranking of a ladder. now is in the time zone of the chat.
+func (s *Service) WebRanking(ctx context.Context, l WebLadder, now time.Time) (n WebRanking, err error) {
+	if n.RankingPage, err = s.store.Ranking(ctx, l.ID, nil, RankingQuery{Places: webRows}, now); err != nil {
+		return n, fmt.Errorf("read a ranking: %w", err)
+	}
+	if n.Hidden > 0 {
+		all, err := s.store.Ranking(ctx, l.ID, nil, RankingQuery{Places: webRows, All: true}, now)
+		if err != nil {
+			return n, fmt.Errorf("read who has not played for long: %w", err)
+		}
+		plays := make(map[ranking.PlayerID]bool)
+		for _, r := range n.Rows {
+			plays[r.Name.Player] = true
+		}
+		n.Paused = slices.DeleteFunc(all.Rows, func(r Row) bool { return plays[r.Name.Player] })
+	}
+	last, err := s.store.Matches(ctx, l.ID, Paging{})
+	if err != nil {
+		return n, fmt.Errorf("read the last matches: %w", err)
+	}
+	n.Last = last.Rows
+	since := now.Add(-trendTime)
+	if l.Since.After(since) {
+		since = l.Since
+	}
+	matches, err := s.store.MatchesOf(ctx, l.ID, since, now.AddDate(1, 0, 0)) // clocks differ
+	if err != nil {
+		return n, fmt.Errorf("read the matches of the last weeks: %w", err)
+	}
+	n.Trends = trendsOf(matches)
+	return n, s.fillNames(ctx, l.ID, &n)
+}
+
+// trendsOf returns the trends of all who play in matches, which are in the order of their numbers.
+func trendsOf(matches []Match) map[ranking.PlayerID]Trend {
+	all := make(map[ranking.PlayerID]Trend)
+	for _, m := range matches {
+		for _, p := range m.Parts {
+			t := all[p.Player]
+			if t.Form += string(letter(m.scoreOf(p))); len(t.Form) > FormMatches {
+				t.Form = t.Form[1:]
+			}
+			if len(t.Ratings) == 0 {
+				t.Ratings = append(t.Ratings, Rating{At: m.At, Match: m.Number - 1, Elo: p.Before})
+			}
+			t.Ratings = append(t.Ratings, Rating{At: m.At, Match: m.Number, Elo: p.After})
+			t.Ratings = t.Ratings[max(0, len(t.Ratings)-trendRatings):]
+			all[p.Player] = t
+		}
+	}
+	return all
+}
+
+// WebPlayer is all about a player.
+type WebPlayer struct {
+	MyStanding
+	Opponents []Pairing // who was met most often comes first
+	Partners  []Pairing
+	Matches   []MatchRow // the last ones, the newest first
+	Period    Period     // of the Curve
+	Curve     []Rating   `json:"-"`
+}
+
+// WebPlayer returns all about a player of a ladder, with the ratings of a period or of the next longer one with a match of the player. It
+// fails with ErrNotThere if the player has not played there.
+func (s *Service) WebPlayer(
+	ctx context.Context, ladder ranking.LadderID, player ranking.PlayerID, p Period, now time.Time,
+) (n WebPlayer, err error) {
+	if err := s.havePlayed(ctx, ladder, player); err != nil {
+		return n, err
+	}
+	h, err := s.store.Player(ctx, ladder, player, now)
+	if err != nil {
+		return n, fmt.Errorf("read the history of a player: %w", err)
+	}
+	n.MyStanding = h.View()
+	if player := n.Name.Player; player != 0 {
+		summary := summaryOf(player, playedBy(h.Matches, player))
+		n.Opponents, n.Partners = pairings(summary.opponents), pairings(summary.partners)
+	}
+	n.Name.Player = cmp.Or(n.Name.Player, player)
+	history, err := s.store.History(ctx, ladder, player, Paging{})
+	if err != nil {
+		return n, fmt.Errorf("read the matches of a player: %w", err)
+	}
+	n.Matches = history.Rows
+	r, err := s.Ratings(ctx, Chart{Ladder: ladder, Players: []ranking.Name{{Player: player}}, Period: p}, now)
+	if err != nil {
+		return n, err
+	}
+	n.Period, n.Curve = r.Period, r.Players[0]
+	return n, s.fillNames(ctx, ladder, &n)
+}
+
+// havePlayed fails with ErrNotThere unless all players have played in a ladder.
+func (s *Service) havePlayed(ctx context.Context, ladder ranking.LadderID, players ...ranking.PlayerID) error {
+	played, err := s.store.HavePlayed(ctx, ladder, players)
+	if err != nil {
+		return fmt.Errorf("read who has played: %w", err)
+	}
+	if slices.Contains(played, false) {
+		return ErrNotThere
+	}
+	return nil
+}
+
+// pairings returns what a player did with others, the most matches first.
+func pairings(all map[ranking.PlayerID]*pair) (sorted []Pairing) {
+	for other, p := range all {
+		sorted = append(sorted, p.with(other))
+	}
+	slices.SortFunc(sorted, func(a, b Pairing) int {
+		return cmp.Or(b.Played-a.Played, cmp.Compare(a.With.Player, b.With.Player))
+	})
+	return sorted
+}
+
+// WebHeadToHead returns how two players of a ladder did against each other. It fails with ErrNotThere if one of them has not played there.
+func (s *Service) WebHeadToHead(ctx context.Context, ladder ranking.LadderID, a, b ranking.PlayerID) (HeadToHead, error) {
+	if err := s.havePlayed(ctx, ladder, a, b); err != nil {
+		return HeadToHead{}, err
+	}
+	answer, err := s.headToHead(ctx, ranking.Ladder{ID: ladder}, a, b, 0)
+	if err != nil {
+		return HeadToHead{}, err
+	}
+	n, ok := answer.(HeadToHead)
+	if !ok { // they are one and the same
+		return HeadToHead{}, ErrNotThere
+	}
+	return n, s.fillNames(ctx, ladder, &n)
+}
+
+// WebMatches returns a page of the matches of a ladder, or of a player there. It fails with ErrNotThere if the player has not played there.
+func (s *Service) WebMatches(ctx context.Context, ladder ranking.LadderID, player ranking.PlayerID, at Paging) (n HistoryPage, err error) {
+	if player == 0 {
+		page, err := s.store.Matches(ctx, ladder, at)
+		if err != nil {
+			return n, fmt.Errorf("read matches: %w", err)
+		}
+		n = HistoryPage{Rows: page.Rows, Newer: page.Newer, Older: page.Older}
+		return n, s.fillNames(ctx, ladder, &n)
+	}
+	if err := s.havePlayed(ctx, ladder, player); err != nil {
+		return n, err
+	}
+	if n, err = s.store.History(ctx, ladder, player, at); err != nil {
+		return n, fmt.Errorf("read the matches of a player: %w", err)
+	}
+	n.Name.Player = cmp.Or(n.Name.Player, player)
+	return n, s.fillNames(ctx, ladder, &n)
+}
+
+// WebSeason returns a season of a ladder: the one that goes on for number 0. It fails with ErrNotThere if the ladder has no such season.
+func (s *Service) WebSeason(ctx context.Context, ladder ranking.LadderID, number int) (SeasonTable, error) {
+	n, err := s.store.Season(ctx, ladder, number)
+	if err != nil {
+		return n, fmt.Errorf("read a season: %w", err)
+	}
+	if n.Number == 0 {
+		return n, ErrNotThere
+	}
+	return n, s.fillNames(ctx, ladder, &n)
+}
+
+// WebSeasons returns the seasons of a ladder in which somebody has played, the last one first.
+func (s *Service) WebSeasons(ctx context.Context, ladder ranking.LadderID) ([]SeasonTable, error) {
+	results, err := s.store.SeasonResults(ctx, ladder)
+	if err != nil {
+		return nil, fmt.Errorf("read all seasons: %w", err)
+	}
+	all := SeasonsOf(results)
+	slices.Reverse(all)
+	return all, s.fillNames(ctx, ladder, &all)
+}
+
+// WebRecords returns the records of a ladder, of the month that begins then, or for zero of all time.
+func (s *Service) WebRecords(ctx context.Context, ladder ranking.LadderID, month, now time.Time) (Records, error) {
+	n, err := s.records(ctx, ladder, month, now)
+	if err != nil {
+		return n, err
+	}
+	return n, s.fillNames(ctx, ladder, &n)
+}
+
+// fillNames sets the names of the players in an answer.
+func (s *Service) fillNames(ctx context.Context, ladder ranking.LadderID, answer any) error {
+	names, err := s.store.Names(ctx, ladder, answer)
+	if err != nil {
+		return fmt.Errorf("read names: %w", err)
+	}
+	ranking.FillNames(answer, func(player ranking.PlayerID) (ranking.Name, bool) {
+		name, ok := names[player]
+		return name, ok
+	})
+	return nil
+}

@@ -1,0 +1,61 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// Proxies are networks whose requests say where they come from.
+type Proxies []netip.Prefix
+
+// ReadProxies reads addresses and networks that are separated by commas.
+func ReadProxies(text string) (all Proxies, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		part = strings.TrimSpace(part)
+		if part == "" && text == "" {
+			break
+		}
+		network, err := netip.ParsePrefix(part)
+		if address, bad := netip.ParseAddr(part); bad == nil {
+			network, err = address.Prefix(address.BitLen())
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read a network: %w", err)
+		}
+		all = append(all, network)
+	}
+	return all, nil
+}
+
+func (p Proxies) trust(a netip.Addr) bool {
+	for _, network := range p {
+		if network.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// client returns where a request comes from: the last address that no trusted proxy has, as far as trusted proxies say. Whoever has an
+// address of IPv6 has a whole network.
+func (p Proxies) client(r *http.Request) netip.Addr {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	at := peer.Addr().Unmap()
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0 && p.trust(at); i-- {
+		before, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		if err != nil {
+			break
+		}
+		at = before.Unmap()
+	}
+	if network, err := at.Prefix(64); at.Is6() && err == nil {
+		return network.Addr()
+	}
+	return at.WithZone("")
+}

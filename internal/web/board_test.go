@@ -1,0 +1,480 @@
+package web_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"html"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgranking"
+	"elobot/internal/postgres/pgstats"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+	"elobot/internal/web"
+)
+
+const botToken = "123:secret"
+
+// club is a group with a web board that is on, beside another group that has one, too. Both are served.
+type club struct {
+	t     *testing.T
+	w     *dbtest.World
+	board *web.Board
+	links web.Links
+	url   string
+	stop  func()
+	reads *dbtest.Recorder // what pages read
+	group ranking.GroupID
+}
+
+// hostile is a name that would be markup.
+const hostile = `"><script>alert(1)</script>`
+
+// other are people of another group.
+var (
+	otherChat = ranking.Chat{ID: -200, Kind: ranking.Group, Title: "Secret society"}
+	dora      = ranking.Person{ID: 77, Username: "dora", Name: "Dora the Hidden"}
+	mallory   = ranking.Person{ID: 66, Username: "mallory", Name: hostile}
+)
+
+func newClub(t *testing.T) *club {
+	t.Helper()
+	c := &club{t: t, w: dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob, dbtest.Carol, mallory), reads: new(dbtest.Recorder)}
+	c.w.Store.WebChanged = func(g ranking.GroupID) { c.board.Changed(g) }
+	dbtest.Must(t, dbtest.Upsert(t.Context(), c.w.Store, otherChat, []ranking.PlayerChange{dbtest.AsNew(dora)}))
+	for i := range 4 {
+		c.w.Record(t, fmt.Sprint("a", i), dbtest.Alice, dbtest.Bob, 3, 1)
+		c.w.Record(t, fmt.Sprint("b", i), dbtest.Bob, mallory, 3, 2)
+	}
+	c.w.Record(t, "carol", dbtest.Carol, mallory, 0, 2)
+	c.w.Undo(t, "undo", dbtest.Bob, 2)
+	dbtest.Exec(t, c.w.Pool, `UPDATE groups SET web_generation = 2`)
+	c.group = dbtest.Value[ranking.GroupID](t, c.w.Pool, `SELECT group_id FROM matches LIMIT 1`)
+	pool := dbtest.Open(t, c.w.Pool.Config().ConnString(), func(config *pgxpool.Config) { config.ConnConfig.Tracer = c.reads })
+	views := stats.NewService(pgstats.NewStore(pool, pool), nil)
+	proxies, err := web.ReadProxies("127.0.0.1")
+	dbtest.Must(t, err)
+	server := listen(t)
+	server.ExpectBoard()
+	c.links = web.NewLinks("http://"+server.Addr(), botToken)
+	c.board = web.NewBoard(views, c.links, proxies, time.Now, slog.New(slog.DiscardHandler))
+	server.Board(c.board)
+	_, c.stop, _ = run(t, server)
+	c.url = c.links.Link(ranking.WebBoard{Group: c.group, Generation: 2})
+	return c
+}
+
+// get asks for a page of the board with headers in pairs.
+func (c *club) get(path string, headers ...string) answer {
+	c.t.Helper()
+	return c.ask(c.url+path, headers...)
+}
+
+func (c *club) ask(url string, headers ...string) answer {
+	c.t.Helper()
+	r, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, url, nil)
+	dbtest.Must(c.t, err)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := (&http.Transport{DisableKeepAlives: true, DisableCompression: true}).RoundTrip(r)
+	dbtest.Must(c.t, err)
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusOK && resp.Header.Get("Content-Type") == "text/event-stream" {
+		return answer{resp.StatusCode, resp.Header, ""}
+	}
+	body, err := io.ReadAll(resp.Body)
+	dbtest.Must(c.t, err)
+	return answer{resp.StatusCode, resp.Header, string(body)}
+}
+
+// fill fills the names in the path of a route.
+func fill(path string, values map[string]any) string {
+	return regexp.MustCompile(`{(\w+|\$)}`).ReplaceAllStringFunc(path, func(name string) string {
+		if name == "{$}" {
+			return ""
+		}
+		return fmt.Sprint(values[strings.Trim(name, "{}")])
+	})
+}
+
+// TestRoutes: each page is there for whoever has the link, with the headers that keep the link secret, and nobody gets anything with a
+// foreign token, group, person, ladder or season, or with the link of an earlier generation.
+func TestRoutes(t *testing.T) {
+	t.Parallel()
+	c := newClub(t)
+	alice, bob := c.w.ID(t, "Alice"), c.w.ID(t, "Bob")
+	foreign := c.w.ID(t, dora.Name)
+	other := dbtest.Value[ranking.GroupID](t, c.w.Pool, `SELECT max(id) FROM groups`)
+	foreignLadder := dbtest.Value[int64](t, c.w.Pool, `SELECT id FROM ladders WHERE group_id = $1`, other)
+	token := strings.Split(c.url, "/")[5]
+	base := strings.TrimSuffix(c.url, fmt.Sprintf("/g/%d/%s/", c.group, token))
+	link := func(group any, token string) string { return fmt.Sprintf("%s/g/%v/%s/", base, group, token) }
+	ours := map[string]any{"player": alice, "other": bob, "season": 1}
+	for _, route := range web.RoutePaths() {
+		path := fill(route, ours)
+		a := c.get(path)
+		if a.code != http.StatusOK || strings.Contains(a.body, token) || strings.Contains(a.body, "Dora") || strings.Contains(a.body, "<script>") {
+			t.Errorf("%s: %d, %s", route, a.code, a.body)
+		}
+		refused := map[string]string{
+			"a foreign token":      link(c.group, strings.Split(c.links.Link(ranking.WebBoard{Group: other, Generation: 2}), "/")[5]) + path,
+			"an old generation":    c.links.Link(ranking.WebBoard{Group: c.group, Generation: 1}) + path,
+			"a later generation":   c.links.Link(ranking.WebBoard{Group: c.group, Generation: 3}) + path,
+			"another bot's token":  web.NewLinks(base, "124:secret").Link(ranking.WebBoard{Group: c.group, Generation: 2}) + path,
+			"no token":             link(c.group, "-") + path,
+			"half of the token":    link(c.group, token[:12]) + path,
+			"a foreign group":      link(other, token) + path,
+			"an unknown group":     link(c.group+1000, token) + path,
+			"a group with a sign":  link(fmt.Sprint("+", c.group), token+"x") + path,
+			"a group that is none": link("x", token) + path,
+		}
+		if route != "events" {
+			refused["a foreign ladder"] = c.url + path + fmt.Sprint("?ladder=", foreignLadder)
+			refused["a ladder that is none"] = c.url + path + "?ladder=x"
+		}
+		for _, name := range []string{"player", "other", "season"} {
+			for what, value := range map[string]any{"a foreign": foreign, "an unknown": 1 << 40, "no": "x", "a negative": -1, "a hostile": "%3Cscript%3E"} {
+				values := map[string]any{"player": alice, "other": bob, "season": 1}
+				values[name] = value
+				if strings.Contains(route, "{"+name+"}") {
+					refused[what+" "+name] = c.url + fill(route, values)
+				}
+			}
+		}
+		if route == "matches" {
+			refused["matches of a foreign player"] = c.url + path + fmt.Sprint("?player=", foreign)
+			refused["matches of a month that is none"] = c.url + path + "?month=2026-13"
+			refused["a page that is none"] = c.url + path + "?older=99999999999"
+		}
+		for what, url := range refused {
+			if b := c.ask(url); b.code != http.StatusNotFound || b.body != "Not Found\n" {
+				t.Errorf("%s with %s: %d, %s", route, what, b.code, b.body)
+			}
+		}
+		for _, got := range []answer{a, c.ask(refused["no token"])} {
+			for name, want := range map[string]string{
+				"Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Robots-Tag": "noindex, nofollow",
+			} {
+				if got.header.Get(name) != want {
+					t.Errorf("%s: %s is %q", route, name, got.header.Get(name))
+				}
+			}
+			policy := got.header.Get("Content-Security-Policy")
+			if !strings.HasPrefix(policy, "default-src 'none';") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") {
+				t.Errorf("%s: the policy is %q", route, policy)
+			}
+		}
+	}
+}
+
+// TestPages: what the pages show, in the words of the group. Names are never markup.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	c := newClub(t)
+	alice, bob := c.w.ID(t, "Alice"), c.w.ID(t, "Bob")
+	for path, want := range map[string][]string{
+		"":                                       {"<h1>Ranking</h1>", "Alice", "Last match", "1 newcomer · a place takes 3 matches", "&lt;script&gt;alert(1)", "ranking.json"},
+		"?tv":                                    {`class="tv"`, "<noscript><meta http-equiv=\"refresh\"", "Last matches"},
+		fmt.Sprint("player/", alice):             {"1 of 3", "Rating: 1500 at first", "<path d=\"M", fmt.Sprintf("h2h/%d/%d", alice, bob), "4–0"},
+		fmt.Sprintf("h2h/%d/%d", alice, bob):     {"4–0", "12:4"},
+		"matches":                                {"Bob", "<s>", "undone", "#"},
+		fmt.Sprint("matches?player=", alice):     {"+16", "show everybody"},
+		"matches?month=2001-05":                  {"No matches yet."},
+		"season/1":                               {"Season 1", "goes on", "Alice"},
+		"seasons":                                {"season/1", `class="p1"`},
+		"records":                                {"Longest winning streak", "4 wins in a row"},
+		"records?month=2001-05":                  {"No matches yet."},
+		"ranking.json":                           {`{"group":"Club","players":[{"place":1,"name":"Alice","rating":15`},
+		fmt.Sprintf("player/%d?period=x", alice): nil,
+	} {
+		a := c.get(path)
+		if (a.code == http.StatusOK) != (want != nil) {
+			t.Errorf("%s: %d %s", path, a.code, a.body)
+		}
+		for _, part := range want {
+			if !strings.Contains(a.body, part) && !strings.Contains(html.UnescapeString(a.body), part) {
+				t.Errorf("%s does not have %q:\n%s", path, part, a.body)
+			}
+		}
+		if strings.Contains(a.body, "<script>") || strings.Contains(a.body, "style=") {
+			t.Errorf("%s has markup of a name or of a style:\n%s", path, a.body)
+		}
+	}
+	dbtest.Exec(t, c.w.Pool, `UPDATE chats SET language = 'de', time_zone = 'Pacific/Kiritimati'`)
+	c.board.Changed(c.group)
+	if a := c.get(""); !strings.Contains(a.body, "<h1>Rangliste</h1>") || !strings.Contains(a.body, `lang="de"`) || !strings.Contains(a.body, "&#43;14:00") {
+		t.Errorf("in German: %s", a.body)
+	}
+	dbtest.Exec(t, c.w.Pool, `UPDATE group_players SET left_at = now() WHERE name = 'Alice'`)
+	c.board.Changed(c.group)
+	if a := c.get(""); strings.Contains(a.body[strings.Index(a.body, `id="ranking"`):], "Alice") {
+		t.Errorf("who left is in the ranking: %s", a.body)
+	}
+	if a := c.get("matches"); !strings.Contains(a.body, "Alice") {
+		t.Errorf("who left is not in the matches: %s", a.body)
+	}
+}
+
+// TestCaching: pages are checked again each time, files are kept for ever, and both are compressed.
+func TestCaching(t *testing.T) {
+	t.Parallel()
+	c := newClub(t)
+	for url, want := range map[string]string{c.url: "private, no-cache", c.url[:strings.Index(c.url, "/g/")] + web.AssetPaths()[0]: "public, max-age=31536000, immutable"} {
+		plain, zipped := c.ask(url), c.ask(url, "Accept-Encoding", "br, gzip")
+		if plain.header.Get("Cache-Control") != want || zipped.header.Get("Content-Encoding") != "gzip" {
+			t.Errorf("%v, %v", plain.header, zipped.header)
+		}
+		z, err := gzip.NewReader(strings.NewReader(zipped.body))
+		dbtest.Must(t, err)
+		if unzipped, err := io.ReadAll(z); err != nil || string(unzipped) != plain.body {
+			t.Errorf("unzipped, it is another one: %v", err)
+		}
+		if again := c.ask(url, "If-None-Match", plain.header.Get("ETag")); again.code != http.StatusNotModified || again.body != "" {
+			t.Errorf("asked again, it is %d", again.code)
+		}
+	}
+	before := c.get("").header.Get("ETag")
+	c.w.Record(t, "later", dbtest.Alice, dbtest.Bob, 3, 0)
+	if after := c.get("").header.Get("ETag"); after == before {
+		t.Error("a match has changed nothing")
+	}
+}
+
+// viewer is a browser that follows a board.
+type viewer struct {
+	events chan struct{}
+	cut    chan struct{}
+}
+
+// follow follows the board from an address.
+func (c *club) follow(ctx context.Context, from string) (viewer, int) {
+	c.t.Helper()
+	v := viewer{make(chan struct{}, 100), make(chan struct{})}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url+"events", nil)
+	dbtest.Must(c.t, err)
+	r.Header.Set("X-Forwarded-For", from)
+	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+	dbtest.Must(c.t, err)
+	if resp.StatusCode != http.StatusOK {
+		resp.Body.Close()
+		return v, resp.StatusCode
+	}
+	go func() {
+		defer close(v.cut)
+		defer resp.Body.Close()
+		for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+			if strings.HasPrefix(lines.Text(), "data:") {
+				v.events <- struct{}{}
+			}
+		}
+	}()
+	return v, http.StatusOK
+}
+
+// TestQueriesOfViewers: a change costs as many queries for 500 viewers as for one.
+func TestQueriesOfViewers(t *testing.T) {
+	t.Parallel()
+	c := newClub(t)
+	queries := func(viewers int) int {
+		ctx, stop := context.WithCancel(t.Context())
+		var all []viewer
+		for i := range viewers {
+			v, status := c.follow(ctx, fmt.Sprintf("10.0.%d.%d", i/250, i%250))
+			if status != http.StatusOK {
+				t.Fatalf("viewer %d gets %d", i, status)
+			}
+			all = append(all, v)
+		}
+		c.reads.Take()
+		c.w.Record(t, fmt.Sprint("match for ", viewers), dbtest.Alice, dbtest.Bob, 3, 1)
+		var seeing sync.WaitGroup
+		for i, v := range all {
+			seeing.Go(func() {
+				<-v.events
+				if a := c.get("", "X-Forwarded-For", fmt.Sprintf("10.0.%d.%d", i/250, i%250)); a.code != http.StatusOK {
+					t.Errorf("viewer %d gets %d", i, a.code)
+				}
+			})
+		}
+		seeing.Wait()
+		n := len(c.reads.Take())
+		stop()
+		for _, v := range all {
+			<-v.cut
+		}
+		return n
+	}
+	one := queries(1)
+	if many := queries(500); one == 0 || many != one {
+		t.Errorf("a change costs %d statements for one viewer, and %d for 500", one, many)
+	}
+}
+
+// TestCut: when the board is turned off or has a new link, all viewers are cut, and the link is dead.
+func TestCut(t *testing.T) {
+	t.Parallel()
+	for _, change := range []string{ranking.Off, ranking.NewLink} {
+		c := newClub(t)
+		var all []viewer
+		for i := range 100 {
+			v, status := c.follow(t.Context(), fmt.Sprint("10.0.0.", i))
+			if status != http.StatusOK {
+				t.Fatal(status)
+			}
+			all = append(all, v)
+		}
+		s, _ := ranking.FindSetting(ranking.SettingWeb)
+		begun := time.Now()
+		dbtest.Must(t, dbtest.Service(c.w.Store).Do(t.Context(), dbtest.By("change", dbtest.Alice), ranking.ChangeSetting{
+			Setting: s, Value: change, IsAdmin: func(context.Context) (bool, error) { return true, nil },
+		}))
+		for _, v := range all {
+			<-v.cut
+		}
+		t.Logf("%s: all are cut after %v", change, time.Since(begun))
+		if a := c.get(""); a.code != http.StatusNotFound {
+			t.Errorf("%s: the link leads to %d", change, a.code)
+		}
+	}
+}
+
+// TestTooManyViewers: an address has so many viewers at most, whatever it says about itself.
+func TestTooManyViewers(t *testing.T) {
+	t.Parallel()
+	c := newClub(t)
+	for i := range web.MaxViewersOf + 1 {
+		_, status := c.follow(t.Context(), fmt.Sprintf("10.9.9.%d, 10.1.1.1", i))
+		want := http.StatusOK
+		if i == web.MaxViewersOf {
+			want = http.StatusTooManyRequests
+		}
+		if status != want {
+			t.Errorf("viewer %d: %d", i, status)
+		}
+	}
+}
+
+// TestSizeOfTheRanking: the page of 200 players is small.
+func TestSizeOfTheRanking(t *testing.T) {
+	t.Parallel()
+	c := newClub(t)
+	dbtest.Exec(t, c.w.Pool, `
+		WITH added AS (
+		    INSERT INTO players (telegram_user_id, username, display_name)
+		    SELECT 5000 + n, 'user' || n, md5(n::text) FROM generate_series(1, 200) n RETURNING id, display_name
+		), standing AS (
+		    INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo, played, won, lost, last_played_at)
+		    SELECT (SELECT season_id FROM matches LIMIT 1), id, display_name, 1400 + id * 37 % 200, 1500, 1600, 8, 5, 3, now() FROM added
+		    RETURNING player_id
+		), match AS (
+		    INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
+		    SELECT group_id, ladder_id, season_id, 1000 + n, 3, 1, 32, now() - n * interval '1 minute', 'x' || n
+		    FROM (SELECT * FROM matches LIMIT 1) AS m, generate_series(1, 2000) n RETURNING id, number
+		), part AS (
+		    INSERT INTO match_players (match_id, player_id, side)
+		    SELECT m.id, p.player_id, side FROM match m, generate_series(1, 2) side,
+		           (SELECT player_id, row_number() OVER () AS n FROM standing) AS p
+		    WHERE p.n = 1 + (m.number * 7 + side * (1 + m.number / 200)) % 200 RETURNING match_id, player_id, side)
+		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
+		SELECT match_id, player_id, 1400 + match_id * 13 % 200, 1400 + match_id * 29 % 200, 32, 1700, 1, 1, 'match' FROM part`)
+	c.board.Changed(c.group)
+	a := c.get("", "Accept-Encoding", "gzip")
+	if t.Logf("%d bytes", len(a.body)); a.code != http.StatusOK || len(a.body) > 60_000 {
+		t.Errorf("%d with %d bytes", a.code, len(a.body))
+	}
+	if n := strings.Count(c.get("").body, `class="spark"`); n < 200 {
+		t.Errorf("there are %d sparklines", n)
+	}
+}
+
+// TestClient: only trusted proxies say where a request comes from.
+func TestClient(t *testing.T) {
+	t.Parallel()
+	proxies, err := web.ReadProxies("127.0.0.1, 10.0.0.0/8,2001:db8::/32")
+	dbtest.Must(t, err)
+	for _, tc := range []struct{ peer, forwarded, want string }{
+		{"192.0.2.1:5", "", "192.0.2.1"}, {"192.0.2.1:5", "198.51.100.7", "192.0.2.1"}, {"127.0.0.1:5", "198.51.100.7", "198.51.100.7"},
+		{"127.0.0.1:5", "203.0.113.9, 198.51.100.7, 10.1.1.1", "198.51.100.7"}, {"127.0.0.1:5", "nonsense", "127.0.0.1"},
+		{"[::ffff:127.0.0.1]:5", "198.51.100.7", "198.51.100.7"}, {"[2001:db8::1]:5", "2a00:1:2:3:4::5", "2a00:1:2:3::"}, {"nonsense", "1.1.1.1", "invalid IP"},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		r.RemoteAddr = tc.peer
+		r.Header.Set("X-Forwarded-For", tc.forwarded)
+		if got := web.Client(proxies, r).String(); got != tc.want {
+			t.Errorf("%v comes from %s", tc, got)
+		}
+	}
+}
+
+// TestLinks: a link is one of its group and generation, and of the bot. Telegram accepts some addresses in buttons.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	var all []string
+	for _, token := range []string{"1:a", "1:b"} {
+		for _, b := range []ranking.WebBoard{{Group: 1, Generation: 1}, {Group: 1, Generation: 11}, {Group: 11, Generation: 1}} {
+			link := web.NewLinks("https://elo.example.org/", token).Link(b)
+			if !regexp.MustCompile(`^https://elo\.example\.org/g/\d+/[\w-]{24}/$`).MatchString(link) || slices.Contains(all, link) {
+				t.Errorf("%s is a link like others: %q", link, all)
+			}
+			all = append(all, link)
+		}
+	}
+	for url, want := range map[string]bool{
+		"https://elo.example.org": true, "https://elo.example.org:8443": true, "http://elo.example.org": false, "https://localhost": false,
+		"https://127.0.0.1": false, "https://[::1]:8080": false, "https://board": false, "https://board.local": false,
+	} {
+		if got := web.NewLinks(url, "1:a").FitsButtons(); got != want {
+			t.Errorf("%s fits buttons: %t", url, got)
+		}
+	}
+}
+
+// FuzzBoard: whatever is asked for, the answer is a page or a refusal.
+func FuzzBoard(f *testing.F) {
+	pool := pgtest.Borrow(f).Pool
+	store := pgranking.NewStore(pool, dbtest.Ignore)
+	dbtest.Must(f, dbtest.Upsert(f.Context(), store, dbtest.Club, []ranking.PlayerChange{dbtest.AsNew(dbtest.Alice), dbtest.AsNew(dbtest.Bob)}))
+	dbtest.Must(f, dbtest.Service(store).Do(f.Context(), dbtest.By("m", dbtest.Bob), dbtest.Reported(dbtest.Singles(dbtest.Alice, dbtest.Bob, ranking.Score{A: 3}))))
+	b := ranking.WebBoard{Generation: 1}
+	dbtest.Must(f, pool.QueryRow(f.Context(), `UPDATE groups SET web_generation = 1 RETURNING id`).Scan(&b.Group))
+	links := web.NewLinks("", botToken)
+	proxies, err := web.ReadProxies("127.0.0.1")
+	dbtest.Must(f, err)
+	board := web.NewBoard(stats.NewService(pgstats.NewStore(pool, pool), nil), links, proxies, time.Now, slog.New(slog.DiscardHandler))
+	for _, route := range web.RoutePaths() {
+		if route != "events" {
+			f.Add(fill(route, map[string]any{"player": 1, "other": 2, "season": 1}), "ladder=1&month=2026-05&player=1&older=5&newer=7&period=all&tv=1", "gzip", "10.0.0.1")
+		}
+	}
+	f.Fuzz(func(t *testing.T, path, query, encoding, forwarded string) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		r.URL.Path, r.URL.RawQuery, r.RemoteAddr = links.Link(b)+path, query, "127.0.0.1:5"
+		r.Header.Set("Accept-Encoding", encoding)
+		r.Header.Set("If-None-Match", encoding)
+		r.Header.Set("X-Forwarded-For", forwarded)
+		if strings.HasSuffix(path, "events") {
+			return
+		}
+		w := httptest.NewRecorder()
+		board.ServeHTTP(w, r)
+		if w.Code >= 500 {
+			t.Errorf("%q?%q: %d", path, query, w.Code)
+		}
+	})
+}

@@ -1,0 +1,174 @@
+package web
+
+import (
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"elobot/internal/ranking"
+)
+
+const (
+	// maxViewers is how many viewers an instance has at most, and maxViewersOf how many of them come from one address.
+	maxViewers, maxViewersOf = 2000, 20
+	// eventTimeout is how long a viewer may take to read an event before the connection is dropped.
+	eventTimeout = 5 * time.Second
+	// eventPause is the shortest time between two events.
+	eventPause = 500 * time.Millisecond
+	// heartbeat is the longest time without a sign of life, so that proxies keep the connection.
+	heartbeat = 25 * time.Second
+)
+
+// live tells viewers that something has changed in their group. It knows nothing of what has.
+type live struct {
+	mu       sync.Mutex
+	versions map[ranking.GroupID]uint64 // how often something has changed
+	all      uint64                     // how often something may have changed in any group
+	viewers  map[ranking.GroupID]map[chan struct{}]struct{}
+	count    int
+	from     map[netip.Addr]int
+	closed   chan struct{}
+}
+
+func newLive() *live {
+	return &live{
+		versions: make(map[ranking.GroupID]uint64), viewers: make(map[ranking.GroupID]map[chan struct{}]struct{}),
+		from: make(map[netip.Addr]int), closed: make(chan struct{}),
+	}
+}
+
+// Changed tells the viewers of a group that something has changed there. It never blocks.
+func (b *Board) Changed(group ranking.GroupID) {
+	b.live.mu.Lock()
+	defer b.live.mu.Unlock()
+	b.live.versions[group]++
+	b.live.signal(group)
+}
+
+// AllChanged is Changed for all groups.
+func (b *Board) AllChanged() {
+	b.live.mu.Lock()
+	defer b.live.mu.Unlock()
+	b.live.all++
+	for group := range b.live.viewers {
+		b.live.signal(group)
+	}
+}
+
+// Close ends the connections of all viewers.
+func (b *Board) Close() {
+	b.live.mu.Lock()
+	defer b.live.mu.Unlock()
+	select {
+	case <-b.live.closed:
+	default:
+		close(b.live.closed)
+	}
+}
+
+func (l *live) signal(group ranking.GroupID) {
+	for changed := range l.viewers[group] {
+		select {
+		case changed <- struct{}{}:
+		default: // there is one that it has not read yet
+		}
+	}
+}
+
+// version changes with each change in a group.
+func (l *live) version(group ranking.GroupID) uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.versions[group] + l.all
+}
+
+// join adds a viewer, and returns a channel that receives when something changes. It returns the status of the refusal if there are too many.
+func (l *live) join(group ranking.GroupID, address netip.Addr) (changed chan struct{}, status int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.count >= maxViewers:
+		return nil, http.StatusServiceUnavailable
+	case l.from[address] >= maxViewersOf:
+		return nil, http.StatusTooManyRequests
+	}
+	l.count++
+	l.from[address]++
+	if l.viewers[group] == nil {
+		l.viewers[group] = make(map[chan struct{}]struct{})
+	}
+	changed = make(chan struct{}, 1)
+	l.viewers[group][changed] = struct{}{}
+	return changed, 0
+}
+
+func (l *live) leave(group ranking.GroupID, address netip.Addr, changed chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.count--
+	if l.from[address]--; l.from[address] == 0 {
+		delete(l.from, address)
+	}
+	if delete(l.viewers[group], changed); len(l.viewers[group]) == 0 {
+		delete(l.viewers, group)
+	}
+}
+
+// follow sends an event whenever something has changed in a group, until its board has another link. A viewer who does not read loses the
+// connection.
+func (b *Board) follow(w http.ResponseWriter, r *http.Request, group ranking.GroupID) {
+	if r.Method != http.MethodGet {
+		refuse(w, http.StatusMethodNotAllowed)
+		return
+	}
+	address := b.proxies.client(r)
+	changed, status := b.live.join(group, address)
+	if status != 0 {
+		refuse(w, status)
+		return
+	}
+	defer b.live.leave(group, address, changed)
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // what nginx calls it
+	conn := http.NewResponseController(w)
+	send := func(event string) bool {
+		err := conn.SetWriteDeadline(time.Now().Add(eventTimeout))
+		if err == nil {
+			_, err = w.Write([]byte(event))
+		}
+		if err == nil {
+			err = conn.Flush()
+		}
+		return err == nil
+	}
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	if conn.SetReadDeadline(time.Time{}) != nil || !send("retry: 2000\n\n") {
+		return
+	}
+	for {
+		select {
+		case <-changed:
+			g, err := b.group(r.Context(), group)
+			if err != nil || !b.links.opens(r.PathValue("token"), g.WebBoard) || !send("data: changed\n\n") {
+				return
+			}
+			select { // what changes in the meantime is told together
+			case <-time.After(eventPause):
+			case <-b.live.closed:
+				return
+			case <-r.Context().Done():
+				return
+			}
+		case <-beat.C:
+			if !send(":\n\n") {
+				return
+			}
+		case <-b.live.closed:
+			return
+		case <-r.Context().Done():
+			return
+		}
+	}
+}

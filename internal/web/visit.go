@@ -1,0 +1,338 @@
+package web
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"image"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"elobot/internal/catalog"
+	"elobot/internal/chart"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+//go:embed pages
+var pageFiles embed.FS
+
+// templates are the pages, each with what all have.
+var templates = func() map[string]*template.Template {
+	all := make(map[string]*template.Template)
+	layout := template.Must(template.ParseFS(pageFiles, "pages/layout.html"))
+	for _, name := range []string{"ranking", "tv", "player", "h2h", "matches", "season", "seasons", "records"} {
+		all[name] = template.Must(template.Must(layout.Clone()).ParseFS(pageFiles, "pages/"+name+".html"))
+	}
+	return all
+}()
+
+// visit is a request for a page of a board that exists, with the words and the addresses for the page. Addresses are relative, so that no
+// page has the token.
+type visit struct {
+	catalog.Language
+	Group   *stats.WebGroup
+	Ladder  stats.WebLadder
+	TV      bool // a screen that nobody operates
+	Now     time.Time
+	Up      string // leads to the board
+	Title   string
+	Data    any
+	assets  map[string]*page
+	request *http.Request
+	query   url.Values
+}
+
+// visit reads a request. It fails with stats.ErrNotThere if the group has no such ladder.
+func (b *Board) visit(g *stats.WebGroup, r *http.Request, below string, query url.Values) (*visit, error) {
+	zone := ranking.Display{TimeZone: g.TimeZone}.Zone()
+	v := &visit{
+		Language: catalog.For(g.Language), Group: g, TV: query.Has("tv"), Now: b.now().In(zone), assets: b.assets, request: r, query: query,
+		Up: "./" + strings.Repeat("../", strings.Count(below, "/")), Ladder: g.Ladders[0],
+	}
+	if !query.Has("ladder") {
+		return v, nil
+	}
+	for _, l := range g.Ladders {
+		if strconv.FormatInt(int64(l.ID), 10) == query.Get("ladder") {
+			v.Ladder = l
+			return v, nil
+		}
+	}
+	return nil, stats.ErrNotThere
+}
+
+// html returns a page.
+func (v *visit) html(name, title string, data any) (*page, error) {
+	v.Title, v.Data = title, data
+	var out bytes.Buffer
+	if err := templates[name].ExecuteTemplate(&out, "layout.html", v); err != nil {
+		return nil, fmt.Errorf("render the page %s: %w", name, err)
+	}
+	return newPage("text/html; charset=utf-8", out.Bytes()), nil
+}
+
+// number reads a number of the path or the query. It fails with stats.ErrNotThere if it is none.
+func number[N ~int | ~int64](text string) (N, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 || strconv.FormatInt(n, 10) != text {
+		return 0, stats.ErrNotThere
+	}
+	return N(n), nil
+}
+
+func (v *visit) playerOf(name string) (ranking.PlayerID, error) {
+	return number[ranking.PlayerID](v.request.PathValue(name))
+}
+
+// month returns the first instant of the month that the query names, zero for none.
+func (v *visit) month() (time.Time, error) {
+	if v.query.Get("month") == "" {
+		return time.Time{}, nil
+	}
+	at, err := time.ParseInLocation("2006-01", v.query.Get("month"), v.Now.Location())
+	if err != nil || at.Year() < 1970 || at.Year() > 9000 {
+		return at, stats.ErrNotThere
+	}
+	return ranking.MonthOf(at.AddDate(0, 0, 1), v.Now.Location()), nil // a month may begin at 1:00
+}
+
+// Asset returns the address of a file.
+func (v *visit) Asset(name string) string {
+	for address := range v.assets {
+		if strings.HasSuffix(address, "-"+name) {
+			return address
+		}
+	}
+	return ""
+}
+
+// URL returns the address of a page below the board, for the same ladder, with parameters in pairs of a name and a value; those without a
+// value are left out.
+func (v *visit) URL(page string, pairs ...any) string { return v.of(v.Ladder, page, pairs) }
+
+// InLadder returns the address of the page for another ladder.
+func (v *visit) InLadder(l stats.WebLadder) string {
+	switch base := path.Base(v.request.URL.Path); base {
+	case "matches", "records", "seasons":
+		return v.of(l, base, nil)
+	default:
+		return v.of(l, "", nil)
+	}
+}
+
+func (v *visit) of(l stats.WebLadder, page string, pairs []any) string {
+	query := make(url.Values)
+	if l.ID != v.Group.Ladders[0].ID {
+		query.Set("ladder", strconv.FormatInt(int64(l.ID), 10))
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if value := fmt.Sprint(pairs[i+1]); value != "" && value != "0" {
+			query.Set(fmt.Sprint(pairs[i]), value)
+		}
+	}
+	if len(query) == 0 {
+		return v.Up + page
+	}
+	return v.Up + page + "?" + query.Encode()
+}
+
+// Is is true if a page is the one that is shown, for navigation.
+func (v *visit) Is(page string) bool {
+	base := path.Base(v.request.URL.Path)
+	if page == "" {
+		return strings.HasSuffix(v.request.URL.Path, "/")
+	}
+	return base == page
+}
+
+// T returns a text with arguments in pairs of a name and a value.
+func (v *visit) T(id string, pairs ...any) string { return v.Text(id, argsOf(pairs)) }
+
+// N returns the form of a text for a count.
+func (v *visit) N(id string, count int, pairs ...any) string {
+	return v.Plural(id, count, argsOf(pairs))
+}
+
+func argsOf(pairs []any) catalog.Args {
+	with := make(catalog.Args)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		with[fmt.Sprint(pairs[i])] = pairs[i+1]
+	}
+	return with
+}
+
+// Day writes the day of a time in the zone of the group.
+func (v *visit) Day(at time.Time) string { return v.Date(at.In(v.Now.Location())) }
+
+// Stamp writes a time for machines.
+func (v *visit) Stamp(at time.Time) string { return at.In(v.Now.Location()).Format(time.RFC3339) }
+
+// Name returns a name with what distinguishes it.
+func (v *visit) Name(n ranking.Name) string {
+	if n.Mark != "" {
+		return n.Name + " (" + n.Mark + ")"
+	}
+	return n.Name
+}
+
+// Names returns the names of a side.
+func (v *visit) Names(all []ranking.Name) string {
+	shown := make([]string, len(all))
+	for i, n := range all {
+		shown[i] = v.Name(n)
+	}
+	return strings.Join(shown, " & ")
+}
+
+// LadderName is what a ladder is called that its group may not have named.
+func (v *visit) LadderName(l stats.WebLadder) string {
+	if l.Name == "" {
+		return v.T("web.ranking")
+	}
+	return l.Name
+}
+
+// Results returns how many matches were won, drawn and lost.
+func (v *visit) Results(won, drawn, lost int, noDraws bool) string {
+	if noDraws && drawn == 0 {
+		return fmt.Sprintf("%d–%d", won, lost)
+	}
+	return fmt.Sprintf("%d–%d–%d", won, drawn, lost)
+}
+
+// Signed writes a change of a rating.
+func (v *visit) Signed(n int) string {
+	if n < 0 {
+		return fmt.Sprintf("−%d", -n)
+	}
+	return fmt.Sprintf("+%d", n)
+}
+
+// Score writes a score, with the points of the first side first; without points it says only who won.
+func (v *visit) Score(s [2]int) string {
+	score := ranking.Score{A: s[0], B: s[1]}
+	switch {
+	case score.HasPoints():
+		return fmt.Sprintf("%d:%d", s[0], s[1])
+	case s[0] > s[1]:
+		return v.T("score.won")
+	case s[0] < s[1]:
+		return v.T("score.lost")
+	default:
+		return v.T("score.drew")
+	}
+}
+
+// Letters returns the last results of a form, at most so many, as classes and letters.
+func (v *visit) Letters(form string, most int) (all [][2]string) {
+	names := map[rune]string{'w': "won", 'd': "drawn", 'l': "lost"}
+	for _, r := range form[max(0, len(form)-most):] {
+		all = append(all, [2]string{names[r], v.T("me.letter." + names[r])})
+	}
+	return all
+}
+
+// Spark returns the small curve of a row.
+func (v *visit) Spark(ratings []stats.Rating) *chart.Curve {
+	if len(ratings) == 0 {
+		return nil
+	}
+	curve := chart.NewSparkline(v.points(ratings), image.Rect(1, 2, 79, 22))
+	return &curve
+}
+
+// Curve returns the curve of a player.
+func (v *visit) Curve(ratings []stats.Rating) *chart.Curve {
+	if len(ratings) == 0 {
+		return nil
+	}
+	curve := chart.NewCurve(v.points(ratings), image.Rect(50, 10, 670, 210), v.day(ratings[len(ratings)-1].At.Sub(ratings[0].At)))
+	return &curve
+}
+
+func (v *visit) points(ratings []stats.Rating) []chart.Point {
+	points := make([]chart.Point, len(ratings))
+	for i, r := range ratings {
+		r.At = r.At.In(v.Now.Location())
+		points[i] = chart.Point(r)
+	}
+	return points
+}
+
+// day returns how days are written below a curve that shows so much time.
+func (v *visit) day(shown time.Duration) func(time.Time) string {
+	return func(at time.Time) string {
+		month := []rune(v.T("date.months." + strings.ToLower(at.Month().String())))
+		id := "chart.day"
+		if shown > 300*24*time.Hour {
+			id = "chart.month"
+		}
+		return v.T(id, "Day", at.Day(), "Month", string(month[:min(3, len(month))]), "Year", at.Year())
+	}
+}
+
+// Days is for how many days the ranking shows somebody who does not play.
+func (v *visit) Days() int { return int(stats.ActiveFor / (24 * time.Hour)) }
+
+// SeasonName returns what a season is called.
+func (v *visit) SeasonName(s stats.SeasonTable) string {
+	if s.Name != "" {
+		return capitalised(v.T("season.named", "Number", s.Number, "Name", s.Name))
+	}
+	return capitalised(v.T("season.number", "Number", s.Number))
+}
+
+func capitalised(text string) string {
+	runes := []rune(text)
+	return strings.ToUpper(string(runes[:1])) + string(runes[1:])
+}
+
+// Percent writes a share in ten-thousandths.
+func (v *visit) Percent(share int) string { return v.T("number.percent", "Number", (share+50)/100) }
+
+// Hidden returns the ladder as forms name it, empty for the default one.
+func (v *visit) Hidden() string {
+	if v.Ladder.ID == v.Group.Ladders[0].ID {
+		return ""
+	}
+	return strconv.FormatInt(int64(v.Ladder.ID), 10)
+}
+
+// part is what a part of a page shows that several pages have.
+type part struct {
+	Visit     *visit
+	NoDraws   bool
+	Rows      []stats.Row
+	Pairings  []stats.Pairing
+	Player    ranking.PlayerID
+	Opponents bool // the Pairings are with opponents of the Player
+	Matches   []stats.MatchRow
+	Changes   bool // the Matches have changes of ratings
+	Names     []ranking.Name
+}
+
+// With returns rows of a ranking as a part.
+func (v *visit) With(rows []stats.Row, noDraws bool) part {
+	return part{Visit: v, Rows: rows, NoDraws: noDraws}
+}
+
+// Pairs returns what a player did with others as a part.
+func (v *visit) Pairs(all []stats.Pairing, of stats.MyStanding, opponents bool) part {
+	return part{Visit: v, Pairings: all, Player: of.Name.Player, NoDraws: of.NoDraws, Opponents: opponents}
+}
+
+// List returns matches as a part.
+func (v *visit) List(all []stats.MatchRow) part {
+	changes := slices.ContainsFunc(all, func(m stats.MatchRow) bool { return m.Change != nil })
+	return part{Visit: v, Matches: all, Changes: changes}
+}
+
+// Side returns the players of a side as a part.
+func (v *visit) Side(names []ranking.Name) part { return part{Visit: v, Names: names} }
