@@ -15,6 +15,7 @@ type Curve struct {
 	Box              image.Rectangle // of the line and its axes
 	Path             string          // the line, as SVG writes it
 	Rating, Time     []Tick          // on the vertical and the horizontal axis
+	Seasons          []Tick          // where seasons begin, on the horizontal axis
 	First, Best, Now Mark
 }
 
@@ -30,9 +31,9 @@ type Mark struct {
 }
 
 // NewCurve returns the curve of points, oldest first, in a box, along an axis of times. date writes a day, in the location of the points.
-// There must be a point.
-func NewCurve(points []Point, box image.Rectangle, date func(time.Time) string) Curve {
-	line := Chart{Highlighted: []Line{{Points: points}}}
+// There must be a point. The seasons are those that begin after the first one.
+func NewCurve(points []Point, seasons []Season, box image.Rectangle, date func(time.Time) string) Curve {
+	line := Chart{Highlighted: []Line{{Points: points}}, Seasons: seasons}
 	c := curveOf(line, box)
 	e, _ := extentOf(line)
 	times, clock := timeTicks(e.from, e.to)
@@ -70,6 +71,11 @@ func curveOf(c Chart, box image.Rectangle) Curve {
 	}
 	points := c.Highlighted[0].Points
 	curve := Curve{Box: box}
+	for _, s := range c.Seasons {
+		at := p.at(Point{At: s.Starts, Match: s.Match - 1}).X
+		p.ends, curve.Seasons = append(p.ends, at), append(curve.Seasons, Tick{at, s.Label})
+	}
+	p.ends = append(p.ends, box.Max.X)
 	for _, tick := range p.y.ticks(0) {
 		curve.Rating = append(curve.Rating, Tick{p.y.at(float64(tick)), strconv.Itoa(tick)})
 	}
@@ -80,20 +86,25 @@ func curveOf(c Chart, box image.Rectangle) Curve {
 	curve.First, curve.Now = mark(points[0]), mark(points[len(points)-1])
 	curve.Best = mark(slices.MaxFunc(points, func(a, b Point) int { return cmp.Compare(a.Elo, b.Elo) }))
 	var path strings.Builder
-	for i, col := range p.thin(nil, points, 1) {
-		if i == 0 {
+	end := 0
+	for _, col := range p.thin(nil, points, 1) {
+		switch {
+		case end == 0:
 			fmt.Fprintf(&path, "M%d %d", col.x, curve.First.Y)
-		} else {
+		case end != col.end:
+			fmt.Fprintf(&path, "H%dM%d %d", end, col.x, col.top)
+		default:
 			fmt.Fprintf(&path, "H%d", col.x)
 		}
 		if col.top != col.last && col.bottom != col.last {
 			fmt.Fprintf(&path, "V%dV%d", col.top, col.bottom)
 		}
-		if i > 0 || col.last != curve.First.Y {
+		if end != 0 || col.last != curve.First.Y {
 			fmt.Fprintf(&path, "V%d", col.last)
 		}
+		end = col.end
 	}
-	fmt.Fprintf(&path, "H%d", box.Max.X)
+	fmt.Fprintf(&path, "H%d", end)
 	curve.Path = path.String()
 	return curve
 }

@@ -22,7 +22,7 @@ func TestCurve(t *testing.T) {
 		Time:   []chart.Tick{{At: 10, Text: "1"}, {At: 60, Text: "3"}, {At: 110, Text: "5"}},
 		First:  chart.Mark{X: 10, Y: 106, Elo: 1500}, Best: chart.Mark{X: 60, Y: 6, Elo: 1600}, Now: chart.Mark{X: 110, Y: 56, Elo: 1550},
 	}
-	got := chart.NewCurve(points, box, func(at time.Time) string { return at.Format("2") })
+	got := chart.NewCurve(points, nil, box, func(at time.Time) string { return at.Format("2") })
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -31,7 +31,7 @@ func TestCurve(t *testing.T) {
 	if diff := cmp.Diff(want, chart.NewSparkline(points, box)); diff != "" {
 		t.Errorf("as a sparkline (-want +got):\n%s", diff)
 	}
-	one := chart.NewCurve(points[:1], box, func(at time.Time) string { return at.Format("2") })
+	one := chart.NewCurve(points[:1], nil, box, func(at time.Time) string { return at.Format("2") })
 	if one.Path != "M60 56H110" || one.Now != one.First {
 		t.Errorf("of one point: %+v", one)
 	}

@@ -134,6 +134,7 @@ type WebPlayer struct {
 	Matches   []MatchRow // the last ones, the newest first
 	Period    Period     // of the Curve
 	Curve     []Rating   `json:"-"`
+	Seasons   []SeasonStart
 }
 
 // WebPlayer returns all about a player of a ladder, with the ratings of a period or of the next longer one with a match of the player. It
@@ -163,7 +164,7 @@ func (s *Service) WebPlayer(
 	if err != nil {
 		return n, err
 	}
-	n.Period, n.Curve = r.Period, r.Players[0]
+	n.Period, n.Curve, n.Seasons = r.Period, r.Players[0], r.Seasons
 	return n, s.fillNames(ctx, ladder, &n)
 }
 

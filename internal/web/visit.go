@@ -248,12 +248,17 @@ func (v *visit) Spark(ratings []stats.Rating) *chart.Curve {
 	return &curve
 }
 
-// Curve returns the curve of a player.
-func (v *visit) Curve(ratings []stats.Rating) *chart.Curve {
+// Curve returns the curve of a player, with the seasons that begin in it.
+func (v *visit) Curve(ratings []stats.Rating, starts []stats.SeasonStart) *chart.Curve {
 	if len(ratings) == 0 {
 		return nil
 	}
-	curve := chart.NewCurve(v.points(ratings), image.Rect(50, 10, 670, 210), v.day(ratings[len(ratings)-1].At.Sub(ratings[0].At)))
+	var seasons []chart.Season
+	for _, s := range starts {
+		label := capitalised(v.T("season.number", "Number", s.Number))
+		seasons = append(seasons, chart.Season{Starts: s.At, Match: s.Match, Label: label})
+	}
+	curve := chart.NewCurve(v.points(ratings), seasons, image.Rect(50, 10, 670, 210), v.day(ratings[len(ratings)-1].At.Sub(ratings[0].At)))
 	return &curve
 }
 
@@ -277,9 +282,6 @@ func (v *visit) day(shown time.Duration) func(time.Time) string {
 		return v.T(id, "Day", at.Day(), "Month", string(month[:min(3, len(month))]), "Year", at.Year())
 	}
 }
-
-// Days is for how many days the ranking shows somebody who does not play.
-func (v *visit) Days() int { return int(stats.ActiveFor / (24 * time.Hour)) }
 
 // SeasonName returns what a season is called.
 func (v *visit) SeasonName(s stats.SeasonTable) string {
