@@ -70,7 +70,7 @@ func TestWebBoard(t *testing.T) {
 		t.Errorf("below the ranking is a button to %q", got)
 	}
 	follow := func(p *process) (changed <-chan time.Time, cut <-chan struct{}) {
-		resp := visit(t, p, link[1]+"events")
+		resp := visit(t, p, link[1]+"events") //nolint:bodyclose // the goroutine below closes it
 		if resp.StatusCode != http.StatusOK {
 			t.Fatalf("the events are %s", resp.Status)
 		}

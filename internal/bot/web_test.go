@@ -84,10 +84,10 @@ func TestBoardWithWebButton(t *testing.T) {
 			b.Web = &ranking.WebBoard{Group: 3, Generation: generation}
 		}
 		m := p.board(t, 1516, 0)
-		print := p.sender.fingerprint(m, p.sender.boardMessage(m, b))
-		if other, ok := prints[print]; ok {
+		look := p.sender.fingerprint(m, p.sender.boardMessage(m, b))
+		if other, ok := prints[look]; ok {
 			t.Errorf("generations %d and %s look the same", generation, other)
 		}
-		prints[print] = fmt.Sprint(generation)
+		prints[look] = fmt.Sprint(generation)
 	}
 }

@@ -220,4 +220,14 @@ var mutants = []mutant{
 		before: "if failure := s.store.EnsureDurable(ctx); failure != nil {", after: "if failure := error(nil); failure != nil {",
 		packages: "./internal/ranking", tests: "^TestHandledBefore$",
 	},
+	{
+		name: "old links open boards", file: "internal/web/link.go",
+		before: `fmt.Sprintf("%d:%d", b.Group, b.Generation)`, after: `fmt.Sprintf("%d", b.Group)`,
+		packages: "./internal/web", tests: "^TestRoutes$",
+	},
+	{
+		name: "people of other groups on boards", file: "internal/stats/web.go",
+		before: "if slices.Contains(played, false) {", after: "if slices.Contains(played, false) && false {",
+		packages: "./internal/web", tests: "^TestRoutes$",
+	},
 }

@@ -269,7 +269,7 @@ func (c *club) follow(ctx context.Context, from string) (viewer, int) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url+"events", nil)
 	dbtest.Must(c.t, err)
 	r.Header.Set("X-Forwarded-For", from)
-	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r) //nolint:bodyclose // closed here, or by the goroutine below
 	dbtest.Must(c.t, err)
 	if resp.StatusCode != http.StatusOK {
 		resp.Body.Close()
