@@ -245,8 +245,13 @@ func (e seasonTimer) needs() Needs { return Needs{Everybody: true, Timer: !e.ear
 
 func (e seasonTimer) decide(snap Snapshot) (Decision, error) {
 	l, d := snap.Ladder, Decision{Presence: NoChange}
-	switch goesOn := l.Season.ID == e.season; {
-	case !e.early && !snap.Due, e.early && !(goesOn && l.Season.endsBefore(e.at)):
+	goesOn := l.Season.ID == e.season
+	due := snap.Due
+	if e.early { // unless somebody else has ended it
+		due = goesOn && l.Season.endsBefore(e.at)
+	}
+	switch {
+	case !due:
 		return d, errUnanswered
 	case !goesOn: // a message of the next season has ended it
 		d.Effect = &ToldSeason{Season: e.season}
