@@ -63,3 +63,42 @@ func TestPlay(t *testing.T) {
 		})
 	}
 }
+
+func TestTable(t *testing.T) {
+	t.Parallel()
+	s := Season{Number: 1, Over: true, PlaceMatches: 2, Upsets: map[int]int{7: 120, 3: 120, 4: 100}, Standings: []Standing{
+		{Who: "a", Elo: 1500, Best: 1520, Played: 2, Won: 1, Lost: 1, Longest: 1},
+		{Who: "b", Elo: 1510, Best: 1510, Played: 2, Won: 2, Longest: 2},
+		{Who: "c", Elo: 1530, Best: 1530, Played: 1, Won: 1, Longest: 1},
+		{Who: "d", Elo: 1500, Best: 1500},
+		{Who: "e", Elo: 1510, Best: 1510, Played: 3, Drawn: 3},
+	}}
+	want := Table{
+		Rows:   []TableRow{{"b", 1, 1510, 2, 0, 0}, {"e", 1, 1510, 0, 3, 0}, {"a", 3, 1500, 1, 0, 1}, {"c", 0, 1530, 1, 0, 0}},
+		Medals: true, Played: Best{"e", 3}, Streak: Best{"b", 2}, Upset: 3, By: 120,
+	}
+	if diff := cmp.Diff(want, s.Table()); diff != "" {
+		t.Errorf("with places (-want +got):\n%s", diff)
+	}
+	next := s
+	next.Number, next.Over = 2, false
+	all := Careers([]Season{s, next})
+	for who, want := range map[string]Career{
+		"b": {Who: "b", Titles: 1, Seasons: 2, Won: 4, Best: 1510, BestIn: 1},
+		"e": {Who: "e", Titles: 1, Seasons: 2, Drawn: 6, Best: 1510, BestIn: 1},
+		"c": {Who: "c", Seasons: 2, Won: 2, Best: 1530, BestIn: 1}, "d": {},
+	} {
+		if all[who] != want {
+			t.Errorf("the career of %s is %+v, want %+v", who, all[who], want)
+		}
+	}
+	s.PlaceMatches = 3
+	if rows := s.Table().Rows; len(rows) != 4 || rows[0] != (TableRow{"c", 1, 1530, 1, 0, 0}) || rows[3].Place != 4 {
+		t.Errorf("the places are %+v although only one player has played enough", rows)
+	}
+	for elo, want := range map[int]int{1600: 1550, 1501: 1500, 1499: 1500, 1401: 1451} {
+		if got := Begin(Standing{Elo: elo, Played: 1}, 1500, true); got != want {
+			t.Errorf("whoever ended with %d begins with %d, want %d", elo, got, want)
+		}
+	}
+}

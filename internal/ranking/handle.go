@@ -70,6 +70,17 @@ var errIdentified = errors.New("people were identified")
 // errSeasonEnded means that an attempt has only ended a season.
 var errSeasonEnded = fmt.Errorf("%w: a season has ended", ErrConflict)
 
+// seasonOver means that the season of a ladder ends before a match that is moved there, which was reported at a later time.
+type seasonOver struct {
+	ladder Ladder
+	at     time.Time
+}
+
+// Error implements error.
+func (o seasonOver) Error() string {
+	return fmt.Sprintf("season %d ends before %s", o.ladder.Season.ID, o.at)
+}
+
 // upsetOf means that the operation needs the LargestUpset of this month, which few results do: only upsets may be larger.
 type upsetOf time.Time
 
@@ -137,6 +148,13 @@ func (s *Service) readDecideWrite(ctx context.Context, o Origin, j job, attempt 
 		unresolved.month = time.Time(month)
 		return s.readDecideWrite(ctx, o, unresolved, attempt, identifies)
 	}
+	if over := (seasonOver{}); errors.As(err, &over) {
+		release()
+		if err := s.endSeason(ctx, o, over.ladder, over.at); err != nil {
+			return err
+		}
+		return errSeasonEnded
+	}
 	if err != nil {
 		return err
 	}
@@ -196,6 +214,9 @@ func (s *Service) decide(ctx context.Context, store writer, o Origin, j job, sna
 	switch op := j.operation.(type) {
 	case replaying:
 		if m := op.replays(snap); m != nil {
+			if op, ok := j.operation.(moving); ok && op.into().Season.endsBefore(m.PlayedAt) {
+				return Decision{}, seasonOver{*op.into(), m.PlayedAt}
+			}
 			snap.History, err = store.MatchHistory(ctx, m.Season, m.Number)
 			snap.History.Over = snap.Over
 			if op, ok := j.operation.(moving); ok && err == nil {

@@ -112,9 +112,10 @@ func (c *modelGroup) moveAny(rt *rapid.T) {
 	if n, ok := notice.(ranking.MatchMoved); !ok || n.Number != number || n.From != m.ladder.name || n.To != to.name {
 		rt.Fatalf("moving match %d is answered with %+v", number, notice)
 	}
-	m.ladder, m.rules = to, to.rules.RatingRules
+	c.reach(to, m.playedAt)
+	m.ladder, m.season, m.rules = to, to.seasonAt(m.playedAt), to.rules.RatingRules
 	for _, e := range m.players() {
-		c.addEntry(to, e)
+		c.addEntry(to, m.season, e)
 	}
 }
 
@@ -201,7 +202,7 @@ func (c *modelGroup) replaceAny(rt *rapid.T) {
 	for side, players := range sides {
 		for i, p := range players {
 			m.sides[side][i] = c.entityOf(p.who, p.byAccount)
-			c.addEntry(m.ladder, m.sides[side][i])
+			c.addEntry(m.ladder, m.season, m.sides[side][i])
 			c.isThere(m.sides[side][i], m.playedAt)
 		}
 	}
@@ -215,7 +216,7 @@ func (c *modelGroup) joinAny(rt *rapid.T) {
 	c.showAccount(who)
 	o := c.origin(c.account(who))
 	c.send(o, func(o ranking.Origin) error { return c.Do(c.t.Context(), o, ranking.Join{}) })
-	c.addEntry(c.standard, c.seen(who))
+	c.addEntry(c.standard, c.standard.season(), c.seen(who))
 	c.isThere(c.seen(who), o.SentAt)
 }
 
@@ -226,8 +227,11 @@ func (c *modelGroup) leaveAny(*rapid.T) {
 	o.Sender, o.Key = nil, "s:"+o.Key
 	c.send(o, func(o ranking.Origin) error { return c.MemberLeft(c.t.Context(), o, c.account(who)) })
 	e := c.known[who]
-	if _, gone := c.left[e]; e != nil && !gone {
-		c.left[e] = o.SentAt
+	for _, l := range c.ladders {
+		_, there := l.season().entries[e]
+		if _, gone := c.left[e]; there && !gone {
+			c.left[e] = o.SentAt
+		}
 	}
 }
 
@@ -287,8 +291,6 @@ func (c *modelGroup) mustChange(change ranking.ChangeLadder, thread int64, was s
 		refusal = ranking.Refusal{Code: ranking.NoSuchLadder, Name: name}
 	case change.Change == ranking.ArchiveLadder && meant == c.standard:
 		refusal = ranking.Refusal{Code: ranking.DefaultLadder, Name: meant.name}
-	case change.Change == ranking.ArchiveLadder && meant.archived:
-		refusal = ranking.Refusal{Code: ranking.LadderArchived, Name: meant.name}
 	}
 	if refusal.Code != "" {
 		c.checkRefusal(notice, refusal)
@@ -302,7 +304,7 @@ func (c *modelGroup) mustChange(change ranking.ChangeLadder, thread int64, was s
 		if c.ladders[0].name == "" {
 			c.ladders[0].name = change.First
 		}
-		c.ladders = append(c.ladders, &modelLadder{name: name, rules: defaultRules, entries: make(map[*entity]entry)})
+		c.ladders = append(c.ladders, newModelLadder(name))
 		c.readLadders()
 	case ranking.RenameLadder:
 		meant.name = name

@@ -172,3 +172,23 @@ func TestUnclaimedPlayerLeaves(t *testing.T) {
 	g.memberLeft(t, carol, time.Minute)
 	g.mustRank(t, "Carol has left", "Bob")
 }
+
+// TestMergedElsewhere: who has left a group stays so when an unclaimed player of another one turns out to be the same person, although they
+// had not left when a season ended.
+func TestMergedElsewhere(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	nameless := someone(bob.ID, "", bob.Name)
+	must(t, g.RecordMatch(t.Context(), g.at(&alice, 10), singles(alice, nameless, 3, 1)))
+	g.startSeason(t, 30, "")
+	g.memberLeft(t, nameless, time.Minute)
+	g.has(t, 1, "group_players WHERE left_at IS NOT NULL")
+	o := g.at(&alice, 70)
+	o.Chat = otherClub
+	must(t, g.RecordMatch(t.Context(), o, singles(alice, named("bob"), 3, 1)))
+	o = g.at(&bob, 80)
+	o.Chat = otherClub
+	must(t, g.ShowRanking(t.Context(), o))
+	g.has(t, 1, "players WHERE merged_into IS NOT NULL")
+	g.has(t, 1, "group_players WHERE left_at IS NOT NULL")
+}

@@ -46,12 +46,14 @@ type model struct {
 	unclaimed  map[int]*entity
 	known      map[int]*entity
 	groups     []*modelGroup
-	entryCount int // number of entries into ladders so far
+	entryCount int           // number of entries into seasons so far
+	waited     time.Duration // without a command
+	window     time.Duration // how long an undo can be taken back
 }
 
 func newSociety(t *testing.T, rt *rapid.T, g *game, id int64) *model {
 	s := &model{
-		game: g, t: t, rt: rt, id: id,
+		game: g, t: t, rt: rt, id: id, window: 24 * time.Hour,
 		named: make(map[int]bool), known: make(map[int]*entity), unclaimed: make(map[int]*entity),
 	}
 	for i := range rapid.IntRange(2, 6).Draw(rt, "people") {
@@ -65,14 +67,15 @@ var defaultRules = ranking.Rules{Start: 1500, PlaceMatches: 3, HideDays: 60, Dra
 
 // newGroup creates a group, which the first person has joined.
 func (s *model) newGroup() *modelGroup {
-	only := &modelLadder{entries: make(map[*entity]entry), rules: defaultRules}
+	only := newModelLadder("")
 	c := &modelGroup{
 		model: s, chat: ranking.ExternalChatID(-1000*s.id - int64(len(s.groups))),
 		ladders: []*modelLadder{only}, standard: only, topics: make(map[int64]*modelLadder), left: make(map[*entity]time.Time),
+		zone: time.UTC,
 	}
 	s.groups = append(s.groups, c)
 	c.command(c.people[0], func(o ranking.Origin) error { return c.Do(c.t.Context(), o, ranking.Join{}) })
-	c.addEntry(only, c.seen(0))
+	c.addEntry(only, only.season(), c.seen(0))
 	c.readLadders()
 	c.choose("uneven", ranking.On, 0)
 	c.compare()
@@ -90,6 +93,7 @@ type modelGroup struct {
 	left     map[*entity]time.Time // who has left the group, and when
 	commands int
 	place    place // of the commands from now on
+	zone     *time.Location
 }
 
 // modelLadder is the expected state of a ladder.
@@ -98,10 +102,10 @@ type modelLadder struct {
 	name     string
 	archived bool
 	rules    ranking.Rules
-	entries  map[*entity]entry // who is in the ladder
+	seasons  []*modelSeason // the last one goes on
 }
 
-// entry is how a player entered a ladder: their position in the order of entries, and their start rating.
+// entry is how a player entered a season: their position in the order of entries, and their start rating.
 type entry struct{ order, start int }
 
 // entity is a player in the model: a person who was seen, or an unclaimed username.
@@ -114,6 +118,7 @@ type modelMatch struct {
 	key        string
 	message    string // the key of the message that reported it
 	ladder     *modelLadder
+	season     *modelSeason
 	sides      [2][]*entity
 	reporter   *entity
 	scores     []ranking.Score
@@ -167,20 +172,24 @@ func (s *model) seen(i int) *entity {
 
 func (c *modelGroup) merge(from, into *entity) {
 	for _, l := range c.ladders {
-		merged, there := l.entries[from]
-		if !there {
-			continue
+		for _, s := range l.seasons {
+			merged, there := s.entries[from]
+			if !there {
+				continue
+			}
+			if s == l.season() {
+				delete(c.left, into) // an unclaimed player has not left
+			}
+			delete(s.entries, from)
+			kept, both := s.entries[into]
+			if !both {
+				kept = merged
+			}
+			if merged.order < kept.order {
+				kept.start = merged.start
+			}
+			s.entries[into] = kept
 		}
-		delete(c.left, into) // an unclaimed player has not left
-		delete(l.entries, from)
-		kept, both := l.entries[into]
-		if !both {
-			kept = merged
-		}
-		if merged.order < kept.order {
-			kept.start = merged.start
-		}
-		l.entries[into] = kept
 	}
 	for _, m := range c.matches {
 		if all := m.players(); slices.Contains(all, from) && slices.Contains(all, into) {
@@ -210,10 +219,10 @@ func (s *model) mentioned(i int) *entity {
 	return s.unclaimed[i]
 }
 
-func (c *modelGroup) addEntry(l *modelLadder, e *entity) {
-	if _, there := l.entries[e]; !there {
+func (c *modelGroup) addEntry(l *modelLadder, s *modelSeason, e *entity) {
+	if _, there := s.entries[e]; !there {
 		c.entryCount++
-		l.entries[e] = entry{c.entryCount, l.rules.Start}
+		s.entries[e] = entry{c.entryCount, l.rules.Start}
 	}
 }
 
@@ -248,13 +257,19 @@ func (c *modelGroup) send(o ranking.Origin, send func(ranking.Origin) error) {
 }
 
 func (c *modelGroup) origin(sender ranking.Person) ranking.Origin {
+	o := from(&sender, fmt.Sprintf("m:%d:%d", c.chat, c.commands+1))
+	o.SentAt = c.now()
 	c.commands++
 	c.sent++
-	o := from(&sender, fmt.Sprintf("m:%d:%d", c.chat, c.commands))
-	o.SentAt = o.SentAt.Add(time.Duration(c.sent) * 4 * time.Second) // slow enough to stay below the question limit
 	o.Chat = ranking.Chat{ID: c.chat, Kind: ranking.Supergroup, Title: "Any"}
 	c.place.in(&o)
 	return o
+}
+
+// now returns when the next command is sent.
+func (s *model) now() time.Time {
+	slow := time.Duration(s.sent+1) * 4 * time.Second // enough to stay below the question limit
+	return from(nil, "").SentAt.Add(s.waited + slow)
 }
 
 // press returns the origin of a button press.
@@ -282,6 +297,8 @@ func (c *modelGroup) recordAny(rt *rapid.T) {
 	c.goAnywhere(rt)
 	defer c.goHome()
 	ladder, sender := c.applies(), c.anyPerson("sender")
+	at := c.anyDate(rt, ladder)
+	c.reach(ladder, at)
 	c.showAccount(sender)
 	byAccount := make(map[int]bool)
 	for who := range c.people {
@@ -310,10 +327,9 @@ func (c *modelGroup) recordAny(rt *rapid.T) {
 			refusal = ladder.refusal(a, b, first == second)
 		}
 	}
-	var at time.Time
 	var key string
 	notice := c.command(c.account(sender), func(o ranking.Origin) error {
-		at, key = o.SentAt, o.Key
+		o.SentAt, key = at, o.Key
 		return c.RecordMatch(c.t.Context(), o, reports...)
 	})
 	if refusal.Code != "" { // a refused result adds no players
@@ -323,11 +339,12 @@ func (c *modelGroup) recordAny(rt *rapid.T) {
 	if card, ok := notice.(ranking.MatchRecorded); !ok || card.Number != len(c.matches)+len(reports) {
 		rt.Fatalf("%d matches after %d are answered with %+v", len(reports), len(c.matches), notice)
 	}
-	reporter := c.seen(sender)
+	reporter, season := c.seen(sender), ladder.seasonAt(at)
 	for i, report := range reports {
 		a, b := total(report.Scores)
 		m := &modelMatch{
-			key: key, message: key, ladder: ladder, reporter: reporter, scores: report.Scores, playedAt: at, rules: ladder.rules.RatingRules, turned: b > a,
+			key: key, message: key, ladder: ladder, season: season, reporter: reporter, scores: report.Scores, playedAt: at,
+			rules: ladder.rules.RatingRules, turned: b > a,
 		}
 		if i > 0 {
 			m.key += fmt.Sprint(ranking.ExtraMatch, i+1)
@@ -339,7 +356,7 @@ func (c *modelGroup) recordAny(rt *rapid.T) {
 		}
 		c.matches = append(c.matches, m)
 		for _, e := range m.players() {
-			c.addEntry(ladder, e)
+			c.addEntry(ladder, season, e)
 			c.isThere(e, at)
 		}
 	}
@@ -463,7 +480,7 @@ func (c *modelGroup) restoreAny(rt *rapid.T) {
 			}
 		}
 		if number == 0 { // perhaps it is restored already: the last match that counts says so
-			want := ranking.Refusal{Code: ranking.NothingToRestore, Minutes: 1440}
+			want := ranking.Refusal{Code: ranking.NothingToRestore, Minutes: int(c.window / time.Minute)}
 			for i, m := range c.matches {
 				if e := c.known[sender]; !m.undone && e != nil && (m.reporter == e || slices.Contains(m.players(), e)) {
 					want = ranking.Refusal{Code: ranking.NotUndone, Number: i + 1}
@@ -482,6 +499,8 @@ func (c *modelGroup) restoreAny(rt *rapid.T) {
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.NotUndone, Number: number})
 	case m.samePerson:
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.SamePersonTwice, Number: number})
+	case m.season != m.ladder.season() && !isAdmin:
+		c.checkRefusal(notice, ranking.Refusal{Code: ranking.SeasonClosed, Number: number})
 	case m.undoneBy != sender && !isAdmin:
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.NotUndoneByYou, Number: number})
 	default:
@@ -572,6 +591,9 @@ func (c *modelGroup) choose(name, value string, sender int) {
 	c.showAccount(sender)
 	o := c.origin(c.account(sender))
 	o.Button, o.Pressed = o.Key, 55
+	if c.place.named == nil { // a button is about the ladder that it was made for
+		o.Ladder = ranking.LadderID(c.applies().id)
+	}
 	set := choice(name, value)
 	c.send(o, func(o ranking.Origin) error { return c.Do(c.t.Context(), o, set) })
 	notice, ladder := c.answer(c.t, o.Key, toast), c.applies()
@@ -586,6 +608,11 @@ func (c *modelGroup) choose(name, value string, sender int) {
 		c.rt.Fatalf("%s for %s is answered with %+v", value, name, notice)
 	}
 	ladder.rules = set.Setting.With(now, value).Rules
+	if name == ranking.SettingSeasons {
+		s := ladder.season()
+		s.ends = c.endOfSeason(ladder, o.SentAt)
+		s.waits = !s.ends.IsZero()
+	}
 }
 
 // total returns the sets that each side won, or the score if there are no sets.
@@ -620,93 +647,112 @@ func (s *model) namesOf(entities []*entity) []string {
 	return names
 }
 
-// compare compares the ladders with what a plain calculation makes of the matches that count.
+// compare compares the seasons with what a plain calculation makes of their matches that count.
 func (c *modelGroup) compare() {
+	c.compareSeasons()
 	for _, l := range c.ladders {
-		starts, left := make(map[string]int), []string(nil)
-		for e, entry := range l.entries {
-			starts[c.nameOf(e)] = entry.start
-			if _, gone := c.left[e]; gone {
-				left = append(left, c.nameOf(e))
+		for _, s := range l.seasons {
+			want := c.play(s)
+			differ := []struct{ what, diff string }{
+				{"standings", cmp.Diff(want.Standings, c.storedStandings(c.t, seasonWithID, s.id, byIdentity))},
+				{"times of last matches", cmp.Diff(want.LastPlayed, c.storedLastPlayed(s), cmpopts.EquateApproxTime(0))},
+				{"entries", cmp.Diff(want.Entries, c.storedEntries(c.t, seasonWithID, s.id, byIdentity), cmpopts.EquateEmpty())},
+				{"upsets", cmp.Diff(want.Upsets, c.storedUpsets(s))},
 			}
-		}
-		slices.Sort(left)
-		var counted []plainladder.Match
-		for i, m := range c.matches {
-			if m.undone || m.ladder != l {
-				continue
+			if s == l.season() {
+				differ = append(differ, struct{ what, diff string }{"absent players", cmp.Diff(c.absent(s), c.storedLeft(s), cmpopts.EquateEmpty())})
 			}
-			a, b := total(m.scores)
-			counted = append(counted, plainladder.Match{
-				Number: i + 1, A: c.namesOf(m.sides[0]), B: c.namesOf(m.sides[1]), ScoreA: a, ScoreB: b, At: m.playedAt,
-				Rules: plainladder.Rules{
-					K: m.rules.K, ProvisionalK: m.rules.Provisional.K, ProvisionalMatches: m.rules.Provisional.Matches, Margin: m.rules.Margin,
-				},
-			})
-		}
-		want := plainladder.Play(starts, counted)
-		for _, differing := range []struct{ what, diff string }{
-			{"standings", cmp.Diff(want.Standings, c.storedStandings(c.t, ladderWithID, l.id, byIdentity))},
-			{"times of last matches", cmp.Diff(want.LastPlayed, c.storedLastPlayed(l), cmpopts.EquateApproxTime(0))},
-			{"entries", cmp.Diff(want.Entries, c.storedEntries(c.t, ladderWithID, l.id, byIdentity), cmpopts.EquateEmpty())},
-			{"upsets", cmp.Diff(want.Upsets, c.storedUpsets(l))},
-			{"absent players", cmp.Diff(left, c.storedLeft(l), cmpopts.EquateEmpty())},
-		} {
-			if differing.diff != "" {
-				c.rt.Fatalf("after %d commands the %s of ladder %q differ (-model +stored):\n%s", c.commands, differing.what, l.name, differing.diff)
+			for _, d := range differ {
+				if d.diff != "" {
+					c.rt.Fatalf("after %d commands the %s of season %d of ladder %q differ (-model +stored):\n%s",
+						c.commands, d.what, s.number, l.name, d.diff)
+				}
 			}
 		}
 	}
 }
 
-func (c *modelGroup) storedLastPlayed(l *modelLadder) map[string]time.Time {
+// play plays the matches of a season that count.
+func (c *modelGroup) play(s *modelSeason) plainladder.Ladder {
+	starts := make(map[string]int)
+	for e, entry := range s.entries {
+		starts[c.nameOf(e)] = entry.start
+	}
+	var counted []plainladder.Match
+	for i, m := range c.matches {
+		if m.undone || m.season != s {
+			continue
+		}
+		a, b := total(m.scores)
+		counted = append(counted, plainladder.Match{
+			Number: i + 1, A: c.namesOf(m.sides[0]), B: c.namesOf(m.sides[1]), ScoreA: a, ScoreB: b, At: m.playedAt,
+			Rules: plainladder.Rules{
+				K: m.rules.K, ProvisionalK: m.rules.Provisional.K, ProvisionalMatches: m.rules.Provisional.Matches, Margin: m.rules.Margin,
+			},
+		})
+	}
+	return plainladder.Play(starts, counted)
+}
+
+// absent returns who is in a season and has left the group.
+func (c *modelGroup) absent(s *modelSeason) (left []string) {
+	for e := range s.entries {
+		if _, gone := c.left[e]; gone {
+			left = append(left, c.nameOf(e))
+		}
+	}
+	slices.Sort(left)
+	return left
+}
+
+func (c *modelGroup) storedLastPlayed(s *modelSeason) map[string]time.Time {
 	all := make(map[string]time.Time)
 	for _, p := range rows[struct {
 		Who string
 		At  time.Time
 	}](c.t, c.game, `
 		SELECT `+byIdentity+`, s.last_played_at FROM group_players s JOIN players p ON p.id = s.player_id
-		WHERE s.season_id = $1 AND s.last_played_at IS NOT NULL`, l.id) {
+		WHERE s.season_id = $1 AND s.last_played_at IS NOT NULL`, s.id) {
 		all[p.Who] = p.At
 	}
 	return all
 }
 
-func (c *modelGroup) storedUpsets(l *modelLadder) map[int]int {
+func (c *modelGroup) storedUpsets(s *modelSeason) map[int]int {
 	all := make(map[int]int)
 	for _, m := range rows[struct{ Number, Upset int }](c.t, c.game, `
-		SELECT number, upset FROM matches WHERE ladder_id = $1 AND upset IS NOT NULL AND undone_at IS NULL`, l.id) {
+		SELECT number, upset FROM matches WHERE season_id = $1 AND upset IS NOT NULL AND undone_at IS NULL`, s.id) {
 		all[m.Number] = m.Upset
 	}
 	return all
 }
 
-// storedLeft returns who is in a ladder and has left the group.
-func (c *modelGroup) storedLeft(l *modelLadder) []string {
+// storedLeft returns who is in a season and has left the group.
+func (c *modelGroup) storedLeft(s *modelSeason) []string {
 	all := texts(c.t, c.game, `
-		SELECT `+byIdentity+` FROM group_players s JOIN players p ON p.id = s.player_id WHERE s.season_id = $1 AND s.left_at IS NOT NULL`, l.id)
+		SELECT `+byIdentity+` FROM group_players s JOIN players p ON p.id = s.player_id WHERE s.season_id = $1 AND s.left_at IS NOT NULL`, s.id)
 	slices.Sort(all)
 	return all
 }
 
-// compareMatches checks that each match is in its ladder, and that the history has one current entry for each player of each match that
-// counts, and no others.
+// compareMatches checks that each match is in its season and ladder, and that the history has one current entry for each player of each
+// match that counts, and no others.
 func (c *modelGroup) compareMatches() {
 	type match struct {
 		Number         int
-		Ladder         int64
+		Ladder, Season int64
 		Parts, Current int
 	}
 	var want []match
 	for i, m := range c.matches {
-		e := match{Number: i + 1, Ladder: m.ladder.id, Parts: len(m.players())}
+		e := match{Number: i + 1, Ladder: m.ladder.id, Season: m.season.id, Parts: len(m.players())}
 		if !m.undone {
 			e.Current = e.Parts
 		}
 		want = append(want, e)
 	}
 	stored := rows[match](c.t, c.game, `
-		SELECT m.number, m.ladder_id, count(*), count(h.id) FROM matches m JOIN match_players mp ON mp.match_id = m.id
+		SELECT m.number, m.ladder_id, m.season_id, count(*), count(h.id) FROM matches m JOIN match_players mp ON mp.match_id = m.id
 		LEFT JOIN elo_history h ON h.match_id = m.id AND h.player_id = mp.player_id AND h.superseded_at = 'infinity'
 		JOIN groups g ON g.id = m.group_id JOIN chats ch ON ch.id = g.chat_id
 		WHERE ch.telegram_chat_id = $1 GROUP BY m.id ORDER BY m.number`, c.chat)

@@ -19,40 +19,48 @@ const (
 	laddersOf    = "ch.telegram_chat_id = $1"
 )
 
-// standingTable returns the stored standings in the ladder of a chat.
+// The seasons whose data is read, by an id.
+const (
+	seasonWithID = "n.id = $1"
+	goingOnIn    = laddersOf + " AND n.id = l.season_id"
+)
+
+// standingTable returns the stored standings in the season of a chat's ladder that goes on.
 func (g *game) standingTable(t *testing.T, chat ranking.ExternalChatID, who string) plainladder.Standings {
 	t.Helper()
-	return g.storedStandings(t, laddersOf, int64(chat), who)
+	return g.storedStandings(t, goingOnIn, int64(chat), who)
 }
 
-func (g *game) storedStandings(t *testing.T, ladders string, id int64, who string) plainladder.Standings {
+func (g *game) storedStandings(t *testing.T, seasons string, id int64, who string) plainladder.Standings {
 	t.Helper()
 	all := make(plainladder.Standings)
 	for _, p := range rows[plainladder.Standing](t, g, `
 		SELECT `+who+`, s.elo, s.start_elo, s.best_elo, s.played, s.won, s.drawn, s.lost, s.streak, s.longest_streak
-		FROM group_players s JOIN players p ON p.id = s.player_id JOIN ladders l ON l.season_id = s.season_id
-		JOIN groups g ON g.id = l.group_id JOIN chats ch ON ch.id = g.chat_id
-		WHERE `+ladders, id) {
+		FROM group_players s JOIN players p ON p.id = s.player_id JOIN seasons n ON n.id = s.season_id
+		JOIN ladders l ON l.id = n.ladder_id JOIN groups g ON g.id = l.group_id JOIN chats ch ON ch.id = g.chat_id
+		WHERE `+seasons, id) {
 		all[p.Who] = p
 	}
 	return all
 }
 
-// currentHistory returns the current history of a chat's matches, in the order of their numbers, those of side A first.
+// currentHistory returns the current history of the matches in the season of a chat's ladder that goes on, in the order of their numbers,
+// those of side A first.
 func (g *game) currentHistory(t *testing.T, chat ranking.ExternalChatID, who string) []plainladder.Entry {
 	t.Helper()
-	return g.storedEntries(t, laddersOf, int64(chat), who)
+	return g.storedEntries(t, goingOnIn, int64(chat), who)
 }
 
-func (g *game) storedEntries(t *testing.T, ladders string, id int64, who string) []plainladder.Entry {
+func (g *game) storedEntries(t *testing.T, seasons string, id int64, who string) []plainladder.Entry {
 	t.Helper()
 	return rows[plainladder.Entry](t, g, `
 		SELECT m.number, `+who+`, h.elo_before, h.elo_after, h.k_factor, h.best_before, h.streak_before, h.longest_before
 		FROM elo_history h JOIN matches m ON m.id = h.match_id JOIN match_players mp USING (match_id, player_id)
 		JOIN players p ON p.id = h.player_id
-		JOIN ladders l ON l.id = m.ladder_id JOIN group_players s ON s.season_id = l.id AND s.player_id = h.player_id
+		JOIN seasons n ON n.id = m.season_id JOIN ladders l ON l.id = m.ladder_id AND l.id = n.ladder_id
+		JOIN group_players s ON s.season_id = n.id AND s.player_id = h.player_id
 		JOIN groups g ON g.id = m.group_id JOIN chats ch ON ch.id = g.chat_id
-		WHERE `+ladders+` AND h.superseded_at = 'infinity'
+		WHERE `+seasons+` AND h.superseded_at = 'infinity'
 		ORDER BY m.number, mp.side, mp.place`, id)
 }
 

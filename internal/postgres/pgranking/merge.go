@@ -175,8 +175,8 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 	batch.Queue(`
 		UPDATE group_players s SET left_at = NULL, version = version + 1
 		WHERE player_id = $1 AND left_at IS NOT NULL AND EXISTS (
-		    SELECT FROM group_players o JOIN seasons of ON of.id = o.season_id
-		    WHERE o.player_id = $1 AND o.left_at IS NULL AND of.group_id = (SELECT group_id FROM seasons WHERE id = s.season_id))`, into)
+		    SELECT FROM ladders l JOIN group_players o ON o.season_id = l.season_id
+		    WHERE o.player_id = $1 AND o.left_at IS NULL AND l.group_id = (SELECT group_id FROM seasons WHERE id = s.season_id))`, into)
 	queueMerged(&batch, from, into)
 	for _, m := range merges {
 		if m.Over {
