@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"elobot/internal/ranking"
 )
 
@@ -75,35 +77,49 @@ type Trend struct {
 
 // WebRanking returns the ranking of a ladder. now is in the time zone of the chat.
 func (s *Service) WebRanking(ctx context.Context, l WebLadder, now time.Time) (n WebRanking, err error) {
-	if n.RankingPage, err = s.store.Ranking(ctx, l.ID, nil, RankingQuery{Places: webRows}, now); err != nil {
-		return n, fmt.Errorf("read a ranking: %w", err)
-	}
-	if n.Hidden > 0 {
-		all, err := s.store.Ranking(ctx, l.ID, nil, RankingQuery{Places: webRows, All: true}, now)
+	reads, readCtx := errgroup.WithContext(ctx)
+	reads.Go(func() error { return s.readRows(readCtx, l.ID, now, &n) })
+	reads.Go(func() error {
+		last, err := s.store.Matches(readCtx, l.ID, Paging{})
 		if err != nil {
-			return n, fmt.Errorf("read who has not played for long: %w", err)
+			return fmt.Errorf("read the last matches: %w", err)
 		}
-		plays := make(map[ranking.PlayerID]bool)
-		for _, r := range n.Rows {
-			plays[r.Name.Player] = true
+		n.Last = last.Rows
+		since := now.Add(-trendTime)
+		if l.Since.After(since) {
+			since = l.Since
 		}
-		n.Paused = slices.DeleteFunc(all.Rows, func(r Row) bool { return plays[r.Name.Player] })
+		matches, err := s.store.MatchesOf(readCtx, l.ID, since, now.AddDate(1, 0, 0)) // clocks differ
+		if err != nil {
+			return fmt.Errorf("read the matches of the last weeks: %w", err)
+		}
+		n.Trends = trendsOf(matches)
+		return nil
+	})
+	if err := reads.Wait(); err != nil {
+		return WebRanking{}, err
 	}
-	last, err := s.store.Matches(ctx, l.ID, Paging{})
-	if err != nil {
-		return n, fmt.Errorf("read the last matches: %w", err)
-	}
-	n.Last = last.Rows
-	since := now.Add(-trendTime)
-	if l.Since.After(since) {
-		since = l.Since
-	}
-	matches, err := s.store.MatchesOf(ctx, l.ID, since, now.AddDate(1, 0, 0)) // clocks differ
-	if err != nil {
-		return n, fmt.Errorf("read the matches of the last weeks: %w", err)
-	}
-	n.Trends = trendsOf(matches)
 	return n, s.fillNames(ctx, l.ID, &n)
+}
+
+// readRows reads who is in a ranking, and who has not played for long.
+func (s *Service) readRows(ctx context.Context, ladder ranking.LadderID, now time.Time, n *WebRanking) (err error) {
+	if n.RankingPage, err = s.store.Ranking(ctx, ladder, nil, RankingQuery{Places: webRows}, now); err != nil {
+		return fmt.Errorf("read a ranking: %w", err)
+	}
+	if n.Hidden == 0 {
+		return nil
+	}
+	all, err := s.store.Ranking(ctx, ladder, nil, RankingQuery{Places: webRows, All: true}, now)
+	if err != nil {
+		return fmt.Errorf("read who has not played for long: %w", err)
+	}
+	plays := make(map[ranking.PlayerID]bool)
+	for _, r := range n.Rows {
+		plays[r.Name.Player] = true
+	}
+	n.Paused = slices.DeleteFunc(all.Rows, func(r Row) bool { return plays[r.Name.Player] })
+	return nil
 }
 
 // trendsOf returns the trends of all who play in matches, which are in the order of their numbers.

@@ -72,7 +72,7 @@ func (b *Board) player(ctx context.Context, v *visit) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	period := stats.AllTime
+	period := stats.Month // or the next longer one in which the player has played
 	if v.query.Has("period") {
 		if period = stats.Period(v.query.Get("period")); !slices.Contains(stats.Periods(), period) {
 			return nil, stats.ErrNotThere
