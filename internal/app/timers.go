@@ -23,6 +23,9 @@ const (
 	timersAtOnce = 100
 	// timersInParallel is how many timers fire at the same time, so that one that waits for its group does not delay all others.
 	timersInParallel = 4
+	// seasonRest is how long to rest after the end of a season, for each time that it took: many seasons end at the same instant, and results
+	// go first.
+	seasonRest = 9
 	// timerTimeout limits the attempt to fire a timer.
 	timerTimeout = 5 * time.Second
 )
@@ -97,11 +100,20 @@ func (t timers) fireAll(ctx context.Context, due []ranking.Timer) error {
 	firing, ctx := errgroup.WithContext(ctx)
 	firing.SetLimit(timersInParallel)
 	for _, timer := range due {
-		if strings.HasPrefix(timer.Key, ranking.SeasonTimer) && t.outage.over() < ranking.AfterSeason {
+		endsSeason := strings.HasPrefix(timer.Key, ranking.SeasonTimer)
+		if endsSeason && t.outage.over() < ranking.AfterSeason {
 			continue // messages from before the end of the season may still arrive
 		}
 		firing.Go(func() error {
-			switch err := t.fire(ctx, timer); {
+			begun := time.Now()
+			err := t.fire(ctx, timer)
+			if endsSeason {
+				select {
+				case <-time.After(seasonRest * time.Since(begun)):
+				case <-ctx.Done():
+				}
+			}
+			switch {
 			case ctx.Err() != nil:
 				return ctx.Err()
 			case errors.Is(err, outbox.ErrLeaseLost):
