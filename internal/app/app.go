@@ -241,7 +241,10 @@ func (b *instance) work(ctx context.Context) error {
 		return b.poll(ctx)
 	})
 	parts.Go(func() error { return postgres.NewPurger(b.pools.Commands, b.lease, b.log).Run(ctx) })
-	for _, run := range []func(context.Context){timers{b.pollPipeline.service, &b.outage, b.log}.run, b.boards.run} {
+	service := b.pollPipeline.service
+	for _, run := range []func(context.Context){
+		timers{service, false, &b.outage, b.log}.run, timers{service, true, &b.outage, b.log}.run, b.boards.run,
+	} {
 		parts.Go(func() error {
 			run(ctx)
 			return nil
@@ -314,6 +317,8 @@ func (s source) Updates(ctx context.Context, offset int64, wait time.Duration) (
 	updates, err := s.Source.Updates(ctx, offset, wait)
 	if err != nil {
 		s.outage.goesOn()
+	} else {
+		s.outage.ends()
 	}
 	return updates, err
 }

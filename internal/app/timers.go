@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// timerInterval is how often the leader looks for due timers. With the time that they take, none is a minute late.
+	// timerInterval is how often the leader looks for due timers. With the time that they take, none is a minute late, but ends of seasons.
 	timerInterval = 30 * time.Second
 	// timersAtOnce is how many timers are read at a time.
 	timersAtOnce = 100
@@ -38,20 +38,44 @@ type timerService interface {
 // timers fires the timers that are due.
 type timers struct {
 	service timerService
+	// seasons is true for those that end seasons, false for all others: many seasons may end at the same instant, and hold up nothing else.
+	seasons bool
 	outage  *outage
 	log     *slog.Logger
 }
 
-// outage is the last moment at which something kept messages from arriving or from being handled.
-type outage struct{ last atomic.Pointer[time.Time] }
-
-func (o *outage) goesOn() {
-	now := time.Now()
-	o.last.Store(&now)
+// outage knows since when nothing keeps messages from arriving and from being handled.
+type outage struct {
+	mu    sync.Mutex
+	lasts bool
+	ended time.Time
 }
 
-// over returns how long the outage has been over.
-func (o *outage) over() time.Duration { return time.Since(*o.last.Load()) }
+// goesOn notes that something does not work.
+func (o *outage) goesOn() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.lasts = true
+}
+
+// ends notes that everything works, again or as before.
+func (o *outage) ends() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.lasts {
+		o.lasts, o.ended = false, time.Now()
+	}
+}
+
+// over returns for how long there has been no outage.
+func (o *outage) over() time.Duration {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.lasts {
+		return 0
+	}
+	return time.Since(o.ended)
+}
 
 // run looks for due timers at once and then at intervals, until the context ends or the lease is lost.
 func (t timers) run(ctx context.Context) {
@@ -65,6 +89,8 @@ func (t timers) run(ctx context.Context) {
 		case err != nil:
 			t.outage.goesOn()
 			t.log.WarnContext(ctx, "failed to look for due timers, retrying later", "error", err)
+		default:
+			t.outage.ends()
 		}
 		select {
 		case <-tick.C:
@@ -100,14 +126,16 @@ func (t timers) fireAll(ctx context.Context, due []ranking.Timer) error {
 	firing, ctx := errgroup.WithContext(ctx)
 	firing.SetLimit(timersInParallel)
 	for _, timer := range due {
-		endsSeason := strings.HasPrefix(timer.Key, ranking.SeasonTimer)
-		if endsSeason && t.outage.over() < ranking.AfterSeason {
+		if strings.HasPrefix(timer.Key, ranking.SeasonTimer) != t.seasons {
+			continue
+		}
+		if t.seasons && t.outage.over() < ranking.AfterSeason {
 			continue // messages from before the end of the season may still arrive
 		}
 		firing.Go(func() error {
 			begun := time.Now()
 			err := t.fire(ctx, timer)
-			if endsSeason {
+			if t.seasons && err == nil {
 				select {
 				case <-time.After(seasonRest * time.Since(begun)):
 				case <-ctx.Done():

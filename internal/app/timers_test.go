@@ -79,7 +79,7 @@ func TestTimersFireInTime(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			timers{f, new(outage), slog.New(slog.NewTextHandler(&logged, nil))}.run(ctx)
+			timers{f, false, new(outage), slog.New(slog.NewTextHandler(&logged, nil))}.run(ctx)
 		}()
 		time.Sleep(200 * time.Second) //nolint:forbidigo // the clock of synctest
 		synctest.Wait()
@@ -111,7 +111,9 @@ func TestSeasonsEndAfterAnOutage(t *testing.T) {
 		var messages outage
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		go timers{f, &messages, slog.New(slog.DiscardHandler)}.run(ctx)
+		for _, seasons := range []bool{false, true} {
+			go timers{f, seasons, &messages, slog.New(slog.DiscardHandler)}.run(ctx)
+		}
 		time.Sleep(95 * time.Second) //nolint:forbidigo // the clock of synctest
 		messages.goesOn()
 		time.Sleep(105 * time.Second) //nolint:forbidigo // the clock of synctest
@@ -136,6 +138,6 @@ func TestTimersStopWithoutTheLease(t *testing.T) {
 			f.add(key, 0)
 			f.fail[key] = func() error { return fmt.Errorf("fire timer: %w", outbox.ErrLeaseLost) }
 		}
-		timers{f, new(outage), slog.New(slog.DiscardHandler)}.run(t.Context()) // it returns
+		timers{f, false, new(outage), slog.New(slog.DiscardHandler)}.run(t.Context()) // it returns
 	})
 }

@@ -53,8 +53,8 @@ func (r *Router) ranking(ctx context.Context, req request) error {
 	}
 }
 
-// turnButtons returns the buttons that show the pages before and after this one, and the web board. A notice without the number of its page is of a release
-// that had no such buttons.
+// turnButtons returns the buttons that show the pages before and after this one, and the web board. A notice without the number of its page
+// is of a release that had no such buttons.
 func turnButtons(n stats.RankingPage, _ outbox.Item, w words) [][]button {
 	var before, after string
 	first, last := n.Bounds()

@@ -61,9 +61,11 @@ func (s *Sender) withoutWebIfRejected(out outgoing, send func(outgoing) (outbox.
 	if err == nil || !s.web.buttons || out.webBoard() == nil || telegram.Failure(err).Kind != outbox.Rejected {
 		return receipt, err
 	}
-	rows := make([][]button, len(out.buttons))
-	for i, row := range out.buttons {
-		rows[i] = slices.DeleteFunc(slices.Clone(row), func(b button) bool { return b.web != nil })
+	var rows [][]button
+	for _, row := range out.buttons {
+		if row = slices.DeleteFunc(slices.Clone(row), func(b button) bool { return b.web != nil }); len(row) > 0 {
+			rows = append(rows, row)
+		}
 	}
 	out.buttons = rows
 	return send(out)
@@ -73,10 +75,10 @@ var _ = shows(view[ranking.WebShown]{text: words.webShown})
 
 func (w words) webShown(n ranking.WebShown) string {
 	switch {
-	case w.web == nil:
-		return w.Text("web.no_address", nil)
 	case n.Web == nil:
 		return w.Text("web.off", nil)
+	case w.web == nil:
+		return w.Text("web.no_address", nil)
 	default:
 		return w.Text("web.link", args{"Link": html.EscapeString(w.web(*n.Web))})
 	}

@@ -30,6 +30,9 @@ type Mark struct {
 	X, Y, Elo int
 }
 
+// leastLabel is the distance between the beginnings of two seasons that leaves room for the label of the first.
+const leastLabel = 80
+
 // NewCurve returns the curve of points, oldest first, in a box, along an axis of times. date writes a day, in the location of the points.
 // There must be a point. The seasons are those that begin after the first one.
 func NewCurve(points []Point, seasons []Season, box image.Rectangle, date func(time.Time) string) Curve {
@@ -73,7 +76,11 @@ func curveOf(c Chart, box image.Rectangle) Curve {
 	curve := Curve{Box: box}
 	for _, s := range c.Seasons {
 		at := p.at(Point{At: s.Starts, Match: s.Match - 1}).X
-		p.ends, curve.Seasons = append(p.ends, at), append(curve.Seasons, Tick{at, s.Label})
+		tick := Tick{at, s.Label}
+		if n := len(curve.Seasons); n > 0 && at-curve.Seasons[n-1].At < leastLabel {
+			tick.Text = ""
+		}
+		p.ends, curve.Seasons = append(p.ends, at), append(curve.Seasons, tick)
 	}
 	p.ends = append(p.ends, box.Max.X)
 	for _, tick := range p.y.ticks(0) {

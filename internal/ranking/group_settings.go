@@ -294,6 +294,9 @@ func (o settingOperation) refuse(snap Snapshot) Notice {
 }
 
 func (o settingOperation) decide(snap Snapshot) (Decision, error) {
+	if o.Setting.Name == SettingSeasons && snap.Ladder.Season.endsBefore(o.at) { // the end stays where it is
+		return Decision{}, seasonOver{snap.Ladder, o.at}
+	}
 	before := snap.settings()
 	changed := &ChangedSetting{
 		Chat: snap.ChatID, Group: snap.Group, Ladder: snap.Ladder.ID, Setting: o.Setting, Before: before, After: o.Setting.With(before, o.Value),

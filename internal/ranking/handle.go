@@ -243,7 +243,8 @@ func (j job) changes(o Origin, snap Snapshot, d Decision) Changes {
 	d.PageMessageID = cmp.Or(d.PageMessageID, o.Pressed)
 	changes := Changes{
 		Decision: d, Seen: j.seen(o, snap, adds), Key: o.Key, Trigger: o.trigger(), Chat: snap.ChatID, RateEntry: j.rateEntry(o, d.Notice),
-		Extra: j.extra, ConsumesTimer: o.Trigger == ByTimer, Keyless: j.keyless, Addressee: j.sender(o, snap, adds), Language: o.Chat.Language, Private: !o.Chat.IsGroup(),
+		Extra: j.extra, ConsumesTimer: o.Trigger == ByTimer, Keyless: j.keyless,
+		Addressee: j.sender(o, snap, adds), Language: o.Chat.Language, Private: !o.Chat.IsGroup(),
 	}
 	if _, records := d.Effect.(NewMatches); records && changes.RateEntry.Bucket == RateQuestion { // an edit that reports more than before
 		changes.RateEntry.Bucket = RateResult
@@ -260,7 +261,7 @@ func (j job) changes(o Origin, snap Snapshot, d Decision) Changes {
 	if m, ok := d.Effect.(*MovedMatch); ok && snap.isOver(m.To) {
 		changes.Corrected = append(changes.Corrected, m.To)
 	}
-	if snap.Web > 0 {
+	if snap.Web > 0 && (d.Effect != nil || changes.Seen.Chat != nil || len(changes.Seen.People) > 0) {
 		changes.ShownOnWeb = snap.Group
 	}
 	if len(snap.Ladders) > 1 {

@@ -607,6 +607,9 @@ func (c *modelGroup) choose(name, value string, sender int) {
 	if n, ok := notice.(ranking.SettingChanged); !ok || n.Before != before || n.After != value {
 		c.rt.Fatalf("%s for %s is answered with %+v", value, name, notice)
 	}
+	if name == ranking.SettingSeasons {
+		c.reach(ladder, o.SentAt)
+	}
 	ladder.rules = set.Setting.With(now, value).Rules
 	if name == ranking.SettingSeasons {
 		s := ladder.season()

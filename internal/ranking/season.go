@@ -137,13 +137,16 @@ func played(snap Snapshot) (people int) {
 
 func (n seasonOperation) decide(snap Snapshot) (Decision, error) {
 	ending := snap.Ladder.Season
+	at := n.origin.SentAt.Truncate(time.Second) // a message has the second in which it was sent
+	if ending.endsBefore(at) {
+		return Decision{}, seasonOver{snap.Ladder, at}
+	}
 	if n.Ends == 0 {
 		return Decision{Notice: SeasonPrompt{
-			Ends: ending.ID, Number: ending.Number, Ended: ending.Name, Name: n.Name, Players: played(snap), Start: snap.Ladder.Start, Halfway: snap.Ladder.Halfway,
+			Ends: ending.ID, Number: ending.Number, Ended: ending.Name, Name: n.Name,
+			Players: played(snap), Start: snap.Ladder.Start, Halfway: snap.Ladder.Halfway,
 		}}, nil
 	}
-	// a message has the second in which it was sent
-	at := n.origin.SentAt.Truncate(time.Second)
 	return Decision{
 		Page:   SeasonStarted{Number: ending.Number + 1, Name: n.Name, Ended: ending.Number},
 		Effect: &NewSeason{Ladder: snap.Ladder.ID, Ends: ending.ID, Name: n.Name, At: at, Until: snap.endOfNewSeason(at, at), Tells: true},

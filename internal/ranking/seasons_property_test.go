@@ -191,6 +191,9 @@ func (c *modelGroup) startSeason(rt *rapid.T) {
 		return c.Do(c.t.Context(), o, ranking.StartSeason{Name: name, IsAdmin: admin})
 	})
 	c.goHome()
+	if !l.archived && len(c.playedIn(l.season())) > 0 {
+		c.reach(l, c.now())
+	}
 	s := l.season()
 	played := len(c.playedIn(s))
 	switch {

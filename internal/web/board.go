@@ -96,25 +96,24 @@ func newLRU[K comparable, V any](size int) *lru.Cache[K, V] {
 type route struct {
 	path string
 	show func(b *Board, ctx context.Context, v *visit) (*page, error) // nil for the events
+	// filters are the parameters of the query that it knows, besides that of the ladder
+	filters []string
 }
 
 // routes returns all pages of a board, by their paths below that of the board.
 func routes() []route {
 	return []route{
-		{"{$}", (*Board).ranking},
-		{"ranking.json", (*Board).rankingJSON},
-		{"player/{player}", (*Board).player},
-		{"h2h/{player}/{other}", (*Board).headToHead},
-		{"matches", (*Board).matches},
-		{"season/{season}", (*Board).season},
-		{"seasons", (*Board).seasons},
-		{"records", (*Board).records},
-		{"events", nil},
+		{"{$}", (*Board).ranking, []string{"tv"}},
+		{"ranking.json", (*Board).rankingJSON, nil},
+		{"player/{player}", (*Board).player, []string{"period"}},
+		{"h2h/{player}/{other}", (*Board).headToHead, nil},
+		{"matches", (*Board).matches, []string{"month", "player", "older", "newer"}},
+		{"season/{season}", (*Board).season, nil},
+		{"seasons", (*Board).seasons, nil},
+		{"records", (*Board).records, []string{"month"}},
+		{"events", nil, nil},
 	}
 }
-
-// filters are the parameters of queries that pages know.
-var filters = []string{"ladder", "month", "player", "older", "newer", "period", "tv"}
 
 // ServeHTTP implements http.Handler.
 func (b *Board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -225,7 +224,7 @@ var errTooMany = errors.New("too many pages of the group")
 // page returns the page that a request for a board asks for.
 func (b *Board) page(ctx context.Context, group ranking.GroupID, r *http.Request, of route) (*page, error) {
 	known := make(url.Values)
-	for _, name := range filters {
+	for _, name := range append([]string{"ladder"}, of.filters...) {
 		if r.URL.Query().Has(name) {
 			known.Set(name, r.URL.Query().Get(name))
 		}

@@ -83,7 +83,7 @@ func (l *live) version(group ranking.GroupID) uint64 {
 	return l.versions[group] + l.all
 }
 
-// join adds a viewer, and returns a channel that receives when something changes. It returns the status of the refusal if there are too many.
+// join adds a viewer, and returns a channel that receives when something changes, or the status of the refusal if there are too many.
 func (l *live) join(group ranking.GroupID, address netip.Addr) (changed chan struct{}, status int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -129,6 +129,10 @@ func (b *Board) follow(w http.ResponseWriter, r *http.Request, group ranking.Gro
 		return
 	}
 	defer b.live.leave(group, address, changed)
+	if g, err := b.group(r.Context(), group); err != nil || !b.links.opens(r.PathValue("token"), g.WebBoard) { // turned off meanwhile
+		refuse(w, http.StatusNotFound)
+		return
+	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // what nginx calls it
 	conn := http.NewResponseController(w)

@@ -1,6 +1,6 @@
 // Package web is the bot's HTTP server: health checks at /healthz and /readyz, metrics at /metrics for Prometheus and at /api/metrics as
-// JSON, the webhook that receives updates from Telegram, and the web boards of groups. Health checks and metrics are read-only and need no authentication. Health
-// checks say nothing that others must not know; the metrics belong on an address of their own.
+// JSON, the webhook that receives updates from Telegram, and the web boards of groups. Health checks and metrics are read-only and need no
+// authentication. Health checks say nothing that others must not know; the metrics belong on an address of their own.
 package web
 
 import (

@@ -255,6 +255,9 @@ func (v *visit) Curve(ratings []stats.Rating, starts []stats.SeasonStart) *chart
 	}
 	var seasons []chart.Season
 	for _, s := range starts {
+		if !s.At.After(ratings[0].At) || s.At.After(ratings[len(ratings)-1].At) {
+			continue // of the ladder, before or after all that the curve shows
+		}
 		label := capitalised(v.T("season.number", "Number", s.Number))
 		seasons = append(seasons, chart.Season{Starts: s.At, Match: s.Match, Label: label})
 	}
@@ -280,6 +283,22 @@ func (v *visit) day(shown time.Duration) func(time.Time) string {
 			id = "chart.month"
 		}
 		return v.T(id, "Day", at.Day(), "Month", string(month[:min(3, len(month))]), "Year", at.Year())
+	}
+}
+
+// Span returns from when to when a season lasts.
+func (v *visit) Span(s stats.SeasonTable) string {
+	from, last := "", v.Day(s.Until.Add(-time.Second)) // one that ends at midnight does not have the day that begins then
+	if !s.Since.IsZero() {
+		from = v.Day(s.Since) + " – "
+	}
+	switch {
+	case !s.Over:
+		return from + v.T("web.goes_on")
+	case s.Since.IsZero():
+		return v.T("season.until", "Date", last)
+	default:
+		return from + last
 	}
 }
 

@@ -28,7 +28,8 @@ type auditReader struct{ tx pgx.Tx }
 // Groups implements ranking.AuditReader.
 func (b auditReader) Groups(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.AuditedGroup, error) {
 	const sql = `
-		SELECT c.telegram_chat_id, c.title, g.id, g.chat_id IS NULL, ARRAY(SELECT id FROM seasons WHERE group_id = g.id ORDER BY ladder_id, number),
+		SELECT c.telegram_chat_id, c.title, g.id, g.chat_id IS NULL,
+		       ARRAY(SELECT id FROM seasons WHERE group_id = g.id ORDER BY ladder_id, number),
 		       ARRAY(SELECT CASE count(*) OVER () WHEN 1 THEN '' ELSE concat_ws(', ', l.name, 'season ' || s.number) END
 		             FROM seasons s JOIN ladders l ON l.id = s.ladder_id WHERE s.group_id = g.id ORDER BY s.ladder_id, s.number)
 		FROM groups g JOIN chats c ON c.id = coalesce(g.chat_id, g.former_chat_id)

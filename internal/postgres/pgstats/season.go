@@ -100,7 +100,8 @@ func (s *Store) SeasonEnd(ctx context.Context, id ranking.SeasonID) (stats.Seaso
 func (s *Store) SeasonResults(ctx context.Context, ladder ranking.LadderID) (results []stats.SeasonResult, err error) {
 	const sql = `
 		SELECT n.number AS season, coalesce(n.name, '') AS name, coalesce(n.starts_at, '0001-01-01 UTC') AS since,
-		       coalesce(n.ends_at, '0001-01-01 UTC') AS until, l.season_id <> n.id AS over, coalesce(n.place_matches, l.place_matches) AS place_matches, s.best_elo AS best,
+		       coalesce(n.ends_at, '0001-01-01 UTC') AS until, l.season_id <> n.id AS over,
+		       coalesce(n.place_matches, l.place_matches) AS place_matches, s.best_elo AS best,
 		       s.player_id AS player, s.elo, s.won, s.drawn, s.lost, s.longest_streak, 0 AS next
 		FROM seasons n JOIN ladders l ON l.id = n.ladder_id
 		CROSS JOIN LATERAL (SELECT * FROM group_players WHERE season_id = n.id AND played > 0 OFFSET 0) AS s

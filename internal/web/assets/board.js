@@ -2,6 +2,7 @@
 (() => {
 	"use strict";
 	const status = document.getElementById("status");
+	const tv = document.documentElement.classList.contains("tv");
 	let since, busy = false, again = false;
 
 	const show = (next) => {
@@ -27,8 +28,8 @@
 		if (busy) return;
 		busy = true;
 		try {
-			const answer = await fetch(location.href, { cache: "no-cache" });
-			if (answer.status === 404) return location.reload();
+			const answer = await fetch(location.href, { cache: "no-cache", signal: AbortSignal.timeout(10000) });
+			if (answer.status === 404 && !tv) return location.reload();
 			if (!answer.ok) throw new Error(answer.statusText);
 			show(new DOMParser().parseFromString(await answer.text(), "text/html"));
 			since = undefined;
@@ -45,13 +46,12 @@
 		events.onopen = refresh;
 		events.onmessage = () => setTimeout(refresh, Math.random() * 500); // not all viewers at once
 		events.onerror = () => {
-			lost();
-			if (events.readyState !== EventSource.CLOSED) return;
-			refresh();
+			if (events.readyState !== EventSource.CLOSED) return lost();
+			refresh(); // there may be too many viewers, and only no events
 			setTimeout(listen, 10000);
 		};
 	};
 	listen();
-	if (document.documentElement.classList.contains("tv")) setInterval(refresh, 60000);
+	if (tv) setInterval(refresh, 60000);
 	addEventListener("pageshow", (e) => e.persisted && refresh());
 })();
