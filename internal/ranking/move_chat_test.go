@@ -315,6 +315,11 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 				o.Button, o.Pressed = o.Key, 55
 				must(t, g.Do(t.Context(), o, choice("k", k)))
 			}
+			for name, value := range map[string]string{ranking.SettingWeb: ranking.On, ranking.SettingSeasons: ranking.Monthly} {
+				o := u.from(u.older, carol)
+				o.Button, o.Pressed = o.Key, 55
+				must(t, g.Do(t.Context(), o, choice(name, value)))
+			}
 			g.exec(t, `
 				INSERT INTO players (group_id, username, display_name)
 				SELECT id, name, name FROM groups, (VALUES ('dave', 2), ('Dave', 0), ('erin', 0)) AS unclaimed (name, matches)
@@ -327,6 +332,8 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 			if got := rows1[int](t, g, `SELECT k_factor FROM ladders`); !slices.Equal(got, []int{16}) {
 				t.Errorf("the K-factors of the ladders are %v, want that of the older group", got)
 			}
+			g.has(t, 1, "groups WHERE web_generation = 1")
+			g.has(t, 1, "ladders WHERE season_months = 1")
 			people := texts(t, g, `
 				SELECT concat_ws(' ', p.display_name, s.name, p.group_id = (SELECT id FROM groups)) FROM players p
 				LEFT JOIN group_players s ON s.player_id = p.id WHERE p.merged_into IS NULL ORDER BY 1`)
@@ -336,6 +343,11 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 			}
 			g.has(t, 0, "elo_history WHERE superseded_at < 'infinity'")
 			g.has(t, 1, "groups")
+
+			// the season that goes on has an end, and no timer of the other group is left
+			must(t, g.fire(t.Context(), g.Service))
+			g.has(t, 1, "ladders JOIN seasons s ON s.id = season_id WHERE s.ends_at IS NOT NULL")
+			g.has(t, 1, "timers")
 		})
 	}
 }

@@ -346,6 +346,22 @@ func TestAutomaticSeasonsAndAdmins(t *testing.T) {
 	g.verifyClean(t)
 }
 
+// TestSettingAfterTheEnd: once a season is due, another length does not move its end any more, nor does who ends it by hand.
+func TestSettingAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.chooseAt(t, "2025-03-10T12:00:00Z", ranking.SettingSeasons, ranking.Monthly)
+	g.reportAt(t, "2025-03-20T12:00:00Z")
+	g.chooseAt(t, "2025-04-01T00:00:10Z", ranking.SettingSeasons, ranking.Quarterly)
+	g.mustEndAt(t, "another length", "1 2025-04-01T00:00:00Z waits", "2 2025-07-01T00:00:00Z waits")
+	g.reportAt(t, "2025-04-20T12:00:00Z")
+	o := g.origin(&alice)
+	o.SentAt = instant(t, "2025-07-01T00:00:10Z")
+	must(t, g.Do(t.Context(), o, ranking.StartSeason{IsAdmin: admin}))
+	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.SeasonEmpty})
+	g.mustEndAt(t, "by hand", "1 2025-04-01T00:00:00Z waits", "2 2025-07-01T00:00:00Z waits", "3 2025-10-01T00:00:00Z waits")
+}
+
 // TestSeasonsEndInTheirZone: the month of a zone, over changes of its clocks, a leap day, and a day that was skipped.
 func TestSeasonsEndInTheirZone(t *testing.T) {
 	t.Parallel()

@@ -285,7 +285,7 @@ func playerFields(p *ranking.Player) []any { return []any{&p.ID, &p.UserID, &p.U
 func everybodyIn(group, season string) string {
 	return `
 		FROM (
-		    SELECT DISTINCT ON (account) s.*, coalesce(p.merged_into, p.id) AS account, s.season_id = ` + season + ` AS here
+		    SELECT DISTINCT ON (account) s.*, coalesce(p.merged_into, p.id) AS account, coalesce(s.season_id = ` + season + `, false) AS here
 		    FROM (SELECT season_id FROM ladders WHERE group_id = ` + group + ` UNION SELECT ` + season + `) AS l
 		    CROSS JOIN LATERAL (SELECT * FROM group_players WHERE season_id = l.season_id OFFSET 0) AS s
 		    CROSS JOIN LATERAL (SELECT * FROM players WHERE id = s.player_id LIMIT 1) AS p
