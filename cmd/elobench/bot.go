@@ -84,13 +84,9 @@ var servingAt = regexp.MustCompile(`msg=serving addr=127\.0\.0\.1:\d+`)
 func (b *bench) launchServing(
 	ctx context.Context, sim *botsim.Server, databaseURL, public string,
 ) (bot *process, endpoint string, err error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	address, err := freeAddress(ctx)
 	if err != nil {
-		return nil, "", fmt.Errorf("find a free port: %w", err)
-	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		return nil, "", fmt.Errorf("release the port: %w", err)
+		return nil, "", err
 	}
 	endpoint = "http://" + address + "/telegram"
 	if public == "" {
@@ -112,6 +108,18 @@ func (b *bench) launchServing(
 		}
 	}
 	return bot, endpoint, nil
+}
+
+// freeAddress returns an address of this machine with a port that nobody uses.
+func freeAddress(ctx context.Context) (string, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("find a free port: %w", err)
+	}
+	if err := listener.Close(); err != nil {
+		return "", fmt.Errorf("release the port: %w", err)
+	}
+	return listener.Addr().String(), nil
 }
 
 // pauseWhileCareful waits until bots with a webhook that were started before are no longer careful. The next update that each of them gets

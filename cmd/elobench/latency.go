@@ -27,7 +27,7 @@ func measureLatency(ctx context.Context, b *bench) error {
 			if _, err = w.awaitAnswers(ctx, b, known); err != nil {
 				return err
 			}
-			return w.playAtRate(ctx, b, n)
+			return w.playAtRate(ctx, b, b.sizes.rate, n)
 		})
 		if err != nil {
 			return err
@@ -45,14 +45,14 @@ func measureLatency(ctx context.Context, b *bench) error {
 	})
 }
 
-// playAtRate reports n results at fixed intervals, regardless of how long the answers take, and waits for the answers.
-func (w *workload) playAtRate(ctx context.Context, b *bench, n int) error {
-	all := w.reported + n
+// playAtRate reports n results, so many a second, regardless of how long the answers take, and waits for the answers.
+func (w *workload) playAtRate(ctx context.Context, b *bench, rate, n int) error {
+	all := len(w.coverage) + w.unnamed + n
 	ctx, stop := context.WithCancel(ctx)
 	reported := make(chan struct{})
 	go func() {
 		defer close(reported)
-		tick := time.NewTicker(time.Second / time.Duration(b.sizes.rate))
+		tick := time.NewTicker(time.Second / time.Duration(rate))
 		defer tick.Stop()
 		for range n {
 			select {

@@ -50,6 +50,7 @@ var scenarios = []scenario{
 	{"contention", measureContention},
 	{"growth", measureGrowth},
 	{"views", measureViews},
+	{"web", measureWeb},
 }
 
 type measureCommand struct {

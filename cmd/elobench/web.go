@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"sync"
+	"time"
+
+	"elobot/internal/botsim"
+)
+
+const (
+	// webViewers is how many requests for the page of a ranking are always on their way, and webPlayers how many people are in it.
+	webViewers, webPlayers = 200, 200
+	// webRate is how many results a second are recorded meanwhile.
+	webRate = 20
+)
+
+// measureWeb measures how long results wait while nobody and while many look at the web board of their group, and how long the page takes.
+func measureWeb(ctx context.Context, b *bench) error {
+	address, err := freeAddress(ctx)
+	if err != nil {
+		return err
+	}
+	launch := func(ctx context.Context, sim *botsim.Server, databaseURL string) (*process, error) {
+		return b.launchBot(ctx, sim, databaseURL, "LISTEN_ADDR="+address, "PUBLIC_URL=http://"+address, "TRUSTED_PROXIES=127.0.0.0/8")
+	}
+	return b.onStage(ctx, 1, webPlayers, func(w *workload, db database) error {
+		if err := w.writeHistory(ctx, b, db, b.sizes.viewed[len(b.sizes.viewed)/2], 1); err != nil {
+			return err
+		}
+		if _, err := db.Exec(ctx, `UPDATE groups SET web_generation = 1`); err != nil {
+			return fmt.Errorf("turn the web board on: %w", err)
+		}
+		return b.withBot(ctx, launch, w, db.url, func(ctx context.Context, bot *process) error {
+			link, err := w.webLink(ctx, b)
+			if err != nil {
+				return err
+			}
+			if err := w.reportWaits(ctx, b, bot, "Web/alone"); err != nil {
+				return err
+			}
+			v := visitors{link: link}
+			leave := v.enter(ctx)
+			err = w.reportWaits(ctx, b, bot, "Web/visited")
+			leave()
+			if err != nil {
+				return err
+			}
+			return b.report("Web/page", len(v.waits), metric{milliseconds(percentile(v.waits, 50)), "p50-ms"},
+				metric{milliseconds(percentile(v.waits, 99)), "p99-ms"}, metric{float64(v.failed), "failed"})
+		})
+	})
+}
+
+// webLink asks the bot for the link of the web board.
+func (w *workload) webLink(ctx context.Context, b *bench) (link string, err error) {
+	w.groups[0].Say(w.people[0][0], "/web")
+	err = w.await(ctx, b, "answers", 1, func(m botsim.Message) int {
+		if link = regexp.MustCompile(`http://\S+`).FindString(m.Text); link == "" {
+			return 0
+		}
+		return 1
+	})
+	return link, err
+}
+
+// reportWaits reports results at a steady rate, how long they waited, and how much memory the bot has then.
+func (w *workload) reportWaits(ctx context.Context, b *bench, bot *process, name string) error {
+	n := webRate * b.sizes.seconds
+	clear(w.sentAt)
+	clear(w.coverage)
+	if err := w.playAtRate(ctx, b, webRate, n); err != nil {
+		return err
+	}
+	metrics, err := memoryOf(bot)
+	if err != nil {
+		return err
+	}
+	waits := make([]time.Duration, 0, n)
+	for ref, sentAt := range w.sentAt {
+		waits = append(waits, w.coverage[ref].Sub(sentAt))
+	}
+	return b.report(name, n, append(metrics, metric{milliseconds(percentile(waits, 50)), "p50-ms"},
+		metric{milliseconds(percentile(waits, 99)), "p99-ms"})...)
+}
+
+// visitors look at a page again and again, each from another address.
+type visitors struct {
+	link string
+
+	mu     sync.Mutex
+	waits  []time.Duration
+	failed int
+}
+
+// enter lets the visitors in. leave sends them away, and returns when they are gone.
+func (v *visitors) enter(ctx context.Context) (leave func()) {
+	ctx, stop := context.WithCancel(ctx)
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: webViewers}}
+	var all sync.WaitGroup
+	for i := range webViewers {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				v.look(ctx, client, fmt.Sprintf("198.51.%d.%d", 100+i/250, i%250))
+			}
+		})
+	}
+	return func() {
+		stop()
+		all.Wait()
+		client.CloseIdleConnections()
+	}
+}
+
+// look requests the page once.
+func (v *visitors) look(ctx context.Context, client *http.Client, address string) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.link, http.NoBody)
+	if err != nil {
+		panic(err) // the link is one
+	}
+	request.Header.Set("X-Forwarded-For", address)
+	begun := time.Now()
+	answer, err := client.Do(request)
+	if err == nil {
+		_, err = io.Copy(io.Discard, answer.Body)
+		_ = answer.Body.Close()
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch {
+	case ctx.Err() != nil:
+	case err != nil || answer.StatusCode != http.StatusOK:
+		v.failed++
+	default:
+		v.waits = append(v.waits, time.Since(begun))
+	}
+}
