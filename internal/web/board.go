@@ -33,7 +33,7 @@ const (
 	// that a notification has not reached.
 	fresh = 1500 * time.Millisecond
 	// keptPages is how many pages are kept that long.
-	keptPages = 256
+	keptPages = 64
 	// readingTimeout limits the reads of a page.
 	readingTimeout = 5 * time.Second
 	// Of an address, so many requests are answered, and of a group, so many pages are made that are not kept: those cost the database time.
