@@ -70,7 +70,8 @@ var errIdentified = errors.New("people were identified")
 // errSeasonEnded means that an attempt has only ended a season.
 var errSeasonEnded = fmt.Errorf("%w: a season has ended", ErrConflict)
 
-// seasonOver means that the season of a ladder ends before a match that is moved there, which was reported at a later time.
+// seasonOver means that the season of a ladder must end before the command takes effect, which is about a later time: it changes when
+// seasons end, ends one by hand, or moves a match there that was reported later.
 type seasonOver struct {
 	ladder Ladder
 	at     time.Time
