@@ -50,7 +50,13 @@ func newBrowser(t *testing.T) *browser {
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(stop)
 	ctx, cancel := chromedp.NewContext(allocator)
-	t.Cleanup(cancel)
+	t.Cleanup(func() {
+		// The browser closes by itself: one that is killed leaves files behind.
+		if err := chromedp.Cancel(ctx); err != nil {
+			t.Error(err)
+		}
+		cancel()
+	})
 	dbtest.Must(t, chromedp.Run(ctx)) // the browser lives as long as this context
 	b := &browser{t: t, ctx: ctx}
 	chromedp.ListenTarget(ctx, func(event any) {
