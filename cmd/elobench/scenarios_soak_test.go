@@ -36,18 +36,20 @@ func TestScenarios(t *testing.T) {
 		}
 	}
 	wanted := map[string][]string{
-		"Cost/plain":                          {"WAL-B/result", "1 commits/result", "blocks/result", "4 rows-inserted/result", "2 rows-updated/result", "8 statements/result"},
-		"Cost/elobot":                         {"WAL-B/result", "commits/result", "blocks/result", "rows-inserted/result", "roundtrips/result", "disk-B/result"},
-		"Throughput/polling":                  {"results/s", "delivered/s", "messages/result"},
-		"Throughput/webhook":                  {"results/s"},
-		"Latency":                             {"start-ms", "p50-ms", "p99-ms"},
-		"Contention/instances=1":              {"results/s", "0 conflicts", "0 given-up"},
-		"Contention/instances=3":              {"results/s", "0 given-up"},
-		"Growth/matches=100":                  {"blocks/result"},
-		"Web/alone":                           {"p99-ms"},
-		"Web/visited":                         {"p99-ms"},
-		"Web/page":                            {"p99-ms", "0 failed"},
-		"Views/ranking/matches=200/seasons=1": {"p99-ms"},
+		"Cost/plain":                              {"WAL-B/result", "1 commits/result", "blocks/result", "4 rows-inserted/result", "2 rows-updated/result", "8 statements/result"},
+		"Cost/elobot":                             {"WAL-B/result", "commits/result", "blocks/result", "rows-inserted/result", "roundtrips/result", "disk-B/result"},
+		"Throughput/polling":                      {"results/s", "delivered/s", "messages/result"},
+		"Throughput/webhook":                      {"results/s"},
+		"Latency":                                 {"start-ms", "p50-ms", "p99-ms"},
+		"Contention/instances=1":                  {"results/s", "0 conflicts", "0 given-up"},
+		"Contention/instances=3":                  {"results/s", "0 given-up"},
+		"Growth/matches=100":                      {"blocks/result"},
+		"Web/visitors=0/results":                  {"p99-ms"},
+		"Web/visitors=1/results":                  {"p99-ms"},
+		"Web/visitors=1/page":                     {"p99-ms", "0 failed"},
+		"Web/visitors=200/results":                {"p99-ms"},
+		"Web/visitors=200/page":                   {"p99-ms", "0 failed"},
+		"Views/ranking/matches=200/seasons=1":     {"p99-ms"},
 		"Views/stats/idle/matches=200/seasons=12": {"p99-ms"},
 	}
 	if runtime.GOOS == "linux" {

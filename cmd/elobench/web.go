@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// webViewers is how many requests for the page of a ranking are always on their way, and webPlayers how many people are in it.
+	// webViewers is how many requests for the page of a ranking are always on their way at most, and webPlayers how many people are in it.
 	webViewers, webPlayers = 200, 200
 	// webRate is how many results a second are recorded meanwhile.
 	webRate = 20
@@ -40,20 +40,27 @@ func measureWeb(ctx context.Context, b *bench) error {
 			if err != nil {
 				return err
 			}
-			if err := w.reportWaits(ctx, b, bot, "Web/alone"); err != nil {
-				return err
+			for _, viewers := range []int{0, 1, webViewers} {
+				if err := w.reportVisited(ctx, b, bot, &visitors{link: link, count: viewers}); err != nil {
+					return err
+				}
 			}
-			v := visitors{link: link}
-			leave := v.enter(ctx)
-			err = w.reportWaits(ctx, b, bot, "Web/visited")
-			leave()
-			if err != nil {
-				return err
-			}
-			return b.report("Web/page", len(v.waits), metric{milliseconds(percentile(v.waits, 50)), "p50-ms"},
-				metric{milliseconds(percentile(v.waits, 99)), "p99-ms"}, metric{float64(v.failed), "failed"})
+			return nil
 		})
 	})
+}
+
+// reportVisited reports results while visitors look at the page, and how long they wait for it.
+func (w *workload) reportVisited(ctx context.Context, b *bench, bot *process, v *visitors) error {
+	name := fmt.Sprintf("Web/visitors=%d", v.count)
+	leave := v.enter(ctx)
+	err := w.reportWaits(ctx, b, bot, name+"/results")
+	leave()
+	if err != nil || v.count == 0 {
+		return err
+	}
+	return b.report(name+"/page", len(v.waits), metric{milliseconds(percentile(v.waits, 50)), "p50-ms"},
+		metric{milliseconds(percentile(v.waits, 99)), "p99-ms"}, metric{float64(v.failed), "failed"})
 }
 
 // webLink asks the bot for the link of the web board.
@@ -90,7 +97,8 @@ func (w *workload) reportWaits(ctx context.Context, b *bench, bot *process, name
 
 // visitors look at a page again and again, each from another address.
 type visitors struct {
-	link string
+	link  string
+	count int
 
 	mu     sync.Mutex
 	waits  []time.Duration
@@ -102,7 +110,7 @@ func (v *visitors) enter(ctx context.Context) (leave func()) {
 	ctx, stop := context.WithCancel(ctx)
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: webViewers}}
 	var all sync.WaitGroup
-	for i := range webViewers {
+	for i := range v.count {
 		all.Go(func() {
 			for ctx.Err() == nil {
 				v.look(ctx, client, fmt.Sprintf("198.51.%d.%d", 100+i/250, i%250))

@@ -70,8 +70,8 @@ var errIdentified = errors.New("people were identified")
 // errSeasonEnded means that an attempt has only ended a season.
 var errSeasonEnded = fmt.Errorf("%w: a season has ended", ErrConflict)
 
-// seasonOver means that the season of a ladder must end before the command takes effect, which is about a later time: it changes when
-// seasons end, ends one by hand, or moves a match there that was reported later.
+// seasonOver means that the season of a ladder must end before the command takes effect, which is about a later time: it reports a match,
+// changes when seasons end, ends one by hand, or moves a match there that was reported later.
 type seasonOver struct {
 	ladder Ladder
 	at     time.Time
@@ -122,13 +122,6 @@ func (s *Service) readDecideWrite(ctx context.Context, o Origin, j job, attempt 
 		release()
 		o.Ladder, o.Season = ladder, season
 		return s.readDecideWrite(ctx, o, unresolved, attempt, identifies)
-	}
-	if at := j.reportedAt(snap); o.Season == 0 && snap.Ladder.Season.endsBefore(at) {
-		release()
-		if err := s.endSeason(ctx, o, snap.Ladder, at); err != nil {
-			return err
-		}
-		return errSeasonEnded
 	}
 	if unresolved.mayMeanOthers(snap) {
 		release()
@@ -198,6 +191,9 @@ func (s *Service) read(ctx context.Context, o Origin, j job, attempt int) (store
 func (s *Service) decide(ctx context.Context, store writer, o Origin, j job, snap Snapshot) (Decision, error) {
 	if j.ignoresChat(snap) {
 		return j.operation.decide(snap)
+	}
+	if at := j.reportedAt(snap); o.Season == 0 && snap.Ladder.Season.endsBefore(at) {
+		return Decision{}, seasonOver{snap.Ladder, at}
 	}
 	switch refusal, over := s.overLimit(o, j, snap); {
 	case over && (refusal == nil || j.silent):

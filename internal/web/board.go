@@ -37,7 +37,8 @@ const (
 	// readingTimeout limits the reads of a page.
 	readingTimeout = 5 * time.Second
 	// Of an address, so many requests are answered, and of a group, so many pages are made that are not kept: those cost the database time.
-	addressRate, addressBurst = 50, 300
+	// One address alone cannot use up what a group has.
+	addressRate, addressBurst = 20, 150
 	groupRate, groupBurst     = 50, 200
 	// knownSenders is for how many addresses and groups that is counted.
 	knownSenders = 10_000

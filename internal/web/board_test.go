@@ -33,14 +33,15 @@ const botToken = "123:secret"
 
 // club is a group with a web board that is on, beside another group that has one, too. Both are served.
 type club struct {
-	t     *testing.T
-	w     *dbtest.World
-	board *web.Board
-	links web.Links
-	url   string
-	stop  func()
-	reads *dbtest.Recorder // what pages read
-	group ranking.GroupID
+	t      *testing.T
+	w      *dbtest.World
+	board  *web.Board
+	links  web.Links
+	url    string
+	server string
+	stop   func()
+	reads  *dbtest.Recorder // what pages read
+	group  ranking.GroupID
 }
 
 // hostile is a name that would be markup.
@@ -72,7 +73,8 @@ func newClub(t *testing.T) *club {
 	dbtest.Must(t, err)
 	server := listen(t)
 	server.ExpectBoard()
-	c.links = web.NewLinks("http://"+server.Addr(), botToken)
+	c.server = server.Addr()
+	c.links = web.NewLinks("http://"+c.server, botToken)
 	c.board = web.NewBoard(views, c.links, proxies, time.Now, slog.New(slog.DiscardHandler))
 	server.Board(c.board)
 	_, c.stop, _ = run(t, server)
@@ -368,6 +370,40 @@ func TestTooManyViewers(t *testing.T) {
 		if status != want {
 			t.Errorf("viewer %d: %d", i, status)
 		}
+	}
+}
+
+// TestTooManyRequests: who asks too often gets 429, and others do not. The pages that one group may have made are no matter of another one.
+func TestTooManyRequests(t *testing.T) {
+	t.Parallel()
+	c := newClub(t)
+	ask := func(url, from string) int {
+		t.Helper()
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimPrefix(url, "http://"+c.server), nil)
+		r.RemoteAddr = from + ":5"
+		c.board.ServeHTTP(w, r)
+		if w.Code == http.StatusTooManyRequests && w.Header().Get("Retry-After") == "" {
+			t.Error("a refusal does not say when to come back")
+		}
+		return w.Code
+	}
+	until429 := func(ask func(i int) int) {
+		t.Helper()
+		for i, begun := 0, time.Now(); ask(i) != http.StatusTooManyRequests; i++ {
+			if time.Since(begun) > dbtest.MaxWait {
+				t.Fatalf("%d requests are not too many", i)
+			}
+		}
+	}
+	until429(func(int) int { return ask(c.url+"assets/none", "192.0.2.1") })
+	if code := ask(c.url, "192.0.2.2"); code != http.StatusOK {
+		t.Errorf("another address gets %d", code)
+	}
+	until429(func(i int) int { return ask(fmt.Sprint(c.url, "matches?older=", i), fmt.Sprint("198.51.100.", i%250)) })
+	other := dbtest.Value[ranking.GroupID](t, c.w.Pool, `SELECT max(id) FROM groups`)
+	if code := ask(c.links.Link(ranking.WebBoard{Group: other, Generation: 2}), "192.0.2.2"); code != http.StatusOK {
+		t.Errorf("the board of another group gets %d", code)
 	}
 }
 
