@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"regexp"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"elobot/internal/botsim"
@@ -95,10 +96,11 @@ func (w *workload) reportWaits(ctx context.Context, b *bench, bot *process, name
 		metric{milliseconds(percentile(waits, 99)), "p99-ms"})...)
 }
 
-// visitors look at a page again and again, each from another address.
+// visitors look at a page again and again, each time from another address, so that none asks too often.
 type visitors struct {
 	link  string
 	count int
+	looks atomic.Uint32
 
 	mu     sync.Mutex
 	waits  []time.Duration
@@ -110,10 +112,10 @@ func (v *visitors) enter(ctx context.Context) (leave func()) {
 	ctx, stop := context.WithCancel(ctx)
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: webViewers}}
 	var all sync.WaitGroup
-	for i := range v.count {
+	for range v.count {
 		all.Go(func() {
 			for ctx.Err() == nil {
-				v.look(ctx, client, fmt.Sprintf("198.51.%d.%d", 100+i/250, i%250))
+				v.look(ctx, client)
 			}
 		})
 	}
@@ -125,12 +127,13 @@ func (v *visitors) enter(ctx context.Context) (leave func()) {
 }
 
 // look requests the page once.
-func (v *visitors) look(ctx context.Context, client *http.Client, address string) {
+func (v *visitors) look(ctx context.Context, client *http.Client) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.link, http.NoBody)
 	if err != nil {
 		panic(err) // the link is one
 	}
-	request.Header.Set("X-Forwarded-For", address)
+	n := v.looks.Add(1)
+	request.Header.Set("X-Forwarded-For", fmt.Sprintf("198.18.%d.%d", n/256%256, n%256))
 	begun := time.Now()
 	answer, err := client.Do(request)
 	if err == nil {

@@ -4,8 +4,8 @@ package postgres
 // none. A player is called as in the group of the row's chat. A merged player is called like the remaining one. Players with the same name
 // in the group have a mark: the username, or else a number.
 //
-// The planner expects far more ids than there are. With LIMIT 1 it looks up each row by its key nevertheless. Nearly all who are named have
-// a standing, and then no player is read.
+// The planner expects far more ids than there are. With LIMIT 1 it looks up each row by its key nevertheless, and season by season it looks up
+// namesakes by their name. Nearly all who are named have a standing, and then no player is read.
 const NamesOfPlayers = `(
 		    SELECT jsonb_object_agg(wanted.id, jsonb_build_object('name', called.name, 'mark', CASE WHEN namesakes.others > 0 THEN
 		        coalesce((
@@ -30,5 +30,7 @@ const NamesOfPlayers = `(
 		        LIMIT 1) AS called
 		    CROSS JOIN LATERAL (
 		        SELECT count(DISTINCT o.player_id) AS others, count(DISTINCT o.player_id) FILTER (WHERE o.player_id < called.id) AS earlier
-		        FROM group_players o
-		        WHERE o.season_id = ANY (l.seasons) AND o.player_id <> called.id AND lower(o.name) = lower(called.name)) AS namesakes)`
+		        FROM unnest(l.seasons) AS season
+		        CROSS JOIN LATERAL (
+		            SELECT * FROM group_players WHERE season_id = season AND lower(name) = lower(called.name) OFFSET 0) AS o
+		        WHERE o.player_id <> called.id) AS namesakes)`

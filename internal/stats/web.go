@@ -20,8 +20,8 @@ var ErrNotThere = errors.New("the group has no such thing")
 const webRows = 1000
 
 const (
-	trendTime    = 60 * 24 * time.Hour // of a Trend
-	trendRatings = 20                  // the maximum number of ratings in a Trend
+	trendMatches = 300 // the last matches of a ladder that count for a Trend: as many as a page may cost
+	trendRatings = 20  // the maximum number of ratings in a Trend
 )
 
 // WebStore reads what web boards show besides what chats do.
@@ -30,6 +30,9 @@ type WebStore interface {
 	WebGroup(ctx context.Context, group ranking.GroupID) (*WebGroup, error)
 	// Names returns the names of the players that an answer names by their ids, as in the group of a ladder.
 	Names(ctx context.Context, ladder ranking.LadderID, answer any) (map[ranking.PlayerID]ranking.Name, error)
+	// LatestMatches returns those of the last matches of a ladder, at most so many, that count in the season that goes on, in the order of
+	// their numbers.
+	LatestMatches(ctx context.Context, ladder ranking.LadderID, most int) ([]Match, error)
 }
 
 // WebGroup is a group with a web board.
@@ -46,7 +49,6 @@ type WebLadder struct {
 	ID       ranking.LadderID `json:"id"`
 	Name     string           `json:"name"`
 	Archived bool             `json:"archived"`
-	Since    time.Time        `json:"since"` // the beginning of the season that goes on, zero for the first one
 }
 
 // WebGroup returns a group that has a web board. It fails with ErrNotThere for all others.
@@ -69,7 +71,7 @@ type WebRanking struct {
 	Trends map[ranking.PlayerID]Trend `json:"-"`
 }
 
-// Trend says how a player has done in the last trendTime, in the season that goes on.
+// Trend says how a player has done in the trendMatches, in the season that goes on.
 type Trend struct {
 	Form    string // the last matches as a row of w, d and l, the last one last
 	Ratings []Rating
@@ -85,13 +87,9 @@ func (s *Service) WebRanking(ctx context.Context, l WebLadder, now time.Time) (n
 			return fmt.Errorf("read the last matches: %w", err)
 		}
 		n.Last = last.Rows
-		since := now.Add(-trendTime)
-		if l.Since.After(since) {
-			since = l.Since
-		}
-		matches, err := s.store.MatchesOf(readCtx, l.ID, since, now.AddDate(1, 0, 0)) // clocks differ
+		matches, err := s.store.LatestMatches(readCtx, l.ID, trendMatches)
 		if err != nil {
-			return fmt.Errorf("read the matches of the last weeks: %w", err)
+			return fmt.Errorf("read how players have done: %w", err)
 		}
 		n.Trends = trendsOf(matches)
 		return nil

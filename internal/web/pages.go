@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"math"
 	"slices"
 
@@ -14,7 +15,22 @@ import (
 // rankingPage is a ranking, with its rows as they stand together.
 type rankingPage struct {
 	stats.WebRanking
-	Placed, Newcomers []stats.Row
+	Placed    []rankingRow
+	Newcomers []stats.Row
+}
+
+// rankingRow is a row as it is shown. A ranking has many, and a template takes some microseconds for all that it works out itself.
+type rankingRow struct {
+	stats.Row
+	Link, Called, Results string
+	Form, Spark           template.HTML
+}
+
+func (v *visit) row(r stats.Row, t stats.Trend, noDraws bool) rankingRow {
+	return rankingRow{
+		Row: r, Link: v.URL(fmt.Sprint("player/", r.Name.Player)), Called: v.Name(r.Name), Results: v.Results(r.Won, r.Drawn, r.Lost, noDraws),
+		Form: v.Letters(t.Form, 5), Spark: v.spark(t.Ratings),
+	}
 }
 
 // lastOnTV is how many results a screen shows beside the ranking.
@@ -25,9 +41,12 @@ func (b *Board) ranking(ctx context.Context, v *visit) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := rankingPage{WebRanking: n, Placed: n.Rows}
+	p, placed := rankingPage{WebRanking: n}, n.Rows
 	if i := slices.IndexFunc(n.Rows, n.IsNew); i >= 0 && !n.Unplaced {
-		p.Placed, p.Newcomers = n.Rows[:i], n.Rows[i:]
+		placed, p.Newcomers = n.Rows[:i], n.Rows[i:]
+	}
+	for _, r := range placed {
+		p.Placed = append(p.Placed, v.row(r, n.Trends[r.Name.Player], n.NoDraws))
 	}
 	p.Last = slices.DeleteFunc(p.Last, func(m stats.MatchRow) bool { return m.Undone })
 	p.Last = p.Last[:min(lastOnTV, len(p.Last))]

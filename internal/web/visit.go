@@ -230,22 +230,24 @@ func (v *visit) Score(s [2]int) string {
 	}
 }
 
-// Letters returns the last results of a form, at most so many, as classes and letters.
-func (v *visit) Letters(form string, most int) (all [][2]string) {
-	names := map[rune]string{'w': "won", 'd': "drawn", 'l': "lost"}
+// Letters returns the last results of a form, at most so many, each as a letter with a class.
+func (v *visit) Letters(form string, most int) template.HTML {
+	var out strings.Builder
 	for _, r := range form[max(0, len(form)-most):] {
-		all = append(all, [2]string{names[r], v.T("me.letter." + names[r])})
+		name := map[rune]string{'w': "won", 'd': "drawn", 'l': "lost"}[r]
+		fmt.Fprintf(&out, `<span class="%s">%s</span>`, name, template.HTMLEscapeString(v.T("me.letter."+name)))
 	}
-	return all
+	return template.HTML(out.String())
 }
 
-// Spark returns the small curve of a row.
-func (v *visit) Spark(ratings []stats.Rating) *chart.Curve {
+// spark returns the small curve of a row.
+func (v *visit) spark(ratings []stats.Rating) template.HTML {
 	if len(ratings) == 0 {
-		return nil
+		return ""
 	}
-	curve := chart.NewSparkline(v.points(ratings), image.Rect(1, 2, 79, 22))
-	return &curve
+	c := chart.NewSparkline(v.points(ratings), image.Rect(1, 2, 79, 22))
+	return template.HTML(fmt.Sprintf(`<svg class="spark" viewBox="0 0 80 24" width="80" height="24" role="img" aria-label="%d → %d">`+
+		`<path d="%s"/><circle cx="%d" cy="%d" r="2.5"/></svg>`, c.First.Elo, c.Now.Elo, c.Path, c.Now.X, c.Now.Y))
 }
 
 // Curve returns the curve of a player, with the seasons that begin in it.

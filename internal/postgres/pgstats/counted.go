@@ -74,3 +74,7 @@ const ofPair = `
 const ofTime = `
 		    SELECT id AS match_id FROM matches
 		    WHERE ladder_id = ` + thisLadder + ` AND played_at >= $2 AND played_at < $3`
+
+// latest are the last $2 matches of thisLadder.
+const latest = `
+		    SELECT id AS match_id FROM matches WHERE ladder_id = ` + thisLadder + ` ORDER BY number DESC LIMIT $2`

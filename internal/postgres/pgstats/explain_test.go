@@ -174,7 +174,13 @@ func viewsOfGroup(t *testing.T, store *pgstats.Store, ofMonth, ofAll int) (all [
 	all = append(all, view{dbtest.Explained{Name: "a group on the web", Run: func(ctx context.Context) error {
 		_, err := store.WebGroup(ctx, 1)
 		return err
-	}, Want: 1}, 0}, view{dbtest.Explained{Name: "names", Run: func(ctx context.Context) error {
+	}, Want: 1}, 0}, view{dbtest.Explained{Name: "the last matches", Run: func(ctx context.Context) error {
+		matches, err := store.LatestMatches(ctx, viewedLadder, 100)
+		if len(matches) < 90 || matches[0].Number > matches[1].Number {
+			t.Errorf("%d matches, not in the order of their numbers", len(matches))
+		}
+		return err
+	}, Want: 1}, 200}, view{dbtest.Explained{Name: "names", Run: func(ctx context.Context) error {
 		_, err := store.Names(ctx, viewedLadder, []ranking.Name{{Player: 1}, {Player: 2}})
 		return err
 	}, Want: 1}, 0})

@@ -16,13 +16,23 @@ import (
 func (s *Store) WebGroup(ctx context.Context, group ranking.GroupID) (*stats.WebGroup, error) {
 	const sql = `
 		SELECT g.id AS "group", g.web_generation AS generation, c.title, c.language, c.time_zone, ARRAY(
-		    SELECT json_build_object('id', l.id, 'name', l.name, 'archived', l.archived_at IS NOT NULL, 'since', s.starts_at)
-		    FROM ladders l JOIN seasons s ON s.id = l.season_id WHERE l.group_id = g.id ORDER BY NOT l.is_default, l.id) AS ladders
+		    SELECT json_build_object('id', l.id, 'name', l.name, 'archived', l.archived_at IS NOT NULL)
+		    FROM ladders l WHERE l.group_id = g.id ORDER BY NOT l.is_default, l.id) AS ladders
 		FROM groups g JOIN chats c ON c.id = g.chat_id WHERE g.id = $1 AND g.web_generation > 0`
 	var found *stats.WebGroup
 	var batch pgx.Batch
 	queueOne(&batch, &found, pgx.RowToStructByName[stats.WebGroup], sql, group)
 	return found, s.send(ctx, &batch)
+}
+
+// LatestMatches implements stats.Store.
+func (s *Store) LatestMatches(ctx context.Context, ladder ranking.LadderID, most int) (matches []stats.Match, err error) {
+	var batch pgx.Batch
+	queueCounted(&batch, &matches, latest, `m.season_id = `+thisSeason, ladder, most)
+	if err := s.send(ctx, &batch); err != nil {
+		return nil, err
+	}
+	return matches, nil
 }
 
 // Names implements stats.Store.
