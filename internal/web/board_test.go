@@ -33,15 +33,15 @@ const botToken = "123:secret"
 
 // club is a group with a web board that is on, beside another group that has one, too. Both are served.
 type club struct {
-	t      *testing.T
-	w      *dbtest.World
-	board  *web.Board
-	links  web.Links
-	url    string
-	server string
-	stop   func()
-	reads  *dbtest.Recorder // what pages read
-	group  ranking.GroupID
+	t     *testing.T
+	w     *dbtest.World
+	views *stats.Service
+	board *web.Board
+	links web.Links
+	url   string
+	stop  func()
+	reads *dbtest.Recorder // what pages read
+	group ranking.GroupID
 }
 
 // hostile is a name that would be markup.
@@ -68,18 +68,24 @@ func newClub(t *testing.T) *club {
 	dbtest.Exec(t, c.w.Pool, `UPDATE groups SET web_generation = 2`)
 	c.group = dbtest.Value[ranking.GroupID](t, c.w.Pool, `SELECT group_id FROM matches LIMIT 1`)
 	pool := dbtest.Open(t, c.w.Pool.Config().ConnString(), func(config *pgxpool.Config) { config.ConnConfig.Tracer = c.reads })
-	views := stats.NewService(pgstats.NewStore(pool, pool), nil)
-	proxies, err := web.ReadProxies("127.0.0.1")
-	dbtest.Must(t, err)
-	server := listen(t)
-	server.ExpectBoard()
-	c.server = server.Addr()
-	c.links = web.NewLinks("http://"+c.server, botToken)
-	c.board = web.NewBoard(views, c.links, proxies, time.Now, slog.New(slog.DiscardHandler))
-	server.Board(c.board)
-	_, c.stop, _ = run(t, server)
+	c.views = stats.NewService(pgstats.NewStore(pool, pool), nil)
+	c.board, c.links, c.stop = c.serve()
 	c.url = c.links.Link(ranking.WebBoard{Group: c.group, Generation: 2})
 	return c
+}
+
+// serve serves the boards of the club at an address of their own.
+func (c *club) serve() (board *web.Board, links web.Links, stop func()) {
+	c.t.Helper()
+	proxies, err := web.ReadProxies("127.0.0.1")
+	dbtest.Must(c.t, err)
+	server := listen(c.t)
+	server.ExpectBoard()
+	links = web.NewLinks("http://"+server.Addr(), botToken)
+	board = web.NewBoard(c.views, links, proxies, time.Now, slog.New(slog.DiscardHandler))
+	server.Board(board)
+	_, stop, _ = run(c.t, server)
+	return board, links, stop
 }
 
 // get asks for a page of the board with headers in pairs.
@@ -380,7 +386,7 @@ func TestTooManyRequests(t *testing.T) {
 	ask := func(url, from string) int {
 		t.Helper()
 		w := httptest.NewRecorder()
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimPrefix(url, "http://"+c.server), nil)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, url[strings.Index(url, web.BoardPath):], nil)
 		r.RemoteAddr = from + ":5"
 		c.board.ServeHTTP(w, r)
 		if w.Code == http.StatusTooManyRequests && w.Header().Get("Retry-After") == "" {

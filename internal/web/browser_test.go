@@ -12,6 +12,7 @@ import (
 	"image/color"
 	"image/draw"
 	"image/png"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,9 +25,12 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
+	"elobot/internal/web"
 )
 
 var (
@@ -247,6 +251,38 @@ func TestLivePage(t *testing.T) {
 	c.board.Close()
 	c.stop()
 	b.await(`document.querySelector("#status").textContent.startsWith("No connection since ") && document.querySelector("#ranking").textContent.includes("Alice")`)
+}
+
+// TestTwoInstances: a match that one instance records shows on a page of each.
+func TestTwoInstances(t *testing.T) {
+	t.Parallel()
+	c, b := newClub(t), newBrowser(t)
+	other, links, _ := c.serve()
+	for _, board := range []*web.Board{c.board, other} {
+		c.w.Store.WebChanged = notify(t, c.w.Pool, board).WebChanged // the last one records
+	}
+	for i, url := range []string{c.url, links.Link(ranking.WebBoard{Group: c.group, Generation: 2})} {
+		b.open(url, 1280, 800, "light")
+		c.w.Record(t, url, dbtest.Alice, dbtest.Bob, 20+i, 1)
+		b.await(fmt.Sprintf(`document.querySelector("#last").textContent.includes("%d:1")`, 20+i))
+	}
+	b.quiet()
+}
+
+// notify tells a board what any instance changes, from when it returns until the test ends.
+func notify(t *testing.T, pool *pgxpool.Pool, board *web.Board) *postgres.Notifier {
+	t.Helper()
+	began := make(chan struct{}, 1)
+	n := postgres.NewNotifier(pool, postgres.Events{WebChanged: board.Changed, Began: func() { began <- struct{}{} }}, slog.New(slog.DiscardHandler))
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- n.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		dbtest.Must(t, <-ended)
+	})
+	<-began
+	return n
 }
 
 // TestWithoutJavaScript: all is there.
