@@ -296,9 +296,9 @@ func (v *visit) Span(s stats.SeasonTable) string {
 	}
 	switch {
 	case !s.Over:
-		return from + v.T("web.goes_on")
+		return capitalised(from + v.T("web.goes_on"))
 	case s.Since.IsZero():
-		return v.T("season.until", "Date", last)
+		return capitalised(v.T("season.until", "Date", last))
 	default:
 		return from + last
 	}
