@@ -205,7 +205,7 @@ func TestPages(t *testing.T) {
 		"matches":                                {"Bob", "<s>", "undone", "#"},
 		fmt.Sprint("matches?player=", alice):     {"+16", "show everybody"},
 		"matches?month=2001-05":                  {"No matches yet."},
-		"season/1":                               {"Season 1", "goes on", "Alice"},
+		"season/1":                               {"Season 1", "Goes on", "Alice"},
 		"seasons":                                {"season/1", `class="p1"`},
 		"records":                                {"Longest winning streak", "4 wins in a row"},
 		"records?month=2001-05":                  {"No matches yet."},
