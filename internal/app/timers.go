@@ -47,23 +47,35 @@ type timers struct {
 // outage knows since when nothing keeps messages from arriving and from being handled.
 type outage struct {
 	mu    sync.Mutex
-	lasts bool
+	lasts map[part]bool
 	ended time.Time
 }
 
-// goesOn notes that something does not work.
-func (o *outage) goesOn() {
+// part is what has to work: messages have to arrive, and to be handled.
+type part int
+
+const (
+	arriving part = iota
+	handling
+)
+
+// goesOn notes that a part does not work.
+func (o *outage) goesOn(p part) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.lasts = true
+	if o.lasts == nil {
+		o.lasts = make(map[part]bool)
+	}
+	o.lasts[p] = true
 }
 
-// ends notes that everything works, again or as before.
-func (o *outage) ends() {
+// ends notes that a part works, again or as before.
+func (o *outage) ends(p part) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.lasts {
-		o.lasts, o.ended = false, time.Now()
+	if o.lasts[p] {
+		delete(o.lasts, p)
+		o.ended = time.Now()
 	}
 }
 
@@ -71,7 +83,7 @@ func (o *outage) ends() {
 func (o *outage) over() time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.lasts {
+	if len(o.lasts) > 0 {
 		return 0
 	}
 	return time.Since(o.ended)
@@ -79,7 +91,7 @@ func (o *outage) over() time.Duration {
 
 // run looks for due timers at once and then at intervals, until the context ends or the lease is lost.
 func (t timers) run(ctx context.Context) {
-	t.outage.goesOn() // nobody has led until now
+	t.outage.goesOn(handling) // nobody has led until now
 	tick := time.NewTicker(timerInterval)
 	defer tick.Stop()
 	for {
@@ -87,10 +99,10 @@ func (t timers) run(ctx context.Context) {
 		case ctx.Err() != nil, errors.Is(err, outbox.ErrLeaseLost):
 			return
 		case err != nil:
-			t.outage.goesOn()
+			t.outage.goesOn(handling)
 			t.log.WarnContext(ctx, "failed to look for due timers, retrying later", "error", err)
 		default:
-			t.outage.ends()
+			t.outage.ends(handling)
 		}
 		select {
 		case <-tick.C:

@@ -100,7 +100,8 @@ func TestTimersFireInTime(t *testing.T) {
 	})
 }
 
-// TestSeasonsEndAfterAnOutage: a season ends a minute after the leader has taken over, or after the last outage, and no other timer waits.
+// TestSeasonsEndAfterAnOutage: a season ends a minute after the leader has taken over, or after the last outage of either Telegram
+// or the database, and no other timer waits.
 func TestSeasonsEndAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -115,13 +116,15 @@ func TestSeasonsEndAfterAnOutage(t *testing.T) {
 			go timers{f, seasons, &messages, slog.New(slog.DiscardHandler)}.run(ctx)
 		}
 		time.Sleep(95 * time.Second) //nolint:forbidigo // the clock of synctest
-		messages.goesOn()
+		messages.goesOn(arriving)
+		time.Sleep(70 * time.Second) //nolint:forbidigo // meanwhile, the database works
+		messages.ends(arriving)
 		time.Sleep(105 * time.Second) //nolint:forbidigo // the clock of synctest
 		stop()
 		synctest.Wait()
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		want := map[string]time.Duration{"t:other": 0, ranking.SeasonTimer + "1:1": time.Minute, ranking.SeasonTimer + "2:2": 180 * time.Second}
+		want := map[string]time.Duration{"t:other": 0, ranking.SeasonTimer + "1:1": time.Minute, ranking.SeasonTimer + "2:2": 240 * time.Second}
 		if !maps.Equal(f.fired, want) {
 			t.Errorf("fired %v, want %v", f.fired, want)
 		}
