@@ -21,6 +21,7 @@ import (
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 	"golang.org/x/time/rate"
 
@@ -34,6 +35,8 @@ const (
 	fresh = 1500 * time.Millisecond
 	// keptPages is how many pages are kept that long.
 	keptPages = 64
+	// pagesAtOnce is how many pages are made at the same time: chats need the connections, too.
+	pagesAtOnce = 2
 	// readingTimeout limits the reads of a page.
 	readingTimeout = 5 * time.Second
 	// Of an address, so many requests are answered, and of a group, so many pages are made that are not kept: those cost the database time.
@@ -59,6 +62,7 @@ type Board struct {
 	pages     *lru.Cache[pageKey, kept[*page]]
 	groups    *lru.Cache[pageKey, kept[*stats.WebGroup]]
 	making    singleflight.Group
+	makes     *semaphore.Weighted // pages
 	addresses *lru.Cache[netip.Addr, *rate.Limiter]
 	makers    *lru.Cache[ranking.GroupID, *rate.Limiter]
 }
@@ -75,7 +79,7 @@ func NewBoard(views *stats.Service, links Links, proxies Proxies, now func() tim
 	b := &Board{
 		views: views, links: links, proxies: proxies, now: now, log: log, mux: http.NewServeMux(), live: newLive(),
 		assets: readAssets(), pages: newLRU[pageKey, kept[*page]](keptPages), groups: newLRU[pageKey, kept[*stats.WebGroup]](keptPages),
-		addresses: newLRU[netip.Addr, *rate.Limiter](knownSenders), makers: newLRU[ranking.GroupID, *rate.Limiter](knownSenders),
+		makes: semaphore.NewWeighted(pagesAtOnce), addresses: newLRU[netip.Addr, *rate.Limiter](knownSenders), makers: newLRU[ranking.GroupID, *rate.Limiter](knownSenders),
 	}
 	for _, r := range routes() {
 		b.mux.HandleFunc("GET "+BoardPath+"{group}/{token}/"+r.path, func(w http.ResponseWriter, req *http.Request) { b.serve(w, req, r) })
@@ -149,6 +153,9 @@ func setHeaders(h http.Header) {
 
 // refuse answers without saying more than that it does.
 func refuse(w http.ResponseWriter, status int) {
+	if status == http.StatusMethodNotAllowed {
+		w.Header().Set("Allow", http.MethodGet)
+	}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "5")
 	}
@@ -237,6 +244,10 @@ func (b *Board) page(ctx context.Context, group ranking.GroupID, r *http.Request
 		if !allows(b.makers, group, groupRate, groupBurst) {
 			return nil, errTooMany
 		}
+		if err := b.makes.Acquire(ctx, 1); err != nil {
+			return nil, fmt.Errorf("wait for other pages: %w", err)
+		}
+		defer b.makes.Release(1)
 		g, err := b.group(ctx, group)
 		if err != nil {
 			return nil, err
