@@ -20,7 +20,7 @@ type SeasonTable struct {
 	Until  time.Time   `json:"until,omitzero"` // the instant of its end, zero if that is not known
 	Over   bool        `json:"over,omitempty"`
 	Rows   []SeasonRow `json:"rows"`           // who has played in it; those with places come first
-	More   int         `json:"more,omitempty"` // how many more have played in it
+	More   int         `json:"more,omitempty"` // how many more have played in it, in a chat
 	// NoDraws is true if the ladder's rules exclude draws.
 	NoDraws bool     `json:"no_draws,omitempty"`
 	Played  *Record  `json:"played,omitempty"` // the most matches; without a match
@@ -50,8 +50,15 @@ type SeasonRow struct {
 	Lost  int          `json:"lost"`
 }
 
-// SeasonRows is the maximum number of rows of a SeasonTable.
+// SeasonRows is the maximum number of rows that chats show.
 const SeasonRows = 20
+
+// short returns the table as chats show it.
+func (n SeasonTable) short() SeasonTable {
+	n.More = max(0, len(n.Rows)-SeasonRows)
+	n.Rows = n.Rows[:len(n.Rows)-n.More]
+	return n
+}
 
 // SeasonStanding is a standing in a season.
 type SeasonStanding struct {
@@ -88,9 +95,7 @@ func (n *SeasonTable) SetStandings(all []SeasonStanding, placeMatches int) {
 		}
 		rows = append(rows, row)
 	}
-	rows = append(rows, others...)
-	n.More = max(0, len(rows)-SeasonRows)
-	n.Rows = rows[:len(rows)-n.More]
+	n.Rows = append(rows, others...)
 	for _, s := range all {
 		name := ranking.Name{Player: s.Player}
 		if n.Played == nil || s.played() > n.Played.Value {
@@ -148,7 +153,7 @@ func (q SeasonQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 		case n.Number == 0:
 			return ranking.Refusal{Code: ranking.NoSuchSeason, Number: max(0, q.Number)}, nil
 		}
-		return n, nil
+		return n.short(), nil
 	})
 }
 
@@ -158,7 +163,7 @@ func (s *Service) SeasonEnd(ctx context.Context, object string) (SeasonEnd, map[
 	if err != nil {
 		return SeasonEnd{}, nil, fmt.Errorf("read how a season ended: %w", err)
 	}
-	return SeasonEnd{SeasonTable: n}, names, nil
+	return SeasonEnd{SeasonTable: n.short()}, names, nil
 }
 
 // AllSeasons is what people have achieved in all seasons of a ladder.

@@ -46,9 +46,8 @@ type WebGroup struct {
 
 // WebLadder is a ladder of a WebGroup.
 type WebLadder struct {
-	ID       ranking.LadderID `json:"id"`
-	Name     string           `json:"name"`
-	Archived bool             `json:"archived"`
+	ID   ranking.LadderID `json:"id"`
+	Name string           `json:"name"`
 }
 
 // WebGroup returns a group that has a web board. It fails with ErrNotThere for all others.

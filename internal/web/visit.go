@@ -339,6 +339,9 @@ type part struct {
 	Matches   []stats.MatchRow
 	Changes   bool // the Matches have changes of ratings
 	Names     []ranking.Name
+	Streak    *stats.Record
+	Upset     *stats.UpsetBy
+	Played    *stats.Record // the most matches
 }
 
 // With returns rows of a ranking as a part.
@@ -355,6 +358,11 @@ func (v *visit) Pairs(all []stats.Pairing, of stats.MyStanding, opponents bool) 
 func (v *visit) List(all []stats.MatchRow) part {
 	changes := slices.ContainsFunc(all, func(m stats.MatchRow) bool { return m.Change != nil })
 	return part{Visit: v, Matches: all, Changes: changes}
+}
+
+// Feats returns what stands out in a season or of all time as a part.
+func (v *visit) Feats(streak *stats.Record, upset *stats.UpsetBy, played *stats.Record) part {
+	return part{Visit: v, Streak: streak, Upset: upset, Played: played}
 }
 
 // Side returns the players of a side as a part.

@@ -42,9 +42,13 @@ func (s *Store) season(ctx context.Context, id ranking.SeasonID) (n stats.Season
 		       coalesce(s.place_matches, l.place_matches)
 		FROM seasons s JOIN ladders l ON l.id = s.ladder_id JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id
 		WHERE s.id = $1`
+	// who has left is out of the ranking, but stays in the final table
 	const standings = `
 		SELECT s.player_id AS player, s.elo, s.won, s.drawn, s.lost, s.longest_streak, coalesce(next.start_elo, 0) AS next
-		FROM (SELECT * FROM group_players WHERE season_id = $1 AND played > 0) AS s
+		FROM (SELECT * FROM group_players
+		      WHERE season_id = $1 AND played > 0
+		        AND (left_at IS NULL OR NOT EXISTS (SELECT FROM ladders l JOIN seasons o ON o.ladder_id = l.id WHERE o.id = $1 AND l.season_id = $1))
+		     ) AS s
 		LEFT JOIN (
 		    SELECT later.id FROM seasons n JOIN seasons later ON later.ladder_id = n.ladder_id AND later.number = n.number + 1
 		    WHERE n.id = $1 AND n.halfway) AS later ON true
@@ -104,7 +108,8 @@ func (s *Store) SeasonResults(ctx context.Context, ladder ranking.LadderID) (res
 		       coalesce(n.place_matches, l.place_matches) AS place_matches, s.best_elo AS best,
 		       s.player_id AS player, s.elo, s.won, s.drawn, s.lost, s.longest_streak, 0 AS next
 		FROM seasons n JOIN ladders l ON l.id = n.ladder_id
-		CROSS JOIN LATERAL (SELECT * FROM group_players WHERE season_id = n.id AND played > 0 OFFSET 0) AS s
+		CROSS JOIN LATERAL (
+		    SELECT * FROM group_players WHERE season_id = n.id AND played > 0 AND (left_at IS NULL OR l.season_id <> n.id) OFFSET 0) AS s
 		WHERE n.ladder_id = $1
 		ORDER BY n.number, s.elo DESC, s.id`
 	var batch pgx.Batch

@@ -16,7 +16,7 @@ import (
 func (s *Store) WebGroup(ctx context.Context, group ranking.GroupID) (*stats.WebGroup, error) {
 	const sql = `
 		SELECT g.id AS "group", g.web_generation AS generation, c.title, c.language, c.time_zone, ARRAY(
-		    SELECT json_build_object('id', l.id, 'name', l.name, 'archived', l.archived_at IS NOT NULL)
+		    SELECT json_build_object('id', l.id, 'name', l.name)
 		    FROM ladders l WHERE l.group_id = g.id ORDER BY NOT l.is_default, l.id) AS ladders
 		FROM groups g JOIN chats c ON c.id = g.chat_id WHERE g.id = $1 AND g.web_generation > 0`
 	var found *stats.WebGroup
