@@ -324,6 +324,8 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 				INSERT INTO players (group_id, username, display_name)
 				SELECT id, name, name FROM groups, (VALUES ('dave', 2), ('Dave', 0), ('erin', 0)) AS unclaimed (name, matches)
 				WHERE last_match_number = matches`)
+			// the links of the newer group's web board that it had before stay dead
+			g.exec(t, `UPDATE groups SET web_generation = -3 WHERE chat_id = (SELECT id FROM chats WHERE telegram_chat_id = $1)`, u.newer.ID)
 			u.move(t)
 			u.mustBeOne(t)
 			if got := u.told(t); len(got) > 0 {
@@ -332,7 +334,8 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 			if got := rows1[int](t, g, `SELECT k_factor FROM ladders`); !slices.Equal(got, []int{16}) {
 				t.Errorf("the K-factors of the ladders are %v, want that of the older group", got)
 			}
-			g.has(t, 1, "groups WHERE web_generation = 1")
+			generation := map[string]int{"older": 3, "newer": 1}[empty]
+			g.has(t, 1, fmt.Sprint("groups WHERE web_generation = ", generation))
 			g.has(t, 1, "ladders WHERE season_months = 1")
 			people := texts(t, g, `
 				SELECT concat_ws(' ', p.display_name, s.name, p.group_id = (SELECT id FROM groups)) FROM players p

@@ -21,6 +21,7 @@ type merging struct {
 	inside     *Store
 	outer      *Store
 	from, into ranking.PlayerID
+	group      ranking.GroupID // of the unclaimed player
 }
 
 // LockPlayers implements ranking.Store.
@@ -31,7 +32,7 @@ func (s *Store) LockPlayers(ctx context.Context, from, into ranking.PlayerID) (r
 	}
 	m := &merging{tx: tx, inside: s.inside(tx), outer: s, from: from, into: into}
 	var shared []ranking.SharedLadder
-	if err = m.inside.lockForMerge(ctx, from, into); err == nil {
+	if m.group, err = m.inside.lockForMerge(ctx, from, into); err == nil {
 		shared, err = m.inside.shared(ctx, from, into)
 	}
 	if err == nil {
@@ -56,22 +57,23 @@ func (m *merging) Merge(ctx context.Context, merges []ranking.LadderMerge) error
 	for _, l := range merges {
 		m.outer.wake(l.Chat)
 	}
+	m.outer.WebChanged(m.group)
 	return nil
 }
 
 // Release implements ranking.Merging.
 func (m *merging) Release(ctx context.Context) { postgres.Rollback(ctx, m.tx) }
 
-// lockForMerge locks the group of the unclaimed player, and then the players. After that nobody can add the unclaimed player to a ladder,
+// lockForMerge locks the group of the unclaimed player, which it returns, and then the players. After that nobody can add the unclaimed player to a ladder,
 // because that takes the lock of its row.
-func (s *Store) lockForMerge(ctx context.Context, from, into ranking.PlayerID) error {
+func (s *Store) lockForMerge(ctx context.Context, from, into ranking.PlayerID) (ranking.GroupID, error) {
 	const group = `SELECT id FROM groups WHERE id = (SELECT group_id FROM players WHERE id = $1)`
 	find := func(lock string) ([]ranking.GroupID, error) {
 		return postgres.Collect(ctx, s.db, "find the group of a player", pgx.RowTo[ranking.GroupID], group+lock, from)
 	}
 	locked, err := find(` FOR NO KEY UPDATE`)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	const unclaimed = `
 		SELECT id FROM players WHERE id = $1 AND telegram_user_id IS NULL AND merged_into IS NULL FOR UPDATE`
@@ -82,21 +84,21 @@ func (s *Store) lockForMerge(ctx context.Context, from, into ranking.PlayerID) e
 	}{{unclaimed, from}, {known, into}} {
 		found, err := s.db.Exec(ctx, player.sql, player.id)
 		if err != nil {
-			return fmt.Errorf("lock player %d: %w", player.id, err)
+			return 0, fmt.Errorf("lock player %d: %w", player.id, err)
 		}
 		if found.RowsAffected() == 0 {
-			return errNothingToMerge
+			return 0, errNothingToMerge
 		}
 	}
 	// without locks: whoever holds another group may be waiting for the player
 	now, err := find("")
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if !slices.Equal(locked, now) {
-		return fmt.Errorf("%w: player %d has another group", ranking.ErrConflict, from)
+	if len(locked) == 0 || !slices.Equal(locked, now) {
+		return 0, fmt.Errorf("%w: player %d has another group", ranking.ErrConflict, from)
 	}
-	return nil
+	return locked[0], nil
 }
 
 // shared reads the seasons of ladders in which both players are ranked.

@@ -3,6 +3,7 @@ package pgranking_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -56,7 +57,12 @@ func TestMerge(t *testing.T) {
 	w, from, into := newMerge(t)
 	w.Undo(t, "u", bob, 3) // so that al has a superseded entry
 	w.Wakes.Store(0)
+	var shown []ranking.GroupID // on the web
+	w.Store.WebChanged = func(g ranking.GroupID) { shown = append(shown, g) }
 	w.Answer(t, "m", renamed)
+	if merged := dbtest.Values[ranking.GroupID](t, w.Pool, `SELECT DISTINCT group_id FROM matches WHERE idempotency_key = '4'`); !slices.Equal(shown, merged) {
+		t.Errorf("the web boards of the groups %d have changed, want %d", shown, merged)
+	}
 	if wakes := w.Wakes.Load(); wakes != 2 { // for the merge and for the answer
 		t.Errorf("committed was called %d times", wakes)
 	}
