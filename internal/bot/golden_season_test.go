@@ -37,6 +37,6 @@ func goldenSeasons() map[string]notice.Notice {
 			{Name: alice, Titles: 2, Seasons: 3, Won: 25, Drawn: 1, Lost: 10, Best: 1642, BestIn: 2}, {Name: bob, Seasons: 1, Lost: 1, Best: 1500, BestIn: 1},
 		}},
 		"all_time_empty": stats.AllSeasons{Title: "Chess Club"},
-		"corrected":      stats.SeasonEnd{SeasonTable: two, Corrected: true},
+		"corrected":      stats.SeasonEnd{SeasonTable: over, Corrected: true},
 	}
 }

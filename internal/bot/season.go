@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -114,12 +115,15 @@ var (
 	_ = shows(view[stats.SeasonEnd]{text: words.seasonEnd})
 )
 
+// seasonEnd tells how a season ended, or corrects that in short: with the podium.
 func (w words) seasonEnd(n stats.SeasonEnd) string {
-	text := w.seasonTable(n.SeasonTable)
-	if n.Corrected {
-		text = w.Text("season.corrected", nil) + "\n" + text
+	if !n.Corrected {
+		return w.seasonTable(n.SeasonTable)
 	}
-	return text
+	podium := n.SeasonTable
+	podium.More, podium.Played, podium.Upset, podium.Streak = 0, nil, nil, nil
+	podium.Rows = slices.DeleteFunc(slices.Clone(n.Rows), func(r stats.SeasonRow) bool { return r.Place == 0 || r.Place > ranking.MinPlaces })
+	return w.Text("season.corrected", nil) + "\n" + w.seasonTable(podium)
 }
 
 // seasonTable shows a season: who stands where, and what was remarkable.
@@ -186,7 +190,7 @@ func (w words) seasonFacts(n stats.SeasonTable) (facts []fact) {
 
 var _ = shows(view[stats.AllSeasons]{text: words.allTime})
 
-// allTime shows what people have achieved, as in "🏆×2 Alice · 25–3 · 3 seasons · best 1642 in season 2".
+// allTime shows what people have achieved, as in "🏆×2 Alice · 28 matches, 25–3 · 3 seasons · best 1642 in season 2".
 func (w words) allTime(n stats.AllSeasons) string {
 	title := []string{w.titleOf("season.all_time", n.Title)}
 	if len(n.Rows) == 0 {
@@ -199,7 +203,8 @@ func (w words) allTime(n stats.AllSeasons) string {
 			mark = fmt.Sprintf("🏆×%d", r.Titles)
 		}
 		best := w.Text("season.best", args{"Rating": r.Best, "Season": w.seasonName(r.BestIn, "")})
-		lines = append(lines, fmt.Sprintf("%s %s · %s · %s · %s", mark, boldName(r.Name), winsDrawsLosses(r.Won, r.Drawn, r.Lost),
+		matches := w.Plural("facts.matches", r.Won+r.Drawn+r.Lost, nil)
+		lines = append(lines, fmt.Sprintf("%s %s · %s, %s · %s · %s", mark, boldName(r.Name), matches, winsDrawsLosses(r.Won, r.Drawn, r.Lost),
 			w.Plural("season.count", r.Seasons, nil), best))
 	}
 	if n.More > 0 {
