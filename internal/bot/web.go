@@ -75,10 +75,10 @@ var _ = shows(view[ranking.WebShown]{text: words.webShown})
 
 func (w words) webShown(n ranking.WebShown) string {
 	switch {
-	case n.Web == nil:
-		return w.Text("web.off", nil)
 	case w.web == nil:
 		return w.Text("web.no_address", nil)
+	case n.Web == nil:
+		return w.Text("web.off", nil)
 	default:
 		return w.Text("web.link", args{"Link": html.EscapeString(w.web(*n.Web))})
 	}
