@@ -231,7 +231,8 @@ func TestRulesFindFaults(t *testing.T) {
 	}
 }
 
-// TestLivePage: a page shows a match by itself, keeps what is open and where the keyboard is, and says when the server is away.
+// TestLivePage: a page shows a match by itself, keeps what is open and where the keyboard is, is empty on a screen while the board is
+// off, and says when the server is away.
 func TestLivePage(t *testing.T) {
 	t.Parallel()
 	c, b := newClub(t), newBrowser(t)
@@ -248,6 +249,11 @@ func TestLivePage(t *testing.T) {
 	c.w.Record(t, "tv", mallory, dbtest.Bob, 9, 7)
 	b.await(`document.querySelector("#last").textContent.includes("9:7")`)
 	b.quiet()
+	dbtest.Exec(t, c.w.Pool, `UPDATE groups SET web_generation = -2`)
+	c.board.Changed(c.group)
+	b.await(`document.querySelector("#ranking").textContent === ""`)
+	dbtest.Exec(t, c.w.Pool, `UPDATE groups SET web_generation = 2`)
+	b.await(`document.querySelector("#ranking").textContent.includes("Alice")`)
 	c.board.Close()
 	c.stop()
 	b.await(`document.querySelector("#status").textContent.startsWith("No connection since ") && document.querySelector("#ranking").textContent.includes("Alice")`)
