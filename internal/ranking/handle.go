@@ -155,13 +155,6 @@ func (s *Service) readDecideWrite(ctx context.Context, o Origin, j job, attempt 
 	return store.Apply(ctx, j.changes(o, snap, d))
 }
 
-// writer is what is left to do of a Store or a Locked after the read.
-type writer interface {
-	Apply(ctx context.Context, c Changes) error
-	MatchHistory(ctx context.Context, season SeasonID, from int, others ...PlayerID) (MatchHistory, error)
-	SeasonAt(ctx context.Context, ladder LadderID, at time.Time) (SeasonID, error)
-}
-
 // read reads what a command needs to know, and locks the group before if this attempt does. release ends the lock.
 func (s *Service) read(ctx context.Context, o Origin, j job, attempt int) (store writer, snap Snapshot, release func(), err error) {
 	q, release := j.query(o), func() {}

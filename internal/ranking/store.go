@@ -29,19 +29,12 @@ type Store interface {
 	// Lock begins a transaction, locks the chat's group, and reads, all in one round trip.
 	Lock(ctx context.Context, q Query) (Locked, Snapshot, error)
 
-	// Apply makes all changes or none, in one round trip. It may fail with ErrHandled or ErrConflict.
-	Apply(ctx context.Context, c Changes) error
-
-	// MatchHistory returns the matches of a season from a number on, and the standings of all who play in them, and of others who have one.
-	// Number 0 means the whole season, with all its standings. It may change after the read.
-	MatchHistory(ctx context.Context, season SeasonID, from int, others ...PlayerID) (MatchHistory, error)
+	writer
 
 	// EnsureDurable returns nil once everything that was committed before is durable: a failover does not lose it. What can be read may not
 	// be durable yet, if the commit was interrupted or failed with ErrTimeout.
 	EnsureDurable(ctx context.Context) error
 
-	// SeasonAt returns the season of a ladder in which a message of this time reports a match.
-	SeasonAt(ctx context.Context, ladder LadderID, at time.Time) (SeasonID, error)
 	// DueTimers returns up to limit timers that are due, in the order of their times and keys, beginning after the given one.
 	DueTimers(ctx context.Context, after Timer, limit int) ([]Timer, error)
 
@@ -63,11 +56,22 @@ type Store interface {
 	Move(ctx context.Context, oldID, newID ExternalChatID) (*DetachedGroup, error)
 }
 
+// writer is what is left to do of a Store or a Locked after the read. What it reads may change after the read, unless the group is locked.
+type writer interface {
+	// Apply makes all changes or none, in one round trip. It may fail with ErrHandled or ErrConflict.
+	Apply(ctx context.Context, c Changes) error
+
+	// MatchHistory returns the matches of a season from a number on, and the standings of all who play in them, and of others who have one.
+	// Number 0 means the whole season, with all its standings.
+	MatchHistory(ctx context.Context, season SeasonID, from int, others ...PlayerID) (MatchHistory, error)
+
+	// SeasonAt returns the season of a ladder in which a message of this time reports a match.
+	SeasonAt(ctx context.Context, ladder LadderID, at time.Time) (SeasonID, error)
+}
+
 // Locked is a transaction that locks a group: nobody else records, amends or merges in it. Apply or Rewrite commits it.
 type Locked interface {
-	Apply(ctx context.Context, c Changes) error
-	MatchHistory(ctx context.Context, season SeasonID, from int, others ...PlayerID) (MatchHistory, error)
-	SeasonAt(ctx context.Context, ladder LadderID, at time.Time) (SeasonID, error)
+	writer
 	// Rewrite writes the changes of a replay, and nothing else.
 	Rewrite(ctx context.Context, w Rewrite) error
 	// Release ends the transaction. If it is not committed, it changes nothing.

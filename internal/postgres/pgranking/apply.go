@@ -30,7 +30,7 @@ func (s *Store) write(ctx context.Context, c ranking.Changes) error {
 	var batch pgx.Batch
 	s.lease.Require(&batch)
 	queueChanges(&batch, s.Now(), c)
-	return s.sendChanges(ctx, s.db, &batch, c)
+	return s.sendChanges(ctx, &batch, c)
 }
 
 // queueChanges queues what a command writes, always in the same order, which is the order of locks after that of the lease: new chat,
@@ -79,9 +79,9 @@ func queueChanges(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 }
 
 // sendChanges sends a batch that writes a command and commits it.
-func (s *Store) sendChanges(ctx context.Context, db querier, batch *pgx.Batch, c ranking.Changes) error {
+func (s *Store) sendChanges(ctx context.Context, batch *pgx.Batch, c ranking.Changes) error {
 	crashpoint.At(crashpoint.Applying)
-	if err := db.SendBatch(ctx, batch).Close(); err != nil {
+	if err := s.db.SendBatch(ctx, batch).Close(); err != nil {
 		if err = postgres.Translate(err); errors.Is(err, ranking.ErrHandled) {
 			s.wakeHandled(c.Chat)
 		}

@@ -13,12 +13,6 @@ import (
 
 // MatchHistory implements ranking.Store.
 func (s *Store) MatchHistory(ctx context.Context, season ranking.SeasonID, from int, others ...ranking.PlayerID) (ranking.MatchHistory, error) {
-	return matchHistory(ctx, s.db, season, from, others)
-}
-
-func matchHistory(
-	ctx context.Context, db querier, season ranking.SeasonID, from int, others []ranking.PlayerID,
-) (ranking.MatchHistory, error) {
 	// the array is built once; a join would scan all matches of each player in the season
 	const playing = postgres.RankedPlayers + `$1 AND s.player_id = ANY (ARRAY(
 		    SELECT DISTINCT mp.player_id FROM matches m JOIN match_players mp ON mp.match_id = m.id
@@ -43,7 +37,7 @@ func matchHistory(
 			return nil
 		})
 	})
-	if err := db.SendBatch(ctx, &batch).Close(); err != nil {
+	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return history, fmt.Errorf("read match history: %w", postgres.Translate(err))
 	}
 	return history, nil

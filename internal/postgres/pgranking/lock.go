@@ -13,8 +13,8 @@ import (
 
 // locked is an open transaction that locks a group.
 type locked struct {
-	conn  *pgxpool.Conn // of the transaction, nil once it is released
-	store *Store
+	*Store               // inside the transaction
+	conn   *pgxpool.Conn // of the transaction, nil once it is released
 }
 
 // Lock implements ranking.Store.
@@ -24,7 +24,7 @@ func (s *Store) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, rank
 	if err != nil {
 		return nil, snap, fmt.Errorf("lock the group: %w", postgres.Translate(err))
 	}
-	l := &locked{conn, s}
+	l := &locked{s.inside(conn), conn}
 	var batch pgx.Batch
 	var held int64
 	batch.Queue(`BEGIN`)
@@ -51,14 +51,9 @@ func (s *Store) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, rank
 // Apply implements ranking.Locked.
 func (l *locked) Apply(ctx context.Context, c ranking.Changes) error {
 	var batch pgx.Batch
-	queueChanges(&batch, l.store.Now(), c)
+	queueChanges(&batch, l.Now(), c)
 	batch.Queue(`COMMIT`)
-	return l.store.sendChanges(ctx, l.conn, &batch, c)
-}
-
-// MatchHistory implements ranking.Locked.
-func (l *locked) MatchHistory(ctx context.Context, season ranking.SeasonID, from int, others ...ranking.PlayerID) (ranking.MatchHistory, error) {
-	return matchHistory(ctx, l.conn, season, from, others)
+	return l.sendChanges(ctx, &batch, c)
 }
 
 // Rewrite implements ranking.Locked.

@@ -14,19 +14,10 @@ import (
 )
 
 // SeasonAt implements ranking.Store.
-func (s *Store) SeasonAt(ctx context.Context, ladder ranking.LadderID, at time.Time) (ranking.SeasonID, error) {
-	return seasonAt(ctx, s.db, ladder, at)
-}
-
-// SeasonAt implements ranking.Locked.
-func (l *locked) SeasonAt(ctx context.Context, ladder ranking.LadderID, at time.Time) (ranking.SeasonID, error) {
-	return seasonAt(ctx, l.conn, ladder, at)
-}
-
-func seasonAt(ctx context.Context, db querier, ladder ranking.LadderID, at time.Time) (season ranking.SeasonID, err error) {
+func (s *Store) SeasonAt(ctx context.Context, ladder ranking.LadderID, at time.Time) (season ranking.SeasonID, err error) {
 	const sql = `
 		SELECT id FROM seasons WHERE ladder_id = $1 AND (starts_at IS NULL OR starts_at <= $2) ORDER BY number DESC LIMIT 1`
-	if err := db.QueryRow(ctx, sql, ladder, at).Scan(&season); err != nil {
+	if err := s.db.QueryRow(ctx, sql, ladder, at).Scan(&season); err != nil {
 		return 0, fmt.Errorf("find the season of a ladder: %w", postgres.Translate(err))
 	}
 	return season, nil
