@@ -137,11 +137,6 @@ func (s *Service) readDecideWrite(ctx context.Context, o Origin, j job, attempt 
 	}
 	snap.Admin = j.admin
 	d, err := s.decide(ctx, store, o, j, snap)
-	if month := (upsetOf{}); errors.As(err, &month) {
-		release()
-		unresolved.month = time.Time(month)
-		return s.readDecideWrite(ctx, o, unresolved, attempt, identifies)
-	}
 	if over := (seasonOver{}); errors.As(err, &over) {
 		release()
 		if err := s.endSeason(ctx, o, over.ladder, over.at); err != nil {
@@ -165,14 +160,12 @@ func (s *Service) read(ctx context.Context, o Origin, j job, attempt int) (store
 	contended := q.New > 0 && s.contended.Has(o.Chat.ID)
 	if asks || !j.locks && attempt == 1 && !contended {
 		snap, err = s.store.Read(ctx, q)
-		snap.UpsetMonth = q.upsetMonth()
 		return s.store, snap, release, err
 	}
 	if contended { // as long as commands follow each other, none of them need fail to find out that it is still so
 		s.contended.Add(o.Chat.ID, contentionMemory)
 	}
 	locked, snap, err := s.store.Lock(ctx, q)
-	snap.UpsetMonth = q.upsetMonth()
 	if err == nil {
 		release = func() { locked.Release(ctx) }
 	}
@@ -221,7 +214,15 @@ func (s *Service) decide(ctx context.Context, store writer, o Origin, j job, sna
 	if err != nil {
 		return Decision{}, err
 	}
-	return j.operation.decide(snap)
+	d, err := j.operation.decide(snap)
+	if month := (upsetOf{}); errors.As(err, &month) {
+		snap.UpsetMonth = time.Time(month)
+		if snap.LargestUpset, err = store.LargestUpset(ctx, snap.Ladder.ID, snap.UpsetMonth); err != nil {
+			return Decision{}, err
+		}
+		return j.operation.decide(snap)
+	}
+	return d, err
 }
 
 // ignoresChat is true if the command changes nothing because the chat is unknown. Then only its key is stored.
@@ -377,8 +378,6 @@ type job struct {
 	admin   AdminStatus
 	// everybody is true if the operation needs Everybody after all.
 	everybody bool
-	// month is the one whose LargestUpset the operation needs after all, zero for none.
-	month time.Time
 	// ofGroup is true if the operation is about the group, whatever ladder applies.
 	ofGroup bool
 	// locks is true if the operation decides with the group locked from the first attempt on.
@@ -407,10 +406,6 @@ func (j job) query(o Origin) Query {
 		Ladder: o.Ladder, Season: o.Season, Thread: o.Thread, Replied: o.Replied, RateEntry: j.rateEntry(o, nil), Extra: j.extra,
 	}
 	q.Everybody = q.Everybody || j.everybody
-	if q.Result != nil && !j.month.IsZero() {
-		result := *q.Result
-		result.Month, q.Result = j.month, &result
-	}
 	if !o.Retried {
 		q.SentAt = o.SentAt
 	}

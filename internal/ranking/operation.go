@@ -14,8 +14,8 @@ type operation interface {
 	refuse(Snapshot) Notice
 	// permission says who may do it. Where decide refuses anyway, that is anybody, so that decide's refusal is the one that is said.
 	permission(Snapshot) Permission
-	// decide returns what the command changes and what is said, or a refusal. It is called once for each attempt. It fails with
-	// ErrInconsistent, with errUnanswered if nothing is to be stored or said, and with upsetOf.
+	// decide returns what the command changes and what is said, or a refusal. It fails with ErrInconsistent, with errUnanswered if
+	// nothing is to be stored or said, and with upsetOf.
 	decide(Snapshot) (Decision, error)
 }
 

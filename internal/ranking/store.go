@@ -67,6 +67,9 @@ type writer interface {
 
 	// SeasonAt returns the season of a ladder in which a message of this time reports a match.
 	SeasonAt(ctx context.Context, ladder LadderID, at time.Time) (SeasonID, error)
+
+	// LargestUpset returns the largest upset of a ladder that counts, of the month with this first instant in its zone; 0 if there is none.
+	LargestUpset(ctx context.Context, ladder LadderID, month time.Time) (int, error)
 }
 
 // Locked is a transaction that locks a group: nobody else records, amends or merges in it. Apply or Rewrite commits it.
@@ -117,7 +120,7 @@ type Needs struct {
 	New             int          // how many of the people, from the first on, get an id unless they are players already
 	DuplicatesOf    time.Time    // if not zero, requests PossibleDuplicates: the matches that were reported at most SameGameWindow before or after
 	DuplicateScores []Score      // only those with one of these scores, in either order, or without one; none: all
-	Result          *ResultNeeds // requests Leaders, and perhaps LargestUpset; there are People
+	Result          *ResultNeeds // requests Leaders; there are People
 	Everybody       bool         // requests Everybody
 	Match           *MatchRef    // requests Matches
 	// ReportedSince limits which matches that the sender reported, and did not play, may be the last one that is meant, or Counted.
@@ -132,18 +135,9 @@ type Needs struct {
 
 // ResultNeeds says what an operation needs to know to record a result of its people.
 type ResultNeeds struct {
-	LeaderQuery           // requests Leaders
-	Month       time.Time // if not zero, requests the LargestUpset of the month with this first instant, in its zone
+	LeaderQuery // requests Leaders
 	// Near is true if the operation needs Everybody if one of the people is only mentioned and not known. The store need not know.
 	Near bool
-}
-
-// upsetMonth returns the month whose LargestUpset is requested, zero if none is.
-func (q Query) upsetMonth() time.Time {
-	if q.Result == nil {
-		return time.Time{}
-	}
-	return q.Result.Month
 }
 
 // MatchRef says which match of a group is meant: the one with the ID; else the one with the Number; else the one that the Message shows or
@@ -187,23 +181,23 @@ type Snapshot struct {
 	// PossibleDuplicates are matches that the query asks for, the newest first. They are never older than the standings of the People.
 	PossibleDuplicates []RecentMatch
 	// Leaders are players at the top of the ranking that the query asks for, read together with the standings of the People.
-	Leaders      []Leader
-	LargestUpset int            // of the month that the query asks for, 0 if there is none
-	Everybody    []Known        // who is in a ladder of the group: Player and Standing; never newer than Leaders and PossibleDuplicates
-	Matches      []StoredMatch  // those that the MatchRef means, in the order of their numbers; several only if it is a message
-	Counted      *StoredMatch   // the last match that counts of those that the sender played or reported, nil if there is none
-	Prompt       *Prompt        // nil if the chat has no prompt with this id
-	LastMatches  []PlayedBefore // of the sender in the ladder, those that count, the newest first
-	Board        *Board         // of the ladder, nil if it has none
-	Due          bool           // there is a timer with the command's key, and it is due
+	Leaders     []Leader
+	Everybody   []Known        // who is in a ladder of the group: Player and Standing; never newer than Leaders and PossibleDuplicates
+	Matches     []StoredMatch  // those that the MatchRef means, in the order of their numbers; several only if it is a message
+	Counted     *StoredMatch   // the last match that counts of those that the sender played or reported, nil if there is none
+	Prompt      *Prompt        // nil if the chat has no prompt with this id
+	LastMatches []PlayedBefore // of the sender in the ladder, those that count, the newest first
+	Board       *Board         // of the ladder, nil if it has none
+	Due         bool           // there is a timer with the command's key, and it is due
 
 	// The service adds what a decision needs beyond that.
-	Admin      AdminStatus  // of the sender, if the operation asks
-	UpsetMonth time.Time    // the month that LargestUpset is of
-	History    MatchHistory // of the season of the match that the operation replays, from that match on
-	Into       MatchHistory // of the season that it moves the match to, from that match on
-	IntoSeason SeasonID
-	Answer     Notice // that the operation has read elsewhere
+	Admin        AdminStatus  // of the sender, if the operation asks
+	UpsetMonth   time.Time    // the month of the LargestUpset that the operation asks for with upsetOf
+	LargestUpset int          // of that month, 0 if there is none
+	History      MatchHistory // of the season of the match that the operation replays, from that match on
+	Into         MatchHistory // of the season that it moves the match to, from that match on
+	IntoSeason   SeasonID
+	Answer       Notice // that the operation has read elsewhere
 }
 
 // everybody returns the people who are in a ladder of the group.

@@ -205,8 +205,8 @@ var people = `
 var (
 	onlyPeople = fmt.Sprintf(people, "", "")
 	// What a result needs to know besides is read in the same statement, so that the leaders are no older than the standings.
-	peopleOfResult = fmt.Sprintf(people, withLeaders, leadersFound)
-	peopleOfUpset  = fmt.Sprintf(people, withLeaders, leadersFound+`, (`+largestUpset+`)`)
+	peopleOfResult = fmt.Sprintf(people, `, leaders AS MATERIALIZED (`+leaders+`)`, `,
+		       (SELECT array_agg(id ORDER BY elo DESC, id) FROM leaders), (SELECT array_agg(elo ORDER BY elo DESC, id) FROM leaders)`)
 )
 
 func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
@@ -223,10 +223,6 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	if r := q.Result; r != nil {
 		sql, extra = peopleOfResult, []any{&standings, &elos}
 		arguments = append(arguments, r.At, r.Limit)
-		if !r.Month.IsZero() {
-			sql, extra = peopleOfUpset, append(extra, &snap.LargestUpset)
-			arguments = append(arguments, r.Month, ranking.LaterMonth(r.Month, 1))
-		}
 	}
 	batch.Queue(sql, arguments...).Query(func(rows pgx.Rows) error {
 		place := 0
@@ -354,12 +350,6 @@ func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBe
 	})
 }
 
-var (
-	withLeaders  = `, leaders AS MATERIALIZED (` + leaders + `)`
-	leadersFound = `,
-		       (SELECT array_agg(id ORDER BY elo DESC, id) FROM leaders), (SELECT array_agg(elo ORDER BY elo DESC, id) FROM leaders)`
-)
-
 // leaders is the query for the players at the top of the ranking of the ladder here at $9. There are at most $10.
 var leaders = `
 		SELECT id, elo FROM group_players
@@ -367,13 +357,18 @@ var leaders = `
 		  AND last_played_at > (SELECT ` + postgres.ActiveSince("$9", "hide_days") + ` FROM here)
 		ORDER BY elo DESC, id LIMIT $10`
 
-// largestUpset is the query for the largest upset in the ladder here that counts. The month begins at $11 and ends at $12. Without OFFSET,
-// the planner may look for the month among the upsets of all time, the largest first.
-const largestUpset = `
+// LargestUpset implements ranking.Store. Without OFFSET, the planner may look for the month among the upsets of all time, the largest first.
+func (s *Store) LargestUpset(ctx context.Context, ladder ranking.LadderID, month time.Time) (upset int, err error) {
+	const sql = `
 		SELECT coalesce(max(upset), 0) FROM (
 		    SELECT upset FROM matches
-		    WHERE ladder_id = (SELECT ladder_id FROM here) AND upset IS NOT NULL AND undone_at IS NULL AND played_at >= $11 AND played_at < $12
+		    WHERE ladder_id = $1 AND upset IS NOT NULL AND undone_at IS NULL AND played_at >= $2 AND played_at < $3
 		    OFFSET 0) AS of_month`
+	if err := s.db.QueryRow(ctx, sql, ladder, month, ranking.LaterMonth(month, 1)).Scan(&upset); err != nil {
+		return 0, fmt.Errorf("read the largest upset of a month: %w", postgres.Translate(err))
+	}
+	return upset, nil
+}
 
 // maxRecent is how many recent matches are read at most.
 const maxRecent = 200
