@@ -33,16 +33,31 @@ type AmbiguousReport struct {
 	Readings [][]Report // what the report may mean, the likeliest first; at least one
 }
 
-// ReportRequest is what a PromptReport asks about: a report in each of its readings.
-type ReportRequest struct {
-	Key      string         `json:"key"`  // the idempotency key of the message
+// ReportMessage is a message that reports a match, or should.
+type ReportMessage struct {
+	Key      string         `json:"key"`  // its idempotency key
 	Chat     ExternalChatID `json:"chat"` // where Message means the message
 	Message  int64          `json:"message,omitempty"`
 	SentAt   time.Time      `json:"sent_at"`
 	Reporter *Person        `json:"reporter,omitempty"` // nil for an anonymous admin
 	Ladder   LadderID       `json:"ladder,omitempty"`   // 0 for the default one
-	Readings [][]Report     `json:"readings"`
-	Settled  []Doubt        `json:"settled,omitempty"` // what is not asked again
+}
+
+// reportMessage returns the message of a command.
+func (o Origin) reportMessage() ReportMessage {
+	return ReportMessage{Key: o.message(), Chat: o.Chat.ID, Message: o.ReplyTo, SentAt: o.SentAt, Reporter: o.Sender}
+}
+
+// origin returns the origin of the message.
+func (m ReportMessage) origin() Origin {
+	return Origin{Key: m.Key, Chat: Chat{ID: m.Chat}, Sender: m.Reporter, SentAt: m.SentAt, ReplyTo: m.Message}
+}
+
+// ReportRequest is what a PromptReport asks about: a report in each of its readings.
+type ReportRequest struct {
+	ReportMessage
+	Readings [][]Report `json:"readings"`
+	Settled  []Doubt    `json:"settled,omitempty"` // what is not asked again
 	// Completes is the earlier match that a duplicate may complete, nil if it adds nothing to it.
 	Completes *Completion `json:"completes,omitempty"`
 	// Recorded is how many matches of the message are recorded. If there are more when the answer comes, an edit has taken its place.
@@ -61,10 +76,7 @@ type Completion struct {
 
 // reportOf returns what is asked about a report.
 func reportOf(o Origin, q AmbiguousReport) ReportRequest {
-	return ReportRequest{
-		Key: o.message(), Chat: o.Chat.ID, Message: o.ReplyTo, SentAt: o.SentAt, Reporter: o.Sender, Readings: q.Readings,
-		Settled: []Doubt{q.settles()},
-	}
+	return ReportRequest{ReportMessage: o.reportMessage(), Readings: q.Readings, Settled: []Doubt{q.settles()}}
 }
 
 // tag is another one after each question: a second press of a button must not answer the next question.
@@ -74,11 +86,6 @@ func (r ReportRequest) tag() MatchTag {
 		keys = append(keys, string(d))
 	}
 	return TagOf(keys...)
-}
-
-// origin returns the origin of the report.
-func (r ReportRequest) origin() Origin {
-	return Origin{Key: r.Key, Chat: Chat{ID: r.Chat}, Sender: r.Reporter, SentAt: r.SentAt, ReplyTo: r.Message}
 }
 
 // newAsk returns the operation that asks about a report, of whose people some are in the snapshot already. Readings in which somebody plays

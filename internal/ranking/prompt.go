@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -53,18 +52,11 @@ const PromptWindow = 5 * time.Minute
 
 // Prompt is a question with buttons. It is open until somebody answers or cancels it, or its timer ends it.
 type Prompt struct {
-	ID       PromptID
-	Kind     PromptKind
-	Match    MatchID        // of a PromptUndo, like all until Answerer
-	Changes  int            // of the match when it was asked about
-	Number   int            // of the match
-	Key      string         // of the match
-	Answerer PlayerID       // who may answer; 0 for every admin
-	Report   *ReportRequest // of a PromptReport
-	Wizard   *WizardRequest // of a PromptWizard
-	Which    *WhichRequest  // of a PromptWhich
-	Message  int64          // the message that asks, 0 if unknown
-	Closed   bool
+	NewPrompt        // with its ID
+	Number    int    // of the match of a PromptUndo
+	Key       string // of the match
+	Message   int64  // the message that asks, 0 if unknown
+	Closed    bool
 }
 
 // is is true if p is the prompt that ref means. A nil prompt is none.
@@ -86,14 +78,14 @@ func (p *Prompt) tag() MatchTag {
 // isOf is true if what the prompt asks about belongs to a ladder. That of the prompt may have ended, with the group of a chat that has become
 // one with another.
 func (p *Prompt) isOf(l Ladder) bool {
-	asked := l.ID
+	var asked LadderID
 	switch {
 	case p.Report != nil:
-		asked = cmp.Or(p.Report.Ladder, l.ID)
+		asked = p.Report.Ladder
 	case p.Wizard != nil:
-		asked = cmp.Or(p.Wizard.Ladder, l.ID)
+		asked = p.Wizard.Ladder
 	}
-	return asked == l.ID
+	return asked == 0 || asked == l.ID
 }
 
 // dropped returns what the message says if nobody answers in time.
@@ -108,13 +100,13 @@ func (p Prompt) dropped() Notice {
 	}
 }
 
-// NewPrompt asks a question.
+// NewPrompt is what a prompt asks.
 type NewPrompt struct {
 	ID       PromptID // of an open prompt that asks this instead; 0 for a new one. If it is closed, Apply fails with ErrConflict.
 	Kind     PromptKind
-	Match    MatchID        // of a PromptUndo, like all until Answerer
-	Changes  int            // of the match
-	Answerer PlayerID       // 0 for every admin
+	Match    MatchID        // of a PromptUndo
+	Changes  int            // of the match when it is asked about
+	Answerer PlayerID       // who may answer; 0 for every admin
 	Report   *ReportRequest // of a PromptReport
 	Wizard   *WizardRequest // of a PromptWizard
 	Which    *WhichRequest  // of a PromptWhich

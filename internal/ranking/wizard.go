@@ -32,15 +32,10 @@ const (
 
 // WizardRequest is what a PromptWizard is about.
 type WizardRequest struct {
-	Key       string         `json:"key"`  // the idempotency key of the message that began it
-	Chat      ExternalChatID `json:"chat"` // where Message means that message
-	Message   int64          `json:"message,omitempty"`
-	SentAt    time.Time      `json:"sent_at"`
-	Ladder    LadderID       `json:"ladder,omitempty"` // 0 for the default one
-	Reporter  Person         `json:"reporter"`
-	Opponents []Person       `json:"opponents"` // the likeliest first
-	Scores    []Score        `json:"scores"`    // the likeliest first; the reporter's points first
-	NoDraws   bool           `json:"no_draws,omitempty"`
+	ReportMessage          // that began it; it has a Reporter
+	Opponents     []Person `json:"opponents"` // the likeliest first
+	Scores        []Score  `json:"scores"`    // the likeliest first; the reporter's points first
+	NoDraws       bool     `json:"no_draws,omitempty"`
 	// Teams are the sides if both are known; then there are no Opponents. Their first side is the first of a score.
 	Teams [2][]Person `json:"teams,omitzero"`
 }
@@ -55,12 +50,7 @@ func (r WizardRequest) report(s ScoreAgainst) Report {
 	if r.HasTeams() {
 		return Report{A: r.Teams[0], B: r.Teams[1], Scores: []Score{s.Score}}
 	}
-	return Report{A: []Person{r.Reporter}, B: []Person{r.Opponents[s.Opponent]}, Scores: []Score{s.Score}}
-}
-
-// origin returns the origin of the message that began it.
-func (r WizardRequest) origin() Origin {
-	return Origin{Key: r.Key, Chat: Chat{ID: r.Chat}, Sender: &r.Reporter, SentAt: r.SentAt, ReplyTo: r.Message}
+	return Report{A: []Person{*r.Reporter}, B: []Person{r.Opponents[s.Opponent]}, Scores: []Score{s.Score}}
 }
 
 // OpponentPage shows a page of opponents, from 1.
@@ -196,10 +186,11 @@ func (w startWizard) rejectedResults(Snapshot) []RejectedResult {
 
 func (w startWizard) decide(snap Snapshot) (Decision, error) {
 	r := &WizardRequest{
-		Key: w.origin.message(), Chat: w.origin.Chat.ID, Message: w.origin.ReplyTo, SentAt: w.origin.SentAt, Ladder: snap.Ladder.ID, Reporter: *w.origin.Sender,
-		Opponents: w.opponents(snap), Scores: likelyScores(snap.LastMatches, snap.Ladder.DrawsAllowed),
+		ReportMessage: w.origin.reportMessage(),
+		Opponents:     w.opponents(snap), Scores: likelyScores(snap.LastMatches, snap.Ladder.DrawsAllowed),
 		NoDraws: !snap.Ladder.DrawsAllowed, Teams: w.teams,
 	}
+	r.Ladder = snap.Ladder.ID
 	d := Decision{Asks: &NewPrompt{Kind: PromptWizard, Wizard: r}}
 	switch {
 	case r.HasTeams():
