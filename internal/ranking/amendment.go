@@ -21,6 +21,7 @@ type Amendment struct {
 type amendOperation struct {
 	plain
 	Amendment
+	command string // its name
 	origin  Origin
 	window  time.Duration // how long players and the reporter may amend the match
 	longest int           // number of later matches that may be replayed
@@ -31,8 +32,8 @@ type amendOperation struct {
 	history MatchHistory  // of its season from the match on
 }
 
-func (s *Service) amendment(o Origin, a Amendment) amendOperation {
-	return amendOperation{Amendment: a, origin: o, window: s.settings.UndoWindow, longest: s.settings.LongestReplay}
+func (s *Service) amendment(o Origin, command string, a Amendment) amendOperation {
+	return amendOperation{Amendment: a, command: command, origin: o, window: s.settings.UndoWindow, longest: s.settings.LongestReplay}
 }
 
 // amend handles an amendment.

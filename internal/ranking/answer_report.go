@@ -21,8 +21,10 @@ func (s *Service) answerReport(ctx context.Context, o Origin, a PromptAnswer, p 
 	op := reportAnswer{PromptAnswer: a, origin: o, reporter: p.Report.Reporter}
 	people := senderOf(o)
 	if reports, ok := chosen(a.Option, p.Report.Readings); ok {
-		op.chosen, op.known = s.newRecord(p.Report.origin(), reports, &people)
-		op.chosen.settled, op.chosen.recorded = p.Report.Settled, p.Report.Recorded
+		if rec, ok := s.newRecord(p.Report.origin(), reports, &people); ok {
+			rec.settled, rec.recorded = p.Report.Settled, p.Report.Recorded
+			op.chosen = rec
+		}
 		op.added = len(people)
 	}
 	for _, reports := range p.Report.Readings {
@@ -32,14 +34,14 @@ func (s *Service) answerReport(ctx context.Context, o Origin, a PromptAnswer, p 
 	people.areOfEarlierMessage(senderOf(o))
 	op.people = people
 	j := job{name: "answer prompt", bucket: RatePress, isAdmin: a.IsAdmin, locks: true}
-	if op.known {
+	if op.chosen != nil {
 		op.chosen.people = people
 		j.extraResults = len(op.chosen.matches) - 1
 	}
 	j.operation = op
 	if r := p.Report.Replaces; r != nil {
 		a := Amendment{Match: MatchRef{ID: r.Match}, Changes: &r.Changes, IsAdmin: a.IsAdmin}
-		j.operation = playersAnswer{reportAnswer: op, amend: s.amendment(o, a)}
+		j.operation = playersAnswer{reportAnswer: op, amend: s.amendment(o, commandFix, a)}
 	}
 	if j.extraResults > 0 { // they count when they are recorded: questions must not be saved up
 		j.extra = RateEntry{Bucket: RateResult, Sender: p.Report.origin().sender(), At: o.SentAt}.orNone()
@@ -55,13 +57,12 @@ type reportAnswer struct {
 	people   participants
 	added    int // how many of the people, from the first on, are added unless they are players
 	readings []*recordOperation
-	known    bool             // the option is one of the readings
-	chosen   *recordOperation // if known
+	chosen   *recordOperation // nil if the option is none of the readings
 }
 
 func (r reportAnswer) needs() Needs {
 	var needs Needs
-	if r.known {
+	if r.chosen != nil {
 		needs = r.chosen.needs()
 		needs.Match = &MatchRef{Key: r.chosen.origin.message()}
 	}
@@ -69,22 +70,16 @@ func (r reportAnswer) needs() Needs {
 	return needs
 }
 
-// at is zero if the answer records nothing.
-func (r reportAnswer) at() time.Time {
-	if !r.known {
-		return time.Time{}
-	}
-	return r.chosen.playedAt
-}
+func (r reportAnswer) at() time.Time { return r.chosen.at() }
 
 // refuse returns why the prompt cannot be answered so, nil if it can.
 func (r reportAnswer) refuse(snap Snapshot) Notice {
 	switch {
-	case !snap.Prompt.is(r.Prompt), !r.known && r.Option != Cancel{}:
+	case !snap.Prompt.is(r.Prompt), r.chosen == nil && r.Option != Cancel{}:
 		return Refusal{Code: UnknownButton}
 	case r.reporter != nil && !r.isAboutSender(snap):
 		return Refusal{Code: NotYourReport}
-	case snap.Prompt.Closed, !snap.Prompt.isOf(snap.Ladder), r.known && len(snap.Matches) != r.chosen.recorded:
+	case snap.Prompt.Closed, !snap.Prompt.isOf(snap.Ladder), r.chosen != nil && len(snap.Matches) != r.chosen.recorded:
 		return Refusal{Code: PromptOver}
 	}
 	return nil

@@ -55,7 +55,7 @@ type ChangeBoard struct {
 func (b ChangeBoard) do(ctx context.Context, s *Service, o Origin) error {
 	return s.handle(ctx, o, job{
 		name: "change board", bucket: RateQuestion, isAdmin: b.IsAdmin,
-		operation: boardOperation{adminsOnly: adminsOnly{people: senderOf(o)}, origin: o, change: b.Change},
+		operation: boardOperation{adminsOnly: adminsOnly{people: senderOf(o), asks: b.Change == ShowBoard}, origin: o, change: b.Change},
 	})
 }
 
@@ -72,13 +72,6 @@ func (b boardOperation) refuse(snap Snapshot) Notice {
 		return Refusal{Code: LadderArchived, Name: snap.Ladder.Name}
 	}
 	return nil
-}
-
-func (b boardOperation) permission(snap Snapshot) Permission {
-	if b.change == ShowBoard {
-		return Permission{}
-	}
-	return b.adminsOnly.permission(snap)
 }
 
 func (b boardOperation) decide(snap Snapshot) (Decision, error) {

@@ -49,13 +49,7 @@ func (e editedReport) needs() Needs {
 	return needs
 }
 
-// at is zero if the edit records nothing.
-func (e editedReport) at() time.Time {
-	if e.record == nil {
-		return time.Time{}
-	}
-	return e.record.playedAt
-}
+func (e editedReport) at() time.Time { return e.record.at() }
 
 // amends returns the match that it offers to correct.
 func (e editedReport) amends(snap Snapshot) *StoredMatch {

@@ -29,7 +29,7 @@ func (f FixMatch) do(ctx context.Context, s *Service, o Origin) error {
 }
 
 func (f FixMatch) operation(s *Service, o Origin) fixOperation {
-	return fixOperation{amendOperation: s.amendment(o, f.Amendment), result: resultOf(f.Scores)}
+	return fixOperation{amendOperation: s.amendment(o, commandFix, f.Amendment), result: resultOf(f.Scores)}
 }
 
 // AcceptFix corrects the result of a match as an offer suggests, whose button was pressed. The message with the offer is edited to show

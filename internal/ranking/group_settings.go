@@ -229,12 +229,8 @@ type ShowSettings struct {
 }
 
 func (c ShowSettings) do(ctx context.Context, s *Service, o Origin) error {
-	bucket := RateQuestion
-	if o.Button != "" {
-		bucket = RatePress
-	}
 	return s.handle(ctx, o, job{
-		name: "show settings", bucket: bucket, isAdmin: c.IsAdmin,
+		name: "show settings", bucket: o.settingsBucket(), isAdmin: c.IsAdmin,
 		operation: settingsOperation{adminsOnly{people: senderOf(o)}, c.Open, o.Button != ""},
 	})
 }
@@ -253,6 +249,14 @@ func (o settingsOperation) decide(snap Snapshot) (Decision, error) {
 	return Decision{Notice: page}, nil
 }
 
+// settingsBucket is how a command about the settings counts.
+func (o Origin) settingsBucket() RateBucket {
+	if o.Button != "" {
+		return RatePress
+	}
+	return RateQuestion
+}
+
 // settings returns the settings of the group.
 func (s Snapshot) settings() GroupSettings {
 	return GroupSettings{Rules: s.Ladder.Rules, Display: s.Display, Web: s.Web}
@@ -269,12 +273,8 @@ type ChangeSetting struct {
 }
 
 func (c ChangeSetting) do(ctx context.Context, s *Service, o Origin) error {
-	bucket := RateQuestion
-	if o.Button != "" {
-		bucket = RatePress
-	}
 	return s.handle(ctx, o, job{
-		name: "change setting", bucket: bucket, isAdmin: c.IsAdmin, locks: true,
+		name: "change setting", bucket: o.settingsBucket(), isAdmin: c.IsAdmin, locks: true,
 		operation: settingOperation{adminsOnly{people: senderOf(o), adds: true}, c, o.SentAt, o.Button == ""},
 	})
 }
@@ -345,6 +345,7 @@ type adminsOnly struct {
 	plain
 	people participants
 	adds   bool // whether the people become players
+	asks   bool // it changes nothing, so that everybody may do it
 }
 
 func (a adminsOnly) needs() Needs {
@@ -355,6 +356,9 @@ func (a adminsOnly) needs() Needs {
 	return needs
 }
 
-func (adminsOnly) permission(Snapshot) Permission {
+func (a adminsOnly) permission(Snapshot) Permission {
+	if a.asks {
+		return Permission{}
+	}
 	return Permission{Who: Admins, Refusal: Refusal{Code: AdminsOnly}}
 }

@@ -141,7 +141,7 @@ type ChangeLadder struct {
 func (c ChangeLadder) do(ctx context.Context, s *Service, o Origin) error {
 	return s.handle(ctx, o, job{
 		name: "change ladder", bucket: RateQuestion, isAdmin: c.IsAdmin, ofGroup: true, locks: c.Change != ListLadders,
-		operation: ladderOperation{adminsOnly: adminsOnly{people: senderOf(o)}, ChangeLadder: c, origin: o},
+		operation: ladderOperation{adminsOnly: adminsOnly{people: senderOf(o), asks: c.Change == ListLadders}, ChangeLadder: c, origin: o},
 	})
 }
 
@@ -157,13 +157,6 @@ func (l ladderOperation) needs() Needs {
 
 // names is true if a ladder gets a name.
 func (l ladderOperation) names() bool { return l.Change == AddLadder || l.Change == RenameLadder }
-
-func (l ladderOperation) permission(snap Snapshot) Permission {
-	if l.Change == ListLadders {
-		return Permission{}
-	}
-	return l.adminsOnly.permission(snap)
-}
 
 // ladders returns the ladder that is meant, nil for none, and the names that ladders get.
 func (l ladderOperation) meant(snap Snapshot) (meant *GroupLadder, names []string) {

@@ -19,7 +19,7 @@ type MoveMatch struct {
 }
 
 func (m MoveMatch) do(ctx context.Context, s *Service, o Origin) error {
-	op := moveOperation{amendOperation: s.amendment(o, m.Amendment), name: m.Name, otherwise: m.Otherwise}
+	op := moveOperation{amendOperation: s.amendment(o, commandFix, m.Amendment), name: m.Name, otherwise: m.Otherwise}
 	return s.amend(ctx, "move match", o, m.Amendment, op)
 }
 
@@ -77,10 +77,6 @@ func (m moveOperation) replays(Snapshot) *StoredMatch {
 }
 
 func (m moveOperation) into() *Ladder { return &m.to.Ladder }
-
-func (m moveOperation) rejectedResults(Snapshot) []RejectedResult {
-	return []RejectedResult{m.rejected(commandFix)}
-}
 
 func (m moveOperation) decide(snap Snapshot) (Decision, error) {
 	m.history = snap.History

@@ -82,27 +82,19 @@ func (p Person) shownName(k Known) Name {
 	}
 }
 
-// rejected describes an amendment that is not made.
-func (a amendOperation) rejected(name string) RejectedResult {
-	rejected := RejectedResult{Command: name, Number: a.Match.Number, Last: a.Match == MatchRef{} || a.Match.LastUndone}
+// rejectedResults describes an amendment that is not made.
+func (a amendOperation) rejectedResults(Snapshot) []RejectedResult {
+	rejected := RejectedResult{Command: a.command, Number: a.Match.Number, Last: a.Match == MatchRef{} || a.Match.LastUndone}
 	if rejected.Number == 0 && !rejected.Last && a.found != nil {
 		rejected.Number = a.found.Number
 	}
-	return rejected
-}
-
-func (u undoOperation) rejectedResults(Snapshot) []RejectedResult {
-	return []RejectedResult{u.rejected(commandUndo)}
-}
-
-func (r restoreOperation) rejectedResults(Snapshot) []RejectedResult {
-	return []RejectedResult{r.rejected(commandRestore)}
-}
-
-func (f fixOperation) rejectedResults(Snapshot) []RejectedResult {
-	rejected := f.rejected(commandFix)
-	rejected.Score, rejected.Sets = [2]int{f.result.A, f.result.B}, f.result.setScores()
 	return []RejectedResult{rejected}
+}
+
+func (f fixOperation) rejectedResults(snap Snapshot) []RejectedResult {
+	rejected := f.amendOperation.rejectedResults(snap)
+	rejected[0].Score, rejected[0].Sets = [2]int{f.result.A, f.result.B}, f.result.setScores()
+	return rejected
 }
 
 func (m malformedResult) rejectedResults(Snapshot) []RejectedResult {

@@ -154,7 +154,7 @@ func (a PromptAnswer) do(ctx context.Context, s *Service, o Origin) error {
 	case p.Kind == PromptWizard:
 		return s.answerWizard(ctx, o, a, p)
 	}
-	op := promptOperation{PromptAnswer: a, origin: o, undo: undoOperation{amendOperation: s.amendment(o, Amendment{})}}
+	op := promptOperation{PromptAnswer: a, origin: o, undo: undoOperation{amendOperation: s.amendment(o, commandUndo, Amendment{})}}
 	if p := snap.Prompt; p != nil {
 		match, _ := p.match(a.Option)
 		op.undo.Match, op.undo.Changes = MatchRef{ID: match.Match}, &match.Changes

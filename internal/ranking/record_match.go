@@ -179,7 +179,13 @@ func (r *recordOperation) needs() Needs {
 	return needs
 }
 
-func (r *recordOperation) at() time.Time { return r.playedAt }
+// at is zero for no operation.
+func (r *recordOperation) at() time.Time {
+	if r == nil {
+		return time.Time{}
+	}
+	return r.playedAt
+}
 
 // refuse returns why the matches are not recorded, nil if they may be.
 func (r *recordOperation) refuse(snap Snapshot) Notice {

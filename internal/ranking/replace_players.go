@@ -83,11 +83,11 @@ func (p playersAnswer) in(snap Snapshot) (operation, Snapshot) {
 // refuse returns why the players cannot be replaced, nil if they can.
 func (p playersAnswer) refuse(snap Snapshot) Notice {
 	switch {
-	case !snap.Prompt.is(p.Prompt), !p.known && p.Option != Cancel{}:
+	case !snap.Prompt.is(p.Prompt), p.chosen == nil && p.Option != Cancel{}:
 		return Refusal{Code: UnknownButton}
 	case snap.Prompt.Closed:
 		return Refusal{Code: PromptOver}
-	case !p.known:
+	case p.chosen == nil:
 		return nil
 	}
 	if n := p.amend.refusal(); n != nil {
@@ -108,14 +108,14 @@ func (p playersAnswer) permission(snap Snapshot) Permission {
 }
 
 func (p playersAnswer) replays(Snapshot) *StoredMatch {
-	if !p.known {
+	if p.chosen == nil {
 		return nil
 	}
 	return p.amend.found
 }
 
 func (p playersAnswer) decide(snap Snapshot) (Decision, error) {
-	if !p.known {
+	if p.chosen == nil {
 		return p.reportAnswer.decide(snap)
 	}
 	m, reported := p.amend.found, p.chosen.matches[0]

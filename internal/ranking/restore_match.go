@@ -11,7 +11,7 @@ type RestoreMatch struct{ Amendment }
 func (r RestoreMatch) do(ctx context.Context, s *Service, o Origin) error {
 	a := r.Amendment
 	a.Match.LastUndone = a.Match == MatchRef{}
-	return s.amend(ctx, "restore match", o, a, restoreOperation{s.amendment(o, a)})
+	return s.amend(ctx, "restore match", o, a, restoreOperation{s.amendment(o, commandRestore, a)})
 }
 
 type restoreOperation struct{ amendOperation }

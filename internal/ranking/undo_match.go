@@ -12,7 +12,7 @@ import (
 type UndoMatch struct{ Amendment }
 
 func (u UndoMatch) do(ctx context.Context, s *Service, o Origin) error {
-	return s.amend(ctx, "undo match", o, u.Amendment, undoOperation{amendOperation: s.amendment(o, u.Amendment)})
+	return s.amend(ctx, "undo match", o, u.Amendment, undoOperation{amendOperation: s.amendment(o, commandUndo, u.Amendment)})
 }
 
 type undoOperation struct {

@@ -380,13 +380,7 @@ func (w wizardAnswer) needs() Needs {
 	return needs
 }
 
-// at is zero if the answer records nothing.
-func (w wizardAnswer) at() time.Time {
-	if w.chosen == nil {
-		return time.Time{}
-	}
-	return w.chosen.playedAt
-}
+func (w wizardAnswer) at() time.Time { return w.chosen.at() }
 
 // refuse returns why the prompt cannot be answered so, nil if it can.
 func (w wizardAnswer) refuse(snap Snapshot) Notice {
