@@ -75,7 +75,7 @@ func (a answer) needs() Needs { return Needs{People: a.people} }
 
 func (a answer) decide(Snapshot) (Decision, error) { return Decision{Notice: a.notice}, nil }
 
-// event is what an update shows without anybody asking for something.
+// event is what an update shows, or what a command does that everybody may do.
 type event struct {
 	plain
 	people participants

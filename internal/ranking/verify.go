@@ -109,12 +109,9 @@ func Verify(ctx context.Context, store AuditStore, chat ExternalChatID, found fu
 		}
 		p := Progress{OfGroups: len(groups)}
 		for _, g := range groups {
-			a := audit{reader: reader, progress: func() { progress(p) }, matches: &p.Matches}
-			a.found = func(f Finding) {
-				if f.Chat, f.Title = g.Chat, g.Title; g.Detached {
-					f.Detached = g.Group
-				}
-				found(f)
+			a := audit{reader: reader, found: found, progress: func() { progress(p) }, matches: &p.Matches}
+			if a.about.Chat, a.about.Title = g.Chat, g.Title; g.Detached {
+				a.about.Detached = g.Group
 			}
 			if err := a.group(ctx, g); err != nil {
 				return fmt.Errorf("verify group %d: %w", g.Chat, err)
@@ -129,6 +126,7 @@ func Verify(ctx context.Context, store AuditStore, chat ExternalChatID, found fu
 // audit is the verification of one group.
 type audit struct {
 	reader   AuditReader
+	about    Finding // what all findings have in common
 	found    func(Finding)
 	progress func()
 	matches  *int
@@ -147,15 +145,14 @@ func (a audit) group(ctx context.Context, g AuditedGroup) error {
 		{DuplicateKey, issues.DuplicateKey}, {WrongSides, issues.Empty},
 	} {
 		for _, n := range l.numbers {
-			a.found(Finding{Problem: l.problem, Number: n})
+			f := a.about
+			f.Problem, f.Number = l.problem, n
+			a.found(f)
 		}
 	}
 	for i, season := range g.Seasons {
 		inSeason := a
-		inSeason.found = func(f Finding) {
-			f.SeasonName = g.Names[i]
-			a.found(f)
-		}
+		inSeason.about.Season, inSeason.about.SeasonName = season, g.Names[i]
 		if err := inSeason.season(ctx, season); err != nil {
 			return fmt.Errorf("season %d: %w", season, err)
 		}
@@ -217,7 +214,7 @@ func (a audit) season(ctx context.Context, season SeasonID) error {
 		return err
 	}
 	l := seasonAudit{
-		audit: a, season: season, replayer: replayer{initialStandings(standings, history)},
+		audit: a, replayer: replayer{initialStandings(standings, history)},
 		audits: make(map[PlayerID]*standingAudit, len(standings)), namesakes: make(map[string]int, len(standings)),
 	}
 	for _, s := range standings {
@@ -266,7 +263,6 @@ func initialStandings(standings []RankedPlayer, history seasonHistory) map[Playe
 // seasonAudit is the verification of one season.
 type seasonAudit struct {
 	audit
-	season   SeasonID
 	replayer replayer
 	audits   map[PlayerID]*standingAudit
 	// namesakes counts the players with each name, in lower case.
@@ -276,7 +272,8 @@ type seasonAudit struct {
 }
 
 func (l *seasonAudit) report(p Problem, m *PlayedMatch, player PlayerID, stored, want string) {
-	f := Finding{Season: l.season, Problem: p, Stored: stored, Want: want}
+	f := l.about
+	f.Problem, f.Stored, f.Want = p, stored, want
 	if m != nil {
 		f.Number = m.Number
 	}

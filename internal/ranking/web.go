@@ -51,17 +51,14 @@ var _ = notice.Register[WebShown](notice.Kind{Name: "web_shown", Purpose: notice
 type ShowWeb struct{}
 
 func (ShowWeb) do(ctx context.Context, s *Service, o Origin) error {
-	return s.handle(ctx, o, job{
-		name: "show the web board", bucket: RateQuestion, ofGroup: true, operation: webOperation{answer{people: senderOf(o)}},
-	})
-}
-
-type webOperation struct{ answer }
-
-func (webOperation) decide(snap Snapshot) (Decision, error) {
-	n := WebShown{}
-	if snap.Web > 0 {
-		n.Web = &WebBoard{Group: snap.Group, Generation: snap.Web}
+	show := func(snap Snapshot) Decision {
+		n := WebShown{}
+		if snap.Web > 0 {
+			n.Web = &WebBoard{Group: snap.Group, Generation: snap.Web}
+		}
+		return Decision{Notice: n}
 	}
-	return Decision{Notice: n}, nil
+	return s.handle(ctx, o, job{
+		name: "show the web board", bucket: RateQuestion, ofGroup: true, operation: event{people: senderOf(o), fn: show},
+	})
 }
