@@ -76,7 +76,7 @@ func (l SharedLadder) merge(from Player) (LadderMerge, error) {
 	for _, p := range undone {
 		m.Undone = append(m.Undone, p.ID)
 		notice.Undone = append(notice.Undone, p.Number)
-		stored := &StoredMatch{Number: p.Number, Result: p.Result, SidesSwapped: p.B > p.A}
+		stored := &StoredMatch{RecentMatch: RecentMatch{Number: p.Number, Result: p.Result}, SidesSwapped: p.B > p.A}
 		card := cardOf(stored, p.Result, p.Parts, p.entries())
 		card.Undone, card.ReportedBy = true, nil
 		m.Cards = append(m.Cards, Card{Match: p.ID, Notice: card})

@@ -219,20 +219,14 @@ func (s Snapshot) known(person int) Known {
 
 // StoredMatch is a match that a MatchRef means.
 type StoredMatch struct {
-	ID         MatchID
-	Key        string // its idempotency key
-	Ladder     LadderID
-	Season     SeasonID
-	Number     int
-	Result     Result
-	PlayedAt   time.Time
-	Undone     bool
-	UndoneAt   time.Time // when the command that undid it was sent; zero if it counts
-	UndoneBy   PlayerID  // 0 for an anonymous admin or a merge
-	Changes    int       // how often it was undone, restored or fixed
-	Later      int       // number of later matches of the group, undone ones included
-	ReportedBy PlayerID  // 0 for an anonymous admin
-	Players    [2][]PlayerID
+	RecentMatch
+	ID       MatchID
+	Ladder   LadderID
+	Season   SeasonID
+	Undone   bool
+	UndoneAt time.Time // when the command that undid it was sent; zero if it counts
+	UndoneBy PlayerID  // 0 for an anonymous admin or a merge
+	Later    int       // number of later matches of the group, undone ones included
 	// SidesSwapped is true if side B comes first on the match's card: it won, or it was the last to win before a fix made the match a draw.
 	SidesSwapped bool
 	// SamePerson is true if two of the players are the same person by now. Such a match is undone: by the merge of the two, or before it.

@@ -16,11 +16,11 @@ const (
 	repeatWindow = 30 * time.Second
 )
 
-// RecentMatch is a match that counts, with what tells whether two reports mean the same one.
+// RecentMatch is a match, with what tells whether two reports mean the same one.
 type RecentMatch struct {
 	Number     int
-	Key        string
-	Changes    int // see MatchRecorded
+	Key        string // its idempotency key
+	Changes    int    // how often it was undone, restored or fixed
 	Result     Result
 	PlayedAt   time.Time // when it was reported
 	ReportedBy PlayerID  // 0 for an anonymous admin

@@ -39,19 +39,13 @@ func queueLastCounted(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot)
 
 // storedMatch is a row of matchColumns.
 type storedMatch struct {
-	ID     ranking.MatchID
-	Key    string
-	Ladder ranking.LadderID
-	Season ranking.SeasonID
-	Number int
-	resultRow
-	PlayedAt     time.Time
+	recentMatch
+	ID           ranking.MatchID
+	Ladder       ranking.LadderID
+	Season       ranking.SeasonID
 	UndoneAt     zeronull.Timestamptz
 	UndoneBy     ranking.PlayerID
-	Changes      int
 	Later        int
-	ReportedBy   ranking.PlayerID
-	SideA, SideB []ranking.PlayerID
 	SidesSwapped bool
 	SamePerson   bool
 	Asked        []ranking.PlayerID
@@ -60,9 +54,8 @@ type storedMatch struct {
 func (m storedMatch) match() ranking.StoredMatch {
 	undoneAt := time.Time(m.UndoneAt)
 	return ranking.StoredMatch{
-		ID: m.ID, Key: m.Key, Ladder: m.Ladder, Season: m.Season, Number: m.Number, Result: m.result(), PlayedAt: m.PlayedAt,
-		Undone: !undoneAt.IsZero(), UndoneAt: undoneAt, UndoneBy: m.UndoneBy, Changes: m.Changes, Later: m.Later, ReportedBy: m.ReportedBy,
-		Players: [2][]ranking.PlayerID{m.SideA, m.SideB}, SidesSwapped: m.SidesSwapped, SamePerson: m.SamePerson, Asked: m.Asked,
+		RecentMatch: m.recentMatch.match(), ID: m.ID, Ladder: m.Ladder, Season: m.Season, Undone: !undoneAt.IsZero(), UndoneAt: undoneAt,
+		UndoneBy: m.UndoneBy, Later: m.Later, SidesSwapped: m.SidesSwapped, SamePerson: m.SamePerson, Asked: m.Asked,
 	}
 }
 

@@ -94,9 +94,10 @@ func TestReadMatchDetails(t *testing.T) {
 	a, b, c := w.ID(t, "Alice"), w.ID(t, "Bob"), w.ID(t, "Carol")
 	result := ranking.Result{Score: ranking.Score{A: 1, B: 2}, Sets: []ranking.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 8, B: 11}}}
 	want := []ranking.StoredMatch{{
-		Key: "m2", Ladder: 1, Season: 1, Number: 2, Result: result, PlayedAt: dbtest.SentAt,
-		Undone: true, UndoneAt: dbtest.SentAt, UndoneBy: a, Changes: 2, Later: 2,
-		ReportedBy: b, Players: [2][]ranking.PlayerID{{a}, {b}}, SidesSwapped: true,
+		RecentMatch: ranking.RecentMatch{
+			Number: 2, Key: "m2", Changes: 2, Result: result, PlayedAt: dbtest.SentAt, ReportedBy: b, Players: [2][]ranking.PlayerID{{a}, {b}},
+		},
+		Ladder: 1, Season: 1, Undone: true, UndoneAt: dbtest.SentAt, UndoneBy: a, Later: 2, SidesSwapped: true,
 	}}
 	if diff := cmp.Diff(want, found, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(ranking.StoredMatch{}, "ID")); diff != "" {
 		t.Errorf("match (-want +got):\n%s", diff)
