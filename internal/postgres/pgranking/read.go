@@ -357,7 +357,8 @@ var leaders = `
 		  AND last_played_at > (SELECT ` + postgres.ActiveSince("$9", "hide_days") + ` FROM here)
 		ORDER BY elo DESC, id LIMIT $10`
 
-// LargestUpset implements ranking.Store. Without OFFSET, the planner may look for the month among the upsets of all time, the largest first.
+// LargestUpset implements ranking.Store. Without OFFSET, the planner may look for the month among the upsets of all time, the largest
+// first.
 func (s *Store) LargestUpset(ctx context.Context, ladder ranking.LadderID, month time.Time) (upset int, err error) {
 	const sql = `
 		SELECT coalesce(max(upset), 0) FROM (
