@@ -31,41 +31,22 @@ func (s *Sender) edit(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 	return s.rewrite(ctx, m, m.Target, out)
 }
 
-// rewrite replaces the text and the buttons of an existing message.
+// rewrite replaces the text and the buttons of an existing message. It ignores the result of a successful request. "Not modified" is a
+// success: the message was edited before.
 func (s *Sender) rewrite(ctx context.Context, m outbox.Message, id int64, out outgoing) (outbox.Receipt, error) {
-	return s.withoutWebIfRejected(out, func(out outgoing) (outbox.Receipt, error) { return s.rewriteOnce(ctx, m, id, out) })
+	return s.withoutWebIfRejected(out, func(out outgoing) (outbox.Receipt, error) {
+		return s.attempt(ctx, m, out, s.editParams(m, id, out), func(p parameters) (int64, error) {
+			_, err := s.client.Call(ctx, "editMessageText", p)
+			if says(err, notModified) {
+				err = nil
+			}
+			return id, err
+		})
+	})
 }
 
-func (s *Sender) rewriteOnce(ctx context.Context, m outbox.Message, id int64, out outgoing) (outbox.Receipt, error) {
-	receipt := outbox.Receipt{MessageID: id}
-	params := s.editParams(m, id, out)
-	var refusal error
-	if s.isTable(m, out) {
-		err := s.editMessage(ctx, params.asTable(out))
-		if !refusesTable(err) {
-			return receipt, err
-		}
-		refusal = err
-	}
-	err := s.editMessage(ctx, params)
-	if err != nil && s.unparsed(ctx, m.Row, err) {
-		refusal = nil // the table need not be at fault
-		params.Text, params.ParseMode = plain(params.Text), ""
-		err = s.editMessage(ctx, params)
-	}
-	receipt.TableRefused = s.remember(ctx, m, refusal, err)
-	return receipt, err
-}
-
-// editMessage edits a message. It ignores the result of a successful request. "Not modified" is a success: the message was edited before.
-func (s *Sender) editMessage(ctx context.Context, params any) error {
-	_, err := s.client.Call(ctx, "editMessageText", params)
-	var api *telegram.APIError
-	if errors.As(err, &api) && api.Says("message is not modified") {
-		return nil
-	}
-	return err
-}
+// notModified is what Telegram says if an edit would change nothing.
+const notModified = "message is not modified"
 
 // answerPress briefly shows the outcome of a button press, and only to the person who pressed it.
 func (s *Sender) answerPress(ctx context.Context, m outbox.Message) error {

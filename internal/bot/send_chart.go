@@ -35,7 +35,7 @@ func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receip
 	out := chartView.show(p.notice, m.Items[0], w).inLadder(ladder.ID)
 	out.replyTo = m.Items[0].ReplyTo
 	receipt, err := s.postPicture(ctx, m, out, p)
-	if isWrongFile(err) { // Telegram has lost it
+	if says(err, "wrong file identifier", "wrong remote file identifier", "FILE_REFERENCE") { // Telegram has lost it
 		s.pictures.setFile(p.content, "")
 		err = &outbox.Failure{Kind: outbox.Unreachable, Err: err}
 	}
@@ -43,7 +43,7 @@ func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receip
 		s.pictures.drop(m.Row.ID)
 	}
 	switch {
-	case !isPhotoRefused(err):
+	case !says(err, "not enough rights to send photos", "CHAT_SEND_PHOTOS_FORBIDDEN", "CHAT_SEND_MEDIA_FORBIDDEN"):
 		return receipt, err
 	case m.Action == outbox.Page:
 		return receipt, &outbox.Failure{Kind: outbox.Obsolete, Err: err}
@@ -56,18 +56,6 @@ func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receip
 func isRetried(err error) bool {
 	var f *outbox.Failure
 	return !errors.As(err, &f) && telegram.IsTransient(err)
-}
-
-// isWrongFile is true if Telegram no longer has the file of a picture.
-func isWrongFile(err error) bool {
-	var api *telegram.APIError
-	return errors.As(err, &api) && api.Says("wrong file identifier", "wrong remote file identifier", "FILE_REFERENCE")
-}
-
-// isPhotoRefused is true if the bot may write to the chat, but send no photos.
-func isPhotoRefused(err error) bool {
-	var api *telegram.APIError
-	return errors.As(err, &api) && api.Says("not enough rights to send photos", "CHAT_SEND_PHOTOS_FORBIDDEN", "CHAT_SEND_MEDIA_FORBIDDEN")
 }
 
 // sayNoPhotos says instead of a chart that the bot may not send photos, but not again and again.
@@ -87,23 +75,12 @@ func (s *Sender) postPicture(ctx context.Context, m outbox.Message, out outgoing
 	if m.Action == outbox.Page && m.Target == 0 {
 		return outbox.Receipt{}, &outbox.Failure{Kind: outbox.Obsolete, Err: errNothingToEdit}
 	}
-	params := s.params(m, out)
-	upload := func() (int64, error) {
+	return s.attempt(ctx, m, out, s.params(m, out), func(text parameters) (int64, error) {
 		if m.Action == outbox.Page {
-			return s.editPhoto(ctx, m.Target, *params, p)
+			return s.editPhoto(ctx, m.Target, text, p)
 		}
-		return s.sendPhoto(ctx, *params, p)
-	}
-	id, err := upload()
-	gone := saysThreadGone(err)
-	if err != nil && s.simplify(ctx, params, m.Row, err) {
-		id, err = upload()
-	}
-	var api *telegram.APIError
-	if errors.As(err, &api) && api.Says("message is not modified") {
-		id, err = m.Target, nil
-	}
-	return outbox.Receipt{MessageID: id, ThreadGone: gone}, err
+		return s.sendPhoto(ctx, text, p)
+	})
 }
 
 // photoField is the name of the picture in a form.
@@ -122,7 +99,7 @@ type photoMedia struct {
 	ParseMode models.ParseMode `json:"parse_mode,omitempty"`
 }
 
-// editPhoto replaces the picture of a message.
+// editPhoto replaces the picture of a message. "Not modified" is a success.
 func (s *Sender) editPhoto(ctx context.Context, id int64, text parameters, p *picture) (int64, error) {
 	photo := s.pictures.file(p.content)
 	media := photoMedia{Type: "photo", Media: photo, Caption: text.Text, ParseMode: text.ParseMode}
@@ -130,6 +107,9 @@ func (s *Sender) editPhoto(ctx context.Context, id int64, text parameters, p *pi
 		media.Media = "attach://" + photoField
 	}
 	_, err := s.upload(ctx, "editMessageMedia", photo != "", parameters{Chat: text.Chat, Edited: id, Media: &media, Keyboard: text.Keyboard}, p)
+	if says(err, notModified) {
+		err = nil
+	}
 	return id, err
 }
 

@@ -116,24 +116,34 @@ func (s *Sender) send(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 
 // post sends a new message. If Telegram rejects it, post sends a simpler form of it.
 func (s *Sender) post(ctx context.Context, m outbox.Message, out outgoing) (outbox.Receipt, error) {
-	return s.withoutWebIfRejected(out, func(out outgoing) (outbox.Receipt, error) { return s.postOnce(ctx, m, out) })
+	return s.withoutWebIfRejected(out, func(out outgoing) (outbox.Receipt, error) {
+		return s.attempt(ctx, m, out, s.params(m, out), func(p parameters) (int64, error) {
+			if p.Table != nil {
+				return s.sendAs(ctx, "sendRichMessage", p)
+			}
+			return s.sendAs(ctx, "sendMessage", p)
+		})
+	})
 }
 
-func (s *Sender) postOnce(ctx context.Context, m outbox.Message, out outgoing) (outbox.Receipt, error) {
-	params := s.params(m, out)
+// attempt makes the request that sends or edits a message, as a table if it is one. If Telegram rejects it, attempt makes a simpler one.
+// request returns the id of the message.
+func (s *Sender) attempt(
+	ctx context.Context, m outbox.Message, out outgoing, params *parameters, request func(parameters) (int64, error),
+) (outbox.Receipt, error) {
 	var refusal error
 	if s.isTable(m, out) {
-		id, err := s.sendAs(ctx, "sendRichMessage", params.asTable(out))
+		id, err := request(params.asTable(out))
 		if !refusesTable(err) {
 			return outbox.Receipt{MessageID: id}, err
 		}
 		refusal = err
 	}
-	id, err := s.sendAs(ctx, "sendMessage", params)
-	gone := saysThreadGone(err)
+	id, err := request(*params)
+	gone := says(err, "thread not found", "TOPIC_DELETED")
 	if err != nil && s.simplify(ctx, params, m.Row, err) {
 		refusal = nil // the table need not be at fault
-		id, err = s.sendAs(ctx, "sendMessage", params)
+		id, err = request(*params)
 	}
 	return outbox.Receipt{MessageID: id, TableRefused: s.remember(ctx, m, refusal, err), ThreadGone: gone}, err
 }
@@ -233,17 +243,15 @@ func (s *Sender) sendAs(ctx context.Context, method string, params any) (int64, 
 }
 
 // simplify removes from a message what Telegram rejected, and says whether there was something to remove: a plain message is better than
-// none.
+// none. Markup that Telegram cannot parse is a bug, so it is logged as an error.
 func (s *Sender) simplify(ctx context.Context, params *parameters, row outbox.Item, err error) bool {
-	var api *telegram.APIError
 	switch {
-	case !errors.As(err, &api):
-		return false
-	case params.Reply != nil && api.Says("message to be replied not found", "replied message not found"):
+	case params.Reply != nil && says(err, "message to be replied not found", "replied message not found"):
 		params.Reply = nil
-	case params.Thread != 0 && api.Says("thread not found", "TOPIC_CLOSED", "TOPIC_DELETED"):
+	case params.Thread != 0 && says(err, "thread not found", "TOPIC_CLOSED", "TOPIC_DELETED"):
 		params.Thread, params.Reply = 0, nil
-	case s.unparsed(ctx, row, err):
+	case says(err, "can't parse entities"):
+		s.log.ErrorContext(ctx, "Telegram failed to parse a message, sending it as plain text", "kind", row.Kind, "operation_id", row.ID)
 		params.Text, params.ParseMode = plain(params.Text), ""
 	default:
 		return false
@@ -251,20 +259,10 @@ func (s *Sender) simplify(ctx context.Context, params *parameters, row outbox.It
 	return true
 }
 
-// saysThreadGone is true if the topic of a message does not exist any more.
-func saysThreadGone(err error) bool {
+// says is true if Telegram rejected a request in one of these words.
+func says(err error, words ...string) bool {
 	var api *telegram.APIError
-	return errors.As(err, &api) && api.Says("thread not found", "TOPIC_DELETED")
-}
-
-// unparsed is true if Telegram could not parse the markup of a message. That is a bug, so it is logged as an error.
-func (s *Sender) unparsed(ctx context.Context, row outbox.Item, err error) bool {
-	var api *telegram.APIError
-	if !errors.As(err, &api) || !api.Says("can't parse entities") {
-		return false
-	}
-	s.log.ErrorContext(ctx, "Telegram failed to parse a message, sending it as plain text", "kind", row.Kind, "operation_id", row.ID)
-	return true
+	return errors.As(err, &api) && api.Says(words...)
 }
 
 // plain removes the markup from a text.
