@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -48,13 +47,8 @@ func (s *Sender) WithViews(v Views) *Sender {
 // viewTimeout limits the read of what a message shows, so that most of the time of the request is left for the request.
 const viewTimeout = 2 * time.Second
 
-var errNoViews = errors.New("the sender has no views")
-
 // readBoard reads what a board shows. A failure to read is no attempt to send.
 func (s *Sender) readBoard(ctx context.Context, m outbox.Message) (stats.Board, error) {
-	if s.views == nil {
-		return stats.Board{}, &outbox.Failure{Kind: outbox.Unreachable, Err: errNoViews}
-	}
 	ctx, cancel := context.WithTimeout(ctx, viewTimeout)
 	defer cancel()
 	b, err := s.views.Board(ctx, m.Object, s.client.Now().In(zoneOf(m)))

@@ -175,9 +175,6 @@ func (s *Sender) picture(m outbox.Message, n stats.Chart) (*picture, error) {
 
 // draw makes a picture. If Telegram has a file of the same one, there is no need to.
 func (s *Sender) draw(ctx context.Context, m outbox.Message, n stats.Chart, p *picture) error {
-	if s.views == nil {
-		return &outbox.Failure{Kind: outbox.Unreachable, Err: errNoViews}
-	}
 	ctx, cancel := context.WithTimeout(ctx, ratingsTimeout)
 	defer cancel()
 	r, err := s.views.Ratings(ctx, n, s.client.Now())

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -110,10 +109,9 @@ func (w words) seasonStarted(n ranking.SeasonStarted) string {
 	return w.Text("season.started", args{"New": w.seasonName(n.Number, n.Name)})
 }
 
-var (
-	_ = shows(view[stats.SeasonTable]{text: words.seasonTable})
-	_ = shows(view[stats.SeasonEnd]{text: words.seasonEnd})
-)
+var _ = shows(view[stats.SeasonTable]{text: words.seasonTable})
+
+var seasonEndView = shows(view[stats.SeasonEnd]{text: words.seasonEnd})
 
 // seasonEnd tells how a season ended, or corrects that in short: with the podium.
 func (w words) seasonEnd(n stats.SeasonEnd) string {
@@ -225,10 +223,7 @@ func (s *Sender) tellSeason(ctx context.Context, m outbox.Message) (outbox.Recei
 			return outbox.Receipt{}, telegram.Rejected(fmt.Errorf("read notice of kind %q: %w", m.Row.Kind, err))
 		}
 	}
-	out, err := renderSeason(m, n, names)
-	if err != nil {
-		return outbox.Receipt{}, telegram.Rejected(err)
-	}
+	out := renderSeason(m, n, names)
 	receipt := outbox.Receipt{MessageID: m.Target, Fingerprint: s.fingerprint(m, out)}
 	if m.Target != 0 && m.KnownFingerprint == receipt.Fingerprint && m.Row.PossibleDuplicates == 0 {
 		receipt.Skipped = true
@@ -239,9 +234,7 @@ func (s *Sender) tellSeason(ctx context.Context, m outbox.Message) (outbox.Recei
 			return receipt, err
 		}
 		n.Corrected = true
-		if out, err = renderSeason(m, n, names); err != nil {
-			return outbox.Receipt{}, telegram.Rejected(err)
-		}
+		out = renderSeason(m, n, names)
 	}
 	sent, err := s.post(ctx, m, out)
 	receipt.MessageID, receipt.ThreadGone = sent.MessageID, sent.ThreadGone
@@ -250,9 +243,6 @@ func (s *Sender) tellSeason(ctx context.Context, m outbox.Message) (outbox.Recei
 
 // readSeason reads how the season of a message ended. A failure to read is no attempt to send.
 func (s *Sender) readSeason(ctx context.Context, m outbox.Message) (stats.SeasonEnd, map[ranking.PlayerID]ranking.Name, error) {
-	if s.views == nil {
-		return stats.SeasonEnd{}, nil, &outbox.Failure{Kind: outbox.Unreachable, Err: errNoViews}
-	}
 	ctx, cancel := context.WithTimeout(ctx, viewTimeout)
 	defer cancel()
 	n, names, err := s.views.SeasonEnd(ctx, m.Object)
@@ -263,15 +253,10 @@ func (s *Sender) readSeason(ctx context.Context, m outbox.Message) (stats.Season
 }
 
 // renderSeason renders how the season of a message ended.
-func renderSeason(m outbox.Message, n stats.SeasonEnd, names map[ranking.PlayerID]ranking.Name) (outgoing, error) {
-	payload, err := json.Marshal(n)
-	if err != nil {
-		return outgoing{}, fmt.Errorf("encode a season: %w", err)
-	}
-	item := m.Items[0]
-	item.Kind, item.Payload, item.Names = notice.KindOf(n).Name, payload, make(map[int64]outbox.Name, len(names))
-	for player, name := range names {
-		item.Names[int64(player)] = outbox.Name{Name: name.Name, Mark: name.Mark}
-	}
-	return render(item, wordsOf(m))
+func renderSeason(m outbox.Message, n stats.SeasonEnd, names map[ranking.PlayerID]ranking.Name) outgoing {
+	ranking.FillNames(&n, func(player ranking.PlayerID) (name ranking.Name, ok bool) {
+		name, ok = names[player]
+		return name, ok
+	})
+	return seasonEndView.show(n, m.Items[0], wordsOf(m))
 }
