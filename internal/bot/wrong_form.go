@@ -48,39 +48,25 @@ func wrongFormButtons(n WrongForm, _ outbox.Item, w words) [][]button {
 	return copyButton(n.Corrected, w)
 }
 
-// The forms of commands, as examples to copy. Inside <code> nothing becomes a link or a mention.
-const (
-	formMatch     = "<code>/match @bobby 3:1</code>"
-	formBoth      = "<code>/match @alice @bobby 3:1</code>"
-	formSets      = "<code>/match @bobby 11:7 9:11 11:5</code>"
-	formTeams     = "<code>/match @alice @bobby vs @carol @david 10:8</code>"
-	formTeamsSets = "<code>/match @alice @bobby vs @carol @david 11:7 9:11 11:5</code>"
-	formUndo      = "<code>/undo 42</code>"
-	formRestore   = "<code>/restore 42</code>"
-	formFix       = "<code>/fix 42 3:2</code>"
-	formOdds      = "<code>/odds @bobby</code>"
-	formPlayers   = "<code>/teams @alice @bobby @carol @david</code>"
-	formFixSets   = "<code>/fix 42 11:7 9:11 11:5</code>"
-)
-
-// wrongForm says what is wrong with the form of a command, and shows the right one.
+// wrongForm says what is wrong with the form of a command, and shows the right one, as an example to copy. Inside <code> nothing becomes a link or
+// a mention.
 func (w words) wrongForm(n WrongForm) string {
-	form, sets := formMatch, formSets
+	form, sets := "<code>/match @bobby 3:1</code>", "<code>/match @bobby 11:7 9:11 11:5</code>"
 	switch {
 	case n.Command == command.NameUndo:
-		form = formUndo
+		form = "<code>/undo 42</code>"
 	case n.Command == command.NameRestore:
-		form = formRestore
+		form = "<code>/restore 42</code>"
 	case n.Command == command.NameFix:
-		form, sets = formFix, formFixSets
+		form, sets = "<code>/fix 42 3:2</code>", "<code>/fix 42 11:7 9:11 11:5</code>"
 	case n.Command == command.NameOdds:
-		form = formOdds
+		form = "<code>/odds @bobby</code>"
 	case n.Command == command.NameTeams:
-		form = formPlayers
+		form = "<code>/teams @alice @bobby @carol @david</code>"
 	case n.Teams:
-		form, sets = formTeams, formTeamsSets
+		form, sets = "<code>/match @alice @bobby vs @carol @david 10:8</code>", "<code>/match @alice @bobby vs @carol @david 11:7 9:11 11:5</code>"
 	case n.Reason == command.ReasonUnclearWinner:
-		form = formBoth
+		form = "<code>/match @alice @bobby 3:1</code>"
 	case n.Command != command.NameMatch: // a question
 		form = strings.ReplaceAll(w.Text("commands."+n.Command+".usage", nil), "\n", " · ")
 	}
