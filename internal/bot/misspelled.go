@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"elobot/internal/command"
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
@@ -56,24 +57,14 @@ func nearest(misspelled string) (nearest string) {
 // isSlip is true if two different words differ in one letter that is added, left out or replaced, or in two neighbours that are swapped. A
 // replaced letter makes another word of a short one: /list is not /lost.
 func isSlip(a, b string) bool {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	same := 0 // letters at the beginning
-	for same < len(a) && a[same] == b[same] {
-		same++
-	}
-	a, b = a[same:], b[same:]
-	switch {
-	case len(a)+1 == len(b):
-		return a == b[1:]
-	case len(a) != len(b) || a == "":
+	letters, others := []rune(a), []rune(b)
+	if command.Distance(letters, others, 1) != 1 {
 		return false
-	case a[1:] == b[1:]:
-		return same+len(a) > minMisspelled
-	default:
-		return len(a) > 1 && a[0] == b[1] && a[1] == b[0] && a[2:] == b[2:]
 	}
+	slices.Sort(letters)
+	slices.Sort(others)
+	isReplaced := len(letters) == len(others) && !slices.Equal(letters, others)
+	return !isReplaced || len(letters) > minMisspelled
 }
 
 // UnknownCommand says that there is no such command.
