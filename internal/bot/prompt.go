@@ -133,7 +133,12 @@ func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]
 		label := w.Text("button.complete", args{"Number": n.Earlier.Number, "Score": showScore(result.Score)})
 		rows = append(rows, []button{{text: label, data: promptData(ref, ranking.Complete{})}})
 	}
-	return append(rows, append(numbers, button{text: w.cancel(), data: promptData(ref, ranking.Cancel{})}))
+	return append(rows, append(numbers, w.cancels(ref)))
+}
+
+// cancels returns the button that cancels a prompt.
+func (w words) cancels(ref ranking.PromptRef) button {
+	return button{text: w.cancel(), data: promptData(ref, ranking.Cancel{})}
 }
 
 // personLabel returns the label of a button for a person.

@@ -261,18 +261,32 @@ func (w words) correction(was, score [2]int) string {
 	}
 }
 
-var _ = shows(view[ranking.MatchUndone]{text: words.matchUndone, line: words.undoneLine, ofLadder: true})
+var (
+	_ = shows(view[ranking.MatchUndone]{text: words.matchUndone, line: words.undoneLine, ofLadder: true})
+	_ = shows(view[ranking.MatchRestored]{text: words.matchRestored, line: words.restoredLine, ofLadder: true})
+)
 
-func (w words) matchUndone(n ranking.MatchUndone) string {
-	return w.Text("undone.card", args{"Number": n.Number, "Result": w.result(n.Sides, n.Sets)}) + "\n" +
-		w.movements(n.Moved) + notes(w.textBy("note.undone_by", n.By, nil))
-}
+func (w words) matchUndone(n ranking.MatchUndone) string { return w.amended("undone", n) }
 
-var _ = shows(view[ranking.MatchRestored]{text: words.matchRestored, line: words.restoredLine, ofLadder: true})
+func (w words) undoneLine(n ranking.MatchUndone) string { return w.amendedLine("undone", n) }
 
 func (w words) matchRestored(n ranking.MatchRestored) string {
-	return w.Text("restored.card", args{"Number": n.Number, "Result": w.result(n.Sides, n.Sets)}) + "\n" +
-		w.movements(n.Moved) + notes(w.textBy("note.restored_by", n.By, nil))
+	return w.amended("restored", ranking.MatchUndone(n))
+}
+
+func (w words) restoredLine(n ranking.MatchRestored) string {
+	return w.amendedLine("restored", ranking.MatchUndone(n))
+}
+
+// amended says who undid or restored a match, and how the ratings have changed.
+func (w words) amended(what string, n ranking.MatchUndone) string {
+	return w.Text(what+".card", args{"Number": n.Number, "Result": w.result(n.Sides, n.Sets)}) + "\n" +
+		w.movements(n.Moved) + notes(w.textBy("note."+what+"_by", n.By, nil))
+}
+
+func (w words) amendedLine(what string, n ranking.MatchUndone) string {
+	with := args{"Number": n.Number, "Result": w.resultOf(n.Sides, w.plainSide)}
+	return w.textBy(what+".line_by", n.By, with) + " " + w.movementsLine(n.Moved)
 }
 
 var _ = shows(view[ranking.UndoPrompt]{text: words.undoPrompt, buttons: undoPromptButtons})
@@ -334,16 +348,6 @@ func (w words) was(n ranking.MatchFixed) string {
 	return w.Text("note.was", args{"Score": w.scoreAlone(n.Was.Score)})
 }
 
-func (w words) undoneLine(n ranking.MatchUndone) string {
-	with := args{"Number": n.Number, "Result": w.resultOf(n.Sides, w.plainSide)}
-	return w.textBy("undone.line_by", n.By, with) + " " + w.movementsLine(n.Moved)
-}
-
-func (w words) restoredLine(n ranking.MatchRestored) string {
-	with := args{"Number": n.Number, "Result": w.resultOf(n.Sides, w.plainSide)}
-	return w.textBy("restored.line_by", n.By, with) + " " + w.movementsLine(n.Moved)
-}
-
 func (w words) fixedLine(n ranking.MatchFixed) string {
 	was := w.Text("note.sets_corrected", nil)
 	switch {
@@ -362,9 +366,7 @@ func undoPromptButtons(n ranking.UndoPrompt, item outbox.Item, w words) [][]butt
 		return nil
 	}
 	ref := ranking.PromptRef{ID: ranking.PromptID(item.ID), Tag: n.Tag}
-	return [][]button{{
-		{text: w.Text("button.undo", nil), data: promptData(ref, ranking.Choice(0))}, {text: w.cancel(), data: promptData(ref, ranking.Cancel{})},
-	}}
+	return [][]button{{{text: w.Text("button.undo", nil), data: promptData(ref, ranking.Choice(0))}, w.cancels(ref)}}
 }
 
 // whichPromptButtons returns the buttons below the question which match is to be undone: four numbers in a row.
@@ -373,15 +375,11 @@ func whichPromptButtons(n ranking.WhichPrompt, item outbox.Item, w words) [][]bu
 		return nil
 	}
 	ref := ranking.PromptRef{ID: ranking.PromptID(item.ID), Tag: n.Tag}
-	var rows [][]button
+	var all []button
 	for i, m := range n.Matches {
-		if i%4 == 0 {
-			rows = append(rows, nil)
-		}
-		b := button{text: w.matchNumber(m.Number), data: promptData(ref, ranking.Choice(i))}
-		rows[len(rows)-1] = append(rows[len(rows)-1], b)
+		all = append(all, button{text: w.matchNumber(m.Number), data: promptData(ref, ranking.Choice(i))})
 	}
-	return append(rows, []button{{text: w.cancel(), data: promptData(ref, ranking.Cancel{})}})
+	return append(slices.Collect(slices.Chunk(all, 4)), []button{w.cancels(ref)})
 }
 
 var _ = shows(view[ranking.WhichPrompt]{text: words.whichPrompt, buttons: whichPromptButtons, ofLadder: true})

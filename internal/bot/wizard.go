@@ -175,13 +175,10 @@ func opponentButtons(n ranking.OpponentPrompt, item outbox.Item, w words) [][]bu
 	if ref.ID == 0 {
 		return nil
 	}
-	var rows [][]button
+	var all []button
 	for i, name := range n.Opponents {
-		if i%2 == 0 {
-			rows = append(rows, nil)
-		}
 		label := cut(cleanName(name.Name)+brackets(cleanName(name.Mark)), maxPairLabel, maxNameUnits)
-		rows[len(rows)-1] = append(rows[len(rows)-1], button{text: label, data: promptData(ref, ranking.Choice(n.First+i))})
+		all = append(all, button{text: label, data: promptData(ref, ranking.Choice(n.First+i))})
 	}
 	page := n.First/ranking.OpponentsPerPage + 1
 	var last []button
@@ -191,7 +188,7 @@ func opponentButtons(n ranking.OpponentPrompt, item outbox.Item, w words) [][]bu
 	if n.First+len(n.Opponents) < n.Total {
 		last = append(last, button{text: "›", data: promptData(ref, ranking.OpponentPage(page+1))})
 	}
-	return append(rows, append(last, button{text: w.cancel(), data: promptData(ref, ranking.Cancel{})}))
+	return append(slices.Collect(slices.Chunk(all, 2)), append(last, w.cancels(ref)))
 }
 
 // nameButtons returns the buttons below the question who is meant by a name: one person in a row, then the way back to all opponents.
@@ -205,7 +202,7 @@ func nameButtons(n ranking.NamePrompt, _ outbox.Item, w words) [][]button {
 	if n.More {
 		last = append(last, button{text: "‹", data: promptData(ref, ranking.OpponentPage(1))})
 	}
-	return append(rows, append(last, button{text: w.cancel(), data: promptData(ref, ranking.Cancel{})}))
+	return append(rows, append(last, w.cancels(ref)))
 }
 
 // scoreButtons returns the buttons below the question for the score: three scores in a row, then two of those for who has won.
@@ -214,22 +211,18 @@ func scoreButtons(n ranking.ScorePrompt, item outbox.Item, w words) [][]button {
 	if ref.ID == 0 {
 		return nil
 	}
-	var rows [][]button
-	var without []button // a score
-	for i, s := range n.Scores {
+	var scores, without []button
+	for _, s := range n.Scores {
 		option := ranking.ScoreAgainst{Opponent: n.At, Score: ranking.Score{A: s[0], B: s[1]}}
 		b := button{text: w.scoreLabel(n, s), data: promptData(ref, option)}
 		if !hasPoints(s) {
 			without = append(without, b)
-			continue
+		} else {
+			scores = append(scores, b)
 		}
-		if i%3 == 0 {
-			rows = append(rows, nil)
-		}
-		rows[len(rows)-1] = append(rows[len(rows)-1], b)
 	}
-	without = append(without, button{text: w.cancel(), data: promptData(ref, ranking.Cancel{})})
-	return slices.AppendSeq(rows, slices.Chunk(without, 2))
+	without = append(without, w.cancels(ref))
+	return slices.AppendSeq(slices.Collect(slices.Chunk(scores, 3)), slices.Chunk(without, 2))
 }
 
 // scoreLabel returns the label of a button for a score, or for who has won.
