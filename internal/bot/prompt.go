@@ -105,9 +105,6 @@ const (
 // readings that the question lists.
 func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
-	if ref.ID == 0 {
-		return nil
-	}
 	var rows [][]button
 	numbers := make([]button, 0, len(n.Options)+1)
 	results := w.resultLabels(n)

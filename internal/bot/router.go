@@ -251,10 +251,7 @@ func (m *message) commandEntities() []command.Entity {
 }
 
 func (u *user) mentioned() command.Person {
-	if u.shown == "" {
-		u.shown = displayName(*u)
-	}
-	return command.Person{UserID: u.ID, Username: u.Username, Name: u.shown, IsBot: u.IsBot}
+	return command.Person{UserID: u.ID, Username: u.Username, Name: displayName(*u), IsBot: u.IsBot}
 }
 
 // person converts a person for the ranking service. Telegram does not say whose account a mentioned username is; but the usernames of all

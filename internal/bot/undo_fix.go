@@ -362,18 +362,12 @@ func (w words) fixedLine(n ranking.MatchFixed) string {
 
 // undoPromptButtons returns the buttons below the question whether to undo a match. The id of a prompt is that of the item that asks.
 func undoPromptButtons(n ranking.UndoPrompt, item outbox.Item, w words) [][]button {
-	if item.ID == 0 {
-		return nil
-	}
 	ref := ranking.PromptRef{ID: ranking.PromptID(item.ID), Tag: n.Tag}
 	return [][]button{{{text: w.Text("button.undo", nil), data: promptData(ref, ranking.Choice(0))}, w.cancels(ref)}}
 }
 
 // whichPromptButtons returns the buttons below the question which match is to be undone: four numbers in a row.
 func whichPromptButtons(n ranking.WhichPrompt, item outbox.Item, w words) [][]button {
-	if item.ID == 0 {
-		return nil
-	}
 	ref := ranking.PromptRef{ID: ranking.PromptID(item.ID), Tag: n.Tag}
 	var all []button
 	for i, m := range n.Matches {

@@ -92,8 +92,6 @@ type user struct {
 	Username  string `json:"username"`
 
 	LanguageCode string `json:"language_code"` // IETF tag of the language of the person's app
-
-	shown string // the displayName, once it was needed
 }
 
 type chat struct {

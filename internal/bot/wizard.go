@@ -172,9 +172,6 @@ func (w words) scorePrompt(n ranking.ScorePrompt) string {
 // opponentButtons returns the buttons below the question for the opponent: two in a row, then those that turn the page.
 func opponentButtons(n ranking.OpponentPrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
-	if ref.ID == 0 {
-		return nil
-	}
 	var all []button
 	for i, name := range n.Opponents {
 		label := cut(cleanName(name.Name)+brackets(cleanName(name.Mark)), maxPairLabel, maxNameUnits)
@@ -208,9 +205,6 @@ func nameButtons(n ranking.NamePrompt, _ outbox.Item, w words) [][]button {
 // scoreButtons returns the buttons below the question for the score: three scores in a row, then two of those for who has won.
 func scoreButtons(n ranking.ScorePrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
-	if ref.ID == 0 {
-		return nil
-	}
 	var scores, without []button
 	for _, s := range n.Scores {
 		option := ranking.ScoreAgainst{Opponent: n.At, Score: ranking.Score{A: s[0], B: s[1]}}
