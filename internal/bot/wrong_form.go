@@ -48,8 +48,8 @@ func wrongFormButtons(n WrongForm, _ outbox.Item, w words) [][]button {
 	return copyButton(n.Corrected, w)
 }
 
-// wrongForm says what is wrong with the form of a command, and shows the right one, as an example to copy. Inside <code> nothing becomes a link or
-// a mention.
+// wrongForm says what is wrong with the form of a command, and shows the right one, as an example to copy. Inside <code> nothing becomes a
+// link or a mention.
 func (w words) wrongForm(n WrongForm) string {
 	form, sets := "<code>/match @bobby 3:1</code>", "<code>/match @bobby 11:7 9:11 11:5</code>"
 	switch {
