@@ -5,10 +5,10 @@
 	const tv = document.documentElement.classList.contains("tv");
 	let since, live = false, busy = false, again = false;
 
-	const assets = (page) => [...page.head.querySelectorAll("link, script")].map((e) => e.outerHTML).join();
+	const assets = (page) => [...page.querySelectorAll(`[href^="/g/assets/"], [src^="/g/assets/"]`)].map((e) => e.getAttribute("href") ?? e.getAttribute("src")).join();
 
 	const show = (next) => {
-		if (assets(next) !== assets(document)) return location.reload(); // the bot is another release now
+		if (performance.now() > 60000 && assets(next) !== assets(document)) return location.reload(); // the bot is another release now
 		for (const now of document.querySelectorAll(".live")) {
 			const then = next.getElementById(now.id);
 			if (!then) continue;
