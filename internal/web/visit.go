@@ -246,8 +246,9 @@ func (v *visit) spark(ratings []stats.Rating) template.HTML {
 		return ""
 	}
 	c := chart.NewSparkline(v.points(ratings), image.Rect(1, 2, 79, 22))
-	return template.HTML(fmt.Sprintf(`<svg class="spark" viewBox="0 0 80 24" width="80" height="24" role="img" aria-label="%d → %d">`+
-		`<path d="%s"/><circle cx="%d" cy="%d" r="2.5"/></svg>`, c.First.Elo, c.Now.Elo, c.Path, c.Now.X, c.Now.Y))
+	text := template.HTMLEscapeString(v.T("web.curve", "First", c.First.Elo, "Best", c.Best.Elo, "Now", c.Now.Elo))
+	return template.HTML(fmt.Sprintf(`<svg class="spark" viewBox="0 0 80 24" width="80" height="24" role="img" aria-label="%s">`+
+		`<path d="%s"/><circle cx="%d" cy="%d" r="2.5"/></svg>`, text, c.Path, c.Now.X, c.Now.Y))
 }
 
 // Curve returns the curve of a player, with the seasons that begin in it.
