@@ -92,6 +92,10 @@ func TestTable(t *testing.T) {
 			t.Errorf("the career of %s is %+v, want %+v", who, all[who], want)
 		}
 	}
+	next.Left = []string{"b"}
+	if rows := next.Table().Rows; len(rows) != 3 || rows[0].Who != "c" || rows[1].Who != "e" {
+		t.Errorf("who has left is still there: %+v", rows)
+	}
 	s.PlaceMatches = 3
 	if rows := s.Table().Rows; len(rows) != 4 || rows[0] != (TableRow{"c", 1, 1530, 1, 0, 0}) || rows[3].Place != 4 {
 		t.Errorf("the places are %+v although only one player has played enough", rows)

@@ -21,6 +21,7 @@ type Season struct {
 	Over         bool
 	PlaceMatches int        // so many matches give a place
 	Standings    []Standing // in the order in which the players entered
+	Left         []string   // who has left the group: they are not in the table as long as the season goes on
 	Upsets       map[int]int
 }
 
@@ -55,7 +56,7 @@ const (
 func (s Season) Table() (t Table) {
 	var played []Standing
 	for _, p := range s.Standings {
-		if p.Played > 0 {
+		if p.Played > 0 && (s.Over || !slices.Contains(s.Left, p.Who)) {
 			played = append(played, p)
 		}
 	}

@@ -339,7 +339,7 @@ func (c *modelGroup) compareTables() {
 		var seasons []plainladder.Season
 		for i, s := range l.seasons {
 			played := c.play(s)
-			season := plainladder.Season{Number: s.number, Over: s != l.season(), PlaceMatches: s.placeMatches, Upsets: played.Upsets}
+			season := plainladder.Season{Number: s.number, Over: s != l.season(), PlaceMatches: s.placeMatches, Upsets: played.Upsets, Left: c.absent(s)}
 			if !season.Over {
 				season.PlaceMatches = l.rules.PlaceMatches
 			}

@@ -130,6 +130,7 @@ type SeasonResult struct {
 	Over         bool      // the season
 	PlaceMatches int       // how many matches give a place in it
 	Best         int       // the highest rating in it
+	Left         bool      // the player has left the group, and the season goes on
 	SeasonStanding
 }
 
@@ -230,9 +231,11 @@ func SeasonsOf(results []SeasonResult) (all []SeasonTable) {
 		if next < 0 {
 			next = len(results)
 		}
-		standings := make([]SeasonStanding, next)
-		for i, r := range results[:next] {
-			standings[i] = r.SeasonStanding
+		var standings []SeasonStanding
+		for _, r := range results[:next] {
+			if !r.Left {
+				standings = append(standings, r.SeasonStanding)
+			}
 		}
 		results = results[next:]
 		t := SeasonTable{Number: first.Season, Name: first.Name, Since: first.Since, Until: first.Until, Over: first.Over}

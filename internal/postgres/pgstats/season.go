@@ -106,10 +106,10 @@ func (s *Store) SeasonResults(ctx context.Context, ladder ranking.LadderID) (res
 		SELECT n.number AS season, coalesce(n.name, '') AS name, coalesce(n.starts_at, '0001-01-01 UTC') AS since,
 		       coalesce(n.ends_at, '0001-01-01 UTC') AS until, l.season_id <> n.id AS over,
 		       coalesce(n.place_matches, l.place_matches) AS place_matches, s.best_elo AS best,
+		       l.season_id = n.id AND s.left_at IS NOT NULL AS "left",
 		       s.player_id AS player, s.elo, s.won, s.drawn, s.lost, s.longest_streak, 0 AS next
 		FROM seasons n JOIN ladders l ON l.id = n.ladder_id
-		CROSS JOIN LATERAL (
-		    SELECT * FROM group_players WHERE season_id = n.id AND played > 0 AND (left_at IS NULL OR l.season_id <> n.id) OFFSET 0) AS s
+		CROSS JOIN LATERAL (SELECT * FROM group_players WHERE season_id = n.id AND played > 0 OFFSET 0) AS s
 		WHERE n.ladder_id = $1
 		ORDER BY n.number, s.elo DESC, s.id`
 	var batch pgx.Batch
