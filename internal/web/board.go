@@ -124,7 +124,7 @@ func routes() []route {
 func (b *Board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	setHeaders(w.Header())
 	address := b.proxies.client(r)
-	if !allows(b.addresses, address, addressRate, addressBurst) {
+	if !allows(b.addresses, address, b.now(), addressRate, addressBurst) {
 		refuse(w, http.StatusTooManyRequests)
 		return
 	}
@@ -163,13 +163,13 @@ func refuse(w http.ResponseWriter, status int) {
 }
 
 // allows counts something of a sender.
-func allows[K comparable](all *lru.Cache[K, *rate.Limiter], sender K, perSecond rate.Limit, burst int) bool {
+func allows[K comparable](all *lru.Cache[K, *rate.Limiter], sender K, now time.Time, perSecond rate.Limit, burst int) bool {
 	fresh := rate.NewLimiter(perSecond, burst)
 	if known, ok, _ := all.PeekOrAdd(sender, fresh); ok {
 		all.Get(sender)
-		return known.Allow()
+		return known.AllowN(now, 1)
 	}
-	return fresh.Allow()
+	return fresh.AllowN(now, 1)
 }
 
 // serve answers a request for a page of a board.
@@ -241,7 +241,7 @@ func (b *Board) page(ctx context.Context, group ranking.GroupID, r *http.Request
 	_, below, _ = strings.Cut(below, "/")                                      // the token
 	key := pageKey{group, b.live.version(group), below + "?" + known.Encode()}
 	return keep(ctx, b, b.pages, key, func(ctx context.Context) (*page, error) {
-		if !allows(b.makers, group, groupRate, groupBurst) {
+		if !allows(b.makers, group, b.now(), groupRate, groupBurst) {
 			return nil, errTooMany
 		}
 		if err := b.makes.Acquire(ctx, 1); err != nil {
@@ -270,16 +270,16 @@ type kept[T any] struct {
 func keep[T any](
 	ctx context.Context, b *Board, all *lru.Cache[pageKey, kept[T]], key pageKey, produce func(context.Context) (T, error),
 ) (value T, err error) {
-	if k, ok := all.Get(key); ok && time.Now().Before(k.until) {
+	if k, ok := all.Get(key); ok && b.now().Before(k.until) {
 		return k.value, nil
 	}
 	made, err, _ := b.making.Do(fmt.Sprintf("%T %v", value, key), func() (any, error) {
-		if k, ok := all.Get(key); ok && time.Now().Before(k.until) {
+		if k, ok := all.Get(key); ok && b.now().Before(k.until) {
 			return k.value, nil
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readingTimeout) // others wait for it, too
 		defer cancel()
-		until := time.Now().Add(fresh)
+		until := b.now().Add(fresh)
 		value, err := produce(ctx)
 		if err == nil {
 			all.Add(key, kept[T]{value, until})

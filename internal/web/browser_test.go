@@ -19,6 +19,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
@@ -263,7 +264,7 @@ func TestLivePage(t *testing.T) {
 func TestTwoInstances(t *testing.T) {
 	t.Parallel()
 	c, b := newClub(t), newBrowser(t)
-	other, links, _ := c.serve()
+	other, links, _ := c.serve(time.Now)
 	for _, board := range []*web.Board{c.board, other} {
 		c.w.Store.WebChanged = notify(t, c.w.Pool, board).WebChanged // the last one records
 	}
