@@ -197,7 +197,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "answer after an edit", file: "internal/ranking/answer_report.go",
-		before: ", r.known && len(snap.Matches) != r.chosen.recorded:", after: ":",
+		before: ", r.chosen != nil && len(snap.Matches) != r.chosen.recorded:", after: ":",
 		packages: "./internal/ranking", tests: "^TestEditRecordsWhatIsOpen$",
 	},
 	{
