@@ -39,8 +39,8 @@ const inputHelp = `What you type goes to the group: try /match @alice 3:2, /matc
   quit                 end the demo`
 
 var (
-	personName = regexp.MustCompile(`^@?(\pL[\pL\pN_]{0,30})$`)
-	byPerson   = regexp.MustCompile(`^@?(\pL[\pL\pN_]{0,30})\s*:\s*(\S.*)$`)
+	personName = regexp.MustCompile(`^@?(\pL[\pL\pN_]*)$`)
+	byPerson   = regexp.MustCompile(`^@?(\pL[\pL\pN_]*)\s*:\s*(\S.*)$`)
 	digits     = regexp.MustCompile(`^[0-9]+$`)
 )
 

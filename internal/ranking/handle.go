@@ -54,21 +54,13 @@ func (s *Service) finish(ctx context.Context, o Origin, j job, err error, starte
 // do commands that may add players, in a chat in which another instance was faster recently. A question never locks it.
 func (s *Service) attempt(ctx context.Context, o Origin, j job, attempt int) error {
 	*j.outcome = "" // of the attempt before
-	err := s.readDecideWrite(ctx, o, j, attempt, !o.Retried)
-	if errors.Is(err, errSeasonEnded) {
-		err = s.readDecideWrite(ctx, o, j, attempt, !o.Retried)
+	j.identified = o.Retried
+	for {
+		if again, err := s.readDecideWrite(ctx, &o, &j, attempt); !again || err != nil {
+			return err
+		}
 	}
-	if errors.Is(err, errIdentified) {
-		err = s.readDecideWrite(ctx, o, j, attempt, false)
-	}
-	return err
 }
-
-// errIdentified means that an attempt has only stored who somebody is.
-var errIdentified = errors.New("people were identified")
-
-// errSeasonEnded means that an attempt has only ended a season.
-var errSeasonEnded = fmt.Errorf("%w: a season has ended", ErrConflict)
 
 // seasonOver means that the season of a ladder must end before the command takes effect, which is about a later time: it reports a match,
 // changes when seasons end, ends one by hand, or moves a match there that was reported later.
@@ -90,64 +82,55 @@ func (m upsetOf) Error() string {
 	return "the largest upset is needed of the month that began at " + time.Time(m).String()
 }
 
-// readDecideWrite does what attempt says. If somebody turns out to be an unclaimed player, it stores that instead, provided that identifies
-// is true, and returns errIdentified.
-func (s *Service) readDecideWrite(ctx context.Context, o Origin, j job, attempt int, identifies bool) error {
-	store, snap, release, err := s.read(ctx, o, j, attempt)
+// readDecideWrite does what attempt says. If what it reads says more about the command, or something has to be stored before, it notes or
+// does that instead, and the command has to be read again.
+func (s *Service) readDecideWrite(ctx context.Context, o *Origin, j *job, attempt int) (again bool, err error) {
+	store, snap, release, err := s.read(ctx, *o, *j, attempt)
 	defer release()
 	switch {
 	case err != nil:
-		return err
+		return false, err
 	case snap.Handled:
-		return ErrHandled
+		return false, ErrHandled
 	case o.Words != "" || len(o.LaterWords) > 0:
 		named, refusal := snap.named(o.Words, o.LaterWords)
 		if named != nil {
-			return named
+			return false, named
 		}
 		o.Words, o.LaterWords = "", nil
 		if refusal != nil {
-			release()
-			return s.readDecideWrite(ctx, o, j.answerOnly(refusal), attempt, identifies)
+			*j = j.answerOnly(refusal)
+			return true, nil
 		}
 	}
-	unresolved := j
+	complete := *j
 	if op, ok := j.operation.(resolving); ok {
-		j.operation, snap = op.in(snap)
+		complete.operation, snap = op.in(snap)
 	}
-	switch ladder, season, err := about(ctx, store, o, j, snap); {
+	switch ladder, season, err := about(ctx, store, *o, complete, snap); {
 	case err != nil:
-		return err
+		return false, err
 	case ladder != o.Ladder || season != o.Season:
-		release()
 		o.Ladder, o.Season = ladder, season
-		return s.readDecideWrite(ctx, o, unresolved, attempt, identifies)
-	}
-	if unresolved.mayMeanOthers(snap) {
+		return true, nil
+	case j.mayMeanOthers(snap):
+		j.everybody = true
+		return true, nil
+	case !j.identified && isUnidentified(snap):
 		release()
-		unresolved.everybody = true
-		return s.readDecideWrite(ctx, o, unresolved, attempt, identifies)
-	}
-	if identifies && isUnidentified(snap) {
-		release()
-		if err := s.identify(ctx, o, j, snap); err != nil {
-			return err
-		}
-		return errIdentified
+		j.identified = true
+		return true, s.identify(ctx, *o, complete, snap)
 	}
 	snap.Admin = j.admin
-	d, err := s.decide(ctx, store, o, j, snap)
+	d, err := s.decide(ctx, store, *o, complete, snap)
 	if over := (seasonOver{}); errors.As(err, &over) {
 		release()
-		if err := s.endSeason(ctx, o, over.ladder, over.at); err != nil {
-			return err
-		}
-		return errSeasonEnded
+		return true, s.endSeason(ctx, *o, over.ladder, over.at)
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	return store.Apply(ctx, j.changes(o, snap, d))
+	return false, store.Apply(ctx, complete.changes(*o, snap, d))
 }
 
 // read reads what a command needs to know, and locks the group before if this attempt does. release ends the lock.
@@ -378,6 +361,8 @@ type job struct {
 	admin   AdminStatus
 	// everybody is true if the operation needs Everybody after all.
 	everybody bool
+	// identified is true if the people of the command are not to be merged or claimed any more.
+	identified bool
 	// ofGroup is true if the operation is about the group, whatever ladder applies.
 	ofGroup bool
 	// locks is true if the operation decides with the group locked from the first attempt on.
