@@ -89,7 +89,6 @@ func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 	if err := claimDatabase(ctx, pools.Commands, self); err != nil {
 		return err
 	}
-	publishMenu(ctx, client, log)
 
 	b := newInstance(c, pools, client, self, log)
 	defer b.sender.Close() // before the pools
@@ -119,6 +118,10 @@ func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 	})
 	parts.Go(func() error { return b.notifier.Run(notifying) })
 	parts.Go(func() error { return reconcileWebhook(ctx, client, c.Webhook(), log) })
+	parts.Go(func() error {
+		publishMenus(ctx, client, log)
+		return nil
+	})
 	log.InfoContext(ctx, "ready", "bot", self.Username, "add_to_group", self.AddToGroupLink())
 	err = parts.Wait()
 	log.InfoContext(ctx, "stopped")
@@ -293,8 +296,9 @@ func fetchSelf(ctx context.Context, client *telegram.Client, log *slog.Logger) (
 	return self, nil
 }
 
-// publishMenu publishes the bot's command menus. The bot also works without them.
-func publishMenu(ctx context.Context, client *telegram.Client, log *slog.Logger) {
+// publishMenus publishes the menus of commands in all languages, which takes a request for each. Nothing waits for it: the bot also works
+// without them.
+func publishMenus(ctx context.Context, client *telegram.Client, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	if err := client.PublishMenus(ctx, bot.Menus()...); err != nil {

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nicksnyder/go-i18n/v2/i18n"
@@ -37,30 +38,31 @@ var files embed.FS
 // Args are the arguments of a text by the names of its placeholders.
 type Args map[string]any
 
-// Language has the texts of one language.
+// Language has the texts of one language, which are read when the first one is needed.
 type Language struct {
 	tag       language.Tag
-	localizer *i18n.Localizer
+	localizer func() *i18n.Localizer
 }
 
 // languages has all languages in the order of tags, and matcher finds one of them.
 var (
-	languages = mustLoad()
-	matcher   = language.NewMatcher(tags)
+	languages = func() (all []Language) {
+		for _, tag := range tags {
+			all = append(all, Language{tag, sync.OnceValue(func() *i18n.Localizer { return mustLoad(tag) })})
+		}
+		return all
+	}()
+	matcher = language.NewMatcher(tags)
 )
 
-// mustLoad reads the embedded files. They are part of the program, so a fault in one is a fault of the build.
-func mustLoad() []Language {
-	bundle := i18n.NewBundle(tags[0])
+// mustLoad reads an embedded file. It is a part of the program, so a fault in it is a fault of the build.
+func mustLoad(tag language.Tag) *i18n.Localizer {
+	bundle := i18n.NewBundle(tag)
 	bundle.RegisterUnmarshalFunc("toml", toml.Unmarshal)
-	all := make([]Language, len(tags))
-	for i, tag := range tags {
-		if _, err := bundle.LoadMessageFileFS(files, tag.String()+".toml"); err != nil {
-			panic(fmt.Errorf("load the texts in %s: %w", tag, err))
-		}
-		all[i] = Language{tag, i18n.NewLocalizer(bundle, tag.String())}
+	if _, err := bundle.LoadMessageFileFS(files, tag.String()+".toml"); err != nil {
+		panic(fmt.Errorf("load the texts in %s: %w", tag, err))
 	}
-	return all
+	return i18n.NewLocalizer(bundle, tag.String())
 }
 
 // For returns the language for an IETF tag such as "en" or "pt-BR", or the closest one. For a tag that is empty, malformed or of no
@@ -103,7 +105,7 @@ var parser = &template.TextParser{Option: "missingkey=error"}
 
 func (l Language) must(c *i18n.LocalizeConfig) string {
 	c.TemplateParser = parser
-	text, err := l.localizer.Localize(c)
+	text, err := l.localizer().Localize(c)
 	if err != nil {
 		panic(fmt.Errorf("text in %s: %w", l.tag, err))
 	}
@@ -112,7 +114,7 @@ func (l Language) must(c *i18n.LocalizeConfig) string {
 
 // Has is true if there is a text.
 func (l Language) Has(id string) bool {
-	_, err := l.localizer.Localize(&i18n.LocalizeConfig{MessageID: id})
+	_, err := l.localizer().Localize(&i18n.LocalizeConfig{MessageID: id})
 	var none *i18n.MessageNotFoundErr
 	return !errors.As(err, &none)
 }
