@@ -32,8 +32,8 @@ func boardFeature() feature {
 type Views interface {
 	// Board returns what a board shows. object is what identifies its message in the chat. now is in the time zone of the chat.
 	Board(ctx context.Context, object string, now time.Time) (stats.Board, error)
-	// SeasonEnd returns how a season ended, with the names of its players. object is what identifies its message in the chat.
-	SeasonEnd(ctx context.Context, object string) (stats.SeasonEnd, map[ranking.PlayerID]ranking.Name, error)
+	// SeasonEnd returns how a season ended. object is what identifies its message in the chat.
+	SeasonEnd(ctx context.Context, object string) (stats.SeasonEnd, error)
 	// Ratings returns the ratings that a chart shows.
 	Ratings(ctx context.Context, n stats.Chart, now time.Time) (stats.Ratings, error)
 }

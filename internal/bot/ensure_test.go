@@ -32,8 +32,13 @@ type fakeViews struct {
 	zone *time.Location // of the time for which the board was last read
 }
 
-func (f *fakeViews) SeasonEnd(context.Context, string) (stats.SeasonEnd, map[ranking.PlayerID]ranking.Name, error) {
-	return f.ended, map[ranking.PlayerID]ranking.Name{1: {Name: "Alice"}, 2: {Name: "Bob"}, 3: {Name: "Carol"}}, f.err
+func (f *fakeViews) SeasonEnd(context.Context, string) (stats.SeasonEnd, error) {
+	names := map[ranking.PlayerID]ranking.Name{1: {Name: "Alice"}, 2: {Name: "Bob"}, 3: {Name: "Carol"}}
+	ranking.FillNames(&f.ended, func(player ranking.PlayerID) (ranking.Name, bool) {
+		name, ok := names[player]
+		return name, ok
+	})
+	return f.ended, f.err
 }
 
 func (f *fakeViews) Board(ctx context.Context, _ string, now time.Time) (stats.Board, error) {

@@ -214,7 +214,7 @@ func (w words) allTime(n stats.AllSeasons) string {
 // tellSeason brings the message up to date that tells how a season ended, or sends it. If it cannot be edited any more, and something has
 // changed, there is another one.
 func (s *Sender) tellSeason(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
-	n, names, err := s.readSeason(ctx, m)
+	n, err := s.readSeason(ctx, m)
 	if err != nil {
 		return outbox.Receipt{}, err
 	}
@@ -223,7 +223,7 @@ func (s *Sender) tellSeason(ctx context.Context, m outbox.Message) (outbox.Recei
 			return outbox.Receipt{}, telegram.Rejected(fmt.Errorf("read notice of kind %q: %w", m.Row.Kind, err))
 		}
 	}
-	out := renderSeason(m, n, names)
+	out := seasonEndView.show(n, m.Items[0], wordsOf(m))
 	receipt := outbox.Receipt{MessageID: m.Target, Fingerprint: s.fingerprint(m, out)}
 	if m.Target != 0 && m.KnownFingerprint == receipt.Fingerprint && m.Row.PossibleDuplicates == 0 {
 		receipt.Skipped = true
@@ -234,7 +234,7 @@ func (s *Sender) tellSeason(ctx context.Context, m outbox.Message) (outbox.Recei
 			return receipt, err
 		}
 		n.Corrected = true
-		out = renderSeason(m, n, names)
+		out = seasonEndView.show(n, m.Items[0], wordsOf(m))
 	}
 	sent, err := s.post(ctx, m, out)
 	receipt.MessageID, receipt.ThreadGone = sent.MessageID, sent.ThreadGone
@@ -242,21 +242,12 @@ func (s *Sender) tellSeason(ctx context.Context, m outbox.Message) (outbox.Recei
 }
 
 // readSeason reads how the season of a message ended. A failure to read is no attempt to send.
-func (s *Sender) readSeason(ctx context.Context, m outbox.Message) (stats.SeasonEnd, map[ranking.PlayerID]ranking.Name, error) {
+func (s *Sender) readSeason(ctx context.Context, m outbox.Message) (stats.SeasonEnd, error) {
 	ctx, cancel := context.WithTimeout(ctx, viewTimeout)
 	defer cancel()
-	n, names, err := s.views.SeasonEnd(ctx, m.Object)
+	n, err := s.views.SeasonEnd(ctx, m.Object)
 	if err != nil {
-		return n, nil, &outbox.Failure{Kind: outbox.Unreachable, Err: err}
+		return n, &outbox.Failure{Kind: outbox.Unreachable, Err: err}
 	}
-	return n, names, nil
-}
-
-// renderSeason renders how the season of a message ended.
-func renderSeason(m outbox.Message, n stats.SeasonEnd, names map[ranking.PlayerID]ranking.Name) outgoing {
-	ranking.FillNames(&n, func(player ranking.PlayerID) (name ranking.Name, ok bool) {
-		name, ok = names[player]
-		return name, ok
-	})
-	return seasonEndView.show(n, m.Items[0], wordsOf(m))
+	return n, nil
 }

@@ -31,14 +31,15 @@ var _ = notice.Register[Board](notice.Kind{Name: ranking.KindBoard, Purpose: not
 // Board returns what a board shows now. object is what identifies its message in the chat. now is in the time
 // zone of the chat.
 func (s *Service) Board(ctx context.Context, object string, now time.Time) (Board, error) {
-	b, err := s.store.Board(ctx, ranking.LadderOfBoard(object), object, now)
+	ladder := ranking.LadderOfBoard(object)
+	b, err := s.store.Board(ctx, ladder, object, now)
 	if err != nil {
 		return Board{}, fmt.Errorf("read the board: %w", err)
 	}
 	if !b.On {
 		b.AsOf = now.UTC()
 	}
-	return b, nil
+	return b, s.fillNames(ctx, ladder, &b)
 }
 
 // RestQuery asks for the players of the ranking who come after those on its board. A pressed button is answered by a message of its own.

@@ -115,8 +115,8 @@ type SeasonStore interface {
 	// Season returns a season of a ladder: the one that goes on for number 0, the one before for LastSeason. The Number is 0 if the ladder has
 	// no such season.
 	Season(ctx context.Context, ladder ranking.LadderID, number int) (SeasonTable, error)
-	// SeasonEnd returns a season with the names of its players.
-	SeasonEnd(ctx context.Context, id ranking.SeasonID) (SeasonTable, map[ranking.PlayerID]ranking.Name, error)
+	// SeasonEnd returns a season and its ladder.
+	SeasonEnd(ctx context.Context, id ranking.SeasonID) (SeasonTable, ranking.LadderID, error)
 	// SeasonResults returns the standings in all seasons of a ladder of those who have played in them, in the order of the seasons and of the
 	// ratings.
 	SeasonResults(ctx context.Context, ladder ranking.LadderID) ([]SeasonResult, error)
@@ -159,12 +159,13 @@ func (q SeasonQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 }
 
 // SeasonEnd returns how a season ended, with the names of its players. object is what identifies the message that tells it.
-func (s *Service) SeasonEnd(ctx context.Context, object string) (SeasonEnd, map[ranking.PlayerID]ranking.Name, error) {
-	n, names, err := s.store.SeasonEnd(ctx, ranking.SeasonOfObject(object))
+func (s *Service) SeasonEnd(ctx context.Context, object string) (SeasonEnd, error) {
+	table, ladder, err := s.store.SeasonEnd(ctx, ranking.SeasonOfObject(object))
 	if err != nil {
-		return SeasonEnd{}, nil, fmt.Errorf("read how a season ended: %w", err)
+		return SeasonEnd{}, fmt.Errorf("read how a season ended: %w", err)
 	}
-	return SeasonEnd{SeasonTable: n.short()}, names, nil
+	n := SeasonEnd{SeasonTable: table.short()}
+	return n, s.fillNames(ctx, ladder, &n)
 }
 
 // AllSeasons is what people have achieved in all seasons of a ladder.

@@ -18,8 +18,7 @@ type Store interface {
 	// them out, and the asker's own row if it is not there. Of a ranking that has no such page any more, it returns the last one. asker may
 	// be nil. now is in the time zone of the chat, in which the day begins with whose places those of now are compared.
 	Ranking(ctx context.Context, ladder ranking.LadderID, asker *ranking.Person, q RankingQuery, now time.Time) (RankingPage, error)
-	// Board returns the first players of a ladder's ranking, with their names, and whether the ladder has a board with that object. now is as
-	// for Ranking.
+	// Board returns the first players of a ladder's ranking, and whether the ladder has a board with that object. now is as for Ranking.
 	Board(ctx context.Context, ladder ranking.LadderID, object string, now time.Time) (Board, error)
 	// Player returns a player's standing and history in a ladder, with the place in the ranking as it is now.
 	Player(ctx context.Context, ladder ranking.LadderID, player ranking.PlayerID, now time.Time) (PlayerHistory, error)

@@ -2,9 +2,7 @@ package pgstats
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -21,13 +19,7 @@ func (s *Store) Board(ctx context.Context, ladder ranking.LadderID, object strin
 		return stats.Board{}, err
 	}
 	b := stats.Board{RankingPage: page}
-	payload, err := json.Marshal(page)
-	if err != nil {
-		return stats.Board{}, fmt.Errorf("encode a ranking: %w", err)
-	}
-	var names map[ranking.PlayerID]ranking.Name
 	var batch pgx.Batch
-	queueNames(&batch, ladder, payload, &names)
 	batch.Queue(title, ladder).QueryRow(func(row pgx.Row) error { return row.Scan(&b.Title) })
 	batch.Queue(`SELECT pin = 'wanted' FROM boards b WHERE ladder_id = $1 AND `+postgres.BoardObject+` = $2`, ladder, object).
 		QueryRow(func(row pgx.Row) error {
@@ -37,13 +29,5 @@ func (s *Store) Board(ctx context.Context, ladder ranking.LadderID, object strin
 			}
 			return err
 		})
-	if err := s.send(ctx, &batch); err != nil {
-		return stats.Board{}, err
-	}
-	for i, r := range b.Rows {
-		name := names[r.Name.Player]
-		name.Player = r.Name.Player
-		b.Rows[i].Name = name
-	}
-	return b, nil
+	return b, s.send(ctx, &batch)
 }

@@ -29,7 +29,7 @@ func (s *Store) Records(ctx context.Context, ladder ranking.LadderID, since time
 	queueRecord(&batch, ladder, highestRating, &n.Rating)
 	queueRecord(&batch, ladder, longestStreak, &n.Streak)
 	queueMostMatches(&batch, ladder, &n.Played)
-	queueLargestUpset(&batch, ladder, &n.Upset)
+	queueLargestUpset(&batch, `ladder_id = `+thisLadder, &n.Upset, ladder)
 	queueRivalry(&batch, ladder, since, &n.Rivalry)
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.Records{}, err
@@ -87,23 +87,20 @@ func queueMostMatches(batch *pgx.Batch, ladder ranking.LadderID, to **stats.Reco
 	}, sql, ladder)
 }
 
-// queueLargestUpset reads the largest upset that is stored, by the winner with the smallest id.
-func queueLargestUpset(batch *pgx.Batch, ladder ranking.LadderID, to **stats.UpsetBy) {
-	const sql = `
+// queueLargestUpset reads the largest upset of some matches, by the winner with the smallest id. of is a condition with the id $1.
+func queueLargestUpset(batch *pgx.Batch, of string, to **stats.UpsetBy, id any) {
+	sql := `
 		SELECT m.number, m.played_at, m.upset,
 		       (SELECT min(player_id) FROM match_players WHERE match_id = m.id AND side = ` + postgres.Winner + `),
 		       ARRAY(SELECT player_id FROM match_players WHERE match_id = m.id AND side <> ` + postgres.Winner + ` ORDER BY place)
-		FROM (SELECT * FROM matches WHERE ladder_id = ` + thisLadder + ` AND upset IS NOT NULL AND undone_at IS NULL
+		FROM (SELECT * FROM matches WHERE ` + of + ` AND upset IS NOT NULL AND undone_at IS NULL
 		      ORDER BY upset DESC, number LIMIT 1) AS m`
-	queueOne(batch, to, readUpset, sql, ladder)
-}
-
-// readUpset reads an upset with the smallest id of a winner and the losers.
-func readUpset(row pgx.CollectableRow) (u stats.UpsetBy, err error) {
-	var beaten []ranking.PlayerID
-	err = row.Scan(&u.Number, &u.At, &u.By, &u.Name.Player, &beaten)
-	u.At, u.Beaten = u.At.UTC(), names(beaten)
-	return u, err
+	queueOne(batch, to, func(row pgx.CollectableRow) (u stats.UpsetBy, err error) {
+		var beaten []ranking.PlayerID
+		err = row.Scan(&u.Number, &u.At, &u.By, &u.Name.Player, &beaten)
+		u.At, u.Beaten = u.At.UTC(), names(beaten)
+		return u, err
+	}, sql, id)
 }
 
 // queueRivalry reads which two rivals, as stats.RivalryOf says, have played most since then.

@@ -2,14 +2,11 @@ package pgstats
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
-	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -31,15 +28,16 @@ func (s *Store) Season(ctx context.Context, ladder ranking.LadderID, number int)
 	if err := s.send(ctx, &batch); err != nil || id == 0 {
 		return n, err
 	}
-	return s.season(ctx, id)
+	n, _, err = s.SeasonEnd(ctx, id)
+	return n, err
 }
 
-// season reads a season.
-func (s *Store) season(ctx context.Context, id ranking.SeasonID) (n stats.SeasonTable, err error) {
+// SeasonEnd implements stats.Store.
+func (s *Store) SeasonEnd(ctx context.Context, id ranking.SeasonID) (n stats.SeasonTable, ladder ranking.LadderID, err error) {
 	const season = `
 		SELECT c.title || CASE WHEN (SELECT count(*) > 1 FROM ladders WHERE group_id = l.group_id) THEN ' · ' || l.name ELSE '' END,
 		       s.number, coalesce(s.name, ''), s.starts_at, s.ends_at, l.season_id <> s.id, NOT l.draws_allowed,
-		       coalesce(s.place_matches, l.place_matches)
+		       coalesce(s.place_matches, l.place_matches), l.id
 		FROM seasons s JOIN ladders l ON l.id = s.ladder_id JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id
 		WHERE s.id = $1`
 	// who has left is out of the ranking, but stays in the final table
@@ -54,50 +52,23 @@ func (s *Store) season(ctx context.Context, id ranking.SeasonID) (n stats.Season
 		    WHERE n.id = $1 AND n.halfway) AS later ON true
 		LEFT JOIN LATERAL (SELECT * FROM group_players WHERE season_id = later.id AND player_id = s.player_id LIMIT 1) AS next ON true
 		ORDER BY s.elo DESC, s.id`
-	const upset = `
-		SELECT m.number, m.played_at, m.upset,
-		       (SELECT min(player_id) FROM match_players WHERE match_id = m.id AND side = ` + postgres.Winner + `),
-		       ARRAY(SELECT player_id FROM match_players WHERE match_id = m.id AND side <> ` + postgres.Winner + ` ORDER BY place)
-		FROM (SELECT * FROM matches WHERE ladder_id = (SELECT ladder_id FROM seasons WHERE id = $1) AND season_id = $1
-		        AND upset IS NOT NULL AND undone_at IS NULL
-		      ORDER BY upset DESC, number LIMIT 1) AS m`
 	var placeMatches int
 	var all []stats.SeasonStanding
 	var batch pgx.Batch
 	batch.Queue(season, id).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&n.Title, &n.Number, &n.Name, (*zeronull.Timestamptz)(&n.Since), (*zeronull.Timestamptz)(&n.Until), &n.Over, &n.NoDraws,
-			&placeMatches)
+			&placeMatches, &ladder)
 	})
 	batch.Queue(standings, id).Query(func(rows pgx.Rows) (err error) {
 		all, err = pgx.CollectRows(rows, pgx.RowToStructByName[stats.SeasonStanding])
 		return err
 	})
-	queueOne(&batch, &n.Upset, readUpset, upset, id)
+	queueLargestUpset(&batch, `ladder_id = (SELECT ladder_id FROM seasons WHERE id = $1) AND season_id = $1`, &n.Upset, id)
 	if err := s.send(ctx, &batch); err != nil {
-		return stats.SeasonTable{}, err
+		return stats.SeasonTable{}, 0, err
 	}
 	n.SetStandings(all, placeMatches)
-	return n, nil
-}
-
-// SeasonEnd implements stats.Store.
-func (s *Store) SeasonEnd(ctx context.Context, id ranking.SeasonID) (stats.SeasonTable, map[ranking.PlayerID]ranking.Name, error) {
-	n, err := s.season(ctx, id)
-	if err != nil {
-		return n, nil, err
-	}
-	payload, err := json.Marshal(n)
-	if err != nil {
-		return n, nil, fmt.Errorf("encode a season: %w", err)
-	}
-	var names map[ranking.PlayerID]ranking.Name
-	var batch pgx.Batch
-	batch.Queue(`
-		SELECT `+postgres.NamesOfPlayers+`
-		FROM (SELECT (SELECT g.chat_id FROM seasons s JOIN groups g ON g.id = s.group_id WHERE s.id = $1) AS chat_id,
-		             $2::jsonb AS payload, NULL::bigint AS addressee_id) AS i`, id, payload).
-		QueryRow(func(row pgx.Row) error { return row.Scan(&names) })
-	return n, names, s.send(ctx, &batch)
+	return n, ladder, nil
 }
 
 // SeasonResults implements stats.Store.
