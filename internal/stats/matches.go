@@ -57,11 +57,9 @@ type Paging struct {
 // MatchStore reads pages of matches. The page before the first one, and one that does not exist, is the first one. An unknown ladder has
 // no matches.
 type MatchStore interface {
-	// Matches returns a page of a ladder's matches.
-	Matches(ctx context.Context, ladder ranking.LadderID, at Paging) (MatchPage, error)
-	// History returns a page of a player's matches in a ladder, none for player 0. A player who was merged into another one is the other
-	// one.
-	History(ctx context.Context, ladder ranking.LadderID, player ranking.PlayerID, at Paging) (HistoryPage, error)
+	// Matches returns a page of a player's matches in a ladder, or of all its matches for player 0. A player who was merged into another one
+	// is the other one.
+	Matches(ctx context.Context, ladder ranking.LadderID, player ranking.PlayerID, at Paging) (HistoryPage, error)
 }
 
 // MatchesQuery asks for a page of a player's matches, or of those of the group if Player is 0.
@@ -73,25 +71,22 @@ type MatchesQuery struct {
 func (q MatchesQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 	return ranking.Ask(func(ctx context.Context, here ranking.Where) (notice.Notice, error) {
 		if q.Player == 0 {
-			return s.matches(ctx, o, here.Ladder, q.At)
+			return s.matchPage(ctx, o, here.Ladder, q.At)
 		}
-		return s.history(ctx, here.Ladder, q.Player, q.At)
+		return s.history(ctx, here.ID, q.Player, q.At)
 	})
 }
 
-func (s *Service) matches(ctx context.Context, o ranking.Origin, l ranking.Ladder, at Paging) (MatchPage, error) {
-	n, err := s.store.Matches(ctx, l.ID, at)
-	if err != nil {
-		return MatchPage{}, fmt.Errorf("read matches: %w", err)
-	}
-	n.Title = o.Chat.Title
-	return n, nil
+func (s *Service) matchPage(ctx context.Context, o ranking.Origin, l ranking.Ladder, at Paging) (MatchPage, error) {
+	n, err := s.history(ctx, l.ID, 0, at)
+	return MatchPage{Title: o.Chat.Title, Rows: n.Rows, Newer: n.Newer, Older: n.Older}, err
 }
 
-func (s *Service) history(ctx context.Context, l ranking.Ladder, player ranking.PlayerID, at Paging) (HistoryPage, error) {
-	n, err := s.store.History(ctx, l.ID, player, at)
+// history reads a page of a player's matches, or of all matches for player 0.
+func (s *Service) history(ctx context.Context, ladder ranking.LadderID, player ranking.PlayerID, at Paging) (HistoryPage, error) {
+	n, err := s.store.Matches(ctx, ladder, player, at)
 	if err != nil {
-		return HistoryPage{}, fmt.Errorf("read the history of a player: %w", err)
+		return HistoryPage{}, fmt.Errorf("read matches: %w", err)
 	}
 	return n, nil
 }
@@ -106,10 +101,13 @@ type HistoryQuery struct {
 func (q HistoryQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 	return ranking.AskAbout(q.Who, func(ctx context.Context, l ranking.Ladder, players []ranking.Player) (notice.Notice, error) {
 		if len(players) == 0 {
-			return s.matches(ctx, o, l, q.At)
+			return s.matchPage(ctx, o, l, q.At)
 		}
 		p := players[0]
-		n, err := s.history(ctx, l, p.ID, q.At)
+		if p.ID == 0 { // the sender, who has played nowhere yet
+			return HistoryPage{}, nil
+		}
+		n, err := s.history(ctx, l.ID, p.ID, q.At)
 		if o.Sender == nil || p.UserID != o.Sender.ID {
 			n.Name = ranking.Name{Player: p.ID} // also of somebody who plays in other groups only
 		}

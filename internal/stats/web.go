@@ -81,9 +81,9 @@ func (s *Service) WebRanking(ctx context.Context, l WebLadder, now time.Time) (n
 	reads, readCtx := errgroup.WithContext(ctx)
 	reads.Go(func() error { return s.readRows(readCtx, l.ID, now, &n) })
 	reads.Go(func() error {
-		last, err := s.store.Matches(readCtx, l.ID, Paging{})
+		last, err := s.history(readCtx, l.ID, 0, Paging{})
 		if err != nil {
-			return fmt.Errorf("read the last matches: %w", err)
+			return err
 		}
 		n.Last = last.Rows
 		matches, err := s.store.LatestMatches(readCtx, l.ID, trendMatches)
@@ -168,9 +168,9 @@ func (s *Service) WebPlayer(
 		n.Opponents, n.Partners = pairings(summary.opponents), pairings(summary.partners)
 	}
 	n.Name.Player = cmp.Or(n.Name.Player, player)
-	history, err := s.store.History(ctx, ladder, player, Paging{})
+	history, err := s.history(ctx, ladder, player, Paging{})
 	if err != nil {
-		return n, fmt.Errorf("read the matches of a player: %w", err)
+		return n, err
 	}
 	n.Matches = history.Rows
 	r, err := s.Ratings(ctx, Chart{Ladder: ladder, Players: []ranking.Name{{Player: player}}, Period: p}, now)
@@ -222,19 +222,13 @@ func (s *Service) WebHeadToHead(ctx context.Context, ladder ranking.LadderID, a,
 
 // WebMatches returns a page of the matches of a ladder, or of a player there. It fails with ErrNotThere if the player has not played there.
 func (s *Service) WebMatches(ctx context.Context, ladder ranking.LadderID, player ranking.PlayerID, at Paging) (n HistoryPage, err error) {
-	if player == 0 {
-		page, err := s.store.Matches(ctx, ladder, at)
-		if err != nil {
-			return n, fmt.Errorf("read matches: %w", err)
+	if player != 0 {
+		if err := s.havePlayed(ctx, ladder, player); err != nil {
+			return n, err
 		}
-		n = HistoryPage{Rows: page.Rows, Newer: page.Newer, Older: page.Older}
-		return n, s.fillNames(ctx, ladder, &n)
 	}
-	if err := s.havePlayed(ctx, ladder, player); err != nil {
+	if n, err = s.history(ctx, ladder, player, at); err != nil {
 		return n, err
-	}
-	if n, err = s.store.History(ctx, ladder, player, at); err != nil {
-		return n, fmt.Errorf("read the matches of a player: %w", err)
 	}
 	n.Name.Player = cmp.Or(n.Name.Player, player)
 	return n, s.fillNames(ctx, ladder, &n)

@@ -187,13 +187,13 @@ func viewsOfGroup(t *testing.T, store *pgstats.Store, ofMonth, ofAll int) (all [
 	for name, at := range pagings(40) {
 		at.Month = now.AddDate(-5, 0, 0)
 		all = append(all, view{dbtest.Explained{Name: name + " page of matches of a month", Run: func(ctx context.Context) error {
-			_, err := store.Matches(ctx, viewedLadder, at)
+			_, err := store.Matches(ctx, viewedLadder, 0, at)
 			return err
 		}, Want: statementsOf(at) - 1}, ofMonth})
 	}
 	for name, at := range pagings(40) {
 		all = append(all, view{dbtest.Explained{Name: name + " page of matches", Run: func(ctx context.Context) error {
-			n, err := store.Matches(ctx, viewedLadder, at)
+			n, err := store.Matches(ctx, viewedLadder, 0, at)
 			if len(n.Rows) != stats.PageRows {
 				t.Errorf("the %s page has %d matches", name, len(n.Rows))
 			}
@@ -238,12 +238,12 @@ func viewsOfPlayer(
 	})
 	for name, at := range pagings(match) {
 		check(fmt.Sprintf("%s page of the history", name), statementsOf(at), 2*own, func(ctx context.Context) (bool, error) {
-			n, err := store.History(ctx, viewedLadder, p, at)
+			n, err := store.Matches(ctx, viewedLadder, p, at)
 			return len(n.Rows) > 0, err
 		})
 	}
 	check("the history of a month", 2, 2*own, func(ctx context.Context) (bool, error) {
-		_, err := store.History(ctx, viewedLadder, p, stats.Paging{Month: now.AddDate(-5, 0, 0)})
+		_, err := store.Matches(ctx, viewedLadder, p, stats.Paging{Month: now.AddDate(-5, 0, 0)})
 		return hasPlayed, err
 	})
 	check("whether one has played", 1, 0, func(ctx context.Context) (bool, error) {

@@ -13,48 +13,33 @@ import (
 )
 
 // Matches implements stats.Store.
-func (s *Store) Matches(ctx context.Context, ladder ranking.LadderID, at stats.Paging) (n stats.MatchPage, err error) {
-	matches, args := `
-		    SELECT id FROM matches WHERE ladder_id = `+thisLadder, []any{ladder}
-	if !at.Month.IsZero() { // found by their time, so that those of other months are not read
-		matches = `
-		    SELECT id FROM (SELECT * FROM matches WHERE ladder_id = ` + thisLadder + ` AND played_at >= $2 AND played_at < $3 OFFSET 0) AS of_month
-		    WHERE true`
-		args = append(args, at.Month, ranking.LaterMonth(at.Month, 1))
-	}
-	n.Rows, n.Newer, n.Older, err = s.readPage(ctx, new(pgx.Batch), at, matches, "number", noPlayer, args...)
-	return n, err
-}
-
-// History implements stats.Store.
-func (s *Store) History(
-	ctx context.Context, ladder ranking.LadderID, id ranking.PlayerID, at stats.Paging,
+func (s *Store) Matches(
+	ctx context.Context, ladder ranking.LadderID, player ranking.PlayerID, at stats.Paging,
 ) (n stats.HistoryPage, err error) {
-	matches, args := `
+	var batch pgx.Batch
+	var shown *ranking.PlayerID
+	matches, key, changesOf, args := `
+		    SELECT id FROM matches WHERE ladder_id = `+thisLadder, "number", noPlayer, []any{ladder}
+	if player != 0 {
+		matches, key, changesOf, args = `
 		    SELECT mp.match_id AS id FROM match_players mp CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS m
-		    WHERE mp.player_id = `+thisOne+` AND m.ladder_id = `+thisLadder, []any{ladder, id}
+		    WHERE mp.player_id = `+thisOne+` AND m.ladder_id = `+thisLadder, "mp.match_id", thisOne, []any{ladder, player}
+		queueOne(&batch, &shown, pgx.RowTo[ranking.PlayerID],
+			`SELECT player_id FROM group_players WHERE season_id = `+thisSeason+` AND player_id = `+thisOne, ladder, player)
+	}
 	if !at.Month.IsZero() {
-		matches += ` AND m.played_at >= $3 AND m.played_at < $4`
+		if player == 0 { // found by their time, so that those of other months are not read
+			matches = `
+			    SELECT id FROM (SELECT * FROM matches WHERE ladder_id = ` + thisLadder + ` AND played_at >= $2 AND played_at < $3 OFFSET 0) AS of_month
+			    WHERE true`
+		} else {
+			matches += ` AND m.played_at >= $3 AND m.played_at < $4`
+		}
 		args = append(args, at.Month, ranking.LaterMonth(at.Month, 1))
 	}
-	var batch pgx.Batch
-	var player *ranking.PlayerID
-	queueOne(&batch, &player, pgx.RowTo[ranking.PlayerID],
-		`SELECT player_id FROM group_players WHERE season_id = `+thisSeason+` AND player_id = `+thisOne, ladder, id)
-	n.Rows, n.Newer, n.Older, err = s.readPage(ctx, &batch, at, matches, "mp.match_id", thisOne, args...)
-	if player != nil {
-		n.Name.Player = *player
-	}
-	return n, err
-}
-
-// readPage runs a batch, and reads a page of the matches whose ids an SQL query returns, with the rating changes of a player. key is the
-// column that they are in the order of.
-func (s *Store) readPage(
-	ctx context.Context, batch *pgx.Batch, at stats.Paging, matches, key, player string, args ...any,
-) (rows []stats.MatchRow, newer, older bool, err error) {
 	var first, turned matchRows
-	first.queue(batch, matches+` ORDER BY `+key+` DESC LIMIT `+pageLimit, player, args...)
+	newest := matches + ` ORDER BY ` + key + ` DESC LIMIT ` + pageLimit
+	first.queue(&batch, newest, changesOf, args...)
 	switch {
 	case at.Key != 0:
 		than, order := ` < `, ` DESC`
@@ -62,16 +47,19 @@ func (s *Store) readPage(
 			than, order = ` > `, ``
 		}
 		turnedTo := matches + ` AND ` + key + than + `$` + strconv.Itoa(len(args)+1) + ` ORDER BY ` + key + order + ` LIMIT ` + pageLimit
-		turned.queue(batch, turnedTo, player, append(args, at.Key)...)
+		turned.queue(&batch, turnedTo, changesOf, append(args, at.Key)...)
 	case at.Page > 1:
 		offset := min(at.Page-1, maxPage) * stats.PageRows
-		turned.queue(batch, matches+` ORDER BY `+key+` DESC LIMIT `+pageLimit+` OFFSET `+strconv.Itoa(offset), player, args...)
+		turned.queue(&batch, newest+` OFFSET `+strconv.Itoa(offset), changesOf, args...)
 	}
-	if err := s.send(ctx, batch); err != nil {
-		return nil, false, false, err
+	if err := s.send(ctx, &batch); err != nil {
+		return n, err
 	}
-	rows, newer, older = page(at, first, turned)
-	return rows, newer, older, nil
+	n.Rows, n.Newer, n.Older = page(at, first, turned)
+	if shown != nil {
+		n.Name.Player = *shown
+	}
+	return n, nil
 }
 
 // pageLimit is how many matches are read for a page: one more than it shows, which says whether there is another page.

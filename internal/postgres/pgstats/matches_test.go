@@ -47,7 +47,7 @@ func TestMatchPages(t *testing.T) {
 		}
 		return all
 	}
-	group, err := store.Matches(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), stats.Paging{})
+	group, err := store.Matches(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), 0, stats.Paging{})
 	if err != nil || group.Newer || group.Older {
 		t.Fatalf("%+v, %v", group, err)
 	}
@@ -55,7 +55,7 @@ func TestMatchPages(t *testing.T) {
 	if diff := cmp.Diff(want, describe(group.Rows)); diff != "" {
 		t.Errorf("of the group (-want +got):\n%s", diff)
 	}
-	alice, err := store.History(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), w.ID(t, "Alice"), stats.Paging{})
+	alice, err := store.Matches(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), w.ID(t, "Alice"), stats.Paging{})
 	if err != nil || alice.Name.Player != w.ID(t, "Alice") {
 		t.Fatalf("%+v, %v", alice, err)
 	}
@@ -64,22 +64,13 @@ func TestMatchPages(t *testing.T) {
 		t.Errorf("of Alice (-want +got):\n%s", diff)
 	}
 	dbtest.Exec(t, w.Pool, `UPDATE players SET telegram_user_id = NULL, username = NULL, merged_into = $1 WHERE id = $2`, w.ID(t, "Bob"), w.ID(t, "Carol"))
-	if merged, err := store.History(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), w.ID(t, "Carol"), stats.Paging{}); err != nil || merged.Name.Player != w.ID(t, "Bob") {
+	if merged, err := store.Matches(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), w.ID(t, "Carol"), stats.Paging{}); err != nil || merged.Name.Player != w.ID(t, "Bob") {
 		t.Errorf("of a merged player: %+v, %v", merged, err)
 	}
-	for what, read := range map[string]func() (any, error){
-		"an unknown chat": func() (any, error) { return store.Matches(t.Context(), -5, stats.Paging{}) },
-		"no player": func() (any, error) {
-			return store.History(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), 0, stats.Paging{})
-		},
-		"a player of another chat": func() (any, error) { return store.History(t.Context(), -5, w.ID(t, "Alice"), stats.Paging{}) },
-	} {
-		n, err := read()
-		if page, ok := n.(stats.MatchPage); err != nil || ok && len(page.Rows) > 0 {
+	for what, player := range map[string]ranking.PlayerID{"an unknown chat": 0, "a player of another chat": w.ID(t, "Alice")} {
+		n, err := store.Matches(t.Context(), -5, player, stats.Paging{})
+		if err != nil || len(n.Rows) > 0 || n.Name != (ranking.Name{}) {
 			t.Errorf("%s: %+v, %v", what, n, err)
-		}
-		if page, ok := n.(stats.HistoryPage); ok && (len(page.Rows) > 0 || page.Name != ranking.Name{}) {
-			t.Errorf("%s: %+v", what, n)
 		}
 	}
 }
@@ -105,7 +96,7 @@ func TestPaging(t *testing.T) {
 	}{
 		"of the group": {
 			func(at stats.Paging) page {
-				n, err := store.Matches(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), at)
+				n, err := store.Matches(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), 0, at)
 				dbtest.Must(t, err)
 				return page{n.Rows, n.Newer, n.Older}
 			},
@@ -113,7 +104,7 @@ func TestPaging(t *testing.T) {
 		},
 		"of a player": {
 			func(at stats.Paging) page {
-				n, err := store.History(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), w.ID(t, "Alice"), at)
+				n, err := store.Matches(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), w.ID(t, "Alice"), at)
 				dbtest.Must(t, err)
 				return page{n.Rows, n.Newer, n.Older}
 			},
