@@ -39,10 +39,7 @@ func queuePlayer(batch *pgx.Batch, ladder ranking.LadderID, player ranking.Playe
 		FROM ladders l
 		JOIN seasons n ON n.id = l.season_id
 		CROSS JOIN LATERAL (SELECT * FROM group_players WHERE season_id = l.season_id AND player_id = ` + thisOne + ` LIMIT 1) AS s
-		LEFT JOIN LATERAL (
-		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > s.elo) AS better, bool_or(o.id = s.id) AS shows
-		    FROM group_players o WHERE o.season_id = l.season_id AND ` + hasPlace("l.place_matches", activeSince) + `
-		) AS places ON places.shows AND places.all >= ` + minPlaces + `
+		LEFT JOIN LATERAL (` + places("s", "l.place_matches", activeSince) + `) AS places ON places.shows AND places.all >= ` + minPlaces + `
 		CROSS JOIN LATERAL (
 		    SELECT max(e.number) AS last, max(played.best_elo) AS best,
 		           (array_agg(e.number ORDER BY played.best_elo DESC, e.number))[1] AS best_in

@@ -25,6 +25,14 @@ func hasPlace(matches, since string) string {
 	return `o.played >= ` + matches + ` AND o.left_at IS NULL AND o.last_played_at > ` + since
 }
 
+// places is a query for how many have a place in the ranking of a season, how many of them have a higher rating than the standing s, and
+// whether that has a place.
+func places(s, matches, since string) string {
+	return `
+		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > ` + s + `.elo) AS better, bool_or(o.id = ` + s + `.id) AS shows
+		    FROM group_players o WHERE o.season_id = ` + s + `.season_id AND ` + hasPlace(matches, since)
+}
+
 // placeMatches is how many matches give a place in thisLadder.
 const placeMatches = `(SELECT place_matches FROM ladders WHERE id = ` + thisLadder + `)`
 
@@ -173,10 +181,7 @@ func queueOwn(batch *pgx.Batch, ladder ranking.LadderID, who ranking.UserID, now
 		SELECT s.player_id AS player, s.elo, s.won, s.drawn, s.lost, coalesce(s.last_played_at <= ` + activeSince + `, false) AS inactive,
 		       CASE WHEN places.shows AND places.all >= ` + minPlaces + ` THEN places.better + 1 ELSE 0 END AS position
 		FROM group_players s
-		CROSS JOIN LATERAL (
-		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > s.elo) AS better, bool_or(o.id = s.id) AS shows
-		    FROM group_players o WHERE o.season_id = s.season_id AND ` + hasPlace(placeMatches, activeSince) + `
-		) AS places
+		CROSS JOIN LATERAL (` + places("s", placeMatches, activeSince) + `) AS places
 		WHERE s.season_id = ` + thisSeason + ` AND s.player_id = ` + postgres.ThisPlayer + ` AND s.left_at IS NULL`
 	queueOne(batch, own, pgx.RowToStructByNameLax[rankedRow], sql, ladder, who, now)
 }

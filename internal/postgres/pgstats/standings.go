@@ -31,10 +31,7 @@ func (s *Store) Standings(ctx context.Context, who ranking.Person, limit int, no
 		        WHERE e.ladder_id = l.id))
 		    ORDER BY s.played DESC, s.id LIMIT $1
 		) AS mine
-		LEFT JOIN LATERAL (
-		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > mine.elo) AS better, bool_or(o.id = mine.id) AS shows
-		    FROM group_players o WHERE o.season_id = mine.season_id AND ` + hasPlace("mine.place_matches", "mine.active_since") + `
-		) AS places ON places.shows AND places.all >= ` + minPlaces + `
+		LEFT JOIN LATERAL (` + places("mine", "mine.place_matches", "mine.active_since") + `) AS places ON places.shows AND places.all >= ` + minPlaces + `
 		ORDER BY mine.played DESC, mine.id`
 	var n stats.MyStandings
 	var batch pgx.Batch
