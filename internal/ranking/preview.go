@@ -27,22 +27,22 @@ func ratingsOf(side []Contestant) []int {
 	return ratings
 }
 
-// Preview returns by how much a match with a score would change the ratings of its players: those of side A, and those of side B.
-func (r RatingRules) Preview(score Score, a, b []Contestant) (changesA, changesB []int) {
+// Preview returns by how much a match with a score would change the ratings of the players of each side.
+func (r RatingRules) Preview(score Score, sides [2][]Contestant) (changes [2][]int) {
 	var parts []Part
 	var standings []*Standing
-	for i, side := range [][]Contestant{a, b} {
+	for i, side := range sides {
 		for _, c := range side {
 			after := c.Standing
 			parts, standings = append(parts, Part{Player: after.Player, Side: i + 1}), append(standings, &after)
 		}
 	}
-	changes := make([]int, len(parts))
 	entries, _ := play(r, score, time.Time{}, parts, standings)
 	for i, e := range entries {
-		changes[i] = e.After - e.Before
+		side := &changes[parts[i].Side-1]
+		*side = append(*side, e.After-e.Before)
 	}
-	return changes[:len(a)], changes[len(a):]
+	return changes
 }
 
 // contestantsOf returns those of the people who would play, or why they cannot.

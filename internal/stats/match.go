@@ -23,9 +23,6 @@ type Part struct {
 	StreakBefore  int // wins in a row, or losses in a row as a negative number
 }
 
-// results counts matches.
-type results struct{ played, won, drawn, lost int }
-
 // peak is the largest value of a kind, and the first match that reached it; nil for none.
 type peak struct {
 	value int
@@ -41,7 +38,7 @@ func (p *peak) reach(value int, m *Match) {
 
 // pair is what a player did against another one, or together with another one.
 type pair struct {
-	results
+	played, won, drawn, lost int
 	pointsFor, pointsAgainst int // the points of the player's side and of the other one, in matches that have a score
 	gained                   int // by how much the player's rating changed
 	surplus                  int // by how much the player's side scored more than expected, in ten-thousandths of a win
@@ -49,7 +46,7 @@ type pair struct {
 
 // summary is what a player did in matches.
 type summary struct {
-	results
+	pair           // all of them as one
 	best      peak // the highest rating after a match
 	streak    peak // the most wins in a row that a match completed
 	upset     peak // by how much the rating of the side that the player's side beat exceeded its own
@@ -87,7 +84,7 @@ func summariesOf(matches []Match) map[ranking.PlayerID]*summary {
 // add counts a later match of the player.
 func (s *summary) add(m *Match, own Part) {
 	one := m.pairOf(own)
-	s.results.add(one.results)
+	s.pair.add(one)
 	s.best.reach(own.After, m)
 	if one.won > 0 {
 		s.streak.reach(max(own.StreakBefore, 0)+1, m)
@@ -121,7 +118,7 @@ func (m *Match) pairOf(own Part) pair {
 	if own.Side == 2 {
 		expected = scoreUnit - expected
 	}
-	one := pair{results: results{played: 1}, gained: own.After - own.Before}
+	one := pair{played: 1, gained: own.After - own.Before}
 	if m.Score.HasPoints() {
 		one.pointsFor, one.pointsAgainst = points[0], points[1]
 	}
@@ -201,15 +198,11 @@ func lastMatches(matches []Match, player ranking.PlayerID, limit int) []PlayedMa
 	return last
 }
 
-func (r *results) add(o results) {
-	r.played += o.played
-	r.won += o.won
-	r.drawn += o.drawn
-	r.lost += o.lost
-}
-
 func (p *pair) add(o pair) {
-	p.results.add(o.results)
+	p.played += o.played
+	p.won += o.won
+	p.drawn += o.drawn
+	p.lost += o.lost
 	p.pointsFor += o.pointsFor
 	p.pointsAgainst += o.pointsAgainst
 	p.gained += o.gained

@@ -45,16 +45,7 @@ func (MonthQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 
 // MonthRowsOf returns who has gained most in matches, of equal ones the one with the smaller id first.
 func MonthRowsOf(matches []Match) (rows []MonthRow) {
-	all := make(map[ranking.PlayerID]*pair)
-	for i := range matches {
-		for _, p := range matches[i].Parts {
-			if all[p.Player] == nil {
-				all[p.Player] = new(pair)
-			}
-			all[p.Player].add(matches[i].pairOf(p))
-		}
-	}
-	for player, p := range all {
+	for player, p := range summariesOf(matches) {
 		rows = append(rows, MonthRow{Name: ranking.Name{Player: player}, Gained: p.gained, Won: p.won, Drawn: p.drawn, Lost: p.lost})
 	}
 	slices.SortFunc(rows, func(a, b MonthRow) int {

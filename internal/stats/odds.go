@@ -88,25 +88,19 @@ func oddsOf(l ranking.Ladder, sides [2][]ranking.Contestant) Odds {
 			n.Sides[i] = append(n.Sides[i], OddsPlayer{Name: c.Name, Elo: c.Standing.Elo, New: c.IsNew()})
 		}
 	}
-	change := func(score ranking.Score, set func(p *OddsPlayer, side, change int)) {
-		changesA, changesB := l.Preview(score, sides[0], sides[1])
-		for side, changes := range [2][]int{changesA, changesB} {
-			for i, c := range changes {
-				set(&n.Sides[side][i], side, c)
+	for winner, score := range []ranking.Score{{A: 1}, {B: 1}, {}} {
+		for side, changes := range l.Preview(score, sides) {
+			for i, change := range changes {
+				switch p := &n.Sides[side][i]; {
+				case score == ranking.Score{}:
+					p.Draw = change
+				case side == winner:
+					p.Win = change
+				default:
+					p.Lose = change
+				}
 			}
 		}
 	}
-	wonBy := func(winner int) func(*OddsPlayer, int, int) {
-		return func(p *OddsPlayer, side, change int) {
-			if side == winner {
-				p.Win = change
-			} else {
-				p.Lose = change
-			}
-		}
-	}
-	change(ranking.Score{A: 1}, wonBy(0))
-	change(ranking.Score{B: 1}, wonBy(1))
-	change(ranking.Score{}, func(p *OddsPlayer, _, change int) { p.Draw = change })
 	return n
 }
