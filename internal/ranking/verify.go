@@ -18,10 +18,8 @@ type AuditStore interface {
 type AuditReader interface {
 	// Groups returns all groups if chat is 0, else those that the chat has or has had. It fails with ErrNoSuchGroup if there are none.
 	Groups(ctx context.Context, chat ExternalChatID) ([]AuditedGroup, error)
-	// Standings returns all standings of a season.
-	Standings(ctx context.Context, season SeasonID) ([]RankedPlayer, error)
-	// Matches calls yield for each match of a season, in the order of their numbers, until yield returns an error.
-	Matches(ctx context.Context, season SeasonID, yield func(PlayedMatch) error) error
+	// MatchHistory is that of a Store.
+	MatchHistory(ctx context.Context, season SeasonID, from int, others ...PlayerID) (MatchHistory, error)
 	// IntegrityIssues returns the matches of a group with integrity issues, at most 100 of each kind.
 	IntegrityIssues(ctx context.Context, group GroupID) (IntegrityIssues, error)
 }
@@ -177,18 +175,22 @@ type playerHistory struct {
 // seasonHistory summarizes the history entries of all players of a season.
 type seasonHistory map[PlayerID]playerHistory
 
-func (lh seasonHistory) add(m *PlayedMatch) {
-	for _, part := range m.Parts {
-		if e := part.Entry; e != nil {
-			p := lh[part.Player]
-			if p.entries == 0 {
-				p.first = e.Before
+func (h MatchHistory) summary() seasonHistory {
+	all := make(seasonHistory, len(h.Standings))
+	for _, m := range h.Matches {
+		for _, part := range m.Parts {
+			if e := part.Entry; e != nil {
+				p := all[part.Player]
+				if p.entries == 0 {
+					p.first = e.Before
+				}
+				p.entries++
+				p.changes += e.After - e.Before
+				all[part.Player] = p
 			}
-			p.entries++
-			p.changes += e.After - e.Before
-			lh[part.Player] = p
 		}
 	}
+	return all
 }
 
 // startRating returns the rating that a standing started with. That is the stored one, unless the history begins with another rating and
@@ -201,18 +203,11 @@ func (p playerHistory) startRating(s Standing) int {
 }
 
 func (a audit) season(ctx context.Context, season SeasonID) error {
-	standings, err := a.reader.Standings(ctx, season)
+	stored, err := a.reader.MatchHistory(ctx, season, 0)
 	if err != nil {
 		return err
 	}
-	history := make(seasonHistory)
-	err = a.reader.Matches(ctx, season, func(m PlayedMatch) error {
-		history.add(&m)
-		return ctx.Err()
-	})
-	if err != nil {
-		return err
-	}
+	standings, history := stored.Standings, stored.summary()
 	l := seasonAudit{
 		audit: a, replayer: replayer{initialStandings(standings, history)},
 		audits: make(map[PlayerID]*standingAudit, len(standings)), namesakes: make(map[string]int, len(standings)),
@@ -233,15 +228,14 @@ func (a audit) season(ctx context.Context, season SeasonID) error {
 			l.report(WrongStart, nil, s.Player, fmt.Sprint(s.StartElo), fmt.Sprint(t.lastRating))
 		}
 	}
-	err = a.reader.Matches(ctx, season, func(m PlayedMatch) error {
-		l.match(&m)
+	for i := range stored.Matches {
+		l.match(&stored.Matches[i])
 		if *a.matches++; *a.matches%10_000 == 0 {
 			a.progress()
 		}
-		return ctx.Err()
-	})
-	if err != nil {
-		return err
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 	}
 	for _, s := range standings {
 		l.standing(l.audits[s.Player])
@@ -363,11 +357,7 @@ func Repair(ctx context.Context, store Store, chat ExternalChatID, season Season
 	if err != nil {
 		return false, err
 	}
-	history := make(seasonHistory)
-	for i := range stored.Matches {
-		history.add(&stored.Matches[i])
-	}
-	w, err := stored.replayFrom(initialStandings(stored.Standings, history), ByRepair, func(*PlayedMatch) {})
+	w, err := stored.replayFrom(initialStandings(stored.Standings, stored.summary()), ByRepair, func(*PlayedMatch) {})
 	if err != nil {
 		return false, err
 	}

@@ -19,14 +19,11 @@ func (s *Store) Audit(ctx context.Context, fn func(context.Context, ranking.Audi
 		return fmt.Errorf("begin: %w", err)
 	}
 	defer postgres.Rollback(ctx, tx)
-	return fn(ctx, auditReader{tx})
+	return fn(ctx, s.inside(tx))
 }
 
-// auditReader reads the database in one transaction.
-type auditReader struct{ tx pgx.Tx }
-
 // Groups implements ranking.AuditReader.
-func (b auditReader) Groups(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.AuditedGroup, error) {
+func (s *Store) Groups(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.AuditedGroup, error) {
 	const sql = `
 		SELECT c.telegram_chat_id, c.title, g.id, g.chat_id IS NULL,
 		       ARRAY(SELECT id FROM seasons WHERE group_id = g.id ORDER BY ladder_id, number),
@@ -35,7 +32,7 @@ func (b auditReader) Groups(ctx context.Context, chat ranking.ExternalChatID) ([
 		FROM groups g JOIN chats c ON c.id = coalesce(g.chat_id, g.former_chat_id)
 		WHERE $1::bigint = 0 OR c.id = ` + postgres.ThisChat + `
 		ORDER BY g.id`
-	groups, err := postgres.Collect(ctx, b.tx, "read groups", pgx.RowToStructByPos[ranking.AuditedGroup], sql, chat)
+	groups, err := postgres.Collect(ctx, s.db, "read groups", pgx.RowToStructByPos[ranking.AuditedGroup], sql, chat)
 	if err == nil && chat != 0 && len(groups) == 0 {
 		err = fmt.Errorf("%w: %d", ranking.ErrNoSuchGroup, chat)
 	}
@@ -50,23 +47,8 @@ func (s *Store) DetachedGroups(ctx context.Context, chat ranking.ExternalChatID)
 	return postgres.Collect(ctx, s.db, "read groups without a chat", pgx.RowToStructByPos[ranking.DetachedGroup], sql, chat)
 }
 
-// Standings implements ranking.AuditReader.
-func (b auditReader) Standings(ctx context.Context, season ranking.SeasonID) ([]ranking.RankedPlayer, error) {
-	return postgres.Collect(ctx, b.tx, "read standings", postgres.ScanRankedPlayer, allRankedPlayers, season)
-}
-
-// Matches implements ranking.AuditReader.
-func (b auditReader) Matches(ctx context.Context, season ranking.SeasonID, yield func(ranking.PlayedMatch) error) error {
-	rows, err := b.tx.Query(ctx, playedMatches, season, 0)
-	if err != nil {
-		return fmt.Errorf("read matches: %w", err)
-	}
-	defer rows.Close()
-	return eachMatch(rows, yield)
-}
-
 // IntegrityIssues implements ranking.AuditReader. It returns at most a hundred issues of each kind.
-func (b auditReader) IntegrityIssues(ctx context.Context, group ranking.GroupID) (ranking.IntegrityIssues, error) {
+func (s *Store) IntegrityIssues(ctx context.Context, group ranking.GroupID) (ranking.IntegrityIssues, error) {
 	const missing = `
 		SELECT n FROM groups g, generate_series(1, g.last_match_number) n
 		WHERE g.id = $1 AND NOT EXISTS (SELECT FROM matches m WHERE m.group_id = $1 AND m.number = n)
@@ -109,7 +91,7 @@ func (b auditReader) IntegrityIssues(ctx context.Context, group ranking.GroupID)
 			return err
 		})
 	}
-	if err := b.tx.SendBatch(ctx, &batch).Close(); err != nil {
+	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return issues, fmt.Errorf("read numbers and keys: %w", err)
 	}
 	return issues, nil

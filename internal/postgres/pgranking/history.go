@@ -21,7 +21,7 @@ func (s *Store) MatchHistory(ctx context.Context, season ranking.SeasonID, from 
 		ORDER BY s.id`
 	sql, args := playing, []any{season, from, others}
 	if from == 0 {
-		sql, args = allRankedPlayers, args[:1]
+		sql, args = postgres.RankedPlayers+`$1 ORDER BY s.id`, args[:1]
 	}
 	var history ranking.MatchHistory
 	var batch pgx.Batch
@@ -31,20 +31,24 @@ func (s *Store) MatchHistory(ctx context.Context, season ranking.SeasonID, from 
 		return err
 	})
 	batch.Queue(playedMatches, season, from).Query(func(rows pgx.Rows) error {
-		defer rows.Close()
-		return eachMatch(rows, func(m ranking.PlayedMatch) error {
-			history.Matches = append(history.Matches, m)
-			return nil
-		})
+		for rows.Next() {
+			r, err := pgx.RowToStructByName[playedRow](rows)
+			if err != nil {
+				return err
+			}
+			if n := len(history.Matches); n == 0 || history.Matches[n-1].ID != r.ID {
+				history.Matches = append(history.Matches, r.match())
+			}
+			last := &history.Matches[len(history.Matches)-1]
+			last.Parts = append(last.Parts, r.part())
+		}
+		return rows.Err()
 	})
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return history, fmt.Errorf("read match history: %w", postgres.Translate(err))
 	}
 	return history, nil
 }
-
-// allRankedPlayers reads all ranked players of a season.
-const allRankedPlayers = postgres.RankedPlayers + `$1 ORDER BY s.id`
 
 // ofSeason is the condition that the match m belongs to the season $1.
 const ofSeason = `m.ladder_id = (SELECT ladder_id FROM seasons WHERE id = $1) AND m.season_id = $1`
@@ -64,9 +68,10 @@ const playedMatches = `
 
 // playedRow is a row of playedMatches.
 type playedRow struct {
-	ID     ranking.MatchID
-	Number int
-	ratingRulesRow
+	ID                                  ranking.MatchID
+	Number                              int
+	K, ProvisionalK, ProvisionalMatches int
+	Margin                              bool
 	resultRow
 	PlayedAt                                time.Time
 	Undone                                  bool
@@ -81,8 +86,10 @@ type playedRow struct {
 
 func (r playedRow) match() ranking.PlayedMatch {
 	return ranking.PlayedMatch{
-		ID: r.ID, Number: r.Number, RatingRules: r.ratingRules(), Result: r.result(),
-		PlayedAt: r.PlayedAt, Undone: r.Undone, Upset: r.Upset,
+		ID: r.ID, Number: r.Number, Result: r.result(), PlayedAt: r.PlayedAt, Undone: r.Undone, Upset: r.Upset,
+		RatingRules: ranking.RatingRules{
+			K: r.K, Provisional: ranking.Provisional{K: r.ProvisionalK, Matches: r.ProvisionalMatches}, Margin: r.Margin,
+		},
 	}
 }
 
@@ -95,43 +102,4 @@ func (r playedRow) part() ranking.Part {
 		}
 	}
 	return p
-}
-
-// eachMatch assembles the rows of playedMatches into matches, one after the other.
-func eachMatch(rows pgx.Rows, yield func(ranking.PlayedMatch) error) error {
-	var current ranking.PlayedMatch
-	for rows.Next() {
-		r, err := pgx.RowToStructByName[playedRow](rows)
-		if err != nil {
-			return fmt.Errorf("read match history: %w", err)
-		}
-		if r.ID != current.ID {
-			if current.ID != 0 {
-				if err := yield(current); err != nil {
-					return err
-				}
-			}
-			current = r.match()
-		}
-		current.Parts = append(current.Parts, r.part())
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("read match history: %w", err)
-	}
-	if current.ID == 0 {
-		return nil
-	}
-	return yield(current)
-}
-
-// ratingRulesRow are the rules that rate a match.
-type ratingRulesRow struct {
-	K, ProvisionalK, ProvisionalMatches int
-	Margin                              bool
-}
-
-func (r ratingRulesRow) ratingRules() ranking.RatingRules {
-	return ranking.RatingRules{
-		K: r.K, Provisional: ranking.Provisional{K: r.ProvisionalK, Matches: r.ProvisionalMatches}, Margin: r.Margin,
-	}
 }
