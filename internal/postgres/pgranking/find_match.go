@@ -10,29 +10,15 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueMatchesMeant reads the matches of a chat that a reference means.
-func queueMatchesMeant(batch *pgx.Batch, q ranking.Query, ref ranking.MatchRef, found *[]ranking.StoredMatch) {
-	sql, args := matchQuery(q, ref, false)
-	if sql == "" {
-		return
-	}
-	batch.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
-		*found, err = pgx.CollectRows(rows, postgres.RowTo(storedMatch.match))
-		return err
-	})
-}
-
-// queueLastCounted reads the last match that counts of those that the sender played or reported.
-func queueLastCounted(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
-	sql, args := matchQuery(q, ranking.MatchRef{}, true)
+// queueMatchesMeant reads the matches of a chat that a reference means. counts is as for matchQuery.
+func queueMatchesMeant(batch *pgx.Batch, q ranking.Query, ref ranking.MatchRef, counts bool, found func([]ranking.StoredMatch)) {
+	sql, args := matchQuery(q, ref, counts)
 	if sql == "" {
 		return
 	}
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		matches, err := pgx.CollectRows(rows, postgres.RowTo(storedMatch.match))
-		if len(matches) > 0 {
-			snap.Counted = &matches[0]
-		}
+		found(matches)
 		return err
 	})
 }

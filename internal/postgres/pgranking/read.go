@@ -55,10 +55,14 @@ func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		queueEqualResults(batch, q, &snap.PossibleDuplicates)
 	}
 	if q.Match != nil {
-		queueMatchesMeant(batch, q, *q.Match, &snap.Matches)
+		queueMatchesMeant(batch, q, *q.Match, false, func(all []ranking.StoredMatch) { snap.Matches = all })
 	}
 	if q.LastCounted {
-		queueLastCounted(batch, q, snap)
+		queueMatchesMeant(batch, q, ranking.MatchRef{}, true, func(all []ranking.StoredMatch) {
+			if len(all) > 0 {
+				snap.Counted = &all[0]
+			}
+		})
 	}
 	if q.Prompt != 0 {
 		queueFoundPrompt(batch, q.Chat.ID, q.Prompt, &snap.Prompt)
