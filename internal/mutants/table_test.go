@@ -75,8 +75,8 @@ var mutants = []mutant{
 		packages: "./internal/elo", tests: "^TestChange$",
 	},
 	{
-		name: "ladder left not replayed", file: "internal/postgres/pgranking/amend.go",
-		before: "\tqueueRewrite(batch, m.Rewrite)\n\tqueueRewriteOf(batch, m.To, m.Into)", after: "\tqueueRewriteOf(batch, m.To, m.Into)",
+		name: "ladder left not replayed", file: "internal/ranking/move_match.go",
+		before: "ByMove, func(p *PlayedMatch) { p.Undone = true })", after: "ByMove, func(*PlayedMatch) {})",
 		packages: "./internal/ranking", tests: "^TestArchivedLadder$",
 	},
 	{
@@ -152,12 +152,12 @@ var mutants = []mutant{
 	},
 	{
 		name: "stale press accepted", file: "internal/ranking/amendment.go",
-		before: "return a.Changes != nil && *a.Changes != a.found.Changes", after: "return a.Changes != nil && false",
+		before: "return a.Changes != nil && *a.Changes != m.Changes", after: "return a.Changes != nil && false",
 		packages: "./internal/ranking", tests: "^TestStalePresses$",
 	},
 	{
 		name: "button of another match accepted", file: "internal/ranking/amendment.go",
-		before: "return a.Match.Tag != \"\" && a.Match.Tag != TagOf(a.found.Key)", after: "return false",
+		before: "return a.Match.Tag != \"\" && a.Match.Tag != TagOf(m.Key)", after: "return false",
 		packages: "./internal/ranking", tests: "^TestButtonsOfOtherMatches$",
 	},
 	{

@@ -16,8 +16,8 @@ type Amendment struct {
 	Changes *int
 }
 
-// amendOperation is the common part of undoOperation, restoreOperation, fixOperation and playersAnswer: how to find the match, and who may amend
-// it.
+// amendOperation is the common part of undoOperation, restoreOperation, fixOperation, moveOperation and playersAnswer: how to find the
+// match, and who may amend it.
 type amendOperation struct {
 	plain
 	Amendment
@@ -25,11 +25,6 @@ type amendOperation struct {
 	origin  Origin
 	window  time.Duration // how long players and the reporter may amend the match
 	longest int           // number of later matches that may be replayed
-
-	// What follows from the snapshot.
-	found   *StoredMatch  // the match that is meant, nil if there is none
-	several []StoredMatch // the matches of the message that is meant, if there are several; then found is nil
-	history MatchHistory  // of its season from the match on
 }
 
 func (s *Service) amendment(o Origin, command string, a Amendment) amendOperation {
@@ -46,25 +41,24 @@ func (a amendOperation) needs() Needs {
 	return Needs{People: people, New: len(people), Match: &a.Match, ReportedSince: a.origin.SentAt.Add(-a.window)}
 }
 
-// with returns the operation with the match that it finds in the snapshot.
-func (a amendOperation) with(snap Snapshot) amendOperation {
-	a.found, a.several = nil, nil
-	if len(snap.Matches) == 1 {
-		a.found = &snap.Matches[0]
-	} else {
-		a.several = snap.Matches
+// found returns the match that is meant, nil if there is none, or if a message is meant that has several.
+func (a amendOperation) found(snap Snapshot) *StoredMatch {
+	if len(snap.Matches) != 1 {
+		return nil
 	}
-	return a
+	return &snap.Matches[0]
 }
 
+func (a amendOperation) replays(snap Snapshot) *StoredMatch { return a.found(snap) }
+
 // refusal returns a refusal if the match cannot be found or changed, is already undone, or is the sender's last one but too old.
-func (a amendOperation) refusal() Notice {
-	ref, m := a.Match, a.found
+func (a amendOperation) refusal(m *StoredMatch) Notice {
+	ref := a.Match
 	last := ref == MatchRef{}
 	switch {
 	case last && a.origin.Sender == nil:
 		return Refusal{Code: WhichMatch}
-	case a.isGone():
+	case a.isGone(m):
 		return Refusal{Code: MatchGone}
 	case m == nil && ref.Number != 0:
 		return Refusal{Code: NoSuchMatch, Number: ref.Number}
@@ -79,15 +73,14 @@ func (a amendOperation) refusal() Notice {
 		}
 		return refusal
 	}
-	return a.cannotChange()
+	return a.cannotChange(m)
 }
 
 // cannotChange returns a refusal if the match has changed since the pressed button was made, or if its replay would take longer than an
 // attempt may.
-func (a amendOperation) cannotChange() Notice {
-	m := a.found
+func (a amendOperation) cannotChange(m *StoredMatch) Notice {
 	switch {
-	case a.isStale():
+	case a.isStale(m):
 		return Refusal{Code: ChangedSince, Number: m.Number}
 	case m.Later > a.longest:
 		return Refusal{Code: TooFarBack, Number: m.Number, Matches: m.Later}
@@ -96,19 +89,23 @@ func (a amendOperation) cannotChange() Notice {
 }
 
 // isGone is true if the match of a button cannot be found: there is none, or the one that is found is another one.
-func (a amendOperation) isGone() bool {
-	if a.found == nil {
+func (a amendOperation) isGone(m *StoredMatch) bool {
+	if m == nil {
 		return a.Match.Tag != "" || a.Changes != nil
 	}
-	return a.Match.Tag != "" && a.Match.Tag != TagOf(a.found.Key)
+	return a.Match.Tag != "" && a.Match.Tag != TagOf(m.Key)
 }
 
 // isStale is true if the match has changed since the pressed button was made.
-func (a amendOperation) isStale() bool { return a.Changes != nil && *a.Changes != a.found.Changes }
+func (a amendOperation) isStale(m *StoredMatch) bool {
+	return a.Changes != nil && *a.Changes != m.Changes
+}
+
+func (a amendOperation) permission(snap Snapshot) Permission { return a.involved(snap, a.found(snap)) }
 
 // involved returns the permission of those who play in the match or reported it.
-func (a amendOperation) involved(snap Snapshot) Permission {
-	m, p := a.found, Permission{Who: Involved, Refusal: Refusal{Code: NotYours, Number: a.found.Number}}
+func (a amendOperation) involved(snap Snapshot, m *StoredMatch) Permission {
+	p := Permission{Who: Involved, Refusal: Refusal{Code: NotYours, Number: m.Number}}
 	if snap.isOver(m.Season) {
 		return correctedByAdmins(m)
 	}
@@ -130,12 +127,6 @@ func (a amendOperation) expired(m *StoredMatch) bool {
 
 func (a amendOperation) minutes() int { return int(a.window / time.Minute) }
 
-// amended returns the part of the effect that is common to all amendments.
-func (a amendOperation) amended(by PlayerID, rewrite Rewrite, card MatchRecorded) Amended {
-	card.Tag, card.Season = TagOf(a.found.Key), a.history.Over
-	return Amended{Match: a.found.ID, Changes: a.found.Changes, By: by, Rewrite: rewrite, Card: card}
-}
-
 // by returns who amends the match: the player, and the reporter that the notice names.
 func (a amendOperation) by(snap Snapshot) (PlayerID, Reporter) {
 	if a.origin.Sender == nil {
@@ -145,25 +136,27 @@ func (a amendOperation) by(snap Snapshot) (PlayerID, Reporter) {
 	return name.Player, Reporter{Name: &name}
 }
 
-// replay applies change to the match and replays the ladder from there. It returns the rewrite, and the match as it was before the change.
-func (a amendOperation) replay(reason Reason, change func(*PlayedMatch)) (Rewrite, PlayedMatch, error) {
-	played, err := a.played()
-	if err != nil {
-		return Rewrite{}, PlayedMatch{}, err
-	}
-	rewrite, err := a.history.replay(reason, func(m *PlayedMatch) {
-		if m.ID == played.ID {
-			change(m)
+// amended changes the match and replays its season from there. It returns the effect, and what all amendments say.
+func (a amendOperation) amended(snap Snapshot, m *StoredMatch, reason Reason, change func(*PlayedMatch)) (Amended, MatchUndone, error) {
+	var changed PlayedMatch
+	rewrite, err := snap.History.replay(reason, func(p *PlayedMatch) {
+		if p.ID == m.ID {
+			change(p)
+			changed = *p
 		}
 	})
-	return rewrite, played, err
-}
-
-// played returns the match in the history.
-func (a amendOperation) played() (PlayedMatch, error) {
-	i := slices.IndexFunc(a.history.Matches, func(m PlayedMatch) bool { return m.ID == a.found.ID })
-	if i < 0 {
-		return PlayedMatch{}, fmt.Errorf("%w: match %d has no players", ErrInconsistent, a.found.Number)
+	if err == nil && changed.ID == 0 {
+		err = fmt.Errorf("%w: match %d has no players", ErrInconsistent, m.Number)
 	}
-	return a.history.Matches[i], nil
+	if err != nil {
+		return Amended{}, MatchUndone{}, err
+	}
+	by, reporter := a.by(snap)
+	card := cardOf(m.RecentMatch, changed.Result, m.swappedFor(changed.Result), changed.Parts, rewrite.entries(changed))
+	card.Changes, card.Season = m.Changes+1, snap.History.Over
+	said := MatchUndone{
+		Number: m.Number, Sides: card.Sides, Sets: card.Sets, By: reporter,
+		Moved: snap.History.moved(rewrite, slices.Concat(card.players(), m.players())),
+	}
+	return Amended{Match: m.ID, Changes: m.Changes, By: by, Rewrite: rewrite, Card: card}, said, nil
 }

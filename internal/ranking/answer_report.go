@@ -162,8 +162,7 @@ func (r ReportRequest) dropped(by *Reporter) ReportDropped {
 		return d
 	}
 	for _, report := range r.Readings[0] {
-		result := resultOf(report.Scores)
-		named := NamedResult{Score: [2]int{result.A, result.B}, Sets: result.setScores()}
+		named := resultOf(report.Scores).named()
 		for side, people := range [][]Person{report.A, report.B} {
 			for _, p := range people {
 				named.Sides[side] = append(named.Sides[side], p.shownName(Known{}))

@@ -19,17 +19,36 @@ func card(r Result, sides [2]Side, swapped bool) MatchRecorded {
 	return MatchRecorded{Sides: sides, Sets: r.setScores()}
 }
 
-// cardOf returns the card of a match after an amendment, with the given result. entries are in the order of parts.
-func cardOf(s *StoredMatch, r Result, parts []Part, entries []Entry) MatchRecorded {
-	n := card(r, sidesOf(parts, entries), s.swappedFor(r))
-	n.Number, n.Changes = s.Number, s.Changes+1
+// cardOf returns the card of a match with a result. entries are in the order of parts.
+func cardOf(m RecentMatch, r Result, swapped bool, parts []Part, entries []Entry) MatchRecorded {
+	n := card(r, sidesOf(parts, entries), swapped)
+	n.Number, n.Tag = m.Number, TagOf(m.Key)
 	switch {
-	case s.ReportedBy == 0:
+	case m.ReportedBy == 0:
 		n.ReportedBy = &Reporter{}
-	case !slices.Contains(s.players(), s.ReportedBy):
-		n.ReportedBy = &Reporter{Name: &Name{Player: s.ReportedBy}}
+	case !slices.Contains(n.players(), m.ReportedBy):
+		n.ReportedBy = &Reporter{Name: &Name{Player: m.ReportedBy}}
 	}
 	return n
+}
+
+// players returns who played, in the order of the card.
+func (n MatchRecorded) players() (ids []PlayerID) {
+	for _, p := range slices.Concat(n.Sides[0].Players, n.Sides[1].Players) {
+		ids = append(ids, p.Name.Player)
+	}
+	return ids
+}
+
+// unrated returns the card that the match has with a result, without ratings.
+func (m *StoredMatch) unrated(r Result) MatchRecorded {
+	var sides [2]Side
+	for side, players := range m.Players {
+		for _, id := range players {
+			sides[side].Players = append(sides[side].Players, RatingChange{Name: Name{Player: id}})
+		}
+	}
+	return card(r, sides, m.swappedFor(r))
 }
 
 // swappedFor is true if side B comes first on the card with this result: the winner does, and a draw changes nothing.

@@ -197,25 +197,14 @@ func (e editedReport) offerFix(snap Snapshot, now comparison) (Decision, error) 
 	}
 	return Decision{Unadded: true, Notice: FixOffer{
 		Number: m.Number, Changes: m.Changes,
-		Score: [2]int{r.A, r.B}, Sets: r.setScores(),
-		Was: OldScore{Score: [2]int{m.Result.A, m.Result.B}, Sets: m.Result.setScores()},
+		Score: [2]int{r.A, r.B}, Sets: r.setScores(), Was: m.Result.shown(),
 	}}, nil
 }
 
 // winnerOffer offers a result that makes the loser of the match its winner.
 func (m *StoredMatch) winnerOffer(r Result) WinnerOffer {
-	players := m.Players
-	if r.B > r.A {
-		r, players[0], players[1] = r.swapped(), players[1], players[0]
-	}
-	offer := WinnerOffer{Number: m.Number, Tag: TagOf(m.Key), Changes: m.Changes, Sets: r.setScores()}
-	for side, score := range []int{r.A, r.B} {
-		offer.Sides[side].Score = score
-		for _, p := range players[side] {
-			offer.Sides[side].Players = append(offer.Sides[side].Players, RatingChange{Name: Name{Player: p}})
-		}
-	}
-	return offer
+	card := m.unrated(r)
+	return WinnerOffer{Number: m.Number, Tag: TagOf(m.Key), Changes: m.Changes, Sides: card.Sides, Sets: card.Sets}
 }
 
 // moveHint says how to move a match to the ladder that the message names.

@@ -44,21 +44,12 @@ func (f AcceptFix) do(ctx context.Context, s *Service, o Origin) error {
 type acceptedFix struct {
 	fixOperation
 	prompt PromptRef // the prompt; zero for an offer
-
-	// What follows from the snapshot.
-	late Notice // why the match cannot be fixed any more, nil if it can
 }
 
 func (f acceptedFix) needs() Needs {
 	needs := f.fixOperation.needs()
 	needs.Prompt = f.prompt.ID
 	return needs
-}
-
-func (f acceptedFix) in(snap Snapshot) (operation, Snapshot) {
-	f.amendOperation = f.with(snap)
-	f.late = f.fixOperation.refuse(snap)
-	return f, snap
 }
 
 // refuse refuses the button. If the match is there, the offer ends, which others may not make it do.
@@ -68,21 +59,21 @@ func (f acceptedFix) refuse(snap Snapshot) Notice {
 		return Refusal{Code: UnknownButton}
 	case f.prompt.ID != 0 && snap.Prompt.Closed:
 		return Refusal{Code: PromptOver}
-	case f.found == nil:
-		return f.late
+	case f.found(snap) == nil:
+		return f.fixOperation.refuse(snap)
 	}
 	return nil
 }
 
-func (f acceptedFix) replays(Snapshot) *StoredMatch {
-	if f.late != nil {
+func (f acceptedFix) replays(snap Snapshot) *StoredMatch {
+	if f.fixOperation.refuse(snap) != nil {
 		return nil
 	}
-	return f.found
+	return f.found(snap)
 }
 
 func (f acceptedFix) decide(snap Snapshot) (d Decision, err error) {
-	if d.Notice = f.late; d.Notice == nil {
+	if d.Notice = f.fixOperation.refuse(snap); d.Notice == nil {
 		d, err = f.fixOperation.decide(snap)
 	}
 	d.Page, d.Notice = d.Notice, nil
@@ -101,20 +92,16 @@ type fixOperation struct {
 	asks   bool // before it makes the loser the winner
 }
 
-func (f fixOperation) in(snap Snapshot) (operation, Snapshot) {
-	f.amendOperation = f.with(snap)
-	return f, snap
-}
-
 // corrected returns the new result in the stored order of the sides.
 func (f fixOperation) corrected(snap Snapshot) Result {
-	swapped := f.found.SidesSwapped
+	m := f.found(snap)
+	swapped := m.SidesSwapped
 	switch {
-	case f.found.Key == f.Match.Key: // found by its command
+	case m.Key == f.Match.Key: // found by its command
 		swapped = false
 	case f.Match == MatchRef{}: // the sender is never nil here: refusal has refused that
 		sender := snap.People[0].Player
-		swapped = sender != nil && slices.Contains(f.found.Players[1], sender.ID)
+		swapped = sender != nil && slices.Contains(m.Players[1], sender.ID)
 	}
 	if swapped {
 		return f.result.swapped()
@@ -124,57 +111,37 @@ func (f fixOperation) corrected(snap Snapshot) Result {
 
 // refuse returns why the match cannot be fixed, nil if it can.
 func (f fixOperation) refuse(snap Snapshot) Notice {
-	if n := f.refusal(); n != nil {
+	m := f.found(snap)
+	if n := f.refusal(m); n != nil {
 		return n
 	}
 	switch corrected := f.corrected(snap); {
-	case corrected.equal(f.found.Result):
-		return Refusal{Code: SameScore, Number: f.found.Number}
+	case corrected.equal(m.Result):
+		return Refusal{Code: SameScore, Number: m.Number}
 	case corrected.A == corrected.B && !snap.Ladder.DrawsAllowed:
 		return Refusal{Code: NoDraws}
 	}
 	return nil
 }
 
-func (f fixOperation) permission(snap Snapshot) Permission { return f.involved(snap) }
-
-func (f fixOperation) replays(Snapshot) *StoredMatch { return f.found }
-
 func (f fixOperation) decide(snap Snapshot) (Decision, error) {
-	f.history = snap.History
-	m, corrected := f.found, f.corrected(snap)
+	m, corrected := f.found(snap), f.corrected(snap)
 	if f.asks && (m.Result.A-m.Result.B)*(corrected.A-corrected.B) < 0 {
-		return f.offer(corrected)
+		return Decision{Notice: m.winnerOffer(corrected)}, nil
 	}
-	rewrite, played, err := f.replay(ByFix, func(m *PlayedMatch) { m.Result = corrected })
+	amended, said, err := f.amended(snap, m, ByFix, func(p *PlayedMatch) { p.Result = corrected })
 	if err != nil {
 		return Decision{}, err
 	}
-	old := m.Result
+	was := m.Result.shown()
 	if m.swappedFor(corrected) {
-		old = old.swapped() // the order of the new card
+		was = m.Result.swapped().shown() // the order of the new card
 	}
-	was := OldScore{Score: [2]int{old.A, old.B}, Sets: old.setScores()}
-	by, reporter := f.by(snap)
-	card := cardOf(m, corrected, played.Parts, rewrite.entries(played))
-	notice := MatchFixed{
-		Number: m.Number, Sides: card.Sides, Sets: card.Sets, Was: was, By: reporter,
-		Moved: f.history.moved(rewrite, m.players()),
-	}
-	card.Was = &was
-	return Decision{Effect: &Fixed{Amended: f.amended(by, rewrite, card), Old: m.Result, New: corrected, Season: m.Season}, Notice: notice}, nil
-}
-
-// offer offers a fix that makes the loser the winner.
-func (f fixOperation) offer(corrected Result) (Decision, error) {
-	played, err := f.played()
-	if err != nil {
-		return Decision{}, err
-	}
-	card := cardOf(f.found, corrected, played.Parts, played.entries())
-	return Decision{Notice: WinnerOffer{
-		Number: f.found.Number, Tag: TagOf(f.found.Key), Changes: f.found.Changes, Sides: card.Sides, Sets: card.Sets,
-	}}, nil
+	amended.Card.Was = &was
+	return Decision{
+		Effect: &Fixed{Amended: amended, Old: m.Result, New: corrected},
+		Notice: MatchFixed{Number: m.Number, Sides: said.Sides, Sets: said.Sets, Was: was, By: said.By, Moved: said.Moved},
+	}, nil
 }
 
 // WinnerOffer offers a fix that makes the loser of a match its winner.

@@ -17,7 +17,7 @@ func (s *Service) merge(ctx context.Context, from, into Player) error {
 	defer merging.Release(ctx)
 	var merges []LadderMerge
 	for _, l := range ladders {
-		m, err := l.merge(from)
+		m, err := l.merge(from, into.ID)
 		if err != nil {
 			return err
 		}
@@ -28,26 +28,26 @@ func (s *Service) merge(ctx context.Context, from, into Player) error {
 
 // merge combines the two standings in a ladder. The result is the standing of the remaining player, with the start rating of the older
 // standing.
-func (l SharedLadder) merge(from Player) (LadderMerge, error) {
-	keep, drop := l.Into, l.From
-	m := LadderMerge{Chat: l.Chat, Season: l.Season, Over: l.Over, Label: l.Label, Drop: drop.Standing}
-	if !slices.ContainsFunc(l.MatchHistory.Standings, func(c RankedPlayer) bool { return c.ID == keep.ID }) {
-		l.MatchHistory.Standings = append(l.MatchHistory.Standings, keep) // joined, but not played yet
+func (l SharedLadder) merge(from Player, into PlayerID) (LadderMerge, error) {
+	of := func(player PlayerID) Standing {
+		return l.History.Standings[slices.IndexFunc(l.History.Standings, func(s RankedPlayer) bool { return s.Player == player })].Standing
 	}
-	standings, err := l.MatchHistory.initialStandings()
+	keep, drop := of(into), of(from.ID)
+	m := LadderMerge{SharedLadder: l, Drop: drop}
+	standings, err := l.History.initialStandings()
 	if err != nil {
 		return m, err
 	}
-	one := keep.Standing
+	one := keep
 	if drop.ID < keep.ID {
 		one.StartElo = drop.StartElo
 	}
-	one.LeftAt = keep.Standing.mergedLeftAt(drop.Standing)
+	one.LeftAt = keep.mergedLeftAt(drop)
 	one = one.initial()
 	delete(standings, drop.Player)
 	standings[keep.Player] = &one
 	var undone []PlayedMatch
-	m.Rewrite, err = l.MatchHistory.replayFrom(standings, ByMerge, func(p *PlayedMatch) {
+	m.Rewrite, err = l.History.replayFrom(standings, ByMerge, func(p *PlayedMatch) {
 		if p.Undone {
 			return
 		}
@@ -65,20 +65,14 @@ func (l SharedLadder) merge(from Player) (LadderMerge, error) {
 	if err != nil {
 		return m, err
 	}
-	notice := PlayersMerged{Username: from.Username, Name: keep.name()}
-	var left MatchHistory
-	for _, s := range l.MatchHistory.Standings {
-		if s.ID != drop.ID {
-			left.Standings = append(left.Standings, s)
-		}
-	}
-	notice.Moved = left.moved(m.Rewrite, []PlayerID{keep.Player})
+	notice := PlayersMerged{Username: from.Username, Name: Name{Player: into}}
+	left := MatchHistory{Standings: slices.DeleteFunc(slices.Clone(l.History.Standings), func(s RankedPlayer) bool { return s.ID == drop.ID })}
+	notice.Moved = left.moved(m.Rewrite, []PlayerID{into})
 	for _, p := range undone {
 		m.Undone = append(m.Undone, p.ID)
 		notice.Undone = append(notice.Undone, p.Number)
-		stored := &StoredMatch{RecentMatch: RecentMatch{Number: p.Number, Result: p.Result}, SidesSwapped: p.B > p.A}
-		card := cardOf(stored, p.Result, p.Parts, p.entries())
-		card.Undone, card.ReportedBy = true, nil
+		card := cardOf(RecentMatch{Number: p.Number}, p.Result, p.B > p.A, p.Parts, p.entries())
+		card.Undone, card.Changes, card.Tag, card.ReportedBy = true, 1, "", nil
 		m.Cards = append(m.Cards, Card{Match: p.ID, Notice: card})
 	}
 	m.Notice = notice

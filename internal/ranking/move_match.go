@@ -33,7 +33,7 @@ type moveOperation struct {
 }
 
 func (m moveOperation) in(snap Snapshot) (operation, Snapshot) {
-	m.amendOperation, m.to = m.with(snap), findLadder(snap.Ladders, m.name)
+	m.to = findLadder(snap.Ladders, m.name)
 	return m, snap
 }
 
@@ -46,10 +46,11 @@ func (m moveOperation) refuse(snap Snapshot) Notice {
 	default:
 		return m.otherwise
 	}
-	if n := m.refusal(); n != nil {
+	found := m.found(snap)
+	if n := m.refusal(found); n != nil {
 		return n
 	}
-	switch found := m.found; {
+	switch {
 	case m.to.ID == found.Ladder:
 		return Refusal{Code: SameLadder, Number: found.Number, Name: m.to.Name}
 	case m.to.Archived:
@@ -63,54 +64,50 @@ func (m moveOperation) refuse(snap Snapshot) Notice {
 }
 
 func (m moveOperation) permission(snap Snapshot) Permission {
-	if m.to != nil && m.found != nil && m.found.PlayedAt.Before(m.to.Season.Starts) { // it would be in a season that is over
-		return correctedByAdmins(m.found)
+	found := m.found(snap)
+	if found.PlayedAt.Before(m.to.Season.Starts) { // it would be in a season that is over
+		return correctedByAdmins(found)
 	}
-	return m.involved(snap)
+	return m.involved(snap, found)
 }
 
-func (m moveOperation) replays(Snapshot) *StoredMatch {
+func (m moveOperation) replays(snap Snapshot) *StoredMatch {
 	if m.to == nil {
 		return nil
 	}
-	return m.found
+	return m.found(snap)
 }
 
 func (m moveOperation) into() *Ladder { return &m.to.Ladder }
 
 func (m moveOperation) decide(snap Snapshot) (Decision, error) {
-	m.history = snap.History
-	out, played, err := m.replay(ByMove, func(p *PlayedMatch) { p.Undone = true })
+	found := m.found(snap)
+	amended, said, err := m.amended(snap, found, ByMove, func(p *PlayedMatch) { p.Undone = true })
 	if err != nil {
 		return Decision{}, err
 	}
+	played := snap.History.Matches[slices.IndexFunc(snap.History.Matches, func(p PlayedMatch) bool { return p.ID == found.ID })]
 	into, moved, history, err := m.replayInto(snap, played)
 	if err != nil {
 		return Decision{}, err
 	}
-	by, reporter := m.by(snap)
-	card := cardOf(m.found, m.found.Result, moved.Parts, into.entries(moved))
-	from, amended := snap.Ladder, m.amended(by, out, card)
-	amended.Card.Season = history.Over
+	card := cardOf(found.RecentMatch, found.Result, found.swappedFor(found.Result), moved.Parts, into.entries(moved))
+	card.Changes, card.Season = amended.Card.Changes, history.Over
+	amended.Card = card
 	return Decision{
 		Ladder: m.to.label(),
-		Effect: &MovedMatch{
-			Amended: amended, From: m.found.Season, To: snap.IntoSeason, Rules: m.to.RatingRules, Into: into,
-		},
+		Effect: &MovedMatch{Amended: amended, To: snap.IntoSeason, Rules: m.to.RatingRules, Into: into},
 		Notice: MatchMoved{
-			Number: m.found.Number, Sides: card.Sides, Sets: card.Sets, By: reporter, From: from.Name, To: m.to.Name,
-			Moved: m.moved(m.history, out, card), Into: m.moved(history, into, card),
+			Number: found.Number, Sides: card.Sides, Sets: card.Sets, By: said.By, From: snap.Ladder.Name, To: m.to.Name,
+			Moved: movedOn(card, snap.History, amended.Rewrite), Into: movedOn(card, history, into),
 		},
 	}, nil
 }
 
-// moved returns the ratings that the rewrite of a ladder changes. Those of the players come first, in the order of the card, which is that of
-// the other ladder too.
-func (m moveOperation) moved(h MatchHistory, w Rewrite, card MatchRecorded) Moved {
-	var players []PlayerID
-	for _, p := range slices.Concat(card.Sides[0].Players, card.Sides[1].Players) {
-		players = append(players, p.Name.Player)
-	}
+// movedOn returns the ratings that the rewrite of a ladder changes. Those of the players come first, in the order of the card, which is that
+// of the other ladder too.
+func movedOn(card MatchRecorded, h MatchHistory, w Rewrite) Moved {
+	players := card.players()
 	all := h.moved(w, players)
 	at := func(c RatingChange) int { return slices.Index(players, c.Name.Player) }
 	slices.SortStableFunc(all.Ratings[:len(players)], func(a, b RatingChange) int { return cmp.Compare(at(a), at(b)) })
@@ -150,9 +147,9 @@ func (m moveOperation) replayInto(snap Snapshot, played PlayedMatch) (w Rewrite,
 // standings without an ID are new.
 type MovedMatch struct {
 	Amended
-	From, To SeasonID
-	Rules    RatingRules
-	Into     Rewrite
+	To    SeasonID
+	Rules RatingRules
+	Into  Rewrite
 }
 
 func (*MovedMatch) outcome() CommandOutcome { return OutcomeFixed }

@@ -58,7 +58,7 @@ type NamedResult struct {
 // namedResults describes the matches. Players appear under their known names, or as mentioned.
 func (r *recordOperation) namedResults(snap Snapshot) (all []NamedResult) {
 	for _, m := range r.matches {
-		result := NamedResult{Score: [2]int{m.result.A, m.result.B}, Sets: m.result.setScores()}
+		result := m.result.named()
 		for i, person := range m.players {
 			side := &result.Sides[m.sides[i]-1]
 			*side = append(*side, r.people[person].shownName(snap.known(person)))
@@ -83,17 +83,17 @@ func (p Person) shownName(k Known) Name {
 }
 
 // rejectedResults describes an amendment that is not made.
-func (a amendOperation) rejectedResults(Snapshot) []RejectedResult {
+func (a amendOperation) rejectedResults(snap Snapshot) []RejectedResult {
 	rejected := RejectedResult{Command: a.command, Number: a.Match.Number, Last: a.Match == MatchRef{} || a.Match.LastUndone}
-	if rejected.Number == 0 && !rejected.Last && a.found != nil {
-		rejected.Number = a.found.Number
+	if m := a.found(snap); rejected.Number == 0 && !rejected.Last && m != nil {
+		rejected.Number = m.Number
 	}
 	return []RejectedResult{rejected}
 }
 
 func (f fixOperation) rejectedResults(snap Snapshot) []RejectedResult {
 	rejected := f.amendOperation.rejectedResults(snap)
-	rejected[0].Score, rejected[0].Sets = [2]int{f.result.A, f.result.B}, f.result.setScores()
+	rejected[0].NamedResult = f.result.named()
 	return rejected
 }
 

@@ -180,9 +180,6 @@ type promptOperation struct {
 	PromptAnswer
 	origin Origin
 	undo   undoOperation // of the prompt's match
-
-	// What follows from the snapshot.
-	late Notice // why the match cannot be undone any more, nil if it can
 }
 
 func (p promptOperation) needs() Needs {
@@ -192,12 +189,6 @@ func (p promptOperation) needs() Needs {
 		needs.Match = &p.undo.Match
 	}
 	return needs
-}
-
-func (p promptOperation) in(snap Snapshot) (operation, Snapshot) {
-	p.undo = p.undo.with(snap)
-	p.late = p.undo.refuse(snap)
-	return p, snap
 }
 
 // refuse returns why the prompt cannot be answered so, nil if it can.
@@ -220,32 +211,31 @@ func (p promptOperation) refuse(snap Snapshot) Notice {
 // permission checks again what was checked when the prompt was asked: people may have lost their rights since. Whoever was asked may cancel
 // all the same.
 func (p promptOperation) permission(snap Snapshot) Permission {
-	switch {
+	switch m := p.undo.found(snap); {
 	case snap.Prompt.Answerer == 0:
 		return Permission{Who: Admins, Refusal: Refusal{Code: AdminsOnlyPrompt}}
-	case p.undo.found == nil: // Cancel means no match; otherwise decide says that it is gone, because its group was detached
+	case m == nil: // Cancel means no match; otherwise decide says that it is gone, because its group was detached
 		return Permission{}
+	default:
+		return p.undo.involved(snap, m)
 	}
-	return p.undo.involved(snap)
 }
 
-func (p promptOperation) replays(Snapshot) *StoredMatch {
-	if p.late != nil { // also with Cancel
+func (p promptOperation) replays(snap Snapshot) *StoredMatch {
+	if p.undo.refuse(snap) != nil { // also with Cancel
 		return nil
 	}
-	return p.undo.found
+	return p.undo.found(snap)
 }
 
 func (p promptOperation) decide(snap Snapshot) (d Decision, err error) {
-	undo := p.undo
-	undo.history = snap.History
 	closes := &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered}
 	if p.Option == (Cancel{}) {
-		_, by := undo.by(snap)
+		_, by := p.undo.by(snap)
 		closes.As, d.Page = PromptCancelled, UndoDropped{Number: snap.Prompt.Number, By: &by}
 		d.Unadded = snap.Prompt.Answerer == 0 // nobody is named
-	} else if d.Page = p.late; d.Page == nil { // nothing has changed in the meantime
-		d, err = undo.undo(snap)
+	} else if d.Page = p.undo.refuse(snap); d.Page == nil { // nothing has changed in the meantime
+		d, err = p.undo.undo(snap, p.undo.found(snap))
 		d.Page, d.Notice = d.Notice, nil
 	}
 	d.Closes = closes

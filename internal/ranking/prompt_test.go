@@ -46,7 +46,7 @@ func (g *game) askBy(t *testing.T, sender *ranking.Person) {
 		asked.Name = &ranking.Name{Name: sender.Name}
 	}
 	checkNotice(t, g.notice(t, o.Key), ranking.UndoPrompt{
-		Number: 1, Sides: [2]ranking.Side{side(3, "Alice", 1500, 1516), side(1, "Bob", 1500, 1484)}, Asked: asked,
+		Number: 1, Sides: [2]ranking.Side{side(3, "Alice", 0, 0), side(1, "Bob", 0, 0)}, Asked: asked,
 		Played: time.Unix(1_700_000_000, 0).UTC(),
 	})
 }

@@ -301,28 +301,9 @@ func (r *recordOperation) play(snap Snapshot, reported reportedMatch, current ma
 		current[s.Player] = s
 	}
 	m.ReportedBy = r.reportedBy(snap)
-	m.Card = r.card(m, added)
-	m.Card.Past, m.Card.Season = reported.past, snap.Over
+	m.Card = cardOf(RecentMatch{Key: m.Key, ReportedBy: m.ReportedBy}, m.Result, m.B > m.A, parts, entries)
+	m.Card.NewPlayers, m.Card.Past, m.Card.Season = added, reported.past, snap.Over
 	return m
-}
-
-// card returns the card of a match, with the players that it adds to the ladder.
-func (r *recordOperation) card(m *NewMatch, added []Name) MatchRecorded {
-	var sides [2]Side
-	for _, p := range m.Players {
-		side := &sides[p.Side-1]
-		side.Players = append(side.Players, RatingChange{Name: Name{Player: p.Before.Player}, Before: p.Before.Elo, After: p.After.Elo})
-	}
-	n := card(m.Result, sides, m.B > m.A)
-	n.Tag, n.NewPlayers = TagOf(m.Key), added
-	plays := func(p MatchPlayer) bool { return p.Before.Player == m.ReportedBy }
-	switch {
-	case r.origin.Sender == nil:
-		n.ReportedBy = &Reporter{}
-	case !slices.ContainsFunc(m.Players, plays):
-		n.ReportedBy = &Reporter{Name: &Name{Player: m.ReportedBy}}
-	}
-	return n
 }
 
 // reportedBy returns who reported the matches, 0 for an anonymous admin and for a non-player.

@@ -54,7 +54,7 @@ func (e editedReport) offerPlayers(snap Snapshot, m *StoredMatch) Decision {
 
 // named describes the match in the order of its report.
 func (m *StoredMatch) named() NamedResult {
-	r := NamedResult{Score: [2]int{m.Result.A, m.Result.B}, Sets: m.Result.setScores()}
+	r := m.Result.named()
 	for side, players := range m.Players {
 		for _, id := range players {
 			r.Sides[side] = append(r.Sides[side], Name{Player: id})
@@ -75,11 +75,6 @@ func (p playersAnswer) needs() Needs {
 	return needs
 }
 
-func (p playersAnswer) in(snap Snapshot) (operation, Snapshot) {
-	p.amend = p.amend.with(snap)
-	return p, snap
-}
-
 // refuse returns why the players cannot be replaced, nil if they can.
 func (p playersAnswer) refuse(snap Snapshot) Notice {
 	switch {
@@ -90,78 +85,65 @@ func (p playersAnswer) refuse(snap Snapshot) Notice {
 	case p.chosen == nil:
 		return nil
 	}
-	if n := p.amend.refusal(); n != nil {
+	m := p.amend.found(snap)
+	if n := p.amend.refusal(m); n != nil {
 		return n
 	}
-	if _, ok := replacedPlayers(p.amend.found, p.chosen.matches[0].playerIDs(snap)); !ok {
-		return Refusal{Code: ChangedSince, Number: p.amend.found.Number}
+	if _, ok := replacedPlayers(m, p.chosen.matches[0].playerIDs(snap)); !ok {
+		return Refusal{Code: ChangedSince, Number: m.Number}
 	}
 	return p.chosen.refuse(snap)
 }
 
 // permission is that of whoever may fix the match.
 func (p playersAnswer) permission(snap Snapshot) Permission {
-	if p.amend.found == nil {
+	m := p.amend.found(snap)
+	if m == nil {
 		return Permission{}
 	}
-	return p.amend.involved(snap)
+	return p.amend.involved(snap, m)
 }
 
-func (p playersAnswer) replays(Snapshot) *StoredMatch {
+func (p playersAnswer) replays(snap Snapshot) *StoredMatch {
 	if p.chosen == nil {
 		return nil
 	}
-	return p.amend.found
+	return p.amend.found(snap)
 }
 
 func (p playersAnswer) decide(snap Snapshot) (Decision, error) {
 	if p.chosen == nil {
 		return p.reportAnswer.decide(snap)
 	}
-	m, reported := p.amend.found, p.chosen.matches[0]
+	m, reported := p.amend.found(snap), p.chosen.matches[0]
 	players := reported.playerIDs(snap)
 	replaced, _ := replacedPlayers(m, players)
-	p.amend.history = snap.History
 	for _, person := range reported.players {
 		k := snap.People[person]
-		if isThere := func(s RankedPlayer) bool { return s.Player == k.Player.ID }; !slices.ContainsFunc(p.amend.history.Standings, isThere) {
+		if isThere := func(s RankedPlayer) bool { return s.Player == k.Player.ID }; !slices.ContainsFunc(snap.History.Standings, isThere) {
 			standing := k.standing(snap.Ladder).presentAt(m.PlayedAt)
-			p.amend.history.Standings = append(slices.Clip(p.amend.history.Standings), RankedPlayer{Standing: standing})
+			snap.History.Standings = append(slices.Clip(snap.History.Standings), RankedPlayer{Standing: standing})
 		}
 	}
-	change := func(played *PlayedMatch) {
+	amended, said, err := p.amend.amended(snap, m, ByFix, func(played *PlayedMatch) {
 		played.Result = reported.result
-		for _, r := range replaced {
+		for _, r := range replaced { // the entry of a player passes to the one who takes the place, before it is compared
 			part := &played.Parts[slices.IndexFunc(played.Parts, func(part Part) bool { return part.Player == r.From })]
-			part.Player, part.Entry = r.To, nil
+			part.Player = r.To
 		}
-	}
-	rewrite, played, err := p.amend.replay(ByFix, change)
+	})
 	if err != nil {
 		return Decision{}, err
 	}
-	rewrite.Players = replaced
-	for _, part := range played.Parts {
-		if gone := func(r ReplacedPlayer) bool { return r.From == part.Player }; part.Entry != nil && slices.ContainsFunc(replaced, gone) {
-			rewrite.Superseded = append(rewrite.Superseded, OldEntry{part.Entry.ID, m.ID, part.Player})
-		}
-	}
-	played.Parts = slices.Clone(played.Parts)
-	change(&played)
-	before, now := m.named(), *m
-	now.Players = players
-	by, reporter := p.amend.by(snap)
-	card := cardOf(&now, reported.result, played.Parts, rewrite.entries(played))
-	fixed := &Fixed{Amended: p.amend.amended(by, rewrite, card), Old: m.Result, New: reported.result, Season: m.Season}
-	fixed.CameBack = CameBack{Group: snap.Group, At: m.PlayedAt}
+	fixed := &Fixed{Amended: amended, Old: m.Result, New: reported.result, CameBack: CameBack{Group: snap.Group, At: m.PlayedAt}}
+	fixed.Rewrite.Players = replaced
 	for _, r := range replaced {
-		fixed.Players = append(fixed.Players, r.To)
+		fixed.Rewrite.Unplayed, fixed.Players = append(fixed.Rewrite.Unplayed, r.From), append(fixed.Players, r.To)
 	}
 	return Decision{
 		Effect: fixed, Closes: &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered},
 		Page: MatchFixed{
-			Number: m.Number, Sides: card.Sides, Sets: card.Sets, Before: &before, By: reporter,
-			Moved: p.amend.history.moved(rewrite, slices.Concat(now.players(), m.players())),
+			Number: m.Number, Sides: said.Sides, Sets: said.Sets, Before: new(m.named()), By: said.By, Moved: said.Moved,
 		},
 	}, nil
 }

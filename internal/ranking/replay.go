@@ -27,7 +27,8 @@ type PlayedMatch struct {
 type MatchHistory struct {
 	Matches   []PlayedMatch  // in the order of their numbers, undone ones too
 	Standings []RankedPlayer // the current standings of all their players
-	Over      int            // the number of the season if it is over, which the service adds; 0 if it goes on
+	Season    SeasonID
+	Over      int // the number of the season if it is over, which the service adds; 0 if it goes on
 }
 
 // RankedPlayer is a standing, with what is needed to verify whose it is.
@@ -39,9 +40,6 @@ type RankedPlayer struct {
 	// Elsewhere is true for an unclaimed player of another group. Such a player must not have a standing either.
 	Elsewhere bool
 }
-
-// name returns the player's name for notices.
-func (p RankedPlayer) name() Name { return Name{Player: p.Player} }
 
 // replayer replays matches one after the other, starting from standings.
 type replayer struct {
@@ -73,12 +71,14 @@ func (r replayer) play(m *PlayedMatch) (entries []Entry, upset int, err error) {
 
 // Rewrite holds the changes that a replay makes to the history and the standings.
 type Rewrite struct {
+	Season     SeasonID
 	Reason     Reason
+	Players    []ReplacedPlayer // their entries pass to those who take their places, before others replace them
 	Superseded []OldEntry       // current entries that no longer apply
-	Players    []ReplacedPlayer // whose entries are among the superseded ones
 	Entries    []NewEntry       // entries that replace them
 	Upsets     []ChangedUpset
-	Standings  []Standing // sorted by id, each with the version that was read
+	Standings  []Standing // sorted by id, each with the version that was read; those without an id are new
+	Unplayed   []PlayerID // who has not played a match any more: only the store knows when they last played
 }
 
 // ChangedUpset is a match whose upset has changed.
@@ -128,6 +128,8 @@ func (w *Rewrite) addDifferences(m *PlayedMatch, entries []Entry, upset int) {
 		}
 		if entries != nil {
 			w.Entries = append(w.Entries, NewEntry{Match: m.ID, Player: p.Player, Entry: entries[i]})
+		} else if p.Entry != nil {
+			w.Unplayed = append(w.Unplayed, p.Player)
 		}
 	}
 }
@@ -185,7 +187,7 @@ func (h MatchHistory) replay(reason Reason, change func(*PlayedMatch)) (Rewrite,
 
 // replayFrom is replay from the given initial standings.
 func (h MatchHistory) replayFrom(standings map[PlayerID]*Standing, reason Reason, change func(*PlayedMatch)) (Rewrite, error) {
-	r, w := replayer{standings}, Rewrite{Reason: reason}
+	r, w := replayer{standings}, Rewrite{Season: h.Season, Reason: reason}
 	for i := range h.Matches {
 		m := h.Matches[i]
 		m.Parts = slices.Clone(m.Parts)
@@ -220,7 +222,7 @@ func (h MatchHistory) moved(w Rewrite, first []PlayerID) Moved {
 		if !rewritten {
 			after = s.Elo
 		}
-		change := RatingChange{Name: s.name(), Before: s.Elo, After: after}
+		change := RatingChange{Name: Name{Player: s.Player}, Before: s.Elo, After: after}
 		switch {
 		case slices.Contains(first, s.Player):
 			named = append(named, change)

@@ -22,66 +22,55 @@ func (r restoreOperation) needs() Needs {
 	return needs
 }
 
-func (r restoreOperation) in(snap Snapshot) (operation, Snapshot) {
-	return restoreOperation{r.with(snap)}, snap
-}
-
 // refuse returns why the match cannot be restored, nil if it can. If the sender has undone nothing, or has restored it, the last match
 // that counts says so.
 func (r restoreOperation) refuse(snap Snapshot) Notice {
-	ref, m := r.Match, r.found
+	ref, m := r.Match, r.found(snap)
 	switch {
 	case ref.LastUndone && r.origin.Sender == nil:
 		return Refusal{Code: WhichUndone}
-	case r.isGone():
+	case r.isGone(m):
 		return Refusal{Code: MatchGone}
 	case m == nil && ref.Number != 0:
 		return Refusal{Code: NoSuchMatch, Number: ref.Number}
 	case m == nil && !ref.LastUndone:
 		return Refusal{Code: NotAboutAMatch}
-	case m == nil && snap.Counted != nil && !r.amendOperation.expired(snap.Counted):
+	case m == nil && snap.Counted != nil && !r.expired(snap.Counted):
 		return Refusal{Code: NotUndone, Number: snap.Counted.Number}
-	case m == nil, ref.LastUndone && m.Undone && r.expired():
+	case m == nil, ref.LastUndone && m.Undone && r.undoneLongAgo(m):
 		return Refusal{Code: NothingToRestore, Minutes: r.minutes()}
-	case r.isStale():
-		return r.cannotChange()
+	case r.isStale(m):
+		return r.cannotChange(m)
 	case !m.Undone:
 		return Refusal{Code: NotUndone, Number: m.Number}
 	case m.SamePerson:
 		return Refusal{Code: SamePersonTwice, Number: m.Number}
-	case r.expired():
+	case r.undoneLongAgo(m):
 		return Refusal{Code: UndoneLongAgo, Number: m.Number, Minutes: r.minutes()}
 	}
-	return r.cannotChange()
+	return r.cannotChange(m)
 }
 
-// expired is true if the match was undone too long ago.
-func (r restoreOperation) expired() bool { return r.origin.SentAt.Sub(r.found.UndoneAt) > r.window }
+func (r restoreOperation) undoneLongAgo(m *StoredMatch) bool {
+	return r.origin.SentAt.Sub(m.UndoneAt) > r.window
+}
 
 func (r restoreOperation) permission(snap Snapshot) Permission {
-	if snap.isOver(r.found.Season) {
-		return correctedByAdmins(r.found)
+	m := r.found(snap)
+	if snap.isOver(m.Season) {
+		return correctedByAdmins(m)
 	}
 	return Permission{
 		Who:      Involved,
-		Involved: r.origin.Sender != nil && snap.People[0].Player != nil && snap.People[0].Player.ID == r.found.UndoneBy,
-		Refusal:  Refusal{Code: NotUndoneByYou, Number: r.found.Number},
+		Involved: r.origin.Sender != nil && snap.People[0].Player != nil && snap.People[0].Player.ID == m.UndoneBy,
+		Refusal:  Refusal{Code: NotUndoneByYou, Number: m.Number},
 	}
 }
 
-func (r restoreOperation) replays(Snapshot) *StoredMatch { return r.found }
-
 func (r restoreOperation) decide(snap Snapshot) (Decision, error) {
-	r.history = snap.History
-	m := r.found
-	rewrite, played, err := r.replay(ByRestore, func(m *PlayedMatch) { m.Undone = false })
+	amended, said, err := r.amended(snap, r.found(snap), ByRestore, func(p *PlayedMatch) { p.Undone = false })
 	if err != nil {
 		return Decision{}, err
 	}
-	by, reporter := r.by(snap)
-	card := cardOf(m, m.Result, played.Parts, rewrite.entries(played))
-	notice := MatchRestored{
-		Number: m.Number, Sides: card.Sides, Sets: card.Sets, By: reporter, Moved: r.history.moved(rewrite, m.players()),
-	}
-	return Decision{Effect: &Restored{r.amended(by, rewrite, card)}, Notice: notice}, nil
+	return Decision{Effect: &Restored{amended}, Notice: MatchRestored(said)}, nil
 }

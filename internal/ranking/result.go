@@ -83,6 +83,12 @@ func (s Score) of(side int) elo.Score {
 	return elo.ScoreOf(s.B, s.A)
 }
 
+// named returns the result in the form that notices use, still without names.
+func (r Result) named() NamedResult { return NamedResult{Score: [2]int{r.A, r.B}, Sets: r.setScores()} }
+
+// shown returns the score in the form that notices use.
+func (r Result) shown() OldScore { return OldScore{Score: [2]int{r.A, r.B}, Sets: r.setScores()} }
+
 // setScores returns the sets in the form that notices use.
 func (r Result) setScores() []SetScore {
 	var sets []SetScore

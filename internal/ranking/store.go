@@ -241,22 +241,16 @@ func (m *StoredMatch) players() []PlayerID { return slices.Concat(m.Players[0], 
 
 // SharedLadder is a season of a ladder that ranks both of two players to be merged.
 type SharedLadder struct {
-	Chat         ChatID
-	Season       SeasonID
-	Over         bool         // the season
-	Label        *LadderLabel // nil if its group has no other ladder
-	From         RankedPlayer // the player to be removed
-	Into         RankedPlayer // the remaining player
-	MatchHistory MatchHistory // from the first match of either player on
+	Chat    ChatID
+	Over    bool         // the season: what told its end is corrected, and nothing else is said
+	Label   *LadderLabel // nil if its group has no other ladder
+	History MatchHistory // from the first match of either player on, with the standings of both
 }
 
 // LadderMerge holds the changes of a merge in a season that ranks both players.
 type LadderMerge struct {
-	Chat    ChatID
-	Season  SeasonID
-	Over    bool         // the season: what told its end is corrected, and nothing else is said
-	Label   *LadderLabel // nil if its group has no other ladder
-	Drop    Standing     // of the removed player
+	SharedLadder
+	Drop    Standing // of the removed player
 	Rewrite Rewrite
 	Undone  []MatchID // matches in which both players took part
 	Cards   []Card
@@ -403,6 +397,9 @@ type Amended struct {
 	Card    MatchRecorded // the new content of the match's card
 }
 
+// Amendment returns the changes, of any amendment.
+func (a *Amended) Amendment() *Amended { return a }
+
 // Undone is a match to be undone.
 type Undone struct {
 	Amended
@@ -412,12 +409,11 @@ type Undone struct {
 // Restored is an undone match that is to count again.
 type Restored struct{ Amended }
 
-// Fixed is a match whose result is corrected, or whose players. Those of its standings that have no ID are new.
+// Fixed is a match whose result is corrected, or whose players.
 type Fixed struct {
 	Amended
 	Old, New Result
-	Season   SeasonID // of the match
-	CameBack          // who has got into the match
+	CameBack // who has got into the match
 }
 
 // NewMatches are matches of one group to be recorded in this order. There is at least one.

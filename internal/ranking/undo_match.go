@@ -15,12 +15,7 @@ func (u UndoMatch) do(ctx context.Context, s *Service, o Origin) error {
 	return s.amend(ctx, "undo match", o, u.Amendment, undoOperation{amendOperation: s.amendment(o, commandUndo, u.Amendment)})
 }
 
-type undoOperation struct {
-	amendOperation
-
-	// What follows from the snapshot.
-	undone int // the number of the sender's last match if that is undone already, and found is the last one that counts; or 0
-}
+type undoOperation struct{ amendOperation }
 
 func (u undoOperation) needs() Needs {
 	needs := u.amendOperation.needs()
@@ -28,87 +23,80 @@ func (u undoOperation) needs() Needs {
 	return needs
 }
 
-func (u undoOperation) in(snap Snapshot) (operation, Snapshot) { return u.with(snap), snap }
-
-// with returns the operation with the match that it finds in the snapshot.
-func (u undoOperation) with(snap Snapshot) undoOperation {
-	u.amendOperation, u.undone = u.amendOperation.with(snap), 0
-	if counts := u.countable(); len(counts) == 1 {
-		u.found, u.several = &counts[0], nil
+// meant returns the match to be undone, nil if there is none, or if it is asked which one of several is meant. If the sender's last match is
+// undone already, it is the last one that counts, and undone is the number of the other one.
+func (u undoOperation) meant(snap Snapshot) (m *StoredMatch, undone int) {
+	if counts := countable(snap.Matches); len(counts) == 1 {
+		return &counts[0], 0
 	}
-	last, counted := u.found, snap.Counted
+	last, counted := u.found(snap), snap.Counted
 	if u.Match == (MatchRef{}) && last != nil && last.Undone && !u.expired(last) && counted != nil && !u.expired(counted) {
-		u.found, u.undone = counted, last.Number
+		return counted, last.Number
 	}
-	return u
+	return last, 0
 }
 
 // refuse returns why the match cannot be undone, nil if it can, or if it is asked which one is meant.
-func (u undoOperation) refuse(Snapshot) Notice {
-	n := len(u.several)
-	switch {
-	case n == 0:
-		return u.refusal()
-	case len(u.countable()) == 0:
-		return Refusal{Code: UndoneAlready, Number: u.several[n-1].Number}
+func (u undoOperation) refuse(snap Snapshot) Notice {
+	n := len(snap.Matches)
+	switch counts := len(countable(snap.Matches)); {
+	case n > 1 && counts == 0:
+		return Refusal{Code: UndoneAlready, Number: snap.Matches[n-1].Number}
+	case n > 1 && counts > 1:
+		return nil
 	}
-	return nil
+	m, _ := u.meant(snap)
+	return u.refusal(m)
 }
 
 // permission lets everybody ask which match is meant; whoever answers needs permission for that one.
 func (u undoOperation) permission(snap Snapshot) Permission {
-	if len(u.several) > 0 {
+	m, _ := u.meant(snap)
+	if m == nil {
 		return Permission{}
 	}
-	return u.involved(snap)
+	return u.involved(snap, m)
 }
 
-func (u undoOperation) replays(Snapshot) *StoredMatch { return u.found }
+func (u undoOperation) replays(snap Snapshot) *StoredMatch {
+	m, _ := u.meant(snap)
+	return m
+}
 
 func (u undoOperation) decide(snap Snapshot) (Decision, error) {
-	u.history = snap.History
+	m, undone := u.meant(snap)
 	switch {
-	case len(u.several) > 0:
+	case m == nil:
 		return u.askWhich(snap), nil
-	case u.undone != 0 || u.involved(snap).asAdmin():
-		return u.ask(snap)
+	case undone != 0 || u.involved(snap, m).asAdmin():
+		return u.ask(snap, m, undone), nil
 	}
-	return u.undo(snap)
+	return u.undo(snap, m)
 }
 
-// ask asks the sender whether to undo the match.
-func (u undoOperation) ask(snap Snapshot) (Decision, error) {
-	played, err := u.played()
-	if err != nil {
-		return Decision{}, err
-	}
-	card := cardOf(u.found, u.found.Result, played.Parts, played.entries())
+// ask asks the sender whether to undo the match. undone is as in UndoPrompt.
+func (u undoOperation) ask(snap Snapshot, m *StoredMatch, undone int) Decision {
 	by, asked := u.by(snap)
-	if slices.Contains(u.found.Asked, by) {
-		return Decision{Notice: Refusal{Code: AskedAlready, Number: u.found.Number}}, nil
+	if slices.Contains(m.Asked, by) {
+		return Decision{Notice: Refusal{Code: AskedAlready, Number: m.Number}}
 	}
-	prompt := UndoPrompt{Number: u.found.Number, Tag: TagOf(u.found.Key), Sides: card.Sides, Sets: card.Sets, Asked: asked, Undone: u.undone}
-	if u.origin.SentAt.Sub(u.found.PlayedAt) >= 24*time.Hour {
-		prompt.Played = u.found.PlayedAt.UTC()
+	card := m.unrated(m.Result)
+	prompt := UndoPrompt{Number: m.Number, Tag: TagOf(m.Key), Sides: card.Sides, Sets: card.Sets, Asked: asked, Undone: undone}
+	if u.origin.SentAt.Sub(m.PlayedAt) >= 24*time.Hour {
+		prompt.Played = m.PlayedAt.UTC()
 	}
 	return Decision{
-		Asks:           &NewPrompt{Kind: PromptUndo, Match: u.found.ID, Changes: u.found.Changes, Answerer: by},
+		Asks:           &NewPrompt{Kind: PromptUndo, Match: m.ID, Changes: m.Changes, Answerer: by},
 		Notice:         prompt,
 		CallbackAnswer: Acknowledged{},
-	}, nil
+	}
 }
 
-func (u undoOperation) undo(snap Snapshot) (Decision, error) {
-	m := u.found
-	rewrite, played, err := u.replay(ByUndo, func(m *PlayedMatch) { m.Undone = true })
+func (u undoOperation) undo(snap Snapshot, m *StoredMatch) (Decision, error) {
+	amended, said, err := u.amended(snap, m, ByUndo, func(p *PlayedMatch) { p.Undone = true })
 	if err != nil {
 		return Decision{}, err
 	}
-	by, reporter := u.by(snap)
-	card := cardOf(m, m.Result, played.Parts, played.entries())
-	notice := MatchUndone{
-		Number: m.Number, Sides: card.Sides, Sets: card.Sets, By: reporter, Moved: u.history.moved(rewrite, m.players()),
-	}
-	card.Undone, card.UndoneBy = true, &reporter
-	return Decision{Effect: &Undone{u.amended(by, rewrite, card), u.origin.SentAt}, Notice: notice}, nil
+	amended.Card.Undone, amended.Card.UndoneBy = true, &said.By
+	return Decision{Effect: &Undone{amended, u.origin.SentAt}, Notice: said}, nil
 }

@@ -301,7 +301,7 @@ func TestBareUndoTwice(t *testing.T) {
 	if n, ok := undo().(ranking.MatchUndone); !ok || n.Number != 2 {
 		t.Errorf("notice is %+v", n)
 	}
-	aliceBeatBob := [2]ranking.Side{side(3, "Alice", 1500, 1516), side(1, "Bob", 1500, 1484)}
+	aliceBeatBob := [2]ranking.Side{side(3, "Alice", 0, 0), side(1, "Bob", 0, 0)}
 	checkNotice(t, undo(), ranking.UndoPrompt{
 		Number: 1, Sides: aliceBeatBob, Asked: ranking.Reporter{Name: &ranking.Name{Name: "Alice"}}, Undone: 2,
 	})

@@ -35,9 +35,12 @@ func (p *Prompt) match(o PromptOption) (m MatchChoice, ok bool) {
 	return m, false
 }
 
-// countable returns those of several matches that can be undone.
-func (a amendOperation) countable() []StoredMatch {
-	counts := slices.DeleteFunc(slices.Clone(a.several), func(m StoredMatch) bool { return m.Undone })
+// countable returns those of the matches of a message that can be undone, if it has several.
+func countable(all []StoredMatch) []StoredMatch {
+	if len(all) < 2 {
+		return nil
+	}
+	counts := slices.DeleteFunc(slices.Clone(all), func(m StoredMatch) bool { return m.Undone })
 	return counts[max(0, len(counts)-maxWhich):]
 }
 
@@ -47,20 +50,12 @@ func (u undoOperation) askWhich(snap Snapshot) Decision {
 	var request WhichRequest
 	var prompt WhichPrompt
 	var keys []string
-	for _, m := range u.countable() {
+	for _, m := range countable(snap.Matches) {
 		request.Matches, keys = append(request.Matches, MatchChoice{m.ID, m.Changes}), append(keys, m.Key)
-		item := WhichItem{Number: m.Number}
-		r, players := m.Result, m.Players
 		if m.SidesSwapped {
-			r, players[0], players[1] = r.swapped(), players[1], players[0]
+			m.Result, m.Players[0], m.Players[1] = m.Result.swapped(), m.Players[1], m.Players[0]
 		}
-		item.Score, item.Sets = [2]int{r.A, r.B}, r.setScores()
-		for side := range players {
-			for _, id := range players[side] {
-				item.Sides[side] = append(item.Sides[side], Name{Player: id})
-			}
-		}
-		prompt.Matches = append(prompt.Matches, item)
+		prompt.Matches = append(prompt.Matches, WhichItem{m.Number, m.named()})
 	}
 	request.Tag = TagOf(keys...)
 	prompt.Tag = request.Tag

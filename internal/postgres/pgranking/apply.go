@@ -108,17 +108,8 @@ func queueEffect(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 		queueLeft(batch, e)
 	case *ranking.CameBack:
 		queueCameBack(batch, *e)
-	case *ranking.Undone:
-		queueUndo(batch, e)
-	case *ranking.Restored:
-		queueRestore(batch, e)
-	case *ranking.Fixed:
-		queueFix(batch, e)
-		if c.Ladder != nil {
-			queueCameBack(batch, e.CameBack)
-		}
-	case *ranking.MovedMatch:
-		queueMove(batch, e)
+	default:
+		queueAmendment(batch, c)
 	}
 }
 

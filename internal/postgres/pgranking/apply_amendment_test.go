@@ -134,7 +134,7 @@ func TestAmendmentIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	type changes = ranking.Changes
 	both := []string{"undo", "fix"}
-	three, restore := []string{"undo", "fix", "restore"}, []string{"restore"}
+	three := []string{"undo", "fix", "restore"}
 	for name, tc := range map[string]struct {
 		commands []string
 		sql      string // to run first, or the change that a trigger refuses
@@ -142,12 +142,7 @@ func TestAmendmentIsAllOrNothing(t *testing.T) {
 		want     string // conflict, handled or the name of the violated constraint
 	}{
 		"key is there":         {three, `INSERT INTO handled_commands VALUES ('k')`, nil, handled},
-		"undone by others":     {both, `UPDATE matches SET undone_at = now() WHERE number = 2`, nil, conflict},
 		"changed by others":    {three, `UPDATE matches SET changes = changes + 1 WHERE number = 2`, nil, conflict},
-		"restored by others":   {restore, `UPDATE matches SET undone_at = NULL, undone_by = NULL`, nil, conflict},
-		"score A changed":      {both[1:], `UPDATE matches SET score_a = 4 WHERE number = 2`, nil, conflict},
-		"score B changed":      {both[1:], `UPDATE matches SET score_b = 0 WHERE number = 2`, nil, conflict},
-		"sets added":           {both[1:], `UPDATE matches SET sets = '{{1,0},{1,0}}'`, nil, conflict},
 		"entry superseded":     {both, `UPDATE elo_history SET superseded_at = now() WHERE elo_before = 1484`, nil, conflict},
 		"entry is gone":        {both, "", func(c *changes) { amended(c).Rewrite.Superseded[1].ID = 999 }, conflict},
 		"first is stale":       {three, `UPDATE group_players SET version = 9 WHERE name = 'Alice'`, nil, conflict},

@@ -101,7 +101,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		}, Want: 2 + 5 + 2 + 8 + 1 + 1},
 		{Name: "fix", Run: func(ctx context.Context) error {
 			return s.Do(ctx, in(club, "fix", known), ranking.FixMatch{Amendment: admin(41), Scores: []ranking.Score{{A: 1, B: 3}}})
-		}, Want: 2 + 4 + 2 + 8 + 1 + 1},
+		}, Want: 2 + 4 + 2 + 9 + 1 + 1},
 		{Name: "card that waits", Run: func(ctx context.Context) error {
 			id := dbtest.Value[ranking.MatchID](t, plain, `SELECT id FROM matches WHERE ladder_id = 150 AND number = 40`)
 			return store.ChangeCard(ctx, "card", 150, ranking.Card{Match: id})

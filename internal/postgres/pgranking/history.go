@@ -23,7 +23,7 @@ func (s *Store) MatchHistory(ctx context.Context, season ranking.SeasonID, from 
 	if from == 0 {
 		sql, args = postgres.RankedPlayers+`$1 ORDER BY s.id`, args[:1]
 	}
-	var history ranking.MatchHistory
+	history := ranking.MatchHistory{Season: season}
 	var batch pgx.Batch
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		var err error

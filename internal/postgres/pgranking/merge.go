@@ -127,21 +127,12 @@ func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]rank
 	}
 	all := make([]ranking.SharedLadder, len(rows))
 	for i, m := range rows {
-		all[i].Chat, all[i].Season, all[i].Over = m.Chat, m.Season, m.Over
+		all[i].Chat, all[i].Over = m.Chat, m.Over
 		if m.Name != "" {
 			all[i].Label = &ranking.LadderLabel{ID: m.Ladder, Name: m.Name}
 		}
-		if all[i].MatchHistory, err = s.MatchHistory(ctx, m.Season, m.First); err != nil {
+		if all[i].History, err = s.MatchHistory(ctx, m.Season, m.First, from, into); err != nil {
 			return nil, err
-		}
-		for player, to := range map[ranking.PlayerID]*ranking.RankedPlayer{from: &all[i].From, into: &all[i].Into} {
-			rows, err := s.db.Query(ctx, postgres.RankedPlayers+`$1 AND s.player_id = $2`, m.Season, player)
-			if err != nil {
-				return nil, fmt.Errorf("read standing: %w", err)
-			}
-			if *to, err = pgx.CollectExactlyOneRow(rows, postgres.ScanRankedPlayer); err != nil {
-				return nil, fmt.Errorf("read standing: %w", err)
-			}
 		}
 	}
 	return all, nil
@@ -168,7 +159,6 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 		batch.Queue(`
 			WITH dropped AS (DELETE FROM group_players WHERE id = $1 AND version = $2 RETURNING 1)
 			SELECT EXISTS (SELECT FROM dropped)::unchanged`, m.Drop.ID, m.Drop.Version)
-		queueLastPlayed(&batch, m.Undone...)
 	}
 	batch.Queue(`
 		UPDATE group_players s SET player_id = p.id, name = p.display_name, version = s.version + 1
@@ -182,7 +172,7 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 	queueMerged(&batch, from, into)
 	for _, m := range merges {
 		if m.Over {
-			queueCorrected(&batch, m.Chat, "", m.Season)
+			queueCorrected(&batch, m.Chat, "", m.Rewrite.Season)
 		} else {
 			queueNotices(&batch, s.Now(), ranking.Changes{Chat: m.Chat, Ladder: m.Label, Decision: ranking.Decision{Notice: m.Notice}})
 		}
