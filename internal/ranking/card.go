@@ -134,10 +134,10 @@ type Leaders struct {
 // celebrate adds celebrations to the cards of new matches of one message. largest is the largest upset of the month before, 0 if there is
 // none. Two instances that record matches of a ladder within milliseconds may both celebrate what is true of one of them.
 func (matches NewMatches) celebrate(leaders Leaders, largest int) {
-	numberOnes := matches.newNumberOnes(leaders)
+	one, passed := matches.newNumberOne(leaders)
 	for i, m := range matches {
-		switch one, ok := numberOnes[i]; {
-		case ok:
+		switch {
+		case i == passed:
 			m.Card.Celebration = &Celebration{Kind: NewNumberOne, Players: []Name{{Player: one}}}
 		case matches.isLargestUpset(i, largest):
 			m.Card.Celebration = &Celebration{Kind: UpsetOfMonth, Players: m.winners(), Number: m.Upset}
@@ -147,11 +147,11 @@ func (matches NewMatches) celebrate(leaders Leaders, largest int) {
 	}
 }
 
-// newNumberOnes returns who is celebrated as the new number one, by the index of the match. The player stays the number one in all later
-// matches of the message.
-func (matches NewMatches) newNumberOnes(leaders Leaders) map[int]PlayerID {
+// newNumberOne returns who is celebrated as the new number one, and the index of the match in which that player passed everybody else, -1 if
+// nobody did. The player stays the number one in all later matches of the message.
+func (matches NewMatches) newNumberOne(leaders Leaders) (player PlayerID, passed int) {
 	f := matches.field(leaders)
-	passed := make(map[int]PlayerID)
+	passed = -1
 	for i, m := range matches {
 		var candidates []PlayerID
 		for _, p := range m.Players {
@@ -161,16 +161,14 @@ func (matches NewMatches) newNumberOnes(leaders Leaders) map[int]PlayerID {
 		}
 		f.update(m)
 		one := f.numberOne()
-		for earlier, player := range passed {
-			if player != one {
-				delete(passed, earlier)
-			}
+		if one != player {
+			passed = -1
 		}
 		if slices.Contains(candidates, one) {
-			passed[i] = one
+			player, passed = one, i
 		}
 	}
-	return passed
+	return player, passed
 }
 
 // field is the part of a ranking that decides who is its number one.
