@@ -18,24 +18,22 @@ func (s *Service) answerReport(ctx context.Context, o Origin, a PromptAnswer, p 
 		f := FixMatch{Amendment: Amendment{Match: match, Changes: &c.Changes, IsAdmin: a.IsAdmin}, Scores: c.Scores}
 		return s.amend(ctx, "complete match", o, f.Amendment, acceptedFix{fixOperation: f.operation(s, o), prompt: a.Prompt})
 	}
-	op := reportAnswer{PromptAnswer: a, origin: o, reporter: p.Report.Reporter}
-	people := senderOf(o)
+	op := reportAnswer{promptedResult: promptedResult{PromptAnswer: a, origin: o, people: senderOf(o)}, reporter: p.Report.Reporter}
 	if reports, ok := chosen(a.Option, p.Report.Readings); ok {
-		if rec, ok := s.newRecord(p.Report.origin(), reports, &people); ok {
+		if rec, ok := s.newRecord(p.Report.origin(), reports, &op.people); ok {
 			rec.settled, rec.recorded = p.Report.Settled, p.Report.Recorded
 			op.chosen = rec
 		}
-		op.added = len(people)
+		op.added = len(op.people)
 	}
 	for _, reports := range p.Report.Readings {
-		rec, _ := s.newRecord(p.Report.origin(), reports, &people)
+		rec, _ := s.newRecord(p.Report.origin(), reports, &op.people)
 		op.readings = append(op.readings, rec)
 	}
-	people.areOfEarlierMessage(senderOf(o))
-	op.people = people
+	op.people.areOfEarlierMessage(senderOf(o))
 	j := job{name: "answer prompt", bucket: RatePress, isAdmin: a.IsAdmin, locks: true}
 	if op.chosen != nil {
-		op.chosen.people = people
+		op.chosen.people = op.people
 		j.extraResults = len(op.chosen.matches) - 1
 	}
 	j.operation = op
@@ -49,18 +47,17 @@ func (s *Service) answerReport(ctx context.Context, o Origin, a PromptAnswer, p 
 	return s.handle(ctx, o, j)
 }
 
-// reportAnswer is an answer to a PromptReport.
-type reportAnswer struct {
+// promptedResult is the common part of the answers to prompts that may report a result.
+type promptedResult struct {
+	plain
 	PromptAnswer
-	origin   Origin
-	reporter *Person // who sent the report, nil for an anonymous admin
-	people   participants
-	added    int // how many of the people, from the first on, are added unless they are players
-	readings []*recordOperation
-	chosen   *recordOperation // nil if the option is none of the readings
+	origin Origin
+	people participants
+	added  int              // how many of the people, from the first on, are added unless they are players
+	chosen *recordOperation // the result, nil if the option is none
 }
 
-func (r reportAnswer) needs() Needs {
+func (r promptedResult) needs() Needs {
 	var needs Needs
 	if r.chosen != nil {
 		needs = r.chosen.needs()
@@ -70,7 +67,34 @@ func (r reportAnswer) needs() Needs {
 	return needs
 }
 
-func (r reportAnswer) at() time.Time { return r.chosen.at() }
+func (r promptedResult) at() time.Time { return r.chosen.at() }
+
+// by returns who answers. A question adds no players, so the sender may be none.
+func (r promptedResult) by(snap Snapshot) Reporter {
+	if r.origin.Sender == nil {
+		return Reporter{}
+	}
+	return Reporter{Name: new(r.people[0].shownName(snap.People[0]))}
+}
+
+// record records the result and closes the prompt, or lets it ask what is unusual. What refuses the result is a Notice.
+func (r promptedResult) record(snap Snapshot) (d Decision, err error) {
+	switch d, err = decideUnlessRefused(r.chosen, snap); {
+	case d.Asks != nil:
+		d = d.inPlaceOf(snap.Prompt.ID)
+	case d.Effect != nil:
+		d.Page = ReportChosen{Results: r.chosen.namedResults(snap), By: r.by(snap)}
+		d.Closes = &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered}
+	}
+	return d, err
+}
+
+// reportAnswer is an answer to a PromptReport.
+type reportAnswer struct {
+	promptedResult
+	reporter *Person // who sent the report, nil for an anonymous admin
+	readings []*recordOperation
+}
 
 // refuse returns why the prompt cannot be answered so, nil if it can.
 func (r reportAnswer) refuse(snap Snapshot) Notice {
@@ -116,28 +140,14 @@ func (r reportAnswer) isAboutSender(snap Snapshot) bool {
 }
 
 func (r reportAnswer) decide(snap Snapshot) (d Decision, err error) {
-	by := Reporter{}
-	if r.origin.Sender != nil {
-		name := r.people[0].shownName(snap.People[0]) // a question adds no players, so the sender may be none
-		by.Name = &name
+	if by := r.by(snap); r.Option == (Cancel{}) {
+		return Decision{Closes: &ClosedPrompt{ID: snap.Prompt.ID, As: PromptCancelled}, Page: snap.Prompt.Report.dropped(&by)}, nil
 	}
-	closes := &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered}
-	if r.Option == (Cancel{}) {
-		closes.As = PromptCancelled
-		return Decision{Closes: closes, Page: snap.Prompt.Report.dropped(&by)}, nil
+	d, err = r.record(snap)
+	if err == nil && d.Asks == nil && d.Effect == nil { // it is refused, which it need not have been when it was asked
+		d.Page, d.Notice, d.Closes = d.Notice, nil, &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered}
 	}
-	switch d, err = decideUnlessRefused(r.chosen, snap); {
-	case err != nil:
-		return Decision{}, err
-	case d.Asks != nil:
-		return d.inPlaceOf(snap.Prompt.ID), nil
-	case d.Effect != nil:
-		d.Page = ReportChosen{Results: r.chosen.namedResults(snap), By: by}
-	default: // it is refused, which it need not have been when it was asked
-		d.Page, d.Notice = d.Notice, nil
-	}
-	d.Closes = closes
-	return d, nil
+	return d, err
 }
 
 // ReportChosen says how a ReportPrompt was answered. What came of that is said elsewhere.

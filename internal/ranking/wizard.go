@@ -341,7 +341,10 @@ func (r WizardRequest) askWho(id PromptID, u UnclearOpponent) NamePrompt {
 // answerWizard handles the answer to a PromptWizard.
 func (s *Service) answerWizard(ctx context.Context, o Origin, a PromptAnswer, p *Prompt) error {
 	o.Ladder = p.Wizard.Ladder
-	op := wizardAnswer{PromptAnswer: a, origin: o, reporter: p.Wizard.Reporter.ID, people: senderOf(o), known: p.Wizard.has(a.Option)}
+	op := wizardAnswer{
+		promptedResult: promptedResult{PromptAnswer: a, origin: o, people: senderOf(o)},
+		reporter:       p.Wizard.Reporter.ID, known: p.Wizard.has(a.Option),
+	}
 	reports, _ := a.Option.([]Report)
 	if score, ok := a.Option.(ScoreAgainst); ok && op.known {
 		reports = []Report{p.Wizard.report(score)}
@@ -351,7 +354,7 @@ func (s *Service) answerWizard(ctx context.Context, o Origin, a PromptAnswer, p 
 	}
 	op.people.areOfEarlierMessage(senderOf(o))
 	if op.chosen != nil {
-		op.chosen.people = op.people
+		op.chosen.people, op.added = op.people, len(op.people)
 	}
 	if o.Button != "" && p.Wizard.Chat == o.Chat.ID {
 		o.ReplyTo = p.Wizard.Message
@@ -361,26 +364,10 @@ func (s *Service) answerWizard(ctx context.Context, o Origin, a PromptAnswer, p 
 
 // wizardAnswer is an answer to a PromptWizard: a page, an opponent, a result, or cancel.
 type wizardAnswer struct {
-	plain
-	PromptAnswer
-	origin   Origin
+	promptedResult
 	reporter UserID // who may answer
-	people   participants
 	known    bool
-	chosen   *recordOperation // the result, or nil
 }
-
-func (w wizardAnswer) needs() Needs {
-	var needs Needs
-	if w.chosen != nil {
-		needs = w.chosen.needs()
-		needs.Match = &MatchRef{Key: w.chosen.origin.message()}
-	}
-	needs.People, needs.Prompt = w.people, w.Prompt.ID
-	return needs
-}
-
-func (w wizardAnswer) at() time.Time { return w.chosen.at() }
 
 // refuse returns why the prompt cannot be answered so, nil if it can.
 func (w wizardAnswer) refuse(snap Snapshot) Notice {
@@ -396,19 +383,10 @@ func (w wizardAnswer) refuse(snap Snapshot) Notice {
 }
 
 func (w wizardAnswer) decide(snap Snapshot) (d Decision, err error) {
-	name := w.people[0].shownName(snap.People[0]) // a question adds no players, so the sender may be none
-	by, prompt := Reporter{Name: &name}, snap.Prompt.ID
-	r := snap.Prompt.Wizard
+	r, prompt := snap.Prompt.Wizard, snap.Prompt.ID
 	switch o := w.Option.(type) {
 	case ScoreAgainst, []Report:
-		switch d, err = decideUnlessRefused(w.chosen, snap); {
-		case d.Asks != nil:
-			d = d.inPlaceOf(prompt)
-		case d.Effect != nil:
-			d.Page = ReportChosen{Results: w.chosen.namedResults(snap), By: by}
-			d.Closes = &ClosedPrompt{ID: prompt, As: PromptAnswered}
-		}
-		return d, err
+		return w.record(snap)
 	case OpponentPage:
 		d.Page = r.askOpponent(prompt, int(o))
 	case Choice:
@@ -423,7 +401,7 @@ func (w wizardAnswer) decide(snap Snapshot) (d Decision, err error) {
 		d.Asks = &NewPrompt{ID: prompt, Kind: PromptWizard, Wizard: &with}
 		d.Page = with.askScore(prompt, Choice(len(r.Opponents)))
 	case Cancel:
-		d.Page = ReportDropped{By: &by}
+		d.Page = ReportDropped{By: new(w.by(snap))}
 		d.Closes = &ClosedPrompt{ID: prompt, As: PromptCancelled}
 	}
 	return d, nil
