@@ -222,66 +222,51 @@ func (w startWizard) opponents(snap Snapshot) []Person {
 	case w.hasTeams():
 		return nil
 	}
-	var all []Person
-	var counts []int
-	count := func(p Person, by int) {
-		if samePerson(p, *w.origin.Sender) {
-			return
-		}
-		at := slices.IndexFunc(all, func(q Person) bool { return samePerson(p, q) })
-		if at < 0 {
-			all, counts = append(all, p), append(counts, 0)
-			at = len(all) - 1
-		}
-		counts[at] += by
-	}
+	var played []Person
 	for _, m := range snap.LastMatches {
-		for _, p := range m.Opponents {
-			count(p, 1)
-		}
+		played = append(played, m.Opponents...)
 	}
-	for _, p := range snap.everybody() {
-		count(p, 0)
-	}
-	return mostFrequent(all, counts, maxOpponents)
+	isSender := func(p Person) bool { return samePerson(p, *w.origin.Sender) }
+	all := slices.DeleteFunc(mostFrequent(played, snap.everybody(), samePerson), isSender)
+	return all[:min(len(all), maxOpponents)]
 }
 
 // likelyScores returns the scores of the sender's matches, the most frequent first, and usual ones.
 func likelyScores(played []PlayedBefore, draws bool) []Score {
-	var all []Score
-	var counts []int
-	count := func(s Score, by int) {
-		at := slices.Index(all, s)
-		if at < 0 {
-			all, counts = append(all, s), append(counts, 0)
-			at = len(all) - 1
-		}
-		counts[at] += by
-	}
+	var scores []Score
 	for _, m := range played {
-		if m.Score.HasPoints() {
-			count(m.Score, 1)
+		if m.Score.HasPoints() && (m.Score.A != m.Score.B || draws) {
+			scores = append(scores, m.Score)
 		}
 	}
-	for _, s := range []Score{{1, 0}, {0, 1}, {2, 1}, {1, 2}, {2, 0}, {0, 2}} {
-		count(s, 0)
-	}
-	all = slices.DeleteFunc(mostFrequent(all, counts, len(all)), func(s Score) bool { return s.A == s.B && !draws })
+	usual := []Score{{1, 0}, {0, 1}, {2, 1}, {1, 2}, {2, 0}, {0, 2}}
+	all := mostFrequent(scores, usual, func(a, b Score) bool { return a == b })
 	return all[:min(len(all), suggestedScores)]
 }
 
-// mostFrequent returns the most frequent items first, up to a limit. Of items that are equally frequent the first one comes first.
-func mostFrequent[T any](all []T, counts []int, limit int) []T {
-	order := make([]int, len(all))
-	for i := range order {
-		order[i] = i
+// mostFrequent returns the items, each once and the most frequent first, and then the others. Of items that are equally frequent the first
+// one comes first.
+func mostFrequent[T any](items, others []T, same func(a, b T) bool) []T {
+	type counted struct {
+		item  T
+		count int
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) })
-	sorted := make([]T, 0, len(all))
-	for _, i := range order {
-		sorted = append(sorted, all[i])
+	var all []counted
+	for i, item := range slices.Concat(items, others) {
+		at := slices.IndexFunc(all, func(c counted) bool { return same(item, c.item) })
+		if at < 0 {
+			at, all = len(all), append(all, counted{item: item})
+		}
+		if i < len(items) {
+			all[at].count++
+		}
 	}
-	return sorted[:min(len(sorted), limit)]
+	slices.SortStableFunc(all, func(a, b counted) int { return cmp.Compare(b.count, a.count) })
+	sorted := make([]T, len(all))
+	for i, c := range all {
+		sorted[i] = c.item
+	}
+	return sorted
 }
 
 // askOpponent asks for the opponent, with a page of those that the wizard offers. id is 0 in the message that begins the prompt.
