@@ -166,8 +166,11 @@ func (r *recordOperation) plays(person int) bool {
 
 func (r *recordOperation) needs() Needs {
 	needs := Needs{
-		People: r.people, New: len(r.people), DuplicatesOf: r.equalAt(),
+		People: r.people, New: len(r.people),
 		Result: &ResultNeeds{LeaderQuery: r.leaderQuery(), Near: !r.isSettled(DoubtUsername)},
+	}
+	if !r.isSettled(DoubtDuplicate) {
+		needs.DuplicatesOf = r.playedAt
 	}
 	for _, m := range r.matches {
 		if !m.result.HasPoints() {
@@ -239,12 +242,19 @@ func (r *recordOperation) decide(snap Snapshot) (d Decision, err error) {
 	fresh := r
 	if at, earlier := r.duplicates(snap); len(at) > 0 {
 		isRepeated := func(i int) bool { return slices.Contains(at, i) }
-		d = r.those(isRepeated).askAboutDuplicates(snap, earlier)
+		repeated := r.those(isRepeated)
+		ask := repeated.ask(AmbiguousReport{Doubt: DoubtDuplicate, Readings: [][]Report{repeated.reports}})
+		ask.earlier, ask.request.Completes = earlier, repeated.completion(snap)
+		d = ask.ask(snap)
 		if fresh = r.those(func(i int) bool { return !isRepeated(i) }); fresh == nil {
 			return d, nil
 		}
 	}
-	matches := fresh.playAll(snap)
+	matches := make(NewMatches, len(fresh.matches))
+	current := make(map[PlayerID]*Standing, len(r.people)) // after the matches so far
+	for i, m := range fresh.matches {
+		matches[i] = fresh.play(snap, m, current)
+	}
 	if snap.Display.Celebrations && snap.Over == 0 {
 		month := MonthOf(r.playedAt, snap.Display.Zone())
 		if !month.Equal(snap.UpsetMonth) && slices.ContainsFunc(matches, func(m *NewMatch) bool { return m.Upset > 0 }) {
@@ -259,17 +269,7 @@ func (r *recordOperation) decide(snap Snapshot) (d Decision, err error) {
 	return d, nil
 }
 
-// playAll returns the matches with the changes that they make to the standings of their players, who must be known.
-func (r *recordOperation) playAll(snap Snapshot) NewMatches {
-	matches := make(NewMatches, len(r.matches))
-	current := make(map[PlayerID]*Standing, len(r.people)) // after the matches so far
-	for i, m := range r.matches {
-		matches[i] = r.play(snap, m, current)
-	}
-	return matches
-}
-
-// play returns a match with the changes that it makes to the standings of its players.
+// play returns a match with the changes that it makes to the current standings of its players, who must be known.
 func (r *recordOperation) play(snap Snapshot, reported reportedMatch, current map[PlayerID]*Standing) *NewMatch {
 	m := &NewMatch{
 		Key: reported.key, Group: snap.Group, Ladder: snap.Ladder.ID, Season: snap.Season, RatingRules: snap.Ladder.RatingRules, Result: reported.result,

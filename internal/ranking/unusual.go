@@ -27,30 +27,9 @@ type RecentMatch struct {
 	Players    [2][]PlayerID
 }
 
-// equalAt returns when a match that is the same as a reported one may have been reported, zero if nobody is asked about it.
-func (r *recordOperation) equalAt() time.Time {
-	if r.isSettled(DoubtDuplicate) {
-		return time.Time{}
-	}
-	return r.playedAt
-}
-
 // isSettled is true if something is not asked about, because it was asked already, or nobody wants it to be.
 func (r *recordOperation) isSettled(d Doubt) bool {
 	return !r.service.settings.AskUnusual || slices.Contains(r.settled, d)
-}
-
-// isNew is true if a person is only mentioned, and not known.
-func (r *recordOperation) isNew(person int, snap Snapshot) bool {
-	return r.people[person].ID == 0 && !snap.People[person].isPlayer()
-}
-
-// askAboutDuplicates asks whether matches that were reported before were played again.
-func (r *recordOperation) askAboutDuplicates(snap Snapshot, earlier []EarlierReport) Decision {
-	ask := r.ask(AmbiguousReport{Doubt: DoubtDuplicate, Readings: [][]Report{r.reports}})
-	ask.earlier = earlier
-	ask.request.Completes = r.completion(snap)
-	return ask.ask(snap)
 }
 
 // ask returns the operation that asks a question about the report. The readings name the people of the report, and perhaps others.
@@ -80,7 +59,8 @@ func (r *recordOperation) nearUsername(snap Snapshot) (q AmbiguousReport, ok boo
 		return q, false
 	}
 	for i, p := range r.people {
-		if !r.plays(i) || !r.isNew(i, snap) || r.isSettled(settlingUsername(p.Username)) {
+		isNew := p.ID == 0 && !snap.People[i].isPlayer()
+		if !isNew || !r.plays(i) || r.isSettled(settlingUsername(p.Username)) {
 			continue
 		}
 		var readings [][]Report
