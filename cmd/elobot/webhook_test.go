@@ -241,7 +241,7 @@ func testTakesNothingElse(t *testing.T, b *botFixture, door *entrance) {
 			t.Errorf("the log reports %s %d times, want once", status, n)
 		}
 	}
-	says(t, get(t, adminOf(t, b.bot)+"/metrics"), "elobot_webhook_requests_total{status=\"400\"} 4\n")
+	says(t, get(t, adminOf(t, b.bot)+"/metrics"), "elobot_webhook_requests_total{code=\"400\"} 4\n")
 
 	const malformed = 12
 	for i := range malformed {

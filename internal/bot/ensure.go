@@ -90,7 +90,6 @@ func (s *Sender) look(ctx context.Context, e *boardUpdate) (err error) {
 		if unpinned || older == e.pinned { // else the known one is gone
 			s.log.WarnContext(ctx, "found a copy of a message that should exist once, unpinning it", "kind", e.Row.Kind,
 				"operation_id", e.Row.ID, "message_id", older)
-			e.receipt.Copies++
 		}
 		if !unpinned { // it would be found again
 			break
@@ -104,9 +103,9 @@ func (s *Sender) look(ctx context.Context, e *boardUpdate) (err error) {
 func (s *Sender) show(ctx context.Context, e *boardUpdate) error {
 	gone := int64(0)
 	for e.id != 0 && e.id != gone {
-		receipt, err := s.rewrite(ctx, e.Message, e.id, e.out)
+		_, err := s.rewrite(ctx, e.Message, e.id, e.out)
 		if !isObsolete(err) {
-			e.receipt.MessageID, e.receipt.TableRefused = e.id, receipt.TableRefused
+			e.receipt.MessageID = e.id
 			return err
 		}
 		gone = e.id
@@ -116,7 +115,7 @@ func (s *Sender) show(ctx context.Context, e *boardUpdate) error {
 	}
 	crashpoint.At(crashpoint.Making)
 	receipt, err := s.post(ctx, e.Message, e.out)
-	e.receipt.MessageID, e.receipt.TableRefused, e.receipt.ThreadGone, e.isNew = receipt.MessageID, receipt.TableRefused, receipt.ThreadGone, true
+	e.receipt.MessageID, e.receipt.ThreadGone, e.isNew = receipt.MessageID, receipt.ThreadGone, true
 	if err == nil && e.id != 0 { // it is too old, but still pinned
 		if _, err := s.unpin(ctx, e.Message, e.id); err != nil { // no reason to send the new one again
 			s.log.WarnContext(ctx, "failed to unpin a message", "kind", e.Row.Kind, "operation_id", e.Row.ID, "error", err)

@@ -145,7 +145,8 @@ func (s *Sender) attempt(
 		refusal = nil // the table need not be at fault
 		id, err = request(*params)
 	}
-	return outbox.Receipt{MessageID: id, TableRefused: s.remember(ctx, m, refusal, err), ThreadGone: gone}, err
+	s.remember(ctx, m, refusal, err)
+	return outbox.Receipt{MessageID: id, ThreadGone: gone}, err
 }
 
 // parameters are those of the methods that send or edit a message: each takes some of them. The library's own cannot be those of a picture

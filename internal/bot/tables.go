@@ -63,12 +63,11 @@ func refusesTable(err error) bool {
 	return errors.As(err, &api) && (api.Status == http.StatusNotFound || telegram.Failure(err).Kind == outbox.Rejected)
 }
 
-// remember remembers for a day that Telegram refused a table, if it then accepted the text instead. It says whether that is so. refusal is
-// nil if no table was tried.
-func (s *Sender) remember(ctx context.Context, m outbox.Message, refusal, textErr error) bool {
+// remember remembers for a day that Telegram refused a table, if it then accepted the text instead. refusal is nil if no table was tried.
+func (s *Sender) remember(ctx context.Context, m outbox.Message, refusal, textErr error) {
 	var api *telegram.APIError
 	if textErr != nil || !errors.As(refusal, &api) {
-		return false
+		return
 	}
 	chat := m.ExternalChat
 	if api.Status == http.StatusNotFound { // no such method
@@ -77,5 +76,4 @@ func (s *Sender) remember(ctx context.Context, m outbox.Message, refusal, textEr
 	s.refusals.Add(chat, refusalKept)
 	s.log.WarnContext(ctx, "Telegram refused a table, sending text for a day", "everywhere", chat == everyChat,
 		"kind", m.Row.Kind, "operation_id", m.Row.ID, "error", refusal)
-	return true
 }

@@ -306,7 +306,7 @@ func dispatchTerm(t *testing.T, store Store, sender Sender, settings Settings) (
 func (t *term) checkEmpty(test *testing.T) {
 	test.Helper()
 	inMemory := map[string]int{
-		"lanes": len(t.lanes), "due": len(t.due), "waiting": t.pausedCount, "ready": len(t.ready), "callback answers": len(t.callbackAnswers),
+		"lanes": len(t.lanes), "due": len(t.due), "ready": len(t.ready), "callback answers": len(t.callbackAnswers),
 		"sending": t.sending, "sending callback answers": t.answeringCallbacks, "taken": len(t.takes), "results": len(t.results),
 		"woken": len(t.woken), "extra requests": len(t.extra),
 	}

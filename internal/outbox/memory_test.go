@@ -139,7 +139,7 @@ func (m *memory) Survey(ctx context.Context, largest int) (Survey, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := Survey{Parked: len(m.parked), LastID: int64(len(m.rows))}
+	s := Survey{LastID: int64(len(m.rows))}
 	in := make(map[ChatID]int)
 	for _, r := range m.rows {
 		switch {
@@ -148,13 +148,6 @@ func (m *memory) Survey(ctx context.Context, largest int) (Survey, error) {
 			in[r.chat]++
 		case r.state == rowDead:
 			s.Dead++
-		case r.state == rowDeferred:
-			s.Deferred++
-		}
-	}
-	for _, until := range m.frozen {
-		if until.After(time.Now()) {
-			s.Frozen++
 		}
 	}
 	for chat, n := range in {

@@ -114,13 +114,8 @@ type Receipt struct {
 	// Fingerprint identifies the content if only the sender knows it, because it is made when it is sent; empty otherwise.
 	Fingerprint string
 	Skipped     bool // the message shows the content already, so that nothing was sent
-	// Ended says that a message that existed once need not exist any more, for Ensure. Copies is how many others that should not exist were
-	// found and dealt with.
-	Ended  bool
-	Copies int
-	Pin    Pin // for Ensure
-	// TableRefused says that the messenger refused the message as a table, so that it was sent as text.
-	TableRefused bool
+	Ended       bool // a message that existed once need not exist any more, for Ensure
+	Pin         Pin  // for Ensure
 	// ThreadGone says that the topic of the message does not exist any more, so that it was sent without one.
 	ThreadGone bool
 }
@@ -280,12 +275,7 @@ type Survey struct {
 	Waiting int           // waiting items
 	Largest []ChatBacklog // the chats with the most waiting items, in descending order
 	Dead    int           // current dead letters
-	// Deferred items are set aside until a release leads that supports them.
-	Deferred int
-	Frozen   int // chats that the messenger asks not to write to for now
-	Parked   int // chats that the bot may not write to and that have waiting items
-	// LastID grows by about one for each added item.
-	LastID int64
+	LastID  int64         // grows by about one for each added item
 }
 
 // ChatBacklog is the number of waiting items in a chat, which has the bot's own id: whoever may see how much waits need not know who the

@@ -53,12 +53,10 @@ func (t *term) touch(l Lane) {
 // onPolled handles a poll: all lanes with waiting items. The store is authoritative for how long they have to wait, because another
 // instance may have changed the pause of a chat.
 func (t *term) onPolled(backlogs []Backlog, now time.Time) {
-	t.unloaded = 0
 	for _, b := range backlogs {
 		l, since := t.lanes[b.Lane], now.Add(-b.Age)
 		if l == nil {
 			if b.Wait > 0 {
-				t.unloaded++
 				continue // nothing to keep in memory until it may send
 			}
 			l = t.lane(b.Lane, now)
@@ -101,7 +99,6 @@ func (t *term) schedule(l *lane, now time.Time) {
 	}
 	if at.After(now) {
 		l.state = paused
-		t.pausedCount++
 		t.due.add(l, at)
 		return
 	}
@@ -138,10 +135,7 @@ func (t *term) mayBeginAt(l *lane, now time.Time) time.Time {
 // dequeue removes a lane that is not busy from its heap and makes it busy.
 func (t *term) dequeue(l *lane) {
 	switch {
-	case l.state == paused:
-		t.pausedCount--
-		t.due.remove(l)
-	case l.state == idle:
+	case l.state == paused, l.state == idle:
 		t.due.remove(l)
 	case l.Kind == CallbackAnswers:
 		t.callbackAnswers.remove(l)
@@ -229,8 +223,7 @@ func (t *term) startReady(now time.Time) {
 		t.claim(l)
 		t.takes = append(t.takes, l)
 	}
-	t.stats.lanes(len(t.ready)+len(t.callbackAnswers), t.pausedCount+t.unloaded,
-		t.sending+t.answeringCallbacks, t.breaker.open)
+	t.stats.lanes(len(t.ready)+len(t.callbackAnswers), t.sending+t.answeringCallbacks, t.breaker.open)
 }
 
 // hasSlot is true if another lane may send now, regardless of the lease.

@@ -6,38 +6,32 @@ import (
 	"time"
 )
 
-// Stats are the measurements of a dispatcher. Counters start at 0 with the process.
+// Stats are the measurements of a dispatcher. Counters start at 0 with the process. The tags have the names for Prometheus, those of
+// counters with _total at the end, and what each value is.
 type Stats struct {
-	Dispatching bool `json:"dispatching"` // this instance holds the lease
+	Dispatching bool `json:"dispatching" metric:"outbox_dispatching" help:"1 if this instance sends, 0 if it is on standby."`
 
-	Waiting     int           `json:"waiting"`      // waiting items in the store
-	Largest     []ChatBacklog `json:"largest"`      // the 20 chats with the most waiting items
-	EnqueueRate float64       `json:"enqueue_rate"` // items added per second, over the last minute
-	Dead        int           `json:"dead"`
-	Deferred    int           `json:"deferred"` // items set aside for a newer release
-	Frozen      int           `json:"frozen_chats"`
-	Parked      int           `json:"parked_chats"`
+	Waiting     int           `json:"waiting" metric:"outbox_waiting_items" help:"Items waiting to be sent."`
+	Largest     []ChatBacklog `json:"largest"` // the 20 chats with the most waiting items
+	EnqueueRate float64       `json:"enqueue_rate" metric:"outbox_enqueued_items_per_second" help:"Items added per second, over the last minute."`
+	Dead        int           `json:"dead" metric:"outbox_dead_items" help:"Current dead letters."`
 
-	WaitingLanes int     `json:"waiting_lanes"`        // lanes that may send now and wait for their turn
-	PausedLanes  int     `json:"paused_lanes"`         // lanes with something to send that may not send yet
-	InFlight     int     `json:"in_flight"`            // requests in flight
-	AverageWait  float64 `json:"average_wait_seconds"` // seconds that a ready lane waited, over about the last 1,000 turns
-	CircuitOpen  bool    `json:"circuit_open"`         // all lanes are paused, because many chats are rate limited or most requests fail
+	WaitingLanes int     `json:"waiting_lanes" metric:"outbox_waiting_lanes" help:"Lanes that may send now and wait for their turn."`
+	InFlight     int     `json:"in_flight" metric:"outbox_requests_in_flight" help:"Requests to Telegram in flight."`
+	AverageWait  float64 `json:"average_wait_seconds" metric:"outbox_average_wait_seconds" help:"Average time that a lane that may send waits for its turn, over about the last 1,000 turns."`
+	CircuitOpen  bool    `json:"circuit_open" metric:"outbox_circuit_open" help:"1 if all lanes are paused, because many chats are rate limited or requests fail."`
 
-	Sent               int64 `json:"sent"`                // messages sent
-	Delivered          int64 `json:"delivered"`           // items that the messages covered
-	Merged             int64 `json:"merged"`              // items sent in a message together with others
-	MergedMessages     int64 `json:"merged_messages"`     // messages that covered several items
-	Dropped            int64 `json:"dropped"`             // items that a summary stands for, or nothing, because too many waited
-	Expired            int64 `json:"expired"`             // items that expired or became obsolete
-	Skipped            int64 `json:"skipped"`             // edits that were unnecessary
-	BoardCopies        int64 `json:"board_copies"`        // messages found that should exist once, besides the one that should
-	TablesRefused      int64 `json:"tables_refused"`      // messages sent as text because the messenger refused them as a table
-	RateLimited        int64 `json:"rate_limited"`        // times that the messenger asked to wait
-	LongWaits          int64 `json:"long_waits"`          // times that it asked to wait for more than 10 minutes
-	PossibleDuplicates int64 `json:"possible_duplicates"` // items sent again although a previous request may have delivered them
-	Uncertain          int64 `json:"uncertain"`           // items given up after MaxPossibleDuplicates possible duplicates
-	DeadLetters        int64 `json:"died"`                // items that became dead letters
+	Sent               int64 `json:"sent" metric:"outbox_sent_messages_total" help:"Messages sent, including edits and answers to pressed buttons."`
+	Delivered          int64 `json:"delivered" metric:"outbox_delivered_items_total" help:"Items covered by sent messages."`
+	Merged             int64 `json:"merged" metric:"outbox_merged_items_total" help:"Items sent in a message together with others."`
+	MergedMessages     int64 `json:"merged_messages" metric:"outbox_merged_messages_total" help:"Messages that covered several items."`
+	Dropped            int64 `json:"dropped" metric:"outbox_dropped_items_total" help:"Results that went into a summary, and answers that expired, because too many items waited."`
+	Expired            int64 `json:"expired" metric:"outbox_expired_items_total" help:"Items that expired or became obsolete."`
+	Skipped            int64 `json:"skipped" metric:"outbox_skipped_edits_total" help:"Edits skipped because the message already showed the content."`
+	RateLimited        int64 `json:"rate_limited" metric:"outbox_rate_limited_total" help:"Times that Telegram asked to wait (429)."`
+	PossibleDuplicates int64 `json:"possible_duplicates" metric:"outbox_possible_duplicates_total" help:"Items sent again although a previous request may have delivered them."`
+	Uncertain          int64 `json:"uncertain" metric:"outbox_uncertain_items_total" help:"Items given up after too many possible duplicates."`
+	DeadLetters        int64 `json:"died" metric:"outbox_died_items_total" help:"Items that became dead letters."`
 }
 
 const (
@@ -73,8 +67,8 @@ func (m *statsRecorder) dispatching(on bool) {
 	defer m.mu.Unlock()
 	stats := &m.stats
 	stats.Dispatching = on
-	stats.Waiting, stats.Largest, stats.EnqueueRate, stats.Dead, stats.Deferred, stats.Frozen, stats.Parked = 0, nil, 0, 0, 0, 0, 0
-	stats.WaitingLanes, stats.PausedLanes, stats.InFlight, stats.CircuitOpen = 0, 0, 0, false
+	stats.Waiting, stats.Largest, stats.EnqueueRate, stats.Dead = 0, nil, 0, 0
+	stats.WaitingLanes, stats.InFlight, stats.CircuitOpen = 0, 0, false
 	m.ids = nil
 }
 
@@ -82,8 +76,7 @@ func (m *statsRecorder) surveyed(s Survey, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	stats := &m.stats
-	stats.Waiting, stats.Largest, stats.Dead, stats.Deferred = s.Waiting, s.Largest, s.Dead, s.Deferred
-	stats.Frozen, stats.Parked = s.Frozen, s.Parked
+	stats.Waiting, stats.Largest, stats.Dead = s.Waiting, s.Largest, s.Dead
 	for len(m.ids) > 1 && now.Sub(m.ids[0].at) > rateWindow {
 		m.ids = m.ids[1:]
 	}
@@ -93,11 +86,10 @@ func (m *statsRecorder) surveyed(s Survey, now time.Time) {
 	}
 }
 
-func (m *statsRecorder) lanes(waiting, paused, inFlight int, circuitOpen bool) {
+func (m *statsRecorder) lanes(waiting, inFlight int, circuitOpen bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	stats := &m.stats
-	stats.WaitingLanes, stats.PausedLanes, stats.InFlight, stats.CircuitOpen = waiting, paused, inFlight, circuitOpen
+	m.stats.WaitingLanes, m.stats.InFlight, m.stats.CircuitOpen = waiting, inFlight, circuitOpen
 }
 
 // waited notes how long a lane waited for its turn. Earlier turns count the less, the longer ago they are.
@@ -111,9 +103,8 @@ func (m *statsRecorder) waited(d time.Duration) {
 func (m *statsRecorder) taken(t Turn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	stats := &m.stats
 	if t.Message != nil && t.Message.Row.Repeated && !t.Message.isExhausted() {
-		stats.PossibleDuplicates += int64(t.Message.storedItems(len(t.Message.Items)))
+		m.stats.PossibleDuplicates += int64(t.Message.storedItems(len(t.Message.Items)))
 	}
 }
 
@@ -131,14 +122,9 @@ func (m *statsRecorder) finished(r result) {
 	switch {
 	case r.Failure == nil && r.Skipped:
 		stats.Skipped++
-		stats.BoardCopies += int64(r.Copies)
 	case r.Failure == nil:
 		covered := r.Message.storedItems(r.coveredItems())
 		stats.Sent++
-		stats.BoardCopies += int64(r.Copies)
-		if r.TableRefused {
-			stats.TablesRefused++
-		}
 		stats.Delivered += int64(covered)
 		if covered > 1 {
 			stats.Merged += int64(covered)
@@ -146,9 +132,6 @@ func (m *statsRecorder) finished(r result) {
 		}
 	case r.Failure.Kind == RateLimited:
 		stats.RateLimited++
-		if r.Failure.RetryAfter > longWait {
-			stats.LongWaits++
-		}
 	case r.Failure.Kind == Uncertain:
 		stats.Uncertain += int64(r.Message.storedItems(r.coveredItems()))
 	case r.Failure.Kind == Rejected || r.Dead:

@@ -33,10 +33,8 @@ type term struct {
 
 	lanes           map[Lane]*lane
 	due             laneHeap // idle and paused lanes, by when they are due
-	pausedCount     int      // number of paused lanes in due
 	ready           laneHeap // lanes that may send, highest priority first
 	callbackAnswers laneHeap // ready lanes of answers to buttons
-	unloaded        int      // paused lanes that are not in memory
 	pace            pace     // of all lanes together
 	breaker         breaker
 	extra           []extraRequest // that wait until they may begin, longest first

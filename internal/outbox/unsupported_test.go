@@ -52,7 +52,7 @@ func TestUnsupportedItemsAreSetAside(t *testing.T) {
 			if diff := cmp.Diff(want, sent()); diff != "" {
 				t.Errorf("sent (-want +got):\n%s", diff)
 			}
-			if s := d.Stats(); s.Deferred != 3 || s.Waiting != 0 || s.DeadLetters != 0 || s.Expired != 0 {
+			if s := d.Stats(); store.count(rowDeferred) != 3 || s.Waiting != 0 || s.DeadLetters != 0 || s.Expired != 0 {
 				t.Errorf("stats %+v", s)
 			}
 			if got := strings.Count(logged.String(), "notices of a newer release are set aside"); got != n {

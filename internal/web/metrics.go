@@ -3,7 +3,9 @@ package web
 import (
 	"log"
 	"net/http"
+	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -15,86 +17,53 @@ import (
 // maxChatSeries limits how many chats have a metric of their own: each is a separate series in Prometheus.
 const maxChatSeries = 20
 
-// metricsHandler serves the stats, and the metrics of the webhook and the process in the format of Prometheus.
-func metricsHandler(stats func() outbox.Stats, webhook *statusCounts, errorLog *log.Logger) http.Handler {
+// metricsHandler serves the stats, the requests to the webhook, and the metrics of the process in the format of Prometheus.
+func metricsHandler(stats func() outbox.Stats, webhookRequests prometheus.Collector, errorLog *log.Logger) http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		collector{stats},
-		webhook,
+		webhookRequests,
 	)
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorLog: errorLog})
 }
 
+// newWebhookRequests returns the counter of requests to the webhook, by the status of the response.
+func newWebhookRequests() *prometheus.CounterVec {
+	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "elobot_webhook_requests_total", Help: "Requests to the webhook, by the status of the response.",
+	}, []string{"code"})
+	for _, code := range []string{"200", "400", "401", "405", "413", "503"} {
+		requests.WithLabelValues(code) // so that each metric exists before its first request
+	}
+	return requests
+}
+
 type metric struct {
+	field int // of outbox.Stats
 	desc  *prometheus.Desc
 	kind  prometheus.ValueType
-	value func(s *outbox.Stats) float64
-}
-
-func gauge(name, help string, value func(s *outbox.Stats) float64) metric {
-	return metric{prometheus.NewDesc("elobot_"+name, help, nil, nil), prometheus.GaugeValue, value}
-}
-
-func counter(name, help string, value func(s *outbox.Stats) int64) metric {
-	return metric{
-		prometheus.NewDesc("elobot_"+name+"_total", help, nil, nil), prometheus.CounterValue,
-		func(s *outbox.Stats) float64 { return float64(value(s)) },
-	}
 }
 
 // metrics are all values except the list of chats.
-var metrics = []metric{
-	gauge("outbox_dispatching", "1 if this instance sends, 0 if it is on standby.",
-		func(s *outbox.Stats) float64 { return flag(s.Dispatching) }),
-	gauge("outbox_waiting_items", "Items waiting to be sent.",
-		func(s *outbox.Stats) float64 { return float64(s.Waiting) }),
-	gauge("outbox_enqueued_items_per_second", "Items added per second, over the last minute.",
-		func(s *outbox.Stats) float64 { return s.EnqueueRate }),
-	gauge("outbox_dead_items", "Current dead letters.",
-		func(s *outbox.Stats) float64 { return float64(s.Dead) }),
-	gauge("outbox_deferred_items", "Items set aside until a release leads that knows their kind.",
-		func(s *outbox.Stats) float64 { return float64(s.Deferred) }),
-	gauge("outbox_frozen_chats", "Chats that Telegram asks not to write to for now.",
-		func(s *outbox.Stats) float64 { return float64(s.Frozen) }),
-	gauge("outbox_parked_chats", "Chats that the bot may not write to and that have waiting items.",
-		func(s *outbox.Stats) float64 { return float64(s.Parked) }),
-	gauge("outbox_waiting_lanes", "Lanes that may send now and wait for their turn.",
-		func(s *outbox.Stats) float64 { return float64(s.WaitingLanes) }),
-	gauge("outbox_paused_lanes", "Lanes with something to send that may not send yet: frozen chat, failed request, or rate limit of the chat.",
-		func(s *outbox.Stats) float64 { return float64(s.PausedLanes) }),
-	gauge("outbox_requests_in_flight", "Requests to Telegram in flight.",
-		func(s *outbox.Stats) float64 { return float64(s.InFlight) }),
-	gauge("outbox_average_wait_seconds", "Average time that a lane that may send waits for its turn, over about the last 1,000 turns.",
-		func(s *outbox.Stats) float64 { return s.AverageWait }),
-	gauge("outbox_circuit_open", "1 if all lanes are paused, because many chats are rate limited or most requests fail.",
-		func(s *outbox.Stats) float64 { return flag(s.CircuitOpen) }),
+var metrics = describe(reflect.TypeFor[outbox.Stats]())
 
-	counter("outbox_sent_messages", "Messages sent, including edits and answers to pressed buttons.",
-		func(s *outbox.Stats) int64 { return s.Sent }),
-	counter("outbox_delivered_items", "Items covered by sent messages.", func(s *outbox.Stats) int64 { return s.Delivered }),
-	counter("outbox_merged_items", "Items sent in a message together with others.", func(s *outbox.Stats) int64 { return s.Merged }),
-	counter("outbox_merged_messages", "Messages that covered several items.",
-		func(s *outbox.Stats) int64 { return s.MergedMessages }),
-	counter("outbox_dropped_items", "Results that went into a summary, and answers that expired, because too many items waited.",
-		func(s *outbox.Stats) int64 { return s.Dropped }),
-	counter("outbox_expired_items", "Items that expired or became obsolete.",
-		func(s *outbox.Stats) int64 { return s.Expired }),
-	counter("outbox_skipped_edits", "Edits skipped because the message already showed the content.",
-		func(s *outbox.Stats) int64 { return s.Skipped }),
-	counter("outbox_board_copies", "Copies of boards that were found and unpinned.",
-		func(s *outbox.Stats) int64 { return s.BoardCopies }),
-	counter("outbox_tables_refused", "Messages sent as text because Telegram refused them as a table.",
-		func(s *outbox.Stats) int64 { return s.TablesRefused }),
-	counter("outbox_rate_limited", "Times that Telegram asked to wait (429).", func(s *outbox.Stats) int64 { return s.RateLimited }),
-	counter("outbox_long_waits", "Times that Telegram asked to wait for more than 10 minutes.",
-		func(s *outbox.Stats) int64 { return s.LongWaits }),
-	counter("outbox_possible_duplicates", "Items sent again although a previous request may have delivered them.",
-		func(s *outbox.Stats) int64 { return s.PossibleDuplicates }),
-	counter("outbox_uncertain_items", "Items given up after too many possible duplicates.",
-		func(s *outbox.Stats) int64 { return s.Uncertain }),
-	counter("outbox_died_items", "Items that became dead letters.", func(s *outbox.Stats) int64 { return s.DeadLetters }),
+// describe returns the metrics that the tags of a type define.
+func describe(stats reflect.Type) (all []metric) {
+	for i := range stats.NumField() {
+		tags := stats.Field(i).Tag
+		name := tags.Get("metric")
+		if name == "" {
+			continue
+		}
+		kind := prometheus.GaugeValue
+		if strings.HasSuffix(name, "_total") {
+			kind = prometheus.CounterValue
+		}
+		all = append(all, metric{i, prometheus.NewDesc("elobot_"+name, tags.Get("help"), nil, nil), kind})
+	}
+	return all
 }
 
 var chatWaiting = prometheus.NewDesc("elobot_outbox_chat_waiting_items",
@@ -116,8 +85,9 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (c collector) Collect(ch chan<- prometheus.Metric) {
 	s := c.stats()
+	values := reflect.ValueOf(s)
 	for _, m := range metrics {
-		ch <- prometheus.MustNewConstMetric(m.desc, m.kind, m.value(&s))
+		ch <- prometheus.MustNewConstMetric(m.desc, m.kind, numberOf(values.Field(m.field)))
 	}
 	for _, chat := range s.Largest[:min(len(s.Largest), maxChatSeries)] {
 		ch <- prometheus.MustNewConstMetric(chatWaiting, prometheus.GaugeValue, float64(chat.Waiting),
@@ -125,9 +95,16 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-func flag(on bool) float64 {
-	if on {
+// numberOf returns the value of a number or a flag.
+func numberOf(v reflect.Value) float64 {
+	switch {
+	case v.CanFloat():
+		return v.Float()
+	case v.CanInt():
+		return float64(v.Int())
+	case v.Bool():
 		return 1
+	default:
+		return 0
 	}
-	return 0
 }

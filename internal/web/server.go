@@ -15,6 +15,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"elobot/internal/outbox"
 )
 
@@ -39,8 +42,8 @@ type Server struct {
 	mux             *http.ServeMux
 	metrics         bool
 	webhookPath     string
-	webhook         http.Handler  // nil: none
-	webhookStatuses *statusCounts // of the webhook
+	webhook         http.Handler // nil: none
+	webhookRequests *prometheus.CounterVec
 	board           atomic.Pointer[Board]
 	hasBoard        bool
 	errorLog        *log.Logger
@@ -49,7 +52,7 @@ type Server struct {
 
 // New returns a server that does not listen yet.
 func New(log *slog.Logger) *Server {
-	return &Server{mux: http.NewServeMux(), webhookStatuses: newStatusCounts(), errorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), log: log}
+	return &Server{mux: http.NewServeMux(), webhookRequests: newWebhookRequests(), errorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), log: log}
 }
 
 // Listen listens at an address such as ":8080", or nowhere if it is empty. Call it before Run, which serves.
@@ -68,13 +71,13 @@ func (s *Server) Listen(ctx context.Context, addr string) (err error) {
 func (s *Server) Metrics(stats func() outbox.Stats, webhook *Server) {
 	s.metrics = true
 	// a GET pattern also matches HEAD; other methods get 405
-	s.mux.Handle("GET "+MetricsPath, metricsHandler(stats, webhook.webhookStatuses, s.errorLog))
-	s.mux.Handle("GET "+StatsPath, statsHandler(stats, webhook.webhookStatuses, s.log))
+	s.mux.Handle("GET "+MetricsPath, metricsHandler(stats, webhook.webhookRequests, s.errorLog))
+	s.mux.Handle("GET "+StatsPath, statsHandler(stats, s.log))
 }
 
 // Webhook sets the handler for the path of the webhook. Call it before Run.
 func (s *Server) Webhook(path string, h http.Handler) {
-	s.webhookPath, s.webhook = path, h
+	s.webhookPath, s.webhook = path, promhttp.InstrumentHandlerCounter(s.webhookRequests, h)
 }
 
 // ExpectBoard says that there will be web boards. Until then, requests for them are answered with 503. Call it before Run.
@@ -87,7 +90,7 @@ func (s *Server) Board(b *Board) { s.board.Store(b) }
 // paths that are not clean.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.webhook != nil && r.URL.Path == s.webhookPath {
-		s.webhookStatuses.serve(s.webhook, w, r)
+		s.webhook.ServeHTTP(w, r)
 		return
 	}
 	if s.hasBoard && strings.HasPrefix(r.URL.Path, BoardPath) {

@@ -9,16 +9,13 @@ import (
 )
 
 // statsHandler serves the metrics as JSON.
-func statsHandler(read func() outbox.Stats, webhook *statusCounts, log *slog.Logger) http.Handler {
+func statsHandler(read func() outbox.Stats, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := read()
 		if s.Largest == nil {
 			s.Largest = []outbox.ChatBacklog{} // "[]" instead of "null"
 		}
-		body, err := json.Marshal(struct {
-			outbox.Stats
-			Webhook map[int]int64 `json:"webhook_requests"` // by the status of the response
-		}{s, webhook.byStatus()})
+		body, err := json.Marshal(s)
 		if err != nil {
 			log.ErrorContext(r.Context(), "failed to encode metrics as JSON", "error", err)
 			http.Error(w, "failed to encode metrics as JSON", http.StatusInternalServerError)

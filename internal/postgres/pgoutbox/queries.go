@@ -76,24 +76,19 @@ func (s *Store) Recent(ctx context.Context, within time.Duration) ([]outbox.Requ
 func (s *Store) Survey(ctx context.Context, largest int) (outbox.Survey, error) {
 	sql := `
 		WITH backlog AS MATERIALIZED (
-		    SELECT chat_id, count(*) FILTER (WHERE lane <> ` + setAsideLane + `) AS waiting,
-		           count(*) FILTER (WHERE lane = ` + setAsideLane + `) AS deferred
-		    FROM outbox WHERE finished_at IS NULL GROUP BY chat_id
+		    SELECT chat_id, count(*) AS waiting FROM outbox
+		    WHERE finished_at IS NULL AND lane <> ` + setAsideLane + ` GROUP BY chat_id
 		), largest AS (
-		    SELECT chat_id, waiting FROM backlog WHERE waiting > 0 ORDER BY waiting DESC, chat_id LIMIT $1
+		    SELECT chat_id, waiting FROM backlog ORDER BY waiting DESC, chat_id LIMIT $1
 		)
 		SELECT (SELECT coalesce(sum(waiting), 0)::bigint FROM backlog),
 		       ARRAY(SELECT chat_id FROM largest ORDER BY waiting DESC, chat_id), ARRAY(SELECT waiting FROM largest ORDER BY waiting DESC, chat_id),
 		       (SELECT count(*) FROM dead_letters WHERE outbox_id IS NOT NULL),
-		       (SELECT count(*) FROM chats WHERE frozen_until > now()),
-		       (SELECT count(*) FROM backlog b JOIN chats c ON c.id = b.chat_id WHERE b.waiting > 0 AND c.parked_at IS NOT NULL),
-		       (SELECT coalesce(sum(deferred), 0)::bigint FROM backlog),
 		       (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM outbox_id_seq)`
 	var survey outbox.Survey
 	var chats []outbox.ChatID
 	var waiting []int
-	err := s.pool.QueryRow(ctx, sql, largest).Scan(
-		&survey.Waiting, &chats, &waiting, &survey.Dead, &survey.Frozen, &survey.Parked, &survey.Deferred, &survey.LastID)
+	err := s.pool.QueryRow(ctx, sql, largest).Scan(&survey.Waiting, &chats, &waiting, &survey.Dead, &survey.LastID)
 	if err != nil {
 		return outbox.Survey{}, fmt.Errorf("survey the outbox: %w", err)
 	}
