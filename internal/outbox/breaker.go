@@ -14,12 +14,8 @@ const (
 	maxLimitedPause = 60 * time.Second // all lanes pause for at most this long
 )
 
-// If most recent requests failed for transient reasons, the cause is not a single chat.
-const (
-	outageChats   = 3                // at least this many chats …
-	outageWithin  = 30 * time.Second // … within this time
-	attemptMemory = 32               // number of outcomes kept
-)
+// outageChats is in how many chats requests fail for transient reasons, without any answer in between, until the cause is not a single chat.
+const outageChats = 3
 
 // breaker is a circuit breaker that pauses all lanes. When the pause is over, one lane probes whether the messenger accepts requests again.
 // If it does, the circuit closes and the others follow.
@@ -28,9 +24,8 @@ type breaker struct {
 	until   time.Time     // earliest time of the next probe
 	backoff retry.Backoff // during an outage
 
-	limits   []limit                // recent rate limits, at most one for each chat
-	attempts [attemptMemory]attempt // of the last requests
-	next     int                    // index of the next outcome
+	limits  []limit             // recent rate limits, at most one for each chat
+	failing map[ChatID]struct{} // chats in which a request failed for a transient reason since the last answer
 }
 
 // limit is a rate limit that a chat has hit.
@@ -38,13 +33,6 @@ type limit struct {
 	chat  ChatID
 	at    time.Time
 	pause time.Duration
-}
-
-// attempt is how a request ended: failed means for a transient reason.
-type attempt struct {
-	chat   ChatID
-	at     time.Time
-	failed bool
 }
 
 // rateLimited notes a rate limit of a chat. It returns how long all lanes pause because of it, or 0.
@@ -75,8 +63,11 @@ func (b *breaker) failed(chat ChatID, now time.Time) time.Duration {
 	if b.open && now.Before(b.until) {
 		return 0 // started before the circuit opened
 	}
-	b.add(attempt{chat, now, true})
-	if !b.open && !b.mostFail(now) {
+	if b.failing == nil {
+		b.failing = make(map[ChatID]struct{})
+	}
+	b.failing[chat] = struct{}{}
+	if !b.open && len(b.failing) < outageChats {
 		return 0
 	}
 	if b.backoff == nil {
@@ -88,15 +79,17 @@ func (b *breaker) failed(chat ChatID, now time.Time) time.Duration {
 }
 
 // answered notes a request that the messenger answered. It says whether that closed the circuit.
-func (b *breaker) answered(chat ChatID, now time.Time) bool {
-	if b.open && !now.Before(b.until) {
+func (b *breaker) answered(now time.Time) bool {
+	switch {
+	case !b.open:
+		clear(b.failing)
+		return false
+	case now.Before(b.until):
+		return false // started before the circuit opened
+	default:
 		*b = breaker{}
 		return true
 	}
-	if !b.open {
-		b.add(attempt{chat, now, false})
-	}
-	return false
 }
 
 // allows is true if another request may start with the given number in flight.
@@ -107,26 +100,4 @@ func (b *breaker) allows(inFlight int, now time.Time) bool {
 // trip opens the circuit.
 func (b *breaker) trip(until time.Time) {
 	*b = breaker{open: true, until: until, backoff: b.backoff}
-}
-
-func (b *breaker) add(o attempt) {
-	b.attempts[b.next] = o
-	b.next = (b.next + 1) % attemptMemory
-}
-
-// mostFail is true if the last request failed in most of the recently used chats, and in at least outageChats of them.
-func (b *breaker) mostFail(now time.Time) bool {
-	last := make(map[ChatID]bool)
-	for i := range b.attempts { // oldest first
-		if o := b.attempts[(b.next+i)%attemptMemory]; !o.at.IsZero() && now.Sub(o.at) <= outageWithin {
-			last[o.chat] = o.failed
-		}
-	}
-	failed := 0
-	for _, f := range last {
-		if f {
-			failed++
-		}
-	}
-	return failed >= outageChats && 2*failed > len(last)
 }

@@ -73,9 +73,9 @@ func TestBreakerRateLimited(t *testing.T) {
 	}
 
 	b := breaker{open: true, until: at(10)}
-	ended := []bool{b.answered(9, at(9))}
+	ended := []bool{b.answered(at(9))}
 	allowed := []bool{b.allows(0, at(9)), b.allows(0, at(10)), b.allows(1, at(10))}
-	ended = append(ended, b.answered(9, at(10)), b.answered(8, at(10)))
+	ended = append(ended, b.answered(at(10)), b.answered(at(10)))
 	allowed = append(allowed, b.allows(31, at(10)))
 	if diff := cmp.Diff([]bool{false, true, false, true}, allowed); diff != "" {
 		t.Errorf("allowed (-want +got):\n%s", diff)

@@ -256,10 +256,10 @@ func (t *term) updateBreaker(chat ChatID, r Result, now time.Time) {
 		}
 	case Unreachable, Ambiguous, Unauthorized:
 		if pause := t.breaker.failed(chat, now); pause > 0 {
-			t.log.Warn("most requests to the messenger fail, circuit opened", "pause_ms", pause.Milliseconds())
+			t.log.Warn("requests to the messenger fail in several chats, circuit opened", "pause_ms", pause.Milliseconds())
 		}
 	default:
-		if t.breaker.answered(chat, now) {
+		if t.breaker.answered(now) {
 			t.log.Info("messenger accepts requests again, circuit closed")
 		}
 	}
