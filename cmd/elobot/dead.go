@@ -101,8 +101,8 @@ func (c *deadShowCommand) Run(ctx context.Context) error {
 			return deadLetterError(c.ID, err)
 		}
 		about := subject(l)
-		if l.Notice != nil {
-			about = fmt.Sprintf("%s, notice %d, now %s", about, l.Notice.ID, cmp.Or(l.Notice.State, "gone"))
+		if l.Notice != 0 {
+			about = fmt.Sprintf("%s, notice %d, now %s", about, l.Notice, cmp.Or(l.State, "gone"))
 		}
 		fmt.Printf("dead letter  %d\nkind         %s\nabout        %s\nfirst seen   %s\nlast seen    %s\nattempts     %d\n",
 			l.ID, kindOf(l), about, timestamp(l.FirstSeen), timestamp(l.LastSeen), l.Attempts)
@@ -202,7 +202,7 @@ func (c *deadRetryCommand) Run(ctx context.Context) error {
 			return err
 		}
 		var handle intake.Handler
-		if slices.ContainsFunc(letters, func(l pgintake.DeadLetter) bool { return l.Notice == nil }) {
+		if slices.ContainsFunc(letters, func(l pgintake.DeadLetter) bool { return l.Notice == 0 }) {
 			client, router, err := c.Router(ctx, pool)
 			if err != nil {
 				return err
@@ -241,7 +241,7 @@ func retryLetter(ctx context.Context, dead *pgintake.DeadLetters, id postgres.De
 	switch {
 	case err != nil:
 		return err
-	case l.Notice != nil:
+	case l.Notice != 0:
 		if err := dead.SendAgain(ctx, id); err != nil {
 			return err
 		}
@@ -292,22 +292,22 @@ func deadLetterError(id postgres.DeadLetterID, err error) error {
 }
 
 func kindOf(l pgintake.DeadLetter) string {
-	if l.Notice != nil {
+	if l.Notice != 0 {
 		return "notice"
 	}
 	return "update"
 }
 
 func subject(l pgintake.DeadLetter) string {
-	switch n := l.Notice; {
-	case n == nil:
+	switch {
+	case l.Notice == 0:
 		return fmt.Sprintf("update %d", l.Update)
-	case n.State == "":
-		return fmt.Sprintf("notice %d, which is gone", n.ID)
-	case n.Title == "":
-		return fmt.Sprintf("%s to %d", n.Kind, n.Chat)
+	case l.State == "":
+		return fmt.Sprintf("notice %d, which is gone", l.Notice)
+	case l.Title == "":
+		return fmt.Sprintf("%s to %d", l.Kind, l.Chat)
 	default:
-		return fmt.Sprintf("%s to %d %q", n.Kind, n.Chat, n.Title) // quoted: a title can contain anything
+		return fmt.Sprintf("%s to %d %q", l.Kind, l.Chat, l.Title) // quoted: a title can contain anything
 	}
 }
 

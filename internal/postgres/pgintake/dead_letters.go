@@ -33,23 +33,17 @@ func NewDeadLetters(pool *pgxpool.Pool) *DeadLetters { return &DeadLetters{Now: 
 
 // DeadLetter is an update or a notice that failed for good, as the operator sees it.
 type DeadLetter struct {
-	ID        postgres.DeadLetterID
-	Update    int64       // the id of the update, 0 for a notice
-	Notice    *DeadNotice // nil for an update
-	LastError string
-	Attempts  int
-	FirstSeen time.Time
-	LastSeen  time.Time
-	Payload   []byte // set by Open only
-}
-
-// DeadNotice is the notice of a dead letter.
-type DeadNotice struct {
-	ID    int64  // of its row in the outbox
-	State string // of that row; if the row is gone, this and all that follows is empty
-	Kind  string
-	Chat  int64 // Telegram's id
-	Title string
+	ID     postgres.DeadLetterID
+	Update int64 // the id of the update, 0 for a notice
+	Notice int64 // the id of the notice, 0 for an update
+	// Of the notice; all of them are empty if it is gone. Chat is Telegram's id.
+	State, Kind         string
+	Chat                int64
+	Title               string
+	LastError           string
+	Attempts            int
+	FirstSeen, LastSeen time.Time
+	Payload             []byte // not in lists
 }
 
 // Errors of operations on a dead letter.
@@ -90,56 +84,34 @@ const (
 		FROM dead_letters d LEFT JOIN outbox o ON o.id = d.outbox_id LEFT JOIN chats c ON c.id = o.chat_id`
 )
 
-// deadLetterRow has the columns of selectDeadLetters, and those that some queries add.
-type deadLetterRow struct {
-	ID                  postgres.DeadLetterID
-	Update, Notice      int64 // 0 for none
-	State, Kind         string
-	Chat                int64
-	Title               string
-	LastError           string
-	Attempts            int
-	FirstSeen, LastSeen time.Time
-	Payload             []byte
-	Total               int // of all letters
-}
-
-func (r deadLetterRow) letter() DeadLetter {
-	l := DeadLetter{
-		ID: r.ID, Update: r.Update, LastError: r.LastError, Attempts: r.Attempts,
-		FirstSeen: r.FirstSeen, LastSeen: r.LastSeen, Payload: r.Payload,
-	}
-	if r.Notice != 0 {
-		l.Notice = &DeadNotice{ID: r.Notice, State: r.State, Kind: r.Kind, Chat: r.Chat, Title: r.Title}
-	}
-	return l
-}
-
 // List returns the newest dead letters, at most limit, and the number of all dead letters.
 func (d *DeadLetters) List(ctx context.Context, limit int) (letters []DeadLetter, total int, err error) {
 	const sql = selectDeadLetters + `, count(*) OVER () AS total` + fromDeadLetters + `
 		ORDER BY d.last_seen_at DESC, d.id DESC LIMIT $1`
-	rows, err := postgres.Collect(ctx, d.pool, "list dead letters", pgx.RowToStructByNameLax[deadLetterRow], sql, limit)
+	type listed struct {
+		DeadLetter
+		Total int
+	}
+	rows, err := postgres.Collect(ctx, d.pool, "list dead letters", pgx.RowToStructByNameLax[listed], sql, limit)
 	if err != nil {
 		return nil, 0, err
 	}
 	for _, r := range rows {
 		total = r.Total
 	}
-	return postgres.Column(rows, deadLetterRow.letter), total, nil
+	return postgres.Column(rows, func(r listed) DeadLetter { return r.DeadLetter }), total, nil
 }
 
 // Find returns the dead letters with these ids that exist, oldest first; without ids, all.
 func (d *DeadLetters) Find(ctx context.Context, ids []postgres.DeadLetterID) ([]DeadLetter, error) {
-	const sql = selectDeadLetters + fromDeadLetters + `
+	const sql = selectDeadLetters + `, d.payload` + fromDeadLetters + `
 		WHERE coalesce(cardinality($1::bigint[]), 0) = 0 OR d.id = ANY ($1) ORDER BY d.id`
-	return postgres.Collect(ctx, d.pool, "find dead letters", readDeadLetter, sql, ids)
+	return postgres.Collect(ctx, d.pool, "find dead letters", pgx.RowToStructByName[DeadLetter], sql, ids)
 }
 
-// Open returns a dead letter with its payload.
+// Open returns one dead letter.
 func (d *DeadLetters) Open(ctx context.Context, id postgres.DeadLetterID) (DeadLetter, error) {
-	const sql = selectDeadLetters + `, d.payload` + fromDeadLetters + ` WHERE d.id = $1`
-	letters, err := postgres.Collect(ctx, d.pool, fmt.Sprint("open dead letter ", id), readDeadLetter, sql, id)
+	letters, err := d.Find(ctx, []postgres.DeadLetterID{id})
 	if err == nil && len(letters) == 0 {
 		err = ErrNoDeadLetter
 	}
@@ -147,11 +119,6 @@ func (d *DeadLetters) Open(ctx context.Context, id postgres.DeadLetterID) (DeadL
 		return DeadLetter{}, err
 	}
 	return letters[0], nil
-}
-
-func readDeadLetter(row pgx.CollectableRow) (DeadLetter, error) {
-	r, err := pgx.RowToStructByNameLax[deadLetterRow](row)
-	return r.letter(), err
 }
 
 // Drop deletes the dead letters with these ids, and returns the ids that it has found. The rows of notices stay dead.
