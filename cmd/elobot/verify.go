@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -170,55 +171,31 @@ func describe(f ranking.Finding) string {
 	if f.Player != "" {
 		where += fmt.Sprintf(", %q", f.Player) // quoted: a name can contain anything
 	}
-	return where + ": " + problem(f)
+	return where + ": " + strings.NewReplacer("{stored}", f.Stored, "{want}", f.Want).Replace(problems[f.Problem])
 }
 
-func problem(f ranking.Finding) string {
-	differs := func(what string) string { return fmt.Sprintf("%s is %s, but should be %s", what, f.Stored, f.Want) }
-	switch f.Problem {
-	case ranking.MissingNumber:
-		return "no match has this number, although it was assigned"
-	case ranking.NumberNotAssigned:
-		return "the group's counter has not reached this number yet; when it does, no match can be recorded"
-	case ranking.MissingKey:
-		return "the command that recorded it is not marked as handled"
-	case ranking.DuplicateKey:
-		return "another match has the same idempotency key"
-	case ranking.WrongSides:
-		return "a side has no player, or a player without a standing in the ladder"
-	case ranking.WrongSets:
-		return differs("the score does not match the sets: it")
-	case ranking.MissingEntry:
-		return "the history has no entry, but should say " + f.Want
-	case ranking.EntryOfUndone:
-		return "it is undone, but the history still says " + f.Stored
-	case ranking.WrongEntry:
-		return fmt.Sprintf("the history says %s, but should say %s", f.Stored, f.Want)
-	case ranking.BrokenChain:
-		return fmt.Sprintf("the history has the rating %s before it, but %s after the previous match", f.Stored, f.Want)
-	case ranking.MergedPlayer:
-		return "still ranked, although this player was merged into another one"
-	case ranking.WrongStart:
-		return differs("the start rating")
-	case ranking.WrongElo:
-		return differs("the rating")
-	case ranking.WrongSum:
-		return fmt.Sprintf("the rating is %s, but the start rating and all changes in the history add up to %s", f.Stored, f.Want)
-	case ranking.WrongBest:
-		return differs("the best rating")
-	case ranking.WrongStreak:
-		return differs("the streak")
-	case ranking.WrongLastPlayed:
-		return differs("the time of the last match")
-	case ranking.WrongCounters:
-		return differs("won–drawn–lost")
-	case ranking.WrongLongest:
-		return differs("the longest streak")
-	case ranking.WrongUpset:
-		return differs("the rating difference of its upset")
-	case ranking.CountersDontAdd:
-		return fmt.Sprintf("the number of matches is %s, but won, drawn and lost add up to %s", f.Stored, f.Want)
-	default:
-		return fmt.Sprintf("%s: %s, but should be %s", f.Problem, f.Stored, f.Want)
-	}
+// problems are what is wrong, with {stored} and {want} for the values.
+var problems = map[ranking.Problem]string{
+	ranking.MissingNumber:     "no match has this number, although it was assigned",
+	ranking.NumberNotAssigned: "the group's counter has not reached this number yet; when it does, no match can be recorded",
+	ranking.MissingKey:        "the command that recorded it is not marked as handled",
+	ranking.DuplicateKey:      "another match has the same idempotency key",
+	ranking.WrongSides:        "a side has no player, or a player without a standing in the ladder",
+	ranking.WrongSets:         "the score does not match the sets: it is {stored}, but should be {want}",
+	ranking.MissingEntry:      "the history has no entry, but should say {want}",
+	ranking.EntryOfUndone:     "it is undone, but the history still says {stored}",
+	ranking.WrongEntry:        "the history says {stored}, but should say {want}",
+	ranking.BrokenChain:       "the history has the rating {stored} before it, but {want} after the previous match",
+	ranking.MergedPlayer:      "still ranked, although this player was merged into another one",
+	ranking.ForeignPlayer:     "ranked, although this player belongs to another group",
+	ranking.WrongStart:        "the start rating is {stored}, but should be {want}",
+	ranking.WrongElo:          "the rating is {stored}, but should be {want}",
+	ranking.WrongSum:          "the rating is {stored}, but the start rating and all changes in the history add up to {want}",
+	ranking.WrongBest:         "the best rating is {stored}, but should be {want}",
+	ranking.WrongStreak:       "the streak is {stored}, but should be {want}",
+	ranking.WrongLastPlayed:   "the time of the last match is {stored}, but should be {want}",
+	ranking.WrongCounters:     "won–drawn–lost is {stored}, but should be {want}",
+	ranking.WrongLongest:      "the longest streak is {stored}, but should be {want}",
+	ranking.WrongUpset:        "the rating difference of its upset is {stored}, but should be {want}",
+	ranking.CountersDontAdd:   "the number of matches is {stored}, but won, drawn and lost add up to {want}",
 }
