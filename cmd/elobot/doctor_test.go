@@ -120,7 +120,7 @@ func (p patient) inTheDatabase() {
 	address.User = url.UserPassword(role, "hush")
 	p.examine("without rights", 1, []string{"DATABASE_URL=" + address.String()}, "✗ rights: may not create tables", "✓ schema: ")
 	p.exec(`GRANT CREATE ON SCHEMA public TO ` + role)
-	p.examine("without tables of its own", 1, []string{"DATABASE_URL=" + address.String()}, "✗ rights: does not own boards, bot, ")
+	p.examine("without tables of its own", 1, []string{"DATABASE_URL=" + address.String()}, "✗ rights: does not own the bot's tables")
 	p.exec(`ALTER ROLE ` + role + ` SET default_transaction_read_only = on`)
 	p.examine("without writes", 1, []string{"DATABASE_URL=" + address.String()}, "✗ database: accepts no writes")
 	p.exec(`DROP OWNED BY ` + role)

@@ -202,9 +202,7 @@ func (d *doctor) checkDatabase(ctx context.Context, address string) error {
 		return d.config.withHint(err)
 	}
 	defer postgres.Close(pool)
-	f, err := patiently(ctx, func(ctx context.Context) (postgres.ServerFacts, error) {
-		return postgres.ExamineServer(ctx, pool, migrations.FS)
-	})
+	f, err := patiently(ctx, func(ctx context.Context) (postgres.ServerFacts, error) { return postgres.ExamineServer(ctx, pool) })
 	if err != nil {
 		return err
 	}
@@ -253,9 +251,8 @@ func (d *doctor) server(f postgres.ServerFacts, name string) {
 	switch {
 	case !f.MayCreate:
 		d.wrong("rights", "the role may not create tables, which the first start and upgrades need: make it the owner of the database")
-	case len(f.NotOwned) > 0:
-		d.wrong("rights", "the role does not own %s, which the bot writes to and upgrades change: make it the owner of these tables",
-			strings.Join(f.NotOwned, ", "))
+	case !f.Owns:
+		d.wrong("rights", "the role does not own the bot's tables, which upgrades change: make it their owner")
 	default:
 		d.well("rights", "the role may create, read and write tables")
 	}

@@ -14,7 +14,7 @@ import (
 // TestFindings: what a test cannot easily break for real is reported with what to do.
 func TestFindings(t *testing.T) {
 	t.Parallel()
-	good := postgres.ServerFacts{Version: "17.2", Major: 17, MayCreate: true}
+	good := postgres.ServerFacts{Version: "17.2", Major: 17, MayCreate: true, Owns: true}
 	server := func(change func(*postgres.ServerFacts)) func(*doctor) {
 		return func(d *doctor) {
 			f := good

@@ -18,7 +18,6 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
-	"elobot/migrations"
 )
 
 // TestStaysInside: only this machine and networks of containers are inside. A private address of an office or a cloud is not.
@@ -77,7 +76,7 @@ func TestUnencryptedConnection(t *testing.T) {
 			pools, err := postgres.OpenPoolsBy(t.Context(), tc.url, dial, dbtest.MaxWait, slog.New(slog.NewTextHandler(&log, nil)))
 			dbtest.Must(t, err)
 			defer pools.Close()
-			f, err := postgres.ExamineServer(t.Context(), pools.Questions, migrations.FS)
+			f, err := postgres.ExamineServer(t.Context(), pools.Questions)
 			dbtest.Must(t, err)
 			withTLS := strings.Contains(tc.name, "with TLS")
 			if f.Exposed != tc.exposed || strings.HasPrefix(f.TLS, "TLS 1.") != withTLS {

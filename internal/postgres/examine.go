@@ -3,12 +3,8 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"io/fs"
-	"regexp"
-	"slices"
 	"time"
 
-	migratepgx "github.com/golang-migrate/migrate/v4/database/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/ranking"
@@ -18,27 +14,20 @@ import (
 type ServerFacts struct {
 	Version   string // such as "17.2"
 	Major     int
-	ReadOnly  bool     // it accepts no writes
-	MayCreate bool     // tables, which an upgrade of the bot needs
-	NotOwned  []string // tables of the bot that the role does not own, so that it cannot change them in an upgrade
+	ReadOnly  bool // it accepts no writes
+	MayCreate bool // tables, which an upgrade of the bot needs
+	Owns      bool // the role owns the bot's tables, as far as there are any, so that it can change them in an upgrade
 	Now       time.Time
 	Encryption
 }
 
-// ExamineServer returns the facts of a server, with or without the tables that the migrations in the files create. It changes nothing.
-func ExamineServer(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (f ServerFacts, err error) {
-	tables, err := tablesOf(files)
-	if err != nil {
-		return f, err
-	}
+// ExamineServer returns the facts of a server, with or without the bot's tables, of which one stands for all. It changes nothing.
+func ExamineServer(ctx context.Context, pool *pgxpool.Pool) (f ServerFacts, err error) {
 	const sql = `
 		SELECT split_part(current_setting('server_version'), ' ', 1), current_setting('server_version_num')::integer / 10000,
 		       pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean,
 		       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false),
-		       ARRAY(
-		           SELECT relname::text FROM pg_class
-		           WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema()) AND relkind IN ('r', 'p')
-		             AND relname = ANY ($1) AND NOT pg_has_role(relowner, 'USAGE') ORDER BY 1),
+		       coalesce((SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('group_players')), true),
 		       clock_timestamp()`
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
@@ -46,40 +35,11 @@ func ExamineServer(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (f Serv
 	}
 	defer conn.Release()
 	f.Encryption = encryptionOf(conn.Conn())
-	err = conn.QueryRow(ctx, sql, tables).
-		Scan(&f.Version, &f.Major, &f.ReadOnly, &f.MayCreate, &f.NotOwned, &f.Now)
+	err = conn.QueryRow(ctx, sql).Scan(&f.Version, &f.Major, &f.ReadOnly, &f.MayCreate, &f.Owns, &f.Now)
 	if err != nil {
 		return f, fmt.Errorf("examine the server: %w", err)
 	}
 	return f, nil
-}
-
-// createOrDropTable matches a table that a migration creates or drops.
-var createOrDropTable = regexp.MustCompile(`(?m)^(CREATE|DROP) TABLE (\w+)`)
-
-// tablesOf returns the names of the tables that the migrations leave, and of that which holds their version. Other programs may have tables
-// in the same schema.
-func tablesOf(files fs.FS) ([]string, error) {
-	names, err := fs.Glob(files, "*.up.sql")
-	if err != nil {
-		return nil, fmt.Errorf("list the migration files: %w", err)
-	}
-	tables := []string{migratepgx.DefaultMigrationsTable}
-	for _, name := range names {
-		sql, err := fs.ReadFile(files, name)
-		if err != nil {
-			return nil, fmt.Errorf("read migration files: %w", err)
-		}
-		for _, match := range createOrDropTable.FindAllSubmatch(sql, -1) {
-			name := string(match[2])
-			if string(match[1]) == "CREATE" {
-				tables = append(tables, name)
-			} else {
-				tables = slices.DeleteFunc(tables, func(t string) bool { return t == name })
-			}
-		}
-	}
-	return tables, nil
 }
 
 // WorkFacts describe what the bot has to do and who does it.

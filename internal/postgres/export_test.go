@@ -11,7 +11,6 @@ import (
 // Internals for tests.
 var (
 	LanePayload      = lanePayload
-	TablesOf         = tablesOf
 	ReadLane         = readLane
 	NextNotification = next
 	StaysInside      = staysInside
