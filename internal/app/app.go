@@ -101,7 +101,7 @@ func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 	if b.board != nil {
 		servers.public.Board(b.board)
 	}
-	ready.started(b, []namedClock{{"database", b.lease.DatabaseNow}, {"telegram", client.Clock}})
+	ready.started(b)
 	parts, ctx := errgroup.WithContext(ctx)
 	notifying, stopNotifying := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopNotifying()

@@ -33,24 +33,16 @@ type readiness struct {
 type running struct {
 	bot    *instance
 	schema func(context.Context) error // whether the database answers and has the schema of this release
-	clocks []namedClock
-}
-
-// namedClock is a clock that should agree with that of this machine. now returns false until the clock has been read.
-type namedClock struct {
-	name string
-	now  func() (time.Time, bool)
 }
 
 // await notes what the start waits for.
 func (r *readiness) await(what string) { r.awaited.Store(&what) }
 
 // started notes that the instance runs.
-func (r *readiness) started(b *instance, clocks []namedClock) {
+func (r *readiness) started(b *instance) {
 	r.running.Store(&running{
 		bot:    b,
 		schema: func(ctx context.Context) error { return postgres.CheckSchema(ctx, b.pools.Auxiliary, migrations.FS) },
-		clocks: clocks,
 	})
 }
 
@@ -62,25 +54,19 @@ func (r *readiness) stats() outbox.Stats {
 	return outbox.Stats{}
 }
 
-// check is true if the instance runs, and the database answers and has the schema of this release. Clocks and the lease are only reported.
+// check is true if the instance runs, and the database answers and has the schema of this release. The lease is only reported.
 func (r *readiness) check(ctx context.Context) web.Readiness {
-	state := web.Readiness{Ahead: make(map[string]float64)}
 	current := r.running.Load()
 	if current == nil {
-		state.Problem = "starting"
+		problem := "starting"
 		if what := r.awaited.Load(); what != nil {
-			state.Problem += ", waiting for " + *what
+			problem += ", waiting for " + *what
 		}
-		return state
+		return web.Readiness{Problem: problem}
 	}
-	state.Ready, state.Leader = true, current.bot.lease.Remaining() > 0
+	state := web.Readiness{Ready: true, Leader: current.bot.lease.Remaining() > 0}
 	if r.database(ctx, current.schema) != nil {
 		state.Ready, state.Problem = false, "the database does not answer, or does not have the schema of this release"
-	}
-	for _, c := range current.clocks {
-		if now, known := c.now(); known {
-			state.Ahead[c.name] = time.Until(now).Round(time.Millisecond).Seconds()
-		}
 	}
 	return state
 }

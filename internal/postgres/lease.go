@@ -14,7 +14,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"elobot/internal/clock"
 	"elobot/internal/crashpoint"
 	"elobot/internal/outbox"
 )
@@ -34,7 +33,6 @@ type Lease struct {
 	pool         *pgxpool.Pool
 	name, holder string
 	length       time.Duration
-	clock        clock.Remote  // the database's
 	idleTimeout  time.Duration // how long a transaction under the lease may be idle
 
 	mu      sync.Mutex
@@ -80,19 +78,16 @@ func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 // clock was set back, and would keep everybody waiting. It is cut to the maximum.
 func (l *Lease) isHeld(ctx context.Context) (isHeld bool, epoch int64, err error) {
 	const read = `
-		SELECT clock_timestamp(), coalesce(l.expires_at > clock_timestamp() AND l.holder <> $3, false), coalesce(l.epoch, 0),
+		SELECT coalesce(l.expires_at > clock_timestamp() AND l.holder <> $3, false), coalesce(l.epoch, 0),
 		       coalesce(l.expires_at - clock_timestamp() - coalesce(l.duration, $2::interval), '0')
 		FROM (SELECT) AS it LEFT JOIN leases l ON l.name = $1`
 	const cut = `
 		UPDATE leases SET expires_at = clock_timestamp() + coalesce(duration, $2::interval)
 		WHERE name = $1 AND expires_at > clock_timestamp() + coalesce(duration, $2::interval)`
-	start := time.Now()
-	var now time.Time
 	var excess time.Duration
-	if err := l.pool.QueryRow(ctx, read, l.name, l.length, l.holder).Scan(&now, &isHeld, &epoch, &excess); err != nil {
+	if err := l.pool.QueryRow(ctx, read, l.name, l.length, l.holder).Scan(&isHeld, &epoch, &excess); err != nil {
 		return false, 0, fmt.Errorf("read lease %s: %w", l.name, l.resetOnTimeout(err))
 	}
-	l.clock.Dated(now, start, 0)
 	if excess <= 0 {
 		return isHeld, epoch, nil
 	}
@@ -127,21 +122,18 @@ func (l *Lease) take(ctx context.Context, last int64) (epoch int64, crashed bool
 func (l *Lease) Renew(ctx context.Context) error {
 	const sql = `
 		UPDATE leases SET expires_at = clock_timestamp() + $3::interval
-		WHERE name = $1 AND epoch = $2 AND holder <> ''
-		RETURNING clock_timestamp()`
+		WHERE name = $1 AND epoch = $2 AND holder <> ''`
 	start, epoch := time.Now(), l.Epoch()
-	var now time.Time
 	crashpoint.At(crashpoint.Renewing)
-	err := l.pool.QueryRow(ctx, sql, l.name, epoch, l.length).Scan(&now)
+	renewed, err := l.pool.Exec(ctx, sql, l.name, epoch, l.length)
 	crashpoint.At(crashpoint.Renewed)
-	lost := errors.Is(err, pgx.ErrNoRows)
-	if err != nil && !lost {
+	if err != nil {
 		return fmt.Errorf("renew lease %s: %w", l.name, l.resetOnTimeout(err))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch until := start.Add(l.length); {
-	case lost:
+	case renewed.RowsAffected() == 0:
 		if l.epoch == epoch {
 			l.until = time.Time{}
 		}
@@ -149,12 +141,8 @@ func (l *Lease) Renew(ctx context.Context) error {
 	case l.epoch == epoch && !l.until.IsZero() && until.After(l.until):
 		l.until = until
 	}
-	l.clock.Dated(now, start, 0)
 	return nil
 }
-
-// DatabaseNow returns the current time by the database's clock. ok is false until the database has answered once.
-func (l *Lease) DatabaseNow() (now time.Time, ok bool) { return l.clock.Now() }
 
 // resetOnTimeout returns the error unchanged. After a timeout it drops the idle connections, see Others.
 func (l *Lease) resetOnTimeout(err error) error {

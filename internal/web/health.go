@@ -18,8 +18,6 @@ type Readiness struct {
 	Problem string `json:"problem,omitempty"` // why it is not ready
 	// Leader is true if this instance polls and sends. An instance that stands by is as ready as the leader.
 	Leader bool `json:"leader"`
-	// Ahead is by how many seconds other clocks are ahead of this machine's, as far as known.
-	Ahead map[string]float64 `json:"clocks_ahead_seconds"`
 }
 
 // Health adds the health checks: HealthPath answers 200 as long as the process does, and ReadyPath answers 503 unless the instance is

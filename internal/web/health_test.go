@@ -8,7 +8,7 @@ import (
 	"elobot/internal/web"
 )
 
-// TestHealth: the process is healthy as long as it answers, and ready only if it says so. Neither the lease nor clocks matter.
+// TestHealth: the process is healthy as long as it answers, and ready only if it says so. The lease does not matter.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -16,14 +16,10 @@ func TestHealth(t *testing.T) {
 		code  int
 		body  string
 	}{
-		"ready": {web.Readiness{Ready: true, Leader: true}, http.StatusOK, `{"ready":true,"leader":true,"clocks_ahead_seconds":null}`},
-		"standing by, clocks differ": {
-			web.Readiness{Ready: true, Ahead: map[string]float64{"telegram": -3600}}, http.StatusOK,
-			`{"ready":true,"leader":false,"clocks_ahead_seconds":{"telegram":-3600}}`,
-		},
+		"ready": {web.Readiness{Ready: true, Leader: true}, http.StatusOK, `{"ready":true,"leader":true}`},
+		"standing by": {web.Readiness{Ready: true}, http.StatusOK, `{"ready":true,"leader":false}`},
 		"not ready": {
-			web.Readiness{Problem: "no database"}, http.StatusServiceUnavailable,
-			`{"ready":false,"problem":"no database","leader":false,"clocks_ahead_seconds":null}`,
+			web.Readiness{Problem: "no database"}, http.StatusServiceUnavailable, `{"ready":false,"problem":"no database","leader":false}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
