@@ -2,8 +2,8 @@ package telegram
 
 import (
 	"context"
+	"fmt"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -33,13 +33,11 @@ type AdminCache struct {
 	source  AdminSource
 	now     func() time.Time
 	flights singleflight.Group
-	mu      sync.Mutex
 	lists   *lru.Cache[ranking.ExternalChatID, adminList]
-	pending map[ranking.ExternalChatID]*lookup // look-ups in progress whose lists may be cached
-}
 
-// lookup is a look-up in progress.
-type lookup struct{ begun time.Time }
+	mu  sync.Mutex
+	era int // increases with each Forget: a look-up that began before may have an old answer
+}
 
 type adminList struct {
 	admins []ranking.UserID
@@ -52,7 +50,7 @@ func NewAdminCache(source AdminSource, now func() time.Time) *AdminCache {
 	if err != nil { // only if the size is not positive
 		panic(err)
 	}
-	return &AdminCache{source: source, now: now, lists: lists, pending: make(map[ranking.ExternalChatID]*lookup)}
+	return &AdminCache{source: source, now: now, lists: lists}
 }
 
 // IsAdmin implements Admins.
@@ -65,7 +63,10 @@ func (c *AdminCache) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, u
 	}
 	// Several callers share the answer, so the look-up must not end with the context of the first one.
 	shared := context.WithoutCancel(ctx)
-	answer := c.flights.DoChan(key(chat), func() (any, error) { return c.ask(shared, chat) })
+	c.mu.Lock()
+	era := c.era
+	c.mu.Unlock()
+	answer := c.flights.DoChan(fmt.Sprint(chat, era), func() (any, error) { return c.ask(shared, chat, era) })
 	select {
 	case a := <-answer:
 		admins, _ := a.Val.([]ranking.UserID)
@@ -75,13 +76,12 @@ func (c *AdminCache) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, u
 	}
 }
 
-// Forget drops the cached list of a chat. The result of a look-up in progress is not cached, and later calls do not wait for it.
+// Forget drops the cached list of a chat. The results of look-ups in progress are not cached, and later calls do not wait for them.
 func (c *AdminCache) Forget(chat ranking.ExternalChatID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lists.Remove(chat)
-	delete(c.pending, chat)
-	c.flights.Forget(key(chat))
+	c.era++
 }
 
 // ForgetAll is Forget for all chats.
@@ -89,10 +89,7 @@ func (c *AdminCache) ForgetAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lists.Purge()
-	for chat := range c.pending {
-		c.flights.Forget(key(chat))
-	}
-	clear(c.pending)
+	c.era++
 }
 
 // list returns the cached list of a chat if it is not too old.
@@ -101,22 +98,14 @@ func (c *AdminCache) list(chat ranking.ExternalChatID) (adminList, bool) {
 	return l, ok && c.now().Sub(l.at) < adminsKept
 }
 
-// ask looks up the admins of a chat.
-func (c *AdminCache) ask(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.UserID, error) {
-	this := &lookup{begun: c.now()}
-	c.mu.Lock()
-	c.pending[chat] = this
-	c.mu.Unlock()
+// ask looks up the admins of a chat. It caches them unless a list was forgotten since the era.
+func (c *AdminCache) ask(ctx context.Context, chat ranking.ExternalChatID, era int) ([]ranking.UserID, error) {
+	begun := c.now()
 	admins, err := c.source.Admins(ctx, chat)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.pending[chat] == this { // otherwise Forget was called in the meantime
-		delete(c.pending, chat)
-		if err == nil {
-			c.lists.Add(chat, adminList{admins, this.begun})
-		}
+	if err == nil && era == c.era {
+		c.lists.Add(chat, adminList{admins, begun})
 	}
 	return admins, err
 }
-
-func key(chat ranking.ExternalChatID) string { return strconv.FormatInt(int64(chat), 10) }
