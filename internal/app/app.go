@@ -265,7 +265,7 @@ func (b *instance) poll(ctx context.Context) error {
 	if b.lease.PredecessorCrashed() {
 		b.pollPipeline.worker.BeCareful("the last process that polled did not stop cleanly, so one of its updates may have crashed it")
 	}
-	b.outage.goesOn(arriving) // until the first poll has succeeded
+	b.outage.note(arriving, false) // until the first poll has succeeded
 	return intake.NewPoller(source{b.client, b.lease, &b.outage}, b.pollPipeline.worker).Run(ctx)
 }
 
@@ -320,18 +320,14 @@ func (s source) Updates(ctx context.Context, offset int64, wait time.Duration) (
 		return nil, err
 	}
 	updates, err := s.Source.Updates(ctx, offset, wait)
-	if err != nil {
-		s.outage.goesOn(arriving)
-	} else {
-		s.outage.ends(arriving)
-	}
+	s.outage.note(arriving, err == nil)
 	return updates, err
 }
 
 func (s source) awaitLease(ctx context.Context) error {
 	const interval = 100 * time.Millisecond
 	for s.lease.Remaining() <= 0 {
-		s.outage.goesOn(arriving)
+		s.outage.note(arriving, false)
 		select {
 		case <-time.After(interval):
 		case <-ctx.Done():

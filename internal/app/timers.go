@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -44,13 +45,6 @@ type timers struct {
 	log     *slog.Logger
 }
 
-// outage knows since when nothing keeps messages from arriving and from being handled.
-type outage struct {
-	mu    sync.Mutex
-	lasts map[part]bool
-	ended time.Time
-}
-
 // part is what has to work: messages have to arrive, and to be handled.
 type part int
 
@@ -59,31 +53,28 @@ const (
 	handling
 )
 
-// goesOn notes that a part does not work.
-func (o *outage) goesOn(p part) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.lasts == nil {
-		o.lasts = make(map[part]bool)
-	}
-	o.lasts[p] = true
+// outage knows since when nothing keeps messages from arriving and from being handled.
+type outage struct {
+	mu    sync.Mutex
+	lasts [2]bool   // of each part
+	ended time.Time // the last one
 }
 
-// ends notes that a part works, again or as before.
-func (o *outage) ends(p part) {
+// note notes whether a part works.
+func (o *outage) note(p part, works bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.lasts[p] {
-		delete(o.lasts, p)
+	if works && o.lasts[p] {
 		o.ended = time.Now()
 	}
+	o.lasts[p] = !works
 }
 
 // over returns for how long there has been no outage.
 func (o *outage) over() time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.lasts) > 0 {
+	if slices.Contains(o.lasts[:], true) {
 		return 0
 	}
 	return time.Since(o.ended)
@@ -91,19 +82,18 @@ func (o *outage) over() time.Duration {
 
 // run looks for due timers at once and then at intervals, until the context ends or the lease is lost.
 func (t timers) run(ctx context.Context) {
-	t.outage.goesOn(handling) // nobody has led until now
+	t.outage.note(handling, false) // nobody has led until now
 	tick := time.NewTicker(timerInterval)
 	defer tick.Stop()
 	for {
-		switch err := t.look(ctx); {
-		case ctx.Err() != nil, errors.Is(err, outbox.ErrLeaseLost):
+		err := t.look(ctx)
+		if ctx.Err() != nil || errors.Is(err, outbox.ErrLeaseLost) {
 			return
-		case err != nil:
-			t.outage.goesOn(handling)
-			t.log.WarnContext(ctx, "failed to look for due timers, retrying later", "error", err)
-		default:
-			t.outage.ends(handling)
 		}
+		if err != nil {
+			t.log.WarnContext(ctx, "failed to look for due timers, retrying later", "error", err)
+		}
+		t.outage.note(handling, err == nil)
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

@@ -116,9 +116,9 @@ func TestSeasonsEndAfterAnOutage(t *testing.T) {
 			go timers{f, seasons, &messages, slog.New(slog.DiscardHandler)}.run(ctx)
 		}
 		time.Sleep(95 * time.Second) //nolint:forbidigo // the clock of synctest
-		messages.goesOn(arriving)
+		messages.note(arriving, false)
 		time.Sleep(70 * time.Second) //nolint:forbidigo // meanwhile, the database works
-		messages.ends(arriving)
+		messages.note(arriving, true)
 		time.Sleep(105 * time.Second) //nolint:forbidigo // the clock of synctest
 		stop()
 		synctest.Wait()

@@ -16,7 +16,7 @@ func TestHealth(t *testing.T) {
 		code  int
 		body  string
 	}{
-		"ready": {web.Readiness{Ready: true, Leader: true}, http.StatusOK, `{"ready":true,"leader":true}`},
+		"ready":       {web.Readiness{Ready: true, Leader: true}, http.StatusOK, `{"ready":true,"leader":true}`},
 		"standing by": {web.Readiness{Ready: true}, http.StatusOK, `{"ready":true,"leader":false}`},
 		"not ready": {
 			web.Readiness{Problem: "no database"}, http.StatusServiceUnavailable, `{"ready":false,"problem":"no database","leader":false}`,
