@@ -17,8 +17,6 @@ import (
 )
 
 const (
-	// longWait is a pause that operators should know about.
-	longWait = 10 * time.Minute
 	// longestWait caps the wait that a messenger can ask for. Telegram's own server allows no more.
 	longestWait = 14 * 24 * time.Hour
 	// hangGrace is how long to wait for a sender that ignores the end of its timeout.
@@ -114,12 +112,7 @@ func logFailure(ctx context.Context, log *slog.Logger, f *Failure) {
 	log = log.With("result", f.Kind, "error", f.Err)
 	switch f.Kind {
 	case RateLimited:
-		log = log.With("retry_after_ms", f.RetryAfter.Milliseconds())
-		if f.RetryAfter > longWait {
-			log.WarnContext(ctx, "rate limited by the messenger for a very long time")
-			break
-		}
-		log.WarnContext(ctx, "rate limited by the messenger")
+		log.WarnContext(ctx, "rate limited by the messenger", "retry_after_ms", f.RetryAfter.Milliseconds())
 	case Rejected:
 		log.ErrorContext(ctx, "notice rejected, moved to dead letters")
 	case Uncertain:
