@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -39,37 +39,21 @@ type Attempts interface {
 // an update that crashes the process can be identified and given up.
 type careful struct {
 	attempts Attempts
-	turn     chan struct{} // capacity 1: held by the running attempt
-
-	mu    sync.Mutex
-	until time.Time // the mode does not end before; zero: it is off
+	turn     chan struct{}             // capacity 1: held by the running attempt
+	until    atomic.Pointer[time.Time] // the mode does not end before; nil: it is off
 }
 
 // BeCareful turns careful mode on for a reason, which is for the log. The mode ends when two minutes have passed and no recorded attempt is
 // open.
 func (w *Worker) BeCareful(reason string) {
 	w.log.Info("handling updates one at a time", "reason", reason)
-	w.careful.set(time.Now().Add(carefulFor))
-}
-
-// set turns the mode on until a time, or off if that is zero.
-func (c *careful) set(until time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.until = until
-}
-
-// mayEnd returns when the mode may end; zero: it is off.
-func (c *careful) mayEnd() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.until
+	until := time.Now().Add(carefulFor)
+	w.careful.until.Store(&until)
 }
 
 // endIfOver ends the mode if its time is over and no attempt is open. None may be running.
 func (w *Worker) endIfOver(ctx context.Context) error {
-	until := w.careful.mayEnd()
-	if until.IsZero() || time.Now().Before(until) {
+	if until := w.careful.until.Load(); until == nil || time.Now().Before(*until) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
@@ -79,7 +63,7 @@ func (w *Worker) endIfOver(ctx context.Context) error {
 		return fmt.Errorf("end careful mode: %w", err)
 	}
 	if !open {
-		w.careful.set(time.Time{})
+		w.careful.until.Store(nil)
 		w.log.Info("handling updates in parallel again")
 	}
 	return nil
@@ -90,7 +74,7 @@ func (w *Worker) endIfOver(ctx context.Context) error {
 // an attempt at this update has returned: that update may wait for a lock, and others must not wait with it.
 func (t *task) enter(ctx context.Context) (leave func(), err error) {
 	c := &t.careful
-	if c.mayEnd().IsZero() || t.returned {
+	if c.until.Load() == nil || t.returned {
 		return func() {}, nil
 	}
 	defer func(begun time.Time) { t.extend(time.Since(begun)) }(time.Now())
@@ -145,7 +129,7 @@ func (t *task) lost(ctx context.Context) (int, error) {
 	defer cancel()
 	n, first, err := t.careful.attempts.Lost(ctx, t.update.ID)
 	if err != nil {
-		return 0, fmt.Errorf("read lost attempts: %w", err)
+		return 0, err
 	}
 	if n > 0 {
 		t.first = first
@@ -156,10 +140,7 @@ func (t *task) lost(ctx context.Context) (int, error) {
 func (t *task) record(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
-	if err := t.careful.attempts.Begin(ctx, t.update.ID); err != nil {
-		return fmt.Errorf("record attempt: %w", err)
-	}
-	return nil
+	return t.careful.attempts.Begin(ctx, t.update.ID)
 }
 
 func (t *task) end(ctx context.Context) {
