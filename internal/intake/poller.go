@@ -112,10 +112,10 @@ func (p *Poller) accept(ctx context.Context, updates []Update) {
 		t := &pending{update: u}
 		p.inProgress[u.ID] = t
 		p.queue = append(p.queue, t)
-		ticket := p.lanes.join(u.Lane)
+		turn, leave := p.lanes.join(u.Lane)
 		p.handlers.Go(func() {
-			defer ticket.leave()
-			if !ticket.wait(ctx) || !p.worker.persist(ctx, u) {
+			defer leave()
+			if !awaitTurn(ctx, turn) || !p.worker.persist(ctx, u) {
 				return // it stays unconfirmed
 			}
 			select {

@@ -84,9 +84,9 @@ func (h *Webhook) take(w http.ResponseWriter, r *http.Request) int {
 		return status
 	}
 	// If the client has disconnected, the update may not be persisted. The status must still be 503: a proxy may pass it on.
-	ticket := h.lanes.join(u.Lane)
-	defer ticket.leave()
-	if !ticket.wait(r.Context()) || h.worker.begin(u).run(r.Context()) != nil {
+	turn, leave := h.lanes.join(u.Lane)
+	defer leave()
+	if !awaitTurn(r.Context(), turn) || h.worker.begin(u).run(r.Context()) != nil {
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusOK
