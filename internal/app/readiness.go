@@ -21,51 +21,41 @@ const (
 
 // readiness answers whether an instance is ready, from before there is one.
 type readiness struct {
-	awaited atomic.Pointer[string]  // what the start waits for
-	running atomic.Pointer[running] // nil until the instance runs
+	awaited atomic.Pointer[string]   // what the start waits for
+	running atomic.Pointer[instance] // nil until it runs
 
 	mu    sync.Mutex
 	asked time.Time // when the database was asked last
 	err   error     // its answer
 }
 
-// running is what readiness asks.
-type running struct {
-	bot    *instance
-	schema func(context.Context) error // whether the database answers and has the schema of this release
-}
-
 // await notes what the start waits for.
 func (r *readiness) await(what string) { r.awaited.Store(&what) }
 
 // started notes that the instance runs.
-func (r *readiness) started(b *instance) {
-	r.running.Store(&running{
-		bot:    b,
-		schema: func(ctx context.Context) error { return postgres.CheckSchema(ctx, b.pools.Auxiliary, migrations.FS) },
-	})
-}
+func (r *readiness) started(b *instance) { r.running.Store(b) }
 
 // stats returns the stats of the instance. Before it runs they are those of one on standby.
 func (r *readiness) stats() outbox.Stats {
-	if current := r.running.Load(); current != nil {
-		return current.bot.dispatcher.Stats()
+	if b := r.running.Load(); b != nil {
+		return b.dispatcher.Stats()
 	}
 	return outbox.Stats{}
 }
 
 // check is true if the instance runs, and the database answers and has the schema of this release. The lease is only reported.
 func (r *readiness) check(ctx context.Context) web.Readiness {
-	current := r.running.Load()
-	if current == nil {
+	b := r.running.Load()
+	if b == nil {
 		problem := "starting"
 		if what := r.awaited.Load(); what != nil {
 			problem += ", waiting for " + *what
 		}
 		return web.Readiness{Problem: problem}
 	}
-	state := web.Readiness{Ready: true, Leader: current.bot.lease.Remaining() > 0}
-	if r.database(ctx, current.schema) != nil {
+	state := web.Readiness{Ready: true, Leader: b.lease.Remaining() > 0}
+	schema := func(ctx context.Context) error { return postgres.CheckSchema(ctx, b.pools.Auxiliary, migrations.FS) }
+	if r.database(ctx, schema) != nil {
 		state.Ready, state.Problem = false, "the database does not answer, or does not have the schema of this release"
 	}
 	return state
