@@ -109,8 +109,8 @@ func (c *TelegramConfig) Resolve() (faults []string) {
 	case !tokenForm.MatchString(c.Token):
 		faults = append(faults, "TELEGRAM_BOT_TOKEN does not look like a token (123456789:AbC…): copy it again from @BotFather")
 	}
-	if fault := telegramFault(c.TelegramURL); fault != "" {
-		faults = append(faults, fault)
+	if readAddress(c.TelegramURL) == nil {
+		faults = append(faults, "TELEGRAM_API_URL must be a web address without a query, user or password, such as "+telegram.DefaultURL+", or not be set")
 	}
 	return faults
 }
@@ -133,17 +133,14 @@ func (c DatabaseConfig) Faults() []string {
 	return nil
 }
 
-// telegramFault returns the fault of TELEGRAM_API_URL, or "". The client appends the names of methods to it.
-func telegramFault(address string) string {
+// readAddress reads a web address without a query, user or password: what comes before an @ may be part of a password. It returns nil for
+// any other.
+func readAddress(address string) *url.URL {
 	u, err := url.Parse(address)
-	switch {
-	case err != nil, u.Hostname() == "", u.Scheme != "http" && u.Scheme != "https":
-		return "TELEGRAM_API_URL is not a web address: it must look like " + telegram.DefaultURL + ", or not be set"
-	case strings.ContainsAny(address, "?#@"): // what comes before an @ may be part of a password
-		return "TELEGRAM_API_URL must have only a scheme, a host and optionally a path: it must look like " + telegram.DefaultURL + ", or not be set"
-	default:
-		return ""
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || strings.ContainsAny(address, "?#@") {
+		return nil
 	}
+	return u
 }
 
 func (c *Config) rankingSettings() ranking.Settings {

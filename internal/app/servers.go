@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -45,10 +44,9 @@ func (c ServingConfig) faults(webhookURL string) (faults []string) {
 	if _, err := web.ReadProxies(c.TrustedProxies); err != nil {
 		faults = append(faults, "TRUSTED_PROXIES must be addresses or networks, separated by commas, such as 127.0.0.1,10.0.0.0/8")
 	}
-	switch u, err := url.Parse(c.PublicURL); {
+	switch u := readAddress(c.PublicURL); {
 	case c.PublicURL == "":
-	case err != nil, u.Hostname() == "", u.Scheme != "http" && u.Scheme != "https", strings.Trim(u.Path, "/") != "",
-		strings.ContainsAny(c.PublicURL, "?#@"): // what comes before an @ may be part of a password
+	case u == nil || strings.Trim(u.Path, "/") != "":
 		faults = append(faults, "PUBLIC_URL must have only a scheme and a host, such as https://elo.example.org, or not be set")
 	case c.publicAddr(webhookURL) == "":
 		faults = append(faults, "PUBLIC_URL needs LISTEN_ADDR or PORT: that is where the bot serves it")

@@ -25,10 +25,8 @@ var secretForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
 
 // Faults returns the faults of the webhook's settings, for when a webhook is wanted.
 func (c WebhookConfig) Faults(telegramURL string) (faults []string) {
-	u, err := url.Parse(c.WebhookURL)
-	switch {
-	case err != nil, u.Hostname() == "", u.Scheme != "http" && u.Scheme != "https",
-		strings.ContainsAny(c.WebhookURL, "?#@"): // what comes before an @ may be part of a password
+	switch u := readAddress(c.WebhookURL); {
+	case u == nil:
 		faults = append(faults, "WEBHOOK_URL must be a web address without a query, user or password, such as https://elo.example.org/telegram, or not be set: then the bot polls")
 	case u.Scheme == "http" && orDefault(telegramURL, telegram.DefaultURL) == telegram.DefaultURL:
 		faults = append(faults, "WEBHOOK_URL must begin with https://: Telegram delivers only there")
