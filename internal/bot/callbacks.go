@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"elobot/internal/intake"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -82,21 +83,13 @@ func argsOf(code, data string) (args string, ok bool) {
 	return args, ok && c.Code == code
 }
 
-// command returns the name of the button's command, for the log.
-func (q *callbackQuery) command() string {
-	if c, _, ok := findCallback(q.Data); ok {
-		return c.Command
-	}
-	return "unknown"
-}
-
 // press handles a button press.
-func (r *Router) press(ctx context.Context, q *callbackQuery, retried bool) error {
+func (r *Router) press(ctx context.Context, in intake.Update, q *callbackQuery) error {
 	o, ok := q.origin(r.now())
 	if !ok {
 		return nil
 	}
-	o.Retried, o.Ladder = retried, ladderOf(q.Data)
+	o.Update, o.Retried, o.Ladder = in.ID, in.Retried, ladderOf(q.Data)
 	if c, args, ok := findCallback(q.Data); ok && o.Chat.IsGroup() {
 		return c.Handle(r, ctx, press{query: q, args: args, origin: o})
 	}
@@ -133,7 +126,10 @@ func (q *callbackQuery) origin(now time.Time) (o ranking.Origin, ok bool) {
 	o = q.Message.replyTarget()
 	sender := person(q.From.mentioned())
 	o.Key, o.Button, o.Pressed, o.Sender, o.SentAt = "c:"+q.ID, q.ID, q.Message.ID, &sender, now.UTC()
-	o.Chat.Language = languageTag(q.From.LanguageCode)
+	o.Chat.Language, o.Command = languageTag(q.From.LanguageCode), "unknown"
+	if c, _, ok := findCallback(q.Data); ok {
+		o.Command = c.Command
+	}
 	return o, true
 }
 

@@ -47,7 +47,7 @@ func (h *DeadLetterHandler) Save(ctx context.Context, letter intake.DeadLetter) 
 	if letter.Silent {
 		return h.letters.Save(ctx, letter)
 	}
-	o, notice, name, ok := h.recipientOf(ctx, letter)
+	o, notice, ok := h.recipientOf(ctx, letter)
 	if !ok {
 		return h.letters.Save(ctx, letter)
 	}
@@ -57,8 +57,7 @@ func (h *DeadLetterHandler) Save(ctx context.Context, letter intake.DeadLetter) 
 		err = h.letters.Save(ctx, letter)
 	}
 	if err == nil {
-		ranking.CommandLog{Update: letter.Update.ID, Command: name}.
-			Done(ctx, h.log, o, ranking.OutcomeDeadLetter, time.Since(letter.FirstSeen))
+		o.LogOutcome(ctx, h.log, ranking.OutcomeDeadLetter, time.Since(letter.FirstSeen))
 	}
 	return err
 }
@@ -66,7 +65,7 @@ func (h *DeadLetterHandler) Save(ctx context.Context, letter intake.DeadLetter) 
 // recipientOf calls recipient and recovers from a panic: reading the update may be what made it a dead letter.
 func (h *DeadLetterHandler) recipientOf(
 	ctx context.Context, letter intake.DeadLetter,
-) (o ranking.Origin, n CommandFailed, name string, ok bool) {
+) (o ranking.Origin, n CommandFailed, ok bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			h.log.ErrorContext(ctx, "failed to find the sender of a dead letter", "update_id", letter.Update.ID, "stack", string(debug.Stack()))
@@ -76,36 +75,36 @@ func (h *DeadLetterHandler) recipientOf(
 	return h.recipient(letter)
 }
 
-// recipient returns the origin of the command in an update, the notice for it, and the name of the command for the log. ok is false if the
-// update is no command, or if too little of it can be read.
-func (h *DeadLetterHandler) recipient(letter intake.DeadLetter) (o ranking.Origin, n CommandFailed, name string, ok bool) {
+// recipient returns the origin of the command in an update, and the notice for it. ok is false if the update is no command, or if too little
+// of it can be read.
+func (h *DeadLetterHandler) recipient(letter intake.DeadLetter) (o ranking.Origin, n CommandFailed, ok bool) {
 	u, err := readUpdate(letter.Update.Raw)
 	switch {
 	case u.CallbackQuery != nil:
 		o, ok = u.CallbackQuery.origin(h.now())
-		name = u.CallbackQuery.command()
 	case u.Message != nil:
-		o, n.Command, name, ok = h.commandOrigin(u.Message, err != nil)
+		o, n.Command, ok = h.commandOrigin(u.Message, err != nil)
 		if u.Message.Date <= 0 {
 			o.SentAt = h.now()
 		}
 	case u.EditedMessage != nil && u.EditedMessage.isEditInTime():
-		o, n.Command, name, ok = h.commandOrigin(u.EditedMessage, err != nil)
+		o, n.Command, ok = h.commandOrigin(u.EditedMessage, err != nil)
 		o = u.EditedMessage.asEdit(o)
 	}
+	o.Update = letter.Update.ID
 	switch o.Chat.Kind {
 	case ranking.Private, ranking.Group, ranking.Supergroup:
-		return o, n, name, ok && o.Chat.ID != 0
+		return o, n, ok && o.Chat.ID != 0
 	default:
-		return o, n, name, false
+		return o, n, false
 	}
 }
 
-// commandOrigin returns the origin of a command, its text, and its name for the log. The entities of a damaged message may be missing; then
+// commandOrigin returns the origin of a command, and its text. The entities of a damaged message may be missing; then
 // only its text decides whether it is a command.
-func (h *DeadLetterHandler) commandOrigin(m *message, damaged bool) (o ranking.Origin, text, name string, ok bool) {
+func (h *DeadLetterHandler) commandOrigin(m *message, damaged bool) (o ranking.Origin, text string, ok bool) {
 	if !m.isFromPerson() {
-		return o, "", "", false
+		return o, "", false
 	}
 	c, ok := command.Parse(m.Text, m.commandEntities(), h.self.Username)
 	if !ok && damaged {
@@ -116,9 +115,10 @@ func (h *DeadLetterHandler) commandOrigin(m *message, damaged bool) (o ranking.O
 	if o.Sender != nil && o.Sender.ID == 0 { // the sender cannot be read
 		o.Sender = nil
 	}
+	o.Command = loggedName(c.Name)
 	_, known := findCommand(c.Name)
 	meant := !o.Chat.IsGroup() || c.Addressed || known
-	return o, cleanName(m.Text), loggedName(c.Name), ok && meant
+	return o, cleanName(m.Text), ok && meant
 }
 
 // headLength returns the length in bytes of the command that a text begins with, the bot's name included.

@@ -25,8 +25,8 @@ func (r *Router) edited(ctx context.Context, in intake.Update, m *message) error
 		return nil
 	}
 	req := newRequest(m, m.asEdit(m.origin()), c)
-	req.origin.Retried = in.Retried
-	return r.dispatch(logged(ctx, in, loggedName(c.Name)), req)
+	req.origin.Update, req.origin.Retried = in.ID, in.Retried
+	return r.dispatch(ctx, req)
 }
 
 // isEditInTime is true if a person edited the message within the editWindow.

@@ -34,6 +34,7 @@ func TestEditedMatch(t *testing.T) {
 	message := fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID)
 	want := ranking.Origin{
 		Key: fmt.Sprintf("e:%d:%d:%d:87ba7f82", w.group.ID(), m.ID, worldTime.Unix()), Trigger: ranking.ByEdit, Message: message,
+		Update: edited.origin.Update, Command: "match",
 		Chat:   ranking.Chat{ID: ranking.ExternalChatID(w.group.ID()), Kind: ranking.Supergroup, Title: "Table tennis", Language: "en"},
 		Sender: &ranking.Person{ID: 1001, Username: "alice", Name: "Alice"}, SentAt: worldTime, ReplyTo: int64(m.ID),
 		Mentioned: []ranking.Person{{Username: "bob"}},

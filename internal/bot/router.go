@@ -58,7 +58,7 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	}
 	switch {
 	case u.CallbackQuery != nil:
-		return r.press(logged(ctx, in, u.CallbackQuery.command()), u.CallbackQuery, in.Retried)
+		return r.press(ctx, in, u.CallbackQuery)
 	case u.EditedMessage != nil:
 		return r.edited(ctx, in, u.EditedMessage)
 	case u.MyChatMember != nil:
@@ -81,30 +81,28 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	}
 	c, ok := command.Parse(m.Text, m.commandEntities(), r.self.Username)
 	req := newRequest(m, m.origin(), c)
-	req.origin.Retried = in.Retried
+	req.origin.Update, req.origin.Retried = in.ID, in.Retried
 	_, known := findCommand(c.Name)
 	switch {
 	case m.isFromChannel():
 		if !ok || !known {
 			return nil
 		}
-		return r.rankings.Do(logged(ctx, in, loggedName(c.Name)), req.origin, ranking.Say{Notice: ranking.Refusal{Code: ranking.SentAsChannel}})
+		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: ranking.Refusal{Code: ranking.SentAsChannel}})
 	case ok:
-		return r.dispatch(logged(ctx, in, loggedName(c.Name)), req)
+		return r.dispatch(ctx, req)
 	case req.origin.Chat.IsGroup(): // perhaps the answer to a question; all else is ignored
-		if ok, err := r.firstLadder(logged(ctx, in, nameLadder), req); ok {
+		req.origin.Command = nameLadder
+		if ok, err := r.firstLadder(ctx, req); ok {
 			return err
 		}
-		return r.wizardReply(logged(ctx, in, command.NameMatch), req)
+		req.origin.Command = command.NameMatch
+		return r.wizardReply(ctx, req)
 	case m.Text != "": // whoever writes to the bot alone expects an answer
-		return r.start(logged(ctx, in, "start"), req)
+		req.origin.Command = "start"
+		return r.start(ctx, req)
 	}
 	return nil
-}
-
-// logged returns a context that adds the update and the command to the log.
-func logged(ctx context.Context, in intake.Update, name string) context.Context {
-	return ranking.CommandLog{Update: in.ID, Command: name}.With(ctx)
 }
 
 // request is a command with its message and origin.
@@ -118,6 +116,7 @@ type request struct {
 
 // newRequest returns a request with the command in a message, or that a message stands for.
 func newRequest(m *message, o ranking.Origin, c command.Command) request {
+	o.Command = loggedName(c.Name)
 	o.Mentioned, o.Names = peopleOf(c.Mentions), c.MayNamePlayers() && o.Chat.IsGroup()
 	return request{message: m, command: c, origin: o}
 }

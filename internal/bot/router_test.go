@@ -653,6 +653,9 @@ func TestOrigin(t *testing.T) {
 		if len(calls) != 1 {
 			t.Fatalf("%s: %d calls", what, len(calls))
 		}
+		if want.Update = calls[0].origin.Update; want.Update == 0 {
+			t.Errorf("%s: the origin says no update", what)
+		}
 		if diff := cmp.Diff(want, calls[0].origin); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", what, diff)
 		}
@@ -663,23 +666,27 @@ func TestOrigin(t *testing.T) {
 
 	m := w.group.Say(w.alice, "/ranking")
 	check("supergroup", ranking.Origin{
-		Key: fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID), Chat: chat(w.group, "Table tennis"), Sender: &alice,
+		Command: "ranking",
+		Key:     fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID), Chat: chat(w.group, "Table tennis"), Sender: &alice,
 		SentAt: worldTime, ReplyTo: int64(m.ID),
 	})
 	basic := w.sim.BasicGroup("\u202eOld \n <group>", w.alice)
 	m = basic.Say(w.alice, "/match @bob 3:1")
 	check("basic group with a title to be cleaned", ranking.Origin{
-		Key: fmt.Sprintf("m:%d:%d", basic.ID(), m.ID), Chat: chat(basic, "Old <group>"), Sender: &alice,
+		Command: "match",
+		Key:     fmt.Sprintf("m:%d:%d", basic.ID(), m.ID), Chat: chat(basic, "Old <group>"), Sender: &alice,
 		SentAt: worldTime, ReplyTo: int64(m.ID), Mentioned: []ranking.Person{{Username: "bob"}},
 	})
 	private := w.sim.Private(w.alice)
 	m = private.Say(w.alice, "/start")
 	check("private chat", ranking.Origin{
-		Key: fmt.Sprintf("m:1001:%d", m.ID), Chat: chat(private, ""), Sender: &alice, SentAt: worldTime,
+		Command: "start",
+		Key:     fmt.Sprintf("m:1001:%d", m.ID), Chat: chat(private, ""), Sender: &alice, SentAt: worldTime,
 	})
 	m = w.group.Post(botsim.Post{From: w.nameless, Text: "/join", Date: worldTime.Add(-time.Hour)})
 	check("somebody without a username, an hour ago", ranking.Origin{
-		Key: fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID), Chat: chat(w.group, "Table tennis"),
+		Command: "join",
+		Key:     fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID), Chat: chat(w.group, "Table tennis"),
 		Sender: &ranking.Person{ID: 1004, Name: "Dan 2"}, SentAt: worldTime.Add(-time.Hour), ReplyTo: int64(m.ID),
 	})
 	robot := w.sim.AddUser(botsim.User{FirstName: "\u3164", LastName: "<i>", Username: "Talbot"})
@@ -687,7 +694,8 @@ func TestOrigin(t *testing.T) {
 	shown := chat(w.group, "Table tennis")
 	shown.Language = "" // the language is not the same for all
 	check("a person whose username looks like a bot's", ranking.Origin{
-		Key: fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID), Chat: shown,
+		Command: "join",
+		Key:     fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID), Chat: shown,
 		Sender: &ranking.Person{ID: ranking.UserID(robot.ID), Username: "Talbot", Name: "<i>"}, SentAt: worldTime, ReplyTo: int64(m.ID),
 	})
 }

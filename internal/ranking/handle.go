@@ -17,17 +17,18 @@ import (
 // handle is the way of every command: it reads what the command needs to know, decides, and writes. It starts over after a conflict or a
 // lock timeout. If it returns ErrConflict, ErrLocked or ErrTimeout, the command itself is not at fault.
 func (s *Service) handle(ctx context.Context, o Origin, j job) error {
-	started, log := time.Now(), j.commandLog(ctx)
+	started := time.Now()
+	o.Command = cmp.Or(o.Command, j.name)
 	j.outcome, j.admin = cmp.Or(j.outcome, new(CommandOutcome)), s.adminStatus(ctx, o, j)
 	err := s.retryOnConflict(ctx, o.Chat.ID, func(ctx context.Context, attempt int) error { return s.attempt(ctx, o, j, attempt) },
-		"update_id", log.Update, "command", log.Command, "key", o.Key, "chat_id", o.Chat.ID)
+		"update_id", o.Update, "command", o.Command, "key", o.Key, "chat_id", o.Chat.ID)
 	if !j.silent && s.shouldAskToRetry(ctx, o, err) {
 		// Giving up is an outcome too: it writes the key, so that a redelivery cannot record a match that the user has reported again by
 		// then.
 		err = s.attempt(ctx, o, j.answerOnly(Refusal{Code: TooManyAtOnce}), 1)
 	}
 	if errors.Is(err, ErrInconsistent) {
-		s.log.ErrorContext(ctx, "stored ratings are inconsistent, run `elobot verify` for details", "command", log.Command,
+		s.log.ErrorContext(ctx, "stored ratings are inconsistent, run `elobot verify` for details", "command", o.Command,
 			"key", o.Key, "chat_id", o.Chat.ID, "error", err)
 		err = s.attempt(ctx, o, j.answerOnly(Refusal{Code: Inconsistent}), 1)
 	}
@@ -524,31 +525,11 @@ const (
 	OutcomeDeadLetter     CommandOutcome = "dead_letter" // failed for good
 )
 
-// CommandLog holds the log fields of a command that only the caller of the service knows.
-type CommandLog struct {
-	Update  int64  // the messenger's id of the update that contained the command
-	Command string // the name of the command, or of the button that was pressed
-}
-
-type commandLogKey struct{}
-
-// With returns a context that carries the log fields to the service. They affect nothing but the log.
-func (l CommandLog) With(ctx context.Context) context.Context {
-	return context.WithValue(ctx, commandLogKey{}, l)
-}
-
-// Done logs the end of a command.
-func (l CommandLog) Done(ctx context.Context, log *slog.Logger, o Origin, outcome CommandOutcome, took time.Duration) {
-	log.LogAttrs(ctx, slog.LevelInfo, "command handled", slog.Int64("update_id", l.Update), slog.String("key", o.Key),
-		slog.Int64("chat_id", int64(o.Chat.ID)), slog.String("command", l.Command), slog.String("outcome", string(outcome)),
+// LogOutcome logs the end of a command.
+func (o Origin) LogOutcome(ctx context.Context, log *slog.Logger, outcome CommandOutcome, took time.Duration) {
+	log.LogAttrs(ctx, slog.LevelInfo, "command handled", slog.Int64("update_id", o.Update), slog.String("key", o.Key),
+		slog.Int64("chat_id", int64(o.Chat.ID)), slog.String("command", o.Command), slog.String("outcome", string(outcome)),
 		slog.Int64("duration_ms", took.Milliseconds()))
-}
-
-// commandLog returns the log fields from the context. Without a name there, it uses the command's own.
-func (j job) commandLog(ctx context.Context) CommandLog {
-	l, _ := ctx.Value(commandLogKey{}).(CommandLog)
-	l.Command = cmp.Or(l.Command, j.name)
-	return l
 }
 
 // logOutcome logs the outcome of a command. It logs nothing for silent and failed commands, nor for retried ones: the operator who retries
@@ -567,7 +548,7 @@ func (s *Service) logOutcome(ctx context.Context, o Origin, j job, err error, st
 	case err != nil, outcome == "":
 		return
 	}
-	j.commandLog(ctx).Done(ctx, s.log, o, outcome, time.Since(started))
+	o.LogOutcome(ctx, s.log, outcome, time.Since(started))
 }
 
 // outcomeOf returns the outcome of the command if it makes the changes.

@@ -43,6 +43,10 @@ type Origin struct {
 	// Key is the idempotency key: commands with the same key are the same command, which takes effect only once.
 	Key     string
 	Trigger Trigger // zero means ByPress with a Button, and ByMessage without
+	// Update is the messenger's id of the update that contains the command, and Command the name of the command or of the pressed button.
+	// Both are for the log. Without a name there, the operation's own is used.
+	Update  int64
+	Command string
 	// Message is the key of the message whose edit is the command, empty for all other commands. The command is ignored unless everything
 	// that was handled of the message so far was refused, or only led to a question about a result.
 	Message string
