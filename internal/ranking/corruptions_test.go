@@ -145,12 +145,10 @@ var corruptions = map[string]corruption{
 			"wrong_sides 7",
 			"wrong_elo Alice: 1512 | 1513",
 			"wrong_streak Alice: 0 | 1",
-			"wrong_counters Alice: 2–2–1 | 2–1–1",
-			"wrong_sum Alice: 1512 | 1513",
+			"wrong_counters Alice: 5 (2–2–1) | 4 (2–1–1)",
 			"wrong_elo Bob: 1487 | 1486",
 			"wrong_streak Bob: 0 | -1",
-			"wrong_counters Bob: 1–2–2 | 1–1–2",
-			"wrong_sum Bob: 1487 | 1486",
+			"wrong_counters Bob: 5 (1–2–2) | 4 (1–1–2)",
 		},
 		remaining:      []string{"wrong_sides 7"},
 		changesMatches: true,
@@ -174,7 +172,7 @@ var corruptions = map[string]corruption{
 			"wrong_elo Alice: 1512 | 1513",
 			"wrong_elo Bob: 1487 | 1518",
 			"wrong_best Bob: 1502 | 1518", "wrong_longest Bob: 1 | 2",
-			"wrong_counters Bob: 1–2–2 | 2–2–1",
+			"wrong_counters Bob: 5 (1–2–2) | 5 (2–2–1)",
 		},
 		changesMatches: true,
 	},
@@ -187,15 +185,12 @@ var corruptions = map[string]corruption{
 		sql: []string{"DELETE FROM elo_history WHERE id = entry(7, 'Bob')"},
 		want: []string{
 			"missing_entry 7 Bob: nothing | 1486 → 1487 (K 32, best 1502, streak -1, longest 1 before)",
-			"wrong_sum Bob: 1487 | 1486",
 		},
 	},
 	"a current entry superseded": {
 		sql: []string{"UPDATE elo_history SET superseded_at = now() WHERE id = entry(5, 'Carol')"},
 		want: []string{
 			"missing_entry 5 Carol: nothing | 1482 → 1500 (K 32, best 1500, streak -1, longest 0 before)",
-			"broken_chain 6 Carol: 1500 | 1482",
-			"wrong_sum Carol: 1484 | 1466",
 		},
 	},
 	"an entry of an undone match": {
@@ -204,8 +199,6 @@ var corruptions = map[string]corruption{
 		},
 		want: []string{
 			"entry_of_undone 4 Zoe: 1501 → 1518 (K 32, best 1501, streak 0, longest 0 before) | nothing",
-			"broken_chain 6 Zoe: 1501 | 1518",
-			"wrong_sum Zoe: 1517 | 1534",
 		},
 	},
 	"a match undone without a replay": {
@@ -215,10 +208,10 @@ var corruptions = map[string]corruption{
 			"entry_of_undone 7 Alice: 1513 → 1512 (K 32, best 1516, streak 1, longest 1 before) | nothing",
 			"wrong_elo Alice: 1512 | 1513",
 			"wrong_streak Alice: 0 | 1",
-			"wrong_counters Alice: 2–2–1 | 2–1–1",
+			"wrong_counters Alice: 5 (2–2–1) | 4 (2–1–1)",
 			"wrong_elo Bob: 1487 | 1486",
 			"wrong_streak Bob: 0 | -1",
-			"wrong_counters Bob: 1–2–2 | 1–1–2",
+			"wrong_counters Bob: 5 (1–2–2) | 4 (1–1–2)",
 		},
 		changesMatches: true,
 	},
@@ -226,7 +219,6 @@ var corruptions = map[string]corruption{
 		sql: []string{"UPDATE elo_history SET elo_after = 1518 WHERE id = entry(6, 'Zoe')"},
 		want: []string{
 			"wrong_entry 6 Zoe: 1501 → 1518 (K 32, best 1501, streak 0, longest 0 before) | 1501 → 1517 (K 32, best 1501, streak 0, longest 0 before)",
-			"wrong_sum Zoe: 1517 | 1518",
 		},
 	},
 	"another rating before and after": {
@@ -235,7 +227,6 @@ var corruptions = map[string]corruption{
 		},
 		want: []string{
 			"wrong_entry 6 Zoe: 1499 → 1515 (K 32, best 1501, streak 0, longest 0 before) | 1501 → 1517 (K 32, best 1501, streak 0, longest 0 before)",
-			"broken_chain 6 Zoe: 1499 | 1501",
 		},
 	},
 	"another best rating before": {
@@ -270,18 +261,17 @@ var corruptions = map[string]corruption{
 	},
 	"another rating": {
 		sql:  []string{"UPDATE group_players SET elo = elo + 1 WHERE id = standing('Alice')"},
-		want: []string{"wrong_elo Alice: 1513 | 1512", "wrong_sum Alice: 1513 | 1512"},
+		want: []string{"wrong_elo Alice: 1513 | 1512"},
 	},
 	"another rating of somebody who never played": {
 		sql:  []string{"UPDATE group_players SET elo = 1490 WHERE id = standing('Dave')"},
-		want: []string{"wrong_elo Dave: 1490 | 1500", "wrong_sum Dave: 1490 | 1500"},
+		want: []string{"wrong_elo Dave: 1490 | 1500"},
 	},
 	"another start": {
 		sql: []string{"UPDATE group_players SET start_elo = 1501 WHERE id = standing('Dave')"},
 		want: []string{
 			"wrong_elo Dave: 1500 | 1501",
 			"wrong_best Dave: 1500 | 1501",
-			"wrong_sum Dave: 1500 | 1501",
 		},
 		changesMatches: true,
 	},
@@ -332,14 +322,14 @@ var corruptions = map[string]corruption{
 	},
 	"other counters": {
 		sql:  []string{"UPDATE group_players SET won = won - 1, drawn = drawn + 1 WHERE id = standing('Alice')"},
-		want: []string{"wrong_counters Alice: 1–3–1 | 2–2–1"},
+		want: []string{"wrong_counters Alice: 5 (1–3–1) | 5 (2–2–1)"},
 	},
 	"counters that do not add up": {
 		sql: []string{
 			"ALTER TABLE group_players DROP CONSTRAINT group_players_played_check",
 			"UPDATE group_players SET played = 9 WHERE id = standing('Bob')",
 		},
-		want: []string{"counters_dont_add Bob: 9 | 5"},
+		want: []string{"wrong_counters Bob: 9 (1–2–2) | 5 (1–2–2)"},
 	},
 	"another score": {
 		sql: []string{"UPDATE matches SET score_a = 2 WHERE id = match(7)"},
@@ -348,11 +338,11 @@ var corruptions = map[string]corruption{
 			"wrong_entry 7 Alice: 1513 → 1512 (K 32, best 1516, streak 1, longest 1 before) | 1513 → 1496 (K 32, best 1516, streak 1, longest 1 before)",
 			"wrong_elo Alice: 1512 | 1496",
 			"wrong_streak Alice: 0 | -1",
-			"wrong_counters Alice: 2–2–1 | 2–1–2",
+			"wrong_counters Alice: 5 (2–2–1) | 5 (2–1–2)",
 			"wrong_elo Bob: 1487 | 1503",
 			"wrong_best Bob: 1502 | 1503",
 			"wrong_streak Bob: 0 | 1",
-			"wrong_counters Bob: 1–2–2 | 2–1–2",
+			"wrong_counters Bob: 5 (1–2–2) | 5 (2–1–2)",
 		},
 		changesMatches: true,
 	},

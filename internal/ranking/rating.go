@@ -108,8 +108,10 @@ func (s Standing) mergedLeftAt(o Standing) time.Time {
 	}
 }
 
-// counters formats the matches won, drawn and lost for operators.
-func (s Standing) counters() string { return fmt.Sprintf("%d–%d–%d", s.Won, s.Drawn, s.Lost) }
+// counters formats the matches played, won, drawn and lost for operators.
+func (s Standing) counters() string {
+	return fmt.Sprintf("%d (%d–%d–%d)", s.Played, s.Won, s.Drawn, s.Lost)
+}
 
 // lastPlayed formats LastPlayed for operators.
 func (s Standing) lastPlayed() string {
