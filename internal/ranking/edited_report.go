@@ -94,7 +94,11 @@ type comparison struct {
 // more: it may have been changed into any other one.
 func (e editedReport) compare(snap Snapshot) (c comparison) {
 	stored := snap.Matches
-	if e.record == nil || len(stored) == 0 || !e.isBy(snap, stored[0].ReportedBy) {
+	if e.record == nil || len(stored) == 0 {
+		return c
+	}
+	by := stored[0].ReportedBy // 0 for an anonymous admin
+	if by != e.record.reportedBy(snap) || (by == 0) != (e.origin.Sender == nil) {
 		return c
 	}
 	reported := e.record.matches
@@ -162,11 +166,6 @@ func (e editedReport) compare(snap Snapshot) (c comparison) {
 // isOf is true if the match has this result, or has got its score since it was reported without one.
 func (r Result) isOf(m *StoredMatch) bool {
 	return r.equal(m.Result) || !r.HasPoints() && r.isSame(m.Result.Score)
-}
-
-// isBy is true if the sender is a player; 0 stands for an anonymous admin.
-func (e editedReport) isBy(snap Snapshot, reporter PlayerID) bool {
-	return reporter == e.record.reportedBy(snap) && (reporter == 0) == (e.origin.Sender == nil)
 }
 
 // resultOf returns the result of a reported match in the order of a recorded one. ok is false unless the sides are the same, perhaps

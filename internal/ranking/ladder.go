@@ -152,11 +152,8 @@ type ladderOperation struct {
 }
 
 func (l ladderOperation) needs() Needs {
-	return Needs{People: l.people, Topics: true, Everybody: l.names()}
+	return Needs{People: l.people, Topics: true, Everybody: l.Change == AddLadder || l.Change == RenameLadder}
 }
-
-// names is true if a ladder gets a name.
-func (l ladderOperation) names() bool { return l.Change == AddLadder || l.Change == RenameLadder }
 
 // ladders returns the ladder that is meant, nil for none, and the names that ladders get.
 func (l ladderOperation) meant(snap Snapshot) (meant *GroupLadder, names []string) {

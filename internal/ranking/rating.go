@@ -50,14 +50,6 @@ func (r RatingRules) kAfter(played int) int {
 	return r.K
 }
 
-// marginFactor returns the factor by which the score multiplies K.
-func (r RatingRules) marginFactor(s Score) float64 {
-	if r.Margin {
-		return elo.MarginFactor(s.A, s.B)
-	}
-	return 1
-}
-
 // Standing is a player's rating, counters and streak in a ladder. Ratings are between elo.Min and elo.Max. In JSON, its fields have the names
 // of the columns.
 type Standing struct {
@@ -211,7 +203,10 @@ func play(rules RatingRules, score Score, at time.Time, parts []Part, standings 
 	for i, p := range parts {
 		sides[p.Side-1] = append(sides[p.Side-1], standings[i].Elo)
 	}
-	margin := rules.marginFactor(score)
+	margin := 1.0
+	if rules.Margin {
+		margin = elo.MarginFactor(score.A, score.B)
+	}
 	entries = make([]Entry, len(parts))
 	for i, p := range parts {
 		s, outcome := standings[i], score.of(p.Side)

@@ -41,13 +41,7 @@ type WebGroup struct {
 	Title    string
 	Language string // an IETF tag
 	TimeZone string
-	Ladders  []WebLadder // the default one first
-}
-
-// WebLadder is a ladder of a WebGroup.
-type WebLadder struct {
-	ID   ranking.LadderID `json:"id"`
-	Name string           `json:"name"`
+	Ladders  []ranking.LadderLabel // the default one first
 }
 
 // WebGroup returns a group that has a web board. It fails with ErrNotThere for all others.
@@ -77,7 +71,7 @@ type Trend struct {
 }
 
 // WebRanking returns the ranking of a ladder. now is in the time zone of the chat.
-func (s *Service) WebRanking(ctx context.Context, l WebLadder, now time.Time) (n WebRanking, err error) {
+func (s *Service) WebRanking(ctx context.Context, l ranking.LadderLabel, now time.Time) (n WebRanking, err error) {
 	reads, readCtx := errgroup.WithContext(ctx)
 	reads.Go(func() error { return s.readRows(readCtx, l.ID, now, &n) })
 	reads.Go(func() error {

@@ -38,7 +38,7 @@ var templates = func() map[string]*template.Template {
 type visit struct {
 	catalog.Language
 	Group   *stats.WebGroup
-	Ladder  stats.WebLadder
+	Ladder  ranking.LadderLabel
 	TV      bool // a screen that nobody operates
 	Now     time.Time
 	Up      string // leads to the board
@@ -118,7 +118,7 @@ func (v *visit) Asset(name string) string {
 func (v *visit) URL(page string, pairs ...any) string { return v.of(v.Ladder, page, pairs) }
 
 // InLadder returns the address of the page for another ladder.
-func (v *visit) InLadder(l stats.WebLadder) string {
+func (v *visit) InLadder(l ranking.LadderLabel) string {
 	switch base := path.Base(v.request.URL.Path); base {
 	case "matches", "records", "seasons":
 		return v.of(l, base, nil)
@@ -127,7 +127,7 @@ func (v *visit) InLadder(l stats.WebLadder) string {
 	}
 }
 
-func (v *visit) of(l stats.WebLadder, page string, pairs []any) string {
+func (v *visit) of(l ranking.LadderLabel, page string, pairs []any) string {
 	query := make(url.Values)
 	if l.ID != v.Group.Ladders[0].ID {
 		query.Set("ladder", strconv.FormatInt(int64(l.ID), 10))
@@ -192,7 +192,7 @@ func (v *visit) Names(all []ranking.Name) string {
 }
 
 // LadderName is what a ladder is called that its group may not have named.
-func (v *visit) LadderName(l stats.WebLadder) string {
+func (v *visit) LadderName(l ranking.LadderLabel) string {
 	if l.Name == "" {
 		return v.T("web.ranking")
 	}

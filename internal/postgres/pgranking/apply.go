@@ -40,13 +40,15 @@ func (s *Store) write(ctx context.Context, c ranking.Changes) error {
 func queueChanges(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	queueNewChat(batch, c.Seen, c.Chat)
 	matches, _ := c.Effect.(ranking.NewMatches)
+	_, left := c.Effect.(*ranking.Left)
+	_, cameBack := c.Effect.(*ranking.CameBack)
 	switch {
 	case len(matches) > 0:
 		queueNumbers(batch, []ranking.GroupID{matches[0].Group})
 		if c.Ladder != nil {
 			queueNotArchived(batch, []ranking.LadderID{matches[0].Ladder})
 		}
-	case len(c.Seen.People) > 0, changesPresence(c.Effect): // nobody else adds the same names, or records a match of who left
+	case len(c.Seen.People) > 0, left, cameBack: // nobody else adds the same names, or records a match of who left
 		batch.Queue(`SELECT FROM groups WHERE id = $1 FOR NO KEY UPDATE`, c.Seen.Group)
 	}
 	queueKeys(batch, keysOf(c))
@@ -175,15 +177,6 @@ func notifies(c ranking.Changes) bool {
 
 // goingOn are the seasons of the group $1 that go on.
 const goingOn = `ANY (ARRAY(SELECT season_id FROM ladders WHERE group_id = $1))`
-
-// changesPresence is true if an effect changes who is in a group, and nothing else.
-func changesPresence(e ranking.Effect) bool {
-	switch e.(type) {
-	case *ranking.Left, *ranking.CameBack:
-		return true
-	}
-	return false
-}
 
 func queueLeft(batch *pgx.Batch, l *ranking.Left) {
 	batch.Queue(`

@@ -169,7 +169,9 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 		WHERE player_id = $1 AND left_at IS NOT NULL AND EXISTS (
 		    SELECT FROM ladders l JOIN group_players o ON o.season_id = l.season_id
 		    WHERE o.player_id = $1 AND o.left_at IS NULL AND l.group_id = (SELECT group_id FROM seasons WHERE id = s.season_id))`, into)
-	queueMerged(&batch, from, into)
+	// those who were merged into the unclaimed player before are merged too
+	batch.Queue(`
+		UPDATE players SET username = NULL, group_id = NULL, merged_into = $2 WHERE id = $1 OR merged_into = $1`, from, into)
 	for _, m := range merges {
 		if m.Over {
 			queueCorrected(&batch, m.Chat, "", m.Rewrite.Season)
@@ -181,10 +183,4 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 		}
 	}
 	return s.db.SendBatch(ctx, &batch).Close()
-}
-
-// queueMerged records that a player was merged into another one, and with it those who were merged into the player before.
-func queueMerged(batch *pgx.Batch, from, into ranking.PlayerID) {
-	batch.Queue(`
-		UPDATE players SET username = NULL, group_id = NULL, merged_into = $2 WHERE id = $1 OR merged_into = $1`, from, into)
 }
