@@ -3,8 +3,6 @@ package ranking
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"elobot/internal/notice"
 )
@@ -28,11 +26,9 @@ func (b Board) Object() string {
 }
 
 // LadderOfBoard returns the ladder whose board an object identifies, 0 if it identifies none.
-func LadderOfBoard(object string) LadderID {
-	rest, _ := strings.CutPrefix(object, KindBoard+":")
-	id, _, _ := strings.Cut(rest, ":")
-	n, _ := strconv.ParseInt(id, 10, 64)
-	return LadderID(n)
+func LadderOfBoard(object string) (id LadderID) {
+	_, _ = fmt.Sscanf(object, KindBoard+":%d", &id)
+	return id
 }
 
 // BoardChange is what /board asks for.

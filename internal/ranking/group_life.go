@@ -87,22 +87,19 @@ func (s *Service) MembersSeen(ctx context.Context, o Origin) error {
 // MemberLeft records that a person left a group. The ranking does not show them until they play or join again. It does nothing in an
 // unknown chat or for a person without a standing, and it never creates a player.
 func (s *Service) MemberLeft(ctx context.Context, o Origin, who Person) error {
-	leave := func(snap Snapshot) Decision {
+	return s.event(ctx, o, "member left", func(snap Snapshot) Decision {
 		d := Decision{Presence: NoChange}
 		if p := snap.People[0].Player; p != nil {
 			d.Effect = &Left{Group: snap.Group, Player: p.ID, At: o.SentAt}
 		}
 		return d
-	}
-	return s.handle(ctx, o, job{
-		name: "member left", knownChatOnly: true, silent: true, unlogged: true, operation: event{people: participants{who}, fn: leave},
-	})
+	}, who)
 }
 
-// event handles a change of a known chat that involves no players.
-func (s *Service) event(ctx context.Context, o Origin, name string, decide func(Snapshot) Decision) error {
+// event handles a change of a known chat that concerns these people.
+func (s *Service) event(ctx context.Context, o Origin, name string, decide func(Snapshot) Decision, people ...Person) error {
 	return s.handle(ctx, o, job{
 		name: name, knownChatOnly: true, silent: true, unlogged: true,
-		operation: event{fn: decide},
+		operation: event{people: people, fn: decide},
 	})
 }

@@ -167,7 +167,7 @@ func (r *recordOperation) plays(person int) bool {
 func (r *recordOperation) needs() Needs {
 	needs := Needs{
 		People: r.people, New: len(r.people),
-		Result: &ResultNeeds{LeaderQuery: r.leaderQuery(), Near: !r.isSettled(DoubtUsername)},
+		Result: &ResultNeeds{LeaderQuery: LeaderQuery{r.playedAt, maxLeaders}, Near: !r.isSettled(DoubtUsername)},
 	}
 	if !r.isSettled(DoubtDuplicate) {
 		needs.DuplicatesOf = r.playedAt
@@ -260,7 +260,7 @@ func (r *recordOperation) decide(snap Snapshot) (d Decision, err error) {
 		if !month.Equal(snap.UpsetMonth) && slices.ContainsFunc(matches, func(m *NewMatch) bool { return m.Upset > 0 }) {
 			return Decision{}, upsetOf(month)
 		}
-		matches.celebrate(Leaders{r.leaderQuery(), snap.Leaders, snap.Ladder.PlaceMatches}, snap.LargestUpset)
+		matches.celebrate(Leaders{LeaderQuery{r.playedAt, maxLeaders}, snap.Leaders, snap.Ladder.PlaceMatches}, snap.LargestUpset)
 	}
 	if d.Asks != nil {
 		d.Asks.Report.Recorded += len(matches)
@@ -312,9 +312,4 @@ func (r *recordOperation) reportedBy(snap Snapshot) PlayerID {
 		return 0
 	}
 	return snap.People[r.reporter].Player.ID
-}
-
-// leaderQuery asks for the players at the top of the ranking, however many play in the matches.
-func (r *recordOperation) leaderQuery() LeaderQuery {
-	return LeaderQuery{At: r.playedAt, Limit: maxLeaders}
 }

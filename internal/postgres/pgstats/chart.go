@@ -23,12 +23,8 @@ func (s *Store) HavePlayed(ctx context.Context, ladder ranking.LadderID, players
 		FROM unnest($2::bigint[]) WITH ORDINALITY AS asked (id, n) ORDER BY n`
 	var played []bool
 	var batch pgx.Batch
-	batch.Queue(sql, ladder, players).Query(func(rows pgx.Rows) (err error) {
-		played, err = pgx.CollectRows(rows, pgx.RowTo[bool])
-		return err
-	})
-	err := s.send(ctx, &batch)
-	return played, err
+	queueAll(&batch, &played, pgx.RowTo[bool], sql, ladder, players)
+	return played, s.send(ctx, &batch)
 }
 
 // Ratings implements stats.Store. The matches are found by their time, so that those before the period are not read.

@@ -37,9 +37,9 @@ func (s *Store) Matches(
 		}
 		args = append(args, at.Month, ranking.LaterMonth(at.Month, 1))
 	}
-	var first, turned matchRows
+	var first, turned []stats.MatchRow // the newest first
 	newest := matches + ` ORDER BY ` + key + ` DESC LIMIT ` + pageLimit
-	first.queue(&batch, newest, changesOf, args...)
+	queueMatchRows(&batch, &first, newest, changesOf, args...)
 	switch {
 	case at.Key != 0:
 		than, order := ` < `, ` DESC`
@@ -47,10 +47,10 @@ func (s *Store) Matches(
 			than, order = ` > `, ``
 		}
 		turnedTo := matches + ` AND ` + key + than + `$` + strconv.Itoa(len(args)+1) + ` ORDER BY ` + key + order + ` LIMIT ` + pageLimit
-		turned.queue(&batch, turnedTo, changesOf, append(args, at.Key)...)
+		queueMatchRows(&batch, &turned, turnedTo, changesOf, append(args, at.Key)...)
 	case at.Page > 1:
 		offset := min(at.Page-1, maxPage) * stats.PageRows
-		turned.queue(&batch, newest+` OFFSET `+strconv.Itoa(offset), changesOf, args...)
+		queueMatchRows(&batch, &turned, newest+` OFFSET `+strconv.Itoa(offset), changesOf, args...)
 	}
 	if err := s.send(ctx, &batch); err != nil {
 		return n, err
@@ -71,13 +71,10 @@ const maxPage = 1000
 // noPlayer stands for no player, so that no rating changes are read.
 const noPlayer = `NULL::bigint`
 
-// matchRows are the matches that were read for a page, the newest first.
-type matchRows []stats.MatchRow
-
 // page returns what a page shows, given the rows of the first page and of the one that is turned to, and whether there are newer and older
 // matches.
-func page(at stats.Paging, first, turned matchRows) (rows []stats.MatchRow, newer, older bool) {
-	hasMore := func(rows matchRows) bool { return len(rows) > stats.PageRows }
+func page(at stats.Paging, first, turned []stats.MatchRow) (rows []stats.MatchRow, newer, older bool) {
+	hasMore := func(rows []stats.MatchRow) bool { return len(rows) > stats.PageRows }
 	switch {
 	case at.Newer && hasMore(turned):
 		return turned[1:], true, true // the key is older
@@ -88,8 +85,8 @@ func page(at stats.Paging, first, turned matchRows) (rows []stats.MatchRow, newe
 	}
 }
 
-// queue reads the matches whose ids the SQL query matches returns, with the rating changes of a player.
-func (r *matchRows) queue(batch *pgx.Batch, matches, player string, args ...any) {
+// queueMatchRows reads the matches whose ids the SQL query matches returns, with the rating changes of a player.
+func queueMatchRows(batch *pgx.Batch, to *[]stats.MatchRow, matches, player string, args ...any) {
 	sql := `
 		SELECT m.id, m.number, m.played_at, ` + postgres.Score + `, m.undone_at IS NOT NULL AS undone, ` + postgres.SidesSwapped + ` AS swapped,
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place) AS side_a,
@@ -102,10 +99,7 @@ func (r *matchRows) queue(batch *pgx.Batch, matches, player string, args ...any)
 		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = shown.id LIMIT 1) AS m
 		LEFT JOIN LATERAL (SELECT * FROM match_fixes WHERE match_id = m.id ORDER BY id DESC LIMIT 1) AS fix ON true
 		ORDER BY m.number DESC`
-	batch.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
-		*r, err = pgx.CollectRows(rows, postgres.RowTo(readMatch.row))
-		return err
-	})
+	queueAll(batch, to, postgres.RowTo(readMatch.row), sql, args...)
 }
 
 // readMatch is a match as it is read.

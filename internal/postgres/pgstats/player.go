@@ -21,10 +21,7 @@ func (s *Store) Player(
 	var batch pgx.Batch
 	queuePlayer(&batch, ladder, player, now, &h)
 	queueCounted(&batch, &h.Matches, ofPlayer, `m.season_id = `+thisSeason, ladder, player)
-	if err := s.send(ctx, &batch); err != nil {
-		return stats.PlayerHistory{}, err
-	}
-	return h, nil
+	return h, s.send(ctx, &batch)
 }
 
 // queuePlayer reads a standing and its place. Without a standing, nothing is set.

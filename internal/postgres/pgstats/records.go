@@ -16,10 +16,7 @@ import (
 func (s *Store) MatchesOf(ctx context.Context, ladder ranking.LadderID, since, until time.Time) (matches []stats.Match, err error) {
 	var batch pgx.Batch
 	queueCounted(&batch, &matches, ofTime, ofAnySeason, ladder, since, until)
-	if err := s.send(ctx, &batch); err != nil {
-		return nil, err
-	}
-	return matches, nil
+	return matches, s.send(ctx, &batch)
 }
 
 // Records implements stats.Store.

@@ -59,10 +59,7 @@ func (s *Store) SeasonEnd(ctx context.Context, id ranking.SeasonID) (n stats.Sea
 		return row.Scan(&n.Title, &n.Number, &n.Name, (*zeronull.Timestamptz)(&n.Since), (*zeronull.Timestamptz)(&n.Until), &n.Over, &n.NoDraws,
 			&placeMatches, &ladder)
 	})
-	batch.Queue(standings, id).Query(func(rows pgx.Rows) (err error) {
-		all, err = pgx.CollectRows(rows, pgx.RowToStructByName[stats.SeasonStanding])
-		return err
-	})
+	queueAll(&batch, &all, pgx.RowToStructByName[stats.SeasonStanding], standings, id)
 	queueLargestUpset(&batch, `ladder_id = (SELECT ladder_id FROM seasons WHERE id = $1) AND season_id = $1`, &n.Upset, id)
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.SeasonTable{}, 0, err
@@ -84,9 +81,6 @@ func (s *Store) SeasonResults(ctx context.Context, ladder ranking.LadderID) (res
 		WHERE n.ladder_id = $1
 		ORDER BY n.number, s.elo DESC, s.id`
 	var batch pgx.Batch
-	batch.Queue(sql, ladder).Query(func(rows pgx.Rows) (err error) {
-		results, err = pgx.CollectRows(rows, pgx.RowToStructByName[stats.SeasonResult])
-		return err
-	})
+	queueAll(&batch, &results, pgx.RowToStructByName[stats.SeasonResult], sql, ladder)
 	return results, s.send(ctx, &batch)
 }

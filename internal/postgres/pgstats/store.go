@@ -58,6 +58,14 @@ const title = `
 		    SELECT ' · ' || name FROM ladders l
 		    WHERE id = ` + thisLadder + ` AND (SELECT count(*) > 1 FROM ladders WHERE group_id = l.group_id)), '')`
 
+// queueAll queues a query whose rows are read into to.
+func queueAll[T any](batch *pgx.Batch, to *[]T, read pgx.RowToFunc[T], sql string, args ...any) {
+	batch.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
+		*to, err = pgx.CollectRows(rows, read)
+		return err
+	})
+}
+
 // queueOne queues a query that returns one row, or none: then to is not set.
 func queueOne[T any](batch *pgx.Batch, to **T, read pgx.RowToFunc[T], sql string, args ...any) {
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {

@@ -29,10 +29,7 @@ func (s *Store) WebGroup(ctx context.Context, group ranking.GroupID) (*stats.Web
 func (s *Store) LatestMatches(ctx context.Context, ladder ranking.LadderID, most int) (matches []stats.Match, err error) {
 	var batch pgx.Batch
 	queueCounted(&batch, &matches, latest, `m.season_id = `+thisSeason, ladder, most)
-	if err := s.send(ctx, &batch); err != nil {
-		return nil, err
-	}
-	return matches, nil
+	return matches, s.send(ctx, &batch)
 }
 
 // Names implements stats.Store.
