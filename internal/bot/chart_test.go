@@ -8,7 +8,6 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -29,25 +28,13 @@ func dot(chart.Chart) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// whenReady sends a message, as soon as its content is ready.
-func whenReady(ctx context.Context, s outbox.Sender, m outbox.Message) (outbox.Receipt, error) {
-	for {
-		receipt, err := s.Send(ctx, m, atOnce)
-		var f *outbox.Failure
-		if !errors.As(err, &f) || f.Kind != outbox.NotReady {
-			return receipt, err
-		}
-		<-f.Ready
-	}
-}
-
 // newCharts is newPost with charts of the given ratings, which are drawn quickly, and counts how many are drawn.
 func newCharts(t *testing.T, elos ...int) (p *post, drawn *atomic.Int32) {
 	t.Helper()
 	p, drawn = newPost(t), new(atomic.Int32)
 	p.views.title = "Table tennis"
 	p.rate(elos...)
-	p.sender.pictures.draw = func(c chart.Chart) ([]byte, error) {
+	p.sender.draw = func(c chart.Chart) ([]byte, error) {
 		drawn.Add(1)
 		return dot(c)
 	}
@@ -62,20 +49,15 @@ func (p *post) rate(elos ...int) {
 	}
 }
 
-// rows gives each message a row of its own.
-var rows atomic.Int64
-
 // chart returns a chart of Alice.
 func (p *post) chart(t *testing.T) outbox.Message {
 	t.Helper()
-	m := messageOf(t, p.group.ID(), stats.Chart{Players: []ranking.Name{{Player: 1, Name: "Alice"}}, Period: stats.Month})
-	m.Row.ID = 1_000 + rows.Add(1)
-	return m
+	return messageOf(t, p.group.ID(), stats.Chart{Players: []ranking.Name{{Player: 1, Name: "Alice"}}, Period: stats.Month})
 }
 
 func (p *post) mustSendChart(t *testing.T, m outbox.Message) botsim.Message {
 	t.Helper()
-	receipt, err := whenReady(testContext(t), p.sender, m)
+	receipt, err := p.sender.Send(testContext(t), m, atOnce)
 	if err != nil {
 		t.Fatalf("send: %v", err)
 	}
@@ -86,40 +68,22 @@ func (p *post) mustSendChart(t *testing.T, m outbox.Message) botsim.Message {
 	return sent
 }
 
-// TestSendChart: nothing is sent while the picture is drawn. Then it is a photo with a caption and buttons, which turn it in place.
+// TestSendChart: it is a photo with a caption and buttons, which turn it in place.
 func TestSendChart(t *testing.T) {
 	t.Parallel()
 	p, _ := newCharts(t, 1500, 1516)
-	begun, goOn := make(chan struct{}), make(chan struct{})
-	p.sender.pictures.draw = func(c chart.Chart) ([]byte, error) {
-		close(begun)
-		<-goOn
-		return chart.Draw(c)
-	}
+	p.sender.draw = chart.Draw
 	asked := p.group.Say(p.alice, "/chart")
-	m := answering(p.chart(t), asked.ID)
-	_, err := p.sender.Send(testContext(t), m, atOnce)
-	<-begun
-	_, again := p.sender.Send(testContext(t), m, atOnce)
-	for _, err := range []error{err, again} {
-		if f := failureOf(t, err); f.Kind != outbox.NotReady || len(p.sim.Calls()) > 0 {
-			t.Errorf("%+v, requests %v", f, p.sim.Calls())
-		}
-	}
-	close(goOn)
-	sent := p.mustSendChart(t, m)
+	sent := p.mustSendChart(t, answering(p.chart(t), asked.ID))
 	if sent.Photo == nil || sent.Photo.Width != chart.Width || sent.Photo.Height != chart.Height || !sent.Silent || sent.ReplyTo != asked.ID {
 		t.Errorf("sent %+v", sent)
 	}
 	if want := "Ratings · " + isolate + "Table tennis" + endIsolate + "\nThe last month"; sent.Text != want {
 		t.Errorf("the caption is %q, want %q", sent.Text, want)
 	}
-	if len(p.sender.pictures.made) > 0 {
-		t.Error("the picture is kept although it is sent")
-	}
-	p.sender.pictures.draw = dot
+	p.sender.draw = dot
 	turn := messageOf(t, p.group.ID(), stats.Chart{Players: []ranking.Name{{Player: 1, Name: "Анна 🎾"}}, Period: stats.AllTime, ByMatch: true})
-	turn.Row.ID, turn.Action, turn.Target = 4, outbox.Page, int64(sent.ID)
+	turn.Action, turn.Target = outbox.Page, int64(sent.ID)
 	turned := p.mustSendChart(t, turn)
 	if turned.ID != sent.ID || turned.Edits != 1 || turned.Photo.Width != 1 || !strings.HasSuffix(turned.Text, "\nA: "+isolate+"Анна 🎾"+endIsolate) {
 		t.Errorf("turned to %+v", turned)
@@ -127,84 +91,25 @@ func TestSendChart(t *testing.T) {
 	if turned.Buttons[0][2].Text != "✓ All" || turned.Buttons[1][1].Text != "✓ By match" {
 		t.Errorf("buttons %+v", turned.Buttons)
 	}
-	turn.Row.ID = 5
+	p.sim.Fault(botsim.Fault{Method: "editMessageMedia", Kind: botsim.Reject, Description: "Bad Request: message is not modified", Times: 1})
 	if same := p.mustSendChart(t, turn); same.Edits != 1 { // not modified, which is a success
 		t.Errorf("turned to the same: %+v", same)
 	}
 }
 
-// TestSamePictureIsNotUploadedAgain: for a minute, as long as nothing that it shows has changed.
-func TestSamePictureIsNotUploadedAgain(t *testing.T) {
-	t.Parallel()
-	p, drawn := newCharts(t, 1500, 1516)
-	now := time.Now()
-	p.sender.pictures.now = func() time.Time { return now }
-	ofDark := func(dark bool, language string) outbox.Message {
-		m := p.chart(t)
-		m.Dark, m.Language = dark, language
-		return m
-	}
-	first := p.mustSendChart(t, p.chart(t))
-	for i, step := range []struct {
-		after   time.Duration
-		elos    []int
-		message outbox.Message
-		same    bool
-		drawn   int32
-	}{
-		{59 * time.Second, []int{1500, 1516}, p.chart(t), true, 1},
-		{0, []int{1500, 1516}, ofDark(true, "en"), false, 2},
-		{0, []int{1500, 1516}, ofDark(false, "de"), false, 3},
-		{0, []int{1500, 1516, 1530}, p.chart(t), false, 4}, // a match
-		{0, []int{1500, 1516}, p.chart(t), true, 4},
-		{2 * time.Second, []int{1500, 1516}, p.chart(t), false, 5},
-	} {
-		now = now.Add(step.after)
-		p.rate(step.elos...)
-		sent := p.mustSendChart(t, step.message)
-		if same := sent.Photo.FileID == first.Photo.FileID; same != step.same || drawn.Load() != step.drawn {
-			t.Errorf("step %d: the same file %t, drawn %d, want %t and %d", i, same, drawn.Load(), step.same, step.drawn)
-		}
-	}
-}
-
-// TestForgottenFile: a file that Telegram does not know any more is uploaded again.
-func TestForgottenFile(t *testing.T) {
-	t.Parallel()
-	p, drawn := newCharts(t, 1500, 1516)
-	p.mustSendChart(t, p.chart(t))
-	p.sim.ForgetPhotos()
-	m := p.chart(t)
-	_, err := whenReady(testContext(t), p.sender, m)
-	if f := failureOf(t, err); f.Kind != outbox.Unreachable || p.sim.CallCount("sendPhoto") != 2 {
-		t.Errorf("%+v", f)
-	}
-	if p.mustSendChart(t, m); drawn.Load() != 2 {
-		t.Errorf("drawn %d times", drawn.Load())
-	}
-}
-
-// TestNoPhotos: where the bot may not send photos it says so, once in an hour, and then sends charts as soon as it may.
+// TestNoPhotos: where the bot may not send photos it says so, and then sends charts as soon as it may.
 func TestNoPhotos(t *testing.T) {
 	t.Parallel()
 	p, _ := newCharts(t, 1500, 1516)
-	now := time.Now()
-	p.sender.noPhotos.Now = func() time.Time { return now }
 	sent := p.mustSendChart(t, p.chart(t))
 	p.group.AllowPhotos(false)
-	p.rate(1500, 1520)
-	for i, after := range []time.Duration{0, 59 * time.Minute, 2 * time.Minute} {
-		now = now.Add(after)
-		m := answering(p.chart(t), sent.ID)
-		receipt, err := whenReady(testContext(t), p.sender, m)
-		said, found := p.group.Message(int(receipt.MessageID))
-		if err != nil || found != (i != 1) || found && (said.Photo != nil || !strings.Contains(said.Text, "can’t send the chart") || said.ReplyTo != sent.ID) {
-			t.Errorf("%d: %+v, %v", i, said, err)
-		}
+	said := p.mustSendChart(t, answering(p.chart(t), sent.ID))
+	if said.Photo != nil || !strings.Contains(said.Text, "can’t send the chart") || said.ReplyTo != sent.ID {
+		t.Errorf("said %+v", said)
 	}
 	turn := p.chart(t)
 	turn.Action, turn.Target = outbox.Page, int64(sent.ID)
-	if _, err := whenReady(testContext(t), p.sender, turn); failureOf(t, err).Kind != outbox.Obsolete {
+	if _, err := p.sender.Send(testContext(t), turn, atOnce); failureOf(t, err).Kind != outbox.Obsolete {
 		t.Errorf("a chart is turned: %v", err)
 	}
 	p.group.AllowPhotos(true)
@@ -213,130 +118,48 @@ func TestNoPhotos(t *testing.T) {
 	}
 }
 
-// TestChartsOfUnknownOutcome: the same picture is sent again. A rate limit keeps it too, and what Telegram refuses is forgotten.
-func TestChartsOfUnknownOutcome(t *testing.T) {
+// TestChartsThatCannotBeRead are tried again. Nothing is drawn or sent meanwhile.
+func TestChartsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]struct {
-		fault botsim.Fault
-		kind  outbox.FailureKind
-		kept  bool
-	}{
-		"cut":        {botsim.Fault{Method: "sendPhoto", Kind: botsim.CutAfter, Times: 1}, outbox.Ambiguous, true},
-		"rate limit": {botsim.Fault{Method: "sendPhoto", Kind: botsim.TooManyRequests, RetryAfter: 3, Times: 1}, outbox.RateLimited, true},
-		"refused":    {botsim.Fault{Method: "sendPhoto", Kind: botsim.Reject, Description: "Bad Request: of tomorrow", Times: 1}, outbox.Rejected, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p, drawn := newCharts(t, 1500, 1516)
-			p.sim.Fault(tc.fault)
-			m := p.chart(t)
-			_, err := whenReady(testContext(t), p.sender, m)
-			if f := failureOf(t, err); f.Kind != tc.kind || len(p.sender.pictures.made) > 0 != tc.kept {
-				t.Errorf("%+v, %d pictures are kept", f, len(p.sender.pictures.made))
-			}
-			if p.mustSendChart(t, m); (drawn.Load() == 1) != tc.kept {
-				t.Errorf("drawn %d times", drawn.Load())
-			}
-		})
-	}
-}
-
-// TestChartsThatCannotBeMade: what cannot be read is tried again, and nothing takes the process down.
-func TestChartsThatCannotBeMade(t *testing.T) {
-	t.Parallel()
-	p, _ := newCharts(t, 1500, 1516)
+	p, drawn := newCharts(t, 1500, 1516)
 	m := p.chart(t)
 	p.views.err = errors.New("no database")
-	_, err := whenReady(testContext(t), p.sender, m)
-	if f := failureOf(t, err); f.Kind != outbox.Unreachable || len(p.sim.Calls()) > 0 {
+	_, err := p.sender.Send(testContext(t), m, atOnce)
+	if f := failureOf(t, err); f.Kind != outbox.Unreachable || drawn.Load() > 0 || len(p.sim.Calls()) > 0 {
 		t.Errorf("%+v", f)
 	}
 	p.views.err = nil
-	p.sender.pictures.draw = func(chart.Chart) ([]byte, error) { panic("of the day") }
-	_, err = whenReady(testContext(t), p.sender, m)
-	if f := failureOf(t, err); f.Kind != outbox.Rejected || len(p.sim.Calls()) > 0 {
-		t.Errorf("%+v", f)
-	}
-	p.sender.pictures.draw = dot
 	p.mustSendChart(t, m)
 }
 
-// TestFewDrawingsAtOnce: two at most, and one core is left to everything else. Pictures that are not sent are dropped after a minute.
+// TestFewDrawingsAtOnce: the others wait for their turn, and are tried again if that takes too long.
 func TestFewDrawingsAtOnce(t *testing.T) {
 	t.Parallel()
 	p, _ := newCharts(t, 1500)
-	now := time.Now()
-	p.sender.pictures.now = func() time.Time { return now }
-	var busy, most atomic.Int32
-	turn := make(chan struct{})
-	p.sender.pictures.draw = func(c chart.Chart) ([]byte, error) {
-		if n := busy.Add(1); n > most.Load() {
-			most.Store(n)
-		}
-		<-turn
-		defer busy.Add(-1)
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	p.sender.draw = func(c chart.Chart) ([]byte, error) {
+		begun <- struct{}{}
+		<-goOn
 		return dot(c)
 	}
-	var ready []<-chan struct{}
-	for i := range 8 {
-		m := messageOf(t, p.group.ID(), stats.Chart{Players: []ranking.Name{{Player: 1, Name: fmt.Sprint("Alice", i)}}, Period: stats.Month})
-		m.Row.ID = int64(i)
-		_, err := p.sender.Send(testContext(t), m, atOnce)
-		ready = append(ready, failureOf(t, err).Ready)
+	sent := make(chan error, maxDrawings)
+	for range maxDrawings {
+		go func() {
+			_, err := p.sender.Send(testContext(t), p.chart(t), atOnce)
+			sent <- err
+		}()
+		<-begun
 	}
-	for range ready {
-		turn <- struct{}{}
+	ctx, cancel := context.WithTimeout(testContext(t), time.Millisecond)
+	defer cancel()
+	_, err := p.sender.Send(ctx, p.chart(t), atOnce)
+	if f := failureOf(t, err); f.Kind != outbox.Unreachable || len(p.sim.Calls()) > 0 {
+		t.Errorf("%+v", f)
 	}
-	for _, r := range ready {
-		<-r
-	}
-	if want := int32(min(2, max(1, runtime.GOMAXPROCS(0)-1))); most.Load() > want {
-		t.Errorf("%d drawings at the same time, want %d", most.Load(), want)
-	}
-	now = now.Add(pictureKept + time.Second)
-	p.sender.pictures.draw = dot
-	p.mustSendChart(t, p.chart(t))
-	if n := len(p.sender.pictures.made); n > 0 {
-		t.Errorf("%d pictures are kept", n)
-	}
-}
-
-// slowViews read ratings until their context ends.
-type slowViews struct {
-	fakeViews
-	begun   chan struct{}
-	reading atomic.Int32
-}
-
-func (v *slowViews) Ratings(ctx context.Context, _ stats.Chart, _ time.Time) (stats.Ratings, error) {
-	v.reading.Add(1)
-	defer v.reading.Add(-1)
-	v.begun <- struct{}{}
-	<-ctx.Done()
-	return stats.Ratings{}, ctx.Err()
-}
-
-// TestCloseEndsDrawings: a closed sender reads no ratings, neither for charts that are being drawn nor for those that wait to be drawn.
-func TestCloseEndsDrawings(t *testing.T) {
-	t.Parallel()
-	p := newPost(t)
-	views := &slowViews{begun: make(chan struct{}, 8)}
-	p.sender.WithViews(views)
-	var ready []<-chan struct{}
-	for range 4 {
-		_, err := p.sender.Send(testContext(t), p.chart(t), atOnce)
-		ready = append(ready, failureOf(t, err).Ready)
-	}
-	<-views.begun
-	p.sender.Close()
-	if n := views.reading.Load(); n > 0 {
-		t.Errorf("%d charts are still read", n)
-	}
-	for i, r := range ready {
-		select {
-		case <-r:
-		default:
-			t.Errorf("chart %d is still being drawn", i+1)
+	close(goOn)
+	for range maxDrawings {
+		if err := <-sent; err != nil {
+			t.Error(err)
 		}
 	}
 }
@@ -370,7 +193,6 @@ func TestLettersInChartsAreExplained(t *testing.T) {
 		n.Players = append(n.Players, ranking.Name{Player: ranking.PlayerID(i + 1), Name: name})
 	}
 	m := messageOf(t, p.group.ID(), n)
-	m.Row.ID = 1
 	shown := func(i int) string { return "\n" + "ABC"[i:i+1] + ": " + isolate + n.Players[i].Name + endIsolate }
 	if sent := p.mustSendChart(t, m); !strings.HasSuffix(sent.Text, "The last month"+shown(0)+shown(2)) {
 		t.Errorf("the caption is %q", sent.Text)

@@ -64,7 +64,7 @@ func TestEveryRequestIsAskedFor(t *testing.T) {
 			return p.board(t, 1516, m.ID)
 		}, []string{"editMessageText", "getChat", "sendMessage", "pinChatMessage"}},
 		"no photos": {func(t *testing.T, p *post) outbox.Message {
-			p.sender.pictures.draw = dot
+			p.sender.draw = dot
 			p.rate(1500, 1516)
 			p.group.AllowPhotos(false)
 			return p.chart(t)
@@ -84,7 +84,7 @@ func TestEveryRequestIsAskedFor(t *testing.T) {
 				p := newPost(t)
 				m := tc.message(t, p)
 				before, asked := len(p.sim.Calls()), 0
-				_, err := whenReady(testContext(t), asks{p.sender, func(context.Context) error {
+				_, err := p.sender.Send(testContext(t), m, func(context.Context) error {
 					if made := len(p.sim.Calls()) - before; made != asked {
 						t.Errorf("%d requests are made after asking for %d", made, asked)
 					}
@@ -93,7 +93,7 @@ func TestEveryRequestIsAskedFor(t *testing.T) {
 					}
 					asked++
 					return nil
-				}}, m)
+				})
 				if tooFew := allowed < len(tc.want); errors.Is(err, errNoMore) != tooFew {
 					t.Errorf("%d requests are allowed: %v", allowed, err)
 				}
@@ -110,16 +110,6 @@ func TestEveryRequestIsAskedFor(t *testing.T) {
 }
 
 var errNoMore = &outbox.Failure{Kind: outbox.Unreachable, Err: errors.New("no more requests")}
-
-// asks is a sender whose requests ask something else.
-type asks struct {
-	*Sender
-	begin outbox.Begin
-}
-
-func (a asks) Send(ctx context.Context, m outbox.Message, _ outbox.Begin) (outbox.Receipt, error) {
-	return a.Sender.Send(ctx, m, a.begin)
-}
 
 // always is a lease that does not end.
 type always struct{}

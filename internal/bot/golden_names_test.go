@@ -149,7 +149,7 @@ func TestGoldenNames(t *testing.T) {
 			sim, client := startSimulator(t)
 			group := sim.Group("Table tennis", sim.User("alice"))
 			sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler)).WithViews(&fakeViews{})
-			sender.pictures.draw = dot
+			sender.draw = dot
 			for kind, name := range goldenWithNames {
 				var got strings.Builder
 				for i, s := range scripts {

@@ -41,7 +41,7 @@ func compareGolden(t *testing.T, language catalog.Language) {
 	sim, client := startSimulator(t)
 	group := sim.Group("Table tennis", sim.User("alice"))
 	sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler)).WithViews(&fakeViews{}).WithWeb(fakeLink, true)
-	sender.pictures.draw = dot
+	sender.draw = dot
 	for name, notice := range goldenNotices(t) {
 		t.Run(name, func(t *testing.T) {
 			item := itemOf(t, notice)

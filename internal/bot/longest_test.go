@@ -63,7 +63,7 @@ func inEachLanguage(t *testing.T, test func(t *testing.T, w words, send func(not
 			sim, client := startSimulator(t)
 			group := sim.Group("Table tennis", sim.User("alice"))
 			sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler)).WithViews(&fakeViews{})
-			sender.pictures.draw = dot
+			sender.draw = dot
 			test(t, words{Language: language}, func(n notice.Notice) botsim.Message {
 				m := messageOf(t, group.ID(), n)
 				m.Language = language.Tag()

@@ -75,7 +75,7 @@ func sendTo(t testing.TB, sim *botsim.Server, s *Sender, group *botsim.Chat, n n
 
 func deliver(ctx context.Context, t fatalizer, sim *botsim.Server, s outbox.Sender, group *botsim.Chat, of outbox.Message) botsim.Message {
 	t.Helper()
-	receipt, err := whenReady(ctx, s, of)
+	receipt, err := s.Send(ctx, of, atOnce)
 	if err != nil {
 		t.Fatalf("send %s: %v", of.Row.Payload, err)
 	}

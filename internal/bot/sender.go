@@ -11,7 +11,9 @@ import (
 
 	botapi "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
+	"golang.org/x/sync/semaphore"
 
+	"elobot/internal/chart"
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
@@ -29,9 +31,9 @@ type Sender struct {
 	// chats by Telegram's id
 	refusals *recent.Set[int64] // where tables were refused
 	looked   *recent.Set[int64] // where the pinned message need not be looked at
-	noPhotos *recent.Set[int64] // where the bot has said that it may not send photos
 	views    Views
-	pictures *pictures
+	drawings *semaphore.Weighted // the charts that are being drawn
+	draw     func(chart.Chart) ([]byte, error)
 	web      webLinks
 }
 
@@ -40,16 +42,13 @@ var _ outbox.Sender = (*Sender)(nil)
 // NewSender returns a sender for the bot with this account.
 func NewSender(client *telegram.Client, self telegram.Self, log *slog.Logger) *Sender {
 	return &Sender{
-		client: client, self: self, log: log, pictures: newPictures(), refusals: recent.NewSet[int64](maxChats),
-		looked: recent.NewSet[int64](maxChats), noPhotos: recent.NewSet[int64](maxChats),
+		client: client, self: self, log: log, refusals: recent.NewSet[int64](maxChats), looked: recent.NewSet[int64](maxChats),
+		drawings: semaphore.NewWeighted(maxDrawings), draw: chart.Draw,
 	}
 }
 
 // maxChats is for how many chats a sender remembers a thing.
 const maxChats = 10_000
-
-// Close ends the drawing of charts, which would go on in the background: when it returns, nothing reads ratings any more.
-func (s *Sender) Close() { s.pictures.close() }
 
 var errNoItems = errors.New("the message has no items")
 
@@ -118,10 +117,15 @@ func (s *Sender) send(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 func (s *Sender) post(ctx context.Context, m outbox.Message, out outgoing) (outbox.Receipt, error) {
 	return s.withoutWebIfRejected(out, func(out outgoing) (outbox.Receipt, error) {
 		return s.attempt(ctx, m, out, s.params(m, out), func(p parameters) (int64, error) {
+			method := "sendMessage"
 			if p.Table != nil {
-				return s.sendAs(ctx, "sendRichMessage", p)
+				method = "sendRichMessage"
 			}
-			return s.sendAs(ctx, "sendMessage", p)
+			result, err := s.client.Call(ctx, method, p)
+			if err != nil {
+				return 0, err
+			}
+			return s.sentID(ctx, result), nil
 		})
 	})
 }
@@ -157,7 +161,6 @@ type parameters struct {
 	Thread    int64                        `json:"message_thread_id,omitempty"`
 	Text      string                       `json:"text,omitempty"`
 	Table     *models.InputRichMessage     `json:"rich_message,omitempty"`
-	Photo     string                       `json:"photo,omitempty"` // Telegram's file; empty for an upload
 	Media     *photoMedia                  `json:"media,omitempty"`
 	Caption   string                       `json:"caption,omitempty"`
 	ParseMode models.ParseMode             `json:"parse_mode,omitempty"`
@@ -227,20 +230,15 @@ func (s *Sender) keyboard(out outgoing) *models.InlineKeyboardMarkup {
 	return &models.InlineKeyboardMarkup{InlineKeyboard: keyboard}
 }
 
-// sendAs sends a message by a method and returns its id. A message that Telegram accepted counts as sent even if the result cannot be read;
-// the id is 0 then.
-func (s *Sender) sendAs(ctx context.Context, method string, params any) (int64, error) {
-	result, err := s.client.Call(ctx, method, params)
-	if err != nil {
-		return 0, err
-	}
+// sentID returns the id of a message that Telegram accepted. It counts as sent even if the result cannot be read; the id is 0 then.
+func (s *Sender) sentID(ctx context.Context, result json.RawMessage) int64 {
 	var sent struct {
 		ID int64 `json:"message_id"`
 	}
 	if err := json.Unmarshal(result, &sent); err != nil {
 		s.log.WarnContext(ctx, "sent a message, but failed to read its id", "error", err)
 	}
-	return sent.ID, nil
+	return sent.ID
 }
 
 // simplify removes from a message what Telegram rejected, and says whether there was something to remove: a plain message is better than
