@@ -136,7 +136,6 @@ func TestDocumentedLog(t *testing.T) {
 			row: row{action: Ensure, target: 5}, receipt: Receipt{MessageID: 5, Fingerprint: "f", Skipped: true},
 			want: logLine{"content already shown, nothing to send", "skipped"}, values: map[string]string{"action": "ensure", "fingerprint": "f"},
 		},
-		"not ready":   {err: failure(NotReady), want: logLine{"notice not ready, its content is being made", "not_ready"}},
 		"obsolete":    {err: failure(Obsolete), want: logLine{"notice is obsolete", "obsolete"}},
 		"unsupported": {err: failure(Unsupported), want: logLine{"notice set aside", "unsupported"}},
 		"migrated": {
@@ -176,13 +175,7 @@ func TestDocumentedLog(t *testing.T) {
 				}
 				return nil
 			}
-			never := make(chan struct{})
-			sender := senderFunc(func(context.Context, Message) (Receipt, error) {
-				if f := new(Failure); errors.As(c.err, &f) {
-					f.Ready = never // for NotReady
-				}
-				return c.receipt, c.err
-			})
+			sender := senderFunc(func(context.Context, Message) (Receipt, error) { return c.receipt, c.err })
 			run(t, NewDispatcher(store, sender, slog.New(book), Settings{PollEvery: noPolls.PollEvery}), lease)
 			synctest.Wait()
 			want := []logLine{{"sending notice", "sending"}, c.want}

@@ -41,10 +41,9 @@ type lane struct {
 	notBefore time.Time     // earliest time of the next request, apart from the pace
 	backoff   retry.Backoff // pause after the next failure; nil: no recent failure
 	chat      *chatPace
-	counted   int             // requests for the message being sent that count against the limits already
-	repeats   bool            // the next request repeats one of unknown outcome, as far as is known
-	content   <-chan struct{} // closed when the content of what it sends next is ready; nil: it is
-	readyAt   time.Time       // when it became ready for its turn; zero: it is not
+	counted   int       // requests for the message being sent that count against the limits already
+	repeats   bool      // the next request repeats one of unknown outcome, as far as is known
+	readyAt   time.Time // when it became ready for its turn; zero: it is not
 
 	order time.Time // sort key in the heap that contains it
 	index int       // position in that heap

@@ -64,11 +64,7 @@ func (i *instance) Send(ctx context.Context, m Message, begin Begin) (Receipt, e
 	case class == Failed:
 		return receipt, errScripted
 	default:
-		ready := make(chan struct{})
-		time.AfterFunc(f.wait, func() { close(ready) })
-		return receipt, fmt.Errorf("send: %w", &Failure{
-			Kind: class, RetryAfter: f.wait, NewID: f.newID, Ready: ready, Err: errScripted,
-		})
+		return receipt, fmt.Errorf("send: %w", &Failure{Kind: class, RetryAfter: f.wait, NewID: f.newID, Err: errScripted})
 	}
 }
 

@@ -131,7 +131,7 @@ func drawLimits(t *rapid.T) Limits {
 // drawFailing draws a request that fails for a transient reason.
 func drawFailing(t *rapid.T, callbackAnswer bool) fate {
 	classes := []FailureKind{
-		RateLimited, RateLimited, Unreachable, Ambiguous, Ambiguous, Unauthorized, Failed, Migrated, Forbidden, NotReady,
+		RateLimited, RateLimited, Unreachable, Ambiguous, Ambiguous, Unauthorized, Failed, Migrated, Forbidden,
 	}
 	if callbackAnswer {
 		classes = classes[:6]
@@ -142,9 +142,6 @@ func drawFailing(t *rapid.T, callbackAnswer bool) fate {
 	f.wait = ms(0, 1000, 7000, 20_000, 40_000, 700_000).Draw(t, "wait")
 	f.panics = rapid.Bool().Draw(t, "panics")
 	f.notAttempted = (f.class == Unreachable || f.class == Failed) && rapid.Bool().Draw(t, "unasked")
-	if f.class == NotReady {
-		f.notAttempted, f.lasts = true, 0
-	}
 	if oneIn(8).Draw(t, "ignores cancellation") {
 		f.hangs = ms(1500, 9000).Draw(t, "hangs")
 	}

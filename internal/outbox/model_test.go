@@ -70,7 +70,7 @@ func TestModel(t *testing.T) {
 // A page that was tried gives way to the newest of its message, whatever came of it.
 func TestNewestPage(t *testing.T) {
 	t.Parallel()
-	for _, class := range []FailureKind{NotReady, RateLimited, Unreachable, Ambiguous, Failed} {
+	for _, class := range []FailureKind{RateLimited, Unreachable, Ambiguous, Failed} {
 		t.Run(string(class), func(t *testing.T) {
 			t.Parallel()
 			press := func(content string, after time.Duration, first fate) event {
@@ -79,7 +79,7 @@ func TestNewestPage(t *testing.T) {
 			}
 			s := pressed()
 			s.events = []event{
-				press("a", 0, fate{class: class, lasts: time.Second, wait: 7 * time.Second, notAttempted: class == NotReady}),
+				press("a", 0, fate{class: class, lasts: time.Second, wait: 7 * time.Second}),
 				press("b", 100*time.Millisecond, fate{}), press("c", 100*time.Millisecond, fate{}),
 			}
 			var counts map[string]int
@@ -92,14 +92,13 @@ func TestNewestPage(t *testing.T) {
 	}
 }
 
-// Of buttons that are pressed in quick succession below a chart, what the first and the last ask for is drawn and shown.
+// Of buttons that are pressed in quick succession below a message, what the first and the last ask for is shown.
 func TestQuickPresses(t *testing.T) {
 	t.Parallel()
 	press := func(i int) event {
-		drawn := fate{class: NotReady, notAttempted: true, wait: 20 * time.Millisecond}
 		return event{after: 100 * time.Millisecond, wake: true, adds: []addition{{
 			chat: 3, action: Page, purpose: notice.Answer, content: fmt.Sprint(i), deadline: 10 * time.Minute,
-			fates: []fate{drawn, {lasts: 50 * time.Millisecond}},
+			fates: []fate{{lasts: 50 * time.Millisecond}},
 		}}}
 	}
 	s := pressed()
@@ -109,8 +108,8 @@ func TestQuickPresses(t *testing.T) {
 	var counts map[string]int
 	var err error
 	synctest.Test(t, func(*testing.T) { counts, err = s.play() })
-	if err != nil || counts["an answer: not_ready"] != 2 || counts["a page"] != 2 {
-		t.Errorf("%d charts are drawn, and %d pages are sent, %v", counts["an answer: not_ready"], counts["a page"], err)
+	if err != nil || counts["a page"] != 2 {
+		t.Errorf("%d pages are sent, %v", counts["a page"], err)
 	}
 }
 
@@ -151,7 +150,6 @@ var allSituations = []string{
 	"an answer: failed",
 	"an answer: forbidden",
 	"an answer: migrated",
-	"an answer: not_ready",
 	"an answer: obsolete",
 	"an answer: rate_limited",
 	"an answer: rejected",

@@ -157,7 +157,6 @@ const (
 	Rejected     FailureKind = "rejected"     // refused for good; the first item becomes a dead letter, the others wait for their turn
 	Obsolete     FailureKind = "obsolete"     // its target no longer exists; it ends without a dead letter
 	Unsupported  FailureKind = "unsupported"  // a newer release wrote it; the covered items are set aside until that release leads
-	NotReady     FailureKind = "not_ready"    // its content is still being made; it stays first, and is sent when that is ready
 )
 
 // Failure is why a message was not sent.
@@ -165,9 +164,7 @@ type Failure struct {
 	Kind       FailureKind
 	RetryAfter time.Duration // for RateLimited: the wait that the messenger asks for
 	NewID      int64         // for Migrated: the messenger's new id of the chat
-	// Ready is closed when there is no reason to wait any more, for NotReady. Nothing is sent to the lane before, and nobody else waits.
-	Ready <-chan struct{}
-	Err   error
+	Err        error
 }
 
 // Error implements error.

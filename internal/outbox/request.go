@@ -121,8 +121,6 @@ func logFailure(ctx context.Context, log *slog.Logger, f *Failure) {
 		log.DebugContext(ctx, "notice is obsolete")
 	case Unsupported:
 		log.DebugContext(ctx, "notice set aside")
-	case NotReady:
-		log.DebugContext(ctx, "notice not ready, its content is being made")
 	case Unauthorized:
 		log.ErrorContext(ctx, "bot token is invalid, nothing can be sent")
 	case Forbidden:
@@ -206,8 +204,6 @@ func (t *term) onResult(r result, now time.Time) {
 	switch f := r.Failure; {
 	case f == nil || f.leavesLane() || f.Kind == Forbidden:
 		l.backoff = nil
-	case f.Kind == NotReady:
-		t.awaitContent(l, f.Ready)
 	case errors.Is(f.Err, errStopped), errors.Is(f.Err, errLeaseEnds): // nothing was tried, and the lane looks at the lease again
 	case f.Kind == RateLimited && f.RetryAfter > 0:
 		// spread the retries of chats that were rate limited at the same time

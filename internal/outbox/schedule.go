@@ -94,9 +94,6 @@ func (t *term) schedule(l *lane, now time.Time) {
 	if l.notBefore.After(at) {
 		at = l.notBefore
 	}
-	if l.content != nil {
-		at = now.Add(farFuture)
-	}
 	if at.After(now) {
 		l.state = paused
 		t.due.add(l, at)
@@ -165,28 +162,6 @@ func (t *term) reschedule(key Lane, now time.Time) {
 		t.dequeue(l)
 		t.schedule(l, now)
 	}
-}
-
-// awaitContent lets a lane wait until the content of what it sends next is ready.
-func (t *term) awaitContent(l *lane, ready <-chan struct{}) {
-	l.content = ready
-	t.workers.Go(func() {
-		select {
-		case <-ready:
-		case <-t.closed:
-			return
-		}
-		select {
-		case t.contents <- l:
-		case <-t.closed:
-		}
-	})
-}
-
-// onContent schedules a lane whose content is ready. A busy lane is scheduled when its last result is persisted.
-func (t *term) onContent(l *lane, now time.Time) {
-	l.content = nil
-	t.reschedule(l.Lane, now)
 }
 
 // promoteDue moves the lanes whose wait is over to the ready lanes.

@@ -54,8 +54,6 @@ type term struct {
 	asked     chan extraRequest
 	completed chan result
 	persisted chan batch
-	contents  chan *lane     // whose content is ready
-	closed    chan struct{}  // closed at the end
 	workers   sync.WaitGroup // the goroutines that call the store and send
 }
 
@@ -87,8 +85,6 @@ func newTerm(d *Dispatcher, lease Lease) *term {
 		asked:     make(chan extraRequest),
 		completed: make(chan result, 2*d.settings.Parallel),
 		persisted: make(chan batch, 1),
-		contents:  make(chan *lane),
-		closed:    make(chan struct{}),
 	}
 }
 
@@ -116,7 +112,6 @@ func (t *term) loop(ctx context.Context) error {
 	defer t.workers.Wait()
 	defer cancelStore()
 	defer cancelRequests()
-	defer close(t.closed)
 	if err := t.prepare(ctx); ctx.Err() != nil {
 		return nil
 	} else if err != nil {
@@ -148,8 +143,6 @@ func (t *term) loop(ctx context.Context) error {
 				return b.err
 			}
 			t.onPersisted(requestCtx, b, time.Now())
-		case l := <-t.contents:
-			t.onContent(l, time.Now())
 		case <-timer.C:
 		case <-storeCtx.Done():
 		case <-stopSignal:

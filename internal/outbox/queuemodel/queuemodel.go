@@ -80,7 +80,6 @@ const (
 	Failed       Answer = "failed"
 	Rejected     Answer = "rejected"
 	Obsolete     Answer = "obsolete"
-	NotReady     Answer = "not_ready" // there was no request: the content is ready after the wait
 )
 
 // State is the state of an item in the store.

@@ -223,8 +223,6 @@ func (m *Model) Ends(r *Request, answer Answer, wait time.Duration) {
 	case Unreachable, Unauthorized:
 		l.hold.until = m.now().Add(minBackoff)
 		m.failures++
-	case NotReady:
-		l.hold.until = m.now().Add(wait)
 	case Failed, Migrated:
 		l.hold.until = m.now().Add(minBackoff)
 	}

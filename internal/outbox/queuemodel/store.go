@@ -171,7 +171,7 @@ func (m *Model) applyAnswer(l *lane, t *take, i *item) {
 	if l.hold.request != t.request {
 		return
 	}
-	l.hold.persisted = t.request.answer != NotReady // another instance has not begun to make it
+	l.hold.persisted = true
 	if l.hold.lane && l.hold.until.After(l.chat.frozen) {
 		l.chat.frozen = l.hold.until
 	}

@@ -75,7 +75,7 @@ func TestNoTurnScansATable(t *testing.T) {
 	}
 	classes := []outbox.FailureKind{
 		outbox.RateLimited, outbox.Unreachable, outbox.Ambiguous, outbox.Unauthorized, outbox.Migrated, outbox.Forbidden,
-		outbox.Failed, outbox.Rejected, outbox.Obsolete, outbox.NotReady,
+		outbox.Failed, outbox.Rejected, outbox.Obsolete,
 	}
 	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{
 		{Name: "take", Run: take(101, 132, dbtest.Chat), Want: 3 + 2},

@@ -92,7 +92,6 @@ type outcome struct {
 	First    bool   `json:"first"`    // of its message
 	Skipped  bool   `json:"skipped"`  // the request did not cover the row
 	Deferred bool   `json:"deferred"` // set aside, as the row was before it was taken
-	Untried  bool   `json:"untried"`  // put back without a request, as the row was before it was taken
 
 	// of the result
 	SentTo      int64    `json:"sent_to"`
@@ -126,7 +125,6 @@ func outcomes(r outbox.Result) []outcome {
 	}
 	if f := r.Failure; f != nil {
 		first.Deferred = f.Kind == outbox.Unsupported
-		first.Untried = first.Deferred || f.Kind == outbox.NotReady
 		first.Failed = f.Kind == outbox.Failed
 	}
 	rows := []outcome{first}
@@ -137,7 +135,7 @@ func outcomes(r outbox.Result) []outcome {
 		o := first
 		o.ID, o.Attempts, o.State, o.First = m.Items[i].ID, m.Items[i].Attempts, stateOfOthers(r), false
 		if i >= n {
-			o.State, o.Skipped, o.Deferred, o.Untried = planned, true, false, false
+			o.State, o.Skipped, o.Deferred = planned, true, false
 		}
 		rows = append(rows, o)
 	}
@@ -173,7 +171,7 @@ func stateOfOthers(r outbox.Result) string {
 
 // reason returns the text of a failure, nil if there was none.
 func reason(r outbox.Result) *string {
-	if r.Failure == nil || r.Failure.Kind == outbox.NotReady {
+	if r.Failure == nil {
 		return nil
 	}
 	text := string(r.Failure.Kind)
@@ -207,7 +205,7 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 	const sql = `
 		WITH r AS (
 		    SELECT r.* FROM unnest($1::jsonb[]) AS outcome CROSS JOIN LATERAL jsonb_to_record(outcome) AS r (
-		        id bigint, attempts integer, state text, first boolean, skipped boolean, deferred boolean, untried boolean,
+		        id bigint, attempts integer, state text, first boolean, skipped boolean, deferred boolean,
 		        sent_to bigint, message_id bigint, fingerprint text, language text, covered integer, reason text, pause float8, failed boolean)
 		), changed AS (
 		    UPDATE outbox o
@@ -217,10 +215,10 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		        last_error = CASE WHEN r.skipped THEN o.last_error ELSE coalesce(r.reason, o.last_error) END,
 		        batch = CASE WHEN r.state = 'sending' OR r.state = 'sent' AND r.covered > 1 THEN o.batch END,
 		        not_before = greatest(o.not_before, CASE WHEN r.first THEN now() + make_interval(secs => r.pause) END),
-		        tried_at = CASE WHEN NOT (r.untried AND o.attempts = 1) AND (r.first OR r.state <> 'planned') THEN o.tried_at END,
+		        tried_at = CASE WHEN NOT (r.deferred AND o.attempts = 1) AND (r.first OR r.state <> 'planned') THEN o.tried_at END,
 		        deferred_at = CASE WHEN r.deferred THEN now() END,
 		        failures = o.failures + (r.first AND r.failed)::integer,
-		        attempts = o.attempts - (r.skipped OR r.untried)::integer
+		        attempts = o.attempts - (r.skipped OR r.deferred)::integer
 		    FROM r
 		    WHERE o.id = r.id AND o.id = ANY (ARRAY(SELECT id FROM r)) AND o.state = 'sending' AND o.attempts = r.attempts
 		    RETURNING o.id, o.state, o.action, o.kind, o.match_id, o.payload, o.attempts, o.created_at,

@@ -30,10 +30,7 @@ func TestFinishFailures(t *testing.T) {
 		outbox.Migrated:     {waits, "3600 0", "", "3600", []outbox.ChatID{2}, "1"},
 		outbox.Failed:       {waits, "3600 1", "", "3600", []outbox.ChatID{2}, "1"},
 		outbox.RateLimited:  {waits, "0", "3600", "3600", []outbox.ChatID{2}, "1"},
-		outbox.NotReady: {
-			"planned attempts 0 duplicates 0 message 0 error  finished false", "3600 0", "", "3600", []outbox.ChatID{2}, "1",
-		},
-		outbox.Forbidden: {waits, "0", "parked", "0", []outbox.ChatID{2}, "1"},
+		outbox.Forbidden:    {waits, "0", "parked", "0", []outbox.ChatID{2}, "1"},
 		outbox.Ambiguous: {
 			"sending attempts 1 duplicates 0 message 0 error why finished false", "3600 0", "", "3600", []outbox.ChatID{2}, "1 duplicates 1",
 		},

@@ -77,7 +77,7 @@ func TestEndsOfPages(t *testing.T) {
 func TestNewestPage(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []outbox.FailureKind{
-		outbox.NotReady, outbox.RateLimited, outbox.Unreachable, outbox.Failed, outbox.Ambiguous, outbox.Migrated, outbox.Unauthorized,
+		outbox.RateLimited, outbox.Unreachable, outbox.Failed, outbox.Ambiguous, outbox.Migrated, outbox.Unauthorized,
 	} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
