@@ -17,7 +17,7 @@
 //     response is 2xx;
 //   - groups, forums, basic groups and private chats: members who join, leave, are promoted or renamed; a bot that is
 //     added and removed; new titles, pinned messages, the upgrade to a supergroup;
-//   - photos, by upload or by file id, with captions;
+//   - photos that are uploaded, with captions;
 //   - texts with their entities, replies, edits, inline keyboards, commands, limits.
 //
 // It does not simulate channels, other media, privacy mode, restricted members, inline mode, or method calls in the

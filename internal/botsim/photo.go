@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"image/png"
-	"strings"
 	"unicode/utf8"
 
 	"elobot/internal/botsim/parameters"
@@ -77,16 +76,16 @@ func textsOf(fields map[string]any) (parameters.Values, error) {
 	return texts, nil
 }
 
-// readPhoto sets the photo and the caption of a message. value says which photo it is: a file of the request, or a photo that was sent
-// before. It returns the entities that the bot marked in the caption.
+// readPhoto sets the photo and the caption of a message. value says which file of the request the photo is. It returns the entities that the
+// bot marked in the caption.
 func (s *Server) readPhoto(r *request, m *message, parameter, value string, p parameters.Values) ([]Entity, error) {
-	var err error
-	if content, ok := r.files.Find(parameter, value); ok {
-		m.Photo, err = newPhoto(content)
-	} else {
-		m.Photo, err = s.knownPhoto(r, value)
+	content, ok := r.files.Find(parameter, value)
+	if !ok {
+		s.complaints.add(r.call.Method + ": the file is missing, and photos that are not uploaded are not simulated")
+		return nil, badRequest("wrong file identifier/HTTP URL specified")
 	}
-	if err != nil {
+	var err error
+	if m.Photo, err = newPhoto(content); err != nil {
 		return nil, err
 	}
 	caption := p["caption"]
@@ -103,10 +102,8 @@ func (s *Server) readPhoto(r *request, m *message, parameter, value string, p pa
 		return nil, badRequest("message caption is too long")
 	}
 	m.Entities = withDetected(m.Text, explicit)
-	if m.Photo.FileID == "" { // nothing is wrong with it
-		m.Photo.FileID = fmt.Sprintf("AgACAgQAAxkDAAI%06d", len(s.photos)+1)
-		s.photos[m.Photo.FileID] = m.Photo
-	}
+	s.photos++
+	m.Photo.FileID = fmt.Sprintf("AgACAgQAAxkDAAI%06d", s.photos)
 	return explicit, nil
 }
 
@@ -129,19 +126,6 @@ func newPhoto(content []byte) (*Photo, error) {
 	return &Photo{Width: width, Height: height, Content: content}, nil
 }
 
-// knownPhoto returns the photo with a file id.
-func (s *Server) knownPhoto(r *request, id string) (*Photo, error) {
-	if strings.Contains(id, "://") {
-		s.complaints.add(r.call.Method + ": photos that Telegram downloads are not simulated, or the file is missing")
-		return nil, badRequest("wrong file identifier/HTTP URL specified")
-	}
-	known, ok := s.photos[id]
-	if !ok {
-		return nil, badRequest("wrong file identifier/HTTP URL specified")
-	}
-	return known, nil
-}
-
 // wire encodes a photo in two sizes, the largest last as in Telegram.
 func (p *Photo) wire() []wirePhoto {
 	small := wirePhoto{p.FileID + "s", "u" + p.FileID + "s", max(1, p.Width/4), max(1, p.Height/4), max(1, len(p.Content)/8)}
@@ -158,11 +142,4 @@ func (c *Chat) AllowPhotos(allowed bool) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	c.noPhotos = !allowed
-}
-
-// ForgetPhotos makes Telegram forget all photos, so that none can be sent by its file id any more.
-func (s *Server) ForgetPhotos() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	clear(s.photos)
 }

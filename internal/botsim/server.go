@@ -47,7 +47,7 @@ type Server struct {
 	queries   map[string]*callbackQuery
 	nextQuery int64
 	commands  map[string][]botCommand
-	photos    map[string]*Photo // by file id
+	photos    int // that were uploaded
 
 	record      callRecord
 	complaints  complaintList
@@ -113,7 +113,6 @@ func New(opts ...Option) (*Server, error) {
 		former:         map[User]bool{},
 		nextUser:       firstUserID,
 		chats:          map[int64]*Chat{},
-		photos:         map[string]*Photo{},
 		nextSupergroup: firstSupergroupID,
 		nextGroup:      firstGroupID,
 		queue:          updates.NewQueue(),
