@@ -151,7 +151,7 @@ func testForgedButtons(t *testing.T, b *botFixture) {
 	for data, want := range map[string]string{
 		"1u:1:1:" + tag: "Match #1 has changed since", "1u:2:7:" + tag: gone, "1b:1:1:" + tag: "Match #1 has changed since",
 		"1b:1:0:" + tag: "Match #1 counts", "1u:1:0:": "button", "1u:1:0:" + tag + "A": gone, "1u:1:0:" + tag[1:]: gone, undoButton(t, elsewhere): gone,
-		"1u:1:0": "from an older version", "1b:1:0": "from an older version", "1u:1": "button", "1b:1": "button", "1b:1:x": "button", "1u:0": "button", "1u:-1": "button", "1u:01": "button", "1u:1 ": "button", "1u: 1": "button",
+		"1u:1:0": "button", "1b:1:0": "button", "1u:1": "button", "1b:1": "button", "1b:1:x": "button", "1u:0": "button", "1u:-1": "button", "1u:01": "button", "1u:1 ": "button", "1u: 1": "button",
 		"1u:1e0": "button", "1u:9223372036854775808": "button", "undo": "button", "1u:": "button",
 		"nonsense": "button", "1f:1": "button", "": "button", "\x00": "button", strings.Repeat("9", 64): "button",
 	} {

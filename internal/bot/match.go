@@ -93,8 +93,7 @@ func (w words) outcomeText(sides [2]ranking.Side, form string, show func(ranking
 	return w.Text(id+form, with)
 }
 
-// outcomeOf returns what a match was for the first side. On a card, it can only have lost in a notice of an earlier release, which kept the
-// order of a card after a fix.
+// outcomeOf returns what a match was for the first side.
 func outcomeOf(score [2]int) string {
 	switch {
 	case score[0] == score[1]:

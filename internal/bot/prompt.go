@@ -22,7 +22,7 @@ func promptsFeature() feature {
 	}
 }
 
-// promptData returns the data of a button that answers a prompt. A prompt of an older release has no tag, and its buttons are unknown.
+// promptData returns the data of a button that answers a prompt. Without a tag, the button is unknown.
 func promptData(ref ranking.PromptRef, option ranking.PromptOption) string {
 	args := strconv.FormatInt(int64(ref.ID), 10) + ":"
 	if ref.Tag != "" {

@@ -102,11 +102,8 @@ func (r *Router) pressRestore(ctx context.Context, p press) error {
 
 func (r *Router) pressCard(ctx context.Context, p press, amend func(ranking.Amendment) ranking.Operation) error {
 	card, ok := parseCardArgs(p.args)
-	switch {
-	case !ok:
+	if !ok || card.tag == "" {
 		return r.unknownButton(ctx, p.origin)
-	case card.tag == "":
-		return r.rankings.Do(ctx, p.origin, ranking.Say{Notice: ranking.Refusal{Code: ranking.OldButton}})
 	}
 	a := ranking.Amendment{Match: card.match(), Changes: &card.changes, IsAdmin: r.isAdmin(p.origin)}
 	return r.rankings.Do(ctx, p.origin, amend(a))
@@ -140,7 +137,7 @@ func (r *Router) pressWinner(ctx context.Context, p press) error {
 // cardButton is what a button below the card of a match says: which match it is, and how often it has changed.
 type cardButton struct {
 	number, changes int
-	tag             ranking.MatchTag // empty if an older release made the button
+	tag             ranking.MatchTag
 }
 
 func buttonOf(n ranking.MatchRecorded) cardButton { return cardButton{n.Number, n.Changes, n.Tag} }

@@ -55,8 +55,8 @@ func fillNames(in reflect.Value, called func(PlayerID) (name Name, ok bool)) {
 
 // MatchRecorded is the content of a match's card, both when the card is sent and when it is edited. The winner comes first.
 type MatchRecorded struct {
-	Number     int        `json:"number"`        // set by the store, which assigns it
-	Tag        MatchTag   `json:"tag,omitempty"` // empty on the card of an older release
+	Number     int        `json:"number"` // set by the store, which assigns it
+	Tag        MatchTag   `json:"tag,omitempty"`
 	Sides      [2]Side    `json:"sides"`
 	Sets       []SetScore `json:"sets,omitempty"`        // the points of each set, if the score counts sets
 	NewPlayers []Name     `json:"new_players,omitempty"` // who was not in the ladder before
@@ -205,7 +205,6 @@ const (
 	TooFarBack     RefusalCode = "too_far_back"     // Matches matches after it would have to be replayed, which is too many
 	ChangedSince   RefusalCode = "changed_since"    // the match has changed since the pressed button was made
 	MatchGone      RefusalCode = "match_gone"       // the match of a button cannot be found; another one may have its number
-	OldButton      RefusalCode = "old_button"       // an older release made the button below a card, without a MatchTag
 	AdminsUnknown  RefusalCode = "admins_unknown"   // checking whether the sender is an admin failed
 	Inconsistent   RefusalCode = "inconsistent"     // the stored ratings are inconsistent, so they cannot be replayed
 	UnknownButton  RefusalCode = "unknown_button"   // the bot no longer has this button

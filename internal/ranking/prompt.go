@@ -251,7 +251,7 @@ func IsPrompt(kind string) bool {
 // UndoPrompt asks an admin whether to undo a match of other people, or a player whether to undo their last match that counts.
 type UndoPrompt struct {
 	Number int        `json:"number"`
-	Tag    MatchTag   `json:"tag,omitempty"` // like that of all prompts, empty if an older release asked
+	Tag    MatchTag   `json:"tag,omitempty"`
 	Sides  [2]Side    `json:"sides"`
 	Sets   []SetScore `json:"sets,omitempty"`
 	Asked  Reporter   `json:"asked"`           // who is asked
