@@ -171,7 +171,7 @@ func TestLines(t *testing.T) {
 	}
 	for _, language := range catalog.All() {
 		w := words{Language: language}
-		room := maxText - w.roomForTail() - 500 // the addressee takes room, too
+		room := maxListed - 200 // the addressee takes room, too
 		for name, n := range notices {
 			out, err := render(itemOf(t, n), w)
 			if err != nil {

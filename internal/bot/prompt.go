@@ -227,9 +227,6 @@ func (w words) repeated(id string, e ranking.EarlierReport) string {
 	return question
 }
 
-// maxListed is the room for results in a question or its answer, in UTF-16 units.
-const maxListed = maxText - 512
-
 // namedResults returns results in a line each, or between separators: as many as there is room for.
 func (w words) namedResults(all []ranking.NamedResult, separator string, room int) string {
 	lines := make([]string, len(all))

@@ -130,24 +130,18 @@ func scores(all []command.Score) []ranking.Score {
 	return converted
 }
 
-// notListedUnits is the room for what a message about results that were not recorded says around their list.
-const notListedUnits = 512
-
 var _ = shows(view[ranking.NotRecorded]{text: words.notRecorded})
 
 // notRecorded lists as many rejected results as fit into a message, and counts the others.
 func (w words) notRecorded(n ranking.NotRecorded) string {
-	lines := []string{w.Plural("not_recorded.title", n.Limit, nil)}
-	units, listed := 0, 0
+	var s several
 	for _, item := range n.Items {
-		line := "• " + w.rejectedResult(item)
-		if units += utf16Length(plain(line)) + len("\n"); units > maxText-notListedUnits {
+		if !s.addLine("• "+w.rejectedResult(item), 0) {
 			break
 		}
-		lines = append(lines, line)
-		listed++
 	}
-	if more := len(n.Items) - listed + n.More; more > 0 {
+	lines := append([]string{w.Plural("not_recorded.title", n.Limit, nil)}, s.lines...)
+	if more := len(n.Items) - len(s.lines) + n.More; more > 0 {
 		lines = append(lines, w.Plural("not_recorded.more", more, nil))
 	}
 	return strings.Join(append(lines, "", w.Plural("not_recorded.again", n.Limit, nil)), "\n")
