@@ -123,7 +123,6 @@ func TestEditsThatAreIgnored(t *testing.T) {
 		"of a bot":       {botsim.Post{From: botsim.User{ID: 77, IsBot: true, FirstName: "B"}}, time.Second, "/match @bob 3:2"},
 		"forwarded":      {botsim.Post{Extra: map[string]any{"forward_origin": json.RawMessage(`{"type":"hidden_user"}`)}}, time.Second, "/match @bob 3:2"},
 		"via a bot":      {botsim.Post{Extra: map[string]any{"via_bot": map[string]any{"id": 78}}}, time.Second, "/match @bob 3:2"},
-		"an old forward": {botsim.Post{Extra: map[string]any{"forward_sender_name": "Bob"}}, time.Second, "/match @bob 3:2"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

@@ -150,13 +150,8 @@ func (m *message) isFromChannel() bool {
 
 // isWritten is true if this message was written in its chat, which is no channel: not forwarded, and not sent via a bot.
 func (m *message) isWritten() bool {
-	return m.From != nil && !bool(m.ViaBot) && !m.isForward() && m.Chat.Type != "channel"
-}
-
-// isForward is true if the message was forwarded. Bot API servers before 7.0 use other fields for that.
-func (m *message) isForward() bool {
-	return m.IsAutomaticForward ||
-		bool(m.ForwardOrigin || m.ForwardFrom || m.ForwardFromChat || m.ForwardSenderName || m.ForwardDate)
+	isForward := m.IsAutomaticForward || bool(m.ForwardOrigin)
+	return m.From != nil && !bool(m.ViaBot) && !isForward && m.Chat.Type != "channel"
 }
 
 // isAnonymousAdmin is true if an admin writes as the group itself. Telegram does not say who it is.

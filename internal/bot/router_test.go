@@ -859,10 +859,6 @@ func TestMessagesOfNoPersonAreIgnored(t *testing.T) {
 		"a forward":                     {From: alice, Extra: map[string]any{"forward_origin": json.RawMessage(`{"type":"user","date":1,"sender_user":{"id":1002,"is_bot":false,"first_name":"Bob"}}`)}},
 		"a forward of the unheard-of":   {From: alice, Extra: map[string]any{"forward_origin": json.RawMessage(`{"type":"hologram"}`)}},
 		"by way of an inline bot":       {From: alice, Extra: map[string]any{"via_bot": map[string]any{"id": 78, "is_bot": true, "first_name": "Helper"}}},
-		"an old forward of a person":    {From: alice, Extra: map[string]any{"forward_from": map[string]any{"id": 1002, "first_name": "Bob"}}},
-		"an old forward of a channel":   {From: alice, Extra: map[string]any{"forward_from_chat": map[string]any{"id": -1009, "type": "channel"}}},
-		"an old forward of one hidden":  {From: alice, Extra: map[string]any{"forward_sender_name": "Bob"}},
-		"an old forward":                {From: alice, Extra: map[string]any{"forward_date": 1}},
 		"the stand-in without a chat":   {From: groupBot},
 		"the stand-in of another group": {From: groupBot, SenderChat: &botsim.SenderChat{ID: -1009, Type: "supergroup"}},
 	} {
@@ -930,7 +926,7 @@ func TestFieldsThatAreNull(t *testing.T) {
 	w := newWorld(t)
 	w.group.Post(botsim.Post{
 		From: botsim.User{ID: 1001, FirstName: "Alice"}, Text: "/match @alice @bob 3:1",
-		Extra: map[string]any{"via_bot": nil, "forward_date": nil},
+		Extra: map[string]any{"via_bot": nil, "forward_origin": nil},
 	})
 	w.expect("null", "match @alice @bob 3:1")
 }

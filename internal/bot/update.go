@@ -65,10 +65,6 @@ type message struct {
 	Chat               chat            `json:"chat"`
 	ViaBot             present         `json:"via_bot"`
 	ForwardOrigin      present         `json:"forward_origin"`
-	ForwardFrom        present         `json:"forward_from"`
-	ForwardFromChat    present         `json:"forward_from_chat"`
-	ForwardSenderName  present         `json:"forward_sender_name"`
-	ForwardDate        present         `json:"forward_date"`
 	IsAutomaticForward bool            `json:"is_automatic_forward"`
 	ReplyTo            *message        `json:"reply_to_message"`
 	ForumTopicCreated  json.RawMessage `json:"forum_topic_created"`
