@@ -16,13 +16,9 @@ import (
 	"elobot/internal/telegram"
 )
 
-const (
-	// lookEvery is how often the pinned message of a chat with a board is looked at, to find copies of the board and to notice that it was
-	// deleted. All boards are brought up to date every hour, and a request comes a little later than that: it must find the look overdue.
-	lookEvery = 50 * time.Minute
-	// maxCopies is how many copies of a board are unpinned at a time. Only the newest pinned message can be seen, so there may be more.
-	maxCopies = 5
-)
+// lookEvery is how often the pinned message of a chat with a board is looked at, to find copies of the board and to notice that it was
+// deleted. All boards are brought up to date every hour, and a request comes a little later than that: it must find the look overdue.
+const lookEvery = 50 * time.Minute
 
 // ensure brings a message up to date that exists once in a chat. It edits the known message. If that one is unknown or gone, it edits the
 // chat's pinned message if that is marked as the same object. Otherwise it sends a new message and pins it.
@@ -74,15 +70,12 @@ type boardUpdate struct {
 // look looks at the chat's pinned message, which is the one to edit if the message is not known. Of two messages, the newer one is kept: it
 // was made when the other one was gone or too old, even if no process lived to persist it. The other one is a copy, and is unpinned.
 func (s *Sender) look(ctx context.Context, e *boardUpdate) (err error) {
-	for range maxCopies {
-		if e.pinned, err = s.pinned(ctx, e.Message); err != nil {
-			return err
-		}
-		known := e.id
-		if e.id = max(known, e.pinned); known == 0 || e.pinned == 0 || e.pinned == known {
-			break
-		}
-		older := min(known, e.pinned)
+	if e.pinned, err = s.pinned(ctx, e.Message); err != nil {
+		return err
+	}
+	older := min(e.id, e.pinned)
+	e.id = max(e.id, e.pinned)
+	if older != 0 && older != e.id {
 		unpinned, err := s.unpin(ctx, e.Message, older)
 		if err != nil {
 			return err
@@ -90,9 +83,6 @@ func (s *Sender) look(ctx context.Context, e *boardUpdate) (err error) {
 		if unpinned || older == e.pinned { // else the known one is gone
 			s.log.WarnContext(ctx, "found a copy of a message that should exist once, unpinning it", "kind", e.Row.Kind,
 				"operation_id", e.Row.ID, "message_id", older)
-		}
-		if !unpinned { // it would be found again
-			break
 		}
 	}
 	s.looked.Add(e.ExternalChat, lookEvery)
