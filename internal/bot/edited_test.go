@@ -159,111 +159,63 @@ func TestEditsHaveTheLaneOfTheirChat(t *testing.T) {
 	}
 }
 
+// TestPressOfAnOffer: the button says which match it means, and the scores in the order of its card.
 func TestPressOfAnOffer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	m := w.posted(botsim.Post{From: w.alice, Text: "/match @bob 3:1"}, 0)
-	offer := w.replyBelow(w.group, m.ID, "1f:0,3:2")
-	meant := fmt.Sprintf("message %d or m:%d:%[1]d", m.ID, w.group.ID())
-	id := w.sim.Press(w.bob, offer, "1f:0,3:2")
-	c := w.expect("a press", fmt.Sprintf("fix %s 3:2 in %d", meant, offer.ID))[0]
+	offer := w.below(w.group, "1f:42:0:Aa0_-zZ9,3:2")
+	id := w.sim.Press(w.bob, offer, "1f:42:0:Aa0_-zZ9,3:2")
+	c := w.expect("a press", fmt.Sprintf("fix #42 Aa0_-zZ9 3:2 in %d", offer.ID))[0]
 	if o := c.origin; o.Key != "c:"+id || o.Button != id || o.Sender.ID != 1002 || o.ReplyTo != int64(offer.ID) {
 		t.Errorf("origin %+v", o)
 	}
-	if admin, err := c.take.IsAdmin(testContext(t)); err != nil || admin {
-		t.Errorf("admin is %t, error %v", admin, err)
+	if admin, err := c.take.IsAdmin(testContext(t)); err != nil || admin || c.take.Changes == nil || *c.take.Changes != 0 {
+		t.Errorf("admin is %t, error %v, changes %v", admin, err, c.take.Changes)
 	}
-	sets := w.replyBelow(w.group, m.ID, "1f:2,11:7,9:11,11:5")
-	w.sim.Press(w.bob, sets, "1f:2,11:7,9:11,11:5")
-	w.expect("a press for sets", fmt.Sprintf("fix %s 11:7 9:11 11:5 in %d", meant, sets.ID))
-	w.sim.Press(w.bob, offer, "1f:2,11:7,9:11,11:5")
+	w.sim.Press(w.bob, offer, "1f:42:2:Aa0_-zZ9,11:7,9:11,11:5")
 	w.expect("a press of another offer's button", unknownButton)
-	for _, data := range []string{
-		"1f:", "1f:0,3", "1f:0,3:", "1f:0,:2", "1f:0,3:2:1", "1f:0,3:02", "1f:0,+3:2", "1f:0,-3:2", "1f:0,3:1000", "1f:0,3:65538",
-		"1f:0,3:2,", "1f:0,3:2,,3:2", "1f:0, 3:2", "1f:0,3:2 ", "Fix:0,3:2", "1f:0,42:3:2", "1f:0,3：2", "1f:0,３:2", "/fix 3:2", "1f:3:2",
-		"1f:0", "1f:0,", "1f:,3:2", "1f:-1,3:2", "1f:00,3:2", "1f:2147483648,3:2", "1f:0," + strings.Repeat("1:1,", 15) + "1:1",
+	for _, scores := range []string{
+		"", "3", "3:", ":2", "3:2:1", "3:02", "+3:2", "-3:2", "3:1000", "3:65538", "3:2,", "3:2,,3:2", " 3:2", "3:2 ", "42:3:2", "3：2", "３:2",
+		strings.Repeat("1:1,", 8) + "1:1000",
 	} {
-		w.sim.Press(w.alice, w.replyBelow(w.group, m.ID, data), data)
+		data := "1f:42:0:Aa0_-zZ9," + scores
+		w.sim.Press(w.alice, w.below(w.group, data), data)
 		w.expect(fmt.Sprintf("%q", data), unknownButton)
 	}
-	w.sim.Press(w.bob, w.below(w.group, "1f:0,3:2"), "1f:0,3:2")
-	w.expect("below what answers nothing", unknownButton)
-	w.group.Delete(m)
-	forum := w.sim.Forum("Club", w.alice)
-	topic := forum.Topic(w.alice, "Results")
-	w.fetch()
-	w.sim.Press(w.alice, w.card(forum, topic.ID), "1f:0,3:2")
-	w.expect("in a topic, below what answers nothing", unknownButton)
-	private := w.sim.Private(w.alice)
-	request := private.Say(w.alice, "/match @bob 3:1")
-	w.fetch()
-	w.sim.Press(w.alice, w.replyBelow(private, request.ID, "1f:0,3:2"), "1f:0,3:2")
-	w.expect("in a private chat", unknownButton)
-}
-
-// TestPressOfAWinnerOffer: the button says which match it means, and the scores in the order of its card.
-func TestPressOfAWinnerOffer(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	sets := []ranking.SetScore{{11, 7}, {9, 11}, {11, 5}, {13, 11}, {11, 13}, {12, 10}, {11, 13}}
-	for want, n := range map[string]ranking.WinnerOffer{
-		"1:3":                                    {Number: 42, Tag: "Aa0_-zZ9", Changes: 1, Sides: aliceAndBob(3, 1, 16)},
-		"7:11 11:9 5:11 11:13 13:11 10:12 13:11": {Number: 999_999, Tag: "Aa0_-zZ9", Changes: 9, Sides: aliceAndBob(4, 3, 16), Sets: sets},
+	for _, data := range []string{
+		"1f:", "1f:3:2", "1f:0,3:2", "1f:42:0", "1f:42:0,3:2", "1f:42:0:Aa0_-zZ9", "1f:0:0:Aa0_-zZ9,3:2", "1f:42:00:Aa0_-zZ9,3:2", "Fix:42:0:Aa0_-zZ9,3:2",
 	} {
-		offer := w.below(w.group, winnerData(n))
-		w.sim.Press(w.bob, offer, winnerData(n))
-		c := w.expect(want, fmt.Sprintf("fix #%d Aa0_-zZ9 %s in %d", n.Number, want, offer.ID))[0]
-		if c.take.Changes == nil || *c.take.Changes != n.Changes {
-			t.Errorf("%s: changes %v", want, c.take.Changes)
-		}
-		w.sim.Press(w.bob, w.below(w.group, "1f:0,3:2"), winnerData(n))
-		w.expect("below another message", unknownButton)
-	}
-	for _, data := range []string{"1r:42:0,3:1", "1r:42:0:Aa0_-zZ9", "1r:42:0:Aa0_-zZ9,", "1r:0:0:Aa0_-zZ9,3:1", "1r:42:0:Aa0_-zZ9,3:1000"} {
 		w.sim.Press(w.bob, w.below(w.group, data), data)
 		w.expect(data, unknownButton)
 	}
+	private := w.sim.Private(w.alice)
+	w.sim.Press(w.alice, w.below(private, "1f:42:0:Aa0_-zZ9,3:2"), "1f:42:0:Aa0_-zZ9,3:2")
+	w.expect("in a private chat", unknownButton)
 }
 
+// TestFixData: the data of an offer is read as it is written. The scores of seven sets fit, in either order.
 func TestFixData(t *testing.T) {
 	t.Parallel()
-	for _, n := range []ranking.FixOffer{
-		{}, {Score: [2]int{3, 2}, Changes: 12}, {Score: [2]int{999, 999}}, {Score: [2]int{1, 0}, Sets: []ranking.SetScore{{11, 7}, {9, 9}}},
-		{Sets: slices.Repeat([]ranking.SetScore{{1, 1}}, 15)},
+	card := cardButton{number: 999_999, changes: 9, tag: "Aa0_-zZ9"}
+	sets := []ranking.SetScore{{11, 7}, {9, 11}, {11, 5}, {13, 11}, {11, 13}, {12, 10}, {11, 13}}
+	for want, data := range map[string]string{
+		"3:1":                                    fixData(card, [2]int{3, 1}, nil, false),
+		"1:3":                                    fixData(card, [2]int{3, 1}, nil, true),
+		"11:7,9:11,11:5,13:11,11:13,12:10,11:13": fixData(card, [2]int{4, 3}, sets, false),
+		"7:11,11:9,5:11,11:13,13:11,10:12,13:11": fixData(card, [2]int{4, 3}, sets, true),
 	} {
-		want := []ranking.Score{{A: n.Score[0], B: n.Score[1]}}
-		if len(n.Sets) > 0 {
-			want = nil
-			for _, s := range n.Sets {
-				want = append(want, ranking.Score{A: s[0], B: s[1]})
-			}
-		}
-		data := fixData(n)
 		args, _ := argsOf(fixCode, data)
-		changes, got, ok := fixArgs(args)
-		if !ok || len(data) > maxData || changes != n.Changes || !slices.Equal(got, want) {
-			t.Errorf("%q gives %d, %v, %t", data, changes, got, ok)
+		head, list, _ := strings.Cut(args, ",")
+		got, ok := parseCardArgs(head)
+		if _, isList := scoreArgs(list); !ok || !isList || got != card || list != want {
+			t.Errorf("%q gives %+v, %s", data, got, list)
 		}
 	}
-	if data := fixData(ranking.FixOffer{Sets: slices.Repeat([]ranking.SetScore{{1, 1}}, 16)}); data != "" {
+	if sets[0] != (ranking.SetScore{11, 7}) {
+		t.Error("the sets of the offer are changed")
+	}
+	if data := fixData(card, [2]int{}, slices.Repeat(sets, 2), false); data != "" {
 		t.Errorf("a button has the data %q", data)
-	}
-}
-
-// TestOfferNeedsWhatItAnswers: without the command that it replies to, the button does not say which match is meant.
-func TestOfferNeedsWhatItAnswers(t *testing.T) {
-	t.Parallel()
-	p := newPost(t)
-	offer := messageOf(t, p.group.ID(), ranking.FixOffer{Number: 1, Score: [2]int{3, 2}})
-	if sent := p.mustSend(t, offer); len(sent.Buttons) > 0 {
-		t.Errorf("an answer to nothing has the buttons %+v", sent.Buttons)
-	}
-	request := p.group.Say(p.sim.User("alice"), "/match @bob 3:2")
-	offer.Items[0].ReplyTo = int64(request.ID)
-	want := [][]botsim.Button{{{Text: "Fix to 3:2", CallbackData: "1f:0,3:2"}}}
-	sent := p.mustSend(t, offer)
-	if diff := cmp.Diff(want, sent.Buttons); diff != "" || sent.ReplyTo != request.ID {
-		t.Errorf("in reply to %d, buttons (-want +got):\n%s", sent.ReplyTo, diff)
 	}
 }
 

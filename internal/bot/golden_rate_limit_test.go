@@ -38,11 +38,11 @@ func goldenFixOffers() map[string]notice.Notice {
 	won := ranking.OldScore{Score: [2]int{3, 1}}
 	inSets := []ranking.SetScore{{11, 7}, {9, 11}, {11, 5}}
 	return map[string]notice.Notice{
-		"no_score": ranking.FixOffer{Number: 42, Score: [2]int{-1, 0}, Was: ranking.OldScore{Score: [2]int{0, -1}}},
-		"score":    ranking.FixOffer{Number: 42, Score: [2]int{3, 2}, Was: won},
-		"to_sets":  ranking.FixOffer{Number: 42, Score: [2]int{2, 1}, Sets: inSets, Was: won},
-		"of_sets":  ranking.FixOffer{Number: 42, Score: [2]int{3, 1}, Was: ranking.OldScore{Score: [2]int{2, 1}, Sets: inSets}},
+		"no_score": ranking.FixOffer{Number: 42, Tag: "Aa0_-zZ9", Score: [2]int{-1, 0}, Was: ranking.OldScore{Score: [2]int{0, -1}}},
+		"score":    ranking.FixOffer{Number: 42, Tag: "Aa0_-zZ9", Score: [2]int{3, 2}, Was: won},
+		"to_sets":  ranking.FixOffer{Number: 42, Tag: "Aa0_-zZ9", Score: [2]int{2, 1}, Sets: inSets, Was: won},
+		"of_sets":  ranking.FixOffer{Number: 42, Tag: "Aa0_-zZ9", Score: [2]int{3, 1}, Was: ranking.OldScore{Score: [2]int{2, 1}, Sets: inSets}},
 		"winner":   ranking.WinnerOffer{Number: 42, Sides: aliceAndBob(3, 1, 16)},
-		"too_long": ranking.FixOffer{Number: 42, Score: [2]int{0, 0}, Sets: slices.Repeat(inSets[1:2], 13), Was: won},
+		"too_long": ranking.FixOffer{Number: 42, Tag: "Aa0_-zZ9", Score: [2]int{0, 0}, Sets: slices.Repeat(inSets[1:2], 13), Was: won},
 	}
 }

@@ -18,7 +18,6 @@ const (
 	undoCode    = "u"
 	restoreCode = "b" // back
 	fixCode     = "f"
-	winnerCode  = "r" // reversed
 )
 
 func amendmentFeature() feature {
@@ -35,7 +34,6 @@ func amendmentFeature() feature {
 			{Code: undoCode, Command: command.NameUndo, Handle: (*Router).pressUndo},
 			{Code: restoreCode, Command: command.NameRestore, Handle: (*Router).pressRestore},
 			{Code: fixCode, Command: command.NameFix, Handle: (*Router).pressFix},
-			{Code: winnerCode, Command: command.NameFix, Handle: (*Router).pressWinner},
 		},
 	}
 }
@@ -109,21 +107,8 @@ func (r *Router) pressCard(ctx context.Context, p press, amend func(ranking.Amen
 	return r.rankings.Do(ctx, p.origin, amend(a))
 }
 
-// pressFix handles the button of an offer to fix a match. The offer replies to the /match that recorded it. Like the buttons of pages, it
-// edits only messages that have such a button.
+// pressFix handles the button of an offer to fix a match. Like the buttons of pages, it edits only messages that have such a button.
 func (r *Router) pressFix(ctx context.Context, p press) error {
-	changes, scores, ok := fixArgs(p.args)
-	to := p.query.Message.replied()
-	if !ok || to == nil || !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data) {
-		return r.unknownButton(ctx, p.origin)
-	}
-	match := ranking.MatchRef{Message: to.ID, Key: messageKey(p.query.Message.Chat.ID, to.ID)}
-	fix := ranking.Amendment{Match: match, Changes: &changes, IsAdmin: r.isAdmin(p.origin)}
-	return r.rankings.Do(ctx, p.origin, ranking.AcceptFix{Amendment: fix, Scores: scores})
-}
-
-// pressWinner handles the button of an offer to make the loser of a match its winner.
-func (r *Router) pressWinner(ctx context.Context, p press) error {
 	head, list, _ := strings.Cut(p.args, ",")
 	card, ok := parseCardArgs(head)
 	scores, isList := scoreArgs(list)
@@ -175,23 +160,20 @@ func parseCardData(data string) (b cardButton, ok bool) {
 	return parseCardArgs(args)
 }
 
-// fixData returns the data of the button that accepts an offer, or an empty string if it is too long for a button: how often the match has
-// changed, and the scores.
-func fixData(n ranking.FixOffer) string {
-	return callbackData(fixCode, strconv.Itoa(n.Changes)+","+strings.Join(writtenScores(n.Score, n.Sets), ","))
-}
-
 // maxAskedScores is how many scores a WinnerOffer has at most, so that they fit on its button: those of seven sets such as 11:13.
 const maxAskedScores = 7
 
-// winnerData returns the data of the button that makes the loser of a match its winner. The scores are in the order of the card so far.
-func winnerData(n ranking.WinnerOffer) string {
-	score, sets := scoreOf(n.Sides), slices.Clone(n.Sets)
-	for i, s := range sets {
-		sets[i] = ranking.SetScore{s[1], s[0]}
+// fixData returns the data of the button that accepts an offer, or an empty string if it is too long for a button: the card as it is, and
+// the scores in its order. exchanged says that the offer has them in the other order.
+func fixData(card cardButton, score [2]int, sets []ranking.SetScore, exchanged bool) string {
+	if exchanged {
+		slices.Reverse(score[:])
+		sets = slices.Clone(sets)
+		for i := range sets {
+			slices.Reverse(sets[i][:])
+		}
 	}
-	card := cardButton{n.Number, n.Changes, n.Tag}
-	return callbackData(winnerCode, card.args()+","+strings.Join(writtenScores([2]int{score[1], score[0]}, sets), ","))
+	return callbackData(fixCode, card.args()+","+strings.Join(writtenScores(score, sets), ","))
 }
 
 // writtenScores returns a score, or its sets, in the form of a command.
@@ -204,16 +186,6 @@ func writtenScores(score [2]int, sets []ranking.SetScore) []string {
 		all = append(all, writtenScore(s))
 	}
 	return all
-}
-
-// fixArgs reads the arguments that fixData writes. ok is false for all others, and for scores that no command can have.
-func fixArgs(args string) (changes int, scores []ranking.Score, ok bool) {
-	first, list, _ := strings.Cut(args, ",")
-	if changes, ok = wholeNumber(first); !ok {
-		return 0, nil, false
-	}
-	scores, ok = scoreArgs(list)
-	return changes, scores, ok
 }
 
 // scoreArgs reads a list of scores as the data of a button has it. ok is false for scores that no command can have.
@@ -386,9 +358,8 @@ func (w words) whichPrompt(n ranking.WhichPrompt) string {
 
 var _ = shows(view[ranking.FixOffer]{text: words.fixOffer, buttons: fixOfferButtons})
 
-// fixOfferButtons returns the button that accepts an offer. Without the reply nobody knows which match is meant.
-func fixOfferButtons(n ranking.FixOffer, item outbox.Item, w words) [][]button {
-	if data := fixData(n); item.ReplyTo != 0 && data != "" {
+func fixOfferButtons(n ranking.FixOffer, _ outbox.Item, w words) [][]button {
+	if data := fixData(cardButton{n.Number, n.Changes, n.Tag}, n.Score, n.Sets, n.Exchanged); data != "" {
 		return [][]button{{{text: w.fixTo(n.Score, n.Sets), data: data}}}
 	}
 	return nil
@@ -419,7 +390,8 @@ func (w words) fixTo(score [2]int, sets []ranking.SetScore) string {
 var _ = shows(view[ranking.WinnerOffer]{text: words.winnerOffer, buttons: winnerOfferButtons})
 
 func winnerOfferButtons(n ranking.WinnerOffer, _ outbox.Item, w words) [][]button {
-	if data := winnerData(n); data != "" {
+	// the loser so far comes second on the card
+	if data := fixData(cardButton{n.Number, n.Changes, n.Tag}, scoreOf(n.Sides), n.Sets, true); data != "" {
 		name := func(p ranking.RatingChange) string { return html.EscapeString(w.personLabel(p.Name, false)) }
 		winner := cut(plain(w.namesOf(n.Sides[0], name)), maxNewLabel, maxNameUnits)
 		return [][]button{{{text: w.Text("button.winner", args{"Winner": winner}), data: data}}}

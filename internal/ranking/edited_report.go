@@ -195,7 +195,7 @@ func (e editedReport) offerFix(snap Snapshot, now comparison) (Decision, error) 
 		return Decision{Unadded: true, Notice: m.winnerOffer(r)}, nil
 	}
 	return Decision{Unadded: true, Notice: FixOffer{
-		Number: m.Number, Changes: m.Changes,
+		Number: m.Number, Tag: TagOf(m.Key), Changes: m.Changes, Exchanged: m.SidesSwapped,
 		Score: [2]int{r.A, r.B}, Sets: r.setScores(), Was: m.Result.shown(),
 	}}, nil
 }
@@ -231,11 +231,13 @@ var _ = notice.Register[MoveHint](notice.Kind{Name: "move_hint", Purpose: notice
 
 // FixOffer offers to fix the score of a match whose command was edited. All scores are in the order of the command.
 type FixOffer struct {
-	Number  int        `json:"number"`
-	Changes int        `json:"changes,omitempty"` // of the match so far
-	Score   [2]int     `json:"score"`             // from the edited command
-	Sets    []SetScore `json:"sets,omitempty"`
-	Was     OldScore   `json:"was"` // the stored score
+	Number    int        `json:"number"`
+	Tag       MatchTag   `json:"tag"`
+	Changes   int        `json:"changes,omitempty"`   // of the match so far
+	Exchanged bool       `json:"exchanged,omitempty"` // the card has the sides in the other order
+	Score     [2]int     `json:"score"`               // from the edited command
+	Sets      []SetScore `json:"sets,omitempty"`
+	Was       OldScore   `json:"was"` // the stored score
 }
 
 var _ = notice.Register[FixOffer](notice.Kind{Name: "fix_offer", Purpose: notice.Answer, Alone: true})

@@ -40,7 +40,7 @@ func (g *game) accept(t *testing.T, who *ranking.Person, changes int, scores ...
 	t.Helper()
 	o := g.press(who)
 	o.SentAt = g.origin(who).SentAt
-	a := ranking.Amendment{Match: ranking.MatchRef{Message: 7, Key: "m:1"}, Changes: &changes, IsAdmin: nobodyIsAdmin}
+	a := ranking.Amendment{Match: ranking.MatchRef{Number: 1, Tag: ranking.TagOf("m:1")}, Changes: &changes, IsAdmin: nobodyIsAdmin}
 	must(t, g.Do(t.Context(), below(77, o), ranking.AcceptFix{Amendment: a, Scores: scores}))
 	return o
 }
@@ -93,7 +93,7 @@ func TestOfferIsOver(t *testing.T) {
 	}
 	g := newGame(t)
 	nothing := g.press(&alice)
-	a := ranking.Amendment{Match: ranking.MatchRef{Message: 7, Key: "m:1"}, Changes: new(int), IsAdmin: nobodyIsAdmin}
+	a := ranking.Amendment{Match: ranking.MatchRef{Number: 1, Tag: ranking.TagOf("m:1")}, Changes: new(int), IsAdmin: nobodyIsAdmin}
 	must(t, g.Do(t.Context(), below(77, nothing), ranking.AcceptFix{Amendment: a, Scores: []ranking.Score{{A: 2, B: 3}}}))
 	checkNotice(t, g.callbackAnswer(t, nothing), ranking.Refusal{Code: ranking.MatchGone})
 }
@@ -104,7 +104,9 @@ func TestOfferFix(t *testing.T) {
 	ghost := ranking.Person{Username: "ghost"}
 	g.record(t, &alice, alice, ghost, 1, 3) // m:1
 	offer := g.edit(t, g.origin(&alice), "m:1", singles(alice, ranking.Person{Username: "GHOST"}, 2, 3))
-	checkNotice(t, *offer, ranking.FixOffer{Number: 1, Score: [2]int{2, 3}, Was: ranking.OldScore{Score: [2]int{1, 3}}})
+	checkNotice(t, *offer, ranking.FixOffer{
+		Number: 1, Tag: ranking.TagOf("m:1"), Exchanged: true, Score: [2]int{2, 3}, Was: ranking.OldScore{Score: [2]int{1, 3}},
+	})
 
 	sets := ranking.Report{A: []ranking.Person{alice}, B: []ranking.Person{ghost}, Scores: []ranking.Score{{A: 11, B: 7}, {A: 11, B: 5}}}
 	ghost.ID, ghost.Name = 99, "Ghost"
@@ -112,15 +114,16 @@ func TestOfferFix(t *testing.T) {
 	o := g.origin(&alice)
 	offer = g.edit(t, o, "m:1", sets)
 	checkNotice(t, *offer, ranking.FixOffer{
-		Number: 1, Score: [2]int{2, 0}, Sets: []ranking.SetScore{{11, 7}, {11, 5}}, Was: ranking.OldScore{Score: [2]int{1, 3}},
+		Number: 1, Tag: ranking.TagOf("m:1"), Exchanged: true, Score: [2]int{2, 0}, Sets: []ranking.SetScore{{11, 7}, {11, 5}},
+		Was: ranking.OldScore{Score: [2]int{1, 3}},
 	})
 	o.Message = "m:1"
 	must(t, g.RecordMatch(t.Context(), o, sets)) // redelivered
 	g.has(t, 2, "outbox WHERE kind = 'fix_offer'")
-	// The button works only once and for those who may amend. Its scores are in the order of the command.
+	// The button works only once and for those who may amend. Its scores are in the order of the card.
 	press := func(who *ranking.Person) ranking.Origin {
 		t.Helper()
-		return g.accept(t, who, 0, ranking.Score{A: 2, B: 3})
+		return g.accept(t, who, 0, ranking.Score{A: 3, B: 2})
 	}
 	checkNotice(t, g.callbackAnswer(t, press(&zoe)), ranking.Refusal{Code: ranking.NotYours, Number: 1})
 	if n, ok := g.offered(t, press(&ghost)).(ranking.MatchFixed); !ok || n.Sides[1].Players[0].Name.Name != "Alice" || n.Sides[1].Score != 2 {
@@ -133,7 +136,7 @@ func TestOfferFix(t *testing.T) {
 	}
 	offer = g.edit(t, g.origin(&alice), "m:1", singles(alice, ghost, 1, 3))
 	checkNotice(t, *offer, ranking.FixOffer{
-		Number: 1, Changes: 1, Score: [2]int{1, 3}, Was: ranking.OldScore{Score: [2]int{2, 3}},
+		Number: 1, Tag: ranking.TagOf("m:1"), Changes: 1, Exchanged: true, Score: [2]int{1, 3}, Was: ranking.OldScore{Score: [2]int{2, 3}},
 	})
 }
 

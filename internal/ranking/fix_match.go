@@ -59,7 +59,7 @@ func (f acceptedFix) refuse(snap Snapshot) Notice {
 		return Refusal{Code: UnknownButton}
 	case f.prompt.ID != 0 && snap.Prompt.Closed:
 		return Refusal{Code: PromptOver}
-	case f.found(snap) == nil:
+	case f.found(snap) == nil, f.isGone(f.found(snap)):
 		return f.fixOperation.refuse(snap)
 	}
 	return nil
