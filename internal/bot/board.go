@@ -135,7 +135,7 @@ func harmless(err error) *outbox.Failure {
 // board handles /board, "/board on" and "/board off".
 func (r *Router) board(ctx context.Context, req request) error {
 	change := ranking.ShowBoard
-	switch word, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(req.command.Args)), " "); word {
+	switch word, _, _ := strings.Cut(strings.ToLower(req.command.Typed()), " "); word {
 	case ranking.On:
 		change = ranking.TurnBoardOn
 	case ranking.Off:

@@ -28,7 +28,7 @@ func ladderFeature() feature {
 
 // ladder handles "/ladder", "/ladder new padel", "/ladder use padel", "/ladder rename padel tennis" and "/ladder archive padel".
 func (r *Router) ladder(ctx context.Context, req request) error {
-	words := unquotedWords(req.command.Args)
+	words := unquotedWords(req.command.Typed())
 	change := ranking.ChangeLadder{IsAdmin: r.isAdmin(req.origin)}
 	if len(words) > 0 {
 		change.Change, change.Name = ranking.LadderChange(strings.ToLower(words[0])), strings.Join(words[1:], " ")

@@ -33,7 +33,7 @@ const nameTop = "top"
 
 // ranking handles "/ranking", "/ranking 2", "/ranking all", "/ranking month", "/ranking season 2", "/top 3" and "/elo @bob".
 func (r *Router) ranking(ctx context.Context, req request) error {
-	if first, rest, _ := strings.Cut(strings.TrimSpace(req.command.Args), " "); strings.EqualFold(first, nameSeason) {
+	if first, rest, _ := strings.Cut(req.command.Args, " "); strings.EqualFold(first, nameSeason) {
 		req.command.Args = rest
 		return r.season(ctx, req)
 	}

@@ -21,7 +21,7 @@ func resultsFeature() feature {
 
 // match handles /match, /won, /lost and /draw. Without anything else, a wizard asks for the result.
 func (r *Router) match(ctx context.Context, req request) error {
-	if req.command.Args == "" && len(req.command.Mentions) == 0 && !req.command.SaysWhoWon() {
+	if req.command.Args == "" && !req.command.SaysWhoWon() {
 		return r.startWizard(ctx, req)
 	}
 	// Most results mention everybody, and have no other words than "gg": they can be read without the players of the group.

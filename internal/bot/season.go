@@ -40,7 +40,7 @@ func seasonFeature() feature {
 
 // season handles "/season", "/season 2", "/season last" and "/season new Spring".
 func (r *Router) season(ctx context.Context, req request) error {
-	words := unquotedWords(req.command.Args)
+	words := unquotedWords(req.command.Typed())
 	switch {
 	case len(words) == 0:
 		return r.stats.Show(ctx, req.origin, stats.SeasonQuery{})

@@ -31,7 +31,7 @@ func settingsFeature() feature {
 // settings handles "/settings", "/language", which opens the choice of the language, "/settings k 24", "/settings zone america/new york" and
 // "/language de".
 func (r *Router) settings(ctx context.Context, req request) error {
-	words := strings.Fields(strings.ToLower(req.command.Args))
+	words := strings.Fields(strings.ToLower(req.command.Typed()))
 	if req.command.Written == ranking.SettingLanguage && len(words) > 0 {
 		words = append([]string{ranking.SettingLanguage}, words...)
 	}
@@ -43,7 +43,7 @@ func (r *Router) settings(ctx context.Context, req request) error {
 		return r.rankings.Do(ctx, req.origin, show)
 	}
 	if len(words) > 1 && words[0] == ranking.SettingZone {
-		return r.changeZone(ctx, req, strings.Join(strings.Fields(req.command.Args)[1:], " "))
+		return r.changeZone(ctx, req, strings.Join(strings.Fields(req.command.Typed())[1:], " "))
 	}
 	if len(words) == 2 {
 		s, isSetting := ranking.FindSetting(words[0])
@@ -55,7 +55,7 @@ func (r *Router) settings(ctx context.Context, req request) error {
 			return r.rankings.Do(ctx, req.origin, ranking.ShowSettings{Open: s.Name, IsAdmin: r.isAdmin(req.origin)})
 		}
 	}
-	return r.notUnderstood(ctx, req, cmp.Or(req.command.Args, req.command.FirstWord()))
+	return r.notUnderstood(ctx, req, cmp.Or(req.command.Typed(), req.command.FirstWord()))
 }
 
 // changeZone handles the time zone that somebody has typed.

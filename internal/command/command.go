@@ -21,13 +21,12 @@ const (
 
 // Command is a message that begins with a command for this bot.
 type Command struct {
-	Name           string   // what was written, in lower case and without the slash; never empty
-	Written        string   // what was written, if Name is replaced by the command that it is an alias of; otherwise the same
-	Args           string   // the trimmed text after the command, with each mention replaced by a space
-	Ladder         string   // the first words of the arguments, if WithoutWords has cut them because they name a ladder
-	Addressed      bool     // the command names this bot, so that it is not meant for another one
-	Mentions       []Person // the mentioned people, in order of appearance; nil if there are none
-	MentionOffsets []int    // the positions of the Mentions in Args, in bytes
+	Name      string   // what was written, in lower case and without the slash; never empty
+	Written   string   // what was written, if Name is replaced by the command that it is an alias of; otherwise the same
+	Args      string   // the trimmed text after the command, with a placeholder for each mention
+	Ladder    string   // the first words of the arguments, if WithoutWords has cut them because they name a ladder
+	Addressed bool     // the command names this bot, so that it is not meant for another one
+	Mentions  []Person // the mentioned people, in the order of their placeholders; nil if there are none
 }
 
 // Parse reads a message that begins with a command. botUsername is this bot's username, without the @. ok is false for any other message,
@@ -38,7 +37,7 @@ func Parse(text string, entities []Entity, botUsername string) (c Command, ok bo
 		return Command{}, false
 	}
 	c = Command{Name: Name(head[1]), Written: Name(head[1]), Addressed: head[2] != ""}
-	c.Args, c.Mentions, c.MentionOffsets = cutMentions(text, len(head[0]), entities, botUsername)
+	c.Args, c.Mentions = cutMentions(text, len(head[0]), entities, botUsername)
 	return c, true
 }
 
@@ -49,18 +48,13 @@ func (c Command) SplitNumber() (split Command, ok bool) {
 	if number == "" {
 		return c, false
 	}
-	split = c.moved(strings.TrimSpace(number+" "+c.Args), len(number)+len(" "))
-	split.Name, split.Written = name, name
-	return split, true
+	c.Name, c.Written, c.Args = name, name, strings.TrimSpace(number+" "+c.Args)
+	return c, true
 }
 
-// moved returns the command with other arguments, in which the mentions stand further behind by some bytes.
-func (c Command) moved(args string, by int) Command {
-	c.Args, c.MentionOffsets = args, slices.Clone(c.MentionOffsets)
-	for i := range c.MentionOffsets {
-		c.MentionOffsets[i] = max(0, c.MentionOffsets[i]+by)
-	}
-	return c
+// Typed returns the arguments without the mentions.
+func (c Command) Typed() string {
+	return strings.TrimSpace(strings.ReplaceAll(c.Args, placeholder, " "))
 }
 
 // SaysWhoWon is true if the name of the command says who won, as in /won.
@@ -78,12 +72,12 @@ func (c Command) FirstWord() string {
 // Text returns the command that a text without one stands for, such as an answer to a question. botUsername is as for Parse.
 func Text(name, text string, entities []Entity, botUsername string) Command {
 	c := Command{Name: name, Written: name, Addressed: true}
-	c.Args, c.Mentions, c.MentionOffsets = cutMentions(text, 0, entities, botUsername)
+	c.Args, c.Mentions = cutMentions(text, 0, entities, botUsername)
 	return c
 }
 
 // WantsHelp is true if the command asks for help, as in "/match help".
-func (c Command) WantsHelp() bool { return len(c.Mentions) == 0 && strings.EqualFold(c.Args, "help") }
+func (c Command) WantsHelp() bool { return strings.EqualFold(c.Args, "help") }
 
 // commandPattern matches a command, with its name and the name of a bot.
 var commandPattern = regexp.MustCompile(`^/(\w+)(?:@(\w+))?$`)

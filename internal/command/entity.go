@@ -25,11 +25,9 @@ type Entity struct {
 	User           *Person // of a text mention
 }
 
-// cutMentions returns the trimmed text after the first headLength bytes, which are ASCII, with each mention replaced by a space; the
-// mentioned people; and their offsets in args, in bytes. Of two mentions that overlap, the one that begins first counts.
-func cutMentions(
-	text string, headLength int, entities []Entity, botUsername string,
-) (args string, people []Person, offsets []int) {
+// cutMentions returns the trimmed text after the first headLength bytes, which are ASCII, with a placeholder for each mention, and the
+// mentioned people. Of two mentions that overlap, the one that begins first counts.
+func cutMentions(text string, headLength int, entities []Entity, botUsername string) (args string, people []Person) {
 	isOther := func(e Entity) bool {
 		return e.Kind != KindMention && e.Kind != KindTextMention || e.Offset < headLength || e.Length <= 0
 	}
@@ -37,6 +35,7 @@ func cutMentions(
 	slices.SortStableFunc(marks, func(a, b Entity) int { return cmp.Compare(a.Offset, b.Offset) })
 
 	var left strings.Builder
+	write := func(piece string) { left.WriteString(withASCIIDigits(strings.ReplaceAll(piece, placeholder, " "))) }
 	places, done := unitPlaces(text), headLength
 	for _, e := range marks {
 		if e.Offset >= len(places) || e.Length >= len(places)-e.Offset {
@@ -50,29 +49,13 @@ func cutMentions(
 		if !ok {
 			continue
 		}
-		left.WriteString(withASCIIDigits(text[done:start]))
+		write(text[done:start])
+		left.WriteString(placeholder)
 		people = append(people, p)
-		offsets = append(offsets, left.Len())
-		left.WriteByte(' ')
 		done = end
 	}
-	left.WriteString(withASCIIDigits(text[done:]))
-	all := left.String()
-	start := len(all) - len(strings.TrimLeftFunc(all, isSpace))
-	stop := max(start, len(strings.TrimRightFunc(all, isSpace)))
-	// A person in a line of their own stays there.
-	for leading, _ := slices.BinarySearch(offsets, start); leading > 0 && start < len(all); leading-- {
-		if at := offsets[leading-1]; strings.Contains(all[at:start], "\n") {
-			start = at + len(" ")
-		}
-	}
-	if last := len(offsets) - 1; last >= 0 && strings.Contains(all[stop:max(stop, offsets[last])], "\n") {
-		stop = offsets[last]
-	}
-	for i := range offsets {
-		offsets[i] = min(max(start, offsets[i]), stop) - start
-	}
-	return all[start:stop], people, offsets
+	write(text[done:])
+	return strings.TrimFunc(left.String(), isSpace), people
 }
 
 // person returns the mentioned person; piece is the text that the entity marks.

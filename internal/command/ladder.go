@@ -42,24 +42,20 @@ func LadderAfter(c Command) (number int, name string, ok bool) {
 
 // FirstWords returns the first words of the arguments, at most n of them, with a space between and without punctuation behind them. There are
 // none after a mention.
-func (c Command) FirstWords(n int) string { return c.firstWords(0, len(c.Args), n) }
+func (c Command) FirstWords(n int) string { return firstWords(c.Args, n) }
 
 // LaterWords returns the first words of each line after the first one, as FirstWords does.
 func (c Command) LaterWords(n int) (all []string) {
 	for _, start := range c.laterLines() {
 		line, _, _ := strings.Cut(c.Args[start:], "\n")
-		all = append(all, c.firstWords(start, start+len(line), n))
+		all = append(all, firstWords(line, n))
 	}
 	return all
 }
 
-func (c Command) firstWords(start, end, n int) string {
-	for _, mention := range c.MentionOffsets {
-		if start <= mention && mention < end {
-			end = mention
-		}
-	}
-	words := strings.Fields(c.Args[start:end])
+func firstWords(line string, n int) string {
+	line, _, _ = strings.Cut(line, placeholder)
+	words := strings.Fields(line)
 	words = words[:min(n, len(words))]
 	for i := range words {
 		words[i] = strings.TrimRight(words[i], ":,.!")
@@ -85,27 +81,20 @@ func (c Command) laterLines() (starts []int) {
 func (c Command) WithoutWords(n int, later ...int) Command {
 	starts := c.laterLines()
 	c.Ladder = c.FirstWords(n)
-	c.MentionOffsets = slices.Clone(c.MentionOffsets)
 	for i := len(later) - 1; i >= 0; i-- {
-		c = c.withoutWords(starts[i], later[i], func(r rune) bool { return r != '\n' && unicode.IsSpace(r) })
+		before, line := c.Args[:starts[i]], c.Args[starts[i]:]
+		c.Args = before + withoutWords(line, later[i], func(r rune) bool { return r != '\n' && unicode.IsSpace(r) })
 	}
-	return c.withoutWords(0, n, unicode.IsSpace)
+	c.Args = withoutWords(c.Args, n, unicode.IsSpace)
+	return c
 }
 
-func (c Command) withoutWords(start, n int, isBlank func(rune) bool) Command {
-	rest := c.Args[start:]
-	isWritten := func(r rune) bool { return !unicode.IsSpace(r) }
+func withoutWords(rest string, n int, isBlank func(rune) bool) string {
+	isWritten := func(r rune) bool { return !unicode.IsSpace(r) && string(r) != placeholder }
 	for range n {
 		rest = strings.TrimLeftFunc(rest, isBlank)
 		rest = strings.TrimLeftFunc(rest, isWritten)
 		rest = strings.TrimLeftFunc(rest, isBlank)
 	}
-	cut := len(c.Args) - start - len(rest)
-	c.Args = c.Args[:start] + rest
-	for i, mention := range c.MentionOffsets {
-		if mention >= start {
-			c.MentionOffsets[i] = max(start, mention-cut) // it stays in its line
-		}
-	}
-	return c
+	return rest
 }

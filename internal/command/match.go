@@ -62,7 +62,7 @@ type Report struct {
 // the author yields that Person. names are the players of the group; nil if none can be meant by a plain name. Every error is a *FormError.
 func ParseMatch(c Command, sender Person, reply *Person, names *Names) (Report, error) {
 	answers := reply != nil && !reply.IsBot && c.SaysWhoWon() // /won in reply to the opponent says it all
-	if c.Args == "" && len(c.Mentions) == 0 && !answers {
+	if c.Args == "" && !answers {
 		return Report{}, formError(ReasonEmpty, "")
 	}
 	p, t := newParser(c, sender, reply), c.text()

@@ -235,7 +235,7 @@ func TestParseMatchSameByTwoNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := command.Command{Name: command.NameMatch, Args: "3:1", Mentions: tc.mentions}
+			c := command.Command{Name: command.NameMatch, Args: strings.Repeat("\uFFFC", len(tc.mentions)) + "3:1", Mentions: tc.mentions}
 			got, err := parseOne(c, tc.sender, tc.reply)
 			var form *command.FormError
 			if !errors.As(err, &form) || form.Reason != command.ReasonSamePerson {
@@ -304,11 +304,11 @@ func TestPlaceholder(t *testing.T) {
 	if got := describeReadings(c, nil, group("Alice")); got != "sam 3:1 bob" {
 		t.Errorf("a report: %s", got)
 	}
-	if scores, err := command.ParseScores(command.Command{Args: "\uFFFC3:1"}); err != nil || len(scores) != 1 {
-		t.Errorf("scores: %v, %v", scores, err)
+	if c, _ := parseDoc("/match \uFFFC3:1"); c.Args != "3:1" || command.Text("match", "\uFFFC3:1", nil, botUsername).Args != "3:1" {
+		t.Errorf("the arguments are %q", c.Args)
 	}
-	if _, err := command.ParseFix(command.Command{Args: "1 3:\uFFFC1"}); err != nil {
-		t.Errorf("a fix: %v", err)
+	if c, _ := parseDoc("/fix 1 3:\uFFFC1"); c.Args != "1 3: 1" {
+		t.Errorf("the arguments of a fix are %q", c.Args)
 	}
 }
 

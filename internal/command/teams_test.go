@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 	"testing"
@@ -225,19 +224,5 @@ func TestParseMatchSidesShareNothing(t *testing.T) {
 	_ = append(got.A, command.Person{Name: "changed"})
 	if got.B[0].Name != "" || c.Mentions[0].Name != "" {
 		t.Errorf("got %+v of %+v", got, c)
-	}
-}
-
-// TestParseMatchWithoutOffsets has a command that Parse does not return.
-func TestParseMatchWithoutOffsets(t *testing.T) {
-	t.Parallel()
-	people := []command.Person{{Username: "alice"}, {Username: "bob"}}
-	for _, offsets := range [][]int{nil, {0}, {9, 9, 9}, {-1, -1, -1}} {
-		c := command.Command{Args: "vs 3:1", Mentions: people, MentionOffsets: offsets}
-		_, err := parseOne(c, sender(), nil)
-		var form *command.FormError
-		if err != nil && !errors.As(err, &form) {
-			t.Errorf("offsets %v: %v", offsets, err)
-		}
 	}
 }

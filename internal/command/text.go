@@ -14,22 +14,7 @@ type text struct {
 	people  []Person // in the order of their placeholders
 }
 
-// text returns the arguments with the mentions in their places.
-func (c Command) text() text {
-	args := strings.ReplaceAll(c.Args, placeholder, "\u2003") // a space of the same length
-	var b strings.Builder
-	done := 0
-	for i := range c.Mentions {
-		at := len(args)
-		if i < len(c.MentionOffsets) {
-			at = min(max(done, c.MentionOffsets[i]), at)
-		}
-		b.WriteString(args[done:at] + placeholder)
-		done = len(args) - len(strings.TrimPrefix(args[at:], " ")) // Args has a space for the mention
-	}
-	b.WriteString(args[done:])
-	return text{b.String(), c.Mentions}
-}
+func (c Command) text() text { return text{c.Args, c.Mentions} }
 
 // with returns the text with the first person of each name in place of the name.
 func (t text) with(names []plainName) text {
