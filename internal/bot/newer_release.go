@@ -1,18 +1,15 @@
 package bot
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
+	"elobot/internal/notice"
 	"elobot/internal/outbox"
 )
 
 // isUnknown is true if this release does not know a kind of notice. A newer one wrote the notice then.
-func isUnknown(kind string) bool {
-	_, err := render(outbox.Item{Kind: kind}, wordsFor(""))
-	return errors.Is(err, errUnknownKind)
-}
+func isUnknown(kind string) bool { return views[notice.Type(kind)] == nil }
 
 // needsNewerRelease is true if a message cannot be rendered because of a kind that this release does not know. A new message may end before
 // such an item, unless it is repeated.

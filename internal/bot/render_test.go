@@ -43,6 +43,9 @@ func messageOf(t testing.TB, to int64, notices ...notice.Notice) outbox.Message 
 	return m
 }
 
+// wordsFor returns the words for an IETF language tag.
+func wordsFor(tag string) words { return words{Language: catalog.For(tag)} }
+
 func mustRender(t testing.TB, n notice.Notice) outgoing {
 	t.Helper()
 	out, err := render(itemOf(t, n), wordsFor(""))

@@ -22,9 +22,6 @@ type words struct {
 	ladder string                        // the ladder that the notice is about, if its group has several; otherwise empty
 }
 
-// wordsFor returns the words for an IETF language tag.
-func wordsFor(tag string) words { return words{Language: catalog.For(tag)} }
-
 // wordsOf returns the words for a message that has no link of a web board.
 func wordsOf(m outbox.Message) words {
 	return words{Language: catalog.For(m.Language), tables: m.Tables, zone: zoneOf(m)}
