@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"golang.org/x/text/language"
+
 	"elobot/internal/ranking"
 )
 
@@ -166,20 +168,13 @@ func (c chat) isGroup() bool {
 // maxLanguageTag is the maximum length of an IETF language tag.
 const maxLanguageTag = 35
 
-// languageTag returns an IETF language tag in lower case, or an empty string if the code does not look like one: letters, then parts of
-// letters and digits, as in "zh-hans".
+// languageTag returns an IETF language tag in lower case, as in "zh-hans", or an empty string if the code is none.
 func languageTag(code string) string {
-	code = strings.ToLower(code)
-	for i, part := range strings.Split(code, "-") {
-		isForeign := func(r rune) bool { return (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') }
-		if len(part) > 8 || part == "" || i == 0 && len(part) == 1 || strings.ContainsFunc(part, isForeign) {
-			return ""
-		}
-	}
-	if len(code) > maxLanguageTag {
+	tag, err := language.Parse(code)
+	if err != nil || len(code) > maxLanguageTag {
 		return ""
 	}
-	return code
+	return strings.ToLower(tag.String())
 }
 
 // migration returns the two ids of a group that has become a supergroup. Two service messages say so: the last one of the old chat and the
