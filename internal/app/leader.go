@@ -105,7 +105,7 @@ func (l leadership) hold(ctx context.Context, work func(context.Context) error) 
 func (l leadership) renew(ctx context.Context) error {
 	timer := time.NewTimer(l.renewal)
 	defer timer.Stop()
-	failing, expired := false, false
+	failing := false
 	for {
 		select {
 		case <-timer.C:
@@ -127,19 +127,14 @@ func (l leadership) renew(ctx context.Context) error {
 			return err
 		case err != nil:
 			if !failing {
-				l.log.WarnContext(ctx, "failed to renew the lease, retrying", "left_ms", l.lease.Remaining().Milliseconds(), "error", err)
+				l.log.WarnContext(ctx, "failed to renew the lease, sending and polling pause when it expires",
+					"left_ms", l.lease.Remaining().Milliseconds(), "error", err)
 			}
 			next = min(next, standbyInterval)
-		case expired:
-			l.log.InfoContext(ctx, "renewed the lease, sending and polling go on")
+		case failing:
+			l.log.InfoContext(ctx, "renewed the lease again")
 		}
 		failing = err != nil
-		if isExpired := l.lease.Remaining() <= 0; isExpired != expired {
-			expired = isExpired
-			if expired {
-				l.log.WarnContext(ctx, "the lease expired, sending and polling pause until it is renewed")
-			}
-		}
 		timer.Reset(next)
 	}
 }
