@@ -241,7 +241,7 @@ func (b *instance) work(ctx context.Context) error {
 		defer stop()
 		return b.poll(ctx)
 	})
-	parts.Go(func() error { return postgres.NewPurger(b.pools.Commands, b.lease, b.log).Run(ctx) })
+	parts.Go(func() error { return postgres.KeepPurging(ctx, b.pools.Commands, b.lease, b.log) })
 	service := b.pollPipeline.service
 	for _, run := range []func(context.Context){
 		timers{service, false, &b.outage, b.log}.run, timers{service, true, &b.outage, b.log}.run, b.boards.run,

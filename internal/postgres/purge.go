@@ -72,31 +72,18 @@ var purges = []string{
 	     LIMIT $1)`,
 }
 
-// Purger removes data that is kept for a limited time.
-type Purger struct {
-	pool  *pgxpool.Pool
-	log   *slog.Logger
-	lease *Lease // every transaction requires it; nil: no lease is needed
-}
-
-// NewPurger returns a purger for the pool's database. Once somebody else has taken over the lease, Purge fails with outbox.ErrLeaseLost,
-// and Run ends.
-func NewPurger(pool *pgxpool.Pool, lease *Lease, log *slog.Logger) *Purger {
-	return &Purger{pool: pool, lease: lease, log: log}
-}
-
-// Run purges at once and then every hour until the context ends or the lease is lost. It returns nil.
-func (p *Purger) Run(ctx context.Context) error {
+// KeepPurging purges at once and then every hour until the context ends or the lease is lost. It returns nil.
+func KeepPurging(ctx context.Context, pool *pgxpool.Pool, lease *Lease, log *slog.Logger) error {
 	tick := time.NewTicker(purgeInterval)
 	defer tick.Stop()
 	for {
-		switch n, err := p.Purge(ctx); {
+		switch n, err := Purge(ctx, pool, lease); {
 		case ctx.Err() != nil, errors.Is(err, outbox.ErrLeaseLost):
 			return nil
 		case err != nil:
-			p.log.WarnContext(ctx, "failed to purge old rows, retrying later", "error", err)
+			log.WarnContext(ctx, "failed to purge old rows, retrying later", "error", err)
 		case n > 0:
-			p.log.InfoContext(ctx, "purged old rows", "rows", n)
+			log.InfoContext(ctx, "purged old rows", "rows", n)
 		}
 		select {
 		case <-tick.C:
@@ -106,23 +93,20 @@ func (p *Purger) Run(ctx context.Context) error {
 	}
 }
 
-// Purge removes what is old enough, and expires notices of parked chats. It returns the number of these rows.
-func (p *Purger) Purge(ctx context.Context) (removed int64, err error) {
+// Purge removes what is old enough, and expires notices of parked chats. It returns the number of these rows. Without the lease it fails with
+// outbox.ErrLeaseLost; nil: no lease is needed.
+func Purge(ctx context.Context, pool *pgxpool.Pool, lease *Lease) (removed int64, err error) {
 	for _, sql := range purges {
 		for n := int64(purgeBatch); n >= purgeBatch; removed += n {
-			if n, err = p.purgeSome(ctx, sql); err != nil {
-				return removed, fmt.Errorf("purge: %w", err)
+			err := lease.Transact(ctx, pool, func(tx pgx.Tx) error {
+				tag, err := tx.Exec(ctx, sql, purgeBatch)
+				n = tag.RowsAffected()
+				return err
+			})
+			if err != nil {
+				return removed, fmt.Errorf("purge: %w", Translate(err))
 			}
 		}
 	}
 	return removed, nil
-}
-
-func (p *Purger) purgeSome(ctx context.Context, sql string) (n int64, err error) {
-	err = p.lease.Transact(ctx, p.pool, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, sql, purgeBatch)
-		n = tag.RowsAffected()
-		return err
-	})
-	return n, Translate(err)
 }

@@ -17,10 +17,6 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-func newPurger(pool *pgxpool.Pool, lease *postgres.Lease) *postgres.Purger {
-	return postgres.NewPurger(pool, lease, slog.New(slog.DiscardHandler))
-}
-
 // oldKeys inserts n keys that are old enough to be removed.
 func oldKeys(t *testing.T, pool *pgxpool.Pool, n int) {
 	t.Helper()
@@ -169,7 +165,7 @@ func TestPurgerRuns(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var log bytes.Buffer
-	done := dbtest.Start(func() error { return postgres.NewPurger(pool, nil, slog.New(slog.NewTextHandler(&log, nil))).Run(ctx) })
+	done := dbtest.Start(func() error { return postgres.KeepPurging(ctx, pool, nil, slog.New(slog.NewTextHandler(&log, nil))) })
 	dbtest.Await(t, pool, `SELECT NOT EXISTS (SELECT FROM outbox WHERE finished_at IS NULL)`) // the last purge
 	cancel()
 	dbtest.Must(t, dbtest.Receive(t, done))
@@ -179,7 +175,7 @@ func TestPurgerRuns(t *testing.T) {
 	if logged := log.String(); strings.Contains(logged, "WARN") {
 		t.Errorf("logged: %s", logged)
 	}
-	if err := newPurger(pool, nil).Run(ctx); err != nil {
+	if err := postgres.KeepPurging(ctx, pool, nil, slog.New(slog.DiscardHandler)); err != nil {
 		t.Errorf("after the end of its context: %v", err)
 	}
 
@@ -188,7 +184,7 @@ func TestPurgerRuns(t *testing.T) {
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
 	done = dbtest.Start(func() error {
-		return postgres.NewPurger(pool, nil, slog.New(onLog(func() { logged <- struct{}{} }))).Run(ctx)
+		return postgres.KeepPurging(ctx, pool, nil, slog.New(onLog(func() { logged <- struct{}{} })))
 	})
 	dbtest.Receive(t, logged)
 	cancel()
@@ -207,7 +203,7 @@ func TestPurgerStopsInTheMiddle(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	log := slog.New(onLog(func() { t.Error("something was logged") }))
-	done := dbtest.Start(func() error { return postgres.NewPurger(pool, nil, log).Run(ctx) })
+	done := dbtest.Start(func() error { return postgres.KeepPurging(ctx, pool, nil, log) })
 	dbtest.Await(t, pool, dbtest.Blocked)
 	begun := time.Now()
 	cancel()

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"reflect"
 	"sync"
 	"testing"
@@ -75,7 +76,7 @@ func writingsIn(t *testing.T, w *dbtest.World) []writing {
 			return letters.Save(ctx, letter)
 		}},
 		{"purge", func(ctx context.Context, l *postgres.Lease) error {
-			_, err := newPurger(w.Pool, l).Purge(ctx)
+			_, err := postgres.Purge(ctx, w.Pool, l)
 			return err
 		}},
 	}
@@ -142,7 +143,7 @@ func TestUnderLostLease(t *testing.T) {
 				}
 			}
 		}
-		ended := dbtest.Start(func() error { return newPurger(w.Pool, first).Run(t.Context()) })
+		ended := dbtest.Start(func() error { return postgres.KeepPurging(t.Context(), w.Pool, first, slog.New(slog.DiscardHandler)) })
 		if err := dbtest.Receive(t, ended); err != nil {
 			t.Error(err)
 		}

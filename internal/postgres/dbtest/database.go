@@ -148,7 +148,7 @@ func Define(t *testing.T, pool *pgxpool.Pool, function, sql string) {
 // Purge purges, and checks how many rows that removes.
 func Purge(t *testing.T, pool *pgxpool.Pool, want int64) {
 	t.Helper()
-	if removed, err := postgres.NewPurger(pool, nil, slog.New(slog.DiscardHandler)).Purge(t.Context()); err != nil || removed != want {
+	if removed, err := postgres.Purge(t.Context(), pool, nil); err != nil || removed != want {
 		t.Errorf("%d rows removed, want %d: %v", removed, want, err)
 	}
 }

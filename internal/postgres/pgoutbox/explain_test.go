@@ -3,7 +3,6 @@ package pgoutbox_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"regexp"
 	"slices"
 	"strings"
@@ -117,7 +116,7 @@ func TestNoTurnScansATable(t *testing.T) {
 	if _, err := queue.Survey(t.Context(), 20); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := postgres.NewPurger(pool, nil, slog.New(slog.DiscardHandler)).Purge(t.Context()); err != nil {
+	if _, err := postgres.Purge(t.Context(), pool, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range rec.Take() {

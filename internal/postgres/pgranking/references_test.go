@@ -2,7 +2,6 @@ package pgranking_test
 
 import (
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -154,7 +153,7 @@ func TestWhatIsKept(t *testing.T) {
 		return filled
 	}
 	before := rows()
-	if _, err := postgres.NewPurger(w.Pool, nil, slog.New(slog.DiscardHandler)).Purge(t.Context()); err != nil {
+	if _, err := postgres.Purge(t.Context(), w.Pool, nil); err != nil {
 		t.Fatal(err)
 	}
 	kept := rows()
