@@ -7,11 +7,12 @@ import (
 	"time"
 )
 
-// requests are those that a sender makes for one message, usually one. Each has the full timeout, without the time that it waits before it
-// begins.
+// requests are those that a sender makes for one message, usually one. Each has the full timeout, without the time that the sender needs or
+// waits before it begins.
 type requests struct {
 	timeout time.Duration
-	timer   *time.Timer                 // cancels the request in flight after the timeout
+	timer   *time.Timer                 // cancels the request in flight, and what comes before it, after the timeout
+	first   func() error                // says why the first request may not begin any more; the sender may have needed long for it
 	await   func(context.Context) error // waits until an extra request may begin; nil: at once
 
 	mu   sync.Mutex
@@ -21,7 +22,12 @@ type requests struct {
 // begin implements Begin.
 func (r *requests) begin(ctx context.Context) error {
 	err := context.Cause(ctx)
-	if err == nil && r.count() > 0 && r.await != nil {
+	switch {
+	case err != nil:
+	case r.count() == 0:
+		err = r.first()
+		r.timer.Reset(r.timeout)
+	case r.await != nil:
 		r.timer.Stop()
 		err = r.await(ctx)
 		r.timer.Reset(r.timeout)
@@ -81,9 +87,9 @@ func (t *term) dropExtra(l *lane) {
 
 // beginExtra begins the extra requests that may begin. While stopping, it refuses them.
 func (t *term) beginExtra(now time.Time) {
-	for len(t.extra) > 0 && (t.stopping || t.mayBeginExtra(now) && t.mayBegin(t.extra[0].message.timeout(t.settings))) {
+	for len(t.extra) > 0 && (t.stopping.Load() || t.mayBeginExtra(now) && t.mayBegin(t.extra[0].message.timeout(t.settings))) {
 		var err error
-		if t.stopping {
+		if t.stopping.Load() {
 			err = errStopped
 		}
 		t.extra[0].begin <- err

@@ -122,3 +122,34 @@ func TestExtraRequestsWhileTheCircuitIsOpen(t *testing.T) {
 		}
 	})
 }
+
+// A sender may need long before its first request, such as for a picture. The request has the full timeout nevertheless. It does not begin if
+// the dispatcher stops meanwhile, or if the lease is too short by then.
+func TestPreparationTakesNoTimeFromTheRequest(t *testing.T) {
+	t.Parallel()
+	const s = time.Second
+	for name, tc := range map[string]struct {
+		lease    time.Duration
+		stops    bool
+		requests int
+	}{"sent": {lease: time.Hour, requests: 1}, "stopped": {lease: time.Hour, stops: true}, "without a lease": {lease: 7 * s}} {
+		inBubble(t, name, func(t *testing.T) {
+			store, sender := newMemory(), newMessenger(t, answersAfter(4*s))
+			sender.silent = func(Message) bool {
+				time.Sleep(3 * s)
+				return false
+			}
+			store.add(1)
+			p := dispatchWith(t, store, sender, Settings{}, &limitedLease{until: time.Now().Add(tc.lease)})
+			advance(t, s)
+			if tc.stops {
+				checkBetween(t, "stopping", p.stop(), 2*s, 2*s)
+			}
+			advance(t, 7*s)
+			r := store.row(1)
+			if n, sent := len(sender.all()), r.state == rowSent; n != tc.requests || sent != (tc.requests > 0) || r.PossibleDuplicates != 0 {
+				t.Errorf("%d requests, the item is %s with %d possible duplicates", n, r.state, r.PossibleDuplicates)
+			}
+		})
+	}
+}

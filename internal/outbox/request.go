@@ -45,6 +45,7 @@ func (t *term) send(ctx context.Context, l *lane, m Message) result {
 func (t *term) callSender(ctx context.Context, r *result) {
 	m := r.Message
 	made := requests{timeout: m.timeout(t.settings)}
+	made.first = func() error { return t.whyNot(made.timeout) }
 	if r.lane.Kind != CallbackAnswers {
 		made.await = func(ctx context.Context) error { return t.awaitExtra(ctx, r.lane, m) }
 	}
@@ -78,12 +79,26 @@ func (t *term) skipRequest(ctx context.Context, r *result) bool {
 		r.Failure = &Failure{Kind: Uncertain, Err: errTooManyPossibleDuplicates}
 	case ctx.Err() != nil:
 		r.Failure = &Failure{Kind: Unreachable, Err: errStopped}
-	case !t.mayBegin(m.timeout(t.settings)):
-		r.Failure = &Failure{Kind: Unreachable, Err: errLeaseEnds}
 	default:
-		return false
+		err := t.whyNot(m.timeout(t.settings))
+		if err == nil {
+			return false
+		}
+		r.Failure = &Failure{Kind: Unreachable, Err: err}
 	}
 	return true
+}
+
+// whyNot says why no request with this timeout may begin now, nil if one may.
+func (t *term) whyNot(timeout time.Duration) error {
+	switch {
+	case t.stopping.Load():
+		return errStopped
+	case !t.mayBegin(timeout):
+		return errLeaseEnds
+	default:
+		return nil
+	}
 }
 
 func (r *result) setOutcome(receipt Receipt, err error) {

@@ -137,7 +137,7 @@ func (t *term) postpone(b batch, now time.Time) {
 func (t *term) startTurn(requestCtx context.Context, l *lane, turn Turn, now time.Time) {
 	t.stats.taken(turn)
 	switch m := turn.Message; {
-	case m != nil && t.stopping:
+	case m != nil && t.stopping.Load():
 		t.onResult(result{lane: l, Result: Result{Message: *m, Failure: &Failure{Kind: Unreachable, Err: errStopped}}}, now)
 	case m != nil:
 		t.stats.waited(now.Sub(l.readyAt))

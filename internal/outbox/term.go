@@ -22,7 +22,7 @@ const (
 	leasePoll = 100 * time.Millisecond
 )
 
-// term is the work of a dispatcher under one lease. The goroutine of loop owns all fields except overloaded. Calls of the store and
+// term is the work of a dispatcher under one lease. The goroutine of loop owns all fields but the atomic ones. Calls of the store and
 // requests run in goroutines of their own and report back.
 //
 // A lane goes round: onWake or onPolled schedules it, startReady queues it in takes, persist takes its message, startTurn starts the
@@ -42,8 +42,8 @@ type term struct {
 	// unsupportedLogged is true once the log says that items are set aside
 	unsupportedLogged bool
 
-	stopping           bool // no new requests are started
-	sending            int  // lanes that hold a send slot, not counting answers to buttons
+	stopping           atomic.Bool // no new requests are started
+	sending            int         // lanes that hold a send slot, not counting answers to buttons
 	answeringCallbacks int
 
 	takes   []*lane  // lanes to take a message from
@@ -121,12 +121,12 @@ func (t *term) loop(ctx context.Context) error {
 	defer timer.Stop()
 	stopSignal := ctx.Done()
 	for {
-		if ctx.Err() != nil && !t.stopping {
+		if ctx.Err() != nil && !t.stopping.Load() {
 			stopSignal = nil
 			t.stop(cancelStore)
 		}
 		timer.Reset(t.step(storeCtx, time.Now()))
-		if t.stopping && (!t.isBusy() || storeCtx.Err() != nil) {
+		if t.stopping.Load() && (!t.isBusy() || storeCtx.Err() != nil) {
 			return nil
 		}
 		select {
@@ -153,7 +153,7 @@ func (t *term) loop(ctx context.Context) error {
 // stop prevents new requests. Those in flight keep their full timeout, so that no request is cancelled that would have been answered; then
 // there is a moment to persist the results.
 func (t *term) stop(cancelStore func()) {
-	t.stopping = true
+	t.stopping.Store(true)
 	t.acceptWakes(false)
 	for _, l := range t.takes {
 		t.release(l, time.Now())
@@ -171,7 +171,7 @@ func (t *term) isBusy() bool {
 func (t *term) step(storeCtx context.Context, now time.Time) time.Duration {
 	t.promoteDue(now)
 	t.beginExtra(now)
-	if !t.stopping {
+	if !t.stopping.Load() {
 		t.startReady(now)
 	}
 	t.persist(storeCtx, now)
