@@ -12,7 +12,10 @@ const (
 	// maxText is Telegram's limit for a message in characters. The code counts UTF-16 units, which are never fewer.
 	maxText = 4096
 	// maxListed is the room for a list in a message, in UTF-16 units. What stands around the list takes the rest at most.
-	maxListed = maxText - 512
+	maxListed = maxText - 256
+	// lineGrows is by how much the line of a result grows at most, in any language, if the result is corrected or undone. A message has that
+	// room, so that an edit still names all that were named.
+	lineGrows = 44
 )
 
 // several builds a message that covers several items.
@@ -48,12 +51,17 @@ func (s *several) add(item outbox.Item, m outbox.Message, w words) bool {
 	if out.answers && !m.Private {
 		line = addressed(addresseeOf(item), line, w)
 	}
-	return s.addLine(line, out.undoes())
+	undo, grows := out.undoes(), 0
+	if undo != 0 && m.Action != outbox.Edit {
+		grows = lineGrows
+	}
+	return s.addLine(line, undo, grows)
 }
 
-// addLine adds a line, about the match with a number that can be undone if undo is not 0, and says whether there was room.
-func (s *several) addLine(line string, undo int) bool {
-	units := utf16Length(plain(line)) + len("\n")
+// addLine adds a line, which may grow by so much later, about the match with a number that can be undone if undo is not 0. It says whether
+// there was room.
+func (s *several) addLine(line string, undo, grows int) bool {
+	units := utf16Length(plain(line)) + len("\n") + grows
 	if s.units+units > maxListed {
 		return false
 	}
@@ -107,7 +115,7 @@ func (w words) resultsSummary(n ranking.ResultsSummary) string {
 		if r.Undone {
 			undo = 0
 		}
-		if !s.addLine(w.matchLine(r), undo) {
+		if !s.addLine(w.matchLine(r), undo, 0) {
 			break
 		}
 	}

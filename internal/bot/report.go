@@ -136,7 +136,7 @@ var _ = shows(view[ranking.NotRecorded]{text: words.notRecorded})
 func (w words) notRecorded(n ranking.NotRecorded) string {
 	var s several
 	for _, item := range n.Items {
-		if !s.addLine("• "+w.rejectedResult(item), 0) {
+		if !s.addLine("• "+w.rejectedResult(item), 0, 0) {
 			break
 		}
 	}

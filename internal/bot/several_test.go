@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"elobot/internal/botsim"
+	"elobot/internal/catalog"
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
@@ -223,6 +225,48 @@ func TestEditOfSeveral(t *testing.T) {
 	edit.Target = 0
 	if _, _, err := p.send(t, edit); failureOf(t, err).Kind != outbox.Obsolete {
 		t.Errorf("no message: %v", err)
+	}
+}
+
+// TestAnEditNamesAllThatWereNamed: a full message has room for amendments of all its results.
+func TestAnEditNamesAllThatWereNamed(t *testing.T) {
+	t.Parallel()
+	team := []string{"Ann", "Ben", "Cem", "Dora"}
+	for i, size := range slices.Repeat([]int{1, 4}, len(catalog.All())) {
+		w := words{Language: catalog.All()[i/2]}
+		card := func(number, change int) ranking.MatchRecorded {
+			return ranking.MatchRecorded{Number: number, Sides: [2]ranking.Side{members(3, change, team[:size]...), members(1, -change, team[:size]...)}}
+		}
+		var cards []notice.Notice
+		for i := range 70 {
+			cards = append(cards, card(1000+i, 1))
+		}
+		m := messageOf(t, 1, cards...)
+		_, n := merge(m, w)
+		if n < 15 || n == 70 {
+			t.Fatalf("%d of 70 are sent together", n)
+		}
+		for what, change := range map[string]func(*ranking.MatchRecorded){
+			"corrected": func(c *ranking.MatchRecorded) {
+				*c = card(c.Number, 32)
+				c.Sides[0].Score, c.Sides[1].Score, c.Was = 999, 998, &ranking.OldScore{Score: [2]int{997, 999}}
+			},
+			"undone":    func(c *ranking.MatchRecorded) { c.Undone = true },
+			"unchanged": func(*ranking.MatchRecorded) {},
+		} {
+			var now []notice.Notice
+			for _, notice := range cards[:n] {
+				c := notice.(ranking.MatchRecorded)
+				change(&c)
+				now = append(now, c)
+			}
+			edit := messageOf(t, 1, now...)
+			edit.Action = outbox.Edit
+			out, _ := merge(edit, w)
+			if lines := strings.Count(out.html, "#1"); lines != n || utf16Length(plain(out.html)) > maxText {
+				t.Errorf("%s, %s: %d of %d results are named in %s", w.Tag(), what, lines, n, out.html)
+			}
+		}
 	}
 }
 
