@@ -44,7 +44,7 @@ func (s *Sender) WithViews(v Views) *Sender {
 	return s
 }
 
-// viewTimeout limits the read of what a message shows, so that most of the time of the request is left for the request.
+// viewTimeout limits the read of what a message shows, and the wait for other pictures: other chats wait for the send slot.
 const viewTimeout = 2 * time.Second
 
 // readBoard reads what a board shows. A failure to read is no attempt to send.

@@ -118,8 +118,8 @@ func TestNoPhotos(t *testing.T) {
 	}
 }
 
-// TestChartsThatCannotBeRead are tried again. Nothing is drawn or sent meanwhile.
-func TestChartsThatCannotBeRead(t *testing.T) {
+// TestChartsThatCannotBeMade: what cannot be read is tried again, what cannot be drawn is not. Nothing is sent.
+func TestChartsThatCannotBeMade(t *testing.T) {
 	t.Parallel()
 	p, drawn := newCharts(t, 1500, 1516)
 	m := p.chart(t)
@@ -129,6 +129,12 @@ func TestChartsThatCannotBeRead(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	p.views.err = nil
+	p.sender.draw = func(chart.Chart) ([]byte, error) { panic("of the day") }
+	_, err = p.sender.Send(testContext(t), m, atOnce)
+	if f := failureOf(t, err); f.Kind != outbox.Rejected || len(p.sim.Calls()) > 0 {
+		t.Errorf("%+v", f)
+	}
+	p.sender.draw = dot
 	p.mustSendChart(t, m)
 }
 

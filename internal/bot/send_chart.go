@@ -48,7 +48,12 @@ func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receip
 
 // drawChart returns the picture of a chart as PNG, and sets the title and the period of what it shows. A failure to read is no attempt to
 // send.
-func (s *Sender) drawChart(ctx context.Context, n *stats.Chart, w words, dark bool) ([]byte, error) {
+func (s *Sender) drawChart(ctx context.Context, n *stats.Chart, w words, dark bool) (picture []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil { // of the drawing, which would fail again while everything else of the chat waits
+			err = telegram.Rejected(fmt.Errorf("drawing a chart panicked: %v", p))
+		}
+	}()
 	ctx, cancel := context.WithTimeout(ctx, viewTimeout)
 	defer cancel()
 	if err := s.drawings.Acquire(ctx, 1); err != nil {
@@ -62,8 +67,7 @@ func (s *Sender) drawChart(ctx context.Context, n *stats.Chart, w words, dark bo
 	n.Title, n.Period = r.Title, r.Period
 	c := w.chartOf(*n, r)
 	c.Dark = dark
-	picture, err := s.draw(c)
-	if err != nil {
+	if picture, err = s.draw(c); err != nil {
 		return nil, telegram.Rejected(err)
 	}
 	return picture, nil
