@@ -297,9 +297,9 @@ func fetchSelf(ctx context.Context, client *telegram.Client, log *slog.Logger) (
 // publishMenus publishes the menus of commands in all languages, which takes a request for each. Nothing waits for it: the bot also works
 // without them.
 func publishMenus(ctx context.Context, client *telegram.Client, log *slog.Logger) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	timed, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	if err := client.PublishMenus(ctx, bot.Menus()...); err != nil {
+	if err := client.PublishMenus(timed, bot.Menus()...); err != nil && ctx.Err() == nil {
 		log.WarnContext(ctx, "failed to publish the command menus, they may be outdated until the next start", "error", err)
 	}
 }
