@@ -42,7 +42,7 @@ func goldenFixOffers() map[string]notice.Notice {
 		"score":    ranking.FixOffer{Number: 42, Tag: "Aa0_-zZ9", Score: [2]int{3, 2}, Was: won},
 		"to_sets":  ranking.FixOffer{Number: 42, Tag: "Aa0_-zZ9", Score: [2]int{2, 1}, Sets: inSets, Was: won},
 		"of_sets":  ranking.FixOffer{Number: 42, Tag: "Aa0_-zZ9", Score: [2]int{3, 1}, Was: ranking.OldScore{Score: [2]int{2, 1}, Sets: inSets}},
-		"winner":   ranking.WinnerOffer{Number: 42, Sides: aliceAndBob(3, 1, 16)},
+		"winner":   ranking.WinnerOffer{Number: 42, Tag: "Aa0_-zZ9", Sides: aliceAndBob(3, 1, 16)},
 		"too_long": ranking.FixOffer{Number: 42, Tag: "Aa0_-zZ9", Score: [2]int{0, 0}, Sets: slices.Repeat(inSets[1:2], 13), Was: won},
 	}
 }

@@ -56,7 +56,7 @@ func (s *Service) finish(ctx context.Context, o Origin, j job, err error, starte
 func (s *Service) attempt(ctx context.Context, o Origin, j job, attempt int) error {
 	*j.outcome = "" // of the attempt before
 	j.identified = o.Retried
-	for {
+	for { // each round settles something for the next ones, or ends a season
 		if again, err := s.readDecideWrite(ctx, &o, &j, attempt); !again || err != nil {
 			return err
 		}
@@ -382,7 +382,7 @@ type job struct {
 
 // answerOnly returns a job of the same bucket that changes nothing and is answered with the notice.
 func (j job) answerOnly(n Notice) job {
-	return job{bucket: j.bucket, outcome: j.outcome, operation: answer{notice: n}}
+	return job{bucket: j.bucket, outcome: j.outcome, identified: j.identified, operation: answer{notice: n}}
 }
 
 // query returns what to read for the command.

@@ -91,6 +91,14 @@ func (a amendOperation) rejectedResults(snap Snapshot) []RejectedResult {
 	return []RejectedResult{rejected}
 }
 
+func (u undoOperation) rejectedResults(snap Snapshot) []RejectedResult {
+	rejected := u.amendOperation.rejectedResults(snap)
+	if m, _ := u.meant(snap); rejected[0].Number == 0 && !rejected[0].Last && m != nil {
+		rejected[0].Number = m.Number
+	}
+	return rejected
+}
+
 func (f fixOperation) rejectedResults(snap Snapshot) []RejectedResult {
 	rejected := f.amendOperation.rejectedResults(snap)
 	rejected[0].NamedResult = f.result.named()

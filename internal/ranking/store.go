@@ -397,7 +397,7 @@ type Amended struct {
 	Card    MatchRecorded // the new content of the match's card
 }
 
-// Amendment returns the changes, of any amendment.
+// Amendment returns what all amendments have.
 func (a *Amended) Amendment() *Amended { return a }
 
 // Undone is a match to be undone.
