@@ -229,6 +229,24 @@ func TestResultLimit(t *testing.T) {
 	g.has(t, 63, "matches")
 }
 
+// TestRejectedUndoNamesItsMatch: of a message with several matches, the only one that counts is meant.
+func TestRejectedUndoNamesItsMatch(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: 3})
+	g.record(t, &alice, alice, bob, 3, 1)
+	g.record(t, &alice, alice, bob, 3, 2)
+	g.exec(t, `INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id) SELECT -100, 7, id FROM matches`)
+	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(1)}))
+	below := ranking.Amendment{Match: ranking.MatchRef{Message: 7}, IsAdmin: nobodyIsAdmin}
+	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: below}))
+	all := g.notRecorded(t, `true`)
+	if len(all) != 1 {
+		t.Fatalf("%d notices of rejected results, want 1", len(all))
+	}
+	checkNotice(t, all[0], ranking.NotRecorded{Limit: 3, Items: []ranking.RejectedResult{{Command: "undo", Number: 2}}})
+}
+
 // TestWhatIsAResult: undos and fixes count as results too, well-formed or not, also by a button.
 func TestWhatIsAResult(t *testing.T) {
 	t.Parallel()
