@@ -18,24 +18,24 @@ import (
 // buildOlder builds a release that does not know the notice of /join yet.
 func buildOlder(t *testing.T) string {
 	t.Helper()
-	view, err := filepath.Abs("../../internal/bot/view.go")
+	file, err := filepath.Abs("../../internal/bot/newer_release.go")
 	must(t, err)
-	source, err := os.ReadFile(view)
+	source, err := os.ReadFile(file)
 	must(t, err)
-	const known = "views[notice.Type(item.Kind)]\n\tif !ok {"
-	if strings.Count(string(source), known) != 1 {
-		t.Fatalf("%s does not contain %q once", view, known)
+	const unknown = "return views[notice.Type(kind)] == nil"
+	if strings.Count(string(source), unknown) != 1 {
+		t.Fatalf("%s does not contain %q once", file, unknown)
 	}
 	folder := t.TempDir()
-	older := filepath.Join(folder, "view.go")
-	without := strings.Replace(string(source), known, strings.Replace(known, "!ok", `!ok || item.Kind == "joined"`, 1), 1)
+	older := filepath.Join(folder, "newer_release.go")
+	without := strings.Replace(string(source), unknown, unknown+` || kind == "joined"`, 1)
 	must(t, os.WriteFile(older, []byte(without), 0o600))
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {view: older}})
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {file: older}})
 	must(t, err)
-	file := filepath.Join(folder, "overlay.json")
-	must(t, os.WriteFile(file, overlay, 0o600))
+	replaced := filepath.Join(folder, "overlay.json")
+	must(t, os.WriteFile(replaced, overlay, 0o600))
 	built := filepath.Join(folder, "elobot")
-	build := exec.CommandContext(testContext(t), "go", "build", "-overlay", file, "-ldflags=-s -w", "-buildvcs=false", "-o", built, ".")
+	build := exec.CommandContext(testContext(t), "go", "build", "-overlay", replaced, "-ldflags=-s -w", "-buildvcs=false", "-o", built, ".")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build an older release: %v\n%s", err, out)
 	}
