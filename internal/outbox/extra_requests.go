@@ -32,11 +32,14 @@ func (r *requests) begin(ctx context.Context) error {
 		err = r.await(ctx)
 		r.timer.Reset(r.timeout)
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil {
+		err = context.Cause(ctx) // under the lock, so that nothing begins once it is known how many requests were made
+	}
 	if err != nil {
 		return &Failure{Kind: Unreachable, Err: err}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.made++
 	return nil
 }

@@ -124,19 +124,22 @@ func TestExtraRequestsWhileTheCircuitIsOpen(t *testing.T) {
 }
 
 // A sender may need long before its first request, such as for a picture. The request has the full timeout nevertheless. It does not begin if
-// the dispatcher stops meanwhile, or if the lease is too short by then.
+// the dispatcher stops meanwhile, if the lease is too short by then, or if the sender needs longer than a request may take.
 func TestPreparationTakesNoTimeFromTheRequest(t *testing.T) {
 	t.Parallel()
 	const s = time.Second
 	for name, tc := range map[string]struct {
-		lease    time.Duration
-		stops    bool
-		requests int
-	}{"sent": {lease: time.Hour, requests: 1}, "stopped": {lease: time.Hour, stops: true}, "without a lease": {lease: 7 * s}} {
+		takes, lease time.Duration
+		stops        bool
+		requests     int
+	}{
+		"sent": {takes: 3 * s, lease: time.Hour, requests: 1}, "stopped": {takes: 3 * s, lease: time.Hour, stops: true},
+		"without a lease": {takes: 3 * s, lease: 7 * s}, "too slow": {takes: 6200 * time.Millisecond, lease: time.Hour},
+	} {
 		inBubble(t, name, func(t *testing.T) {
 			store, sender := newMemory(), newMessenger(t, answersAfter(4*s))
 			sender.silent = func(Message) bool {
-				time.Sleep(3 * s)
+				_ = sleep(t.Context(), tc.takes)
 				return false
 			}
 			store.add(1)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"elobot/internal/outbox/queuemodel"
@@ -32,7 +33,13 @@ func (i *instance) Send(ctx context.Context, m Message, begin Begin) (Receipt, e
 		w.counts.add("a frozen process sent after its lease")
 	}
 	r := w.model.Begins(lease.epoch, modelLane(m.Lane), w.db.rowsOf(m, covered), overlaps)
-	defer context.AfterFunc(ctx, func() { w.model.Cut(r) })()
+	var once sync.Once
+	ends := func(class FailureKind) { once.Do(func() { w.model.Ends(r, queuemodel.Answer(class), f.wait) }) }
+	cut := func() { w.model.Cut(r) }
+	if f.notAttempted { // there is no request to be cut
+		cut = func() { ends(Unreachable) }
+	}
+	defer context.AfterFunc(ctx, cut)()
 	i.trigger(whenBegun)
 	class := i.transmit(ctx, lease, r, f)
 	w.countOutcome(m, covered, class, f)
@@ -47,7 +54,7 @@ func (i *instance) Send(ctx context.Context, m Message, begin Begin) (Receipt, e
 	if i.isKilled() {
 		return Receipt{}, errKilled
 	}
-	w.model.Ends(r, queuemodel.Answer(class), f.wait)
+	ends(class)
 	receipt := Receipt{Covered: covered}
 	if covered == len(m.Items) && m.Row.ID%2 == 0 {
 		receipt.Covered = 0
@@ -76,7 +83,11 @@ func (i *instance) transmit(ctx context.Context, lease *heldLease, r *queuemodel
 		if late {
 			w.model.Excuse(r)
 		}
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() == nil:
+		case f.notAttempted:
+			return Unreachable
+		default:
 			if late && f.delivered && !i.isKilled() { // it was transmitted before the timeout was seen
 				w.counts.add("a frozen process sent after its lease")
 				w.model.Reaches(r, delivers)

@@ -197,8 +197,11 @@ func (t *term) request(ctx context.Context, made *requests, send func(context.Co
 	case a := <-answers:
 		return a.receipt, a.err
 	case <-grace.C:
-		return Receipt{}, &Failure{Kind: Ambiguous, Err: errHangs}
 	}
+	if made.count() == 0 {
+		return Receipt{}, &Failure{Kind: Unreachable, Err: errHangs}
+	}
+	return Receipt{}, &Failure{Kind: Ambiguous, Err: errHangs}
 }
 
 // onResult processes the outcome of a request: it sets the pause of the lane and queues the result to be persisted.
