@@ -167,7 +167,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "extra request at once", file: "internal/outbox/extra_requests.go",
-		before: "r.count() > 0 &&", after: "false &&",
+		before: "case r.await != nil:", after: "case false:",
 		packages: "./internal/outbox", tests: "^TestExtraRequests$",
 	},
 	{
