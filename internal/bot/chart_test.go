@@ -118,6 +118,31 @@ func TestNoPhotos(t *testing.T) {
 	}
 }
 
+// TestChartsThatFail: what Telegram does with an upload has the same outcome as with any other request, and then the chart can be sent.
+func TestChartsThatFail(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		fault botsim.Fault
+		kind  outbox.FailureKind
+	}{
+		"cut":        {botsim.Fault{Method: "sendPhoto", Kind: botsim.CutAfter, Times: 1}, outbox.Ambiguous},
+		"rate limit": {botsim.Fault{Method: "sendPhoto", Kind: botsim.TooManyRequests, RetryAfter: 3, Times: 1}, outbox.RateLimited},
+		"refused":    {botsim.Fault{Method: "sendPhoto", Kind: botsim.Reject, Description: "Bad Request: of tomorrow", Times: 1}, outbox.Rejected},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, _ := newCharts(t, 1500, 1516)
+			p.sim.Fault(tc.fault)
+			m := p.chart(t)
+			_, err := p.sender.Send(testContext(t), m, atOnce)
+			if f := failureOf(t, err); f.Kind != tc.kind {
+				t.Errorf("%+v", f)
+			}
+			p.mustSendChart(t, m)
+		})
+	}
+}
+
 // TestChartsThatCannotBeMade: what cannot be read is tried again, what cannot be drawn is not. Nothing is sent.
 func TestChartsThatCannotBeMade(t *testing.T) {
 	t.Parallel()
