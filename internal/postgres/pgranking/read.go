@@ -209,8 +209,9 @@ var people = `
 var (
 	onlyPeople = fmt.Sprintf(people, "", "")
 	// What a result needs to know besides is read in the same statement, so that the leaders are no older than the standings.
-	peopleOfResult = fmt.Sprintf(people, `, leaders AS MATERIALIZED (`+leaders+`)`, `,
-		       (SELECT array_agg(id ORDER BY elo DESC, id) FROM leaders), (SELECT array_agg(elo ORDER BY elo DESC, id) FROM leaders)`)
+	peopleOfResult = fmt.Sprintf(people, `, leaders AS MATERIALIZED (
+		    SELECT array_agg(id) AS ids, array_agg(elo) AS elos FROM (`+leaders+`) AS in_order)`, `,
+		       (SELECT ids FROM leaders), (SELECT elos FROM leaders)`)
 )
 
 func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
