@@ -31,23 +31,23 @@ type scoreText struct {
 	isEnclosed  bool   // the word is in brackets of its own
 }
 
-// scorePiece is a number or a separator.
-var scorePiece = regexp.MustCompile(`[0-9]+|[^0-9]`)
-
 // add reads a word, which must consist of numbers and separators. at is the number of people before it.
 func (t *scoreText) add(word string, at int) error {
 	if err := wordFault(word, word); err != nil {
 		return err
 	}
-	for _, piece := range scorePiece.FindAllString(word, -1) {
-		if !isNumber(piece) {
-			t.addSeparator(piece)
+	rest := word
+	for size := 0; rest != ""; rest = rest[size:] {
+		size = len(rest) - len(strings.TrimLeft(rest, digits))
+		if size == 0 {
+			_, size = utf8.DecodeRuneInString(rest)
+			t.addSeparator(rest[:size])
 			continue
 		}
-		if len(piece) > maxDigits {
-			return formError(ReasonScoreTooLarge, piece)
+		if size > maxDigits {
+			return formError(ReasonScoreTooLarge, rest[:size])
 		}
-		t.numbers = append(t.numbers, number{text: piece, word: word, separator: t.open, at: at, isEnclosed: t.isEnclosed})
+		t.numbers = append(t.numbers, number{text: rest[:size], word: word, separator: t.open, at: at, isEnclosed: t.isEnclosed})
 		t.afterNumber, t.open = true, ""
 	}
 	return nil
