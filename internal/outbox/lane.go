@@ -89,15 +89,16 @@ func (s Settings) level(l Lane, to int64, private bool, purpose notice.Purpose) 
 	return level
 }
 
-// rank returns when the lane would have started to wait at level 0. All lanes rise at the same speed, so the lane with the earliest rank is
-// first at any time.
-func (l *lane) rank() time.Time { return l.since.Add(-time.Duration(l.level) * levelEvery) }
+// rank returns when a lane that waits since then would have started to wait at level 0. All lanes rise at the same speed, so the lane with
+// the earliest rank is first at any time.
+func rank(since time.Time, level int) time.Time {
+	return since.Add(-time.Duration(level) * levelEvery)
+}
 
 // chatPace is the pace of a chat. All its lanes but that of answers to buttons share it.
 type chatPace struct {
 	pace
 	edits    pace // of the requests of all lanes but that of messages
-	known    bool // the limits are known
 	inFlight int  // lanes that hold a send slot
 }
 
@@ -105,7 +106,7 @@ type chatPace struct {
 // They also keep a second apart: of buttons that are pressed in quick succession, the last one counts, and must not wait because those
 // before it have used up what the limits allow at once.
 func (c *chatPace) setLimits(windows []Window) {
-	c.windows, c.edits.windows, c.known = windows, nil, true
+	c.windows, c.edits.windows = windows, nil
 	if len(windows) > 0 {
 		c.edits.windows = []Window{{1, time.Second}}
 	}
@@ -116,9 +117,6 @@ func (c *chatPace) setLimits(windows []Window) {
 
 // paceAllowsAt returns the earliest moment, not before now, at which the limits of the chat allow a request of the lane.
 func (l *lane) paceAllowsAt(now time.Time) time.Time {
-	if !l.chat.known && l.chat.inFlight > 0 {
-		return now.Add(farFuture)
-	}
 	at := l.chat.next(now, l.chat.inFlight)
 	if l.Kind != Pages && l.Kind != Boards {
 		return at

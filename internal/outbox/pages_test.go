@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,8 +27,8 @@ func (m *messenger) actions(chat ChatID, since time.Time) (actions []Action, beg
 	return actions, begun
 }
 
-// Pages and messages share the limits of their chat. If both wait, the message goes first, and pages leave half of what the limits allow to
-// messages.
+// Pages and messages share the limits of their chat. If both wait, the message goes first, or after ten seconds whatever has waited longer.
+// Pages leave half of what the limits allow to messages.
 func TestPagesShareThePace(t *testing.T) {
 	t.Parallel()
 	for name, fromStore := range map[string]bool{"of a known chat": true, "of a new chat": false} {
@@ -51,7 +52,7 @@ func TestPagesShareThePace(t *testing.T) {
 			}
 			advance(t, 2*time.Minute)
 			actions, at := sender.actions(1, begun)
-			if diff := cmp.Diff([]Action{Page, Send, Page, Send, Send, Page, Page, Page}, actions); diff != "" {
+			if diff := cmp.Diff([]Action{Page, Send, Page, Send, Page, Send, Page, Page}, actions); diff != "" {
 				t.Fatalf("requests at %v (-want +got):\n%s", at, diff)
 			}
 			if at[1] != time.Second || at[3] != 2*time.Second || at[4].Truncate(time.Minute) != time.Minute {
@@ -117,6 +118,31 @@ func TestPagesDelayNoMessages(t *testing.T) {
 		if open := store.open(); open > 0 {
 			t.Errorf("%d items wait", open)
 		}
+	})
+}
+
+// A page waits no longer than that in a chat that is never quiet either, although a result takes its place whenever the limit of the chat
+// allows another request.
+func TestPageInABusyChat(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const every = 3 * time.Second
+		store, sender := newMemory(), newMessenger(t, nil)
+		p := dispatch(t, store, sender, Settings{Bounds: Bounds{Merge: 1}, Limits: Limits{Group: []Window{{1, every}}}})
+		begun := time.Now()
+		store.addPages(1, 1)
+		p.Dispatcher.Wake(Lane{1, Pages})
+		for range 60 {
+			store.add(1)
+			p.Wake(1)
+			advance(t, time.Second)
+		}
+		actions, at := sender.actions(1, begun)
+		page := slices.Index(actions, Page)
+		if page < 0 {
+			t.Fatal("the page is not shown")
+		}
+		checkBetween(t, "the page waits", at[page], pagePatience, pagePatience+every)
 	})
 }
 

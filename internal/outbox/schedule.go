@@ -1,12 +1,16 @@
 package outbox
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // lane returns the state of a lane. If it is not in memory, it adds one that is busy.
 func (t *term) lane(key Lane, now time.Time) *lane {
 	l, ok := t.lanes[key]
 	if !ok {
 		l = &lane{Lane: key, state: busy, level: levelGroup, since: now, chat: new(chatPace)}
+		l.chat.setLimits(slices.Concat(t.settings.Limits.Private, t.settings.Limits.Group)) // until it is known what the chat is
 		switch key.Kind {
 		case Pages:
 			l.level = levelPage
@@ -103,10 +107,13 @@ func (t *term) schedule(l *lane, now time.Time) {
 	if l.readyAt.IsZero() {
 		l.readyAt = now
 	}
-	if l.Kind == CallbackAnswers {
+	switch messages := t.lanes[Lane{l.Chat, Messages}]; {
+	case l.Kind == CallbackAnswers:
 		t.callbackAnswers.add(l, l.since)
-	} else {
-		t.ready.add(l, l.rank())
+	case l.Kind == Pages && messages != nil && !l.since.Add(pagePatience).After(now): // now it is the turn of whoever has waited longer
+		t.ready.add(l, rank(l.since, messages.level))
+	default:
+		t.ready.add(l, rank(l.since, l.level))
 	}
 }
 
