@@ -167,7 +167,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "extra request at once", file: "internal/outbox/extra_requests.go",
-		before: "case r.await != nil:", after: "case false:",
+		before: "case r.lane.Kind != CallbackAnswers:", after: "case false:",
 		packages: "./internal/outbox", tests: "^TestExtraRequests$",
 	},
 	{

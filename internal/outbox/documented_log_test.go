@@ -146,6 +146,10 @@ func TestDocumentedLog(t *testing.T) {
 		"lease lost":  {lost: true, silent: true, want: logLine{retrying, "unreachable"}, values: map[string]string{"error": errLeaseEnds.Error()}},
 		"ambiguous":   {err: failure(Ambiguous), want: logLine{retrying, "ambiguous"}},
 		"failed":      {err: errors.New("something else"), want: logLine{retrying, "failed"}, values: map[string]string{"error": "something else"}},
+		"failed for the last time": {
+			row: row{Item: Item{Failures: 7}}, err: errors.New("something else"),
+			want: logLine{"notice failed too often, moved to dead letters", "failed"}, values: map[string]string{"error": "something else"},
+		},
 		"rate limited": {
 			err: rateLimited(10 * time.Minute), want: logLine{"rate limited by the messenger", "rate_limited"},
 			values: map[string]string{"retry_after_ms": "600000"},

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -10,10 +11,11 @@ import (
 // requests are those that a sender makes for one message, usually one. Each has the full timeout, without the time that the sender needs or
 // waits before it begins.
 type requests struct {
+	term    *term
+	lane    *lane
+	message Message
 	timeout time.Duration
-	timer   *time.Timer                 // cancels the request in flight, and what comes before it, after the timeout
-	first   func() error                // says why the first request may not begin any more; the sender may have needed long for it
-	await   func(context.Context) error // waits until an extra request may begin; nil: at once
+	timer   *time.Timer // cancels the request in flight, and what comes before it, after the timeout
 
 	mu   sync.Mutex
 	made int
@@ -25,11 +27,11 @@ func (r *requests) begin(ctx context.Context) error {
 	switch {
 	case err != nil:
 	case r.count() == 0:
-		err = r.first()
+		err = r.awaitLease(ctx)
 		r.timer.Reset(r.timeout)
-	case r.await != nil:
+	case r.lane.Kind != CallbackAnswers:
 		r.timer.Stop()
-		err = r.await(ctx)
+		err = r.term.awaitExtra(ctx, r.lane, r.message)
 		r.timer.Reset(r.timeout)
 	}
 	r.mu.Lock()
@@ -42,6 +44,21 @@ func (r *requests) begin(ctx context.Context) error {
 	}
 	r.made++
 	return nil
+}
+
+// awaitLease waits until the lease lasts long enough for the first request: the sender may have needed long to prepare it.
+func (r *requests) awaitLease(ctx context.Context) error {
+	for {
+		err := r.term.whyNot(r.timeout)
+		if !errors.Is(err, errLeaseEnds) {
+			return err
+		}
+		select {
+		case <-time.After(leasePoll):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 func (r *requests) count() int {

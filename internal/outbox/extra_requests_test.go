@@ -123,18 +123,21 @@ func TestExtraRequestsWhileTheCircuitIsOpen(t *testing.T) {
 	})
 }
 
-// A sender may need long before its first request, such as for a picture. The request has the full timeout nevertheless. It does not begin if
-// the dispatcher stops meanwhile, if the lease is too short by then, or if the sender needs longer than a request may take.
+// A sender may need long before its first request, such as for a picture. The request has the full timeout nevertheless. It waits until the
+// lease lasts long enough for it. It does not begin if the dispatcher stops meanwhile, if the lease is not renewed, or if the sender needs
+// longer than a request may take.
 func TestPreparationTakesNoTimeFromTheRequest(t *testing.T) {
 	t.Parallel()
 	const s = time.Second
 	for name, tc := range map[string]struct {
-		takes, lease time.Duration
-		stops        bool
-		requests     int
+		takes, lease   time.Duration
+		renewed, stops bool
+		requests       int
 	}{
 		"sent": {takes: 3 * s, lease: time.Hour, requests: 1}, "stopped": {takes: 3 * s, lease: time.Hour, stops: true},
-		"without a lease": {takes: 3 * s, lease: 7 * s}, "too slow": {takes: 6200 * time.Millisecond, lease: time.Hour},
+		"stopped while the lease is short": {takes: 500 * time.Millisecond, lease: 6200 * time.Millisecond, stops: true},
+		"until the lease is renewed":       {takes: 500 * time.Millisecond, lease: 6200 * time.Millisecond, renewed: true, requests: 1},
+		"without a lease":                  {takes: 3 * s, lease: 7 * s}, "too slow": {takes: 6200 * time.Millisecond, lease: time.Hour},
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			store, sender := newMemory(), newMessenger(t, answersAfter(4*s))
@@ -143,10 +146,14 @@ func TestPreparationTakesNoTimeFromTheRequest(t *testing.T) {
 				return false
 			}
 			store.add(1)
-			p := dispatchWith(t, store, sender, Settings{}, &limitedLease{until: time.Now().Add(tc.lease)})
+			lease := &limitedLease{until: time.Now().Add(tc.lease)}
+			p := dispatchWith(t, store, sender, Settings{}, lease)
 			advance(t, s)
-			if tc.stops {
-				checkBetween(t, "stopping", p.stop(), 2*s, 2*s)
+			switch {
+			case tc.renewed:
+				lease.renew(time.Hour)
+			case tc.stops:
+				checkBetween(t, "stopping", p.stop(), 0, 2*s)
 			}
 			advance(t, 7*s)
 			r := store.row(1)

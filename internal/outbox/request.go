@@ -44,15 +44,12 @@ func (t *term) send(ctx context.Context, l *lane, m Message) result {
 // callSender has the sender make the request for a message, and sets its outcome.
 func (t *term) callSender(ctx context.Context, r *result) {
 	m := r.Message
-	made := requests{timeout: m.timeout(t.settings)}
-	made.first = func() error { return t.whyNot(made.timeout) }
-	if r.lane.Kind != CallbackAnswers {
-		made.await = func(ctx context.Context) error { return t.awaitExtra(ctx, r.lane, m) }
-	}
+	made := requests{term: t, lane: r.lane, message: m, timeout: m.timeout(t.settings)}
 	crashpoint.At(crashpoint.Requesting)
-	receipt, err := t.request(ctx, &made, func(ctx context.Context) (Receipt, error) { return t.sender.Send(ctx, m, made.begin) })
+	receipt, err := t.request(ctx, &made)
 	crashpoint.At(crashpoint.Requested)
 	r.setOutcome(receipt, err)
+	r.Dead = r.Failure != nil && r.Failure.Kind == Failed && m.Row.Failures+1 >= t.settings.MaxFailures
 	r.requests = made.count()
 	if r.Failure != nil && r.Failure.Kind == Migrated {
 		t.reportNewID(ctx, m, r.Failure)
@@ -115,7 +112,7 @@ func (r *result) setOutcome(receipt Receipt, err error) {
 func logOutcome(ctx context.Context, log *slog.Logger, r Result) {
 	switch {
 	case r.Failure != nil:
-		logFailure(ctx, log, r.Failure)
+		logFailure(ctx, log, r)
 	case r.Skipped:
 		log.DebugContext(ctx, "content already shown, nothing to send", "result", "skipped")
 	default:
@@ -123,7 +120,8 @@ func logOutcome(ctx context.Context, log *slog.Logger, r Result) {
 	}
 }
 
-func logFailure(ctx context.Context, log *slog.Logger, f *Failure) {
+func logFailure(ctx context.Context, log *slog.Logger, r Result) {
+	f := r.Failure
 	log = log.With("result", f.Kind, "error", f.Err)
 	switch f.Kind {
 	case RateLimited:
@@ -143,7 +141,11 @@ func logFailure(ctx context.Context, log *slog.Logger, f *Failure) {
 	case Migrated:
 		log.InfoContext(ctx, "chat has a new id", "new_chat_id", f.NewID)
 	default:
-		log.WarnContext(ctx, "failed to send notice, retrying")
+		if r.Dead {
+			log.ErrorContext(ctx, "notice failed too often, moved to dead letters")
+		} else {
+			log.WarnContext(ctx, "failed to send notice, retrying")
+		}
 	}
 }
 
@@ -164,9 +166,9 @@ func (t *term) reportNewID(ctx context.Context, m Message, f *Failure) {
 	}
 }
 
-// request makes the requests of a send. Each is cancelled after the timeout. A sender that panics or does not return in time counts as a
+// request makes the requests for a message. Each is cancelled after the timeout. A sender that panics or does not return in time counts as a
 // failure.
-func (t *term) request(ctx context.Context, made *requests, send func(context.Context) (Receipt, error)) (Receipt, error) {
+func (t *term) request(ctx context.Context, made *requests) (Receipt, error) {
 	type answer struct {
 		receipt Receipt
 		err     error
@@ -184,7 +186,7 @@ func (t *term) request(ctx context.Context, made *requests, send func(context.Co
 			}
 			answers <- a
 		}()
-		a.receipt, a.err = send(ctx)
+		a.receipt, a.err = t.sender.Send(ctx, made.message, made.begin)
 	}()
 	select {
 	case a := <-answers:
@@ -232,7 +234,6 @@ func (t *term) onResult(r result, now time.Time) {
 		r.Pause = m.ambiguousPause(t.settings.SendTimeout)
 	default:
 		r.Pause = l.nextBackoff()
-		r.Dead = f.Kind == Failed && r.Message.Row.Failures+1 >= t.settings.MaxFailures
 	}
 	if r.requests > 0 && l.Kind != CallbackAnswers {
 		t.updateBreaker(l.Chat, r.Result, now)
@@ -272,8 +273,8 @@ func (t *term) updateBreaker(chat ChatID, r Result, now time.Time) {
 	}
 }
 
-// fingerprint identifies the content of the first covered items. It uses what the store knows, not the rendered text: a new release may
-// change texts, which is no reason to send everything again.
+// fingerprint identifies the content of the first covered items. It uses what the store knows, not the rendered text: a new release that
+// changes texts must not send everything again.
 func (m Message) fingerprint(covered int) string {
 	h := sha256.New()
 	var length [8]byte
@@ -291,9 +292,7 @@ func (m Message) fingerprint(covered int) string {
 	if m.Dark {
 		write("dark")
 	}
-	if m.TimeZone != "UTC" { // which was every chat's when the first fingerprints were stored
-		write(m.TimeZone)
-	}
+	write(m.TimeZone)
 	for _, item := range m.Items[:covered] {
 		write(item.Kind, string(item.Payload), item.Addressee)
 		for _, id := range slices.Sorted(maps.Keys(item.Names)) {
