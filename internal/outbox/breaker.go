@@ -14,7 +14,7 @@ const (
 	maxLimitedPause = 60 * time.Second // all lanes pause for at most this long
 )
 
-// outageChats is in how many chats requests fail for transient reasons, without any answer in between, until the cause is not a single chat.
+// outageChats is in how many chats requests must fail for transient reasons, with no answer in between, before the circuit opens.
 const outageChats = 3
 
 // breaker is a circuit breaker that pauses all lanes. When the pause is over, one lane probes whether the messenger accepts requests again.

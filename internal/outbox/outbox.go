@@ -187,7 +187,7 @@ type Result struct {
 	// next request for them counts as a possible duplicate. After any other failure that does not end them they wait to be taken again.
 	Failure *Failure
 	// Pause is how long the failure delays requests, under any leader: all to the chat after RateLimited, otherwise only those for this
-	// item.
+	// item. It is 0 if the item leaves its lane, or waits until its chat can be written to.
 	Pause time.Duration
 	// Dead is true if the item has failed too often and becomes a dead letter.
 	Dead bool
@@ -275,8 +275,7 @@ type Survey struct {
 	LastID  int64         // grows by about one for each added item
 }
 
-// ChatBacklog is the number of waiting items in a chat, which has the bot's own id: whoever may see how much waits need not know who the
-// people are.
+// ChatBacklog is the number of waiting items in a chat. Chat is the store's id: metrics must not show who people are.
 type ChatBacklog struct {
 	Chat    ChatID `json:"chat"`
 	Waiting int    `json:"waiting"`

@@ -13,7 +13,7 @@ type pace struct {
 	ends    []time.Time // of the last requests, oldest first
 }
 
-// farFuture is the wait for a slot that becomes free only when another request ends.
+// farFuture is the wait for what only the end of another request brings, or of the turn of another lane: then the lane is rescheduled.
 const farFuture = 1000 * time.Hour
 
 // next returns the earliest moment, not before now, at which another request may start with the given number in flight.

@@ -29,7 +29,7 @@ type Settings struct {
 	// Touched is called when something was added for a chat, or sent to it, except for boards: what boards show may have changed. It must
 	// not block. It may be nil.
 	Touched func(ChatID)
-	// BoardBegins is called when a board of a chat begins to be brought up to date. It must not block. It may be nil.
+	// BoardBegins is called when an update of a board begins. It must not block. It may be nil.
 	BoardBegins func(ChatID)
 }
 

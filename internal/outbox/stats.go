@@ -17,7 +17,7 @@ type Stats struct {
 	Dead        int           `json:"dead" metric:"outbox_dead_items" help:"Current dead letters."`
 
 	WaitingLanes int     `json:"waiting_lanes" metric:"outbox_waiting_lanes" help:"Lanes that may send now and wait for their turn."`
-	InFlight     int     `json:"in_flight" metric:"outbox_requests_in_flight" help:"Requests to Telegram in flight."`
+	InFlight     int     `json:"in_flight" metric:"outbox_requests_in_flight" help:"Requests to Telegram in flight or being prepared, each of which holds one of the SEND_PARALLEL slots."`
 	AverageWait  float64 `json:"average_wait_seconds" metric:"outbox_average_wait_seconds" help:"Average time that a lane that may send waits for its turn, over about the last 1,000 turns."`
 	CircuitOpen  bool    `json:"circuit_open" metric:"outbox_circuit_open" help:"1 if all lanes are paused, because many chats are rate limited or requests fail."`
 
@@ -53,77 +53,77 @@ type idAt struct {
 	at time.Time
 }
 
-func (m *statsRecorder) read() Stats {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	stats := m.stats
+func (s *statsRecorder) read() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stats := s.stats
 	stats.Largest = slices.Clone(stats.Largest)
 	return stats
 }
 
 // dispatching sets whether this instance is the leader. Everything that only the leader measures is reset.
-func (m *statsRecorder) dispatching(on bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	stats := &m.stats
+func (s *statsRecorder) dispatching(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stats := &s.stats
 	stats.Dispatching = on
 	stats.Waiting, stats.Largest, stats.EnqueueRate, stats.Dead = 0, nil, 0, 0
 	stats.WaitingLanes, stats.InFlight, stats.CircuitOpen = 0, 0, false
-	m.ids = nil
+	s.ids = nil
 }
 
-func (m *statsRecorder) surveyed(s Survey, now time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	stats := &m.stats
-	stats.Waiting, stats.Largest, stats.Dead = s.Waiting, s.Largest, s.Dead
-	for len(m.ids) > 1 && now.Sub(m.ids[0].at) > rateWindow {
-		m.ids = m.ids[1:]
+func (s *statsRecorder) surveyed(survey Survey, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stats := &s.stats
+	stats.Waiting, stats.Largest, stats.Dead = survey.Waiting, survey.Largest, survey.Dead
+	for len(s.ids) > 1 && now.Sub(s.ids[0].at) > rateWindow {
+		s.ids = s.ids[1:]
 	}
-	m.ids = append(m.ids, idAt{s.LastID, now})
-	if first := m.ids[0]; now.After(first.at) {
-		stats.EnqueueRate = float64(s.LastID-first.id) / now.Sub(first.at).Seconds()
+	s.ids = append(s.ids, idAt{survey.LastID, now})
+	if first := s.ids[0]; now.After(first.at) {
+		stats.EnqueueRate = float64(survey.LastID-first.id) / now.Sub(first.at).Seconds()
 	}
 }
 
-func (m *statsRecorder) lanes(waiting, inFlight int, circuitOpen bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.stats.WaitingLanes, m.stats.InFlight, m.stats.CircuitOpen = waiting, inFlight, circuitOpen
+func (s *statsRecorder) lanes(waiting, inFlight int, circuitOpen bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats.WaitingLanes, s.stats.InFlight, s.stats.CircuitOpen = waiting, inFlight, circuitOpen
 }
 
 // waited notes how long a lane waited for its turn. Earlier turns count the less, the longer ago they are.
-func (m *statsRecorder) waited(d time.Duration) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.turns = min(m.turns+1, keptWaits)
-	m.stats.AverageWait += (d.Seconds() - m.stats.AverageWait) / float64(m.turns)
+func (s *statsRecorder) waited(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turns = min(s.turns+1, keptWaits)
+	s.stats.AverageWait += (d.Seconds() - s.stats.AverageWait) / float64(s.turns)
 }
 
-func (m *statsRecorder) taken(t Turn) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (s *statsRecorder) taken(t Turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if t.Message != nil && t.Message.Row.Repeated && !t.Message.isExhausted() {
-		m.stats.PossibleDuplicates += int64(t.Message.storedItems(len(t.Message.Items)))
+		s.stats.PossibleDuplicates += int64(t.Message.storedItems(len(t.Message.Items)))
 	}
 }
 
-func (m *statsRecorder) summarised(s Summarised) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.stats.Expired += int64(s.Expired)
-	m.stats.Dropped += int64(s.Dropped)
+func (s *statsRecorder) summarised(ended Summarised) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats.Expired += int64(ended.Expired)
+	s.stats.Dropped += int64(ended.Dropped)
 }
 
-func (m *statsRecorder) finished(r result) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	stats := &m.stats
+func (s *statsRecorder) finished(r result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stats := &s.stats
 	switch {
 	case r.Failure == nil && r.Skipped:
 		stats.Skipped++
 	case r.Failure == nil:
-		covered := r.Message.storedItems(r.coveredItems())
+		covered := r.CoveredRows()
 		stats.Sent++
 		stats.Delivered += int64(covered)
 		if covered > 1 {
@@ -133,7 +133,7 @@ func (m *statsRecorder) finished(r result) {
 	case r.Failure.Kind == RateLimited:
 		stats.RateLimited++
 	case r.Failure.Kind == Uncertain:
-		stats.Uncertain += int64(r.Message.storedItems(r.coveredItems()))
+		stats.Uncertain += int64(r.CoveredRows())
 	case r.Failure.Kind == Rejected || r.Dead:
 		stats.DeadLetters++
 	case r.Failure.Kind == Obsolete:

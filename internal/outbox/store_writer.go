@@ -184,6 +184,9 @@ func (r Result) endedItems() int {
 	}
 }
 
+// CoveredRows returns how many rows of the store the request concerned, counted from the first.
+func (r Result) CoveredRows() int { return r.Message.storedItems(r.coveredItems()) }
+
 func (r Result) coveredItems() int {
 	if r.Covered == 0 {
 		return len(r.Message.Items)

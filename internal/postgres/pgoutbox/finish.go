@@ -104,20 +104,9 @@ type outcome struct {
 	Failed      bool     `json:"failed"`
 }
 
-func covered(r outbox.Result) int {
-	all := 1
-	if r.Message.Action == outbox.Send {
-		all = len(r.Message.Items)
-	}
-	if r.Covered <= 0 || r.Covered > all {
-		return all
-	}
-	return r.Covered
-}
-
 // outcomes returns the new states of a message's rows.
 func outcomes(r outbox.Result) []outcome {
-	m, n := r.Message, covered(r)
+	m, n := r.Message, r.CoveredRows()
 	first := outcome{
 		ID: m.Row.ID, Attempts: m.Row.Attempts, State: stateOfFirst(r), First: true,
 		SentTo: m.ExternalChat, MessageID: r.MessageID, Fingerprint: r.Fingerprint, Language: m.Language, Covered: n,
@@ -195,8 +184,7 @@ func pause(r outbox.Result) *float64 {
 	case outbox.Forbidden, outbox.Rejected, outbox.Obsolete, outbox.Uncertain, outbox.Unsupported:
 		return nil
 	}
-	seconds := r.Pause.Seconds()
-	return &seconds
+	return new(r.Pause.Seconds())
 }
 
 // queueOutcomes records the new states of rows, unless another request for them has begun since. Rows that were sent together stay

@@ -24,7 +24,7 @@ const heads = `
 	)`
 
 const headColumns = `o.chat_id, o.lane, o.state, o.purpose, o.created_at, o.tried_at, o.not_before, o.possible_duplicates,
-	            ` + pausesCount + ` AS pauses_count`
+	            ` + pausesValid + ` AS pauses_valid`
 
 // chatOfHead is the chat of h, looked up for each h whatever number of them the planner expects.
 const chatOfHead = `(SELECT * FROM chats WHERE id = h.chat_id LIMIT 1)`
@@ -34,7 +34,7 @@ func (s *Store) Waiting(ctx context.Context, bounds outbox.Bounds) ([]outbox.Bac
 	sql := heads + `
 		SELECT h.chat_id AS chat, h.lane AS kind, c.telegram_chat_id AS "to", c.kind = 'private' AS private, h.purpose,
 		       greatest('0', now() - h.created_at) AS age,
-		       greatest('0', CASE WHEN h.pauses_count
+		       greatest('0', CASE WHEN h.pauses_valid
 		           THEN greatest(h.not_before, CASE WHEN h.lane <> ` + answersLane + ` THEN c.frozen_until END) - now() END) AS wait,
 		       EXISTS (SELECT FROM (SELECT h.chat_id, h.lane) AS l CROSS JOIN outbox o
 		           WHERE ` + waits + ` ORDER BY ` + inOrder + ` OFFSET $1) AS overfull

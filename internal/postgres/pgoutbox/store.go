@@ -23,7 +23,7 @@ var _ outbox.Store = (*Store)(nil)
 // NewStore returns the store in the pool's database.
 func NewStore(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
 
-// The lanes that queries treat in a way of their own: for the answers to buttons, it does not matter whether the chat is frozen or parked.
+// Lanes with rules of their own: for the answers to buttons, it does not matter whether the chat is frozen or parked.
 var (
 	answersLane  = strconv.Itoa(int(outbox.CallbackAnswers))
 	setAsideLane = strconv.Itoa(int(outbox.SetAside))
@@ -50,9 +50,9 @@ const over = `(coalesce(o.expires_at <= now(), false) OR o.action = 'page' AND E
 	        SELECT FROM outbox n WHERE n.chat_id = o.chat_id AND n.edited_message_id = o.edited_message_id
 	          AND n.id > o.id AND n.finished_at IS NULL))`
 
-// pausesCount is the condition that the pauses of a row o at the head of its lane, and of its chat, are valid. A pause begins with a
+// pausesValid is the condition that the pauses of a row o at the head of its lane, and of its chat, are valid. A pause begins with a
 // request, or with the row. Pauses that seem to start in the future are ignored: the clock was set back.
-const pausesCount = `(coalesce(o.tried_at, o.created_at) <= clock_timestamp())`
+const pausesValid = `(coalesce(o.tried_at, o.created_at) <= clock_timestamp())`
 
 // withoutSync lets a transaction commit without waiting until it is on disk, or on a standby. It is for this transaction only: the session
 // goes back to a pool that also serves the lease.

@@ -40,7 +40,7 @@ const itemColumns = `coalesce(i.id, 0) AS id, coalesce(i.key, '') AS key, coales
 const mergeable = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AND NOT l.alone AND NOT o.alone)
 		    AND o.state = 'planned' AND o.action = 'send' AND o.possible_duplicates = l.possible_duplicates
 		    AND o.thread_id IS NOT DISTINCT FROM l.thread_id AND o.language IS NOT DISTINCT FROM l.language
-		    AND coalesce(o.not_before <= now() OR NOT ` + pausesCount + `, true) AND coalesce(o.expires_at > now(), true)`
+		    AND coalesce(o.not_before <= now() OR NOT ` + pausesValid + `, true) AND coalesce(o.expires_at > now(), true)`
 
 // takeRows marks what the lanes have to send as being sent, and returns the items that each message names. A row is taken as its last
 // change has left it, and not at all if it has passed to another chat. Invalid pauses end for good. The first item says whether more rows
@@ -54,8 +54,8 @@ var takeRows = `
 	    JOIN chats c ON c.id = l.chat_id
 	), head AS (
 	    SELECT l.n, l.chat_id, l.lane, l.parked,
-	           CASE WHEN ` + pausesCount + ` THEN greatest(l.frozen_until, o.not_before) END AS due,
-	           l.frozen_until > now() AND NOT ` + pausesCount + ` AS thaws,
+	           CASE WHEN ` + pausesValid + ` THEN greatest(l.frozen_until, o.not_before) END AS due,
+	           l.frozen_until > now() AND NOT ` + pausesValid + ` AS thaws,
 	           o.id, o.state, o.action, o.alone, o.thread_id, o.language, o.batch, o.failures, o.possible_duplicates, o.over
 	    FROM lane l CROSS JOIN LATERAL (
 	        SELECT o.*, ` + over + ` AS over FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT 1) o
