@@ -22,40 +22,33 @@ type duplicateKill struct {
 	visit int
 }
 
-// duplicateKills are all points of a report and its question, and of a press with so many requests.
-func duplicateKills(requests int) (all []duplicateKill) {
-	for _, press := range []bool{false, true} {
-		for _, point := range []crashpoint.Point{crashpoint.Applying, crashpoint.Applied, crashpoint.Handled} {
-			all = append(all, duplicateKill{press, point, 1})
-		}
-		visits := 1
-		if press {
-			visits = requests
-		}
-		for visit := range visits {
-			all = append(all, duplicateKill{press, crashpoint.Requesting, visit + 1}, duplicateKill{press, crashpoint.Requested, visit + 1})
-		}
-	}
-	return all
-}
+// handling are the points of whatever is handled.
+var handling = []crashpoint.Point{crashpoint.Applying, crashpoint.Applied, crashpoint.Handled}
 
-// TestKilledAskingAboutAnotherGame and TestKilledAskingAboutTheSameGame kill the bot at each point of a question about a duplicate and of
-// its answer. Of one game that both players report there is one question, and one match or two, as the answer says. A message comes twice
-// only if its request had been made.
+// TestKilledAskingAboutAnotherGame kills the bot at each point of a question about a duplicate and of its answer. Of one game that both
+// players report there is one question, and then there are two matches. A message comes twice only if its request had been made.
 func TestKilledAskingAboutAnotherGame(t *testing.T) {
 	t.Parallel()
 	k := newDuplicates(t, "Another game", "✓ Bob 1:3 Alice", "answered")
-	for _, at := range duplicateKills(3) { // the edit, the answer to the press, and the card
-		k.kill(at)
+	for press, requests := range map[bool]int{false: 1, true: 3} { // the question; the edit, the answer to the press, and the card
+		for _, point := range handling {
+			k.kill(duplicateKill{press, point, 1})
+		}
+		for visit := range requests {
+			k.kill(duplicateKill{press, crashpoint.Requesting, visit + 1})
+			k.kill(duplicateKill{press, crashpoint.Requested, visit + 1})
+		}
 	}
 	k.finish()
 }
 
+// TestKilledAskingAboutTheSameGame kills the bot at each point of an answer that records nothing. The requests are those of the answer that
+// records a match.
 func TestKilledAskingAboutTheSameGame(t *testing.T) {
 	t.Parallel()
 	k := newDuplicates(t, "Cancel", "Not recorded: Bob cancelled.", "cancelled")
-	for _, at := range duplicateKills(2) {
-		k.kill(at)
+	for _, point := range handling {
+		k.kill(duplicateKill{true, point, 1})
 	}
 	k.finish()
 }

@@ -19,7 +19,7 @@ func TestBurst(t *testing.T) {
 	url, pool := database(t)
 	alice := sim.User("alice")
 	results := map[*botsim.Chat]int{
-		sim.Group("Below the cap", alice, sim.User("bob")): 10, sim.Group("Above it", alice, sim.User("bob")): 100,
+		sim.Group("Below the cap", alice, sim.User("bob")): 10, sim.Group("Above it", alice, sim.User("bob")): 30,
 	}
 	for group, n := range results {
 		for i := range n {

@@ -187,7 +187,8 @@ func TestOwnDatabase(t *testing.T) {
 }
 
 // TestOwnDatabaseIsKeptFromTheStart: while the bot still waits for Telegram, its server is started again, with a warning, and the log of
-// the one that ended is kept.
+// the one that ended is kept. Ctrl-C under a program on that database, however often, is for the program alone: SIGTERM ends it, if it wants
+// to end.
 func TestOwnDatabaseIsKeptFromTheStart(t *testing.T) {
 	t.Parallel()
 	h := newOwnHost(t)
@@ -204,17 +205,7 @@ func TestOwnDatabaseIsKeptFromTheStart(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, err, content)
 		}
 	}
-	if code, _ := bot.stop(t); code != 0 {
-		t.Errorf("the bot ended with %d", code)
-	}
-}
 
-// TestOwnDatabaseProgramDecides: Ctrl-C under a program on the bot's own database, however often, is for the program alone. It is SIGTERM
-// that ends the program, if that wants to end.
-func TestOwnDatabaseProgramDecides(t *testing.T) {
-	t.Parallel()
-	h := newOwnHost(t)
-	bot := h.run()
 	p := h.elobot("database", "sh", "-c", `trap 'echo told to end; exit 5' TERM; echo begun; while :; do sleep 0.05; done`)
 	p.await(t, "begun")
 	for _, signal := range []os.Signal{os.Interrupt, os.Interrupt, os.Interrupt, syscall.SIGTERM} {

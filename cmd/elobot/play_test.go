@@ -30,7 +30,7 @@ func testManyResults(t *testing.T, b *botFixture) {
 	b.exec(`UPDATE chats SET celebrations = false WHERE telegram_chat_id = $1`, group.ID())
 	truth := newOracle()
 	var cards []string
-	const matches = 100
+	const matches = 40
 	for range matches {
 		cards = append(cards, playRandomly(random, group, people, truth))
 	}

@@ -93,7 +93,7 @@ func TestDatabaseTroubles(t *testing.T) {
 	d.goesOn()
 
 	d.proxy.stall()
-	d.report(20)
+	d.report(3)
 	eventually(t, "the bot waits for an answer", func() bool { return d.proxy.held.Load() > 0 })
 	if code, took := d.bot.stop(t); code != 0 {
 		t.Errorf("the bot ended after %v with %d", took, code)
