@@ -225,9 +225,11 @@ func (b *instance) committed(l outbox.Lane) {
 // work runs the leader's work until the context ends or the lease is lost. Polling and sending stop at the same time: notices committed
 // after that wait for the next leader.
 func (b *instance) work(ctx context.Context) error {
-	// Another bot may have adopted the database since the start. Other errors do not matter here.
+	// Another bot may have adopted the database since the start. Other errors do not matter here, and nobody sends or polls meanwhile.
 	var other *otherBotError
-	if err := claimDatabase(ctx, b.pools.Commands, b.self); errors.As(err, &other) {
+	claiming, cancel := context.WithTimeout(ctx, leaseTimeout)
+	defer cancel()
+	if err := claimDatabase(claiming, b.pools.Commands, b.self); errors.As(err, &other) {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
