@@ -95,7 +95,8 @@ func (n *Notifier) enqueue(all ...notification) {
 	}
 }
 
-// Run publishes and listens until the context ends; then it returns nil. It listens on a connection of its own outside the pool.
+// Run publishes and listens until the context ends; then it publishes what is pending and returns nil. It listens on a connection of its
+// own outside the pool.
 func (n *Notifier) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	parts.Go(func() {
@@ -111,6 +112,7 @@ func (n *Notifier) Run(ctx context.Context) error {
 			case <-ctx.Done():
 			}
 		}
+		_ = n.publish(ctx) // what came last; a stop does not wait for another attempt
 	})
 	parts.Wait()
 	return nil
@@ -151,6 +153,9 @@ func (n *Notifier) publish(ctx context.Context) error {
 	pending := slices.Collect(maps.Keys(n.pending))
 	clear(n.pending)
 	n.mu.Unlock()
+	if len(pending) == 0 {
+		return nil
+	}
 	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTimeout)
 	defer cancel()
 	_, err := n.pool.Exec(sending, sql, Column(pending, func(one notification) string { return one.channel }),

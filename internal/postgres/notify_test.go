@@ -203,6 +203,20 @@ func TestNotifyBatches(t *testing.T) {
 	}
 }
 
+// TestNotifyAtTheStop: what is pending when the context ends is published.
+func TestNotifyAtTheStop(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Borrow(t).URL
+	other := newInstance(t, dbtest.Open(t, url), slog.New(slog.DiscardHandler))
+	awaitListeners(t, other.pool, 1)
+	n := postgres.NewNotifier(dbtest.Open(t, url), noEvents, slog.New(slog.DiscardHandler))
+	n.Wake(dbtest.Chat(7))
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	dbtest.Must(t, n.Run(ctx))
+	other.received(t, 1)
+}
+
 // TestNotifyReconnects: a lost connection is opened again, and the log says so once.
 func TestNotifyReconnects(t *testing.T) {
 	t.Parallel()
