@@ -68,23 +68,6 @@ func (w *Worker) persist(ctx context.Context, u Update) bool {
 	return false
 }
 
-// judge returns what is to blame for an error, and updates what is known about an outage.
-func (w *Worker) judge(ctx context.Context, u Update, err error) Blame {
-	if errors.Is(err, ErrUnreadable) || errors.Is(err, errCrashes) { // neither says anything about the database
-		return Permanent
-	}
-	blame := Failed
-	if err != nil {
-		blame = w.blame(err)
-	}
-	if blame == Unavailable {
-		w.outage.noteUnavailable(ctx, u.ID, err)
-	} else {
-		w.outage.noteOther(ctx, u.ID)
-	}
-	return blame
-}
-
 // task is the work on one update until it is persisted. The time of attempts that end with Unavailable or Locked does not count towards
 // giving up.
 type task struct {
@@ -127,31 +110,50 @@ func (t *task) run(ctx context.Context) error {
 			err = t.attempt(ctx)
 			leave()
 		}
-		if err != nil && ctx.Err() != nil {
+		if err == nil {
+			crashpoint.At(crashpoint.Handled)
+			t.persisted(ctx)
+			return nil
+		}
+		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		switch blame := t.judge(ctx, t.update, err); {
+		blame := t.judge(ctx, err)
+		if blame == Failed || blame == Locked { // the others are logged elsewhere: an outage once for all updates
+			t.log.WarnContext(ctx, "failed to handle update", "update_id", t.update.ID, "attempt", t.attempts, "error", err)
+		}
+		switch {
 		case blame == Unavailable, blame == Locked:
 			t.extend(time.Since(begun))
-			t.logFailed(ctx, blame, err)
 			return err
-		case err == nil:
-			crashpoint.At(crashpoint.Handled)
-			t.recent.Add(t.update.ID, rememberRecent)
-			return nil
-		case blame == Permanent:
+		case blame == Failed && t.mayRetry():
+			pause(ctx, t.pause)
+			t.pause = min(2*t.pause, lastRetry)
+		default:
 			t.reason = err
-			continue
 		}
-		t.logFailed(ctx, Failed, err)
-		if !t.mayRetry() {
-			t.reason = err
-			continue
-		}
-		pause(ctx, t.pause)
-		t.pause = min(2*t.pause, lastRetry)
 	}
 	return t.deadLetter(ctx)
+}
+
+// persisted records that the update needs nothing more.
+func (t *task) persisted(ctx context.Context) {
+	t.outage.noteOther(ctx, t.update.ID)
+	t.recent.Add(t.update.ID, rememberRecent)
+}
+
+// judge returns what is to blame for an error, and updates what is known about an outage.
+func (t *task) judge(ctx context.Context, err error) Blame {
+	if errors.Is(err, ErrUnreadable) || errors.Is(err, errCrashes) { // neither says anything about the database
+		return Permanent
+	}
+	blame := t.blame(err)
+	if blame == Unavailable {
+		t.outage.noteUnavailable(ctx, t.update.ID, err)
+	} else {
+		t.outage.noteOther(ctx, t.update.ID)
+	}
+	return blame
 }
 
 // attempt handles the update once. A panic of the handler is a failure.
@@ -183,13 +185,6 @@ func (t *task) mayRetry() bool {
 	return !next.After(t.giveUp) && next.Before(t.deadline)
 }
 
-// logFailed logs a failed attempt, unless the database is unavailable: that is logged for all updates together.
-func (t *task) logFailed(ctx context.Context, blame Blame, err error) {
-	if blame != Unavailable {
-		t.log.WarnContext(ctx, "failed to handle update", "update_id", t.update.ID, "attempt", t.attempts, "error", err)
-	}
-}
-
 // deadLetter stores the update as a dead letter.
 func (t *task) deadLetter(ctx context.Context) error {
 	letter := DeadLetter{
@@ -202,20 +197,18 @@ func (t *task) deadLetter(ctx context.Context) error {
 	saveCtx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
 	err := t.dead.Save(saveCtx, letter)
-	if err != nil && ctx.Err() != nil {
+	switch {
+	case err == nil:
+		t.persisted(ctx)
+		t.log.ErrorContext(ctx, "gave up on an update, stored it as a dead letter", "update_id", t.update.ID,
+			"attempts", letter.Attempts, "error", letter.LastError)
+		return nil
+	case ctx.Err() != nil:
 		return ctx.Err()
+	case t.judge(ctx, err) != Unavailable: // that is logged for all updates together
+		t.log.ErrorContext(ctx, "failed to store a dead letter, retrying", "update_id", t.update.ID, "error", err)
 	}
-	blame := t.judge(ctx, t.update, err)
-	if err != nil {
-		if blame != Unavailable { // that is logged for all updates together
-			t.log.ErrorContext(ctx, "failed to store a dead letter, retrying", "update_id", t.update.ID, "error", err)
-		}
-		return err
-	}
-	t.recent.Add(t.update.ID, rememberRecent)
-	t.log.ErrorContext(ctx, "gave up on an update, stored it as a dead letter", "update_id", t.update.ID,
-		"attempts", letter.Attempts, "error", letter.LastError)
-	return nil
+	return err
 }
 
 func pause(ctx context.Context, d time.Duration) {
