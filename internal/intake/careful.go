@@ -78,8 +78,9 @@ func (t *task) enter(ctx context.Context) (leave func(), err error) {
 		return func() {}, nil
 	}
 	defer func(begun time.Time) { t.extend(time.Since(begun)) }(time.Now())
-	lost, err := t.lost(ctx)
+	lost, first, err := t.lost(ctx)
 	if lost > 0 {
+		t.first = first
 		pause(ctx, suspectWait)
 	}
 	select {
@@ -116,25 +117,17 @@ func (t *task) ifRetryable(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	if blame := t.blame(err); blame == Unavailable || blame == Locked {
+	if blame := t.blameOf(err); blame == Unavailable || blame == Locked {
 		return err
 	}
 	t.log.ErrorContext(ctx, "failed to record an attempt, handling the update anyway", "update_id", t.update.ID, "error", err)
 	return nil
 }
 
-// lost returns how many earlier attempts at the update did not return. It sets t.first to the start of the first of them.
-func (t *task) lost(ctx context.Context) (int, error) {
+func (t *task) lost(ctx context.Context) (n int, first time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
-	n, first, err := t.careful.attempts.Lost(ctx, t.update.ID)
-	if err != nil {
-		return 0, err
-	}
-	if n > 0 {
-		t.first = first
-	}
-	return n, nil
+	return t.careful.attempts.Lost(ctx, t.update.ID)
 }
 
 func (t *task) record(ctx context.Context) error {

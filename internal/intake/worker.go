@@ -35,7 +35,7 @@ const (
 type Worker struct {
 	handle  Handler
 	dead    DeadLetters
-	blame   func(error) Blame
+	blameOf func(error) Blame
 	outage  outage
 	careful careful
 	log     *slog.Logger
@@ -45,10 +45,10 @@ type Worker struct {
 }
 
 // NewWorker returns a worker that passes updates to handle, and stores those that fail for good as dead letters. attempts serves careful
-// mode. blame says what an error of any of the three means; it may block for up to a second.
-func NewWorker(handle Handler, dead DeadLetters, attempts Attempts, blame func(error) Blame, log *slog.Logger) *Worker {
+// mode. blameOf says what an error of any of the three means; it may block for up to a second.
+func NewWorker(handle Handler, dead DeadLetters, attempts Attempts, blameOf func(error) Blame, log *slog.Logger) *Worker {
 	return &Worker{
-		handle: handle, dead: dead, blame: blame, log: log,
+		handle: handle, dead: dead, blameOf: blameOf, log: log,
 		outage:  outage{log: log},
 		recent:  recent.NewSet[int64](maxRecent),
 		careful: careful{attempts: attempts, turn: make(chan struct{}, 1)},
@@ -75,7 +75,7 @@ type task struct {
 	update   Update
 	first    time.Time // when the update was first seen; after a crash, when the first lost attempt began
 	attempts int
-	pause    time.Duration // before the next attempt
+	wait     time.Duration // before the next attempt
 	giveUp   time.Time     // no attempt begins after it; zero before the first failure
 	deadline time.Time     // time limit of the attempts; zero: the next attempt has all of attemptTimeout
 	panicked bool
@@ -85,7 +85,7 @@ type task struct {
 }
 
 func (w *Worker) begin(u Update) *task {
-	return &task{Worker: w, update: u, first: time.Now(), pause: firstRetry}
+	return &task{Worker: w, update: u, first: time.Now(), wait: firstRetry}
 }
 
 // extend extends the time limits by d. The next attempt gets all of attemptTimeout again: the lost time was not the update's fault.
@@ -127,8 +127,8 @@ func (t *task) run(ctx context.Context) error {
 			t.extend(time.Since(begun))
 			return err
 		case blame == Failed && t.mayRetry():
-			pause(ctx, t.pause)
-			t.pause = min(2*t.pause, lastRetry)
+			pause(ctx, t.wait)
+			t.wait = min(2*t.wait, lastRetry)
 		default:
 			t.reason = err
 		}
@@ -147,7 +147,7 @@ func (t *task) judge(ctx context.Context, err error) Blame {
 	if errors.Is(err, ErrUnreadable) || errors.Is(err, errCrashes) { // neither says anything about the database
 		return Permanent
 	}
-	blame := t.blame(err)
+	blame := t.blameOf(err)
 	if blame == Unavailable {
 		t.outage.noteUnavailable(ctx, t.update.ID, err)
 	} else {
@@ -181,7 +181,7 @@ func (t *task) mayRetry() bool {
 	if t.giveUp.IsZero() {
 		t.giveUp = time.Now().Add(giveUpAfter)
 	}
-	next := time.Now().Add(t.pause)
+	next := time.Now().Add(t.wait)
 	return !next.After(t.giveUp) && next.Before(t.deadline)
 }
 
