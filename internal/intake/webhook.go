@@ -7,8 +7,9 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 const (
@@ -29,9 +30,7 @@ type Webhook struct {
 	worker     *Worker
 	lanes      *lanes
 	inProgress chan struct{}
-
-	mu     sync.Mutex
-	warned map[int]time.Time // when the log last reported a refusal, by response status
+	warnings   map[int]*rate.Sometimes // of refused requests, by response status
 }
 
 // NewWebhook returns a webhook that passes updates to the worker. It admits only requests with the secret; if the secret is empty, it
@@ -44,7 +43,7 @@ func NewWebhook(secret string, read func(raw []byte) (Update, error), worker *Wo
 		worker:     worker,
 		lanes:      newLanes(),
 		inProgress: make(chan struct{}, maxInProgress),
-		warned:     make(map[int]time.Time),
+		warnings:   map[int]*rate.Sometimes{http.StatusUnauthorized: {Interval: warnEvery}, http.StatusBadRequest: {Interval: warnEvery}},
 	}
 }
 
@@ -119,11 +118,8 @@ var errWrongSecret = errors.New("missing or wrong secret")
 
 // refuse logs why a request is refused, unless it has just logged another refusal with this status, and returns the status.
 func (h *Webhook) refuse(ctx context.Context, status int, reason error) int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if last, ok := h.warned[status]; !ok || time.Since(last) >= warnEvery {
-		h.warned[status] = time.Now()
+	h.warnings[status].Do(func() {
 		h.worker.log.WarnContext(ctx, "webhook request refused, further ones are logged once a minute", "status", status, "error", reason)
-	}
+	})
 	return status
 }
