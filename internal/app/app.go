@@ -139,7 +139,7 @@ type instance struct {
 	boards     *boards
 	board      *web.Board // of all groups on the web; nil if there are none
 	admins     *telegram.AdminCache
-	outage     outage
+	delivery   delivery
 	// pollPipeline handles updates that the leader polls; it writes only while this instance has the lease. webhookPipeline handles updates
 	// from the webhook, on every instance.
 	pollPipeline, webhookPipeline pipeline
@@ -246,7 +246,7 @@ func (b *instance) work(ctx context.Context) error {
 	parts.Go(func() error { return postgres.KeepPurging(ctx, b.pools.Commands, b.lease, b.log) })
 	service := b.pollPipeline.service
 	for _, run := range []func(context.Context){
-		timers{service, false, &b.outage, b.log}.run, timers{service, true, &b.outage, b.log}.run, b.boards.run,
+		timers{service, false, &b.delivery, b.log}.run, timers{service, true, &b.delivery, b.log}.run, b.boards.run,
 	} {
 		parts.Go(func() error {
 			run(ctx)
@@ -265,8 +265,8 @@ func (b *instance) poll(ctx context.Context) error {
 	if b.lease.PredecessorCrashed() {
 		b.pollPipeline.worker.BeCareful("the last process that polled did not stop cleanly, so one of its updates may have crashed it")
 	}
-	b.outage.note(arriving, false) // until the first poll has succeeded
-	return intake.NewPoller(source{b.client, b.lease, &b.outage}, b.pollPipeline.worker).Run(ctx)
+	b.delivery.note(arriving, false) // until the first poll has succeeded
+	return intake.NewPoller(source{b.client, b.lease, &b.delivery}, b.pollPipeline.worker).Run(ctx)
 }
 
 // signal puts a token into a channel that holds one, unless there is one already.
@@ -310,8 +310,8 @@ func publishMenus(ctx context.Context, client *telegram.Client, log *slog.Logger
 // and confirming is up to the successor.
 type source struct {
 	intake.Source
-	lease  *postgres.Lease
-	outage *outage
+	lease    *postgres.Lease
+	delivery *delivery
 }
 
 // Updates implements intake.Source.
@@ -320,14 +320,14 @@ func (s source) Updates(ctx context.Context, offset int64, wait time.Duration) (
 		return nil, err
 	}
 	updates, err := s.Source.Updates(ctx, offset, wait)
-	s.outage.note(arriving, err == nil)
+	s.delivery.note(arriving, err == nil)
 	return updates, err
 }
 
 func (s source) awaitLease(ctx context.Context) error {
 	const interval = 100 * time.Millisecond
 	for s.lease.Remaining() <= 0 {
-		s.outage.note(arriving, false)
+		s.delivery.note(arriving, false)
 		select {
 		case <-time.After(interval):
 		case <-ctx.Done():

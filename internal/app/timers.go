@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// timerInterval is how often the leader looks for due timers. With the time that they take, none is a minute late, but ends of seasons.
+	// timerInterval is how often the leader looks for due timers. With the time that they take, none is a minute late, except ends of seasons.
 	timerInterval = 30 * time.Second
 	// timersAtOnce is how many timers are read at a time.
 	timersAtOnce = 100
@@ -40,9 +40,9 @@ type timerService interface {
 type timers struct {
 	service timerService
 	// seasons is true for those that end seasons, false for all others: many seasons may end at the same instant, and hold up nothing else.
-	seasons bool
-	outage  *outage
-	log     *slog.Logger
+	seasons  bool
+	delivery *delivery
+	log      *slog.Logger
 }
 
 // part is what has to work: messages have to arrive, and to be handled.
@@ -53,36 +53,36 @@ const (
 	handling
 )
 
-// outage knows since when nothing keeps messages from arriving and from being handled.
-type outage struct {
-	mu    sync.Mutex
-	lasts [2]bool   // of each part
-	ended time.Time // the last one
+// delivery knows since when messages have arrived and been handled without an interruption.
+type delivery struct {
+	mu     sync.Mutex
+	broken [2]bool   // by part
+	since  time.Time // when a broken part last worked again
 }
 
 // note notes whether a part works.
-func (o *outage) note(p part, works bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if works && o.lasts[p] {
-		o.ended = time.Now()
+func (d *delivery) note(p part, works bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if works && d.broken[p] {
+		d.since = time.Now()
 	}
-	o.lasts[p] = !works
+	d.broken[p] = !works
 }
 
-// over returns for how long there has been no outage.
-func (o *outage) over() time.Duration {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if slices.Contains(o.lasts[:], true) {
+// steadyFor returns for how long both parts have worked, 0 if one does not.
+func (d *delivery) steadyFor() time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if slices.Contains(d.broken[:], true) {
 		return 0
 	}
-	return time.Since(o.ended)
+	return time.Since(d.since)
 }
 
 // run looks for due timers at once and then at intervals, until the context ends or the lease is lost.
 func (t timers) run(ctx context.Context) {
-	t.outage.note(handling, false) // nobody has led until now
+	t.delivery.note(handling, false) // nobody has led until now
 	tick := time.NewTicker(timerInterval)
 	defer tick.Stop()
 	for {
@@ -93,7 +93,7 @@ func (t timers) run(ctx context.Context) {
 		if err != nil {
 			t.log.WarnContext(ctx, "failed to look for due timers, retrying later", "error", err)
 		}
-		t.outage.note(handling, err == nil)
+		t.delivery.note(handling, err == nil)
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -131,7 +131,7 @@ func (t timers) fireAll(ctx context.Context, due []ranking.Timer) error {
 		if strings.HasPrefix(timer.Key, ranking.SeasonTimer) != t.seasons {
 			continue
 		}
-		if t.seasons && t.outage.over() < ranking.AfterSeason {
+		if t.seasons && t.delivery.steadyFor() < ranking.AfterSeason {
 			continue // messages from before the end of the season may still arrive
 		}
 		firing.Go(func() error {
