@@ -25,21 +25,22 @@ type Letters interface {
 // DeadLetterHandler is the bot's intake.DeadLetters: it stores the updates that could not be handled. If such an update was a command for
 // the bot, it notifies the sender that the command was not done.
 type DeadLetterHandler struct {
-	letters     Letters
-	self        telegram.Self
-	unavailable func(error) bool
-	now         func() time.Time
-	log         *slog.Logger
+	letters    Letters
+	self       telegram.Self
+	retryLater func(error) bool
+	now        func() time.Time
+	log        *slog.Logger
 }
 
 var _ intake.DeadLetters = (*DeadLetterHandler)(nil)
 
-// NewDeadLetterHandler returns a handler for the bot with this account. unavailable says whether an error of letters is not the fault of
-// the dead letter, such as an outage of the database. now is Telegram's clock; it dates button presses, which have no date of their own.
+// NewDeadLetterHandler returns a handler for the bot with this account. retryLater says whether an error of letters is not the fault of
+// the dead letter, such as a lock or an outage of the database. now is Telegram's clock; it dates button presses, which have no date of
+// their own.
 func NewDeadLetterHandler(
-	letters Letters, self telegram.Self, unavailable func(error) bool, now func() time.Time, log *slog.Logger,
+	letters Letters, self telegram.Self, retryLater func(error) bool, now func() time.Time, log *slog.Logger,
 ) *DeadLetterHandler {
-	return &DeadLetterHandler{letters: letters, self: self, unavailable: unavailable, now: now, log: log}
+	return &DeadLetterHandler{letters: letters, self: self, retryLater: retryLater, now: now, log: log}
 }
 
 // Save implements intake.DeadLetters. If the notice cannot be stored, Save stores the dead letter without it.
@@ -52,7 +53,7 @@ func (h *DeadLetterHandler) Save(ctx context.Context, letter intake.DeadLetter) 
 		return h.letters.Save(ctx, letter)
 	}
 	err := h.letters.SaveAndNotify(ctx, letter, o, notice)
-	if err != nil && ctx.Err() == nil && !h.unavailable(err) {
+	if err != nil && ctx.Err() == nil && !h.retryLater(err) {
 		h.log.ErrorContext(ctx, "failed to store a dead letter with its notice, storing it alone", "update_id", letter.Update.ID, "error", err)
 		err = h.letters.Save(ctx, letter)
 	}

@@ -57,7 +57,7 @@ func (s *Sender) ensure(ctx context.Context, m outbox.Message) (outbox.Receipt, 
 	return e.receipt, nil
 }
 
-// boardUpdate is a message that is just brought up to date.
+// boardUpdate is one refresh of a board.
 type boardUpdate struct {
 	outbox.Message
 	out     outgoing
