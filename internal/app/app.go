@@ -55,7 +55,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	return parts.Wait()
 }
 
-// withDatabase is Run without the servers that need nothing else.
+// withDatabase opens the database and serves until the context ends.
 func withDatabase(ctx context.Context, c Config, servers servers, ready *readiness, log *slog.Logger) error {
 	ready.await("the database")
 	db, err := c.open(ctx, log)
@@ -74,7 +74,7 @@ func withDatabase(ctx context.Context, c Config, servers servers, ready *readine
 	return parts.Wait()
 }
 
-// serve is run with the database.
+// serve runs the bot once the database is open.
 func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers, ready *readiness, log *slog.Logger) error {
 	client, err := telegram.NewClient(c.Token, c.TelegramURL)
 	if err != nil {
@@ -306,8 +306,8 @@ func publishMenus(ctx context.Context, client *telegram.Client, log *slog.Logger
 	}
 }
 
-// source is where the leader polls. After its lease has expired it neither polls nor confirms: polling would end the poll of its successor,
-// and confirming is up to the successor.
+// source is where the leader polls. After its lease has expired it begins no poll and confirms nothing: a poll would end that of its
+// successor, and confirming is up to the successor. A long poll that has begun goes on.
 type source struct {
 	intake.Source
 	lease    *postgres.Lease
