@@ -111,7 +111,7 @@ func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 			working.Go(func() error { return servers.public.Run(ctx) })
 		}
 		working.Go(func() error {
-			return leadership{b.lease, c.leaseRenewal, b.released, log}.lead(ctx, b.work)
+			return leadership{b.lease, c.leaseRenewal, log}.lead(ctx, b.work)
 		})
 		return working.Wait()
 	})
@@ -134,7 +134,6 @@ type instance struct {
 	self       telegram.Self
 	lease      *postgres.Lease
 	notifier   *postgres.Notifier
-	released   chan struct{} // holds one token: an instance released the lease
 	dispatcher *outbox.Dispatcher
 	boards     *boards
 	board      *web.Board // of all groups on the web; nil if there are none
@@ -154,13 +153,12 @@ type pipeline struct {
 }
 
 func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self telegram.Self, log *slog.Logger) *instance {
-	b := &instance{pools: pools, client: client, self: self, released: make(chan struct{}, 1), polls: c.WebhookURL == "", log: log}
+	b := &instance{pools: pools, client: client, self: self, polls: c.WebhookURL == "", log: log}
 	b.lease = postgres.NewLease(pools.Auxiliary, postgres.LeaderLease, instanceName(), c.leaseDuration)
 	b.lease.Log, b.lease.Others = log, []*pgxpool.Pool{pools.Commands, pools.Questions}
 	b.admins = telegram.NewAdminCache(client, time.Now)
 	b.notifier = postgres.NewNotifier(pools.Auxiliary, postgres.Events{
 		Wake:          func(l outbox.Lane) { b.dispatcher.Wake(l) },
-		LeaseReleased: func() { signal(b.released) },
 		AdminsChanged: b.admins.Forget,
 		WebChanged: func(group ranking.GroupID) {
 			if b.board != nil {
@@ -267,14 +265,6 @@ func (b *instance) poll(ctx context.Context) error {
 	}
 	b.delivery.note(arriving, false) // until the first poll has succeeded
 	return intake.NewPoller(source{b.client, b.lease, &b.delivery}, b.pollPipeline.worker).Run(ctx)
-}
-
-// signal puts a token into a channel that holds one, unless there is one already.
-func signal(c chan<- struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
 }
 
 // fetchSelf asks Telegram who the bot is. It retries transient failures; a refusal by Telegram is an error.

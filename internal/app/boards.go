@@ -57,7 +57,10 @@ func newBoards(store boardStore, interval time.Duration, wake func(...outbox.Lan
 // touch notes that something has happened in a chat. It never blocks.
 func (b *boards) touch(chat outbox.ChatID) {
 	b.note(chat)
-	signal(b.signal)
+	select {
+	case b.signal <- struct{}{}:
+	default:
+	}
 }
 
 // noteUpdate notes that an update of a board was queued or is being sent. It never blocks.

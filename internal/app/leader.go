@@ -28,10 +28,9 @@ const (
 
 // leadership runs the work that exactly one instance may do.
 type leadership struct {
-	lease    *postgres.Lease
-	renewal  time.Duration   // how often the lease is renewed
-	released <-chan struct{} // receives when an instance releases the lease
-	log      *slog.Logger
+	lease   *postgres.Lease
+	renewal time.Duration // how often the lease is renewed
+	log     *slog.Logger
 }
 
 // lead runs work whenever this instance has the lease, until the context ends or work fails. A lost lease cancels the context of work. When
@@ -71,7 +70,6 @@ func (l leadership) acquire(ctx context.Context) bool {
 		}
 		select {
 		case <-tick.C:
-		case <-l.released:
 		case <-ctx.Done():
 		}
 	}

@@ -155,18 +155,14 @@ func (l *Lease) resetOnTimeout(err error) error {
 	return err
 }
 
-// Release gives up the lease and notifies the others, so that they need not wait for it to expire. It removes the holder's name; without
-// that, the next holder considers this one crashed. Release fails with outbox.ErrLeaseLost if somebody else has the lease.
+// Release gives up the lease, so that the others need not wait for it to expire. It removes the holder's name; without that, the next
+// holder considers this one crashed. Release fails with outbox.ErrLeaseLost if somebody else has the lease.
 func (l *Lease) Release(ctx context.Context) error {
 	l.mu.Lock()
 	epoch := l.epoch
 	l.until = time.Time{}
 	l.mu.Unlock()
-	const sql = `
-		WITH released AS (
-		    UPDATE leases SET expires_at = clock_timestamp(), holder = ''
-		    WHERE name = $1 AND epoch = $2 RETURNING name)
-		SELECT pg_notify('` + leaseChannel + `', name) FROM released`
+	const sql = `UPDATE leases SET expires_at = clock_timestamp(), holder = '' WHERE name = $1 AND epoch = $2`
 	released, err := l.pool.Exec(ctx, sql, l.name, epoch)
 	if err == nil && released.RowsAffected() == 0 {
 		err = outbox.ErrLeaseLost

@@ -23,7 +23,6 @@ import (
 // Channels for notifications between instances.
 const (
 	outboxChannel = "elobot_outbox" // a lane, as lanePayload writes it
-	leaseChannel  = "elobot_lease"  // the name of a lease that was released
 	adminsChannel = "elobot_admins" // Telegram's id of a chat
 	webChannel    = "elobot_web"    // the id of a group
 )
@@ -40,7 +39,6 @@ const (
 // Events are called for what any instance publishes, this one included. They must not block.
 type Events struct {
 	Wake          func(outbox.Lane)            // the lane has something new to send
-	LeaseReleased func()                       // the LeaderLease is free
 	AdminsChanged func(ranking.ExternalChatID) // the chat's admins may have changed
 	WebChanged    func(ranking.GroupID)        // what the group's web board shows may have changed
 	// Began is called when listening begins, and whenever it begins again after an interruption that may have lost notifications.
@@ -179,7 +177,7 @@ func (n *Notifier) listen(ctx context.Context) error {
 		return fmt.Errorf("connect to listen: %w", err)
 	}
 	defer closeConn(ctx, conn)
-	if _, err := conn.Exec(connecting, `LISTEN `+outboxChannel+`; LISTEN `+leaseChannel+`; LISTEN `+adminsChannel+`; LISTEN `+webChannel); err != nil {
+	if _, err := conn.Exec(connecting, `LISTEN `+outboxChannel+`; LISTEN `+adminsChannel+`; LISTEN `+webChannel); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	n.report(ctx, &n.listenFailing, nil)
@@ -220,10 +218,6 @@ func (n *Notifier) dispatch(notification *pgconn.Notification) {
 	case outboxChannel:
 		if lane, ok := readLane(notification.Payload); ok {
 			n.events.Wake(lane)
-		}
-	case leaseChannel:
-		if notification.Payload == LeaderLease {
-			n.events.LeaseReleased()
 		}
 	case webChannel:
 		if group, err := strconv.ParseInt(notification.Payload, 10, 64); err == nil {

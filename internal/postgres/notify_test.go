@@ -23,12 +23,11 @@ import (
 // instance is a running notifier, and what it receives.
 type instance struct {
 	*postgres.Notifier
-	pool     *pgxpool.Pool
-	lanes    chan outbox.Lane
-	released chan struct{}
-	chats    chan ranking.ExternalChatID
-	began    chan struct{}
-	stop     func() // ends Run, which must not take long
+	pool  *pgxpool.Pool
+	lanes chan outbox.Lane
+	chats chan ranking.ExternalChatID
+	began chan struct{}
+	stop  func() // ends Run, which must not take long
 }
 
 // awaitListeners waits until n notifiers listen.
@@ -43,12 +42,11 @@ func awaitListeners(t *testing.T, pool *pgxpool.Pool, n int) {
 func newInstance(t *testing.T, pool *pgxpool.Pool, log *slog.Logger) *instance {
 	t.Helper()
 	i := &instance{
-		pool: pool, lanes: make(chan outbox.Lane, 30_000), released: make(chan struct{}, 100),
+		pool: pool, lanes: make(chan outbox.Lane, 30_000),
 		chats: make(chan ranking.ExternalChatID, 100), began: make(chan struct{}, 100),
 	}
 	i.Notifier = postgres.NewNotifier(pool, postgres.Events{
 		Wake:          func(l outbox.Lane) { i.lanes <- l },
-		LeaseReleased: func() { i.released <- struct{}{} },
 		AdminsChanged: func(chat ranking.ExternalChatID) { i.chats <- chat },
 		Began:         func() { i.began <- struct{}{} },
 	}, log)
@@ -58,7 +56,7 @@ func newInstance(t *testing.T, pool *pgxpool.Pool, log *slog.Logger) *instance {
 
 // noEvents ignores all events.
 var noEvents = postgres.Events{
-	Wake: func(outbox.Lane) {}, LeaseReleased: func() {}, AdminsChanged: func(ranking.ExternalChatID) {}, Began: func() {},
+	Wake: func(outbox.Lane) {}, AdminsChanged: func(ranking.ExternalChatID) {}, Began: func() {},
 }
 
 // running runs a notifier until the returned function is called, or the test ends.
@@ -116,13 +114,6 @@ func TestNotify(t *testing.T) {
 	a.Wake(dbtest.Answers(13))
 	b.AdminsChanged(-1001)
 	a.AdminsChanged(1002)
-	lease := dbtest.Leader(b.pool, "b")
-	dbtest.Acquire(t, lease, true)
-	another := postgres.NewLease(b.pool, "another", "b", time.Hour)
-	dbtest.Acquire(t, another, true)
-	for _, l := range []*postgres.Lease{another, lease} {
-		dbtest.Must(t, l.Release(t.Context()))
-	}
 	for name, i := range map[string]*instance{"a": a, "b": b} {
 		if diff := cmp.Diff([]outbox.Lane{dbtest.Chat(12), dbtest.Answers(13)}, i.received(t, 2)); diff != "" {
 			t.Errorf("lanes received by %s (-want +got):\n%s", name, diff)
@@ -132,28 +123,14 @@ func TestNotify(t *testing.T) {
 		if diff := cmp.Diff([]ranking.ExternalChatID{-1001, 1002}, chats); diff != "" {
 			t.Errorf("chats received by %s (-want +got):\n%s", name, diff)
 		}
-		dbtest.Receive(t, i.released)
 	}
 	dbtest.Exec(t, a.pool, `SELECT pg_notify(channel, payload)
-		FROM unnest('{elobot_outbox,elobot_lease,elobot_admins}'::text[]) AS c (channel),
+		FROM unnest('{elobot_outbox,elobot_admins}'::text[]) AS c (channel),
 		     unnest(ARRAY['', 'rubbish', 't,-', '99999999999999999999', repeat('x', 7999)]) AS p (payload)`)
 	a.Wake(dbtest.Chat(1))
 	a.received(t, 1)
-	if n := len(a.lanes) + len(a.chats) + len(a.released); n != 0 {
+	if n := len(a.lanes) + len(a.chats); n != 0 {
 		t.Errorf("invalid payloads cause %d events", n)
-	}
-	if err := lease.Release(t.Context()); err != nil { // again
-		t.Fatal(err)
-	}
-	dbtest.Receive(t, a.released)
-	dbtest.Acquire(t, dbtest.Leader(b.pool, "c"), true)
-	if err := lease.Release(t.Context()); err == nil {
-		t.Error("LeaseReleased was called for another lease")
-	}
-	a.Wake(dbtest.Chat(2))
-	a.received(t, 1)
-	if len(a.released) != 0 {
-		t.Error("LeaseReleased was called for a lease that is held")
 	}
 }
 
