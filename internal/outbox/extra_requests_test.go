@@ -153,7 +153,7 @@ func TestPreparationTakesNoTimeFromTheRequest(t *testing.T) {
 			case tc.renewed:
 				lease.renew(time.Hour)
 			case tc.stops:
-				checkBetween(t, "stopping", p.stop(), 0, 2*s)
+				checkBetween(t, "stopping", p.stop(), max(0, tc.takes-s), max(leasePoll, tc.takes-s))
 			}
 			advance(t, 7*s)
 			r := store.row(1)

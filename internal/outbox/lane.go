@@ -90,7 +90,7 @@ func (s Settings) level(l Lane, to int64, private bool, purpose notice.Purpose) 
 }
 
 // rank returns when a lane that waits since then would have started to wait at level 0. All lanes rise at the same speed, so the lane with
-// the earliest rank is first at any time.
+// the earliest rank is first, as long as no level changes.
 func rank(since time.Time, level int) time.Time {
 	return since.Add(-time.Duration(level) * levelEvery)
 }

@@ -93,7 +93,7 @@ func (m *memory) Recent(ctx context.Context, within time.Duration) ([]Request, e
 		case r.state == rowSending:
 			age = 0
 		case r.state == rowPlanned:
-			age = max(0, time.Since(r.takenAt)-LongestRequest)
+			age = max(0, time.Since(r.takenAt)-2*LongestRequest)
 		default:
 			age = time.Since(r.finished)
 		}

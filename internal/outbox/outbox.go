@@ -136,8 +136,8 @@ type Sender interface {
 	Send(ctx context.Context, m Message, begin Begin) (Receipt, error)
 }
 
-// Begin is called before a request, which must not be made if Begin fails. The first request for a message begins at once: its lane has
-// waited for its turn. An extra one, such as for a simpler form of what was refused, waits until the total limit allows it. The error is a
+// Begin is called before a request, which must not be made if Begin fails. The first request for a message waits only until the
+// lease lasts long enough for it: its lane has had its turn. An extra one, such as for a simpler form of what was refused, waits until the total limit allows it. The error is a
 // *Failure for the sender to return.
 type Begin func(ctx context.Context) error
 
@@ -187,7 +187,7 @@ type Result struct {
 	// next request for them counts as a possible duplicate. After any other failure that does not end them they wait to be taken again.
 	Failure *Failure
 	// Pause is how long the failure delays requests, under any leader: all to the chat after RateLimited, otherwise only those for this
-	// item. It is 0 if the item leaves its lane, or waits until its chat can be written to.
+	// item. It is 0 if the item is given up for good at once, or waits until its chat can be written to.
 	Pause time.Duration
 	// Dead is true if the item has failed too often and becomes a dead letter.
 	Dead bool

@@ -121,7 +121,7 @@ func TestPagesDelayNoMessages(t *testing.T) {
 	})
 }
 
-// A page waits no longer than that in a chat that is never quiet either, although a result takes its place whenever the limit of the chat
+// A page is shown soon after ten seconds in a chat that is never quiet either, although a result is ready whenever the limit of the chat
 // allows another request.
 func TestPageInABusyChat(t *testing.T) {
 	t.Parallel()

@@ -110,7 +110,8 @@ func (t *term) schedule(l *lane, now time.Time) {
 	switch messages := t.lanes[Lane{l.Chat, Messages}]; {
 	case l.Kind == CallbackAnswers:
 		t.callbackAnswers.add(l, l.since)
-	case l.Kind == Pages && messages != nil && !l.since.Add(pagePatience).After(now): // now it is the turn of whoever has waited longer
+	case l.Kind == Pages && messages != nil && messages.state != idle && !l.since.Add(pagePatience).After(now):
+		// the page goes before the messages of its chat that have waited for less
 		t.ready.add(l, rank(l.since, messages.level))
 	default:
 		t.ready.add(l, rank(l.since, l.level))

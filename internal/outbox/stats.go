@@ -17,7 +17,7 @@ type Stats struct {
 	Dead        int           `json:"dead" metric:"outbox_dead_items" help:"Current dead letters."`
 
 	WaitingLanes int     `json:"waiting_lanes" metric:"outbox_waiting_lanes" help:"Lanes that may send now and wait for their turn."`
-	InFlight     int     `json:"in_flight" metric:"outbox_requests_in_flight" help:"Requests to Telegram in flight or being prepared, each of which holds one of the SEND_PARALLEL slots."`
+	InFlight     int     `json:"in_flight" metric:"outbox_requests_in_flight" help:"Requests to Telegram in flight or being prepared."`
 	AverageWait  float64 `json:"average_wait_seconds" metric:"outbox_average_wait_seconds" help:"Average time that a lane that may send waits for its turn, over about the last 1,000 turns."`
 	CircuitOpen  bool    `json:"circuit_open" metric:"outbox_circuit_open" help:"1 if all lanes are paused, because many chats are rate limited or requests fail."`
 

@@ -53,7 +53,8 @@ func (s *Store) Waiting(ctx context.Context, bounds outbox.Bounds) ([]outbox.Bac
 }
 
 // Recent implements outbox.Store. Rows that were sent together count as one request, and each possible duplicate as one more. Of waiting
-// rows, only the first one of a lane can have been tried; its request may have lasted as long as outbox.LongestRequest.
+// rows, only the first one of a lane can have been tried; to prepare its request, and the request itself, may have taken
+// outbox.LongestRequest each.
 func (s *Store) Recent(ctx context.Context, within time.Duration) ([]outbox.Request, error) {
 	sql := heads + `, request AS (
 		    SELECT chat_id, greatest('0', now() - max(finished_at)) AS age, max(possible_duplicates) AS duplicates
@@ -69,7 +70,7 @@ func (s *Store) Recent(ctx context.Context, within time.Duration) ([]outbox.Requ
 		FROM request h CROSS JOIN LATERAL ` + chatOfHead + ` AS c CROSS JOIN generate_series(0, least(h.duplicates, $3))
 		WHERE h.age < $1`
 	return postgres.Collect(ctx, s.pool, "find recent requests", pgx.RowToStructByPos[outbox.Request], sql,
-		within, outbox.LongestRequest, outbox.MaxPossibleDuplicates)
+		within, 2*outbox.LongestRequest, outbox.MaxPossibleDuplicates)
 }
 
 // Survey implements outbox.Store.
