@@ -138,7 +138,7 @@ type instance struct {
 	boards     *boards
 	board      *web.Board // of all groups on the web; nil if there are none
 	admins     *telegram.AdminCache
-	delivery   delivery
+	incoming   incoming
 	// pollPipeline handles updates that the leader polls; it writes only while this instance has the lease. webhookPipeline handles updates
 	// from the webhook, on every instance.
 	pollPipeline, webhookPipeline pipeline
@@ -223,11 +223,7 @@ func (b *instance) committed(l outbox.Lane) {
 // work runs the leader's work until the context ends or the lease is lost. Polling and sending stop at the same time: notices committed
 // after that wait for the next leader.
 func (b *instance) work(ctx context.Context) error {
-	// Another bot may have adopted the database since the start. Other errors do not matter here, and nobody sends or polls meanwhile.
-	var other *otherBotError
-	claiming, cancel := context.WithTimeout(ctx, leaseTimeout)
-	defer cancel()
-	if err := claimDatabase(claiming, b.pools.Commands, b.self); errors.As(err, &other) {
+	if err := b.claim(ctx); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -244,7 +240,7 @@ func (b *instance) work(ctx context.Context) error {
 	parts.Go(func() error { return postgres.KeepPurging(ctx, b.pools.Commands, b.lease, b.log) })
 	service := b.pollPipeline.service
 	for _, run := range []func(context.Context){
-		timers{service, false, &b.delivery, b.log}.run, timers{service, true, &b.delivery, b.log}.run, b.boards.run,
+		timers{service, false, &b.incoming, b.log}.run, timers{service, true, &b.incoming, b.log}.run, b.boards.run,
 	} {
 		parts.Go(func() error {
 			run(ctx)
@@ -252,6 +248,23 @@ func (b *instance) work(ctx context.Context) error {
 		})
 	}
 	return parts.Wait()
+}
+
+// claim fails if another bot has adopted the database since the start. Other errors do not matter here. Nobody sends or polls meanwhile, so
+// it gives up a session that does not answer, and asks in another one.
+func (b *instance) claim(ctx context.Context) error {
+	for {
+		attempt, cancel := context.WithTimeout(ctx, leaseTimeout)
+		err := claimDatabase(attempt, b.pools.Commands, b.self)
+		silent := attempt.Err() != nil && ctx.Err() == nil
+		cancel()
+		if other := (*otherBotError)(nil); errors.As(err, &other) {
+			return err
+		}
+		if !silent {
+			return nil
+		}
+	}
 }
 
 // poll polls for updates until the context ends. With a webhook it only waits.
@@ -263,8 +276,8 @@ func (b *instance) poll(ctx context.Context) error {
 	if b.lease.PredecessorCrashed() {
 		b.pollPipeline.worker.BeCareful("the last process that polled did not stop cleanly, so one of its updates may have crashed it")
 	}
-	b.delivery.note(arriving, false) // until the first poll has succeeded
-	return intake.NewPoller(source{b.client, b.lease, &b.delivery}, b.pollPipeline.worker).Run(ctx)
+	b.incoming.note(arriving, false) // until the first poll has succeeded
+	return intake.NewPoller(source{b.client, b.lease, &b.incoming}, b.pollPipeline.worker).Run(ctx)
 }
 
 // fetchSelf asks Telegram who the bot is. It retries transient failures; a refusal by Telegram is an error.
@@ -301,7 +314,7 @@ func publishMenus(ctx context.Context, client *telegram.Client, log *slog.Logger
 type source struct {
 	intake.Source
 	lease    *postgres.Lease
-	delivery *delivery
+	incoming *incoming
 }
 
 // Updates implements intake.Source.
@@ -310,14 +323,14 @@ func (s source) Updates(ctx context.Context, offset int64, wait time.Duration) (
 		return nil, err
 	}
 	updates, err := s.Source.Updates(ctx, offset, wait)
-	s.delivery.note(arriving, err == nil)
+	s.incoming.note(arriving, err == nil)
 	return updates, err
 }
 
 func (s source) awaitLease(ctx context.Context) error {
 	const interval = 100 * time.Millisecond
 	for s.lease.Remaining() <= 0 {
-		s.delivery.note(arriving, false)
+		s.incoming.note(arriving, false)
 		select {
 		case <-time.After(interval):
 		case <-ctx.Done():

@@ -41,7 +41,7 @@ type timers struct {
 	service timerService
 	// seasons is true for those that end seasons, false for all others: many seasons may end at the same instant, and hold up nothing else.
 	seasons  bool
-	delivery *delivery
+	incoming *incoming
 	log      *slog.Logger
 }
 
@@ -53,36 +53,36 @@ const (
 	handling
 )
 
-// delivery knows since when messages have arrived and been handled without an interruption.
-type delivery struct {
+// incoming knows since when messages have arrived and been handled without an interruption.
+type incoming struct {
 	mu     sync.Mutex
 	broken [2]bool   // by part
 	since  time.Time // when a broken part last worked again
 }
 
 // note notes whether a part works.
-func (d *delivery) note(p part, works bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if works && d.broken[p] {
-		d.since = time.Now()
+func (i *incoming) note(p part, works bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if works && i.broken[p] {
+		i.since = time.Now()
 	}
-	d.broken[p] = !works
+	i.broken[p] = !works
 }
 
 // steadyFor returns for how long both parts have worked, 0 if one does not.
-func (d *delivery) steadyFor() time.Duration {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if slices.Contains(d.broken[:], true) {
+func (i *incoming) steadyFor() time.Duration {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if slices.Contains(i.broken[:], true) {
 		return 0
 	}
-	return time.Since(d.since)
+	return time.Since(i.since)
 }
 
 // run looks for due timers at once and then at intervals, until the context ends or the lease is lost.
 func (t timers) run(ctx context.Context) {
-	t.delivery.note(handling, false) // nobody has led until now
+	t.incoming.note(handling, false) // nobody has led until now
 	tick := time.NewTicker(timerInterval)
 	defer tick.Stop()
 	for {
@@ -93,7 +93,7 @@ func (t timers) run(ctx context.Context) {
 		if err != nil {
 			t.log.WarnContext(ctx, "failed to look for due timers, retrying later", "error", err)
 		}
-		t.delivery.note(handling, err == nil)
+		t.incoming.note(handling, err == nil)
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -131,7 +131,7 @@ func (t timers) fireAll(ctx context.Context, due []ranking.Timer) error {
 		if strings.HasPrefix(timer.Key, ranking.SeasonTimer) != t.seasons {
 			continue
 		}
-		if t.seasons && t.delivery.steadyFor() < ranking.AfterSeason {
+		if t.seasons && t.incoming.steadyFor() < ranking.AfterSeason {
 			continue // messages from before the end of the season may still arrive
 		}
 		firing.Go(func() error {

@@ -79,7 +79,7 @@ func TestTimersFireInTime(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			timers{f, false, new(delivery), slog.New(slog.NewTextHandler(&logged, nil))}.run(ctx)
+			timers{f, false, new(incoming), slog.New(slog.NewTextHandler(&logged, nil))}.run(ctx)
 		}()
 		time.Sleep(200 * time.Second) //nolint:forbidigo // the clock of synctest
 		synctest.Wait()
@@ -109,7 +109,7 @@ func TestSeasonsEndAfterAnOutage(t *testing.T) {
 		f.add(ranking.SeasonTimer+"1:1", -time.Hour)
 		f.add("t:other", -time.Hour)
 		f.add(ranking.SeasonTimer+"2:2", 100*time.Second)
-		var messages delivery
+		var messages incoming
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		for _, seasons := range []bool{false, true} {
@@ -141,6 +141,6 @@ func TestTimersStopWithoutTheLease(t *testing.T) {
 			f.add(key, 0)
 			f.fail[key] = func() error { return fmt.Errorf("fire timer: %w", outbox.ErrLeaseLost) }
 		}
-		timers{f, false, new(delivery), slog.New(slog.DiscardHandler)}.run(t.Context()) // it returns
+		timers{f, false, new(incoming), slog.New(slog.DiscardHandler)}.run(t.Context()) // it returns
 	})
 }

@@ -30,7 +30,8 @@ type Webhook struct {
 	worker     *Worker
 	lanes      *lanes
 	inProgress chan struct{}
-	warnings   map[int]*rate.Sometimes // of refused requests, by response status
+
+	unauthorized, unreadable rate.Sometimes // the log reports a refusal
 }
 
 // NewWebhook returns a webhook that passes updates to the worker. It admits only requests with the secret; if the secret is empty, it
@@ -43,7 +44,9 @@ func NewWebhook(secret string, read func(raw []byte) (Update, error), worker *Wo
 		worker:     worker,
 		lanes:      newLanes(),
 		inProgress: make(chan struct{}, maxInProgress),
-		warnings:   map[int]*rate.Sometimes{http.StatusUnauthorized: {Interval: warnEvery}, http.StatusBadRequest: {Interval: warnEvery}},
+
+		unauthorized: rate.Sometimes{Interval: warnEvery},
+		unreadable:   rate.Sometimes{Interval: warnEvery},
 	}
 }
 
@@ -70,7 +73,7 @@ func (h *Webhook) take(w http.ResponseWriter, r *http.Request) int {
 		return http.StatusMethodNotAllowed
 	}
 	if !h.admits(r) {
-		return h.refuse(r.Context(), http.StatusUnauthorized, errWrongSecret)
+		return h.refuse(r.Context(), &h.unauthorized, http.StatusUnauthorized, errWrongSecret)
 	}
 	select {
 	case h.inProgress <- struct{}{}:
@@ -109,7 +112,7 @@ func (h *Webhook) update(w http.ResponseWriter, r *http.Request) (Update, int) {
 	}
 	u, err := h.read(raw)
 	if err != nil {
-		return Update{}, h.refuse(r.Context(), http.StatusBadRequest, err)
+		return Update{}, h.refuse(r.Context(), &h.unreadable, http.StatusBadRequest, err)
 	}
 	return u, http.StatusOK
 }
@@ -117,8 +120,8 @@ func (h *Webhook) update(w http.ResponseWriter, r *http.Request) (Update, int) {
 var errWrongSecret = errors.New("missing or wrong secret")
 
 // refuse logs why a request is refused, unless it has just logged another refusal with this status, and returns the status.
-func (h *Webhook) refuse(ctx context.Context, status int, reason error) int {
-	h.warnings[status].Do(func() {
+func (h *Webhook) refuse(ctx context.Context, sometimes *rate.Sometimes, status int, reason error) int {
+	sometimes.Do(func() {
 		h.worker.log.WarnContext(ctx, "webhook request refused, further ones are logged once a minute", "status", status, "error", reason)
 	})
 	return status

@@ -205,7 +205,7 @@ func (t *task) deadLetter(ctx context.Context) error {
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case t.judge(ctx, err) != Unavailable: // that is logged for all updates together
+	case t.judge(ctx, err) != Unavailable: // an outage is logged once for all updates
 		t.log.ErrorContext(ctx, "failed to store a dead letter, retrying", "update_id", t.update.ID, "error", err)
 	}
 	return err

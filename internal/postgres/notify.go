@@ -99,27 +99,29 @@ func (n *Notifier) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	parts.Go(func() {
 		for ctx.Err() == nil {
-			n.retryUntilDone(ctx, &n.listenFailing, n.listen)
+			_ = n.retryUntilDone(ctx, &n.listenFailing, n.listen)
 		}
 	})
 	parts.Go(func() {
+		var err error
 		for ctx.Err() == nil {
 			select {
 			case <-n.signal:
-				n.retryUntilDone(ctx, &n.publishFailing, n.publish)
+				err = n.retryUntilDone(ctx, &n.publishFailing, n.publish)
 			case <-ctx.Done():
 			}
 		}
-		_ = n.publish(ctx) // what came last; a stop does not wait for another attempt
+		if err == nil { // a stop waits for no second attempt
+			_ = n.publish(ctx) // what came last
+		}
 	})
 	parts.Wait()
 	return nil
 }
 
-// retryUntilDone repeats do until it succeeds or the context ends.
-func (n *Notifier) retryUntilDone(ctx context.Context, failing *bool, do func(context.Context) error) {
-	//nolint:errcheck // the error is in the log, or that of the context
-	retry.Do(ctx, retry.NewConstant(notifyRetryDelay), func(ctx context.Context) error {
+// retryUntilDone repeats do until it succeeds or the context ends. It logs errors, and returns the last one.
+func (n *Notifier) retryUntilDone(ctx context.Context, failing *bool, do func(context.Context) error) error {
+	return retry.Do(ctx, retry.NewConstant(notifyRetryDelay), func(ctx context.Context) error {
 		err := do(ctx)
 		if err == nil || ctx.Err() != nil {
 			return err
