@@ -210,7 +210,7 @@ var (
 	onlyPeople = fmt.Sprintf(people, "", "")
 	// What a result needs to know besides is read in the same statement, so that the leaders are no older than the standings.
 	peopleOfResult = fmt.Sprintf(people, `, leaders AS MATERIALIZED (
-		    SELECT array_agg(id) AS ids, array_agg(elo) AS elos FROM (`+leaders+`) AS in_order)`, `,
+		    SELECT array_agg(id) AS ids, array_agg(elo) AS elos FROM (`+leaders+`) AS leader)`, `,
 		       (SELECT ids FROM leaders), (SELECT elos FROM leaders)`)
 )
 
@@ -239,6 +239,9 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		for i, id := range standings {
 			snap.Leaders = append(snap.Leaders, ranking.Leader{Standing: ranking.StandingID(id), Elo: int(elos[i])})
 		}
+		slices.SortFunc(snap.Leaders, func(a, b ranking.Leader) int {
+			return cmp.Or(cmp.Compare(b.Elo, a.Elo), cmp.Compare(a.Standing, b.Standing))
+		})
 		if err == nil {
 			snap.People, snap.Shown = known[:len(q.People)], known[len(q.People):]
 		}
