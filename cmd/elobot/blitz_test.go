@@ -93,8 +93,9 @@ func (r blitzReport) repeats(other blitzReport) bool {
 }
 
 // TestBlitzEvenings: of the games of an evening with many equal results, all that are reported twice are asked about, and each game counts
-// once. Of the other games of five evenings, less than 5 % are asked about; one evening alone may have more. Which of the two players
-// reports a game is drawn too, which is the worst case: there are hardly any needless questions if it is always the winner.
+// once. The bot asks exactly as repeats says, and by that, less than 5 % of the other games of five evenings are asked about; one evening
+// alone may have more. Which of the two players reports a game is drawn too, which is the worst case: there are hardly any needless
+// questions if it is always the winner.
 func TestBlitzEvenings(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)

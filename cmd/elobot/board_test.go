@@ -227,7 +227,7 @@ func testBoardOfAGroupUpgradedEarly(_ *testing.T, b *botFixture) {
 	b.awaitBoard(upgraded, true, "Alice 1516")
 }
 
-// TestBoardUnderPressure: 40 results come in a third of a minute that is ten times as fast, and so are the limits of Telegram. No request exceeds
+// TestBoardUnderPressure: 40 results come in two seconds, while the limits of Telegram are ten times as fast as they are. No request exceeds
 // them, the board is not edited more often than it should be, and in the end it shows the ranking.
 func TestBoardUnderPressure(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,7 @@ type duplicateKill struct {
 	visit int
 }
 
-// handling are the points of whatever is handled.
+// handling lists the points that whatever is handled passes.
 var handling = []crashpoint.Point{crashpoint.Applying, crashpoint.Applied, crashpoint.Handled}
 
 // TestKilledAskingAboutAnotherGame kills the bot at each point of a question about a duplicate and of its answer. Of one game that both
@@ -30,7 +30,8 @@ var handling = []crashpoint.Point{crashpoint.Applying, crashpoint.Applied, crash
 func TestKilledAskingAboutAnotherGame(t *testing.T) {
 	t.Parallel()
 	k := newDuplicates(t, "Another game", "✓ Bob 1:3 Alice", "answered")
-	for press, requests := range map[bool]int{false: 1, true: 3} { // the question; the edit, the answer to the press, and the card
+	for i, requests := range []int{1, 3} { // the question; the edit, the answer to the press, and the card
+		press := i == 1
 		for _, point := range handling {
 			k.kill(duplicateKill{press, point, 1})
 		}
@@ -42,8 +43,8 @@ func TestKilledAskingAboutAnotherGame(t *testing.T) {
 	k.finish()
 }
 
-// TestKilledAskingAboutTheSameGame kills the bot at each point of an answer that records nothing. The requests are those of the answer that
-// records a match.
+// TestKilledAskingAboutTheSameGame kills the bot while it handles an answer that records nothing. TestKilledAskingAboutAnotherGame kills it
+// while it sends.
 func TestKilledAskingAboutTheSameGame(t *testing.T) {
 	t.Parallel()
 	k := newDuplicates(t, "Cancel", "Not recorded: Bob cancelled.", "cancelled")

@@ -32,7 +32,7 @@ func TestConfiguration(t *testing.T) {
 	if n := strings.Count(output, "\n  - "); n != 7 || strings.Contains(output, "hush") {
 		t.Errorf("%d faults are reported, want 7, and no secret:\n%s", n, output)
 	}
-	for command, code := range map[string]int{"verify": 2, "doctor": 1, "version": 0} {
+	for command, code := range map[string]int{"verify": 2, "health": 2, "webhook info": 2, "doctor": 1, "version": 0} {
 		p := launchIn(t, folder, env, strings.Fields(command)...)
 		if got := p.wait(t); got != code {
 			t.Errorf("elobot %s ended with %d, want %d:\n%s", command, got, code, p.output)
