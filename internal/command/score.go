@@ -120,7 +120,7 @@ func wordFault(end, word string) error {
 		return formError(ReasonUnexpectedWord, word)
 	case hasPoint:
 		return formError(ReasonDecimalNumber, word)
-	case !strings.ContainsAny(end, dashes): // the regular expression is slow, and few scores have a dash
+	case !strings.ContainsAny(end, dashes): // the regular expression would take longer than all else in the parser
 		return nil
 	}
 	if negative := negativeNumber.FindStringSubmatch(end); negative != nil {

@@ -124,6 +124,7 @@ func (t *task) ifRetryable(ctx context.Context, err error) error {
 	return nil
 }
 
+// lost returns how many earlier attempts at the update did not return, and when the first of them began.
 func (t *task) lost(ctx context.Context) (n int, first time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()

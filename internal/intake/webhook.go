@@ -31,7 +31,7 @@ type Webhook struct {
 	lanes      *lanes
 	inProgress chan struct{}
 
-	unauthorized, unreadable rate.Sometimes // the log reports a refusal
+	unauthorized, unreadable rate.Sometimes // when the log reports a refusal
 }
 
 // NewWebhook returns a webhook that passes updates to the worker. It admits only requests with the secret; if the secret is empty, it

@@ -137,8 +137,8 @@ type Sender interface {
 }
 
 // Begin is called before a request, which must not be made if Begin fails. The first request for a message waits only until the
-// lease lasts long enough for it: its lane has had its turn. An extra one, such as for a simpler form of what was refused, waits until the total limit allows it. The error is a
-// *Failure for the sender to return.
+// lease lasts long enough for it: its lane has had its turn. An extra one, such as for a simpler form of what was refused, waits until the
+// total limit allows it. The error is a *Failure for the sender to return.
 type Begin func(ctx context.Context) error
 
 // FailureKind is the kind of a failure to send.
