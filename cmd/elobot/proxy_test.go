@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgproto3"
 )
 
 // proxy stands between the bot and its database. While it is stalled it forwards nothing but keeps all connections open, like a network
@@ -21,8 +22,10 @@ type proxy struct {
 	held    atomic.Int64 // number of chunks that had to wait
 	away    atomic.Bool  // new connections are closed at once
 	joined  atomic.Int64 // number of accepted connections
+	refused atomic.Int64 // number of sessions that were refused with an error
 
 	mu    sync.Mutex
+	codes []string      // of the errors with which new sessions are refused, in turn; none: they begin
 	flow  chan struct{} // closed while data flows
 	conns []net.Conn
 }
@@ -97,7 +100,39 @@ func (p *proxy) leave() {
 	}
 }
 
+// refuse closes all connections, and refuses new sessions with errors of these codes; without codes, it accepts them
+// again.
+func (p *proxy) refuse(codes ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.codes = codes
+	for _, c := range p.conns {
+		c.Close() //nolint:errcheck // it may be closed already
+	}
+}
+
+// refuses reports whether a session was refused.
+func (p *proxy) refuses(client net.Conn) bool {
+	p.mu.Lock()
+	codes := p.codes
+	p.mu.Unlock()
+	if len(codes) == 0 {
+		return false
+	}
+	defer client.Close() //nolint:errcheck // the client may have closed it
+	server := pgproto3.NewBackend(client, client)
+	if _, err := server.ReceiveStartupMessage(); err == nil {
+		n := p.refused.Add(1)
+		server.Send(&pgproto3.ErrorResponse{Severity: "FATAL", Code: codes[n%int64(len(codes))], Message: "no"})
+		server.Flush() //nolint:errcheck // the client sees the end of the connection
+	}
+	return true
+}
+
 func (p *proxy) serve(client net.Conn) {
+	if p.refuses(client) {
+		return
+	}
 	if p.away.Load() {
 		client.Close() //nolint:errcheck // the client sees its connection closed
 		return

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/sethvargo/go-retry"
 	"golang.org/x/sync/errgroup"
 
@@ -155,7 +154,7 @@ type pipeline struct {
 func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self telegram.Self, log *slog.Logger) *instance {
 	b := &instance{pools: pools, client: client, self: self, polls: c.WebhookURL == "", log: log}
 	b.lease = postgres.NewLease(pools.Auxiliary, postgres.LeaderLease, instanceName(), c.leaseDuration)
-	b.lease.Log, b.lease.Others = log, []*pgxpool.Pool{pools.Commands, pools.Questions}
+	b.lease.Log, b.lease.TimedOut = log, pools.Distrust
 	b.admins = telegram.NewAdminCache(client, time.Now)
 	b.notifier = postgres.NewNotifier(pools.Auxiliary, postgres.Events{
 		Wake:          func(l outbox.Lane) { b.dispatcher.Wake(l) },

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgerrcode"
@@ -24,11 +25,32 @@ const (
 // transactionTimeout is the error code for exceeding the setting transaction_timeout.
 const transactionTimeout = "25P04"
 
+// errNoSession means that a session failed while a pool was making it.
+var errNoSession = errors.New("begin a session")
+
+// hasNoSession reports whether an error means that no session could be made. Then it says nothing about any
+// statement, whatever the server's reason: the password is being changed, or a pooler has no session left.
+func hasNoSession(err error) bool {
+	var connect *pgconn.ConnectError
+	return errors.As(err, &connect) || errors.Is(err, errNoSession)
+}
+
+// isWrongAddress reports whether the server refuses the user, the password or the database of DATABASE_URL.
+func isWrongAddress(err error) bool {
+	var pg *pgconn.PgError
+	return hasNoSession(err) && errors.As(err, &pg) && slices.Contains([]string{
+		pgerrcode.InvalidPassword, pgerrcode.InvalidAuthorizationSpecification, pgerrcode.InvalidCatalogName,
+	}, pg.Code)
+}
+
 // Translate wraps errors that mean something to the domain: an existing key means that the command has been handled, and a clash of two
 // transactions is a conflict. A lost lease becomes outbox.ErrLeaseLost.
 func Translate(err error) error {
 	var pg *pgconn.PgError
-	if !errors.As(err, &pg) {
+	switch {
+	case hasNoSession(err):
+		return err
+	case !errors.As(err, &pg):
 		if errors.Is(err, context.DeadlineExceeded) {
 			return fmt.Errorf("%w: %w", ranking.ErrTimeout, err)
 		}
@@ -73,18 +95,19 @@ func Translate(err error) error {
 // timeout alone does not count, see pgranking.Store.Blame.
 func Unavailable(err error) bool {
 	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
+	switch {
+	case hasNoSession(err):
+		return true
+	case errors.As(err, &pg):
 		return endsSession(pg.Code) ||
+			pg.Code == pgerrcode.InsufficientPrivilege || // rights that are gone are gone for all updates
 			pgerrcode.IsInsufficientResources(pg.Code) ||
 			pgerrcode.IsOperatorIntervention(pg.Code) && pg.Code != pgerrcode.QueryCanceled ||
 			pg.Code == pgerrcode.IdleInTransactionSessionTimeout || // this process was stalled
 			pg.Code == pgerrcode.CheckViolation && pg.ConstraintName == leaseHeld
 	}
-	var connect *pgconn.ConnectError
 	var network net.Error
 	switch {
-	case errors.As(err, &connect):
-		return true
 	case errors.Is(err, context.DeadlineExceeded): // it is a net.Error too
 		return false
 	default:

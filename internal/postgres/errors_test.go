@@ -32,8 +32,8 @@ func TestUnavailable(t *testing.T) {
 	}{
 		"nobody there":         {connect(dbtest.ClosedPort(t)), true},
 		"no such host":         {connect("postgres://x:x@host.invalid/x?sslmode=disable"), true},
-		"no such database":     {connect(rename(t, database, "/there_is_no_such_database")), false},
-		"wrong password":       {wrongPassword(database), false},
+		"no such database":     {connect(rename(t, database, "/there_is_no_such_database")), true},
+		"wrong password":       {wrongPassword(database), true},
 		"statement":            {inDatabase(d, `SELECT 1/0`), false},
 		"no such table":        {inDatabase(d, `SELECT FROM nowhere`), false},
 		"constraint":           {inDatabase(d, `INSERT INTO groups (chat_id) VALUES (0)`), false},
@@ -46,6 +46,7 @@ func TestUnavailable(t *testing.T) {
 		"statement not there":  {raise(d, "26000"), true}, // happens only if the session is another one
 		"statement there":      {raise(d, "42P05"), true},
 		"stalled":              {raise(d, "25P03"), true},
+		"rights gone":          {raise(d, "42501"), true},
 		"aborted transaction":  {raise(d, "25P02"), false},
 		"lease lost":           {inDatabase(d, `SELECT false::lease_held`), true},
 		"changed":              {inDatabase(d, `SELECT false::unchanged`), false},

@@ -26,9 +26,8 @@ const LeaderLease = "leader"
 // outbox.Lease and may be used by several goroutines. Whoever changes an exported field does so before the first use.
 type Lease struct {
 	Log *slog.Logger
-	// Others are other pools for the same database. When a lease statement times out, their idle sessions are dropped too: they may be dead
-	// as well, and finding that out one by one would take too long.
-	Others []*pgxpool.Pool
+	// TimedOut is called when a statement about the lease gets no answer in time.
+	TimedOut func()
 
 	pool         *pgxpool.Pool
 	name, holder string
@@ -46,7 +45,7 @@ var _ outbox.Lease = (*Lease)(nil)
 // NewLease returns the lease of this name for a holder, who does not have it yet. Each holder needs a unique name.
 func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Lease {
 	return &Lease{
-		Log: slog.New(slog.DiscardHandler), pool: pool, name: name, holder: holder, length: length, idleTimeout: maxIdle,
+		Log: slog.New(slog.DiscardHandler), TimedOut: func() {}, pool: pool, name: name, holder: holder, length: length, idleTimeout: maxIdle,
 	}
 }
 
@@ -66,7 +65,7 @@ func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 	case errors.Is(err, pgx.ErrNoRows), errors.As(err, &pg) && pg.Code == pgerrcode.LockNotAvailable:
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("acquire lease %s: %w", l.name, l.resetOnTimeout(err))
+		return false, fmt.Errorf("acquire lease %s: %w", l.name, l.noteTimeout(err))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,13 +85,13 @@ func (l *Lease) isHeld(ctx context.Context) (isHeld bool, epoch int64, err error
 		WHERE name = $1 AND expires_at > clock_timestamp() + coalesce(duration, $2::interval)`
 	var excess time.Duration
 	if err := l.pool.QueryRow(ctx, read, l.name, l.length, l.holder).Scan(&isHeld, &epoch, &excess); err != nil {
-		return false, 0, fmt.Errorf("read lease %s: %w", l.name, l.resetOnTimeout(err))
+		return false, 0, fmt.Errorf("read lease %s: %w", l.name, l.noteTimeout(err))
 	}
 	if excess <= 0 {
 		return isHeld, epoch, nil
 	}
 	if _, err := l.pool.Exec(ctx, cut, l.name, l.length); err != nil {
-		return false, 0, fmt.Errorf("cut lease %s: %w", l.name, l.resetOnTimeout(err))
+		return false, 0, fmt.Errorf("cut lease %s: %w", l.name, l.noteTimeout(err))
 	}
 	l.Log.WarnContext(ctx, "lease expired too far ahead, cut it: was the database's clock set back?",
 		"excess_ms", excess.Milliseconds())
@@ -128,7 +127,7 @@ func (l *Lease) Renew(ctx context.Context) error {
 	renewed, err := l.pool.Exec(ctx, sql, l.name, epoch, l.length)
 	crashpoint.At(crashpoint.Renewed)
 	if err != nil {
-		return fmt.Errorf("renew lease %s: %w", l.name, l.resetOnTimeout(err))
+		return fmt.Errorf("renew lease %s: %w", l.name, l.noteTimeout(err))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,13 +143,10 @@ func (l *Lease) Renew(ctx context.Context) error {
 	return nil
 }
 
-// resetOnTimeout returns the error unchanged. After a timeout it drops the idle connections, see Others.
-func (l *Lease) resetOnTimeout(err error) error {
+// noteTimeout returns the error unchanged.
+func (l *Lease) noteTimeout(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		l.pool.Reset()
-		for _, pool := range l.Others {
-			pool.Reset()
-		}
+		l.TimedOut()
 	}
 	return err
 }

@@ -150,7 +150,11 @@ func newMigration(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (*migrat
 	if err != nil {
 		return nil, fmt.Errorf("read migration files: %w", err)
 	}
-	db := stdlib.OpenDB(*closeOnDone(ctx, pool.Config().ConnConfig))
+	config, err := connectConfig(ctx, pool)
+	if err != nil {
+		return nil, err
+	}
+	db := stdlib.OpenDB(*closeOnDone(ctx, config))
 	if err := db.PingContext(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

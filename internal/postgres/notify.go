@@ -171,20 +171,19 @@ func (n *Notifier) publish(ctx context.Context) error {
 // listen receives notifications until the connection fails or the context ends. It returns nil when the session has reached the maximum
 // lifetime of a pooled one.
 func (n *Notifier) listen(ctx context.Context) error {
-	connecting, cancel := context.WithTimeout(ctx, connectTimeout)
-	defer cancel()
-	config := n.pool.Config()
-	conn, err := pgx.ConnectConfig(connecting, config.ConnConfig)
+	conn, err := connect(ctx, n.pool)
 	if err != nil {
 		return fmt.Errorf("connect to listen: %w", err)
 	}
 	defer closeConn(ctx, conn)
-	if _, err := conn.Exec(connecting, `LISTEN `+outboxChannel+`; LISTEN `+adminsChannel+`; LISTEN `+webChannel); err != nil {
+	beginning, cancel := context.WithTimeout(ctx, notifyTimeout)
+	defer cancel()
+	if _, err := conn.Exec(beginning, `LISTEN `+outboxChannel+`; LISTEN `+adminsChannel+`; LISTEN `+webChannel); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	n.report(ctx, &n.listenFailing, nil)
 	n.events.Began()
-	for end := time.Now().Add(config.MaxConnLifetime); time.Now().Before(end); {
+	for end := time.Now().Add(n.pool.Config().MaxConnLifetime); time.Now().Before(end); {
 		notification, err := next(ctx, conn, min(notifyCheck, time.Until(end)))
 		if err != nil {
 			return fmt.Errorf("listen: %w", err)

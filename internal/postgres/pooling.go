@@ -26,7 +26,7 @@ func checkPooling(ctx context.Context, pool *pgxpool.Pool) error {
 		return err
 	}
 	defer one.Release()
-	two, err := pgx.ConnectConfig(ctx, pool.Config().ConnConfig) // outside the pool, which may allow one connection only
+	two, err := connect(ctx, pool) // outside the pool, which may allow one connection only
 	if err != nil {
 		return err
 	}

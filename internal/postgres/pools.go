@@ -37,8 +37,8 @@ const onlyReading = "SET default_transaction_read_only = on; SET jit = off"
 const PingTimeout = time.Second
 
 const (
-	connectTimeout = 5 * time.Second        // for one attempt to connect
-	closeTimeout   = 500 * time.Millisecond // for closing pools, or a connection outside them
+	openTimeout  = 5 * time.Second        // for one attempt to use the database at the start
+	closeTimeout = 500 * time.Millisecond // for closing pools, or a connection outside them
 )
 
 // Open returns a pool of connections to the database of the URL, once the database answers. It retries for the given time, so that bot and
@@ -59,8 +59,8 @@ func Open(ctx context.Context, url string, timeout time.Duration, log *slog.Logg
 	return pool, nil
 }
 
-// Pools are the connections of a running bot to its database. When a session of one pool shows that the server has changed, the idle
-// sessions of all end.
+// Pools are the connections of a running bot to its database. When a session of one pool shows that the server
+// has changed, no session of any pool that began before is used again.
 type Pools struct {
 	Commands *pgxpool.Pool
 	// Auxiliary is for what must go on while commands wait for locks on all connections of their pool: the lease, the dispatcher's next
@@ -69,7 +69,13 @@ type Pools struct {
 	// Questions is for reads of any kind and length. Its sessions cannot write, may plan a statement for its arguments, and are never those
 	// of a standby.
 	Questions *pgxpool.Pool
+
+	sessions *sessionWatch
 }
+
+// Distrust keeps the sessions that have begun by now from being used again: their host may be silent, and to find
+// that out one by one would take too long.
+func (p Pools) Distrust() { p.sessions.distrust() }
 
 // The sizes of the pools other than that for commands.
 const (
@@ -87,6 +93,7 @@ func OpenPools(ctx context.Context, url string, timeout time.Duration, log *slog
 }
 
 func (o *opener) openPools(ctx context.Context, timeout time.Duration, log *slog.Logger) (p Pools, err error) {
+	p.sessions = o.sessions
 	o.warnExposed = sync.OnceFunc(func() {
 		log.WarnContext(ctx, "the connection to the database is not encrypted, others can read and change what it carries: "+
 			"add sslmode=verify-full to DATABASE_URL", "database", Address(o.config.ConnConfig))
@@ -143,21 +150,52 @@ func newOpener(url string, log *slog.Logger) (*opener, error) {
 func (o *opener) open(ctx context.Context, maxConns int32, settings string) (*pgxpool.Pool, error) {
 	config := o.config.Copy()
 	config.MaxConns = maxConns
+	config.BeforeConnect = func(_ context.Context, config *pgx.ConnConfig) error {
+		o.sessions.hosts.lastFirst(config)
+		return nil
+	}
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		if encryptionOf(conn).Exposed {
 			o.warnExposed()
 		}
-		if _, err := conn.Exec(ctx, "SET lock_timeout = "+rowLockTimeout+"; "+settings); err != nil {
-			return err
+		ctx, cancel := context.WithTimeout(ctx, config.ConnConfig.ConnectTimeout) // the pool sets no limit
+		defer cancel()
+		_, err := conn.Exec(ctx, "SET lock_timeout = "+rowLockTimeout+"; "+settings)
+		if err == nil {
+			err = identify(ctx, conn)
 		}
-		return identify(ctx, conn)
+		if err != nil {
+			return fmt.Errorf("%w: %w", errNoSession, err)
+		}
+		return nil
 	}
+	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool {
+		return p.IdleDuration > time.Second && o.sessions.trusts(p.Conn)
+	}
+	config.PrepareConn = func(_ context.Context, conn *pgx.Conn) (bool, error) { return o.sessions.trusts(conn), nil }
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	o.sessions.add(pool)
 	return pool, nil
+}
+
+// connectConfig returns the configuration of a connection outside the pool that is made as those of the pool are.
+func connectConfig(ctx context.Context, pool *pgxpool.Pool) (*pgx.ConnConfig, error) {
+	config := pool.Config()
+	if config.BeforeConnect == nil {
+		return config.ConnConfig, nil
+	}
+	return config.ConnConfig, config.BeforeConnect(ctx, config.ConnConfig)
+}
+
+// connect makes a connection outside the pool.
+func connect(ctx context.Context, pool *pgxpool.Pool) (*pgx.Conn, error) {
+	config, err := connectConfig(ctx, pool)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.ConnectConfig(ctx, config)
 }
 
 // Close closes all pools, as the function Close does.
@@ -189,13 +227,13 @@ func awaitDatabase(ctx context.Context, pool *pgxpool.Pool, timeout time.Duratio
 	logged := false
 	backoff := retry.WithMaxDuration(timeout, retry.NewConstant(500*time.Millisecond))
 	err := retry.Do(ctx, backoff, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+		ctx, cancel := context.WithTimeout(ctx, openTimeout)
 		defer cancel()
 		err := pool.Ping(ctx)
 		if err == nil {
 			err = checkPooling(ctx, pool)
 		}
-		if !Unavailable(err) && !errors.Is(err, context.DeadlineExceeded) {
+		if isWrongAddress(err) || !Unavailable(err) && !errors.Is(err, context.DeadlineExceeded) {
 			return err
 		}
 		if !logged {

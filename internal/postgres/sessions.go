@@ -3,12 +3,12 @@ package postgres
 import (
 	"context"
 	"log/slog"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // A session ends at a random age between the two, so that sessions do not keep old settings for long and do not all end together.
@@ -39,26 +39,29 @@ func endsSession(code string) bool {
 	return pgerrcode.IsConnectionException(code)
 }
 
-// sessionWatch closes each session that gets an error for which endsSession is true, and all idle sessions of the pools with it. The idle
-// ones may be just as bad, and some errors show only when a session writes: reads and pings still succeed.
+// sessionWatch closes each session that gets an error for which endsSession returns true, and distrusts all
+// others that have begun before: they may be just as bad, and some errors show only when a session writes, while
+// reads and pings still succeed.
 type sessionWatch struct {
 	log   *slog.Logger
-	mu    sync.Mutex
-	pools []*pgxpool.Pool
+	hosts hosts
+	fault atomic.Pointer[time.Time] // sessions that began before are not used any more; nil: all are
 }
 
-// begunKey is where a connection stores that its session has begun.
+// begunKey is where a connection stores when its session began.
 const begunKey = "begun"
 
 // watch makes connections with this configuration begin with everySession, and report their errors to s. Migrations and LISTEN use it too,
 // outside the pools. It sends a statement, because a pooler would refuse a startup parameter.
 func (s *sessionWatch) watch(config *pgconn.Config) {
+	s.hosts.addresses = make(map[string][]string)
+	s.hosts.limit(config)
 	config.AfterConnect = func(ctx context.Context, conn *pgconn.PgConn) error {
 		if err := conn.Exec(ctx, everySession).Close(); err != nil {
 			return err
 		}
-		conn.CustomData()[begunKey] = true
-		return nil
+		conn.CustomData()[begunKey] = time.Now()
+		return s.hosts.began(conn)
 	}
 	config.OnNotice = func(conn *pgconn.PgConn, notice *pgconn.Notice) {
 		if notice.Routine != standbyWait {
@@ -79,22 +82,22 @@ func (s *sessionWatch) watch(config *pgconn.Config) {
 		case !endsSession(err.Code):
 			return reusable(conn, err)
 		default:
-			s.reset()
+			s.distrust()
 			return false
 		}
 	}
 }
 
-func (s *sessionWatch) add(pool *pgxpool.Pool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pools = append(s.pools, pool)
+// distrust keeps every session that has begun by now from being used again. Sessions that are being made stay:
+// with a silent host in front, a pool whose new sessions were thrown away as well could stay empty for ever.
+func (s *sessionWatch) distrust() {
+	now := time.Now()
+	s.fault.Store(&now)
 }
 
-func (s *sessionWatch) reset() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, pool := range s.pools {
-		pool.Reset()
-	}
+// trusts reports whether a session may be used.
+func (s *sessionWatch) trusts(conn *pgx.Conn) bool {
+	begun, _ := conn.PgConn().CustomData()[begunKey].(time.Time)
+	fault := s.fault.Load()
+	return fault == nil || begun.After(*fault)
 }

@@ -1,0 +1,48 @@
+package main_test
+
+import (
+	"fmt"
+	"regexp"
+	"testing"
+)
+
+var warning = regexp.MustCompile(`level=(?:WARN|ERROR) msg=("[^"]*"|\S+)`)
+
+// TestRefusedSessions: for a while the server refuses all new sessions, as while a password is being changed, a
+// pooler has no session left, or a database is being replaced. Results wait, and are handled afterwards; none is
+// given up. The log says so once.
+func TestRefusedSessions(t *testing.T) {
+	t.Parallel()
+	sim := startTelegram(t)
+	address, pool := database(t)
+	proxy := newProxy(t, address)
+	bot := launch(t, takeOverSoon(environment(sim, proxy.url)), "run")
+	d := &troubles{t: t, sim: sim, bot: bot, proxy: proxy, group: sim.Group("Chess", sim.User("alice"), sim.User("bob"))}
+	d.report(3)
+	awaitAnswers(t, d.group, len(d.posted))
+
+	said := len(bot.output.String())
+	proxy.refuse("28P01", "28000", "XX000", "3D000")
+	d.report(3)
+	eventually(t, "a hundred sessions are refused", func() bool { return proxy.refused.Load() >= 100 })
+	times := make(map[string]int)
+	for _, found := range warning.FindAllStringSubmatch(bot.output.String()[said:], -1) {
+		times[found[1]]++
+	}
+	for message, n := range times {
+		if n > 1 {
+			t.Errorf("the log says %s %d times", message, n)
+		}
+	}
+	if len(times) == 0 {
+		t.Error("the log says nothing")
+	}
+	proxy.refuse()
+	d.report(3)
+	awaitAnswers(t, d.group, len(d.posted))
+	for i, m := range checkAnswered(t, pool, d.group, d.posted) {
+		says(t, visible(m), fmt.Sprintf("Match #%d", i+1))
+	}
+	checkNoDeadLetters(t, pool)
+	verifyClean(t, address)
+}

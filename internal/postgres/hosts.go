@@ -1,0 +1,109 @@
+package postgres
+
+import (
+	"context"
+	"net"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+const (
+	// onlyHostTimeout and eachHostTimeout limit how long one host may take to begin a session, unless the URL
+	// says otherwise with connect_timeout.
+	onlyHostTimeout = 5 * time.Second
+	eachHostTimeout = 2 * time.Second
+	// drainTimeout limits how long a session that was given up waits for what the server still sends. Until
+	// then it occupies a place in its pool, and pgx itself would wait for 15 s.
+	drainTimeout = time.Second
+)
+
+// hosts are those of DATABASE_URL. Any of them may be silent: switched off, cut off or frozen. That must cost
+// a new session little time, and the next one none.
+type hosts struct {
+	mu        sync.Mutex
+	addresses map[string][]string // by host: the IP addresses that it was resolved to
+	last      string              // where the newest session began
+}
+
+// limit bounds how long connections with this configuration wait for a silent host. With several hosts, only
+// one that accepts writes will do, unless the URL says otherwise.
+func (h *hosts) limit(config *pgconn.Config) {
+	several := slices.ContainsFunc(config.Fallbacks, func(f *pgconn.FallbackConfig) bool {
+		return f.Host != config.Host || f.Port != config.Port // the same host is listed with and without TLS
+	})
+	if several && config.ValidateConnect == nil {
+		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
+	switch {
+	case config.ConnectTimeout > 0:
+	case several:
+		config.ConnectTimeout = eachHostTimeout
+	default:
+		config.ConnectTimeout = onlyHostTimeout
+	}
+	timeout := config.ConnectTimeout
+	lookup, dial := config.LookupFunc, config.DialFunc
+	config.LookupFunc = func(ctx context.Context, host string) ([]string, error) {
+		addresses, err := lookup(ctx, host)
+		if err == nil {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.addresses[host] = addresses
+		}
+		return addresses, err
+	}
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		// began removes this deadline. A request to cancel a statement is a connection too, and keeps it.
+		return drained{conn}, conn.SetDeadline(time.Now().Add(timeout))
+	}
+}
+
+// began notes that a session has begun at its host.
+func (h *hosts) began(conn *pgconn.PgConn) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.last = conn.Conn().RemoteAddr().String()
+	return conn.Conn().SetDeadline(time.Time{})
+}
+
+// lastFirst moves the host at which the newest session began to the front.
+func (h *hosts) lastFirst(config *pgx.ConnConfig) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all := append([]*pgconn.FallbackConfig{{Host: config.Host, Port: config.Port, TLSConfig: config.TLSConfig}},
+		config.Fallbacks...)
+	var first, others []*pgconn.FallbackConfig
+	for _, f := range all {
+		began := func(ip string) bool { return net.JoinHostPort(ip, strconv.Itoa(int(f.Port))) == h.last }
+		if slices.ContainsFunc(h.addresses[f.Host], began) {
+			first = append(first, f)
+		} else {
+			others = append(others, f)
+		}
+	}
+	all = append(first, others...)
+	config.Host, config.Port, config.TLSConfig, config.Fallbacks = all[0].Host, all[0].Port, all[0].TLSConfig, all[1:]
+}
+
+// drained is a connection that, once given up, waits at most drainTimeout for what the server still sends: only
+// then does pgx set a deadline that is further away.
+type drained struct{ net.Conn }
+
+// SetDeadline implements net.Conn.
+func (d drained) SetDeadline(at time.Time) error {
+	if latest := time.Now().Add(drainTimeout); at.After(latest) {
+		at = latest
+	}
+	return d.Conn.SetDeadline(at)
+}
