@@ -104,6 +104,20 @@ func CheckSchema(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
 	return nil
 }
 
+// CheckNotNewer returns ErrTooNew if a newer release has upgraded the database, also while it is doing so, and
+// another error if the version cannot be read.
+func CheckNotNewer(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
+	_, newest, err := versions(files)
+	if err != nil {
+		return err
+	}
+	version, _, err := versionOf(ctx, pool)
+	if err == nil && version > newest {
+		err = fmt.Errorf("%w (the database is at version %d, and this elobot knows %d)", ErrTooNew, version, newest)
+	}
+	return err
+}
+
 // versions returns the first and the newest version of the files.
 func versions(files fs.FS) (first, newest uint, err error) {
 	src, err := iofs.New(files, ".")
