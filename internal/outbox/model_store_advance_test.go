@@ -200,8 +200,8 @@ func (db *database) openIn(l Lane) []*record {
 	return open
 }
 
-// summarise ends the rows of lanes that are over. If too much waits in a lane, all other messages that were never tried become one, the
-// first of them, and so do older summaries.
+// summarise ends the rows of lanes that are over. If too much waits in a lane, all other messages that certainly did
+// not arrive become one, the first of them, and so do older summaries.
 func (db *database) summarise(epoch int64, lanes []Lane, bounds Bounds) (s Summarised, err error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -211,7 +211,7 @@ func (db *database) summarise(epoch int64, lanes []Lane, bounds Bounds) (s Summa
 	}
 	for _, l := range lanes {
 		open := db.openIn(l)
-		var untried []*record
+		var undelivered []*record
 		for _, r := range open {
 			switch {
 			case db.isOver(r):
@@ -223,17 +223,17 @@ func (db *database) summarise(epoch int64, lanes []Lane, bounds Bounds) (s Summa
 				db.persist(r, queuemodel.Expired)
 				db.clearFingerprint(r)
 				s.Expired++
-			case len(open) > bounds.MaxWaiting && r.action == Send && r.state == queuemodel.Waits && r.Attempts == 0:
-				untried = append(untried, r)
+			case len(open) > bounds.MaxWaiting && r.action == Send && r.state == queuemodel.Waits && r.PossibleDuplicates == 0:
+				undelivered = append(undelivered, r)
 			}
 		}
-		if len(untried) > 1 {
+		if len(undelivered) > 1 {
 			db.counts.add("too much waited")
-			s.Dropped += len(untried)
-			first := untried[0]
-			first.summary, first.expires = true, time.Time{}
+			s.Dropped += len(undelivered)
+			first := undelivered[0]
+			first.summary, first.expires, first.Failures = true, time.Time{}, 0
 			var others []int64
-			for _, r := range untried[1:] {
+			for _, r := range undelivered[1:] {
 				r.state = queuemodel.Summarised
 				others = append(others, r.ID)
 			}

@@ -235,6 +235,7 @@ func (t *term) onResult(r result, now time.Time) {
 	default:
 		r.Pause = l.nextBackoff()
 	}
+	l.summarise = l.summarise || r.Pause > 0 // more may wait by the next attempt than the poll has seen
 	if r.requests > 0 && l.Kind != CallbackAnswers {
 		t.updateBreaker(l.Chat, r.Result, now)
 	}

@@ -9,8 +9,8 @@ import (
 // persistRetryDelay is the pause after a failure to persist. The failed results and takes themselves wait once to twice as long.
 const persistRetryDelay = 200 * time.Millisecond
 
-// summarisedAtOnce is how many lanes are summarised before one batch. The others wait for the next poll: results of requests must not wait
-// for long.
+// summarisedAtOnce is how many lanes are summarised before one batch. The others wait for the next one: results of
+// requests must not wait for long.
 const summarisedAtOnce = 4
 
 // storeWriter is the state of writing to the store. Only one batch is written at a time; the next one covers everything that has come up
@@ -39,16 +39,21 @@ func (t *term) persist(ctx context.Context, now time.Time) {
 	}
 	clear(t.results[len(remaining):])
 	t.results = remaining
-	n := min(len(t.takes), w.limit-len(b.results))
-	b.takes, t.takes = t.takes[:n:n], t.takes[n:]
-	if len(b.results)+len(b.takes) == 0 {
-		return
-	}
-	for _, l := range b.takes {
+	var later []*lane
+	for _, l := range t.takes {
+		if len(b.takes) == w.limit-len(b.results) || l.summarise && len(b.summarise) == summarisedAtOnce {
+			later = append(later, l)
+			continue
+		}
 		l.woken = false
-		if l.summarise && len(b.summarise) < summarisedAtOnce {
+		b.takes = append(b.takes, l)
+		if l.summarise {
 			b.summarise = append(b.summarise, l.Lane)
 		}
+	}
+	t.takes = later
+	if len(b.results)+len(b.takes) == 0 {
+		return
 	}
 	w.persisting = true
 	t.workers.Go(func() {

@@ -291,14 +291,14 @@ func (m *Model) Summarises(id int64, others []int64) {
 		if i.Lane != summary.Lane || other < id {
 			m.violation("item %d of %v, which comes after others of them, summarises item %d of %v", id, summary.Lane, other, i.Lane)
 		}
-		if t := m.lane(i.Lane).take; i.state != Waits || t != nil && slices.Contains(t.items, i) {
-			m.violation("item %d is summarised, but it was taken", other)
+		if i.state != Waits || i.repeats > 0 {
+			m.violation("item %d is summarised, but it may have arrived", other)
 		}
 		if other != id {
 			i.state = Summarised
 		}
 	}
-	summary.Deadline = time.Time{}
+	summary.Deadline, summary.failures = time.Time{}, 0
 }
 
 // Leads notes that an instance may dispatch from now on, under a new epoch.

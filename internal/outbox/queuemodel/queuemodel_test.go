@@ -332,11 +332,11 @@ func TestBadQueues(t *testing.T) {
 			q.Put(queuemodel.Item{ID: 1, Lane: callbackAnswers, Deadline: q.now.Add(time.Second)})
 			q.persist(queuemodel.Expired, 1)
 		}, "item 1 becomes expired"},
-		"summarises what was taken": {func(q *queue) {
+		"summarises what is being sent": {func(q *queue) {
 			q.put(1, 2)
 			q.begin(1, 2)
 			q.Summarises(1, []int64{2})
-		}, "item 2 is summarised, but it was taken"},
+		}, "item 2 is summarised, but it may have arrived"},
 		"summarises in the place of a later one": {func(q *queue) {
 			q.put(1, 2)
 			q.Summarises(2, []int64{1})

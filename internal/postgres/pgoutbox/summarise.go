@@ -16,10 +16,10 @@ import (
 const maxSummarised = 1000
 
 // Summarise implements outbox.Store. Of the first rows of each lane it ends those that are over. Of a lane in which more rows wait than the
-// bound, it also ends the answers to questions and the results that were never tried. Results that end become one summary for each topic,
-// with the first five of them: the first one keeps its position and becomes the notice, and the others keep its id as their batch, for
-// queueSummaries. A summary that was never tried becomes part of the new one. Rows that somebody else is changing stay as they are: they
-// were not forgotten, and waiting for them could be a deadlock.
+// bound, it also ends the answers to questions and the results that certainly did not arrive. Results that end become
+// one summary for each topic, with the first five of them: the first one keeps its position and becomes the notice, and
+// the others keep its id as their batch, for queueSummaries. A summary that did not arrive becomes part of the new one.
+// Rows that another transaction is changing stay as they are: they are not lost, and waiting for them could be a deadlock.
 func (s *Store) Summarise(ctx context.Context, epoch int64, lanes []outbox.Lane, bounds outbox.Bounds) (outbox.Summarised, error) {
 	const sql = `
 		WITH lane AS (
@@ -30,12 +30,12 @@ func (s *Store) Summarise(ctx context.Context, epoch int64, lanes []outbox.Lane,
 		    SELECT l.overfull, o.* FROM lane l CROSS JOIN LATERAL (
 		        SELECT o.id, o.chat_id, o.lane, o.thread_id, o.kind, o.payload, ` + over + ` AS over,
 		               o.action = 'send' AND o.kind IN ($5, $6) AS result, o.purpose = $7 AS answer,
-		               o.state = 'planned' AND o.attempts = 0 AS untried
+		               o.state = 'planned' AND o.possible_duplicates = 0 AS undelivered
 		        FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT (SELECT $4::bigint)
 		        FOR NO KEY UPDATE OF o SKIP LOCKED) AS o
 		), ending AS (
 		    SELECT *, min(id) FILTER (WHERE result) OVER (PARTITION BY chat_id, lane, thread_id) AS summary
-		    FROM front WHERE over OR untried AND (overfull AND (result OR answer) OR kind = $6)
+		    FROM front WHERE over OR undelivered AND (overfull AND (result OR answer) OR kind = $6)
 		), summary AS (
 		    SELECT summary AS id, jsonb_build_object(
 		        'count', sum(CASE WHEN kind = $6 THEN (payload ->> 'count')::bigint ELSE 1 END) FILTER (WHERE result),
@@ -47,7 +47,7 @@ func (s *Store) Summarise(ctx context.Context, epoch int64, lanes []outbox.Lane,
 		), summarised AS (
 		    UPDATE outbox o
 		    SET kind = $6, payload = s.payload, alone = true, addressee_id = NULL, addressee = '', reply_to = NULL, expires_at = NULL,
-		        batch = NULL, attempts = 0, repeated = false, possible_duplicates = 0 -- of a row in sending, the next take counts one
+		        batch = NULL, attempts = 0, failures = 0, repeated = false, possible_duplicates = 0 -- of a row in sending, the next take counts one
 		    FROM summary s WHERE o.id = s.id AND o.id = ANY (ARRAY(SELECT id FROM summary))
 		), ended AS (
 		    UPDATE outbox o

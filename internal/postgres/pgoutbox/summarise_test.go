@@ -85,8 +85,9 @@ func TestSummarise(t *testing.T) {
 		"of other kinds":        {[]lane{others(50)}, "50 k", outbox.Summarised{}},
 		"questions":             {[]lane{results(4), questions(30), results(4)}, "1: 8 results, [1, 2, 3, 4, 5], 30 answers", outbox.Summarised{Dropped: 38}},
 		"nothing but questions": {[]lane{questions(30)}, "", outbox.Summarised{Dropped: 30}},
-		"tried ones": {
-			[]lane{results(30), questions(2), sql(`UPDATE outbox SET attempts = 1 WHERE id IN (1, 9, 31)`), sql(`UPDATE outbox SET state = 'sending' WHERE id = 1`)},
+		"those that may have arrived": {
+			[]lane{results(30), questions(2), sql(`UPDATE outbox SET attempts = 2, possible_duplicates = 1 WHERE id IN (9, 31)`),
+				sql(`UPDATE outbox SET state = 'sending', attempts = 1 WHERE id = 1`)},
 			"1 match_recorded, 2: 28 results, [2, 3, 4, 5, 6], 1 answers, 1 match_recorded, 1 k", outbox.Summarised{Dropped: 29},
 		},
 		"in two topics": {
@@ -120,12 +121,20 @@ func TestSummarise(t *testing.T) {
 			[]lane{results(2), sql(late + `(1, 2)`), summarise, results(30)},
 			"1: 32 results, [1, 2, 3, 4, 5], 0 answers", outbox.Summarised{Dropped: 30},
 		},
-		"a tried summary": {
+		"refused ones": {
+			[]lane{results(30), questions(2), sql(`UPDATE outbox SET attempts = 1, failures = 1 WHERE id IN (1, 9, 31)`)},
+			"1: 30 results, [1, 2, 3, 4, 5], 2 answers", outbox.Summarised{Dropped: 32},
+		},
+		"a refused summary": {
 			[]lane{results(22), summarise, sql(`UPDATE outbox SET attempts = 1 WHERE id = 1`), results(30)},
+			"1: 52 results, [1, 2, 3, 4, 5], 0 answers", outbox.Summarised{Dropped: 30},
+		},
+		"a summary that may have arrived": {
+			[]lane{results(22), summarise, sql(`UPDATE outbox SET attempts = 2, possible_duplicates = 1 WHERE id = 1`), results(30)},
 			"1: 22 results, [1, 2, 3, 4, 5], 0 answers, 23: 30 results, [23, 24, 25, 26, 27], 0 answers", outbox.Summarised{Dropped: 30},
 		},
 		"a summary after a late one": {
-			[]lane{results(30), sql(`UPDATE outbox SET attempts = 1 WHERE id = 1`), summarise, sql(late + `(1)`)},
+			[]lane{results(30), sql(`UPDATE outbox SET attempts = 2, possible_duplicates = 1 WHERE id = 1`), summarise, sql(late + `(1)`)},
 			"1: 30 results, [1, 2, 3, 4, 5], 0 answers", outbox.Summarised{Expired: 1},
 		},
 		"very many": {
@@ -182,7 +191,7 @@ func TestSummarySent(t *testing.T) {
 		"part of another one": func(t *testing.T, m mail) {
 			t.Helper()
 			m.results(t, 25)
-			dbtest.Exec(t, m.Pool, `UPDATE outbox SET attempts = 1 WHERE id = 1`)
+			dbtest.Exec(t, m.Pool, `UPDATE outbox SET attempts = 2, possible_duplicates = 1 WHERE id = 1`)
 			m.MustSummarise(t, outbox.Bounds{MaxWaiting: 20}, dbtest.Chat(1))
 			dbtest.Exec(t, m.Pool, `UPDATE outbox SET expires_at = now() WHERE id = 1`)
 		},
