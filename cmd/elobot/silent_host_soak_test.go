@@ -1,0 +1,149 @@
+//go:build linux && soak
+
+package main_test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres/dbtest"
+)
+
+// darkHosts make hosts that are silent in different ways, and return their addresses.
+var darkHosts = map[string]func(t *testing.T) string{
+	"accepts": func(t *testing.T) string { // and never answers, as a frozen machine does
+		t.Helper()
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		must(t, err)
+		t.Cleanup(func() { must(t, listener.Close()) })
+		return listener.Addr().String()
+	},
+	"drops": func(t *testing.T) string { // packets: the queue of connections is full, so that the kernel ignores others
+		t.Helper()
+		fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+		must(t, err)
+		t.Cleanup(func() { must(t, syscall.Close(fd)) })
+		must(t, syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+		must(t, syscall.Listen(fd, 0))
+		name, err := syscall.Getsockname(fd)
+		must(t, err)
+		address := fmt.Sprintf("127.0.0.1:%d", name.(*syscall.SockaddrInet4).Port) //nolint:forcetypeassert // as bound
+		for {
+			conn, err := net.DialTimeout("tcp", address, time.Second)
+			if err != nil {
+				return address
+			}
+			t.Cleanup(func() { conn.Close() }) //nolint:errcheck // it only fills the queue
+		}
+	},
+}
+
+// TestDarkHosts starts the bot with one or two silent hosts, wherever the one that works stands among them.
+func TestDarkHosts(t *testing.T) {
+	t.Parallel()
+	for kind, makeDark := range darkHosts {
+		for _, dark := range []int{1, 2} {
+			for position := range dark + 1 {
+				t.Run(fmt.Sprintf("%s, %d of %d", kind, position+1, dark+1), func(t *testing.T) {
+					t.Parallel()
+					sim := startTelegram(t)
+					url, _ := database(t)
+					var addresses []string
+					for len(addresses) < dark {
+						addresses = append(addresses, "postgres://"+makeDark(t))
+					}
+					through := newProxy(t, url)
+					addresses = append(addresses[:position:position], append([]string{through.url}, addresses[position:]...)...)
+					group := sim.Group("Chess", sim.User("alice"), sim.User("bob"))
+					group.Say(sim.User("alice"), "/match @bob 3:1")
+					begun := time.Now()
+					launch(t, environment(sim, withHosts(t, through.url, addresses...)), "run")
+					awaitAnswers(t, group, 1)
+					t.Logf("the first answer came after %v", time.Since(begun).Round(10*time.Millisecond))
+				})
+			}
+		}
+	}
+}
+
+// withHosts returns an address with the hosts of others.
+func withHosts(t *testing.T, address string, others ...string) string {
+	t.Helper()
+	u := parseURL(t, address)
+	var names []string
+	for _, other := range others {
+		names = append(names, parseURL(t, other).Host)
+	}
+	u.Host = strings.Join(names, ",")
+	return u.String()
+}
+
+// TestFrozenPrimary freezes the primary while 20 results a second come in, and promotes its synchronous standby. It
+// stands first of two hosts, or between a silent one and the standby.
+func TestFrozenPrimary(t *testing.T) {
+	t.Parallel()
+	for _, hosts := range []int{2, 3} {
+		t.Run(fmt.Sprint(hosts), func(t *testing.T) {
+			t.Parallel()
+			servers := dbtest.StartPair(t)
+			standby, err := pgxpool.New(t.Context(), servers.Standby.URL())
+			must(t, err)
+			t.Cleanup(standby.Close)
+			sim := startTelegram(t)
+			addresses := []string{servers.Primary.URL(), servers.Standby.URL()}
+			if hosts == 3 {
+				addresses = append([]string{"postgres://" + darkHosts["drops"](t)}, addresses...)
+			}
+			address := pgtest.WithParameter(withHosts(t, servers.Primary.URL(), addresses...), "sslmode", "disable")
+			launch(t, environment(sim, address), "run")
+			load := startLoad(t, sim, 10, 500*time.Millisecond)
+			awaitAnswers(t, load.groups[0], 4)
+
+			load.crashed = time.Now()
+			freeze(t, servers.Primary.PID())
+			servers.Promote(t)
+			promoted := time.Now()
+			awaitAnswers(t, load.groups[0], len(load.groups[0].BotMessages())+2)
+			t.Logf("answers came %v after the standby was promoted", time.Since(promoted).Round(10*time.Millisecond))
+			load.stop()
+			load.checkAll(t, sim, standby, servers.Standby.URL())
+		})
+	}
+}
+
+// freeze stops a server and its sessions until the test ends.
+func freeze(t *testing.T, server int) {
+	t.Helper()
+	stopped := []int{server}
+	must(t, syscall.Kill(server, syscall.SIGSTOP)) // first, so that it starts no sessions
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	must(t, err)
+	for _, file := range stats {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		_, rest, _ := strings.Cut(string(text), ") ")
+		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == strconv.Itoa(server) {
+			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			must(t, err)
+			must(t, syscall.Kill(pid, syscall.SIGSTOP))
+			stopped = append(stopped, pid)
+		}
+	}
+	t.Cleanup(func() {
+		for _, pid := range stopped {
+			_ = syscall.Kill(pid, syscall.SIGCONT) // a session may have ended
+		}
+	})
+}
