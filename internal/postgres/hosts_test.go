@@ -131,9 +131,9 @@ func TestConnectTimeouts(t *testing.T) {
 	several := through(t, database, good, "127.0.0.1:1")
 	for address, want := range map[string]time.Duration{
 		database: 5 * time.Second, several: 2 * time.Second,
-		pgtest.WithParameter(database, "sslmode", "prefer"):       5 * time.Second,
-		pgtest.WithParameter(several, "connect_timeout", "9"):     9 * time.Second,
-		pgtest.WithParameter(database, "connect_timeout", "9"):    9 * time.Second,
+		pgtest.WithParameter(database, "sslmode", "prefer"):          5 * time.Second,
+		pgtest.WithParameter(several, "connect_timeout", "9"):        9 * time.Second,
+		pgtest.WithParameter(database, "connect_timeout", "9"):       9 * time.Second,
 		pgtest.WithParameter(several, "target_session_attrs", "any"): 2 * time.Second,
 	} {
 		if got := openAsBot(t, address).Config().ConnConfig.ConnectTimeout; got != want {
