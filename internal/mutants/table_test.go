@@ -230,4 +230,24 @@ var mutants = []mutant{
 		before: "if slices.Contains(played, false) {", after: "if slices.Contains(played, false) && false {",
 		packages: "./internal/web", tests: "^TestRoutes$",
 	},
+	{
+		name: "refused session blamed", file: "internal/postgres/errors.go",
+		before: "return errors.As(err, &connect) || errors.Is(err, errNoSession)", after: "return errors.Is(err, errNoSession) && errors.As(err, &connect)",
+		packages: "./internal/postgres", tests: "^TestRefusedSessions$",
+	},
+	{
+		name: "silent host asked again", file: "internal/postgres/hosts.go",
+		before: "all = append(first, others...)", after: "all = append(others, first...)",
+		packages: "./internal/postgres", tests: "^TestSilentHosts$",
+	},
+	{
+		name: "given up after an upgrade", file: "internal/app/schema.go",
+		before: "err := postgres.CheckNotNewer(ctx, g.schema.pool, migrations.FS)", after: "err := error(nil)",
+		packages: "./cmd/elobot", tests: "^TestNewerSchema$",
+	},
+	{
+		name: "refused notices not summarised", file: "internal/postgres/pgoutbox/summarise.go",
+		before: "o.possible_duplicates = 0 AS undelivered", after: "o.attempts = 0 AS undelivered",
+		packages: "./internal/postgres/pgoutbox", tests: "^TestSummarise$",
+	},
 }
