@@ -116,6 +116,7 @@ func TestWithSharedBot(t *testing.T) {
 		{"ignored senders", testIgnoredSenders},
 		{"an anonymous admin", testAnAnonymousAdmin},
 		{"answers in topics", testAnswersInTopics},
+		{"topic not found", testTopicNotFound},
 		{"a username passes", testAUsernamePasses},
 		{"first report after a change of username", testFirstReportAfterAChangeOfUsername},
 		{"claimed by the first command", testClaimedByTheFirstCommand},

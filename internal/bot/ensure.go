@@ -105,7 +105,7 @@ func (s *Sender) show(ctx context.Context, e *boardUpdate) error {
 	}
 	crashpoint.At(crashpoint.Making)
 	receipt, err := s.post(ctx, e.Message, e.out)
-	e.receipt.MessageID, e.receipt.ThreadGone, e.isNew = receipt.MessageID, receipt.ThreadGone, true
+	e.receipt.MessageID, e.isNew = receipt.MessageID, true
 	if err == nil && e.id != 0 { // it is too old, but still pinned
 		if _, err := s.unpin(ctx, e.Message, e.id); err != nil { // no reason to send the new one again
 			s.log.WarnContext(ctx, "failed to unpin a message", "kind", e.Row.Kind, "operation_id", e.Row.ID, "error", err)

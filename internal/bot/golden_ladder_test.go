@@ -28,6 +28,7 @@ func goldenLadders() map[string]notice.Notice {
 		"both":          ranking.LadderChanged{Change: ranking.AddLadder, Name: "padel", First: "chess"},
 		"used":          changed(ranking.UseLadder),
 		"topic":         ranking.LadderChanged{Change: ranking.UseLadder, Name: "padel", Topic: true, Again: true},
+		"unbound":       ranking.LadderChanged{Change: ranking.UnbindTopic, Name: "chess", Topic: true},
 		"called":        changed(ranking.RenameLadder),
 		"hostile":       ranking.LadderChanged{Change: ranking.RenameLadder, Name: hostile, Was: "padel"},
 		"stored":        changed(ranking.ArchiveLadder),

@@ -26,7 +26,8 @@ func ladderFeature() feature {
 	}
 }
 
-// ladder handles "/ladder", "/ladder new padel", "/ladder use padel", "/ladder rename padel tennis" and "/ladder archive padel".
+// ladder handles "/ladder", "/ladder new padel", "/ladder use padel", "/ladder use none", "/ladder rename padel tennis" and
+// "/ladder archive padel".
 func (r *Router) ladder(ctx context.Context, req request) error {
 	words := unquotedWords(req.command.Typed())
 	change := ranking.ChangeLadder{IsAdmin: r.isAdmin(req.origin)}
@@ -37,6 +38,9 @@ func (r *Router) ladder(ctx context.Context, req request) error {
 	case ranking.ListLadders:
 		return r.rankings.Do(ctx, req.origin, change)
 	case ranking.AddLadder, ranking.UseLadder, ranking.RenameLadder, ranking.ArchiveLadder:
+		if change.Change == ranking.UseLadder && strings.EqualFold(change.Name, "none") {
+			change.Change = ranking.UnbindTopic
+		}
 		if change.Name != "" {
 			return r.changeLadder(ctx, req, change)
 		}

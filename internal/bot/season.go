@@ -236,8 +236,9 @@ func (s *Sender) tellSeason(ctx context.Context, m outbox.Message) (outbox.Recei
 		n.Corrected = true
 		out = seasonEndView.show(n, m.Items[0], wordsOf(m))
 	}
+	out.topics = slices.DeleteFunc(n.Topics, func(topic int64) bool { return topic == m.Thread })
 	sent, err := s.post(ctx, m, out)
-	receipt.MessageID, receipt.ThreadGone = sent.MessageID, sent.ThreadGone
+	receipt.MessageID = sent.MessageID
 	return receipt, err
 }
 

@@ -130,7 +130,7 @@ func (s *Sender) post(ctx context.Context, m outbox.Message, out outgoing) (outb
 	})
 }
 
-// attempt makes the request that sends or edits a message, as a table if it is one. If Telegram rejects it, attempt makes a simpler one.
+// attempt makes the request that sends or edits a message, as a table if it is one. If Telegram rejects it, attempt makes simpler ones.
 // request returns the id of the message.
 func (s *Sender) attempt(
 	ctx context.Context, m outbox.Message, out outgoing, params *parameters, request func(parameters) (int64, error),
@@ -144,13 +144,12 @@ func (s *Sender) attempt(
 		refusal = err
 	}
 	id, err := request(*params)
-	gone := says(err, "thread not found", "TOPIC_DELETED")
-	if err != nil && s.simplify(ctx, params, m.Row, err) {
+	for err != nil && s.simplify(ctx, params, m.Row, err) {
 		refusal = nil // the table need not be at fault
 		id, err = request(*params)
 	}
 	s.remember(ctx, m, refusal, err)
-	return outbox.Receipt{MessageID: id, ThreadGone: gone}, err
+	return outbox.Receipt{MessageID: id}, err
 }
 
 // parameters are those of the methods that send or edit a message: each takes some of them. The library's own cannot be those of a picture
@@ -168,6 +167,8 @@ type parameters struct {
 	Silent    bool                         `json:"disable_notification,omitempty"`
 	Reply     *models.ReplyParameters      `json:"reply_parameters,omitempty"`
 	Keyboard  *models.InlineKeyboardMarkup `json:"reply_markup,omitempty"`
+
+	topics []int64 // see outgoing
 }
 
 // params returns the parameters of a new text message.
@@ -175,7 +176,7 @@ func (s *Sender) params(m outbox.Message, out outgoing) *parameters {
 	params := s.editParams(m, 0, out)
 	params.Silent = !m.Private
 	if m.Thread != generalTopic {
-		params.Thread = m.Thread
+		params.Thread, params.topics = m.Thread, out.topics
 	}
 	if out.replyTo != 0 {
 		params.Reply = &models.ReplyParameters{MessageID: int(out.replyTo), AllowSendingWithoutReply: true}
@@ -249,7 +250,10 @@ func (s *Sender) simplify(ctx context.Context, params *parameters, row outbox.It
 		params.Reply = nil
 	case params.Thread != 0 && says(err, "thread not found", "TOPIC_CLOSED", "TOPIC_DELETED"):
 		params.Thread, params.Reply = 0, nil
-	case says(err, "can't parse entities"):
+		if len(params.topics) > 0 {
+			params.Thread, params.topics = params.topics[0], params.topics[1:]
+		}
+	case params.ParseMode != "" && says(err, "can't parse entities"):
 		s.log.ErrorContext(ctx, "Telegram failed to parse a message, sending it as plain text", "kind", row.Kind, "operation_id", row.ID)
 		params.Text, params.ParseMode = plain(params.Text), ""
 	default:

@@ -25,6 +25,8 @@ type outgoing struct {
 	replyTo int64
 	// buttons are the rows of buttons below the message.
 	buttons [][]button
+	// topics are where else to send the message if its own topic is not there. After them comes General.
+	topics []int64
 }
 
 // maxCallbackAnswer is the maximum length of the answer to a button press, both in characters and in UTF-16 units: Telegram does not

@@ -20,7 +20,7 @@ func CanNameLadder(name string) bool {
 }
 
 // viewWords are what the arguments of a command say in front of a name.
-var viewWords = wordSet(`new use rename archive last all month season on off help`)
+var viewWords = wordSet(`new use none rename archive last all month season on off help`)
 
 // IsFiller is true if all words of a text can never matter, such as the name of a game.
 func IsFiller(text string) bool {

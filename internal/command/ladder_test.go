@@ -15,7 +15,7 @@ func TestNamesOfLadders(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		"", "12", "3:1", "3-1", "#4", "@padel", "/padel", "won", "Lost", "draw", "lose", "gewonnen", "gané", "perdeu", "выиграл", "програв", "new", "use",
+		"", "12", "3:1", "3-1", "#4", "@padel", "/padel", "won", "Lost", "draw", "lose", "gewonnen", "gané", "perdeu", "выиграл", "програв", "new", "use", "none",
 		"last", "all", "month", "season", "off", "padel won", "vs", "<b>",
 	} {
 		if CanNameLadder(name) {

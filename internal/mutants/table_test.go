@@ -85,9 +85,9 @@ var mutants = []mutant{
 		packages: "./internal/ranking", tests: "^TestRecordedWhileArchived$",
 	},
 	{
-		name: "binding outlives its topic", file: "internal/postgres/pgoutbox/finish.go",
-		before: "return r.ThreadGone }", after: "return false }",
-		packages: "./internal/postgres/pgoutbox", tests: "^TestBindingEndsWithTheTopic$",
+		name: "topic stays bound", file: "internal/postgres/pgranking/ladders.go",
+		before: "WHERE chat_id = $1 AND thread_id = $2`, l.Chat", after: "WHERE chat_id = $1 AND thread_id = -$2`, l.Chat",
+		packages: "./internal/ranking", tests: "^TestUnboundTopic$",
 	},
 	{
 		name: "duplicates of other ladders", file: "internal/postgres/pgranking/read.go",

@@ -116,8 +116,6 @@ type Receipt struct {
 	Skipped     bool // the message shows the content already, so that nothing was sent
 	Ended       bool // a message that existed once need not exist any more, for Ensure
 	Pin         Pin  // for Ensure
-	// ThreadGone says that the topic of the message does not exist any more, so that it was sent without one.
-	ThreadGone bool
 }
 
 // Pin says whether a message was pinned.

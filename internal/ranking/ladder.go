@@ -126,6 +126,7 @@ const (
 	UseLadder     LadderChange = "use"
 	RenameLadder  LadderChange = "rename"
 	ArchiveLadder LadderChange = "archive"
+	UnbindTopic   LadderChange = "unbind" // the default ladder applies in the topic again
 )
 
 // ChangeLadder lists the ladders of a group, or changes one. Only admins may change them; everybody may ask.
@@ -174,6 +175,12 @@ func (l ladderOperation) meant(snap Snapshot) (meant *GroupLadder, names []strin
 			return nil, nil
 		}
 		return snap.here(), []string{l.Name}
+	case UnbindTopic:
+		i := slices.IndexFunc(snap.Ladders, func(g GroupLadder) bool { return g.Default && g.Name != "" && l.origin.Thread != 0 })
+		if i < 0 {
+			return nil, nil
+		}
+		return &snap.Ladders[i], nil
 	default:
 		return findLadder(snap.Ladders, l.Name), nil
 	}
@@ -282,7 +289,7 @@ type ChangedLadder struct {
 	Ladder LadderID // the one that is changed, 0 for a new one
 	First  LadderID // the group's only ladder if it gets a name too, otherwise 0
 	Names  []string // the name that the ladder gets, after that of First if there is one
-	Thread int64    // the topic in which it is used from now on, 0 if it becomes the default one
+	Thread int64    // the topic in which it is used from now on, or UnbindTopic unbinds, 0 if it becomes the default one
 }
 
 func (*ChangedLadder) outcome() CommandOutcome { return OutcomeSettingChanged }

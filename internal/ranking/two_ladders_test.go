@@ -148,6 +148,29 @@ func TestArchivedLadder(t *testing.T) {
 	g.mustHaveRatings(t, "it is used again", "chess Alice 1531", "chess Bob 1469", "padel Alice 1516", "padel Bob 1484")
 }
 
+// TestUnboundTopic: in a topic whose binding an admin has ended, the default ladder applies again; other topics stay bound. Outside of topics
+// there is nothing to end.
+func TestUnboundTopic(t *testing.T) {
+	t.Parallel()
+	g := newLadders(t)
+	unbind := ranking.ChangeLadder{Change: ranking.UnbindTopic, Name: "none", IsAdmin: admin}
+	for _, topic := range []int64{8, 9} {
+		g.mustChangeLadder(t, ranking.ChangeLadder{Change: ranking.UseLadder, Name: "padel"}, topic)
+	}
+	for range 2 { // once more changes nothing
+		g.mustChangeLadder(t, unbind, 8)
+	}
+	g.record(t, &alice, alice, bob, 3, 1) // in the topic
+	g.mustHaveRatings(t, "topic 8 is unbound", "chess Alice 1531", "chess Bob 1469")
+	if got := texts(t, g, `SELECT thread_id::text FROM topics`); len(got) != 1 || got[0] != "9" {
+		t.Errorf("bound topics are %q", got)
+	}
+	o := g.origin(&alice)
+	o.Thread = 0
+	must(t, g.Do(t.Context(), o, unbind))
+	checkNotice(t, g.answer(t, o.Key, "reply_to = 7"), ranking.Refusal{Code: ranking.NoSuchLadder, Name: "none"})
+}
+
 // archivingStore does something between the read and the first write of a command.
 type archivingStore struct {
 	*pgranking.Store

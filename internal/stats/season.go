@@ -34,7 +34,8 @@ var _ = notice.Register[SeasonTable](notice.Kind{Name: "season_table", Purpose: 
 type SeasonEnd struct {
 	SeasonTable
 	// Corrected is true in a message that tells it again, because the first one cannot be edited.
-	Corrected bool `json:"corrected,omitempty"`
+	Corrected bool    `json:"corrected,omitempty"`
+	Topics    []int64 `json:"-"` // those that are bound to the ladder
 }
 
 var _ = notice.Register[SeasonEnd](notice.Kind{Name: ranking.KindSeason, Purpose: notice.Notification, Alone: true})
@@ -116,7 +117,7 @@ type SeasonStore interface {
 	// no such season.
 	Season(ctx context.Context, ladder ranking.LadderID, number int) (SeasonTable, error)
 	// SeasonEnd returns a season and its ladder.
-	SeasonEnd(ctx context.Context, id ranking.SeasonID) (SeasonTable, ranking.LadderID, error)
+	SeasonEnd(ctx context.Context, id ranking.SeasonID) (SeasonEnd, ranking.LadderID, error)
 	// SeasonResults returns the standings in all seasons of a ladder of those who have played in them, in the order of the seasons and of the
 	// ratings.
 	SeasonResults(ctx context.Context, ladder ranking.LadderID) ([]SeasonResult, error)
@@ -160,11 +161,11 @@ func (q SeasonQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 
 // SeasonEnd returns how a season ended, with the names of its players. object is what identifies the message that tells it.
 func (s *Service) SeasonEnd(ctx context.Context, object string) (SeasonEnd, error) {
-	table, ladder, err := s.store.SeasonEnd(ctx, ranking.SeasonOfObject(object))
+	n, ladder, err := s.store.SeasonEnd(ctx, ranking.SeasonOfObject(object))
 	if err != nil {
 		return SeasonEnd{}, fmt.Errorf("read how a season ended: %w", err)
 	}
-	n := SeasonEnd{SeasonTable: table.short()}
+	n.SeasonTable = n.short()
 	return n, s.fillNames(ctx, ladder, &n)
 }
 

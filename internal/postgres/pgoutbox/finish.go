@@ -30,13 +30,6 @@ func queueChats(batch *pgx.Batch, results []outbox.Result) {
 	queueFrozen(batch, results)
 	queueParked(batch, results)
 	queuePins(batch, results)
-	queueGoneTopics(batch, results)
-}
-
-// queueGoneTopics lets topics that do not exist any more be bound to no ladder.
-func queueGoneTopics(batch *pgx.Batch, results []outbox.Result) {
-	queueFor(batch, results, func(r outbox.Result) bool { return r.ThreadGone }, `
-		DELETE FROM topics t USING `+theResults+` WHERE t.chat_id = r.chat_id AND t.thread_id = r.thread`)
 }
 
 // resultRow is what statements read of a result.
@@ -50,13 +43,11 @@ type resultRow struct {
 	Fingerprint string  `json:"fingerprint"`
 	Pin         string  `json:"pin"`
 	Pause       float64 `json:"pause"` // in seconds
-	Thread      int64   `json:"thread"`
 }
 
 // theResults are the results that queueFor passes as $1. The planner expects about as many as there usually are, and so uses indexes.
 const theResults = `unnest($1::jsonb[]) AS result CROSS JOIN LATERAL jsonb_to_record(result) AS r (
-		    id bigint, chat_id bigint, sent_to bigint, object text, target bigint, message_id bigint, fingerprint text, pin text, pause float8,
-		    thread bigint)`
+		    id bigint, chat_id bigint, sent_to bigint, object text, target bigint, message_id bigint, fingerprint text, pin text, pause float8)`
 
 // queueFor adds a statement about the wanted results, which it reads from theResults, unless there are none.
 func queueFor(batch *pgx.Batch, results []outbox.Result, wanted func(outbox.Result) bool, sql string, args ...any) {
@@ -65,7 +56,6 @@ func queueFor(batch *pgx.Batch, results []outbox.Result, wanted func(outbox.Resu
 		if m := r.Message; wanted(r) {
 			rows = append(rows, resultRow{
 				m.Row.ID, int64(m.Lane.Chat), m.ExternalChat, m.Object, m.Target, r.MessageID, r.Fingerprint, string(r.Pin), r.Pause.Seconds(),
-				m.Thread,
 			})
 		}
 	}

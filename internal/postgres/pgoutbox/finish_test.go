@@ -358,21 +358,3 @@ func TestLateResult(t *testing.T) {
 	m.Finish(t, late, dbtest.Failed(message, outbox.Failed))
 	m.MustHaveRows(t, `state, attempts, failures, batch`, "1 sending 2 0 1", "2 sending 2 0 1", "3 sending 2 0 1", "4 sending 2 0 1", "5 sending 2 0 1")
 }
-
-// TestBindingEndsWithTheTopic: a topic that Telegram does not find any more is bound to no ladder; others still are.
-func TestBindingEndsWithTheTopic(t *testing.T) {
-	t.Parallel()
-	m := newMail(t)
-	dbtest.Exec(t, m.Pool, `
-		INSERT INTO groups (id, chat_id) OVERRIDING SYSTEM VALUE VALUES (91, 1);
-		WITH l AS (INSERT INTO ladders (id, group_id, is_default, season_id) OVERRIDING SYSTEM VALUE VALUES (92, 91, true, nextval('seasons_id_seq')) RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
-		INSERT INTO topics (chat_id, thread_id, ladder_id) VALUES (1, 8, 92), (1, 9, 92), (2, 8, 92);
-		UPDATE outbox SET thread_id = 8 WHERE id = 1`)
-	r := dbtest.SentAs(m.MustTake(t, 1, 1), 7)
-	r.ThreadGone = true
-	m.Finish(t, r)
-	got := dbtest.Values[string](t, m.Pool, `SELECT concat_ws(' ', chat_id, thread_id) FROM topics ORDER BY 1`)
-	if diff := cmp.Diff([]string{"1 9", "2 8"}, got); diff != "" {
-		t.Errorf("topics (-want +got):\n%s", diff)
-	}
-}

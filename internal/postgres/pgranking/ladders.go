@@ -61,6 +61,8 @@ func queueLadder(batch *pgx.Batch, c ranking.Changes, l *ranking.ChangedLadder) 
 		}
 		batch.Queue(`UPDATE ladders SET is_default = false WHERE group_id = $1 AND is_default`, l.Group)
 		batch.Queue(`UPDATE ladders SET is_default = true WHERE id = $1`, l.Ladder)
+	case ranking.UnbindTopic:
+		batch.Queue(`DELETE FROM topics WHERE chat_id = $1 AND thread_id = $2`, l.Chat, l.Thread)
 	case ranking.ArchiveLadder:
 		batch.Queue(`UPDATE ladders SET archived_at = coalesce(archived_at, now()) WHERE id = $1`, l.Ladder)
 		queueEndedBoard(batch, c, l.Ladder)

@@ -40,7 +40,8 @@ const tenYears = `
 	        played = CASE n WHEN 999 THEN 0 ELSE 9 END, won = CASE n WHEN 999 THEN 0 ELSE 9 END, lost = 0,
 	        longest_streak = CASE n WHEN 0 THEN 2 ELSE 0 END
 	    FROM member WHERE s.season_id = 150 AND s.player_id = member.player_id;
-	INSERT INTO boards (chat_id, ladder_id) SELECT g.chat_id, l.id FROM groups g JOIN ladders l ON l.group_id = g.id AND l.is_default`
+	INSERT INTO boards (chat_id, ladder_id) SELECT g.chat_id, l.id FROM groups g JOIN ladders l ON l.group_id = g.id AND l.is_default;
+	INSERT INTO topics SELECT g.chat_id, 8, l.id FROM groups g JOIN ladders l ON l.group_id = g.id AND l.is_default`
 
 const viewedLadder = ranking.LadderID(150)
 

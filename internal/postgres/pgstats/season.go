@@ -28,16 +28,16 @@ func (s *Store) Season(ctx context.Context, ladder ranking.LadderID, number int)
 	if err := s.send(ctx, &batch); err != nil || id == 0 {
 		return n, err
 	}
-	n, _, err = s.SeasonEnd(ctx, id)
-	return n, err
+	end, _, err := s.SeasonEnd(ctx, id)
+	return end.SeasonTable, err
 }
 
 // SeasonEnd implements stats.Store.
-func (s *Store) SeasonEnd(ctx context.Context, id ranking.SeasonID) (n stats.SeasonTable, ladder ranking.LadderID, err error) {
+func (s *Store) SeasonEnd(ctx context.Context, id ranking.SeasonID) (n stats.SeasonEnd, ladder ranking.LadderID, err error) {
 	const season = `
 		SELECT c.title || CASE WHEN (SELECT count(*) > 1 FROM ladders WHERE group_id = l.group_id) THEN ' · ' || l.name ELSE '' END,
 		       s.number, coalesce(s.name, ''), s.starts_at, s.ends_at, l.season_id <> s.id, NOT l.draws_allowed,
-		       coalesce(s.place_matches, l.place_matches), l.id
+		       coalesce(s.place_matches, l.place_matches), l.id, ARRAY(SELECT thread_id FROM topics WHERE ladder_id = l.id ORDER BY thread_id)
 		FROM seasons s JOIN ladders l ON l.id = s.ladder_id JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id
 		WHERE s.id = $1`
 	// who has left is out of the ranking, but stays in the final table
@@ -57,12 +57,12 @@ func (s *Store) SeasonEnd(ctx context.Context, id ranking.SeasonID) (n stats.Sea
 	var batch pgx.Batch
 	batch.Queue(season, id).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&n.Title, &n.Number, &n.Name, (*zeronull.Timestamptz)(&n.Since), (*zeronull.Timestamptz)(&n.Until), &n.Over, &n.NoDraws,
-			&placeMatches, &ladder)
+			&placeMatches, &ladder, &n.Topics)
 	})
 	queueAll(&batch, &all, pgx.RowToStructByName[stats.SeasonStanding], standings, id)
 	queueLargestUpset(&batch, `ladder_id = (SELECT ladder_id FROM seasons WHERE id = $1) AND season_id = $1`, &n.Upset, id)
 	if err := s.send(ctx, &batch); err != nil {
-		return stats.SeasonTable{}, 0, err
+		return stats.SeasonEnd{}, 0, err
 	}
 	n.SetStandings(all, placeMatches)
 	return n, ladder, nil
