@@ -123,7 +123,7 @@ func TestWithSharedBot(t *testing.T) {
 		{"people without username", testPeopleWithoutUsername},
 		{"two turn out to be one", testTwoTurnOutToBeOne},
 		{"ladder of outlandish names", testLadderOfOutlandishNames},
-		{"delivered twice", testDeliveredTwice},
+		{"delivered twice", testDeliveredTwice}, {"ephemeral results", testEphemeralResults},
 		{"server error after the effect", testServerErrorAfterTheEffect},
 		{"strange updates", testStrangeUpdates},
 		{"malformed notices", testMalformedNotices},

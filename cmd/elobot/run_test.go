@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"os"
@@ -142,6 +143,64 @@ func cutPoll(t *testing.T, sim *botsim.Server) (cut func() botsim.Call) {
 	}
 	eventually(t, "the next poll waits", func() bool { return cut().Fault == "cut poll" })
 	return cut
+}
+
+// testEphemeralResults: equal ephemeral messages of one second are different results. One that is delivered twice is one result. A reply to
+// one means that message, and the bot replies to none.
+func testEphemeralResults(t *testing.T, b *botFixture) {
+	group := b.group("Chess")
+	b.seen(group, b.alice, b.bob)
+	now := group.Say(b.alice, "/ranking").Date
+	said := func(p botsim.Post) {
+		t.Helper()
+		p.Date, p.Text = now, cmp.Or(p.Text, "/match @bob 3:1")
+		group.Post(p)
+		b.settle()
+	}
+	before := b.matches(group)
+	for id := range 3 {
+		for range 2 { // delivered twice, as the same message
+			said(botsim.Post{From: b.alice, EphemeralID: id + 1})
+		}
+	}
+	said(botsim.Post{From: b.bob, EphemeralID: 1, Text: "/match @alice 1:3\n@alice 2:3"})
+	if n := b.matches(group) - before; n != 5 {
+		t.Errorf("%d matches, want 5", n)
+	}
+	update := `{"update_id":%d,"message":{"message_id":0,"date":%d,"chat":{"id":%d,"type":"supergroup","title":"Chess"},` +
+		`"from":{"id":%d,"first_name":"Alice","username":"alice"},"caption":"/match @bob 3:1",` +
+		`"caption_entities":[{"type":"bot_command","offset":0,"length":6},{"type":"mention","offset":7,"length":4}]}}`
+	last := b.sim.Update([]byte(`{"poll":{}}`))
+	for _, id := range []int64{last + 1, last + 2, last + 3, last + 3} {
+		b.sim.Update([]byte(fmt.Sprintf(update, id, now.Unix(), group.ID(), b.alice.ID)))
+		b.settle()
+	}
+	if n := b.matches(group) - before; n != 8 {
+		t.Errorf("%d matches, want 8", n)
+	}
+	undo := func(message int, replied string) (undone int) {
+		t.Helper()
+		b.sim.Update([]byte(fmt.Sprintf(`{"message":{"message_id":%d,"date":%d,"chat":{"id":%d,"type":"supergroup","title":"Chess"},`+
+			`"from":{"id":%d,"first_name":"Alice","username":"alice"},"text":"/undo","entities":[{"type":"bot_command","offset":0,"length":5}],`+
+			`"reply_to_message":{"message_id":0%s}}}`, message, now.Unix(), group.ID(), b.alice.ID, replied)))
+		b.settle()
+		return count(t, b.pool, `
+			SELECT count(*) FROM matches WHERE undone_at IS NOT NULL AND idempotency_key = $1`, fmt.Sprintf("u:%d:%d:2", group.ID(), b.alice.ID))
+	}
+	undone := func() int {
+		return count(t, b.pool, `SELECT count(*) FROM matches WHERE undone_at IS NOT NULL AND starts_with(idempotency_key, $1)`, "u:")
+	}
+	if undo(9000, ""); undone() != 0 {
+		t.Error("a reply to an unknown ephemeral message undoes a match")
+	}
+	if n := undo(9001, fmt.Sprintf(`,"ephemeral_message_id":2,"from":{"id":%d,"first_name":"Alice"}`, b.alice.ID)); n != 1 || undone() != 1 {
+		t.Errorf("a reply to an ephemeral message undoes it %d times, and %d matches in all", n, undone())
+	}
+	for _, c := range b.sim.CallsOf("sendMessage") {
+		if c.ChatID == group.ID() && strings.Contains(c.Params["reply_parameters"], `"message_id":0`) {
+			t.Errorf("a request replies to no message: %v", c.Params)
+		}
+	}
 }
 
 // testDeliveredTwice: an update that is delivered twice has one effect and one answer.

@@ -32,6 +32,7 @@ func testTopicNotFound(t *testing.T, b *botFixture) {
 	if card := awaitAnswers(t, forum, before+1)[before]; card.ThreadID != 0 {
 		t.Errorf("the card is in topic %d", card.ThreadID)
 	}
+	b.settle()
 	says(t, visible(said(b.alice, padel, "/match @bob 3:2")), "padel · ", "1531")
 
 	ended := func() botsim.Message {

@@ -162,9 +162,9 @@ func (m *message) isAnonymousAdmin() bool {
 // origin returns where a command came from.
 func (m *message) origin() ranking.Origin {
 	o := m.replyTarget()
-	o.Key, o.SentAt = m.key(), time.Unix(m.Date, 0).UTC()
+	o.Key, o.SentAt = m.key(m.Chat.ID), time.Unix(m.Date, 0).UTC()
 	if to := m.replied(); to != nil {
-		o.Replied = ranking.MatchRef{Message: to.ID, Key: messageKey(m.Chat.ID, to.ID)}
+		o.Replied = ranking.MatchRef{Message: to.ID, Key: to.key(m.Chat.ID)}
 	}
 	if m.SenderChat == nil {
 		sender := person(m.From.mentioned())
@@ -202,12 +202,22 @@ func (m *message) replyTarget() ranking.Origin {
 // generalTopic is the topic that every forum has. Telegram rejects messages that name it.
 const generalTopic = 1
 
-// key returns the idempotency key of the command in a message. For a message without an id the key is built from its content.
-func (m *message) key() string {
-	if m.ID != 0 {
-		return messageKey(m.Chat.ID, m.ID)
+// key returns the idempotency key of the command in a message of a chat. An ephemeral message has an id that only this bot knows. For a
+// message without any id, not even that of its update, the key is built from its content.
+func (m *message) key(chat int64) string {
+	var from int64
+	if m.From != nil {
+		from = m.From.ID
 	}
-	content := sha256.Sum256(fmt.Appendf(nil, "%d %d %d %s", m.Chat.ID, m.From.ID, m.Date, m.Text))
+	switch {
+	case m.ID != 0:
+		return messageKey(chat, m.ID)
+	case m.EphemeralID != 0:
+		return fmt.Sprintf("u:%d:%d:%d", chat, from, m.EphemeralID)
+	case m.update != 0:
+		return fmt.Sprintf("u:%d", m.update)
+	}
+	content := sha256.Sum256(fmt.Appendf(nil, "%d %d %d %s", chat, from, m.Date, m.Text))
 	return fmt.Sprintf("h:%x", content)
 }
 

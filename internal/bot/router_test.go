@@ -700,7 +700,7 @@ func TestOrigin(t *testing.T) {
 	})
 }
 
-// TestKeyWithoutMessageID: the key of a message without an id depends on text, sender, chat and date.
+// TestKeyWithoutMessageID: the key of a message without an id is that of its update, or else depends on text, sender, chat and date.
 func TestKeyWithoutMessageID(t *testing.T) {
 	t.Parallel()
 	const template = `{"update_id":%d,"message":{"message_id":0,"date":%d,"chat":{"id":%d,"type":"supergroup"},` +
@@ -717,13 +717,16 @@ func TestKeyWithoutMessageID(t *testing.T) {
 		}
 		return rankings.calls[0].origin.Key
 	}
-	original := key(1, 100, -5, 1001, "now")
-	if again := key(2, 100, -5, 1001, "now"); again != original {
+	original := key(0, 100, -5, 1001, "now")
+	if again := key(0, 100, -5, 1001, "now"); again != original {
 		t.Errorf("the same message has the keys %q and %q", original, again)
 	}
+	if got := key(7, 100, -5, 1001, "now"); got != "u:7" {
+		t.Errorf("the message of update 7 has the key %q", got)
+	}
 	for what, other := range map[string]string{
-		"later": key(1, 101, -5, 1001, "now"), "elsewhere": key(1, 100, -6, 1001, "now"),
-		"by another": key(1, 100, -5, 1002, "now"), "in other words": key(1, 100, -5, 1001, "soon"),
+		"later": key(0, 101, -5, 1001, "now"), "elsewhere": key(0, 100, -6, 1001, "now"),
+		"by another": key(0, 100, -5, 1002, "now"), "in other words": key(0, 100, -5, 1001, "soon"),
 	} {
 		if other == original {
 			t.Errorf("the same message %s has the same key", what)
@@ -1082,6 +1085,7 @@ func checkCall(t *testing.T, c call) {
 	_, err := fmt.Sscanf(c.origin.Key, "m:%d:%d", &chat, &message)
 	byContent := len(c.origin.Key) == len("h:")+64 && strings.HasPrefix(c.origin.Key, "h:")
 	happened := len(c.origin.Key) == len("s:")+64 && strings.HasPrefix(c.origin.Key, "s:")
+	ephemeral := strings.HasPrefix(c.origin.Key, "u:") && c.origin.ReplyTo == 0
 	pressed := c.origin.Button != "" && c.origin.Key == "c:"+c.origin.Button
 	if c.origin.Trigger == ranking.ByEdit {
 		_, err = fmt.Sscanf(c.origin.Key, "e:%d:%d", &chat, &message)
@@ -1089,7 +1093,7 @@ func checkCall(t *testing.T, c call) {
 	if c.method == "offer" {
 		checkScores(t, c.report.Scores)
 	}
-	if !pressed && !byContent && !happened && (err != nil || message == 0 || chat != int64(c.origin.Chat.ID)) {
+	if !pressed && !byContent && !ephemeral && !happened && (err != nil || message == 0 || chat != int64(c.origin.Chat.ID)) {
 		t.Errorf("key %q for chat %d", c.origin.Key, c.origin.Chat.ID)
 	}
 	checkName(t, c.origin.Chat.Title)

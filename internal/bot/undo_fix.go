@@ -69,7 +69,7 @@ func (r *Router) fix(ctx context.Context, req request, f command.Fix) error {
 func (r *Router) amendment(req request, number int) ranking.Amendment {
 	t := ranking.Amendment{Match: ranking.MatchRef{Number: number}, IsAdmin: r.isAdmin(req.origin)}
 	if to := req.message.replied(); number == 0 && to != nil {
-		t.Match = ranking.MatchRef{Message: to.ID, Key: messageKey(req.message.Chat.ID, to.ID)}
+		t.Match = ranking.MatchRef{Message: to.ID, Key: to.key(req.message.Chat.ID)}
 		if card, ok := r.cardOf(to); ok {
 			t.Match = card.match()
 		}

@@ -29,6 +29,9 @@ func readUpdate(raw []byte) (u update, err error) {
 		messages = append(messages, u.CallbackQuery.Message)
 	}
 	for _, m := range messages {
+		if m != nil {
+			m.update = u.ID
+		}
 		for ; m != nil; m = m.ReplyTo {
 			if m.Text == "" {
 				m.Text, m.Entities = m.Caption, m.CaptionEntities
@@ -57,7 +60,9 @@ func (p *present) UnmarshalJSON(value []byte) error {
 }
 
 type message struct {
-	ID                 int64           `json:"message_id"`
+	update             int64           // the id of its update, 0 if that shows it only as one that is replied to
+	ID                 int64           `json:"message_id"` // 0 for an ephemeral one
+	EphemeralID        int64           `json:"ephemeral_message_id"`
 	ThreadID           int64           `json:"message_thread_id"`
 	IsTopicMessage     bool            `json:"is_topic_message"`
 	From               *user           `json:"from"`

@@ -16,6 +16,7 @@ type message struct {
 	noFrom     bool // the message has no author, only a sender chat
 	senderChat *SenderChat
 	tooOld     bool           // it cannot be edited any more
+	ephemeral  int            // its id, 0 unless only its author and the bot see it
 	extra      map[string]any // service fields and fields that a test adds
 	wireReply  *message       // shown in reply_to_message; in a topic it may be the message that created it
 }
@@ -69,6 +70,9 @@ func (m *message) wire() (json.RawMessage, error) {
 		IsTopicMessage:  m.ThreadID != 0 && m.chat.isForum,
 		Text:            m.Text,
 		Entities:        m.Entities,
+	}
+	if m.ephemeral != 0 {
+		w.MessageID, w.EphemeralID = 0, m.ephemeral
 	}
 	if m.Rich {
 		w.Text, w.Entities, w.Rich = "", nil, m.wireRich()

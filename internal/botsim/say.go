@@ -25,7 +25,7 @@ func (c *Chat) SayAnonymously(text string) Message {
 func (c *Chat) Post(p Post) Message {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	m := &message{senderChat: p.SenderChat, extra: p.Extra}
+	m := &message{senderChat: p.SenderChat, ephemeral: p.EphemeralID, extra: p.Extra}
 	m.From, m.Text, m.Entities = c.s.current(p.From), p.Text, p.Entities
 	m.ReplyTo, m.ThreadID, m.Date = p.ReplyTo, p.ThreadID, p.Date
 	m.noFrom = p.From.ID == 0

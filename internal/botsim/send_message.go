@@ -236,7 +236,7 @@ func (s *Server) readReply(p parameters.Values, c *Chat, m *message) error {
 	if err != nil || !given {
 		return err
 	}
-	if target, ok := c.byID[int(reply.MessageID)]; ok && !target.Deleted {
+	if target, ok := c.byID[int(reply.MessageID)]; ok && !target.Deleted && target.ephemeral == 0 {
 		m.ReplyTo = target.ID
 		if m.ThreadID == 0 {
 			m.ThreadID = target.ThreadID

@@ -98,6 +98,8 @@ type Post struct {
 	ThreadID   int
 	SenderChat *SenderChat
 	Date       time.Time // zero: now
+	// EphemeralID makes the message ephemeral: the bot sees it with this id and the message_id 0, and nobody can reply to it.
+	EphemeralID int
 	// Extra holds more fields of the message object, for example {"via_bot": …} or {"forward_origin": …}.
 	Extra map[string]any
 }
@@ -116,6 +118,7 @@ type wireChat struct {
 // wireMessage is a message as the Bot API encodes it.
 type wireMessage struct {
 	MessageID       int             `json:"message_id"`
+	EphemeralID     int             `json:"ephemeral_message_id,omitempty"`
 	MessageThreadID int             `json:"message_thread_id,omitempty"`
 	From            *User           `json:"from,omitempty"`
 	SenderChat      *SenderChat     `json:"sender_chat,omitempty"`

@@ -132,7 +132,8 @@ func queueKeysOfBots(batch *pgx.Batch, table, column string, from, to ranking.Us
 	const mark = `
 		UPDATE %[1]s SET %[2]s = $1::text || %[2]s
 		WHERE (%[2]s LIKE 'm:%%' OR %[2]s LIKE 'e:%%')
-		  AND split_part(%[2]s, ':', 2) NOT IN (SELECT telegram_chat_id::text FROM ` + supergroups + ` AS s)`
+		  AND split_part(%[2]s, ':', 2) NOT IN (SELECT telegram_chat_id::text FROM ` + supergroups + ` AS s)
+		   OR %[2]s LIKE 'u:%%'`
 	// Keys that both bots have handled keep the prefix.
 	const unmark = `
 		UPDATE %[1]s SET %[2]s = substr(%[2]s, length($1::text) + 1)

@@ -24,7 +24,7 @@ func TestAdoptBotKeepsBotsApart(t *testing.T) {
 		INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
 		VALUES (1, 1, 1, 1, 1, 0, 32, now(), 'm:-5:1'), (2, 2, 2, 1, 1, 0, 32, now(), 'm:-4:1'), (2, 2, 2, 2, 1, 0, 32, now(), 'm:-1007:1');
 		INSERT INTO handled_commands (key, outcome) SELECT idempotency_key, 'recorded' FROM matches;
-		INSERT INTO handled_commands (key) VALUES ('e:-5:1:17'), ('e:-1007:1:17'), ('m:9:2'), ('c:3'), ('s:ab'), ('h:cd');
+		INSERT INTO handled_commands (key) VALUES ('e:-5:1:17'), ('e:-1007:1:17'), ('m:9:2'), ('c:3'), ('s:ab'), ('h:cd'), ('u:7'), ('u:-1007:9:1');
 		INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id) VALUES (-5, 2, 1), (-4, 2, 2), (-1007, 2, 3);
 		INSERT INTO ensured_messages (chat_id, object, telegram_message_id, fingerprint) VALUES (2, 'board', 8, 'f');
 		INSERT INTO prompts (id, chat_id, kind, match_id, delivered_at, telegram_message_id) VALUES (1, 2, 'undo', 3, now(), 8);
@@ -64,6 +64,7 @@ func TestAdoptBotKeepsBotsApart(t *testing.T) {
 		"match bot1:m:-5:1", "match bot1:m:-4:1", "match m:-1007:1",
 		"handled c:3", "handled e:-1007:1:17", "handled h:cd", "handled m:-1007:1", "handled s:ab",
 		"handled bot1:e:-5:1:17", "handled bot1:m:-4:1", "handled bot1:m:-5:1", "handled bot1:m:9:2",
+		"handled bot1:u:-1007:9:1", "handled bot1:u:7",
 		"message -1007",
 		"outbox bot1:m:-5:1 send planned", "outbox bot1:m:-5:1 send dead", "outbox m:-1007:1 send planned 1",
 		"outbox m:-1007:1 edit expired", "outbox c:3 callback_answer expired",
