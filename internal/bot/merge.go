@@ -83,7 +83,7 @@ func addresseeOf(item outbox.Item) string {
 
 // addressed puts the addressee's name in front of a line, unless the line begins with it anyway.
 func addressed(name, line string, w words) string {
-	if name = cleanName(name); name == "" || strings.HasPrefix(plain(line), plain(showText(name))) {
+	if name = cleanName(w.called(name)); name == "" || strings.HasPrefix(plain(line), plain(showText(name))) {
 		return line
 	}
 	return w.Text("several.addressed", args{"Name": showText(name), "Line": line})

@@ -3,7 +3,6 @@ package bot
 import (
 	"fmt"
 	"html"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -32,7 +31,20 @@ func displayName(u user) string {
 			return cleaned
 		}
 	}
-	return "Player " + strconv.FormatInt(u.ID, 10)
+	return ranking.Nameless
+}
+
+// nameNameless gives a name to everybody in what a pointer refers to who has none.
+func (w words) nameNameless(pointer any) {
+	ranking.EachName(pointer, func(name *ranking.Name) { name.Name = w.called(name.Name) })
+}
+
+// called returns what somebody with a stored name is called.
+func (w words) called(name string) string {
+	if name == ranking.Nameless {
+		return w.Text("names.nameless", nil)
+	}
+	return name
 }
 
 // cleanName removes from a name what would disturb the text around it, or could make two names look the same: control characters, direction

@@ -13,6 +13,7 @@ import (
 	"github.com/rivo/uniseg"
 	"pgregory.net/rapid"
 
+	"elobot/internal/catalog"
 	"elobot/internal/command"
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
@@ -146,12 +147,43 @@ func TestDisplayName(t *testing.T) {
 		{user{ID: 5, FirstName: "Alice", LastName: "Smith", Username: "al"}, "Alice Smith"},
 		{user{ID: 5, LastName: "Smith"}, "Smith"},
 		{user{ID: 5, FirstName: "\u3164", LastName: "\u2800", Username: "al"}, "al"},
-		{user{ID: 5, FirstName: "\u202e"}, "Player 5"},
-		{user{ID: 5}, "Player 5"},
+		{user{ID: 5, FirstName: "\u202e"}, ranking.Nameless},
+		{user{ID: 5}, ranking.Nameless},
 		{user{ID: 5, FirstName: strings.Repeat("a", 20), LastName: strings.Repeat("b", 20)}, strings.Repeat("a", 20) + " " + strings.Repeat("b", 10) + "…"},
 	} {
 		if got := displayName(c.user); got != c.want {
 			t.Errorf("displayName(%+v) = %+q, want %+q", c.user, got, c.want)
+		}
+	}
+}
+
+// TestNamelessPeople: whoever has no name is called so in the language of the chat, in a message, in the table of a ranking, on a button, in a
+// chart, and in front of an answer. Numbers tell several of them apart.
+func TestNamelessPeople(t *testing.T) {
+	t.Parallel()
+	german := words{Language: catalog.For("de"), tables: true}
+	item := itemOf(t, stats.RankingPage{Title: "Club", Total: 1, Rows: []stats.Row{{Name: ranking.Name{Player: 7}, Elo: 1516, Won: 1}}})
+	item.Names = map[int64]outbox.Name{7: {Name: ranking.Nameless, Mark: "2"}}
+	out, err := render(item, german)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{out.html, out.table} {
+		if !strings.Contains(text, "Person"+endIsolate+" ("+isolate+"2") || strings.Contains(text, ranking.Nameless) {
+			t.Errorf("the ranking is %q", text)
+		}
+	}
+	if got := addressed(ranking.Nameless, "Hallo", german); !strings.Contains(got, "Person") {
+		t.Errorf("the answer is %q", got)
+	}
+	chart := stats.Chart{Players: []ranking.Name{{Player: 7, Name: ranking.Nameless}}}
+	german.nameNameless(&chart)
+	if got := drawnName(chart.Players[0]); got != "Person" {
+		t.Errorf("the chart shows %q", got)
+	}
+	for _, language := range catalog.All() {
+		if got := (words{Language: language}).called(ranking.Nameless); got == "" || got == ranking.Nameless {
+			t.Errorf("in %s nobody has the name %q", language.Tag(), got)
 		}
 	}
 }

@@ -25,6 +25,7 @@ func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receip
 	if err != nil {
 		return outbox.Receipt{}, telegram.Rejected(err)
 	}
+	w.nameNameless(&n)
 	ladder, err := ladderLabel(m.Items[0])
 	if err != nil {
 		return outbox.Receipt{}, telegram.Rejected(err)

@@ -126,6 +126,7 @@ func read[N any](item outbox.Item) (n N, err error) {
 
 // show renders a notice.
 func (v view[N]) show(n N, item outbox.Item, w words) outgoing {
+	w.nameNameless(&n)
 	out := outgoing{html: v.text(w, n), answers: v.personal}
 	if v.line != nil {
 		out.line = v.line(w, n)

@@ -109,6 +109,35 @@ func TestResultsWithoutScoreDown(t *testing.T) {
 	}
 }
 
+// TestNamelessPeople: who was called by Telegram's id has the name of those without one, and on the way down the old one again.
+func TestNamelessPeople(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.Open(t, pgtest.Empty(t))
+	dbtest.Migrate(t, pool, migrations.FS)
+	dbtest.Exec(t, pool, oneOfEach)
+	dbtest.Exec(t, pool, `
+		UPDATE players SET telegram_user_id = 7, display_name = 'Player 7' WHERE id = 1;
+		UPDATE players SET display_name = 'Player 7' WHERE id = 2;
+		UPDATE group_players SET name = display_name FROM players p WHERE p.id = player_id`)
+	names := func() []string {
+		t.Helper()
+		return dbtest.Values[string](t, pool, `
+			SELECT concat_ws(', ', p.id, display_name, s.name) FROM players p LEFT JOIN group_players s ON s.player_id = p.id WHERE p.id <= 2 ORDER BY p.id`)
+	}
+	before := names()
+	for _, tc := range []struct {
+		file string
+		want []string
+	}{{"up", []string{"1, …, …", before[1]}}, {"down", before}} {
+		step, err := fs.ReadFile(migrations.FS, "000214_nameless."+tc.file+".sql")
+		dbtest.Must(t, err)
+		dbtest.Exec(t, pool, string(step))
+		if diff := cmp.Diff(tc.want, names()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.file, diff)
+		}
+	}
+}
+
 func TestMigrateAtOnce(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.Empty(t))

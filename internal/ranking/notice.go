@@ -22,33 +22,41 @@ type Name struct {
 	Mark string `json:"mark,omitempty"`
 }
 
+// Nameless is the name of somebody whose account shows none. Chats see a word of their language instead.
+const Nameless = "…"
+
 // FillNames sets the names of all players in what a pointer refers to. called returns that of a player who is known.
 func FillNames(pointer any, called func(PlayerID) (name Name, ok bool)) {
-	fillNames(reflect.ValueOf(pointer).Elem(), called)
+	EachName(pointer, func(name *Name) {
+		if known, ok := called(name.Player); ok {
+			name.Name, name.Mark = known.Name, known.Mark
+		}
+	})
 }
 
-func fillNames(in reflect.Value, called func(PlayerID) (name Name, ok bool)) {
+// EachName calls do for each name in what a pointer refers to.
+func EachName(pointer any, do func(*Name)) { eachName(reflect.ValueOf(pointer).Elem(), do) }
+
+func eachName(in reflect.Value, do func(*Name)) {
 	switch in.Kind() {
 	case reflect.Pointer:
 		if !in.IsNil() {
-			fillNames(in.Elem(), called)
+			eachName(in.Elem(), do)
 		}
 	case reflect.Slice, reflect.Array:
 		for i := range in.Len() {
-			fillNames(in.Index(i), called)
+			eachName(in.Index(i), do)
 		}
 	case reflect.Struct:
 		if name, ok := in.Addr().Interface().(*Name); ok {
-			if known, ok := called(name.Player); ok {
-				name.Name, name.Mark = known.Name, known.Mark
-			}
+			do(name)
 			return
 		}
 		if _, ok := in.Addr().Interface().(*time.Time); ok {
 			return
 		}
 		for i := range in.NumField() {
-			fillNames(in.Field(i), called)
+			eachName(in.Field(i), do)
 		}
 	}
 }

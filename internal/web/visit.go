@@ -176,6 +176,9 @@ func (v *visit) Stamp(at time.Time) string { return at.In(v.Now.Location()).Form
 
 // Name returns a name with what distinguishes it.
 func (v *visit) Name(n ranking.Name) string {
+	if n.Name == ranking.Nameless {
+		n.Name = v.T("names.nameless")
+	}
 	if n.Mark != "" {
 		return n.Name + " (" + n.Mark + ")"
 	}
