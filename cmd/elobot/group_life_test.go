@@ -240,6 +240,9 @@ func testAnAnonymousAdmin(t *testing.T, b *botFixture) {
 		t.Errorf("%d players have been added", n-people)
 	}
 	anonymously("/ranking", "2 players")
+	question := b.answer(group.SayAnonymously("/undo 2")) // Carol is the anonymous admin, whom Telegram does not list
+	says(t, b.press(b.carol, question, dataOf(t, question, "Undo")), "Only the group’s admins can answer", "send /undo 2")
+	anonymously("/undo 2", "Match #2 undone", "by an admin")
 	b.settle()
 }
 

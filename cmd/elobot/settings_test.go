@@ -19,7 +19,7 @@ func testSettings(t *testing.T, b *botFixture) {
 	must(t, err)
 	says(t, visible(now), "K-factor: 24", "changed by Olga")
 	says(t, b.choose(b.olga, frame, "1c:k", "1c:k:24"), "That’s set already")
-	says(t, b.press(b.alice, frame, "1c:k:48"), "Only the group’s admins")
+	says(t, b.press(b.alice, frame, "1c:k:48"), "Only the group’s admins", "send /settings k 48")
 	says(t, b.press(b.olga, frame, "1c:k:25"), "This button no longer works")
 	says(t, visible(b.ask(group, b.alice, "/match @bob 3:1")), "Alice +12 → 1512")
 	says(t, b.choose(b.olga, frame, "1c:rating", "1c:all", "1c:reporting", "1c:draws:off"), "draws on → off")

@@ -201,6 +201,12 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	for _, code := range []ranking.RefusalCode{ranking.NothingOfYours, ranking.TooLate, ranking.UndoneLongAgo, ranking.NothingToRestore} {
 		all["refusal/"+string(code)+"_by_minutes"] = ranking.Refusal{Code: code, Number: 42, Minutes: 90}
 	}
+	for code, instead := range map[ranking.RefusalCode]string{
+		ranking.TooLate: "/undo 1234567", ranking.NotYours: "/fix 1234567 30:28 28:30 30:28 28:30 30:28", ranking.NotUndoneByYou: "/restore 1234567",
+		ranking.SeasonClosed: "/undo 1234567", ranking.AdminsOnly: "/settings zone America/Argentina/ComodRivadavia", ranking.AdminsOnlyPrompt: "/undo 42",
+	} {
+		all["refusal/"+string(code)+"_of_a_press"] = ranking.Refusal{Code: code, Number: 1234567, Minutes: 1440, Instead: instead}
+	}
 	all["refusal/too_late_by_one_minute"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 1}
 	all["refusal/too_late_by_one_hour"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 60}
 	all["refusal/no_season_over"] = ranking.Refusal{Code: ranking.NoSuchSeason}

@@ -31,7 +31,7 @@ func TestPress(t *testing.T) {
 	id := w.sim.Press(w.bob, card, "1u:42:0:Aa0_-zZ9")
 	c := w.expect("a press", "undo #42 Aa0_-zZ9")[0]
 	want := ranking.Origin{
-		Key: "c:" + id, Button: id, Update: c.origin.Update, Command: "undo",
+		Key: "c:" + id, Button: id, Update: c.origin.Update, Command: "undo", Instead: "/undo 42",
 		Chat:   ranking.Chat{ID: ranking.ExternalChatID(w.group.ID()), Kind: ranking.Supergroup, Title: "Table tennis", Language: "en"},
 		Sender: &ranking.Person{ID: 1002, Username: "bob", Name: "Bob"},
 		SentAt: worldTime.Add(time.Minute), ReplyTo: int64(card.ID), Pressed: int64(card.ID),

@@ -77,6 +77,10 @@ func (r *Router) pressSetting(ctx context.Context, p press) error {
 	name, value, chooses := strings.Cut(p.args, ":")
 	s, isSetting := ranking.FindSetting(name)
 	_, isRegion := findZoneRegion(name)
+	p.origin.Instead = "/settings"
+	if chooses {
+		p.origin.Instead += " " + name + " " + value
+	}
 	switch {
 	case !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data):
 		return r.unknownButton(ctx, p.origin)

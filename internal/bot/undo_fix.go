@@ -103,6 +103,7 @@ func (r *Router) pressCard(ctx context.Context, p press, amend func(ranking.Amen
 	if !ok || card.tag == "" {
 		return r.unknownButton(ctx, p.origin)
 	}
+	p.origin.Instead = fmt.Sprintf("/%s %d", p.origin.Command, card.number)
 	a := ranking.Amendment{Match: card.match(), Changes: &card.changes, IsAdmin: r.isAdmin(p.origin)}
 	return r.rankings.Do(ctx, p.origin, amend(a))
 }
@@ -115,6 +116,7 @@ func (r *Router) pressFix(ctx context.Context, p press) error {
 	if !ok || !isList || card.tag == "" || !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data) {
 		return r.unknownButton(ctx, p.origin)
 	}
+	p.origin.Instead = fmt.Sprintf("/%s %d %s", command.NameFix, card.number, strings.ReplaceAll(list, ",", " "))
 	fix := ranking.Amendment{Match: card.match(), Changes: &card.changes, IsAdmin: r.isAdmin(p.origin)}
 	return r.rankings.Do(ctx, p.origin, ranking.AcceptFix{Amendment: fix, Scores: scores})
 }

@@ -174,7 +174,7 @@ func (s *Service) decide(ctx context.Context, store writer, o Origin, j job, sna
 	if refusal := j.refuse(snap); refusal != nil {
 		return Decision{Notice: refusal}, nil
 	}
-	if refusal := j.permission(snap).refusal(snap); refusal != nil {
+	if refusal := j.permission(snap).refusal(o, snap); refusal != nil {
 		return Decision{Notice: refusal}, nil
 	}
 	var err error

@@ -263,6 +263,8 @@ type Refusal struct {
 	// Minutes is how long the players and the reporter may amend a match, and an undone match can be restored.
 	Minutes int `json:"minutes,omitempty"`
 	Matches int `json:"matches,omitempty"` // or ladders, where the code says so
+	// Instead is what an anonymous admin can send instead of pressing a button, empty for nothing.
+	Instead string `json:"instead,omitempty"`
 }
 
 var _ = notice.Register[Refusal](notice.Kind{Name: "refusal", Purpose: notice.Outcome, Refuses: true})

@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -179,13 +180,14 @@ const (
 )
 
 // refusal returns what the sender is told without permission, nil with it.
-func (p Permission) refusal(snap Snapshot) Notice {
+func (p Permission) refusal(o Origin, snap Snapshot) Notice {
 	switch {
 	case p.Who == Anybody, p.Who == Involved && p.Involved, snap.Admin == IsAdmin:
 		return nil
 	case snap.Admin == AdminUnknown:
 		return Refusal{Code: AdminsUnknown, Number: p.Refusal.Number}
 	}
+	p.Refusal.Instead = cmp.Or(p.Refusal.Instead, o.Instead)
 	return p.Refusal
 }
 

@@ -213,7 +213,11 @@ func (p promptOperation) refuse(snap Snapshot) Notice {
 func (p promptOperation) permission(snap Snapshot) Permission {
 	switch m := p.undo.found(snap); {
 	case snap.Prompt.Answerer == 0:
-		return Permission{Who: Admins, Refusal: Refusal{Code: AdminsOnlyPrompt}}
+		refusal := Refusal{Code: AdminsOnlyPrompt}
+		if m != nil { // not to cancel
+			refusal.Instead = fmt.Sprintf("/%s %d", commandUndo, m.Number)
+		}
+		return Permission{Who: Admins, Refusal: refusal}
 	case m == nil: // Cancel means no match; otherwise decide says that it is gone, because its group was detached
 		return Permission{}
 	default:

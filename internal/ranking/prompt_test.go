@@ -175,10 +175,10 @@ func TestPromptRefuses(t *testing.T) {
 	refused("another chat", &zoe, elsewhere, answerBy(id, ranking.Choice(0)), noButton)
 	refused("an unknown prompt", &zoe, club, answerBy(ranking.PromptRef{ID: id.ID + 1_000_000, Tag: id.Tag}, ranking.Choice(0)), noButton)
 	refused("an unknown option", &zoe, club, answerBy(id, ranking.Choice(1)), noButton)
-	for _, option := range []ranking.PromptOption{ranking.Choice(0), ranking.Cancel{}} {
+	for option, instead := range map[ranking.PromptOption]string{ranking.Choice(0): "/undo 1", ranking.Cancel{}: ""} {
 		for _, who := range []ranking.Person{carol, stranger, alice} { // Alice could undo the match herself
 			refused("another admin", &who, club, answerBy(id, option), ranking.Refusal{Code: ranking.NotYourPrompt})
-			refused("no admin", &who, club, with(answerBy(anyAdmins, option), nobodyIsAdmin), ranking.Refusal{Code: ranking.AdminsOnlyPrompt})
+			refused("no admin", &who, club, with(answerBy(anyAdmins, option), nobodyIsAdmin), ranking.Refusal{Code: ranking.AdminsOnlyPrompt, Instead: instead})
 		}
 		refused("admins unknown", &zoe, club, with(answerBy(anyAdmins, option), unknown), ranking.Refusal{Code: ranking.AdminsUnknown})
 	}

@@ -68,10 +68,16 @@ func (u undoOperation) decide(snap Snapshot) (Decision, error) {
 	switch {
 	case m == nil:
 		return u.askWhich(snap), nil
-	case undone != 0 || u.involved(snap, m).asAdmin():
+	case undone != 0 || u.involved(snap, m).asAdmin() && !u.confirms(m):
 		return u.ask(snap, m, undone), nil
 	}
 	return u.undo(snap, m)
+}
+
+// confirms is true if an anonymous admin repeats the command instead of pressing the button of the question, which may not show that they
+// are one.
+func (u undoOperation) confirms(m *StoredMatch) bool {
+	return u.origin.Sender == nil && slices.Contains(m.Asked, 0)
 }
 
 // ask asks the sender whether to undo the match. undone is as in UndoPrompt.
