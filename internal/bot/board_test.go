@@ -21,6 +21,23 @@ func (p *post) update(t *testing.T, m outbox.Message) outbox.Receipt {
 	return receipt
 }
 
+// TestBoardOfAParkedChat: a board tries with one request whether the bot may write again, without a look at the pinned message.
+func TestBoardOfAParkedChat(t *testing.T) {
+	t.Parallel()
+	p, m := newBoard(t)
+	p.sender.looked.Now = func() time.Time { return time.Now().Add(time.Hour) }
+	p.sim.Fault(botsim.Fault{
+		Method: "editMessageText", Kind: botsim.Reject, Description: "Bad Request: not enough rights to send text messages to the chat",
+	})
+	board, since := p.board(t, 1516, m.ID), len(p.sim.Calls())
+	board.Parked = true
+	_, err := p.sender.Send(testContext(t), board, atOnce)
+	if failure := failureOf(t, err); failure.Kind != outbox.Forbidden {
+		t.Errorf("kind %s: %v", failure.Kind, err)
+	}
+	p.checkRequests(t, since, "editMessageText")
+}
+
 // TestBoardsThatShowTheirContentAreSkipped: the fingerprint is that of what is shown. It is not trusted after a request with an unknown
 // outcome, and once an hour an edit makes sure that a message that is not pinned still exists.
 func TestBoardsThatShowTheirContentAreSkipped(t *testing.T) {

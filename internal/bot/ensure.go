@@ -33,7 +33,7 @@ func (s *Sender) ensure(ctx context.Context, m outbox.Message) (outbox.Receipt, 
 	e := boardUpdate{Message: m, out: s.boardMessage(m, board), id: m.Target}
 	e.receipt.Fingerprint = s.fingerprint(m, e.out)
 	shown := m.Target != 0 && m.KnownFingerprint == e.receipt.Fingerprint && m.Row.PossibleDuplicates == 0
-	look := m.Target == 0 || m.Row.PossibleDuplicates > 0 || !s.looked.Has(m.ExternalChat)
+	look := m.Target == 0 || m.Row.PossibleDuplicates > 0 || !m.Parked && !s.looked.Has(m.ExternalChat)
 	if shown && !look && !board.ToPin {
 		e.receipt.MessageID, e.receipt.Skipped = m.Target, true
 		return e.receipt, nil

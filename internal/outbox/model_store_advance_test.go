@@ -101,7 +101,18 @@ func (db *database) finish(epoch int64, r Result) {
 
 // finishChat persists what the result means for the chat.
 func (db *database) finishChat(epoch int64, chat *account, r Result) {
-	if r.Failure == nil || r.Message.Lane.Kind == CallbackAnswers {
+	if r.Message.Lane.Kind == CallbackAnswers {
+		return
+	}
+	asTaken := chat.parked.IsZero() != r.Message.Parked && db.lastRequest[r.Message.Lane].ended.IsZero()
+	if asTaken && r.Message.Parked {
+		chat.parked = time.Now()
+	}
+	if r.Failure == nil {
+		if asTaken && r.Message.Parked && !r.Skipped {
+			chat.parked = time.Time{}
+			db.model.Unpark(int64(r.Message.Lane.Chat))
+		}
 		return
 	}
 	switch r.Failure.Kind {
@@ -110,10 +121,10 @@ func (db *database) finishChat(epoch int64, chat *account, r Result) {
 			chat.frozen, chat.frozenEpoch = until, epoch
 		}
 	case Forbidden:
-		if a := db.lastRequest[r.Message.Lane]; a.ended.IsZero() && !chat.activeAt.After(a.begun) {
-			chat.parked = true
-			db.model.Parked(int64(r.Message.Lane.Chat))
-			db.counts.add("a chat was parked")
+		if asTaken {
+			chat.parked = time.Now().Add(db.parksFor)
+			db.model.Parked(int64(r.Message.Lane.Chat), chat.parked)
+			db.counts.add(fmt.Sprintf("a chat was parked, again: %t", r.Message.Parked))
 		}
 	}
 }
@@ -145,7 +156,7 @@ func (db *database) storeMessage(r Result, rows []*record) {
 
 func (db *database) take(epoch int64, l Lane, bounds Bounds) Turn {
 	turn, open, chat := Turn{Lane: l}, db.openIn(l), db.chats[l.Chat]
-	if len(open) == 0 || chat.parked && l.Kind != CallbackAnswers {
+	if len(open) == 0 || chat.isParked() && l.Kind != CallbackAnswers {
 		return turn
 	}
 	if turn.Over = db.isOver(open[0]); turn.Over {
@@ -162,6 +173,9 @@ func (db *database) take(epoch int64, l Lane, bounds Bounds) Turn {
 	}
 	turn.Message = db.message(l, open[:n])
 	turn.Message.More = len(open) > n
+	if turn.Message.Parked = !chat.parked.IsZero() && l.Kind != CallbackAnswers; turn.Message.Parked {
+		chat.parked = time.Now().Add(time.Minute)
+	}
 	db.endRequest(l)
 	db.lastRequest[l] = &requestRecord{lane: l, epoch: epoch, begun: time.Now()}
 	if l.Kind != CallbackAnswers {

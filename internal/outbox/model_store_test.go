@@ -29,11 +29,12 @@ func (r *record) open() bool { return r.state == queuemodel.Waits || r.state == 
 // account is the database's state of a chat.
 type account struct {
 	to          int64
-	parked      bool
-	activeAt    time.Time
+	parked      time.Time // until when nothing is sent; zero: the last request was not refused
 	frozen      time.Time
 	frozenEpoch int64 // the epoch that persisted frozen
 }
+
+func (a *account) isParked() bool { return a.parked.After(time.Now()) }
 
 // shownMessage is a message that the chat shows.
 type shownMessage struct {
@@ -52,10 +53,9 @@ type requestRecord struct {
 
 // database is a correct Store that notifies the model of its changes. It also holds the lease.
 type database struct {
-	model  *queuemodel.Model
-	counts *tally
-	// parksAlways means that a chat is parked even if it was active after the request started, so that it need not be polled for later
-	parksAlways bool
+	model    *queuemodel.Model
+	counts   *tally
+	parksFor time.Duration
 
 	mu          sync.Mutex
 	epoch       int64
@@ -163,11 +163,8 @@ func (db *database) unpark() []Lane {
 	defer db.mu.Unlock()
 	var lanes []Lane
 	for c, a := range db.chats {
-		if !db.parksAlways {
-			a.activeAt = time.Now()
-		}
-		if a.parked {
-			a.parked = false
+		if !a.parked.IsZero() {
+			a.parked = time.Time{}
 			db.model.Unpark(int64(c))
 			lanes = append(lanes, Lane{c, Messages}, Lane{c, Pages}, Lane{c, Boards})
 		}
@@ -228,7 +225,7 @@ func (db *database) waiting(bounds Bounds) []Backlog {
 	var backlogs []Backlog
 	for _, r := range db.rows {
 		chat := db.chats[r.chat]
-		if !r.open() || seen[r.lane] || chat.parked && r.lane.Kind != CallbackAnswers {
+		if !r.open() || seen[r.lane] || chat.isParked() && r.lane.Kind != CallbackAnswers {
 			continue
 		}
 		seen[r.lane] = true

@@ -128,7 +128,8 @@ func pressed() scenario {
 var allSituations = []string{
 	"a chat could not be moved",
 	"a chat was moved",
-	"a chat was parked",
+	"a chat was parked, again: false",
+	"a chat was parked, again: true",
 	"a freeze was taken over",
 	"a frozen process sent after its lease",
 	"a handover by expiry",

@@ -58,7 +58,10 @@ func newWorld(s scenario) *world {
 		addresses: make(map[ChatID]int64),
 	}
 	w.db = newDatabase(w.model, &w.counts)
-	w.db.parksAlways = s.alone
+	w.db.parksFor = 30 * time.Second
+	if s.alone { // nobody polls for what waits there
+		w.db.parksFor = farFuture
+	}
 	for c, a := range w.db.chats {
 		w.addresses[c] = a.to
 	}
@@ -172,7 +175,8 @@ func (w *world) apply(e event) {
 		w.put(e)
 		return
 	case unparkAll:
-		w.reactivateChats()
+		w.wake(w.db.unpark()...)
+		w.reportNewIDs()
 		w.put(e)
 		return
 	case outage:
@@ -280,9 +284,8 @@ func (w *world) wake(lanes ...Lane) {
 	}
 }
 
-// reactivateChats unparks all chats, and reports new ids of chats that the bot has not noticed.
-func (w *world) reactivateChats() {
-	lanes := w.db.unpark()
+// reportNewIDs reports new ids of chats that the bot has not noticed.
+func (w *world) reportNewIDs() {
 	if !w.hasMovedHook {
 		w.mu.Lock()
 		addresses := maps.Clone(w.addresses)
@@ -291,15 +294,17 @@ func (w *world) reactivateChats() {
 			w.db.move(-int64(c), to)
 		}
 	}
-	w.wake(lanes...)
 }
 
-// drain waits until there is nothing more to send.
+// drain waits until there is nothing more to send. Without polls, chats must be unparked for that.
 func (w *world) drain() {
 	const interval, rounds = 10 * time.Second, 1500
 	for range rounds {
 		_ = sleep(context.Background(), interval)
-		w.reactivateChats()
+		w.reportNewIDs()
+		if w.alone {
+			w.wake(w.db.unpark()...)
+		}
 		if w.db.open() == 0 {
 			return
 		}

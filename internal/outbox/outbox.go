@@ -78,6 +78,7 @@ type Message struct {
 	Lane         Lane
 	ExternalChat int64 // the messenger's id of the chat
 	Private      bool  // a chat with one person
+	Parked       bool  // the last request was refused as Forbidden, and this one tries again; false for answers to buttons
 	// Language is the language to render the message in, as an IETF tag: the chat's, that of the only person who reads it, or for Edit the
 	// one that the message was sent in.
 	Language string
@@ -150,7 +151,7 @@ const (
 	Uncertain    FailureKind = "uncertain"    // MaxPossibleDuplicates possible duplicates; all items of the message are given up
 	Unauthorized FailureKind = "unauthorized" // the token is invalid; nothing can be sent, everything stays
 	Migrated     FailureKind = "migrated"     // the chat has a new id; the item stays first and is sent there
-	Forbidden    FailureKind = "forbidden"    // the bot may not write to the chat; the chat is parked, its items stay
+	Forbidden    FailureKind = "forbidden"    // the bot may not write to the chat; the chat is parked for a while, its items stay
 	Failed       FailureKind = "failed"       // not sent, for an unknown reason; it stays first, and is dead after MaxFailures such requests
 	Rejected     FailureKind = "rejected"     // refused for good; the first item becomes a dead letter, the others wait for their turn
 	Obsolete     FailureKind = "obsolete"     // its target no longer exists; it ends without a dead letter

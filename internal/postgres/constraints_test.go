@@ -71,6 +71,7 @@ var breaks = map[string][]string{
 	"chats_kind_check": {
 		`INSERT INTO chats (telegram_chat_id, kind) VALUES (5, 'channel')`, `UPDATE chats SET kind = ''`,
 	},
+	"chats_parkings_check":  {`UPDATE chats SET parkings = -1`, `UPDATE chats SET parkings = 5`},
 	"chats_time_zone_check": {`UPDATE chats SET time_zone = ''`, `UPDATE chats SET time_zone = repeat('x', 65)`},
 	"chats_no_alias": {
 		`INSERT INTO chats (telegram_chat_id, kind) VALUES (-99, 'group')`, `UPDATE chats SET telegram_chat_id = -99`,

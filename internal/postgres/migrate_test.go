@@ -138,6 +138,30 @@ func TestNamelessPeople(t *testing.T) {
 	}
 }
 
+// TestParkedForGood: an upgrade lets chats be tried that were parked for good, but not those that the bot has left; and on the way down,
+// all of them are parked.
+func TestParkedForGood(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.Open(t, pgtest.Empty(t))
+	dbtest.Migrate(t, pool, migrations.FS)
+	run := func(name string) {
+		t.Helper()
+		sql, err := fs.ReadFile(migrations.FS, name)
+		dbtest.Must(t, err)
+		dbtest.Exec(t, pool, string(sql))
+	}
+	dbtest.Exec(t, pool, `
+		INSERT INTO chats (telegram_chat_id, kind, parked_at, parked_until, parkings, is_active) VALUES (1, 'private', NULL, NULL, 0, true),
+		    (2, 'private', now(), now() + interval '1 hour', 2, true), (3, 'private', now(), now(), 1, false)`)
+	run("000213_parked_until.down.sql")
+	run("000213_parked_until.up.sql")
+	got := dbtest.Values[string](t, pool, `
+		SELECT concat_ws(' ', telegram_chat_id, parked_at IS NOT NULL, parkings, `+postgres.Parked+`) FROM chats c ORDER BY telegram_chat_id`)
+	if diff := cmp.Diff([]string{"1 f 0 f", "2 t 0 f", "3 t 0 t"}, got); diff != "" {
+		t.Errorf("chats that were refused, how often, and that are parked (-want +got):\n%s", diff)
+	}
+}
+
 func TestMigrateAtOnce(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.Empty(t))

@@ -191,12 +191,12 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestCommandUnparksChat: a command unparks its chat.
+// TestCommandUnparksChat: a command unparks a chat that the bot had left.
 func TestCommandUnparksChat(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
-	g.exec(t, `UPDATE chats SET parked_at = now()`)
+	g.exec(t, `UPDATE chats SET is_active = false, parked_at = now()`)
 	g.page(t, &alice)
 	if n := g.count(t, "chats WHERE parked_at IS NOT NULL"); n != 0 {
 		t.Error("the chat is still parked")

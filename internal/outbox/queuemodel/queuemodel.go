@@ -135,7 +135,9 @@ type lane struct {
 
 // chat is what holds for all lanes of a chat but that of answers to buttons.
 type chat struct {
-	parked   bool
+	refused  bool      // the last request was refused
+	parked   time.Time // until when nothing is to be sent after that
+	tried    time.Time // when a request was begun after that whose outcome is not persisted
 	unparked time.Time // since when it is not parked any more
 	frozen   time.Time // when the chat may be written to again, under any leader
 }
@@ -317,22 +319,23 @@ func (m *Model) Trouble() {
 	m.storeErrors++
 }
 
-// Parked notes that a chat was persisted as parked.
-func (m *Model) Parked(chat int64) {
+// Parked notes that a chat was persisted as parked. From then on one request may try whether it is refused again.
+func (m *Model) Parked(chat int64, until time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.note("chat %d is parked", chat)
-	m.lane(Lane{Chat: chat}).chat.parked = true
+	m.note("chat %d is parked until %s", chat, until.Format("15:04:05.000"))
+	c := m.lane(Lane{Chat: chat}).chat
+	c.refused, c.parked, c.tried = true, until, time.Time{}
 }
 
-// Unpark notes that a parked chat may be written to again.
+// Unpark notes that a parked chat may be written to as any other.
 func (m *Model) Unpark(chat int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.note("chat %d is active again", chat)
 	for _, kind := range []LaneKind{Messages, Pages, Boards} {
 		l := m.lane(Lane{chat, kind})
-		l.chat.parked, l.chat.unparked = false, m.now()
+		l.chat.refused, l.chat.parked, l.chat.tried, l.chat.unparked = false, time.Time{}, time.Time{}, m.now()
 		m.markReady(l)
 	}
 }

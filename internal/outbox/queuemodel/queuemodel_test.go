@@ -366,9 +366,18 @@ func TestBadQueues(t *testing.T) {
 		"writes to a parked chat": {func(q *queue) {
 			q.put(1)
 			q.fail(queuemodel.Forbidden, waits)
-			q.Parked(1)
+			q.Parked(1, q.now.Add(time.Second))
 			q.begin(1)
 		}, "goes to a parked chat"},
+		"tries a parked chat twice": {func(q *queue) {
+			q.put(1)
+			q.press("a", 2)
+			q.fail(queuemodel.Forbidden, waits)
+			q.Parked(1, q.now)
+			q.Took(1, chat, []int64{1}, false)
+			q.advance(time.Second)
+			q.Took(1, pages, []int64{2}, false)
+		}, "that another one tries"},
 		"request outlives the lease": {func(q *queue) {
 			q.put(1)
 			r := q.begin(1)

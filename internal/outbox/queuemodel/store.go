@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// lostAfter is how long after a request that tries a parked chat its outcome counts as lost.
+const lostAfter = time.Minute
+
 // Took notes that items were taken from the store for one request and marked as being sent. repeated is true if they were already marked,
 // so that they are sent again.
 func (m *Model) Took(epoch int64, lane Lane, ids []int64, repeated bool) {
@@ -13,10 +16,15 @@ func (m *Model) Took(epoch int64, lane Lane, ids []int64, repeated bool) {
 	m.note("%v of %v taken by epoch %d, repeated: %t", ids, lane, epoch, repeated)
 	l := m.lane(lane)
 	switch {
-	case l.chat.parked:
+	case m.now().Before(l.chat.parked):
 		m.violation("a request for %v goes to a parked chat", ids)
+	case m.now().Sub(l.chat.tried) < lostAfter:
+		m.violation("a request for %v goes to a chat that another one tries", ids)
 	case m.now().Before(l.chat.frozen):
 		m.violation("%v taken %v too early in a frozen chat", ids, l.chat.frozen.Sub(m.now()))
+	}
+	if l.chat.refused {
+		l.chat.tried = m.now()
 	}
 	if lane.Kind == Boards {
 		m.checkYields(lane)
@@ -103,6 +111,7 @@ func (m *Model) Wrote(id int64, state State) {
 	}
 	mayExpire := !i.Deadline.IsZero() && !m.now().Before(i.Deadline) || m.isOutdated(i)
 	if t := l.take; t != nil && slices.Contains(t.items, i) {
+		l.chat.tried = time.Time{}
 		if (state != Expired || !mayExpire) && !slices.Contains(m.expected(t, i), state) {
 			m.violation("item %d becomes %s, want one of %v", id, state, m.expected(t, i))
 		}
@@ -231,7 +240,7 @@ func (m *Model) Unwritten(epoch int64) (inFlight, arrived int) {
 // sinceReady returns how long a lane could have gone on, and how long others may have delayed it in that time.
 func (m *Model) sinceReady(l *lane) (waited, allowed time.Duration) {
 	from := l.readySince
-	for _, until := range []time.Time{l.chat.frozen, l.hold.until} {
+	for _, until := range []time.Time{l.chat.frozen, l.hold.until, l.chat.parked, l.chat.tried.Add(lostAfter)} {
 		if until.After(from) {
 			from = until
 		}

@@ -23,7 +23,7 @@ const (
 		SELECT b.chat_id, $1, $2, '{}', 'ensure', b.object, b.thread_id, b.object, true, now() + $3::interval
 		FROM (`
 	ofActiveChats = `) AS b CROSS JOIN LATERAL (SELECT * FROM chats WHERE id = b.chat_id LIMIT 1) AS c
-		WHERE c.is_active AND c.parked_at IS NULL
+		WHERE c.is_active
 		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE SET expires_at = excluded.expires_at
 		RETURNING chat_id`
 )

@@ -35,6 +35,8 @@ func TestNoTurnScansATable(t *testing.T) {
 		    SELECT ladder_id, 'of_tomorrow', '{}', 'edit', id, now() FROM matches WHERE ladder_id BETWEEN 21 AND 24 AND number = 7;
 		INSERT INTO outbox (chat_id, kind, payload, action, edited_message_id, deferred_at)
 		    SELECT n, 'of_tomorrow', '{}', 'page', 7, now() FROM generate_series(25, 28) n;
+		INSERT INTO outbox (chat_id, kind, payload) SELECT n, 'k', '{}' FROM generate_series(161, 176) n;
+		UPDATE chats SET parked_at = now() - interval '1 hour', parked_until = now() WHERE id BETWEEN 161 AND 176;
 		INSERT INTO dead_letters (kind, update_id, payload, last_error, attempts, first_seen_at)
 		    SELECT 'update', n, '', 'why', 1, now() FROM generate_series(1, 3000) n;
 		INSERT INTO update_attempts SELECT n, 1 FROM generate_series(1, 3000) n;
@@ -80,6 +82,13 @@ func TestNoTurnScansATable(t *testing.T) {
 		{Name: "take", Run: take(101, 132, dbtest.Chat), Want: 3 + 2},
 		{Name: "take again", Run: func(ctx context.Context) error { messages = nil; return take(101, 132, dbtest.Chat)(ctx) }, Want: 3 + 2},
 		{Name: "failures", Run: finish(func(i int, m outbox.Message) outbox.Result { return dbtest.Failed(m, classes[i%len(classes)]) }), Want: 3 + 3},
+		{Name: "tries", Run: take(161, 176, dbtest.Chat), Want: 3 + 2},
+		{Name: "tried", Run: finish(func(i int, m outbox.Message) outbox.Result {
+			if i%2 == 0 {
+				return dbtest.Failed(m, outbox.Forbidden)
+			}
+			return dbtest.SentAs(m, int64(i+1))
+		}), Want: 3 + 3},
 		{Name: "take of edits", Run: take(81, 96, dbtest.Chat), Want: 3 + 2},
 		{Name: "edited", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, m.Target) }), Want: 3 + 2},
 		{Name: "take of objects", Run: take(61, 76, dbtest.Boards), Want: 3 + 2},

@@ -43,11 +43,13 @@ type resultRow struct {
 	Fingerprint string  `json:"fingerprint"`
 	Pin         string  `json:"pin"`
 	Pause       float64 `json:"pause"` // in seconds
+	Parked      bool    `json:"parked"`
 }
 
 // theResults are the results that queueFor passes as $1. The planner expects about as many as there usually are, and so uses indexes.
 const theResults = `unnest($1::jsonb[]) AS result CROSS JOIN LATERAL jsonb_to_record(result) AS r (
-		    id bigint, chat_id bigint, sent_to bigint, object text, target bigint, message_id bigint, fingerprint text, pin text, pause float8)`
+		    id bigint, chat_id bigint, sent_to bigint, object text, target bigint, message_id bigint, fingerprint text, pin text, pause float8,
+		    parked boolean)`
 
 // queueFor adds a statement about the wanted results, which it reads from theResults, unless there are none.
 func queueFor(batch *pgx.Batch, results []outbox.Result, wanted func(outbox.Result) bool, sql string, args ...any) {
@@ -56,6 +58,7 @@ func queueFor(batch *pgx.Batch, results []outbox.Result, wanted func(outbox.Resu
 		if m := r.Message; wanted(r) {
 			rows = append(rows, resultRow{
 				m.Row.ID, int64(m.Lane.Chat), m.ExternalChat, m.Object, m.Target, r.MessageID, r.Fingerprint, string(r.Pin), r.Pause.Seconds(),
+				m.Parked,
 			})
 		}
 	}
@@ -264,18 +267,22 @@ func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
 		FROM `+theResults+` WHERE c.id = r.chat_id AND c.telegram_chat_id = r.sent_to`)
 }
 
-// queueParked parks chats that the bot may not write to, unless a newer notice shows that the chat was active after the request began. A
-// chat that has got another id in the meantime is skipped: the request was for the old one.
+// queueParked parks chats that the bot may not write to, for longer after each try. A try that succeeds ends the parking, and after one
+// that shows nothing there may be another. A chat is skipped if it is not as the take has left it: the bot was added again, or the result
+// is recorded already. So is a chat that has got another id in the meantime: the request was for the old one.
 func queueParked(batch *pgx.Batch, results []outbox.Result) {
-	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure != nil && r.Failure.Kind == outbox.Forbidden }, `
-		WITH r AS (SELECT r.* FROM `+theResults+`)
-		UPDATE chats c SET parked_at = now()
-		FROM r
-		WHERE c.id = r.chat_id AND c.id = ANY (ARRAY(SELECT chat_id FROM r)) AND c.telegram_chat_id = r.sent_to
-		  AND NOT EXISTS (
-		    SELECT FROM (SELECT c.id AS chat_id, lane FROM unnest($2::smallint[]) AS active (lane)) AS l
-		    CROSS JOIN LATERAL (
-		        SELECT o.created_at FROM outbox o WHERE `+waits+` ORDER BY `+fromTheEnd+` LIMIT 1) AS newest
-		    WHERE newest.created_at > (SELECT tried_at FROM outbox WHERE id = r.id))`,
-		[]outbox.LaneKind{outbox.Messages, outbox.CallbackAnswers, outbox.Pages})
+	const after = `(ARRAY[` + postgres.FirstParking + `, '1 hour', '6 hours', '24 hours'])[least(c.parkings + 1, 4)]`
+	set := func(sql string, wanted func(outbox.Result) bool) {
+		queueFor(batch, results, wanted, `
+			WITH r AS (SELECT r.* FROM `+theResults+`)
+			UPDATE chats c SET `+sql+`
+			FROM r
+			WHERE c.id = r.chat_id AND c.id = ANY (ARRAY(SELECT chat_id FROM r)) AND c.telegram_chat_id = r.sent_to
+			  AND c.parked_at IS NOT DISTINCT FROM CASE WHEN r.parked THEN (SELECT tried_at FROM outbox WHERE id = r.id) END`)
+	}
+	refused := func(r outbox.Result) bool { return r.Failure != nil && r.Failure.Kind == outbox.Forbidden }
+	told := func(r outbox.Result) bool { return r.Failure == nil && !r.Skipped }
+	set(`parked_at = now(), parked_until = now() + `+after+`, parkings = least(c.parkings + 1, 4)`, refused)
+	set(postgres.Unparked, func(r outbox.Result) bool { return r.Message.Parked && told(r) })
+	set(`parked_until = now()`, func(r outbox.Result) bool { return r.Message.Parked && !told(r) && !refused(r) })
 }

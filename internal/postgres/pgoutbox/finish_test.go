@@ -80,7 +80,7 @@ func TestFinishFailures(t *testing.T) {
 				t.Errorf("next is %s, want %s", got, tc.turn)
 			}
 			dbtest.Exec(t, m.Pool, `UPDATE outbox SET not_before = now()`)
-			dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = now(), parked_at = NULL`)
+			dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = now(), parked_until = CASE WHEN parked_at IS NOT NULL THEN now() END`)
 			if got := next(); got != tc.afar {
 				t.Errorf("after the pause next is %s, want %s", got, tc.afar)
 			}
@@ -99,18 +99,15 @@ func TestFinishFailures(t *testing.T) {
 	}
 }
 
-// TestActiveChatIsNotParked: a chat that has got a new notice during a forbidden request is not parked.
-func TestActiveChatIsNotParked(t *testing.T) {
+// TestRefusedWhileTheChatMoves: a refusal is about the chat that the request was for, and about no other.
+func TestRefusedWhileTheChatMoves(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		sql    string // run during the request
 		parked bool
 	}{
 		"nothing":                {``, true},
-		"a notice":               {`INSERT INTO outbox (chat_id, kind, payload) VALUES (1, 'k', '{}')`, false},
 		"a notice to another":    {`INSERT INTO outbox (chat_id, kind, payload) VALUES (2, 'k', '{}')`, true},
-		"the press of a button":  {`INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id) VALUES (1, 'k', '{}', 'callback_answer', 'q')`, false},
-		"an older notice":        {`INSERT INTO outbox (chat_id, kind, payload, created_at) VALUES (1, 'k', '{}', now() - interval '1 minute')`, true},
 		"the chat's new id":      {`UPDATE chats SET telegram_chat_id = -1000100 WHERE id = 1`, false},
 		"the end of the request": {`UPDATE outbox SET state = 'planned' WHERE id = 1`, true},
 	} {
@@ -144,7 +141,7 @@ func TestFinishTextThatCannotBeStored(t *testing.T) {
 		for text, want := range map[string]string{"<b>\x00Bad\xff gateway": "<b>\ufffdBad\ufffd gateway", "": string(kind)} {
 			id++
 			dbtest.Exec(t, m.Pool, `UPDATE outbox SET state = 'dead', finished_at = now() WHERE finished_at IS NULL`)
-			dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = NULL, parked_at = NULL`)
+			dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = NULL, parked_at = NULL, parked_until = NULL`)
 			m.others(t, 1, notice.Outcome)
 			r := dbtest.Failed(m.MustTake(t, 1, id), kind)
 			r.Failure.Err = errors.New(text)
@@ -190,7 +187,7 @@ func TestPauses(t *testing.T) {
 		t.Errorf("callback answers of a frozen chat: %+v", turn)
 	}
 	m.MustWait(t, 1, 2) // the chat of the callback answer
-	dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = NULL, parked_at = now()`)
+	dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = NULL, parked_at = now(), parked_until = now() + interval '1 hour'`)
 	if turn := m.Turn(t, dbtest.Answers(1)); turn.Message == nil {
 		t.Errorf("callback answers of a parked chat: %+v", turn)
 	}
@@ -200,7 +197,7 @@ func TestPauses(t *testing.T) {
 	m.MustWait(t, 1)
 	dbtest.Exec(t, m.Pool, `DELETE FROM outbox WHERE action = 'callback_answer'`)
 	m.MustWait(t)
-	dbtest.Exec(t, m.Pool, `UPDATE chats SET parked_at = NULL`)
+	dbtest.Exec(t, m.Pool, `UPDATE chats SET parked_until = now()`)
 	m.MustWait(t, 1, 2)
 }
 

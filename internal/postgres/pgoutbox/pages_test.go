@@ -103,12 +103,12 @@ func TestPagesOfAPausedChat(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
 	dbtest.Exec(t, m.Pool, aPage, 71)
-	dbtest.Exec(t, m.Pool, `UPDATE chats SET parked_at = now() WHERE id = 1`)
+	dbtest.Exec(t, m.Pool, `UPDATE chats SET parked_at = now(), parked_until = now() + interval '1 hour' WHERE id = 1`)
 	if turn := m.Turn(t, dbtest.Pages(1)); turn.Message != nil || turn.Wait != 0 {
 		t.Errorf("in a parked chat: %+v", turn)
 	}
 	m.MustWait(t)
-	dbtest.Exec(t, m.Pool, `UPDATE chats SET parked_at = NULL, frozen_until = now() + interval '1 hour' WHERE id = 1`)
+	dbtest.Exec(t, m.Pool, `UPDATE chats SET parked_at = NULL, parked_until = NULL, frozen_until = now() + interval '1 hour' WHERE id = 1`)
 	if turn := m.Turn(t, dbtest.Pages(1)); turn.Message != nil || turn.Wait < time.Minute {
 		t.Errorf("in a frozen chat: %+v", turn)
 	}

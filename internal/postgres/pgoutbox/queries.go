@@ -39,7 +39,7 @@ func (s *Store) Waiting(ctx context.Context, bounds outbox.Bounds) ([]outbox.Bac
 		       EXISTS (SELECT FROM (SELECT h.chat_id, h.lane) AS l CROSS JOIN outbox o
 		           WHERE ` + waits + ` ORDER BY ` + inOrder + ` OFFSET $1) AS overfull
 		FROM head h CROSS JOIN LATERAL ` + chatOfHead + ` AS c
-		WHERE h.lane <> ` + setAsideLane + ` AND (h.lane = ` + answersLane + ` OR c.parked_at IS NULL)`
+		WHERE h.lane <> ` + setAsideLane + ` AND (h.lane = ` + answersLane + ` OR NOT ` + postgres.Parked + `)`
 	type laneRow struct {
 		outbox.Lane
 		outbox.Backlog

@@ -21,9 +21,11 @@ func TestWaiting(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
 	dbtest.Exec(t, m.Pool, `
-		INSERT INTO chats (telegram_chat_id, kind, frozen_until, parked_at) VALUES
-		    (-300, 'group', now() + interval '2 hours', NULL), (-400, 'group', NULL, now()), (-500, 'group', now() - interval '1 hour', NULL),
-		    (-600, 'group', NULL, NULL);
+		INSERT INTO chats (telegram_chat_id, kind, frozen_until, parked_at, parked_until, is_active) VALUES
+		    (-300, 'group', now() + interval '2 hours', NULL, NULL, true), (-400, 'group', NULL, now(), now() + interval '1 hour', true),
+		    (-500, 'group', now() - interval '1 hour', NULL, NULL, true), (-600, 'group', NULL, NULL, NULL, true),
+		    (-700, 'group', NULL, now() - interval '1 hour', now(), true), (-800, 'group', NULL, now(), now(), false),
+		    (-900, 'group', NULL, now() + interval '1 hour', now() + interval '2 hours', true); -- parked before the clock was set back
 		INSERT INTO outbox (chat_id, kind, payload, created_at, purpose, action, callback_query_id, not_before, state, finished_at) VALUES
 		    (1, 'k', '{}', now() - interval '9 hours', 'outcome', 'send', NULL, NULL, 'sent', now()),
 		    (1, 'k', '{}', now() - interval '3 hours', 'answer', 'send', NULL, now() + interval '1 hour', 'planned', NULL),
@@ -35,7 +37,10 @@ func TestWaiting(t *testing.T) {
 		    (4, 'k', '{}', now(), 'outcome', 'send', NULL, NULL, 'planned', NULL),
 		    (4, 'k', '{}', now(), 'outcome', 'callback_answer', 'q', NULL, 'planned', NULL),
 		    (5, 'k', '{}', now(), 'outcome', 'send', NULL, NULL, 'planned', NULL),
-		    (6, 'k', '{}', now(), 'outcome', 'send', NULL, NULL, 'expired', now())`)
+		    (6, 'k', '{}', now(), 'outcome', 'send', NULL, NULL, 'expired', now()),
+		    (7, 'k', '{}', now(), 'outcome', 'send', NULL, NULL, 'planned', NULL),
+		    (8, 'k', '{}', now(), 'outcome', 'send', NULL, NULL, 'planned', NULL),
+		    (9, 'k', '{}', now(), 'outcome', 'send', NULL, NULL, 'planned', NULL)`)
 	got, err := m.Waiting(t.Context(), dbtest.Bounds)
 	dbtest.Must(t, err)
 	want := []outbox.Backlog{
@@ -46,6 +51,8 @@ func TestWaiting(t *testing.T) {
 		{Lane: dbtest.Answers(3), To: -300, Purpose: notice.Outcome, Wait: 3 * time.Hour},
 		{Lane: dbtest.Answers(4), To: -400, Purpose: notice.Outcome},
 		{Lane: dbtest.Chat(5), To: -500, Purpose: notice.Outcome},
+		{Lane: dbtest.Chat(7), To: -700, Purpose: notice.Outcome},
+		{Lane: dbtest.Chat(9), To: -900, Purpose: notice.Outcome},
 	}
 	if diff := cmp.Diff(want, got, about); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

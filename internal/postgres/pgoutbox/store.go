@@ -30,7 +30,7 @@ var (
 )
 
 // Fragments of queries for lanes. rowLane and rowPosition are the lane and the position of an outbox row o. waits is the condition that o
-// waits in the lane l. inOrder is the order of such rows, fromTheEnd the reverse. Together they leave the planner no choice but
+// waits in the lane l. inOrder is the order of such rows. Together they leave the planner no choice but
 // outbox_waiting_idx. If the planner could find the rows by their ids, it would do so whenever it believes that most rows wait, and scan
 // all rows that do not.
 const (
@@ -42,7 +42,6 @@ const (
 	// planner would otherwise prefer in a new database.
 	unfinished = `o.state IN ('planned', 'sending')`
 	inOrder    = `o.chat_id, o.lane, o.id`
-	fromTheEnd = `o.chat_id DESC, o.lane DESC, o.id DESC`
 )
 
 // over is the condition that a row o is not to be sent any more: it is too late, or a page, and a newer one of its message waits.

@@ -249,7 +249,7 @@ func TestSummariesOfLateResults(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ pause, end string }{
 		"frozen": {`UPDATE chats SET frozen_until = now() + interval '1 hour'`, `UPDATE chats SET frozen_until = NULL`},
-		"parked": {`UPDATE chats SET parked_at = now()`, `UPDATE chats SET parked_at = NULL`},
+		"parked": {`UPDATE chats SET parked_at = now(), parked_until = now() + interval '1 hour'`, `UPDATE chats SET parked_until = now()`},
 		"slow":   {`SELECT`, `SELECT`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -48,19 +48,21 @@ const mergeable = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AN
 var takeRows = `
 	WITH lane AS (
 	    SELECT l.n, l.chat_id, l.lane, c.telegram_chat_id, c.kind = 'private' AS private, c.language, c.tables, c.dark_charts, c.time_zone,
-	           l.lane <> ` + answersLane + ` AND c.parked_at IS NOT NULL AS parked,
+	           l.lane <> ` + answersLane + ` AND ` + postgres.Parked + ` AS parked,
+	           CASE WHEN l.lane <> ` + answersLane + ` AND c.parked_at IS NOT NULL THEN c.id END AS tried,
 	           CASE WHEN l.lane <> ` + answersLane + ` THEN c.frozen_until END AS frozen_until
 	    FROM unnest($1::bigint[], $2::smallint[]) WITH ORDINALITY AS l (chat_id, lane, n)
 	    JOIN chats c ON c.id = l.chat_id
 	), head AS (
-	    SELECT l.n, l.chat_id, l.lane, l.parked,
+	    SELECT l.n, l.chat_id, l.lane, l.parked, l.tried,
 	           CASE WHEN ` + pausesValid + ` THEN greatest(l.frozen_until, o.not_before) END AS due,
 	           l.frozen_until > now() AND NOT ` + pausesValid + ` AS thaws,
 	           o.id, o.state, o.action, o.alone, o.thread_id, o.language, o.batch, o.failures, o.possible_duplicates, o.over
 	    FROM lane l CROSS JOIN LATERAL (
 	        SELECT o.*, ` + over + ` AS over FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT 1) o
-	), ready AS (
-	    SELECT * FROM head WHERE NOT parked AND NOT over AND coalesce(due <= now(), true)
+	), ready AS ( -- only one lane of a chat that is tried
+	    SELECT DISTINCT ON (coalesce(tried, -n)) * FROM head
+	    WHERE NOT parked AND NOT over AND coalesce(due <= now(), true) ORDER BY coalesce(tried, -n), lane
 	), front AS ( -- what might be sent with the head
 	    SELECT l.n, o.id, bool_and(o.mergeable) OVER (PARTITION BY l.n ORDER BY o.id) AS mergeable
 	    FROM ready l CROSS JOIN LATERAL (
@@ -87,10 +89,13 @@ var takeRows = `
 	    WHERE o.id = m.id AND o.id = ANY (ARRAY(SELECT id FROM message)) AND o.chat_id = m.chat_id
 	    RETURNING m.n, m.first, m.last, o.*
 	), thawed AS (
-	    UPDATE chats SET frozen_until = NULL WHERE id = ANY (ARRAY(SELECT chat_id FROM ready WHERE thaws)))
+	    UPDATE chats SET frozen_until = NULL WHERE id = ANY (ARRAY(SELECT chat_id FROM ready WHERE thaws))
+	), tried AS ( -- nothing else is sent there until the outcome is known, if it ever is
+	    UPDATE chats SET parked_at = now(), parked_until = now() + interval '1 minute'
+	    WHERE id = ANY (ARRAY(SELECT tried FROM ready)) AND parked_at IS NOT NULL)
 	SELECT l.n, CASE WHEN h.parked THEN '0' WHEN h.over THEN '10 ms' ELSE greatest('0', h.due - now()) END::interval AS wait,
 	       h.over AND NOT h.parked AS over, l.telegram_chat_id AS external_chat, l.private, coalesce(i.language, l.language) AS language,
-	       l.tables, l.dark_charts AS dark, l.time_zone, coalesce(CASE WHEN i.id = i.first THEN (
+	       h.tried IS NOT NULL AS parked, l.tables, l.dark_charts AS dark, l.time_zone, coalesce(CASE WHEN i.id = i.first THEN (
 	           SELECT true FROM outbox o
 	           WHERE o.finished_at IS NULL AND ` + rowPosition + ` > (l.chat_id, l.lane, i.last)
 	             AND ` + rowLane + ` <= (l.chat_id, l.lane)

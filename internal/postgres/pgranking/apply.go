@@ -282,8 +282,7 @@ func queuePresence(batch *pgx.Batch, c ranking.Changes) {
 	case ranking.ChatSeen:
 		queueSeen(batch, []ranking.ChatID{c.Chat})
 	case ranking.BotActive:
-		batch.Queue(`
-			UPDATE chats SET is_active = true, parked_at = NULL WHERE id = $1`, c.Chat)
+		batch.Queue(`UPDATE chats SET is_active = true, `+postgres.Unparked+` WHERE id = $1`, c.Chat)
 		batch.Queue(`UPDATE boards SET pin = 'wanted' WHERE chat_id = $1 AND pin = 'refused'`, c.Chat) // its rights may have changed
 	case ranking.BotInactive: // the bot greets again when it is back, however soon that is
 		batch.Queue(`
@@ -293,13 +292,15 @@ func queuePresence(batch *pgx.Batch, c ranking.Changes) {
 	}
 }
 
-// queueSeen records that chats have sent something. The bot may be able to write there again; it tries once a minute at most.
+// queueSeen records that chats have sent something: the bot is in them. Where it was refused, it may be able to write again, and tries a
+// while after its last try.
 func queueSeen(batch *pgx.Batch, chats []ranking.ChatID) {
 	batch.Queue(`
-		UPDATE chats SET is_active = true, parked_at = NULL,
-		    frozen_until = CASE WHEN parked_at > now() - interval '1 minute'
-		        THEN greatest(frozen_until, least(parked_at, now()) + interval '1 minute') ELSE frozen_until END
-		WHERE id = ANY ($1) AND (parked_at IS NOT NULL OR NOT is_active)`, chats)
+		UPDATE chats
+		SET is_active = true, parked_at = CASE WHEN is_active THEN parked_at END,
+		    parked_until = CASE WHEN is_active THEN parked_at + `+postgres.FirstParking+` END,
+		    parkings = CASE WHEN is_active THEN parkings ELSE 0 END
+		WHERE id = ANY ($1) AND (NOT is_active OR parked_until > parked_at + `+postgres.FirstParking+`)`, chats)
 }
 
 // queueGreeted records a greeting, provided that the last one is still the one that was read.

@@ -178,7 +178,7 @@ func TestAmendmentIsAllOrNothing(t *testing.T) {
 				if tc.spoil != nil {
 					tc.spoil(&c)
 				}
-				dbtest.Exec(t, w.Pool, `UPDATE chats SET parked_at = now()`)
+				dbtest.Exec(t, w.Pool, `UPDATE chats SET is_active = false`)
 				if table, event, _ := strings.Cut(tc.sql, " "); tc.want == "refused" {
 					refuse(t, w.Pool, table, event)
 				} else {

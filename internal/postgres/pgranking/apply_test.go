@@ -17,7 +17,7 @@ import (
 func TestApplyMatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	dbtest.Exec(t, w.Pool, `UPDATE chats SET parked_at = now()`)
+	dbtest.Exec(t, w.Pool, `UPDATE chats SET is_active = false, parked_at = now()`)
 	snap := w.Read(t, alice, bob)
 	c := dbtest.Match(snap, "m:-100:7")
 	c.Addressee = ranking.Name{Name: "Alice"}
@@ -88,32 +88,36 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 	}
 }
 
-// TestParkedChatIsTriedAgain: a command unparks its chat, but the bot writes there once a minute at most.
-func TestParkedChatIsTriedAgain(t *testing.T) {
+// TestCommandInAParkedChat: a command lets the bot try again ten minutes after the last refusal, and ends the parking of a chat that the bot
+// had left.
+func TestCommandInAParkedChat(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		parked, frozen string // parked how long ago; frozen for how much longer
-		want           string // for how many more seconds it is frozen
+		parked, until string // how long ago, and for how much longer
+		inactive      bool
+		want          string // since when and for how many more seconds it is parked, and how often it was refused
 	}{
-		"not parked":               {"", "", ""},
-		"frozen":                   {"", "1 hour", "3600"},
-		"parked long ago":          {"61 seconds", "", ""},
-		"parked long ago, frozen":  {"61 seconds", "1 hour", "3600"},
-		"just parked":              {"10 seconds", "", "50"},
-		"just parked, frozen":      {"10 seconds", "1 hour", "3600"},
-		"just parked, frozen less": {"10 seconds", "30 seconds", "50"},
+		"not parked":            {"", "", false, "0"},
+		"just parked":           {"10 seconds", "590 seconds", false, "-10 590 2"},
+		"just parked for long":  {"10 seconds", "6 hours", false, "-10 590 2"},
+		"tried, not answered":   {"10 seconds", "50 seconds", false, "-10 50 2"},
+		"parked a while ago":    {"20 minutes", "6 hours", false, "-1200 -600 2"},
+		"tried a while ago":     {"20 minutes", "-10 minutes", false, "-1200 -600 2"},
+		"left":                  {"1 hour", "", true, "0"},
+		"parked, and then left": {"1 hour", "5 hours", true, "0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, alice)
-			dbtest.Exec(t, w.Pool, `UPDATE chats SET parked_at = now() - nullif($1, '')::interval, frozen_until = now() + nullif($2, '')::interval`,
-				tc.parked, tc.frozen)
+			dbtest.Exec(t, w.Pool, `
+				UPDATE chats SET parked_at = now() - nullif($1, '')::interval, parked_until = now() + nullif($2, '')::interval,
+				    parkings = CASE WHEN $1 <> '' THEN 2 ELSE 0 END, is_active = NOT $3`, tc.parked, tc.until, tc.inactive)
 			dbtest.Must(t, w.Store.Apply(t.Context(), ranking.Changes{Key: "1", Chat: 1, Decision: ranking.Decision{Notice: ranking.Joined{}}}))
-			if dbtest.Value[bool](t, w.Pool, `SELECT parked_at IS NOT NULL FROM chats`) {
-				t.Error("the chat is still parked")
-			}
-			if got := dbtest.Value[string](t, w.Pool, `SELECT concat(round(extract(epoch FROM frozen_until - now()), -1)) FROM chats`); got != tc.want {
-				t.Errorf("the chat is frozen for %s s, want %s", got, tc.want)
+			got := dbtest.Value[string](t, w.Pool, `
+				SELECT concat_ws(' ', round(extract(epoch FROM parked_at - now()), -1), round(extract(epoch FROM parked_until - now()), -1), parkings)
+				FROM chats WHERE is_active`)
+			if got != tc.want {
+				t.Errorf("the chat is parked %q, want %q", got, tc.want)
 			}
 		})
 	}
@@ -170,7 +174,7 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 			if tc.spoil != nil {
 				tc.spoil(&c)
 			}
-			dbtest.Exec(t, w.Pool, `UPDATE chats SET parked_at = now()`)
+			dbtest.Exec(t, w.Pool, `UPDATE chats SET is_active = false`)
 			dbtest.Exec(t, w.Pool, tc.sql)
 			if tc.refused != "" {
 				refuse(t, w.Pool, name, tc.refused)

@@ -203,7 +203,7 @@ func queueEndChat(batch *pgx.Batch, kept, gone ranking.ChatID, older, newer chat
 		WITH gone AS (DELETE FROM chats WHERE id = $2 RETURNING id)
 		UPDATE chats c
 		SET telegram_chat_id = newer.telegram_chat_id, kind = 'supergroup', title = newer.title,
-		    frozen_until = newer.frozen_until, parked_at = newer.parked_at,
+		    frozen_until = newer.frozen_until, parked_at = newer.parked_at, parked_until = newer.parked_until, parkings = newer.parkings,
 		    is_active = older.is_active OR newer.is_active, greeted_at = greatest(older.greeted_at, newer.greeted_at),
 		    added_at = CASE WHEN older.greeted_at IS NULL THEN newer.added_at ELSE older.added_at END,
 		    `+copied(ranking.OfChat)+`

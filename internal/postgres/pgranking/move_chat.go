@@ -106,7 +106,7 @@ func (s *Store) rename(ctx context.Context, chat chatRow, to ranking.ExternalCha
 	queueForgetMessages(&batch, chat.ID)
 	batch.Queue(`
 		UPDATE chats
-		SET telegram_chat_id = $2, kind = 'supergroup', frozen_until = NULL, parked_at = NULL, is_active = true
+		SET telegram_chat_id = $2, kind = 'supergroup', frozen_until = NULL, is_active = true, `+postgres.Unparked+`
 		WHERE id = $1`, chat.ID, to)
 	queueAlias(&batch, chat.External, chat.ID)
 	return s.db.SendBatch(ctx, &batch).Close()

@@ -49,7 +49,7 @@ func TestMoveRenames(t *testing.T) {
 	w := newWorld(t)
 	dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, annex, nil))
 	dbtest.Exec(t, w.Pool, `
-		UPDATE chats SET language = 'de', frozen_until = now(), parked_at = now();
+		UPDATE chats SET language = 'de', frozen_until = now(), parked_at = now(), parked_until = now(), parkings = 1;
 		INSERT INTO ensured_messages VALUES (1, 'board', 5, ''), (2, 'board', 6, '');
 		INSERT INTO outbox (chat_id, kind, payload, state, reply_to, thread_id, finished_at) VALUES
 		    (1, 'a', '{}', 'sent', 7, 8, now()), (1, 'b', '{}', 'sending', 7, NULL, NULL), (1, 'c', '{}', 'planned', 7, 8, NULL),
@@ -70,7 +70,7 @@ func TestMoveRenames(t *testing.T) {
 	if diff := cmp.Diff(want, w.outbox(t)); diff != "" {
 		t.Errorf("outbox (-want +got):\n%s", diff)
 	}
-	if got := dbtest.Value[string](t, w.Pool, `SELECT concat_ws(' ', language, frozen_until, parked_at) FROM chats WHERE id = 1`); got != "de" {
+	if got := dbtest.Value[string](t, w.Pool, `SELECT concat_ws(' ', language, frozen_until, parked_at, parked_until, parkings) FROM chats WHERE id = 1`); got != "de 0" {
 		t.Errorf("the chat's language, and for how long it is frozen and parked: %s", got)
 	}
 	if got := dbtest.Values[int](t, w.Pool, `SELECT chat_id FROM ensured_messages`); len(got) != 1 || got[0] != 2 {
@@ -126,8 +126,9 @@ func TestMoveJoins(t *testing.T) {
 				t.Errorf("outbox (-want +got):\n%s", diff)
 			}
 			w.mustYield(t, `
-				SELECT concat_ws(' ', language, language_chosen, tables, celebrations, dark_charts, time_zone, frozen_until AT TIME ZONE 'UTC', parked_at)
-				FROM chats`, "de t t f t Asia/Tokyo 2040-01-02 03:04:05")
+				SELECT concat_ws(' ', language, language_chosen, tables, celebrations, dark_charts, time_zone, frozen_until AT TIME ZONE 'UTC', parked_at AT TIME ZONE 'UTC',
+				       parked_until AT TIME ZONE 'UTC', parkings)
+				FROM chats`, "de t t f t Asia/Tokyo 2040-01-02 03:04:05 2040-01-02 00:00:00 2040-01-03 00:00:00 4")
 			w.mustYield(t, `SELECT concat_ws(' ', chat_id, thread_id, pin) FROM boards`, fmt.Sprintf("%d 9 pinned", tc.kept))
 			w.mustYield(t, `SELECT concat_ws(' ', chat_id, object, telegram_message_id) FROM ensured_messages ORDER BY object`,
 				fmt.Sprintf("%d board:%[1]d 6", tc.kept), fmt.Sprintf("%d other 7", tc.kept))
@@ -237,7 +238,8 @@ func (w *world) mergeable(t *testing.T) {
 	dbtest.Exec(t, w.Pool, `
 		UPDATE chats SET language = 'de', language_chosen = true, tables = true, celebrations = false, dark_charts = true, time_zone = 'Asia/Tokyo',
 		    frozen_until = now(), parked_at = now() WHERE id = 1;
-		UPDATE chats SET frozen_until = '2040-01-02T03:04:05Z' WHERE id = 2;
+		UPDATE chats SET frozen_until = '2040-01-02T03:04:05Z', parked_at = '2040-01-02T00:00:00Z', parked_until = '2040-01-03T00:00:00Z',
+		    parkings = 4 WHERE id = 2;
 		INSERT INTO chat_aliases VALUES (-98, 1), (-99, 2);
 		INSERT INTO ensured_messages VALUES (1, 'board:1', 5, ''), (2, 'board:2', 6, ''), (2, 'other', 7, '');
 		INSERT INTO boards (chat_id, ladder_id, thread_id, pin) VALUES (1, 1, 8, 'refused'), (2, 2, 9, 'pinned');

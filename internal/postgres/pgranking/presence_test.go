@@ -15,7 +15,7 @@ import (
 // presence is the state of the only chat: language, whether it is active and parked, for how many seconds it is frozen, and when it was
 // greeted and the bot was added.
 const presence = `
-	SELECT concat_ws(' ', language, CASE WHEN is_active THEN 'active' END, CASE WHEN parked_at IS NOT NULL THEN 'parked' END,
+	SELECT concat_ws(' ', language, CASE WHEN is_active THEN 'active' END, CASE WHEN parked_at IS NOT NULL THEN 'parked' END, 'after ' || nullif(parkings, 0),
 	       'frozen ' || round(extract(epoch FROM frozen_until - now()), -1),
 	       'greeted ' || extract(epoch FROM greeted_at)::bigint, 'added ' || extract(epoch FROM added_at)::bigint)
 	FROM chats`
@@ -37,19 +37,18 @@ func TestPresence(t *testing.T) {
 		"seen, inactive, frozen": {
 			"is_active = false, frozen_until = now() + interval '100 s'", ranking.Changes{}, "en active frozen 100",
 		},
-		"seen, parked": {
-			"is_active = false, parked_at = now() - interval '20 s'", ranking.Changes{}, "en active frozen 40",
-		},
-		"seen, parked before the clock was set back": {
-			"is_active = false, parked_at = now() + interval '2 hours'", ranking.Changes{}, "en active frozen 60",
-		},
+		"seen, left": {"is_active = false, parked_at = now() - interval '20 s'", ranking.Changes{}, "en active"},
 		// Telegram says that the bot may write: no need to wait
 		"present":              {"is_active = false, parked_at = now() - interval '20 s'", present, "en active"},
+		"present, refused":     {"parked_at = now(), parked_until = now() + interval '1 day', parkings = 4", present, "en active"},
 		"present, no language": {"language = 'de'", present, "de active"},
 		"present, frozen":      {"frozen_until = now() + interval '100 s'", present, "en active frozen 100"},
 		"absent":               {"greeted_at = now(), added_at = now()", ranking.Changes{Decision: ranking.Decision{Presence: ranking.BotInactive}}, "en parked"},
-		"unheard":              {"is_active = false, parked_at = now()", ranking.Changes{Decision: ranking.Decision{Presence: ranking.NoChange}}, "en parked"},
-		"greeted":              {"is_active = true", ranking.Changes{Decision: ranking.Decision{Effect: &first}}, "en active greeted 100"},
+		"absent, refused": {
+			"parked_at = now(), parked_until = now(), parkings = 1", ranking.Changes{Decision: ranking.Decision{Presence: ranking.BotInactive}}, "en parked after 1",
+		},
+		"unheard": {"is_active = false, parked_at = now()", ranking.Changes{Decision: ranking.Decision{Presence: ranking.NoChange}}, "en parked"},
+		"greeted": {"is_active = true", ranking.Changes{Decision: ranking.Decision{Effect: &first}}, "en active greeted 100"},
 		"greeted again": {
 			"greeted_at = to_timestamp(50), added_at = to_timestamp(49)", ranking.Changes{Decision: ranking.Decision{Effect: &again}},
 			"en active greeted 100 added 49",

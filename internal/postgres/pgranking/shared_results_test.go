@@ -21,7 +21,7 @@ var everything = map[string]string{
 	"groups":           `SELECT concat_ws(' ', id, last_match_number) FROM groups ORDER BY 1`,
 	"players":          `SELECT concat_ws(' ', telegram_user_id, username, display_name) FROM players ORDER BY 1`,
 	"handled commands": `SELECT concat_ws(' ', key, sender, sent_at, rate_class, trigger, outcome) FROM handled_commands ORDER BY 1`,
-	"chats":            `SELECT concat_ws(' ', id, parked_at IS NULL, is_active) FROM chats ORDER BY 1`,
+	"chats":            `SELECT concat_ws(' ', id, parked_at IS NULL, is_active, round(extract(epoch FROM parked_until - now()), -1)) FROM chats ORDER BY 1`,
 	"standings": `SELECT to_jsonb(s) - '{id,player_id,created_at}'::text[] || jsonb_build_object('who', p.display_name) FROM group_players s
 		JOIN players p ON p.id = s.player_id ORDER BY season_id, p.display_name`,
 	"matches": `SELECT to_jsonb(m) - '{id,created_at}'::text[] FROM matches m ORDER BY idempotency_key`,
@@ -40,7 +40,7 @@ func TestTogetherAsAlone(t *testing.T) {
 	now := time.Now()
 	apply := func(write func(w *town, all []ranking.Changes) error) map[string][]string {
 		w := newTown(t, 7)
-		dbtest.Exec(t, w.Pool, `UPDATE chats SET parked_at = now(), is_active = false WHERE id % 2 = 0`)
+		dbtest.Exec(t, w.Pool, `UPDATE chats SET parked_at = now(), parked_until = now() + interval '1 hour', is_active = id % 3 > 0 WHERE id % 2 = 0`)
 		all := make([]ranking.Changes, len(w.chats))
 		for i := range all {
 			all[i] = w.match(t, i, fmt.Sprint("k", i))
