@@ -95,6 +95,11 @@ var mutants = []mutant{
 		packages: "./internal/ranking", tests: "^TestDuplicatesOfALadder$",
 	},
 	{
+		name: "parked for good", file: "internal/postgres/lookup.go",
+		before: "coalesce(c.parked_until > now() AND", after: "coalesce(c.parked_until IS NOT NULL AND",
+		packages: "./internal/postgres/pgoutbox", tests: "^TestRefusedChatIsTriedAgain$",
+	},
+	{
 		name: "final table refreshed as a board", file: "internal/postgres/pgoutbox/boards.go",
 		before: "WHERE starts_with(e.object, 'board:') AND NOT EXISTS (", after: "WHERE NOT EXISTS (",
 		packages: "./internal/postgres/pgoutbox", tests: "^TestOnlyBoardsAreRefreshed$",

@@ -26,7 +26,11 @@ func (m mail) later(t *testing.T, d time.Duration) {
 // park lets a request to the group be refused.
 func (m mail) park(t *testing.T) {
 	t.Helper()
-	m.Finish(t, dbtest.Failed(*m.Take(t, 1), outbox.Forbidden))
+	taken := m.Take(t, 1)
+	if taken == nil {
+		t.Fatal("nothing is tried")
+	}
+	m.Finish(t, dbtest.Failed(*taken, outbox.Forbidden))
 }
 
 // parking is since when and for how many more seconds the group is parked, and how often it was refused.
