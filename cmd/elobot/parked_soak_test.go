@@ -12,8 +12,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// refusedTown are groups in all of which Telegram says that the bot has not enough rights. A few of them have a board. Each has one result
-// that was told before, and three that were not.
+// refusedTown are groups in all of which Telegram says that the bot has not enough rights. A few of
+// them have a board. Each has one result that was told before, and three that were not.
 type refusedTown struct {
 	t      *testing.T
 	sim    *botsim.Server
@@ -78,7 +78,8 @@ func (w *refusedTown) awaitRefused() {
 	})
 }
 
-// requests returns how many requests were made since the fault began, and how many for one group at most.
+// requests returns how many requests were made since the fault began, and how many for one group at
+// most.
 func (w *refusedTown) requests() (all, most int) {
 	in := make(map[int64]int)
 	for _, c := range w.sim.Calls()[w.before:] {
@@ -128,7 +129,8 @@ func (w *refusedTown) conclude() {
 	verifyClean(w.t, w.url)
 }
 
-// TestNoRightsForFiveMinutes: ten minutes after the fault has begun, everything is told, by the first try.
+// TestNoRightsForFiveMinutes: ten minutes after the fault has begun, everything is told, by the
+// first try.
 func TestNoRightsForFiveMinutes(t *testing.T) {
 	t.Parallel()
 	w := newRefusedTown(t)
@@ -147,8 +149,8 @@ func TestNoRightsForFiveMinutes(t *testing.T) {
 	w.conclude()
 }
 
-// TestNoRightsForADayAndAHalf: a chat gets five requests in 36 hours. Then a command, or the next try, tells of what is in time, and one
-// summary of what is not.
+// TestNoRightsForADayAndAHalf: a chat gets five requests in 36 hours. Then a command, or the next
+// try, tells of what is in time, and one summary of what is not.
 func TestNoRightsForADayAndAHalf(t *testing.T) {
 	t.Parallel()
 	w := newRefusedTown(t)

@@ -21,7 +21,8 @@ func (p *post) update(t *testing.T, m outbox.Message) outbox.Receipt {
 	return receipt
 }
 
-// TestBoardOfAParkedChat: a board tries with one request whether the bot may write again, without a look at the pinned message.
+// TestBoardOfAParkedChat: a board tries with one request whether the bot may write again, without a
+// look at the pinned message.
 func TestBoardOfAParkedChat(t *testing.T) {
 	t.Parallel()
 	p, m := newBoard(t)

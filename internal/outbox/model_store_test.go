@@ -55,7 +55,7 @@ type requestRecord struct {
 type database struct {
 	model    *queuemodel.Model
 	counts   *tally
-	parksFor time.Duration
+	parksFor time.Duration // how long a chat is parked after a refusal
 
 	mu          sync.Mutex
 	epoch       int64

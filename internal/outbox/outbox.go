@@ -78,7 +78,7 @@ type Message struct {
 	Lane         Lane
 	ExternalChat int64 // the messenger's id of the chat
 	Private      bool  // a chat with one person
-	Parked       bool  // the last request was refused as Forbidden, and this one tries again; false for answers to buttons
+	Parked       bool  // the last request was Forbidden; this one tries again; false for answers to buttons
 	// Language is the language to render the message in, as an IETF tag: the chat's, that of the only person who reads it, or for Edit the
 	// one that the message was sent in.
 	Language string

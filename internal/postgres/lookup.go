@@ -32,14 +32,16 @@ func LadderOf(column, group, parameter string) string {
 		    SELECT ` + column + ` FROM ladders WHERE group_id = ` + group + ` AND CASE ` + parameter + `::bigint WHEN 0 THEN is_default ELSE id = ` + parameter + ` END)`
 }
 
-// Parked is the condition that nothing is sent to a chat c, apart from answers to buttons: the bot has left it, or was refused there lately.
-// A refusal that seems to be in the future is ignored: the clock was set back.
+// Parked is the condition that nothing is sent to a chat c, apart from answers to buttons: the bot
+// has left it, or was refused there lately. A refusal that seems to be in the future is ignored:
+// the clock was set back.
 const Parked = `(NOT c.is_active OR coalesce(c.parked_until > now() AND c.parked_at <= clock_timestamp(), false))`
 
 // Unparked assigns the columns of a chat that the bot may write to, as far as is known.
 const Unparked = `parked_at = NULL, parked_until = NULL, parkings = 0`
 
-// FirstParking is how long a chat is parked at least: not even a command lets the bot try again before.
+// FirstParking is how long a chat is parked at least: not even a command lets the bot try again
+// before.
 const FirstParking = `interval '10 minutes'`
 
 // BoardObject is what identifies the message of a board b in its chat, as ranking.Board.Object does.

@@ -138,8 +138,8 @@ func TestNamelessPeople(t *testing.T) {
 	}
 }
 
-// TestParkedForGood: an upgrade lets chats be tried that were parked for good, but not those that the bot has left; and on the way down,
-// all of them are parked.
+// TestParkedForGood: an upgrade lets chats be tried that were parked for good, but not those that
+// the bot has left.
 func TestParkedForGood(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.Empty(t))

@@ -61,7 +61,8 @@ var purges = []string{
 	       AND (o.expires_at <= now() AND o.kind <> '` + matchKind + `'
 	            OR o.created_at < now() - ` + Interval(EditLifetime) + `)
 	     LIMIT $1)`,
-	// The lane of a parked chat is advanced once a day or never again, so the same goes for its notices.
+	// The lane of a parked chat is advanced once a day or never again, so the same goes for its
+	// notices.
 	`UPDATE outbox
 	 SET state = 'expired', finished_at = now(), last_error = coalesce(last_error, 'too late'), supersede_key = NULL
 	 WHERE id IN (

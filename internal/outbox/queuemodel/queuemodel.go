@@ -319,7 +319,8 @@ func (m *Model) Trouble() {
 	m.storeErrors++
 }
 
-// Parked notes that a chat was persisted as parked. From then on one request may try whether it is refused again.
+// Parked notes that a chat was persisted as parked. From then on one request may try whether it is
+// refused again.
 func (m *Model) Parked(chat int64, until time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

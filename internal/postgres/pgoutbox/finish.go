@@ -267,9 +267,10 @@ func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
 		FROM `+theResults+` WHERE c.id = r.chat_id AND c.telegram_chat_id = r.sent_to`)
 }
 
-// queueParked parks chats that the bot may not write to, for longer after each try. A try that succeeds ends the parking, and after one
-// that shows nothing there may be another. A chat is skipped if it is not as the take has left it: the bot was added again, or the result
-// is recorded already. So is a chat that has got another id in the meantime: the request was for the old one.
+// queueParked parks chats that the bot may not write to, for longer after each try. A try that
+// succeeds ends the parking, and after one that shows nothing there may be another. A chat is
+// skipped if it is not as the take has left it: the bot was added again, or the result is recorded
+// already. So is a chat that has got another id in the meantime: the request was for the old one.
 func queueParked(batch *pgx.Batch, results []outbox.Result) {
 	const after = `(ARRAY[` + postgres.FirstParking + `, '1 hour', '6 hours', '24 hours'])[least(c.parkings + 1, 4)]`
 	set := func(sql string, wanted func(outbox.Result) bool) {

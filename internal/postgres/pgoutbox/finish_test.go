@@ -99,7 +99,8 @@ func TestFinishFailures(t *testing.T) {
 	}
 }
 
-// TestRefusedWhileTheChatMoves: a refusal is about the chat that the request was for, and about no other.
+// TestRefusedWhileTheChatMoves: a refusal is about the chat that the request was for, and about no
+// other.
 func TestRefusedWhileTheChatMoves(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -33,7 +33,8 @@ func (m mail) park(t *testing.T) {
 	m.Finish(t, dbtest.Failed(*taken, outbox.Forbidden))
 }
 
-// parking is since when and for how many more seconds the group is parked, and how often it was refused.
+// parking is since when and for how many more seconds the group is parked, and how often it was
+// refused.
 func (m mail) parking(t *testing.T) string {
 	t.Helper()
 	return dbtest.Value[string](t, m.Pool, `
@@ -48,7 +49,8 @@ func (m mail) mustBeParked(t *testing.T, want string) {
 	}
 }
 
-// TestRefusedChatIsTriedAgain: without any command, after longer and longer. As soon as a request succeeds, all is as before.
+// TestRefusedChatIsTriedAgain: without any command, after longer and longer. As soon as a request
+// succeeds, all is as before.
 func TestRefusedChatIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -74,8 +76,9 @@ func TestRefusedChatIsTriedAgain(t *testing.T) {
 	m.mustBeParked(t, "0 600 1")
 }
 
-// TestOneRequestTries: whatever waits in a chat that was refused, one request tries, and nothing follows it before its outcome is known. If
-// it never is, there is another try after a minute; if it shows nothing, at once.
+// TestOneRequestTries: whatever waits in a chat that was refused, one request tries, and nothing
+// follows it before its outcome is known. If it never is, there is another try after a minute; if
+// it shows nothing, at once.
 func TestOneRequestTries(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -158,7 +161,8 @@ func TestAddedDuringATry(t *testing.T) {
 	m.MustTake(t, 1, 1)
 }
 
-// TestWhatLetsAChatBeTried: boards and final tables do, as messages do, but nothing in a chat that the bot has left.
+// TestWhatLetsAChatBeTried: boards and final tables do, as messages do, but nothing in a chat that
+// the bot has left.
 func TestWhatLetsAChatBeTried(t *testing.T) {
 	t.Parallel()
 	for _, left := range []bool{false, true} {
@@ -200,7 +204,8 @@ func TestWhatLetsAChatBeTried(t *testing.T) {
 	}
 }
 
-// TestWhatIsTriedAfterLong: after a day and a half, what is in time is sent as it is, and of results that are not, one summary tells.
+// TestWhatIsTriedAfterLong: after a day and a half, what is in time is sent as it is, and of
+// results that are not, one summary tells.
 func TestWhatIsTriedAfterLong(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

@@ -292,8 +292,8 @@ func queuePresence(batch *pgx.Batch, c ranking.Changes) {
 	}
 }
 
-// queueSeen records that chats have sent something: the bot is in them. Where it was refused, it may be able to write again, and tries a
-// while after its last try.
+// queueSeen records that chats have sent something: the bot is in them. Where it was refused, it
+// may be able to write again, and tries a while after its last try.
 func queueSeen(batch *pgx.Batch, chats []ranking.ChatID) {
 	batch.Queue(`
 		UPDATE chats

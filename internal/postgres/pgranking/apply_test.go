@@ -88,8 +88,8 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 	}
 }
 
-// TestCommandInAParkedChat: a command lets the bot try again ten minutes after the last refusal, and ends the parking of a chat that the bot
-// had left.
+// TestCommandInAParkedChat: a command lets the bot try again ten minutes after the last refusal,
+// and ends the parking of a chat that the bot had left.
 func TestCommandInAParkedChat(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
