@@ -65,7 +65,7 @@ func (c DatabaseConfig) openPools(ctx context.Context, url string, log *slog.Log
 	if err != nil {
 		return postgres.Pools{}, c.withHint(err)
 	}
-	if err := postgres.Migrate(ctx, pools.Commands, migrations.FS); err != nil {
+	if err := postgres.Migrate(ctx, pools.Commands, migrations.FS, log); err != nil {
 		pools.Close()
 		return postgres.Pools{}, err
 	}

@@ -10,6 +10,7 @@ import (
 
 // Internals for tests.
 var (
+	MigrateAfter     = migrateAfter
 	LanePayload      = lanePayload
 	ReadLane         = readLane
 	NextNotification = next

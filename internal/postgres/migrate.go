@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net"
 	"strings"
 	"time"
@@ -28,10 +29,18 @@ import (
 // waits as long as the context allows.
 const migrationLockTimeout = 5 * time.Minute
 
-// Migrate brings the database to the newest version of the files. Several instances may call it at once: one works, the others wait. A step
-// that a killed process left unfinished runs again. Migrate ends with the context, even while it waits; a step that is running then is
-// applied as a whole or not at all. If the database is up to date, Migrate only reads its version, through a connection of the pool.
-func Migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
+// waitsInSilence is how long an instance waits for another one's migration before it says so.
+const waitsInSilence = 3 * time.Second
+
+// Migrate brings the database to the newest version of the files. Several instances may call it at once: one works, the others wait, and
+// say so after a while. A step that a killed process left unfinished runs again. Migrate ends with the context, even while it waits; a step
+// that is running then is applied as a whole or not at all. If the database is up to date, Migrate only reads its version, through a
+// connection of the pool.
+func Migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, log *slog.Logger) error {
+	return migrateAfter(ctx, pool, files, log, time.AfterFunc)
+}
+
+func migrateAfter(ctx context.Context, pool *pgxpool.Pool, files fs.FS, log *slog.Logger, after afterFunc) (err error) {
 	switch done, err := isMigrated(ctx, pool, files); {
 	case errors.Is(err, ErrTooOld), errors.Is(err, ErrTooNew):
 		return err
@@ -42,7 +51,7 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m, err := newMigration(ctx, pool, files)
+	m, err := newMigration(ctx, pool, files, log, after)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", errors.Join(ctx.Err(), err))
 	}
@@ -159,7 +168,12 @@ func versionOf(ctx context.Context, pool *pgxpool.Pool) (version uint, dirty boo
 	return version, dirty, nil
 }
 
-func newMigration(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (*migrate.Migrate, error) {
+// afterFunc is time.AfterFunc, except in tests.
+type afterFunc func(time.Duration, func()) *time.Timer
+
+func newMigration(
+	ctx context.Context, pool *pgxpool.Pool, files fs.FS, log *slog.Logger, after afterFunc,
+) (*migrate.Migrate, error) {
 	src, err := iofs.New(files, ".")
 	if err != nil {
 		return nil, fmt.Errorf("read migration files: %w", err)
@@ -172,11 +186,15 @@ func newMigration(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (*migrat
 	if err := db.PingContext(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	waiting := after(waitsInSilence, func() {
+		log.WarnContext(ctx, "another instance is migrating the database, waiting for it")
+	})
+	context.AfterFunc(ctx, func() { waiting.Stop() })
 	driver, err := migratepgx.WithInstance(db, &migratepgx.Config{})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	m, err := migrate.NewWithInstance("iofs", src, "pgx5", atomicDriver{driver, src})
+	m, err := migrate.NewWithInstance("iofs", src, "pgx5", atomicDriver{driver, src, waiting})
 	if err != nil {
 		return nil, errors.Join(err, driver.Close())
 	}
@@ -202,7 +220,17 @@ func closeOnDone(ctx context.Context, config *pgx.ConnConfig) *pgx.ConnConfig {
 // clears after it. So a version that is dirty while we hold the lock is one whose transaction was rolled back, and can simply run again.
 type atomicDriver struct {
 	database.Driver
-	files source.Driver
+	files   source.Driver
+	waiting *time.Timer // until the lock is held
+}
+
+// Lock waits for the lock.
+func (d atomicDriver) Lock() error {
+	err := d.Driver.Lock()
+	if err == nil {
+		d.waiting.Stop()
+	}
+	return err
 }
 
 // Run sends the migration in one piece, which the server runs as one transaction.

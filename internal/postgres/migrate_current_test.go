@@ -64,7 +64,7 @@ func TestMigrateUpToDate(t *testing.T) {
 	holdMigrationLock(t, d.Pool)
 	ctx, cancel := context.WithTimeout(t.Context(), dbtest.MaxWait)
 	defer cancel()
-	if err := postgres.Migrate(ctx, dbtest.Open(t, d.URL, onDial(once)), migrations.FS); err != nil {
+	if err := postgres.Migrate(ctx, dbtest.Open(t, d.URL, onDial(once)), migrations.FS, silent); err != nil {
 		t.Error(err)
 	}
 }
@@ -74,7 +74,7 @@ func TestMigrateCannotReadVersion(t *testing.T) {
 	t.Parallel()
 	errAway := errors.New("away")
 	pool := dbtest.Open(t, dbtest.ClosedPort(t), onDial(func(before int64) error { return cmp.Or(once(before), errAway) }))
-	if err := postgres.Migrate(t.Context(), pool, migrations.FS); !errors.Is(err, errAway) {
+	if err := postgres.Migrate(t.Context(), pool, migrations.FS, silent); !errors.Is(err, errAway) {
 		t.Errorf("no connection: %v", err)
 	}
 	pool = dbtest.Open(t, pgtest.Borrow(t).URL, onDial(once), func(c *pgxpool.Config) {
@@ -83,7 +83,7 @@ func TestMigrateCannotReadVersion(t *testing.T) {
 			return err
 		}
 	})
-	err := postgres.Migrate(t.Context(), pool, migrations.FS)
+	err := postgres.Migrate(t.Context(), pool, migrations.FS, silent)
 	if pg := new(pgconn.PgError); !errors.As(err, &pg) || pg.Code != pgerrcode.UndefinedColumn {
 		t.Errorf("another table of the name: %v", err)
 	}
@@ -107,7 +107,7 @@ func TestMigrateWaitsForVersion(t *testing.T) {
 			return err
 		}
 	})
-	migrated := dbtest.Start(func() error { return postgres.Migrate(t.Context(), pool, migrations.FS) })
+	migrated := dbtest.Start(func() error { return postgres.Migrate(t.Context(), pool, migrations.FS, silent) })
 	select {
 	case <-migrates:
 	case err := <-migrated:

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -21,6 +23,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 	"elobot/migrations"
 )
+
+var silent = slog.New(slog.DiscardHandler)
 
 // schema returns everything that the migrations create, read from the catalog.
 func schema(t *testing.T, pool *pgxpool.Pool) []string {
@@ -167,7 +171,7 @@ func TestMigrateAtOnce(t *testing.T) {
 	pool := dbtest.Open(t, pgtest.Empty(t))
 	var instances errgroup.Group
 	for range 3 {
-		instances.Go(func() error { return postgres.Migrate(t.Context(), pool, migrations.FS) })
+		instances.Go(func() error { return postgres.Migrate(t.Context(), pool, migrations.FS, silent) })
 	}
 	dbtest.Must(t, instances.Wait())
 	if got := state(t, pool); got != fmt.Sprintf("%d false", newestStep(t)) {
@@ -228,7 +232,7 @@ func TestMigrateKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
 	pool, files := dbtest.Open(t, pgtest.Empty(t)), withSecond()
 	openGate := closeGate(t, pool)
-	killed := dbtest.Start(func() error { return postgres.Migrate(t.Context(), pool, files) })
+	killed := dbtest.Start(func() error { return postgres.Migrate(t.Context(), pool, files, silent) })
 	dbtest.Await(t, pool, "SELECT "+atTheGate)
 	if !dbtest.Value[bool](t, pool, killTheOneAtTheGate) {
 		t.Fatal("no connection was killed")
@@ -254,17 +258,69 @@ func TestMigrateClientKilled(t *testing.T) {
 	pool := dbtest.Open(t, url)
 	p := dbtest.NewProxy(t, url)
 	openGate := closeGate(t, pool)
-	killed := dbtest.Start(func() error { return postgres.Migrate(t.Context(), dbtest.Open(t, p.URL), files) })
+	killed := dbtest.Start(func() error { return postgres.Migrate(t.Context(), dbtest.Open(t, p.URL), files, silent) })
 	dbtest.Await(t, pool, "SELECT "+atTheGate)
 	p.Refuse.Store(true) // a killed client cannot send a cancel request either
 	p.Cut()
 	if err := dbtest.Receive(t, killed); err == nil {
 		t.Error("a migration whose connection is cut succeeds")
 	}
-	next := dbtest.Start(func() error { return postgres.Migrate(t.Context(), pool, files) })
+	next := dbtest.Start(func() error { return postgres.Migrate(t.Context(), pool, files, silent) })
 	dbtest.Await(t, pool, "SELECT "+atTheMigrationLock)
 	openGate()
 	dbtest.Must(t, dbtest.Receive(t, next))
+	mustBeAtTwo(t, pool)
+}
+
+// TestMigrateSaysThatItWaits: an instance that waits for another one's migration says so after three seconds, and the one that works says
+// nothing, however long it takes.
+func TestMigrateSaysThatItWaits(t *testing.T) {
+	t.Parallel()
+	pool, files := dbtest.Open(t, pgtest.Empty(t)), withSecond()
+	openGate := closeGate(t, pool)
+	// begin starts an instance. pass is true if its timer runs when it has got as far as at; then it is over.
+	begin := func(at string) (pass func() bool, log *bytes.Buffer, done <-chan error) {
+		type running struct {
+			*time.Timer
+			over func()
+		}
+		timers := make(chan running, 1)
+		after := func(d time.Duration, f func()) *time.Timer {
+			if d != 3*time.Second {
+				t.Errorf("it waits for %v before it says so", d)
+			}
+			timer := time.NewTimer(time.Hour)
+			timers <- running{timer, f}
+			return timer
+		}
+		log = new(bytes.Buffer)
+		done = dbtest.Start(func() error {
+			return postgres.MigrateAfter(t.Context(), pool, files, slog.New(slog.NewTextHandler(log, nil)), after)
+		})
+		dbtest.Await(t, pool, "SELECT "+at)
+		timer := dbtest.Receive(t, timers)
+		return func() bool {
+			runs := timer.Stop()
+			if runs {
+				timer.over()
+			}
+			return runs
+		}, log, done
+	}
+	pass, workerLog, worker := begin(atTheGate)
+	if pass() {
+		t.Error("the instance that works waits for the lock that it has")
+	}
+	pass, waiterLog, waiter := begin(atTheMigrationLock)
+	if !pass() || strings.Count(waiterLog.String(), "another instance is migrating the database") != 1 {
+		t.Errorf("the waiting instance says %q", waiterLog)
+	}
+	openGate()
+	dbtest.Must(t, dbtest.Receive(t, worker))
+	dbtest.Must(t, dbtest.Receive(t, waiter))
+	if workerLog.Len() > 0 {
+		t.Errorf("the instance that works says %q", workerLog)
+	}
 	mustBeAtTwo(t, pool)
 }
 
@@ -284,7 +340,7 @@ func TestMigrateKilledAfterTheStep(t *testing.T) {
 		stepSent.Store(kind == 'Q' && bytes.Contains(body, []byte("pg_advisory_xact_lock")))
 		return false
 	})
-	if err := postgres.Migrate(t.Context(), dbtest.Open(t, p.URL), files); err == nil {
+	if err := postgres.Migrate(t.Context(), dbtest.Open(t, p.URL), files, silent); err == nil {
 		t.Error("a migration whose connection is cut succeeds")
 	}
 	if !cut.Load() {
@@ -302,7 +358,7 @@ func TestMigrateFailingStep(t *testing.T) {
 	broken := withSecond()
 	broken["000002_gate.up.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE half (id int); SELECT 1/0;")}
 	for range 2 {
-		if err := postgres.Migrate(t.Context(), pool, broken); err == nil || !strings.Contains(err.Error(), "division by zero") {
+		if err := postgres.Migrate(t.Context(), pool, broken, silent); err == nil || !strings.Contains(err.Error(), "division by zero") {
 			t.Fatalf("error is %v", err)
 		}
 		if dbtest.Value[bool](t, pool, "SELECT to_regclass('half') IS NOT NULL") {
@@ -332,7 +388,7 @@ func TestMigrateUnknownVersion(t *testing.T) {
 		for _, dirty := range []bool{false, true} {
 			dbtest.Exec(t, pool, "UPDATE schema_migrations SET version = $1, dirty = $2", version, dirty)
 			before := append(schema(t, pool), state(t, pool))
-			if err := postgres.Migrate(t.Context(), pool, migrations.FS); !errors.Is(err, want) {
+			if err := postgres.Migrate(t.Context(), pool, migrations.FS, silent); !errors.Is(err, want) {
 				t.Errorf("version %d: error is %v", version, err)
 			}
 			if diff := cmp.Diff(before, append(schema(t, pool), state(t, pool))); diff != "" {
@@ -347,17 +403,17 @@ func TestMigrateCancelled(t *testing.T) {
 	pool, files := dbtest.Open(t, pgtest.Empty(t)), withSecond()
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := postgres.Migrate(over, pool, files); !errors.Is(err, context.Canceled) {
+	if err := postgres.Migrate(over, pool, files, silent); !errors.Is(err, context.Canceled) {
 		t.Errorf("before the start: %v", err)
 	}
 	openGate := closeGate(t, pool)
 	working, stopWorking := context.WithCancel(t.Context())
 	defer stopWorking()
-	worker := dbtest.Start(func() error { return postgres.Migrate(working, pool, files) })
+	worker := dbtest.Start(func() error { return postgres.Migrate(working, pool, files, silent) })
 	dbtest.Await(t, pool, "SELECT "+atTheGate)
 	waiting, stopWaiting := context.WithCancel(t.Context())
 	defer stopWaiting()
-	waiter := dbtest.Start(func() error { return postgres.Migrate(waiting, pool, files) })
+	waiter := dbtest.Start(func() error { return postgres.Migrate(waiting, pool, files, silent) })
 	dbtest.Await(t, pool, "SELECT "+atTheMigrationLock)
 	stopWaiting()
 	if err := dbtest.Receive(t, waiter); !errors.Is(err, context.Canceled) {

@@ -2,6 +2,7 @@ package dbtest
 
 import (
 	"io/fs"
+	"log/slog"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ import (
 // Migrate brings a database to the newest version of the files.
 func Migrate(t *testing.T, pool *pgxpool.Pool, files fs.FS) {
 	t.Helper()
-	Must(t, postgres.Migrate(t.Context(), pool, files))
+	Must(t, postgres.Migrate(t.Context(), pool, files, slog.New(slog.DiscardHandler)))
 }
 
 // Steps returns the numbers of the migrations, in order.

@@ -72,7 +72,7 @@ func TestServerCrash(t *testing.T) {
 	dbtest.Must(t, err)
 	t.Cleanup(func() { dbtest.Must(t, server.Stop(context.Background())) })
 	dispatching := dbtest.Open(t, server.URL())
-	dbtest.Must(t, postgres.Migrate(t.Context(), dispatching, migrations.FS))
+	dbtest.Must(t, postgres.Migrate(t.Context(), dispatching, migrations.FS, slog.New(slog.DiscardHandler)))
 	pool := dbtest.Open(t, server.URL())
 	w := dbtest.NewWorldIn(t, &pgtest.Database{URL: server.URL(), Pool: pool}, dbtest.Alice, dbtest.Bob)
 	_, lease := w.AsLeader(t)
