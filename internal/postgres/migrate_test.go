@@ -34,6 +34,7 @@ func schema(t *testing.T, pool *pgxpool.Pool) []string {
 		FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace
 		UNION ALL
 		SELECT 'column ' || a.attrelid::regclass || '.' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod)
+		       || coalesce((SELECT ' ' || collname FROM pg_collation WHERE oid = a.attcollation), '')
 		       || CASE WHEN a.attnotnull THEN ' not null' ELSE '' END || ' ' || a.attidentity::text
 		       || ' ' || coalesce(pg_get_expr(d.adbin, d.adrelid), '') || ' ' || row_number() OVER
 		              (PARTITION BY a.attrelid ORDER BY a.attnum)
@@ -85,6 +86,46 @@ func TestMigrationsUpDownUp(t *testing.T) {
 	dbtest.Migrate(t, pool, migrations.FS)
 	if diff := cmp.Diff(want, schema(t, pool)); diff != "" {
 		t.Errorf("after up, down, up (-want +got):\n%s", diff)
+	}
+}
+
+// TestKeysCompareByBytes: no unique key depends on the rules of a language, which change with the C library of the server. Only names do,
+// because people may write them in any case.
+func TestKeysCompareByBytes(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.Open(t, pgtest.Empty(t))
+	dbtest.Migrate(t, pool, migrations.FS)
+	// the collations of all unique keys, where an expression counts as a column of its index
+	collations := func() []string {
+		return dbtest.Values[string](t, pool, `
+			SELECT DISTINCT coalesce(i.indrelid::regclass || '.' || a.attname, i.indexrelid::regclass::text) || ' ' || c.collname
+			FROM pg_index i CROSS JOIN LATERAL unnest(i.indkey::int2[], i.indcollation::oid[]) AS k (attnum, oid)
+			JOIN pg_collation c ON c.oid = k.oid
+			LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum AND a.attnum > 0
+			JOIN pg_class t ON t.oid = i.indrelid AND t.relnamespace = 'public'::regnamespace
+			WHERE i.indisunique ORDER BY 1`)
+	}
+	keys := []string{
+		"ensured_messages.object", "handled_commands.key", "leases.name", "matches.idempotency_key", "outbox.supersede_key", "timers.key",
+	}
+	names := []string{"ladders_name_key default", "players_unclaimed_key default", "sightings_username_key default"}
+	check := func(when, collation string) {
+		t.Helper()
+		want := slices.Clone(names)
+		for _, key := range keys {
+			want = append(want, key+" "+collation)
+		}
+		slices.Sort(want)
+		if diff := cmp.Diff(want, collations()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", when, diff)
+		}
+	}
+	check("after all migrations", "C")
+	for _, step := range []struct{ direction, collation string }{{"down", "default"}, {"up", "C"}} {
+		sql, err := fs.ReadFile(migrations.FS, "000212_keys_by_bytes."+step.direction+".sql")
+		dbtest.Must(t, err)
+		dbtest.Exec(t, pool, string(sql))
+		check("after the step "+step.direction, step.collation)
 	}
 }
 
