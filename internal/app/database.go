@@ -120,6 +120,8 @@ func (c DatabaseConfig) withHint(err error) error {
 			hint = "PostgreSQL is running, but does not let the user in DATABASE_URL in: is there such a role, and does pg_hba.conf allow it from here?"
 		case pgerrcode.InvalidCatalogName:
 			hint = "PostgreSQL is running, but has no such database: create it, or correct its name in DATABASE_URL."
+		case pgerrcode.TooManyConnections:
+			hint = "PostgreSQL is running, but all connections that it allows are taken: raise max_connections there, lower pool_max_conns in DATABASE_URL, or close those of other programs."
 		}
 	}
 	return fmt.Errorf("%w\n%s", err, hint)

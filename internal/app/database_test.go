@@ -25,6 +25,7 @@ func TestDatabaseHints(t *testing.T) {
 		"an unknown CA": {fmt.Errorf("connect to the database: %w", &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}),
 			"PostgreSQL is running, but its certificate cannot be verified"},
 		"no such database": {refused("3D000"), "PostgreSQL is running, but has no such database"},
+		"a full server":    {refused("53300"), "PostgreSQL is running, but all connections that it allows are taken"},
 		"a misspelt name":  {refused("42704"), "PostgreSQL is running, but refuses the connection"},
 		"no TLS":           {errors.New("tls error: server refused TLS connection"), "PostgreSQL is running, but does not encrypt"},
 		"no TLS, which is not needed, and a wrong password": {errors.Join(errors.New("tls error: server refused TLS connection"), refused("28P01")),
