@@ -113,13 +113,48 @@ func (c *deadShowCommand) Run(ctx context.Context) error {
 
 // selection says which dead letters a command is for.
 type selection struct {
-	IDs []string `arg:"" name:"id" help:"Numbers of dead letters, as listed, or the word all."`
+	IDs   []string `arg:"" name:"id" help:"Numbers of dead letters, as listed, or the word all."`
+	Since moment   `placeholder:"TIME" help:"Of all, only those last seen since then: a time of day such as 14:00, a date and time such as 2026-03-01T14:00, or a time as listed."`
+	Error string   `placeholder:"TEXT" help:"Of all, only those whose last error contains the text, in capitals or not."`
 }
 
 // Validate is called by the parser.
 func (c selection) Validate() error {
-	_, err := c.numbers()
+	ids, err := c.numbers()
+	if err == nil && len(ids) > 0 && c.isNarrowed() {
+		err = errors.New("--since and --error choose among all dead letters: use them with the word all, not with numbers")
+	}
 	return err
+}
+
+func (c selection) isNarrowed() bool { return !c.Since.IsZero() || c.Error != "" }
+
+// moment is a point in time that somebody types.
+type moment struct{ time.Time }
+
+// UnmarshalText is called by the parser.
+func (m *moment) UnmarshalText(text []byte) (err error) {
+	m.Time, err = momentOf(string(text), time.Now())
+	return err
+}
+
+// momentOf reads a point in time in the zone of now. A time of day is the last one that has come.
+func momentOf(text string, now time.Time) (time.Time, error) {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04", "2006-01-02 15:04"} {
+		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return at, nil
+		}
+	}
+	at, err := time.ParseInLocation("2006-01-02T15:04", now.Format("2006-01-02T")+text, now.Location())
+	switch {
+	case err != nil:
+		return time.Time{}, fmt.Errorf("%q is no time: use a time of day such as 14:00, or a date and time such as %s",
+			text, now.Format("2006-01-02T15:04"))
+	case at.After(now):
+		return at.AddDate(0, 0, -1), nil
+	default:
+		return at, nil
+	}
 }
 
 // numbers returns the ids in ascending order without duplicates, or none for all. Ascending ids are oldest first.
@@ -145,17 +180,22 @@ func (c selection) find(ctx context.Context, dead *pgintake.DeadLetters) ([]post
 	if err != nil {
 		return nil, nil, err
 	}
-	letters, err := dead.Find(ctx, ids)
+	if len(ids) > 0 {
+		letters, err := dead.Find(ctx, ids)
+		return ids, letters, err
+	}
+	letters, err := dead.Since(ctx, c.Since.Time, c.Error)
 	if err != nil {
 		return nil, nil, err
-	}
-	if len(ids) > 0 {
-		return ids, letters, nil
 	}
 	for _, l := range letters {
 		ids = append(ids, l.ID)
 	}
-	if len(ids) == 0 {
+	switch {
+	case len(ids) > 0:
+	case c.isNarrowed():
+		fmt.Println("No dead letter is that recent and has such an error.")
+	default:
 		fmt.Println(noDeadLetters)
 	}
 	return ids, letters, nil

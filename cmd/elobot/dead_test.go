@@ -96,7 +96,7 @@ func TestDead(t *testing.T) {
 	t.Parallel()
 	l := noLetters(t)
 	for _, test := range []func(letters){
-		deadWithoutAny, deadNoticeThatIsNot, deadUpdatesThatCannotBeRead, deadWithoutTelegram, deadInterrupted,
+		deadWithoutAny, deadNoticeThatIsNot, deadUpdatesThatCannotBeRead, deadWithoutTelegram, deadInterrupted, deadOfAnOutage,
 	} {
 		l.exec(`TRUNCATE dead_letters, chats RESTART IDENTITY CASCADE`)
 		test(l)
@@ -304,6 +304,27 @@ func deadWithoutTelegram(l letters) {
 	if n := count(t, l.pool, `SELECT count(*) FROM dead_letters WHERE attempts = 1`); n != 1 {
 		t.Error("the dead letter has changed")
 	}
+}
+
+// deadOfAnOutage retries what an outage has made, known by its time and its error, and leaves all others.
+func deadOfAnOutage(l letters) {
+	sim := startTelegram(l.t)
+	l.env = environment(sim, strings.TrimPrefix(l.env[0], "DATABASE_URL="))
+	for i, lastError := range []string{"password refused long before", "FATAL: Password refused", "100 percent", "password refused, once more"} {
+		update := 71 + i
+		l.insert(int64(update), fmt.Sprintf(`{"update_id": %d}`, update), lastError)
+	}
+	l.exec(`UPDATE dead_letters SET last_seen_at = '2026-01-01 12:00:00.7+00'`)
+	l.exec(`UPDATE dead_letters SET last_seen_at = '2026-01-01 11:59:59.9+00' WHERE id = 1`)
+	const none = "No dead letter is that recent and has such an error.\n"
+	l.must("retry 2 --error=refused", 2, "",
+		"elobot: dead retry: --since and --error choose among all dead letters: use them with the word all, not with numbers\nTry: elobot --help\n")
+	l.must("retry all --since=2026-01-01T12:00:01Z", 0, none, "")
+	l.must("drop all --error=100%", 0, none, "")
+	l.must("retry all --since=2026-01-01T12:00:00Z --error=PASSWORD", 0, "2: handled\n4: handled\n", "") // the time that the list shows
+	l.must("drop all --since=2026-01-01T12:00:00Z", 0, "Dropped 1 dead letter.\n", "")
+	l.must("drop all --error=refused", 0, "Dropped 1 dead letter.\n", "")
+	l.must("retry all --error=refused", 0, none, "")
 }
 
 // TestDeadWithoutDatabase: there is no database, or it is empty.

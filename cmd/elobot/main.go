@@ -84,8 +84,8 @@ func realMain(args []string) int {
 	return report(err)
 }
 
-// secretLike matches what may be a token, or an address with a password.
-var secretLike = regexp.MustCompile(`[0-9]+:[A-Za-z0-9_-]+|\w+://\S*@\S*`)
+// secretLike matches what may be a token, which no time of day is, or an address with a password.
+var secretLike = regexp.MustCompile(`[0-9]+:[A-Za-z0-9_-]{3,}|\w+://\S*@\S*`)
 
 // addressLike matches the arguments if they have an address with a password, perhaps split at its spaces.
 var addressLike = regexp.MustCompile(`://.*@|\b(user|password) *=`)

@@ -102,11 +102,18 @@ func (d *DeadLetters) List(ctx context.Context, limit int) (letters []DeadLetter
 	return postgres.Column(rows, func(r listed) DeadLetter { return r.DeadLetter }), total, nil
 }
 
-// Find returns the dead letters with these ids that exist, oldest first; without ids, all.
+// Find returns the dead letters with these ids that exist, oldest first.
 func (d *DeadLetters) Find(ctx context.Context, ids []postgres.DeadLetterID) ([]DeadLetter, error) {
-	const sql = selectDeadLetters + `, d.payload` + fromDeadLetters + `
-		WHERE coalesce(cardinality($1::bigint[]), 0) = 0 OR d.id = ANY ($1) ORDER BY d.id`
+	const sql = selectDeadLetters + `, d.payload` + fromDeadLetters + ` WHERE d.id = ANY ($1) ORDER BY d.id`
 	return postgres.Collect(ctx, d.pool, "find dead letters", pgx.RowToStructByName[DeadLetter], sql, ids)
+}
+
+// Since returns the dead letters that were last seen at this time or later and whose last error contains the text, in capitals or not,
+// oldest first.
+func (d *DeadLetters) Since(ctx context.Context, at time.Time, text string) ([]DeadLetter, error) {
+	const sql = selectDeadLetters + `, d.payload` + fromDeadLetters + `
+		WHERE d.last_seen_at >= $1 AND strpos(lower(d.last_error), lower($2)) > 0 ORDER BY d.id`
+	return postgres.Collect(ctx, d.pool, "find dead letters", pgx.RowToStructByName[DeadLetter], sql, at, postgres.Storable(text))
 }
 
 // Open returns one dead letter.

@@ -114,7 +114,7 @@ func TestFindDeadLetters(t *testing.T) {
 		ids  []postgres.DeadLetterID
 		want []pgintake.DeadLetter
 	}{
-		"all":     {nil, []pgintake.DeadLetter{letterToClub, letterOfUpdate, withoutRow}},
+		"none":    {nil, nil},
 		"some":    {[]postgres.DeadLetterID{3, 99, 2}, []pgintake.DeadLetter{letterOfUpdate, withoutRow}},
 		"unknown": {[]postgres.DeadLetterID{99}, nil},
 	} {
@@ -126,6 +126,33 @@ func TestFindDeadLetters(t *testing.T) {
 			if want := map[postgres.DeadLetterID]string{1: `{"n": 1}`, 2: "\x0070\xff", 3: `{"n": 2}`}[l.ID]; string(l.Payload) != want {
 				t.Errorf("%s: the payload of %d is %q", name, l.ID, l.Payload)
 			}
+		}
+	}
+}
+
+// TestDeadLettersSince: time and text each narrow all letters, and no character of the text has a meaning.
+func TestDeadLettersSince(t *testing.T) {
+	t.Parallel()
+	d := newDeadLetters(t)
+	at := time.Unix(1_800_000_000, 0)
+	dbtest.Exec(t, d.Pool, `UPDATE dead_letters SET last_seen_at = $1::timestamptz + id * interval '1 second'`, at)
+	for name, tc := range map[string]struct {
+		after time.Duration
+		text  string
+		want  []postgres.DeadLetterID
+	}{
+		"all":            {0, "", []postgres.DeadLetterID{1, 2, 3}},
+		"by time":        {2 * time.Second, "", []postgres.DeadLetterID{2, 3}},
+		"by text":        {0, "EFUS", []postgres.DeadLetterID{1, 3}},
+		"by both":        {2 * time.Second, "Refused", []postgres.DeadLetterID{3}},
+		"no pattern":     {0, "ref%ed", nil},
+		"not even UTF-8": {0, "\x00\xff", nil},
+		"too late":       {4 * time.Second, "", nil},
+	} {
+		letters, err := d.Since(t.Context(), at.Add(tc.after), tc.text)
+		ids := postgres.Column(letters, func(l pgintake.DeadLetter) postgres.DeadLetterID { return l.ID })
+		if diff := cmp.Diff(tc.want, ids, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
 	}
 }
@@ -185,7 +212,7 @@ func TestSendAgain(t *testing.T) {
 		t.Fatalf("took %+v", again)
 	}
 	d.die(t, 1)
-	letters, err := d.Find(t.Context(), nil)
+	letters, err := d.Since(t.Context(), time.Time{}, "")
 	again := letterToClub
 	again.ID, again.Attempts = 4, 2+1
 	if diff := cmp.Diff([]pgintake.DeadLetter{letterOfUpdate, letterToOne, again}, letters, timeless); diff != "" || err != nil {
@@ -201,7 +228,7 @@ func TestAttemptsOfDeadLettersAddUp(t *testing.T) {
 	dbtest.Exec(t, d.Pool, `UPDATE outbox SET created_at = to_timestamp(1700000000), attempts = 4 WHERE id = 1`)
 	for _, want := range []int{5, 6, 7} {
 		d.die(t, 1)
-		letters, err := d.Find(t.Context(), nil)
+		letters, err := d.Since(t.Context(), time.Time{}, "")
 		if err != nil || len(letters) != 1 {
 			t.Fatalf("%d letters, error %v", len(letters), err)
 		}
