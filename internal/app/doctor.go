@@ -143,22 +143,31 @@ func (d *doctor) account() {
 }
 
 func (d *doctor) updates(ctx context.Context, client *telegram.Client) {
-	polls := d.config.WebhookURL == ""
-	state, err := client.Webhook(ctx, d.config.Webhook())
-	waiting, host := fmt.Sprintf("%d waiting at Telegram", state.Pending), hostOf(state.URL)
-	switch {
-	case err != nil:
+	if state, err := client.Webhook(ctx, d.config.Webhook()); err != nil {
 		d.failed("updates", err)
+	} else {
+		d.deliveries(state, client.Now())
+	}
+}
+
+// deliveries reports how updates arrive. now is the time at Telegram.
+func (d *doctor) deliveries(state telegram.WebhookState, now time.Time) {
+	polls := d.config.WebhookURL == ""
+	waiting, host := fmt.Sprintf("%d waiting at Telegram", state.Pending), hostOf(state.URL)
+	if state.LastError != "" {
+		waiting += fmt.Sprintf(", last error %q at %s", state.LastError, state.LastErrorAt.Format(time.RFC3339))
+	}
+	switch {
 	case polls && state.URL != "":
-		d.wrong("updates", "Telegram delivers them to %s, so that the bot cannot poll: run `elobot webhook delete`, or set WEBHOOK_URL", host)
+		d.wrong("updates", "Telegram delivers them to %s, so that the bot cannot poll: run `elobot webhook delete`, or set WEBHOOK_URL (%s)",
+			host, waiting)
 	case polls:
 		d.well("updates", "by polling, %s", waiting)
 	case len(state.Differences) > 0:
-		d.wrong("updates", "the webhook at Telegram differs in %s: `elobot run` or `elobot webhook set` corrects it",
-			strings.Join(state.Differences, ", "))
-	case state.LastError != "" && state.Pending > 0 && client.Now().Sub(state.LastErrorAt) < deliveryTrouble:
-		d.wrong("updates", "Telegram cannot deliver them to %s: %q at %s, %s. Is that address reachable from the internet, and does the bot run?",
-			host, state.LastError, state.LastErrorAt.Format(time.RFC3339), waiting)
+		d.wrong("updates", "the webhook at Telegram differs in %s: `elobot run` or `elobot webhook set` corrects it (%s)",
+			strings.Join(state.Differences, ", "), waiting)
+	case state.LastError != "" && state.Pending > 0 && now.Sub(state.LastErrorAt) < deliveryTrouble:
+		d.wrong("updates", "Telegram cannot deliver them to %s: %s. Is that address reachable from the internet, and does the bot run?", host, waiting)
 	default:
 		d.well("updates", "by webhook at %s, %s", host, waiting)
 	}

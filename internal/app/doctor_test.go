@@ -29,6 +29,17 @@ func TestFindings(t *testing.T) {
 			d.account()
 		}
 	}
+	now := time.Date(2026, 3, 1, 14, 0, 0, 0, time.UTC)
+	deliveries := func(webhook string, state telegram.WebhookState) func(*doctor) {
+		return func(d *doctor) {
+			d.config = &Config{WebhookConfig: WebhookConfig{WebhookURL: webhook}}
+			d.deliveries(state, now)
+		}
+	}
+	const hook = "https://elo.example.org/secret"
+	failed := telegram.WebhookState{URL: hook, Pending: 3, LastError: "Wrong response: 503", LastErrorAt: now.Add(-2 * time.Hour)}
+	failing, differs := failed, failed
+	failing.LastErrorAt, differs.Differences = now.Add(-time.Minute), []string{"secret"}
 	for name, tc := range map[string]struct {
 		examine func(*doctor)
 		want    string
@@ -46,6 +57,14 @@ func TestFindings(t *testing.T) {
 			✗ encryption: none: others can read and change what the bot and the database tell each other. Add sslmode=verify-full to DATABASE_URL`},
 		"a clock is ahead": {server(func(f *postgres.ServerFacts) { f.Now = time.Now().Add(time.Hour) }), `
 			✗ clocks: ahead of this machine: database +3600 s. Synchronize the clocks, for example with NTP`},
+		"the webhook had an error": {deliveries(hook, failed), `
+			✓ updates: by webhook at elo.example.org, 3 waiting at Telegram, last error "Wrong response: 503" at 2026-03-01T12:00:00Z`},
+		"the webhook has an error": {deliveries(hook, failing), `
+			✗ updates: Telegram cannot deliver them to elo.example.org: 3 waiting at Telegram, last error "Wrong response: 503" at 2026-03-01T13:59:00Z. Is`},
+		"the webhook differs": {deliveries(hook, differs), `
+			✗ updates: the webhook at Telegram differs in secret: ` + "`elobot run` or `elobot webhook set` corrects it" + ` (3 waiting at Telegram, last error "Wrong`},
+		"the webhook is not wanted": {deliveries("", failed), `
+			✗ updates: Telegram delivers them to elo.example.org, so that the bot cannot poll: run ` + "`elobot webhook delete`" + `, or set WEBHOOK_URL (3 waiting at Telegram, last error "Wrong`},
 		"no groups": {account(telegram.Self{ID: 7, Username: "elo_bot"}), `
 			✗ groups: nobody can add the bot to a group: send /setjoingroups to @BotFather, and choose Enable`},
 		"privacy mode off": {account(telegram.Self{ID: 7, Username: "elo_bot", JoinsGroups: true, ReadsAll: true}), `
