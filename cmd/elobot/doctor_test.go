@@ -91,7 +91,15 @@ func (p patient) inTheDatabase() {
 	p.examine("without a server", 1, []string{"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot"}, "✗ database: Is PostgreSQL running", "✓ token: ")
 	p.examine("with an empty database", 0, []string{"DATABASE_URL=" + pgtest.Empty(p.t)}, "✓ schema: none yet")
 
+	twoHosts := func(sslmode string) []string {
+		return []string{"DATABASE_URL=" + strings.Replace(pgtest.WithParameter(p.url, "sslmode", sslmode), "@", "@127.0.0.1:1,", 1)}
+	}
+	p.examine("with two hosts", 1, twoHosts("prefer"), "✗ sslmode: Add sslmode=", "✓ schema: ")
+	p.examine("with two hosts and sslmode", 0, twoHosts("disable"), "✓ schema: ")
+
 	for _, tc := range []struct{ when, change, back, want string }{
+		{"with another C library", `UPDATE pg_database SET datcollversion = '0.1' WHERE datname = current_database()`,
+			`UPDATE pg_database SET datcollversion = NULL WHERE datname = current_database()`, "✗ collation: REFRESH COLLATION VERSION;"},
 		{"after a crash", `UPDATE leases SET holder = 'host/7', expires_at = now() - interval '1 hour'`, `UPDATE leases SET holder = ''`, "✗ lease: host/7 ended without a clean stop 1h0m"},
 		{"with a backlog", `INSERT INTO outbox (chat_id, kind, payload, created_at) SELECT min(id), 'k', '{}', now() - interval '1 hour' FROM chats`,
 			`DELETE FROM outbox WHERE kind = 'k'`, "✗ backlog: 1 notice waits, the oldest for 1h0m"},

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/outbox"
@@ -215,7 +217,12 @@ func (d *doctor) checkDatabase(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	d.server(f, postgres.Address(pool.Config().ConnConfig))
+	config := pool.Config().ConnConfig
+	d.server(f, postgres.Address(config))
+	if postgres.AsksTwice(config) {
+		d.wrong("sslmode", "missing: of the hosts in DATABASE_URL, each connection asks a standby twice, the second time unencrypted, "+
+			"even if TLS works. Add sslmode=verify-full, or sslmode=disable if the servers have no TLS")
+	}
 	d.schema(ctx, pool)
 	return nil
 }
@@ -264,6 +271,15 @@ func (d *doctor) server(f postgres.ServerFacts, name string) {
 		d.wrong("rights", "the role does not own the bot's tables, which upgrades change: make it their owner")
 	default:
 		d.well("rights", "the role may create, read and write tables")
+	}
+	if f.Collation != f.ActualCollation {
+		d.wrong("collation", "the database sorts by version %s of its language's rules, and the server has %s, so that names may not be found. "+
+			"Run REINDEX DATABASE %[3]s; and then ALTER DATABASE %[3]s REFRESH COLLATION VERSION;",
+			f.Collation, cmp.Or(f.ActualCollation, "none"), pgx.Identifier{f.Database}.Sanitize())
+	}
+	if f.Asynchronous > 0 {
+		d.well("replication", "asynchronous (standbys: %d), so that a failover may lose the last results. To prevent that, make a standby "+
+			"synchronous with synchronous_standby_names", f.Asynchronous)
 	}
 	d.compareClocks()
 }

@@ -57,6 +57,10 @@ func TestFindings(t *testing.T) {
 			✗ encryption: none: others can read and change what the bot and the database tell each other. Add sslmode=verify-full to DATABASE_URL`},
 		"a clock is ahead": {server(func(f *postgres.ServerFacts) { f.Now = time.Now().Add(time.Hour) }), `
 			✗ clocks: ahead of this machine: database +3600 s. Synchronize the clocks, for example with NTP`},
+		"another C library": {server(func(f *postgres.ServerFacts) { f.Database, f.Collation, f.ActualCollation = `elo"bot`, "2.31", "2.36" }), `
+			✗ collation: the database sorts by version 2.31 of its language's rules, and the server has 2.36, so that names may not be found. Run REINDEX DATABASE "elo""bot"; and then ALTER DATABASE "elo""bot" REFRESH COLLATION VERSION;`},
+		"asynchronous standbys": {server(func(f *postgres.ServerFacts) { f.Asynchronous = 2 }), `
+			✓ replication: asynchronous (standbys: 2), so that a failover may lose`},
 		"the webhook had an error": {deliveries(hook, failed), `
 			✓ updates: by webhook at elo.example.org, 3 waiting at Telegram, last error "Wrong response: 503" at 2026-03-01T12:00:00Z`},
 		"the webhook has an error": {deliveries(hook, failing), `

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Encryption says who can read what a connection carries.
@@ -34,6 +35,14 @@ func encryptionOf(conn *pgx.Conn) Encryption {
 		hosts = append(hosts, other.Host)
 	}
 	return Encryption{Exposed: !staysInside(hosts, local, ipOf(remote))}
+}
+
+// AsksTwice is true if each connection tries several hosts, each with and without TLS. pgx does so unless there is an sslmode, and unlike
+// others also after a host has answered with TLS that it is a standby.
+func AsksTwice(config *pgx.ConnConfig) bool {
+	first := func(f *pgconn.FallbackConfig) bool { return f.Host == config.Host && f.Port == config.Port }
+	other := func(f *pgconn.FallbackConfig) bool { return !first(f) }
+	return slices.ContainsFunc(config.Fallbacks, first) && slices.ContainsFunc(config.Fallbacks, other)
 }
 
 func ipOf(address net.Addr) netip.Addr {

@@ -44,6 +44,28 @@ func TestStaysInside(t *testing.T) {
 	}
 }
 
+// TestAsksTwice: without an sslmode, each of several hosts is asked twice.
+func TestAsksTwice(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]bool{
+		"postgres://u@one,two/d":                                   true,
+		"postgres://u@one,one:5433/d":                              true,
+		"postgres://u@one,two,three/d?target_session_attrs=any":    true,
+		"host=one,two user=u":                                      true,
+		"postgres://u@one,two/d?sslmode=require":                   false,
+		"postgres://u@one,two/d?sslmode=disable":                   false,
+		"postgres://u@one/d":                                       false,
+		"postgres://u@/d?host=/var/run/postgresql":                 false,
+		"postgres://u@/d?host=/var/run/postgresql,/run/postgresql": false,
+	} {
+		config, err := postgres.ParseURL(address)
+		dbtest.Must(t, err)
+		if got := postgres.AsksTwice(config.ConnConfig); got != want {
+			t.Errorf("%s: %v", address, got)
+		}
+	}
+}
+
 // far is a connection that seems to lead to another address.
 type far struct {
 	net.Conn

@@ -19,6 +19,11 @@ type ServerFacts struct {
 	Owns      bool // the role owns the bot's tables, as far as there are any, so that it can change them in an upgrade
 	Now       time.Time
 	Encryption
+	Database string
+	// Collation is the version of the language rules by which the database's indexes were sorted, ActualCollation that of the server. They
+	// are equal if there are no such rules, or no version was recorded.
+	Collation, ActualCollation string
+	Asynchronous               int // standbys, if none is synchronous
 }
 
 // ExamineServer returns the facts of a server, with or without the bot's tables, of which one stands for all. It changes nothing.
@@ -28,14 +33,23 @@ func ExamineServer(ctx context.Context, pool *pgxpool.Pool) (f ServerFacts, err 
 		       pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean,
 		       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false),
 		       coalesce((SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('group_players')), true),
-		       clock_timestamp()`
+		       clock_timestamp(), current_database(),
+		       (SELECT count(*) FROM pg_stat_replication -- whose columns only some roles see
+		        WHERE coalesce(state = 'streaming', true) AND current_setting('synchronous_standby_names') = '')`
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return f, fmt.Errorf("examine the server: %w", err)
 	}
 	defer conn.Release()
 	f.Encryption = encryptionOf(conn.Conn())
-	err = conn.QueryRow(ctx, sql).Scan(&f.Version, &f.Major, &f.ReadOnly, &f.MayCreate, &f.Owns, &f.Now)
+	err = conn.QueryRow(ctx, sql).
+		Scan(&f.Version, &f.Major, &f.ReadOnly, &f.MayCreate, &f.Owns, &f.Now, &f.Database, &f.Asynchronous)
+	if err == nil && f.Major >= 15 { // older ones record no version
+		err = conn.QueryRow(ctx, `
+			SELECT coalesce(datcollversion, actual, ''), coalesce(actual, '')
+			FROM pg_database, pg_database_collation_actual_version(oid) AS actual WHERE datname = current_database()`).
+			Scan(&f.Collation, &f.ActualCollation)
+	}
 	if err != nil {
 		return f, fmt.Errorf("examine the server: %w", err)
 	}
