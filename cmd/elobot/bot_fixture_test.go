@@ -138,9 +138,7 @@ func TestWithSharedBot(t *testing.T) {
 			b.t = t
 			tc.test(t, &b)
 			b.settle()
-			if dead := count(t, b.pool, `SELECT count(*) FROM dead_letters`); dead != 0 {
-				t.Errorf("there are %d dead letters", dead)
-			}
+			checkNoDeadLetters(t, b.pool)
 		})
 	}
 	verifyClean(t, h.url)
@@ -203,9 +201,7 @@ func (b *botFixture) settle() {
 func (b *botFixture) finish() {
 	b.t.Helper()
 	b.settle()
-	if n := count(b.t, b.pool, `SELECT count(*) FROM dead_letters`); n != 0 {
-		b.t.Errorf("there are %d dead letters", n)
-	}
+	checkNoDeadLetters(b.t, b.pool)
 	verifyClean(b.t, b.url)
 }
 

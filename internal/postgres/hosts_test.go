@@ -55,7 +55,7 @@ func fakeHost(t *testing.T, serve func(net.Conn)) (address string, asked *atomic
 	return listener.Addr().String(), asked
 }
 
-func silent(net.Conn) {}
+func silentHost(net.Conn) {}
 
 // forwarding is a host that forwards everything to the server of a database.
 func forwarding(t *testing.T, databaseURL string) func(net.Conn) {
@@ -103,8 +103,8 @@ func TestSilentHosts(t *testing.T) {
 			t.Parallel()
 			database := pgtest.Empty(t)
 			good, _ := fakeHost(t, forwarding(t, database))
-			dark, asked := fakeHost(t, silent)
-			frozen, askedToo := fakeHost(t, silent)
+			dark, asked := fakeHost(t, silentHost)
+			frozen, askedToo := fakeHost(t, silentHost)
 			hosts := slices.Insert([]string{dark, frozen}, position, good)
 			// twice each host, as with TLS that is tried but not required
 			address := pgtest.WithParameter(through(t, database, hosts...), "sslmode", "prefer")
