@@ -114,7 +114,7 @@ func deadWithoutAny(l letters) {
 func testDeadNotice(t *testing.T, b *botFixture) {
 	l, alice, group := b.letters(), b.alice, b.group("Chess")
 	b.sim.Fault(botsim.Fault{
-		Kind: botsim.Reject, Method: "sendMessage", ChatID: group.ID(), Times: 1, Description: "Bad Request: \x1b[31mno\u009b " + strings.Repeat("way ", 40),
+		Kind: botsim.Reject, Method: "sendMessage", ChatID: group.ID(), Times: 1, Description: "Bad Request: can't parse \x1b[31mno\u009b " + strings.Repeat("way ", 40),
 	})
 	refused := group.Say(alice, "/match @bob 3:1")
 	l.await(1)

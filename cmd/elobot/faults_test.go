@@ -102,7 +102,7 @@ func TestTokenNeverShows(t *testing.T) {
 	alice := sim.User("alice")
 	group := sim.Group("Chess", alice, sim.User("bob"))
 	sim.Fault(botsim.Fault{
-		Kind: botsim.Reject, Method: "sendMessage", Skip: 2, Times: 1, Description: "Bad Request: no /bot" + sim.Token() + "/sendMessage",
+		Kind: botsim.Reject, Method: "sendMessage", Skip: 2, Times: 1, Description: "Bad Request: message is too long, no /bot" + sim.Token() + "/sendMessage",
 	})
 	for i := range 3 {
 		group.Say(alice, fmt.Sprintf("/match @bob 3:%d", i))
@@ -112,7 +112,7 @@ func TestTokenNeverShows(t *testing.T) {
 		awaitFailure(t, sim, bot, method)
 	}
 	eventually(t, "a dead letter quotes Telegram", func() bool {
-		return count(t, pool, `SELECT count(*) FROM dead_letters WHERE last_error LIKE '%Bad Request: no /bot%'`) == 1
+		return count(t, pool, `SELECT count(*) FROM dead_letters WHERE last_error LIKE '%Bad Request: message is too long, no /bot%'`) == 1
 	})
 	sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Match: func(c botsim.Call) bool { // everything fails during the shutdown
 		return c.Method == "getUpdates" || c.Method == "sendMessage"

@@ -114,8 +114,8 @@ func (s *Sender) unpin(ctx context.Context, m outbox.Message, id int64) (done bo
 	if err == nil {
 		return true, nil
 	}
-	switch f := harmless(err); f.Kind {
-	case outbox.Rejected, outbox.Forbidden, outbox.Obsolete:
+	switch f := harmless(err); {
+	case telegram.RefusesContent(err), f.Kind == outbox.Forbidden, f.Kind == outbox.Obsolete:
 		s.log.InfoContext(ctx, "failed to unpin a message", "kind", m.Row.Kind, "operation_id", m.Row.ID, "error", err)
 		return false, nil
 	default:

@@ -127,7 +127,7 @@ func TestChartsThatFail(t *testing.T) {
 	}{
 		"cut":        {botsim.Fault{Method: "sendPhoto", Kind: botsim.CutAfter, Times: 1}, outbox.Ambiguous},
 		"rate limit": {botsim.Fault{Method: "sendPhoto", Kind: botsim.TooManyRequests, RetryAfter: 3, Times: 1}, outbox.RateLimited},
-		"refused":    {botsim.Fault{Method: "sendPhoto", Kind: botsim.Reject, Description: "Bad Request: of tomorrow", Times: 1}, outbox.Rejected},
+		"refused":    {botsim.Fault{Method: "sendPhoto", Kind: botsim.Reject, Description: "Bad Request: of tomorrow", Times: 1}, outbox.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

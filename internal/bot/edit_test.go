@@ -174,7 +174,7 @@ func TestFailuresOfEditsAndCallbackAnswers(t *testing.T) {
 		"edit: not found":       {edit, reject(400, "Bad Request: message to edit not found"), outbox.Obsolete},
 		"edit: can't be edited": {edit, reject(400, "Bad Request: message can't be edited"), outbox.Obsolete},
 		"edit: invalid id":      {edit, reject(400, "Bad Request: MESSAGE_ID_INVALID"), outbox.Obsolete},
-		"edit: any other 400":   {edit, reject(400, "Bad Request: of tomorrow"), outbox.Rejected},
+		"edit: any other 400":   {edit, reject(400, "Bad Request: of tomorrow"), outbox.Failed},
 		"edit: too long":        {edit, reject(400, "Bad Request: message is too long"), outbox.Rejected},
 		"edit: 404 in words":    {edit, reject(404, "Not Found: message to edit not found"), outbox.Unauthorized},
 		"edit: kicked":          {edit, reject(403, "Forbidden: bot was kicked from the supergroup chat"), outbox.Forbidden},
@@ -191,7 +191,7 @@ func TestFailuresOfEditsAndCallbackAnswers(t *testing.T) {
 		}, outbox.Migrated},
 		"toast: too old":       {callbackAnswer, reject(400, "Bad Request: query is too old and response timeout expired or query ID is invalid"), outbox.Obsolete},
 		"toast: invalid id":    {callbackAnswer, reject(400, "Bad Request: query ID is invalid"), outbox.Obsolete},
-		"toast: any other 400": {callbackAnswer, reject(400, "Bad Request: of tomorrow"), outbox.Rejected},
+		"toast: any other 400": {callbackAnswer, reject(400, "Bad Request: of tomorrow"), outbox.Failed},
 		"toast: 429":           {callbackAnswer, botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 35}, outbox.RateLimited},
 		"toast: JSON 500":      {callbackAnswer, reject(500, "Internal Server Error"), outbox.Unreachable},
 		"toast: cut after":     {callbackAnswer, botsim.Fault{Kind: botsim.CutAfter}, outbox.Ambiguous},
@@ -223,7 +223,7 @@ func TestNewMessagesAreNeverObsolete(t *testing.T) {
 	p := newPost(t)
 	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: MESSAGE_ID_INVALID"})
 	_, err := p.sender.Send(testContext(t), hello(t, p.group.ID()), atOnce)
-	if failure := failureOf(t, err); failure.Kind != outbox.Rejected {
+	if failure := failureOf(t, err); failure.Kind != outbox.Failed {
 		t.Errorf("kind %s: %v", failure.Kind, err)
 	}
 }

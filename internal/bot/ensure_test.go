@@ -334,7 +334,7 @@ func TestFailuresOfEnsure(t *testing.T) {
 	}{
 		"edit: 429":           {true, botsim.Fault{Method: "editMessageText", Kind: botsim.TooManyRequests, RetryAfter: 5}, outbox.RateLimited},
 		"edit: cut":           {true, botsim.Fault{Method: "editMessageText", Kind: botsim.CutAfter}, outbox.Ambiguous},
-		"edit: any other 400": {true, botsim.Fault{Method: "editMessageText", Kind: botsim.Reject, Description: "Bad Request: no"}, outbox.Rejected},
+		"edit: any other 400": {true, botsim.Fault{Method: "editMessageText", Kind: botsim.Reject, Description: "Bad Request: no"}, outbox.Failed},
 		"look: 429":           {false, botsim.Fault{Method: "getChat", Kind: botsim.TooManyRequests, RetryAfter: 5}, outbox.RateLimited},
 		"look: cut":           {false, botsim.Fault{Method: "getChat", Kind: botsim.CutAfter}, outbox.Unreachable},
 		"look: HTML 502":      {false, botsim.Fault{Method: "getChat", Kind: botsim.ServerError}, outbox.Unreachable},

@@ -100,7 +100,7 @@ func (s *Sender) send(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 	if len(m.Items) > 1 && first.line != "" {
 		if out, covered := merge(m, w); covered > 1 {
 			receipt, err := s.post(ctx, m, out)
-			if receipt.Covered = covered; err == nil || telegram.Failure(err).Kind != outbox.Rejected {
+			if receipt.Covered = covered; err == nil || !telegram.RefusesContent(err) {
 				return receipt, err
 			}
 			s.log.ErrorContext(ctx, "Telegram rejected a merged message, sending its first item alone",

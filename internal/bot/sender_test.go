@@ -219,7 +219,12 @@ func TestFailures(t *testing.T) {
 		"not enough rights":       {reject(400, "Bad Request: not enough rights to send text messages to the chat"), outbox.Forbidden, 0},
 		"text is empty":           {reject(400, "Bad Request: message text is empty"), outbox.Rejected, 0},
 		"text is too long":        {reject(400, "Bad Request: message is too long"), outbox.Rejected, 0},
-		"any other 400":           {reject(400, "Bad Request: of tomorrow"), outbox.Rejected, 0},
+		"any other 400":           {reject(400, "Bad Request: of tomorrow"), outbox.Failed, 0},
+		"logged out":              {reject(400, "Logged out"), outbox.Unreachable, 0},
+		"logged out, in words":    {reject(401, "Unauthorized: logged out"), outbox.Unreachable, 0},
+		"a button":                {reject(400, "Bad Request: BUTTON_DATA_INVALID"), outbox.Rejected, 0},
+		"the buttons":             {reject(400, "Bad Request: REPLY_MARKUP_TOO_LONG"), outbox.Rejected, 0},
+		"an entity":               {reject(400, "Bad Request: ENTITY_BOUNDS_INVALID"), outbox.Rejected, 0},
 		"too large":               {reject(413, "Request Entity Too Large"), outbox.Rejected, 0},
 		"too large for a proxy":   {botsim.Fault{Kind: botsim.ServerError, Status: 413}, outbox.Rejected, 0},
 		"404 of a proxy":          {botsim.Fault{Kind: botsim.ServerError, Status: 404}, outbox.Unreachable, 0},
@@ -466,9 +471,9 @@ func TestSimplified(t *testing.T) {
 func TestSimplifiedOnlyOnce(t *testing.T) {
 	t.Parallel()
 	for description, kind := range map[string]outbox.FailureKind{
-		"Bad Request: message to be replied not found":    outbox.Rejected,
+		"Bad Request: message to be replied not found":    outbox.Failed,
 		"Bad Request: can't parse entities: once again":   outbox.Rejected,
-		"Bad Request: message thread not found and so on": outbox.Rejected,
+		"Bad Request: message thread not found and so on": outbox.Failed,
 	} {
 		p := newPost(t)
 		msg := answering(hello(t, p.group.ID()), 1)
@@ -506,7 +511,7 @@ func TestNothingToSimplify(t *testing.T) {
 		p := newPost(t)
 		p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: description})
 		_, err := p.sender.Send(testContext(t), hello(t, p.group.ID()), atOnce)
-		if failure := failureOf(t, err); failure.Kind != outbox.Rejected {
+		if failure := failureOf(t, err); failure.Kind != outbox.Failed {
 			t.Errorf("kind %s: %v", failure.Kind, err)
 		}
 		if n := p.sim.CallCount("sendMessage"); n != 1 {

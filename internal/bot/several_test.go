@@ -146,7 +146,7 @@ func TestSeveralThatAreRefused(t *testing.T) {
 	}
 	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: of tomorrow"})
 	receipt, _, err = p.send(t, several)
-	if failure := failureOf(t, err); failure.Kind != outbox.Rejected || receipt != (outbox.Receipt{Covered: 1}) {
+	if failure := failureOf(t, err); failure.Kind != outbox.Failed || receipt != (outbox.Receipt{Covered: 1}) {
 		t.Errorf("%+v, kind %s: %v", receipt, failure.Kind, err)
 	}
 	if n := p.sim.CallCount("sendMessage"); n != 4 {
@@ -211,7 +211,7 @@ func TestEditOfSeveral(t *testing.T) {
 		t.Errorf("message %+v", m)
 	}
 	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: of tomorrow", Times: 1})
-	if _, _, err := p.send(t, edit); failureOf(t, err).Kind != outbox.Rejected {
+	if _, _, err := p.send(t, edit); failureOf(t, err).Kind != outbox.Failed {
 		t.Errorf("refused: %v", err)
 	}
 	p.group.Delete(m)

@@ -60,7 +60,7 @@ func (s *Sender) isTable(m outbox.Message, out outgoing) bool {
 // may be accepted.
 func refusesTable(err error) bool {
 	var api *telegram.APIError
-	return errors.As(err, &api) && (api.Status == http.StatusNotFound || telegram.Failure(err).Kind == outbox.Rejected)
+	return errors.As(err, &api) && (api.Status == http.StatusNotFound || telegram.RefusesContent(err))
 }
 
 // remember remembers for a day that Telegram refused a table, if it then accepted the text instead. refusal is nil if no table was tried.

@@ -112,7 +112,7 @@ func TestTableNotAtFault(t *testing.T) {
 		"no answer": {botsim.Fault{Kind: botsim.CutAfter}, outbox.Ambiguous, []string{"sendRichMessage"}},
 		"muted": {botsim.Fault{Kind: botsim.Reject, Status: 400, Description: "Bad Request: not enough rights to send text messages to the chat"},
 			outbox.Forbidden, []string{"sendRichMessage"}},
-		"refused both": {botsim.Fault{Kind: botsim.Reject, Status: 400, Description: "Bad Request: no"}, outbox.Rejected, []string{"sendRichMessage", "sendMessage"}},
+		"refused both": {botsim.Fault{Kind: botsim.Reject, Status: 400, Description: "Bad Request: no"}, outbox.Failed, []string{"sendRichMessage", "sendMessage"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -58,7 +58,7 @@ func (o outgoing) webBoard() *ranking.WebBoard {
 // likes an address, only Telegram knows.
 func (s *Sender) withoutWebIfRejected(out outgoing, send func(outgoing) (outbox.Receipt, error)) (outbox.Receipt, error) {
 	receipt, err := send(out)
-	if err == nil || !s.web.buttons || out.webBoard() == nil || telegram.Failure(err).Kind != outbox.Rejected {
+	if err == nil || !s.web.buttons || out.webBoard() == nil || !telegram.RefusesContent(err) {
 		return receipt, err
 	}
 	var rows [][]button

@@ -191,6 +191,16 @@ var mutants = []mutant{
 		packages: "./internal/outbox", tests: "^(TestModel|TestPoison|TestFailuresEnd)$",
 	},
 	{
+		name: "refusals are no outage", file: "internal/outbox/refusals.go",
+		before: "return now.Sub(known.since) < outageLimit", after: "return false",
+		packages: "./internal/outbox", tests: "^TestRefusedEverywhere$",
+	},
+	{
+		name: "refused for ever", file: "internal/outbox/refusals.go",
+		before: "if !r.unsettled(l) {", after: "if false {",
+		packages: "./internal/outbox", tests: "^(TestRefusedAmongOthers|TestNewItemAmongRefusedOnes)$",
+	},
+	{
 		name: "dead letter without a reason", file: "internal/intake/worker.go",
 		before: "cmp.Or(t.reason.Error(), \"error without a message\")", after: "cmp.Or(\"\", \"error without a message\")",
 		packages: "./internal/intake", tests: "^TestFailingUpdate$",

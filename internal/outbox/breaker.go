@@ -58,8 +58,9 @@ func (b *breaker) rateLimited(chat ChatID, pause time.Duration, now time.Time) t
 	return shortest
 }
 
-// failed notes a request that failed for a transient reason. It returns how long all lanes pause because of it, or 0.
-func (b *breaker) failed(chat ChatID, now time.Time) time.Duration {
+// failed notes a request that failed for a transient reason, perhaps known to be an outage. It returns how long all lanes pause
+// because of it, or 0.
+func (b *breaker) failed(chat ChatID, outage bool, now time.Time) time.Duration {
 	if b.open && now.Before(b.until) {
 		return 0 // started before the circuit opened
 	}
@@ -67,7 +68,7 @@ func (b *breaker) failed(chat ChatID, now time.Time) time.Duration {
 		b.failing = make(map[ChatID]struct{})
 	}
 	b.failing[chat] = struct{}{}
-	if !b.open && len(b.failing) < outageChats {
+	if !b.open && !outage && len(b.failing) < outageChats {
 		return 0
 	}
 	if b.backoff == nil {

@@ -44,6 +44,8 @@ type lane struct {
 	counted   int       // requests for the message being sent that count against the limits already
 	repeats   bool      // the next request repeats one of unknown outcome, as far as is known
 	readyAt   time.Time // when it became ready for its turn; zero: it is not
+	refused   int64     // the last item that the messenger refused for an unknown reason …
+	refusedAt time.Time // … and when it did so first; zero: there is none
 
 	order time.Time // sort key in the heap that contains it
 	index int       // position in that heap

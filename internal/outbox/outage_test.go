@@ -68,7 +68,7 @@ func TestOutage(t *testing.T) {
 			if p.Stats().CircuitOpen {
 				t.Error("the circuit is still open")
 			}
-			if n := len(book.lines("messenger accepts requests again, circuit closed")); n != 1 {
+			if n := len(book.lines("messenger answers again, circuit closed")); n != 1 {
 				t.Errorf("the log reports %d ends of the outage, want one", n)
 			}
 		})
@@ -139,7 +139,7 @@ func TestBreakerInOutage(t *testing.T) {
 			if s.ok {
 				b.answered(at(s.at))
 			} else {
-				opens = b.failed(s.chat, at(s.at)) > 0
+				opens = b.failed(s.chat, false, at(s.at)) > 0
 			}
 			if opens != s.opens || b.open != s.opens {
 				t.Errorf("%s: after step %d the circuit is open: %t, want %t", name, i+1, b.open, s.opens)
@@ -155,12 +155,12 @@ func TestBreakerProbes(t *testing.T) {
 	var b breaker
 	for round := range 2 {
 		base := 500 * time.Millisecond
-		b.failed(1, now)
-		b.failed(2, now)
-		pause := b.failed(3, now)
+		b.failed(1, false, now)
+		b.failed(2, false, now)
+		pause := b.failed(3, false, now)
 		for range 10 {
 			checkBetween(t, "pause", pause, base*7/10, base*13/10)
-			early := []time.Duration{b.failed(4, now.Add(pause-1)), b.rateLimited(4, time.Hour, now.Add(pause-1))}
+			early := []time.Duration{b.failed(4, false, now.Add(pause-1)), b.rateLimited(4, time.Hour, now.Add(pause-1))}
 			if diff := cmp.Diff([]time.Duration{0, 0}, early); diff != "" {
 				t.Errorf("earlier requests count (-want +got):\n%s", diff)
 			}
@@ -168,7 +168,7 @@ func TestBreakerProbes(t *testing.T) {
 				t.Error("the pause is too short")
 			}
 			now = now.Add(pause)
-			pause = b.failed(5, now)
+			pause = b.failed(5, false, now)
 			base = min(2*base, 20*time.Second)
 		}
 		if !b.answered(now.Add(pause)) || b.open || b.backoff != nil {

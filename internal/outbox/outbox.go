@@ -163,6 +163,7 @@ type Failure struct {
 	Kind       FailureKind
 	RetryAfter time.Duration // for RateLimited: the wait that the messenger asks for
 	NewID      int64         // for Migrated: the messenger's new id of the chat
+	Refusal    string        // the messenger's own words, if it answered any
 	Err        error
 }
 

@@ -29,15 +29,13 @@ var (
 	errHangs     = errors.New("the sender does not return")
 )
 
-// send makes the request for a message, unless it is unnecessary or there is no time, and logs the outcome.
+// send makes the request for a message, unless it is unnecessary or there is no time.
 func (t *term) send(ctx context.Context, l *lane, m Message) result {
-	r := result{lane: l, Result: Result{Message: m, Fingerprint: m.fingerprint(len(m.Items))}}
-	begun, log := time.Now(), t.logOf(m)
+	r := result{lane: l, Result: Result{Message: m, Fingerprint: m.fingerprint(len(m.Items))}, begun: time.Now()}
 	if !t.skipRequest(ctx, &r) {
-		log.DebugContext(ctx, "sending notice", "result", "sending")
+		t.logOf(m).DebugContext(ctx, "sending notice", "result", "sending")
 		t.callSender(ctx, &r)
 	}
-	logOutcome(ctx, log.With("fingerprint", r.Fingerprint, "duration_ms", time.Since(begun).Milliseconds()), r.Result)
 	return r
 }
 
@@ -49,7 +47,6 @@ func (t *term) callSender(ctx context.Context, r *result) {
 	receipt, err := t.request(ctx, &made)
 	crashpoint.At(crashpoint.Requested)
 	r.setOutcome(receipt, err)
-	r.Dead = r.Failure != nil && r.Failure.Kind == Failed && m.Row.Failures+1 >= t.settings.MaxFailures
 	r.requests = made.count()
 	if r.Failure != nil && r.Failure.Kind == Migrated {
 		t.reportNewID(ctx, m, r.Failure)
@@ -109,42 +106,43 @@ func (r *result) setOutcome(receipt Receipt, err error) {
 }
 
 // logOutcome logs the outcome of a message, at a level that fits what operators need to know.
-func logOutcome(ctx context.Context, log *slog.Logger, r Result) {
+func (t *term) logOutcome(r result, now time.Time) {
+	log := t.logOf(r.Message).With("fingerprint", r.Fingerprint, "duration_ms", now.Sub(r.begun).Milliseconds())
 	switch {
 	case r.Failure != nil:
-		logFailure(ctx, log, r)
+		logFailure(log, r.Result)
 	case r.Skipped:
-		log.DebugContext(ctx, "content already shown, nothing to send", "result", "skipped")
+		log.Debug("content already shown, nothing to send", "result", "skipped")
 	default:
-		log.DebugContext(ctx, "notice sent", "message_id", r.MessageID, "covered", r.coveredItems(), "result", "sent")
+		log.Debug("notice sent", "message_id", r.MessageID, "covered", r.coveredItems(), "result", "sent")
 	}
 }
 
-func logFailure(ctx context.Context, log *slog.Logger, r Result) {
+func logFailure(log *slog.Logger, r Result) {
 	f := r.Failure
 	log = log.With("result", f.Kind, "error", f.Err)
 	switch f.Kind {
 	case RateLimited:
-		log.WarnContext(ctx, "rate limited by the messenger", "retry_after_ms", f.RetryAfter.Milliseconds())
+		log.Warn("rate limited by the messenger", "retry_after_ms", f.RetryAfter.Milliseconds())
 	case Rejected:
-		log.ErrorContext(ctx, "notice rejected, moved to dead letters")
+		log.Error("notice rejected, moved to dead letters")
 	case Uncertain:
-		log.ErrorContext(ctx, "too many possible duplicates, notice given up")
+		log.Error("too many possible duplicates, notice given up")
 	case Obsolete:
-		log.DebugContext(ctx, "notice is obsolete")
+		log.Debug("notice is obsolete")
 	case Unsupported:
-		log.DebugContext(ctx, "notice set aside")
+		log.Debug("notice set aside")
 	case Unauthorized:
-		log.ErrorContext(ctx, "bot token is invalid, nothing can be sent")
+		log.Error("bot token is invalid, nothing can be sent")
 	case Forbidden:
-		log.WarnContext(ctx, "bot may not write to the chat, chat parked")
+		log.Warn("bot may not write to the chat, chat parked")
 	case Migrated:
-		log.InfoContext(ctx, "chat has a new id", "new_chat_id", f.NewID)
+		log.Info("chat has a new id", "new_chat_id", f.NewID)
 	default:
 		if r.Dead {
-			log.ErrorContext(ctx, "notice failed too often, moved to dead letters")
+			log.Error("notice failed too often, moved to dead letters")
 		} else {
-			log.WarnContext(ctx, "failed to send notice, retrying")
+			log.Warn("failed to send notice, retrying")
 		}
 	}
 }
@@ -209,6 +207,7 @@ func (t *term) request(ctx context.Context, made *requests) (Receipt, error) {
 // onResult processes the outcome of a request: it sets the pause of the lane and queues the result to be persisted.
 func (t *term) onResult(r result, now time.Time) {
 	l, m := r.lane, r.Message
+	t.judge(&r, now)
 	l.level = t.settings.level(l.Lane, m.ExternalChat, m.Private, m.Purpose)
 	l.chat.setLimits(t.settings.Limits.forChat(m.Private))
 	if r.requests > l.counted && l.Kind != CallbackAnswers {
@@ -224,6 +223,7 @@ func (t *term) onResult(r result, now time.Time) {
 	switch f := r.Failure; {
 	case f == nil || f.leavesLane() || f.Kind == Forbidden:
 		l.backoff = nil
+	case r.outage: // the circuit sets the pause; the lane's own goes on where it was when failures count again
 	case errors.Is(f.Err, errStopped), errors.Is(f.Err, errLeaseEnds): // nothing was tried, and the lane looks at the lease again
 	case f.Kind == RateLimited && f.RetryAfter > 0:
 		// spread the retries of chats that were rate limited at the same time
@@ -237,14 +237,36 @@ func (t *term) onResult(r result, now time.Time) {
 	}
 	l.summarise = l.summarise || r.Pause > 0 // more may wait by the next attempt than the poll has seen
 	if r.requests > 0 && l.Kind != CallbackAnswers {
-		t.updateBreaker(l.Chat, r.Result, now)
+		t.updateBreaker(&r, now)
 	}
 	if f := r.Failure; f != nil && f.Kind == Unsupported && !t.unsupportedLogged {
 		t.unsupportedLogged = true
 		t.log.Warn("notices of a newer release are set aside until it leads", "kind", m.Row.Kind)
 	}
+	if !r.begun.IsZero() {
+		t.logOutcome(r, now)
+	}
 	t.stats.finished(r)
 	t.results = append(t.results, r)
+}
+
+// judge decides what a failure for an unknown reason means: an outage, which counts against no item, or a step of its item
+// towards a dead letter.
+func (t *term) judge(r *result, now time.Time) {
+	f, l, item := r.Failure, r.lane, r.Message.Row
+	if f == nil || f.Kind != Failed {
+		return
+	}
+	if f.Refusal != "" && l.Kind != CallbackAnswers {
+		if l.refused != item.ID {
+			l.refused, l.refusedAt = item.ID, now
+		}
+		if t.refusals.isOutage(l, f.Refusal, now) {
+			r.outage, r.Failure = true, &Failure{Kind: Unreachable, Err: f.Err}
+			return
+		}
+	}
+	r.Dead = item.Failures+1 >= t.settings.MaxFailures
 }
 
 func (t *term) countRequest(l *lane, now time.Time) {
@@ -253,10 +275,12 @@ func (t *term) countRequest(l *lane, now time.Time) {
 }
 
 // updateBreaker opens or closes the circuit depending on the outcome of a request.
-func (t *term) updateBreaker(chat ChatID, r Result, now time.Time) {
-	kind := FailureKind("")
+func (t *term) updateBreaker(r *result, now time.Time) {
+	chat, kind := r.lane.Chat, FailureKind("")
 	if r.Failure != nil {
 		kind = r.Failure.Kind
+	} else if !r.Skipped {
+		t.refusals.accepted(r.begun)
 	}
 	switch kind {
 	case RateLimited:
@@ -264,12 +288,16 @@ func (t *term) updateBreaker(chat ChatID, r Result, now time.Time) {
 			t.log.Warn("many chats are rate limited, circuit opened", "pause_ms", pause.Milliseconds())
 		}
 	case Unreachable, Ambiguous, Unauthorized:
-		if pause := t.breaker.failed(chat, now); pause > 0 {
+		pause := t.breaker.failed(chat, r.outage, now)
+		if r.outage {
+			r.Pause = max(firstBackoff, pause)
+		}
+		if pause > 0 {
 			t.log.Warn("requests to the messenger fail in several chats, circuit opened", "pause_ms", pause.Milliseconds())
 		}
 	default:
 		if t.breaker.answered(now) {
-			t.log.Info("messenger accepts requests again, circuit closed")
+			t.log.Info("messenger answers again, circuit closed")
 		}
 	}
 }

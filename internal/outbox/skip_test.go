@@ -165,7 +165,7 @@ func TestNotAttemptedDoesNotCloseCircuit(t *testing.T) {
 			store.add(c)
 		}
 		advance(t, time.Minute)
-		closed := len(book.lines("messenger accepts requests again, circuit closed"))
+		closed := len(book.lines("messenger answers again, circuit closed"))
 		if s := p.Stats(); closed != 0 || !s.CircuitOpen || s.DeadLetters != invalid {
 			t.Errorf("the circuit is open: %t, it has closed %d times, and %d items died", s.CircuitOpen, closed, s.DeadLetters)
 		}

@@ -37,6 +37,7 @@ type term struct {
 	callbackAnswers laneHeap // ready lanes of answers to buttons
 	pace            pace     // of all lanes together
 	breaker         breaker
+	refusals        refusals
 	extra           []extraRequest // that wait until they may begin, longest first
 	overloaded      atomic.Bool    // too many items wait in all chats together
 	// unsupportedLogged is true once the log says that items are set aside
@@ -61,7 +62,9 @@ type term struct {
 type result struct {
 	lane *lane
 	Result
+	begun     time.Time // zero: there was no time to begin
 	requests  int       // that were made
+	outage    bool      // the failure is part of an outage, although the messenger answered
 	persistAt time.Time // earliest time to persist it
 }
 
@@ -80,6 +83,7 @@ func newTerm(d *Dispatcher, lease Lease) *term {
 		Dispatcher: d, lease: lease,
 		lanes:     make(map[Lane]*lane),
 		pace:      pace{windows: d.settings.Limits.Total},
+		refusals:  refusals{known: make(map[string]*refusal)},
 		writer:    storeWriter{limit: maxBatch},
 		polled:    make(chan []Backlog),
 		asked:     make(chan extraRequest),

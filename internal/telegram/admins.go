@@ -3,7 +3,6 @@ package telegram
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -23,8 +22,7 @@ func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ran
 	defer cancel()
 	result, err := c.Call(ctx, "getChatAdministrators", &bot.GetChatAdministratorsParams{ChatID: int64(chat)})
 	if err != nil {
-		var api *APIError
-		if errors.As(err, &api) && isFinal(api.kind()) {
+		if isFinal(err) {
 			return nil, nil
 		}
 		return nil, fmt.Errorf("get admins: %w", err)
@@ -48,6 +46,7 @@ func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ran
 }
 
 // isFinal is true if repeating the request would give the same answer.
-func isFinal(c outbox.FailureKind) bool {
-	return c == outbox.Forbidden || c == outbox.Rejected || c == outbox.Migrated
+func isFinal(err error) bool {
+	kind := Failure(err).Kind
+	return kind == outbox.Forbidden || kind == outbox.Migrated || RefusesContent(err)
 }

@@ -315,6 +315,8 @@ func TestTransientErrors(t *testing.T) {
 		"HTML 502":    {botsim.Fault{Kind: botsim.ServerError}, true},
 		"too many":    {botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 1}, true},
 		"cut":         {botsim.Fault{Kind: botsim.CutBefore}, true},
+		"logged out":  {botsim.Fault{Kind: botsim.Reject, Status: 400, Description: "Logged out"}, true},
+		"any 400":     {botsim.Fault{Kind: botsim.Reject, Status: 400, Description: "Bad Request: of tomorrow"}, false},
 		"wrong token": {botsim.Fault{Kind: botsim.Reject, Status: 401, Description: "Unauthorized"}, false},
 		"no such bot": {botsim.Fault{Kind: botsim.Reject, Status: 404, Description: "Not Found"}, false},
 	} {

@@ -20,10 +20,14 @@ var ErrTokenRefused = errors.New("the token is refused by Telegram, perhaps beca
 
 // explain says in the words of an operator what an error of a method means that needs nothing but a valid token.
 func (c *Client) explain(err error) error {
-	switch Failure(err).Kind {
-	case outbox.Unauthorized:
+	var api *APIError
+	switch kind := Failure(err).Kind; {
+	case kind == outbox.Unauthorized:
 		return fmt.Errorf("%w (%w)", ErrTokenRefused, err)
-	case outbox.Unreachable, outbox.Ambiguous:
+	case errors.As(err, &api) && api.loggedOut():
+		return fmt.Errorf("the bot is logged out of %s, as in a move between Bot API servers, which takes up to ten minutes: "+
+			"wait, and check TELEGRAM_API_URL (%w)", c.server, err)
+	case kind == outbox.Unreachable, kind == outbox.Ambiguous:
 		return fmt.Errorf("%s does not answer: check the network, and TELEGRAM_API_URL if it is set (%w)", c.server, err)
 	default:
 		return err
@@ -38,7 +42,7 @@ var ErrWebhookRefused = errors.New("the webhook is refused by Telegram: WEBHOOK_
 func webhookError(err error) error {
 	var api *APIError
 	switch {
-	case !errors.As(err, &api) || api.kind() != outbox.Rejected:
+	case !errors.As(err, &api) || !RefusesContent(err):
 		return err
 	case api.Says("resolve host", "name resolution"): // this may pass
 		return fmt.Errorf("the host in WEBHOOK_URL is not found by Telegram: check the name, or wait until it is known (%w)", err)
@@ -87,8 +91,17 @@ func Failure(err error) *outbox.Failure {
 		}
 	case errors.As(err, &api):
 		f.Kind, f.RetryAfter, f.NewID = api.kind(), api.RetryAfter, api.MigrateTo
+		f.Refusal = api.Description
 	}
 	return f
+}
+
+// RefusesContent reports whether Telegram refused a request for what it contains, as far as one can tell: it may accept a
+// simpler form.
+func RefusesContent(err error) bool {
+	var api *APIError
+	kind := Failure(err).Kind
+	return kind == outbox.Rejected || kind == outbox.Failed && errors.As(err, &api) && api.Status == http.StatusBadRequest
 }
 
 // Rejected returns the failure of a message that is itself at fault, and was not sent to Telegram.
@@ -103,6 +116,8 @@ func (e *APIError) kind() outbox.FailureKind {
 		return outbox.RateLimited
 	case e.MigrateTo != 0:
 		return outbox.Migrated
+	case e.loggedOut():
+		return outbox.Unreachable
 	case own && (e.Status == http.StatusUnauthorized || e.Status == http.StatusNotFound):
 		return outbox.Unauthorized
 	case e.Status == http.StatusRequestEntityTooLarge:
@@ -119,11 +134,28 @@ func (e *APIError) kind() outbox.FailureKind {
 		e.Says("chat not found", "CHAT_WRITE_FORBIDDEN", "CHAT_RESTRICTED", "not enough rights", "have no rights to send",
 			"need administrator rights", "group chat was deactivated"):
 		return outbox.Forbidden
-	case e.Status == http.StatusBadRequest:
+	case e.Says(contentFaults...):
 		return outbox.Rejected
 	default:
 		return outbox.Failed
 	}
+}
+
+// contentFaults are what Telegram says about a request that can never be accepted, whatever the state of the chat and of Telegram.
+var contentFaults = []string{
+	"message is too long", "caption is too long", "MESSAGE_TOO_LONG", "MEDIA_CAPTION_TOO_LONG",
+	"text is empty", "text must be non-empty", "MESSAGE_EMPTY", "encoded in UTF-8",
+	"can't parse", "unsupported parse_mode", "ENTITY_", "ENTITIES_TOO_LONG", "entity beginning or end", "entity URL",
+	"rich message has too many", "table has too many", "unsupported markup",
+	"inline keyboard button", "object expected as reply markup", "BUTTON_", "REPLY_MARKUP_",
+	"file must be non-empty", "file is too big", "wrong file identifier", "wrong type of the web page content",
+	"unsupported type specified", "IMAGE_PROCESS_FAILED", "PHOTO_INVALID_DIMENSIONS", "PHOTO_EXT_INVALID",
+	"there is no text in the message to edit",
+}
+
+// loggedOut reports whether this server has ended its session of the bot, which then moves to another one.
+func (e *APIError) loggedOut() bool {
+	return strings.Contains(strings.ToLower(e.Description), "logged out")
 }
 
 // Says is true if this is a bad request with one of these texts. Telegram offers no other way to distinguish such errors.
@@ -142,8 +174,10 @@ func (e *APIError) Says(texts ...string) bool {
 // IsTransient is true if the same request may succeed later.
 func IsTransient(err error) bool {
 	switch Failure(err).Kind {
-	case outbox.RateLimited, outbox.Unreachable, outbox.Ambiguous, outbox.Failed:
+	case outbox.RateLimited, outbox.Unreachable, outbox.Ambiguous:
 		return true
+	case outbox.Failed:
+		return !RefusesContent(err)
 	default:
 		return false
 	}

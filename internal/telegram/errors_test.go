@@ -29,6 +29,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"revoked":         {reject(401, "Unauthorized"), getMe, ErrTokenRefused, ErrTokenRefused.Error() + " (getMe: 401 Unauthorized)"},
 		"revoked later":   {reject(401, "Unauthorized"), getWebhook, ErrTokenRefused, ErrTokenRefused.Error() + " (getWebhookInfo: 401 Unauthorized)"},
 		"unknown":         {reject(404, "Not Found"), getMe, ErrTokenRefused, ErrTokenRefused.Error() + " (getMe: 404 Not Found)"},
+		"logged out":      {reject(400, "Logged out"), getMe, nil, "the bot is logged out of SERVER, as in a move between Bot API servers, which takes up to ten minutes: wait, and check TELEGRAM_API_URL (getMe: 400 Logged out)"},
 		"a proxy":         {botsim.Fault{Kind: botsim.ServerError}, getMe, nil, "SERVER does not answer: check the network, and TELEGRAM_API_URL if it is set (getMe: HTTP status 502)"},
 		"too many":        {botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 1}, getMe, nil, "getMe: 429 Too Many Requests: retry after 1"},
 		"a bad webhook":   {reject(400, badWebhook+"An HTTPS URL must be provided for webhook"), setWebhook, ErrWebhookRefused, ErrWebhookRefused.Error() + " (setWebhook: 400 " + badWebhook + "An HTTPS URL must be provided for webhook)"},
