@@ -3,7 +3,6 @@ package main_test
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -21,14 +20,36 @@ func waiting(t *testing.T, pool *pgxpool.Pool) []string {
 		FROM outbox WHERE state <> 'sent' ORDER BY id`)
 }
 
-// TestTokenRevoked: Telegram refuses the token while replies are queued. The bot ends with a sentence about that, as it does at every start
-// with a wrong token. The queue stays as it is, and a bot with the right token sends it once and in order.
-func TestTokenRevoked(t *testing.T) {
+// TestTokenRefusedForAWhile: Telegram refuses every request for a while, as in a move between Bot API servers, and replies are
+// queued. The bot goes on, also if it is restarted meanwhile, and then sends them once and in order. A token that has never worked
+// with this database ends the bot at once, with a sentence about that.
+func TestTokenRefusedForAWhile(t *testing.T) {
 	t.Parallel()
+	for name, refusal := range map[string]botsim.Fault{
+		"401": {Status: 401, Description: "Unauthorized"},
+		"404": {Status: 404, Description: "Not Found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			refuseForAWhile(t, refusal)
+		})
+	}
+}
+
+func refuseForAWhile(t *testing.T, refusal botsim.Fault) {
+	t.Helper()
 	sim := startTelegram(t)
 	url, pool := database(t)
 	alice, bob := sim.User("alice"), sim.User("bob")
 	groups := []*botsim.Chat{sim.Group("Chess", alice, bob), sim.Group("Tennis", alice, bob)}
+	refuse := func(method string) (accept func()) {
+		fault := refusal
+		fault.Kind, fault.Method = botsim.Reject, method
+		return sim.Fault(fault)
+	}
+	accept := refuse("")
+	checkTokenEnd(t, sim, pool, launch(t, environment(sim, url), "run"), refusal.Description) // its first start
+	accept()
 	bot := launch(t, environment(sim, url), "run")
 	posted := make([][]botsim.Message, len(groups))
 	report := func() {
@@ -40,54 +61,73 @@ func TestTokenRevoked(t *testing.T) {
 	for _, g := range groups {
 		awaitSettled(t, sim, pool, g)
 	}
-	revoke := func(method string) (restore func()) {
-		return sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: method, Status: 401, Description: "Unauthorized"})
-	}
-	validToSend := revoke("sendMessage")
+	acceptSends := refuse("sendMessage")
 	for range 3 {
 		report()
 	}
 	eventually(t, "all replies are queued, and one of each group was refused", func() bool {
 		return len(waiting(t, pool)) == 6 && count(t, pool, `
-			SELECT count(DISTINCT chat_id) FROM outbox WHERE last_error LIKE '%401%' AND state = 'planned'`) == 2
+			SELECT count(DISTINCT chat_id) FROM outbox WHERE last_error LIKE '%' || $1 || '%' AND state = 'planned'`, refusal.Description) == 2
 	})
-	before := waiting(t, pool)
-	valid := revoke("")
+	accept = refuse("")
 	report() // ends the long poll; the bot may or may not handle it
-	checkTokenEnd(t, sim, pool, bot)
-	after := waiting(t, pool)
-	if len(after) < len(before) || !slices.Equal(after[:len(before)], before) {
-		t.Errorf("after the end the queue is\n%s\nwant\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
+	const says = "Telegram refuses the token, retrying for ten minutes"
+	bot.await(t, says)
+	if code, _ := bot.stop(t); code != 0 {
+		t.Errorf("exit code %d", code)
 	}
+	bot = launch(t, environment(sim, url), "run")
+	bot.await(t, says)
+	bot.await(t, "failed to ask Telegram who the bot is, retrying")
+	checkTokenEnd(t, sim, pool, launch(t, append(environment(sim, url), "TELEGRAM_BOT_TOKEN=123456:another-0123456789_abcdefghij"), "run"), "40")
 	const untouched = `SELECT count(*) FROM outbox WHERE state = 'planned' AND failures + possible_duplicates = 0`
-	if n := count(t, pool, untouched); n != len(after) {
-		t.Errorf("%d of %d rows are planned and have no failure", n, len(after))
+	if all := waiting(t, pool); count(t, pool, untouched) != len(all) {
+		t.Errorf("some of these rows are not planned, or have a failure:\n%s", strings.Join(all, "\n"))
 	}
-
-	whole := func() []string {
-		return collect(t, pool, pgx.RowTo[string], `SELECT o::text FROM outbox o ORDER BY id`)
-	}
-	stored, pending := whole(), sim.Pending()
-	startRefused := func(env []string) {
-		t.Helper()
-		checkTokenEnd(t, sim, pool, launch(t, env, "run"))
-		if now := whole(); !slices.Equal(now, stored) || sim.Pending() != pending {
-			t.Errorf("after a start %d updates wait instead of %d, and the outbox is\n%s\nwant\n%s",
-				sim.Pending(), pending, strings.Join(now, "\n"), strings.Join(stored, "\n"))
-		}
-	}
-	startRefused(environment(sim, url))
-	validToSend()
-	valid()
-	startRefused(append(environment(sim, url), "TELEGRAM_BOT_TOKEN=123456:another-0123456789_abcdefghij"))
-	launch(t, environment(sim, url), "run")
+	acceptSends()
+	accept()
 	for i, g := range groups {
 		awaitSettled(t, sim, pool, g)
 		for n, m := range checkAnswered(t, pool, g, posted[i]) {
-			says(t, visible(m), fmt.Sprintf("50:%d\n", n), fmt.Sprintf("Match #%d", n+1))
+			if got := visible(m); !strings.Contains(got, fmt.Sprintf("50:%d\n", n)) || !strings.Contains(got, fmt.Sprintf("Match #%d", n+1)) {
+				t.Errorf("answer %d is %s", n+1, got)
+			}
 		}
 		checkOnce(t, g, posted[i])
 	}
+	if n := strings.Count(bot.output.String(), says); n != 1 {
+		t.Errorf("the log says %d times that the token is refused, want once", n)
+	}
+	checkNoDeadLetters(t, pool)
+	verifyClean(t, url)
+}
+
+// TestUnknownRefusal: Telegram refuses all messages for a reason that nobody knows. No card becomes a dead letter: they are sent
+// once, and in order, when it accepts them again.
+func TestUnknownRefusal(t *testing.T) {
+	t.Parallel()
+	sim := startTelegram(t)
+	url, pool := database(t)
+	alice, bob := sim.User("alice"), sim.User("bob")
+	accept := sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: "sendMessage", Status: 400, Description: "Bad Request: TRY_TOMORROW_42"})
+	var groups []*botsim.Chat
+	var posted [][]botsim.Message
+	for i := range 25 {
+		g := sim.Group(fmt.Sprintf("Group %d", i+1), alice, bob)
+		groups = append(groups, g)
+		posted = append(posted, []botsim.Message{g.Say(alice, "/match @bob 3:1"), g.Say(alice, "/match @bob 3:2")})
+	}
+	bot := launch(t, environment(sim, url), "run")
+	eventually(t, "all chats were refused, or their turn comes only after the outage", func() bool {
+		return count(t, pool, `SELECT count(*) FROM outbox WHERE state <> 'sent'`) == 50 && len(faulted(sim, "sendMessage")) >= 5
+	})
+	bot.await(t, "requests to the messenger fail in several chats, circuit opened")
+	accept()
+	for i, g := range groups {
+		awaitSettled(t, sim, pool, g)
+		checkAnswered(t, pool, g, posted[i])
+	}
+	checkNoDeadLetters(t, pool)
 	verifyClean(t, url)
 }
 
@@ -100,13 +140,13 @@ func checkOnce(t *testing.T, group *botsim.Chat, posted []botsim.Message) {
 }
 
 // checkTokenEnd waits until a bot has ended, and checks that it says that its token is not valid.
-func checkTokenEnd(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *process) {
+func checkTokenEnd(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *process, reason string) {
 	t.Helper()
 	if code := bot.wait(t); code != 3 {
 		t.Errorf("exit code %d, want 3", code)
 	}
 	_, sentence, _ := strings.Cut(bot.output.String(), "\nelobot: ")
-	for _, want := range []string{"401", "BotFather"} {
+	for _, want := range []string{reason, "BotFather"} {
 		if !strings.Contains(sentence, want) {
 			t.Errorf("%q is not in the last sentence: %s", want, sentence)
 		}

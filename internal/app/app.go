@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/sethvargo/go-retry"
@@ -81,15 +82,22 @@ func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 	}
 	defer client.Close()
 	ready.await("Telegram")
-	self, err := fetchSelf(ctx, client, log)
+	owner, err := postgres.BotOwner(ctx, pools.Commands)
+	if err != nil {
+		return err
+	}
+	token := &token{worked: strings.HasPrefix(c.Token, fmt.Sprintf("%d:", owner)), log: log}
+	self, err := fetchSelf(ctx, client, token, log)
 	if err != nil {
 		return err
 	}
 	if err := claimDatabase(ctx, pools.Commands, self); err != nil {
 		return err
 	}
+	token.worked = true
 
 	b := newInstance(c, pools, client, self, log)
+	b.token = token
 	if !b.polls {
 		b.webhookPipeline.worker.BeCareful("with a webhook, it is not known whether the last run stopped cleanly")
 		if err := servers.addWebhook(ctx, b, &c); err != nil {
@@ -116,7 +124,7 @@ func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 	})
 	parts.Go(func() error { return b.notifier.Run(notifying) })
 	parts.Go(func() error { return b.schema.run(ctx) })
-	parts.Go(func() error { return reconcileWebhook(ctx, client, c.Webhook(), log) })
+	parts.Go(func() error { return reconcileWebhook(ctx, client, token, c.Webhook(), log) })
 	parts.Go(func() error {
 		publishMenus(ctx, client, log)
 		return nil
@@ -132,6 +140,7 @@ type instance struct {
 	pools      postgres.Pools
 	client     *telegram.Client
 	self       telegram.Self
+	token      *token
 	lease      *postgres.Lease
 	notifier   *postgres.Notifier
 	dispatcher *outbox.Dispatcher
@@ -285,17 +294,17 @@ func (b *instance) poll(ctx context.Context) error {
 		b.pollPipeline.worker.BeCareful("the last process that polled did not stop cleanly, so one of its updates may have crashed it")
 	}
 	b.incoming.note(arriving, false) // until the first poll has succeeded
-	return intake.NewPoller(source{b.client, b.lease, &b.incoming}, b.pollPipeline.worker).Run(ctx)
+	return intake.NewPoller(source{b.client, b.lease, b.token, &b.incoming}, b.pollPipeline.worker).Run(ctx)
 }
 
-// fetchSelf asks Telegram who the bot is. It retries transient failures; a refusal by Telegram is an error.
-func fetchSelf(ctx context.Context, client *telegram.Client, log *slog.Logger) (telegram.Self, error) {
+// fetchSelf asks Telegram who the bot is. It retries transient failures; a refusal by Telegram is an error, unless it may pass.
+func fetchSelf(ctx context.Context, client *telegram.Client, token *token, log *slog.Logger) (telegram.Self, error) {
 	backoff := retry.WithJitterPercent(30, retry.WithCappedDuration(20*time.Second, retry.NewExponential(500*time.Millisecond)))
 	self, err := retry.DoValue(ctx, backoff, func(ctx context.Context) (telegram.Self, error) {
 		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 		defer cancel()
 		self, err := client.GetMe(ctx)
-		if err != nil && telegram.IsTransient(err) {
+		if token.mayRetry(ctx, err) || err != nil && telegram.IsTransient(err) {
 			log.WarnContext(ctx, "failed to ask Telegram who the bot is, retrying", "error", err)
 			return self, retry.RetryableError(err)
 		}
@@ -322,6 +331,7 @@ func publishMenus(ctx context.Context, client *telegram.Client, log *slog.Logger
 type source struct {
 	intake.Source
 	lease    *postgres.Lease
+	token    *token
 	incoming *incoming
 }
 
@@ -332,6 +342,9 @@ func (s source) Updates(ctx context.Context, offset int64, wait time.Duration) (
 	}
 	updates, err := s.Source.Updates(ctx, offset, wait)
 	s.incoming.note(arriving, err == nil)
+	if failed := (*intake.SourceError)(nil); s.token.mayRetry(ctx, err) && errors.As(err, &failed) {
+		failed.Fatal = false
+	}
 	return updates, err
 }
 

@@ -53,8 +53,9 @@ func (c WebhookConfig) webhookPath() (string, error) {
 }
 
 // reconcileWebhook makes Telegram deliver to the configured webhook, unless it does so already. If none is configured but Telegram has one,
-// it returns ErrWebhookSet: the operator must decide. It retries transient failures; a refusal by Telegram is an error.
-func reconcileWebhook(ctx context.Context, client *telegram.Client, want telegram.Webhook, log *slog.Logger) error {
+// it returns ErrWebhookSet: the operator must decide. It retries transient failures; a refusal by Telegram is an error,
+// unless it may pass.
+func reconcileWebhook(ctx context.Context, client *telegram.Client, token *token, want telegram.Webhook, log *slog.Logger) error {
 	backoff := retry.WithJitterPercent(30, retry.WithCappedDuration(20*time.Second, retry.NewExponential(500*time.Millisecond)))
 	err := retry.Do(ctx, backoff, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
@@ -69,7 +70,7 @@ func reconcileWebhook(ctx context.Context, client *telegram.Client, want telegra
 				log.InfoContext(ctx, "webhook registered", "changed", strings.Join(state.Differences, ", "))
 			}
 		}
-		if err != nil && telegram.IsTransient(err) {
+		if token.mayRetry(ctx, err) || err != nil && telegram.IsTransient(err) {
 			log.WarnContext(ctx, "failed to check the webhook, retrying", "error", err)
 			return retry.RetryableError(err)
 		}

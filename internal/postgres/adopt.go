@@ -18,15 +18,20 @@ func ClaimBot(ctx context.Context, pool *pgxpool.Pool, bot ranking.UserID) (owne
 	const claim = `INSERT INTO bot (telegram_user_id) VALUES ($1) ON CONFLICT (only_one) DO NOTHING`
 	// The bot must be able to start while the database accepts no writes, so only the very first start writes.
 	for range 2 {
-		err = pool.QueryRow(ctx, `SELECT telegram_user_id FROM bot`).Scan(&owner)
-		if !errors.Is(err, pgx.ErrNoRows) {
+		if owner, err = BotOwner(ctx, pool); err != nil || owner != 0 {
 			break
 		}
 		if _, err := pool.Exec(ctx, claim, bot); err != nil {
 			return 0, fmt.Errorf("claim the database: %w", err)
 		}
 	}
-	if err != nil {
+	return owner, err
+}
+
+// BotOwner returns the owner of the database, 0 if it belongs to no bot yet.
+func BotOwner(ctx context.Context, pool *pgxpool.Pool) (owner ranking.UserID, err error) {
+	err = pool.QueryRow(ctx, `SELECT telegram_user_id FROM bot`).Scan(&owner)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return 0, fmt.Errorf("read the owner of the database: %w", err)
 	}
 	return owner, nil

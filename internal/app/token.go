@@ -1,0 +1,40 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"elobot/internal/telegram"
+)
+
+// tokenPatience is for how long Telegram may refuse a token that has worked: in a move between Bot API servers it does so for a
+// while.
+const tokenPatience = 10 * time.Minute
+
+// token remembers since when Telegram refuses the bot's token.
+type token struct {
+	worked bool // the database belongs to the bot of this token
+	log    *slog.Logger
+
+	mu           sync.Mutex
+	refusedSince time.Time // zero: it is not refused
+}
+
+// mayRetry takes the outcome of a request that needs nothing but a valid token. It reports whether the token was refused and may
+// be accepted later.
+func (t *token) mayRetry(ctx context.Context, err error) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.worked || !errors.Is(err, telegram.ErrTokenRefused) {
+		t.refusedSince = time.Time{}
+		return false
+	}
+	if t.refusedSince.IsZero() {
+		t.refusedSince = time.Now()
+		t.log.ErrorContext(ctx, "Telegram refuses the token, retrying for ten minutes", "error", err)
+	}
+	return time.Since(t.refusedSince) < tokenPatience
+}
