@@ -235,10 +235,10 @@ func (t *term) onResult(r result, now time.Time) {
 	default:
 		r.Pause = l.nextBackoff()
 	}
-	l.summarise = l.summarise || r.Pause > 0 // more may wait by the next attempt than the poll has seen
 	if r.requests > 0 && l.Kind != CallbackAnswers {
 		t.updateBreaker(&r, now)
 	}
+	l.summarise = l.summarise || r.Pause > 0 // more may wait by the next attempt than the poll has seen
 	if f := r.Failure; f != nil && f.Kind == Unsupported && !t.unsupportedLogged {
 		t.unsupportedLogged = true
 		t.log.Warn("notices of a newer release are set aside until it leads", "kind", m.Row.Kind)
