@@ -221,13 +221,7 @@ func (b *instance) newPipeline(lease *postgres.Lease, settings ranking.Settings)
 	})
 	onDead := bot.NewDeadLetterHandler(deadLetters, b.self, store.RetryLater, b.client.Now, b.log)
 	attempts := pgintake.NewUpdateAttempts(b.pools.Commands, lease)
-	blame := func(err error) intake.Blame {
-		if errors.Is(err, errSchemaNotOurs) {
-			return intake.Unavailable
-		}
-		return store.Blame(err)
-	}
-	return pipeline{service, intake.NewWorker(router.Handle, b.schema.guard(onDead), attempts, blame, b.log)}
+	return pipeline{service, intake.NewWorker(router.Handle, guardedLetters{onDead, b.schema}, attempts, store.Blame, b.log)}
 }
 
 // committed wakes the dispatcher for a lane: the one of this instance, or else that of the leader.

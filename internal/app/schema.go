@@ -16,9 +16,6 @@ import (
 // schemaInterval is how often an instance looks whether a newer release has upgraded the database.
 const schemaInterval = 10 * time.Second
 
-// errSchemaNotOurs means that an update is not given up: a newer release may be able to handle it.
-var errSchemaNotOurs = errors.New("the database may have the schema of a newer release")
-
 // schemaWatch ends an instance when a newer release has upgraded the database.
 type schemaWatch struct {
 	pool  *pgxpool.Pool
@@ -48,12 +45,8 @@ func (s schemaWatch) run(ctx context.Context) error {
 	}
 }
 
-// guard returns dead letters that are stored only while the schema is known not to be that of a newer release.
-// Otherwise Save fails with errSchemaNotOurs.
-func (s schemaWatch) guard(letters intake.DeadLetters) intake.DeadLetters {
-	return guardedLetters{letters, s}
-}
-
+// guardedLetters stores dead letters only while the schema is known not to be that of a newer release, which may be
+// able to handle the update.
 type guardedLetters struct {
 	intake.DeadLetters
 	schema schemaWatch
@@ -71,5 +64,5 @@ func (g guardedLetters) Save(ctx context.Context, letter intake.DeadLetter) erro
 		default: // another update was faster
 		}
 	}
-	return fmt.Errorf("%w: %w", errSchemaNotOurs, err)
+	return fmt.Errorf("check the schema before an update is given up: %w", err)
 }

@@ -252,7 +252,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "silent host asked again", file: "internal/postgres/hosts.go",
-		before: "all = append(first, others...)", after: "all = append(others, first...)",
+		before: "return rank(a) - rank(b)", after: "return rank(b) - rank(a)",
 		packages: "./internal/postgres", tests: "^TestSilentHosts$",
 	},
 	{

@@ -96,7 +96,7 @@ func Translate(err error) error {
 func Unavailable(err error) bool {
 	var pg *pgconn.PgError
 	switch {
-	case hasNoSession(err):
+	case hasNoSession(err), errors.Is(err, ErrTooNew):
 		return true
 	case errors.As(err, &pg):
 		return endsSession(pg.Code) ||

@@ -83,16 +83,14 @@ func (h *hosts) lastFirst(config *pgx.ConnConfig) {
 	defer h.mu.Unlock()
 	all := append([]*pgconn.FallbackConfig{{Host: config.Host, Port: config.Port, TLSConfig: config.TLSConfig}},
 		config.Fallbacks...)
-	var first, others []*pgconn.FallbackConfig
-	for _, f := range all {
-		began := func(ip string) bool { return net.JoinHostPort(ip, strconv.Itoa(int(f.Port))) == h.last }
-		if slices.ContainsFunc(h.addresses[f.Host], began) {
-			first = append(first, f)
-		} else {
-			others = append(others, f)
+	rank := func(f *pgconn.FallbackConfig) int {
+		isLast := func(ip string) bool { return net.JoinHostPort(ip, strconv.Itoa(int(f.Port))) == h.last }
+		if slices.ContainsFunc(h.addresses[f.Host], isLast) {
+			return 0
 		}
+		return 1
 	}
-	all = append(first, others...)
+	slices.SortStableFunc(all, func(a, b *pgconn.FallbackConfig) int { return rank(a) - rank(b) })
 	config.Host, config.Port, config.TLSConfig, config.Fallbacks = all[0].Host, all[0].Port, all[0].TLSConfig, all[1:]
 }
 
