@@ -29,8 +29,8 @@ const rowLockTimeout = "'1500ms'"
 // the same way.
 const Planning = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off"
 
-// onlyReading is the setting of sessions for questions. Such a session must never write: that fails like a write to a standby, and ends the
-// idle sessions of all pools.
+// onlyReading is the setting of sessions for questions. Such a session must never write: that fails like a write to a
+// standby, after which no session that has begun by then is used again.
 const onlyReading = "SET default_transaction_read_only = on; SET jit = off"
 
 // PingTimeout is how soon a working database answers a ping.
