@@ -37,9 +37,6 @@ func TestSilentHost(t *testing.T) {
 	d := &troubles{t: t, sim: sim, bot: bot, proxy: primary, group: group}
 	d.report(3)
 	awaitAnswers(t, group, len(d.posted))
-	if n := standby.joined.Load(); n != 0 {
-		t.Errorf("the third host is asked for %d connections although the second one works", n)
-	}
 	primary.stall()
 	d.report(3)
 	awaitAnswers(t, group, len(d.posted))

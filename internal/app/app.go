@@ -123,7 +123,7 @@ func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 		return working.Wait()
 	})
 	parts.Go(func() error { return b.notifier.Run(notifying) })
-	parts.Go(func() error { return b.schema.run(ctx) })
+	parts.Go(func() error { return watchSchema(ctx, pools.Auxiliary) })
 	parts.Go(func() error { return reconcileWebhook(ctx, client, token, c.Webhook(), log) })
 	parts.Go(func() error {
 		publishMenus(ctx, client, log)
@@ -148,7 +148,6 @@ type instance struct {
 	board      *web.Board // of all groups on the web; nil if there are none
 	admins     *telegram.AdminCache
 	incoming   incoming
-	schema     schemaWatch
 	// pollPipeline handles updates that the leader polls; it writes only while this instance has the lease. webhookPipeline handles updates
 	// from the webhook, on every instance.
 	pollPipeline, webhookPipeline pipeline
@@ -164,7 +163,6 @@ type pipeline struct {
 
 func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self telegram.Self, log *slog.Logger) *instance {
 	b := &instance{pools: pools, client: client, self: self, polls: c.WebhookURL == "", log: log}
-	b.schema = newSchemaWatch(pools.Auxiliary)
 	b.lease = postgres.NewLease(pools.Auxiliary, postgres.LeaderLease, instanceName(), c.leaseDuration)
 	b.lease.Log, b.lease.TimedOut = log, pools.Distrust
 	b.admins = telegram.NewAdminCache(client, time.Now)
@@ -221,7 +219,7 @@ func (b *instance) newPipeline(lease *postgres.Lease, settings ranking.Settings)
 	})
 	onDead := bot.NewDeadLetterHandler(deadLetters, b.self, store.RetryLater, b.client.Now, b.log)
 	attempts := pgintake.NewUpdateAttempts(b.pools.Commands, lease)
-	return pipeline{service, intake.NewWorker(router.Handle, guardedLetters{onDead, b.schema}, attempts, store.Blame, b.log)}
+	return pipeline{service, intake.NewWorker(router.Handle, guardedLetters{onDead, b.pools.Auxiliary}, attempts, store.Blame, b.log)}
 }
 
 // committed wakes the dispatcher for a lane: the one of this instance, or else that of the leader.

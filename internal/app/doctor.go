@@ -220,7 +220,7 @@ func (d *doctor) checkDatabase(ctx context.Context, address string) error {
 	config := pool.Config().ConnConfig
 	d.server(f, postgres.Address(config))
 	if postgres.AsksTwice(config) {
-		d.wrong("sslmode", "missing: of the hosts in DATABASE_URL, each connection asks a standby twice, the second time unencrypted, "+
+		d.wrong("sslmode", "undecided: of the hosts in DATABASE_URL, each connection asks a standby twice, the second time unencrypted, "+
 			"even if TLS works. Add sslmode=verify-full, or sslmode=disable if the servers have no TLS")
 	}
 	d.schema(ctx, pool)

@@ -31,7 +31,7 @@ func seasonFeature() feature {
 				if asked := time.Unix(p.query.Message.Date, 0); p.origin.SentAt.Sub(asked) > ranking.PromptWindow {
 					return r.rankings.Do(ctx, p.origin, ranking.Say{Notice: ranking.Refusal{Code: ranking.PromptOver}})
 				}
-				start.IsAdmin, p.origin.Instead = r.isAdmin(p.origin), strings.TrimSpace("/season new "+start.Name)
+				start.IsAdmin = r.isAdmin(p.origin)
 				return r.rankings.Do(ctx, p.origin, start)
 			}),
 		},

@@ -253,11 +253,11 @@ var mutants = []mutant{
 	{
 		name: "silent host asked again", file: "internal/postgres/hosts.go",
 		before: "return rank(a) - rank(b)", after: "return rank(b) - rank(a)",
-		packages: "./internal/postgres", tests: "^TestSilentHosts$",
+		packages: "./internal/postgres", tests: "^TestLastHostFirst$",
 	},
 	{
 		name: "given up after an upgrade", file: "internal/app/schema.go",
-		before: "err := postgres.CheckNotNewer(ctx, g.schema.pool, migrations.FS)", after: "err := error(nil)",
+		before: "if err := postgres.CheckNotNewer(ctx, g.pool, migrations.FS); err != nil {", after: "if err := error(nil); err != nil {",
 		packages: "./cmd/elobot", tests: "^TestNewerSchema$",
 	},
 	{

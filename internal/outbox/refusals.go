@@ -14,19 +14,18 @@ var digits = regexp.MustCompile(`\d+`)
 // refusals tells whether refusals for an unknown reason are an outage of the messenger, or the fault of what is refused. They
 // are an outage if the same one comes in several chats and nothing is accepted after it.
 type refusals struct {
-	acceptedAt time.Time           // when the last request that was accepted began
-	known      map[string]*refusal // what was refused since then, by the messenger's words without numbers
-}
-
-type refusal struct {
-	chats map[ChatID]bool // where it came
-	since time.Time       // when it came in enough chats
+	acceptedAt time.Time // when the last request that was accepted began
+	// of what came after it
+	chats map[string]map[ChatID]bool // where a refusal came, by the messenger's words without numbers
+	since time.Time                  // when one had come in enough chats
 }
 
 // accepted notes a request that the messenger accepted.
 func (r *refusals) accepted(begun time.Time) {
-	r.acceptedAt = begun
-	clear(r.known)
+	if begun.After(r.acceptedAt) {
+		r.acceptedAt = begun
+	}
+	r.chats, r.since = make(map[string]map[ChatID]bool), time.Time{}
 }
 
 // unsettled reports whether the last refusal of a lane may be an outage, because nothing was accepted after it.
@@ -40,11 +39,12 @@ func (r *refusals) isOutage(l *lane, words string, now time.Time) bool {
 		return false
 	}
 	words = digits.ReplaceAllString(words, "")
-	known := cmp.Or(r.known[words], &refusal{chats: make(map[ChatID]bool)})
-	r.known[words] = known
-	if known.chats[l.Chat] = true; len(known.chats) < outageChats {
+	if r.chats[words] == nil {
+		r.chats[words] = make(map[ChatID]bool)
+	}
+	if r.chats[words][l.Chat] = true; len(r.chats[words]) < outageChats {
 		return false
 	}
-	known.since = cmp.Or(known.since, now)
-	return now.Sub(known.since) < outageLimit
+	r.since = cmp.Or(r.since, now)
+	return now.Sub(r.since) < outageLimit
 }

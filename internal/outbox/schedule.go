@@ -111,7 +111,7 @@ func (t *term) schedule(l *lane, now time.Time) {
 	switch messages := t.lanes[Lane{l.Chat, Messages}]; {
 	case l.Kind == CallbackAnswers:
 		t.callbackAnswers.add(l, l.since)
-	case t.refusals.unsettled(l): // others can better tell whether anything is accepted
+	case t.refusals.unsettled(l): // others tell sooner whether anything is accepted
 		t.ready.add(l, order.Add(outageLimit))
 	case l.Kind == Pages && messages != nil && messages.state != idle && !l.since.Add(pagePatience).After(now):
 		// the page goes before the messages of its chat that have waited for less

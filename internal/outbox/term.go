@@ -83,7 +83,7 @@ func newTerm(d *Dispatcher, lease Lease) *term {
 		Dispatcher: d, lease: lease,
 		lanes:     make(map[Lane]*lane),
 		pace:      pace{windows: d.settings.Limits.Total},
-		refusals:  refusals{known: make(map[string]*refusal)},
+		refusals:  refusals{chats: make(map[string]map[ChatID]bool)},
 		writer:    storeWriter{limit: maxBatch},
 		polled:    make(chan []Backlog),
 		asked:     make(chan extraRequest),

@@ -30,8 +30,8 @@ type hosts struct {
 	last      string              // where the newest session began
 }
 
-// limit bounds how long connections with this configuration wait for a silent host. With several hosts, only
-// one that accepts writes will do, unless the URL says otherwise.
+// limit bounds how long connections with this configuration wait for a silent host. Of several hosts, only one that
+// accepts writes will do.
 func (h *hosts) limit(config *pgconn.Config) {
 	several := slices.ContainsFunc(config.Fallbacks, func(f *pgconn.FallbackConfig) bool {
 		return f.Host != config.Host || f.Port != config.Port // the same host is listed with and without TLS
@@ -50,10 +50,12 @@ func (h *hosts) limit(config *pgconn.Config) {
 	lookup, dial := config.LookupFunc, config.DialFunc
 	config.LookupFunc = func(ctx context.Context, host string) ([]string, error) {
 		addresses, err := lookup(ctx, host)
-		if err == nil {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			h.addresses[host] = addresses
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.addresses[host] = addresses
+		last, _, _ := net.SplitHostPort(h.last) // without a port before the first session
+		if i := slices.Index(addresses, last); i > 0 {
+			addresses[0], addresses[i] = addresses[i], addresses[0]
 		}
 		return addresses, err
 	}
