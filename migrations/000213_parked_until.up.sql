@@ -1,4 +1,5 @@
--- A chat that the bot may not write to is tried again, after longer and longer. One that the bot has left (is_active) is not.
+-- A chat that the bot may not write to is tried again, after longer and longer. One that the bot
+-- has left (is_active) is not.
 ALTER TABLE chats
     -- nothing is sent before this time, because the last request was refused
     ADD COLUMN parked_until timestamptz,

@@ -30,7 +30,8 @@ func TestWrongArguments(t *testing.T) {
 	}
 }
 
-// TestMoments: a time of day is the last one that has come, and it and a date without a zone are in that of this machine.
+// TestMoments: a time of day is the last one that has come, and it and a date without a zone are in
+// that of this machine.
 func TestMoments(t *testing.T) {
 	t.Parallel()
 	zone := time.FixedZone("", 2*60*60)

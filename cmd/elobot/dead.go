@@ -122,7 +122,8 @@ type selection struct {
 func (c selection) Validate() error {
 	ids, err := c.numbers()
 	if err == nil && len(ids) > 0 && c.isNarrowed() {
-		err = errors.New("--since and --error choose among all dead letters: use them with the word all, not with numbers")
+		err = errors.New("--since and --error choose among all dead letters: " +
+			"use them with the word all, not with numbers")
 	}
 	return err
 }

@@ -306,7 +306,8 @@ func deadWithoutTelegram(l letters) {
 	}
 }
 
-// deadOfAnOutage retries what an outage has made, known by its time and its error, and leaves all others.
+// deadOfAnOutage retries what an outage has made, known by its time and its error, and leaves all
+// others.
 func deadOfAnOutage(l letters) {
 	sim := startTelegram(l.t)
 	l.env = environment(sim, strings.TrimPrefix(l.env[0], "DATABASE_URL="))

@@ -20,9 +20,10 @@ func waiting(t *testing.T, pool *pgxpool.Pool) []string {
 		FROM outbox WHERE state <> 'sent' ORDER BY id`)
 }
 
-// TestTokenRefusedForAWhile: Telegram refuses every request for a while, as in a move between Bot API servers, and replies are
-// queued. The bot goes on, also if it is restarted meanwhile, and then sends them once and in order. A token that has never worked
-// with this database ends the bot at once, with a sentence about that.
+// TestTokenRefusedForAWhile: Telegram refuses every request for a while, as in a move between Bot
+// API servers, and replies are queued. The bot goes on, also if it is restarted meanwhile, and then
+// sends them once and in order. A token that has never worked with this database ends the bot at
+// once, with a sentence about that.
 func TestTokenRefusedForAWhile(t *testing.T) {
 	t.Parallel()
 	for name, refusal := range map[string]botsim.Fault{
@@ -102,8 +103,8 @@ func refuseForAWhile(t *testing.T, refusal botsim.Fault) {
 	verifyClean(t, url)
 }
 
-// TestUnknownRefusal: Telegram refuses all messages for a reason that nobody knows. No card becomes a dead letter: they are sent
-// once, and in order, when it accepts them again.
+// TestUnknownRefusal: Telegram refuses all messages for a reason that nobody knows. No card becomes
+// a dead letter: they are sent once, and in order, when it accepts them again.
 func TestUnknownRefusal(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

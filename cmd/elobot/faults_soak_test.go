@@ -57,8 +57,8 @@ var outages = map[string]func(o *outage) (end func()){
 	"not found":    func(o *outage) func() { return o.reject(http.StatusNotFound, "Not Found", "") },
 }
 
-// TestFaultsPass reports 500 results in ten groups during each fault. Then everything is told within two minutes:
-// nothing was given up, and nothing is lost or told twice.
+// TestFaultsPass reports 500 results in ten groups during each fault. Then everything is told
+// within two minutes: nothing was given up, and nothing is lost or told twice.
 func TestFaultsPass(t *testing.T) {
 	t.Parallel()
 	const groups, results = 10, 50

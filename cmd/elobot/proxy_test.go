@@ -100,8 +100,8 @@ func (p *proxy) leave() {
 	}
 }
 
-// refuse closes all connections, and refuses new sessions with errors of these codes; without codes, it accepts them
-// again.
+// refuse closes all connections, and refuses new sessions with errors of these codes; without
+// codes, it accepts them again.
 func (p *proxy) refuse(codes ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -145,8 +145,8 @@ func cutPoll(t *testing.T, sim *botsim.Server) (cut func() botsim.Call) {
 	return cut
 }
 
-// testEphemeralResults: equal ephemeral messages of one second are different results. One that is delivered twice is one result. A reply to
-// one means that message, and the bot replies to none.
+// testEphemeralResults: equal ephemeral messages of one second are different results. One that is
+// delivered twice is one result. A reply to one means that message, and the bot replies to none.
 func testEphemeralResults(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.seen(group, b.alice, b.bob)

@@ -48,7 +48,8 @@ var darkHosts = map[string]func(t *testing.T) string{
 	},
 }
 
-// TestDarkHosts starts the bot with one or two silent hosts, wherever the one that works stands among them.
+// TestDarkHosts starts the bot with one or two silent hosts, wherever the one that works stands
+// among them.
 func TestDarkHosts(t *testing.T) {
 	t.Parallel()
 	for kind, makeDark := range darkHosts {
@@ -88,8 +89,8 @@ func withHosts(t *testing.T, address string, others ...string) string {
 	return u.String()
 }
 
-// TestFrozenPrimary freezes the primary while 20 results a second come in, and promotes its synchronous standby. It
-// stands first of two hosts, or between a silent one and the standby.
+// TestFrozenPrimary freezes the primary while 20 results a second come in, and promotes its
+// synchronous standby. It stands first of two hosts, or between a silent one and the standby.
 func TestFrozenPrimary(t *testing.T) {
 	t.Parallel()
 	for _, hosts := range []int{2, 3} {

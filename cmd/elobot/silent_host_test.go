@@ -23,8 +23,8 @@ func hosts(t *testing.T, addresses ...string) string {
 	return all.String()
 }
 
-// TestSilentHost: of three hosts, the first one is frozen from the start, and the second one freezes while the bot
-// works there. The bot starts, and continues with the third one.
+// TestSilentHost: of three hosts, the first one is frozen from the start, and the second one
+// freezes while the bot works there. The bot starts, and continues with the third one.
 func TestSilentHost(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

@@ -7,8 +7,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testTopicNotFound: a topic stays bound to its ranking when Telegram does not find it, and until an admin ends that. A final table is told
-// in the ladder's next topic, and in General if there is none.
+// testTopicNotFound: a topic stays bound to its ranking when Telegram does not find it, and until
+// an admin ends that. A final table is told in the ladder's next topic, and in General if there is
+// none.
 func testTopicNotFound(t *testing.T, b *botFixture) {
 	forum := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
 	forum.Say(b.olga, "welcome") // so that no topic gets the id 1, which General seems to have

@@ -219,7 +219,8 @@ func (b *instance) newPipeline(lease *postgres.Lease, settings ranking.Settings)
 	})
 	onDead := bot.NewDeadLetterHandler(deadLetters, b.self, store.RetryLater, b.client.Now, b.log)
 	attempts := pgintake.NewUpdateAttempts(b.pools.Commands, lease)
-	return pipeline{service, intake.NewWorker(router.Handle, guardedLetters{onDead, b.pools.Auxiliary}, attempts, store.Blame, b.log)}
+	letters := guardedLetters{onDead, b.pools.Auxiliary}
+	return pipeline{service, intake.NewWorker(router.Handle, letters, attempts, store.Blame, b.log)}
 }
 
 // committed wakes the dispatcher for a lane: the one of this instance, or else that of the leader.
@@ -289,7 +290,8 @@ func (b *instance) poll(ctx context.Context) error {
 	return intake.NewPoller(source{b.client, b.lease, b.token, &b.incoming}, b.pollPipeline.worker).Run(ctx)
 }
 
-// fetchSelf asks Telegram who the bot is. It retries transient failures; a refusal by Telegram is an error, unless it may pass.
+// fetchSelf asks Telegram who the bot is. It retries transient failures; a refusal by Telegram is
+// an error, unless it may pass.
 func fetchSelf(ctx context.Context, client *telegram.Client, token *token, log *slog.Logger) (telegram.Self, error) {
 	backoff := retry.WithJitterPercent(30, retry.WithCappedDuration(20*time.Second, retry.NewExponential(500*time.Millisecond)))
 	self, err := retry.DoValue(ctx, backoff, func(ctx context.Context) (telegram.Self, error) {

@@ -16,7 +16,8 @@ import (
 // schemaInterval is how often an instance looks whether a newer release has upgraded the database.
 const schemaInterval = 10 * time.Second
 
-// watchSchema returns postgres.ErrTooNew once a newer release has upgraded the database, and nil when the context ends.
+// watchSchema returns postgres.ErrTooNew once a newer release has upgraded the database, and nil
+// when the context ends.
 func watchSchema(ctx context.Context, pool *pgxpool.Pool) error {
 	tick := time.NewTicker(schemaInterval)
 	defer tick.Stop()
@@ -35,8 +36,8 @@ func watchSchema(ctx context.Context, pool *pgxpool.Pool) error {
 	}
 }
 
-// guardedLetters stores dead letters only while the schema is known not to be that of a newer release, which may be
-// able to handle the update.
+// guardedLetters stores dead letters only while the schema is known not to be that of a newer
+// release, which may be able to handle the update.
 type guardedLetters struct {
 	intake.DeadLetters
 	pool *pgxpool.Pool

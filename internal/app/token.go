@@ -10,8 +10,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// tokenPatience is for how long Telegram may refuse a token that has worked: in a move between Bot API servers it does so for a
-// while.
+// tokenPatience is for how long Telegram may refuse a token that has worked: in a move between Bot
+// API servers it does so for a while.
 const tokenPatience = 10 * time.Minute
 
 // token remembers since when Telegram refuses the bot's token.
@@ -23,13 +23,16 @@ type token struct {
 	refusedSince time.Time // zero: it is not refused
 }
 
-// mayRetry takes the outcome of a request that needs nothing but a valid token. It reports whether the token was refused and may
-// be accepted later.
+// mayRetry takes the outcome of a request that needs nothing but a valid token. It reports whether
+// the token was refused and may be accepted later.
 func (t *token) mayRetry(ctx context.Context, err error) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.worked || !errors.Is(err, telegram.ErrTokenRefused) {
+	refused := errors.Is(err, telegram.ErrTokenRefused)
+	if err == nil || !refused && !telegram.IsTransient(err) { // no answer says nothing about the token
 		t.refusedSince = time.Time{}
+	}
+	if !t.worked || !refused {
 		return false
 	}
 	if t.refusedSince.IsZero() {

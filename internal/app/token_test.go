@@ -13,8 +13,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// TestRefusedToken: a token that has worked is retried for ten minutes of nothing but refusals, whoever makes the requests, and the
-// log says so once. Any other token is not retried.
+// TestRefusedToken: a token that has worked is retried for ten minutes of nothing but refusals,
+// whoever makes the requests, and the log says so once. Any other token is not retried.
 func TestRefusedToken(t *testing.T) {
 	t.Parallel()
 	refused := fmt.Errorf("getMe: %w", telegram.ErrTokenRefused)
@@ -38,7 +38,8 @@ func TestRefusedToken(t *testing.T) {
 					t.Error("a success is retried")
 				}
 				check(time.Minute, refused, true)
-				check(10*time.Minute-1, refused, true)
+				check(5*time.Minute, &telegram.ConnectionError{Err: errors.New("reset")}, false)
+				check(5*time.Minute-1, refused, true)
 				check(1, refused, false)
 				check(time.Hour, refused, false)
 				check(0, errors.New("something else"), false)

@@ -52,10 +52,12 @@ func (c WebhookConfig) webhookPath() (string, error) {
 	return orDefault(u.Path, "/"), nil
 }
 
-// reconcileWebhook makes Telegram deliver to the configured webhook, unless it does so already. If none is configured but Telegram has one,
-// it returns ErrWebhookSet: the operator must decide. It retries transient failures; a refusal by Telegram is an error,
-// unless it may pass.
-func reconcileWebhook(ctx context.Context, client *telegram.Client, token *token, want telegram.Webhook, log *slog.Logger) error {
+// reconcileWebhook makes Telegram deliver to the configured webhook, unless it does so already. If
+// none is configured but Telegram has one, it returns ErrWebhookSet: the operator must decide. It
+// retries transient failures; a refusal by Telegram is an error, unless it may pass.
+func reconcileWebhook(
+	ctx context.Context, client *telegram.Client, token *token, want telegram.Webhook, log *slog.Logger,
+) error {
 	backoff := retry.WithJitterPercent(30, retry.WithCappedDuration(20*time.Second, retry.NewExponential(500*time.Millisecond)))
 	err := retry.Do(ctx, backoff, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, requestTimeout)

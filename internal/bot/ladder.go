@@ -26,8 +26,8 @@ func ladderFeature() feature {
 	}
 }
 
-// ladder handles "/ladder", "/ladder new padel", "/ladder use padel", "/ladder use none", "/ladder rename padel tennis" and
-// "/ladder archive padel".
+// ladder handles "/ladder", "/ladder new padel", "/ladder use padel", "/ladder use none", "/ladder
+// rename padel tennis" and "/ladder archive padel".
 func (r *Router) ladder(ctx context.Context, req request) error {
 	words := unquotedWords(req.command.Typed())
 	change := ranking.ChangeLadder{IsAdmin: r.isAdmin(req.origin)}

@@ -9,7 +9,8 @@ import (
 
 var _ = shows(view[ranking.Refusal]{text: words.refusal, line: words.refusal, personal: true})
 
-// refusal says why a command was refused, and what an anonymous admin can send instead of pressing the button.
+// refusal says why a command was refused, and what an anonymous admin can send instead of pressing
+// the button.
 func (w words) refusal(n ranking.Refusal) string {
 	text := w.reason(n)
 	if n.Instead == "" {
@@ -23,8 +24,8 @@ func (w words) refusal(n ranking.Refusal) string {
 	return text + " " + w.Text("refusal.instead", args{"Command": strings.TrimSpace(name + " " + rest)})
 }
 
-// reason says why a command was refused. A text that counts says minutes, or hours if possible. A newer release may have refused for a
-// reason that this one does not know.
+// reason says why a command was refused. A text that counts says minutes, or hours if possible. A
+// newer release may have refused for a reason that this one does not know.
 func (w words) reason(n ranking.Refusal) string {
 	id := "refusal." + string(n.Code)
 	with := args{"Number": n.Number}
@@ -40,9 +41,11 @@ func (w words) reason(n ranking.Refusal) string {
 		return w.Text("me.not_played", nil)
 	case ranking.TooManyMatches, ranking.TooManyLadders:
 		with["Matches"] = n.Matches
-	case ranking.NotAPerson, ranking.NoSuchPlayer, ranking.LadderName, ranking.LadderExists, ranking.NoSuchLadder, ranking.DefaultLadder,
-		ranking.LadderArchived, ranking.OtherLadder, ranking.SameLadder, ranking.UnknownZone:
+	case ranking.NotAPerson, ranking.NoSuchPlayer:
 		with["Name"], with["Code"] = showText(w.called(n.Name)), codeText(n.Name)
+	case ranking.LadderName, ranking.LadderExists, ranking.NoSuchLadder, ranking.DefaultLadder,
+		ranking.LadderArchived, ranking.OtherLadder, ranking.SameLadder, ranking.UnknownZone:
+		with["Name"], with["Code"] = showText(n.Name), codeText(n.Name)
 	case ranking.NoSuchSeason:
 		if n.Number == 0 {
 			id = "refusal.no_season_over"

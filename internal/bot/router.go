@@ -202,8 +202,9 @@ func (m *message) replyTarget() ranking.Origin {
 // generalTopic is the topic that every forum has. Telegram rejects messages that name it.
 const generalTopic = 1
 
-// key returns the idempotency key of the command in a message of a chat. An ephemeral message has an id that only this bot knows. For a
-// message without any id, not even that of its update, the key is built from its content.
+// key returns the idempotency key of the command in a message of a chat. An ephemeral message has
+// an id that only this bot knows. For a message without any id, not even that of its update, the
+// key is built from its content.
 func (m *message) key(chat int64) string {
 	var from int64
 	if m.From != nil {

@@ -700,7 +700,8 @@ func TestOrigin(t *testing.T) {
 	})
 }
 
-// TestKeyWithoutMessageID: the key of a message without an id is that of its update, or else depends on text, sender, chat and date.
+// TestKeyWithoutMessageID: the key of a message without an id is that of its update, or else
+// depends on text, sender, chat and date.
 func TestKeyWithoutMessageID(t *testing.T) {
 	t.Parallel()
 	const template = `{"update_id":%d,"message":{"message_id":0,"date":%d,"chat":{"id":%d,"type":"supergroup"},` +

@@ -130,8 +130,8 @@ func (s *Sender) post(ctx context.Context, m outbox.Message, out outgoing) (outb
 	})
 }
 
-// attempt makes the request that sends or edits a message, as a table if it is one. If Telegram rejects it, attempt makes simpler ones.
-// request returns the id of the message.
+// attempt makes the request that sends or edits a message, as a table if it is one. If Telegram
+// rejects it, attempt makes simpler ones. request returns the id of the message.
 func (s *Sender) attempt(
 	ctx context.Context, m outbox.Message, out outgoing, params *parameters, request func(parameters) (int64, error),
 ) (outbox.Receipt, error) {

@@ -25,7 +25,8 @@ type outgoing struct {
 	replyTo int64
 	// buttons are the rows of buttons below the message.
 	buttons [][]button
-	// topics are where else to send the message if its own topic is not there. After them comes General.
+	// topics are where else to send the message if its own topic is not there. After them comes
+	// General.
 	topics []int64
 }
 

@@ -98,7 +98,8 @@ type Post struct {
 	ThreadID   int
 	SenderChat *SenderChat
 	Date       time.Time // zero: now
-	// EphemeralID makes the message ephemeral: the bot sees it with this id and the message_id 0, and nobody can reply to it.
+	// EphemeralID makes the message ephemeral: the bot sees it with this id and the message_id 0,
+	// and nobody can reply to it.
 	EphemeralID int
 	// Extra holds more fields of the message object, for example {"via_bot": …} or {"forward_origin": …}.
 	Extra map[string]any

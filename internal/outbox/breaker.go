@@ -58,8 +58,8 @@ func (b *breaker) rateLimited(chat ChatID, pause time.Duration, now time.Time) t
 	return shortest
 }
 
-// failed notes a request that failed for a transient reason, perhaps known to be an outage. It returns how long all lanes pause
-// because of it, or 0.
+// failed notes a request that failed for a transient reason, perhaps known to be an outage. It
+// returns how long all lanes pause because of it, or 0.
 func (b *breaker) failed(chat ChatID, outage bool, now time.Time) time.Duration {
 	if b.open && now.Before(b.until) {
 		return 0 // started before the circuit opened

@@ -256,8 +256,8 @@ func (m *memory) finish(r Result) {
 // isOver is true if a row is past its deadline.
 func (r *row) isOver() bool { return !r.expires.IsZero() && !r.expires.After(time.Now()) }
 
-// Summarise ends what is past its deadline. If too much waits, all planned items that certainly did not arrive
-// become one, the first of them.
+// Summarise ends what is past its deadline. If too much waits, all planned items that certainly did
+// not arrive become one, the first of them.
 func (m *memory) Summarise(ctx context.Context, epoch int64, lanes []Lane, bounds Bounds) (s Summarised, err error) {
 	if m.onSummarise != nil {
 		if err := m.onSummarise(lanes); err != nil {

@@ -214,8 +214,8 @@ func (db *database) openIn(l Lane) []*record {
 	return open
 }
 
-// summarise ends the rows of lanes that are over. If too much waits in a lane, all other messages that certainly did
-// not arrive become one, the first of them, and so do older summaries.
+// summarise ends the rows of lanes that are over. If too much waits in a lane, all other messages
+// that certainly did not arrive become one, the first of them, and so do older summaries.
 func (db *database) summarise(epoch int64, lanes []Lane, bounds Bounds) (s Summarised, err error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -245,7 +245,7 @@ func (db *database) summarise(epoch int64, lanes []Lane, bounds Bounds) (s Summa
 			db.counts.add("too much waited")
 			s.Dropped += len(undelivered)
 			first := undelivered[0]
-			first.summary, first.expires, first.Failures = true, time.Time{}, 0
+			first.summary, first.expires = true, time.Time{}
 			var others []int64
 			for _, r := range undelivered[1:] {
 				r.state = queuemodel.Summarised

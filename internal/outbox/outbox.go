@@ -251,10 +251,11 @@ type Store interface {
 	// been persisted before. Items that were already marked as sending are taken again as the same message and count as possible
 	// duplicates. Advance fails with ErrLeaseLost when the epoch is over.
 	Advance(ctx context.Context, epoch int64, results []Result, lanes []Lane, bounds Bounds) ([]Turn, error)
-	// Summarise ends the first items of lanes that are not to be sent any more: those past their deadline, and all pages of a message but
-	// the newest. If more items wait than Bounds.MaxWaiting, it also ends results and answers to questions that
-	// certainly did not arrive. One item tells of the results that end, in the place of the first of them. No request for such a lane may be in flight. Summarise fails with
-	// ErrLeaseLost when the epoch is over.
+	// Summarise ends the first items of lanes that are not to be sent any more: those past their
+	// deadline, and all pages of a message but the newest. If more items wait than
+	// Bounds.MaxWaiting, it also ends results and answers to questions that certainly did not
+	// arrive. One item tells of the results that end, in the place of the first of them. No request
+	// for such a lane may be in flight. Summarise fails with ErrLeaseLost when the epoch is over.
 	Summarise(ctx context.Context, epoch int64, lanes []Lane, bounds Bounds) (Summarised, error)
 	// Survey counts the contents of the store. It lists the chats with the most waiting items, at most largest of them.
 	Survey(ctx context.Context, largest int) (Survey, error)

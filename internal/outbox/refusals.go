@@ -11,8 +11,9 @@ const outageLimit = 10 * time.Minute
 
 var digits = regexp.MustCompile(`\d+`)
 
-// refusals tells whether refusals for an unknown reason are an outage of the messenger, or the fault of what is refused. They
-// are an outage if the same one comes in several chats and nothing is accepted after it.
+// refusals tells whether refusals for an unknown reason are an outage of the messenger, or the
+// fault of what is refused. They are an outage if the same one comes in several chats and nothing
+// is accepted after it.
 type refusals struct {
 	acceptedAt time.Time // when the last request that was accepted began
 	// of what came after it
@@ -28,12 +29,14 @@ func (r *refusals) accepted(begun time.Time) {
 	r.chats, r.since = make(map[string]map[ChatID]bool), time.Time{}
 }
 
-// unsettled reports whether the last refusal of a lane may be an outage, because nothing was accepted after it.
+// unsettled reports whether the last refusal of a lane may be an outage, because nothing was
+// accepted after it.
 func (r *refusals) unsettled(l *lane) bool {
 	return !l.refusedAt.IsZero() && !r.acceptedAt.After(l.refusedAt)
 }
 
-// isOutage notes that the first item of a lane was refused in these words, and reports whether that is an outage.
+// isOutage notes that the first item of a lane was refused in these words, and reports whether that
+// is an outage.
 func (r *refusals) isOutage(l *lane, words string, now time.Time) bool {
 	if !r.unsettled(l) {
 		return false

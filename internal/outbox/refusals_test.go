@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// unknown returns a failure in the messenger's own words, which nobody knows, with a number of its own.
+// unknown returns a failure in the messenger's own words, which nobody knows, with a number of its
+// own.
 func unknown(m Message) *Failure {
 	words := fmt.Sprintf("PEER %d_FLOOD", m.ExternalChat)
 	return &Failure{Kind: Failed, Refusal: words, Err: errors.New(words)}
@@ -27,7 +28,8 @@ func refusing(refused func(Message) bool) func(context.Context, Message) error {
 	}
 }
 
-// checkDeath checks that an item has become a dead letter, how many requests were made for it, and how long after the first one it died.
+// checkDeath checks that an item has become a dead letter, how many requests were made for it, and
+// how long after the first one it died.
 func checkDeath(t *testing.T, store *memory, sender *messenger, id int64, requests int, low, high time.Duration) {
 	t.Helper()
 	var begun []time.Time
@@ -42,7 +44,8 @@ func checkDeath(t *testing.T, store *memory, sender *messenger, id int64, reques
 	checkBetween(t, fmt.Sprintf("life of item %d", id), begun[len(begun)-1].Sub(begun[0]), low, high)
 }
 
-// An unknown refusal in one chat is retried for about a minute. Then the item is dead, and its lane goes on.
+// An unknown refusal in one chat is retried for about a minute. Then the item is dead, and its lane
+// goes on.
 func TestRefusedInOneChat(t *testing.T) {
 	t.Parallel()
 	for name, action := range map[string]Action{"message": Send, "page": Page, "board": Ensure} {
@@ -64,8 +67,8 @@ func TestRefusedInOneChat(t *testing.T) {
 	}
 }
 
-// The same refusal in three chats among many others is the fault of what is refused: the others are told promptly, and these three
-// items are dead about a minute later.
+// The same refusal in three chats among many others is the fault of what is refused: the others are
+// told promptly, and these three items are dead about a minute later.
 func TestRefusedAmongOthers(t *testing.T) {
 	t.Parallel()
 	const chats, poisoned = 100, 3
@@ -98,7 +101,8 @@ func TestRefusedAmongOthers(t *testing.T) {
 	}
 }
 
-// While nothing but refused items waits, a new one need not wait until all of those have been tried.
+// While nothing but refused items waits, a new one need not wait until all of those have been
+// tried.
 func TestNewItemAmongRefusedOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -126,8 +130,9 @@ func TestNewItemAmongRefusedOnes(t *testing.T) {
 	})
 }
 
-// The same refusal in all chats is an outage for up to ten minutes: one lane probes at a time, nothing dies, and everything is told soon
-// after its end. After ten minutes the refusals count, and no item holds its lane for longer than twelve.
+// The same refusal in all chats is an outage for up to ten minutes: one lane probes at a time,
+// nothing dies, and everything is told soon after its end. After ten minutes the refusals count,
+// and no item holds its lane for longer than twelve.
 func TestRefusedEverywhere(t *testing.T) {
 	t.Parallel()
 	const chats = 50

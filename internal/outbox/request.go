@@ -250,8 +250,8 @@ func (t *term) onResult(r result, now time.Time) {
 	t.results = append(t.results, r)
 }
 
-// judge decides what a failure for an unknown reason means: an outage, which counts against no item, or a step of its item
-// towards a dead letter.
+// judge decides what a failure for an unknown reason means: an outage, which counts against no
+// item, or a step of its item towards a dead letter.
 func (t *term) judge(r *result, now time.Time) {
 	f, l, item := r.Failure, r.lane, r.Message.Row
 	if f == nil || f.Kind != Failed {

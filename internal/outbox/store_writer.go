@@ -9,8 +9,8 @@ import (
 // persistRetryDelay is the pause after a failure to persist. The failed results and takes themselves wait once to twice as long.
 const persistRetryDelay = 200 * time.Millisecond
 
-// summarisedAtOnce is how many lanes are summarised before one batch. The others wait for the next one: results of
-// requests must not wait for long.
+// summarisedAtOnce is how many lanes are summarised before one batch. The others wait for the next
+// one: results of requests must not wait for long.
 const summarisedAtOnce = 4
 
 // storeWriter is the state of writing to the store. Only one batch is written at a time; the next one covers everything that has come up

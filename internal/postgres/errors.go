@@ -28,14 +28,16 @@ const transactionTimeout = "25P04"
 // errNoSession means that a session failed while a pool was making it.
 var errNoSession = errors.New("begin a session")
 
-// hasNoSession reports whether an error means that no session could be made. Then it says nothing about any
-// statement, whatever the server's reason: the password is being changed, or a pooler has no session left.
+// hasNoSession reports whether an error means that no session could be made. Then it says nothing
+// about any statement, whatever the server's reason: the password is being changed, or a pooler has
+// no session left.
 func hasNoSession(err error) bool {
 	var connect *pgconn.ConnectError
 	return errors.As(err, &connect) || errors.Is(err, errNoSession)
 }
 
-// isWrongAddress reports whether the server refuses the user, the password or the database of DATABASE_URL.
+// isWrongAddress reports whether the server refuses the user, the password or the database of
+// DATABASE_URL.
 func isWrongAddress(err error) bool {
 	var pg *pgconn.PgError
 	return hasNoSession(err) && errors.As(err, &pg) && slices.Contains([]string{
@@ -96,7 +98,7 @@ func Translate(err error) error {
 func Unavailable(err error) bool {
 	var pg *pgconn.PgError
 	switch {
-	case hasNoSession(err), errors.Is(err, ErrTooNew):
+	case hasNoSession(err), errors.Is(err, ErrTooNew), errors.Is(err, ErrNoSchema):
 		return true
 	case errors.As(err, &pg):
 		return endsSession(pg.Code) ||

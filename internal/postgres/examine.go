@@ -20,8 +20,9 @@ type ServerFacts struct {
 	Now       time.Time
 	Encryption
 	Database string
-	// Collation is the version of the language rules by which the database's indexes were sorted, ActualCollation that of the server. They
-	// are equal if there are no such rules, or no version was recorded.
+	// Collation is the version of the language rules by which the database's indexes were sorted,
+	// ActualCollation that of the server. They are equal if there are no such rules, or no version
+	// was recorded.
 	Collation, ActualCollation string
 	Asynchronous               int // standbys, if none is synchronous
 }

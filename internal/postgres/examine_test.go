@@ -86,7 +86,8 @@ func follow(t *testing.T, url string) {
 	}()
 }
 
-// TestAsynchronousStandbys: standbys are counted while none is synchronous, also by a role that may not see what they are.
+// TestAsynchronousStandbys: standbys are counted while none is synchronous, also by a role that may
+// not see what they are.
 func TestAsynchronousStandbys(t *testing.T) {
 	t.Parallel()
 	server, err := pgtemp.Start(t.Context(), pgtemp.Options{Settings: map[string]string{"fsync": "off"}})
@@ -115,7 +116,8 @@ func TestAsynchronousStandbys(t *testing.T) {
 	check("with a synchronous standby", 0)
 }
 
-// TestCollationVersions: the versions are equal in a new database, and differ when it has come to a server with another C library.
+// TestCollationVersions: the versions are equal in a new database, and differ when it has come to a
+// server with another C library.
 func TestCollationVersions(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.New(t))

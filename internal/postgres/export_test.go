@@ -27,5 +27,13 @@ func OpenPoolsBy(ctx context.Context, url string, dial pgconn.DialFunc, timeout 
 	return o.openPools(ctx, timeout, log)
 }
 
+// LookUp resolves a host to these addresses, after a session has begun at the last one.
+func LookUp(addresses []string, last string) ([]string, error) {
+	h := hosts{addresses: make(map[string][]string), last: last}
+	config := pgconn.Config{LookupFunc: func(context.Context, string) ([]string, error) { return addresses, nil }}
+	h.limit(&config)
+	return config.LookupFunc(context.Background(), "db")
+}
+
 // SetIdleTimeout sets how long a transaction under the lease may be idle.
 func (l *Lease) SetIdleTimeout(timeout time.Duration) { l.idleTimeout = timeout }

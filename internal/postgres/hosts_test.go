@@ -25,7 +25,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// fakeHost accepts connections, serves them, and keeps them open until the test is over. asked counts them.
+// fakeHost accepts connections, serves them, and keeps them open until the test is over. asked
+// counts them.
 func fakeHost(t *testing.T, serve func(net.Conn)) (address string, asked *atomic.Int64) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -115,8 +116,8 @@ func TestSilentHosts(t *testing.T) {
 	}
 }
 
-// TestLastHostFirst: the host at which a session began is asked first from then on, for the pools as for migrations and
-// other sessions outside them.
+// TestLastHostFirst: the host at which a session began is asked first from then on, for the pools
+// as for migrations and other sessions outside them.
 func TestLastHostFirst(t *testing.T) {
 	t.Parallel()
 	database := pgtest.Empty(t)
@@ -132,8 +133,19 @@ func TestLastHostFirst(t *testing.T) {
 	}
 }
 
-// TestConnectTimeouts: a host has two seconds if there are others, and five if it is the only one. The URL can
-// override that.
+// TestLastAddressFirst: of several addresses of a host, the one at which a session began is asked first.
+func TestLastAddressFirst(t *testing.T) {
+	t.Parallel()
+	for last, want := range map[string]string{"": "::1 10.0.0.1", "10.0.0.1:5432": "10.0.0.1 ::1", "[::1]:5432": "::1 10.0.0.1"} {
+		got, err := postgres.LookUp([]string{"::1", "10.0.0.1"}, last)
+		if strings.Join(got, " ") != want || err != nil {
+			t.Errorf("after a session at %q: %v, %v", last, got, err)
+		}
+	}
+}
+
+// TestConnectTimeouts: a host has two seconds if there are others, and five if it is the only one.
+// The URL can override that.
 func TestConnectTimeouts(t *testing.T) {
 	t.Parallel()
 	database := pgtest.Borrow(t).URL
@@ -153,8 +165,8 @@ func TestConnectTimeouts(t *testing.T) {
 	}
 }
 
-// TestNewSessionsAreTrusted: a session that is being made while all others are distrusted is used, however long a
-// silent host delays it.
+// TestNewSessionsAreTrusted: a session that is being made while all others are distrusted is used,
+// however long a silent host delays it.
 func TestNewSessionsAreTrusted(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)
@@ -188,8 +200,9 @@ func TestNewSessionsAreTrusted(t *testing.T) {
 	}
 }
 
-// TestGivenUpSessionFreesItsPlace: a statement that a frozen host does not answer is given up. Its place in the
-// pool is free soon, although the host does not answer the request to cancel the statement either.
+// TestGivenUpSessionFreesItsPlace: a statement that a frozen host does not answer is given up. Its
+// place in the pool is free soon, although the host does not answer the request to cancel the
+// statement either.
 func TestGivenUpSessionFreesItsPlace(t *testing.T) {
 	t.Parallel()
 	p := dbtest.NewProxy(t, pgtest.Borrow(t).URL)
@@ -226,7 +239,8 @@ func refusing(code string) func(net.Conn) {
 	}
 }
 
-// failing is a host at which sessions begin, but fail with that code at a statement that contains the text.
+// failing is a host at which sessions begin, but fail with that code at a statement that contains
+// the text.
 func failing(code, text string) func(net.Conn) {
 	return func(client net.Conn) {
 		server := pgproto3.NewBackend(client, client)
@@ -252,8 +266,8 @@ func failing(code, text string) func(net.Conn) {
 	}
 }
 
-// TestRefusedSessions: whatever a server says while a session is being made, it is an outage, and nothing about a
-// statement. At the start, only what an operator must correct is not waited for.
+// TestRefusedSessions: whatever a server says while a session is being made, it is an outage, and
+// nothing about a statement. At the start, only what an operator must correct is not waited for.
 func TestRefusedSessions(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -45,7 +45,8 @@ var _ outbox.Lease = (*Lease)(nil)
 // NewLease returns the lease of this name for a holder, who does not have it yet. Each holder needs a unique name.
 func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Lease {
 	return &Lease{
-		Log: slog.New(slog.DiscardHandler), TimedOut: func() {}, pool: pool, name: name, holder: holder, length: length, idleTimeout: maxIdle,
+		Log: slog.New(slog.DiscardHandler), TimedOut: func() {},
+		pool: pool, name: name, holder: holder, length: length, idleTimeout: maxIdle,
 	}
 }
 

@@ -32,10 +32,11 @@ const migrationLockTimeout = 5 * time.Minute
 // waitsInSilence is how long an instance waits for another one's migration before it says so.
 const waitsInSilence = 3 * time.Second
 
-// Migrate brings the database to the newest version of the files. Several instances may call it at once: one works, the others wait, and
-// say so after a while. A step that a killed process left unfinished runs again. Migrate ends with the context, even while it waits; a step
-// that is running then is applied as a whole or not at all. If the database is up to date, Migrate only reads its version, through a
-// connection of the pool.
+// Migrate brings the database to the newest version of the files. Several instances may call it at
+// once: one works, the others wait, and say so after a while. A step that a killed process left
+// unfinished runs again. Migrate ends with the context, even while it waits; a step that is running
+// then is applied as a whole or not at all. If the database is up to date, Migrate only reads its
+// version, through a connection of the pool.
 func Migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, log *slog.Logger) error {
 	return migrateAfter(ctx, pool, files, log, time.AfterFunc)
 }
@@ -113,8 +114,8 @@ func CheckSchema(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
 	return nil
 }
 
-// CheckNotNewer returns ErrTooNew if a newer release has upgraded the database, also while it is doing so, and
-// another error if the version cannot be read.
+// CheckNotNewer returns ErrTooNew if a newer release has upgraded the database, also while it is
+// doing so, and another error if the version cannot be read.
 func CheckNotNewer(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
 	_, newest, err := versions(files)
 	if err != nil {

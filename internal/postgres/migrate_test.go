@@ -89,8 +89,8 @@ func TestMigrationsUpDownUp(t *testing.T) {
 	}
 }
 
-// TestKeysCompareByBytes: no unique key depends on the rules of a language, which change with the C library of the server. Only names do,
-// because people may write them in any case.
+// TestKeysCompareByBytes: no unique key depends on the rules of a language, which change with the C
+// library of the server. Only names do, because people may write them in any case.
 func TestKeysCompareByBytes(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.Empty(t))
@@ -154,7 +154,8 @@ func TestResultsWithoutScoreDown(t *testing.T) {
 	}
 }
 
-// TestNamelessPeople: who was called by Telegram's id has the name of those without one, and on the way down the old one again.
+// TestNamelessPeople: who was called by Telegram's id has the name of those without one, and on the
+// way down the old one again.
 func TestNamelessPeople(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.Empty(t))
@@ -313,13 +314,14 @@ func TestMigrateClientKilled(t *testing.T) {
 	mustBeAtTwo(t, pool)
 }
 
-// TestMigrateSaysThatItWaits: an instance that waits for another one's migration says so after three seconds, and the one that works says
-// nothing, however long it takes.
+// TestMigrateSaysThatItWaits: an instance that waits for another one's migration says so after
+// three seconds, and the one that works says nothing, however long it takes.
 func TestMigrateSaysThatItWaits(t *testing.T) {
 	t.Parallel()
 	pool, files := dbtest.Open(t, pgtest.Empty(t)), withSecond()
 	openGate := closeGate(t, pool)
-	// begin starts an instance. pass is true if its timer runs when it has got as far as at; then it is over.
+	// begin starts an instance. pass is true if its timer runs when it has got as far as at; then
+	// it is over.
 	begin := func(at string) (pass func() bool, log *bytes.Buffer, done <-chan error) {
 		type running struct {
 			*time.Timer

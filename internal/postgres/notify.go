@@ -178,7 +178,8 @@ func (n *Notifier) listen(ctx context.Context) error {
 	defer closeConn(ctx, conn)
 	beginning, cancel := context.WithTimeout(ctx, notifyTimeout)
 	defer cancel()
-	if _, err := conn.Exec(beginning, `LISTEN `+outboxChannel+`; LISTEN `+adminsChannel+`; LISTEN `+webChannel); err != nil {
+	_, err = conn.Exec(beginning, `LISTEN `+outboxChannel+`; LISTEN `+adminsChannel+`; LISTEN `+webChannel)
+	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	n.report(ctx, &n.listenFailing, nil)

@@ -29,8 +29,8 @@ const rowLockTimeout = "'1500ms'"
 // the same way.
 const Planning = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off"
 
-// onlyReading is the setting of sessions for questions. Such a session must never write: that fails like a write to a
-// standby, after which no session that has begun by then is used again.
+// onlyReading is the setting of sessions for questions. Such a session must never write: that fails
+// like a write to a standby, after which no session that has begun by then is used again.
 const onlyReading = "SET default_transaction_read_only = on; SET jit = off"
 
 // PingTimeout is how soon a working database answers a ping.
@@ -59,8 +59,8 @@ func Open(ctx context.Context, url string, timeout time.Duration, log *slog.Logg
 	return pool, nil
 }
 
-// Pools are the connections of a running bot to its database. When a session of one pool shows that the server
-// has changed, no session of any pool that began before is used again.
+// Pools are the connections of a running bot to its database. When a session of one pool shows that
+// the server has changed, no session of any pool that began before is used again.
 type Pools struct {
 	Commands *pgxpool.Pool
 	// Auxiliary is for what must go on while commands wait for locks on all connections of their pool: the lease, the dispatcher's next
@@ -73,8 +73,8 @@ type Pools struct {
 	sessions *sessionWatch
 }
 
-// Distrust keeps the sessions that have begun by now from being used again: their host may be silent, and to find
-// that out one by one would take too long.
+// Distrust keeps the sessions that have begun by now from being used again: their host may be
+// silent, and to find that out one by one would take too long.
 func (p Pools) Distrust() { p.sessions.distrust() }
 
 // The sizes of the pools other than that for commands.
@@ -180,7 +180,8 @@ func (o *opener) open(ctx context.Context, maxConns int32, settings string) (*pg
 	return pool, nil
 }
 
-// connectConfig returns the configuration of a connection outside the pool that is made as those of the pool are.
+// connectConfig returns the configuration of a connection outside the pool that is made as those of
+// the pool are.
 func connectConfig(ctx context.Context, pool *pgxpool.Pool) (*pgx.ConnConfig, error) {
 	config := pool.Config()
 	if config.BeforeConnect == nil {

@@ -39,9 +39,9 @@ func endsSession(code string) bool {
 	return pgerrcode.IsConnectionException(code)
 }
 
-// sessionWatch closes each session that gets an error for which endsSession returns true, and distrusts all
-// others that have begun before: they may be just as bad, and some errors show only when a session writes, while
-// reads and pings still succeed.
+// sessionWatch closes each session that gets an error for which endsSession returns true, and
+// distrusts all others that have begun before: they may be just as bad, and some errors show only
+// when a session writes, while reads and pings still succeed.
 type sessionWatch struct {
 	log   *slog.Logger
 	hosts hosts
@@ -88,8 +88,9 @@ func (s *sessionWatch) watch(config *pgconn.Config) {
 	}
 }
 
-// distrust keeps every session that has begun by now from being used again. Sessions that are being made stay:
-// with a silent host in front, a pool whose new sessions were thrown away as well could stay empty for ever.
+// distrust keeps every session that has begun by now from being used again. Sessions that are being
+// made stay: with a silent host in front, a pool whose new sessions were thrown away as well could
+// stay empty for ever.
 func (s *sessionWatch) distrust() {
 	now := time.Now()
 	s.fault.Store(&now)

@@ -22,7 +22,8 @@ type Name struct {
 	Mark string `json:"mark,omitempty"`
 }
 
-// Nameless is the name of somebody whose account shows none. Chats see a word of their language instead.
+// Nameless is the name of somebody whose account shows none. Chats see a word of their language
+// instead.
 const Nameless = "…"
 
 // FillNames sets the names of all players in what a pointer refers to. called returns that of a player who is known.

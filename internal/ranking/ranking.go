@@ -56,8 +56,8 @@ type Origin struct {
 	// Button is the id of the button press that sent the command, empty for a message. The person who pressed gets the answer; the chat is
 	// notified only if the press changes something, or is answered by a message of its own.
 	Button string
-	// Instead is the command that does the same as the pressed button, empty if there is none. Whether an anonymous admin is one is seen only
-	// if they send that.
+	// Instead is the command that does the same as the pressed button, empty if there is none.
+	// Whether an anonymous admin is one is seen only if they send that.
 	Instead string
 	// Pressed is the message with the pressed button, or whose buttons a reply answers instead; 0 for none.
 	Pressed int64

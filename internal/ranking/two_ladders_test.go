@@ -148,8 +148,8 @@ func TestArchivedLadder(t *testing.T) {
 	g.mustHaveRatings(t, "it is used again", "chess Alice 1531", "chess Bob 1469", "padel Alice 1516", "padel Bob 1484")
 }
 
-// TestUnboundTopic: in a topic whose binding an admin has ended, the default ladder applies again; other topics stay bound. Outside of topics
-// there is nothing to end.
+// TestUnboundTopic: in a topic whose binding an admin has ended, the default ladder applies again;
+// other topics stay bound. Outside of topics there is nothing to end.
 func TestUnboundTopic(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)

@@ -74,8 +74,8 @@ func (u undoOperation) decide(snap Snapshot) (Decision, error) {
 	return u.undo(snap, m)
 }
 
-// confirms reports whether an anonymous admin repeats the command instead of pressing the button of the question: a press
-// does not show that they are an admin.
+// confirms reports whether an anonymous admin repeats the command instead of pressing the button of
+// the question: a press does not show that they are an admin.
 func (u undoOperation) confirms(m *StoredMatch) bool {
 	return u.origin.Sender == nil && slices.Contains(m.Asked, 0)
 }

@@ -96,12 +96,13 @@ func Failure(err error) *outbox.Failure {
 	return f
 }
 
-// RefusesContent reports whether Telegram refused a request for what it contains, as far as one can tell: it may accept a
-// simpler form.
+// RefusesContent reports whether Telegram refused a request for what it contains, as far as one can
+// tell: it may accept a simpler form.
 func RefusesContent(err error) bool {
 	var api *APIError
 	kind := Failure(err).Kind
-	return kind == outbox.Rejected || kind == outbox.Failed && errors.As(err, &api) && api.Status == http.StatusBadRequest
+	return kind == outbox.Rejected ||
+		kind == outbox.Failed && errors.As(err, &api) && api.Status == http.StatusBadRequest
 }
 
 // Rejected returns the failure of a message that is itself at fault, and was not sent to Telegram.
@@ -141,7 +142,8 @@ func (e *APIError) kind() outbox.FailureKind {
 	}
 }
 
-// contentFaults are what Telegram says about a request that can never be accepted, whatever the state of the chat and of Telegram.
+// contentFaults are what Telegram says about a request that can never be accepted, whatever the
+// state of the chat and of Telegram.
 var contentFaults = []string{
 	"message is too long", "caption is too long", "MESSAGE_TOO_LONG", "MEDIA_CAPTION_TOO_LONG",
 	"text is empty", "text must be non-empty", "MESSAGE_EMPTY", "encoded in UTF-8",
@@ -153,7 +155,8 @@ var contentFaults = []string{
 	"there is no text in the message to edit",
 }
 
-// loggedOut reports whether this server has ended its session of the bot, which then moves to another one.
+// loggedOut reports whether this server has ended its session of the bot, which then moves to
+// another one.
 func (e *APIError) loggedOut() bool {
 	return strings.Contains(strings.ToLower(e.Description), "logged out")
 }

@@ -300,7 +300,7 @@ func (m *Model) Summarises(id int64, others []int64) {
 			i.state = Summarised
 		}
 	}
-	summary.Deadline, summary.failures = time.Time{}, 0
+	summary.Deadline = time.Time{}
 }
 
 // Leads notes that an instance may dispatch from now on, under a new epoch.

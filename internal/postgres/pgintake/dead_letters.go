@@ -108,8 +108,8 @@ func (d *DeadLetters) Find(ctx context.Context, ids []postgres.DeadLetterID) ([]
 	return postgres.Collect(ctx, d.pool, "find dead letters", pgx.RowToStructByName[DeadLetter], sql, ids)
 }
 
-// Since returns the dead letters that were last seen at this time or later and whose last error contains the text, in capitals or not,
-// oldest first.
+// Since returns the dead letters that were last seen at this time or later and whose last error
+// contains the text, in capitals or not, oldest first.
 func (d *DeadLetters) Since(ctx context.Context, at time.Time, text string) ([]DeadLetter, error) {
 	const sql = selectDeadLetters + `, d.payload` + fromDeadLetters + `
 		WHERE d.last_seen_at >= $1 AND strpos(lower(d.last_error), lower($2)) > 0 ORDER BY d.id`

@@ -130,7 +130,8 @@ func TestFindDeadLetters(t *testing.T) {
 	}
 }
 
-// TestDeadLettersSince: time and text each narrow all letters, and no character of the text has a meaning.
+// TestDeadLettersSince: time and text each narrow all letters, and no character of the text has a
+// meaning.
 func TestDeadLettersSince(t *testing.T) {
 	t.Parallel()
 	d := newDeadLetters(t)

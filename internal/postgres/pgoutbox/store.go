@@ -29,10 +29,11 @@ var (
 	setAsideLane = strconv.Itoa(int(outbox.SetAside))
 )
 
-// Fragments of queries for lanes. rowLane and rowPosition are the lane and the position of an outbox row o. waits is the condition that o
-// waits in the lane l. inOrder is the order of such rows. Together they leave the planner no choice but
-// outbox_waiting_idx. If the planner could find the rows by their ids, it would do so whenever it believes that most rows wait, and scan
-// all rows that do not.
+// Fragments of queries for lanes. rowLane and rowPosition are the lane and the position of an
+// outbox row o. waits is the condition that o waits in the lane l. inOrder is the order of such
+// rows. Together they leave the planner no choice but outbox_waiting_idx. If the planner could find
+// the rows by their ids, it would do so whenever it believes that most rows wait, and scan all rows
+// that do not.
 const (
 	rowLane     = `(o.chat_id, o.lane)`
 	rowPosition = `(o.chat_id, o.lane, o.id)`

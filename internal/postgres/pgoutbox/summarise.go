@@ -15,11 +15,13 @@ import (
 // maxSummarised is how many rows of a lane one statement looks at, so that no statement takes long.
 const maxSummarised = 1000
 
-// Summarise implements outbox.Store. Of the first rows of each lane it ends those that are over. Of a lane in which more rows wait than the
-// bound, it also ends the answers to questions and the results that certainly did not arrive. Results that end become
-// one summary for each topic, with the first five of them: the first one keeps its position and becomes the notice, and
-// the others keep its id as their batch, for queueSummaries. A summary that did not arrive becomes part of the new one.
-// Rows that another transaction is changing stay as they are: they are not lost, and waiting for them could be a deadlock.
+// Summarise implements outbox.Store. Of the first rows of each lane it ends those that are over. Of
+// a lane in which more rows wait than the bound, it also ends the answers to questions and the
+// results that certainly did not arrive. Results that end become one summary for each topic, with
+// the first five of them: the first one keeps its position and becomes the notice, and the others
+// keep its id as their batch, for queueSummaries. A summary that did not arrive becomes part of the
+// new one. Rows that another transaction is changing stay as they are: they are not lost, and
+// waiting for them could be a deadlock.
 func (s *Store) Summarise(ctx context.Context, epoch int64, lanes []outbox.Lane, bounds outbox.Bounds) (outbox.Summarised, error) {
 	const sql = `
 		WITH lane AS (
@@ -47,7 +49,7 @@ func (s *Store) Summarise(ctx context.Context, epoch int64, lanes []outbox.Lane,
 		), summarised AS (
 		    UPDATE outbox o
 		    SET kind = $6, payload = s.payload, alone = true, addressee_id = NULL, addressee = '', reply_to = NULL, expires_at = NULL,
-		        batch = NULL, attempts = 0, failures = 0, repeated = false, possible_duplicates = 0 -- of a row in sending, the next take counts one
+		        batch = NULL, attempts = 0, repeated = false, possible_duplicates = 0 -- of a row in sending, the next take counts one
 		    FROM summary s WHERE o.id = s.id AND o.id = ANY (ARRAY(SELECT id FROM summary))
 		), ended AS (
 		    UPDATE outbox o

@@ -348,3 +348,20 @@ func TestWaitingOverfull(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusedSummaryIsGivenUp: however often a lane is summarised between the requests for a summary that is refused, its
+// failures count.
+func TestRefusedSummaryIsGivenUp(t *testing.T) {
+	t.Parallel()
+	m := newEmptyMail(t)
+	m.results(t, 25)
+	for failures := 1; failures <= 3; failures++ {
+		m.MustSummarise(t, outbox.Bounds{MaxWaiting: 20}, dbtest.Chat(1))
+		m.Finish(t, dbtest.Failed(*m.Take(t, 1), outbox.Failed))
+		dbtest.Exec(t, m.Pool, `UPDATE outbox SET not_before = NULL`)
+		const first = `SELECT kind || ' ' || failures FROM outbox WHERE finished_at IS NULL`
+		if got := dbtest.Value[string](t, m.Pool, first); got != fmt.Sprint("results_summary ", failures) {
+			t.Errorf("after %d failures there waits %s", failures, got)
+		}
+	}
+}
