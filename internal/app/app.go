@@ -123,7 +123,7 @@ func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 		return working.Wait()
 	})
 	parts.Go(func() error { return b.notifier.Run(notifying) })
-	parts.Go(func() error { return watchSchema(ctx, pools.Auxiliary) })
+	parts.Go(func() error { return watchSchema(ctx, pools.Auxiliary, b.schemaDoubts) })
 	parts.Go(func() error { return reconcileWebhook(ctx, client, token, c.Webhook(), log) })
 	parts.Go(func() error {
 		publishMenus(ctx, client, log)
@@ -148,6 +148,8 @@ type instance struct {
 	board      *web.Board // of all groups on the web; nil if there are none
 	admins     *telegram.AdminCache
 	incoming   incoming
+
+	schemaDoubts chan struct{}
 	// pollPipeline handles updates that the leader polls; it writes only while this instance has the lease. webhookPipeline handles updates
 	// from the webhook, on every instance.
 	pollPipeline, webhookPipeline pipeline
@@ -162,7 +164,8 @@ type pipeline struct {
 }
 
 func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self telegram.Self, log *slog.Logger) *instance {
-	b := &instance{pools: pools, client: client, self: self, polls: c.WebhookURL == "", log: log}
+	b := &instance{pools: pools, client: client, self: self, polls: c.WebhookURL == "", log: log,
+		schemaDoubts: make(chan struct{})}
 	b.lease = postgres.NewLease(pools.Auxiliary, postgres.LeaderLease, instanceName(), c.leaseDuration)
 	b.lease.Log, b.lease.TimedOut = log, pools.Distrust
 	b.admins = telegram.NewAdminCache(client, time.Now)
@@ -219,7 +222,7 @@ func (b *instance) newPipeline(lease *postgres.Lease, settings ranking.Settings)
 	})
 	onDead := bot.NewDeadLetterHandler(deadLetters, b.self, store.RetryLater, b.client.Now, b.log)
 	attempts := pgintake.NewUpdateAttempts(b.pools.Commands, lease)
-	letters := guardedLetters{onDead, b.pools.Auxiliary}
+	letters := guardedLetters{onDead, b.pools.Auxiliary, b.schemaDoubts}
 	return pipeline{service, intake.NewWorker(router.Handle, letters, attempts, store.Blame, b.log)}
 }
 
