@@ -148,7 +148,7 @@ type instance struct {
 	board      *web.Board // of all groups on the web; nil if there are none
 	admins     *telegram.AdminCache
 	incoming   incoming
-
+	// schemaDoubts makes watchSchema look at once.
 	schemaDoubts chan struct{}
 	// pollPipeline handles updates that the leader polls; it writes only while this instance has the lease. webhookPipeline handles updates
 	// from the webhook, on every instance.
@@ -164,8 +164,9 @@ type pipeline struct {
 }
 
 func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self telegram.Self, log *slog.Logger) *instance {
-	b := &instance{pools: pools, client: client, self: self, polls: c.WebhookURL == "", log: log,
-		schemaDoubts: make(chan struct{})}
+	b := &instance{
+		pools: pools, client: client, self: self, schemaDoubts: make(chan struct{}), polls: c.WebhookURL == "", log: log,
+	}
 	b.lease = postgres.NewLease(pools.Auxiliary, postgres.LeaderLease, instanceName(), c.leaseDuration)
 	b.lease.Log, b.lease.TimedOut = log, pools.Distrust
 	b.admins = telegram.NewAdminCache(client, time.Now)
