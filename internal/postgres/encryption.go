@@ -37,7 +37,7 @@ func encryptionOf(conn *pgx.Conn) Encryption {
 	return Encryption{Exposed: !staysInside(hosts, local, ipOf(remote))}
 }
 
-// AsksTwice is true if each connection tries several hosts, each with and without TLS. pgx does so
+// AsksTwice reports whether each connection tries several hosts, each with and without TLS. pgx does so
 // unless there is an sslmode, and unlike others also after a host has answered with TLS that it is
 // a standby.
 func AsksTwice(config *pgx.ConnConfig) bool {
