@@ -13,7 +13,7 @@ import (
 )
 
 // refusedTown are groups in all of which Telegram says that the bot has not enough rights. A few of
-// them have a board. Each has one result that was told before, and three that were not.
+// them have a board. Each has two results that were told before, and three that were not.
 type refusedTown struct {
 	t      *testing.T
 	sim    *botsim.Server
@@ -36,11 +36,15 @@ func newRefusedTown(t *testing.T) *refusedTown {
 	w.say(w.groups...)
 	awaitAllSent(t, w.sim, w.pool)
 	w.exec(`INSERT INTO boards (chat_id, ladder_id, pin) SELECT g.chat_id, l.id, 'pinned' FROM groups g JOIN ladders l ON l.group_id = g.id ORDER BY 1 LIMIT $1`, townBoards)
+	w.say(w.groups...)
+	awaitAllSent(t, w.sim, w.pool)
+	eventually(t, "the boards are there", func() bool { return count(t, w.pool, `SELECT count(*) FROM ensured_messages`) == townBoards })
+	awaitAllSent(t, w.sim, w.pool)
 	w.before = len(w.sim.Calls())
 	writes := []string{"sendMessage", "sendRichMessage", "editMessageText", "pinChatMessage"}
 	w.heal = w.sim.Fault(botsim.Fault{
 		Kind: botsim.Reject, Description: "Bad Request: not enough rights to send text messages to the chat",
-		Match: func(c botsim.Call) bool { return slices.Contains(writes, c.Method) },
+		Match: func(c botsim.Call) bool { return c.ChatID < 0 && slices.Contains(writes, c.Method) },
 	})
 	for range 3 {
 		w.say(w.groups...)
@@ -64,9 +68,14 @@ func (w *refusedTown) exec(sql string, args ...any) {
 // later moves the clock: for what is stored, everything is longer ago.
 func (w *refusedTown) later(d time.Duration) {
 	w.t.Helper()
-	w.exec(`UPDATE outbox SET created_at = created_at - $1::interval, tried_at = tried_at - $1::interval, not_before = not_before - $1::interval,
+	tx, err := w.pool.Begin(testContext(w.t))
+	must(w.t, err)
+	_, err = tx.Exec(w.t.Context(), `UPDATE outbox SET created_at = created_at - $1::interval, tried_at = tried_at - $1::interval, not_before = not_before - $1::interval,
 		expires_at = expires_at - $1::interval, finished_at = finished_at - $1::interval`, d)
-	w.exec(`UPDATE chats SET parked_at = parked_at - $1::interval, parked_until = parked_until - $1::interval`, d)
+	must(w.t, err)
+	_, err = tx.Exec(w.t.Context(), `UPDATE chats SET parked_at = parked_at - $1::interval, parked_until = parked_until - $1::interval`, d)
+	must(w.t, err)
+	must(w.t, tx.Commit(w.t.Context()))
 }
 
 // awaitRefused waits until all that was said is recorded, and each group was tried and refused.
@@ -83,7 +92,7 @@ func (w *refusedTown) awaitRefused() {
 func (w *refusedTown) requests() (all, most int) {
 	in := make(map[int64]int)
 	for _, c := range w.sim.Calls()[w.before:] {
-		if c.ChatID != 0 {
+		if c.ChatID < 0 { // a group
 			in[c.ChatID]++
 			all, most = all+1, max(most, in[c.ChatID])
 		}
@@ -91,12 +100,18 @@ func (w *refusedTown) requests() (all, most int) {
 	return all, most
 }
 
-// mustBeQuiet checks that nothing is sent for a few polls.
+// mustBeQuiet checks that nothing is sent for a few polls: for as long as an answer in a private
+// chat is held back.
 func (w *refusedTown) mustBeQuiet() {
 	w.t.Helper()
 	before, _ := w.requests()
-	timer := time.NewTimer(5 * time.Second)
-	<-timer.C
+	private := w.sim.Private(w.alice)
+	for _, frozen := range []string{"0 s", "3 s"} { // the first answer makes the chat known
+		w.exec(`UPDATE chats SET frozen_until = now() + $2::interval WHERE telegram_chat_id = $1`, w.alice.ID, frozen)
+		answered := len(private.BotMessages())
+		private.Say(w.alice, "/help")
+		awaitAnswers(w.t, private, answered+1)
+	}
 	if after, _ := w.requests(); after != before {
 		w.t.Errorf("%d requests to chats that are parked", after-before)
 	}
@@ -145,7 +160,7 @@ func TestNoRightsForFiveMinutes(t *testing.T) {
 	begun := time.Now()
 	awaitAllSent(t, w.sim, w.pool)
 	t.Logf("%d chats: %d requests, at most %d to a chat; everything was told %v after the first try", townSize, all, most, time.Since(begun).Round(time.Second))
-	w.mustHaveTold(w.groups, 4, 2)
+	w.mustHaveTold(w.groups, 5, 3)
 	w.conclude()
 }
 
@@ -171,16 +186,16 @@ func TestNoRightsForADayAndAHalf(t *testing.T) {
 	asked, quiet := w.groups[:townSize/2], w.groups[townSize/2:]
 	w.say(asked...)
 	eventually(t, "those who asked are told", func() bool {
-		return w.sim.Pending() == 0 && count(t, w.pool, `SELECT count(*) FROM chats WHERE parked_at IS NULL`) == len(asked) &&
+		return w.sim.Pending() == 0 && count(t, w.pool, `SELECT count(*) FROM chats WHERE parked_at IS NULL AND telegram_chat_id < 0`) == len(asked) &&
 			count(t, w.pool, `SELECT count(*) FROM outbox o JOIN chats c ON c.id = o.chat_id WHERE o.finished_at IS NULL AND c.parked_at IS NULL`) == 0
 	})
 	t.Logf("those who asked were told after %v", time.Since(begun).Round(time.Second))
-	w.mustHaveTold(asked, 5, 3)
+	w.mustHaveTold(asked, 6, 4)
 	w.mustBeQuiet()
 	w.later(19*time.Hour + 10*time.Minute)
 	begun = time.Now()
 	awaitAllSent(t, w.sim, w.pool)
 	t.Logf("the others were told %v after their next try", time.Since(begun).Round(time.Second))
-	w.mustHaveTold(quiet, 4, 2)
+	w.mustHaveTold(quiet, 5, 3)
 	w.conclude()
 }
