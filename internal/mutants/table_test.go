@@ -192,7 +192,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "refusals are no outage", file: "internal/outbox/refusals.go",
-		before: "return now.Sub(known.since) < outageLimit", after: "return false",
+		before: "return now.Sub(r.since) < outageLimit", after: "return false",
 		packages: "./internal/outbox", tests: "^TestRefusedEverywhere$",
 	},
 	{
