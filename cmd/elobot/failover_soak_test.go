@@ -3,13 +3,11 @@
 package main_test
 
 import (
-	"net/url"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres/dbtest"
 )
 
@@ -22,7 +20,8 @@ func TestFailover(t *testing.T) {
 	must(t, err)
 	t.Cleanup(standby.Close)
 	sim := startTelegram(t)
-	bot := launch(t, takeOverSoon(environment(sim, bothHosts(t, servers))), "run")
+	address := withHosts(t, servers.Standby.URL(), servers.Standby.URL(), servers.Primary.URL())
+	bot := launch(t, takeOverSoon(environment(sim, address)), "run")
 	load := startLoad(t, sim, 10, 100*time.Millisecond)
 	awaitAnswers(t, load.groups[0], 4)
 
@@ -36,19 +35,4 @@ func TestFailover(t *testing.T) {
 	load.stop()
 	copies := load.checkAll(t, sim, standby, servers.Standby.URL())
 	t.Logf("answers came %v after the standby was promoted, %d came twice", recovered.Round(time.Millisecond), copies)
-}
-
-// bothHosts returns the address with both hosts, the standby first.
-func bothHosts(t *testing.T, servers dbtest.Pair) string {
-	t.Helper()
-	both, primary := parseURL(t, servers.Standby.URL()), parseURL(t, servers.Primary.URL())
-	both.Host += "," + primary.Host
-	return pgtest.WithParameter(both.String(), "target_session_attrs", "read-write")
-}
-
-func parseURL(t *testing.T, address string) *url.URL {
-	t.Helper()
-	parsed, err := url.Parse(address)
-	must(t, err)
-	return parsed
 }

@@ -77,18 +77,6 @@ func TestDarkHosts(t *testing.T) {
 	}
 }
 
-// withHosts returns an address with the hosts of others.
-func withHosts(t *testing.T, address string, others ...string) string {
-	t.Helper()
-	u := parseURL(t, address)
-	var names []string
-	for _, other := range others {
-		names = append(names, parseURL(t, other).Host)
-	}
-	u.Host = strings.Join(names, ",")
-	return u.String()
-}
-
 // TestFrozenPrimary freezes the primary while 20 results a second come in, and promotes its
 // synchronous standby. It stands first of two hosts, or between a silent one and the standby.
 func TestFrozenPrimary(t *testing.T) {

@@ -4,23 +4,21 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-
-	"elobot/internal/pgtemp/pgtest"
 )
 
-// hosts returns the address of the first database with the hosts of all, in that order.
-func hosts(t *testing.T, addresses ...string) string {
+// withHosts returns an address with the hosts of others, in that order.
+func withHosts(t *testing.T, address string, others ...string) string {
 	t.Helper()
-	all, err := url.Parse(addresses[0])
+	u, err := url.Parse(address)
 	must(t, err)
-	names := []string{all.Host}
-	for _, address := range addresses[1:] {
-		u, err := url.Parse(address)
+	var names []string
+	for _, other := range others {
+		o, err := url.Parse(other)
 		must(t, err)
-		names = append(names, u.Host)
+		names = append(names, o.Host)
 	}
-	all.Host = strings.Join(names, ",")
-	return all.String()
+	u.Host = strings.Join(names, ",")
+	return u.String()
 }
 
 // TestSilentHost: of three hosts, the first one is frozen from the start, and the second one
@@ -31,7 +29,7 @@ func TestSilentHost(t *testing.T) {
 	address, pool := database(t)
 	frozen, primary, standby := newProxy(t, address), newProxy(t, address), newProxy(t, address)
 	frozen.stall()
-	env := takeOverSoon(environment(sim, hosts(t, frozen.url, primary.url, standby.url)))
+	env := takeOverSoon(environment(sim, withHosts(t, frozen.url, frozen.url, primary.url, standby.url)))
 	bot := launch(t, env, "run")
 	group := sim.Group("Chess", sim.User("alice"), sim.User("bob"))
 	d := &troubles{t: t, sim: sim, bot: bot, proxy: primary, group: group}
@@ -43,5 +41,5 @@ func TestSilentHost(t *testing.T) {
 	checkAnswered(t, pool, group, d.posted)
 	checkNoDeadLetters(t, pool)
 	bot.stop(t)
-	verifyClean(t, pgtest.WithParameter(address, "application_name", "verify"))
+	verifyClean(t, address)
 }

@@ -157,7 +157,7 @@ func TestDisplayName(t *testing.T) {
 	}
 }
 
-// TestNamelessPeople: whoever has no name is called so in the language of the chat, in a message,
+// TestNamelessPeople: a person without a name is called so in the language of the chat, in a message,
 // in the table of a ranking, on a button, in a chart, and in front of an answer. Numbers tell
 // several of them apart.
 func TestNamelessPeople(t *testing.T) {

@@ -223,7 +223,7 @@ func (t *term) onResult(r result, now time.Time) {
 	switch f := r.Failure; {
 	case f == nil || f.leavesLane() || f.Kind == Forbidden:
 		l.backoff = nil
-	case r.outage: // the circuit sets the pause; the lane's own goes on where it was when failures count again
+	case r.outage: // the circuit sets the pause; the lane's own back-off continues when failures count again
 	case errors.Is(f.Err, errStopped), errors.Is(f.Err, errLeaseEnds): // nothing was tried, and the lane looks at the lease again
 	case f.Kind == RateLimited && f.RetryAfter > 0:
 		// spread the retries of chats that were rate limited at the same time

@@ -133,7 +133,8 @@ func TestLastHostFirst(t *testing.T) {
 	}
 }
 
-// TestLastAddressFirst: of several addresses of a host, the one at which a session began is asked first.
+// TestLastAddressFirst: of several addresses of a host, the one at which a session began is asked
+// first.
 func TestLastAddressFirst(t *testing.T) {
 	t.Parallel()
 	for last, want := range map[string]string{"": "::1 10.0.0.1", "10.0.0.1:5432": "10.0.0.1 ::1", "[::1]:5432": "::1 10.0.0.1"} {

@@ -349,8 +349,8 @@ func TestWaitingOverfull(t *testing.T) {
 	}
 }
 
-// TestRefusedSummaryIsGivenUp: however often a lane is summarised between the requests for a summary that is refused, its
-// failures count.
+// TestRefusedSummaryIsGivenUp: the failures of a summary that is refused count, however often its
+// lane is summarised between the requests.
 func TestRefusedSummaryIsGivenUp(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
