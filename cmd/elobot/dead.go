@@ -249,7 +249,10 @@ func (c *deadRetryCommand) Run(ctx context.Context) error {
 				return err
 			}
 			defer client.Close()
-			handle = router.Handle
+			handle = func(ctx context.Context, u intake.Update) error {
+				u.SentAt = client.Now()
+				return router.Handle(ctx, u)
+			}
 		}
 		return each(ids, func(id postgres.DeadLetterID) error { return retryLetter(ctx, dead, id, handle) })
 	})

@@ -216,15 +216,15 @@ func (b *instance) newPipeline(lease *postgres.Lease, settings ranking.Settings)
 	deadLetters.Lease, deadLetters.Committed, deadLetters.Now = lease, b.committed, b.client.Now
 	service := ranking.NewService(store, b.log, settings)
 	questions := stats.NewService(pgstats.NewStore(b.pools.Questions, b.pools.Commands), service)
-	router := bot.NewRouter(service, questions, b.admins, b.self, b.client.Now)
+	router := bot.NewRouter(service, questions, b.admins, b.self)
 	router.WhenMembersChange(func(chat ranking.ExternalChatID) {
 		b.admins.Forget(chat)
 		b.notifier.AdminsChanged(chat)
 	})
-	onDead := bot.NewDeadLetterHandler(deadLetters, b.self, store.RetryLater, b.client.Now, b.log)
+	onDead := bot.NewDeadLetterHandler(deadLetters, b.self, store.RetryLater, b.log)
 	attempts := pgintake.NewUpdateAttempts(b.pools.Commands, lease)
 	letters := guardedLetters{onDead, b.pools.Auxiliary, b.schemaDoubts}
-	return pipeline{service, intake.NewWorker(router.Handle, letters, attempts, store.Blame, b.log)}
+	return pipeline{service, intake.NewWorker(router.Handle, letters, attempts, store.Blame, b.client.Now, b.log)}
 }
 
 // committed wakes the dispatcher for a lane: the one of this instance, or else that of the leader.

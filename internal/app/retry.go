@@ -43,5 +43,5 @@ func (c *Config) Router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Clie
 	store.Now, store.Log = client.Now, log
 	service := ranking.NewService(store, log, c.rankingSettings())
 	questions := stats.NewService(pgstats.NewStore(pool, pool), service)
-	return client, bot.NewRouter(service, questions, telegram.NewAdminCache(client, time.Now), self, client.Now), nil
+	return client, bot.NewRouter(service, questions, telegram.NewAdminCache(client, time.Now), self), nil
 }

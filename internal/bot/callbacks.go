@@ -85,7 +85,7 @@ func argsOf(code, data string) (args string, ok bool) {
 
 // press handles a button press.
 func (r *Router) press(ctx context.Context, in intake.Update, q *callbackQuery) error {
-	o, ok := q.origin(r.now())
+	o, ok := q.origin(in.SentAt)
 	if !ok {
 		return nil
 	}
@@ -119,13 +119,13 @@ func (r *Router) unknownButton(ctx context.Context, o ranking.Origin) error {
 }
 
 // origin returns where a press came from. ok is false unless a person pressed the button in a chat that the bot can write to.
-func (q *callbackQuery) origin(now time.Time) (o ranking.Origin, ok bool) {
+func (q *callbackQuery) origin(sent time.Time) (o ranking.Origin, ok bool) {
 	if q.ID == "" || q.From == nil || q.From.IsBot || !q.hasChat() {
 		return o, false
 	}
 	o = q.Message.replyTarget()
 	sender := person(q.From.mentioned())
-	o.Key, o.Button, o.Pressed, o.Sender, o.SentAt = "c:"+q.ID, q.ID, q.Message.ID, &sender, now.UTC()
+	o.Key, o.Button, o.Pressed, o.Sender, o.SentAt = "c:"+q.ID, q.ID, q.Message.ID, &sender, sent.UTC()
 	o.Chat.Language, o.Command = languageTag(q.From.LanguageCode), "unknown"
 	if c, _, ok := findCallback(q.Data); ok {
 		o.Command = c.Command

@@ -28,19 +28,15 @@ type DeadLetterHandler struct {
 	letters    Letters
 	self       telegram.Self
 	retryLater func(error) bool
-	now        func() time.Time
 	log        *slog.Logger
 }
 
 var _ intake.DeadLetters = (*DeadLetterHandler)(nil)
 
-// NewDeadLetterHandler returns a handler for the bot with this account. retryLater says whether an error of letters is not the fault of
-// the dead letter, such as a lock or an outage of the database. now is Telegram's clock; it dates button presses, which have no date of
-// their own.
-func NewDeadLetterHandler(
-	letters Letters, self telegram.Self, retryLater func(error) bool, now func() time.Time, log *slog.Logger,
-) *DeadLetterHandler {
-	return &DeadLetterHandler{letters: letters, self: self, retryLater: retryLater, now: now, log: log}
+// NewDeadLetterHandler returns a handler for the bot with this account. retryLater reports whether an
+// error of letters is not the fault of the dead letter, such as a lock or an outage of the database.
+func NewDeadLetterHandler(letters Letters, self telegram.Self, retryLater func(error) bool, log *slog.Logger) *DeadLetterHandler {
+	return &DeadLetterHandler{letters: letters, self: self, retryLater: retryLater, log: log}
 }
 
 // Save implements intake.DeadLetters. If the notice cannot be stored, Save stores the dead letter without it.
@@ -82,11 +78,11 @@ func (h *DeadLetterHandler) recipient(letter intake.DeadLetter) (o ranking.Origi
 	u, err := readUpdate(letter.Update.Raw)
 	switch {
 	case u.CallbackQuery != nil:
-		o, ok = u.CallbackQuery.origin(h.now())
+		o, ok = u.CallbackQuery.origin(letter.Update.SentAt)
 	case u.Message != nil:
 		o, n.Command, ok = h.commandOrigin(u.Message, err != nil)
 		if u.Message.Date <= 0 {
-			o.SentAt = h.now()
+			o.SentAt = letter.Update.SentAt
 		}
 	case u.EditedMessage != nil && u.EditedMessage.isEditInTime():
 		o, n.Command, ok = h.commandOrigin(u.EditedMessage, err != nil)

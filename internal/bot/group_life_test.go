@@ -277,7 +277,7 @@ func TestAdminsAreAskedAnew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	cache := telegram.NewAdminCache(w.client, time.Now)
-	w.router = NewRouter(w.rankings, w.rankings, cache, selfOf(w.sim), time.Now)
+	w.router = NewRouter(w.rankings, w.rankings, cache, selfOf(w.sim))
 	w.router.WhenMembersChange(cache.Forget)
 	w.fetch()
 	w.group.Promote(w.sim.Bot())

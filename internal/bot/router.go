@@ -38,14 +38,12 @@ type Router struct {
 	stats    Stats
 	admins   Admins
 	self     telegram.Self
-	now      func() time.Time
 	forget   func(ranking.ExternalChatID) // nil if nothing needs to know
 }
 
-// NewRouter returns a router for the bot with this account. now is Telegram's clock; it dates button presses, which have no date of their
-// own.
-func NewRouter(rankings Rankings, stats Stats, admins Admins, self telegram.Self, now func() time.Time) *Router {
-	return &Router{rankings: rankings, stats: stats, admins: admins, self: self, now: now}
+// NewRouter returns a router for the bot with this account.
+func NewRouter(rankings Rankings, stats Stats, admins Admins, self telegram.Self) *Router {
+	return &Router{rankings: rankings, stats: stats, admins: admins, self: self}
 }
 
 var _ intake.Handler = (*Router)(nil).Handle

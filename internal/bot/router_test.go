@@ -426,7 +426,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	sim, client := startSimulator(t, botsim.WithClock(func() time.Time { return worldTime }))
 	w := &world{t: t, sim: sim, client: client, rankings: &fakeRankings{}}
-	w.router = NewRouter(w.rankings, w.rankings, uncached{client}, selfOf(sim), func() time.Time { return worldTime.Add(time.Minute) })
+	w.router = NewRouter(w.rankings, w.rankings, uncached{client}, selfOf(sim))
 	w.alice, w.bob, w.carol, w.nameless = sim.User("alice"), sim.User("bob"), sim.User("carol"), sim.User("Dan 2")
 	w.group = sim.Group("Table tennis", w.alice, w.bob, w.carol, w.nameless)
 	return w
@@ -434,7 +434,7 @@ func newWorld(t *testing.T) *world {
 
 // newRouter returns a router without Admins.
 func newRouter(rankings Rankings) *Router {
-	return NewRouter(rankings, rankings.(Stats), nil, telegram.Self{ID: 7000000001, Username: "elo_bot"}, func() time.Time { return worldTime })
+	return NewRouter(rankings, rankings.(Stats), nil, telegram.Self{ID: 7000000001, Username: "elo_bot"})
 }
 
 // fetch returns the new updates, and confirms the earlier ones.
@@ -444,8 +444,11 @@ func (w *world) fetch() []intake.Update {
 	if err != nil {
 		w.t.Fatalf("get updates: %v", err)
 	}
-	for _, u := range updates {
+	for i, u := range updates {
 		w.offset = u.ID + 1
+		if u.SentAt.IsZero() {
+			updates[i].SentAt = worldTime.Add(time.Minute)
+		}
 	}
 	return updates
 }

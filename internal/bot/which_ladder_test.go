@@ -63,7 +63,7 @@ func newClub(t *testing.T) *club {
 		pgranking.NewStore(pool, func(outbox.Lane) {}), slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1, AskUnusual: true})
 	c := &club{t: t, pool: pool, now: time.Now().Add(-20 * time.Hour).Truncate(time.Second)}
 	questions := stats.NewService(pgstats.NewStore(pool, pool), rankings)
-	c.router = NewRouter(rankings, questions, c, telegram.Self{ID: 99, Username: "elobot"}, func() time.Time { return c.now })
+	c.router = NewRouter(rankings, questions, c, telegram.Self{ID: 99, Username: "elobot"})
 	c.say(0, nil, "/match @bobby 6:1")
 	c.exec(`UPDATE ladders SET name = 'chess'`)
 	for name, thread := range map[string]int{"zorb": ownTopic, "darts": archivedTopic} {
@@ -159,7 +159,7 @@ func (c *club) handle(update fields) (s answers) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	if err := c.router.Handle(c.t.Context(), intake.Update{ID: c.last, Raw: raw}); err != nil {
+	if err := c.router.Handle(c.t.Context(), intake.Update{ID: c.last, Raw: raw, SentAt: c.now}); err != nil {
 		c.t.Fatalf("%s: %v", raw, err)
 	}
 	rows, _ := c.pool.Query(c.t.Context(), `

@@ -202,7 +202,7 @@ func newBot(t *testing.T) *bot {
 		handled: make(map[int64][]int64), done: make(map[int64]bool), ended: make(chan error, 1),
 	}
 	b.lost = &attempts{lost: make(map[int64]int)}
-	b.worker = NewWorker(b.handle, b, b.lost, blame, slog.New(&b.log))
+	b.worker = NewWorker(b.handle, b, b.lost, blame, time.Now, slog.New(&b.log))
 	b.messenger = &messenger{t: t, show: 100, arrived: make(chan struct{}), isDone: func(id int64) bool {
 		b.mu.Lock()
 		defer b.mu.Unlock()

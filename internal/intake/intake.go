@@ -13,8 +13,11 @@ import (
 type Update struct {
 	ID int64
 	// Lane usually identifies a chat: the updates of a lane are handled one after the other, in the order of arrival.
-	Lane    int64
-	Raw     json.RawMessage
+	Lane int64
+	Raw  json.RawMessage
+	// SentAt is when the update was sent, by the messenger's clock. A Source leaves it zero for an
+	// update without a date of its own, such as a button press. The Handler always gets one.
+	SentAt  time.Time
 	Retried bool // an operator has it handled again: its notices are sent however late they are
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,6 +34,7 @@ type Poller struct {
 	done     chan int64 // ids of persisted updates
 
 	offset     int64
+	dated      time.Time          // the date of the last update that has one
 	queue      []*pending         // in progress, in the order of arrival
 	inProgress map[int64]*pending // the same, by update id
 }
@@ -77,7 +79,7 @@ func (p *Poller) Run(ctx context.Context) error {
 			continue
 		}
 		failures = nil
-		p.accept(work, updates)
+		p.accept(work, p.date(updates))
 		// poll again after reaskAfter, or earlier once nothing is in progress, but never sooner for the same offset
 		p.awaitPersisted(ctx, time.Now().Add(reaskAfter), func() bool {
 			return len(p.queue) == 0 && (p.offset != offset || time.Since(askedAt) >= reaskAfter)
@@ -101,6 +103,35 @@ func (p *Poller) pause(ctx context.Context, err error, failures retry.Backoff) e
 	p.worker.log.WarnContext(ctx, "failed to receive updates, retrying", "wait_ms", wait.Milliseconds(), "error", err)
 	p.awaitPersisted(ctx, time.Now().Add(wait), func() bool { return false })
 	return nil
+}
+
+// date dates the updates of a batch that have no date. Updates are in the order in which they were
+// sent, in all lanes together. So such an update was sent before it was received, no later than the
+// next dated one, and no earlier than the last one. Behind a full batch there may be more: undated
+// updates at its end are left to the next batch, which begins with them.
+func (p *Poller) date(updates []Update) []Update {
+	isDated := func(u Update) bool { return !u.SentAt.IsZero() }
+	if len(updates) == maxInProgress && slices.ContainsFunc(updates, isDated) {
+		for !isDated(updates[len(updates)-1]) {
+			updates = updates[:len(updates)-1]
+		}
+	}
+	received := p.worker.now()
+	for i, u := range updates {
+		if isDated(u) {
+			p.dated = u.SentAt
+			continue
+		}
+		u.SentAt = received
+		if next := slices.IndexFunc(updates[i:], isDated); next > 0 && updates[i+next].SentAt.Before(received) {
+			u.SentAt = updates[i+next].SentAt
+		}
+		if u.SentAt.Before(p.dated) {
+			u.SentAt = p.dated
+		}
+		updates[i] = u
+	}
+	return updates
 }
 
 // accept puts new updates into their lanes. It skips those in progress, which the messenger returns until they are confirmed.

@@ -114,6 +114,9 @@ func (h *Webhook) update(w http.ResponseWriter, r *http.Request) (Update, int) {
 	if err != nil {
 		return Update{}, h.refuse(r.Context(), &h.unreadable, http.StatusBadRequest, err)
 	}
+	if u.SentAt.IsZero() { // requests have no order that would say more
+		u.SentAt = h.worker.now()
+	}
 	return u, http.StatusOK
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // keeper stores dead letters, or fails to.
@@ -50,7 +51,7 @@ func FuzzWebhook(f *testing.F) {
 			done++
 			return nil
 		})
-		worker := NewWorker(handle, dead, nil, blame, slog.New(slog.DiscardHandler))
+		worker := NewWorker(handle, dead, nil, blame, time.Now, slog.New(slog.DiscardHandler))
 		r := (&http.Request{
 			Method: method, Header: http.Header{}, ContentLength: length, Body: io.NopCloser(strings.NewReader(body)),
 		}).WithContext(t.Context())

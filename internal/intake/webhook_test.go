@@ -148,7 +148,7 @@ func TestWebhookFailingUpdate(t *testing.T) {
 	}
 	for name, c := range cases {
 		inBubble(t, name, func(t *testing.T) {
-			b := newBot(t)
+			b, begun := newBot(t), time.Now()
 			b.answer = func(ctx context.Context, u Update) error {
 				if u.ID == 1 {
 					return c.answer(ctx, len(b.tries(1))-1)
@@ -171,7 +171,7 @@ func TestWebhookFailingUpdate(t *testing.T) {
 			var letter string
 			if letters := b.kept(); len(letters) == 1 {
 				letter = letters[0].LastError
-				want := Update{ID: 1, Lane: 5, Raw: json.RawMessage(body(Update{ID: 1, Lane: 5}))}
+				want := Update{ID: 1, Lane: 5, Raw: json.RawMessage(body(Update{ID: 1, Lane: 5})), SentAt: begun}
 				if diff := cmp.Diff(want, letters[0].Update); diff != "" {
 					t.Errorf("dead letter (-want +got):\n%s", diff)
 				}

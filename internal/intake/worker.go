@@ -38,17 +38,21 @@ type Worker struct {
 	blameOf func(error) Blame
 	outage  outage
 	careful careful
+	now     func() time.Time
 	log     *slog.Logger
 	// recent are the updates that were persisted lately. A messenger that missed the confirmation redelivers them; they need no second look at
 	// the database.
 	recent *recent.Set[int64]
 }
 
-// NewWorker returns a worker that passes updates to handle, and stores those that fail for good as dead letters. attempts serves careful
-// mode. blameOf says what an error of any of the three means; it may block for up to a second.
-func NewWorker(handle Handler, dead DeadLetters, attempts Attempts, blameOf func(error) Blame, log *slog.Logger) *Worker {
+// NewWorker returns a worker that passes updates to handle, and stores those that fail for good as
+// dead letters. attempts serves careful mode. blameOf says what an error of any of the three means;
+// it may block for up to a second. now is the messenger's clock.
+func NewWorker(
+	handle Handler, dead DeadLetters, attempts Attempts, blameOf func(error) Blame, now func() time.Time, log *slog.Logger,
+) *Worker {
 	return &Worker{
-		handle: handle, dead: dead, blameOf: blameOf, log: log,
+		handle: handle, dead: dead, blameOf: blameOf, now: now, log: log,
 		outage:  outage{log: log},
 		recent:  recent.NewSet[int64](maxRecent),
 		careful: careful{attempts: attempts, turn: make(chan struct{}, 1)},

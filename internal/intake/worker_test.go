@@ -49,8 +49,8 @@ func TestFailingUpdate(t *testing.T) {
 				}
 				return c.answer(len(b.tries(5)) - 1)
 			}
-			failed := Update{ID: 5, Lane: 3, Raw: []byte(`{"update_id":5}`)}
 			begun := time.Now()
+			failed := Update{ID: 5, Lane: 3, Raw: []byte(`{"update_id":5}`), SentAt: begun}
 			b.come(Update{ID: 4, Lane: 3}, failed, Update{ID: 6, Lane: 3}, Update{ID: 7, Lane: 4})
 			b.start()
 			after(t, 6200*ms)

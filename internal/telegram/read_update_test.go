@@ -36,6 +36,26 @@ func TestReadUpdate(t *testing.T) {
 	}
 }
 
+// TestDatesOfUpdates: an edit is dated by itself, and a press has no date.
+func TestDatesOfUpdates(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]int64{
+		`{"update_id":7,"message":{"date":1700000000}}`:                               1700000000,
+		`{"update_id":7,"edited_message":{"date":1700000000,"edit_date":1700000009}}`: 1700000009,
+		`{"update_id":7,"my_chat_member":{"date":1700000000}}`:                        1700000000,
+		`{"update_id":7,"chat_member":{"date":1700000000}}`:                           1700000000,
+		`{"update_id":7,"callback_query":{"id":"1","message":{"date":1700000000}}}`:   0,
+		`{"update_id":7,"message":{"date":"today"}}`:                                  0,
+		`{"update_id":7,"message":{"date":-5}}`:                                       0,
+		`{"update_id":7,"of_the_future":{"date":1700000000}}`:                         0,
+	} {
+		u, err := ReadUpdate([]byte(raw))
+		if sent := u.SentAt; err != nil || sent.IsZero() != (want == 0) || want != 0 && sent.Unix() != want {
+			t.Errorf("%s: sent at %v, error %v", raw, sent, err)
+		}
+	}
+}
+
 // TestReadUpdates: an update without an id gets one that no neighbour has.
 func TestReadUpdates(t *testing.T) {
 	t.Parallel()

@@ -13,15 +13,15 @@ import (
 
 var errNoUpdateID = errors.New("no update id")
 
-// ReadUpdate reads the id and the lane of an update for intake. It fails only if there is no update id: all other faults are left to the
-// handler.
+// ReadUpdate reads the id, the lane and the date of an update for intake. It fails only if there is
+// no update id: all other faults are left to the handler.
 func ReadUpdate(raw []byte) (intake.Update, error) {
 	var u struct {
-		ID            int64  `json:"update_id"`
-		Message       inChat `json:"message"`
-		EditedMessage inChat `json:"edited_message"`
-		MyChatMember  inChat `json:"my_chat_member"`
-		ChatMember    inChat `json:"chat_member"`
+		ID            int64 `json:"update_id"`
+		Message       dated `json:"message"`
+		EditedMessage dated `json:"edited_message"`
+		MyChatMember  dated `json:"my_chat_member"`
+		ChatMember    dated `json:"chat_member"`
 		CallbackQuery struct {
 			From struct {
 				ID int64 `json:"id"`
@@ -35,7 +35,12 @@ func ReadUpdate(raw []byte) (intake.Update, error) {
 	// the press of a button without a message goes to the lane of the person
 	lane := cmp.Or(u.Message.Chat.ID, u.EditedMessage.Chat.ID, u.MyChatMember.Chat.ID, u.ChatMember.Chat.ID,
 		u.CallbackQuery.Message.Chat.ID, u.CallbackQuery.From.ID)
-	return intake.Update{ID: u.ID, Lane: lane, Raw: raw}, nil
+	in := intake.Update{ID: u.ID, Lane: lane, Raw: raw}
+	sent := cmp.Or(u.Message.Date, u.EditedMessage.EditDate, u.MyChatMember.Date, u.ChatMember.Date)
+	if sent > 0 {
+		in.SentAt = time.Unix(sent, 0)
+	}
+	return in, nil
 }
 
 // readUpdates returns the updates of one answer. An update without a readable id must become a dead letter and be confirmed, or it would
@@ -66,6 +71,13 @@ func readUpdates(raws []json.RawMessage) ([]intake.Update, error) {
 		return nil, lastErr
 	}
 	return updates, nil
+}
+
+// dated is an object with its chat and its date, in Unix seconds.
+type dated struct {
+	inChat
+	Date     int64 `json:"date"`
+	EditDate int64 `json:"edit_date"`
 }
 
 // inChat is the chat of an object.
