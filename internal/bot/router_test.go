@@ -197,7 +197,7 @@ func (f *fakeRankings) Do(ctx context.Context, o ranking.Origin, op ranking.Oper
 	case ranking.ShowSettings:
 		c.method, c.take = strings.TrimSpace("settings "+op.Open), ranking.Amendment{IsAdmin: op.IsAdmin}
 	case ranking.StartSeason:
-		c.method = fmt.Sprintf("start season %q after %d", op.Name, op.Ends)
+		c.method = fmt.Sprintf("start season %q after %s", op.Name, op.Tag)
 	case ranking.ChangeSetting:
 		c.method, c.setting = "setting", op
 	default:

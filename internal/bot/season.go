@@ -28,10 +28,11 @@ func seasonFeature() feature {
 		},
 		callbacks: []Callback{
 			pageButton(seasonCode, nameSeason, parseStart, func(r *Router, ctx context.Context, p press, start ranking.StartSeason) error {
-				if asked := time.Unix(p.query.Message.Date, 0); p.origin.SentAt.Sub(asked) > ranking.PromptWindow {
+				asked := time.Unix(p.query.Message.Date, 0)
+				if p.origin.SentAt.Sub(asked) > ranking.PromptWindow {
 					return r.rankings.Do(ctx, p.origin, ranking.Say{Notice: ranking.Refusal{Code: ranking.PromptOver}})
 				}
-				start.IsAdmin = r.isAdmin(p.origin)
+				start.Asked, start.IsAdmin = asked, r.isAdmin(p.origin)
 				return r.rankings.Do(ctx, p.origin, start)
 			}),
 		},
@@ -67,15 +68,13 @@ func (r *Router) allTime(ctx context.Context, req request) error {
 
 // startData returns the data of the button that starts a season.
 func startData(n ranking.SeasonPrompt) string {
-	return callbackData(seasonCode, fmt.Sprintf("%d:%s", n.Ends, n.Name))
+	return callbackData(seasonCode, string(n.Tag)+":"+n.Name)
 }
 
 // parseStart reads the arguments that startData writes. ok is false for all others.
 func parseStart(args string) (start ranking.StartSeason, ok bool) {
-	ends, name, _ := strings.Cut(args, ":")
-	start.Name = name
-	start.Ends, ok = parseID[ranking.SeasonID](ends)
-	return start, ok && start.Ends != 0
+	tag, name, ok := strings.Cut(args, ":")
+	return ranking.StartSeason{Tag: ranking.MatchTag(tag), Name: name}, ok && tag != ""
 }
 
 var _ = shows(view[ranking.SeasonPrompt]{text: words.seasonPrompt, buttons: seasonButtons, ofLadder: true})
@@ -106,7 +105,11 @@ func (w words) seasonName(number int, name string) string {
 var _ = shows(view[ranking.SeasonStarted]{text: words.seasonStarted, line: words.seasonStarted, ofLadder: true})
 
 func (w words) seasonStarted(n ranking.SeasonStarted) string {
-	return w.Text("season.started", args{"New": w.seasonName(n.Number, n.Name)})
+	text := w.Text("season.started", args{"New": w.seasonName(n.Number, n.Name)})
+	if len(n.Before) > 0 {
+		text += " " + w.Plural("season.before", len(n.Before), args{"Numbers": w.numberList(n.Before), "Season": w.seasonName(n.Ended, "")})
+	}
+	return text
 }
 
 var _ = shows(view[stats.SeasonTable]{text: words.seasonTable})

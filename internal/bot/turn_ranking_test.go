@@ -57,11 +57,11 @@ func TestStartSeason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for age, want := range map[time.Duration]string{
-		ranking.PromptWindow: `start season "Spring" after 5`, ranking.PromptWindow + time.Second: `answer refusal {"code":"prompt_over"}`,
+		ranking.PromptWindow: `start season "Spring" after Aa0_-zZ9`, ranking.PromptWindow + time.Second: `answer refusal {"code":"prompt_over"}`,
 	} {
-		prompt := w.postBelow(0, "1ns:5:Spring")
+		prompt := w.postBelow(0, "1ns:Aa0_-zZ9:Spring")
 		prompt.Date = worldTime.Add(time.Minute - age) // presses are a minute later
-		w.sim.Press(w.bob, w.group.Post(prompt), "1ns:5:Spring")
+		w.sim.Press(w.bob, w.group.Post(prompt), "1ns:Aa0_-zZ9:Spring")
 		w.expect(age.String(), want)
 	}
 }

@@ -108,6 +108,10 @@ func (s *Service) readDecideWrite(ctx context.Context, o *Origin, j *job, attemp
 	if op, ok := j.operation.(resolving); ok {
 		complete.operation, snap = op.in(snap)
 	}
+	if complete.lacksLadder(*o, snap) {
+		*j, o.Ladder = j.answerOnly(Refusal{Code: UnknownButton}), 0
+		return true, nil
+	}
 	switch ladder, season, err := about(ctx, store, *o, complete, snap); {
 	case err != nil:
 		return false, err

@@ -75,6 +75,12 @@ func ladderAt(all []GroupLadder, text string) (l *GroupLadder, words int) {
 	return nil, 0
 }
 
+// lacksLadder reports whether a button is about a ladder that the group does not have, because the
+// chat has become that of another group. A match or a prompt has a ladder of its own.
+func (j job) lacksLadder(o Origin, snap Snapshot) bool {
+	return o.Button != "" && o.Ladder != 0 && snap.Ladder.ID == 0 && j.match(snap) == nil && j.needs().Prompt == 0
+}
+
 // ladder returns the ladder that a command is about: that of the match that it amends, else the one that it names, else the one that applies
 // where it was sent. A button that names none was made when the group had one ladder, and means that. It is that of the origin if the snapshot
 // has it.

@@ -246,6 +246,7 @@ const (
 	LadderArchived RefusalCode = "ladder_archived"  // Name is an archived ladder
 	SeasonName     RefusalCode = "season_name"      // Name cannot be that of a season
 	SeasonEnded    RefusalCode = "season_ended"     // the season that a button ends is over
+	SeasonTooYoung RefusalCode = "season_too_young" // the season that would end has started in this second, or later
 	SeasonEmpty    RefusalCode = "season_empty"     // nobody has played in the season that would end
 	NoSuchSeason   RefusalCode = "no_such_season"   // Number is no season of the ladder, or none has ended yet if it is 0
 	SeasonClosed   RefusalCode = "season_closed"    // Number is a match of a season that is over, which only admins may change

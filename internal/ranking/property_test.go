@@ -613,7 +613,7 @@ func (c *modelGroup) choose(name, value string, sender int) {
 	ladder.rules = set.Setting.With(now, value).Rules
 	if name == ranking.SettingSeasons {
 		s := ladder.season()
-		s.ends = c.endOfSeason(ladder, o.SentAt)
+		s.ends = c.endOfSeason(ladder, o.SentAt.Add(48*time.Hour))
 		s.waits = !s.ends.IsZero()
 	}
 }

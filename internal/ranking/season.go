@@ -91,14 +91,16 @@ const MaxSeasonName = 32
 // StartSeason ends the season of a ladder that goes on, and starts another one with the Name, which may be empty. Only admins may.
 type StartSeason struct {
 	Name string
-	// Ends is the season that ends, as the pressed button says. Without it, the admin is asked first.
-	Ends    SeasonID
+	// Tag is that of the season that ends, as the pressed button has it. Without it, the admin is asked
+	// first.
+	Tag     MatchTag
+	Asked   time.Time // when the button was posted
 	IsAdmin func(context.Context) (bool, error)
 }
 
 func (c StartSeason) do(ctx context.Context, s *Service, o Origin) error {
 	return s.handle(ctx, o, job{
-		name: "start season", bucket: RateQuestion, isAdmin: c.IsAdmin, locks: c.Ends != 0,
+		name: "start season", bucket: RateQuestion, isAdmin: c.IsAdmin, locks: c.Tag != "",
 		operation: seasonOperation{adminsOnly: adminsOnly{people: senderOf(o)}, StartSeason: c, origin: o},
 	})
 }
@@ -109,7 +111,12 @@ type seasonOperation struct {
 	origin Origin
 }
 
-func (n seasonOperation) needs() Needs { return Needs{People: n.people, Everybody: true} }
+func (n seasonOperation) needs() Needs {
+	return Needs{People: n.people, Everybody: true, Season: true, ReportedSince: n.Asked}
+}
+
+// starts returns when the season starts: a message has the second in which it was sent.
+func (n seasonOperation) starts() time.Time { return n.origin.SentAt.Truncate(time.Second) }
 
 func (n seasonOperation) refuse(snap Snapshot) Notice {
 	switch l := snap.Ladder; {
@@ -117,12 +124,20 @@ func (n seasonOperation) refuse(snap Snapshot) Notice {
 		return Refusal{Code: LadderArchived, Name: l.Name}
 	case len(n.Name) > MaxSeasonName || strings.ContainsAny(n.Name, "\n:@") || !utf8.ValidString(n.Name):
 		return Refusal{Code: SeasonName, Name: n.Name}
-	case n.Ends != 0 && n.Ends != l.Season.ID:
+	case n.Tag != "" && n.Tag != snap.seasonTag():
 		return Refusal{Code: SeasonEnded}
+	case !n.starts().After(l.Season.Starts): // its last second is not over, or the messenger's clock is behind
+		return Refusal{Code: SeasonTooYoung}
 	case played(snap) == 0:
 		return Refusal{Code: SeasonEmpty}
 	}
 	return nil
+}
+
+// seasonTag returns the tag of the current season. It has the key of the ladder's first match, because
+// the ids of ladders and seasons come again after a restore.
+func (s Snapshot) seasonTag() MatchTag {
+	return TagOf(s.FirstMatch, fmt.Sprint(s.Ladder.Season.ID), s.Ladder.Season.Starts.UTC().String())
 }
 
 // played returns how many people have played in the season.
@@ -137,18 +152,18 @@ func played(snap Snapshot) (people int) {
 
 func (n seasonOperation) decide(snap Snapshot) (Decision, error) {
 	ending := snap.Ladder.Season
-	at := n.origin.SentAt.Truncate(time.Second) // a message has the second in which it was sent
+	at := n.starts()
 	if ending.endsBefore(at) {
 		return Decision{}, seasonOver{snap.Ladder, at}
 	}
-	if n.Ends == 0 {
+	if n.Tag == "" {
 		return Decision{Notice: SeasonPrompt{
-			Ends: ending.ID, Number: ending.Number, Ended: ending.Name, Name: n.Name,
+			Tag: snap.seasonTag(), Number: ending.Number, Ended: ending.Name, Name: n.Name,
 			Players: played(snap), Start: snap.Ladder.Start, Halfway: snap.Ladder.Halfway,
 		}}, nil
 	}
 	return Decision{
-		Page:   SeasonStarted{Number: ending.Number + 1, Name: n.Name, Ended: ending.Number},
+		Page:   SeasonStarted{Number: ending.Number + 1, Name: n.Name, Ended: ending.Number, Before: snap.Since},
 		Effect: &NewSeason{Ladder: snap.Ladder.ID, Ends: ending.ID, Name: n.Name, At: at, Until: snap.endOfNewSeason(at, at), Tells: true},
 	}, nil
 }
@@ -195,7 +210,12 @@ func seasonsUntil(setting string, now time.Time, snap Snapshot, after GroupSetti
 	switch setting {
 	case SettingSeasons:
 		l := snap.Ladder
-		moved = append(moved, SeasonUntil{Ladder: l.ID, Season: l.Season.ID, Until: endOfSeason(now, after.Rules, after.Display)})
+		snap.Ladder.Rules = after.Rules
+		begins := now
+		if l.Season.Starts.After(now) { // the messenger's clock was set back
+			begins = l.Season.Starts
+		}
+		moved = append(moved, SeasonUntil{Ladder: l.ID, Season: l.Season.ID, Until: snap.endOfNewSeason(begins, now)})
 	case SettingZone:
 		for _, l := range snap.Ladders {
 			ends := l.Season.Ends
@@ -277,8 +297,8 @@ func (*ToldSeason) outcome() CommandOutcome { return "" }
 
 // SeasonPrompt says what starting a season will do, with a button that starts it.
 type SeasonPrompt struct {
-	Ends    SeasonID `json:"ends"`
-	Number  int      `json:"number"`            // of the season that will end
+	Tag     MatchTag `json:"tag"`               // of the season that will end
+	Number  int      `json:"number"`            // its number
 	Ended   string   `json:"ended,omitempty"`   // its name
 	Name    string   `json:"name,omitempty"`    // of the new one
 	Players int      `json:"players"`           // how many have played in the season that will end
@@ -293,6 +313,9 @@ type SeasonStarted struct {
 	Number int    `json:"number"`
 	Name   string `json:"name,omitempty"`
 	Ended  int    `json:"ended"` // the number of the season before
+	// Before are the matches that count in the season before, and were reported since the button was
+	// posted. The messenger may have delivered the press late.
+	Before []int `json:"before,omitempty"`
 }
 
 var _ = notice.Register[SeasonStarted](notice.Kind{Name: "season_started", Purpose: notice.Outcome})

@@ -22,10 +22,30 @@ func (g *game) startSeason(t *testing.T, seconds int, name string) ranking.Notic
 	if !ok {
 		return g.notice(t, o.Key)
 	}
-	o = g.at(&alice, seconds)
+	return g.pressSeason(t, asked, [2]int{seconds, seconds}, "action = 'page'")
+}
+
+// askSeason has an admin ask for a new season.
+func (g *game) askSeason(t *testing.T, seconds int) ranking.SeasonPrompt {
+	t.Helper()
+	o := g.at(&alice, seconds)
+	must(t, g.Do(t.Context(), o, ranking.StartSeason{IsAdmin: admin}))
+	asked, ok := g.notice(t, o.Key).(ranking.SeasonPrompt)
+	if !ok {
+		t.Fatalf("a new season is answered with %+v", g.notice(t, o.Key))
+	}
+	return asked
+}
+
+// pressSeason presses the button of a question that was posted and pressed at these seconds. It
+// returns the answer that fulfils a condition.
+func (g *game) pressSeason(t *testing.T, asked ranking.SeasonPrompt, at [2]int, condition string) ranking.Notice {
+	t.Helper()
+	o := g.at(&alice, at[1])
 	o.Button, o.Pressed = o.Key, 5
-	must(t, g.Do(t.Context(), o, ranking.StartSeason{Name: asked.Name, Ends: asked.Ends, IsAdmin: admin}))
-	return g.answer(t, o.Key, "action = 'page'")
+	start := ranking.StartSeason{Name: asked.Name, Tag: asked.Tag, Asked: g.at(&alice, at[0]).SentAt, IsAdmin: admin}
+	must(t, g.Do(t.Context(), o, start))
+	return g.answer(t, o.Key, condition)
 }
 
 // seasons returns the ratings in all seasons, such as "1 Alice 1516 1–0".
@@ -89,9 +109,7 @@ func TestSeasons(t *testing.T) {
 	}
 	g.verifyClean(t)
 
-	if n := g.startSeason(t, 100, ""); n != (ranking.SeasonStarted{Number: 3, Ended: 2}) {
-		t.Errorf("the third season is started with %+v", n)
-	}
+	checkNotice(t, g.startSeason(t, 100, ""), ranking.SeasonStarted{Number: 3, Ended: 2})
 	must(t, g.RecordMatch(t.Context(), g.at(&alice, 95), singles(alice, bob, 3, 1)))
 	must(t, g.RecordMatch(t.Context(), g.at(&alice, 5), singles(bob, alice, 3, 1)))
 	g.mustHaveSeasons(t, "late results of two seasons", "1 Alice 1513 2–1", "1 Bob 1502 1–1", "1 Carol 1485 0–1",
@@ -124,6 +142,79 @@ func TestSeasons(t *testing.T) {
 	if diff := cmp.Diff(begun, r.Seasons); diff != "" {
 		t.Errorf("seasons of the chart (-want +got):\n%s", diff)
 	}
+}
+
+// TestSeasonsInASecond: a season has a second at least, also where the messenger's clock was set back.
+func TestSeasonsInASecond(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	tooYoung := ranking.Refusal{Code: ranking.SeasonTooYoung}
+	must(t, g.RecordMatch(t.Context(), g.at(&alice, 10), singles(alice, bob, 3, 1)))
+	checkNotice(t, g.startSeason(t, 60, ""), ranking.SeasonStarted{Number: 2, Ended: 1})
+	must(t, g.RecordMatch(t.Context(), g.at(&alice, 60), singles(alice, bob, 3, 1)))
+	checkNotice(t, g.startSeason(t, 60, ""), tooYoung)
+	checkNotice(t, g.startSeason(t, 30, ""), tooYoung)
+	checkNotice(t, g.startSeason(t, 61, ""), ranking.SeasonStarted{Number: 3, Ended: 2})
+
+	// asked in time, pressed by a clock that was set back
+	must(t, g.RecordMatch(t.Context(), g.at(&alice, 70), singles(alice, bob, 3, 1)))
+	asked := g.askSeason(t, 71)
+	checkNotice(t, g.pressSeason(t, asked, [2]int{71, 61}, toast), tooYoung)
+	checkNotice(t, g.pressSeason(t, asked, [2]int{71, 72}, "action = 'page'"), ranking.SeasonStarted{Number: 4, Ended: 3})
+	g.verifyClean(t)
+}
+
+// TestResultsBeforeThePress: what was reported while the question was open, and counts in the season
+// that ended, is named when the next one starts.
+func TestResultsBeforeThePress(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	report := func(seconds int) {
+		must(t, g.RecordMatch(t.Context(), g.at(&alice, seconds), singles(alice, bob, 3, 1)))
+	}
+	report(10)
+	asked := g.askSeason(t, 20)
+	for _, at := range []int{19, 25, 26, 40, 40} { // the last two came before a press that was sent before them
+		report(at)
+	}
+	g.undo(t, &alice, matchNumber(4))
+	checkNotice(t, g.pressSeason(t, asked, [2]int{20, 30}, "action = 'page'"), ranking.SeasonStarted{Number: 2, Ended: 1, Before: []int{3, 5, 6}})
+	g.verifyClean(t)
+}
+
+// TestOldSeasonButton: after a restore of a backup, ids come again. A button from before it does
+// nothing, even if its season has the id of the current one.
+func TestOldSeasonButton(t *testing.T) {
+	t.Parallel()
+	old := make(map[ranking.MatchTag]string)
+	for _, history := range []struct {
+		name          string
+		first, second int // when the ladder gets its first match, and its second season; 0: never
+	}{{"a season", 10, 12}, {"a season that starts later", 10, 13}, {"a ladder with another match", 11, 13}, {"the first season", 10, 0}} {
+		g := newGame(t)
+		must(t, g.RecordMatch(t.Context(), keyed(g.at(&alice, history.first)), singles(alice, bob, 3, 1)))
+		if history.second > 0 {
+			g.startSeason(t, history.second, "")
+			must(t, g.RecordMatch(t.Context(), g.at(&alice, 15), singles(alice, bob, 3, 1)))
+		}
+		asked := g.askSeason(t, 20)
+		for tag := range old {
+			checkNotice(t, g.pressSeason(t, ranking.SeasonPrompt{Tag: tag}, [2]int{20, 30}, toast), ranking.Refusal{Code: ranking.SeasonEnded})
+		}
+		if other, ok := old[asked.Tag]; ok {
+			t.Errorf("%s has the button of %s", history.name, other)
+		}
+		old[asked.Tag] = history.name
+		if _, ok := g.pressSeason(t, asked, [2]int{20, 31}, "action = 'page'").(ranking.SeasonStarted); !ok {
+			t.Errorf("%s: its own button does nothing", history.name)
+		}
+	}
+}
+
+// keyed gives a command a key that tells when it was sent.
+func keyed(o ranking.Origin) ranking.Origin {
+	o.Key = fmt.Sprintf("m:-100:%d", o.SentAt.Unix())
+	return o
 }
 
 // TestSeasonEndsMeanwhile: a result of the new season that was read before that started is not recorded in the old one, neither that of
@@ -196,13 +287,12 @@ func TestOnlyAdminsCorrectSeasons(t *testing.T) {
 		press.SentAt = o.SentAt
 		g.respond(t, press, g.newestPrompt(t), ranking.Choice(0))
 	}
-	g.inLadder(t, "padel", &alice, 40, func(o ranking.Origin) error {
+	asked, _ := g.inLadder(t, "padel", &alice, 40, func(o ranking.Origin) error {
 		return g.Do(t.Context(), o, ranking.StartSeason{IsAdmin: admin})
-	})
-	prompt := rows1[ranking.SeasonID](t, g, `SELECT season_id FROM ladders WHERE name = 'padel'`)[0]
+	}).(ranking.SeasonPrompt)
 	o = g.at(&alice, 50)
 	o.Button, o.Pressed, o.Ladder = o.Key, 5, ranking.LadderID(rows1[int64](t, g, `SELECT id FROM ladders WHERE name = 'padel'`)[0])
-	must(t, g.Do(t.Context(), o, ranking.StartSeason{Ends: prompt, IsAdmin: admin}))
+	must(t, g.Do(t.Context(), o, ranking.StartSeason{Tag: asked.Tag, IsAdmin: admin}))
 	before := g.seasons(t)
 	o = g.at(&alice, 60)
 	must(t, g.Do(t.Context(), o, ranking.RestoreMatch{Amendment: matchNumber(2)}))
@@ -367,20 +457,21 @@ func TestSeasonsEndInTheirZone(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	for _, tc := range []struct{ zone, length, at, ends string }{
-		{"UTC", ranking.Monthly, "2024-02-29T12:00:00Z", "2024-03-01T00:00:00Z"},
-		{"Europe/Berlin", ranking.Monthly, "2024-02-29T22:59:59Z", "2024-02-29T23:00:00Z"},
+		{"UTC", ranking.Monthly, "2024-02-27T12:00:00Z", "2024-03-01T00:00:00Z"},
+		{"Europe/Berlin", ranking.Monthly, "2024-02-27T22:59:59Z", "2024-02-29T23:00:00Z"},
 		{"Europe/Berlin", ranking.Monthly, "2025-03-29T12:00:00Z", "2025-03-31T22:00:00Z"},
 		{"Europe/Berlin", ranking.Quarterly, "2025-10-01T12:00:00Z", "2025-12-31T23:00:00Z"},
-		{"America/New_York", ranking.Monthly, "2025-03-01T04:59:59Z", "2025-03-01T05:00:00Z"},
-		{"America/New_York", ranking.Monthly, "2025-03-01T05:00:00Z", "2025-04-01T04:00:00Z"},
+		{"America/New_York", ranking.Monthly, "2025-02-27T04:59:59Z", "2025-03-01T05:00:00Z"},
+		{"America/New_York", ranking.Monthly, "2025-02-27T05:00:00Z", "2025-04-01T04:00:00Z"},
+		{"America/New_York", ranking.Monthly, "2025-02-28T01:00:00Z", "2025-04-01T04:00:00Z"}, // four hours before the month ends
 		{"America/New_York", ranking.Monthly, "2025-11-01T12:00:00Z", "2025-12-01T05:00:00Z"},
 		{"Australia/Lord_Howe", ranking.Monthly, "2025-03-20T12:00:00Z", "2025-03-31T13:00:00Z"},
 		{"Australia/Lord_Howe", ranking.Monthly, "2025-04-20T12:00:00Z", "2025-04-30T13:30:00Z"},
-		{"Pacific/Apia", ranking.Monthly, "2011-12-29T12:00:00Z", "2011-12-31T10:00:00Z"},
+		{"Pacific/Apia", ranking.Monthly, "2011-12-28T12:00:00Z", "2011-12-31T10:00:00Z"},
 		{"Pacific/Apia", ranking.Quarterly, "2011-12-31T10:00:00Z", "2012-03-31T10:00:00Z"},
 		{"Africa/Cairo", ranking.Monthly, "2025-04-20T12:00:00Z", "2025-04-30T21:00:00Z"},
 		{"Africa/Cairo", ranking.Quarterly, "2025-10-30T12:00:00Z", "2025-12-31T22:00:00Z"},
-		{"Africa/Cairo", ranking.Quarterly, "2025-09-30T20:59:59Z", "2025-09-30T21:00:00Z"},
+		{"Africa/Cairo", ranking.Quarterly, "2025-09-28T20:59:59Z", "2025-09-30T21:00:00Z"},
 	} {
 		g.exec(t, `UPDATE chats SET time_zone = $1`, tc.zone)
 		g.chooseAt(t, tc.at, ranking.SettingSeasons, tc.length)

@@ -205,8 +205,11 @@ func (c *modelGroup) startSeason(rt *rapid.T) {
 		return
 	}
 	want := ranking.SeasonPrompt{
-		Ends: ranking.SeasonID(s.id), Number: s.number, Ended: s.name, Name: name, Players: played,
+		Number: s.number, Ended: s.name, Name: name, Players: played,
 		Start: l.rules.Start, Halfway: l.rules.Halfway,
+	}
+	if prompt, ok := asked.(ranking.SeasonPrompt); ok {
+		want.Tag = prompt.Tag
 	}
 	if asked != ranking.Notice(want) {
 		rt.Fatalf("a new season is answered with %+v, want %+v", asked, want)
@@ -214,11 +217,11 @@ func (c *modelGroup) startSeason(rt *rapid.T) {
 	o := c.press(c.account(sender))
 	o.Pressed, o.Ladder = 5, ranking.LadderID(l.id)
 	c.send(o, func(o ranking.Origin) error {
-		return c.Do(c.t.Context(), o, ranking.StartSeason{Name: name, Ends: want.Ends, IsAdmin: admin})
+		return c.Do(c.t.Context(), o, ranking.StartSeason{Name: name, Tag: want.Tag, IsAdmin: admin})
 	})
 	started := ranking.SeasonStarted{Number: s.number + 1, Name: name, Ended: s.number}
-	if n := c.answer(c.t, o.Key, "action = 'page'"); n != ranking.Notice(started) {
-		rt.Fatalf("a new season begins with %+v, want %+v", n, started)
+	if diff := gocmp.Diff(ranking.Notice(started), c.answer(c.t, o.Key, "action = 'page'")); diff != "" {
+		rt.Fatalf("a new season begins (-want +got):\n%s", diff)
 	}
 	s.waits = false
 	c.newSeason(l, o.SentAt, o.SentAt, name)

@@ -123,8 +123,10 @@ type Needs struct {
 	Result          *ResultNeeds // requests Leaders; there are People
 	Everybody       bool         // requests Everybody
 	Match           *MatchRef    // requests Matches
-	// ReportedSince limits which matches that the sender reported, and did not play, may be the last one that is meant, or Counted.
+	// ReportedSince limits which matches that the sender reported, and did not play, may be the last
+	// one that is meant, or Counted. With Season, it requests Since.
 	ReportedSince time.Time
+	Season        bool     // requests FirstMatch
 	LastCounted   bool     // requests Counted
 	Prompt        PromptID // requests Prompt
 	Played        int      // requests that many LastMatches
@@ -188,6 +190,8 @@ type Snapshot struct {
 	Prompt      *Prompt        // nil if the chat has no prompt with this id
 	LastMatches []PlayedBefore // of the sender in the ladder, those that count, the newest first
 	Board       *Board         // of the ladder, nil if it has none
+	FirstMatch  string         // the key of the first match of the ladder, empty if it has none
+	Since       []int          // the numbers of the matches of the current season that count and were reported since a time
 	Due         bool           // there is a timer with the command's key, and it is due
 
 	// The service adds what a decision needs beyond that.

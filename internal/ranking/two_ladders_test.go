@@ -271,7 +271,48 @@ func TestDuplicatesOfALadder(t *testing.T) {
 	}
 }
 
-// TestButtonsOfTheOnlyLadder: a button that was made when the group had one ladder stays about that one, whatever counts there since.
+// TestButtonsOfAnotherGroupsLadder: a chat becomes that of another group when two are merged. Buttons
+// about the ladders of the earlier one do nothing.
+func TestButtonsOfAnotherGroupsLadder(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	must(t, g.RecordMatch(t.Context(), g.at(&alice, 10), singles(alice, bob, 3, 1)))
+	asked := g.askSeason(t, 20)
+	before := g.standings(t)
+	for name, press := range map[string]func(o ranking.Origin) error{
+		"a page": func(o ranking.Origin) error {
+			return g.questions(g.Service).Show(t.Context(), o, stats.RankingQuery{Page: 1})
+		},
+		"a setting": func(o ranking.Origin) error {
+			return g.Do(t.Context(), o, choice(ranking.SettingSeasons, ranking.Monthly))
+		},
+		"a season": func(o ranking.Origin) error {
+			return g.Do(t.Context(), o, ranking.StartSeason{Tag: asked.Tag, IsAdmin: admin})
+		},
+	} {
+		o := below(78, g.press(&alice))
+		o.Ladder = 99
+		must(t, press(o))
+		if got := g.answer(t, o.Key, toast); got != (ranking.Refusal{Code: ranking.UnknownButton}) {
+			t.Errorf("%s is answered with %+v", name, got)
+		}
+	}
+	g.has(t, 1, "seasons WHERE ends_at IS NULL")
+	if diff := cmp.Diff(before, g.standings(t)); diff != "" {
+		t.Errorf("changed (-want +got):\n%s", diff)
+	}
+
+	// a match moves with its group
+	o := below(78, g.at(&alice, 40))
+	o.Button, o.Ladder = o.Key, 99
+	undo, recorded := matchNumber(1), 0
+	undo.Changes = &recorded
+	must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: undo}))
+	g.has(t, 1, "matches WHERE undone_at IS NOT NULL")
+}
+
+// TestButtonsOfTheOnlyLadder: a button that was made when the group had one ladder stays about that
+// one, whatever counts there since.
 func TestButtonsOfTheOnlyLadder(t *testing.T) {
 	t.Parallel()
 	g := newChessAnd(t, "zork")

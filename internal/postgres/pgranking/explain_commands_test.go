@@ -68,6 +68,14 @@ func TestNoCommandScansATable(t *testing.T) {
 			_, err := store.SeasonAt(ctx, 140, time.Now())
 			return err
 		}, Want: 1},
+		{Name: "the season that a button ends", Run: func(ctx context.Context) error {
+			since := time.Now().Add(-ranking.PromptWindow)
+			snap, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: ranking.Needs{Season: true, ReportedSince: since}})
+			if snap.FirstMatch == "" {
+				t.Error("the ladder has no first match")
+			}
+			return err
+		}},
 		{Name: "read a season that is over", Run: func(ctx context.Context) error {
 			_, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, Season: 1, Needs: ranking.Needs{People: people, Everybody: true}})
 			return err

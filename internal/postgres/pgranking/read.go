@@ -76,6 +76,9 @@ func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	if q.Topics {
 		queueTopics(batch, q.Chat.ID, &snap.Ladders)
 	}
+	if q.Needs.Season {
+		queueSeason(batch, q, snap)
+	}
 	if q.Timer {
 		queueDue(batch, q.Key, &snap.Due)
 	}

@@ -23,6 +23,20 @@ func (s *Store) SeasonAt(ctx context.Context, ladder ranking.LadderID, at time.T
 	return season, nil
 }
 
+// queueSeason reads the first match of a ladder, and which matches of its current season were
+// reported since the time of the query, none if that is zero.
+func queueSeason(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
+	sql := `
+		SELECT coalesce((SELECT idempotency_key FROM matches WHERE ladder_id = l.id ORDER BY number LIMIT 1), ''),
+		       ARRAY(SELECT number FROM matches
+		             WHERE ladder_id = l.id AND season_id = l.season_id AND played_at >= $3 AND undone_at IS NULL ORDER BY number)
+		FROM ladders l WHERE l.id = ` + postgres.LadderOf("id", postgres.ThisGroup, "$2")
+	batch.Queue(sql, q.Chat.ID, q.Ladder, zeronull.Timestamptz(q.ReportedSince)).Query(func(rows pgx.Rows) error {
+		_, err := pgx.ForEachRow(rows, []any{&snap.FirstMatch, &snap.Since}, func() error { return nil })
+		return err
+	})
+}
+
 // queueOver reads the number of a season, 0 if it goes on.
 func queueOver(batch *pgx.Batch, season ranking.SeasonID, number *int) {
 	batch.Queue(`
