@@ -138,6 +138,20 @@ func TestSettingsInFiles(t *testing.T) {
 	}
 }
 
+// TestProxiesPassedOn: Compose passes on each proxy that is set, under each name that net/http reads.
+// An empty value would hide a proxy from Docker's own configuration.
+func TestProxiesPassedOn(t *testing.T) {
+	t.Parallel()
+	_, compose, _ := strings.Cut(readPage(t, "deploy/compose.yaml"), "\n  bot:\n")
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"} {
+		for _, name := range []string{name, strings.ToLower(name)} {
+			if !strings.Contains(compose, "\n      "+name+":\n") {
+				t.Errorf("deploy/compose.yaml does not pass on %s", name)
+			}
+		}
+	}
+}
+
 // TestBuildArguments: Compose passes on what the image is told at its build, from the environment.
 func TestBuildArguments(t *testing.T) {
 	t.Parallel()
