@@ -66,8 +66,9 @@ func (p patient) atTelegram() {
 	p.t.Helper()
 	p.examine("with wrong settings", 1, []string{"LOG_LEVEL=hush", "PORT=hush"}, "✗ settings: LOG_LEVEL must be", "✗ settings: PORT must be", "✓ token: @", "✓ schema: ")
 	p.examine("without a token", 1, []string{"TELEGRAM_BOT_TOKEN="}, "✗ settings: TELEGRAM_BOT_TOKEN is not set", "✓ schema: ")
-	p.examine("with a token that was revoked", 1, []string{"TELEGRAM_BOT_TOKEN=1:hush"}, "✗ token: refused by Telegram, perhaps because it was revoked: copy it from @BotFather into TELEGRAM_BOT_TOKEN", "✓ schema: ")
+	p.examine("with a token that was revoked", 1, []string{"TELEGRAM_BOT_TOKEN=1:hush-0123456789_abcdefghij"}, "✗ token: refused by Telegram, perhaps because it was revoked: copy it from @BotFather into TELEGRAM_BOT_TOKEN", "✓ schema: ")
 	p.examine("without Telegram", 1, []string{"TELEGRAM_API_URL=http://127.0.0.1:1"}, "✗ Telegram: http://127.0.0.1:1 does not answer: check the network, and TELEGRAM_API_URL if it is set (getMe: ", "✓ schema: ")
+	p.throughProxies()
 	p.later.Store(3600)
 	p.examine("with another clock", 1, nil, "✗ clocks: Synchronize the clocks")
 	p.later.Store(0)
@@ -84,6 +85,21 @@ func (p patient) atTelegram() {
 	if code := launch(p.t, plainEnvironment(p.sim, p.url), "webhook", "delete").wait(p.t); code != 0 {
 		p.t.Errorf("deleting the webhook ended with %d", code)
 	}
+}
+
+// throughProxies uses the simulator as a proxy, and as a server with an address that is none of the
+// loopback interface: requests to those never use a proxy.
+func (p patient) throughProxies() {
+	p.t.Helper()
+	address, err := url.Parse(p.sim.URL())
+	must(p.t, err)
+	p.examine("through a proxy", 0, []string{"TELEGRAM_API_URL=http://elobot.invalid/", "HTTP_PROXY=http://elobot:hush@" + address.Host},
+		"✓ proxy: http://"+address.Host+", for requests to elobot.invalid", "✓ token: @")
+	here := "0.0.0.0:" + address.Port()
+	p.examine("past a proxy", 0, []string{"TELEGRAM_API_URL=http://" + here, "http_proxy=elobot:hush@127.0.0.1:1", "NO_PROXY=0.0.0.0"},
+		"✓ proxy: none: by HTTP_PROXY and NO_PROXY, requests to "+here+" are direct", "✓ token: @")
+	p.examine("with wrong proxies", 1, []string{"HTTP_PROXY=hush", "ALL_PROXY=socks5://hush:1"}, "✓ settings: valid",
+		"✗ settings: HTTP_PROXY is not the address of a proxy", "✗ settings: ALL_PROXY has no effect", "✓ token: @")
 }
 
 func (p patient) inTheDatabase() {

@@ -80,7 +80,7 @@ func refuseForAWhile(t *testing.T, refusal botsim.Fault) {
 	bot = launch(t, environment(sim, url), "run")
 	bot.await(t, says)
 	bot.await(t, "failed to ask Telegram who the bot is, retrying")
-	checkTokenEnd(t, sim, pool, launch(t, append(environment(sim, url), "TELEGRAM_BOT_TOKEN=123456:another-0123456789_abcdefghij"), "run"), "40")
+	checkTokenEnd(t, sim, pool, launch(t, append(environment(sim, url), "TELEGRAM_BOT_TOKEN="+unknownToken), "run"), "40")
 	const untouched = `SELECT count(*) FROM outbox WHERE state = 'planned' AND failures + possible_duplicates = 0`
 	if all := waiting(t, pool); count(t, pool, untouched) != len(all) {
 		t.Errorf("some of these rows are not planned, or have a failure:\n%s", strings.Join(all, "\n"))

@@ -135,6 +135,9 @@ func plainEnvironment(sim *botsim.Server, databaseURL string) []string {
 	}
 }
 
+// unknownToken has the form of a token, but no simulator knows it.
+const unknownToken = "123456:another-0123456789_abcdefghij"
+
 // environment makes the bot send without limits, each answer in its own message.
 func environment(sim *botsim.Server, databaseURL string) []string {
 	return append(plainEnvironment(sim, databaseURL),

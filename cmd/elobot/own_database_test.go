@@ -227,7 +227,7 @@ func TestDataDirOfOthers(t *testing.T) {
 	folder := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(folder, "password"), []byte("hush"), 0o600))
 	for command, code := range map[string]int{"run": 2, "verify": 2, "dead list": 2, "database psql": 2, "doctor": 1} {
-		p := launch(t, []string{"TELEGRAM_BOT_TOKEN=1:a", "TELEGRAM_API_URL=http://127.0.0.1:1", "DATA_DIR=" + folder, "LOG_LEVEL=hush"}, strings.Fields(command)...)
+		p := launch(t, []string{"TELEGRAM_BOT_TOKEN=" + unknownToken, "TELEGRAM_API_URL=http://127.0.0.1:1", "DATA_DIR=" + folder, "LOG_LEVEL=hush"}, strings.Fields(command)...)
 		if got := p.wait(t); got != code {
 			t.Errorf("elobot %s ended with %d, want %d:\n%s", command, got, code, p.output)
 		}

@@ -15,11 +15,11 @@ import (
 )
 
 // TestConfiguration: all faults are reported together and without secrets before anything starts, whether they come from flags, the
-// environment or the file.
+// environment or the file, and with them what may explain one.
 func TestConfiguration(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	file := "\ufeffTELEGRAM_BOT_TOKEN=123:hush\nLOG_LEVEL=hush\nPORT=hush\nDATABSE_URL=hush\nADMIN_ADDR hush\n" // as editors on Windows mark it
+	file := "\ufeffTELEGRAM_BOT_TOKEN=123:hush-0123456789_abcdefghijkl\nLOG_LEVEL=${X:-hush}\nPORT=hush\nDATABSE_URL=hush\nADMIN_ADDR hush\n" // as editors on Windows mark it
 	must(t, os.WriteFile(filepath.Join(folder, ".env"), []byte(file), 0o600))
 	env := []string{"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot", "PGSSLROOTCERT=/hush.pem", "LOG_FORMAT=hush", "PORT=8080", "WEBHOK_URL=hush"}
 	bot := launchIn(t, folder, env, "run", "--undo-window=hush")
@@ -29,9 +29,9 @@ func TestConfiguration(t *testing.T) {
 	}
 	names := []string{".env cannot be read as settings in line 5:", "DATABSE_URL in .env is not a setting, but nearly DATABASE_URL:",
 		"WEBHOK_URL in the environment is not a setting, but nearly WEBHOOK_URL:"}
-	says(t, output, append(names, "sslrootcert", "UNDO_WINDOW must be", "LOG_LEVEL must be", "LOG_FORMAT must be")...)
-	if n := strings.Count(output, "\n  - "); n != 7 || strings.Contains(output, "hush") {
-		t.Errorf("%d faults are reported, want 7, and no secret:\n%s", n, output)
+	says(t, output, append(names, "sslrootcert", "UNDO_WINDOW must be", "LOG_LEVEL must be", "LOG_FORMAT must be", "LOG_LEVEL in line 2 of .env has a $")...)
+	if n := strings.Count(output, "\n  - "); n != 8 || strings.Contains(output, "hush") {
+		t.Errorf("%d lines are reported, want 7 faults, a hint and no secret:\n%s", n, output)
 	}
 	for command, code := range map[string]int{"verify": 2, "health": 2, "webhook info": 2, "doctor": 1, "version": 0} {
 		p := launchIn(t, folder, env, strings.Fields(command)...)
@@ -44,18 +44,19 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
-// TestNoDatabaseThere: no server listens at DATABASE_URL. A missing passfile and an API server with a path are no faults, and unknown names
-// in the file are only named.
+// TestNoDatabaseThere: no server listens at DATABASE_URL. A missing passfile and an API server with a path are no faults, and the
+// log names what has no effect.
 func TestNoDatabaseThere(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(folder, ".env"), []byte("COMPOSE_FILE=hush\nPGHOST=hush\n"), 0o600))
-	bot := launchIn(t, folder, []string{"TELEGRAM_BOT_TOKEN=1:a", "TELEGRAM_API_URL=http://127.0.0.1:1/path/",
+	must(t, os.WriteFile(filepath.Join(folder, ".env"), []byte("COMPOSE_FILE=hush\nPGHOST=hush\nLOG_LEVEL=\"$COMPOSE_FILES\"\n"), 0o600))
+	bot := launchIn(t, folder, []string{"TELEGRAM_BOT_TOKEN=" + unknownToken, "TELEGRAM_API_URL=http://127.0.0.1:1/path/", "ALL_PROXY=socks5://hush:1",
 		"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot?passfile=/nonexistent"}, "run")
 	if code := bot.wait(t); code != 1 || strings.Contains(bot.output.String(), "hush") {
 		t.Errorf("exit code %d:\n%s", code, bot.output)
 	}
-	says(t, bot.output.String(), "connect to the database", "Is PostgreSQL running", `file=.env names="COMPOSE_FILE, PGHOST"`)
+	says(t, bot.output.String(), "connect to the database", "Is PostgreSQL running", `file=.env names="COMPOSE_FILE, PGHOST"`,
+		`hint="LOG_LEVEL in line 3 of .env has a $`, `hint="ALL_PROXY has no effect`)
 }
 
 // TestDatabaseFromBeforeTheFirstRelease: the bot refuses it and says what to do.
@@ -83,7 +84,7 @@ func TestNoUserInOutput(t *testing.T) {
 		"postgres://zqkuser:zqk@" + server.Host + "/postgres": 1,
 	} {
 		for _, command := range []string{"run", "verify", "doctor"} {
-			bot := launch(t, []string{"TELEGRAM_BOT_TOKEN=1:a", "TELEGRAM_API_URL=http://127.0.0.1:1", "DATABASE_URL=" + address}, command)
+			bot := launch(t, []string{"TELEGRAM_BOT_TOKEN=" + unknownToken, "TELEGRAM_API_URL=http://127.0.0.1:1", "DATABASE_URL=" + address}, command)
 			want := code
 			if command == "doctor" {
 				want = 1

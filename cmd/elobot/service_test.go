@@ -54,7 +54,7 @@ func TestService(t *testing.T) {
 	if unset := launch(t, append(env, "TELEGRAM_BOT_TOKEN="), "run"); s.restarts(t, unset) {
 		t.Errorf("a bot with wrong settings that has ended with %v is started again", unset.cmd.ProcessState)
 	}
-	if revoked := launch(t, append(env, "TELEGRAM_BOT_TOKEN=123456:another"), "run"); s.restarts(t, revoked) {
+	if revoked := launch(t, append(env, "TELEGRAM_BOT_TOKEN="+unknownToken), "run"); s.restarts(t, revoked) {
 		t.Errorf("a bot with a revoked token that has ended with %v is started again", revoked.cmd.ProcessState)
 	}
 	if slices.Contains(strings.Fields(s["RestartPreventExitStatus"][0]), "1") {

@@ -36,7 +36,7 @@ const (
 
 // Run runs the whole bot until the context ends. Then it stops taking updates and sending, both at the same time.
 func Run(ctx context.Context, c Config, log *slog.Logger) error {
-	c.Sources.logUnknown(ctx, log)
+	c.Sources.warn(ctx, log)
 	ready := new(readiness)
 	// before anything that can wait: whoever watches the process must not take it for dead
 	servers, err := c.listen(ctx, ready, log)

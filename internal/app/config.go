@@ -60,7 +60,8 @@ func (e *ConfigError) Error() string {
 	return "the configuration is not valid, nothing was started:\n  - " + strings.Join(e.Faults, "\n  - ")
 }
 
-var tokenForm = regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`)
+// tokenForm matches all tokens of Telegram, which have 35 characters after the colon.
+var tokenForm = regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]{25,}$`)
 
 // Resolve fills in the defaults. It returns a *ConfigError with all faults, which never quotes a token or a password.
 func (c *Config) Resolve() error {
@@ -94,8 +95,11 @@ func (c *Config) Resolve() error {
 		}
 	}
 	faults = append(faults, c.SendingConfig.Resolve()...)
+	if c.Token == "" {
+		faults = append(faults, c.Sources.tokens...)
+	}
 	if len(faults) > 0 {
-		return &ConfigError{faults}
+		return &ConfigError{append(faults, c.Sources.hints...)} // a hint may explain a fault
 	}
 	return nil
 }
@@ -107,7 +111,8 @@ func (c *TelegramConfig) Resolve() (faults []string) {
 	case c.Token == "":
 		faults = append(faults, "TELEGRAM_BOT_TOKEN is not set: create a bot with @BotFather in Telegram, and put its token into the environment or into a file named .env")
 	case !tokenForm.MatchString(c.Token):
-		faults = append(faults, "TELEGRAM_BOT_TOKEN does not look like a token (123456789:AbC…): copy it again from @BotFather")
+		faults = append(faults, "TELEGRAM_BOT_TOKEN does not look like a token, which is a number, a colon, "+
+			"and 35 letters, digits, _ or -: copy it again from @BotFather")
 	}
 	if readAddress(c.TelegramURL) == nil {
 		faults = append(faults, "TELEGRAM_API_URL must be a web address without a query, user or password, such as "+telegram.DefaultURL+", or not be set")
@@ -141,6 +146,19 @@ func readAddress(address string) *url.URL {
 		return nil
 	}
 	return u
+}
+
+// isProxy reports whether net/http can use a proxy with this address, which may be a host and a port
+// without a scheme.
+func isProxy(address string) bool {
+	full := address
+	if !strings.Contains(address, "://") {
+		full = "http://" + address
+	}
+	u, err := url.Parse(full)
+	return err == nil && slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) &&
+		u.Hostname() != "" && (u.Port() != "" || full == address) &&
+		strings.HasSuffix(strings.TrimSuffix(full, "/"), u.Host) // what follows may be part of a password
 }
 
 func (c *Config) rankingSettings() ranking.Settings {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"net/http"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -100,6 +101,9 @@ func (d *doctor) settings() {
 			text += fmt.Sprintf("; in %s, these are no settings and have no effect: %s", d.config.Sources.path, strings.Join(unknown, ", "))
 		}
 		d.well("settings", "%s", text)
+		for _, hint := range d.config.Sources.hints {
+			d.wrong("settings", "%s", hint)
+		}
 	}
 }
 
@@ -107,6 +111,7 @@ func (d *doctor) telegram(ctx context.Context) {
 	if len(d.config.TelegramConfig.Resolve()) > 0 {
 		return // reported by settings
 	}
+	d.proxy()
 	err := d.config.WithClient(ctx, nil, func(ctx context.Context, client *telegram.Client) error {
 		self, err := client.GetMe(ctx)
 		if err != nil {
@@ -126,6 +131,19 @@ func (d *doctor) telegram(ctx context.Context) {
 		d.failed("token", err)
 	default:
 		d.failed("Telegram", err)
+	}
+}
+
+// proxy reports how requests reach the Bot API. The proxy's user and password are left out.
+func (d *doctor) proxy() {
+	api := readAddress(d.config.TelegramURL)
+	switch proxy, err := http.ProxyFromEnvironment(&http.Request{URL: api}); {
+	case err != nil:
+		d.failed("proxy", err)
+	case proxy == nil:
+		d.well("proxy", "none: by %s_PROXY and NO_PROXY, requests to %s are direct", strings.ToUpper(api.Scheme), api.Host)
+	case isProxy(proxy.String()): // settings reports others
+		d.well("proxy", "%s://%s, for requests to %s", proxy.Scheme, proxy.Host, api.Host)
 	}
 }
 

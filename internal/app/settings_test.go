@@ -19,7 +19,7 @@ func configured(t *testing.T, flags ...string) (*Config, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := append([]string{"--token=123:abc", "--database-url=postgres://elobot@localhost/elobot"}, flags...)
+	args := append([]string{"--token=123:abcdefghijklmnopqrstuvwxyz", "--database-url=postgres://elobot@localhost/elobot"}, flags...)
 	if _, err := parser.Parse(args); err != nil {
 		t.Fatalf("%v: %v", args, err)
 	}

@@ -29,12 +29,15 @@ type Sources struct {
 
 	used    bool     // the command has settings
 	faults  []string // one sentence each, which never quotes a value
+	hints   []string // like faults, about what may not have the effect that was meant
+	tokens  []string // like hints, about names that may be meant as TELEGRAM_BOT_TOKEN
 	unknown []string // names of the file that are no settings
 }
 
 type lineName struct {
-	name string
-	line int
+	name   string
+	line   int
+	dollar bool // not every program that reads the file reads the value alike
 }
 
 // otherPrograms matches names that are close to a setting by chance: well-known programs use them.
@@ -48,7 +51,17 @@ var (
 	nameForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`)
 	// usualName is the form of a name that may be printed. Others may be the end of a secret, which a line break has cut off.
 	usualName = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
+	// tokenName matches names that other bots use for their token.
+	tokenName = regexp.MustCompile(`^(?i:(TELEGRAM|TG|ELOBOT|BOT|API|_)*TOKEN)$`)
+	proxyName = regexp.MustCompile(`^(?i:HTTPS?_PROXY)$`)
+	// httpsProxy matches a variable with the proxy that the bot uses to reach Telegram.
+	httpsProxy = regexp.MustCompile(`^(?i:HTTPS_PROXY)=.`)
 )
+
+const otherToken = "%s in %s is not a setting: if it is the bot's token, rename it to TELEGRAM_BOT_TOKEN"
+
+// dollar stands for a $ in a line that is parsed without expanding variables.
+const dollar = "\x00"
 
 // ReadSources reads the file, and takes an environment as os.Environ returns it.
 func ReadSources(path string, environ []string) *Sources {
@@ -68,7 +81,7 @@ func ReadSources(path string, environ []string) *Sources {
 func (s *Sources) read(content string) {
 	var readable, unreadable []string
 	for i, line := range strings.Split(content, "\n") {
-		values, err := godotenv.Unmarshal(line)
+		values, err := godotenv.Unmarshal(strings.ReplaceAll(line, "$", dollar))
 		names := slices.Collect(maps.Keys(values))
 		if err != nil || len(names) > 1 || len(names) == 1 && !nameForm.MatchString(names[0]) {
 			unreadable = append(unreadable, strconv.Itoa(i+1))
@@ -76,7 +89,7 @@ func (s *Sources) read(content string) {
 		}
 		readable = append(readable, line)
 		if len(names) == 1 {
-			s.names = append(s.names, lineName{names[0], i + 1})
+			s.names = append(s.names, lineName{names[0], i + 1, ambiguous(line, values[names[0]])})
 		}
 	}
 	var err error
@@ -85,6 +98,13 @@ func (s *Sources) read(content string) {
 		s.faults = append(s.faults, fmt.Sprintf("%s cannot be read as settings in line %s: each line must be NAME=value, or a comment that begins with #",
 			s.path, strings.Join(unreadable, " and line ")))
 	}
+}
+
+// ambiguous reports whether programs differ in what they make of a $ in a value. All of them keep a
+// $ in single quotes, except that Compose v1 expands ${NAME} there, too.
+func ambiguous(line, value string) bool {
+	raw := strings.TrimSpace(line[strings.IndexAny(line, "=:")+1:])
+	return strings.Contains(value, dollar) && (!strings.HasPrefix(raw, "'") || strings.Contains(value, dollar+"{"))
 }
 
 // Resolve implements kong.Resolver.
@@ -117,19 +137,34 @@ func (s *Sources) Validate(program *kong.Application) error {
 	for _, n := range s.names {
 		meant := meantBy(n.name, known)
 		switch {
+		case settings[n.name] && n.dollar:
+			s.hints = append(s.hints, fmt.Sprintf("%s in line %d of %s has a $, which Compose and systemd may read differently: "+
+				"write the value itself, as %[1]s='…' in single quotes, with %%24 for each $ of an address", n.name, n.line, s.path))
 		case settings[n.name]:
 		case meant != "":
 			s.faults = append(s.faults, fmt.Sprintf("%s in %s is not a setting, but nearly %s: correct the name, or remove the line", n.name, s.path, meant))
 		case usualName.MatchString(n.name):
+			if tokenName.MatchString(n.name) {
+				s.tokens = append(s.tokens, fmt.Sprintf(otherToken, n.name, s.path))
+			}
 			s.unknown = append(s.unknown, n.name)
 		default:
 			s.unknown = append(s.unknown, "line "+strconv.Itoa(n.line))
 		}
 	}
 	for _, variable := range slices.Sorted(slices.Values(s.environ)) {
-		name, _, _ := strings.Cut(variable, "=")
-		if meant := meantBy(name, known); meant != "" && !settings[name] {
+		name, value, _ := strings.Cut(variable, "=")
+		meant := meantBy(name, known)
+		switch {
+		case settings[name] || value == "" && meant == "":
+		case meant != "":
 			s.faults = append(s.faults, fmt.Sprintf("%s in the environment is not a setting, but nearly %s: correct the name, or unset it", name, meant))
+		case proxyName.MatchString(name) && !isProxy(value):
+			s.hints = append(s.hints, name+" is not the address of a proxy, such as http://proxy.example.org:3128")
+		case strings.EqualFold(name, "ALL_PROXY") && !slices.ContainsFunc(s.environ, httpsProxy.MatchString):
+			s.hints = append(s.hints, name+" has no effect: to reach Telegram through that proxy, set HTTPS_PROXY")
+		case tokenName.MatchString(name):
+			s.tokens = append(s.tokens, fmt.Sprintf(otherToken, name, "the environment"))
 		}
 	}
 	return nil
@@ -161,7 +196,11 @@ func (s *Sources) Check() error {
 	return &ConfigError{s.faults}
 }
 
-func (s *Sources) logUnknown(ctx context.Context, log *slog.Logger) {
+// warn logs what may not have the effect that was meant.
+func (s *Sources) warn(ctx context.Context, log *slog.Logger) {
+	for _, hint := range s.hints {
+		log.WarnContext(ctx, "a setting may not have the effect that was meant", "hint", hint)
+	}
 	if len(s.unknown) > 0 {
 		log.WarnContext(ctx, "names that are no settings have no effect", "file", s.path, "names", strings.Join(s.unknown, ", "))
 	}

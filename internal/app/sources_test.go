@@ -19,8 +19,10 @@ func parsed(t *testing.T, content string, environ ...string) (*Config, *Sources)
 	}
 	s := ReadSources(path, environ)
 	c := parseWith(t, s)
-	for i, fault := range s.faults {
-		s.faults[i] = strings.ReplaceAll(fault, path, ".env")
+	for _, sentences := range [][]string{s.faults, s.hints, s.tokens} {
+		for i := range sentences {
+			sentences[i] = strings.ReplaceAll(sentences[i], path, ".env")
+		}
 	}
 	return c, s
 }
@@ -103,6 +105,76 @@ func TestMisspeltSettings(t *testing.T) {
 		_, s = parsed(t, "", name+"=hush", "HOME=/root")
 		if diff := cmp.Diff(inEnvironment, s.faults); diff != "" || s.unknown != nil {
 			t.Errorf("%s in the environment, unknown %v (-want +got):\n%s", name, s.unknown, diff)
+		}
+	}
+}
+
+// TestDollars: a $ in a setting is named if not all programs that read the file keep it or expand it
+// alike. All of them keep one in single quotes, but Compose v1 expands ${NAME} there, too.
+func TestDollars(t *testing.T) {
+	t.Parallel()
+	for line, ambiguous := range map[string]bool{
+		`LOG_LEVEL=${HUSH:-hush}`: true, `LOG_LEVEL=hu$$sh`: true, `LOG_LEVEL=hush$`: true, `LOG_LEVEL=$HUSH # '$HUSH'`: true,
+		`LOG_LEVEL="hu$sh"`: true, `LOG_LEVEL="hu\$sh"`: true, `LOG_LEVEL="'hu$sh'"`: true, `LOG_LEVEL='hu${X}sh'`: true,
+		`export LOG_LEVEL = "$HUSH" # mine`: true, `LOG_LEVEL: $HUSH`: true,
+
+		`LOG_LEVEL='hu$sh'`: false, `LOG_LEVEL = 'hu$$sh' # mine`: false, `LOG_LEVEL='hush' # $5`: false, `LOG_LEVEL=hush # $5`: false,
+		`LOG_LEVEL=hu%24sh`: false, `# LOG_LEVEL=$HUSH`: false, `COMPOSE_PROJECT_NAME=$HUSH`: false,
+	} {
+		var want []string
+		if ambiguous {
+			want = []string{"LOG_LEVEL in line 2 of .env has a $, which Compose and systemd may read differently: " +
+				"write the value itself, as LOG_LEVEL='…' in single quotes, with %24 for each $ of an address"}
+		}
+		if _, s := parsed(t, "\n"+line); s.faults != nil || !cmp.Equal(want, s.hints) {
+			t.Errorf("%s: faults %v, hints %q", line, s.faults, s.hints)
+		}
+	}
+}
+
+// TestOtherNamesOfTheToken: while there is no token, names that other bots use for theirs are named.
+// Otherwise they are no faults.
+func TestOtherNamesOfTheToken(t *testing.T) {
+	t.Parallel()
+	for name, similar := range map[string]bool{
+		"TELEGRAM_TOKEN": true, "BOT_TOKEN": true, "TOKEN": true, "TG_BOT_TOKEN": true, "TELEGRAM_APITOKEN": true, "TELEGRAM_BOT_API_TOKEN": true,
+		"GITHUB_TOKEN": false, "SLACK_BOT_TOKEN": false, "TOKENS": false, "TELEGRAM_BOT_TOKEN": false,
+	} {
+		for place, sources := range map[string][]string{".env": {name + "=", ""}, "the environment": {"", name + "=hush"}} {
+			hint := name + " in " + place + " is not a setting: if it is the bot's token, rename it to TELEGRAM_BOT_TOKEN"
+			c, s := parsed(t, sources[0], sources[1])
+			s.environ, c.Sources = nil, *s
+			for _, token := range []string{"", "123:abcdefghijklmnopqrstuvwxyz"} {
+				c.Token = token
+				err := c.Resolve()
+				if told := err != nil && strings.Contains(err.Error(), hint); told != (similar && token == "") || (err == nil) != (token != "") {
+					t.Errorf("%s in %s, with the token %q: %v", name, place, token, err)
+				}
+			}
+		}
+	}
+}
+
+// TestProxies: a proxy that net/http ignores or cannot use is named, and not quoted.
+func TestProxies(t *testing.T) {
+	t.Parallel()
+	const noAddress = " is not the address of a proxy, such as http://proxy.example.org:3128"
+	const noEffect = " has no effect: to reach Telegram through that proxy, set HTTPS_PROXY"
+	for environ, want := range map[string]string{
+		"HTTPS_PROXY=hush": "HTTPS_PROXY" + noAddress, "HTTP_PROXY=http://": "HTTP_PROXY" + noAddress, "http_proxy=hush hush:1": "http_proxy" + noAddress,
+		"https_proxy=ftp://hush:21": "https_proxy" + noAddress, "HTTPS_PROXY=http://us:12/hush@proxy:3128": "HTTPS_PROXY" + noAddress,
+		"HTTPS_PROXY=user:hu#sh@proxy:3128": "HTTPS_PROXY" + noAddress, "HTTPS_PROXY=http://user:hu%sh@proxy": "HTTPS_PROXY" + noAddress,
+		"ALL_PROXY=socks5://hush:1": "ALL_PROXY" + noEffect, "all_proxy=hush": "all_proxy" + noEffect, "ALL_PROXY=hush;HTTPS_PROXY=": "ALL_PROXY" + noEffect,
+
+		"ALL_PROXY=hush;https_proxy=proxy:3128": "", "ALL_PROXY=;HTTPS_PROXY=;http_proxy=;NO_PROXY=hush": "", "HTTPS_PROXY=10.0.0.1:3128": "",
+		"HTTP_PROXY=http://proxy": "", "HTTPS_PROXY=HTTPS://user:hush@proxy:3128/": "", "HTTPS_PROXY=socks5h://[::1]:1080": "", "HTTPS_PROXY=user:hush@proxy:1": "",
+	} {
+		var hints []string
+		if want != "" {
+			hints = []string{want}
+		}
+		if _, s := parsed(t, "", strings.Split(environ, ";")...); s.faults != nil || !cmp.Equal(hints, s.hints) {
+			t.Errorf("%s: faults %v, hints %q", environ, s.faults, s.hints)
 		}
 	}
 }
