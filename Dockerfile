@@ -1,4 +1,4 @@
-# The bot in an image of its own: one static binary, the certificates that it trusts and the time zones.
+# The bot in an image of its own: one static binary, and the certificates that it trusts.
 #
 #   docker build --build-arg VERSION=1.2.3 --build-arg SOURCE=https://example.org/elobot -t elobot .
 
@@ -18,9 +18,6 @@ RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -o /elobot \
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
-# Go's own copy of the time zones is in every Go toolchain; the package tzdata is not in every builder image.
-COPY --from=build /usr/local/go/lib/time/zoneinfo.zip /
-ENV ZONEINFO=/zoneinfo.zip
 # A container's files end with it: the database must be somewhere else.
 ENV DATA_DIR=off
 COPY --from=build /elobot /

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"elobot/internal/ranking"
 )
 
 func TestTicks(t *testing.T) {
@@ -47,10 +49,7 @@ func TestTimeTicks(t *testing.T) {
 		{"0001-03-02 19:10", "9999-12-04 09:10", []string{"0001-03-02 19:10", "9999-12-04 09:10"}, ""},
 		{"2026-09-05 09:10", "2026-09-07 09:10", []string{"2026-09-06 01:00", "2026-09-07 00:00"}, "America/Santiago"}, // at midnight
 	} {
-		zone, err := time.LoadLocation(cmp.Or(tc.zone, "Europe/Kyiv"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		zone := ranking.Display{TimeZone: cmp.Or(tc.zone, "Europe/Kyiv")}.Zone()
 		at := func(text string) time.Time {
 			parsed, err := time.ParseInLocation("2006-01-02 15:04", text, zone)
 			if err != nil {

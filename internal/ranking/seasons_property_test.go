@@ -245,9 +245,7 @@ func (c *modelGroup) changeZone(rt *rapid.T) {
 		rt.Fatalf("the zone %s is answered with %+v", zone, notice)
 	}
 	was := c.zone
-	var err error
-	c.zone, err = time.LoadLocation(zone)
-	must(c.t, err)
+	c.zone = ranking.Display{TimeZone: zone}.Zone()
 	for _, l := range c.ladders {
 		s := l.season()
 		year, month, day := s.ends.In(was).Date()

@@ -1,54 +1,75 @@
 package ranking
 
 import (
+	"archive/zip"
 	_ "embed"
+	"io/fs"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // so that all zones are known everywhere: images and Windows may have none, other machines old ones
 )
 
 // UTC is the zone of a chat until its admins choose another one.
 const UTC = "UTC"
 
-// timeZones has the names that a group can choose: those of the zones of time/tzdata, which cannot be listed. They are a table so that
-// nothing else is a zone, such as Local or a file of the machine. A test compares the two.
+// timeZones is an archive of the files of all zones, which time_zones.sh makes. The zone files of the machine are not
+// used, so that all instances of a release agree on when days begin.
 //
-//go:embed time_zones.txt
+//go:embed time_zones.zip
 var timeZones string
 
-var timeZoneNames = strings.Fields(timeZones)
+// openTimeZones returns the archive of time zones. It is opened anew each time, because its directory takes more memory
+// than the zones that are in use.
+func openTimeZones() *zip.Reader {
+	archive, err := zip.NewReader(strings.NewReader(timeZones), int64(len(timeZones)))
+	if err != nil {
+		panic(err) // the archive is part of the program
+	}
+	return archive
+}
 
-// FindTimeZone returns the IANA name that is meant, written as it is in the list of zones. Letter case does not matter, and a space stands
-// for an underscore, as in "america/new york".
+// TimeZoneEdition returns the edition of the time zones in this release, such as 2026f.
+func TimeZoneEdition() string { return openTimeZones().Comment }
+
+// FindTimeZone returns the IANA name that is meant, written as in the archive of time zones. Letter case does not matter,
+// and a space stands for an underscore, as in "america/new york".
 func FindTimeZone(written string) (name string, ok bool) {
 	written = strings.Join(strings.Fields(written), "_")
-	at := slices.IndexFunc(timeZoneNames, func(name string) bool { return strings.EqualFold(name, written) })
+	files := openTimeZones().File
+	at := slices.IndexFunc(files, func(f *zip.File) bool { return strings.EqualFold(f.Name, written) })
 	if at < 0 {
 		return "", false
 	}
-	return timeZoneNames[at], true
+	return files[at].Name, true
 }
 
 // Zone returns the time zone, or UTC if this release does not know it.
 func (d Display) Zone() *time.Location {
-	if d.TimeZone == UTC || !slices.Contains(timeZoneNames, d.TimeZone) {
+	if d.TimeZone == UTC {
 		return time.UTC
 	}
 	if zone, ok := loadedZones.Load(d.TimeZone); ok {
 		return zone.(*time.Location)
 	}
-	zone, err := time.LoadLocation(d.TimeZone)
+	zone, err := loadTimeZone(d.TimeZone)
 	if err != nil {
-		return time.UTC
+		zone = time.UTC
 	}
 	loadedZones.Store(d.TimeZone, zone)
 	return zone
 }
 
-// loadedZones has the zones that are in use: to load one is to read a file.
+// loadedZones has the zones that are in use, because loading one opens the archive.
 var loadedZones sync.Map
+
+func loadTimeZone(name string) (*time.Location, error) {
+	data, err := fs.ReadFile(openTimeZones(), name)
+	if err != nil {
+		return nil, err
+	}
+	return time.LoadLocationFromTZData(name, data)
+}
 
 // MonthOf returns the first instant of the calendar month that a time is in, in a zone.
 func MonthOf(at time.Time, zone *time.Location) time.Time { return LaterMonth(at.In(zone), 0) }

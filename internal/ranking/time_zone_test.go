@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,27 +30,14 @@ func TestFindTimeZone(t *testing.T) {
 	}
 }
 
-// TestTimeZones: the table has every zone of Go's, apart from the one that no place has, and each can be chosen and is found.
+// TestTimeZones: every zone of the archive can be chosen and is found, and no zone that Go has is missing, apart from the
+// one that no place has.
 func TestTimeZones(t *testing.T) {
 	t.Parallel()
 	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
 	must(t, err)
-	zones, err := zip.OpenReader(filepath.Join(strings.TrimSpace(string(root)), "lib", "time", "zoneinfo.zip"))
-	must(t, err)
-	defer func() { must(t, zones.Close()) }()
-	inGo := map[string]bool{}
-	for _, f := range zones.File {
-		if !strings.HasSuffix(f.Name, "/") && f.Name != "Factory" {
-			inGo[f.Name] = true
-		}
-	}
-	table, err := os.ReadFile("time_zones.txt")
-	must(t, err)
-	for _, name := range strings.Fields(string(table)) {
-		if !inGo[name] {
-			t.Errorf("Go does not know %s", name)
-		}
-		delete(inGo, name)
+	own := zoneNames(t, "time_zones.zip")
+	for _, name := range own {
 		if found, ok := ranking.FindTimeZone(strings.ToUpper(name)); found != name || !ok || len(name) > 64 {
 			t.Errorf("%s is found as %q", name, found)
 		}
@@ -56,21 +45,39 @@ func TestTimeZones(t *testing.T) {
 			t.Errorf("the zone of %s is %s", name, zone)
 		}
 	}
-	for name := range inGo {
-		t.Errorf("time_zones.txt lacks %s", name)
+	for _, name := range zoneNames(t, filepath.Join(strings.TrimSpace(string(root)), "lib", "time", "zoneinfo.zip")) {
+		if !slices.Contains(own, name) && name != "Factory" {
+			t.Errorf("time_zones.zip lacks %s", name)
+		}
 	}
 	for _, name := range []string{"", "Local", "Mars/Olympus_Mons"} {
 		if zone := (ranking.Display{TimeZone: name}).Zone(); zone != time.UTC {
 			t.Errorf("the zone of %q is %s", name, zone)
 		}
 	}
+	if edition := ranking.TimeZoneEdition(); !regexp.MustCompile(`^20[0-9]{2}[a-z]+$`).MatchString(edition) {
+		t.Errorf("the edition of the time zones is %q", edition)
+	}
+}
+
+// zoneNames returns the names of the zones in an archive.
+func zoneNames(t *testing.T, archive string) (names []string) {
+	t.Helper()
+	zones, err := zip.OpenReader(archive)
+	must(t, err)
+	defer func() { must(t, zones.Close()) }()
+	for _, f := range zones.File {
+		if !strings.HasSuffix(f.Name, "/") {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // TestBeginningsOfDaysAndMonths: with the zones' clocks put forward and back, a leap day, midnights that come twice or never, and a day
 // that was skipped.
 func TestBeginningsOfDaysAndMonths(t *testing.T) {
 	t.Parallel()
-	const day, month = "day", "month"
 	for _, tc := range []struct{ zone, at, begins, unit, next string }{
 		{"UTC", "2024-02-29T23:59:59Z", "2024-02-29T00:00:00Z", day, "2024-03-01T00:00:00Z"},
 		{"UTC", "2024-02-29T23:59:59Z", "2024-02-01T00:00:00Z", month, "2024-03-01T00:00:00Z"},
@@ -92,21 +99,63 @@ func TestBeginningsOfDaysAndMonths(t *testing.T) {
 		{"Africa/Cairo", "2026-10-29T21:30:00Z", "2026-10-28T21:00:00Z", day, "2026-10-29T22:00:00Z"}, // the second 23:30
 		{"America/Santiago", "2026-09-06T04:00:00Z", "2026-09-06T04:00:00Z", day, "2026-09-07T03:00:00Z"},
 		{"Atlantic/Azores", "2026-10-25T01:30:00Z", "2026-10-25T00:00:00Z", day, "2026-10-26T01:00:00Z"}, // the second 0:30
-		{"America/Havana", "2026-11-01T12:00:00Z", "2026-11-01T04:00:00Z", month, "2026-12-01T05:00:00Z"},
+		{"America/Havana", "2025-11-01T12:00:00Z", "2025-11-01T04:00:00Z", month, "2025-12-01T05:00:00Z"},
+		{"America/Havana", "2025-11-02T05:30:00Z", "2025-11-02T04:00:00Z", day, "2025-11-03T05:00:00Z"},   // the second 0:30
+		{"America/Havana", "2026-11-01T12:00:00Z", "2026-11-01T04:00:00Z", month, "2026-12-01T04:00:00Z"}, // no change in 2026
 	} {
-		zone := ranking.Display{TimeZone: tc.zone}.Zone()
-		at, err := time.Parse(time.RFC3339, tc.at)
+		checkBeginnings(t, ranking.Display{TimeZone: tc.zone}.Zone(), tc.at, tc.unit, tc.begins, tc.next)
+	}
+}
+
+// TestEditions: where two editions of the time zones differ, days and months follow each of them. The testdata is of the
+// older one.
+func TestEditions(t *testing.T) {
+	t.Parallel()
+	type beginnings struct{ this, next string }
+	for _, tc := range []struct {
+		zone, at, unit string
+		old, own       beginnings
+	}{
+		{"Africa/Casablanca", "2026-09-20T12:00:00Z", day,
+			beginnings{"2026-09-19T23:00:00Z", "2026-09-20T23:00:00Z"}, beginnings{"2026-09-19T23:00:00Z", "2026-09-21T00:00:00Z"}},
+		{"Africa/Casablanca", "2026-11-28T12:00:00Z", day,
+			beginnings{"2026-11-27T23:00:00Z", "2026-11-28T23:00:00Z"}, beginnings{"2026-11-28T00:00:00Z", "2026-11-29T00:00:00Z"}},
+		{"Africa/Casablanca", "2026-11-30T23:30:00Z", month, // in the new edition it is still November
+			beginnings{"2026-11-30T23:00:00Z", "2026-12-31T23:00:00Z"}, beginnings{"2026-11-01T00:00:00Z", "2026-12-01T00:00:00Z"}},
+		{"America/Vancouver", "2026-11-28T12:00:00Z", month,
+			beginnings{"2026-11-01T07:00:00Z", "2026-12-01T08:00:00Z"}, beginnings{"2026-11-01T07:00:00Z", "2026-12-01T07:00:00Z"}},
+		{"America/Edmonton", "2026-11-28T12:00:00Z", day,
+			beginnings{"2026-11-28T07:00:00Z", "2026-11-29T07:00:00Z"}, beginnings{"2026-11-28T06:00:00Z", "2026-11-29T06:00:00Z"}},
+		{"America/Winnipeg", "2040-12-01T12:00:00Z", day, // after the last change that the files list
+			beginnings{"2040-12-01T06:00:00Z", "2040-12-02T06:00:00Z"}, beginnings{"2040-12-01T05:00:00Z", "2040-12-02T05:00:00Z"}},
+		{"America/Havana", "2026-11-01T04:30:00Z", day, // in the old edition, midnight comes twice
+			beginnings{"2026-11-01T04:00:00Z", "2026-11-02T05:00:00Z"}, beginnings{"2026-11-01T04:00:00Z", "2026-11-02T04:00:00Z"}},
+	} {
+		data, err := os.ReadFile(filepath.Join("testdata", "2025c", filepath.FromSlash(tc.zone)))
 		must(t, err)
-		begins, next := ranking.LaterDay(at.In(zone), 0), ranking.LaterDay(at.In(zone), 1)
-		if tc.unit == month {
-			begins, next = ranking.MonthOf(at, zone), ranking.LaterMonth(ranking.MonthOf(at, zone), 1)
-		}
-		if got := begins.UTC().Format(time.RFC3339); got != tc.begins {
-			t.Errorf("the %s of %s in %s begins at %s, want %s", tc.unit, tc.at, tc.zone, got, tc.begins)
-		}
-		if got := next.UTC().Format(time.RFC3339); got != tc.next {
-			t.Errorf("the %s after %s in %s begins at %s, want %s", tc.unit, tc.at, tc.zone, got, tc.next)
-		}
+		old, err := time.LoadLocationFromTZData(tc.zone+" in 2025c", data)
+		must(t, err)
+		checkBeginnings(t, old, tc.at, tc.unit, tc.old.this, tc.old.next)
+		checkBeginnings(t, ranking.Display{TimeZone: tc.zone}.Zone(), tc.at, tc.unit, tc.own.this, tc.own.next)
+	}
+}
+
+const day, month = "day", "month"
+
+// checkBeginnings compares when the day or the month of a time begins in a zone, and when the next one does.
+func checkBeginnings(t *testing.T, zone *time.Location, written, unit, begins, next string) {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339, written)
+	must(t, err)
+	gotThis, gotNext := ranking.LaterDay(at.In(zone), 0), ranking.LaterDay(at.In(zone), 1)
+	if unit == month {
+		gotThis, gotNext = ranking.MonthOf(at, zone), ranking.LaterMonth(ranking.MonthOf(at, zone), 1)
+	}
+	if got := gotThis.UTC().Format(time.RFC3339); got != begins {
+		t.Errorf("the %s of %s in %s begins at %s, want %s", unit, written, zone, got, begins)
+	}
+	if got := gotNext.UTC().Format(time.RFC3339); got != next {
+		t.Errorf("the %s after %s in %s begins at %s, want %s", unit, written, zone, got, next)
 	}
 }
 
