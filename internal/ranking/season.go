@@ -205,7 +205,7 @@ func (s Snapshot) endOfNewSeason(starts, at time.Time) time.Time {
 }
 
 // seasonsUntil returns the seasons that end at another time once a setting has changed. A new zone moves the end to the same day there,
-// unless that has begun already.
+// unless that has begun already. The end may be an hour before that day, by the clocks of an older edition of the time zones.
 func seasonsUntil(setting string, now time.Time, snap Snapshot, after GroupSettings) (moved []SeasonUntil) {
 	switch setting {
 	case SettingSeasons:
@@ -219,7 +219,7 @@ func seasonsUntil(setting string, now time.Time, snap Snapshot, after GroupSetti
 	case SettingZone:
 		for _, l := range snap.Ladders {
 			ends := l.Season.Ends
-			year, month, day := ends.In(snap.Display.Zone()).Date()
+			year, month, day := ends.Add(12 * time.Hour).In(snap.Display.Zone()).Date()
 			until := beginOfDay(year, month, day, after.Display.Zone())
 			if !ends.IsZero() && ends.After(now) && until.After(now) && until.After(l.Season.Starts) {
 				moved = append(moved, SeasonUntil{Ladder: l.ID, Season: l.Season.ID, Until: until})

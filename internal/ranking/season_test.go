@@ -504,3 +504,15 @@ func TestZoneMovesEndOfSeason(t *testing.T) {
 		})
 	}
 }
+
+// TestZoneMovesEndOfOlderEdition: an end that was fixed by an older edition of the time zones, an hour before midnight, moves to the day
+// that was meant.
+func TestZoneMovesEndOfOlderEdition(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.chooseAt(t, "2025-03-10T12:00:00Z", ranking.SettingZone, "Europe/Berlin")
+	g.chooseAt(t, "2025-03-10T12:00:00Z", ranking.SettingSeasons, ranking.Monthly)
+	g.exec(t, `UPDATE seasons SET ends_at = ends_at - interval '1 hour'`)
+	g.chooseAt(t, "2025-03-20T12:00:00Z", ranking.SettingZone, "Asia/Tokyo")
+	g.mustEndAt(t, "the zone was changed", "1 2025-03-31T15:00:00Z waits")
+}
