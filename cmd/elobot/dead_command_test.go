@@ -3,6 +3,7 @@ package main_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,4 +88,18 @@ func testDeadUnreadable(t *testing.T, b *botFixture) {
 	}
 	b.exec(`ALTER TABLE handled_commands DROP CONSTRAINT broken`)
 	b.exec(`DELETE FROM dead_letters`)
+}
+
+// TestLocalTime: the program knows the zone in TZ itself, since an image may have no zone files. It does not mind letter case, unlike files.
+func TestLocalTime(t *testing.T) {
+	t.Parallel()
+	p := launch(t, []string{"TZ=pacific/kiritimati"}, "dead", "retry", "all", "--since=soon")
+	if code := p.wait(t); code != 2 {
+		t.Errorf("it ended with %d", code)
+	}
+	east := time.Now().UTC().Add(14 * time.Hour)
+	if output := p.output.String(); !strings.Contains(output, "such as "+east.Format("2006-01-02T15:")) &&
+		!strings.Contains(output, "such as "+east.Add(-time.Minute).Format("2006-01-02T15:")) {
+		t.Errorf("14 hours east of Greenwich, where it is %s: %s", east.Format(time.DateTime), output)
+	}
 }

@@ -10,10 +10,12 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
 	"elobot/internal/app"
+	"elobot/internal/ranking"
 	"elobot/internal/release"
 )
 
@@ -41,6 +43,10 @@ type commands struct {
 }
 
 func main() {
+	// The image has no zone files of its own.
+	if zone, ok := ranking.FindTimeZone(os.Getenv("TZ")); ok {
+		time.Local = ranking.Display{TimeZone: zone}.Zone()
+	}
 	os.Exit(realMain(os.Args[1:]))
 }
 
