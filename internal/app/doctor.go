@@ -9,7 +9,9 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -69,6 +71,7 @@ func (c *Config) Examine(ctx context.Context, report func(Finding)) {
 		}
 	}
 	d.settings()
+	d.timeZones("/usr/share/zoneinfo")
 	d.telegram(ctx)
 	d.database(ctx)
 }
@@ -103,6 +106,20 @@ func (d *doctor) settings() {
 		d.well("settings", "%s", text)
 		for _, hint := range d.config.Sources.hints {
 			d.wrong("settings", "%s", hint)
+		}
+	}
+}
+
+// timeZones reports if the zone files of the machine, in a directory, are of a newer edition than those of this release.
+func (d *doctor) timeZones(dir string) {
+	for _, name := range []string{"tzdata.zi", "+VERSION"} { // the latter on macOS
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		line, _, _ := strings.Cut(string(text), "\n")
+		own, edition := ranking.TimeZoneEdition(), regexp.MustCompile(`\b[0-9]{4}[a-z]+\b`).FindString(line)
+		if err == nil && edition > own {
+			d.well("time zones", "this release has edition %s, and the machine has %s, so that days may begin at the wrong time where clocks "+
+				"have new rules: is there a newer release?", own, edition)
+			return
 		}
 	}
 }

@@ -3,11 +3,14 @@ package app
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"elobot/internal/postgres"
+	"elobot/internal/ranking"
 	"elobot/internal/telegram"
 )
 
@@ -91,6 +94,27 @@ func TestFindings(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestNewerTimeZones: only a machine whose zone files are newer is mentioned.
+func TestNewerTimeZones(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ file, text, want string }{
+		{"tzdata.zi", "# version 2999b\n# redo posix_only\n", "2999b"}, {"+VERSION", "2999b\n", "2999b"}, {"+VERSION", "2999b", "2999b"},
+		{"tzdata.zi", "# version " + ranking.TimeZoneEdition() + "\n", ""}, {"tzdata.zi", "# version 2025c\n# 2999b\n", ""},
+		{"tzdata.zi", "# version unknown\n", ""}, {"tzdata.zi", "", ""}, {"zone.tab", "# version 2999b\n", ""},
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, tc.file), []byte(tc.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var found []Finding
+		d := doctor{report: func(f Finding) { found = append(found, f) }}
+		d.timeZones(dir)
+		if said := len(found) == 1 && found[0].OK && strings.Contains(found[0].Text, "the machine has "+tc.want); said != (tc.want != "") || len(found) > 1 {
+			t.Errorf("%s with %q: %+v", tc.file, tc.text, found)
+		}
 	}
 }
 
