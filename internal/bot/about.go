@@ -15,17 +15,19 @@ func aboutFeature() feature {
 	}
 }
 
-// About says which bot this is, which release it runs, and where its source is. What is not known is empty.
+// About says which bot this is, which release and edition of the time zones it runs with, and where its source is. What
+// is not known is empty.
 type About struct {
-	Bot     string `json:"bot"` // username
-	Release string `json:"release,omitempty"`
-	Source  string `json:"source,omitempty"`
+	Bot       string `json:"bot"` // username
+	Release   string `json:"release,omitempty"`
+	TimeZones string `json:"time_zones,omitempty"`
+	Source    string `json:"source,omitempty"`
 }
 
 var _ = notice.Register[About](notice.Kind{Name: "about", Purpose: notice.Answer})
 
 func (r *Router) about(ctx context.Context, req request) error {
-	n := About{Bot: r.self.Username, Release: release.Version, Source: release.Source}
+	n := About{Bot: r.self.Username, Release: release.Version, TimeZones: ranking.TimeZoneEdition(), Source: release.Source}
 	return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: n})
 }
 
@@ -37,6 +39,9 @@ func (w words) about(n About) string {
 		id = "about.release"
 	}
 	text := w.Text(id, args{"Bot": n.Bot, "Release": html.EscapeString(n.Release)})
+	if n.TimeZones != "" {
+		text += " " + w.Text("about.time_zones", args{"Edition": n.TimeZones})
+	}
 	if n.Source != "" {
 		text += " " + w.Text("about.source", args{"Source": html.EscapeString(n.Source)})
 	}

@@ -1,15 +1,17 @@
 package bot
 
 import (
+	"fmt"
 	"testing"
 
 	"elobot/internal/notice"
+	"elobot/internal/ranking"
 )
 
 // goldenAbout has all that may be known, and the least.
 func goldenAbout() map[string]notice.Notice {
 	return map[string]notice.Notice{
-		"released": About{Bot: "elo_bot", Release: "1.2.0", Source: "https://example.org/elobot?a=1&b=2"},
+		"released": About{Bot: "elo_bot", Release: "1.2.0", TimeZones: "2026f", Source: "https://example.org/elobot?a=1&b=2"},
 		"built":    About{Bot: "elo_bot"},
 	}
 }
@@ -18,10 +20,11 @@ func goldenAbout() map[string]notice.Notice {
 func TestAbout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	want := fmt.Sprintf(`answer about {"bot":"elo_bot","time_zones":%q}`, ranking.TimeZoneEdition())
 	for _, text := range []string{"/about", "/about@elo_bot", "/about the bot"} {
 		w.group.Say(w.alice, text)
-		w.expect(text, `answer about {"bot":"elo_bot"}`)
+		w.expect(text, want)
 		w.sim.Private(w.alice).Say(w.alice, text)
-		w.expect(text+" in private", `answer about {"bot":"elo_bot"}`)
+		w.expect(text+" in private", want)
 	}
 }
