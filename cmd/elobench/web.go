@@ -33,7 +33,7 @@ func measureWeb(ctx context.Context, b *bench) error {
 		if err := w.writeHistory(ctx, b, db, b.sizes.viewed[len(b.sizes.viewed)/2], 1); err != nil {
 			return err
 		}
-		if _, err := db.Exec(ctx, `UPDATE groups SET web_generation = 1`); err != nil {
+		if _, err := db.Exec(ctx, `UPDATE groups SET web_on = true, web_salt = gen_random_uuid()`); err != nil {
 			return fmt.Errorf("turn the web board on: %w", err)
 		}
 		return b.withBot(ctx, launch, w, db.url, func(ctx context.Context, bot *process) error {

@@ -87,8 +87,8 @@ func (s *demoGroup) startBot(ctx context.Context, databaseURL string) error {
 
 // webBoard turns the web board of the group on, and returns its link.
 func (s *demoGroup) webBoard(ctx context.Context) (string, error) {
-	b := ranking.WebBoard{Generation: 1}
-	err := s.pool.QueryRow(ctx, `UPDATE groups SET web_generation = $1 RETURNING id`, b.Generation).Scan(&b.Group)
+	var b ranking.WebBoard
+	err := s.pool.QueryRow(ctx, `UPDATE groups SET web_on = true, web_salt = gen_random_uuid() RETURNING id, web_salt::text`).Scan(&b.Group, &b.Salt)
 	if err != nil {
 		return "", fmt.Errorf("turn the web board of the demo on: %w", err)
 	}

@@ -9,6 +9,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/botsim"
+	"elobot/internal/pgtemp/pgtest"
 )
 
 // publicURL is the address at which browsers would reach the bots.
@@ -40,6 +46,37 @@ func visit(t *testing.T, p *process, path string) *http.Response {
 	return resp
 }
 
+// followBoard follows a web board as a browser does.
+func followBoard(t *testing.T, p *process, board string) (changed <-chan time.Time, cut <-chan struct{}) {
+	t.Helper()
+	resp := visit(t, p, board+"events") //nolint:bodyclose // the goroutine below closes it
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("the events are %s", resp.Status)
+	}
+	events, end := make(chan time.Time, 100), make(chan struct{})
+	go func() {
+		defer close(end)
+		defer resp.Body.Close()
+		for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+			if strings.HasPrefix(lines.Text(), "data:") {
+				events <- time.Now()
+			}
+		}
+	}()
+	return events, end
+}
+
+// board has an admin turn a group's web board on, or make a new link, and returns its path.
+func (b *botFixture) board(group *botsim.Chat, value string) string {
+	b.t.Helper()
+	b.ask(group, b.olga, "/settings web "+value)
+	link := boardLink.FindStringSubmatch(b.ask(group, b.bob, "/web").Text)
+	if link == nil {
+		b.t.Fatal("there is no link")
+	}
+	return link[1]
+}
+
 // TestWebBoard: admins turn the web board of their group on, and everybody gets its link. It shows each match at once, on all instances,
 // whichever of them has recorded it. A new link cuts all viewers off.
 func TestWebBoard(t *testing.T) {
@@ -69,29 +106,12 @@ func TestWebBoard(t *testing.T) {
 	if got := below(); got != publicURL+link[1] {
 		t.Errorf("below the ranking is a button to %q", got)
 	}
-	follow := func(p *process) (changed <-chan time.Time, cut <-chan struct{}) {
-		resp := visit(t, p, link[1]+"events") //nolint:bodyclose // the goroutine below closes it
-		if resp.StatusCode != http.StatusOK {
-			t.Fatalf("the events are %s", resp.Status)
-		}
-		events, end := make(chan time.Time, 100), make(chan struct{})
-		go func() {
-			defer close(end)
-			defer resp.Body.Close()
-			for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
-				if strings.HasPrefix(lines.Text(), "data:") {
-					events <- time.Now()
-				}
-			}
-		}()
-		return events, end
-	}
 	var cuts []<-chan struct{}
 	for _, p := range []*process{b.bot, second} {
 		if status, page := browse(t, p, link[1]); status != http.StatusOK || !strings.Contains(page, "Alice") {
 			t.Errorf("the page is %d %s", status, page)
 		}
-		changed, cut := follow(p)
+		changed, cut := followBoard(t, p, link[1])
 		cuts = append(cuts, cut)
 		begun := time.Now()
 		b.ask(group, b.alice, "/match @carol 3:1")
@@ -122,10 +142,60 @@ func TestWebBoard(t *testing.T) {
 	if got := below(); got == publicURL+link[1] || !boardLink.MatchString(got) {
 		t.Errorf("below the ranking is a button to %q", got)
 	}
-	for _, log := range []string{b.bot.output.String(), second.output.String()} {
-		if strings.Contains(log, strings.Split(link[1], "/")[3]) {
-			t.Error("the log has the link")
+	salt := collect(t, b.pool, pgx.RowTo[string], `SELECT web_salt::text FROM groups WHERE web_on`)[0]
+	notices := collect(t, b.pool, pgx.RowTo[string], `SELECT payload::text FROM outbox`)
+	for _, text := range append(notices, b.bot.output.String(), second.output.String()) {
+		if strings.Contains(text, strings.Split(link[1], "/")[3]) || strings.Contains(text, salt) {
+			t.Error("a log or a stored notice has the link or the salt")
 		}
+	}
+	b.finish()
+}
+
+// TestWebBoardAfterARestore: the ids of a group that came after the backup are those of another group after the restore, whose board its
+// link does not open. Of a group of which the backup knows an earlier link, that one leads to the board again, and the newest does not.
+func TestWebBoardAfterARestore(t *testing.T) {
+	t.Parallel()
+	b := startBotFixture(t, "LISTEN_ADDR=127.0.0.1:0", "PUBLIC_URL="+publicURL)
+	chess := b.group("Chess")
+	earlier := b.board(chess, "on")
+	b.settle()
+	b.bot.stop(t)
+	b.pool.Close()
+	backup := pgtest.Copy(t, b.url)
+	begin := func(url string) {
+		t.Helper()
+		pool, err := pgxpool.New(t.Context(), url)
+		must(t, err)
+		t.Cleanup(pool.Close)
+		b.url, b.pool = url, pool
+		b.env = append(b.env, "DATABASE_URL="+url)
+		b.bot = launch(t, b.env, "run")
+	}
+
+	begin(b.url)
+	lost := b.board(b.group("Go"), "on")
+	newest := b.board(chess, "new")
+	check := func(what, path string, want int) {
+		t.Helper()
+		if status, _ := browse(t, b.bot, path); status != want {
+			t.Errorf("%s: it leads to %d, want %d", what, status, want)
+		}
+	}
+	check("the link of a group that the backup does not know, before the restore", lost, http.StatusOK)
+	check("the newest link, before it", newest, http.StatusOK)
+	check("the earlier link, before it", earlier, http.StatusNotFound)
+	b.settle()
+	b.bot.stop(t)
+
+	begin(backup)
+	secret := b.board(b.group("Secret society"), "on")
+	check("the link of a group that the backup does not know", lost, http.StatusNotFound)
+	check("the link of another group", secret, http.StatusOK)
+	check("the newest link", newest, http.StatusNotFound)
+	check("the earlier link", earlier, http.StatusOK)
+	if id := func(path string) string { return strings.Split(path, "/")[2] }; id(lost) != id(secret) {
+		t.Errorf("the ids differ: %s and %s", lost, secret)
 	}
 	b.finish()
 }

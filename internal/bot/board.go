@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"strings"
 	"time"
 
@@ -78,8 +77,8 @@ func (s *Sender) fingerprint(m outbox.Message, out outgoing) string {
 	if s.isTable(m, out) {
 		content = "table " + out.table
 	}
-	if board := out.webBoard(); board != nil && s.web.buttons {
-		content += fmt.Sprint(" web ", *board)
+	if link := out.webLink(); s.web.buttons {
+		content += link
 	}
 	sum := sha256.Sum256([]byte(content))
 	return "s" + hex.EncodeToString(sum[:8])

@@ -2,16 +2,14 @@ package bot
 
 import (
 	"unicode/utf8"
-
-	"elobot/internal/ranking"
 )
 
 // button is a button below a message.
 type button struct {
 	text string
-	data string            // what a press sends to the bot; empty for a button that copies, opens the web, or adds the bot to a group
-	copy string            // what a press copies
-	web  *ranking.WebBoard // the web board that a press opens
+	data string // what a press sends to the bot; empty for a button that copies, opens the web, or adds the bot to a group
+	copy string // what a press copies
+	web  string // the link of the web board that a press opens
 }
 
 // chosenMark is before the label of the choice that is in force.

@@ -37,7 +37,7 @@ func goldenChangedSettings() map[string]notice.Notice {
 }
 
 func goldenWeb() map[string]notice.Notice {
-	board, onWeb := stats.Board{RankingPage: page(1516), On: true}, ranking.WebBoard{Group: 5, Generation: 2}
+	board, onWeb := stats.Board{RankingPage: page(1516), On: true}, ranking.WebBoard{Group: 5}
 	board.Rows, board.Total, board.Web = rankingRows(20), 31, &onWeb
 	turned := board.RankingPage
 	turned.Page, turned.Rows = 2, turned.Rows[10:]

@@ -212,10 +212,10 @@ func (s *Sender) keyboard(out outgoing) *models.InlineKeyboardMarkup {
 			switch {
 			case b.copy != "":
 				shown.CopyText = &models.CopyTextButton{Text: b.copy}
-			case b.web != nil && !s.web.buttons:
+			case b.web != "" && !s.web.buttons:
 				continue
-			case b.web != nil:
-				shown.URL = s.web.link(*b.web)
+			case b.web != "":
+				shown.URL = b.web
 			case b.data == "":
 				shown.URL = s.self.AddToGroupLink()
 			}

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"html"
 	"slices"
@@ -34,36 +35,49 @@ func (s *Sender) WithWeb(link func(ranking.WebBoard) string, buttons bool) *Send
 	return s
 }
 
-// webButton returns a row with the button that opens a web board, nothing if there is none.
-func (w words) webButton(board *ranking.WebBoard) [][]button {
-	if board == nil {
-		return nil
+// webLink returns the link of a web board, nothing if it is off or the host has no address for it.
+func (w words) webLink(board *ranking.WebBoard) string {
+	if board == nil || w.web == nil {
+		return ""
 	}
-	return [][]button{{{text: w.Text("button.web", nil), web: board}}}
+	salt := cmp.Or(board.Salt, w.salt)
+	if salt == "" { // turned off since the notice was stored
+		return ""
+	}
+	return w.web(ranking.WebBoard{Group: board.Group, Salt: salt})
 }
 
-// webBoard returns the web board that a button of the message opens, nil for none.
-func (o outgoing) webBoard() *ranking.WebBoard {
+// webButton returns a row with the button that opens a web board, nothing if there is none.
+func (w words) webButton(board *ranking.WebBoard) [][]button {
+	link := w.webLink(board)
+	if link == "" {
+		return nil
+	}
+	return [][]button{{{text: w.Text("button.web", nil), web: link}}}
+}
+
+// webLink returns the link of the web board that a button of the message opens, nothing if there is none.
+func (o outgoing) webLink() string {
 	for _, row := range o.buttons {
 		for _, b := range row {
-			if b.web != nil {
+			if b.web != "" {
 				return b.web
 			}
 		}
 	}
-	return nil
+	return ""
 }
 
 // withoutWebIfRejected sends a message, and if Telegram rejects it, again without the button that opens the web board: whether Telegram
 // likes an address, only Telegram knows.
 func (s *Sender) withoutWebIfRejected(out outgoing, send func(outgoing) (outbox.Receipt, error)) (outbox.Receipt, error) {
 	receipt, err := send(out)
-	if err == nil || !s.web.buttons || out.webBoard() == nil || !telegram.RefusesContent(err) {
+	if err == nil || !s.web.buttons || out.webLink() == "" || !telegram.RefusesContent(err) {
 		return receipt, err
 	}
 	var rows [][]button
 	for _, row := range out.buttons {
-		if row = slices.DeleteFunc(slices.Clone(row), func(b button) bool { return b.web != nil }); len(row) > 0 {
+		if row = slices.DeleteFunc(slices.Clone(row), func(b button) bool { return b.web != "" }); len(row) > 0 {
 			rows = append(rows, row)
 		}
 	}
@@ -74,12 +88,13 @@ func (s *Sender) withoutWebIfRejected(out outgoing, send func(outgoing) (outbox.
 var _ = shows(view[ranking.WebShown]{text: words.webShown})
 
 func (w words) webShown(n ranking.WebShown) string {
+	link := w.webLink(n.Web)
 	switch {
 	case w.web == nil:
 		return w.Text("web.no_address", nil)
-	case n.Web == nil:
+	case link == "":
 		return w.Text("web.off", nil)
 	default:
-		return w.Text("web.link", args{"Link": html.EscapeString(w.web(*n.Web))})
+		return w.Text("web.link", args{"Link": html.EscapeString(link)})
 	}
 }

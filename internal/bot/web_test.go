@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -15,17 +14,17 @@ import (
 // message comes without it.
 func TestWebButton(t *testing.T) {
 	t.Parallel()
-	shown := stats.RankingPage{Rows: rankingRows(10), Page: 1, Total: 11, Web: &ranking.WebBoard{Group: 3, Generation: 2}}
+	shown := stats.RankingPage{Rows: rankingRows(10), Page: 1, Total: 11, Web: &ranking.WebBoard{Group: 3}}
 	rejects := botsim.Fault{
 		Kind: botsim.Reject, Description: "Bad Request: inline keyboard button URL 'https://elo.example.org/g/3/2/' is invalid: Wrong HTTP URL",
 		Match: func(c botsim.Call) bool { return strings.Contains(c.Params["reply_markup"], "elo.example.org") },
 	}
 	for what, tc := range map[string]struct {
-		fits, rejected, isTable bool
-		want                    string
+		fits, rejected, isTable, off bool
+		want                         string
 	}{
 		"with it": {fits: true, want: "https://elo.example.org/g/3/2/"}, "in a table": {fits: true, isTable: true, want: "https://elo.example.org/g/3/2/"},
-		"an address for no button": {}, "rejected": {fits: true, rejected: true}, "rejected in a table": {fits: true, rejected: true, isTable: true},
+		"an address for no button": {}, "turned off since": {fits: true, off: true}, "rejected": {fits: true, rejected: true}, "rejected in a table": {fits: true, rejected: true, isTable: true},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -36,6 +35,9 @@ func TestWebButton(t *testing.T) {
 			}
 			m := messageOf(t, p.group.ID(), shown)
 			m.Tables = tc.isTable
+			if !tc.off {
+				m.WebSalt = "2"
+			}
 			p.mustSend(t, m)
 			sent := p.group.BotMessages()
 			if len(sent) != 1 || sent[0].Rich != tc.isTable {
@@ -57,10 +59,10 @@ func TestWebButton(t *testing.T) {
 // TestWebLinkIsSent: /web tells the link, or what the host of the bot must set, in all languages.
 func TestWebLinkIsSent(t *testing.T) {
 	t.Parallel()
-	board := ranking.WebShown{Web: &ranking.WebBoard{Group: 3, Generation: 2}}
+	board := ranking.WebShown{Web: &ranking.WebBoard{Group: 3}}
 	for _, l := range catalog.All() {
 		for link, want := range map[bool]string{true: "https://elo.example.org/g/3/2/", false: "PUBLIC_URL"} {
-			w := words{Language: l}
+			w := words{Language: l, salt: "2"}
 			if link {
 				w.web = fakeLink
 			}
@@ -78,16 +80,16 @@ func TestBoardWithWebButton(t *testing.T) {
 	p := newPost(t)
 	p.sender.WithWeb(fakeLink, true)
 	prints := make(map[string]string)
-	for generation := range 3 {
+	for _, salt := range []string{"", "a", "b"} {
 		b := stats.Board{RankingPage: page(1516), On: true}
-		if generation > 0 {
-			b.Web = &ranking.WebBoard{Group: 3, Generation: generation}
+		if salt != "" {
+			b.Web = &ranking.WebBoard{Group: 3, Salt: salt}
 		}
 		m := p.board(t, 1516, 0)
 		look := p.sender.fingerprint(m, p.sender.boardMessage(m, b))
 		if other, ok := prints[look]; ok {
-			t.Errorf("generations %d and %s look the same", generation, other)
+			t.Errorf("with the salts %q and %q, it looks the same", salt, other)
 		}
-		prints[look] = fmt.Sprint(generation)
+		prints[look] = salt
 	}
 }

@@ -19,6 +19,7 @@ type words struct {
 	tables bool                          // the chat wants tables where they help
 	zone   *time.Location                // of the chat; nil for UTC
 	web    func(ranking.WebBoard) string // returns the link of a web board; nil if the host has none
+	salt   string                        // of the link of the chat's web board, for a stored notice
 	ladder string                        // the ladder that the notice is about, if its group has several; otherwise empty
 }
 
@@ -30,7 +31,7 @@ func wordsOf(m outbox.Message) words {
 // words returns the words for a message.
 func (s *Sender) words(m outbox.Message) words {
 	w := wordsOf(m)
-	w.web = s.web.link
+	w.web, w.salt = s.web.link, m.WebSalt
 	return w
 }
 

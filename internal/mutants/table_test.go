@@ -237,7 +237,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "old links open boards", file: "internal/web/link.go",
-		before: `fmt.Sprintf("%d:%d", b.Group, b.Generation)`, after: `fmt.Sprintf("%d", b.Group)`,
+		before: `fmt.Sprintf("%d:%s", b.Group, b.Salt)`, after: `fmt.Sprintf("%d", b.Group)`,
 		packages: "./internal/web", tests: "^TestRoutes$",
 	},
 	{

@@ -85,6 +85,7 @@ type Message struct {
 	Tables   bool   // the chat wants tables where they help
 	Dark     bool   // the chat wants dark charts
 	TimeZone string // the IANA name of the chat's time zone
+	WebSalt  string // of the chat's web board, for an item that shows its link; empty if it is off
 	Thread   int64  // the topic of the message, 0 for none
 	Action   Action
 	Purpose  notice.Purpose // of the first item

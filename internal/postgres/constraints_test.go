@@ -85,6 +85,7 @@ var breaks = map[string][]string{
 		INSERT INTO groups (id, chat_id) OVERRIDING SYSTEM VALUE SELECT 1, max(id) FROM chats`},
 	"groups_chat_id_key":             {`INSERT INTO groups (chat_id) VALUES (1)`},
 	"groups_chat_id_fkey":            {`INSERT INTO groups (chat_id) VALUES (99)`, `UPDATE groups SET chat_id = 99`},
+	"groups_web_salt_check":          {`UPDATE groups SET web_on = true`},
 	"groups_last_match_number_check": {`UPDATE groups SET last_match_number = -1`},
 	"groups_chat_check":              {`UPDATE groups SET chat_id = NULL`, `UPDATE groups SET former_chat_id = chat_id`},
 	"groups_former_chat_id_fkey":     {`INSERT INTO groups (former_chat_id) VALUES (99)`},

@@ -208,6 +208,36 @@ func TestParkedForGood(t *testing.T) {
 	}
 }
 
+// TestWebSalt: boards that are on stay on, each with a salt of its own, and no other group has one. On the way down, no board gets a link
+// back that it may have had.
+func TestWebSalt(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.Open(t, pgtest.Empty(t))
+	dbtest.Migrate(t, pool, migrations.FS)
+	run := func(direction string) {
+		t.Helper()
+		sql, err := fs.ReadFile(migrations.FS, "000215_web_salt."+direction+".sql")
+		dbtest.Must(t, err)
+		dbtest.Exec(t, pool, string(sql))
+	}
+	check := func(when, state string, want ...string) {
+		t.Helper()
+		got := dbtest.Values[string](t, pool, `SELECT concat_ws(' ', `+state+`) FROM groups ORDER BY id`)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", when, diff)
+		}
+	}
+	run("down")
+	dbtest.Exec(t, pool, `
+		WITH chat AS (INSERT INTO chats (telegram_chat_id, kind) SELECT -n, 'group' FROM generate_series(1, 4) n RETURNING id, telegram_chat_id)
+		INSERT INTO groups (chat_id, web_generation) SELECT id, (ARRAY[0, 2, 2, -3])[-telegram_chat_id] FROM chat`)
+	run("up")
+	check("up", `web_on, count(web_salt) OVER (PARTITION BY web_salt)`, "f 0", "t 1", "t 1", "f 0")
+	dbtest.Exec(t, pool, `UPDATE groups SET web_on = false WHERE id = (SELECT min(id) FROM groups WHERE web_on)`)
+	run("down")
+	check("down", `sign(web_generation), abs(web_generation) > 1000`, "0 f", "-1 t", "1 t", "0 f")
+}
+
 func TestMigrateAtOnce(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.Empty(t))

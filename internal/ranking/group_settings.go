@@ -13,8 +13,7 @@ import (
 type GroupSettings struct {
 	Rules   Rules   `json:"rules"`
 	Display Display `json:"display"`
-	// Web is the generation of the link of the group's web board: 0 if it was never on, negative while it is off.
-	Web int `json:"web_generation"`
+	Web     bool    `json:"web_on"` // the group's web board is on
 }
 
 // Display is how the bot shows things in a chat. In JSON, its fields have the names of the chat's columns.
@@ -287,7 +286,7 @@ type settingOperation struct {
 }
 
 func (o settingOperation) refuse(snap Snapshot) Notice {
-	if before := snap.settings(); o.Setting.With(before, o.Value) == before {
+	if before := snap.settings(); o.Value != NewLink && o.Setting.With(before, o.Value) == before {
 		return Refusal{Code: SameSetting}
 	}
 	return nil
@@ -300,6 +299,7 @@ func (o settingOperation) decide(snap Snapshot) (Decision, error) {
 	before := snap.settings()
 	changed := &ChangedSetting{
 		Chat: snap.ChatID, Group: snap.Group, Ladder: snap.Ladder.ID, Setting: o.Setting, Before: before, After: o.Setting.With(before, o.Value),
+		NewLink: o.Value == NewLink,
 	}
 	changed.Seasons = seasonsUntil(o.Setting.Name, o.at, snap, changed.After)
 	said := SettingChanged{Name: o.Setting.Name, Before: o.Setting.Value(before), After: o.Value}
@@ -326,6 +326,7 @@ type ChangedSetting struct {
 	Ladder        LadderID
 	Setting       Setting
 	Before, After GroupSettings
+	NewLink       bool          // of the web board
 	Seasons       []SeasonUntil // those that end at another time
 }
 

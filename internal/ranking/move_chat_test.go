@@ -324,8 +324,8 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 				INSERT INTO players (group_id, username, display_name)
 				SELECT id, name, name FROM groups, (VALUES ('dave', 2), ('Dave', 0), ('erin', 0)) AS unclaimed (name, matches)
 				WHERE last_match_number = matches`)
-			// the links of the newer group's web board that it had before stay dead
-			g.exec(t, `UPDATE groups SET web_generation = -3 WHERE chat_id = (SELECT id FROM chats WHERE telegram_chat_id = $1)`, u.newer.ID)
+			salt := `SELECT coalesce(web_salt::text, '') FROM groups g JOIN chats c ON c.id = g.chat_id WHERE telegram_chat_id = $1 AND web_on`
+			link := texts(t, g, salt, u.older.ID)
 			u.move(t)
 			u.mustBeOne(t)
 			if got := u.told(t); len(got) > 0 {
@@ -334,8 +334,9 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 			if got := rows1[int](t, g, `SELECT k_factor FROM ladders`); !slices.Equal(got, []int{16}) {
 				t.Errorf("the K-factors of the ladders are %v, want that of the older group", got)
 			}
-			generation := map[string]int{"older": 3, "newer": 1}[empty]
-			g.has(t, 1, fmt.Sprint("groups WHERE web_generation = ", generation))
+			if got := texts(t, g, salt, u.newer.ID); len(link) != 1 || link[0] == "" || !slices.Equal(got, link) {
+				t.Errorf("the salt of the web board is %q, want that of the older group, %q", got, link)
+			}
 			g.has(t, 1, "ladders WHERE season_months = 1")
 			people := texts(t, g, `
 				SELECT concat_ws(' ', p.display_name, s.name, p.group_id = (SELECT id FROM groups)) FROM players p

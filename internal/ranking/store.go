@@ -175,7 +175,7 @@ type Snapshot struct {
 	Shown    []Known // in the order of those that the query's message shows
 
 	Display     Display     // of the chat
-	Web         int         // of the group, as in GroupSettings
+	Web         bool        // of the group, as in GroupSettings
 	Greeted     time.Time   // when the chat was last greeted, zero if not since the bot was added
 	Added       time.Time   // when the bot was added to the chat, zero if unknown
 	RecentUsage RecentUsage // for the RateEntry of the query

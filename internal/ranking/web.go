@@ -9,8 +9,8 @@ import (
 // WebBoard is what the link of a group's web board is made of. Whoever has the link can read the board as long as it is on, and admins have
 // not asked for a new one.
 type WebBoard struct {
-	Group      GroupID `json:"group"`
-	Generation int     `json:"generation"` // of the link
+	Group GroupID `json:"group"`
+	Salt  string  `json:"-"` // random and secret; empty in a stored notice, which gets the current one when it is sent
 }
 
 // NewLink is the value of SettingWeb by which the web board is on, with another link than before.
@@ -19,22 +19,19 @@ const NewLink = "new"
 // webSetting turns the web board on and off. It has the same link when it is on again.
 func webSetting() Setting {
 	return Setting{
-		Name: SettingWeb, Group: AboutWeb, Columns: []string{"web_generation"}, Choices: []string{Off, On, NewLink},
+		Name: SettingWeb, Group: AboutWeb, Columns: []string{"web_on"}, Choices: []string{Off, On, NewLink},
 		get: func(g GroupSettings) string {
-			if g.Web > 0 {
+			if g.Web {
 				return On
 			}
 			return Off
 		},
 		set: func(g *GroupSettings, value string) {
-			generation := max(g.Web, -g.Web)
 			switch value {
-			case On:
-				g.Web = max(generation, 1)
 			case Off:
-				g.Web = -generation
-			case NewLink:
-				g.Web = generation + 1
+				g.Web = false
+			case On, NewLink:
+				g.Web = true
 			}
 		},
 	}
@@ -53,8 +50,8 @@ type ShowWeb struct{}
 func (ShowWeb) do(ctx context.Context, s *Service, o Origin) error {
 	show := func(snap Snapshot) Decision {
 		n := WebShown{}
-		if snap.Web > 0 {
-			n.Web = &WebBoard{Group: snap.Group, Generation: snap.Web}
+		if snap.Web {
+			n.Web = &WebBoard{Group: snap.Group}
 		}
 		return Decision{Notice: n}
 	}

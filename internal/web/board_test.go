@@ -76,13 +76,19 @@ func newClubAt(t *testing.T, now func() time.Time) *club {
 	}
 	c.w.Record(t, "carol", dbtest.Carol, mallory, 0, 2)
 	c.w.Undo(t, "undo", dbtest.Bob, 2)
-	dbtest.Exec(t, c.w.Pool, `UPDATE groups SET web_generation = 2`)
+	dbtest.Exec(t, c.w.Pool, `UPDATE groups SET web_on = true, web_salt = gen_random_uuid()`)
 	c.group = dbtest.Value[ranking.GroupID](t, c.w.Pool, `SELECT group_id FROM matches LIMIT 1`)
 	pool := dbtest.Open(t, c.w.Pool.Config().ConnString(), func(config *pgxpool.Config) { config.ConnConfig.Tracer = c.reads })
 	c.views = stats.NewService(pgstats.NewStore(pool, pool), nil)
 	c.board, c.links, c.stop = c.serve(now)
-	c.url = c.links.Link(ranking.WebBoard{Group: c.group, Generation: 2})
+	c.url = c.links.Link(c.boardOf(c.group))
 	return c
+}
+
+// boardOf returns what the link of a group's board is made of.
+func (c *club) boardOf(group ranking.GroupID) ranking.WebBoard {
+	c.t.Helper()
+	return ranking.WebBoard{Group: group, Salt: dbtest.Value[string](c.t, c.w.Pool, `SELECT web_salt::text FROM groups WHERE id = $1`, group)}
 }
 
 // serve serves the boards of the club at an address of their own.
@@ -134,7 +140,7 @@ func fill(path string, values map[string]any) string {
 }
 
 // TestRoutes: each page is there for whoever has the link, with the headers that keep the link secret, and nobody gets anything with a
-// foreign token, group, person, ladder or season, or with the link of an earlier generation.
+// foreign token, group, person, ladder or season, or with a link that was made of another salt, or of none.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -153,10 +159,10 @@ func TestRoutes(t *testing.T) {
 			t.Errorf("%s: %d, %s", route, a.code, a.body)
 		}
 		refused := map[string]string{
-			"a foreign token":      link(c.group, strings.Split(c.links.Link(ranking.WebBoard{Group: other, Generation: 2}), "/")[5]) + path,
-			"an old generation":    c.links.Link(ranking.WebBoard{Group: c.group, Generation: 1}) + path,
-			"a later generation":   c.links.Link(ranking.WebBoard{Group: c.group, Generation: 3}) + path,
-			"another bot's token":  web.NewLinks(base, "124:secret").Link(ranking.WebBoard{Group: c.group, Generation: 2}) + path,
+			"a foreign token":      link(c.group, strings.Split(c.links.Link(c.boardOf(other)), "/")[5]) + path,
+			"a foreign salt":       c.links.Link(ranking.WebBoard{Group: c.group, Salt: c.boardOf(other).Salt}) + path,
+			"no salt":              c.links.Link(ranking.WebBoard{Group: c.group}) + path,
+			"another bot's token":  web.NewLinks(base, "124:secret").Link(c.boardOf(c.group)) + path,
 			"no token":             link(c.group, "-") + path,
 			"half of the token":    link(c.group, token[:12]) + path,
 			"a foreign group":      link(other, token) + path,
@@ -346,31 +352,72 @@ func TestQueriesOfViewers(t *testing.T) {
 	}
 }
 
-// TestCut: when the board is turned off or has a new link, all viewers are cut, and the link is dead.
+// TestCut: when the board is turned off or has a new link, all viewers are cut, and the link is dead. When the board
+// is on again, it is the old link that opens it, unless there is a new one: the old one stays dead then.
 func TestCut(t *testing.T) {
 	t.Parallel()
-	for _, change := range []string{ranking.Off, ranking.NewLink} {
-		c := newClub(t)
-		var all []viewer
-		for i := range 100 {
-			v, status := c.follow(t.Context(), fmt.Sprint("10.0.0.", i))
-			if status != http.StatusOK {
-				t.Fatal(status)
+	type step func(ctx context.Context, s *ranking.Service, o ranking.Origin) error
+	web := func(value string) step {
+		return func(ctx context.Context, s *ranking.Service, o ranking.Origin) error {
+			setting, _ := ranking.FindSetting(ranking.SettingWeb)
+			isAdmin := func(context.Context) (bool, error) { return true, nil }
+			return s.Do(ctx, o, ranking.ChangeSetting{Setting: setting, Value: value, IsAdmin: isAdmin})
+		}
+	}
+	for what, tc := range map[string]struct {
+		ends, begins []step
+		isNew        bool // the link
+	}{
+		"off":        {ends: []step{web(ranking.Off)}, begins: []step{web(ranking.On)}},
+		"a new link": {ends: []step{web(ranking.NewLink)}, begins: []step{web(ranking.Off), web(ranking.On)}, isNew: true},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			c := newClubAt(t, stopped())
+			do := func(steps ...step) {
+				t.Helper()
+				for _, s := range steps {
+					dbtest.Must(t, s(t.Context(), dbtest.Service(c.w.Store), dbtest.By(fmt.Sprint("change ", rand.Int()), dbtest.Alice)))
+				}
 			}
-			all = append(all, v)
-		}
-		s, _ := ranking.FindSetting(ranking.SettingWeb)
-		begun := time.Now()
-		dbtest.Must(t, dbtest.Service(c.w.Store).Do(t.Context(), dbtest.By("change", dbtest.Alice), ranking.ChangeSetting{
-			Setting: s, Value: change, IsAdmin: func(context.Context) (bool, error) { return true, nil },
-		}))
-		for _, v := range all {
-			<-v.cut
-		}
-		t.Logf("%s: all are cut after %v", change, time.Since(begun))
-		if a := c.get(""); a.code != http.StatusNotFound {
-			t.Errorf("%s: the link leads to %d", change, a.code)
-		}
+			dbtest.Exec(t, c.w.Pool, `UPDATE chats SET parked_at = now(), parked_until = now() + interval '1 hour', parkings = 1`)
+			var all []viewer
+			for i := range 100 {
+				v, status := c.follow(t.Context(), fmt.Sprint("10.0.0.", i))
+				if status != http.StatusOK {
+					t.Fatal(status)
+				}
+				all = append(all, v)
+			}
+			begun := time.Now()
+			do(tc.ends...)
+			for _, v := range all {
+				dbtest.Receive(t, v.cut)
+			}
+			t.Logf("all are cut after %v", time.Since(begun))
+			if a := c.get(""); a.code != http.StatusNotFound {
+				t.Errorf("the link leads to %d", a.code)
+			}
+			do(tc.begins...)
+			if link := c.links.Link(c.boardOf(c.group)); c.ask(link).code != http.StatusOK || link != c.url != tc.isNew {
+				t.Errorf("the board is at %s, and was at %s", link, c.url)
+			}
+			if a := c.get(""); (a.code == http.StatusNotFound) != tc.isNew {
+				t.Errorf("the old link leads to %d then", a.code)
+			}
+		})
+	}
+}
+
+// TestOtherDatabase: a link opens no board of another database, though the bot and the ids are the same.
+func TestOtherDatabase(t *testing.T) {
+	t.Parallel()
+	c, restored := newClub(t), newClub(t)
+	if c.group != restored.group {
+		t.Fatal("the ids differ")
+	}
+	if a := restored.ask(restored.links.Link(c.boardOf(c.group))); a.code != http.StatusNotFound {
+		t.Errorf("it leads to %d", a.code)
 	}
 }
 
@@ -420,7 +467,7 @@ func TestTooManyRequests(t *testing.T) {
 	}
 	until429(func(i int) int { return ask(fmt.Sprint(c.url, "matches?older=", i), fmt.Sprint("198.51.100.", i%250)) })
 	other := dbtest.Value[ranking.GroupID](t, c.w.Pool, `SELECT max(id) FROM groups`)
-	if code := ask(c.links.Link(ranking.WebBoard{Group: other, Generation: 2}), "192.0.2.2"); code != http.StatusOK {
+	if code := ask(c.links.Link(c.boardOf(other)), "192.0.2.2"); code != http.StatusOK {
 		t.Errorf("the board of another group gets %d", code)
 	}
 }
@@ -477,12 +524,12 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// TestLinks: a link is one of its group and generation, and of the bot. Telegram accepts some addresses in buttons.
+// TestLinks: a link is one of its group and salt, and of the bot. Telegram accepts some addresses in buttons.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	var all []string
 	for _, token := range []string{"1:a", "1:b"} {
-		for _, b := range []ranking.WebBoard{{Group: 1, Generation: 1}, {Group: 1, Generation: 11}, {Group: 11, Generation: 1}} {
+		for _, b := range []ranking.WebBoard{{Group: 1, Salt: "1"}, {Group: 1, Salt: "11"}, {Group: 11, Salt: "1"}} {
 			link := web.NewLinks("https://elo.example.org/", token).Link(b)
 			if !regexp.MustCompile(`^https://elo\.example\.org/g/\d+/[\w-]{24}/$`).MatchString(link) || slices.Contains(all, link) {
 				t.Errorf("%s is a link like others: %q", link, all)
@@ -506,8 +553,8 @@ func FuzzBoard(f *testing.F) {
 	store := pgranking.NewStore(pool, dbtest.Ignore)
 	dbtest.Must(f, dbtest.Upsert(f.Context(), store, dbtest.Club, []ranking.PlayerChange{dbtest.AsNew(dbtest.Alice), dbtest.AsNew(dbtest.Bob)}))
 	dbtest.Must(f, dbtest.Service(store).Do(f.Context(), dbtest.By("m", dbtest.Bob), dbtest.Reported(dbtest.Singles(dbtest.Alice, dbtest.Bob, ranking.Score{A: 3}))))
-	b := ranking.WebBoard{Generation: 1}
-	dbtest.Must(f, pool.QueryRow(f.Context(), `UPDATE groups SET web_generation = 1 RETURNING id`).Scan(&b.Group))
+	var b ranking.WebBoard
+	dbtest.Must(f, pool.QueryRow(f.Context(), `UPDATE groups SET web_on = true, web_salt = gen_random_uuid() RETURNING id, web_salt::text`).Scan(&b.Group, &b.Salt))
 	links := web.NewLinks("", botToken)
 	proxies, err := web.ReadProxies("10.0.0.0/9")
 	dbtest.Must(f, err)

@@ -36,15 +36,13 @@ func hash(key []byte, message string) []byte {
 }
 
 // Link returns the link of a board. Whoever has it can read the board.
-func (l Links) Link(b ranking.WebBoard) string { return l.base + l.path(b) }
-
-func (l Links) path(b ranking.WebBoard) string {
-	return fmt.Sprintf("%s%d/%s/", BoardPath, b.Group, l.token(b))
+func (l Links) Link(b ranking.WebBoard) string {
+	return fmt.Sprintf("%s%s%d/%s/", l.base, BoardPath, b.Group, l.token(b))
 }
 
-// token returns what only those know who have the link of a board.
+// token returns what only those know who have the link of a board. It depends on the salt: ids come again after a restore.
 func (l Links) token(b ranking.WebBoard) string {
-	return base64.RawURLEncoding.EncodeToString(hash(l.key, fmt.Sprintf("%d:%d", b.Group, b.Generation))[:tokenSize])
+	return base64.RawURLEncoding.EncodeToString(hash(l.key, fmt.Sprintf("%d:%s", b.Group, b.Salt))[:tokenSize])
 }
 
 // opens is true if the token is that of the board. It takes the same time for all tokens.

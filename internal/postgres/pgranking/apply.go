@@ -329,6 +329,9 @@ func queueSetting(batch *pgx.Batch, c *ranking.ChangedSetting) {
 		set = append(set, column+" = new."+column)
 		unchanged = append(unchanged, "was."+column+" = old."+column)
 	}
+	if c.Setting.Name == ranking.SettingWeb {
+		set = append(set, fmt.Sprintf("web_salt = coalesce(CASE WHEN NOT %t THEN was.web_salt END, gen_random_uuid())", c.NewLink))
+	}
 	batch.Queue(fmt.Sprintf(`
 		WITH changed AS (
 		    UPDATE %[1]s was SET %[2]s

@@ -179,12 +179,7 @@ func queueEndGroup(batch *pgx.Batch, kept, gone groupRow, older bool) {
 	if older {
 		batch.Queue(`
 			UPDATE ladders l SET `+copied(ranking.OfLadder)+` FROM ladders older WHERE l.id = $1 AND older.id = $2`, kept.Ladder, gone.Ladder)
-		// a link that was revoked stays so
-		batch.Queue(`
-			UPDATE groups older
-			SET web_generation = CASE WHEN older.web_generation > 0 THEN 1 ELSE -1 END * greatest(abs(older.web_generation), abs(g.web_generation))
-			FROM groups g WHERE g.id = $1 AND older.id = $2`, kept.ID, gone.ID)
-		batch.Queue(`UPDATE groups g SET `+copied(ranking.OfGroup)+` FROM groups older WHERE g.id = $1 AND older.id = $2`, kept.ID, gone.ID)
+		batch.Queue(`UPDATE groups g SET web_salt = older.web_salt, `+copied(ranking.OfGroup)+` FROM groups older WHERE g.id = $1 AND older.id = $2`, kept.ID, gone.ID)
 		// the timer finds out when an automatic season ends
 		batch.Queue(`UPDATE seasons SET ends_at = NULL WHERE id = $1`, kept.Season)
 		batch.Queue(`

@@ -91,7 +91,7 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		       OR EXISTS (SELECT FROM handled_commands WHERE key = $3 AND outcome NOT IN ('refused', 'asked')),
 		       coalesce(c.id, CASE WHEN $4 THEN nextval('chats_id_seq') ELSE 0 END), $4 AND c.id IS NULL,
 		       ` + chatColumns + `,
-		       coalesce(g.id, CASE WHEN $5 THEN nextval('groups_id_seq') ELSE 0 END), $5 AND g.id IS NULL, coalesce(g.web_generation, 0),
+		       coalesce(g.id, CASE WHEN $5 THEN nextval('groups_id_seq') ELSE 0 END), $5 AND g.id IS NULL, coalesce(g.web_on, false),
 		       coalesce(l.id, CASE WHEN $5 THEN nextval('ladders_id_seq') ELSE 0 END),
 		       coalesce(s.id, CASE WHEN $5 THEN nextval('seasons_id_seq') ELSE 0 END),
 		       ` + ladderColumns + `

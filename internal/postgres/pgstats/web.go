@@ -15,10 +15,10 @@ import (
 // WebGroup implements stats.Store.
 func (s *Store) WebGroup(ctx context.Context, group ranking.GroupID) (*stats.WebGroup, error) {
 	const sql = `
-		SELECT g.id AS "group", g.web_generation AS generation, c.title, c.language, c.time_zone, ARRAY(
+		SELECT g.id AS "group", g.web_salt::text AS salt, c.title, c.language, c.time_zone, ARRAY(
 		    SELECT json_build_object('id', l.id, 'name', l.name)
 		    FROM ladders l WHERE l.group_id = g.id ORDER BY NOT l.is_default, l.id) AS ladders
-		FROM groups g JOIN chats c ON c.id = g.chat_id WHERE g.id = $1 AND g.web_generation > 0`
+		FROM groups g JOIN chats c ON c.id = g.chat_id WHERE g.id = $1 AND g.web_on`
 	var found *stats.WebGroup
 	var batch pgx.Batch
 	queueOne(&batch, &found, pgx.RowToStructByName[stats.WebGroup], sql, group)
