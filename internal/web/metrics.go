@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -17,6 +18,12 @@ import (
 // maxChatSeries limits how many chats have a metric of their own: each is a separate series in Prometheus.
 const maxChatSeries = 20
 
+const (
+	// metricsTimeout is how long a scrape may take, less than Prometheus waits by default, and maxScrapes how many may be in progress.
+	metricsTimeout = 5 * time.Second
+	maxScrapes     = 10
+)
+
 // metricsHandler serves the stats, the requests to the webhook, and the metrics of the process in the format of Prometheus.
 func metricsHandler(stats func() outbox.Stats, webhookRequests prometheus.Collector, errorLog *log.Logger) http.Handler {
 	registry := prometheus.NewRegistry()
@@ -26,7 +33,7 @@ func metricsHandler(stats func() outbox.Stats, webhookRequests prometheus.Collec
 		collector{stats},
 		webhookRequests,
 	)
-	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorLog: errorLog})
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorLog: errorLog, Timeout: metricsTimeout, MaxRequestsInFlight: maxScrapes})
 }
 
 // newWebhookRequests returns the counter of requests to the webhook, by the status of the response.

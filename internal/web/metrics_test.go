@@ -3,17 +3,25 @@ package web_test
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"elobot/internal/outbox"
+	"elobot/internal/web"
 )
 
 // distinctStats returns stats with a distinct value in each field, and these values by field name.
@@ -203,4 +211,38 @@ func botMetrics(t *testing.T, text string) map[string]float64 {
 		found[m[1]] = value
 	}
 	return found
+}
+
+// TestScrapesAreBounded: while the stats cannot be read, a few scrapes wait for them, but not for long, and further ones are refused at
+// once.
+func TestScrapesAreBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		away := make(chan struct{})
+		server := web.New(slog.New(slog.DiscardHandler))
+		server.Metrics(func() outbox.Stats { <-away; return outbox.Stats{} }, server)
+		var scrapes sync.WaitGroup
+		var waited atomic.Int32
+		scrape := func(want int) {
+			begun, w := time.Now(), httptest.NewRecorder()
+			server.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, web.MetricsPath, nil))
+			took := time.Since(begun)
+			if w.Code != want || took >= 10*time.Second {
+				t.Errorf("after %v: %d", took, w.Code)
+			}
+			if took > 0 {
+				waited.Add(1)
+			}
+		}
+		for range 20 {
+			scrapes.Go(func() { scrape(http.StatusServiceUnavailable) })
+		}
+		scrapes.Wait()
+		if n := waited.Load(); n == 0 || n == 20 {
+			t.Errorf("%d of 20 scrapes wait", n)
+		}
+		close(away)
+		synctest.Wait()
+		scrape(http.StatusOK)
+	})
 }

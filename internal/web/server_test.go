@@ -133,7 +133,7 @@ func TestManyAtATime(t *testing.T) {
 		calls++
 		return queueStats()
 	})
-	const each = 25
+	const each = 10
 	var all sync.WaitGroup
 	for _, path := range []string{"/metrics", "/api/metrics"} {
 		for range each {
