@@ -152,6 +152,40 @@ func TestWebBoard(t *testing.T) {
 	b.finish()
 }
 
+// TestWebBoardWithoutBot: where the bot was kicked or removed, or the group was deleted, a viewer is cut and the link is dead. When the bot
+// is back, the link is the same.
+func TestWebBoardWithoutBot(t *testing.T) {
+	t.Parallel()
+	b := startBotFixture(t, "LISTEN_ADDR=127.0.0.1:0", "PUBLIC_URL="+publicURL)
+	for what, leave := range map[string]func(*botsim.Chat){
+		"kicked": (*botsim.Chat).Kick, "removed": func(group *botsim.Chat) { group.Leave(b.sim.Bot()) }, "deleted": (*botsim.Chat).DeleteGroup,
+	} {
+		group := b.group("Chess, " + what)
+		link := b.board(group, "on")
+		_, cut := followBoard(t, b.bot, link)
+		begun := time.Now()
+		leave(group)
+		select {
+		case <-cut:
+		case <-testContext(t).Done():
+			t.Fatalf("%s: the viewer is not cut", what)
+		}
+		t.Logf("%s: the viewer is cut after %v", what, time.Since(begun))
+		if status, _ := browse(t, b.bot, link); status != http.StatusNotFound {
+			t.Errorf("%s: the link leads to %d", what, status)
+		}
+		if what == "deleted" {
+			continue
+		}
+		group.AddBot(b.olga)
+		b.settle()
+		if status, _ := browse(t, b.bot, link); status != http.StatusOK {
+			t.Errorf("%s, and back: the link leads to %d", what, status)
+		}
+	}
+	b.finish()
+}
+
 // TestWebBoardAfterARestore: the ids of a group that came after the backup are those of another group after the restore, whose board its
 // link does not open. Of a group of which the backup knows an earlier link, that one leads to the board again, and the newest does not.
 func TestWebBoardAfterARestore(t *testing.T) {

@@ -54,6 +54,7 @@ type Chat struct {
 	botSent     signal
 	edited      signal
 	topics      map[int]*topic
+	deleted     bool
 	pinned      map[int]bool // by message id; deleted messages do not count
 	noPins      bool         // the bot, as an admin, has no right to pin
 	noPhotos    bool         // members may not send photos
@@ -316,6 +317,8 @@ func (c *Chat) access() error {
 		}
 	}
 	switch status := c.status[c.s.bot.ID]; {
+	case c.deleted:
+		return forbidden("the group chat was deleted")
 	case status == statusKicked && c.kind == kindPrivate:
 		return forbidden("bot was blocked by the user")
 	case status == statusKicked:

@@ -17,11 +17,21 @@ func (c *Chat) WithoutBot() *Chat {
 }
 
 // Kick removes the bot from a group. In a private chat the user blocks the bot.
-func (c *Chat) Kick() {
+func (c *Chat) Kick() { c.removeBot(statusKicked) }
+
+// DeleteGroup deletes a group. It shows no service message to the bot, which is told only that it is out.
+func (c *Chat) DeleteGroup() {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	c.deleted = true
+	c.changeBotStatus(c.owner(), statusLeft)
+}
+
+func (c *Chat) removeBot(status string) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	by := c.owner()
-	c.changeBotStatus(by, statusKicked)
+	c.changeBotStatus(by, status)
 	if c.kind != kindPrivate {
 		m := serviceNote("left_chat_member", c.s.bot)
 		m.extra["left_chat_participant"] = c.s.bot
@@ -171,8 +181,12 @@ func (c *Chat) Join(u User) {
 	c.serviceMessage(u, serviceNote(serviceNewMembers, []User{c.s.current(u)}))
 }
 
-// Leave removes a user who leaves the group, with the service message.
+// Leave removes a user who leaves the group, or the bot, with the service message.
 func (c *Chat) Leave(u User) {
+	if u.ID == c.s.bot.ID {
+		c.removeBot(statusLeft)
+		return
+	}
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	c.s.ensureUser(u)

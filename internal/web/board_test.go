@@ -352,8 +352,8 @@ func TestQueriesOfViewers(t *testing.T) {
 	}
 }
 
-// TestCut: when the board is turned off or has a new link, all viewers are cut, and the link is dead. When the board
-// is on again, it is the old link that opens it, unless there is a new one: the old one stays dead then.
+// TestCut: when the board is turned off or has a new link, or the bot is removed, all viewers are cut, and the link is dead. When the board
+// is on again, or the bot is back, it is the old link that opens it, unless there is a new one: the old one stays dead then.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	type step func(ctx context.Context, s *ranking.Service, o ranking.Origin) error
@@ -364,12 +364,15 @@ func TestCut(t *testing.T) {
 			return s.Do(ctx, o, ranking.ChangeSetting{Setting: setting, Value: value, IsAdmin: isAdmin})
 		}
 	}
+	removed := func(ctx context.Context, s *ranking.Service, o ranking.Origin) error { return s.BotRemoved(ctx, o) }
+	back := func(ctx context.Context, s *ranking.Service, o ranking.Origin) error { return s.BotBack(ctx, o) }
 	for what, tc := range map[string]struct {
 		ends, begins []step
 		isNew        bool // the link
 	}{
 		"off":        {ends: []step{web(ranking.Off)}, begins: []step{web(ranking.On)}},
 		"a new link": {ends: []step{web(ranking.NewLink)}, begins: []step{web(ranking.Off), web(ranking.On)}, isNew: true},
+		"removed":    {ends: []step{removed}, begins: []step{back}},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

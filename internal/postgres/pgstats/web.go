@@ -18,7 +18,7 @@ func (s *Store) WebGroup(ctx context.Context, group ranking.GroupID) (*stats.Web
 		SELECT g.id AS "group", g.web_salt::text AS salt, c.title, c.language, c.time_zone, ARRAY(
 		    SELECT json_build_object('id', l.id, 'name', l.name)
 		    FROM ladders l WHERE l.group_id = g.id ORDER BY NOT l.is_default, l.id) AS ladders
-		FROM groups g JOIN chats c ON c.id = g.chat_id WHERE g.id = $1 AND g.web_on`
+		FROM groups g JOIN chats c ON c.id = g.chat_id WHERE g.id = $1 AND g.web_on AND c.is_active`
 	var found *stats.WebGroup
 	var batch pgx.Batch
 	queueOne(&batch, &found, pgx.RowToStructByName[stats.WebGroup], sql, group)
