@@ -62,7 +62,13 @@ func newBrowser(t *testing.T) *browser {
 		}
 		cancel()
 	})
-	dbtest.Must(t, chromedp.Run(ctx)) // the browser lives as long as this context
+	return newTab(ctx, t)
+}
+
+// newTab returns the tab of a context, which is in front of all others.
+func newTab(ctx context.Context, t *testing.T) *browser {
+	t.Helper()
+	dbtest.Must(t, chromedp.Run(ctx)) // the tab, and the browser with its first one, live as long as this context
 	b := &browser{t: t, ctx: ctx}
 	chromedp.ListenTarget(ctx, func(event any) {
 		b.mu.Lock()
@@ -104,10 +110,10 @@ func eval[T any](b *browser, expression string) (value T) {
 	return value
 }
 
-// await waits until an expression is true.
+// await waits until an expression is true, also in a hidden tab, which draws no frames.
 func (b *browser) await(expression string) {
 	b.t.Helper()
-	b.do(chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(dbtest.MaxWait)))
+	b.do(chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(dbtest.MaxWait)))
 }
 
 // quiet checks that no page has complained.
@@ -250,14 +256,51 @@ func TestLivePage(t *testing.T) {
 	c.w.Record(t, "tv", mallory, dbtest.Bob, 9, 7)
 	b.await(`document.querySelector("#last").textContent.includes("9:7")`)
 	b.quiet()
-	dbtest.Exec(t, c.w.Pool, `UPDATE groups SET web_generation = -2`)
+	dbtest.Exec(t, c.w.Pool, `UPDATE groups SET web_on = false`)
 	c.board.Changed(c.group)
 	b.await(`document.querySelector("#ranking").textContent === ""`)
-	dbtest.Exec(t, c.w.Pool, `UPDATE groups SET web_generation = 2`)
+	dbtest.Exec(t, c.w.Pool, `UPDATE groups SET web_on = true`)
 	b.await(`document.querySelector("#ranking").textContent.includes("Alice")`)
 	c.board.Close()
 	c.stop()
 	b.await(`document.querySelector("#status").textContent.startsWith("No connection since ") && document.querySelector("#ranking").textContent.includes("Alice")`)
+}
+
+// TestManyTabs: more tabs than a browser has connections to a host show a board. Those that are hidden do not follow it, but for screens,
+// and catch up when they are shown again.
+func TestManyTabs(t *testing.T) {
+	t.Parallel()
+	c, screen := newClub(t), newBrowser(t)
+	screen.open(c.url+"?tv", 1280, 800, "light")
+	const most = 10
+	var tabs []*browser
+	for range most {
+		ctx, stop := chromedp.NewContext(screen.ctx)
+		t.Cleanup(stop)
+		tab := newTab(ctx, t)
+		tab.open(c.url, 1280, 800, "light")
+		tabs = append(tabs, tab)
+	}
+	first, last := tabs[0], tabs[most-1]
+	for _, b := range []*browser{screen, first} {
+		if !eval[bool](b, `document.hidden`) {
+			t.Fatal("a tab behind others is not hidden")
+		}
+	}
+	c.w.Record(t, "seen", mallory, dbtest.Bob, 9, 7)
+	for _, b := range []*browser{screen, last} {
+		b.await(`document.querySelector("#last").textContent.includes("9:7")`)
+	}
+	if eval[bool](first, `document.querySelector("#last").textContent.includes("9:7")`) {
+		t.Error("a hidden tab follows the board")
+	}
+	first.do(page.BringToFront())
+	first.await(`document.querySelector("#last").textContent.includes("9:7")`)
+	c.w.Record(t, "seen later", mallory, dbtest.Bob, 8, 7)
+	first.await(`document.querySelector("#last").textContent.includes("8:7")`)
+	for _, b := range append(tabs, screen) {
+		b.quiet()
+	}
 }
 
 // TestTwoInstances: a match that one instance records shows on a page of each.
@@ -268,7 +311,7 @@ func TestTwoInstances(t *testing.T) {
 	for _, board := range []*web.Board{c.board, other} {
 		c.w.Store.WebChanged = notify(t, c.w.Pool, board).WebChanged // the last one records
 	}
-	for i, url := range []string{c.url, links.Link(ranking.WebBoard{Group: c.group, Generation: 2})} {
+	for i, url := range []string{c.url, links.Link(c.boardOf(c.group))} {
 		b.open(url, 1280, 800, "light")
 		c.w.Record(t, url, dbtest.Alice, dbtest.Bob, 20+i, 1)
 		b.await(fmt.Sprintf(`document.querySelector("#last").textContent.includes("%d:1")`, 20+i))
