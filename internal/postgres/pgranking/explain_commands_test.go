@@ -75,7 +75,7 @@ func TestNoCommandScansATable(t *testing.T) {
 				t.Error("the ladder has no first match")
 			}
 			return err
-		}},
+		}, Want: 2},
 		{Name: "read a season that is over", Run: func(ctx context.Context) error {
 			_, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, Season: 1, Needs: ranking.Needs{People: people, Everybody: true}})
 			return err
