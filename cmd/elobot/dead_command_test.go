@@ -90,7 +90,8 @@ func testDeadUnreadable(t *testing.T, b *botFixture) {
 	b.exec(`DELETE FROM dead_letters`)
 }
 
-// TestLocalTime: the program knows the zone in TZ itself, since an image may have no zone files. It does not mind letter case, unlike files.
+// TestLocalTime: the program knows the zone in TZ itself, since an image may have no zone files. It
+// does not mind letter case, unlike files.
 func TestLocalTime(t *testing.T) {
 	t.Parallel()
 	p := launch(t, []string{"TZ=pacific/kiritimati"}, "dead", "retry", "all", "--since=soon")

@@ -44,8 +44,8 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
-// TestNoDatabaseThere: no server listens at DATABASE_URL. A missing passfile and an API server with a path are no faults, and the
-// log names what has no effect.
+// TestNoDatabaseThere: no server listens at DATABASE_URL. A missing passfile and an API server with
+// a path are no faults, and the log names what has no effect.
 func TestNoDatabaseThere(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

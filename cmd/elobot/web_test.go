@@ -152,8 +152,8 @@ func TestWebBoard(t *testing.T) {
 	b.finish()
 }
 
-// TestWebBoardWithoutBot: where the bot was kicked or removed, or the group was deleted, a viewer is cut and the link is dead. When the bot
-// is back, the link is the same.
+// TestWebBoardWithoutBot: where the bot was kicked or removed, or the group was deleted, a viewer
+// is cut and the link is dead. When the bot is back, the link is the same.
 func TestWebBoardWithoutBot(t *testing.T) {
 	t.Parallel()
 	b := startBotFixture(t, "LISTEN_ADDR=127.0.0.1:0", "PUBLIC_URL="+publicURL)
@@ -186,8 +186,9 @@ func TestWebBoardWithoutBot(t *testing.T) {
 	b.finish()
 }
 
-// TestWebBoardAfterARestore: the ids of a group that came after the backup are those of another group after the restore, whose board its
-// link does not open. Of a group of which the backup knows an earlier link, that one leads to the board again, and the newest does not.
+// TestWebBoardAfterARestore: the ids of a group that came after the backup are those of another
+// group after the restore, whose board its link does not open. Of a group of which the backup knows
+// an earlier link, that one leads to the board again, and the newest does not.
 func TestWebBoardAfterARestore(t *testing.T) {
 	t.Parallel()
 	b := startBotFixture(t, "LISTEN_ADDR=127.0.0.1:0", "PUBLIC_URL="+publicURL)

@@ -110,7 +110,8 @@ func (d *doctor) settings() {
 	}
 }
 
-// timeZones reports if the zone files of the machine, in a directory, are of a newer edition than those of this release.
+// timeZones reports if the zone files of the machine, in a directory, are of a newer edition than
+// those of this release.
 func (d *doctor) timeZones(dir string) {
 	for _, name := range []string{"tzdata.zi", "+VERSION"} { // the latter on macOS
 		text, err := os.ReadFile(filepath.Join(dir, name))

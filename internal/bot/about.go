@@ -15,8 +15,8 @@ func aboutFeature() feature {
 	}
 }
 
-// About says which bot this is, which release and edition of the time zones it runs with, and where its source is. What
-// is not known is empty.
+// About says which bot this is, which release and edition of the time zones it runs with, and where
+// its source is. What is not known is empty.
 type About struct {
 	Bot       string `json:"bot"` // username
 	Release   string `json:"release,omitempty"`

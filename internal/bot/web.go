@@ -56,7 +56,8 @@ func (w words) webButton(board *ranking.WebBoard) [][]button {
 	return [][]button{{{text: w.Text("button.web", nil), web: link}}}
 }
 
-// webLink returns the link of the web board that a button of the message opens, nothing if there is none.
+// webLink returns the link of the web board that a button of the message opens, nothing if there is
+// none.
 func (o outgoing) webLink() string {
 	for _, row := range o.buttons {
 		for _, b := range row {

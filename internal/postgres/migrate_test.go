@@ -208,8 +208,8 @@ func TestParkedForGood(t *testing.T) {
 	}
 }
 
-// TestWebSalt: boards that are on stay on, each with a salt of its own, and no other group has one. On the way down, no board gets a link
-// back that it may have had.
+// TestWebSalt: boards that are on stay on, each with a salt of its own, and no other group has one.
+// On the way down, no board gets a link back that it may have had.
 func TestWebSalt(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.Empty(t))

@@ -204,8 +204,9 @@ func (s Snapshot) endOfNewSeason(starts, at time.Time) time.Time {
 	return endOfSeason(at, s.Ladder.Rules, s.Display)
 }
 
-// seasonsUntil returns the seasons that end at another time once a setting has changed. A new zone moves the end to the same day there,
-// unless that has begun already. The end may be an hour before that day, by the clocks of an older edition of the time zones.
+// seasonsUntil returns the seasons that end at another time once a setting has changed. A new zone
+// moves the end to the same day there, unless that has begun already. The end may be an hour before
+// that day, by the clocks of an older edition of the time zones.
 func seasonsUntil(setting string, now time.Time, snap Snapshot, after GroupSettings) (moved []SeasonUntil) {
 	switch setting {
 	case SettingSeasons:

@@ -505,8 +505,8 @@ func TestZoneMovesEndOfSeason(t *testing.T) {
 	}
 }
 
-// TestZoneMovesEndOfOlderEdition: an end that was fixed by an older edition of the time zones, an hour before midnight, moves to the day
-// that was meant.
+// TestZoneMovesEndOfOlderEdition: an end that was fixed by an older edition of the time zones, an
+// hour before midnight, moves to the day that was meant.
 func TestZoneMovesEndOfOlderEdition(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

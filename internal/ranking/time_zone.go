@@ -13,14 +13,14 @@ import (
 // UTC is the zone of a chat until its admins choose another one.
 const UTC = "UTC"
 
-// timeZones is an archive of the files of all zones, which time_zones.sh makes. The zone files of the machine are not
-// used, so that all instances of a release agree on when days begin.
+// timeZones is an archive of the files of all zones, which time_zones.sh makes. The zone files of
+// the machine are not used, so that all instances of a release agree on when days begin.
 //
 //go:embed time_zones.zip
 var timeZones string
 
-// openTimeZones returns the archive of time zones. It is opened anew each time, because its directory takes more memory
-// than the zones that are in use.
+// openTimeZones returns the archive of time zones. It is opened anew each time, because its
+// directory takes more memory than the zones that are in use.
 func openTimeZones() *zip.Reader {
 	archive, err := zip.NewReader(strings.NewReader(timeZones), int64(len(timeZones)))
 	if err != nil {
@@ -32,8 +32,8 @@ func openTimeZones() *zip.Reader {
 // TimeZoneEdition returns the edition of the time zones in this release, such as 2026f.
 func TimeZoneEdition() string { return openTimeZones().Comment }
 
-// FindTimeZone returns the IANA name that is meant, written as in the archive of time zones. Letter case does not matter,
-// and a space stands for an underscore, as in "america/new york".
+// FindTimeZone returns the IANA name that is meant, written as in the archive of time zones. Letter
+// case does not matter, and a space stands for an underscore, as in "america/new york".
 func FindTimeZone(written string) (name string, ok bool) {
 	written = strings.Join(strings.Fields(written), "_")
 	files := openTimeZones().File

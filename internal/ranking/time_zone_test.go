@@ -30,8 +30,8 @@ func TestFindTimeZone(t *testing.T) {
 	}
 }
 
-// TestTimeZones: every zone of the archive can be chosen and is found, and no zone that Go has is missing, apart from the
-// one that no place has.
+// TestTimeZones: every zone of the archive can be chosen and is found, and no zone that Go has is
+// missing, apart from the one that no place has.
 func TestTimeZones(t *testing.T) {
 	t.Parallel()
 	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
@@ -107,8 +107,8 @@ func TestBeginningsOfDaysAndMonths(t *testing.T) {
 	}
 }
 
-// TestEditions: where two editions of the time zones differ, days and months follow each of them. The testdata is of the
-// older one.
+// TestEditions: where two editions of the time zones differ, days and months follow each of them.
+// The testdata is of the older one.
 func TestEditions(t *testing.T) {
 	t.Parallel()
 	type beginnings struct{ this, next string }
@@ -142,7 +142,8 @@ func TestEditions(t *testing.T) {
 
 const day, month = "day", "month"
 
-// checkBeginnings compares when the day or the month of a time begins in a zone, and when the next one does.
+// checkBeginnings compares when the day or the month of a time begins in a zone, and when the next
+// one does.
 func checkBeginnings(t *testing.T, zone *time.Location, written, unit, begins, next string) {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339, written)

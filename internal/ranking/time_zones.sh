@@ -1,10 +1,11 @@
 #!/bin/sh
-# Makes time_zones.zip from a package of Debian: the files of all zones, without tables and leap seconds, in a
-# fixed order. Its comment is their edition. It runs on Debian 12 with dpkg and zip, and the same package always
-# makes the same file.
+# Makes time_zones.zip from a package of Debian: the files of all zones, without tables and leap
+# seconds, in a fixed order. The archive's comment is their edition. It runs on Debian 12 with dpkg
+# and zip, and the same package always makes the same file.
 #
-# For a new edition, write the version that `apt-cache policy tzdata` shows here, with the checksum that
-# `apt-cache show tzdata` shows. From Debian 13 on, some names are in a package of their own, tzdata-legacy.
+# For a new edition, write the version that `apt-cache policy tzdata` shows here, with the checksum
+# that `apt-cache show tzdata` shows. From Debian 13 on, some names are in a package of their own,
+# tzdata-legacy.
 set -eu
 version=2026f-0+deb12u1
 checksum=3254eb870c8a949518214805aee5e4276af7699988ea8b9a3a583cd0f1eab31c

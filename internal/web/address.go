@@ -38,8 +38,8 @@ func (p Proxies) trust(a netip.Addr) bool {
 	return false
 }
 
-// client returns where a request comes from: the last address that no trusted proxy has, as far as trusted proxies say. A household with
-// IPv6 has up to a /56.
+// client returns where a request comes from: the last address that no trusted proxy has, as far as
+// trusted proxies say. A household with IPv6 has up to a /56.
 func (p Proxies) client(r *http.Request) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

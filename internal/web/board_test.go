@@ -139,8 +139,9 @@ func fill(path string, values map[string]any) string {
 	})
 }
 
-// TestRoutes: each page is there for whoever has the link, with the headers that keep the link secret, and nobody gets anything with a
-// foreign token, group, person, ladder or season, or with a link that was made of another salt, or of none.
+// TestRoutes: each page is there for all who have the link, with the headers that keep the link
+// secret, and nobody gets anything with a foreign token, group, person, ladder or season, or with a
+// link that was made of another salt, or of none.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -352,8 +353,9 @@ func TestQueriesOfViewers(t *testing.T) {
 	}
 }
 
-// TestCut: when the board is turned off or has a new link, or the bot is removed, all viewers are cut, and the link is dead. When the board
-// is on again, or the bot is back, it is the old link that opens it, unless there is a new one: the old one stays dead then.
+// TestCut: when the board is turned off or has a new link, or the bot is removed, all viewers are
+// cut, and the link is dead. When the board is on again, or the bot is back, it is the old link
+// that opens it, unless there is a new one: the old one stays dead then.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	type step func(ctx context.Context, s *ranking.Service, o ranking.Origin) error
@@ -412,7 +414,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestOtherDatabase: a link opens no board of another database, though the bot and the ids are the same.
+// TestOtherDatabase: a link opens no board of another database, though the bot and the ids are the
+// same.
 func TestOtherDatabase(t *testing.T) {
 	t.Parallel()
 	c, restored := newClub(t), newClub(t)
@@ -527,7 +530,8 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// TestLinks: a link is one of its group and salt, and of the bot. Telegram accepts some addresses in buttons.
+// TestLinks: a link is one of its group and salt, and of the bot. Telegram accepts some addresses
+// in buttons.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	var all []string

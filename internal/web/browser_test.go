@@ -266,8 +266,8 @@ func TestLivePage(t *testing.T) {
 	b.await(`document.querySelector("#status").textContent.startsWith("No connection since ") && document.querySelector("#ranking").textContent.includes("Alice")`)
 }
 
-// TestManyTabs: more tabs than a browser has connections to a host show a board. Those that are hidden do not follow it, but for screens,
-// and catch up when they are shown again.
+// TestManyTabs: more tabs than a browser has connections to a host show a board. Those that are
+// hidden do not follow it, but for screens, and catch up when they are shown again.
 func TestManyTabs(t *testing.T) {
 	t.Parallel()
 	c, screen := newClub(t), newBrowser(t)

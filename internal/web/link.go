@@ -40,7 +40,8 @@ func (l Links) Link(b ranking.WebBoard) string {
 	return fmt.Sprintf("%s%s%d/%s/", l.base, BoardPath, b.Group, l.token(b))
 }
 
-// token returns what only those know who have the link of a board. It depends on the salt: ids come again after a restore.
+// token returns what only those know who have the link of a board. It depends on the salt: ids come
+// again after a restore.
 func (l Links) token(b ranking.WebBoard) string {
 	return base64.RawURLEncoding.EncodeToString(hash(l.key, fmt.Sprintf("%d:%s", b.Group, b.Salt))[:tokenSize])
 }

@@ -19,7 +19,8 @@ import (
 const maxChatSeries = 20
 
 const (
-	// metricsTimeout is how long a scrape may take, less than Prometheus waits by default, and maxScrapes how many may be in progress.
+	// metricsTimeout is how long a scrape may take, less than Prometheus waits by default, and
+	// maxScrapes how many may be in progress.
 	metricsTimeout = 5 * time.Second
 	maxScrapes     = 10
 )

@@ -213,8 +213,8 @@ func botMetrics(t *testing.T, text string) map[string]float64 {
 	return found
 }
 
-// TestScrapesAreBounded: while the stats cannot be read, a few scrapes wait for them, but not for long, and further ones are refused at
-// once.
+// TestScrapesAreBounded: while the stats cannot be read, a few scrapes wait for them, but not for
+// long, and further ones are refused at once.
 func TestScrapesAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -6,7 +6,8 @@
 	const tv = document.documentElement.classList.contains("tv");
 	let events, since, live = false, busy = false, again = false;
 
-	// a browser opens six connections to a host for all its tabs: hidden ones need none, and a television may say that it is one
+	// A browser opens six connections to a host for all its tabs, so hidden tabs keep none. A screen
+	// always keeps its own: the browser of a television may call the page hidden.
 	const sleeps = () => document.hidden && !tv;
 
 	const assets = (page) => Array.from(page.querySelectorAll(`[href^="/g/assets/"], [src^="/g/assets/"]`))
@@ -37,7 +38,9 @@
 
 	const answered = (request) => {
 		if (request.status === 404 && !tv) return location.reload();
-		if (request.status === 404) return document.querySelectorAll(".live").forEach((part) => { part.textContent = ""; }); // nobody reloads a screen
+		if (request.status === 404) { // nobody reloads a screen
+			return document.querySelectorAll(".live").forEach((part) => { part.textContent = ""; });
+		}
 		if (request.status !== 200 || !request.response) return lost();
 		show(request.response);
 		since = undefined;
@@ -80,7 +83,7 @@
 			events = undefined;
 			live = false;
 		}
-		listen(); // whoever is back catches up when the events begin
+		listen(); // a page that is shown again catches up when the events begin
 	});
 	setInterval(() => live || sleeps() || refresh(), 10000);
 	if (tv) setInterval(refresh, 60000);
