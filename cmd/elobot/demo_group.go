@@ -88,8 +88,8 @@ func (s *demoGroup) startBot(ctx context.Context, databaseURL string) error {
 // webBoard turns the web board of the group on, and returns its link.
 func (s *demoGroup) webBoard(ctx context.Context) (string, error) {
 	var b ranking.WebBoard
-	err := s.pool.QueryRow(ctx, `UPDATE groups SET web_on = true, web_salt = gen_random_uuid() RETURNING id, web_salt::text`).Scan(&b.Group, &b.Salt)
-	if err != nil {
+	const sql = `UPDATE groups SET web_on = true, web_salt = gen_random_uuid() RETURNING id, web_salt::text`
+	if err := s.pool.QueryRow(ctx, sql).Scan(&b.Group, &b.Salt); err != nil {
 		return "", fmt.Errorf("turn the web board of the demo on: %w", err)
 	}
 	return s.links.Link(b), nil

@@ -118,8 +118,8 @@ func (d *doctor) timeZones(dir string) {
 		line, _, _ := strings.Cut(string(text), "\n")
 		own, edition := ranking.TimeZoneEdition(), regexp.MustCompile(`\b[0-9]{4}[a-z]+\b`).FindString(line)
 		if err == nil && edition > own {
-			d.well("time zones", "this release has edition %s, and the machine has %s, so that days may begin at the wrong time where clocks "+
-				"have new rules: is there a newer release?", own, edition)
+			d.well("time zones", "this release has edition %s, and the machine has %s, so that days may begin at the "+
+				"wrong time where clocks have new rules: is there a newer release?", own, edition)
 			return
 		}
 	}
@@ -159,7 +159,8 @@ func (d *doctor) proxy() {
 	case err != nil:
 		d.failed("proxy", err)
 	case proxy == nil:
-		d.well("proxy", "none: by %s_PROXY and NO_PROXY, requests to %s are direct", strings.ToUpper(api.Scheme), api.Host)
+		scheme := strings.ToUpper(api.Scheme)
+		d.well("proxy", "none: by %s_PROXY and NO_PROXY, requests to %s are direct", scheme, api.Host)
 	case isProxy(proxy.String()): // settings reports others
 		d.well("proxy", "%s://%s, for requests to %s", proxy.Scheme, proxy.Host, api.Host)
 	}

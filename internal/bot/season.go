@@ -107,7 +107,8 @@ var _ = shows(view[ranking.SeasonStarted]{text: words.seasonStarted, line: words
 func (w words) seasonStarted(n ranking.SeasonStarted) string {
 	text := w.Text("season.started", args{"New": w.seasonName(n.Number, n.Name)})
 	if len(n.Before) > 0 {
-		text += " " + w.Plural("season.before", len(n.Before), args{"Numbers": w.numberList(n.Before), "Season": w.seasonName(n.Ended, "")})
+		before := args{"Numbers": w.numberList(n.Before), "Season": w.seasonName(n.Ended, "")}
+		text += " " + w.Plural("season.before", len(n.Before), before)
 	}
 	return text
 }

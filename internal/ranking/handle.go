@@ -240,7 +240,8 @@ func (j job) changes(o Origin, snap Snapshot, d Decision) Changes {
 	if m, ok := d.Effect.(*MovedMatch); ok && snap.isOver(m.To) {
 		changes.Corrected = append(changes.Corrected, m.To)
 	}
-	if snap.Web && (d.Effect != nil || d.Presence == BotInactive || changes.Seen.Chat != nil || len(changes.Seen.People) > 0) {
+	isShown := d.Effect != nil || d.Presence == BotInactive || changes.Seen.Chat != nil || len(changes.Seen.People) > 0
+	if snap.Web && isShown {
 		changes.ShownOnWeb = snap.Group
 	}
 	if len(snap.Ladders) > 1 {

@@ -34,7 +34,8 @@ func metricsHandler(stats func() outbox.Stats, webhookRequests prometheus.Collec
 		collector{stats},
 		webhookRequests,
 	)
-	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorLog: errorLog, Timeout: metricsTimeout, MaxRequestsInFlight: maxScrapes})
+	opts := promhttp.HandlerOpts{ErrorLog: errorLog, Timeout: metricsTimeout, MaxRequestsInFlight: maxScrapes}
+	return promhttp.HandlerFor(registry, opts)
 }
 
 // newWebhookRequests returns the counter of requests to the webhook, by the status of the response.

@@ -96,7 +96,8 @@ var takeRows = `
 	SELECT l.n, CASE WHEN h.parked THEN '0' WHEN h.over THEN '10 ms' ELSE greatest('0', h.due - now()) END::interval AS wait,
 	       h.over AND NOT h.parked AS over, l.telegram_chat_id AS external_chat, l.private, coalesce(i.language, l.language) AS language,
 	       h.tried IS NOT NULL AS parked, l.tables, l.dark_charts AS dark, l.time_zone,
-	       coalesce(CASE WHEN i.payload ? 'web' THEN (SELECT web_salt::text FROM groups WHERE chat_id = l.chat_id AND web_on) END, '') AS web_salt,
+	       coalesce(CASE WHEN i.payload ? 'web' THEN (
+	           SELECT web_salt::text FROM groups WHERE chat_id = l.chat_id AND web_on) END, '') AS web_salt,
 	       coalesce(CASE WHEN i.id = i.first THEN (
 	           SELECT true FROM outbox o
 	           WHERE o.finished_at IS NULL AND ` + rowPosition + ` > (l.chat_id, l.lane, i.last)

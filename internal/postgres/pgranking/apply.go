@@ -330,7 +330,8 @@ func queueSetting(batch *pgx.Batch, c *ranking.ChangedSetting) {
 		unchanged = append(unchanged, "was."+column+" = old."+column)
 	}
 	if c.Setting.Name == ranking.SettingWeb {
-		set = append(set, fmt.Sprintf("web_salt = coalesce(CASE WHEN NOT %t THEN was.web_salt END, gen_random_uuid())", c.NewLink))
+		const salt = "web_salt = coalesce(CASE WHEN NOT %t THEN was.web_salt END, gen_random_uuid())"
+		set = append(set, fmt.Sprintf(salt, c.NewLink))
 	}
 	batch.Queue(fmt.Sprintf(`
 		WITH changed AS (

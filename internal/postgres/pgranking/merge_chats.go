@@ -179,7 +179,9 @@ func queueEndGroup(batch *pgx.Batch, kept, gone groupRow, older bool) {
 	if older {
 		batch.Queue(`
 			UPDATE ladders l SET `+copied(ranking.OfLadder)+` FROM ladders older WHERE l.id = $1 AND older.id = $2`, kept.Ladder, gone.Ladder)
-		batch.Queue(`UPDATE groups g SET web_salt = older.web_salt, `+copied(ranking.OfGroup)+` FROM groups older WHERE g.id = $1 AND older.id = $2`, kept.ID, gone.ID)
+		batch.Queue(`
+			UPDATE groups g SET web_salt = older.web_salt, `+copied(ranking.OfGroup)+`
+			FROM groups older WHERE g.id = $1 AND older.id = $2`, kept.ID, gone.ID)
 		// the timer finds out when an automatic season ends
 		batch.Queue(`UPDATE seasons SET ends_at = NULL WHERE id = $1`, kept.Season)
 		batch.Queue(`

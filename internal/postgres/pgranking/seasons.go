@@ -29,7 +29,8 @@ func queueSeason(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	sql := `
 		SELECT coalesce((SELECT idempotency_key FROM matches WHERE ladder_id = l.id ORDER BY number LIMIT 1), ''),
 		       ARRAY(SELECT number FROM matches
-		             WHERE ladder_id = l.id AND season_id = l.season_id AND played_at >= $3 AND undone_at IS NULL ORDER BY number)
+		             WHERE ladder_id = l.id AND season_id = l.season_id AND played_at >= $3 AND undone_at IS NULL
+		             ORDER BY number)
 		FROM ladders l WHERE l.id = ` + postgres.LadderOf("id", postgres.ThisGroup, "$2")
 	batch.Queue(sql, q.Chat.ID, q.Ladder, zeronull.Timestamptz(q.ReportedSince)).Query(func(rows pgx.Rows) error {
 		_, err := pgx.ForEachRow(rows, []any{&snap.FirstMatch, &snap.Since}, func() error { return nil })

@@ -76,7 +76,8 @@ func (s *Store) Ranking(
 	var batch pgx.Batch
 	queuePage(&batch, ladder, number, size, now, &page, &shown)
 	queueOne(&batch, &page.Web, pgx.RowToStructByPos[ranking.WebBoard], `
-		SELECT g.id, g.web_salt::text FROM ladders l JOIN groups g ON g.id = l.group_id WHERE l.id = $1 AND g.web_on`, ladder)
+		SELECT g.id, g.web_salt::text FROM ladders l JOIN groups g ON g.id = l.group_id
+		WHERE l.id = $1 AND g.web_on`, ladder)
 	if asker != nil {
 		queueOwn(&batch, ladder, asker.ID, now, &own)
 	}
