@@ -94,7 +94,7 @@ func testDeadUnreadable(t *testing.T, b *botFixture) {
 // does not mind letter case, unlike files.
 func TestLocalTime(t *testing.T) {
 	t.Parallel()
-	p := launch(t, []string{"TZ=pacific/kiritimati"}, "dead", "retry", "all", "--since=soon")
+	p := launch(t, []string{"TZ=:pacific/kiritimati"}, "dead", "retry", "all", "--since=soon")
 	if code := p.wait(t); code != 2 {
 		t.Errorf("it ended with %d", code)
 	}

@@ -44,7 +44,7 @@ type commands struct {
 
 func main() {
 	// The image has no zone files of its own.
-	if zone, ok := ranking.FindTimeZone(os.Getenv("TZ")); ok {
+	if zone, ok := ranking.FindTimeZone(strings.TrimPrefix(os.Getenv("TZ"), ":")); ok {
 		time.Local = ranking.Display{TimeZone: zone}.Zone()
 	}
 	os.Exit(realMain(os.Args[1:]))

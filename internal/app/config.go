@@ -158,7 +158,7 @@ func isProxy(address string) bool {
 	u, err := url.Parse(full)
 	return err == nil && slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) &&
 		u.Hostname() != "" && (u.Port() != "" || full == address) &&
-		strings.HasSuffix(strings.TrimSuffix(full, "/"), u.Host) // what follows may be part of a password
+		u.RequestURI() == "/" && u.Fragment == "" // what follows the host may be part of a password
 }
 
 func (c *Config) rankingSettings() ranking.Settings {

@@ -159,6 +159,8 @@ func (s *Sources) Validate(program *kong.Application) error {
 		case settings[name] || value == "" && meant == "":
 		case meant != "":
 			s.faults = append(s.faults, fmt.Sprintf("%s in the environment is not a setting, but nearly %s: correct the name, or unset it", name, meant))
+		case proxyName.MatchString(name) && !isProxy(value) && strings.Contains(value, "@"): // part of a password may be looked up as a host
+			s.faults = append(s.faults, name+" is not the address of a proxy: write :, /, ?, # and @ in its user and password as %3A, %2F, %3F, %23 and %40")
 		case proxyName.MatchString(name) && !isProxy(value):
 			s.hints = append(s.hints, name+" is not the address of a proxy, such as http://proxy.example.org:3128")
 		case strings.EqualFold(name, "ALL_PROXY") && !slices.ContainsFunc(s.environ, httpsProxy.MatchString):

@@ -159,22 +159,28 @@ func TestOtherNamesOfTheToken(t *testing.T) {
 func TestProxies(t *testing.T) {
 	t.Parallel()
 	const noAddress = " is not the address of a proxy, such as http://proxy.example.org:3128"
+	const badPassword = "HTTPS_PROXY is not the address of a proxy: write :, /, ?, # and @ in its user and password as %3A, %2F, %3F, %23 and %40"
 	const noEffect = " has no effect: to reach Telegram through that proxy, set HTTPS_PROXY"
 	for environ, want := range map[string]string{
 		"HTTPS_PROXY=hush": "HTTPS_PROXY" + noAddress, "HTTP_PROXY=http://": "HTTP_PROXY" + noAddress, "http_proxy=hush hush:1": "http_proxy" + noAddress,
-		"https_proxy=ftp://hush:21": "https_proxy" + noAddress, "HTTPS_PROXY=http://us:12/hush@proxy:3128": "HTTPS_PROXY" + noAddress,
-		"HTTPS_PROXY=user:hu#sh@proxy:3128": "HTTPS_PROXY" + noAddress, "HTTPS_PROXY=http://user:hu%sh@proxy": "HTTPS_PROXY" + noAddress,
+		"https_proxy=ftp://hush:21": "https_proxy" + noAddress, "HTTPS_PROXY=http://us:12/hush@proxy:3128": badPassword,
+		"HTTPS_PROXY=user:hu#sh@proxy:3128": badPassword, "HTTPS_PROXY=http://user:hu%sh@proxy": badPassword,
+		"HTTPS_PROXY=http://us:12/hush@proxy:3128/us:12": badPassword, "HTTPS_PROXY=http://proxy:3128/path": "HTTPS_PROXY" + noAddress,
 		"ALL_PROXY=socks5://hush:1": "ALL_PROXY" + noEffect, "all_proxy=hush": "all_proxy" + noEffect, "ALL_PROXY=hush;HTTPS_PROXY=": "ALL_PROXY" + noEffect,
 
 		"ALL_PROXY=hush;https_proxy=proxy:3128": "", "ALL_PROXY=;HTTPS_PROXY=;http_proxy=;NO_PROXY=hush": "", "HTTPS_PROXY=10.0.0.1:3128": "",
 		"HTTP_PROXY=http://proxy": "", "HTTPS_PROXY=HTTPS://user:hush@proxy:3128/": "", "HTTPS_PROXY=socks5h://[::1]:1080": "", "HTTPS_PROXY=user:hush@proxy:1": "",
 	} {
-		var hints []string
-		if want != "" {
+		var hints, faults []string
+		switch want {
+		case "":
+		case badPassword: // the bot must not look up a part of it
+			faults = []string{want}
+		default:
 			hints = []string{want}
 		}
-		if _, s := parsed(t, "", strings.Split(environ, ";")...); s.faults != nil || !cmp.Equal(hints, s.hints) {
-			t.Errorf("%s: faults %v, hints %q", environ, s.faults, s.hints)
+		if _, s := parsed(t, "", strings.Split(environ, ";")...); !cmp.Equal(faults, s.faults) || !cmp.Equal(hints, s.hints) {
+			t.Errorf("%s: faults %q, hints %q", environ, s.faults, s.hints)
 		}
 	}
 }

@@ -123,6 +123,9 @@ func (q *callbackQuery) origin(sent time.Time) (o ranking.Origin, ok bool) {
 	if q.ID == "" || q.From == nil || q.From.IsBot || !q.hasChat() {
 		return o, false
 	}
+	if shown := time.Unix(q.Message.Date, 0); sent.Before(shown) { // updates may come out of order after all
+		sent = shown
+	}
 	o = q.Message.replyTarget()
 	sender := person(q.From.mentioned())
 	o.Key, o.Button, o.Pressed, o.Sender, o.SentAt = "c:"+q.ID, q.ID, q.Message.ID, &sender, sent.UTC()

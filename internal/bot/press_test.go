@@ -177,6 +177,21 @@ func TestPressesThatAreIgnored(t *testing.T) {
 }
 
 // TestUnknownThingsInAPress: unused fields may have any type.
+// TestPressIsNotBeforeItsMessage: an update that is older than it should be may be its neighbor.
+func TestPressIsNotBeforeItsMessage(t *testing.T) {
+	t.Parallel()
+	rankings := &fakeRankings{}
+	const shown = 1700000000
+	raw := fmt.Sprintf(`{"callback_query":{"id":"1","from":{"id":1001,"first_name":"Alice"},"data":"1u:42:0:Aa0_-zZ9",`+
+		`"message":{"message_id":5,"date":%d,"chat":{"id":-100,"type":"supergroup"}}}}`, shown)
+	for sent, want := range map[int64]int64{shown - 3600: shown, shown: shown, shown + 5: shown + 5} {
+		err := newRouter(rankings).Handle(t.Context(), intake.Update{ID: 1, Raw: json.RawMessage(raw), SentAt: time.Unix(sent, 0)})
+		if last := rankings.calls[len(rankings.calls)-1]; err != nil || last.origin.SentAt.Unix() != want {
+			t.Errorf("a press dated %d is taken as of %v, want %d: %v", sent, last.origin.SentAt, want, err)
+		}
+	}
+}
+
 func TestUnknownThingsInAPress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

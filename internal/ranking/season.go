@@ -280,7 +280,7 @@ func (e seasonTimer) decide(snap Snapshot) (Decision, error) {
 	case !goesOn: // a message of the next season has ended it
 		d.Effect = &ToldSeason{Season: e.season}
 	case l.Archived, played(snap) == 0, l.Season.Ends.IsZero():
-		d.Effect = &SeasonUntil{Ladder: l.ID, Season: e.season, Until: endOfSeason(e.at, l.Rules, snap.Display)}
+		d.Effect = &SeasonUntil{Ladder: l.ID, Season: e.season, Until: snap.endOfNewSeason(e.at, e.at)}
 	default:
 		starts := l.Season.Ends
 		d.Effect = &NewSeason{

@@ -113,7 +113,7 @@ func (c *modelGroup) reach(l *modelLadder, at time.Time) bool {
 	case s.ends.IsZero() || at.Before(s.ends):
 		return false
 	case l.archived || len(c.playedIn(s)) == 0:
-		s.ends = c.endOfSeason(l, at)
+		s.ends = c.endOfSeason(l, at.Add(48*time.Hour))
 		return false
 	}
 	s.waits = at.Before(s.ends.Add(time.Minute)) // it may be told later
