@@ -1,0 +1,936 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/catalog"
+	"elobot/internal/intake"
+	"elobot/internal/outbox"
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres/pgranking"
+	"elobot/internal/postgres/pgstats"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+	"elobot/internal/telegram"
+)
+
+// tablesOn are the tables in testdata/tables that TestTables runs: those whose feature is there.
+var tablesOn = []string{}
+
+// TestTables types what members type: the message of each row of a table, in a group of its own as the head of the table says, and compares
+// what is stored and answered with what the row expects. A button of a question is pressed to see what it means. A row is
+//   - right: as expected;
+//   - asked: there is a question about what should be plain, with the truth among its buttons;
+//   - refused: not recorded, and there is no question;
+//   - wrong: recorded otherwise, something stored before an answer, or a question without the truth: never tolerated;
+//   - differs: anything else.
+//
+// The rows that are not right stand in differs.txt with what happens and who is right.
+func TestTables(t *testing.T) {
+	t.Parallel()
+	for _, table := range tablesOn {
+		t.Run(table, func(t *testing.T) {
+			t.Parallel()
+			runTable(t, table)
+		})
+	}
+}
+
+// TestTablesAreComplete: each table has forty rows in each language, and expects what the test can compare.
+func TestTablesAreComplete(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/tables/*.txt")
+	if err != nil || len(files) != 6 {
+		t.Fatalf("tables %q: %v", files, err)
+	}
+	known := make(map[string]bool)
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".txt")
+		if name == "differs" {
+			continue
+		}
+		count := make(map[string]int)
+		for _, row := range readTable(t, name) {
+			count[row.language]++
+			known[row.language+" "+row.number+" "+name] = true
+			kind, _, _ := strings.Cut(row.expected, " ")
+			if !slices.Contains([]string{"recorded", "asked", "refused", "shows", "says"}, kind) {
+				t.Errorf("%s %s: nobody can expect %q", row.language, row.number, row.expected)
+			}
+			if _, ok := settingsOfTables[row.setting]; !ok {
+				t.Errorf("%s %s: the setting %q is unknown", row.language, row.number, row.setting)
+			}
+		}
+		for language, n := range count {
+			if n != 40 || len(count) != len(catalog.All()) {
+				t.Errorf("%s: %d rows in %s, and %d languages", name, n, language, len(count))
+			}
+		}
+	}
+	for row := range readDiffers(t) {
+		if !known[row] {
+			t.Errorf("differs.txt: no table has the row %s", row)
+		}
+	}
+}
+
+// typedRow is a row of a table.
+type typedRow struct{ language, number, setting, message, expected, note string }
+
+func readTable(t *testing.T, name string) (rows []typedRow) {
+	t.Helper()
+	eachLine(t, name, func(line string) {
+		f := strings.Split(line, " | ")
+		if len(f) != 5 {
+			t.Fatalf("%s: %d fields in %q", name, len(f), line)
+		}
+		language, number, _ := strings.Cut(f[0], " ")
+		rows = append(rows, typedRow{language, number, f[1], strings.ReplaceAll(f[2], " ⏎ ", "\n"), f[3], f[4]})
+	})
+	return rows
+}
+
+// readDiffers returns what happens in the rows that are not right, by language, number and table.
+func readDiffers(t *testing.T) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	eachLine(t, "differs", func(line string) {
+		row, rest, ok := strings.Cut(line, ": ")
+		happens, who, also := strings.Cut(rest, " | ")
+		if !ok || !also || who == "" {
+			t.Fatalf("differs: say what happens and who is right: %q", line)
+		}
+		all[row] = happens
+	})
+	return all
+}
+
+// eachLine calls do with each line of a table that is no comment.
+func eachLine(t *testing.T, name string, do func(string)) {
+	t.Helper()
+	table, err := os.ReadFile(filepath.Join("testdata", "tables", name+".txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(table)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			do(line)
+		}
+	}
+}
+
+// runTable judges the rows of a table: those of a language one after the other, because they are the same people.
+func runTable(t *testing.T, table string) {
+	pool, err := pgxpool.New(t.Context(), pgtest.New(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	rows, differs := readTable(t, table), readDiffers(t)
+	var lock sync.Mutex
+	count := make(map[string]int)
+	t.Run("rows", func(t *testing.T) {
+		for at, language := range catalog.All() {
+			t.Run(language.Tag(), func(t *testing.T) {
+				t.Parallel()
+				w := &typing{
+					t: t, pool: pool, language: language, accounts: int64(at+1) * 100, group: -1_002_000_000_000 - int64(at)*10_000,
+				}
+				for _, row := range rows {
+					if row.language != language.Tag() {
+						continue
+					}
+					verdict, happens := w.judge(row)
+					lock.Lock()
+					count[verdict]++
+					lock.Unlock()
+					name := row.language + " " + row.number + " " + table
+					text := fmt.Sprintf("%s: %s, %s\n\t%s\n\texpected %s (%s)", name, verdict, happens, row.message, row.expected, row.note)
+					switch want, known := differs[name]; {
+					case verdict == "wrong", verdict != "right" && !known, verdict == "right" && known:
+						t.Error(text)
+					case known && want != verdict+", "+happens:
+						t.Errorf("%s\n\tdiffers.txt says %s", text, want)
+					}
+				}
+			})
+		}
+	})
+	t.Logf("%s: %d rows: right %d, asked %d, refused %d, differs %d, wrong %d",
+		table, len(rows), count["right"], count["asked"], count["refused"], count["differs"], count["wrong"])
+}
+
+// usernames are those of the people of the tables, of whom the first is the sender, in the order of firstNames.
+var usernames = []string{"alice", "bob", "carol", "dave", "erin", "frank", "tom", "alexander", "dove", "dennis", "darts", "april"}
+
+const maxCast = 8 // how many of them are in each group
+
+// firstNames are the first names of these people, by language.
+var firstNames = map[string][]string{
+	"en":    strings.Fields("Alice Bob Carol Dave Erin Frank Tom Alexander Dove Dennis Darts April"),
+	"de":    strings.Fields("Alice Bob Carol Dave Erin Frank Tom Alexander Dove Dennis Darts April"),
+	"es":    strings.Fields("Alice Bob Carol Dave Erin Frank Tom Alexander Dove Denis Dardos Abril"),
+	"pt-BR": strings.Fields("Alice Bob Carol Dave Erin Frank Tom Alexander Dove Denis Dardos Abril"),
+	"ru":    strings.Fields("Алиса Боб Кэрол Дэйв Эрин Фрэнк Том Александр Дав Деннис Дартс Марта"),
+	"uk":    strings.Fields("Аліса Боб Керол Дейв Ерін Френк Том Олександр Дав Деніс Дартс Серпень"),
+}
+
+// games are the names of rankings, by language, in the order of those in English.
+var games = map[string][]string{
+	"en":    strings.Split("tennis, padel, darts, chess, table football, table tennis", ", "),
+	"de":    strings.Split("Tennis, Padel, Darts, Schach, Kicker, Tischtennis", ", "),
+	"es":    strings.Split("tenis, pádel, dardos, ajedrez, futbolín, tenis de mesa", ", "),
+	"pt-BR": strings.Split("tênis, padel, dardos, xadrez, pebolim, tênis de mesa", ", "),
+	"ru":    strings.Split("теннис, падел, дартс, шахматы, кикер, настольный теннис", ", "),
+	"uk":    strings.Split("теніс, падел, дартс, шахи, кікер, настільний теніс", ", "),
+}
+
+// gameIn returns the name of a ranking in a language.
+func gameIn(language, game string) string { return games[language][slices.Index(games["en"], game)] }
+
+// setting is what a group is like before the message of a row.
+type setting struct {
+	ladders []string // their names in English, the default one first; none for one without a name
+	extra   string   // the username of somebody who plays too
+	first   []string // what Alice sends before anybody else plays
+	last    []string // what Alice sends at the end
+	sql     string   // what else is to be done before that, in the group $1
+	replies bool     // the message replies to one of Bob's
+}
+
+// settingsOfTables are those of the tables, whose heads describe them. Where @dve is known, he is so before there is a Dave.
+var settingsOfTables = map[string]setting{
+	"one": {}, "base": {},
+	"onenamed": {ladders: []string{"tennis"}},
+	"named":    {ladders: []string{"tennis", "padel"}},
+	"many":     {ladders: []string{"tennis", "padel", "darts", "chess", "table football"}},
+	"tt":       {ladders: []string{"table tennis", "padel"}},
+	"dennis":   {ladders: []string{"tennis", "padel"}, extra: "dennis"},
+	"darts":    {ladders: []string{"tennis", "padel"}, extra: "darts"},
+	"reply":    {ladders: []string{"tennis", "padel"}, replies: true},
+	"nodraws":  {sql: `UPDATE ladders SET draws_allowed = false WHERE group_id = $1`},
+	"m42":      {sql: `UPDATE groups SET last_match_number = 41 WHERE id = $1`, last: []string{"/match @carol 2:0"}},
+	"dove":     {extra: "dove"},
+	"dve":      {first: []string{"/match @dve 3:1"}},
+	"undone":   {first: []string{"/match @dve 3:1", "/undo 1"}},
+	"joined":   {first: []string{"@dve /join", "/match @dve 3:1", "/undo 1"}},
+	"restored": {first: []string{"/match @dve 3:1", "/undo 1", "/restore 1"}},
+	"month":    {extra: "april"},
+	"season25": {sql: `UPDATE seasons SET name = '2025' WHERE group_id = $1`, last: []string{"/season new"}},
+}
+
+// typing types what members type in one language.
+type typing struct {
+	t        *testing.T
+	pool     *pgxpool.Pool
+	language catalog.Language
+	accounts int64 // the ids of the people of the language begin here
+	group    int64 // the Telegram id of the last group
+}
+
+// hall is the group of a row.
+type hall struct {
+	*typing
+	router   *Router
+	chat, id int64 // its Telegram id, and that of its row in groups
+	now      time.Time
+	last     int64                 // the id of the last message
+	seen     int64                 // the last notice
+	people   map[int64]outbox.Name // the players, with their usernames as marks
+	labels   map[string]string     // the names of rankings in English, by those in the language
+}
+
+func (h *hall) IsAdmin(context.Context, ranking.ExternalChatID, ranking.UserID) (bool, error) {
+	return true, nil
+}
+
+// enter sets up a new group.
+func (w *typing) enter(s setting) *hall {
+	w.t.Helper()
+	w.group--
+	store, settings := pgranking.NewStore(w.pool, func(outbox.Lane) {}), ranking.Settings{ResultsPerMinute: -1, AskUnusual: true}
+	rankings := ranking.NewService(store, slog.New(slog.DiscardHandler), settings)
+	h := &hall{typing: w, chat: w.group, labels: map[string]string{"": ""}, now: time.Date(2026, 11, 28, 9, 0, 0, 0, time.UTC)}
+	questions := stats.NewService(pgstats.NewStore(w.pool, w.pool), rankings)
+	h.router = NewRouter(rankings, questions, h, telegram.Self{ID: 99, Username: "elobot"})
+	first := append([]string{"/join"}, s.first...)
+	for _, text := range first {
+		h.say(text, nil)
+	}
+	h.exec(`UPDATE chats SET language = $1, time_zone = 'Europe/Berlin' WHERE telegram_chat_id = $2`, w.language.Tag(), h.chat)
+	row := w.pool.QueryRow(w.t.Context(), `SELECT g.id FROM groups g JOIN chats c ON c.id = g.chat_id WHERE telegram_chat_id = $1`, h.chat)
+	if err := row.Scan(&h.id); err != nil {
+		w.t.Fatal(err)
+	}
+	lines := "/match"
+	for i, username := range usernames {
+		if i > 0 && (i < maxCast || username == s.extra) {
+			lines += fmt.Sprintf("\n%%%d 3:1", i)
+		}
+	}
+	h.say(lines, nil)
+	for i, name := range s.ladders {
+		named := gameIn(w.language.Tag(), name)
+		h.labels[named] = name
+		if i == 0 {
+			h.exec(`UPDATE ladders SET name = $2 WHERE group_id = $1`, h.id, named)
+			continue
+		}
+		h.exec(`
+			WITH l AS (INSERT INTO ladders (group_id, is_default, name, season_id) VALUES ($1, false, $2, nextval('seasons_id_seq')) RETURNING *)
+			INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`, h.id, named)
+	}
+	if s.sql != "" {
+		h.exec(s.sql, h.id)
+	}
+	for _, text := range s.last {
+		if q := h.say(text, nil).question(h); len(q.buttons) > 0 && q.kind != "match_recorded" {
+			h.press(q, q.buttons[0])
+		}
+	}
+	h.now = h.now.Add(time.Hour)
+	return h
+}
+
+func (h *hall) exec(sql string, args ...any) {
+	h.t.Helper()
+	if _, err := h.pool.Exec(h.t.Context(), sql, args...); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// account returns somebody of the tables as Telegram shows them.
+func (h *hall) account(of int) fields {
+	return fields{
+		"id": h.accounts + int64(of), "first_name": firstNames[h.language.Tag()][of], "username": usernames[of], "language_code": h.language.Tag(),
+	}
+}
+
+var tokens = regexp.MustCompile(`%\d+|@\w+`)
+
+// say handles a message of Alice. In it, %1 is the account of Bob, and so on; an @dve at its front sends it.
+func (h *hall) say(text string, to fields) spoken {
+	h.t.Helper()
+	from := h.account(0)
+	if rest, ok := strings.CutPrefix(text, "@dve "); ok {
+		from, text = fields{"id": h.accounts + 99, "first_name": "Dve", "username": "dve"}, rest
+	}
+	h.now = h.now.Add(time.Minute)
+	h.last++
+	head, _, _ := strings.Cut(strings.ReplaceAll(text, "\n", " "), " ")
+	entities := []fields{{"type": "bot_command", "offset": 0, "length": len(head)}}
+	var b strings.Builder
+	end := 0
+	for _, at := range tokens.FindAllStringIndex(text, -1) {
+		b.WriteString(text[end:at[0]])
+		end = at[1]
+		token := text[at[0]:at[1]]
+		entity := fields{"type": "mention", "offset": len(utf16.Encode([]rune(b.String())))}
+		if number, ok := strings.CutPrefix(token, "%"); ok {
+			of, _ := strconv.Atoi(number)
+			user := h.account(of)
+			token, entity["type"], entity["user"] = user["first_name"].(string), "text_mention", user
+		}
+		b.WriteString(token)
+		entity["length"] = len(utf16.Encode([]rune(token)))
+		entities = append(entities, entity)
+	}
+	b.WriteString(text[end:])
+	m := fields{
+		"message_id": h.last, "date": h.now.Unix(), "chat": fields{"id": h.chat, "type": "supergroup", "title": "Club"},
+		"from": from, "text": b.String(), "entities": entities,
+	}
+	if to != nil {
+		m["reply_to_message"] = to
+	}
+	return h.handle(fields{"message": m}, m)
+}
+
+// press handles Alice's press of a button below a question.
+func (h *hall) press(q question, b button) spoken {
+	h.t.Helper()
+	h.now = h.now.Add(time.Second)
+	h.last++
+	var row []fields
+	for _, b := range q.buttons {
+		row = append(row, fields{"text": b.text, "callback_data": b.data})
+	}
+	below := fields{
+		"message_id": h.last, "date": h.now.Unix(), "chat": fields{"id": h.chat, "type": "supergroup", "title": "Club"},
+		"from":             fields{"id": 99, "is_bot": true, "first_name": "elobot", "username": "elobot"},
+		"reply_to_message": q.to, "reply_markup": fields{"inline_keyboard": [][]fields{row}},
+	}
+	press := fields{"id": fmt.Sprint(h.chat, h.last), "from": h.account(0), "message": below, "data": b.data}
+	return h.handle(fields{"callback_query": press}, q.to)
+}
+
+// spoken is what the bot says of a message or a press: the notices, as people see them.
+type spoken struct {
+	items []outbox.Item
+	out   []outgoing
+	to    fields // the message that began it
+}
+
+func (h *hall) handle(update, to fields) spoken {
+	h.t.Helper()
+	raw, err := json.Marshal(update)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if err := h.router.Handle(h.t.Context(), intake.Update{ID: h.last, Raw: raw, SentAt: h.now}); err != nil {
+		h.t.Fatalf("%s: %v", raw, err)
+	}
+	rows, _ := h.pool.Query(h.t.Context(), `
+		SELECT o.id, o.kind, payload, coalesce(reply_to, 0) FROM outbox o JOIN chats c ON c.id = chat_id
+		WHERE telegram_chat_id = $1 AND o.id > $2 AND o.kind <> 'acknowledged' ORDER BY o.id`, h.chat, h.seen)
+	s := spoken{to: to}
+	s.items, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (item outbox.Item, err error) {
+		return item, row.Scan(&item.ID, &item.Kind, &item.Payload, &item.ReplyTo)
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.meet()
+	for _, item := range s.items {
+		h.seen = item.ID
+		item.Names = make(map[int64]outbox.Name)
+		for id, name := range h.people {
+			item.Names[id] = outbox.Name{Name: name.Name}
+		}
+		zone := ranking.Display{TimeZone: "Europe/Berlin"}.Zone()
+		out, err := render(item, words{Language: h.language, zone: zone})
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		s.out = append(s.out, out)
+	}
+	return s
+}
+
+// meet reads the names of all players.
+func (h *hall) meet() {
+	h.t.Helper()
+	h.people = make(map[int64]outbox.Name)
+	rows, err := h.pool.Query(h.t.Context(), `
+		SELECT p.id, display_name, coalesce(username, '') FROM players p
+		WHERE telegram_user_id BETWEEN $1 AND $1 + 99
+		   OR group_id = (SELECT g.id FROM groups g JOIN chats c ON c.id = g.chat_id WHERE telegram_chat_id = $2)`, h.accounts, h.chat)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		var name outbox.Name
+		if err := rows.Scan(&id, &name.Name, &name.Mark); err != nil {
+			h.t.Fatal(err)
+		}
+		h.people[id] = name
+	}
+	if err := rows.Err(); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// text returns all that is said, as plain text with the labels of buttons.
+func (s spoken) text() string {
+	var b strings.Builder
+	for _, out := range s.out {
+		b.WriteString(plainText(out.html) + "\n")
+		for _, row := range out.buttons {
+			for _, button := range row {
+				b.WriteString(button.text + " " + button.copy + "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+// plainText returns a text without its markup and its invisible characters.
+func plainText(html string) string {
+	return strings.NewReplacer(isolate, "", endIsolate, "", joiner, "").Replace(plain(html))
+}
+
+// question is what the bot asks: the buttons that answer it, without the one that cancels.
+type question struct {
+	kind    string
+	buttons []button
+	to      fields
+}
+
+// question returns the question among what is said; without buttons if there is none.
+func (s spoken) question(h *hall) question {
+	for i, out := range s.out {
+		q := question{kind: s.items[i].Kind, to: s.to}
+		for _, b := range slices.Concat(out.buttons...) {
+			if b.data != "" && b.text != (words{Language: h.language}).cancel() {
+				q.buttons = append(q.buttons, b)
+			}
+		}
+		if len(q.buttons) > 0 && q.kind != "match_recorded" {
+			return q
+		}
+	}
+	return question{to: s.to}
+}
+
+// result is a match as the tables write it: the winner on the left, and of a draw the side whose name comes first.
+type result struct {
+	sides  [2]string
+	isDraw bool
+	scores [][2]string // the score and the sets; none if nobody counted
+	kept   string      // the games that do not count, as typed
+	ladder string
+}
+
+func (r result) String() string {
+	text := r.sides[0] + map[bool]string{true: "=", false: ">"}[r.isDraw] + r.sides[1]
+	for _, s := range r.scores {
+		text += " " + s[0] + ":" + s[1]
+	}
+	if r.kept != "" {
+		text += fmt.Sprintf(" kept %q", r.kept)
+	}
+	if r.ladder != "" {
+		text += " in " + r.ladder
+	}
+	return text
+}
+
+// turned returns the result with the sides in the order of the tables.
+func (r result) turned() result {
+	for i := range r.sides {
+		r.sides[i] = strings.Join(slices.Sorted(strings.SplitSeq(r.sides[i], "+")), "+")
+	}
+	if r.isDraw && r.sides[0] > r.sides[1] {
+		r.sides[0], r.sides[1] = r.sides[1], r.sides[0]
+		for i, s := range r.scores {
+			r.scores[i] = [2]string{s[1], s[0]}
+		}
+	}
+	return r
+}
+
+var (
+	oneScore  = regexp.MustCompile(`(\d*½|\d+):(\d*½|\d+)`)
+	keptGames = regexp.MustCompile(`\d+[:–-]\d+(\(\d+\))?( \d+[:–-]\d+(\(\d+\))?)*`)
+	resultRow = regexp.MustCompile(`^([a-z+]+)([>=])([a-z+]+)((?: [\d½]+:[\d½]+)*)(?: kept "([^"]*)")?(?: in ([a-z ]+))?$`)
+)
+
+// readResult reads a result as the tables write it.
+func readResult(text string) (r result, ok bool) {
+	m := resultRow.FindStringSubmatch(strings.TrimSuffix(text, " without a score"))
+	if m == nil {
+		return r, false
+	}
+	r = result{sides: [2]string{m[1], m[3]}, isDraw: m[2] == "=", kept: m[5], ladder: m[6]}
+	for _, s := range oneScore.FindAllStringSubmatch(m[4], -1) {
+		r.scores = append(r.scores, [2]string{s[1], s[2]})
+	}
+	return r.turned(), true
+}
+
+// recorded returns the matches that are recorded, as the cards show them. They must be stored like that.
+func (h *hall) recorded(s spoken) (all []result) {
+	h.t.Helper()
+	for i, item := range s.items {
+		var card ranking.MatchRecorded
+		if item.Kind != "match_recorded" {
+			continue
+		}
+		if err := json.Unmarshal(item.Payload, &card); err != nil {
+			h.t.Fatal(err)
+		}
+		var r result
+		for side, of := range card.Sides {
+			var names []string
+			for _, p := range of.Players {
+				names = append(names, strings.ToLower(h.people[int64(p.Name.Player)].Mark))
+			}
+			r.sides[side] = strings.Join(names, "+")
+		}
+		text := plainText(s.out[i].html)
+		head, _, _ := strings.Cut(text, "\n")
+		var a, b, winner *int
+		var turns bool
+		var label string
+		row := h.pool.QueryRow(h.t.Context(), `
+			SELECT score_a, score_b, winner::integer, coalesce(l.name, ''),
+			       (SELECT side = 2 FROM match_players WHERE match_id = m.id AND player_id = $3)
+			FROM matches m JOIN ladders l ON l.id = m.ladder_id
+			WHERE m.group_id = $1 AND m.number = $2 AND undone_at IS NULL`, h.id, card.Number, card.Sides[0].Players[0].Name.Player)
+		if err := row.Scan(&a, &b, &winner, &label, &turns); err != nil {
+			h.t.Fatal(err)
+		}
+		r.ladder = h.labels[label]
+		won := 0
+		if winner != nil {
+			won = map[int]int{0: 0, 1: 1, 2: -1}[*winner]
+			r.kept = keptGames.FindString(text)
+		} else {
+			won = cmp.Compare(*a, *b)
+			for _, score := range oneScore.FindAllStringSubmatch(head, -1) {
+				r.scores = append(r.scores, [2]string{score[1], score[2]})
+			}
+		}
+		if turns {
+			won = -won
+			a, b = b, a
+		}
+		r.isDraw = won == 0
+		isStored := won >= 0
+		if winner == nil && !strings.Contains(head, "½") {
+			isStored = isStored && len(r.scores) > 0 && r.scores[0] == [2]string{strconv.Itoa(*a), strconv.Itoa(*b)}
+		}
+		if !isStored {
+			h.t.Errorf("%s is stored otherwise: %v, %v, winner %v", text, a, b, won)
+		}
+		all = append(all, r.turned())
+	}
+	return all
+}
+
+// leaf is what the last press of an answer records.
+type leaf []result
+
+// outcome is what becomes of a message.
+type outcome struct {
+	said    spoken
+	h       *hall
+	results []result
+	asks    question
+	leaves  []leaf
+	stored  string // the people who are new, though nothing is recorded
+}
+
+// try sends the message of a row in a new group, and presses buttons of what is asked then.
+func (w *typing) try(row typedRow, presses ...int) (o outcome) {
+	w.t.Helper()
+	s := settingsOfTables[row.setting]
+	o.h = w.enter(s)
+	var to fields
+	if s.replies {
+		to = fields{
+			"message_id": 1, "date": o.h.now.Unix(), "from": o.h.account(1), "text": "hi", "chat": fields{"id": o.h.chat, "type": "supergroup"},
+		}
+	}
+	before := o.h.census()
+	o.said = o.h.say(row.message, to)
+	for _, at := range presses {
+		q := o.said.question(o.h)
+		if at >= len(q.buttons) {
+			return o
+		}
+		o.said = o.h.press(q, q.buttons[at])
+	}
+	o.results, o.asks = o.h.recorded(o.said), o.said.question(o.h)
+	if after := o.h.census(); len(o.results) == 0 && after != before {
+		o.stored = after
+	}
+	return o
+}
+
+// census returns who is known in the group, and the number of matches that count.
+func (h *hall) census() (all string) {
+	h.t.Helper()
+	if err := h.pool.QueryRow(h.t.Context(), `
+		SELECT concat_ws(' ', (SELECT string_agg(username, ' ' ORDER BY username) FROM players WHERE group_id = $1),
+			(SELECT count(*) FROM group_players p JOIN seasons s ON s.id = p.season_id WHERE s.group_id = $1),
+			(SELECT count(*) FROM matches WHERE group_id = $1 AND undone_at IS NULL))`, h.id).Scan(&all); err != nil {
+		h.t.Fatal(err)
+	}
+	return all
+}
+
+// isReport reports whether a message of a table should record something.
+func (row typedRow) isReport() bool {
+	head, _, _ := strings.Cut(row.message, " ")
+	return slices.Contains([]string{"/match", "/won", "/lost", "/draw"}, head) && row.message != "/match"
+}
+
+// explore returns what becomes of the message of a row, with what each button of a question leads to.
+func (w *typing) explore(row typedRow) outcome {
+	o := w.try(row)
+	if !row.isReport() {
+		return o
+	}
+	for i := range o.asks.buttons {
+		next := w.try(row, i)
+		if len(next.results) > 0 || len(next.asks.buttons) == 0 {
+			o.leaves = append(o.leaves, next.results)
+			continue
+		}
+		for j := range next.asks.buttons {
+			o.leaves = append(o.leaves, w.try(row, i, j).results)
+		}
+	}
+	return o
+}
+
+// happens says in short what becomes of a message.
+func (o outcome) happens() string {
+	var parts []string
+	for _, r := range o.results {
+		parts = append(parts, "recorded "+r.String())
+	}
+	var ways []string
+	for _, l := range o.leaves {
+		ways = append(ways, strings.Trim(fmt.Sprint([]result(l)), "[]"))
+	}
+	if len(ways) > 0 {
+		parts = append(parts, o.asks.kind+" "+strings.Join(ways, " / "))
+	}
+	for _, item := range o.said.items {
+		var why struct{ Code, Reason, Detail, Word string }
+		if item.Kind != "match_recorded" && len(ways) == 0 && json.Unmarshal(item.Payload, &why) == nil {
+			parts = append(parts, strings.Join(strings.Fields(fmt.Sprint(item.Kind, " ", why.Code, " ", why.Reason, " ", why.Detail, " ", why.Word)), " "))
+		}
+	}
+	if o.stored != "" {
+		parts = append(parts, "stored "+o.stored)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// judge returns the verdict about a row, and what happens.
+func (w *typing) judge(row typedRow) (verdict, happens string) {
+	o := w.explore(row)
+	return o.verdict(row), o.happens()
+}
+
+func (o outcome) verdict(row typedRow) string {
+	if o.stored != "" {
+		return "wrong"
+	}
+	kind, rest, _ := strings.Cut(row.expected, " ")
+	switch kind {
+	case "recorded":
+		return o.recordedAs(row, rest)
+	case "asked":
+		asked, also, both := strings.Cut(rest, "; recorded ")
+		if want, ok := readResult(also); both && (!ok || !isSame(o.results, want)) {
+			return "wrong"
+		}
+		return o.askedAs(row, asked, both)
+	}
+	if len(o.results) > 0 {
+		return "wrong"
+	}
+	if kind == "refused" {
+		return o.refusedAs(rest)
+	}
+	return o.answersAs(row, kind, rest)
+}
+
+func isSame(all []result, want result) bool { return len(all) == 1 && all[0].String() == want.String() }
+
+// recordedAs judges a row that expects a result.
+func (o outcome) recordedAs(row typedRow, rest string) string {
+	want, ok := readResult(rest)
+	switch {
+	case !ok:
+		return "the table cannot be read"
+	case len(o.results) == 1 && rest == o.results[0].String()+" ½:½": // the draw of one game needs no score
+		return "differs"
+	case len(o.results) > 0 && !isSame(o.results, want):
+		return "wrong"
+	case len(o.results) > 0:
+		past := plainText(words{Language: o.h.language}.Text("note.past", nil))
+		return right(strings.Contains(row.note, "counts from now") == strings.Contains(o.said.text(), past))
+	case len(o.leaves) == 0:
+		return "refused"
+	case slices.ContainsFunc(o.leaves, func(l leaf) bool { return isSame(l, want) }):
+		return "asked"
+	default:
+		return "wrong"
+	}
+}
+
+// askedAs judges a row that expects a question: what its buttons lead to must be what the row says.
+func (o outcome) askedAs(row typedRow, asked string, also bool) string {
+	what, options, _ := strings.Cut(asked, ": ")
+	var meant []result // what a press records, if the note says that
+	for part := range strings.SplitSeq(row.note, "; ") {
+		_, after, found := strings.Cut(part, "it is ")
+		if !found {
+			after = part
+		}
+		if r, ok := readResult(strings.TrimPrefix(after, "the draw ")); ok {
+			meant = append(meant, r)
+		}
+	}
+	var all []result
+	for _, l := range o.leaves {
+		all = append(all, l...)
+	}
+	switch {
+	case len(o.results) > 0 && !also:
+		if what == "date" && len(meant) == 1 && isSame(o.results, meant[0]) {
+			return "differs"
+		}
+		return "wrong"
+	case what == "opponent" && len(o.asks.buttons) > 0:
+		names := strings.Split(options, " / ")
+		for _, b := range o.asks.buttons {
+			names = slices.DeleteFunc(names, func(n string) bool { return strings.HasPrefix(b.text, o.h.nameOf(n)) })
+		}
+		return right(len(names) == 0 && !strings.Contains(strings.ToLower(o.said.text()), "dve"))
+	case len(all) == 0:
+		return "refused"
+	}
+	some := func(is func(result) bool) bool { return slices.ContainsFunc(all, is) }
+	for _, want := range meant {
+		if !some(func(r result) bool { r.ladder = want.ladder; return r.String() == want.String() }) {
+			return "wrong"
+		}
+	}
+	var wanted []string
+	for part := range strings.SplitSeq(options, ", ") {
+		wanted = append(wanted, strings.Split(part, " / ")...)
+	}
+	switch what {
+	case "date":
+		return right(len(o.leaves) == 1)
+	case "game":
+		_, list, _ := strings.Cut(options, "; ")
+		word := strings.Trim(strings.Fields(row.message)[1], ":,")
+		if !strings.Contains(strings.ToLower(o.said.text()), strings.ToLower(word)) {
+			return "differs"
+		}
+		wanted = strings.Split(list, " / ")
+		if wanted[len(wanted)-1] == "two others" {
+			wanted = wanted[:len(wanted)-1]
+			if len(all) != len(wanted)+2 {
+				return "wrong"
+			}
+		} else if len(all) != len(wanted) {
+			return "wrong"
+		}
+	}
+	for _, option := range wanted {
+		if !some(func(r result) bool {
+			switch what {
+			case "game":
+				return r.ladder == option
+			case "winner":
+				return !r.isDraw && r.sides[0] == option && (r.kept != "" || !keptGames.MatchString(row.message)) && len(r.scores) == 0
+			case "counts":
+				return len(r.scores) == 1 && (r.scores[0][0]+":"+r.scores[0][1] == option || r.scores[0][1]+":"+r.scores[0][0] == option)
+			case "reading":
+				text := r.String()
+				isScore, isDraw := strings.Contains(text, " 1:2") || strings.Contains(text, " 2:1"), strings.Contains(text, "½")
+				return strings.HasSuffix(option, "1:2") && isScore && !isDraw || strings.HasSuffix(option, "a draw") && isDraw
+			case "newplayer":
+				username := strings.TrimPrefix(option, "new @")
+				return slices.Contains(strings.Split(r.sides[0]+"+"+r.sides[1], "+"), username)
+			default:
+				return false
+			}
+		}) {
+			return "wrong"
+		}
+	}
+	return "right"
+}
+
+func right(ok bool) string {
+	if ok {
+		return "right"
+	}
+	return "differs"
+}
+
+// nameOf returns the first name of somebody of the tables.
+func (h *hall) nameOf(username string) string {
+	return firstNames[h.language.Tag()][slices.Index(usernames, username)]
+}
+
+// refusedAs judges a row that expects a refusal.
+func (o outcome) refusedAs(rest string) string {
+	text := o.said.text()
+	switch {
+	case len(o.leaves) > 0:
+		return "asked"
+	case rest == "draws are off":
+		return right(len(o.said.items) == 1 && strings.Contains(string(o.said.items[0].Payload), string(ranking.NoDraws)))
+	}
+	head, near, offers := strings.Cut(rest, ", offers ")
+	_, quoted, _ := strings.Cut(head, `"`)
+	quoted, _, _ = strings.Cut(quoted, `"`)
+	if offers && !strings.Contains(text, o.h.nameOf(near)) && !strings.Contains(text, "@"+near) {
+		return "differs"
+	}
+	isForeign := strings.HasPrefix(rest, "unknown name") && strings.Contains(text, "@bobby")
+	return right(strings.Contains(text, quoted) && !isForeign)
+}
+
+// sinces are the instants from which on an answer shows something, by the last word of what a row expects.
+var sinces = map[string]string{"today": "2026-11-28T00:00:00+01:00", "week": "2026-11-23T00:00:00+01:00"}
+
+// answersAs judges a row that expects the answer to a question of a member.
+func (o outcome) answersAs(row typedRow, kind, rest string) string {
+	if len(o.said.items) == 0 {
+		return "differs"
+	}
+	item, text := o.said.items[0], o.said.text()
+	isAbout := func(name string) bool { return strings.Contains(text, name) }
+	words := strings.Fields(rest)
+	if kind == "says" {
+		for at, name := range firstNames[row.language] {
+			if isAbout(name) && usernames[at] != "darts" {
+				return "differs"
+			}
+		}
+		switch words[0] {
+		case "rankings":
+			return right(isAbout(gameIn(row.language, "tennis")) && isAbout(gameIn(row.language, "padel")))
+		case "no":
+			return right(isAbout("2025") && item.Kind != "unclear_people")
+		default:
+			return right(item.Kind != "unclear_people" && item.Kind != "my_standing")
+		}
+	}
+	switch {
+	case words[0] == "chart":
+		return right(item.Kind == "chart")
+	case words[0] == "season":
+		return right(item.Kind == "season_table" && isAbout("2025"))
+	case words[0] == "matches", words[len(words)-1] == "today", words[len(words)-1] == "week":
+		since, err := time.Parse(time.RFC3339, sinces[words[len(words)-1]])
+		return right(err == nil && slices.ContainsFunc(instants(item.Payload), since.Equal))
+	case len(words) == 3: // with or without somebody
+		return right(item.Kind == "ranking_page" && isAbout("dve") == (words[1] == "with"))
+	default:
+		label, err := ladderLabel(item)
+		return right(err == nil && item.Kind == "ranking_page" && (len(words) == 1 || o.h.labels[label.Name] == words[1]))
+	}
+}
+
+var instant = regexp.MustCompile(`"(\d{4}-\d\d-\d\dT[^"]*)"`)
+
+// instants returns the times in a notice.
+func instants(payload []byte) (all []time.Time) {
+	for _, m := range instant.FindAllSubmatch(payload, -1) {
+		if at, err := time.Parse(time.RFC3339, string(m[1])); err == nil {
+			all = append(all, at)
+		}
+	}
+	return all
+}
