@@ -21,11 +21,11 @@ const (
 	pressActions = 300
 )
 
-// TestSeasonsBeginAtThePress interleaves presses, results, outages of the database, stops and kills at
-// random, in 200 groups that each start a season. Each result counts in the season in which it was
-// sent, but for those of the very second of the press. By webhook, Telegram gives no order between
-// presses and messages; what counts in the earlier season then is named: when the season starts, or
-// else by its card.
+// TestSeasonsBeginAtThePress interleaves presses, results, outages of the database, stops and kills
+// at random, in 200 groups that each start a season. Each result counts in the season in which it
+// was sent, but for those of the very second of the press. By webhook, Telegram gives no order
+// between presses and messages; what counts in the earlier season then is named: when the season
+// starts, or else by its card.
 func TestSeasonsBeginAtThePress(t *testing.T) {
 	t.Parallel()
 	for name, bots := range map[string]int{"polling": 1, "webhook": 2} {

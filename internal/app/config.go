@@ -148,8 +148,8 @@ func readAddress(address string) *url.URL {
 	return u
 }
 
-// isProxy reports whether net/http can use a proxy with this address, which may be a host and a port
-// without a scheme.
+// isProxy reports whether net/http can use a proxy with this address, which may be a host and a
+// port without a scheme.
 func isProxy(address string) bool {
 	full := address
 	if !strings.Contains(address, "://") {

@@ -138,8 +138,8 @@ func TestSettingsInFiles(t *testing.T) {
 	}
 }
 
-// TestProxiesPassedOn: Compose passes on each proxy that is set, under each name that net/http reads.
-// An empty value would hide a proxy from Docker's own configuration.
+// TestProxiesPassedOn: Compose passes on each proxy that is set, under each name that net/http
+// reads. An empty value would hide a proxy from Docker's own configuration.
 func TestProxiesPassedOn(t *testing.T) {
 	t.Parallel()
 	_, compose, _ := strings.Cut(readPage(t, "deploy/compose.yaml"), "\n  bot:\n")

@@ -109,8 +109,8 @@ func TestMisspeltSettings(t *testing.T) {
 	}
 }
 
-// TestDollars: a $ in a setting is named if not all programs that read the file keep it or expand it
-// alike. All of them keep one in single quotes, but Compose v1 expands ${NAME} there, too.
+// TestDollars: a $ in a setting is named if not all programs that read the file keep it or expand
+// it alike. All of them keep one in single quotes, but Compose v1 expands ${NAME} there, too.
 func TestDollars(t *testing.T) {
 	t.Parallel()
 	for line, ambiguous := range map[string]bool{
@@ -132,8 +132,8 @@ func TestDollars(t *testing.T) {
 	}
 }
 
-// TestOtherNamesOfTheToken: while there is no token, names that other bots use for theirs are named.
-// Otherwise they are no faults.
+// TestOtherNamesOfTheToken: while there is no token, names that other bots use for theirs are
+// named. Otherwise they are no faults.
 func TestOtherNamesOfTheToken(t *testing.T) {
 	t.Parallel()
 	for name, similar := range map[string]bool{

@@ -33,8 +33,9 @@ type DeadLetterHandler struct {
 
 var _ intake.DeadLetters = (*DeadLetterHandler)(nil)
 
-// NewDeadLetterHandler returns a handler for the bot with this account. retryLater reports whether an
-// error of letters is not the fault of the dead letter, such as a lock or an outage of the database.
+// NewDeadLetterHandler returns a handler for the bot with this account. retryLater reports whether
+// an error of letters is not the fault of the dead letter, such as a lock or an outage of the
+// database.
 func NewDeadLetterHandler(
 	letters Letters, self telegram.Self, retryLater func(error) bool, log *slog.Logger,
 ) *DeadLetterHandler {

@@ -19,7 +19,8 @@ func (c *Chat) WithoutBot() *Chat {
 // Kick removes the bot from a group. In a private chat the user blocks the bot.
 func (c *Chat) Kick() { c.removeBot(statusKicked) }
 
-// DeleteGroup deletes a group. It shows no service message to the bot, which is told only that it is out.
+// DeleteGroup deletes a group. It shows no service message to the bot, which is told only that it
+// is out.
 func (c *Chat) DeleteGroup() {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()

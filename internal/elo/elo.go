@@ -1,9 +1,10 @@
 // Package elo calculates Elo ratings. It knows nothing about players, ladders or storage.
 //
 // The formulas come from Arpad Elo, "The Rating of Chessplayers, Past and Present" (1978), with the logistic curve and
-// the divisor of 400 of US Chess (http://www.glicko.net/ratings/rating.system.pdf) and of the World Football Elo Ratings
-// (https://eloratings.net/about). FIDE has a table of the normal curve instead, with two decimals, that differs by up to
-// 0.018 (https://handbook.fide.com/chapter/B022024, 8.1.2):
+// the divisor of 400 of US Chess (http://www.glicko.net/ratings/rating.system.pdf) and of the World
+// Football Elo Ratings (https://eloratings.net/about). FIDE has a table of the normal curve
+// instead, with two decimals, that differs by up to 0.018
+// (https://handbook.fide.com/chapter/B022024, 8.1.2):
 //
 //	expected score   E = 1 / (1 + 10^((Rb−Ra)/400))
 //	change           round(K·G·(S−E)), and at least 1 if the match was decided

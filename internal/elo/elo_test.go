@@ -17,8 +17,8 @@ func TestMain(m *testing.M) {
 
 func TestExpected(t *testing.T) {
 	t.Parallel()
-	// The first three are calculated by hand from the formula. The others come from the table of the World Football Elo Ratings
-	// (https://eloratings.net/about), which gives three digits.
+	// The first three are calculated by hand from the formula. The others come from the table of
+	// the World Football Elo Ratings (https://eloratings.net/about), which gives three digits.
 	for _, tc := range []struct {
 		a, b, want, within float64
 	}{

@@ -56,8 +56,8 @@ func (d *dates) check(t *testing.T, want map[int64]float64) {
 	}
 }
 
-// TestPressesAreDated: an update without a date is dated between its neighbors of whatever lane, and
-// by its receipt where nothing follows.
+// TestPressesAreDated: an update without a date is dated between its neighbors of whatever lane,
+// and by its receipt where nothing follows.
 func TestPressesAreDated(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -98,8 +98,8 @@ func TestPressesAtTheEndOfAFullBatch(t *testing.T) {
 	})
 }
 
-// TestPressIsDatedByItsReceipt, not by when it is handled: the database is away meanwhile. A webhook
-// only retries what fails for a reason of its own.
+// TestPressIsDatedByItsReceipt, not by when it is handled: the database is away meanwhile. A
+// webhook only retries what fails for a reason of its own.
 func TestPressIsDatedByItsReceipt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -91,8 +91,8 @@ const MaxSeasonName = 32
 // StartSeason ends the season of a ladder that goes on, and starts another one with the Name, which may be empty. Only admins may.
 type StartSeason struct {
 	Name string
-	// Tag is that of the season that ends, as the pressed button has it. Without it, the admin is asked
-	// first.
+	// Tag is that of the season that ends, as the pressed button has it. Without it, the admin is
+	// asked first.
 	Tag     MatchTag
 	Asked   time.Time // when the button was posted
 	IsAdmin func(context.Context) (bool, error)
@@ -134,8 +134,8 @@ func (n seasonOperation) refuse(snap Snapshot) Notice {
 	return nil
 }
 
-// seasonTag returns the tag of the current season. It has the key of the ladder's first match, because
-// the ids of ladders and seasons come again after a restore.
+// seasonTag returns the tag of the current season. It has the key of the ladder's first match,
+// because the ids of ladders and seasons come again after a restore.
 func (s Snapshot) seasonTag() MatchTag {
 	return TagOf(s.FirstMatch, fmt.Sprint(s.Ladder.Season.ID), s.Ladder.Season.Starts.UTC().String())
 }
@@ -314,8 +314,8 @@ type SeasonStarted struct {
 	Number int    `json:"number"`
 	Name   string `json:"name,omitempty"`
 	Ended  int    `json:"ended"` // the number of the season before
-	// Before are the matches that count in the season before, and were reported since the button was
-	// posted. The messenger may have delivered the press late.
+	// Before are the matches that count in the season before, and were reported since the button
+	// was posted. The messenger may have delivered the press late.
 	Before []int `json:"before,omitempty"`
 }
 

@@ -144,7 +144,8 @@ func TestSeasons(t *testing.T) {
 	}
 }
 
-// TestSeasonsInASecond: a season has a second at least, also where the messenger's clock was set back.
+// TestSeasonsInASecond: a season has a second at least, also where the messenger's clock was set
+// back.
 func TestSeasonsInASecond(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -164,8 +165,8 @@ func TestSeasonsInASecond(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestResultsBeforeThePress: what was reported while the question was open, and counts in the season
-// that ended, is named when the next one starts.
+// TestResultsBeforeThePress: what was reported while the question was open, and counts in the
+// season that ended, is named when the next one starts.
 func TestResultsBeforeThePress(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -123,8 +123,8 @@ type Needs struct {
 	Result          *ResultNeeds // requests Leaders; there are People
 	Everybody       bool         // requests Everybody
 	Match           *MatchRef    // requests Matches
-	// ReportedSince limits which matches that the sender reported, and did not play, may be the last
-	// one that is meant, or Counted. With Season, it requests Since.
+	// ReportedSince limits which matches that the sender reported, and did not play, may be the
+	// last one that is meant, or Counted. With Season, it requests Since.
 	ReportedSince time.Time
 	Season        bool     // requests FirstMatch
 	LastCounted   bool     // requests Counted

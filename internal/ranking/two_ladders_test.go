@@ -271,8 +271,8 @@ func TestDuplicatesOfALadder(t *testing.T) {
 	}
 }
 
-// TestButtonsOfAnotherGroupsLadder: a chat becomes that of another group when two are merged. Buttons
-// about the ladders of the earlier one do nothing.
+// TestButtonsOfAnotherGroupsLadder: a chat becomes that of another group when two are merged.
+// Buttons about the ladders of the earlier one do nothing.
 func TestButtonsOfAnotherGroupsLadder(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

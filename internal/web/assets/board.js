@@ -6,8 +6,8 @@
 	const tv = document.documentElement.classList.contains("tv");
 	let events, since, live = false, busy = false, again = false;
 
-	// A browser opens six connections to a host for all its tabs, so hidden tabs keep none. A screen
-	// always keeps its own: the browser of a television may call the page hidden.
+	// A browser opens six connections to a host for all its tabs, so hidden tabs keep none. A
+	// screen always keeps its own: the browser of a television may call the page hidden.
 	const sleeps = () => document.hidden && !tv;
 
 	const assets = (page) => Array.from(page.querySelectorAll(`[href^="/g/assets/"], [src^="/g/assets/"]`))
