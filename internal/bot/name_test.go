@@ -157,9 +157,9 @@ func TestDisplayName(t *testing.T) {
 	}
 }
 
-// TestNamelessPeople: a person without a name is called so in the language of the chat, in a message,
-// in the table of a ranking, on a button, in a chart, and in front of an answer. Numbers tell
-// several of them apart.
+// TestNamelessPeople: a person without a name is called so in the language of the chat, in a
+// message, in the table of a ranking, on a button, in a chart, and in front of an answer. Numbers
+// tell several of them apart.
 func TestNamelessPeople(t *testing.T) {
 	t.Parallel()
 	german := words{Language: catalog.For("de"), tables: true}

@@ -31,21 +31,35 @@ import (
 	"elobot/internal/telegram"
 )
 
-// tablesOn are the tables in testdata/tables that TestTables runs: those whose feature is there.
-var tablesOn = []string{}
+// situationsOn are the situations that TestTables runs, by table in testdata/tables: those in which
+// the bot does what the rows of all languages expect. What makes more rows right adds their
+// numbers.
+var situationsOn = map[string]string{
+	"dates":   "01 13 19 23 40",
+	"draws":   "15 16 31 32",
+	"endings": "01 02 04 26 28 30 40",
+	"games":   "02 11 13 14 17 18 20 28 31 32 34",
+	"slips":   "04 05 07 10 13 14 16 17 19 20 23 25 33 34 36",
+}
 
-// TestTables types what members type: the message of each row of a table, in a group of its own as the head of the table says, and compares
-// what is stored and answered with what the row expects. A button of a question is pressed to see what it means. A row is
+// TestTables types what members type: the message of each row of a table, in a group of its own as
+// the head of the table says, and compares what is stored and answered with what the row expects. A
+// button of a question is pressed to see what it means. A row is
+//
 //   - right: as expected;
+//
 //   - asked: there is a question about what should be plain, with the truth among its buttons;
+//
 //   - refused: not recorded, and there is no question;
+//
 //   - wrong: recorded otherwise, something stored before an answer, or a question without the truth: never tolerated;
+//
 //   - differs: anything else.
 //
 // The rows that are not right stand in differs.txt with what happens and who is right.
 func TestTables(t *testing.T) {
 	t.Parallel()
-	for _, table := range tablesOn {
+	for table := range situationsOn {
 		t.Run(table, func(t *testing.T) {
 			t.Parallel()
 			runTable(t, table)
@@ -53,7 +67,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestTablesAreComplete: each table has forty rows in each language, and expects what the test can compare.
+// TestTablesAreComplete: each table has forty rows in each language, and expects what the test can
+// compare.
 func TestTablesAreComplete(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/tables/*.txt")
@@ -136,7 +151,8 @@ func eachLine(t *testing.T, name string, do func(string)) {
 	}
 }
 
-// runTable judges the rows of a table: those of a language one after the other, because they are the same people.
+// runTable judges the rows of a table: those of a language one after the other, because they are
+// the same people.
 func runTable(t *testing.T, table string) {
 	pool, err := pgxpool.New(t.Context(), pgtest.New(t))
 	if err != nil {
@@ -154,7 +170,7 @@ func runTable(t *testing.T, table string) {
 					t: t, pool: pool, language: language, accounts: int64(at+1) * 100, group: -1_002_000_000_000 - int64(at)*10_000,
 				}
 				for _, row := range rows {
-					if row.language != language.Tag() {
+					if row.language != language.Tag() || !strings.Contains(situationsOn[table], row.number) {
 						continue
 					}
 					verdict, happens := w.judge(row)
@@ -173,11 +189,11 @@ func runTable(t *testing.T, table string) {
 			})
 		}
 	})
-	t.Logf("%s: %d rows: right %d, asked %d, refused %d, differs %d, wrong %d",
-		table, len(rows), count["right"], count["asked"], count["refused"], count["differs"], count["wrong"])
+	t.Logf("%s: right %d, asked %d, refused %d, differs %d, wrong %d", table, count["right"], count["asked"], count["refused"], count["differs"], count["wrong"])
 }
 
-// usernames are those of the people of the tables, of whom the first is the sender, in the order of firstNames.
+// usernames are those of the people of the tables, of whom the first is the sender, in the order of
+// firstNames.
 var usernames = []string{"alice", "bob", "carol", "dave", "erin", "frank", "tom", "alexander", "dove", "dennis", "darts", "april"}
 
 const maxCast = 8 // how many of them are in each group
@@ -215,7 +231,8 @@ type setting struct {
 	replies bool     // the message replies to one of Bob's
 }
 
-// settingsOfTables are those of the tables, whose heads describe them. Where @dve is known, he is so before there is a Dave.
+// settingsOfTables are those of the tables, whose heads describe them. Where @dve is known, he is
+// so before there is a Dave.
 var settingsOfTables = map[string]setting{
 	"one": {}, "base": {},
 	"onenamed": {ladders: []string{"tennis"}},
@@ -325,7 +342,8 @@ func (h *hall) account(of int) fields {
 
 var tokens = regexp.MustCompile(`%\d+|@\w+`)
 
-// say handles a message of Alice. In it, %1 is the account of Bob, and so on; an @dve at its front sends it.
+// say handles a message of Alice. In it, %1 is the account of Bob, and so on; an @dve at its front
+// sends it.
 func (h *hall) say(text string, to fields) spoken {
 	h.t.Helper()
 	from := h.account(0)
@@ -491,7 +509,8 @@ func (s spoken) question(h *hall) question {
 	return question{to: s.to}
 }
 
-// result is a match as the tables write it: the winner on the left, and of a draw the side whose name comes first.
+// result is a match as the tables write it: the winner on the left, and of a draw the side whose
+// name comes first.
 type result struct {
 	sides  [2]string
 	isDraw bool
@@ -547,7 +566,8 @@ func readResult(text string) (r result, ok bool) {
 	return r.turned(), true
 }
 
-// recorded returns the matches that are recorded, as the cards show them. They must be stored like that.
+// recorded returns the matches that are recorded, as the cards show them. They must be stored like
+// that.
 func (h *hall) recorded(s spoken) (all []result) {
 	h.t.Helper()
 	for i, item := range s.items {
@@ -665,7 +685,8 @@ func (row typedRow) isReport() bool {
 	return slices.Contains([]string{"/match", "/won", "/lost", "/draw"}, head) && row.message != "/match"
 }
 
-// explore returns what becomes of the message of a row, with what each button of a question leads to.
+// explore returns what becomes of the message of a row, with what each button of a question leads
+// to.
 func (w *typing) explore(row typedRow) outcome {
 	o := w.try(row)
 	if !row.isReport() {
@@ -881,7 +902,8 @@ func (o outcome) refusedAs(rest string) string {
 	return right(strings.Contains(text, quoted) && !isForeign)
 }
 
-// sinces are the instants from which on an answer shows something, by the last word of what a row expects.
+// sinces are the instants from which on an answer shows something, by the last word of what a row
+// expects.
 var sinces = map[string]string{"today": "2026-11-28T00:00:00+01:00", "week": "2026-11-23T00:00:00+01:00"}
 
 // answersAs judges a row that expects the answer to a question of a member.

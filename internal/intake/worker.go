@@ -46,8 +46,8 @@ type Worker struct {
 }
 
 // NewWorker returns a worker that passes updates to handle, and stores those that fail for good as
-// dead letters. attempts serves careful mode. blameOf says what an error of any of the three means;
-// it may block for up to a second. now is the messenger's clock.
+// dead letters. attempts serves careful mode. blameOf returns what an error of any of the three
+// means; it may block for up to a second. now is the messenger's clock.
 func NewWorker(
 	handle Handler, dead DeadLetters, attempts Attempts, blameOf func(error) Blame, now func() time.Time, log *slog.Logger,
 ) *Worker {

@@ -37,9 +37,9 @@ func encryptionOf(conn *pgx.Conn) Encryption {
 	return Encryption{Exposed: !staysInside(hosts, local, ipOf(remote))}
 }
 
-// AsksTwice reports whether each connection tries several hosts, each with and without TLS. pgx does
-// so unless there is an sslmode, and unlike others also after a host has answered with TLS that it
-// is a standby.
+// AsksTwice reports whether each connection tries several hosts, each with and without TLS. pgx
+// does so unless there is an sslmode, and unlike others also after a host has answered with TLS
+// that it is a standby.
 func AsksTwice(config *pgx.ConnConfig) bool {
 	first := func(f *pgconn.FallbackConfig) bool { return f.Host == config.Host && f.Port == config.Port }
 	other := func(f *pgconn.FallbackConfig) bool { return !first(f) }

@@ -350,8 +350,8 @@ func TestMigrateSaysThatItWaits(t *testing.T) {
 	t.Parallel()
 	pool, files := dbtest.Open(t, pgtest.Empty(t)), withSecond()
 	openGate := closeGate(t, pool)
-	// begin starts an instance. pass reports whether its timer runs when it has got as far as at; then
-	// it is over.
+	// begin starts an instance. pass reports whether its timer runs when it has got as far as at;
+	// then it is over.
 	begin := func(at string) (pass func() bool, log *bytes.Buffer, done <-chan error) {
 		type running struct {
 			*time.Timer

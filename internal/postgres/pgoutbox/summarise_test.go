@@ -350,7 +350,7 @@ func TestWaitingOverfull(t *testing.T) {
 }
 
 // TestRefusedSummaryIsGivenUp: the failures of a summary that is refused count, however often its
-// lane is summarised between the requests.
+// lane is summarized between the requests.
 func TestRefusedSummaryIsGivenUp(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
