@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
+
 	"elobot/internal/botsim"
 )
 
@@ -59,7 +61,7 @@ func playFolder(t *testing.T, folder string, answered func(s *script, who botsim
 			if flag.Lookup("update").Value.String() == "true" {
 				must(t, os.WriteFile(file, []byte(got), 0o600))
 			} else if got != string(text) {
-				t.Errorf("what was said differs from %s:\n%s", file, got)
+				t.Errorf("what was said differs from %s:\n%s", file, gocmp.Diff(strings.Split(string(text), "\n"), strings.Split(got, "\n")))
 			}
 		})
 	}
@@ -68,7 +70,7 @@ func playFolder(t *testing.T, folder string, answered func(s *script, who botsim
 // script is a script that is being played. Its lines are:
 //
 //	# Name @username        a member; the first one has added the bot
-//	— 21 —                  how many days ago it is from here on
+//	— 21 —                  how many days ago it is from here on, at noon: no script runs over midnight
 //	— 2031-03-31 21:59 —    when it is, in UTC; to come, so that no timer is due before somebody speaks
 //	! stop                  the bot stops, and what is said waits until "! start"
 //	= Padel                 what follows is said in this topic, which is created; in "General"; or in "private" chats with the bot
@@ -135,17 +137,17 @@ func (s *script) play(line string) {
 		s.people[first], s.members = u, append(s.members, u)
 	case "—":
 		if s.group == nil {
-			s.later.Store(-30 * 24 * 60 * 60)
+			s.setClock(noon(30))
 			s.addGroup()
 		}
 		text := strings.Trim(rest, "— ")
 		if days, err := strconv.Atoi(text); err == nil {
-			s.later.Store(-int64(days) * 24 * 60 * 60)
+			s.setClock(noon(days))
 			break
 		}
 		at, err := time.Parse("2006-01-02 15:04", text)
 		must(s.t, err)
-		s.later.Store(int64(time.Until(at) / time.Second))
+		s.setClock(at)
 	case "!":
 		if rest == "stop" {
 			_, _ = s.bot.stop(s.t)
@@ -166,6 +168,16 @@ func (s *script) play(line string) {
 	default:
 		s.say(line)
 	}
+}
+
+// noon returns noon of the day this many days ago, in UTC.
+func noon(daysAgo int) time.Time {
+	return time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour).AddDate(0, 0, -daysAgo)
+}
+
+// setClock sets Telegram's clock.
+func (s *script) setClock(at time.Time) {
+	s.later.Store(int64(time.Until(at) / time.Second))
 }
 
 func (s *script) addGroup() {
