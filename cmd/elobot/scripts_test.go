@@ -172,7 +172,7 @@ func (s *script) play(line string) {
 
 // noon returns noon of the day this many days ago, in UTC.
 func noon(daysAgo int) time.Time {
-	return time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour).AddDate(0, 0, -daysAgo)
+	return time.Now().UTC().Truncate(24*time.Hour).Add(12*time.Hour).AddDate(0, 0, -daysAgo)
 }
 
 // setClock sets Telegram's clock.
