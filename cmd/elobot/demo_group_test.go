@@ -125,7 +125,7 @@ func (k talk) presses() {
 		"Carol pressed [Undo]", "undone by Carol", "edited its earlier message:", "undone by Carol", "│ [1] Restore\n",
 		"Dave pressed [Restore]", "Only the person who undid match",
 		"Carol pressed [Restore]", "restored by Carol", "edited its earlier message:", "Alice beat Carol 3:0", "│ [1] Undo\n",
-		"You  /ranking", "6 players")
+		"You  /ranking", "won–drawn–lost")
 }
 
 // answers: any button of a message can be pressed, also those that a press has put there, and those that only copy. When a question has
@@ -150,7 +150,7 @@ func (k talk) replies() {
 	k.inOrder(k.says("as carol", "/match", "reply to elobot: erin", "reply 3", "/ranking", "reply 3:2", "reply /undo", "reply to frank: /match 3:1",
 		"reply to zed: hi", "as you"),
 		"Carol  /match", "Who did you play?", "Carol  erin  (in reply to elobot)", "You against Erin: how did it end?",
-		"Carol  3  (in reply to elobot)", "A score has two numbers", "6 players", "Carol  3:2  (in reply to elobot)", "Carol beat Erin 3:2",
+		"Carol  3  (in reply to elobot)", "A score has two numbers", "won–drawn–lost", "Carol  3:2  (in reply to elobot)", "Carol beat Erin 3:2",
 		"Carol  /undo  (in reply to elobot)", "Match #34 undone", "Carol  /match 3:1  (in reply to Frank)", "Carol beat Frank 3:1",
 		"There is no message of zed to reply to.")
 }
@@ -173,7 +173,7 @@ func (k talk) alternates() {
 	k.t.Helper()
 	k.inOrder(k.says("zoe: /match @alice 3:2", "/match@other_bot @bob 3:0", "zoe: /unknown", "", "yan: /match @bob 3:0", "no command", "  /ranking", "zoe : /match"),
 		"/match @alice 3:2", "Zoe beat Alice 3:2", "new player: Zoe", "/match@other_bot", "/unknown", "/match @bob 3:0", "Yan beat Bob 3:0",
-		"You  no command", "/ranking", "8 players", "Zoe  /match", "Who did you play?")
+		"You  no command", "/ranking", "won–drawn–lost", "Zoe  /match", "Who did you play?")
 }
 
 // takesAnything: messages that are too long are refused, and no message can control the terminal.

@@ -27,23 +27,19 @@ type About struct {
 var _ = notice.Register[About](notice.Kind{Name: "about", Purpose: notice.Answer})
 
 func (r *Router) about(ctx context.Context, req request) error {
-	n := About{Bot: r.self.Username, Release: release.Version, TimeZones: ranking.TimeZoneEdition(), Source: release.Source}
+	n := About{Bot: r.self.Username, Release: release.Name(), TimeZones: ranking.TimeZoneEdition(), Source: release.Source}
 	return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: n})
 }
 
 var _ = shows(view[About]{text: words.about, line: words.about})
 
 func (w words) about(n About) string {
-	id := "about.plain"
-	if n.Release != "" {
-		id = "about.release"
-	}
-	text := w.Text(id, args{"Bot": n.Bot, "Release": html.EscapeString(n.Release)})
+	text := w.Text("about.release", args{"Bot": n.Bot, "Release": html.EscapeString(n.Release)})
 	if n.TimeZones != "" {
 		text += " " + w.Text("about.time_zones", args{"Edition": n.TimeZones})
 	}
-	if n.Source != "" {
-		text += " " + w.Text("about.source", args{"Source": html.EscapeString(n.Source)})
+	if n.Source == "" {
+		return text + " " + w.Text("about.no_source", nil)
 	}
-	return text
+	return text + " " + w.Text("about.source", args{"Source": html.EscapeString(n.Source)})
 }

@@ -12,15 +12,15 @@ import (
 func goldenAbout() map[string]notice.Notice {
 	return map[string]notice.Notice{
 		"released": About{Bot: "elo_bot", Release: "1.2.0", TimeZones: "2026f", Source: "https://example.org/elobot?a=1&b=2"},
-		"built":    About{Bot: "elo_bot"},
+		"built":    About{Bot: "elo_bot", Release: "dev"},
 	}
 }
 
-// TestAbout: the tests are built without a release and without an address.
+// TestAbout: the tests are built without a release, which has a name nevertheless, and without an address.
 func TestAbout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	want := fmt.Sprintf(`answer about {"bot":"elo_bot","time_zones":%q}`, ranking.TimeZoneEdition())
+	want := fmt.Sprintf(`answer about {"bot":"elo_bot","release":"dev","time_zones":%q}`, ranking.TimeZoneEdition())
 	for _, text := range []string{"/about", "/about@elo_bot", "/about the bot"} {
 		w.group.Say(w.alice, text)
 		w.expect(text, want)

@@ -88,6 +88,9 @@ func namesAs(names []ranking.Name, show func(ranking.Name) string) []string {
 
 func boldName(n ranking.Name) string { return "<b>" + showName(n) + "</b>" }
 
+// inTeams marks the matches of teams among those of two players.
+const inTeams = "👥"
+
 // playedMatches returns matches as facts: their numbers, the scores, the changes of the rating, and the opponents, or the day if these are
 // clear.
 func (w words) playedMatches(all []stats.PlayedMatch) (facts []fact) {
@@ -97,6 +100,9 @@ func (w words) playedMatches(all []stats.PlayedMatch) (facts []fact) {
 			f.label += " " + w.boldNames(m.Against)
 		} else {
 			f.value += " · " + w.Date(m.At)
+			if m.Teams {
+				f.value += " · " + inTeams
+			}
 		}
 		facts = append(facts, f)
 	}

@@ -113,6 +113,9 @@ func TestCommandsInALadder(t *testing.T) {
 	}{
 		{stats.RankingPage{}, "match padel &lt;1&gt; @bobby 3:1"}, {stats.MatchPage{}, "match padel &lt;1&gt; @bobby 3:1"},
 		{stats.Records{}, "match padel &lt;1&gt; @bobby 3:1"}, {ranking.BoardState{}, "board padel &lt;1&gt; on"},
+		{ranking.Refusal{Code: ranking.NoDraws}, "settings padel &lt;1&gt; draws on"},
+		{ranking.Refusal{Code: ranking.UnevenTeams}, "settings padel &lt;1&gt; uneven on"},
+		{ranking.Refusal{Code: ranking.OddPlayers}, "settings padel &lt;1&gt; uneven on"},
 		{ranking.BoardState{On: true}, "board padel &lt;1&gt; off"}, {ranking.BoardState{On: true, Changed: true}, "board padel &lt;1&gt; off"},
 	} {
 		for _, l := range catalog.All() {
@@ -125,6 +128,40 @@ func TestCommandsInALadder(t *testing.T) {
 			if !strings.Contains(out.html, "<code>/"+tc.want+"</code>") {
 				t.Errorf("%T in %s: %q", tc.notice, l.Tag(), out.html)
 			}
+		}
+	}
+}
+
+// TestNamesAreNotSaidTwice: where the ranking is called what its group is called, a title says the name once.
+func TestNamesAreNotSaidTwice(t *testing.T) {
+	t.Parallel()
+	w := wordsFor("en")
+	for _, tc := range []struct{ group, ladder, want string }{
+		{"Padel", "padel", "<b>Ranking</b> · " + showText("Padel")}, {"Club", "padel", "<b>Ranking</b> · " + showText("Club · padel")},
+		{"", "padel", "<b>Ranking</b> · " + showText("padel")}, {"", "", "<b>Ranking</b>"},
+	} {
+		w.ladder = tc.ladder
+		if got := w.titleOf("ranking.title", tc.group); got != tc.want {
+			t.Errorf("%q of %q: %q, want %q", tc.ladder, tc.group, got, tc.want)
+		}
+	}
+}
+
+// TestRankingHasTwoNotes: below a ranking stand at most two facts, of which one says who is left out.
+func TestRankingHasTwoNotes(t *testing.T) {
+	t.Parallel()
+	for name, n := range goldenRankings() {
+		page, ok := n.(stats.RankingPage)
+		if !ok {
+			continue
+		}
+		w := wordsFor("en")
+		facts := len(w.rankingNotes(page))
+		if w.hiddenPlayers(page) != "" {
+			facts++
+		}
+		if facts > 2 {
+			t.Errorf("%s has %d facts", name, facts)
 		}
 	}
 }

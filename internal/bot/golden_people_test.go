@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"slices"
 	"time"
 
 	"elobot/internal/notice"
@@ -31,9 +32,13 @@ func goldenHeadToHeads() map[string]notice.Notice {
 			n.For, n.Against = 0, 0
 			n.Last = []stats.PlayedMatch{against(57, 21, 0, -1, 12), against(54, 20, -1, -1, 0), against(41, 3, -1, 0, -16)}
 		}),
-		"opened":   with(func(n *stats.HeadToHead) { n.Back = 2 }),
-		"hostile":  with(func(n *stats.HeadToHead) { n.A, n.B = called(hostile), ranking.Name{Name: "Bob", Mark: "2"} }),
-		"certain":  with(func(n *stats.HeadToHead) { n.Ratings, n.Expected = [2]int{3000, 100}, 10_000 }),
+		"opened":  with(func(n *stats.HeadToHead) { n.Back = 2 }),
+		"hostile": with(func(n *stats.HeadToHead) { n.A, n.B = called(hostile), ranking.Name{Name: "Bob", Mark: "2"} }),
+		"certain": with(func(n *stats.HeadToHead) { n.Ratings, n.Expected = [2]int{3000, 100}, 10_000 }),
+		"in_teams": with(func(n *stats.HeadToHead) {
+			n.InTeams, n.Last = [3]int{2, 0, 1}, slices.Clone(n.Last)
+			n.Last[1].Teams = true
+		}),
 		"never":    never,
 		"stranger": stats.HeadToHead{A: alice, B: stranger, Stranger: stranger, Back: 9},
 	}

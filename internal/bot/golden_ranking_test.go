@@ -78,6 +78,7 @@ func goldenRankings() map[string]notice.Notice {
 		"moved": page(1, 57, withOwn(decided, 3), func(n *stats.RankingPage) {
 			n.NoDraws, n.Since = true, week
 		}),
+		"all_moved": page(1, 6, decided, func(n *stats.RankingPage) { n.NoDraws, n.Since = true, week }),
 		"own_moved": page(3, 57, rankingRows(10), func(n *stats.RankingPage) { n.Own, n.Since = &ownMoved, week }),
 		"newcomers": page(1, 9, slices.Concat(decided, withOwn(newcomers(), 1)), func(n *stats.RankingPage) {
 			n.NoDraws, n.Since = true, week

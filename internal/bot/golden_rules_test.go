@@ -22,6 +22,7 @@ func goldenChangedSettings() map[string]notice.Notice {
 		"hide":          ranking.SettingChanged{Name: "hide", Before: "60", After: "30"},
 		"hide_never":    ranking.SettingChanged{Name: "hide", Before: "60", After: "never"},
 		"halfway":       ranking.SettingChanged{Name: "halfway", Before: "off", After: "on"},
+		"no_halfway":    ranking.SettingChanged{Name: "halfway", Before: "on", After: "off"},
 		"first_match":   ranking.SettingChanged{Name: "provisional", Before: "0:0", After: "64:1"},
 		"first_matches": ranking.SettingChanged{Name: "provisional", Before: "0:0", After: "48:10"},
 		"no_first":      ranking.SettingChanged{Name: "provisional", Before: "48:10", After: "0:0"},

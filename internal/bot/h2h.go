@@ -73,6 +73,9 @@ func (w words) headToHeadTitle(n stats.HeadToHead) string {
 // headToHeadFacts are all from the view of the first player.
 func (w words) headToHeadFacts(n stats.HeadToHead) []fact {
 	facts := []fact{w.fact("meetings", w.Number(n.Met())), w.resultsFact(n.Won, n.Drawn, n.Lost, n.NoDraws)}
+	if t := n.InTeams; t != [3]int{} {
+		facts = append(facts, w.fact("in_teams", wonLost(t[0], t[1], t[2], n.NoDraws)))
+	}
 	if n.For+n.Against > 0 { // nobody may have counted any
 		facts = append(facts, w.fact("points", writtenScore([2]int{n.For, n.Against})))
 	}

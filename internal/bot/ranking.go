@@ -198,27 +198,34 @@ func (w words) inactive(n stats.RankingPage) string {
 // hideDays returns after how many days without a match somebody is left out. Before this was a rule, it was what is now the default.
 func hideDays(n stats.RankingPage) int { return cmp.Or(n.HideDays, ranking.DefaultRules().HideDays) }
 
-// rankingNotes returns what explains the rows of a page.
+// rankingNotes returns the two things that explain the rows of a page best, or one if hiddenPlayers says another.
 func (w words) rankingNotes(n stats.RankingPage) []string {
 	if len(n.Rows) == 0 {
 		return nil
+	}
+	var notes []string
+	if n.Total > len(n.Rows) {
+		notes = append(notes, w.shownPlayers(n))
+	}
+	places := w.placesBegin(n.PlaceMatches, n.Unplaced)
+	switch hasNew := slices.ContainsFunc(n.Rows, n.IsNew) || n.Own != nil && !n.Own.Inactive && n.IsNew(*n.Own); {
+	case hasNew:
+		notes = append(notes, newMark+" "+places)
+	case n.Unplaced:
+		notes = append(notes, places)
 	}
 	legend := "ranking.won_drawn_lost"
 	if n.NoDraws {
 		legend = "ranking.won_lost"
 	}
-	notes := []string{w.shownPlayers(n), w.Text(legend, nil)}
+	notes = append(notes, w.Text(legend, nil))
 	if !n.Since.IsZero() {
 		notes = append(notes, w.Text("ranking.moved", args{"Date": w.Date(n.Since)}))
 	}
-	hasNew := slices.ContainsFunc(n.Rows, n.IsNew) || n.Own != nil && !n.Own.Inactive && n.IsNew(*n.Own)
-	if hasNew {
-		notes = append(notes, newMark+" "+w.Text("ranking.new", nil))
+	if n.Hidden > 0 { // that is said too
+		return notes[:1]
 	}
-	if hasNew || n.Unplaced {
-		notes = append(notes, w.placesBegin(n.PlaceMatches, n.Unplaced))
-	}
-	return notes
+	return notes[:min(len(notes), 2)]
 }
 
 // placesBegin says how many matches give a place. unplaced is true as long as nobody has one.
@@ -231,14 +238,11 @@ func (w words) placesBegin(matches int, unplaced bool) string {
 
 // shownPlayers says which players a page shows, out of how many.
 func (w words) shownPlayers(n stats.RankingPage) string {
-	switch first, last := n.Bounds(); {
-	case n.Total <= len(n.Rows):
-		return w.Plural("ranking.players", max(n.Total, 1), nil)
-	case first == last:
+	first, last := n.Bounds()
+	if first == last {
 		return w.Plural("ranking.one_of", n.Total, args{"First": first})
-	default:
-		return w.Plural("ranking.some_of", n.Total, args{"First": first, "Last": last})
 	}
+	return w.Plural("ranking.some_of", n.Total, args{"First": first, "Last": last})
 }
 
 // hiddenPlayers says how many players are left out, or nothing.

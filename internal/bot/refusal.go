@@ -28,7 +28,7 @@ func (w words) refusal(n ranking.Refusal) string {
 // newer release may have refused for a reason that this one does not know.
 func (w words) reason(n ranking.Refusal) string {
 	id := "refusal." + string(n.Code)
-	with := args{"Number": n.Number}
+	with := args{"Number": n.Number, "Ladder": w.ladderWords()}
 	switch n.Code {
 	case ranking.NothingOfYours, ranking.TooLate, ranking.UndoneLongAgo, ranking.NothingToRestore:
 		if n.Minutes%60 == 0 {

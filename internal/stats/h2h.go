@@ -13,10 +13,11 @@ import (
 type HeadToHead struct {
 	A ranking.Name `json:"a"`
 	B ranking.Name `json:"b"`
-	// Won, Drawn and Lost are those of A, and so are the points.
+	// Won, Drawn and Lost are those of A without teams, and InTeams is the same of meetings in teams. The rest is of all.
 	Won     int           `json:"won,omitempty"`
 	Drawn   int           `json:"drawn,omitempty"`
 	Lost    int           `json:"lost,omitempty"`
+	InTeams [3]int        `json:"in_teams,omitzero"`
 	NoDraws bool          `json:"no_draws,omitempty"` // the ladder has none
 	For     int           `json:"for,omitempty"`
 	Against int           `json:"against,omitempty"`
@@ -34,7 +35,9 @@ type HeadToHead struct {
 var _ = notice.Register[HeadToHead](notice.Kind{Name: "head_to_head", Purpose: notice.Answer, Alone: true})
 
 // Met returns the number of meetings.
-func (n HeadToHead) Met() int { return n.Won + n.Drawn + n.Lost }
+func (n HeadToHead) Met() int {
+	return n.Won + n.Drawn + n.Lost + n.InTeams[0] + n.InTeams[1] + n.InTeams[2]
+}
 
 // Meet sums up the meetings, in the order of their numbers.
 func (n *HeadToHead) Meet(meetings []Match) {
@@ -42,8 +45,16 @@ func (n *HeadToHead) Meet(meetings []Match) {
 	if len(meetings) == 0 {
 		return
 	}
-	p := summaryOf(n.A.Player, meetings).opponents[n.B.Player]
-	n.Won, n.Drawn, n.Lost, n.For, n.Against, n.Gained = p.won, p.drawn, p.lost, p.pointsFor, p.pointsAgainst, p.gained
+	var all, teams pair
+	for _, m := range meetings {
+		one := m.pairOf(m.partOf(n.A.Player))
+		if all.add(one); m.isOfTeams() {
+			teams.add(one)
+		}
+	}
+	n.Won, n.Drawn, n.Lost = all.won-teams.won, all.drawn-teams.drawn, all.lost-teams.lost
+	n.InTeams = [3]int{teams.won, teams.drawn, teams.lost}
+	n.For, n.Against, n.Gained = all.pointsFor, all.pointsAgainst, all.gained
 	n.Last = lastMatches(meetings, n.A.Player, LastMatches)
 	for i := range n.Last {
 		n.Last[i].Against = nil // it is clear

@@ -49,7 +49,7 @@ type summary struct {
 	pair           // all of them as one
 	best      peak // the highest rating after a match
 	streak    peak // the most wins in a row that a match completed
-	upset     peak // by how much the rating of the side that the player's side beat exceeded its own
+	upset     peak // by how much the rating of the side that the player's side beat exceeded its own, ranking.MinUpset or more
 	opponents map[ranking.PlayerID]*pair
 	partners  map[ranking.PlayerID]*pair
 }
@@ -88,7 +88,7 @@ func (s *summary) add(m *Match, own Part) {
 	s.best.reach(own.After, m)
 	if one.won > 0 {
 		s.streak.reach(max(own.StreakBefore, 0)+1, m)
-		if upset := ranking.Upset(m.Score, m.ratings()); upset > 0 {
+		if upset := ranking.Upset(m.Score, m.ratings()); upset >= ranking.MinUpset {
 			s.upset.reach(upset, m)
 		}
 	}
@@ -154,6 +154,9 @@ func playedBy(matches []Match, players ...ranking.PlayerID) (played []Match) {
 	return played
 }
 
+// isOfTeams reports whether one of the sides has more than one player.
+func (m *Match) isOfTeams() bool { return len(m.Parts) > 2 }
+
 // ratings returns the ratings of the players of each side before the match.
 func (m *Match) ratings() (sides [2][]int) {
 	for _, p := range m.Parts {
@@ -192,7 +195,7 @@ func lastMatches(matches []Match, player ranking.PlayerID, limit int) []PlayedMa
 	for _, m := range slices.Backward(matches[max(0, len(matches)-limit):]) {
 		own := m.partOf(player)
 		last = append(last, PlayedMatch{
-			MatchRef: m.MatchRef, Against: m.opponentsOf(player), Score: m.scoreOf(own), Change: own.After - own.Before,
+			MatchRef: m.MatchRef, Against: m.opponentsOf(player), Score: m.scoreOf(own), Change: own.After - own.Before, Teams: m.isOfTeams(),
 		})
 	}
 	return last

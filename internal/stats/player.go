@@ -78,9 +78,10 @@ type PlayedMatch struct {
 	Against []ranking.Name `json:"against,omitempty"`
 	Score   [2]int         `json:"score"` // that of the player's side first
 	Change  int            `json:"change"`
+	Teams   bool           `json:"teams,omitempty"` // a side has more than one player
 }
 
-// Upset is a victory over a side with a higher rating.
+// Upset is a victory over a side whose rating was higher by ranking.MinUpset or more.
 type Upset struct {
 	MatchRef
 	By     int            `json:"by"` // how much higher it was

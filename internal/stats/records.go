@@ -98,7 +98,7 @@ func RecordsOf(matches []Match) (n Records) {
 		if n.Played == nil || s.played > n.Played.Value {
 			n.Played = &Record{Name: name, Value: s.played}
 		}
-		if m := s.upset.match; s.upset.value >= ranking.MinUpset && (n.Upset == nil || precedes(s.upset, n.Upset.By, n.Upset.Number)) {
+		if m := s.upset.match; m != nil && (n.Upset == nil || precedes(s.upset, n.Upset.By, n.Upset.Number)) {
 			n.Upset = &UpsetBy{Name: name, Upset: Upset{MatchRef: m.MatchRef, By: s.upset.value, Beaten: m.opponentsOf(player)}}
 		}
 		for _, other := range slices.Sorted(maps.Keys(s.opponents)) {

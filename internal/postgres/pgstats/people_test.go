@@ -142,8 +142,9 @@ func TestHeadToHead(t *testing.T) {
 	dbtest.Exec(t, w.Pool, `
 		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
 		SELECT match_id, player_id, 1500, 1500, 32, 1500, 0, 0, 'match' FROM match_players ON CONFLICT DO NOTHING`)
-	if n := read(alice, bob); len(n.Last) != 2 || n.Last[0].Number != 3 || n.Last[1].Number != 1 {
-		t.Errorf("in teams: %+v", n.Last)
+	if n := read(alice, bob); len(n.Last) != 2 || n.Last[0].Number != 3 || n.Last[1].Number != 1 || !n.Last[0].Teams || n.Last[1].Teams ||
+		n.Won != 1 || n.InTeams != [3]int{1, 0, 0} || n.Met() != 2 {
+		t.Errorf("in teams: %+v", n)
 	}
 }
 

@@ -317,7 +317,7 @@ func (l *plainLadder) player(m plainMember) stats.MyStanding {
 	if best := highest(own, func(m *plainMatch) int { return m.After }); best != nil && n.Best > m.StartElo {
 		n.BestIn = ref(best)
 	}
-	if upset := highest(own, func(m *plainMatch) int { return m.surprise }); upset != nil && upset.surprise > 0 {
+	if upset := highest(own, func(m *plainMatch) int { return m.surprise }); upset != nil && upset.surprise >= ranking.MinUpset {
 		n.Upset = &stats.Upset{MatchRef: *ref(upset), By: upset.surprise, Beaten: namesOf(upset.Opponents)}
 	}
 	n.Most, n.Favourite, n.Hardest, n.Partner = l.pairings(m.Player)
@@ -350,7 +350,7 @@ func lastOf(own []*plainMatch, limit int, opponents bool) (last []stats.PlayedMa
 		return cmp.Compare(b.Number, a.Number)
 	})
 	for _, m := range own[:min(limit, len(own))] {
-		p := stats.PlayedMatch{MatchRef: *ref(m), Score: [2]int{m.Own, m.Other}, Change: m.After - m.Before}
+		p := stats.PlayedMatch{MatchRef: *ref(m), Score: [2]int{m.Own, m.Other}, Change: m.After - m.Before, Teams: len(m.Opponents)+len(m.Partners) > 1}
 		if opponents {
 			p.Against = namesOf(m.Opponents)
 		}
@@ -436,6 +436,11 @@ func (l *plainLadder) headToHead(a, b plainMember) stats.HeadToHead {
 	n.Ratings[1], _ = l.rating(b)
 	if p := pairs(met, opponentsOf)[b.Player]; p != nil {
 		n.Won, n.Drawn, n.Lost, n.For, n.Against, n.Gained = p.Won, p.Drawn, p.Lost, p.own, p.other, p.gained
+	}
+	inTeams := slices.DeleteFunc(slices.Clone(met), func(m *plainMatch) bool { return len(m.Opponents)+len(m.Partners) == 1 })
+	if p := pairs(inTeams, opponentsOf)[b.Player]; p != nil {
+		n.InTeams = [3]int{p.Won, p.Drawn, p.Lost}
+		n.Won, n.Drawn, n.Lost = n.Won-p.Won, n.Drawn-p.Drawn, n.Lost-p.Lost
 	}
 	return n
 }
