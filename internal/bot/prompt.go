@@ -117,6 +117,8 @@ func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]
 			numbers = append(numbers, button{text: w.Text("button.replace", nil), data: data})
 		case n.Doubt == ranking.DoubtLine:
 			rows = append(rows, []button{{text: w.Plural("button.record_others", len(o.Results), nil), data: data}})
+		case n.Doubt == ranking.DoubtDate:
+			numbers = append(numbers, button{text: w.Text("button.record_now", nil), data: data})
 		case n.Doubt == ranking.DoubtDuplicate:
 			numbers = append(numbers, button{text: w.Text("button.another_game", nil), data: data})
 		case results != nil:
@@ -165,7 +167,8 @@ var _ = shows(view[ranking.ReportPrompt]{text: words.reportPrompt, buttons: repo
 // others are listed.
 func (w words) reportPrompt(n ranking.ReportPrompt) string {
 	question := w.question(n)
-	asksOne := n.Doubt == ranking.DoubtDuplicate || n.Doubt == ranking.DoubtLine || n.Doubt == ranking.DoubtPlayers
+	one := []ranking.Doubt{ranking.DoubtDate, ranking.DoubtDuplicate, ranking.DoubtLine, ranking.DoubtPlayers}
+	asksOne := slices.Contains(one, n.Doubt)
 	if asksOne || differByPerson(n) || w.resultLabels(n) != nil {
 		return question
 	}

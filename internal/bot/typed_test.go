@@ -35,7 +35,7 @@ import (
 // the bot does what the rows of all languages expect. What makes more rows right adds their
 // numbers.
 var situationsOn = map[string]string{
-	"dates":   "01 13 19 23 40",
+	"dates":   "01 02 03 04 05 06 07 08 09 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 39 40",
 	"draws":   "15 16 31 32",
 	"endings": "01 02 04 26 28 30 40",
 	"games":   "02 11 13 14 17 18 20 28 31 32 34",

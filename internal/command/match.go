@@ -16,7 +16,8 @@ const (
 type Match struct {
 	A, B   []Person
 	Self   bool    // A is the sender alone, without being mentioned
-	Past   bool    // a word says that it was played on another day
+	Past   bool    // a word says that it was played yesterday
+	Day    *Day    // another day on which it was played, nil if none is told
 	Scores []Score // one, or the sets in the order in which they were played
 }
 
@@ -67,10 +68,16 @@ func ParseMatch(c Command, sender Person, reply *Person, names *Names) (Report, 
 	}
 	p, t := newParser(c, sender, reply), c.text()
 	t.written = listNumber.ReplaceAllString(t.written, "$1")
+	t, day, lastNight := t.withoutDates(names)
 	report, err := p.parseNames(t, names)
 	if err != nil && strings.Contains(t.written, "\n") {
 		if others, ok := p.withoutBadLine(t, names); ok {
-			return others, nil
+			report, err = others, nil
+		}
+	}
+	for _, reading := range report.Readings {
+		for i := range reading {
+			reading[i].Past, reading[i].Day = reading[i].Past || lastNight, day
 		}
 	}
 	return report, err

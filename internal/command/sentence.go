@@ -41,6 +41,7 @@ var forms = map[string][]form{
 		"prep O has I won",              // gegen bob habe ich gewonnen
 		"won [prep O]",                  // gewonnen gegen bob
 		"[S] has O beaten",              // alice hat bob geschlagen
+		"has I O beaten",                // gestern hab ich bob geschlagen
 		"O beaten",                      // bob geschlagen
 		"[S] has beaten O",              // alice hat geschlagen bob
 		"I prep O win",                  // ich gegen bob, gewann

@@ -86,7 +86,7 @@ var vocabulary = meanings(map[meaning]string{
 	meOrI:   `me`,
 	toMe:    `mich mir mí mim мне мені мной мною меня мене`,
 	oneSet:  `set third fourth fifth 3rd 4th 5th satz dritten vierten fünften parcial tercero cuarto quinto сет третьей пятой третьем пятом партию партію гру`,
-	past:    `yesterday gestern vorgestern ayer anoche ontem вчера вчора учора`,
+	past:    `yesterday gestern ayer anoche ontem вчера вчора учора`,
 	present: `today tonight heute hoy hoje сегодня сьогодні`,
 	joy:     `🏆 👑 🥇 🥈 ✅ 🎉 👏 💪`,
 	mood:    `😭 ❌ 😢 😞 😔 😟 🙁 ☹ ☹️ 😡 🤦 👎 :( :-( leider schade glückwunsch vergüenza`,
@@ -122,6 +122,7 @@ var vocabulary = meanings(map[meaning]string{
 		playing good close nice great well easy tough lol haha again finally then very narrowly comfortably convincingly singles doubles 1v1 2v2 3v3 4v4 1vs1 2vs2 bo3 bo5 bo7
 		foosball pool chess fifa tennis table ping pong ping-pong pingpong darts squash padel
 		:) :-) :d :p xd ^^ <3 ;) -)
+		this morning afternoon evening früh abend nachmittag esta mañana tarde à manhã noite
 		mal aber nur auch prost yeah super training halbfinale finale runde entscheidungssatz ende kurz freundschaftsspiel spiel partie match ergebnis endstand stand sätze das es eben gerade bitte
 		knapp klar endlich kicker tischtennis einzel doppel revanche gespielt überraschend anschließend danach glatt souverän endergebnis
 		goleada quedamos amistoso fin jaja jajaja partidazo pádel fútbol futbolín partido partida juego resultado marcador sets un una total parciales facilidad cerrado
@@ -271,8 +272,8 @@ func wordSet(words string) map[string]bool {
 }
 
 // meanings returns the meaning of each word.
-func meanings(words map[meaning]string) map[string]meaning {
-	all := make(map[string]meaning)
+func meanings[M comparable](words map[M]string) map[string]M {
+	all := make(map[string]M)
 	for m, list := range words {
 		for word := range strings.FieldsSeq(list) {
 			all[word] = m

@@ -24,6 +24,7 @@ const (
 	DoubtUsername    Doubt = "username"     // the username is new, and may mean somebody else
 	DoubtPlayers     Doubt = "players"      // the message of a match that is recorded reports other players
 	DoubtDuplicate   Doubt = "duplicate"    // the same result was reported shortly before
+	DoubtDate        Doubt = "date"         // it was played on another day
 )
 
 // AmbiguousReport is a report that needs an answer before it counts.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"elobot/internal/command"
 )
 
 // ExtraMatch separates the key of a message from the number of a match, in the keys of all its matches but the first.
@@ -22,7 +24,9 @@ type Report struct {
 	A      []Person `json:"a"` // at least one each; side A's scores come first
 	B      []Person `json:"b"`
 	Scores []Score  `json:"scores"`         // at least one
-	Past   bool     `json:"past,omitempty"` // it was played on another day, but counts from when it is reported
+	Past   bool     `json:"past,omitempty"` // it was played yesterday, but counts from when it is reported
+	// Day is another day on which it was played, nil if none is told.
+	Day *command.Day `json:"day,omitempty"`
 }
 
 // Reading is what a message says about matches: one of the fields is set.
@@ -154,7 +158,7 @@ type reportedMatch struct {
 	key     string
 	result  Result
 	even    bool  // the sides have the same number of players
-	past    bool  // it was played on another day
+	past    bool  // it was played yesterday
 	players []int // indexes into the people
 	sides   []int // the side of each player, 1 or 2
 }
@@ -236,6 +240,9 @@ func (m reportedMatch) hasDuplicatePlayer(snap Snapshot) bool {
 
 // decide asks first if something about the report is unusual. Of several matches, only those that were reported before wait for the answer.
 func (r *recordOperation) decide(snap Snapshot) (d Decision, err error) {
+	if r.isOfOtherDay(snap) {
+		return r.ask(AmbiguousReport{Doubt: DoubtDate, Readings: [][]Report{r.reports}}).ask(snap), nil
+	}
 	if q, ok := r.nearUsername(snap); ok {
 		return r.ask(q).ask(snap), nil
 	}

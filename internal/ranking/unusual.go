@@ -53,6 +53,14 @@ func settlingUsername(username string) Doubt {
 	return DoubtUsername + ":" + Doubt(strings.ToLower(username))
 }
 
+// isOfOtherDay reports whether a match was played on another day, as its report says.
+func (r *recordOperation) isOfOtherDay(snap Snapshot) bool {
+	_, month, day := r.playedAt.In(snap.Display.Zone()).Date()
+	today := names.Day{Month: int(month), Day: day}
+	isOther := func(m Report) bool { return m.Day != nil && *m.Day != today }
+	return !slices.Contains(r.settled, DoubtDate) && slices.ContainsFunc(r.reports, isOther)
+}
+
 // nearUsername asks about the first new username that may mean somebody else.
 func (r *recordOperation) nearUsername(snap Snapshot) (q AmbiguousReport, ok bool) {
 	if r.isSettled(DoubtUsername) {

@@ -1,0 +1,118 @@
+package command
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Day is the day on which a report says that a match was played. The Month is 0 if it is told in
+// another way than by the calendar, as in "last friday".
+type Day struct{ Month, Day int }
+
+// dateWords are the words of dates in all languages of the bot, by the letter that stands for them
+// in dateForms: a weekday (w), or an abbreviation or ordinal that may be one (f), a month (m, with
+// its number), a unit (u) and how many (o), ago (a, before the unit v), last (l), yesterday (y), the
+// day before (b, as one word x), night (n), words behind the hour (h), and prepositions (p).
+var dateWords = meanings(map[string]string{
+	"x": `vorgestern anteayer antier anteontem позавчера позавчора`,
+	"y": `yesterday gestern ayer ontem`,
+	"b": `before antes`,
+	"u": `day days week weeks month months tag tage tagen woche wochen monat monaten día dia días dias semana semanas mes meses mês
+		день дня дней неделю недели недель неделе месяц месяца месяцев дні днів тиждень тижня тижні тижнів місяць місяці місяців`,
+	"a": `ago atrás atras назад тому`,
+	"v": `vor hace há`,
+	"l": `last past letzte letzten letzter letztes letztem vergangene vergangenen vergangener pasado pasada passado passada última último
+		прошлую прошлый прошлое прошлой прошлом минулий минулу минулої минулого минулому минулій`,
+	"n": `night`,
+	"h": `pm uhr tarde noche mañana manhã noite утра вечера ранку вечора`,
+	"w": `monday tuesday wednesday thursday friday saturday sunday
+		montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag
+		lunes martes miércoles miercoles jueves viernes sábado sabado domingo
+		segunda-feira terça-feira terca-feira quarta-feira quinta-feira sexta-feira
+		понедельник вторник среда среду четверг пятница пятницу суббота субботу воскресенье
+		понеділок понеділка вівторок вівторка середа середу середи четвер четверга п'ятниця п'ятницю п'ятниці субота суботу суботи неділя неділю неділі`,
+	"f": `mon tue tues wed thu thur thurs fri sat sun segunda terça terca quarta quinta sexta пн вт ср чт пт сб вс нд`,
+	"p": `on in the at of am im um den de del el la las em na no às às в во на у о об`,
+	"o": `a an one two three four five six few couple ein eine einer einem zwei drei vier fünf sechs un una dos tres cuatro cinco uma dois duas três quatro
+		один одну два две три четыре пять пару дві чотири п'ять кілька`,
+	"m1":  `jan january januar enero ene janeiro янв января январь січ січня січень`,
+	"m2":  `feb february februar febrero febr fevereiro fev фев февраля февраль лют лютого лютий`,
+	"m3":  `mar march mär märz marzo março мар марта март бер берез березня березень`,
+	"m4":  `apr april abr abril апр апреля апрель квіт квітня квітень`,
+	"m5":  `may mai mayo maio мая май трав травня травень`,
+	"m6":  `jun june juni junio junho июн июня июнь черв червня червень`,
+	"m7":  `jul july juli julio julho июл июля июль лип липня липень`,
+	"m8":  `aug august agosto авг августа август серп серпня серпень`,
+	"m9":  `sep sept september septiembre setembro сен сент сентября сентябрь верес вересня вересень`,
+	"m10": `oct october okt oktober octubre outubro окт октября октябрь жовт жовтня жовтень`,
+	"m11": `nov november noviembre novembro ноя нояб ноября ноябрь лист листопада листопад`,
+	"m12": `dec december dez dezember dic diciembre dezembro дек декабря декабрь груд грудня грудень`,
+})
+
+var (
+	// dateForms are another day, last night, and a time of day (T). N is a number, Y a year, and D a
+	// date in numbers.
+	dateForms = regexp.MustCompilePOSIX(`p*(u?D|Np*m(p*Y)?|mN(p*Y)?|l?wl?|p+f|l+f|fl|lu|ul|vo*N?u|o*N?ua|x|u?bp*y|ln|Np*h|T)`)
+	dateToken = regexp.MustCompile(`[\n` + placeholder + `]|[^\s,;!?()` + placeholder + `]+`)
+	ordinal   = regexp.MustCompile(`^(\d\d?)(?:st|nd|rd|th|º|го)?$`)
+	timeOfDay = regexp.MustCompile(`^\d\d?(?:h|pm|am|uhr)$`)
+	year      = regexp.MustCompile(`^20\d\d$`)
+	isoDate   = regexp.MustCompile(`^(20\d\d)-(\d\d?)-(\d\d?)$`)
+	dayFirst  = regexp.MustCompile(`^(\d\d?)[./](\d\d?)([./](20\d\d|\d\d)?\.?)?$`)
+	scoreLike = regexp.MustCompile(`½|\d[:xXхХ×]\d|(?:^|[^-\d])\d{1,3}[-–—−]\d{1,3}(?:[^-\d]|$)`)
+)
+
+// withoutDates returns the text without its dates and times of day, and what they say: a day other
+// than yesterday, or nil, and whether it was last night. The name of a player is no date.
+func (t text) withoutDates(names *Names) (without text, day *Day, lastNight bool) {
+	tokens, hasScore := dateToken.FindAllStringIndex(t.written, -1), scoreLike.MatchString(t.written)
+	kinds, days := make([]byte, len(tokens)), make([]Day, len(tokens))
+	for i, at := range tokens {
+		kinds[i], days[i] = dateKind(t.written[at[0]:at[1]], hasScore)
+	}
+	for _, at := range slices.Backward(dateForms.FindAllIndex(kinds, -1)) {
+		form := string(kinds[at[0]:at[1]])
+		first := at[0] + len(form) - len(strings.TrimLeft(form, "p"))
+		name := t.written[tokens[first][0]:tokens[first][1]]
+		if strings.ContainsAny(form[first-at[0]:][:1], "wfm") && len(cmp.Or(names, new(Names)).named(foldName(name))) > 0 {
+			continue
+		}
+		if lastNight = lastNight || form == "ln"; !strings.ContainsAny(form, "nhT") {
+			day = new(Day)
+			for _, of := range days[at[0]:at[1]] {
+				day.Month, day.Day = max(day.Month, of.Month), max(day.Day, of.Day)
+			}
+		}
+		t.written = t.written[:tokens[at[0]][0]] + " " + t.written[tokens[at[1]-1][1]:]
+	}
+	return t, day, lastNight
+}
+
+// dateKind returns what stands for a word in dateForms, and the day or the month that it says.
+func dateKind(word string, hasScore bool) (kind byte, d Day) {
+	if m := dayFirst.FindStringSubmatch(isoDate.ReplaceAllString(word, "$3.$2.$1")); m != nil {
+		d = Day{Month: value(m[2]), Day: value(m[1])}
+		if d.Month > 12 { // 11/27
+			d.Month, d.Day = d.Day, d.Month
+		}
+		// Others, such as 3.1. or 01/03/26, may be a score.
+		isDate := len(m[4]) == len("2026") || hasScore && m[3] != "" || d.Day > 12 && (hasScore || m[3] != "")
+		if isDate && 0 < d.Month && d.Month <= 12 && 0 < d.Day && d.Day <= 31 {
+			return 'D', d
+		}
+		return '.', Day{}
+	}
+	word = strings.ReplaceAll(strings.ToLower(strings.TrimRight(word, ".:")), "’", "'")
+	switch m := ordinal.FindStringSubmatch(word); {
+	case m != nil:
+		return 'N', Day{Day: value(m[1])}
+	case timeOfDay.MatchString(word):
+		return 'T', Day{}
+	case year.MatchString(word):
+		return 'Y', Day{}
+	}
+	known := cmp.Or(dateWords[word], ".")
+	return known[0], Day{Month: value(known[1:])}
+}

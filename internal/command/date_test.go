@@ -1,0 +1,53 @@
+package command
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var blanks = regexp.MustCompile(` +`)
+
+// TestDates: what of a text is a date, which day it is, and what is left of it.
+func TestDates(t *testing.T) {
+	t.Parallel()
+	names := NewNames([]Person{{UserID: 1, Name: "April"}, {UserID: 2, Name: "Domingo"}, {UserID: 3, Name: "Bob"}})
+	for _, c := range []struct{ text, want string }{
+		{"bob 3:1 yesterday", "bob 3:1 yesterday"}, // a word of the vocabulary
+		{"bob 3:1 on 20.11.", "bob 3:1 | 11-20"},
+		{"bob 3:1 11/27", "bob 3:1 | 11-27"},
+		{"bob 3:1 5/11", "bob 3:1 5/11"},       // a game of a series
+		{"bob 21/15 27/11", "bob 21/15 27/11"}, // there is no other way to write a score here
+		{"bob 3:1 28.11.2025.", "bob 3:1 | 11-28"},
+		{"bob 3:1 2026-11-05!", "bob 3:1 ! | 11-5"},
+		{"bob 3.1.", "bob 3.1."},
+		{"bob 3:1 3.1.", "bob 3:1 | 1-3"},
+		{"bob 3:1 30th of November 2026, gg", "bob 3:1 , gg | 11-30"},
+		{"bob 3:1 the day before yesterday", "bob 3:1 | 0-0"},
+		{"bob 3:1 a few days ago", "bob 3:1 | 0-0"},
+		{"bob 3 1 2 days ago", "bob 3 1 | 0-2"},
+		{"bob 3:1 last night", "bob 3:1 | last night"},
+		{"bob 3:1 at 7pm", "bob 3:1"},
+		{"bob 3:1 at 19:30", "bob 3:1 at 19:30"},
+		{"april 3 1", "april 3 1"}, // people who are called so
+		{"domingo 3:1", "domingo 3:1"},
+		{"april 3:1 7 april", "april 3:1 | 4-7"},
+		{"second set bob 3:1, fri", "second set bob 3:1, fri"},
+		{"bob 3:1 on fri", "bob 3:1 | 0-0"},
+		{"3 day\nago bob 3:1", "3 day\nago bob 3:1"},
+		{"bob 3:1 минулої п’ятниці", "bob 3:1 | 0-0"},
+	} {
+		without, day, lastNight := text{written: c.text}.withoutDates(names)
+		got := blanks.ReplaceAllString(strings.TrimSpace(without.written), " ")
+		if day != nil {
+			got += fmt.Sprintf(" | %d-%d", day.Month, day.Day)
+		}
+		if lastNight {
+			got += " | last night"
+		}
+		if got != c.want {
+			t.Errorf("%q\n got %q\nwant %q", c.text, got, c.want)
+		}
+	}
+}
