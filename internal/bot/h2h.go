@@ -76,8 +76,8 @@ func (w words) headToHeadFacts(n stats.HeadToHead) []fact {
 	if t := n.InTeams; t != [3]int{} {
 		facts = append(facts, w.fact("in_teams", wonLost(t[0], t[1], t[2], n.NoDraws)))
 	}
-	if n.For+n.Against > 0 { // nobody may have counted any
-		facts = append(facts, w.fact("points", writtenScore([2]int{n.For, n.Against})))
+	if points := n.Points(); points != "" {
+		facts = append(facts, w.fact("points", points))
 	}
 	return append(facts, w.fact("net", signed(n.Gained)), w.expected(n))
 }

@@ -135,8 +135,8 @@ func (w words) scoreAlone(score [2]int) string {
 	return w.Text("score."+outcomeOf(score), nil)
 }
 
-// writtenScore returns a score as commands and the data of buttons have it.
-func writtenScore(score [2]int) string { return fmt.Sprintf("%d:%d", score[0], score[1]) }
+// writtenScore returns a score as commands have it.
+func writtenScore(score [2]int) string { return ranking.Score{A: score[0], B: score[1]}.String() }
 
 // brackets returns the non-empty texts in brackets, or an empty string.
 func brackets(all ...string) string {

@@ -532,7 +532,7 @@ func TestCommandsInAGroup(t *testing.T) {
 		"/lose @bob":                                 "match Alice@alice#1001 @bob -1:0",
 		"/draw @bob":                                 "match Alice@alice#1001 @bob -1:-1",
 		"/match @bob won":                            "match Alice@alice#1001 @bob -1:0",
-		"/match @bob 1/2":                            "ask winner : Alice@alice#1001 @bob 1:2, or Alice@alice#1001 @bob -1:-1",
+		"/match @bob 1/2":                            "ask half : Alice@alice#1001 @bob 1:2, or Alice@alice#1001 @bob 1000:1000",
 		"/won":                                       `answer wrong_form {"command":"match","reason":"empty"}`,
 		"/result":                                    "wizard ",
 		"/game @bob 3:1":                             "match Alice@alice#1001 @bob 3:1",

@@ -175,17 +175,20 @@ func fixData(card cardButton, score [2]int, sets []ranking.SetScore, exchanged b
 			slices.Reverse(sets[i][:])
 		}
 	}
-	return callbackData(fixCode, card.args()+","+strings.Join(writtenScores(score, sets), ","))
+	return callbackData(fixCode, card.args()+","+strings.Join(eachScore(score, sets, scoreData), ","))
 }
 
-// writtenScores returns a score, or its sets, in the form of a command.
-func writtenScores(score [2]int, sets []ranking.SetScore) []string {
+// scoreData returns a score as the data of a button has it.
+func scoreData(score [2]int) string { return fmt.Sprintf("%d:%d", score[0], score[1]) }
+
+// eachScore returns a score, or its sets, in a form.
+func eachScore(score [2]int, sets []ranking.SetScore, form func([2]int) string) []string {
 	if len(sets) == 0 {
-		return []string{writtenScore(score)}
+		return []string{form(score)}
 	}
 	var all []string
 	for _, s := range sets {
-		all = append(all, writtenScore(s))
+		all = append(all, form(s))
 	}
 	return all
 }
@@ -195,7 +198,7 @@ func scoreArgs(list string) (scores []ranking.Score, ok bool) {
 	for one := range strings.SplitSeq(list, ",") {
 		var s ranking.Score
 		_, err := fmt.Sscanf(one, "%d:%d", &s.A, &s.B)
-		if err != nil || !s.IsValid() || !s.HasPoints() && list != one || writtenScore([2]int{s.A, s.B}) != one {
+		if err != nil || !s.IsValid() || !s.HasPoints() && list != one || scoreData([2]int{s.A, s.B}) != one {
 			return nil, false
 		}
 		scores = append(scores, s)
@@ -376,13 +379,13 @@ func (w words) fixOffer(n ranking.FixOffer) string {
 	}
 	return w.Text("fix_offer.card", args{
 		"Number": n.Number, "New": scores(n.Score, n.Sets), "Old": scores(n.Was.Score, n.Was.Sets),
-		"Scores": strings.Join(writtenScores(n.Score, n.Sets), " "),
+		"Scores": strings.Join(eachScore(n.Score, n.Sets, writtenScore), " "),
 	})
 }
 
 // fixTo returns the label of the button that corrects a match.
 func (w words) fixTo(score [2]int, sets []ranking.SetScore) string {
-	scores := strings.Join(writtenScores(score, sets), " ")
+	scores := strings.Join(eachScore(score, sets, writtenScore), " ")
 	if !hasPoints(score) {
 		scores = w.scoreAlone(score)
 	}

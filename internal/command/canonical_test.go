@@ -108,12 +108,12 @@ func canonical(of command.Match) message {
 	}
 	var scores []string
 	for _, s := range of.Scores {
-		scores = append(scores, fmt.Sprintf("%d:%d", s.A, s.B))
+		scores = append(scores, s.String())
 	}
 	between, behind := " "+strings.Join(scores, " "), ""
 	switch score := of.Scores[0]; {
 	case !score.HasPoints():
-		between = map[string]string{"won": " beat", "lost": " lost to", "drew": " ½-½"}[describeScore(score)]
+		between = map[string]string{"won": " beat", "lost": " lost to", "drew": " ="}[describeScore(score)]
 	case len(of.A)+len(of.B) > 2:
 		between, behind = " vs", between
 	}

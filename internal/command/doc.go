@@ -23,7 +23,7 @@
 //	scores    = score | set set { set }         at most 25 sets
 //	score     = number white space number | set
 //	set       = number [ white space ] ( colon | dash ) [ white space ] number
-//	number    = 1 to 3 digits, of any script
+//	number    = 1 to 3 digits, of any script [ "½" ] | "½"
 //	colon     = ":" | "：" | "/" | "x"
 //	dash      = "-" | "–" | "—" | "−"
 //
@@ -39,7 +39,9 @@
 //
 // The words of the vocabulary, in all languages of the bot, have a meaning in a match: fillers ("gg") and "and" are white space; "me" is the
 // sender; "to" and "x" between two numbers are colons. /won, /lost, /draw and words such as "won", "lost" and "drew" say how the match ended,
-// and separate the sides if no versus does. With them, a match needs no score. "½-½" is "drew", and "1/2" may be that or 1:2.
+// and separate the sides if no versus does. With them, a match needs no score. A score has a ½ on both sides or on none;
+// "½" alone, "½-½" and "1/2-1/2" are drawn games, each half a point for both sides. So is "1/2" beside games that are all won, lost or drawn;
+// elsewhere it may be 1:2.
 //
 // A sentence with a word that says who won counts only if it has one of the forms of its language, such as "@alice beat @bob", "gegen @bob
 // gewonnen" or "le gané a @bob"; see forms. Every other one is in doubt: its object may stand first, it may be passive, negated or about a
@@ -73,7 +75,7 @@
 //	/match lost to @bob 3:1               sam 1:3 bob
 //	/won @bob                             sam won bob
 //	/match @bob won                       sam lost bob
-//	/match @alice ½-½ @bob                alice drew bob
+//	/match @alice ½-½ @bob                alice ½:½ bob
 //	/match @bob 3:1 and @carl 3:2         ReasonSeveralResults
 //	/match @a 10 @b 7 @c 3                ReasonFreeForAll
 //	/match @alice @bob vs @carl @dora 3:1 alice bob 3:1 carl dora
@@ -107,7 +109,7 @@
 //	/restore 42                           match 42
 //	/fix 42 3:2                           match 42 3:2
 //	/fix 42 3 2                           match 42 3:2
-//	/fix 42 ½-½                           match 42 drew
+//	/fix 42 ½-½                           match 42 ½:½
 //	/fix 3:2                              the match is not given 3:2
 //	/fix 13 :3                            ReasonIncompleteScore "3"
 //	/fix 42 3                             ReasonIncompleteScore "3"

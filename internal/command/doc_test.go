@@ -3,7 +3,6 @@ package command_test
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"os"
 	"regexp"
 	"strconv"
@@ -94,7 +93,7 @@ func describeMatch(m command.Match) string {
 func describeScore(s command.Score) string {
 	switch {
 	case s.HasPoints():
-		return fmt.Sprintf("%d:%d", s.A, s.B)
+		return s.String()
 	case s.A > s.B:
 		return "won"
 	case s.A < s.B:

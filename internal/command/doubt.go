@@ -17,6 +17,7 @@ const (
 	DoubtNone        Doubt = ""
 	DoubtResults     Doubt = "results"      // it may be one match or several
 	DoubtTotal       Doubt = "total"        // a score may be the total of the others
+	DoubtHalf        Doubt = "half"         // "1/2" may be half a point for each, or the score 1:2
 	DoubtWinner      Doubt = "winner"       // the words and the score may name different winners, or one of them none
 	DoubtName        Doubt = "name"         // several players have a name, or a name may be another word
 	DoubtUnknownName Doubt = "unknown_name" // nobody has a name; the readings have those with similar names
@@ -86,7 +87,7 @@ func (l line) likely(m Match, claim meaning) Report {
 	subject, isClear := l.subject(first, claim)
 	isFirst := (subject == 0) == (claim == won) // who won, if somebody has
 	var all Report
-	possible := l.possible(m.Scores)
+	possible := l.possible(m.Scores, claim)
 	for _, scores := range possible {
 		m.Scores = scores
 		a, b := points(scores)
@@ -103,7 +104,10 @@ func (l line) likely(m Match, claim meaning) Report {
 			all.Readings = append(all.Readings, Reading{m})
 		}
 	}
-	if len(possible) > 1 {
+	switch {
+	case len(possible) > 1 && len(possible[0]) == len(possible[1]):
+		all.Doubt, all.Word = DoubtHalf, ""
+	case len(possible) > 1:
 		all.Doubt, all.Word = DoubtTotal, unclearTotal(possible[0], possible[1])
 	}
 	return all
@@ -135,8 +139,7 @@ var withoutPoints = map[meaning]Score{won: win, lost: loss, drew: draw}
 
 // scoresOf returns the scores of a line, or the outcome if it has none.
 func (l line) scoresOf(outcome meaning) ([]Score, error) {
-	isHalf := l.isHalf && len(l.scores.numbers) == 2 && outcome == drew // "/draw 1/2"
-	hasScore := len(l.scores.numbers) > 0 && !isHalf || l.scores.stray != "" || l.scores.open != ""
+	hasScore := len(l.scores.numbers) > 0 || l.scores.stray != "" || l.scores.open != ""
 	if s, ok := withoutPoints[outcome]; ok && !hasScore {
 		return []Score{s}, nil
 	}
@@ -158,27 +161,50 @@ func points(scores []Score) (a, b int) {
 	if len(scores) == 1 {
 		return scores[0].A, scores[0].B
 	}
+	drawn := 0
 	for _, s := range scores {
 		switch {
+		case s == drawnGame:
+			drawn++
 		case s.A > s.B:
 			a++
 		case s.A < s.B:
 			b++
 		}
 	}
-	return a, b
+	shared := drawn/2 + drawn%2*Half
+	return a + shared, b + shared
+}
+
+// drawn returns the scores with each "1/2" as a drawn game. isSure is true if it can be nothing else: beside games that were won, lost or
+// drawn, or if the words say that nobody has won.
+func (l line) drawn(scores []Score, claim meaning) (drawn []Score, isSure bool) {
+	drawn, others := slices.Clone(scores), len(scores)
+	for i := range len(l.scores.numbers) / 2 {
+		if l.scores.numbers[2*i].word == oneTwo {
+			drawn[i], others = drawnGame, others-1
+		}
+	}
+	isOther := func(s Score) bool { return !s.isGame() }
+	return drawn, others > 0 && !slices.ContainsFunc(drawn, isOther) || len(scores) == 1 && claim == drew
 }
 
 // possible returns what several scores can mean: all of them, or without what may be a total or an aside. If the first or the last one is the
-// total of the others, it is left out; if it does not equal the sets that were won, it may be a set as well.
-func (l line) possible(scores []Score) [][]Score {
+// total of the others, it is left out; if it does not equal the sets that were won, it may be a set as well. And "1/2" may be a drawn game.
+func (l line) possible(scores []Score, claim meaning) [][]Score {
+	if drawn, isSure := l.drawn(scores, claim); isSure {
+		scores = drawn
+	} else if !slices.Equal(drawn, scores) {
+		return [][]Score{scores, drawn}
+	}
 	last := len(scores) - 1
 	var sets []Score
 	var total Score
+	isHalves := func(s Score) bool { return s.A >= Half && s != drawnGame }
 	switch {
-	case last > 1 && isTotal(scores[0], scores[1:]):
+	case last > 0 && isHalves(scores[0]), last > 1 && isTotal(scores[0], scores[1:]):
 		sets, total = scores[1:], scores[0]
-	case last > 1 && isTotal(scores[last], scores[:last]):
+	case last > 0 && isHalves(scores[last]), last > 1 && isTotal(scores[last], scores[:last]):
 		sets, total = scores[:last], scores[last]
 	case last == 1 && isBeforeSet(scores[0], scores[1]):
 		sets = scores[:1:1]
@@ -211,11 +237,11 @@ func isAside(s, of Score) bool {
 // isBeforeSet is true if a score may be the total of sets of which only one is named: "3:2, 11:9 in the fifth".
 func isBeforeSet(total, set Score) bool {
 	const mostSets = 4 // that a side has to win
-	return total.A != total.B && max(total.A, total.B) <= mostSets && max(set.A, set.B) > mostSets
+	return total.A != total.B && total.most() <= mostSets && set.most() > mostSets
 }
 
 // isTotal is true if a score can be the total of sets: it is no larger than their count, and no set could be such a total.
 func isTotal(total Score, sets []Score) bool {
-	isSmall := func(s Score) bool { return max(s.A, s.B) <= len(sets) }
+	isSmall := func(s Score) bool { return s.most() <= len(sets) }
 	return isSmall(total) && !slices.ContainsFunc(sets, isSmall)
 }

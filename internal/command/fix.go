@@ -68,6 +68,9 @@ func ParseFix(c Command) (Fix, error) {
 	}
 	var text scoreText
 	for _, word := range words {
+		if word == half {
+			word = "½:½"
+		}
 		if err := text.add(withColon(word, false), 0); err != nil {
 			return Fix{}, err
 		}
@@ -79,8 +82,11 @@ func ParseFix(c Command) (Fix, error) {
 	if loose := looseScore.FindStringSubmatch(c.Args); f.Number == 0 && loose != nil {
 		return Fix{}, formError(ReasonIncompleteScore, loose[1])
 	}
-	meant := line{scores: text}.possible(scores)
-	if len(meant) > 1 {
+	meant := line{scores: text}.possible(scores, unknown)
+	switch {
+	case len(meant) > 1 && len(meant[0]) == len(meant[1]):
+		return Fix{}, formError(ReasonUnexpectedWord, oneTwo)
+	case len(meant) > 1:
 		return Fix{}, formError(ReasonUnclearTotal, unclearTotal(meant[0], meant[1]))
 	}
 	f.Scores = meant[0]
@@ -97,4 +103,4 @@ func namesMatch(words []string) bool {
 }
 
 // looseScore is a score whose separator does not touch its first number: the 13 in "13 :3" may be a match, and half of the score missing.
-var looseScore = regexp.MustCompile(`(?:^|[^0-9\p{Cf}])\p{Cf}*[:：\-–—−][^0-9]*([0-9]+)`)
+var looseScore = regexp.MustCompile(`(?:^|[^0-9½\p{Cf}])\p{Cf}*[:：\-–—−][^0-9]*([0-9]+)`)

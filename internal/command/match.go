@@ -1,9 +1,9 @@
 package command
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -21,9 +21,13 @@ type Match struct {
 	Scores []Score // one, or the sets in the order in which they were played
 }
 
-// Score is the score of a match or a set: the points of A and B, each from 0 to 999. The only score of a match may be a win, a loss or a
-// draw of A without points.
+// Score is the score of a match or a set: the points of A and B, each from 0 to 999, with Half added to both if each has half a point more.
+// The only score of a match may be a win, a loss or a draw of A without points.
 type Score struct{ A, B int }
+
+// Half stands in the points of both sides for half a point more: after two wins and a draw, 2½:½ is {Half+2, Half}. A drawn game gives
+// half a point to each, so points with halves compare and differ as whole ones do.
+const Half = 1000
 
 // NoPoints stands for the points of a side where nobody counted any. The winner then has 0.
 const NoPoints = -1
@@ -35,13 +39,29 @@ var (
 	draw = Score{NoPoints, NoPoints}
 )
 
+// drawnGame is the score of a drawn game in a series.
+var drawnGame = Score{Half, Half}
+
 // String returns the score as it is typed.
 func (s Score) String() string {
 	if s == draw {
-		return "½-½"
+		return "="
 	}
-	return fmt.Sprintf("%d:%d", s.A, s.B)
+	return typedPoints(s.A) + ":" + typedPoints(s.B)
 }
+
+func typedPoints(n int) string {
+	if n < Half {
+		return strconv.Itoa(n)
+	}
+	return strings.TrimPrefix(strconv.Itoa(n-Half), "0") + half
+}
+
+// most returns the larger number of whole points.
+func (s Score) most() int { return max(s.A, s.B) % Half }
+
+// isGame is true if the score can be that of a game in a series: somebody won it, or nobody.
+func (s Score) isGame() bool { return s == drawnGame || s.A+s.B == 1 }
 
 // HasPoints is true if the score is more than who has won.
 func (s Score) HasPoints() bool { return min(s.A, s.B) != NoPoints }

@@ -251,7 +251,7 @@ func isReadable(of []atom) bool {
 
 // isScoreWord is true if a word can only be part of a score: a number in any script, or "3x1".
 func isScoreWord(word string) bool {
-	return isNumber(strings.ReplaceAll(withColon(word, false), ":", "")) ||
+	return isPoints(strings.ReplaceAll(withColon(word, false), ":", "")) ||
 		strings.TrimFunc(word, func(r rune) bool { return unicode.IsNumber(r) || unicode.IsMark(r) }) == ""
 }
 

@@ -37,7 +37,6 @@ type line struct {
 	isJoined   bool    // "and" joins the first two people
 	isPast     bool    // it was played on another day
 	isOpen     bool    // something else leaves open who won
-	isHalf     bool    // the score is written "1/2", which may be half a point for each
 }
 
 // parse reads a report in which all people are mentioned.
@@ -278,8 +277,9 @@ func (l *line) addScore(w word, next following, named bool) error {
 			s = rest
 		}
 	}
-	if s == "1/2" {
-		l.isHalf, s = true, "1:2"
+	isOneSide := len(l.scores.numbers)%2 != 0 || isSign(next.next().string) || named && next.next().isPerson() // "½ - ½", "@bob ½ @carol ½"
+	if s == half && !isOneSide {
+		s = "½:½"
 	}
 	l.scores.isEnclosed = isEnclosed(w.typed)
 	return l.scores.add(withColon(s, next.isNumber()), len(l.people))
@@ -347,13 +347,16 @@ const timesSigns = "xXхХ×"
 
 // withColon returns a word such as "3x1" or "6/4" with a colon, and so "3x" in front of another number.
 func withColon(word string, isBeforeNumber bool) string {
+	if strings.ContainsAny(word, "/.,") { // the regular expression takes longer
+		word = fractions.ReplaceAllString(word, "${1}½${2}${3}½")
+	}
 	at := strings.IndexAny(word, timesSigns+"/")
-	if at < 0 || word == "1/2" { // which may be a half
+	if at < 0 || word == oneTwo {
 		return word
 	}
 	_, size := utf8.DecodeRuneInString(word[at:])
 	a, sign, b := word[:at], word[at:at+size], word[at+size:]
-	if isNumber(a) && (isNumber(b) || b == "" && isBeforeNumber && sign != "/") {
+	if isPoints(a) && (isPoints(b) || b == "" && isBeforeNumber && sign != "/") {
 		return a + ":" + b
 	}
 	return word

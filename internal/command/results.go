@@ -35,11 +35,6 @@ func (p parser) one(l line) (Report, error) {
 	}
 	m.Scores = scores
 	report := l.likely(m, outcome)
-	if l.isHalf && len(scores) == 1 && scores[0].HasPoints() {
-		m.Scores = []Score{draw}
-		report.or(Report{Readings: []Reading{{m}}})
-		report.Doubt = DoubtWinner
-	}
 	a, b := points(scores)
 	switch {
 	case a != b && p.maybeEach(l):
@@ -54,7 +49,7 @@ func (p parser) one(l line) (Report, error) {
 // mayBeMatches is true if scores are hardly those of sets, but each that of a match: "3:1 2:3".
 func mayBeMatches(scores []Score) bool {
 	const fewest, most = 2, 5 // points of who wins a match of several sets
-	isOfMatch := func(s Score) bool { return fewest <= max(s.A, s.B) && max(s.A, s.B) <= most }
+	isOfMatch := func(s Score) bool { return fewest <= s.most() && s.most() <= most }
 	return len(scores) > 1 && !slices.ContainsFunc(scores, func(s Score) bool { return !isOfMatch(s) })
 }
 

@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -33,18 +34,25 @@ type scoreText struct {
 
 // add reads a word, which must consist of numbers and separators. at is the number of people before it.
 func (t *scoreText) add(word string, at int) error {
-	if err := wordFault(word, word); err != nil {
+	rest := word
+	if word == oneTwo {
+		rest = "1:2"
+	}
+	if err := wordFault(rest, word); err != nil {
 		return err
 	}
-	rest := word
 	for size := 0; rest != ""; rest = rest[size:] {
-		size = len(rest) - len(strings.TrimLeft(rest, digits))
+		size = len(rest) - len(strings.TrimLeft(rest, digits+half))
 		if size == 0 {
 			_, size = utf8.DecodeRuneInString(rest)
 			t.addSeparator(rest[:size])
 			continue
 		}
-		if size > maxDigits {
+		whole := strings.TrimSuffix(rest[:size], half)
+		switch {
+		case strings.Contains(whole, half): // "½2"
+			return formError(ReasonUnexpectedWord, word)
+		case len(whole) > maxDigits:
 			return formError(ReasonScoreTooLarge, rest[:size])
 		}
 		t.numbers = append(t.numbers, number{text: rest[:size], word: word, separator: t.open, at: at, isEnclosed: t.isEnclosed})
@@ -95,7 +103,11 @@ func (t *scoreText) scores() ([]Score, error) {
 	case stray != "":
 		return nil, formError(ReasonUnexpectedWord, stray)
 	case len(alone) > 0:
-		return []Score{{A: value(alone[0].text), B: value(alone[1].text)}}, nil
+		scores = []Score{{A: value(alone[0].text), B: value(alone[1].text)}}
+	}
+	isMixed := func(s Score) bool { return s.A/Half != s.B/Half }
+	if i := slices.IndexFunc(scores, isMixed); i >= 0 { // half a point for one side alone
+		return nil, formError(ReasonUnexpectedWord, t.numbers[2*i].word)
 	}
 	return scores, nil
 }
@@ -103,12 +115,14 @@ func (t *scoreText) scores() ([]Score, error) {
 const (
 	maxDigits  = 3 // the maximum number of digits of a number in a score
 	digits     = "0123456789"
+	half       = "½"
+	oneTwo     = "1/2" // half a point for each, or 1:2
 	dashes     = "-–—−"
 	separators = ":：" + dashes
 )
 
 // negativeNumber is a number with a minus sign: a dash that touches it, but no number before it.
-var negativeNumber = regexp.MustCompile(`(?:^|[^0-9])([` + dashes + `][0-9]+)`)
+var negativeNumber = regexp.MustCompile(`(?:^|[^0-9½])([` + dashes + `][0-9]+)`)
 
 // wordFault returns why the end of a word, or all of it, cannot be part of a score, or nil.
 func wordFault(end, word string) error {
@@ -116,7 +130,7 @@ func wordFault(end, word string) error {
 	switch {
 	case strings.Contains(end, "@"):
 		return formError(ReasonUnknownMention, word)
-	case strings.Trim(end, digits+separators+".,") != "", hasPoint && !strings.ContainsAny(end, digits):
+	case strings.Trim(end, digits+half+separators+".,") != "", hasPoint && !strings.ContainsAny(end, digits):
 		return formError(ReasonUnexpectedWord, word)
 	case hasPoint:
 		return formError(ReasonDecimalNumber, word)
@@ -129,11 +143,18 @@ func wordFault(end, word string) error {
 	return nil
 }
 
-// value converts digits to a number. There must be few enough for an int.
+// value converts digits to a number, to which Half is added for a ½ behind them. There must be few enough for an int.
 func value(digits string) int {
-	n, _ := strconv.Atoi(digits)
+	whole, isHalf := strings.CutSuffix(digits, half)
+	n, _ := strconv.Atoi(whole)
+	if isHalf {
+		n += Half
+	}
 	return n
 }
+
+// fractions are the halves of a score in another form: "1/2-1/2", "2.5:0.5". Beside a separator they can be nothing else.
+var fractions = regexp.MustCompile(`^(?:1/2|([0-9]{1,3})[.,]5)([` + dashes + ":：" + timesSigns + `])(?:1/2|([0-9]{1,3})[.,]5)$`)
 
 // anyDigits are digits of any script and of keycaps. Those behind a letter are part of a name such as "Ali٣".
 var anyDigits = regexp.MustCompile(`\pL\p{Nd}+|\p{Nd}+[\x{FE0F}\x{20E3}]*`)
@@ -170,9 +191,13 @@ func withoutTieBreak(word string) string {
 }
 
 // isNumber is true if s consists of digits.
-func isNumber(s string) bool { return s != "" && strings.TrimLeftFunc(s, isDigit) == "" }
+func isNumber(s string) bool { return s != "" && strings.Trim(s, digits) == "" }
 
-func isDigit(r rune) bool { return '0' <= r && r <= '9' }
+// isPoints is true if s consists of digits and ½.
+func isPoints(s string) bool { return s != "" && strings.Trim(s, digits+half) == "" }
+
+// isDigit is true if r may be part of a number in a score.
+func isDigit(r rune) bool { return '0' <= r && r <= '9' || string(r) == half }
 
 func isSeparator(r rune) bool { return strings.ContainsRune(separators, r) }
 
@@ -183,6 +208,6 @@ func isComma(r rune) bool { return strings.ContainsRune(",;/|", r) }
 
 func isBreak(r rune) bool { return isComma(r) || isSpace(r) || string(r) == placeholder }
 
-func startsWithDigit(s string) bool { return s != "" && isDigit(rune(s[0])) }
+func startsWithDigit(s string) bool { return strings.TrimLeftFunc(s, isDigit) != s }
 
-func endsWithDigit(s string) bool { return s != "" && isDigit(rune(s[len(s)-1])) }
+func endsWithDigit(s string) bool { return strings.TrimRightFunc(s, isDigit) != s }

@@ -127,7 +127,6 @@ var setErrors = []struct {
 	{"11:7,9:x", command.ReasonUnexpectedWord, "9:x"},
 	{"11:7,9", command.ReasonDecimalNumber, "11:7,9"},
 	{"3,5:1", command.ReasonDecimalNumber, "3,5:1"},
-	{"3,5:1,5", command.ReasonDecimalNumber, "3,5:1,5"},
 	{"3,5:1,5:2", command.ReasonDecimalNumber, "3,5:1,5:2"},
 	{"11:7,9:11,5", command.ReasonDecimalNumber, "9:11,5"},
 	{"11:7.9:11", command.ReasonDecimalNumber, "11:7.9:11"},

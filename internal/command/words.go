@@ -90,7 +90,7 @@ var vocabulary = meanings(map[meaning]string{
 	present: `today tonight heute hoy hoje сегодня сьогодні`,
 	joy:     `🏆 👑 🥇 🥈 ✅ 🎉 👏 💪`,
 	mood:    `😭 ❌ 😢 😞 😔 😟 🙁 ☹ ☹️ 😡 🤦 👎 :( :-( leider schade glückwunsch vergüenza`,
-	drew: `draw drew draws tie tied = ½ ½-½ ½–½ ½:½ 0.5-0.5 0.5–0.5 0.5:0.5 0,5-0,5 0,5–0,5 0,5:0,5 1/2-1/2 1/2–1/2
+	drew: `draw drew draws tie tied =
 		unentschieden remis empate empaté empató empato empataron empatamos tablas empatei empatou empataram
 		ничья ничью вничью нічия нічию внічию`,
 	separator:     `to zu к`,

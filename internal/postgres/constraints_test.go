@@ -206,7 +206,7 @@ var breaks = map[string][]string{
 	"matches_number_check":     {anotherMatch + `(9, 1, 1, 1, 0, 0, 0, 32, NULL, now(), 'new')`},
 	"matches_score_check": {
 		`UPDATE matches SET score_a = -1`, `UPDATE matches SET score_b = -1`,
-		`UPDATE matches SET score_a = 1000`, `UPDATE matches SET score_b = 1000`,
+		`UPDATE matches SET score_a = 1000`, `UPDATE matches SET score_b = 1000`, `UPDATE matches SET score_a = 2000, score_b = 2000`,
 	},
 	"matches_winner_check": {
 		`UPDATE matches SET winner = 1`, `UPDATE matches SET score_a = NULL`, `UPDATE matches SET score_b = NULL`,
@@ -225,6 +225,7 @@ var breaks = map[string][]string{
 	"matches_undone_by_fkey":  {`UPDATE matches SET undone_at = now(), undone_by = 99`},
 	"matches_undone_by_check": {`UPDATE matches SET undone_by = 1`},
 	"matches_changes_check":   {`UPDATE matches SET changes = -1`},
+	"matches_games_check": {`UPDATE matches SET games = ''`},
 	"matches_sets_check": {
 		`UPDATE matches SET sets = '{}'`,
 		`UPDATE matches SET sets = '{11,7}'`,

@@ -208,6 +208,50 @@ func TestParkedForGood(t *testing.T) {
 	}
 }
 
+// TestMigratedHalves: on the way down, scores lose the half points of both sides, and drawn games are
+// no sets.
+func TestMigratedHalves(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.Open(t, pgtest.Empty(t))
+	dbtest.Migrate(t, pool, migrations.FS)
+	run := func(direction string) {
+		t.Helper()
+		sql, err := fs.ReadFile(migrations.FS, "000216_halves."+direction+".sql")
+		dbtest.Must(t, err)
+		dbtest.Exec(t, pool, string(sql))
+	}
+	dbtest.Exec(t, pool, `
+		WITH chat AS (INSERT INTO chats (telegram_chat_id, kind) VALUES (-1, 'group') RETURNING id)
+		INSERT INTO groups (chat_id) SELECT id FROM chat`)
+	dbtest.Exec(t, pool, `
+		WITH l AS (
+		    INSERT INTO ladders (group_id, is_default, season_id) SELECT id, true, nextval('seasons_id_seq') FROM groups RETURNING *)
+		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`)
+	dbtest.Exec(t, pool, `
+		INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, sets, k_factor, played_at, idempotency_key)
+		SELECT group_id, id, season_id, n, (ARRAY[1002, 2, 3])[n], (ARRAY[1000, 1, 0])[n],
+		       (ARRAY['{{1,0},{1,0},{1000,1000}}', '{{1,0},{1000,1000},{1000,1000}}', '{{11,7},{11,9},{11,5}}'])[n]::smallint[], 32, now(), n
+		FROM ladders, generate_series(1, 3) n`)
+	dbtest.Exec(t, pool, `
+		INSERT INTO match_fixes (match_id, old_score_a, old_score_b, new_score_a, new_score_b)
+		SELECT m.id, a, 1000, 1002, 1000 FROM matches m, (VALUES (1001), (1003)) f (a) WHERE number = 1`)
+	state := func() []string {
+		t.Helper()
+		return dbtest.Values[string](t, pool, `
+			SELECT concat_ws(' ', score_a, score_b, sets) FROM matches
+			UNION ALL SELECT concat_ws(' ', 'fix', old_score_a, old_score_b, new_score_a, new_score_b) FROM match_fixes ORDER BY 1`)
+	}
+	run("down")
+	want := []string{"2 0", "2 1", "3 0 {{11,7},{11,9},{11,5}}", "fix 1 0 2 0", "fix 3 0 2 0"}
+	if diff := cmp.Diff(want, state()); diff != "" {
+		t.Errorf("down (-want +got):\n%s", diff)
+	}
+	run("up")
+	if diff := cmp.Diff(want, state()); diff != "" {
+		t.Errorf("up (-want +got):\n%s", diff)
+	}
+}
+
 // TestWebSalt: boards that are on stay on, each with a salt of its own, and no other group has one.
 // On the way down, no board gets a link back that it may have had.
 func TestWebSalt(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"elobot/internal/command"
 	"elobot/internal/elo"
 )
 
@@ -13,8 +14,12 @@ const MaxPoints = 999
 // NoPoints stands in a Score for the points of a side where nobody counted any. The winner then has 0, and after a draw both have NoPoints.
 const NoPoints = -1
 
-// Score is the score of a match or of one set, from 0 to MaxPoints for each side. That of a match may be a Win, a Loss or a Draw of side A
-// without points.
+// Half stands in the points of both sides of a Score for half a point more: 2½:½ is {Half+2, Half}. The database, buttons and notices have
+// it so too.
+const Half = command.Half
+
+// Score is the score of a match or of one set, from 0 to MaxPoints for each side, with Half added to both or to none. That of a match may be
+// a Win, a Loss or a Draw of side A without points.
 type Score struct {
 	A int `json:"a"`
 	B int `json:"b"`
@@ -32,8 +37,11 @@ func (s Score) HasPoints() bool { return min(s.A, s.B) != NoPoints }
 
 // IsValid is true if a match can have the score.
 func (s Score) IsValid() bool {
-	return min(s.A, s.B) >= 0 && max(s.A, s.B) <= MaxPoints || s == Win || s == Loss || s == Draw
+	return min(s.A, s.B) >= 0 && max(s.A, s.B) < 2*Half && s.A/Half == s.B/Half || s == Win || s == Loss || s == Draw
 }
+
+// String returns the score as commands have it.
+func (s Score) String() string { return command.Score(s).String() }
 
 // isSame is true if two scores may be of the same match: a score without points is that of everybody with the same winner.
 func (s Score) isSame(o Score) bool {
@@ -47,20 +55,24 @@ type Result struct {
 }
 
 // resultOf returns the result for reported scores. A single score is the score of the match; several are the scores of its sets. A drawn
-// set counts for neither side.
+// set counts for neither side, but a drawn game, ½:½, is half a point for each.
 func resultOf(scores []Score) Result {
 	if len(scores) == 1 {
 		return Result{Score: scores[0]}
 	}
-	r := Result{Sets: scores}
+	r, drawn := Result{Sets: scores}, 0
 	for _, set := range scores {
 		switch {
+		case set == Score{Half, Half}:
+			drawn++
 		case set.A > set.B:
 			r.A++
 		case set.A < set.B:
 			r.B++
 		}
 	}
+	shared := drawn/2 + drawn%2*Half
+	r.A, r.B = r.A+shared, r.B+shared
 	return r
 }
 

@@ -350,6 +350,3 @@ func (p Problem) Repairable() bool {
 func (e Entry) String() string {
 	return fmt.Sprintf("%d → %d (K %d, best %d, streak %d, longest %d before)", e.Before, e.After, e.K, e.BestBefore, e.StreakBefore, e.LongestBefore)
 }
-
-// String formats the score as A:B.
-func (s Score) String() string { return fmt.Sprintf("%d:%d", s.A, s.B) }

@@ -21,6 +21,7 @@ type HeadToHead struct {
 	NoDraws bool          `json:"no_draws,omitempty"` // the ladder has none
 	For     int           `json:"for,omitempty"`
 	Against int           `json:"against,omitempty"`
+	Half    bool          `json:"half,omitempty"`   // both have half a point more
 	Gained  int           `json:"gained,omitempty"` // by how much the meetings changed the rating of A
 	Last    []PlayedMatch `json:"last,omitempty"`   // the last meetings, the last one first
 	// Ratings are those of A and B now. Expected is the expected score of A, in ten-thousandths.
@@ -39,6 +40,15 @@ func (n HeadToHead) Met() int {
 	return n.Won + n.Drawn + n.Lost + n.InTeams[0] + n.InTeams[1] + n.InTeams[2]
 }
 
+// Points returns the points of both, empty if nobody has counted any.
+func (n HeadToHead) Points() string {
+	if n.For+n.Against == 0 && !n.Half {
+		return ""
+	}
+	half := map[bool]string{true: "½"}[n.Half]
+	return fmt.Sprintf("%d%s:%d%s", n.For, half, n.Against, half)
+}
+
 // Meet sums up the meetings, in the order of their numbers.
 func (n *HeadToHead) Meet(meetings []Match) {
 	meetings = playedBy(meetings, n.A.Player, n.B.Player) // the two may be as they were before a merge
@@ -54,7 +64,7 @@ func (n *HeadToHead) Meet(meetings []Match) {
 	}
 	n.Won, n.Drawn, n.Lost = all.won-teams.won, all.drawn-teams.drawn, all.lost-teams.lost
 	n.InTeams = [3]int{teams.won, teams.drawn, teams.lost}
-	n.For, n.Against, n.Gained = all.pointsFor, all.pointsAgainst, all.gained
+	n.For, n.Against, n.Half, n.Gained = all.pointsFor+all.halves/2, all.pointsAgainst+all.halves/2, all.halves%2 != 0, all.gained
 	n.Last = lastMatches(meetings, n.A.Player, LastMatches)
 	for i := range n.Last {
 		n.Last[i].Against = nil // it is clear

@@ -40,6 +40,7 @@ func (p *peak) reach(value int, m *Match) {
 type pair struct {
 	played, won, drawn, lost int
 	pointsFor, pointsAgainst int // the points of the player's side and of the other one, in matches that have a score
+	halves                   int // half points of both sides, beside the others
 	gained                   int // by how much the player's rating changed
 	surplus                  int // by how much the player's side scored more than expected, in ten-thousandths of a win
 }
@@ -120,7 +121,8 @@ func (m *Match) pairOf(own Part) pair {
 	}
 	one := pair{played: 1, gained: own.After - own.Before}
 	if m.Score.HasPoints() {
-		one.pointsFor, one.pointsAgainst = points[0], points[1]
+		one.halves = points[0] / ranking.Half
+		one.pointsFor, one.pointsAgainst = points[0]%ranking.Half, points[1]%ranking.Half
 	}
 	score := elo.ScoreOf(points[0], points[1])
 	switch score {
@@ -208,6 +210,7 @@ func (p *pair) add(o pair) {
 	p.lost += o.lost
 	p.pointsFor += o.pointsFor
 	p.pointsAgainst += o.pointsAgainst
+	p.halves += o.halves
 	p.gained += o.gained
 	p.surplus += o.surplus
 }

@@ -223,7 +223,7 @@ func (v *visit) Score(s [2]int) string {
 	score := ranking.Score{A: s[0], B: s[1]}
 	switch {
 	case score.HasPoints():
-		return fmt.Sprintf("%d:%d", s[0], s[1])
+		return score.String()
 	case s[0] > s[1]:
 		return v.T("score.won")
 	case s[0] < s[1]:
