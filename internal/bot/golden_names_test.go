@@ -32,6 +32,7 @@ var goldenWithNames = map[string]string{
 	"match_recorded":  "match/upset_and_notes",
 	"results_summary": "results_summary/one",
 	"joined":          "joined/new",
+	"refusal":         "refusal/no_such_player_near",
 	"match_undone":    "undone/win",
 	"match_restored":  "restored/win",
 	"match_fixed":     "fixed/score",

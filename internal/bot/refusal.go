@@ -43,6 +43,9 @@ func (w words) reason(n ranking.Refusal) string {
 		with["Matches"] = n.Matches
 	case ranking.NotAPerson, ranking.NoSuchPlayer:
 		with["Name"], with["Code"] = showText(w.called(n.Name)), codeText(n.Name)
+		if n.Near != nil {
+			id, with["Near"] = id+"_near", showName(*n.Near)
+		}
 	case ranking.LadderName, ranking.LadderExists, ranking.NoSuchLadder, ranking.DefaultLadder,
 		ranking.LadderArchived, ranking.OtherLadder, ranking.SameLadder, ranking.UnknownZone:
 		with["Name"], with["Code"] = showText(n.Name), codeText(n.Name)

@@ -70,6 +70,9 @@ func (w words) wrongForm(n WrongForm) string {
 	case n.Command != command.NameMatch: // a question
 		form = strings.ReplaceAll(w.Text("commands."+n.Command+".usage", nil), "\n", " · ")
 	}
+	if n.Reason == command.ReasonUnknownName || n.Reason == command.ReasonUnclearName {
+		form = strings.Replace(form, "@bobby", codeText("@"+n.Detail), 1)
+	}
 	if n.Corrected != "" {
 		form = "<code>" + codeText(n.Corrected) + "</code>"
 		sets = form

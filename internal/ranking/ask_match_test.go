@@ -230,12 +230,13 @@ func TestReportsAtOnce(t *testing.T) {
 func TestNearUsernames(t *testing.T) {
 	t.Parallel()
 	for username, asked := range map[string]bool{
-		"bobb": true, "Bobb": true, "bobby": false, "b0bb": false, "bob1": false, "zo": false, "aliice": true, "alise": true, "alce": true,
+		"bobb": true, "Bobb": true, "bobby": false, "b0bb": false, "bob1": false, "zo": false, "aliice": true, "alise": true, "alce": true, "alcie": true, "laice": true,
+		"bo": true, "obb": true, "bbob": true, "rob": false, "alie1": false, "alcei": false, "valentin": true, "valentian": true, "waldentin": false,
 	} {
 		t.Run(username, func(t *testing.T) {
 			t.Parallel()
 			g := newAskingGame(t)
-			g.report(t, &alice, 0, singles(alice, bob, 3, 0))
+			g.report(t, &alice, 0, singles(alice, bob, 3, 0), singles(alice, ranking.Person{Username: "valentina"}, 3, 0))
 			_, got := g.report(t, &carol, 1, singles(carol, ranking.Person{Username: username}, 3, 0)).(ranking.ReportPrompt)
 			if got != asked {
 				t.Errorf("asked: %v, want %v", got, asked)
@@ -386,6 +387,55 @@ func TestOneOfSeveralRepeated(t *testing.T) {
 	checkNotice(t, g.answer(t, press().Key, toast), ranking.Refusal{Code: ranking.PromptOver})
 	deliver()
 	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:2 Bob Carol 3:0", "m:2#3 Bob Zoe 3:2", "m:2#2 Bob Alice 1:3")
+	g.verifyClean(t)
+}
+
+// TestSlipInALine: of several results, only those with a new username wait for the answer who is meant.
+// Nobody is added before it.
+func TestSlipInALine(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &alice, 0, singles(alice, bob, 3, 1), singles(alice, carol, 3, 1))
+	bobb, carl := ranking.Person{Username: "bobb"}, ranking.Person{Username: "carrol"}
+	g.report(t, &zoe, 60, singles(zoe, bobb, 3, 0), singles(zoe, bob, 3, 2), singles(zoe, carl, 3, 1))
+	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:1#2 Alice Carol 3:1")
+	g.report(t, &zoe, 61, singles(bob, carol, 2, 1), singles(zoe, bobb, 3, 0), singles(zoe, carl, 3, 1))
+	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:1#2 Alice Carol 3:1", "m:3 Bob Carol 2:1")
+	g.has(t, 4, "players") // with Zoe, who reports
+	prompt := g.newestPrompt(t)
+	o := below(77, g.press(&zoe))
+	must(t, g.Do(t.Context(), o, ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(1)})) // it is somebody new
+	prompt.Tag = g.answer(t, o.Key, page).(ranking.ReportPrompt).Tag
+	must(t, g.Do(t.Context(), below(77, g.press(&zoe)), ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)}))
+	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:1#2 Alice Carol 3:1", "m:3 Bob Carol 2:1", "m:3#2 Zoe bobb 3:0", "m:3#3 Zoe Carol 3:1")
+	g.verifyClean(t)
+}
+
+// TestGhosts: who came only by being named is gone once no match counts. A restore brings them back,
+// and who has joined stays.
+func TestGhosts(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &alice, 0, singles(alice, bob, 3, 1))
+	dan := ranking.Person{Username: "bobb"}
+	ask := func() bool {
+		t.Helper()
+		_, asked := g.report(t, &carol, 60, singles(carol, dan, 3, 0)).(ranking.ReportPrompt)
+		return asked
+	}
+	g.Service = newService(g.store)
+	g.report(t, &alice, 1, singles(alice, dan, 3, 1))
+	g.Service = newAskingService(g)
+	undo := ranking.Amendment{Match: ranking.MatchRef{Number: 2}, IsAdmin: nobodyIsAdmin}
+	must(t, g.Do(t.Context(), g.at(&alice, 2), ranking.UndoMatch{Amendment: undo}))
+	if !ask() {
+		t.Error("a ghost is known")
+	}
+	g.has(t, 1, "matches WHERE undone_at IS NULL")
+	must(t, g.Do(t.Context(), g.at(&alice, 3), ranking.RestoreMatch{Amendment: undo}))
+	if ask() {
+		t.Error("the restored player is unknown")
+	}
 	g.verifyClean(t)
 }
 

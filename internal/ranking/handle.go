@@ -225,6 +225,7 @@ func (j job) changes(o Origin, snap Snapshot, d Decision) Changes {
 		Extra: j.extra, ConsumesTimer: o.Trigger == ByTimer, Keyless: j.keyless,
 		Addressee: j.sender(o, snap, adds), Language: o.Chat.Language, Private: !o.Chat.IsGroup(),
 	}
+	changes.Seen.People = slices.DeleteFunc(changes.Seen.People, func(p PlayerChange) bool { return p.New && !d.adds(p.Player.ID) })
 	if _, records := d.Effect.(NewMatches); records && changes.RateEntry.Bucket == RateQuestion { // an edit that reports more than before
 		changes.RateEntry.Bucket = RateResult
 	}
@@ -403,10 +404,11 @@ func (j job) query(o Origin) Query {
 	return q
 }
 
-// mayMeanOthers is true if the command would record a result of somebody who is unknown, and was read without those who may be meant.
+// mayMeanOthers reports whether somebody whom the command names is unknown, and it was read without
+// those who may be meant.
 func (j job) mayMeanOthers(snap Snapshot) bool {
 	n := j.needs()
-	if j.everybody || n.Everybody || n.Result == nil || !n.Result.Near {
+	if j.everybody || n.Everybody || !n.Near {
 		return false
 	}
 	for i, k := range snap.People {

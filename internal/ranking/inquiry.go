@@ -58,11 +58,16 @@ func AskAbout(who Meant, read func(context.Context, Ladder, []Player) (Notice, e
 	return Inquiry{about: all, read: func(ctx context.Context, a asked) (Notice, error) {
 		players := make([]Player, len(a.sides[0]))
 		for i, at := range a.sides[0] {
-			switch p := a.snap.People[at].Player; {
-			case p != nil:
-				players[i] = *p
+			switch k := a.snap.People[at]; {
+			case k.isPlayer():
+				players[i] = *k.Player
 			case a.origin.Sender == nil || at > 0:
-				return Refusal{Code: NoSuchPlayer, Name: cmp.Or(a.people[at].Name, "@"+a.people[at].Username)}, nil
+				p := a.people[at]
+				refusal := Refusal{Code: NoSuchPlayer, Name: cmp.Or(p.Name, "@"+p.Username)}
+				if near := a.snap.near(p.Username); len(near) > 0 {
+					refusal.Near = new(near[0].shownName(Known{}))
+				}
+				return refusal, nil
 			}
 		}
 		return read(ctx, a.snap.Ladder, players)

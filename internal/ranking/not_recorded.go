@@ -71,7 +71,7 @@ func (r *recordOperation) namedResults(snap Snapshot) (all []NamedResult) {
 // shownName returns the name of a person who need not be a player: the known name, or the one that the message shows.
 func (p Person) shownName(k Known) Name {
 	switch {
-	case k.Player != nil && !k.New:
+	case k.isPlayer():
 		return k.Player.name()
 	case p.Player != 0:
 		return Name{Player: p.Player}

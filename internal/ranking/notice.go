@@ -261,6 +261,7 @@ const (
 type Refusal struct {
 	Code   RefusalCode `json:"code"`
 	Name   string      `json:"name,omitempty"`   // the person, the ladder or the time zone it is about, where the code says so
+	Near   *Name       `json:"near,omitempty"`   // who may be meant by the name of nobody
 	Number int         `json:"number,omitempty"` // the match it is about
 	// Minutes is how long the players and the reporter may amend a match, and an undone match can be restored.
 	Minutes int `json:"minutes,omitempty"`

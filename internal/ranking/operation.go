@@ -136,7 +136,7 @@ type question struct {
 	posts bool // the answer to a pressed button is a message of its own unless it is a refusal
 }
 
-func (q question) needs() Needs { return Needs{People: q.people} }
+func (q question) needs() Needs { return Needs{People: q.people, Near: true} }
 
 func (q question) decide(snap Snapshot) (Decision, error) {
 	n := snap.Answer

@@ -134,7 +134,7 @@ func (s Snapshot) senderName() Name { return s.People[0].Player.name() }
 func (k Known) isAccount() bool { return k.Player != nil && k.Player.UserID != 0 }
 
 // isPlayer is true if the person is a player already.
-func (k Known) isPlayer() bool { return k.Player != nil && !k.New }
+func (k Known) isPlayer() bool { return k.Player != nil && !k.New && !k.Gone }
 
 // isSame is true if two people are known to be the same player.
 func (k Known) isSame(o Known) bool {

@@ -282,7 +282,7 @@ func TestWhatIsAResult(t *testing.T) {
 		{
 			Command: "match",
 			NamedResult: ranking.NamedResult{
-				Sides: [2][]ranking.Name{{name("Alice"), name("Bob")}, {name("Zoe"), name("dave")}},
+				Sides: [2][]ranking.Name{{name("Alice"), name("Bob")}, {name("Zoe"), name("@dave")}},
 				Score: [2]int{2, 1}, Sets: []ranking.SetScore{{11, 7}, {9, 11}, {11, 5}},
 			},
 		},

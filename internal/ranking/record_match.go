@@ -171,7 +171,7 @@ func (r *recordOperation) plays(person int) bool {
 func (r *recordOperation) needs() Needs {
 	needs := Needs{
 		People: r.people, New: len(r.people),
-		Result: &ResultNeeds{LeaderQuery: LeaderQuery{r.playedAt, maxLeaders}, Near: !r.isSettled(DoubtUsername)},
+		Result: &ResultNeeds{LeaderQuery{r.playedAt, maxLeaders}}, Near: !r.isSettled(DoubtUsername),
 	}
 	if !r.isSettled(DoubtDuplicate) {
 		needs.DuplicatesOf = r.playedAt
@@ -238,22 +238,16 @@ func (m reportedMatch) hasDuplicatePlayer(snap Snapshot) bool {
 	return false
 }
 
-// decide asks first if something about the report is unusual. Of several matches, only those that were reported before wait for the answer.
+// decide asks first if something about the report is unusual. Of several matches, only those that it
+// is about wait for the answer.
 func (r *recordOperation) decide(snap Snapshot) (d Decision, err error) {
 	if r.isOfOtherDay(snap) {
 		return r.ask(AmbiguousReport{Doubt: DoubtDate, Readings: [][]Report{r.reports}}).ask(snap), nil
 	}
-	if q, ok := r.nearUsername(snap); ok {
-		return r.ask(q).ask(snap), nil
-	}
 	fresh := r
-	if at, earlier := r.duplicates(snap); len(at) > 0 {
-		isRepeated := func(i int) bool { return slices.Contains(at, i) }
-		repeated := r.those(isRepeated)
-		ask := repeated.ask(AmbiguousReport{Doubt: DoubtDuplicate, Readings: [][]Report{repeated.reports}})
-		ask.earlier, ask.request.Completes = earlier, repeated.completion(snap)
+	if ask, waits := r.unusual(snap); ask != nil {
 		d = ask.ask(snap)
-		if fresh = r.those(func(i int) bool { return !isRepeated(i) }); fresh == nil {
+		if fresh = r.those(func(i int) bool { return !waits(i) }); fresh == nil {
 			return d, nil
 		}
 	}
@@ -274,6 +268,15 @@ func (r *recordOperation) decide(snap Snapshot) (d Decision, err error) {
 	}
 	d.Effect, d.Unadded = matches, false
 	return d, nil
+}
+
+// adds reports whether a new player is added: if a part of a report waits for an answer, only who plays
+// in the other matches, or reports them.
+func (d Decision) adds(p PlayerID) bool {
+	matches, records := d.Effect.(NewMatches)
+	return !records || d.Asks == nil || slices.ContainsFunc(matches, func(m *NewMatch) bool {
+		return m.ReportedBy == p || slices.ContainsFunc(m.Players, func(mp MatchPlayer) bool { return mp.Before.Player == p })
+	})
 }
 
 // play returns a match with the changes that it makes to the current standings of its players, who must be known.

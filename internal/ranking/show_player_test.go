@@ -90,6 +90,7 @@ func TestShowPlayer(t *testing.T) {
 	check(&alice, carol, stats.MyStanding{Name: name("Carol"), PlaceMatches: 3, Elo: 1516, Best: 1516, Won: 1, Streak: 1, Form: "w", Left: true, Other: true})
 	check(&alice, zoe, stats.MyStanding{Name: name("Zoe"), PlaceMatches: 3, Elo: 1500, Best: 1500, Other: true})
 	checkNotice(t, show(&alice, ranking.Person{Username: "erin"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@erin"})
+	checkNotice(t, show(&alice, ranking.Person{Username: "bobb"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@bobb", Near: &ranking.Name{Name: "Bob"}})
 	checkNotice(t, show(&alice, ranking.Person{ID: 998, Name: "Erin"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "Erin"})
 	if n := g.count(t, "players"); n != players {
 		t.Errorf("asking created %d players", n-players)

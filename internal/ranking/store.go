@@ -122,6 +122,7 @@ type Needs struct {
 	DuplicateScores []Score      // only those with one of these scores, in either order, or without one; none: all
 	Result          *ResultNeeds // requests Leaders; there are People
 	Everybody       bool         // requests Everybody
+	Near            bool         // also if one of the people is only mentioned and not known; the store need not know
 	Match           *MatchRef    // requests Matches
 	// ReportedSince limits which matches that the sender reported, and did not play, may be the
 	// last one that is meant, or Counted. With Season, it requests Since.
@@ -138,8 +139,6 @@ type Needs struct {
 // ResultNeeds says what an operation needs to know to record a result of its people.
 type ResultNeeds struct {
 	LeaderQuery // requests Leaders
-	// Near is true if the operation needs Everybody if one of the people is only mentioned and not known. The store need not know.
-	Near bool
 }
 
 // MatchRef says which match of a group is meant: the one with the ID; else the one with the Number; else the one that the Message shows or
@@ -268,6 +267,7 @@ type Known struct {
 	Unclaimed  *Player   // the group's unclaimed player with the person's username, or nil
 	Player     *Player   // the person's player: one of the three, or a new one, or nil
 	New        bool      // the player is not stored yet
+	Gone       bool      // the player came only by being named, and no match counts: as if New, but stored
 	Claimed    bool      // the player is Unclaimed, and a message shows the person's account for the first time
 	Standing   *Standing // of Player, or nil
 	Sighting   *Sighting // of ByID in the group, or nil

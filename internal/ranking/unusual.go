@@ -32,6 +32,30 @@ func (r *recordOperation) isSettled(d Doubt) bool {
 	return !r.service.settings.AskUnusual || slices.Contains(r.settled, d)
 }
 
+// unusual returns what asks about something unusual in the report, nil if there is nothing, and which
+// matches wait for the answer: those with new players if one of these may be somebody else, and those
+// that were reported before.
+func (r *recordOperation) unusual(snap Snapshot) (ask *askOperation, waits func(match int) bool) {
+	at, earlier := r.duplicates(snap)
+	isRepeated := func(i int) bool { return slices.Contains(at, i) }
+	waits = func(i int) bool {
+		_, isKnown := r.playersOf(r.matches[i], snap)
+		return !isKnown || isRepeated(i)
+	}
+	if waiting := r.those(waits); waiting != nil {
+		if q, ok := waiting.nearUsername(snap); ok {
+			return waiting.ask(q), waits
+		}
+	}
+	repeated := r.those(isRepeated)
+	if repeated == nil {
+		return nil, nil
+	}
+	ask = repeated.ask(AmbiguousReport{Doubt: DoubtDuplicate, Readings: [][]Report{repeated.reports}})
+	ask.earlier, ask.request.Completes = earlier, repeated.completion(snap)
+	return ask, isRepeated
+}
+
 // ask returns the operation that asks a question about the report. The readings name the people of the report, and perhaps others.
 func (r *recordOperation) ask(q AmbiguousReport) *askOperation {
 	request := reportOf(r.origin, q)
@@ -67,26 +91,31 @@ func (r *recordOperation) nearUsername(snap Snapshot) (q AmbiguousReport, ok boo
 		return q, false
 	}
 	for i, p := range r.people {
-		isNew := p.ID == 0 && !snap.People[i].isPlayer()
-		if !isNew || !r.plays(i) || r.isSettled(settlingUsername(p.Username)) {
+		if p.ID != 0 || snap.People[i].isPlayer() || !r.plays(i) || r.isSettled(settlingUsername(p.Username)) {
 			continue
 		}
 		var readings [][]Report
-		for _, known := range snap.everybody() {
-			if other, ok := r.with(p, known); ok && known.isNear(p.Username) {
+		for _, known := range snap.near(p.Username) {
+			if other, ok := r.with(p, known); ok {
 				readings = append(readings, other)
 			}
 		}
 		if len(readings) > 0 {
-			readings = append(readings[:min(len(readings), maxNear)], r.reports)
+			readings = append(readings, r.reports)
 			return AmbiguousReport{Doubt: DoubtUsername, Word: p.Username, Readings: readings}, true
 		}
 	}
 	return q, false
 }
 
-// maxNear is how many people with nearly the same username a question offers.
+// maxNear is how many people a new username may mean at most.
 const maxNear = 4
+
+// near returns the people in the group whom a new username may mean.
+func (s Snapshot) near(username string) []Person {
+	all := slices.DeleteFunc(s.everybody(), func(p Person) bool { return !p.isNear(username) })
+	return all[:min(len(all), maxNear)]
+}
 
 // with returns the reports with another person instead of a mentioned one. ok is false if the other person plays already.
 func (r *recordOperation) with(mentioned, other Person) (reports []Report, ok bool) {
@@ -197,12 +226,11 @@ func samePlayers(a, b []PlayerID) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// isNear is true if a new username may mean a known person: it is a former username or the name of the person, or has at least four
-// characters and differs from the username or the name by exactly one letter, in any letter case. Digits are no letters: player1 and player2
-// are two people.
+// isNear reports whether a new username may mean a known person: it is a former username or the name
+// of the person, the beginning of the username, or a slip of the username or the name.
 func (p Person) isNear(username string) bool {
 	return slices.Contains(strings.Fields(p.Former), strings.ToLower(username)) || names.IsNameOf(username, p.Name) ||
-		len(username) >= 4 && (differByOneLetter(username, p.Username) || differByOneLetter(username, p.Name) || beginsUsername(username, p.Username))
+		isSlip(username, p.Username) || isSlip(username, p.Name) || len(username) >= 4 && beginsUsername(username, p.Username)
 }
 
 // beginsUsername is true if a username is what stands before a "_" or a digit in another one, as in @dima and @dima_sokol.
@@ -211,14 +239,30 @@ func beginsUsername(username, other string) bool {
 	return ok && rest != "" && !unicode.IsLetter(rune(rest[0]))
 }
 
-func differByOneLetter(a, b string) bool {
-	a, b = strings.ToLower(a), strings.ToLower(b)
-	for a != "" && b != "" && a[0] == b[0] {
-		a, b = a[1:], b[1:]
+// isSlip reports whether a username may be a name mistyped: one letter of it is wrong, or two of seven
+// and more. A replaced letter makes another name of one with three letters, and so does a digit of
+// any: @tim is not @tom, and player1 not player2.
+func isSlip(username, name string) bool {
+	username, name = strings.ToLower(username), strings.ToLower(name)
+	typed, known := []rune(username), []rune(name)
+	limit := 1
+	if min(len(typed), len(known)) >= 7 {
+		limit = 2
 	}
-	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
+	if len(known) < 3 || digits(username) != digits(name) || names.Distance(typed, known, limit) > limit {
+		return false
 	}
-	isLetter := func(s string) bool { return s == "" || s == "_" || len(s) == 1 && 'a' <= s[0] && s[0] <= 'z' }
-	return a != b && isLetter(a) && isLetter(b)
+	slices.Sort(typed)
+	slices.Sort(known)
+	return len(known) > 3 || len(typed) != len(known) || slices.Equal(typed, known)
+}
+
+// digits returns the digits in a text.
+func digits(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, text)
 }

@@ -148,7 +148,7 @@ func TestReadPeople(t *testing.T) {
 		"seen":                               {alice, ranking.Known{ByID: a, Player: a, Sighting: seen("alice")}},
 		"seen without username":              {zoe, ranking.Known{ByID: z, Player: z, Sighting: seen("")}},
 		"named in other letters":             {ranking.Person{Username: "ALiCe"}, ranking.Known{ByUsername: a, Player: a}},
-		"named, unclaimed":                   {ranking.Person{Username: "Dave"}, ranking.Known{Unclaimed: d, Player: d}},
+		"named, unclaimed":                   {ranking.Person{Username: "Dave"}, ranking.Known{Unclaimed: d, Player: d, Gone: true}},
 		"seen, to be claimed":                {ranking.Person{ID: 4, Username: "dave", Name: "Dave"}, ranking.Known{Unclaimed: d, Player: d, Claimed: true}},
 		"seen, username is somebody else's":  {ranking.Person{ID: 5, Username: "bob", Name: "B"}, ranking.Known{}},
 		"known, username is somebody else's": {ranking.Person{ID: 1, Username: "bob", Name: "Alice"}, ranking.Known{ByID: a, Player: a, Sighting: seen("alice")}},
