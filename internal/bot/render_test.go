@@ -282,7 +282,7 @@ func TestWrongInputNamesTheRightForm(t *testing.T) {
 		if r == command.ReasonFreeForAll {
 			continue
 		}
-		text := mustRender(t, WrongForm{Command: command.NameMatch, Reason: r, Detail: "x", Teams: true}).html
+		text := mustRender(t, WrongForm{Command: command.NameMatch, Reason: r, Detail: "bobby", Teams: true}).html
 		if n := strings.Count(text, "<code>/match "); n != 1 || !strings.Contains(text, "<code>/match @alice @bobby vs @carol @david ") {
 			t.Errorf("%s: no form for teams, or another, in %q", r, text)
 		}
