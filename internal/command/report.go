@@ -34,7 +34,7 @@ type line struct {
 	said       meaning // what the command, or the result before, says about who won
 	isOfSender bool    // it says so of the sender, who is the subject: "I beat @bob 3:1 and lost to @carol 1:3"
 	names      bool    // a word stands for the sender
-	isJoined   bool    // "and" joins the first two people
+	joined     []int   // before which people "and" joins them to the one before, from 1
 	isPast     bool    // it was played on another day
 	isOpen     bool    // something else leaves open who won
 }
@@ -248,7 +248,9 @@ func (l *line) add(w word, next following, named, pauses bool) error {
 	switch w.meaning {
 	case filler, greeting, the, oneSet, past, present:
 	case and:
-		l.isJoined = l.isJoined || named && len(l.people) == 1 && next.next().isPerson()
+		if named && next.next().isPerson() {
+			l.joined = append(l.joined, len(l.people))
+		}
 	case won, lost, drew:
 		p.verbs = verbs[strings.ToLower(w.string)]
 		if len(l.people) == 0 && p.isOf(several) { // the sender has not named the own team

@@ -73,7 +73,7 @@ func separate(m Match) (each Reading) {
 
 // maybeEach is true if the sender may have beaten each of two people, as in "@bob and @carol 3:1".
 func (p parser) maybeEach(l line) bool {
-	return l.isJoined && len(l.people) == 2 && !l.hasClaim() && len(l.all(versus)) == 0 && p.senderPlays() &&
+	return len(l.joined) > 0 && len(l.people) == 2 && !l.hasClaim() && len(l.all(versus)) == 0 && p.senderPlays() &&
 		!slices.ContainsFunc(l.people, func(other Person) bool { return other.isSame(p.sender) })
 }
 
@@ -162,7 +162,7 @@ func (p parser) results(l line, parts [][]word) (Report, error) {
 		if count := len(next.scores.numbers); len(next.people) == 0 || count == 0 || count%2 != 0 || next.isSpread() {
 			return Report{}, formError(ReasonSeveralResults, "")
 		}
-		next.isPast, next.isJoined = l.isPast, false
+		next.isPast, next.joined = l.isPast, nil
 		if len(all) > 0 {
 			next.follow(all[len(all)-1], p.sender)
 		}

@@ -19,7 +19,9 @@ func (l line) boundary() (at int, ok bool, err error) {
 	case len(words) == 0 && l.winnersOnly():
 		return 0, false, formError(ReasonEmptySide, "")
 	case len(words) == 0:
-		at, ok = l.scoreBetween()
+		if at, ok = l.scoreBetween(); !ok {
+			at, ok = l.joinedTeams()
+		}
 		return at, ok, nil
 	case l.hasThreeSides():
 		return 0, false, formError(ReasonFreeForAll, "")
@@ -31,7 +33,7 @@ func (l line) boundary() (at int, ok bool, err error) {
 // isObjectFirst is true if the versus belongs to the first of two people: "gegen @bob hat @carol 3:1 gewonnen".
 func (l line) isObjectFirst() bool {
 	claims := l.claims()
-	return len(l.people) == 2 && !l.isJoined && l.all(versus)[0].at == 0 && len(claims) > 0 && claims[0].at > 0
+	return len(l.people) == 2 && len(l.joined) == 0 && l.all(versus)[0].at == 0 && len(claims) > 0 && claims[0].at > 0
 }
 
 // winnersOnly is true if a line says what several people did, without the others: "@a y @b ganaron 10:8".
@@ -59,6 +61,17 @@ func (l line) scoreBetween() (at int, ok bool) {
 	at = numbers[0].at
 	isBetween := !slices.ContainsFunc(numbers, func(n number) bool { return n.at != at })
 	return at, isBetween || len(numbers) == 2 && numbers[1].at == len(l.people)
+}
+
+// joinedTeams returns where two teams meet, if everybody is joined to the own team: "@a+@b @c+@d".
+func (l line) joinedTeams() (at int, ok bool) {
+	apart := 0
+	for i := 1; i < len(l.people); i++ {
+		if !slices.Contains(l.joined, i) {
+			at, apart = i, apart+1
+		}
+	}
+	return at, apart == 1 && at > 1 && at < len(l.people)-1
 }
 
 // players returns the match without its scores. Mentions take precedence over the reply.

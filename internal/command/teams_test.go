@@ -36,6 +36,8 @@ func TestParseMatchTeams(t *testing.T) {
 		{"/match {a} and {b}, vs. {c} AND, {me} 10:8", "{a} {b}", "{c} {me}"},
 		{"/match {a} + {b} & vs & {c} And \u2068&\u2069 {me} 10 + 8", "{a} {b}", "{c} {me}"},
 		{"/match & {a} & vs {b} 10:8 and", "{a}", "{b}"},
+		{"/match {a}+{b} {c}+{me} 10:8", "{a} {b}", "{c} {me}"},
+		{"/match 10:8 {a} & {b}, {c} and {me}", "{a} {b}", "{c} {me}"},
 		{"/match {a} & {me} 10:8", "{a}", "{me}"},
 		{"/match & vs {b} 10:8", "", "{b}"},
 		{"/match {c} vs {b} {a} 10:8", "{c}", "{b} {a}"},
