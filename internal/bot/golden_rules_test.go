@@ -77,6 +77,9 @@ func goldenSettings() map[string]notice.Notice {
 	asksZone := page(ranking.DefaultRules(), ranking.DefaultDisplay(), &ranking.Reporter{Name: &alice})
 	asksZone.Rules.SeasonMonths, asksZone.Open = 1, ranking.SettingZone
 	all["asks_zone"] = asksZone
+	typed := asksZone
+	typed.ChangedBy, typed.Changed = nil, &ranking.SettingChanged{Name: ranking.SettingSeasons, Before: ranking.Manual, After: ranking.Monthly}
+	all["typed_asks_zone"] = typed
 	for _, open := range settingPages()[1:] {
 		n := page(ranking.DefaultRules(), ranking.DefaultDisplay(), nil)
 		n.Open = open

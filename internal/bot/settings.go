@@ -46,6 +46,9 @@ func (r *Router) settings(ctx context.Context, req request) error {
 		return r.changeZone(ctx, req, strings.Join(strings.Fields(req.command.Typed())[1:], " "))
 	}
 	if len(words) == 2 {
+		if words[0] == ranking.SettingLanguage {
+			words[1] = findLanguage(words[1])
+		}
 		s, isSetting := ranking.FindSetting(words[0])
 		values := slices.Concat(offered(s)...)
 		if at := slices.IndexFunc(values, func(v string) bool { return strings.EqualFold(v, words[1]) }); at >= 0 {
@@ -257,12 +260,26 @@ func provisional(value string) (k string, matches int) {
 // languageName returns what speakers of a language call it.
 func languageName(tag string) string { return catalog.For(tag).Text("language.name", nil) }
 
+// findLanguage returns the tag of the language that has a name in one of the languages, or the name.
+func findLanguage(name string) string {
+	for _, l := range catalog.All() {
+		if slices.Contains(strings.Fields(l.Text("language.names", nil)), name) {
+			return l.Tag()
+		}
+	}
+	return name
+}
+
 func (w words) settingGroup(g ranking.SettingGroup) string {
 	return w.Text("setting.about_"+string(g), nil)
 }
 
 func (w words) settingsPage(n ranking.SettingsPage) string {
-	all := [][]string{{w.Text("setting.title", nil)}}
+	var all [][]string
+	if n.Changed != nil {
+		all = [][]string{{w.changed(*n.Changed)}}
+	}
+	all = append(all, []string{w.Text("setting.title", nil)})
 	for _, g := range ranking.SettingGroups() {
 		group, lines := settingsOf(string(g)), []string{"<b>" + w.settingGroup(g) + "</b>"}
 		if w.ladder != "" && group[0].Table() == ranking.OfLadder {

@@ -214,8 +214,9 @@ func (s Setting) With(g GroupSettings, value string) GroupSettings {
 // SettingsPage shows the settings of a group, with buttons to change them.
 type SettingsPage struct {
 	GroupSettings
-	Open      string    `json:"open,omitempty"`       // the group or the setting that the buttons are about, empty for all groups
-	ChangedBy *Reporter `json:"changed_by,omitempty"` // who has just chosen a value, nil if nobody has
+	Changed   *SettingChanged `json:"changed,omitempty"`    // what a command has just changed, nil for nothing
+	Open      string          `json:"open,omitempty"`       // the group or the setting that the buttons are about, empty for all groups
+	ChangedBy *Reporter       `json:"changed_by,omitempty"` // who has just chosen a value, nil if nobody has
 }
 
 var _ = notice.Register[SettingsPage](notice.Kind{Name: "settings", Purpose: notice.Answer, Alone: true})
@@ -310,6 +311,7 @@ func (o settingOperation) decide(snap Snapshot) (Decision, error) {
 	}
 	switch {
 	case asksZone && o.typed:
+		page.Changed = &said
 		return Decision{Effect: changed, Notice: page}, nil
 	case o.typed:
 		return Decision{Effect: changed, Notice: said}, nil

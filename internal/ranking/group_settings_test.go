@@ -142,6 +142,20 @@ func TestChangeSetting(t *testing.T) {
 	}
 }
 
+// TestTypedSeasons: the first automatic seasons end in a time zone, which the answer asks for; but they have begun, as it says first.
+func TestTypedSeasons(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	monthly := choice(ranking.SettingSeasons, ranking.Monthly)
+	now, o := monthly.Setting.With(defaultSettings, ranking.Monthly), g.origin(&alice)
+	must(t, g.Do(t.Context(), o, monthly))
+	changed := ranking.SettingChanged{Name: ranking.SettingSeasons, Before: ranking.Manual, After: ranking.Monthly}
+	checkNotice(t, g.answer(t, o.Key, "action = 'send'"), ranking.SettingsPage{GroupSettings: now, Changed: &changed, Open: ranking.SettingZone})
+	if got := g.settings(t); got != now {
+		t.Errorf("the settings are %+v, want %+v", got, now)
+	}
+}
+
 func TestSettingRefused(t *testing.T) {
 	t.Parallel()
 	nobodyKnows := func(context.Context) (bool, error) { return false, errors.New("no answer") }

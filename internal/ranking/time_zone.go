@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	_ "embed"
 	"io/fs"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -33,15 +32,23 @@ func openTimeZones() *zip.Reader {
 func TimeZoneEdition() string { return openTimeZones().Comment }
 
 // FindTimeZone returns the IANA name that is meant, written as in the archive of time zones. Letter
-// case does not matter, and a space stands for an underscore, as in "america/new york".
+// case does not matter, and a space stands for an underscore, as in "america/new york". The end is
+// enough if only one name ends so, as in "berlin"; but nobody means Etc/GMT+3, which is behind UTC.
 func FindTimeZone(written string) (name string, ok bool) {
-	written = strings.Join(strings.Fields(written), "_")
-	files := openTimeZones().File
-	at := slices.IndexFunc(files, func(f *zip.File) bool { return strings.EqualFold(f.Name, written) })
-	if at < 0 {
+	written = strings.ToLower(strings.Join(strings.Fields(written), "_"))
+	var ends []string
+	for _, f := range openTimeZones().File {
+		switch lower := strings.ToLower(f.Name); {
+		case lower == written:
+			return f.Name, true
+		case strings.HasSuffix(lower, "/"+written) && !strings.HasPrefix(lower, "etc/"):
+			ends = append(ends, f.Name)
+		}
+	}
+	if len(ends) != 1 {
 		return "", false
 	}
-	return files[at].Name, true
+	return ends[0], true
 }
 
 // Zone returns the time zone, or UTC if this release does not know it.

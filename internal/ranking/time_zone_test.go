@@ -21,7 +21,9 @@ func TestFindTimeZone(t *testing.T) {
 		"America/New York": "America/New_York", " america/argentina/buenos  aires ": "America/Argentina/Buenos_Aires",
 		"america/port-au-prince": "America/Port-au-Prince", "antarctica/mcmurdo": "Antarctica/McMurdo", "africa/dar es salaam": "Africa/Dar_es_Salaam",
 		"utc": "UTC", "gmt": "GMT", "etc/gmt+3": "Etc/GMT+3", "us/eastern": "US/Eastern", "Europe/Kiev": "Europe/Kiev",
-		"": "", "Local": "", "local": "", "Berlin": "", "Europe": "", "Europe/": "", "Europe/Berlin\nUTC": "", "Europe/Berlin UTC": "", "CEST": "", "+03:00": "",
+		"Berlin": "Europe/Berlin", "new york": "America/New_York", "argentina/salta": "America/Argentina/Salta",
+		"gmt+3": "", "istanbul": "", "eastern": "", // Etc/GMT+3, and two zones each
+		"": "", "Local": "", "local": "", "Europe": "", "Europe/": "", "Europe/Berlin\nUTC": "", "Europe/Berlin UTC": "", "CEST": "", "+03:00": "",
 		"Factory": "", "localtime": "", "posixrules": "", "right/UTC": "", "../Europe/Berlin": "", "/etc/localtime": "", "Europe/../UTC": "", `Europe\Berlin`: "",
 	} {
 		if name, ok := ranking.FindTimeZone(written); name != want || ok != (want != "") {
