@@ -63,7 +63,7 @@ func testOddsAndTeams(t *testing.T, b *botFixture) {
 	b.press(b.bob, next, dataOf(t, next, "Report the result"))
 	asked := awaitAnswers(t, group, before+1)[before]
 	says(t, visible(asked), "Bob & Olga against Alice & Carol: how did it end? The points of the side that is named first come first.")
-	says(t, b.press(b.alice, asked, dataOf(t, asked, "2:1")), "Only the person who was asked can answer")
+	says(t, b.press(b.alice, asked, dataOf(t, asked, "3:1")), "Only the person who was asked can answer")
 	card := b.answer(group.Reply(b.bob, asked, "10:8"))
 	says(t, visible(card), "Bob & Olga beat Alice & Carol 10:8", "Match #3")
 	if now, _ := group.Message(next.ID); visible(now) != visible(next) {

@@ -92,7 +92,7 @@ func goldenWizards() map[string]ranking.Notice {
 		"opponent_page": ranking.OpponentPrompt{Prompt: 9, Opponents: names[:3], First: 8, Total: 40},
 		"name":          ranking.NamePrompt{Prompt: 9, Tag: "Aa0_-zZ9", Doubt: ranking.DoubtName, Word: "bob", Opponents: names[:2], First: 8, More: true},
 		"name_hostile":  ranking.NamePrompt{Prompt: 9, Doubt: ranking.DoubtUnknownName, Word: hostile},
-		"score":         ranking.ScorePrompt{Tag: "Aa0_-zZ9", Opponent: names[0], Scores: [][2]int{{3, 1}, {1, 3}, {3, 0}, {1, 0}, {0, 1}}},
+		"score":         ranking.ScorePrompt{Tag: "Aa0_-zZ9", Opponent: names[0], Scores: [][2]int{{3, 0}, {3, 1}, {3, 2}, {2, 3}, {1, 3}, {0, 3}, {7, 5}, {0, -1}, {-1, 0}, {-1, -1}, {-1, 1}}},
 		"score_none":    ranking.ScorePrompt{Opponent: names[0], Scores: [][2]int{{3, 1}, {0, -1}, {-1, 0}, {-1, -1}}},
 		"score_teams": ranking.ScorePrompt{
 			Scores: [][2]int{{3, 1}, {0, -1}, {-1, 0}}, Teams: [2][]ranking.Name{{called("Alice")}, {called("Bob"), called("Maximilian Mustermann")}},

@@ -13,7 +13,7 @@ func TestPressPrompt(t *testing.T) {
 	w := newWorld(t)
 	for range 2 {
 		options := map[string]string{
-			"0": "ranking.Choice 0", "12": "ranking.Choice 12", "p2": "ranking.OpponentPage 2", "s3-11:9": "ranking.ScoreAgainst {3 11:9}",
+			"0": "ranking.Choice 0", "12": "ranking.Choice 12", "p2": "ranking.OpponentPage 2", "s3-11:9": "ranking.ScoreAgainst {3 11:9}", "s3--1:1": "ranking.ScoreAgainst {3 -1:1}",
 			"cancel": "ranking.Cancel {}",
 		}
 		var all []string

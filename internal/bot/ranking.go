@@ -222,10 +222,7 @@ func (w words) rankingNotes(n stats.RankingPage) []string {
 	if !n.Since.IsZero() {
 		notes = append(notes, w.Text("ranking.moved", args{"Date": w.Date(n.Since)}))
 	}
-	if n.Hidden > 0 { // that is said too
-		return notes[:1]
-	}
-	return notes[:min(len(notes), 2)]
+	return notes[:min(len(notes), 2-min(n.Hidden, 1))]
 }
 
 // placesBegin says how many matches give a place. unplaced is true as long as nobody has one.

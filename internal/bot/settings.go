@@ -46,12 +46,9 @@ func (r *Router) settings(ctx context.Context, req request) error {
 		return r.changeZone(ctx, req, strings.Join(strings.Fields(req.command.Typed())[1:], " "))
 	}
 	if len(words) == 2 {
-		if words[0] == ranking.SettingLanguage {
-			words[1] = findLanguage(words[1])
-		}
 		s, isSetting := ranking.FindSetting(words[0])
 		values := slices.Concat(offered(s)...)
-		if at := slices.IndexFunc(values, func(v string) bool { return strings.EqualFold(v, words[1]) }); at >= 0 {
+		if at := slices.IndexFunc(values, func(v string) bool { return calls(words[1], s, v) }); at >= 0 {
 			return r.rankings.Do(ctx, req.origin, ranking.ChangeSetting{Setting: s, Value: values[at], IsAdmin: r.isAdmin(req.origin)})
 		}
 		if isSetting { // there is no such value: show those that there are
@@ -260,14 +257,10 @@ func provisional(value string) (k string, matches int) {
 // languageName returns what speakers of a language call it.
 func languageName(tag string) string { return catalog.For(tag).Text("language.name", nil) }
 
-// findLanguage returns the tag of the language that has a name in one of the languages, or the name.
-func findLanguage(name string) string {
-	for _, l := range catalog.All() {
-		if slices.Contains(strings.Fields(l.Text("language.names", nil)), name) {
-			return l.Tag()
-		}
-	}
-	return name
+// calls reports whether a word in lower case stands for a value of a setting. A language has a name in each language.
+func calls(word string, s ranking.Setting, value string) bool {
+	return strings.EqualFold(value, word) ||
+		s.Name == ranking.SettingLanguage && slices.Contains(strings.Fields(catalog.For(value).Text("language.names", nil)), word)
 }
 
 func (w words) settingGroup(g ranking.SettingGroup) string {

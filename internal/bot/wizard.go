@@ -202,7 +202,8 @@ func nameButtons(n ranking.NamePrompt, _ outbox.Item, w words) [][]button {
 	return append(rows, append(last, w.cancels(ref)))
 }
 
-// scoreButtons returns the buttons below the question for the score: three scores in a row, then two of those for who has won.
+// scoreButtons returns the buttons below the question for the score: three scores in a row, then two of those for who has won and for other
+// scores.
 func scoreButtons(n ranking.ScorePrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	var scores, without []button
@@ -223,6 +224,8 @@ func scoreButtons(n ranking.ScorePrompt, item outbox.Item, w words) [][]button {
 func (w words) scoreLabel(n ranking.ScorePrompt, score [2]int) string {
 	outcome := outcomeOf(score)
 	switch {
+	case score == [2]int{ranking.OtherScore.A, ranking.OtherScore.B}:
+		return w.Text("button.other_score", nil)
 	case hasPoints(score):
 		return writtenScore(score)
 	case len(n.Teams[0]) == 0 || outcome == "drew":

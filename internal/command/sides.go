@@ -19,8 +19,10 @@ func (l line) boundary() (at int, ok bool, err error) {
 	case len(words) == 0 && l.winnersOnly():
 		return 0, false, formError(ReasonEmptySide, "")
 	case len(words) == 0:
-		if at, ok = l.scoreBetween(); !ok {
-			at, ok = l.joinedTeams()
+		if at, ok = l.scoreBetween(); !ok && len(l.joined) == len(l.people)-2 { // all but two neighbours: "@a+@b @c+@d"
+			for at = 1; slices.Contains(l.joined, at); at++ {
+			}
+			ok = at > 1 && at < len(l.people)-1
 		}
 		return at, ok, nil
 	case l.hasThreeSides():
@@ -61,17 +63,6 @@ func (l line) scoreBetween() (at int, ok bool) {
 	at = numbers[0].at
 	isBetween := !slices.ContainsFunc(numbers, func(n number) bool { return n.at != at })
 	return at, isBetween || len(numbers) == 2 && numbers[1].at == len(l.people)
-}
-
-// joinedTeams returns where two teams meet, if everybody is joined to the own team: "@a+@b @c+@d".
-func (l line) joinedTeams() (at int, ok bool) {
-	apart := 0
-	for i := 1; i < len(l.people); i++ {
-		if !slices.Contains(l.joined, i) {
-			at, apart = i, apart+1
-		}
-	}
-	return at, apart == 1 && at > 1 && at < len(l.people)-1
 }
 
 // players returns the match without its scores. Mentions take precedence over the reply.

@@ -62,6 +62,8 @@ func (r promptedResult) needs() Needs {
 	if r.chosen != nil {
 		needs = r.chosen.needs()
 		needs.Match = &MatchRef{Key: r.chosen.origin.message()}
+	} else {
+		needs.Played = SuggestedFrom // for the next question
 	}
 	needs.People, needs.New, needs.Prompt = r.people, r.added, r.Prompt.ID
 	return needs

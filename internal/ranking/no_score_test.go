@@ -131,7 +131,7 @@ func TestMissingScore(t *testing.T) {
 		return g.notice(t, o.Key)
 	}
 	asked, ok := missing(alice, zoe).(ranking.ScorePrompt)
-	if !ok || asked.Opponent.Name != "Zoe" || asked.Scores[0] != [2]int{7, 5} || len(asked.Scores) != 9 {
+	if !ok || asked.Opponent.Name != "Zoe" || asked.Scores[0] != [2]int{3, 0} || len(asked.Scores) != 10 {
 		t.Errorf("the question is %+v", asked)
 	}
 	g.pressWizard(t, &alice, ranking.ScoreAgainst{Score: ranking.Loss})

@@ -141,7 +141,7 @@ func TestTeamsToCard(t *testing.T) {
 	must(t, g.Do(t.Context(), o, ranking.StartTeamWizard{Teams: sides([]ranking.Person{alice, {Username: "bob"}}, []ranking.Person{carol, zoe})}))
 	names := func(a, b string) []ranking.Name { return []ranking.Name{{Name: a}, {Name: b}} }
 	checkNotice(t, g.answer(t, o.Key, "action = 'send'"), ranking.ScorePrompt{
-		Scores: [][2]int{{1, 3}, {1, 0}, {0, 1}, {2, 1}, {1, 2}, {2, 0}, {0, -1}, {-1, 0}, {-1, -1}}, Teams: [2][]ranking.Name{names("Carol", "Zoe"), names("Alice", "Bob")}, // hers first
+		Scores: [][2]int{{3, 0}, {3, 1}, {3, 2}, {2, 3}, {1, 3}, {0, 3}, {0, -1}, {-1, 0}, {-1, -1}}, Teams: [2][]ranking.Name{names("Carol", "Zoe"), names("Alice", "Bob")}, // hers first
 	})
 	checkNotice(t, g.answer(t, o.Key, toast), ranking.Acknowledged{})
 	for _, unknown := range []ranking.PromptOption{ranking.Choice(0), ranking.OpponentPage(1), against(1, 3, 1)} {

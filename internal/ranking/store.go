@@ -187,7 +187,7 @@ type Snapshot struct {
 	Matches     []StoredMatch  // those that the MatchRef means, in the order of their numbers; several only if it is a message
 	Counted     *StoredMatch   // the last match that counts of those that the sender played or reported, nil if there is none
 	Prompt      *Prompt        // nil if the chat has no prompt with this id
-	LastMatches []PlayedBefore // of the sender in the ladder, those that count, the newest first
+	LastMatches []PlayedBefore // of the sender and of everybody in the ladder, those that count, the newest first
 	Board       *Board         // of the ladder, nil if it has none
 	FirstMatch  string         // the key of the first match of the ladder, empty if it has none
 	Since       []int          // the numbers of the matches of the current season that count and were reported since a time

@@ -13,20 +13,23 @@ import (
 // opponents.
 const PromptWizard PromptKind = "wizard"
 
-// PlayedBefore is a match of the sender, for the suggestions of a wizard.
+// PlayedBefore is a match, for the suggestions of a wizard.
 type PlayedBefore struct {
-	Opponents []Person
-	Score     Score // the sender's points first
+	Opponents []Person // those of the sender, nobody if others have played
+	Score     Score
 }
 
+// OtherScore is no score: it stands for those that a wizard does not offer at first.
+var OtherScore = Score{A: NoPoints, B: 1}
+
 const (
-	// SuggestedFrom is how many of the sender's last matches a wizard makes its suggestions from.
+	// SuggestedFrom is how many of the sender's last matches a wizard makes its suggestions from, and how many of everybody's.
 	SuggestedFrom = 50
 	// OpponentsPerPage is how many opponents a wizard shows at once.
 	OpponentsPerPage = 8
 	// maxOpponents is how many opponents a wizard offers: all of nearly every group.
 	maxOpponents = 200
-	// suggestedScores is how many scores with points a wizard offers.
+	// suggestedScores is how many scores with points a wizard offers at first, half of them wins. Then it offers as many more.
 	suggestedScores = 6
 )
 
@@ -34,7 +37,7 @@ const (
 type WizardRequest struct {
 	ReportMessage          // that began it; it has a Reporter
 	Opponents     []Person `json:"opponents"` // the likeliest first
-	Scores        []Score  `json:"scores"`    // the likeliest first; the reporter's points first
+	Scores        []Score  `json:"scores"`    // typed with a name; the reporter's points first
 	NoDraws       bool     `json:"no_draws,omitempty"`
 	// Teams are the sides if both are known; then there are no Opponents. Their first side is the first of a score.
 	Teams [2][]Person `json:"teams,omitzero"`
@@ -100,7 +103,8 @@ func (r WizardRequest) has(o PromptOption) bool {
 	case OpponentPage:
 		return o > 0 && int(o) <= (len(r.Opponents)+OpponentsPerPage-1)/OpponentsPerPage
 	case ScoreAgainst:
-		return o.Score.IsValid() && (r.has(o.Opponent) || r.HasTeams() && o.Opponent == 0)
+		isValid := o.Score.IsValid()
+		return (isValid || o.Score == OtherScore) && r.has(o.Opponent) || isValid && r.HasTeams() && o.Opponent == 0
 	case Cancel, []Report, Person, UnclearOpponent:
 		return true
 	}
@@ -187,14 +191,14 @@ func (w startWizard) rejectedResults(Snapshot) []RejectedResult {
 func (w startWizard) decide(snap Snapshot) (Decision, error) {
 	r := &WizardRequest{
 		ReportMessage: w.origin.reportMessage(),
-		Opponents:     w.opponents(snap), Scores: likelyScores(snap.LastMatches, snap.Ladder.DrawsAllowed),
-		NoDraws: !snap.Ladder.DrawsAllowed, Teams: w.teams,
+		Opponents:     w.opponents(snap),
+		NoDraws:       !snap.Ladder.DrawsAllowed, Teams: w.teams,
 	}
 	r.Ladder = snap.Ladder.ID
 	d := Decision{Asks: &NewPrompt{Kind: PromptWizard, Wizard: r}}
 	switch {
 	case r.HasTeams():
-		prompt := ScorePrompt{Tag: r.tag(), Scores: r.scores()}
+		prompt := r.askScore(snap, 0, 0, suggestedScores)
 		for side, team := range w.playing {
 			for _, person := range team {
 				prompt.Teams[side] = append(prompt.Teams[side], w.people[person].shownName(snap.People[person]))
@@ -205,7 +209,7 @@ func (w startWizard) decide(snap Snapshot) (Decision, error) {
 			d.CallbackAnswer = Acknowledged{}
 		}
 	case w.opponent != nil:
-		d.Notice = r.askScore(0, 0)
+		d.Notice = r.askScore(snap, 0, 0, suggestedScores)
 	case len(r.Opponents) > 0:
 		d.Notice = r.askOpponent(0, 1)
 	default:
@@ -227,39 +231,49 @@ func (w startWizard) opponents(snap Snapshot) []Person {
 		played = append(played, m.Opponents...)
 	}
 	isSender := func(p Person) bool { return samePerson(p, *w.origin.Sender) }
-	all := slices.DeleteFunc(mostFrequent(played, snap.everybody(), samePerson), isSender)
+	all := slices.DeleteFunc(mostFrequent(append(played, snap.everybody()...), samePerson), isSender)
 	return all[:min(len(all), maxOpponents)]
 }
 
-// likelyScores returns the scores of the sender's matches, the most frequent first, and usual ones.
-func likelyScores(played []PlayedBefore, draws bool) []Score {
-	var scores []Score
+// likelyScores returns scores that matches end with: first those of the two, the most frequent first, then those of everybody, then usual ones.
+// Of each three wins, the clearest comes first. Then come the same scores as losses, the other way round.
+func likelyScores(played []PlayedBefore, opponent Person) (all []Score) {
+	wins := []Score{{3, 0}, {3, 1}, {3, 2}, {2, 0}, {2, 1}, {1, 0}}
 	for _, m := range played {
-		if m.Score.HasPoints() && (m.Score.A != m.Score.B || draws) {
-			scores = append(scores, m.Score)
+		if !m.Score.HasPoints() || m.Score.A == m.Score.B {
+			continue
+		}
+		counts := 1
+		if slices.ContainsFunc(m.Opponents, func(p Person) bool { return samePerson(p, opponent) }) {
+			counts += len(played) // more than all of others
+		}
+		win := Score{max(m.Score.A, m.Score.B), min(m.Score.A, m.Score.B)}
+		wins = append(wins, slices.Repeat([]Score{win}, counts)...)
+	}
+	wins = mostFrequent(wins, func(a, b Score) bool { return a == b })
+	for some := range slices.Chunk(wins[:suggestedScores], suggestedScores/2) {
+		slices.SortFunc(some, func(a, b Score) int { return cmp.Or(cmp.Compare(b.A-b.B, a.A-a.B), cmp.Compare(a.A, b.A)) })
+		all = append(all, some...)
+		for _, s := range slices.Backward(some) {
+			all = append(all, Score{s.B, s.A})
 		}
 	}
-	usual := []Score{{1, 0}, {0, 1}, {2, 1}, {1, 2}, {2, 0}, {0, 2}}
-	all := mostFrequent(scores, usual, func(a, b Score) bool { return a == b })
-	return all[:min(len(all), suggestedScores)]
+	return all
 }
 
-// mostFrequent returns the items, each once and the most frequent first, and then the others. Of items that are equally frequent the first
-// one comes first.
-func mostFrequent[T any](items, others []T, same func(a, b T) bool) []T {
+// mostFrequent returns the items, each once and the most frequent first. Of items that are equally frequent the first one comes first.
+func mostFrequent[T any](items []T, same func(a, b T) bool) []T {
 	type counted struct {
 		item  T
 		count int
 	}
 	var all []counted
-	for i, item := range slices.Concat(items, others) {
+	for _, item := range items {
 		at := slices.IndexFunc(all, func(c counted) bool { return same(item, c.item) })
 		if at < 0 {
 			at, all = len(all), append(all, counted{item: item})
 		}
-		if i < len(items) {
-			all[at].count++
-		}
+		all[at].count++
 	}
 	slices.SortStableFunc(all, func(a, b counted) int { return cmp.Compare(b.count, a.count) })
 	sorted := make([]T, len(all))
@@ -279,20 +293,22 @@ func (r WizardRequest) askOpponent(id PromptID, page int) OpponentPrompt {
 	return n
 }
 
-// askScore asks for the score against an opponent.
-func (r WizardRequest) askScore(id PromptID, at Choice) ScorePrompt {
-	return ScorePrompt{Prompt: id, Tag: r.tag(), At: at, Opponent: r.Opponents[at].shownName(Known{}), Scores: r.scores()}
-}
-
-// scores returns the scores that the wizard offers: those without points last.
-func (r WizardRequest) scores() (all [][2]int) {
-	offered := slices.Concat(r.Scores, []Score{Win, Loss, Draw})
-	for _, s := range offered {
-		if s != Draw || !r.NoDraws {
-			all = append(all, [2]int{s.A, s.B})
+// askScore asks for the score against an opponent, or of the teams, and offers so many.
+func (r WizardRequest) askScore(snap Snapshot, id PromptID, at Choice, count int) ScorePrompt {
+	n := ScorePrompt{Prompt: id, Tag: r.tag(), At: at}
+	var opponent Person
+	if !r.HasTeams() {
+		opponent = r.Opponents[at]
+		n.Opponent = opponent.shownName(Known{})
+	}
+	offered := append(likelyScores(snap.LastMatches, opponent)[:count], r.Scores...)
+	for _, s := range append(offered, Win, Loss, Draw, OtherScore) {
+		score, isOver := [2]int{s.A, s.B}, s == OtherScore && (count > suggestedScores || r.HasTeams())
+		if !isOver && (s != Draw || !r.NoDraws) && !slices.Contains(n.Scores, score) {
+			n.Scores = append(n.Scores, score)
 		}
 	}
-	return all
+	return n
 }
 
 // UnclearOpponent is a name of an opponent that does not tell who is meant.
@@ -303,12 +319,11 @@ type UnclearOpponent struct {
 	Score  *Score   // what was typed with the name, the sender's points first; nil if nothing was
 }
 
-// with returns the wizard that also offers those who may be meant, as the last ones, and the score, as the likeliest one.
+// with returns the wizard that also offers those who may be meant, as the last ones, and the score.
 func (r WizardRequest) with(u UnclearOpponent) WizardRequest {
 	r.Opponents = slices.Concat(r.Opponents, u.People)
 	if u.Score != nil {
-		others := slices.DeleteFunc(slices.Clone(r.Scores), func(s Score) bool { return s == *u.Score })
-		r.Scores = slices.Concat([]Score{*u.Score}, others[:min(len(others), suggestedScores-1)])
+		r.Scores = []Score{*u.Score}
 	}
 	return r
 }
@@ -331,7 +346,7 @@ func (s *Service) answerWizard(ctx context.Context, o Origin, a PromptAnswer, p 
 		reporter:       p.Wizard.Reporter.ID, known: p.Wizard.has(a.Option),
 	}
 	reports, _ := a.Option.([]Report)
-	if score, ok := a.Option.(ScoreAgainst); ok && op.known {
+	if score, ok := a.Option.(ScoreAgainst); ok && op.known && score.Score != OtherScore {
 		reports = []Report{p.Wizard.report(score)}
 	}
 	if reports != nil {
@@ -371,11 +386,14 @@ func (w wizardAnswer) decide(snap Snapshot) (d Decision, err error) {
 	r, prompt := snap.Prompt.Wizard, snap.Prompt.ID
 	switch o := w.Option.(type) {
 	case ScoreAgainst, []Report:
-		return w.record(snap)
+		if w.chosen != nil {
+			return w.record(snap)
+		}
+		d.Page = r.askScore(snap, prompt, o.(ScoreAgainst).Opponent, 2*suggestedScores)
 	case OpponentPage:
 		d.Page = r.askOpponent(prompt, int(o))
 	case Choice:
-		d.Page = r.askScore(prompt, o)
+		d.Page = r.askScore(snap, prompt, o, suggestedScores)
 	case UnclearOpponent:
 		with := r.with(o)
 		d.Asks = &NewPrompt{ID: prompt, Kind: PromptWizard, Wizard: &with}
@@ -384,7 +402,7 @@ func (w wizardAnswer) decide(snap Snapshot) (d Decision, err error) {
 		with := *r
 		with.Opponents = append(slices.Clone(r.Opponents), o)
 		d.Asks = &NewPrompt{ID: prompt, Kind: PromptWizard, Wizard: &with}
-		d.Page = with.askScore(prompt, Choice(len(r.Opponents)))
+		d.Page = with.askScore(snap, prompt, Choice(len(r.Opponents)), suggestedScores)
 	case Cancel:
 		d.Page = ReportDropped{By: new(w.by(snap))}
 		d.Closes = &ClosedPrompt{ID: prompt, As: PromptCancelled}
@@ -422,7 +440,7 @@ type ScorePrompt struct {
 	Tag      MatchTag `json:"tag,omitempty"`
 	At       Choice   `json:"at"` // of the opponent
 	Opponent Name     `json:"opponent,omitzero"`
-	Scores   [][2]int `json:"scores"` // the likeliest first, those without points last; the sender's points first
+	Scores   [][2]int `json:"scores"` // three of a win, three of a loss, others, those without points, OtherScore; the sender's points first
 	// Teams are the sides if there is no Opponent. The points of the first one come first.
 	Teams [2][]Name `json:"teams,omitzero"`
 }

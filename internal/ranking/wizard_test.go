@@ -3,6 +3,7 @@ package ranking_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -48,14 +49,14 @@ func TestWizard(t *testing.T) {
 	o, asked := g.startWizard(t, &alice, nil)
 	checkNotice(t, asked, ranking.OpponentPrompt{Opponents: []ranking.Name{{Name: "Bob"}, {Name: "Carol"}, {Name: "Zoe"}}, Total: 3})
 	id := g.newestPrompt(t)
-	scores := [][2]int{{3, 1}, {3, 0}, {1, 0}, {0, 1}, {2, 1}, {1, 2}, {0, -1}, {-1, 0}, {-1, -1}}
+	scores := [][2]int{{3, 0}, {3, 1}, {3, 2}, {2, 3}, {1, 3}, {0, 3}, {0, -1}, {-1, 0}, {-1, -1}, {-1, 1}}
 	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, ranking.Choice(0)), page),
 		ranking.ScorePrompt{Prompt: id.ID, Opponent: ranking.Name{Name: "Bob"}, Scores: scores})
 	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, against(0, 3, 0)), toast),
 		ranking.Refusal{Code: ranking.NotYourPrompt})
 	for _, unknown := range []ranking.PromptOption{
 		nil, ranking.Choice(3), ranking.Choice(-1), ranking.OpponentPage(2), ranking.OpponentPage(0), ranking.OpponentPage(math.MaxInt),
-		against(0, 3, 1000), against(0, -3, 1), against(0, 3, -1), against(3, 3, 1), against(-1, 3, 1),
+		against(0, 3, 1000), against(0, -3, 1), against(0, 3, -1), against(3, 3, 1), against(-1, 3, 1), against(3, -1, 1),
 	} {
 		checkNotice(t, g.answer(t, g.pressWizard(t, &alice, unknown), toast), ranking.Refusal{Code: ranking.UnknownButton})
 	}
@@ -102,7 +103,7 @@ func TestWizardInReply(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	_, asked := g.startWizard(t, &alice, &bob)
-	if n, ok := asked.(ranking.ScorePrompt); !ok || n.Opponent.Name != "Bob" || len(n.Scores) != 9 {
+	if n, ok := asked.(ranking.ScorePrompt); !ok || n.Opponent.Name != "Bob" || len(n.Scores) != 10 {
 		t.Errorf("the question is %+v", asked)
 	}
 	if n := g.count(t, "players WHERE username = 'bob'"); n != 0 {
@@ -113,7 +114,7 @@ func TestWizardInReply(t *testing.T) {
 }
 
 // TestWizardNames: a name that does not tell who is meant is answered in the message of the wizard, with those who may be, and a score that
-// was typed with it is the first one offered. The message can be replied to again.
+// was typed with it is offered too. The message can be replied to again.
 func TestWizardNames(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -131,7 +132,7 @@ func TestWizardNames(t *testing.T) {
 	checkNotice(t, typed(ranking.UnclearOpponent{Doubt: ranking.DoubtName, Word: "c", People: []ranking.Person{carol, zoe}, Score: &ranking.Score{A: 7, B: 5}}),
 		ranking.NamePrompt{Prompt: id.ID, Doubt: ranking.DoubtName, Word: "c", Opponents: []ranking.Name{{Name: "Carol"}, {Name: "Zoe"}}, First: 3, More: true})
 	asked, ok := g.answer(t, g.pressWizard(t, &alice, ranking.Choice(4)), page).(ranking.ScorePrompt)
-	if !ok || asked.Opponent.Name != "Zoe" || asked.Scores[0] != [2]int{7, 5} || len(asked.Scores) != 9 {
+	if !ok || asked.Opponent.Name != "Zoe" || asked.Scores[6] != [2]int{7, 5} || len(asked.Scores) != 11 {
 		t.Errorf("the question for the score is %+v", asked)
 	}
 	if back, ok := g.answer(t, g.pressWizard(t, &alice, ranking.OpponentPage(1)), page).(ranking.OpponentPrompt); !ok || back.Total != 5 {
@@ -176,4 +177,44 @@ func TestWizardTyped(t *testing.T) {
 		t.Errorf("the wizard is open still: %+v", w)
 	}
 	g.mustEnd(t, "typed", false, "answered")
+}
+
+// TestWizardScores: three wins and the same as losses, of which the clearest come first and last: what the two have played most, else what
+// the group plays most, else the usual ones. The button for others shows as many more.
+func TestWizardScores(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	usual := [][2]int{{3, 0}, {3, 1}, {3, 2}, {2, 3}, {1, 3}, {0, 3}}
+	end := [][2]int{{0, -1}, {-1, 0}, {-1, -1}}
+	mustOffer := func(when string, opponent ranking.Person, want [][2]int) {
+		t.Helper()
+		_, asked := g.startWizard(t, &alice, &opponent)
+		if diff := cmp.Diff(slices.Concat(want, end, [][2]int{{-1, 1}}), asked.(ranking.ScorePrompt).Scores); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", when, diff)
+		}
+	}
+	mustOffer("before the first match", bob, usual)
+	more := g.answer(t, g.pressWizard(t, &alice, against(0, -1, 1)), page).(ranking.ScorePrompt)
+	want := slices.Concat(usual, [][2]int{{2, 0}, {1, 0}, {2, 1}, {1, 2}, {0, 1}, {0, 2}}, end)
+	if diff := cmp.Diff(want, more.Scores); diff != "" || more.Opponent.Name != "Bob" {
+		t.Errorf("the others, against %s (-want +got):\n%s", more.Opponent.Name, diff)
+	}
+	g.pressWizard(t, &alice, against(0, 1, 2))
+	g.has(t, 1, "matches WHERE (score_a, score_b) = (1, 2)")
+	for range 3 {
+		g.record(t, &zoe, zoe, carol, 1, 0)
+		g.record(t, &zoe, carol, zoe, 11, 7)
+	}
+	g.record(t, &zoe, carol, zoe, 2, 2)
+	mustOffer("in a group that plays so", carol, [][2]int{{11, 7}, {1, 0}, {2, 1}, {1, 2}, {0, 1}, {7, 11}})
+	mustOffer("after a match of the two", bob, [][2]int{{11, 7}, {1, 0}, {2, 1}, {1, 2}, {0, 1}, {7, 11}})
+	for range 2 {
+		g.record(t, &zoe, alice, bob, 2, 0)
+	}
+	mustOffer("after three", bob, [][2]int{{2, 0}, {1, 0}, {2, 1}, {1, 2}, {0, 1}, {0, 2}})
+	for range 2 {
+		g.record(t, &zoe, alice, bob, 0, 5)
+	}
+	mustOffer("after five", bob, [][2]int{{5, 0}, {2, 0}, {2, 1}, {1, 2}, {0, 2}, {0, 5}})
+	mustOffer("against another one", carol, [][2]int{{11, 7}, {2, 0}, {1, 0}, {0, 1}, {0, 2}, {7, 11}})
 }

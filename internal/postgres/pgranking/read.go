@@ -335,36 +335,37 @@ func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 	})
 }
 
-// queueLastMatches reads the last matches of the sender in a ladder of a chat that count.
+// queueLastMatches reads the last matches of the sender, and of everybody, in a ladder of a chat that count. Without OFFSET, the planner may
+// read the players of all matches.
 func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBefore) {
+	ladder := postgres.LadderOf("id", postgres.ThisGroup, "$5")
 	sql := `
-		SELECT last.id, last.own, last.other, coalesce(p.telegram_user_id, 0), coalesce(p.username, ''), p.display_name, p.id
+		SELECT m.id, coalesce(m.score_a, $4), coalesce(m.score_b, $4),
+		       coalesce(p.telegram_user_id, 0), coalesce(p.username, ''), coalesce(p.display_name, ''), coalesce(p.id, 0)
 		FROM (
-		    SELECT m.id, mp.side, coalesce(CASE mp.side WHEN 1 THEN m.score_a ELSE m.score_b END, $4) AS own,
-		           coalesce(CASE mp.side WHEN 1 THEN m.score_b ELSE m.score_a END, $4) AS other
-		    FROM match_players mp CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS m
-		    WHERE mp.player_id = ` + postgres.ThisPlayer + ` AND m.ladder_id = ` + postgres.LadderOf("id", postgres.ThisGroup, "$5") + ` AND m.undone_at IS NULL
-		    ORDER BY mp.match_id DESC LIMIT $3) AS last
-		CROSS JOIN LATERAL (SELECT * FROM match_players WHERE match_id = last.id AND side <> last.side ORDER BY place) AS against
-		CROSS JOIN LATERAL (SELECT * FROM players WHERE id = against.player_id LIMIT 1) AS p
-		ORDER BY last.id DESC, against.place`
-	type opponent struct {
-		match int64
-		score ranking.Score
-		ranking.Person
-	}
+		    SELECT id, max(side) AS side FROM (
+		        (SELECT m.id, mp.side FROM match_players mp CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS m
+		         WHERE mp.player_id = ` + postgres.ThisPlayer + ` AND m.ladder_id = ` + ladder + ` AND m.undone_at IS NULL ORDER BY mp.match_id DESC LIMIT $3)
+		        UNION ALL
+		        (SELECT id, 0 FROM matches WHERE ladder_id = ` + ladder + ` AND undone_at IS NULL ORDER BY number DESC LIMIT $3)) AS own_or_not
+		    GROUP BY id) AS last
+		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = last.id LIMIT 1) AS m
+		LEFT JOIN LATERAL (SELECT * FROM match_players WHERE match_id = last.id AND side = 3 - last.side OFFSET 0) AS against ON true
+		LEFT JOIN LATERAL (SELECT * FROM players WHERE id = against.player_id LIMIT 1) AS p ON true
+		ORDER BY m.id DESC, against.place`
 	batch.Queue(sql, q.Chat.ID, q.Sender.ID, q.Played, ranking.NoPoints, q.Ladder).Query(func(rows pgx.Rows) error {
-		opponents, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (o opponent, err error) {
-			err = row.Scan(&o.match, &o.score.A, &o.score.B, &o.ID, &o.Username, &o.Name, &o.Player)
-			return o, err
-		})
-		for i, o := range opponents {
-			if i == 0 || o.match != opponents[i-1].match {
-				*all = append(*all, ranking.PlayedBefore{Score: o.score})
+		var match, before int64
+		var score ranking.Score
+		var p ranking.Person
+		_, err := pgx.ForEachRow(rows, []any{&match, &score.A, &score.B, &p.ID, &p.Username, &p.Name, &p.Player}, func() error {
+			if match != before {
+				before, *all = match, append(*all, ranking.PlayedBefore{Score: score})
 			}
-			last := &(*all)[len(*all)-1]
-			last.Opponents = append(last.Opponents, o.Person)
-		}
+			if last := &(*all)[len(*all)-1]; p.Player != 0 {
+				last.Opponents = append(last.Opponents, p)
+			}
+			return nil
+		})
 		return err
 	})
 }
