@@ -177,6 +177,9 @@ func TestTextsFit(t *testing.T) {
 			if strings.HasSuffix(id, "menu") {
 				limit = 80 // Telegram allows 256
 			}
+			if id == "language.names" {
+				limit = 4096 // they are typed, not shown
+			}
 			for form, text := range of {
 				shown := []rune(tagPattern.ReplaceAllString(placeholder.ReplaceAllString(text, ""), ""))
 				if len(shown) > limit {
